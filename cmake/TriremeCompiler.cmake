@@ -1,0 +1,27 @@
+# Flags that every target shares.
+set(CMAKE_C_STANDARD 17)
+set(CMAKE_C_STANDARD_REQUIRED ON)
+set(CMAKE_C_EXTENSIONS ON) # ISO mode would forbid fused multiply-add
+set(CMAKE_C_VISIBILITY_PRESET hidden)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+set(CMAKE_C_FLAGS_RELEASE "-O3")
+set(CMAKE_C_FLAGS_RELWITHDEBINFO "-O2 -g")
+
+find_package(Threads REQUIRED)
+
+add_library(trireme_flags INTERFACE)
+target_compile_options(trireme_flags INTERFACE
+  -Wall -Wextra -Wpedantic -Wconversion -Wno-sign-conversion -Wshadow -Wstrict-prototypes
+  -Wmissing-prototypes -Wvla -fno-math-errno)
+if(TRIREME_WERROR)
+  target_compile_options(trireme_flags INTERFACE -Werror)
+endif()
+if(TRIREME_ARCH)
+  target_compile_options(trireme_flags INTERFACE -march=${TRIREME_ARCH})
+endif()
+if(TRIREME_SANITIZE)
+  target_compile_options(trireme_flags INTERFACE
+    -fsanitize=${TRIREME_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all -g -O1)
+  target_link_options(trireme_flags INTERFACE -fsanitize=${TRIREME_SANITIZE})
+endif()
+target_link_libraries(trireme_flags INTERFACE Threads::Threads m)

@@ -1,0 +1,355 @@
+/* trireme.h - sparse triangular solves, op(L) x = b and op(U) x = b, and A x = b by both sweeps.
+ *
+ * Three verbs: trs_analyze (pattern -> plan), trs_update (new values, same pattern), trs_solve.
+ *
+ *   Conventions.  Every function that can fail returns a trs_status; trs_last_error() then says
+ *   what went wrong, where, and what to do, for the calling thread.  The library never prints,
+ *   exits or aborts.  Argument order: object, outputs, inputs; sizes behind what they measure;
+ *   options last (NULL, or all zero, for the defaults).  Rows and columns count from 0.  Values
+ *   are void * with a trs_scalar beside them.  Unless said otherwise pointers are to host memory.
+ *   Objects may be destroyed in any order: what still needs one keeps it alive.
+ *   Distinct objects may be used from distinct threads at once; one plan solves one system at a
+ *   time, for it owns its workspace.
+ *
+ *   Papers cited by key: L17 (Liu, Li, Hogg, Duff, Vinter 2017), X20 (Xie et al. 2020),
+ *   L23 (Liu, Ding, Sao, Williams, Li 2023), W21 (Walden, Zubair, Stone, Nielsen 2021);
+ *   docs/references.md has them in full. */
+#ifndef TRIREME_H
+#define TRIREME_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define TRIREME_VERSION_MAJOR 0
+#define TRIREME_VERSION_MINOR 1
+#define TRIREME_VERSION_PATCH 0
+
+#if defined(_WIN32)
+#define TRS_API
+#else
+#define TRS_API __attribute__((visibility("default")))
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- Status ------------------------------------------------------------------------------- */
+
+typedef enum trs_status {
+  TRS_SUCCESS = 0,
+  TRS_ERROR_ARGUMENT,    /* an argument is outside its domain */
+  TRS_ERROR_MEMORY,      /* out of memory */
+  TRS_ERROR_FILE,        /* a file cannot be opened, read or written */
+  TRS_ERROR_FORMAT,      /* a file's content is invalid, truncated or damaged */
+  TRS_ERROR_STRUCTURE,   /* not square, entries on the wrong side, a diagonal entry missing */
+  TRS_ERROR_ZERO_PIVOT,  /* a diagonal entry is zero */
+  TRS_ERROR_NOT_FINITE,  /* a diagonal entry is NaN or infinite */
+  TRS_ERROR_UNSUPPORTED, /* not in this build or not on this machine */
+  TRS_ERROR_STALLED,     /* a wait inside a solve passed its limit */
+  TRS_ERROR_INTERNAL     /* a bug in Trireme: please report it */
+} trs_status;
+
+typedef struct trs_error {
+  trs_status status;
+  int64_t row;         /* the row at fault, or -1 */
+  const char *message; /* one line, no newline; valid until this thread's next failing call */
+} trs_error;
+
+/* The last failure in this thread; never NULL. */
+TRS_API const trs_error *trs_last_error(void);
+TRS_API const char *trs_status_name(trs_status status);
+
+/* "0.1.0", and one line a feature: "METIS 5.1.0", "SuperLU: not in this build (install ...)". */
+TRS_API const char *trs_version(void);
+TRS_API const char *trs_features(void);
+
+/* Called now and then with done in [0, 1] from long operations, in the thread that called them. */
+typedef void (*trs_progress)(void *user, const char *phase, double done);
+
+/* ---- Context: where work runs --------------------------------------------------------------- */
+
+typedef struct trs_context trs_context;
+
+/* where: "auto" or NULL (every core this process may use), "serial", "threads", "threads:8". */
+TRS_API trs_status trs_context_create(trs_context **ctx, const char *where);
+TRS_API void trs_context_destroy(trs_context *ctx);
+TRS_API int trs_context_threads(const trs_context *ctx);
+
+/* ---- Matrix --------------------------------------------------------------------------------- */
+
+typedef struct trs_matrix trs_matrix;
+
+typedef enum trs_scalar {
+  TRS_FLOAT = 0,    /* float */
+  TRS_DOUBLE = 1,   /* double */
+  TRS_SCOMPLEX = 2, /* float complex: two floats, real part first */
+  TRS_DCOMPLEX = 3  /* double complex */
+} trs_scalar;
+
+typedef enum trs_format { TRS_CSR = 0, TRS_CSC = 1 } trs_format;
+typedef enum trs_uplo { TRS_GENERAL = 0, TRS_LOWER = 1, TRS_UPPER = 2 } trs_uplo;
+typedef enum trs_trans { TRS_NO_TRANS = 0, TRS_TRANS = 1, TRS_CONJ_TRANS = 2 } trs_trans;
+typedef enum trs_diag { TRS_NONUNIT = 0, TRS_UNIT = 1 } trs_diag;
+typedef enum trs_layout { TRS_COL_MAJOR = 0, TRS_ROW_MAJOR = 1 } trs_layout;
+
+typedef enum trs_ownership {
+  TRS_COPY = 0,   /* the arrays are copied */
+  TRS_BORROW = 1, /* the arrays are used where they lie and must outlive all that uses them */
+  TRS_TAKE = 2    /* the arrays, from malloc, become the library's, also when the call fails */
+} trs_ownership;
+
+/* A matrix from compressed arrays: ptr[nvec + 1], idx[ptr[nvec]], val[ptr[nvec]], with nvec rows
+ * (CSR) or columns (CSC).  Indices may be unsorted and repeated: repeated entries add up.  Arrays
+ * that are sorted and free of repeats are borrowed as they are; others are put in order in a copy
+ * (a borrowed val then still serves trs_matrix_set_values).  Zero entries stay entries. */
+TRS_API trs_status trs_matrix_create(trs_matrix **A, trs_format format, trs_scalar scalar,
+                                     int64_t nrows, int64_t ncols, const int64_t *ptr,
+                                     const int32_t *idx, const void *val, trs_ownership ownership);
+
+/* A matrix (CSR) from nnz triplets in any order; repeated entries add up.  Arrays are copied. */
+TRS_API trs_status trs_matrix_create_coo(trs_matrix **A, trs_scalar scalar, int64_t nrows,
+                                         int64_t ncols, int64_t nnz, const int32_t *row,
+                                         const int32_t *col, const void *val);
+
+/* New values, in the order of the arrays given at creation; borrowed, copied or taken as they
+ * were then.  Plans made from the matrix see them after trs_update. */
+TRS_API trs_status trs_matrix_set_values(trs_matrix *A, const void *val);
+
+TRS_API void trs_matrix_destroy(trs_matrix *A);
+
+typedef struct trs_matrix_info {
+  trs_format format;
+  trs_scalar scalar;
+  int64_t nrows, ncols, nnz;
+  int64_t nlower, nupper;   /* entries strictly below and above the diagonal */
+  int64_t ndiagonal;        /* entries on it */
+  int64_t missing_diagonal; /* the first row without a diagonal entry, or -1 */
+  int64_t longest_row;      /* entries in the fullest row (CSR) or column (CSC) */
+  int64_t bytes;            /* of the three arrays */
+} trs_matrix_info;
+
+TRS_API void trs_matrix_get_info(const trs_matrix *A, trs_matrix_info *info);
+
+/* The matrix's own arrays, sorted and without repeats; valid while the matrix lives. */
+TRS_API void trs_matrix_get_arrays(const trs_matrix *A, const int64_t **ptr, const int32_t **idx,
+                                   const void **val);
+
+/* B = A in another format or scalar type.  Complex to real is refused. */
+TRS_API trs_status trs_matrix_convert(trs_matrix **B, const trs_matrix *A, trs_format format,
+                                      trs_scalar scalar);
+
+/* The lower or upper triangle of A, diagonal included.  With add_diagonal, rows without a
+ * diagonal entry, or with a zero one, get max(1, sum of the row's absolute values), as
+ * L17 and X20 make their test systems solvable with "a dense main diagonal". */
+TRS_API trs_status trs_matrix_triangle(trs_matrix **T, const trs_matrix *A, trs_uplo uplo,
+                                       int add_diagonal);
+
+/* ---- Files ---------------------------------------------------------------------------------- */
+
+typedef struct trs_read_options {
+  trs_context *context;     /* its threads parse; NULL: all cores */
+  int allow_nonfinite;      /* accept NaN and Inf as values; refused by default */
+  uint64_t seed;            /* of the values made for a pattern-only file */
+  const trs_scalar *scalar; /* read as this type; NULL: double, or double complex if complex */
+  trs_progress progress;
+  void *progress_user;
+  char reserved[64];
+} trs_read_options;
+
+/* Reads a matrix from Matrix Market (.mtx, .mtx.gz, .mtx.zst), a Binsparse HDF5 container
+ * (.h5, .bsp.h5), or makes one from a name "gen:..." (trs_generator_list).  A symmetric,
+ * skew-symmetric or hermitian file becomes a full matrix.  A pattern-only file gets values from
+ * the seed: off-diagonal ones in [-1, 1], each diagonal entry present 1 + the sum of the
+ * absolute values in its row, so that either triangle solves stably. */
+TRS_API trs_status trs_matrix_read(trs_matrix **A, const char *path,
+                                   const trs_read_options *options);
+
+/* Writes Matrix Market or HDF5 by the name's ending.  The file appears under its name only when
+ * complete: an existing one is replaced then, and left alone if anything fails. */
+TRS_API trs_status trs_matrix_write(const trs_matrix *A, const char *path);
+
+/* A dense nrows x ncols array, column-major, leading dimension nrows, allocated by the library:
+ * release with trs_free.  Matrix Market array or coordinate files. */
+TRS_API trs_status trs_vectors_read(void **values, int64_t *nrows, int64_t *ncols,
+                                    trs_scalar scalar, const char *path,
+                                    const trs_read_options *options);
+TRS_API trs_status trs_vectors_write(const void *values, int64_t nrows, int64_t ncols, int64_t ld,
+                                     trs_layout layout, trs_scalar scalar, const char *path);
+TRS_API void trs_free(void *pointer);
+
+/* One generator a line: "gen:poisson2d5:N    5-point Laplacian on an N x N grid". */
+TRS_API const char *trs_generator_list(void);
+
+/* Fills x with reproducible values: uniform in [-1, 1), the same for every element type. */
+TRS_API void trs_random_fill(void *x, int64_t count, trs_scalar scalar, uint64_t seed);
+
+/* ---- Factors -------------------------------------------------------------------------------- */
+
+/* L and U with A(row_perm, col_perm) scaled = L U:
+ *   L U = P_r D_r A D_c P_c^T,  (P_r D_r A D_c P_c^T)[i][j] = row_scale[row_perm[i]]
+ *         * A[row_perm[i]][col_perm[j]] * col_scale[col_perm[j]].
+ * L is lower and U upper triangular.  A Cholesky-like factorisation has U = L^H. */
+typedef struct trs_factors trs_factors;
+
+typedef enum trs_factor_kind {
+  TRS_FACTOR_LU = 0,  /* complete, SuperLU, threshold pivoting that prefers the diagonal */
+  TRS_FACTOR_ILU0,    /* incomplete, pattern of A */
+  TRS_FACTOR_IC0,     /* incomplete Cholesky, pattern of the lower triangle of A */
+  TRS_FACTOR_TRIANGLE /* L = lower triangle of A, U = its upper triangle, no factorisation */
+} trs_factor_kind;
+
+typedef enum trs_order {
+  TRS_ORDER_ND = 0, /* nested dissection by METIS, keeps the separator tree */
+  TRS_ORDER_AMD,
+  TRS_ORDER_NATURAL
+} trs_order;
+
+typedef struct trs_factor_options {
+  trs_factor_kind kind;
+  trs_order order;        /* ILU(0), IC(0) and triangle: natural only unless asked */
+  int order_given;        /* 0: the kind's default (LU: nd; the others: natural) */
+  int tree_leaves;        /* leaves of the separator tree, a power of two; 0: 8 */
+  double pivot_threshold; /* LU: the diagonal stays pivot above this share of its column; 0: 0.1 */
+  int no_equilibration;   /* LU: 1 leaves the rows and columns unscaled */
+  int add_diagonal;       /* as in trs_matrix_triangle */
+  trs_progress progress;
+  void *progress_user;
+  char reserved[64];
+} trs_factor_options;
+
+TRS_API trs_status trs_factor(trs_factors **F, const trs_matrix *A,
+                              const trs_factor_options *options);
+
+/* Factors the user already has.  L and U are kept alive (not copied); permutations are arrays of
+ * n, row i of L U is row row_perm[i] of A, NULL for the identity; scalings are arrays of n doubles,
+ * NULL for ones; both are copied. */
+TRS_API trs_status trs_factors_create(trs_factors **F, const trs_matrix *L, trs_diag diag_L,
+                                      const trs_matrix *U, trs_diag diag_U, const int32_t *row_perm,
+                                      const int32_t *col_perm, const double *row_scale,
+                                      const double *col_scale);
+TRS_API void trs_factors_destroy(trs_factors *F);
+
+typedef struct trs_factors_info {
+  trs_factor_kind kind;
+  trs_order order;
+  trs_scalar scalar;
+  int64_t n, nnz_L, nnz_U;
+  trs_diag diag_L, diag_U;
+  int64_t nsupernodes;                 /* 0 when not known */
+  int64_t tree_nodes;                  /* nodes of the separator tree, 0 without one */
+  const trs_matrix *L, *U;             /* live as long as the factors */
+  const int32_t *row_perm, *col_perm;  /* n each, or NULL */
+  const double *row_scale, *col_scale; /* n each, or NULL */
+  const int64_t *supernode_ptr;        /* nsupernodes + 1 first columns, or NULL */
+  const int64_t *tree_ptr; /* tree_nodes + 1: node t holds columns tree_ptr[t] .. tree_ptr[t+1] */
+  const int32_t *tree_parent; /* tree_nodes: the parent's number, -1 at the root */
+} trs_factors_info;
+
+TRS_API void trs_factors_get_info(const trs_factors *F, trs_factors_info *info);
+
+TRS_API trs_status trs_factors_read(trs_factors **F, const char *path,
+                                    const trs_read_options *options);
+TRS_API trs_status trs_factors_write(const trs_factors *F, const char *path);
+
+/* What a path holds, without reading it whole. */
+typedef enum trs_content { TRS_CONTENT_MATRIX, TRS_CONTENT_FACTORS } trs_content;
+TRS_API trs_status trs_file_content(trs_content *content, const char *path);
+
+/* ---- Analysis ------------------------------------------------------------------------------- */
+
+typedef struct trs_plan trs_plan;
+
+typedef struct trs_options {
+  const char *method; /* NULL or "auto", or a name from trs_method_list */
+  int take_triangle;  /* 1: use the named triangle of a general matrix; 0: entries on the wrong
+                         side are an error */
+  int64_t nrhs;       /* right-hand sides expected in a solve; 0: 1.  A hint: any number works */
+  int64_t solves;     /* solves expected from the plan; 0: many */
+  trs_progress progress;
+  void *progress_user;
+  char reserved[64];
+} trs_options;
+
+/* A plan for op(T) x = b, T the lower or upper triangle (uplo) of the square matrix A.  With
+ * TRS_UNIT the diagonal is one and stored diagonal entries are ignored.
+ * TRS_ERROR_STRUCTURE, TRS_ERROR_ZERO_PIVOT, TRS_ERROR_NOT_FINITE name the row. */
+TRS_API trs_status trs_analyze(trs_context *ctx, trs_plan **plan, const trs_matrix *A,
+                               trs_uplo uplo, trs_trans trans, trs_diag diag,
+                               const trs_options *options);
+
+/* A plan for op(A) x = b by both sweeps over the factors, permutations and scalings included. */
+TRS_API trs_status trs_analyze_factors(trs_context *ctx, trs_plan **plan, const trs_factors *F,
+                                       trs_trans trans, const trs_options *options);
+
+/* New values, same pattern: after trs_matrix_set_values, or after the caller changed the values it
+ * lent.  A must be the matrix the plan was made from, or one with the same pattern. */
+TRS_API trs_status trs_update(trs_plan *plan, const trs_matrix *A);
+TRS_API trs_status trs_update_factors(trs_plan *plan, const trs_factors *F);
+
+TRS_API void trs_plan_destroy(trs_plan *plan);
+
+typedef struct trs_plan_info {
+  const char *backend, *method; /* "threads", "serial", ... */
+  const char *reason;           /* why this method, one sentence */
+  int threads;                  /* that a solve uses */
+  int64_t n, nnz;               /* of the triangle; both triangles together for factors */
+  int64_t levels;               /* level sets (L17, X20) */
+  int64_t min_parallelism, max_parallelism; /* rows in the smallest and largest level */
+  double parallelism;                       /* n / levels, X20 Table I */
+  double dependency;                        /* nnz / n, X20 Table I */
+  int64_t solve_bytes; /* matrix, one right-hand side and solution, each touched once */
+  int64_t plan_bytes;  /* memory the plan holds beyond the matrix */
+  double analysis_seconds, update_seconds; /* of the last call of each */
+} trs_plan_info;
+
+/* Computes the level statistics on the first call where the method did not need them. */
+TRS_API trs_status trs_plan_get_info(trs_plan *plan, trs_plan_info *info);
+
+/* rows[levels]: rows in each level; freed by the caller with trs_free. */
+TRS_API trs_status trs_plan_get_levels(trs_plan *plan, int64_t **rows, int64_t *levels);
+
+/* Seconds no solve on this machine can beat: max(bytes / bandwidth, levels x hop), both measured
+ * here on first use (some 20 ms), at the plan's thread count and working-set size. */
+TRS_API trs_status trs_plan_bound(trs_plan *plan, double *seconds);
+
+/* A few lines of text on what the plan decided, snprintf-like: returns the length needed. */
+TRS_API size_t trs_plan_describe(trs_plan *plan, char *text, size_t size);
+
+/* One method a line: "threads    level sets on every core ...". */
+TRS_API const char *trs_method_list(void);
+
+/* ---- Solve ---------------------------------------------------------------------------------- */
+
+/* x = op(T)^-1 b for nrhs right-hand sides of the matrix's scalar type, ldx, ldb >= n (column
+ * major) or >= nrhs (row major).  x may be b (then ldx == ldb); else they must not overlap.
+ * Allocates nothing.  The same plan and input give the same bits. */
+TRS_API trs_status trs_solve(trs_plan *plan, void *x, int64_t ldx, const void *b, int64_t ldb,
+                             int64_t nrhs, trs_layout layout);
+
+/* ---- Verification --------------------------------------------------------------------------- */
+
+typedef struct trs_backward_error {
+  double componentwise; /* max_i |b - op(T) x|_i / (|op(T)| |x| + |b|)_i over all columns */
+  double normwise;      /* max over columns, inf-norms, of |b - op(T) x| / (|op(T)| |x| + |b|) */
+  int64_t worst_row;    /* where componentwise is reached */
+} trs_backward_error;
+
+/* Residuals accumulate in higher precision.  uplo TRS_GENERAL takes all of A. */
+TRS_API trs_status trs_check(const trs_matrix *A, trs_uplo uplo, trs_trans trans, trs_diag diag,
+                             const void *x, int64_t ldx, const void *b, int64_t ldb, int64_t nrhs,
+                             trs_layout layout, trs_backward_error *error);
+
+/* The same for the product of the factors, permuted and scaled back: b - op(A) x with A as
+ * trs_factors defines it. */
+TRS_API trs_status trs_check_factors(const trs_factors *F, trs_trans trans, const void *x,
+                                     int64_t ldx, const void *b, int64_t ldb, int64_t nrhs,
+                                     trs_layout layout, trs_backward_error *error);
+
+/* Bytes the library holds now and the most it ever held. */
+TRS_API void trs_memory_usage(int64_t *current, int64_t *peak);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

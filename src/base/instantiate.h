@@ -1,0 +1,98 @@
+/* instantiate.h - compiles one template file for each element type:
+ *
+ *     #define TRS_TEMPLATE "solve/serial/sweep_tmpl.c"
+ *     #include "base/instantiate.h"
+ *
+ * The template is ordinary C that says
+ *     SCALAR          float, double, float complex, double complex
+ *     REAL            float, double, float, double
+ *     WIDE, WIDE_REAL a type of higher precision to accumulate residuals in
+ *     NAME(f)         f_s, f_d, f_c, f_z
+ *     MUL(a, b)       the product, without C's NaN mending for complex
+ *     CONJ(a), ABS(a), IS_COMPLEX, LETTER
+ * and its functions are collected in tables by TRS_TABLE(f) = {f_s, f_d, f_c, f_z}. */
+#include "base/scalar.h"
+
+#ifndef TRS_TABLE
+#define TRS_CONCAT_(f, letter) f##_##letter
+#define TRS_CONCAT(f, letter) TRS_CONCAT_(f, letter)
+#define TRS_TABLE(f) \
+  { f##_s, f##_d, f##_c, f##_z }
+#endif
+
+#define NAME(f) TRS_CONCAT(f, LETTER)
+
+#define LETTER s
+#define SCALAR float
+#define REAL float
+#define WIDE double
+#define WIDE_REAL double
+#define IS_COMPLEX 0
+#define MUL(a, b) ((a) * (b))
+#define CONJ(a) (a)
+#define ABS(a) fabsf(a)
+#include TRS_TEMPLATE
+#undef LETTER
+#undef SCALAR
+#undef REAL
+#undef WIDE
+#undef WIDE_REAL
+#undef ABS
+
+#define LETTER d
+#define SCALAR double
+#define REAL double
+#define WIDE long double
+#define WIDE_REAL long double
+#define ABS(a) fabs(a)
+#include TRS_TEMPLATE
+#undef LETTER
+#undef SCALAR
+#undef REAL
+#undef WIDE
+#undef WIDE_REAL
+#undef IS_COMPLEX
+#undef MUL
+#undef CONJ
+#undef ABS
+
+#define LETTER c
+#define SCALAR float complex
+#define REAL float
+#define WIDE double complex
+#define WIDE_REAL double
+#define IS_COMPLEX 1
+#define MUL(a, b) trs_mul_c(a, b)
+#define CONJ(a) conjf(a)
+#define ABS(a) cabsf(a)
+#include TRS_TEMPLATE
+#undef LETTER
+#undef SCALAR
+#undef REAL
+#undef WIDE
+#undef WIDE_REAL
+#undef MUL
+#undef CONJ
+#undef ABS
+
+#define LETTER z
+#define SCALAR double complex
+#define REAL double
+#define WIDE long double complex
+#define WIDE_REAL long double
+#define MUL(a, b) trs_mul_z(a, b)
+#define CONJ(a) conj(a)
+#define ABS(a) cabs(a)
+#include TRS_TEMPLATE
+#undef LETTER
+#undef SCALAR
+#undef REAL
+#undef WIDE
+#undef WIDE_REAL
+#undef IS_COMPLEX
+#undef MUL
+#undef CONJ
+#undef ABS
+
+#undef NAME
+#undef TRS_TEMPLATE

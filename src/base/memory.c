@@ -1,0 +1,91 @@
+/* memory.c - counted allocation.  A 64-byte head before each block keeps its size, so that the
+ * counters need no help from the allocator. */
+#include "base/memory.h"
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+enum { HEAD = 64 };
+static const size_t HUGE_PAGE = (size_t)2 << 20;
+
+static _Atomic int64_t bytes_now, bytes_peak;
+static _Atomic int64_t failures_in = -1;
+
+void trs_memory_fail_after(int64_t n) { atomic_store(&failures_in, n); }
+
+void trs_memory_usage(int64_t *current, int64_t *peak) {
+  *current = atomic_load(&bytes_now);
+  *peak = atomic_load(&bytes_peak);
+}
+
+static bool fails_on_purpose(void) {
+  int64_t left = atomic_load(&failures_in);
+  if (left < 0) return false;
+  if (left > 0) atomic_fetch_sub(&failures_in, 1);
+  return left == 0;
+}
+
+static void count(int64_t bytes) {
+  int64_t now = atomic_fetch_add(&bytes_now, bytes) + bytes;
+  int64_t peak = atomic_load(&bytes_peak);
+  while (now > peak && !atomic_compare_exchange_weak(&bytes_peak, &peak, now)) continue;
+}
+
+/* Large blocks start on a huge page: the solves are bound by memory, and 4 KiB pages cost them
+ * both in faults at first touch and in address translation. */
+static void *take(size_t bytes) {
+  size_t whole = bytes + HEAD;
+  if (fails_on_purpose()) return NULL;
+  if (whole < 4 * HUGE_PAGE) return aligned_alloc(HEAD, (whole + HEAD - 1) / HEAD * HEAD);
+  char *block = aligned_alloc(HUGE_PAGE, (whole + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE);
+  if (block) madvise(block, whole, MADV_HUGEPAGE);
+  return block;
+}
+
+trs_status trs_alloc(void **pointer, int64_t elements, size_t size) {
+  *pointer = NULL;
+  size_t bytes;
+  if (elements < 0 || __builtin_mul_overflow((size_t)elements, size, &bytes) ||
+      bytes > (size_t)INT64_MAX / 2)
+    return trs_fail(TRS_ERROR_MEMORY, -1, "out of memory: %lld elements of %zu bytes",
+                    (long long)elements, size);
+  char *block = take(bytes);
+  if (!block)
+    return trs_fail(TRS_ERROR_MEMORY, -1, "out of memory: %.1f MB wanted, %.1f MB held",
+                    (double)bytes / 1e6, (double)atomic_load(&bytes_now) / 1e6);
+  memcpy(block, &bytes, sizeof bytes);
+  count((int64_t)bytes);
+  *pointer = block + HEAD;
+  return TRS_SUCCESS;
+}
+
+trs_status trs_alloc_zero(void **pointer, int64_t elements, size_t size) {
+  TRS_TRY(trs_alloc(pointer, elements, size));
+  memset(*pointer, 0, (size_t)elements * size);
+  return TRS_SUCCESS;
+}
+
+trs_status trs_realloc(void **pointer, int64_t elements, size_t size) {
+  void *old = *pointer, *grown;
+  TRS_TRY(trs_alloc(&grown, elements, size));
+  if (old) {
+    size_t had, bytes = (size_t)elements * size;
+    memcpy(&had, (char *)old - HEAD, sizeof had);
+    memcpy(grown, old, had < bytes ? had : bytes);
+    trs_free(old);
+  }
+  *pointer = grown;
+  return TRS_SUCCESS;
+}
+
+void trs_free(void *pointer) {
+  if (!pointer) return;
+  char *block = (char *)pointer - HEAD;
+  size_t bytes;
+  memcpy(&bytes, block, sizeof bytes);
+  count(-(int64_t)bytes);
+  free(block);
+}

@@ -1,0 +1,24 @@
+/* memory.h - every allocation of the library: counted, aligned to 64 bytes, and able to fail on
+ * purpose for the tests. */
+#ifndef TRS_BASE_MEMORY_H
+#define TRS_BASE_MEMORY_H
+
+#include "base/status.h"
+
+/* Space for count elements of size bytes, uninitialised; *pointer is NULL after a failure.
+ * A count of 0 gives a valid pointer.  Release with trs_free (NULL is fine). */
+trs_status trs_alloc(void **pointer, int64_t count, size_t size);
+trs_status trs_alloc_zero(void **pointer, int64_t count, size_t size);
+
+/* Grows or shrinks; after a failure *pointer keeps the old block. */
+trs_status trs_realloc(void **pointer, int64_t count, size_t size);
+
+/* TRS_ALLOC(&array, count): the element size comes from the pointer. */
+#define TRS_ALLOC(pointer, count) trs_alloc((void **)(pointer), (count), sizeof **(pointer))
+#define TRS_ALLOC_ZERO(pointer, count) \
+  trs_alloc_zero((void **)(pointer), (count), sizeof **(pointer))
+
+/* Tests: the n-th allocation from now (counting from 0) fails, and all after it; -1: none. */
+void trs_memory_fail_after(int64_t n);
+
+#endif

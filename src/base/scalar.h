@@ -1,0 +1,40 @@
+/* scalar.h - the four element types.  Values are touched only by template files, compiled once
+ * for each type by base/instantiate.h; everything else carries void * and a trs_scalar. */
+#ifndef TRS_BASE_SCALAR_H
+#define TRS_BASE_SCALAR_H
+
+#include <complex.h>
+#include <stdbool.h>
+
+#include "trireme.h"
+
+enum { TRS_NSCALARS = 4 };
+
+static inline bool trs_scalar_valid(trs_scalar scalar) {
+  return scalar >= TRS_FLOAT && scalar <= TRS_DCOMPLEX;
+}
+
+static inline bool trs_scalar_is_complex(trs_scalar scalar) { return scalar >= TRS_SCOMPLEX; }
+
+static inline bool trs_scalar_is_double(trs_scalar scalar) { return scalar & 1; }
+
+static inline size_t trs_scalar_size(trs_scalar scalar) {
+  return (size_t)4 << ((scalar & 1) + (scalar >> 1));
+}
+
+/* "s", "d", "c", "z": BLAS's letters. */
+static inline char trs_scalar_letter(trs_scalar scalar) { return "sdcz"[scalar & 3]; }
+
+/* C's own complex product calls a library routine that mends NaN results; these are the plain
+ * four-product forms, which vectorise. */
+static inline float complex trs_mul_c(float complex a, float complex b) {
+  return CMPLXF(crealf(a) * crealf(b) - cimagf(a) * cimagf(b),
+                crealf(a) * cimagf(b) + cimagf(a) * crealf(b));
+}
+
+static inline double complex trs_mul_z(double complex a, double complex b) {
+  return CMPLX(creal(a) * creal(b) - cimag(a) * cimag(b),
+               creal(a) * cimag(b) + cimag(a) * creal(b));
+}
+
+#endif

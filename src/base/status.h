@@ -1,0 +1,30 @@
+/* status.h - how a function fails: one list of codes, one message for each thread. */
+#ifndef TRS_BASE_STATUS_H
+#define TRS_BASE_STATUS_H
+
+#include "trireme.h"
+
+/* Records the failure for trs_last_error and returns status.  row is the row at fault, or -1. */
+trs_status trs_fail(trs_status status, int64_t row, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* Puts "PREFIX: " before the message of the last failure; returns its status. */
+trs_status trs_fail_in(const char *prefix);
+
+/* Carries a failure from one thread to another: copy there, set here. */
+typedef struct trs_failure {
+  trs_status status;
+  int64_t row;
+  char message[512];
+} trs_failure;
+
+void trs_failure_get(trs_failure *failure);
+trs_status trs_failure_set(const trs_failure *failure);
+
+#define TRS_TRY(call)                            \
+  do {                                           \
+    trs_status trs_try_status_ = (call);         \
+    if (trs_try_status_) return trs_try_status_; \
+  } while (0)
+
+#endif

@@ -1,0 +1,395 @@
+/* create.c - matrices from the caller's arrays: checked once, put in canonical order if need be,
+ * counted by side of the diagonal.  O(n + nnz) when in order, O(nnz log longest) when not. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "matrix/matrix.h"
+#include "matrix/values.h"
+
+static const char *vector_word(trs_format format) { return format == TRS_CSR ? "row" : "column"; }
+
+static trs_status check_shape(trs_format format, trs_scalar scalar, int64_t nrows, int64_t ncols) {
+  if (format != TRS_CSR && format != TRS_CSC)
+    return trs_fail(TRS_ERROR_ARGUMENT, -1, "format %d is neither TRS_CSR nor TRS_CSC", format);
+  if (!trs_scalar_valid(scalar))
+    return trs_fail(TRS_ERROR_ARGUMENT, -1, "scalar %d is not one of trs_scalar's", scalar);
+  if (nrows < 0 || ncols < 0 || nrows > INT32_MAX || ncols > INT32_MAX)
+    return trs_fail(TRS_ERROR_ARGUMENT, -1,
+                    "a matrix of %lld x %lld: rows and columns must lie in 0 .. 2147483647",
+                    (long long)nrows, (long long)ncols);
+  return TRS_SUCCESS;
+}
+
+static trs_status check_ptr(const trs_matrix *A) {
+  if (!A->ptr) return trs_fail(TRS_ERROR_ARGUMENT, -1, "ptr is NULL");
+  if (A->ptr[0] != 0)
+    return trs_fail(TRS_ERROR_STRUCTURE, 0, "ptr[0] is %lld, not 0", (long long)A->ptr[0]);
+  for (int64_t i = 0; i < A->nvectors; i++)
+    if (A->ptr[i + 1] < A->ptr[i])
+      return trs_fail(TRS_ERROR_STRUCTURE, i, "ptr[%lld] = %lld is less than ptr[%lld] = %lld",
+                      (long long)i + 1, (long long)A->ptr[i + 1], (long long)i,
+                      (long long)A->ptr[i]);
+  return TRS_SUCCESS;
+}
+
+static trs_status bad_index(const trs_matrix *A, int64_t i, int64_t p) {
+  int64_t other = A->format == TRS_CSR ? A->ncols : A->nrows;
+  return trs_fail(TRS_ERROR_STRUCTURE, i, "index %d in %s %lld is outside 0 .. %lld (0-based)",
+                  A->idx[p], vector_word(A->format), (long long)i, (long long)other - 1);
+}
+
+/* One pass over the pattern: every index in range?  ascending within each vector? */
+static trs_status scan_order(const trs_matrix *A, bool *ordered) {
+  int64_t other = A->format == TRS_CSR ? A->ncols : A->nrows;
+  *ordered = true;
+  for (int64_t i = 0; i < A->nvectors; i++) {
+    bool rising = true, inside = true;
+    int64_t before = -1;
+    for (int64_t p = A->ptr[i]; p < A->ptr[i + 1]; p++) {
+      rising &= A->idx[p] > before;
+      inside &= (uint32_t)A->idx[p] < (uint64_t)other;
+      before = A->idx[p];
+    }
+    if (!inside)
+      for (int64_t p = A->ptr[i];; p++)
+        if ((uint32_t)A->idx[p] >= (uint64_t)other) return bad_index(A, i, p);
+    if (!rising) *ordered = false;
+  }
+  return TRS_SUCCESS;
+}
+
+/* Position of the first entry of vector i whose index is at least i. */
+static int64_t diagonal_position(const trs_matrix *A, int64_t i) {
+  int64_t low = A->ptr[i], high = A->ptr[i + 1];
+  if (low == high || A->idx[high - 1] < i) return high; /* a lower row without its diagonal */
+  if (A->idx[low] >= i) return low;
+  if (A->idx[high - 1] == i) return high - 1;
+  while (low < high) {
+    int64_t middle = low + (high - low) / 2;
+    if (A->idx[middle] < i)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return low;
+}
+
+/* Entries before the diagonal of a row lie in the lower triangle, those of a column in the upper.
+ */
+static void count_sides(trs_matrix *A) {
+  int64_t before = 0, after = 0, first_before = -1, first_after = -1;
+  A->ndiagonal = 0;
+  A->missing_diagonal = -1;
+  A->longest = 0;
+  int64_t ndiag = A->nrows < A->ncols ? A->nrows : A->ncols;
+  for (int64_t i = 0; i < A->nvectors; i++) {
+    int64_t begin = A->ptr[i], end = A->ptr[i + 1], at = diagonal_position(A, i);
+    bool has = at < end && A->idx[at] == i;
+    if (at > begin && first_before < 0) first_before = i;
+    if (end > at + has && first_after < 0) first_after = i;
+    if (!has && i < ndiag && A->missing_diagonal < 0) A->missing_diagonal = i;
+    before += at - begin;
+    after += end - at - has;
+    A->ndiagonal += has;
+    if (end - begin > A->longest) A->longest = end - begin;
+  }
+  bool rows = A->format == TRS_CSR;
+  A->nlower = rows ? before : after;
+  A->nupper = rows ? after : before;
+  A->first_lower = rows ? first_before : first_after;
+  A->first_upper = rows ? first_after : first_before;
+}
+
+typedef struct entry {
+  int32_t idx;
+  int64_t source;
+} entry;
+
+static int compare_entries(const void *left, const void *right) {
+  const entry *a = left, *b = right;
+  if (a->idx != b->idx) return a->idx < b->idx ? -1 : 1;
+  return (a->source > b->source) - (a->source < b->source);
+}
+
+/* Sorts and merges vector i into idx from position count on; returns the new count. */
+static int64_t order_vector(const trs_matrix *A, int64_t i, entry *work, int32_t *idx,
+                            int64_t *source_ptr, int64_t *source, int64_t count) {
+  int64_t begin = A->ptr[i], length = A->ptr[i + 1] - begin;
+  for (int64_t q = 0; q < length; q++) work[q] = (entry){A->idx[begin + q], begin + q};
+  qsort(work, (size_t)length, sizeof *work, compare_entries);
+  for (int64_t q = 0; q < length; q++) {
+    source[begin + q] = work[q].source;
+    if (q > 0 && work[q].idx == work[q - 1].idx) continue;
+    idx[count] = work[q].idx;
+    source_ptr[count++] = begin + q;
+  }
+  return count;
+}
+
+static void free_arrays(const trs_matrix *A, void *ptr, void *idx, void *val) {
+  void (*release)(void *) = A->from_malloc ? free : trs_free;
+  if (A->owns_pattern) release(ptr);
+  if (A->owns_pattern) release(idx);
+  if (A->owns_values) release(val);
+}
+
+/* Replaces the caller's arrays by ordered ones and remembers where each entry came from. */
+static trs_status put_in_order(trs_matrix *A) {
+  int64_t *ptr = NULL;
+  int32_t *idx = NULL;
+  void *val = NULL;
+  entry *work = NULL;
+  int64_t longest = 0, nnz = A->ptr[A->nvectors];
+  for (int64_t i = 0; i < A->nvectors; i++)
+    if (A->ptr[i + 1] - A->ptr[i] > longest) longest = A->ptr[i + 1] - A->ptr[i];
+  A->user_nnz = nnz;
+  trs_status status = TRS_ALLOC(&ptr, A->nvectors + 1);
+  if (!status) status = TRS_ALLOC(&idx, nnz);
+  if (!status) status = TRS_ALLOC(&work, longest);
+  if (!status) status = TRS_ALLOC(&A->source_ptr, nnz + 1);
+  if (!status) status = TRS_ALLOC(&A->source, nnz);
+  int64_t count = 0;
+  if (!status) {
+    for (int64_t i = 0; i < A->nvectors; i++) {
+      ptr[i] = count;
+      count = order_vector(A, i, work, idx, A->source_ptr, A->source, count);
+    }
+    ptr[A->nvectors] = count;
+    A->source_ptr[count] = nnz;
+    status = trs_alloc(&val, count, trs_scalar_size(A->scalar));
+  }
+  trs_free(work);
+  if (status) {
+    trs_free(ptr);
+    trs_free(idx);
+    return status;
+  }
+  trs_values_sum(val, A->val, A->source_ptr, A->source, count, A->scalar);
+  free_arrays(A, A->ptr, A->idx, A->val);
+  A->ptr = ptr;
+  A->idx = idx;
+  A->val = val;
+  A->owns_pattern = A->owns_values = true;
+  A->from_malloc = false;
+  return TRS_SUCCESS;
+}
+
+static trs_status finish(trs_matrix *A) {
+  bool ordered;
+  TRS_TRY(check_ptr(A));
+  A->nnz = A->ptr[A->nvectors];
+  if (A->nnz && (!A->idx || !A->val))
+    return trs_fail(TRS_ERROR_ARGUMENT, -1, "%s is NULL", A->idx ? "val" : "idx");
+  TRS_TRY(scan_order(A, &ordered));
+  if (!ordered) TRS_TRY(put_in_order(A));
+  A->nnz = A->ptr[A->nvectors];
+  count_sides(A);
+  return TRS_SUCCESS;
+}
+
+static trs_status duplicate(void **copy, const void *from, int64_t count, size_t size) {
+  TRS_TRY(trs_alloc(copy, count, size));
+  if (count && from) memcpy(*copy, from, (size_t)count * size);
+  return TRS_SUCCESS;
+}
+
+static trs_status copy_arrays(trs_matrix *A) {
+  const int64_t *ptr = A->ptr;
+  const int32_t *idx = A->idx;
+  const void *val = A->val;
+  A->ptr = NULL;
+  A->idx = NULL;
+  A->val = NULL;
+  A->owns_pattern = A->owns_values = true;
+  if (!ptr) return TRS_SUCCESS; /* finish complains */
+  int64_t nnz = ptr[A->nvectors];
+  if (nnz && (!idx || !val))
+    return trs_fail(TRS_ERROR_ARGUMENT, -1, "%s is NULL", idx ? "val" : "idx");
+  TRS_TRY(duplicate((void **)&A->ptr, ptr, A->nvectors + 1, sizeof *ptr));
+  TRS_TRY(duplicate((void **)&A->idx, idx, nnz, sizeof *idx));
+  return duplicate(&A->val, val, nnz, trs_scalar_size(A->scalar));
+}
+
+/* Forgets where entries came from: for matrices whose arrays no caller will ever refresh. */
+static void forget_source(trs_matrix *A) {
+  trs_free(A->source_ptr);
+  trs_free(A->source);
+  A->source_ptr = A->source = NULL;
+}
+
+static trs_status make(trs_matrix **result, trs_matrix head, trs_ownership ownership) {
+  trs_matrix *A;
+  trs_status status = check_shape(head.format, head.scalar, head.nrows, head.ncols);
+  if (!status) status = TRS_ALLOC_ZERO(&A, 1);
+  if (status) {
+    free_arrays(&head, head.ptr, head.idx, head.val);
+    return status;
+  }
+  *A = head;
+  atomic_init(&A->references, 1);
+  A->nvectors = A->format == TRS_CSR ? A->nrows : A->ncols;
+  if (ownership == TRS_COPY) status = copy_arrays(A);
+  if (!status) status = finish(A);
+  if (status) {
+    trs_matrix_destroy(A);
+    return status;
+  }
+  *result = A;
+  return TRS_SUCCESS;
+}
+
+trs_status trs_matrix_create(trs_matrix **A, trs_format format, trs_scalar scalar, int64_t nrows,
+                             int64_t ncols, const int64_t *ptr, const int32_t *idx, const void *val,
+                             trs_ownership ownership) {
+  if (!A) return trs_fail(TRS_ERROR_ARGUMENT, -1, "A is NULL");
+  *A = NULL;
+  if (ownership < TRS_COPY || ownership > TRS_TAKE)
+    return trs_fail(TRS_ERROR_ARGUMENT, -1, "ownership %d is not one of trs_ownership's",
+                    ownership);
+  bool take = ownership == TRS_TAKE;
+  return make(A,
+              (trs_matrix){.format = format,
+                           .scalar = scalar,
+                           .nrows = nrows,
+                           .ncols = ncols,
+                           .ptr = (int64_t *)ptr,
+                           .idx = (int32_t *)idx,
+                           .val = (void *)val,
+                           .owns_pattern = take,
+                           .owns_values = take,
+                           .from_malloc = take},
+              ownership);
+}
+
+trs_status trs_matrix_adopt(trs_matrix **A, trs_format format, trs_scalar scalar, int64_t nrows,
+                            int64_t ncols, int64_t *ptr, int32_t *idx, void *val) {
+  *A = NULL;
+  TRS_TRY(make(A,
+               (trs_matrix){.format = format,
+                            .scalar = scalar,
+                            .nrows = nrows,
+                            .ncols = ncols,
+                            .ptr = ptr,
+                            .idx = idx,
+                            .val = val,
+                            .owns_pattern = true,
+                            .owns_values = true},
+               TRS_BORROW));
+  forget_source(*A);
+  return TRS_SUCCESS;
+}
+
+/* The matrix of triplets sorted by row; order[p] is the triplet behind entry p and becomes, with
+ * repeats merged, the matrix's memory of its source. */
+static trs_status adopt_triplets(trs_matrix **result, trs_matrix head, int64_t *order) {
+  trs_status status = make(result, head, TRS_BORROW);
+  if (status) {
+    trs_free(order);
+    return status;
+  }
+  trs_matrix *A = *result;
+  if (!A->source) {
+    A->source = order;
+    return TRS_SUCCESS;
+  }
+  for (int64_t q = 0; q < A->user_nnz; q++) A->source[q] = order[A->source[q]];
+  trs_free(order);
+  return TRS_SUCCESS;
+}
+
+trs_status trs_matrix_create_coo(trs_matrix **A, trs_scalar scalar, int64_t nrows, int64_t ncols,
+                                 int64_t nnz, const int32_t *row, const int32_t *col,
+                                 const void *val) {
+  if (!A) return trs_fail(TRS_ERROR_ARGUMENT, -1, "A is NULL");
+  *A = NULL;
+  TRS_TRY(check_shape(TRS_CSR, scalar, nrows, ncols));
+  if (nnz < 0 || (nnz && (!row || !col || !val)))
+    return trs_fail(TRS_ERROR_ARGUMENT, -1, "%s",
+                    nnz < 0 ? "nnz is negative" : "row, col or val is NULL");
+  for (int64_t p = 0; p < nnz; p++)
+    if (row[p] < 0 || row[p] >= nrows || col[p] < 0 || col[p] >= ncols)
+      return trs_fail(TRS_ERROR_STRUCTURE, row[p],
+                      "triplet %lld lies at row %d, column %d of a %lld x %lld matrix (0-based)",
+                      (long long)p, row[p], col[p], (long long)nrows, (long long)ncols);
+  int64_t *ptr = NULL, *order = NULL;
+  int32_t *idx = NULL;
+  void *values = NULL;
+  trs_status status = TRS_ALLOC_ZERO(&ptr, nrows + 2);
+  if (!status) status = TRS_ALLOC(&idx, nnz);
+  if (!status) status = TRS_ALLOC(&order, nnz);
+  if (!status) status = trs_alloc(&values, nnz, trs_scalar_size(scalar));
+  if (status) {
+    trs_free(ptr);
+    trs_free(idx);
+    trs_free(order);
+    return status;
+  }
+  for (int64_t p = 0; p < nnz; p++) ptr[row[p] + 2]++;
+  for (int64_t i = 0; i < nrows; i++) ptr[i + 2] += ptr[i + 1];
+  for (int64_t p = 0; p < nnz; p++) {
+    int64_t at = ptr[row[p] + 1]++;
+    idx[at] = col[p];
+    order[at] = p;
+  }
+  trs_values_gather(values, val, order, nnz, scalar);
+  return adopt_triplets(A,
+                        (trs_matrix){.scalar = scalar,
+                                     .nrows = nrows,
+                                     .ncols = ncols,
+                                     .ptr = ptr,
+                                     .idx = idx,
+                                     .val = values,
+                                     .owns_pattern = true,
+                                     .owns_values = true},
+                        order);
+}
+
+trs_status trs_matrix_set_values(trs_matrix *A, const void *val) {
+  if (!A || !val) return trs_fail(TRS_ERROR_ARGUMENT, -1, "%s is NULL", A ? "val" : "A");
+  if (A->source_ptr)
+    trs_values_sum(A->val, val, A->source_ptr, A->source, A->nnz, A->scalar);
+  else if (A->source)
+    trs_values_gather(A->val, val, A->source, A->nnz, A->scalar);
+  else if (A->owns_values)
+    memmove(A->val, val, (size_t)A->nnz * trs_scalar_size(A->scalar));
+  else
+    A->val = (void *)val;
+  return TRS_SUCCESS;
+}
+
+trs_matrix *trs_matrix_retain(const trs_matrix *A) {
+  trs_matrix *shared = (trs_matrix *)A;
+  atomic_fetch_add(&shared->references, 1);
+  return shared;
+}
+
+void trs_matrix_destroy(trs_matrix *A) {
+  if (!A || atomic_fetch_sub(&A->references, 1) > 1) return;
+  free_arrays(A, A->ptr, A->idx, A->val);
+  trs_free(A->source_ptr);
+  trs_free(A->source);
+  trs_free(A);
+}
+
+void trs_matrix_get_info(const trs_matrix *A, trs_matrix_info *info) {
+  *info =
+      (trs_matrix_info){.format = A->format,
+                        .scalar = A->scalar,
+                        .nrows = A->nrows,
+                        .ncols = A->ncols,
+                        .nnz = A->nnz,
+                        .nlower = A->nlower,
+                        .nupper = A->nupper,
+                        .ndiagonal = A->ndiagonal,
+                        .missing_diagonal = A->missing_diagonal,
+                        .longest_row = A->longest,
+                        .bytes = (A->nvectors + 1) * (int64_t)sizeof *A->ptr +
+                                 A->nnz * (int64_t)(sizeof *A->idx + trs_scalar_size(A->scalar))};
+}
+
+void trs_matrix_get_arrays(const trs_matrix *A, const int64_t **ptr, const int32_t **idx,
+                           const void **val) {
+  if (ptr) *ptr = A->ptr;
+  if (idx) *idx = A->idx;
+  if (val) *val = A->val;
+}

@@ -1,0 +1,57 @@
+/* matrix.h - the compressed matrix inside the opaque trs_matrix. */
+#ifndef TRS_MATRIX_MATRIX_H
+#define TRS_MATRIX_MATRIX_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+
+#include "base/memory.h"
+#include "base/scalar.h"
+
+/* Arrays are in canonical order: indices ascending within a vector, no repeats.  A vector is a row
+ * of a CSR matrix or a column of a CSC one. */
+struct trs_matrix {
+  atomic_int references;
+  trs_format format;
+  trs_scalar scalar;
+  int64_t nrows, ncols, nnz;
+  int64_t nvectors;               /* nrows (CSR) or ncols (CSC) */
+  int64_t *ptr;                   /* nvectors + 1 */
+  int32_t *idx;                   /* nnz */
+  void *val;                      /* nnz */
+  bool owns_pattern, owns_values; /* else borrowed */
+  bool from_malloc;               /* owned arrays came from malloc (TRS_TAKE), not trs_alloc */
+
+  /* Where the caller's arrays were not canonical: entry p of the matrix is the sum of the caller's
+   * entries source[source_ptr[p] .. source_ptr[p + 1]), or just source[p] where source_ptr is
+   * NULL; else both are NULL. */
+  int64_t *source_ptr, *source;
+  int64_t user_nnz;
+
+  /* Read off the pattern at creation. */
+  int64_t nlower, nupper, ndiagonal; /* entries below, above and on the diagonal */
+  int64_t first_lower, first_upper;  /* the first vector with an entry below / above, or -1 */
+  int64_t missing_diagonal;          /* the first vector without a diagonal entry, or -1 */
+  int64_t longest;                   /* entries in the fullest vector */
+};
+
+/* A matrix that owns the given trs_alloc'ed arrays, which need not be in order; on failure they
+ * are freed. */
+trs_status trs_matrix_adopt(trs_matrix **A, trs_format format, trs_scalar scalar, int64_t nrows,
+                            int64_t ncols, int64_t *ptr, int32_t *idx, void *val);
+
+/* A reference more: destroy releases one. */
+trs_matrix *trs_matrix_retain(const trs_matrix *A);
+
+/* The other format's arrays of A (its transpose's own): new_ptr[nother + 1], new_idx, new_val. */
+trs_status trs_transpose_arrays(const trs_matrix *A, int64_t **new_ptr, int32_t **new_idx,
+                                void **new_val);
+
+/* B[i][j] = A[row_perm[i]][col_perm[j]], CSR or CSC as A is; a NULL permutation is the identity. */
+trs_status trs_matrix_permute(trs_matrix **B, const trs_matrix *A, const int32_t *row_perm,
+                              const int32_t *col_perm);
+
+/* Is perm[n] a permutation of 0 .. n-1?  The name goes into the message. */
+trs_status trs_permutation_check(const int32_t *perm, int64_t n, const char *name);
+
+#endif

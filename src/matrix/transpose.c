@@ -1,0 +1,83 @@
+/* transpose.c - the other format of a matrix by a counting sort.  O(n + nnz). */
+#include "matrix/matrix.h"
+#include "matrix/values.h"
+
+trs_status trs_transpose_arrays(const trs_matrix *A, int64_t **new_ptr, int32_t **new_idx,
+                                void **new_val) {
+  int64_t nother = A->format == TRS_CSR ? A->ncols : A->nrows;
+  int64_t *ptr = NULL, *source = NULL;
+  int32_t *idx = NULL;
+  void *val = NULL;
+  trs_status status = TRS_ALLOC_ZERO(&ptr, nother + 2);
+  if (!status) status = TRS_ALLOC(&idx, A->nnz);
+  if (!status) status = TRS_ALLOC(&source, A->nnz);
+  if (!status) status = trs_alloc(&val, A->nnz, trs_scalar_size(A->scalar));
+  if (status) {
+    trs_free(ptr);
+    trs_free(idx);
+    trs_free(source);
+    return status;
+  }
+  for (int64_t p = 0; p < A->nnz; p++) ptr[A->idx[p] + 2]++;
+  for (int64_t j = 0; j < nother; j++) ptr[j + 2] += ptr[j + 1];
+  for (int64_t i = 0; i < A->nvectors; i++)
+    for (int64_t p = A->ptr[i]; p < A->ptr[i + 1]; p++) {
+      int64_t at = ptr[A->idx[p] + 1]++;
+      idx[at] = (int32_t)i;
+      source[at] = p;
+    }
+  trs_values_gather(val, A->val, source, A->nnz, A->scalar);
+  trs_free(source);
+  *new_ptr = ptr;
+  *new_idx = idx;
+  *new_val = val;
+  return TRS_SUCCESS;
+}
+
+static trs_status same_format(trs_matrix **B, const trs_matrix *A, trs_scalar scalar) {
+  int64_t *ptr = NULL;
+  int32_t *idx = NULL;
+  void *val = NULL;
+  trs_status status = TRS_ALLOC(&ptr, A->nvectors + 1);
+  if (!status) status = TRS_ALLOC(&idx, A->nnz);
+  if (!status) status = trs_alloc(&val, A->nnz, trs_scalar_size(scalar));
+  if (status) {
+    trs_free(ptr);
+    trs_free(idx);
+    return status;
+  }
+  for (int64_t i = 0; i <= A->nvectors; i++) ptr[i] = A->ptr[i];
+  for (int64_t p = 0; p < A->nnz; p++) idx[p] = A->idx[p];
+  trs_values_convert(val, scalar, A->val, A->scalar, A->nnz);
+  return trs_matrix_adopt(B, A->format, scalar, A->nrows, A->ncols, ptr, idx, val);
+}
+
+static trs_status other_format(trs_matrix **B, const trs_matrix *A) {
+  int64_t *ptr;
+  int32_t *idx;
+  void *val;
+  TRS_TRY(trs_transpose_arrays(A, &ptr, &idx, &val));
+  trs_format format = A->format == TRS_CSR ? TRS_CSC : TRS_CSR;
+  return trs_matrix_adopt(B, format, A->scalar, A->nrows, A->ncols, ptr, idx, val);
+}
+
+trs_status trs_matrix_convert(trs_matrix **B, const trs_matrix *A, trs_format format,
+                              trs_scalar scalar) {
+  if (!A || !B) return trs_fail(TRS_ERROR_ARGUMENT, -1, "%s is NULL", A ? "B" : "A");
+  *B = NULL;
+  if (!trs_scalar_valid(scalar) || (format != TRS_CSR && format != TRS_CSC))
+    return trs_fail(TRS_ERROR_ARGUMENT, -1, "no such format (%d) or scalar (%d)", format, scalar);
+  if (trs_scalar_is_complex(A->scalar) && !trs_scalar_is_complex(scalar))
+    return trs_fail(TRS_ERROR_ARGUMENT, -1,
+                    "a complex matrix cannot become real: ask for a complex type");
+  if (A->format == format) return same_format(B, A, scalar);
+  trs_matrix *turned;
+  TRS_TRY(other_format(&turned, A));
+  if (scalar == A->scalar) {
+    *B = turned;
+    return TRS_SUCCESS;
+  }
+  trs_status status = same_format(B, turned, scalar);
+  trs_matrix_destroy(turned);
+  return status;
+}

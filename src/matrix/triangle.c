@@ -1,0 +1,82 @@
+/* triangle.c - the lower or upper triangle of a general matrix, with a dense diagonal on request.
+ * O(n + nnz). */
+#include <math.h>
+
+#include "matrix/matrix.h"
+#include "matrix/values.h"
+
+/* Entries of vector i kept: [*begin, *end), of which the diagonal, if there, is at *diagonal. */
+static void kept_range(const trs_matrix *A, bool prefix, int64_t i, int64_t *begin, int64_t *end,
+                       int64_t *diagonal) {
+  int64_t at = A->ptr[i];
+  while (at < A->ptr[i + 1] && A->idx[at] < i) at++;
+  bool has = at < A->ptr[i + 1] && A->idx[at] == i;
+  *diagonal = has ? at : -1;
+  *begin = prefix ? A->ptr[i] : at;
+  *end = prefix ? at + has : A->ptr[i + 1];
+}
+
+static double dominant(const trs_matrix *A, int64_t begin, int64_t end) {
+  double sum = 0;
+  for (int64_t p = begin; p < end; p++) sum += trs_value_abs(A->val, p, A->scalar);
+  return fmax(1, sum);
+}
+
+typedef struct cut {
+  const trs_matrix *A;
+  bool prefix, add_diagonal;
+  int64_t *ptr;
+  int32_t *idx;
+  void *val;
+} cut;
+
+static void put(cut *c, int64_t at, int32_t index, double complex value) {
+  c->idx[at] = index;
+  trs_value_set(c->val, at, c->A->scalar, value);
+}
+
+static void fill(cut *c) {
+  const trs_matrix *A = c->A;
+  for (int64_t i = 0; i < A->nvectors; i++) {
+    int64_t begin, end, diagonal, at = c->ptr[i];
+    kept_range(A, c->prefix, i, &begin, &end, &diagonal);
+    bool absent = c->add_diagonal && diagonal < 0;
+    if (absent && !c->prefix) put(c, at++, (int32_t)i, dominant(A, begin, end));
+    for (int64_t p = begin; p < end; p++) {
+      double complex value = trs_value_get(A->val, p, A->scalar);
+      if (p == diagonal && c->add_diagonal && value == 0) value = dominant(A, begin, end);
+      put(c, at++, A->idx[p], value);
+    }
+    if (absent && c->prefix) put(c, at, (int32_t)i, dominant(A, begin, end));
+  }
+}
+
+trs_status trs_matrix_triangle(trs_matrix **T, const trs_matrix *A, trs_uplo uplo,
+                               int add_diagonal) {
+  if (!T || !A) return trs_fail(TRS_ERROR_ARGUMENT, -1, "%s is NULL", A ? "T" : "A");
+  *T = NULL;
+  if (uplo != TRS_LOWER && uplo != TRS_UPPER)
+    return trs_fail(TRS_ERROR_ARGUMENT, -1, "uplo must be TRS_LOWER or TRS_UPPER");
+  if (A->nrows != A->ncols)
+    return trs_fail(TRS_ERROR_STRUCTURE, -1, "the matrix is %lld x %lld, not square",
+                    (long long)A->nrows, (long long)A->ncols);
+  cut c = {.A = A,
+           .prefix = (uplo == TRS_LOWER) == (A->format == TRS_CSR),
+           .add_diagonal = add_diagonal};
+  TRS_TRY(TRS_ALLOC(&c.ptr, A->nvectors + 1));
+  c.ptr[0] = 0;
+  for (int64_t i = 0; i < A->nvectors; i++) {
+    int64_t begin, end, diagonal;
+    kept_range(A, c.prefix, i, &begin, &end, &diagonal);
+    c.ptr[i + 1] = c.ptr[i] + end - begin + (add_diagonal && diagonal < 0);
+  }
+  trs_status status = TRS_ALLOC(&c.idx, c.ptr[A->nvectors]);
+  if (!status) status = trs_alloc(&c.val, c.ptr[A->nvectors], trs_scalar_size(A->scalar));
+  if (status) {
+    trs_free(c.ptr);
+    trs_free(c.idx);
+    return status;
+  }
+  fill(&c);
+  return trs_matrix_adopt(T, A->format, A->scalar, A->nrows, A->ncols, c.ptr, c.idx, c.val);
+}

@@ -1,0 +1,24 @@
+/* values.h - value arrays of any element type: copy, convert, gather, add up. */
+#ifndef TRS_MATRIX_VALUES_H
+#define TRS_MATRIX_VALUES_H
+
+#include "base/scalar.h"
+
+/* to[p] = from[p] in another type; complex to real keeps the real part. */
+void trs_values_convert(void *to, trs_scalar to_scalar, const void *from, trs_scalar from_scalar,
+                        int64_t count);
+
+/* to[p] = from[source[p]]. */
+void trs_values_gather(void *to, const void *from, const int64_t *source, int64_t count,
+                       trs_scalar scalar);
+
+/* to[p] = sum of from[source[q]] for q in [source_ptr[p], source_ptr[p + 1]), in that order. */
+void trs_values_sum(void *to, const void *from, const int64_t *source_ptr, const int64_t *source,
+                    int64_t count, trs_scalar scalar);
+
+/* |val[p]| and val[p] as double complex, for code that is not in a hurry. */
+double trs_value_abs(const void *val, int64_t p, trs_scalar scalar);
+double complex trs_value_get(const void *val, int64_t p, trs_scalar scalar);
+void trs_value_set(void *val, int64_t p, trs_scalar scalar, double complex value);
+
+#endif

@@ -1,0 +1,28 @@
+/* values_tmpl.c - the typed loops of values.c; compiled once for each element type. */
+
+static void NAME(gather)(void *to, const void *from, const int64_t *source, int64_t count) {
+  SCALAR *y = to;
+  const SCALAR *x = from;
+  for (int64_t p = 0; p < count; p++) y[p] = x[source[p]];
+}
+
+static void NAME(sum)(void *to, const void *from, const int64_t *source_ptr, const int64_t *source,
+                      int64_t count) {
+  SCALAR *y = to;
+  const SCALAR *x = from;
+  for (int64_t p = 0; p < count; p++) {
+    SCALAR total = 0;
+    for (int64_t q = source_ptr[p]; q < source_ptr[p + 1]; q++) total += x[source[q]];
+    y[p] = total;
+  }
+}
+
+static double complex NAME(get)(const void *val, int64_t p) { return ((const SCALAR *)val)[p]; }
+
+static void NAME(set)(void *val, int64_t p, double complex value) {
+#if IS_COMPLEX
+  ((SCALAR *)val)[p] = (SCALAR)value;
+#else
+  ((SCALAR *)val)[p] = (SCALAR)creal(value);
+#endif
+}

@@ -1,0 +1,35 @@
+/* test.h - what every test program includes: cmocka, and short forms of common checks. */
+#ifndef TRS_TEST_H
+#define TRS_TEST_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "trireme.h"
+
+/* The call succeeds; else the library's own message is shown. */
+#define assert_success(call)                                                    \
+  do {                                                                          \
+    trs_status status_ = (call);                                                \
+    if (status_) fail_msg("%s: %s", #call, trs_last_error()->message);          \
+  } while (0)
+
+/* The call fails with this status, and its message contains the words. */
+#define assert_failure(expected, words, call)                                               \
+  do {                                                                                      \
+    trs_status status_ = (call);                                                            \
+    if (status_ != (expected))                                                              \
+      fail_msg("%s: status %s, expected %s", #call, trs_status_name(status_),               \
+               trs_status_name(expected));                                                  \
+    if (!strstr(trs_last_error()->message, words))                                          \
+      fail_msg("%s: message \"%s\" lacks \"%s\"", #call, trs_last_error()->message, words); \
+  } while (0)
+
+#endif
