@@ -8,6 +8,12 @@
 
 #include "trireme.h"
 
+/* glibc keeps these from clang. */
+#ifndef CMPLX
+#define CMPLX(re, im) __builtin_complex((double)(re), (double)(im))
+#define CMPLXF(re, im) __builtin_complex((float)(re), (float)(im))
+#endif
+
 enum { TRS_NSCALARS = 4 };
 
 static inline bool trs_scalar_valid(trs_scalar scalar) {

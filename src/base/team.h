@@ -31,10 +31,11 @@ static inline void trs_share(int64_t count, int rank, int size, int64_t *begin, 
 /* Cores this process may run on. */
 int trs_cores(void);
 
+void trs_yield(void);
+
 /* One turn of a spin loop: polite to the sibling thread at first, then to the whole machine, so
  * that a team larger than the machine still advances. */
 static inline void trs_spin(unsigned *turns) {
-  extern void trs_yield(void);
   if (++*turns & 1023) {
 #if defined(__x86_64__) || defined(__i386__)
     __builtin_ia32_pause();

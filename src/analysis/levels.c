@@ -1,0 +1,99 @@
+/* levels.c - level sets in one sweep in the order of the solve. */
+#include "analysis/levels.h"
+
+#include <string.h>
+
+/* One more than the highest level among the entries [begin, end). */
+static inline int32_t after_all(const int32_t *idx, int64_t begin, int64_t end,
+                                const int32_t *level) {
+  int32_t highest = -1;
+  for (int64_t p = begin; p < end; p++) {
+    int32_t other = level[idx[p]];
+    highest = other > highest ? other : highest;
+  }
+  return highest + 1;
+}
+
+/* Rows pull their level from the rows they depend on. */
+static inline int32_t pull(const trs_system *S, int32_t *level, bool lower, bool full) {
+  int32_t highest = -1;
+  for (int64_t k = 0; k < S->n; k++) {
+    int64_t i = lower ? k : S->n - 1 - k, begin, end;
+    trs_off_diagonal(S, i, lower, full, &begin, &end);
+    level[i] = after_all(S->idx, begin, end, level);
+    highest = level[i] > highest ? level[i] : highest;
+  }
+  return highest + 1;
+}
+
+/* Columns push theirs on to the rows that depend on them. */
+static inline int32_t push(const trs_system *S, int32_t *level, bool lower, bool full) {
+  int32_t highest = -1;
+  memset(level, 0, (size_t)S->n * sizeof *level);
+  for (int64_t k = 0; k < S->n; k++) {
+    int64_t j = lower ? k : S->n - 1 - k, begin, end;
+    int32_t next = level[j] + 1;
+    trs_off_diagonal(S, j, !lower, full, &begin, &end);
+    for (int64_t p = begin; p < end; p++)
+      if (level[S->idx[p]] < next) level[S->idx[p]] = next;
+    highest = next - 1 > highest ? next - 1 : highest;
+  }
+  return highest + 1;
+}
+
+static int32_t sweep(const trs_system *S, int32_t *level) {
+  if (!S->has_diagonal)
+    return S->rows ? pull(S, level, S->lower, false) : push(S, level, S->lower, false);
+  if (S->rows) return S->lower ? pull(S, level, true, true) : pull(S, level, false, true);
+  return S->lower ? push(S, level, true, true) : push(S, level, false, true);
+}
+
+trs_status trs_levels_create(trs_levels *levels, const trs_system *S) {
+  *levels = (trs_levels){.n = S->n};
+  trs_status status = TRS_ALLOC(&levels->level, S->n);
+  if (!status) {
+    levels->count = sweep(S, levels->level);
+    status = TRS_ALLOC_ZERO(&levels->ptr, levels->count + 1);
+  }
+  if (status) {
+    trs_levels_destroy(levels);
+    return status;
+  }
+  for (int64_t i = 0; i < S->n; i++) levels->ptr[levels->level[i] + 1]++;
+  for (int32_t k = 0; k < levels->count; k++) levels->ptr[k + 1] += levels->ptr[k];
+  return TRS_SUCCESS;
+}
+
+void trs_levels_destroy(trs_levels *levels) {
+  trs_free(levels->level);
+  trs_free(levels->ptr);
+  *levels = (trs_levels){0};
+}
+
+void trs_levels_extremes(const trs_levels *levels, int64_t *smallest, int64_t *largest) {
+  *smallest = levels->count ? INT64_MAX : 0;
+  *largest = 0;
+  for (int32_t k = 0; k < levels->count; k++) {
+    int64_t rows = levels->ptr[k + 1] - levels->ptr[k];
+    *smallest = rows < *smallest ? rows : *smallest;
+    *largest = rows > *largest ? rows : *largest;
+  }
+}
+
+void trs_levels_order(const trs_levels *levels, int32_t *order) {
+  for (int64_t i = 0; i < levels->n; i++) order[levels->ptr[levels->level[i]]++] = (int32_t)i;
+  for (int32_t k = levels->count; k > 0; k--) levels->ptr[k] = levels->ptr[k - 1];
+  if (levels->count) levels->ptr[0] = 0;
+}
+
+void trs_in_degrees(const trs_system *S, int32_t *in_degree) {
+  memset(in_degree, 0, (size_t)S->n * sizeof *in_degree);
+  for (int64_t i = 0; i < S->n; i++) {
+    int64_t begin, end;
+    trs_off_diagonal(S, i, trs_system_prefix(S), S->has_diagonal, &begin, &end);
+    if (S->rows)
+      in_degree[i] = (int32_t)(end - begin);
+    else
+      for (int64_t p = begin; p < end; p++) in_degree[S->idx[p]]++;
+  }
+}

@@ -1,0 +1,58 @@
+/* system.c - folding the options together, and what can be wrong with a triangle. */
+#include "analysis/system.h"
+
+#include <math.h>
+
+trs_system trs_system_of(const trs_matrix *T, trs_uplo uplo, trs_trans trans, trs_diag diag) {
+  bool plain = trans == TRS_NO_TRANS;
+  return (trs_system){.n = T->nrows,
+                      .nnz = T->nnz,
+                      .scalar = T->scalar,
+                      .ptr = T->ptr,
+                      .idx = T->idx,
+                      .val = T->val,
+                      .rows = (T->format == TRS_CSR) == plain,
+                      .lower = (uplo == TRS_LOWER) == plain,
+                      .unit = diag == TRS_UNIT,
+                      .conj = trans == TRS_CONJ_TRANS && trs_scalar_is_complex(T->scalar),
+                      .has_diagonal = T->missing_diagonal < 0};
+}
+
+trs_status trs_system_check_pattern(const trs_matrix *A, trs_uplo uplo, trs_diag diag) {
+  if (A->nrows != A->ncols)
+    return trs_fail(TRS_ERROR_STRUCTURE, -1,
+                    "the matrix is %lld x %lld: a triangular solve needs a square one",
+                    (long long)A->nrows, (long long)A->ncols);
+  bool lower = uplo == TRS_LOWER;
+  int64_t wrong = lower ? A->nupper : A->nlower;
+  int64_t first = lower ? A->first_upper : A->first_lower;
+  if (wrong)
+    return trs_fail(TRS_ERROR_STRUCTURE, first,
+                    "%lld entries lie %s the diagonal of a matrix to be used as %s triangular, the "
+                    "first in %s %lld (0-based): take that triangle of it, or factor it first",
+                    (long long)wrong, lower ? "above" : "below", lower ? "lower" : "upper",
+                    A->format == TRS_CSR ? "row" : "column", (long long)first);
+  if (diag == TRS_NONUNIT && A->missing_diagonal >= 0)
+    return trs_fail(TRS_ERROR_STRUCTURE, A->missing_diagonal,
+                    "row %lld (0-based) has no diagonal entry, nor have %lld others: add one, or "
+                    "solve with a unit diagonal",
+                    (long long)A->missing_diagonal, (long long)(A->nrows - A->ndiagonal - 1));
+  return TRS_SUCCESS;
+}
+
+#define TRS_TEMPLATE "analysis/diagonal_tmpl.c"
+#include "base/instantiate.h"
+
+trs_status trs_system_check_diagonal(const trs_system *S) {
+  static int64_t (*const first_bad_of[])(const trs_system *) = TRS_TABLE(first_bad_diagonal);
+  if (S->unit || S->n == 0) return TRS_SUCCESS;
+  int64_t i = first_bad_of[S->scalar](S);
+  if (i < 0) return TRS_SUCCESS;
+  int64_t p = trs_system_prefix(S) ? S->ptr[i + 1] - 1 : S->ptr[i];
+  static bool (*const zero_of[])(const trs_system *, int64_t) = TRS_TABLE(is_zero);
+  if (zero_of[S->scalar](S, p))
+    return trs_fail(TRS_ERROR_ZERO_PIVOT, i, "the diagonal entry of row %lld (0-based) is zero",
+                    (long long)i);
+  return trs_fail(TRS_ERROR_NOT_FINITE, i, "the diagonal entry of row %lld (0-based) is not finite",
+                  (long long)i);
+}

@@ -1,0 +1,89 @@
+/* plan.c - what a plan tells about itself. */
+#include <stdio.h>
+#include <string.h>
+
+#include "plan/bound.h"
+#include "plan/plan.h"
+
+static trs_status level_facts(trs_plan *plan, trs_plan_info *info) {
+  TRS_TRY(trs_plan_need_levels(plan));
+  info->levels = plan->levels.count;
+  trs_levels_extremes(&plan->levels, &info->min_parallelism, &info->max_parallelism);
+  return TRS_SUCCESS;
+}
+
+/* The two sweeps of a plan over factors, one behind the other. */
+static trs_status sweep_facts(trs_plan *plan, trs_plan_info *info) {
+  trs_plan_info part;
+  info->levels = info->max_parallelism = 0;
+  info->min_parallelism = plan->system.n;
+  info->backend = info->method = NULL;
+  for (int s = 0; s < 2; s++) {
+    TRS_TRY(trs_plan_get_info(plan->sweep[s], &part));
+    info->levels += part.levels;
+    if (part.min_parallelism < info->min_parallelism) info->min_parallelism = part.min_parallelism;
+    if (part.max_parallelism > info->max_parallelism) info->max_parallelism = part.max_parallelism;
+    if (!info->method || part.threads > 1) {
+      info->backend = part.backend;
+      info->method = part.method;
+    }
+  }
+  return TRS_SUCCESS;
+}
+
+trs_status trs_plan_get_info(trs_plan *plan, trs_plan_info *info) {
+  if (!plan || !info) return trs_fail(TRS_ERROR_ARGUMENT, -1, "%s is NULL", plan ? "info" : "plan");
+  const trs_system *S = &plan->system;
+  *info = (trs_plan_info){.backend = plan->method->backend,
+                          .method = plan->method->name,
+                          .reason = plan->reason,
+                          .threads = plan->method->threads(plan),
+                          .n = S->n,
+                          .nnz = S->nnz,
+                          .solve_bytes = trs_plan_solve_bytes(plan),
+                          .plan_bytes = plan->method->bytes ? plan->method->bytes(plan) : 0,
+                          .analysis_seconds = plan->analysis_seconds,
+                          .update_seconds = plan->update_seconds};
+  TRS_TRY(plan->sweep[0] ? sweep_facts(plan, info) : level_facts(plan, info));
+  int sweeps = plan->sweep[0] ? 2 : 1;
+  if (info->levels) info->parallelism = (double)(sweeps * S->n) / (double)info->levels;
+  if (S->n) info->dependency = (double)S->nnz / (double)S->n;
+  return TRS_SUCCESS;
+}
+
+trs_status trs_plan_get_levels(trs_plan *plan, int64_t **rows, int64_t *levels) {
+  if (!plan || !rows || !levels)
+    return trs_fail(TRS_ERROR_ARGUMENT, -1, "plan, rows or levels is NULL");
+  trs_plan *part[2] = {plan->sweep[0] ? plan->sweep[0] : plan, plan->sweep[1]};
+  int64_t count = 0, at = 0;
+  for (int s = 0; s < 2 && part[s]; s++) {
+    TRS_TRY(trs_plan_need_levels(part[s]));
+    count += part[s]->levels.count;
+  }
+  TRS_TRY(TRS_ALLOC(rows, count));
+  for (int s = 0; s < 2 && part[s]; s++)
+    for (int32_t k = 0; k < part[s]->levels.count; k++)
+      (*rows)[at++] = part[s]->levels.ptr[k + 1] - part[s]->levels.ptr[k];
+  *levels = count;
+  return TRS_SUCCESS;
+}
+
+trs_status trs_plan_bound(trs_plan *plan, double *seconds) {
+  trs_plan_info info;
+  double bandwidth;
+  if (!plan || !seconds)
+    return trs_fail(TRS_ERROR_ARGUMENT, -1, "%s is NULL", plan ? "seconds" : "plan");
+  TRS_TRY(trs_plan_get_info(plan, &info));
+  TRS_TRY(trs_measure_bandwidth(&bandwidth, plan->context->team, info.threads, info.solve_bytes));
+  double by_bytes = (double)info.solve_bytes / bandwidth;
+  double by_levels = (double)info.levels * trs_measure_hop();
+  *seconds = by_bytes > by_levels ? by_bytes : by_levels;
+  return TRS_SUCCESS;
+}
+
+size_t trs_plan_describe(trs_plan *plan, char *text, size_t size) {
+  char line[512] = "";
+  if (plan->method->describe) plan->method->describe(plan, line, sizeof line);
+  int length = snprintf(text, size, "%s: %s\nchosen: %s", plan->method->name, line, plan->reason);
+  return length > 0 ? (size_t)length : 0;
+}

@@ -1,0 +1,123 @@
+/* solve.c - trs_analyze, trs_update, trs_solve and trs_check: argument checks, then dispatch. */
+#include <stdint.h>
+
+#include "solve/factors/factors.h"
+#include "verify/factors_error.h"
+
+static trs_status check_trans(trs_trans trans) {
+  if ((unsigned)trans > TRS_CONJ_TRANS)
+    return trs_fail(TRS_ERROR_ARGUMENT, -1, "trans %d is not one of trs_trans's", trans);
+  return TRS_SUCCESS;
+}
+
+static trs_status check_diag(trs_diag diag) {
+  if ((unsigned)diag > TRS_UNIT)
+    return trs_fail(TRS_ERROR_ARGUMENT, -1, "diag must be TRS_NONUNIT or TRS_UNIT");
+  return TRS_SUCCESS;
+}
+
+trs_status trs_analyze(trs_context *ctx, trs_plan **plan, const trs_matrix *A, trs_uplo uplo,
+                       trs_trans trans, trs_diag diag, const trs_options *options) {
+  if (!ctx || !plan || !A)
+    return trs_fail(TRS_ERROR_ARGUMENT, -1, "%s is NULL", !ctx ? "ctx" : !plan ? "plan" : "A");
+  *plan = NULL;
+  if (uplo != TRS_LOWER && uplo != TRS_UPPER)
+    return trs_fail(TRS_ERROR_ARGUMENT, -1, "uplo must be TRS_LOWER or TRS_UPPER");
+  TRS_TRY(check_trans(trans));
+  TRS_TRY(check_diag(diag));
+  return trs_plan_create(plan, ctx, A, uplo, trans, diag, options);
+}
+
+trs_status trs_analyze_factors(trs_context *ctx, trs_plan **plan, const trs_factors *F,
+                               trs_trans trans, const trs_options *options) {
+  if (!ctx || !plan || !F)
+    return trs_fail(TRS_ERROR_ARGUMENT, -1, "%s is NULL", !ctx ? "ctx" : !plan ? "plan" : "F");
+  *plan = NULL;
+  TRS_TRY(check_trans(trans));
+  return trs_factors_plan_create(plan, ctx, F, trans, options);
+}
+
+trs_status trs_update(trs_plan *plan, const trs_matrix *A) {
+  if (!plan || !A) return trs_fail(TRS_ERROR_ARGUMENT, -1, "%s is NULL", plan ? "A" : "plan");
+  if (trs_plan_factors(plan))
+    return trs_fail(TRS_ERROR_ARGUMENT, -1, "a plan over factors: use trs_update_factors");
+  return trs_plan_refresh(plan, A);
+}
+
+trs_status trs_update_factors(trs_plan *plan, const trs_factors *F) {
+  if (!plan || !F) return trs_fail(TRS_ERROR_ARGUMENT, -1, "%s is NULL", plan ? "F" : "plan");
+  if (!trs_plan_factors(plan))
+    return trs_fail(TRS_ERROR_ARGUMENT, -1, "a plan over one triangle: use trs_update");
+  return trs_factors_plan_refresh(plan, F);
+}
+
+/* Bytes from the first element of a dense array to behind its last. */
+static int64_t extent(int64_t n, int64_t nrhs, int64_t ld, trs_layout layout, int64_t size) {
+  int64_t outer = layout == TRS_COL_MAJOR ? nrhs : n, inner = layout == TRS_COL_MAJOR ? n : nrhs;
+  return outer && inner ? ((outer - 1) * ld + inner) * size : 0;
+}
+
+/* Checks the dense arguments and turns leading dimensions into strides. */
+static trs_status make_rhs(trs_rhs *rhs, int64_t n, trs_scalar scalar, void *x, int64_t ldx,
+                           const void *b, int64_t ldb, int64_t nrhs, trs_layout layout) {
+  if ((unsigned)layout > TRS_ROW_MAJOR)
+    return trs_fail(TRS_ERROR_ARGUMENT, -1, "layout must be TRS_COL_MAJOR or TRS_ROW_MAJOR");
+  bool columns = layout == TRS_COL_MAJOR;
+  int64_t least = columns ? n : nrhs;
+  if (nrhs < 0) return trs_fail(TRS_ERROR_ARGUMENT, -1, "nrhs is %lld", (long long)nrhs);
+  if (nrhs > 0 && (ldx < least || ldb < least))
+    return trs_fail(TRS_ERROR_ARGUMENT, -1, "%s is %lld, less than the %lld %s of a %s-major array",
+                    ldx < least ? "ldx" : "ldb", (long long)(ldx < least ? ldx : ldb),
+                    (long long)least, columns ? "rows" : "columns", columns ? "column" : "row");
+  if (n > 0 && nrhs > 0 && (!x || !b))
+    return trs_fail(TRS_ERROR_ARGUMENT, -1, "%s is NULL", x ? "b" : "x");
+  *rhs = (trs_rhs){.x = x,
+                   .b = b,
+                   .nrhs = nrhs,
+                   .x_row = columns ? 1 : ldx,
+                   .x_col = columns ? ldx : 1,
+                   .b_row = columns ? 1 : ldb,
+                   .b_col = columns ? ldb : 1};
+  int64_t size = (int64_t)trs_scalar_size(scalar);
+  uintptr_t x_at = (uintptr_t)x, b_at = (uintptr_t)b;
+  if (x == b ? ldx != ldb
+             : x_at < b_at + (uintptr_t)extent(n, nrhs, ldb, layout, size) &&
+                   b_at < x_at + (uintptr_t)extent(n, nrhs, ldx, layout, size))
+    return trs_fail(TRS_ERROR_ARGUMENT, -1,
+                    "x and b overlap: pass the same array with ldx == ldb, or distinct ones");
+  return TRS_SUCCESS;
+}
+
+trs_status trs_solve(trs_plan *plan, void *x, int64_t ldx, const void *b, int64_t ldb, int64_t nrhs,
+                     trs_layout layout) {
+  trs_rhs rhs;
+  if (!plan) return trs_fail(TRS_ERROR_ARGUMENT, -1, "plan is NULL");
+  TRS_TRY(make_rhs(&rhs, plan->system.n, plan->system.scalar, x, ldx, b, ldb, nrhs, layout));
+  return trs_plan_solve(plan, &rhs);
+}
+
+trs_status trs_check(const trs_matrix *A, trs_uplo uplo, trs_trans trans, trs_diag diag,
+                     const void *x, int64_t ldx, const void *b, int64_t ldb, int64_t nrhs,
+                     trs_layout layout, trs_backward_error *error) {
+  trs_rhs rhs;
+  if (!A || !error) return trs_fail(TRS_ERROR_ARGUMENT, -1, "%s is NULL", A ? "error" : "A");
+  if ((unsigned)uplo > TRS_UPPER)
+    return trs_fail(TRS_ERROR_ARGUMENT, -1, "uplo %d is not one of trs_uplo's", uplo);
+  if (A->nrows != A->ncols)
+    return trs_fail(TRS_ERROR_STRUCTURE, -1, "the matrix is %lld x %lld, not square",
+                    (long long)A->nrows, (long long)A->ncols);
+  TRS_TRY(check_trans(trans));
+  TRS_TRY(check_diag(diag));
+  TRS_TRY(make_rhs(&rhs, A->nrows, A->scalar, (void *)x, ldx, b, ldb, nrhs, layout));
+  return trs_backward_error_of(&(trs_operand){A, uplo, trans, diag}, &rhs, error);
+}
+
+trs_status trs_check_factors(const trs_factors *F, trs_trans trans, const void *x, int64_t ldx,
+                             const void *b, int64_t ldb, int64_t nrhs, trs_layout layout,
+                             trs_backward_error *error) {
+  trs_rhs rhs;
+  if (!F || !error) return trs_fail(TRS_ERROR_ARGUMENT, -1, "%s is NULL", F ? "error" : "F");
+  TRS_TRY(check_trans(trans));
+  TRS_TRY(make_rhs(&rhs, F->n, F->scalar, (void *)x, ldx, b, ldb, nrhs, layout));
+  return trs_factors_error_of(F, trans, &rhs, error);
+}

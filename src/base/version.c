@@ -1,0 +1,37 @@
+/* version.c - what this build is and what it was built with. */
+#include <stdio.h>
+
+#include "base/config.h"
+#include "trireme.h"
+
+typedef struct feature {
+  const char *name;
+  int have;
+  const char *use, *package;
+} feature;
+
+static const feature features[] = {
+    {"zlib", TRS_HAVE_ZLIB, "gzip files, checksums", "zlib1g-dev"},
+    {"zstd", TRS_HAVE_ZSTD, "zstandard files", "libzstd-dev"},
+    {"HDF5", TRS_HAVE_HDF5, "binary matrices and factors", "libhdf5-dev"},
+    {"METIS", TRS_HAVE_METIS, "nested dissection", "libmetis-dev"},
+    {"AMD", TRS_HAVE_AMD, "minimum degree ordering", "libsuitesparse-dev"},
+    {"SuperLU", TRS_HAVE_SUPERLU, "complete LU", "libsuperlu-dev"},
+};
+
+const char *trs_version(void) { return TRS_VERSION_TEXT; }
+
+const char *trs_features(void) {
+  static _Thread_local char text[1024];
+  size_t used = 0;
+  for (size_t f = 0; f < sizeof features / sizeof features[0] && used < sizeof text; f++) {
+    const feature *it = &features[f];
+    int more = it->have ? snprintf(text + used, sizeof text - used, "%-8s yes  %s\n", it->name,
+                                   it->use)
+                        : snprintf(text + used, sizeof text - used,
+                                   "%-8s no   %s (install %s and build again)\n", it->name,
+                                   it->use, it->package);
+    if (more > 0) used += (size_t)more;
+  }
+  return text;
+}

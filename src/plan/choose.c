@@ -1,0 +1,84 @@
+/* choose.c - the list of methods, and auto's choice among them: the lowest estimate of one solve,
+ * with the analysis spread over the solves expected. */
+#include <stdio.h>
+#include <string.h>
+
+#include "plan/plan.h"
+
+#define TRS_METHOD(name) extern const trs_method trs_method_##name;
+#include "plan/methods.def"
+#undef TRS_METHOD
+
+static const trs_method *const methods[] = {
+#define TRS_METHOD(name) &trs_method_##name,
+#include "plan/methods.def"
+#undef TRS_METHOD
+};
+
+enum { NMETHODS = sizeof methods / sizeof methods[0] };
+
+const char *trs_method_list(void) {
+  static _Thread_local char text[4096];
+  size_t used = 0;
+  for (int m = 0; m < NMETHODS && used < sizeof text; m++) {
+    int more = snprintf(text + used, sizeof text - used, "%-16s%-10s%s\n", methods[m]->name,
+                        methods[m]->backend, methods[m]->summary);
+    if (more > 0) used += (size_t)more;
+  }
+  return text;
+}
+
+static bool offered(const trs_plan *plan, const trs_method *method) {
+  const char *backend = plan->context->backend;
+  return strcmp(backend, "auto") == 0 || strcmp(backend, method->backend) == 0 ||
+         strcmp(method->backend, "serial") == 0;
+}
+
+static trs_status take_named(trs_plan *plan, const char *name) {
+  for (int m = 0; m < NMETHODS; m++) {
+    if (strcmp(methods[m]->name, name) != 0) continue;
+    const char *why = offered(plan, methods[m]) ? methods[m]->refuses(plan) : NULL;
+    if (!offered(plan, methods[m]) || why)
+      return trs_fail(TRS_ERROR_UNSUPPORTED, -1, "method %s cannot be used here: %s", name,
+                      why ? why : "it belongs to another backend");
+    plan->method = methods[m];
+    snprintf(plan->reason, sizeof plan->reason, "asked for by name");
+    return TRS_SUCCESS;
+  }
+  return trs_fail(TRS_ERROR_ARGUMENT, -1,
+                  "no method \"%s\": trs_method_list and `trireme methods` name them", name);
+}
+
+static trs_status take_best(trs_plan *plan) {
+  double seconds[NMETHODS], best = 0;
+  int second = -1, first = -1;
+  const char *refusal = NULL;
+  for (int m = 0; m < NMETHODS; m++) {
+    if (!offered(plan, methods[m])) continue;
+    const char *why = methods[m]->refuses(plan);
+    if (why) refusal = why;
+    if (why) continue;
+    seconds[m] = methods[m]->estimate(plan);
+    if (first < 0 || seconds[m] < best) {
+      second = first;
+      first = m;
+      best = seconds[m];
+    } else if (second < 0 || seconds[m] < seconds[second]) {
+      second = m;
+    }
+  }
+  plan->method = methods[first];
+  if (second >= 0)
+    snprintf(plan->reason, sizeof plan->reason,
+             "expected to take %.3g ms a solve, against %.3g ms for %s", 1e3 * best,
+             1e3 * seconds[second], methods[second]->name);
+  else
+    snprintf(plan->reason, sizeof plan->reason, "%s",
+             refusal ? refusal : "the only method of this backend");
+  return TRS_SUCCESS;
+}
+
+trs_status trs_plan_choose(trs_plan *plan, const char *name) {
+  if (name && strcmp(name, "auto") != 0) return take_named(plan, name);
+  return take_best(plan);
+}

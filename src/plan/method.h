@@ -1,0 +1,43 @@
+/* method.h - what a solution method is: one table of functions, listed once in methods.def. */
+#ifndef TRS_PLAN_METHOD_H
+#define TRS_PLAN_METHOD_H
+
+#include "analysis/levels.h"
+#include "plan/context.h"
+
+/* Right-hand sides and solutions with any layout: element (i, r) of b is b[i * b_row + r * b_col].
+ * x and b are the same array or do not overlap. */
+typedef struct trs_rhs {
+  void *x;
+  const void *b;
+  int64_t nrhs;
+  int64_t x_row, x_col, b_row, b_col; /* in elements */
+} trs_rhs;
+
+typedef struct trs_method {
+  const char *name;
+  const char *backend; /* the context that offers it: "serial", "threads" */
+  const char *summary; /* one line, with the source */
+
+  /* May it solve this plan's system here?  Pure; NULL if so, else why not, as half a sentence. */
+  const char *(*refuses)(const trs_plan *plan);
+
+  /* Seconds one solve will take, for comparison between methods.  Pure. */
+  double (*estimate)(const trs_plan *plan);
+
+  /* plan->system -> plan->state.  May use plan->levels.  On failure free is called. */
+  trs_status (*analyze)(trs_plan *plan);
+
+  /* plan->system has new values.  NULL where the method keeps no copy of them. */
+  trs_status (*update)(trs_plan *plan);
+
+  /* Allocates nothing; returns when x is complete. */
+  trs_status (*solve)(trs_plan *plan, const trs_rhs *rhs);
+
+  int (*threads)(const trs_plan *plan);   /* that a solve uses */
+  int64_t (*bytes)(const trs_plan *plan); /* memory of plan->state; NULL: none */
+  void (*describe)(const trs_plan *plan, char *text, size_t size); /* one line; NULL: none */
+  void (*free)(trs_plan *plan); /* state may be partly built or NULL */
+} trs_method;
+
+#endif

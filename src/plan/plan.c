@@ -1,0 +1,111 @@
+/* plan.c - a plan's life: check the triangle, choose a method, let it analyse; update; solve. */
+#include "plan/plan.h"
+
+#include <string.h>
+
+#include "base/timer.h"
+
+/* Where the triangle comes from: the matrix itself, or a triangle cut from a general one. */
+static trs_status take_matrix(trs_plan *plan, const trs_matrix *A) {
+  int64_t wrong = plan->uplo == TRS_LOWER ? A->nupper : A->nlower;
+  plan->source_nnz = A->nnz;
+  plan->cut = plan->options.take_triangle && wrong > 0 && A->nrows == A->ncols;
+  if (!plan->cut) {
+    plan->matrix = trs_matrix_retain(A);
+    return TRS_SUCCESS;
+  }
+  return trs_matrix_triangle(&plan->matrix, A, plan->uplo, 0);
+}
+
+trs_status trs_plan_need_levels(trs_plan *plan) {
+  if (plan->has_levels) return TRS_SUCCESS;
+  TRS_TRY(trs_levels_create(&plan->levels, &plan->system));
+  plan->has_levels = true;
+  return TRS_SUCCESS;
+}
+
+/* Statistics need only the levels' sizes: level[] is as large as a right-hand side. */
+static void drop_level_of_rows(trs_plan *plan) {
+  trs_free(plan->levels.level);
+  plan->levels.level = NULL;
+}
+
+static trs_status build(trs_plan *plan, const trs_matrix *A) {
+  TRS_TRY(take_matrix(plan, A));
+  TRS_TRY(trs_system_check_pattern(plan->matrix, plan->uplo, plan->diag));
+  plan->system = trs_system_of(plan->matrix, plan->uplo, plan->trans, plan->diag);
+  TRS_TRY(trs_system_check_diagonal(&plan->system));
+  TRS_TRY(trs_plan_choose(plan, plan->options.method));
+  TRS_TRY(plan->method->analyze(plan));
+  drop_level_of_rows(plan);
+  return TRS_SUCCESS;
+}
+
+trs_status trs_plan_create(trs_plan **result, trs_context *context, const trs_matrix *A,
+                           trs_uplo uplo, trs_trans trans, trs_diag diag,
+                           const trs_options *options) {
+  double start = trs_seconds();
+  trs_plan *plan;
+  *result = NULL;
+  TRS_TRY(TRS_ALLOC_ZERO(&plan, 1));
+  plan->context = trs_context_retain(context);
+  plan->uplo = uplo;
+  plan->trans = trans;
+  plan->diag = diag;
+  if (options) plan->options = *options;
+  trs_status status = build(plan, A);
+  if (status) {
+    trs_plan_destroy(plan);
+    return status;
+  }
+  plan->options.method = NULL; /* the caller's string may not outlive the call */
+  plan->analysis_seconds = trs_seconds() - start;
+  *result = plan;
+  return TRS_SUCCESS;
+}
+
+trs_status trs_plan_refresh(trs_plan *plan, const trs_matrix *A) {
+  double start = trs_seconds();
+  if (A->nnz != plan->source_nnz || A->nrows != plan->system.n ||
+      A->scalar != plan->system.scalar || A->format != plan->matrix->format)
+    return trs_fail(TRS_ERROR_ARGUMENT, -1,
+                    "the matrix differs in size, entries, format or type from the one analysed: "
+                    "analyse it anew");
+  trs_matrix *before = plan->matrix;
+  trs_status status = take_matrix(plan, A);
+  if (status) {
+    plan->matrix = before;
+    return status;
+  }
+  trs_matrix_destroy(before);
+  plan->system = trs_system_of(plan->matrix, plan->uplo, plan->trans, plan->diag);
+  TRS_TRY(trs_system_check_diagonal(&plan->system));
+  if (plan->method->update) TRS_TRY(plan->method->update(plan));
+  plan->update_seconds = trs_seconds() - start;
+  return TRS_SUCCESS;
+}
+
+void trs_plan_destroy(trs_plan *plan) {
+  if (!plan) return;
+  if (plan->method) plan->method->free(plan);
+  trs_levels_destroy(&plan->levels);
+  trs_matrix_destroy(plan->matrix);
+  trs_plan_destroy(plan->sweep[0]);
+  trs_plan_destroy(plan->sweep[1]);
+  trs_context_destroy(plan->context);
+  trs_free(plan);
+}
+
+int64_t trs_plan_solve_bytes(const trs_plan *plan) {
+  if (plan->sweep[0])
+    return trs_plan_solve_bytes(plan->sweep[0]) + trs_plan_solve_bytes(plan->sweep[1]);
+  const trs_system *S = &plan->system;
+  int64_t value = (int64_t)trs_scalar_size(S->scalar);
+  return S->nnz * (value + (int64_t)sizeof *S->idx) + (S->n + 1) * (int64_t)sizeof *S->ptr +
+         2 * S->n * value;
+}
+
+trs_status trs_plan_solve(trs_plan *plan, const trs_rhs *rhs) {
+  if (plan->system.n == 0 || rhs->nrhs == 0) return TRS_SUCCESS;
+  return plan->method->solve(plan, rhs);
+}

@@ -1,0 +1,47 @@
+/* plan.h - the plan inside the opaque trs_plan. */
+#ifndef TRS_PLAN_PLAN_H
+#define TRS_PLAN_PLAN_H
+
+#include "plan/method.h"
+
+struct trs_plan {
+  trs_context *context;
+  const trs_method *method;
+  void *state; /* the method's own */
+  char reason[256];
+
+  trs_matrix *matrix; /* the triangle solved with: the caller's matrix or a triangle cut from it */
+  bool cut;           /* matrix was cut from a general one: an update cuts again */
+  int64_t source_nnz; /* entries of the caller's matrix */
+  trs_uplo uplo;
+  trs_trans trans;
+  trs_diag diag;
+  trs_system system; /* of matrix */
+  trs_options options;
+
+  trs_plan *sweep[2]; /* a plan over factors: the plans of its two sweeps, in order; else NULL */
+
+  bool has_levels;
+  trs_levels levels; /* level[] is dropped when analysis ends; count and ptr stay */
+  double analysis_seconds, update_seconds;
+};
+
+/* With checked arguments: trs_analyze and trs_update without the argument checks. */
+trs_status trs_plan_create(trs_plan **plan, trs_context *context, const trs_matrix *A,
+                           trs_uplo uplo, trs_trans trans, trs_diag diag,
+                           const trs_options *options);
+trs_status trs_plan_refresh(trs_plan *plan, const trs_matrix *A);
+
+/* The method's name or NULL/"auto" for a choice; fills plan->method and plan->reason. */
+trs_status trs_plan_choose(trs_plan *plan, const char *name);
+
+/* Makes plan->levels if it is not there. */
+trs_status trs_plan_need_levels(trs_plan *plan);
+
+/* Bytes one solve must touch: matrix, b and x once each. */
+int64_t trs_plan_solve_bytes(const trs_plan *plan);
+
+/* Solves with checked, strided arguments. */
+trs_status trs_plan_solve(trs_plan *plan, const trs_rhs *rhs);
+
+#endif

@@ -1,0 +1,152 @@
+/* sweep_tmpl.c - substitution by rows and by columns.
+ *
+ * lower, unit, conj and the strides are literals at every call of the inlined loops, so each
+ * combination compiles to its own tight loop. */
+
+enum { NAME(TILE) = 8 }; /* right-hand sides that share one pass over the matrix */
+
+static inline SCALAR NAME(entry)(const SCALAR *val, int64_t p, bool conjugate) {
+  return conjugate ? CONJ(val[p]) : val[p];
+}
+
+/* The reciprocal depends on nothing but the matrix, so the processor has it ready before the sum
+ * it scales: the division is off the path from one x to the next. */
+static inline SCALAR NAME(reciprocal)(const SCALAR *val, int64_t p, bool conjugate) {
+  return 1 / NAME(entry)(val, p, conjugate);
+}
+
+/* x[i] = (b[i] - sum of T[i][j] x[j]) / T[i][i] */
+static inline void NAME(rows_one)(const trs_system *S, const trs_rhs *R, int64_t r, bool lower,
+                                  bool full, bool conjugate, bool packed) {
+  const int64_t *ptr = S->ptr;
+  const int32_t *idx = S->idx;
+  const SCALAR *val = S->val;
+  int64_t xs = packed ? 1 : R->x_row, bs = packed ? 1 : R->b_row;
+  SCALAR *x = (SCALAR *)R->x + r * R->x_col;
+  const SCALAR *b = (const SCALAR *)R->b + r * R->b_col;
+  for (int64_t k = 0; k < S->n; k++) {
+    int64_t i = lower ? k : S->n - 1 - k, begin, end;
+    trs_off_diagonal(S, i, lower, full, &begin, &end);
+    SCALAR sum = b[i * bs];
+    for (int64_t q = begin; q < end; q++) {
+      int64_t p = lower ? q : end - 1 - (q - begin);
+      sum -= MUL(NAME(entry)(val, p, conjugate), x[idx[p] * xs]);
+    }
+    if (!S->unit) sum = MUL(sum, NAME(reciprocal)(val, lower ? ptr[i + 1] - 1 : ptr[i], conjugate));
+    x[i * xs] = sum;
+  }
+}
+
+/* The same for tile right-hand sides from r on; tile is a literal. */
+static inline void NAME(rows_tile)(const trs_system *S, const trs_rhs *R, int64_t r, int tile,
+                                   bool lower, bool conjugate, bool packed) {
+  const int64_t *ptr = S->ptr;
+  const int32_t *idx = S->idx;
+  const SCALAR *val = S->val;
+  int64_t xs = R->x_row, bs = R->b_row, xc = packed ? 1 : R->x_col, bc = packed ? 1 : R->b_col;
+  SCALAR *x = (SCALAR *)R->x + r * R->x_col;
+  const SCALAR *b = (const SCALAR *)R->b + r * R->b_col;
+  SCALAR sum[NAME(TILE)];
+  for (int64_t k = 0; k < S->n; k++) {
+    int64_t i = lower ? k : S->n - 1 - k, begin, end;
+    trs_off_diagonal(S, i, lower, S->has_diagonal, &begin, &end);
+    for (int t = 0; t < tile; t++) sum[t] = b[i * bs + t * bc];
+    for (int64_t p = begin; p < end; p++) {
+      SCALAR a = NAME(entry)(val, p, conjugate);
+      const SCALAR *xj = x + idx[p] * xs;
+      for (int t = 0; t < tile; t++) sum[t] -= MUL(a, xj[t * xc]);
+    }
+    SCALAR inverse = S->unit ? 1 : NAME(reciprocal)(val, lower ? ptr[i + 1] - 1 : ptr[i], conjugate);
+    for (int t = 0; t < tile; t++) x[i * xs + t * xc] = MUL(sum[t], inverse);
+  }
+}
+
+static inline void NAME(rows_either)(const trs_system *S, const trs_rhs *R, bool lower, bool conjugate) {
+  int64_t r = 0;
+  bool packed = R->x_col == 1 && R->b_col == 1;
+  for (; r + NAME(TILE) <= R->nrhs; r += NAME(TILE)) {
+    if (packed)
+      NAME(rows_tile)(S, R, r, NAME(TILE), lower, conjugate, true);
+    else
+      NAME(rows_tile)(S, R, r, NAME(TILE), lower, conjugate, false);
+  }
+  for (; r + 2 <= R->nrhs; r += 2) NAME(rows_tile)(S, R, r, 2, lower, conjugate, false);
+  for (; r < R->nrhs; r++) {
+    if (R->x_row == 1 && R->b_row == 1 && S->has_diagonal)
+      NAME(rows_one)(S, R, r, lower, true, conjugate, true);
+    else
+      NAME(rows_one)(S, R, r, lower, S->has_diagonal, conjugate, false);
+  }
+}
+
+static void NAME(by_rows)(const trs_system *S, const trs_rhs *R) {
+  if (IS_COMPLEX && S->conj)
+    S->lower ? NAME(rows_either)(S, R, true, true) : NAME(rows_either)(S, R, false, true);
+  else
+    S->lower ? NAME(rows_either)(S, R, true, false) : NAME(rows_either)(S, R, false, false);
+}
+
+/* x[j] = x[j] / T[j][j];  x[i] = x[i] - T[i][j] x[j] for the rows below (above) */
+static inline void NAME(columns_tile)(const trs_system *S, const trs_rhs *R, int64_t r, int tile,
+                                      bool lower, bool full, bool conjugate, bool packed) {
+  const int64_t *ptr = S->ptr;
+  const int32_t *idx = S->idx;
+  const SCALAR *val = S->val;
+  int64_t xs = packed && tile == 1 ? 1 : R->x_row, xc = packed && tile > 1 ? 1 : R->x_col;
+  SCALAR *x = (SCALAR *)R->x + r * R->x_col;
+  SCALAR xj[NAME(TILE)];
+  for (int64_t k = 0; k < S->n; k++) {
+    int64_t j = lower ? k : S->n - 1 - k, begin, end;
+    trs_off_diagonal(S, j, !lower, full, &begin, &end);
+    SCALAR inverse = S->unit ? 1 : NAME(reciprocal)(val, lower ? ptr[j] : ptr[j + 1] - 1, conjugate);
+    for (int t = 0; t < tile; t++) {
+      xj[t] = x[j * xs + t * xc];
+      if (!S->unit) xj[t] = MUL(xj[t], inverse);
+      x[j * xs + t * xc] = xj[t];
+    }
+    for (int64_t p = begin; p < end; p++) {
+      SCALAR a = NAME(entry)(val, p, conjugate);
+      SCALAR *xi = x + idx[p] * xs;
+      for (int t = 0; t < tile; t++) xi[t * xc] -= MUL(a, xj[t]);
+    }
+  }
+}
+
+static inline void NAME(columns_either)(const trs_system *S, const trs_rhs *R, bool lower,
+                                        bool conjugate) {
+  int64_t r = 0;
+  for (; r + NAME(TILE) <= R->nrhs; r += NAME(TILE)) {
+    if (R->x_col == 1)
+      NAME(columns_tile)(S, R, r, NAME(TILE), lower, S->has_diagonal, conjugate, true);
+    else
+      NAME(columns_tile)(S, R, r, NAME(TILE), lower, S->has_diagonal, conjugate, false);
+  }
+  for (; r + 2 <= R->nrhs; r += 2)
+    NAME(columns_tile)(S, R, r, 2, lower, S->has_diagonal, conjugate, false);
+  for (; r < R->nrhs; r++) {
+    if (R->x_row == 1 && S->has_diagonal)
+      NAME(columns_tile)(S, R, r, 1, lower, true, conjugate, true);
+    else
+      NAME(columns_tile)(S, R, r, 1, lower, S->has_diagonal, conjugate, false);
+  }
+}
+
+static void NAME(copy_rhs)(const trs_system *S, const trs_rhs *R) {
+  SCALAR *x = R->x;
+  const SCALAR *b = R->b;
+  if (R->x == R->b) return;
+  bool down = R->x_row <= R->x_col; /* walk the contiguous direction innermost */
+  int64_t inner = down ? S->n : R->nrhs, outer = down ? R->nrhs : S->n;
+  int64_t xi = down ? R->x_row : R->x_col, xo = down ? R->x_col : R->x_row;
+  int64_t bi = down ? R->b_row : R->b_col, bo = down ? R->b_col : R->b_row;
+  for (int64_t o = 0; o < outer; o++)
+    for (int64_t i = 0; i < inner; i++) x[o * xo + i * xi] = b[o * bo + i * bi];
+}
+
+static void NAME(by_columns)(const trs_system *S, const trs_rhs *R) {
+  NAME(copy_rhs)(S, R);
+  if (IS_COMPLEX && S->conj)
+    S->lower ? NAME(columns_either)(S, R, true, true) : NAME(columns_either)(S, R, false, true);
+  else
+    S->lower ? NAME(columns_either)(S, R, true, false) : NAME(columns_either)(S, R, false, false);
+}
