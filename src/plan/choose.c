@@ -49,7 +49,15 @@ static trs_status take_named(trs_plan *plan, const char *name) {
                   "no method \"%s\": trs_method_list and `trireme methods` name them", name);
 }
 
+/* Levels cost about a solve to find: not worth it where a solve ends before a team has started. */
+static trs_status look_at_levels(trs_plan *plan) {
+  static const int64_t SMALL = 20000;
+  if (plan->context->threads == 1 || plan->system.n + plan->system.nnz < SMALL) return TRS_SUCCESS;
+  return trs_plan_need_levels(plan);
+}
+
 static trs_status take_best(trs_plan *plan) {
+  TRS_TRY(look_at_levels(plan));
   double seconds[NMETHODS], best = 0;
   int second = -1, first = -1;
   const char *refusal = NULL;

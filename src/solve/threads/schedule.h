@@ -1,0 +1,61 @@
+/* schedule.h - who solves which rows when: the pattern part of the threads method.
+ *
+ * Rows are dealt level by level.  A wide level is cut into one part a thread, equal in work; a
+ * narrow one goes whole to one thread.  Each thread's rows are numbered in one stretch of
+ * positions, in the order it solves them, so that everything it streams is contiguous; and its
+ * list of rows is cut into tasks.  Before a task a thread waits until other threads have passed
+ * the tasks it depends on, and only where an earlier wait did not imply it: no barriers.
+ * Deadlock-free, for every wait is for rows of lower levels and lists are in level order.
+ *
+ * Sources: level scheduling, Anderson & Saad 1989; point-to-point waits in place of barriers and
+ * without the redundant ones, Park, Smelyanskiy, Sundaram, Dubey 2014. */
+#ifndef TRS_SOLVE_THREADS_SCHEDULE_H
+#define TRS_SOLVE_THREADS_SCHEDULE_H
+
+#include "analysis/levels.h"
+#include "base/team.h"
+
+typedef struct trs_wait {
+  int32_t thread; /* whose progress */
+  int32_t tasks;  /* must have reached this many tasks */
+} trs_wait;
+
+typedef struct trs_task {
+  int64_t begin, end;     /* positions */
+  int64_t wait, wait_end; /* waits[wait .. wait_end) come before it */
+} trs_task;
+
+typedef struct trs_schedule {
+  int threads;
+  int64_t n;
+  int32_t *row;      /* n: the row at each position */
+  int32_t *position; /* n: the position of each row */
+  int64_t *first;    /* threads + 1: thread t owns positions first[t] .. first[t + 1] */
+  int64_t *task_ptr; /* threads + 1 */
+  trs_task *tasks;   /* by thread, in its order */
+  trs_wait *waits;
+  int64_t nwaits, split_levels;
+} trs_schedule;
+
+/* Work of a row in units of one entry: its entries and a constant for the row itself. */
+enum { TRS_ROW_WORK = 3, TRS_PART_WORK = 256 }; /* the least work worth a part of its own */
+
+/* Deals rows to threads and positions; tasks are one level each and have no waits yet. */
+trs_status trs_schedule_deal(trs_schedule *schedule, const trs_levels *levels,
+                             const int32_t *length, int threads);
+
+/* needs[task * threads + u]: one more than the last position of thread u that the task reads, or
+ * 0.  Turns needs into waits, drops those implied and joins tasks nobody has to tell apart. */
+trs_status trs_schedule_wait(trs_schedule *schedule, const int64_t *needs);
+
+/* Notes in need[threads] that a task reads a position; returns the position. */
+static inline int32_t trs_note_need(const trs_schedule *schedule, int64_t *need, int32_t position) {
+  int u = 0;
+  while (position >= schedule->first[u + 1]) u++;
+  if (need[u] <= position) need[u] = (int64_t)position + 1;
+  return position;
+}
+
+void trs_schedule_destroy(trs_schedule *schedule);
+
+#endif

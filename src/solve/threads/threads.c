@@ -1,0 +1,207 @@
+/* threads.c - every core: rows in level order, renumbered so that each thread streams its part,
+ * point-to-point waits (schedule.h).  Row by row it does the arithmetic of substitution by rows,
+ * so the bits do not depend on the number of threads.
+ * O(nnz nrhs) work; a copy of the matrix in schedule order. */
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "plan/plan.h"
+#include "solve/threads/schedule.h"
+
+enum { TILE = 8 }; /* right-hand sides that share one pass over the matrix */
+
+typedef struct progress {
+  _Alignas(64) _Atomic int64_t value; /* solve number << 32 | tasks done in it */
+} progress;
+
+typedef struct threads_state {
+  trs_schedule schedule;
+  int64_t *ptr;   /* n + 1: off-diagonal entries of the row at each position */
+  int32_t *idx;   /* positions */
+  void *val;      /* conjugated already where op conjugates */
+  void *inverse;  /* n reciprocal diagonals; NULL for a unit diagonal */
+  void *work;     /* n x TILE: x by position; one right-hand side touches the first n only */
+  progress *done; /* one a thread */
+  int64_t solves;
+  int64_t bytes;
+} threads_state;
+
+/* One team run: analysis fills the copy, a solve sweeps one tile. */
+typedef struct job {
+  trs_plan *plan;
+  threads_state *state;
+  int64_t *needs;
+  const trs_rhs *rhs;
+  int64_t column;
+  int width;
+} job;
+
+static void wait_for_tasks(const threads_state *s, const trs_task *task) {
+  for (int64_t w = task->wait; w < task->wait_end; w++) {
+    const trs_wait *it = &s->schedule.waits[w];
+    int64_t goal = (s->solves << 32) + it->tasks;
+    unsigned turns = 0;
+    while (atomic_load_explicit(&s->done[it->thread].value, memory_order_acquire) < goal)
+      trs_spin(&turns);
+  }
+}
+
+/* Thread rank reads through the rows of its tasks for what they need. */
+static void note_all_needs(void *argument, int rank, int size) {
+  (void)size;
+  job *j = argument;
+  const threads_state *s = j->state;
+  const trs_schedule *plan = &s->schedule;
+  for (int64_t task = plan->task_ptr[rank]; task < plan->task_ptr[rank + 1]; task++) {
+    const trs_task *it = &plan->tasks[task];
+    for (int64_t p = s->ptr[it->begin]; p < s->ptr[it->end]; p++)
+      trs_note_need(plan, j->needs + task * plan->threads, s->idx[p]);
+  }
+}
+
+#define TRS_TEMPLATE "solve/threads/threads_tmpl.c"
+#include "base/instantiate.h"
+
+static const char *refuses(const trs_plan *plan) {
+  return plan->context->threads > 1 ? NULL : "only one thread is to be used";
+}
+
+/* Nanoseconds measured (docs/experiments.md): an entry and a row cost less than in serial, for
+ * rows of a level do not wait for each other; a split level costs a wait across cores. */
+static double estimate(const trs_plan *plan) {
+  static const double ENTRY = 0.8e-9, START = 2e-6, WAIT = 80e-9;
+  if (!plan->has_levels) return 1; /* too small to have been looked at */
+  const trs_levels *levels = &plan->levels;
+  double work_per_row = TRS_ROW_WORK + (double)plan->system.nnz / (double)(plan->system.n + 1);
+  double seconds = START;
+  for (int32_t k = 0; k < levels->count; k++) {
+    double work = work_per_row * (double)(levels->ptr[k + 1] - levels->ptr[k]);
+    double parts = work / TRS_PART_WORK;
+    parts = parts < 1 ? 1 : parts > plan->context->threads ? plan->context->threads : parts;
+    seconds += ENTRY * work / parts + (parts >= 2 ? WAIT : 0);
+  }
+  return seconds;
+}
+
+static trs_status row_lengths(int32_t **length, const trs_system *S) {
+  TRS_TRY(TRS_ALLOC(length, S->n));
+  trs_in_degrees(S, *length);
+  return TRS_SUCCESS;
+}
+
+static trs_status allocate(trs_plan *plan, threads_state *s, const int32_t *length) {
+  const trs_system *S = &plan->system;
+  int64_t n = S->n;
+  size_t size = trs_scalar_size(S->scalar);
+  TRS_TRY(TRS_ALLOC(&s->ptr, n + 1));
+  s->ptr[0] = 0;
+  for (int64_t k = 0; k < n; k++) s->ptr[k + 1] = s->ptr[k] + length[s->schedule.row[k]];
+  TRS_TRY(TRS_ALLOC(&s->idx, s->ptr[n]));
+  TRS_TRY(trs_alloc(&s->val, s->ptr[n], size));
+  if (!S->unit) TRS_TRY(trs_alloc(&s->inverse, n, size));
+  TRS_TRY(trs_alloc(&s->work, n * TILE, size));
+  TRS_TRY(TRS_ALLOC_ZERO(&s->done, s->schedule.threads));
+  s->bytes = n * (int64_t)(16 + size * (S->unit ? 1 : 2)) + s->ptr[n] * (int64_t)(4 + size);
+  return TRS_SUCCESS;
+}
+
+static void fill_share(void *argument, int rank, int size) {
+  static void (*const fill_rows_of[])(job *, int) = TRS_TABLE(fill_rows);
+  (void)size;
+  job *j = argument;
+  fill_rows_of[j->plan->system.scalar](j, rank);
+}
+
+static trs_status fill(job *j) {
+  static trs_status (*const fill_columns_of[])(job *) = TRS_TABLE(fill_columns);
+  if (!j->plan->system.rows) return fill_columns_of[j->plan->system.scalar](j);
+  trs_team_run(j->plan->context->team, j->state->schedule.threads, fill_share, j);
+  return TRS_SUCCESS;
+}
+
+static trs_status analyze(trs_plan *plan) {
+  threads_state *s;
+  int32_t *length = NULL;
+  int64_t *needs = NULL;
+  TRS_TRY(TRS_ALLOC_ZERO(&s, 1));
+  plan->state = s;
+  TRS_TRY(trs_plan_need_levels(plan));
+  trs_status status = row_lengths(&length, &plan->system);
+  if (!status)
+    status = trs_schedule_deal(&s->schedule, &plan->levels, length, plan->context->threads);
+  if (!status) status = allocate(plan, s, length);
+  if (!status)
+    status = TRS_ALLOC_ZERO(
+        &needs, s->schedule.task_ptr[s->schedule.threads] * (int64_t)s->schedule.threads);
+  if (!status) status = fill(&(job){.plan = plan, .state = s, .needs = needs});
+  if (!status) status = trs_schedule_wait(&s->schedule, needs);
+  trs_free(length);
+  trs_free(needs);
+  return status;
+}
+
+static trs_status update(trs_plan *plan) {
+  return fill(&(job){.plan = plan, .state = plan->state});
+}
+
+static void sweep_share(void *argument, int rank, int size) {
+  static void (*const sweep_of[])(const job *, int) = TRS_TABLE(sweep);
+  (void)size;
+  const job *j = argument;
+  sweep_of[j->plan->system.scalar](j, rank);
+}
+
+static trs_status solve(trs_plan *plan, const trs_rhs *rhs) {
+  threads_state *s = plan->state;
+  for (int64_t column = 0; column < rhs->nrhs;) {
+    int64_t left = rhs->nrhs - column;
+    int width = left >= TILE ? TILE : left >= 4 ? 4 : left >= 2 ? 2 : 1;
+    job j = {.plan = plan, .state = s, .rhs = rhs, .column = column, .width = width};
+    s->solves++;
+    trs_team_run(plan->context->team, s->schedule.threads, sweep_share, &j);
+    column += width;
+  }
+  return TRS_SUCCESS;
+}
+
+static int threads(const trs_plan *plan) {
+  return ((const threads_state *)plan->state)->schedule.threads;
+}
+
+static int64_t bytes(const trs_plan *plan) { return ((const threads_state *)plan->state)->bytes; }
+
+static void describe(const trs_plan *plan, char *text, size_t size) {
+  const threads_state *s = plan->state;
+  snprintf(text, size, "%d levels, %lld split over %d threads, %lld tasks, %lld waits",
+           plan->levels.count, (long long)s->schedule.split_levels, s->schedule.threads,
+           (long long)s->schedule.task_ptr[s->schedule.threads], (long long)s->schedule.nwaits);
+}
+
+static void free_state(trs_plan *plan) {
+  threads_state *s = plan->state;
+  if (!s) return;
+  trs_schedule_destroy(&s->schedule);
+  trs_free(s->ptr);
+  trs_free(s->idx);
+  trs_free(s->val);
+  trs_free(s->inverse);
+  trs_free(s->work);
+  trs_free(s->done);
+  trs_free(s);
+}
+
+const trs_method trs_method_threads = {
+    .name = "threads",
+    .backend = "threads",
+    .summary = "every core, level order, point-to-point waits (Park et al. 2014)",
+    .refuses = refuses,
+    .estimate = estimate,
+    .analyze = analyze,
+    .update = update,
+    .solve = solve,
+    .threads = threads,
+    .bytes = bytes,
+    .describe = describe,
+    .free = free_state,
+};
