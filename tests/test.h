@@ -15,10 +15,10 @@
 #include "trireme.h"
 
 /* The call succeeds; else the library's own message is shown. */
-#define assert_success(call)                                                    \
-  do {                                                                          \
-    trs_status status_ = (call);                                                \
-    if (status_) fail_msg("%s: %s", #call, trs_last_error()->message);          \
+#define assert_success(call)                                           \
+  do {                                                                 \
+    trs_status status_ = (call);                                       \
+    if (status_) fail_msg("%s: %s", #call, trs_last_error()->message); \
   } while (0)
 
 /* The call fails with this status, and its message contains the words. */

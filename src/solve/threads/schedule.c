@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+int64_t trs_schedule_part_work = 256;
+
 /* One part of one level: rows order[begin .. end) for a thread. */
 typedef struct part {
   int64_t begin, end;
@@ -38,7 +40,7 @@ static void cut_level(dealer *d, int64_t begin, int64_t end, int64_t total, int 
 static void deal_level(dealer *d, int64_t begin, int64_t end) {
   int64_t total = 0;
   for (int64_t at = begin; at < end; at++) total += work_of(d, at);
-  int64_t count = total / TRS_PART_WORK;
+  int64_t count = total / trs_schedule_part_work;
   if (count > d->threads) count = d->threads;
   if (count > end - begin) count = end - begin;
   if (count > 1)

@@ -38,7 +38,10 @@ typedef struct trs_schedule {
 } trs_schedule;
 
 /* Work of a row in units of one entry: its entries and a constant for the row itself. */
-enum { TRS_ROW_WORK = 3, TRS_PART_WORK = 256 }; /* the least work worth a part of its own */
+enum { TRS_ROW_WORK = 3 };
+
+/* The least work worth a part of its own.  Tests lower it to have small systems split. */
+extern int64_t trs_schedule_part_work;
 
 /* Deals rows to threads and positions; tasks are one level each and have no waits yet. */
 trs_status trs_schedule_deal(trs_schedule *schedule, const trs_levels *levels,

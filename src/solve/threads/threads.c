@@ -77,7 +77,7 @@ static double estimate(const trs_plan *plan) {
   double seconds = START;
   for (int32_t k = 0; k < levels->count; k++) {
     double work = work_per_row * (double)(levels->ptr[k + 1] - levels->ptr[k]);
-    double parts = work / TRS_PART_WORK;
+    double parts = work / (double)trs_schedule_part_work;
     parts = parts < 1 ? 1 : parts > plan->context->threads ? plan->context->threads : parts;
     seconds += ENTRY * work / parts + (parts >= 2 ? WAIT : 0);
   }

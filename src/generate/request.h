@@ -1,0 +1,44 @@
+/* request.h - a generator's name taken apart, and the table of generators. */
+#ifndef TRS_GENERATE_REQUEST_H
+#define TRS_GENERATE_REQUEST_H
+
+#include "base/team.h"
+
+enum { TRS_REQUEST_VALUES = 3 };
+
+typedef struct trs_request {
+  const char *name;                  /* "gen:poisson3d7:100", for messages */
+  int64_t value[TRS_REQUEST_VALUES]; /* optional ones left out equal the first */
+  uint64_t seed;
+  trs_team *team;
+  trs_progress progress; /* or NULL */
+  void *user;
+} trs_request;
+
+/* arguments is what follows the name, the one source for parsing and help: "NX[,NY,NZ]" or
+ * "N,K[,seed=S]".  An optional group is given whole or not at all; a seed may always be left out.
+ */
+typedef struct trs_generator {
+  const char *name, *arguments, *summary;
+  trs_status (*make)(trs_matrix **A, const trs_request *request);
+} trs_generator;
+
+extern const trs_generator trs_generator_poisson2d5, trs_generator_poisson2d9,
+    trs_generator_poisson3d7, trs_generator_poisson3d27, trs_generator_elasticity3d,
+    trs_generator_kkt3d, trs_generator_delaunay, trs_generator_powerlaw, trs_generator_random,
+    trs_generator_chain;
+
+/* Fills value and seed from the text behind "gen:NAME:". */
+trs_status trs_request_parse(trs_request *request, const trs_generator *generator,
+                             const char *text);
+
+/* a x b x c x d rows, refused above 2^31 - 1. */
+trs_status trs_request_rows(const trs_request *request, int64_t a, int64_t b, int64_t c, int64_t d);
+
+/* Tells the caller how far the making is; for member 0 of the team only. */
+static inline void trs_request_progress(const trs_request *request, const char *phase,
+                                        double done) {
+  if (request->progress) request->progress(request->user, phase, done);
+}
+
+#endif

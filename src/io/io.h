@@ -1,0 +1,19 @@
+/* io.h - reading and writing files, for the folders above. */
+#ifndef TRS_IO_IO_H
+#define TRS_IO_IO_H
+
+#include "base/team.h"
+
+/* As trs_matrix_read and so on, which see; the team parses (NULL: the caller alone) whatever
+ * options->context says.  options may be NULL. */
+trs_status trs_read_matrix(trs_matrix **A, const char *path, trs_team *team,
+                           const trs_read_options *options);
+trs_status trs_read_vectors(void **values, int64_t *nrows, int64_t *ncols, trs_scalar scalar,
+                            const char *path, trs_team *team, const trs_read_options *options);
+
+trs_status trs_write_matrix(const trs_matrix *A, const char *path, trs_team *team);
+trs_status trs_write_vectors(const void *values, int64_t nrows, int64_t ncols, int64_t ld,
+                             trs_layout layout, trs_scalar scalar, const char *path,
+                             trs_team *team);
+
+#endif

@@ -1,0 +1,11 @@
+/* methods.h - fill-reducing permutations of a graph, from the libraries that make them. */
+#ifndef TRS_ORDER_METHODS_H
+#define TRS_ORDER_METHODS_H
+
+#include "order/graph.h"
+
+/* perm[n]: new vertex k is old vertex perm[k].  TRS_ERROR_UNSUPPORTED names the missing package. */
+trs_status trs_order_metis(int32_t *perm, const trs_graph *graph);
+trs_status trs_order_amd(int32_t *perm, const trs_graph *graph);
+
+#endif

@@ -1,0 +1,107 @@
+/* order.c - graph, fill-reducing permutation, elimination tree, postorder, fill, separator tree.
+ * Postorder and tree renumber the columns without changing the fill: they keep every column ahead
+ * of its ancestors in the elimination tree. */
+#include "order/order.h"
+
+#include "order/etree.h"
+#include "order/methods.h"
+
+typedef struct ordering_work {
+  trs_graph graph;
+  int32_t *perm, *inverse; /* the permutation so far */
+  int32_t *etree, *count;
+  int32_t *step, *spare; /* a renumbering of it, and room to apply it */
+} ordering_work;
+
+static trs_status first_permutation(ordering_work *w, trs_order order) {
+  if (order == TRS_ORDER_ND) return trs_order_metis(w->perm, &w->graph);
+  if (order == TRS_ORDER_AMD) return trs_order_amd(w->perm, &w->graph);
+  for (int64_t k = 0; k < w->graph.n; k++) w->perm[k] = (int32_t)k;
+  return TRS_SUCCESS;
+}
+
+static void invert(ordering_work *w) {
+  for (int64_t k = 0; k < w->graph.n; k++) w->inverse[w->perm[k]] = (int32_t)k;
+}
+
+/* array[k] = array[step[k]] */
+static void gather(int32_t *array, const ordering_work *w) {
+  for (int64_t k = 0; k < w->graph.n; k++) w->spare[k] = array[w->step[k]];
+  for (int64_t k = 0; k < w->graph.n; k++) array[k] = w->spare[k];
+}
+
+/* Renumbers columns by step, and the elimination tree with them: old column step[k] is now k. */
+static void renumber(ordering_work *w) {
+  int64_t n = w->graph.n;
+  gather(w->perm, w);
+  gather(w->etree, w);
+  for (int64_t k = 0; k < n; k++) w->spare[w->step[k]] = (int32_t)k;
+  for (int64_t k = 0; k < n; k++)
+    if (w->etree[k] != -1) w->etree[k] = w->spare[w->etree[k]];
+  invert(w);
+}
+
+static trs_status allocate(ordering_work *w) {
+  TRS_TRY(TRS_ALLOC(&w->perm, w->graph.n));
+  TRS_TRY(TRS_ALLOC(&w->inverse, w->graph.n));
+  TRS_TRY(TRS_ALLOC(&w->etree, w->graph.n));
+  TRS_TRY(TRS_ALLOC(&w->count, w->graph.n));
+  TRS_TRY(TRS_ALLOC(&w->step, w->graph.n));
+  return TRS_ALLOC(&w->spare, w->graph.n);
+}
+
+static trs_status compute(trs_ordering *o, ordering_work *w, trs_order order, int64_t leaves) {
+  int64_t n = w->graph.n;
+  TRS_TRY(allocate(w));
+  TRS_TRY(first_permutation(w, order));
+  invert(w);
+  TRS_TRY(trs_etree(w->etree, &w->graph, w->perm, w->inverse));
+  TRS_TRY(trs_postorder(w->step, w->etree, n));
+  renumber(w);
+  TRS_TRY(trs_column_counts(w->count, &w->graph, w->perm, w->inverse, w->etree));
+  for (int64_t j = 0; j < n; j++) o->fill += w->count[j];
+  if (order == TRS_ORDER_NATURAL) return TRS_SUCCESS;
+  TRS_TRY(trs_tree_cut(&o->tree, w->step, w->etree, w->count, n, leaves));
+  renumber(w);
+  o->perm = w->perm;
+  w->perm = NULL;
+  return TRS_SUCCESS;
+}
+
+static void release(ordering_work *w) {
+  trs_graph_free(&w->graph);
+  trs_free(w->perm);
+  trs_free(w->inverse);
+  trs_free(w->etree);
+  trs_free(w->count);
+  trs_free(w->step);
+  trs_free(w->spare);
+}
+
+static trs_status check(trs_order order, int64_t leaves) {
+  if ((unsigned)order > TRS_ORDER_NATURAL)
+    return trs_fail(TRS_ERROR_ARGUMENT, -1, "order %d is not one of trs_order's", order);
+  if (leaves < 1 || leaves > TRS_MAX_LEAVES || (leaves & (leaves - 1)))
+    return trs_fail(TRS_ERROR_ARGUMENT, -1, "%lld tree leaves: a power of two up to %d is needed",
+                    (long long)leaves, TRS_MAX_LEAVES);
+  return TRS_SUCCESS;
+}
+
+trs_status trs_ordering_compute(trs_ordering *ordering, const trs_matrix *A, trs_order order,
+                                int64_t leaves) {
+  ordering_work work = {0};
+  *ordering = (trs_ordering){0};
+  if (leaves == 0) leaves = TRS_DEFAULT_LEAVES;
+  TRS_TRY(check(order, leaves));
+  trs_status status = trs_graph_build(&work.graph, A);
+  if (!status) status = compute(ordering, &work, order, leaves);
+  release(&work);
+  if (status) trs_ordering_free(ordering);
+  return status;
+}
+
+void trs_ordering_free(trs_ordering *ordering) {
+  trs_free(ordering->perm);
+  trs_tree_free(&ordering->tree);
+  *ordering = (trs_ordering){0};
+}

@@ -1,0 +1,21 @@
+/* order.h - a symmetric permutation for a matrix, what fill it leads to, and its separator tree. */
+#ifndef TRS_ORDER_ORDER_H
+#define TRS_ORDER_ORDER_H
+
+#include "matrix/matrix.h"
+#include "order/tree.h"
+
+typedef struct trs_ordering {
+  int32_t *perm; /* new row and column k is the old one perm[k]; NULL for the natural order */
+  int64_t fill;  /* entries of the Cholesky factor of the pattern of A + A^T, so ordered */
+  trs_tree tree; /* no nodes for the natural order */
+} trs_ordering;
+
+enum { TRS_DEFAULT_LEAVES = 8, TRS_MAX_LEAVES = 65536 };
+
+/* The same matrix always gets the same order.  leaves: a power of two; 0: TRS_DEFAULT_LEAVES. */
+trs_status trs_ordering_compute(trs_ordering *ordering, const trs_matrix *A, trs_order order,
+                                int64_t leaves);
+void trs_ordering_free(trs_ordering *ordering);
+
+#endif

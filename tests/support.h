@@ -1,0 +1,29 @@
+/* support.h - random triangular systems and the combinations every method must pass. */
+#ifndef TRS_TEST_SUPPORT_H
+#define TRS_TEST_SUPPORT_H
+
+#include <stdbool.h>
+
+#include "trireme.h"
+
+/* Compressed arrays from malloc, freed by triangle_free. */
+typedef struct triangle {
+  int64_t n, *ptr;
+  int32_t *idx;
+  void *val;
+} triangle;
+
+/* A random lower or upper triangle with about density n entries in a full row, near the diagonal
+ * or anywhere, with well scaled values; stored diagonal unless without_diagonal. */
+triangle triangle_random(int64_t n, double density, int64_t band, bool prefix, trs_scalar scalar,
+                         bool without_diagonal, uint64_t seed);
+void triangle_free(triangle *t);
+
+/* Elements, element size and unit roundoff of a scalar type. */
+size_t scalar_bytes(trs_scalar scalar);
+double scalar_eps(trs_scalar scalar);
+
+/* Backward error allowed: a few roundings an entry. */
+double error_limit(trs_scalar scalar, int64_t longest_row);
+
+#endif
