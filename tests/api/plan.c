@@ -1,0 +1,306 @@
+/* plan.c - what a plan refuses, what it tells, how it lives and dies. */
+#include <math.h>
+
+#include "base/memory.h"
+#include "solve/threads/schedule.h"
+#include "support.h"
+#include "test.h"
+
+static trs_context *ctx;
+
+static int start(void **state) {
+  (void)state;
+  return trs_context_create(&ctx, "threads:3") ? -1 : 0;
+}
+
+static int stop(void **state) {
+  (void)state;
+  trs_context_destroy(ctx);
+  return 0;
+}
+
+static trs_matrix *dense3(const double *a) {
+  int64_t ptr[] = {0, 0, 0, 0}, nnz = 0;
+  int32_t idx[9];
+  double val[9];
+  for (int i = 0; i < 3; i++) {
+    for (int j = 0; j < 3; j++)
+      if (a[3 * i + j] != 0) idx[nnz] = j, val[nnz++] = a[3 * i + j] == 99 ? 0 : a[3 * i + j];
+    ptr[i + 1] = nnz;
+  }
+  trs_matrix *A;
+  assert_success(trs_matrix_create(&A, TRS_CSR, TRS_DOUBLE, 3, 3, ptr, idx, val, TRS_COPY));
+  return A;
+}
+
+static void refused(trs_status status, int64_t row, const char *words, const double *a) {
+  static const char *const methods[] = {"serial", "threads", NULL};
+  trs_matrix *A = dense3(a);
+  for (int m = 0; m < 3; m++) {
+    trs_plan *plan;
+    trs_options options = {.method = methods[m]};
+    assert_failure(status, words,
+                   trs_analyze(ctx, &plan, A, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT, &options));
+    assert_int_equal(trs_last_error()->row, row);
+    assert_null(plan);
+  }
+  trs_matrix_destroy(A);
+}
+
+static void unsolvable_triangles_are_refused(void **state) {
+  (void)state;
+  refused(TRS_ERROR_STRUCTURE, 0, "1 entries lie above", (double[]){1, 0, 2, 0, 1, 0, 1, 1, 1});
+  refused(TRS_ERROR_STRUCTURE, 1, "row 1 (0-based) has no diagonal",
+          (double[]){1, 0, 0, 1, 0, 0, 0, 0, 1});
+  refused(TRS_ERROR_ZERO_PIVOT, 2, "row 2 (0-based) is zero",
+          (double[]){1, 0, 0, 0, 1, 0, 0, 1, 99});
+  refused(TRS_ERROR_NOT_FINITE, 1, "row 1 (0-based) is not finite",
+          (double[]){1, 0, 0, 0, NAN, 0, 0, 0, 1});
+  refused(TRS_ERROR_NOT_FINITE, 0, "not finite", (double[]){INFINITY, 0, 0, 0, 1, 0, 0, 0, 1});
+}
+
+static void a_triangle_of_a_general_matrix_on_request(void **state) {
+  (void)state;
+  trs_matrix *A = dense3((double[]){2, 1, 1, 1, 4, 1, 1, 1, 8});
+  trs_options options = {.take_triangle = 1};
+  trs_plan *plan;
+  double b[] = {2, 5, 10}, x[3];
+  assert_success(trs_analyze(ctx, &plan, A, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT, &options));
+  assert_success(trs_solve(plan, x, 3, b, 3, 1, TRS_COL_MAJOR));
+  for (int i = 0; i < 3; i++) assert_true(x[i] == 1);
+  double doubled[9];
+  const void *val;
+  trs_matrix_get_arrays(A, NULL, NULL, &val);
+  for (int k = 0; k < 9; k++) doubled[k] = 2 * ((const double *)val)[k];
+  assert_success(trs_matrix_set_values(A, doubled));
+  assert_success(trs_update(plan, A));
+  assert_success(trs_solve(plan, x, 3, b, 3, 1, TRS_COL_MAJOR));
+  for (int i = 0; i < 3; i++) assert_true(x[i] == 0.5);
+  trs_plan_destroy(plan);
+  trs_matrix_destroy(A);
+}
+
+static void an_update_looks_at_the_diagonal_again(void **state) {
+  (void)state;
+  trs_matrix *A = dense3((double[]){2, 0, 0, 1, 4, 0, 1, 1, 8});
+  trs_plan *plan;
+  double zero[] = {2, 1, 0, 1, 1, 8}, good[] = {2, 1, 4, 1, 1, 8};
+  assert_success(trs_analyze(ctx, &plan, A, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT, NULL));
+  assert_success(trs_matrix_set_values(A, zero));
+  assert_failure(TRS_ERROR_ZERO_PIVOT, "row 1", trs_update(plan, A));
+  assert_success(trs_matrix_set_values(A, good));
+  assert_success(trs_update(plan, A));
+  trs_matrix *other = dense3((double[]){2, 0, 0, 0, 4, 0, 0, 1, 8});
+  assert_failure(TRS_ERROR_ARGUMENT, "analyse it anew", trs_update(plan, other));
+  trs_matrix_destroy(other);
+  trs_plan_destroy(plan);
+  trs_matrix_destroy(A);
+}
+
+static void a_plan_outlives_the_matrix_handle_and_the_context(void **state) {
+  (void)state;
+  trs_context *own;
+  trs_plan *plan;
+  double b[] = {2, 5, 10}, x[3];
+  assert_success(trs_context_create(&own, "threads:2"));
+  trs_matrix *A = dense3((double[]){2, 0, 0, 1, 4, 0, 1, 1, 8});
+  assert_success(trs_analyze(own, &plan, A, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT, NULL));
+  trs_matrix_destroy(A);
+  trs_context_destroy(own);
+  assert_success(trs_solve(plan, x, 3, b, 3, 1, TRS_COL_MAJOR));
+  for (int i = 0; i < 3; i++) assert_true(x[i] == 1);
+  trs_plan_destroy(plan);
+}
+
+static void dense_arguments_are_checked(void **state) {
+  (void)state;
+  trs_matrix *A = dense3((double[]){2, 0, 0, 1, 4, 0, 1, 1, 8});
+  trs_plan *plan;
+  double x[12] = {0}, b[12] = {0};
+  assert_success(trs_analyze(ctx, &plan, A, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT, NULL));
+  assert_failure(TRS_ERROR_ARGUMENT, "ldx is 2", trs_solve(plan, x, 2, b, 3, 1, TRS_COL_MAJOR));
+  assert_failure(TRS_ERROR_ARGUMENT, "ldb is 1", trs_solve(plan, x, 2, b, 1, 2, TRS_ROW_MAJOR));
+  assert_failure(TRS_ERROR_ARGUMENT, "nrhs is -1", trs_solve(plan, x, 3, b, 3, -1, TRS_COL_MAJOR));
+  assert_failure(TRS_ERROR_ARGUMENT, "x is NULL", trs_solve(plan, NULL, 3, b, 3, 1, TRS_COL_MAJOR));
+  assert_failure(TRS_ERROR_ARGUMENT, "overlap", trs_solve(plan, b + 1, 3, b, 3, 2, TRS_COL_MAJOR));
+  assert_failure(TRS_ERROR_ARGUMENT, "overlap", trs_solve(plan, b, 4, b, 3, 2, TRS_COL_MAJOR));
+  assert_failure(TRS_ERROR_ARGUMENT, "layout", trs_solve(plan, x, 3, b, 3, 1, (trs_layout)2));
+  assert_failure(TRS_ERROR_ARGUMENT, "plan is NULL", trs_solve(NULL, x, 3, b, 3, 1, TRS_COL_MAJOR));
+  assert_success(trs_solve(plan, x, 3, b, 3, 0, TRS_COL_MAJOR));
+  trs_plan_destroy(plan);
+  trs_options options = {.method = "magic"};
+  assert_failure(TRS_ERROR_ARGUMENT, "no method \"magic\"",
+                 trs_analyze(ctx, &plan, A, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT, &options));
+  trs_matrix_destroy(A);
+}
+
+static void contexts_have_names(void **state) {
+  (void)state;
+  static const char *const wrong[] = {"gpu", "threads:0", "threads:x", "serial:2", "", "threads:"};
+  trs_context *own;
+  for (size_t k = 0; k < sizeof wrong / sizeof wrong[0]; k++)
+    assert_failure(TRS_ERROR_ARGUMENT, "", trs_context_create(&own, wrong[k]));
+  assert_success(trs_context_create(&own, "threads:5"));
+  assert_int_equal(trs_context_threads(own), 5);
+  trs_context_destroy(own);
+}
+
+static void nan_and_infinity_pass_through(void **state) {
+  (void)state;
+  static const char *const methods[] = {"serial", "threads"};
+  for (int m = 0; m < 2; m++) {
+    trs_matrix *A = dense3((double[]){1, 0, 0, NAN, 1, 0, 0, INFINITY, 1});
+    trs_options options = {.method = methods[m]};
+    trs_plan *plan;
+    double b[] = {1, 1, 1}, x[3];
+    assert_success(trs_analyze(ctx, &plan, A, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT, &options));
+    assert_success(trs_solve(plan, x, 3, b, 3, 1, TRS_COL_MAJOR));
+    assert_true(x[0] == 1 && isnan(x[1]) && isnan(x[2]));
+    trs_plan_destroy(plan);
+    trs_matrix_destroy(A);
+  }
+}
+
+static void the_facts_are_those_of_the_matrix(void **state) {
+  (void)state;
+  trs_matrix *A = dense3((double[]){2, 0, 0, 0, 4, 0, 1, 1, 8});
+  trs_plan *plan;
+  trs_plan_info info;
+  int64_t *rows, levels;
+  double bound;
+  char text[256];
+  assert_success(trs_analyze(ctx, &plan, A, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT, NULL));
+  assert_success(trs_plan_get_info(plan, &info));
+  assert_string_equal(info.method, "serial"); /* 5 entries are not worth a team */
+  assert_int_equal(info.levels, 2);
+  assert_int_equal(info.min_parallelism, 1);
+  assert_int_equal(info.max_parallelism, 2);
+  assert_true(info.parallelism == 1.5 && info.dependency == 5.0 / 3);
+  assert_int_equal(info.solve_bytes, 5 * 12 + 4 * 8 + 2 * 3 * 8);
+  assert_success(trs_plan_get_levels(plan, &rows, &levels));
+  assert_int_equal(levels, 2);
+  assert_int_equal(rows[0], 2);
+  assert_int_equal(rows[1], 1);
+  trs_free(rows);
+  assert_success(trs_plan_bound(plan, &bound));
+  assert_true(bound > 0 && bound < 1e-3);
+  assert_true(trs_plan_describe(plan, text, sizeof text) < sizeof text);
+  assert_non_null(strstr(text, "forward substitution by rows"));
+  trs_plan_destroy(plan);
+  trs_matrix_destroy(A);
+}
+
+/* Entries from 1e-150 to 1e150 and a diagonal near zero: small backward errors all the same. */
+static void graded_and_nearly_singular_systems(void **state) {
+  (void)state;
+  static const char *const methods[] = {"serial", "threads"};
+  triangle t = triangle_random(800, 0.02, 800, true, TRS_DOUBLE, false, 3);
+  double *val = t.val, b[800], x[800];
+  for (int64_t i = 0; i < 800; i++)
+    for (int64_t p = t.ptr[i]; p < t.ptr[i + 1]; p++) {
+      val[p] *= pow(10, (double)(i % 7 - 3) * 5);
+      if (t.idx[p] == i && i % 50 == 0) val[p] *= 1e-10;
+    }
+  trs_random_fill(b, 800, TRS_DOUBLE, 4);
+  trs_matrix *A;
+  assert_success(
+      trs_matrix_create(&A, TRS_CSR, TRS_DOUBLE, 800, 800, t.ptr, t.idx, t.val, TRS_BORROW));
+  for (int m = 0; m < 2; m++) {
+    trs_options options = {.method = methods[m]};
+    trs_backward_error error;
+    trs_plan *plan;
+    assert_success(trs_analyze(ctx, &plan, A, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT, &options));
+    assert_success(trs_solve(plan, x, 800, b, 800, 1, TRS_COL_MAJOR));
+    assert_success(trs_check(A, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT, x, 800, b, 800, 1,
+                             TRS_COL_MAJOR, &error));
+    assert_true(error.componentwise <= error_limit(TRS_DOUBLE, 800));
+    trs_plan_destroy(plan);
+  }
+  trs_matrix_destroy(A);
+  triangle_free(&t);
+}
+
+static void the_check_sees_wrong_answers(void **state) {
+  (void)state;
+  trs_matrix *A = dense3((double[]){2, 0, 0, 1, 4, 0, 1, 1, 8});
+  trs_backward_error error;
+  double b[] = {2, 5, 10}, x[] = {1, 1, 1}, off[] = {1, 1.5, 1}, bad[] = {1, NAN, 1};
+#define CHECK(answer) \
+  trs_check(A, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT, answer, 3, b, 3, 1, TRS_COL_MAJOR, &error)
+  assert_success(CHECK(x));
+  assert_true(error.componentwise == 0 && error.normwise == 0);
+  assert_success(CHECK(off));
+  assert_true(error.componentwise > 0.1 && error.worst_row == 1);
+  assert_success(CHECK(bad));
+  assert_true(isinf(error.componentwise) && isinf(error.normwise));
+  trs_matrix_destroy(A);
+}
+
+static void failing_allocations_leak_nothing(void **state) {
+  (void)state;
+  static const char *const methods[] = {"serial", "threads", NULL};
+  triangle t = triangle_random(300, 0.05, 300, true, TRS_DOUBLE, false, 9);
+  trs_matrix *A;
+  assert_success(
+      trs_matrix_create(&A, TRS_CSR, TRS_DOUBLE, 300, 300, t.ptr, t.idx, t.val, TRS_BORROW));
+  for (int c = 0; c < 6; c++) {
+    int64_t before, after, peak;
+    trs_memory_usage(&before, &peak);
+    for (int64_t n = 0;; n++) {
+      trs_plan *plan = NULL;
+      trs_options options = {.method = methods[c / 2]};
+      trs_memory_fail_after(n);
+      trs_status status = trs_analyze(ctx, &plan, A, TRS_LOWER, c % 2 ? TRS_TRANS : TRS_NO_TRANS,
+                                      TRS_NONUNIT, &options);
+      if (!status) status = trs_update(plan, A);
+      trs_memory_fail_after(-1);
+      if (status) assert_int_equal(status, TRS_ERROR_MEMORY);
+      trs_plan_destroy(plan);
+      trs_memory_usage(&after, &peak);
+      assert_int_equal(after, before);
+      if (!status) break;
+    }
+  }
+  trs_matrix_destroy(A);
+  triangle_free(&t);
+}
+
+static void repeated_solves_are_bit_equal(void **state) {
+  (void)state;
+  triangle t = triangle_random(3000, 0.003, 3000, true, TRS_DOUBLE, false, 11);
+  static double b[3000], first[3000], x[3000];
+  trs_random_fill(b, 3000, TRS_DOUBLE, 4);
+  trs_matrix *A;
+  trs_plan *plan;
+  trs_options options = {.method = "threads"};
+  assert_success(
+      trs_matrix_create(&A, TRS_CSR, TRS_DOUBLE, 3000, 3000, t.ptr, t.idx, t.val, TRS_BORROW));
+  assert_success(trs_analyze(ctx, &plan, A, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT, &options));
+  assert_success(trs_solve(plan, first, 3000, b, 3000, 1, TRS_COL_MAJOR));
+  for (int repeat = 0; repeat < 200; repeat++) {
+    assert_success(trs_solve(plan, x, 3000, b, 3000, 1, TRS_COL_MAJOR));
+    assert_memory_equal(x, first, sizeof x);
+  }
+  trs_plan_destroy(plan);
+  trs_matrix_destroy(A);
+  triangle_free(&t);
+}
+
+int main(void) {
+  trs_schedule_part_work = 40;
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(unsolvable_triangles_are_refused),
+      cmocka_unit_test(a_triangle_of_a_general_matrix_on_request),
+      cmocka_unit_test(an_update_looks_at_the_diagonal_again),
+      cmocka_unit_test(a_plan_outlives_the_matrix_handle_and_the_context),
+      cmocka_unit_test(dense_arguments_are_checked),
+      cmocka_unit_test(contexts_have_names),
+      cmocka_unit_test(nan_and_infinity_pass_through),
+      cmocka_unit_test(the_facts_are_those_of_the_matrix),
+      cmocka_unit_test(graded_and_nearly_singular_systems),
+      cmocka_unit_test(the_check_sees_wrong_answers),
+      cmocka_unit_test(failing_allocations_leak_nothing),
+      cmocka_unit_test(repeated_solves_are_bit_equal),
+  };
+  return cmocka_run_group_tests(tests, start, stop);
+}

@@ -1,0 +1,217 @@
+/* create.c - matrices from arrays in any order, conversions, triangles, and what is refused. */
+#include "matrix/matrix.h"
+#include "matrix/values.h"
+#include "support.h"
+#include "test.h"
+
+/* 3 x 3, unsorted, with (0, 2) twice and (2, 0) three times:  [1 0 5; 0 3 0; 9 0 6] */
+static const int64_t messy_ptr[] = {0, 3, 4, 8};
+static const int32_t messy_idx[] = {2, 0, 2, 1, 0, 2, 0, 0};
+static const double messy_val[] = {2, 1, 3, 3, 4, 6, 2, 3};
+
+static void expect_dense(const trs_matrix *A, const double *expected) {
+  double dense[64] = {0};
+  assert_true(A->nrows * A->ncols <= 64);
+  for (int64_t v = 0; v < A->nvectors; v++)
+    for (int64_t p = A->ptr[v]; p < A->ptr[v + 1]; p++) {
+      if (p > A->ptr[v]) assert_true(A->idx[p] > A->idx[p - 1]);
+      int64_t at = A->format == TRS_CSR ? v * A->ncols + A->idx[p] : A->idx[p] * A->ncols + v;
+      dense[at] = creal(trs_value_get(A->val, p, A->scalar));
+    }
+  for (int64_t k = 0; k < A->nrows * A->ncols; k++)
+    if (dense[k] != expected[k]) fail_msg("element %lld is %g", (long long)k, dense[k]);
+}
+
+static const double messy_dense[] = {1, 0, 5, 0, 3, 0, 9, 0, 6};
+
+static void messy_arrays_are_put_in_order(void **state) {
+  (void)state;
+  for (trs_ownership own = TRS_COPY; own <= TRS_BORROW; own++) {
+    trs_matrix *A;
+    assert_success(
+        trs_matrix_create(&A, TRS_CSR, TRS_DOUBLE, 3, 3, messy_ptr, messy_idx, messy_val, own));
+    expect_dense(A, messy_dense);
+    double doubled[8];
+    for (int k = 0; k < 8; k++) doubled[k] = 2 * messy_val[k];
+    assert_success(trs_matrix_set_values(A, doubled));
+    const double twice[] = {2, 0, 10, 0, 6, 0, 18, 0, 12};
+    expect_dense(A, twice);
+    assert_int_equal(A->nlower, 1);
+    assert_int_equal(A->nupper, 1);
+    assert_int_equal(A->ndiagonal, 3);
+    assert_int_equal(A->missing_diagonal, -1);
+    trs_matrix_destroy(A);
+  }
+}
+
+static void ordered_arrays_are_borrowed_as_they_are(void **state) {
+  (void)state;
+  int64_t ptr[] = {0, 1, 3};
+  int32_t idx[] = {0, 0, 1};
+  double val[] = {1, 2, 3}, other[] = {4, 5, 6};
+  const void *seen;
+  trs_matrix *A;
+  assert_success(trs_matrix_create(&A, TRS_CSR, TRS_DOUBLE, 2, 2, ptr, idx, val, TRS_BORROW));
+  trs_matrix_get_arrays(A, NULL, NULL, &seen);
+  assert_ptr_equal(seen, val);
+  assert_success(trs_matrix_set_values(A, other));
+  trs_matrix_get_arrays(A, NULL, NULL, &seen);
+  assert_ptr_equal(seen, other);
+  trs_matrix_destroy(A);
+}
+
+static void taken_arrays_are_freed(void **state) {
+  (void)state;
+  for (int good = 0; good < 2; good++) {
+    int64_t *ptr = malloc(2 * sizeof *ptr);
+    int32_t *idx = malloc(sizeof *idx);
+    double *val = malloc(sizeof *val);
+    ptr[0] = 0, ptr[1] = 1, idx[0] = good ? 0 : 7, val[0] = 1;
+    trs_matrix *A;
+    trs_status status = trs_matrix_create(&A, TRS_CSR, TRS_DOUBLE, 1, 1, ptr, idx, val, TRS_TAKE);
+    assert_int_equal(status, good ? TRS_SUCCESS : TRS_ERROR_STRUCTURE);
+    trs_matrix_destroy(A);
+  }
+}
+
+static void triplets_in_any_order(void **state) {
+  (void)state;
+  int32_t row[] = {2, 0, 2, 0, 1, 2}, col[] = {2, 2, 0, 0, 1, 0};
+  double val[] = {6, 5, 4, 1, 3, 5};
+  trs_matrix *A;
+  assert_success(trs_matrix_create_coo(&A, TRS_DOUBLE, 3, 3, 6, row, col, val));
+  expect_dense(A, messy_dense);
+  for (int k = 0; k < 6; k++) val[k] *= 2;
+  assert_success(trs_matrix_set_values(A, val));
+  const double twice[] = {2, 0, 10, 0, 6, 0, 18, 0, 12};
+  expect_dense(A, twice);
+  trs_matrix_destroy(A);
+  row[4] = 3;
+  assert_failure(TRS_ERROR_STRUCTURE, "triplet 4 lies at row 3",
+                 trs_matrix_create_coo(&A, TRS_DOUBLE, 3, 3, 6, row, col, val));
+}
+
+static void formats_and_types_convert(void **state) {
+  (void)state;
+  trs_matrix *A, *B, *C, *none;
+  assert_success(
+      trs_matrix_create(&A, TRS_CSR, TRS_DOUBLE, 3, 3, messy_ptr, messy_idx, messy_val, TRS_COPY));
+  for (trs_scalar scalar = TRS_FLOAT; scalar <= TRS_DCOMPLEX; scalar++) {
+    assert_success(trs_matrix_convert(&B, A, TRS_CSC, scalar));
+    assert_int_equal(B->format, TRS_CSC);
+    assert_int_equal(B->scalar, scalar);
+    expect_dense(B, messy_dense);
+    assert_success(trs_matrix_convert(&C, B, TRS_CSR, scalar));
+    expect_dense(C, messy_dense);
+    if (scalar == TRS_DCOMPLEX)
+      assert_failure(TRS_ERROR_ARGUMENT, "cannot become real",
+                     trs_matrix_convert(&none, C, TRS_CSR, TRS_DOUBLE));
+    trs_matrix_destroy(B);
+    trs_matrix_destroy(C);
+  }
+  trs_matrix_destroy(A);
+}
+
+static void triangles_with_a_dense_diagonal(void **state) {
+  (void)state;
+  /* [0 2 0; 3 . 4; 5 -6 7]: a zero diagonal and a missing one */
+  int64_t ptr[] = {0, 2, 4, 7};
+  int32_t idx[] = {0, 1, 0, 2, 0, 1, 2};
+  double val[] = {0, 2, 3, 4, 5, -6, 7};
+  const double lower[] = {1, 0, 0, 3, 3, 0, 5, -6, 7}, upper[] = {2, 2, 0, 0, 4, 4, 0, 0, 7};
+  trs_matrix *A, *T;
+  assert_success(trs_matrix_create(&A, TRS_CSR, TRS_DOUBLE, 3, 3, ptr, idx, val, TRS_COPY));
+  assert_success(trs_matrix_triangle(&T, A, TRS_LOWER, 1));
+  expect_dense(T, lower);
+  trs_matrix_destroy(T);
+  assert_success(trs_matrix_triangle(&T, A, TRS_UPPER, 1));
+  expect_dense(T, upper);
+  trs_matrix_destroy(T);
+  assert_success(trs_matrix_triangle(&T, A, TRS_LOWER, 0));
+  assert_int_equal(T->nnz, 5);
+  assert_int_equal(T->missing_diagonal, 1);
+  trs_matrix_destroy(T);
+  trs_matrix_destroy(A);
+}
+
+static void permutations(void **state) {
+  (void)state;
+  const int32_t rows[] = {2, 0, 1}, cols[] = {1, 2, 0}, twice[] = {0, 0, 1};
+  const double expected[] = {0, 6, 9, 0, 5, 1, 3, 0, 0};
+  trs_matrix *A, *B, *C;
+  assert_success(
+      trs_matrix_create(&A, TRS_CSR, TRS_DOUBLE, 3, 3, messy_ptr, messy_idx, messy_val, TRS_COPY));
+  assert_success(trs_matrix_permute(&B, A, rows, cols));
+  expect_dense(B, expected);
+  assert_success(trs_matrix_convert(&C, A, TRS_CSC, TRS_DOUBLE));
+  trs_matrix_destroy(B);
+  assert_success(trs_matrix_permute(&B, C, rows, cols));
+  expect_dense(B, expected);
+  trs_matrix_destroy(B);
+  trs_matrix_destroy(C);
+  trs_matrix_destroy(A);
+  assert_success(trs_permutation_check(rows, 3, "rows"));
+  assert_failure(TRS_ERROR_ARGUMENT, "twice[1] = 0 is there twice",
+                 trs_permutation_check(twice, 3, "twice"));
+}
+
+static void wrong_arguments_are_named(void **state) {
+  (void)state;
+  int64_t ptr[] = {0, 1, 2}, falling[] = {0, 2, 1}, late[] = {1, 1, 2};
+  int32_t idx[] = {0, 1}, far[] = {0, 2}, negative[] = {-1, 1};
+  double val[] = {1, 1};
+  trs_matrix *A;
+#define CREATE(scalar, rows, p, i, v) \
+  trs_matrix_create(&A, TRS_CSR, scalar, rows, 2, p, i, v, TRS_COPY)
+  assert_failure(TRS_ERROR_ARGUMENT, "scalar 9", CREATE((trs_scalar)9, 2, ptr, idx, val));
+  assert_failure(TRS_ERROR_ARGUMENT, "-1 x 2", CREATE(TRS_DOUBLE, -1, ptr, idx, val));
+  assert_failure(TRS_ERROR_ARGUMENT, "2147483648 x 2",
+                 CREATE(TRS_DOUBLE, (int64_t)1 << 31, ptr, idx, val));
+  assert_failure(TRS_ERROR_ARGUMENT, "ptr is NULL", CREATE(TRS_DOUBLE, 2, NULL, idx, val));
+  assert_failure(TRS_ERROR_ARGUMENT, "idx is NULL", CREATE(TRS_DOUBLE, 2, ptr, NULL, val));
+  assert_failure(TRS_ERROR_ARGUMENT, "val is NULL", CREATE(TRS_DOUBLE, 2, ptr, idx, NULL));
+  assert_failure(TRS_ERROR_STRUCTURE, "ptr[2] = 1 is less",
+                 CREATE(TRS_DOUBLE, 2, falling, idx, val));
+  assert_failure(TRS_ERROR_STRUCTURE, "ptr[0] is 1", CREATE(TRS_DOUBLE, 2, late, idx, val));
+  assert_failure(TRS_ERROR_STRUCTURE, "index 2 in row 1", CREATE(TRS_DOUBLE, 2, ptr, far, val));
+  assert_failure(TRS_ERROR_STRUCTURE, "index -1 in row 0",
+                 CREATE(TRS_DOUBLE, 2, ptr, negative, val));
+  assert_int_equal(trs_last_error()->row, 0);
+}
+
+static void failing_allocations_leak_nothing(void **state) {
+  (void)state;
+  int64_t before, after, peak;
+  trs_memory_usage(&before, &peak);
+  for (int64_t n = 0;; n++) {
+    trs_matrix *A = NULL, *B = NULL, *T = NULL;
+    trs_memory_fail_after(n);
+    trs_status status =
+        trs_matrix_create(&A, TRS_CSR, TRS_DOUBLE, 3, 3, messy_ptr, messy_idx, messy_val, TRS_COPY);
+    if (!status) status = trs_matrix_convert(&B, A, TRS_CSC, TRS_DCOMPLEX);
+    if (!status) status = trs_matrix_triangle(&T, B, TRS_UPPER, 1);
+    trs_memory_fail_after(-1);
+    if (status) assert_int_equal(status, TRS_ERROR_MEMORY);
+    trs_matrix_destroy(A);
+    trs_matrix_destroy(B);
+    trs_matrix_destroy(T);
+    trs_memory_usage(&after, &peak);
+    assert_int_equal(after, before);
+    if (!status) break;
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(messy_arrays_are_put_in_order),
+      cmocka_unit_test(ordered_arrays_are_borrowed_as_they_are),
+      cmocka_unit_test(taken_arrays_are_freed),
+      cmocka_unit_test(triplets_in_any_order),
+      cmocka_unit_test(formats_and_types_convert),
+      cmocka_unit_test(triangles_with_a_dense_diagonal),
+      cmocka_unit_test(permutations),
+      cmocka_unit_test(wrong_arguments_are_named),
+      cmocka_unit_test(failing_allocations_leak_nothing),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
