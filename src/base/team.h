@@ -33,10 +33,12 @@ int trs_cores(void);
 
 void trs_yield(void);
 
-/* One turn of a spin loop: polite to the sibling thread at first, then to the whole machine, so
- * that a team larger than the machine still advances. */
+/* One turn of a spin loop: polite to the sibling thread for a microsecond or two, then to the whole
+ * machine, so that a team that shares its cores with others, or is larger than the machine, still
+ * advances. */
 static inline void trs_spin(unsigned *turns) {
-  if (++*turns & 1023) {
+  enum { PATIENCE = 200 };
+  if (++*turns < PATIENCE) {
 #if defined(__x86_64__) || defined(__i386__)
     __builtin_ia32_pause();
 #elif defined(__aarch64__)

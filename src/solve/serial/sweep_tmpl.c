@@ -5,41 +5,85 @@
 
 enum { NAME(TILE) = 8 }; /* right-hand sides that share one pass over the matrix */
 
-static inline SCALAR NAME(entry)(const SCALAR *val, int64_t p, bool conjugate) {
+TRS_INLINE SCALAR NAME(entry)(const SCALAR *val, int64_t p, bool conjugate) {
   return conjugate ? CONJ(val[p]) : val[p];
 }
 
 /* The reciprocal depends on nothing but the matrix, so the processor has it ready before the sum
  * it scales: the division is off the path from one x to the next. */
-static inline SCALAR NAME(reciprocal)(const SCALAR *val, int64_t p, bool conjugate) {
+TRS_INLINE SCALAR NAME(reciprocal)(const SCALAR *val, int64_t p, bool conjugate) {
   return 1 / NAME(entry)(val, p, conjugate);
 }
 
+/* sum - T[i][j] x[j] over count entries, from the one farthest from the diagonal to the nearest:
+ * the nearest is the likeliest to be still on its way.  Long rows run four sums side by side. */
+TRS_INLINE SCALAR NAME(subtract)(SCALAR sum, const SCALAR *val, const int32_t *idx, const SCALAR *x,
+                                 int64_t xs, int64_t far, int64_t count, int step, bool conjugate) {
+  int64_t q = 0;
+  if (count >= 8) {
+    SCALAR sum1 = 0, sum2 = 0, sum3 = 0;
+    for (; q + 4 <= count; q += 4) {
+      int64_t p = far + step * q, p1 = p + step, p2 = p1 + step, p3 = p2 + step;
+      sum -= MUL(NAME(entry)(val, p, conjugate), x[idx[p] * xs]);
+      sum1 -= MUL(NAME(entry)(val, p1, conjugate), x[idx[p1] * xs]);
+      sum2 -= MUL(NAME(entry)(val, p2, conjugate), x[idx[p2] * xs]);
+      sum3 -= MUL(NAME(entry)(val, p3, conjugate), x[idx[p3] * xs]);
+    }
+    sum = (sum + sum1) + (sum2 + sum3);
+  }
+  for (; q < count; q++) {
+    int64_t p = far + step * q;
+    sum -= MUL(NAME(entry)(val, p, conjugate), x[idx[p] * xs]);
+  }
+  return sum;
+}
+
 /* x[i] = (b[i] - sum of T[i][j] x[j]) / T[i][i] */
-static inline void NAME(rows_one)(const trs_system *S, const trs_rhs *R, int64_t r, bool lower,
-                                  bool full, bool conjugate, bool packed) {
-  const int64_t *ptr = S->ptr;
+TRS_INLINE void NAME(rows_one)(const trs_system *S, const trs_rhs *R, int64_t r, bool lower,
+                               bool full, bool conjugate, bool packed) {
+  const int64_t n = S->n, *ptr = S->ptr;
   const int32_t *idx = S->idx;
   const SCALAR *val = S->val;
-  int64_t xs = packed ? 1 : R->x_row, bs = packed ? 1 : R->b_row;
+  const int64_t xs = packed ? 1 : R->x_row, bs = packed ? 1 : R->b_row;
+  const bool unit = S->unit;
   SCALAR *x = (SCALAR *)R->x + r * R->x_col;
   const SCALAR *b = (const SCALAR *)R->b + r * R->b_col;
-  for (int64_t k = 0; k < S->n; k++) {
-    int64_t i = lower ? k : S->n - 1 - k, begin, end;
+  for (int64_t k = 0; k < n; k++) {
+    int64_t i = lower ? k : n - 1 - k, begin, end;
     trs_off_diagonal(S, i, lower, full, &begin, &end);
-    SCALAR sum = b[i * bs];
-    for (int64_t q = begin; q < end; q++) {
-      int64_t p = lower ? q : end - 1 - (q - begin);
-      sum -= MUL(NAME(entry)(val, p, conjugate), x[idx[p] * xs]);
-    }
-    if (!S->unit) sum = MUL(sum, NAME(reciprocal)(val, lower ? ptr[i + 1] - 1 : ptr[i], conjugate));
+    SCALAR sum = NAME(subtract)(b[i * bs], val, idx, x, xs, lower ? begin : end - 1, end - begin,
+                                lower ? 1 : -1, conjugate);
+    if (!unit) sum = MUL(sum, NAME(reciprocal)(val, lower ? ptr[i + 1] - 1 : ptr[i], conjugate));
     x[i * xs] = sum;
   }
 }
 
+/* The same where nearly every row needs the x just made: it comes from a register rather than
+ * back through memory, and its entry is scaled beforehand, so that one multiply-add is all that
+ * separates two rows. */
+TRS_INLINE void NAME(rows_chained)(const trs_system *S, const trs_rhs *R, int64_t r, bool lower,
+                                   bool conjugate) {
+  const int64_t n = S->n, *ptr = S->ptr;
+  const int32_t *idx = S->idx;
+  const SCALAR *val = S->val;
+  SCALAR *x = (SCALAR *)R->x + r * R->x_col, last = 0;
+  const SCALAR *b = (const SCALAR *)R->b + r * R->b_col;
+  for (int64_t k = 0; k < n; k++) {
+    int64_t i = lower ? k : n - 1 - k;
+    int64_t begin = ptr[i] + !lower, end = ptr[i + 1] - lower, near = lower ? end - 1 : begin;
+    SCALAR inverse = NAME(reciprocal)(val, lower ? end : begin - 1, conjugate);
+    bool adjacent = begin < end && idx[near] == (lower ? i - 1 : i + 1);
+    SCALAR sum = NAME(subtract)(b[i], val, idx, x, 1, lower ? begin : end - 1,
+                                end - begin - adjacent, lower ? 1 : -1, conjugate);
+    sum = MUL(sum, inverse);
+    if (adjacent) sum -= MUL(MUL(NAME(entry)(val, near, conjugate), inverse), last);
+    x[i] = last = sum;
+  }
+}
+
 /* The same for tile right-hand sides from r on; tile is a literal. */
-static inline void NAME(rows_tile)(const trs_system *S, const trs_rhs *R, int64_t r, int tile,
-                                   bool lower, bool conjugate, bool packed) {
+TRS_INLINE void NAME(rows_tile)(const trs_system *S, const trs_rhs *R, int64_t r, int tile,
+                                bool lower, bool conjugate, bool packed) {
   const int64_t *ptr = S->ptr;
   const int32_t *idx = S->idx;
   const SCALAR *val = S->val;
@@ -50,18 +94,23 @@ static inline void NAME(rows_tile)(const trs_system *S, const trs_rhs *R, int64_
   for (int64_t k = 0; k < S->n; k++) {
     int64_t i = lower ? k : S->n - 1 - k, begin, end;
     trs_off_diagonal(S, i, lower, S->has_diagonal, &begin, &end);
+    TRS_SIMD
     for (int t = 0; t < tile; t++) sum[t] = b[i * bs + t * bc];
     for (int64_t p = begin; p < end; p++) {
       SCALAR a = NAME(entry)(val, p, conjugate);
       const SCALAR *xj = x + idx[p] * xs;
+      TRS_SIMD
       for (int t = 0; t < tile; t++) sum[t] -= MUL(a, xj[t * xc]);
     }
-    SCALAR inverse = S->unit ? 1 : NAME(reciprocal)(val, lower ? ptr[i + 1] - 1 : ptr[i], conjugate);
+    SCALAR inverse =
+        S->unit ? 1 : NAME(reciprocal)(val, lower ? ptr[i + 1] - 1 : ptr[i], conjugate);
+    TRS_SIMD
     for (int t = 0; t < tile; t++) x[i * xs + t * xc] = MUL(sum[t], inverse);
   }
 }
 
-static inline void NAME(rows_either)(const trs_system *S, const trs_rhs *R, bool lower, bool conjugate) {
+TRS_INLINE void NAME(rows_either)(const trs_system *S, const trs_rhs *R, bool lower, bool conjugate,
+                                  bool chained) {
   int64_t r = 0;
   bool packed = R->x_col == 1 && R->b_col == 1;
   for (; r + NAME(TILE) <= R->nrhs; r += NAME(TILE)) {
@@ -72,23 +121,28 @@ static inline void NAME(rows_either)(const trs_system *S, const trs_rhs *R, bool
   }
   for (; r + 2 <= R->nrhs; r += 2) NAME(rows_tile)(S, R, r, 2, lower, conjugate, false);
   for (; r < R->nrhs; r++) {
-    if (R->x_row == 1 && R->b_row == 1 && S->has_diagonal)
+    bool contiguous = R->x_row == 1 && R->b_row == 1;
+    if (contiguous && chained)
+      NAME(rows_chained)(S, R, r, lower, conjugate);
+    else if (contiguous && S->has_diagonal)
       NAME(rows_one)(S, R, r, lower, true, conjugate, true);
     else
       NAME(rows_one)(S, R, r, lower, S->has_diagonal, conjugate, false);
   }
 }
 
-static void NAME(by_rows)(const trs_system *S, const trs_rhs *R) {
+static void NAME(by_rows)(const trs_system *S, const trs_rhs *R, bool chained) {
   if (IS_COMPLEX && S->conj)
-    S->lower ? NAME(rows_either)(S, R, true, true) : NAME(rows_either)(S, R, false, true);
+    S->lower ? NAME(rows_either)(S, R, true, true, chained)
+             : NAME(rows_either)(S, R, false, true, chained);
   else
-    S->lower ? NAME(rows_either)(S, R, true, false) : NAME(rows_either)(S, R, false, false);
+    S->lower ? NAME(rows_either)(S, R, true, false, chained)
+             : NAME(rows_either)(S, R, false, false, chained);
 }
 
 /* x[j] = x[j] / T[j][j];  x[i] = x[i] - T[i][j] x[j] for the rows below (above) */
-static inline void NAME(columns_tile)(const trs_system *S, const trs_rhs *R, int64_t r, int tile,
-                                      bool lower, bool full, bool conjugate, bool packed) {
+TRS_INLINE void NAME(columns_tile)(const trs_system *S, const trs_rhs *R, int64_t r, int tile,
+                                   bool lower, bool full, bool conjugate, bool packed) {
   const int64_t *ptr = S->ptr;
   const int32_t *idx = S->idx;
   const SCALAR *val = S->val;
@@ -98,7 +152,9 @@ static inline void NAME(columns_tile)(const trs_system *S, const trs_rhs *R, int
   for (int64_t k = 0; k < S->n; k++) {
     int64_t j = lower ? k : S->n - 1 - k, begin, end;
     trs_off_diagonal(S, j, !lower, full, &begin, &end);
-    SCALAR inverse = S->unit ? 1 : NAME(reciprocal)(val, lower ? ptr[j] : ptr[j + 1] - 1, conjugate);
+    SCALAR inverse =
+        S->unit ? 1 : NAME(reciprocal)(val, lower ? ptr[j] : ptr[j + 1] - 1, conjugate);
+    TRS_SIMD
     for (int t = 0; t < tile; t++) {
       xj[t] = x[j * xs + t * xc];
       if (!S->unit) xj[t] = MUL(xj[t], inverse);
@@ -107,13 +163,14 @@ static inline void NAME(columns_tile)(const trs_system *S, const trs_rhs *R, int
     for (int64_t p = begin; p < end; p++) {
       SCALAR a = NAME(entry)(val, p, conjugate);
       SCALAR *xi = x + idx[p] * xs;
+      TRS_SIMD
       for (int t = 0; t < tile; t++) xi[t * xc] -= MUL(a, xj[t]);
     }
   }
 }
 
-static inline void NAME(columns_either)(const trs_system *S, const trs_rhs *R, bool lower,
-                                        bool conjugate) {
+TRS_INLINE void NAME(columns_either)(const trs_system *S, const trs_rhs *R, bool lower,
+                                     bool conjugate) {
   int64_t r = 0;
   for (; r + NAME(TILE) <= R->nrhs; r += NAME(TILE)) {
     if (R->x_col == 1)

@@ -1,12 +1,12 @@
 /* threads_tmpl.c - filling the copy in schedule order, and the sweep. */
 
-static inline SCALAR NAME(taken)(const trs_system *S, int64_t p) {
+TRS_INLINE SCALAR NAME(taken)(const trs_system *S, int64_t p) {
   SCALAR a = ((const SCALAR *)S->val)[p];
   return IS_COMPLEX && S->conj ? CONJ(a) : a;
 }
 
 /* The diagonal entry of stored vector i. */
-static inline SCALAR NAME(reciprocal_of)(const trs_system *S, int64_t i) {
+TRS_INLINE SCALAR NAME(reciprocal_of)(const trs_system *S, int64_t i) {
   return 1 / NAME(taken)(S, trs_system_prefix(S) ? S->ptr[i + 1] - 1 : S->ptr[i]);
 }
 
@@ -56,7 +56,7 @@ static trs_status NAME(fill_columns)(job *j) {
 }
 
 /* x[k] = (b[k] - sum of T[k][j] x[j]) / T[k][k] for the rows of one task. */
-static inline void NAME(task_one)(const job *j, const trs_task *task, bool unit, bool packed) {
+TRS_INLINE void NAME(task_one)(const job *j, const trs_task *task, bool unit, bool packed) {
   const threads_state *s = j->state;
   const trs_rhs *R = j->rhs;
   const int64_t *ptr = s->ptr;
@@ -76,7 +76,7 @@ static inline void NAME(task_one)(const job *j, const trs_task *task, bool unit,
 }
 
 /* The same for width right-hand sides; width is a literal, the workspace row-major. */
-static inline void NAME(task_tile)(const job *j, const trs_task *task, int width) {
+TRS_INLINE void NAME(task_tile)(const job *j, const trs_task *task, int width) {
   const threads_state *s = j->state;
   const trs_rhs *R = j->rhs;
   const SCALAR *val = s->val, *inverse = s->inverse;
@@ -86,11 +86,14 @@ static inline void NAME(task_tile)(const job *j, const trs_task *task, int width
   SCALAR sum[TILE];
   for (int64_t k = task->begin; k < task->end; k++) {
     int64_t i = s->schedule.row[k];
+    TRS_SIMD
     for (int t = 0; t < width; t++) sum[t] = b[i * R->b_row + t * R->b_col];
     for (int64_t p = s->ptr[k]; p < s->ptr[k + 1]; p++) {
       const SCALAR *xj = work + (int64_t)s->idx[p] * width;
+      TRS_SIMD
       for (int t = 0; t < width; t++) sum[t] -= MUL(val[p], xj[t]);
     }
+    TRS_SIMD
     for (int t = 0; t < width; t++) {
       if (inverse) sum[t] = MUL(sum[t], inverse[k]);
       work[k * width + t] = sum[t];
