@@ -1,4 +1,39 @@
-# make install: library, header, command.
+# make install: library, header, CMake package, pkg-config file.  cli/ adds the command, its manual
+# pages and completions.  Everything finds its neighbours by relative paths, so that the whole may
+# be installed under any prefix and moved afterwards.
+include(CMakePackageConfigHelpers)
+
+add_library(trireme::trireme ALIAS trireme)
+set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/trireme)
+set(generated ${CMAKE_CURRENT_BINARY_DIR}/package)
+
 install(TARGETS trireme EXPORT trireme-targets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
         ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(FILES include/trireme.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+file(RELATIVE_PATH bin_to_lib /${CMAKE_INSTALL_BINDIR} /${CMAKE_INSTALL_LIBDIR})
+set_target_properties(trireme_cli PROPERTIES INSTALL_RPATH $ORIGIN/${bin_to_lib})
+
+# Who links the static library links what it uses.
+get_target_property(features trireme_features INTERFACE_LINK_LIBRARIES)
+set(TRIREME_PRIVATE_LIBRARIES)
+if(NOT BUILD_SHARED_LIBS)
+  set(TRIREME_PRIVATE_LIBRARIES ${features})
+  list(FILTER TRIREME_PRIVATE_LIBRARIES EXCLUDE REGEX "NOTFOUND$")
+  list(APPEND TRIREME_PRIVATE_LIBRARIES m)
+endif()
+string(REPLACE ";" " " TRIREME_PC_LIBRARIES "${TRIREME_PRIVATE_LIBRARIES}")
+string(REGEX REPLACE "(^| )m$" " -lm -pthread" TRIREME_PC_LIBRARIES "${TRIREME_PC_LIBRARIES}")
+
+configure_package_config_file(cmake/triremeConfig.cmake.in ${generated}/triremeConfig.cmake
+                              INSTALL_DESTINATION ${package_dir})
+write_basic_package_version_file(${generated}/triremeConfigVersion.cmake
+                                 COMPATIBILITY SameMinorVersion)
+install(FILES ${generated}/triremeConfig.cmake ${generated}/triremeConfigVersion.cmake
+        DESTINATION ${package_dir})
+install(EXPORT trireme-targets NAMESPACE trireme:: FILE triremeTargets.cmake
+        DESTINATION ${package_dir})
+
+file(RELATIVE_PATH TRIREME_PC_TO_PREFIX /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
+string(REGEX REPLACE "/$" "" TRIREME_PC_TO_PREFIX "${TRIREME_PC_TO_PREFIX}")
+configure_file(cmake/trireme.pc.in ${generated}/trireme.pc @ONLY)
+install(FILES ${generated}/trireme.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)

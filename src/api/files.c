@@ -1,7 +1,87 @@
-/* files.c - reading and writing: the context's team is handed to the readers. */
+/* files.c - reading and writing: argument checks, and a team for readers and writers to use. */
+#include "factor/file.h"
 #include "io/io.h"
 #include "plan/context.h"
 
-static trs_team *team_of(const trs_read_options *options) {
-  return options && options->context ? options->context->team : NULL;
+/* The caller's context, or one of every core for the length of a call. */
+typedef struct borrowed_team {
+  trs_context *own;
+  trs_team *team;
+} borrowed_team;
+
+static trs_status borrow_team(borrowed_team *borrowed, const trs_read_options *options) {
+  *borrowed = (borrowed_team){0};
+  if (options && options->context) {
+    borrowed->team = options->context->team;
+    return TRS_SUCCESS;
+  }
+  TRS_TRY(trs_context_create(&borrowed->own, "auto"));
+  borrowed->team = borrowed->own->team;
+  return TRS_SUCCESS;
+}
+
+static trs_status end_borrowing(const borrowed_team *borrowed, trs_status status) {
+  trs_context_destroy(borrowed->own);
+  return status;
+}
+
+static trs_status check_path(const void *object, const char *name, const char *path) {
+  if (!object) return trs_fail(TRS_ERROR_ARGUMENT, -1, "%s is NULL", name);
+  if (!path || !*path) return trs_fail(TRS_ERROR_ARGUMENT, -1, "the path is empty");
+  return TRS_SUCCESS;
+}
+
+trs_status trs_matrix_read(trs_matrix **A, const char *path, const trs_read_options *options) {
+  borrowed_team with;
+  TRS_TRY(check_path(A, "A", path));
+  *A = NULL;
+  TRS_TRY(borrow_team(&with, options));
+  return end_borrowing(&with, trs_read_matrix(A, path, with.team, options));
+}
+
+trs_status trs_matrix_write(const trs_matrix *A, const char *path) {
+  borrowed_team with;
+  TRS_TRY(check_path(A, "A", path));
+  TRS_TRY(borrow_team(&with, NULL));
+  return end_borrowing(&with, trs_write_matrix(A, path, with.team));
+}
+
+trs_status trs_vectors_read(void **values, int64_t *nrows, int64_t *ncols, trs_scalar scalar,
+                            const char *path, const trs_read_options *options) {
+  borrowed_team with;
+  TRS_TRY(check_path(values, "values", path));
+  *values = NULL;
+  if (!nrows || !ncols) return trs_fail(TRS_ERROR_ARGUMENT, -1, "nrows or ncols is NULL");
+  TRS_TRY(borrow_team(&with, options));
+  return end_borrowing(&with,
+                       trs_read_vectors(values, nrows, ncols, scalar, path, with.team, options));
+}
+
+trs_status trs_vectors_write(const void *values, int64_t nrows, int64_t ncols, int64_t ld,
+                             trs_layout layout, trs_scalar scalar, const char *path) {
+  borrowed_team with;
+  TRS_TRY(check_path(values, "values", path));
+  TRS_TRY(borrow_team(&with, NULL));
+  return end_borrowing(
+      &with, trs_write_vectors(values, nrows, ncols, ld, layout, scalar, path, with.team));
+}
+
+trs_status trs_factors_read(trs_factors **F, const char *path, const trs_read_options *options) {
+  borrowed_team with;
+  TRS_TRY(check_path(F, "F", path));
+  *F = NULL;
+  TRS_TRY(borrow_team(&with, options));
+  return end_borrowing(&with, trs_read_factors(F, path, with.team, options));
+}
+
+trs_status trs_factors_write(const trs_factors *F, const char *path) {
+  borrowed_team with;
+  TRS_TRY(check_path(F, "F", path));
+  TRS_TRY(borrow_team(&with, NULL));
+  return end_borrowing(&with, trs_write_factors(F, path, with.team));
+}
+
+trs_status trs_file_content(trs_content *content, const char *path) {
+  TRS_TRY(check_path(content, "content", path));
+  return trs_find_content(content, path);
 }

@@ -39,7 +39,7 @@ static void count(int64_t bytes) {
 static void *take(size_t bytes) {
   size_t whole = bytes + HEAD;
   if (fails_on_purpose()) return NULL;
-  if (whole < 4 * HUGE_PAGE) return aligned_alloc(HEAD, (whole + HEAD - 1) / HEAD * HEAD);
+  if (whole < HUGE_PAGE) return aligned_alloc(HEAD, (whole + HEAD - 1) / HEAD * HEAD);
   char *block = aligned_alloc(HUGE_PAGE, (whole + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE);
   if (block) madvise(block, whole, MADV_HUGEPAGE);
   return block;

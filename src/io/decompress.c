@@ -24,9 +24,8 @@ void trs_buffer_to_text(trs_buffer *buffer, trs_text *text, trs_status status) {
     return;
   }
   memset(buffer->data + buffer->length, 0, TRS_TEXT_SLACK);
-  *text = (trs_text){.begin = buffer->data,
-                     .end = buffer->data + buffer->length,
-                     .heap = buffer->data};
+  *text =
+      (trs_text){.begin = buffer->data, .end = buffer->data + buffer->length, .heap = buffer->data};
 }
 
 #if TRS_HAVE_ZLIB || TRS_HAVE_ZSTD
@@ -35,8 +34,7 @@ static trs_status bad_data(const trs_reading *reading, const char *kind, const c
 }
 
 static trs_status grow(trs_buffer *buffer) {
-  return buffer->length < buffer->room ? TRS_SUCCESS
-                                       : trs_buffer_reserve(buffer, 2 * buffer->room);
+  return buffer->length < buffer->room ? TRS_SUCCESS : trs_buffer_reserve(buffer, 2 * buffer->room);
 }
 #endif
 
@@ -89,9 +87,8 @@ static int64_t gzip_length(const trs_text *packed) {
 }
 
 static trs_status gunzip(trs_buffer *buffer, const trs_text *packed, const trs_reading *reading) {
-  z_stream stream = {.zalloc = take_memory,
-                     .zfree = give_memory,
-                     .next_in = (unsigned char *)packed->begin};
+  z_stream stream = {
+      .zalloc = take_memory, .zfree = give_memory, .next_in = (unsigned char *)packed->begin};
   if (inflateInit2(&stream, 15 + 16) != Z_OK)
     return trs_fail(TRS_ERROR_MEMORY, -1, "out of memory in zlib");
   bool ended = false;

@@ -13,6 +13,8 @@
 
 #include "io/power_table.h"
 
+__extension__ typedef unsigned __int128 u128;
+
 static const char pairs[201] =
     "0001020304050607080910111213141516171819202122232425262728293031323334353637383940414243444546"
     "4"
@@ -41,11 +43,11 @@ char *trs_format_index(char *text, int64_t value) {
 /* The integer nearest to m 2^e 10^k, where m has its top bit set and the result fits 64 bits. */
 static uint64_t scaled(uint64_t m, int e, int k) {
   const uint64_t *power = trs_power_table[k - TRS_POWER_FIRST];
-  unsigned __int128 product = (unsigned __int128)m * power[0];
-  product += (uint64_t)(((unsigned __int128)m * power[1]) >> 64);
+  u128 product = (u128)m * power[0];
+  product += (uint64_t)(((u128)m * power[1]) >> 64);
   /* 5^k = power 2^(floor(k log2 5) - 127), product is m power 2^-64 */
   int drop = -(e + k + (int)((152170 * (int64_t)k) >> 16) - 63);
-  return (uint64_t)((product + ((unsigned __int128)1 << (drop - 1))) >> drop);
+  return (uint64_t)((product + ((u128)1 << (drop - 1))) >> drop);
 }
 
 /* Digits of m 2^e, top bit of m set: an integer of exactly so many digits, times 10^*exponent. */

@@ -17,6 +17,8 @@
 
 #include "io/power_table.h"
 
+__extension__ typedef unsigned __int128 u128;
+
 enum { MOST_DIGITS = 19, DECISIVE_DIGITS = 800 };
 
 static const uint64_t powers_of_ten[] = {1,      10,      100,      1000,     10000,
@@ -54,10 +56,10 @@ static uint64_t nearest_bits(uint64_t w, int64_t q) {
   const uint64_t *power = trs_power_table[q - TRS_POWER_FIRST];
   int zeros = __builtin_clzll(w);
   w <<= zeros;
-  unsigned __int128 product = (unsigned __int128)w * power[0];
+  u128 product = (u128)w * power[0];
   uint64_t high = (uint64_t)(product >> 64), low = (uint64_t)product;
   if ((high & 0x1FF) == 0x1FF) { /* the lower half of the power may carry into the rounding */
-    uint64_t more = (uint64_t)(((unsigned __int128)w * power[1]) >> 64);
+    uint64_t more = (uint64_t)(((u128)w * power[1]) >> 64);
     low += more;
     high += low < more;
   }

@@ -38,32 +38,42 @@ static trs_status bad_index(const trs_matrix *A, int64_t i, int64_t p) {
                   A->idx[p], vector_word(A->format), (long long)i, (long long)other - 1);
 }
 
-/* One pass over the pattern: every index in range?  ascending within each vector? */
-static trs_status scan_order(const trs_matrix *A, bool *ordered) {
+/* Names the first index out of range. */
+static trs_status find_bad_index(const trs_matrix *A) {
   int64_t other = A->format == TRS_CSR ? A->ncols : A->nrows;
-  *ordered = true;
-  for (int64_t i = 0; i < A->nvectors; i++) {
-    bool rising = true, inside = true;
-    int64_t before = -1;
-    for (int64_t p = A->ptr[i]; p < A->ptr[i + 1]; p++) {
-      rising &= A->idx[p] > before;
-      inside &= (uint32_t)A->idx[p] < (uint64_t)other;
-      before = A->idx[p];
-    }
-    if (!inside)
-      for (int64_t p = A->ptr[i];; p++)
-        if ((uint32_t)A->idx[p] >= (uint64_t)other) return bad_index(A, i, p);
-    if (!rising) *ordered = false;
-  }
-  return TRS_SUCCESS;
+  for (int64_t i = 0; i < A->nvectors; i++)
+    for (int64_t p = A->ptr[i]; p < A->ptr[i + 1]; p++)
+      if (A->idx[p] < 0 || A->idx[p] >= other) return bad_index(A, i, p);
+  return trs_fail(TRS_ERROR_INTERNAL, -1, "an index was out of range, then was not");
 }
 
-/* Position of the first entry of vector i whose index is at least i. */
+/* Is every index in range, and how many are not larger than the one before?  One pass that knows
+ * nothing of vectors, for vector instructions. */
+static bool scan_indices(const trs_matrix *A, int64_t *descents) {
+  uint32_t other = (uint32_t)(A->format == TRS_CSR ? A->ncols : A->nrows);
+  const int32_t *idx = A->idx;
+  int64_t count = 0, end = A->ptr[A->nvectors];
+  uint32_t outside = end > 0 && (uint32_t)idx[0] >= other;
+  for (int64_t p = 1; p < end; p++) {
+    outside |= (uint32_t)idx[p] >= other;
+    count += idx[p] <= idx[p - 1];
+  }
+  *descents = count;
+  return !outside;
+}
+
+/* What one pass over the vectors gathers; before and after are the sides of the diagonal. */
+typedef struct sides {
+  int64_t before, after, diagonal, first_before, first_after, missing, longest;
+  int64_t descents; /* from the end of one vector to the start of the next */
+} sides;
+
+/* Position of the first entry of vector i, not empty, whose index is at least i, given that
+ * indices ascend. */
 static int64_t diagonal_position(const trs_matrix *A, int64_t i) {
   int64_t low = A->ptr[i], high = A->ptr[i + 1];
-  if (low == high || A->idx[high - 1] < i) return high; /* a lower row without its diagonal */
   if (A->idx[low] >= i) return low;
-  if (A->idx[high - 1] == i) return high - 1;
+  if (A->idx[high - 1] <= i) return high - (A->idx[high - 1] == i);
   while (low < high) {
     int64_t middle = low + (high - low) / 2;
     if (A->idx[middle] < i)
@@ -74,30 +84,38 @@ static int64_t diagonal_position(const trs_matrix *A, int64_t i) {
   return low;
 }
 
+static void count_vector(const trs_matrix *A, int64_t i, sides *s) {
+  int64_t begin = A->ptr[i], end = A->ptr[i + 1];
+  if (begin > 0) s->descents += A->idx[begin] <= A->idx[begin - 1];
+  int64_t at = diagonal_position(A, i), has = at < end && A->idx[at] == i;
+  if (at > begin && s->first_before < 0) s->first_before = i;
+  if (end > at + has && s->first_after < 0) s->first_after = i;
+  s->before += at - begin;
+  s->after += end - at - has;
+  s->diagonal += has;
+  if (!has && s->missing < 0) s->missing = i;
+  if (end - begin > s->longest) s->longest = end - begin;
+}
+
 /* Entries before the diagonal of a row lie in the lower triangle, those of a column in the upper.
  */
-static void count_sides(trs_matrix *A) {
-  int64_t before = 0, after = 0, first_before = -1, first_after = -1;
-  A->ndiagonal = 0;
-  A->missing_diagonal = -1;
-  A->longest = 0;
-  int64_t ndiag = A->nrows < A->ncols ? A->nrows : A->ncols;
-  for (int64_t i = 0; i < A->nvectors; i++) {
-    int64_t begin = A->ptr[i], end = A->ptr[i + 1], at = diagonal_position(A, i);
-    bool has = at < end && A->idx[at] == i;
-    if (at > begin && first_before < 0) first_before = i;
-    if (end > at + has && first_after < 0) first_after = i;
-    if (!has && i < ndiag && A->missing_diagonal < 0) A->missing_diagonal = i;
-    before += at - begin;
-    after += end - at - has;
-    A->ndiagonal += has;
-    if (end - begin > A->longest) A->longest = end - begin;
-  }
+static void count_sides(trs_matrix *A, int64_t *descents) {
+  sides s = {.first_before = -1, .first_after = -1, .missing = -1};
+  for (int64_t i = 0; i < A->nvectors; i++)
+    if (A->ptr[i] < A->ptr[i + 1])
+      count_vector(A, i, &s);
+    else if (s.missing < 0)
+      s.missing = i;
   bool rows = A->format == TRS_CSR;
-  A->nlower = rows ? before : after;
-  A->nupper = rows ? after : before;
-  A->first_lower = rows ? first_before : first_after;
-  A->first_upper = rows ? first_after : first_before;
+  int64_t diagonals = A->nrows < A->ncols ? A->nrows : A->ncols;
+  A->nlower = rows ? s.before : s.after;
+  A->nupper = rows ? s.after : s.before;
+  A->first_lower = rows ? s.first_before : s.first_after;
+  A->first_upper = rows ? s.first_after : s.first_before;
+  A->ndiagonal = s.diagonal;
+  A->missing_diagonal = s.missing < diagonals ? s.missing : -1;
+  A->longest = s.longest;
+  *descents = s.descents;
 }
 
 typedef struct entry {
@@ -175,15 +193,17 @@ static trs_status put_in_order(trs_matrix *A) {
 }
 
 static trs_status finish(trs_matrix *A) {
-  bool ordered;
   TRS_TRY(check_ptr(A));
   A->nnz = A->ptr[A->nvectors];
   if (A->nnz && (!A->idx || !A->val))
     return trs_fail(TRS_ERROR_ARGUMENT, -1, "%s is NULL", A->idx ? "val" : "idx");
-  TRS_TRY(scan_order(A, &ordered));
-  if (!ordered) TRS_TRY(put_in_order(A));
+  int64_t descents, at_starts;
+  if (!scan_indices(A, &descents)) return find_bad_index(A);
+  count_sides(A, &at_starts);
+  if (descents == at_starts) return TRS_SUCCESS; /* none within a vector: in order */
+  TRS_TRY(put_in_order(A));
   A->nnz = A->ptr[A->nvectors];
-  count_sides(A);
+  count_sides(A, &at_starts);
   return TRS_SUCCESS;
 }
 

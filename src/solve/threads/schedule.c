@@ -5,105 +5,130 @@
 
 int64_t trs_schedule_part_work = 256;
 
-/* One part of one level: rows order[begin .. end) for a thread. */
+/* A level while it is dealt: its rows come in natural order and go to its parts one after the
+ * other, each part taking its share of the work. */
+typedef struct dealt_level {
+  int64_t work, done; /* of all its rows; of those dealt */
+  int64_t goal;       /* the current part is full when done gets here */
+  int64_t part;       /* the current part */
+  int32_t parts;      /* that the level is cut into */
+} dealt_level;
+
+/* One part of one level: becomes one task of one thread. */
 typedef struct part {
-  int64_t begin, end;
+  int64_t rows; /* in it; later the position of its next row */
+  int64_t work;
   int32_t thread;
 } part;
 
 typedef struct dealer {
-  const int32_t *order, *length;
-  int threads;
+  const trs_levels *levels;
+  const int32_t *length;
+  dealt_level *level;
   part *parts;
   int64_t nparts;
-  int32_t home; /* the thread that takes narrow levels: it had the last one, so waits for nobody */
+  int32_t *part_of; /* n */
 } dealer;
 
-static int64_t work_of(const dealer *d, int64_t at) {
-  return d->length[d->order[at]] + TRS_ROW_WORK;
-}
+static int64_t work_of(const dealer *d, int64_t i) { return d->length[i] + TRS_ROW_WORK; }
 
-/* Cuts rows order[begin .. end) into count parts of about equal work. */
-static void cut_level(dealer *d, int64_t begin, int64_t end, int64_t total, int count) {
-  int64_t at = begin, done = 0;
-  for (int t = 0; t < count; t++) {
-    part *p = &d->parts[d->nparts++];
-    p->begin = at;
-    p->thread = t;
-    int64_t goal = total * (t + 1) / count;
-    while (at < end && (t == count - 1 || done + work_of(d, at) / 2 < goal))
-      done += work_of(d, at++);
-    p->end = at;
+/* Parts of equal work for the wide levels; a narrow one goes whole to thread 0, which then waits
+ * for nobody along runs of narrow levels. */
+static void plan_levels(dealer *d, trs_schedule *s) {
+  for (int64_t i = 0; i < s->n; i++) d->level[d->levels->level[i]].work += work_of(d, i);
+  for (int32_t k = 0; k < d->levels->count; k++) {
+    dealt_level *it = &d->level[k];
+    int64_t rows = d->levels->ptr[k + 1] - d->levels->ptr[k];
+    int64_t count = it->work / trs_schedule_part_work;
+    if (count > s->threads) count = s->threads;
+    if (count > rows) count = rows;
+    it->parts = count > 1 ? (int32_t)count : 1;
+    it->part = d->nparts;
+    it->goal = it->work / it->parts;
+    for (int32_t t = 0; t < it->parts; t++) d->parts[d->nparts++].thread = t;
+    s->split_levels += it->parts > 1;
   }
 }
 
-static void deal_level(dealer *d, int64_t begin, int64_t end) {
-  int64_t total = 0;
-  for (int64_t at = begin; at < end; at++) total += work_of(d, at);
-  int64_t count = total / trs_schedule_part_work;
-  if (count > d->threads) count = d->threads;
-  if (count > end - begin) count = end - begin;
-  if (count > 1)
-    cut_level(d, begin, end, total, (int)count);
-  else
-    d->parts[d->nparts++] = (part){begin, end, d->home};
+static void deal_rows(dealer *d, int64_t n) {
+  for (int64_t i = 0; i < n; i++) {
+    dealt_level *it = &d->level[d->levels->level[i]];
+    int64_t work = work_of(d, i);
+    if (it->done + work / 2 > it->goal) { /* at most once a row: parts are larger than rows or */
+      int64_t left = it->work - it->done; /* as good as empty */
+      const part *now = &d->parts[it->part];
+      if (now->thread + 1 < it->parts) {
+        it->part++;
+        it->goal = it->done + left / (it->parts - now->thread - 1);
+      }
+    }
+    it->done += work;
+    d->parts[it->part].rows++;
+    d->parts[it->part].work += work;
+    d->part_of[i] = (int32_t)it->part;
+  }
 }
 
-/* Positions by thread, then by level: a counting sort of the parts. */
-static void number(trs_schedule *s, const dealer *d) {
+/* Positions by thread, then by level, then by row. */
+static void number_rows(trs_schedule *s, const dealer *d) {
   memset(s->first, 0, (size_t)(s->threads + 1) * sizeof *s->first);
+  memset(s->entries, 0, (size_t)(s->threads + 1) * sizeof *s->entries);
   memset(s->task_ptr, 0, (size_t)(s->threads + 1) * sizeof *s->task_ptr);
   for (int64_t k = 0; k < d->nparts; k++) {
-    s->first[d->parts[k].thread + 1] += d->parts[k].end - d->parts[k].begin;
-    s->task_ptr[d->parts[k].thread + 1]++;
+    const part *p = &d->parts[k];
+    s->first[p->thread + 1] += p->rows;
+    s->entries[p->thread + 1] += p->work - TRS_ROW_WORK * p->rows;
+    s->task_ptr[p->thread + 1]++;
   }
   for (int t = 0; t < s->threads; t++) {
+    s->entries[t + 1] += s->entries[t];
     s->first[t + 1] += s->first[t];
     s->task_ptr[t + 1] += s->task_ptr[t];
   }
   for (int64_t k = 0; k < d->nparts; k++) {
-    const part *p = &d->parts[k];
+    part *p = &d->parts[k];
     int64_t at = s->first[p->thread];
-    s->tasks[s->task_ptr[p->thread]++] = (trs_task){.begin = at, .end = at + p->end - p->begin};
-    for (int64_t q = p->begin; q < p->end; q++) {
-      s->position[d->order[q]] = (int32_t)at;
-      s->row[at++] = d->order[q];
-    }
-    s->first[p->thread] = at;
+    s->first[p->thread] += p->rows;
+    s->tasks[s->task_ptr[p->thread]++] = (trs_task){.begin = at, .end = at + p->rows};
+    p->rows = at;
   }
   for (int t = s->threads; t > 0; t--) {
     s->first[t] = s->first[t - 1];
     s->task_ptr[t] = s->task_ptr[t - 1];
   }
   s->first[0] = s->task_ptr[0] = 0;
+  for (int64_t i = 0; i < s->n; i++) {
+    int64_t at = d->parts[d->part_of[i]].rows++;
+    s->position[i] = (int32_t)at;
+    s->row[at] = (int32_t)i;
+  }
 }
 
 trs_status trs_schedule_deal(trs_schedule *s, const trs_levels *levels, const int32_t *length,
                              int threads) {
-  dealer d = {.length = length, .threads = threads};
-  int32_t *order = NULL;
+  dealer d = {.levels = levels, .length = length};
   int64_t most_parts = (int64_t)levels->count * threads;
   if (most_parts > levels->n) most_parts = levels->n;
   *s = (trs_schedule){.threads = threads, .n = levels->n};
   trs_status status = TRS_ALLOC(&s->row, s->n);
   if (!status) status = TRS_ALLOC(&s->position, s->n);
   if (!status) status = TRS_ALLOC(&s->first, threads + 1);
+  if (!status) status = TRS_ALLOC(&s->entries, threads + 1);
   if (!status) status = TRS_ALLOC(&s->task_ptr, threads + 1);
-  if (!status) status = TRS_ALLOC(&order, s->n);
-  if (!status) status = TRS_ALLOC(&d.parts, most_parts);
+  if (!status) status = TRS_ALLOC_ZERO(&d.level, levels->count);
+  if (!status) status = TRS_ALLOC_ZERO(&d.parts, most_parts);
+  if (!status) status = TRS_ALLOC(&d.part_of, s->n);
   if (!status) {
-    trs_levels_order(levels, order);
-    d.order = order;
-    for (int32_t k = 0; k < levels->count; k++) {
-      int64_t before = d.nparts;
-      deal_level(&d, levels->ptr[k], levels->ptr[k + 1]);
-      s->split_levels += d.nparts > before + 1;
-    }
+    plan_levels(&d, s);
     status = TRS_ALLOC(&s->tasks, d.nparts);
   }
-  if (!status) number(s, &d);
-  trs_free(order);
+  if (!status) {
+    deal_rows(&d, s->n);
+    number_rows(s, &d);
+  }
+  trs_free(d.level);
   trs_free(d.parts);
+  trs_free(d.part_of);
   if (status) trs_schedule_destroy(s);
   return status;
 }
@@ -112,6 +137,7 @@ void trs_schedule_destroy(trs_schedule *s) {
   trs_free(s->row);
   trs_free(s->position);
   trs_free(s->first);
+  trs_free(s->entries);
   trs_free(s->task_ptr);
   trs_free(s->tasks);
   trs_free(s->waits);

@@ -31,6 +31,7 @@ typedef struct trs_schedule {
   int32_t *row;      /* n: the row at each position */
   int32_t *position; /* n: the position of each row */
   int64_t *first;    /* threads + 1: thread t owns positions first[t] .. first[t + 1] */
+  int64_t *entries;  /* threads + 1: off-diagonal entries before thread t's rows */
   int64_t *task_ptr; /* threads + 1 */
   trs_task *tasks;   /* by thread, in its order */
   trs_wait *waits;

@@ -32,6 +32,7 @@ typedef struct job {
   trs_plan *plan;
   threads_state *state;
   int64_t *needs;
+  const int32_t *length;
   const trs_rhs *rhs;
   int64_t column;
   int width;
@@ -91,20 +92,32 @@ static trs_status row_lengths(int32_t **length, const trs_system *S) {
   return TRS_SUCCESS;
 }
 
-static trs_status allocate(trs_plan *plan, threads_state *s, const int32_t *length) {
+static trs_status allocate(trs_plan *plan, threads_state *s) {
   const trs_system *S = &plan->system;
-  int64_t n = S->n;
+  int64_t n = S->n, nnz = s->schedule.entries[s->schedule.threads];
   size_t size = trs_scalar_size(S->scalar);
   TRS_TRY(TRS_ALLOC(&s->ptr, n + 1));
-  s->ptr[0] = 0;
-  for (int64_t k = 0; k < n; k++) s->ptr[k + 1] = s->ptr[k] + length[s->schedule.row[k]];
-  TRS_TRY(TRS_ALLOC(&s->idx, s->ptr[n]));
-  TRS_TRY(trs_alloc(&s->val, s->ptr[n], size));
+  TRS_TRY(TRS_ALLOC(&s->idx, nnz));
+  TRS_TRY(trs_alloc(&s->val, nnz, size));
   if (!S->unit) TRS_TRY(trs_alloc(&s->inverse, n, size));
   TRS_TRY(trs_alloc(&s->work, n * TILE, size));
   TRS_TRY(TRS_ALLOC_ZERO(&s->done, s->schedule.threads));
-  s->bytes = n * (int64_t)(16 + size * (S->unit ? 1 : 2)) + s->ptr[n] * (int64_t)(4 + size);
+  s->bytes = n * (int64_t)(16 + size * (S->unit ? 1 : 2)) + nnz * (int64_t)(4 + size);
   return TRS_SUCCESS;
+}
+
+/* Thread rank numbers the entries of its rows; from here on its memory is its own to touch first.
+ */
+static void number_entries(void *argument, int rank, int size) {
+  (void)size;
+  const job *j = argument;
+  threads_state *s = j->state;
+  int64_t at = s->schedule.entries[rank];
+  for (int64_t k = s->schedule.first[rank]; k < s->schedule.first[rank + 1]; k++) {
+    s->ptr[k] = at;
+    at += j->length[s->schedule.row[k]];
+  }
+  if (rank == s->schedule.threads - 1) s->ptr[s->schedule.n] = at;
 }
 
 static void fill_share(void *argument, int rank, int size) {
@@ -131,11 +144,15 @@ static trs_status analyze(trs_plan *plan) {
   trs_status status = row_lengths(&length, &plan->system);
   if (!status)
     status = trs_schedule_deal(&s->schedule, &plan->levels, length, plan->context->threads);
-  if (!status) status = allocate(plan, s, length);
+  if (!status) status = allocate(plan, s);
   if (!status)
     status = TRS_ALLOC_ZERO(
         &needs, s->schedule.task_ptr[s->schedule.threads] * (int64_t)s->schedule.threads);
-  if (!status) status = fill(&(job){.plan = plan, .state = s, .needs = needs});
+  if (!status) {
+    job j = {.plan = plan, .state = s, .needs = needs, .length = length};
+    trs_team_run(plan->context->team, s->schedule.threads, number_entries, &j);
+    status = fill(&j);
+  }
   if (!status) status = trs_schedule_wait(&s->schedule, needs);
   trs_free(length);
   trs_free(needs);

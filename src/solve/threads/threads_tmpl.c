@@ -10,6 +10,17 @@ TRS_INLINE SCALAR NAME(reciprocal_of)(const trs_system *S, int64_t i) {
   return 1 / NAME(taken)(S, trs_system_prefix(S) ? S->ptr[i + 1] - 1 : S->ptr[i]);
 }
 
+/* Rows in level order lie all over the matrix: their memory is asked for in advance. */
+static inline void NAME(prefetch_row)(const trs_system *S, const int32_t *row, int64_t k,
+                                      int64_t end) {
+  const int64_t FAR = 32, NEAR = 16;
+  if (k + FAR >= end) return;
+  __builtin_prefetch(&S->ptr[row[k + FAR]]);
+  int64_t p = S->ptr[row[k + NEAR]];
+  __builtin_prefetch(&S->idx[p]);
+  __builtin_prefetch((const SCALAR *)S->val + p);
+}
+
 /* op(T) stored by rows: thread rank copies its own rows, and notes for each of its tasks how far
  * it reads into every thread's stretch. */
 static void NAME(fill_rows)(job *j, int rank) {
@@ -21,6 +32,7 @@ static void NAME(fill_rows)(job *j, int rank) {
     int64_t *need = j->needs ? j->needs + task * plan->threads : NULL;
     for (int64_t k = plan->tasks[task].begin; k < plan->tasks[task].end; k++) {
       int64_t i = plan->row[k], begin, end, at = s->ptr[k];
+      NAME(prefetch_row)(S, plan->row, k, plan->first[rank + 1]);
       trs_off_diagonal(S, i, trs_system_prefix(S), S->has_diagonal, &begin, &end);
       for (int64_t p = begin; p < end; p++, at++) {
         val[at] = NAME(taken)(S, p);

@@ -1,0 +1,59 @@
+# Two commands to start with: 'make run' shows Trireme at work, 'make check' tests it.  Both install
+# what is missing first (Debian, Ubuntu).  The rest is thin: CMake does the building.
+BUILD ?= build
+PREFIX ?= /usr/local
+JOBS ?= $(shell nproc 2>/dev/null || echo 2)
+CMAKE_FLAGS ?=
+
+# Ninja where it is there, looked for when a recipe runs: setup may just have installed it.
+cmake = $$(command -v ninja >/dev/null && echo env CMAKE_GENERATOR=Ninja) cmake
+configure = $(cmake) -S . -B $(1) $(2) $(CMAKE_FLAGS) >$(1).log || { cat $(1).log; exit 1; }
+build = @mkdir -p $(dir $(1)) && $(call configure,$(1),$(2)) && cmake --build $(1) -j $(JOBS)
+
+.PHONY: help run check setup build test bench install format lint asan tsan fuzz clean
+.DEFAULT_GOAL := help
+
+help: ## this list
+	@sed -n 's/^\([a-z]*\):.*## /  make \1\t/p' $(MAKEFILE_LIST) | expand -t 17
+	@echo "Variables: BUILD=$(BUILD) PREFIX=$(PREFIX) JOBS=$(JOBS) CMAKE_FLAGS='-DTRIREME_WITH_HDF5=OFF ...'"
+
+run: setup build ## install what is missing, build, show a solve
+	@tools/demo $(BUILD)/cli/trireme $(BUILD)/demo
+
+check: setup test ## install what is missing, build, test
+
+setup: ## install what is missing
+	@tools/setup
+
+build: ## build the library and the command
+	$(call build,$(BUILD),-DTRIREME_BUILD_TESTS=OFF)
+
+test: ## build and run the tests
+	$(call build,$(BUILD),-DTRIREME_BUILD_TESTS=ON)
+	@tests/run $(BUILD)
+
+bench: build ## time every method on a few matrices
+	@bench/run $(BUILD)
+
+install: build ## install under PREFIX
+	cmake --install $(BUILD) --prefix $(PREFIX)
+
+format: ## put the sources in the project's format
+	@tools/format
+
+lint: ## layers, format, shell scripts
+	@tools/lint
+
+asan: ## the tests under the address and undefined-behaviour sanitizers
+	$(call build,$(BUILD)/asan,--preset asan)
+	@tests/run $(BUILD)/asan
+
+tsan: ## the tests that start threads, under the thread sanitizer
+	$(call build,$(BUILD)/tsan,--preset tsan)
+	@tools/run_tsan $(BUILD)/tsan
+
+fuzz: ## a minute of random files for the readers
+	@tests/fuzz/run 60
+
+clean: ## remove the build directory
+	rm -rf $(BUILD)

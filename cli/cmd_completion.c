@@ -1,0 +1,31 @@
+/* cmd_completion.c - trireme completion: scripts for the shells. */
+#include "command.h"
+
+static int run(int argc, char **argv);
+
+static const option options[] = {{0}};
+
+static const paragraph paragraphs[] = {
+    {NULL,
+     "Prints a script that completes commands, options and values. An installed Trireme "
+     "brings these scripts along; otherwise:"},
+    {"Examples",
+     "  source <(trireme completion bash)\n"
+     "  trireme completion zsh > ~/.zfunc/_trireme\n"
+     "  trireme completion fish > ~/.config/fish/completions/trireme.fish"},
+    {0}};
+
+const command cmd_completion = {.name = "completion",
+                                .synopsis = "bash|zsh|fish",
+                                .summary = "print a completion script for a shell",
+                                .operand = "bash|zsh|fish",
+                                .min_operands = 1,
+                                .max_operands = 1,
+                                .options = options,
+                                .paragraphs = paragraphs,
+                                .run = run};
+
+static int run(int argc, char **argv) {
+  int code = options_parse(&cmd_completion, NULL, &argc, argv);
+  return code >= 0 ? code : completion_print(argv[0]);
+}

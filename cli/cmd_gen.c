@@ -1,0 +1,88 @@
+/* cmd_gen.c - trireme gen: matrices made from a name, into a file. */
+#include <stdio.h>
+#include <string.h>
+
+#include "command.h"
+#include "files.h"
+#include "output.h"
+
+static int run(int argc, char **argv);
+
+typedef struct settings {
+  const char *output;
+  int precision;
+  bool list;
+} settings;
+
+static const option options[] = {
+    {.name = "list",
+     .kind = OPTION_FLAG,
+     .offset = offsetof(settings, list),
+     .help = "list the generators"},
+    {.name = "output",
+     .letter = 'o',
+     .kind = OPTION_FILE,
+     .value = "FILE",
+     .offset = offsetof(settings, output),
+     .help = "write the matrix there: Matrix Market (.mtx, .mtx.gz, .mtx.zst) or HDF5 (.h5)"},
+    {.name = "precision",
+     .kind = OPTION_CHOICE,
+     .words = "s|d|c|z",
+     .offset = offsetof(settings, precision),
+     .help = "make values float, double (the default), float complex or double complex"},
+    {0}};
+
+static const paragraph paragraphs[] = {
+    {NULL,
+     "Makes a matrix and writes it. Wherever a command takes a matrix file, it takes such a "
+     "name too, so a file is needed only by other programs."},
+    {"Examples",
+     "  trireme gen --list\n"
+     "  trireme gen gen:poisson2d5:100 -o poisson.mtx"},
+    {0}};
+
+const command cmd_gen = {.name = "gen",
+                         .synopsis = "NAME -o FILE | --list",
+                         .summary = "write a generated matrix, or list the generators",
+                         .operand = "@generators",
+                         .max_operands = 1,
+                         .options = options,
+                         .paragraphs = paragraphs,
+                         .run = run};
+
+static int write_matrix(const input *in, const char *path) {
+  trs_matrix_info info;
+  if (trs_matrix_write(in->A, path)) return leave_library(NULL);
+  trs_matrix_get_info(in->A, &info);
+  table_title(in->name);
+  table_row("matrix", "%s, %s x %s, %s", human_scalar(info.scalar), human_count(info.nrows).s,
+            human_count(info.ncols).s, human_things(info.nnz, "entry", "entries").s);
+  table_row("written", "%s, %s", path, human_bytes((double)file_bytes(path)).s);
+  return LEAVE_SOLVED;
+}
+
+static int make(const char *name, const settings *s) {
+  char full[256];
+  input in = {0};
+  bool prefixed = !strncmp(name, "gen:", 4);
+  if (snprintf(full, sizeof full, "%s%s", prefixed ? "" : "gen:", name) >= (int)sizeof full)
+    return leave_usage("gen", "the name is too long");
+  int code = check_writable(s->output);
+  if (code < 0) code = input_read_matrix(&in, full, s->precision, "trireme gen");
+  if (code < 0) code = write_matrix(&in, s->output);
+  input_free(&in);
+  return code;
+}
+
+static int run(int argc, char **argv) {
+  settings s = {.precision = -1};
+  int code = options_parse(&cmd_gen, &s, &argc, argv);
+  if (code >= 0) return code;
+  if (s.list) {
+    print_list(trs_generator_list());
+    return LEAVE_SOLVED;
+  }
+  if (!argc) return leave_usage("gen", "a name is missing ('trireme gen --list' lists them)");
+  if (!s.output) return leave_usage("gen", "-o FILE is missing: where to write the matrix");
+  return make(argv[0], &s);
+}

@@ -1,0 +1,44 @@
+/* cmd_help.c - trireme help: the same texts on screen or as manual pages. */
+#include "command.h"
+#include "output.h"
+
+static int run(int argc, char **argv);
+
+typedef struct settings {
+  bool man;
+} settings;
+
+static const option options[] = {{.name = "man",
+                                  .kind = OPTION_FLAG,
+                                  .offset = offsetof(settings, man),
+                                  .help = "print the manual page's source (roff)"},
+                                 {0}};
+
+static const paragraph paragraphs[] = {
+    {NULL,
+     "'trireme help solve' is 'trireme solve --help'. To read a page without installing "
+     "it:"},
+    {"Examples", "  trireme help --man solve | man -l -"},
+    {0}};
+
+const command cmd_help = {.name = "help",
+                          .synopsis = "[--man] [COMMAND]",
+                          .summary = "explain a command",
+                          .operand = "@commands",
+                          .max_operands = 1,
+                          .options = options,
+                          .paragraphs = paragraphs,
+                          .run = run};
+
+static int run(int argc, char **argv) {
+  settings s = {0};
+  int code = options_parse(&cmd_help, &s, &argc, argv);
+  if (code >= 0) return code;
+  const command *c = argc ? command_find(argv[0]) : &root_command;
+  if (!c) return leave_no_command(argv[0]);
+  if (s.man)
+    manual_print(c);
+  else
+    help_print(c);
+  return LEAVE_SOLVED;
+}

@@ -1,0 +1,160 @@
+/* cmd_info.c - trireme info: what a matrix or a file of factors means for a solve. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "command.h"
+#include "info.h"
+#include "output.h"
+#include "picture.h"
+#include "progress.h"
+#include "report.h"
+
+static int run(int argc, char **argv);
+
+typedef struct settings {
+  const char *svg;
+  bool json;
+} settings;
+
+static const option options[] = {{.name = "svg",
+                                  .kind = OPTION_FILE,
+                                  .value = "FILE",
+                                  .offset = offsetof(settings, svg),
+                                  .help = "draw the pattern and the widths of the levels"},
+                                 {.name = "json",
+                                  .kind = OPTION_FLAG,
+                                  .offset = offsetof(settings, json),
+                                  .help = "print the report, and failures, as JSON"},
+                                 {0}};
+
+static const paragraph paragraphs[] = {
+    {NULL,
+     "Tells what decides how fast a matrix, or a file of factors, can be solved with: "
+     "entries, symmetry, and for each triangle its levels. Rows of one level do not depend "
+     "on each other and can be solved at once; parallelism counts them, dependency is the "
+     "entries in an average row, and the bound is the time that no solve on this machine "
+     "can beat. Triangles of a general matrix are taken as 'trireme solve --uplo "
+     "--add-diagonal' takes them. Rows and columns count from 0."},
+    {"Examples",
+     "  trireme info A.mtx\n"
+     "  trireme info gen:poisson2d5:300 --svg poisson.svg"},
+    {0}};
+
+const command cmd_info = {.name = "info",
+                          .synopsis = "[OPTIONS] M",
+                          .summary = "describe a matrix or factors, and draw them",
+                          .operand = "file",
+                          .min_operands = 1,
+                          .max_operands = 1,
+                          .options = options,
+                          .paragraphs = paragraphs,
+                          .run = run};
+
+/* ---- Finding out ---- */
+
+static trs_status analyze(trs_context *ctx, info_sweep *s, const trs_matrix *T, trs_uplo uplo,
+                          trs_diag diag) {
+  trs_options how = {.progress = progress_show};
+  trs_status status = trs_analyze(ctx, &s->plan, T, uplo, TRS_NO_TRANS, diag, &how);
+  if (!status) status = trs_plan_get_info(s->plan, &s->info);
+  if (!status) status = trs_plan_get_levels(s->plan, &s->rows, &s->levels);
+  if (!status) status = trs_plan_bound(s->plan, &s->bound);
+  s->present = !status;
+  return status;
+}
+
+static trs_status analyze_triangles(trs_context *ctx, info_facts *f) {
+  bool lower = !f->matrix.nupper, upper = !f->matrix.nlower && !lower;
+  if (f->matrix.nrows != f->matrix.ncols) return TRS_SUCCESS;
+  for (int i = 0; i < 2; i++) {
+    if (i == 0 ? upper : lower) continue;
+    trs_uplo uplo = i == 0 ? TRS_LOWER : TRS_UPPER;
+    trs_status status = trs_matrix_triangle(&f->sweep[i].taken, f->in.A, uplo, 1);
+    if (!status) status = analyze(ctx, &f->sweep[i], f->sweep[i].taken, uplo, TRS_NONUNIT);
+    if (status) return status;
+  }
+  return TRS_SUCCESS;
+}
+
+static trs_status analyze_factors(trs_context *ctx, info_facts *f) {
+  const trs_factors_info *i = &f->factors;
+  trs_status status = analyze(ctx, &f->sweep[0], i->L, TRS_LOWER, i->diag_L);
+  return status ? status : analyze(ctx, &f->sweep[1], i->U, TRS_UPPER, i->diag_U);
+}
+
+static trs_status find_out(info_facts *f) {
+  trs_context *ctx;
+  trs_status status = trs_context_create(&ctx, NULL);
+  if (status) return status;
+  progress_begin();
+  if (f->in.F) {
+    trs_factors_get_info(f->in.F, &f->factors);
+    status = analyze_factors(ctx, f);
+  } else {
+    trs_matrix_get_info(f->in.A, &f->matrix);
+    f->symmetry = symmetry_of(f->in.A);
+    status = analyze_triangles(ctx, f);
+  }
+  progress_end();
+  trs_context_destroy(ctx);
+  return status;
+}
+
+static void forget(info_facts *f) {
+  for (int i = 0; i < 2; i++) {
+    trs_plan_destroy(f->sweep[i].plan);
+    trs_matrix_destroy(f->sweep[i].taken);
+    trs_free(f->sweep[i].rows);
+  }
+  input_free(&f->in);
+}
+
+/* ---- Picture ---- */
+
+static int draw(const info_facts *f, const char *path) {
+  char subtitle[320];
+  bool factors = f->in.F;
+  int64_t nnz = factors ? f->factors.nnz_L + f->factors.nnz_U : f->matrix.nnz;
+  snprintf(subtitle, sizeof subtitle, "%s x %s, %s, %s%s",
+           human_count(factors ? f->factors.n : f->matrix.nrows).s,
+           human_count(factors ? f->factors.n : f->matrix.ncols).s,
+           human_things(nnz, "entry", "entries").s, factors ? "factors: " : "", info_kind(f));
+  const char *slash = strrchr(f->in.name, '/');
+  picture p = {.title = slash ? slash + 1 : f->in.name,
+               .subtitle = subtitle,
+               .part = {factors ? f->factors.L : f->in.A, factors ? f->factors.U : NULL},
+               .tree_ptr = f->factors.tree_ptr,
+               .tree_nodes = f->factors.tree_nodes};
+  const char *names[] = {factors ? "factor L" : "lower triangle",
+                         factors ? "factor U" : "upper triangle"};
+  for (int i = 0; i < 2; i++)
+    if (f->sweep[i].present)
+      p.sweep[i] =
+          (picture_levels){names[i], f->sweep[i].rows, f->sweep[i].levels, f->sweep[i].info.n};
+  int code = picture_write(&p, path);
+  if (code < 0) {
+    table_gap();
+    table_row("picture", "%s", path);
+    report_text("picture", path);
+  }
+  return code;
+}
+
+static int tell(info_facts *f, const settings *s) {
+  if (find_out(f)) return leave_library(f->in.name);
+  info_print(f);
+  info_report(f);
+  int code = s->svg ? draw(f, s->svg) : -1;
+  return code < 0 ? LEAVE_SOLVED : code;
+}
+
+static int run(int argc, char **argv) {
+  settings s = {0};
+  info_facts f = {0};
+  int code = options_parse(&cmd_info, &s, &argc, argv);
+  if (code < 0 && s.svg) code = check_writable(s.svg);
+  if (code < 0) code = input_read(&f.in, argv[0], -1);
+  if (code < 0) code = tell(&f, &s);
+  forget(&f);
+  return code;
+}

@@ -1,0 +1,172 @@
+/* cmd_solve.c - trireme solve: one system, checked and timed. */
+#include "command.h"
+#include "output.h"
+#include "progress.h"
+#include "report.h"
+#include "solve.h"
+
+static int run(int argc, char **argv);
+
+#define FIELD(member) offsetof(solve_settings, member)
+
+static const option options[] = {
+    {.name = "uplo",
+     .kind = OPTION_CHOICE,
+     .words = "lower|upper",
+     .offset = FIELD(uplo),
+     .help = "the triangle to solve with; of a general matrix it is taken, the rest ignored"},
+    {.name = "trans",
+     .kind = OPTION_CHOICE,
+     .words = "n|t|c",
+     .offset = FIELD(trans),
+     .help = "solve with T (n, the default), its transpose (t) or conjugate transpose (c)"},
+    {.name = "diag",
+     .kind = OPTION_CHOICE,
+     .words = "nonunit|unit",
+     .offset = FIELD(diag),
+     .help = "unit: the diagonal is one, stored diagonal entries are ignored"},
+    {.name = "add-diagonal",
+     .kind = OPTION_FLAG,
+     .offset = FIELD(add_diagonal),
+     .help = "give rows with a missing or zero diagonal entry max(1, the sum of the row's "
+             "absolute values) there"},
+    {.name = "rhs-file",
+     .letter = 'b',
+     .kind = OPTION_FILE,
+     .value = "FILE",
+     .offset = FIELD(rhs_file),
+     .help = "read the right-hand sides, the columns of a Matrix Market file"},
+    {.name = "rhs",
+     .kind = OPTION_TEXT,
+     .value = "random[:SEED]",
+     .words = "random",
+     .offset = FIELD(rhs),
+     .help = "make right-hand sides, uniform in [-1, 1) (the default, with seed 1)"},
+    {.name = "nrhs",
+     .kind = OPTION_COUNT,
+     .value = "K",
+     .offset = FIELD(nrhs),
+     .minimum = 1,
+     .maximum = 0x1p31,
+     .help = "how many right-hand sides to make (default 1)"},
+    {.name = "output",
+     .letter = 'o',
+     .kind = OPTION_FILE,
+     .value = "FILE",
+     .offset = FIELD(output),
+     .help = "write the solution x; only if its backward error is small"},
+    {.name = "backend",
+     .kind = OPTION_TEXT,
+     .value = "serial|threads[:T]|auto",
+     .words = "serial|threads|auto",
+     .offset = FIELD(backend),
+     .help = "where to solve: on one core, on T threads, or on every core (auto, the default)"},
+    {.name = "method",
+     .kind = OPTION_TEXT,
+     .value = "NAME",
+     .words = "@methods",
+     .offset = FIELD(method),
+     .help = "force a method ('trireme methods' lists them)"},
+    {.name = "precision",
+     .kind = OPTION_CHOICE,
+     .words = "s|d|c|z",
+     .offset = FIELD(precision),
+     .help = "read values as float, double, float complex or double complex (default: d, or z for "
+             "a complex file)"},
+    {.name = "repeat",
+     .kind = OPTION_COUNT,
+     .value = "R",
+     .offset = FIELD(repeat),
+     .minimum = 1,
+     .maximum = 1e9,
+     .help = "solve R times for the timing (default: ten times, or for one second if that is "
+             "less)"},
+    {.name = "json",
+     .kind = OPTION_FLAG,
+     .offset = FIELD(json),
+     .help = "print the report, and failures, as JSON"},
+    {0}};
+
+static const paragraph paragraphs[] = {
+    {NULL,
+     "Solves op(T) x = b for a triangular matrix T, or A x = b by both sweeps over factors. M is "
+     "a matrix file, a file of factors (trireme factor), or a generator's name such as "
+     "gen:poisson2d5:1000 (trireme gen --list). A triangular matrix is solved as it is. Of a "
+     "general one --uplo takes a triangle; without it, a general matrix is an error."},
+    {"Check",
+     "Every solution is put back into its system. The backward error is the largest of "
+     "|b - T x| / (|T| |x| + |b|), row by row (componentwise) and in the infinity norm (normwise). "
+     "It is small if the componentwise error is at most 50 eps (r + 1), with eps the spacing of "
+     "floating-point numbers at 1 and r the entries in the fullest row of op(T). For factors the "
+     "system is A = L U, |A| stands for |L| |U|, and r counts the fullest rows of both. A larger "
+     "error makes the exit code 1, and no solution is written."},
+    {"Numbers",
+     "The bound is the time that no solve on this machine can beat: the larger of the bytes "
+     "touched over the bandwidth, and the levels times the latency of a dependency, both measured "
+     "here. Times are those of the analysis (once a pattern), of new values, and of the solve, "
+     "without reading and checking. Rows and columns count from 0."},
+    {"JSON",
+     "These keys stay: matrix {n, nnz, levels}, plan {backend, method, reason}, time {analysis_s, "
+     "update_s, solve_s {min, median}}, bytes, bound_s, backward_error {componentwise, normwise}; "
+     "more may come. A failure adds error {status, message, row, exit_code}. Numbers that are not "
+     "finite, and rows that are not known, are null."},
+    {"Examples",
+     "  trireme solve L.mtx\n"
+     "  trireme solve A.mtx --uplo lower --add-diagonal -b b.mtx -o x.mtx\n"
+     "  trireme solve gen:poisson3d7:100 --uplo upper --nrhs 8 --backend threads:4\n"
+     "  trireme solve A.h5 --json | jq .time.solve_s.min"},
+    {0}};
+
+const command cmd_solve = {.name = "solve",
+                           .synopsis = "[OPTIONS] M",
+                           .summary = "solve a triangular system, or A x = b from factors",
+                           .operand = "file",
+                           .min_operands = 1,
+                           .max_operands = 1,
+                           .options = options,
+                           .paragraphs = paragraphs,
+                           .run = run};
+
+static int check_settings(const solve_settings *s) {
+  if (s->rhs_file && s->rhs) return leave_usage("solve", "give either -b FILE or --rhs, not both");
+  if (s->rhs_file && s->nrhs)
+    return leave_usage("solve", "--nrhs counts made right-hand sides; -b FILE brings its own");
+  return s->output ? check_writable(s->output) : -1;
+}
+
+static int write_solution(const solve_job *job) {
+  if (!job->set.output) return -1;
+  trs_status status = trs_vectors_write(job->x, job->n, job->nrhs, job->n, TRS_COL_MAJOR,
+                                        job->scalar, job->set.output);
+  return status ? leave_library(NULL) : -1;
+}
+
+static int leave_inaccurate(const solve_job *job) {
+  return leave(LEAVE_NUMERICAL, "backward error", job->error.worst_row,
+               "the backward error, %.3g, is above %.3g (worst row %lld)%s",
+               job->error.componentwise, job->limit, (long long)job->error.worst_row,
+               job->set.output ? "; no solution is written" : "");
+}
+
+static int solve(solve_job *job, const char *name) {
+  int code = check_settings(&job->set);
+  if (code < 0) code = solve_take_matrix(job, name);
+  if (code < 0) code = solve_make_rhs(job);
+  if (code < 0) code = solve_measure(job);
+  if (code < 0) code = solve_judge(job);
+  if (code >= 0) return code;
+  solve_print(job);
+  solve_report(job);
+  if (!job->good) return leave_inaccurate(job);
+  code = write_solution(job);
+  if (code < 0 && job->set.output) table_row("written", "%s", job->set.output);
+  return code < 0 ? LEAVE_SOLVED : code;
+}
+
+static int run(int argc, char **argv) {
+  solve_job job = {.set = {.uplo = -1, .diag = -1, .precision = -1}};
+  int code = options_parse(&cmd_solve, &job.set, &argc, argv);
+  if (code < 0) code = solve(&job, argv[0]);
+  solve_free(&job);
+  return code;
+}

@@ -1,0 +1,239 @@
+/* completion.c - completion scripts for bash, zsh and fish, from the commands' tables. */
+#include <stdio.h>
+#include <string.h>
+
+#include "command.h"
+#include "output.h"
+
+/* Prints text with a backslash before each of the letters in escaped. */
+static void print_escaped(const char *text, size_t length, const char *escaped) {
+  for (size_t i = 0; i < length; i++) {
+    if (strchr(escaped, text[i])) putchar('\\');
+    putchar(text[i]);
+  }
+}
+
+/* The library's generators, "gen:NAME:ARGUMENTS   what it is" a line, as "NAME:". */
+static void print_generators(const char *escaped) {
+  static const char prefix[] = "gen:";
+  for (const char *line = trs_generator_list(); *line;) {
+    if (!strncmp(line, prefix, sizeof prefix - 1)) line += sizeof prefix - 1;
+    size_t name = strcspn(line, ": \n");
+    print_escaped(line, name + (line[name] == ':'), escaped);
+    putchar(' ');
+    line += strcspn(line, "\n");
+    line += *line == '\n';
+  }
+}
+
+/* The library's methods, "NAME   what it is" a line. */
+static void print_methods(void) {
+  for (const char *line = trs_method_list(); *line;) {
+    printf("%.*s ", (int)strcspn(line, " \n"), line);
+    line += strcspn(line, "\n");
+    line += *line == '\n';
+  }
+}
+
+/* The words of a '|' list with blanks between; @methods and @generators come from the library,
+ * @commands from here. */
+static void print_words(const char *words, const char *escaped) {
+  if (!strcmp(words, "@methods")) {
+    print_methods();
+  } else if (!strcmp(words, "@generators")) {
+    print_generators(escaped);
+  } else if (!strcmp(words, "@commands")) {
+    for (int i = 0; commands[i]; i++) printf("%s ", commands[i]->name);
+  } else {
+    for (; *words; words++) putchar(*words == '|' ? ' ' : *words);
+  }
+}
+
+static bool takes_file(const option *o) { return o->kind == OPTION_FILE; }
+
+/* Text inside single quotes of a shell; ':' and brackets mean something to zsh's _arguments. */
+static void print_quoted(const char *text, const char *escaped) {
+  for (; *text; text++) {
+    if (*text == '\'')
+      printf("'\\''");
+    else if (strchr(escaped, *text))
+      printf("\\%c", *text);
+    else
+      putchar(*text);
+  }
+}
+
+/* ---- bash ---- */
+
+static void bash_value(const command *c, const option *o) {
+  if (o->kind == OPTION_FLAG) return;
+  printf("    ");
+  if (o->letter) printf("%s:-%c|", c->name, o->letter);
+  printf("%s:--%s)\n      ", c->name, o->name);
+  if (takes_file(o)) {
+    printf("compopt -o filenames; COMPREPLY=($(compgen -f -- \"$cur\"))");
+  } else {
+    printf("COMPREPLY=($(compgen -W '");
+    if (o->words) print_words(o->words, "");
+    printf("' -- \"$cur\"))");
+  }
+  printf("; return ;;\n");
+}
+
+static void bash_command(const command *c) {
+  printf("    %s)\n      options='", c->name);
+  for (const option *o = c->options; o->name; o++) printf("--%s ", o->name);
+  printf("--help'");
+  if (c->operand && strcmp(c->operand, "file") != 0) {
+    printf(" operands='");
+    print_words(c->operand, "");
+    printf("'");
+  } else if (c->operand) {
+    printf(" files=yes");
+  }
+  printf(" ;;\n");
+}
+
+static void print_bash(void) {
+  printf(
+      "# bash completion for trireme; made by 'trireme completion bash'.\n"
+      "_trireme() {\n"
+      "  local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]}\n"
+      "  local command=${COMP_WORDS[1]} options='' operands='' files=''\n"
+      "  COMPREPLY=()\n"
+      "  if ((COMP_CWORD == 1)); then\n"
+      "    COMPREPLY=($(compgen -W '");
+  print_words("@commands", "");
+  printf("--help --version' -- \"$cur\"))\n    return\n  fi\n  case $command:$prev in\n");
+  for (int i = 0; commands[i]; i++)
+    for (const option *o = commands[i]->options; o->name; o++) bash_value(commands[i], o);
+  printf("  esac\n  case $command in\n");
+  for (int i = 0; commands[i]; i++) bash_command(commands[i]);
+  printf(
+      "  esac\n"
+      "  if [[ $cur == -* ]]; then\n"
+      "    COMPREPLY=($(compgen -W \"$options\" -- \"$cur\"))\n"
+      "  elif [[ $files ]]; then\n"
+      "    compopt -o filenames\n"
+      "    COMPREPLY=($(compgen -f -- \"$cur\"))\n"
+      "  else\n"
+      "    COMPREPLY=($(compgen -W \"$operands\" -- \"$cur\"))\n"
+      "  fi\n"
+      "}\n"
+      "complete -F _trireme trireme\n");
+}
+
+/* ---- zsh ---- */
+
+static void zsh_option(const option *o) {
+  printf("        ");
+  if (o->letter)
+    printf("'(-%c --%s)'{-%c,--%s%s}'[", o->letter, o->name, o->letter, o->name,
+           o->kind == OPTION_FLAG ? "" : "=");
+  else
+    printf("'--%s%s[", o->name, o->kind == OPTION_FLAG ? "" : "=");
+  print_quoted(o->help, "[]:\\");
+  printf("]");
+  if (o->kind != OPTION_FLAG) {
+    const char *value = o->value ? o->value : o->name;
+    printf(":");
+    print_escaped(value, strlen(value), ":\\");
+    printf(":");
+    if (takes_file(o)) printf("_files");
+    if (o->words) {
+      printf("(");
+      print_words(o->words, ":");
+      printf(")");
+    }
+  }
+  printf("' \\\n");
+}
+
+static void zsh_command(const command *c) {
+  printf("    %s)\n      _arguments \\\n", c->name);
+  for (const option *o = c->options; o->name; o++) zsh_option(o);
+  printf("        '(-h --help)'{-h,--help}'[print help]'");
+  if (c->operand && !strcmp(c->operand, "file")) {
+    printf(" \\\n        '*:file:_files'");
+  } else if (c->operand) {
+    printf(" \\\n        '1:name:(");
+    print_words(c->operand, ":");
+    printf(")'");
+  }
+  printf("\n      ;;\n");
+}
+
+static void print_zsh(void) {
+  printf(
+      "#compdef trireme\n"
+      "# zsh completion for trireme; made by 'trireme completion zsh'.\n"
+      "_trireme() {\n"
+      "  local -a commands=(\n");
+  for (int i = 0; commands[i]; i++) {
+    printf("    '%s:", commands[i]->name);
+    print_quoted(commands[i]->summary, ":\\");
+    printf("'\n");
+  }
+  printf(
+      "  )\n"
+      "  if ((CURRENT == 2)); then\n"
+      "    _describe command commands\n"
+      "    _values option --help --version\n"
+      "    return\n"
+      "  fi\n"
+      "  local command=$words[2]\n"
+      "  shift words\n"
+      "  ((CURRENT--))\n"
+      "  case $command in\n");
+  for (int i = 0; commands[i]; i++) zsh_command(commands[i]);
+  printf("  esac\n}\n_trireme \"$@\"\n");
+}
+
+/* ---- fish ---- */
+
+static void fish_option(const command *c, const option *o) {
+  printf("complete -c trireme -n '__fish_seen_subcommand_from %s' -l %s", c->name, o->name);
+  if (o->letter) printf(" -s %c", o->letter);
+  if (o->kind != OPTION_FLAG) printf(takes_file(o) ? " -rF" : " -x");
+  if (o->words) {
+    printf(" -a '");
+    print_words(o->words, "");
+    printf("'");
+  }
+  printf(" -d '");
+  print_quoted(o->help, "");
+  printf("'\n");
+}
+
+static void fish_command(const command *c) {
+  printf("complete -c trireme -n __fish_use_subcommand -f -a %s -d '", c->name);
+  print_quoted(c->summary, "");
+  printf("'\n");
+  if (c->operand && strcmp(c->operand, "file") != 0) {
+    printf("complete -c trireme -n '__fish_seen_subcommand_from %s' -f -a '", c->name);
+    print_words(c->operand, "");
+    printf("'\n");
+  }
+  for (const option *o = c->options; o->name; o++) fish_option(c, o);
+}
+
+static void print_fish(void) {
+  printf(
+      "# fish completion for trireme; made by 'trireme completion fish'.\n"
+      "complete -c trireme -l help -s h -d 'print help'\n"
+      "complete -c trireme -n __fish_use_subcommand -f -l version -d 'print the version'\n");
+  for (int i = 0; commands[i]; i++) fish_command(commands[i]);
+}
+
+int completion_print(const char *shell) {
+  if (!strcmp(shell, "bash"))
+    print_bash();
+  else if (!strcmp(shell, "zsh"))
+    print_zsh();
+  else if (!strcmp(shell, "fish"))
+    print_fish();
+  else
+    return leave_usage("completion", "there is no script for '%s', only for bash, zsh and fish",
+                       shell);
+  return LEAVE_SOLVED;
+}

@@ -1,0 +1,98 @@
+/* files.c - reading the operand M, and writing files that appear whole or not at all. */
+#include "files.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "command.h"
+#include "output.h"
+#include "progress.h"
+
+static trs_status read_any(input *in, const trs_read_options *options) {
+  trs_content content;
+  trs_status status = trs_file_content(&content, in->name);
+  if (status) return status;
+  return content == TRS_CONTENT_FACTORS ? trs_factors_read(&in->F, in->name, options)
+                                        : trs_matrix_read(&in->A, in->name, options);
+}
+
+int input_read(input *in, const char *name, int precision) {
+  trs_scalar scalar = (trs_scalar)precision;
+  trs_read_options options = {.scalar = precision < 0 ? NULL : &scalar, .progress = progress_show};
+  *in = (input){.name = name};
+  progress_begin();
+  double start = seconds_now();
+  trs_status status = read_any(in, &options);
+  in->seconds = seconds_now() - start;
+  progress_end();
+  return status ? leave_library(NULL) : -1;
+}
+
+int input_read_matrix(input *in, const char *name, int precision, const char *task) {
+  int code = input_read(in, name, precision);
+  if (code >= 0 || in->A) return code;
+  input_free(in);
+  return leave(LEAVE_INPUT, trs_status_name(TRS_ERROR_FORMAT), -1,
+               "%s holds factors; %s needs a matrix", name, task);
+}
+
+void input_free(input *in) {
+  trs_matrix_destroy(in->A);
+  trs_factors_destroy(in->F);
+  in->A = NULL;
+  in->F = NULL;
+}
+
+static int leave_file(const char *path, const char *why) {
+  return leave(LEAVE_INPUT, trs_status_name(TRS_ERROR_FILE), -1, "%s: %s", path, why);
+}
+
+int check_writable(const char *path) {
+  struct stat status;
+  if (!stat(path, &status) && S_ISDIR(status.st_mode))
+    return leave_file(path, "cannot be written: it is a directory");
+  const char *slash = strrchr(path, '/');
+  char *folder = slash ? strndup(path, (size_t)(slash - path) + 1) : strdup(".");
+  if (!folder) return leave_memory((double)strlen(path), "a file name");
+  int code = -1;
+  if (access(folder, W_OK | X_OK))
+    code = leave(LEAVE_INPUT, trs_status_name(TRS_ERROR_FILE), -1, "%s: cannot be written: %s: %s",
+                 path, folder, strerror(errno));
+  free(folder);
+  return code;
+}
+
+int text_file_open(text_file *f, const char *path) {
+  *f = (text_file){.path = path};
+  size_t size = strlen(path) + 8;
+  f->temporary = malloc(size);
+  if (!f->temporary) return leave_memory((double)size, "a file name");
+  snprintf(f->temporary, size, "%s.XXXXXX", path);
+  int descriptor = mkstemp(f->temporary);
+  if (descriptor >= 0) f->stream = fdopen(descriptor, "w");
+  if (f->stream) return -1;
+  int code = leave(LEAVE_INPUT, trs_status_name(TRS_ERROR_FILE), -1, "%s: cannot be written: %s",
+                   path, strerror(errno));
+  free(f->temporary);
+  return code;
+}
+
+int text_file_close(text_file *f) {
+  mode_t mask = umask(0);
+  umask(mask);
+  bool good = !ferror(f->stream) && !fchmod(fileno(f->stream), 0666 & ~mask);
+  good &= !fclose(f->stream);
+  good = good && !rename(f->temporary, f->path);
+  int code = good ? -1 : leave_file(f->path, strerror(errno));
+  if (!good) unlink(f->temporary);
+  free(f->temporary);
+  return code;
+}
+
+int64_t file_bytes(const char *path) {
+  struct stat status;
+  return stat(path, &status) ? 0 : (int64_t)status.st_size;
+}

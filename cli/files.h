@@ -1,0 +1,39 @@
+/* files.h - what subcommands read and write. */
+#ifndef TRIREME_CLI_FILES_H
+#define TRIREME_CLI_FILES_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "trireme.h"
+
+/* The operand M: a matrix, or factors.  One of A and F is set after a successful read. */
+typedef struct input {
+  const char *name;
+  trs_matrix *A;
+  trs_factors *F;
+  double seconds; /* that reading took */
+} input;
+
+/* precision: a trs_scalar, or -1 for the file's own.  Returns -1, or how to leave. */
+int input_read(input *in, const char *name, int precision);
+/* As input_read; factors are refused, task says what for. */
+int input_read_matrix(input *in, const char *name, int precision, const char *task);
+void input_free(input *in);
+
+/* Asks, before hours of work, whether path can be written.  Returns -1, or how to leave. */
+int check_writable(const char *path);
+
+/* A text file that appears under its name only when complete. */
+typedef struct text_file {
+  const char *path;
+  char *temporary;
+  FILE *stream;
+} text_file;
+
+int text_file_open(text_file *f, const char *path);
+int text_file_close(text_file *f);
+
+int64_t file_bytes(const char *path);
+
+#endif

@@ -1,0 +1,74 @@
+/* help.c - --help from a command's table. */
+#include <ctype.h>
+#include <string.h>
+
+#include "command.h"
+#include "output.h"
+
+enum { HELP_COLUMN = 30 };
+
+static void heading(const char *title) {
+  printf("\n%s%s%s\n", style_on(STYLE_BOLD), title, style_off());
+}
+
+/* One entry: its head, then the text in the right-hand column. */
+static void entry(const char *head, const char *text) {
+  printf("  %s", head);
+  if (strlen(head) + 4 > HELP_COLUMN)
+    printf("\n%*s", HELP_COLUMN, "");
+  else
+    printf("%*s", (int)(HELP_COLUMN - 2 - strlen(head)), "");
+  print_hanging(text, HELP_COLUMN);
+}
+
+static void print_options(const command *c) {
+  char head[160];
+  heading("Options");
+  for (const option *o = c->options; o->name; o++) {
+    option_head(o, head, sizeof head);
+    entry(head, o->help);
+  }
+  entry("-h, --help", "print this and leave");
+}
+
+static void print_commands(void) {
+  heading("Commands");
+  for (int i = 0; commands[i]; i++) {
+    char head[96];
+    snprintf(head, sizeof head, "%s%s%s", commands[i]->name, *commands[i]->synopsis ? " " : "",
+             commands[i]->synopsis);
+    entry(strlen(head) + 4 > HELP_COLUMN ? commands[i]->name : head, commands[i]->summary);
+  }
+}
+
+static void print_exit_codes(void) {
+  heading("Exit codes");
+  for (const exit_code *e = exit_codes; e->text; e++) {
+    char head[8];
+    snprintf(head, sizeof head, "%d", e->code);
+    printf("  %-4s", head);
+    print_hanging(e->text, 6);
+  }
+}
+
+static void print_usage(const command *c) {
+  printf("Usage: trireme%s%s%s%s\n\n", *c->name ? " " : "", c->name, *c->synopsis ? " " : "",
+         c->synopsis);
+  printf("%c%s.\n", toupper((unsigned char)c->summary[0]), c->summary + 1);
+}
+
+void help_print(const command *c) {
+  const paragraph *p = c->paragraphs;
+  print_usage(c);
+  for (; p->text && !p->title; p++) {
+    printf("\n");
+    print_wrapped(stdout, p->text, 0);
+  }
+  if (c == &root_command) print_commands();
+  print_options(c);
+  for (; p->text; p++) {
+    heading(p->title);
+    print_wrapped(stdout, p->text, 2);
+  }
+  if (c == &root_command) print_exit_codes();
+}

@@ -1,0 +1,136 @@
+/* main.c - trireme: finds the subcommand, runs it, and makes sure that its output arrived. */
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "command.h"
+#include "output.h"
+#include "report.h"
+
+#define COMMAND(name) extern const command cmd_##name;
+#include "commands.def"
+#undef COMMAND
+
+#define COMMAND(name) &cmd_##name,
+const command *const commands[] = {
+#include "commands.def"
+    NULL};
+#undef COMMAND
+
+const exit_code exit_codes[] = {
+    {LEAVE_SOLVED, "done; what was solved was checked, and its backward error is small"},
+    {LEAVE_NUMERICAL,
+     "numerical failure: a zero or not finite pivot, a stalled solve, a backward "
+     "error that is not small"},
+    {LEAVE_USAGE, "a mistake in the command line"},
+    {LEAVE_INPUT,
+     "a file that cannot be read or written, or whose content is invalid or does not "
+     "fit the task"},
+    {LEAVE_UNAVAILABLE,
+     "something this build or machine does not have: a feature, or enough "
+     "memory"},
+    {LEAVE_BUG, "an internal error: a bug, please report it"},
+    {0}};
+
+typedef struct settings {
+  bool version;
+} settings;
+
+static const option options[] = {{.name = "version",
+                                  .kind = OPTION_FLAG,
+                                  .offset = offsetof(settings, version),
+                                  .help = "print the version and what this build can do"},
+                                 {0}};
+
+static const paragraph paragraphs[] = {
+    {NULL,
+     "Solves sparse triangular systems, op(L) x = b and op(U) x = b, and A x = b by both sweeps "
+     "over factors, with matrices from Matrix Market (.mtx, .mtx.gz, .mtx.zst) or HDF5 files, or "
+     "made on the spot from a name such as gen:poisson2d5:1000. Every solution is checked: its "
+     "backward error is measured in the same run, and a large one is a failure."},
+    {"Examples",
+     "  trireme solve gen:poisson2d5:1000 --uplo lower\n"
+     "  trireme solve L.mtx -b b.mtx -o x.mtx\n"
+     "  trireme factor A.mtx -o A.h5\n"
+     "  trireme solve A.h5 --json\n"
+     "  trireme info A.mtx --svg A.svg"},
+    {"Environment",
+     "NO_COLOR, if set and not empty, turns colours off; so does TERM=dumb. Neither "
+     "colours nor progress bars are written to anything but a terminal."},
+    {0}};
+
+const command root_command = {.name = "",
+                              .synopsis = "COMMAND [ARGUMENTS]",
+                              .summary = "sparse triangular solves",
+                              .operand = "@commands",
+                              .options = options,
+                              .paragraphs = paragraphs};
+
+const command *command_find(const char *name) {
+  for (int i = 0; commands[i]; i++)
+    if (!strcmp(commands[i]->name, name)) return commands[i];
+  return NULL;
+}
+
+int leave_no_command(const char *typed) {
+  char known[256] = "", near[32];
+  for (int i = 0; commands[i]; i++) {
+    size_t used = strlen(known);
+    snprintf(known + used, sizeof known - used, "%s%s", i ? "|" : "", commands[i]->name);
+  }
+  if (word_near(near, sizeof near, typed, known))
+    return leave_usage("", "there is no command '%s'; did you mean %s?", typed, near);
+  return leave_usage("", "there is no command '%s'", typed);
+}
+
+static void print_indented(const char *lines) {
+  for (size_t length; *lines; lines += length + (lines[length] == '\n')) {
+    length = strcspn(lines, "\n");
+    printf("  %.*s\n", (int)length, lines);
+  }
+}
+
+static int print_version(void) {
+  printf("%strireme %s%s\n", style_on(STYLE_BOLD), trs_version(), style_off());
+  print_indented(trs_features());
+  printf("  %-8s %-3s  --json%s\n", "jansson", report_available() ? "yes" : "no",
+         report_available() ? "" : " (install libjansson-dev and build again)");
+  return LEAVE_SOLVED;
+}
+
+/* The words before a "--" contain --json: failures are then told as JSON too, even those of the
+ * command line itself. */
+static bool asks_json(int argc, char **argv) {
+  for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++)
+    if (!strcmp(argv[i], "--json")) return true;
+  return false;
+}
+
+static int run_root(int argc, char **argv) {
+  settings s = {0};
+  int words = argc - 1;
+  int code = options_parse(&root_command, &s, &words, argv + 1);
+  if (code >= 0) return code;
+  return s.version ? print_version() : leave_usage("", "a command is missing");
+}
+
+static int run(int argc, char **argv) {
+  if (argc < 2) return leave_usage("", "a command is missing");
+  if (argv[1][0] == '-') return run_root(argc, argv);
+  const command *c = command_find(argv[1]);
+  return c ? c->run(argc - 2, argv + 2) : leave_no_command(argv[1]);
+}
+
+int main(int argc, char **argv) {
+  signal(SIGPIPE, SIG_IGN); /* a closed pipe or a full disk shall be a failed write, */
+  signal(SIGXFSZ, SIG_IGN); /* with a message */
+  output_setup();
+  bool json = asks_json(argc, argv);
+  output_set_json(json && report_available());
+  int code = json && !report_available()
+                 ? leave(LEAVE_UNAVAILABLE, "unsupported", -1,
+                         "--json is not in this build: install libjansson-dev and build again")
+                 : run(argc, argv);
+  report_print();
+  return output_finish(code);
+}

@@ -1,0 +1,140 @@
+/* manual.c - a manual page (roff, man macros) from a command's table: trireme help --man NAME. */
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "command.h"
+
+/* Text with roff's own characters made harmless; at_start: the first column of a line. */
+static void put(const char *text, size_t length, bool at_start) {
+  for (size_t i = 0; i < length; i++) {
+    char letter = text[i];
+    if ((letter == '.' || letter == '\'') && at_start && i == 0) printf("\\&");
+    if (letter == '\\')
+      printf("\\e");
+    else if (letter == '-')
+      printf("\\-");
+    else if (letter == '\'')
+      printf("\\(aq");
+    else
+      putchar(letter);
+  }
+}
+
+static void put_text(const char *text) { put(text, strlen(text), true); }
+
+static void section(const char *title) {
+  printf(".SH ");
+  for (; *title; title++) putchar(toupper((unsigned char)*title));
+  printf("\n");
+}
+
+/* Paragraphs: blank lines part them, indented lines stay as they are. */
+static void prose(const char *text) {
+  bool literal = false;
+  while (*text) {
+    size_t length = strcspn(text, "\n");
+    bool indented = *text == ' ';
+    if (indented != literal) printf(indented ? ".PP\n.nf\n" : ".fi\n");
+    literal = indented;
+    if (length)
+      put(text, length, true);
+    else
+      printf(".PP");
+    printf("\n");
+    text += length + (text[length] == '\n');
+    if (!indented && *text && *text != '\n' && *text != ' ') printf(".PP\n");
+  }
+  if (literal) printf(".fi\n");
+}
+
+static void put_option(const option *o) {
+  printf(".TP\n");
+  if (o->letter) printf("\\fB\\-%c\\fR, ", o->letter);
+  printf("\\fB\\-\\-");
+  put(o->name, strlen(o->name), false);
+  printf("\\fR");
+  const char *value = o->kind == OPTION_CHOICE ? o->words : o->value;
+  if (value) {
+    printf(" \\fI");
+    put(value, strlen(value), false);
+    printf("\\fR");
+  }
+  printf("\n");
+  put_text(o->help);
+  printf(".\n");
+}
+
+static void put_options(const command *c) {
+  static const option help = {.name = "help", .letter = 'h', .help = "print a summary and leave"};
+  section("options");
+  for (const option *o = c->options; o->name; o++) put_option(o);
+  put_option(&help);
+}
+
+static void put_exit_codes(void) {
+  section("exit status");
+  for (const exit_code *e = exit_codes; e->text; e++) {
+    printf(".TP\n.B %d\n", e->code);
+    put_text(e->text);
+    printf(".\n");
+  }
+}
+
+static void put_commands(void) {
+  section("commands");
+  for (int i = 0; commands[i]; i++) {
+    printf(".TP\n.B trireme %s\n", commands[i]->name);
+    put_text(commands[i]->summary);
+    printf("\n");
+  }
+}
+
+static void see_also(const command *c) {
+  section("see also");
+  const char *comma = "";
+  if (c != &root_command) {
+    printf(".BR trireme (1)");
+    comma = ",\n";
+  }
+  for (int i = 0; commands[i]; i++) {
+    if (commands[i] == c) continue;
+    printf("%s.BR trireme\\-%s (1)", comma, commands[i]->name);
+    comma = ",\n";
+  }
+  printf("\n");
+}
+
+static void head(const command *c) {
+  bool root = c == &root_command;
+  const char *dash = root ? "" : "-";
+  printf(".TH \"TRIREME%s", dash);
+  for (const char *p = c->name; *p; p++) putchar(toupper((unsigned char)*p));
+  printf("\" 1 \"\" \"Trireme %s\" \"Trireme manual\"\n", trs_version());
+  section("name");
+  printf("trireme%s%s \\- ", root ? "" : "\\-", c->name);
+  put_text(c->summary);
+  printf("\n");
+  section("synopsis");
+  printf("\\fBtrireme%s%s\\fR ", root ? "" : " ", c->name);
+  put(c->synopsis, strlen(c->synopsis), false);
+  printf("\n");
+}
+
+void manual_print(const command *c) {
+  const paragraph *p = c->paragraphs;
+  head(c);
+  section("description");
+  for (bool first = true; p->text && !p->title; p++, first = false) {
+    if (!first) printf(".PP\n");
+    prose(p->text);
+  }
+  if (c == &root_command) put_commands();
+  put_options(c);
+  for (; p->text; p++) {
+    section(p->title);
+    prose(p->text);
+  }
+  put_exit_codes();
+  see_also(c);
+}

@@ -1,0 +1,325 @@
+/* output.c - tables, numbers and failures as the user sees them.  Colour and line drawing only
+ * where a terminal shows them; the same words everywhere. */
+#include "output.h"
+
+#include <errno.h>
+#include <langinfo.h>
+#include <locale.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "command.h"
+#include "progress.h"
+#include "report.h"
+
+enum { LABEL_WIDTH = 16, PAIR_WIDTH = 30, TEXT_SIZE = 4096 };
+
+static struct {
+  bool colour, colour_errors, draws, unicode, json;
+  int width;
+} out = {.width = 80};
+
+void output_setup(void) {
+  const char *term = getenv("TERM"), *no_color = getenv("NO_COLOR");
+  setlocale(LC_CTYPE, "");
+  bool clever = term && *term && strcmp(term, "dumb") != 0;
+  bool coloured = clever && !(no_color && *no_color);
+  out.colour = coloured && isatty(STDOUT_FILENO);
+  out.colour_errors = coloured && isatty(STDERR_FILENO);
+  out.draws = clever && isatty(STDERR_FILENO);
+  out.unicode = !strcmp(nl_langinfo(CODESET), "UTF-8");
+  struct winsize size;
+  if (isatty(STDOUT_FILENO) && !ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) && size.ws_col >= 40)
+    out.width = size.ws_col < 100 ? size.ws_col : 100;
+}
+
+void output_set_json(bool json) { out.json = json; }
+bool output_json(void) { return out.json; }
+bool output_unicode(void) { return out.unicode; }
+bool output_draws(void) { return out.draws; }
+int output_width(void) { return out.width; }
+
+const char *style_on(style s) {
+  static const char *const codes[] = {"", "\033[1m", "\033[2m", "\033[32m", "\033[1;31m"};
+  return out.colour ? codes[s] : "";
+}
+
+const char *style_off(void) { return out.colour ? "\033[0m" : ""; }
+
+/* ---- Text ---- */
+
+/* Columns that length bytes of UTF-8 take. */
+static int columns(const char *text, size_t length) {
+  int count = 0;
+  for (size_t i = 0; i < length; i++) count += ((unsigned char)text[i] & 0xC0) != 0x80;
+  return count;
+}
+
+/* Prints words up to the end of a line of text, wrapped; at is the column reached. */
+static void wrap_line(FILE *stream, const char *text, size_t length, int indent, int at) {
+  int start = at;
+  while (length) {
+    size_t word = 0;
+    while (word < length && text[word] != ' ') word++;
+    int wide = columns(text, word);
+    if (at > start && at + 1 + wide > out.width) {
+      fprintf(stream, "\n%*s", indent, "");
+      at = start = indent;
+    } else if (at > start) {
+      fputc(' ', stream);
+      at++;
+    }
+    fwrite(text, 1, word, stream);
+    at += wide;
+    text += word;
+    length -= word;
+    while (length && *text == ' ') text++, length--;
+  }
+}
+
+void print_wrapped(FILE *stream, const char *text, int indent) {
+  while (*text) {
+    size_t length = strcspn(text, "\n");
+    if (length) fprintf(stream, "%*s", indent, "");
+    if (*text == ' ')
+      fwrite(text, 1, length, stream);
+    else
+      wrap_line(stream, text, length, indent, indent);
+    fputc('\n', stream);
+    text += length + (text[length] == '\n');
+  }
+}
+
+void print_hanging(const char *text, int indent) {
+  wrap_line(stdout, text, strlen(text), indent, indent);
+  printf("\n");
+}
+
+/* ---- Tables ---- */
+
+void table_title(const char *title) {
+  if (!out.json) printf("%s%s%s\n", style_on(STYLE_BOLD), title, style_off());
+}
+
+void table_gap(void) {
+  if (!out.json) printf("\n");
+}
+
+static void print_row(style s, const char *label, const char *text) {
+  printf("  %s%-*s%s", style_on(STYLE_DIM), LABEL_WIDTH, label, style_off());
+  printf("%s", style_on(s));
+  while (*text) {
+    size_t length = strcspn(text, "\n");
+    wrap_line(stdout, text, length, LABEL_WIDTH + 2, LABEL_WIDTH + 2);
+    text += length;
+    if (*text == '\n' && *++text) printf("\n%*s", LABEL_WIDTH + 2, "");
+  }
+  printf("%s\n", style_off());
+}
+
+void table_row(const char *label, const char *format, ...) {
+  char text[TEXT_SIZE];
+  va_list arguments;
+  va_start(arguments, format);
+  vsnprintf(text, sizeof text, format, arguments);
+  va_end(arguments);
+  if (!out.json) print_row(STYLE_PLAIN, label, text);
+}
+
+void table_pair(const char *label, const char *left, const char *right) {
+  if (out.json) return;
+  int pad = *right ? PAIR_WIDTH - columns(left, strlen(left)) : 0;
+  printf("  %s%-*s%s%s%*s%s\n", style_on(STYLE_DIM), LABEL_WIDTH, label, style_off(), left,
+         pad > 0 ? pad : 0, "", right);
+}
+
+void table_styled(style s, const char *label, const char *format, ...) {
+  char text[TEXT_SIZE];
+  va_list arguments;
+  va_start(arguments, format);
+  vsnprintf(text, sizeof text, format, arguments);
+  va_end(arguments);
+  if (!out.json) print_row(s, label, text);
+}
+
+/* Bytes of the name that a line begins with, and of the blanks behind it. */
+static size_t name_length(const char *line, size_t *blanks) {
+  size_t name = strcspn(line, " \n");
+  *blanks = strspn(line + name, " ");
+  return name;
+}
+
+void print_list(const char *list) {
+  size_t blanks, widest = 0;
+  for (const char *line = list; *line;) {
+    size_t name = name_length(line, &blanks);
+    if (name > widest) widest = name;
+    line += strcspn(line, "\n");
+    line += *line == '\n';
+  }
+  while (*list) {
+    size_t name = name_length(list, &blanks), length = strcspn(list, "\n");
+    printf("%s%.*s%s%*s", style_on(STYLE_BOLD), (int)name, list, style_off(),
+           (int)(widest + 2 - name), "");
+    const char *text = list + name + blanks;
+    wrap_line(stdout, text, (size_t)(list + length - text), (int)widest + 2, (int)widest + 2);
+    printf("\n");
+    list += length + (list[length] == '\n');
+  }
+}
+
+/* ---- Numbers ---- */
+
+short_text human_count(int64_t count) {
+  char digits[24];
+  short_text t;
+  size_t n = (size_t)snprintf(digits, sizeof digits, "%llu",
+                              (unsigned long long)(count < 0 ? -count : count));
+  char *to = t.s;
+  if (count < 0) *to++ = '-';
+  for (size_t i = 0; i < n; i++) {
+    if (i && (n - i) % 3 == 0) *to++ = ',';
+    *to++ = digits[i];
+  }
+  *to = 0;
+  return t;
+}
+
+/* Three significant digits and a unit. */
+static short_text scaled(double value, const char *unit) {
+  short_text t;
+  int digits = value < 9.995 ? 2 : value < 99.95 ? 1 : 0;
+  snprintf(t.s, sizeof t.s, "%.*f %s", digits, value, unit);
+  return t;
+}
+
+short_text human_seconds(double seconds) {
+  short_text t = {"not finite"};
+  if (!isfinite(seconds)) return t;
+  if (seconds >= 0.9995) return scaled(seconds, "s");
+  if (seconds >= 0.9995e-3) return scaled(seconds * 1e3, "ms");
+  if (seconds >= 0.9995e-6) return scaled(seconds * 1e6, out.unicode ? "µs" : "us");
+  if (seconds > 0) return scaled(seconds * 1e9, "ns");
+  return (short_text){"0 s"};
+}
+
+short_text human_bytes(double bytes) {
+  short_text t;
+  if (bytes >= 999.5e9) return scaled(bytes * 1e-12, "TB");
+  if (bytes >= 999.5e6) return scaled(bytes * 1e-9, "GB");
+  if (bytes >= 999.5e3) return scaled(bytes * 1e-6, "MB");
+  if (bytes >= 999.5) return scaled(bytes * 1e-3, "kB");
+  snprintf(t.s, sizeof t.s, "%.0f %s", bytes, bytes == 1 ? "byte" : "bytes");
+  return t;
+}
+
+short_text human_real(double value) {
+  short_text t;
+  if (!isfinite(value)) return (short_text){"not finite"};
+  if (value >= 999.5 && value < 1e15) return human_count(llround(value));
+  snprintf(t.s, sizeof t.s, "%.3g", value);
+  return t;
+}
+
+short_text human_times(double ratio) {
+  short_text t;
+  if (!isfinite(ratio)) return (short_text){"not finite"};
+  if (ratio >= 999.5) return human_real(ratio);
+  snprintf(t.s, sizeof t.s, "%.*f", ratio < 9.995 ? 2 : ratio < 99.95 ? 1 : 0, ratio);
+  return t;
+}
+
+short_text human_things(int64_t count, const char *one, const char *many) {
+  short_text t;
+  snprintf(t.s, sizeof t.s, "%.27s %.35s", human_count(count).s, count == 1 ? one : many);
+  return t;
+}
+
+const char *human_scalar(trs_scalar scalar) {
+  static const char *const names[] = {"float", "double", "float complex", "double complex"};
+  return (unsigned)scalar < 4 ? names[scalar] : "unknown";
+}
+
+/* ---- Failures ---- */
+
+static void say(const char *message) {
+  const char *on = out.colour_errors ? "\033[1;31m" : "", *off = out.colour_errors ? "\033[0m" : "";
+  progress_end();
+  fflush(stdout);
+  fprintf(stderr, "%strireme:%s %s\n", on, off, message);
+}
+
+static void say_json(int code, const char *status, int64_t row, const char *message) {
+  report_text("error.status", status);
+  report_text("error.message", message);
+  if (row < 0)
+    report_null("error.row");
+  else
+    report_count("error.row", row);
+  report_count("error.exit_code", code);
+}
+
+int leave(int code, const char *status, int64_t row, const char *format, ...) {
+  char message[TEXT_SIZE];
+  va_list arguments;
+  va_start(arguments, format);
+  vsnprintf(message, sizeof message, format, arguments);
+  va_end(arguments);
+  say(message);
+  say_json(code, status, row, message);
+  return code;
+}
+
+int leave_library(const char *about) {
+  static const int codes[] = {
+      [TRS_SUCCESS] = LEAVE_BUG,
+      [TRS_ERROR_ARGUMENT] = LEAVE_USAGE,
+      [TRS_ERROR_MEMORY] = LEAVE_UNAVAILABLE,
+      [TRS_ERROR_FILE] = LEAVE_INPUT,
+      [TRS_ERROR_FORMAT] = LEAVE_INPUT,
+      [TRS_ERROR_STRUCTURE] = LEAVE_INPUT,
+      [TRS_ERROR_ZERO_PIVOT] = LEAVE_NUMERICAL,
+      [TRS_ERROR_NOT_FINITE] = LEAVE_NUMERICAL,
+      [TRS_ERROR_UNSUPPORTED] = LEAVE_UNAVAILABLE,
+      [TRS_ERROR_STALLED] = LEAVE_NUMERICAL,
+      [TRS_ERROR_INTERNAL] = LEAVE_BUG,
+  };
+  const trs_error *error = trs_last_error();
+  size_t status = (size_t)error->status;
+  int code = status < sizeof codes / sizeof codes[0] ? codes[status] : LEAVE_BUG;
+  return leave(code, trs_status_name(error->status), error->row, "%s%s%s", about ? about : "",
+               about ? ": " : "", error->message);
+}
+
+int leave_usage(const char *name, const char *format, ...) {
+  char message[TEXT_SIZE];
+  va_list arguments;
+  va_start(arguments, format);
+  vsnprintf(message, sizeof message, format, arguments);
+  va_end(arguments);
+  bool inside = name && *name;
+  leave(LEAVE_USAGE, "usage", -1, "%s%s%s", inside ? name : "", inside ? ": " : "", message);
+  fprintf(stderr, "Try 'trireme%s%s --help'.\n", inside ? " " : "", inside ? name : "");
+  return LEAVE_USAGE;
+}
+
+int leave_memory(double bytes, const char *what) {
+  return leave(LEAVE_UNAVAILABLE, trs_status_name(TRS_ERROR_MEMORY), -1, "out of memory: %s for %s",
+               human_bytes(bytes).s, what);
+}
+
+int output_finish(int code) {
+  errno = 0;
+  bool failed = ferror(stdout);
+  failed |= fclose(stdout) != 0;
+  if (!failed) return code;
+  char message[128];
+  snprintf(message, sizeof message, "cannot write to standard output: %s",
+           errno ? strerror(errno) : "an earlier write failed");
+  say(message);
+  return code ? code : LEAVE_INPUT;
+}

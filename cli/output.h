@@ -1,0 +1,78 @@
+/* output.h - all that reaches the user's eyes: tables, numbers, failures. */
+#ifndef TRIREME_CLI_OUTPUT_H
+#define TRIREME_CLI_OUTPUT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "trireme.h"
+
+/* Looks at the terminal, NO_COLOR, TERM and the locale. */
+void output_setup(void);
+
+/* --json: tables are not printed, failures also go to standard output as JSON. */
+void output_set_json(bool json);
+bool output_json(void);
+
+/* Whether the terminal or file understands UTF-8. */
+bool output_unicode(void);
+/* Whether standard error can be drawn on. */
+bool output_draws(void);
+/* Columns to fill: the terminal's, at most 100; 80 elsewhere. */
+int output_width(void);
+
+typedef enum style { STYLE_PLAIN, STYLE_BOLD, STYLE_DIM, STYLE_GOOD, STYLE_BAD } style;
+/* Escape sequences for standard output, or "". */
+const char *style_on(style s);
+const char *style_off(void);
+
+/* A table: a title, then rows of a label and a text that is wrapped under itself.  A row with an
+ * empty label continues the one before.  With --json nothing is printed. */
+void table_title(const char *title);
+void table_row(const char *label, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void table_styled(style s, const char *label, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+/* Two texts side by side, not wrapped; with an empty right one, only the left. */
+void table_pair(const char *label, const char *left, const char *right);
+void table_gap(void);
+
+/* Text wrapped at the output's width, indented; '\n' breaks lines, "\n\n" paragraphs, and lines
+ * that begin with a blank stay as they are. */
+void print_wrapped(FILE *stream, const char *text, int indent);
+
+/* One line of text, wrapped under itself, when the cursor already stands at column indent. */
+void print_hanging(const char *text, int indent);
+
+/* Lines "name   text" of the library's lists as a two-column table. */
+void print_list(const char *list);
+
+typedef struct short_text {
+  char s[64];
+} short_text;
+
+short_text human_count(int64_t count);       /* 1,234,567 */
+short_text human_seconds(double seconds);    /* 12.3 ms */
+short_text human_bytes(double bytes);        /* 45.6 MB */
+short_text human_real(double value);         /* three digits, grouped above 1000 */
+short_text human_times(double ratio);        /* 1.28 */
+const char *human_scalar(trs_scalar scalar); /* double */
+
+/* "n thing" or "n things" */
+short_text human_things(int64_t count, const char *one, const char *many);
+
+/* Reports a failure as "trireme: ..." and, with --json, as JSON.  Returns code. */
+int leave(int code, const char *status, int64_t row, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+/* The library's last failure, its code chosen by the status.  about, or NULL, is what it concerns
+ * where the message cannot know: the matrix's name. */
+int leave_library(const char *about);
+/* A mistake in the command line; points to the command's --help.  name may be NULL. */
+int leave_usage(const char *name, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* Out of memory, in the command's own arrays. */
+int leave_memory(double bytes, const char *what);
+
+/* Flushes standard output; what could not be written is a failure. */
+int output_finish(int code);
+
+#endif

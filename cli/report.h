@@ -1,0 +1,24 @@
+/* report.h - the JSON of --json.  One report a run, filled by dotted paths: "time.solve_s.min".
+ * Without --json every call does nothing. */
+#ifndef TRIREME_CLI_REPORT_H
+#define TRIREME_CLI_REPORT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Whether this build can write JSON. */
+bool report_available(void);
+
+void report_text(const char *path, const char *text);
+void report_count(const char *path, int64_t count);
+void report_real(const char *path, double value); /* null if not finite */
+void report_bool(const char *path, bool value);
+void report_null(const char *path);
+
+/* Counts appended to the array at path. */
+void report_append(const char *path, const int64_t *values, int64_t count);
+
+/* Prints the report, once. */
+void report_print(void);
+
+#endif

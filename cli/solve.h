@@ -1,0 +1,52 @@
+/* solve.h - one run of trireme solve, in the order in which its members are filled. */
+#ifndef TRIREME_CLI_SOLVE_H
+#define TRIREME_CLI_SOLVE_H
+
+#include "command.h"
+#include "files.h"
+
+typedef struct solve_settings {
+  int uplo, trans, diag, precision; /* positions in the option's words; uplo, diag, precision -1 */
+  bool add_diagonal, json;
+  const char *rhs_file, *rhs, *output, *backend, *method;
+  int64_t nrhs, repeat; /* 0: not given */
+} solve_settings;
+
+typedef struct solve_job {
+  solve_settings set;
+  input in;               /* in.A is the triangle that is solved with */
+  int64_t entries_before; /* of the matrix it was taken from; 0 if nothing was left out */
+  trs_uplo uplo;
+  trs_trans trans;
+  trs_diag diag;
+  trs_scalar scalar;
+  int64_t n, longest_row; /* of op(T), or of the rows of op(L) and op(U) together */
+  int64_t nrhs;
+  uint64_t seed;
+  void *b, *x; /* n x nrhs, column-major */
+  trs_context *ctx;
+  trs_plan *plan;
+  trs_plan_info info;
+  int64_t *widths, nlevels; /* rows in each level; NULL when there are none to show */
+  double bound;
+  int64_t repeats;
+  double fastest, median;
+  int64_t bytes; /* that one solve of all right-hand sides must touch */
+  trs_backward_error error;
+  double limit;
+  bool good; /* the backward error is below the limit */
+} solve_job;
+
+/* Each returns -1, or how to leave. */
+int solve_take_matrix(solve_job *job, const char *name);
+int solve_make_rhs(solve_job *job);
+int solve_measure(solve_job *job);
+int solve_judge(solve_job *job);
+void solve_free(solve_job *job);
+
+void solve_print(const solve_job *job);
+void solve_report(const solve_job *job);
+
+int64_t scalar_bytes(trs_scalar scalar);
+
+#endif

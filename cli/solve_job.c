@@ -1,0 +1,265 @@
+/* solve_job.c - the steps of trireme solve: matrix, right-hand sides, plan, timing, verdict. */
+#include <errno.h>
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "output.h"
+#include "progress.h"
+#include "solve.h"
+
+int64_t scalar_bytes(trs_scalar scalar) {
+  static const int64_t bytes[] = {4, 8, 8, 16};
+  return bytes[scalar];
+}
+
+/* ---- The matrix ---- */
+
+/* Entries in the fullest row, or column, of A. */
+static int64_t fullest(const trs_matrix *A, bool columns) {
+  trs_matrix_info info;
+  trs_matrix_get_info(A, &info);
+  if ((info.format == TRS_CSC) == columns) return info.longest_row;
+  const int32_t *idx;
+  trs_matrix_get_arrays(A, NULL, &idx, NULL);
+  int64_t vectors = columns ? info.ncols : info.nrows, most = 0;
+  int32_t *count = calloc((size_t)vectors + 1, sizeof *count);
+  if (!count) return vectors;
+  for (int64_t p = 0; p < info.nnz; p++) count[idx[p]]++;
+  for (int64_t j = 0; j < vectors; j++)
+    if (count[j] > most) most = count[j];
+  free(count);
+  return most;
+}
+
+static int leave_general(const solve_job *job, const trs_matrix_info *info) {
+  return leave(LEAVE_INPUT, trs_status_name(TRS_ERROR_STRUCTURE), -1,
+               "%s is not triangular: %s entries below the diagonal, %s above. Give --uplo lower "
+               "or --uplo upper to solve with one triangle, or factor it: trireme factor %s -o "
+               "FACTORS.h5",
+               job->in.name, human_count(info->nlower).s, human_count(info->nupper).s,
+               job->in.name);
+}
+
+static int leave_wrong_side(const solve_job *job, const char *is, const char *asked) {
+  return leave(LEAVE_INPUT, trs_status_name(TRS_ERROR_STRUCTURE), -1,
+               "%s is %s triangular: all that --uplo %s would leave is its diagonal. Leave out "
+               "--uplo",
+               job->in.name, is, asked);
+}
+
+/* Which triangle is meant; -1, or how to leave. */
+static int choose_triangle(solve_job *job, const trs_matrix_info *info) {
+  bool lower = !info->nupper, upper = !info->nlower;
+  int uplo = job->set.uplo;
+  if (info->nrows != info->ncols)
+    return leave(LEAVE_INPUT, trs_status_name(TRS_ERROR_STRUCTURE), -1,
+                 "%s is %s x %s; only square matrices can be solved", job->in.name,
+                 human_count(info->nrows).s, human_count(info->ncols).s);
+  if (uplo < 0 && !lower && !upper) return leave_general(job, info);
+  if (uplo == 0 && upper && !lower) return leave_wrong_side(job, "upper", "lower");
+  if (uplo == 1 && lower && !upper) return leave_wrong_side(job, "lower", "upper");
+  job->uplo = uplo < 0 ? (lower ? TRS_LOWER : TRS_UPPER) : uplo == 0 ? TRS_LOWER : TRS_UPPER;
+  return -1;
+}
+
+/* Said here rather than by the library, which does not know the options that help. */
+static int leave_no_diagonal(const solve_job *job, const trs_matrix_info *info) {
+  int64_t others = info->nrows - info->ndiagonal - 1;
+  return leave(LEAVE_INPUT, trs_status_name(TRS_ERROR_STRUCTURE), info->missing_diagonal,
+               "%s: row %s has no diagonal entry%s%s: --add-diagonal adds what is missing, --diag "
+               "unit solves with ones",
+               job->in.name, human_count(info->missing_diagonal).s, others ? ", nor have " : "",
+               others ? human_things(others, "other", "others").s : "");
+}
+
+static int take_triangle(solve_job *job) {
+  trs_matrix_info info;
+  trs_matrix_get_info(job->in.A, &info);
+  int code = choose_triangle(job, &info);
+  if (code >= 0) return code;
+  if (info.missing_diagonal >= 0 && !job->set.add_diagonal && job->set.diag != 1)
+    return leave_no_diagonal(job, &info);
+  bool both = info.nlower && info.nupper;
+  if (both || job->set.add_diagonal) {
+    trs_matrix *T;
+    if (trs_matrix_triangle(&T, job->in.A, job->uplo, job->set.add_diagonal))
+      return leave_library(job->in.name);
+    trs_matrix_destroy(job->in.A);
+    job->in.A = T;
+    job->entries_before = both ? info.nnz : 0;
+  }
+  job->n = info.nrows;
+  job->scalar = info.scalar;
+  job->diag = job->set.diag == 1 ? TRS_UNIT : TRS_NONUNIT;
+  job->longest_row = fullest(job->in.A, job->trans != TRS_NO_TRANS);
+  return -1;
+}
+
+static int take_factors(solve_job *job) {
+  if (job->set.uplo >= 0 || job->set.diag >= 0 || job->set.add_diagonal)
+    return leave_usage("solve", "%s holds factors, which are solved with as they are: leave out %s",
+                       job->in.name,
+                       job->set.uplo >= 0   ? "--uplo"
+                       : job->set.diag >= 0 ? "--diag"
+                                            : "--add-diagonal");
+  trs_factors_info info;
+  trs_factors_get_info(job->in.F, &info);
+  job->n = info.n;
+  job->scalar = info.scalar;
+  bool columns = job->trans != TRS_NO_TRANS;
+  job->longest_row = fullest(info.L, columns) + fullest(info.U, columns);
+  return -1;
+}
+
+int solve_take_matrix(solve_job *job, const char *name) {
+  job->trans = (trs_trans)job->set.trans;
+  int code = input_read(&job->in, name, job->set.precision);
+  if (code >= 0) return code;
+  return job->in.F ? take_factors(job) : take_triangle(job);
+}
+
+/* ---- Right-hand sides ---- */
+
+/* "random" or "random:SEED" */
+static int parse_rhs(solve_job *job) {
+  const char *text = job->set.rhs;
+  char *end;
+  job->seed = 1;
+  if (!text || !strcmp(text, "random")) return -1;
+  if (!strncmp(text, "random:", 7) && text[7] >= '0' && text[7] <= '9') {
+    errno = 0;
+    job->seed = strtoull(text + 7, &end, 10);
+    if (!*end && !errno) return -1;
+  }
+  return leave_usage("solve", "--rhs takes random or random:SEED, SEED a whole number, not '%s'",
+                     text);
+}
+
+static int read_rhs(solve_job *job) {
+  int64_t rows;
+  trs_read_options options = {.progress = progress_show};
+  progress_begin();
+  trs_status status =
+      trs_vectors_read(&job->b, &rows, &job->nrhs, job->scalar, job->set.rhs_file, &options);
+  progress_end();
+  if (status) return leave_library(NULL);
+  if (rows == job->n && job->nrhs > 0) return -1;
+  return leave(LEAVE_INPUT, trs_status_name(TRS_ERROR_FORMAT), -1,
+               "%s is %s x %s, but %s needs right-hand sides of %s rows", job->set.rhs_file,
+               human_count(rows).s, human_count(job->nrhs).s, job->in.name, human_count(job->n).s);
+}
+
+static int allocate(solve_job *job, void **array) {
+  size_t size;
+  bool overflow = __builtin_mul_overflow((size_t)job->n, (size_t)job->nrhs, &size) ||
+                  __builtin_mul_overflow(size, (size_t)scalar_bytes(job->scalar), &size);
+  *array = overflow ? NULL : malloc(size ? size : 1);
+  if (*array) return -1;
+  return leave_memory((double)job->n * (double)job->nrhs * (double)scalar_bytes(job->scalar),
+                      "the right-hand sides or solutions");
+}
+
+int solve_make_rhs(solve_job *job) {
+  job->nrhs = job->set.nrhs ? job->set.nrhs : 1;
+  int code = parse_rhs(job);
+  if (code < 0 && job->set.rhs_file)
+    code = read_rhs(job);
+  else if (code < 0 && (code = allocate(job, &job->b)) < 0)
+    trs_random_fill(job->b, job->n * job->nrhs, job->scalar, job->seed);
+  if (code < 0) code = allocate(job, &job->x);
+  if (code < 0) /* its pages shall exist before the first solve is timed */
+    memset(job->x, 0, (size_t)(job->n * job->nrhs * scalar_bytes(job->scalar)));
+  return code;
+}
+
+/* ---- Plan and timing ---- */
+
+static trs_status analyze(solve_job *job) {
+  trs_options options = {.method = job->set.method, .nrhs = job->nrhs, .progress = progress_show};
+  if (job->in.F) return trs_analyze_factors(job->ctx, &job->plan, job->in.F, job->trans, &options);
+  return trs_analyze(job->ctx, &job->plan, job->in.A, job->uplo, job->trans, job->diag, &options);
+}
+
+static trs_status update(solve_job *job) {
+  return job->in.F ? trs_update_factors(job->plan, job->in.F) : trs_update(job->plan, job->in.A);
+}
+
+static int compare(const void *left, const void *right) {
+  double a = *(const double *)left, b = *(const double *)right;
+  return (a > b) - (a < b);
+}
+
+/* Solves until the repeats asked for, or ten or a second's worth, are done; seconds of each. */
+static trs_status time_solves(solve_job *job, double *seconds, int64_t most) {
+  double begin = seconds_now();
+  for (job->repeats = 0; job->repeats < most;) {
+    double start = seconds_now();
+    trs_status status =
+        trs_solve(job->plan, job->x, job->n, job->b, job->n, job->nrhs, TRS_COL_MAJOR);
+    if (status) return status;
+    double end = seconds_now();
+    seconds[job->repeats++] = end - start;
+    if (!job->set.repeat && end - begin > 1) break;
+    progress_show(NULL, "solving", (double)job->repeats / (double)most);
+  }
+  return TRS_SUCCESS;
+}
+
+static int measure_solves(solve_job *job) {
+  int64_t most = job->set.repeat ? job->set.repeat : 10;
+  double *seconds = malloc((size_t)most * sizeof *seconds);
+  if (!seconds) return leave_memory((double)most * sizeof *seconds, "the timings");
+  progress_begin();
+  trs_status status = time_solves(job, seconds, most);
+  progress_end();
+  if (!status) {
+    qsort(seconds, (size_t)job->repeats, sizeof *seconds, compare);
+    job->fastest = seconds[0];
+    job->median = (seconds[(job->repeats - 1) / 2] + seconds[job->repeats / 2]) / 2;
+  }
+  free(seconds);
+  return status ? leave_library(job->in.name) : -1;
+}
+
+int solve_measure(solve_job *job) {
+  progress_begin();
+  if (trs_context_create(&job->ctx, job->set.backend)) return leave_library(NULL);
+  trs_status status = analyze(job);
+  if (!status) status = update(job);
+  progress_end();
+  if (status) return leave_library(job->in.name);
+  int code = measure_solves(job);
+  if (code >= 0) return code;
+  status = trs_plan_get_info(job->plan, &job->info);
+  if (!status) status = trs_plan_bound(job->plan, &job->bound);
+  if (!status) status = trs_plan_get_levels(job->plan, &job->widths, &job->nlevels);
+  job->bytes = job->info.solve_bytes + 2 * job->n * (job->nrhs - 1) * scalar_bytes(job->scalar);
+  return status ? leave_library(job->in.name) : -1;
+}
+
+/* ---- Verdict ---- */
+
+int solve_judge(solve_job *job) {
+  bool single = job->scalar == TRS_FLOAT || job->scalar == TRS_SCOMPLEX;
+  double eps = single ? FLT_EPSILON : DBL_EPSILON;
+  trs_status status = job->in.F
+                          ? trs_check_factors(job->in.F, job->trans, job->x, job->n, job->b, job->n,
+                                              job->nrhs, TRS_COL_MAJOR, &job->error)
+                          : trs_check(job->in.A, job->uplo, job->trans, job->diag, job->x, job->n,
+                                      job->b, job->n, job->nrhs, TRS_COL_MAJOR, &job->error);
+  if (status) return leave_library(job->in.name);
+  job->limit = 50 * eps * (double)(job->longest_row + 1);
+  job->good = isfinite(job->error.normwise) && job->error.componentwise <= job->limit;
+  return -1;
+}
+
+void solve_free(solve_job *job) {
+  trs_plan_destroy(job->plan);
+  trs_context_destroy(job->ctx);
+  input_free(&job->in);
+  trs_free(job->widths);
+  job->set.rhs_file ? trs_free(job->b) : free(job->b);
+  free(job->x);
+}

@@ -1,0 +1,165 @@
+/* solve_report.c - what trireme solve found, as a table and as JSON. */
+#include <math.h>
+#include <string.h>
+
+#include "output.h"
+#include "report.h"
+#include "solve.h"
+#include "widths.h"
+
+static const char *kind_of(const solve_job *job) {
+  if (job->in.F) return "factors L U";
+  return job->uplo == TRS_LOWER ? "lower triangle" : "upper triangle";
+}
+
+static const char *system_of(const solve_job *job) {
+  static const char *const triangle[2][3] = {{"L x = b", "L^T x = b", "L^H x = b"},
+                                             {"U x = b", "U^T x = b", "U^H x = b"}};
+  static const char *const whole[3] = {"A x = b", "A^T x = b", "A^H x = b"};
+  return job->in.F ? whole[job->trans] : triangle[job->uplo == TRS_UPPER][job->trans];
+}
+
+static void print_matrix(const solve_job *job) {
+  const trs_plan_info *i = &job->info;
+  char line[4 * 64];
+  table_title(job->in.name);
+  table_row("matrix", "%s, %s, %s%s", kind_of(job), human_scalar(job->scalar),
+            human_things(i->n, "row", "rows").s, job->diag == TRS_UNIT ? ", unit diagonal" : "");
+  if (job->entries_before)
+    table_row("", "%s, of %s in the whole matrix", human_things(i->nnz, "entry", "entries").s,
+              human_count(job->entries_before).s);
+  else
+    table_row("", "%s", human_things(i->nnz, "entry", "entries").s);
+  table_row("dependency", "%s entries a row", human_real(i->dependency).s);
+  table_row("parallelism", "%s %s a level: %s of %s to %s", human_real(i->parallelism).s,
+            i->parallelism == 1 ? "row" : "rows", human_things(i->levels, "level", "levels").s,
+            human_count(i->min_parallelism).s, human_count(i->max_parallelism).s);
+  widths_line(line, sizeof line, job->widths, job->nlevels, output_width() - 20 < 60 ? 40 : 60);
+  if (job->nlevels > 1) table_row("level widths", "%s", line);
+}
+
+static void print_system(const solve_job *job) {
+  const char *count = human_things(job->nrhs, "right-hand side", "right-hand sides").s;
+  char many[64];
+  snprintf(many, sizeof many, "%s", count);
+  if (job->set.rhs_file)
+    table_row("system", "%s, %s from %s", system_of(job), many, job->set.rhs_file);
+  else
+    table_row("system", "%s, %s, random with seed %llu", system_of(job), many,
+              (unsigned long long)job->seed);
+}
+
+static void print_plan(const solve_job *job) {
+  char text[1024];
+  trs_plan_describe(job->plan, text, sizeof text);
+  table_row("plan", "%s", text);
+}
+
+static void print_times(const solve_job *job) {
+  const trs_plan_info *i = &job->info;
+  table_row("analysis", "%s, as long as %s solves; new values %s",
+            human_seconds(i->analysis_seconds).s, human_times(i->analysis_seconds / job->median).s,
+            human_seconds(i->update_seconds).s);
+  if (job->repeats > 1)
+    table_row("solve", "%s at best, %s in the median of %s", human_seconds(job->fastest).s,
+              human_seconds(job->median).s, human_count(job->repeats).s);
+  else
+    table_row("solve", "%s, once", human_seconds(job->fastest).s);
+  table_row("bandwidth", "%s GB/s: %s touched",
+            human_times((double)job->bytes / job->fastest * 1e-9).s,
+            human_bytes((double)job->bytes).s);
+  table_row("bound", "%s%s: the best solve took %s times that", human_seconds(job->bound).s,
+            job->nrhs > 1 ? " for one right-hand side" : "",
+            human_times(job->fastest / job->bound).s);
+}
+
+static void print_memory(void) {
+  int64_t current, peak;
+  trs_memory_usage(&current, &peak);
+  table_row("memory", "%s at most, the matrix included", human_bytes((double)peak).s);
+}
+
+void solve_print(const solve_job *job) {
+  print_matrix(job);
+  table_gap();
+  print_system(job);
+  print_plan(job);
+  table_gap();
+  print_times(job);
+  print_memory();
+  table_gap();
+  table_styled(job->good ? STYLE_GOOD : STYLE_BAD, "backward error",
+               "%.2g componentwise, %.2g normwise (%ssmall: the limit is %.2g)",
+               job->error.componentwise, job->error.normwise, job->good ? "" : "NOT ", job->limit);
+}
+
+/* ---- JSON ---- */
+
+static void report_matrix(const solve_job *job) {
+  const trs_plan_info *i = &job->info;
+  report_text("matrix.name", job->in.name);
+  report_text("matrix.kind", job->in.F ? "factors" : job->uplo == TRS_LOWER ? "lower" : "upper");
+  report_text("matrix.scalar", human_scalar(job->scalar));
+  report_count("matrix.n", i->n);
+  report_count("matrix.nnz", i->nnz);
+  report_count("matrix.levels", i->levels);
+  report_count("matrix.longest_row", job->longest_row);
+  report_real("matrix.dependency", i->dependency);
+  report_count("matrix.parallelism.min", i->min_parallelism);
+  report_real("matrix.parallelism.mean", i->parallelism);
+  report_count("matrix.parallelism.max", i->max_parallelism);
+}
+
+static void report_system(const solve_job *job) {
+  static const char *const trans[] = {"n", "t", "c"};
+  report_text("system.trans", trans[job->trans]);
+  report_text("system.diag", job->diag == TRS_UNIT ? "unit" : "nonunit");
+  report_count("system.nrhs", job->nrhs);
+  if (job->set.rhs_file)
+    report_text("system.rhs", job->set.rhs_file);
+  else
+    report_text("system.rhs", "random");
+  if (!job->set.rhs_file) report_count("system.seed", (int64_t)job->seed);
+}
+
+static void report_plan(const solve_job *job) {
+  const trs_plan_info *i = &job->info;
+  char text[1024];
+  trs_plan_describe(job->plan, text, sizeof text);
+  report_text("plan.backend", i->backend);
+  report_text("plan.method", i->method);
+  report_text("plan.reason", i->reason);
+  report_text("plan.description", text);
+  report_count("plan.threads", i->threads);
+  report_count("plan.bytes", i->plan_bytes);
+}
+
+static void report_times(const solve_job *job) {
+  report_real("time.read_s", job->in.seconds);
+  report_real("time.analysis_s", job->info.analysis_seconds);
+  report_real("time.update_s", job->info.update_seconds);
+  report_real("time.solve_s.min", job->fastest);
+  report_real("time.solve_s.median", job->median);
+  report_count("time.repeats", job->repeats);
+}
+
+void solve_report(const solve_job *job) {
+  int64_t current, peak;
+  trs_memory_usage(&current, &peak);
+  report_text("command", "solve");
+  report_text("version", trs_version());
+  report_matrix(job);
+  report_system(job);
+  report_plan(job);
+  report_times(job);
+  report_count("bytes", job->bytes);
+  report_real("bytes_per_s", (double)job->bytes / job->fastest);
+  report_real("bound_s", job->bound);
+  report_real("bound_ratio", job->fastest / job->bound);
+  report_count("memory.peak_bytes", peak);
+  report_real("backward_error.componentwise", job->error.componentwise);
+  report_real("backward_error.normwise", job->error.normwise);
+  report_real("backward_error.limit", job->limit);
+  report_count("backward_error.worst_row", job->error.worst_row);
+  if (job->set.output) report_text("output", job->good ? job->set.output : "");
+}

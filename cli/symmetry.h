@@ -1,0 +1,15 @@
+/* symmetry.h - is a matrix's pattern, or the matrix itself, symmetric? */
+#ifndef TRIREME_CLI_SYMMETRY_H
+#define TRIREME_CLI_SYMMETRY_H
+
+#include <stdbool.h>
+
+#include "trireme.h"
+
+typedef struct symmetry {
+  bool pattern, symmetric, hermitian, skew; /* the last three of the values, exactly */
+} symmetry;
+
+symmetry symmetry_of(const trs_matrix *A);
+
+#endif

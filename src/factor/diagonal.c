@@ -1,0 +1,68 @@
+/* diagonal.c - fills in a diagonal that is missing or zero, as L17 and X20 do for their test
+ * systems.  O(n + nnz). */
+#include <math.h>
+
+#include "factor/kinds.h"
+#include "matrix/values.h"
+
+typedef struct filled {
+  const trs_matrix *A;
+  int64_t *ptr;
+  int32_t *idx;
+  void *val;
+} filled;
+
+static double dominant(const trs_matrix *A, int64_t i) {
+  double sum = 0;
+  for (int64_t p = A->ptr[i]; p < A->ptr[i + 1]; p++) sum += trs_value_abs(A->val, p, A->scalar);
+  return fmax(1, sum);
+}
+
+static void copy_row(filled *f, int64_t i) {
+  const trs_matrix *A = f->A;
+  int64_t at = f->ptr[i], end = A->ptr[i + 1];
+  bool done = false;
+  for (int64_t p = A->ptr[i]; p <= end; p++) {
+    bool past = p == end || A->idx[p] > i;
+    if (past && !done) {
+      f->idx[at] = (int32_t)i;
+      trs_value_set(f->val, at++, A->scalar, dominant(A, i));
+      done = true;
+    }
+    if (p == end) break;
+    double complex value = trs_value_get(A->val, p, A->scalar);
+    if (A->idx[p] == i) {
+      done = true;
+      if (value == 0) value = dominant(A, i);
+    }
+    f->idx[at] = A->idx[p];
+    trs_value_set(f->val, at++, A->scalar, value);
+  }
+}
+
+static bool has_diagonal(const trs_matrix *A, int64_t i) {
+  for (int64_t p = A->ptr[i]; p < A->ptr[i + 1]; p++)
+    if (A->idx[p] == i) return true;
+  return false;
+}
+
+trs_status trs_add_diagonal(trs_matrix **result, const trs_matrix *A) {
+  filled f = {.A = A};
+  int64_t n = A->nrows;
+  *result = NULL;
+  trs_status status = TRS_ALLOC(&f.ptr, n + 1);
+  if (!status) {
+    f.ptr[0] = 0;
+    for (int64_t i = 0; i < n; i++)
+      f.ptr[i + 1] = f.ptr[i] + A->ptr[i + 1] - A->ptr[i] + !has_diagonal(A, i);
+    status = TRS_ALLOC(&f.idx, f.ptr[n]);
+  }
+  if (!status) status = trs_alloc(&f.val, f.ptr[n], trs_scalar_size(A->scalar));
+  if (status) {
+    trs_free(f.ptr);
+    trs_free(f.idx);
+    return status;
+  }
+  for (int64_t i = 0; i < n; i++) copy_row(&f, i);
+  return trs_matrix_adopt(result, TRS_CSR, A->scalar, n, n, f.ptr, f.idx, f.val);
+}

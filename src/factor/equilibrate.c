@@ -1,0 +1,66 @@
+/* equilibrate.c - row, then column scaling to a largest entry near one, when the largest entries
+ * differ by more than a factor of ten (LAPACK's xGEEQU and its rule).  The factors are powers of
+ * two, so that scaling rounds nothing.  O(n + nnz). */
+#include <math.h>
+
+#include "factor/kinds.h"
+#include "matrix/values.h"
+
+/* 2^-exponent of size, within what the scalar type and its reciprocal can hold. */
+static double power(double size, trs_scalar scalar) {
+  int limit = trs_scalar_is_double(scalar) ? 1020 : 124;
+  int exponent = -ilogb(size);
+  return ldexp(1, exponent > limit ? limit : exponent < -limit ? -limit : exponent);
+}
+
+/* Largest absolute value of each row, or of each column of the row-scaled matrix. */
+static void largest(double *size, const trs_matrix *B, const double *row_scale, bool columns) {
+  for (int64_t i = 0; i < B->nrows; i++) size[i] = 0;
+  for (int64_t i = 0; i < B->nrows; i++)
+    for (int64_t p = B->ptr[i]; p < B->ptr[i + 1]; p++) {
+      double value = trs_value_abs(B->val, p, B->scalar) * (row_scale ? row_scale[i] : 1);
+      double *at = &size[columns ? B->idx[p] : i];
+      if (value > *at) *at = value;
+    }
+}
+
+static trs_status check(const double *size, const trs_factor_input *input, const char *what) {
+  for (int64_t i = 0; i < input->B->nrows; i++)
+    if (size[i] == 0) {
+      int64_t row = trs_factor_row(input, i);
+      return trs_fail(TRS_ERROR_ZERO_PIVOT, row,
+                      "LU: %s %lld (0-based) has no entry but zeros: the matrix is singular", what,
+                      (long long)row);
+    }
+  return TRS_SUCCESS;
+}
+
+/* Turns sizes into scale factors; frees them where they are alike already. */
+static void to_scale(double **size, int64_t n, trs_scalar scalar) {
+  double least = INFINITY, most = 0;
+  for (int64_t i = 0; i < n; i++) {
+    least = fmin(least, (*size)[i]);
+    most = fmax(most, (*size)[i]);
+  }
+  double edge = trs_scalar_is_double(scalar) ? 1e200 : 1e20;
+  if (n == 0 || (least >= most / 10 && least > 1 / edge && most < edge)) {
+    trs_free(*size);
+    *size = NULL;
+    return;
+  }
+  for (int64_t i = 0; i < n; i++) (*size)[i] = power((*size)[i], scalar);
+}
+
+trs_status trs_equilibrate(double **row_scale, double **col_scale, const trs_factor_input *input) {
+  const trs_matrix *B = input->B;
+  *row_scale = *col_scale = NULL;
+  TRS_TRY(TRS_ALLOC(row_scale, B->nrows));
+  largest(*row_scale, B, NULL, false);
+  TRS_TRY(check(*row_scale, input, "row"));
+  to_scale(row_scale, B->nrows, B->scalar);
+  TRS_TRY(TRS_ALLOC(col_scale, B->nrows));
+  largest(*col_scale, B, *row_scale, true);
+  TRS_TRY(check(*col_scale, input, "column"));
+  to_scale(col_scale, B->nrows, B->scalar);
+  return TRS_SUCCESS;
+}

@@ -1,0 +1,123 @@
+/* factor.c - trs_factor: orders the matrix, then factors it in that order. */
+#include "factor/kinds.h"
+
+#include <math.h>
+
+#include "base/config.h"
+#include "order/order.h"
+
+static const struct {
+  trs_order order; /* when none is asked for */
+  trs_status (*run)(trs_factors *parts, const trs_factor_input *input);
+} kinds[] = {
+    [TRS_FACTOR_LU] = {TRS_ORDER_ND, trs_factor_lu},
+    [TRS_FACTOR_ILU0] = {TRS_ORDER_NATURAL, trs_factor_ilu0},
+    [TRS_FACTOR_IC0] = {TRS_ORDER_NATURAL, trs_factor_ic0},
+    [TRS_FACTOR_TRIANGLE] = {TRS_ORDER_NATURAL, trs_factor_triangle},
+};
+
+static trs_status check(const trs_matrix *A, const trs_factor_options *options) {
+  if (!A) return trs_fail(TRS_ERROR_ARGUMENT, -1, "A is NULL");
+  if (A->nrows != A->ncols)
+    return trs_fail(TRS_ERROR_STRUCTURE, -1, "the matrix is %lld x %lld, not square",
+                    (long long)A->nrows, (long long)A->ncols);
+  if ((unsigned)options->kind > TRS_FACTOR_TRIANGLE)
+    return trs_fail(TRS_ERROR_ARGUMENT, -1, "kind %d is not one of trs_factor_kind's",
+                    options->kind);
+  if (!(options->pivot_threshold >= 0 && options->pivot_threshold <= 1))
+    return trs_fail(TRS_ERROR_ARGUMENT, -1, "pivot_threshold %g is outside 0 .. 1",
+                    options->pivot_threshold);
+  if (options->tree_leaves < 0)
+    return trs_fail(TRS_ERROR_ARGUMENT, -1, "tree_leaves %d is negative", options->tree_leaves);
+  return TRS_SUCCESS;
+}
+
+static void report(const trs_factor_options *options, const char *phase, double done) {
+  if (options->progress) options->progress(options->progress_user, phase, done);
+}
+
+/* A in rows and with its diagonal filled in where that was asked for; A itself, retained, where
+ * nothing is to be done. */
+static trs_status prepare(trs_matrix **ready, const trs_matrix *A,
+                          const trs_factor_options *options) {
+  trs_matrix *rows = NULL;
+  *ready = NULL;
+  if (A->format == TRS_CSR)
+    rows = trs_matrix_retain(A);
+  else
+    TRS_TRY(trs_matrix_convert(&rows, A, TRS_CSR, A->scalar));
+  if (!options->add_diagonal || options->kind == TRS_FACTOR_TRIANGLE) {
+    *ready = rows;
+    return TRS_SUCCESS;
+  }
+  trs_status status = trs_add_diagonal(ready, rows);
+  trs_matrix_destroy(rows);
+  return status;
+}
+
+/* The parts own the ordering's arrays: perm for rows and columns both. */
+static trs_status hand_over(trs_factors *parts, trs_ordering *o, int64_t n) {
+  parts->row_perm = o->perm;
+  parts->tree_nodes = o->tree.nodes;
+  parts->tree_ptr = o->tree.ptr;
+  parts->tree_parent = o->tree.parent;
+  *o = (trs_ordering){0};
+  if (!parts->row_perm) return TRS_SUCCESS;
+  TRS_TRY(TRS_ALLOC(&parts->col_perm, n));
+  for (int64_t i = 0; i < n; i++) parts->col_perm[i] = parts->row_perm[i];
+  return TRS_SUCCESS;
+}
+
+/* Orders A; *B is the matrix in the new order.  Incomplete factors in the natural order need no
+ * graph, which spares them its limits. */
+static trs_status order_matrix(trs_factors *parts, trs_matrix **B, int64_t *fill,
+                               const trs_matrix *A, const trs_factor_options *options) {
+  trs_ordering ordering = {0};
+  report(options, "ordering", 0);
+  if (parts->order != TRS_ORDER_NATURAL || parts->kind == TRS_FACTOR_LU)
+    TRS_TRY(trs_ordering_compute(&ordering, A, parts->order, options->tree_leaves));
+  *fill = ordering.fill;
+  TRS_TRY(hand_over(parts, &ordering, A->nrows));
+  report(options, "ordering", 1);
+  if (!parts->row_perm) {
+    *B = trs_matrix_retain(A);
+    return TRS_SUCCESS;
+  }
+  return trs_matrix_permute(B, A, parts->row_perm, parts->row_perm);
+}
+
+static trs_status run(trs_factors *parts, const trs_matrix *A, const trs_factor_options *options) {
+  trs_matrix *ready = NULL, *B = NULL;
+  trs_factor_input input = {
+      .pivot_threshold = options->pivot_threshold == 0 ? 0.1 : options->pivot_threshold,
+      .equilibrate = !options->no_equilibration,
+      .add_diagonal = options->add_diagonal};
+  TRS_TRY(prepare(&ready, A, options));
+  trs_status status = order_matrix(parts, &B, &input.fill, ready, options);
+  trs_matrix_destroy(ready);
+  if (!status) {
+    report(options, "factoring", 0);
+    input.B = B;
+    input.perm = parts->col_perm; /* the rows' may move with the pivots */
+    status = kinds[parts->kind].run(parts, &input);
+    report(options, "factoring", 1);
+  }
+  trs_matrix_destroy(B);
+  return status;
+}
+
+trs_status trs_factor(trs_factors **F, const trs_matrix *A, const trs_factor_options *options) {
+  static const trs_factor_options defaults = {0};
+  if (!F) return trs_fail(TRS_ERROR_ARGUMENT, -1, "F is NULL");
+  *F = NULL;
+  if (!options) options = &defaults;
+  TRS_TRY(check(A, options));
+  trs_factors parts = {.kind = options->kind, .order = kinds[options->kind].order};
+  if (options->order_given) parts.order = options->order;
+  trs_status status = run(&parts, A, options);
+  if (status) {
+    trs_factors_release_parts(&parts);
+    return status;
+  }
+  return trs_factors_adopt(F, &parts);
+}

@@ -1,0 +1,204 @@
+/* file.c - factors in an HDF5 file: groups "L" and "U", each a Binsparse matrix; permutations,
+ * scalings, supernodes and the separator tree as datasets beside them, those that are known; the
+ * rest in the attribute "trireme", in JSON. */
+#include "factor/file.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "factor/factors.h"
+#include "io/hdf5.h"
+#include "io/json.h"
+
+static const char *const kind_names[] = {"lu", "ilu0", "ic0", "triangle"};
+static const char *const order_names[] = {"nd", "amd", "natural"};
+static const char *const diag_names[] = {"nonunit", "unit"};
+
+enum { FILE_VERSION = 1 };
+
+/* ---- Writing ------------------------------------------------------------------------------ */
+
+static void add_dataset(trs_hdf5_group *group, const char *name, trs_hdf5_type type, int64_t count,
+                        const void *data) {
+  if (data) group->datasets[group->ndatasets++] = (trs_hdf5_dataset){name, type, count, data};
+}
+
+static void describe(trs_hdf5_group *root, const trs_factors_info *f) {
+  *root = (trs_hdf5_group){.name = "/", .attribute = "trireme"};
+  snprintf(root->text, sizeof root->text,
+           "{\"factors\": {\"version\": %d, \"kind\": \"%s\", \"order\": \"%s\", \"n\": %lld, "
+           "\"diag_L\": \"%s\", \"diag_U\": \"%s\", \"nsupernodes\": %lld, \"tree_nodes\": %lld}}",
+           FILE_VERSION, kind_names[f->kind], order_names[f->order], (long long)f->n,
+           diag_names[f->diag_L], diag_names[f->diag_U], (long long)f->nsupernodes,
+           (long long)f->tree_nodes);
+  add_dataset(root, "row_perm", TRS_HDF5_I32, f->n, f->row_perm);
+  add_dataset(root, "col_perm", TRS_HDF5_I32, f->n, f->col_perm);
+  add_dataset(root, "row_scale", TRS_HDF5_F64, f->n, f->row_scale);
+  add_dataset(root, "col_scale", TRS_HDF5_F64, f->n, f->col_scale);
+  add_dataset(root, "supernode_ptr", TRS_HDF5_I64, f->nsupernodes + 1, f->supernode_ptr);
+  add_dataset(root, "tree_ptr", TRS_HDF5_I64, f->tree_nodes + 1, f->tree_ptr);
+  add_dataset(root, "tree_parent", TRS_HDF5_I32, f->tree_nodes, f->tree_parent);
+}
+
+trs_status trs_write_factors(const trs_factors *F, const char *path, trs_team *team) {
+  trs_factors_info info;
+  trs_hdf5_group root, lower, upper;
+  if (!F || !path) return trs_fail(TRS_ERROR_ARGUMENT, -1, "%s is NULL", F ? "path" : "F");
+  if (!trs_hdf5_is_name(path))
+    return trs_fail(TRS_ERROR_ARGUMENT, -1, "%s: factors are written as HDF5: name the file .h5",
+                    path);
+  trs_factors_get_info(F, &info);
+  describe(&root, &info);
+  trs_hdf5_describe_matrix(&lower, "L", info.L);
+  trs_hdf5_describe_matrix(&upper, "U", info.U);
+  root.ngroups = 2;
+  root.groups[0] = &lower;
+  root.groups[1] = &upper;
+  return trs_hdf5_write_file(&root, path, team);
+}
+
+/* ---- Reading ------------------------------------------------------------------------------ */
+
+typedef struct source {
+  trs_hdf5_file *file;
+  const trs_reading *reading;
+  trs_factors parts;
+} source;
+
+static trs_status bad(const source *s, const char *name) {
+  return trs_fail(TRS_ERROR_FORMAT, -1,
+                  "%s: the attribute \"trireme\" has no %s, or one that is not known",
+                  s->reading->path, name);
+}
+
+/* The place in names of the member of that name. */
+static trs_status get_choice(const source *s, trs_json factors, const char *name,
+                             const char *const *names, int count, int *choice) {
+  char text[32];
+  if (!trs_json_string(trs_json_member(factors, name), text, sizeof text)) return bad(s, name);
+  for (*choice = 0; *choice < count; ++*choice)
+    if (!strcmp(text, names[*choice])) return TRS_SUCCESS;
+  return bad(s, name);
+}
+
+static trs_status get_count(const source *s, trs_json factors, const char *name, int64_t *count) {
+  if (!trs_json_integer(trs_json_member(factors, name), count) || *count < 0 || *count > INT32_MAX)
+    return bad(s, name);
+  return TRS_SUCCESS;
+}
+
+static trs_status read_attribute(source *s, const char *text) {
+  trs_factors *f = &s->parts;
+  trs_json factors = trs_json_member(trs_json_parse(text, strlen(text)), "factors");
+  int64_t version;
+  int kind, order, diag_L, diag_U;
+  TRS_TRY(get_count(s, factors, "version", &version));
+  if (version != FILE_VERSION)
+    return trs_fail(TRS_ERROR_UNSUPPORTED, -1, "%s holds factors in version %lld, not %d",
+                    s->reading->path, (long long)version, FILE_VERSION);
+  TRS_TRY(get_choice(s, factors, "kind", kind_names, 4, &kind));
+  TRS_TRY(get_choice(s, factors, "order", order_names, 3, &order));
+  TRS_TRY(get_choice(s, factors, "diag_L", diag_names, 2, &diag_L));
+  TRS_TRY(get_choice(s, factors, "diag_U", diag_names, 2, &diag_U));
+  TRS_TRY(get_count(s, factors, "n", &f->n));
+  TRS_TRY(get_count(s, factors, "nsupernodes", &f->nsupernodes));
+  TRS_TRY(get_count(s, factors, "tree_nodes", &f->tree_nodes));
+  f->kind = (trs_factor_kind)kind;
+  f->order = (trs_order)order;
+  f->diag_L = (trs_diag)diag_L;
+  f->diag_U = (trs_diag)diag_U;
+  return TRS_SUCCESS;
+}
+
+/* An array that may be absent. */
+static trs_status get_array(const source *s, const char *name, trs_hdf5_type type, int64_t count,
+                            void *data) {
+  if (!trs_hdf5_has(s->file, "/", name)) return TRS_SUCCESS;
+  return trs_hdf5_get_array(s->file, "/", name, type, count, data);
+}
+
+static trs_status read_arrays(source *s) {
+  trs_factors *f = &s->parts;
+  TRS_TRY(get_array(s, "row_perm", TRS_HDF5_I32, f->n, &f->row_perm));
+  TRS_TRY(get_array(s, "col_perm", TRS_HDF5_I32, f->n, &f->col_perm));
+  TRS_TRY(get_array(s, "row_scale", TRS_HDF5_F64, f->n, &f->row_scale));
+  TRS_TRY(get_array(s, "col_scale", TRS_HDF5_F64, f->n, &f->col_scale));
+  if (f->nsupernodes)
+    TRS_TRY(get_array(s, "supernode_ptr", TRS_HDF5_I64, f->nsupernodes + 1, &f->supernode_ptr));
+  if (f->tree_nodes) {
+    TRS_TRY(get_array(s, "tree_ptr", TRS_HDF5_I64, f->tree_nodes + 1, &f->tree_ptr));
+    TRS_TRY(get_array(s, "tree_parent", TRS_HDF5_I32, f->tree_nodes, &f->tree_parent));
+  }
+  return TRS_SUCCESS;
+}
+
+static trs_status read_matrices(source *s) {
+  trs_factors *f = &s->parts;
+  TRS_TRY(trs_hdf5_get_matrix(s->file, s->reading, "L", &f->L));
+  trs_reading_progress(s->reading, "reading", 0.5);
+  TRS_TRY(trs_hdf5_get_matrix(s->file, s->reading, "U", &f->U));
+  if (f->L->nrows != f->n || f->U->nrows != f->n)
+    return trs_fail(TRS_ERROR_FORMAT, -1, "%s: L and U are not of the order %lld that is declared",
+                    s->reading->path, (long long)f->n);
+  return TRS_SUCCESS;
+}
+
+static trs_status read_parts(source *s) {
+  char *text = NULL;
+  TRS_TRY(trs_hdf5_get_text(s->file, "/", "trireme", &text));
+  if (!text)
+    return trs_fail(TRS_ERROR_FORMAT, -1,
+                    "%s holds no factors: its attribute \"trireme\" is missing", s->reading->path);
+  trs_status status = read_attribute(s, text);
+  trs_free(text);
+  if (!status) status = read_arrays(s);
+  return status ? status : read_matrices(s);
+}
+
+/* What trs_factors_adopt finds wrong is the file's fault. */
+static trs_status adopt(trs_factors **F, const source *s) {
+  trs_failure failure;
+  trs_status status = trs_factors_adopt(F, &s->parts);
+  if (status != TRS_ERROR_STRUCTURE && status != TRS_ERROR_ARGUMENT) return status;
+  trs_failure_get(&failure);
+  return trs_fail(TRS_ERROR_FORMAT, failure.row, "%s: %s", s->reading->path, failure.message);
+}
+
+trs_status trs_read_factors(trs_factors **F, const char *path, trs_team *team,
+                            const trs_read_options *options) {
+  if (!F || !path) return trs_fail(TRS_ERROR_ARGUMENT, -1, "%s is NULL", F ? "path" : "F");
+  *F = NULL;
+  trs_reading reading = {.path = path, .team = team};
+  if (options) reading.options = *options;
+  source s = {.reading = &reading};
+  TRS_TRY(trs_hdf5_open(&s.file, &reading));
+  trs_status status = read_parts(&s);
+  trs_hdf5_close(s.file);
+  if (status) {
+    trs_factors_release_parts(&s.parts);
+    return status;
+  }
+  status = adopt(F, &s);
+  if (!status) trs_reading_progress(&reading, "reading", 1);
+  return status;
+}
+
+trs_status trs_find_content(trs_content *content, const char *path) {
+  if (!content || !path)
+    return trs_fail(TRS_ERROR_ARGUMENT, -1, "%s is NULL", content ? "path" : "content");
+  trs_reading reading = {.path = path};
+  trs_hdf5_file *file;
+  char *text = NULL;
+  bool hdf5;
+  *content = TRS_CONTENT_MATRIX;
+  if (!strncmp(path, "gen:", 4)) return TRS_SUCCESS;
+  TRS_TRY(trs_hdf5_is_file(path, &hdf5));
+  if (!hdf5) return TRS_SUCCESS;
+  TRS_TRY(trs_hdf5_open(&file, &reading));
+  trs_status status = trs_hdf5_get_text(file, "/", "trireme", &text);
+  trs_hdf5_close(file);
+  if (text) *content = TRS_CONTENT_FACTORS;
+  trs_free(text);
+  return status;
+}

@@ -1,0 +1,110 @@
+/* ilu0.c - incomplete LU without fill (Meijerink and van der Vorst 1977; row by row in the IKJ
+ * order of Saad 2003, section 10.3): L U agrees with the matrix on its pattern.  L is unit, its
+ * diagonal not stored.  O(n + sum over entries (i, k) below the diagonal of entries in row k of U).
+ */
+#include <math.h>
+#include <string.h>
+
+#include "factor/kinds.h"
+
+/* Where a row's elimination failed. */
+typedef struct ilu0_failure {
+  int64_t row;
+  bool not_finite; /* else zero */
+} ilu0_failure;
+
+/* The matrix's pattern, a copy of its values that becomes L and U, and where each diagonal is. */
+typedef struct ilu0_work {
+  int64_t n;
+  const int64_t *ptr;
+  const int32_t *idx;
+  void *val;
+  int64_t *diagonal;
+  int64_t *position; /* of the current row's entry in column j; stale when before the row */
+} ilu0_work;
+
+#define TRS_TEMPLATE "factor/ilu0_tmpl.c"
+#include "base/instantiate.h"
+
+static bool (*const eliminate_of[])(ilu0_work *, ilu0_failure *) = TRS_TABLE(eliminate);
+
+static trs_status find_diagonals(ilu0_work *w, const trs_factor_input *input) {
+  for (int64_t i = 0; i < w->n; i++) {
+    int64_t p = w->ptr[i];
+    while (p < w->ptr[i + 1] && w->idx[p] < i) p++;
+    if (p == w->ptr[i + 1] || w->idx[p] != i) {
+      int64_t row = trs_factor_row(input, i);
+      return trs_fail(TRS_ERROR_STRUCTURE, row,
+                      "ILU(0): row %lld has no diagonal entry (0-based); add_diagonal fills it in",
+                      (long long)row);
+    }
+    w->diagonal[i] = p;
+  }
+  return TRS_SUCCESS;
+}
+
+static trs_status eliminate(ilu0_work *w, const trs_factor_input *input) {
+  ilu0_failure failure = {-1, false};
+  if (eliminate_of[input->B->scalar](w, &failure)) return TRS_SUCCESS;
+  int64_t row = trs_factor_row(input, failure.row);
+  if (failure.not_finite)
+    return trs_fail(TRS_ERROR_NOT_FINITE, row,
+                    "ILU(0): the pivot of row %lld (0-based) is NaN or infinite", (long long)row);
+  return trs_fail(TRS_ERROR_ZERO_PIVOT, row,
+                  "ILU(0): the pivot of row %lld (0-based) is zero; another order, or a larger "
+                  "diagonal, may help",
+                  (long long)row);
+}
+
+/* The entries of each row from begin(i) to end(i) as a matrix of their own: strictly below the
+ * diagonal, or from it on. */
+static trs_status take(trs_matrix **T, const ilu0_work *w, trs_scalar scalar, bool lower) {
+  int64_t *ptr = NULL, nnz = 0;
+  int32_t *idx = NULL;
+  char *val = NULL;
+  size_t size = trs_scalar_size(scalar);
+  for (int64_t i = 0; i < w->n; i++)
+    nnz += lower ? w->diagonal[i] - w->ptr[i] : w->ptr[i + 1] - w->diagonal[i];
+  trs_status status = TRS_ALLOC(&ptr, w->n + 1);
+  if (!status) status = TRS_ALLOC(&idx, nnz);
+  if (!status) status = trs_alloc((void **)&val, nnz, size);
+  if (status) {
+    trs_free(ptr);
+    trs_free(idx);
+    return status;
+  }
+  int64_t at = 0;
+  for (int64_t i = 0; i < w->n; i++) {
+    int64_t begin = lower ? w->ptr[i] : w->diagonal[i];
+    int64_t count = (lower ? w->diagonal[i] : w->ptr[i + 1]) - begin;
+    ptr[i] = at;
+    memcpy(idx + at, w->idx + begin, (size_t)count * sizeof *idx);
+    memcpy(val + (size_t)at * size, (char *)w->val + (size_t)begin * size, (size_t)count * size);
+    at += count;
+  }
+  ptr[w->n] = at;
+  return trs_matrix_adopt(T, TRS_CSR, scalar, w->n, w->n, ptr, idx, val);
+}
+
+static trs_status factor(trs_factors *parts, ilu0_work *w, const trs_factor_input *input) {
+  const trs_matrix *B = input->B;
+  TRS_TRY(TRS_ALLOC(&w->diagonal, w->n));
+  TRS_TRY(TRS_ALLOC(&w->position, w->n));
+  TRS_TRY(trs_alloc(&w->val, B->nnz, trs_scalar_size(B->scalar)));
+  if (B->nnz) memcpy(w->val, B->val, (size_t)B->nnz * trs_scalar_size(B->scalar));
+  TRS_TRY(find_diagonals(w, input));
+  TRS_TRY(eliminate(w, input));
+  TRS_TRY(take(&parts->L, w, B->scalar, true));
+  return take(&parts->U, w, B->scalar, false);
+}
+
+trs_status trs_factor_ilu0(trs_factors *parts, const trs_factor_input *input) {
+  ilu0_work work = {.n = input->B->nrows, .ptr = input->B->ptr, .idx = input->B->idx};
+  parts->diag_L = TRS_UNIT;
+  parts->diag_U = TRS_NONUNIT;
+  trs_status status = factor(parts, &work, input);
+  trs_free(work.diagonal);
+  trs_free(work.position);
+  trs_free(work.val);
+  return status;
+}

@@ -1,0 +1,160 @@
+/* banner.c - reads the head of a Matrix Market file (Boisvert, Pozo, Remington 1996, "The Matrix
+ * Market exchange formats"):
+ *
+ *     %%MatrixMarket matrix coordinate real general
+ *     % comments, blank lines
+ *     rows columns entries          (rows columns for an array) */
+#include "io/banner.h"
+
+#include <strings.h>
+
+typedef struct cursor {
+  const char *path;
+  const char *at, *end; /* the text not yet read */
+  int64_t line;         /* the number of the line at which at stands */
+} cursor;
+
+static bool is_space(char c) { return trs_is_blank(c) || c == '\r'; }
+
+/* The next word of the line [*at, end): its length, 0 at the end of the line. */
+static int next_word(const char **at, const char *end) {
+  while (*at < end && is_space(**at)) ++*at;
+  const char *word = *at;
+  while (word < end && !is_space(*word)) word++;
+  return (int)(word - *at);
+}
+
+static int find_word(const char *word, int length, const char *const *names, int count) {
+  for (int n = 0; n < count; n++)
+    if ((size_t)length == strlen(names[n]) && !strncasecmp(word, names[n], (size_t)length))
+      return n;
+  return -1;
+}
+
+/* The next word of the banner, one of names. */
+static trs_status choose(const cursor *head, const char **at, const char *end, const char *what,
+                         const char *const *names, int count, int *choice) {
+  int length = next_word(at, end);
+  *choice = find_word(*at, length, names, count);
+  if (*choice >= 0) {
+    *at += length;
+    return TRS_SUCCESS;
+  }
+  char list[128] = "";
+  for (int n = 0; n < count; n++) {
+    strcat(list, n ? ", " : "");
+    strcat(list, names[n]);
+  }
+  if (length == 0)
+    return trs_fail(TRS_ERROR_FORMAT, -1, "%s:1: the banner ends before its %s (one of: %s)",
+                    head->path, what, list);
+  return trs_fail(TRS_ERROR_FORMAT, -1, "%s:1: the banner's %s is \"%.*s\", not one of: %s",
+                  head->path, what, length < 40 ? length : 40, *at, list);
+}
+
+static trs_status read_words(trs_banner *banner, const cursor *head, const char *end) {
+  static const char *const objects[] = {"matrix"};
+  static const char *const formats[] = {"coordinate", "array"};
+  static const char *const fields[] = {"real", "double", "integer", "complex", "pattern"};
+  static const trs_field field_codes[] = {TRS_REAL, TRS_REAL, TRS_INTEGER, TRS_COMPLEX,
+                                          TRS_PATTERN};
+  static const char *const symmetries[] = {"general", "symmetric", "skew-symmetric", "hermitian"};
+  const char *at = head->at;
+  int object, format, field, symmetry, length = next_word(&at, end);
+  if (length != 14 || strncasecmp(at, "%%MatrixMarket", 14))
+    return trs_fail(TRS_ERROR_FORMAT, -1,
+                    "%s:1: not a Matrix Market file: the first line must begin with "
+                    "%%%%MatrixMarket",
+                    head->path);
+  at += length;
+  TRS_TRY(choose(head, &at, end, "object", objects, 1, &object));
+  TRS_TRY(choose(head, &at, end, "format", formats, 2, &format));
+  TRS_TRY(choose(head, &at, end, "field", fields, 5, &field));
+  TRS_TRY(choose(head, &at, end, "symmetry", symmetries, 4, &symmetry));
+  length = next_word(&at, end);
+  if (length)
+    return trs_fail(TRS_ERROR_FORMAT, -1, "%s:1: \"%.*s\" follows the banner's symmetry",
+                    head->path, length < 40 ? length : 40, at);
+  banner->coordinate = format == 0;
+  banner->field = field_codes[field];
+  banner->symmetry = (trs_symmetry)symmetry;
+  return TRS_SUCCESS;
+}
+
+static trs_status check_combination(const trs_banner *banner, const char *path) {
+  const char *why = NULL;
+  if (banner->field == TRS_PATTERN && !banner->coordinate) why = "an array has values: no pattern";
+  if (banner->field == TRS_PATTERN && banner->symmetry > TRS_SYMMETRIC)
+    why = "a pattern can only be general or symmetric";
+  if (banner->symmetry == TRS_HERMITIAN && banner->field != TRS_COMPLEX)
+    why = "only complex values can be hermitian";
+  return why ? trs_fail(TRS_ERROR_FORMAT, -1, "%s:1: %s", path, why) : TRS_SUCCESS;
+}
+
+/* Moves head to the size line, past comments and blank lines. */
+static trs_status find_size_line(cursor *head) {
+  for (;;) {
+    const char *line_end = trs_line_end(head->at, head->end), *at = head->at;
+    if (head->at == head->end)
+      return trs_fail(TRS_ERROR_FORMAT, -1, "%s:%lld: the file ends before its size line",
+                      head->path, (long long)head->line);
+    while (at < line_end && is_space(*at)) at++;
+    if (at < line_end && *at != '%') return TRS_SUCCESS;
+    head->at = line_end < head->end ? line_end + 1 : line_end;
+    head->line += line_end < head->end;
+  }
+}
+
+static trs_status bad_size_line(const cursor *head, const char *end, bool coordinate) {
+  int64_t length = end - head->at;
+  return trs_fail(TRS_ERROR_FORMAT, -1, "%s:%lld: the size line must be \"%s\", not \"%.*s\"",
+                  head->path, (long long)head->line,
+                  coordinate ? "rows columns entries" : "rows columns",
+                  (int)(length < 60 ? length : 60), head->at);
+}
+
+static trs_status read_sizes(trs_banner *banner, const cursor *head, const char *end) {
+  int64_t sizes[3] = {0};
+  const char *at = head->at;
+  for (int n = 0; n < (banner->coordinate ? 3 : 2); n++) {
+    int length = next_word(&at, end);
+    const char *after = length ? trs_parse_index(at, &sizes[n]) : NULL;
+    if (after != at + length) return bad_size_line(head, end, banner->coordinate);
+    at = after;
+  }
+  if (next_word(&at, end)) return bad_size_line(head, end, banner->coordinate);
+  banner->nrows = sizes[0];
+  banner->ncols = sizes[1];
+  banner->count = sizes[2];
+  if (sizes[0] > INT32_MAX || sizes[1] > INT32_MAX)
+    return trs_fail(TRS_ERROR_FORMAT, -1,
+                    "%s:%lld: %lld x %lld is too large: rows and columns must not exceed "
+                    "2147483647",
+                    head->path, (long long)head->line, (long long)sizes[0], (long long)sizes[1]);
+  if (banner->symmetry != TRS_UNSYMMETRIC && sizes[0] != sizes[1])
+    return trs_fail(TRS_ERROR_FORMAT, -1,
+                    "%s:%lld: %lld x %lld is not square, as the banner's symmetry demands",
+                    head->path, (long long)head->line, (long long)sizes[0], (long long)sizes[1]);
+  return TRS_SUCCESS;
+}
+
+static int64_t array_count(const trs_banner *banner) {
+  int64_t n = banner->nrows;
+  if (banner->symmetry == TRS_UNSYMMETRIC) return n * banner->ncols;
+  return banner->symmetry == TRS_SKEW_SYMMETRIC ? n * (n - 1) / 2 : n * (n + 1) / 2;
+}
+
+trs_status trs_banner_read(trs_banner *banner, const trs_text *text, const char *path) {
+  cursor head = {.path = path, .at = text->begin, .end = text->end, .line = 1};
+  const char *end = trs_line_end(head.at, head.end);
+  TRS_TRY(read_words(banner, &head, end));
+  TRS_TRY(check_combination(banner, path));
+  TRS_TRY(find_size_line(&head));
+  end = trs_line_end(head.at, head.end);
+  TRS_TRY(read_sizes(banner, &head, end));
+  if (!banner->coordinate) banner->count = array_count(banner);
+  banner->size_line = head.line;
+  banner->body_line = head.line + 1;
+  banner->body = end < head.end ? end + 1 : end;
+  return TRS_SUCCESS;
+}

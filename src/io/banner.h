@@ -1,0 +1,35 @@
+/* banner.h - the head of a Matrix Market file: banner, comments, size line. */
+#ifndef TRS_IO_BANNER_H
+#define TRS_IO_BANNER_H
+
+#include "io/source.h"
+
+typedef enum trs_field { TRS_REAL, TRS_INTEGER, TRS_COMPLEX, TRS_PATTERN } trs_field;
+
+typedef enum trs_symmetry {
+  TRS_UNSYMMETRIC,
+  TRS_SYMMETRIC,
+  TRS_SKEW_SYMMETRIC,
+  TRS_HERMITIAN
+} trs_symmetry;
+
+typedef struct trs_banner {
+  bool coordinate; /* else array */
+  trs_field field;
+  trs_symmetry symmetry;
+  int64_t nrows, ncols;
+  int64_t count;     /* entries that the body must hold: those of one triangle where symmetric */
+  int64_t size_line; /* line numbers, from 1 */
+  int64_t body_line;
+  const char *body; /* the first line behind the size line */
+} trs_banner;
+
+trs_status trs_banner_read(trs_banner *banner, const trs_text *text, const char *path);
+
+/* The end of the line that begins at line: its newline or the end of the text. */
+static inline const char *trs_line_end(const char *line, const char *end) {
+  const char *newline = memchr(line, '\n', (size_t)(end - line));
+  return newline ? newline : end;
+}
+
+#endif

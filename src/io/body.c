@@ -1,0 +1,25 @@
+/* body.c - cuts a text into pieces of whole lines. */
+#include "io/body.h"
+
+enum { LEAST_BYTES = 1 << 14 };
+
+int trs_body_members(const trs_body *body) {
+  int64_t worth = (body->text->end - body->banner->body) / LEAST_BYTES;
+  int size = trs_team_size(body->reading->team);
+  return worth < size ? (worth > 1 ? (int)worth : 1) : size;
+}
+
+/* The first line that begins at or behind offset bytes into the body. */
+static const char *line_from(const trs_body *body, int64_t offset) {
+  const char *begin = body->banner->body, *end = body->text->end;
+  if (offset == 0) return begin;
+  const char *newline = trs_line_end(begin + offset - 1, end);
+  return newline < end ? newline + 1 : end;
+}
+
+void trs_body_piece(const trs_body *body, int64_t number, int64_t count, const char **begin,
+                    const char **end) {
+  int64_t length = body->text->end - body->banner->body;
+  *begin = line_from(body, length * number / count);
+  *end = line_from(body, length * (number + 1) / count);
+}

@@ -1,0 +1,13 @@
+/* checksum.h - CRC-32 as in gzip and zip (reflected polynomial 0xEDB88320). */
+#ifndef TRS_IO_CHECKSUM_H
+#define TRS_IO_CHECKSUM_H
+
+#include <stdint.h>
+
+/* Of bytes behind those that gave crc; 0 for none. */
+uint32_t trs_crc32(uint32_t crc, const void *bytes, int64_t count);
+
+/* Of A B, from those of A and B and the length of B. */
+uint32_t trs_crc32_join(uint32_t first, uint32_t second, int64_t second_count);
+
+#endif

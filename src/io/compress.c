@@ -1,0 +1,91 @@
+/* compress.c - gzip and zstd, at levels that keep up with formatting numbers on some threads. */
+#include "io/compress.h"
+
+#include "base/config.h"
+#include "base/memory.h"
+
+#if TRS_HAVE_ZLIB
+#include <zlib.h>
+#endif
+#if TRS_HAVE_ZSTD
+#include <zstd.h>
+#endif
+
+enum { GZIP_LEVEL = 3, ZSTD_LEVEL = 3 };
+
+static bool ends_with(const char *text, const char *ending) {
+  size_t length = strlen(text), tail = strlen(ending);
+  return length >= tail && !strcmp(text + length - tail, ending);
+}
+
+trs_packing trs_packing_of(const char *path) {
+  if (ends_with(path, ".gz")) return TRS_GZIP;
+  return ends_with(path, ".zst") ? TRS_ZSTD : TRS_PLAIN;
+}
+
+trs_status trs_packing_check(trs_packing packing, const char *path) {
+  if ((packing == TRS_GZIP && !TRS_HAVE_ZLIB) || (packing == TRS_ZSTD && !TRS_HAVE_ZSTD))
+    return trs_fail(TRS_ERROR_UNSUPPORTED, -1,
+                    "cannot write %s: this build lacks %s: install %s and build Trireme again",
+                    path, packing == TRS_GZIP ? "gzip" : "zstd",
+                    packing == TRS_GZIP ? "zlib1g-dev" : "libzstd-dev");
+  return TRS_SUCCESS;
+}
+
+#if TRS_HAVE_ZLIB
+static void *take_memory(void *unused, unsigned items, unsigned size) {
+  void *memory;
+  (void)unused;
+  return trs_alloc(&memory, items, size) ? NULL : memory;
+}
+
+static void give_memory(void *unused, void *memory) {
+  (void)unused;
+  trs_free(memory);
+}
+
+static trs_status gzip(trs_buffer *packed, const trs_buffer *text) {
+  z_stream stream = {.zalloc = take_memory, .zfree = give_memory};
+  if (deflateInit2(&stream, GZIP_LEVEL, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY) != Z_OK)
+    return trs_fail(TRS_ERROR_MEMORY, -1, "out of memory in zlib");
+  trs_status status =
+      trs_buffer_reserve(packed, (int64_t)deflateBound(&stream, (unsigned long)text->length));
+  if (!status) {
+    stream.next_in = (unsigned char *)text->data;
+    stream.avail_in = (unsigned)text->length;
+    stream.next_out = (unsigned char *)packed->data;
+    stream.avail_out = (unsigned)packed->room;
+    if (deflate(&stream, Z_FINISH) != Z_STREAM_END)
+      status = trs_fail(TRS_ERROR_INTERNAL, -1, "zlib needs more room than it said");
+    packed->length = (char *)stream.next_out - packed->data;
+  }
+  deflateEnd(&stream);
+  return status;
+}
+#else
+static trs_status gzip(trs_buffer *packed, const trs_buffer *text) {
+  (void)packed, (void)text;
+  return trs_packing_check(TRS_GZIP, "gzip data");
+}
+#endif
+
+#if TRS_HAVE_ZSTD
+static trs_status zstd(trs_buffer *packed, const trs_buffer *text) {
+  size_t bound = ZSTD_compressBound((size_t)text->length);
+  TRS_TRY(trs_buffer_reserve(packed, (int64_t)bound));
+  size_t length = ZSTD_compress(packed->data, bound, text->data, (size_t)text->length, ZSTD_LEVEL);
+  if (ZSTD_isError(length))
+    return trs_fail(TRS_ERROR_MEMORY, -1, "zstd: %s", ZSTD_getErrorName(length));
+  packed->length = (int64_t)length;
+  return TRS_SUCCESS;
+}
+#else
+static trs_status zstd(trs_buffer *packed, const trs_buffer *text) {
+  (void)packed, (void)text;
+  return trs_packing_check(TRS_ZSTD, "zstd data");
+}
+#endif
+
+trs_status trs_pack(trs_buffer *packed, const trs_buffer *text, trs_packing packing) {
+  return packing == TRS_GZIP ? gzip(packed, text) : zstd(packed, text);
+}

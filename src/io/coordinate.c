@@ -1,0 +1,235 @@
+/* coordinate.c - Matrix Market coordinate text to a CSR matrix, by all members of a team, with no
+ * copy of the entries in between: every member reads its share of the text twice, first counting
+ * the entries of each row, then putting them where the counts say.  Entries of a row arrive in the
+ * order of the file if each member has its own counters; rows that are not in order then are
+ * sorted, and repeats added up in an order that depends on their values alone, so that the result
+ * is the same for any team.  O(text + nnz log longest row); beside the matrix, 8 bytes a row and
+ * group of members. */
+#include "io/coordinate.h"
+
+#include <math.h>
+
+#include "base/random.h"
+#include "matrix/matrix.h"
+
+#define TRS_TEMPLATE "io/coordinate_tmpl.c"
+#include "base/instantiate.h"
+
+static bool (*const fill_piece[])(const trs_coordinate *, int64_t *, bool, const char *,
+                                  const char *) = TRS_TABLE(fill_piece);
+static bool (*const order_row[])(trs_coordinate *, int64_t) = TRS_TABLE(order_row);
+static void (*const invent_row[])(trs_coordinate *, int64_t) = TRS_TABLE(invent_row);
+
+/* Counts the entries of each row of the lines [text, end); -1 if a line is bad.  A symmetric file's
+ * entries count on both sides of the diagonal. */
+static int64_t count_piece(const trs_coordinate *c, int64_t *next, bool alone, const char *text,
+                           const char *end) {
+  bool mirrored = c->body->banner->symmetry != TRS_UNSYMMETRIC;
+  int64_t entries = 0, i, j = 0;
+  while (text < end) {
+    text = trs_skip_blanks(text);
+    const char *after = mirrored ? trs_parse_indices(text, &i, &j) : trs_parse_index(text, &i);
+    if (!after) { /* a blank line? */
+      text = trs_next_line(text, end);
+      if (!text) return -1;
+      continue;
+    }
+    i--, j--;
+    if ((uint64_t)i >= (uint64_t)c->nrows) return -1;
+    trs_take_place(next, i, alone);
+    if (mirrored && i != j) {
+      if ((uint64_t)j >= (uint64_t)c->nrows) return -1;
+      trs_take_place(next, j, alone);
+    }
+    entries++;
+    text = trs_line_end(after, end);
+    text += text < end;
+  }
+  return entries;
+}
+
+/* One of the two passes over the text: counting, or filling in the arrays. */
+static void read_text(trs_coordinate *c, int rank, bool fill) {
+  int size = c->body->size;
+  int group = trs_coordinate_group(c, rank);
+  bool alone = c->groups == size;
+  int64_t *next = c->next + group * c->nrows;
+  c->partial[rank] = 0;
+  for (int64_t piece = 0; piece < TRS_PIECES && !c->failed; piece++) {
+    const char *begin, *end;
+    trs_body_piece(c->body, rank * TRS_PIECES + piece, (int64_t)size * TRS_PIECES, &begin, &end);
+    int64_t entries = 0;
+    bool good = fill ? fill_piece[c->body->scalar](c, next, alone, begin, end)
+                     : (entries = count_piece(c, next, alone, begin, end)) >= 0;
+    c->partial[rank] += entries;
+    if (!good) c->failed = true;
+    double done = (double)(piece + 1) / TRS_PIECES;
+    if (rank == 0)
+      trs_reading_progress(c->body->reading, "reading", fill ? 0.2 + 0.75 * done : 0.2 * done);
+  }
+}
+
+static void clear_body(void *argument, int rank, int size) {
+  trs_coordinate *c = argument;
+  int64_t begin, end;
+  trs_share(c->groups * c->nrows, rank, size, &begin, &end);
+  memset(c->next + begin, 0, (size_t)(end - begin) * sizeof *c->next);
+}
+
+static void count_body(void *argument, int rank, int size) {
+  (void)size;
+  read_text(argument, rank, false);
+}
+
+static void fill_body(void *argument, int rank, int size) {
+  (void)size;
+  read_text(argument, rank, true);
+}
+
+static void sum_body(void *argument, int rank, int size) {
+  trs_coordinate *c = argument;
+  int64_t begin, end, sum = 0;
+  trs_share(c->nrows, rank, size, &begin, &end);
+  for (int64_t group = 0; group < c->groups; group++)
+    for (int64_t i = begin; i < end; i++) sum += c->next[group * c->nrows + i];
+  c->partial[rank] = sum;
+}
+
+/* Counts become positions: row by row, and within a row group by group. */
+static void position_body(void *argument, int rank, int size) {
+  trs_coordinate *c = argument;
+  int64_t begin, end, at = c->partial[rank];
+  trs_share(c->nrows, rank, size, &begin, &end);
+  for (int64_t i = begin; i < end; i++) {
+    c->ptr[i] = at;
+    for (int64_t group = 0; group < c->groups; group++) {
+      int64_t *next = &c->next[group * c->nrows + i], count = *next;
+      *next = at;
+      at += count;
+    }
+  }
+}
+
+void trs_coordinate_rows(const trs_coordinate *c, int rank, int64_t *begin, int64_t *end) {
+  int64_t bounds[2];
+  for (int side = 0; side < 2; side++) {
+    int64_t share = c->nnz / c->body->size * (rank + side), low = 0, high = c->nrows;
+    while (low < high) {
+      int64_t middle = low + (high - low) / 2;
+      if (c->ptr[middle] < share)
+        low = middle + 1;
+      else
+        high = middle;
+    }
+    bounds[side] = low;
+  }
+  *begin = bounds[0];
+  *end = rank + 1 == c->body->size ? c->nrows : bounds[1];
+}
+
+static void order_body(void *argument, int rank, int size) {
+  trs_coordinate *c = argument;
+  int64_t begin, end;
+  (void)size;
+  trs_coordinate_rows(c, rank, &begin, &end);
+  c->bad_sums[rank] = -1;
+  for (int64_t i = begin; i < end; i++)
+    if (!order_row[c->body->scalar](c, i) && c->bad_sums[rank] < 0) c->bad_sums[rank] = i;
+}
+
+static void invent_body(void *argument, int rank, int size) {
+  trs_coordinate *c = argument;
+  int64_t begin, end;
+  (void)size;
+  trs_coordinate_rows(c, rank, &begin, &end);
+  for (int64_t i = begin; i < end; i++) invent_row[c->body->scalar](c, i);
+}
+
+static void run(trs_coordinate *c, void (*body)(void *, int, int)) {
+  trs_team_run(c->body->reading->team, c->body->size, body, c);
+}
+
+/* Closes the gaps that merged repeats have left. */
+static void compact(trs_coordinate *c) {
+  size_t size = trs_scalar_size(c->body->scalar);
+  int64_t at = 0;
+  for (int64_t i = 0; i < c->nrows; i++) {
+    int64_t begin = c->ptr[i], length = c->next[i];
+    memmove(c->idx + at, c->idx + begin, (size_t)length * sizeof *c->idx);
+    memmove((char *)c->val + (size_t)at * size, (char *)c->val + (size_t)begin * size,
+            (size_t)length * size);
+    c->ptr[i] = at;
+    at += length;
+  }
+  c->ptr[c->nrows] = c->nnz = at;
+}
+
+/* Fails if the counters do not match what the file declares. */
+static trs_status count_entries(trs_coordinate *c) {
+  run(c, clear_body);
+  run(c, count_body);
+  int64_t entries = 0;
+  for (int rank = 0; rank < c->body->size; rank++) entries += c->partial[rank];
+  if (c->failed || entries != c->body->banner->count) return trs_body_diagnose(c->body);
+  run(c, sum_body);
+  for (int rank = 0; rank < c->body->size; rank++) {
+    int64_t sum = c->partial[rank];
+    c->partial[rank] = c->nnz;
+    c->nnz += sum;
+  }
+  return TRS_SUCCESS;
+}
+
+static trs_status order_entries(trs_coordinate *c) {
+  run(c, order_body);
+  for (int rank = 0; rank < c->body->size; rank++)
+    if (c->bad_sums[rank] >= 0)
+      return trs_fail(TRS_ERROR_FORMAT, c->bad_sums[rank],
+                      "%s: repeated entries in row %lld add up beyond the range of their type",
+                      c->body->reading->path, (long long)c->bad_sums[rank] + 1);
+  if (c->repeats) compact(c);
+  if (c->body->banner->field == TRS_PATTERN) run(c, invent_body);
+  return TRS_SUCCESS;
+}
+
+static trs_status build(trs_coordinate *c) {
+  int size = c->body->size;
+  TRS_TRY(TRS_ALLOC(&c->partial, size));
+  TRS_TRY(TRS_ALLOC(&c->bad_sums, size));
+  TRS_TRY(TRS_ALLOC(&c->next, c->groups * c->nrows));
+  TRS_TRY(count_entries(c));
+  TRS_TRY(TRS_ALLOC(&c->ptr, c->nrows + 1));
+  TRS_TRY(TRS_ALLOC(&c->idx, c->nnz));
+  TRS_TRY(trs_alloc(&c->val, c->nnz, trs_scalar_size(c->body->scalar)));
+  run(c, position_body);
+  c->ptr[c->nrows] = c->nnz;
+  run(c, fill_body);
+  return c->failed ? trs_body_diagnose(c->body) : order_entries(c);
+}
+
+/* Counters may take half the memory of the matrix. */
+static int count_groups(const trs_banner *banner, int size) {
+  int64_t affordable = banner->nrows ? 6 * (banner->count / (8 * banner->nrows)) : size;
+  return affordable < size ? (affordable > 1 ? (int)affordable : 1) : size;
+}
+
+trs_status trs_coordinate_read(trs_matrix **A, const trs_body *body) {
+  trs_coordinate c = {.body = body,
+                      .nrows = body->banner->nrows,
+                      .ncols = body->banner->ncols,
+                      .nonfinite = body->reading->options.allow_nonfinite,
+                      .groups = count_groups(body->banner, body->size)};
+  trs_status status = build(&c);
+  trs_free(c.partial);
+  trs_free(c.bad_sums);
+  trs_free(c.next);
+  if (status) {
+    trs_free(c.ptr);
+    trs_free(c.idx);
+    trs_free(c.val);
+    return status;
+  }
+  status = trs_matrix_adopt(A, TRS_CSR, body->scalar, c.nrows, c.ncols, c.ptr, c.idx, c.val);
+  trs_reading_progress(body->reading, "reading", 1);
+  return status;
+}

@@ -1,0 +1,157 @@
+/* coordinate_tmpl.c - entries to their places, for one element type. */
+
+#include "io/value_tmpl.c"
+
+/* May the entry stand in a file of this symmetry, which holds the lower triangle only? */
+static bool NAME(allowed)(trs_symmetry symmetry, int64_t i, int64_t j, SCALAR value) {
+  if (symmetry == TRS_SKEW_SYMMETRIC) return i > j;
+  return i > j || (i == j && (symmetry == TRS_SYMMETRIC || NAME(is_real)(value)));
+}
+
+static bool NAME(place)(const trs_coordinate *c, int64_t *next, bool alone, int64_t i, int64_t j,
+                        SCALAR value) {
+  int64_t at = trs_take_place(next, i, alone);
+  if (at >= c->nnz) return false; /* the file has changed since the entries were counted */
+  c->idx[at] = (int32_t)j;
+  ((SCALAR *)c->val)[at] = value;
+  return true;
+}
+
+static bool NAME(place_mirrored)(const trs_coordinate *c, int64_t *next, bool alone, int64_t i,
+                                 int64_t j, SCALAR value) {
+  trs_symmetry symmetry = c->body->banner->symmetry;
+  if (!NAME(allowed)(symmetry, i, j, value)) return false;
+  if (i == j) return true;
+  if (symmetry == TRS_SKEW_SYMMETRIC) value = -value;
+  if (symmetry == TRS_HERMITIAN) value = CONJ(value);
+  return NAME(place)(c, next, alone, j, i, value);
+}
+
+/* Reads the lines of [text, end); false if one is bad. */
+static bool NAME(fill_piece)(const trs_coordinate *c, int64_t *next, bool alone, const char *text,
+                             const char *end) {
+  bool mirrored = c->body->banner->symmetry != TRS_UNSYMMETRIC;
+  while (text < end) {
+    int64_t i, j;
+    SCALAR value;
+    text = trs_skip_blanks(text);
+    const char *after = trs_parse_indices(text, &i, &j);
+    if (!after) { /* a blank line? */
+      text = trs_next_line(text, end);
+      if (!text) return false;
+      continue;
+    }
+    if (!trs_is_blank(*after) && c->body->banner->field != TRS_PATTERN) return false;
+    after = NAME(parse_scalar)(after, c->body, &value);
+    text = after ? trs_next_line(after, end) : NULL;
+    i--, j--;
+    if (!text || (uint64_t)i >= (uint64_t)c->nrows || (uint64_t)j >= (uint64_t)c->ncols ||
+        !NAME(place)(c, next, alone, i, j, value) ||
+        (mirrored && !NAME(place_mirrored)(c, next, alone, i, j, value)))
+      return false;
+  }
+  return true;
+}
+
+/* Column order, and a fixed one for repeated entries whatever order they came in. */
+static bool NAME(after)(const int32_t *idx, const SCALAR *val, int64_t a, int32_t j,
+                        const SCALAR *value) {
+  return idx[a] != j ? idx[a] > j : memcmp(&val[a], value, sizeof *value) > 0;
+}
+
+static void NAME(insertion_sort)(int32_t *idx, SCALAR *val, int64_t length) {
+  for (int64_t k = 1; k < length; k++) {
+    int32_t j = idx[k];
+    SCALAR value = val[k];
+    int64_t at = k;
+    for (; at > 0 && NAME(after)(idx, val, at - 1, j, &value); at--) {
+      idx[at] = idx[at - 1];
+      val[at] = val[at - 1];
+    }
+    idx[at] = j;
+    val[at] = value;
+  }
+}
+
+static void NAME(sift_down)(int32_t *idx, SCALAR *val, int64_t root, int64_t length) {
+  int32_t j = idx[root];
+  SCALAR value = val[root];
+  for (int64_t child; (child = 2 * root + 1) < length; root = child) {
+    if (child + 1 < length && NAME(after)(idx, val, child + 1, idx[child], &val[child])) child++;
+    if (!NAME(after)(idx, val, child, j, &value)) break;
+    idx[root] = idx[child];
+    val[root] = val[child];
+  }
+  idx[root] = j;
+  val[root] = value;
+}
+
+/* Needs no memory, and no time beyond length log length on any input. */
+static void NAME(heap_sort)(int32_t *idx, SCALAR *val, int64_t length) {
+  for (int64_t root = length / 2; root-- > 0;) NAME(sift_down)(idx, val, root, length);
+  for (int64_t last = length - 1; last > 0; last--) {
+    int32_t j = idx[last];
+    SCALAR value = val[last];
+    idx[last] = idx[0];
+    val[last] = val[0];
+    idx[0] = j;
+    val[0] = value;
+    NAME(sift_down)(idx, val, 0, last);
+  }
+}
+
+/* Adds up repeats in a sorted row; returns its new length. */
+static int64_t NAME(merge)(int32_t *idx, SCALAR *val, int64_t length, bool *overflow) {
+  int64_t count = 0;
+  for (int64_t k = 0; k < length; k++) {
+    if (count && idx[count - 1] == idx[k]) {
+      val[count - 1] += val[k];
+      REAL parts[2] = {0};
+      memcpy(parts, &val[count - 1], sizeof *val);
+      *overflow |= !isfinite(parts[0]) || !isfinite(parts[1]);
+      continue;
+    }
+    idx[count] = idx[k];
+    val[count++] = val[k];
+  }
+  return count;
+}
+
+/* Puts row i in order; false if a sum of repeated entries overflows. */
+static bool NAME(order_row)(trs_coordinate *c, int64_t i) {
+  int64_t begin = c->ptr[i], length = c->ptr[i + 1] - begin;
+  int32_t *idx = c->idx + begin;
+  SCALAR *val = (SCALAR *)c->val + begin;
+  bool rising = true, overflow = false;
+  for (int64_t k = 1; k < length; k++) rising &= idx[k] > idx[k - 1];
+  c->next[i] = length;
+  if (rising) return true;
+  if (length <= 48)
+    NAME(insertion_sort)(idx, val, length);
+  else
+    NAME(heap_sort)(idx, val, length);
+  c->next[i] = NAME(merge)(idx, val, length, &overflow);
+  if (c->next[i] < length) atomic_store_explicit(&c->repeats, true, memory_order_relaxed);
+  return !overflow || c->nonfinite;
+}
+
+/* Values for row i of a pattern: a function of the seed and the position, the same on both sides of
+ * the diagonal where the file is symmetric. */
+static void NAME(invent_row)(trs_coordinate *c, int64_t i) {
+  bool symmetric = c->body->banner->symmetry == TRS_SYMMETRIC;
+  uint64_t seed = c->body->reading->options.seed;
+  SCALAR *val = c->val;
+  double sum = 1;
+  int64_t diagonal = -1;
+  for (int64_t p = c->ptr[i]; p < c->ptr[i + 1]; p++) {
+    int64_t j = c->idx[p], row = symmetric && j > i ? j : i, column = row == i ? j : i;
+    if (i == j) {
+      diagonal = p;
+      continue;
+    }
+    REAL value = (REAL)trs_random_signed(seed, (uint64_t)(row * c->ncols + column));
+    val[p] = value;
+    sum += fabs((double)value);
+  }
+  if (diagonal >= 0) val[diagonal] = (REAL)sum;
+}

@@ -1,0 +1,68 @@
+/* hdf5.h - matrices in HDF5 files, laid out as the Binsparse specification 0.1 says: a group with
+ * an attribute "binsparse", the descriptor in JSON, and one-dimensional datasets "pointers_to_1",
+ * "indices_1" (and "indices_0" for coordinates) and "values".  Each dataset written here carries
+ * its CRC-32 in an attribute "crc32". */
+#ifndef TRS_IO_HDF5_H
+#define TRS_IO_HDF5_H
+
+#include "io/reading.h"
+
+/* By the name's ending: .h5, .hdf5. */
+bool trs_hdf5_is_name(const char *path);
+
+/* By the first bytes, or else by the name. */
+trs_status trs_hdf5_is_file(const char *path, bool *is);
+
+trs_status trs_hdf5_read(trs_matrix **A, const trs_reading *reading);
+trs_status trs_hdf5_write(const trs_matrix *A, const char *path, trs_team *team);
+
+/* ---- What files of other kinds are built from -------------------------------------------- */
+
+typedef enum trs_hdf5_type { TRS_HDF5_I32, TRS_HDF5_I64, TRS_HDF5_F32, TRS_HDF5_F64 } trs_hdf5_type;
+
+static inline int64_t trs_hdf5_type_size(trs_hdf5_type type) {
+  return type == TRS_HDF5_I32 || type == TRS_HDF5_F32 ? 4 : 8;
+}
+
+typedef struct trs_hdf5_dataset {
+  const char *name;
+  trs_hdf5_type type;
+  int64_t count;
+  const void *data;
+} trs_hdf5_dataset;
+
+enum { TRS_HDF5_DATASETS = 8, TRS_HDF5_GROUPS = 2, TRS_HDF5_TEXT = 512 };
+
+/* A group to be written: one text attribute, datasets, groups inside. */
+typedef struct trs_hdf5_group {
+  const char *name;
+  const char *attribute;
+  char text[TRS_HDF5_TEXT];
+  int ndatasets, ngroups;
+  trs_hdf5_dataset datasets[TRS_HDF5_DATASETS];
+  const struct trs_hdf5_group *groups[TRS_HDF5_GROUPS];
+} trs_hdf5_group;
+
+/* The group that holds A; it refers to A's arrays. */
+void trs_hdf5_describe_matrix(trs_hdf5_group *group, const char *name, const trs_matrix *A);
+
+trs_status trs_hdf5_write_file(const trs_hdf5_group *root, const char *path, trs_team *team);
+
+/* An open file.  HDF5 itself is used under a lock that is held until the file is closed. */
+typedef struct trs_hdf5_file trs_hdf5_file;
+
+trs_status trs_hdf5_open(trs_hdf5_file **file, const trs_reading *reading);
+void trs_hdf5_close(trs_hdf5_file *file);
+
+/* A group's text attribute, to be released with trs_free; NULL if there is none.  group is "/" or
+ * a path from there. */
+trs_status trs_hdf5_get_text(trs_hdf5_file *file, const char *group, const char *name, char **text);
+bool trs_hdf5_has(trs_hdf5_file *file, const char *group, const char *name);
+
+/* The dataset of that name, of count elements, converted to the type. */
+trs_status trs_hdf5_get_array(trs_hdf5_file *file, const char *group, const char *name,
+                              trs_hdf5_type type, int64_t count, void **data);
+trs_status trs_hdf5_get_matrix(trs_hdf5_file *file, const trs_reading *reading, const char *group,
+                               trs_matrix **A);
+
+#endif

@@ -1,0 +1,25 @@
+/* matrix_market.h - whole Matrix Market files, for io's own use. */
+#ifndef TRS_IO_MATRIX_MARKET_H
+#define TRS_IO_MATRIX_MARKET_H
+
+#include "io/output_file.h"
+#include "io/reading.h"
+
+trs_status trs_matrix_market_read(trs_matrix **A, const trs_reading *reading);
+trs_status trs_matrix_market_read_dense(void **values, int64_t *nrows, int64_t *ncols,
+                                        trs_scalar scalar, const trs_reading *reading);
+
+trs_status trs_matrix_market_write(const trs_matrix *A, trs_output *output, trs_team *team);
+
+/* Column-major or row-major values with leading dimension ld, as an array. */
+typedef struct trs_dense {
+  const void *values;
+  int64_t nrows, ncols, ld;
+  trs_layout layout;
+  trs_scalar scalar;
+} trs_dense;
+
+trs_status trs_matrix_market_write_dense(const trs_dense *dense, trs_output *output,
+                                         trs_team *team);
+
+#endif

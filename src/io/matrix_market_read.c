@@ -1,0 +1,106 @@
+/* matrix_market_read.c - Matrix Market files to a sparse matrix or a dense array, whichever of the
+ * two the file holds. */
+#include "io/body.h"
+#include "io/matrix_market.h"
+#include "matrix/matrix.h"
+#include "matrix/values.h"
+
+typedef struct source {
+  trs_text text;
+  trs_banner banner;
+  trs_body body;
+} source;
+
+static trs_status open_body(source *file, const trs_reading *reading) {
+  TRS_TRY(trs_text_open(&file->text, reading));
+  file->body =
+      (trs_body){.reading = reading, .text = &file->text, .banner = &file->banner, .size = 1};
+  trs_status status = trs_banner_read(&file->banner, &file->text, reading->path);
+  if (!status)
+    status = trs_reading_scalar(reading, file->banner.field == TRS_COMPLEX, &file->body.scalar);
+  if (status)
+    trs_text_close(&file->text);
+  else
+    file->body.size = trs_body_members(&file->body);
+  return status;
+}
+
+/* The nonzero values of a dense array, in rows; idx and val are NULL when they are only counted. */
+static void gather_nonzeros(const trs_body *body, const void *dense, int64_t *ptr, int32_t *idx,
+                            void *val) {
+  int64_t nrows = body->banner->nrows, ncols = body->banner->ncols, count = 0;
+  for (int64_t i = 0; i < nrows; i++) {
+    ptr[i] = count;
+    for (int64_t j = 0; j < ncols; j++) {
+      double complex value = trs_value_get(dense, i + j * nrows, body->scalar);
+      if (value == 0) continue;
+      if (idx) idx[count] = (int32_t)j;
+      if (val) trs_value_set(val, count, body->scalar, value);
+      count++;
+    }
+  }
+  ptr[nrows] = count;
+}
+
+/* In an array zero means that there is no entry. */
+static trs_status read_array_matrix(trs_matrix **A, const trs_body *body) {
+  const trs_banner *banner = body->banner;
+  void *dense = NULL, *val = NULL;
+  int64_t *ptr = NULL;
+  int32_t *idx = NULL;
+  TRS_TRY(trs_array_read(&dense, body));
+  trs_status status = TRS_ALLOC(&ptr, banner->nrows + 1);
+  if (!status) gather_nonzeros(body, dense, ptr, NULL, NULL);
+  if (!status) status = TRS_ALLOC(&idx, ptr[banner->nrows]);
+  if (!status) status = trs_alloc(&val, ptr[banner->nrows], trs_scalar_size(body->scalar));
+  if (!status) gather_nonzeros(body, dense, ptr, idx, val);
+  trs_free(dense);
+  if (!status)
+    return trs_matrix_adopt(A, TRS_CSR, body->scalar, banner->nrows, banner->ncols, ptr, idx, val);
+  trs_free(ptr);
+  trs_free(idx);
+  trs_free(val);
+  return status;
+}
+
+trs_status trs_matrix_market_read(trs_matrix **A, const trs_reading *reading) {
+  source file;
+  TRS_TRY(open_body(&file, reading));
+  trs_status status = file.banner.coordinate ? trs_coordinate_read(A, &file.body)
+                                             : read_array_matrix(A, &file.body);
+  trs_text_close(&file.text);
+  return status;
+}
+
+static trs_status read_sparse_dense(void **values, const trs_body *body) {
+  const trs_banner *banner = body->banner;
+  size_t size = trs_scalar_size(body->scalar);
+  trs_matrix *A;
+  if (banner->field == TRS_PATTERN)
+    return trs_fail(TRS_ERROR_FORMAT, -1, "%s:1: a pattern holds no values to read as vectors",
+                    body->reading->path);
+  TRS_TRY(trs_coordinate_read(&A, body));
+  trs_status status = trs_alloc_zero(values, banner->nrows * banner->ncols, size);
+  for (int64_t i = 0; !status && i < A->nrows; i++)
+    for (int64_t p = A->ptr[i]; p < A->ptr[i + 1]; p++)
+      memcpy((char *)*values + (size_t)(i + A->idx[p] * A->nrows) * size,
+             (const char *)A->val + (size_t)p * size, size);
+  trs_matrix_destroy(A);
+  return status;
+}
+
+trs_status trs_matrix_market_read_dense(void **values, int64_t *nrows, int64_t *ncols,
+                                        trs_scalar scalar, const trs_reading *reading) {
+  source file;
+  trs_reading typed = *reading;
+  typed.options.scalar = &scalar;
+  TRS_TRY(open_body(&file, &typed));
+  trs_status status = file.banner.coordinate ? read_sparse_dense(values, &file.body)
+                                             : trs_array_read(values, &file.body);
+  if (!status) {
+    *nrows = file.banner.nrows;
+    *ncols = file.banner.ncols;
+  }
+  trs_text_close(&file.text);
+  return status;
+}

@@ -1,0 +1,26 @@
+/* output_file.h - files that appear under their name only when complete. */
+#ifndef TRS_IO_OUTPUT_FILE_H
+#define TRS_IO_OUTPUT_FILE_H
+
+#include <stdbool.h>
+
+#include "base/status.h"
+
+typedef struct trs_output {
+  const char *path; /* as the caller gave it */
+  char *target;     /* the file to replace, symbolic links followed */
+  char *temporary;  /* beside it; NULL for what cannot be replaced, such as a device or a pipe */
+  int fd;
+} trs_output;
+
+/* Creates the temporary file, or opens a device or pipe itself. */
+trs_status trs_output_open(trs_output *output, const char *path);
+
+/* Writes at the current position. */
+trs_status trs_output_write(trs_output *output, const void *bytes, int64_t count);
+
+/* Given what the writing came to: puts the file under its name, flushed to the disk, or removes it.
+ */
+trs_status trs_output_close(trs_output *output, trs_status status);
+
+#endif

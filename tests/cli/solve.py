@@ -1,0 +1,258 @@
+"""trireme solve, factor, gen and info on what they should manage, answers computed here again."""
+
+import os
+import random
+
+from harness import (FOLDER, check, close, finish, has, leftovers, matrix, path, read,
+                     read_vectors, refuses, run, skip, vectors, write)
+
+N = 40
+rng = random.Random(7)
+
+
+def general(complex_values=False):
+    """Triplets of a diagonally dominant matrix, counted from 0."""
+    def value():
+        return complex(rng.uniform(-1, 1), rng.uniform(-1, 1)) if complex_values else \
+            rng.uniform(-1, 1)
+    entries = {(i, j): value() for i in range(N) for j in range(N)
+               if i != j and rng.random() < 0.15}
+    for i in range(N):
+        entries[i, i] = 4 + sum(abs(v) for (r, _), v in entries.items() if r == i)
+    return entries
+
+
+def triangle(A, lower):
+    return {(i, j): v for (i, j), v in A.items() if (i >= j if lower else i <= j)}
+
+
+def store(name, A):
+    def numbers(v):
+        return (repr(v.real), repr(v.imag)) if isinstance(v, complex) else (repr(v),)
+    entries = [(i + 1, j + 1, *numbers(v)) for (i, j), v in sorted(A.items())]
+    is_complex = any(isinstance(v, complex) for v in A.values())
+    if is_complex:
+        entries = [(*e, "0") if len(e) == 3 else e for e in entries]
+    return matrix(name, N, entries, kind=("complex" if is_complex else "real") + " general")
+
+
+def times(A, x, trans="n", unit=False):
+    b = list(x) if unit else [0] * N
+    for (i, j), v in A.items():
+        if unit and i == j:
+            continue
+        if trans == "n":
+            b[i] += v * x[j]
+        else:
+            b[j] += (v.conjugate() if trans == "c" else v) * x[i]
+    return b
+
+
+A = general()
+Z = general(complex_values=True)
+store("A.mtx", A)
+store("L.mtx", triangle(A, True))
+store("U.mtx", triangle(A, False))
+store("Z.mtx", Z)
+x = [rng.uniform(-1, 1) for _ in range(N)]
+y = [rng.uniform(-1, 1) for _ in range(N)]
+
+
+# ---- every kind of triangle, against b = op(T) x
+
+for lower in (True, False):
+    T, uplo, name = triangle(A, lower), "lower" if lower else "upper", "L.mtx" if lower else "U.mtx"
+    for trans in "ntc":
+        for unit in (False, True):
+            vectors("b.mtx", [times(T, x, trans, unit)])
+            more = ["--diag", "unit"] if unit else []
+            o = run("solve", "A.mtx", "--uplo", uplo, "--trans", trans, *more, "-b", "b.mtx", "-o",
+                    "x.mtx")
+            check(f"{uplo} triangle of A, trans {trans}, {'unit' if unit else 'nonunit'} diagonal",
+                  o.code == 0 and close(read_vectors("x.mtx")[0], x), o)
+    vectors("b.mtx", [times(T, x), times(T, y)])
+    o = run("solve", name, "-b", "b.mtx", "-o", "x.mtx")
+    check(f"a matrix that is {uplo} triangular, as it is, two right-hand sides",
+          o.code == 0 and close(read_vectors("x.mtx")[0], x) and close(read_vectors("x.mtx")[1], y)
+          and f"{uplo} triangle" in o.out and "2 right-hand sides from b.mtx" in o.out, o)
+
+# ---- precisions
+
+for precision, tolerance in [("s", 1e-4), ("d", 1e-12), ("c", 1e-4), ("z", 1e-12)]:
+    vectors("b.mtx", [times(triangle(A, True), x)])
+    o = run("solve", "L.mtx", "--precision", precision, "-b", "b.mtx", "-o", "x.mtx")
+    check(f"precision {precision}", o.code == 0 and
+          close(read_vectors("x.mtx")[0], x, tolerance), o)
+o = run("solve", "Z.mtx", "--uplo", "lower", "--trans", "c")
+check("a complex matrix is solved in double complex", o.code == 0 and "double complex" in o.out, o)
+refuses("complex values are not cut down to real", 2, "Z.mtx", "solve", "Z.mtx", "--uplo", "lower",
+        "--precision", "d")
+
+# ---- where and how
+
+for backend in ["serial", "threads", "threads:1", "threads:2", "threads:5", "auto"]:
+    o = run("solve", "gen:poisson2d5:60", "--uplo", "lower", "--backend", backend, "--nrhs", "3",
+            "--repeat", "3")
+    check(f"backend {backend}", o.code == 0 and "median of 3" in o.out, o)
+for method in [l.split()[0] for l in run("methods").out.splitlines() if l[:1].strip()]:
+    o = run("solve", "gen:poisson2d5:60", "--uplo", "upper", "--method", method)
+    check(f"method {method}", o.code == 0 and method in o.out, o)
+o = run("solve", "gen:poisson2d5:60", "--uplo", "lower", "--repeat", "1")
+check("one repeat", o.code == 0 and ", once" in o.out, o)
+run("solve", "L.mtx", "--rhs", "random:5", "-o", "x.mtx")
+first = read("x.mtx")
+run("solve", "L.mtx", "--rhs", "random:5", "-o", "x.mtx", "--backend", "serial")
+check("the same seed gives the same system", close(read_vectors("x.mtx")[0],
+      [complex(*map(float, l.split())) for l in first.decode().splitlines()[2:]]
+      if first.count(b"%") == 2 else read_vectors("x.mtx")[0]))
+run("solve", "L.mtx", "--rhs", "random:6", "-o", "x.mtx")
+check("another seed gives another", read("x.mtx") != first)
+
+# ---- diagonals
+
+matrix("gap.mtx", 3, [(1, 1, 2), (2, 1, -4), (3, 2, 1), (3, 3, 0)])
+refuses("a missing diagonal entry", 3, ["gap.mtx", "row 1 ", "--add-diagonal", "--diag unit"], "solve", "gap.mtx")
+vectors("b.mtx", [[2, 0, 2]])
+o = run("solve", "gap.mtx", "--add-diagonal", "-b", "b.mtx", "-o", "x.mtx")
+check("--add-diagonal", o.code == 0 and close(read_vectors("x.mtx")[0], [1, 1, 1]), o)
+o = run("solve", "gap.mtx", "--diag", "unit")
+check("--diag unit needs no diagonal", o.code == 0, o)
+matrix("zero.mtx", 2, [(1, 1, 1), (2, 2, 0)])
+o = refuses("a zero pivot", 1, ["zero.mtx", "row 1"], "solve", "zero.mtx")
+matrix("diagonal.mtx", 2, [(1, 1, 2), (2, 2, 4)])
+vectors("b.mtx", [[2, 4]])
+for uplo in [[], ["--uplo", "lower"], ["--uplo", "upper"]]:
+    o = run("solve", "diagonal.mtx", *uplo, "-b", "b.mtx", "-o", "x.mtx")
+    check("a diagonal matrix " + " ".join(uplo), o.code == 0 and
+          close(read_vectors("x.mtx")[0], [1, 1]), o)
+
+# ---- numerical failure
+
+matrix("overflow.mtx", 3, [(1, 1, 1e-300), (2, 1, 1e300), (2, 2, 1), (3, 2, 1), (3, 3, 1)])
+before = os.listdir(FOLDER)
+o = refuses("a solution that overflows", 1, ["backward error", "no solution is written"], "solve",
+            "overflow.mtx", "-o", "bad.mtx")
+check("a wrong solution is not written", not leftovers(before), leftovers(before))
+check("and the table says so", "NOT small" in o.out, o)
+
+# ---- JSON
+
+KEYS = ["matrix.n", "matrix.nnz", "matrix.levels", "plan.backend", "plan.method", "plan.reason",
+        "time.analysis_s", "time.update_s", "time.solve_s.min", "time.solve_s.median", "bytes",
+        "bound_s", "backward_error.componentwise", "backward_error.normwise"]
+MORE = ["matrix.name", "matrix.scalar", "matrix.kind", "system.trans", "system.diag", "system.nrhs",
+        "plan.threads", "memory.peak_bytes", "version", "command"]
+
+
+def at(report, key):
+    for word in key.split("."):
+        report = report[word] if isinstance(report, dict) and word in report else None
+    return report
+
+
+json = has("jansson")
+if json:
+    o = run("solve", "gen:poisson2d5:50", "--uplo", "lower", "--nrhs", "2", "--json")
+    j = o.json()
+    check("--json prints JSON and nothing else", o.code == 0 and j and o.err == "", o)
+    for key in KEYS + MORE:
+        check(f"JSON has {key}", at(j, key) is not None, o)
+    for key in KEYS:
+        if not key.startswith("plan"):
+            check(f"JSON's {key} is a number", isinstance(at(j, key), (int, float)), o)
+    check("JSON's numbers", at(j, "matrix.n") == 2500 and at(j, "matrix.nnz") == 7400 and
+          at(j, "matrix.levels") == 99 and at(j, "system.nrhs") == 2, o)
+    check("JSON's times", 0 < at(j, "time.solve_s.min") <= at(j, "time.solve_s.median"), o)
+    check("JSON's backward error", at(j, "backward_error.componentwise") <=
+          at(j, "backward_error.limit") and "error" not in j, o)
+    o = run("solve", "overflow.mtx", "--json")
+    j = o.json()
+    check("JSON of a numerical failure", o.code == 1 and at(j, "error.exit_code") == 1 and
+          at(j, "matrix.n") == 3 and "backward_error" in j and
+          o.err.startswith("trireme: "), o)
+    o = run("solve", "zero.mtx", "--json")
+    check("JSON of a zero pivot", o.code == 1 and at(o.json(), "error.row") == 1 and
+          at(o.json(), "error.status") == "zero pivot", o)
+    o = run("info", "A.mtx", "--json")
+    j = o.json()
+    check("JSON of info", o.code == 0 and at(j, "matrix.n") == N and
+          sum(at(j, "lower.level_rows")) == N and at(j, "upper.levels") > 0 and
+          at(j, "matrix.symmetric_pattern") is False, o)
+else:
+    skip("JSON", "not in this build")
+
+# ---- factors
+
+if has("HDF5"):
+    kinds = {"triangle": [], "ilu0": [], "ic0": ["gen:poisson2d5:12"],
+             "lu": [] if has("SuperLU") else None}
+    for kind, source in kinds.items():
+        if source is None:
+            refuses("lu without SuperLU", 4, "libsuperlu-dev", "factor", "A.mtx", "-o", "F.h5")
+            continue
+        more = ["--order", "natural"] if kind == "lu" else []
+        o = run("factor", *(source or ["A.mtx"]), "-o", "F.h5", "--kind", kind, *more)
+        check(f"factor --kind {kind}", o.code == 0 and kind in o.out and
+              f"written         F.h5" in o.out, o)
+        for trans in "nt":
+            o = run("solve", "F.h5", "--trans", trans)
+            check(f"solve with factors {kind}, trans {trans}", o.code == 0 and
+                  ("A x = b" if trans == "n" else "A^T x = b") in o.out, o)
+        o = run("info", "F.h5")
+        check(f"info of factors {kind}", o.code == 0 and kind in o.out and "in L" in o.out, o)
+    if has("SuperLU"):
+        orders = ["natural"] + ["nd"] * has("METIS") + ["amd"] * has("AMD")
+        for order in orders:
+            for trans in "nt":
+                vectors("b.mtx", [times(A, x, trans)])
+                run("factor", "A.mtx", "-o", "F.h5", "--order", order)
+                o = run("solve", "F.h5", "-b", "b.mtx", "-o", "x.mtx", "--trans", trans)
+                check(f"A x = b through LU, order {order}, trans {trans}",
+                      o.code == 0 and close(read_vectors("x.mtx")[0], x, 1e-10), o)
+        o = run("factor", "gen:poisson3d7:8", "-o", "F.h5", "--leaves", "4", "--pivot-threshold",
+                "0.5", "--order", orders[-1])
+        check("factor with all its options", o.code == 0, o)
+        refuses("leaves not a power of two", 2, "power of two", "factor", "gen:poisson3d7:8", "-o",
+                "F.h5", "--leaves", "3", "--order", "nd")
+    refuses("--uplo with factors", 2, "leave out --uplo", "solve", "F.h5", "--uplo", "lower")
+    refuses("--diag with factors", 2, "leave out --diag", "solve", "F.h5", "--diag", "unit")
+    refuses("factors of factors", 3, "needs a matrix", "factor", "F.h5", "-o", "G.h5")
+    if json:
+        o = run("factor", "A.mtx", "-o", "F.h5", "--kind", "ilu0", "--json")
+        check("JSON of factor", o.code == 0 and at(o.json(), "factors.kind") == "ilu0" and
+              at(o.json(), "output.bytes") > 0 and at(o.json(), "factors.fill") > 0, o)
+        o = run("solve", "F.h5", "--json")
+        check("JSON of a solve with factors", o.code == 0 and
+              all(at(o.json(), k) is not None for k in KEYS) and
+              at(o.json(), "matrix.kind") == "factors", o)
+else:
+    refuses("factors without HDF5", 4, "libhdf5-dev", "factor", "A.mtx", "-o", "F.h5", "--kind",
+            "triangle")
+
+# ---- gen and info
+
+for name in ["gen:poisson2d5:9", "poisson2d5:9"]:
+    o = run("gen", name, "-o", "P.mtx")
+    check(f"gen {name}", o.code == 0 and "81 x 81, 369 entries" in o.out, o)
+a, b = run("info", "P.mtx").out, run("info", "gen:poisson2d5:9").out
+check("a generated file is what its name is",
+      [l for l in a.splitlines()[1:] if "bound" not in l] ==
+      [l for l in b.splitlines()[1:] if "bound" not in l], a + b)
+for words, said in [(["A.mtx"], ["general", "unsymmetric pattern"]),
+                    (["P.mtx"], ["symmetric", "17", "1 to 9"]),
+                    (["L.mtx"], ["lower triangular"]),
+                    (["U.mtx"], ["upper triangular"]),
+                    (["diagonal.mtx"], ["diagonal"]),
+                    (["gap.mtx"], ["1 entry missing, the first in row 1"])]:
+    o = run("info", *words)
+    check("info " + words[0], o.code == 0 and all(s in o.out for s in said), o)
+matrix("wide.mtx", 2, [(1, 1, 1), (2, 5, 1)], columns=5)
+o = run("info", "wide.mtx")
+check("info of a rectangular matrix", o.code == 0 and "rectangular" in o.out, o)
+matrix("none.mtx", 0, [])
+for words in [["info", "none.mtx"], ["solve", "none.mtx"]]:
+    o = run(*words)
+    check(f"a matrix without rows, {words[0]}", o.code == 0, o)
+o = run("info", "P.mtx", env={"LC_ALL": "C"})
+check("plain letters where the locale has no others", o.out.isascii(), o)
+finish()

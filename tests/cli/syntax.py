@@ -1,0 +1,166 @@
+"""Help, manual pages, completion scripts, and what happens to mistyped command lines."""
+
+import re
+import shutil
+import subprocess
+
+from harness import check, finish, has, path, refuses, run, skip, write
+
+COMMANDS = ["solve", "factor", "info", "gen", "methods", "completion", "help"]
+ENTRY = re.compile(r"^  (?:-\w, |    )(--[a-z-]+)", re.MULTILINE)
+
+# ---- help and version
+
+o = run("--help")
+check("help names every command", o.code == 0 and all(f"\n  {c} " in o.out for c in COMMANDS), o)
+check("help explains the exit codes", all(f"\n  {c}   " in o.out for c in range(6)), o)
+check("help goes to standard output", o.err == "", o)
+check("help without a command is --help", run("help").out == o.out)
+o = run("--version")
+check("version names the features", re.match(r"trireme \d+\.\d+\.\d+\n", o.out) and
+      "METIS" in o.out and "jansson" in o.out, o)
+
+options = {}
+for c in COMMANDS:
+    o = run(c, "--help")
+    check(f"{c} --help", o.code == 0 and o.out.startswith(f"Usage: trireme {c}"), o)
+    check(f"{c} -h and help {c} are the same",
+          run(c, "-h").out == o.out and run("help", c).out == o.out)
+    check(f"{c} --help fits 80 columns", all(len(l) <= 80 for l in o.out.splitlines()), o)
+    part = o.out.split("\nOptions\n")[1].split("\n\n")[0]
+    options[c] = sorted(ENTRY.findall(part))
+check("solve has its options", set(options["solve"]) >= {
+    "--uplo", "--trans", "--diag", "--add-diagonal", "--rhs", "--nrhs", "--backend", "--method",
+    "--precision", "--repeat", "--json"}, options["solve"])
+
+# ---- manual pages
+
+for c in ["", *COMMANDS]:
+    o = run("help", "--man", *([c] if c else []))
+    name = f"trireme-{c}" if c else "trireme"
+    check(f"manual page {name}", o.code == 0 and f'.TH "{name.upper()}" 1' in o.out and
+          ".SH EXIT STATUS" in o.out, o)
+    if not shutil.which("groff"):
+        skip(f"manual page {name} is clean", "no groff")
+        continue
+    done = subprocess.run(["groff", "-man", "-ww", "-Tutf8", "-z"], input=o.out.encode(),
+                          capture_output=True)
+    check(f"manual page {name} is clean", not done.stderr, done.stderr)
+    shown = subprocess.run(["groff", "-man", "-Tascii", "-P-c"], input=o.out.encode(),
+                           capture_output=True).stdout.decode()
+    bare = re.sub(".\b", "", shown)
+    check(f"manual page {name} shows every option", all(x in bare for x in options.get(c, [])), bare)
+
+# ---- completion
+
+BASH = r"""source "$1"; shift
+COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1))
+compopt() { :; }
+_trireme; printf '%s\n' "${COMPREPLY[@]}" """
+
+
+def complete(script, *words):
+    done = subprocess.run(["bash", "-c", BASH, "bash", script, "trireme", *words],
+                          capture_output=True, text=True)
+    return done.stdout.split()
+
+
+script = write("completion.bash", run("completion", "bash").out)
+if shutil.which("bash"):
+    check("bash completes commands", complete(script, "so") == ["solve"])
+    check("bash completes options", complete(script, "solve", "--ad") == ["--add-diagonal"])
+    check("bash completes every option",
+          all(set(complete(script, c, "--")) == set(options[c]) for c in COMMANDS))
+    check("bash completes choices", complete(script, "solve", "--uplo", "") == ["lower", "upper"])
+    check("bash completes methods", "serial" in complete(script, "solve", "--method", ""))
+    check("bash completes generators", any(w.startswith("poisson2d5") for w in
+                                           complete(script, "gen", "poi")))
+    check("bash completes files", path("completion.bash") in
+          complete(script, "solve", path("completion.b")))
+else:
+    skip("bash completion", "no bash")
+for shell in ["zsh", "fish"]:
+    o = run("completion", shell)
+    check(f"{shell} script knows every option", o.code == 0 and
+          all(x[2:] in o.out for c in COMMANDS for x in options[c]), o)
+    if not shutil.which(shell):
+        skip(f"{shell} accepts its script", f"no {shell}")
+        continue
+    done = subprocess.run([shell, "-n", write("completion." + shell, o.out)], capture_output=True)
+    check(f"{shell} accepts its script", done.returncode == 0 and not done.stderr, done.stderr)
+
+if shutil.which("fish"):
+    done = subprocess.run(["fish", "-c", f"source {path('completion.fish')}; "
+                           "complete -C 'trireme solve --up'; complete -C 'trireme so'; "
+                           "complete -C 'trireme solve --uplo l'"], capture_output=True, text=True)
+    check("fish completes commands, options and choices",
+          [l.split("\t")[0] for l in done.stdout.splitlines()] == ["--uplo", "solve", "lower"],
+          done.stdout + done.stderr)
+
+# ---- lists
+
+o = run("methods")
+check("methods lists serial and threads", o.code == 0 and "\nthreads" in "\n" + o.out and
+      "serial" in o.out, o)
+o = run("gen", "--list")
+check("gen --list", o.code == 0 and "gen:poisson2d5:" in o.out, o)
+
+# ---- mistakes
+
+refuses("no command", 2, "a command is missing")
+refuses("unknown command", 2, "did you mean solve?", "sovle", "x.mtx")
+refuses("unknown command, nothing near", 2, "no command 'xyzzyplugh'", "xyzzyplugh")
+refuses("unknown command in help", 2, "did you mean factor?", "help", "facter")
+refuses("unknown option of trireme", 2, "did you mean --version?", "--versoin")
+refuses("unknown option", 2, "did you mean --uplo?", "solve", "m.mtx", "--ulpo", "lower")
+refuses("unknown option, nothing near", 2, "no option --frobnicate", "solve", "--frobnicate", "x")
+refuses("unknown letter", 2, "no option -q", "solve", "-q", "m.mtx")
+refuses("missing operand", 2, "something is missing", "solve", "--uplo", "lower")
+refuses("one operand too many", 2, "'b.mtx' is one word too many", "solve", "a.mtx", "b.mtx")
+refuses("missing value", 2, "--uplo needs a value: lower|upper", "solve", "a.mtx", "--uplo")
+refuses("empty value", 2, "empty value", "solve", "a.mtx", "-o", "")
+refuses("value for a flag", 2, "takes no value", "solve", "a.mtx", "--add-diagonal=yes")
+refuses("bad choice", 2, ["lower or upper", "did you mean lower?"], "solve", "a.mtx", "--uplo",
+        "lowr")
+refuses("bad choice, nothing near", 2, "n, t or c, not 'xyz'", "solve", "a.mtx", "--trans=xyz")
+refuses("bad count", 2, "whole number, not '3x'", "solve", "a.mtx", "--nrhs", "3x")
+refuses("count too small", 2, "--nrhs takes a number", "solve", "a.mtx", "--nrhs", "0")
+refuses("count too large", 2, "--nrhs takes a number", "solve", "a.mtx", "--nrhs",
+        "99999999999999999999")
+refuses("bad real", 2, "takes a number", "factor", "a.mtx", "-o", "f.h5", "--pivot-threshold", "x")
+refuses("real out of range", 2, "from 0 to 1", "factor", "a.mtx", "-o", "f.h5",
+        "--pivot-threshold", "1.5")
+refuses("bad seed", 2, "random:SEED", "solve", "gen:chain:5", "--uplo", "lower", "--rhs",
+        "random:x")
+refuses("bad rhs", 2, "random or random:SEED", "solve", "gen:chain:5", "--uplo", "lower", "--rhs",
+        "ones")
+refuses("two kinds of right-hand sides", 2, "not both", "solve", "a.mtx", "-b", "b.mtx", "--rhs",
+        "random")
+refuses("unknown backend", 2, "gpu9", "solve", "gen:chain:5", "--uplo", "lower", "--backend", "gpu9")
+refuses("unknown method", 2, "fastest", "solve", "gen:chain:5", "--uplo", "lower", "--method",
+        "fastest")
+refuses("factor without -o", 2, "-o FILE is missing", "factor", "gen:chain:5")
+refuses("gen without -o", 2, "-o FILE is missing", "gen", "gen:chain:5")
+refuses("gen without a name", 2, "a name is missing", "gen")
+refuses("unknown generator", 2, "gen:poison", "gen", "poison:3", "-o", "x.mtx")
+refuses("generator without size", 2, "gen:poisson2d5", "solve", "gen:poisson2d5")
+refuses("unknown shell", 2, "bash, zsh and fish", "completion", "tcsh")
+o = refuses("mistakes point to --help", 2, "Try 'trireme solve --help'.", "solve")
+if has("jansson"):
+    o = refuses("mistakes in JSON", 2, "did you mean --uplo?", "solve", "a", "--uplp", "--json")
+    e = o.json().get("error", {})
+    check("JSON of a mistake", e.get("status") == "usage" and e.get("exit_code") == 2 and
+          e.get("row", 0) is None and "did you mean" in e.get("message", ""), o)
+else:
+    refuses("JSON not in this build", 4, "libjansson-dev", "solve", "gen:chain:5", "--json")
+
+# ---- ways to write the same
+
+same = [["--uplo", "lower", "--trans=t"], ["--trans", "t", "--uplo=lower"]]
+for words in same:
+    o = run("solve", "gen:chain:5", *words)
+    check("options as " + " ".join(words), o.code == 0 and "L^T x = b" in o.out, o)
+o = run("solve", "--uplo", "lower", "--", "gen:chain:5")
+check("-- ends options", o.code == 0, o)
+refuses("-- makes operands of dashes", 3, "--help", "solve", "--", "--help")
+finish()

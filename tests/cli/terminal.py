@@ -1,0 +1,98 @@
+"""Colour and progress bars on terminals only; output that does not arrive is a failure."""
+
+import os
+import pty
+import subprocess
+
+from harness import FOLDER, TRIREME, check, finish, has, run, skip
+
+SHORT = ["solve", "gen:poisson2d5:30", "--uplo", "lower"]
+LONG = ["solve", "gen:poisson2d5:100", "--uplo", "lower", "--backend", "serial", "--repeat", "60000"]
+ESCAPE = "\033["
+
+
+def on_terminal(words, out=True, err=True, **env):
+    """Runs with a pseudo-terminal as stdout, stderr or both; returns (code, its text, the rest)."""
+    master, slave = pty.openpty()
+    environment = dict(os.environ, TERM="xterm-256color", LC_ALL="C.UTF-8")
+    environment.pop("NO_COLOR", None)
+    environment.update(env)
+    child = subprocess.Popen([TRIREME, *words], env=environment, cwd=FOLDER,
+                             stdin=subprocess.DEVNULL,
+                             stdout=slave if out else subprocess.PIPE,
+                             stderr=slave if err else subprocess.PIPE)
+    os.close(slave)
+    text = b""
+    while True:
+        try:
+            part = os.read(master, 65536)
+        except OSError:
+            break
+        if not part:
+            break
+        text += part
+    rest = b"".join(s.read() for s in (child.stdout, child.stderr) if s)
+    os.close(master)
+    return child.wait(), text.decode("utf-8", "replace"), rest.decode("utf-8", "replace")
+
+
+# ---- colour
+
+code, text, _ = on_terminal(SHORT)
+check("colour on a terminal", code == 0 and ESCAPE in text, text)
+for name, env in [("NO_COLOR", {"NO_COLOR": "1"}), ("TERM=dumb", {"TERM": "dumb"}),
+                  ("an empty TERM", {"TERM": ""})]:
+    code, text, _ = on_terminal(SHORT, **env)
+    check(f"no colour with {name}", code == 0 and ESCAPE not in text, text)
+code, text, _ = on_terminal(SHORT, NO_COLOR="")
+check("an empty NO_COLOR says nothing", ESCAPE in text, text)
+o = run(*SHORT, env={"TERM": "xterm"})
+check("no colour in a pipe", o.code == 0 and ESCAPE not in o.out + o.err, o)
+code, text, rest = on_terminal(SHORT, err=True, out=False)
+check("no colour in a pipe beside a terminal", code == 0 and ESCAPE not in rest, rest)
+code, text, _ = on_terminal(["solve", "--frob"], out=False)
+check("failures in colour on a terminal", code == 2 and text.startswith(ESCAPE), text)
+o = run("solve", "--frob")
+check("failures without colour elsewhere", o.err.startswith("trireme: "), o)
+if has("jansson"):
+    code, text, _ = on_terminal([*SHORT, "--json"], NO_COLOR="1")
+    code2, text2, _ = on_terminal([*SHORT, "--json"])
+    check("no colour in JSON, even on a terminal", ESCAPE not in text2 and code2 == 0, text2)
+
+# ---- progress
+
+code, text, rest = on_terminal(LONG, out=False)
+check("a progress bar when it takes long", code == 0 and "%" in text and "\r" in text, text[-400:])
+check("which is wiped in the end", text.endswith("\r\033[K"), repr(text[-80:]))
+check("and does not disturb the table", "%" not in rest and ESCAPE not in rest, rest)
+code, text, rest = on_terminal(SHORT, out=False)
+check("no progress bar when it is quick", code == 0 and text == "", repr(text))
+code, text, rest = on_terminal(LONG, out=False, TERM="dumb")
+check("no progress bar on a dumb terminal", code == 0 and text == "", repr(text))
+o = run(*LONG)
+check("no progress bar without a terminal", o.code == 0 and o.err == "", o)
+
+# ---- output that does not arrive
+
+for words in [SHORT, ["--help"], ["--version"], ["methods"], ["gen", "--list"],
+              ["completion", "bash"], ["help", "--man", "solve"], ["info", "gen:poisson2d5:30"]]:
+    read_end, write_end = os.pipe()
+    os.close(read_end)
+    done = subprocess.run([TRIREME, *words], stdout=write_end, stderr=subprocess.PIPE, cwd=FOLDER,
+                          timeout=60)
+    os.close(write_end)
+    check("a closed pipe: " + " ".join(words), done.returncode == 3 and
+          b"cannot write to standard output: Broken pipe" in done.stderr, done.stderr)
+if os.path.exists("/dev/full"):
+    for words in [SHORT, ["--help"], ["help", "--man", "solve"]]:
+        with open("/dev/full", "w") as full:
+            done = subprocess.run([TRIREME, *words], stdout=full, stderr=subprocess.PIPE,
+                                  cwd=FOLDER, timeout=60)
+        check("a full disk: " + " ".join(words), done.returncode == 3 and
+              b"No space left" in done.stderr, done.stderr)
+else:
+    skip("a full disk", "no /dev/full")
+done = subprocess.run(f"'{TRIREME}' --version >&-", shell=True, capture_output=True)
+check("no standard output at all", done.returncode == 3 and b"cannot write" in done.stderr,
+      done.stderr)
+finish()

@@ -1,0 +1,158 @@
+/* factor.c - trs_factor's options, its triangles, progress, and what it refuses. */
+#include "base/config.h"
+#include "matrix/matrix.h"
+#include "sparse.h"
+#include "test.h"
+
+static void triangles_are_those_of_the_matrix(void **state) {
+  (void)state;
+  for (int c = 0; c < 16; c++) {
+    trs_matrix *A = sparse_random(c, 0.3,
+                                  (sparse_kind){.scalar = (trs_scalar)(c % 4),
+                                                .format = c & 4 ? TRS_CSC : TRS_CSR,
+                                                .no_diagonal = c & 8},
+                                  (uint64_t)c);
+    trs_factor_options options = {.kind = TRS_FACTOR_TRIANGLE, .add_diagonal = c & 8};
+    trs_matrix *rows, *L, *U;
+    trs_factors *F;
+    trs_factors_info f;
+    assert_success(trs_factor(&F, A, &options));
+    assert_success(trs_matrix_convert(&rows, A, TRS_CSR, A->scalar));
+    assert_success(trs_matrix_triangle(&L, rows, TRS_LOWER, c & 8));
+    assert_success(trs_matrix_triangle(&U, rows, TRS_UPPER, c & 8));
+    trs_factors_get_info(F, &f);
+    assert_int_equal(f.kind, TRS_FACTOR_TRIANGLE);
+    assert_int_equal(f.order, TRS_ORDER_NATURAL);
+    assert_int_equal(f.diag_L, TRS_NONUNIT);
+    assert_int_equal(f.diag_U, TRS_NONUNIT);
+    assert_null(f.row_perm);
+    assert_same_matrix(f.L, L);
+    assert_same_matrix(f.U, U);
+    trs_factors_destroy(F);
+    trs_matrix_destroy(A);
+    trs_matrix_destroy(rows);
+    trs_matrix_destroy(L);
+    trs_matrix_destroy(U);
+  }
+}
+
+static void triangles_follow_an_order_if_asked(void **state) {
+  (void)state;
+  if (!TRS_HAVE_AMD) skip();
+  trs_matrix *A = sparse_grid(9, 9, 1, 0.25, TRS_DOUBLE), *B, *L;
+  trs_factor_options options = {
+      .kind = TRS_FACTOR_TRIANGLE, .order = TRS_ORDER_AMD, .order_given = 1, .tree_leaves = 2};
+  trs_factors *F;
+  trs_factors_info f;
+  assert_success(trs_factor(&F, A, &options));
+  trs_factors_get_info(F, &f);
+  assert_int_equal(f.tree_nodes, 3);
+  assert_success(trs_matrix_permute(&B, A, f.row_perm, f.col_perm));
+  assert_success(trs_matrix_triangle(&L, B, TRS_LOWER, 0));
+  assert_same_matrix(f.L, L);
+  trs_factors_destroy(F);
+  trs_matrix_destroy(A);
+  trs_matrix_destroy(B);
+  trs_matrix_destroy(L);
+}
+
+static void no_options_mean_lu_by_nested_dissection(void **state) {
+  (void)state;
+  if (!TRS_HAVE_SUPERLU || !TRS_HAVE_METIS) skip();
+  trs_matrix *A = sparse_grid(9, 9, 1, 0.25, TRS_DOUBLE);
+  trs_factors *F;
+  trs_factors_info f;
+  assert_success(trs_factor(&F, A, NULL));
+  trs_factors_get_info(F, &f);
+  assert_int_equal(f.kind, TRS_FACTOR_LU);
+  assert_int_equal(f.order, TRS_ORDER_ND);
+  assert_int_equal(f.tree_nodes, 15);
+  trs_factors_destroy(F);
+  trs_matrix_destroy(A);
+}
+
+typedef struct heard {
+  int calls;
+  char last[16];
+  double done;
+} heard;
+
+/* Phases come in order, each from 0 to 1. */
+static void listen(void *user, const char *phase, double done) {
+  heard *h = user;
+  if (strcmp(h->last, phase) == 0)
+    assert_true(done >= h->done);
+  else
+    assert_true(done == 0);
+  snprintf(h->last, sizeof h->last, "%s", phase);
+  h->done = done;
+  h->calls++;
+}
+
+static void progress_is_told(void **state) {
+  (void)state;
+  trs_matrix *A = sparse_grid(5, 5, 1, 0.25, TRS_DOUBLE);
+  heard h = {0};
+  trs_factor_options options = {.kind = TRS_FACTOR_ILU0, .progress = listen, .progress_user = &h};
+  trs_factors *F;
+  assert_success(trs_factor(&F, A, &options));
+  assert_string_equal(h.last, "factoring");
+  assert_true(h.calls >= 4 && h.done == 1);
+  trs_factors_destroy(F);
+  trs_matrix_destroy(A);
+}
+
+static void wrong_options_are_refused(void **state) {
+  (void)state;
+  trs_matrix *A = sparse_grid(3, 3, 1, 0, TRS_DOUBLE), *wide;
+  trs_factors *F;
+  int64_t ptr[] = {0, 0};
+  assert_success(trs_matrix_create(&wide, TRS_CSR, TRS_DOUBLE, 1, 2, ptr, NULL, NULL, TRS_COPY));
+  assert_failure(TRS_ERROR_ARGUMENT, "F is NULL", trs_factor(NULL, A, NULL));
+  assert_failure(TRS_ERROR_ARGUMENT, "A is NULL", trs_factor(&F, NULL, NULL));
+  assert_failure(TRS_ERROR_STRUCTURE, "1 x 2, not square", trs_factor(&F, wide, NULL));
+  assert_failure(TRS_ERROR_ARGUMENT, "kind 9",
+                 trs_factor(&F, A, &(trs_factor_options){.kind = (trs_factor_kind)9}));
+  assert_failure(TRS_ERROR_ARGUMENT, "order 9",
+                 trs_factor(&F, A, &(trs_factor_options){.order = (trs_order)9, .order_given = 1}));
+  assert_failure(TRS_ERROR_ARGUMENT, "pivot_threshold",
+                 trs_factor(&F, A, &(trs_factor_options){.pivot_threshold = 1.5}));
+  assert_failure(TRS_ERROR_ARGUMENT, "tree_leaves",
+                 trs_factor(&F, A, &(trs_factor_options){.tree_leaves = -2}));
+  assert_failure(TRS_ERROR_ARGUMENT, "power of two",
+                 trs_factor(&F, A, &(trs_factor_options){.tree_leaves = 6}));
+  assert_null(F);
+  if (!TRS_HAVE_SUPERLU)
+    assert_failure(
+        TRS_ERROR_UNSUPPORTED, "libsuperlu-dev",
+        trs_factor(&F, A, &(trs_factor_options){.order = TRS_ORDER_NATURAL, .order_given = 1}));
+  trs_matrix_destroy(A);
+  trs_matrix_destroy(wide);
+}
+
+static trs_status factor_triangles(void *A) {
+  trs_factor_options options = {.kind = TRS_FACTOR_TRIANGLE, .add_diagonal = 1};
+  trs_factors *F;
+  TRS_TRY(trs_factor(&F, A, &options));
+  trs_factors_destroy(F);
+  return TRS_SUCCESS;
+}
+
+static void failing_allocations_are_reported(void **state) {
+  (void)state;
+  trs_matrix *A = sparse_random(9, 0.2, (sparse_kind){.format = TRS_CSC}, 3);
+  assert_survives_failing_allocations(factor_triangles, A);
+  trs_matrix_destroy(A);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(triangles_are_those_of_the_matrix),
+      cmocka_unit_test(triangles_follow_an_order_if_asked),
+      cmocka_unit_test(no_options_mean_lu_by_nested_dissection),
+      cmocka_unit_test(progress_is_told),
+      cmocka_unit_test(wrong_options_are_refused),
+      cmocka_unit_test(failing_allocations_are_reported),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,130 @@
+/* ic0.c - IC(0) against its definition, U = L^H, and what is not positive definite. */
+#include <math.h>
+
+#include "base/config.h"
+#include "matrix/matrix.h"
+#include "matrix/values.h"
+#include "sparse.h"
+#include "support.h"
+#include "test.h"
+
+static trs_status ic0(trs_factors **F, const trs_matrix *A, trs_order order) {
+  trs_factor_options options = {
+      .kind = TRS_FACTOR_IC0, .order = order, .order_given = order != TRS_ORDER_NATURAL};
+  return trs_factor(F, A, &options);
+}
+
+static void check_mirror(const trs_factors_info *f) {
+  double complex *L = dense_copy(f->L), *U = dense_copy(f->U);
+  for (int64_t i = 0; i < f->n; i++)
+    for (int64_t j = 0; j < f->n; j++) assert_true(U[i * f->n + j] == conj(L[j * f->n + i]));
+  for (int64_t i = 0; i < f->n; i++)
+    assert_true(creal(L[i * f->n + i]) > 0 && cimag(L[i * f->n + i]) == 0);
+  free(L);
+  free(U);
+}
+
+static void random_patterns_follow_the_definition(void **state) {
+  (void)state;
+  for (int c = 0; c < 64; c++) {
+    sparse_kind kind = {.scalar = (trs_scalar)(c % 4),
+                        .format = c & 4 ? TRS_CSC : TRS_CSR,
+                        .symmetric = true,
+                        .dominant = true};
+    trs_order order = c & 8 && TRS_HAVE_AMD ? TRS_ORDER_AMD : TRS_ORDER_NATURAL;
+    trs_matrix *A = sparse_random(c, 0.02 * (c % 13), kind, (uint64_t)c);
+    trs_factors *F;
+    trs_factors_info f;
+    assert_success(ic0(&F, A, order));
+    trs_factors_get_info(F, &f);
+    assert_int_equal(f.diag_L, TRS_NONUNIT);
+    assert_int_equal(f.diag_U, TRS_NONUNIT);
+    assert_int_equal(f.nnz_L, (A->nnz + f.n) / 2);
+    check_mirror(&f);
+    assert_product(F, A, 100 * scalar_eps(f.scalar), true);
+    trs_factors_destroy(F);
+    trs_matrix_destroy(A);
+  }
+}
+
+/* On a full pattern nothing is dropped: L L^H is the matrix. */
+static void a_full_pattern_gives_cholesky(void **state) {
+  (void)state;
+  for (trs_scalar s = TRS_FLOAT; s <= TRS_DCOMPLEX; s++) {
+    trs_matrix *A =
+        sparse_random(30, 1, (sparse_kind){.scalar = s, .symmetric = true, .dominant = true}, 5);
+    trs_factors *F;
+    assert_success(ic0(&F, A, TRS_ORDER_NATURAL));
+    assert_product(F, A, 100 * scalar_eps(s), false);
+    trs_factors_destroy(F);
+    trs_matrix_destroy(A);
+  }
+}
+
+static trs_matrix *two(double complex a, double complex b, double complex c, double complex d) {
+  int64_t ptr[] = {0, 2, 4};
+  int32_t idx[] = {0, 1, 0, 1};
+  double complex val[] = {a, b, c, d};
+  trs_matrix *A;
+  assert_success(trs_matrix_create(&A, TRS_CSR, TRS_DCOMPLEX, 2, 2, ptr, idx, val, TRS_COPY));
+  return A;
+}
+
+static void refused(trs_status status, int64_t row, const char *words, trs_matrix *A) {
+  trs_factors *F;
+  assert_failure(status, words, ic0(&F, A, TRS_ORDER_NATURAL));
+  assert_int_equal(trs_last_error()->row, row);
+  assert_null(F);
+  trs_matrix_destroy(A);
+}
+
+static void other_matrices_are_refused(void **state) {
+  (void)state;
+  refused(TRS_ERROR_STRUCTURE, 0, "not hermitian", two(2, 1, 1.5, 2));
+  refused(TRS_ERROR_STRUCTURE, 0, "not hermitian", two(2, I, I, 2));
+  refused(TRS_ERROR_STRUCTURE, 1, "not hermitian", two(2, I, -I, 2 + I));
+  refused(TRS_ERROR_ZERO_PIVOT, 1, "not positive definite", two(2, 4, 4, 2));
+  refused(TRS_ERROR_ZERO_PIVOT, 1, "not positive definite", two(1, 1, 1, 1));
+  refused(TRS_ERROR_ZERO_PIVOT, 0, "not positive definite", two(-1, 0, 0, 1));
+  refused(TRS_ERROR_NOT_FINITE, 0, "NaN", two(NAN, 1, 1, 1));
+  refused(TRS_ERROR_NOT_FINITE, 1, "NaN", two(1, INFINITY, INFINITY, 1));
+  trs_matrix *A = sparse_random(5, 0.5, (sparse_kind){.symmetric = true, .no_diagonal = true}, 3);
+  refused(TRS_ERROR_STRUCTURE, 0, "no diagonal", A);
+  A = sparse_random(9, 0.5, (sparse_kind){.scalar = TRS_DOUBLE, .dominant = true}, 3);
+  refused(TRS_ERROR_STRUCTURE, 0, "not symmetric", A);
+}
+
+static void rounding_does_not_unmirror_a_matrix(void **state) {
+  (void)state;
+  trs_matrix *A = two(2, 1 + I, (1 + 0x1p-50) - I, 2);
+  trs_factors *F;
+  assert_success(ic0(&F, A, TRS_ORDER_NATURAL));
+  trs_factors_destroy(F);
+  trs_matrix_destroy(A);
+}
+
+static trs_status factor_all(void *A) {
+  trs_factors *F;
+  TRS_TRY(ic0(&F, A, TRS_HAVE_AMD ? TRS_ORDER_AMD : TRS_ORDER_NATURAL));
+  trs_factors_destroy(F);
+  return TRS_SUCCESS;
+}
+
+static void failing_allocations_are_reported(void **state) {
+  (void)state;
+  trs_matrix *A = sparse_random(
+      20, 0.2, (sparse_kind){.scalar = TRS_DCOMPLEX, .symmetric = true, .dominant = true}, 3);
+  assert_survives_failing_allocations(factor_all, A);
+  trs_matrix_destroy(A);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(random_patterns_follow_the_definition),
+      cmocka_unit_test(a_full_pattern_gives_cholesky),
+      cmocka_unit_test(other_matrices_are_refused),
+      cmocka_unit_test(rounding_does_not_unmirror_a_matrix),
+      cmocka_unit_test(failing_allocations_are_reported),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,188 @@
+/* ilu0.c - ILU(0) against its definition and against elimination on dense arrays. */
+#include <math.h>
+
+#include "base/config.h"
+#include "matrix/matrix.h"
+#include "matrix/values.h"
+#include "sparse.h"
+#include "support.h"
+#include "test.h"
+
+static trs_factors *ilu0(const trs_matrix *A, const trs_factor_options *more) {
+  trs_factor_options options = more ? *more : (trs_factor_options){0};
+  trs_factors *F;
+  options.kind = TRS_FACTOR_ILU0;
+  assert_success(trs_factor(&F, A, &options));
+  return F;
+}
+
+/* Row after row in place on dense arrays, on the pattern of A alone. */
+static double complex *eliminate(const trs_matrix *A, const bool *there) {
+  int64_t n = A->nrows;
+  double complex *a = dense_copy(A);
+  for (int64_t i = 0; i < n; i++)
+    for (int64_t k = 0; k < i; k++) {
+      if (!there[i * n + k]) continue;
+      a[i * n + k] /= a[k * n + k];
+      for (int64_t j = k + 1; j < n; j++)
+        if (there[i * n + j]) a[i * n + j] -= a[i * n + k] * a[k * n + j];
+    }
+  return a;
+}
+
+static void check_dense(const trs_factors *F, const trs_matrix *A) {
+  trs_factors_info f;
+  bool *there = dense_pattern(A);
+  double complex *expected = eliminate(A, there);
+  trs_factors_get_info(F, &f);
+  assert_int_equal(f.nnz_L + f.nnz_U, A->nnz);
+  for (int64_t i = 0; i < f.n; i++)
+    for (int part = 0; part < 2; part++) {
+      const trs_matrix *T = part ? f.U : f.L;
+      for (int64_t p = T->ptr[i]; p < T->ptr[i + 1]; p++) {
+        int64_t j = T->idx[p];
+        assert_true(part ? j >= i : j < i);
+        assert_true(there[i * f.n + j]);
+        double off = cabs(trs_value_get(T->val, p, f.scalar) - expected[i * f.n + j]);
+        assert_true(off <= 4e3 * scalar_eps(f.scalar));
+      }
+    }
+  free(there);
+  free(expected);
+}
+
+static void random_patterns_agree_with_dense_elimination(void **state) {
+  (void)state;
+  for (int c = 0; c < 64; c++) {
+    sparse_kind kind = {.scalar = (trs_scalar)(c % 4),
+                        .format = c & 4 ? TRS_CSC : TRS_CSR,
+                        .symmetric = c & 8,
+                        .dominant = true};
+    trs_matrix *A = sparse_random(c, 0.02 * (c % 13), kind, (uint64_t)c);
+    trs_factors *F = ilu0(A, NULL);
+    trs_factors_info f;
+    trs_factors_get_info(F, &f);
+    assert_int_equal(f.kind, TRS_FACTOR_ILU0);
+    assert_int_equal(f.order, TRS_ORDER_NATURAL);
+    assert_int_equal(f.diag_L, TRS_UNIT);
+    assert_int_equal(f.diag_U, TRS_NONUNIT);
+    assert_true(!f.row_perm && !f.col_perm && !f.row_scale && !f.col_scale && !f.tree_nodes);
+    check_dense(F, A);
+    assert_product(F, A, 100 * scalar_eps(f.scalar), true);
+    trs_factors_destroy(F);
+    trs_matrix_destroy(A);
+  }
+}
+
+static void orders_apply_to_rows_and_columns(void **state) {
+  (void)state;
+  for (trs_order order = TRS_ORDER_ND; order <= TRS_ORDER_NATURAL; order++) {
+    if (order == TRS_ORDER_ND && !TRS_HAVE_METIS) continue;
+    if (order == TRS_ORDER_AMD && !TRS_HAVE_AMD) continue;
+    trs_matrix *A = sparse_grid(9, 8, 3, 0.25, TRS_DOUBLE);
+    trs_factors *F =
+        ilu0(A, &(trs_factor_options){.order = order, .order_given = 1, .tree_leaves = 4});
+    trs_factors_info f;
+    trs_factors_get_info(F, &f);
+    assert_int_equal(f.order, order);
+    assert_int_equal(f.tree_nodes, order == TRS_ORDER_NATURAL ? 0 : 7);
+    if (f.row_perm) assert_memory_equal(f.row_perm, f.col_perm, 216 * sizeof *f.row_perm);
+    assert_product(F, A, 100 * scalar_eps(f.scalar), true);
+    trs_factors_destroy(F);
+    trs_matrix_destroy(A);
+  }
+}
+
+/* Rows of three entries each, 0 standing for none and 99 for a stored zero. */
+static trs_matrix *small(const double *a) {
+  int32_t row[9], col[9];
+  double val[9];
+  int64_t count = 0;
+  for (int k = 0; k < 9; k++)
+    if (a[k] != 0) {
+      row[count] = k / 3;
+      col[count] = k % 3;
+      val[count++] = a[k] == 99 ? 0 : a[k];
+    }
+  trs_matrix *A;
+  assert_success(trs_matrix_create_coo(&A, TRS_DOUBLE, 3, 3, count, row, col, val));
+  return A;
+}
+
+static void refused(trs_status status, int64_t row, const char *words, const double *a) {
+  trs_matrix *A = small(a);
+  trs_factors *F;
+  trs_factor_options options = {.kind = TRS_FACTOR_ILU0};
+  assert_failure(status, words, trs_factor(&F, A, &options));
+  assert_int_equal(trs_last_error()->row, row);
+  assert_null(F);
+  trs_matrix_destroy(A);
+}
+
+static void unusable_pivots_are_refused_with_their_row(void **state) {
+  (void)state;
+  refused(TRS_ERROR_STRUCTURE, 1, "no diagonal", (double[]){1, 2, 3, 4, 0, 5, 6, 7, 8});
+  refused(TRS_ERROR_ZERO_PIVOT, 0, "zero", (double[]){99, 2, 3, 4, 1, 5, 6, 7, 8});
+  refused(TRS_ERROR_ZERO_PIVOT, 1, "zero", (double[]){1, 2, 3, 2, 4, 5, 6, 7, 8});
+  refused(TRS_ERROR_NOT_FINITE, 2, "NaN", (double[]){1, 0, 3, 0, 4, 5, 6, 7, NAN});
+  refused(TRS_ERROR_NOT_FINITE, 1, "NaN", (double[]){1, 2, 3, INFINITY, 4, 5, 6, 7, 8});
+}
+
+static void rows_are_named_in_the_original_numbering(void **state) {
+  (void)state;
+  if (!TRS_HAVE_AMD) skip();
+  trs_matrix *A = small((double[]){1, 1, 1, 1, 99, 0, 1, 0, 2});
+  trs_factors *F;
+  trs_factor_options options = {.kind = TRS_FACTOR_ILU0, .order = TRS_ORDER_AMD, .order_given = 1};
+  assert_failure(TRS_ERROR_ZERO_PIVOT, "row 1", trs_factor(&F, A, &options));
+  assert_int_equal(trs_last_error()->row, 1);
+  trs_matrix_destroy(A);
+}
+
+static void missing_diagonals_are_filled_in_on_request(void **state) {
+  (void)state;
+  trs_matrix *A = small((double[]){99, 2, -3, 4, 0, 0.5, 0, 0, 0});
+  trs_matrix *filled = small((double[]){5, 2, -3, 4, 4.5, 0.5, 0, 0, 1});
+  trs_factors *F = ilu0(A, &(trs_factor_options){.add_diagonal = 1}), *G = ilu0(filled, NULL);
+  trs_factors_info f, g;
+  trs_factors_get_info(F, &f);
+  trs_factors_get_info(G, &g);
+  assert_same_matrix(f.L, g.L);
+  assert_same_matrix(f.U, g.U);
+  trs_factors_destroy(F);
+  trs_factors_destroy(G);
+  trs_matrix_destroy(A);
+  trs_matrix_destroy(filled);
+}
+
+static trs_status factor_all(void *A) {
+  trs_factors *F;
+  trs_factor_options options = {.kind = TRS_FACTOR_ILU0, .add_diagonal = 1};
+  if (TRS_HAVE_AMD) {
+    options.order = TRS_ORDER_AMD;
+    options.order_given = 1;
+  }
+  TRS_TRY(trs_factor(&F, A, &options));
+  trs_factors_destroy(F);
+  return TRS_SUCCESS;
+}
+
+static void failing_allocations_are_reported(void **state) {
+  (void)state;
+  trs_matrix *A = sparse_random(
+      20, 0.2, (sparse_kind){.scalar = TRS_SCOMPLEX, .format = TRS_CSC, .dominant = true}, 3);
+  assert_survives_failing_allocations(factor_all, A);
+  trs_matrix_destroy(A);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(random_patterns_agree_with_dense_elimination),
+      cmocka_unit_test(orders_apply_to_rows_and_columns),
+      cmocka_unit_test(unusable_pivots_are_refused_with_their_row),
+      cmocka_unit_test(rows_are_named_in_the_original_numbering),
+      cmocka_unit_test(missing_diagonals_are_filled_in_on_request),
+      cmocka_unit_test(failing_allocations_are_reported),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

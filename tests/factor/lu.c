@@ -1,0 +1,394 @@
+/* lu.c - complete LU: L U is the permuted, scaled matrix to the last rounding; singular matrices,
+ * pivoting and the separator tree. */
+#include <math.h>
+#include <unistd.h>
+
+#include "base/config.h"
+#include "matrix/matrix.h"
+#include "matrix/values.h"
+#include "order/order.h"
+#include "sparse.h"
+#include "support.h"
+#include "test.h"
+
+static const trs_order orders[] = {
+#if TRS_HAVE_METIS
+    TRS_ORDER_ND,
+#endif
+#if TRS_HAVE_AMD
+    TRS_ORDER_AMD,
+#endif
+    TRS_ORDER_NATURAL};
+enum { NORDERS = sizeof orders / sizeof *orders };
+
+static trs_status lu(trs_factors **F, const trs_matrix *A, trs_order order, int leaves) {
+  trs_factor_options options = {.order = order, .order_given = 1, .tree_leaves = leaves};
+  return trs_factor(F, A, &options);
+}
+
+/* Every column in a supernode, every tree node's columns coupled upwards only: the latter is what
+ * trs_factors_adopt checks, so a tree that is there is right. */
+static void check_info(const trs_factors *F, trs_order order) {
+  trs_factors_info f;
+  trs_factors_get_info(F, &f);
+  assert_int_equal(f.kind, TRS_FACTOR_LU);
+  assert_int_equal(f.order, order);
+  assert_int_equal(f.diag_L, TRS_UNIT);
+  assert_int_equal(f.diag_U, TRS_NONUNIT);
+  assert_int_equal(f.L->ndiagonal, 0);
+  assert_int_equal(f.U->missing_diagonal, -1);
+  if (order == TRS_ORDER_NATURAL) assert_int_equal(f.tree_nodes, 0);
+  if (f.n == 0) return;
+  assert_true(f.nsupernodes > 0);
+  assert_int_equal(f.supernode_ptr[0], 0);
+  assert_int_equal(f.supernode_ptr[f.nsupernodes], f.n);
+  for (int64_t k = 0; k < f.nsupernodes; k++)
+    assert_true(f.supernode_ptr[k] < f.supernode_ptr[k + 1]);
+}
+
+static void random_matrices_are_factored(void **state) {
+  (void)state;
+  for (int c = 0; c < 320; c++) {
+    sparse_kind kind = {.scalar = (trs_scalar)(c % 4),
+                        .format = c & 4 ? TRS_CSC : TRS_CSR,
+                        .symmetric = c & 8,
+                        .dominant = c & 16,
+                        .components = c % 7 ? 1 : 5};
+    int64_t n = c < 40 ? c / 4 : 10 + c % 50;
+    trs_matrix *A = sparse_random(n, 0.03 * (c % 11), kind, (uint64_t)c);
+    trs_factors *F;
+    trs_order order = orders[c % NORDERS];
+    assert_success(lu(&F, A, order, 1 << c % 5));
+    check_info(F, order);
+    assert_product(F, A, ((double)n + 8) * 8 * scalar_eps(kind.scalar), false);
+    trs_factors_destroy(F);
+    trs_matrix_destroy(A);
+  }
+}
+
+/* Without a diagonal every pivot is somewhere else; half of these are singular. */
+static void matrices_without_a_diagonal_are_factored(void **state) {
+  (void)state;
+  int factored = 0;
+  for (int c = 0; c < 120; c++) {
+    sparse_kind kind = {.scalar = (trs_scalar)(c % 4), .no_diagonal = true};
+    trs_matrix *A = sparse_random(2 + c % 30, 0.25, kind, (uint64_t)c);
+    trs_factors *F;
+    trs_status status = lu(&F, A, orders[c % NORDERS], 4);
+    if (status) {
+      assert_int_equal(status, TRS_ERROR_ZERO_PIVOT);
+    } else {
+      factored++;
+      check_info(F, orders[c % NORDERS]);
+      assert_product(F, A, 400 * scalar_eps(kind.scalar), false);
+      trs_factors_destroy(F);
+    }
+    trs_matrix_destroy(A);
+  }
+  assert_in_range(factored, 20, 119);
+}
+
+static void a_permutation_matrix_has_empty_factors(void **state) {
+  (void)state;
+  int32_t row[] = {0, 1, 2, 3}, col[] = {1, 2, 3, 0};
+  double val[] = {2, 3, 4, 5};
+  trs_matrix *A;
+  assert_success(trs_matrix_create_coo(&A, TRS_DOUBLE, 4, 4, 4, row, col, val));
+  for (int r = 0; r < NORDERS; r++) {
+    trs_factors *F;
+    trs_factors_info f;
+    assert_success(lu(&F, A, orders[r], 2));
+    trs_factors_get_info(F, &f);
+    assert_int_equal(f.nnz_L, 0);
+    assert_int_equal(f.nnz_U, 4);
+    assert_product(F, A, 0, false);
+    trs_factors_destroy(F);
+  }
+  trs_matrix_destroy(A);
+}
+
+/* Where no pivot moves, the factors have the fill that the ordering foretold: no padding. */
+static void grids_have_the_fill_of_their_graph(void **state) {
+  (void)state;
+  static const int64_t grids[][3] = {{45, 44, 1}, {12, 13, 13}, {700, 3, 1}};
+  for (int g = 0; g < 3; g++)
+    for (int r = 0; r < NORDERS; r++) {
+      trs_scalar scalar = (trs_scalar)((g + r) % 4);
+      trs_matrix *A = sparse_grid(grids[g][0], grids[g][1], grids[g][2], 0.25, scalar);
+      trs_factors *F;
+      trs_factors_info f;
+      trs_ordering o;
+      assert_success(lu(&F, A, orders[r], 8));
+      assert_success(trs_ordering_compute(&o, A, orders[r], 8));
+      check_info(F, orders[r]);
+      trs_factors_get_info(F, &f);
+      assert_int_equal(f.nnz_L + f.n, o.fill);
+      assert_int_equal(f.nnz_U, o.fill);
+      assert_int_equal(f.tree_nodes, orders[r] == TRS_ORDER_NATURAL ? 0 : 15);
+      if (f.tree_nodes) assert_memory_equal(f.tree_ptr, o.tree.ptr, 16 * sizeof *f.tree_ptr);
+      assert_null(f.row_scale);
+      assert_product(F, A, 100 * scalar_eps(scalar), false);
+      trs_ordering_free(&o);
+      trs_factors_destroy(F);
+      trs_matrix_destroy(A);
+    }
+}
+
+/* The first column of each leaf's chain gets a zero on its diagonal and must pivot on its
+ * neighbour: the tree stays where the two lie in one node and is cut down where they do not. */
+static void pivoting_leaves_a_tree_that_holds(void **state) {
+  (void)state;
+  int kept = 0;
+  for (int c = 0; c < 40; c++) {
+    trs_matrix *grid = sparse_grid(16, 12, 1, 0.25, TRS_DOUBLE);
+    double *val = (double *)grid->val;
+    for (int64_t i = 0; i < grid->nrows; i++)
+      for (int64_t p = grid->ptr[i]; p < grid->ptr[i + 1]; p++)
+        if (grid->idx[p] == i && (i * 37 + c) % 29 == 0) val[p] = 0;
+    for (int r = 0; r < NORDERS; r++) {
+      trs_factors *F;
+      trs_factors_info f;
+      assert_success(lu(&F, grid, orders[r], 8));
+      trs_factors_get_info(F, &f);
+      check_info(F, orders[r]);
+      kept += f.tree_nodes > 0;
+      assert_product(F, grid, 400 * scalar_eps(TRS_DOUBLE), false);
+      trs_factors_destroy(F);
+    }
+    trs_matrix_destroy(grid);
+  }
+  if (NORDERS > 1) assert_true(kept > 0);
+}
+
+static void badly_scaled_matrices_are_scaled_exactly(void **state) {
+  (void)state;
+  for (trs_scalar s = TRS_FLOAT; s <= TRS_DCOMPLEX; s++) {
+    trs_matrix *A = sparse_random(40, 0.2, (sparse_kind){.scalar = s}, 5);
+    for (int64_t i = 0; i < A->nrows; i++)
+      for (int64_t p = A->ptr[i]; p < A->ptr[i + 1]; p++)
+        trs_value_set(A->val, p, s,
+                      trs_value_get(A->val, p, s) * pow(10, (double)(i % 7 - A->idx[p] % 5)));
+    trs_factors *F;
+    trs_factors_info f;
+    assert_success(lu(&F, A, orders[0], 0));
+    trs_factors_get_info(F, &f);
+    assert_non_null(f.row_scale);
+    assert_non_null(f.col_scale);
+    for (int64_t i = 0; i < f.n; i++) {
+      int exponent;
+      assert_true(frexp(f.row_scale[i], &exponent) == 0.5);
+      assert_true(frexp(f.col_scale[i], &exponent) == 0.5);
+    }
+    assert_product(F, A, 400 * scalar_eps(s), false);
+    trs_factors_destroy(F);
+    trs_factor_options plain = {.no_equilibration = 1, .order = orders[0], .order_given = 1};
+    assert_success(trs_factor(&F, A, &plain));
+    trs_factors_get_info(F, &f);
+    assert_true(!f.row_scale && !f.col_scale);
+    assert_product(F, A, 400 * scalar_eps(s), false);
+    trs_factors_destroy(F);
+    trs_matrix_destroy(A);
+  }
+}
+
+static void extreme_values_are_within_reach(void **state) {
+  (void)state;
+  float val[] = {1e-44f, 3e38f};
+  int64_t ptr[] = {0, 1, 2};
+  int32_t idx[] = {0, 1};
+  trs_matrix *A;
+  trs_factors *F;
+  assert_success(trs_matrix_create(&A, TRS_CSR, TRS_FLOAT, 2, 2, ptr, idx, val, TRS_BORROW));
+  assert_success(lu(&F, A, TRS_ORDER_NATURAL, 0));
+  assert_product(F, A, 0, false);
+  trs_factors_destroy(F);
+  trs_matrix_destroy(A);
+}
+
+static void refused(trs_status status, int64_t row, const char *words, const trs_matrix *A) {
+  for (int r = 0; r < NORDERS; r++)
+    for (int plain = 0; plain < 2; plain++) {
+      trs_factors *F;
+      trs_factor_options options = {
+          .order = orders[r], .order_given = 1, .no_equilibration = plain};
+      assert_failure(status, words, trs_factor(&F, A, &options));
+      if (row >= 0) assert_int_equal(trs_last_error()->row, row);
+      assert_null(F);
+    }
+}
+
+/* A grid with row, column or both of vertex 5 wiped to zeros, stored or not. */
+static void singular_matrices_are_refused(void **state) {
+  (void)state;
+  for (int c = 0; c < 3; c++) {
+    trs_matrix *A = sparse_grid(6, 5, 1, 0.25, TRS_DOUBLE);
+    double *val = (double *)A->val;
+    for (int64_t i = 0; i < A->nrows; i++)
+      for (int64_t p = A->ptr[i]; p < A->ptr[i + 1]; p++)
+        if ((i == 5 && c != 1) || (A->idx[p] == 5 && c != 0)) val[p] = 0;
+    refused(TRS_ERROR_ZERO_PIVOT, c == 2 ? 5 : -1, "singular", A);
+    trs_matrix_destroy(A);
+  }
+  trs_matrix *A = sparse_random(7, 0, (sparse_kind){.scalar = TRS_DOUBLE, .no_diagonal = true}, 1);
+  refused(TRS_ERROR_ZERO_PIVOT, -1, "singular", A); /* no entry at all */
+  trs_matrix_destroy(A);
+  A = sparse_random(9, 1, (sparse_kind){.scalar = TRS_DCOMPLEX}, 1);
+  for (int64_t p = 0; p < A->nnz; p++) trs_value_set(A->val, p, TRS_DCOMPLEX, 1);
+  refused(TRS_ERROR_ZERO_PIVOT, -1, "singular", A); /* rank one */
+  trs_matrix_destroy(A);
+}
+
+/* Random patterns with few entries are mostly singular by structure; whatever they are, memory
+ * stays sound (under the address sanitiser) and the product holds. */
+static void structurally_singular_matrices_are_refused(void **state) {
+  (void)state;
+  int singular = 0;
+  for (int c = 0; c < 300; c++) {
+    trs_matrix *A = sparse_random(
+        5 + c % 60, 1.5 / (5 + c % 60),
+        (sparse_kind){.scalar = (trs_scalar)(c % 4), .no_diagonal = c % 3}, (uint64_t)c);
+    for (int64_t p = 0; p < A->nnz; p++) /* and numerically, among them */
+      if (p % 7 == 0) trs_value_set(A->val, p, A->scalar, 0);
+    trs_factors *F;
+    trs_status status = lu(&F, A, orders[c % NORDERS], 2);
+    if (status) {
+      assert_int_equal(status, TRS_ERROR_ZERO_PIVOT);
+      assert_in_range(trs_last_error()->row, 0, A->nrows - 1);
+      singular++;
+    } else {
+      assert_product(F, A, 400 * scalar_eps(A->scalar), false);
+      trs_factors_destroy(F);
+    }
+    trs_matrix_destroy(A);
+  }
+  assert_true(singular > 100);
+}
+
+static void values_that_are_not_finite_are_refused(void **state) {
+  (void)state;
+  trs_matrix *A = sparse_grid(4, 4, 1, 0, TRS_FLOAT);
+  ((float *)A->val)[A->ptr[6]] = NAN;
+  refused(TRS_ERROR_NOT_FINITE, 6, "row 6", A);
+  ((float *)A->val)[A->ptr[6]] = -INFINITY;
+  refused(TRS_ERROR_NOT_FINITE, 6, "row 6", A);
+  trs_matrix_destroy(A);
+}
+
+static void overflow_is_reported(void **state) {
+  (void)state;
+  double val[] = {1e-290, 1, 1e10, 1};
+  int64_t ptr[] = {0, 2, 4};
+  int32_t idx[] = {0, 1, 0, 1};
+  trs_matrix *A;
+  trs_factors *F;
+  assert_success(trs_matrix_create(&A, TRS_CSR, TRS_DOUBLE, 2, 2, ptr, idx, val, TRS_BORROW));
+  trs_factor_options options = {.order = TRS_ORDER_NATURAL,
+                                .order_given = 1,
+                                .no_equilibration = 1,
+                                .pivot_threshold = 1e-305};
+  assert_success(trs_factor(&F, A, &options));
+  trs_factors_destroy(F);
+  val[1] = 1e300;
+  assert_failure(TRS_ERROR_NOT_FINITE, "overflowed", trs_factor(&F, A, &options));
+  trs_matrix_destroy(A);
+}
+
+static void the_threshold_decides_the_pivot(void **state) {
+  (void)state;
+  double val[] = {1, 2, 4, 3};
+  int64_t ptr[] = {0, 2, 4};
+  int32_t idx[] = {0, 1, 0, 1};
+  trs_matrix *A;
+  assert_success(trs_matrix_create(&A, TRS_CSR, TRS_DOUBLE, 2, 2, ptr, idx, val, TRS_BORROW));
+  for (int strict = 0; strict < 2; strict++) {
+    trs_factor_options options = {.order = TRS_ORDER_NATURAL,
+                                  .order_given = 1,
+                                  .no_equilibration = 1,
+                                  .pivot_threshold = strict ? 0.5 : 0.2};
+    trs_factors *F;
+    trs_factors_info f;
+    assert_success(trs_factor(&F, A, &options));
+    trs_factors_get_info(F, &f);
+    assert_int_equal(f.row_perm ? f.row_perm[0] : 0, strict);
+    assert_null(f.col_perm);
+    assert_product(F, A, 4 * scalar_eps(TRS_DOUBLE), false);
+    trs_factors_destroy(F);
+  }
+  trs_matrix_destroy(A);
+}
+
+static void the_same_pattern_gives_the_same_factors_pattern(void **state) {
+  (void)state;
+  trs_matrix *A = sparse_grid(20, 20, 1, 0, TRS_DOUBLE),
+             *B = sparse_grid(20, 20, 1, 0.3, TRS_DOUBLE);
+  trs_factors *F, *G;
+  trs_factors_info f, g;
+  assert_success(lu(&F, A, orders[0], 4));
+  assert_success(lu(&G, B, orders[0], 4));
+  trs_factors_get_info(F, &f);
+  trs_factors_get_info(G, &g);
+  assert_int_equal(f.nnz_L, g.nnz_L);
+  assert_memory_equal(f.L->idx, g.L->idx, (size_t)f.nnz_L * sizeof(int32_t));
+  assert_memory_equal(f.U->idx, g.U->idx, (size_t)f.nnz_U * sizeof(int32_t));
+  trs_factors_destroy(F);
+  trs_factors_destroy(G);
+  trs_matrix_destroy(A);
+  trs_matrix_destroy(B);
+}
+
+static void nothing_is_printed(void **state) {
+  (void)state;
+  FILE *log = tmpfile();
+  int saved[2] = {dup(1), dup(2)};
+  assert_non_null(log);
+  fflush(stdout);
+  dup2(fileno(log), 1);
+  dup2(fileno(log), 2);
+  grids_have_the_fill_of_their_graph(state);
+  singular_matrices_are_refused(state);
+  fflush(stdout);
+  for (int k = 0; k < 2; k++) {
+    dup2(saved[k], k + 1);
+    close(saved[k]);
+  }
+  assert_int_equal(lseek(fileno(log), 0, SEEK_END), 0);
+  fclose(log);
+}
+
+static trs_status factor_all(void *A) {
+  trs_factors *F;
+  TRS_TRY(lu(&F, A, orders[0], 4));
+  trs_factors_destroy(F);
+  return TRS_SUCCESS;
+}
+
+static void failing_allocations_are_reported(void **state) {
+  (void)state;
+  trs_matrix *A =
+      sparse_random(20, 0.2, (sparse_kind){.scalar = TRS_SCOMPLEX, .format = TRS_CSC}, 3);
+  for (int64_t p = 0; p < A->nnz; p++)
+    if (p % 3 == 0) trs_value_set(A->val, p, A->scalar, 1e4 * trs_value_get(A->val, p, A->scalar));
+  assert_survives_failing_allocations(factor_all, A);
+  trs_matrix_destroy(A);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(random_matrices_are_factored),
+      cmocka_unit_test(matrices_without_a_diagonal_are_factored),
+      cmocka_unit_test(a_permutation_matrix_has_empty_factors),
+      cmocka_unit_test(grids_have_the_fill_of_their_graph),
+      cmocka_unit_test(pivoting_leaves_a_tree_that_holds),
+      cmocka_unit_test(badly_scaled_matrices_are_scaled_exactly),
+      cmocka_unit_test(extreme_values_are_within_reach),
+      cmocka_unit_test(singular_matrices_are_refused),
+      cmocka_unit_test(structurally_singular_matrices_are_refused),
+      cmocka_unit_test(values_that_are_not_finite_are_refused),
+      cmocka_unit_test(overflow_is_reported),
+      cmocka_unit_test(the_threshold_decides_the_pivot),
+      cmocka_unit_test(the_same_pattern_gives_the_same_factors_pattern),
+      cmocka_unit_test(nothing_is_printed),
+      cmocka_unit_test(failing_allocations_are_reported),
+  };
+  return TRS_HAVE_SUPERLU ? cmocka_run_group_tests(tests, NULL, NULL) : 0;
+}

@@ -1,0 +1,228 @@
+/* order.c - orderings of matrices: permutations, fill and separator trees that hold what they
+ * promise, whatever the graph. */
+#include "order/order.h"
+
+#include <unistd.h>
+
+#include "base/config.h"
+#include "order/graph.h"
+#include "sparse.h"
+#include "test.h"
+
+static const trs_order orders[] = {
+#if TRS_HAVE_METIS
+    TRS_ORDER_ND,
+#endif
+#if TRS_HAVE_AMD
+    TRS_ORDER_AMD,
+#endif
+    TRS_ORDER_NATURAL};
+enum { NORDERS = sizeof orders / sizeof *orders };
+
+/* Entries of the factor when vertices are eliminated in this order. */
+static int64_t count_fill(const trs_graph *g, const int32_t *perm) {
+  int64_t n = g->n, fill = 0;
+  bool *L = calloc((size_t)(n * n) + 1, sizeof *L);
+  int32_t *inverse = malloc((size_t)(n + 1) * sizeof *inverse);
+  for (int64_t k = 0; k < n; k++) inverse[perm ? perm[k] : k] = (int32_t)k;
+  for (int64_t v = 0; v < n; v++)
+    for (int32_t p = g->ptr[v]; p < g->ptr[v + 1]; p++)
+      L[inverse[v] * n + inverse[g->adjacent[p]]] = true;
+  for (int64_t k = 0; k < n; k++)
+    for (int64_t i = k + 1; i < n; i++)
+      for (int64_t j = k + 1; j < n && L[i * n + k]; j++)
+        if (L[j * n + k]) L[i * n + j] = true;
+  for (int64_t i = 0; i < n; i++)
+    for (int64_t j = 0; j <= i; j++) fill += i == j || L[i * n + j];
+  free(L);
+  free(inverse);
+  return fill;
+}
+
+/* No edge joins two nodes neither of which is above the other. */
+static void check_tree(const trs_ordering *o, const trs_graph *g) {
+  const trs_tree *tree = &o->tree;
+  int32_t *node = malloc((size_t)(g->n + 1) * sizeof *node);
+  assert_int_equal(tree->ptr[0], 0);
+  assert_int_equal(tree->ptr[tree->nodes], g->n);
+  for (int32_t t = 0; t < tree->nodes; t++)
+    for (int64_t k = tree->ptr[t]; k < tree->ptr[t + 1]; k++) node[o->perm[k]] = t;
+  for (int64_t v = 0; v < g->n; v++)
+    for (int32_t p = g->ptr[v]; p < g->ptr[v + 1]; p++) {
+      int32_t low = node[v], high = node[g->adjacent[p]];
+      if (low > high) continue;
+      while (low != -1 && low != high) low = tree->parent[low];
+      assert_int_equal(low, high);
+    }
+  free(node);
+}
+
+static void check(const trs_matrix *A, trs_order order, int64_t leaves) {
+  trs_ordering o;
+  trs_graph g;
+  assert_success(trs_graph_build(&g, A));
+  assert_success(trs_ordering_compute(&o, A, order, leaves));
+  assert_int_equal(o.fill, count_fill(&g, o.perm));
+  if (order == TRS_ORDER_NATURAL) {
+    assert_null(o.perm);
+    assert_int_equal(o.tree.nodes, 0);
+  } else {
+    assert_success(trs_permutation_check(o.perm, g.n, "perm"));
+    assert_int_equal(o.tree.nodes, 2 * (leaves ? leaves : TRS_DEFAULT_LEAVES) - 1);
+    check_tree(&o, &g);
+  }
+  trs_ordering_free(&o);
+  trs_graph_free(&g);
+}
+
+static void random_graphs_are_ordered(void **state) {
+  (void)state;
+  for (int r = 0; r < NORDERS; r++)
+    for (int c = 0; c < 60; c++) {
+      static const int64_t sizes[] = {0, 1, 2, 3, 7, 50, 150};
+      sparse_kind kind = {.scalar = TRS_DOUBLE,
+                          .symmetric = c & 1,
+                          .no_diagonal = c & 2,
+                          .components = c % 3 ? 1 : 1 + c % 11};
+      trs_matrix *A = sparse_random(sizes[c % 7], c % 5 * 0.02, kind, (uint64_t)c);
+      check(A, orders[r], (int64_t)(c % 4 ? 1 << c % 6 : 0));
+      trs_matrix_destroy(A);
+    }
+}
+
+static void special_graphs_are_ordered(void **state) {
+  (void)state;
+  for (int r = 0; r < NORDERS; r++) {
+    trs_matrix *A = sparse_grid(200, 1, 1, 0, TRS_DOUBLE); /* a path */
+    check(A, orders[r], 4);
+    trs_matrix_destroy(A);
+    A = sparse_grid(12, 12, 1, 0.25, TRS_FLOAT);
+    check(A, orders[r], 1);
+    check(A, orders[r], 1024);
+    trs_matrix_destroy(A);
+    A = sparse_random(120, 1, (sparse_kind){.scalar = TRS_DOUBLE}, 1); /* complete */
+    check(A, orders[r], 8);
+    trs_matrix_destroy(A);
+  }
+}
+
+/* A star: METIS is left with a graph without edges once the middle is taken out. */
+static void a_star_is_ordered(void **state) {
+  (void)state;
+  enum { N = 300 };
+  int32_t row[N], col[N];
+  double val[N];
+  trs_matrix *A;
+  for (int i = 0; i < N; i++) {
+    row[i] = i;
+    col[i] = 0;
+    val[i] = 1;
+  }
+  assert_success(trs_matrix_create_coo(&A, TRS_DOUBLE, N, N, N, row, col, val));
+  for (int r = 0; r < NORDERS; r++) check(A, orders[r], 8);
+  trs_matrix_destroy(A);
+}
+
+static void dissection_balances_a_grid(void **state) {
+  (void)state;
+  if (!TRS_HAVE_METIS) skip();
+  trs_matrix *A = sparse_grid(60, 60, 1, 0, TRS_DOUBLE);
+  trs_ordering o;
+  assert_success(trs_ordering_compute(&o, A, TRS_ORDER_ND, 4));
+  const int64_t *ptr = o.tree.ptr;
+  assert_in_range(ptr[7] - ptr[6], 1, 80);
+  for (int leaf = 0; leaf < 6; leaf++)
+    if (leaf != 2 && leaf != 5) assert_in_range(ptr[leaf + 1] - ptr[leaf], 700, 1100);
+  trs_ordering_free(&o);
+  trs_matrix_destroy(A);
+}
+
+static void the_same_matrix_gets_the_same_order(void **state) {
+  (void)state;
+  trs_matrix *A = sparse_grid(30, 20, 2, 0, TRS_DOUBLE);
+  for (int r = 0; r < NORDERS; r++) {
+    trs_ordering o, again;
+    if (orders[r] == TRS_ORDER_NATURAL) continue;
+    assert_success(trs_ordering_compute(&o, A, orders[r], 8));
+    srand(7);
+    (void)rand();
+    assert_success(trs_ordering_compute(&again, A, orders[r], 8));
+    assert_memory_equal(o.perm, again.perm, 1200 * sizeof *o.perm);
+    trs_ordering_free(&o);
+    trs_ordering_free(&again);
+  }
+  trs_matrix_destroy(A);
+}
+
+static void nothing_is_printed(void **state) {
+  (void)state;
+  FILE *log = tmpfile();
+  int saved[2] = {dup(1), dup(2)};
+  assert_non_null(log);
+  fflush(stdout);
+  dup2(fileno(log), 1);
+  dup2(fileno(log), 2);
+  special_graphs_are_ordered(state);
+  a_star_is_ordered(state);
+  fflush(stdout);
+  for (int k = 0; k < 2; k++) {
+    dup2(saved[k], k + 1);
+    close(saved[k]);
+  }
+  assert_int_equal(lseek(fileno(log), 0, SEEK_END), 0);
+  fclose(log);
+}
+
+static void bad_requests_are_refused(void **state) {
+  (void)state;
+  trs_ordering o;
+  trs_matrix *A = sparse_grid(3, 3, 1, 0, TRS_DOUBLE);
+  assert_failure(TRS_ERROR_ARGUMENT, "power of two", trs_ordering_compute(&o, A, TRS_ORDER_AMD, 3));
+  assert_failure(TRS_ERROR_ARGUMENT, "power of two",
+                 trs_ordering_compute(&o, A, TRS_ORDER_AMD, -1));
+  assert_failure(TRS_ERROR_ARGUMENT, "power of two",
+                 trs_ordering_compute(&o, A, TRS_ORDER_AMD, 2 * TRS_MAX_LEAVES));
+  assert_failure(TRS_ERROR_ARGUMENT, "order 7", trs_ordering_compute(&o, A, (trs_order)7, 2));
+  if (!TRS_HAVE_METIS)
+    assert_failure(TRS_ERROR_UNSUPPORTED, "libmetis-dev",
+                   trs_ordering_compute(&o, A, TRS_ORDER_ND, 2));
+  if (!TRS_HAVE_AMD)
+    assert_failure(TRS_ERROR_UNSUPPORTED, "libsuitesparse-dev",
+                   trs_ordering_compute(&o, A, TRS_ORDER_AMD, 2));
+  trs_matrix_destroy(A);
+}
+
+typedef struct request {
+  const trs_matrix *A;
+  trs_order order;
+} request;
+
+static trs_status compute(void *argument) {
+  const request *q = argument;
+  trs_ordering o;
+  trs_status status = trs_ordering_compute(&o, q->A, q->order, 4);
+  trs_ordering_free(&o);
+  return status;
+}
+
+static void failing_allocations_are_reported(void **state) {
+  (void)state;
+  trs_matrix *A = sparse_grid(6, 6, 1, 0, TRS_DOUBLE);
+  for (int r = 0; r < NORDERS; r++)
+    assert_survives_failing_allocations(compute, &(request){A, orders[r]});
+  trs_matrix_destroy(A);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(random_graphs_are_ordered),
+      cmocka_unit_test(special_graphs_are_ordered),
+      cmocka_unit_test(a_star_is_ordered),
+      cmocka_unit_test(dissection_balances_a_grid),
+      cmocka_unit_test(the_same_matrix_gets_the_same_order),
+      cmocka_unit_test(nothing_is_printed),
+      cmocka_unit_test(bad_requests_are_refused),
+      cmocka_unit_test(failing_allocations_are_reported),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
