@@ -1,0 +1,162 @@
+/* schedule.c - the threads method's schedule: every row once, every dependency waited for, and no
+ * wait too many.  Checked on the plan itself, so that a wrong one fails whatever the timing. */
+#include "solve/threads/schedule.h"
+
+#include "support.h"
+#include "test.h"
+
+typedef struct fixture {
+  trs_matrix *A;
+  trs_system S;
+  trs_levels levels;
+  int32_t *length;
+  trs_schedule schedule;
+} fixture;
+
+/* needs[] as the method notes them, by brute force. */
+static int64_t *needs_of(const fixture *f) {
+  const trs_schedule *s = &f->schedule;
+  int64_t *needs = calloc((size_t)(s->task_ptr[s->threads] * s->threads) + 1, sizeof *needs);
+  for (int64_t task = 0; task < s->task_ptr[s->threads]; task++)
+    for (int64_t k = s->tasks[task].begin; k < s->tasks[task].end; k++) {
+      int64_t begin, end;
+      trs_off_diagonal(&f->S, s->row[k], f->S.lower, true, &begin, &end);
+      for (int64_t p = begin; p < end; p++)
+        trs_note_need(s, needs + task * s->threads, s->position[f->S.idx[p]]);
+    }
+  return needs;
+}
+
+static void make(fixture *f, int64_t n, double density, int64_t band, trs_uplo uplo, int threads,
+                 uint64_t seed) {
+  triangle t = triangle_random(n, density, band, uplo == TRS_LOWER, TRS_DOUBLE, false, seed);
+  assert_success(
+      trs_matrix_create(&f->A, TRS_CSR, TRS_DOUBLE, n, n, t.ptr, t.idx, t.val, TRS_COPY));
+  triangle_free(&t);
+  f->S = trs_system_of(f->A, uplo, TRS_NO_TRANS, TRS_NONUNIT);
+  f->length = malloc((size_t)(n + 1) * sizeof *f->length);
+  trs_in_degrees(&f->S, f->length);
+  assert_success(trs_levels_create(&f->levels, &f->S));
+  assert_success(trs_schedule_deal(&f->schedule, &f->levels, f->length, threads));
+  int64_t *needs = needs_of(f);
+  assert_success(trs_schedule_wait(&f->schedule, needs));
+  free(needs);
+}
+
+static void destroy(fixture *f) {
+  trs_schedule_destroy(&f->schedule);
+  trs_levels_destroy(&f->levels);
+  free(f->length);
+  trs_matrix_destroy(f->A);
+}
+
+static int thread_of(const trs_schedule *s, int64_t position) {
+  int t = 0;
+  while (position >= s->first[t + 1]) t++;
+  return t;
+}
+
+/* Counts entries whose row could be solved before what it depends on, were all other threads as
+ * slow as the waits allow. */
+static int64_t unguarded_entries(const fixture *f) {
+  const trs_schedule *s = &f->schedule;
+  int64_t unguarded = 0;
+  for (int t = 0; t < s->threads; t++) {
+    int32_t sure[16] = {0}; /* tasks of each thread known to be done */
+    for (int64_t task = s->task_ptr[t]; task < s->task_ptr[t + 1]; task++) {
+      const trs_task *it = &s->tasks[task];
+      for (int64_t w = it->wait; w < it->wait_end; w++)
+        if (s->waits[w].tasks > sure[s->waits[w].thread])
+          sure[s->waits[w].thread] = s->waits[w].tasks;
+      for (int64_t k = it->begin; k < it->end; k++) {
+        int64_t begin, end;
+        trs_off_diagonal(&f->S, s->row[k], f->S.lower, true, &begin, &end);
+        for (int64_t p = begin; p < end; p++) {
+          int64_t at = s->position[f->S.idx[p]];
+          int u = thread_of(s, at);
+          int64_t done = sure[u] ? s->tasks[s->task_ptr[u] + sure[u] - 1].end : s->first[u];
+          unguarded += u == t ? at >= k : at >= done;
+        }
+      }
+    }
+  }
+  return unguarded;
+}
+
+static void check_partition(const fixture *f) {
+  const trs_schedule *s = &f->schedule;
+  int64_t entries = 0, at = 0;
+  for (int64_t k = 0; k < s->n; k++) assert_int_equal(s->position[s->row[k]], k);
+  assert_int_equal(s->first[s->threads], s->n);
+  for (int t = 0; t < s->threads; t++) {
+    assert_int_equal(s->entries[t], entries);
+    for (int64_t task = s->task_ptr[t]; task < s->task_ptr[t + 1]; task++) {
+      assert_int_equal(s->tasks[task].begin, at);
+      at = s->tasks[task].end;
+    }
+    assert_int_equal(at, s->first[t + 1]);
+    for (int64_t k = s->first[t]; k < s->first[t + 1]; k++) entries += f->length[s->row[k]];
+  }
+  assert_int_equal(s->entries[s->threads], entries);
+}
+
+static void every_dependency_is_waited_for(void **state) {
+  (void)state;
+  for (int c = 0; c < 48; c++) {
+    fixture f;
+    int64_t n = (int64_t[]){1, 17, 200, 700}[c % 4];
+    make(&f, n, c % 3 ? 0.02 : 0.2, c % 5 ? n : 9, c % 2 ? TRS_LOWER : TRS_UPPER, 1 + c % 7,
+         (uint64_t)c);
+    check_partition(&f);
+    assert_int_equal(unguarded_entries(&f), 0);
+    destroy(&f);
+  }
+}
+
+static void no_wait_can_be_left_out(void **state) {
+  (void)state;
+  fixture f;
+  make(&f, 300, 0.02, 300, TRS_LOWER, 3, 5);
+  trs_schedule *s = &f.schedule;
+  assert_true(s->nwaits > 10);
+  for (int64_t w = 0; w < s->nwaits; w++) {
+    int32_t kept = s->waits[w].tasks;
+    s->waits[w].tasks = kept - 1;
+    assert_true(unguarded_entries(&f) > 0);
+    s->waits[w].tasks = kept;
+  }
+  destroy(&f);
+}
+
+static void wide_levels_are_split_evenly(void **state) {
+  (void)state;
+  fixture f;
+  make(&f, 1000, 0, 1000, TRS_LOWER, 4, 5); /* a diagonal matrix: one level */
+  for (int t = 0; t < 4; t++) {
+    int64_t rows = f.schedule.first[t + 1] - f.schedule.first[t];
+    assert_true(rows >= 249 && rows <= 251);
+  }
+  assert_int_equal(f.schedule.nwaits, 0);
+  destroy(&f);
+}
+
+static void a_chain_stays_on_one_thread(void **state) {
+  (void)state;
+  fixture f;
+  make(&f, 500, 1, 1, TRS_LOWER, 4, 5);
+  assert_int_equal(f.schedule.first[1], 500);
+  assert_int_equal(f.schedule.task_ptr[4], 1);
+  assert_int_equal(f.schedule.nwaits, 0);
+  destroy(&f);
+}
+
+int main(void) {
+  trs_schedule_part_work = 20;
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(every_dependency_is_waited_for),
+      cmocka_unit_test(no_wait_can_be_left_out),
+      cmocka_unit_test(wide_levels_are_split_evenly),
+      cmocka_unit_test(a_chain_stays_on_one_thread),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
