@@ -199,6 +199,8 @@ static int run(int argc, char **argv) {
   int code = options_parse(&cmd_factor, &s, &argc, argv);
   if (code >= 0) return code;
   if (!s.output) return leave_usage("factor", "-o FILE is missing: where to write the factors");
+  if (!names_hdf5(s.output))
+    return leave_usage("factor", "factors are written as HDF5: name the file %s.h5", s.output);
   code = check_writable(s.output);
   if (code < 0) code = input_read_matrix(&in, argv[0], s.precision, "trireme factor");
   if (code < 0) code = factor_and_write(&in, &s);

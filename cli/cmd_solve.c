@@ -131,6 +131,8 @@ static int check_settings(const solve_settings *s) {
   if (s->rhs_file && s->rhs) return leave_usage("solve", "give either -b FILE or --rhs, not both");
   if (s->rhs_file && s->nrhs)
     return leave_usage("solve", "--nrhs counts made right-hand sides; -b FILE brings its own");
+  if (s->output && names_hdf5(s->output))
+    return leave_usage("solve", "solutions are written as Matrix Market: name the file x.mtx");
   return s->output ? check_writable(s->output) : -1;
 }
 

@@ -65,6 +65,11 @@ int check_writable(const char *path) {
   return code;
 }
 
+bool names_hdf5(const char *path) {
+  const char *dot = strrchr(path, '.');
+  return dot && (!strcmp(dot, ".h5") || !strcmp(dot, ".hdf5"));
+}
+
 int text_file_open(text_file *f, const char *path) {
   *f = (text_file){.path = path};
   size_t size = strlen(path) + 8;

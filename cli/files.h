@@ -23,6 +23,7 @@ void input_free(input *in);
 
 /* Asks, before hours of work, whether path can be written.  Returns -1, or how to leave. */
 int check_writable(const char *path);
+bool names_hdf5(const char *path);
 
 /* A text file that appears under its name only when complete. */
 typedef struct text_file {

@@ -134,7 +134,7 @@ static void print_sweeps(const info_facts *f) {
   print_line(f, "levels", tell_levels);
   print_line(f, "parallelism", tell_parallelism);
   print_line(f, "rows in a level", tell_extremes);
-  print_widths(f, both ? 26 : 60);
+  print_widths(f, both ? 24 : 56);
   print_line(f, "a solve touches", tell_bytes);
   print_line(f, "its bound", tell_bound);
 }
@@ -149,9 +149,9 @@ static void print_diagonal(const info_facts *f) {
     table_row("diagonal", "complete");
     return;
   }
-  table_row("diagonal", "%s missing, the first in row %s; the triangles below have them added",
+  table_row("diagonal", "%s missing, the first in row %lld; the triangles below have them added",
             human_things(m->nrows - m->ndiagonal, "entry", "entries").s,
-            human_count(m->missing_diagonal).s);
+            (long long)m->missing_diagonal);
 }
 
 void info_print(const info_facts *f) {

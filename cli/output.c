@@ -16,7 +16,7 @@
 #include "progress.h"
 #include "report.h"
 
-enum { LABEL_WIDTH = 16, PAIR_WIDTH = 30, TEXT_SIZE = 4096 };
+enum { LABEL_WIDTH = 16, PAIR_WIDTH = 30, LIST_FIELDS = 4, TEXT_SIZE = 4096 };
 
 static struct {
   bool colour, colour_errors, draws, unicode, json;
@@ -146,29 +146,51 @@ void table_styled(style s, const char *label, const char *format, ...) {
   if (!out.json) print_row(s, label, text);
 }
 
-/* Bytes of the name that a line begins with, and of the blanks behind it. */
-static size_t name_length(const char *line, size_t *blanks) {
-  size_t name = strcspn(line, " \n");
-  *blanks = strspn(line + name, " ");
-  return name;
+/* Bytes of the field that line begins with, and of the two blanks or more behind it. */
+static size_t field_length(const char *line, size_t *blanks) {
+  size_t length = 0;
+  while (line[length] && line[length] != '\n' && strncmp(line + length, "  ", 2) != 0) length++;
+  *blanks = strspn(line + length, " ");
+  return length;
+}
+
+static void measure_fields(const char *list, size_t widest[LIST_FIELDS]) {
+  size_t blanks;
+  for (int field = 0; *list;) {
+    size_t length = field_length(list, &blanks);
+    if (length > widest[field] && blanks) widest[field] = length;
+    list += length + blanks;
+    field = *list == '\n' ? 0 : field + 1;
+    if (field >= LIST_FIELDS - 1) {
+      list += strcspn(list, "\n");
+      field = 0;
+    }
+    list += *list == '\n';
+  }
+}
+
+/* The fields of one line under each other's; the last is wrapped. */
+static void print_fields(const char *line, const size_t widest[LIST_FIELDS]) {
+  size_t blanks, column = 0, end = strcspn(line, "\n"), at = 0;
+  for (int field = 0; field < LIST_FIELDS - 1; field++) {
+    size_t length = field_length(line + at, &blanks);
+    if (!blanks || at + length >= end) break;
+    printf("%s%.*s%s%*s", style_on(field ? STYLE_PLAIN : STYLE_BOLD), (int)length, line + at,
+           style_off(), (int)(widest[field] + 2 - length), "");
+    column += widest[field] + 2;
+    at += length + blanks;
+  }
+  wrap_line(stdout, line + at, end - at, (int)column, (int)column);
+  printf("\n");
 }
 
 void print_list(const char *list) {
-  size_t blanks, widest = 0;
-  for (const char *line = list; *line;) {
-    size_t name = name_length(line, &blanks);
-    if (name > widest) widest = name;
-    line += strcspn(line, "\n");
-    line += *line == '\n';
-  }
+  size_t widest[LIST_FIELDS] = {0};
+  measure_fields(list, widest);
   while (*list) {
-    size_t name = name_length(list, &blanks), length = strcspn(list, "\n");
-    printf("%s%.*s%s%*s", style_on(STYLE_BOLD), (int)name, list, style_off(),
-           (int)(widest + 2 - name), "");
-    const char *text = list + name + blanks;
-    wrap_line(stdout, text, (size_t)(list + length - text), (int)widest + 2, (int)widest + 2);
-    printf("\n");
-    list += length + (list[length] == '\n');
+    print_fields(list, widest);
+    list += strcspn(list, "\n");
+    list += *list == '\n';
   }
 }
 

@@ -44,7 +44,7 @@ void print_wrapped(FILE *stream, const char *text, int indent);
 /* One line of text, wrapped under itself, when the cursor already stands at column indent. */
 void print_hanging(const char *text, int indent);
 
-/* Lines "name   text" of the library's lists as a two-column table. */
+/* The library's lists, fields parted by two blanks or more, as a table. */
 void print_list(const char *list);
 
 typedef struct short_text {

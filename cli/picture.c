@@ -6,7 +6,7 @@
 #include "files.h"
 #include "output.h"
 
-enum { WIDTH = 1060, HEIGHT = 720, SIDE = 480 };
+enum { WIDTH = 1060, HEIGHT = 728, SIDE = 480 };
 
 static const place pattern_place = {96, 112, SIDE, SIDE};
 
@@ -112,7 +112,7 @@ static double draw_swatches(FILE *svg, double x, double y, char side, bool shade
 
 static void draw_legend(FILE *svg, const picture *p, const raster_scale *s) {
   static const char *const names[] = {"below the diagonal", "above", "on it"};
-  double x = pattern_place.x, y = 684;
+  double x = pattern_place.x, y = 680;
   bool shaded = s->most > 1;
   for (int side = 0; side < 3; side++) {
     if (!s->drawn[side]) continue;
@@ -124,13 +124,12 @@ static void draw_legend(FILE *svg, const picture *p, const raster_scale *s) {
     fprintf(svg, "<rect class=\"tree\" x=\"%g\" y=\"%g\" width=\"12\" height=\"12\"/>\n", x,
             y - 10);
     draw_text(svg, "legend", x + 20, y, "separator tree");
-    x += 130;
   }
   char text[256];
   int64_t cell = (s->span + s->cells - 1) / (s->cells ? s->cells : 1);
-  snprintf(text, sizeof text, "1 to %s entries a cell of about %s x %s", human_count(s->most).s,
-           human_count(cell).s, human_count(cell).s);
-  if (shaded) draw_text(svg, "legend", x + 8, y, text);
+  snprintf(text, sizeof text, "Shades: 1 to %s entries in a cell of about %s x %s",
+           human_count(s->most).s, human_count(cell).s, human_count(cell).s);
+  if (shaded) draw_text(svg, "legend", pattern_place.x, y + 22, text);
 }
 
 static void draw_charts(FILE *svg, const picture *p) {

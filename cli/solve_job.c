@@ -67,11 +67,12 @@ static int choose_triangle(solve_job *job, const trs_matrix_info *info) {
 /* Said here rather than by the library, which does not know the options that help. */
 static int leave_no_diagonal(const solve_job *job, const trs_matrix_info *info) {
   int64_t others = info->nrows - info->ndiagonal - 1;
-  return leave(LEAVE_INPUT, trs_status_name(TRS_ERROR_STRUCTURE), info->missing_diagonal,
-               "%s: row %s has no diagonal entry%s%s: --add-diagonal adds what is missing, --diag "
-               "unit solves with ones",
-               job->in.name, human_count(info->missing_diagonal).s, others ? ", nor have " : "",
-               others ? human_things(others, "other", "others").s : "");
+  return leave(
+      LEAVE_INPUT, trs_status_name(TRS_ERROR_STRUCTURE), info->missing_diagonal,
+      "%s: row %lld has no diagonal entry%s%s: --add-diagonal adds what is missing, --diag "
+      "unit solves with ones",
+      job->in.name, (long long)info->missing_diagonal, others ? ", nor have " : "",
+      others ? human_things(others, "other", "others").s : "");
 }
 
 static int take_triangle(solve_job *job) {

@@ -23,18 +23,16 @@ static void print_matrix(const solve_job *job) {
   const trs_plan_info *i = &job->info;
   char line[4 * 64];
   table_title(job->in.name);
-  table_row("matrix", "%s, %s, %s%s", kind_of(job), human_scalar(job->scalar),
-            human_things(i->n, "row", "rows").s, job->diag == TRS_UNIT ? ", unit diagonal" : "");
+  table_row("matrix", "%s, %s%s, %s, %s", kind_of(job), human_scalar(job->scalar),
+            job->diag == TRS_UNIT ? ", unit diagonal" : "", human_things(i->n, "row", "rows").s,
+            human_things(i->nnz, "entry", "entries").s);
   if (job->entries_before)
-    table_row("", "%s, of %s in the whole matrix", human_things(i->nnz, "entry", "entries").s,
-              human_count(job->entries_before).s);
-  else
-    table_row("", "%s", human_things(i->nnz, "entry", "entries").s);
+    table_row("", "taken from a matrix of %s entries", human_count(job->entries_before).s);
   table_row("dependency", "%s entries a row", human_real(i->dependency).s);
   table_row("parallelism", "%s %s a level: %s of %s to %s", human_real(i->parallelism).s,
             i->parallelism == 1 ? "row" : "rows", human_things(i->levels, "level", "levels").s,
             human_count(i->min_parallelism).s, human_count(i->max_parallelism).s);
-  widths_line(line, sizeof line, job->widths, job->nlevels, output_width() - 20 < 60 ? 40 : 60);
+  widths_line(line, sizeof line, job->widths, job->nlevels, output_width() - 24 < 56 ? 40 : 56);
   if (job->nlevels > 1) table_row("level widths", "%s", line);
 }
 
@@ -55,6 +53,16 @@ static void print_plan(const solve_job *job) {
   table_row("plan", "%s", text);
 }
 
+static void print_bound(const solve_job *job) {
+  const char *what = job->nrhs > 1 ? " for one right-hand side" : "";
+  if (job->fastest < job->bound)
+    table_row("bound", "%s%s, which the solve beat: the machine was busy when it was measured",
+              human_seconds(job->bound).s, what);
+  else
+    table_row("bound", "%s%s; best solve: %s times that", human_seconds(job->bound).s, what,
+              human_times(job->fastest / job->bound).s);
+}
+
 static void print_times(const solve_job *job) {
   const trs_plan_info *i = &job->info;
   table_row("analysis", "%s, as long as %s solves; new values %s",
@@ -68,9 +76,7 @@ static void print_times(const solve_job *job) {
   table_row("bandwidth", "%s GB/s: %s touched",
             human_times((double)job->bytes / job->fastest * 1e-9).s,
             human_bytes((double)job->bytes).s);
-  table_row("bound", "%s%s: the best solve took %s times that", human_seconds(job->bound).s,
-            job->nrhs > 1 ? " for one right-hand side" : "",
-            human_times(job->fastest / job->bound).s);
+  print_bound(job);
 }
 
 static void print_memory(void) {
@@ -89,8 +95,8 @@ void solve_print(const solve_job *job) {
   print_memory();
   table_gap();
   table_styled(job->good ? STYLE_GOOD : STYLE_BAD, "backward error",
-               "%.2g componentwise, %.2g normwise (%ssmall: the limit is %.2g)",
-               job->error.componentwise, job->error.normwise, job->good ? "" : "NOT ", job->limit);
+               "%ssmall: %.1e componentwise, %.1e normwise (limit %.1e)", job->good ? "" : "NOT ",
+               job->error.componentwise, job->error.normwise, job->limit);
 }
 
 /* ---- JSON ---- */

@@ -55,4 +55,5 @@ void widths_line(char *text, size_t size, const int64_t *rows, int64_t levels, i
     memcpy(text + used, block, strlen(block) + 1);
     used += strlen(block);
   }
+  if (w.logarithmic && used + 5 < size) memcpy(text + used, " log", 5);
 }

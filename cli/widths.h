@@ -21,7 +21,7 @@ widths widths_of(const int64_t *rows, int64_t levels, int cells);
 /* Where value stands between the chart's floor, 0, and its top, 1. */
 double widths_height(const widths *w, double value);
 
-/* One row of block characters (or ASCII), at most cells wide. */
+/* One row of block characters (or ASCII), at most cells wide, and " log" if that is its scale. */
 void widths_line(char *text, size_t size, const int64_t *rows, int64_t levels, int cells);
 
 #endif

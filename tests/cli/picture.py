@@ -44,7 +44,7 @@ check("nothing outside is needed", b"href" not in read("p.svg") and b"<script" n
 
 root = draw("gen:poisson2d5:400")
 check("a large matrix in cells", squares(root, "d") == 240 and
-      any("entries a cell" in (t or "") for t in texts(root)), texts(root))
+      any("entries in a cell" in (t or "") for t in texts(root)), texts(root))
 check("in a small file", os.path.getsize(path("p.svg")) < 200_000)
 root = draw("gen:random:3000,20")
 check("a scattered one too", os.path.getsize(path("p.svg")) < 1_500_000,

@@ -140,6 +140,8 @@ refuses("unknown backend", 2, "gpu9", "solve", "gen:chain:5", "--uplo", "lower",
 refuses("unknown method", 2, "fastest", "solve", "gen:chain:5", "--uplo", "lower", "--method",
         "fastest")
 refuses("factor without -o", 2, "-o FILE is missing", "factor", "gen:chain:5")
+refuses("factors into .mtx", 2, "HDF5", "factor", "gen:chain:5", "-o", "f.mtx")
+refuses("a solution into .h5", 2, "Matrix Market", "solve", "gen:chain:5", "-o", "x.h5")
 refuses("gen without -o", 2, "-o FILE is missing", "gen", "gen:chain:5")
 refuses("gen without a name", 2, "a name is missing", "gen")
 refuses("unknown generator", 2, "gen:poison", "gen", "poison:3", "-o", "x.mtx")
