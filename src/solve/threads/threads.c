@@ -27,6 +27,10 @@ typedef struct threads_state {
   int64_t bytes;
 } threads_state;
 
+typedef struct trs_range {
+  int64_t begin, end;
+} trs_range;
+
 /* One team run: analysis fills the copy, a solve sweeps one tile. */
 typedef struct job {
   trs_plan *plan;

@@ -11,34 +11,61 @@ TRS_INLINE SCALAR NAME(reciprocal_of)(const trs_system *S, int64_t i) {
 }
 
 /* Rows in level order lie all over the matrix: their memory is asked for in advance. */
-static inline void NAME(prefetch_row)(const trs_system *S, const int32_t *row, int64_t k,
-                                      int64_t end) {
-  const int64_t FAR = 32, NEAR = 16;
+TRS_INLINE void NAME(prefetch_row)(const trs_system *S, const int32_t *row, int64_t k,
+                                   int64_t end) {
+  const int64_t FAR = 24, NEAR = 12, LINE = 64, MOST = 48;
   if (k + FAR >= end) return;
   __builtin_prefetch(&S->ptr[row[k + FAR]]);
-  int64_t p = S->ptr[row[k + NEAR]];
-  __builtin_prefetch(&S->idx[p]);
-  __builtin_prefetch((const SCALAR *)S->val + p);
+  int64_t p = S->ptr[row[k + NEAR]], last = S->ptr[row[k + NEAR] + 1];
+  if (last > p + MOST) last = p + MOST;
+  const int64_t lines_apart = LINE / (int64_t)sizeof(SCALAR);
+  for (; p < last; p += lines_apart) {
+    __builtin_prefetch((const SCALAR *)S->val + p);
+    __builtin_prefetch(&S->idx[p]);
+  }
+}
+
+/* Copies row k's entries; with need, their columns too, as positions, those of other threads noted
+ * in need. */
+TRS_INLINE void NAME(fill_row)(const job *j, int64_t i, int64_t at, trs_range own, bool prefix,
+                               int64_t *need) {
+  const threads_state *s = j->state;
+  const trs_system *S = &j->plan->system;
+  const int32_t *position = s->schedule.position, *from = S->idx;
+  int32_t *idx = s->idx;
+  SCALAR *val = s->val;
+  int64_t begin, end;
+  trs_off_diagonal(S, i, prefix, S->has_diagonal, &begin, &end);
+  for (int64_t p = begin; p < end; p++, at++) {
+    val[at] = NAME(taken)(S, p);
+    if (!need) continue;
+    int32_t where = position[from[p]];
+    idx[at] = where;
+    if (where < own.begin || where >= own.end) trs_note_need(&s->schedule, need, where);
+  }
 }
 
 /* op(T) stored by rows: thread rank copies its own rows, and notes for each of its tasks how far
- * it reads into every thread's stretch. */
+ * it reads into the other threads' stretches. */
 static void NAME(fill_rows)(job *j, int rank) {
   threads_state *s = j->state;
   const trs_system *S = &j->plan->system;
   const trs_schedule *plan = &s->schedule;
-  SCALAR *val = s->val, *inverse = s->inverse;
+  const int64_t *ptr = s->ptr;
+  const int32_t *row = plan->row;
+  SCALAR *inverse = s->inverse;
+  bool prefix = trs_system_prefix(S);
+  trs_range own = {plan->first[rank], plan->first[rank + 1]};
   for (int64_t task = plan->task_ptr[rank]; task < plan->task_ptr[rank + 1]; task++) {
     int64_t *need = j->needs ? j->needs + task * plan->threads : NULL;
-    for (int64_t k = plan->tasks[task].begin; k < plan->tasks[task].end; k++) {
-      int64_t i = plan->row[k], begin, end, at = s->ptr[k];
-      NAME(prefetch_row)(S, plan->row, k, plan->first[rank + 1]);
-      trs_off_diagonal(S, i, trs_system_prefix(S), S->has_diagonal, &begin, &end);
-      for (int64_t p = begin; p < end; p++, at++) {
-        val[at] = NAME(taken)(S, p);
-        if (need) s->idx[at] = trs_note_need(plan, need, plan->position[S->idx[p]]);
-      }
-      if (inverse) inverse[k] = NAME(reciprocal_of)(S, i);
+    int64_t end = plan->tasks[task].end;
+    for (int64_t k = plan->tasks[task].begin; k < end; k++) {
+      NAME(prefetch_row)(S, row, k, own.end);
+      if (need)
+        NAME(fill_row)(j, row[k], ptr[k], own, prefix, need);
+      else
+        NAME(fill_row)(j, row[k], ptr[k], own, prefix, NULL);
+      if (inverse) inverse[k] = NAME(reciprocal_of)(S, row[k]);
     }
   }
 }
