@@ -33,10 +33,11 @@ trs_status trs_system_check_pattern(const trs_matrix *A, trs_uplo uplo, trs_diag
                     (long long)wrong, lower ? "above" : "below", lower ? "lower" : "upper",
                     A->format == TRS_CSR ? "row" : "column", (long long)first);
   if (diag == TRS_NONUNIT && A->missing_diagonal >= 0)
-    return trs_fail(TRS_ERROR_STRUCTURE, A->missing_diagonal,
-                    "row %lld (0-based) has no diagonal entry, nor have %lld others: add one, or "
-                    "solve with a unit diagonal",
-                    (long long)A->missing_diagonal, (long long)(A->nrows - A->ndiagonal - 1));
+    return trs_fail(
+        TRS_ERROR_STRUCTURE, A->missing_diagonal,
+        "row %lld (0-based) has no diagonal entry, the first of %lld such rows: add one, "
+        "or solve with a unit diagonal",
+        (long long)A->missing_diagonal, (long long)(A->nrows - A->ndiagonal));
   return TRS_SUCCESS;
 }
 

@@ -81,6 +81,17 @@ trs_status trs_realloc(void **pointer, int64_t elements, size_t size) {
   return TRS_SUCCESS;
 }
 
+trs_status trs_memory_probe(int64_t bytes) {
+  void *room = MAP_FAILED;
+  if (!fails_on_purpose() && bytes > 0)
+    room = mmap(NULL, (size_t)bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (room == MAP_FAILED)
+    return trs_fail(TRS_ERROR_MEMORY, -1, "out of memory: %.1f MB wanted, %.1f MB held",
+                    (double)bytes / 1e6, (double)atomic_load(&bytes_now) / 1e6);
+  munmap(room, (size_t)bytes);
+  return TRS_SUCCESS;
+}
+
 void trs_free(void *pointer) {
   if (!pointer) return;
   char *block = (char *)pointer - HEAD;

@@ -18,6 +18,10 @@ trs_status trs_realloc(void **pointer, int64_t count, size_t size);
 #define TRS_ALLOC_ZERO(pointer, count) \
   trs_alloc_zero((void **)(pointer), (count), sizeof **(pointer))
 
+/* Is there room for so many bytes more?  Asked before foreign libraries, which allocate on their
+ * own and take a failure badly.  Holds nothing. */
+trs_status trs_memory_probe(int64_t bytes);
+
 /* Tests: the n-th allocation from now (counting from 0) fails, and all after it; -1: none. */
 void trs_memory_fail_after(int64_t n);
 

@@ -13,7 +13,7 @@ typedef struct feature {
 static const feature features[] = {
     {"zlib", TRS_HAVE_ZLIB, "gzip files, checksums", "zlib1g-dev"},
     {"zstd", TRS_HAVE_ZSTD, "zstandard files", "libzstd-dev"},
-    {"HDF5", TRS_HAVE_HDF5, "binary matrices and factors", "libhdf5-dev"},
+    {"HDF5", TRS_HAVE_HDF5, "Binsparse containers", "libhdf5-dev"},
     {"METIS", TRS_HAVE_METIS, "nested dissection", "libmetis-dev"},
     {"AMD", TRS_HAVE_AMD, "minimum degree ordering", "libsuitesparse-dev"},
     {"SuperLU", TRS_HAVE_SUPERLU, "complete LU", "libsuperlu-dev"},

@@ -40,6 +40,7 @@ static void fill_share(void *argument, int rank, int size) {
 trs_status trs_measure_bandwidth(double *bandwidth, trs_team *team, int size, int64_t bytes) {
   static const int64_t MOST = (int64_t)256 << 20, LEAST = 4096;
   static const double ENOUGH = 10e-3;
+  enum { SAMPLES = 5 };
   stream *s;
   double *data;
   bytes = bytes > MOST ? MOST : bytes < LEAST ? LEAST : bytes;
@@ -50,12 +51,12 @@ trs_status trs_measure_bandwidth(double *bandwidth, trs_team *team, int size, in
     s->data = data;
     trs_team_run(team, size, fill_share, &(fill_job){data, s->count});
     double start = trs_seconds(), best = 1e30;
-    do {
+    for (int sample = 0; sample < SAMPLES || trs_seconds() - start < ENOUGH; sample++) {
       double before = trs_seconds();
       trs_team_run(team, size, read_share, s);
       double took = trs_seconds() - before;
       best = took < best ? took : best;
-    } while (trs_seconds() - start < ENOUGH);
+    }
     *bandwidth = (double)bytes / best;
   }
   trs_free(data);

@@ -1,5 +1,6 @@
 /* choose.c - the list of methods, and auto's choice among them: the lowest estimate of one solve,
  * with the analysis spread over the solves expected. */
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -56,33 +57,36 @@ static trs_status look_at_levels(trs_plan *plan) {
   return trs_plan_need_levels(plan);
 }
 
-static trs_status take_best(trs_plan *plan) {
-  TRS_TRY(look_at_levels(plan));
-  double seconds[NMETHODS], best = 0;
-  int second = -1, first = -1;
-  const char *refusal = NULL;
+/* The two lowest estimates among the methods on offer; -1 where there is none. */
+static void find_best(const trs_plan *plan, double *seconds, int *first, int *second) {
+  *first = *second = -1;
   for (int m = 0; m < NMETHODS; m++) {
-    if (!offered(plan, methods[m])) continue;
-    const char *why = methods[m]->refuses(plan);
-    if (why) refusal = why;
-    if (why) continue;
+    if (!offered(plan, methods[m]) || methods[m]->refuses(plan)) continue;
     seconds[m] = methods[m]->estimate(plan);
-    if (first < 0 || seconds[m] < best) {
-      second = first;
-      first = m;
-      best = seconds[m];
-    } else if (second < 0 || seconds[m] < seconds[second]) {
-      second = m;
+    if (*first < 0 || seconds[m] < seconds[*first]) {
+      *second = *first;
+      *first = m;
+    } else if (*second < 0 || seconds[m] < seconds[*second]) {
+      *second = m;
     }
   }
+}
+
+static trs_status take_best(trs_plan *plan) {
+  double seconds[NMETHODS];
+  int first, second;
+  TRS_TRY(look_at_levels(plan));
+  find_best(plan, seconds, &first, &second);
   plan->method = methods[first];
-  if (second >= 0)
+  if (second < 0)
+    snprintf(plan->reason, sizeof plan->reason, "the only method of this backend");
+  else if (isinf(seconds[second]))
     snprintf(plan->reason, sizeof plan->reason,
-             "expected to take %.3g ms a solve, against %.3g ms for %s", 1e3 * best,
-             1e3 * seconds[second], methods[second]->name);
+             "so small a solve ends before several threads have started");
   else
-    snprintf(plan->reason, sizeof plan->reason, "%s",
-             refusal ? refusal : "the only method of this backend");
+    snprintf(plan->reason, sizeof plan->reason,
+             "expected to take %.3g ms a solve, against %.3g ms for %s", 1e3 * seconds[first],
+             1e3 * seconds[second], methods[second]->name);
   return TRS_SUCCESS;
 }
 

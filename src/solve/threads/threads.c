@@ -2,6 +2,7 @@
  * point-to-point waits (schedule.h).  Row by row it does the arithmetic of substitution by rows,
  * so the bits do not depend on the number of threads.
  * O(nnz nrhs) work; a copy of the matrix in schedule order. */
+#include <math.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
@@ -77,7 +78,7 @@ static const char *refuses(const trs_plan *plan) {
  * rows of a level do not wait for each other; a split level costs a wait across cores. */
 static double estimate(const trs_plan *plan) {
   static const double ENTRY = 0.8e-9, START = 2e-6, WAIT = 80e-9;
-  if (!plan->has_levels) return 1; /* too small to have been looked at */
+  if (!plan->has_levels) return INFINITY; /* too small to have been looked at */
   const trs_levels *levels = &plan->levels;
   double work_per_row = TRS_ROW_WORK + (double)plan->system.nnz / (double)(plan->system.n + 1);
   double seconds = START;
