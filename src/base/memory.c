@@ -83,7 +83,8 @@ trs_status trs_realloc(void **pointer, int64_t elements, size_t size) {
 
 trs_status trs_memory_probe(int64_t bytes) {
   void *room = MAP_FAILED;
-  if (!fails_on_purpose() && bytes > 0)
+  if (bytes < 1) bytes = 1;
+  if (!fails_on_purpose())
     room = mmap(NULL, (size_t)bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (room == MAP_FAILED)
     return trs_fail(TRS_ERROR_MEMORY, -1, "out of memory: %.1f MB wanted, %.1f MB held",

@@ -8,8 +8,8 @@
  * - SuperLU reads and writes past the end of a column that has no row left to pivot on.  A diagonal
  *   entry in every column, zero if need be, makes sure there always is one: a row that an earlier
  *   column took as its pivot passed its pattern on to the row it displaced.
- * - SuperLU writes to stderr, and for small blocks exits, when malloc fails.  It allocates on its
- *   own; so first the library makes sure that there is room for what it will take. */
+ * - When malloc fails SuperLU writes to stderr, and for small blocks exits; OpenBLAS tries for
+ *   ever.  So first the library makes sure that there is room for what they will take. */
 #include "base/config.h"
 
 #if TRS_HAVE_SUPERLU
@@ -29,6 +29,8 @@
 #include "matrix/values.h"
 
 enum { RELAX_COLUMNS = 1, TUNED_PANEL = 1, TUNED_FILL = 6 }; /* the latter by sp_ienv's numbers */
+
+static const int64_t BLAS_BUFFERS = 256 << 20;
 
 typedef struct lu_work {
   const trs_factor_input *input;
@@ -117,15 +119,11 @@ static trs_status make_columns(lu_work *w, const double *row_scale, const double
 }
 
 /* Room for SuperLU's first guess or for the factors it will grow to, old and new copy of the
- * largest array at once, and for its work arrays. */
+ * largest array at once; for its work arrays; and for the buffers of BLAS. */
 static trs_status reserve(const lu_work *w) {
-  void *space;
   int64_t guess = (int64_t)sp_ienv(TUNED_FILL) * w->ptr[w->n], grown = 5 * w->input->fill / 2;
-  int64_t entries = guess > grown ? guess : grown;
-  int64_t panel = sp_ienv(TUNED_PANEL) * w->n;
-  TRS_TRY(trs_alloc(&space, 2 * entries + 2 * panel, w->size + sizeof(int)));
-  trs_free(space);
-  return TRS_SUCCESS;
+  int64_t entries = 2 * (guess > grown ? guess : grown) + 2 * sp_ienv(TUNED_PANEL) * w->n;
+  return trs_memory_probe(BLAS_BUFFERS + entries * (int64_t)(w->size + sizeof(int)));
 }
 
 static trs_status prepare(lu_work *w) {

@@ -7,12 +7,9 @@
 
 #include <amd.h>
 
-/* AMD allocates past the library's counters: make sure of its 2.4 nnz + 8 n integers. */
+/* AMD's 2.4 nnz + 8 n integers. */
 static trs_status reserve(const trs_graph *graph) {
-  void *space;
-  TRS_TRY(trs_alloc(&space, 8 * graph->n + 5 * (int64_t)graph->ptr[graph->n] / 2, sizeof(int)));
-  trs_free(space);
-  return TRS_SUCCESS;
+  return trs_memory_probe((8 * graph->n + 5 * (int64_t)graph->ptr[graph->n] / 2 + 1) * 4);
 }
 
 trs_status trs_order_amd(int32_t *perm, const trs_graph *graph) {

@@ -22,10 +22,7 @@ static pthread_mutex_t turn = PTHREAD_MUTEX_INITIALIZER;
 /* METIS reports a lack of memory on stderr, so make sure of what it will take: two copies of the
  * graph with weights, and some forty words a vertex. */
 static trs_status reserve(const trs_graph *graph) {
-  void *space;
-  TRS_TRY(trs_alloc(&space, 40 * graph->n + 4 * (int64_t)graph->ptr[graph->n], sizeof(idx_t)));
-  trs_free(space);
-  return TRS_SUCCESS;
+  return trs_memory_probe((40 * graph->n + 4 * (int64_t)graph->ptr[graph->n]) * 4);
 }
 
 static trs_status dissect(int32_t *perm, int32_t *inverse, const trs_graph *graph) {

@@ -17,11 +17,11 @@ static const char *refuses(const trs_plan *plan) {
   return NULL;
 }
 
-/* Nanoseconds measured on a 2024 server core (docs/experiments.md): a row costs a loop exit that
- * is hard to predict, an entry a load, a gather and a multiply-add. */
+/* What a row and an entry take at best, data in cache and no row waiting for another
+ * (docs/experiments.md). */
 static double estimate(const trs_plan *plan) {
-  const trs_system *S = &plan->system;
-  return 1e-9 * (3.0 * (double)S->n + 0.9 * (double)S->nnz);
+  static const double ENTRY = 0.35e-9, ROW = 0.9e-9;
+  return ROW * (double)plan->system.n + ENTRY * (double)plan->system.nnz;
 }
 
 typedef struct serial_state {
