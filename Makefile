@@ -32,8 +32,8 @@ test: ## build and run the tests
 	$(call build,$(BUILD),-DTRIREME_BUILD_TESTS=ON)
 	@tests/run $(BUILD)
 
-bench: build ## time every method on a few matrices
-	@bench/run $(BUILD)
+bench: build ## time every method on a suite of matrices (SUITE=...)
+	@$(BUILD)/cli/trireme bench $(SUITE)
 
 install: build ## install under PREFIX
 	cmake --install $(BUILD) --prefix $(PREFIX)
