@@ -5,6 +5,18 @@
 
 enum { NAME(TILE) = 8 }; /* right-hand sides that share one pass over the matrix */
 
+/* sum -= a x for tile right-hand sides, xc apart.  Only neighbours are worth vector instructions.
+ */
+TRS_INLINE void NAME(tile_subtract)(SCALAR *sum, SCALAR a, const SCALAR *x, int64_t xc, int tile,
+                                    bool packed) {
+  if (packed) {
+    TRS_SIMD
+    for (int t = 0; t < tile; t++) sum[t] -= MUL(a, x[t]);
+  } else {
+    for (int t = 0; t < tile; t++) sum[t] -= MUL(a, x[t * xc]);
+  }
+}
+
 TRS_INLINE SCALAR NAME(entry)(const SCALAR *val, int64_t p, bool conjugate) {
   return conjugate ? CONJ(val[p]) : val[p];
 }
@@ -84,27 +96,22 @@ TRS_INLINE void NAME(rows_chained)(const trs_system *S, const trs_rhs *R, int64_
 /* The same for tile right-hand sides from r on; tile is a literal. */
 TRS_INLINE void NAME(rows_tile)(const trs_system *S, const trs_rhs *R, int64_t r, int tile,
                                 bool lower, bool conjugate, bool packed) {
-  const int64_t *ptr = S->ptr;
+  const int64_t n = S->n, *ptr = S->ptr;
   const int32_t *idx = S->idx;
   const SCALAR *val = S->val;
-  int64_t xs = R->x_row, bs = R->b_row, xc = packed ? 1 : R->x_col, bc = packed ? 1 : R->b_col;
+  const bool unit = S->unit, full = S->has_diagonal;
+  const int64_t xs = R->x_row, bs = R->b_row, xc = packed ? 1 : R->x_col,
+                bc = packed ? 1 : R->b_col;
   SCALAR *x = (SCALAR *)R->x + r * R->x_col;
   const SCALAR *b = (const SCALAR *)R->b + r * R->b_col;
-  SCALAR sum[NAME(TILE)];
-  for (int64_t k = 0; k < S->n; k++) {
-    int64_t i = lower ? k : S->n - 1 - k, begin, end;
-    trs_off_diagonal(S, i, lower, S->has_diagonal, &begin, &end);
-    TRS_SIMD
+  for (int64_t k = 0; k < n; k++) {
+    int64_t i = lower ? k : n - 1 - k, begin, end;
+    SCALAR sum[NAME(TILE)];
+    trs_off_diagonal(S, i, lower, full, &begin, &end);
     for (int t = 0; t < tile; t++) sum[t] = b[i * bs + t * bc];
-    for (int64_t p = begin; p < end; p++) {
-      SCALAR a = NAME(entry)(val, p, conjugate);
-      const SCALAR *xj = x + idx[p] * xs;
-      TRS_SIMD
-      for (int t = 0; t < tile; t++) sum[t] -= MUL(a, xj[t * xc]);
-    }
-    SCALAR inverse =
-        S->unit ? 1 : NAME(reciprocal)(val, lower ? ptr[i + 1] - 1 : ptr[i], conjugate);
-    TRS_SIMD
+    for (int64_t p = begin; p < end; p++)
+      NAME(tile_subtract)(sum, NAME(entry)(val, p, conjugate), x + idx[p] * xs, xc, tile, packed);
+    SCALAR inverse = unit ? 1 : NAME(reciprocal)(val, lower ? ptr[i + 1] - 1 : ptr[i], conjugate);
     for (int t = 0; t < tile; t++) x[i * xs + t * xc] = MUL(sum[t], inverse);
   }
 }
@@ -119,6 +126,7 @@ TRS_INLINE void NAME(rows_either)(const trs_system *S, const trs_rhs *R, bool lo
     else
       NAME(rows_tile)(S, R, r, NAME(TILE), lower, conjugate, false);
   }
+  for (; r + 4 <= R->nrhs; r += 4) NAME(rows_tile)(S, R, r, 4, lower, conjugate, false);
   for (; r + 2 <= R->nrhs; r += 2) NAME(rows_tile)(S, R, r, 2, lower, conjugate, false);
   for (; r < R->nrhs; r++) {
     bool contiguous = R->x_row == 1 && R->b_row == 1;
@@ -140,32 +148,38 @@ static void NAME(by_rows)(const trs_system *S, const trs_rhs *R, bool chained) {
              : NAME(rows_either)(S, R, false, false, chained);
 }
 
+/* x -= a xj for tile right-hand sides. */
+TRS_INLINE void NAME(tile_scatter)(SCALAR *x, int64_t xc, SCALAR a, const SCALAR *xj, int tile,
+                                   bool packed) {
+  if (packed) {
+    TRS_SIMD
+    for (int t = 0; t < tile; t++) x[t] -= MUL(a, xj[t]);
+  } else {
+    for (int t = 0; t < tile; t++) x[t * xc] -= MUL(a, xj[t]);
+  }
+}
+
 /* x[j] = x[j] / T[j][j];  x[i] = x[i] - T[i][j] x[j] for the rows below (above) */
 TRS_INLINE void NAME(columns_tile)(const trs_system *S, const trs_rhs *R, int64_t r, int tile,
                                    bool lower, bool full, bool conjugate, bool packed) {
-  const int64_t *ptr = S->ptr;
+  const int64_t n = S->n, *ptr = S->ptr;
   const int32_t *idx = S->idx;
   const SCALAR *val = S->val;
-  int64_t xs = packed && tile == 1 ? 1 : R->x_row, xc = packed && tile > 1 ? 1 : R->x_col;
+  const bool unit = S->unit;
+  const int64_t xs = packed && tile == 1 ? 1 : R->x_row, xc = packed ? 1 : R->x_col;
   SCALAR *x = (SCALAR *)R->x + r * R->x_col;
-  SCALAR xj[NAME(TILE)];
-  for (int64_t k = 0; k < S->n; k++) {
-    int64_t j = lower ? k : S->n - 1 - k, begin, end;
+  for (int64_t k = 0; k < n; k++) {
+    int64_t j = lower ? k : n - 1 - k, begin, end;
+    SCALAR xj[NAME(TILE)];
     trs_off_diagonal(S, j, !lower, full, &begin, &end);
-    SCALAR inverse =
-        S->unit ? 1 : NAME(reciprocal)(val, lower ? ptr[j] : ptr[j + 1] - 1, conjugate);
-    TRS_SIMD
+    SCALAR inverse = unit ? 1 : NAME(reciprocal)(val, lower ? ptr[j] : ptr[j + 1] - 1, conjugate);
     for (int t = 0; t < tile; t++) {
       xj[t] = x[j * xs + t * xc];
-      if (!S->unit) xj[t] = MUL(xj[t], inverse);
+      if (!unit) xj[t] = MUL(xj[t], inverse);
       x[j * xs + t * xc] = xj[t];
     }
-    for (int64_t p = begin; p < end; p++) {
-      SCALAR a = NAME(entry)(val, p, conjugate);
-      SCALAR *xi = x + idx[p] * xs;
-      TRS_SIMD
-      for (int t = 0; t < tile; t++) xi[t * xc] -= MUL(a, xj[t]);
-    }
+    for (int64_t p = begin; p < end; p++)
+      NAME(tile_scatter)(x + idx[p] * xs, xc, NAME(entry)(val, p, conjugate), xj, tile, packed);
   }
 }
 
@@ -178,6 +192,8 @@ TRS_INLINE void NAME(columns_either)(const trs_system *S, const trs_rhs *R, bool
     else
       NAME(columns_tile)(S, R, r, NAME(TILE), lower, S->has_diagonal, conjugate, false);
   }
+  for (; r + 4 <= R->nrhs; r += 4)
+    NAME(columns_tile)(S, R, r, 4, lower, S->has_diagonal, conjugate, false);
   for (; r + 2 <= R->nrhs; r += 2)
     NAME(columns_tile)(S, R, r, 2, lower, S->has_diagonal, conjugate, false);
   for (; r < R->nrhs; r++) {

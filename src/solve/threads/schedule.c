@@ -3,7 +3,15 @@
 
 #include <string.h>
 
-int64_t trs_schedule_part_work = 256;
+int64_t trs_schedule_forced_part_work;
+
+int64_t trs_schedule_part_work(trs_team_latency latency) {
+  static const double ENTRY = 0.35e-9, WAITS = 4;
+  enum { LEAST = 128, MOST = 1024 };
+  if (trs_schedule_forced_part_work) return trs_schedule_forced_part_work;
+  double work = WAITS * latency.wait / ENTRY;
+  return work < LEAST ? LEAST : work > MOST ? MOST : (int64_t)work;
+}
 
 /* A level while it is dealt: its rows come in natural order and go to its parts one after the
  * other, each part taking its share of the work. */
@@ -34,12 +42,12 @@ static int64_t work_of(const dealer *d, int64_t i) { return d->length[i] + TRS_R
 
 /* Parts of equal work for the wide levels; a narrow one goes whole to thread 0, which then waits
  * for nobody along runs of narrow levels. */
-static void plan_levels(dealer *d, trs_schedule *s) {
+static void plan_levels(dealer *d, trs_schedule *s, int64_t part_work) {
   for (int64_t i = 0; i < s->n; i++) d->level[d->levels->level[i]].work += work_of(d, i);
   for (int32_t k = 0; k < d->levels->count; k++) {
     dealt_level *it = &d->level[k];
     int64_t rows = d->levels->ptr[k + 1] - d->levels->ptr[k];
-    int64_t count = it->work / trs_schedule_part_work;
+    int64_t count = it->work / part_work;
     if (count > s->threads) count = s->threads;
     if (count > rows) count = rows;
     it->parts = count > 1 ? (int32_t)count : 1;
@@ -105,7 +113,7 @@ static void number_rows(trs_schedule *s, const dealer *d) {
 }
 
 trs_status trs_schedule_deal(trs_schedule *s, const trs_levels *levels, const int32_t *length,
-                             int threads) {
+                             int threads, int64_t part_work) {
   dealer d = {.levels = levels, .length = length};
   int64_t most_parts = (int64_t)levels->count * threads;
   if (most_parts > levels->n) most_parts = levels->n;
@@ -119,7 +127,7 @@ trs_status trs_schedule_deal(trs_schedule *s, const trs_levels *levels, const in
   if (!status) status = TRS_ALLOC_ZERO(&d.parts, most_parts);
   if (!status) status = TRS_ALLOC(&d.part_of, s->n);
   if (!status) {
-    plan_levels(&d, s);
+    plan_levels(&d, s, part_work);
     status = TRS_ALLOC(&s->tasks, d.nparts);
   }
   if (!status) {

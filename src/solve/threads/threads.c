@@ -85,10 +85,11 @@ static double estimate(const trs_plan *plan) {
   trs_team_latency latency = trs_team_latencies(plan->context->team);
   double row = ROW + ENTRY * (double)S->nnz / (double)(S->n + 1);
   double work_per_row = TRS_ROW_WORK + (double)(S->nnz - S->n) / (double)(S->n + 1);
+  double part_work = (double)trs_schedule_part_work(latency);
   double seconds = latency.run, most = plan->context->threads;
   for (int32_t k = 0; k < levels->count; k++) {
     double rows = (double)(levels->ptr[k + 1] - levels->ptr[k]);
-    double parts = floor(rows * work_per_row / (double)trs_schedule_part_work);
+    double parts = floor(rows * work_per_row / part_work);
     parts = parts < 1 ? 1 : parts > most ? most : parts;
     seconds += row * rows / parts + (parts >= 2 ? latency.wait : 0);
   }
@@ -152,7 +153,8 @@ static trs_status analyze(trs_plan *plan) {
   TRS_TRY(trs_plan_need_levels(plan));
   trs_status status = row_lengths(&length, &plan->system);
   if (!status)
-    status = trs_schedule_deal(&s->schedule, &plan->levels, length, plan->context->threads);
+    status = trs_schedule_deal(&s->schedule, &plan->levels, length, plan->context->threads,
+                               trs_schedule_part_work(trs_team_latencies(plan->context->team)));
   if (!status) status = allocate(plan, s);
   if (!status)
     status = TRS_ALLOC_ZERO(

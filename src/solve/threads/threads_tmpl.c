@@ -125,14 +125,12 @@ TRS_INLINE void NAME(task_tile)(const job *j, const trs_task *task, int width) {
   SCALAR sum[TILE];
   for (int64_t k = task->begin; k < task->end; k++) {
     int64_t i = s->schedule.row[k];
-    TRS_SIMD
     for (int t = 0; t < width; t++) sum[t] = b[i * R->b_row + t * R->b_col];
     for (int64_t p = s->ptr[k]; p < s->ptr[k + 1]; p++) {
       const SCALAR *xj = work + (int64_t)s->idx[p] * width;
       TRS_SIMD
       for (int t = 0; t < width; t++) sum[t] -= MUL(val[p], xj[t]);
     }
-    TRS_SIMD
     for (int t = 0; t < width; t++) {
       if (inverse) sum[t] = MUL(sum[t], inverse[k]);
       work[k * width + t] = sum[t];
