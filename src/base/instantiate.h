@@ -11,7 +11,6 @@
  *     MUL(a, b)       the product, without C's NaN mending for complex
  *     CONJ(a), ABS(a), IS_COMPLEX, LETTER
  *     TRS_INLINE      in place of static inline where literal arguments must reach the loops
- *     TRS_SIMD        before a loop that is worth vectorising
  * and its functions are collected in tables by TRS_TABLE(f) = {f_s, f_d, f_c, f_z}. */
 #include "base/scalar.h"
 
@@ -20,7 +19,6 @@
 #define TRS_CONCAT(f, letter) TRS_CONCAT_(f, letter)
 #define TRS_TABLE(f) \
   { f##_s, f##_d, f##_c, f##_z }
-#define TRS_SIMD _Pragma("omp simd")
 #define TRS_INLINE static inline __attribute__((always_inline))
 #endif
 

@@ -1,5 +1,6 @@
 /* binsparse.c - a matrix from a group of an HDF5 file laid out by the Binsparse specification:
  * formats CSR, CSC, COO (COOR) and COOC, any structure, complex and constant ("iso") values. */
+#include <ctype.h>
 #include <float.h>
 #include <math.h>
 #include <stdio.h>
@@ -25,7 +26,9 @@ static trs_status bad(const container *c, const char *problem) {
                   c->reading->path, c->group, problem);
 }
 
-static trs_status unsupported(const container *c, const char *what, const char *value) {
+static trs_status unsupported(const container *c, const char *what, char *value) {
+  for (char *at = value; *at; at++)
+    if (!isprint((unsigned char)*at)) *at = '?';
   return trs_fail(TRS_ERROR_UNSUPPORTED, -1, "%s: group %s has the %s \"%s\", which is not read",
                   c->reading->path, c->group, what, value);
 }
@@ -110,7 +113,9 @@ static trs_status read_descriptor(container *c, const char *text) {
   if (!json.begin) return bad(c, "is not valid JSON");
   if (!descriptor.begin) descriptor = json; /* as some writers have it */
   trs_json fill = trs_json_member(descriptor, "fill");
-  if (fill.begin && *fill.begin == 't') return unsupported(c, "fill", "true");
+  if (fill.begin && *fill.begin == 't')
+    return trs_fail(TRS_ERROR_UNSUPPORTED, -1, "%s: group %s has a fill value, which is not read",
+                    c->reading->path, c->group);
   TRS_TRY(read_format(c, descriptor));
   TRS_TRY(read_shape(c, descriptor));
   TRS_TRY(read_structure(c, descriptor));

@@ -1,4 +1,5 @@
-/* checksum.h - CRC-32 as in gzip and zip (reflected polynomial 0xEDB88320). */
+/* checksum.h - CRC-32 as in gzip and zip (reflected polynomial 0xEDB88320), for data; lookup3,
+ * which HDF5 has in its metadata. */
 #ifndef TRS_IO_CHECKSUM_H
 #define TRS_IO_CHECKSUM_H
 
@@ -9,5 +10,7 @@ uint32_t trs_crc32(uint32_t crc, const void *bytes, int64_t count);
 
 /* Of A B, from those of A and B and the length of B. */
 uint32_t trs_crc32_join(uint32_t first, uint32_t second, int64_t second_count);
+
+uint32_t trs_lookup3(const void *bytes, int64_t count);
 
 #endif

@@ -10,6 +10,7 @@
 #include <math.h>
 
 #include "base/random.h"
+#include "io/lines.h"
 #include "matrix/matrix.h"
 
 #define TRS_TEMPLATE "io/coordinate_tmpl.c"
@@ -20,30 +21,36 @@ static bool (*const fill_piece[])(const trs_coordinate *, int64_t *, bool, const
 static bool (*const order_row[])(trs_coordinate *, int64_t) = TRS_TABLE(order_row);
 static void (*const invent_row[])(trs_coordinate *, int64_t) = TRS_TABLE(invent_row);
 
-/* Counts the entries of each row of the lines [text, end); -1 if a line is bad.  A symmetric file's
+/* Counts the entry of the line [line, line_end); -1 if it is bad, 0 if blank.  A symmetric file's
  * entries count on both sides of the diagonal. */
+static inline int count_line(const trs_coordinate *c, int64_t *next, bool alone, const char *line,
+                             const char *line_end, const char *end) {
+  bool mirrored = c->body->banner->symmetry != TRS_UNSYMMETRIC;
+  int64_t i, j = 1;
+  line = trs_skip_blanks(line);
+  const char *after = mirrored ? trs_parse_indices(line, &i, &j) : trs_parse_index(line, &i);
+  if (!after) return trs_next_line(line, end) == line_end ? 0 : -1;
+  i--, j--;
+  if ((uint64_t)i >= (uint64_t)c->nrows || (uint64_t)j >= (uint64_t)c->ncols) return -1;
+  trs_take_place(next, i, alone);
+  if (mirrored && i != j) trs_take_place(next, j, alone);
+  return 1;
+}
+
+/* Entries in the lines [text, end), or -1. */
 static int64_t count_piece(const trs_coordinate *c, int64_t *next, bool alone, const char *text,
                            const char *end) {
-  bool mirrored = c->body->banner->symmetry != TRS_UNSYMMETRIC;
-  int64_t entries = 0, i, j = 0;
+  const char *starts[TRS_LINES + 1];
+  int64_t entries = 0;
   while (text < end) {
-    text = trs_skip_blanks(text);
-    const char *after = mirrored ? trs_parse_indices(text, &i, &j) : trs_parse_index(text, &i);
-    if (!after) { /* a blank line? */
-      text = trs_next_line(text, end);
-      if (!text) return -1;
-      continue;
+    int count = trs_find_lines(text, end, starts);
+    for (int k = 0; k < count; k++) {
+      int one = count_line(c, next, alone, starts[k], starts[k + 1], end);
+      if (one < 0) return -1;
+      entries += one;
     }
-    i--, j--;
-    if ((uint64_t)i >= (uint64_t)c->nrows) return -1;
-    trs_take_place(next, i, alone);
-    if (mirrored && i != j) {
-      if ((uint64_t)j >= (uint64_t)c->nrows) return -1;
-      trs_take_place(next, j, alone);
-    }
-    entries++;
-    text = trs_line_end(after, end);
-    text += text < end;
+    if (count == 0) return -1;
+    text = starts[count];
   }
   return entries;
 }

@@ -8,47 +8,84 @@ static bool NAME(allowed)(trs_symmetry symmetry, int64_t i, int64_t j, SCALAR va
   return i > j || (i == j && (symmetry == TRS_SYMMETRIC || NAME(is_real)(value)));
 }
 
-static bool NAME(place)(const trs_coordinate *c, int64_t *next, bool alone, int64_t i, int64_t j,
-                        SCALAR value) {
-  int64_t at = trs_take_place(next, i, alone);
-  if (at >= c->nnz) return false; /* the file has changed since the entries were counted */
-  c->idx[at] = (int32_t)j;
-  ((SCALAR *)c->val)[at] = value;
+/* Entries read but not yet put in their places: by the time they are, the memory that the places
+ * lie in has had time to arrive. */
+typedef struct NAME(batch) {
+  int count;
+  int32_t rows[2 * TRS_LINES], columns[2 * TRS_LINES];
+  SCALAR values[2 * TRS_LINES];
+} NAME(batch);
+
+static inline void NAME(add)(NAME(batch) * batch, const int64_t *next, int64_t i, int64_t j,
+                             SCALAR value) {
+  int at = batch->count++;
+  batch->rows[at] = (int32_t)i;
+  batch->columns[at] = (int32_t)j;
+  batch->values[at] = value;
+  __builtin_prefetch(&next[i], 1);
+}
+
+/* False if the file has changed since the entries were counted. */
+static bool NAME(place)(const trs_coordinate *c, int64_t *next, bool alone,
+                        const NAME(batch) * batch) {
+  int64_t places[2 * TRS_LINES];
+  SCALAR *val = c->val;
+  bool inside = true;
+  for (int k = 0; k < batch->count; k++) {
+    places[k] = trs_take_place(next, batch->rows[k], alone);
+    inside &= places[k] < c->nnz;
+    __builtin_prefetch(&c->idx[places[k]], 1);
+    __builtin_prefetch(&val[places[k]], 1);
+  }
+  for (int k = 0; inside && k < batch->count; k++) {
+    c->idx[places[k]] = batch->columns[k];
+    val[places[k]] = batch->values[k];
+  }
+  return inside;
+}
+
+static bool NAME(add_mirrored)(const trs_coordinate *c, NAME(batch) * batch, const int64_t *next,
+                               int64_t i, int64_t j, SCALAR value) {
+  trs_symmetry symmetry = c->body->banner->symmetry;
+  if (!NAME(allowed)(symmetry, i, j, value)) return false;
+  if (symmetry == TRS_SKEW_SYMMETRIC) value = -value;
+  if (symmetry == TRS_HERMITIAN) value = CONJ(value);
+  if (i != j) NAME(add)(batch, next, j, i, value);
   return true;
 }
 
-static bool NAME(place_mirrored)(const trs_coordinate *c, int64_t *next, bool alone, int64_t i,
-                                 int64_t j, SCALAR value) {
-  trs_symmetry symmetry = c->body->banner->symmetry;
-  if (!NAME(allowed)(symmetry, i, j, value)) return false;
-  if (i == j) return true;
-  if (symmetry == TRS_SKEW_SYMMETRIC) value = -value;
-  if (symmetry == TRS_HERMITIAN) value = CONJ(value);
-  return NAME(place)(c, next, alone, j, i, value);
+/* Reads the line [line, line_end), of a text that ends at end. */
+static inline bool NAME(read_line)(const trs_coordinate *c, NAME(batch) * batch,
+                                   const int64_t *next, const char *line, const char *line_end,
+                                   const char *end) {
+  int64_t i, j;
+  SCALAR value;
+  line = trs_skip_blanks(line);
+  const char *after = trs_parse_indices(line, &i, &j);
+  if (!after) return trs_next_line(line, end) == line_end; /* a blank line? */
+  if (!trs_is_blank(*after) && c->body->banner->field != TRS_PATTERN) return false;
+  after = NAME(parse_scalar)(after, c->body, &value);
+  i--, j--;
+  if (!after || trs_next_line(after, end) != line_end || (uint64_t)i >= (uint64_t)c->nrows ||
+      (uint64_t)j >= (uint64_t)c->ncols)
+    return false;
+  NAME(add)(batch, next, i, j, value);
+  return c->body->banner->symmetry == TRS_UNSYMMETRIC ||
+         NAME(add_mirrored)(c, batch, next, i, j, value);
 }
 
 /* Reads the lines of [text, end); false if one is bad. */
 static bool NAME(fill_piece)(const trs_coordinate *c, int64_t *next, bool alone, const char *text,
                              const char *end) {
-  bool mirrored = c->body->banner->symmetry != TRS_UNSYMMETRIC;
+  const char *starts[TRS_LINES + 1];
+  NAME(batch) batch;
   while (text < end) {
-    int64_t i, j;
-    SCALAR value;
-    text = trs_skip_blanks(text);
-    const char *after = trs_parse_indices(text, &i, &j);
-    if (!after) { /* a blank line? */
-      text = trs_next_line(text, end);
-      if (!text) return false;
-      continue;
-    }
-    if (!trs_is_blank(*after) && c->body->banner->field != TRS_PATTERN) return false;
-    after = NAME(parse_scalar)(after, c->body, &value);
-    text = after ? trs_next_line(after, end) : NULL;
-    i--, j--;
-    if (!text || (uint64_t)i >= (uint64_t)c->nrows || (uint64_t)j >= (uint64_t)c->ncols ||
-        !NAME(place)(c, next, alone, i, j, value) ||
-        (mirrored && !NAME(place_mirrored)(c, next, alone, i, j, value)))
-      return false;
+    int count = trs_find_lines(text, end, starts);
+    batch.count = 0;
+    for (int k = 0; k < count; k++)
+      if (!NAME(read_line)(c, &batch, next, starts[k], starts[k + 1], end)) return false;
+    if (!count || !NAME(place)(c, next, alone, &batch)) return false;
+    text = starts[count];
   }
   return true;
 }

@@ -90,6 +90,7 @@ static trs_status check_storage(array *a) {
   if (layout == H5D_VIRTUAL || H5Pget_external_count(a->properties) > 0)
     return bad(a, "lies in another file, where it is not looked for");
   if (fstat(a->file->fd, &about)) return bad(a, "cannot be examined");
+  if (size <= 0 || size > 16) return bad(a, "is of a type that is not read");
   if (stored <= 0 || stored > about.st_size || a->count > stored * MOST_SHRUNK / size)
     return bad(a, "is truncated: the file does not hold that much data");
   if (layout != H5D_CONTIGUOUS) return TRS_SUCCESS;

@@ -8,6 +8,8 @@
 
 #include <string.h>
 
+#include "io/checksum.h"
+
 enum {
   DATASPACE = 1,
   LINK_INFO = 2,
@@ -43,39 +45,9 @@ static void put_text(encoder *e, const char *text, size_t count) {
   for (size_t k = 0; k < count; k++) put(e, (unsigned char)text[k], 1);
 }
 
-static uint32_t rotate(uint32_t value, int bits) { return value << bits | value >> (32 - bits); }
-
-static uint32_t word_at(const unsigned char *bytes, int64_t left) {
-  uint32_t word = 0;
-  for (int byte = 0; byte < 4 && byte < left; byte++) word |= (uint32_t)bytes[byte] << 8 * byte;
-  return word;
-}
-
-/* Bob Jenkins's lookup3, the checksum of HDF5 metadata. */
-static uint32_t lookup3(const unsigned char *bytes, int64_t count) {
-  static const int mixing[] = {4, 6, 8, 16, 19, 4}, finishing[] = {14, 11, 25, 16, 4, 14, 24};
-  uint32_t h[3];
-  h[0] = h[1] = h[2] = 0xDEADBEEFu + (uint32_t)count;
-  for (; count > 12; count -= 12, bytes += 12) {
-    for (int k = 0; k < 3; k++) h[k] += word_at(bytes + 4 * k, 4);
-    for (int k = 0; k < 6; k++) {
-      int a = k % 3, b = (k + 1) % 3, c = (k + 2) % 3;
-      h[a] = (h[a] - h[c]) ^ rotate(h[c], mixing[k]);
-      h[c] += h[b];
-    }
-  }
-  if (count == 0) return h[2];
-  for (int k = 0; k < 3 && 4 * k < count; k++) h[k] += word_at(bytes + 4 * k, count - 4 * k);
-  for (int k = 0; k < 7; k++) {
-    int a = (k + 2) % 3, b = (k + 1) % 3;
-    h[a] = (h[a] ^ h[b]) - rotate(h[b], finishing[k]);
-  }
-  return h[2];
-}
-
 /* An object header's or the superblock's checksum, over the bytes from begin. */
 static void put_checksum(encoder *e, int64_t begin) {
-  put(e, lookup3(e->bytes + begin, e->length - begin), 4);
+  put(e, trs_lookup3(e->bytes + begin, e->length - begin), 4);
 }
 
 /* Messages and headers begin with their length, which is filled in at the end. */

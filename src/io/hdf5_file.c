@@ -30,6 +30,7 @@ trs_status trs_hdf5_is_file(const char *path, bool *is) {
 #include <unistd.h>
 
 #include "base/memory.h"
+#include "io/hdf5_encode.h"
 #include "io/hdf5_file.h"
 
 enum { LONGEST_TEXT = 1 << 20 };
@@ -51,6 +52,7 @@ static trs_status open_both(trs_hdf5_file *file) {
   file->fd = open(path, O_RDONLY | O_CLOEXEC);
   if (file->fd < 0)
     return trs_fail(TRS_ERROR_FILE, -1, "cannot open %s: %s", path, strerror(errno));
+  TRS_TRY(trs_hdf5_verify(file->fd, path));
   hid_t properties = access_properties();
   file->id = H5Fopen(path, H5F_ACC_RDONLY, properties);
   H5Pclose(properties);
@@ -124,17 +126,20 @@ static trs_status read_text(hid_t attribute, char **text) {
 trs_status trs_hdf5_get_text(trs_hdf5_file *file, const char *group, const char *name,
                              char **text) {
   *text = NULL;
-  if (H5Aexists_by_name(file->id, group, name, H5P_DEFAULT) <= 0) return TRS_SUCCESS;
-  hid_t attribute = H5Aopen_by_name(file->id, group, name, H5P_DEFAULT, H5P_DEFAULT);
+  htri_t exists = H5Aexists_by_name(file->id, group, name, H5P_DEFAULT);
+  if (exists == 0) return TRS_SUCCESS;
+  hid_t attribute =
+      exists < 0 ? -1 : H5Aopen_by_name(file->id, group, name, H5P_DEFAULT, H5P_DEFAULT);
   trs_status status = TRS_SUCCESS;
   if (attribute >= 0) {
     status = read_text(attribute, text);
     H5Aclose(attribute);
   }
   if (!status && !*text)
-    status = trs_fail(TRS_ERROR_FORMAT, -1,
-                      "%s: attribute \"%s\" of group %s is not a text of at most %d bytes",
-                      file->reading->path, name, group, LONGEST_TEXT);
+    status =
+        trs_fail(TRS_ERROR_FORMAT, -1,
+                 "%s: attribute \"%s\" of group %s cannot be read as a text of at most %d bytes",
+                 file->reading->path, name, group, LONGEST_TEXT);
   return status;
 }
 

@@ -36,7 +36,7 @@ static inline const char *take_digits(const char *text, uint64_t *w) {
     word = trs_eight_chars(text);
     count = trs_leading_digits(word);
   }
-  if (count) *w = *w * powers_of_ten[count] + trs_digits_value(word, count);
+  *w = *w * powers_of_ten[count] + trs_digits_value(word, count);
   return text + count;
 }
 
@@ -83,6 +83,12 @@ static double from_bits(uint64_t bits) {
   double value;
   memcpy(&value, &bits, sizeof value);
   return value;
+}
+
+static uint64_t to_bits(double value) {
+  uint64_t bits;
+  memcpy(&bits, &value, sizeof bits);
+  return bits;
 }
 
 static inline double nearest(uint64_t w, int64_t q) {
@@ -135,8 +141,8 @@ static int64_t significant_digits(const char *begin, const char *end) {
 
 /* w 10^q where w is the wrapped significand [begin, end) of more than 19 digits; exponent is the
  * one written behind it. */
-static double long_significand(const char *begin, const char *end, uint64_t w, int64_t q,
-                               int64_t exponent) {
+static __attribute__((noinline)) double long_significand(const char *begin, const char *end,
+                                                         uint64_t w, int64_t q, int64_t exponent) {
   int64_t dropped = significant_digits(begin, end) - MOST_DIGITS;
   if (dropped <= 0) return nearest(w, q);
   uint64_t first = 0;
@@ -152,7 +158,7 @@ static double long_significand(const char *begin, const char *end, uint64_t w, i
 }
 
 /* [+-] digits behind an e; saturates. */
-static const char *take_exponent(const char *text, int64_t *exponent) {
+static __attribute__((noinline)) const char *take_exponent(const char *text, int64_t *exponent) {
   bool negative = *text == '-';
   text += *text == '-' || *text == '+';
   if (!is_digit(*text)) return NULL;
@@ -165,7 +171,7 @@ static const char *take_exponent(const char *text, int64_t *exponent) {
 
 const char *trs_parse_real(const char *text, double *value) {
   bool negative = *text == '-';
-  text += negative || *text == '+';
+  text += negative | (*text == '+'); /* signs are unforeseeable: no branches on them */
   const char *begin = text;
   uint64_t w = 0;
   int64_t q = 0, exponent = 0;
@@ -186,7 +192,7 @@ const char *trs_parse_real(const char *text, double *value) {
   }
   double magnitude =
       count <= MOST_DIGITS ? nearest(w, q) : long_significand(begin, end, w, q, exponent);
-  *value = negative ? -magnitude : magnitude;
+  *value = from_bits(to_bits(magnitude) | (uint64_t)negative << 63);
   return magnitude <= DBL_MAX ? text : NULL;
 }
 

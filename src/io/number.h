@@ -10,7 +10,7 @@
 #include <stdint.h>
 #include <string.h>
 
-enum { TRS_TEXT_SLACK = 16 };
+enum { TRS_TEXT_SLACK = 64 };
 
 /* Eight characters, the first in the lowest byte. */
 static inline uint64_t trs_eight_chars(const char *text) {
@@ -30,9 +30,10 @@ static inline int trs_leading_digits(uint64_t word) {
   return other ? __builtin_ctzll(other) >> 3 : 8;
 }
 
-/* The number that the first count characters, 1 .. 8 digits, stand for. */
+/* The number that the first count characters, up to 8 digits, stand for; 0 for none. */
 static inline uint64_t trs_digits_value(uint64_t word, int count) {
-  uint64_t value = (word ^ 0x3030303030303030u) << (64 - 8 * count);
+  int half = 32 - 4 * count; /* all of 64 at once would be undefined */
+  uint64_t value = (word ^ 0x3030303030303030u) << half << half;
   value = value * 10 + (value >> 8); /* pairs of digits in every other byte */
   const uint64_t pairs = 0x000000FF000000FFu;
   return ((value & pairs) * 0x000F424000000064u + ((value >> 16) & pairs) * 0x0000271000000001u) >>

@@ -16,7 +16,7 @@ typedef struct trs_text {
 trs_status trs_text_open(trs_text *text, const trs_reading *reading);
 void trs_text_close(trs_text *text);
 
-/* The first size bytes of the file, zeros where it is shorter. */
+/* The first size bytes of the file, zeros where it is shorter or no regular file. */
 trs_status trs_file_peek(const char *path, void *bytes, size_t size);
 
 #endif

@@ -3,20 +3,6 @@
  * lower, unit, conj and the strides are literals at every call of the inlined loops, so each
  * combination compiles to its own tight loop. */
 
-enum { NAME(TILE) = 8 }; /* right-hand sides that share one pass over the matrix */
-
-/* sum -= a x for tile right-hand sides, xc apart.  Only neighbours are worth vector instructions.
- */
-TRS_INLINE void NAME(tile_subtract)(SCALAR *sum, SCALAR a, const SCALAR *x, int64_t xc, int tile,
-                                    bool packed) {
-  if (packed) {
-    TRS_SIMD
-    for (int t = 0; t < tile; t++) sum[t] -= MUL(a, x[t]);
-  } else {
-    for (int t = 0; t < tile; t++) sum[t] -= MUL(a, x[t * xc]);
-  }
-}
-
 TRS_INLINE SCALAR NAME(entry)(const SCALAR *val, int64_t p, bool conjugate) {
   return conjugate ? CONJ(val[p]) : val[p];
 }
@@ -93,43 +79,42 @@ TRS_INLINE void NAME(rows_chained)(const trs_system *S, const trs_rhs *R, int64_
   }
 }
 
-/* The same for tile right-hand sides from r on; tile is a literal. */
-TRS_INLINE void NAME(rows_tile)(const trs_system *S, const trs_rhs *R, int64_t r, int tile,
-                                bool lower, bool conjugate, bool packed) {
-  const int64_t n = S->n, *ptr = S->ptr;
+/* Four right-hand sides from r on share one pass over the matrix.  Four scalars, for an array would
+ * live in memory. */
+TRS_INLINE void NAME(rows_four)(const trs_system *S, const trs_rhs *R, int64_t r, bool lower,
+                                bool conjugate) {
+  const int64_t n = S->n, *ptr = S->ptr, xs = R->x_row, xc = R->x_col, bs = R->b_row, bc = R->b_col;
   const int32_t *idx = S->idx;
   const SCALAR *val = S->val;
   const bool unit = S->unit, full = S->has_diagonal;
-  const int64_t xs = R->x_row, bs = R->b_row, xc = packed ? 1 : R->x_col,
-                bc = packed ? 1 : R->b_col;
-  SCALAR *x = (SCALAR *)R->x + r * R->x_col;
-  const SCALAR *b = (const SCALAR *)R->b + r * R->b_col;
   for (int64_t k = 0; k < n; k++) {
     int64_t i = lower ? k : n - 1 - k, begin, end;
-    SCALAR sum[NAME(TILE)];
+    const SCALAR *b = (const SCALAR *)R->b + i * bs + r * bc;
+    SCALAR *x = (SCALAR *)R->x + i * xs + r * xc;
+    SCALAR sum0 = b[0], sum1 = b[bc], sum2 = b[2 * bc], sum3 = b[3 * bc];
     trs_off_diagonal(S, i, lower, full, &begin, &end);
-    for (int t = 0; t < tile; t++) sum[t] = b[i * bs + t * bc];
-    for (int64_t p = begin; p < end; p++)
-      NAME(tile_subtract)(sum, NAME(entry)(val, p, conjugate), x + idx[p] * xs, xc, tile, packed);
+    for (int64_t p = begin; p < end; p++) {
+      SCALAR a = NAME(entry)(val, p, conjugate);
+      const SCALAR *xj = (const SCALAR *)R->x + idx[p] * xs + r * xc;
+      sum0 -= MUL(a, xj[0]);
+      sum1 -= MUL(a, xj[xc]);
+      sum2 -= MUL(a, xj[2 * xc]);
+      sum3 -= MUL(a, xj[3 * xc]);
+    }
     SCALAR inverse = unit ? 1 : NAME(reciprocal)(val, lower ? ptr[i + 1] - 1 : ptr[i], conjugate);
-    for (int t = 0; t < tile; t++) x[i * xs + t * xc] = MUL(sum[t], inverse);
+    x[0] = MUL(sum0, inverse);
+    x[xc] = MUL(sum1, inverse);
+    x[2 * xc] = MUL(sum2, inverse);
+    x[3 * xc] = MUL(sum3, inverse);
   }
 }
 
 TRS_INLINE void NAME(rows_either)(const trs_system *S, const trs_rhs *R, bool lower, bool conjugate,
                                   bool chained) {
   int64_t r = 0;
-  bool packed = R->x_col == 1 && R->b_col == 1;
-  for (; r + NAME(TILE) <= R->nrhs; r += NAME(TILE)) {
-    if (packed)
-      NAME(rows_tile)(S, R, r, NAME(TILE), lower, conjugate, true);
-    else
-      NAME(rows_tile)(S, R, r, NAME(TILE), lower, conjugate, false);
-  }
-  for (; r + 4 <= R->nrhs; r += 4) NAME(rows_tile)(S, R, r, 4, lower, conjugate, false);
-  for (; r + 2 <= R->nrhs; r += 2) NAME(rows_tile)(S, R, r, 2, lower, conjugate, false);
+  bool contiguous = R->x_row == 1 && R->b_row == 1;
+  for (; r + 4 <= R->nrhs; r += 4) NAME(rows_four)(S, R, r, lower, conjugate);
   for (; r < R->nrhs; r++) {
-    bool contiguous = R->x_row == 1 && R->b_row == 1;
     if (contiguous && chained)
       NAME(rows_chained)(S, R, r, lower, conjugate);
     else if (contiguous && S->has_diagonal)
@@ -148,59 +133,58 @@ static void NAME(by_rows)(const trs_system *S, const trs_rhs *R, bool chained) {
              : NAME(rows_either)(S, R, false, false, chained);
 }
 
-/* x -= a xj for tile right-hand sides. */
-TRS_INLINE void NAME(tile_scatter)(SCALAR *x, int64_t xc, SCALAR a, const SCALAR *xj, int tile,
-                                   bool packed) {
-  if (packed) {
-    TRS_SIMD
-    for (int t = 0; t < tile; t++) x[t] -= MUL(a, xj[t]);
-  } else {
-    for (int t = 0; t < tile; t++) x[t * xc] -= MUL(a, xj[t]);
-  }
-}
-
 /* x[j] = x[j] / T[j][j];  x[i] = x[i] - T[i][j] x[j] for the rows below (above) */
-TRS_INLINE void NAME(columns_tile)(const trs_system *S, const trs_rhs *R, int64_t r, int tile,
-                                   bool lower, bool full, bool conjugate, bool packed) {
-  const int64_t n = S->n, *ptr = S->ptr;
+TRS_INLINE void NAME(columns_one)(const trs_system *S, const trs_rhs *R, int64_t r, bool lower,
+                                  bool full, bool conjugate, bool packed) {
+  const int64_t n = S->n, *ptr = S->ptr, xs = packed ? 1 : R->x_row;
   const int32_t *idx = S->idx;
   const SCALAR *val = S->val;
   const bool unit = S->unit;
-  const int64_t xs = packed && tile == 1 ? 1 : R->x_row, xc = packed ? 1 : R->x_col;
   SCALAR *x = (SCALAR *)R->x + r * R->x_col;
   for (int64_t k = 0; k < n; k++) {
     int64_t j = lower ? k : n - 1 - k, begin, end;
-    SCALAR xj[NAME(TILE)];
+    trs_off_diagonal(S, j, !lower, full, &begin, &end);
+    SCALAR xj = x[j * xs];
+    if (!unit) xj = MUL(xj, NAME(reciprocal)(val, lower ? ptr[j] : ptr[j + 1] - 1, conjugate));
+    x[j * xs] = xj;
+    for (int64_t p = begin; p < end; p++) x[idx[p] * xs] -= MUL(NAME(entry)(val, p, conjugate), xj);
+  }
+}
+
+/* The same for four right-hand sides. */
+TRS_INLINE void NAME(columns_four)(const trs_system *S, const trs_rhs *R, int64_t r, bool lower,
+                                   bool conjugate) {
+  const int64_t n = S->n, *ptr = S->ptr, xs = R->x_row, xc = R->x_col;
+  const int32_t *idx = S->idx;
+  const SCALAR *val = S->val;
+  const bool unit = S->unit, full = S->has_diagonal;
+  SCALAR *x = (SCALAR *)R->x + r * xc;
+  for (int64_t k = 0; k < n; k++) {
+    int64_t j = lower ? k : n - 1 - k, begin, end;
     trs_off_diagonal(S, j, !lower, full, &begin, &end);
     SCALAR inverse = unit ? 1 : NAME(reciprocal)(val, lower ? ptr[j] : ptr[j + 1] - 1, conjugate);
-    for (int t = 0; t < tile; t++) {
-      xj[t] = x[j * xs + t * xc];
-      if (!unit) xj[t] = MUL(xj[t], inverse);
-      x[j * xs + t * xc] = xj[t];
+    SCALAR *at = x + j * xs;
+    SCALAR x0 = at[0] = MUL(at[0], inverse), x1 = at[xc] = MUL(at[xc], inverse);
+    SCALAR x2 = at[2 * xc] = MUL(at[2 * xc], inverse), x3 = at[3 * xc] = MUL(at[3 * xc], inverse);
+    for (int64_t p = begin; p < end; p++) {
+      SCALAR a = NAME(entry)(val, p, conjugate), *xi = x + idx[p] * xs;
+      xi[0] -= MUL(a, x0);
+      xi[xc] -= MUL(a, x1);
+      xi[2 * xc] -= MUL(a, x2);
+      xi[3 * xc] -= MUL(a, x3);
     }
-    for (int64_t p = begin; p < end; p++)
-      NAME(tile_scatter)(x + idx[p] * xs, xc, NAME(entry)(val, p, conjugate), xj, tile, packed);
   }
 }
 
 TRS_INLINE void NAME(columns_either)(const trs_system *S, const trs_rhs *R, bool lower,
                                      bool conjugate) {
   int64_t r = 0;
-  for (; r + NAME(TILE) <= R->nrhs; r += NAME(TILE)) {
-    if (R->x_col == 1)
-      NAME(columns_tile)(S, R, r, NAME(TILE), lower, S->has_diagonal, conjugate, true);
-    else
-      NAME(columns_tile)(S, R, r, NAME(TILE), lower, S->has_diagonal, conjugate, false);
-  }
-  for (; r + 4 <= R->nrhs; r += 4)
-    NAME(columns_tile)(S, R, r, 4, lower, S->has_diagonal, conjugate, false);
-  for (; r + 2 <= R->nrhs; r += 2)
-    NAME(columns_tile)(S, R, r, 2, lower, S->has_diagonal, conjugate, false);
+  for (; r + 4 <= R->nrhs; r += 4) NAME(columns_four)(S, R, r, lower, conjugate);
   for (; r < R->nrhs; r++) {
     if (R->x_row == 1 && S->has_diagonal)
-      NAME(columns_tile)(S, R, r, 1, lower, true, conjugate, true);
+      NAME(columns_one)(S, R, r, lower, true, conjugate, true);
     else
-      NAME(columns_tile)(S, R, r, 1, lower, S->has_diagonal, conjugate, false);
+      NAME(columns_one)(S, R, r, lower, S->has_diagonal, conjugate, false);
   }
 }
 

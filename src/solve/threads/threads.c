@@ -10,7 +10,7 @@
 #include "plan/plan.h"
 #include "solve/threads/schedule.h"
 
-enum { TILE = 8 }; /* right-hand sides that share one pass over the matrix */
+enum { TILE = 4 }; /* right-hand sides that share one pass over the matrix */
 
 typedef struct progress {
   _Alignas(64) _Atomic int64_t value; /* solve number << 32 | tasks done in it */
@@ -185,7 +185,7 @@ static trs_status solve(trs_plan *plan, const trs_rhs *rhs) {
   threads_state *s = plan->state;
   for (int64_t column = 0; column < rhs->nrhs;) {
     int64_t left = rhs->nrhs - column;
-    int width = left >= TILE ? TILE : left >= 4 ? 4 : left >= 2 ? 2 : 1;
+    int width = left >= TILE ? TILE : 1;
     job j = {.plan = plan, .state = s, .rhs = rhs, .column = column, .width = width};
     s->solves++;
     trs_team_run(plan->context->team, s->schedule.threads, sweep_share, &j);

@@ -114,43 +114,44 @@ TRS_INLINE void NAME(task_one)(const job *j, const trs_task *task, bool unit, bo
   }
 }
 
-/* The same for width right-hand sides; width is a literal, the workspace row-major. */
-TRS_INLINE void NAME(task_tile)(const job *j, const trs_task *task, int width) {
+/* The same for four right-hand sides, neighbours in the workspace.  Four scalars, for an array
+ * would live in memory. */
+TRS_INLINE void NAME(task_four)(const job *j, const trs_task *task, bool unit) {
   const threads_state *s = j->state;
   const trs_rhs *R = j->rhs;
+  const int64_t *ptr = s->ptr, xc = R->x_col, bc = R->b_col;
+  const int32_t *idx = s->idx, *row = s->schedule.row;
   const SCALAR *val = s->val, *inverse = s->inverse;
   SCALAR *work = s->work;
-  SCALAR *x = (SCALAR *)R->x + j->column * R->x_col;
-  const SCALAR *b = (const SCALAR *)R->b + j->column * R->b_col;
-  SCALAR sum[TILE];
   for (int64_t k = task->begin; k < task->end; k++) {
-    int64_t i = s->schedule.row[k];
-    for (int t = 0; t < width; t++) sum[t] = b[i * R->b_row + t * R->b_col];
-    for (int64_t p = s->ptr[k]; p < s->ptr[k + 1]; p++) {
-      const SCALAR *xj = work + (int64_t)s->idx[p] * width;
-      TRS_SIMD
-      for (int t = 0; t < width; t++) sum[t] -= MUL(val[p], xj[t]);
+    const SCALAR *b = (const SCALAR *)R->b + row[k] * R->b_row + j->column * bc;
+    SCALAR *x = (SCALAR *)R->x + row[k] * R->x_row + j->column * xc, *own = work + 4 * k;
+    SCALAR sum0 = b[0], sum1 = b[bc], sum2 = b[2 * bc], sum3 = b[3 * bc];
+    for (int64_t p = ptr[k]; p < ptr[k + 1]; p++) {
+      const SCALAR a = val[p], *xj = work + 4 * (int64_t)idx[p];
+      sum0 -= MUL(a, xj[0]);
+      sum1 -= MUL(a, xj[1]);
+      sum2 -= MUL(a, xj[2]);
+      sum3 -= MUL(a, xj[3]);
     }
-    for (int t = 0; t < width; t++) {
-      if (inverse) sum[t] = MUL(sum[t], inverse[k]);
-      work[k * width + t] = sum[t];
-      x[i * R->x_row + t * R->x_col] = sum[t];
-    }
+    SCALAR d = unit ? 1 : inverse[k];
+    x[0] = own[0] = MUL(sum0, d);
+    x[xc] = own[1] = MUL(sum1, d);
+    x[2 * xc] = own[2] = MUL(sum2, d);
+    x[3 * xc] = own[3] = MUL(sum3, d);
   }
 }
 
 static void NAME(run_task)(const job *j, const trs_task *task) {
-  if (j->width == 8) {
-    NAME(task_tile)(j, task, 8);
-  } else if (j->width == 4) {
-    NAME(task_tile)(j, task, 4);
-  } else if (j->width == 2) {
-    NAME(task_tile)(j, task, 2);
-  } else if (j->rhs->x_row == 1 && j->rhs->b_row == 1) {
-    j->state->inverse ? NAME(task_one)(j, task, false, true) : NAME(task_one)(j, task, true, true);
-  } else {
-    NAME(task_one)(j, task, !j->state->inverse, false);
-  }
+  bool unit = !j->state->inverse;
+  if (j->width == 4)
+    NAME(task_four)(j, task, unit);
+  else if (j->rhs->x_row != 1 || j->rhs->b_row != 1)
+    NAME(task_one)(j, task, unit, false);
+  else if (unit)
+    NAME(task_one)(j, task, true, true);
+  else
+    NAME(task_one)(j, task, false, true);
 }
 
 static void NAME(sweep)(const job *j, int rank) {
