@@ -24,8 +24,11 @@ static struct {
 } out = {.width = 80};
 
 void output_setup(void) {
+  static char buffer[1 << 16];
   const char *term = getenv("TERM"), *no_color = getenv("NO_COLOR");
   setlocale(LC_CTYPE, "");
+  if (!isatty(STDOUT_FILENO)) /* most outputs are then written at the end, or fail with a reason */
+    setvbuf(stdout, buffer, _IOFBF, sizeof buffer);
   bool clever = term && *term && strcmp(term, "dumb") != 0;
   bool coloured = clever && !(no_color && *no_color);
   out.colour = coloured && isatty(STDOUT_FILENO);

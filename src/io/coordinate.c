@@ -211,7 +211,8 @@ static trs_status build(trs_coordinate *c) {
   run(c, position_body);
   c->ptr[c->nrows] = c->nnz;
   run(c, fill_body);
-  return c->failed ? trs_body_diagnose(c->body) : order_entries(c);
+  bool both_sides = c->above && c->below;
+  return c->failed || both_sides ? trs_body_diagnose(c->body) : order_entries(c);
 }
 
 /* Counters may take half the memory of the matrix. */

@@ -22,8 +22,9 @@ typedef struct trs_coordinate {
   int64_t *ptr;      /* the matrix */
   int32_t *idx;
   void *val;
-  atomic_bool failed;  /* some line is bad */
-  atomic_bool repeats; /* some row has become shorter: its new length is in next */
+  atomic_bool failed;       /* some line is bad */
+  atomic_bool above, below; /* a symmetric file has an entry there: it may hold one triangle */
+  atomic_bool repeats;      /* some row has become shorter: its new length is in next */
 } trs_coordinate;
 
 static inline int trs_coordinate_group(const trs_coordinate *c, int rank) {

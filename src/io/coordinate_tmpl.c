@@ -2,10 +2,10 @@
 
 #include "io/value_tmpl.c"
 
-/* May the entry stand in a file of this symmetry, which holds the lower triangle only? */
+/* May the entry stand in a file of this symmetry? */
 static bool NAME(allowed)(trs_symmetry symmetry, int64_t i, int64_t j, SCALAR value) {
-  if (symmetry == TRS_SKEW_SYMMETRIC) return i > j;
-  return i > j || (i == j && (symmetry == TRS_SYMMETRIC || NAME(is_real)(value)));
+  if (i != j) return true;
+  return symmetry == TRS_SYMMETRIC || (symmetry == TRS_HERMITIAN && NAME(is_real)(value));
 }
 
 /* Entries read but not yet put in their places: by the time they are, the memory that the places
@@ -44,10 +44,18 @@ static bool NAME(place)(const trs_coordinate *c, int64_t *next, bool alone,
   return inside;
 }
 
+/* Notes the side of the diagonal; written once, so that the members do not fight over it. */
+static void NAME(note_side)(trs_coordinate *c, int64_t i, int64_t j) {
+  atomic_bool *side = i > j ? &c->below : &c->above;
+  if (!atomic_load_explicit(side, memory_order_relaxed))
+    atomic_store_explicit(side, true, memory_order_relaxed);
+}
+
 static bool NAME(add_mirrored)(const trs_coordinate *c, NAME(batch) * batch, const int64_t *next,
                                int64_t i, int64_t j, SCALAR value) {
   trs_symmetry symmetry = c->body->banner->symmetry;
   if (!NAME(allowed)(symmetry, i, j, value)) return false;
+  if (i != j) NAME(note_side)((trs_coordinate *)c, i, j);
   if (symmetry == TRS_SKEW_SYMMETRIC) value = -value;
   if (symmetry == TRS_HERMITIAN) value = CONJ(value);
   if (i != j) NAME(add)(batch, next, j, i, value);

@@ -15,6 +15,7 @@ typedef struct inspection {
   const char *end;     /* of the line, its newline left out */
   int64_t seen;        /* entries before this one */
   int64_t row, column; /* of this one, from 1 */
+  bool above, below;   /* entries before this one lie there */
 } inspection;
 
 /* The item in hand as the message shows it: bytes that do not print become question marks. */
@@ -79,12 +80,14 @@ static trs_status check_value(inspection *in, double *value) {
   return TRS_SUCCESS;
 }
 
-static trs_status check_symmetry(const inspection *in, double imaginary) {
+static trs_status check_symmetry(inspection *in, double imaginary) {
   static const char *const names[] = {"general", "symmetric", "skew-symmetric", "hermitian"};
   trs_symmetry symmetry = in->body->banner->symmetry;
   const char *problem = NULL;
-  if (in->column > in->row)
-    problem = "lies above the diagonal: only the lower triangle may be stored";
+  in->above |= in->column > in->row;
+  in->below |= in->column < in->row;
+  if (in->above && in->below)
+    problem = "lies across the diagonal from entries before it: one triangle is to be stored";
   else if (in->row == in->column && symmetry == TRS_SKEW_SYMMETRIC)
     problem = "lies on the diagonal, which is zero and must not be stored";
   else if (in->row == in->column && symmetry == TRS_HERMITIAN && imaginary != 0 &&

@@ -173,11 +173,4 @@ bool trs_hdf5_has(trs_hdf5_file *file, const char *group, const char *name) {
   (void)file, (void)group, (void)name;
   return false;
 }
-
-trs_status trs_hdf5_get_array(trs_hdf5_file *file, const char *group, const char *name,
-                              trs_hdf5_type type, int64_t count, void **data) {
-  (void)file, (void)group, (void)name, (void)type, (void)count;
-  *data = NULL;
-  return TRS_ERROR_UNSUPPORTED;
-}
 #endif

@@ -301,44 +301,45 @@ static void random_rows_are_spread(void **state) {
   trs_matrix_destroy(m.A);
 }
 
+static const struct {
+  const char *name, *words;
+} bad[] = {
+    {"poisson2d5:4", "starts with 'gen:'"},
+    {"gen:", "poisson2d5, poisson2d9, poisson3d7"},
+    {"gen:poisson", "no such generator; there are poisson2d5"},
+    {"gen:poisson2d55:3", "no such generator"},
+    {"gen:poisson2d5", "NX is ''"},
+    {"gen:poisson2d5:", "NX is ''"},
+    {"gen:poisson2d5:0", "NX is '0'"},
+    {"gen:poisson2d5:-3", "NX is '-3'"},
+    {"gen:poisson2d5:+3", "NX is '+3'"},
+    {"gen:poisson2d5:3x", "NX is '3x'"},
+    {"gen:poisson2d5:3,", "NY is ''"},
+    {"gen:poisson2d5:3, 4", "NY is ' 4'"},
+    {"gen:poisson2d5:3:4", "NX is '3:4'"},
+    {"gen:poisson2d5:1,2,3", "gen:poisson2d5:NX[,NY]"},
+    {"gen:poisson2d5:2147483648", "NX is '2147483648'"},
+    {"gen:poisson2d5:99999999999999999999999", "NX is '9999"},
+    {"gen:poisson2d5:18446744073709551617", "NX is '1844"},
+    {"gen:poisson2d5:50000", "at most 2147483647 rows"},
+    {"gen:poisson3d7:2147483647", "at most 2147483647 rows"},
+    {"gen:poisson3d7:4,5", "gen:poisson3d7:NX[,NY,NZ]"},
+    {"gen:elasticity3d:4", "gen:elasticity3d:NX,NY,NZ"},
+    {"gen:elasticity3d:4,1,4", "NY is 1"},
+    {"gen:elasticity3d:1000,1000,1000", "at most 2147483647 rows"},
+    {"gen:kkt3d:1024", "at most 2147483647 rows"},
+    {"gen:kkt3d:2147483647", "at most 2147483647 rows"},
+    {"gen:delaunay:400000000", "N is at most"},
+    {"gen:random:10", "gen:random:N,K[,seed=S]"},
+    {"gen:random:10,seed=4", "gen:random:N,K[,seed=S]"},
+    {"gen:random:10,2,seed=", "seed is ''"},
+    {"gen:random:10,2,seed=1.5", "seed is '1.5'"},
+    {"gen:random:10,2,seed=18446744073709551616", "seed is '18446744073709551616'"},
+    {"gen:chain:10,seed=4", "gen:chain:N"},
+};
+
 static void refusals(void **state) {
   (void)state;
-  static const struct {
-    const char *name, *words;
-  } bad[] = {
-      {"poisson2d5:4", "starts with 'gen:'"},
-      {"gen:", "poisson2d5, poisson2d9, poisson3d7"},
-      {"gen:poisson", "no such generator; there are poisson2d5"},
-      {"gen:poisson2d55:3", "no such generator"},
-      {"gen:poisson2d5", "NX is ''"},
-      {"gen:poisson2d5:", "NX is ''"},
-      {"gen:poisson2d5:0", "NX is '0'"},
-      {"gen:poisson2d5:-3", "NX is '-3'"},
-      {"gen:poisson2d5:+3", "NX is '+3'"},
-      {"gen:poisson2d5:3x", "NX is '3x'"},
-      {"gen:poisson2d5:3,", "NY is ''"},
-      {"gen:poisson2d5:3, 4", "NY is ' 4'"},
-      {"gen:poisson2d5:3:4", "NX is '3:4'"},
-      {"gen:poisson2d5:1,2,3", "gen:poisson2d5:NX[,NY]"},
-      {"gen:poisson2d5:2147483648", "NX is '2147483648'"},
-      {"gen:poisson2d5:99999999999999999999999", "NX is '9999"},
-      {"gen:poisson2d5:18446744073709551617", "NX is '1844"},
-      {"gen:poisson2d5:50000", "at most 2147483647 rows"},
-      {"gen:poisson3d7:2147483647", "at most 2147483647 rows"},
-      {"gen:poisson3d7:4,5", "gen:poisson3d7:NX[,NY,NZ]"},
-      {"gen:elasticity3d:4", "gen:elasticity3d:NX,NY,NZ"},
-      {"gen:elasticity3d:4,1,4", "NY is 1"},
-      {"gen:elasticity3d:1000,1000,1000", "at most 2147483647 rows"},
-      {"gen:kkt3d:1024", "at most 2147483647 rows"},
-      {"gen:kkt3d:2147483647", "at most 2147483647 rows"},
-      {"gen:delaunay:400000000", "N is at most"},
-      {"gen:random:10", "gen:random:N,K[,seed=S]"},
-      {"gen:random:10,seed=4", "gen:random:N,K[,seed=S]"},
-      {"gen:random:10,2,seed=", "seed is ''"},
-      {"gen:random:10,2,seed=1.5", "seed is '1.5'"},
-      {"gen:random:10,2,seed=18446744073709551616", "seed is '18446744073709551616'"},
-      {"gen:chain:10,seed=4", "gen:chain:N"},
-  };
   for (size_t k = 0; k < sizeof bad / sizeof bad[0]; k++) {
     trs_matrix *A = (trs_matrix *)&A;
     assert_failure(TRS_ERROR_ARGUMENT, bad[k].words,

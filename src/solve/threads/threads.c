@@ -78,7 +78,7 @@ static const char *refuses(const trs_plan *plan) {
  * waits of split levels and the start at what they cost on this machine.  A wide margin: serial's
  * estimate is the lowest it can be, and a machine is seldom all ours. */
 static double estimate(const trs_plan *plan) {
-  static const double ENTRY = 0.35e-9, ROW = 1.4e-9, MARGIN = 1.15;
+  static const double ENTRY = 0.35e-9, ROW = 1.4e-9, MARGIN = 1.3;
   if (!plan->has_levels) return INFINITY; /* too small to have been looked at */
   const trs_levels *levels = &plan->levels;
   const trs_system *S = &plan->system;

@@ -1,0 +1,142 @@
+/* compare.c - two files of results: rows that match by matrix, triangle, right-hand sides, method
+ * and threads, and how many times as fast the second is. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bench.h"
+#include "command.h"
+#include "output.h"
+
+enum { MOST_METHODS = 8 }; /* series a chart can tell apart */
+
+typedef struct pair {
+  const bench_row *before, *after;
+  int method;
+} pair;
+
+typedef struct comparison {
+  pair *pair;
+  int64_t count, lone; /* lone: rows without a partner */
+  char name[MOST_METHODS][48];
+  bench_mean mean[MOST_METHODS];
+  int methods;
+} comparison;
+
+static bool match(const bench_row *a, const bench_row *b) {
+  return a->upper == b->upper && a->threads == b->threads && a->nrhs == b->nrhs &&
+         !strcmp(a->method, b->method) && !strcmp(a->matrix, b->matrix);
+}
+
+static double gain(const pair *p) {
+  bool good = !p->before->wrong && !p->after->wrong && p->before->fastest > 0;
+  return good && p->after->fastest > 0 ? p->before->fastest / p->after->fastest : NAN;
+}
+
+/* "threads:2"; -1 beyond the most. */
+static int method_of(comparison *c, const bench_row *row) {
+  char name[48];
+  snprintf(name, sizeof name, row->threads > 1 ? "%s:%lld" : "%s", row->method,
+           (long long)row->threads);
+  for (int m = 0; m < c->methods; m++)
+    if (!strcmp(c->name[m], name)) return m;
+  if (c->methods == MOST_METHODS) return -1;
+  memcpy(c->name[c->methods], name, sizeof name);
+  return c->methods++;
+}
+
+static int make_pairs(comparison *c, const bench_rows *before, const bench_rows *after) {
+  c->pair = malloc((size_t)before->count * sizeof *c->pair);
+  if (!c->pair) return leave_memory((double)before->count * sizeof *c->pair, "the comparison");
+  for (int64_t i = 0; i < before->count; i++) {
+    int64_t k = 0;
+    while (k < after->count && !match(&before->row[i], &after->row[k])) k++;
+    int method = k < after->count ? method_of(c, &before->row[i]) : -1;
+    if (method < 0) continue;
+    c->pair[c->count] = (pair){&before->row[i], &after->row[k], method};
+    bench_mean_add(&c->mean[method], gain(&c->pair[c->count]), c->count);
+    c->count++;
+  }
+  c->lone = before->count + after->count - 2 * c->count;
+  if (c->count) return -1;
+  return leave(LEAVE_INPUT, trs_status_name(TRS_ERROR_FORMAT), -1,
+               "the files have no system, method and thread count in common");
+}
+
+static void print_pairs(const comparison *c) {
+  char label[40];
+  printf("%s%-40s %-12s %10s %10s %8s%s\n", style_on(STYLE_BOLD), "system", "method", "before, ms",
+         "after, ms", "gain", style_off());
+  for (int64_t i = 0; i < c->count; i++) {
+    const pair *p = &c->pair[i];
+    bench_label(label, sizeof label, p->before);
+    printf("%-40s %-12s %10.4f %10.4f %8s\n", label, c->name[p->method], 1e3 * p->before->fastest,
+           1e3 * p->after->fastest, isnan(gain(p)) ? "WRONG" : human_times(gain(p)).s);
+  }
+}
+
+static void print_extreme(const comparison *c, const char *word, double value, int64_t at) {
+  char label[40];
+  bench_label(label, sizeof label, c->pair[at].before);
+  printf("  %s %s (%s)", word, human_times(value).s, label);
+}
+
+static void print_means(const comparison *c) {
+  printf("\n%sGeometric means%s of before/after, above 1 is faster\n", style_on(STYLE_BOLD),
+         style_off());
+  for (int m = 0; m < c->methods; m++) {
+    const bench_mean *mean = &c->mean[m];
+    if (!mean->count) continue;
+    printf("  %-12s %6s over %lld", c->name[m], human_times(bench_mean_value(mean)).s,
+           (long long)mean->count);
+    print_extreme(c, "worst", mean->least, mean->least_at);
+    print_extreme(c, "best", mean->most, mean->most_at);
+    printf("\n");
+  }
+  if (c->lone) printf("  %s without a partner\n", human_things(c->lone, "row", "rows").s);
+}
+
+/* One row of the chart a system, one series a method. */
+static void fill_chart(bench_chart *chart, const comparison *c) {
+  chart->rows = 0;
+  for (int64_t i = 0; i < c->count; i++) {
+    char label[64];
+    int64_t at = 0;
+    bench_label(label, sizeof label, c->pair[i].before);
+    while (at < chart->rows && strcmp(chart->label[at], label) != 0) at++;
+    if (at == chart->rows) memcpy(chart->label[chart->rows++], label, sizeof label);
+    chart->value[at * chart->series + c->pair[i].method] = gain(&c->pair[i]);
+  }
+}
+
+static int draw(const comparison *c, const char *before, const char *after, const char *path) {
+  bench_chart chart = {.title = "Triangular solves, before and after",
+                       .axis = "before / after, logarithmic: right of 1 is faster",
+                       .series = c->methods};
+  int code = bench_chart_open(&chart, c->count);
+  if (code >= 0) return code;
+  snprintf(chart.subtitle, sizeof chart.subtitle, "%.100s against %.100s, fastest solves", after,
+           before);
+  memcpy(chart.name, c->name, sizeof c->name);
+  fill_chart(&chart, c);
+  code = bench_chart_write(&chart, path);
+  bench_chart_close(&chart);
+  return code;
+}
+
+int bench_compare(const char *before, const char *after, const char *svg) {
+  bench_rows old = {0}, new = {0};
+  comparison c = {0};
+  int code = bench_rows_read(&old, before);
+  if (code < 0) code = bench_rows_read(&new, after);
+  if (code < 0) code = make_pairs(&c, &old, &new);
+  if (code < 0) {
+    print_pairs(&c);
+    print_means(&c);
+  }
+  if (code < 0 && svg) code = draw(&c, before, after, svg);
+  free(c.pair);
+  bench_rows_free(&old);
+  bench_rows_free(&new);
+  return code < 0 ? LEAVE_SOLVED : code;
+}

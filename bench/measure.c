@@ -1,0 +1,287 @@
+/* measure.c - times all runners on one system, on the same arrays and right-hand side.  Analyses:
+ * the best of three, each from nothing.  Solves: in rounds, a block of solves of every runner in
+ * each, so that a machine that drifts does so for all.  Each block begins with a solve that is not
+ * counted, after a pause in which the threads of the runner before fall asleep. */
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "bench.h"
+#include "command.h"
+#include "output.h"
+#include "progress.h"
+
+enum { FRESH = 3, ROUNDS = 5 };
+
+typedef struct measurement {
+  bench_runners *all;
+  bench_system system; /* T borrows the arrays of the one it was copied from */
+  double *b, *x, create_seconds, peak_bytes;
+  void (*tick)(const char *name, double done);
+} measurement;
+
+static double keep_least(double least, double seconds) {
+  return isnan(least) || seconds < least ? seconds : least;
+}
+
+/* A peer that refuses a system is left out of it; that one of ours does is a failure. */
+static int refuse(bench_runner *r, const bench_system *system) {
+  if (r->ctx) return leave_library(system->name);
+  fprintf(stderr, "trireme: bench: %s: without oneMKL, which refuses it\n", system->name);
+  r->out = true;
+  return -1;
+}
+
+/* ---- Before the solves ---- */
+
+/* The matrix object itself, from arrays that stay where they are. */
+static trs_status borrow(measurement *m, trs_matrix **copy) {
+  const bench_system *s = &m->system;
+  const int64_t *ptr;
+  const int32_t *idx;
+  const void *val;
+  trs_status status = TRS_SUCCESS;
+  trs_matrix_get_arrays(s->T, &ptr, &idx, &val);
+  m->create_seconds = NAN;
+  for (int k = 0; k < FRESH && !status; k++) {
+    if (k) trs_matrix_destroy(*copy);
+    double start = seconds_now();
+    status = trs_matrix_create(copy, TRS_CSR, TRS_DOUBLE, s->info.nrows, s->info.ncols, ptr, idx,
+                               val, TRS_BORROW);
+    m->create_seconds = keep_least(m->create_seconds, seconds_now() - start);
+  }
+  return status;
+}
+
+/* What the library held at most during the analysis, where that is more than ever before. */
+static trs_status analyze_once(bench_runner *r, const bench_system *s) {
+  int64_t held, peak_before, now, peak;
+  trs_options how = {.method = r->method, .nrhs = s->nrhs};
+  trs_plan_destroy(r->plan);
+  r->plan = NULL;
+  trs_memory_usage(&held, &peak_before);
+  double start = seconds_now();
+  trs_status status = trs_analyze(r->ctx, &r->plan, s->T, s->uplo, TRS_NO_TRANS, s->diag, &how);
+  r->row.analysis = keep_least(r->row.analysis, seconds_now() - start);
+  trs_memory_usage(&now, &peak);
+  if (peak > peak_before) r->row.analysis_peak = (double)(peak - held);
+  return status;
+}
+
+static trs_status analyze_plan(bench_runner *r, const bench_system *s) {
+  trs_status status = TRS_SUCCESS;
+  for (int k = 0; k < FRESH && !status; k++) status = analyze_once(r, s);
+  for (int k = 0; k < FRESH && !status; k++) {
+    double start = seconds_now();
+    status = trs_update(r->plan, s->T);
+    r->row.update = keep_least(r->row.update, seconds_now() - start);
+  }
+  return status;
+}
+
+static bool analyze_mkl(bench_runner *r, const bench_system *s) {
+  bool good = bench_mkl_prepare(&r->mkl, s);
+  bench_mkl_threads(r->threads);
+  for (int k = 0; k < FRESH && good; k++) {
+    bench_mkl_destroy(&r->mkl);
+    double start = seconds_now();
+    good = bench_mkl_create(&r->mkl);
+    double created = seconds_now();
+    good = good && bench_mkl_analyze(&r->mkl);
+    r->row.create = keep_least(r->row.create, created - start);
+    r->row.analysis = keep_least(r->row.analysis, seconds_now() - created);
+  }
+  return good;
+}
+
+static int analyze(measurement *m, bench_runner *r) {
+  r->row = (bench_row){.create = r->ctx ? m->create_seconds : NAN,
+                       .analysis = NAN,
+                       .update = NAN,
+                       .bound = NAN,
+                       .plan_bytes = NAN,
+                       .analysis_peak = NAN};
+  r->repeats = 0;
+  r->out = false;
+  bool good = r->ctx ? !analyze_plan(r, &m->system) : analyze_mkl(r, &m->system);
+  return good ? -1 : refuse(r, &m->system);
+}
+
+/* ---- The solves ---- */
+
+static bool solve(bench_runner *r, measurement *m) {
+  int64_t n = m->system.info.nrows;
+  if (!r->ctx) return bench_mkl_solve(&r->mkl, m->x, m->b);
+  return !trs_solve(r->plan, m->x, n, m->b, n, m->system.nrhs, TRS_COL_MAJOR);
+}
+
+static int run_block(bench_runner *r, measurement *m, double seconds) {
+  int64_t last = r->repeats + BENCH_MOST_REPEATS / ROUNDS;
+  nanosleep(&(struct timespec){.tv_nsec = 5000000}, NULL);
+  if (!r->ctx) bench_mkl_threads(r->threads);
+  bool good = solve(r, m);
+  double end = seconds_now(), limit = end + seconds;
+  while (good && r->repeats < last) {
+    double start = end;
+    good = solve(r, m);
+    end = seconds_now();
+    r->seconds[r->repeats++] = end - start;
+    if (end > limit) break;
+  }
+  return good ? -1 : refuse(r, &m->system);
+}
+
+/* The answer that the last block of solves left in x. */
+static int judge(bench_runner *r, const measurement *m) {
+  const bench_system *s = &m->system;
+  trs_backward_error error;
+  int64_t n = s->info.nrows;
+  if (trs_check(s->T, s->uplo, TRS_NO_TRANS, s->diag, m->x, n, m->b, n, s->nrhs, TRS_COL_MAJOR,
+                &error))
+    return leave_library(s->name);
+  double limit = 50 * DBL_EPSILON * (double)(s->info.longest_row + 1);
+  r->row.componentwise = error.componentwise;
+  r->row.normwise = error.normwise;
+  r->row.wrong = !(error.componentwise <= limit && isfinite(error.normwise));
+  return -1;
+}
+
+/* Old answers do not count.  Not with NaN: MKL's threaded sweeps multiply what x held by zero. */
+static void spoil(const measurement *m) {
+  for (int64_t i = 0; i < m->system.info.nrows * m->system.nrhs; i++) m->x[i] = 1e100;
+}
+
+static int run_rounds(measurement *m, double seconds) {
+  int code = -1;
+  for (int round = 0; round < ROUNDS && code < 0; round++)
+    for (int i = 0; i < m->all->count && code < 0; i++) {
+      bench_runner *r = &m->all->runner[i];
+      if (r->out) continue;
+      m->tick(m->system.name, (double)(round + 1) / (ROUNDS + 1));
+      if (round == ROUNDS - 1) spoil(m);
+      code = run_block(r, m, seconds / ROUNDS);
+      if (code < 0 && !r->out && round == ROUNDS - 1) code = judge(r, m);
+    }
+  return code;
+}
+
+/* ---- Rows ---- */
+
+static int compare(const void *left, const void *right) {
+  double a = *(const double *)left, b = *(const double *)right;
+  return (a > b) - (a < b);
+}
+
+/* What only a plan knows; rows of peers have it from a plan of ours. */
+static trs_status describe_plan(bench_row *row, trs_plan *plan) {
+  trs_plan_info info;
+  trs_status status = trs_plan_get_info(plan, &info);
+  if (status) return status;
+  row->levels = info.levels;
+  row->parallelism = info.parallelism;
+  row->dependency = info.dependency;
+  row->bytes = info.solve_bytes + 2 * (int64_t)sizeof(double) * info.n * (row->nrhs - 1);
+  return TRS_SUCCESS;
+}
+
+static trs_status describe_own(bench_runner *r) {
+  trs_plan_info info;
+  trs_status status = trs_plan_get_info(r->plan, &info);
+  if (status) return status;
+  r->row.plan_bytes = (double)info.plan_bytes;
+  snprintf(r->row.chosen, sizeof r->row.chosen, "%s", info.method);
+  snprintf(r->row.reason, sizeof r->row.reason, "%s", info.reason);
+  return trs_plan_bound(r->plan, &r->row.bound);
+}
+
+static void describe_mkl(bench_runner *r) {
+  snprintf(r->row.chosen, sizeof r->row.chosen, "%s", r->method);
+  snprintf(r->row.reason, sizeof r->row.reason, "%s", bench_mkl_version());
+}
+
+static trs_status fill_row(const measurement *m, bench_runner *r, trs_plan *plan) {
+  bench_row *row = &r->row;
+  const bench_system *s = &m->system;
+  snprintf(row->matrix, sizeof row->matrix, "%s", s->name);
+  snprintf(row->method, sizeof row->method, "%s", r->method);
+  snprintf(row->scalar, sizeof row->scalar, "%s", human_scalar(s->info.scalar));
+  row->upper = s->uplo == TRS_UPPER;
+  row->n = s->info.nrows;
+  row->nnz = s->info.nnz;
+  row->threads = r->threads;
+  row->nrhs = s->nrhs;
+  row->repeats = r->repeats;
+  qsort(r->seconds, (size_t)r->repeats, sizeof *r->seconds, compare);
+  row->fastest = r->seconds[0];
+  row->median = (r->seconds[(r->repeats - 1) / 2] + r->seconds[r->repeats / 2]) / 2;
+  row->matrix_bytes = (double)s->info.bytes;
+  row->vector_bytes = 2.0 * sizeof(double) * (double)(s->nrhs * row->n);
+  row->process_peak = m->peak_bytes;
+  trs_status status = describe_plan(row, plan);
+  row->gbs = 1e-9 * (double)row->bytes / row->fastest;
+  if (!r->ctx) describe_mkl(r);
+  return status || !r->ctx ? status : describe_own(r);
+}
+
+/* The statistics of the levels come from a plan of ours, timed or not. */
+static int add_rows(bench_rows *rows, const measurement *m) {
+  trs_context *ctx = NULL;
+  trs_plan *plan = NULL;
+  int code = -1;
+  trs_status status = trs_context_create(&ctx, "serial");
+  if (!status)
+    status =
+        trs_analyze(ctx, &plan, m->system.T, m->system.uplo, TRS_NO_TRANS, m->system.diag, NULL);
+  for (int i = 0; i < m->all->count && !status && code < 0; i++) {
+    if (m->all->runner[i].out) continue;
+    status = fill_row(m, &m->all->runner[i], plan);
+    if (!status) code = bench_rows_add(rows, &m->all->runner[i].row);
+  }
+  trs_plan_destroy(plan);
+  trs_context_destroy(ctx);
+  return status ? leave_library(m->system.name) : code;
+}
+
+static int measure(bench_rows *rows, measurement *m, double seconds) {
+  int code = -1;
+  bench_peak_reset();
+  for (int i = 0; i < m->all->count && code < 0; i++) {
+    m->tick(m->system.name, 0);
+    code = analyze(m, &m->all->runner[i]);
+  }
+  spoil(m);
+  if (code < 0) code = run_rounds(m, seconds);
+  m->peak_bytes = bench_peak_bytes(); /* before the bound, whose buffers count for nobody */
+  if (code < 0) code = add_rows(rows, m);
+  for (int i = 0; i < m->all->count; i++) {
+    bench_mkl_free(&m->all->runner[i].mkl);
+    trs_plan_destroy(m->all->runner[i].plan);
+    m->all->runner[i].plan = NULL;
+  }
+  return code;
+}
+
+int bench_measure(bench_rows *rows, bench_runners *all, const bench_system *system, double seconds,
+                  void (*tick)(const char *name, double done)) {
+  measurement m = {.all = all, .system = *system, .tick = tick};
+  size_t count = (size_t)(system->info.nrows * system->nrhs);
+  trs_matrix *T = NULL;
+  int code = -1;
+  m.b = malloc((count + 1) * sizeof *m.b);
+  m.x = malloc((count + 1) * sizeof *m.x);
+  if (!m.b || !m.x) {
+    code = leave_memory(2.0 * (double)count * sizeof *m.b, "the right-hand sides and solutions");
+  } else if (borrow(&m, &T)) {
+    code = leave_library(system->name);
+  } else {
+    m.system.T = T;
+    trs_random_fill(m.b, (int64_t)count, TRS_DOUBLE, 1);
+    code = measure(rows, &m, seconds);
+  }
+  trs_matrix_destroy(T);
+  free(m.b);
+  free(m.x);
+  return code;
+}

@@ -1,0 +1,105 @@
+/* suite.c - suites are text files, one matrix a line, "#" begins a comment.  A name is looked for
+ * in TRIREME_SUITES, then beside the installed command, or, in a build tree, beside the built one.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "bench.h"
+#include "command.h"
+#include "output.h"
+
+/* The folder of suites. */
+static void folder_path(char *path, size_t size) {
+  const char *named = getenv("TRIREME_SUITES");
+  char self[1024];
+  ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
+  self[length > 0 ? length : 0] = 0;
+  char *slash = strrchr(self, '/');
+  if (slash) *slash = 0;
+  if (named && *named)
+    snprintf(path, size, "%s", named);
+  else
+    snprintf(path, size, "%s/" TRIREME_SUITES_PATH, slash ? self : ".");
+}
+
+static bool is_entry(const char *name) {
+  return !strncmp(name, "gen:", 4) || !strncmp(name, "file:", 5) || !strncmp(name, "factor:", 7);
+}
+
+static bool is_path(const char *name) {
+  size_t length = strlen(name);
+  return strchr(name, '/') || (length > 4 && !strcmp(name + length - 4, ".txt"));
+}
+
+static int add(bench_suite *suite, const char *text) {
+  char **entry = realloc(suite->entry, (size_t)(suite->count + 1) * sizeof *entry);
+  if (entry) suite->entry = entry;
+  char *copy = entry ? strdup(text) : NULL;
+  if (!copy) return leave_memory((double)strlen(text), "the suite");
+  suite->entry[suite->count++] = copy;
+  return -1;
+}
+
+static int read_lines(bench_suite *suite, const char *path) {
+  FILE *file = fopen(path, "r");
+  if (!file)
+    return leave(LEAVE_INPUT, trs_status_name(TRS_ERROR_FILE), -1,
+                 "%s: %s ('trireme bench --list' lists the suites)", path, strerror(errno));
+  char line[1024], word[1024];
+  int code = -1;
+  while (code < 0 && fgets(line, sizeof line, file)) {
+    line[strcspn(line, "#")] = 0;
+    if (sscanf(line, "%1023s", word) == 1) code = add(suite, word);
+  }
+  fclose(file);
+  if (code < 0 && !suite->count)
+    code = leave(LEAVE_INPUT, trs_status_name(TRS_ERROR_FORMAT), -1, "%s names no matrix", path);
+  return code;
+}
+
+int bench_suite_read(bench_suite *suite, const char *name) {
+  char path[1400], folder[1200];
+  const char *slash = strrchr(name, '/');
+  *suite = (bench_suite){0};
+  snprintf(suite->name, sizeof suite->name, "%s", is_path(name) && slash ? slash + 1 : name);
+  if (is_entry(name)) return add(suite, name);
+  folder_path(folder, sizeof folder);
+  snprintf(path, sizeof path, "%s/%s.txt", folder, name);
+  return read_lines(suite, is_path(name) ? name : path);
+}
+
+void bench_suite_free(bench_suite *suite) {
+  for (int64_t i = 0; i < suite->count; i++) free(suite->entry[i]);
+  free(suite->entry);
+}
+
+static int is_suite(const struct dirent *file) { return is_path(file->d_name); }
+
+static int list_suites(void) {
+  char folder[1200];
+  struct dirent **file;
+  folder_path(folder, sizeof folder);
+  int count = scandir(folder, &file, is_suite, alphasort);
+  if (count < 0)
+    return leave(LEAVE_INPUT, trs_status_name(TRS_ERROR_FILE), -1,
+                 "no suites in %s: %s; TRIREME_SUITES names another folder", folder,
+                 strerror(errno));
+  for (int i = 0; i < count; i++) {
+    printf("%.*s\n", (int)strlen(file[i]->d_name) - 4, file[i]->d_name);
+    free(file[i]);
+  }
+  free(file);
+  return LEAVE_SOLVED;
+}
+
+int bench_list(const char *name) {
+  bench_suite suite;
+  if (!name) return list_suites();
+  int code = bench_suite_read(&suite, name);
+  for (int64_t i = 0; code < 0 && i < suite.count; i++) printf("%s\n", suite.entry[i]);
+  bench_suite_free(&suite);
+  return code < 0 ? LEAVE_SOLVED : code;
+}

@@ -1,0 +1,100 @@
+/* system.c - an entry of a suite becomes triangular systems:
+ *   gen:...                     a generated matrix
+ *   file:NAME                   a file in the folder TRIREME_MATRICES; file:/PATH, any file
+ *   factor:KIND[:ORDER]:ENTRY   L and U of that entry; KIND lu ilu0 ic0 triangle, ORDER nd amd
+ * natural Of matrices both triangles are taken, diagonals added where they are missing. */
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "bench.h"
+
+/* Takes "WORD:" off the text if it is one of the words, and says which; or -1. */
+static int take_word(const char **text, const char *const words[], int count) {
+  size_t length = strcspn(*text, ":");
+  for (int i = 0; i < count; i++)
+    if ((*text)[length] && strlen(words[i]) == length && !strncmp(*text, words[i], length)) {
+      *text += length + 1;
+      return i;
+    }
+  return -1;
+}
+
+static trs_status read_matrix(trs_matrix **A, const char *entry, char *skipped, size_t size) {
+  static const trs_scalar scalar = TRS_DOUBLE;
+  const char *folder = getenv("TRIREME_MATRICES");
+  char path[1024];
+  bool file = !strncmp(entry, "file:", 5);
+  if (file && entry[5] != '/' && !(folder && *folder)) {
+    snprintf(skipped, size, "TRIREME_MATRICES is not set; it names the folder of matrix files");
+    return TRS_SUCCESS;
+  }
+  if (file && entry[5] != '/')
+    snprintf(path, sizeof path, "%s/%s", folder, entry + 5);
+  else
+    snprintf(path, sizeof path, "%s", file ? entry + 5 : entry);
+  if (file && access(path, F_OK)) {
+    snprintf(skipped, size, "there is no file %s", path);
+    return TRS_SUCCESS;
+  }
+  return trs_matrix_read(A, path, &(trs_read_options){.scalar = &scalar});
+}
+
+/* What this build was made without is no failure of a benchmark. */
+static trs_status forgive(trs_status status, char *skipped, size_t size) {
+  if (status != TRS_ERROR_UNSUPPORTED) return status;
+  snprintf(skipped, size, "%s", trs_last_error()->message);
+  return TRS_SUCCESS;
+}
+
+trs_status bench_source_open(bench_source *source, const char *entry, char *skipped, size_t size) {
+  static const char *const factor[] = {"factor"},
+                           *const kinds[] = {"lu", "ilu0", "ic0", "triangle"},
+                           *const orders[] = {"nd", "amd", "natural"};
+  *source = (bench_source){0};
+  *skipped = 0;
+  int kind = take_word(&entry, factor, 1) < 0 ? -1 : take_word(&entry, kinds, 4);
+  int order = kind < 0 ? -1 : take_word(&entry, orders, 3);
+  trs_status status = read_matrix(&source->A, entry, skipped, size);
+  if (!status && source->A && kind >= 0) {
+    trs_factor_options how = {.kind = (trs_factor_kind)kind};
+    if (order >= 0) how.order = (trs_order)order;
+    how.order_given = order >= 0;
+    status = trs_factor(&source->F, source->A, &how);
+    trs_matrix_destroy(source->A);
+    source->A = NULL;
+  }
+  return forgive(status, skipped, size);
+}
+
+void bench_source_close(bench_source *source) {
+  trs_matrix_destroy(source->A);
+  trs_factors_destroy(source->F);
+}
+
+trs_status bench_system_take(bench_system *system, const bench_source *source, trs_uplo uplo) {
+  trs_status status = TRS_SUCCESS;
+  system->uplo = uplo;
+  system->diag = TRS_NONUNIT;
+  system->cut = NULL;
+  if (source->F) {
+    trs_factors_info factors;
+    trs_factors_get_info(source->F, &factors);
+    system->T = uplo == TRS_LOWER ? factors.L : factors.U;
+    system->diag = uplo == TRS_LOWER ? factors.diag_L : factors.diag_U;
+    trs_matrix_get_info(system->T, &system->info);
+    if (system->info.format != TRS_CSR) /* all are timed on the same arrays, and MKL wants rows */
+      status = trs_matrix_convert(&system->cut, system->T, TRS_CSR, TRS_DOUBLE);
+  } else {
+    status = trs_matrix_triangle(&system->cut, source->A, uplo, 1);
+  }
+  if (status) return status;
+  if (system->cut) system->T = system->cut;
+  trs_matrix_get_info(system->T, &system->info);
+  return TRS_SUCCESS;
+}
+
+void bench_system_free(bench_system *system) {
+  trs_matrix_destroy(system->cut);
+  system->cut = NULL;
+}

@@ -1,0 +1,146 @@
+/* table.c - a line a system: while a run goes on, and from a file, as Markdown and as a chart. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "bench.h"
+#include "command.h"
+#include "output.h"
+
+/* Milliseconds in four digits. */
+static short_text milliseconds(const bench_row *row) {
+  short_text t = {"-"};
+  if (!row) return t;
+  double ms = 1e3 * row->fastest;
+  snprintf(t.s, sizeof t.s, "%.*f%s",
+           ms < 1     ? 4
+           : ms < 10  ? 3
+           : ms < 100 ? 2
+                      : 1,
+           ms, row->wrong ? "!" : "");
+  return t;
+}
+
+static short_text ratio(double value) {
+  return isnan(value) ? (short_text){"-"} : human_times(value);
+}
+
+/* ---- While a run goes on ---- */
+
+static const bench_column live[] = {BENCH_SERIAL, BENCH_THREADS, BENCH_AUTO, BENCH_MKL_ONE,
+                                    BENCH_MKL_ALL};
+
+void bench_live_head(const bench_runners *all) {
+  int64_t most = 1;
+  char name[24];
+  for (int i = 0; i < all->count; i++)
+    if (all->runner[i].threads > most) most = all->runner[i].threads;
+  printf("%s%-33s%-41s%s%s\n", style_on(STYLE_DIM), "", "milliseconds of the fastest solve",
+         "times as fast", style_off());
+  printf("%s%-25s%7s", style_on(STYLE_BOLD), "matrix", "par");
+  for (int c = 0; c < 5; c++) {
+    bench_column_name(name, sizeof name, live[c], most);
+    printf(" %7s", name);
+  }
+  printf(" %7s %6s %6s%s\n", "thr/ser", "au/ser", "au/mkl", style_off());
+  fflush(stdout);
+}
+
+/* The line of the system whose rows begin at first. */
+void bench_live_line(const bench_rows *rows, int64_t first) {
+  bench_groups groups;
+  char label[25];
+  bool wrong = false;
+  bench_rows part = {.row = rows->row + first, .count = rows->count - first};
+  if (bench_groups_make(&groups, &part) >= 0) return;
+  const bench_group *g = groups.group;
+  bench_label(label, sizeof label, g->first);
+  printf("%-25s%7s", label, human_real(g->first->parallelism).s);
+  for (int c = 0; c < 5; c++) printf(" %7s", milliseconds(g->column[live[c]]).s);
+  for (int64_t i = 0; i < part.count; i++) wrong |= part.row[i].wrong;
+  printf(" %7s %6s", ratio(bench_gain(g, BENCH_THREADS, BENCH_SERIAL)).s,
+         ratio(bench_gain(g, BENCH_AUTO, BENCH_SERIAL)).s);
+  printf(" %6s", ratio(bench_gain(g, BENCH_AUTO, bench_best(g, BENCH_MKL_ONE, BENCH_MKL_ALL))).s);
+  printf("%s%s%s\n", style_on(STYLE_BAD), wrong ? " WRONG" : "", style_off());
+  fflush(stdout);
+  free(groups.group);
+}
+
+/* ---- From a file ---- */
+
+static void print_head(const bool used[BENCH_COLUMNS], int64_t threads) {
+  char name[24];
+  printf("| system | n | nnz | levels | parallelism |");
+  for (int c = 0; c < BENCH_COLUMNS; c++) {
+    bench_column_name(name, sizeof name, (bench_column)c, threads);
+    if (used[c]) printf(" %s, ms |", name);
+  }
+  printf(
+      " threads : serial | auto : serial | serial : mkl:1 | auto : best mkl | analysis of auto, "
+      "solves |\n| --- | --: | --: | --: | --: |");
+  for (int c = 0; c < BENCH_COLUMNS; c++)
+    if (used[c]) printf(" --: |");
+  printf(" --: | --: | --: | --: | --: |\n");
+}
+
+static void print_group(const bench_group *g, const bool used[BENCH_COLUMNS]) {
+  char label[64];
+  const bench_row *a = g->column[BENCH_AUTO], *s = g->column[BENCH_SERIAL];
+  bench_label(label, sizeof label, g->first);
+  printf("| %s | %s |", label, human_count(g->first->n).s);
+  printf(" %s |", human_count(g->first->nnz).s);
+  printf(" %s | %s |", human_count(g->first->levels).s, human_real(g->first->parallelism).s);
+  for (int c = 0; c < BENCH_COLUMNS; c++)
+    if (used[c]) printf(" %s |", milliseconds(g->column[c]).s);
+  printf(" %s | %s |", ratio(bench_gain(g, BENCH_THREADS, BENCH_SERIAL)).s,
+         ratio(bench_gain(g, BENCH_AUTO, BENCH_SERIAL)).s);
+  printf(" %s | %s |", ratio(bench_gain(g, BENCH_SERIAL, BENCH_MKL_ONE)).s,
+         ratio(bench_gain(g, BENCH_AUTO, bench_best(g, BENCH_MKL_ONE, BENCH_MKL_ALL))).s);
+  printf(" %s |\n", ratio(a && s ? a->analysis / s->fastest : NAN).s);
+}
+
+static void print_markdown(const bench_groups *groups) {
+  bool used[BENCH_COLUMNS] = {0};
+  for (int64_t g = 0; g < groups->count; g++)
+    for (int c = 0; c < BENCH_COLUMNS; c++) used[c] |= groups->group[g].column[c] != NULL;
+  print_head(used, groups->threads);
+  for (int64_t g = 0; g < groups->count; g++) print_group(&groups->group[g], used);
+  printf(
+      "\nMilliseconds of the fastest solve, ! marks a wrong answer; a : b says how many times as "
+      "fast a is as b.\n");
+  bench_means_print(groups, true);
+}
+
+static int draw(const bench_groups *groups, const char *path) {
+  static const bench_column columns[] = {BENCH_THREADS, BENCH_AUTO, BENCH_MKL_ONE, BENCH_MKL_ALL};
+  bench_chart chart = {.title = "Triangular solves, times as fast as serial",
+                       .axis = "times as fast as one thread of Trireme, logarithmic",
+                       .series = 4};
+  int code = bench_chart_open(&chart, groups->count);
+  if (code >= 0) return code;
+  snprintf(chart.subtitle, sizeof chart.subtitle,
+           "%s on %s, fastest solves; L lower, U upper triangles",
+           human_things(groups->count, "system", "systems").s,
+           human_things(groups->threads, "thread", "threads").s);
+  for (int c = 0; c < 4; c++)
+    bench_column_name(chart.name[c], sizeof chart.name[c], columns[c], groups->threads);
+  for (int64_t g = 0; g < groups->count; g++) {
+    bench_label(chart.label[g], sizeof chart.label[g], groups->group[g].first);
+    for (int c = 0; c < 4; c++)
+      chart.value[4 * g + c] = bench_gain(&groups->group[g], columns[c], BENCH_SERIAL);
+  }
+  code = bench_chart_write(&chart, path);
+  bench_chart_close(&chart);
+  return code;
+}
+
+int bench_table(const char *path, const char *svg) {
+  bench_rows rows;
+  bench_groups groups = {0};
+  int code = bench_rows_read(&rows, path);
+  if (code < 0) code = bench_groups_make(&groups, &rows);
+  if (code < 0) print_markdown(&groups);
+  if (code < 0 && svg) code = draw(&groups, svg);
+  free(groups.group);
+  bench_rows_free(&rows);
+  return code < 0 ? LEAVE_SOLVED : code;
+}

@@ -1,0 +1,216 @@
+"""trireme bench: runs, their results, peers, comparisons and tables, and what it says when it must
+refuse."""
+
+import json
+import os
+import sys
+import xml.dom.minidom
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, os.pardir, "cli"))
+
+from harness import (check, finish, has, matrix, path, read, refuses, run, skip,  # noqa: E402
+                     write)
+
+FAKE = os.environ["FAKE_MKL_PATH"]
+CLEAN = {"TRIREME_MATRICES": "", "TRIREME_SUITES": "", "TRIREME_COMMIT": "", "TRIREME_MKL": "/none"}
+SMALL, SHORT = "gen:poisson2d5:20", ("--seconds", "0.002")
+KEYS = ["commit", "dirty", "date", "machine.cpu", "machine.cores", "machine.os", "machine.compiler",
+        "trireme", "suite", "matrix", "uplo", "n", "nnz", "levels", "parallelism", "dependency",
+        "method", "chosen", "threads", "scalar", "nrhs", "time.create_s", "time.analysis_s",
+        "time.update_s", "time.solve_s.min", "time.solve_s.median", "time.repeats", "bytes",
+        "bound_s", "gbs", "backward_error.componentwise", "backward_error.normwise", "wrong",
+        "memory.matrix", "memory.plan", "memory.vectors", "memory.total", "memory.analysis_peak",
+        "memory.process_peak", "reason"]
+
+
+def bench(*words, env=None, **more):
+    return run("bench", *words, env=dict(CLEAN, **(env or {})), **more)
+
+
+def lines(text):
+    try:
+        return [json.loads(line) for line in text.splitlines()]
+    except ValueError:
+        return []
+
+
+def holds(row, key):
+    for name in key.split("."):
+        if name not in row:
+            return False
+        row = row[name]
+    return True
+
+
+def data(name):
+    return os.path.join(HERE, "data", name)
+
+
+def expected(name):
+    with open(data(name), encoding="utf-8") as f:
+        return f.read()
+
+
+def svg(name, o):
+    text = read(name).decode() if os.path.exists(path(name)) else ""
+    try:
+        root = xml.dom.minidom.parseString(text).documentElement
+        good = root.tagName == "svg" and "href" not in text and "nan" not in text.lower()
+    except Exception:
+        good = False
+    check(f"{name} is whole and stands alone", good, o)
+
+
+def test_quick():
+    o = bench("quick", "--json", "--peer", "none", "--threads", "2", *SHORT)
+    rows = lines(o.out)
+    check("quick runs", o.code == 0 and len(rows) == 36, o)
+    check("quick has every key", all(holds(r, k) for r in rows for k in KEYS), o)
+    check("quick is right", all(not r["wrong"] and r["backward_error"]["componentwise"] < 1e-13
+                                for r in rows), o)
+    check("quick's times are in order", all(
+        0 < r["time"]["solve_s"]["min"] <= r["time"]["solve_s"]["median"]
+        and r["time"]["repeats"] >= 5 and r["time"]["analysis_s"] > 0 for r in rows), o)
+    check("quick counts memory", all(
+        r["memory"]["total"] == r["memory"]["matrix"] + r["memory"]["plan"] + r["memory"]["vectors"]
+        for r in rows), o)
+    check("auto says what it chose", all(r["chosen"] in ("serial", "threads") and r["reason"]
+                                         for r in rows if r["method"] == "auto"), o)
+
+
+def test_rows():
+    o = bench(SMALL, "--uplo", "upper", "--threads", "1,2", "--nrhs", "3", "--json",
+              "--out", path("rows.json"), *SHORT, env={"TRIREME_COMMIT": "abc-dirty"})
+    rows = lines(o.out)
+    check("one row a method and thread count", o.code == 0 and
+          [(r["method"], r["threads"]) for r in rows] ==
+          [("serial", 1), ("threads", 1), ("threads", 2), ("auto", 2)], o)
+    check("triangle and right-hand sides as asked for",
+          all(r["uplo"] == "upper" and r["nrhs"] == 3 for r in rows), o)
+    check("--out has the same rows", read("rows.json").decode() == o.out, o)
+    check("the commit is recorded", all(r["commit"] == "abc" and r["dirty"] for r in rows), o)
+    o = bench(SMALL, "--methods", "serial", "--json", *SHORT)
+    check("--methods chooses", [r["method"] for r in lines(o.out)] == ["serial"] * 2, o)
+    o = bench("factor:ilu0:gen:poisson2d5:10", "--json", *SHORT)
+    check("factors are L and U", o.code == 0 and
+          {(r["uplo"], r["nnz"]) for r in lines(o.out)} == {("lower", 180), ("upper", 280)}, o)
+
+
+def test_table_on_terminal():
+    o = bench(SMALL, "--threads", "2", *SHORT)
+    check("a line a triangle and the means", o.code == 0 and "poisson2d5:20 L" in o.out
+          and "poisson2d5:20 U" in o.out and "Geometric means, 2 systems, 2 threads" in o.out
+          and "auto against serial" in o.out, o)
+    check("a peer that is not there is said", "without oneMKL" in o.err, o)
+
+
+def test_peer():
+    fake = {"TRIREME_MKL": FAKE}
+    o = bench(SMALL, "--threads", "2", "--json", *SHORT, env=fake)
+    rows = [r for r in lines(o.out) if r["method"] == "mkl"]
+    check("a peer is timed and checked", o.code == 0 and len(rows) == 4 and
+          {r["threads"] for r in rows} == {1, 2} and all(
+              r["reason"] == "fake" and not r["wrong"] and r["time"]["update_s"] is None
+              for r in rows), o)
+    o = bench(SMALL, "--threads", "2", "--nrhs", "2", "--json", *SHORT, env=fake)
+    check("a peer solves with many right-hand sides", o.code == 0 and
+          sum(r["method"] == "mkl" for r in lines(o.out)) == 4, o)
+    o = bench(SMALL, "--threads", "2", *SHORT, env=dict(fake, FAKE_MKL="wrong"))
+    check("a wrong answer is WRONG and leaves with 1", o.code == 1 and o.out.count("WRONG") == 2
+          and "2 results are WRONG" in o.err, o)
+    o = bench(SMALL, "--threads", "2", *SHORT, env=dict(fake, FAKE_MKL="refuse"))
+    check("a peer that refuses is left out", o.code == 0 and "refuses" in o.err, o)
+
+
+def test_missing():
+    matrix("there.mtx", 3, [(1, 1, 2), (2, 1, 1), (2, 2, 2), (3, 3, 2)])
+    write("bad.mtx", "%%MatrixMarket matrix coordinate real general\n2 2 1\n3 1 1\n")
+    write("mine.txt", f"# a suite\n{SMALL}   # small\n\nfile:absent.mtx\nfile:there.mtx\n")
+    o = bench(path("mine.txt"), *SHORT)
+    check("without TRIREME_MATRICES files are skipped and counted", o.code == 0
+          and o.err.count("TRIREME_MATRICES is not set") == 2 and "2 of 3 matrices" in o.err, o)
+    o = bench(path("mine.txt"), *SHORT, env={"TRIREME_MATRICES": path("")})
+    check("a file that is not there is named", o.code == 0 and "skipped file:absent.mtx" in o.err, o)
+    check("a triangle that is a diagonal is skipped", "there L" in o.out
+          and "there U" not in o.out and "U is a diagonal" in o.err, o)
+    write("broken.txt", f"file:{path('bad.mtx')}\n{SMALL}\n")
+    o = bench(path("broken.txt"), *SHORT)
+    check("a matrix that fails is told, the others run", o.code == 3 and "bad.mtx:3" in o.err
+          and "1 failed" in o.err and "poisson2d5:20 L" in o.out, o)
+    refuses("a suite that is not there", 3, "--list", "bench", "nothing")
+
+
+def test_suites():
+    o = bench("--list")
+    check("suites are listed", o.code == 0 and o.out.split() == ["cpu", "quick"], o)
+    o = bench("quick", "--list")
+    check("a suite is listed", o.code == 0 and len(o.out.split()) == 6, o)
+    o = bench("cpu", "--list")
+    check("the published suite has generated, factored and real matrices", all(
+        word in o.out for word in ("gen:kkt3d", "factor:lu:nd:", "file:cnr-2000")), o)
+    write("own.txt", SMALL + "\n")
+    o = bench("own", "--list", env={"TRIREME_SUITES": path("")})
+    check("TRIREME_SUITES is looked into", o.out == SMALL + "\n", o)
+
+
+def test_compare():
+    o = bench("--compare", data("before.json"), data("after.json"), "--svg", path("gain.svg"))
+    check("a comparison is as recorded", o.code == 0 and o.out == expected("compare.txt"), o)
+    svg("gain.svg", o)
+    o = bench("--table", data("before.json"), "--svg", path("bars.svg"))
+    check("a table is as recorded", o.code == 0 and o.out == expected("table.txt"), o)
+    svg("bars.svg", o)
+    o = bench("--table", path("rows.json"))
+    check("a run's own file makes a table", o.code == 0 and "| poisson2d5:20 U |" in o.out, o)
+
+
+def test_bad_files():
+    first = expected("before.json").splitlines()[0]
+    write("cut.json", first + "\n" + first[:100] + "\n")
+    write("keys.json", '{"matrix": "gen:chain:9"}\n')
+    write("array.json", "[1, 2]\n")
+    write("empty.json", "\n")
+    write("kind.json", first.replace('"n":10000', '"n":"many"') + "\n")
+    for name, said in (("cut", "cut.json:2"), ("keys", "keys.json:1"), ("array", "array.json:1"),
+                       ("empty", "no results"), ("kind", "kind.json:1"), ("absent", "absent.json")):
+        refuses(f"{name}.json is refused", 3, said, "bench", "--table", path(f"{name}.json"))
+    refuses("so is the second of two files", 3, "cut.json:2", "bench", "--compare",
+            data("before.json"), path("cut.json"))
+    write("other.json", first.replace("gen:poisson2d5:100", "gen:chain:7") + "\n")
+    refuses("json of a table is refused", 2, "--json", "bench", "--table", "a.json", "--json")
+    refuses("files with nothing in common", 3, "in common", "bench", "--compare",
+            data("before.json"), path("other.json"))
+
+
+def test_usage():
+    for name, said, words in (
+            ("unknown method", "'fast'", ("--methods", "fast")),
+            ("no threads", "--threads", ("--threads", "0")),
+            ("threads that are no number", "--threads", ("--threads", "1,x")),
+            ("no seconds", "--seconds", ("--seconds", "-1")),
+            ("one file to compare", "two files", ("--compare", "a.json")),
+            ("compare and table", "not both", ("--compare", "a.json", "b.json", "--table", "c")),
+            ("svg of nothing", "--svg", ("--svg", "a.svg"))):
+        refuses(name, 2, said, "bench", *words)
+
+
+def test_without_json():
+    for words in (("--out", path("x.json")), ("--table", data("before.json")), ("--json",)):
+        refuses(f"{words[0]} names what is missing", 4, "libjansson-dev", "bench", *words)
+
+
+test_suites()
+test_table_on_terminal()
+test_missing()
+test_usage()
+if has("jansson"):
+    test_quick()
+    test_rows()
+    test_peer()
+    test_compare()
+    test_bad_files()
+else:
+    test_without_json()
+    skip("JSON lines", "jansson is not in this build")
+finish()

@@ -1,0 +1,25 @@
+/* number.c - any text as a number: agrees with strtod wherever both read one. */
+#include <math.h>
+#include <string.h>
+
+#include "fuzz.h"
+#include "io/number.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+  static char text[4096 + TRS_TEXT_SLACK];
+  if (size > 4095) return 0;
+  memset(text, 0, sizeof text);
+  for (size_t k = 0; k < size; k++) text[k] = "0123456789.-+eE0159"[data[k] % 19];
+  double value = 0;
+  char *rest;
+  const char *end = trs_parse_real(text, &value);
+  double expected = strtod(text, &rest);
+  if (end) {
+    CLAIM(end == rest);
+    CLAIM(!memcmp(&value, &expected, sizeof value));
+  } else if (rest > text && (*rest | 0x20) != 'e') {
+    CLAIM(isinf(expected));
+  }
+  CLAIM(!end || trs_is_real(text) == (*end == '\0'));
+  return 0;
+}

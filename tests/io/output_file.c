@@ -1,0 +1,174 @@
+/* output_file.c - a file appears whole or not at all, whatever fails. */
+#include "io/output_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/config.h"
+#include "io/io.h"
+#include "io/scratch.h"
+#include "test.h"
+
+static trs_matrix *A; /* some megabytes as text */
+
+static int make_matrix(void **state) {
+  enum { N = 40000 };
+  (void)state;
+  int64_t *ptr = malloc((N + 1) * sizeof *ptr);
+  int32_t *idx = malloc(2 * N * sizeof *idx);
+  double *val = malloc(2 * N * sizeof *val);
+  for (int32_t i = 0; i < N; i++) {
+    ptr[i] = 2 * i;
+    idx[2 * i] = i ? i - 1 : 0;
+    idx[2 * i + 1] = i ? i : 1;
+    val[2 * i] = 1.0 / (i + 3);
+    val[2 * i + 1] = -1.0 / (i + 7);
+  }
+  ptr[N] = 2 * N;
+  return trs_matrix_create(&A, TRS_CSR, TRS_DOUBLE, N, N, ptr, idx, val, TRS_TAKE);
+}
+
+static int end(void **state) {
+  trs_matrix_destroy(A);
+  return scratch_remove(state);
+}
+
+static const char *const names[] = {
+    "a.mtx",
+    "a.h5",
+#if TRS_HAVE_ZLIB
+    "a.mtx.gz",
+#endif
+#if TRS_HAVE_ZSTD
+    "a.mtx.zst",
+#endif
+};
+enum { NAMES = sizeof names / sizeof *names };
+
+static void assert_content(const char *path, const char *expected) {
+  size_t length;
+  char *bytes = scratch_load(path, &length);
+  assert_string_equal(bytes, expected);
+  free(bytes);
+}
+
+static void an_old_file_is_replaced_and_keeps_its_mode(void **state) {
+  (void)state;
+  for (int k = 0; k < NAMES; k++) {
+    trs_matrix *B;
+    struct stat about;
+    const char *path = scratch_text(names[k], "old");
+    assert_int_equal(chmod(path, 0640), 0);
+    int files = scratch_count();
+    assert_success(trs_write_matrix(A, path, NULL));
+    assert_int_equal(scratch_count(), files);
+    if (!TRS_HAVE_HDF5 && strstr(path, ".h5")) continue;
+    assert_success(trs_read_matrix(&B, path, NULL, NULL));
+    assert_int_equal(stat(path, &about), 0);
+    assert_int_equal(about.st_mode & 0777, 0640);
+    trs_matrix_destroy(B);
+  }
+}
+
+/* A limit on the size of files stands in for a full disk. */
+static void a_full_disk_leaves_the_old_file_alone(void **state) {
+  (void)state;
+  struct rlimit before, limit;
+  signal(SIGXFSZ, SIG_IGN);
+  assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
+  for (int k = 0; k < NAMES; k++) {
+    static const rlim_t sizes[] = {0, 10, 1000, 20000, 500000};
+    const char *path = scratch_text(names[k], "old");
+    int files = scratch_count();
+    for (int s = 0; s < 5; s++) {
+      limit = before;
+      limit.rlim_cur = sizes[s];
+      assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+      trs_status status = trs_write_matrix(A, path, NULL);
+      assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
+      assert_int_equal(status, TRS_ERROR_FILE);
+      assert_non_null(strstr(trs_last_error()->message, names[k]));
+      assert_int_equal(scratch_count(), files);
+      assert_content(path, "old");
+    }
+  }
+}
+
+static void a_full_device_is_an_error(void **state) {
+  (void)state;
+  double x[2] = {1, 2};
+  if (access("/dev/full", W_OK)) skip();
+  assert_failure(TRS_ERROR_FILE, "/dev/full", trs_write_matrix(A, "/dev/full", NULL));
+  assert_failure(TRS_ERROR_FILE, "/dev/full",
+                 trs_write_vectors(x, 2, 1, 2, TRS_COL_MAJOR, TRS_DOUBLE, "/dev/full", NULL));
+  struct stat about;
+  assert_int_equal(stat("/dev/full", &about), 0);
+  assert_true(S_ISCHR(about.st_mode));
+}
+
+static void a_device_takes_the_text_itself(void **state) {
+  (void)state;
+  assert_success(trs_write_matrix(A, "/dev/null", NULL));
+  struct stat about;
+  assert_int_equal(stat("/dev/null", &about), 0);
+  assert_true(S_ISCHR(about.st_mode));
+}
+
+static void paths_that_cannot_be_written(void **state) {
+  (void)state;
+  for (int k = 0; k < NAMES; k++) {
+    char path[600];
+    snprintf(path, sizeof path, "%s/%s", scratch("missing"), names[k]);
+    assert_failure(TRS_ERROR_FILE, path, trs_write_matrix(A, path, NULL));
+    snprintf(path, sizeof path, "%s/%s", scratch_text("file", "x"), names[k]);
+    assert_failure(TRS_ERROR_FILE, path, trs_write_matrix(A, path, NULL));
+  }
+  assert_failure(TRS_ERROR_FILE, "directory", trs_write_matrix(A, scratch(""), NULL));
+  assert_failure(TRS_ERROR_ARGUMENT, "path is NULL", trs_write_matrix(A, NULL, NULL));
+  assert_failure(TRS_ERROR_ARGUMENT, "A is NULL", trs_write_matrix(NULL, scratch("a"), NULL));
+}
+
+static void links_are_followed(void **state) {
+  (void)state;
+  const char *target = scratch_text("target.mtx", "old"), *link = scratch("link.mtx");
+  struct stat about;
+  assert_int_equal(symlink("target.mtx", link), 0);
+  assert_success(trs_write_matrix(A, link, NULL));
+  assert_int_equal(lstat(link, &about), 0);
+  assert_true(S_ISLNK(about.st_mode));
+  assert_int_equal(stat(target, &about), 0);
+  assert_true(about.st_size > 1000);
+  assert_int_equal(symlink("nowhere/x", scratch("broken.mtx")), 0);
+  assert_failure(TRS_ERROR_FILE, "broken.mtx", trs_write_matrix(A, scratch("broken.mtx"), NULL));
+}
+
+static void a_failure_removes_the_temporary_file(void **state) {
+  (void)state;
+  trs_output output;
+  const char *path = scratch_text("b.mtx", "old");
+  int files = scratch_count();
+  assert_success(trs_output_open(&output, path));
+  assert_int_equal(scratch_count(), files + 1);
+  assert_success(trs_output_write(&output, "new", 3));
+  assert_content(path, "old");
+  assert_int_equal(trs_output_close(&output, TRS_ERROR_MEMORY), TRS_ERROR_MEMORY);
+  assert_int_equal(scratch_count(), files);
+  assert_content(path, "old");
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(an_old_file_is_replaced_and_keeps_its_mode),
+      cmocka_unit_test(a_full_disk_leaves_the_old_file_alone),
+      cmocka_unit_test(a_full_device_is_an_error),
+      cmocka_unit_test(a_device_takes_the_text_itself),
+      cmocka_unit_test(paths_that_cannot_be_written),
+      cmocka_unit_test(links_are_followed),
+      cmocka_unit_test(a_failure_removes_the_temporary_file),
+  };
+  return cmocka_run_group_tests(tests, make_matrix, end);
+}
