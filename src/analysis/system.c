@@ -57,3 +57,16 @@ trs_status trs_system_check_diagonal(const trs_system *S) {
   return trs_fail(TRS_ERROR_NOT_FINITE, i, "the diagonal entry of row %lld (0-based) is not finite",
                   (long long)i);
 }
+
+bool trs_system_chained(const trs_system *S) {
+  enum { SAMPLES = 1024 };
+  int64_t adjacent = 0, samples = S->n < SAMPLES ? S->n : SAMPLES;
+  bool prefix = trs_system_prefix(S);
+  if (S->n < 2) return false;
+  for (int64_t k = 0; k < samples; k++) {
+    int64_t i = S->n * k / samples, begin, end;
+    trs_off_diagonal(S, i, prefix, S->has_diagonal, &begin, &end);
+    adjacent += begin < end && S->idx[prefix ? end - 1 : begin] == (prefix ? i - 1 : i + 1);
+  }
+  return adjacent * 100 >= samples * 95;
+}

@@ -44,4 +44,8 @@ trs_status trs_system_check_pattern(const trs_matrix *A, trs_uplo uplo, trs_diag
 /* Is every diagonal value there, finite and not zero?  Nothing to check for a unit diagonal. */
 trs_status trs_system_check_diagonal(const trs_system *S);
 
+/* Does nearly every row depend on the one solved just before it, in natural order?  Looks at rows
+ * spread over the matrix, not at all. */
+bool trs_system_chained(const trs_system *S);
+
 #endif

@@ -32,7 +32,6 @@ struct trs_team {
   void (*body)(void *argument, int rank, int size);
   void *argument;
   int body_size;
-  trs_team_latency latency;
 };
 
 void trs_yield(void) { sched_yield(); }
@@ -105,46 +104,6 @@ void trs_team_run(trs_team *team, int size, void (*body)(void *, int, int), void
   pthread_mutex_unlock(&team->callers);
 }
 
-trs_team_latency trs_team_latencies(const trs_team *team) {
-  return team ? team->latency : (trs_team_latency){0, 0};
-}
-
-static void do_nothing(void *argument, int rank, int size) {
-  (void)argument;
-  (void)rank;
-  (void)size;
-}
-
-enum { HOPS = 32 };
-
-/* Members 0 and 1 take turns in counting to HOPS. */
-static void play_ping_pong(void *argument, int rank, int size) {
-  atomic_int *ball = argument;
-  (void)size;
-  if (rank > 1) return;
-  for (int hop = rank; hop < HOPS; hop += 2) {
-    unsigned turns = 0;
-    while (atomic_load_explicit(ball, memory_order_acquire) != hop) trs_spin(&turns);
-    atomic_store_explicit(ball, hop + 1, memory_order_release);
-  }
-}
-
-/* The best of a few tries: what stands in the way now and then is not what it costs. */
-static void measure_latencies(trs_team *team) {
-  enum { TRIES = 8 };
-  team->latency = (trs_team_latency){1, 1};
-  for (int try = 0; try < TRIES; try++) {
-    _Alignas(64) atomic_int ball = 0;
-    double start = trs_seconds();
-    trs_team_run(team, team->size, do_nothing, NULL);
-    double middle = trs_seconds();
-    trs_team_run(team, team->size, play_ping_pong, &ball);
-    double run = middle - start, wait = (trs_seconds() - middle - run) / HOPS;
-    if (run < team->latency.run) team->latency.run = run;
-    if (wait > 0 && wait < team->latency.wait) team->latency.wait = wait;
-  }
-}
-
 trs_status trs_team_create(trs_team **result, int size) {
   trs_team *team;
   *result = NULL;
@@ -166,7 +125,6 @@ trs_status trs_team_create(trs_team **result, int size) {
     trs_team_destroy(team);
     return status;
   }
-  if (size > 1) measure_latencies(team);
   *result = team;
   return TRS_SUCCESS;
 }

@@ -21,14 +21,6 @@ int trs_team_size(const trs_team *team);
 void trs_team_run(trs_team *team, int size, void (*body)(void *argument, int rank, int size),
                   void *argument);
 
-/* What cooperation costs on this machine, measured when the team was made: seconds to start and
- * end a run, and for one member to see what another has just stored. */
-typedef struct trs_team_latency {
-  double run, wait;
-} trs_team_latency;
-
-trs_team_latency trs_team_latencies(const trs_team *team);
-
 /* Member rank's share [begin, end) of count items. */
 static inline void trs_share(int64_t count, int rank, int size, int64_t *begin, int64_t *end) {
   int64_t each = count / size, left = count % size;

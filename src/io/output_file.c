@@ -37,14 +37,16 @@ static trs_status find_target(trs_output *output) {
   return status;
 }
 
-/* TARGET.tmp-PROCESS-NUMBER, which no other writer in any process chooses. */
+/* DIRECTORY/.trireme-PROCESS-NUMBER, which no other writer in any process chooses. */
 static trs_status create_temporary(trs_output *output, mode_t mode) {
   static atomic_uint number;
-  int64_t room = (int64_t)strlen(output->target) + 48;
+  const char *slash = strrchr(output->target, '/');
+  int directory = slash ? (int)(slash + 1 - output->target) : 0;
+  int64_t room = directory + 48;
   TRS_TRY(TRS_ALLOC(&output->temporary, room));
   for (int tries = 0; tries < MOST_TRIES; tries++) {
-    snprintf(output->temporary, (size_t)room, "%s.tmp-%ld-%u", output->target, (long)getpid(),
-             atomic_fetch_add(&number, 1));
+    snprintf(output->temporary, (size_t)room, "%.*s.trireme-%ld-%u", directory, output->target,
+             (long)getpid(), atomic_fetch_add(&number, 1));
     output->fd = open(output->temporary, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     if (output->fd >= 0) {
       if (mode) (void)!fchmod(output->fd, mode); /* as the file to be replaced */

@@ -1,5 +1,6 @@
 /* source.c - a file's text: mapped where it can be, read where it cannot (a pipe), and decompressed
- * where its first bytes say that it is gzip or zstd. */
+ * where its first bytes say that it is gzip or zstd.  As with any mapped file, no other program may
+ * shorten it meanwhile. */
 #include "io/source.h"
 
 #include <errno.h>

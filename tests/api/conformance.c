@@ -129,7 +129,7 @@ static void conforms(void **state) {
 enum { NBACKENDS = sizeof backends / sizeof backends[0], NCASES = NBACKENDS * 4 * 2 * 2 * 3 * 2 };
 
 int main(void) {
-  trs_schedule_forced_part_work = 40;
+  trs_schedule_part_work = 40;
   static variant variants[NCASES];
   static char names[NCASES][96];
   static struct CMUnitTest tests[NCASES];

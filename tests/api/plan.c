@@ -287,7 +287,7 @@ static void repeated_solves_are_bit_equal(void **state) {
 }
 
 int main(void) {
-  trs_schedule_forced_part_work = 40;
+  trs_schedule_part_work = 40;
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(unsolvable_triangles_are_refused),
       cmocka_unit_test(a_triangle_of_a_general_matrix_on_request),

@@ -91,7 +91,7 @@ static void every_pattern(void **state) {
 }
 
 int main(void) {
-  trs_schedule_forced_part_work = 1;
+  trs_schedule_part_work = 1;
   static int backend[3] = {0, 1, 2};
   const struct CMUnitTest tests[] = {
       {"every pattern, serial", every_pattern, NULL, NULL, &backend[0]},

@@ -37,7 +37,7 @@ static void make(fixture *f, int64_t n, double density, int64_t band, trs_uplo u
   f->length = malloc((size_t)(n + 1) * sizeof *f->length);
   trs_in_degrees(&f->S, f->length);
   assert_success(trs_levels_create(&f->levels, &f->S));
-  assert_success(trs_schedule_deal(&f->schedule, &f->levels, f->length, threads, 20));
+  assert_success(trs_schedule_deal(&f->schedule, &f->levels, f->length, threads));
   int64_t *needs = needs_of(f);
   assert_success(trs_schedule_wait(&f->schedule, needs));
   free(needs);
@@ -151,6 +151,7 @@ static void a_chain_stays_on_one_thread(void **state) {
 }
 
 int main(void) {
+  trs_schedule_part_work = 20;
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(every_dependency_is_waited_for),
       cmocka_unit_test(no_wait_can_be_left_out),

@@ -24,28 +24,17 @@ static double estimate(const trs_plan *plan) {
   return ROW * (double)plan->system.n + ENTRY * (double)plan->system.nnz;
 }
 
-typedef struct serial_state {
-  bool chained; /* rows depend on the row just before them */
-} serial_state;
+enum { LONG = 8 }; /* entries in a row from which the wait for the x before it counts no more */
 
-/* Looks at rows spread over the matrix: do nearly all need the x made just before theirs?  In long
- * rows that is not what takes the time. */
-static bool is_chained(const trs_system *S) {
-  enum { SAMPLES = 1024, LONG = 8 };
-  if (!S->rows || S->unit || S->n < 2 || S->nnz > LONG * S->n) return false;
-  int64_t adjacent = 0, samples = S->n < SAMPLES ? S->n : SAMPLES;
-  for (int64_t k = 0; k < samples; k++) {
-    int64_t i = S->n * k / samples, begin, end;
-    trs_off_diagonal(S, i, S->lower, true, &begin, &end);
-    adjacent += begin < end && S->idx[S->lower ? end - 1 : begin] == (S->lower ? i - 1 : i + 1);
-  }
-  return adjacent * 100 >= samples * 95;
-}
+typedef struct serial_state {
+  bool chained; /* short rows that need the x made just before */
+} serial_state;
 
 static trs_status analyze(trs_plan *plan) {
   serial_state *state;
   TRS_TRY(TRS_ALLOC(&state, 1));
-  state->chained = is_chained(&plan->system);
+  const trs_system *S = &plan->system;
+  state->chained = S->rows && !S->unit && S->nnz <= LONG * S->n && trs_system_chained(S);
   plan->state = state;
   return TRS_SUCCESS;
 }

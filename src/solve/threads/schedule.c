@@ -3,15 +3,7 @@
 
 #include <string.h>
 
-int64_t trs_schedule_forced_part_work;
-
-int64_t trs_schedule_part_work(trs_team_latency latency) {
-  static const double ENTRY = 0.35e-9, WAITS = 4;
-  enum { LEAST = 128, MOST = 1024 };
-  if (trs_schedule_forced_part_work) return trs_schedule_forced_part_work;
-  double work = WAITS * latency.wait / ENTRY;
-  return work < LEAST ? LEAST : work > MOST ? MOST : (int64_t)work;
-}
+int64_t trs_schedule_part_work = 200;
 
 /* A level while it is dealt: its rows come in natural order and go to its parts one after the
  * other, each part taking its share of the work. */
@@ -42,12 +34,12 @@ static int64_t work_of(const dealer *d, int64_t i) { return d->length[i] + TRS_R
 
 /* Parts of equal work for the wide levels; a narrow one goes whole to thread 0, which then waits
  * for nobody along runs of narrow levels. */
-static void plan_levels(dealer *d, trs_schedule *s, int64_t part_work) {
+static void plan_levels(dealer *d, trs_schedule *s) {
   for (int64_t i = 0; i < s->n; i++) d->level[d->levels->level[i]].work += work_of(d, i);
   for (int32_t k = 0; k < d->levels->count; k++) {
     dealt_level *it = &d->level[k];
     int64_t rows = d->levels->ptr[k + 1] - d->levels->ptr[k];
-    int64_t count = it->work / part_work;
+    int64_t count = it->work / trs_schedule_part_work;
     if (count > s->threads) count = s->threads;
     if (count > rows) count = rows;
     it->parts = count > 1 ? (int32_t)count : 1;
@@ -113,7 +105,7 @@ static void number_rows(trs_schedule *s, const dealer *d) {
 }
 
 trs_status trs_schedule_deal(trs_schedule *s, const trs_levels *levels, const int32_t *length,
-                             int threads, int64_t part_work) {
+                             int threads) {
   dealer d = {.levels = levels, .length = length};
   int64_t most_parts = (int64_t)levels->count * threads;
   if (most_parts > levels->n) most_parts = levels->n;
@@ -127,7 +119,7 @@ trs_status trs_schedule_deal(trs_schedule *s, const trs_levels *levels, const in
   if (!status) status = TRS_ALLOC_ZERO(&d.parts, most_parts);
   if (!status) status = TRS_ALLOC(&d.part_of, s->n);
   if (!status) {
-    plan_levels(&d, s, part_work);
+    plan_levels(&d, s);
     status = TRS_ALLOC(&s->tasks, d.nparts);
   }
   if (!status) {

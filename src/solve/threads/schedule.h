@@ -13,7 +13,6 @@
 #define TRS_SOLVE_THREADS_SCHEDULE_H
 
 #include "analysis/levels.h"
-#include "base/team.h"
 
 typedef struct trs_wait {
   int32_t thread; /* whose progress */
@@ -41,15 +40,13 @@ typedef struct trs_schedule {
 /* Work of a row in units of one entry: its entries and a constant for the row itself. */
 enum { TRS_ROW_WORK = 3 };
 
-/* The least work worth a part of its own: several times what waiting for another thread costs. */
-int64_t trs_schedule_part_work(trs_team_latency latency);
-
-/* Not 0: the answer of trs_schedule_part_work.  Tests have small systems split by it. */
-extern int64_t trs_schedule_forced_part_work;
+/* The least work worth a part of its own: what a thread does while it could have waited for
+ * another a few times.  Tests lower it to have small systems split. */
+extern int64_t trs_schedule_part_work;
 
 /* Deals rows to threads and positions; tasks are one level each and have no waits yet. */
 trs_status trs_schedule_deal(trs_schedule *schedule, const trs_levels *levels,
-                             const int32_t *length, int threads, int64_t part_work);
+                             const int32_t *length, int threads);
 
 /* needs[task * threads + u]: one more than the last position of thread u that the task reads, or
  * 0.  Turns needs into waits, drops those implied and joins tasks nobody has to tell apart. */

@@ -74,24 +74,24 @@ static const char *refuses(const trs_plan *plan) {
   return NULL;
 }
 
-/* Work at the speed of serial's estimate, rows dearer by their way through two numberings; the
- * waits of split levels and the start at what they cost on this machine.  A wide margin: serial's
- * estimate is the lowest it can be, and a machine is seldom all ours. */
+/* Work at the speed of serial's estimate, rows dearer by their way through two numberings, most of
+ * all where natural order is a chain and level order so far from it; a wait for every split level.
+ * The margin is for machines that are not all ours. */
 static double estimate(const trs_plan *plan) {
-  static const double ENTRY = 0.35e-9, ROW = 1.4e-9, MARGIN = 1.3;
+  static const double ENTRY = 0.35e-9, ROW = 1.4e-9, FAR_ROW = 3e-9, START = 2e-6, WAIT = 75e-9,
+                      MARGIN = 1.14;
   if (!plan->has_levels) return INFINITY; /* too small to have been looked at */
   const trs_levels *levels = &plan->levels;
   const trs_system *S = &plan->system;
-  trs_team_latency latency = trs_team_latencies(plan->context->team);
-  double row = ROW + ENTRY * (double)S->nnz / (double)(S->n + 1);
+  double row =
+      (trs_system_chained(S) ? FAR_ROW : ROW) + ENTRY * (double)S->nnz / (double)(S->n + 1);
   double work_per_row = TRS_ROW_WORK + (double)(S->nnz - S->n) / (double)(S->n + 1);
-  double part_work = (double)trs_schedule_part_work(latency);
-  double seconds = latency.run, most = plan->context->threads;
+  double seconds = START, most = plan->context->threads;
   for (int32_t k = 0; k < levels->count; k++) {
     double rows = (double)(levels->ptr[k + 1] - levels->ptr[k]);
-    double parts = floor(rows * work_per_row / part_work);
+    double parts = floor(rows * work_per_row / (double)trs_schedule_part_work);
     parts = parts < 1 ? 1 : parts > most ? most : parts;
-    seconds += row * rows / parts + (parts >= 2 ? latency.wait : 0);
+    seconds += row * rows / parts + (parts >= 2 ? WAIT : 0);
   }
   return MARGIN * seconds;
 }
@@ -153,8 +153,7 @@ static trs_status analyze(trs_plan *plan) {
   TRS_TRY(trs_plan_need_levels(plan));
   trs_status status = row_lengths(&length, &plan->system);
   if (!status)
-    status = trs_schedule_deal(&s->schedule, &plan->levels, length, plan->context->threads,
-                               trs_schedule_part_work(trs_team_latencies(plan->context->team)));
+    status = trs_schedule_deal(&s->schedule, &plan->levels, length, plan->context->threads);
   if (!status) status = allocate(plan, s);
   if (!status)
     status = TRS_ALLOC_ZERO(
