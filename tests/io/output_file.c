@@ -132,6 +132,15 @@ static void paths_that_cannot_be_written(void **state) {
   assert_failure(TRS_ERROR_ARGUMENT, "A is NULL", trs_write_matrix(NULL, scratch("a"), NULL));
 }
 
+static void the_longest_names_are_written(void **state) {
+  (void)state;
+  char name[256];
+  memset(name, 'n', sizeof name);
+  strcpy(name + sizeof name - 5, ".mtx");
+  assert_success(trs_write_matrix(A, scratch(name), NULL));
+  assert_int_equal(access(scratch(name), R_OK), 0);
+}
+
 static void links_are_followed(void **state) {
   (void)state;
   const char *target = scratch_text("target.mtx", "old"), *link = scratch("link.mtx");
@@ -167,6 +176,7 @@ int main(void) {
       cmocka_unit_test(a_full_device_is_an_error),
       cmocka_unit_test(a_device_takes_the_text_itself),
       cmocka_unit_test(paths_that_cannot_be_written),
+      cmocka_unit_test(the_longest_names_are_written),
       cmocka_unit_test(links_are_followed),
       cmocka_unit_test(a_failure_removes_the_temporary_file),
   };
