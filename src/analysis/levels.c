@@ -48,6 +48,21 @@ static int32_t sweep(const trs_system *S, int32_t *level) {
   return S->lower ? push(S, level, true, true) : push(S, level, false, true);
 }
 
+static void count_rows_and_entries(trs_levels *levels, const trs_system *S) {
+  int64_t *rows = levels->ptr + 1, *entries = levels->entries;
+  bool prefix = trs_system_prefix(S);
+  for (int64_t i = 0; i < S->n; i++) {
+    int64_t begin, end;
+    trs_off_diagonal(S, i, prefix, S->has_diagonal, &begin, &end);
+    rows[levels->level[i]]++;
+    if (S->rows)
+      entries[levels->level[i]] += end - begin;
+    else
+      for (int64_t p = begin; p < end; p++) entries[levels->level[S->idx[p]]]++;
+  }
+  for (int32_t k = 0; k < levels->count; k++) levels->ptr[k + 1] += levels->ptr[k];
+}
+
 trs_status trs_levels_create(trs_levels *levels, const trs_system *S) {
   *levels = (trs_levels){.n = S->n};
   trs_status status = TRS_ALLOC(&levels->level, S->n);
@@ -55,18 +70,18 @@ trs_status trs_levels_create(trs_levels *levels, const trs_system *S) {
     levels->count = sweep(S, levels->level);
     status = TRS_ALLOC_ZERO(&levels->ptr, levels->count + 1);
   }
-  if (status) {
+  if (!status) status = TRS_ALLOC_ZERO(&levels->entries, levels->count);
+  if (status)
     trs_levels_destroy(levels);
-    return status;
-  }
-  for (int64_t i = 0; i < S->n; i++) levels->ptr[levels->level[i] + 1]++;
-  for (int32_t k = 0; k < levels->count; k++) levels->ptr[k + 1] += levels->ptr[k];
-  return TRS_SUCCESS;
+  else
+    count_rows_and_entries(levels, S);
+  return status;
 }
 
 void trs_levels_destroy(trs_levels *levels) {
   trs_free(levels->level);
   trs_free(levels->ptr);
+  trs_free(levels->entries);
   *levels = (trs_levels){0};
 }
 

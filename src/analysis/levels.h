@@ -10,9 +10,10 @@
 
 typedef struct trs_levels {
   int64_t n;
-  int32_t count;  /* levels */
-  int32_t *level; /* n: level of each row */
-  int64_t *ptr;   /* count + 1: rows before each level, in level order */
+  int32_t count;    /* levels */
+  int32_t *level;   /* n: level of each row */
+  int64_t *ptr;     /* count + 1: rows before each level, in level order */
+  int64_t *entries; /* count: off-diagonal entries in the rows of each level */
 } trs_levels;
 
 /* O(n + nnz). */

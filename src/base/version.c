@@ -26,11 +26,11 @@ const char *trs_features(void) {
   size_t used = 0;
   for (size_t f = 0; f < sizeof features / sizeof features[0] && used < sizeof text; f++) {
     const feature *it = &features[f];
-    int more = it->have ? snprintf(text + used, sizeof text - used, "%-8s yes  %s\n", it->name,
-                                   it->use)
-                        : snprintf(text + used, sizeof text - used,
-                                   "%-8s no   %s (install %s and build again)\n", it->name,
-                                   it->use, it->package);
+    int more = it->have
+                   ? snprintf(text + used, sizeof text - used, "%-8s yes  %s\n", it->name, it->use)
+                   : snprintf(text + used, sizeof text - used,
+                              "%-8s no   %s (install %s and build again)\n", it->name, it->use,
+                              it->package);
     if (more > 0) used += (size_t)more;
   }
   return text;

@@ -12,7 +12,7 @@
 #include "io/checksum.h"
 #include "io/hdf5_encode.h"
 
-enum { LINK = 6, CONTINUATION = 16, PREFIX = 64 };
+enum { LINK = 6, ATTRIBUTE = 12, CONTINUATION = 16, PREFIX = 64 };
 
 static void check_header(trs_verification *v, uint64_t address);
 
@@ -41,6 +41,7 @@ static void check_messages(trs_verification *v, const unsigned char *at, const u
     int64_t length = (int64_t)trs_number_at(at + 1, 2);
     const unsigned char *message = at + head;
     if (length > end - message) return;
+    if (type == ATTRIBUTE) trs_verify_attribute(v, message, length);
     if (type == LINK) follow_link(v, message, length);
     if (type == CONTINUATION && length == 16)
       check_block(v, trs_number_at(message, 8), (int64_t)trs_number_at(message + 8, 8), 4, flags);
@@ -98,6 +99,7 @@ trs_status trs_hdf5_verify(int fd, const char *path) {
   if (first[8] < 2 && first[13] == 8 && first[14] == 8)
     check_header(&v, trs_number_at(first + (first[8] ? 68 : 64), 8));
   if (v.damaged)
-    return trs_fail(TRS_ERROR_FORMAT, -1, "%s is damaged: its HDF5 metadata is inconsistent", path);
+    return trs_fail(TRS_ERROR_FORMAT, -1,
+                    "%s is truncated or damaged: its HDF5 metadata is inconsistent", path);
   return v.status;
 }

@@ -39,4 +39,7 @@ static inline bool trs_verify_more(trs_verification *v) {
 /* An object header of the format before HDF5 1.8, and all that it leads to. */
 void trs_verify_old_header(trs_verification *v, uint64_t address);
 
+/* An attribute's message, of either format, and a text that it refers to. */
+void trs_verify_attribute(trs_verification *v, const unsigned char *message, int64_t bytes);
+
 #endif

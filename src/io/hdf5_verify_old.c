@@ -32,9 +32,10 @@ static bool has_object(const unsigned char *heap, int64_t bytes, uint64_t index,
   bool found = false;
   for (int64_t at = OBJECT_HEAD; bytes - at >= OBJECT_HEAD;) {
     uint64_t id = trs_number_at(heap + at, 2), size = trs_number_at(heap + at + 8, 8);
-    if (id == 0) break; /* free space to the end */
+    if (id == 0 && size < OBJECT_HEAD) return false; /* free space counts its own head */
+    if (id == 0) size -= OBJECT_HEAD;
     if (size > (uint64_t)(bytes - at - OBJECT_HEAD)) return false;
-    found |= id == index && size >= length;
+    found |= id && id == index && size >= length;
     at += OBJECT_HEAD + padded(size);
   }
   return found;
@@ -57,7 +58,7 @@ static void check_reference(trs_verification *v, const unsigned char *reference)
   trs_free(heap);
 }
 
-static void check_attribute(trs_verification *v, const unsigned char *message, int64_t bytes) {
+void trs_verify_attribute(trs_verification *v, const unsigned char *message, int64_t bytes) {
   int version = bytes < 8 ? 0 : message[0];
   if (version < 1 || version > 3) {
     v->damaged = true;
@@ -101,7 +102,7 @@ static void check_messages(trs_verification *v, uint64_t address, uint64_t lengt
       v->damaged = true;
       break;
     }
-    if (type == ATTRIBUTE) check_attribute(v, message, bytes);
+    if (type == ATTRIBUTE) trs_verify_attribute(v, message, bytes);
     if (type == LAYOUT) check_layout(v, message, bytes);
     if (type == CONTINUATION && bytes >= 16)
       check_messages(v, trs_number_at(message, 8), trs_number_at(message + 8, 8));

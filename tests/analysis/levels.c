@@ -38,6 +38,8 @@ static void check_definition(const trs_system *S) {
   }
   trs_levels_order(&levels, order);
   assert_int_equal(levels.ptr[levels.count], S->n);
+  for (int64_t i = 0; i < S->n; i++) levels.entries[levels.level[i]] -= count[i];
+  for (int32_t k = 0; k < levels.count; k++) assert_int_equal(levels.entries[k], 0);
   for (int32_t k = 0; k < levels.count; k++)
     for (int64_t at = levels.ptr[k]; at < levels.ptr[k + 1]; at++) {
       assert_int_equal(levels.level[order[at]], k);

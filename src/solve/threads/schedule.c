@@ -5,6 +5,18 @@
 
 int64_t trs_schedule_part_work = 200;
 
+int64_t trs_level_work(const trs_levels *levels, int32_t k) {
+  return levels->entries[k] + TRS_ROW_WORK * (levels->ptr[k + 1] - levels->ptr[k]);
+}
+
+int32_t trs_level_parts(const trs_levels *levels, int32_t k, int threads) {
+  int64_t rows = levels->ptr[k + 1] - levels->ptr[k];
+  int64_t count = trs_level_work(levels, k) / trs_schedule_part_work;
+  if (count > threads) count = threads;
+  if (count > rows) count = rows;
+  return count > 1 ? (int32_t)count : 1;
+}
+
 /* A level while it is dealt: its rows come in natural order and go to its parts one after the
  * other, each part taking its share of the work. */
 typedef struct dealt_level {
@@ -35,14 +47,10 @@ static int64_t work_of(const dealer *d, int64_t i) { return d->length[i] + TRS_R
 /* Parts of equal work for the wide levels; a narrow one goes whole to thread 0, which then waits
  * for nobody along runs of narrow levels. */
 static void plan_levels(dealer *d, trs_schedule *s) {
-  for (int64_t i = 0; i < s->n; i++) d->level[d->levels->level[i]].work += work_of(d, i);
   for (int32_t k = 0; k < d->levels->count; k++) {
     dealt_level *it = &d->level[k];
-    int64_t rows = d->levels->ptr[k + 1] - d->levels->ptr[k];
-    int64_t count = it->work / trs_schedule_part_work;
-    if (count > s->threads) count = s->threads;
-    if (count > rows) count = rows;
-    it->parts = count > 1 ? (int32_t)count : 1;
+    it->work = trs_level_work(d->levels, k);
+    it->parts = trs_level_parts(d->levels, k, s->threads);
     it->part = d->nparts;
     it->goal = it->work / it->parts;
     for (int32_t t = 0; t < it->parts; t++) d->parts[d->nparts++].thread = t;

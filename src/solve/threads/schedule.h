@@ -44,6 +44,10 @@ enum { TRS_ROW_WORK = 3 };
  * another a few times.  Tests lower it to have small systems split. */
 extern int64_t trs_schedule_part_work;
 
+/* The work of level k, and the parts it is cut into. */
+int64_t trs_level_work(const trs_levels *levels, int32_t k);
+int32_t trs_level_parts(const trs_levels *levels, int32_t k, int threads);
+
 /* Deals rows to threads and positions; tasks are one level each and have no waits yet. */
 trs_status trs_schedule_deal(trs_schedule *schedule, const trs_levels *levels,
                              const int32_t *length, int threads);

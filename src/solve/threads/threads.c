@@ -83,15 +83,12 @@ static double estimate(const trs_plan *plan) {
   if (!plan->has_levels) return INFINITY; /* too small to have been looked at */
   const trs_levels *levels = &plan->levels;
   const trs_system *S = &plan->system;
-  double row =
-      (trs_system_chained(S) ? FAR_ROW : ROW) + ENTRY * (double)S->nnz / (double)(S->n + 1);
-  double work_per_row = TRS_ROW_WORK + (double)(S->nnz - S->n) / (double)(S->n + 1);
-  double seconds = START, most = plan->context->threads;
+  double row = trs_system_chained(S) ? FAR_ROW : ROW, seconds = START;
   for (int32_t k = 0; k < levels->count; k++) {
-    double rows = (double)(levels->ptr[k + 1] - levels->ptr[k]);
-    double parts = floor(rows * work_per_row / (double)trs_schedule_part_work);
-    parts = parts < 1 ? 1 : parts > most ? most : parts;
-    seconds += row * rows / parts + (parts >= 2 ? WAIT : 0);
+    int32_t parts = trs_level_parts(levels, k, plan->context->threads);
+    double work =
+        row * (double)(levels->ptr[k + 1] - levels->ptr[k]) + ENTRY * (double)levels->entries[k];
+    seconds += work / parts + (parts > 1 ? WAIT : 0);
   }
   return MARGIN * seconds;
 }
