@@ -79,7 +79,7 @@ static const char *refuses(const trs_plan *plan) {
  * The margin is for machines that are not all ours. */
 static double estimate(const trs_plan *plan) {
   static const double ENTRY = 0.35e-9, ROW = 1.4e-9, FAR_ROW = 3e-9, START = 2e-6, WAIT = 75e-9,
-                      MARGIN = 1.14;
+                      MARGIN = 1.28;
   if (!plan->has_levels) return INFINITY; /* too small to have been looked at */
   const trs_levels *levels = &plan->levels;
   const trs_system *S = &plan->system;
