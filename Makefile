@@ -4,6 +4,8 @@ BUILD ?= build
 PREFIX ?= /usr/local
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 CMAKE_FLAGS ?=
+TRIREME_MATRICES ?= $(wildcard ../shared/matrices)
+export TRIREME_MATRICES
 
 # Ninja where it is there, looked for when a recipe runs: setup may just have installed it.
 cmake = $$(command -v ninja >/dev/null && echo env CMAKE_GENERATOR=Ninja) cmake
