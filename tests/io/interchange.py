@@ -353,7 +353,38 @@ def damage_leaves_no_mark(path):
         assert result.returncode == 1 and not result.stderr, (at, result)
 
 
+def read_damaged(path):
+    """Reads files with some bytes changed, hundreds of them, in this process."""
+    random = numpy.random.default_rng(5)
+    a = sample(numpy.float64)
+    for file in ({}, {"libver": "latest"}):
+        put(path, csr_arrays(a), file=file, keep={"chunks": (16,), "compression": "gzip"},
+            **about(a, "CSR"))
+        with open(path, "rb") as f:
+            good = bytearray(f.read())
+        used = numpy.flatnonzero(numpy.frombuffer(good, numpy.uint8))
+        for _ in range(400):
+            data = bytearray(good)
+            for at in random.choice(used, random.integers(1, 4)):
+                data[at] = random.integers(0, 256)
+            with open(path, "wb") as f:
+                f.write(data)
+            try:
+                read(path)
+            except Failure:
+                pass
+
+
+def damage_to_theirs_is_survived(path):
+    result = subprocess.run([sys.executable, __file__, sys.argv[1], path, "damage"], check=False,
+                            timeout=120)
+    assert result.returncode == 0, result
+
+
 def main():
+    if len(sys.argv) > 3:
+        read_damaged(sys.argv[2])
+        sys.exit(0)
     if len(sys.argv) > 2:
         try:
             read(sys.argv[2])
@@ -363,7 +394,8 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         for test in (ours_in_h5py, ours_changed_by_h5py, theirs_in_every_type,
                      theirs_in_every_layout, theirs_in_every_format, theirs_in_every_structure,
-                     what_is_wrong_is_refused, matrix_market, damage_leaves_no_mark):
+                     what_is_wrong_is_refused, matrix_market, damage_leaves_no_mark,
+                     damage_to_theirs_is_survived):
             test(os.path.join(folder, test.__name__ + ("" if "market" in test.__name__ else ".h5")))
             print(f"{test.__name__}: good")
 
