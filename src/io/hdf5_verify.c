@@ -3,7 +3,7 @@
  * The library (1.10) leaks when it meets a header with a wrong checksum, and complains on standard
  * error when the program ends.  So superblocks and object headers that carry checksums (those of
  * the format since HDF5 1.8, which is also what hdf5_encode.c writes) are checked here first, as
- * are older ones by hdf5_verify_old.c.  What is stored in other ways is left to the library. */
+ * are older ones by hdf5_verify_early.c.  What is stored in other ways is left to the library. */
 #include "io/hdf5_verify.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-/* hdf5_verify_old.c - looks over the metadata of HDF5 files in the format before 1.8, which h5py
+/* hdf5_verify_early.c - looks over the metadata of HDF5 files in the format before 1.8, which h5py
  * still writes by default.  It carries no checksums, and the HDF5 library (1.10) follows wrong
  * lengths in it out of its memory or into endless loops.  The lengths that it follows for a group
  * with text attributes and datasets are checked here; other damage it refuses by itself. */
