@@ -42,11 +42,10 @@ static int leave_general(const solve_job *job, const trs_matrix_info *info) {
                job->in.name);
 }
 
-static int leave_wrong_side(const solve_job *job, const char *is, const char *asked) {
-  return leave(LEAVE_INPUT, trs_status_name(TRS_ERROR_STRUCTURE), -1,
-               "%s is %s triangular: all that --uplo %s would leave is its diagonal. Leave out "
-               "--uplo",
-               job->in.name, is, asked);
+/* What was asked for is done, but may not be what was meant. */
+static void note_diagonal_only(const solve_job *job, const char *is, const char *asked) {
+  fprintf(stderr, "trireme: note: %s is %s triangular: its %s triangle is its diagonal\n",
+          job->in.name, is, asked);
 }
 
 /* Which triangle is meant; -1, or how to leave. */
@@ -58,8 +57,8 @@ static int choose_triangle(solve_job *job, const trs_matrix_info *info) {
                  "%s is %s x %s; only square matrices can be solved", job->in.name,
                  human_count(info->nrows).s, human_count(info->ncols).s);
   if (uplo < 0 && !lower && !upper) return leave_general(job, info);
-  if (uplo == 0 && upper && !lower) return leave_wrong_side(job, "upper", "lower");
-  if (uplo == 1 && lower && !upper) return leave_wrong_side(job, "lower", "upper");
+  if (uplo == 0 && upper && !lower) note_diagonal_only(job, "upper", "lower");
+  if (uplo == 1 && lower && !upper) note_diagonal_only(job, "lower", "upper");
   job->uplo = uplo < 0 ? (lower ? TRS_LOWER : TRS_UPPER) : uplo == 0 ? TRS_LOWER : TRS_UPPER;
   return -1;
 }
@@ -82,14 +81,14 @@ static int take_triangle(solve_job *job) {
   if (code >= 0) return code;
   if (info.missing_diagonal >= 0 && !job->set.add_diagonal && job->set.diag != 1)
     return leave_no_diagonal(job, &info);
-  bool both = info.nlower && info.nupper;
-  if (both || job->set.add_diagonal) {
+  bool cut = job->uplo == TRS_LOWER ? info.nupper : info.nlower;
+  if (cut || job->set.add_diagonal) {
     trs_matrix *T;
     if (trs_matrix_triangle(&T, job->in.A, job->uplo, job->set.add_diagonal))
       return leave_library(job->in.name);
     trs_matrix_destroy(job->in.A);
     job->in.A = T;
-    job->entries_before = both ? info.nnz : 0;
+    job->entries_before = cut ? info.nnz : 0;
   }
   job->n = info.nrows;
   job->scalar = info.scalar;
