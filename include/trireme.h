@@ -264,7 +264,8 @@ typedef struct trs_options {
   const char *method; /* NULL or "auto", or a name from trs_method_list */
   int take_triangle;  /* 1: use the named triangle of a general matrix; 0: entries on the wrong
                          side are an error */
-  int64_t nrhs;       /* right-hand sides expected in a solve; 0: 1.  A hint: any number works */
+  int64_t nrhs;       /* right-hand sides expected in a solve; 0: 1.  A hint for methods
+                         that prepare for many: any number works after any hint */
   int64_t solves;     /* solves expected from the plan; 0: many */
   trs_progress progress;
   void *progress_user;

@@ -57,12 +57,20 @@ static trs_status look_at_levels(trs_plan *plan) {
   return trs_plan_need_levels(plan);
 }
 
-/* The two lowest estimates among the methods on offer; -1 where there is none. */
+/* One solve and, where the caller says how many are to come, its share of the analysis. */
+static double cost(const trs_plan *plan, const trs_method *method) {
+  double solve = method->estimate(plan);
+  if (plan->options.solves <= 0) return solve;
+  double substitution = trs_method_serial.estimate(plan);
+  return solve + method->analysis_solves * substitution / (double)plan->options.solves;
+}
+
+/* The two lowest costs among the methods on offer; -1 where there is none. */
 static void find_best(const trs_plan *plan, double *seconds, int *first, int *second) {
   *first = *second = -1;
   for (int m = 0; m < NMETHODS; m++) {
     if (!offered(plan, methods[m]) || methods[m]->refuses(plan)) continue;
-    seconds[m] = methods[m]->estimate(plan);
+    seconds[m] = cost(plan, methods[m]);
     if (*first < 0 || seconds[m] < seconds[*first]) {
       *second = *first;
       *first = m;
@@ -85,7 +93,8 @@ static trs_status take_best(trs_plan *plan) {
              "so small a solve ends before several threads have started");
   else
     snprintf(plan->reason, sizeof plan->reason,
-             "expected to take %.3g ms a solve, against %.3g ms for %s", 1e3 * seconds[first],
+             "expected to take %.3g ms a solve%s, against %.3g ms for %s", 1e3 * seconds[first],
+             plan->options.solves > 0 ? " with its share of the analysis" : "",
              1e3 * seconds[second], methods[second]->name);
   return TRS_SUCCESS;
 }

@@ -25,6 +25,9 @@ typedef struct trs_method {
   /* Seconds one solve will take, for comparison between methods.  Pure. */
   double (*estimate)(const trs_plan *plan);
 
+  /* What analyze costs, in solves by substitution, all but nothing for serial. */
+  double analysis_solves;
+
   /* plan->system -> plan->state.  May use plan->levels.  On failure free is called. */
   trs_status (*analyze)(trs_plan *plan);
 

@@ -30,14 +30,23 @@ static void drop_level_of_rows(trs_plan *plan) {
   plan->levels.level = NULL;
 }
 
+static void tell_progress(const trs_plan *plan, double done) {
+  if (plan->options.progress)
+    plan->options.progress(plan->options.progress_user, "analysing", done);
+}
+
 static trs_status build(trs_plan *plan, const trs_matrix *A) {
+  tell_progress(plan, 0);
   TRS_TRY(take_matrix(plan, A));
   TRS_TRY(trs_system_check_pattern(plan->matrix, plan->uplo, plan->diag));
   plan->system = trs_system_of(plan->matrix, plan->uplo, plan->trans, plan->diag);
   TRS_TRY(trs_system_check_diagonal(&plan->system));
+  tell_progress(plan, 0.1);
   TRS_TRY(trs_plan_choose(plan, plan->options.method));
+  tell_progress(plan, 0.4);
   TRS_TRY(plan->method->analyze(plan));
   drop_level_of_rows(plan);
+  tell_progress(plan, 1);
   return TRS_SUCCESS;
 }
 

@@ -220,6 +220,29 @@ static void graded_and_nearly_singular_systems(void **state) {
   triangle_free(&t);
 }
 
+/* A wide system is worth every thread for many solves, and not for one. */
+static void the_solves_to_come_decide(void **state) {
+  (void)state;
+  enum { N = 40000 };
+  int64_t *ptr = malloc((N + 1) * sizeof *ptr);
+  int32_t *idx = malloc(N * sizeof *idx);
+  double *val = malloc(N * sizeof *val);
+  for (int32_t i = 0; i <= N; i++) ptr[i] = i;
+  for (int32_t i = 0; i < N; i++) idx[i] = i, val[i] = 2;
+  trs_matrix *A;
+  assert_success(trs_matrix_create(&A, TRS_CSR, TRS_DOUBLE, N, N, ptr, idx, val, TRS_TAKE));
+  for (int64_t solves = 0; solves < 2; solves++) {
+    trs_options options = {.solves = solves};
+    trs_plan *plan;
+    trs_plan_info info;
+    assert_success(trs_analyze(ctx, &plan, A, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT, &options));
+    assert_success(trs_plan_get_info(plan, &info));
+    assert_string_equal(info.method, solves ? "serial" : "threads");
+    trs_plan_destroy(plan);
+  }
+  trs_matrix_destroy(A);
+}
+
 static void the_check_sees_wrong_answers(void **state) {
   (void)state;
   trs_matrix *A = dense3((double[]){2, 0, 0, 1, 4, 0, 1, 1, 8});
@@ -298,6 +321,7 @@ int main(void) {
       cmocka_unit_test(nan_and_infinity_pass_through),
       cmocka_unit_test(the_facts_are_those_of_the_matrix),
       cmocka_unit_test(graded_and_nearly_singular_systems),
+      cmocka_unit_test(the_solves_to_come_decide),
       cmocka_unit_test(the_check_sees_wrong_answers),
       cmocka_unit_test(failing_allocations_leak_nothing),
       cmocka_unit_test(repeated_solves_are_bit_equal),

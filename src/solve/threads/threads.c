@@ -222,6 +222,7 @@ const trs_method trs_method_threads = {
     .summary = "every core, level order, point-to-point waits (Park et al. 2014)",
     .refuses = refuses,
     .estimate = estimate,
+    .analysis_solves = 8,
     .analyze = analyze,
     .update = update,
     .solve = solve,
