@@ -1,7 +1,7 @@
 /* sweep_tmpl.c - substitution by rows and by columns.
  *
- * lower, unit, conj and the strides are literals at every call of the inlined loops, so each
- * combination compiles to its own tight loop. */
+ * lower, conjugate and "packed" (strides of one) are literals at every call of the inlined loops,
+ * so each combination compiles to its own tight loop. */
 
 TRS_INLINE SCALAR NAME(entry)(const SCALAR *val, int64_t p, bool conjugate) {
   return conjugate ? CONJ(val[p]) : val[p];

@@ -28,9 +28,9 @@ typedef struct threads_state {
   int64_t bytes;
 } threads_state;
 
-typedef struct trs_range {
+typedef struct range {
   int64_t begin, end;
-} trs_range;
+} range;
 
 /* One team run: analysis fills the copy, a solve sweeps one tile. */
 typedef struct job {

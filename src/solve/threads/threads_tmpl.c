@@ -27,7 +27,7 @@ TRS_INLINE void NAME(prefetch_row)(const trs_system *S, const int32_t *row, int6
 
 /* Copies row k's entries; with need, their columns too, as positions, those of other threads noted
  * in need. */
-TRS_INLINE void NAME(fill_row)(const job *j, int64_t i, int64_t at, trs_range own, bool prefix,
+TRS_INLINE void NAME(fill_row)(const job *j, int64_t i, int64_t at, range own, bool prefix,
                                int64_t *need) {
   const threads_state *s = j->state;
   const trs_system *S = &j->plan->system;
@@ -55,7 +55,7 @@ static void NAME(fill_rows)(job *j, int rank) {
   const int32_t *row = plan->row;
   SCALAR *inverse = s->inverse;
   bool prefix = trs_system_prefix(S);
-  trs_range own = {plan->first[rank], plan->first[rank + 1]};
+  range own = {plan->first[rank], plan->first[rank + 1]};
   for (int64_t task = plan->task_ptr[rank]; task < plan->task_ptr[rank + 1]; task++) {
     int64_t *need = j->needs ? j->needs + task * plan->threads : NULL;
     int64_t end = plan->tasks[task].end;
