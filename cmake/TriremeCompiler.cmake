@@ -10,17 +10,25 @@ set(CMAKE_C_FLAGS_RELWITHDEBINFO "-O2 -g")
 find_package(Threads REQUIRED)
 
 add_library(trireme_flags INTERFACE)
-target_compile_options(trireme_flags INTERFACE
+function(trireme_c_options)
+  target_compile_options(trireme_flags INTERFACE "$<$<COMPILE_LANGUAGE:C>:${ARGN}>")
+endfunction()
+
+trireme_c_options(
   -Wall -Wextra -Wpedantic -Wconversion -Wno-sign-conversion -Wshadow -Wstrict-prototypes
   -Wmissing-prototypes -Wvla -fno-math-errno)
+target_compile_options(trireme_flags INTERFACE
+  "$<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-Wall,-Wextra;--diag-suppress=177>")
 if(TRIREME_WERROR)
-  target_compile_options(trireme_flags INTERFACE -Werror)
+  trireme_c_options(-Werror)
+  target_compile_options(trireme_flags INTERFACE
+    "$<$<COMPILE_LANGUAGE:CUDA>:-Werror=all-warnings;-Xcompiler=-Werror>")
 endif()
 if(TRIREME_ARCH)
-  target_compile_options(trireme_flags INTERFACE -march=${TRIREME_ARCH})
+  trireme_c_options(-march=${TRIREME_ARCH})
 endif()
 if(TRIREME_SANITIZE)
-  target_compile_options(trireme_flags INTERFACE
+  trireme_c_options(
     -fsanitize=${TRIREME_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all -g -O1)
   target_link_options(trireme_flags INTERFACE -fsanitize=${TRIREME_SANITIZE})
 endif()

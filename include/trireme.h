@@ -71,7 +71,9 @@ typedef void (*trs_progress)(void *user, const char *phase, double done);
 
 typedef struct trs_context trs_context;
 
-/* where: "auto" or NULL (every core this process may use), "serial", "threads", "threads:8". */
+/* where: "auto" or NULL (every core this process may use, and the first GPU where a solve is worth
+ * its while), "serial", "threads", "threads:8", "cuda" (the first GPU), "cuda:1".
+ * TRS_ERROR_UNSUPPORTED: no CUDA in this build, no driver, no such GPU. */
 TRS_API trs_status trs_context_create(trs_context **ctx, const char *where);
 TRS_API void trs_context_destroy(trs_context *ctx);
 TRS_API int trs_context_threads(const trs_context *ctx);
@@ -111,6 +113,14 @@ TRS_API trs_status trs_matrix_create(trs_matrix **A, trs_format format, trs_scal
 TRS_API trs_status trs_matrix_create_coo(trs_matrix **A, trs_scalar scalar, int64_t nrows,
                                          int64_t ncols, int64_t nnz, const int32_t *row,
                                          const int32_t *col, const void *val);
+
+/* A matrix whose arrays lie in device memory of the context's GPU ("cuda" contexts); they are
+ * borrowed and must be sorted and free of repeats, which is checked there.  Solved with by GPU
+ * methods only; functions that read arrays on the host refuse it (TRS_ERROR_UNSUPPORTED). */
+TRS_API trs_status trs_matrix_create_device(trs_matrix **A, trs_context *ctx, trs_format format,
+                                            trs_scalar scalar, int64_t nrows, int64_t ncols,
+                                            int64_t nnz, const int64_t *ptr, const int32_t *idx,
+                                            const void *val);
 
 /* New values, in the order of the arrays given at creation; borrowed, copied or taken as they
  * were then.  Plans made from the matrix see them after trs_update. */
@@ -260,8 +270,15 @@ TRS_API trs_status trs_file_content(trs_content *content, const char *path);
 
 typedef struct trs_plan trs_plan;
 
+typedef enum trs_store {
+  TRS_STORE_SAME = 0, /* matrix values are kept as they came */
+  TRS_STORE_FLOAT     /* off-diagonal values of double systems are kept as floats, the diagonal and
+                         all arithmetic in double: fewer bytes, an error of some 6e-8 |T| |x| */
+} trs_store;
+
 typedef struct trs_options {
-  const char *method; /* NULL or "auto", or a name from trs_method_list */
+  const char *method; /* NULL or "auto", or a name from trs_method_list, for some with parameters
+                         behind it: "syncfree-csc:warps=8" */
   int take_triangle;  /* 1: use the named triangle of a general matrix; 0: entries on the wrong
                          side are an error */
   int64_t nrhs;       /* right-hand sides expected in a solve; 0: 1.  A hint for methods
@@ -269,7 +286,10 @@ typedef struct trs_options {
   int64_t solves;     /* solves expected from the plan; 0: many */
   trs_progress progress;
   void *progress_user;
-  char reserved[64];
+  trs_store store;    /* GPU engine only; others keep values as they came */
+  int tune;           /* 1: GPU engine: times its candidates on this system once and keeps the best */
+  void *stream;       /* a cudaStream_t for GPU methods; NULL: the default stream */
+  char reserved[40];
 } trs_options;
 
 /* A plan for op(T) x = b, T the lower or upper triangle (uplo) of the square matrix A.  With
@@ -301,7 +321,7 @@ typedef struct trs_plan_info {
   double parallelism;                       /* n / levels, X20 Table I */
   double dependency;                        /* nnz / n, X20 Table I */
   int64_t solve_bytes; /* matrix, one right-hand side and solution, each touched once */
-  int64_t plan_bytes;  /* memory the plan holds beyond the matrix */
+  int64_t plan_bytes;  /* memory the plan holds beyond the matrix, on the GPU for GPU methods */
   double analysis_seconds, update_seconds; /* of the last call of each */
 } trs_plan_info;
 
@@ -325,9 +345,22 @@ TRS_API const char *trs_method_list(void);
 
 /* x = op(T)^-1 b for nrhs right-hand sides of the matrix's scalar type, ldx, ldb >= n (column
  * major) or >= nrhs (row major).  x may be b (then ldx == ldb); else they must not overlap.
- * Allocates nothing.  The same plan and input give the same bits. */
+ * Allocates nothing.  The same plan and input give the same bits, but for the methods that say
+ * otherwise (atomic sums).
+ *   GPU plans take x and b in host or device memory.  With both in device memory the call only
+ * launches on the plan's stream: it returns at once, can be captured into a CUDA graph, and a
+ * failure is told by trs_plan_wait or the next solve.  With host memory it returns when x is there
+ * (space on the GPU is taken at the first such solve and kept). */
 TRS_API trs_status trs_solve(trs_plan *plan, void *x, int64_t ldx, const void *b, int64_t ldb,
                              int64_t nrhs, trs_layout layout);
+
+/* GPU plans: the stream of the solves to come (a cudaStream_t; NULL: the default stream).  Waits for
+ * those launched before. */
+TRS_API trs_status trs_plan_set_stream(trs_plan *plan, void *stream);
+
+/* Waits for what trs_solve launched; TRS_ERROR_STALLED with the row where a wait inside it passed
+ * its limit.  Plans of the CPU have nothing to wait for. */
+TRS_API trs_status trs_plan_wait(trs_plan *plan);
 
 /* ---- Verification --------------------------------------------------------------------------- */
 

@@ -96,6 +96,18 @@ trs_status trs_solve(trs_plan *plan, void *x, int64_t ldx, const void *b, int64_
   return trs_plan_solve(plan, &rhs);
 }
 
+trs_status trs_plan_wait(trs_plan *plan) {
+  if (!plan) return trs_fail(TRS_ERROR_ARGUMENT, -1, "plan is NULL");
+  return trs_plan_finish(plan);
+}
+
+trs_status trs_plan_set_stream(trs_plan *plan, void *stream) {
+  if (!plan) return trs_fail(TRS_ERROR_ARGUMENT, -1, "plan is NULL");
+  TRS_TRY(trs_plan_finish(plan));
+  trs_plan_use_stream(plan, stream);
+  return TRS_SUCCESS;
+}
+
 trs_status trs_check(const trs_matrix *A, trs_uplo uplo, trs_trans trans, trs_diag diag,
                      const void *x, int64_t ldx, const void *b, int64_t ldb, int64_t nrhs,
                      trs_layout layout, trs_backward_error *error) {

@@ -4,6 +4,10 @@
 
 #include "trireme.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /* Records the failure for trs_last_error and returns status.  row is the row at fault, or -1. */
 trs_status trs_fail(trs_status status, int64_t row, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
@@ -20,6 +24,10 @@ typedef struct trs_failure {
 
 void trs_failure_get(trs_failure *failure);
 trs_status trs_failure_set(const trs_failure *failure);
+
+#ifdef __cplusplus
+}
+#endif
 
 #define TRS_TRY(call)                            \
   do {                                           \

@@ -16,6 +16,7 @@ static const feature features[] = {
     {"HDF5", TRS_HAVE_HDF5, "Binsparse containers", "libhdf5-dev"},
     {"METIS", TRS_HAVE_METIS, "nested dissection", "libmetis-dev"},
     {"AMD", TRS_HAVE_AMD, "minimum degree ordering", "libsuitesparse-dev"},
+    {"CUDA", TRS_HAVE_CUDA, "solves on a GPU", "nvidia-cuda-toolkit"},
     {"SuperLU", TRS_HAVE_SUPERLU, "complete LU", "libsuperlu-dev"},
 };
 

@@ -20,6 +20,7 @@ struct trs_matrix {
   int32_t *idx;                   /* nnz */
   void *val;                      /* nnz */
   bool owns_pattern, owns_values; /* else borrowed */
+  bool on_device;                 /* the arrays are device memory, borrowed */
   bool from_malloc;               /* owned arrays came from malloc (TRS_TAKE), not trs_alloc */
 
   /* Where the caller's arrays were not canonical: entry p of the matrix is the sum of the caller's

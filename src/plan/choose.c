@@ -4,8 +4,14 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/config.h"
 #include "plan/plan.h"
 
+#if TRS_HAVE_CUDA
+#define TRS_METHOD_CUDA(name, text) TRS_METHOD(name)
+#else
+#define TRS_METHOD_CUDA(name, text)
+#endif
 #define TRS_METHOD(name) extern const trs_method trs_method_##name;
 #include "plan/methods.def"
 #undef TRS_METHOD
@@ -15,6 +21,19 @@ static const trs_method *const methods[] = {
 #include "plan/methods.def"
 #undef TRS_METHOD
 };
+
+/* Those that a build without CUDA knows of but does not have. */
+static const char *const absent[] = {
+#undef TRS_METHOD_CUDA
+#define TRS_METHOD(name)
+#if TRS_HAVE_CUDA
+#define TRS_METHOD_CUDA(name, text)
+#else
+#define TRS_METHOD_CUDA(name, text) text,
+#endif
+#include "plan/methods.def"
+#undef TRS_METHOD
+    NULL};
 
 enum { NMETHODS = sizeof methods / sizeof methods[0] };
 
@@ -35,19 +54,40 @@ static bool offered(const trs_plan *plan, const trs_method *method) {
          strcmp(method->backend, "serial") == 0;
 }
 
-static trs_status take_named(trs_plan *plan, const char *name) {
-  for (int m = 0; m < NMETHODS; m++) {
-    if (strcmp(methods[m]->name, name) != 0) continue;
-    const char *why = offered(plan, methods[m]) ? methods[m]->refuses(plan) : NULL;
-    if (!offered(plan, methods[m]) || why)
-      return trs_fail(TRS_ERROR_UNSUPPORTED, -1, "method %s cannot be used here: %s", name,
-                      why ? why : "it belongs to another backend");
-    plan->method = methods[m];
-    snprintf(plan->reason, sizeof plan->reason, "asked for by name");
-    return TRS_SUCCESS;
-  }
+static bool same_name(const char *name, const char *given, size_t length) {
+  return strlen(name) == length && strncmp(name, given, length) == 0;
+}
+
+static trs_status take_method(trs_plan *plan, const trs_method *method, const char *parameters) {
+  if (strcmp(method->backend, "cuda") == 0) (void)trs_context_find_device(plan->context);
+  const char *why = offered(plan, method) ? method->refuses(plan) : "it belongs to another backend";
+  if (why)
+    return trs_fail(TRS_ERROR_UNSUPPORTED, -1, "method %s cannot be used here: %s", method->name,
+                    why);
+  if (*parameters && !method->parameters)
+    return trs_fail(TRS_ERROR_ARGUMENT, -1, "method %s has no parameters: leave out \":%s\"",
+                    method->name, parameters);
+  plan->method = method;
+  plan->parameters = parameters;
+  snprintf(plan->reason, sizeof plan->reason, "asked for by name");
+  return TRS_SUCCESS;
+}
+
+/* "name" or "name:parameters" */
+static trs_status take_named(trs_plan *plan, const char *given) {
+  size_t length = strcspn(given, ":");
+  for (int m = 0; m < NMETHODS; m++)
+    if (same_name(methods[m]->name, given, length))
+      return take_method(plan, methods[m], given + length + (given[length] == ':'));
+  for (int a = 0; absent[a]; a++)
+    if (same_name(absent[a], given, length))
+      return trs_fail(TRS_ERROR_UNSUPPORTED, -1,
+                      "method %s needs CUDA, which this build does not have: install the CUDA "
+                      "toolkit (nvcc) and build again",
+                      absent[a]);
   return trs_fail(TRS_ERROR_ARGUMENT, -1,
-                  "no method \"%s\": trs_method_list and `trireme methods` name them", name);
+                  "no method \"%.*s\": trs_method_list and `trireme methods` name them",
+                  (int)length, given);
 }
 
 /* Levels cost about a solve to find: not worth it where a solve ends before a team has started. */

@@ -1,12 +1,22 @@
-/* context.c - parses "auto", "serial", "threads[:T]" and starts the team. */
+/* context.c - parses "auto", "serial", "threads[:T]", "cuda[:N]"; starts the team, opens the GPU. */
 #include "plan/context.h"
 
+#include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"
 
-enum { MOST_THREADS = 1024 };
+enum { MOST_THREADS = 1024, MOST_DEVICES = 1024 };
+
+static trs_status parse_device(trs_context *context, const char *where, const char *number) {
+  char *rest = NULL;
+  long ordinal = number ? strtol(number, &rest, 10) : 0;
+  if (number && (!*number || *rest || ordinal < 0 || ordinal > MOST_DEVICES))
+    return trs_fail(TRS_ERROR_ARGUMENT, -1, "\"%s\": a GPU's number follows cuda:, from 0", where);
+  return trs_device_open(&context->device, (int)ordinal);
+}
 
 static trs_status parse(trs_context *context, const char *where) {
   size_t length = strcspn(where, ":");
@@ -19,6 +29,8 @@ static trs_status parse(trs_context *context, const char *where) {
     if (!count) return TRS_SUCCESS;
   } else if (strcmp(context->backend, "auto") == 0) {
     if (!count) return TRS_SUCCESS;
+  } else if (strcmp(context->backend, "cuda") == 0) {
+    return parse_device(context, where, count);
   } else if (strcmp(context->backend, "threads") == 0) {
     if (!count) return TRS_SUCCESS;
     char *rest;
@@ -30,7 +42,8 @@ static trs_status parse(trs_context *context, const char *where) {
     return trs_fail(TRS_ERROR_ARGUMENT, -1, "\"%s\": threads must be 1 to %d", where, MOST_THREADS);
   }
   return trs_fail(TRS_ERROR_ARGUMENT, -1,
-                  "no backend \"%s\": this build has auto, serial, threads and threads:T", where);
+                  "no backend \"%s\": there are auto, serial, threads, threads:T, cuda and cuda:N",
+                  where);
 }
 
 trs_status trs_context_create(trs_context **result, const char *where) {
@@ -42,6 +55,7 @@ trs_status trs_context_create(trs_context **result, const char *where) {
   trs_status status = parse(context, where ? where : "auto");
   if (!status && context->threads > 1) status = trs_team_create(&context->team, context->threads);
   if (status) {
+    trs_device_close(context->device);
     trs_free(context);
     return status;
   }
@@ -57,7 +71,20 @@ trs_context *trs_context_retain(trs_context *context) {
 void trs_context_destroy(trs_context *context) {
   if (!context || atomic_fetch_sub(&context->references, 1) > 1) return;
   trs_team_destroy(context->team);
+  trs_device_close(context->device);
   trs_free(context);
+}
+
+const char *trs_context_find_device(trs_context *context) {
+  static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+  pthread_mutex_lock(&lock);
+  if (!context->looked && !context->device && strcmp(context->backend, "auto") == 0) {
+    context->looked = true;
+    if (trs_device_open(&context->device, 0))
+      snprintf(context->no_device, sizeof context->no_device, "%s", trs_last_error()->message);
+  }
+  pthread_mutex_unlock(&lock);
+  return context->device ? NULL : context->no_device;
 }
 
 int trs_context_threads(const trs_context *context) { return context->threads; }

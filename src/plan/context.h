@@ -5,14 +5,21 @@
 #include <stdatomic.h>
 
 #include "base/team.h"
+#include "device/device.h"
 
 struct trs_context {
   atomic_int references;
-  char backend[16]; /* "auto", "serial" or "threads": methods of other backends do not apply */
+  char backend[16]; /* "auto", "serial", "threads" or "cuda": methods of others do not apply */
   int threads;
-  trs_team *team; /* NULL for one thread */
+  trs_team *team;     /* NULL for one thread */
+  trs_device *device; /* NULL but for "cuda", and for "auto" until trs_context_find_device */
+  bool looked;        /* "auto": for a device, found or not */
+  char no_device[128]; /* why it was not found */
 };
 
 trs_context *trs_context_retain(trs_context *context);
+
+/* For "auto": opens the first GPU if there is one.  NULL, or why there is none. */
+const char *trs_context_find_device(trs_context *context);
 
 #endif

@@ -16,8 +16,9 @@ typedef struct trs_rhs {
 
 typedef struct trs_method {
   const char *name;
-  const char *backend; /* the context that offers it: "serial", "threads" */
+  const char *backend; /* the context that offers it: "serial", "threads", "cuda" */
   const char *summary; /* one line, with the source */
+  bool parameters;     /* takes them: analyze calls trs_parameters_read */
 
   /* May it solve this plan's system here?  Pure; NULL if so, else why not, as half a sentence. */
   const char *(*refuses)(const trs_plan *plan);
@@ -36,6 +37,9 @@ typedef struct trs_method {
 
   /* Allocates nothing; returns when x is complete. */
   trs_status (*solve)(trs_plan *plan, const trs_rhs *rhs);
+
+  /* GPU methods: waits for what solve launched, and tells of its failure.  NULL: solve waited. */
+  trs_status (*wait)(trs_plan *plan);
 
   int (*threads)(const trs_plan *plan);   /* that a solve uses */
   int64_t (*bytes)(const trs_plan *plan); /* memory of plan->state; NULL: none */

@@ -62,12 +62,13 @@ trs_status trs_plan_create(trs_plan **result, trs_context *context, const trs_ma
   plan->trans = trans;
   plan->diag = diag;
   if (options) plan->options = *options;
+  plan->stream = plan->options.stream;
   trs_status status = build(plan, A);
   if (status) {
     trs_plan_destroy(plan);
     return status;
   }
-  plan->options.method = NULL; /* the caller's string may not outlive the call */
+  plan->options.method = plan->parameters = NULL; /* the caller's string may not outlive the call */
   plan->analysis_seconds = trs_seconds() - start;
   *result = plan;
   return TRS_SUCCESS;
@@ -117,4 +118,16 @@ int64_t trs_plan_solve_bytes(const trs_plan *plan) {
 trs_status trs_plan_solve(trs_plan *plan, const trs_rhs *rhs) {
   if (plan->system.n == 0 || rhs->nrhs == 0) return TRS_SUCCESS;
   return plan->method->solve(plan, rhs);
+}
+
+trs_status trs_plan_finish(trs_plan *plan) {
+  for (int s = 0; s < 2; s++)
+    if (plan->sweep[s]) TRS_TRY(trs_plan_finish(plan->sweep[s]));
+  return plan->method->wait ? plan->method->wait(plan) : TRS_SUCCESS;
+}
+
+void trs_plan_use_stream(trs_plan *plan, trs_stream stream) {
+  plan->stream = stream;
+  for (int s = 0; s < 2; s++)
+    if (plan->sweep[s]) trs_plan_use_stream(plan->sweep[s], stream);
 }

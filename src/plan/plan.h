@@ -8,6 +8,8 @@ struct trs_plan {
   trs_context *context;
   const trs_method *method;
   void *state; /* the method's own */
+  const char *parameters; /* behind the method's name, during analysis; or NULL: parameters.h */
+  trs_stream stream;      /* where GPU methods work; NULL: the default stream */
   char reason[256];
 
   trs_matrix *matrix; /* the triangle solved with: the caller's matrix or a triangle cut from it */
@@ -43,5 +45,9 @@ int64_t trs_plan_solve_bytes(const trs_plan *plan);
 
 /* Solves with checked, strided arguments. */
 trs_status trs_plan_solve(trs_plan *plan, const trs_rhs *rhs);
+
+/* Waits for what solve launched; the stream of solves to come. */
+trs_status trs_plan_finish(trs_plan *plan);
+void trs_plan_use_stream(trs_plan *plan, trs_stream stream);
 
 #endif

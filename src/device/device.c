@@ -1,0 +1,263 @@
+/* device.c - the CUDA runtime behind device.h. */
+#include "device/device.h"
+
+#include <cuda_runtime_api.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+
+#include "base/memory.h"
+
+enum { MOST_DEVICES = 64 };
+
+struct trs_device {
+  int references; /* under the lock */
+  trs_device_facts facts;
+  cudaMemPool_t pool;
+  _Atomic int64_t limit; /* of the pool, bytes; 0: none */
+};
+
+static trs_device *opened[MOST_DEVICES];
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+trs_status trs_device_check(int error, const char *what) {
+  if (error == cudaSuccess) return TRS_SUCCESS;
+  (void)cudaGetLastError(); /* not to be found by the next call */
+  trs_status status = error == cudaErrorMemoryAllocation ? TRS_ERROR_MEMORY
+                      : error == cudaErrorNoKernelImageForDevice ? TRS_ERROR_UNSUPPORTED
+                                                                 : TRS_ERROR_INTERNAL;
+  return trs_fail(status, -1, "%s: CUDA says %s", what, cudaGetErrorString((cudaError_t)error));
+}
+
+static trs_status count_devices(int *count) {
+  cudaError_t error = cudaGetDeviceCount(count);
+  if (error == cudaSuccess && *count > 0) return TRS_SUCCESS;
+  (void)cudaGetLastError();
+  return trs_fail(TRS_ERROR_UNSUPPORTED, -1, "no CUDA device on this machine (CUDA says %s)",
+                  error ? cudaGetErrorString(error) : "there are none");
+}
+
+static trs_status look(trs_device *device, int ordinal) {
+  struct cudaDeviceProp p;
+  TRS_TRY(trs_device_check(cudaGetDeviceProperties(&p, ordinal), "looking at the device"));
+  trs_device_facts *facts = &device->facts;
+  facts->ordinal = ordinal;
+  snprintf(facts->name, sizeof facts->name, "%.63s", p.name);
+  facts->multiprocessors = p.multiProcessorCount;
+  facts->threads_per_multiprocessor = p.maxThreadsPerMultiProcessor;
+  facts->shared_bytes = (int64_t)p.sharedMemPerBlockOptin;
+  facts->l2_bytes = p.l2CacheSize;
+  facts->memory_bytes = (int64_t)p.totalGlobalMem;
+  if (p.major >= 8) return TRS_SUCCESS;
+  return trs_fail(TRS_ERROR_UNSUPPORTED, -1,
+                  "GPU %d (%s) has compute capability %d.%d: 8.0 or newer is needed", ordinal,
+                  facts->name, p.major, p.minor);
+}
+
+static trs_status make_pool(trs_device *device) {
+  struct cudaMemPoolProps props = {
+      .allocType = cudaMemAllocationTypePinned,
+      .location = {.type = cudaMemLocationTypeDevice, .id = device->facts.ordinal}};
+  uint64_t keep = UINT64_MAX;
+  TRS_TRY(trs_device_check(cudaMemPoolCreate(&device->pool, &props), "making a memory pool"));
+  return trs_device_check(
+      cudaMemPoolSetAttribute(device->pool, cudaMemPoolAttrReleaseThreshold, &keep),
+      "making a memory pool");
+}
+
+static trs_status open_new(trs_device **result, int ordinal) {
+  trs_device *device;
+  TRS_TRY(TRS_ALLOC_ZERO(&device, 1));
+  device->references = 1;
+  trs_status status = look(device, ordinal);
+  if (!status) {
+    int before = trs_device_enter(device);
+    status = make_pool(device);
+    trs_device_leave(before);
+  }
+  if (status) {
+    trs_free(device);
+    return status;
+  }
+  *result = opened[ordinal] = device;
+  return TRS_SUCCESS;
+}
+
+trs_status trs_device_open(trs_device **device, int ordinal) {
+  int count = 0;
+  *device = NULL;
+  TRS_TRY(count_devices(&count));
+  if (ordinal < 0 || ordinal >= count || ordinal >= MOST_DEVICES)
+    return trs_fail(TRS_ERROR_UNSUPPORTED, -1, "no GPU %d: CUDA shows %d, counted from 0", ordinal,
+                    count);
+  trs_status status = TRS_SUCCESS;
+  pthread_mutex_lock(&lock);
+  if (opened[ordinal]) {
+    *device = opened[ordinal];
+    (*device)->references++;
+  } else {
+    status = open_new(device, ordinal);
+  }
+  pthread_mutex_unlock(&lock);
+  return status;
+}
+
+trs_device *trs_device_retain(trs_device *device) {
+  pthread_mutex_lock(&lock);
+  if (device) device->references++;
+  pthread_mutex_unlock(&lock);
+  return device;
+}
+
+void trs_device_close(trs_device *device) {
+  if (!device) return;
+  pthread_mutex_lock(&lock);
+  if (--device->references == 0) {
+    int before = trs_device_enter(device);
+    (void)cudaMemPoolDestroy(device->pool);
+    trs_device_leave(before);
+    opened[device->facts.ordinal] = NULL;
+    trs_free(device);
+  }
+  pthread_mutex_unlock(&lock);
+}
+
+const trs_device_facts *trs_device_look(const trs_device *device) { return &device->facts; }
+
+int trs_device_enter(const trs_device *device) {
+  int before = -1;
+  (void)cudaGetDevice(&before);
+  if (before != device->facts.ordinal) (void)cudaSetDevice(device->facts.ordinal);
+  return before;
+}
+
+void trs_device_leave(int before) {
+  int now = -1;
+  (void)cudaGetDevice(&now);
+  if (before >= 0 && now != before) (void)cudaSetDevice(before);
+}
+
+int64_t trs_device_held(const trs_device *device) {
+  uint64_t held = 0;
+  (void)cudaMemPoolGetAttribute(device->pool, cudaMemPoolAttrUsedMemCurrent, &held);
+  return (int64_t)held;
+}
+
+void trs_device_limit(trs_device *device, int64_t bytes) { atomic_store(&device->limit, bytes); }
+
+static trs_status no_memory(const trs_device *device, int64_t bytes, const char *why) {
+  return trs_fail(TRS_ERROR_MEMORY, -1,
+                  "GPU %d cannot give %.1f MB more (plans on it hold %.1f MB): %s",
+                  device->facts.ordinal, (double)bytes / 1e6,
+                  (double)trs_device_held(device) / 1e6, why);
+}
+
+trs_status trs_device_alloc(trs_device *device, void **pointer, int64_t count, size_t size,
+                            trs_stream stream) {
+  int64_t bytes, limit = atomic_load(&device->limit);
+  *pointer = NULL;
+  if (count < 0 || __builtin_mul_overflow(count, (int64_t)size, &bytes))
+    return trs_fail(TRS_ERROR_MEMORY, -1, "%lld elements of %zu bytes are more than fit",
+                    (long long)count, size);
+  if (bytes == 0) bytes = 1;
+  if (limit && trs_device_held(device) + bytes > limit)
+    return no_memory(device, bytes, "the limit set for it would be passed");
+  cudaError_t error = cudaMallocFromPoolAsync(pointer, (size_t)bytes, device->pool, stream);
+  if (!error) return TRS_SUCCESS;
+  (void)cudaGetLastError();
+  *pointer = NULL;
+  return no_memory(device, bytes, cudaGetErrorString(error));
+}
+
+void trs_device_free(trs_device *device, void *pointer, trs_stream stream) {
+  (void)device;
+  if (pointer) (void)cudaFreeAsync(pointer, stream);
+}
+
+trs_status trs_device_alloc_host(void **pointer, int64_t count, size_t size) {
+  *pointer = NULL;
+  return trs_device_check(cudaMallocHost(pointer, (size_t)count * size), "allocating host memory");
+}
+
+void trs_device_free_host(void *pointer) {
+  if (pointer) (void)cudaFreeHost(pointer);
+}
+
+/* ---- Copies. ---- */
+
+trs_status trs_device_copy(void *to, const void *from, int64_t bytes, trs_stream stream) {
+  if (bytes == 0) return TRS_SUCCESS;
+  return trs_device_check(
+      cudaMemcpyAsync(to, from, (size_t)bytes, cudaMemcpyDefault, (cudaStream_t)stream), "copying");
+}
+
+trs_status trs_device_copy_rows(void *to, int64_t to_pitch, const void *from, int64_t from_pitch,
+                                int64_t row_bytes, int64_t rows, trs_stream stream) {
+  if (row_bytes == 0 || rows == 0) return TRS_SUCCESS;
+  return trs_device_check(cudaMemcpy2DAsync(to, (size_t)to_pitch, from, (size_t)from_pitch,
+                                            (size_t)row_bytes, (size_t)rows, cudaMemcpyDefault,
+                                            (cudaStream_t)stream),
+                          "copying");
+}
+
+trs_status trs_device_fill(void *pointer, int byte, int64_t bytes, trs_stream stream) {
+  if (bytes == 0) return TRS_SUCCESS;
+  return trs_device_check(cudaMemsetAsync(pointer, byte, (size_t)bytes, (cudaStream_t)stream),
+                          "filling device memory");
+}
+
+trs_status trs_device_wait(trs_stream stream) {
+  return trs_device_check(cudaStreamSynchronize((cudaStream_t)stream), "waiting for the GPU");
+}
+
+bool trs_device_address(const void *pointer) {
+  struct cudaPointerAttributes attributes;
+  if (cudaPointerGetAttributes(&attributes, pointer) != cudaSuccess) {
+    (void)cudaGetLastError();
+    return false;
+  }
+  return attributes.type == cudaMemoryTypeDevice || attributes.type == cudaMemoryTypeManaged;
+}
+
+bool trs_device_capturing(trs_stream stream) {
+  enum cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
+  if (cudaStreamIsCapturing((cudaStream_t)stream, &status) != cudaSuccess)
+    (void)cudaGetLastError(); /* the default stream while another captures */
+  return status != cudaStreamCaptureStatusNone;
+}
+
+/* ---- Time. ---- */
+
+struct trs_device_timer {
+  cudaEvent_t start, stop;
+};
+
+trs_status trs_device_timer_create(trs_device_timer **timer) {
+  TRS_TRY(TRS_ALLOC_ZERO(timer, 1));
+  cudaError_t error = cudaEventCreate(&(*timer)->start);
+  if (!error) error = cudaEventCreate(&(*timer)->stop);
+  if (error) {
+    trs_device_timer_destroy(*timer);
+    *timer = NULL;
+  }
+  return trs_device_check(error, "making an event");
+}
+
+void trs_device_timer_start(trs_device_timer *timer, trs_stream stream) {
+  (void)cudaEventRecord(timer->start, (cudaStream_t)stream);
+}
+
+double trs_device_timer_stop(trs_device_timer *timer, trs_stream stream) {
+  float milliseconds = 0;
+  (void)cudaEventRecord(timer->stop, (cudaStream_t)stream);
+  (void)cudaEventSynchronize(timer->stop);
+  (void)cudaEventElapsedTime(&milliseconds, timer->start, timer->stop);
+  return 1e-3 * (double)milliseconds;
+}
+
+void trs_device_timer_destroy(trs_device_timer *timer) {
+  if (!timer) return;
+  if (timer->start) (void)cudaEventDestroy(timer->start);
+  if (timer->stop) (void)cudaEventDestroy(timer->stop);
+  trs_free(timer);
+}

@@ -1,0 +1,83 @@
+/* device.h - one GPU: every call of the CUDA runtime that is not a kernel launch.
+ *
+ * Without CUDA in the build, device_none.c answers: opening fails and says why, and nothing else is
+ * ever called.  A stream is a cudaStream_t; NULL is the device's default stream. */
+#ifndef TRS_DEVICE_DEVICE_H
+#define TRS_DEVICE_DEVICE_H
+
+#include <stdbool.h>
+
+#include "base/status.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct trs_device trs_device;
+typedef void *trs_stream;
+
+typedef struct trs_device_facts {
+  int ordinal;
+  char name[64];
+  int multiprocessors;
+  int threads_per_multiprocessor;
+  int64_t shared_bytes; /* that one block can have */
+  int64_t l2_bytes, memory_bytes;
+} trs_device_facts;
+
+/* Opens a GPU, the ordinal-th of those CUDA shows; every open of one shares it.
+ * TRS_ERROR_UNSUPPORTED: no CUDA in the build, no driver, no such GPU. */
+trs_status trs_device_open(trs_device **device, int ordinal);
+trs_device *trs_device_retain(trs_device *device);
+void trs_device_close(trs_device *device); /* NULL is fine */
+const trs_device_facts *trs_device_look(const trs_device *device);
+
+/* Makes the device the calling thread's current one and gives back the one before, for
+ * trs_device_leave.  Everything below, and every launch, happens between the two. */
+int trs_device_enter(const trs_device *device);
+void trs_device_leave(int before);
+
+/* Device memory in stream order from a pool that keeps what is freed; *pointer is NULL after a
+ * failure.  Counted: bytes held now are trs_device_held. */
+trs_status trs_device_alloc(trs_device *device, void **pointer, int64_t count, size_t size,
+                            trs_stream stream);
+#define TRS_DEVICE_ALLOC(device, pointer, count, stream) \
+  trs_device_alloc((device), (void **)(pointer), (count), sizeof **(pointer), (stream))
+void trs_device_free(trs_device *device, void *pointer, trs_stream stream); /* NULL is fine */
+int64_t trs_device_held(const trs_device *device);
+
+/* No more than so many bytes from now on (0: no limit), for sharing a GPU and for the tests. */
+void trs_device_limit(trs_device *device, int64_t bytes);
+
+/* Copies between host and device, either way round, by where the pointers point.  Pageable host
+ * memory makes the call wait. */
+trs_status trs_device_copy(void *to, const void *from, int64_t bytes, trs_stream stream);
+/* rows of row_bytes, to_pitch and from_pitch bytes apart */
+trs_status trs_device_copy_rows(void *to, int64_t to_pitch, const void *from, int64_t from_pitch,
+                                int64_t row_bytes, int64_t rows, trs_stream stream);
+trs_status trs_device_fill(void *pointer, int byte, int64_t bytes, trs_stream stream);
+trs_status trs_device_wait(trs_stream stream);
+
+/* Can kernels read this address?  (Device and managed memory; false for any host pointer.) */
+bool trs_device_address(const void *pointer);
+/* Is the stream being captured into a graph? */
+bool trs_device_capturing(trs_stream stream);
+
+/* Host memory that copies do not have to stage. */
+trs_status trs_device_alloc_host(void **pointer, int64_t count, size_t size);
+void trs_device_free_host(void *pointer);
+
+/* After a launch or a library call that gave a cudaError_t: 0 is success. */
+trs_status trs_device_check(int error, const char *what);
+
+/* Seconds between two points of a stream, by events; for tuning and benchmarks. */
+typedef struct trs_device_timer trs_device_timer;
+trs_status trs_device_timer_create(trs_device_timer **timer);
+void trs_device_timer_start(trs_device_timer *timer, trs_stream stream);
+double trs_device_timer_stop(trs_device_timer *timer, trs_stream stream); /* waits */
+void trs_device_timer_destroy(trs_device_timer *timer);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

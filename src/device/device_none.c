@@ -1,0 +1,17 @@
+/* device_none.c - a build without CUDA: no GPU can be opened, so of device.h only what is asked
+ * before that has something to say. */
+#include "device/device.h"
+
+trs_status trs_device_open(trs_device **device, int ordinal) {
+  (void)ordinal;
+  *device = NULL;
+  return trs_fail(TRS_ERROR_UNSUPPORTED, -1,
+                  "this build has no CUDA: install the CUDA toolkit (nvcc) and build again");
+}
+
+trs_device *trs_device_retain(trs_device *device) { return device; }
+void trs_device_close(trs_device *device) { (void)device; }
+bool trs_device_address(const void *pointer) {
+  (void)pointer;
+  return false;
+}

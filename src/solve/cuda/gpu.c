@@ -1,0 +1,201 @@
+/* gpu.c - systems, right-hand sides and failures between host and device. */
+#include "solve/cuda/gpu.h"
+
+#include "solve/cuda/transpose.h"
+
+static const uint64_t WAIT_LIMIT = 10000000000u; /* ten seconds, then a solve is called stalled */
+
+enum { MOST_STAGED = 64 }; /* right-hand sides brought to the device at a time */
+
+const char *trs_gpu_refuses(const trs_plan *plan) {
+  if (plan->context->device) return NULL;
+  return "the context has no GPU: make one with \"cuda\" or \"cuda:N\"";
+}
+
+trs_status trs_gpu_open(trs_gpu *gpu, trs_plan *plan) {
+  gpu->device = plan->context->device;
+  TRS_TRY(trs_device_alloc_host((void **)&gpu->fault, 1, sizeof *gpu->fault));
+  *gpu->fault = (trs_fault){.row = -1, .limit = WAIT_LIMIT};
+  return TRS_SUCCESS;
+}
+
+static void drop(trs_gpu *gpu, int which, trs_stream stream) {
+  trs_device_free(gpu->device, gpu->owned[which], stream);
+  gpu->owned[which] = NULL;
+}
+
+void trs_gpu_unload(trs_gpu *gpu, trs_plan *plan) {
+  for (int k = 0; k < 3; k++) drop(gpu, k, plan->stream);
+  gpu->system.ptr = NULL;
+  gpu->system.idx = NULL;
+  gpu->system.val = NULL;
+}
+
+void trs_gpu_free(trs_gpu *gpu, trs_plan *plan) {
+  if (!gpu->device) return;
+  trs_gpu_unload(gpu, plan);
+  trs_device_free(gpu->device, gpu->stage, plan->stream);
+  gpu->stage = NULL;
+  trs_device_free_host(gpu->fault);
+  gpu->fault = NULL;
+}
+
+int64_t trs_gpu_bytes(const trs_gpu *gpu) {
+  const trs_system *S = &gpu->system;
+  int64_t size = (int64_t)trs_scalar_size(S->scalar);
+  return (gpu->owned[0] ? (S->n + 1) * 8 : 0) + (gpu->owned[1] ? S->nnz * 4 : 0) +
+         (gpu->owned[2] ? S->nnz * size : 0) + S->n * gpu->stage_width * size;
+}
+
+/* Array which (0 ptr, 1 idx, 2 val) of the plan's system in device memory: the caller's own if it
+ * lies there, else a copy. */
+static trs_status bring(trs_gpu *gpu, trs_plan *plan, int which, const void **result) {
+  const trs_system *S = &plan->system;
+  const void *arrays[] = {S->ptr, S->idx, S->val};
+  int64_t bytes[] = {(S->n + 1) * 8, S->nnz * 4, S->nnz * (int64_t)trs_scalar_size(S->scalar)};
+  *result = arrays[which];
+  if (plan->matrix->on_device) return TRS_SUCCESS;
+  if (!gpu->owned[which])
+    TRS_TRY(trs_device_alloc(gpu->device, &gpu->owned[which], bytes[which], 1, plan->stream));
+  *result = gpu->owned[which];
+  return trs_device_copy(gpu->owned[which], arrays[which], bytes[which], plan->stream);
+}
+
+/* Replaces the loaded arrays by those of the other order. */
+static trs_status turn(trs_gpu *gpu, trs_plan *plan, int what) {
+  trs_system *S = &gpu->system;
+  trs_turned turned = {0};
+  TRS_TRY(trs_gpu_transpose(&turned, gpu->device, S->n, S->nnz, S->scalar, S->ptr, S->idx,
+                            what & TRS_GPU_VALUES ? S->val : NULL, plan->stream));
+  trs_gpu_unload(gpu, plan);
+  gpu->owned[0] = turned.ptr;
+  gpu->owned[1] = turned.idx;
+  gpu->owned[2] = turned.val;
+  S->ptr = turned.ptr;
+  S->idx = turned.idx;
+  S->val = turned.val;
+  S->rows = !S->rows;
+  return TRS_SUCCESS;
+}
+
+/* Conjugates once here, so that no kernel need know of it. */
+static trs_status conjugate(trs_gpu *gpu, trs_plan *plan) {
+  trs_system *S = &gpu->system;
+  S->conj = false;
+  if (!trs_scalar_is_complex(S->scalar) || !S->val) return TRS_SUCCESS;
+  if (!gpu->owned[2]) {
+    int64_t bytes = S->nnz * (int64_t)trs_scalar_size(S->scalar);
+    TRS_TRY(trs_device_alloc(gpu->device, &gpu->owned[2], bytes, 1, plan->stream));
+    TRS_TRY(trs_device_copy(gpu->owned[2], S->val, bytes, plan->stream));
+    S->val = gpu->owned[2];
+  }
+  return trs_gpu_conjugate(gpu->owned[2], S->nnz, S->scalar, plan->stream);
+}
+
+trs_status trs_gpu_load(trs_gpu *gpu, trs_plan *plan, bool rows, int what) {
+  const void *ptr = gpu->system.ptr, *idx = gpu->system.idx, *val = NULL;
+  bool turns = plan->system.rows != rows;
+  if (turns) {
+    trs_gpu_unload(gpu, plan);
+    what |= TRS_GPU_PATTERN;
+  }
+  if (what & TRS_GPU_PATTERN) {
+    TRS_TRY(bring(gpu, plan, 0, &ptr));
+    TRS_TRY(bring(gpu, plan, 1, &idx));
+  }
+  if (what & TRS_GPU_VALUES) TRS_TRY(bring(gpu, plan, 2, &val));
+  gpu->system = plan->system;
+  gpu->system.ptr = ptr;
+  gpu->system.idx = idx;
+  gpu->system.val = val;
+  if (turns) TRS_TRY(turn(gpu, plan, what));
+  return gpu->system.conj ? conjugate(gpu, plan) : TRS_SUCCESS;
+}
+
+/* ---- Solving ---- */
+
+static trs_status check_fault(const trs_gpu *gpu) {
+  if (!gpu->fault->stalled) return TRS_SUCCESS;
+  return trs_fail(TRS_ERROR_STALLED, gpu->fault->row,
+                  "GPU %d: row %lld waited more than %.3g s for the rows it depends on (0-based); "
+                  "x is not complete, analyse anew",
+                  trs_device_look(gpu->device)->ordinal, (long long)gpu->fault->row,
+                  1e-9 * (double)gpu->fault->limit);
+}
+
+trs_status trs_gpu_wait(trs_plan *plan, trs_gpu *gpu) {
+  int before = trs_device_enter(gpu->device);
+  trs_status status = trs_device_wait(plan->stream);
+  trs_device_leave(before);
+  return status ? status : check_fault(gpu);
+}
+
+/* width columns from the first on, between a strided array and the stage, whose order is the
+ * array's own: rows of width where the array is row-major, else columns of n. */
+typedef struct span {
+  int64_t n, size, first, width;
+  bool row_major;
+} span;
+
+static span span_of(const trs_rhs *rhs, int64_t n, int64_t size, int64_t first, int64_t most) {
+  int64_t left = rhs->nrhs - first;
+  return (span){n, size, first, left < most ? left : most, rhs->x_col == 1 && rhs->x_row != 1};
+}
+
+static trs_status bring_columns(const span *s, void *stage, const trs_rhs *rhs, trs_stream stream) {
+  const char *b = (const char *)rhs->b + s->first * rhs->b_col * s->size;
+  if (s->row_major)
+    return trs_device_copy_rows(stage, s->width * s->size, b, rhs->b_row * s->size,
+                                s->width * s->size, s->n, stream);
+  return trs_device_copy_rows(stage, s->n * s->size, b, rhs->b_col * s->size, s->n * s->size,
+                              s->width, stream);
+}
+
+static trs_status take_columns(const span *s, const void *stage, const trs_rhs *rhs,
+                               trs_stream stream) {
+  char *x = (char *)rhs->x + s->first * rhs->x_col * s->size;
+  if (s->row_major)
+    return trs_device_copy_rows(x, rhs->x_row * s->size, stage, s->width * s->size,
+                                s->width * s->size, s->n, stream);
+  return trs_device_copy_rows(x, rhs->x_col * s->size, stage, s->n * s->size, s->n * s->size,
+                              s->width, stream);
+}
+
+static trs_status need_stage(trs_plan *plan, trs_gpu *gpu, int64_t nrhs) {
+  if (gpu->stage) return TRS_SUCCESS;
+  int64_t hint = plan->options.nrhs > nrhs ? plan->options.nrhs : nrhs;
+  int64_t width = hint < MOST_STAGED ? hint : MOST_STAGED;
+  TRS_TRY(trs_device_alloc(gpu->device, &gpu->stage, plan->system.n * width,
+                           trs_scalar_size(plan->system.scalar), plan->stream));
+  gpu->stage_width = width;
+  return TRS_SUCCESS;
+}
+
+/* From host to host, or with one side on the device. */
+static trs_status solve_staged(trs_plan *plan, trs_gpu *gpu, const trs_rhs *rhs,
+                               trs_gpu_launch launch) {
+  int64_t size = (int64_t)trs_scalar_size(plan->system.scalar);
+  TRS_TRY(need_stage(plan, gpu, rhs->nrhs));
+  for (int64_t first = 0; first < rhs->nrhs;) {
+    span s = span_of(rhs, plan->system.n, size, first, gpu->stage_width);
+    trs_rhs inner = {.x = gpu->stage, .b = gpu->stage, .nrhs = s.width};
+    inner.x_row = inner.b_row = s.row_major ? s.width : 1;
+    inner.x_col = inner.b_col = s.row_major ? 1 : s.n;
+    TRS_TRY(bring_columns(&s, gpu->stage, rhs, plan->stream));
+    TRS_TRY(launch(plan, &inner, plan->stream));
+    TRS_TRY(take_columns(&s, gpu->stage, rhs, plan->stream));
+    first += s.width;
+  }
+  TRS_TRY(trs_device_wait(plan->stream));
+  return check_fault(gpu);
+}
+
+trs_status trs_gpu_solve(trs_plan *plan, trs_gpu *gpu, const trs_rhs *rhs, trs_gpu_launch launch) {
+  TRS_TRY(check_fault(gpu));
+  int before = trs_device_enter(gpu->device);
+  bool there = trs_device_address(rhs->x) && trs_device_address(rhs->b);
+  trs_status status =
+      there ? launch(plan, rhs, plan->stream) : solve_staged(plan, gpu, rhs, launch);
+  trs_device_leave(before);
+  return status;
+}

@@ -1,0 +1,161 @@
+/* kernel.cuh - what every kernel file shares: element types, dispatch by trs_scalar, loads and
+ * stores that other blocks see, waits with a limit. */
+#ifndef TRS_SOLVE_CUDA_KERNEL_CUH
+#define TRS_SOLVE_CUDA_KERNEL_CUH
+
+#include <cuda_runtime.h>
+
+#include "solve/cuda/fault.h"
+#include "trireme.h"
+
+namespace trs {
+
+/* ---- Elements: float, double and these. ---- */
+
+template <class R>
+struct alignas(2 * sizeof(R)) complex_of {
+  R re, im;
+};
+
+template <class S>
+struct element {
+  using real = S;
+  static constexpr bool is_complex = false;
+};
+template <class R>
+struct element<complex_of<R>> {
+  using real = R;
+  static constexpr bool is_complex = true;
+};
+
+template <class S>
+__host__ __device__ inline S zero() {
+  return S{};
+}
+template <class S>
+__host__ __device__ inline S one() {
+  S s{};
+  if constexpr (element<S>::is_complex)
+    s.re = 1;
+  else
+    s = 1;
+  return s;
+}
+
+template <class R>
+__host__ __device__ inline complex_of<R> operator+(complex_of<R> a, complex_of<R> b) {
+  return {a.re + b.re, a.im + b.im};
+}
+template <class R>
+__host__ __device__ inline complex_of<R> operator-(complex_of<R> a, complex_of<R> b) {
+  return {a.re - b.re, a.im - b.im};
+}
+template <class R>
+__host__ __device__ inline complex_of<R> operator*(complex_of<R> a, complex_of<R> b) {
+  return {a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};
+}
+
+/* sum + a x */
+template <class S>
+__device__ inline S multiply_add(S a, S x, S sum) {
+  if constexpr (element<S>::is_complex) {
+    sum.re = fma(a.re, x.re, fma(-a.im, x.im, sum.re));
+    sum.im = fma(a.re, x.im, fma(a.im, x.re, sum.im));
+    return sum;
+  } else {
+    return fma(a, x, sum);
+  }
+}
+
+template <class R>
+__device__ inline R reciprocal(R a) {
+  return R(1) / a;
+}
+/* Scaled against overflow (Smith 1962). */
+template <class R>
+__device__ inline complex_of<R> reciprocal(complex_of<R> a) {
+  if (fabs(a.re) >= fabs(a.im)) {
+    R ratio = a.im / a.re, scale = R(1) / (a.re + a.im * ratio);
+    return {scale, -ratio * scale};
+  }
+  R ratio = a.re / a.im, scale = R(1) / (a.im + a.re * ratio);
+  return {ratio * scale, -scale};
+}
+
+/* ---- One source for the four types: by_scalar(scalar, [&](auto s) { using S = decltype(s); ...
+ * return cudaGetLastError(); }). ---- */
+
+template <class F>
+inline cudaError_t by_scalar(trs_scalar scalar, F f) {
+  switch (scalar) {
+    case TRS_FLOAT: return f(float{});
+    case TRS_DOUBLE: return f(double{});
+    case TRS_SCOMPLEX: return f(complex_of<float>{});
+    default: return f(complex_of<double>{});
+  }
+}
+
+/* ---- Memory that other blocks write or read while we run.  Relaxed: one word is never torn and
+ * never stale for ever, and orders nothing else. ---- */
+
+template <class W>
+__device__ inline W load_relaxed(const W *p) {
+  static_assert(sizeof(W) == 4 || sizeof(W) == 8, "one machine word");
+  if constexpr (sizeof(W) == 4) {
+    unsigned bits;
+    asm volatile("ld.relaxed.gpu.global.u32 %0, [%1];" : "=r"(bits) : "l"(p) : "memory");
+    return *reinterpret_cast<W *>(&bits);
+  } else {
+    unsigned long long bits;
+    asm volatile("ld.relaxed.gpu.global.u64 %0, [%1];" : "=l"(bits) : "l"(p) : "memory");
+    return *reinterpret_cast<W *>(&bits);
+  }
+}
+template <class W>
+__device__ inline void store_relaxed(W *p, W value) {
+  static_assert(sizeof(W) == 4 || sizeof(W) == 8, "one machine word");
+  if constexpr (sizeof(W) == 4)
+    asm volatile("st.relaxed.gpu.global.u32 [%0], %1;" ::"l"(p),
+                 "r"(*reinterpret_cast<unsigned *>(&value))
+                 : "memory");
+  else
+    asm volatile("st.relaxed.gpu.global.u64 [%0], %1;" ::"l"(p),
+                 "l"(*reinterpret_cast<unsigned long long *>(&value))
+                 : "memory");
+}
+template <class W>
+__device__ inline W load_acquire(const W *p) {
+  W value = load_relaxed(p);
+  asm volatile("fence.acq_rel.gpu;" ::: "memory");
+  return value;
+}
+
+/* ---- Waits.  wait w(fault); while (!ready() && w.goes_on(row)) {} ; goes_on is false once the
+ * limit has passed here or anywhere: the caller then goes on with whatever it has, so that every
+ * kernel ends. ---- */
+
+class wait {
+ public:
+  __device__ explicit wait(trs_fault *fault) : fault_(fault) {}
+  __device__ bool goes_on(long long row) { return (++turns_ & 1023) != 0 || look(row); }
+
+ private:
+  __device__ __noinline__ bool look(long long row) {
+    unsigned long long now;
+    asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
+    if (start_ == 0) start_ = now;
+    volatile trs_fault *fault = fault_;
+    if (fault->stalled) return false;
+    if (now - start_ < fault->limit) return true;
+    if (atomicExch_system(&fault_->stalled, 1) == 0) fault->row = row;
+    return false;
+  }
+
+  trs_fault *fault_;
+  unsigned turns_ = 0;
+  unsigned long long start_ = 0;
+};
+
+}  // namespace trs
+
+#endif

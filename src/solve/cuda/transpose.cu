@@ -1,0 +1,140 @@
+/* transpose.cu - rows to columns by a stable radix sort of the column indices (CUB): entries of one
+ * column keep the order of their rows, so the result is sorted and always the same. */
+#include "solve/cuda/transpose.h"
+
+#include <cub/device/device_radix_sort.cuh>
+
+#include "solve/cuda/kernel.cuh"
+
+namespace {
+
+enum { BLOCK = 256 };
+
+int blocks_for(int64_t count) {
+  int64_t blocks = (count + BLOCK - 1) / BLOCK;
+  return static_cast<int>(blocks < 1 ? 1 : blocks > 65536 ? 65536 : blocks);
+}
+
+/* A warp a row. */
+__global__ void number_entries(int64_t n, const int64_t *ptr, int32_t *row, int64_t *entry) {
+  int64_t warp = (int64_t(blockIdx.x) * blockDim.x + threadIdx.x) / 32;
+  for (int64_t i = warp; i < n; i += int64_t(gridDim.x) * blockDim.x / 32)
+    for (int64_t p = ptr[i] + threadIdx.x % 32; p < ptr[i + 1]; p += 32) {
+      row[p] = static_cast<int32_t>(i);
+      entry[p] = p;
+    }
+}
+
+/* new_ptr[j] is the first position whose key is at least j. */
+__global__ void find_vectors(int64_t n, int64_t nnz, const int32_t *key, int64_t *new_ptr) {
+  for (int64_t p = int64_t(blockIdx.x) * blockDim.x + threadIdx.x; p <= nnz;
+       p += int64_t(gridDim.x) * blockDim.x) {
+    int64_t from = p == 0 ? 0 : int64_t(key[p - 1]) + 1, to = p == nnz ? n : key[p];
+    for (int64_t j = from; j <= to; j++) new_ptr[j] = p;
+  }
+}
+
+__global__ void gather_indices(int64_t nnz, const int64_t *entry, const int32_t *row,
+                               int32_t *new_idx) {
+  for (int64_t p = int64_t(blockIdx.x) * blockDim.x + threadIdx.x; p < nnz;
+       p += int64_t(gridDim.x) * blockDim.x)
+    new_idx[p] = row[entry[p]];
+}
+
+template <class S>
+__global__ void gather_values(int64_t nnz, const int64_t *entry, const S *val, S *new_val) {
+  for (int64_t p = int64_t(blockIdx.x) * blockDim.x + threadIdx.x; p < nnz;
+       p += int64_t(gridDim.x) * blockDim.x)
+    new_val[p] = val[entry[p]];
+}
+
+template <class R>
+__global__ void conjugate(int64_t count, trs::complex_of<R> *val) {
+  for (int64_t p = int64_t(blockIdx.x) * blockDim.x + threadIdx.x; p < count;
+       p += int64_t(gridDim.x) * blockDim.x)
+    val[p].im = -val[p].im;
+}
+
+int bits_of(int64_t n) {
+  int bits = 1;
+  while ((int64_t(1) << bits) < n) bits++;
+  return bits;
+}
+
+struct workspace {
+  int32_t *row, *key;
+  int64_t *entry, *sorted;
+  void *sort;
+  size_t sort_bytes;
+};
+
+trs_status allocate(workspace *w, trs_turned *turned, trs_device *device, int64_t n, int64_t nnz,
+                    size_t value_size, trs_stream stream) {
+  TRS_TRY(trs_device_check(
+      cub::DeviceRadixSort::SortPairs(nullptr, w->sort_bytes, w->key, w->key, w->entry, w->sorted,
+                                      nnz, 0, bits_of(n), static_cast<cudaStream_t>(stream)),
+      "sorting"));
+  TRS_TRY(TRS_DEVICE_ALLOC(device, &w->row, nnz, stream));
+  TRS_TRY(TRS_DEVICE_ALLOC(device, &w->key, nnz, stream));
+  TRS_TRY(TRS_DEVICE_ALLOC(device, &w->entry, nnz, stream));
+  TRS_TRY(TRS_DEVICE_ALLOC(device, &w->sorted, nnz, stream));
+  TRS_TRY(trs_device_alloc(device, &w->sort, static_cast<int64_t>(w->sort_bytes), 1, stream));
+  TRS_TRY(TRS_DEVICE_ALLOC(device, &turned->ptr, n + 1, stream));
+  TRS_TRY(TRS_DEVICE_ALLOC(device, &turned->idx, nnz, stream));
+  if (value_size) TRS_TRY(trs_device_alloc(device, &turned->val, nnz, value_size, stream));
+  return TRS_SUCCESS;
+}
+
+trs_status fill(workspace *w, trs_turned *turned, int64_t n, int64_t nnz, trs_scalar scalar,
+                const int64_t *ptr, const int32_t *idx, const void *val, cudaStream_t stream) {
+  number_entries<<<blocks_for(n * 32), BLOCK, 0, stream>>>(n, ptr, w->row, w->entry);
+  TRS_TRY(trs_device_check(
+      cub::DeviceRadixSort::SortPairs(w->sort, w->sort_bytes, idx, w->key, w->entry, w->sorted, nnz,
+                                      0, bits_of(n), stream),
+      "sorting"));
+  find_vectors<<<blocks_for(nnz + 1), BLOCK, 0, stream>>>(n, nnz, w->key, turned->ptr);
+  gather_indices<<<blocks_for(nnz), BLOCK, 0, stream>>>(nnz, w->sorted, w->row, turned->idx);
+  if (val)
+    trs::by_scalar(scalar, [&](auto s) {
+      using S = decltype(s);
+      gather_values<<<blocks_for(nnz), BLOCK, 0, stream>>>(
+          nnz, w->sorted, static_cast<const S *>(val), static_cast<S *>(turned->val));
+      return cudaSuccess;
+    });
+  return trs_device_check(cudaGetLastError(), "transposing");
+}
+
+}  // namespace
+
+extern "C" trs_status trs_gpu_transpose(trs_turned *turned, trs_device *device, int64_t n,
+                                        int64_t nnz, trs_scalar scalar, const int64_t *ptr,
+                                        const int32_t *idx, const void *val, trs_stream stream) {
+  workspace w = {};
+  *turned = trs_turned{};
+  size_t size = val ? size_t(4) << ((scalar & 1) + (scalar >> 1)) : 0;
+  trs_status status = allocate(&w, turned, device, n, nnz, size, stream);
+  if (!status)
+    status =
+        fill(&w, turned, n, nnz, scalar, ptr, idx, val, static_cast<cudaStream_t>(stream));
+  void *done[] = {w.row, w.key, w.entry, w.sorted, w.sort};
+  for (void *pointer : done) trs_device_free(device, pointer, stream);
+  if (status) {
+    trs_device_free(device, turned->ptr, stream);
+    trs_device_free(device, turned->idx, stream);
+    trs_device_free(device, turned->val, stream);
+    *turned = trs_turned{};
+  }
+  return status;
+}
+
+extern "C" trs_status trs_gpu_conjugate(void *val, int64_t count, trs_scalar scalar,
+                                        trs_stream stream) {
+  auto s = static_cast<cudaStream_t>(stream);
+  if (scalar == TRS_SCOMPLEX)
+    conjugate<<<blocks_for(count), BLOCK, 0, s>>>(count,
+                                                  static_cast<trs::complex_of<float> *>(val));
+  else
+    conjugate<<<blocks_for(count), BLOCK, 0, s>>>(count,
+                                                  static_cast<trs::complex_of<double> *>(val));
+  return trs_device_check(cudaGetLastError(), "conjugating");
+}
