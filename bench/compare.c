@@ -18,24 +18,27 @@ typedef struct pair {
 typedef struct comparison {
   pair *pair;
   int64_t count, lone; /* lone: rows without a partner */
-  char name[MOST_METHODS][48];
+  char name[MOST_METHODS][80];
   bench_mean mean[MOST_METHODS];
   int methods;
 } comparison;
 
 static bool match(const bench_row *a, const bench_row *b) {
   return a->upper == b->upper && a->threads == b->threads && a->nrhs == b->nrhs &&
-         !strcmp(a->method, b->method) && !strcmp(a->matrix, b->matrix);
+         !strcmp(a->method, b->method) && !strcmp(a->matrix, b->matrix) &&
+         !strcmp(a->scalar, b->scalar) && !strcmp(a->layout, b->layout) &&
+         !strcmp(a->backend, b->backend);
 }
 
 static double gain(const pair *p) {
-  bool good = !p->before->wrong && !p->after->wrong && p->before->fastest > 0;
-  return good && p->after->fastest > 0 ? p->before->fastest / p->after->fastest : NAN;
+  double before = bench_row_seconds(p->before), after = bench_row_seconds(p->after);
+  bool good = !p->before->wrong && !p->after->wrong && before > 0 && after > 0;
+  return good ? before / after : NAN;
 }
 
 /* "threads:2"; -1 beyond the most. */
 static int method_of(comparison *c, const bench_row *row) {
-  char name[48];
+  char name[80];
   snprintf(name, sizeof name, row->threads > 1 ? "%s:%lld" : "%s", row->method,
            (long long)row->threads);
   for (int m = 0; m < c->methods; m++)
@@ -70,8 +73,9 @@ static void print_pairs(const comparison *c) {
   for (int64_t i = 0; i < c->count; i++) {
     const pair *p = &c->pair[i];
     bench_label(label, sizeof label, p->before);
-    printf("%-40s %-12s %10.4f %10.4f %8s\n", label, c->name[p->method], 1e3 * p->before->fastest,
-           1e3 * p->after->fastest, isnan(gain(p)) ? "WRONG" : human_times(gain(p)).s);
+    printf("%-40s %-12s %10.4f %10.4f %8s\n", label, c->name[p->method],
+           1e3 * bench_row_seconds(p->before), 1e3 * bench_row_seconds(p->after),
+           isnan(gain(p)) ? "WRONG" : human_times(gain(p)).s);
   }
 }
 

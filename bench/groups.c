@@ -7,7 +7,8 @@
 #include "output.h"
 
 static bool same_system(const bench_row *a, const bench_row *b) {
-  return a->upper == b->upper && a->nrhs == b->nrhs && !strcmp(a->matrix, b->matrix);
+  return a->upper == b->upper && a->nrhs == b->nrhs && !strcmp(a->matrix, b->matrix) &&
+         !strcmp(a->scalar, b->scalar) && !strcmp(a->layout, b->layout);
 }
 
 static bench_group *find_or_add(bench_groups *groups, const bench_row *row) {
@@ -22,37 +23,57 @@ static bench_group *find_or_add(bench_groups *groups, const bench_row *row) {
 static int column_of(const bench_row *row, int64_t most) {
   static const struct {
     const char *method;
+    bool gpu;
     int one, all;
-  } columns[] = {{"serial", BENCH_SERIAL, -1},
-                 {"threads", -1, BENCH_THREADS},
-                 {"auto", -1, BENCH_AUTO},
-                 {"mkl", BENCH_MKL_ONE, BENCH_MKL_ALL},
-                 {"scipy", BENCH_SCIPY, -1}};
-  for (int i = 0; i < 5; i++)
-    if (!strcmp(row->method, columns[i].method)) {
+  } columns[] = {
+      {"serial", false, BENCH_SERIAL, -1},   {"threads", false, -1, BENCH_THREADS},
+      {"auto", false, -1, BENCH_AUTO},       {"mkl", false, BENCH_MKL_ONE, BENCH_MKL_ALL},
+      {"scipy", false, BENCH_SCIPY, -1},     {"engine", true, BENCH_ENGINE, -1},
+      {"auto", true, BENCH_ENGINE, -1},      {"engine+f32", true, BENCH_ENGINE_F32, -1},
+      {"cusparse", true, BENCH_CUSPARSE, -1}};
+  for (size_t i = 0; i < sizeof columns / sizeof columns[0]; i++)
+    if (columns[i].gpu == bench_on_gpu(row) && !strcmp(row->method, columns[i].method)) {
       bool one = columns[i].all < 0 || (columns[i].one >= 0 && row->threads == 1);
       return one ? columns[i].one : row->threads == most ? columns[i].all : -1;
     }
   return -1;
 }
 
-int bench_groups_make(bench_groups *groups, const bench_rows *rows) {
+/* Where the engine runs under both its names, auto is what is judged. */
+static void put(bench_group *g, int column, const bench_row *row) {
+  if (column < 0) return;
+  const bench_row *there = g->column[column];
+  if (column != BENCH_ENGINE || !there || strcmp(there->method, "auto") != 0)
+    g->column[column] = row;
+}
+
+int bench_groups_make(bench_groups *groups, const bench_rows *rows, bool gpu) {
   *groups = (bench_groups){.group = malloc((size_t)rows->count * sizeof *groups->group + 1),
                            .threads = 1};
   if (!groups->group)
     return leave_memory((double)rows->count * sizeof *groups->group, "the results");
   for (int64_t i = 0; i < rows->count; i++)
-    if (rows->row[i].threads > groups->threads) groups->threads = rows->row[i].threads;
+    if (bench_on_gpu(&rows->row[i]) == gpu && rows->row[i].threads > groups->threads)
+      groups->threads = rows->row[i].threads;
   for (int64_t i = 0; i < rows->count; i++) {
+    if (bench_on_gpu(&rows->row[i]) != gpu) continue;
     bench_group *g = find_or_add(groups, &rows->row[i]);
-    int column = column_of(&rows->row[i], groups->threads);
-    if (column >= 0) g->column[column] = &rows->row[i];
+    put(g, column_of(&rows->row[i], groups->threads), &rows->row[i]);
   }
   return -1;
 }
 
+const bench_row *bench_find(const bench_rows *rows, const bench_row *system, const char *method) {
+  for (int64_t i = 0; i < rows->count; i++)
+    if (!strcmp(rows->row[i].method, method) && same_system(&rows->row[i], system) &&
+        bench_on_gpu(&rows->row[i]) == bench_on_gpu(system))
+      return &rows->row[i];
+  return NULL;
+}
+
 void bench_column_name(char *name, size_t size, bench_column column, int64_t threads) {
-  static const char *const names[] = {"serial", "threads", "auto", "mkl:1", "mkl", "scipy"};
+  static const char *const names[] = {"serial", "threads", "auto",       "mkl:1",   "mkl",
+                                      "scipy",  "engine",  "engine+f32", "cusparse"};
   if (column == BENCH_MKL_ALL)
     snprintf(name, size, "mkl:%lld", (long long)threads);
   else
@@ -61,11 +82,19 @@ void bench_column_name(char *name, size_t size, bench_column column, int64_t thr
 
 static double seconds(const bench_group *group, bench_column column) {
   const bench_row *row = group->column[column];
-  return row && !row->wrong && row->fastest > 0 ? row->fastest : NAN;
+  return row && !row->wrong && bench_row_seconds(row) > 0 ? bench_row_seconds(row) : NAN;
 }
 
 double bench_gain(const bench_group *group, bench_column fast, bench_column slow) {
   return seconds(group, slow) / seconds(group, fast);
+}
+
+double bench_break_even(const bench_row *fast, const bench_row *slow) {
+  double later = fast->analysis - slow->analysis;
+  double gain = bench_row_seconds(slow) - bench_row_seconds(fast);
+  if (isnan(later) || isnan(gain)) return NAN;
+  if (later < gain) return 1; /* ahead after the first solve */
+  return gain > 0 ? floor(later / gain) + 1 : INFINITY;
 }
 
 bench_column bench_best(const bench_group *group, bench_column first, bench_column last) {

@@ -55,10 +55,16 @@ static bench_machine look(void) {
   return m;
 }
 
+static bench_machine machine;
+
 const bench_machine *bench_machine_look(void) {
-  static bench_machine m;
-  if (!m.cores) m = look();
-  return &m;
+  if (!machine.cores) machine = look();
+  return &machine;
+}
+
+void bench_machine_note_gpu(const char *gpu) {
+  (void)bench_machine_look();
+  snprintf(machine.gpu, sizeof machine.gpu, "%s", gpu);
 }
 
 void bench_peak_reset(void) {

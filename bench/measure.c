@@ -58,7 +58,7 @@ static trs_status borrow(measurement *m, trs_matrix **copy) {
 /* What the library held at most during the analysis, where that is more than ever before. */
 static trs_status analyze_once(bench_runner *r, const bench_system *s) {
   int64_t held, peak_before, now, peak;
-  trs_options how = {.method = r->method, .nrhs = s->nrhs};
+  trs_options how = {.method = r->asked, .nrhs = s->nrhs};
   trs_plan_destroy(r->plan);
   r->plan = NULL;
   trs_memory_usage(&held, &peak_before);
@@ -97,12 +97,8 @@ static bool analyze_mkl(bench_runner *r, const bench_system *s) {
 }
 
 static int analyze(measurement *m, bench_runner *r) {
-  r->row = (bench_row){.create = r->ctx ? m->create_seconds : NAN,
-                       .analysis = NAN,
-                       .update = NAN,
-                       .bound = NAN,
-                       .plan_bytes = NAN,
-                       .analysis_peak = NAN};
+  r->row = bench_row_empty();
+  if (r->ctx) r->row.create = m->create_seconds;
   r->repeats = 0;
   r->out = false;
   bool good = r->ctx ? !analyze_plan(r, &m->system) : analyze_mkl(r, &m->system);
@@ -169,11 +165,6 @@ static int run_rounds(measurement *m, double seconds) {
 
 /* ---- Rows ---- */
 
-static int compare(const void *left, const void *right) {
-  double a = *(const double *)left, b = *(const double *)right;
-  return (a > b) - (a < b);
-}
-
 /* What only a plan knows; rows of peers have it from a plan of ours. */
 static trs_status describe_plan(bench_row *row, trs_plan *plan) {
   trs_plan_info info;
@@ -212,10 +203,9 @@ static trs_status fill_row(const measurement *m, bench_runner *r, trs_plan *plan
   row->nnz = s->info.nnz;
   row->threads = r->threads;
   row->nrhs = s->nrhs;
-  row->repeats = r->repeats;
-  qsort(r->seconds, (size_t)r->repeats, sizeof *r->seconds, compare);
-  row->fastest = r->seconds[0];
-  row->median = (r->seconds[(r->repeats - 1) / 2] + r->seconds[r->repeats / 2]) / 2;
+  row->checked = s->nrhs;
+  if (s->drawn) snprintf(row->values, sizeof row->values, "drawn");
+  bench_row_times(row, r->seconds, r->repeats);
   row->matrix_bytes = (double)s->info.bytes;
   row->vector_bytes = 2.0 * sizeof(double) * (double)(s->nrhs * row->n);
   row->process_peak = m->peak_bytes;

@@ -1,7 +1,6 @@
 /* mkl.c - oneMKL's inspector and executor as a peer, opened at run time: nothing of it is needed to
  * build.  The names and numbers below are those of its documented C interface with 32-bit integers,
  * the default of libmkl_rt. */
-#include <dlfcn.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -28,11 +27,8 @@ static struct {
   void (*version)(char *, int);
 } mkl;
 
-/* ISO C has no cast from an object's address to a function's. */
 static bool find(void *function, const char *name) {
-  void *address = dlsym(mkl.library, name);
-  memcpy(function, &address, sizeof address);
-  return address != NULL;
+  return bench_library_find(mkl.library, function, name);
 }
 
 static bool find_all(void) {
@@ -46,19 +42,14 @@ static bool find_all(void) {
 }
 
 const char *bench_mkl_load(void) {
-  static const char *const usual[] = {"libmkl_rt.so.3", "libmkl_rt.so.2", "libmkl_rt.so"};
-  const char *path = getenv("TRIREME_MKL");
+  static const char *const names[] = {"libmkl_rt.so.3", "libmkl_rt.so.2", "libmkl_rt.so", NULL};
   if (mkl.library) return NULL;
   /* Its threads spin 200 ms behind every solve unless told otherwise, and would disturb whoever is
    * timed next; 2 ms still bridges the gaps between its own solves. */
   setenv("KMP_BLOCKTIME", "2", 0);
-  if (path && *path)
-    mkl.library = dlopen(path, RTLD_NOW | RTLD_GLOBAL);
-  else
-    for (int i = 0; i < 3 && !mkl.library; i++)
-      mkl.library = dlopen(usual[i], RTLD_NOW | RTLD_GLOBAL);
-  if (!mkl.library && path && *path) return dlerror();
-  if (!mkl.library) return "no libmkl_rt was found; TRIREME_MKL=PATH names one";
+  const char *missing;
+  mkl.library = bench_library_open("TRIREME_MKL", names, &missing);
+  if (missing) return missing;
   if (!find_all()) return "libmkl_rt lacks the sparse solves";
   mkl.set_dynamic(0); /* as many threads as were asked for */
   return NULL;

@@ -12,9 +12,7 @@ no analysis to keep, so each solve pays for its own.
 import argparse
 import ctypes as C
 import datetime
-import glob
 import json
-import os
 import resource
 import statistics
 import sys
@@ -25,62 +23,8 @@ import scipy
 from scipy.sparse import csc_array, csr_array
 from scipy.sparse.linalg import spsolve_triangular
 
-CSR, DOUBLE, NO_TRANS, COL_MAJOR, UNIT = 0, 1, 0, 0, 1
-KINDS, ORDERS = ["lu", "ilu0", "ic0", "triangle"], ["nd", "amd", "natural"]
-
-
-class MatrixInfo(C.Structure):
-    _fields_ = [("format", C.c_int), ("scalar", C.c_int)] + [(name, C.c_int64) for name in (
-        "nrows", "ncols", "nnz", "nlower", "nupper", "ndiagonal", "missing", "longest", "bytes")]
-
-
-class ReadOptions(C.Structure):
-    _fields_ = [("context", C.c_void_p), ("allow", C.c_int), ("seed", C.c_uint64),
-                ("scalar", C.POINTER(C.c_int)), ("progress", C.c_void_p), ("user", C.c_void_p),
-                ("reserved", C.c_char * 64)]
-
-
-class FactorOptions(C.Structure):
-    _fields_ = [("kind", C.c_int), ("order", C.c_int), ("order_given", C.c_int),
-                ("leaves", C.c_int), ("threshold", C.c_double), ("unscaled", C.c_int),
-                ("add_diagonal", C.c_int), ("progress", C.c_void_p), ("user", C.c_void_p),
-                ("reserved", C.c_char * 64)]
-
-
-class FactorsInfo(C.Structure):
-    _fields_ = [("kind", C.c_int), ("order", C.c_int), ("scalar", C.c_int), ("n", C.c_int64),
-                ("nnz_L", C.c_int64), ("nnz_U", C.c_int64), ("diag_L", C.c_int),
-                ("diag_U", C.c_int), ("supernodes", C.c_int64), ("tree_nodes", C.c_int64),
-                ("L", C.c_void_p), ("U", C.c_void_p), ("others", C.c_void_p * 7)]
-
-
-class LastError(C.Structure):
-    _fields_ = [("status", C.c_int), ("row", C.c_int64), ("message", C.c_char_p)]
-
-
-class BackwardError(C.Structure):
-    _fields_ = [("componentwise", C.c_double), ("normwise", C.c_double), ("row", C.c_int64)]
-
-
-def find_library():
-    here = os.path.dirname(os.path.abspath(__file__))
-    found = glob.glob(os.path.join(here, "../build/src/libtrireme.so")) + ["libtrireme.so.0"]
-    return os.environ.get("TRIREME_LIBRARY", found[0])
-
-
-def call(name, *arguments):
-    if getattr(library, name)(*arguments):
-        library.trs_last_error.restype = C.POINTER(LastError)
-        raise RuntimeError(library.trs_last_error().contents.message.decode())
-
-
-def read_matrix(entry):
-    if entry.startswith("file:"):
-        entry = os.path.join(os.environ.get("TRIREME_MATRICES", "."), entry[len("file:"):])
-    A, double = C.c_void_p(), C.c_int(DOUBLE)
-    call("trs_matrix_read", C.byref(A), entry.encode(),
-         C.byref(ReadOptions(scalar=C.pointer(double))))
-    return A
+from binding import (COL_MAJOR, CSR, DOUBLE, NO_TRANS, UNIT, BackwardError, call, factor,
+                     find_library, open_library, pointers, read_matrix)
 
 
 def take_triangle(entry, uplo):
@@ -90,28 +34,15 @@ def take_triangle(entry, uplo):
         call("trs_matrix_triangle", C.byref(T), A, uplo, 1)
         library.trs_matrix_destroy(A)
         return T, 0, lambda: library.trs_matrix_destroy(T)
-    kind, entry = entry[len("factor:"):].split(":", 1)
-    options = FactorOptions(kind=KINDS.index(kind))
-    if entry.split(":")[0] in ORDERS:
-        order, entry = entry.split(":", 1)
-        options.order, options.order_given = ORDERS.index(order), 1
-    A, F, info = read_matrix(entry), C.c_void_p(), FactorsInfo()
-    call("trs_factor", C.byref(F), A, C.byref(options))
-    library.trs_matrix_destroy(A)
-    library.trs_factors_get_info(F, C.byref(info))
+    F, info = factor(entry)
     T, unit = (info.L, info.diag_L) if uplo == 1 else (info.U, info.diag_U)
     return C.c_void_p(T), unit, lambda: library.trs_factors_destroy(F)
 
 
 def arrays(T):
-    info, ptr, idx, val = MatrixInfo(), C.c_void_p(), C.c_void_p(), C.c_void_p()
-    library.trs_matrix_get_info(T, C.byref(info))
-    library.trs_matrix_get_arrays(T, C.byref(ptr), C.byref(idx), C.byref(val))
-
-    def view(address, kind, count):
-        return np.ctypeslib.as_array(C.cast(address, C.POINTER(kind)), (count,)).copy()
-    parts = (view(val, C.c_double, info.nnz), view(idx, C.c_int32, info.nnz),
-             view(ptr, C.c_int64, info.nrows + 1).astype(np.int32))
+    ptr, idx, val, info = pointers(T)
+    parts = (np.ctypeslib.as_array(val).copy(), np.ctypeslib.as_array(idx).copy(),
+             np.ctypeslib.as_array(ptr).astype(np.int32))
     make = csr_array if info.format == CSR else csc_array
     return make(parts, shape=(info.nrows, info.ncols)), info
 
@@ -177,7 +108,7 @@ def main():
     arguments = parser.parse_args()
     if tuple(map(int, scipy.__version__.split(".")[:2])) < (1, 14):
         sys.exit(f"peer_scipy: SciPy {scipy.__version__} is too old: 1.14 or newer is wanted")
-    library = C.CDLL(arguments.library)
+    library = open_library(arguments.library)
     with open(arguments.run) as run:
         rows = [json.loads(line) for line in run if line.strip()]
     for row in rows:

@@ -1,11 +1,12 @@
-/* rows.c - what was measured, one object a line, written and read through jansson. */
-#include "bench.h"
-
+/* rows.c - what was measured, one JSON object a line: one table says what is written where, and
+ * reads it back. */
 #include <errno.h>
 #include <math.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "bench.h"
 #include "command.h"
 #include "output.h"
 
@@ -23,11 +24,52 @@ int bench_rows_add(bench_rows *rows, const bench_row *row) {
 
 void bench_rows_free(bench_rows *rows) { free(rows->row); }
 
+bench_row bench_row_empty(void) {
+  return (bench_row){.create = NAN,
+                     .analysis = NAN,
+                     .first_analysis = NAN,
+                     .ask = NAN,
+                     .update = NAN,
+                     .fastest = NAN,
+                     .median = NAN,
+                     .latency = NAN,
+                     .bound = NAN,
+                     .gbs = NAN,
+                     .componentwise = NAN,
+                     .normwise = NAN,
+                     .plan_bytes = NAN,
+                     .analysis_peak = NAN,
+                     .process_peak = NAN,
+                     .nrhs = 1,
+                     .backend = "cpu",
+                     .layout = "column",
+                     .values = "own"};
+}
+
+bool bench_on_gpu(const bench_row *row) { return !strcmp(row->backend, "cuda"); }
+
+double bench_row_seconds(const bench_row *row) {
+  return bench_on_gpu(row) ? row->median : row->fastest;
+}
+
+static int compare(const void *left, const void *right) {
+  double a = *(const double *)left, b = *(const double *)right;
+  return (a > b) - (a < b);
+}
+
+void bench_row_times(bench_row *row, double *seconds, int64_t repeats) {
+  row->repeats = repeats;
+  if (!repeats) return;
+  qsort(seconds, (size_t)repeats, sizeof *seconds, compare);
+  row->fastest = seconds[0];
+  row->median = (seconds[(repeats - 1) / 2] + seconds[repeats / 2]) / 2;
+}
+
 /* "factor:lu:nd:gen:poisson2d5:300" is "lu:nd:poisson2d5:300", "file:wave.mtx.gz" is "wave". */
 void bench_label(char *label, size_t size, const bench_row *row) {
   static const char *const prefixes[] = {"factor:", "gen:", "file:"};
   static const char *const endings[] = {".gz", ".zst", ".mtx", ".h5"};
-  char name[sizeof row->matrix];
+  char name[sizeof row->matrix], many[24] = "";
   snprintf(name, sizeof name, "%s", row->matrix);
   for (int i = 0; i < 3; i++) {
     char *at = strstr(name, prefixes[i]);
@@ -38,112 +80,202 @@ void bench_label(char *label, size_t size, const bench_row *row) {
     size_t length = strlen(name), tail = strlen(endings[i]);
     if (length > tail && !strcmp(name + length - tail, endings[i])) name[length - tail] = 0;
   }
-  snprintf(label, size, "%.*s %s", (int)size - 3, name, row->upper ? "U" : "L");
+  bool single = !strcmp(row->scalar, "float"), rows = !strcmp(row->layout, "row");
+  if (row->nrhs > 1) snprintf(many, sizeof many, " x%lld", (long long)row->nrhs);
+  int tail = 2 + (int)strlen(many) + 4 * single + 5 * rows;
+  snprintf(label, size, "%.*s %s%s%s%s", (int)size - 1 - tail, name, row->upper ? "U" : "L", many,
+           rows ? " rows" : "", single ? " f32" : "");
 }
 
-#if TRIREME_CLI_JSON
-#include <jansson.h>
+/* ---- One table ---- */
 
-bool bench_json_available(void) { return true; }
+typedef enum kind { TEXT, FLAG, WHOLE, REAL, COUNT } kind; /* COUNT: a double without a fraction */
+typedef enum need { ALWAYS, SOMETIMES, NEVER } need;       /* to be there when a row is read */
 
-static json_t *real(double value) { return isfinite(value) ? json_real(value) : json_null(); }
+typedef struct field {
+  const char *path;
+  kind kind;
+  size_t offset, size;
+  need need;
+} field;
 
-static json_t *whole(double value) {
-  return isfinite(value) ? json_integer((json_int_t)value) : json_null();
+#define ROW(member, kind, need) \
+  kind, offsetof(bench_row, member), sizeof((bench_row *)0)->member, need
+#define MACHINE(member, kind) \
+  kind, offsetof(bench_machine, member), sizeof((bench_machine *)0)->member, NEVER
+
+static const field of_machine[] = {{"commit", MACHINE(commit, TEXT)},
+                                   {"dirty", MACHINE(dirty, FLAG)},
+                                   {"date", MACHINE(date, TEXT)},
+                                   {"machine.cpu", MACHINE(cpu, TEXT)},
+                                   {"machine.cores", MACHINE(cores, WHOLE)},
+                                   {"machine.load", MACHINE(load, REAL)},
+                                   {"machine.os", MACHINE(os, TEXT)},
+                                   {"machine.compiler", MACHINE(compiler, TEXT)},
+                                   {"machine.gpu", MACHINE(gpu, TEXT)},
+                                   {0}};
+
+/* Keys of one object stand together. */
+static const field of_row[] = {
+    {"suite", ROW(suite, TEXT, SOMETIMES)},
+    {"matrix", ROW(matrix, TEXT, ALWAYS)},
+    {"values", ROW(values, TEXT, SOMETIMES)},
+    {"uplo", ROW(upper, TEXT, ALWAYS)}, /* "lower" or "upper" */
+    {"n", ROW(n, WHOLE, ALWAYS)},
+    {"nnz", ROW(nnz, WHOLE, ALWAYS)},
+    {"levels", ROW(levels, WHOLE, ALWAYS)},
+    {"parallelism", ROW(parallelism, REAL, ALWAYS)},
+    {"dependency", ROW(dependency, REAL, SOMETIMES)},
+    {"backend", ROW(backend, TEXT, SOMETIMES)},
+    {"method", ROW(method, TEXT, ALWAYS)},
+    {"chosen", ROW(chosen, TEXT, SOMETIMES)},
+    {"plan", ROW(plan, TEXT, SOMETIMES)},
+    {"threads", ROW(threads, WHOLE, ALWAYS)},
+    {"scalar", ROW(scalar, TEXT, ALWAYS)},
+    {"nrhs", ROW(nrhs, WHOLE, ALWAYS)},
+    {"layout", ROW(layout, TEXT, SOMETIMES)},
+    {"time.create_s", ROW(create, REAL, ALWAYS)},
+    {"time.ask_s", ROW(ask, REAL, SOMETIMES)},
+    {"time.first_analysis_s", ROW(first_analysis, REAL, SOMETIMES)},
+    {"time.analysis_s", ROW(analysis, REAL, ALWAYS)},
+    {"time.update_s", ROW(update, REAL, ALWAYS)},
+    {"time.latency_s", ROW(latency, REAL, SOMETIMES)},
+    {"time.solve_s.min", ROW(fastest, REAL, ALWAYS)},
+    {"time.solve_s.median", ROW(median, REAL, ALWAYS)},
+    {"time.repeats", ROW(repeats, WHOLE, SOMETIMES)},
+    {"bytes", ROW(bytes, WHOLE, SOMETIMES)},
+    {"bound_s", ROW(bound, REAL, ALWAYS)},
+    {"gbs", ROW(gbs, REAL, SOMETIMES)},
+    {"backward_error.componentwise", ROW(componentwise, REAL, SOMETIMES)},
+    {"backward_error.normwise", ROW(normwise, REAL, SOMETIMES)},
+    {"backward_error.columns", ROW(checked, WHOLE, SOMETIMES)},
+    {"wrong", ROW(wrong, FLAG, ALWAYS)},
+    {"memory.matrix", ROW(matrix_bytes, COUNT, ALWAYS)},
+    {"memory.plan", ROW(plan_bytes, COUNT, ALWAYS)},
+    {"memory.vectors", ROW(vector_bytes, COUNT, ALWAYS)},
+    {"memory.total", ROW(matrix_bytes, COUNT, NEVER)}, /* their sum */
+    {"memory.analysis_peak", ROW(analysis_peak, COUNT, SOMETIMES)},
+    {"memory.process_peak", ROW(process_peak, COUNT, SOMETIMES)},
+    {"reason", ROW(reason, TEXT, SOMETIMES)},
+    {0}};
+
+/* ---- Writing ---- */
+
+static void write_number(FILE *stream, const field *f, double value) {
+  if (!isfinite(value))
+    fprintf(stream, "null");
+  else
+    fprintf(stream, f->kind == REAL ? "%.6g" : "%.0f", value);
 }
 
-static json_t *origin(const char *suite) {
-  const bench_machine *m = bench_machine_look();
-  return json_pack("{s:s, s:b, s:s, s:{s:s, s:i, s:f, s:s, s:s}, s:s, s:s}", "commit", m->commit,
-                   "dirty", m->dirty, "date", m->date, "machine", "cpu", m->cpu, "cores", m->cores,
-                   "load", m->load, "os", m->os, "compiler", m->compiler, "trireme", trs_version(),
-                   "suite", suite);
-}
-
-static json_t *identity(const bench_row *r) {
-  return json_pack("{s:s, s:s, s:I, s:I, s:I, s:o, s:o, s:s, s:s, s:I, s:s, s:I}", "matrix",
-                   r->matrix, "uplo", r->upper ? "upper" : "lower", "n", (json_int_t)r->n, "nnz",
-                   (json_int_t)r->nnz, "levels", (json_int_t)r->levels, "parallelism",
-                   real(r->parallelism), "dependency", real(r->dependency), "method", r->method,
-                   "chosen", r->chosen, "threads", (json_int_t)r->threads, "scalar", r->scalar,
-                   "nrhs", (json_int_t)r->nrhs);
-}
-
-static json_t *times(const bench_row *r) {
-  return json_pack("{s:{s:o, s:o, s:o, s:{s:o, s:o}, s:I}, s:I, s:o, s:o}", "time", "create_s",
-                   real(r->create), "analysis_s", real(r->analysis), "update_s", real(r->update),
-                   "solve_s", "min", real(r->fastest), "median", real(r->median), "repeats",
-                   (json_int_t)r->repeats, "bytes", (json_int_t)r->bytes, "bound_s", real(r->bound),
-                   "gbs", real(r->gbs));
-}
-
-static json_t *findings(const bench_row *r) {
-  double plan = isnan(r->plan_bytes) ? 0 : r->plan_bytes;
-  return json_pack("{s:{s:o, s:o}, s:b, s:{s:o, s:o, s:o, s:o, s:o, s:o}, s:s}", "backward_error",
-                   "componentwise", real(r->componentwise), "normwise", real(r->normwise), "wrong",
-                   r->wrong, "memory", "matrix", whole(r->matrix_bytes), "plan",
-                   whole(r->plan_bytes), "vectors", whole(r->vector_bytes), "total",
-                   whole(r->matrix_bytes + plan + r->vector_bytes), "analysis_peak",
-                   whole(r->analysis_peak), "process_peak", whole(r->process_peak), "reason",
-                   r->reason);
-}
-
-void bench_row_write(FILE *stream, const char *suite, const bench_row *row) {
-  json_t *line = origin(suite), *part[] = {identity(row), times(row), findings(row)};
-  for (int i = 0; i < 3; i++) {
-    json_object_update(line, part[i]);
-    json_decref(part[i]);
+static void write_value(FILE *stream, const field *f, const void *of) {
+  const char *at = (const char *)of + f->offset;
+  switch (f->kind) {
+    case TEXT:
+      bench_json_text(stream, at);
+      break;
+    case FLAG:
+      fprintf(stream, *(const bool *)at ? "true" : "false");
+      break;
+    case WHOLE:
+      fprintf(
+          stream, "%lld",
+          f->size == sizeof(int) ? (long long)*(const int *)at : (long long)*(const int64_t *)at);
+      break;
+    case REAL:
+    case COUNT:
+      write_number(stream, f, *(const double *)at);
   }
-  json_dumpf(line, stream, JSON_COMPACT | JSON_REAL_PRECISION(6));
-  json_decref(line);
-  fputc('\n', stream);
+}
+
+static const char *write_fields(FILE *stream, const field *fields, const void *of,
+                                const char *before) {
+  for (const field *f = fields; f->path; f++) {
+    bench_json_key(stream, before, f->path);
+    if (!strcmp(f->path, "uplo")) {
+      bench_json_text(stream, ((const bench_row *)of)->upper ? "upper" : "lower");
+    } else if (!strcmp(f->path, "memory.total")) {
+      const bench_row *r = of;
+      double plan = isnan(r->plan_bytes) ? 0 : r->plan_bytes;
+      write_number(stream, f, r->matrix_bytes + plan + r->vector_bytes);
+    } else {
+      write_value(stream, f, of);
+    }
+    before = f->path;
+  }
+  return before;
+}
+
+void bench_row_write(FILE *stream, const bench_row *row) {
+  fputc('{', stream);
+  const char *before = write_fields(stream, of_machine, bench_machine_look(), "");
+  bench_json_key(stream, before, "trireme");
+  bench_json_text(stream, trs_version());
+  before = write_fields(stream, of_row, row, "trireme");
+  bench_json_end(stream, before);
+  fprintf(stream, "}\n");
   fflush(stream); /* who waits, or breaks off, has what there is */
 }
 
-/* A number, or NAN for null. */
-static double number(const json_t *value) {
-  return json_is_number(value) ? json_number_value(value) : NAN;
+/* ---- Reading ---- */
+
+typedef struct reading {
+  bench_row row;
+  bool found[sizeof of_row / sizeof *of_row];
+  char error[128];
+} reading;
+
+static const char *refuse(reading *r, const field *f, const char *expected) {
+  snprintf(r->error, sizeof r->error, "%s is not %s", f->path, expected);
+  return r->error;
 }
 
-static bool unpack(bench_row *r, json_t *line, json_error_t *error) {
-  const char *matrix, *uplo, *method, *scalar, *reason = "", *chosen = "";
-  json_t *analysis, *create, *update, *plan, *bound;
-  json_int_t n, nnz, levels, threads, nrhs;
-  int wrong;
-  if (json_unpack_ex(line, error, 0,
-                     "{s:s, s:s, s:I, s:I, s:I, s:F, s:s, s?s, s:I, s:s, s:I,"
-                     " s:{s:o, s:o, s:o, s:{s:F, s:F}}, s:o, s:b, s:{s:F, s:o, s:F}, s?s}",
-                     "matrix", &matrix, "uplo", &uplo, "n", &n, "nnz", &nnz, "levels", &levels,
-                     "parallelism", &r->parallelism, "method", &method, "chosen", &chosen,
-                     "threads", &threads, "scalar", &scalar, "nrhs", &nrhs, "time", "create_s",
-                     &create, "analysis_s", &analysis, "update_s", &update, "solve_s", "min",
-                     &r->fastest, "median", &r->median, "bound_s", &bound, "wrong", &wrong,
-                     "memory", "matrix", &r->matrix_bytes, "plan", &plan, "vectors",
-                     &r->vector_bytes, "reason", &reason))
-    return false;
-  snprintf(r->matrix, sizeof r->matrix, "%s", matrix);
-  snprintf(r->method, sizeof r->method, "%s", method);
-  snprintf(r->chosen, sizeof r->chosen, "%s", chosen);
-  snprintf(r->scalar, sizeof r->scalar, "%s", scalar);
-  snprintf(r->reason, sizeof r->reason, "%s", reason);
-  r->upper = !strcmp(uplo, "upper");
-  r->wrong = wrong;
-  r->n = n, r->nnz = nnz, r->levels = levels, r->threads = threads, r->nrhs = nrhs;
-  r->create = number(create), r->analysis = number(analysis), r->update = number(update);
-  r->plan_bytes = number(plan), r->bound = number(bound);
-  return true;
+static const char *put_text(reading *r, const field *f, const bench_json_value *value) {
+  if (value->kind != BENCH_JSON_TEXT) return refuse(r, f, "a text");
+  if (!strcmp(f->path, "uplo"))
+    r->row.upper = !strcmp(value->text, "upper");
+  else
+    snprintf((char *)&r->row + f->offset, f->size, "%s", value->text);
+  return NULL;
+}
+
+static const char *put_number(reading *r, const field *f, const bench_json_value *value) {
+  char *at = (char *)&r->row + f->offset;
+  bool null = value->kind == BENCH_JSON_NULL && f->kind != WHOLE;
+  if (value->kind != BENCH_JSON_NUMBER && !null) return refuse(r, f, "a number");
+  if (f->kind == WHOLE)
+    *(int64_t *)at = (int64_t)value->number;
+  else
+    *(double *)at = null ? NAN : value->number;
+  return NULL;
+}
+
+static const char *put(void *user, const char *path, const bench_json_value *value) {
+  reading *r = user;
+  for (const field *f = of_row; f->path; f++) {
+    if (strcmp(f->path, path) != 0 || f->need == NEVER) continue;
+    r->found[f - of_row] = true;
+    if (f->kind == TEXT) return put_text(r, f, value);
+    if (f->kind != FLAG) return put_number(r, f, value);
+    if (value->kind != BENCH_JSON_BOOL) return refuse(r, f, "true or false");
+    *(bool *)((char *)&r->row + f->offset) = value->number != 0;
+    return NULL;
+  }
+  return NULL;
 }
 
 static int read_line(bench_rows *rows, const char *path, int64_t number_of_line, const char *text) {
-  json_error_t error;
-  bench_row row = {0};
-  json_t *line = json_loads(text, 0, &error);
-  bool good = line && unpack(&row, line, &error);
-  json_decref(line);
-  if (good) return bench_rows_add(rows, &row);
+  reading r = {.row = bench_row_empty()};
+  const char *error = bench_json_walk(text, &r, put);
+  for (const field *f = of_row; f->path && !error; f++)
+    if (f->need == ALWAYS && !r.found[f - of_row]) {
+      snprintf(r.error, sizeof r.error, "%s is missing", f->path);
+      error = r.error;
+    }
+  if (!error) return bench_rows_add(rows, &r.row);
   return leave(LEAVE_INPUT, trs_status_name(TRS_ERROR_FORMAT), -1,
                "%s:%lld: %s; expected: one result of trireme bench a line", path,
-               (long long)number_of_line, error.text);
+               (long long)number_of_line, error);
 }
 
 int bench_rows_read(bench_rows *rows, const char *path) {
@@ -162,17 +294,3 @@ int bench_rows_read(bench_rows *rows, const char *path) {
   fclose(file);
   return code;
 }
-
-#else
-
-bool bench_json_available(void) { return false; }
-void bench_row_write(FILE *stream, const char *suite, const bench_row *row) {
-  (void)stream, (void)suite, (void)row;
-}
-int bench_rows_read(bench_rows *rows, const char *path) {
-  *rows = (bench_rows){0};
-  (void)path;
-  return LEAVE_UNAVAILABLE;
-}
-
-#endif

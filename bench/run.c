@@ -24,8 +24,7 @@ static void tick(const char *name, double done) {
   progress_show(NULL, name, now.begin + now.span * done);
 }
 
-/* A line beside the results, which may be going to standard output. */
-static void notice(const char *entry, const char *text) {
+void bench_notice(const char *entry, const char *text) {
   progress_end();
   fflush(stdout);
   fprintf(stderr, "trireme: bench: skipped %s: %s\n", entry, text);
@@ -38,28 +37,60 @@ static void warn_of_load(void) {
     fprintf(stderr, "trireme: bench: the load is %.1f before the run: times will be off\n", load);
 }
 
+static bool on_gpu(const run_state *run) { return run->set->device >= 0; }
+
 /* The rows from first on, to the file, to standard output, and as a line of the table. */
 static void publish(run_state *run, int64_t first) {
   progress_end();
   for (int64_t i = first; i < run->rows.count; i++) {
-    run->wrong += run->rows.row[i].wrong;
-    if (run->out) bench_row_write(run->out, run->suite.name, &run->rows.row[i]);
-    if (run->set->json) bench_row_write(stdout, run->suite.name, &run->rows.row[i]);
+    bench_row *row = &run->rows.row[i];
+    run->wrong += row->wrong;
+    snprintf(row->suite, sizeof row->suite, "%s", run->suite.name);
+    if (run->out) bench_row_write(run->out, row);
+    if (run->set->json) bench_row_write(stdout, row);
   }
-  if (!run->set->json && run->rows.count > first) bench_live_line(&run->rows, first);
+  if (run->set->json || run->rows.count == first) return;
+  if (on_gpu(run))
+    bench_gpu_live_line(&run->runners, &run->rows, first);
+  else
+    bench_live_line(&run->rows, first);
+}
+
+static int run_on_gpu(run_state *run, const bench_system *system) {
+  const bench_settings *set = run->set;
+  bench_gpu gpu;
+  int code = bench_gpu_open(&gpu, run->runners.gpu, system, set);
+  for (int k = 0; k < set->nrhs.count && code < 0; k++) {
+    int64_t first = run->rows.count;
+    code =
+        bench_measure_gpu(&run->rows, &run->runners, &gpu, set->nrhs.value[k], set->seconds, tick);
+    publish(run, first);
+  }
+  bench_gpu_close(&gpu);
+  return code;
+}
+
+static int run_on_cpu(run_state *run, bench_system *system) {
+  const bench_settings *set = run->set;
+  int code = -1;
+  for (int k = 0; k < set->nrhs.count && code < 0; k++) {
+    int64_t first = run->rows.count;
+    system->nrhs = set->nrhs.value[k];
+    code = bench_measure(&run->rows, &run->runners, system, set->seconds, tick);
+    publish(run, first);
+  }
+  return code;
 }
 
 static int run_triangle(run_state *run, const char *entry, const bench_source *source,
                         trs_uplo uplo) {
-  bench_system system = {.name = entry, .nrhs = run->set->nrhs ? run->set->nrhs : 1};
-  int64_t first = run->rows.count;
+  bench_system system = {.name = entry, .nrhs = 1};
   int code = bench_system_take(&system, source, uplo) ? leave_library(entry) : -1;
   bool diagonal = code < 0 && !system.info.nlower && !system.info.nupper;
-  if (diagonal) notice(entry, uplo == TRS_LOWER ? "L is a diagonal" : "U is a diagonal");
+  if (diagonal) bench_notice(entry, uplo == TRS_LOWER ? "L is a diagonal" : "U is a diagonal");
   if (code < 0 && !diagonal)
-    code = bench_measure(&run->rows, &run->runners, &system, run->set->seconds, tick);
+    code = on_gpu(run) ? run_on_gpu(run, &system) : run_on_cpu(run, &system);
   bench_system_free(&system);
-  publish(run, first);
   return code;
 }
 
@@ -70,7 +101,7 @@ static void run_entry(run_state *run, int64_t at) {
   bench_source source;
   int code = bench_source_open(&source, entry, skipped, sizeof skipped) ? leave_library(entry) : -1;
   if (*skipped) {
-    notice(entry, skipped);
+    bench_notice(entry, skipped);
     run->skipped++;
   }
   for (int u = 0; u < 2 && code < 0 && !*skipped; u++) {
@@ -84,11 +115,23 @@ static void run_entry(run_state *run, int64_t at) {
   if (code > run->worst) run->worst = code;
 }
 
-static int finish(run_state *run) {
+static int sum_up(run_state *run) {
   bench_groups groups = {0};
-  int code = bench_groups_make(&groups, &run->rows);
-  if (code < 0 && !run->set->json && groups.count) bench_means_print(&groups, false);
+  bool gpu = on_gpu(run);
+  int code = bench_groups_make(&groups, &run->rows, gpu);
+  if (code < 0 && !run->set->json && groups.count) {
+    if (gpu)
+      bench_gpu_means(&groups, false);
+    else
+      bench_means_print(&groups, false);
+  }
+  if (code < 0 && run->set->svg && groups.count) code = bench_draw(&groups, gpu, run->set->svg);
   free(groups.group);
+  return code;
+}
+
+static int finish(run_state *run) {
+  int code = sum_up(run);
   if (run->skipped || run->failed)
     fprintf(stderr, "trireme: bench: %lld of %lld matrices skipped, %lld failed\n",
             (long long)run->skipped, (long long)run->suite.count, (long long)run->failed);
@@ -100,35 +143,36 @@ static int finish(run_state *run) {
   return run->worst;
 }
 
-static int open_out(run_state *run) {
-  if (!run->set->out) return -1;
-  run->out = fopen(run->set->out, "w");
-  if (run->out) return -1;
+int bench_out_open(FILE **out, const bench_settings *set) {
+  *out = set->out ? fopen(set->out, "w") : NULL;
+  if (*out || !set->out) return -1;
   return leave(LEAVE_INPUT, trs_status_name(TRS_ERROR_FILE), -1, "%s: cannot be written: %s",
-               run->set->out, strerror(errno));
+               set->out, strerror(errno));
 }
 
-static int close_out(run_state *run, int code) {
-  if (!run->out) return code;
-  bool failed = ferror(run->out);
-  failed |= fclose(run->out) != 0;
+int bench_out_close(FILE *out, const bench_settings *set, int code) {
+  if (!out) return code;
+  bool failed = ferror(out);
+  failed |= fclose(out) != 0;
   if (!failed || code > LEAVE_NUMERICAL) return code;
   return leave(LEAVE_INPUT, trs_status_name(TRS_ERROR_FILE), -1, "%s: could not be written whole",
-               run->set->out);
+               set->out);
 }
 
 int bench_run(const bench_settings *set) {
   run_state run = {.set = set};
-  int code = bench_suite_read(&run.suite, set->suite ? set->suite : "cpu");
+  const char *usual = set->device < 0 ? "cpu" : "gpu";
+  int code = bench_suite_read(&run.suite, set->suite ? set->suite : usual);
   if (code < 0) code = bench_runners_open(&run.runners, set);
-  if (code < 0) code = open_out(&run);
+  if (code < 0) code = bench_out_open(&run.out, set);
   if (code < 0) {
-    warn_of_load();
+    if (set->device < 0) warn_of_load();
     progress_begin();
-    if (!set->json) bench_live_head(&run.runners);
+    if (!set->json && set->device < 0) bench_live_head(&run.runners);
+    if (!set->json && set->device >= 0) bench_gpu_live_head(&run.runners);
     for (int64_t i = 0; i < run.suite.count; i++) run_entry(&run, i);
     progress_end();
-    code = close_out(&run, finish(&run));
+    code = bench_out_close(run.out, set, finish(&run));
   }
   bench_runners_close(&run.runners);
   bench_suite_free(&run.suite);

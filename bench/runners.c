@@ -1,4 +1,4 @@
-/* runners.c - who is timed: --methods on --threads, then the peers. */
+/* runners.c - who is timed: --methods, on --threads or on the GPU, then the peers. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -6,13 +6,10 @@
 #include "command.h"
 #include "output.h"
 
-enum { MOST_COUNTS = 16 };
+static const char CUSPARSE[] = "cusparse";
 
-typedef struct thread_counts {
-  int value[MOST_COUNTS], count, most;
-} thread_counts;
-
-static bool is_method(const char *name, size_t length) {
+bool bench_is_method(const char *name) {
+  size_t length = strcspn(name, ":");
   if (length == 4 && !strncmp(name, "auto", 4)) return true;
   for (const char *line = trs_method_list(); *line; line += line[strcspn(line, "\n")] != 0) {
     if (strcspn(line, " \n") == length && !strncmp(line, name, length)) return true;
@@ -21,77 +18,155 @@ static bool is_method(const char *name, size_t length) {
   return false;
 }
 
-/* serial has one thread; auto gets the most, once; the rest every count. */
-static int add(bench_runners *all, const char *name, size_t length, int threads, bool peer) {
-  if (all->count == BENCH_MOST_RUNNERS)
-    return leave_usage("bench", "at most %d methods times thread counts", BENCH_MOST_RUNNERS);
-  bench_runner *r = &all->runner[all->count];
-  char where[32] = "serial";
-  *r = (bench_runner){.threads = threads};
-  snprintf(r->method, sizeof r->method, "%.*s", (int)length, name);
-  if (threads > 1) snprintf(where, sizeof where, "threads:%d", threads);
-  if (!peer && strcmp(r->method, "serial") && strcmp(r->method, "auto"))
-    snprintf(where, sizeof where, "threads:%d", threads);
-  if (!peer && trs_context_create(&r->ctx, where)) return leave_library("--threads");
-  all->count++;
-  return -1;
+static int leave_unknown(const char *name) {
+  return leave_usage("bench", "--methods: '%s' is neither auto nor in 'trireme methods'", name);
 }
 
-static int add_method(bench_runners *all, const char *name, size_t length,
-                      const thread_counts *threads) {
-  if (!is_method(name, length))
-    return leave_usage("bench", "--methods: '%.*s' is neither auto nor in 'trireme methods'",
-                       (int)length, name);
-  if (length == 6 && !strncmp(name, "serial", 6)) return add(all, name, length, 1, false);
-  if (length == 4 && !strncmp(name, "auto", 4)) return add(all, name, length, threads->most, false);
-  int code = -1;
-  for (int t = 0; code < 0 && t < threads->count; t++)
-    code = add(all, name, length, threads->value[t], false);
-  return code;
-}
-
-static int parse_threads(thread_counts *threads, const char *list) {
-  for (const char *at = list; at && *at; at += strcspn(at, ","), at += *at == ',') {
-    char *end;
-    long value = strtol(at, &end, 10);
-    if (end == at || (*end && *end != ',') || value < 1 || value > 1024 ||
-        threads->count == MOST_COUNTS)
-      return leave_usage("bench",
-                         "--threads takes up to %d numbers from 1 to 1024, such as 1,2,4, "
-                         "not '%s'",
-                         MOST_COUNTS, list);
-    threads->value[threads->count++] = (int)value;
+/* The next runner, or NULL: there is no room for more. */
+static bench_runner *add(bench_runners *all, const char *name, int threads) {
+  if (all->count == BENCH_MOST_RUNNERS) {
+    (void)leave_usage("bench", "at most %d methods times thread counts", BENCH_MOST_RUNNERS);
+    return NULL;
   }
-  if (!threads->count) threads->value[threads->count++] = bench_machine_look()->cores;
-  for (int t = 0; t < threads->count; t++)
-    if (threads->value[t] > threads->most) threads->most = threads->value[t];
+  bench_runner *r = &all->runner[all->count++];
+  *r = (bench_runner){.threads = threads};
+  snprintf(r->method, sizeof r->method, "%s", name);
+  snprintf(r->asked, sizeof r->asked, "%s", name);
+  return r;
+}
+
+/* The methods of --methods one by one; a comma before "key=value" belongs to the method's
+ * parameters.  False at the end of the list. */
+static bool next_method(const char **list, char *name, size_t size) {
+  size_t used = 0;
+  *name = 0;
+  while (**list) {
+    size_t length = strcspn(*list, ",");
+    bool value = memchr(*list, '=', length) && !memchr(*list, ':', length);
+    if (used && !value) break;
+    if (used + length + 2 > size) length = size - used - 2;
+    used += (size_t)snprintf(name + used, size - used, used ? ",%.*s" : "%.*s", (int)length, *list);
+    *list += strcspn(*list, ",");
+    *list += **list == ',';
+  }
+  return used > 0;
+}
+
+/* ---- On the CPU ---- */
+
+/* serial has one thread; auto gets the most, once; the rest every count. */
+static int add_on_threads(bench_runners *all, const char *name, int threads) {
+  char where[32] = "serial";
+  bool alone = !strcmp(name, "serial") || (!strcmp(name, "auto") && threads == 1);
+  if (!alone) snprintf(where, sizeof where, "threads:%d", threads);
+  bench_runner *r = add(all, name, threads);
+  if (!r) return LEAVE_USAGE;
+  return trs_context_create(&r->ctx, where) ? leave_library("--threads") : -1;
+}
+
+static int add_method(bench_runners *all, const char *name, const bench_counts *threads) {
+  int code = -1;
+  if (!bench_is_method(name)) return leave_unknown(name);
+  if (!strcmp(name, "serial")) return add_on_threads(all, name, 1);
+  if (!strcmp(name, "auto")) return add_on_threads(all, name, (int)threads->most);
+  for (int t = 0; code < 0 && t < threads->count; t++)
+    code = add_on_threads(all, name, (int)threads->value[t]);
+  return code;
+}
+
+static int add_mkl(bench_runners *all, const bench_counts *threads) {
+  const char *missing = bench_mkl_load();
+  if (missing) {
+    fprintf(stderr, "trireme: bench: without oneMKL: %s\n", missing);
+    return -1;
+  }
+  if (!add(all, "mkl", 1)) return LEAVE_USAGE;
+  return threads->most == 1 || add(all, "mkl", (int)threads->most) ? -1 : LEAVE_USAGE;
+}
+
+static int open_on_cpu(bench_runners *all, const bench_settings *set) {
+  enum { MOST_THREADS = 1024 };
+  const char *names = set->methods ? set->methods : "serial,threads,auto";
+  char name[64];
+  bench_counts threads;
+  int code = bench_counts_parse(&threads, "threads", set->threads, MOST_THREADS);
+  if (code < 0 && !threads.count)
+    threads = (bench_counts){{bench_machine_look()->cores}, bench_machine_look()->cores, 1};
+  while (code < 0 && next_method(&names, name, sizeof name)) code = add_method(all, name, &threads);
+  return code < 0 && !set->peer ? add_mkl(all, &threads) : code;
+}
+
+/* ---- On a GPU ---- */
+
+static int add_on_gpu(bench_runners *all, const bench_settings *set, const char *name) {
+  char where[32];
+  bench_runner *r = add(all, name, 1);
+  if (!r) return LEAVE_USAGE;
+  if (!strcmp(name, CUSPARSE)) return -1;
+  if (!bench_is_method(name)) return leave_unknown(name);
+  snprintf(where, sizeof where, "cuda:%d", set->device);
+  if (!all->gpu && trs_context_create(&all->gpu, where)) return leave_library("--backend");
+  r->ctx = all->gpu;
+  r->tune = set->tune;
   return -1;
 }
 
-static int add_peers(bench_runners *all, const bench_settings *set, const thread_counts *threads) {
-  if (set->peer) return -1;
-  const char *missing = bench_mkl_load();
-  if (missing) fprintf(stderr, "trireme: bench: without oneMKL: %s\n", missing);
-  int code = missing ? -1 : add(all, "mkl", 3, 1, true);
-  if (!missing && code < 0 && threads->most > 1) code = add(all, "mkl", 3, threads->most, true);
-  return code;
+/* The engine with values stored as floats. */
+static int add_narrow(bench_runners *all, const bench_settings *set) {
+  int code = add_on_gpu(all, set, bench_is_method("engine") ? "engine" : "auto");
+  if (code >= 0) return code;
+  bench_runner *r = &all->runner[all->count - 1];
+  snprintf(r->method, sizeof r->method, "engine+f32");
+  r->store = TRS_STORE_FLOAT;
+  return -1;
+}
+
+/* cuSPARSE where it is wanted: a run without it goes on where others are to be timed. */
+static int load_peer(bench_runners *all) {
+  int kept = 0;
+  const char *missing = bench_cusparse_load();
+  if (!missing) return -1;
+  for (int i = 0; i < all->count; i++)
+    if (all->runner[i].ctx) all->runner[kept++] = all->runner[i];
+  all->count = kept;
+  if (!kept)
+    return leave(LEAVE_UNAVAILABLE, trs_status_name(TRS_ERROR_UNSUPPORTED), -1, "cuSPARSE: %s",
+                 missing);
+  fprintf(stderr, "trireme: bench: without cuSPARSE: %s\n", missing);
+  return -1;
+}
+
+static bool has_peer(const bench_runners *all) {
+  for (int i = 0; i < all->count; i++)
+    if (!all->runner[i].ctx) return true;
+  return false;
+}
+
+static int open_on_gpu(bench_runners *all, const bench_settings *set) {
+  const char *names = set->methods ? set->methods : "auto";
+  char name[64];
+  int code = -1;
+  while (code < 0 && next_method(&names, name, sizeof name)) code = add_on_gpu(all, set, name);
+  if (code < 0 && set->store) code = add_narrow(all, set);
+  if (code < 0 && !set->peer && !has_peer(all)) code = add_on_gpu(all, set, CUSPARSE);
+  if (code >= 0) return code;
+  const char *missing = bench_cuda_load(set->device);
+  if (missing)
+    return leave(LEAVE_UNAVAILABLE, trs_status_name(TRS_ERROR_UNSUPPORTED), -1,
+                 "the CUDA runtime: %s", missing);
+  bench_machine_note_gpu(bench_cuda_device());
+  return has_peer(all) ? load_peer(all) : -1;
 }
 
 int bench_runners_open(bench_runners *all, const bench_settings *set) {
-  const char *names = set->methods ? set->methods : "serial,threads,auto";
-  thread_counts threads = {0};
   *all = (bench_runners){.runner = calloc(BENCH_MOST_RUNNERS, sizeof *all->runner)};
   if (!all->runner) return leave_memory(BENCH_MOST_RUNNERS * sizeof *all->runner, "the timings");
-  int code = parse_threads(&threads, set->threads);
-  while (code < 0 && *names) {
-    size_t length = strcspn(names, ",");
-    code = add_method(all, names, length, &threads);
-    names += length + (names[length] == ',');
-  }
-  return code < 0 ? add_peers(all, set, &threads) : code;
+  return set->device < 0 ? open_on_cpu(all, set) : open_on_gpu(all, set);
 }
 
 void bench_runners_close(bench_runners *all) {
-  for (int i = 0; i < all->count; i++) trs_context_destroy(all->runner[i].ctx);
+  for (int i = 0; i < all->count; i++)
+    if (all->runner[i].ctx != all->gpu) trs_context_destroy(all->runner[i].ctx);
+  trs_context_destroy(all->gpu);
   free(all->runner);
 }

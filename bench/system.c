@@ -2,7 +2,9 @@
  *   gen:...                     a generated matrix
  *   file:NAME                   a file in the folder TRIREME_MATRICES; file:/PATH, any file
  *   factor:KIND[:ORDER]:ENTRY   L and U of that entry; KIND lu ilu0 ic0 triangle, ORDER nd amd
- * natural Of matrices both triangles are taken, diagonals added where they are missing. */
+ *                               natural
+ * Of matrices both triangles are taken, diagonals added where they are missing.  Where the folder
+ * TRIREME_FACTORS has a file of L + U's pattern (bench/make_factors), it stands for the factors. */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -20,6 +22,18 @@ static int take_word(const char **text, const char *const words[], int count) {
   return -1;
 }
 
+/* A file that is not there may be there unpacked. */
+static bool find_file(char *path) {
+  static const char ending[] = ".gz";
+  size_t length = strlen(path), tail = sizeof ending - 1;
+  if (!access(path, F_OK)) return true;
+  if (length <= tail || strcmp(path + length - tail, ending) != 0) return false;
+  path[length - tail] = 0;
+  if (!access(path, F_OK)) return true;
+  path[length - tail] = ending[0];
+  return false;
+}
+
 static trs_status read_matrix(trs_matrix **A, const char *entry, char *skipped, size_t size) {
   static const trs_scalar scalar = TRS_DOUBLE;
   const char *folder = getenv("TRIREME_MATRICES");
@@ -33,11 +47,28 @@ static trs_status read_matrix(trs_matrix **A, const char *entry, char *skipped, 
     snprintf(path, sizeof path, "%s/%s", folder, entry + 5);
   else
     snprintf(path, sizeof path, "%s", file ? entry + 5 : entry);
-  if (file && access(path, F_OK)) {
+  if (file && !find_file(path)) {
     snprintf(skipped, size, "there is no file %s", path);
     return TRS_SUCCESS;
   }
   return trs_matrix_read(A, path, &(trs_read_options){.scalar = &scalar});
+}
+
+/* "factor:lu:nd:gen:poisson2d5:500" is lu-nd-gen-poisson2d5-500.mtx, or that compressed. */
+static bool find_pattern(char *path, size_t size, const char *entry) {
+  static const char kind[] = "factor:";
+  static const char *const endings[] = {".mtx", ".mtx.gz", ".mtx.zst"};
+  const char *folder = getenv("TRIREME_FACTORS");
+  char name[256];
+  if (!folder || !*folder || strncmp(entry, kind, sizeof kind - 1) != 0) return false;
+  snprintf(name, sizeof name, "%s", entry + sizeof kind - 1);
+  for (char *c = name; *c; c++)
+    if (strchr(":,/", *c)) *c = '-';
+  for (int k = 0; k < 3; k++) {
+    snprintf(path, size, "%s/%s%s", folder, name, endings[k]);
+    if (!access(path, F_OK)) return true;
+  }
+  return false;
 }
 
 /* What this build was made without is no failure of a benchmark. */
@@ -51,8 +82,16 @@ trs_status bench_source_open(bench_source *source, const char *entry, char *skip
   static const char *const factor[] = {"factor"},
                            *const kinds[] = {"lu", "ilu0", "ic0", "triangle"},
                            *const orders[] = {"nd", "amd", "natural"};
+  char pattern[1024];
   *source = (bench_source){0};
   *skipped = 0;
+  source->drawn = find_pattern(pattern, sizeof pattern, entry);
+  if (source->drawn) {
+    static const trs_scalar scalar = TRS_DOUBLE;
+    trs_status status =
+        trs_matrix_read(&source->A, pattern, &(trs_read_options){.scalar = &scalar});
+    return forgive(status, skipped, size);
+  }
   int kind = take_word(&entry, factor, 1) < 0 ? -1 : take_word(&entry, kinds, 4);
   int order = kind < 0 ? -1 : take_word(&entry, orders, 3);
   trs_status status = read_matrix(&source->A, entry, skipped, size);
@@ -75,6 +114,7 @@ void bench_source_close(bench_source *source) {
 trs_status bench_system_take(bench_system *system, const bench_source *source, trs_uplo uplo) {
   trs_status status = TRS_SUCCESS;
   system->uplo = uplo;
+  system->drawn = source->drawn;
   system->diag = TRS_NONUNIT;
   system->cut = NULL;
   if (source->F) {

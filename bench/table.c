@@ -1,28 +1,33 @@
 /* table.c - a line a system: while a run goes on, and from a file, as Markdown and as a chart. */
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "bench.h"
 #include "command.h"
 #include "output.h"
 
-/* Milliseconds in four digits. */
-static short_text milliseconds(const bench_row *row) {
+short_text bench_milliseconds(double seconds) {
   short_text t = {"-"};
-  if (!row) return t;
-  double ms = 1e3 * row->fastest;
-  snprintf(t.s, sizeof t.s, "%.*f%s",
-           ms < 1     ? 4
-           : ms < 10  ? 3
-           : ms < 100 ? 2
-                      : 1,
-           ms, row->wrong ? "!" : "");
+  double ms = 1e3 * seconds;
+  int digits = ms < 1 ? 4 : ms < 10 ? 3 : ms < 100 ? 2 : 1;
+  if (isfinite(ms)) snprintf(t.s, sizeof t.s, "%.*f", digits, ms);
   return t;
 }
 
-static short_text ratio(double value) {
+/* Of the fastest solve; "!" marks a wrong answer. */
+static short_text milliseconds(const bench_row *row) {
+  short_text t = bench_milliseconds(row ? row->fastest : NAN);
+  size_t used = strlen(t.s);
+  if (row && row->wrong) snprintf(t.s + used, sizeof t.s - used, "!");
+  return t;
+}
+
+short_text bench_ratio(double value) {
   return isnan(value) ? (short_text){"-"} : human_times(value);
 }
+
+static short_text ratio(double value) { return bench_ratio(value); }
 
 /* ---- While a run goes on ---- */
 
@@ -51,7 +56,7 @@ void bench_live_line(const bench_rows *rows, int64_t first) {
   char label[25];
   bool wrong = false;
   bench_rows part = {.row = rows->row + first, .count = rows->count - first};
-  if (bench_groups_make(&groups, &part) >= 0) return;
+  if (bench_groups_make(&groups, &part, false) >= 0) return;
   const bench_group *g = groups.group;
   bench_label(label, sizeof label, g->first);
   printf("%-25s%7s", label, human_real(g->first->parallelism).s);
@@ -67,29 +72,29 @@ void bench_live_line(const bench_rows *rows, int64_t first) {
 
 /* ---- From a file ---- */
 
-static void print_head(const bool used[BENCH_COLUMNS], int64_t threads) {
+static void print_head(const bool used[BENCH_CPU_COLUMNS], int64_t threads) {
   char name[24];
   printf("| system | n | nnz | levels | parallelism |");
-  for (int c = 0; c < BENCH_COLUMNS; c++) {
+  for (int c = 0; c < BENCH_CPU_COLUMNS; c++) {
     bench_column_name(name, sizeof name, (bench_column)c, threads);
     if (used[c]) printf(" %s, ms |", name);
   }
   printf(
       " threads : serial | auto : serial | serial : mkl:1 | auto : best mkl | analysis of auto, "
       "solves |\n| --- | --: | --: | --: | --: |");
-  for (int c = 0; c < BENCH_COLUMNS; c++)
+  for (int c = 0; c < BENCH_CPU_COLUMNS; c++)
     if (used[c]) printf(" --: |");
   printf(" --: | --: | --: | --: | --: |\n");
 }
 
-static void print_group(const bench_group *g, const bool used[BENCH_COLUMNS]) {
+static void print_group(const bench_group *g, const bool used[BENCH_CPU_COLUMNS]) {
   char label[64];
   const bench_row *a = g->column[BENCH_AUTO], *s = g->column[BENCH_SERIAL];
   bench_label(label, sizeof label, g->first);
   printf("| %s | %s |", label, human_count(g->first->n).s);
   printf(" %s |", human_count(g->first->nnz).s);
   printf(" %s | %s |", human_count(g->first->levels).s, human_real(g->first->parallelism).s);
-  for (int c = 0; c < BENCH_COLUMNS; c++)
+  for (int c = 0; c < BENCH_CPU_COLUMNS; c++)
     if (used[c]) printf(" %s |", milliseconds(g->column[c]).s);
   printf(" %s | %s |", ratio(bench_gain(g, BENCH_THREADS, BENCH_SERIAL)).s,
          ratio(bench_gain(g, BENCH_AUTO, BENCH_SERIAL)).s);
@@ -99,9 +104,9 @@ static void print_group(const bench_group *g, const bool used[BENCH_COLUMNS]) {
 }
 
 static void print_markdown(const bench_groups *groups) {
-  bool used[BENCH_COLUMNS] = {0};
+  bool used[BENCH_CPU_COLUMNS] = {0};
   for (int64_t g = 0; g < groups->count; g++)
-    for (int c = 0; c < BENCH_COLUMNS; c++) used[c] |= groups->group[g].column[c] != NULL;
+    for (int c = 0; c < BENCH_CPU_COLUMNS; c++) used[c] |= groups->group[g].column[c] != NULL;
   print_head(used, groups->threads);
   for (int64_t g = 0; g < groups->count; g++) print_group(&groups->group[g], used);
   printf(
@@ -110,7 +115,7 @@ static void print_markdown(const bench_groups *groups) {
   bench_means_print(groups, true);
 }
 
-static int draw(const bench_groups *groups, const char *path) {
+static int draw_cpu(const bench_groups *groups, const char *path) {
   static const bench_column columns[] = {BENCH_THREADS, BENCH_AUTO, BENCH_MKL_ONE, BENCH_MKL_ALL};
   bench_chart chart = {.title = "Triangular solves, times as fast as serial",
                        .axis = "times as fast as one thread of Trireme, logarithmic",
@@ -133,14 +138,53 @@ static int draw(const bench_groups *groups, const char *path) {
   return code;
 }
 
+/* Beside the engine, what the bound would allow. */
+static int draw_gpu(const bench_groups *groups, const char *path) {
+  static const bench_column columns[] = {BENCH_ENGINE, BENCH_ENGINE_F32};
+  bench_chart chart = {.title = "Triangular solves on a GPU, times as fast as cuSPARSE",
+                       .axis = "times as fast as cuSPARSE, logarithmic",
+                       .series = 3,
+                       .name = {"engine", "engine, values as f32", "the bound"}};
+  int code = bench_chart_open(&chart, groups->count);
+  if (code >= 0) return code;
+  snprintf(chart.subtitle, sizeof chart.subtitle,
+           "%s, median of solves; L lower, U upper triangles; x8: 8 right-hand sides",
+           human_things(groups->count, "system", "systems").s);
+  for (int64_t g = 0; g < groups->count; g++) {
+    const bench_group *group = &groups->group[g];
+    const bench_row *peer = group->column[BENCH_CUSPARSE];
+    bench_label(chart.label[g], sizeof chart.label[g], group->first);
+    for (int c = 0; c < 2; c++)
+      chart.value[3 * g + c] = bench_gain(group, columns[c], BENCH_CUSPARSE);
+    if (peer && !peer->wrong) chart.value[3 * g + 2] = bench_row_seconds(peer) / peer->bound;
+  }
+  code = bench_chart_write(&chart, path);
+  bench_chart_close(&chart);
+  return code;
+}
+
+int bench_draw(const bench_groups *groups, bool gpu, const char *path) {
+  return gpu ? draw_gpu(groups, path) : draw_cpu(groups, path);
+}
+
+/* Where a file holds rows of both, they come one behind the other, and the GPU's are drawn. */
 int bench_table(const char *path, const char *svg) {
   bench_rows rows;
-  bench_groups groups = {0};
+  bench_groups groups[2] = {0};
   int code = bench_rows_read(&rows, path);
-  if (code < 0) code = bench_groups_make(&groups, &rows);
-  if (code < 0) print_markdown(&groups);
-  if (code < 0 && svg) code = draw(&groups, svg);
-  free(groups.group);
+  if (code < 0 && bench_l17_has(&rows)) {
+    bench_l17_report(&rows, true);
+    if (svg) code = bench_l17_draw(&rows, svg);
+    bench_rows_free(&rows);
+    return code < 0 ? LEAVE_SOLVED : code;
+  }
+  for (int gpu = 0; gpu < 2 && code < 0; gpu++)
+    code = bench_groups_make(&groups[gpu], &rows, gpu == 1);
+  if (code < 0 && groups[0].count) print_markdown(&groups[0]);
+  if (code < 0 && groups[1].count) bench_gpu_tables(&groups[1], &rows);
+  bool gpu = groups[1].count > 0;
+  if (code < 0 && svg) code = bench_draw(&groups[gpu], gpu, svg);
+  for (int k = 0; k < 2; k++) free(groups[k].group);
   bench_rows_free(&rows);
   return code < 0 ? LEAVE_SOLVED : code;
 }

@@ -1,6 +1,6 @@
-/* cmd_bench.c - trireme bench: times every method on a suite, and compares and tabulates results;
- * the work is done in bench/. */
-#include <math.h>
+/* cmd_bench.c - trireme bench: times every method on a suite, on the CPU or on a GPU, and compares
+ * and tabulates results; the work is done in bench/. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "bench.h"
@@ -23,7 +23,14 @@ static const option options[] = {
      .value = "LIST",
      .words = "@methods",
      .offset = FIELD(methods),
-     .help = "the methods to time (default serial,threads,auto)"},
+     .help = "the methods to time (default serial,threads,auto; on a GPU auto), with parameters "
+             "where they have some: syncfree-csc:warps=8"},
+    {.name = "backend",
+     .kind = OPTION_TEXT,
+     .value = "WHERE",
+     .words = "cpu|cuda",
+     .offset = FIELD(backend),
+     .help = "cpu (the default), cuda or cuda:N"},
     {.name = "threads",
      .kind = OPTION_TEXT,
      .value = "LIST",
@@ -41,19 +48,46 @@ static const option options[] = {
      .offset = FIELD(seconds),
      .minimum = 0,
      .maximum = 3600,
-     .help = "solve for about S seconds with each method (default 0.3), five times at least"},
+     .help = "solve for about S seconds with each method (default 0.3, on a GPU 0.05), five times "
+             "at least"},
     {.name = "nrhs",
-     .kind = OPTION_COUNT,
-     .value = "K",
-     .offset = FIELD(nrhs),
-     .minimum = 1,
-     .maximum = 4096,
-     .help = "right-hand sides in a solve (default 1)"},
+     .kind = OPTION_TEXT,
+     .value = "LIST",
+     .offset = FIELD(nrhs_list),
+     .help = "right-hand sides in a solve, such as 1,8,32 (default 1)"},
     {.name = "peer",
      .kind = OPTION_CHOICE,
      .words = "auto|none",
      .offset = FIELD(peer),
-     .help = "whether to time oneMKL too where it is found (default auto)"},
+     .help = "whether to time oneMKL, on a GPU cuSPARSE, too where it is found (default auto)"},
+    {.name = "scalar",
+     .kind = OPTION_CHOICE,
+     .words = "double|float",
+     .offset = FIELD(scalar),
+     .help = "GPU: the precision (default double)"},
+    {.name = "layout",
+     .kind = OPTION_CHOICE,
+     .words = "column|row",
+     .offset = FIELD(layout),
+     .help = "GPU: how several right-hand sides lie (default column)"},
+    {.name = "store",
+     .kind = OPTION_CHOICE,
+     .words = "same|f32",
+     .offset = FIELD(store),
+     .help = "GPU: f32 also times the engine with the matrix's values kept as floats"},
+    {.name = "tune",
+     .kind = OPTION_FLAG,
+     .offset = FIELD(tune),
+     .help = "GPU: let the engine time its candidates in the analysis"},
+    {.name = "suite",
+     .kind = OPTION_FILE,
+     .value = "SUITE",
+     .offset = FIELD(suite),
+     .help = "the suite, for 'trireme bench l17'"},
+    {.name = "markdown",
+     .kind = OPTION_FLAG,
+     .offset = FIELD(markdown),
+     .help = "l17: print the tables as Markdown"},
     {.name = "compare",
      .kind = OPTION_FILE,
      .value = "BEFORE.json",
@@ -68,7 +102,7 @@ static const option options[] = {
      .kind = OPTION_FILE,
      .value = "FILE",
      .offset = FIELD(svg),
-     .help = "with --compare or --table: draw them"},
+     .help = "draw the results; l17: FILE-rates.svg and four more"},
     {.name = "list",
      .kind = OPTION_FLAG,
      .offset = FIELD(list),
@@ -81,46 +115,80 @@ static const option options[] = {
 
 static const paragraph paragraphs[] = {
     {NULL,
-     "Times the solve methods on a suite of matrices: 'cpu' (the default) is the one that results "
-     "are published for, 'quick' takes seconds. SUITE may also be a file with one matrix a line, "
-     "or one matrix: gen:NAME:SIZE, file:NAME, or factor:KIND[:ORDER]:MATRIX for L and U of a "
-     "factorisation (KIND lu, ilu0, ic0 or triangle). Of matrices both triangles are taken, with "
-     "diagonal entries where they have none. Files that are not there are skipped, said and "
-     "counted."},
+     "Times the solve methods on a suite of matrices: 'cpu' (the default) and 'gpu' (that on a "
+     "GPU) are those that results are published for, 'quick' and 'gpu-quick' take seconds. SUITE "
+     "may also be a file with one matrix a line, or one matrix: gen:NAME:SIZE, file:NAME, or "
+     "factor:KIND[:ORDER]:MATRIX for L and U of a factorisation (KIND lu, ilu0, ic0 or triangle). "
+     "Of matrices both triangles are taken, with diagonal entries where they have none. Files "
+     "that are not there are skipped, said and counted."},
     {"Method",
-     "All methods see the same arrays and the same random right-hand side. Analyses are the best "
+     "All methods see the same arrays and the same random right-hand sides. Analyses are the best "
      "of three. Solves are timed in five rounds, every method in each, so that a machine that "
      "drifts does so for all; the table shows the fastest. The answer of the last round is put "
      "back into the system: where the backward error is not small, the result is marked WRONG, "
      "counts nowhere, and the exit code is 1."},
+    {"On a GPU",
+     "With --backend cuda everything lies in device memory, and cuSPARSE's SpSV and SpSM are the "
+     "peers. Solves are timed by events around batches of them, and the table shows the median; "
+     "latency_s is of one solve that the host waits for. The first analysis of a system is told "
+     "apart from the later ones, of which the better counts; cuSPARSE's question for its buffer's "
+     "size (ask_s) is not in its analysis, nor is allocating the buffer."},
+    {"L17",
+     "'trireme bench l17' reruns the measurements of L17's Figures 7 to 12 and Tables IV and V "
+     "beside cuSPARSE and the engine: rates of SpTRSV by warps a block, with scratchpad and "
+     "without, single and double, forward and backward; SpTRSM by both strategies and the "
+     "adaptive choice over 1 to 256 right-hand sides; the sweep over p; and analyses, also as "
+     "multiples of a solve."},
     {"Results",
-     "One JSON object a matrix, triangle, method and thread count, with commit, machine, time "
-     "{create_s, analysis_s, update_s, solve_s {min, median}, repeats}, bytes, bound_s, gbs, "
-     "backward_error, memory and reason. What does not apply is null. bench/peer_scipy.py adds "
-     "SciPy to such a file."},
+     "One JSON object a matrix, triangle, method, thread count and number of right-hand sides, "
+     "with commit, machine, time {create_s, analysis_s, update_s, solve_s {min, median}, "
+     "repeats}, bytes, bound_s, gbs, backward_error, memory and reason. What does not apply is "
+     "null. bench/peer_scipy.py adds SciPy to such a file of a CPU."},
     {"Environment",
      "TRIREME_MATRICES is the folder of the files in a suite, TRIREME_SUITES a folder of suites, "
-     "TRIREME_MKL the path of libmkl_rt where the loader does not find it, TRIREME_COMMIT the "
-     "commit to record."},
+     "TRIREME_FACTORS a folder of patterns of factors (bench/make_factors). TRIREME_MKL, "
+     "TRIREME_CUDART and TRIREME_CUSPARSE are the paths of libmkl_rt, libcudart and libcusparse "
+     "where they are not found, TRIREME_COMMIT is the commit to record."},
     {"Examples",
      "  trireme bench quick\n"
      "  trireme bench --out after.json\n"
      "  trireme bench --compare before.json after.json --svg gain.svg\n"
      "  trireme bench factor:lu:nd:gen:poisson2d5:300 --threads 1,2 --nrhs 8\n"
-     "  trireme bench --table after.json --svg bars.svg"},
+     "  trireme bench --table after.json --svg bars.svg\n"
+     "  trireme bench gpu --backend cuda --nrhs 1,8,32,128 --store f32\n"
+     "  trireme bench l17 --markdown --svg l17"},
     {0}};
 
-const command cmd_bench = {
-    .name = "bench",
-    .synopsis = "[OPTIONS] [SUITE] | --compare BEFORE.json AFTER.json | --table FILE.json",
-    .summary = "time every method, and compare results",
-    .operand = "file",
-    .max_operands = 1,
-    .options = options,
-    .paragraphs = paragraphs,
-    .run = run};
+const command cmd_bench = {.name = "bench",
+                           .synopsis = "[OPTIONS] [SUITE | l17] | --compare OLD NEW | --table FILE",
+                           .summary = "time every method, and compare results",
+                           .operand = "file",
+                           .max_operands = 1,
+                           .options = options,
+                           .paragraphs = paragraphs,
+                           .run = run};
 
-static int check(const bench_settings *set, int operands) {
+/* "cpu", "cuda" or "cuda:N" */
+static int parse_backend(bench_settings *set) {
+  static const char cuda[] = "cuda";
+  const char *rest = set->backend ? set->backend : "cpu";
+  char *end = NULL;
+  set->device = -1;
+  if (!strcmp(rest, "cpu")) return -1;
+  long number = 0;
+  bool good = !strncmp(rest, cuda, sizeof cuda - 1);
+  rest += good ? sizeof cuda - 1 : 0;
+  if (good && *rest) {
+    number = *rest == ':' ? strtol(rest + 1, &end, 10) : -1;
+    good = *rest == ':' && rest[1] && !*end && number >= 0 && number < 1024;
+  }
+  if (!good)
+    return leave_usage("bench", "--backend takes cpu, cuda or cuda:N, not '%s'", set->backend);
+  set->device = (int)number;
+  return -1;
+}
+
+static int check_files(const bench_settings *set, int operands) {
   if (set->compare && set->table)
     return leave_usage("bench", "give either --compare or --table, not both");
   if (set->compare && !operands)
@@ -128,21 +196,51 @@ static int check(const bench_settings *set, int operands) {
   if (set->table && operands) return leave_usage("bench", "--table takes one file");
   if ((set->table || set->compare) && set->json)
     return leave_usage("bench", "--json prints what a run finds: leave it out");
-  if (set->svg && !set->compare && !set->table)
-    return leave_usage("bench", "--svg draws what --compare or --table reads");
-  if ((set->compare || set->table || set->out) && !bench_json_available())
-    return leave(LEAVE_UNAVAILABLE, "unsupported", -1,
-                 "files of results are not in this build: install libjansson-dev and build again");
+  if (set->svg && set->list) return leave_usage("bench", "--svg draws results: leave it out");
   return -1;
 }
 
+static int check_place(const bench_settings *set, bool l17) {
+  bool gpu_only = set->scalar || set->layout || set->store || set->tune;
+  if (set->device < 0 && gpu_only)
+    return leave_usage("bench",
+                       "--scalar, --layout, --store and --tune are for a GPU: --backend cuda");
+  if (set->device >= 0 && set->threads)
+    return leave_usage("bench", "--threads are the CPU's: leave it out with --backend cuda");
+  if (l17 && (set->methods || set->store || set->scalar))
+    return leave_usage("bench", "l17 has its own methods and takes both precisions");
+  if (set->markdown && !l17)
+    return leave_usage("bench", "--markdown is for l17; --table prints results as Markdown");
+  return -1;
+}
+
+/* What was not given has its default. */
+static int complete(bench_settings *set, bool l17) {
+  enum { MOST_NRHS = 4096 };
+  int code = parse_backend(set);
+  if (code < 0 && l17 && !set->backend) set->device = 0;
+  if (code < 0 && l17 && set->device < 0)
+    code = leave_usage("bench", "l17 runs on a GPU: leave out --backend cpu");
+  if (code < 0) code = bench_counts_parse(&set->nrhs, "nrhs", set->nrhs_list, MOST_NRHS);
+  if (set->seconds < 0) set->seconds = set->device < 0 ? 0.3 : l17 ? 0.03 : 0.05;
+  if (!set->nrhs.count) set->nrhs = (bench_counts){{1}, 1, 1};
+  return code;
+}
+
 static int run(int argc, char **argv) {
-  bench_settings set = {.uplo = 2, .seconds = 0.3};
+  bench_settings set = {.uplo = 2, .seconds = -1};
   int code = options_parse(&cmd_bench, &set, &argc, argv);
-  if (code < 0) code = check(&set, argc);
   if (code >= 0) return code;
-  if (argc) set.suite = argv[0];
+  bool l17 = argc && !set.compare && !strcmp(argv[0], "l17");
+  if (argc && !l17 && set.suite)
+    return leave_usage("bench", "two suites: %s and %s", argv[0], set.suite);
+  if (argc && !l17) set.suite = argv[0];
+  code = complete(&set, l17);
+  if (code < 0) code = check_files(&set, argc);
+  if (code < 0) code = check_place(&set, l17);
+  if (code >= 0) return code;
   if (set.list) return bench_list(set.suite);
   if (set.compare) return bench_compare(set.compare, set.suite, set.svg);
-  return set.table ? bench_table(set.table, set.svg) : bench_run(&set);
+  if (set.table) return bench_table(set.table, set.svg);
+  return l17 ? bench_l17(&set) : bench_run(&set);
 }

@@ -11,8 +11,9 @@ static const option options[] = {{0}};
 
 static const paragraph paragraphs[] = {
     {NULL,
-     "Lists the methods that 'trireme solve --method NAME' can force. Left alone, the solve "
-     "chooses by the matrix and the machine, and says why."},
+     "Lists the methods that 'trireme solve --method NAME' can force, each with the backend that "
+     "offers it; those of cuda are there in builds with CUDA. Left alone, the solve chooses by the "
+     "matrix and the machine, and says why."},
     {0}};
 
 const command cmd_methods = {.name = "methods",

@@ -57,16 +57,28 @@ static const option options[] = {
      .help = "write the solution x; only if its backward error is small"},
     {.name = "backend",
      .kind = OPTION_TEXT,
-     .value = "serial|threads[:T]|auto",
-     .words = "serial|threads|auto",
+     .value = "serial|threads[:T]|cuda[:N]|auto",
+     .words = "serial|threads|cuda|auto",
      .offset = FIELD(backend),
-     .help = "where to solve: on one core, on T threads, or on every core (auto, the default)"},
+     .help = "where to solve: on one core, on T threads, on the first or N-th GPU (from 0), or "
+             "wherever it is fastest (auto, the default)"},
     {.name = "method",
      .kind = OPTION_TEXT,
-     .value = "NAME",
+     .value = "NAME[:KEY=VALUE,...]",
      .words = "@methods",
      .offset = FIELD(method),
-     .help = "force a method ('trireme methods' lists them)"},
+     .help = "force a method ('trireme methods' lists them), some with parameters: "
+             "syncfree-csc:warps=8"},
+    {.name = "store",
+     .kind = OPTION_CHOICE,
+     .words = "same|f32",
+     .offset = FIELD(store),
+     .help = "f32: on a GPU, keep the values off the diagonal of a double matrix as floats, which "
+             "is faster and less accurate (default: as they came)"},
+    {.name = "tune",
+     .kind = OPTION_FLAG,
+     .offset = FIELD(tune),
+     .help = "on a GPU, let the analysis time its candidates and keep the fastest"},
     {.name = "precision",
      .kind = OPTION_CHOICE,
      .words = "s|d|c|z",
@@ -99,12 +111,14 @@ static const paragraph paragraphs[] = {
      "It is small if the componentwise error is at most 50 eps (r + 1), with eps the spacing of "
      "floating-point numbers at 1 and r the entries in the fullest row of op(T). For factors the "
      "system is A = L U, |A| stands for |L| |U|, and r counts the fullest rows of both. A larger "
-     "error makes the exit code 1, and no solution is written."},
+     "error makes the exit code 1, and no solution is written. With --store f32 the error of "
+     "rounding values to floats, 1.2e-7, is allowed for."},
     {"Numbers",
      "The bound is the time that no solve on this machine can beat: the larger of the bytes "
      "touched over the bandwidth, and the levels times the latency of a dependency, both measured "
      "here. Times are those of the analysis (once a pattern), of new values, and of the solve, "
-     "without reading and checking. Rows and columns count from 0."},
+     "without reading and checking; on a GPU the solve includes bringing b there and x back. Rows "
+     "and columns count from 0."},
     {"JSON",
      "These keys stay: matrix {n, nnz, levels}, plan {backend, method, reason}, time {analysis_s, "
      "update_s, solve_s {min, median}}, bytes, bound_s, backward_error {componentwise, normwise}; "

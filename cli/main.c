@@ -27,8 +27,8 @@ const exit_code exit_codes[] = {
      "a file that cannot be read or written, or whose content is invalid or does not "
      "fit the task"},
     {LEAVE_UNAVAILABLE,
-     "something this build or machine does not have: a feature, or enough "
-     "memory"},
+     "something this build or machine does not have: a feature, a GPU, or enough "
+     "memory on either side"},
     {LEAVE_BUG, "an internal error: a bug, please report it"},
     {0}};
 
@@ -95,6 +95,7 @@ static int print_version(void) {
   print_indented(trs_features());
   printf("  %-8s %-3s  --json%s\n", "jansson", report_available() ? "yes" : "no",
          report_available() ? "" : " (install libjansson-dev and build again)");
+  print_indented(trs_device_list());
   return LEAVE_SOLVED;
 }
 

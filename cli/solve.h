@@ -7,7 +7,8 @@
 
 typedef struct solve_settings {
   int uplo, trans, diag, precision; /* positions in the option's words; uplo, diag, precision -1 */
-  bool add_diagonal, json;
+  int store;                        /* as trs_store */
+  bool add_diagonal, tune, json;
   const char *rhs_file, *rhs, *output, *backend, *method;
   int64_t nrhs, repeat; /* 0: not given */
 } solve_settings;
@@ -34,7 +35,8 @@ typedef struct solve_job {
   int64_t bytes; /* that one solve of all right-hand sides must touch */
   trs_backward_error error;
   double limit;
-  bool good; /* the backward error is below the limit */
+  bool rounded; /* values were stored as floats: the limit allows for it */
+  bool good;    /* the backward error is below the limit */
 } solve_job;
 
 /* Each returns -1, or how to leave. */

@@ -51,6 +51,9 @@ static void print_plan(const solve_job *job) {
   char text[1024];
   trs_plan_describe(job->plan, text, sizeof text);
   table_row("plan", "%s", text);
+  if (job->info.device)
+    table_row("GPU", "%s, %s of its memory taken by the plan", job->info.device,
+              human_bytes((double)job->info.plan_bytes).s);
 }
 
 static void print_bound(const solve_job *job) {
@@ -68,11 +71,12 @@ static void print_times(const solve_job *job) {
   table_row("analysis", "%s, as long as %s solves; new values %s",
             human_seconds(i->analysis_seconds).s, human_times(i->analysis_seconds / job->median).s,
             human_seconds(i->update_seconds).s);
+  const char *transfers = i->device ? "; b went to the GPU and x came back in this time" : "";
   if (job->repeats > 1)
-    table_row("solve", "%s at best, %s in the median of %s", human_seconds(job->fastest).s,
-              human_seconds(job->median).s, human_count(job->repeats).s);
+    table_row("solve", "%s at best, %s in the median of %s%s", human_seconds(job->fastest).s,
+              human_seconds(job->median).s, human_count(job->repeats).s, transfers);
   else
-    table_row("solve", "%s, once", human_seconds(job->fastest).s);
+    table_row("solve", "%s, once%s", human_seconds(job->fastest).s, transfers);
   table_row("bandwidth", "%s GB/s: %s touched",
             human_times((double)job->bytes / job->fastest * 1e-9).s,
             human_bytes((double)job->bytes).s);
@@ -95,8 +99,9 @@ void solve_print(const solve_job *job) {
   print_memory();
   table_gap();
   table_styled(job->good ? STYLE_GOOD : STYLE_BAD, "backward error",
-               "%ssmall: %.1e componentwise, %.1e normwise (limit %.1e)", job->good ? "" : "NOT ",
-               job->error.componentwise, job->error.normwise, job->limit);
+               "%ssmall: %.1e componentwise, %.1e normwise (limit %.1e%s)", job->good ? "" : "NOT ",
+               job->error.componentwise, job->error.normwise, job->limit,
+               job->rounded ? ", values stored as floats" : "");
 }
 
 /* ---- JSON ---- */
@@ -136,6 +141,11 @@ static void report_plan(const solve_job *job) {
   report_text("plan.method", i->method);
   report_text("plan.reason", i->reason);
   report_text("plan.description", text);
+  report_text("plan.store", job->rounded ? "f32" : "same");
+  if (i->device)
+    report_text("plan.device", i->device);
+  else
+    report_null("plan.device");
   report_count("plan.threads", i->threads);
   report_count("plan.bytes", i->plan_bytes);
 }

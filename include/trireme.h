@@ -78,6 +78,10 @@ TRS_API trs_status trs_context_create(trs_context **ctx, const char *where);
 TRS_API void trs_context_destroy(trs_context *ctx);
 TRS_API int trs_context_threads(const trs_context *ctx);
 
+/* One GPU a line, "cuda:0    NVIDIA H200, 150 GB"; "" where there are none, or no CUDA in the build.
+ */
+TRS_API const char *trs_device_list(void);
+
 /* ---- Matrix --------------------------------------------------------------------------------- */
 
 typedef struct trs_matrix trs_matrix;
@@ -114,9 +118,11 @@ TRS_API trs_status trs_matrix_create_coo(trs_matrix **A, trs_scalar scalar, int6
                                          int64_t ncols, int64_t nnz, const int32_t *row,
                                          const int32_t *col, const void *val);
 
-/* A matrix whose arrays lie in device memory of the context's GPU ("cuda" contexts); they are
- * borrowed and must be sorted and free of repeats, which is checked there.  Solved with by GPU
- * methods only; functions that read arrays on the host refuse it (TRS_ERROR_UNSUPPORTED). */
+/* A matrix whose arrays lie in device memory of the context's GPU; they are borrowed and must be
+ * sorted and free of repeats, which is checked there, on the default stream: what fills them must
+ * be complete or ordered before that.  Solved with by GPU methods only; functions that read arrays
+ * on the host, trs_check too, refuse it (TRS_ERROR_UNSUPPORTED).  trs_matrix_get_arrays gives back
+ * the device pointers; trs_matrix_set_values takes one. */
 TRS_API trs_status trs_matrix_create_device(trs_matrix **A, trs_context *ctx, trs_format format,
                                             trs_scalar scalar, int64_t nrows, int64_t ncols,
                                             int64_t nnz, const int64_t *ptr, const int32_t *idx,
@@ -323,6 +329,7 @@ typedef struct trs_plan_info {
   int64_t solve_bytes; /* matrix, one right-hand side and solution, each touched once */
   int64_t plan_bytes;  /* memory the plan holds beyond the matrix, on the GPU for GPU methods */
   double analysis_seconds, update_seconds; /* of the last call of each */
+  const char *device; /* of GPU methods: the GPU's name; else NULL */
 } trs_plan_info;
 
 /* Computes the level statistics on the first call where the method did not need them. */
@@ -332,7 +339,8 @@ TRS_API trs_status trs_plan_get_info(trs_plan *plan, trs_plan_info *info);
 TRS_API trs_status trs_plan_get_levels(trs_plan *plan, int64_t **rows, int64_t *levels);
 
 /* Seconds no solve on this machine can beat: max(bytes / bandwidth, levels x hop), both measured
- * here on first use (some 20 ms), at the plan's thread count and working-set size. */
+ * here on first use (some 20 ms), at the plan's thread count and working-set size; on the GPU for
+ * GPU methods. */
 TRS_API trs_status trs_plan_bound(trs_plan *plan, double *seconds);
 
 /* A few lines of text on what the plan decided, snprintf-like: returns the length needed. */

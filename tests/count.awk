@@ -62,7 +62,7 @@ function finish(line,    id, name, state, seconds, counts) {
   sub(/^[^ ]+ [ .]*/, "", state)
   if (state ~ /^\*\*\*Skipped/) {
     skipped[id]++
-    why[++nwhy] = name
+    why[++nwhy] = name (reason[id] ? ": " reason[id] : "")
   } else if (state !~ /^Passed/) {
     if (!failed[id]) failed[id] = 1
   } else if (!passed[id] && !failed[id] && !skipped[id]) {

@@ -3,6 +3,8 @@
 
 #include <math.h>
 
+#include "matrix/device.h"
+
 trs_system trs_system_of(const trs_matrix *T, trs_uplo uplo, trs_trans trans, trs_diag diag) {
   bool plain = trans == TRS_NO_TRANS;
   return (trs_system){.n = T->nrows,
@@ -11,6 +13,7 @@ trs_system trs_system_of(const trs_matrix *T, trs_uplo uplo, trs_trans trans, tr
                       .ptr = T->ptr,
                       .idx = T->idx,
                       .val = T->val,
+                      .device = T->device,
                       .rows = (T->format == TRS_CSR) == plain,
                       .lower = (uplo == TRS_LOWER) == plain,
                       .unit = diag == TRS_UNIT,
@@ -44,18 +47,27 @@ trs_status trs_system_check_pattern(const trs_matrix *A, trs_uplo uplo, trs_diag
 #define TRS_TEMPLATE "analysis/diagonal_tmpl.c"
 #include "base/instantiate.h"
 
-trs_status trs_system_check_diagonal(const trs_system *S) {
+static void find_bad_diagonal(const trs_system *S, int64_t *row, bool *zero) {
   static int64_t (*const first_bad_of[])(const trs_system *) = TRS_TABLE(first_bad_diagonal);
-  if (S->unit || S->n == 0) return TRS_SUCCESS;
-  int64_t i = first_bad_of[S->scalar](S);
-  if (i < 0) return TRS_SUCCESS;
-  int64_t p = trs_system_prefix(S) ? S->ptr[i + 1] - 1 : S->ptr[i];
   static bool (*const zero_of[])(const trs_system *, int64_t) = TRS_TABLE(is_zero);
-  if (zero_of[S->scalar](S, p))
-    return trs_fail(TRS_ERROR_ZERO_PIVOT, i, "the diagonal entry of row %lld (0-based) is zero",
-                    (long long)i);
-  return trs_fail(TRS_ERROR_NOT_FINITE, i, "the diagonal entry of row %lld (0-based) is not finite",
-                  (long long)i);
+  *row = first_bad_of[S->scalar](S);
+  if (*row < 0) return;
+  *zero = zero_of[S->scalar](S, trs_system_prefix(S) ? S->ptr[*row + 1] - 1 : S->ptr[*row]);
+}
+
+trs_status trs_system_check_diagonal(const trs_system *S, trs_stream stream) {
+  int64_t row = -1;
+  bool zero = false;
+  if (S->unit || S->n == 0) return TRS_SUCCESS;
+  if (S->device)
+    TRS_TRY(trs_device_bad_diagonal(&row, &zero, S->device, S->n, trs_system_prefix(S), S->scalar,
+                                    S->ptr, S->val, stream));
+  else
+    find_bad_diagonal(S, &row, &zero);
+  if (row < 0) return TRS_SUCCESS;
+  return trs_fail(zero ? TRS_ERROR_ZERO_PIVOT : TRS_ERROR_NOT_FINITE, row,
+                  "the diagonal entry of row %lld (0-based) is %s", (long long)row,
+                  zero ? "zero" : "not finite");
 }
 
 bool trs_system_chained(const trs_system *S) {

@@ -11,6 +11,7 @@ typedef struct trs_system {
   const int64_t *ptr; /* n + 1 */
   const int32_t *idx; /* nnz, ascending within a vector */
   const void *val;    /* nnz */
+  trs_device *device; /* whose memory the arrays are; NULL: the host's */
   bool rows;          /* stored vectors are rows of op(T), else its columns */
   bool lower;         /* op(T) is lower triangular: a forward sweep */
   bool unit;          /* the diagonal is one; stored diagonal entries are to be ignored */
@@ -41,8 +42,9 @@ static inline void trs_off_diagonal(const trs_system *S, int64_t i, bool prefix,
 /* Is the pattern a solvable triangle?  Errors name the row, 0-based. */
 trs_status trs_system_check_pattern(const trs_matrix *A, trs_uplo uplo, trs_diag diag);
 
-/* Is every diagonal value there, finite and not zero?  Nothing to check for a unit diagonal. */
-trs_status trs_system_check_diagonal(const trs_system *S);
+/* Is every diagonal value finite and not zero?  Nothing to check for a unit diagonal.  Arrays in
+ * device memory are looked at there, on the stream, and waited for. */
+trs_status trs_system_check_diagonal(const trs_system *S, trs_stream stream);
 
 /* Does nearly every row depend on the one solved just before it, in natural order?  Looks at rows
  * spread over the matrix, not at all. */

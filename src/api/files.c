@@ -1,6 +1,7 @@
 /* files.c - reading and writing: argument checks, and a team for readers and writers to use. */
 #include "factor/file.h"
 #include "io/io.h"
+#include "matrix/matrix.h"
 #include "plan/context.h"
 
 /* The caller's context, or one of every core for the length of a call. */
@@ -42,6 +43,7 @@ trs_status trs_matrix_read(trs_matrix **A, const char *path, const trs_read_opti
 trs_status trs_matrix_write(const trs_matrix *A, const char *path) {
   borrowed_team with;
   TRS_TRY(check_path(A, "A", path));
+  TRS_TRY(trs_matrix_need_host(A, "trs_matrix_write"));
   TRS_TRY(borrow_team(&with, NULL));
   return end_borrowing(&with, trs_write_matrix(A, path, with.team));
 }

@@ -2,8 +2,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/config.h"
 #include "plan/bound.h"
 #include "plan/plan.h"
+#include "solve/cuda/bound.h"
 
 static trs_status level_facts(trs_plan *plan, trs_plan_info *info) {
   TRS_TRY(trs_plan_need_levels(plan));
@@ -21,6 +23,7 @@ static trs_status sweep_facts(trs_plan *plan, trs_plan_info *info) {
   for (int s = 0; s < 2; s++) {
     TRS_TRY(trs_plan_get_info(plan->sweep[s], &part));
     info->levels += part.levels;
+    info->device = part.device;
     if (part.min_parallelism < info->min_parallelism) info->min_parallelism = part.min_parallelism;
     if (part.max_parallelism > info->max_parallelism) info->max_parallelism = part.max_parallelism;
     if (!info->method || part.threads > 1) {
@@ -29,6 +32,15 @@ static trs_status sweep_facts(trs_plan *plan, trs_plan_info *info) {
     }
   }
   return TRS_SUCCESS;
+}
+
+static const char *device_name(const trs_plan *plan) {
+#if TRS_HAVE_CUDA
+  if (strcmp(plan->method->backend, "cuda") == 0)
+    return trs_device_look(plan->context->device)->name;
+#endif
+  (void)plan;
+  return NULL;
 }
 
 trs_status trs_plan_get_info(trs_plan *plan, trs_plan_info *info) {
@@ -43,7 +55,8 @@ trs_status trs_plan_get_info(trs_plan *plan, trs_plan_info *info) {
                           .solve_bytes = trs_plan_solve_bytes(plan),
                           .plan_bytes = plan->method->bytes ? plan->method->bytes(plan) : 0,
                           .analysis_seconds = plan->analysis_seconds,
-                          .update_seconds = plan->update_seconds};
+                          .update_seconds = plan->update_seconds,
+                          .device = device_name(plan)};
   TRS_TRY(plan->sweep[0] ? sweep_facts(plan, info) : level_facts(plan, info));
   int sweeps = plan->sweep[0] ? 2 : 1;
   if (info->levels) info->parallelism = (double)(sweeps * S->n) / (double)info->levels;
@@ -68,15 +81,30 @@ trs_status trs_plan_get_levels(trs_plan *plan, int64_t **rows, int64_t *levels) 
   return TRS_SUCCESS;
 }
 
+/* What the place of the solve reads a second, and seconds between rows that depend on each other.
+ */
+static trs_status measure(const trs_plan *plan, const trs_plan_info *info, double *bandwidth,
+                          double *hop) {
+#if TRS_HAVE_CUDA
+  if (strcmp(info->backend, "cuda") == 0) {
+    const trs_device *device = plan->context->device;
+    TRS_TRY(trs_gpu_bandwidth(bandwidth, device, info->solve_bytes, plan->stream));
+    return trs_gpu_hop(hop, device, plan->stream);
+  }
+#endif
+  *hop = trs_measure_hop();
+  return trs_measure_bandwidth(bandwidth, plan->context->team, info->threads, info->solve_bytes);
+}
+
 trs_status trs_plan_bound(trs_plan *plan, double *seconds) {
   trs_plan_info info;
-  double bandwidth;
+  double bandwidth, hop;
   if (!plan || !seconds)
     return trs_fail(TRS_ERROR_ARGUMENT, -1, "%s is NULL", plan ? "seconds" : "plan");
   TRS_TRY(trs_plan_get_info(plan, &info));
-  TRS_TRY(trs_measure_bandwidth(&bandwidth, plan->context->team, info.threads, info.solve_bytes));
+  TRS_TRY(measure(plan, &info, &bandwidth, &hop));
   double by_bytes = (double)info.solve_bytes / bandwidth;
-  double by_levels = (double)info.levels * trs_measure_hop();
+  double by_levels = (double)info.levels * hop;
   *seconds = by_bytes > by_levels ? by_bytes : by_levels;
   return TRS_SUCCESS;
 }

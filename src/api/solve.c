@@ -16,6 +16,17 @@ static trs_status check_diag(trs_diag diag) {
   return TRS_SUCCESS;
 }
 
+/* A matrix in device memory is solved with by its own GPU. */
+static trs_status check_place(trs_context *ctx, const trs_matrix *A) {
+  if (!A->on_device) return TRS_SUCCESS;
+  (void)trs_context_find_device(ctx);
+  if (ctx->device == A->device) return TRS_SUCCESS;
+  return trs_fail(TRS_ERROR_UNSUPPORTED, -1,
+                  "the matrix is in device memory: analyse it in a context of its GPU (\"cuda\" or "
+                  "\"cuda:N\"), not in one of %s",
+                  ctx->device ? "another" : "the CPU");
+}
+
 trs_status trs_analyze(trs_context *ctx, trs_plan **plan, const trs_matrix *A, trs_uplo uplo,
                        trs_trans trans, trs_diag diag, const trs_options *options) {
   if (!ctx || !plan || !A)
@@ -25,6 +36,7 @@ trs_status trs_analyze(trs_context *ctx, trs_plan **plan, const trs_matrix *A, t
     return trs_fail(TRS_ERROR_ARGUMENT, -1, "uplo must be TRS_LOWER or TRS_UPPER");
   TRS_TRY(check_trans(trans));
   TRS_TRY(check_diag(diag));
+  TRS_TRY(check_place(ctx, A));
   return trs_plan_create(plan, ctx, A, uplo, trans, diag, options);
 }
 
@@ -41,6 +53,10 @@ trs_status trs_update(trs_plan *plan, const trs_matrix *A) {
   if (!plan || !A) return trs_fail(TRS_ERROR_ARGUMENT, -1, "%s is NULL", plan ? "A" : "plan");
   if (trs_plan_factors(plan))
     return trs_fail(TRS_ERROR_ARGUMENT, -1, "a plan over factors: use trs_update_factors");
+  if (A->device != plan->matrix->device)
+    return trs_fail(TRS_ERROR_ARGUMENT, -1,
+                    "the matrix is %s, unlike the one analysed: analyse it anew",
+                    A->device ? "in device memory" : "in host memory");
   return trs_plan_refresh(plan, A);
 }
 
@@ -113,6 +129,7 @@ trs_status trs_check(const trs_matrix *A, trs_uplo uplo, trs_trans trans, trs_di
                      trs_layout layout, trs_backward_error *error) {
   trs_rhs rhs;
   if (!A || !error) return trs_fail(TRS_ERROR_ARGUMENT, -1, "%s is NULL", A ? "error" : "A");
+  TRS_TRY(trs_matrix_need_host(A, "trs_check"));
   if ((unsigned)uplo > TRS_UPPER)
     return trs_fail(TRS_ERROR_ARGUMENT, -1, "uplo %d is not one of trs_uplo's", uplo);
   if (A->nrows != A->ncols)

@@ -83,6 +83,23 @@ static trs_status open_new(trs_device **result, int ordinal) {
   return TRS_SUCCESS;
 }
 
+const char *trs_device_list(void) {
+  static _Thread_local char text[4096];
+  size_t used = 0;
+  int count = 0;
+  text[0] = '\0';
+  if (cudaGetDeviceCount(&count) != cudaSuccess) count = 0;
+  (void)cudaGetLastError();
+  for (int d = 0; d < count && used < sizeof text; d++) {
+    struct cudaDeviceProp p;
+    if (cudaGetDeviceProperties(&p, d) != cudaSuccess) break;
+    int more = snprintf(text + used, sizeof text - used, "cuda:%-5d%s, %.0f GB\n", d, p.name,
+                        (double)p.totalGlobalMem / 1e9);
+    if (more > 0) used += (size_t)more;
+  }
+  return text;
+}
+
 trs_status trs_device_open(trs_device **device, int ordinal) {
   int count = 0;
   *device = NULL;

@@ -9,6 +9,8 @@ trs_status trs_device_open(trs_device **device, int ordinal) {
                   "this build has no CUDA: install the CUDA toolkit (nvcc) and build again");
 }
 
+const char *trs_device_list(void) { return ""; }
+
 trs_device *trs_device_retain(trs_device *device) { return device; }
 void trs_device_close(trs_device *device) { (void)device; }
 bool trs_device_address(const void *pointer) {

@@ -18,6 +18,7 @@ static const struct {
 
 static trs_status check(const trs_matrix *A, const trs_factor_options *options) {
   if (!A) return trs_fail(TRS_ERROR_ARGUMENT, -1, "A is NULL");
+  TRS_TRY(trs_matrix_need_host(A, "trs_factor"));
   if (A->nrows != A->ncols)
     return trs_fail(TRS_ERROR_STRUCTURE, -1, "the matrix is %lld x %lld, not square",
                     (long long)A->nrows, (long long)A->ncols);

@@ -7,6 +7,7 @@
 
 static trs_status check_triangle(const trs_matrix *T, const char *name, bool lower) {
   if (!T) return trs_fail(TRS_ERROR_ARGUMENT, -1, "%s is NULL", name);
+  TRS_TRY(trs_matrix_need_host(T, "trs_factors_create"));
   if (T->nrows != T->ncols)
     return trs_fail(TRS_ERROR_STRUCTURE, -1, "%s is %lld x %lld, not square", name,
                     (long long)T->nrows, (long long)T->ncols);

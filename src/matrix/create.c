@@ -8,7 +8,8 @@
 
 static const char *vector_word(trs_format format) { return format == TRS_CSR ? "row" : "column"; }
 
-static trs_status check_shape(trs_format format, trs_scalar scalar, int64_t nrows, int64_t ncols) {
+trs_status trs_matrix_check_shape(trs_format format, trs_scalar scalar, int64_t nrows,
+                                  int64_t ncols) {
   if (format != TRS_CSR && format != TRS_CSC)
     return trs_fail(TRS_ERROR_ARGUMENT, -1, "format %d is neither TRS_CSR nor TRS_CSC", format);
   if (!trs_scalar_valid(scalar))
@@ -20,7 +21,7 @@ static trs_status check_shape(trs_format format, trs_scalar scalar, int64_t nrow
   return TRS_SUCCESS;
 }
 
-static trs_status check_ptr(const trs_matrix *A) {
+trs_status trs_matrix_check_ptr(const trs_matrix *A) {
   if (!A->ptr) return trs_fail(TRS_ERROR_ARGUMENT, -1, "ptr is NULL");
   if (A->ptr[0] != 0)
     return trs_fail(TRS_ERROR_STRUCTURE, 0, "ptr[0] is %lld, not 0", (long long)A->ptr[0]);
@@ -47,6 +48,21 @@ static trs_status find_bad_index(const trs_matrix *A) {
   return trs_fail(TRS_ERROR_INTERNAL, -1, "an index was out of range, then was not");
 }
 
+trs_status trs_matrix_name_disorder(const trs_matrix *A) {
+  int64_t other = A->format == TRS_CSR ? A->ncols : A->nrows;
+  for (int64_t i = 0; i < A->nvectors; i++)
+    for (int64_t p = A->ptr[i]; p < A->ptr[i + 1]; p++) {
+      if (A->idx[p] < 0 || A->idx[p] >= other) return bad_index(A, i, p);
+      if (p > A->ptr[i] && A->idx[p] <= A->idx[p - 1])
+        return trs_fail(TRS_ERROR_STRUCTURE, i,
+                        "%s %lld has index %d behind %d (entry %lld, 0-based): in device memory "
+                        "indices must ascend, none twice; sort and merge them first",
+                        vector_word(A->format), (long long)i, A->idx[p], A->idx[p - 1],
+                        (long long)p);
+    }
+  return trs_fail(TRS_ERROR_INTERNAL, -1, "the arrays were wrong, then were not");
+}
+
 /* Is every index in range, and how many are not larger than the one before?  One pass that knows
  * nothing of vectors, for vector instructions. */
 static bool scan_indices(const trs_matrix *A, int64_t *descents) {
@@ -61,12 +77,6 @@ static bool scan_indices(const trs_matrix *A, int64_t *descents) {
   *descents = count;
   return !outside;
 }
-
-/* What one pass over the vectors gathers; before and after are the sides of the diagonal. */
-typedef struct sides {
-  int64_t before, after, diagonal, first_before, first_after, missing, longest;
-  int64_t descents; /* from the end of one vector to the start of the next */
-} sides;
 
 /* Position of the first entry of vector i, not empty, whose index is at least i, given that
  * indices ascend. */
@@ -84,37 +94,43 @@ static int64_t diagonal_position(const trs_matrix *A, int64_t i) {
   return low;
 }
 
-static void count_vector(const trs_matrix *A, int64_t i, sides *s) {
+static void count_vector(const trs_matrix *A, int64_t i, trs_sides *s) {
   int64_t begin = A->ptr[i], end = A->ptr[i + 1];
   if (begin > 0) s->descents += A->idx[begin] <= A->idx[begin - 1];
   int64_t at = diagonal_position(A, i), has = at < end && A->idx[at] == i;
-  if (at > begin && s->first_before < 0) s->first_before = i;
-  if (end > at + has && s->first_after < 0) s->first_after = i;
+  if (at > begin && i < s->first_before) s->first_before = i;
+  if (end > at + has && i < s->first_after) s->first_after = i;
   s->before += at - begin;
   s->after += end - at - has;
   s->diagonal += has;
-  if (!has && s->missing < 0) s->missing = i;
+  if (!has && i < s->missing) s->missing = i;
   if (end - begin > s->longest) s->longest = end - begin;
 }
 
 /* Entries before the diagonal of a row lie in the lower triangle, those of a column in the upper.
  */
+void trs_matrix_take_sides(trs_matrix *A, const trs_sides *s) {
+  bool rows = A->format == TRS_CSR;
+  int64_t diagonals = A->nrows < A->ncols ? A->nrows : A->ncols;
+  int64_t first_before = s->first_before == INT64_MAX ? -1 : s->first_before;
+  int64_t first_after = s->first_after == INT64_MAX ? -1 : s->first_after;
+  A->nlower = rows ? s->before : s->after;
+  A->nupper = rows ? s->after : s->before;
+  A->first_lower = rows ? first_before : first_after;
+  A->first_upper = rows ? first_after : first_before;
+  A->ndiagonal = s->diagonal;
+  A->missing_diagonal = s->missing < diagonals ? s->missing : -1;
+  A->longest = s->longest;
+}
+
 static void count_sides(trs_matrix *A, int64_t *descents) {
-  sides s = {.first_before = -1, .first_after = -1, .missing = -1};
+  trs_sides s = TRS_NO_SIDES;
   for (int64_t i = 0; i < A->nvectors; i++)
     if (A->ptr[i] < A->ptr[i + 1])
       count_vector(A, i, &s);
-    else if (s.missing < 0)
+    else if (i < s.missing)
       s.missing = i;
-  bool rows = A->format == TRS_CSR;
-  int64_t diagonals = A->nrows < A->ncols ? A->nrows : A->ncols;
-  A->nlower = rows ? s.before : s.after;
-  A->nupper = rows ? s.after : s.before;
-  A->first_lower = rows ? s.first_before : s.first_after;
-  A->first_upper = rows ? s.first_after : s.first_before;
-  A->ndiagonal = s.diagonal;
-  A->missing_diagonal = s.missing < diagonals ? s.missing : -1;
-  A->longest = s.longest;
+  trs_matrix_take_sides(A, &s);
   *descents = s.descents;
 }
 
@@ -193,7 +209,7 @@ static trs_status put_in_order(trs_matrix *A) {
 }
 
 static trs_status finish(trs_matrix *A) {
-  TRS_TRY(check_ptr(A));
+  TRS_TRY(trs_matrix_check_ptr(A));
   A->nnz = A->ptr[A->nvectors];
   if (A->nnz && (!A->idx || !A->val))
     return trs_fail(TRS_ERROR_ARGUMENT, -1, "%s is NULL", A->idx ? "val" : "idx");
@@ -239,7 +255,7 @@ static void forget_source(trs_matrix *A) {
 
 static trs_status make(trs_matrix **result, trs_matrix head, trs_ownership ownership) {
   trs_matrix *A;
-  trs_status status = check_shape(head.format, head.scalar, head.nrows, head.ncols);
+  trs_status status = trs_matrix_check_shape(head.format, head.scalar, head.nrows, head.ncols);
   if (!status) status = TRS_ALLOC_ZERO(&A, 1);
   if (status) {
     free_arrays(&head, head.ptr, head.idx, head.val);
@@ -322,7 +338,7 @@ trs_status trs_matrix_create_coo(trs_matrix **A, trs_scalar scalar, int64_t nrow
                                  const void *val) {
   if (!A) return trs_fail(TRS_ERROR_ARGUMENT, -1, "A is NULL");
   *A = NULL;
-  TRS_TRY(check_shape(TRS_CSR, scalar, nrows, ncols));
+  TRS_TRY(trs_matrix_check_shape(TRS_CSR, scalar, nrows, ncols));
   if (nnz < 0 || (nnz && (!row || !col || !val)))
     return trs_fail(TRS_ERROR_ARGUMENT, -1, "%s",
                     nnz < 0 ? "nnz is negative" : "row, col or val is NULL");
@@ -364,8 +380,16 @@ trs_status trs_matrix_create_coo(trs_matrix **A, trs_scalar scalar, int64_t nrow
                         order);
 }
 
+trs_status trs_matrix_need_host(const trs_matrix *A, const char *what) {
+  if (!A->on_device) return TRS_SUCCESS;
+  return trs_fail(TRS_ERROR_UNSUPPORTED, -1,
+                  "%s reads the matrix on the host, but this one is in device memory", what);
+}
+
 trs_status trs_matrix_set_values(trs_matrix *A, const void *val) {
   if (!A || !val) return trs_fail(TRS_ERROR_ARGUMENT, -1, "%s is NULL", A ? "val" : "A");
+  if (A->on_device && !trs_device_address(val))
+    return trs_fail(TRS_ERROR_ARGUMENT, -1, "val is not device memory, as the matrix is");
   if (A->source_ptr)
     trs_values_sum(A->val, val, A->source_ptr, A->source, A->nnz, A->scalar);
   else if (A->source)
@@ -388,6 +412,7 @@ void trs_matrix_destroy(trs_matrix *A) {
   free_arrays(A, A->ptr, A->idx, A->val);
   trs_free(A->source_ptr);
   trs_free(A->source);
+  trs_device_close(A->device);
   trs_free(A);
 }
 

@@ -7,6 +7,8 @@
 
 #include "base/memory.h"
 #include "base/scalar.h"
+#include "device/device.h"
+#include "matrix/sides.h"
 
 /* Arrays are in canonical order: indices ascending within a vector, no repeats.  A vector is a row
  * of a CSR matrix or a column of a CSC one. */
@@ -21,6 +23,7 @@ struct trs_matrix {
   void *val;                      /* nnz */
   bool owns_pattern, owns_values; /* else borrowed */
   bool on_device;                 /* the arrays are device memory, borrowed */
+  trs_device *device;             /* that of their GPU, else NULL */
   bool from_malloc;               /* owned arrays came from malloc (TRS_TAKE), not trs_alloc */
 
   /* Where the caller's arrays were not canonical: entry p of the matrix is the sum of the caller's
@@ -43,6 +46,18 @@ trs_status trs_matrix_adopt(trs_matrix **A, trs_format format, trs_scalar scalar
 
 /* A reference more: destroy releases one. */
 trs_matrix *trs_matrix_retain(const trs_matrix *A);
+
+/* Functions that read the arrays on the host begin with this: it fails for matrices in device
+ * memory.  what: who reads, for the message. */
+trs_status trs_matrix_need_host(const trs_matrix *A, const char *what);
+
+/* The checks of creation, for device.c: sizes and enumerations; ptr from 0 on without a fall; which
+ * index of arrays that are not in order is out of range, not sorted or repeated. */
+trs_status trs_matrix_check_shape(trs_format format, trs_scalar scalar, int64_t nrows,
+                                  int64_t ncols);
+trs_status trs_matrix_check_ptr(const trs_matrix *A);
+trs_status trs_matrix_name_disorder(const trs_matrix *A);
+void trs_matrix_take_sides(trs_matrix *A, const trs_sides *s);
 
 /* The other format's arrays of A (its transpose's own): new_ptr[nother + 1], new_idx, new_val. */
 trs_status trs_transpose_arrays(const trs_matrix *A, int64_t **new_ptr, int32_t **new_idx,

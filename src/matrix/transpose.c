@@ -70,6 +70,7 @@ trs_status trs_matrix_convert(trs_matrix **B, const trs_matrix *A, trs_format fo
   if (trs_scalar_is_complex(A->scalar) && !trs_scalar_is_complex(scalar))
     return trs_fail(TRS_ERROR_ARGUMENT, -1,
                     "a complex matrix cannot become real: ask for a complex type");
+  TRS_TRY(trs_matrix_need_host(A, "trs_matrix_convert"));
   if (A->format == format) return same_format(B, A, scalar);
   trs_matrix *turned;
   TRS_TRY(other_format(&turned, A));

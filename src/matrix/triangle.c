@@ -57,6 +57,7 @@ trs_status trs_matrix_triangle(trs_matrix **T, const trs_matrix *A, trs_uplo upl
   *T = NULL;
   if (uplo != TRS_LOWER && uplo != TRS_UPPER)
     return trs_fail(TRS_ERROR_ARGUMENT, -1, "uplo must be TRS_LOWER or TRS_UPPER");
+  TRS_TRY(trs_matrix_need_host(A, "trs_matrix_triangle"));
   if (A->nrows != A->ncols)
     return trs_fail(TRS_ERROR_STRUCTURE, -1, "the matrix is %lld x %lld, not square",
                     (long long)A->nrows, (long long)A->ncols);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/timer.h"
+#include "matrix/device.h"
 
 /* Where the triangle comes from: the matrix itself, or a triangle cut from a general one. */
 static trs_status take_matrix(trs_plan *plan, const trs_matrix *A) {
@@ -17,11 +18,20 @@ static trs_status take_matrix(trs_plan *plan, const trs_matrix *A) {
   return trs_matrix_triangle(&plan->matrix, A, plan->uplo, 0);
 }
 
+/* Levels are found on the host, a pattern in device memory copied there for it. */
 trs_status trs_plan_need_levels(trs_plan *plan) {
+  trs_system S = plan->system;
+  trs_matrix *copy = NULL;
   if (plan->has_levels) return TRS_SUCCESS;
-  TRS_TRY(trs_levels_create(&plan->levels, &plan->system));
-  plan->has_levels = true;
-  return TRS_SUCCESS;
+  if (S.device) {
+    TRS_TRY(trs_matrix_download(&copy, plan->matrix, false));
+    S.ptr = copy->ptr;
+    S.idx = copy->idx;
+  }
+  trs_status status = trs_levels_create(&plan->levels, &S);
+  trs_matrix_destroy(copy);
+  plan->has_levels = !status;
+  return status;
 }
 
 /* Statistics need only the levels' sizes: level[] is as large as a right-hand side. */
@@ -40,7 +50,7 @@ static trs_status build(trs_plan *plan, const trs_matrix *A) {
   TRS_TRY(take_matrix(plan, A));
   TRS_TRY(trs_system_check_pattern(plan->matrix, plan->uplo, plan->diag));
   plan->system = trs_system_of(plan->matrix, plan->uplo, plan->trans, plan->diag);
-  TRS_TRY(trs_system_check_diagonal(&plan->system));
+  TRS_TRY(trs_system_check_diagonal(&plan->system, plan->stream));
   tell_progress(plan, 0.1);
   TRS_TRY(trs_plan_choose(plan, plan->options.method));
   tell_progress(plan, 0.4);
@@ -89,7 +99,7 @@ trs_status trs_plan_refresh(trs_plan *plan, const trs_matrix *A) {
   }
   trs_matrix_destroy(before);
   plan->system = trs_system_of(plan->matrix, plan->uplo, plan->trans, plan->diag);
-  TRS_TRY(trs_system_check_diagonal(&plan->system));
+  TRS_TRY(trs_system_check_diagonal(&plan->system, plan->stream));
   if (plan->method->update) TRS_TRY(plan->method->update(plan));
   plan->update_seconds = trs_seconds() - start;
   return TRS_SUCCESS;
@@ -118,6 +128,10 @@ int64_t trs_plan_solve_bytes(const trs_plan *plan) {
 trs_status trs_plan_solve(trs_plan *plan, const trs_rhs *rhs) {
   if (plan->system.n == 0 || rhs->nrhs == 0) return TRS_SUCCESS;
   return plan->method->solve(plan, rhs);
+}
+
+const char *trs_host_refuses(const trs_plan *plan) {
+  return plan->matrix->on_device ? "the matrix is in device memory" : NULL;
 }
 
 trs_status trs_plan_finish(trs_plan *plan) {

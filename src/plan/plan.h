@@ -46,6 +46,10 @@ int64_t trs_plan_solve_bytes(const trs_plan *plan);
 /* Solves with checked, strided arguments. */
 trs_status trs_plan_solve(trs_plan *plan, const trs_rhs *rhs);
 
+/* NULL if a method that reads the matrix on the host can work here, else why not.  For a method's
+ * refuses. */
+const char *trs_host_refuses(const trs_plan *plan);
+
 /* Waits for what solve launched; the stream of solves to come. */
 trs_status trs_plan_finish(trs_plan *plan);
 void trs_plan_use_stream(trs_plan *plan, trs_stream stream);

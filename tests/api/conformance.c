@@ -1,13 +1,20 @@
 /* conformance.c - every method on every combination of precision, format, uplo, trans, diag,
- * layout and number of right-hand sides, in place and not, judged by backward error. */
+ * layout and number of right-hand sides, in place and not, judged by backward error.  Those of the
+ * GPU where there is one. */
 #include <complex.h>
 
 #include "solve/threads/schedule.h"
 #include "support.h"
 #include "test.h"
 
-typedef struct variant {
+typedef struct backend {
   const char *where, *method;
+  bool sums_vary; /* atomic sums: other bits in every solve */
+  bool selective; /* may refuse a system: that is a skip, with its reason */
+} backend;
+
+typedef struct variant {
+  const backend *on;
   trs_scalar scalar;
   trs_format format;
   trs_uplo uplo;
@@ -15,13 +22,19 @@ typedef struct variant {
   trs_diag diag;
 } variant;
 
-static const struct {
-  const char *where, *method;
-} backends[] = {{"serial", "serial"},
-                {"threads:2", "threads"},
-                {"threads:3", "threads"},
-                {"threads:7", "threads"},
-                {"auto", NULL}};
+/* Those of the GPU last. */
+static const backend backends[] = {{"serial", "serial", false, false},
+                                   {"threads:2", "threads", false, false},
+                                   {"threads:3", "threads", false, false},
+                                   {"threads:7", "threads", false, false},
+                                   {"auto", NULL, false, false},
+                                   {"cuda", NULL, false, false},
+                                   {"cuda", "engine", false, false},
+                                   {"cuda", "syncfree-csc", true, true},
+                                   {"cuda", "syncfree-csc-rhs", true, true},
+                                   {"cuda", "supernodal", true, true}};
+
+enum { ON_CPU = 5, NBACKENDS = sizeof backends / sizeof backends[0] };
 
 /* Sizes around the part size of the schedule, a dense one, a chain, an empty one. */
 static const struct {
@@ -47,93 +60,130 @@ static dense make_dense(const variant *v, int64_t n, int64_t nrhs, trs_layout la
   return d;
 }
 
-static void solve_and_check(const variant *v, trs_plan *plan, const trs_matrix *A, int64_t nrhs,
-                            trs_layout layout) {
+static void judge(const variant *v, const trs_matrix *A, const void *x, const dense *d,
+                  int64_t nrhs, trs_layout layout) {
   trs_matrix_info info;
   trs_backward_error error;
   trs_matrix_get_info(A, &info);
-  dense d = make_dense(v, info.nrows, nrhs, layout);
-  int64_t bytes = d.ld * (layout == TRS_COL_MAJOR ? nrhs : info.nrows);
-  bytes *= (int64_t)scalar_bytes(v->scalar);
-  assert_success(trs_solve(plan, d.x, d.ld, d.b, d.ld, nrhs, layout));
   assert_success(
-      trs_check(A, v->uplo, v->trans, v->diag, d.x, d.ld, d.b, d.ld, nrhs, layout, &error));
+      trs_check(A, v->uplo, v->trans, v->diag, x, d->ld, d->b, d->ld, nrhs, layout, &error));
   double limit = error_limit(v->scalar, info.nrows);
   if (!(error.componentwise <= limit))
     fail_msg("n %lld nrhs %lld layout %d: error %g, limit %g, row %lld", (long long)info.nrows,
              (long long)nrhs, layout, error.componentwise, limit, (long long)error.worst_row);
   assert_true(error.normwise <= error.componentwise);
+}
 
-  /* in place gives the same bits, and only elements of the solution are written */
-  trs_random_fill(d.b, bytes / (int64_t)scalar_bytes(v->scalar), v->scalar, 78);
-  assert_success(trs_solve(plan, d.b, d.ld, d.b, d.ld, nrhs, layout));
-  int64_t vectors = layout == TRS_COL_MAJOR ? nrhs : info.nrows;
+static void solve_and_check(const variant *v, trs_plan *plan, const trs_matrix *A, int64_t nrhs,
+                            trs_layout layout) {
+  trs_matrix_info info;
+  trs_matrix_get_info(A, &info);
+  dense d = make_dense(v, info.nrows, nrhs, layout);
+  int64_t vectors = layout == TRS_COL_MAJOR ? nrhs : info.nrows, elements = d.ld * vectors;
   int64_t length = layout == TRS_COL_MAJOR ? info.nrows : nrhs;
   size_t size = scalar_bytes(v->scalar), pad = 3 * size;
-  void *untouched = malloc((size_t)bytes + size);
-  trs_random_fill(untouched, bytes / (int64_t)size, v->scalar, 77);
+  assert_success(trs_solve(plan, d.x, d.ld, d.b, d.ld, nrhs, layout));
+  judge(v, A, d.x, &d, nrhs, layout);
+
+  /* in place gives the same bits, and only elements of the solution are written */
+  void *place = malloc((size_t)(elements + 1) * size);
+  void *untouched = malloc((size_t)(elements + 1) * size);
+  memcpy(place, d.b, (size_t)elements * size);
+  assert_success(trs_solve(plan, place, d.ld, place, d.ld, nrhs, layout));
+  if (v->on->sums_vary) judge(v, A, place, &d, nrhs, layout);
+  trs_random_fill(untouched, elements, v->scalar, 77);
   for (int64_t c = 0; c < vectors; c++) {
     size_t at = (size_t)(c * d.ld) * size, used = (size_t)length * size;
-    assert_memory_equal((char *)d.x + at, (char *)d.b + at, used);
+    if (!v->on->sums_vary) assert_memory_equal((char *)d.x + at, (char *)place + at, used);
     assert_memory_equal((char *)d.x + at + used, (char *)untouched + at + used, pad);
+    assert_memory_equal((char *)d.b + at + used, (char *)place + at + used, pad);
   }
   free(untouched);
+  free(place);
   free(d.x);
   free(d.b);
 }
 
-static void run_shape(const variant *v, trs_context *ctx, size_t shape) {
+/* new values through the arrays that were lent */
+static void change_values(const variant *v, const triangle *t) {
+  bool wide = v->scalar == TRS_DOUBLE || v->scalar == TRS_DCOMPLEX;
+  int parts = v->scalar >= TRS_SCOMPLEX ? 2 : 1;
+  for (int64_t p = 0; p < t->ptr[t->n]; p++)
+    for (int64_t at = parts * p; at < parts * (p + 1); at++)
+      if (wide)
+        ((double *)t->val)[at] *= 1 + 1.0 / (double)(p + 2);
+      else
+        ((float *)t->val)[at] *= 1 + 1.0f / (float)(p + 2);
+}
+
+/* False where a selective method will not have the system. */
+static bool run_shape(const variant *v, trs_context *ctx, size_t shape) {
   bool prefix = (v->uplo == TRS_LOWER) == (v->format == TRS_CSR);
   bool bare = v->diag == TRS_UNIT && shape % 2; /* a unit diagonal may be stored or not */
   triangle t = triangle_random(shapes[shape].n, shapes[shape].density, shapes[shape].band, prefix,
                                v->scalar, bare, 5 + shape);
   trs_matrix *A;
   trs_plan *plan;
-  trs_options options = {.method = v->method};
+  trs_options options = {.method = v->on->method};
   assert_success(
       trs_matrix_create(&A, v->format, v->scalar, t.n, t.n, t.ptr, t.idx, t.val, TRS_BORROW));
-  assert_success(trs_analyze(ctx, &plan, A, v->uplo, v->trans, v->diag, &options));
-  for (size_t k = 0; k < sizeof right_hand_sides / sizeof right_hand_sides[0]; k++)
-    for (trs_layout layout = TRS_COL_MAJOR; layout <= TRS_ROW_MAJOR; layout++)
-      solve_and_check(v, plan, A, right_hand_sides[k], layout);
-
-  /* new values through the arrays that were lent */
-  for (int64_t p = 0; p < t.ptr[t.n]; p++) {
-    double *value = (double *)t.val;
-    float *single = (float *)t.val;
-    bool wide = v->scalar == TRS_DOUBLE || v->scalar == TRS_DCOMPLEX;
-    for (int part = 0; part < (v->scalar >= TRS_SCOMPLEX ? 2 : 1); part++) {
-      int64_t at = v->scalar >= TRS_SCOMPLEX ? 2 * p + part : p;
-      if (wide)
-        value[at] *= 1 + 1.0 / (double)(p + 2);
-      else
-        single[at] *= 1 + 1.0f / (float)(p + 2);
-    }
+  trs_status status = trs_analyze(ctx, &plan, A, v->uplo, v->trans, v->diag, &options);
+  bool taken = !(v->on->selective && status == TRS_ERROR_UNSUPPORTED);
+  if (taken) {
+    assert_success(status);
+    for (size_t k = 0; k < sizeof right_hand_sides / sizeof right_hand_sides[0]; k++)
+      for (trs_layout layout = TRS_COL_MAJOR; layout <= TRS_ROW_MAJOR; layout++)
+        solve_and_check(v, plan, A, right_hand_sides[k], layout);
+    change_values(v, &t);
+    assert_success(trs_update(plan, A));
+    solve_and_check(v, plan, A, 1, TRS_COL_MAJOR);
   }
-  assert_success(trs_update(plan, A));
-  solve_and_check(v, plan, A, 1, TRS_COL_MAJOR);
   trs_plan_destroy(plan);
   trs_matrix_destroy(A);
   triangle_free(&t);
+  return taken;
 }
 
 static void conforms(void **state) {
   const variant *v = *state;
   trs_context *ctx;
-  assert_success(trs_context_create(&ctx, v->where));
+  int refused = 0;
+  assert_success(trs_context_create(&ctx, v->on->where));
   for (size_t shape = 0; shape < sizeof shapes / sizeof shapes[0]; shape++)
-    run_shape(v, ctx, shape);
+    refused += !run_shape(v, ctx, shape);
+  trs_context_destroy(ctx);
+  if (refused == 0) return;
+  printf("%s\n", trs_last_error()->message);
+  skip();
+}
+
+/* Stands for all methods of the GPU where there is none. */
+static void without_a_gpu(void **state) {
+  (void)state;
+  trs_context *ctx;
+  if (trs_context_create(&ctx, "cuda")) {
+    printf("%s\n", trs_last_error()->message);
+    skip();
+  }
   trs_context_destroy(ctx);
 }
 
-enum { NBACKENDS = sizeof backends / sizeof backends[0], NCASES = NBACKENDS * 4 * 2 * 2 * 3 * 2 };
+static bool gpu_is_there(void) {
+  trs_context *ctx;
+  bool there = trs_context_create(&ctx, "cuda") == TRS_SUCCESS;
+  trs_context_destroy(ctx);
+  return there;
+}
+
+enum { VARIANTS = 4 * 2 * 2 * 3 * 2, NCASES = NBACKENDS * VARIANTS };
 
 int main(void) {
   trs_schedule_part_work = 40;
   static variant variants[NCASES];
   static char names[NCASES][96];
-  static struct CMUnitTest tests[NCASES];
-  for (int c = 0; c < NCASES; c++) {
+  static struct CMUnitTest tests[NCASES + 1];
+  int count = (gpu_is_there() ? NBACKENDS : ON_CPU) * VARIANTS;
+  for (int c = 0; c < count; c++) {
     int k = c;
     variant *v = &variants[c];
     v->diag = (trs_diag)(k % 2), k /= 2;
@@ -141,13 +191,14 @@ int main(void) {
     v->uplo = k % 2 ? TRS_UPPER : TRS_LOWER, k /= 2;
     v->format = (trs_format)(k % 2), k /= 2;
     v->scalar = (trs_scalar)(k % 4), k /= 4;
-    v->where = backends[k].where;
-    v->method = backends[k].method;
-    snprintf(names[c], sizeof names[c], "%s %s %c %s %s %c %s", v->where,
-             v->method ? v->method : "auto", "sdcz"[v->scalar], v -> format ? "csc" : "csr",
+    v->on = &backends[k];
+    snprintf(names[c], sizeof names[c], "%s %s %c %s %s %c %s", v->on->where,
+             v->on->method ? v->on->method : "auto", "sdcz"[v->scalar], v -> format ? "csc" : "csr",
              v->uplo == TRS_LOWER ? "lower" : "upper", "ntc"[v->trans],
              v -> diag ? "unit" : "nonunit");
     tests[c] = (struct CMUnitTest){names[c], conforms, NULL, NULL, v};
   }
-  return _cmocka_run_group_tests("conformance", tests, NCASES, NULL, NULL);
+  if (count < NCASES)
+    tests[count++] = (struct CMUnitTest){"methods of the GPU", without_a_gpu, NULL, NULL, NULL};
+  return _cmocka_run_group_tests("conformance", tests, (size_t)count, NULL, NULL);
 }

@@ -136,13 +136,90 @@ static void dense_arguments_are_checked(void **state) {
 
 static void contexts_have_names(void **state) {
   (void)state;
-  static const char *const wrong[] = {"gpu", "threads:0", "threads:x", "serial:2", "", "threads:"};
+  static const char *const wrong[] = {"gpu",     "threads:0", "threads:x", "serial:2",
+                                      "",        "threads:",  "cuda:",     "cuda:x",
+                                      "cuda:-1", "cuda:5000", "cudas"};
   trs_context *own;
   for (size_t k = 0; k < sizeof wrong / sizeof wrong[0]; k++)
     assert_failure(TRS_ERROR_ARGUMENT, "", trs_context_create(&own, wrong[k]));
   assert_success(trs_context_create(&own, "threads:5"));
   assert_int_equal(trs_context_threads(own), 5);
   trs_context_destroy(own);
+}
+
+static void a_gpu_is_asked_for_in_vain(void **state) {
+  (void)state;
+  trs_context *own;
+  if (trs_context_create(&own, "cuda") == TRS_SUCCESS) {
+    trs_context_destroy(own);
+    printf("there is a GPU\n");
+    skip();
+  }
+  static const char *const where[] = {"cuda", "cuda:0", "cuda:1"};
+  for (int k = 0; k < 3; k++) {
+    assert_failure(TRS_ERROR_UNSUPPORTED, "CUDA", trs_context_create(&own, where[k]));
+    assert_null(own);
+  }
+  assert_string_equal(trs_device_list(), "");
+  trs_matrix *A;
+  const int64_t ptr[] = {0};
+  assert_success(trs_context_create(&own, "auto"));
+  assert_failure(TRS_ERROR_UNSUPPORTED, "CUDA",
+                 trs_matrix_create_device(&A, own, TRS_CSR, TRS_DOUBLE, 0, 0, 0, ptr, NULL, NULL));
+  assert_null(A);
+  trs_context_destroy(own);
+}
+
+static void a_context_of_the_cpu_has_no_gpu_methods(void **state) {
+  (void)state;
+  static const char *const methods[] = {"engine", "syncfree-csc", "syncfree-csc:warps=8",
+                                        "syncfree-csc-rhs", "supernodal"};
+  trs_matrix *A = dense3((double[]){2, 0, 0, 1, 4, 0, 1, 1, 8}), *none;
+  trs_plan *plan;
+  for (size_t m = 0; m < sizeof methods / sizeof methods[0]; m++) {
+    trs_options options = {.method = methods[m]};
+    char name[32];
+    snprintf(name, sizeof name, "method %.*s ", (int)strcspn(methods[m], ":"), methods[m]);
+    assert_failure(TRS_ERROR_UNSUPPORTED, name,
+                   trs_analyze(ctx, &plan, A, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT, &options));
+    assert_null(plan);
+  }
+  const int64_t ptr[] = {0};
+  assert_failure(
+      TRS_ERROR_UNSUPPORTED, "",
+      trs_matrix_create_device(&none, ctx, TRS_CSR, TRS_DOUBLE, 0, 0, 0, ptr, NULL, NULL));
+  assert_null(none);
+  trs_matrix_destroy(A);
+}
+
+static void parameters_are_for_methods_that_have_some(void **state) {
+  (void)state;
+  static const char *const methods[] = {"serial:warps=8", "threads:2"};
+  trs_matrix *A = dense3((double[]){2, 0, 0, 1, 4, 0, 1, 1, 8});
+  trs_plan *plan;
+  for (int m = 0; m < 2; m++) {
+    trs_options options = {.method = methods[m]};
+    assert_failure(TRS_ERROR_ARGUMENT, "has no parameters",
+                   trs_analyze(ctx, &plan, A, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT, &options));
+  }
+  trs_options options = {.method = "serialx:warps=8"};
+  assert_failure(TRS_ERROR_ARGUMENT, "no method \"serialx\"",
+                 trs_analyze(ctx, &plan, A, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT, &options));
+  trs_matrix_destroy(A);
+}
+
+static void a_plan_of_the_cpu_has_nothing_to_wait_for(void **state) {
+  (void)state;
+  trs_matrix *A = dense3((double[]){2, 0, 0, 1, 4, 0, 1, 1, 8});
+  trs_plan *plan;
+  trs_plan_info info;
+  assert_success(trs_analyze(ctx, &plan, A, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT, NULL));
+  assert_success(trs_plan_wait(plan));
+  assert_success(trs_plan_set_stream(plan, NULL));
+  assert_success(trs_plan_get_info(plan, &info));
+  assert_null(info.device);
+  trs_plan_destroy(plan);
+  trs_matrix_destroy(A);
 }
 
 static void nan_and_infinity_pass_through(void **state) {
@@ -318,6 +395,10 @@ int main(void) {
       cmocka_unit_test(a_plan_outlives_the_matrix_handle_and_the_context),
       cmocka_unit_test(dense_arguments_are_checked),
       cmocka_unit_test(contexts_have_names),
+      cmocka_unit_test(a_gpu_is_asked_for_in_vain),
+      cmocka_unit_test(a_context_of_the_cpu_has_no_gpu_methods),
+      cmocka_unit_test(parameters_are_for_methods_that_have_some),
+      cmocka_unit_test(a_plan_of_the_cpu_has_nothing_to_wait_for),
       cmocka_unit_test(nan_and_infinity_pass_through),
       cmocka_unit_test(the_facts_are_those_of_the_matrix),
       cmocka_unit_test(graded_and_nearly_singular_systems),

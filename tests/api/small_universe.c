@@ -1,13 +1,17 @@
 /* small_universe.c - every strictly lower pattern up to n = 5, all 1 + 2 + 8 + 64 + 1024 of them,
- * with integer values whose answers are exact: results must be equal, not close. */
+ * with integer values whose answers are exact: results must be equal, not close.  On a GPU, whose
+ * analyses take longer, patterns of n = 5 share the sixteen choices of the system out among them.
+ */
 #include "solve/threads/schedule.h"
 #include "support.h"
 #include "test.h"
 
 enum { MOST = 5 };
 
-static const char *const contexts[] = {"serial", "threads:2", "threads:4"};
-static const char *const methods[] = {"serial", "threads", "threads"};
+enum { NBACKENDS = 4, GPU = 3, CHOICES = 16 };
+
+static const char *const contexts[NBACKENDS] = {"serial", "threads:2", "threads:4", "cuda"};
+static const char *const methods[NBACKENDS] = {"serial", "threads", "threads", "engine"};
 
 typedef struct dense_lower {
   int n;
@@ -76,13 +80,19 @@ static void check_one(trs_context *ctx, const char *method, const dense_lower *L
 }
 
 static void every_pattern(void **state) {
-  int backend = *(const int *)*state;
+  int backend = *(const int *)*state, patterns = 0;
   trs_context *ctx;
-  assert_success(trs_context_create(&ctx, contexts[backend]));
-  int patterns = 0;
+  trs_status status = trs_context_create(&ctx, contexts[backend]);
+  if (backend == GPU && status == TRS_ERROR_UNSUPPORTED) {
+    printf("%s\n", trs_last_error()->message);
+    skip();
+  }
+  assert_success(status);
   for (int n = 1; n <= MOST; n++)
     for (unsigned bits = 0; bits < 1u << (n * (n - 1) / 2); bits++, patterns++)
-      for (int choice = 0; choice < 16; choice++) {
+      for (int choice = 0; choice < CHOICES; choice++) {
+        unsigned share = (bits ^ bits >> 3 ^ bits >> 6 ^ bits >> 9) % 8;
+        if (backend == GPU && n == MOST && choice % 8 != (int)share) continue;
         dense_lower L = from_bits(n, bits, choice & 4);
         check_one(ctx, methods[backend], &L, bits, choice);
       }
@@ -92,11 +102,12 @@ static void every_pattern(void **state) {
 
 int main(void) {
   trs_schedule_part_work = 1;
-  static int backend[3] = {0, 1, 2};
+  static int backend[NBACKENDS] = {0, 1, 2, GPU};
   const struct CMUnitTest tests[] = {
       {"every pattern, serial", every_pattern, NULL, NULL, &backend[0]},
       {"every pattern, 2 threads", every_pattern, NULL, NULL, &backend[1]},
       {"every pattern, 4 threads", every_pattern, NULL, NULL, &backend[2]},
+      {"every pattern, GPU", every_pattern, NULL, NULL, &backend[GPU]},
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

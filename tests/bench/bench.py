@@ -13,7 +13,8 @@ from harness import (check, finish, has, matrix, path, read, refuses, run, skip,
                      write)
 
 FAKE = os.environ["FAKE_MKL_PATH"]
-CLEAN = {"TRIREME_MATRICES": "", "TRIREME_SUITES": "", "TRIREME_COMMIT": "", "TRIREME_MKL": "/none"}
+CLEAN = {"TRIREME_MATRICES": "", "TRIREME_FACTORS": "", "TRIREME_SUITES": "",
+         "TRIREME_COMMIT": "", "TRIREME_MKL": "/none"}
 SMALL, SHORT = "gen:poisson2d5:20", ("--seconds", "0.002")
 KEYS = ["commit", "dirty", "date", "machine.cpu", "machine.cores", "machine.os", "machine.compiler",
         "trireme", "suite", "matrix", "uplo", "n", "nnz", "levels", "parallelism", "dependency",
@@ -97,6 +98,32 @@ def test_rows():
           {(r["uplo"], r["nnz"]) for r in lines(o.out)} == {("lower", 180), ("upper", 280)}, o)
 
 
+def test_out():
+    o = bench(SMALL, "--methods", "serial", "--nrhs", "1,2", "--peer", "none", "--out",
+              path("out.json"), "--svg", path("out.svg"), *SHORT)
+    rows = lines(read("out.json").decode())
+    check("--out has a row a triangle and number of right-hand sides", o.code == 0 and
+          [(r["uplo"], r["nrhs"]) for r in rows] == [(u, k) for u in ("lower", "upper")
+                                                     for k in (1, 2)], o)
+    check("rows have every key", all(holds(r, k) for r in rows for k in KEYS), o)
+    svg("out.svg", o)
+    o = bench("--table", path("out.json"))
+    check("a run's own file makes a table", o.code == 0 and "| poisson2d5:20 U x2 |" in o.out, o)
+
+
+def test_factors():
+    """A pattern of L + U stands for the factors."""
+    os.makedirs(path("factors"), exist_ok=True)
+    write("factors/lu-nd-gen-poisson2d5-3.mtx", "%%MatrixMarket matrix coordinate pattern symmetric"
+          "\n9 9 11\n" + "".join(f"{k} {k}\n" for k in range(1, 10)) + "5 1\n9 5\n")
+    o = bench("factor:lu:nd:gen:poisson2d5:3", "--methods", "serial", "--peer", "none", "--out",
+              path("drawn.json"), *SHORT, env={"TRIREME_FACTORS": path("factors")})
+    rows = lines(read("drawn.json").decode())
+    check("patterns of factors are used and marked", o.code == 0 and
+          [(r["nnz"], r["levels"], r["values"], r["wrong"]) for r in rows] ==
+          [(11, 3, "drawn", False)] * 2, o)
+
+
 def test_table_on_terminal():
     o = bench(SMALL, "--threads", "2", *SHORT)
     check("a line a triangle and the means", o.code == 0 and "poisson2d5:20 L" in o.out
@@ -143,7 +170,8 @@ def test_missing():
 
 def test_suites():
     o = bench("--list")
-    check("suites are listed", o.code == 0 and o.out.split() == ["cpu", "quick"], o)
+    check("suites are listed", o.code == 0 and o.out.split() ==
+          ["cpu", "gpu-quick", "gpu-rhs", "gpu", "l17", "quick"], o)
     o = bench("quick", "--list")
     check("a suite is listed", o.code == 0 and len(o.out.split()) == 6, o)
     o = bench("cpu", "--list")
@@ -161,8 +189,6 @@ def test_compare():
     o = bench("--table", data("before.json"), "--svg", path("bars.svg"))
     check("a table is as recorded", o.code == 0 and o.out == expected("table.txt"), o)
     svg("bars.svg", o)
-    o = bench("--table", path("rows.json"))
-    check("a run's own file makes a table", o.code == 0 and "| poisson2d5:20 U |" in o.out, o)
 
 
 def test_bad_files():
@@ -191,26 +217,29 @@ def test_usage():
             ("no seconds", "--seconds", ("--seconds", "-1")),
             ("one file to compare", "two files", ("--compare", "a.json")),
             ("compare and table", "not both", ("--compare", "a.json", "b.json", "--table", "c")),
-            ("svg of nothing", "--svg", ("--svg", "a.svg"))):
+            ("right-hand sides that are no number", "--nrhs", ("--nrhs", "1,x")),
+            ("two suites", "two suites", ("quick", "--suite", "cpu")),
+            ("svg of a list", "--svg", ("--list", "--svg", "a.svg"))):
         refuses(name, 2, said, "bench", *words)
 
 
-def test_without_json():
-    for words in (("--out", path("x.json")), ("--table", data("before.json")), ("--json",)):
-        refuses(f"{words[0]} names what is missing", 4, "libjansson-dev", "bench", *words)
+def test_without_jansson():
+    refuses("--json names what is missing", 4, "libjansson-dev", "bench", "--json")
 
 
 test_suites()
 test_table_on_terminal()
 test_missing()
 test_usage()
+test_out()
+test_compare()
+test_factors()
 if has("jansson"):
     test_quick()
     test_rows()
     test_peer()
-    test_compare()
     test_bad_files()
 else:
-    test_without_json()
-    skip("JSON lines", "jansson is not in this build")
+    test_without_jansson()
+    skip("--json", "jansson is not in this build")
 finish()

@@ -118,5 +118,10 @@ def has(feature):
     return False
 
 
+def gpu():
+    """Whether this build and machine have a GPU to solve on."""
+    return "\n  cuda:0 " in run("--version").out
+
+
 def finish():
     sys.exit(1 if failures else 0)

@@ -3,7 +3,7 @@
 import os
 import random
 
-from harness import (FOLDER, check, close, finish, has, leftovers, matrix, path, read,
+from harness import (FOLDER, check, close, finish, gpu, has, leftovers, matrix, path, read,
                      read_vectors, refuses, run, skip, vectors, write)
 
 N = 40
@@ -94,9 +94,39 @@ for backend in ["serial", "threads", "threads:1", "threads:2", "threads:5", "aut
     o = run("solve", "gen:poisson2d5:60", "--uplo", "lower", "--backend", backend, "--nrhs", "3",
             "--repeat", "3")
     check(f"backend {backend}", o.code == 0 and "median of 3" in o.out, o)
-for method in [l.split()[0] for l in run("methods").out.splitlines() if l[:1].strip()]:
-    o = run("solve", "gen:poisson2d5:60", "--uplo", "upper", "--method", method)
-    check(f"method {method}", o.code == 0 and method in o.out, o)
+listed = [l.split()[:2] for l in run("methods").out.splitlines() if l[:1].strip()]
+for method, backend in listed:
+    words = ["solve", "gen:poisson2d5:60", "--uplo", "upper", "--method", method]
+    if backend == "cuda" and not gpu():
+        refuses(f"method {method} without a GPU", 4, f"method {method} cannot be used here", *words)
+    else:
+        o = run(*words)
+        refused = backend == "cuda" and o.code == 4 and "cannot be used here" in o.err
+        check(f"method {method}", o.code == 0 and method in o.out or refused, o)
+check("every method has its backend", {b for _, b in listed} <= {"serial", "threads", "cuda"}, listed)
+for method in ["engine", "syncfree-csc", "syncfree-csc-rhs", "supernodal"]:
+    if not has("CUDA"):
+        refuses(f"method {method} without CUDA", 4, "needs CUDA", "solve", "gen:chain:5", "--uplo",
+                "lower", "--method", method)
+if gpu():
+    words = ["solve", "gen:poisson2d5:60", "--uplo", "lower", "--backend", "cuda"]
+    for more in [[], ["--trans", "t"], ["--nrhs", "5"], ["--tune"], ["--precision", "z"],
+                 ["--method", "syncfree-csc:warps=8"]]:
+        o = run(*words, *more)
+        check("on a GPU " + " ".join(more), o.code == 0 and "\n  GPU " in o.out and
+              "x came back in this time" in o.out, o)
+    o = run(*words, "--store", "f32")
+    check("values stored as floats", o.code == 0 and "values stored as floats" in o.out, o)
+    refuses("no such GPU", 4, "no GPU 900", *words[:-1], "cuda:900")
+else:
+    for backend in ["cuda", "cuda:1"]:
+        refuses(f"backend {backend} without a GPU", 4, "CUDA", "solve", "gen:poisson2d5:60", "--uplo",
+                "lower", "--backend", backend)
+    skip("solves on a GPU", run("solve", "gen:chain:5", "--uplo", "lower", "--backend", "cuda").err
+         .strip())
+    o = run("solve", "gen:poisson2d5:60", "--uplo", "lower", "--store", "f32")
+    check("an option of GPUs without one", o.code == 0 and "--store is for solves on a GPU" in o.err
+          and "stored as floats" not in o.out, o)
 o = run("solve", "gen:poisson2d5:60", "--uplo", "lower", "--repeat", "1")
 check("one repeat", o.code == 0 and ", once" in o.out, o)
 run("solve", "L.mtx", "--rhs", "random:5", "-o", "x.mtx")
@@ -160,6 +190,7 @@ if json:
     for key in KEYS:
         if not key.startswith("plan"):
             check(f"JSON's {key} is a number", isinstance(at(j, key), (int, float)), o)
+    check("JSON's device", "device" in at(j, "plan") and at(j, "plan.store") == "same", o)
     check("JSON's numbers", at(j, "matrix.n") == 2500 and at(j, "matrix.nnz") == 7400 and
           at(j, "matrix.levels") == 99 and at(j, "system.nrhs") == 2, o)
     check("JSON's times", 0 < at(j, "time.solve_s.min") <= at(j, "time.solve_s.median"), o)

@@ -31,7 +31,7 @@ for c in COMMANDS:
     options[c] = sorted(ENTRY.findall(part))
 check("solve has its options", set(options["solve"]) >= {
     "--uplo", "--trans", "--diag", "--add-diagonal", "--rhs", "--nrhs", "--backend", "--method",
-    "--precision", "--repeat", "--json"}, options["solve"])
+    "--precision", "--repeat", "--store", "--tune", "--json"}, options["solve"])
 
 # ---- manual pages
 
@@ -73,6 +73,7 @@ if shutil.which("bash"):
           all(set(complete(script, c, "--")) == set(options[c]) for c in COMMANDS))
     check("bash completes choices", complete(script, "solve", "--uplo", "") == ["lower", "upper"])
     check("bash completes methods", "serial" in complete(script, "solve", "--method", ""))
+    check("bash completes backends", complete(script, "solve", "--backend", "cu") == ["cuda"])
     check("bash completes generators", any(w.startswith("poisson2d5") for w in
                                            complete(script, "gen", "poi")))
     check("bash completes files", path("completion.bash") in
@@ -137,6 +138,12 @@ refuses("bad rhs", 2, "random or random:SEED", "solve", "gen:chain:5", "--uplo",
 refuses("two kinds of right-hand sides", 2, "not both", "solve", "a.mtx", "-b", "b.mtx", "--rhs",
         "random")
 refuses("unknown backend", 2, "gpu9", "solve", "gen:chain:5", "--uplo", "lower", "--backend", "gpu9")
+for backend in ["cuda:x", "cuda:-1", "cuda:"]:
+    refuses(f"backend {backend}", 2, "a GPU's number follows cuda:", "solve", "gen:chain:5", "--uplo",
+            "lower", "--backend", backend)
+refuses("bad store", 2, ["same or f32", "did you mean f32?"], "solve", "a.mtx", "--store", "f23")
+refuses("parameters of a method without any", 2, 'leave out ":warps=8"', "solve", "gen:chain:5",
+        "--uplo", "lower", "--method", "serial:warps=8")
 refuses("unknown method", 2, "fastest", "solve", "gen:chain:5", "--uplo", "lower", "--method",
         "fastest")
 refuses("factor without -o", 2, "-o FILE is missing", "factor", "gen:chain:5")

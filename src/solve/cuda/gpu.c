@@ -12,11 +12,19 @@ const char *trs_gpu_refuses(const trs_plan *plan) {
   return "the context has no GPU: make one with \"cuda\" or \"cuda:N\"";
 }
 
+static trs_status make_fault(trs_gpu *gpu, trs_stream stream) {
+  TRS_TRY(trs_device_alloc_host((void **)&gpu->told, 1, sizeof *gpu->told));
+  *gpu->told = (trs_fault){.row = -1, .limit = WAIT_LIMIT};
+  TRS_TRY(TRS_DEVICE_ALLOC(gpu->device, &gpu->fault, 1, stream));
+  return trs_device_copy(gpu->fault, gpu->told, sizeof *gpu->told, stream);
+}
+
 trs_status trs_gpu_open(trs_gpu *gpu, trs_plan *plan) {
   gpu->device = plan->context->device;
-  TRS_TRY(trs_device_alloc_host((void **)&gpu->fault, 1, sizeof *gpu->fault));
-  *gpu->fault = (trs_fault){.row = -1, .limit = WAIT_LIMIT};
-  return TRS_SUCCESS;
+  int before = trs_device_enter(gpu->device);
+  trs_status status = make_fault(gpu, plan->stream);
+  trs_device_leave(before);
+  return status;
 }
 
 static void drop(trs_gpu *gpu, int which, trs_stream stream) {
@@ -36,8 +44,10 @@ void trs_gpu_free(trs_gpu *gpu, trs_plan *plan) {
   trs_gpu_unload(gpu, plan);
   trs_device_free(gpu->device, gpu->stage, plan->stream);
   gpu->stage = NULL;
-  trs_device_free_host(gpu->fault);
-  gpu->fault = NULL;
+  trs_device_free(gpu->device, gpu->fault, plan->stream);
+  (void)trs_device_wait(plan->stream); /* a copy may be under way */
+  trs_device_free_host(gpu->told);
+  gpu->fault = gpu->told = NULL;
 }
 
 int64_t trs_gpu_bytes(const trs_gpu *gpu) {
@@ -95,6 +105,8 @@ static trs_status conjugate(trs_gpu *gpu, trs_plan *plan) {
 trs_status trs_gpu_load(trs_gpu *gpu, trs_plan *plan, bool rows, int what) {
   const void *ptr = gpu->system.ptr, *idx = gpu->system.idx, *val = NULL;
   bool turns = plan->system.rows != rows;
+  if (plan->matrix->on_device)
+    what |= TRS_GPU_PATTERN; /* only pointers, maybe to other arrays now */
   if (turns) {
     trs_gpu_unload(gpu, plan);
     what |= TRS_GPU_PATTERN;
@@ -115,19 +127,25 @@ trs_status trs_gpu_load(trs_gpu *gpu, trs_plan *plan, bool rows, int what) {
 /* ---- Solving ---- */
 
 static trs_status check_fault(const trs_gpu *gpu) {
-  if (!gpu->fault->stalled) return TRS_SUCCESS;
-  return trs_fail(TRS_ERROR_STALLED, gpu->fault->row,
+  if (!gpu->told->stalled) return TRS_SUCCESS;
+  return trs_fail(TRS_ERROR_STALLED, gpu->told->row,
                   "GPU %d: row %lld waited more than %.3g s for the rows it depends on (0-based); "
                   "x is not complete, analyse anew",
-                  trs_device_look(gpu->device)->ordinal, (long long)gpu->fault->row,
-                  1e-9 * (double)gpu->fault->limit);
+                  trs_device_look(gpu->device)->ordinal, (long long)gpu->told->row,
+                  1e-9 * (double)gpu->told->limit);
+}
+
+static trs_status finish(trs_plan *plan, trs_gpu *gpu) {
+  TRS_TRY(trs_device_copy(gpu->told, gpu->fault, sizeof *gpu->told, plan->stream));
+  TRS_TRY(trs_device_wait(plan->stream));
+  return check_fault(gpu);
 }
 
 trs_status trs_gpu_wait(trs_plan *plan, trs_gpu *gpu) {
   int before = trs_device_enter(gpu->device);
-  trs_status status = trs_device_wait(plan->stream);
+  trs_status status = finish(plan, gpu);
   trs_device_leave(before);
-  return status ? status : check_fault(gpu);
+  return status;
 }
 
 /* width columns from the first on, between a strided array and the stage, whose order is the
@@ -186,8 +204,7 @@ static trs_status solve_staged(trs_plan *plan, trs_gpu *gpu, const trs_rhs *rhs,
     TRS_TRY(take_columns(&s, gpu->stage, rhs, plan->stream));
     first += s.width;
   }
-  TRS_TRY(trs_device_wait(plan->stream));
-  return check_fault(gpu);
+  return finish(plan, gpu);
 }
 
 trs_status trs_gpu_solve(trs_plan *plan, trs_gpu *gpu, const trs_rhs *rhs, trs_gpu_launch launch) {

@@ -9,12 +9,13 @@
 
 typedef struct trs_gpu {
   trs_device *device;
-  trs_system system;  /* arrays in device memory, stored by rows or columns as load was asked;
-                         values conjugated already (system.conj is false) */
-  void *owned[3];     /* those of ptr, idx, val that are ours, not the caller's; device memory */
-  void *stage;        /* n x stage_width: right-hand sides that came from the host */
+  trs_system system; /* arrays in device memory, stored by rows or columns as load was asked;
+                        values conjugated already (system.conj is false) */
+  void *owned[3];    /* those of ptr, idx, val that are ours, not the caller's; device memory */
+  void *stage;       /* n x stage_width: right-hand sides that came from the host */
   int64_t stage_width;
-  trs_fault *fault;   /* pinned host memory, seen by host and device */
+  trs_fault *fault; /* device memory, for the kernels */
+  trs_fault *told;  /* pinned host memory: fault as of the last wait */
 } trs_gpu;
 
 enum { TRS_GPU_PATTERN = 1, TRS_GPU_VALUES = 2 };

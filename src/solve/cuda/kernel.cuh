@@ -88,10 +88,14 @@ __device__ inline complex_of<R> reciprocal(complex_of<R> a) {
 template <class F>
 inline cudaError_t by_scalar(trs_scalar scalar, F f) {
   switch (scalar) {
-    case TRS_FLOAT: return f(float{});
-    case TRS_DOUBLE: return f(double{});
-    case TRS_SCOMPLEX: return f(complex_of<float>{});
-    default: return f(complex_of<double>{});
+    case TRS_FLOAT:
+      return f(float{});
+    case TRS_DOUBLE:
+      return f(double{});
+    case TRS_SCOMPLEX:
+      return f(complex_of<float>{});
+    default:
+      return f(complex_of<double>{});
   }
 }
 
@@ -123,6 +127,21 @@ __device__ inline void store_relaxed(W *p, W value) {
                  "l"(*reinterpret_cast<unsigned long long *>(&value))
                  : "memory");
 }
+/* value = *p where wanted; a predicated load, so that several are under way at once. */
+template <class W>
+__device__ inline void load_relaxed_if(bool wanted, const W *p, W &value) {
+  static_assert(sizeof(W) == 4 || sizeof(W) == 8, "one machine word");
+  if constexpr (sizeof(W) == 4)
+    asm volatile("{ .reg .pred q; setp.ne.u32 q, %2, 0; @q ld.relaxed.gpu.global.u32 %0, [%1]; }"
+                 : "+r"(reinterpret_cast<unsigned &>(value))
+                 : "l"(p), "r"(unsigned(wanted))
+                 : "memory");
+  else
+    asm volatile("{ .reg .pred q; setp.ne.u32 q, %2, 0; @q ld.relaxed.gpu.global.u64 %0, [%1]; }"
+                 : "+l"(reinterpret_cast<unsigned long long &>(value))
+                 : "l"(p), "r"(unsigned(wanted))
+                 : "memory");
+}
 template <class W>
 __device__ inline W load_acquire(const W *p) {
   W value = load_relaxed(p);
@@ -134,23 +153,29 @@ __device__ inline W load_acquire(const W *p) {
  * limit has passed here or anywhere: the caller then goes on with whatever it has, so that every
  * kernel ends. ---- */
 
+/* One thread's wait begins at start (0: not begun); gives back 0 when it has lasted too long. */
+__device__ __noinline__ inline unsigned long long look_at_wait(trs_fault *fault, long long row,
+                                                               unsigned long long start) {
+  unsigned long long now;
+  asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
+  volatile trs_fault *told = fault;
+  if (told->stalled) return 0;
+  if (start == 0) return now;
+  if (now - start < told->limit) return start;
+  if (atomicExch(&fault->stalled, 1) == 0) told->row = row;
+  return 0;
+}
+
 class wait {
  public:
   __device__ explicit wait(trs_fault *fault) : fault_(fault) {}
-  __device__ bool goes_on(long long row) { return (++turns_ & 1023) != 0 || look(row); }
-
- private:
-  __device__ __noinline__ bool look(long long row) {
-    unsigned long long now;
-    asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
-    if (start_ == 0) start_ = now;
-    volatile trs_fault *fault = fault_;
-    if (fault->stalled) return false;
-    if (now - start_ < fault->limit) return true;
-    if (atomicExch_system(&fault_->stalled, 1) == 0) fault->row = row;
-    return false;
+  __device__ bool goes_on(long long row) {
+    if ((++turns_ & 8191) != 0) return true;
+    start_ = look_at_wait(fault_, row, start_);
+    return start_ != 0;
   }
 
+ private:
   trs_fault *fault_;
   unsigned turns_ = 0;
   unsigned long long start_ = 0;

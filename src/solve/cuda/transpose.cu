@@ -114,8 +114,7 @@ extern "C" trs_status trs_gpu_transpose(trs_turned *turned, trs_device *device, 
   size_t size = val ? size_t(4) << ((scalar & 1) + (scalar >> 1)) : 0;
   trs_status status = allocate(&w, turned, device, n, nnz, size, stream);
   if (!status)
-    status =
-        fill(&w, turned, n, nnz, scalar, ptr, idx, val, static_cast<cudaStream_t>(stream));
+    status = fill(&w, turned, n, nnz, scalar, ptr, idx, val, static_cast<cudaStream_t>(stream));
   void *done[] = {w.row, w.key, w.entry, w.sorted, w.sort};
   for (void *pointer : done) trs_device_free(device, pointer, stream);
   if (status) {

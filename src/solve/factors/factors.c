@@ -3,27 +3,23 @@
  *     A x = b      y = P_r D_r b,  L w = y,    U z = w,    x = D_c P_c^T z
  *     A^T x = b    y = P_c D_c b,  U^T w = y,  L^T z = w,  x = D_r P_r^T z     (A^H likewise)
  *
- * Both sweeps run in place on a tile of right-hand sides that the plan owns.
- * O((nnz(L) + nnz(U)) nrhs). */
+ * Both sweeps run in place on a tile of right-hand sides, in the host's memory here; where both run
+ * on a GPU, in its memory (solve/cuda/move.c).  O((nnz(L) + nnz(U)) nrhs). */
 #include "solve/factors/factors.h"
 
 #include <stdio.h>
 #include <string.h>
 
+#include "base/config.h"
 #include "base/timer.h"
+#include "plan/mover.h"
 
 enum { TILE = 8 }; /* right-hand sides permuted into the workspace at a time */
 
-typedef struct two_sweeps {
-  trs_factors *F;
-  const int32_t *in_perm, *out_perm;  /* NULL: identity */
-  const double *in_scale, *out_scale; /* NULL: ones */
-  void *work; /* n x TILE, row-major; one right-hand side uses the first n */
-} two_sweeps;
-
 typedef struct move_job {
-  const two_sweeps *state;
+  const trs_moves *moves;
   const trs_rhs *rhs;
+  void *work;
   int64_t n, first;
   int width; /* right-hand sides in the tile */
 } move_job;
@@ -31,17 +27,19 @@ typedef struct move_job {
 #define TRS_TEMPLATE "solve/factors/move_tmpl.c"
 #include "base/instantiate.h"
 
-static const char *refuses(const trs_plan *plan) {
-  (void)plan;
-  return NULL;
+/* ---- Sweeps on the host: the room is n x TILE values, row-major; one right-hand side uses the
+ * first n. ---- */
+
+static trs_status create_room(trs_plan *plan) {
+  trs_two_sweeps *state = plan->state;
+  return trs_alloc(&state->room, plan->system.n * TILE, trs_scalar_size(plan->system.scalar));
 }
 
 static trs_status solve_tile(trs_plan *plan, move_job *job) {
   static void (*const gather_of[])(void *, int, int) = TRS_TABLE(gather);
   static void (*const scatter_of[])(void *, int, int) = TRS_TABLE(scatter);
-  two_sweeps *state = plan->state;
   int size = plan->system.n < 20000 ? 1 : trs_team_size(plan->context->team);
-  trs_rhs inner = {state->work, state->work, job->width, job->width, 1, job->width, 1};
+  trs_rhs inner = {job->work, job->work, job->width, job->width, 1, job->width, 1};
   trs_team_run(plan->context->team, size, gather_of[plan->system.scalar], job);
   TRS_TRY(trs_plan_solve(plan->sweep[0], &inner));
   TRS_TRY(trs_plan_solve(plan->sweep[1], &inner));
@@ -49,13 +47,39 @@ static trs_status solve_tile(trs_plan *plan, move_job *job) {
   return TRS_SUCCESS;
 }
 
-static trs_status solve(trs_plan *plan, const trs_rhs *rhs) {
+static trs_status solve_tiles(trs_plan *plan, const trs_rhs *rhs) {
+  const trs_two_sweeps *state = plan->state;
   for (int64_t first = 0; first < rhs->nrhs; first += TILE) {
     int64_t left = rhs->nrhs - first;
-    move_job job = {plan->state, rhs, plan->system.n, first, left < TILE ? (int)left : TILE};
+    int width = left < TILE ? (int)left : TILE;
+    move_job job = {&state->moves, rhs, state->room, plan->system.n, first, width};
     TRS_TRY(solve_tile(plan, &job));
   }
   return TRS_SUCCESS;
+}
+
+static int64_t room_bytes(const trs_plan *plan) {
+  return plan->system.n * TILE * (int64_t)trs_scalar_size(plan->system.scalar);
+}
+
+static void free_room(trs_plan *plan) { trs_free(((trs_two_sweeps *)plan->state)->room); }
+
+static const trs_mover host_mover = {
+    .create = create_room,
+    .solve = solve_tiles,
+    .bytes = room_bytes,
+    .free = free_room,
+};
+
+/* ---- The plan ---- */
+
+static const char *refuses(const trs_plan *plan) {
+  (void)plan;
+  return NULL;
+}
+
+static trs_status solve(trs_plan *plan, const trs_rhs *rhs) {
+  return ((const trs_two_sweeps *)plan->state)->mover->solve(plan, rhs);
 }
 
 static int threads(const trs_plan *plan) {
@@ -65,7 +89,7 @@ static int threads(const trs_plan *plan) {
 }
 
 static int64_t bytes(const trs_plan *plan) {
-  int64_t total = plan->system.n * TILE * (int64_t)trs_scalar_size(plan->system.scalar);
+  int64_t total = ((const trs_two_sweeps *)plan->state)->mover->bytes(plan);
   for (int s = 0; s < 2; s++) {
     const trs_plan *sweep = plan->sweep[s];
     if (sweep->method->bytes) total += sweep->method->bytes(sweep);
@@ -80,10 +104,10 @@ static void describe(const trs_plan *plan, char *text, size_t size) {
 }
 
 static void free_state(trs_plan *plan) {
-  two_sweeps *state = plan->state;
+  trs_two_sweeps *state = plan->state;
   if (!state) return;
+  if (state->mover) state->mover->free(plan);
   trs_factors_destroy(state->F);
-  trs_free(state->work);
   trs_free(state);
 }
 
@@ -100,35 +124,69 @@ static const trs_method sweeps = {
 };
 
 const trs_factors *trs_plan_factors(const trs_plan *plan) {
-  return plan->method == &sweeps ? ((const two_sweeps *)plan->state)->F : NULL;
+  return plan->method == &sweeps ? ((const trs_two_sweeps *)plan->state)->F : NULL;
 }
 
-static trs_status make_sweeps(trs_plan *plan, const trs_factors *F, const trs_options *options) {
-  int lower = plan->trans == TRS_NO_TRANS ? 0 : 1;
-  TRS_TRY(trs_plan_create(&plan->sweep[lower], plan->context, F->L, TRS_LOWER, plan->trans,
-                          F->diag_L, options));
-  TRS_TRY(trs_plan_create(&plan->sweep[1 - lower], plan->context, F->U, TRS_UPPER, plan->trans,
-                          F->diag_U, options));
+/* The plan of the sweep over L or U. */
+static trs_status make_sweep(trs_plan *plan, int lower, const trs_options *options) {
+  const trs_factors *F = ((const trs_two_sweeps *)plan->state)->F;
+  int place = lower == (plan->trans == TRS_NO_TRANS) ? 0 : 1;
+  return trs_plan_create(&plan->sweep[place], plan->context, lower ? F->L : F->U,
+                         lower ? TRS_LOWER : TRS_UPPER, plan->trans, lower ? F->diag_L : F->diag_U,
+                         options);
+}
+
+static bool on_gpu(const trs_plan *sweep) { return strcmp(sweep->method->backend, "cuda") == 0; }
+
+/* Where auto took the GPU for one sweep only, the other goes there too: what the right-hand sides
+ * would lose on their way between is more than it can gain. */
+static trs_status join_sweeps(trs_plan *plan, const trs_options *options) {
+  bool first = on_gpu(plan->sweep[0]), second = on_gpu(plan->sweep[1]);
+  if (first == second) return TRS_SUCCESS;
+  trs_options same = options ? *options : (trs_options){0};
+  same.method = plan->sweep[first ? 0 : 1]->method->name;
+  int other = first ? 1 : 0;
+  bool lower = (other == 0) == (plan->trans == TRS_NO_TRANS);
+  trs_plan_destroy(plan->sweep[other]);
+  plan->sweep[other] = NULL;
+  TRS_TRY(make_sweep(plan, lower, &same));
+  snprintf(plan->sweep[other]->reason, sizeof plan->sweep[other]->reason,
+           "on the GPU because the other sweep is");
+  return TRS_SUCCESS;
+}
+
+static void make_reason(trs_plan *plan) {
   if (strcmp(plan->sweep[0]->reason, plan->sweep[1]->reason) == 0)
     snprintf(plan->reason, sizeof plan->reason, "%s", plan->sweep[0]->reason);
   else
     snprintf(plan->reason, sizeof plan->reason, "first sweep %.100s; second %.100s",
              plan->sweep[0]->reason, plan->sweep[1]->reason);
-  return TRS_SUCCESS;
+}
+
+static const trs_mover *mover_for(const trs_plan *plan) {
+#if TRS_HAVE_CUDA
+  if (on_gpu(plan->sweep[0])) return &trs_mover_cuda;
+#endif
+  (void)plan;
+  return &host_mover;
 }
 
 static trs_status build(trs_plan *plan, const trs_factors *F, const trs_options *options) {
-  two_sweeps *state;
+  trs_two_sweeps *state;
   TRS_TRY(TRS_ALLOC_ZERO(&state, 1));
   plan->state = state;
   state->F = trs_factors_retain(F);
   bool plain = plan->trans == TRS_NO_TRANS;
-  state->in_perm = plain ? F->row_perm : F->col_perm;
-  state->in_scale = plain ? F->row_scale : F->col_scale;
-  state->out_perm = plain ? F->col_perm : F->row_perm;
-  state->out_scale = plain ? F->col_scale : F->row_scale;
-  TRS_TRY(trs_alloc(&state->work, F->n * TILE, trs_scalar_size(F->scalar)));
-  return make_sweeps(plan, F, options);
+  state->moves = (trs_moves){.in_perm = plain ? F->row_perm : F->col_perm,
+                             .in_scale = plain ? F->row_scale : F->col_scale,
+                             .out_perm = plain ? F->col_perm : F->row_perm,
+                             .out_scale = plain ? F->col_scale : F->row_scale};
+  TRS_TRY(make_sweep(plan, 1, options));
+  TRS_TRY(make_sweep(plan, 0, options));
+  TRS_TRY(join_sweeps(plan, options));
+  make_reason(plan);
+  state->mover = mover_for(plan);
+  return state->mover->create(plan);
 }
 
 trs_status trs_factors_plan_create(trs_plan **result, trs_context *context, const trs_factors *F,
@@ -140,6 +198,9 @@ trs_status trs_factors_plan_create(trs_plan **result, trs_context *context, cons
   plan->context = trs_context_retain(context);
   plan->method = &sweeps;
   plan->trans = trans;
+  if (options) plan->options = *options;
+  plan->stream = plan->options.stream;
+  plan->options.method = NULL; /* the caller's string may not outlive the call */
   plan->system = (trs_system){.n = F->n, .nnz = F->L->nnz + F->U->nnz, .scalar = F->scalar};
   trs_status status = build(plan, F, options);
   if (status) {
@@ -153,7 +214,7 @@ trs_status trs_factors_plan_create(trs_plan **result, trs_context *context, cons
 
 trs_status trs_factors_plan_refresh(trs_plan *plan, const trs_factors *F) {
   double start = trs_seconds();
-  two_sweeps *state = plan->state;
+  const trs_two_sweeps *state = plan->state;
   int lower = plan->trans == TRS_NO_TRANS ? 0 : 1;
   if (F != state->F)
     return trs_fail(TRS_ERROR_ARGUMENT, -1,

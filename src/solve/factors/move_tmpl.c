@@ -3,10 +3,10 @@
 
 static void NAME(gather)(void *argument, int rank, int size) {
   const move_job *job = argument;
-  const two_sweeps *s = job->state;
+  const trs_moves *s = job->moves;
   const trs_rhs *R = job->rhs;
   const SCALAR *b = (const SCALAR *)R->b + job->first * R->b_col;
-  SCALAR *work = s->work;
+  SCALAR *work = job->work;
   int64_t begin, end;
   trs_share(job->n, rank, size, &begin, &end);
   for (int64_t i = begin; i < end; i++) {
@@ -19,10 +19,10 @@ static void NAME(gather)(void *argument, int rank, int size) {
 
 static void NAME(scatter)(void *argument, int rank, int size) {
   const move_job *job = argument;
-  const two_sweeps *s = job->state;
+  const trs_moves *s = job->moves;
   const trs_rhs *R = job->rhs;
   SCALAR *x = (SCALAR *)R->x + job->first * R->x_col;
-  const SCALAR *work = s->work;
+  const SCALAR *work = job->work;
   int64_t begin, end;
   trs_share(job->n, rank, size, &begin, &end);
   for (int64_t i = begin; i < end; i++) {

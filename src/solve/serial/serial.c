@@ -12,11 +12,6 @@
 static void (*const by_rows_of[])(const trs_system *, const trs_rhs *, bool) = TRS_TABLE(by_rows);
 static void (*const by_columns_of[])(const trs_system *, const trs_rhs *) = TRS_TABLE(by_columns);
 
-static const char *refuses(const trs_plan *plan) {
-  (void)plan;
-  return NULL;
-}
-
 /* What a row and an entry take at best, data in cache and no row waiting for another
  * (docs/experiments.md). */
 static double estimate(const trs_plan *plan) {
@@ -64,7 +59,7 @@ const trs_method trs_method_serial = {
     .name = "serial",
     .backend = "serial",
     .summary = "one thread, the matrix as stored (L17, X20: Algorithm 1)",
-    .refuses = refuses,
+    .refuses = trs_host_refuses,
     .estimate = estimate,
     .analyze = analyze,
     .solve = solve,

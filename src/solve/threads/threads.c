@@ -69,11 +69,6 @@ static void note_all_needs(void *argument, int rank, int size) {
 #define TRS_TEMPLATE "solve/threads/threads_tmpl.c"
 #include "base/instantiate.h"
 
-static const char *refuses(const trs_plan *plan) {
-  (void)plan;
-  return NULL;
-}
-
 /* Work at the speed of serial's estimate, rows dearer by their way through two numberings, most of
  * all where natural order is a chain and level order so far from it; a wait for every split level.
  * The margin is for machines that are not all ours. */
@@ -220,7 +215,7 @@ const trs_method trs_method_threads = {
     .name = "threads",
     .backend = "threads",
     .summary = "every core, level order, point-to-point waits (Park et al. 2014)",
-    .refuses = refuses,
+    .refuses = trs_host_refuses,
     .estimate = estimate,
     .analysis_solves = 8,
     .analyze = analyze,

@@ -1,0 +1,166 @@
+/* gpu_table.c - a line a system on a GPU: while a run goes on, and from rows, as Markdown: the
+ * solves beside cuSPARSE's and the bound; then what comes before them, and memory. */
+#include <math.h>
+#include <string.h>
+
+#include "bench.h"
+#include "output.h"
+
+enum { MOST_OTHERS = 12 };
+
+/* Milliseconds of a solve; "!" marks a wrong answer, "failed" that there was none. */
+static short_text solve_text(const bench_row *row) {
+  if (!row) return (short_text){"-"};
+  if (row->wrong && isnan(row->median)) return (short_text){"failed"};
+  short_text t = bench_milliseconds(row->median);
+  size_t used = strlen(t.s);
+  if (row->wrong) snprintf(t.s + used, sizeof t.s - used, "!");
+  return t;
+}
+
+static double over_bound(const bench_group *g) {
+  const bench_row *e = g->column[BENCH_ENGINE];
+  return e && !e->wrong ? e->median / e->bound : NAN;
+}
+
+/* ---- While a run goes on ---- */
+
+static int width_of(const bench_runner *r) {
+  int length = (int)strlen(r->method);
+  return length < 9 ? 9 : length;
+}
+
+void bench_gpu_live_head(const bench_runners *all) {
+  printf("%s%-34s%s%s\n", style_on(STYLE_DIM), "", "milliseconds of a solve, the median",
+         style_off());
+  printf("%s%-34s", style_on(STYLE_BOLD), "matrix");
+  for (int i = 0; i < all->count; i++)
+    printf(" %*s", width_of(&all->runner[i]), all->runner[i].method);
+  printf(" %8s %8s %8s%s\n", "bound", ":cusp", ":bound", style_off());
+  fflush(stdout);
+}
+
+static const bench_row *row_of(const bench_rows *rows, const char *method) {
+  for (int64_t i = 0; i < rows->count; i++)
+    if (!strcmp(rows->row[i].method, method)) return &rows->row[i];
+  return NULL;
+}
+
+/* The line of the system whose rows begin at first. */
+void bench_gpu_live_line(const bench_runners *all, const bench_rows *rows, int64_t first) {
+  bench_rows part = {.row = rows->row + first, .count = rows->count - first};
+  bench_group g = {.first = part.row};
+  char label[35];
+  bool wrong = false;
+  const bench_row *engine = row_of(&part, "auto");
+  g.column[BENCH_ENGINE] = engine ? engine : row_of(&part, "engine");
+  g.column[BENCH_CUSPARSE] = row_of(&part, "cusparse");
+  bench_label(label, sizeof label, g.first);
+  printf("%-34s", label);
+  for (int i = 0; i < all->count; i++)
+    printf(" %*s", width_of(&all->runner[i]), solve_text(row_of(&part, all->runner[i].method)).s);
+  for (int64_t i = 0; i < part.count; i++) wrong |= part.row[i].wrong;
+  printf(" %8s %8s", bench_milliseconds(g.first->bound).s,
+         bench_ratio(bench_gain(&g, BENCH_ENGINE, BENCH_CUSPARSE)).s);
+  printf(" %8s", bench_ratio(over_bound(&g)).s);
+  printf("%s%s%s\n", style_on(STYLE_BAD), wrong ? " WRONG" : "", style_off());
+  fflush(stdout);
+}
+
+/* ---- From rows ---- */
+
+typedef struct others {
+  const char *method[MOST_OTHERS];
+  int count;
+} others;
+
+/* Methods that have no column of their own. */
+static others find_others(const bench_rows *rows) {
+  static const char *const own[] = {"auto", "engine", "engine+f32", "cusparse"};
+  others o = {0};
+  for (int64_t i = 0; i < rows->count && o.count < MOST_OTHERS; i++) {
+    bool known = !bench_on_gpu(&rows->row[i]);
+    for (int k = 0; k < 4; k++) known |= !strcmp(rows->row[i].method, own[k]);
+    for (int k = 0; k < o.count; k++) known |= !strcmp(rows->row[i].method, o.method[k]);
+    if (!known) o.method[o.count++] = rows->row[i].method;
+  }
+  return o;
+}
+
+static bool any(const bench_groups *groups, bench_column column) {
+  for (int64_t g = 0; g < groups->count; g++)
+    if (groups->group[g].column[column]) return true;
+  return false;
+}
+
+static void print_solve(const bench_group *g, const bench_rows *rows, const others *o,
+                        bool narrow) {
+  const bench_row *first = g->first, *engine = g->column[BENCH_ENGINE];
+  char label[64];
+  bench_label(label, sizeof label, first);
+  printf("| %s | %s |", label, human_count(first->n).s);
+  printf(" %s | %s |", human_count(first->nnz).s, human_count(first->levels).s);
+  printf(" %s | %s |", bench_milliseconds(first->bound).s, solve_text(engine).s);
+  if (narrow) printf(" %s |", solve_text(g->column[BENCH_ENGINE_F32]).s);
+  printf(" %s |", solve_text(g->column[BENCH_CUSPARSE]).s);
+  for (int k = 0; k < o->count; k++)
+    printf(" %s |", solve_text(bench_find(rows, first, o->method[k])).s);
+  printf(" %s | %s |", bench_ratio(bench_gain(g, BENCH_ENGINE, BENCH_CUSPARSE)).s,
+         bench_ratio(over_bound(g)).s);
+  printf(" %s |\n", engine ? engine->chosen : "-");
+}
+
+static void print_solves(const bench_groups *groups, const bench_rows *rows) {
+  others o = find_others(rows);
+  bool narrow = any(groups, BENCH_ENGINE_F32);
+  printf("| system | n | nnz | levels | bound, ms | engine, ms |%s cuSPARSE, ms |",
+         narrow ? " engine+f32, ms |" : "");
+  for (int k = 0; k < o.count; k++) printf(" %s, ms |", o.method[k]);
+  printf(" engine : cuSPARSE | engine over bound | chosen |\n| --- |");
+  for (int k = 0; k < 8 + narrow + o.count; k++) printf(" --: |");
+  printf(" --- |\n");
+  for (int64_t i = 0; i < groups->count; i++) print_solve(&groups->group[i], rows, &o, narrow);
+}
+
+static short_text whole(double value) {
+  short_text t = {"-"};
+  if (isinf(value)) return (short_text){"never"};
+  if (isfinite(value)) snprintf(t.s, sizeof t.s, "%.0f", value);
+  return t;
+}
+
+static void print_before(const bench_group *g) {
+  const bench_row *e = g->column[BENCH_ENGINE], *c = g->column[BENCH_CUSPARSE];
+  bench_row empty = bench_row_empty();
+  char label[64];
+  bool both = e && c && !e->wrong && !c->wrong;
+  if (!e) e = &empty;
+  if (!c) c = &empty;
+  bench_label(label, sizeof label, g->first);
+  printf("| %s | %s |", label, bench_milliseconds(e->analysis).s);
+  printf(" %s | %s |", bench_milliseconds(e->first_analysis).s, bench_milliseconds(c->ask).s);
+  printf(" %s | %s |", bench_milliseconds(c->analysis).s, bench_milliseconds(c->first_analysis).s);
+  printf(" %s |", bench_ratio(both ? c->analysis / e->analysis : NAN).s);
+  printf(" %s |", whole(both ? bench_break_even(e, c) : NAN).s);
+  printf(" %s | %s |", bench_milliseconds(e->update).s, bench_milliseconds(c->update).s);
+  printf(" %s |", bench_ratio(e->plan_bytes / g->first->matrix_bytes).s);
+  printf(" %s |", bench_ratio(c->plan_bytes / g->first->matrix_bytes).s);
+  printf(" %s | %s |\n", bench_milliseconds(e->latency).s, bench_milliseconds(c->latency).s);
+}
+
+void bench_gpu_tables(const bench_groups *groups, const bench_rows *rows) {
+  print_solves(groups, rows);
+  printf(
+      "\nMilliseconds of a solve, the median of batches between two events; ! marks a wrong "
+      "answer; a : b says how many times as fast a is as b.\n\n"
+      "| system | analysis, ms | first of its kind | cuSPARSE: buffer size, ms | analysis, ms | "
+      "first | engine : cuSPARSE | ahead after solves | update, ms | cuSPARSE, ms | "
+      "memory / matrix | buffer / matrix | one solve awaited, ms | cuSPARSE, ms |\n| --- |");
+  for (int k = 0; k < 13; k++) printf(" --: |");
+  printf("\n");
+  for (int64_t i = 0; i < groups->count; i++) print_before(&groups->group[i]);
+  printf(
+      "\nAnalyses from device arrays; the first of a system also loads kernels and takes memory "
+      "from the driver. Ahead after: solves until engine and analysis together are faster.\n");
+  bench_gpu_means(groups, true);
+}

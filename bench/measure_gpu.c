@@ -1,0 +1,332 @@
+/* measure_gpu.c - times methods of a GPU and cuSPARSE on one system, on the same device arrays.
+ * Analyses and updates: by the host's clock, the device idle before and after; the first of each
+ * runner is told apart, for it brings kernels and memory along.  Solves: batches of them between
+ * two events on the default stream, in rounds, every runner in each, so that a machine that drifts
+ * does so for all.  The last round begins with spoilt solutions, and ends with a check of them. */
+#include <math.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bench.h"
+#include "command.h"
+#include "output.h"
+#include "progress.h"
+
+enum { FRESH = 3, ROUNDS = 5, LEAST_SAMPLES = 3, MOST_IN_BATCH = 32, LATENCIES = 5, PATIENCE = 4 };
+static const double SAMPLE = 200e-6, LONG_ANALYSIS = 0.25; /* seconds */
+enum { SPOILT = 0x7b }; /* a byte of which large, finite values are made */
+
+static double keep_least(double least, double seconds) {
+  return isnan(least) || seconds < least ? seconds : least;
+}
+
+/* ---- Who cannot go on ---- */
+
+static void say_without(const bench_runner *r, const bench_gpu *gpu, const char *why) {
+  progress_end();
+  fflush(stdout);
+  fprintf(stderr, "trireme: bench: %s: without %s: %s\n", gpu->system->name, r->method, why);
+}
+
+/* Whoever does not solve such systems is left out; a failure of ours is a result. */
+static void give_up(bench_runner *r, const bench_gpu *gpu) {
+  const trs_error *error = trs_last_error();
+  const char *why = r->ctx ? bench_cuda_error() : bench_cusparse_error();
+  bool refused = error->status == TRS_ERROR_UNSUPPORTED || error->status == TRS_ERROR_ARGUMENT;
+  r->failed = r->ctx && (why || !refused);
+  r->out = !r->failed;
+  if (!why) why = error->message;
+  snprintf(r->row.reason, sizeof r->row.reason, "%s", why);
+  say_without(r, gpu, why);
+}
+
+static bool plays(const bench_runner *r) { return !r->out && !r->failed; }
+
+/* ---- Before the solves ---- */
+
+static bool analyze_plan(bench_runner *r, const bench_gpu *gpu, double *seconds) {
+  const bench_system *s = gpu->system;
+  trs_options how = {.method = r->asked, .nrhs = gpu->nrhs, .store = r->store, .tune = r->tune};
+  trs_plan_destroy(r->plan);
+  r->plan = NULL;
+  if (!bench_cuda_wait()) return false;
+  double start = seconds_now();
+  bool good = !trs_analyze(r->ctx, &r->plan, gpu->T, s->uplo, TRS_NO_TRANS, s->diag, &how) &&
+              bench_cuda_wait();
+  *seconds = seconds_now() - start;
+  return good;
+}
+
+static bool update_plan(bench_runner *r, const bench_gpu *gpu, double *seconds) {
+  double start = seconds_now();
+  bool good = !trs_update(r->plan, gpu->T) && bench_cuda_wait();
+  *seconds = seconds_now() - start;
+  return good;
+}
+
+static bool analyze_once(bench_runner *r, const bench_gpu *gpu, double *seconds) {
+  double ask = NAN;
+  if (r->ctx) return analyze_plan(r, gpu, seconds);
+  bool good = bench_cusparse_analyze(&r->cusparse, &ask, seconds);
+  r->row.ask = keep_least(r->row.ask, ask);
+  return good;
+}
+
+static bool update_once(bench_runner *r, const bench_gpu *gpu, double *seconds) {
+  return r->ctx ? update_plan(r, gpu, seconds) : bench_cusparse_update(&r->cusparse, seconds);
+}
+
+static void prepare(bench_runner *r, const bench_gpu *gpu) {
+  double seconds = 0;
+  bool good = true;
+  r->row = bench_row_empty();
+  r->repeats = r->batch = 0;
+  r->out = r->failed = false;
+  if (!r->ctx && !gpu->short_ptr) {
+    say_without(r, gpu, "more entries than 32-bit row pointers can count");
+    r->out = true;
+    return;
+  }
+  if (!r->ctx) good = bench_cusparse_prepare(&r->cusparse, gpu);
+  for (int k = 0; k < FRESH && good && (k < 2 || seconds < LONG_ANALYSIS); k++) {
+    good = analyze_once(r, gpu, &seconds);
+    if (k == 0)
+      r->row.first_analysis = seconds;
+    else
+      r->row.analysis = keep_least(r->row.analysis, seconds);
+  }
+  for (int k = 0; k < FRESH && good; k++) {
+    bool updated = update_once(r, gpu, &seconds);
+    if (updated) r->row.update = keep_least(r->row.update, seconds);
+    if (!updated && !r->ctx) break; /* versions of cuSPARSE without it */
+    good = updated;
+  }
+  if (!good) give_up(r, gpu);
+}
+
+/* ---- The solves ---- */
+
+static bool solve(bench_runner *r, const bench_gpu *gpu) {
+  int64_t ld = gpu->row_major ? gpu->nrhs : gpu->n;
+  trs_layout layout = gpu->row_major ? TRS_ROW_MAJOR : TRS_COL_MAJOR;
+  if (!r->ctx) return bench_cusparse_solve(&r->cusparse);
+  return !trs_solve(r->plan, gpu->x, ld, gpu->b, ld, gpu->nrhs, layout);
+}
+
+static bool wait_for(bench_runner *r) {
+  bool idle = bench_cuda_wait();
+  return r->ctx ? !trs_plan_wait(r->plan) && idle : idle;
+}
+
+/* Seconds of one solve among count; negative: it failed. */
+static double time_batch(bench_runner *r, const bench_gpu *gpu, int64_t count) {
+  bool good = bench_cuda_start();
+  for (int64_t k = 0; k < count && good; k++) good = solve(r, gpu);
+  double seconds = good ? bench_cuda_stop() : -1;
+  return seconds < 0 ? -1 : seconds / (double)count;
+}
+
+static int64_t batch_for(double seconds) {
+  if (!(seconds > SAMPLE / MOST_IN_BATCH)) return MOST_IN_BATCH;
+  return seconds >= SAMPLE ? 1 : (int64_t)ceil(SAMPLE / seconds);
+}
+
+/* At least one sample, three unless they are long, and more while there is time. */
+static bool run_samples(bench_runner *r, const bench_gpu *gpu, double seconds) {
+  int64_t first = r->repeats, most = first + BENCH_MOST_REPEATS / ROUNDS;
+  if (!solve(r, gpu) || !wait_for(r)) return false; /* not counted */
+  if (!r->batch) r->batch = batch_for(time_batch(r, gpu, 2));
+  double begin = seconds_now(), spent = 0;
+  while (r->repeats < most &&
+         (r->repeats == first || spent < seconds ||
+          (r->repeats < first + LEAST_SAMPLES && spent < PATIENCE * seconds))) {
+    double sample = time_batch(r, gpu, r->batch);
+    if (sample < 0) return false;
+    r->seconds[r->repeats++] = sample;
+    spent = seconds_now() - begin;
+  }
+  return wait_for(r);
+}
+
+static void run_rounds(bench_runners *all, const bench_gpu *gpu, double seconds,
+                       void (*tick)(const char *name, double done)) {
+  for (int round = 0; round < ROUNDS; round++)
+    for (int i = 0; i < all->count; i++) {
+      bench_runner *r = &all->runner[i];
+      tick(gpu->system->name, (double)(round + 1) / (ROUNDS + 1));
+      if (plays(r) && !run_samples(r, gpu, seconds / ROUNDS)) give_up(r, gpu);
+    }
+}
+
+/* A solve that the host waits for, launch included; the median. */
+static bool time_latency(bench_runner *r, const bench_gpu *gpu) {
+  double seconds[LATENCIES];
+  bench_row times = bench_row_empty();
+  for (int k = 0; k < LATENCIES; k++) {
+    double start = seconds_now();
+    if (!solve(r, gpu) || !wait_for(r)) return false;
+    seconds[k] = seconds_now() - start;
+  }
+  bench_row_times(&times, seconds, LATENCIES);
+  r->row.latency = times.median;
+  return true;
+}
+
+/* ---- The answers ---- */
+
+typedef struct judgement {
+  const bench_gpu *gpu;
+  const void *b;
+  void *x;
+  bench_runner *runner;
+  pthread_t thread;
+  bool started;
+  trs_status status;
+  trs_backward_error error;
+} judgement;
+
+static void *check(void *argument) {
+  judgement *j = argument;
+  const bench_gpu *g = j->gpu;
+  j->status = trs_check(g->host, g->system->uplo, TRS_NO_TRANS, g->system->diag, j->x, g->n, j->b,
+                        g->n, bench_gpu_checked(g), TRS_COL_MAJOR, &j->error);
+  return NULL;
+}
+
+/* Old answers do not count: the answer to be checked is of a solve into spoilt memory. */
+static bool fetch(judgement *j, size_t bytes) {
+  const bench_gpu *g = j->gpu;
+  bench_runner *r = j->runner;
+  size_t whole = (size_t)(g->n * g->nrhs) * g->size;
+  j->x = malloc(bytes + 1);
+  return j->x && bench_cuda_fill(g->x, SPOILT, whole) && bench_cuda_wait() && solve(r, g) &&
+         wait_for(r) && bench_gpu_columns(g, g->x, j->x) && time_latency(r, g);
+}
+
+static void judge(judgement *j) {
+  const bench_gpu *g = j->gpu;
+  bench_row *row = &j->runner->row;
+  bool narrow = g->scalar == TRS_FLOAT || j->runner->store == TRS_STORE_FLOAT;
+  double epsilon = narrow ? 0x1p-23 : 0x1p-52;
+  double limit = 50 * epsilon * (double)(g->system->info.longest_row + 1);
+  row->componentwise = j->error.componentwise;
+  row->normwise = j->error.normwise;
+  row->checked = bench_gpu_checked(g);
+  row->wrong = j->status || !(row->componentwise <= limit && isfinite(row->normwise));
+}
+
+/* The checks take longer than the solves: each has a thread of its own. */
+static int check_answers(bench_runners *all, const bench_gpu *gpu) {
+  size_t bytes = (size_t)(gpu->n * bench_gpu_checked(gpu)) * gpu->size;
+  judgement j[BENCH_MOST_RUNNERS] = {0};
+  void *b = malloc(bytes + 1);
+  if (!b) return leave_memory((double)bytes, "the answers");
+  bool fetched = bench_gpu_columns(gpu, gpu->b, b);
+  for (int i = 0; i < all->count; i++) {
+    j[i] = (judgement){.gpu = gpu, .b = b, .runner = &all->runner[i]};
+    if (!plays(j[i].runner)) continue;
+    if (fetched && fetch(&j[i], bytes))
+      j[i].started = !pthread_create(&j[i].thread, NULL, check, &j[i]);
+    else
+      give_up(j[i].runner, gpu);
+    if (plays(j[i].runner) && !j[i].started) (void)check(&j[i]);
+  }
+  for (int i = 0; i < all->count; i++) {
+    if (j[i].started) pthread_join(j[i].thread, NULL);
+    if (plays(j[i].runner)) judge(&j[i]);
+    free(j[i].x);
+  }
+  free(b);
+  return -1;
+}
+
+/* ---- Rows ---- */
+
+static void describe_plan(bench_row *row, bench_runner *r) {
+  trs_plan_info info;
+  if (r->terse || trs_plan_get_info(r->plan, &info)) {
+    snprintf(row->chosen, sizeof row->chosen, "%s", r->asked);
+    return;
+  }
+  row->plan_bytes = (double)info.plan_bytes;
+  snprintf(row->chosen, sizeof row->chosen, "%s", info.method);
+  snprintf(row->reason, sizeof row->reason, "%s", info.reason);
+  (void)trs_plan_describe(r->plan, row->plan, sizeof row->plan);
+}
+
+static void describe_peer(bench_row *row, const bench_runner *r) {
+  row->plan_bytes = (double)r->cusparse.buffer_bytes;
+  snprintf(row->chosen, sizeof row->chosen, "%s", r->cusparse.many ? "SpSM" : "SpSV");
+  snprintf(row->reason, sizeof row->reason, "%s", bench_cusparse_version());
+}
+
+static void describe_system(bench_row *row, const bench_gpu *gpu) {
+  const bench_system *s = gpu->system;
+  snprintf(row->matrix, sizeof row->matrix, "%s", s->name);
+  snprintf(row->scalar, sizeof row->scalar, "%s", human_scalar(gpu->scalar));
+  snprintf(row->backend, sizeof row->backend, "cuda");
+  snprintf(row->layout, sizeof row->layout, "%s", gpu->row_major ? "row" : "column");
+  snprintf(row->values, sizeof row->values, "%s", s->drawn ? "drawn" : "own");
+  row->upper = s->uplo == TRS_UPPER;
+  row->n = gpu->n;
+  row->nnz = gpu->nnz;
+  row->nrhs = gpu->nrhs;
+  row->threads = 1;
+  row->levels = gpu->info.levels;
+  row->parallelism = gpu->info.parallelism;
+  row->dependency = gpu->info.dependency;
+  row->bytes = gpu->info.solve_bytes + 2 * (int64_t)gpu->size * gpu->n * (gpu->nrhs - 1);
+  row->matrix_bytes =
+      (double)(gpu->nnz * (int64_t)(gpu->size + sizeof(int32_t)) + 8 * (gpu->n + 1));
+  row->vector_bytes = 2.0 * (double)gpu->size * (double)(gpu->n * gpu->nrhs);
+  row->bound = gpu->nrhs == 1 ? gpu->bound : NAN;
+}
+
+/* The bound is the system's: any plan of ours that solves it tells. */
+static void find_bound(bench_runners *all, bench_gpu *gpu) {
+  for (int i = 0; i < all->count && gpu->nrhs == 1 && isnan(gpu->bound); i++) {
+    bench_runner *r = &all->runner[i];
+    if (r->ctx && !r->terse && plays(r) && trs_plan_bound(r->plan, &gpu->bound)) gpu->bound = NAN;
+  }
+}
+
+static int add_rows(bench_rows *rows, bench_runners *all, bench_gpu *gpu) {
+  int code = -1;
+  find_bound(all, gpu);
+  for (int i = 0; i < all->count && code < 0; i++) {
+    bench_runner *r = &all->runner[i];
+    if (r->out) continue;
+    snprintf(r->row.method, sizeof r->row.method, "%s", r->method);
+    describe_system(&r->row, gpu);
+    if (r->failed) {
+      r->row.wrong = true;
+    } else {
+      bench_row_times(&r->row, r->seconds, r->repeats);
+      r->row.gbs = 1e-9 * (double)r->row.bytes / r->row.median;
+      r->row.create = r->ctx ? gpu->create : NAN;
+      if (r->ctx) describe_plan(&r->row, r);
+      if (!r->ctx) describe_peer(&r->row, r);
+    }
+    code = bench_rows_add(rows, &r->row);
+  }
+  return code;
+}
+
+int bench_measure_gpu(bench_rows *rows, bench_runners *all, bench_gpu *gpu, int64_t nrhs,
+                      double seconds, void (*tick)(const char *name, double done)) {
+  int code = bench_gpu_rhs(gpu, nrhs);
+  for (int i = 0; i < all->count && code < 0; i++) {
+    tick(gpu->system->name, 0);
+    prepare(&all->runner[i], gpu);
+  }
+  if (code < 0) run_rounds(all, gpu, seconds, tick);
+  if (code < 0) code = check_answers(all, gpu);
+  if (code < 0) code = add_rows(rows, all, gpu);
+  for (int i = 0; i < all->count; i++) {
+    bench_cusparse_free(&all->runner[i].cusparse);
+    trs_plan_destroy(all->runner[i].plan);
+    all->runner[i].plan = NULL;
+  }
+  return code;
+}

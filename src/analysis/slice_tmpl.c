@@ -1,0 +1,71 @@
+/* slice_tmpl.c - entries into their lanes, diagonal blocks inverted. */
+
+TRS_INLINE SCALAR NAME(slice_value)(const trs_system *S, int64_t p) {
+  SCALAR a = ((const SCALAR *)S->val)[p];
+  return IS_COMPLEX && S->conj ? CONJ(a) : a;
+}
+
+/* The diagonal block, and whether each entry of it is there: full[r][c], c <= r. */
+typedef struct NAME(diagonal_block) {
+  SCALAR value[TRS_MOST_BLOCK][TRS_MOST_BLOCK];
+  bool full[TRS_MOST_BLOCK][TRS_MOST_BLOCK];
+} NAME(diagonal_block);
+
+/* Row r of block b: entries outside go to the slice, those inside to D. */
+static void NAME(fill_row)(work *w, const block *b, int32_t number, int32_t r,
+                           NAME(diagonal_block) * D) {
+  const trs_system *S = w->S;
+  const trs_slice *slice = &w->slices->slice[b->slice];
+  int64_t i = row_at(S, b->start + r), begin, end, lanes = (int64_t)1 << slice->log_lanes, k = 0;
+  trs_off_diagonal(S, i, S->lower, S->has_diagonal, &begin, &end);
+  int64_t lane = (int64_t)(b->place + r) << slice->log_lanes;
+  for (int64_t e = 0; e < end - begin; e++) {
+    int64_t p = entry_at(S, begin, end, e);
+    int64_t before = S->lower ? S->idx[p] : S->n - 1 - S->idx[p];
+    if (w->block_of[S->idx[p]] == number) {
+      D->value[r][before - b->start] = NAME(slice_value)(S, p);
+      D->full[r][before - b->start] = true;
+      continue;
+    }
+    int64_t at = slice->entries + k / lanes * TRS_SLICE_LANES + lane + k % lanes;
+    w->slices->idx[at] = w->position[S->idx[p]];
+    ((SCALAR *)w->slices->val)[at] = NAME(slice_value)(S, p);
+    k++;
+  }
+  int64_t diagonal = S->lower ? end : begin - 1;
+  D->value[r][r] = S->unit ? 1 : NAME(slice_value)(S, diagonal);
+  D->full[r][r] = true;
+}
+
+/* Column c of the inverse by substitution: y_c = 1 / d_c, y_r = -(sum of D_rk y_k) / d_r.  Where no
+ * path leads from c to r there is no coefficient, not a zero. */
+static void NAME(invert_column)(const NAME(diagonal_block) * D, int32_t rows, int32_t c,
+                                SCALAR *inverse, int64_t stride) {
+  SCALAR y[TRS_MOST_BLOCK];
+  bool full[TRS_MOST_BLOCK] = {false};
+  for (int32_t r = c; r < rows; r++) {
+    SCALAR sum = r == c ? -1 : 0;
+    full[r] = r == c;
+    for (int32_t k = c; k < r; k++)
+      if (D->full[r][k] && full[k]) {
+        sum += MUL(D->value[r][k], y[k]);
+        full[r] = true;
+      }
+    y[r] = MUL(-sum, 1 / D->value[r][r]);
+    if (full[r]) inverse[(r - c) * stride + r] = y[r];
+  }
+}
+
+static void NAME(fill_values)(work *w) {
+  static _Thread_local NAME(diagonal_block) D;
+  for (int32_t number = 0; number < w->slices->nblocks; number++) {
+    const block *b = &w->block[number];
+    const trs_slice *slice = &w->slices->slice[b->slice];
+    while (slice->parts < 0) slice++; /* the one with the inverse */
+    for (int32_t r = 0; r < b->rows; r++) memset(D.full[r], 0, sizeof D.full[r]);
+    for (int32_t r = 0; r < b->rows; r++) NAME(fill_row)(w, b, number, r, &D);
+    SCALAR *inverse = (SCALAR *)w->slices->inverse + slice->inverse + b->place;
+    for (int32_t c = 0; c < b->rows; c++)
+      NAME(invert_column)(&D, b->rows, c, inverse, TRS_SLICE_LANES >> slice->log_lanes);
+  }
+}

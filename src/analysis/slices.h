@@ -1,0 +1,135 @@
+/* slices.h - the form in which the GPU engine reads a triangular system: rows in level order, cut
+ * in slices that a warp reads with full-width loads, entries renumbered to positions.
+ *
+ * A block is a run of rows (in the order of the sweep) whose diagonal block is inverted, so that
+ * its rows are solved together: levels are levels of blocks.  A class is the lanes that share a row
+ * (by its length) and the size of the blocks; blocks of one level and class are cut in slices of
+ * 32 / lanes rows, whole blocks only.  Positions number the rows in that order.
+ *
+ *   lane l of a slice with lanes = 2^log_lanes works on its row l >> log_lanes, at position
+ *   first + that; entry k of that lane stands at entries + 32 k + l; idx is the position it reads,
+ *   or -1 behind the row's last entry (skipped: padding must not touch a NaN);
+ *   the inverse of the diagonal blocks stands by distance from the diagonal: coefficient d of row r
+ *   at inverse + d (32 >> log_lanes) + r multiplies the residual of row r - d of the slice.
+ *
+ * A row's entries are in the order of the sweep: those known last are last.
+ * A block with long rows is heavy: it has slices of its own, each for a whole block of threads and
+ * of TRS_PART_WIDTH entries a lane.  All but the last only leave their sums (parts), by lane, which
+ * the last adds to its own.
+ *
+ * The same arrays are built on the GPU by solve/cuda/analysis.cu; slice.c is the plain version that
+ * it is compared with.  C and CUDA C++. */
+#ifndef TRS_ANALYSIS_SLICES_H
+#define TRS_ANALYSIS_SLICES_H
+
+#include <stdint.h>
+
+#ifdef __cplusplus
+#define TRS_SLICES_INLINE __host__ __device__ static inline
+#else
+#define TRS_SLICES_INLINE static inline
+#endif
+
+enum {
+  TRS_SLICE_LANES = 32,  /* a warp */
+  TRS_CHUNK_SLICES = 8,  /* slices that one block of threads takes at a time */
+  TRS_MOST_BLOCK = 32,   /* rows in a block */
+  TRS_BLOCK_CLASSES = 8, /* sizes up to 1, 2, 3, 4, 6, 8, 16, 32 */
+  TRS_LANE_CLASSES = 7,  /* 1, 2, 4, 8, 16, 32 lanes a row; the seventh: heavy */
+  TRS_HEAVY = 6,         /* as many lanes a row as the block leaves */
+  TRS_CLASSES = 56,      /* lane class * TRS_BLOCK_CLASSES + block class */
+  TRS_LIGHT_BLOCK = 8,   /* rows of the largest block that can be other than heavy */
+  TRS_PART_WIDTH = 64,   /* entries a lane in a part */
+  TRS_BLOCK_WINDOW = 256 /* rows within which blocks are found; none crosses its ends */
+};
+
+typedef struct trs_slice {
+  int64_t entries, inverse; /* offsets */
+  int32_t first;            /* position of its first row */
+  int32_t width;            /* entries a lane */
+  int32_t watch;            /* a position some levels up to wait for before looking closer, or -1 */
+  int32_t part;             /* heavy: number of its (first) part */
+  int32_t parts;            /* parts to add; -1: this slice is one */
+  int32_t level;
+  uint8_t rows, log_lanes, block, heavy; /* block: rows of its largest block, 0 in a part */
+} trs_slice;
+
+/* How rows become blocks and lanes; from the matrix's features (solve/cuda/choice.c). */
+typedef struct trs_slice_rules {
+  int32_t most_block;  /* rows in a block: 1 to TRS_MOST_BLOCK */
+  int32_t dense;       /* 1: diagonal blocks must be full; 0: a chain row to row suffices */
+  int32_t lane_length; /* entries a lane may have: a row gets the fewest lanes that keep to it */
+  int32_t wide_lane_length; /* the same in levels of at least wide_rows rows, where throughput */
+  int32_t wide_rows;        /* counts and latency does not */
+  int32_t heavy_width;      /* entries a lane may have in levels of fewer than narrow_rows rows; */
+  int32_t wide_heavy_width; /* and in others: blocks with more are heavy */
+  int32_t narrow_rows;
+  int32_t watch; /* levels up that a slice watches; 0: none */
+} trs_slice_rules;
+
+/* Where a level begins. */
+typedef struct trs_slice_level {
+  int64_t entries; /* elements of idx and val before it */
+  int32_t slice, chunk, position;
+  int32_t heavy; /* slices of heavy blocks in it: they come first */
+} trs_slice_level;
+
+/* Arrays on the host (slice.c) or on the device (solve/cuda/analysis.cu). */
+typedef struct trs_slices {
+  int64_t n;
+  int32_t nblocks, nslices, nchunks, nlevels, nparts;
+  int64_t entries, inverses; /* elements of idx and val, of inverse */
+  trs_slice *slice;          /* nslices */
+  int32_t *chunk;            /* nchunks + 1: first slice of each */
+  trs_slice_level *level;    /* nlevels + 1 */
+  int32_t *row;              /* n: the row at each position */
+  int32_t *idx;              /* entries: positions, or -1 */
+  void *val;                 /* entries: system's scalar, or float */
+  void *inverse;             /* inverses: system's scalar; all bits set where there is none */
+} trs_slices;
+
+/* The smallest size of a block class. */
+TRS_SLICES_INLINE int32_t trs_block_class(int32_t rows) {
+  return rows <= 4 ? rows - 1 : rows <= 6 ? 4 : rows <= 8 ? 5 : rows <= 16 ? 6 : 7;
+}
+TRS_SLICES_INLINE int32_t trs_block_class_rows(int32_t block_class) {
+  return block_class < 4 ? block_class + 1 : block_class == 4 ? 6 : 8 << (block_class - 5);
+}
+
+/* Lanes that a row of a block can have at most, as a power of two. */
+TRS_SLICES_INLINE int32_t trs_most_lanes(int32_t block_class) {
+  int32_t rows = trs_block_class_rows(block_class), lanes = 5;
+  while ((TRS_SLICE_LANES >> lanes) < rows) lanes--;
+  return lanes;
+}
+
+/* Class of a block by its rows, its longest row's entries outside the block and the rows of its
+ * level: longest rows first, since whoever waits for them waits longest. */
+TRS_SLICES_INLINE int32_t trs_class_of(trs_slice_rules rules, int32_t rows, int32_t length,
+                                       int32_t level_rows) {
+  int32_t block_class = trs_block_class(rows), lanes = 0, most = trs_most_lanes(block_class);
+  int32_t each = level_rows >= rules.wide_rows ? rules.wide_lane_length : rules.lane_length;
+  int32_t width = level_rows < rules.narrow_rows ? rules.heavy_width : rules.wide_heavy_width;
+  if (rows > TRS_LIGHT_BLOCK || length > width << most)
+    lanes = TRS_HEAVY;
+  else
+    while (lanes < most && each << lanes < length) lanes++;
+  return (TRS_LANE_CLASSES - 1 - lanes) * TRS_BLOCK_CLASSES + block_class;
+}
+TRS_SLICES_INLINE int32_t trs_class_heavy(int32_t number) { return number < TRS_BLOCK_CLASSES; }
+TRS_SLICES_INLINE int32_t trs_class_lanes(int32_t number) {
+  return trs_class_heavy(number) ? trs_most_lanes(number % TRS_BLOCK_CLASSES)
+                                 : TRS_LANE_CLASSES - 1 - number / TRS_BLOCK_CLASSES;
+}
+/* Blocks of one class that go into a slice. */
+TRS_SLICES_INLINE int32_t trs_class_blocks(int32_t number) {
+  return trs_class_heavy(number) ? 1
+                                 : (TRS_SLICE_LANES >> trs_class_lanes(number)) /
+                                       trs_block_class_rows(number % TRS_BLOCK_CLASSES);
+}
+/* Slices of a heavy block of that width. */
+TRS_SLICES_INLINE int32_t trs_heavy_slices(int32_t width) {
+  return width > 0 ? (width + TRS_PART_WIDTH - 1) / TRS_PART_WIDTH : 1;
+}
+
+#endif

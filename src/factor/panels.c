@@ -1,0 +1,424 @@
+/* panels.c - finds supernodes in a triangle and lays out their panels.  Told for panels by columns;
+ * those by rows are found as the panels by columns of the transpose.
+ *
+ * 1. The pattern by columns in the order of the sweep, diagonal left out.
+ * 2. Runs: column k + 1 joins column k where the rows of k are k + 1 and the rows of k + 1 (the
+ *    supernodes of Liu, Ng, Peyton 1993, without their condition on other children; too wide ones
+ *    are cut evenly).
+ * 3. Joining (relaxed supernodes, Ashcraft, Grimes 1989): in the order of the sweep each run takes
+ *    in the group before it while that is its child, its first row below being a column of the
+ *    run, and the zeros this brings are few.  Groups lie on a stack, and the rows of all of them
+ *    in one array beside it, which in the end is the panels' list of rows.
+ * Linear: a test of two groups costs their rows at most, and a group is joined fewer times than it
+ * has columns, so all joins into a supernode cost no more than its panel. */
+#include "factor/panels.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/scalar.h"
+
+#undef I /* complex.h's; in the papers a block is T(I,K) */
+
+/* Place of row or column i, and the row or column at place i. */
+static inline int64_t place_of(const trs_panels_source *T, int64_t i) {
+  return T->lower ? i : T->n - 1 - i;
+}
+
+/* The q-th entry of vector v in the order of the sweep. */
+static inline int64_t entry_at(const trs_panels_source *T, int64_t v, int64_t q) {
+  return T->lower ? T->ptr[v] + q : T->ptr[v + 1] - 1 - q;
+}
+
+/* ---- 1. Columns. ---- */
+
+typedef struct columns {
+  int64_t *ptr; /* n + 2: counts, then each column's next place, shifted by one; then n + 1 */
+  int32_t *row; /* ascending within a column */
+} columns;
+
+/* Counts entries while there is no room for them yet, then puts them in. */
+static void visit(const trs_panels_source *T, columns *C) {
+  for (int32_t k = 0; k < T->n; k++) {
+    int64_t v = place_of(T, k), length = T->ptr[v + 1] - T->ptr[v];
+    for (int64_t q = 0; q < length; q++) {
+      int32_t other = (int32_t)place_of(T, T->idx[entry_at(T, v, q)]);
+      int32_t row = T->rows ? k : other, column = T->rows ? other : k;
+      if (row == column) continue;
+      if (C->row)
+        C->row[C->ptr[column + 1]++] = row;
+      else
+        C->ptr[column + 2]++;
+    }
+  }
+}
+
+static trs_status make_columns(columns *C, const trs_panels_source *T) {
+  TRS_TRY(TRS_ALLOC_ZERO(&C->ptr, T->n + 2));
+  visit(T, C);
+  for (int64_t j = 0; j < T->n; j++) C->ptr[j + 2] += C->ptr[j + 1];
+  TRS_TRY(TRS_ALLOC(&C->row, C->ptr[T->n + 1]));
+  visit(T, C);
+  return TRS_SUCCESS;
+}
+
+static inline int64_t height_of(const columns *C, int64_t k) { return C->ptr[k + 1] - C->ptr[k]; }
+
+/* ---- 2. Runs. ---- */
+
+typedef struct group {
+  int64_t entries, rows; /* entries with the diagonal; where the rows begin in the array of rows */
+  int32_t first, width, height;
+} group;
+
+typedef struct builder {
+  int64_t n;
+  columns C;
+  int32_t *part;        /* n: which part of the partition given a place lies in; or NULL */
+  int64_t width, relax; /* the limits */
+  int32_t *run;         /* first columns of the runs, and n */
+  int64_t nruns;
+  group *stack; /* at most nruns */
+  int64_t depth;
+  int32_t *row;      /* of the groups on the stack, one after the other */
+  int32_t *spare[2]; /* n each: rows of two groups joined */
+} builder;
+
+static bool nested(const builder *B, int64_t k) {
+  const columns *C = &B->C;
+  int64_t height = height_of(C, k + 1);
+  const int32_t *row = C->row + C->ptr[k];
+  if (height_of(C, k) != height + 1 || row[0] != k + 1) return false;
+  if (B->part && B->part[k] != B->part[k + 1]) return false;
+  return !memcmp(row + 1, C->row + C->ptr[k + 1], (size_t)height * sizeof *row);
+}
+
+static void cut_run(builder *B, int64_t from, int64_t to) {
+  int64_t pieces = (to - from + B->width - 1) / B->width;
+  for (int64_t i = 0; i < pieces; i++)
+    B->run[B->nruns++] = (int32_t)(from + (to - from) * i / pieces);
+}
+
+static trs_status find_runs(builder *B) {
+  TRS_TRY(TRS_ALLOC(&B->run, B->n + 1));
+  int64_t from = 0;
+  for (int64_t k = 0; k < B->n; k++)
+    if (k + 1 == B->n || !nested(B, k)) {
+      cut_run(B, from, k + 1);
+      from = k + 1;
+    }
+  B->run[B->nruns] = (int32_t)B->n;
+  return TRS_SUCCESS;
+}
+
+/* ---- 3. Joining. ---- */
+
+/* The entries that a diagonal triangle and a panel have room for. */
+static int64_t room(int64_t width, int64_t height) {
+  return width * (width + 1) / 2 + width * height;
+}
+
+static bool full_enough(const builder *B, const group *G) {
+  int64_t size = room(G->width, G->height);
+  return (size - G->entries) * 100 <= B->relax * size;
+}
+
+static bool related(const builder *B, const group *child, const group *run) {
+  int32_t end = run->first + run->width;
+  if (B->part) return B->part[child->first] == B->part[run->first];
+  return child->height > 0 && B->row[child->rows] < end && end - child->first <= B->width;
+}
+
+/* Two ascending lists become one. */
+static int32_t unite(int32_t *out, const int32_t *a, int32_t na, const int32_t *b, int32_t nb) {
+  int32_t i = 0, j = 0, count = 0;
+  while (i < na && j < nb) {
+    int32_t x = a[i], y = b[j];
+    out[count++] = x < y ? x : y;
+    i += x <= y;
+    j += y <= x;
+  }
+  while (i < na) out[count++] = a[i++];
+  while (j < nb) out[count++] = b[j++];
+  return count;
+}
+
+/* Can the group on top of the stack be joined to *G, whose rows are given?  Then *G becomes both
+ * and their rows are put into out. */
+static bool join(builder *B, group *G, const int32_t *rows, int32_t *out) {
+  const group *top = &B->stack[B->depth - 1];
+  const int32_t *above = B->row + top->rows;
+  int32_t left = top->height, end = G->first + G->width;
+  if (!related(B, top, G)) return false;
+  for (; left > 0 && *above < end; above++) left--;
+  group both = {.entries = top->entries + G->entries,
+                .first = top->first,
+                .width = end - top->first,
+                .height = left > G->height ? left : G->height};
+  if (!B->part && !full_enough(B, &both)) return false; /* even if one has the other's rows */
+  both.height = unite(out, above, left, rows, G->height);
+  if (!B->part && !full_enough(B, &both)) return false;
+  *G = both;
+  return true;
+}
+
+static void push_run(builder *B, int32_t from, int32_t to) {
+  const columns *C = &B->C;
+  const int32_t *rows = C->row + C->ptr[to - 1];
+  group G = {.entries = C->ptr[to] - C->ptr[from] + (to - from),
+             .first = from,
+             .width = to - from,
+             .height = (int32_t)height_of(C, to - 1)};
+  for (int which = 0; B->depth > 0 && join(B, &G, rows, B->spare[which]); which ^= 1) {
+    rows = B->spare[which];
+    B->depth--;
+  }
+  if (B->depth) G.rows = B->stack[B->depth - 1].rows + B->stack[B->depth - 1].height;
+  memcpy(B->row + G.rows, rows, (size_t)G.height * sizeof *rows);
+  B->stack[B->depth++] = G;
+}
+
+static trs_status join_runs(builder *B) {
+  int64_t nrows = 0;
+  for (int64_t r = 0; r < B->nruns; r++) nrows += height_of(&B->C, B->run[r + 1] - 1);
+  TRS_TRY(TRS_ALLOC(&B->stack, B->nruns));
+  TRS_TRY(TRS_ALLOC(&B->row, nrows));
+  for (int k = 0; k < 2; k++) TRS_TRY(TRS_ALLOC(&B->spare[k], B->n));
+  for (int64_t r = 0; r < B->nruns; r++) push_run(B, B->run[r], B->run[r + 1]);
+  return TRS_SUCCESS;
+}
+
+/* ---- The panels. ---- */
+
+/* Rows of op(T) were taken for columns of its transpose, whose sweep goes the other way: turns the
+ * order of places, and with it that of everything. */
+static void turn(builder *B, int64_t nlist) {
+  for (int64_t s = 0; s < B->depth; s++) {
+    group *G = &B->stack[s];
+    G->first = (int32_t)(B->n - G->first - G->width);
+    G->rows = nlist - G->rows - G->height;
+  }
+  for (int64_t s = 0, t = B->depth - 1; s < t; s++, t--) {
+    group kept = B->stack[s];
+    B->stack[s] = B->stack[t];
+    B->stack[t] = kept;
+  }
+  for (int64_t r = 0; r < nlist; r++) B->row[r] = (int32_t)(B->n - 1 - B->row[r]);
+  for (int64_t r = 0, q = nlist - 1; r < q; r++, q--) {
+    int32_t kept = B->row[r];
+    B->row[r] = B->row[q];
+    B->row[q] = kept;
+  }
+}
+
+static void lay_out(trs_panels *P, const builder *B) {
+  for (int64_t s = 0; s < P->count; s++) {
+    const group *G = &B->stack[s];
+    P->panel[s] = (trs_panel){.values = P->nvalues,
+                              .list = G->rows,
+                              .first = G->first,
+                              .width = G->width,
+                              .length = G->height};
+    P->nvalues += (int64_t)G->width * (G->width + G->height);
+    P->entries += G->entries;
+    P->zeros += room(G->width, G->height) - G->entries;
+    P->widest = G->width > P->widest ? G->width : P->widest;
+    for (int32_t c = 0; c < G->width; c++) P->owner[G->first + c] = (int32_t)s;
+  }
+}
+
+/* Supernode K has been seen to add to I. */
+static void link_panels(trs_panels *P, int32_t *level, int32_t K, int32_t I) {
+  P->panel[I].sources++;
+  if (level[I] <= level[K]) level[I] = level[K] + 1;
+  if (P->levels <= level[I]) P->levels = level[I] + 1;
+}
+
+static trs_status list_lines(trs_panels *P, int32_t *level) {
+  P->nlines = P->nlist;
+  TRS_TRY(TRS_ALLOC(&P->line, P->nlines));
+  for (int64_t s = 0; s < P->count; s++) {
+    trs_panel *panel = &P->panel[s];
+    int64_t end = panel->list + panel->length;
+    panel->lines = panel->list;
+    panel->height = panel->length;
+    for (int64_t r = panel->list; r < end; r++) {
+      int32_t target = P->owner[P->list[r]];
+      bool last = r + 1 == end || P->owner[P->list[r + 1]] != target;
+      P->line[r] = last ? target : -1;
+      if (last) link_panels(P, level, (int32_t)s, target);
+    }
+  }
+  return TRS_SUCCESS;
+}
+
+/* Blocks in the order they stand in the panels: by I, then K.  With a NULL list it counts those of
+ * each K, and its rows. */
+static void visit_blocks(trs_panels *P, int64_t *next, int32_t *level) {
+  for (int64_t s = 0; s < P->count; s++) {
+    const trs_panel *I = &P->panel[s];
+    for (int64_t r = I->list, end = r + I->length, to; r < end; r = to) {
+      int32_t K = P->owner[P->list[r]];
+      for (to = r + 1; to < end && P->owner[P->list[to]] == K;) to++;
+      if (!P->block) {
+        P->panel[K].height += I->width;
+        next[K + 1]++;
+        link_panels(P, level, K, (int32_t)s);
+        continue;
+      }
+      int64_t square = (int64_t)I->width * I->width;
+      P->block[next[K]++] =
+          (trs_panel_block){.values = I->values + square + (r - I->list) * I->width,
+                            .list = r,
+                            .count = (int32_t)(to - r),
+                            .target = (int32_t)s,
+                            .first = I->first,
+                            .width = I->width};
+    }
+  }
+}
+
+/* The rows that a supernode's blocks have, one block after the other. */
+static void number_lines(trs_panels *P, const int64_t *end) {
+  int64_t at = 0, b = 0;
+  for (int64_t s = 0; s < P->count; s++) {
+    P->panel[s].lines = at;
+    for (; b < end[s]; b++) {
+      P->block[b].lines = at - P->panel[s].lines;
+      for (int32_t c = 0; c < P->block[b].width; c++) P->line[at++] = (int32_t)b;
+    }
+  }
+}
+
+static trs_status list_blocks(trs_panels *P, int32_t *level) {
+  int64_t *next;
+  TRS_TRY(TRS_ALLOC_ZERO(&next, P->count + 1));
+  visit_blocks(P, next, level);
+  for (int64_t s = 0; s < P->count; s++) {
+    next[s + 1] += next[s];
+    P->nlines += P->panel[s].height;
+  }
+  P->nblocks = next[P->count];
+  trs_status status = TRS_ALLOC(&P->block, P->nblocks);
+  if (!status) status = TRS_ALLOC(&P->line, P->nlines);
+  if (!status) {
+    visit_blocks(P, next, level);
+    number_lines(P, next);
+  }
+  trs_free(next);
+  return status;
+}
+
+static trs_status finish(trs_panels *P, builder *B) {
+  int32_t *level;
+  P->count = B->depth;
+  if (B->depth) P->nlist = B->stack[B->depth - 1].rows + B->stack[B->depth - 1].height;
+  TRS_TRY(trs_realloc((void **)&B->row, P->nlist, sizeof *B->row));
+  if (P->by_rows) turn(B, P->nlist);
+  P->list = B->row;
+  B->row = NULL;
+  TRS_TRY(TRS_ALLOC(&P->panel, P->count));
+  TRS_TRY(TRS_ALLOC(&P->owner, P->n));
+  TRS_TRY(TRS_ALLOC_ZERO(&level, P->count));
+  lay_out(P, B);
+  if (P->count) P->levels = 1;
+  trs_status status = P->by_rows ? list_blocks(P, level) : list_lines(P, level);
+  trs_free(level);
+  return status;
+}
+
+static trs_status take_partition(builder *B, const trs_panels_source *T,
+                                 const trs_panels_options *options) {
+  const int64_t *first = options->partition;
+  B->width = first ? B->n : options->width;
+  B->relax = options->relax;
+  if (!first) return TRS_SUCCESS;
+  TRS_TRY(TRS_ALLOC(&B->part, B->n));
+  for (int64_t s = 0; s < options->nparts; s++)
+    for (int64_t j = first[s]; j < first[s + 1]; j++) B->part[place_of(T, j)] = (int32_t)s;
+  return TRS_SUCCESS;
+}
+
+static trs_status build(trs_panels *P, builder *B, const trs_panels_source *T,
+                        const trs_panels_options *options) {
+  TRS_TRY(take_partition(B, T, options));
+  TRS_TRY(make_columns(&B->C, T));
+  TRS_TRY(find_runs(B));
+  TRS_TRY(join_runs(B));
+  return finish(P, B);
+}
+
+trs_status trs_panels_create(trs_panels *panels, const trs_panels_source *T,
+                             const trs_panels_options *options) {
+  builder B = {.n = T->n};
+  trs_panels_source seen = *T;
+  *panels = (trs_panels){.n = T->n, .backward = !T->lower, .by_rows = options->by_rows};
+  if (options->by_rows) { /* the transpose */
+    seen.rows = !T->rows;
+    seen.lower = !T->lower;
+  }
+  trs_status status = build(panels, &B, &seen, options);
+  void *temporary[] = {B.C.ptr, B.C.row, B.part, B.run, B.stack, B.row, B.spare[0], B.spare[1]};
+  for (size_t k = 0; k < sizeof temporary / sizeof *temporary; k++) trs_free(temporary[k]);
+  if (status) trs_panels_destroy(panels);
+  return status;
+}
+
+void trs_panels_destroy(trs_panels *panels) {
+  trs_free(panels->panel);
+  trs_free(panels->owner);
+  trs_free(panels->list);
+  trs_free(panels->line);
+  trs_free(panels->block);
+  *panels = (trs_panels){0};
+}
+
+/* ---- Values. ---- */
+
+/* The supernode whose panel keeps the entry at (row, column). */
+static inline int32_t keeper(const trs_panels *P, int32_t row, int32_t column) {
+  return P->owner[P->by_rows ? row : column];
+}
+
+/* Where the entry stands among its keeper's values, or -1.  The cursor runs along the panel's list
+ * with entries that come in its order. */
+static inline int64_t slot(const trs_panels *P, const trs_panel *panel, int32_t row, int32_t column,
+                           int32_t *cursor) {
+  int64_t width = panel->width, square = panel->values + width * width;
+  int64_t across = row - panel->first, along = column - panel->first;
+  int32_t key = P->by_rows ? column : row;
+  const int32_t *list = P->list + panel->list;
+  if (row < column) return -1;
+  if (along >= 0 && across < width) return panel->values + across + along * width;
+  while (*cursor < panel->length && list[*cursor] < key) ++*cursor;
+  if (*cursor == panel->length || list[*cursor] != key) return -1;
+  return square + (P->by_rows ? across + *cursor * width : *cursor + along * panel->length);
+}
+
+#define TRS_TEMPLATE "factor/panels_tmpl.c"
+#include "base/instantiate.h"
+
+trs_status trs_panels_fill(const trs_panels *panels, void *values, trs_scalar scalar,
+                           const trs_panels_source *T, const void *val, bool unit, bool conjugate) {
+  static int64_t (*const scatter_of[])(const trs_panels *, void *, const trs_panels_source *,
+                                       const void *, bool, bool, int32_t *) = TRS_TABLE(scatter);
+  static void (*const set_unit_of[])(const trs_panels *, void *) = TRS_TABLE(set_unit);
+  int32_t *cursor = NULL;
+  if (T->rows != panels->by_rows) TRS_TRY(TRS_ALLOC_ZERO(&cursor, panels->count));
+  memset(values, 0, (size_t)panels->nvalues * trs_scalar_size(scalar));
+  int64_t bad = scatter_of[scalar](panels, values, T, val, unit, conjugate, cursor);
+  trs_free(cursor);
+  if (bad >= 0)
+    return trs_fail(TRS_ERROR_ARGUMENT, bad,
+                    "row or column %lld (0-based) has an entry that was not there at analysis: "
+                    "analyse the matrix anew",
+                    (long long)bad);
+  if (unit) set_unit_of[scalar](panels, values);
+  return TRS_SUCCESS;
+}
+
+void trs_panels_invert(const trs_panels *panels, void *values, trs_scalar scalar) {
+  static void (*const invert_of[])(const trs_panels *, void *) = TRS_TABLE(invert_all);
+  invert_of[scalar](panels, values);
+}

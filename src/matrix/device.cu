@@ -1,0 +1,170 @@
+/* device.cu - looks at a matrix in device memory: is it in order, and what stands on which side of
+ * the diagonal?  Entries are read once by all threads together, then each vector by one thread, by
+ * bisection for the diagonal.  O(nnz + n log longest) work, 12 bytes read a pattern entry. */
+#include <cuda_runtime.h>
+
+#include "matrix/look.h"
+
+namespace {
+
+constexpr int BLOCK = 256;
+constexpr int64_t MOST_BLOCKS = 2048;
+
+int blocks_for(int64_t count) {
+  int64_t blocks = (count + BLOCK - 1) / BLOCK;
+  return static_cast<int>(blocks < 1 ? 1 : blocks > MOST_BLOCKS ? MOST_BLOCKS : blocks);
+}
+
+__device__ int64_t first_item() { return int64_t(blockIdx.x) * blockDim.x + threadIdx.x; }
+__device__ int64_t stride() { return int64_t(gridDim.x) * blockDim.x; }
+
+/* ---- One atomic a warp; every lane of the warp calls. ---- */
+
+__device__ int64_t sum_of_warp(int64_t value) {
+  for (int step = 16; step > 0; step /= 2) value += __shfl_down_sync(~0u, value, step);
+  return value;
+}
+
+__device__ void add(int64_t *total, int64_t value) {
+  value = sum_of_warp(value);
+  if (threadIdx.x % 32 == 0 && value)
+    atomicAdd(reinterpret_cast<unsigned long long *>(total),
+              static_cast<unsigned long long>(value));
+}
+
+__device__ void lower(int64_t *least, int64_t value) {
+  for (int step = 16; step > 0; step /= 2) {
+    int64_t other = __shfl_down_sync(~0u, value, step);
+    value = other < value ? other : value;
+  }
+  if (threadIdx.x % 32 == 0 && value != INT64_MAX)
+    atomicMin(reinterpret_cast<long long *>(least), static_cast<long long>(value));
+}
+
+__device__ void raise(int64_t *most, int64_t value) {
+  for (int step = 16; step > 0; step /= 2) {
+    int64_t other = __shfl_down_sync(~0u, value, step);
+    value = other > value ? other : value;
+  }
+  if (threadIdx.x % 32 == 0 && value)
+    atomicMax(reinterpret_cast<long long *>(most), static_cast<long long>(value));
+}
+
+/* ---- Kernels; blocks are of whole warps, and all threads reach the end. ---- */
+
+__global__ void look_at_ptr(trs_look *found, trs_looked_at A) {
+  int64_t falls = 0, longest = 0;
+  for (int64_t i = first_item(); i < A.n; i += stride()) {
+    int64_t length = A.ptr[i + 1] - A.ptr[i];
+    falls += length < 0;
+    longest = length > longest ? length : longest;
+  }
+  if (first_item() == 0) {
+    found->first = A.ptr[0];
+    found->last = A.ptr[A.n];
+  }
+  add(&found->falls, falls);
+  raise(&found->sides.longest, longest);
+}
+
+__global__ void look_at_indices(trs_look *found, trs_looked_at A) {
+  int64_t outside = 0, descents = 0;
+  for (int64_t p = first_item(); p < A.nnz; p += stride()) {
+    int32_t index = A.idx[p];
+    outside += index < 0 || index >= A.other;
+    if (p > 0) descents += index <= A.idx[p - 1];
+  }
+  add(&found->outside, outside);
+  add(&found->descents, descents);
+}
+
+/* Position of the first entry of vector i whose index is at least i, if indices ascend. */
+__device__ int64_t diagonal_position(const trs_looked_at &A, int64_t i, int64_t low, int64_t high) {
+  if (A.idx[low] >= i) return low;
+  if (A.idx[high - 1] < i) return high;
+  while (low < high) {
+    int64_t middle = low + (high - low) / 2;
+    if (A.idx[middle] < i)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return low;
+}
+
+__device__ void count_vector(const trs_looked_at &A, int64_t i, trs_sides *s) {
+  int64_t begin = A.ptr[i], end = A.ptr[i + 1], at = end;
+  if (begin < end) {
+    at = diagonal_position(A, i, begin, end);
+    if (begin > 0) s->descents += A.idx[begin] <= A.idx[begin - 1];
+  }
+  int64_t has = at < end && A.idx[at] == i;
+  s->before += at - begin;
+  s->after += end - at - has;
+  s->diagonal += has;
+  if (at > begin && i < s->first_before) s->first_before = i;
+  if (end > at + has && i < s->first_after) s->first_after = i;
+  if (!has && i < s->missing) s->missing = i;
+}
+
+/* Only where the kernel before found that ptr stays within idx. */
+__global__ void look_at_vectors(trs_look *found, trs_looked_at A) {
+  if (found->falls || found->first != 0 || found->last != A.nnz) return; /* alike in all threads */
+  trs_sides s = {};
+  s.first_before = s.first_after = s.missing = INT64_MAX;
+  for (int64_t i = first_item(); i < A.n; i += stride()) count_vector(A, i, &s);
+  add(&found->sides.before, s.before);
+  add(&found->sides.after, s.after);
+  add(&found->sides.diagonal, s.diagonal);
+  add(&found->sides.descents, s.descents);
+  lower(&found->sides.first_before, s.first_before);
+  lower(&found->sides.first_after, s.first_after);
+  lower(&found->sides.missing, s.missing);
+}
+
+template <class R, int PARTS>
+__global__ void look_at_diagonal(int64_t *worst, int64_t n, bool prefix, const int64_t *ptr,
+                                 const R *val) {
+  int64_t least = INT64_MAX;
+  for (int64_t i = first_item(); i < n; i += stride()) {
+    if (ptr[i] == ptr[i + 1]) continue;
+    int64_t at = prefix ? ptr[i + 1] - 1 : ptr[i];
+    R re = val[PARTS * at], im = PARTS == 2 ? val[PARTS * at + PARTS - 1] : R(0);
+    bool zero = re == 0 && im == 0;
+    int64_t key = 2 * i + !zero;
+    if ((zero || !isfinite(PARTS == 2 ? hypot(re, im) : re)) && key < least) least = key;
+  }
+  lower(worst, least);
+}
+
+template <class R>
+void launch_diagonal(int64_t *worst, int64_t n, bool prefix, int parts, const int64_t *ptr,
+                     const void *val, cudaStream_t stream) {
+  auto *values = static_cast<const R *>(val);
+  if (parts == 1)
+    look_at_diagonal<R, 1><<<blocks_for(n), BLOCK, 0, stream>>>(worst, n, prefix, ptr, values);
+  else
+    look_at_diagonal<R, 2><<<blocks_for(n), BLOCK, 0, stream>>>(worst, n, prefix, ptr, values);
+}
+
+}  // namespace
+
+extern "C" trs_status trs_launch_look(trs_look *found, const trs_looked_at *arrays,
+                                      trs_stream stream) {
+  auto s = static_cast<cudaStream_t>(stream);
+  look_at_ptr<<<blocks_for(arrays->n), BLOCK, 0, s>>>(found, *arrays);
+  look_at_indices<<<blocks_for(arrays->nnz), BLOCK, 0, s>>>(found, *arrays);
+  look_at_vectors<<<blocks_for(arrays->n), BLOCK, 0, s>>>(found, *arrays);
+  return trs_device_check(cudaGetLastError(), "looking at a matrix");
+}
+
+extern "C" trs_status trs_launch_diagonal(int64_t *worst, int64_t n, int prefix, int wide,
+                                          int parts, const int64_t *ptr, const void *val,
+                                          trs_stream stream) {
+  auto s = static_cast<cudaStream_t>(stream);
+  if (wide)
+    launch_diagonal<double>(worst, n, prefix, parts, ptr, val, s);
+  else
+    launch_diagonal<float>(worst, n, prefix, parts, ptr, val, s);
+  return trs_device_check(cudaGetLastError(), "looking at a diagonal");
+}

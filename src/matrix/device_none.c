@@ -1,0 +1,32 @@
+/* device_none.c - a build without CUDA: no matrix lies in device memory, so only the making of one
+ * is ever asked for. */
+#include "matrix/device.h"
+
+static trs_status no_device(void) {
+  trs_device *device;
+  return trs_device_open(&device, 0);
+}
+
+trs_status trs_matrix_make_device(trs_matrix **A, trs_device *device, trs_format format,
+                                  trs_scalar scalar, int64_t nrows, int64_t ncols, int64_t nnz,
+                                  const int64_t *ptr, const int32_t *idx, const void *val) {
+  (void)device, (void)format, (void)scalar, (void)nrows, (void)ncols, (void)nnz;
+  (void)ptr, (void)idx, (void)val;
+  *A = NULL;
+  return no_device();
+}
+
+trs_status trs_matrix_download(trs_matrix **B, const trs_matrix *A, bool values) {
+  (void)A, (void)values;
+  *B = NULL;
+  return no_device();
+}
+
+trs_status trs_device_bad_diagonal(int64_t *vector, bool *zero, trs_device *device, int64_t n,
+                                   bool prefix, trs_scalar scalar, const int64_t *ptr,
+                                   const void *val, trs_stream stream) {
+  (void)device, (void)n, (void)prefix, (void)scalar, (void)ptr, (void)val, (void)stream;
+  *vector = -1;
+  *zero = false;
+  return no_device();
+}

@@ -1,0 +1,37 @@
+/* look.h - what the kernels of device.cu find in a matrix in device memory.  C and CUDA C++. */
+#ifndef TRS_MATRIX_LOOK_H
+#define TRS_MATRIX_LOOK_H
+
+#include "device/device.h"
+#include "matrix/sides.h"
+
+typedef struct trs_look {
+  int64_t first, last; /* ptr[0] and ptr[n] */
+  int64_t falls;       /* vectors that end before they begin */
+  int64_t outside;     /* indices outside 0 .. other - 1 */
+  int64_t descents;    /* indices not larger than the one before, wherever vectors begin */
+  trs_sides sides;     /* gathered only where ptr runs from 0 to nnz without a fall */
+} trs_look;
+
+typedef struct trs_looked_at {
+  int64_t n, other, nnz; /* vectors, the range of indices, entries */
+  const int64_t *ptr;
+  const int32_t *idx;
+} trs_looked_at;
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Launches three kernels that add to *found, device memory that holds an empty look. */
+trs_status trs_launch_look(trs_look *found, const trs_looked_at *arrays, trs_stream stream);
+
+/* The least 2 i + (1 if the entry is not zero) over vectors i with a bad diagonal entry, into
+ * *worst, device memory that holds INT64_MAX.  A value is one or two parts, floats or doubles. */
+trs_status trs_launch_diagonal(int64_t *worst, int64_t n, int prefix, int wide, int parts,
+                               const int64_t *ptr, const void *val, trs_stream stream);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,31 @@
+/* choice.h - what the engine decides from a system's features: how rows become blocks and lanes,
+ * and which kernel takes which levels. */
+#ifndef TRS_SOLVE_CUDA_CHOICE_H
+#define TRS_SOLVE_CUDA_CHOICE_H
+
+#include "analysis/system.h"
+#include "solve/cuda/engine.h"
+
+/* Read off a sample of rows, or off all of them on the device. */
+typedef struct trs_pattern_features {
+  double row_length; /* off-diagonal entries, mean */
+  double chained;    /* share of rows that need the row just before them */
+  double run;        /* mean number of rows just before a row that it needs, without a gap */
+} trs_pattern_features;
+
+trs_slice_rules trs_choose_rules(const trs_pattern_features *features);
+
+typedef enum trs_region_choice {
+  TRS_REGIONS_AUTO,
+  TRS_REGIONS_WIDE,
+  TRS_REGIONS_NARROW
+} trs_region_choice;
+
+/* Regions for the levels (level[nlevels + 1]): the cheapest sequence, by dynamic programming over
+ * the levels; most_rows: of a level that the narrow kernel takes.  *regions is freed with trs_free;
+ * seconds is what one solve should take. */
+trs_status trs_choose_regions(trs_region **regions, int32_t *nregions, double *seconds,
+                              const trs_slice_level *level, int32_t nlevels, int32_t most_rows,
+                              trs_region_choice choice);
+
+#endif

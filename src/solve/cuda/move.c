@@ -1,0 +1,113 @@
+/* move.c - both sweeps over a pair of factors on one GPU: permutations, scalings and the workspace
+ * stay in its memory, and nothing but b and x ever crosses the bus. */
+#include "plan/mover.h"
+#include "solve/cuda/gpu.h"
+#include "solve/cuda/move.h"
+
+/* Right-hand sides in the workspace: as many as are expected, within these. */
+enum { LEAST_TILE = 8, MOST_TILE = 32 };
+
+typedef struct room {
+  trs_gpu gpu;
+  int32_t *in_perm, *out_perm; /* device memory; NULL: identity */
+  double *in_scale, *out_scale;
+  void *work; /* n x tile, row-major; fewer right-hand sides use the first n x width */
+  int64_t tile;
+} room;
+
+static room *room_of(const trs_plan *plan) { return ((trs_two_sweeps *)plan->state)->room; }
+
+static trs_status upload(room *r, trs_plan *plan, void **to, const void *from, size_t size) {
+  if (!from) return TRS_SUCCESS;
+  int64_t n = plan->system.n;
+  TRS_TRY(trs_device_alloc(r->gpu.device, to, n, size, plan->stream));
+  return trs_device_copy(*to, from, n * (int64_t)size, plan->stream);
+}
+
+static trs_status fill(room *r, trs_plan *plan) {
+  const trs_moves *m = &((trs_two_sweeps *)plan->state)->moves;
+  int64_t hint = plan->options.nrhs;
+  r->tile = hint < LEAST_TILE ? LEAST_TILE : hint > MOST_TILE ? MOST_TILE : hint;
+  TRS_TRY(upload(r, plan, (void **)&r->in_perm, m->in_perm, sizeof *m->in_perm));
+  TRS_TRY(upload(r, plan, (void **)&r->out_perm, m->out_perm, sizeof *m->out_perm));
+  TRS_TRY(upload(r, plan, (void **)&r->in_scale, m->in_scale, sizeof *m->in_scale));
+  TRS_TRY(upload(r, plan, (void **)&r->out_scale, m->out_scale, sizeof *m->out_scale));
+  TRS_TRY(trs_device_alloc(r->gpu.device, &r->work, plan->system.n * r->tile,
+                           trs_scalar_size(plan->system.scalar), plan->stream));
+  return trs_device_wait(plan->stream);
+}
+
+static trs_status create(trs_plan *plan) {
+  room *r;
+  TRS_TRY(TRS_ALLOC_ZERO(&r, 1));
+  ((trs_two_sweeps *)plan->state)->room = r;
+  int before = trs_device_enter(plan->context->device);
+  trs_status status = trs_gpu_open(&r->gpu, plan);
+  r->gpu.system = plan->system;
+  if (!status) status = fill(r, plan);
+  trs_device_leave(before);
+  return status;
+}
+
+static trs_status launch_tile(trs_plan *plan, const trs_rhs *rhs, int64_t first, int64_t width,
+                              trs_stream stream) {
+  const room *r = room_of(plan);
+  trs_scalar scalar = plan->system.scalar;
+  int64_t size = (int64_t)trs_scalar_size(scalar);
+  const char *b = (const char *)rhs->b + first * rhs->b_col * size;
+  char *x = (char *)rhs->x + first * rhs->x_col * size;
+  trs_move in = {plan->system.n, width, rhs->b_row, rhs->b_col, r->in_perm, r->in_scale};
+  trs_move out = {plan->system.n, width, rhs->x_row, rhs->x_col, r->out_perm, r->out_scale};
+  trs_rhs inner = {r->work, r->work, width, width, 1, width, 1};
+  TRS_TRY(trs_launch_gather(r->work, b, &in, scalar, stream));
+  TRS_TRY(trs_plan_solve(plan->sweep[0], &inner));
+  TRS_TRY(trs_plan_solve(plan->sweep[1], &inner));
+  return trs_launch_scatter(x, r->work, &out, scalar, stream);
+}
+
+/* The sweeps launch on the same stream: trs_plan_use_stream sees to that. */
+static trs_status launch(trs_plan *plan, const trs_rhs *rhs, trs_stream stream) {
+  int64_t tile = room_of(plan)->tile;
+  for (int64_t first = 0; first < rhs->nrhs; first += tile) {
+    int64_t left = rhs->nrhs - first;
+    TRS_TRY(launch_tile(plan, rhs, first, left < tile ? left : tile, stream));
+  }
+  return TRS_SUCCESS;
+}
+
+/* Arrays that came from the host are back there already: a sweep that stalled is told of now. */
+static trs_status solve(trs_plan *plan, const trs_rhs *rhs) {
+  TRS_TRY(trs_gpu_solve(plan, &room_of(plan)->gpu, rhs, launch));
+  if (trs_device_address(rhs->x) && trs_device_address(rhs->b)) return TRS_SUCCESS;
+  TRS_TRY(trs_plan_finish(plan->sweep[0]));
+  return trs_plan_finish(plan->sweep[1]);
+}
+
+static int64_t bytes(const trs_plan *plan) {
+  const room *r = room_of(plan);
+  int64_t row = r->tile * (int64_t)trs_scalar_size(plan->system.scalar);
+  row +=
+      (r->in_perm ? 4 : 0) + (r->out_perm ? 4 : 0) + (r->in_scale ? 8 : 0) + (r->out_scale ? 8 : 0);
+  return plan->system.n * row + trs_gpu_bytes(&r->gpu);
+}
+
+static void free_room(trs_plan *plan) {
+  room *r = room_of(plan);
+  if (!r) return;
+  if (r->gpu.device) {
+    int before = trs_device_enter(r->gpu.device);
+    void *arrays[] = {r->in_perm, r->out_perm, r->in_scale, r->out_scale, r->work};
+    for (size_t k = 0; k < sizeof arrays / sizeof arrays[0]; k++)
+      trs_device_free(r->gpu.device, arrays[k], plan->stream);
+    trs_gpu_free(&r->gpu, plan);
+    trs_device_leave(before);
+  }
+  trs_free(r);
+}
+
+const trs_mover trs_mover_cuda = {
+    .create = create,
+    .solve = solve,
+    .bytes = bytes,
+    .free = free_room,
+};

@@ -1,0 +1,215 @@
+/* slice.cuh - device code that the engine's kernels share: x that carries its own readiness, and
+ * the parts of solving a slice (analysis/slices.h). */
+#ifndef TRS_SOLVE_CUDA_SLICE_CUH
+#define TRS_SOLVE_CUDA_SLICE_CUH
+
+#include "solve/cuda/engine.h"
+#include "solve/cuda/kernel.cuh"
+
+namespace trs {
+
+/* ---- x that carries its own readiness: a word with all bits set, a NaN that arithmetic does not
+ * make by itself, means not solved yet.  One store publishes value and readiness together, so no
+ * fence stands between rows. ---- */
+
+/* Of a double the upper word is enough: no other value that is published has it. */
+__device__ inline bool empty(float v) { return __float_as_uint(v) == 0xffffffffu; }
+__device__ inline bool empty(double v) { return __double2hiint(v) == -1; }
+template <class R>
+__device__ inline bool empty(complex_of<R> v) {
+  return empty(v.re) || empty(v.im);
+}
+
+/* A NaN that came from the user may have all bits set: another NaN then. */
+__device__ inline float full(float v) { return empty(v) ? __uint_as_float(0x7fffffffu) : v; }
+__device__ inline double full(double v) {
+  return empty(v) ? __longlong_as_double(0x7fffffffffffffffll) : v;
+}
+template <class R>
+__device__ inline complex_of<R> full(complex_of<R> v) {
+  return {full(v.re), full(v.im)};
+}
+
+template <class S>
+__device__ inline S empty_value() {
+  S v;
+  memset(&v, 0xff, sizeof v);
+  return v;
+}
+
+/* Double complex goes in two words, each with its own readiness. */
+template <class S>
+__device__ inline S peek(const S *p) {
+  if constexpr (sizeof(S) == 16)
+    return {load_relaxed(&p->re), load_relaxed(&p->im)};
+  else
+    return load_relaxed(p);
+}
+template <class S>
+__device__ inline void peek_if(bool wanted, const S *p, S &v) {
+  if constexpr (sizeof(S) == 16) {
+    load_relaxed_if(wanted, &p->re, v.re);
+    load_relaxed_if(wanted, &p->im, v.im);
+  } else if constexpr (element<S>::is_complex) {
+    load_relaxed_if(wanted, reinterpret_cast<const unsigned long long *>(p),
+                    reinterpret_cast<unsigned long long &>(v));
+  } else {
+    load_relaxed_if(wanted, p, v);
+  }
+}
+template <class S>
+__device__ inline void publish(S *p, S v) {
+  if constexpr (sizeof(S) == 16) {
+    store_relaxed(&p->re, v.re);
+    store_relaxed(&p->im, v.im);
+  } else {
+    store_relaxed(p, v);
+  }
+}
+
+/* ---- Stored values: the system's scalar, or float for double. ---- */
+
+template <class S>
+__device__ inline S widen(S v) {
+  return v;
+}
+template <class S>
+__device__ inline S widen(float v) {
+  return v;
+}
+template <class S>
+__device__ inline S widen(complex_of<float> v) {
+  return {v.re, v.im};
+}
+
+template <class S>
+struct narrower {
+  using type = S;
+};
+template <>
+struct narrower<double> {
+  using type = float;
+};
+template <>
+struct narrower<complex_of<double>> {
+  using type = complex_of<float>;
+};
+
+/* by_scalar with the type of the stored values beside. */
+template <class F>
+inline cudaError_t by_values(trs_scalar scalar, bool float_values, F f) {
+  return by_scalar(scalar, [&](auto element) {
+    if (float_values) return f(element, typename narrower<decltype(element)>::type{});
+    return f(element, element);
+  });
+}
+
+/* ---- Shuffles of any element. ---- */
+
+template <class S>
+__device__ inline S shuffle_xor(S v, int mask) {
+  if constexpr (element<S>::is_complex)
+    return {__shfl_xor_sync(~0u, v.re, mask), __shfl_xor_sync(~0u, v.im, mask)};
+  else
+    return __shfl_xor_sync(~0u, v, mask);
+}
+template <class S>
+__device__ inline S shuffle_up(S v, int distance) {
+  if constexpr (element<S>::is_complex)
+    return {__shfl_up_sync(~0u, v.re, distance), __shfl_up_sync(~0u, v.im, distance)};
+  else
+    return __shfl_up_sync(~0u, v, distance);
+}
+
+/* The sum over the 2^log_lanes lanes of a row, the same in each of them. */
+template <class S>
+__device__ inline S sum_lanes(S sum, int log_lanes) {
+  for (int step = 1 << log_lanes >> 1; step > 0; step >>= 1) sum = sum + shuffle_xor(sum, step);
+  return sum;
+}
+
+/* A batch of a lane's entries. */
+template <class S, class V, int U>
+struct batch {
+  int32_t idx[U];
+  V val[U];
+
+  /* entries k, k + stride, ... below width */
+  __device__ void load(const int32_t *all_idx, const V *all_val, int k, int stride, int width) {
+#pragma unroll
+    for (int u = 0; u < U; u++) {
+      int at = k + u * stride;
+      idx[u] = -1;
+      val[u] = V{};
+      if (at < width) {
+        idx[u] = __ldg(all_idx + int64_t(at) * TRS_SLICE_LANES);
+        val[u] = all_val[int64_t(at) * TRS_SLICE_LANES];
+      }
+    }
+  }
+
+  /* sum + entries times x, each waited for; in the order of the entries whatever arrives first. */
+  __device__ S add(S sum, const S *x, wait &w, long long row) const {
+    S value[U];
+    bool missing = false;
+#pragma unroll
+    for (int u = 0; u < U; u++) {
+      value[u] = idx[u] >= 0 ? empty_value<S>() : S{};
+      missing |= idx[u] >= 0;
+    }
+    while (missing) {
+#pragma unroll
+      for (int u = 0; u < U; u++) peek_if(empty(value[u]), x + idx[u], value[u]);
+      missing = false;
+#pragma unroll
+      for (int u = 0; u < U; u++) missing |= empty(value[u]);
+      if (missing && !w.goes_on(row)) break;
+    }
+#pragma unroll
+    for (int u = 0; u < U; u++)
+      if (idx[u] >= 0) sum = multiply_add(widen<S>(val[u]), value[u], sum);
+    return sum;
+  }
+};
+
+/* The lane's coefficients of the inverse: FIRST in registers, asked for before they are needed, and
+ * the others on their way to the first-level cache. */
+template <class S, int FIRST>
+struct coefficients {
+  S c[FIRST];
+
+  __device__ void load(const S *inverse, int block, int stride) {
+#pragma unroll
+    for (int d = 0; d < FIRST; d++)
+      c[d] = d < block ? inverse[int64_t(d) * stride] : empty_value<S>();
+    for (int d = FIRST; d < block; d++)
+      asm volatile("prefetch.global.L1 [%0];" ::"l"(inverse + int64_t(d) * stride));
+  }
+
+  /* x of the lane's row from the residuals of its slice. */
+  __device__ S apply(S residual, const S *inverse, int block, int stride, int log_lanes) const {
+    S x = c[0] * residual;
+    if (block == 1) return x;
+#pragma unroll
+    for (int d = 1; d < FIRST; d++) add(x, c[d], residual, d << log_lanes);
+    for (int d = FIRST; d < block; d += FIRST) {
+      S next[FIRST];
+#pragma unroll
+      for (int e = 0; e < FIRST; e++)
+        next[e] = d + e < block ? inverse[int64_t(d + e) * stride] : empty_value<S>();
+#pragma unroll
+      for (int e = 0; e < FIRST; e++) add(x, next[e], residual, (d + e) << log_lanes);
+    }
+    return x;
+  }
+
+ private:
+  __device__ static void add(S &x, S coefficient, S residual, int distance) {
+    S other = shuffle_up(residual, distance & 31);
+    if (!empty(coefficient)) x = multiply_add(coefficient, other, x);
+  }
+};
+
+}  // namespace trs
+
+#endif

@@ -1,0 +1,187 @@
+/* wide.cu - wide regions: rows in level order, a warp a slice, every multiprocessor.
+ *
+ * x_i = Dinv (b_i - sum of a_ij x_j): a lane polls the x it needs until their values are there
+ * (slice.cuh), so the cost of a dependency is one store and one load through the second-level
+ * cache.  A warp whose turn is far off looks at one word only, two levels up: polling everything
+ * from the start would fill the cache's queues and delay whom all wait for.
+ * Blocks of threads take tickets in schedule order: one waits only for blocks that run already.
+ * No atomic sums: the same bits every time. */
+#include "solve/cuda/slice.cuh"
+
+namespace {
+
+using namespace trs;
+
+enum { WARPS = TRS_CHUNK_SLICES, THREADS = 32 * WARPS, BATCH = 4 };
+
+template <class S>
+struct one_rhs {
+  S *x;
+  const S *b;
+  int64_t x_row, b_row;
+};
+
+struct place {
+  int lane, warp;
+};
+
+template <class S, class V>
+struct view {
+  const trs_slices &s;
+  S *work, *other; /* this solve's x by position, and the half being cleared for the next */
+  S *parts, *other_parts;
+  one_rhs<S> rhs;
+  trs_fault *fault;
+
+  __device__ void finish(int32_t position, int32_t row, S value) const {
+    value = full(value);
+    publish(work + position, value);
+    other[position] = empty_value<S>();
+    rhs.x[row * rhs.x_row] = value;
+  }
+};
+
+/* The lane's share of its row's sum: batches from the offset-th, `stride` entries apart. */
+template <class S, class V>
+__device__ S lane_sum(const view<S, V> &v, const trs_slice &h, int lane, int offset, int stride,
+                      int32_t row) {
+  const int32_t *idx = v.s.idx + h.entries + lane;
+  const V *val = static_cast<const V *>(v.s.val) + h.entries + lane;
+  wait w(v.fault);
+  batch<S, V, BATCH> now, next;
+  now.load(idx, val, offset, stride, h.width);
+  if (h.watch >= 0)
+    while (empty(peek(v.work + h.watch)) && w.goes_on(row)) {
+    }
+  S sum = S{};
+  for (int k = offset; k < h.width; k += BATCH * stride) {
+    next.load(idx, val, k + BATCH * stride, stride, h.width);
+    sum = now.add(sum, v.work, w, row);
+    now = next;
+  }
+  __syncwarp();
+  return sum;
+}
+
+template <class S, class V>
+__device__ void solve_slice(const view<S, V> &v, const trs_slice &h, int lane) {
+  int r = lane >> h.log_lanes;
+  bool there = r < h.rows;
+  int32_t position = h.first + (there ? r : 0), row = __ldg(v.s.row + position);
+  S b = v.rhs.b[row * v.rhs.b_row];
+  int stride = TRS_SLICE_LANES >> h.log_lanes;
+  const S *inverse = static_cast<const S *>(v.s.inverse) + h.inverse + (there ? r : 0);
+  coefficients<S, BATCH> c;
+  c.load(inverse, h.block, stride);
+  S residual = b - sum_lanes(lane_sum(v, h, lane, 0, 1, row), h.log_lanes);
+  S x = c.apply(residual, inverse, h.block, stride, h.log_lanes);
+  if (there && (lane & ((1 << h.log_lanes) - 1)) == 0) v.finish(position, row, x);
+}
+
+/* A part's sums, or the parts of a row, are carried like x. */
+template <class S, class V>
+__device__ S sum_parts(const view<S, V> &v, const trs_slice &h, place at, int32_t row) {
+  wait w(v.fault);
+  S sum = S{};
+  for (int k = at.warp; k < h.parts; k += WARPS) {
+    const S *part = v.parts + int64_t(h.part + k) * TRS_SLICE_LANES + at.lane;
+    S value = peek(part);
+    while (empty(value) && w.goes_on(row)) value = peek(part);
+    sum = sum + value;
+  }
+  __syncwarp();
+  return sum;
+}
+
+template <class S>
+__device__ S sum_warps(const S *partial, int lane) {
+  S sum = partial[lane];
+  for (int w = 1; w < WARPS; w++) sum = sum + partial[w * 32 + lane];
+  return sum;
+}
+
+template <class S, class V>
+__device__ void leave_part(const view<S, V> &v, const trs_slice &h, place at, const S *partial) {
+  if (at.warp > 0) return;
+  int64_t where = int64_t(h.part) * TRS_SLICE_LANES + at.lane;
+  publish(v.parts + where, full(sum_warps(partial, at.lane)));
+  v.other_parts[where] = empty_value<S>();
+}
+
+/* One slice by all warps of the block: each sums every WARPS-th entry, then each multiplies with
+ * every WARPS-th diagonal of the inverse. */
+template <class S, class V>
+__device__ void solve_heavy(const view<S, V> &v, const trs_slice &h, place at, S *partial,
+                            S *inverse) {
+  const S *from = static_cast<const S *>(v.s.inverse) + h.inverse;
+  const int stride = TRS_SLICE_LANES >> h.log_lanes, r = at.lane >> h.log_lanes;
+  for (int k = threadIdx.x; k < h.block * stride; k += THREADS) inverse[k] = from[k];
+  bool there = r < h.rows;
+  int32_t position = h.first + (there ? r : 0), row = __ldg(v.s.row + position);
+  S b = v.rhs.b[row * v.rhs.b_row], known = sum_parts(v, h, at, row);
+  partial[threadIdx.x] = known + lane_sum(v, h, at.lane, at.warp, WARPS, row);
+  __syncthreads();
+  if (h.parts < 0) return leave_part(v, h, at, partial);
+  S residual = b - sum_lanes(sum_warps(partial, at.lane), h.log_lanes), x = S{};
+  __syncthreads();
+  for (int d = at.warp; d < h.block; d += WARPS) {
+    S other = shuffle_up(residual, d << h.log_lanes), coefficient = inverse[d * stride + r];
+    if (!empty(coefficient)) x = multiply_add(coefficient, other, x);
+  }
+  partial[threadIdx.x] = x;
+  __syncthreads();
+  if (at.warp == 0 && there && (at.lane & ((1 << h.log_lanes) - 1)) == 0)
+    v.finish(position, row, sum_warps(partial, at.lane));
+}
+
+/* HEAVY: there are heavy slices among the chunks. */
+template <class S, class V, bool HEAVY>
+__global__ void __launch_bounds__(THREADS, sizeof(S) == 16 ? 2 : 4)
+    wide(const __grid_constant__ trs_engine_args a, int32_t first_chunk, int32_t chunks,
+         uint32_t *ticket, int32_t last) {
+  __shared__ int32_t chunk;
+  __shared__ S partial[HEAVY ? THREADS : 1];
+  __shared__ S inverse[HEAVY ? TRS_MOST_BLOCK * TRS_SLICE_LANES : 1];
+  if (threadIdx.x == 0) chunk = first_chunk + int32_t(atomicInc(ticket, uint32_t(chunks) - 1));
+  uint32_t parity = a.counters->parity;
+  __syncthreads();
+  place at = {int(threadIdx.x) % 32, int(threadIdx.x) / 32};
+  S *work = static_cast<S *>(a.work), *parts = static_cast<S *>(a.parts);
+  int64_t nparts = int64_t(a.slices.nparts) * TRS_SLICE_LANES;
+  view<S, V> v = {a.slices,
+                  work + parity * a.slices.n,
+                  work + (parity ^ 1) * a.slices.n,
+                  parts + parity * nparts,
+                  parts + (parity ^ 1) * nparts,
+                  {static_cast<S *>(a.x), static_cast<const S *>(a.b), a.x_row, a.b_row},
+                  a.fault};
+  int32_t slice = a.slices.chunk[chunk], end = a.slices.chunk[chunk + 1];
+  trs_slice h = a.slices.slice[min(slice + at.warp, end - 1)];
+  if (HEAVY && h.heavy)
+    solve_heavy(v, h, at, partial, inverse);
+  else if (slice + at.warp < end)
+    solve_slice(v, h, at.lane);
+  if (!last) return;
+  __syncthreads();
+  if (threadIdx.x == 0 &&
+      atomicInc(&a.counters->finished, uint32_t(chunks) - 1) == uint32_t(chunks) - 1)
+    a.counters->parity = parity ^ 1;
+}
+
+}  // namespace
+
+extern "C" trs_status trs_engine_wide(const trs_engine_args *a, trs_scalar scalar,
+                                      const trs_region *region, int32_t number, int32_t last,
+                                      trs_stream stream) {
+  int32_t chunks = region->chunk_end - region->chunk;
+  uint32_t *ticket = a->counters->ticket + number;
+  auto s = static_cast<cudaStream_t>(stream);
+  cudaError_t error = by_values(scalar, a->float_values, [&](auto element, auto value) {
+    using S = decltype(element);
+    using V = decltype(value);
+    auto kernel = region->heavy ? wide<S, V, true> : wide<S, V, false>;
+    kernel<<<chunks, THREADS, 0, s>>>(*a, region->chunk, chunks, ticket, last);
+    return cudaGetLastError();
+  });
+  return trs_device_check(error, "launching the wide kernel");
+}

@@ -1,0 +1,142 @@
+/* shapes.c - row by row: does row k of the sweep need row j? */
+#include "analysis/shapes.h"
+
+#include <stdlib.h>
+
+#include "base/random.h"
+#include "matrix/values.h"
+
+enum { GRID_WIDTH = 37, BOX_WIDTH = 7, NODE_ROWS = 3, NODE_WIDTH = 9, MOST_SUPERNODE = 40 };
+
+const char *shape_name(shape kind) {
+  static const char *const names[SHAPES] = {
+      "diagonal", "chain",      "grid",  "box",          "nodes",     "random",   "band",
+      "gaps",     "supernodes", "combs", "first column", "long rows", "last row", "dense"};
+  return names[kind];
+}
+
+static double chance(shape kind, int64_t k, int64_t j) {
+  return trs_random_unit((uint64_t)kind + 11, (uint64_t)(k << 24 | j));
+}
+
+static bool grid_needs(int64_t k, int64_t j, int64_t width) {
+  return j == k - width || (j == k - 1 && k % width != 0);
+}
+
+static bool box_needs(int64_t k, int64_t j) {
+  int64_t w = BOX_WIDTH, dx = k % w - j % w, dy = k / w % w - j / w % w, dz = k / w / w - j / w / w;
+  return dx * dx <= 1 && dy * dy <= 1 && dz * dz <= 1;
+}
+
+static bool nodes_need(int64_t k, int64_t j) {
+  int64_t w = NODE_WIDTH, a = k / NODE_ROWS, b = j / NODE_ROWS;
+  int64_t dx = a % w - b % w, dy = a / w - b / w;
+  return dx * dx <= 1 && dy * dy <= 1;
+}
+
+/* Where the supernode of row k begins. */
+static int64_t supernode(int64_t k) {
+  int64_t first = 0;
+  for (uint64_t s = 0;; s++) {
+    int64_t rows = 1 + (int64_t)trs_random_below(5, s, MOST_SUPERNODE);
+    if (first + rows > k) return first;
+    first += rows;
+  }
+}
+
+static bool needs(shape kind, int64_t n, int64_t k, int64_t j, int64_t begin) {
+  double p = chance(kind, k, j), few = 3.0 / (double)(k + 1);
+  switch (kind) {
+    case SHAPE_CHAIN:
+      return j == k - 1;
+    case SHAPE_GRID:
+      return grid_needs(k, j, GRID_WIDTH);
+    case SHAPE_BOX:
+      return box_needs(k, j);
+    case SHAPE_NODES:
+      return nodes_need(k, j);
+    case SHAPE_RANDOM:
+      return p < 4.0 / (double)(k + 1);
+    case SHAPE_BAND:
+      return k - j <= 7 && p < 0.8;
+    case SHAPE_GAPS:
+      return k - j == 2 || k - j == 32 || k - j == 512;
+    case SHAPE_SUPERNODES:
+      return j >= begin || p < few;
+    case SHAPE_COMBS:
+      return (j == k - 1 && k % 11) || p < few;
+    case SHAPE_FIRST_COLUMN:
+      return j == 0;
+    case SHAPE_LONG_ROWS:
+      return k % 61 == 60 ? p < 0.5 : p < few;
+    case SHAPE_LAST_ROW:
+      return k == n - 1 || grid_needs(k, j, GRID_WIDTH);
+    case SHAPE_DENSE:
+      return true;
+    default:
+      return false;
+  }
+}
+
+typedef struct growing {
+  int64_t nnz, space;
+  int32_t *idx;
+} growing;
+
+static void push(growing *g, int64_t j) {
+  if (g->nnz == g->space) {
+    g->space = 2 * g->space + 64;
+    g->idx = realloc(g->idx, (size_t)g->space * sizeof *g->idx);
+  }
+  g->idx[g->nnz++] = (int32_t)j;
+}
+
+/* The row at place k of the sweep; columns ascend. */
+static void push_row(growing *g, shape kind, int64_t n, int64_t k, bool lower, bool diagonal) {
+  int64_t begin = kind == SHAPE_SUPERNODES ? supernode(k) : 0;
+  bool stored = diagonal || k % 3 == 0;
+  if (!lower && stored) push(g, n - 1 - k);
+  for (int64_t c = 0; c < k; c++) {
+    int64_t j = lower ? c : k - 1 - c;
+    if (needs(kind, n, k, j, begin)) push(g, lower ? j : n - 1 - j);
+  }
+  if (lower && stored) push(g, k);
+}
+
+/* Solutions stay as large as the right-hand side. */
+static void set_values(trs_system *S, void *val) {
+  for (int64_t i = 0; i < S->n; i++)
+    for (int64_t p = S->ptr[i]; p < S->ptr[i + 1]; p++) {
+      double re = trs_random_signed(3, 2 * (uint64_t)p), im = trs_random_signed(3, 2 * p + 1);
+      double scale = S->idx[p] == i ? 0.5 : 1.0 / (double)(S->ptr[i + 1] - S->ptr[i]);
+      trs_value_set(val, p, S->scalar, (S->idx[p] == i ? 2 : 0) + scale * (re + I * im));
+    }
+}
+
+trs_system shape_system(shape kind, int64_t n, trs_scalar scalar, bool lower, bool diagonal) {
+  trs_system S = {.n = n, .scalar = scalar, .rows = true, .lower = lower};
+  S.unit = !diagonal;
+  S.has_diagonal = diagonal;
+  growing g = {0};
+  push(&g, 0);
+  g.nnz = 0; /* never NULL */
+  int64_t *ptr = malloc((size_t)(n + 1) * sizeof *ptr);
+  ptr[0] = 0;
+  for (int64_t i = 0; i < n; i++) {
+    push_row(&g, kind, n, lower ? i : n - 1 - i, lower, diagonal);
+    ptr[i + 1] = g.nnz;
+  }
+  void *val = malloc((size_t)(g.nnz + 1) * trs_scalar_size(scalar));
+  S.ptr = ptr;
+  S.idx = g.idx;
+  S.val = val;
+  S.nnz = g.nnz;
+  set_values(&S, val);
+  return S;
+}
+
+void shape_free(trs_system *S) {
+  free((void *)S->ptr);
+  free((void *)S->idx);
+  free((void *)S->val);
+}

@@ -1,0 +1,538 @@
+/* slice.c - plans of slices: what must hold of any, and a solve by a small interpreter whose
+ * threads take chunks by ticket and wait for values as the kernels do, so that a wrong schedule
+ * fails without a GPU.  Damaged plans show that both can fail. */
+#include "analysis/slice.h"
+
+#include <math.h>
+#include <stdatomic.h>
+
+#include "analysis/levels.h"
+#include "analysis/shapes.h"
+#include "base/random.h"
+#include "base/team.h"
+#include "support.h"
+#include "test.h"
+
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+
+/* ---- What must hold of a plan. ---- */
+
+typedef struct checked {
+  const trs_system *S;
+  const trs_slices *s;
+  trs_slice_rules rules;
+  int32_t *position;          /* of each row */
+  int32_t *slice_of, *ticket; /* of each position: the slice that solves it, its chunk's turn */
+  char fault[200];            /* the first found, or "" */
+} checked;
+
+#define FAULT(c, ...) (snprintf((c)->fault, sizeof(c)->fault, __VA_ARGS__), false)
+
+static bool is_part(const trs_slice *h) { return h->parts < 0; }
+
+/* Offsets follow one another; slices stand in the order of their levels and positions. */
+static bool check_slices(checked *c) {
+  int64_t entries = 0, inverses = 0;
+  int32_t position = 0, parts = 0, level = 0;
+  for (int32_t k = 0; k < c->s->nslices; k++) {
+    const trs_slice *h = &c->s->slice[k];
+    if (h->entries != entries || h->inverse != inverses) return FAULT(c, "offsets of slice %d", k);
+    if (h->first != position) return FAULT(c, "slice %d begins at %d", k, h->first);
+    if (h->level != level && h->level != ++level) return FAULT(c, "level of slice %d", k);
+    if (h->rows < 1 || h->rows << h->log_lanes > TRS_SLICE_LANES)
+      return FAULT(c, "slice %d has %d rows", k, h->rows);
+    if (is_part(h) && (!h->heavy || h->width != TRS_PART_WIDTH || h->block || h->part != parts))
+      return FAULT(c, "part %d", k);
+    if (!is_part(h) && h->parts > 0 && h->part + h->parts != parts)
+      return FAULT(c, "parts of slice %d", k);
+    entries += (int64_t)h->width * TRS_SLICE_LANES;
+    inverses += (int64_t)h->block * (TRS_SLICE_LANES >> h->log_lanes);
+    parts += is_part(h);
+    position += is_part(h) ? 0 : h->rows;
+  }
+  if (position != c->S->n || parts != c->s->nparts || level != c->s->nlevels - 1)
+    return FAULT(c, "rows, parts or levels in all");
+  if (entries != c->s->entries || inverses != c->s->inverses) return FAULT(c, "elements in all");
+  return true;
+}
+
+static bool check_level(checked *c, int32_t l) {
+  const trs_slice_level *at = &c->s->level[l], *end = at + 1;
+  if (at->slice >= end->slice || at->position >= end->position || at->chunk >= end->chunk)
+    return FAULT(c, "level %d is empty", l);
+  for (int32_t k = at->slice; k < end->slice; k++) {
+    const trs_slice *h = &c->s->slice[k];
+    if (h->level != l || h->heavy != (k < at->slice + at->heavy))
+      return FAULT(c, "level or weight of slice %d", k);
+  }
+  const trs_slice *first = &c->s->slice[at->slice];
+  if (first->entries != at->entries || first->first != at->position ||
+      c->s->chunk[at->chunk] != at->slice)
+    return FAULT(c, "where level %d begins", l);
+  return true;
+}
+
+static bool check_levels(checked *c) {
+  const trs_slice_level *end = &c->s->level[c->s->nlevels];
+  for (int32_t l = 0; l < c->s->nlevels; l++)
+    if (!check_level(c, l)) return false;
+  if (end->entries != c->s->entries || end->slice != c->s->nslices || end->chunk != c->s->nchunks ||
+      end->position != c->S->n)
+    return FAULT(c, "the end of levels");
+  return true;
+}
+
+/* Chunks cover the slices; a heavy slice is alone. */
+static bool check_chunks(checked *c) {
+  if (c->s->chunk[0] != 0 || c->s->chunk[c->s->nchunks] != c->s->nslices)
+    return FAULT(c, "the first or last chunk");
+  for (int32_t k = 0; k < c->s->nchunks; k++) {
+    int32_t begin = c->s->chunk[k], count = c->s->chunk[k + 1] - begin;
+    if (count < 1 || count > TRS_CHUNK_SLICES) return FAULT(c, "chunk %d", k);
+    for (int32_t j = begin; j < begin + count; j++) {
+      const trs_slice *h = &c->s->slice[j];
+      if (h->heavy && count > 1) return FAULT(c, "chunk %d is heavy", k);
+      if (h->level != c->s->slice[begin].level) return FAULT(c, "levels of chunk %d", k);
+      for (int32_t r = 0; r < h->rows && !is_part(h); r++) {
+        c->slice_of[h->first + r] = j;
+        c->ticket[h->first + r] = k;
+      }
+    }
+  }
+  return true;
+}
+
+static bool check_rows(checked *c) {
+  for (int64_t i = 0; i < c->S->n; i++) c->position[i] = -1;
+  for (int32_t k = 0; k < c->S->n; k++) {
+    int32_t row = c->s->row[k];
+    if (row < 0 || row >= c->S->n || c->position[row] >= 0) return FAULT(c, "row %d", row);
+    c->position[row] = k;
+  }
+  return true;
+}
+
+/* One entry: known before the slice's turn, else inside the block it stands in. */
+static bool check_dependency(checked *c, int32_t position, int32_t other, int64_t distance,
+                             bool inside) {
+  if (!inside)
+    return c->ticket[other] < c->ticket[position] &&
+           c->s->slice[c->slice_of[other]].level < c->s->slice[c->slice_of[position]].level;
+  return other == position - distance && c->slice_of[other] == c->slice_of[position] &&
+         distance < c->s->slice[c->slice_of[position]].block;
+}
+
+/* The row's entries in the order of the sweep: first those outside of its block, by lane, then
+ * those inside, of which the slice knows nothing. */
+static bool check_entries(checked *c, int32_t position) {
+  const trs_system *S = c->S;
+  const trs_slice *last = &c->s->slice[c->slice_of[position]], *h = last - last->parts;
+  size_t size = trs_scalar_size(S->scalar);
+  int64_t i = c->s->row[position], begin, end, lanes = (int64_t)1 << h->log_lanes;
+  int64_t lane = (int64_t)(position - h->first) * lanes, e = 0, count, slots;
+  trs_off_diagonal(S, i, S->lower, S->has_diagonal, &begin, &end);
+  count = end - begin;
+  slots = (last->parts * (int64_t)TRS_PART_WIDTH + last->width) * lanes;
+  for (bool inside = false; e < count || e < slots; e++) {
+    int64_t at = h->entries + e / lanes * TRS_SLICE_LANES + lane + e % lanes;
+    int32_t idx = e < slots ? c->s->idx[at] : -1;
+    inside = inside || idx < 0;
+    if (e >= count ? idx >= 0 : (inside && idx >= 0)) return FAULT(c, "padding of row %d", (int)i);
+    if (e >= count) continue;
+    int64_t p = S->lower ? begin + e : end - 1 - e, other = c->position[S->idx[p]];
+    if (!inside && (idx != other || memcmp((const char *)c->s->val + at * size,
+                                           (const char *)S->val + p * size, size)))
+      return FAULT(c, "entry %d of row %d", (int)e, (int)i);
+    if (!check_dependency(c, position, (int32_t)other, llabs(i - S->idx[p]), inside))
+      return FAULT(c, "row %d cannot wait for row %d", (int)i, S->idx[p]);
+  }
+  return true;
+}
+
+/* As few lanes as the rules allow; something known earlier to watch. */
+static bool check_choices(checked *c, int32_t k) {
+  const trs_slice *h = &c->s->slice[k];
+  const trs_slice_level *at = &c->s->level[h->level];
+  int32_t rows = at[1].position - at->position;
+  int32_t each = rows >= c->rules.wide_rows ? c->rules.wide_lane_length : c->rules.lane_length;
+  int32_t most = h->block ? trs_most_lanes(trs_block_class(h->block)) : 0;
+  if (h->block > c->rules.most_block) return FAULT(c, "the block of slice %d", k);
+  if (!h->heavy && h->width > each && h->log_lanes < most) return FAULT(c, "lanes of slice %d", k);
+  if (!h->heavy && h->log_lanes > 0 && h->width << 1 <= each >> 1)
+    return FAULT(c, "too many lanes in slice %d", k);
+  if ((h->watch < 0) != (c->rules.watch == 0 || h->level < c->rules.watch))
+    return FAULT(c, "whether slice %d watches", k);
+  if (h->watch >= 0 && c->s->slice[c->slice_of[h->watch]].level != h->level - c->rules.watch)
+    return FAULT(c, "what slice %d watches", k);
+  return true;
+}
+
+static bool check_all(checked *c) {
+  if (!check_slices(c) || !check_levels(c) || !check_chunks(c) || !check_rows(c)) return false;
+  for (int32_t k = 0; k < c->S->n; k++)
+    if (!check_entries(c, k)) return false;
+  for (int32_t k = 0; k < c->s->nslices; k++)
+    if (!check_choices(c, k)) return false;
+  return true;
+}
+
+/* The first thing wrong with a plan, or "". */
+static const char *fault_of(const trs_slices *s, const trs_system *S,
+                            const trs_slice_rules *rules) {
+  static char fault[200];
+  checked c = {.S = S, .s = s, .rules = *rules};
+  size_t bytes = (size_t)(S->n + 1) * sizeof *c.position;
+  c.position = malloc(bytes);
+  c.slice_of = malloc(bytes);
+  c.ticket = malloc(bytes);
+  check_all(&c);
+  memcpy(fault, c.fault, sizeof fault);
+  free(c.position);
+  free(c.slice_of);
+  free(c.ticket);
+  return fault;
+}
+
+/* ---- The interpreter: doubles; all bits set where not known yet. ---- */
+
+typedef _Atomic uint64_t carried; /* a value and its readiness in one word */
+static const uint64_t EMPTY = UINT64_MAX;
+enum { MOST_TURNS = 4000000 }; /* of a wait, then the plan is stalled */
+
+typedef struct interpreter {
+  const trs_slices *s;
+  const double *b;
+  double *x;
+  carried *work, *parts;
+  atomic_int ticket;
+  atomic_bool stalled;
+  int most_turns;
+} interpreter;
+
+static void publish(carried *to, double value) {
+  uint64_t bits;
+  memcpy(&bits, &value, sizeof bits);
+  atomic_store_explicit(to, bits, memory_order_relaxed);
+}
+
+static double await(interpreter *in, const carried *from) {
+  uint64_t bits;
+  double value;
+  unsigned turns = 0;
+  while ((bits = atomic_load_explicit(from, memory_order_relaxed)) == EMPTY) {
+    trs_spin(&turns);
+    if ((int)turns > in->most_turns) atomic_store(&in->stalled, true);
+    if (atomic_load_explicit(&in->stalled, memory_order_relaxed)) return 0;
+  }
+  memcpy(&value, &bits, sizeof value);
+  return value;
+}
+
+static double lane_sum(interpreter *in, const trs_slice *h, int lane) {
+  double sum = 0;
+  for (int32_t k = 0; k < h->width; k++) {
+    int64_t at = h->entries + (int64_t)k * TRS_SLICE_LANES + lane;
+    if (in->s->idx[at] >= 0)
+      sum += ((const double *)in->s->val)[at] * await(in, &in->work[in->s->idx[at]]);
+  }
+  for (int32_t p = 0; p < h->parts; p++)
+    sum += await(in, &in->parts[(int64_t)(h->part + p) * TRS_SLICE_LANES + lane]);
+  return sum;
+}
+
+static void solve_slice(interpreter *in, const trs_slice *h) {
+  double sum[TRS_SLICE_LANES], residual[TRS_SLICE_LANES];
+  int lanes = 1 << h->log_lanes, stride = TRS_SLICE_LANES / lanes;
+  if (h->watch >= 0) (void)await(in, &in->work[h->watch]);
+  for (int lane = 0; lane < TRS_SLICE_LANES; lane++) sum[lane] = lane_sum(in, h, lane);
+  for (int lane = 0; lane < TRS_SLICE_LANES && is_part(h); lane++)
+    publish(&in->parts[(int64_t)h->part * TRS_SLICE_LANES + lane], sum[lane]);
+  if (is_part(h)) return;
+  for (int r = 0; r < h->rows; r++) {
+    residual[r] = in->b[in->s->row[h->first + r]];
+    for (int k = 0; k < lanes; k++) residual[r] -= sum[r * lanes + k];
+  }
+  for (int r = 0; r < h->rows; r++) {
+    const double *inverse = (const double *)in->s->inverse + h->inverse + r;
+    double x = inverse[0] * residual[r];
+    for (int d = 1; d < h->block && d <= r; d++)
+      if (memcmp(&inverse[d * stride], &EMPTY, sizeof EMPTY))
+        x += inverse[d * stride] * residual[r - d];
+    in->x[in->s->row[h->first + r]] = x;
+    publish(&in->work[h->first + r], x);
+  }
+}
+
+static void work_on_chunks(void *argument, int rank, int size) {
+  interpreter *in = argument;
+  (void)rank;
+  (void)size;
+  for (int chunk; (chunk = atomic_fetch_add(&in->ticket, 1)) < in->s->nchunks;)
+    for (int32_t k = in->s->chunk[chunk]; k < in->s->chunk[chunk + 1]; k++)
+      solve_slice(in, &in->s->slice[k]);
+}
+
+/* false: a wait passed its limit. */
+static bool interpret(const trs_slices *s, double *x, const double *b, trs_team *team, int threads,
+                      int most_turns) {
+  interpreter in = {.s = s, .b = b, .x = x, .most_turns = most_turns};
+  int64_t parts = (int64_t)s->nparts * TRS_SLICE_LANES;
+  in.work = malloc((size_t)(s->n + 1) * sizeof *in.work);
+  in.parts = malloc((size_t)(parts + 1) * sizeof *in.parts);
+  for (int64_t k = 0; k < s->n; k++) atomic_init(&in.work[k], EMPTY);
+  for (int64_t k = 0; k < parts; k++) atomic_init(&in.parts[k], EMPTY);
+  trs_team_run(team, threads, work_on_chunks, &in);
+  free(in.work);
+  free(in.parts);
+  return !atomic_load(&in.stalled);
+}
+
+/* ---- Tests. ---- */
+
+static const trs_slice_rules all_rules[] = {
+    {1, 1, 4, 16, 16384, 2}, {1, 1, 4, 16, 100, 1},    {1, 1, 1, 2, 300, 3},
+    {2, 1, 4, 16, 16384, 0}, {3, 1, 2, 8, 50, 1},      {8, 1, 4, 16, 16384, 2},
+    {32, 1, 1, 64, 20, 3},   {2, 0, 4, 4, 100, 2},     {8, 0, 4, 16, 16384, 2},
+    {32, 0, 3, 16, 10, 2},   {6, 1, 1024, 1024, 0, 2}, {32, 1, 16, 16, 1000000, 1},
+};
+
+enum { TEAM = 4, ROWS = 700, FEW_ROWS = 97 };
+
+static void need_sound(const trs_slices *s, const trs_system *S, const trs_slice_rules *rules,
+                       const char *name) {
+  const char *fault = fault_of(s, S, rules);
+  if (*fault)
+    fail_msg("%s, n %d, lower %d, block %d, dense %d: %s", name, (int)S->n, S->lower,
+             rules->most_block, rules->dense, fault);
+}
+
+static void plans_are_sound(void **state) {
+  (void)state;
+  static const int64_t sizes[] = {0, 1, 2, 33, FEW_ROWS, ROWS};
+  int c = 0;
+  for (shape kind = 0; kind < SHAPES; kind++)
+    for (size_t z = 0; z < COUNT(sizes); z++)
+      for (int way = 0; way < 4; way++) {
+        trs_system S = shape_system(kind, sizes[z], (trs_scalar)(c++ % 4), way & 1, way & 2);
+        for (size_t r = 0; r < COUNT(all_rules); r++) {
+          trs_slices s;
+          assert_success(trs_slices_create(&s, &S, &all_rules[r]));
+          need_sound(&s, &S, &all_rules[r], shape_name(kind));
+          trs_slices_destroy(&s);
+        }
+        shape_free(&S);
+      }
+}
+
+/* Without blocks a row's level is its level set. */
+static void levels_are_level_sets(void **state) {
+  (void)state;
+  for (shape kind = 0; kind < SHAPES; kind++) {
+    trs_system S = shape_system(kind, ROWS, TRS_DOUBLE, kind % 2, true);
+    trs_slices s;
+    trs_levels levels;
+    assert_success(trs_slices_create(&s, &S, &all_rules[0]));
+    assert_success(trs_levels_create(&levels, &S));
+    assert_int_equal(s.nlevels, levels.count);
+    for (int32_t k = 0; k < s.nslices; k++)
+      for (int32_t r = 0; r < s.slice[k].rows; r++)
+        assert_int_equal(s.slice[k].level, levels.level[s.row[s.slice[k].first + r]]);
+    trs_levels_destroy(&levels);
+    trs_slices_destroy(&s);
+    shape_free(&S);
+  }
+}
+
+static trs_matrix *matrix_of(const trs_system *S) {
+  trs_matrix *A;
+  assert_success(
+      trs_matrix_create(&A, TRS_CSR, S->scalar, S->n, S->n, S->ptr, S->idx, S->val, TRS_BORROW));
+  return A;
+}
+
+static void solve_serially(const trs_system *S, const trs_matrix *A, double *x, const double *b) {
+  trs_context *ctx;
+  trs_plan *plan;
+  assert_success(trs_context_create(&ctx, "serial"));
+  assert_success(trs_analyze(ctx, &plan, A, S->lower ? TRS_LOWER : TRS_UPPER, TRS_NO_TRANS,
+                             S->unit ? TRS_UNIT : TRS_NONUNIT, NULL));
+  assert_success(trs_solve(plan, x, S->n, b, S->n, 1, TRS_COL_MAJOR));
+  trs_plan_destroy(plan);
+  trs_context_destroy(ctx);
+}
+
+static void need_solution(const trs_slices *s, const trs_system *S, trs_team *team, int threads,
+                          const char *name) {
+  double *b = malloc((size_t)S->n * sizeof *b), *x = calloc((size_t)S->n, sizeof *x);
+  double *y = malloc((size_t)S->n * sizeof *y), largest = 0, off = 0;
+  trs_matrix *A = matrix_of(S);
+  trs_random_fill(b, S->n, TRS_DOUBLE, 7);
+  solve_serially(S, A, y, b);
+  if (!interpret(s, x, b, team, threads, MOST_TURNS)) fail_msg("%s: stalled", name);
+  for (int64_t i = 0; i < S->n; i++) {
+    largest = fmax(largest, fabs(y[i]));
+    off = fmax(off, fabs(x[i] - y[i]));
+  }
+  if (!(off <= (double)S->n * scalar_eps(TRS_DOUBLE) * largest))
+    fail_msg("%s: %g of %g from the serial method's solution", name, off, largest);
+  trs_matrix_destroy(A);
+  free(b);
+  free(x);
+  free(y);
+}
+
+static void threads_solve_by_the_plan(void **state) {
+  (void)state;
+  trs_team *team;
+  assert_success(trs_team_create(&team, TEAM));
+  for (shape kind = 0; kind < SHAPES; kind++)
+    for (int way = 0; way < 4; way++) {
+      trs_system S = shape_system(kind, ROWS, TRS_DOUBLE, way & 1, way & 2);
+      for (size_t r = 0; r < COUNT(all_rules); r++) {
+        trs_slices s;
+        assert_success(trs_slices_create(&s, &S, &all_rules[r]));
+        need_solution(&s, &S, team, r % 3 == 0 ? 1 : TEAM, shape_name(kind));
+        trs_slices_destroy(&s);
+      }
+      shape_free(&S);
+    }
+  trs_team_destroy(team);
+}
+
+/* Rows long enough for parts: whether these exist is checked too. */
+static void long_rows_have_parts(void **state) {
+  (void)state;
+  enum { MANY_ROWS = 6000 };
+  trs_system S = shape_system(SHAPE_LAST_ROW, MANY_ROWS, TRS_DOUBLE, true, true);
+  trs_team *team;
+  assert_success(trs_team_create(&team, TEAM));
+  for (size_t r = 0; r < 2; r++) {
+    trs_slices s;
+    assert_success(trs_slices_create(&s, &S, &all_rules[r]));
+    assert_int_equal(s.nparts, (MANY_ROWS - 2) / (TRS_PART_WIDTH * TRS_SLICE_LANES));
+    need_sound(&s, &S, &all_rules[r], "last row");
+    need_solution(&s, &S, team, TEAM, "last row");
+    trs_slices_destroy(&s);
+  }
+  trs_team_destroy(team);
+  shape_free(&S);
+}
+
+/* ---- Damaged plans. ---- */
+
+/* The first slice from the middle on whose level ends with it, but not the last level. */
+static int32_t last_of_a_level(const trs_slices *s) {
+  int32_t k = s->nslices / 2;
+  while (s->slice[k].level == s->slice[k + 1].level) k++;
+  return k;
+}
+
+/* An entry of a slice from the middle on; its index. */
+static int32_t *some_entry(const trs_slices *s) {
+  int64_t at = s->slice[s->nslices / 2].entries;
+  while (s->idx[at] < 0) at++;
+  return &s->idx[at];
+}
+
+static void solve_too_early(trs_slices *s) {
+  int32_t k = last_of_a_level(s);
+  trs_slice first = s->slice[k];
+  s->slice[k] = s->slice[k + 1];
+  s->slice[k + 1] = first;
+}
+static void read_what_comes_later(trs_slices *s) { *some_entry(s) = (int32_t)s->n - 1; }
+static void read_another(trs_slices *s) { (*some_entry(s))--; }
+static void change_a_value(trs_slices *s) { ((double *)s->val)[some_entry(s) - s->idx] *= 2; }
+static void watch_itself(trs_slices *s) {
+  s->slice[s->nslices / 2].watch = s->slice[s->nslices / 2].first;
+}
+static void mix_levels(trs_slices *s) {
+  int32_t next = last_of_a_level(s) + 1, chunk = 0;
+  while (s->chunk[chunk] < next) chunk++;
+  s->chunk[chunk]++;
+}
+static void solve_a_row_twice(trs_slices *s) { s->row[s->n / 2] = s->row[s->n / 2 - 1]; }
+
+static void damaged_plans_are_found_out(void **state) {
+  (void)state;
+  enum { FEW_TURNS = 1000 };
+  static const struct {
+    const char *name;
+    void (*damage)(trs_slices *s);
+    bool stalls, wrong;
+  } cases[] = {{"solve too early", solve_too_early, true, true},
+               {"read what comes later", read_what_comes_later, true, true},
+               {"watch itself", watch_itself, true, true},
+               {"read another", read_another, false, true},
+               {"change a value", change_a_value, false, true},
+               {"solve a row twice", solve_a_row_twice, false, true},
+               {"mix levels", mix_levels, false, false}};
+  trs_system S = shape_system(SHAPE_GRID, ROWS, TRS_DOUBLE, true, true);
+  double *b = malloc((size_t)S.n * sizeof *b), *x = calloc((size_t)S.n, sizeof *x);
+  double *y = malloc((size_t)S.n * sizeof *y);
+  trs_random_fill(b, S.n, TRS_DOUBLE, 7);
+  for (size_t c = 0; c < COUNT(cases); c++) {
+    trs_slices s;
+    assert_success(trs_slices_create(&s, &S, &all_rules[0]));
+    assert_true(interpret(&s, y, b, NULL, 1, FEW_TURNS));
+    assert_string_equal(fault_of(&s, &S, &all_rules[0]), "");
+    cases[c].damage(&s);
+    if (!*fault_of(&s, &S, &all_rules[0])) fail_msg("%s: not found", cases[c].name);
+    bool ends = interpret(&s, x, b, NULL, 1, FEW_TURNS);
+    if (ends == cases[c].stalls) fail_msg("%s: solved %d", cases[c].name, ends);
+    if ((memcmp(x, y, (size_t)S.n * sizeof *x) != 0) != cases[c].wrong)
+      fail_msg("%s: solution", cases[c].name);
+    trs_slices_destroy(&s);
+  }
+  free(b);
+  free(x);
+  free(y);
+  shape_free(&S);
+}
+
+static void lost_parts_are_found_out(void **state) {
+  (void)state;
+  enum { MANY_ROWS = 4500 };
+  trs_system S = shape_system(SHAPE_LAST_ROW, MANY_ROWS, TRS_FLOAT, false, true);
+  trs_slices s;
+  assert_success(trs_slices_create(&s, &S, &all_rules[0]));
+  assert_string_equal(fault_of(&s, &S, &all_rules[0]), "");
+  s.slice[s.nslices - 1].parts--;
+  assert_string_not_equal(fault_of(&s, &S, &all_rules[0]), "");
+  trs_slices_destroy(&s);
+  shape_free(&S);
+}
+
+/* ---- Memory. ---- */
+
+static void every_allocation_may_fail(void **state) {
+  (void)state;
+  trs_system S = shape_system(SHAPE_NODES, FEW_ROWS, TRS_DOUBLE, true, true);
+  trs_slices s;
+  int64_t before, after, peak, n = 0;
+  trs_memory_usage(&before, &peak);
+  for (trs_status status = TRS_ERROR_MEMORY; status; n++) {
+    trs_memory_fail_after(n);
+    status = trs_slices_create(&s, &S, &all_rules[4]);
+    trs_memory_fail_after(-1);
+    if (status) assert_int_equal(status, TRS_ERROR_MEMORY);
+    if (!status) trs_slices_destroy(&s);
+    trs_memory_usage(&after, &peak);
+    assert_int_equal(before, after);
+  }
+  assert_true(n > 8);
+  shape_free(&S);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(plans_are_sound),
+      cmocka_unit_test(levels_are_level_sets),
+      cmocka_unit_test(threads_solve_by_the_plan),
+      cmocka_unit_test(long_rows_have_parts),
+      cmocka_unit_test(damaged_plans_are_found_out),
+      cmocka_unit_test(lost_parts_are_found_out),
+      cmocka_unit_test(every_allocation_may_fail),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,757 @@
+/* device.c - plans of a GPU as their users see them: matrices and right-hand sides on either side,
+ * streams, graphs, new values, too little memory, NaN and infinity, systems that hang kernels which
+ * count on an order of blocks or lanes, a busy GPU. */
+#include <math.h>
+
+#include <cuda_runtime_api.h>
+
+#include "api/hog.h"
+#include "gpu.h"
+#include "matrix/device.h"
+#include "test.h"
+
+/* Those that add in whatever order come last, and behind them those that store zeros, with which
+ * NaN spreads further; some may refuse a system. */
+static const char *const methods[] = {NULL, "engine", "syncfree-csc", "syncfree-csc-rhs",
+                                      "supernodal"};
+enum { SAME_BITS = 2, NO_ZEROS = 4, NMETHODS = sizeof methods / sizeof methods[0] };
+
+static both_sides random_system(int64_t n, double density, trs_scalar scalar, uint64_t seed) {
+  return both_sides_of(triangle_random(n, density, n, true, scalar, false, seed), TRS_CSR, scalar);
+}
+
+static void *random_values(int64_t count, trs_scalar scalar, uint64_t seed) {
+  void *values = malloc((size_t)count * scalar_bytes(scalar) + 1);
+  trs_random_fill(values, count, scalar, seed);
+  return values;
+}
+
+static trs_plan *analyze(const both_sides *s, const trs_matrix *A, trs_trans trans,
+                         const trs_options *options) {
+  trs_plan *plan;
+  assert_success(trs_analyze(gpu_context, &plan, A, s->uplo, trans, TRS_NONUNIT, options));
+  return plan;
+}
+
+/* ---- Where b and x lie ---- */
+
+/* x of a solve with b and x on the host's side or the device's; in place where both are one. */
+static void solve_at(trs_plan *plan, void *x, const void *b, bool b_there, bool x_there,
+                     bool in_place, int64_t ld, int64_t nrhs, trs_layout layout, size_t bytes) {
+  void *from = b_there ? gpu_upload(b, bytes) : malloc(bytes);
+  void *to = in_place ? from : x_there ? gpu_upload(x, bytes) : x;
+  if (!b_there) memcpy(from, b, bytes);
+  assert_success(trs_solve(plan, to, ld, from, ld, nrhs, layout));
+  assert_success(trs_plan_wait(plan));
+  bool there = in_place ? b_there : x_there;
+  if (there)
+    gpu_fetch(x, to, bytes);
+  else if (in_place)
+    memcpy(x, to, bytes);
+  if (!in_place && x_there) gpu_free(to);
+  b_there ? gpu_free(from) : free(from);
+}
+
+static void judge_x(const both_sides *s, const void *x, const void *b, int64_t ld, int64_t nrhs,
+                    trs_layout layout) {
+  trs_backward_error error;
+  assert_success(
+      trs_check(s->here, s->uplo, TRS_NO_TRANS, TRS_NONUNIT, x, ld, b, ld, nrhs, layout, &error));
+  assert_true(error.componentwise <= error_limit(s->scalar, s->t.n));
+}
+
+/* More right-hand sides than these come from the host in several parts, each a solve of its own. */
+enum { STAGED = 64 };
+
+static void b_and_x_lie_anywhere(void **state) {
+  (void)state;
+  static const int64_t counts[] = {1, 3, 70};
+  for (int c = 0; c < 2 * 2 * 3 * 2; c++) {
+    trs_scalar scalar = c % 2 ? TRS_SCOMPLEX : TRS_DOUBLE;
+    trs_layout layout = (trs_layout)(c / 2 % 2);
+    int64_t nrhs = counts[c / 4 % 3], n = 700;
+    both_sides s = random_system(n, 0.02, scalar, 5);
+    trs_plan *plan = analyze(&s, c / 12 ? s.there : s.here, TRS_NO_TRANS, NULL);
+    int64_t ld = (layout == TRS_COL_MAJOR ? n : nrhs) + 3;
+    int64_t elements = ld * (layout == TRS_COL_MAJOR ? nrhs : n);
+    size_t bytes = (size_t)elements * scalar_bytes(scalar);
+    void *b = random_values(elements, scalar, 7), *first = random_values(elements, scalar, 7);
+    void *x = malloc(bytes);
+    solve_at(plan, first, b, false, false, false, ld, nrhs, layout, bytes);
+    judge_x(&s, first, b, ld, nrhs, layout);
+    for (int where = 0; where < 6; where++) { /* the places, then in place on either side */
+      memcpy(x, b, bytes);                    /* what lies between the columns stays */
+      solve_at(plan, x, b, where & 1, where & 2, where >= 4, ld, nrhs, layout, bytes);
+      if (nrhs <= STAGED) assert_memory_equal(x, first, bytes);
+      judge_x(&s, x, b, ld, nrhs, layout);
+    }
+    free(b);
+    free(x);
+    free(first);
+    trs_plan_destroy(plan);
+    both_sides_free(&s);
+  }
+}
+
+static void overlapping_device_arrays_are_refused(void **state) {
+  (void)state;
+  both_sides s = random_system(100, 0.1, TRS_DOUBLE, 5);
+  trs_plan *plan = analyze(&s, s.there, TRS_NO_TRANS, NULL);
+  double *x = gpu_space(300 * sizeof *x);
+  assert_failure(TRS_ERROR_ARGUMENT, "overlap",
+                 trs_solve(plan, x + 1, 100, x, 100, 2, TRS_COL_MAJOR));
+  gpu_free(x);
+  trs_plan_destroy(plan);
+  both_sides_free(&s);
+}
+
+/* ---- Streams and graphs ---- */
+
+enum { STREAMS = 4, ROUNDS = 20 };
+
+static void plans_run_side_by_side(void **state) {
+  (void)state;
+  both_sides s[STREAMS];
+  trs_plan *plan[STREAMS];
+  cudaStream_t stream[STREAMS];
+  void *b[STREAMS], *there[STREAMS], *x[STREAMS];
+  for (int k = 0; k < STREAMS; k++) {
+    int64_t n = 3000 + 500 * k;
+    s[k] = random_system(n, 0.003, TRS_DOUBLE, 11 + (uint64_t)k);
+    assert_int_equal(cudaStreamCreateWithFlags(&stream[k], cudaStreamNonBlocking), 0);
+    plan[k] = analyze(&s[k], s[k].there, TRS_NO_TRANS, &(trs_options){.stream = stream[k]});
+    b[k] = random_values(n, TRS_DOUBLE, (uint64_t)k);
+    there[k] = gpu_upload(b[k], (size_t)n * sizeof(double));
+    x[k] = gpu_space((size_t)n * sizeof(double));
+  }
+  for (int round = 0; round < ROUNDS; round++)
+    for (int k = 0; k < STREAMS; k++)
+      assert_success(trs_solve(plan[k], x[k], s[k].t.n, there[k], s[k].t.n, 1, TRS_COL_MAJOR));
+  for (int k = 0; k < STREAMS; k++) {
+    double *answer = malloc((size_t)s[k].t.n * sizeof *answer);
+    assert_success(trs_plan_wait(plan[k]));
+    gpu_fetch(answer, x[k], (size_t)s[k].t.n * sizeof *answer);
+    gpu_judge(&s[k], TRS_NO_TRANS, answer, b[k], 1);
+    free(answer);
+    free(b[k]);
+    gpu_free(there[k]);
+    gpu_free(x[k]);
+    trs_plan_destroy(plan[k]);
+    both_sides_free(&s[k]);
+    assert_int_equal(cudaStreamDestroy(stream[k]), 0);
+  }
+}
+
+/* One plan goes from stream to stream; each solve takes what the one before has left. */
+static void a_plan_changes_its_stream(void **state) {
+  (void)state;
+  both_sides s = random_system(2000, 0.005, TRS_DOUBLE, 3);
+  int64_t n = s.t.n, bytes = n * (int64_t)sizeof(double);
+  trs_plan *plan = analyze(&s, s.there, TRS_NO_TRANS, NULL);
+  cudaStream_t stream[2];
+  double *b = random_values(n, TRS_DOUBLE, 3), *expected = malloc((size_t)bytes);
+  double *x = malloc((size_t)bytes);
+  memcpy(expected, b, (size_t)bytes);
+  for (int k = 0; k < 3; k++)
+    assert_success(trs_solve(plan, expected, n, expected, n, 1, TRS_COL_MAJOR));
+  void *there = gpu_upload(b, (size_t)bytes);
+  for (int k = 0; k < 2; k++)
+    assert_int_equal(cudaStreamCreateWithFlags(&stream[k], cudaStreamNonBlocking), 0);
+  for (int k = 0; k < 3; k++) {
+    assert_success(trs_plan_set_stream(plan, k < 2 ? stream[k] : NULL));
+    assert_success(trs_solve(plan, there, n, there, n, 1, TRS_COL_MAJOR));
+  }
+  assert_success(trs_plan_wait(plan));
+  gpu_fetch(x, there, (size_t)bytes);
+  assert_memory_equal(x, expected, (size_t)bytes);
+  trs_plan_destroy(plan);
+  for (int k = 0; k < 2; k++) assert_int_equal(cudaStreamDestroy(stream[k]), 0);
+  gpu_free(there);
+  free(b);
+  free(x);
+  free(expected);
+  both_sides_free(&s);
+}
+
+static void a_solve_becomes_a_graph(void **state) {
+  (void)state;
+  static const int64_t counts[] = {1, 8, 40};
+  for (int c = 0; c < 3; c++) {
+    both_sides s = random_system(1500, 0.01, TRS_DOUBLE, 3);
+    int64_t n = s.t.n, nrhs = counts[c];
+    size_t bytes = (size_t)(n * nrhs) * sizeof(double);
+    cudaStream_t stream;
+    cudaGraph_t graph;
+    cudaGraphExec_t replay;
+    assert_int_equal(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), 0);
+    trs_plan *plan =
+        analyze(&s, s.there, TRS_NO_TRANS, &(trs_options){.stream = stream, .nrhs = nrhs});
+    double *x = malloc(bytes), *direct = malloc(bytes);
+    void *b_there = gpu_space(bytes), *x_there = gpu_space(bytes);
+    assert_int_equal(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal), 0);
+    assert_success(trs_solve(plan, x_there, n, b_there, n, nrhs, TRS_COL_MAJOR));
+    assert_int_equal(cudaStreamEndCapture(stream, &graph), 0);
+    assert_int_equal(cudaGraphInstantiate(&replay, graph, 0), 0);
+    for (uint64_t seed = 0; seed < 5; seed++) {
+      double *b = random_values(n * nrhs, TRS_DOUBLE, seed);
+      assert_success(trs_device_copy(b_there, b, (int64_t)bytes, stream));
+      assert_int_equal(cudaGraphLaunch(replay, stream), 0);
+      assert_success(trs_plan_wait(plan));
+      gpu_fetch(x, x_there, bytes);
+      gpu_judge(&s, TRS_NO_TRANS, x, b, nrhs);
+      assert_success(trs_solve(plan, direct, n, b, n, nrhs, TRS_COL_MAJOR));
+      assert_memory_equal(x, direct, bytes);
+      free(b);
+    }
+    assert_int_equal(cudaGraphExecDestroy(replay), 0);
+    assert_int_equal(cudaGraphDestroy(graph), 0);
+    trs_plan_destroy(plan);
+    assert_int_equal(cudaStreamDestroy(stream), 0);
+    gpu_free(b_there);
+    gpu_free(x_there);
+    free(x);
+    free(direct);
+    both_sides_free(&s);
+  }
+}
+
+/* ---- New values ---- */
+
+/* Other values off the diagonal, on the host's side. */
+static void change_values(const both_sides *s, uint64_t seed) {
+  size_t size = scalar_bytes(s->scalar);
+  int64_t n = s->t.n;
+  char *val = s->t.val, *diagonal = malloc((size_t)n * size);
+  for (int64_t i = 0; i < n; i++)
+    memcpy(diagonal + (size_t)i * size, val + (size_t)(s->t.ptr[i + 1] - 1) * size, size);
+  trs_random_fill(val, s->t.ptr[n], s->scalar, seed);
+  for (int64_t i = 0; i < n; i++)
+    memcpy(val + (size_t)(s->t.ptr[i + 1] - 1) * size, diagonal + (size_t)i * size, size);
+  free(diagonal);
+}
+
+static void values_change_where_they_lie(void **state) {
+  (void)state;
+  for (int c = 0; c < 8; c++) {
+    trs_scalar scalar = (trs_scalar)(c % 4);
+    trs_trans trans = c / 4 ? TRS_CONJ_TRANS : TRS_NO_TRANS;
+    both_sides s = random_system(900, 0.005, scalar, 3);
+    int64_t n = s.t.n, bytes = s.t.ptr[n] * (int64_t)scalar_bytes(scalar);
+    trs_plan *plan = analyze(&s, s.there, trans, NULL);
+    void *b = random_values(n, scalar, 3), *x = random_values(n, scalar, 4);
+    for (int way = 0; way < 2; way++) { /* in the arrays that were lent, then in others */
+      void *lent = way ? gpu_space((size_t)bytes) : s.val;
+      change_values(&s, 9 + (uint64_t)way);
+      assert_success(trs_device_copy(lent, s.t.val, bytes, NULL));
+      if (way) assert_success(trs_matrix_set_values(s.there, lent));
+      assert_success(trs_update(plan, s.there));
+      if (way) gpu_free(s.val);
+      s.val = lent;
+      assert_success(trs_solve(plan, x, n, b, n, 1, TRS_COL_MAJOR));
+      gpu_judge(&s, trans, x, b, 1);
+    }
+    free(b);
+    free(x);
+    trs_plan_destroy(plan);
+    both_sides_free(&s);
+  }
+}
+
+static void an_update_looks_at_the_diagonal_there(void **state) {
+  (void)state;
+  both_sides s = random_system(900, 0.01, TRS_DOUBLE, 3);
+  trs_plan *plan = analyze(&s, s.there, TRS_NO_TRANS, NULL);
+  const double zero = 0;
+  double *at = (double *)s.val + s.t.ptr[501] - 1, b[900], x[900];
+  assert_success(trs_device_copy(at, &zero, sizeof zero, NULL));
+  assert_failure(TRS_ERROR_ZERO_PIVOT, "row 500", trs_update(plan, s.there));
+  assert_success(trs_device_copy(at, (double *)s.t.val + s.t.ptr[501] - 1, sizeof zero, NULL));
+  assert_success(trs_update(plan, s.there));
+  trs_random_fill(b, 900, TRS_DOUBLE, 3);
+  assert_success(trs_solve(plan, x, 900, b, 900, 1, TRS_COL_MAJOR));
+  gpu_judge(&s, TRS_NO_TRANS, x, b, 1);
+  trs_plan_destroy(plan);
+  both_sides_free(&s);
+}
+
+/* ---- Facts ---- */
+
+static void a_plan_tells_of_its_gpu(void **state) {
+  (void)state;
+  both_sides s = random_system(3000, 0.002, TRS_DOUBLE, 3);
+  trs_context *cpu;
+  trs_plan *plan, *expected;
+  trs_plan_info info, other;
+  int64_t *rows, *rows_expected, levels, levels_expected;
+  double bound, again;
+  assert_success(trs_context_create(&cpu, "serial"));
+  assert_success(trs_analyze(cpu, &expected, s.here, s.uplo, TRS_NO_TRANS, TRS_NONUNIT, NULL));
+  assert_success(trs_plan_get_info(expected, &other));
+  assert_success(trs_plan_get_levels(expected, &rows_expected, &levels_expected));
+  for (int side = 0; side < 2; side++) {
+    plan = analyze(&s, side ? s.there : s.here, TRS_NO_TRANS, NULL);
+    assert_success(trs_plan_get_info(plan, &info));
+    assert_string_equal(info.backend, "cuda");
+    assert_non_null(info.device);
+    assert_non_null(strstr(trs_device_list(), info.device));
+    assert_true(info.plan_bytes > 0);
+    assert_int_equal(info.levels, other.levels);
+    assert_int_equal(info.max_parallelism, other.max_parallelism);
+    assert_int_equal(info.solve_bytes, other.solve_bytes);
+    assert_success(trs_plan_get_levels(plan, &rows, &levels));
+    assert_int_equal(levels, levels_expected);
+    assert_memory_equal(rows, rows_expected, (size_t)levels * sizeof *rows);
+    trs_free(rows);
+    assert_success(trs_plan_bound(plan, &bound));
+    assert_true(bound > (double)levels * 20e-9 && bound < (double)levels * 5e-6);
+    assert_success(trs_plan_bound(plan, &again));
+    assert_true(bound == again);
+    trs_plan_destroy(plan);
+  }
+  trs_free(rows_expected);
+  trs_plan_destroy(expected);
+  trs_context_destroy(cpu);
+  both_sides_free(&s);
+}
+
+static void a_plan_there_outlives_matrix_and_context(void **state) {
+  (void)state;
+  both_sides s = random_system(500, 0.02, TRS_DOUBLE, 3);
+  trs_context *own;
+  trs_plan *plan;
+  double b[500], x[500];
+  trs_random_fill(b, 500, TRS_DOUBLE, 3);
+  assert_success(trs_context_create(&own, "cuda:0"));
+  assert_success(trs_analyze(own, &plan, s.there, s.uplo, TRS_NO_TRANS, TRS_NONUNIT, NULL));
+  trs_context_destroy(own);
+  trs_matrix_destroy(s.there);
+  s.there = NULL;
+  assert_success(trs_solve(plan, x, 500, b, 500, 1, TRS_COL_MAJOR));
+  gpu_judge(&s, TRS_NO_TRANS, x, b, 1);
+  trs_plan_destroy(plan);
+  both_sides_free(&s);
+}
+
+/* ---- Memory ---- */
+
+static void too_little_memory_is_told_and_given_back(void **state) {
+  (void)state;
+  both_sides s = random_system(2000, 0.01, TRS_DOUBLE, 3);
+  for (int c = 0; c < 2 * NMETHODS; c++) {
+    trs_options options = {.method = methods[c / 2]};
+    int64_t before = gpu_held(), host_before, host_after, peak, step = 4096;
+    trs_memory_usage(&host_before, &peak);
+    for (int64_t allowed = 1;; allowed += step) {
+      trs_plan *plan = NULL;
+      trs_device_limit(gpu, before + allowed);
+      trs_status status = trs_analyze(gpu_context, &plan, c % 2 ? s.there : s.here, s.uplo,
+                                      TRS_TRANS, TRS_NONUNIT, &options);
+      trs_device_limit(gpu, 0);
+      trs_plan_destroy(plan);
+      assert_int_equal(gpu_held(), before);
+      trs_memory_usage(&host_after, &peak);
+      assert_int_equal(host_after, host_before);
+      if (status != TRS_ERROR_MEMORY) {
+        if (status != TRS_ERROR_UNSUPPORTED) assert_success(status);
+        break;
+      }
+      assert_null(plan);
+      step += step / 8;
+    }
+  }
+  both_sides_free(&s);
+}
+
+static void no_room_for_right_hand_sides(void **state) {
+  (void)state;
+  both_sides s = random_system(2000, 0.01, TRS_DOUBLE, 3);
+  trs_plan *plan = analyze(&s, s.there, TRS_NO_TRANS, NULL);
+  int64_t n = s.t.n, nrhs = 50;
+  double *b = random_values(n * nrhs, TRS_DOUBLE, 3), *x = malloc((size_t)(n * nrhs) * sizeof *x);
+  trs_device_limit(gpu, gpu_held() + 1000);
+  trs_status status = trs_solve(plan, x, n, b, n, nrhs, TRS_COL_MAJOR);
+  trs_device_limit(gpu, 0);
+  assert_int_equal(status, TRS_ERROR_MEMORY);
+  assert_success(trs_solve(plan, x, n, b, n, nrhs, TRS_COL_MAJOR));
+  gpu_judge(&s, TRS_NO_TRANS, x, b, nrhs);
+  free(b);
+  free(x);
+  trs_plan_destroy(plan);
+  both_sides_free(&s);
+}
+
+static void nothing_is_left_behind(void **state) {
+  (void)state;
+  both_sides s = random_system(1000, 0.01, TRS_DOUBLE, 3);
+  double *b = random_values(1000, TRS_DOUBLE, 3), *x = malloc(1000 * sizeof *x);
+  for (int m = 0; m < NMETHODS; m++) {
+    int64_t before = gpu_held();
+    for (int k = 0; k < 20; k++) {
+      trs_options options = {.method = methods[m]};
+      trs_plan *plan;
+      trs_status status = trs_analyze(gpu_context, &plan, k % 2 ? s.there : s.here, s.uplo,
+                                      k % 3 ? TRS_TRANS : TRS_NO_TRANS, TRS_NONUNIT, &options);
+      if (status == TRS_ERROR_UNSUPPORTED) break;
+      assert_success(status);
+      assert_success(trs_solve(plan, x, 1000, b, 1000, 1, TRS_COL_MAJOR));
+      assert_success(trs_update(plan, k % 2 ? s.there : s.here));
+      trs_plan_destroy(plan);
+    }
+    assert_int_equal(gpu_held(), before);
+  }
+  free(b);
+  free(x);
+  both_sides_free(&s);
+}
+
+/* ---- NaN and infinity ---- */
+
+static bool same_kind(double a, double b) {
+  return isnan(a) ? isnan(b) : isinf(a) ? a == b : isfinite(b);
+}
+
+/* x of a plan is NaN, infinite and finite where serial's is. */
+static void same_kinds(const both_sides *s, const double *b, trs_trans trans) {
+  int64_t n = s->t.n;
+  trs_context *cpu;
+  trs_plan *plan;
+  double *expected = malloc((size_t)n * sizeof *expected), *x = malloc((size_t)n * sizeof *x);
+  assert_success(trs_context_create(&cpu, "serial"));
+  assert_success(trs_analyze(cpu, &plan, s->here, s->uplo, trans, TRS_NONUNIT, NULL));
+  assert_success(trs_solve(plan, expected, n, b, n, 1, TRS_COL_MAJOR));
+  trs_plan_destroy(plan);
+  for (int m = 0; m < NMETHODS; m++) {
+    trs_options options = {.method = methods[m]};
+    trs_status status =
+        trs_analyze(gpu_context, &plan, s->here, s->uplo, trans, TRS_NONUNIT, &options);
+    if (status == TRS_ERROR_UNSUPPORTED) continue;
+    assert_success(status);
+    assert_success(trs_solve(plan, x, n, b, n, 1, TRS_COL_MAJOR));
+    for (int64_t i = 0; i < n && m < NO_ZEROS; i++)
+      if (!same_kind(x[i], expected[i]))
+        fail_msg("%s: x[%lld] = %g, serial has %g", methods[m] ? methods[m] : "auto", (long long)i,
+                 x[i], expected[i]);
+    trs_plan_destroy(plan);
+  }
+  trs_context_destroy(cpu);
+  free(expected);
+  free(x);
+}
+
+static void set_bits(double *value, uint64_t bits) { memcpy(value, &bits, sizeof bits); }
+
+static void nan_and_infinity_in_the_right_hand_side(void **state) {
+  (void)state;
+  /* quiet, negative, all ones, with payloads, signalling: one may be a kernel's mark for "not yet"
+   */
+  static const uint64_t payloads[] = {0x7ff8000000000000, 0xfff8000000000000, 0xffffffffffffffff,
+                                      0x7fffffffffffffff, 0x7ff8000000000001, 0x7ff4dead0badf00d,
+                                      0xfff0000000000001, 0x7ffc0ffee0ddba11};
+  both_sides s = random_system(1000, 0.003, TRS_DOUBLE, 3);
+  double *b = random_values(1000, TRS_DOUBLE, 3);
+  for (size_t k = 0; k < sizeof payloads / sizeof payloads[0]; k++) {
+    for (int64_t i = 0; i < 1000; i++)
+      if (i % 3 == 0) set_bits(&b[i], payloads[k]);
+    same_kinds(&s, b, k % 2 ? TRS_TRANS : TRS_NO_TRANS);
+  }
+  for (int64_t i = 0; i < 1000; i++) set_bits(&b[i], payloads[2]);
+  same_kinds(&s, b, TRS_NO_TRANS);
+  trs_random_fill(b, 1000, TRS_DOUBLE, 3);
+  b[17] = INFINITY, b[400] = -INFINITY, b[401] = NAN;
+  same_kinds(&s, b, TRS_NO_TRANS);
+  same_kinds(&s, b, TRS_TRANS);
+  free(b);
+  both_sides_free(&s);
+}
+
+static void nan_and_infinity_in_the_matrix(void **state) {
+  (void)state;
+  both_sides s = random_system(1000, 0.003, TRS_DOUBLE, 3);
+  double *val = s.t.val, *b = random_values(1000, TRS_DOUBLE, 3);
+  int placed = 0;
+  for (int64_t i = 300; i < 1000 && placed < 3; i += 100)
+    if (s.t.ptr[i + 1] - s.t.ptr[i] > 1)
+      val[s.t.ptr[i]] = placed == 0 ? NAN : placed == 1 ? INFINITY : -INFINITY, placed++;
+  assert_int_equal(placed, 3);
+  same_kinds(&s, b, TRS_NO_TRANS);
+  same_kinds(&s, b, TRS_TRANS);
+  free(b);
+  both_sides_free(&s);
+}
+
+/* ---- Systems that hang a naive kernel ---- */
+
+/* The columns before the diagonal of row i of n, ascending; returns how many. */
+typedef int64_t (*row_pattern)(int64_t i, int64_t n, int32_t *columns);
+
+static int64_t neighbour(int64_t i, int64_t n, int32_t *columns) {
+  (void)n;
+  columns[0] = (int32_t)(i - 1);
+  return i > 0;
+}
+static int64_t neighbour_in_the_warp(int64_t i, int64_t n, int32_t *columns) {
+  (void)n;
+  columns[0] = (int32_t)(i - 1);
+  return i % 32 != 0;
+}
+static int64_t across_warps(int64_t i, int64_t n, int32_t *columns) {
+  (void)n;
+  int64_t count = 0;
+  if (i >= 33) columns[count++] = (int32_t)(i - 33);
+  if (i >= 31) columns[count++] = (int32_t)(i - 31);
+  return count;
+}
+static int64_t long_row_last(int64_t i, int64_t n, int32_t *columns) {
+  int64_t count = i == n - 1 ? n - 1 : 0;
+  for (int64_t j = 0; j < count; j++) columns[j] = (int32_t)j;
+  return count;
+}
+static int64_t long_column_first(int64_t i, int64_t n, int32_t *columns) {
+  (void)n;
+  columns[0] = 0;
+  return i > 0;
+}
+static int64_t long_rows_between_chains(int64_t i, int64_t n, int32_t *columns) {
+  int64_t count = i > 0 && i % 1000 == 0 ? (i < 2000 ? i : 2000) : 0;
+  for (int64_t j = 0; j < count; j++) columns[j] = (int32_t)(i - count + j);
+  return count ? count : neighbour(i, n, columns);
+}
+static int64_t dense_end(int64_t i, int64_t n, int32_t *columns) {
+  int64_t first = n - 400, count = i > first ? i - first : 0;
+  for (int64_t j = 0; j < count; j++) columns[j] = (int32_t)(first + j);
+  return count;
+}
+
+static triangle triangle_of(row_pattern pattern, int64_t n) {
+  triangle t = {.n = n};
+  int32_t *columns = malloc((size_t)(n + 2) * sizeof *columns);
+  t.ptr = malloc((size_t)(n + 1) * sizeof *t.ptr);
+  t.ptr[0] = 0;
+  for (int64_t i = 0; i < n; i++) t.ptr[i + 1] = t.ptr[i] + pattern(i, n, columns) + 1;
+  t.idx = malloc((size_t)t.ptr[n] * sizeof *t.idx);
+  double *val = t.val = malloc((size_t)t.ptr[n] * sizeof *val);
+  trs_random_fill(val, t.ptr[n], TRS_DOUBLE, 3);
+  for (int64_t i = 0; i < n; i++) {
+    int64_t count = pattern(i, n, columns), last = t.ptr[i + 1] - 1;
+    if (count) memcpy(&t.idx[t.ptr[i]], columns, (size_t)count * sizeof *columns);
+    t.idx[last] = (int32_t)i;
+    val[last] += val[last] < 0 ? -2 : 2;
+  }
+  free(columns);
+  return t;
+}
+
+/* By rows and by columns, forward and backward, by every method. */
+static void solve_every_way(row_pattern pattern, int64_t n, int methods_tried) {
+  for (int c = 0; c < 4; c++) {
+    both_sides s = both_sides_of(triangle_of(pattern, n), c % 2 ? TRS_CSC : TRS_CSR, TRS_DOUBLE);
+    trs_trans trans = c / 2 ? TRS_TRANS : TRS_NO_TRANS;
+    double *b = random_values(n, TRS_DOUBLE, 5), *x = malloc((size_t)n * sizeof *x);
+    for (int m = 0; m < methods_tried; m++) {
+      trs_options options = {.method = methods[m]};
+      trs_plan *plan;
+      trs_status status =
+          trs_analyze(gpu_context, &plan, s.there, s.uplo, trans, TRS_NONUNIT, &options);
+      if (status == TRS_ERROR_UNSUPPORTED) continue;
+      assert_success(status);
+      assert_success(trs_solve(plan, x, n, b, n, 1, TRS_COL_MAJOR));
+      gpu_judge(&s, trans, x, b, 1);
+      trs_plan_destroy(plan);
+    }
+    free(b);
+    free(x);
+    both_sides_free(&s);
+  }
+}
+
+static void nothing_hangs(void **state) {
+  (void)state;
+  solve_every_way(neighbour, 5000, NMETHODS);
+  solve_every_way(neighbour_in_the_warp, 10000, NMETHODS);
+  solve_every_way(across_warps, 10000, NMETHODS);
+  solve_every_way(long_row_last, 100001, NMETHODS);
+  solve_every_way(long_column_first, 100001, NMETHODS);
+  solve_every_way(long_rows_between_chains, 7001, NMETHODS);
+  solve_every_way(dense_end, 2000, NMETHODS);
+}
+
+static void sizes_around_the_limits_of_warps_and_blocks(void **state) {
+  (void)state;
+  static const int64_t sizes[] = {1,   2,   31,  32,  33,  63,   64,   65,   127,  128, 129,
+                                  255, 256, 257, 511, 513, 1023, 1024, 1025, 2047, 2049};
+  for (size_t k = 0; k < sizeof sizes / sizeof sizes[0]; k++) {
+    solve_every_way(neighbour_in_the_warp, sizes[k], NMETHODS);
+    solve_every_way(across_warps, sizes[k], NMETHODS);
+  }
+}
+
+/* Each row needs the one half way to the start: few levels, more rows than a grid has blocks. */
+static int64_t half_way(int64_t i, int64_t n, int32_t *columns) {
+  (void)n;
+  columns[0] = (int32_t)(i / 2);
+  return i > 0;
+}
+
+static void more_rows_than_65535_blocks_of_256(void **state) {
+  (void)state;
+  int64_t n = (int64_t)65535 * 256 + 300;
+  both_sides s = both_sides_of(triangle_of(half_way, n), TRS_CSR, TRS_DOUBLE);
+  double *b = random_values(n, TRS_DOUBLE, 5), *x = malloc((size_t)n * sizeof *x);
+  for (int c = 0; c < 2; c++) {
+    trs_trans trans = c ? TRS_TRANS : TRS_NO_TRANS;
+    trs_plan *plan = analyze(&s, s.there, trans, NULL);
+    assert_success(trs_solve(plan, x, n, b, n, 1, TRS_COL_MAJOR));
+    gpu_judge(&s, trans, x, b, 1);
+    trs_plan_destroy(plan);
+  }
+  free(b);
+  free(x);
+  both_sides_free(&s);
+}
+
+/* ---- Again and again, and beside others ---- */
+
+static void a_thousand_solves_have_the_same_bits(void **state) {
+  (void)state;
+  enum { N = 20000, SOLVES = 1000, NRHS = 3 };
+  both_sides s =
+      both_sides_of(triangle_random(N, 0.1, 60, true, TRS_DOUBLE, false, 3), TRS_CSR, TRS_DOUBLE);
+  size_t bytes = (size_t)N * NRHS * sizeof(double);
+  double *b = random_values((int64_t)N * NRHS, TRS_DOUBLE, 5), *x = malloc(bytes);
+  double *first = malloc(bytes);
+  void *b_there = gpu_upload(b, bytes), *x_there = gpu_space(bytes);
+  for (int c = 0; c < 2 * SAME_BITS; c++) {
+    int64_t nrhs = c % 2 ? NRHS : 1;
+    size_t used = (size_t)(N * nrhs) * sizeof(double);
+    trs_plan *plan =
+        analyze(&s, s.there, TRS_NO_TRANS, &(trs_options){.method = methods[c / 2], .nrhs = nrhs});
+    assert_success(trs_solve(plan, first, N, b, N, nrhs, TRS_COL_MAJOR));
+    gpu_judge(&s, TRS_NO_TRANS, first, b, nrhs);
+    for (int k = 0; k < SOLVES; k++) {
+      assert_success(trs_device_fill(x_there, k, (int64_t)used, NULL));
+      assert_success(trs_solve(plan, x_there, N, b_there, N, nrhs, TRS_COL_MAJOR));
+      assert_success(trs_plan_wait(plan));
+      gpu_fetch(x, x_there, used);
+      assert_memory_equal(x, first, used);
+    }
+    trs_plan_destroy(plan);
+  }
+  gpu_free(b_there);
+  gpu_free(x_there);
+  free(b);
+  free(x);
+  free(first);
+  both_sides_free(&s);
+}
+
+/* Another kernel holds a part, nearly all, or all of the multiprocessors while solves run. */
+static void a_busy_gpu_changes_nothing(void **state) {
+  (void)state;
+  enum { N = 30000, SOLVES = 10 };
+  static const int shares[] = {1, 3, 4, 7, 8}; /* eighths of the threads */
+  const trs_device_facts *facts = trs_device_look(gpu);
+  both_sides s =
+      both_sides_of(triangle_random(N, 0.1, 60, true, TRS_DOUBLE, false, 3), TRS_CSR, TRS_DOUBLE);
+  size_t bytes = (size_t)N * sizeof(double);
+  double *b = random_values(N, TRS_DOUBLE, 5), *x = malloc(bytes), *first = malloc(bytes);
+  void *b_there = gpu_upload(b, bytes), *x_there = gpu_space(bytes);
+  cudaStream_t own, busy;
+  assert_int_equal(cudaStreamCreateWithFlags(&own, cudaStreamNonBlocking), 0);
+  assert_int_equal(cudaStreamCreateWithFlags(&busy, cudaStreamNonBlocking), 0);
+  for (int m = 0; m < NMETHODS; m++) {
+    trs_options options = {.method = methods[m], .stream = own};
+    trs_plan *plan;
+    trs_status status =
+        trs_analyze(gpu_context, &plan, s.there, s.uplo, TRS_NO_TRANS, TRS_NONUNIT, &options);
+    if (status == TRS_ERROR_UNSUPPORTED) continue;
+    assert_success(status);
+    assert_success(trs_solve(plan, first, N, b, N, 1, TRS_COL_MAJOR));
+    for (size_t k = 0; k < sizeof shares / sizeof shares[0]; k++) {
+      int threads = facts->threads_per_multiprocessor / 8;
+      assert_int_equal(hog_start(facts->multiprocessors * shares[k], threads, 50000000, busy), 0);
+      for (int again = 0; again < SOLVES; again++)
+        assert_success(trs_solve(plan, x_there, N, b_there, N, 1, TRS_COL_MAJOR));
+      assert_success(trs_plan_wait(plan));
+      gpu_fetch(x, x_there, bytes);
+      gpu_judge(&s, TRS_NO_TRANS, x, b, 1);
+      if (m < SAME_BITS) assert_memory_equal(x, first, bytes);
+      assert_int_equal(cudaStreamSynchronize(busy), 0);
+    }
+    trs_plan_destroy(plan);
+  }
+  assert_int_equal(cudaStreamDestroy(own), 0);
+  assert_int_equal(cudaStreamDestroy(busy), 0);
+  gpu_free(b_there);
+  gpu_free(x_there);
+  free(b);
+  free(x);
+  free(first);
+  both_sides_free(&s);
+}
+
+/* ---- A plan broken on purpose ---- */
+
+/* Makes a row of an engine's plan wait for what never comes, for a short while. */
+extern void trs_engine_break(trs_plan *plan) __attribute__((weak));
+
+static void a_stalled_solve_is_told_of(void **state) {
+  (void)state;
+  if (!trs_engine_break) {
+    printf("the engine cannot be broken\n");
+    skip();
+  }
+  both_sides s = random_system(2000, 0.01, TRS_DOUBLE, 3);
+  int64_t n = s.t.n;
+  double *b = random_values(n, TRS_DOUBLE, 3), *x = malloc((size_t)n * sizeof *x);
+  void *b_there = gpu_upload(b, (size_t)n * sizeof *b), *x_there = gpu_space((size_t)n * sizeof *x);
+  for (int there = 0; there < 2; there++) {
+    trs_plan *plan = analyze(&s, s.there, TRS_NO_TRANS, &(trs_options){.method = "engine"});
+    trs_engine_break(plan);
+    if (there) {
+      assert_success(trs_solve(plan, x_there, n, b_there, n, 1, TRS_COL_MAJOR));
+      assert_failure(TRS_ERROR_STALLED, "waited more than", trs_plan_wait(plan));
+    } else {
+      assert_failure(TRS_ERROR_STALLED, "waited more than",
+                     trs_solve(plan, x, n, b, n, 1, TRS_COL_MAJOR));
+    }
+    assert_true(trs_last_error()->row >= 0 && trs_last_error()->row < n);
+    assert_int_equal(trs_solve(plan, x, n, b, n, 1, TRS_COL_MAJOR), TRS_ERROR_STALLED);
+    trs_plan_destroy(plan);
+  }
+  trs_plan *plan = analyze(&s, s.there, TRS_NO_TRANS, &(trs_options){.method = "engine"});
+  assert_success(trs_solve(plan, x, n, b, n, 1, TRS_COL_MAJOR));
+  gpu_judge(&s, TRS_NO_TRANS, x, b, 1);
+  trs_plan_destroy(plan);
+  gpu_free(b_there);
+  gpu_free(x_there);
+  free(b);
+  free(x);
+  both_sides_free(&s);
+}
+
+int main(void) {
+  if (gpu_is_absent("api/device")) return 0;
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(b_and_x_lie_anywhere),
+      cmocka_unit_test(overlapping_device_arrays_are_refused),
+      cmocka_unit_test(plans_run_side_by_side),
+      cmocka_unit_test(a_plan_changes_its_stream),
+      cmocka_unit_test(a_solve_becomes_a_graph),
+      cmocka_unit_test(values_change_where_they_lie),
+      cmocka_unit_test(an_update_looks_at_the_diagonal_there),
+      cmocka_unit_test(a_plan_tells_of_its_gpu),
+      cmocka_unit_test(a_plan_there_outlives_matrix_and_context),
+      cmocka_unit_test(too_little_memory_is_told_and_given_back),
+      cmocka_unit_test(no_room_for_right_hand_sides),
+      cmocka_unit_test(nothing_is_left_behind),
+      cmocka_unit_test(nan_and_infinity_in_the_right_hand_side),
+      cmocka_unit_test(nan_and_infinity_in_the_matrix),
+      cmocka_unit_test(nothing_hangs),
+      cmocka_unit_test(sizes_around_the_limits_of_warps_and_blocks),
+      cmocka_unit_test(more_rows_than_65535_blocks_of_256),
+      cmocka_unit_test(a_thousand_solves_have_the_same_bits),
+      cmocka_unit_test(a_busy_gpu_changes_nothing),
+      cmocka_unit_test(a_stalled_solve_is_told_of),
+  };
+  return cmocka_run_group_tests(tests, NULL, gpu_stop);
+}

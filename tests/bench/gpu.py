@@ -1,0 +1,188 @@
+"""trireme bench on a GPU, as far as it goes without one: cuSPARSE's part against a stand-in, and
+what is said of results that were made up."""
+
+import json
+import os
+import sys
+import xml.dom.minidom
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, os.pardir, "cli"))
+
+from harness import check, finish, path, read, refuses, run, write  # noqa: E402
+
+FAKE = os.environ["FAKE_CUDA_PATH"]
+CLEAN = {"TRIREME_MATRICES": "", "TRIREME_SUITES": "", "TRIREME_COMMIT": "", "TRIREME_FACTORS": "",
+         "TRIREME_CUDART": FAKE, "TRIREME_CUSPARSE": FAKE, "FAKE_CUDA": "",
+         "CUDA_VISIBLE_DEVICES": ""}
+SMALL, SHORT = "gen:poisson2d5:20", ("--seconds", "0.002")
+PEER = ("--backend", "cuda", "--methods", "cusparse", *SHORT)
+
+
+def bench(*words, env=None, **more):
+    return run("bench", *words, env=dict(CLEAN, **(env or {})), **more)
+
+
+def rows_of(name):
+    return [json.loads(line) for line in read(name).decode().splitlines()]
+
+
+def expected(name):
+    with open(os.path.join(HERE, "data", name), encoding="utf-8") as f:
+        return f.read()
+
+
+def svg(name, o, words=()):
+    text = read(name).decode() if os.path.exists(path(name)) else ""
+    try:
+        root = xml.dom.minidom.parseString(text).documentElement
+        good = root.tagName == "svg" and "href" not in text and "nan" not in text.lower()
+    except Exception:
+        good = False
+    check(f"{name} is whole and stands alone", good and all(w in text for w in words), o)
+
+
+# ---- The peer
+
+def test_peer():
+    for scalar, layout in (("double", "column"), ("double", "row"), ("float", "column"),
+                           ("float", "row")):
+        o = bench(SMALL, *PEER, "--nrhs", "1,3", "--scalar", scalar, "--layout", layout, "--out",
+                  path("peer.json"))
+        rows = rows_of("peer.json")
+        check(f"cuSPARSE is timed and checked: {scalar}, {layout}", o.code == 0 and
+              [(r["uplo"], r["nrhs"], r["chosen"]) for r in rows] ==
+              [(u, k, "SpSV" if k == 1 else "SpSM") for u in ("lower", "upper") for k in (1, 3)] and
+              all(r["scalar"] == scalar and r["layout"] == layout and not r["wrong"] and
+                  r["backend"] == "cuda" and r["method"] == "cusparse" for r in rows), o)
+    row = rows[0]
+    check("its row tells analysis, buffer, samples and versions", row["memory"]["plan"] == 1000 and
+          row["time"]["analysis_s"] >= 0 and row["time"]["first_analysis_s"] >= 0 and
+          row["time"]["ask_s"] >= 0 and row["time"]["update_s"] >= 0 and
+          row["time"]["latency_s"] > 0 and row["time"]["repeats"] >= 5 and
+          row["reason"] == "cuSPARSE 12.1.2" and
+          row["machine"]["gpu"] == "Fake, driver 13.0, runtime 13.0", row)
+    o = bench("factor:ilu0:gen:poisson2d5:10", *PEER, "--out", path("unit.json"))
+    check("a unit diagonal is told to cuSPARSE", o.code == 0 and
+          not any(r["wrong"] for r in rows_of("unit.json")), o)
+
+
+def test_failures():
+    o = bench(SMALL, *PEER, env={"FAKE_CUDA": "wrong"})
+    check("a wrong answer is WRONG and leaves with 1", o.code == 1 and o.out.count("WRONG") == 2, o)
+    for how in ("refuse", "lost"):
+        o = bench(SMALL, *PEER, env={"FAKE_CUDA": how})
+        check(f"a peer that fails is left out: {how}", o.code == 0 and
+              "without cusparse: " in o.err and "WRONG" not in o.out, o)
+    env = dict(CLEAN, TRIREME_CUSPARSE="/none")
+    refuses("cuSPARSE that is not there", 4, "cuSPARSE", "bench", SMALL, *PEER, env=env)
+    env = dict(CLEAN, TRIREME_CUDART="/none")
+    refuses("a runtime that is not there", 4, "CUDA runtime", "bench", SMALL, *PEER, env=env)
+    refuses("a GPU that is not there", 4, "CUDA", "bench", SMALL, "--backend", "cuda", *SHORT,
+            env=CLEAN)
+    refuses("l17 without a GPU", 4, "CUDA", "bench", "l17", *SHORT, env=CLEAN)
+
+
+def test_usage():
+    for name, said, words in (
+            ("unknown backend", "--backend", ("--backend", "gpu")),
+            ("no number of a GPU", "--backend", ("--backend", "cuda:x")),
+            ("options of a GPU on the CPU", "--backend cuda", ("--scalar", "float")),
+            ("threads on a GPU", "--threads", ("--backend", "cuda", "--threads", "2")),
+            ("unknown method", "'fast:p=1'", ("--backend", "cuda", "--methods", "fast:p=1")),
+            ("l17 on the CPU", "l17", ("l17", "--backend", "cpu")),
+            ("l17 with methods", "l17", ("l17", "--methods", "auto")),
+            ("Markdown of a run", "--markdown", ("--markdown",))):
+        refuses(name, 2, said, "bench", *words, env=CLEAN)
+
+
+# ---- Tables
+
+def made_up(matrix, uplo, method, median, analysis=1e-3, **more):
+    """A row with times in round numbers; memory as a share of the matrix, which has 1 MB."""
+    row = {"suite": more.get("suite", "made up"), "matrix": matrix, "values": "own", "uplo": uplo,
+           "n": 10000, "nnz": 50000, "levels": 100, "parallelism": 100.0, "dependency": 5.0,
+           "backend": "cuda", "method": method, "chosen": more.get("chosen", method), "threads": 1,
+           "scalar": more.get("scalar", "double"), "nrhs": more.get("nrhs", 1), "layout": "column",
+           "time": {"create_s": None, "ask_s": 1e-5, "first_analysis_s": 2 * analysis,
+                    "analysis_s": analysis, "update_s": analysis / 2,
+                    "latency_s": median and median + 1e-5,
+                    "solve_s": {"min": 0.9 * median if median else None, "median": median},
+                    "repeats": 15},
+           "bytes": more.get("bytes", 800000), "bound_s": more.get("bound", 2e-5), "gbs": 1.0,
+           "backward_error": {"componentwise": 1e-16, "normwise": 1e-16, "columns": 1},
+           "wrong": more.get("wrong", False),
+           "memory": {"matrix": 1000000, "plan": round(1e6 * more.get("memory", 1)),
+                      "vectors": 160000, "total": 2160000, "analysis_peak": None,
+                      "process_peak": None}, "reason": "made up"}
+    return row
+
+
+def write_rows(name, rows):
+    write(name, "".join(json.dumps(r) + "\n" for r in rows))
+    return path(name)
+
+
+def gpu_rows():
+    rows = []
+    for matrix, uplo, engine, cusparse in (("gen:poisson2d5:100", "lower", 1e-4, 4e-4),
+                                           ("gen:poisson2d5:100", "upper", 1e-4, 9e-4),
+                                           ("file:wave.mtx.gz", "lower", 5e-4, 4e-4)):
+        rows += [made_up(matrix, uplo, "auto", engine, 5e-4, chosen="engine", memory=1.2),
+                 made_up(matrix, uplo, "engine+f32", engine / 1.5, 5e-4),
+                 made_up(matrix, uplo, "syncfree-csc:warps=8", 2e-3, 1e-4, memory=0.1),
+                 made_up(matrix, uplo, "cusparse", cusparse, 5e-3, memory=2)]
+    rows += [made_up("gen:poisson2d5:100", "lower", "auto", 8e-4, 6e-3, nrhs=8, bound=None),
+             made_up("gen:poisson2d5:100", "lower", "cusparse", 8e-3, 5e-3, nrhs=8, bound=None),
+             made_up("gen:lost:1", "lower", "auto", None, wrong=True),
+             made_up("gen:lost:1", "lower", "cusparse", 1e-3)]
+    return rows
+
+
+def test_tables():
+    o = bench("--table", write_rows("gpu.json", gpu_rows()), "--svg", path("gpu.svg"))
+    check("a table of a GPU is as recorded", o.code == 0 and o.out == expected("gpu.txt"), o)
+    svg("gpu.svg", o, ["cuSPARSE", "the bound", "wave L", "poisson2d5:100 L x8"])
+    faster = [dict(r, time=dict(r["time"], solve_s={"min": 1e-5, "median": 1e-5}))
+              for r in gpu_rows()[:4]]
+    o = bench("--compare", path("gpu.json"), write_rows("faster.json", faster))
+    check("runs on a GPU are compared by their medians", o.code == 0 and
+          "syncfree-csc:warps=8" in o.out and "10.0 over 1" in o.out, o)
+
+
+# ---- L17
+
+def l17_rows():
+    rows = []
+    rates = ["cusparse", "auto"] + [f"syncfree-csc:warps={w},scratchpad={s}"
+                                    for s in ("yes", "no") for w in (4, 8, 16, 32)]
+    many = ["cusparse", "auto"] + [f"syncfree-csc-rhs:strategy={s}"
+                                   for s in ("adaptive", "rhs", "nnz")]
+    for scalar in ("double", "float"):
+        for uplo in ("lower", "upper"):
+            rows += [made_up("gen:chain:9", uplo, m, 1.1e-4 * (k + 1), suite="l17 rates",
+                             scalar=scalar) for k, m in enumerate(rates)]
+    for nrhs in (1, 32, 256):
+        rows += [made_up("gen:chain:9", "lower", m, 1e-4 * nrhs / (k + 1), 2.1e-3,
+                         suite="l17 strategies", nrhs=nrhs) for k, m in enumerate(many)]
+    for nrhs in (2, 64):
+        rows += [made_up("gen:chain:9", "lower", f"syncfree-csc-rhs:p={1 << k}",
+                         1e-4 * nrhs / (k + 1), suite="l17 p", nrhs=nrhs) for k in range(6)]
+    return rows
+
+
+def test_l17():
+    o = bench("--table", write_rows("l17.json", l17_rows()), "--svg", path("l17"))
+    check("the tables of L17 are as recorded", o.code == 0 and o.out == expected("l17.txt"), o)
+    for part, words in (("rates", ["engine", "chain:9 U f32"]), ("scratchpad", ["16 warps"]),
+                        ("strategies", ["adaptive", "GFlop/s", "polyline"]), ("p", ["p 8"]),
+                        ("preprocessing", ["syncfree-csc"])):
+        svg(f"l17-{part}.svg", o, words)
+
+
+test_peer()
+test_failures()
+test_usage()
+test_tables()
+test_l17()
+finish()

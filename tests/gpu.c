@@ -1,0 +1,86 @@
+/* gpu.c - the context of the tests on a GPU, and systems on both sides. */
+#include "gpu.h"
+
+#include <cuda_runtime_api.h>
+
+#include "plan/context.h"
+#include "test.h"
+
+trs_context *gpu_context;
+trs_device *gpu;
+
+bool gpu_is_absent(const char *program) {
+  if (trs_context_create(&gpu_context, "cuda")) {
+    printf("skip %s: %s\n", program, trs_last_error()->message);
+    return true;
+  }
+  gpu = gpu_context->device;
+  return false;
+}
+
+int gpu_stop(void **state) {
+  (void)state;
+  trs_context_destroy(gpu_context);
+  gpu_context = NULL;
+  return 0;
+}
+
+void *gpu_space(size_t bytes) {
+  void *pointer;
+  assert_success(trs_device_alloc(gpu, &pointer, (int64_t)bytes, 1, NULL));
+  assert_success(trs_device_wait(NULL));
+  return pointer;
+}
+
+void *gpu_upload(const void *from, size_t bytes) {
+  void *pointer = gpu_space(bytes);
+  assert_success(trs_device_copy(pointer, from, (int64_t)bytes, NULL));
+  assert_success(trs_device_wait(NULL));
+  return pointer;
+}
+
+void gpu_fetch(void *to, const void *from, size_t bytes) {
+  assert_success(trs_device_copy(to, from, (int64_t)bytes, NULL));
+  assert_success(trs_device_wait(NULL));
+}
+
+void gpu_free(void *pointer) { trs_device_free(gpu, pointer, NULL); }
+
+int64_t gpu_held(void) {
+  assert_int_equal(cudaDeviceSynchronize(), cudaSuccess);
+  return trs_device_held(gpu);
+}
+
+both_sides both_sides_of(triangle t, trs_format format, trs_scalar scalar) {
+  both_sides s = {.t = t, .scalar = scalar, .uplo = format == TRS_CSR ? TRS_LOWER : TRS_UPPER};
+  int64_t nnz = t.ptr[t.n];
+  s.ptr = gpu_upload(t.ptr, (size_t)(t.n + 1) * sizeof *t.ptr);
+  s.idx = gpu_upload(t.idx, (size_t)nnz * sizeof *t.idx);
+  s.val = gpu_upload(t.val, (size_t)nnz * scalar_bytes(scalar));
+  assert_success(
+      trs_matrix_create(&s.here, format, scalar, t.n, t.n, t.ptr, t.idx, t.val, TRS_BORROW));
+  assert_success(trs_matrix_create_device(&s.there, gpu_context, format, scalar, t.n, t.n, nnz,
+                                          s.ptr, s.idx, s.val));
+  return s;
+}
+
+void both_sides_free(both_sides *s) {
+  trs_matrix_destroy(s->here);
+  trs_matrix_destroy(s->there);
+  gpu_free(s->ptr);
+  gpu_free(s->idx);
+  gpu_free(s->val);
+  triangle_free(&s->t);
+}
+
+void gpu_judge(const both_sides *s, trs_trans trans, const void *x, const void *b, int64_t nrhs) {
+  trs_backward_error error;
+  trs_matrix_info info;
+  trs_matrix_get_info(s->here, &info);
+  assert_success(trs_check(s->here, s->uplo, trans, TRS_NONUNIT, x, s->t.n, b, s->t.n, nrhs,
+                           TRS_COL_MAJOR, &error));
+  double limit = error_limit(s->scalar, trans ? info.nnz : info.longest_row);
+  if (!(error.componentwise <= limit))
+    fail_msg("n %lld: error %g, limit %g, row %lld", (long long)s->t.n, error.componentwise, limit,
+             (long long)error.worst_row);
+}

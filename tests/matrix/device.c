@@ -1,0 +1,292 @@
+/* device.c - matrices on arrays in device memory: what is found out about them there is what the
+ * host finds out, and what is wrong with them is told with its row. */
+#include "matrix/device.h"
+
+#include <math.h>
+
+#include "base/random.h"
+#include "gpu.h"
+#include "matrix/values.h"
+#include "test.h"
+
+/* ---- Wrong arrays ---- */
+
+typedef struct arrays {
+  int64_t nrows, ncols, nnz;
+  const int64_t *ptr;
+  const int32_t *idx;
+} arrays;
+
+static void refused(trs_status status, int64_t row, const char *words, trs_format format,
+                    const arrays *a) {
+  trs_matrix *A;
+  int64_t before = gpu_held();
+  double val[16] = {1};
+  int64_t vectors = format == TRS_CSR ? a->nrows : a->ncols;
+  void *ptr = gpu_upload(a->ptr, (size_t)(vectors + 1) * sizeof *a->ptr);
+  void *idx = gpu_upload(a->idx, (size_t)a->nnz * sizeof *a->idx);
+  void *values = gpu_upload(val, (size_t)a->nnz * sizeof *val);
+  assert_failure(status, words,
+                 trs_matrix_create_device(&A, gpu_context, format, TRS_DOUBLE, a->nrows, a->ncols,
+                                          a->nnz, ptr, idx, values));
+  assert_int_equal(trs_last_error()->row, row);
+  assert_null(A);
+  gpu_free(ptr);
+  gpu_free(idx);
+  gpu_free(values);
+  assert_int_equal(gpu_held(), before);
+}
+
+static void the_first_offence_is_named(void **state) {
+  (void)state;
+  const int64_t good[] = {0, 2, 3, 5}, late[] = {1, 2, 3, 5}, falls[] = {0, 3, 2, 5};
+  const int32_t idx[] = {0, 2, 1, 0, 2}, far[] = {0, 3, 1, 0, 2}, below[] = {0, 2, -1, 0, 2};
+  const int32_t turned[] = {0, 2, 1, 2, 0}, twice[] = {2, 2, 1, 0, 2}, many[] = {2, 0, 1, 2, 2};
+#define ARRAYS(p, i, entries) &(arrays){3, 3, entries, p, i}
+  refused(TRS_ERROR_STRUCTURE, 0, "ptr[0] is 1", TRS_CSR, ARRAYS(late, idx, 5));
+  refused(TRS_ERROR_STRUCTURE, 1, "ptr[2] = 2 is less than ptr[1] = 3", TRS_CSR,
+          ARRAYS(falls, idx, 5));
+  refused(TRS_ERROR_STRUCTURE, -1, "ptr[3] is 5, but nnz is 4", TRS_CSR, ARRAYS(good, idx, 4));
+  refused(TRS_ERROR_STRUCTURE, 0, "index 3 in row 0 is outside 0 .. 2", TRS_CSR,
+          ARRAYS(good, far, 5));
+  refused(TRS_ERROR_STRUCTURE, 1, "index -1 in column 1", TRS_CSC, ARRAYS(good, below, 5));
+  refused(TRS_ERROR_STRUCTURE, 2, "row 2 has index 0 behind 2", TRS_CSR, ARRAYS(good, turned, 5));
+  refused(TRS_ERROR_STRUCTURE, 2, "sort and merge", TRS_CSC, ARRAYS(good, turned, 5));
+  refused(TRS_ERROR_STRUCTURE, 0, "row 0 has index 2 behind 2", TRS_CSR, ARRAYS(good, twice, 5));
+  refused(TRS_ERROR_STRUCTURE, 0, "row 0 has index 0 behind 2", TRS_CSR, ARRAYS(good, many, 5));
+}
+
+static void wrong_arguments_are_named(void **state) {
+  (void)state;
+  trs_matrix *A;
+  int64_t ptr[] = {0, 1, 2};
+  int32_t idx[] = {0, 1};
+  double val[] = {1, 1};
+  void *p = gpu_upload(ptr, sizeof ptr), *i = gpu_upload(idx, sizeof idx);
+  void *v = gpu_upload(val, sizeof val);
+#define CREATE(scalar, rows, nnz, p, i, v) \
+  trs_matrix_create_device(&A, gpu_context, TRS_CSR, scalar, rows, 2, nnz, p, i, v)
+  assert_failure(TRS_ERROR_ARGUMENT, "ptr is not device memory",
+                 CREATE(TRS_DOUBLE, 2, 2, ptr, i, v));
+  assert_failure(TRS_ERROR_ARGUMENT, "idx is not device memory",
+                 CREATE(TRS_DOUBLE, 2, 2, p, idx, v));
+  assert_failure(TRS_ERROR_ARGUMENT, "val is not device memory",
+                 CREATE(TRS_DOUBLE, 2, 2, p, i, val));
+  assert_failure(TRS_ERROR_ARGUMENT, "ptr is NULL", CREATE(TRS_DOUBLE, 2, 2, NULL, i, v));
+  assert_failure(TRS_ERROR_ARGUMENT, "val is NULL", CREATE(TRS_DOUBLE, 2, 2, p, i, NULL));
+  assert_failure(TRS_ERROR_ARGUMENT, "nnz is -1", CREATE(TRS_DOUBLE, 2, -1, p, i, v));
+  assert_failure(TRS_ERROR_ARGUMENT, "scalar 9", CREATE((trs_scalar)9, 2, 2, p, i, v));
+  assert_failure(TRS_ERROR_ARGUMENT, "-1 x 2", CREATE(TRS_DOUBLE, -1, 2, p, i, v));
+  assert_success(CREATE(TRS_DOUBLE, 2, 2, p, i, v));
+  assert_failure(TRS_ERROR_ARGUMENT, "not device memory", trs_matrix_set_values(A, val));
+  assert_success(trs_matrix_set_values(A, v));
+  trs_matrix_destroy(A);
+  gpu_free(p);
+  gpu_free(i);
+  gpu_free(v);
+}
+
+/* ---- What is found out ---- */
+
+/* A random pattern with entries on both sides, a share of the diagonal entries and empty vectors.
+ */
+static triangle random_pattern(int64_t vectors, int64_t other, double density, uint64_t seed) {
+  triangle t = {.n = vectors};
+  int64_t nnz = 0;
+  t.ptr = malloc((size_t)(vectors + 1) * sizeof *t.ptr);
+  t.idx = malloc((size_t)(vectors * other + 1) * sizeof *t.idx);
+  t.ptr[0] = 0;
+  for (int64_t i = 0; i < vectors; i++) {
+    bool empty = trs_random_unit(seed + 1, (uint64_t)i) < 0.1;
+    for (int64_t j = 0; j < other && !empty; j++)
+      if (trs_random_unit(seed, (uint64_t)(i * other + j)) < (i == j ? 0.9 : density))
+        t.idx[nnz++] = (int32_t)j;
+    t.ptr[i + 1] = nnz;
+  }
+  t.val = malloc((size_t)(nnz + 1) * sizeof(float));
+  trs_random_fill(t.val, nnz + 1, TRS_FLOAT, seed);
+  return t;
+}
+
+static void same_facts(const trs_matrix *A, const trs_matrix *B) {
+  assert_int_equal(A->nnz, B->nnz);
+  assert_int_equal(A->nlower, B->nlower);
+  assert_int_equal(A->nupper, B->nupper);
+  assert_int_equal(A->ndiagonal, B->ndiagonal);
+  assert_int_equal(A->first_lower, B->first_lower);
+  assert_int_equal(A->first_upper, B->first_upper);
+  assert_int_equal(A->missing_diagonal, B->missing_diagonal);
+  assert_int_equal(A->longest, B->longest);
+}
+
+static void facts_are_those_found_on_the_host(void **state) {
+  (void)state;
+  static const int64_t sizes[][2] = {{0, 0},   {1, 1},    {5, 0},    {0, 5},     {33, 33},
+                                     {31, 90}, {700, 40}, {40, 700}, {600, 600}, {2000, 300}};
+  for (size_t k = 0; k < 4 * sizeof sizes / sizeof sizes[0]; k++) {
+    trs_format format = k % 2 ? TRS_CSC : TRS_CSR;
+    double density = k / 2 % 2 ? 0.4 : 0.01;
+    int64_t nrows = sizes[k / 4][0], ncols = sizes[k / 4][1];
+    int64_t vectors = format == TRS_CSR ? nrows : ncols, other = nrows + ncols - vectors;
+    triangle t = random_pattern(vectors, other, density, k);
+    int64_t nnz = t.ptr[vectors];
+    trs_matrix *A, *B, *C;
+    assert_success(
+        trs_matrix_create(&A, format, TRS_FLOAT, nrows, ncols, t.ptr, t.idx, t.val, TRS_BORROW));
+    void *ptr = gpu_upload(t.ptr, (size_t)(vectors + 1) * sizeof *t.ptr);
+    void *idx = gpu_upload(t.idx, (size_t)nnz * sizeof *t.idx);
+    void *val = gpu_upload(t.val, (size_t)nnz * sizeof(float));
+    assert_success(trs_matrix_create_device(&B, gpu_context, format, TRS_FLOAT, nrows, ncols, nnz,
+                                            ptr, idx, val));
+    same_facts(A, B);
+    assert_success(trs_matrix_download(&C, B, true));
+    same_facts(A, C);
+    assert_memory_equal(C->ptr, t.ptr, (size_t)(vectors + 1) * sizeof *t.ptr);
+    if (nnz) assert_memory_equal(C->idx, t.idx, (size_t)nnz * sizeof *t.idx);
+    if (nnz) assert_memory_equal(C->val, t.val, (size_t)nnz * sizeof(float));
+    trs_matrix_destroy(A);
+    trs_matrix_destroy(B);
+    trs_matrix_destroy(C);
+    gpu_free(ptr);
+    gpu_free(idx);
+    gpu_free(val);
+    triangle_free(&t);
+  }
+}
+
+/* One entry in half a million is out of order: it is found, and before a later one. */
+static void one_wrong_entry_among_many(void **state) {
+  (void)state;
+  enum { N = 100000, EACH = 5 };
+  int64_t *ptr = malloc((N + 1) * sizeof *ptr);
+  int32_t *idx = malloc(N * EACH * sizeof *idx);
+  float *val = calloc(N * EACH, sizeof *val);
+  for (int64_t i = 0; i <= N; i++) ptr[i] = i * EACH;
+  for (int64_t i = 0; i < N; i++)
+    for (int k = 0; k < EACH; k++) idx[i * EACH + k] = (int32_t)((i + k * 7) % (N - 100)) + k;
+  for (int64_t i = 0; i < N; i++) /* where the rows above wrap round */
+    for (int k = 1; k < EACH; k++)
+      if (idx[i * EACH + k] <= idx[i * EACH + k - 1])
+        for (int all = 0; all < EACH; all++) idx[i * EACH + all] = all;
+  void *p = gpu_upload(ptr, (N + 1) * sizeof *ptr), *v = gpu_upload(val, N * EACH * sizeof *val);
+  for (int wrong = 0; wrong < 2; wrong++) {
+    if (wrong) idx[77777 * EACH + 2] = idx[77777 * EACH + 1], idx[88888 * EACH] = N;
+    void *i = gpu_upload(idx, N * EACH * sizeof *idx);
+    trs_matrix *A;
+    trs_status status =
+        trs_matrix_create_device(&A, gpu_context, TRS_CSC, TRS_FLOAT, N, N, N * EACH, p, i, v);
+    assert_int_equal(status, wrong ? TRS_ERROR_STRUCTURE : TRS_SUCCESS);
+    if (wrong) assert_int_equal(trs_last_error()->row, 77777);
+    trs_matrix_destroy(A);
+    gpu_free(i);
+  }
+  gpu_free(p);
+  gpu_free(v);
+  free(ptr);
+  free(idx);
+  free(val);
+}
+
+/* ---- The diagonal ---- */
+
+static void set_diagonal(both_sides *s, int64_t i, bool prefix, double complex value) {
+  int64_t at = prefix ? s->t.ptr[i + 1] - 1 : s->t.ptr[i];
+  trs_value_set(s->t.val, at, s->scalar, value);
+}
+
+/* The same error as on the host, for the smallest bad row. */
+static void same_verdict(both_sides *s, trs_uplo uplo, trs_status expected, int64_t row) {
+  int64_t bytes = s->t.ptr[s->t.n] * (int64_t)scalar_bytes(s->scalar);
+  trs_plan *plan;
+  assert_success(trs_device_copy(s->val, s->t.val, bytes, NULL));
+  assert_success(trs_device_wait(NULL));
+  for (int side = 0; side < 2; side++) {
+    assert_int_equal(trs_analyze(gpu_context, &plan, side ? s->there : s->here, uplo, TRS_NO_TRANS,
+                                 TRS_NONUNIT, NULL),
+                     expected);
+    assert_int_equal(trs_last_error()->row, row);
+    assert_null(plan);
+  }
+}
+
+static void the_diagonal_is_looked_at(void **state) {
+  (void)state;
+  for (int c = 0; c < 16; c++) {
+    trs_scalar scalar = (trs_scalar)(c % 4);
+    trs_format format = c / 4 % 2 ? TRS_CSC : TRS_CSR;
+    bool prefix = c / 8;
+    triangle t = triangle_random(3000, 0.005, 3000, prefix, scalar, false, 3);
+    both_sides s = both_sides_of(t, format, scalar);
+    trs_uplo uplo = prefix == (format == TRS_CSR) ? TRS_LOWER : TRS_UPPER;
+    set_diagonal(&s, 2500, prefix, NAN);
+    same_verdict(&s, uplo, TRS_ERROR_NOT_FINITE, 2500);
+    set_diagonal(&s, 1700, prefix, 0);
+    same_verdict(&s, uplo, TRS_ERROR_ZERO_PIVOT, 1700);
+    set_diagonal(&s, 0, prefix, -INFINITY);
+    same_verdict(&s, uplo, TRS_ERROR_NOT_FINITE, 0);
+    both_sides_free(&s);
+  }
+}
+
+static void a_missing_diagonal_entry_is_named(void **state) {
+  (void)state;
+  triangle t = triangle_random(500, 0.05, 500, true, TRS_DOUBLE, true, 3);
+  both_sides s = both_sides_of(t, TRS_CSR, TRS_DOUBLE);
+  trs_plan *plan;
+  assert_failure(
+      TRS_ERROR_STRUCTURE, "row 0 (0-based) has no diagonal",
+      trs_analyze(gpu_context, &plan, s.there, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT, NULL));
+  assert_failure(TRS_ERROR_STRUCTURE, "lie below the diagonal",
+                 trs_analyze(gpu_context, &plan, s.there, TRS_UPPER, TRS_NO_TRANS, TRS_UNIT, NULL));
+  both_sides_free(&s);
+}
+
+/* ---- Who cannot read them ---- */
+
+static void functions_of_the_host_refuse(void **state) {
+  (void)state;
+  both_sides s =
+      both_sides_of(triangle_random(50, 0.2, 50, true, TRS_DOUBLE, false, 3), TRS_CSR, TRS_DOUBLE);
+  trs_matrix *B;
+  trs_factors *F;
+  trs_plan *plan;
+  trs_backward_error error;
+  double x[50] = {0};
+  trs_context *cpu;
+  trs_options serial = {.method = "serial"}, cut = {.take_triangle = 1};
+#define REFUSED(call) assert_failure(TRS_ERROR_UNSUPPORTED, "in device memory", call)
+#define ANALYZE(ctx, uplo, options) \
+  trs_analyze(ctx, &plan, s.there, uplo, TRS_NO_TRANS, TRS_NONUNIT, options)
+  REFUSED(trs_matrix_convert(&B, s.there, TRS_CSC, TRS_DOUBLE));
+  REFUSED(trs_matrix_triangle(&B, s.there, TRS_LOWER, 0));
+  REFUSED(trs_matrix_write(s.there, "/nowhere/x.mtx"));
+  REFUSED(trs_factor(&F, s.there, NULL));
+  REFUSED(
+      trs_factors_create(&F, s.there, TRS_NONUNIT, s.there, TRS_NONUNIT, NULL, NULL, NULL, NULL));
+  REFUSED(trs_check(s.there, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT, x, 50, x, 50, 1, TRS_COL_MAJOR,
+                    &error));
+  REFUSED(ANALYZE(gpu_context, TRS_UPPER, &cut));
+  REFUSED(ANALYZE(gpu_context, TRS_LOWER, &serial));
+  assert_success(trs_context_create(&cpu, "threads:2"));
+  REFUSED(ANALYZE(cpu, TRS_LOWER, NULL));
+  trs_context_destroy(cpu);
+  assert_success(
+      trs_analyze(gpu_context, &plan, s.here, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT, NULL));
+  assert_failure(TRS_ERROR_ARGUMENT, "in device memory", trs_update(plan, s.there));
+  trs_plan_destroy(plan);
+  both_sides_free(&s);
+}
+
+int main(void) {
+  if (gpu_is_absent("matrix/device")) return 0;
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(the_first_offence_is_named),
+      cmocka_unit_test(wrong_arguments_are_named),
+      cmocka_unit_test(facts_are_those_found_on_the_host),
+      cmocka_unit_test(one_wrong_entry_among_many),
+      cmocka_unit_test(the_diagonal_is_looked_at),
+      cmocka_unit_test(a_missing_diagonal_entry_is_named),
+      cmocka_unit_test(functions_of_the_host_refuse),
+  };
+  return cmocka_run_group_tests(tests, NULL, gpu_stop);
+}

@@ -1,0 +1,203 @@
+/* move.c - plans over factors whose sweeps both run on a GPU: permutations and scalings there give
+ * what they give on the host, with arrays on either side, in place and in a graph. */
+#include <cuda_runtime_api.h>
+
+#include "base/random.h"
+#include "factor/factors.h"
+#include "gpu.h"
+#include "test.h"
+
+enum { N = 1200 };
+
+/* Random triangles, permutations and scalings; parts of them are left out by the bits of which. */
+typedef struct factors_case {
+  trs_scalar scalar;
+  triangle lower, upper;
+  trs_matrix *L, *U;
+  trs_factors *F;
+} factors_case;
+
+static void random_permutation(int32_t *perm, uint64_t seed) {
+  for (int32_t i = 0; i < N; i++) perm[i] = i;
+  for (int32_t i = N - 1; i > 0; i--) {
+    int32_t j = (int32_t)(trs_random_unit(seed, (uint64_t)i) * (i + 1)), kept = perm[i];
+    perm[i] = perm[j];
+    perm[j] = kept;
+  }
+}
+
+static factors_case make_factors(trs_scalar scalar, int which) {
+  static int32_t row_perm[N], col_perm[N];
+  static double row_scale[N], col_scale[N];
+  factors_case f = {.scalar = scalar};
+  random_permutation(row_perm, 5);
+  random_permutation(col_perm, 6);
+  for (int i = 0; i < N; i++) row_scale[i] = 0.5 + trs_random_unit(7, (uint64_t)i);
+  for (int i = 0; i < N; i++) col_scale[i] = -0.5 - trs_random_unit(8, (uint64_t)i);
+  f.lower = triangle_random(N, 0.005, N, true, scalar, true, 3);
+  f.upper = triangle_random(N, 0.005, N, true, scalar, false, 4);
+  assert_success(trs_matrix_create(&f.L, TRS_CSR, scalar, N, N, f.lower.ptr, f.lower.idx,
+                                   f.lower.val, TRS_BORROW));
+  assert_success(trs_matrix_create(&f.U, TRS_CSC, scalar, N, N, f.upper.ptr, f.upper.idx,
+                                   f.upper.val, TRS_BORROW));
+  assert_success(trs_factors_create(&f.F, f.L, TRS_UNIT, f.U, TRS_NONUNIT,
+                                    which & 1 ? row_perm : NULL, which & 2 ? col_perm : NULL,
+                                    which & 4 ? row_scale : NULL, which & 8 ? col_scale : NULL));
+  return f;
+}
+
+static void free_factors(factors_case *f) {
+  trs_factors_destroy(f->F);
+  trs_matrix_destroy(f->L);
+  trs_matrix_destroy(f->U);
+  triangle_free(&f->lower);
+  triangle_free(&f->upper);
+}
+
+static void judge(const factors_case *f, trs_trans trans, const void *x, const void *b, int64_t ld,
+                  int64_t nrhs, trs_layout layout) {
+  trs_backward_error error;
+  assert_success(trs_check_factors(f->F, trans, x, ld, b, ld, nrhs, layout, &error));
+  double limit = 4 * error_limit(f->scalar, N);
+  if (!(error.componentwise <= limit))
+    fail_msg("error %g, limit %g, row %lld", error.componentwise, limit,
+             (long long)error.worst_row);
+}
+
+static trs_plan *analyze(const factors_case *f, trs_trans trans, trs_options options) {
+  trs_plan *plan;
+  trs_plan_info info;
+  assert_success(trs_analyze_factors(gpu_context, &plan, f->F, trans, &options));
+  assert_success(trs_plan_get_info(plan, &info));
+  assert_string_equal(info.backend, "cuda");
+  assert_non_null(info.device);
+  return plan;
+}
+
+/* ---- All that can be moved ---- */
+
+static void one_case(int c) {
+  static const int64_t counts[] = {1, 5, 33};
+  trs_scalar scalar = (trs_scalar)(c % 4);
+  trs_trans trans = (trs_trans)(c % 3);
+  trs_layout layout = (trs_layout)(c / 3 % 2);
+  int64_t nrhs = counts[c / 2 % 3], ld = (layout == TRS_COL_MAJOR ? N : nrhs) + 2;
+  int64_t elements = ld * (layout == TRS_COL_MAJOR ? nrhs : N);
+  size_t bytes = (size_t)elements * scalar_bytes(scalar);
+  factors_case f = make_factors(scalar, c % 16);
+  trs_plan *plan = analyze(&f, trans, (trs_options){.nrhs = c % 5 * 10});
+  void *b = malloc(bytes), *x = malloc(bytes), *other = malloc(bytes);
+  trs_random_fill(b, elements, scalar, 9);
+  memcpy(x, b, bytes);
+  assert_success(trs_solve(plan, x, ld, b, ld, nrhs, layout));
+  judge(&f, trans, x, b, ld, nrhs, layout);
+  memcpy(other, b, bytes);
+  assert_success(trs_solve(plan, other, ld, other, ld, nrhs, layout));
+  assert_memory_equal(other, x, bytes);
+  void *b_there = gpu_upload(b, bytes), *x_there = gpu_upload(b, bytes);
+  assert_success(trs_solve(plan, x_there, ld, b_there, ld, nrhs, layout));
+  assert_success(trs_solve(plan, b_there, ld, b_there, ld, nrhs, layout));
+  assert_success(trs_plan_wait(plan));
+  for (int in_place = 0; in_place < 2; in_place++) {
+    gpu_fetch(other, in_place ? b_there : x_there, bytes);
+    assert_memory_equal(other, x, bytes);
+  }
+  trs_plan_destroy(plan);
+  gpu_free(b_there);
+  gpu_free(x_there);
+  free(b);
+  free(x);
+  free(other);
+  free_factors(&f);
+}
+
+static void both_sweeps_run_there(void **state) {
+  (void)state;
+  int64_t before = gpu_held();
+  for (int c = 0; c < 48; c++) one_case(c);
+  assert_int_equal(gpu_held(), before);
+}
+
+/* ---- What else a plan does ---- */
+
+static void both_sweeps_become_a_graph(void **state) {
+  (void)state;
+  enum { NRHS = 11 };
+  factors_case f = make_factors(TRS_DOUBLE, 15);
+  size_t bytes = sizeof(double) * N * NRHS;
+  double *b = malloc(bytes), *x = malloc(bytes);
+  void *there = gpu_space(bytes);
+  cudaStream_t stream;
+  cudaGraph_t graph;
+  cudaGraphExec_t replay;
+  assert_int_equal(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), 0);
+  trs_plan *plan = analyze(&f, TRS_NO_TRANS, (trs_options){.stream = stream});
+  assert_int_equal(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal), 0);
+  assert_success(trs_solve(plan, there, N, there, N, NRHS, TRS_COL_MAJOR));
+  assert_int_equal(cudaStreamEndCapture(stream, &graph), 0);
+  assert_int_equal(cudaGraphInstantiate(&replay, graph, 0), 0);
+  for (uint64_t seed = 0; seed < 3; seed++) {
+    trs_random_fill(b, N * NRHS, TRS_DOUBLE, seed);
+    assert_success(trs_device_copy(there, b, (int64_t)bytes, stream));
+    assert_int_equal(cudaGraphLaunch(replay, stream), 0);
+    assert_success(trs_plan_wait(plan));
+    gpu_fetch(x, there, bytes);
+    judge(&f, TRS_NO_TRANS, x, b, N, NRHS, TRS_COL_MAJOR);
+  }
+  assert_int_equal(cudaGraphExecDestroy(replay), 0);
+  assert_int_equal(cudaGraphDestroy(graph), 0);
+  trs_plan_destroy(plan);
+  assert_int_equal(cudaStreamDestroy(stream), 0);
+  gpu_free(there);
+  free(b);
+  free(x);
+  free_factors(&f);
+}
+
+static void new_values_and_another_stream(void **state) {
+  (void)state;
+  factors_case f = make_factors(TRS_DOUBLE, 15);
+  static double b[N], x[N];
+  cudaStream_t stream;
+  trs_random_fill(b, N, TRS_DOUBLE, 9);
+  trs_plan *plan = analyze(&f, TRS_TRANS, (trs_options){0});
+  for (int64_t p = 0; p < f.lower.ptr[N]; p++) ((double *)f.lower.val)[p] *= 0.75;
+  for (int64_t p = 0; p < f.upper.ptr[N]; p++) ((double *)f.upper.val)[p] *= 1.25;
+  assert_success(trs_update_factors(plan, f.F));
+  assert_int_equal(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), 0);
+  assert_success(trs_plan_set_stream(plan, stream));
+  assert_success(trs_solve(plan, x, N, b, N, 1, TRS_COL_MAJOR));
+  judge(&f, TRS_TRANS, x, b, N, 1, TRS_COL_MAJOR);
+  trs_plan_destroy(plan);
+  assert_int_equal(cudaStreamDestroy(stream), 0);
+  free_factors(&f);
+}
+
+static void too_little_memory_is_given_back(void **state) {
+  (void)state;
+  factors_case f = make_factors(TRS_DOUBLE, 15);
+  int64_t before = gpu_held(), step = 4096;
+  for (int64_t allowed = 1;; allowed += step, step += step / 8) {
+    trs_plan *plan;
+    trs_device_limit(gpu, before + allowed);
+    trs_status status = trs_analyze_factors(gpu_context, &plan, f.F, TRS_NO_TRANS, NULL);
+    trs_device_limit(gpu, 0);
+    trs_plan_destroy(plan);
+    assert_int_equal(gpu_held(), before);
+    if (!status) break;
+    assert_int_equal(status, TRS_ERROR_MEMORY);
+    assert_null(plan);
+  }
+  free_factors(&f);
+}
+
+int main(void) {
+  if (gpu_is_absent("solve/cuda/move")) return 0;
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(both_sweeps_run_there),
+      cmocka_unit_test(both_sweeps_become_a_graph),
+      cmocka_unit_test(new_values_and_another_stream),
+      cmocka_unit_test(too_little_memory_is_given_back),
+  };
+  return cmocka_run_group_tests(tests, NULL, gpu_stop);
+}
