@@ -78,7 +78,8 @@ TRS_API trs_status trs_context_create(trs_context **ctx, const char *where);
 TRS_API void trs_context_destroy(trs_context *ctx);
 TRS_API int trs_context_threads(const trs_context *ctx);
 
-/* One GPU a line, "cuda:0    NVIDIA H200, 150 GB"; "" where there are none, or no CUDA in the build.
+/* One GPU a line, "cuda:0    NVIDIA H200, 150 GB"; "" where there are none, or no CUDA in the
+ * build.
  */
 TRS_API const char *trs_device_list(void);
 
@@ -292,9 +293,9 @@ typedef struct trs_options {
   int64_t solves;     /* solves expected from the plan; 0: many */
   trs_progress progress;
   void *progress_user;
-  trs_store store;    /* GPU engine only; others keep values as they came */
-  int tune;           /* 1: GPU engine: times its candidates on this system once and keeps the best */
-  void *stream;       /* a cudaStream_t for GPU methods; NULL: the default stream */
+  trs_store store; /* GPU engine only; others keep values as they came */
+  int tune;        /* 1: GPU engine: times its candidates on this system once and keeps the best */
+  void *stream;    /* a cudaStream_t for GPU methods; NULL: the default stream */
   char reserved[40];
 } trs_options;
 
@@ -329,7 +330,7 @@ typedef struct trs_plan_info {
   int64_t solve_bytes; /* matrix, one right-hand side and solution, each touched once */
   int64_t plan_bytes;  /* memory the plan holds beyond the matrix, on the GPU for GPU methods */
   double analysis_seconds, update_seconds; /* of the last call of each */
-  const char *device; /* of GPU methods: the GPU's name; else NULL */
+  const char *device;                      /* of GPU methods: the GPU's name; else NULL */
 } trs_plan_info;
 
 /* Computes the level statistics on the first call where the method did not need them. */
@@ -362,8 +363,8 @@ TRS_API const char *trs_method_list(void);
 TRS_API trs_status trs_solve(trs_plan *plan, void *x, int64_t ldx, const void *b, int64_t ldb,
                              int64_t nrhs, trs_layout layout);
 
-/* GPU plans: the stream of the solves to come (a cudaStream_t; NULL: the default stream).  Waits for
- * those launched before. */
+/* GPU plans: the stream of the solves to come (a cudaStream_t; NULL: the default stream).  Waits
+ * for those launched before. */
 TRS_API trs_status trs_plan_set_stream(trs_plan *plan, void *stream);
 
 /* Waits for what trs_solve launched; TRS_ERROR_STALLED with the row where a wait inside it passed

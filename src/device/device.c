@@ -8,13 +8,15 @@
 
 #include "base/memory.h"
 
-enum { MOST_DEVICES = 64 };
+enum { MOST_DEVICES = 64, PINNED = 64 };
 
 struct trs_device {
   int references; /* under the lock */
   trs_device_facts facts;
   cudaMemPool_t pool;
   _Atomic int64_t limit; /* of the pool, bytes; 0: none */
+  char *pinned;          /* PINNED blocks of host memory, or NULL; under the lock */
+  bool taken[PINNED];
 };
 
 static trs_device *opened[MOST_DEVICES];
@@ -23,7 +25,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 trs_status trs_device_check(int error, const char *what) {
   if (error == cudaSuccess) return TRS_SUCCESS;
   (void)cudaGetLastError(); /* not to be found by the next call */
-  trs_status status = error == cudaErrorMemoryAllocation ? TRS_ERROR_MEMORY
+  trs_status status = error == cudaErrorMemoryAllocation         ? TRS_ERROR_MEMORY
                       : error == cudaErrorNoKernelImageForDevice ? TRS_ERROR_UNSUPPORTED
                                                                  : TRS_ERROR_INTERNAL;
   return trs_fail(status, -1, "%s: CUDA says %s", what, cudaGetErrorString((cudaError_t)error));
@@ -132,6 +134,7 @@ void trs_device_close(trs_device *device) {
   if (--device->references == 0) {
     int before = trs_device_enter(device);
     (void)cudaMemPoolDestroy(device->pool);
+    if (device->pinned) (void)cudaFreeHost(device->pinned);
     trs_device_leave(before);
     opened[device->facts.ordinal] = NULL;
     trs_free(device);
@@ -163,10 +166,9 @@ int64_t trs_device_held(const trs_device *device) {
 void trs_device_limit(trs_device *device, int64_t bytes) { atomic_store(&device->limit, bytes); }
 
 static trs_status no_memory(const trs_device *device, int64_t bytes, const char *why) {
-  return trs_fail(TRS_ERROR_MEMORY, -1,
-                  "GPU %d cannot give %.1f MB more (plans on it hold %.1f MB): %s",
-                  device->facts.ordinal, (double)bytes / 1e6,
-                  (double)trs_device_held(device) / 1e6, why);
+  return trs_fail(
+      TRS_ERROR_MEMORY, -1, "GPU %d cannot give %.1f MB more (plans on it hold %.1f MB): %s",
+      device->facts.ordinal, (double)bytes / 1e6, (double)trs_device_held(device) / 1e6, why);
 }
 
 trs_status trs_device_alloc(trs_device *device, void **pointer, int64_t count, size_t size,
@@ -191,13 +193,34 @@ void trs_device_free(trs_device *device, void *pointer, trs_stream stream) {
   if (pointer) (void)cudaFreeAsync(pointer, stream);
 }
 
-trs_status trs_device_alloc_host(void **pointer, int64_t count, size_t size) {
+/* Pinning takes the system a good part of a millisecond, so the device pins PINNED blocks once and
+ * hands them out; who comes when all are out pins another. */
+trs_status trs_device_alloc_host(trs_device *device, void **pointer) {
   *pointer = NULL;
-  return trs_device_check(cudaMallocHost(pointer, (size_t)count * size), "allocating host memory");
+  pthread_mutex_lock(&lock);
+  if (!device->pinned && cudaMallocHost((void **)&device->pinned, PINNED * TRS_PINNED_BYTES)) {
+    (void)cudaGetLastError();
+    device->pinned = NULL;
+  }
+  for (int k = 0; k < PINNED && device->pinned && !*pointer; k++)
+    if (!device->taken[k]) {
+      device->taken[k] = true;
+      *pointer = device->pinned + k * TRS_PINNED_BYTES;
+    }
+  pthread_mutex_unlock(&lock);
+  if (*pointer) return TRS_SUCCESS;
+  return trs_device_check(cudaMallocHost(pointer, TRS_PINNED_BYTES), "allocating host memory");
 }
 
-void trs_device_free_host(void *pointer) {
-  if (pointer) (void)cudaFreeHost(pointer);
+void trs_device_free_host(trs_device *device, void *pointer) {
+  if (!pointer) return;
+  char *block = pointer;
+  pthread_mutex_lock(&lock);
+  bool ours = device->pinned && block >= device->pinned &&
+              block < device->pinned + PINNED * TRS_PINNED_BYTES;
+  if (ours) device->taken[(block - device->pinned) / TRS_PINNED_BYTES] = false;
+  pthread_mutex_unlock(&lock);
+  if (!ours) (void)cudaFreeHost(pointer);
 }
 
 /* ---- Copies. ---- */
@@ -211,10 +234,10 @@ trs_status trs_device_copy(void *to, const void *from, int64_t bytes, trs_stream
 trs_status trs_device_copy_rows(void *to, int64_t to_pitch, const void *from, int64_t from_pitch,
                                 int64_t row_bytes, int64_t rows, trs_stream stream) {
   if (row_bytes == 0 || rows == 0) return TRS_SUCCESS;
-  return trs_device_check(cudaMemcpy2DAsync(to, (size_t)to_pitch, from, (size_t)from_pitch,
-                                            (size_t)row_bytes, (size_t)rows, cudaMemcpyDefault,
-                                            (cudaStream_t)stream),
-                          "copying");
+  return trs_device_check(
+      cudaMemcpy2DAsync(to, (size_t)to_pitch, from, (size_t)from_pitch, (size_t)row_bytes,
+                        (size_t)rows, cudaMemcpyDefault, (cudaStream_t)stream),
+      "copying");
 }
 
 trs_status trs_device_fill(void *pointer, int byte, int64_t bytes, trs_stream stream) {

@@ -63,9 +63,10 @@ bool trs_device_address(const void *pointer);
 /* Is the stream being captured into a graph? */
 bool trs_device_capturing(trs_stream stream);
 
-/* Host memory that copies do not have to stage. */
-trs_status trs_device_alloc_host(void **pointer, int64_t count, size_t size);
-void trs_device_free_host(void *pointer);
+/* TRS_PINNED_BYTES of host memory that copies do not have to stage. */
+enum { TRS_PINNED_BYTES = 64 };
+trs_status trs_device_alloc_host(trs_device *device, void **pointer);
+void trs_device_free_host(trs_device *device, void *pointer); /* NULL is fine */
 
 /* After a launch or a library call that gave a cudaError_t: 0 is success. */
 trs_status trs_device_check(int error, const char *what);

@@ -48,18 +48,21 @@ const char *trs_method_list(void) {
   return text;
 }
 
+/* A context with a GPU has methods of the GPU only: x and b may lie there. */
 static bool offered(const trs_plan *plan, const trs_method *method) {
   const char *backend = plan->context->backend;
-  return strcmp(backend, "auto") == 0 || strcmp(backend, method->backend) == 0 ||
-         strcmp(method->backend, "serial") == 0;
+  if (strcmp(backend, "auto") == 0 || strcmp(backend, method->backend) == 0) return true;
+  return strcmp(backend, "cuda") != 0 && strcmp(method->backend, "serial") == 0;
 }
+
+static bool on_gpu(const trs_method *method) { return strcmp(method->backend, "cuda") == 0; }
 
 static bool same_name(const char *name, const char *given, size_t length) {
   return strlen(name) == length && strncmp(name, given, length) == 0;
 }
 
 static trs_status take_method(trs_plan *plan, const trs_method *method, const char *parameters) {
-  if (strcmp(method->backend, "cuda") == 0) (void)trs_context_find_device(plan->context);
+  if (on_gpu(method)) (void)trs_context_find_device(plan->context);
   const char *why = offered(plan, method) ? method->refuses(plan) : "it belongs to another backend";
   if (why)
     return trs_fail(TRS_ERROR_UNSUPPORTED, -1, "method %s cannot be used here: %s", method->name,
@@ -90,11 +93,21 @@ static trs_status take_named(trs_plan *plan, const char *given) {
                   (int)length, given);
 }
 
-/* Levels cost about a solve to find: not worth it where a solve ends before a team has started. */
+/* Levels cost about a solve to find: not worth it where a solve ends before a team has started.
+ * GPU methods find their own. */
 static trs_status look_at_levels(trs_plan *plan) {
   static const int64_t SMALL = 20000;
+  if (strcmp(plan->context->backend, "cuda") == 0) return TRS_SUCCESS;
   if (plan->context->threads == 1 || plan->system.n + plan->system.nnz < SMALL) return TRS_SUCCESS;
   return trs_plan_need_levels(plan);
+}
+
+/* In an "auto" context: starting CUDA takes a third of a second, so only where a solve is long. */
+static void look_for_gpu(trs_plan *plan) {
+  static const int64_t LARGE = 2000000;
+  if (plan->no_gpu) return;
+  if (plan->matrix->on_device || plan->system.n + plan->system.nnz >= LARGE)
+    (void)trs_context_find_device(plan->context);
 }
 
 /* One solve and, where the caller says how many are to come, its share of the analysis. */
@@ -110,6 +123,7 @@ static void find_best(const trs_plan *plan, double *seconds, int *first, int *se
   *first = *second = -1;
   for (int m = 0; m < NMETHODS; m++) {
     if (!offered(plan, methods[m]) || methods[m]->refuses(plan)) continue;
+    if (plan->no_gpu && on_gpu(methods[m])) continue;
     seconds[m] = cost(plan, methods[m]);
     if (*first < 0 || seconds[m] < seconds[*first]) {
       *second = *first;
@@ -120,22 +134,37 @@ static void find_best(const trs_plan *plan, double *seconds, int *first, int *se
   }
 }
 
+static void explain(trs_plan *plan, const double *seconds, int first, int second) {
+  size_t size = sizeof plan->reason;
+  int used;
+  if (on_gpu(methods[first]) && (second < 0 || isinf(seconds[second])))
+    used = snprintf(plan->reason, size, "the GPU's own choice");
+  else if (second < 0)
+    used = snprintf(plan->reason, size, "the only method of this backend");
+  else if (isinf(seconds[second]))
+    used =
+        snprintf(plan->reason, size, "so small a solve ends before several threads have started");
+  else
+    used = snprintf(
+        plan->reason, size, "expected to take %.3g ms a solve%s, against %.3g ms for %s",
+        1e3 * seconds[first], plan->options.solves > 0 ? " with its share of the analysis" : "",
+        1e3 * seconds[second], methods[second]->name);
+  if (used > 0 && (size_t)used < size && plan->context->looked && !plan->context->device)
+    snprintf(plan->reason + used, size - (size_t)used, "; no GPU: %s", plan->context->no_device);
+}
+
 static trs_status take_best(trs_plan *plan) {
   double seconds[NMETHODS];
   int first, second;
+  look_for_gpu(plan);
   TRS_TRY(look_at_levels(plan));
   find_best(plan, seconds, &first, &second);
+  const char *why = methods[0]->refuses(plan);
+  if (first < 0)
+    return trs_fail(TRS_ERROR_UNSUPPORTED, -1, "no method can be used here: %s",
+                    why ? why : "this backend has none");
   plan->method = methods[first];
-  if (second < 0)
-    snprintf(plan->reason, sizeof plan->reason, "the only method of this backend");
-  else if (isinf(seconds[second]))
-    snprintf(plan->reason, sizeof plan->reason,
-             "so small a solve ends before several threads have started");
-  else
-    snprintf(plan->reason, sizeof plan->reason,
-             "expected to take %.3g ms a solve%s, against %.3g ms for %s", 1e3 * seconds[first],
-             plan->options.solves > 0 ? " with its share of the analysis" : "",
-             1e3 * seconds[second], methods[second]->name);
+  explain(plan, seconds, first, second);
   return TRS_SUCCESS;
 }
 

@@ -1,4 +1,5 @@
-/* context.c - parses "auto", "serial", "threads[:T]", "cuda[:N]"; starts the team, opens the GPU. */
+/* context.c - parses "auto", "serial", "threads[:T]", "cuda[:N]"; starts the team, opens the GPU.
+ */
 #include "plan/context.h"
 
 #include <pthread.h>

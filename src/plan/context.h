@@ -11,9 +11,9 @@ struct trs_context {
   atomic_int references;
   char backend[16]; /* "auto", "serial", "threads" or "cuda": methods of others do not apply */
   int threads;
-  trs_team *team;     /* NULL for one thread */
-  trs_device *device; /* NULL but for "cuda", and for "auto" until trs_context_find_device */
-  bool looked;        /* "auto": for a device, found or not */
+  trs_team *team;      /* NULL for one thread */
+  trs_device *device;  /* NULL but for "cuda", and for "auto" until trs_context_find_device */
+  bool looked;         /* "auto": for a device, found or not */
   char no_device[128]; /* why it was not found */
 };
 

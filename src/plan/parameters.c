@@ -13,8 +13,8 @@ static trs_status bad_value(const trs_plan *plan, const trs_parameter *it, const
     snprintf(domain, sizeof domain, "a number from %lld to %lld", (long long)it->least,
              (long long)it->most);
   for (int w = 0; it->words && it->words[w] && used < sizeof domain; w++)
-    used += (size_t)snprintf(domain + used, sizeof domain - used, "%s%s", w ? ", " : "",
-                             it->words[w]);
+    used +=
+        (size_t)snprintf(domain + used, sizeof domain - used, "%s%s", w ? ", " : "", it->words[w]);
   return trs_fail(TRS_ERROR_ARGUMENT, -1, "method %s: %s=%.*s: it takes %s", plan->method->name,
                   it->key, (int)length, value, domain);
 }
@@ -39,8 +39,8 @@ static trs_status unknown(const trs_plan *plan, const trs_parameter *table, int 
   char known[256] = "none";
   size_t used = 0;
   for (int k = 0; k < count && used < sizeof known; k++)
-    used += (size_t)snprintf(known + used, sizeof known - used, "%s%s", k ? ", " : "",
-                             table[k].key);
+    used +=
+        (size_t)snprintf(known + used, sizeof known - used, "%s%s", k ? ", " : "", table[k].key);
   return trs_fail(TRS_ERROR_ARGUMENT, -1, "method %s has no parameter \"%.*s\": it has %s",
                   plan->method->name, (int)length, key, known);
 }

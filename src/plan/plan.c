@@ -1,6 +1,7 @@
 /* plan.c - a plan's life: check the triangle, choose a method, let it analyse; update; solve. */
 #include "plan/plan.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/timer.h"
@@ -45,6 +46,26 @@ static void tell_progress(const trs_plan *plan, double done) {
     plan->options.progress(plan->options.progress_user, "analysing", done);
 }
 
+/* A GPU that "auto" took but that cannot hold the plan leaves the solve to the CPU, which says so.
+ */
+static trs_status analyze_or_fall_back(trs_plan *plan) {
+  const char *name = plan->options.method;
+  trs_status status = plan->method->analyze(plan);
+  bool chosen = !name || strcmp(name, "auto") == 0;
+  if (status != TRS_ERROR_MEMORY || !chosen || plan->matrix->on_device ||
+      strcmp(plan->context->backend, "auto") != 0 || strcmp(plan->method->backend, "cuda") != 0)
+    return status;
+  char why[128];
+  snprintf(why, sizeof why, "%s", trs_last_error()->message);
+  plan->method->free(plan);
+  plan->state = NULL;
+  plan->no_gpu = true;
+  TRS_TRY(trs_plan_choose(plan, NULL));
+  size_t used = strlen(plan->reason);
+  snprintf(plan->reason + used, sizeof plan->reason - used, "; not the GPU: %s", why);
+  return plan->method->analyze(plan);
+}
+
 static trs_status build(trs_plan *plan, const trs_matrix *A) {
   tell_progress(plan, 0);
   TRS_TRY(take_matrix(plan, A));
@@ -54,7 +75,7 @@ static trs_status build(trs_plan *plan, const trs_matrix *A) {
   tell_progress(plan, 0.1);
   TRS_TRY(trs_plan_choose(plan, plan->options.method));
   tell_progress(plan, 0.4);
-  TRS_TRY(plan->method->analyze(plan));
+  TRS_TRY(analyze_or_fall_back(plan));
   drop_level_of_rows(plan);
   tell_progress(plan, 1);
   return TRS_SUCCESS;

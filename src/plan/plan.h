@@ -7,8 +7,9 @@
 struct trs_plan {
   trs_context *context;
   const trs_method *method;
-  void *state; /* the method's own */
+  void *state;            /* the method's own */
   const char *parameters; /* behind the method's name, during analysis; or NULL: parameters.h */
+  bool no_gpu;            /* "auto" found the GPU short of memory: methods of the CPU only */
   trs_stream stream;      /* where GPU methods work; NULL: the default stream */
   char reason[256];
 

@@ -23,16 +23,13 @@ typedef struct variant {
 } variant;
 
 /* Those of the GPU last. */
-static const backend backends[] = {{"serial", "serial", false, false},
-                                   {"threads:2", "threads", false, false},
-                                   {"threads:3", "threads", false, false},
-                                   {"threads:7", "threads", false, false},
-                                   {"auto", NULL, false, false},
-                                   {"cuda", NULL, false, false},
-                                   {"cuda", "engine", false, false},
-                                   {"cuda", "syncfree-csc", true, true},
-                                   {"cuda", "syncfree-csc-rhs", true, true},
-                                   {"cuda", "supernodal", true, true}};
+static const backend backends[] = {
+    {"serial", "serial", false, false},     {"threads:2", "threads", false, false},
+    {"threads:3", "threads", false, false}, {"threads:7", "threads", false, false},
+    {"auto", NULL, false, false},           {"cuda", NULL, false, false},
+    {"cuda", "engine", false, false},       {"cuda", "pull", false, false},
+    {"cuda", "syncfree-csc", true, true},   {"cuda", "syncfree-csc-rhs", true, true},
+    {"cuda", "supernodal", true, true}};
 
 enum { ON_CPU = 5, NBACKENDS = sizeof backends / sizeof backends[0] };
 

@@ -8,10 +8,10 @@
 
 enum { MOST = 5 };
 
-enum { NBACKENDS = 4, GPU = 3, CHOICES = 16 };
+enum { NBACKENDS = 5, GPU = 3 /* and on */, CHOICES = 16 };
 
-static const char *const contexts[NBACKENDS] = {"serial", "threads:2", "threads:4", "cuda"};
-static const char *const methods[NBACKENDS] = {"serial", "threads", "threads", "engine"};
+static const char *const contexts[NBACKENDS] = {"serial", "threads:2", "threads:4", "cuda", "cuda"};
+static const char *const methods[NBACKENDS] = {"serial", "threads", "threads", "engine", "pull"};
 
 typedef struct dense_lower {
   int n;
@@ -83,7 +83,7 @@ static void every_pattern(void **state) {
   int backend = *(const int *)*state, patterns = 0;
   trs_context *ctx;
   trs_status status = trs_context_create(&ctx, contexts[backend]);
-  if (backend == GPU && status == TRS_ERROR_UNSUPPORTED) {
+  if (backend >= GPU && status == TRS_ERROR_UNSUPPORTED) {
     printf("%s\n", trs_last_error()->message);
     skip();
   }
@@ -92,7 +92,7 @@ static void every_pattern(void **state) {
     for (unsigned bits = 0; bits < 1u << (n * (n - 1) / 2); bits++, patterns++)
       for (int choice = 0; choice < CHOICES; choice++) {
         unsigned share = (bits ^ bits >> 3 ^ bits >> 6 ^ bits >> 9) % 8;
-        if (backend == GPU && n == MOST && choice % 8 != (int)share) continue;
+        if (backend >= GPU && n == MOST && choice % 8 != (int)share) continue;
         dense_lower L = from_bits(n, bits, choice & 4);
         check_one(ctx, methods[backend], &L, bits, choice);
       }
@@ -102,12 +102,13 @@ static void every_pattern(void **state) {
 
 int main(void) {
   trs_schedule_part_work = 1;
-  static int backend[NBACKENDS] = {0, 1, 2, GPU};
+  static int backend[NBACKENDS] = {0, 1, 2, GPU, GPU + 1};
   const struct CMUnitTest tests[] = {
       {"every pattern, serial", every_pattern, NULL, NULL, &backend[0]},
       {"every pattern, 2 threads", every_pattern, NULL, NULL, &backend[1]},
       {"every pattern, 4 threads", every_pattern, NULL, NULL, &backend[2]},
-      {"every pattern, GPU", every_pattern, NULL, NULL, &backend[GPU]},
+      {"every pattern, GPU, engine", every_pattern, NULL, NULL, &backend[GPU]},
+      {"every pattern, GPU, pull", every_pattern, NULL, NULL, &backend[GPU + 1]},
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -266,7 +266,8 @@ static void functions_of_the_host_refuse(void **state) {
   REFUSED(trs_check(s.there, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT, x, 50, x, 50, 1, TRS_COL_MAJOR,
                     &error));
   REFUSED(ANALYZE(gpu_context, TRS_UPPER, &cut));
-  REFUSED(ANALYZE(gpu_context, TRS_LOWER, &serial));
+  assert_failure(TRS_ERROR_UNSUPPORTED, "another backend",
+                 ANALYZE(gpu_context, TRS_LOWER, &serial));
   assert_success(trs_context_create(&cpu, "threads:2"));
   REFUSED(ANALYZE(cpu, TRS_LOWER, NULL));
   trs_context_destroy(cpu);

@@ -110,8 +110,9 @@ struct analysis {
   blocks_view blocks = {};
   int32_t *number = nullptr; /* n: block of each row; NULL where rows are blocks */
   /* What blocks depend on, where they have more than one row: block b on near_count[b] others
-   * (sign bit: also on the one just before) from near + ptr[its first row] on. */
-  int32_t *near = nullptr, *near_count = nullptr;
+   * (highest bit: the one just before is among them) from near + ptr[its lowest row] on. */
+  int32_t *near = nullptr;
+  uint32_t *near_count = nullptr;
   uint32_t *known = nullptr;   /* nblocks: level + 1 */
   int32_t *length = nullptr;   /* nblocks: most entries that a row has outside of its block */
   int32_t longest = 0;         /* host: the most of those */

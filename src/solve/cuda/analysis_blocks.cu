@@ -3,8 +3,9 @@
  * A row joins the block before it by how many of the rows just before it it needs.  Those runs are
  * counted by a thread a row; the cuts, a short chain within a window of TRS_BLOCK_WINDOW rows, by a
  * thread a window; numbers are a scan.  The rows of a block share most of their columns, and those
- * of one block stand side by side: a warp a block reduces its entries to the blocks behind them, so
- * that the walk along the levels reads a fraction of the entries.  O(nnz). */
+ * of one block stand side by side: a warp a row reduces its entries to the blocks behind them that
+ * the block's first row does not need, so that the walk along the levels reads a fraction of the
+ * entries.  O(nnz). */
 #include <cub/device/device_scan.cuh>
 #include <thrust/iterator/transform_iterator.h>
 
@@ -77,19 +78,22 @@ struct as_number {
 
 /* ---- Which blocks each depends on. ---- */
 
-/* One warp's block. */
-struct near_list {
+enum { CHUNKS = 4 /* of a row's entries that a warp has under way */ };
+const uint32_t CHAINED = 1u << 31;
+
+/* A row of a block, walked by a warp. */
+struct row_walk {
   const pattern_view &t;
   const int32_t *number, *start;
-  int32_t block, first; /* and its first row */
-  row_view first_row;   /* depends on nothing inside the block */
+  int32_t block, first; /* the row's, and its first row */
+  row_view row, first_row;
+  bool is_first;
   int32_t *out;
-  int32_t count;
-  bool chained; /* depends on the block just before */
+  int32_t count, outside; /* blocks found, entries of them */
+  bool chained;           /* depends on the block just before */
 
-  /* Does the first row have an entry in block m?  Mostly at the same place as this row's. */
-  __device__ bool in_first_row(int32_t e, int32_t place, int32_t m) const {
-    if (e < first_row.count && t.column(first_row.origin, e) == place) return true;
+  /* Has the block's first row an entry in block m?  Mostly at the same place as this row. */
+  __device__ bool in_first_row(int32_t m) const {
     int32_t low = 0, high = first_row.count, from = start[m];
     while (low < high) {
       int32_t middle = low + (high - low) / 2;
@@ -101,45 +105,80 @@ struct near_list {
     return low < first_row.count && t.column(first_row.origin, low) < start[m + 1];
   }
 
-  /* Adds the blocks that a row of the block needs; gives back its entries outside of it. */
-  __device__ int32_t add_row(const row_view &row, bool is_first) {
-    int32_t before = -1, outside = 0;
-    for (int64_t begin = 0; begin < row.count; begin += WARP) {
-      int64_t e = begin + this_lane();
-      int32_t place = e < row.count ? t.column(row.origin, e) : first;
-      bool out_of_block = place < first;
-      int32_t m = out_of_block ? number[place] : -1;
-      int32_t left = __shfl_up_sync(~0u, m, 1);
-      if (this_lane() == 0) left = before;
-      before = __shfl_sync(~0u, m, WARP - 1);
-      bool is_new = out_of_block && m != left;
-      if (is_new && !is_first) is_new = !in_first_row(int32_t(e), place, m);
-      unsigned news = __ballot_sync(~0u, is_new);
-      if (is_new) out[count + __popc(news & ((1u << this_lane()) - 1))] = m;
-      count += __popc(news);
-      outside += __popc(__ballot_sync(~0u, out_of_block));
-      chained = chained || __any_sync(~0u, out_of_block && m == block - 1);
+  /* The lane's entry: in block m, or -1; left: block of the entry before. */
+  __device__ void add(int32_t m, int32_t left, bool same_place) {
+    bool is_new = m >= 0 && m != left && !same_place;
+    if (is_new && !is_first) is_new = !in_first_row(m);
+    unsigned news = __ballot_sync(~0u, is_new);
+    if (is_new) out[count + __popc(news & ((1u << this_lane()) - 1))] = m;
+    count += __popc(news);
+    outside += __popc(__ballot_sync(~0u, m >= 0));
+    chained = chained || __any_sync(~0u, m == block - 1 && m >= 0);
+  }
+
+  __device__ void run() {
+    int32_t before = -1;
+    for (int64_t begin = 0; begin < row.count; begin += CHUNKS * WARP) {
+      int32_t place[CHUNKS], same[CHUNKS], m[CHUNKS];
+#pragma unroll
+      for (int u = 0; u < CHUNKS; u++) {
+        int64_t e = begin + u * WARP + this_lane();
+        place[u] = e < row.count ? t.column(row.origin, e) : first;
+        same[u] = !is_first && e < first_row.count ? t.column(first_row.origin, e) : -1;
+      }
+#pragma unroll
+      for (int u = 0; u < CHUNKS; u++) m[u] = place[u] < first ? number[place[u]] : -1;
+#pragma unroll
+      for (int u = 0; u < CHUNKS; u++) {
+        int32_t left = __shfl_up_sync(~0u, m[u], 1);
+        if (this_lane() == 0) left = before;
+        before = __shfl_sync(~0u, m[u], WARP - 1);
+        add(m[u], left, same[u] == place[u]);
+      }
     }
-    return outside;
   }
 };
 
+/* Row i's list goes to near + ptr[i]; its length to row_count[i], with the sign bit where the block
+ * needs the one just before. */
 __global__ void __launch_bounds__(ANALYSIS_THREADS)
-    find_near(pattern_view t, blocks_view blocks, const int32_t *number, int32_t *near,
-              int32_t *near_count, int32_t *length) {
+    list_rows(pattern_view t, const int32_t *number, const int32_t *start, int32_t *near,
+              uint32_t *row_count, int32_t *length) {
+  int64_t k = this_thread() / WARP;
+  if (k >= t.n) return;
+  int32_t block = number[k], first = start[block], i = t.mirror(k);
+  row_view first_row = t.row(first), row = k == first ? first_row : t.row(k);
+  row_walk w = {t,         number,     start,           block, first, row,
+                first_row, k == first, near + t.ptr[i], 0,     0,     false};
+  w.run();
+  if (this_lane() > 0) return;
+  row_count[i] = uint32_t(w.count) | (w.chained ? CHAINED : 0);
+  atomicMax(length + block, w.outside);
+}
+
+/* The lists of a block's rows one behind the other; a warp a block. */
+__global__ void __launch_bounds__(ANALYSIS_THREADS)
+    join_lists(pattern_view t, blocks_view blocks, const uint32_t *row_count, int32_t *near,
+               uint32_t *near_count) {
   int64_t b = this_thread() / WARP;
   if (b >= blocks.count) return;
-  int32_t first = blocks.first(int32_t(b)), rows = blocks.rows(int32_t(b)), longest = 0;
-  int64_t from = t.ptr[t.lower ? first : t.n - first - rows];
-  near_list list = {t,           number, blocks.start, int32_t(b), first, t.row(first),
-                    near + from, 0,      false};
-  for (int32_t r = 0; r < rows; r++) {
-    int32_t outside = list.add_row(t.row(first + r), r == 0);
-    longest = max(longest, outside);
+  int32_t first = blocks.first(int32_t(b)), rows = blocks.rows(int32_t(b)), lane = this_lane();
+  int64_t low = t.lower ? first : t.n - first - rows, mine = low + min(lane, rows - 1);
+  uint32_t counted = lane < rows ? row_count[mine] : 0, count = counted & ~CHAINED, joined = 0;
+  int64_t from = t.ptr[mine];
+  int32_t *to = near + __shfl_sync(~0u, from, 0);
+  for (int r = 0; r < rows; r++) {
+    const int32_t *list = near + __shfl_sync(~0u, from, r);
+    uint32_t entries = __shfl_sync(~0u, count, r);
+    for (uint32_t e = 0; e < entries && list != to + joined; e += WARP) {
+      int32_t m = e + lane < entries ? list[e + lane] : 0;
+      __syncwarp(); /* what was read here is now written over */
+      if (e + lane < entries) to[joined + e + lane] = m;
+    }
+    joined += entries;
   }
-  if (this_lane() > 0) return;
-  near_count[b] = list.chained ? int32_t(uint32_t(list.count) | 1u << 31) : list.count;
-  length[b] = longest;
+  bool chained = __any_sync(~0u, counted != count);
+  if (lane == 0) near_count[b] = joined | (chained ? CHAINED : 0);
 }
 
 /* ---- Features. ---- */
@@ -168,6 +207,21 @@ __global__ void __launch_bounds__(ANALYSIS_THREADS)
   if (threadIdx.x < 4) atomicAdd(&sums[threadIdx.x], (unsigned long long)(mine[threadIdx.x]));
 }
 
+trs_status find_near(analysis &a) {
+  const int32_t count = a.blocks.count;
+  uint32_t *row_count;
+  TRS_TRY(a.space.get(&row_count, a.t.n));
+  TRS_TRY(a.space.get(&a.near, a.nnz));
+  TRS_TRY(a.space.get(&a.near_count, count));
+  TRS_TRY(a.space.get(&a.length, count));
+  TRS_TRY(trs_device_fill(a.length, 0, count * int64_t(sizeof *a.length), a.stream));
+  list_rows<<<blocks_for(a.t.n * WARP), ANALYSIS_THREADS, 0, a.stream>>>(
+      a.t, a.number, a.blocks.start, a.near, row_count, a.length);
+  join_lists<<<blocks_for(int64_t(count) * WARP), ANALYSIS_THREADS, 0, a.stream>>>(
+      a.t, a.blocks, row_count, a.near, a.near_count);
+  return trs_device_check(cudaGetLastError(), "finding what blocks depend on");
+}
+
 }  // namespace
 
 trs_status trs::find_blocks(analysis &a) {
@@ -193,12 +247,7 @@ trs_status trs::find_blocks(analysis &a) {
   TRS_TRY(trs_device_check(cudaGetLastError(), "finding blocks"));
   TRS_TRY(fetch(a, &a.blocks.count, &a.state->nblocks));
   a.blocks.start = start;
-  TRS_TRY(a.space.get(&a.near, a.nnz));
-  TRS_TRY(a.space.get(&a.near_count, a.blocks.count));
-  TRS_TRY(a.space.get(&a.length, a.blocks.count));
-  find_near<<<blocks_for(int64_t(a.blocks.count) * WARP), ANALYSIS_THREADS, 0, a.stream>>>(
-      a.t, a.blocks, a.number, a.near, a.near_count, a.length);
-  return trs_device_check(cudaGetLastError(), "finding what blocks depend on");
+  return find_near(a);
 }
 
 extern "C" trs_status trs_gpu_sample_rows(trs_row_sample *sample, trs_device *device,

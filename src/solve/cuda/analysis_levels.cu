@@ -21,7 +21,8 @@ enum {
   THREADS = 512,
   BLOCKS_A_MULTIPROCESSOR = 3,
   SLOTS = 4,     /* entries that a lane has in hand */
-  LONG_ROW = 64, /* entries a lane from which the warp helps */
+  LONG_ROW = 64, /* entries a lane from which the warp helps, */
+  CHUNKS = 8,    /* so many a lane at a time */
   LOOK_UP = 8192 /* turns of a wait between looks at the clock */
 };
 const uint32_t NOT_YET = 1u << 31; /* above every level, also with a warp's chain added */
@@ -51,11 +52,13 @@ struct rows_graph {
 struct blocks_graph {
   pattern_view t;
   blocks_view blocks;
-  const int32_t *near, *near_count;
+  const int32_t *near;
+  const uint32_t *near_count;
 
   __device__ node_view node(int32_t b) const {
-    int32_t first = blocks.start[b], end = blocks.start[b + 1], count = near_count[b];
-    return {t.ptr[t.lower ? first : t.n - end], count & 0x7fffffff, count < 0};
+    int32_t first = blocks.start[b], end = blocks.start[b + 1];
+    uint32_t count = near_count[b];
+    return {t.ptr[t.lower ? first : t.n - end], int32_t(count & ~(1u << 31)), (count >> 31) != 0};
   }
   __device__ int32_t other(int64_t origin, int64_t e) const { return __ldg(near + origin + e); }
   __device__ int32_t longest(int32_t b, const node_view &, const int32_t *length) const {
@@ -203,28 +206,28 @@ struct walk {
                               int32_t &at) {
     uint32_t most = 0;
     while (at < its_count) {
-      int32_t it[SLOTS];
-      uint32_t got[SLOTS], all = 1, highest_got = 0;
+      int32_t it[CHUNKS];
+      uint32_t got[CHUNKS], all = 1, highest_got = 0;
 #pragma unroll
-      for (int u = 0; u < SLOTS; u++) {
+      for (int u = 0; u < CHUNKS; u++) {
         int64_t e = int64_t(at) + u * WARP + this_lane();
         it[u] = e < its_count ? graph.other(its_origin, e) : its_head;
       }
 #pragma unroll
-      for (int u = 0; u < SLOTS; u++) {
+      for (int u = 0; u < CHUNKS; u++) {
         bool implied = it[u] >= its_head, mine = it[u] >= known.first;
         got[u] = implied ? 1 : 0;
         load_relaxed_if(!implied && !mine, known.all + it[u], got[u]);
         if (!implied && mine) got[u] = known.mine[it[u] - known.first];
       }
 #pragma unroll
-      for (int u = 0; u < SLOTS; u++) {
+      for (int u = 0; u < CHUNKS; u++) {
         all = got[u] == 0 ? 0 : all;
         highest_got = max(highest_got, got[u]);
       }
       if (!__all_sync(~0u, all != 0)) break;
       most = max(most, highest_got);
-      at = its_count - at > SLOTS * WARP ? at + SLOTS * WARP : its_count;
+      at = its_count - at > CHUNKS * WARP ? at + CHUNKS * WARP : its_count;
     }
     return __reduce_max_sync(~0u, most);
   }

@@ -42,18 +42,16 @@ void use_classes(bool *used, const trs_slice_rules &rules, int32_t rows, int32_t
     if (width << most < longest)
       used[trs_class_of(rules, rows, (width << most) + 1, level_rows)] = true;
   for (int32_t each : {rules.lane_length, rules.wide_lane_length})
-    for (int lanes = 0; lanes < TRS_LANE_CLASSES && each << lanes < longest; lanes++)
+    for (int lanes = 0; lanes < most && each << lanes < longest; lanes++)
       used[trs_class_of(rules, rows, (each << lanes) + 1, level_rows)] = true;
 }
 
 classes classes_of(const trs_slice_rules &rules, int32_t longest) {
   classes c = {};
   bool used[TRS_CLASSES] = {};
-  for (int32_t rows = 1; rows <= rules.most_block; rows++) {
-    use_classes(used, rules, rows, 0, longest);
-    use_classes(used, rules, rows, rules.narrow_rows, longest);
-    use_classes(used, rules, rows, INT32_MAX, longest);
-  }
+  for (int32_t rows = 1; rows <= rules.most_block; rows++)
+    for (int32_t level_rows : {0, rules.narrow_rows, rules.wide_rows})
+      use_classes(used, rules, rows, level_rows, longest);
   for (int k = 0; k < TRS_CLASSES; k++) {
     if (!used[k]) continue;
     c.number[c.count] = uint8_t(k);
@@ -66,10 +64,12 @@ classes classes_of(const trs_slice_rules &rules, int32_t longest) {
 
 bool needs_level_rows(const analysis &a) {
   const trs_slice_rules &r = a.rules;
-  bool lanes = r.lane_length != r.wide_lane_length && a.t.n >= r.wide_rows &&
-               (a.longest > r.lane_length || a.longest > r.wide_lane_length);
-  bool heavy = r.heavy_width != r.wide_heavy_width && a.t.n >= r.narrow_rows &&
-               (a.longest > r.heavy_width || a.longest > r.wide_heavy_width);
+  const int32_t rows = r.most_block < TRS_LIGHT_BLOCK ? r.most_block : int32_t(TRS_LIGHT_BLOCK);
+  const int32_t most = trs_most_lanes(trs_block_class(rows));
+  const bool lanes = r.lane_length != r.wide_lane_length && a.t.n >= r.wide_rows &&
+                     (a.longest > r.lane_length || a.longest > r.wide_lane_length);
+  const bool heavy = r.heavy_width != r.wide_heavy_width && a.t.n >= r.narrow_rows &&
+                     (a.longest > r.heavy_width << most || a.longest > r.wide_heavy_width << most);
   return lanes || heavy;
 }
 

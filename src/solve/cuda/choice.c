@@ -13,24 +13,59 @@ static const double HOP = 0.65e-6, SHARED_HOP = 0.19e-6, TURN = 0.22e-6, LATE_EN
 
 enum { FETCHED = TRS_NARROW_WIDTH, ENTRY_BYTES = 12, ROW_BYTES = 45 };
 
-/* Factors with supernodes, nodes of several unknowns, the rest: where rows need the row just before
- * them, four at a time are inverted together, which costs little and saves up to three levels of
- * four. */
-trs_slice_rules trs_choose_rules(const trs_pattern_features *f) {
-  trs_slice_rules rules = {.most_block = 4,
-                           .dense = 0,
-                           .lane_length = 4,
-                           .wide_lane_length = 16,
-                           .wide_rows = 16384,
-                           .heavy_width = 32,
-                           .wide_heavy_width = 32,
-                           .narrow_rows = 4096,
-                           .watch = 2};
-  if (f->run < 2) return rules;
-  rules.dense = 1;
-  rules.most_block = f->run < 8 ? TRS_LIGHT_BLOCK : TRS_MOST_BLOCK;
-  rules.heavy_width = f->run < 8 ? 4 : 8;
+static const trs_slice_rules plain = {.most_block = 1,
+                                      .dense = 1,
+                                      .lane_length = 4,
+                                      .wide_lane_length = 16,
+                                      .wide_rows = 16384,
+                                      .heavy_width = 32,
+                                      .wide_heavy_width = 32,
+                                      .narrow_rows = 4096,
+                                      .watch = 2};
+
+/* Rows that need the row just before them, four at a time inverted together: it costs little and
+ * saves up to three levels of four, but in meshes without order it can make more levels. */
+static trs_slice_rules chains(void) {
+  trs_slice_rules rules = plain;
+  rules.most_block = 4;
+  rules.dense = 0;
   return rules;
+}
+
+/* Nodes of several unknowns, and supernodes. */
+static trs_slice_rules full_blocks(int32_t most, int32_t heavy_width) {
+  trs_slice_rules rules = plain;
+  rules.most_block = most;
+  rules.heavy_width = heavy_width;
+  return rules;
+}
+
+/* Long rows in wide levels: fewer lanes, and so more rows, for each warp. */
+static int with_lane_lengths(trs_slice_rules *rules, const trs_pattern_features *f, int count) {
+  static const double LONG = 8;
+  for (int k = 0; k < TRS_MOST_CANDIDATES && f->row_length >= LONG; k++)
+    rules[k].wide_lane_length = 32;
+  return count;
+}
+
+int trs_choose_rules(trs_slice_rules *rules, const trs_pattern_features *f) {
+  static const double REGULAR = 0.9, SOME = 0.02, NODES = 2, SUPERNODES = 8;
+  trs_slice_rules nodes = full_blocks(TRS_LIGHT_BLOCK, 4);
+  trs_slice_rules supernodes = full_blocks(TRS_MOST_BLOCK, 8);
+  if (f->run >= NODES) {
+    bool large = f->run >= SUPERNODES;
+    rules[0] = large ? supernodes : nodes;
+    rules[1] = large ? nodes : supernodes;
+    rules[2] = chains();
+    rules[3] = plain;
+    return with_lane_lengths(rules, f, 1);
+  }
+  bool chained = f->chained >= SOME;
+  rules[0] = chained ? chains() : plain;
+  rules[1] = chained ? plain : chains();
+  rules[2] = nodes;
+  rules[3] = supernodes;
+  return with_lane_lengths(rules, f, chained && f->chained < REGULAR ? 2 : 1);
 }
 
 static double level_bytes(const trs_slice_level *level) {
@@ -72,6 +107,13 @@ static void walk(const trs_slice_level *level, int32_t nlevels, int32_t most_row
   }
 }
 
+/* A level so large that a launch of its own costs little: what it needs is settled then. */
+static bool settled(const trs_slice_level *level) {
+  static const int64_t ROWS = 65536, ENTRIES = 1 << 20;
+  return level->heavy == 0 && level[1].position - level->position >= ROWS &&
+         level[1].entries - level->entries >= ENTRIES;
+}
+
 static trs_region region_of(const trs_slice_level *level, trs_region_kind kind, int32_t begin,
                             int32_t end) {
   trs_region region = {.kind = kind,
@@ -86,16 +128,24 @@ static trs_region region_of(const trs_slice_level *level, trs_region_kind kind, 
     if (rows > region.most_rows) region.most_rows = rows;
     region.heavy |= level[l].heavy > 0;
   }
+  region.settled = kind == TRS_REGION_WIDE && end == begin + 1 && settled(level + begin);
   return region;
 }
 
-/* The kinds found going back from the cheaper end; kind[l] of each level. */
-static int32_t trace(uint8_t *kind, uint8_t (*came)[2], int32_t nlevels, const double cost[2]) {
+/* Does level l + 1 begin another region than level l? */
+static bool parts(const trs_slice_level *level, const uint8_t *kind, int32_t l) {
+  return kind[l] != kind[l + 1] || settled(level + l) || settled(level + l + 1);
+}
+
+/* The kinds found going back from the cheaper end; kind[l] of each level.  Gives back how many
+ * regions that makes. */
+static int32_t trace(const trs_slice_level *level, uint8_t *kind, uint8_t (*came)[2],
+                     int32_t nlevels, const double cost[2]) {
   int now = cost[1] < cost[0] ? 1 : 0;
-  int32_t count = 0;
+  int32_t count = nlevels > 0;
   for (int32_t l = nlevels - 1; l >= 0; l--) {
     kind[l] = (uint8_t)now;
-    if (l == nlevels - 1 || kind[l] != kind[l + 1]) count++;
+    if (l < nlevels - 1) count += parts(level, kind, l);
     now = came[l][now];
   }
   return count;
@@ -113,10 +163,10 @@ trs_status trs_choose_regions(trs_region **regions, int32_t *nregions, double *s
   if (!status) {
     walk(level, nlevels, most_rows, choice, cost, came);
     *seconds = fmin(cost[0], cost[1]);
-    status = TRS_ALLOC(regions, trace(kind, came, nlevels, cost));
+    status = TRS_ALLOC(regions, trace(level, kind, came, nlevels, cost));
   }
   for (int32_t l = 0, end; !status && l < nlevels; l = end) {
-    for (end = l + 1; end < nlevels && kind[end] == kind[l];) end++;
+    for (end = l + 1; end < nlevels && !parts(level, kind, end - 1);) end++;
     (*regions)[(*nregions)++] = region_of(level, (trs_region_kind)kind[l], l, end);
   }
   trs_free(came);

@@ -13,7 +13,10 @@ typedef struct trs_pattern_features {
   double run;        /* mean number of rows just before a row that it needs, without a gap */
 } trs_pattern_features;
 
-trs_slice_rules trs_choose_rules(const trs_pattern_features *features);
+/* The rules worth a try, the most promising first; rules[TRS_MOST_CANDIDATES].  Gives back how many
+ * are so close by the features that the cost model has to compare them. */
+enum { TRS_MOST_CANDIDATES = 4 };
+int trs_choose_rules(trs_slice_rules *rules, const trs_pattern_features *features);
 
 typedef enum trs_region_choice {
   TRS_REGIONS_AUTO,

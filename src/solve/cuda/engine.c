@@ -8,25 +8,36 @@
 #include "solve/cuda/choice.h"
 #include "solve/cuda/gpu.h"
 
-enum { MOST_TILE = 32 };
+enum { MOST_TILE = 128, TILE_SHARE = 8 }; /* a tile takes so much of the memory at most */
 
-typedef struct engine {
-  trs_gpu gpu;
+/* One way to cut the system, as far as its pattern goes. */
+typedef struct candidate {
   trs_slice_rules rules;
-  int64_t block, dense, lanes, wide_lanes, watch, heavy, regions_choice; /* -1 where not given */
-  trs_slices slices;                                                     /* device memory */
+  trs_slices slices; /* device memory */
   trs_slices_map map;
   trs_slice_level *level; /* host copy */
   trs_region *regions;
   int32_t nregions;
-  double seconds; /* what the cost model expects of a solve */
+  double seconds; /* what the cost model expects of a solve, or what tuning measured */
+} candidate;
+
+typedef struct engine {
+  trs_gpu gpu;
+  candidate c;
+  int64_t block, dense, lanes, wide_lanes, watch, heavy, halves, regions_choice; /* -1: not given */
   trs_engine_args args;
-  int64_t bytes;
+  int64_t bytes; /* of args' arrays */
+  bool tuned;
 } engine;
 
+/* For comparison with the CPU's methods, whose right-hand sides are in host memory: transfers, and
+ * a level or the bytes. */
 static double estimate(const trs_plan *plan) {
-  (void)plan;
-  return 1e-3;
+  static const double BUS = 10e9, BANDWIDTH = 2e12, LEVEL = 0.6e-6, START = 30e-6;
+  const trs_system *S = &plan->system;
+  double levels = plan->has_levels ? plan->levels.count : 0;
+  double moved = 2.0 * (double)S->n * (double)trs_scalar_size(S->scalar);
+  return START + moved / BUS + levels * LEVEL + (double)trs_plan_solve_bytes(plan) / BANDWIDTH;
 }
 
 static trs_status read_parameters(engine *e, const trs_plan *plan) {
@@ -39,18 +50,20 @@ static trs_status read_parameters(engine *e, const trs_plan *plan) {
                                  {"wide-lane-length", NULL, 1, 1024, &e->wide_lanes},
                                  {"watch", NULL, 0, 64, &e->watch},
                                  {"heavy-width", NULL, 1, 1024, &e->heavy},
+                                 {"halves", NULL, 1, 2, &e->halves},
                                  {"regions", kinds, 0, 0, &e->regions_choice}};
   return trs_parameters_read(plan, table, sizeof table / sizeof table[0]);
 }
 
-static void choose_rules(engine *e, const trs_pattern_features *features) {
-  e->rules = trs_choose_rules(features);
-  if (e->block > 0) e->rules.most_block = (int32_t)e->block;
-  if (e->dense >= 0) e->rules.dense = (int32_t)e->dense;
-  if (e->lanes > 0) e->rules.lane_length = (int32_t)e->lanes;
-  if (e->wide_lanes > 0) e->rules.wide_lane_length = (int32_t)e->wide_lanes;
-  if (e->heavy > 0) e->rules.heavy_width = (int32_t)e->heavy;
-  if (e->watch >= 0) e->rules.watch = (int32_t)e->watch;
+/* Rules with what the caller asked for by name. */
+static trs_slice_rules with_parameters(const engine *e, trs_slice_rules rules) {
+  if (e->block > 0) rules.most_block = (int32_t)e->block;
+  if (e->dense >= 0) rules.dense = (int32_t)e->dense;
+  if (e->lanes > 0) rules.lane_length = (int32_t)e->lanes;
+  if (e->wide_lanes > 0) rules.wide_lane_length = (int32_t)e->wide_lanes;
+  if (e->heavy > 0) rules.heavy_width = (int32_t)e->heavy;
+  if (e->watch >= 0) rules.watch = (int32_t)e->watch;
+  return rules;
 }
 
 /* A host array into device memory of its own. */
@@ -64,33 +77,46 @@ static trs_status put(engine *e, void *array, const void *from, int64_t bytes, t
 
 /* Where levels begin, for the narrow kernel. */
 static trs_status put_level_slices(engine *e, trs_stream stream) {
-  int32_t *first, count = e->slices.nlevels + 1;
+  int32_t *first, count = e->c.slices.nlevels + 1;
   TRS_TRY(TRS_ALLOC(&first, count));
-  for (int32_t l = 0; l < count; l++) first[l] = e->level[l].slice;
+  for (int32_t l = 0; l < count; l++) first[l] = e->c.level[l].slice;
   trs_status status = put(e, &e->args.level_slice, first, count * 4LL, stream);
   if (!status) status = trs_device_wait(stream);
   trs_free(first);
   return status;
 }
 
+/* Right-hand sides solved together: as many as are expected, if there is room. */
+static int32_t tile_width(const engine *e, const trs_plan *plan) {
+  int64_t width = plan->options.nrhs < MOST_TILE ? plan->options.nrhs : MOST_TILE;
+  int64_t one = plan->system.n * (int64_t)trs_scalar_size(plan->system.scalar);
+  int64_t most = trs_device_look(e->gpu.device)->memory_bytes / TILE_SHARE;
+  while (width > 2 && width * one > most) width = (width + 1) / 2;
+  return (int32_t)width;
+}
+
 static trs_status prepare_solves(engine *e, trs_plan *plan) {
   const trs_system *S = &plan->system;
   int64_t size = (int64_t)trs_scalar_size(S->scalar), n = S->n;
-  int64_t counters = (int64_t)sizeof *e->args.counters + (e->nregions + 1) * 4;
+  int64_t counters = (int64_t)sizeof *e->args.counters + (e->c.nregions + 1) * 4;
   trs_engine_args *a = &e->args;
-  a->slices = e->slices;
+  a->slices = e->c.slices;
   a->fault = e->gpu.fault;
-  TRS_TRY(trs_device_alloc(e->gpu.device, &a->work, 2 * n, (size_t)size, plan->stream));
-  TRS_TRY(trs_device_fill(a->work, 0xff, 2 * n * size, plan->stream));
+  if (e->halves > 0)
+    a->halves = (int32_t)e->halves;
+  else
+    a->halves = 2 * n * size <= trs_device_look(e->gpu.device)->l2_bytes / 4 ? 2 : 1;
+  TRS_TRY(trs_device_alloc(e->gpu.device, &a->work, a->halves * n, (size_t)size, plan->stream));
+  TRS_TRY(trs_device_fill(a->work, 0xff, a->halves * n * size, plan->stream));
   TRS_TRY(trs_device_alloc(e->gpu.device, (void **)&a->counters, counters, 1, plan->stream));
   TRS_TRY(trs_device_fill(a->counters, 0, counters, plan->stream));
   TRS_TRY(put_level_slices(e, plan->stream));
-  int64_t parts = 2 * (int64_t)e->slices.nparts * TRS_SLICE_LANES;
+  int64_t parts = a->halves * (int64_t)e->c.slices.nparts * TRS_SLICE_LANES;
   TRS_TRY(trs_device_alloc(e->gpu.device, &a->parts, parts, (size_t)size, plan->stream));
   TRS_TRY(trs_device_fill(a->parts, 0xff, parts * size, plan->stream));
-  e->bytes += (2 * n + parts) * size + counters;
+  e->bytes += (a->halves * n + parts) * size + counters;
   if (plan->options.nrhs <= 1) return TRS_SUCCESS;
-  a->tile = plan->options.nrhs < MOST_TILE ? (int32_t)plan->options.nrhs : MOST_TILE;
+  a->tile = tile_width(e, plan);
   e->bytes += a->tile * n * size;
   return trs_device_alloc(e->gpu.device, &a->tile_work, a->tile * n, (size_t)size, plan->stream);
 }
@@ -110,33 +136,109 @@ static trs_gpu_pattern pattern_of(const trs_system *S) {
 /* Entries and inverses, from values that are on the device. */
 static trs_status fill_values(engine *e, trs_plan *plan) {
   trs_gpu_pattern pattern = pattern_of(&e->gpu.system);
-  return trs_gpu_slices_fill(&e->slices, &e->map, &pattern, e->args.float_values, plan->stream);
+  return trs_gpu_slices_fill(&e->c.slices, &e->c.map, &pattern, e->args.float_values, plan->stream);
 }
 
 static trs_status allocate_values(engine *e, trs_plan *plan) {
   size_t size = trs_scalar_size(plan->system.scalar),
          stored = e->args.float_values ? size / 2 : size;
-  trs_slices *s = &e->slices;
+  trs_slices *s = &e->c.slices;
   TRS_TRY(trs_device_alloc(e->gpu.device, &s->val, s->entries, stored, plan->stream));
   return trs_device_alloc(e->gpu.device, &s->inverse, s->inverses, size, plan->stream);
 }
 
+static void drop_arrays(engine *e, trs_stream stream) {
+  void *arrays[] = {e->args.work, e->args.parts, e->args.counters, e->args.tile_work,
+                    (void *)e->args.level_slice};
+  for (size_t k = 0; k < sizeof arrays / sizeof arrays[0]; k++)
+    trs_device_free(e->gpu.device, arrays[k], stream);
+  e->args = (trs_engine_args){.float_values = e->args.float_values};
+  e->bytes = 0;
+}
+
+static void drop_candidate(engine *e, candidate *c, trs_stream stream) {
+  trs_gpu_slices_free(&c->slices, &c->map, e->gpu.device, stream);
+  trs_free(c->level);
+  trs_free(c->regions);
+  *c = (candidate){0};
+}
+
+static trs_status make_candidate(engine *e, trs_plan *plan, trs_slice_rules rules, candidate *c) {
+  trs_gpu_pattern pattern = pattern_of(&e->gpu.system);
+  *c = (candidate){.rules = rules};
+  TRS_TRY(trs_gpu_slices_create(&c->slices, &c->level, &c->map, e->gpu.device, &pattern, &c->rules,
+                                plan->stream));
+  trs_status status = trs_choose_regions(
+      &c->regions, &c->nregions, &c->seconds, c->level, c->slices.nlevels,
+      TRS_NARROW_ROWS(trs_scalar_size(plan->system.scalar)), (trs_region_choice)e->regions_choice);
+  if (status) drop_candidate(e, c, plan->stream);
+  return status;
+}
+
+/* e->c and what its solves need. */
+static trs_status complete(engine *e, trs_plan *plan) {
+  TRS_TRY(allocate_values(e, plan));
+  TRS_TRY(fill_values(e, plan));
+  return prepare_solves(e, plan);
+}
+
+static trs_status launch_one(const engine *e, const trs_engine_args *a, trs_scalar scalar,
+                             trs_stream stream);
+
+/* Seconds of a solve of e->c, the best of a few, on a right-hand side of zeros: nothing in a solve
+ * depends on its values. */
+static trs_status time_solve(engine *e, trs_plan *plan, double *seconds) {
+  enum { REPEATS = 5 };
+  trs_device_timer *timer;
+  void *x = NULL;
+  trs_engine_args a = e->args;
+  int64_t bytes = plan->system.n * (int64_t)trs_scalar_size(plan->system.scalar);
+  TRS_TRY(trs_device_timer_create(&timer));
+  trs_status status = trs_device_alloc(e->gpu.device, &x, bytes, 1, plan->stream);
+  if (!status) status = trs_device_fill(x, 0, bytes, plan->stream);
+  a.x = x, a.b = x, a.x_row = a.b_row = 1;
+  for (int k = 0; !status && k < REPEATS; k++) {
+    trs_device_timer_start(timer, plan->stream);
+    status = launch_one(e, &a, plan->system.scalar, plan->stream);
+    double took = trs_device_timer_stop(timer, plan->stream);
+    if (k == 0 || took < *seconds) *seconds = took;
+  }
+  trs_device_free(e->gpu.device, x, plan->stream);
+  trs_device_timer_destroy(timer);
+  return status;
+}
+
+/* The candidate with the lowest cost becomes e->c; with tune, all are timed. */
+static trs_status choose_candidate(engine *e, trs_plan *plan, const trs_slice_rules *rules,
+                                   int count) {
+  bool tune = plan->options.tune;
+  for (int k = 0; k < count; k++) {
+    candidate best = e->c;
+    trs_status status = make_candidate(e, plan, with_parameters(e, rules[k]), &e->c);
+    if (!status && tune) status = complete(e, plan);
+    if (!status && tune) status = time_solve(e, plan, &e->c.seconds);
+    if (tune) drop_arrays(e, plan->stream);
+    bool better = !status && (k == 0 || e->c.seconds < best.seconds);
+    drop_candidate(e, better ? &best : &e->c, plan->stream);
+    if (!better) e->c = best;
+    if (status && k == 0) return status;
+  }
+  if (!tune) return complete(e, plan);
+  e->tuned = true; /* its values are there already */
+  return prepare_solves(e, plan);
+}
+
 static trs_status analyze_on_device(engine *e, trs_plan *plan) {
   trs_pattern_features features;
+  trs_slice_rules rules[TRS_MOST_CANDIDATES];
   TRS_TRY(trs_gpu_load(&e->gpu, plan, true, TRS_GPU_PATTERN | TRS_GPU_VALUES));
   trs_gpu_pattern pattern = pattern_of(&e->gpu.system);
   TRS_TRY(trs_gpu_features(&features, e->gpu.device, &pattern, plan->stream));
-  choose_rules(e, &features);
+  int count = trs_choose_rules(rules, &features);
+  if (plan->options.tune) count = TRS_MOST_CANDIDATES;
   e->args.float_values =
       plan->options.store == TRS_STORE_FLOAT && trs_scalar_is_double(plan->system.scalar);
-  TRS_TRY(trs_gpu_slices_create(&e->slices, &e->level, &e->map, e->gpu.device, &pattern, &e->rules,
-                                plan->stream));
-  TRS_TRY(allocate_values(e, plan));
-  TRS_TRY(fill_values(e, plan));
-  TRS_TRY(trs_choose_regions(&e->regions, &e->nregions, &e->seconds, e->level, e->slices.nlevels,
-                             TRS_NARROW_ROWS(trs_scalar_size(plan->system.scalar)),
-                             (trs_region_choice)e->regions_choice));
-  TRS_TRY(prepare_solves(e, plan));
+  TRS_TRY(choose_candidate(e, plan, rules, count));
   TRS_TRY(trs_device_wait(plan->stream));
   trs_gpu_unload(&e->gpu, plan);
   return TRS_SUCCESS;
@@ -170,15 +272,30 @@ static trs_status update(trs_plan *plan) {
   return status;
 }
 
+static trs_status empty_work(const trs_engine_args *a, trs_scalar scalar, trs_stream stream) {
+  int64_t size = (int64_t)trs_scalar_size(scalar);
+  TRS_TRY(trs_device_fill(a->work, 0xff, a->slices.n * size, stream));
+  return trs_device_fill(a->parts, 0xff, (int64_t)a->slices.nparts * TRS_SLICE_LANES * size,
+                         stream);
+}
+
 static trs_status launch_one(const engine *e, const trs_engine_args *a, trs_scalar scalar,
                              trs_stream stream) {
-  for (int32_t k = 0; k < e->nregions; k++) {
-    int32_t last = k + 1 == e->nregions;
-    if (e->regions[k].kind == TRS_REGION_WIDE)
-      TRS_TRY(trs_engine_wide(a, scalar, &e->regions[k], k, last, stream));
+  if (a->halves == 1) TRS_TRY(empty_work(a, scalar, stream));
+  for (int32_t k = 0; k < e->c.nregions; k++) {
+    int32_t last = k + 1 == e->c.nregions;
+    if (e->c.regions[k].kind == TRS_REGION_WIDE)
+      TRS_TRY(trs_engine_wide(a, scalar, &e->c.regions[k], k, last, stream));
     else
-      TRS_TRY(trs_engine_narrow(a, scalar, &e->regions[k], last, stream));
+      TRS_TRY(trs_engine_narrow(a, scalar, &e->c.regions[k], last, stream));
   }
+  return TRS_SUCCESS;
+}
+
+static trs_status launch_tile(const engine *e, const trs_engine_args *a, trs_scalar scalar,
+                              int64_t column, int32_t width, trs_stream stream) {
+  for (int32_t k = 0; k < e->c.nregions; k++)
+    TRS_TRY(trs_engine_tile(a, scalar, &e->c.regions[k], k, column, width, stream));
   return TRS_SUCCESS;
 }
 
@@ -195,7 +312,7 @@ static trs_status launch(trs_plan *plan, const trs_rhs *rhs, trs_stream stream) 
     a.x = (char *)rhs->x + (one ? column * a.x_col * size : 0);
     a.b = (const char *)rhs->b + (one ? column * a.b_col * size : 0);
     TRS_TRY(one ? launch_one(e, &a, scalar, stream)
-                : trs_engine_tile(&a, scalar, column, (int32_t)width, e->nregions, stream));
+                : launch_tile(e, &a, scalar, column, (int32_t)width, stream));
   }
   return TRS_SUCCESS;
 }
@@ -214,28 +331,20 @@ static int threads(const trs_plan *plan) {
 static int64_t bytes(const trs_plan *plan) {
   const engine *e = plan->state;
   return e->bytes + trs_gpu_bytes(&e->gpu) +
-         trs_gpu_slices_bytes(&e->slices, &e->map, plan->system.scalar, e->args.float_values);
+         trs_gpu_slices_bytes(&e->c.slices, &e->c.map, plan->system.scalar, e->args.float_values);
 }
 
 static void describe(const trs_plan *plan, char *text, size_t size) {
   const engine *e = plan->state;
   int32_t narrow = 0;
-  for (int32_t k = 0; k < e->nregions; k++)
-    if (e->regions[k].kind == TRS_REGION_NARROW)
-      narrow += e->regions[k].level_end - e->regions[k].level;
+  for (int32_t k = 0; k < e->c.nregions; k++)
+    if (e->c.regions[k].kind == TRS_REGION_NARROW)
+      narrow += e->c.regions[k].level_end - e->c.regions[k].level;
   snprintf(text, size,
            "%d levels of %d blocks of up to %d rows, %d slices, %d regions, %d levels in one "
-           "block of threads, expects %.3g ms",
-           e->slices.nlevels, e->slices.nblocks, e->rules.most_block, e->slices.nslices,
-           e->nregions, narrow, 1e3 * e->seconds);
-}
-
-static void free_arrays(engine *e, trs_stream stream) {
-  void *arrays[] = {e->args.work, e->args.parts, e->args.counters, e->args.tile_work,
-                    (void *)e->args.level_slice};
-  for (size_t k = 0; k < sizeof arrays / sizeof arrays[0]; k++)
-    trs_device_free(e->gpu.device, arrays[k], stream);
-  trs_gpu_slices_free(&e->slices, &e->map, e->gpu.device, stream);
+           "block of threads, %s %.3g ms",
+           e->c.slices.nlevels, e->c.slices.nblocks, e->c.rules.most_block, e->c.slices.nslices,
+           e->c.nregions, narrow, e->tuned ? "timed at" : "expects", 1e3 * e->c.seconds);
 }
 
 static void free_state(trs_plan *plan) {
@@ -243,12 +352,11 @@ static void free_state(trs_plan *plan) {
   if (!e) return;
   if (e->gpu.device) {
     int before = trs_device_enter(e->gpu.device);
-    free_arrays(e, plan->stream);
+    drop_arrays(e, plan->stream);
+    drop_candidate(e, &e->c, plan->stream);
     trs_gpu_free(&e->gpu, plan);
     trs_device_leave(before);
   }
-  trs_free(e->level);
-  trs_free(e->regions);
   trs_free(e);
 }
 
@@ -269,3 +377,24 @@ const trs_method trs_method_engine = {
     .describe = describe,
     .free = free_state,
 };
+
+/* The slice to be read back, changed and put there again. */
+static trs_status lose_first_row(engine *e, trs_stream stream) {
+  static const uint64_t SOON = 200000000; /* nanoseconds */
+  trs_slice slice;
+  e->gpu.told->limit = SOON;
+  TRS_TRY(trs_device_copy(e->gpu.fault, e->gpu.told, sizeof *e->gpu.told, stream));
+  TRS_TRY(trs_device_copy(&slice, e->c.slices.slice, sizeof slice, stream));
+  TRS_TRY(trs_device_wait(stream));
+  slice.rows = 0;
+  TRS_TRY(trs_device_copy(e->c.slices.slice, &slice, sizeof slice, stream));
+  return trs_device_wait(stream);
+}
+
+trs_status trs_engine_break(trs_plan *plan) {
+  engine *e = plan->state;
+  int before = trs_device_enter(e->gpu.device);
+  trs_status status = lose_first_row(e, plan->stream);
+  trs_device_leave(before);
+  return status;
+}

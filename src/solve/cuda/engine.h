@@ -24,6 +24,8 @@ typedef struct trs_region {
   int32_t chunk, chunk_end;
   int32_t most_rows; /* in one level */
   int32_t heavy;     /* has heavy slices */
+  int32_t settled;   /* one large level: all it needs was solved by earlier launches, so x is read
+                        through the first-level cache and nothing waits */
 } trs_region;
 
 /* State in device memory that outlives a solve. */
@@ -34,10 +36,12 @@ typedef struct trs_engine_counters {
 } trs_engine_counters;
 
 typedef struct trs_engine_args {
-  trs_slices slices;          /* device arrays */
-  int32_t float_values;       /* val is float where the system is double */
-  void *work;                 /* 2 n: x by position; all bits set where not solved yet */
-  void *parts;                /* 2 nparts x TRS_SLICE_LANES: sums of parts, likewise */
+  trs_slices slices;    /* device arrays */
+  int32_t float_values; /* val is float where the system is double */
+  int32_t halves; /* of work and parts.  2: a solve uses one and empties the other for the next;
+                     1, where two would not stay in the cache: emptied before each solve */
+  void *work;     /* halves x n: x by position; all bits set where not solved yet */
+  void *parts;    /* halves x nparts x TRS_SLICE_LANES: sums of parts, likewise */
   const int32_t *level_slice; /* nlevels + 1: first slice of each */
   trs_engine_counters *counters;
   trs_fault *fault;
@@ -58,9 +62,15 @@ trs_status trs_engine_wide(const trs_engine_args *args, trs_scalar scalar, const
                            int32_t number, int32_t last, trs_stream stream);
 trs_status trs_engine_narrow(const trs_engine_args *args, trs_scalar scalar,
                              const trs_region *region, int32_t last, trs_stream stream);
-/* A tile of right-hand sides from column on, through all levels; tickets are the region's. */
-trs_status trs_engine_tile(const trs_engine_args *args, trs_scalar scalar, int64_t column,
-                           int32_t width, int32_t number, trs_stream stream);
+/* A tile of right-hand sides from column on, through one region of either kind.  work is emptied
+ * before the first. */
+trs_status trs_engine_tile(const trs_engine_args *args, trs_scalar scalar, const trs_region *region,
+                           int32_t number, int64_t column, int32_t width, trs_stream stream);
+
+/* Tests: the rows of the first slice of a wide region never become ready, and the limit of waits is
+ * short. */
+struct trs_plan;
+trs_status trs_engine_break(struct trs_plan *plan);
 
 #ifdef __cplusplus
 }

@@ -5,10 +5,10 @@
 #include <stdint.h>
 
 typedef struct trs_fault {
-  int32_t stalled;  /* 1 once any wait has passed its limit: every other gives up too */
+  int32_t stalled; /* 1 once any wait has passed its limit: every other gives up too */
   int32_t reserved;
-  int64_t row;      /* whose wait it was */
-  uint64_t limit;   /* nanoseconds a wait may last; set by the host */
+  int64_t row;    /* whose wait it was */
+  uint64_t limit; /* nanoseconds a wait may last; set by the host */
 } trs_fault;
 
 #endif

@@ -13,7 +13,7 @@ const char *trs_gpu_refuses(const trs_plan *plan) {
 }
 
 static trs_status make_fault(trs_gpu *gpu, trs_stream stream) {
-  TRS_TRY(trs_device_alloc_host((void **)&gpu->told, 1, sizeof *gpu->told));
+  TRS_TRY(trs_device_alloc_host(gpu->device, (void **)&gpu->told));
   *gpu->told = (trs_fault){.row = -1, .limit = WAIT_LIMIT};
   TRS_TRY(TRS_DEVICE_ALLOC(gpu->device, &gpu->fault, 1, stream));
   return trs_device_copy(gpu->fault, gpu->told, sizeof *gpu->told, stream);
@@ -46,7 +46,7 @@ void trs_gpu_free(trs_gpu *gpu, trs_plan *plan) {
   gpu->stage = NULL;
   trs_device_free(gpu->device, gpu->fault, plan->stream);
   (void)trs_device_wait(plan->stream); /* a copy may be under way */
-  trs_device_free_host(gpu->told);
+  trs_device_free_host(gpu->device, gpu->told);
   gpu->fault = gpu->told = NULL;
 }
 

@@ -324,7 +324,7 @@ __device__ void consume(const narrow_view<S, V> &v) {
     barrier_arrive(own, v.lane, c.arrivals);
     if (c.writes) {
       publish(v.work + c.position, x);
-      v.other[c.position] = empty_value<S>();
+      if (v.other) v.other[c.position] = empty_value<S>();
       static_cast<S *>(v.a.x)[c.row * v.a.x_row] = x;
     }
     barrier_arrive(&v.m.empty[place], v.lane);
@@ -346,14 +346,14 @@ __global__ void __launch_bounds__(THREADS, 1)
            int32_t last) {
   extern __shared__ __align__(16) unsigned char shared[];
   auto &m = *reinterpret_cast<memory<S, V> *>(shared);
-  uint32_t parity = a.counters->parity;
+  uint32_t parity = a.halves == 2 ? a.counters->parity : 0;
   S *work = static_cast<S *>(a.work);
   const int warp = int(threadIdx.x) / 32;
   narrow_view<S, V> v = {a,
                          region,
                          m,
                          work + parity * a.slices.n,
-                         work + (parity ^ 1) * a.slices.n,
+                         a.halves == 2 ? work + (parity ^ 1) * a.slices.n : nullptr,
                          int(threadIdx.x) % 32,
                          warp < CONSUMERS ? warp : warp - CONSUMERS};
   if (threadIdx.x < stage_count<S>()) {

@@ -170,6 +170,17 @@ struct batch {
       if (idx[u] >= 0) sum = multiply_add(widen<S>(val[u]), value[u], sum);
     return sum;
   }
+
+  /* The same where every x is known to be there. */
+  __device__ S add_settled(S sum, const S *x) const {
+    S value[U];
+#pragma unroll
+    for (int u = 0; u < U; u++) value[u] = idx[u] >= 0 ? x[idx[u]] : S{};
+#pragma unroll
+    for (int u = 0; u < U; u++)
+      if (idx[u] >= 0) sum = multiply_add(widen<S>(val[u]), value[u], sum);
+    return sum;
+  }
 };
 
 /* The lane's coefficients of the inverse: FIRST in registers, asked for before they are needed, and
@@ -184,6 +195,15 @@ struct coefficients {
       c[d] = d < block ? inverse[int64_t(d) * stride] : empty_value<S>();
     for (int d = FIRST; d < block; d++)
       asm volatile("prefetch.global.L1 [%0];" ::"l"(inverse + int64_t(d) * stride));
+  }
+
+  /* c[d], d < FIRST, without a run-time index into registers. */
+  __device__ S at(int d) const {
+    S found = c[0];
+#pragma unroll
+    for (int k = 1; k < FIRST; k++)
+      if (d == k) found = c[k];
+    return found;
   }
 
   /* x of the lane's row from the residuals of its slice. */

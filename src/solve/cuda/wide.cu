@@ -36,13 +36,16 @@ struct view {
   __device__ void finish(int32_t position, int32_t row, S value) const {
     value = full(value);
     publish(work + position, value);
-    other[position] = empty_value<S>();
+    if (other) other[position] = empty_value<S>();
     rhs.x[row * rhs.x_row] = value;
   }
 };
 
+/* Who can be waited for. */
+enum class waits { none, rows, heavy };
+
 /* The lane's share of its row's sum: batches from the offset-th, `stride` entries apart. */
-template <class S, class V>
+template <waits WAITS, class S, class V>
 __device__ S lane_sum(const view<S, V> &v, const trs_slice &h, int lane, int offset, int stride,
                       int32_t row) {
   const int32_t *idx = v.s.idx + h.entries + lane;
@@ -50,20 +53,20 @@ __device__ S lane_sum(const view<S, V> &v, const trs_slice &h, int lane, int off
   wait w(v.fault);
   batch<S, V, BATCH> now, next;
   now.load(idx, val, offset, stride, h.width);
-  if (h.watch >= 0)
+  if (WAITS != waits::none && h.watch >= 0)
     while (empty(peek(v.work + h.watch)) && w.goes_on(row)) {
     }
   S sum = S{};
   for (int k = offset; k < h.width; k += BATCH * stride) {
     next.load(idx, val, k + BATCH * stride, stride, h.width);
-    sum = now.add(sum, v.work, w, row);
+    sum = WAITS == waits::none ? now.add_settled(sum, v.work) : now.add(sum, v.work, w, row);
     now = next;
   }
   __syncwarp();
   return sum;
 }
 
-template <class S, class V>
+template <waits WAITS, class S, class V>
 __device__ void solve_slice(const view<S, V> &v, const trs_slice &h, int lane) {
   int r = lane >> h.log_lanes;
   bool there = r < h.rows;
@@ -73,7 +76,7 @@ __device__ void solve_slice(const view<S, V> &v, const trs_slice &h, int lane) {
   const S *inverse = static_cast<const S *>(v.s.inverse) + h.inverse + (there ? r : 0);
   coefficients<S, BATCH> c;
   c.load(inverse, h.block, stride);
-  S residual = b - sum_lanes(lane_sum(v, h, lane, 0, 1, row), h.log_lanes);
+  S residual = b - sum_lanes(lane_sum<WAITS>(v, h, lane, 0, 1, row), h.log_lanes);
   S x = c.apply(residual, inverse, h.block, stride, h.log_lanes);
   if (there && (lane & ((1 << h.log_lanes) - 1)) == 0) v.finish(position, row, x);
 }
@@ -105,7 +108,7 @@ __device__ void leave_part(const view<S, V> &v, const trs_slice &h, place at, co
   if (at.warp > 0) return;
   int64_t where = int64_t(h.part) * TRS_SLICE_LANES + at.lane;
   publish(v.parts + where, full(sum_warps(partial, at.lane)));
-  v.other_parts[where] = empty_value<S>();
+  if (v.other_parts) v.other_parts[where] = empty_value<S>();
 }
 
 /* One slice by all warps of the block: each sums every WARPS-th entry, then each multiplies with
@@ -119,7 +122,7 @@ __device__ void solve_heavy(const view<S, V> &v, const trs_slice &h, place at, S
   bool there = r < h.rows;
   int32_t position = h.first + (there ? r : 0), row = __ldg(v.s.row + position);
   S b = v.rhs.b[row * v.rhs.b_row], known = sum_parts(v, h, at, row);
-  partial[threadIdx.x] = known + lane_sum(v, h, at.lane, at.warp, WARPS, row);
+  partial[threadIdx.x] = known + lane_sum<waits::heavy>(v, h, at.lane, at.warp, WARPS, row);
   __syncthreads();
   if (h.parts < 0) return leave_part(v, h, at, partial);
   S residual = b - sum_lanes(sum_warps(partial, at.lane), h.log_lanes), x = S{};
@@ -134,37 +137,51 @@ __device__ void solve_heavy(const view<S, V> &v, const trs_slice &h, place at, S
     v.finish(position, row, sum_warps(partial, at.lane));
 }
 
-/* HEAVY: there are heavy slices among the chunks. */
-template <class S, class V, bool HEAVY>
+/* The slices of the ticket-th block of threads.  Without heavy ones among them any WARPS in a row
+ * will do, which saves a look. */
+template <bool HEAVY>
+__device__ void find_slices(const trs_slices &s, const trs_region &region, int32_t ticket,
+                            int32_t *slice, int32_t *end) {
+  if (HEAVY) {
+    *slice = s.chunk[region.chunk + ticket];
+    *end = s.chunk[region.chunk + ticket + 1];
+  } else {
+    *slice = region.slice + ticket * WARPS;
+    *end = min(*slice + WARPS, region.slice_end);
+  }
+}
+
+/* WAITS: none in a settled region, heavy where there are heavy slices. */
+template <class S, class V, waits WAITS>
 __global__ void __launch_bounds__(THREADS, sizeof(S) == 16 ? 2 : 4)
-    wide(const __grid_constant__ trs_engine_args a, int32_t first_chunk, int32_t chunks,
-         uint32_t *ticket, int32_t last) {
-  __shared__ int32_t chunk;
-  __shared__ S partial[HEAVY ? THREADS : 1];
-  __shared__ S inverse[HEAVY ? TRS_MOST_BLOCK * TRS_SLICE_LANES : 1];
-  if (threadIdx.x == 0) chunk = first_chunk + int32_t(atomicInc(ticket, uint32_t(chunks) - 1));
-  uint32_t parity = a.counters->parity;
+    wide(const __grid_constant__ trs_engine_args a, const __grid_constant__ trs_region region,
+         uint32_t *tickets, int32_t last) {
+  __shared__ int32_t ticket;
+  __shared__ S partial[WAITS == waits::heavy ? THREADS : 1];
+  __shared__ S inverse[WAITS == waits::heavy ? TRS_MOST_BLOCK * TRS_SLICE_LANES : 1];
+  if (threadIdx.x == 0) ticket = int32_t(atomicInc(tickets, gridDim.x - 1));
+  uint32_t parity = a.halves == 2 ? a.counters->parity : 0;
   __syncthreads();
   place at = {int(threadIdx.x) % 32, int(threadIdx.x) / 32};
   S *work = static_cast<S *>(a.work), *parts = static_cast<S *>(a.parts);
   int64_t nparts = int64_t(a.slices.nparts) * TRS_SLICE_LANES;
   view<S, V> v = {a.slices,
                   work + parity * a.slices.n,
-                  work + (parity ^ 1) * a.slices.n,
+                  a.halves == 2 ? work + (parity ^ 1) * a.slices.n : nullptr,
                   parts + parity * nparts,
-                  parts + (parity ^ 1) * nparts,
+                  a.halves == 2 ? parts + (parity ^ 1) * nparts : nullptr,
                   {static_cast<S *>(a.x), static_cast<const S *>(a.b), a.x_row, a.b_row},
                   a.fault};
-  int32_t slice = a.slices.chunk[chunk], end = a.slices.chunk[chunk + 1];
+  int32_t slice, end;
+  find_slices<WAITS == waits::heavy>(a.slices, region, ticket, &slice, &end);
   trs_slice h = a.slices.slice[min(slice + at.warp, end - 1)];
-  if (HEAVY && h.heavy)
+  if (WAITS == waits::heavy && h.heavy)
     solve_heavy(v, h, at, partial, inverse);
   else if (slice + at.warp < end)
-    solve_slice(v, h, at.lane);
+    solve_slice<WAITS>(v, h, at.lane);
   if (!last) return;
   __syncthreads();
-  if (threadIdx.x == 0 &&
-      atomicInc(&a.counters->finished, uint32_t(chunks) - 1) == uint32_t(chunks) - 1)
+  if (threadIdx.x == 0 && atomicInc(&a.counters->finished, gridDim.x - 1) == gridDim.x - 1)
     a.counters->parity = parity ^ 1;
 }
 
@@ -173,14 +190,17 @@ __global__ void __launch_bounds__(THREADS, sizeof(S) == 16 ? 2 : 4)
 extern "C" trs_status trs_engine_wide(const trs_engine_args *a, trs_scalar scalar,
                                       const trs_region *region, int32_t number, int32_t last,
                                       trs_stream stream) {
-  int32_t chunks = region->chunk_end - region->chunk;
+  int32_t slices = region->slice_end - region->slice;
+  int32_t blocks = region->heavy ? region->chunk_end - region->chunk : (slices + WARPS - 1) / WARPS;
   uint32_t *ticket = a->counters->ticket + number;
   auto s = static_cast<cudaStream_t>(stream);
   cudaError_t error = by_values(scalar, a->float_values, [&](auto element, auto value) {
     using S = decltype(element);
     using V = decltype(value);
-    auto kernel = region->heavy ? wide<S, V, true> : wide<S, V, false>;
-    kernel<<<chunks, THREADS, 0, s>>>(*a, region->chunk, chunks, ticket, last);
+    auto kernel = region->heavy     ? wide<S, V, waits::heavy>
+                  : region->settled ? wide<S, V, waits::none>
+                                    : wide<S, V, waits::rows>;
+    kernel<<<blocks, THREADS, 0, s>>>(*a, *region, ticket, last);
     return cudaGetLastError();
   });
   return trs_device_check(error, "launching the wide kernel");

@@ -1,0 +1,149 @@
+/* pull.c - solves without analysis: pull.cu once for each right-hand side, for plans that solve
+ * once. */
+#include "solve/cuda/pull.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#include "plan/parameters.h"
+#include "solve/cuda/gpu.h"
+
+typedef struct pull {
+  trs_gpu gpu;
+  void *work;           /* device memory: x by row, then the ticket */
+  int64_t lanes_choice; /* parameter */
+  int lanes;
+} pull;
+
+static const char *const lanes_words[] = {"auto", "1", "4", "8", "32", NULL};
+static const int lanes_of_word[] = {0, 1, 4, 8, 32};
+enum { LANES_AUTO, LANES_LEAST, LANES_MOST = 4 }; /* places in both */
+
+static int64_t known_bytes(const trs_system *S) {
+  return S->n * (int64_t)trs_scalar_size(S->scalar);
+}
+
+static int64_t work_bytes(const trs_system *S) {
+  return known_bytes(S) + (int64_t)sizeof(uint32_t);
+}
+
+/* As few as share out a mean row in one batch a lane. */
+static int lanes_for(const trs_system *S) {
+  int k = LANES_LEAST;
+  while (k < LANES_MOST && S->nnz > S->n * lanes_of_word[k] * TRS_PULL_BATCH) k++;
+  return lanes_of_word[k];
+}
+
+static trs_status build(pull *s, trs_plan *plan) {
+  TRS_TRY(trs_gpu_load(&s->gpu, plan, true, TRS_GPU_PATTERN | TRS_GPU_VALUES));
+  TRS_TRY(trs_device_alloc(s->gpu.device, &s->work, work_bytes(&s->gpu.system), 1, plan->stream));
+  return trs_device_wait(plan->stream);
+}
+
+static trs_status analyze(trs_plan *plan) {
+  pull *s;
+  TRS_TRY(TRS_ALLOC_ZERO(&s, 1));
+  plan->state = s;
+  const trs_parameter table[] = {{.key = "lanes", .words = lanes_words, .value = &s->lanes_choice}};
+  TRS_TRY(trs_parameters_read(plan, table, sizeof table / sizeof table[0]));
+  s->lanes =
+      s->lanes_choice == LANES_AUTO ? lanes_for(&plan->system) : lanes_of_word[s->lanes_choice];
+  TRS_TRY(trs_gpu_open(&s->gpu, plan));
+  int before = trs_device_enter(s->gpu.device);
+  trs_status status = build(s, plan);
+  trs_device_leave(before);
+  return status;
+}
+
+static trs_status load_values(pull *s, trs_plan *plan) {
+  TRS_TRY(trs_gpu_load(&s->gpu, plan, true, TRS_GPU_VALUES));
+  return trs_device_wait(plan->stream);
+}
+
+static trs_status update(trs_plan *plan) {
+  pull *s = plan->state;
+  int before = trs_device_enter(s->gpu.device);
+  trs_status status = load_values(s, plan);
+  trs_device_leave(before);
+  return status;
+}
+
+static trs_status launch(trs_plan *plan, const trs_rhs *rhs, trs_stream stream) {
+  const pull *s = plan->state;
+  const trs_system *S = &s->gpu.system;
+  int64_t size = (int64_t)trs_scalar_size(S->scalar);
+  for (int64_t r = 0; r < rhs->nrhs; r++) {
+    trs_pull sweep = {.n = S->n,
+                      .scalar = S->scalar,
+                      .lower = S->lower,
+                      .unit = S->unit,
+                      .has_diagonal = S->has_diagonal,
+                      .ptr = S->ptr,
+                      .idx = S->idx,
+                      .val = S->val,
+                      .known = s->work,
+                      .ticket = (uint32_t *)(void *)((char *)s->work + known_bytes(S)),
+                      .fault = s->gpu.fault,
+                      .x = (char *)rhs->x + r * rhs->x_col * size,
+                      .b = (const char *)rhs->b + r * rhs->b_col * size,
+                      .x_row = rhs->x_row,
+                      .b_row = rhs->b_row};
+    TRS_TRY(trs_device_fill(s->work, 0xff, work_bytes(S), stream));
+    TRS_TRY(trs_pull_sweep(&sweep, s->lanes, stream));
+  }
+  return TRS_SUCCESS;
+}
+
+static trs_status solve(trs_plan *plan, const trs_rhs *rhs) {
+  return trs_gpu_solve(plan, &((pull *)plan->state)->gpu, rhs, launch);
+}
+
+static trs_status wait(trs_plan *plan) { return trs_gpu_wait(plan, &((pull *)plan->state)->gpu); }
+
+/* A single solve is over before another method's analysis is. */
+static double estimate(const trs_plan *plan) { return plan->options.solves == 1 ? 0 : INFINITY; }
+
+static int threads(const trs_plan *plan) {
+  (void)plan;
+  return 1;
+}
+
+static int64_t bytes(const trs_plan *plan) {
+  const pull *s = plan->state;
+  return trs_gpu_bytes(&s->gpu) + work_bytes(&s->gpu.system);
+}
+
+static void describe(const trs_plan *plan, char *text, size_t size) {
+  const pull *s = plan->state;
+  snprintf(text, size, "rows in their natural order, %d lane%s a row", s->lanes,
+           s->lanes == 1 ? "" : "s");
+}
+
+static void free_state(trs_plan *plan) {
+  pull *s = plan->state;
+  if (s && s->gpu.device) {
+    int before = trs_device_enter(s->gpu.device);
+    trs_device_free(s->gpu.device, s->work, plan->stream);
+    trs_gpu_free(&s->gpu, plan);
+    trs_device_leave(before);
+  }
+  trs_free(s);
+}
+
+const trs_method trs_method_pull = {
+    .name = "pull",
+    .backend = "cuda",
+    .summary = "no analysis, rows in natural order wait for the x they need; for one solve",
+    .parameters = true,
+    .refuses = trs_gpu_refuses,
+    .estimate = estimate,
+    .analysis_solves = 0.1,
+    .analyze = analyze,
+    .update = update,
+    .solve = solve,
+    .wait = wait,
+    .threads = threads,
+    .bytes = bytes,
+    .describe = describe,
+    .free = free_state,
+};

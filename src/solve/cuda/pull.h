@@ -1,0 +1,39 @@
+/* pull.h - what the pull method's kernel is told.  C and CUDA C++. */
+#ifndef TRS_SOLVE_CUDA_PULL_H
+#define TRS_SOLVE_CUDA_PULL_H
+
+#include "device/device.h"
+#include "solve/cuda/fault.h"
+#include "trireme.h"
+
+/* Entries that a lane waits for at once. */
+#define TRS_PULL_BATCH 4
+
+typedef struct trs_pull {
+  int64_t n;
+  trs_scalar scalar;
+  bool lower, unit, has_diagonal; /* as in trs_system */
+  const int64_t *ptr;             /* n + 1, by rows */
+  const int32_t *idx;             /* ascending within a row */
+  const void *val;
+  /* Every bit set before a solve. */
+  void *known;      /* n: x by row */
+  uint32_t *ticket; /* 1: blocks of threads that have begun, less one */
+  trs_fault *fault;
+  /* one right-hand side */
+  void *x;
+  const void *b;
+  int64_t x_row, b_row; /* in elements */
+} trs_pull;
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* lanes: of a row, 1, 4, 8 or 32. */
+trs_status trs_pull_sweep(const trs_pull *pull, int lanes, trs_stream stream);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

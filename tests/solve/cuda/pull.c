@@ -1,0 +1,240 @@
+/* pull.c - the method without analysis with every number of lanes: sizes around warps and blocks,
+ * rows of one warp that wait for each other, NaN with all bits set, graphs, a dependency that never
+ * comes.  Types, formats and layouts in every combination are api/conformance.c's. */
+#include <cuda_runtime_api.h>
+#include <math.h>
+
+#include "gpu.h"
+#include "solve/cuda/gpu.h"
+#include "test.h"
+
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+
+static const char *const choices[] = {"pull", "pull:lanes=1", "pull:lanes=4", "pull:lanes=8",
+                                      "pull:lanes=32"};
+
+static both_sides make_system(int64_t n, double density, int64_t band, int c) {
+  trs_scalar scalar = (trs_scalar)(c % 4);
+  triangle t = triangle_random(n, density, band, true, scalar, false, 21);
+  return both_sides_of(t, (trs_format)(c / 4 % 2), scalar);
+}
+
+static trs_plan *analyze(const both_sides *s, const trs_matrix *A, trs_trans trans,
+                         const char *method, trs_options options) {
+  trs_plan *plan;
+  options.method = method;
+  assert_success(trs_analyze(gpu_context, &plan, A, s->uplo, trans, TRS_NONUNIT, &options));
+  return plan;
+}
+
+/* On the host, then in place on the device: the same bits. */
+static void solve_and_judge(const both_sides *s, trs_plan *plan, trs_trans trans, int64_t nrhs) {
+  int64_t n = s->t.n, elements = n * nrhs;
+  size_t bytes = (size_t)elements * scalar_bytes(s->scalar);
+  void *b = malloc(bytes), *x = malloc(bytes), *again = malloc(bytes);
+  trs_random_fill(b, elements, s->scalar, 22);
+  assert_success(trs_solve(plan, x, n, b, n, nrhs, TRS_COL_MAJOR));
+  gpu_judge(s, trans, x, b, nrhs);
+  void *there = gpu_upload(b, bytes);
+  assert_success(trs_solve(plan, there, n, there, n, nrhs, TRS_COL_MAJOR));
+  assert_success(trs_plan_wait(plan));
+  gpu_fetch(again, there, bytes);
+  assert_memory_equal(again, x, bytes);
+  gpu_free(there);
+  free(b);
+  free(x);
+  free(again);
+}
+
+static void one_system(both_sides s, int c) {
+  trs_trans trans = (trs_trans)(c % 3);
+  for (size_t m = 0; m < COUNT(choices); m++) {
+    trs_plan *plan =
+        analyze(&s, c % 2 ? s.there : s.here, trans, choices[m], (trs_options){.nrhs = 2});
+    solve_and_judge(&s, plan, trans, 1 + c % 2);
+    trs_plan_destroy(plan);
+  }
+  both_sides_free(&s);
+}
+
+/* Chains and dense triangles: every row waits for the lane, or the lanes, before its own. */
+static void sizes_around_warps_and_blocks(void **state) {
+  (void)state;
+  static const int64_t sizes[] = {1, 2, 7, 8, 9, 31, 32, 33, 63, 65, 255, 256, 257, 511, 513};
+  int64_t before = gpu_held();
+  int c = 0;
+  for (size_t k = 0; k < COUNT(sizes); k++)
+    for (int way = 0; way < 2; way++) {
+      int64_t n = sizes[k];
+      one_system(make_system(n, 1, 1, c), c), c++;
+      one_system(make_system(n, 1, n, c), c), c++;
+      one_system(make_system(n, 0.1, n, c), c), c++;
+      one_system(make_system(n, 0, 1, c), c), c++;
+    }
+  assert_int_equal(gpu_held(), before);
+}
+
+static void long_chains(void **state) {
+  (void)state;
+  for (int c = 0; c < 6; c++) one_system(make_system(20011, 1, c < 3 ? 1 : 3, c), c);
+}
+
+/* With 32 lanes a row. */
+static void more_blocks_than_sixteen_bits_count(void **state) {
+  (void)state;
+  for (int c = 0; c < 2; c++) one_system(make_system(70000 * 8, 0.4, 6, c), c);
+}
+
+static void lanes_follow_the_mean_row(void **state) {
+  (void)state;
+  static const struct {
+    int64_t band;
+    const char *words;
+  } told[] = {{1, ", 1 lane a row"}, {6, ", 4 lanes"}, {24, ", 8 lanes"}, {60, ", 32 lanes"}};
+  for (size_t k = 0; k < COUNT(told); k++) {
+    both_sides s = make_system(1000, 1, told[k].band, 1);
+    trs_plan *plan = analyze(&s, s.here, TRS_NO_TRANS, "pull", (trs_options){0});
+    char text[512];
+    trs_plan_describe(plan, text, sizeof text);
+    if (!strstr(text, told[k].words)) fail_msg("\"%s\" lacks \"%s\"", text, told[k].words);
+    trs_plan_destroy(plan);
+    both_sides_free(&s);
+  }
+}
+
+static void wrong_lanes_are_refused(void **state) {
+  (void)state;
+  both_sides s = make_system(50, 1, 1, 1);
+  trs_options options = {.method = "pull:lanes=2"};
+  trs_plan *plan;
+  assert_failure(
+      TRS_ERROR_ARGUMENT, "it takes auto, 1, 4, 8, 32",
+      trs_analyze(gpu_context, &plan, s.here, s.uplo, TRS_NO_TRANS, TRS_NONUNIT, &options));
+  assert_null(plan);
+  both_sides_free(&s);
+}
+
+/* The bits that mean "not known yet" come from the user: nobody waits for ever, and NaN goes where
+ * it must and nowhere else. */
+static void nan_with_all_bits_set(void **state) {
+  (void)state;
+  enum { N = 300, FROM = 77 };
+  for (int scalar = 0; scalar < 4; scalar++) {
+    both_sides s = make_system(N, 1, 1, scalar); /* a chain */
+    size_t size = scalar_bytes(s.scalar), parts = trs_scalar_is_complex(s.scalar) ? 2 : 1;
+    char *b = malloc(N * size), *x = malloc(N * size);
+    trs_random_fill(b, N, s.scalar, 22);
+    memset(b + FROM * size, 0xff, size);
+    for (size_t m = 0; m < COUNT(choices); m++) {
+      trs_plan *plan = analyze(&s, s.there, TRS_NO_TRANS, choices[m], (trs_options){0});
+      assert_success(trs_solve(plan, x, N, b, N, 1, TRS_COL_MAJOR));
+      for (size_t p = 0; p < N * parts; p++) {
+        bool lost = trs_scalar_is_double(s.scalar) ? isnan(((double *)(void *)x)[p])
+                                                   : isnan(((float *)(void *)x)[p]);
+        assert_int_equal(lost, p / parts >= FROM);
+      }
+      trs_plan_destroy(plan);
+    }
+    free(b);
+    free(x);
+    both_sides_free(&s);
+  }
+}
+
+static void new_values(void **state) {
+  (void)state;
+  for (int c = 0; c < 6; c++) {
+    trs_trans trans = (trs_trans)(c % 3);
+    both_sides s = make_system(400, 0.1, 400, TRS_DOUBLE);
+    trs_plan *plan = analyze(&s, c % 2 ? s.there : s.here, trans, "pull", (trs_options){0});
+    int64_t nnz = s.t.ptr[s.t.n];
+    for (int64_t p = 0; p < nnz; p++) ((double *)s.t.val)[p] *= 0.75;
+    assert_success(trs_device_copy(s.val, s.t.val, nnz * (int64_t)sizeof(double), NULL));
+    assert_success(trs_update(plan, c % 2 ? s.there : s.here));
+    solve_and_judge(&s, plan, trans, 1);
+    trs_plan_destroy(plan);
+    both_sides_free(&s);
+  }
+}
+
+/* Each replay, and each right-hand side in it, finds x empty and the ticket at its beginning. */
+static void solves_become_a_graph(void **state) {
+  (void)state;
+  enum { N = 3001, NRHS = 3 };
+  static double b[N * NRHS], x[N * NRHS];
+  both_sides s = make_system(N, 0.002, N, TRS_DOUBLE);
+  void *there = gpu_space(sizeof b);
+  cudaStream_t stream;
+  cudaGraph_t graph;
+  cudaGraphExec_t replay;
+  assert_int_equal(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), 0);
+  trs_plan *plan = analyze(&s, s.there, TRS_NO_TRANS, "pull", (trs_options){.stream = stream});
+  assert_int_equal(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal), 0);
+  assert_success(trs_solve(plan, there, N, there, N, NRHS, TRS_COL_MAJOR));
+  assert_int_equal(cudaStreamEndCapture(stream, &graph), 0);
+  assert_int_equal(cudaGraphInstantiate(&replay, graph, 0), 0);
+  for (uint64_t seed = 0; seed < 3; seed++) {
+    trs_random_fill(b, N * NRHS, TRS_DOUBLE, seed);
+    assert_success(trs_device_copy(there, b, sizeof b, stream));
+    assert_int_equal(cudaGraphLaunch(replay, stream), 0);
+    assert_success(trs_plan_wait(plan));
+    gpu_fetch(x, there, sizeof b);
+    gpu_judge(&s, TRS_NO_TRANS, x, b, NRHS);
+  }
+  assert_int_equal(cudaGraphExecDestroy(replay), 0);
+  assert_int_equal(cudaGraphDestroy(graph), 0);
+  trs_plan_destroy(plan);
+  assert_int_equal(cudaStreamDestroy(stream), 0);
+  gpu_free(there);
+  both_sides_free(&s);
+}
+
+/* The state of the plan begins with its trs_gpu. */
+static void wait_less(trs_plan *plan) {
+  static const uint64_t SOON = 200000000; /* nanoseconds */
+  trs_gpu *state = plan->state;
+  state->told->limit = SOON;
+  assert_success(trs_device_copy(state->fault, state->told, sizeof *state->told, plan->stream));
+  assert_success(trs_device_wait(plan->stream));
+}
+
+/* Row 1 of a chain comes to wait for itself. */
+static void a_dependency_that_never_comes(void **state) {
+  (void)state;
+  enum { N = 2000 };
+  static double b[N], x[N];
+  both_sides s = make_system(N, 1, 1, TRS_DOUBLE);
+  trs_random_fill(b, N, TRS_DOUBLE, 22);
+  for (size_t m = 0; m < COUNT(choices); m++) {
+    int32_t itself = 1, *entry = (int32_t *)s.idx + s.t.ptr[1];
+    trs_plan *plan = analyze(&s, s.there, TRS_NO_TRANS, choices[m], (trs_options){0});
+    wait_less(plan);
+    assert_success(trs_device_copy(entry, &itself, sizeof itself, NULL));
+    assert_failure(TRS_ERROR_STALLED, "waited more than",
+                   trs_solve(plan, x, N, b, N, 1, TRS_COL_MAJOR));
+    assert_in_range(trs_last_error()->row, 1, N - 1);
+    trs_plan_destroy(plan);
+    assert_success(trs_device_copy(entry, &s.t.idx[s.t.ptr[1]], sizeof itself, NULL));
+    plan = analyze(&s, s.there, TRS_NO_TRANS, choices[m], (trs_options){0});
+    assert_success(trs_solve(plan, x, N, b, N, 1, TRS_COL_MAJOR));
+    gpu_judge(&s, TRS_NO_TRANS, x, b, 1);
+    trs_plan_destroy(plan);
+  }
+  both_sides_free(&s);
+}
+
+int main(void) {
+  if (gpu_is_absent("solve/cuda/pull")) return 0;
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(sizes_around_warps_and_blocks),
+      cmocka_unit_test(long_chains),
+      cmocka_unit_test(more_blocks_than_sixteen_bits_count),
+      cmocka_unit_test(lanes_follow_the_mean_row),
+      cmocka_unit_test(wrong_lanes_are_refused),
+      cmocka_unit_test(nan_with_all_bits_set),
+      cmocka_unit_test(new_values),
+      cmocka_unit_test(solves_become_a_graph),
+      cmocka_unit_test(a_dependency_that_never_comes),
+  };
+  return cmocka_run_group_tests(tests, NULL, gpu_stop);
+}
