@@ -8,7 +8,7 @@
 
 /* Seconds: a level's dependency through the second-level cache and through shared memory, a turn of
  * the narrow kernel's warps, a launch; bytes per second of the device and of one multiprocessor. */
-static const double HOP = 0.65e-6, SHARED_HOP = 0.19e-6, TURN = 0.22e-6, LATE_ENTRY = 0.05e-6,
+static const double HOP = 0.45e-6, SHARED_HOP = 0.19e-6, TURN = 0.22e-6, LATE_ENTRY = 0.05e-6,
                     LAUNCH = 2.5e-6, BANDWIDTH = 3.3e12, OWN_BANDWIDTH = 90e9;
 
 enum { FETCHED = TRS_NARROW_WIDTH, ENTRY_BYTES = 12, ROW_BYTES = 45 };
@@ -21,7 +21,7 @@ static const trs_slice_rules plain = {.most_block = 1,
                                       .heavy_width = 32,
                                       .wide_heavy_width = 32,
                                       .narrow_rows = 4096,
-                                      .watch = 2};
+                                      .watch = 3};
 
 /* Rows that need the row just before them, four at a time inverted together: it costs little and
  * saves up to three levels of four, but in meshes without order it can make more levels. */

@@ -78,14 +78,27 @@ __device__ inline void barrier_init(uint64_t *barrier, uint32_t count) {
   asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(shared_address(barrier)), "r"(count)
                : "memory");
 }
-/* Arrivals for the warp, after what its lanes wrote. */
+/* Arrivals for the warp, after what its lanes wrote.  Before sm_90 only one at a time can complete
+ * a phase. */
 __device__ inline void barrier_arrive(uint64_t *barrier, int lane, int32_t count = 1) {
   __syncwarp();
-  if (lane == 0)
-    asm volatile("{ .reg .b64 state; mbarrier.arrive.shared::cta.b64 state, [%0], %1; }" ::"r"(
-                     shared_address(barrier)),
-                 "r"(count)
-                 : "memory");
+  if (lane > 0) return;
+#if __CUDA_ARCH__ >= 900
+  asm volatile("{ .reg .b64 state; mbarrier.arrive.shared::cta.b64 state, [%0], %1; }" ::"r"(
+                   shared_address(barrier)),
+               "r"(count)
+               : "memory");
+#else
+  if (count > 1)
+    asm volatile(
+        "{ .reg .b64 state; mbarrier.arrive.noComplete.shared::cta.b64 state, [%0], %1; }" ::"r"(
+            shared_address(barrier)),
+        "r"(count - 1)
+        : "memory");
+  asm volatile("{ .reg .b64 state; mbarrier.arrive.shared::cta.b64 state, [%0]; }" ::"r"(
+                   shared_address(barrier))
+               : "memory");
+#endif
 }
 __device__ inline bool barrier_passed(uint64_t *barrier, uint32_t parity) {
   uint32_t passed;

@@ -2,7 +2,7 @@
  *
  * x_i = Dinv (b_i - sum of a_ij x_j): a lane polls the x it needs until their values are there
  * (slice.cuh), so the cost of a dependency is one store and one load through the second-level
- * cache.  A warp whose turn is far off looks at one word only, two levels up: polling everything
+ * cache.  A warp whose turn is far off looks at one word only, some levels up: polling everything
  * from the start would fill the cache's queues and delay whom all wait for.
  * Blocks of threads take tickets in schedule order: one waits only for blocks that run already.
  * No atomic sums: the same bits every time. */
@@ -44,7 +44,14 @@ struct view {
 /* Who can be waited for. */
 enum class waits { none, rows, heavy };
 
-/* The lane's share of its row's sum: batches from the offset-th, `stride` entries apart. */
+template <waits WAITS, class S, class V>
+__device__ S add_batch(const view<S, V> &v, const batch<S, V, BATCH> &now, S sum, wait &w,
+                       int32_t row) {
+  return WAITS == waits::none ? now.add_settled(sum, v.work) : now.add(sum, v.work, w, row);
+}
+
+/* The lane's share of its row's sum: batches from the offset-th, `stride` entries apart.  Most rows
+ * have one batch: little is to be done when its x are there. */
 template <waits WAITS, class S, class V>
 __device__ S lane_sum(const view<S, V> &v, const trs_slice &h, int lane, int offset, int stride,
                       int32_t row) {
@@ -57,11 +64,13 @@ __device__ S lane_sum(const view<S, V> &v, const trs_slice &h, int lane, int off
     while (empty(peek(v.work + h.watch)) && w.goes_on(row)) {
     }
   S sum = S{};
-  for (int k = offset; k < h.width; k += BATCH * stride) {
-    next.load(idx, val, k + BATCH * stride, stride, h.width);
-    sum = WAITS == waits::none ? now.add_settled(sum, v.work) : now.add(sum, v.work, w, row);
+  int k = offset + BATCH * stride;
+  for (; k < h.width; k += BATCH * stride) {
+    next.load(idx, val, k, stride, h.width);
+    sum = add_batch<WAITS>(v, now, sum, w, row);
     now = next;
   }
+  sum = add_batch<WAITS>(v, now, sum, w, row);
   __syncwarp();
   return sum;
 }
@@ -151,9 +160,16 @@ __device__ void find_slices(const trs_slices &s, const trs_region &region, int32
   }
 }
 
+/* Blocks of threads on a multiprocessor.  Where rows wait, few: whoever waits in vain slows down
+ * the caches for the others, and registers are worth more (docs/experiments.md). */
+template <class S>
+constexpr int resident(waits w) {
+  return sizeof(S) == 16 || w != waits::none ? 2 : 4;
+}
+
 /* WAITS: none in a settled region, heavy where there are heavy slices. */
 template <class S, class V, waits WAITS>
-__global__ void __launch_bounds__(THREADS, sizeof(S) == 16 ? 2 : 4)
+__global__ void __launch_bounds__(THREADS, resident<S>(WAITS))
     wide(const __grid_constant__ trs_engine_args a, const __grid_constant__ trs_region region,
          uint32_t *tickets, int32_t last) {
   __shared__ int32_t ticket;
