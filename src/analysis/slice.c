@@ -203,8 +203,8 @@ static void number_slices(trs_slices *s) {
     trs_slice *slice = &s->slice[k];
     slice->entries = s->entries;
     slice->inverse = s->inverses;
-    s->entries += (int64_t)slice->width * TRS_SLICE_LANES;
-    s->inverses += (int64_t)slice->block * (TRS_SLICE_LANES >> slice->log_lanes);
+    s->entries += (int64_t)slice->width * trs_slice_stride(slice);
+    s->inverses += trs_slice_inverses(slice);
     trs_slice_level *level = &s->level[slice->level];
     if (k == 0 || slice->level != s->slice[k - 1].level)
       *level = (trs_slice_level){slice->entries, k, 0, slice->first, 0};

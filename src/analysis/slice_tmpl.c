@@ -27,7 +27,8 @@ static void NAME(fill_row)(work *w, const block *b, int32_t number, int32_t r,
       D->full[r][before - b->start] = true;
       continue;
     }
-    int64_t at = slice->entries + k / lanes * TRS_SLICE_LANES + lane + k % lanes;
+    int64_t stride = trs_slice_stride(slice);
+    int64_t at = slice->entries + k / lanes * stride + lane + k % lanes;
     w->slices->idx[at] = w->position[S->idx[p]];
     ((SCALAR *)w->slices->val)[at] = NAME(slice_value)(S, p);
     k++;
@@ -37,13 +38,13 @@ static void NAME(fill_row)(work *w, const block *b, int32_t number, int32_t r,
   D->full[r][r] = true;
 }
 
-/* Column c of the inverse by substitution: y_c = 1 / d_c, y_r = -(sum of D_rk y_k) / d_r.  Where no
- * path leads from c to r there is no coefficient, not a zero. */
-static void NAME(invert_column)(const NAME(diagonal_block) * D, int32_t rows, int32_t c,
-                                SCALAR *inverse, int64_t stride) {
+/* Column c of the inverse of b by substitution: y_c = 1 / d_c, y_r = -(sum of D_rk y_k) / d_r.
+ * Where no path leads from c to r there is no coefficient, not a zero. */
+static void NAME(invert_column)(const NAME(diagonal_block) * D, const block *b, int32_t c,
+                                const trs_slice *slice, SCALAR *inverse) {
   SCALAR y[TRS_MOST_BLOCK];
   bool full[TRS_MOST_BLOCK] = {false};
-  for (int32_t r = c; r < rows; r++) {
+  for (int32_t r = c; r < b->rows; r++) {
     SCALAR sum = r == c ? -1 : 0;
     full[r] = r == c;
     for (int32_t k = c; k < r; k++)
@@ -52,7 +53,7 @@ static void NAME(invert_column)(const NAME(diagonal_block) * D, int32_t rows, in
         full[r] = true;
       }
     y[r] = MUL(-sum, 1 / D->value[r][r]);
-    if (full[r]) inverse[(r - c) * stride + r] = y[r];
+    if (full[r]) inverse[trs_inverse_at(slice, b->place + r, r - c)] = y[r];
   }
 }
 
@@ -64,8 +65,7 @@ static void NAME(fill_values)(work *w) {
     while (slice->parts < 0) slice++; /* the one with the inverse */
     for (int32_t r = 0; r < b->rows; r++) memset(D.full[r], 0, sizeof D.full[r]);
     for (int32_t r = 0; r < b->rows; r++) NAME(fill_row)(w, b, number, r, &D);
-    SCALAR *inverse = (SCALAR *)w->slices->inverse + slice->inverse + b->place;
-    for (int32_t c = 0; c < b->rows; c++)
-      NAME(invert_column)(&D, b->rows, c, inverse, TRS_SLICE_LANES >> slice->log_lanes);
+    SCALAR *inverse = (SCALAR *)w->slices->inverse + slice->inverse;
+    for (int32_t c = 0; c < b->rows; c++) NAME(invert_column)(&D, b, c, slice, inverse);
   }
 }

@@ -7,10 +7,10 @@
  * 32 / lanes rows, whole blocks only.  Positions number the rows in that order.
  *
  *   lane l of a slice with lanes = 2^log_lanes works on its row l >> log_lanes, at position
- *   first + that; entry k of that lane stands at entries + 32 k + l; idx is the position it reads,
- *   or -1 behind the row's last entry (skipped: padding must not touch a NaN);
+ *   first + that; entry k of that lane stands at entries + k trs_slice_stride + l; idx is the
+ *   position it reads, or -1 behind the row's last entry (skipped: padding must not touch a NaN);
  *   the inverse of the diagonal blocks stands by distance from the diagonal: coefficient d of row r
- *   at inverse + d (32 >> log_lanes) + r multiplies the residual of row r - d of the slice.
+ *   at inverse + trs_inverse_at multiplies the residual of row r - d of the slice.
  *
  * A row's entries are in the order of the sweep: those known last are last.
  * A block with long rows is heavy: it has slices of its own, each for a whole block of threads and
@@ -39,6 +39,7 @@ enum {
   TRS_HEAVY = 6,         /* as many lanes a row as the block leaves */
   TRS_CLASSES = 56,      /* lane class * TRS_BLOCK_CLASSES + block class */
   TRS_LIGHT_BLOCK = 8,   /* rows of the largest block that can be other than heavy */
+  TRS_EXACT_BLOCK = 4,   /* rows up to which a class has blocks of one size only */
   TRS_PART_WIDTH = 64,   /* entries a lane in a part */
   TRS_BLOCK_WINDOW = 256 /* rows within which blocks are found; none crosses its ends */
 };
@@ -127,6 +128,34 @@ TRS_SLICES_INLINE int32_t trs_class_blocks(int32_t number) {
                                  : (TRS_SLICE_LANES >> trs_class_lanes(number)) /
                                        trs_block_class_rows(number % TRS_BLOCK_CLASSES);
 }
+/* Lanes at work, and so the distance of a lane's entries. */
+TRS_SLICES_INLINE int32_t trs_slice_stride(const trs_slice *h) { return h->rows << h->log_lanes; }
+
+/* r / h->block, of r up to 32 and blocks of up to TRS_EXACT_BLOCK rows. */
+TRS_SLICES_INLINE int32_t trs_blocks_before(const trs_slice *h, int32_t r) {
+  return h->block == 3 ? r * 11 >> 5 : r >> (h->block >> 1);
+}
+/* Where coefficient d of row r stands: triangles, packed by distance, where all blocks of the slice
+ * have one size, else rectangles.  -1: the row's block does not reach back so far.  d = 0 is at r.
+ */
+TRS_SLICES_INLINE int32_t trs_inverse_at(const trs_slice *h, int32_t r, int32_t d) {
+  int32_t size = h->block;
+  if (d == 0) return r;
+  if (size > TRS_EXACT_BLOCK && !h->heavy) return d < size ? d * h->rows + r : -1;
+  if (d >= size) return -1;
+  int32_t block = h->heavy ? 0 : trs_blocks_before(h, r), place = r - block * size;
+  int32_t blocks = h->heavy ? 1 : trs_blocks_before(h, h->rows);
+  if (d > place) return -1;
+  return blocks * (d * size - d * (d - 1) / 2) + block * (size - d) + place - d;
+}
+/* Coefficients of a slice in all. */
+TRS_SLICES_INLINE int32_t trs_slice_inverses(const trs_slice *h) {
+  int32_t size = h->block;
+  if (size <= 1) return size * h->rows;
+  if (size > TRS_EXACT_BLOCK && !h->heavy) return size * h->rows;
+  return (h->heavy ? 1 : trs_blocks_before(h, h->rows)) * (size * (size + 1) / 2);
+}
+
 /* Slices of a heavy block of that width. */
 TRS_SLICES_INLINE int32_t trs_heavy_slices(int32_t width) {
   return width > 0 ? (width + TRS_PART_WIDTH - 1) / TRS_PART_WIDTH : 1;

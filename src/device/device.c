@@ -8,15 +8,23 @@
 
 #include "base/memory.h"
 
-enum { MOST_DEVICES = 64, PINNED = 64 };
+enum { MOST_DEVICES = 64, PINNED = 64, STAGES = 8 };
+
+/* Pieces of pinned host memory.  Pinning takes the system a good part of a millisecond, so a device
+ * pins some once and hands them out; who comes when all are out pins another. */
+typedef struct pinned_pieces {
+  char *memory; /* count pieces of so many bytes, or NULL; under the lock */
+  bool taken[PINNED];
+  int count;
+  size_t bytes;
+} pinned_pieces;
 
 struct trs_device {
   int references; /* under the lock */
   trs_device_facts facts;
   cudaMemPool_t pool;
   _Atomic int64_t limit; /* of the pool, bytes; 0: none */
-  char *pinned;          /* PINNED blocks of host memory, or NULL; under the lock */
-  bool taken[PINNED];
+  pinned_pieces blocks, stages;
 };
 
 static trs_device *opened[MOST_DEVICES];
@@ -46,6 +54,7 @@ static trs_status look(trs_device *device, int ordinal) {
   facts->ordinal = ordinal;
   snprintf(facts->name, sizeof facts->name, "%.63s", p.name);
   facts->multiprocessors = p.multiProcessorCount;
+  facts->capability = p.major;
   facts->threads_per_multiprocessor = p.maxThreadsPerMultiProcessor;
   facts->shared_bytes = (int64_t)p.sharedMemPerBlockOptin;
   facts->l2_bytes = p.l2CacheSize;
@@ -71,6 +80,8 @@ static trs_status open_new(trs_device **result, int ordinal) {
   trs_device *device;
   TRS_TRY(TRS_ALLOC_ZERO(&device, 1));
   device->references = 1;
+  device->blocks = (pinned_pieces){.count = PINNED, .bytes = TRS_PINNED_BYTES};
+  device->stages = (pinned_pieces){.count = STAGES, .bytes = TRS_STAGE_BYTES};
   trs_status status = look(device, ordinal);
   if (!status) {
     int before = trs_device_enter(device);
@@ -134,7 +145,8 @@ void trs_device_close(trs_device *device) {
   if (--device->references == 0) {
     int before = trs_device_enter(device);
     (void)cudaMemPoolDestroy(device->pool);
-    if (device->pinned) (void)cudaFreeHost(device->pinned);
+    if (device->blocks.memory) (void)cudaFreeHost(device->blocks.memory);
+    if (device->stages.memory) (void)cudaFreeHost(device->stages.memory);
     trs_device_leave(before);
     opened[device->facts.ordinal] = NULL;
     trs_free(device);
@@ -193,34 +205,45 @@ void trs_device_free(trs_device *device, void *pointer, trs_stream stream) {
   if (pointer) (void)cudaFreeAsync(pointer, stream);
 }
 
-/* Pinning takes the system a good part of a millisecond, so the device pins PINNED blocks once and
- * hands them out; who comes when all are out pins another. */
-trs_status trs_device_alloc_host(trs_device *device, void **pointer) {
-  *pointer = NULL;
+static trs_status take_piece(pinned_pieces *p, void **piece) {
+  *piece = NULL;
   pthread_mutex_lock(&lock);
-  if (!device->pinned && cudaMallocHost((void **)&device->pinned, PINNED * TRS_PINNED_BYTES)) {
+  if (!p->memory && cudaMallocHost((void **)&p->memory, (size_t)p->count * p->bytes)) {
     (void)cudaGetLastError();
-    device->pinned = NULL;
+    p->memory = NULL;
   }
-  for (int k = 0; k < PINNED && device->pinned && !*pointer; k++)
-    if (!device->taken[k]) {
-      device->taken[k] = true;
-      *pointer = device->pinned + k * TRS_PINNED_BYTES;
+  for (int k = 0; k < p->count && p->memory && !*piece; k++)
+    if (!p->taken[k]) {
+      p->taken[k] = true;
+      *piece = p->memory + (size_t)k * p->bytes;
     }
   pthread_mutex_unlock(&lock);
-  if (*pointer) return TRS_SUCCESS;
-  return trs_device_check(cudaMallocHost(pointer, TRS_PINNED_BYTES), "allocating host memory");
+  if (*piece) return TRS_SUCCESS;
+  return trs_device_check(cudaMallocHost(piece, p->bytes), "allocating host memory");
 }
 
-void trs_device_free_host(trs_device *device, void *pointer) {
-  if (!pointer) return;
-  char *block = pointer;
+static void give_piece_back(pinned_pieces *p, void *piece) {
+  if (!piece) return;
+  char *at = piece;
   pthread_mutex_lock(&lock);
-  bool ours = device->pinned && block >= device->pinned &&
-              block < device->pinned + PINNED * TRS_PINNED_BYTES;
-  if (ours) device->taken[(block - device->pinned) / TRS_PINNED_BYTES] = false;
+  bool ours = p->memory && at >= p->memory && at < p->memory + (size_t)p->count * p->bytes;
+  if (ours) p->taken[(size_t)(at - p->memory) / p->bytes] = false;
   pthread_mutex_unlock(&lock);
-  if (!ours) (void)cudaFreeHost(pointer);
+  if (!ours) (void)cudaFreeHost(piece);
+}
+
+trs_status trs_device_alloc_host(trs_device *device, void **pointer) {
+  return take_piece(&device->blocks, pointer);
+}
+void trs_device_free_host(trs_device *device, void *pointer) {
+  give_piece_back(&device->blocks, pointer);
+}
+
+trs_status trs_device_alloc_stage(trs_device *device, void **pointer) {
+  return take_piece(&device->stages, pointer);
+}
+void trs_device_free_stage(trs_device *device, void *pointer) {
+  give_piece_back(&device->stages, pointer);
 }
 
 /* ---- Copies. ---- */

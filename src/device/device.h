@@ -20,6 +20,7 @@ typedef struct trs_device_facts {
   int ordinal;
   char name[64];
   int multiprocessors;
+  int capability; /* compute capability's first number */
   int threads_per_multiprocessor;
   int64_t shared_bytes; /* that one block can have */
   int64_t l2_bytes, memory_bytes;
@@ -67,6 +68,12 @@ bool trs_device_capturing(trs_stream stream);
 enum { TRS_PINNED_BYTES = 64 };
 trs_status trs_device_alloc_host(trs_device *device, void **pointer);
 void trs_device_free_host(trs_device *device, void *pointer); /* NULL is fine */
+
+/* TRS_STAGE_BYTES of host memory into which kernels write what the host is to know once it has
+ * waited for them: no copy. */
+enum { TRS_STAGE_BYTES = 1 << 17 };
+trs_status trs_device_alloc_stage(trs_device *device, void **pointer);
+void trs_device_free_stage(trs_device *device, void *pointer); /* NULL is fine */
 
 /* After a launch or a library call that gave a cudaError_t: 0 is success. */
 trs_status trs_device_check(int error, const char *what);

@@ -140,19 +140,27 @@ trs_status trs_matrix_make_device(trs_matrix **result, trs_device *device, trs_f
 
 /* ---- The diagonal ---- */
 
+static trs_status find_worst(int64_t *worst, int64_t *found, int64_t n, bool prefix,
+                             trs_scalar scalar, const int64_t *ptr, const void *val,
+                             trs_stream stream) {
+  int parts = trs_scalar_is_complex(scalar) ? 2 : 1, count = 0;
+  TRS_TRY(trs_launch_diagonal(found, &count, n, prefix, trs_scalar_is_double(scalar), parts, ptr,
+                              val, stream));
+  TRS_TRY(trs_device_wait(stream));
+  for (int k = 0; k < count; k++)
+    if (found[k] < *worst) *worst = found[k];
+  return TRS_SUCCESS;
+}
+
 trs_status trs_device_bad_diagonal(int64_t *vector, bool *zero, trs_device *device, int64_t n,
                                    bool prefix, trs_scalar scalar, const int64_t *ptr,
                                    const void *val, trs_stream stream) {
-  int64_t worst = INT64_MAX, *there = NULL;
-  int parts = trs_scalar_is_complex(scalar) ? 2 : 1, before = trs_device_enter(device);
-  trs_status status = TRS_DEVICE_ALLOC(device, &there, 1, stream);
-  if (!status) status = trs_device_copy(there, &worst, sizeof worst, stream);
-  if (!status)
-    status = trs_launch_diagonal(there, n, prefix, trs_scalar_is_double(scalar), parts, ptr, val,
-                                 stream);
-  if (!status) status = trs_device_copy(&worst, there, sizeof worst, stream);
-  if (!status) status = trs_device_wait(stream);
-  trs_device_free(device, there, stream);
+  int64_t worst = INT64_MAX;
+  void *found = NULL;
+  int before = trs_device_enter(device);
+  trs_status status = trs_device_alloc_stage(device, &found);
+  if (!status) status = find_worst(&worst, found, n, prefix, scalar, ptr, val, stream);
+  trs_device_free_stage(device, found);
   trs_device_leave(before);
   *vector = worst == INT64_MAX ? -1 : worst / 2;
   *zero = worst % 2 == 0;

@@ -9,6 +9,7 @@ namespace {
 
 constexpr int BLOCK = 256;
 constexpr int64_t MOST_BLOCKS = 2048;
+static_assert(MOST_BLOCKS * sizeof(int64_t) <= TRS_STAGE_BYTES, "a number of each block fits");
 
 int blocks_for(int64_t count) {
   int64_t blocks = (count + BLOCK - 1) / BLOCK;
@@ -122,10 +123,14 @@ __global__ void look_at_vectors(trs_look *found, trs_looked_at A) {
   lower(&found->sides.missing, s.missing);
 }
 
+/* worst: of each block, in host memory. */
 template <class R, int PARTS>
 __global__ void look_at_diagonal(int64_t *worst, int64_t n, bool prefix, const int64_t *ptr,
                                  const R *val) {
+  __shared__ int64_t worst_here;
   int64_t least = INT64_MAX;
+  if (threadIdx.x == 0) worst_here = INT64_MAX;
+  __syncthreads();
   for (int64_t i = first_item(); i < n; i += stride()) {
     if (ptr[i] == ptr[i + 1]) continue;
     int64_t at = prefix ? ptr[i + 1] - 1 : ptr[i];
@@ -134,17 +139,19 @@ __global__ void look_at_diagonal(int64_t *worst, int64_t n, bool prefix, const i
     int64_t key = 2 * i + !zero;
     if ((zero || !isfinite(PARTS == 2 ? hypot(re, im) : re)) && key < least) least = key;
   }
-  lower(worst, least);
+  lower(&worst_here, least);
+  __syncthreads();
+  if (threadIdx.x == 0) worst[blockIdx.x] = worst_here;
 }
 
 template <class R>
-void launch_diagonal(int64_t *worst, int64_t n, bool prefix, int parts, const int64_t *ptr,
-                     const void *val, cudaStream_t stream) {
+void launch_diagonal(int64_t *worst, int blocks, int64_t n, bool prefix, int parts,
+                     const int64_t *ptr, const void *val, cudaStream_t stream) {
   auto *values = static_cast<const R *>(val);
   if (parts == 1)
-    look_at_diagonal<R, 1><<<blocks_for(n), BLOCK, 0, stream>>>(worst, n, prefix, ptr, values);
+    look_at_diagonal<R, 1><<<blocks, BLOCK, 0, stream>>>(worst, n, prefix, ptr, values);
   else
-    look_at_diagonal<R, 2><<<blocks_for(n), BLOCK, 0, stream>>>(worst, n, prefix, ptr, values);
+    look_at_diagonal<R, 2><<<blocks, BLOCK, 0, stream>>>(worst, n, prefix, ptr, values);
 }
 
 }  // namespace
@@ -158,13 +165,14 @@ extern "C" trs_status trs_launch_look(trs_look *found, const trs_looked_at *arra
   return trs_device_check(cudaGetLastError(), "looking at a matrix");
 }
 
-extern "C" trs_status trs_launch_diagonal(int64_t *worst, int64_t n, int prefix, int wide,
-                                          int parts, const int64_t *ptr, const void *val,
+extern "C" trs_status trs_launch_diagonal(int64_t *worst, int *count, int64_t n, int prefix,
+                                          int wide, int parts, const int64_t *ptr, const void *val,
                                           trs_stream stream) {
   auto s = static_cast<cudaStream_t>(stream);
+  *count = blocks_for(n);
   if (wide)
-    launch_diagonal<double>(worst, n, prefix, parts, ptr, val, s);
+    launch_diagonal<double>(worst, *count, n, prefix, parts, ptr, val, s);
   else
-    launch_diagonal<float>(worst, n, prefix, parts, ptr, val, s);
+    launch_diagonal<float>(worst, *count, n, prefix, parts, ptr, val, s);
   return trs_device_check(cudaGetLastError(), "looking at a diagonal");
 }

@@ -26,10 +26,11 @@ extern "C" {
 /* Launches three kernels that add to *found, device memory that holds an empty look. */
 trs_status trs_launch_look(trs_look *found, const trs_looked_at *arrays, trs_stream stream);
 
-/* The least 2 i + (1 if the entry is not zero) over vectors i with a bad diagonal entry, into
- * *worst, device memory that holds INT64_MAX.  A value is one or two parts, floats or doubles. */
-trs_status trs_launch_diagonal(int64_t *worst, int64_t n, int prefix, int wide, int parts,
-                               const int64_t *ptr, const void *val, trs_stream stream);
+/* The least 2 i + (1 if the entry is not zero) over vectors i with a bad diagonal entry, or
+ * INT64_MAX, of each of *count shares of the vectors: to worst, a stage of the device.  A value is
+ * one or two parts, floats or doubles. */
+trs_status trs_launch_diagonal(int64_t *worst, int *count, int64_t n, int prefix, int wide,
+                               int parts, const int64_t *ptr, const void *val, trs_stream stream);
 
 #ifdef __cplusplus
 }

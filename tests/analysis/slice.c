@@ -45,8 +45,8 @@ static bool check_slices(checked *c) {
       return FAULT(c, "part %d", k);
     if (!is_part(h) && h->parts > 0 && h->part + h->parts != parts)
       return FAULT(c, "parts of slice %d", k);
-    entries += (int64_t)h->width * TRS_SLICE_LANES;
-    inverses += (int64_t)h->block * (TRS_SLICE_LANES >> h->log_lanes);
+    entries += (int64_t)h->width * trs_slice_stride(h);
+    inverses += trs_slice_inverses(h);
     parts += is_part(h);
     position += is_part(h) ? 0 : h->rows;
   }
@@ -134,7 +134,7 @@ static bool check_entries(checked *c, int32_t position) {
   count = end - begin;
   slots = (last->parts * (int64_t)TRS_PART_WIDTH + last->width) * lanes;
   for (bool inside = false; e < count || e < slots; e++) {
-    int64_t at = h->entries + e / lanes * TRS_SLICE_LANES + lane + e % lanes;
+    int64_t at = h->entries + e / lanes * trs_slice_stride(h) + lane + e % lanes;
     int32_t idx = e < slots ? c->s->idx[at] : -1;
     inside = inside || idx < 0;
     if (e >= count ? idx >= 0 : (inside && idx >= 0)) return FAULT(c, "padding of row %d", (int)i);
@@ -230,8 +230,8 @@ static double await(interpreter *in, const carried *from) {
 
 static double lane_sum(interpreter *in, const trs_slice *h, int lane) {
   double sum = 0;
-  for (int32_t k = 0; k < h->width; k++) {
-    int64_t at = h->entries + (int64_t)k * TRS_SLICE_LANES + lane;
+  for (int32_t k = 0; k < h->width && lane < trs_slice_stride(h); k++) {
+    int64_t at = h->entries + (int64_t)k * trs_slice_stride(h) + lane;
     if (in->s->idx[at] >= 0)
       sum += ((const double *)in->s->val)[at] * await(in, &in->work[in->s->idx[at]]);
   }
@@ -242,7 +242,7 @@ static double lane_sum(interpreter *in, const trs_slice *h, int lane) {
 
 static void solve_slice(interpreter *in, const trs_slice *h) {
   double sum[TRS_SLICE_LANES], residual[TRS_SLICE_LANES];
-  int lanes = 1 << h->log_lanes, stride = TRS_SLICE_LANES / lanes;
+  int lanes = 1 << h->log_lanes;
   if (h->watch >= 0) (void)await(in, &in->work[h->watch]);
   for (int lane = 0; lane < TRS_SLICE_LANES; lane++) sum[lane] = lane_sum(in, h, lane);
   for (int lane = 0; lane < TRS_SLICE_LANES && is_part(h); lane++)
@@ -253,11 +253,12 @@ static void solve_slice(interpreter *in, const trs_slice *h) {
     for (int k = 0; k < lanes; k++) residual[r] -= sum[r * lanes + k];
   }
   for (int r = 0; r < h->rows; r++) {
-    const double *inverse = (const double *)in->s->inverse + h->inverse + r;
-    double x = inverse[0] * residual[r];
-    for (int d = 1; d < h->block && d <= r; d++)
-      if (memcmp(&inverse[d * stride], &EMPTY, sizeof EMPTY))
-        x += inverse[d * stride] * residual[r - d];
+    const double *inverse = (const double *)in->s->inverse + h->inverse;
+    double x = inverse[r] * residual[r];
+    for (int d = 1; d < h->block && d <= r; d++) {
+      int32_t at = trs_inverse_at(h, r, d);
+      if (at >= 0 && memcmp(&inverse[at], &EMPTY, sizeof EMPTY)) x += inverse[at] * residual[r - d];
+    }
     in->x[in->s->row[h->first + r]] = x;
     publish(&in->work[h->first + r], x);
   }

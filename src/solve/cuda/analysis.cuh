@@ -7,7 +7,9 @@
  *   analysis.cu          the sequence
  *
  * Rows and columns are named by their place in the sweep, from 0 on in the order of the solve, so
- * that lower and upper triangles are one. */
+ * that lower and upper triangles are one.
+ *   Numbers that a step leaves for the next stay on the device, and what the host has to know is
+ * written by kernels into its pinned memory: a small system is cut with one wait. */
 #ifndef TRS_SOLVE_CUDA_ANALYSIS_CUH
 #define TRS_SOLVE_CUDA_ANALYSIS_CUH
 
@@ -16,7 +18,13 @@
 
 namespace trs {
 
-enum { ANALYSIS_THREADS = 256, WARP = 32, ANALYSIS_WARPS = ANALYSIS_THREADS / WARP };
+enum {
+  ANALYSIS_THREADS = 256,
+  WARP = 32,
+  ANALYSIS_WARPS = ANALYSIS_THREADS / WARP,
+  SORT_BITS = 8, /* of a digit */
+  SORT_DIGITS = 1 << SORT_BITS
+};
 
 /* Off-diagonal entries of a row in the order of the sweep: the nearest to the diagonal last. */
 struct row_view {
@@ -54,80 +62,142 @@ struct pattern_view {
 
 /* The rows of each block; a row is a block of its own where start is NULL. */
 struct blocks_view {
-  int32_t count;
-  const int32_t *start; /* count + 1: first rows */
+  const int32_t *start; /* nblocks + 1: first rows */
 
-  __host__ __device__ int32_t first(int32_t b) const { return start ? start[b] : b; }
-  __host__ __device__ int32_t rows(int32_t b) const { return start ? start[b + 1] - start[b] : 1; }
+  __device__ int32_t first(int32_t b) const { return start ? start[b] : b; }
+  __device__ int32_t rows(int32_t b) const { return start ? start[b + 1] - start[b] : 1; }
 };
 
-/* Numbers that kernels leave for the host. */
+/* Numbers in device memory that kernels leave for those after them. */
 struct analysis_state {
-  uint32_t ticket;
-  int32_t nblocks, nlevels, longest;
+  int32_t nblocks, nlevels, longest; /* longest: most entries that a row has outside its block */
+  uint32_t given_up;                 /* more levels than the rival has */
+  uint32_t window_ticket, node_ticket, arrived;
+  unsigned long long classes; /* a bit for each that occurs */
   trs_fault fault;
 };
 
-/* Device memory that lives as long as the analysis, or shorter. */
-class temporaries {
- public:
-  temporaries(trs_device *device, trs_stream stream) : device_(device), stream_(stream) {}
-  temporaries(const temporaries &) = delete;
-  temporaries &operator=(const temporaries &) = delete;
-  ~temporaries() {
-    while (count_ > 0) trs_device_free(device_, pointer_[--count_], stream_);
-  }
+/* And for the host: pinned memory. */
+struct cut_numbers {
+  int32_t nblocks, nlevels, nslices, nchunks, nparts, nheavy;
+  int64_t entries, inverses;
+  int32_t given_up, stalled;
+  int64_t row; /* whose wait stalled */
+};
 
+/* What a stage of the device holds for a cut. */
+struct cut_stage {
+  enum { MOST = (TRS_STAGE_BYTES - sizeof(cut_numbers)) / sizeof(trs_slice_level) };
+  cut_numbers told;
+  trs_slice_level level[MOST];
+};
+
+/* Entries and inverses; slices of heavy blocks that are, and that are not, parts. */
+struct offsets {
+  int64_t entries, inverses;
+  int32_t parts, heavy;
+};
+__device__ inline offsets operator+(const offsets &a, const offsets &b) {
+  return {a.entries + b.entries, a.inverses + b.inverses, a.parts + b.parts, a.heavy + b.heavy};
+}
+
+struct slices_and_rows {
+  int32_t slices, rows;
+};
+__device__ inline slices_and_rows operator+(const slices_and_rows &a, const slices_and_rows &b) {
+  return {a.slices + b.slices, a.rows + b.rows};
+}
+
+/* Parts of one piece of memory, in turn; without memory only counts it. */
+class arena {
+ public:
+  explicit arena(void *memory) : memory_(static_cast<char *>(memory)) {}
   template <class T>
-  trs_status get(T **pointer, int64_t count) {
-    void *fresh = nullptr;
-    TRS_TRY(trs_device_alloc(device_, &fresh, count, sizeof(T), stream_));
-    pointer_[count_++] = fresh;
-    *pointer = static_cast<T *>(fresh);
-    return TRS_SUCCESS;
+  void take(T **part, int64_t count) {
+    *part = memory_ ? reinterpret_cast<T *>(memory_ + used_) : nullptr;
+    used_ += (count * int64_t(sizeof(T)) + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
   }
+  int64_t used() const { return used_; }
 
  private:
-  enum { MOST = 48 };
-  trs_device *device_;
-  trs_stream stream_;
-  void *pointer_[MOST];
-  int count_ = 0;
+  enum { ALIGNMENT = 256 };
+  char *memory_;
+  int64_t used_ = 0;
 };
 
-struct analysis {
+/* One allocation for all that layout(arena) takes; it is called twice. */
+template <class F>
+trs_status allocate(trs_device *device, void **memory, trs_stream stream, F layout) {
+  arena measure(nullptr);
+  layout(measure);
+  TRS_TRY(trs_device_alloc(device, memory, measure.used(), 1, stream));
+  arena parts(*memory);
+  layout(parts);
+  return TRS_SUCCESS;
+}
+
+/* Order, slices and levels: device arrays. */
+struct order_arrays {
+  uint8_t *kind;            /* class of each block */
+  void *key[2];             /* level * classes + class: uint32_t, or uint64_t for long_keys */
+  int32_t *order[2];        /* blocks, in order of their keys at last */
+  int32_t *level_rows;      /* rows of each level */
+  int32_t *digits;          /* counts of the sort, for each block of threads */
+  int32_t *width;           /* by place in the order: entries a lane, */
+  uint8_t *rows;            /* rows of the block, */
+  int32_t *upto;            /* slices that begin up to there, */
+  int32_t *rows_before;     /* rows before it */
+  int32_t *first_block;     /* place in the order of each slice's first block */
+  int32_t *heavies;         /* slices of heavy blocks before each level */
+  slices_and_rows *counted; /* for each block of threads, */
+  offsets *sizes;           /* likewise, */
+  int32_t *chunks;          /* likewise */
+  trs_slice_level *level;   /* nlevels + 1 */
+};
+
+}  // namespace trs
+
+/* A cut under way: host memory, pointers to device memory. */
+struct trs_gpu_cut {
   trs_device *device;
   cudaStream_t stream;
-  pattern_view t;
-  int64_t nnz;
+  trs_gpu_pattern pattern;
   trs_slice_rules rules;
-  temporaries space;
-  trs_slices *slices = nullptr; /* what is built */
-  trs_slice_level **level = nullptr;
-  trs_slices_map *map = nullptr;
+  bool dropped;  /* given up */
+  unsigned grid; /* blocks of threads that cut slices */
+  void *memory[2];
+  trs::cut_stage *stage; /* pinned host memory, while kernels may write there */
+  trs::cut_numbers numbers;
 
-  analysis_state *state = nullptr; /* device memory, as all below */
-  blocks_view blocks = {};
-  int32_t *number = nullptr; /* n: block of each row; NULL where rows are blocks */
+  trs::analysis_state *state;
+  uint64_t *windows; /* counts of blocks, handed on from window to window */
+  int32_t *number;   /* n: block of each row; NULL where rows are blocks */
+  int32_t *start;    /* nblocks + 1, or NULL likewise */
   /* What blocks depend on, where they have more than one row: block b on near_count[b] others
    * (highest bit: the one just before is among them) from near + ptr[its lowest row] on. */
-  int32_t *near = nullptr;
-  uint32_t *near_count = nullptr;
-  uint32_t *known = nullptr;   /* nblocks: level + 1 */
-  int32_t *length = nullptr;   /* nblocks: most entries that a row has outside of its block */
-  int32_t longest = 0;         /* host: the most of those */
-  int32_t *position = nullptr; /* n: of each row */
-
-  analysis(trs_device *on, const trs_gpu_pattern &p, const trs_slice_rules &r, cudaStream_t s)
-      : device(on), stream(s), t(p), nnz(p.nnz), rules(r), space(on, s) {}
+  int32_t *near;
+  uint32_t *near_count;
+  uint32_t *known; /* nblocks: level + 1 */
+  int32_t *length; /* nblocks: most entries that a row has outside of its block */
+  trs::order_arrays o;
+  int32_t *position; /* n: of each row */
 };
 
-/* Each fills in what is its own; find_blocks and those after it wait for numbers from the device.
- */
-trs_status find_blocks(analysis &a);
-trs_status find_levels(analysis &a);
-trs_status cut_slices(analysis &a);
-trs_status fill_positions(analysis &a);
+namespace trs {
+
+using cut = trs_gpu_cut;
+
+/* Keys of 32 bits hold any level and class of so many blocks. */
+inline bool long_keys(const cut &c) { return c.pattern.n > int64_t(UINT32_MAX / TRS_CLASSES); }
+
+/* The steps: each launches.  order_slices leaves numbers and levels in c.stage. */
+trs_status find_blocks(const cut &c);
+trs_status find_levels(const cut &c, const analysis_state *rival);
+trs_status order_slices(const cut &c);
+trs_status lay_slices(const cut &c, const trs_slices &slices, const trs_slices_map &map);
+trs_status fill_slices(const trs_slices &slices, const trs_slices_map &map,
+                       const trs_gpu_pattern &pattern, bool store_float, const int32_t *position,
+                       cudaStream_t stream);
 
 inline unsigned blocks_for(int64_t threads) {
   return unsigned((threads + ANALYSIS_THREADS - 1) / ANALYSIS_THREADS);
@@ -137,21 +207,13 @@ __device__ inline int64_t this_thread() {
 }
 __device__ inline int this_lane() { return int(threadIdx.x) % WARP; }
 
-/* A function of CUB asks for space first; launch(space, bytes) is called twice. */
-template <class F>
-trs_status with_space(analysis &a, const char *what, F launch) {
-  size_t bytes = 0;
-  char *space = nullptr;
-  TRS_TRY(trs_device_check(launch(nullptr, bytes), what));
-  TRS_TRY(a.space.get(&space, int64_t(bytes)));
-  return trs_device_check(launch(space, bytes), what);
+/* As many lanes as have most rows' entries in hand at once; but lanes that find no entry narrow the
+ * stretch of the sweep that is under way. */
+__host__ __device__ inline int lanes_for(double entries) {
+  return entries <= 8 ? 1 : entries <= 24 ? 4 : entries <= 64 ? 8 : 32;
 }
-
-/* A number from the device, waited for. */
-template <class T>
-trs_status fetch(const analysis &a, T *to, const T *from) {
-  TRS_TRY(trs_device_copy(to, from, sizeof(T), a.stream));
-  return trs_device_wait(a.stream);
+inline double entries_a_row(const trs_gpu_pattern &p) {
+  return double(p.nnz - (p.has_diagonal ? p.n : 0)) / double(p.n);
 }
 
 }  // namespace trs

@@ -11,14 +11,15 @@ typedef struct trs_gpu_pattern {
   int64_t n, nnz;
   const int64_t *ptr; /* n + 1 */
   const int32_t *idx; /* nnz */
-  const void *val;    /* nnz; read by trs_gpu_slices_fill only */
+  const void *val;    /* nnz; read where values are filled in only */
   trs_scalar scalar;
   int lower, unit, has_diagonal;
 } trs_gpu_pattern;
 
-/* What filling in values needs beyond the slices; device arrays, NULL where they would be trivial.
- */
+/* What goes with the slices; device arrays, NULL where they would be trivial. */
 typedef struct trs_slices_map {
+  void *memory;         /* all of the arrays, and those of the slices, are parts of it */
+  int32_t *level_slice; /* nlevels + 1: first slice of each level */
   uint8_t *place; /* n: how far each position is from the first row of its block; blocks > 1 */
   int32_t *piece; /* nparts: how many parts of the same block stand before a part */
   int32_t *heavy; /* nheavy: the slices of heavy blocks that are not parts */
@@ -34,6 +35,11 @@ typedef struct trs_row_sample {
 
 struct trs_pattern_features; /* solve/cuda/choice.h */
 
+/* One way to cut a triangle.  In three steps, so that ways can be compared before the best is
+ * built: begin launches what finds blocks, levels and slices, finish waits for their numbers, build
+ * makes the arrays. */
+typedef struct trs_gpu_cut trs_gpu_cut;
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -44,26 +50,30 @@ trs_status trs_gpu_sample_rows(trs_row_sample *sample, trs_device *device,
 trs_status trs_gpu_features(struct trs_pattern_features *features, trs_device *device,
                             const trs_gpu_pattern *pattern, trs_stream stream);
 
-/* The pattern part: everything but val and inverse, which stay NULL for the caller to allocate
- * (entries and inverses elements).  Arrays of slices are device memory from trs_device_alloc, but
- * slices->level is NULL: *level[nlevels + 1] is host memory, freed with trs_free.  On failure
- * nothing is left allocated.  Waits in between for numbers that sizes depend on; the last kernels
- * may still run when it returns.
+/* A cut that needs more levels than its rival, a cut begun before on the same stream and not freed
+ * yet (or NULL), is given up on the way.  Of large systems waits for the number of levels.
  * O(nnz) work and a radix sort of the blocks; the chain of levels is walked once. */
-trs_status trs_gpu_slices_create(trs_slices *slices, trs_slice_level **level, trs_slices_map *map,
-                                 trs_device *device, const trs_gpu_pattern *pattern,
-                                 const trs_slice_rules *rules, trs_stream stream);
+trs_status trs_gpu_cut_begin(trs_gpu_cut **cut, trs_device *device, const trs_gpu_pattern *pattern,
+                             const trs_slice_rules *rules, const trs_gpu_cut *rival,
+                             trs_stream stream);
+/* Fills in the numbers in slices, whose arrays are NULL; *level[nlevels + 1] is host memory, freed
+ * with trs_free, or NULL where the cut was given up. */
+trs_status trs_gpu_cut_finish(trs_gpu_cut *cut, trs_slices *slices, trs_slice_level **level);
+/* Makes the arrays of slices and map; slices->level stays NULL.  val is float (or complex of
+ * floats) with store_float, whatever the system is.  On failure nothing is left allocated.
+ * Allocates and launches; the kernels may still run when it returns. */
+trs_status trs_gpu_cut_build(trs_gpu_cut *cut, trs_slices *slices, trs_slices_map *map,
+                             int store_float);
+void trs_gpu_cut_free(trs_gpu_cut *cut); /* NULL is fine */
 
-/* slices->val and slices->inverse from pattern->val: in analysis, and again for every update.
- * store_float: val is float (or complex of floats) whatever the system is.  Launches only. */
+/* slices->val and slices->inverse from pattern->val, for every update.  Launches only. */
 trs_status trs_gpu_slices_fill(const trs_slices *slices, const trs_slices_map *map,
                                const trs_gpu_pattern *pattern, int store_float, trs_stream stream);
 
-/* val and inverse too. */
 void trs_gpu_slices_free(trs_slices *slices, trs_slices_map *map, trs_device *device,
                          trs_stream stream);
 
-/* Device memory of slices and map, val and inverse included. */
+/* Device memory of slices and map. */
 int64_t trs_gpu_slices_bytes(const trs_slices *slices, const trs_slices_map *map, trs_scalar scalar,
                              int store_float);
 

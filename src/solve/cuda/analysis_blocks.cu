@@ -1,21 +1,20 @@
 /* analysis_blocks.cu - runs of rows into blocks, and the blocks that each depends on.
  *
- * A row joins the block before it by how many of the rows just before it it needs.  Those runs are
- * counted by a thread a row; the cuts, a short chain within a window of TRS_BLOCK_WINDOW rows, by a
- * thread a window; numbers are a scan.  The rows of a block share most of their columns, and those
- * of one block stand side by side: a warp a row reduces its entries to the blocks behind them that
- * the block's first row does not need, so that the walk along the levels reads a fraction of the
- * entries.  O(nnz). */
-#include <cub/device/device_scan.cuh>
-#include <thrust/iterator/transform_iterator.h>
-
+ * A row joins the block before it by how many of the rows just before it it needs.  A block of
+ * threads takes a window of TRS_BLOCK_WINDOW rows, a thread a row: each looks where a block would
+ * end that began with its row, and doubling the steps from end to end marks those that do begin.
+ * Numbers go on from window to window: each leaves its count where the next ones find it, and looks
+ * back until it finds a sum of all before.
+ *   The rows of a block share most of their columns, and those of one block stand side by side: of
+ * each row's entries only the blocks behind them are kept that the block's first row does not need,
+ * so that the walk along the levels reads a fraction of the entries.  O(nnz). */
 #include "solve/cuda/analysis.cuh"
 
 namespace {
 
 using namespace trs;
 
-enum { VECTOR = 16 }; /* runs that are read at once */
+enum { WINDOW = TRS_BLOCK_WINDOW, WINDOW_WARPS = WINDOW / WARP };
 
 /* How many of the rows just before row k it depends on, without a gap; most at most. */
 __device__ int32_t run_before(const pattern_view &t, const row_view &row, int64_t k, int32_t most) {
@@ -26,170 +25,265 @@ __device__ int32_t run_before(const pattern_view &t, const row_view &row, int64_
   return run;
 }
 
-/* run[] is as long as whole windows are. */
-__global__ void find_runs(pattern_view t, int32_t most, int64_t padded, uint8_t *run) {
-  int64_t k = this_thread();
-  if (k >= padded) return;
-  int32_t inside = int32_t(k % TRS_BLOCK_WINDOW);
-  run[k] = k < t.n ? uint8_t(run_before(t, t.row(k), k, min(most, inside))) : uint8_t(0);
-}
+/* ---- Numbers from window to window. ---- */
 
-/* Runs of a window become 1 where a block begins, else 0. */
-__global__ void cut_windows(int64_t windows, int32_t most_block, bool dense, uint8_t *run) {
-  int64_t window = this_thread();
-  if (window >= windows) return;
-  uint4 *vectors = reinterpret_cast<uint4 *>(run + window * TRS_BLOCK_WINDOW);
-  int32_t rows = 0;
-  for (int v = 0; v < TRS_BLOCK_WINDOW / VECTOR; v++) {
-    uint4 vector = vectors[v];
-    uint32_t words[4] = {vector.x, vector.y, vector.z, vector.w};
-#pragma unroll
-    for (int w = 0; w < 4; w++) {
-      uint32_t begins = 0;
-#pragma unroll
-      for (int b = 0; b < 4; b++) {
-        int32_t before = int32_t(words[w] >> 8 * b & 0xff);
-        bool joins = rows > 0 && rows < most_block && before >= (dense ? rows : 1);
-        rows = joins ? rows + 1 : 1;
-        begins |= uint32_t(!joins) << 8 * b;
-      }
-      words[w] = begins;
+const uint64_t COUNT = uint64_t(1) << 32, SUM = uint64_t(2) << 32; /* of the window; up to it */
+
+/* Blocks in all windows before.  By the first warp: the last 32 windows at a time.  Where a wait
+ * lasts too long whatever has been found. */
+__device__ int32_t look_back(const uint64_t *windows, int32_t window, trs_fault *fault) {
+  int32_t found = 0;
+  for (int32_t last = window - 1; last >= 0; last -= WARP) {
+    int32_t at = last - this_lane();
+    uint64_t word = at < 0 ? SUM : 0;
+    wait w(fault);
+    bool goes_on = true;
+    while (word == 0 && goes_on) {
+      word = load_relaxed(windows + at);
+      goes_on = w.goes_on(-1);
     }
-    vectors[v] = {words[0], words[1], words[2], words[3]};
+    unsigned sums = __ballot_sync(~0u, word >= SUM);
+    unsigned counted = sums ? sums ^ (sums - 1) : ~0u; /* up to the nearest sum */
+    found += int32_t(
+        __reduce_add_sync(~0u, counted >> this_lane() & 1 ? unsigned(word & 0xffffffffu) : 0u));
+    if (sums) break;
   }
+  return found;
 }
 
-/* number[] holds how many blocks have begun up to each row, that one included. */
-__global__ void number_rows(int64_t n, const uint8_t *begins, int32_t *number, int32_t *start,
-                            analysis_state *state) {
-  int64_t k = this_thread();
-  if (k >= n) return;
-  int32_t block = number[k] - 1;
-  if (begins[k]) start[block] = int32_t(k);
-  number[k] = block;
-  if (k < n - 1) return;
-  start[block + 1] = int32_t(n);
-  state->nblocks = block + 1;
+/* By the first warp: how many blocks begin in windows before, when `count` do in this one. */
+__device__ int32_t hand_on(uint64_t *windows, int32_t window, int32_t count, trs_fault *fault) {
+  if (window > 0 && this_lane() == 0) store_relaxed(windows + window, COUNT | uint32_t(count));
+  int32_t before = look_back(windows, window, fault);
+  if (this_lane() == 0) store_relaxed(windows + window, SUM | uint32_t(before + count));
+  return before;
 }
 
-struct as_number {
-  __host__ __device__ int32_t operator()(uint8_t flag) const { return flag; }
+/* ---- A window. ---- */
+
+struct cut_view {
+  pattern_view t;
+  int32_t most_block;
+  bool dense;
+  uint64_t *windows;
+  int32_t *number, *start, *length;
+  uint32_t *near_count, *known;
+  analysis_state *state;
 };
+
+struct window_memory {
+  uint8_t run[WINDOW];  /* of the rows just before each that it needs */
+  int16_t next[WINDOW]; /* the first row of a block some steps on, or WINDOW */
+  uint8_t begins[WINDOW];
+  int32_t counts[WINDOW_WARPS];
+  int32_t window, before;
+};
+
+/* Where a block ends that begins with row t. */
+__device__ int32_t block_end(const cut_view &v, const window_memory &m, int32_t t, int32_t rows) {
+  int32_t end = t + 1;
+  while (end < rows && end - t < v.most_block && m.run[end] >= (v.dense ? end - t : 1)) end++;
+  return end;
+}
+
+/* begins[] of each row: those that are reached from row 0, twice as many with each step. */
+__device__ void mark_begins(window_memory &m, int32_t t) {
+  for (int reached = 1; reached < WINDOW; reached *= 2) {
+    __syncthreads();
+    int32_t next = m.next[t], further = next < WINDOW ? m.next[next] : int32_t(WINDOW);
+    bool begins = m.begins[t] != 0;
+    __syncthreads();
+    if (begins && next < WINDOW) m.begins[next] = 1;
+    m.next[t] = int16_t(further);
+  }
+  __syncthreads();
+}
+
+/* Blocks that begin in the window up to row t, that one included; *all: in the whole window. */
+__device__ int32_t count_begins(window_memory &m, int32_t t, int32_t *all) {
+  int32_t warp = t / WARP, before = 0;
+  unsigned begins = __ballot_sync(~0u, m.begins[t] != 0);
+  if (this_lane() == 0) m.counts[warp] = __popc(begins);
+  __syncthreads();
+  *all = 0;
+  for (int w = 0; w < WINDOW_WARPS; w++) {
+    before += w < warp ? m.counts[w] : 0;
+    *all += m.counts[w];
+  }
+  return before + __popc(begins & (~0u >> (WARP - 1 - this_lane())));
+}
+
+__global__ void __launch_bounds__(WINDOW) cut_windows(const __grid_constant__ cut_view v) {
+  __shared__ window_memory m;
+  const int32_t t = int32_t(threadIdx.x);
+  if (t == 0) m.window = int32_t(atomicAdd(&v.state->window_ticket, 1u));
+  __syncthreads();
+  const int32_t window = m.window;
+  const int64_t first = int64_t(window) * WINDOW, k = first + t;
+  const int32_t rows = int32_t(min(int64_t(WINDOW), v.t.n - first));
+  int32_t most = min(v.dense ? v.most_block - 1 : 1, t);
+  m.run[t] = t < rows ? uint8_t(run_before(v.t, v.t.row(k), k, most)) : uint8_t(0);
+  m.begins[t] = t == 0;
+  __syncthreads();
+  int32_t end = t < rows ? block_end(v, m, t, rows) : rows;
+  m.next[t] = int16_t(end < rows ? end : int32_t(WINDOW));
+  mark_begins(m, t);
+  int32_t all, number = count_begins(m, t, &all) - 1;
+  if (t < WARP) {
+    int32_t before = hand_on(v.windows, window, all, &v.state->fault);
+    if (t == 0) m.before = before;
+  }
+  __syncthreads();
+  number += m.before;
+  if (t >= rows) return;
+  v.number[k] = number;
+  if (m.begins[t]) {
+    v.start[number] = int32_t(k);
+    v.near_count[number] = v.known[number] = 0;
+    v.length[number] = 0;
+  }
+  if (k + 1 < v.t.n) return;
+  v.start[number + 1] = int32_t(v.t.n);
+  v.state->nblocks = number + 1;
+}
 
 /* ---- Which blocks each depends on. ---- */
 
-enum { CHUNKS = 4 /* of a row's entries that a warp has under way */ };
+enum {
+  AHEAD = 4,      /* entries that a lane has under way */
+  LONG_ROW = 128, /* entries a lane from which the whole warp takes a row */
+};
 const uint32_t CHAINED = 1u << 31;
 
-/* A row of a block, walked by a warp. */
-struct row_walk {
-  const pattern_view &t;
+struct near_view {
+  pattern_view t;
   const int32_t *number, *start;
-  int32_t block, first; /* the row's, and its first row */
-  row_view row, first_row;
-  bool is_first;
-  int32_t *out;
-  int32_t count, outside; /* blocks found, entries of them */
-  bool chained;           /* depends on the block just before */
+  int32_t *near, *length;
+  uint32_t *near_count;
+};
+
+/* A row of a block, walked by a team of LANES of a warp. */
+template <int LANES>
+struct row_walk {
+  const near_view &v;
+  int64_t k;
+  row_view row;
+  int32_t block = v.number[k], first = v.start[block]; /* the row's, and its first row */
+  bool is_first = k == first;
+  row_view first_row = is_first ? row : v.t.row(first);
+  int32_t *out = v.near + v.t.ptr[v.t.lower ? first : v.t.n - v.start[block + 1]];
+  int32_t lane = this_lane() % LANES, outside = 0; /* entries outside of the block */
+  unsigned team = ~0u >> (WARP - LANES) << (this_lane() - lane);
+  bool chained = false; /* depends on the block just before */
 
   /* Has the block's first row an entry in block m?  Mostly at the same place as this row. */
   __device__ bool in_first_row(int32_t m) const {
-    int32_t low = 0, high = first_row.count, from = start[m];
+    int32_t low = 0, high = first_row.count, from = v.start[m];
     while (low < high) {
       int32_t middle = low + (high - low) / 2;
-      if (t.column(first_row.origin, middle) < from)
+      if (v.t.column(first_row.origin, middle) < from)
         low = middle + 1;
       else
         high = middle;
     }
-    return low < first_row.count && t.column(first_row.origin, low) < start[m + 1];
+    return low < first_row.count && v.t.column(first_row.origin, low) < v.start[m + 1];
   }
 
-  /* The lane's entry: in block m, or -1; left: block of the entry before. */
+  /* The lane's entry: in block m, or -1; left: block of the entry before.  The rows of a block add
+   * to one list, in whatever order. */
   __device__ void add(int32_t m, int32_t left, bool same_place) {
     bool is_new = m >= 0 && m != left && !same_place;
     if (is_new && !is_first) is_new = !in_first_row(m);
-    unsigned news = __ballot_sync(~0u, is_new);
-    if (is_new) out[count + __popc(news & ((1u << this_lane()) - 1))] = m;
-    count += __popc(news);
-    outside += __popc(__ballot_sync(~0u, m >= 0));
-    chained = chained || __any_sync(~0u, m == block - 1 && m >= 0);
+    unsigned news = __ballot_sync(team, is_new);
+    outside += __popc(__ballot_sync(team, m >= 0));
+    chained = chained || (m >= 0 && m == block - 1);
+    if (news == 0) return;
+    uint32_t at = 0;
+    int leader = __ffs(int(news)) - 1;
+    if (this_lane() == leader) at = atomicAdd(v.near_count + block, uint32_t(__popc(news)));
+    at = __shfl_sync(team, at, leader) & ~CHAINED;
+    if (is_new) out[at + uint32_t(__popc(news & ((1u << this_lane()) - 1)))] = m;
   }
 
   __device__ void run() {
     int32_t before = -1;
-    for (int64_t begin = 0; begin < row.count; begin += CHUNKS * WARP) {
-      int32_t place[CHUNKS], same[CHUNKS], m[CHUNKS];
+    for (int64_t begin = 0; begin < row.count; begin += AHEAD * LANES) {
+      int32_t place[AHEAD], same[AHEAD], m[AHEAD];
 #pragma unroll
-      for (int u = 0; u < CHUNKS; u++) {
-        int64_t e = begin + u * WARP + this_lane();
-        place[u] = e < row.count ? t.column(row.origin, e) : first;
-        same[u] = !is_first && e < first_row.count ? t.column(first_row.origin, e) : -1;
+      for (int u = 0; u < AHEAD; u++) {
+        int64_t e = begin + u * LANES + lane;
+        place[u] = e < row.count ? v.t.column(row.origin, e) : first;
+        same[u] = !is_first && e < first_row.count ? v.t.column(first_row.origin, e) : -1;
       }
 #pragma unroll
-      for (int u = 0; u < CHUNKS; u++) m[u] = place[u] < first ? number[place[u]] : -1;
+      for (int u = 0; u < AHEAD; u++) m[u] = place[u] < first ? v.number[place[u]] : -1;
 #pragma unroll
-      for (int u = 0; u < CHUNKS; u++) {
-        int32_t left = __shfl_up_sync(~0u, m[u], 1);
-        if (this_lane() == 0) left = before;
-        before = __shfl_sync(~0u, m[u], WARP - 1);
+      for (int u = 0; u < AHEAD; u++) {
+        int32_t left = __shfl_up_sync(team, m[u], 1, LANES);
+        if (lane == 0) left = before;
+        before = __shfl_sync(team, m[u], LANES - 1, LANES);
         add(m[u], left, same[u] == place[u]);
       }
     }
+    if (chained) atomicOr(v.near_count + block, CHAINED);
+    if (lane == 0) atomicMax(v.length + block, outside);
   }
 };
 
-/* Row i's list goes to near + ptr[i]; its length to row_count[i], with the sign bit where the block
- * needs the one just before. */
-__global__ void __launch_bounds__(ANALYSIS_THREADS)
-    list_rows(pattern_view t, const int32_t *number, const int32_t *start, int32_t *near,
-              uint32_t *row_count, int32_t *length) {
-  int64_t k = this_thread() / WARP;
-  if (k >= t.n) return;
-  int32_t block = number[k], first = start[block], i = t.mirror(k);
-  row_view first_row = t.row(first), row = k == first ? first_row : t.row(k);
-  row_walk w = {t,         number,     start,           block, first, row,
-                first_row, k == first, near + t.ptr[i], 0,     0,     false};
-  w.run();
-  if (this_lane() > 0) return;
-  row_count[i] = uint32_t(w.count) | (w.chained ? CHAINED : 0);
-  atomicMax(length + block, w.outside);
+/* A team of LANES a row; rows far longer than the others are walked by the whole warp. */
+template <int LANES>
+__global__ void __launch_bounds__(ANALYSIS_THREADS) list_near(const __grid_constant__ near_view v) {
+  int64_t k = this_thread() / LANES;
+  bool exists = k < v.t.n;
+  row_view row = exists ? v.t.row(k) : row_view{0, 0, 0};
+  bool is_long = LANES < WARP && row.count > LONG_ROW * LANES;
+  if (exists && !is_long) row_walk<LANES>{v, k, row}.run();
+  if (LANES == WARP) return;
+  __syncwarp();
+  unsigned rows = __ballot_sync(~0u, is_long && this_lane() % LANES == 0);
+  for (; rows; rows &= rows - 1) {
+    int64_t its_k = __shfl_sync(~0u, k, __ffs(int(rows)) - 1);
+    row_walk<WARP>{v, its_k, v.t.row(its_k)}.run();
+  }
 }
 
-/* The lists of a block's rows one behind the other; a warp a block. */
-__global__ void __launch_bounds__(ANALYSIS_THREADS)
-    join_lists(pattern_view t, blocks_view blocks, const uint32_t *row_count, int32_t *near,
-               uint32_t *near_count) {
-  int64_t b = this_thread() / WARP;
-  if (b >= blocks.count) return;
-  int32_t first = blocks.first(int32_t(b)), rows = blocks.rows(int32_t(b)), lane = this_lane();
-  int64_t low = t.lower ? first : t.n - first - rows, mine = low + min(lane, rows - 1);
-  uint32_t counted = lane < rows ? row_count[mine] : 0, count = counted & ~CHAINED, joined = 0;
-  int64_t from = t.ptr[mine];
-  int32_t *to = near + __shfl_sync(~0u, from, 0);
-  for (int r = 0; r < rows; r++) {
-    const int32_t *list = near + __shfl_sync(~0u, from, r);
-    uint32_t entries = __shfl_sync(~0u, count, r);
-    for (uint32_t e = 0; e < entries && list != to + joined; e += WARP) {
-      int32_t m = e + lane < entries ? list[e + lane] : 0;
-      __syncwarp(); /* what was read here is now written over */
-      if (e + lane < entries) to[joined + e + lane] = m;
-    }
-    joined += entries;
+template <int LANES>
+void launch_near(const cut &c, const near_view &v) {
+  list_near<LANES><<<blocks_for(c.pattern.n * LANES), ANALYSIS_THREADS, 0, c.stream>>>(v);
+}
+
+void find_near(const cut &c) {
+  const near_view v = {pattern_view(c.pattern), c.number, c.start, c.near, c.length, c.near_count};
+  switch (lanes_for(entries_a_row(c.pattern))) {
+    case 1:
+      return launch_near<1>(c, v);
+    case 4:
+      return launch_near<4>(c, v);
+    case 8:
+      return launch_near<8>(c, v);
+    default:
+      return launch_near<WARP>(c, v);
   }
-  bool chained = __any_sync(~0u, counted != count);
-  if (lane == 0) near_count[b] = joined | (chained ? CHAINED : 0);
 }
 
 /* ---- Features. ---- */
 
-enum { MOST_WINDOWS = 4096, LONG_ROW = 1 << 23 /* so that sums of a block of threads fit */ };
+enum {
+  MOST_WINDOWS = 4096,
+  MOST_SAMPLERS = MOST_WINDOWS / ANALYSIS_WARPS,
+  LONG_ROW_SAMPLED = 1 << 23 /* so that sums of a block of threads fit */
+};
 
-/* A warp a window of 32 rows, windows spread evenly. */
+struct row_sums {
+  unsigned value[4]; /* of trs_row_sample's, in their order */
+};
+static_assert(MOST_SAMPLERS * sizeof(row_sums) <= TRS_STAGE_BYTES, "sums fit");
+
+/* A warp a window of 32 rows, windows spread evenly; sums: host memory. */
 __global__ void __launch_bounds__(ANALYSIS_THREADS)
-    sample_rows(pattern_view t, int64_t windows, int64_t all, unsigned long long *sums) {
-  __shared__ unsigned mine[4];
-  if (threadIdx.x < 4) mine[threadIdx.x] = 0;
+    sample_rows(pattern_view t, int64_t windows, int64_t all, row_sums *sums) {
+  __shared__ row_sums mine;
+  if (threadIdx.x < 4) mine.value[threadIdx.x] = 0;
   __syncthreads();
   int64_t window = this_thread() / WARP;
   int64_t k = all * window / windows * WARP + this_lane();
@@ -198,73 +292,60 @@ __global__ void __launch_bounds__(ANALYSIS_THREADS)
     row_view row = t.row(k);
     int32_t run = run_before(t, row, k, TRS_MOST_BLOCK);
     values[0] = 1;
-    values[1] = unsigned(min(row.count, int32_t(LONG_ROW)));
+    values[1] = unsigned(min(row.count, int32_t(LONG_ROW_SAMPLED)));
     values[2] = run > 0;
     values[3] = unsigned(run);
   }
-  for (int v = 0; v < 4; v++) atomicAdd(&mine[v], __reduce_add_sync(~0u, values[v]));
+  for (int v = 0; v < 4; v++) {
+    unsigned sum = __reduce_add_sync(~0u, values[v]);
+    if (this_lane() == 0) atomicAdd(&mine.value[v], sum);
+  }
   __syncthreads();
-  if (threadIdx.x < 4) atomicAdd(&sums[threadIdx.x], (unsigned long long)(mine[threadIdx.x]));
+  if (threadIdx.x < 4) sums[blockIdx.x].value[threadIdx.x] = mine.value[threadIdx.x];
 }
 
-trs_status find_near(analysis &a) {
-  const int32_t count = a.blocks.count;
-  uint32_t *row_count;
-  TRS_TRY(a.space.get(&row_count, a.t.n));
-  TRS_TRY(a.space.get(&a.near, a.nnz));
-  TRS_TRY(a.space.get(&a.near_count, count));
-  TRS_TRY(a.space.get(&a.length, count));
-  TRS_TRY(trs_device_fill(a.length, 0, count * int64_t(sizeof *a.length), a.stream));
-  list_rows<<<blocks_for(a.t.n * WARP), ANALYSIS_THREADS, 0, a.stream>>>(
-      a.t, a.number, a.blocks.start, a.near, row_count, a.length);
-  join_lists<<<blocks_for(int64_t(count) * WARP), ANALYSIS_THREADS, 0, a.stream>>>(
-      a.t, a.blocks, row_count, a.near, a.near_count);
-  return trs_device_check(cudaGetLastError(), "finding what blocks depend on");
+trs_status sample(trs_row_sample *sample, row_sums *sums, const trs_gpu_pattern &pattern,
+                  cudaStream_t stream) {
+  int64_t all = (pattern.n + WARP - 1) / WARP, windows = all, total[4] = {};
+  if (windows > MOST_WINDOWS) windows = MOST_WINDOWS;
+  const unsigned grid = blocks_for(windows * WARP);
+  sample_rows<<<grid, ANALYSIS_THREADS, 0, stream>>>(pattern_view(pattern), windows, all, sums);
+  TRS_TRY(trs_device_check(cudaGetLastError(), "looking at rows"));
+  TRS_TRY(trs_device_wait(stream));
+  for (unsigned b = 0; b < grid; b++)
+    for (int v = 0; v < 4; v++) total[v] += sums[b].value[v];
+  *sample = {total[0], total[1], total[2], total[3]};
+  return TRS_SUCCESS;
 }
 
 }  // namespace
 
-trs_status trs::find_blocks(analysis &a) {
-  const int64_t n = a.t.n, windows = (n + TRS_BLOCK_WINDOW - 1) / TRS_BLOCK_WINDOW;
-  const int64_t padded = windows * TRS_BLOCK_WINDOW;
-  a.blocks = {int32_t(n), nullptr};
-  if (a.rules.most_block == 1) return TRS_SUCCESS;
-  uint8_t *run;
-  int32_t *start;
-  TRS_TRY(a.space.get(&run, padded));
-  TRS_TRY(a.space.get(&a.number, n));
-  TRS_TRY(a.space.get(&start, n + 1));
-  const bool dense = a.rules.dense != 0;
-  find_runs<<<blocks_for(padded), ANALYSIS_THREADS, 0, a.stream>>>(
-      a.t, dense ? a.rules.most_block - 1 : 1, padded, run);
-  cut_windows<<<blocks_for(windows), ANALYSIS_THREADS, 0, a.stream>>>(windows, a.rules.most_block,
-                                                                      dense, run);
-  TRS_TRY(with_space(a, "numbering blocks", [&](void *space, size_t &bytes) {
-    auto begins = thrust::make_transform_iterator(static_cast<const uint8_t *>(run), as_number{});
-    return cub::DeviceScan::InclusiveSum(space, bytes, begins, a.number, n, a.stream);
-  }));
-  number_rows<<<blocks_for(n), ANALYSIS_THREADS, 0, a.stream>>>(n, run, a.number, start, a.state);
-  TRS_TRY(trs_device_check(cudaGetLastError(), "finding blocks"));
-  TRS_TRY(fetch(a, &a.blocks.count, &a.state->nblocks));
-  a.blocks.start = start;
-  return find_near(a);
+trs_status trs::find_blocks(const cut &c) {
+  if (!c.start) return TRS_SUCCESS;
+  const cut_view v = {pattern_view(c.pattern),
+                      c.rules.most_block,
+                      c.rules.dense != 0,
+                      c.windows,
+                      c.number,
+                      c.start,
+                      c.length,
+                      c.near_count,
+                      c.known,
+                      c.state};
+  const unsigned windows = unsigned((c.pattern.n + WINDOW - 1) / WINDOW);
+  cut_windows<<<windows, WINDOW, 0, c.stream>>>(v);
+  find_near(c);
+  return trs_device_check(cudaGetLastError(), "finding blocks");
 }
 
-extern "C" trs_status trs_gpu_sample_rows(trs_row_sample *sample, trs_device *device,
+extern "C" trs_status trs_gpu_sample_rows(trs_row_sample *found, trs_device *device,
                                           const trs_gpu_pattern *pattern, trs_stream stream) {
-  unsigned long long *sums, found[4];
-  *sample = trs_row_sample{};
+  void *sums;
+  *found = trs_row_sample{};
   if (pattern->n == 0) return TRS_SUCCESS;
-  int64_t all = (pattern->n + WARP - 1) / WARP, windows = all;
-  if (windows > MOST_WINDOWS) windows = MOST_WINDOWS;
-  temporaries space(device, stream);
-  TRS_TRY(space.get(&sums, 4));
-  TRS_TRY(trs_device_fill(sums, 0, sizeof found, stream));
-  sample_rows<<<blocks_for(windows * WARP), ANALYSIS_THREADS, 0,
-                static_cast<cudaStream_t>(stream)>>>(pattern_view(*pattern), windows, all, sums);
-  TRS_TRY(trs_device_check(cudaGetLastError(), "looking at rows"));
-  TRS_TRY(trs_device_copy(found, sums, sizeof found, stream));
-  TRS_TRY(trs_device_wait(stream));
-  *sample = {int64_t(found[0]), int64_t(found[1]), int64_t(found[2]), int64_t(found[3])};
-  return TRS_SUCCESS;
+  TRS_TRY(trs_device_alloc_stage(device, &sums));
+  trs_status status =
+      sample(found, static_cast<row_sums *>(sums), *pattern, static_cast<cudaStream_t>(stream));
+  trs_device_free_stage(device, sums);
+  return status;
 }

@@ -32,7 +32,7 @@ __device__ placed_row row_at(const fill_view &v, int32_t position) {
   int32_t place = v.map.place ? v.map.place[position] : 0;
   row_view row = v.t.row(k);
   int32_t low = max(row.count - place, 0), high = row.count;
-  while (low < high) {
+  while (low < high) { /* not where the row is its block's first */
     int32_t middle = (low + high) / 2;
     if (v.t.column(row.origin, middle) < k - place)
       low = middle + 1;
@@ -48,9 +48,11 @@ __device__ void fill_slice(const fill_view &v, const trs_slice &h, const placed_
                            T *all, T pad, F get) {
   const int lanes = 1 << h.log_lanes;
   const int64_t piece = h.parts < 0 ? v.map.piece[h.part] : max(h.parts, 0);
-  const int64_t outside = there ? r.outside : 0;
+  const int64_t outside = r.outside;
   int64_t e = piece * TRS_PART_WIDTH * lanes + this_lane() % lanes;
   T *to = all + h.entries + this_lane();
+  const int32_t stride = trs_slice_stride(&h);
+  if (!there) return;
   for (int32_t k = 0; k < h.width; k += AHEAD) {
     T element[AHEAD];
 #pragma unroll
@@ -58,20 +60,9 @@ __device__ void fill_slice(const fill_view &v, const trs_slice &h, const placed_
       element[u] = e + u * lanes < outside ? get(v.t.entry(r.row.origin, e + u * lanes)) : pad;
 #pragma unroll
     for (int u = 0; u < AHEAD; u++)
-      if (k + u < h.width) to[int64_t(k + u) * TRS_SLICE_LANES] = element[u];
+      if (k + u < h.width) to[int64_t(k + u) * stride] = element[u];
     e += AHEAD * lanes;
   }
-}
-
-__global__ void __launch_bounds__(ANALYSIS_THREADS)
-    fill_idx(const __grid_constant__ fill_view v, const int32_t *position) {
-  int64_t s = this_thread() / WARP;
-  if (s >= v.s.nslices) return;
-  const trs_slice h = v.s.slice[s];
-  const int t = this_lane() >> h.log_lanes;
-  const bool there = t < h.rows;
-  placed_row r = row_at(v, h.first + (there ? t : 0));
-  fill_slice(v, h, r, there, v.s.idx, int32_t(-1), [&](int64_t p) { return position[v.t.idx[p]]; });
 }
 
 /* ---- Values. ---- */
@@ -93,13 +84,9 @@ __device__ S reciprocal_diagonal(const fill_view &v, const S *val, const row_vie
 template <class S>
 __device__ void invert_rows(const fill_view &v, const trs_slice &h, const S *val) {
   const int t = this_lane();
-  if (t >= TRS_SLICE_LANES >> h.log_lanes) return;
-  S coefficient = empty_value<S>();
-  if (t < h.rows) {
-    row_view row = v.t.row(v.t.mirror(v.s.row[h.first + t]));
-    coefficient = reciprocal_diagonal(v, val, row);
-  }
-  static_cast<S *>(v.s.inverse)[h.inverse + t] = coefficient;
+  if (t >= h.rows) return;
+  row_view row = v.t.row(v.t.mirror(v.s.row[h.first + t]));
+  static_cast<S *>(v.s.inverse)[h.inverse + t] = reciprocal_diagonal(v, val, row);
 }
 
 /* A slice's diagonal blocks of up to ROWS rows, and the columns of their inverses: element k of row
@@ -125,7 +112,7 @@ struct diagonal_blocks {
   /* Column c of the block whose first row is `base`, kept as column t, by substitution: y_c = 1 /
    * d_c, y_r = -(sum of d_rk y_k) / d_r.  Where no path leads from c to r there is no coefficient.
    */
-  __device__ void invert(S *out, int stride, int t, int c, int rows) {
+  __device__ void invert(S *out, const trs_slice &h, int t, int c, int rows) {
     const int base = t - c;
     unsigned known = 0;
     for (int r = c; r < rows; r++) {
@@ -138,7 +125,7 @@ struct diagonal_blocks {
                              inverse[k * TRS_SLICE_LANES + t], sum);
       S y = (S{} - sum) * value[r * TRS_SLICE_LANES + base + r];
       inverse[r * TRS_SLICE_LANES + t] = y;
-      out[(r - c) * stride + base + r] = y;
+      out[trs_inverse_at(&h, base + r, r - c)] = y;
       known |= 1u << r;
     }
   }
@@ -148,25 +135,25 @@ struct diagonal_blocks {
 template <class S, int ROWS>
 __device__ void invert_blocks(const fill_view &v, const trs_slice &h, const S *val,
                               diagonal_blocks<S, ROWS> &blocks) {
-  const int t = this_lane(), stride = TRS_SLICE_LANES >> h.log_lanes;
+  const int t = this_lane();
   const bool there = t < h.rows;
   S *out = static_cast<S *>(v.s.inverse) + h.inverse;
-  for (int k = t; k < h.block * stride; k += WARP) out[k] = empty_value<S>();
+  for (int k = t; k < trs_slice_inverses(&h); k += WARP) out[k] = empty_value<S>();
   int32_t position = h.first + (there ? t : 0);
   placed_row r = row_at(v, position);
   if (there) blocks.load(v, val, r, v.t.mirror(v.s.row[position]) - r.place, t);
   unsigned begins = __ballot_sync(~0u, there && r.place == 0), behind = begins & ~1u << t;
   int end = behind ? __ffs(int(behind)) - 1 : h.rows;
   __syncwarp();
-  if (there) blocks.invert(out, stride, t, r.place, end - (t - r.place));
+  if (there) blocks.invert(out, h, t, r.place, end - (t - r.place));
 }
 
 enum { WARPS = 4, THREADS = WARP * WARPS };
 
-/* BLOCKS: there are blocks of more rows than one. */
+/* BLOCKS: there are blocks of more rows than one.  position: of each row, for idx, or NULL. */
 template <class S, class V, bool BLOCKS>
 __global__ void __launch_bounds__(THREADS)
-    fill_values(const __grid_constant__ fill_view v, const S *val) {
+    fill_entries(const __grid_constant__ fill_view v, const S *val, const int32_t *position) {
   __shared__ diagonal_blocks<S, BLOCKS ? int(TRS_LIGHT_BLOCK) : 1> blocks[BLOCKS ? WARPS : 1];
   int64_t s = (int64_t(blockIdx.x) * THREADS + threadIdx.x) / WARP;
   if (s >= v.s.nslices) return;
@@ -174,6 +161,9 @@ __global__ void __launch_bounds__(THREADS)
   const int t = this_lane() >> h.log_lanes;
   const bool there = t < h.rows;
   placed_row r = row_at(v, h.first + (there ? t : 0));
+  if (position)
+    fill_slice(v, h, r, there, v.s.idx, int32_t(-1),
+               [&](int64_t p) { return position[v.t.idx[p]]; });
   fill_slice(v, h, r, there, static_cast<V *>(v.s.val), V{},
              [&](int64_t p) { return narrowed<V>(val[p]); });
   if (h.block == 1) invert_rows(v, h, val);
@@ -190,38 +180,35 @@ __global__ void __launch_bounds__(WARP)
 }
 
 template <class S, class V>
-void launch_fill(const fill_view &v, const S *val, cudaStream_t stream) {
+void launch_fill(const fill_view &v, const S *val, const int32_t *position, cudaStream_t stream) {
   const unsigned grid = unsigned((int64_t(v.s.nslices) + WARPS - 1) / WARPS);
   const bool blocks = v.map.place != nullptr;
   if (blocks)
-    fill_values<S, V, true><<<grid, THREADS, 0, stream>>>(v, val);
+    fill_entries<S, V, true><<<grid, THREADS, 0, stream>>>(v, val, position);
   else
-    fill_values<S, V, false><<<grid, THREADS, 0, stream>>>(v, val);
+    fill_entries<S, V, false><<<grid, THREADS, 0, stream>>>(v, val, position);
   if (blocks && v.map.nheavy > 0)
     invert_heavy<S><<<unsigned(v.map.nheavy), WARP, 0, stream>>>(v, val);
 }
 
 }  // namespace
 
-trs_status trs::fill_positions(analysis &a) {
-  trs_slices *s = a.slices;
-  TRS_TRY(TRS_DEVICE_ALLOC(a.device, &s->idx, s->entries, a.stream));
-  const fill_view v = {*s, *a.map, a.t, true};
-  fill_idx<<<blocks_for(int64_t(s->nslices) * WARP), ANALYSIS_THREADS, 0, a.stream>>>(v,
-                                                                                      a.position);
-  return trs_device_check(cudaGetLastError(), "filling in positions");
+trs_status trs::fill_slices(const trs_slices &slices, const trs_slices_map &map,
+                            const trs_gpu_pattern &pattern, bool store_float,
+                            const int32_t *position, cudaStream_t stream) {
+  if (slices.nslices == 0) return TRS_SUCCESS;
+  const fill_view v = {slices, map, pattern_view(pattern), pattern.unit != 0};
+  cudaError_t error = by_values(pattern.scalar, store_float, [&](auto element, auto value) {
+    using S = decltype(element);
+    launch_fill<S, decltype(value)>(v, static_cast<const S *>(pattern.val), position, stream);
+    return cudaGetLastError();
+  });
+  return trs_device_check(error, "filling in entries");
 }
 
 extern "C" trs_status trs_gpu_slices_fill(const trs_slices *slices, const trs_slices_map *map,
                                           const trs_gpu_pattern *pattern, int store_float,
                                           trs_stream stream) {
-  if (slices->nslices == 0) return TRS_SUCCESS;
-  const fill_view v = {*slices, *map, pattern_view(*pattern), pattern->unit != 0};
-  auto s = static_cast<cudaStream_t>(stream);
-  cudaError_t error = by_values(pattern->scalar, store_float != 0, [&](auto element, auto value) {
-    using S = decltype(element);
-    launch_fill<S, decltype(value)>(v, static_cast<const S *>(pattern->val), s);
-    return cudaGetLastError();
-  });
-  return trs_device_check(error, "filling in values");
+  return fill_slices(*slices, *map, *pattern, store_float != 0, nullptr,
+                     static_cast<cudaStream_t>(stream));
 }

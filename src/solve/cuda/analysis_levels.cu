@@ -10,7 +10,8 @@
  * for within a warp: once what stands before the warp is known, a scan over its lanes gives the
  * levels of the whole chain at once, so that a warp, not a row, is a step along it.
  *   Entries that the chain implies are skipped, and rows far longer than the others are walked by
- * the whole warp.  O(nnz) reads; the time is that of the longest way through the warps. */
+ * the whole warp.  O(nnz) reads; the time is that of the longest way through the warps.
+ *   Where a rival is known to need fewer levels, whoever sees that says so and all give up. */
 #include "solve/cuda/analysis.cuh"
 
 namespace {
@@ -20,10 +21,11 @@ using namespace trs;
 enum {
   THREADS = 512,
   BLOCKS_A_MULTIPROCESSOR = 3,
-  SLOTS = 4,     /* entries that a lane has in hand */
-  LONG_ROW = 64, /* entries a lane from which the warp helps, */
-  CHUNKS = 8,    /* so many a lane at a time */
-  LOOK_UP = 8192 /* turns of a wait between looks at the clock */
+  SLOTS = 4,       /* entries that a lane has in hand */
+  LONG_ROW = 64,   /* entries a lane from which the warp helps, */
+  CHUNKS = 8,      /* so many a lane at a time */
+  LOOK_ROUND = 64, /* turns of a wait between looks whether all give up, */
+  LOOK_UP = 8192   /* and between looks at the clock */
 };
 const uint32_t NOT_YET = 1u << 31; /* above every level, also with a warp's chain added */
 
@@ -37,6 +39,9 @@ struct node_view {
 
 struct rows_graph {
   pattern_view t;
+  double entries_a_row;
+
+  __device__ double entries_a_node(int32_t) const { return entries_a_row; }
 
   __device__ node_view node(int32_t k) const {
     row_view row = t.row(k);
@@ -51,12 +56,16 @@ struct rows_graph {
 
 struct blocks_graph {
   pattern_view t;
-  blocks_view blocks;
-  const int32_t *near;
+  double entries_a_row;
+  const int32_t *start, *near;
   const uint32_t *near_count;
 
+  /* A row's entries, of which those in one block are one entry. */
+  __device__ double entries_a_node(int32_t nodes) const {
+    return entries_a_row * double(nodes) / double(t.n);
+  }
   __device__ node_view node(int32_t b) const {
-    int32_t first = blocks.start[b], end = blocks.start[b + 1];
+    int32_t first = start[b], end = start[b + 1];
     uint32_t count = near_count[b];
     return {t.ptr[t.lower ? first : t.n - end], int32_t(count & ~(1u << 31)), (count >> 31) != 0};
   }
@@ -70,15 +79,17 @@ struct blocks_graph {
 
 class warp_wait {
  public:
-  __device__ explicit warp_wait(trs_fault *fault) : fault_(fault) {}
+  __device__ explicit warp_wait(analysis_state *state) : state_(state) {}
   __device__ bool goes_on(long long row) {
-    if ((++turns_ & (LOOK_UP - 1)) != 0) return true;
-    start_ = look_at_wait(fault_, row, start_);
+    if ((++turns_ & (LOOK_ROUND - 1)) != 0) return true;
+    if (__any_sync(~0u, load_relaxed(&state_->given_up) != 0)) return false;
+    if ((turns_ & (LOOK_UP - 1)) != 0) return true;
+    start_ = look_at_wait(&state_->fault, row, start_);
     return __all_sync(~0u, start_ != 0);
   }
 
  private:
-  trs_fault *fault_;
+  analysis_state *state_;
   unsigned turns_ = 0;
   unsigned long long start_ = 0;
 };
@@ -254,14 +265,15 @@ struct walk {
     return __all_sync(~0u, told);
   }
 
-  /* Until all of the warp's levels are known, or a wait has lasted too long. */
-  __device__ void run(warp_wait &w) {
+  /* Until all of the warp's levels are known: true, or a wait has lasted too long or all give up.
+   */
+  __device__ bool run(warp_wait &w) {
     unsigned ready = 0;
     look(nearest());
     for (bool goes_on = true; goes_on;) {
       int32_t near = nearest();
       unsigned now = __ballot_sync(~0u, near < 0 && !is_long);
-      if (now != ready && settle(now)) return;
+      if (now != ready && settle(now)) return true;
       ready = now;
       bool any_long = LANES < WARP && __any_sync(~0u, is_long);
       if (any_long || __any_sync(~0u, news)) {
@@ -272,92 +284,111 @@ struct walk {
         goes_on = await(near, w);
       }
     }
+    return false;
   }
 };
 
-template <int LANES, class Graph>
-__global__ void __launch_bounds__(THREADS, BLOCKS_A_MULTIPROCESSOR)
-    walk_levels(Graph graph, int32_t nodes, uint32_t *known, int32_t *length,
-                analysis_state *state) {
-  enum { NODES = THREADS / LANES };
-  __shared__ uint32_t mine[NODES], ticket, highest, longest;
-  if (threadIdx.x == 0) {
-    ticket = atomicAdd(&state->ticket, 1u);
-    highest = longest = 0;
+/* What a block of threads shares. */
+struct walk_memory {
+  uint32_t mine[THREADS], ticket, tickets, highest, longest;
+};
+
+template <class Graph>
+struct walk_view {
+  Graph graph;
+  uint32_t *known;
+  int32_t *length;
+  analysis_state *state;
+  const int32_t *most;         /* levels that the rival needs, or NULL */
+  int least_lanes, most_lanes; /* of the kernels that are launched */
+
+  __device__ int lanes() const {
+    return max(least_lanes, min(most_lanes, lanes_for(graph.entries_a_node(state->nblocks))));
   }
-  if (threadIdx.x < NODES) mine[threadIdx.x] = 0;
-  __syncthreads();
-  int64_t at = int64_t(ticket) * NODES + threadIdx.x / LANES;
+};
+
+/* The nodes of one ticket; false where some of their levels are not found. */
+template <int LANES, class Graph>
+__device__ bool walk_nodes(const walk_view<Graph> &v, walk_memory &m, int32_t nodes) {
+  enum { NODES = THREADS / LANES };
+  int64_t at = int64_t(m.ticket) * NODES + threadIdx.x / LANES;
   bool exists = at < nodes;
   int32_t node = int32_t(exists ? at : nodes);
-  node_view v = exists ? graph.node(node) : node_view{0, 0, false};
-  uint32_t my_length = exists ? uint32_t(graph.longest(node, v, length)) : 0;
-  walk<LANES, Graph> me = {graph, {known, mine, int32_t(ticket * NODES)}, node};
-  warp_wait w(&state->fault);
-  me.start(v, exists);
-  me.run(w);
-  my_length = __reduce_max_sync(~0u, my_length);
-  uint32_t my_highest = __reduce_max_sync(~0u, me.highest);
-  if (this_lane() == 0) {
-    atomicMax(&highest, my_highest);
-    atomicMax(&longest, my_length);
-  }
-  __syncthreads();
-  if (threadIdx.x > 0) return;
-  atomicMax(&state->nlevels, int32_t(highest + 1));
-  atomicMax(&state->longest, int32_t(longest));
+  node_view its = exists ? v.graph.node(node) : node_view{0, 0, false};
+  uint32_t longest = exists ? uint32_t(v.graph.longest(node, its, v.length)) : 0;
+  longest = __reduce_max_sync(~0u, longest);
+  if (this_lane() == 0) atomicMax(&m.longest, longest);
+  walk<LANES, Graph> me = {v.graph, {v.known, m.mine, int32_t(m.ticket * NODES)}, node};
+  warp_wait w(v.state);
+  me.start(its, exists);
+  bool all_told = me.run(w);
+  uint32_t highest = __reduce_max_sync(~0u, me.highest);
+  if (this_lane() == 0) atomicMax(&m.highest, highest);
+  return all_told;
 }
 
+/* Ticket after ticket.  A block of threads has one at a time, so that it waits only for those that
+ * run. */
 template <int LANES, class Graph>
-void launch(analysis &a, const Graph &graph) {
-  const int64_t threads = int64_t(a.blocks.count) * LANES;
-  walk_levels<LANES><<<unsigned((threads + THREADS - 1) / THREADS), THREADS, 0, a.stream>>>(
-      graph, a.blocks.count, a.known, a.length, a.state);
+__device__ void walk_tickets(const walk_view<Graph> &v, walk_memory &m) {
+  enum { NODES = THREADS / LANES };
+  bool goes_on = true;
+  do {
+    if (threadIdx.x == 0) {
+      m.ticket = atomicAdd(&v.state->node_ticket, 1u);
+      m.tickets = uint32_t((int64_t(v.state->nblocks) + NODES - 1) / NODES);
+    }
+    if (threadIdx.x < NODES) m.mine[threadIdx.x] = 0;
+    __syncthreads();
+    if (m.ticket >= m.tickets) return;
+    goes_on = walk_nodes<LANES>(v, m, v.state->nblocks);
+    goes_on = __syncthreads_and(goes_on) != 0;
+    if (threadIdx.x == 0 && v.most && int32_t(m.highest) >= *v.most)
+      store_relaxed(&v.state->given_up, 1u);
+  } while (goes_on);
 }
 
-/* As many lanes as have most nodes' entries in hand at once; but lanes that find no entry narrow
- * the stretch of the sweep that is under way. */
+/* For as many lanes as the number of nodes, which only the device knows, makes right. */
+template <int LANES, class Graph>
+__global__ void __launch_bounds__(THREADS, BLOCKS_A_MULTIPROCESSOR)
+    walk_levels(const __grid_constant__ walk_view<Graph> v) {
+  __shared__ walk_memory m;
+  if (v.lanes() != LANES) return;
+  if (threadIdx.x == 0) m.highest = m.longest = 0;
+  walk_tickets<LANES>(v, m);
+  if (threadIdx.x > 0) return;
+  atomicMax(&v.state->nlevels, int32_t(m.highest + 1));
+  atomicMax(&v.state->longest, int32_t(m.longest));
+}
+
+/* As many blocks of threads as run at once, or as have nodes. */
+template <int LANES, class Graph>
+void launch(const cut &c, const walk_view<Graph> &v) {
+  const int64_t most =
+      int64_t(BLOCKS_A_MULTIPROCESSOR) * trs_device_look(c.device)->multiprocessors;
+  const int64_t all = (c.pattern.n * LANES + THREADS - 1) / THREADS;
+  walk_levels<LANES><<<unsigned(all < most ? all : most), THREADS, 0, c.stream>>>(v);
+}
+
+/* Whatever may be right for blocks of one row up to the largest. */
 template <class Graph>
-void launch_for(analysis &a, const Graph &graph, double entries_a_node) {
-  if (entries_a_node <= 8)
-    launch<1>(a, graph);
-  else if (entries_a_node <= 24)
-    launch<4>(a, graph);
-  else if (entries_a_node <= 64)
-    launch<8>(a, graph);
-  else
-    launch<32>(a, graph);
-}
-
-trs_status stalled(const analysis &a, const trs_fault &fault) {
-  return trs_fail(TRS_ERROR_STALLED, -1,
-                  "GPU %d: the analysis waited more than %.3g s for the levels of what block %lld "
-                  "depends on",
-                  trs_device_look(a.device)->ordinal, 1e-9 * double(fault.limit),
-                  (long long)(fault.row));
+trs_status launch_all(const cut &c, const Graph &graph, const analysis_state *rival) {
+  const int most = lanes_for(graph.entries_a_row);
+  const int least = lanes_for(graph.entries_a_row / c.rules.most_block);
+  const int32_t *most_levels = rival ? &rival->nlevels : nullptr;
+  const walk_view<Graph> v = {graph, c.known, c.length, c.state, most_levels, least, most};
+  if (least <= 1) launch<1>(c, v);
+  if (least <= 4 && most >= 4) launch<4>(c, v);
+  if (least <= 8 && most >= 8) launch<8>(c, v);
+  if (most == WARP) launch<WARP>(c, v);
+  return trs_device_check(cudaGetLastError(), "finding levels");
 }
 
 }  // namespace
 
-trs_status trs::find_levels(analysis &a) {
-  const int64_t count = a.blocks.count;
-  const double off_diagonal = double(a.nnz - (a.t.full ? a.t.n : 0));
-  TRS_TRY(a.space.get(&a.known, count));
-  TRS_TRY(trs_device_fill(a.known, 0, count * int64_t(sizeof *a.known), a.stream));
-  if (a.blocks.start) {
-    /* A row's entries, of which those in one block are one entry. */
-    launch_for(a, blocks_graph{a.t, a.blocks, a.near, a.near_count},
-               off_diagonal / double(a.t.n) * double(count) / double(a.t.n));
-  } else {
-    TRS_TRY(a.space.get(&a.length, count));
-    launch_for(a, rows_graph{a.t}, off_diagonal / double(a.t.n));
-  }
-  TRS_TRY(trs_device_check(cudaGetLastError(), "finding levels"));
-  analysis_state found;
-  TRS_TRY(fetch(a, &found, a.state));
-  if (found.fault.stalled) return stalled(a, found.fault);
-  a.slices->nblocks = a.blocks.count;
-  a.slices->nlevels = found.nlevels;
-  a.longest = found.longest;
-  return TRS_SUCCESS;
+trs_status trs::find_levels(const cut &c, const analysis_state *rival) {
+  const pattern_view t(c.pattern);
+  const double entries = entries_a_row(c.pattern);
+  if (!c.start) return launch_all(c, rows_graph{t, entries}, rival);
+  return launch_all(c, blocks_graph{t, entries, c.start, c.near, c.near_count}, rival);
 }

@@ -1,465 +1,609 @@
 /* analysis_slices.cu - blocks in order of level and class, cut in slices and chunks.
  *
- * The order is a radix sort of (level, class), stable, of no more bits than there are levels and
- * classes.  What the plain version (analysis/slice.c) counts on its way along the order are scans
- * here: where a run of one class begins, slices before a block, rows before it, entries and
- * inverses before a slice, chunks before a level.  O(blocks) but for the sort. */
-#include <cub/device/device_radix_sort.cuh>
-#include <cub/device/device_scan.cuh>
-#include <thrust/iterator/counting_iterator.h>
-#include <thrust/iterator/transform_iterator.h>
-
+ * One kernel of as many blocks of threads as run at once, with barriers between its steps, counts:
+ *   rows of each level, and so the class of each block;
+ *   a radix sort by level and class, stable, of no more bits than there are levels and classes: a
+ *   warp counts the digits of its share of the list, and puts its elements behind those of warps
+ *   before it;
+ *   slices, and rows and slices before each block, by scans along the order;
+ *   sizes of slices, and so where levels begin; chunks of levels.
+ * It leaves numbers and levels for the host.  Once the host has made room, a second kernel, with
+ * the same shares, lays slices and rows: what the plain version (analysis/slice.c) counts on its
+ * way along the order is looked up or scanned once more.  O(blocks) but for the sort. */
 #include <climits>
 
-extern "C" {
-#include "base/memory.h"
-}
-#include "solve/cuda/analysis.cuh"
+#include "solve/cuda/analysis_grid.cuh"
 
 namespace {
 
 using namespace trs;
 
 enum {
-  LONGEST = 1 << 30,    /* so that lengths shifted by lanes fit, as in slice.c */
-  MOST_COUNTED = 12288, /* levels whose rows a block of threads counts in its shared memory */
-  COUNTING_BLOCKS = 2   /* a multiprocessor */
+  LONGEST = 1 << 30, /* so that lengths shifted by lanes fit, as in slice.c */
+  COUNTERS = GRID_WARPS * SORT_DIGITS
 };
 
-/* ---- Classes: those that can occur, numbered in their order. ---- */
-
-struct classes {
-  uint32_t count;
-  uint8_t rank[TRS_CLASSES], number[TRS_CLASSES];
+struct cut_view {
+  pattern_view t;
+  blocks_view blocks;
+  trs_slice_rules rules;
+  analysis_state *state;
+  const uint32_t *known; /* levels, plus one */
+  const int32_t *length;
+  order_arrays o;
+  cut_stage *stage; /* host memory */
 };
 
-/* A class changes only where a length passes one of the steps. */
-void use_classes(bool *used, const trs_slice_rules &rules, int32_t rows, int32_t level_rows,
-                 int32_t longest) {
-  const int32_t most = trs_most_lanes(trs_block_class(rows));
-  used[trs_class_of(rules, rows, 0, level_rows)] = true;
-  for (int32_t width : {rules.heavy_width, rules.wide_heavy_width})
-    if (width << most < longest)
-      used[trs_class_of(rules, rows, (width << most) + 1, level_rows)] = true;
-  for (int32_t each : {rules.lane_length, rules.wide_lane_length})
-    for (int lanes = 0; lanes < most && each << lanes < longest; lanes++)
-      used[trs_class_of(rules, rows, (each << lanes) + 1, level_rows)] = true;
-}
+/* What a block of threads shares. */
+struct cut_memory {
+  int32_t counter[GRID_WARPS][SORT_DIGITS];
+  uint32_t classes[2];
+  uint8_t number[TRS_CLASSES]; /* of the classes that occur, in their order */
+  slices_and_rows warps[GRID_WARPS];
+};
 
-classes classes_of(const trs_slice_rules &rules, int32_t longest) {
-  classes c = {};
-  bool used[TRS_CLASSES] = {};
-  for (int32_t rows = 1; rows <= rules.most_block; rows++)
-    for (int32_t level_rows : {0, rules.narrow_rows, rules.wide_rows})
-      use_classes(used, rules, rows, level_rows, longest);
-  for (int k = 0; k < TRS_CLASSES; k++) {
-    if (!used[k]) continue;
-    c.number[c.count] = uint8_t(k);
-    c.rank[k] = uint8_t(c.count++);
-  }
-  return c;
-}
+/* A cut in the hands of a block of threads. */
+template <class K>
+struct cutter {
+  const cut_view &v;
+  cut_memory &m;
+  int32_t count, nlevels; /* of blocks */
+  uint64_t classes = 0;   /* a bit for each that occurs */
+  uint32_t nclasses = 1;
+  const K *key = nullptr; /* in order */
+  const int32_t *order = nullptr;
+  int32_t nslices = 0;
+  offsets all = {0, 0, 0, 0}; /* of all slices */
+
+  __device__ cutter(const cut_view &view, cut_memory &memory)
+      : v(view), m(memory), count(view.state->nblocks), nlevels(view.state->nlevels) {}
+
+  __device__ int32_t level(int64_t k) const { return int32_t(key[k] / nclasses); }
+  __device__ int32_t class_number(int64_t k) const { return m.number[key[k] % nclasses]; }
+
+  /* ---- Classes. ---- */
+
+  __device__ bool needs_level_rows() const;
+  __device__ void clear_level_rows();
+  __device__ void count_level_rows();
+  __device__ void find_classes(bool by_level);
+  __device__ void take_classes();
+
+  /* ---- The sort. ---- */
+
+  __device__ int passes() const;
+  __device__ K key_at(int pass, int64_t k) const;
+  __device__ void count_digits(int pass);
+  __device__ void place_digits();
+  __device__ void move_elements(int pass);
+  __device__ void take_order(int passes);
+
+  /* ---- Slices. ---- */
+
+  __device__ int64_t run_begin(int64_t k) const;
+  __device__ void count_slices();
+  __device__ void begin_slices();
+  __device__ trs_slice slice(int32_t s) const;
+  __device__ void sum_sizes();
+  template <class F>
+  __device__ void for_slices(F f);
+  __device__ void find_levels();
+  __device__ int32_t chunks_of(int32_t l) const;
+  __device__ void count_chunks();
+  __device__ void finish_levels();
+  __device__ void tell(int32_t nchunks);
+};
 
 /* ---- Rows of each level, where classes depend on them. ---- */
 
-bool needs_level_rows(const analysis &a) {
-  const trs_slice_rules &r = a.rules;
-  const int32_t rows = r.most_block < TRS_LIGHT_BLOCK ? r.most_block : int32_t(TRS_LIGHT_BLOCK);
+template <class K>
+__device__ bool cutter<K>::needs_level_rows() const {
+  const trs_slice_rules &r = v.rules;
+  const int32_t longest = v.state->longest;
+  const int32_t rows = min(r.most_block, int32_t(TRS_LIGHT_BLOCK));
   const int32_t most = trs_most_lanes(trs_block_class(rows));
-  const bool lanes = r.lane_length != r.wide_lane_length && a.t.n >= r.wide_rows &&
-                     (a.longest > r.lane_length || a.longest > r.wide_lane_length);
-  const bool heavy = r.heavy_width != r.wide_heavy_width && a.t.n >= r.narrow_rows &&
-                     (a.longest > r.heavy_width << most || a.longest > r.wide_heavy_width << most);
+  const bool lanes = r.lane_length != r.wide_lane_length && v.t.n >= r.wide_rows &&
+                     (longest > r.lane_length || longest > r.wide_lane_length);
+  const bool heavy = r.heavy_width != r.wide_heavy_width && v.t.n >= r.narrow_rows &&
+                     (longest > r.heavy_width << most || longest > r.wide_heavy_width << most);
   return lanes || heavy;
 }
 
-__global__ void __launch_bounds__(ANALYSIS_THREADS)
-    count_level_rows(blocks_view blocks, const uint32_t *known, int32_t nlevels,
-                     int32_t *level_rows, bool in_shared) {
-  extern __shared__ int32_t mine[];
-  for (int32_t k = threadIdx.x; in_shared && k < nlevels; k += ANALYSIS_THREADS) mine[k] = 0;
+template <class K>
+__device__ void cutter<K>::clear_level_rows() {
+  for (int64_t l = grid_thread(); l < nlevels; l += grid_threads()) v.o.level_rows[l] = 0;
+}
+
+/* In shared memory where levels fit there. */
+template <class K>
+__device__ void cutter<K>::count_level_rows() {
+  int32_t *mine = &m.counter[0][0];
+  const bool in_shared = nlevels <= COUNTERS;
+  for (int l = threadIdx.x; in_shared && l < nlevels; l += GRID_THREADS) mine[l] = 0;
   __syncthreads();
-  for (int64_t b = this_thread(); b < blocks.count; b += int64_t(gridDim.x) * ANALYSIS_THREADS)
-    atomicAdd((in_shared ? mine : level_rows) + known[b] - 1, blocks.rows(int32_t(b)));
+  int32_t *counts = in_shared ? mine : v.o.level_rows;
+  for (int64_t b = grid_thread(); b < count; b += grid_threads())
+    atomicAdd(counts + v.known[b] - 1, v.blocks.rows(int32_t(b)));
   __syncthreads();
-  for (int32_t k = threadIdx.x; in_shared && k < nlevels; k += ANALYSIS_THREADS)
-    if (mine[k] > 0) atomicAdd(level_rows + k, mine[k]);
+  for (int l = threadIdx.x; in_shared && l < nlevels; l += GRID_THREADS)
+    if (mine[l] > 0) atomicAdd(v.o.level_rows + l, mine[l]);
 }
 
-trs_status count_rows(analysis &a, int32_t **level_rows) {
-  const int32_t nlevels = a.slices->nlevels;
-  const bool in_shared = nlevels <= MOST_COUNTED;
-  const size_t bytes = size_t(nlevels) * sizeof **level_rows;
-  const unsigned most = unsigned(COUNTING_BLOCKS * trs_device_look(a.device)->multiprocessors);
-  const unsigned all = blocks_for(a.blocks.count), grid = all < most ? all : most;
-  TRS_TRY(a.space.get(level_rows, nlevels));
-  TRS_TRY(trs_device_fill(*level_rows, 0, int64_t(bytes), a.stream));
-  count_level_rows<<<grid, ANALYSIS_THREADS, in_shared ? bytes : 0, a.stream>>>(
-      a.blocks, a.known, nlevels, *level_rows, in_shared);
-  return trs_device_check(cudaGetLastError(), "counting rows");
-}
-
-/* ---- The order.  A key is level * classes + class. ---- */
+/* ---- Classes: those that occur are numbered in their order. ---- */
 
 template <class K>
-__global__ void make_keys(blocks_view blocks, const uint32_t *known, const int32_t *length,
-                          const int32_t *level_rows, trs_slice_rules rules,
-                          const __grid_constant__ classes c, K *key, int32_t *order,
-                          uint8_t *number) {
-  int64_t at = this_thread();
-  if (at < TRS_CLASSES) number[at] = c.number[at];
-  if (at >= blocks.count) return;
-  int32_t b = int32_t(at), level = int32_t(known[b] - 1);
-  int32_t kind = trs_class_of(rules, blocks.rows(b), min(length[b], int32_t(LONGEST)),
-                              level_rows ? level_rows[level] : 0);
-  key[b] = K(level) * c.count + c.rank[kind];
-  order[b] = b;
-}
-
-template <class K>
-struct order_view {
-  const K *key;
-  const int32_t *order; /* blocks */
-  const int32_t *run;   /* where the run of equal keys began */
-  const int32_t *length;
-  const uint8_t *number; /* classes */
-  uint32_t nclasses;
-
-  __host__ __device__ int32_t level(int32_t k) const { return int32_t(key[k] / nclasses); }
-  __host__ __device__ int32_t class_number(int32_t k) const { return number[key[k] % nclasses]; }
-  __host__ __device__ int32_t width(int32_t k, int32_t log_lanes) const {
-    return int32_t((int64_t(length[order[k]]) + (1 << log_lanes) - 1) >> log_lanes);
+__device__ void cutter<K>::find_classes(bool by_level) {
+  if (threadIdx.x < 2) m.classes[threadIdx.x] = 0;
+  __syncthreads();
+  uint64_t found = 0;
+  for (int64_t at = grid_thread(); at < count; at += grid_threads()) {
+    int32_t b = int32_t(at);
+    int32_t kind = trs_class_of(v.rules, v.blocks.rows(b), min(v.length[b], int32_t(LONGEST)),
+                                by_level ? v.o.level_rows[v.known[b] - 1] : 0);
+    v.o.kind[b] = uint8_t(kind);
+    found |= uint64_t(1) << kind;
   }
-  /* Slices that begin with the block at place k. */
-  __host__ __device__ int32_t slices(int32_t k) const {
-    int32_t kind = class_number(k);
-    if (trs_class_heavy(kind)) return trs_heavy_slices(width(k, trs_class_lanes(kind)));
-    return (k - run[k]) % trs_class_blocks(kind) == 0;
+  uint32_t halves[2] = {__reduce_or_sync(~0u, uint32_t(found)),
+                        __reduce_or_sync(~0u, uint32_t(found >> 32))};
+  if (this_lane() < 2) atomicOr(&m.classes[this_lane()], halves[this_lane()]);
+  __syncthreads();
+  if (threadIdx.x == 0)
+    atomicOr(&v.state->classes, (unsigned long long)(m.classes[1]) << 32 | m.classes[0]);
+}
+
+template <class K>
+__device__ void cutter<K>::take_classes() {
+  classes = v.state->classes;
+  nclasses = uint32_t(__popcll(classes));
+  const int t = int(threadIdx.x);
+  if (t < TRS_CLASSES && (classes >> t & 1))
+    m.number[__popcll(classes & ((uint64_t(1) << t) - 1))] = uint8_t(t);
+  __syncthreads();
+}
+
+/* ---- The sort.  A key is level * classes + class; before the first pass it is made on the way.
+ * ---- */
+
+template <class K>
+__device__ int cutter<K>::passes() const {
+  const uint64_t most = uint64_t(nlevels) * nclasses - 1;
+  int n = 1;
+  while (most >> SORT_BITS * n) n++;
+  return n;
+}
+
+template <class K>
+__device__ K cutter<K>::key_at(int pass, int64_t k) const {
+  if (pass > 0) return static_cast<const K *>(v.o.key[(pass - 1) & 1])[k];
+  uint64_t below = (uint64_t(1) << v.o.kind[k]) - 1;
+  return K(v.known[k] - 1) * nclasses + K(__popcll(classes & below));
+}
+
+template <class K>
+__device__ unsigned digit(K key, int pass) {
+  return unsigned(key >> SORT_BITS * pass) % SORT_DIGITS;
+}
+
+/* Of each warp's share, and of the block's for the others. */
+template <class K>
+__device__ void cutter<K>::count_digits(int pass) {
+  int32_t *mine = m.counter[this_warp()];
+  for (int d = this_lane(); d < SORT_DIGITS; d += WARP) mine[d] = 0;
+  __syncwarp();
+  const share s = share_of_warp(count);
+  for (int64_t k = s.first + this_lane(); k < s.end; k += WARP)
+    atomicAdd(mine + digit(key_at(pass, k), pass), 1);
+  __syncthreads();
+  for (int d = threadIdx.x; d < SORT_DIGITS; d += GRID_THREADS) {
+    int32_t all = 0;
+    for (int w = 0; w < GRID_WARPS; w++) all += m.counter[w][d];
+    v.o.digits[blockIdx.x * SORT_DIGITS + d] = all;
   }
-};
+}
 
-/* What is scanned, by place in the order. */
+/* Counters become where each warp's elements of a digit go. */
 template <class K>
-struct run_begin {
-  const K *key;
-  __host__ __device__ int32_t operator()(int32_t k) const {
-    return k > 0 && key[k] == key[k - 1] ? 0 : k;
+__device__ void cutter<K>::place_digits() {
+  const int d = int(threadIdx.x);
+  int32_t before = 0, all = 0;
+  if (d < SORT_DIGITS)
+#pragma unroll 16 /* loads under way at once */
+    for (unsigned g = 0; g < gridDim.x; g++) {
+      int32_t found = v.o.digits[g * SORT_DIGITS + d];
+      before += g < blockIdx.x ? found : 0;
+      all += found;
+    }
+  int32_t to = sum_block(all).before + before;
+  for (int w = 0; d < SORT_DIGITS && w < GRID_WARPS; w++) {
+    int32_t found = m.counter[w][d];
+    m.counter[w][d] = to;
+    to += found;
   }
-};
-template <class K>
-struct slices_begun {
-  order_view<K> o;
-  __host__ __device__ int32_t operator()(int32_t k) const { return o.slices(k); }
-};
-struct rows_of {
-  const int32_t *order;
-  blocks_view blocks;
-  __host__ __device__ int32_t operator()(int32_t k) const { return blocks.rows(order[k]); }
-};
-struct maximum {
-  __host__ __device__ int32_t operator()(int32_t a, int32_t b) const { return a > b ? a : b; }
-};
-
-template <class F>
-auto by_place(F f) {
-  return thrust::make_transform_iterator(thrust::counting_iterator<int32_t>(0), f);
-}
-
-int bits_of(uint64_t kinds) {
-  int bits = 1;
-  while (bits < 64 && (kinds - 1) >> bits) bits++;
-  return bits;
+  __syncthreads();
 }
 
 template <class K>
-trs_status sort_blocks(analysis &a, order_view<K> *o) {
-  const int32_t count = a.blocks.count;
-  const classes c = classes_of(a.rules, a.longest);
-  int32_t *order[2], *level_rows = nullptr;
-  K *key[2];
-  uint8_t *number;
-  for (int k = 0; k < 2; k++) TRS_TRY(a.space.get(&key[k], count));
-  for (int k = 0; k < 2; k++) TRS_TRY(a.space.get(&order[k], count));
-  TRS_TRY(a.space.get(&number, TRS_CLASSES));
-  if (needs_level_rows(a)) TRS_TRY(count_rows(a, &level_rows));
-  make_keys<<<blocks_for(count > TRS_CLASSES ? count : int32_t(TRS_CLASSES)), ANALYSIS_THREADS, 0,
-              a.stream>>>(a.blocks, a.known, a.length, level_rows, a.rules, c, key[0], order[0],
-                          number);
-  TRS_TRY(trs_device_check(cudaGetLastError(), "classing blocks"));
-  cub::DoubleBuffer<K> keys(key[0], key[1]);
-  cub::DoubleBuffer<int32_t> values(order[0], order[1]);
-  const int bits = bits_of(uint64_t(a.slices->nlevels) * c.count);
-  TRS_TRY(with_space(a, "sorting blocks", [&](void *space, size_t &bytes) {
-    return cub::DeviceRadixSort::SortPairs(space, bytes, keys, values, count, 0, bits, a.stream);
-  }));
-  *o = {keys.Current(), values.Current(), nullptr, a.length, number, c.count};
-  return TRS_SUCCESS;
+__device__ void cutter<K>::move_elements(int pass) {
+  int32_t *mine = m.counter[this_warp()];
+  K *to_key = static_cast<K *>(v.o.key[pass & 1]);
+  int32_t *to_order = v.o.order[pass & 1];
+  const int32_t *from_order = v.o.order[(pass + 1) & 1];
+  const share s = share_of_warp(count);
+  for (int64_t first = s.first; first < s.end; first += WARP) {
+    int64_t k = first + this_lane();
+    const bool there = k < s.end;
+    K its_key = there ? key_at(pass, k) : K(0);
+    int32_t block = !there ? 0 : pass > 0 ? from_order[k] : int32_t(k);
+    unsigned d = digit(its_key, pass);
+    unsigned alike = __match_any_sync(~0u, there ? d : unsigned(SORT_DIGITS));
+    int32_t rank = __popc(alike & ((1u << this_lane()) - 1)), at = there ? mine[d] : 0;
+    __syncwarp();
+    if (there && rank == 0) mine[d] = at + __popc(alike);
+    __syncwarp();
+    if (!there) continue;
+    to_key[at + rank] = its_key;
+    to_order[at + rank] = block;
+  }
 }
 
-/* ---- Slices, as far as they do not depend on each other. ---- */
-
-/* first_block[s]: place in the order of the first block of slice s. */
 template <class K>
-__global__ void begin_slices(order_view<K> o, int32_t count, const int32_t *upto,
-                             int32_t *first_block) {
-  int64_t k = this_thread();
-  if (k >= count) return;
-  int32_t before = k > 0 ? upto[k - 1] : 0;
-  for (int32_t s = before; s < upto[k]; s++) first_block[s] = int32_t(k);
+__device__ void cutter<K>::take_order(int passes) {
+  key = static_cast<const K *>(v.o.key[(passes - 1) & 1]);
+  order = v.o.order[(passes - 1) & 1];
 }
 
-struct laying {
-  pattern_view t;
-  blocks_view blocks;
-  int32_t nslices;
-  const int32_t *upto, *first_block;
-  const int32_t *rows_before; /* NULL where rows are blocks */
-  trs_slice *slice;
-  int32_t *row, *position;
-  uint8_t *place;
-};
+/* ---- Slices. ---- */
 
-/* Rows of a slice to their positions, a lane a row; blocks have one lane each, their rows begin at
- * the bits of starts. */
-__device__ void lay_rows(const laying &v, const trs_slice &h, int32_t block_first,
-                         unsigned starts) {
-  int32_t t = this_lane();
-  unsigned upto = starts & (~0u >> (WARP - 1 - t));
-  int32_t first = __shfl_sync(~0u, block_first, __popc(upto) - 1);
-  int32_t place = t - (WARP - 1 - __clz(int(upto)));
-  if (t >= h.rows) return;
-  int32_t row = v.t.mirror(first + place);
-  v.row[h.first + t] = row;
-  v.position[row] = h.first + t;
-  if (v.place) v.place[h.first + t] = uint8_t(place);
-}
-
-/* A warp a slice. */
+/* Where the run of keys equal to that at k begins.  By a warp. */
 template <class K>
-__global__ void __launch_bounds__(ANALYSIS_THREADS) lay_slices(order_view<K> o, laying v) {
-  int64_t s = this_thread() / WARP;
-  if (s >= v.nslices) return;
-  int32_t k = v.first_block[s], kind = o.class_number(k), lane = this_lane();
-  bool heavy = trs_class_heavy(kind);
-  int32_t end = s + 1 < v.nslices ? v.first_block[s + 1] : v.blocks.count;
-  bool there = lane < (heavy ? 1 : end - k);
-  int32_t b = there ? o.order[k + lane] : 0, rows = there ? v.blocks.rows(b) : 0;
+__device__ int64_t cutter<K>::run_begin(int64_t k) const {
+  const K wanted = key[k];
+  int64_t low = 0, high = k;
+  while (low < high) {
+    int64_t step = (high - low) / WARP + 1, at = low + this_lane() * step;
+    int less = __popc(__ballot_sync(~0u, at < high && key[at] < wanted));
+    if (less < WARP) high = min(high, low + less * step);
+    if (less > 0) low += (less - 1) * step + 1;
+  }
+  return low;
+}
+
+__device__ int32_t width_of(int32_t length, int32_t log_lanes) {
+  return int32_t((int64_t(length) + (1 << log_lanes) - 1) >> log_lanes);
+}
+
+/* Along the order: width and rows of each block, and the slices that begin with it. */
+template <class K>
+__device__ void cutter<K>::count_slices() {
+  const share s = share_of_warp(count);
+  int64_t run = s.first < s.end ? run_begin(s.first) : 0;
+  slices_and_rows found = {0, 0};
+  for (int64_t first = s.first; first < s.end; first += WARP) {
+    int64_t k = first + this_lane();
+    const bool there = k < s.end;
+    unsigned begins = __ballot_sync(~0u, there && k > 0 && key[k] != key[k - 1]);
+    unsigned upto = begins & (~0u >> (WARP - 1 - this_lane()));
+    int64_t my_run = upto ? first + WARP - 1 - __clz(int(upto)) : run;
+    run = __shfl_sync(~0u, my_run, WARP - 1);
+    if (!there) continue;
+    int32_t kind = class_number(k), b = order[k], rows = v.blocks.rows(b);
+    int32_t width = width_of(v.length[b], trs_class_lanes(kind));
+    int32_t slices = trs_class_heavy(kind) ? trs_heavy_slices(width)
+                                           : (k - my_run) % trs_class_blocks(kind) == 0;
+    v.o.width[k] = width;
+    v.o.rows[k] = uint8_t(rows);
+    v.o.upto[k] = slices;
+    found = found + slices_and_rows{slices, rows};
+  }
+  found = shuffled(sum_upto(found), WARP - 1);
+  if (this_lane() == 0) m.warps[this_warp()] = found;
+  __syncthreads();
+  sums<slices_and_rows> block = sum_before(m.warps, GRID_WARPS, 0);
+  if (threadIdx.x == 0) v.o.counted[blockIdx.x] = block.all;
+}
+
+/* first_block, upto, rows_before. */
+template <class K>
+__device__ void cutter<K>::begin_slices() {
+  sums<slices_and_rows> grid = sum_before(v.o.counted, int(gridDim.x), int(blockIdx.x));
+  slices_and_rows at = grid.before + sum_before(m.warps, GRID_WARPS, this_warp()).before;
+  nslices = grid.all.slices;
+  const share s = share_of_warp(count);
+  for (int64_t first = s.first; first < s.end; first += WARP) {
+    int64_t k = first + this_lane();
+    const bool there = k < s.end;
+    slices_and_rows own = {0, 0};
+    if (there) own = {v.o.upto[k], v.o.rows[k]};
+    slices_and_rows upto = at + sum_upto(own);
+    at = shuffled(upto, WARP - 1);
+    if (!there) continue;
+    for (int32_t p = upto.slices - own.slices; p < upto.slices; p++)
+      v.o.first_block[p] = int32_t(k);
+    v.o.upto[k] = upto.slices;
+    v.o.rows_before[k] = upto.rows - own.rows;
+  }
+}
+
+/* Slice s but for its offsets, watch and part. */
+template <class K>
+__device__ trs_slice cutter<K>::slice(int32_t s) const {
+  const int32_t k = v.o.first_block[s], kind = class_number(k);
+  const bool heavy = trs_class_heavy(kind);
+  const int32_t end = heavy ? k + 1 : s + 1 < nslices ? v.o.first_block[s + 1] : count;
   trs_slice h = {};
-  h.first = v.rows_before ? v.rows_before[k] : k;
+  h.first = v.o.rows_before[k];
   h.watch = -1;
-  h.level = o.level(k);
+  h.level = level(k);
   h.log_lanes = uint8_t(trs_class_lanes(kind));
   h.heavy = heavy;
-  h.rows = uint8_t(__reduce_add_sync(~0u, unsigned(rows)));
-  h.width = __reduce_max_sync(~0u, there ? o.width(k + lane, h.log_lanes) : 0);
-  h.block = uint8_t(__reduce_max_sync(~0u, unsigned(rows)));
-  int32_t offset = there && v.rows_before ? v.rows_before[k + lane] - h.first : lane;
-  unsigned starts = __reduce_or_sync(~0u, there ? 1u << offset : 0);
-  int32_t slices = heavy ? trs_heavy_slices(h.width) : 1;
-  int32_t piece = int32_t(s) - (v.upto[k] - slices); /* of slices that are one */
-  bool is_part = heavy && piece < slices - 1;
-  if (!is_part) lay_rows(v, h, v.blocks.first(b), starts);
-  if (lane > 0) return;
-  h.width =
-      is_part ? int32_t(TRS_PART_WIDTH) : h.width - (heavy ? (slices - 1) * TRS_PART_WIDTH : 0);
+  for (int32_t b = k; b < end; b++) {
+    h.width = max(h.width, v.o.width[b]);
+    h.rows = uint8_t(h.rows + v.o.rows[b]);
+    h.block = uint8_t(max(int(h.block), int(v.o.rows[b])));
+  }
+  if (!heavy) return h;
+  const int32_t parts = trs_heavy_slices(h.width) - 1;
+  const bool is_part = s + 1 < v.o.upto[k];
+  h.width = is_part ? int32_t(TRS_PART_WIDTH) : h.width - parts * TRS_PART_WIDTH;
   h.block = is_part ? 0 : h.block;
-  h.parts = is_part ? -1 : heavy ? slices - 1 : 0;
-  v.slice[s] = h;
+  h.parts = is_part ? -1 : parts;
+  return h;
 }
 
-/* ---- Offsets, and where levels begin. ---- */
-
-struct offsets {
-  int64_t entries, inverses;
-  int32_t parts, heavy; /* slices of heavy blocks that are and that are not parts */
-};
-
-struct add_offsets {
-  __host__ __device__ offsets operator()(const offsets &a, const offsets &b) const {
-    return {a.entries + b.entries, a.inverses + b.inverses, a.parts + b.parts, a.heavy + b.heavy};
-  }
-};
-
-struct size_of_slice {
-  const trs_slice *slice;
-  int32_t nslices;
-  __host__ __device__ offsets operator()(int32_t s) const {
-    if (s == nslices) return {0, 0, 0, 0};
-    const trs_slice &h = slice[s];
-    return {int64_t(h.width) * TRS_SLICE_LANES, int64_t(h.block) * (TRS_SLICE_LANES >> h.log_lanes),
-            h.parts < 0, h.heavy && h.parts >= 0};
-  }
-};
-
-/* heavy_end[level]: the first slice behind the level's heavy ones, or 0. */
-__global__ void number_slices(trs_slices s, const offsets *before, trs_slice_level *level,
-                              int32_t *heavy_end) {
-  int64_t k = this_thread();
-  if (k >= s.nslices) return;
-  trs_slice *h = s.slice + k;
-  bool first = k == 0 || h[-1].level != h->level;
-  bool last_heavy = h->heavy && (k + 1 == s.nslices || h[1].level != h->level || !h[1].heavy);
-  h->entries = before[k].entries;
-  h->inverse = before[k].inverses;
-  if (h->heavy) h->part = before[k].parts - (h->parts > 0 ? h->parts : 0);
-  if (first) level[h->level] = {h->entries, int32_t(k), 0, h->first, 0};
-  if (last_heavy) heavy_end[h->level] = int32_t(k + 1);
-  if (k + 1 == s.nslices) level[s.nlevels] = {before[k + 1].entries, s.nslices, 0, int32_t(s.n), 0};
+__device__ offsets size_of(const trs_slice &h) {
+  return {int64_t(h.width) * trs_slice_stride(&h), trs_slice_inverses(&h), h.parts < 0,
+          h.heavy && h.parts >= 0};
 }
 
-struct heavy_slices {
-  const trs_slice_level *level;
-  const int32_t *end;
-  __host__ __device__ int32_t operator()(int32_t l) const {
-    return end[l] > 0 ? end[l] - level[l].slice : 0;
+template <class K>
+__device__ void cutter<K>::sum_sizes() {
+  const share mine = share_of_block(nslices);
+  offsets found = {0, 0, 0, 0};
+  for (int64_t s = mine.first + threadIdx.x; s < mine.end; s += GRID_THREADS)
+    found = found + size_of(slice(int32_t(s)));
+  found = sum_block(found).all;
+  if (threadIdx.x == 0) v.o.sizes[blockIdx.x] = found;
+}
+
+/* f(s, slice, offsets of the slice) for all of the block's share. */
+template <class K>
+template <class F>
+__device__ void cutter<K>::for_slices(F f) {
+  const share mine = share_of_block(nslices);
+  const sums<offsets> grid = sum_before(v.o.sizes, int(gridDim.x), int(blockIdx.x));
+  offsets at = grid.before;
+  all = grid.all;
+  for (int64_t first = mine.first; first < mine.end; first += GRID_THREADS) {
+    const int32_t s = int32_t(first + threadIdx.x);
+    const bool there = first + threadIdx.x < mine.end;
+    trs_slice h = {};
+    offsets size = {0, 0, 0, 0};
+    if (there) {
+      h = slice(s);
+      size = size_of(h);
+    }
+    sums<offsets> sum = sum_block(size);
+    if (there) f(s, h, at + sum.before);
+    at = at + sum.all;
   }
-};
-struct chunks_of_level {
-  heavy_slices heavy;
-  int32_t nlevels;
-  __host__ __device__ int32_t operator()(int32_t l) const {
-    if (l == nlevels) return 0;
-    int32_t alone = heavy(l), others = heavy.level[l + 1].slice - heavy.level[l].slice - alone;
-    return alone + (others + TRS_CHUNK_SLICES - 1) / TRS_CHUNK_SLICES;
+}
+
+/* ---- Levels, and their chunks: heavy slices alone, the others some at a time. ---- */
+
+template <class K>
+__device__ void cutter<K>::find_levels() {
+  for_slices([&](int32_t s, const trs_slice &h, const offsets &at) {
+    if (s > 0 && level(v.o.first_block[s - 1]) == h.level) return;
+    v.o.level[h.level] = {at.entries, s, 0, h.first, 0};
+    v.o.heavies[h.level] = at.parts + at.heavy;
+  });
+  if (grid_thread() > 0) return;
+  v.o.level[nlevels] = {all.entries, nslices, 0, int32_t(v.t.n), 0};
+  v.o.heavies[nlevels] = all.parts + all.heavy;
+}
+
+template <class K>
+__device__ int32_t cutter<K>::chunks_of(int32_t l) const {
+  int32_t alone = v.o.heavies[l + 1] - v.o.heavies[l];
+  int32_t others = v.o.level[l + 1].slice - v.o.level[l].slice - alone;
+  return alone + (others + TRS_CHUNK_SLICES - 1) / TRS_CHUNK_SLICES;
+}
+
+template <class K>
+__device__ void cutter<K>::count_chunks() {
+  const share mine = share_of_block(nlevels);
+  int32_t found = 0;
+  for (int64_t l = mine.first + threadIdx.x; l < mine.end; l += GRID_THREADS)
+    found += chunks_of(int32_t(l));
+  found = sum_block(found).all;
+  if (threadIdx.x == 0) v.o.chunks[blockIdx.x] = found;
+}
+
+/* chunk and heavy of each level; the host gets a copy, where levels fit there. */
+template <class K>
+__device__ void cutter<K>::finish_levels() {
+  const share mine = share_of_block(nlevels);
+  const bool told = nlevels < int32_t(cut_stage::MOST);
+  sums<int32_t> grid = sum_before(v.o.chunks, int(gridDim.x), int(blockIdx.x));
+  int32_t at = grid.before;
+  for (int64_t first = mine.first; first < mine.end; first += GRID_THREADS) {
+    const int32_t l = int32_t(first + threadIdx.x);
+    const bool there = first + threadIdx.x < mine.end;
+    sums<int32_t> sum = sum_block(there ? chunks_of(l) : 0);
+    if (there) {
+      v.o.level[l].chunk = at + sum.before;
+      v.o.level[l].heavy = v.o.heavies[l + 1] - v.o.heavies[l];
+      if (told) v.stage->level[l] = v.o.level[l];
+    }
+    at += sum.all;
   }
+  if (grid_thread() > 0) return;
+  v.o.level[nlevels].chunk = grid.all;
+  if (told) v.stage->level[nlevels] = v.o.level[nlevels];
+  tell(grid.all);
+}
+
+template <class K>
+__device__ void cutter<K>::tell(int32_t nchunks) {
+  cut_numbers &told = v.stage->told;
+  told.nblocks = count;
+  told.nlevels = nlevels;
+  told.nslices = nslices;
+  told.nchunks = nchunks;
+  told.nparts = all.parts;
+  told.nheavy = all.heavy;
+  told.entries = all.entries;
+  told.inverses = all.inverses;
+}
+
+/* ---- The kernels. ---- */
+
+/* Levels that are not all known, or a wait that lasted too long. */
+__device__ bool tell_failure(const cut_view &v) {
+  const analysis_state &s = *v.state;
+  if (threadIdx.x == 0 && blockIdx.x == 0) {
+    v.stage->told.given_up = int32_t(s.given_up);
+    v.stage->told.stalled = s.fault.stalled;
+    v.stage->told.row = s.fault.row;
+  }
+  return s.given_up != 0 || s.fault.stalled != 0;
+}
+
+template <class K>
+__device__ bool sort_blocks(cutter<K> &c, grid_barrier &all) {
+  const bool by_level = c.needs_level_rows();
+  if (by_level) {
+    c.clear_level_rows();
+    if (!all.wait_for_all()) return false;
+    c.count_level_rows();
+    if (!all.wait_for_all()) return false;
+  }
+  c.find_classes(by_level);
+  if (!all.wait_for_all()) return false;
+  c.take_classes();
+  const int passes = c.passes();
+  for (int pass = 0; pass < passes; pass++) {
+    c.count_digits(pass);
+    if (!all.wait_for_all()) return false;
+    c.place_digits();
+    c.move_elements(pass);
+    if (!all.wait_for_all()) return false;
+  }
+  c.take_order(passes);
+  return true;
+}
+
+template <class K>
+__device__ bool cut_order(cutter<K> &c, grid_barrier &all) {
+  c.count_slices();
+  if (!all.wait_for_all()) return false;
+  c.begin_slices();
+  if (!all.wait_for_all()) return false;
+  c.sum_sizes();
+  if (!all.wait_for_all()) return false;
+  c.find_levels();
+  if (!all.wait_for_all()) return false;
+  c.count_chunks();
+  if (!all.wait_for_all()) return false;
+  c.finish_levels();
+  return true;
+}
+
+template <class K>
+__global__ void __launch_bounds__(GRID_THREADS, 1)
+    order_kernel(const __grid_constant__ cut_view v) {
+  __shared__ cut_memory m;
+  if (tell_failure(v)) return;
+  cutter<K> c(v, m);
+  grid_barrier all(v.state);
+  if (!sort_blocks(c, all) || !cut_order(c, all)) tell_failure(v);
+}
+
+struct lay_view {
+  trs_slices s;
+  trs_slices_map map;
+  int32_t *position;
 };
 
-/* As slice.c's cut_chunks and choose_watches. */
-__global__ void finish_slices(trs_slices s, trs_slice_level *level, heavy_slices heavy,
-                              const int32_t *chunks_before, int32_t watch) {
-  int64_t k = this_thread();
-  if (k >= s.nslices) return;
-  int32_t l = s.slice[k].level, alone = heavy(l);
-  int64_t first = level[l].slice, in_level = k - first, behind = in_level - alone;
+/* Of the blocks at places of the order. */
+template <class K>
+__device__ void lay_rows(const cutter<K> &c, const lay_view &to) {
+  for (int64_t k = grid_thread(); k < c.count; k += grid_threads()) {
+    const int32_t first = c.v.blocks.first(c.order[k]), at = c.v.o.rows_before[k];
+    for (int32_t r = 0; r < c.v.o.rows[k]; r++) {
+      int32_t row = c.v.t.mirror(first + r);
+      to.s.row[at + r] = row;
+      to.position[row] = at + r;
+      if (to.map.place) to.map.place[at + r] = uint8_t(r);
+    }
+  }
+}
+
+/* As slice.c's choose_watches. */
+__device__ int32_t watch_of(const trs_slice_level *l, int32_t watch, int32_t in_level) {
+  int64_t at = l[-watch].position, rows = l[1 - watch].position - at;
+  return int32_t(at + in_level * rows / (l[1].slice - l->slice));
+}
+
+template <class K>
+__device__ void lay_slice(const cutter<K> &c, const lay_view &to, int32_t s, trs_slice h,
+                          const offsets &at) {
+  const trs_slice_level *l = c.v.o.level + h.level;
+  const int32_t in_level = s - l->slice, behind = in_level - l->heavy, watch = c.v.rules.watch;
+  h.entries = at.entries;
+  h.inverse = at.inverses;
+  if (h.heavy) h.part = at.parts - max(h.parts, 0);
+  if (watch > 0 && h.level >= watch) h.watch = watch_of(l, watch, in_level);
+  to.s.slice[s] = h;
+  if (h.heavy && h.parts >= 0) to.map.heavy[at.heavy] = s;
+  if (h.parts < 0) {
+    const int32_t k = c.v.o.first_block[s], whole = c.v.o.width[k];
+    to.map.piece[at.parts] = s - (c.v.o.upto[k] - trs_heavy_slices(whole));
+  }
   if (behind < 0)
-    s.chunk[chunks_before[l] + in_level] = int32_t(k);
+    to.s.chunk[l->chunk + in_level] = s;
   else if (behind % TRS_CHUNK_SLICES == 0)
-    s.chunk[chunks_before[l] + alone + behind / TRS_CHUNK_SLICES] = int32_t(k);
-  if (watch > 0 && l >= watch) {
-    int64_t at = level[l - watch].position, rows = level[l - watch + 1].position - at;
-    s.slice[k].watch = int32_t(at + in_level * rows / (level[l + 1].slice - first));
-  }
-  if (in_level == 0) {
-    level[l].chunk = chunks_before[l];
-    level[l].heavy = alone;
-  }
-  if (k + 1 < s.nslices) return;
-  level[l + 1].chunk = chunks_before[l + 1];
-  s.chunk[chunks_before[l + 1]] = s.nslices;
-}
-
-/* piece and heavy of the map. */
-__global__ void list_heavy(trs_slices s, const offsets *before, trs_slices_map map) {
-  int64_t k = this_thread();
-  if (k >= s.nslices) return;
-  const trs_slice &h = s.slice[k];
-  if (!h.heavy || h.parts < 0) return;
-  map.heavy[before[k].heavy] = int32_t(k);
-  for (int32_t p = 0; p < h.parts; p++) map.piece[h.part + p] = p;
-}
-
-/* ---- The steps. ---- */
-
-template <class K>
-trs_status lay(analysis &a, order_view<K> o) {
-  const int32_t count = a.blocks.count;
-  trs_slices *s = a.slices;
-  int32_t *run, *upto, *rows_before = nullptr, *first_block;
-  TRS_TRY(a.space.get(&run, count));
-  TRS_TRY(a.space.get(&upto, count));
-  TRS_TRY(with_space(a, "finding runs of a class", [&](void *space, size_t &bytes) {
-    return cub::DeviceScan::InclusiveScan(space, bytes, by_place(run_begin<K>{o.key}), run,
-                                          maximum{}, count, a.stream);
-  }));
-  o.run = run;
-  TRS_TRY(with_space(a, "counting slices", [&](void *space, size_t &bytes) {
-    return cub::DeviceScan::InclusiveSum(space, bytes, by_place(slices_begun<K>{o}), upto, count,
-                                         a.stream);
-  }));
-  TRS_TRY(fetch(a, &s->nslices, upto + count - 1));
-  if (a.blocks.start) {
-    TRS_TRY(a.space.get(&rows_before, count));
-    TRS_TRY(with_space(a, "counting rows", [&](void *space, size_t &bytes) {
-      return cub::DeviceScan::ExclusiveSum(space, bytes, by_place(rows_of{o.order, a.blocks}),
-                                           rows_before, count, a.stream);
-    }));
-    TRS_TRY(TRS_DEVICE_ALLOC(a.device, &a.map->place, s->n, a.stream));
-  }
-  TRS_TRY(a.space.get(&first_block, s->nslices));
-  TRS_TRY(a.space.get(&a.position, s->n));
-  TRS_TRY(TRS_DEVICE_ALLOC(a.device, &s->slice, s->nslices, a.stream));
-  TRS_TRY(TRS_DEVICE_ALLOC(a.device, &s->row, s->n, a.stream));
-  begin_slices<<<blocks_for(count), ANALYSIS_THREADS, 0, a.stream>>>(o, count, upto, first_block);
-  laying v = {a.t,         a.blocks, s->nslices, upto,       first_block,
-              rows_before, s->slice, s->row,     a.position, a.map->place};
-  lay_slices<<<blocks_for(int64_t(s->nslices) * WARP), ANALYSIS_THREADS, 0, a.stream>>>(o, v);
-  return trs_device_check(cudaGetLastError(), "cutting slices");
+    to.s.chunk[l->chunk + l->heavy + behind / TRS_CHUNK_SLICES] = s;
 }
 
 template <class K>
-trs_status order_and_lay(analysis &a) {
-  order_view<K> o;
-  TRS_TRY(sort_blocks(a, &o));
-  return lay(a, o);
+__global__ void __launch_bounds__(GRID_THREADS, 1)
+    lay_kernel(const __grid_constant__ cut_view v, const __grid_constant__ lay_view to) {
+  __shared__ cut_memory m;
+  cutter<K> c(v, m);
+  c.nslices = to.s.nslices;
+  c.take_classes();
+  c.take_order(c.passes());
+  lay_rows(c, to);
+  c.for_slices(
+      [&](int32_t s, const trs_slice &h, const offsets &at) { lay_slice(c, to, s, h, at); });
+  for (int64_t l = grid_thread(); l <= c.nlevels; l += grid_threads())
+    to.map.level_slice[l] = v.o.level[l].slice;
+  if (grid_thread() == 0) to.s.chunk[to.s.nchunks] = to.s.nslices;
 }
 
-struct numbering {
-  offsets *before;        /* nslices + 1 */
-  trs_slice_level *level; /* nlevels + 1 */
-  int32_t *heavy_end, *chunks_before;
-};
-
-trs_status number(analysis &a, numbering *v) {
-  trs_slices *s = a.slices;
-  TRS_TRY(a.space.get(&v->before, s->nslices + 1));
-  TRS_TRY(a.space.get(&v->level, s->nlevels + 1));
-  TRS_TRY(a.space.get(&v->heavy_end, s->nlevels));
-  TRS_TRY(a.space.get(&v->chunks_before, s->nlevels + 1));
-  TRS_TRY(TRS_DEVICE_ALLOC(a.device, &s->chunk, s->nslices + 1, a.stream));
-  TRS_TRY(trs_device_fill(v->heavy_end, 0, s->nlevels * int64_t(sizeof *v->heavy_end), a.stream));
-  TRS_TRY(with_space(a, "adding up slices", [&](void *space, size_t &bytes) {
-    return cub::DeviceScan::ExclusiveScan(
-        space, bytes, by_place(size_of_slice{s->slice, s->nslices}), v->before, add_offsets{},
-        offsets{0, 0, 0, 0}, s->nslices + 1, a.stream);
-  }));
-  const unsigned grid = blocks_for(s->nslices);
-  number_slices<<<grid, ANALYSIS_THREADS, 0, a.stream>>>(*s, v->before, v->level, v->heavy_end);
-  const heavy_slices heavy = {v->level, v->heavy_end};
-  TRS_TRY(with_space(a, "counting chunks", [&](void *space, size_t &bytes) {
-    return cub::DeviceScan::ExclusiveSum(space, bytes, by_place(chunks_of_level{heavy, s->nlevels}),
-                                         v->chunks_before, s->nlevels + 1, a.stream);
-  }));
-  finish_slices<<<grid, ANALYSIS_THREADS, 0, a.stream>>>(*s, v->level, heavy, v->chunks_before,
-                                                         a.rules.watch);
-  return trs_device_check(cudaGetLastError(), "numbering slices");
-}
-
-trs_status list(analysis &a, const numbering &v, const offsets &all) {
-  trs_slices *s = a.slices;
-  s->nparts = all.parts;
-  a.map->nheavy = all.heavy;
-  if (all.heavy == 0) return TRS_SUCCESS;
-  TRS_TRY(TRS_DEVICE_ALLOC(a.device, &a.map->piece, all.parts, a.stream));
-  TRS_TRY(TRS_DEVICE_ALLOC(a.device, &a.map->heavy, all.heavy, a.stream));
-  list_heavy<<<blocks_for(s->nslices), ANALYSIS_THREADS, 0, a.stream>>>(*s, v.before, *a.map);
-  return trs_device_check(cudaGetLastError(), "listing heavy slices");
+cut_view view_of(const cut &c) {
+  return {pattern_view(c.pattern), {c.start}, c.rules, c.state, c.known, c.length, c.o, c.stage};
 }
 
 }  // namespace
 
-trs_status trs::cut_slices(analysis &a) {
-  trs_slices *s = a.slices;
-  const bool short_keys = uint64_t(s->nlevels) * TRS_CLASSES <= UINT32_MAX;
-  TRS_TRY(short_keys ? order_and_lay<uint32_t>(a) : order_and_lay<uint64_t>(a));
-  numbering v;
-  offsets all;
-  TRS_TRY(number(a, &v));
-  const int64_t bytes = (int64_t(s->nlevels) + 1) * int64_t(sizeof **a.level);
-  TRS_TRY(TRS_ALLOC(a.level, int64_t(s->nlevels) + 1));
-  TRS_TRY(trs_device_copy(*a.level, v.level, bytes, a.stream));
-  TRS_TRY(fetch(a, &all, v.before + s->nslices));
-  s->entries = all.entries;
-  s->inverses = all.inverses;
-  s->nchunks = (*a.level)[s->nlevels].chunk;
-  return list(a, v, all);
+trs_status trs::order_slices(const cut &c) {
+  cut_view v = view_of(c);
+  void *arguments[] = {&v};
+  const void *kernel = long_keys(c) ? reinterpret_cast<const void *>(order_kernel<uint64_t>)
+                                    : reinterpret_cast<const void *>(order_kernel<uint32_t>);
+  return trs_device_check(
+      cudaLaunchCooperativeKernel(kernel, c.grid, GRID_THREADS, arguments, 0, c.stream),
+      "cutting slices");
+}
+
+trs_status trs::lay_slices(const cut &c, const trs_slices &slices, const trs_slices_map &map) {
+  const cut_view v = view_of(c);
+  const lay_view to = {slices, map, c.position};
+  if (long_keys(c))
+    lay_kernel<uint64_t><<<c.grid, GRID_THREADS, 0, c.stream>>>(v, to);
+  else
+    lay_kernel<uint32_t><<<c.grid, GRID_THREADS, 0, c.stream>>>(v, to);
+  return trs_device_check(cudaGetLastError(), "laying slices");
 }

@@ -6,10 +6,13 @@
 
 #include "base/memory.h"
 
-/* Seconds: a level's dependency through the second-level cache and through shared memory, a turn of
- * the narrow kernel's warps, a launch; bytes per second of the device and of one multiprocessor. */
-static const double HOP = 0.45e-6, SHARED_HOP = 0.19e-6, TURN = 0.22e-6, LATE_ENTRY = 0.05e-6,
-                    LAUNCH = 2.5e-6, BANDWIDTH = 3.3e12, OWN_BANDWIDTH = 90e9;
+/* Seconds: a level's dependency through the second-level cache, and more of it for longer rows; a
+ * level of the narrow kernel, each slice of it, each slice when its warps are the limit, and how
+ * much more blocks of several rows are; a launch behind another.  Bytes per second of the device
+ * and of one multiprocessor. */
+static const double HOP = 0.46e-6, BATCH_HOP = 0.04e-6, NARROW_LEVEL = 0.12e-6,
+                    NARROW_SLICE = 0.07e-6, NARROW_TURN = 0.095e-6, NARROW_BLOCKS = 1.15,
+                    LATE_ENTRY = 0.05e-6, LAUNCH = 2e-6, BANDWIDTH = 3.3e12, OWN_BANDWIDTH = 90e9;
 
 enum { FETCHED = TRS_NARROW_WIDTH, ENTRY_BYTES = 12, ROW_BYTES = 45 };
 
@@ -20,7 +23,7 @@ static const trs_slice_rules plain = {.most_block = 1,
                                       .wide_rows = 16384,
                                       .heavy_width = 32,
                                       .wide_heavy_width = 32,
-                                      .narrow_rows = 4096,
+                                      .narrow_rows = 512,
                                       .watch = 3};
 
 /* Rows that need the row just before them, four at a time inverted together: it costs little and
@@ -48,24 +51,27 @@ static int with_lane_lengths(trs_slice_rules *rules, const trs_pattern_features 
   return count;
 }
 
+/* Diagonal blocks where rows need several before them; but in small systems the narrow kernel makes
+ * more of short blocks, or of none, unless the blocks are large.  Chains where nearly all rows have
+ * them; where some do, the cost model has to say whether they lengthen the way. */
 int trs_choose_rules(trs_slice_rules *rules, const trs_pattern_features *f) {
-  static const double REGULAR = 0.9, SOME = 0.02, NODES = 2, SUPERNODES = 8;
-  trs_slice_rules nodes = full_blocks(TRS_LIGHT_BLOCK, 4);
-  trs_slice_rules supernodes = full_blocks(TRS_MOST_BLOCK, 8);
-  if (f->run >= NODES) {
-    bool large = f->run >= SUPERNODES;
-    rules[0] = large ? supernodes : nodes;
-    rules[1] = large ? nodes : supernodes;
+  static const double REGULAR = 0.9, SOME = 0.02, NODES = 2, SUPERNODES = 6;
+  static const int64_t SMALL = 4096;
+  const bool small = f->n <= SMALL, regular = f->chained >= REGULAR;
+  const trs_slice_rules blocks = full_blocks(TRS_MOST_BLOCK, 4);
+  if (f->run >= NODES && !(small && f->run < SUPERNODES)) {
+    rules[0] = blocks;
+    rules[1] = full_blocks(TRS_LIGHT_BLOCK, 4);
     rules[2] = chains();
     rules[3] = plain;
     return with_lane_lengths(rules, f, 1);
   }
-  bool chained = f->chained >= SOME;
+  bool chained = f->run >= NODES || (regular && !small);
   rules[0] = chained ? chains() : plain;
   rules[1] = chained ? plain : chains();
-  rules[2] = nodes;
-  rules[3] = supernodes;
-  return with_lane_lengths(rules, f, chained && f->chained < REGULAR ? 2 : 1);
+  rules[2] = blocks;
+  rules[3] = full_blocks(TRS_LIGHT_BLOCK, 4);
+  return with_lane_lengths(rules, f, f->chained >= SOME && !regular && !chained ? 2 : 1);
 }
 
 static double level_bytes(const trs_slice_level *level) {
@@ -73,26 +79,33 @@ static double level_bytes(const trs_slice_level *level) {
          ROW_BYTES * (double)(level[1].position - level->position);
 }
 
-static double wide_cost(const trs_slice_level *level) {
-  return HOP + level_bytes(level) / BANDWIDTH;
+/* Entries a lane, about. */
+static double level_width(const trs_slice_level *level) {
+  int32_t slices = level[1].slice - level->slice;
+  return (double)(level[1].entries - level->entries) / TRS_SLICE_LANES / slices;
 }
 
-static double narrow_cost(const trs_slice_level *level, int32_t most_rows) {
+static double wide_cost(const trs_slice_level *level) {
+  double batches = fmin(level_width(level), 32) / 4;
+  return HOP + BATCH_HOP * batches + level_bytes(level) / BANDWIDTH;
+}
+
+static double narrow_cost(const trs_slice_level *level, int32_t most_rows, bool blocks) {
   int32_t rows = level[1].position - level->position, slices = level[1].slice - level->slice;
+  double width = level_width(level);
   if (level->heavy > 0 || rows > most_rows || slices > TRS_NARROW_SLICES) return INFINITY;
-  double width = (double)(level[1].entries - level->entries) / TRS_SLICE_LANES / slices;
   if (width > TRS_NARROW_WIDTH) return INFINITY;
   double late = width > FETCHED ? LATE_ENTRY * (width - FETCHED) : 0;
-  double turns = slices * TURN + late;
-  return fmax(fmax(SHARED_HOP + late, turns), level_bytes(level) / OWN_BANDWIDTH);
+  double turn = fmax(NARROW_LEVEL + NARROW_SLICE * slices, NARROW_TURN * slices) + late;
+  return fmax(blocks ? NARROW_BLOCKS * turn : turn, level_bytes(level) / OWN_BANDWIDTH);
 }
 
 /* cost[kind] of the levels so far, ending in that kind; came[level][kind]: the kind before. */
-static void walk(const trs_slice_level *level, int32_t nlevels, int32_t most_rows,
+static void walk(const trs_slice_level *level, int32_t nlevels, int32_t most_rows, bool blocks,
                  trs_region_choice choice, double cost[2], uint8_t (*came)[2]) {
   cost[0] = cost[1] = LAUNCH;
   for (int32_t l = 0; l < nlevels; l++) {
-    double own[2] = {wide_cost(level + l), narrow_cost(level + l, most_rows)};
+    double own[2] = {wide_cost(level + l), narrow_cost(level + l, most_rows, blocks)};
     if (choice == TRS_REGIONS_WIDE) own[TRS_REGION_NARROW] = INFINITY;
     if (choice == TRS_REGIONS_NARROW && isfinite(own[TRS_REGION_NARROW]))
       own[TRS_REGION_WIDE] = INFINITY;
@@ -153,7 +166,7 @@ static int32_t trace(const trs_slice_level *level, uint8_t *kind, uint8_t (*came
 
 trs_status trs_choose_regions(trs_region **regions, int32_t *nregions, double *seconds,
                               const trs_slice_level *level, int32_t nlevels, int32_t most_rows,
-                              trs_region_choice choice) {
+                              bool blocks, trs_region_choice choice) {
   uint8_t(*came)[2] = NULL, *kind = NULL;
   double cost[2];
   *regions = NULL;
@@ -161,7 +174,7 @@ trs_status trs_choose_regions(trs_region **regions, int32_t *nregions, double *s
   trs_status status = trs_alloc((void **)&came, nlevels, sizeof *came);
   if (!status) status = TRS_ALLOC(&kind, nlevels);
   if (!status) {
-    walk(level, nlevels, most_rows, choice, cost, came);
+    walk(level, nlevels, most_rows, blocks, choice, cost, came);
     *seconds = fmin(cost[0], cost[1]);
     status = TRS_ALLOC(regions, trace(level, kind, came, nlevels, cost));
   }

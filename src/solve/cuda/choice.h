@@ -8,6 +8,7 @@
 
 /* Read off a sample of rows, or off all of them on the device. */
 typedef struct trs_pattern_features {
+  int64_t n;
   double row_length; /* off-diagonal entries, mean */
   double chained;    /* share of rows that need the row just before them */
   double run;        /* mean number of rows just before a row that it needs, without a gap */
@@ -25,10 +26,10 @@ typedef enum trs_region_choice {
 } trs_region_choice;
 
 /* Regions for the levels (level[nlevels + 1]): the cheapest sequence, by dynamic programming over
- * the levels; most_rows: of a level that the narrow kernel takes.  *regions is freed with trs_free;
- * seconds is what one solve should take. */
+ * the levels; most_rows: of a level that the narrow kernel takes; blocks: of several rows. *regions
+ * is freed with trs_free; seconds is what one solve should take. */
 trs_status trs_choose_regions(trs_region **regions, int32_t *nregions, double *seconds,
                               const trs_slice_level *level, int32_t nlevels, int32_t most_rows,
-                              trs_region_choice choice);
+                              bool blocks, trs_region_choice choice);
 
 #endif

@@ -13,6 +13,7 @@ enum { MOST_TILE = 128, TILE_SHARE = 8 }; /* a tile takes so much of the memory 
 /* One way to cut the system, as far as its pattern goes. */
 typedef struct candidate {
   trs_slice_rules rules;
+  trs_gpu_cut *cut;  /* until it is built, or given up */
   trs_slices slices; /* device memory */
   trs_slices_map map;
   trs_slice_level *level; /* host copy */
@@ -24,9 +25,11 @@ typedef struct candidate {
 typedef struct engine {
   trs_gpu gpu;
   candidate c;
-  int64_t block, dense, lanes, wide_lanes, watch, heavy, halves, regions_choice; /* -1: not given */
+  int64_t block, dense, lanes, wide_lanes, watch, heavy, narrow_rows, halves,
+      regions_choice; /* -1: not given */
   trs_engine_args args;
-  int64_t bytes; /* of args' arrays */
+  void *memory;  /* args' arrays are parts of it */
+  int64_t bytes; /* of it, and of tile_work */
   bool tuned;
 } engine;
 
@@ -43,13 +46,14 @@ static double estimate(const trs_plan *plan) {
 static trs_status read_parameters(engine *e, const trs_plan *plan) {
   static const char *const no_yes[] = {"no", "yes", NULL};
   static const char *const kinds[] = {"auto", "wide", "narrow", NULL};
-  e->block = e->dense = e->lanes = e->wide_lanes = e->watch = e->heavy = -1;
+  e->block = e->dense = e->lanes = e->wide_lanes = e->watch = e->heavy = e->narrow_rows = -1;
   const trs_parameter table[] = {{"block", NULL, 1, TRS_MOST_BLOCK, &e->block},
                                  {"dense", no_yes, 0, 0, &e->dense},
                                  {"lane-length", NULL, 1, 1024, &e->lanes},
                                  {"wide-lane-length", NULL, 1, 1024, &e->wide_lanes},
                                  {"watch", NULL, 0, 64, &e->watch},
                                  {"heavy-width", NULL, 1, 1024, &e->heavy},
+                                 {"narrow-rows", NULL, 0, INT32_MAX, &e->narrow_rows},
                                  {"halves", NULL, 1, 2, &e->halves},
                                  {"regions", kinds, 0, 0, &e->regions_choice}};
   return trs_parameters_read(plan, table, sizeof table / sizeof table[0]);
@@ -62,28 +66,15 @@ static trs_slice_rules with_parameters(const engine *e, trs_slice_rules rules) {
   if (e->lanes > 0) rules.lane_length = (int32_t)e->lanes;
   if (e->wide_lanes > 0) rules.wide_lane_length = (int32_t)e->wide_lanes;
   if (e->heavy > 0) rules.heavy_width = (int32_t)e->heavy;
+  if (e->narrow_rows >= 0) rules.narrow_rows = (int32_t)e->narrow_rows;
   if (e->watch >= 0) rules.watch = (int32_t)e->watch;
   return rules;
 }
 
-/* A host array into device memory of its own. */
-static trs_status put(engine *e, void *array, const void *from, int64_t bytes, trs_stream stream) {
-  void *to;
-  TRS_TRY(trs_device_alloc(e->gpu.device, &to, bytes, 1, stream));
-  memcpy(array, &to, sizeof to);
-  e->bytes += bytes;
-  return trs_device_copy(to, from, bytes, stream);
-}
-
-/* Where levels begin, for the narrow kernel. */
-static trs_status put_level_slices(engine *e, trs_stream stream) {
-  int32_t *first, count = e->c.slices.nlevels + 1;
-  TRS_TRY(TRS_ALLOC(&first, count));
-  for (int32_t l = 0; l < count; l++) first[l] = e->c.level[l].slice;
-  trs_status status = put(e, &e->args.level_slice, first, count * 4LL, stream);
-  if (!status) status = trs_device_wait(stream);
-  trs_free(first);
-  return status;
+/* Right-hand sides in whole packs of 16 bytes, which the kernel for many of them moves at once. */
+static int32_t whole_packs(int64_t width, trs_scalar scalar) {
+  int64_t size = (int64_t)trs_scalar_size(scalar), pack = size < 16 ? 16 / size : 1;
+  return (int32_t)((width + pack - 1) / pack * pack);
 }
 
 /* Right-hand sides solved together: as many as are expected, if there is room. */
@@ -92,29 +83,32 @@ static int32_t tile_width(const engine *e, const trs_plan *plan) {
   int64_t one = plan->system.n * (int64_t)trs_scalar_size(plan->system.scalar);
   int64_t most = trs_device_look(e->gpu.device)->memory_bytes / TILE_SHARE;
   while (width > 2 && width * one > most) width = (width + 1) / 2;
-  return (int32_t)width;
+  return whole_packs(width, plan->system.scalar);
 }
 
+/* work and parts, filled with ones, and behind them the counters, zero. */
 static trs_status prepare_solves(engine *e, trs_plan *plan) {
   const trs_system *S = &plan->system;
+  const trs_device_facts *facts = trs_device_look(e->gpu.device);
   int64_t size = (int64_t)trs_scalar_size(S->scalar), n = S->n;
-  int64_t counters = (int64_t)sizeof *e->args.counters + (e->c.nregions + 1) * 4;
   trs_engine_args *a = &e->args;
   a->slices = e->c.slices;
+  a->level_slice = e->c.map.level_slice;
   a->fault = e->gpu.fault;
-  if (e->halves > 0)
-    a->halves = (int32_t)e->halves;
-  else
-    a->halves = 2 * n * size <= trs_device_look(e->gpu.device)->l2_bytes / 4 ? 2 : 1;
-  TRS_TRY(trs_device_alloc(e->gpu.device, &a->work, a->halves * n, (size_t)size, plan->stream));
-  TRS_TRY(trs_device_fill(a->work, 0xff, a->halves * n * size, plan->stream));
-  TRS_TRY(trs_device_alloc(e->gpu.device, (void **)&a->counters, counters, 1, plan->stream));
+  a->overlaps = facts->capability >= 9;
+  a->halves = 2 * n * size <= facts->l2_bytes / 4 ? 2 : 1;
+  if (e->halves > 0) a->halves = (int32_t)e->halves;
+  int64_t parts = (int64_t)e->c.slices.nparts * TRS_SLICE_LANES;
+  int64_t work_bytes = a->halves * n * size, bytes = a->halves * (n + parts) * size;
+  int64_t counters_at = (bytes + (int64_t)sizeof(int64_t) - 1) / 8 * 8;
+  int64_t counters = (int64_t)sizeof *e->args.counters + (e->c.nregions + 1) * 4;
+  e->bytes = counters_at + counters;
+  TRS_TRY(trs_device_alloc(e->gpu.device, &e->memory, e->bytes, 1, plan->stream));
+  a->work = e->memory;
+  a->parts = (char *)e->memory + work_bytes;
+  a->counters = (trs_engine_counters *)((char *)e->memory + counters_at);
+  TRS_TRY(trs_device_fill(a->work, 0xff, bytes, plan->stream));
   TRS_TRY(trs_device_fill(a->counters, 0, counters, plan->stream));
-  TRS_TRY(put_level_slices(e, plan->stream));
-  int64_t parts = a->halves * (int64_t)e->c.slices.nparts * TRS_SLICE_LANES;
-  TRS_TRY(trs_device_alloc(e->gpu.device, &a->parts, parts, (size_t)size, plan->stream));
-  TRS_TRY(trs_device_fill(a->parts, 0xff, parts * size, plan->stream));
-  e->bytes += (a->halves * n + parts) * size + counters;
   if (plan->options.nrhs <= 1) return TRS_SUCCESS;
   a->tile = tile_width(e, plan);
   e->bytes += a->tile * n * size;
@@ -133,52 +127,47 @@ static trs_gpu_pattern pattern_of(const trs_system *S) {
                            .has_diagonal = S->has_diagonal};
 }
 
-/* Entries and inverses, from values that are on the device. */
-static trs_status fill_values(engine *e, trs_plan *plan) {
-  trs_gpu_pattern pattern = pattern_of(&e->gpu.system);
-  return trs_gpu_slices_fill(&e->c.slices, &e->c.map, &pattern, e->args.float_values, plan->stream);
-}
-
-static trs_status allocate_values(engine *e, trs_plan *plan) {
-  size_t size = trs_scalar_size(plan->system.scalar),
-         stored = e->args.float_values ? size / 2 : size;
-  trs_slices *s = &e->c.slices;
-  TRS_TRY(trs_device_alloc(e->gpu.device, &s->val, s->entries, stored, plan->stream));
-  return trs_device_alloc(e->gpu.device, &s->inverse, s->inverses, size, plan->stream);
-}
-
 static void drop_arrays(engine *e, trs_stream stream) {
-  void *arrays[] = {e->args.work, e->args.parts, e->args.counters, e->args.tile_work,
-                    (void *)e->args.level_slice};
-  for (size_t k = 0; k < sizeof arrays / sizeof arrays[0]; k++)
-    trs_device_free(e->gpu.device, arrays[k], stream);
+  trs_device_free(e->gpu.device, e->memory, stream);
+  trs_device_free(e->gpu.device, e->args.tile_work, stream);
   e->args = (trs_engine_args){.float_values = e->args.float_values};
+  e->memory = NULL;
   e->bytes = 0;
 }
 
 static void drop_candidate(engine *e, candidate *c, trs_stream stream) {
+  trs_gpu_cut_free(c->cut);
   trs_gpu_slices_free(&c->slices, &c->map, e->gpu.device, stream);
   trs_free(c->level);
   trs_free(c->regions);
   *c = (candidate){0};
 }
 
-static trs_status make_candidate(engine *e, trs_plan *plan, trs_slice_rules rules, candidate *c) {
+/* The system cut by rules; given up, so that nothing comes of it, where it has more levels than its
+ * rival.  The device may still be at work on it. */
+static trs_status begin_candidate(engine *e, trs_plan *plan, trs_slice_rules rules,
+                                  const candidate *rival, candidate *c) {
   trs_gpu_pattern pattern = pattern_of(&e->gpu.system);
   *c = (candidate){.rules = rules};
-  TRS_TRY(trs_gpu_slices_create(&c->slices, &c->level, &c->map, e->gpu.device, &pattern, &c->rules,
-                                plan->stream));
-  trs_status status = trs_choose_regions(
-      &c->regions, &c->nregions, &c->seconds, c->level, c->slices.nlevels,
-      TRS_NARROW_ROWS(trs_scalar_size(plan->system.scalar)), (trs_region_choice)e->regions_choice);
-  if (status) drop_candidate(e, c, plan->stream);
-  return status;
+  return trs_gpu_cut_begin(&c->cut, e->gpu.device, &pattern, &c->rules, rival ? rival->cut : NULL,
+                           plan->stream);
 }
 
-/* e->c and what its solves need. */
+/* Its levels, and what a solve should take: for ever where it was given up. */
+static trs_status look_at_candidate(const engine *e, const trs_plan *plan, candidate *c) {
+  c->seconds = INFINITY;
+  TRS_TRY(trs_gpu_cut_finish(c->cut, &c->slices, &c->level));
+  if (!c->level) return TRS_SUCCESS;
+  return trs_choose_regions(&c->regions, &c->nregions, &c->seconds, c->level, c->slices.nlevels,
+                            TRS_NARROW_ROWS(trs_scalar_size(plan->system.scalar)),
+                            c->rules.most_block > 1, (trs_region_choice)e->regions_choice);
+}
+
+/* e->c, which was looked at, and what its solves need. */
 static trs_status complete(engine *e, trs_plan *plan) {
-  TRS_TRY(allocate_values(e, plan));
-  TRS_TRY(fill_values(e, plan));
+  TRS_TRY(trs_gpu_cut_build(e->c.cut, &e->c.slices, &e->c.map, e->args.float_values));
+  trs_gpu_cut_free(e->c.cut);
+  e->c.cut = NULL;
   return prepare_solves(e, plan);
 }
 
@@ -208,23 +197,53 @@ static trs_status time_solve(engine *e, trs_plan *plan, double *seconds) {
   return status;
 }
 
-/* The candidate with the lowest cost becomes e->c; with tune, all are timed. */
-static trs_status choose_candidate(engine *e, trs_plan *plan, const trs_slice_rules *rules,
-                                   int count) {
-  bool tune = plan->options.tune;
+/* The best of e->c and another, which is dropped or takes its place. */
+static void keep_better(engine *e, candidate *other, bool other_is_better, trs_stream stream) {
+  drop_candidate(e, other_is_better ? &e->c : other, stream);
+  if (other_is_better) e->c = *other;
+}
+
+static int plainest(const trs_slice_rules *rules, int count) {
+  int found = 0;
+  for (int k = 1; k < count; k++)
+    if (rules[k].most_block < rules[found].most_block) found = k;
+  return found;
+}
+
+/* The candidate with the lowest cost becomes e->c.  All are begun before the first is waited for:
+ * that with the shortest blocks, and then those whose blocks must not make more levels of it. */
+static trs_status compare_candidates(engine *e, trs_plan *plan, const trs_slice_rules *rules,
+                                     int count) {
+  candidate other[TRS_MOST_CANDIDATES];
+  int first = plainest(rules, count), begun = 0;
+  TRS_TRY(begin_candidate(e, plan, with_parameters(e, rules[first]), NULL, &e->c));
+  for (int k = 0; k < count; k++)
+    if (k != first && !begin_candidate(e, plan, with_parameters(e, rules[k]), &e->c, &other[begun]))
+      begun++;
+  trs_status status = look_at_candidate(e, plan, &e->c);
+  for (int k = 0; k < begun; k++) {
+    bool known = !status && !look_at_candidate(e, plan, &other[k]);
+    keep_better(e, &other[k], known && other[k].seconds < e->c.seconds, plan->stream);
+  }
+  return status ? status : complete(e, plan);
+}
+
+/* All are built and timed. */
+static trs_status time_candidates(engine *e, trs_plan *plan, const trs_slice_rules *rules,
+                                  int count) {
   for (int k = 0; k < count; k++) {
     candidate best = e->c;
-    trs_status status = make_candidate(e, plan, with_parameters(e, rules[k]), &e->c);
-    if (!status && tune) status = complete(e, plan);
-    if (!status && tune) status = time_solve(e, plan, &e->c.seconds);
-    if (tune) drop_arrays(e, plan->stream);
-    bool better = !status && (k == 0 || e->c.seconds < best.seconds);
-    drop_candidate(e, better ? &best : &e->c, plan->stream);
-    if (!better) e->c = best;
+    trs_status status = begin_candidate(e, plan, with_parameters(e, rules[k]), NULL, &e->c);
+    if (!status) status = look_at_candidate(e, plan, &e->c);
+    if (!status) status = complete(e, plan);
+    if (!status) status = time_solve(e, plan, &e->c.seconds);
+    drop_arrays(e, plan->stream);
+    candidate fresh = e->c;
+    e->c = best;
+    keep_better(e, &fresh, !status && (k == 0 || fresh.seconds < best.seconds), plan->stream);
     if (status && k == 0) return status;
   }
-  if (!tune) return complete(e, plan);
-  e->tuned = true; /* its values are there already */
+  e->tuned = true;
   return prepare_solves(e, plan);
 }
 
@@ -235,10 +254,10 @@ static trs_status analyze_on_device(engine *e, trs_plan *plan) {
   trs_gpu_pattern pattern = pattern_of(&e->gpu.system);
   TRS_TRY(trs_gpu_features(&features, e->gpu.device, &pattern, plan->stream));
   int count = trs_choose_rules(rules, &features);
-  if (plan->options.tune) count = TRS_MOST_CANDIDATES;
   e->args.float_values =
       plan->options.store == TRS_STORE_FLOAT && trs_scalar_is_double(plan->system.scalar);
-  TRS_TRY(choose_candidate(e, plan, rules, count));
+  TRS_TRY(plan->options.tune ? time_candidates(e, plan, rules, TRS_MOST_CANDIDATES)
+                             : compare_candidates(e, plan, rules, count));
   TRS_TRY(trs_device_wait(plan->stream));
   trs_gpu_unload(&e->gpu, plan);
   return TRS_SUCCESS;
@@ -258,7 +277,9 @@ static trs_status analyze(trs_plan *plan) {
 
 static trs_status update_on_device(engine *e, trs_plan *plan) {
   TRS_TRY(trs_gpu_load(&e->gpu, plan, true, TRS_GPU_PATTERN | TRS_GPU_VALUES));
-  TRS_TRY(fill_values(e, plan));
+  trs_gpu_pattern pattern = pattern_of(&e->gpu.system);
+  TRS_TRY(
+      trs_gpu_slices_fill(&e->c.slices, &e->c.map, &pattern, e->args.float_values, plan->stream));
   TRS_TRY(trs_device_wait(plan->stream));
   trs_gpu_unload(&e->gpu, plan);
   return TRS_SUCCESS;
@@ -292,10 +313,45 @@ static trs_status launch_one(const engine *e, const trs_engine_args *a, trs_scal
   return TRS_SUCCESS;
 }
 
+/* Regions from k on as one for many right-hand sides, whose kernel takes both kinds alike; gives
+ * back the next.  A settled region stays alone. */
+static int32_t join_regions(const engine *e, int32_t k, trs_region *joined) {
+  const trs_region *regions = e->c.regions;
+  *joined = regions[k++];
+  while (k < e->c.nregions && !joined->settled && !regions[k].settled) {
+    joined->level_end = regions[k].level_end;
+    joined->slice_end = regions[k].slice_end;
+    joined->chunk_end = regions[k].chunk_end;
+    joined->heavy |= regions[k++].heavy;
+  }
+  return k;
+}
+
+/* Empties work where x is waited for: in launches of more than one level, all but the last. */
+static trs_status empty_tile(const engine *e, const trs_engine_args *a, trs_scalar scalar,
+                             trs_stream stream) {
+  int64_t begin = a->slices.n, end = 0, row = a->tile * (int64_t)trs_scalar_size(scalar);
+  trs_region region;
+  for (int32_t k = 0, next; k < e->c.nregions; k = next) {
+    next = join_regions(e, k, &region);
+    if (region.level_end - region.level < 2) continue;
+    if (end == 0) begin = e->c.level[region.level].position;
+    end = e->c.level[region.level_end - 1].position;
+  }
+  if (begin >= end) return TRS_SUCCESS;
+  return trs_device_fill((char *)a->tile_work + begin * row, 0xff, (end - begin) * row, stream);
+}
+
 static trs_status launch_tile(const engine *e, const trs_engine_args *a, trs_scalar scalar,
                               int64_t column, int32_t width, trs_stream stream) {
-  for (int32_t k = 0; k < e->c.nregions; k++)
-    TRS_TRY(trs_engine_tile(a, scalar, &e->c.regions[k], k, column, width, stream));
+  trs_engine_args own = *a;
+  trs_region region;
+  own.tile = whole_packs(width, scalar);
+  TRS_TRY(empty_tile(e, &own, scalar, stream));
+  for (int32_t k = 0, next; k < e->c.nregions; k = next) {
+    next = join_regions(e, k, &region);
+    TRS_TRY(trs_engine_tile(&own, scalar, &region, k, column, width, stream));
+  }
   return TRS_SUCCESS;
 }
 

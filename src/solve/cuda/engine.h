@@ -43,6 +43,7 @@ typedef struct trs_engine_args {
   void *work;     /* halves x n: x by position; all bits set where not solved yet */
   void *parts;    /* halves x nparts x TRS_SLICE_LANES: sums of parts, likewise */
   const int32_t *level_slice; /* nlevels + 1: first slice of each */
+  int32_t overlaps;           /* the device can start a kernel before the one before it has ended */
   trs_engine_counters *counters;
   trs_fault *fault;
   /* one solve */

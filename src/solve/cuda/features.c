@@ -8,7 +8,8 @@ trs_status trs_gpu_features(trs_pattern_features *features, trs_device *device,
   *features = (trs_pattern_features){0};
   TRS_TRY(trs_gpu_sample_rows(&s, device, pattern, stream));
   if (s.rows == 0) return TRS_SUCCESS;
-  *features = (trs_pattern_features){.row_length = (double)s.entries / (double)s.rows,
+  *features = (trs_pattern_features){.n = pattern->n,
+                                     .row_length = (double)s.entries / (double)s.rows,
                                      .chained = (double)s.chained / (double)s.rows,
                                      .run = (double)s.run / (double)s.rows};
   return TRS_SUCCESS;

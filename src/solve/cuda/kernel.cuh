@@ -149,6 +149,34 @@ __device__ inline W load_acquire(const W *p) {
   return value;
 }
 
+/* ---- Kernels one behind the other: launch_behind lets a kernel start while the one before it in
+ * the stream still runs (from sm_90 on; elsewhere it is a launch as any), and the kernel calls
+ * await_kernel_before before it touches anything that earlier work of the stream may change. ----
+ */
+
+__device__ inline void await_kernel_before() {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+  asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
+}
+template <class... P, class... A>
+inline cudaError_t launch_behind(bool overlaps, void (*kernel)(P...), unsigned blocks,
+                                 unsigned threads, size_t shared_bytes, cudaStream_t stream,
+                                 const A &...arguments) {
+  cudaLaunchAttribute early = {};
+  early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+  early.val.programmaticStreamSerializationAllowed = 1;
+  cudaLaunchConfig_t config = {};
+  config.gridDim = blocks;
+  config.blockDim = threads;
+  config.dynamicSmemBytes = shared_bytes;
+  config.stream = stream;
+  config.attrs = &early;
+  config.numAttrs = overlaps ? 1 : 0;
+  return cudaLaunchKernelEx(&config, kernel, P(arguments)...);
+}
+
 /* ---- Waits.  wait w(fault); while (!ready() && w.goes_on(row)) {} ; goes_on is false once the
  * limit has passed here or anywhere: the caller then goes on with whatever it has, so that every
  * kernel ends. ---- */

@@ -1,16 +1,17 @@
 /* narrow.cu - runs of narrow levels: one block of threads, x of the last rows in its shared memory.
  *
  * A dependency costs a store, a barrier in shared memory and a load, a few times less than through
- * the second-level cache.  Some of the warps (producers) run ahead and bring slices into stages of
- * shared memory: values, where in shared memory each x will stand, the right-hand side; what the
- * rows need of x older than the ring they subtract at once.  The others (consumers) take slices in
- * turn: all is in a warp's registers when the level before its slice's is complete, so that little
- * is done between one level and the next.  Nobody spins on memory: warps that did would slow down
- * the one that all wait for.
+ * the second-level cache.  The warps take slices in turn.  While the levels before its slice are
+ * under way, a warp brings all that the slice needs into registers, and asks for its next one: the
+ * entries, where in shared memory each x will stand, the right-hand side, x older than the ring.
+ * So little is done between one level and the next.  Nobody spins on memory: warps that did would
+ * slow down the one that all wait for.
  *
- * The ring holds the x of the last RING positions.  A producer is at most STAGES slices ahead of
- * the consumers and TRS_NARROW_ROWS are in a level at most, so what is `kept` positions back was
- * published before it looks, and the ring still has everything younger when the consumer does.
+ * The ring holds the x of the last RING positions.  A warp solves a slice after the level before is
+ * complete and before the next one begins, so the ring has all that is at most RING less the rows
+ * of a level back (`kept`).  What is older a warp reads from device memory ahead of its turn, when
+ * it has WARPS slices and its own last one still to solve: those are younger than `kept`, so it
+ * waits for earlier slices only, and never for itself.
  * A level's barrier counts its slices; the last adds what is missing to TRS_NARROW_SLICES.
  * No atomic sums: the same bits every time. */
 #include "solve/cuda/slice.cuh"
@@ -20,53 +21,31 @@ namespace {
 using namespace trs;
 
 enum {
-  CONSUMERS = 12,
-  PRODUCERS = 12,
-  THREADS = 32 * (CONSUMERS + PRODUCERS),
+  WARPS = 16,
+  THREADS = 32 * WARPS,
   WIDTH = TRS_NARROW_WIDTH,
   LANES = TRS_SLICE_LANES,
-  LEVELS = 32 /* barriers of levels, in turn: more than can be under way, which are STAGES + 1 */
+  LEVELS = 32 /* barriers of levels, in turn: more than a warp can be ahead of the slowest, or it
+                 would take a phase of long ago for its own */
 };
+static_assert(WARPS < LEVELS, "a warp is at most WARPS slices ahead");
 
 template <class S>
 __host__ __device__ constexpr int ring_size() {
   return sizeof(S) == 16 ? 4096 : 8192;
 }
-template <class S>
-__host__ __device__ constexpr int stage_count() {
-  return sizeof(S) == 16 ? 12 : 24;
-}
-/* A stage has always the same producer and consumer, or one could take the phase before for its
- * own.
- */
-static_assert(stage_count<float>() % PRODUCERS == 0 && stage_count<float>() % CONSUMERS == 0 &&
-                  stage_count<complex_of<double>>() % PRODUCERS == 0 &&
-                  stage_count<complex_of<double>>() % CONSUMERS == 0 &&
-                  stage_count<float>() < LEVELS,
-              "stages are dealt evenly");
-/* Positions back from which x comes from device memory: a producer knows the levels up to the one
- * before the slice STAGES back to be solved, and the one before that to be published. */
+/* Positions back from which x comes from device memory. */
 template <class S>
 __host__ __device__ constexpr int kept() {
-  return (stage_count<S>() + PRODUCERS) * LANES + 2 * TRS_NARROW_ROWS(sizeof(S));
+  return ring_size<S>() - 2 * TRS_NARROW_ROWS(sizeof(S));
 }
+static_assert(kept<float>() > 2 * WARPS * LANES && kept<complex_of<double>>() > 2 * WARPS * LANES,
+              "nobody waits for itself");
 
-template <class S, class V>
-struct stage {
-  trs_slice h;
-  int32_t arrivals; /* that the slice makes at its level's barrier */
-  int32_t row[LANES];
-  uint32_t place[WIDTH * LANES]; /* shared address of x in the ring, or of a zero */
-  S start[LANES];                /* b, less what is known of the sum */
-  V val[WIDTH * LANES];
-  S inverse[TRS_LIGHT_BLOCK * LANES];
-};
-
-template <class S, class V>
+template <class S>
 struct memory {
   S ring[ring_size<S>() + 1]; /* and a zero */
-  stage<S, V> stages[stage_count<S>()];
-  uint64_t full[stage_count<S>()], empty[stage_count<S>()], level[LEVELS];
+  uint64_t level[LEVELS];
 };
 
 /* ---- Barriers in shared memory. ---- */
@@ -129,12 +108,12 @@ template <class S, class V>
 struct narrow_view {
   const trs_engine_args &a;
   const trs_region &region;
-  memory<S, V> &m;
+  memory<S> &m;
   S *work, *other;
-  int lane, warp; /* of the consumers, or of the producers */
+  int lane, warp;
 };
 
-/* ---- Producers ---- */
+/* ---- A slice on its way into a warp's registers ---- */
 
 __device__ inline trs_slice load_slice(const trs_slice *from) {
   union {
@@ -146,99 +125,6 @@ __device__ inline trs_slice load_slice(const trs_slice *from) {
   for (int k = 0; k < 3; k++) u.words[k] = __ldg(reinterpret_cast<const int4 *>(from) + k);
   return u.slice;
 }
-
-/* What a producer asks for in advance, in two steps: what the slice says, then what that points
- * to. */
-template <class S, class V>
-struct coming {
-  trs_slice h;
-  int32_t row, first, end, idx[WIDTH]; /* first and end of its level */
-  V val[WIDTH];
-  S inverse, b, old[WIDTH];
-};
-
-template <class S, class V>
-__device__ void fetch_entries(const narrow_view<S, V> &v, coming<S, V> &c) {
-  const trs_slices &all = v.a.slices;
-  const trs_slice &h = c.h;
-  const int r = v.lane >> h.log_lanes;
-  c.row = __ldg(all.row + h.first + (r < h.rows ? r : 0));
-  c.first = __ldg(v.a.level_slice + h.level);
-  c.end = __ldg(v.a.level_slice + h.level + 1);
-#pragma unroll
-  for (int u = 0; u < WIDTH; u++) {
-    int64_t at = h.entries + u * LANES + v.lane;
-    c.idx[u] = u < h.width ? __ldg(all.idx + at) : -1;
-    c.val[u] = u < h.width ? static_cast<const V *>(all.val)[at] : V{};
-  }
-  if (v.lane < LANES >> h.log_lanes)
-    c.inverse = static_cast<const S *>(all.inverse)[h.inverse + v.lane];
-}
-
-template <class S, class V>
-__device__ void fetch_values(const narrow_view<S, V> &v, coming<S, V> &c) {
-  const trs_slice &h = c.h;
-  bool leads = (v.lane >> h.log_lanes) < h.rows && (v.lane & ((1 << h.log_lanes) - 1)) == 0;
-  c.b = leads ? static_cast<const S *>(v.a.b)[c.row * v.a.b_row] : S{};
-#pragma unroll
-  for (int u = 0; u < WIDTH; u++) {
-    c.old[u] = S{};
-    peek_if(c.idx[u] >= 0 && c.idx[u] <= h.first - kept<S>(), v.work + c.idx[u], c.old[u]);
-  }
-}
-
-/* The slice of that number, counted from the region's first. */
-template <class S, class V>
-__device__ void fill_stage(const narrow_view<S, V> &v, const coming<S, V> &c, int32_t number) {
-  stage<S, V> &to = v.m.stages[number % stage_count<S>()];
-  const trs_slice &h = c.h;
-  const uint32_t ring = shared_address(v.m.ring);
-  S start = c.b;
-#pragma unroll
-  for (int u = 0; u < WIDTH; u++) {
-    int32_t at = c.idx[u];
-    bool known = at < 0 || at <= h.first - kept<S>();
-    int32_t place = known ? ring_size<S>() : at % ring_size<S>();
-    to.place[u * LANES + v.lane] = ring + uint32_t(place) * uint32_t(sizeof(S));
-    to.val[u * LANES + v.lane] = known ? V{} : c.val[u];
-    if (known && at >= 0) start = start - widen<S>(c.val[u]) * c.old[u];
-  }
-  to.start[v.lane] = start;
-  to.row[v.lane] = c.row;
-  const int stride = LANES >> h.log_lanes;
-  if (v.lane < stride) to.inverse[v.lane] = c.inverse;
-  const S *inverse = static_cast<const S *>(v.a.slices.inverse) + h.inverse;
-  for (int k = stride + v.lane; k < h.block * stride; k += 32) to.inverse[k] = inverse[k];
-  if (v.lane > 0) return;
-  to.h = h;
-  to.arrivals =
-      v.region.slice + number == c.end - 1 ? TRS_NARROW_SLICES - (c.end - c.first) + 1 : 1;
-}
-
-template <class S, class V>
-__device__ void produce(const narrow_view<S, V> &v) {
-  const trs_slice *slice = v.a.slices.slice;
-  int32_t s = v.region.slice + v.warp, last = v.region.slice_end - 1;
-  coming<S, V> now, next;
-  trs_slice far = load_slice(slice + min(s + PRODUCERS, last));
-  next.h = load_slice(slice + min(s, last));
-  fetch_entries(v, next);
-  fetch_values(v, next);
-  for (; s <= last; s += PRODUCERS) {
-    wait w(v.a.fault);
-    now = next;
-    next.h = far;
-    far = load_slice(slice + min(s + 2 * PRODUCERS, last));
-    fetch_entries(v, next);
-    int32_t number = s - v.region.slice, turn = number / stage_count<S>();
-    if (turn > 0) barrier_wait(&v.m.empty[number % stage_count<S>()], turn - 1, w, now.row);
-    fill_stage(v, now, number);
-    barrier_arrive(&v.m.full[number % stage_count<S>()], v.lane);
-    fetch_values(v, next);
-  }
-}
-
-/* ---- Consumers ---- */
 
 __device__ inline void shared_load(uint32_t at, double &v) {
   asm volatile("ld.shared.f64 %0, [%1];" : "=d"(v) : "r"(at));
@@ -252,95 +138,151 @@ __device__ inline void shared_load(uint32_t at, complex_of<R> &v) {
   shared_load(at + uint32_t(sizeof v.re), v.im);
 }
 
-/* A slice in registers, ready for when its level begins. */
+/* First what the slice says, then what that points to, then what that points to. */
 template <class S, class V>
-struct loaded {
+struct coming {
   trs_slice h;
-  uint32_t place[WIDTH];
+  int32_t r, row, arrivals; /* the lane's row of the slice; arrivals at its level's barrier */
+  int32_t idx[WIDTH];
   V val[WIDTH];
-  S start, inverse;
-  int32_t row, position, arrivals;
-  bool writes;
+  coefficients<S, TRS_EXACT_BLOCK> inverse;
+  S b, old[WIDTH];
 
-  __device__ void load(const stage<S, V> &from, int lane) {
-    h = from.h;
-    const int r = lane >> h.log_lanes;
+  __device__ const S *inverses(const narrow_view<S, V> &v) const {
+    return static_cast<const S *>(v.a.slices.inverse) + h.inverse;
+  }
+  __device__ bool leads(int lane) const {
+    return (lane >> h.log_lanes) < h.rows && (lane & ((1 << h.log_lanes) - 1)) == 0;
+  }
+  /* Is the x of that position older than what the ring will hold? */
+  __device__ bool is_old(int32_t at) const { return at >= 0 && at <= h.first - kept<S>(); }
+
+  __device__ void fetch_entries(const narrow_view<S, V> &v, int32_t number) {
+    const trs_slices &all = v.a.slices;
+    const int32_t apart = trs_slice_stride(&h), width = v.lane < apart ? h.width : 0;
+    r = v.lane < apart ? v.lane >> h.log_lanes : 0;
+    row = __ldg(all.row + h.first + r);
+    const int32_t *idx_at = all.idx + h.entries + v.lane;
+    const V *val_at = static_cast<const V *>(all.val) + h.entries + v.lane;
 #pragma unroll
     for (int u = 0; u < WIDTH; u++) {
-      place[u] = from.place[u * LANES + lane];
-      val[u] = from.val[u * LANES + lane];
+      idx[u] = u < width ? __ldg(idx_at + u * apart) : -1;
+      val[u] = u < width ? val_at[u * apart] : V{};
     }
-    start = from.start[lane];
-    inverse = from.inverse[r];
-    row = from.row[lane];
-    position = h.first + r;
-    arrivals = from.arrivals;
-    writes = r < h.rows && (lane & ((1 << h.log_lanes) - 1)) == 0;
+    inverse.load(inverses(v), h, r);
+    int32_t first = __ldg(v.a.level_slice + h.level), end = __ldg(v.a.level_slice + h.level + 1);
+    bool is_last = v.region.slice + number == end - 1;
+    arrivals = is_last ? TRS_NARROW_SLICES - (end - first) + 1 : 1;
   }
-  /* In pairs, for a shorter chain. */
+
+  __device__ void fetch_values(const narrow_view<S, V> &v) {
+    b = leads(v.lane) ? static_cast<const S *>(v.a.b)[row * v.a.b_row] : S{};
+#pragma unroll
+    for (int u = 0; u < WIDTH; u++) {
+      old[u] = is_old(idx[u]) ? empty_value<S>() : S{};
+      peek_if(is_old(idx[u]), v.work + idx[u], old[u]);
+    }
+  }
+
+  /* b less what old x contribute; idx becomes the shared address of x in the ring, or of the zero
+   * behind it. */
+  __device__ S start(const narrow_view<S, V> &v, wait &w) {
+    const uint32_t ring = shared_address(v.m.ring);
+    S known = b;
+#pragma unroll
+    for (int u = 0; u < WIDTH; u++) {
+      const int32_t at = idx[u];
+      uint32_t place = uint32_t(at) % uint32_t(ring_size<S>());
+      if (is_old(at)) {
+        while (empty(old[u]) && w.goes_on(row)) old[u] = peek(v.work + at);
+        known = known - widen<S>(val[u]) * old[u];
+      }
+      if (at < 0 || is_old(at)) {
+        place = ring_size<S>();
+        val[u] = V{};
+      }
+      idx[u] = int32_t(ring + place * uint32_t(sizeof(S)));
+    }
+    __syncwarp();
+    return known;
+  }
+
+  /* Products with x in the ring; in pairs, for a shorter chain. */
   __device__ S sum() const {
     S x[WIDTH];
 #pragma unroll
-    for (int u = 0; u < WIDTH; u++) shared_load(place[u], x[u]);
+    for (int u = 0; u < WIDTH; u++) shared_load(uint32_t(idx[u]), x[u]);
     S even = multiply_add(widen<S>(val[1]), x[1], widen<S>(val[0]) * x[0]);
     S odd = multiply_add(widen<S>(val[3]), x[3], widen<S>(val[2]) * x[2]);
     return even + odd;
   }
+
+  /* Entries beyond those in registers; the choice of regions makes them rare. */
+  __device__ S sum_others(const narrow_view<S, V> &v, wait &w) const {
+    S sum = S{};
+    const int32_t apart = trs_slice_stride(&h);
+    for (int k = WIDTH; k < h.width && v.lane < apart; k++) {
+      int64_t entry = h.entries + int64_t(k) * apart + v.lane;
+      int32_t at = v.a.slices.idx[entry];
+      if (at < 0) continue;
+      S x = is_old(at) ? peek(v.work + at) : v.m.ring[at % ring_size<S>()];
+      while (empty(x) && w.goes_on(row)) x = peek(v.work + at);
+      sum = multiply_add(widen<S>(static_cast<const V *>(v.a.slices.val)[entry]), x, sum);
+    }
+    __syncwarp();
+    return sum;
+  }
 };
 
-/* Entries that a stage has no room for; the choice of regions makes them rare. */
+/* The slice of that number, counted from the region's first, when its level's turn has come. */
 template <class S, class V>
-__device__ S sum_others(const narrow_view<S, V> &v, const trs_slice &h) {
-  S sum = S{};
-  for (int k = WIDTH; k < h.width; k++) {
-    int64_t entry = h.entries + k * LANES + v.lane;
-    int32_t at = v.a.slices.idx[entry];
-    if (at < 0) continue;
-    S x = at > h.first - kept<S>() ? v.m.ring[at % ring_size<S>()] : peek(v.work + at);
-    sum = multiply_add(widen<S>(static_cast<const V *>(v.a.slices.val)[entry]), x, sum);
-  }
-  __syncwarp();
-  return sum;
-}
-
-template <class S, class V>
-__device__ S solve_loaded(const narrow_view<S, V> &v, const stage<S, V> &from,
-                          const loaded<S, V> &c) {
+__device__ void solve_slice(const narrow_view<S, V> &v, coming<S, V> &c) {
+  wait w(v.a.fault);
+  S known = c.start(v, w);
+  const int32_t level = c.h.level - v.region.level, before = level - 1;
+  const int32_t position = c.h.first + c.r;
+  const bool writes = c.leads(v.lane);
+  if (level > 0) barrier_wait(&v.m.level[before % LEVELS], before / LEVELS, w, c.row);
   S sum = c.sum();
-  if (c.h.width > WIDTH) sum = sum + sum_others(v, c.h);
-  S residual = sum_lanes(c.start - sum, c.h.log_lanes), x = c.inverse * residual;
-  const int stride = LANES >> c.h.log_lanes, r = v.lane >> c.h.log_lanes;
-  for (int d = 1; d < c.h.block; d++) {
-    S other = shuffle_up(residual, d << c.h.log_lanes);
-    S coefficient = from.inverse[d * stride + r];
-    if (!empty(coefficient)) x = multiply_add(coefficient, other, x);
-  }
-  return full(x);
+  if (c.h.width > WIDTH) sum = sum + c.sum_others(v, w);
+  S x = c.inverse.apply(sum_lanes(known - sum, c.h.log_lanes), c.inverses(v), c.h, c.r);
+  x = full(x);
+  if (writes) v.m.ring[uint32_t(position) % uint32_t(ring_size<S>())] = x;
+  barrier_arrive(&v.m.level[level % LEVELS], v.lane, c.arrivals);
+  if (!writes) return;
+  publish(v.work + position, x);
+  if (v.other) v.other[position] = empty_value<S>();
+  static_cast<S *>(v.a.x)[c.row * v.a.x_row] = x;
 }
 
+/* Solves `now`, and brings on the warp's next slice: what its description points to before the
+ * wait, what that points to after it.  Then now is the one behind that. */
 template <class S, class V>
-__device__ void consume(const narrow_view<S, V> &v) {
-  const int32_t slices = v.region.slice_end - v.region.slice;
-  for (int32_t number = v.warp; number < slices; number += CONSUMERS) {
-    wait w(v.a.fault);
-    const int32_t place = number % stage_count<S>();
-    const stage<S, V> &from = v.m.stages[place];
-    loaded<S, V> c;
-    barrier_wait(&v.m.full[place], number / stage_count<S>(), w, v.region.slice);
-    c.load(from, v.lane);
-    const int32_t level = c.h.level - v.region.level, before = level - 1;
-    S *ring = &v.m.ring[c.position % ring_size<S>()];
-    uint64_t *own = &v.m.level[level % LEVELS];
-    if (level > 0) barrier_wait(&v.m.level[before % LEVELS], before / LEVELS, w, c.row);
-    S x = solve_loaded(v, from, c);
-    if (c.writes) *ring = x;
-    barrier_arrive(own, v.lane, c.arrivals);
-    if (c.writes) {
-      publish(v.work + c.position, x);
-      if (v.other) v.other[c.position] = empty_value<S>();
-      static_cast<S *>(v.a.x)[c.row * v.a.x_row] = x;
-    }
-    barrier_arrive(&v.m.empty[place], v.lane);
+__device__ void take_turn(const narrow_view<S, V> &v, coming<S, V> &now, coming<S, V> &next,
+                          int32_t number, int32_t last) {
+  const trs_slice far =
+      load_slice(v.a.slices.slice + v.region.slice + min(number + 2 * WARPS, last));
+  const bool more = number + WARPS <= last;
+  if (more) next.fetch_entries(v, number + WARPS);
+  solve_slice(v, now);
+  now.h = far;
+  if (more) next.fetch_values(v);
+}
+
+/* Two slices in hand by turns: copied, they would be waited for. */
+template <class S, class V>
+__device__ void solve_region(const narrow_view<S, V> &v) {
+  const trs_slice *slice = v.a.slices.slice + v.region.slice;
+  const int32_t last = v.region.slice_end - v.region.slice - 1;
+  if (v.warp > last) return;
+  coming<S, V> even, odd;
+  even.h = load_slice(slice + v.warp);
+  odd.h = load_slice(slice + min(v.warp + WARPS, last));
+  even.fetch_entries(v, v.warp);
+  even.fetch_values(v);
+  for (int32_t number = v.warp; number <= last; number += 2 * WARPS) {
+    take_turn(v, even, odd, number, last);
+    if (number + WARPS <= last) take_turn(v, odd, even, number + WARPS, last);
   }
 }
 
@@ -358,28 +300,21 @@ __global__ void __launch_bounds__(THREADS, 1)
     narrow(const __grid_constant__ trs_engine_args a, const __grid_constant__ trs_region region,
            int32_t last) {
   extern __shared__ __align__(16) unsigned char shared[];
-  auto &m = *reinterpret_cast<memory<S, V> *>(shared);
+  auto &m = *reinterpret_cast<memory<S> *>(shared);
+  if (threadIdx.x < LEVELS) barrier_init(&m.level[threadIdx.x], TRS_NARROW_SLICES);
+  await_kernel_before();
   uint32_t parity = a.halves == 2 ? a.counters->parity : 0;
   S *work = static_cast<S *>(a.work);
-  const int warp = int(threadIdx.x) / 32;
   narrow_view<S, V> v = {a,
                          region,
                          m,
                          work + parity * a.slices.n,
                          a.halves == 2 ? work + (parity ^ 1) * a.slices.n : nullptr,
                          int(threadIdx.x) % 32,
-                         warp < CONSUMERS ? warp : warp - CONSUMERS};
-  if (threadIdx.x < stage_count<S>()) {
-    barrier_init(&m.full[threadIdx.x], 1);
-    barrier_init(&m.empty[threadIdx.x], 1);
-  }
-  if (threadIdx.x < LEVELS) barrier_init(&m.level[threadIdx.x], TRS_NARROW_SLICES);
+                         int(threadIdx.x) / 32};
   fill_ring(v);
   __syncthreads();
-  if (warp < CONSUMERS)
-    consume(v);
-  else
-    produce(v);
+  solve_region(v);
   if (!last) return;
   __syncthreads();
   if (threadIdx.x == 0) a.counters->parity = parity ^ 1;
@@ -393,12 +328,12 @@ extern "C" trs_status trs_engine_narrow(const trs_engine_args *a, trs_scalar sca
   cudaError_t error = by_values(scalar, a->float_values, [&](auto element, auto value) {
     using S = decltype(element);
     using V = decltype(value);
-    const int bytes = int(sizeof(memory<S, V>));
+    const int bytes = int(sizeof(memory<S>));
     cudaError_t set =
         cudaFuncSetAttribute(narrow<S, V>, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
     if (set) return set;
-    narrow<S, V><<<1, THREADS, bytes, s>>>(*a, *region, last);
-    return cudaGetLastError();
+    return launch_behind(a->overlaps, narrow<S, V>, 1, THREADS, size_t(bytes), s, *a, *region,
+                         last);
   });
   return trs_device_check(error, "launching the narrow kernel");
 }

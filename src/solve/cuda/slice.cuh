@@ -134,16 +134,17 @@ struct batch {
   int32_t idx[U];
   V val[U];
 
-  /* entries k, k + stride, ... below width */
-  __device__ void load(const int32_t *all_idx, const V *all_val, int k, int stride, int width) {
+  /* entries k, k + stride, ... below width; they stand `apart` from each other */
+  __device__ void load(const int32_t *all_idx, const V *all_val, int k, int stride, int width,
+                       int apart) {
 #pragma unroll
     for (int u = 0; u < U; u++) {
       int at = k + u * stride;
       idx[u] = -1;
       val[u] = V{};
       if (at < width) {
-        idx[u] = __ldg(all_idx + int64_t(at) * TRS_SLICE_LANES);
-        val[u] = all_val[int64_t(at) * TRS_SLICE_LANES];
+        idx[u] = __ldg(all_idx + int64_t(at) * apart);
+        val[u] = all_val[int64_t(at) * apart];
       }
     }
   }
@@ -190,18 +191,28 @@ struct batch {
   }
 };
 
-/* The lane's coefficients of the inverse: FIRST in registers, asked for before they are needed, and
- * the others on their way to the first-level cache. */
+/* A lane's coefficients of the inverse, of row r of its slice: FIRST in registers, asked for before
+ * they are needed; larger blocks bring the others to the first-level cache. */
 template <class S, int FIRST>
 struct coefficients {
   S c[FIRST];
 
-  __device__ void load(const S *inverse, int block, int stride) {
+  __device__ void load(const S *inverse, const trs_slice &h, int r) {
+    c[0] = inverse[r];
 #pragma unroll
-    for (int d = 0; d < FIRST; d++)
-      c[d] = d < block ? inverse[int64_t(d) * stride] : empty_value<S>();
-    for (int d = FIRST; d < block; d++)
-      asm volatile("prefetch.global.L1 [%0];" ::"l"(inverse + int64_t(d) * stride));
+    for (int d = 1; d < FIRST; d++) c[d] = empty_value<S>();
+    if (h.block == 1) return;
+#pragma unroll
+    for (int d = 1; d < FIRST; d++) c[d] = one(inverse, h, r, d);
+    for (int d = FIRST; d < h.block; d++) {
+      int32_t at = trs_inverse_at(&h, r, d);
+      if (at >= 0) asm volatile("prefetch.global.L1 [%0];" ::"l"(inverse + at));
+    }
+  }
+
+  __device__ static S one(const S *inverse, const trs_slice &h, int r, int d) {
+    int32_t at = trs_inverse_at(&h, r, d);
+    return at >= 0 ? inverse[at] : empty_value<S>();
   }
 
   /* c[d], d < FIRST, without a run-time index into registers. */
@@ -214,18 +225,17 @@ struct coefficients {
   }
 
   /* x of the lane's row from the residuals of its slice. */
-  __device__ S apply(S residual, const S *inverse, int block, int stride, int log_lanes) const {
+  __device__ S apply(S residual, const S *inverse, const trs_slice &h, int r) const {
     S x = c[0] * residual;
-    if (block == 1) return x;
+    if (h.block == 1) return x;
 #pragma unroll
-    for (int d = 1; d < FIRST; d++) add(x, c[d], residual, d << log_lanes);
-    for (int d = FIRST; d < block; d += FIRST) {
+    for (int d = 1; d < FIRST; d++) add(x, c[d], residual, d << h.log_lanes);
+    for (int d = FIRST; d < h.block; d += FIRST) {
       S next[FIRST];
 #pragma unroll
-      for (int e = 0; e < FIRST; e++)
-        next[e] = d + e < block ? inverse[int64_t(d + e) * stride] : empty_value<S>();
+      for (int e = 0; e < FIRST; e++) next[e] = one(inverse, h, r, d + e);
 #pragma unroll
-      for (int e = 0; e < FIRST; e++) add(x, next[e], residual, (d + e) << log_lanes);
+      for (int e = 0; e < FIRST; e++) add(x, next[e], residual, (d + e) << h.log_lanes);
     }
     return x;
   }

@@ -55,18 +55,19 @@ __device__ S add_batch(const view<S, V> &v, const batch<S, V, BATCH> &now, S sum
 template <waits WAITS, class S, class V>
 __device__ S lane_sum(const view<S, V> &v, const trs_slice &h, int lane, int offset, int stride,
                       int32_t row) {
+  const int apart = trs_slice_stride(&h), width = lane < apart ? h.width : 0;
   const int32_t *idx = v.s.idx + h.entries + lane;
   const V *val = static_cast<const V *>(v.s.val) + h.entries + lane;
   wait w(v.fault);
   batch<S, V, BATCH> now, next;
-  now.load(idx, val, offset, stride, h.width);
+  now.load(idx, val, offset, stride, width, apart);
   if (WAITS != waits::none && h.watch >= 0)
     while (empty(peek(v.work + h.watch)) && w.goes_on(row)) {
     }
   S sum = S{};
   int k = offset + BATCH * stride;
   for (; k < h.width; k += BATCH * stride) {
-    next.load(idx, val, k, stride, h.width);
+    next.load(idx, val, k, stride, width, apart);
     sum = add_batch<WAITS>(v, now, sum, w, row);
     now = next;
   }
@@ -81,12 +82,12 @@ __device__ void solve_slice(const view<S, V> &v, const trs_slice &h, int lane) {
   bool there = r < h.rows;
   int32_t position = h.first + (there ? r : 0), row = __ldg(v.s.row + position);
   S b = v.rhs.b[row * v.rhs.b_row];
-  int stride = TRS_SLICE_LANES >> h.log_lanes;
-  const S *inverse = static_cast<const S *>(v.s.inverse) + h.inverse + (there ? r : 0);
+  const S *inverse = static_cast<const S *>(v.s.inverse) + h.inverse;
+  if (!there) r = 0;
   coefficients<S, BATCH> c;
-  c.load(inverse, h.block, stride);
+  c.load(inverse, h, r);
   S residual = b - sum_lanes(lane_sum<WAITS>(v, h, lane, 0, 1, row), h.log_lanes);
-  S x = c.apply(residual, inverse, h.block, stride, h.log_lanes);
+  S x = c.apply(residual, inverse, h, r);
   if (there && (lane & ((1 << h.log_lanes) - 1)) == 0) v.finish(position, row, x);
 }
 
@@ -120,27 +121,46 @@ __device__ void leave_part(const view<S, V> &v, const trs_slice &h, place at, co
   if (v.other_parts) v.other_parts[where] = empty_value<S>();
 }
 
+/* Every WARPS-th diagonal of a heavy block's inverse, each warp's own. */
+template <class S>
+struct diagonals {
+  enum { OWN = TRS_MOST_BLOCK / WARPS };
+  S c[OWN];
+
+  __device__ void load(const S *inverse, const trs_slice &h, int r, int warp) {
+#pragma unroll
+    for (int k = 0; k < OWN; k++) {
+      int32_t at = r < h.rows ? trs_inverse_at(&h, r, warp + k * WARPS) : -1;
+      c[k] = at >= 0 ? inverse[at] : empty_value<S>();
+    }
+  }
+  __device__ S apply(S residual, const trs_slice &h, int warp) const {
+    S x = S{};
+#pragma unroll
+    for (int k = 0; k < OWN; k++) {
+      S other = shuffle_up(residual, ((warp + k * WARPS) << h.log_lanes) & 31);
+      if (!empty(c[k])) x = multiply_add(c[k], other, x);
+    }
+    return x;
+  }
+};
+
 /* One slice by all warps of the block: each sums every WARPS-th entry, then each multiplies with
  * every WARPS-th diagonal of the inverse. */
 template <class S, class V>
-__device__ void solve_heavy(const view<S, V> &v, const trs_slice &h, place at, S *partial,
-                            S *inverse) {
-  const S *from = static_cast<const S *>(v.s.inverse) + h.inverse;
-  const int stride = TRS_SLICE_LANES >> h.log_lanes, r = at.lane >> h.log_lanes;
-  for (int k = threadIdx.x; k < h.block * stride; k += THREADS) inverse[k] = from[k];
+__device__ void solve_heavy(const view<S, V> &v, const trs_slice &h, place at, S *partial) {
+  const int r = at.lane >> h.log_lanes;
+  diagonals<S> own;
+  if (h.parts >= 0) own.load(static_cast<const S *>(v.s.inverse) + h.inverse, h, r, at.warp);
   bool there = r < h.rows;
   int32_t position = h.first + (there ? r : 0), row = __ldg(v.s.row + position);
   S b = v.rhs.b[row * v.rhs.b_row], known = sum_parts(v, h, at, row);
   partial[threadIdx.x] = known + lane_sum<waits::heavy>(v, h, at.lane, at.warp, WARPS, row);
   __syncthreads();
   if (h.parts < 0) return leave_part(v, h, at, partial);
-  S residual = b - sum_lanes(sum_warps(partial, at.lane), h.log_lanes), x = S{};
+  S residual = b - sum_lanes(sum_warps(partial, at.lane), h.log_lanes);
   __syncthreads();
-  for (int d = at.warp; d < h.block; d += WARPS) {
-    S other = shuffle_up(residual, d << h.log_lanes), coefficient = inverse[d * stride + r];
-    if (!empty(coefficient)) x = multiply_add(coefficient, other, x);
-  }
-  partial[threadIdx.x] = x;
+  partial[threadIdx.x] = own.apply(residual, h, at.warp);
   __syncthreads();
   if (at.warp == 0 && there && (at.lane & ((1 << h.log_lanes) - 1)) == 0)
     v.finish(position, row, sum_warps(partial, at.lane));
@@ -174,11 +194,14 @@ __global__ void __launch_bounds__(THREADS, resident<S>(WAITS))
          uint32_t *tickets, int32_t last) {
   __shared__ int32_t ticket;
   __shared__ S partial[WAITS == waits::heavy ? THREADS : 1];
-  __shared__ S inverse[WAITS == waits::heavy ? TRS_MOST_BLOCK * TRS_SLICE_LANES : 1];
   if (threadIdx.x == 0) ticket = int32_t(atomicInc(tickets, gridDim.x - 1));
-  uint32_t parity = a.halves == 2 ? a.counters->parity : 0;
   __syncthreads();
   place at = {int(threadIdx.x) % 32, int(threadIdx.x) / 32};
+  int32_t slice, end;
+  find_slices<WAITS == waits::heavy>(a.slices, region, ticket, &slice, &end);
+  const trs_slice h = a.slices.slice[min(slice + at.warp, end - 1)];
+  await_kernel_before();
+  uint32_t parity = a.halves == 2 ? a.counters->parity : 0;
   S *work = static_cast<S *>(a.work), *parts = static_cast<S *>(a.parts);
   int64_t nparts = int64_t(a.slices.nparts) * TRS_SLICE_LANES;
   view<S, V> v = {a.slices,
@@ -188,11 +211,8 @@ __global__ void __launch_bounds__(THREADS, resident<S>(WAITS))
                   a.halves == 2 ? parts + (parity ^ 1) * nparts : nullptr,
                   {static_cast<S *>(a.x), static_cast<const S *>(a.b), a.x_row, a.b_row},
                   a.fault};
-  int32_t slice, end;
-  find_slices<WAITS == waits::heavy>(a.slices, region, ticket, &slice, &end);
-  trs_slice h = a.slices.slice[min(slice + at.warp, end - 1)];
   if (WAITS == waits::heavy && h.heavy)
-    solve_heavy(v, h, at, partial, inverse);
+    solve_heavy(v, h, at, partial);
   else if (slice + at.warp < end)
     solve_slice<WAITS>(v, h, at.lane);
   if (!last) return;
@@ -216,8 +236,8 @@ extern "C" trs_status trs_engine_wide(const trs_engine_args *a, trs_scalar scala
     auto kernel = region->heavy     ? wide<S, V, waits::heavy>
                   : region->settled ? wide<S, V, waits::none>
                                     : wide<S, V, waits::rows>;
-    kernel<<<blocks, THREADS, 0, s>>>(*a, *region, ticket, last);
-    return cudaGetLastError();
+    return launch_behind(a->overlaps, kernel, unsigned(blocks), THREADS, 0, s, *a, *region, ticket,
+                         last);
   });
   return trs_device_check(error, "launching the wide kernel");
 }

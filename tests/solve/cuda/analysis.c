@@ -135,10 +135,35 @@ static void same_inverses(const both *b) {
   free(got);
 }
 
-static void fill_and_compare(both *b) {
-  assert_success(trs_gpu_slices_fill(&b->there, &b->map, &b->p, b->store_float, NULL));
+static void same_values(const both *b) {
   same_entries(b);
   same_inverses(b);
+}
+
+/* In all its steps; after a failure nothing is there. */
+static trs_status cut_and_build(both *b) {
+  trs_gpu_cut *cut;
+  b->level = NULL;
+  trs_status status = trs_gpu_cut_begin(&cut, gpu, &b->p, &b->rules, NULL, NULL);
+  if (!status) status = trs_gpu_cut_finish(cut, &b->there, &b->level);
+  if (!status) status = trs_gpu_cut_build(cut, &b->there, &b->map, b->store_float);
+  trs_gpu_cut_free(cut);
+  if (!status) return TRS_SUCCESS;
+  trs_free(b->level);
+  b->level = NULL;
+  return status;
+}
+
+static void drop_built(both *b) {
+  trs_gpu_slices_free(&b->there, &b->map, gpu, NULL);
+  trs_free(b->level);
+}
+
+static void same_level_slices(const both *b) {
+  int32_t *first = brought(b->map.level_slice, ((size_t)b->here.nlevels + 1) * sizeof *first);
+  for (int32_t l = 0; l <= b->here.nlevels; l++)
+    if (first[l] != b->here.level[l].slice) differ(b, "first slice of level", l);
+  free(first);
 }
 
 static void compare(const char *name, const trs_system *S, const trs_gpu_pattern *p,
@@ -146,16 +171,13 @@ static void compare(const char *name, const trs_system *S, const trs_gpu_pattern
   both b = {.S = *S, .p = *p, .rules = *rules, .store_float = store_float, .name = name};
   int64_t before = gpu_held();
   assert_success(trs_slices_create(&b.here, S, rules));
-  assert_success(trs_gpu_slices_create(&b.there, &b.level, &b.map, gpu, p, rules, NULL));
+  assert_success(cut_and_build(&b));
   same_pattern(&b);
-  int64_t size = (int64_t)scalar_bytes(S->scalar);
-  assert_success(trs_device_alloc(gpu, &b.there.val, b.there.entries, value_bytes(&b), NULL));
-  assert_success(trs_device_alloc(gpu, &b.there.inverse, b.there.inverses, (size_t)size, NULL));
-  fill_and_compare(&b);
+  same_level_slices(&b);
+  same_values(&b);
   assert_true(gpu_held() - before >=
               trs_gpu_slices_bytes(&b.there, &b.map, S->scalar, store_float));
-  trs_gpu_slices_free(&b.there, &b.map, gpu, NULL);
-  trs_free(b.level);
+  drop_built(&b);
   trs_slices_destroy(&b.here);
   assert_int_equal(gpu_held(), before);
 }
@@ -190,12 +212,14 @@ static void slices_are_those_of_the_host(void **state) {
       }
 }
 
-/* Many blocks of threads, of which most run at once; the same on a second try. */
+/* Many blocks of threads, of which most run at once, and systems above and below the size up to
+ * which one wait is enough; the same on a second try. */
 static void large_systems_too(void **state) {
   (void)state;
-  static const char *const names[] = {"gen:poisson2d5:400", "gen:poisson3d7:60",
-                                      "gen:elasticity3d:20,20,20", "gen:powerlaw:60000",
-                                      "gen:random:100000,4"};
+  static const char *const names[] = {
+      "gen:poisson2d5:400",  "gen:poisson2d5:600",        "gen:poisson3d7:60",
+      "gen:poisson3d7:80",   "gen:elasticity3d:20,20,20", "gen:powerlaw:60000",
+      "gen:powerlaw:300000", "gen:random:100000,4",       "gen:random:400000,4"};
   for (size_t k = 0; k < COUNT(names); k++)
     for (int way = 0; way < 2; way++) {
       trs_matrix *A, *T;
@@ -217,19 +241,17 @@ static void new_values_are_filled_in(void **state) {
   (void)state;
   trs_system S = shape_system(SHAPE_SUPERNODES, 500, TRS_DOUBLE, true, true);
   both b = {.S = S, .p = upload(&S), .rules = all_rules[6], .name = "update"};
-  assert_success(trs_gpu_slices_create(&b.there, &b.level, &b.map, gpu, &b.p, &b.rules, NULL));
-  assert_success(trs_device_alloc(gpu, &b.there.val, b.there.entries, sizeof(double), NULL));
-  assert_success(trs_device_alloc(gpu, &b.there.inverse, b.there.inverses, sizeof(double), NULL));
+  assert_success(cut_and_build(&b));
   for (int turn = 0; turn < 2; turn++) {
     gpu_free((void *)b.p.val);
     b.p.val = gpu_upload(S.val, (size_t)S.nnz * sizeof(double));
     assert_success(trs_slices_create(&b.here, &S, &b.rules));
-    fill_and_compare(&b);
+    assert_success(trs_gpu_slices_fill(&b.there, &b.map, &b.p, b.store_float, NULL));
+    same_values(&b);
     trs_slices_destroy(&b.here);
     for (int64_t p = 0; p < S.nnz; p++) ((double *)S.val)[p] *= 1.5;
   }
-  trs_gpu_slices_free(&b.there, &b.map, gpu, NULL);
-  trs_free(b.level);
+  drop_built(&b);
   drop(&b.p);
   shape_free(&S);
 }
@@ -258,25 +280,59 @@ static void a_sample_shows_the_pattern(void **state) {
   need_features(SHAPE_DENSE, 321, false, 160, 320.0 / 321, (31 * 16 + 289 * 32) / 321.0);
 }
 
+/* Levels of a matrix cut by rules against those of a rival, 0 where it was given up. */
+static int32_t levels_against(const char *name, const trs_slice_rules *rules,
+                              const trs_slice_rules *rival_rules) {
+  trs_matrix *A, *T;
+  trs_gpu_cut *rival, *cut;
+  trs_slices slices[2];
+  trs_slice_level *level[2];
+  int64_t before = gpu_held();
+  assert_success(trs_matrix_read(&A, name, NULL));
+  assert_success(trs_matrix_triangle(&T, A, TRS_LOWER, 1));
+  trs_system S = trs_system_of(T, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT);
+  trs_gpu_pattern p = upload(&S);
+  assert_success(trs_gpu_cut_begin(&rival, gpu, &p, rival_rules, NULL, NULL));
+  assert_success(trs_gpu_cut_begin(&cut, gpu, &p, rules, rival, NULL));
+  assert_success(trs_gpu_cut_finish(rival, &slices[0], &level[0]));
+  assert_success(trs_gpu_cut_finish(cut, &slices[1], &level[1]));
+  assert_non_null(level[0]);
+  int32_t found = level[1] ? slices[1].nlevels : 0;
+  for (int k = 0; k < 2; k++) trs_free(level[k]);
+  trs_gpu_cut_free(rival);
+  trs_gpu_cut_free(cut);
+  drop(&p);
+  trs_matrix_destroy(T);
+  trs_matrix_destroy(A);
+  assert_int_equal(gpu_held(), before);
+  return found;
+}
+
+static void more_levels_than_the_rival_are_given_up(void **state) {
+  (void)state;
+  static const char *const names[] = {"gen:poisson2d5:200", "gen:poisson2d5:600"};
+  const trs_slice_rules *plain = &all_rules[0], *chains = &all_rules[7];
+  for (size_t k = 0; k < COUNT(names); k++) {
+    assert_true(levels_against(names[k], chains, plain) > 0);
+    assert_true(levels_against(names[k], plain, plain) > 0);
+    assert_int_equal(levels_against(names[k], plain, chains), 0);
+  }
+}
+
 static void too_little_memory_is_given_back(void **state) {
   (void)state;
   trs_system S = shape_system(SHAPE_SUPERNODES, 500, TRS_DOUBLE, true, true);
-  trs_gpu_pattern p = upload(&S);
+  both b = {.S = S, .p = upload(&S), .rules = all_rules[6], .name = "memory"};
   int64_t before = gpu_held(), allowed = 1;
   for (trs_status status = TRS_ERROR_MEMORY; status; allowed += 4096) {
-    trs_slices slices;
-    trs_slices_map map;
-    trs_slice_level *level;
     trs_device_limit(gpu, before + allowed);
-    status = trs_gpu_slices_create(&slices, &level, &map, gpu, &p, &all_rules[6], NULL);
+    status = cut_and_build(&b);
     trs_device_limit(gpu, 0);
     if (status) assert_int_equal(status, TRS_ERROR_MEMORY);
-    if (status) assert_null(level);
-    trs_gpu_slices_free(&slices, &map, gpu, NULL);
-    trs_free(level);
+    if (!status) drop_built(&b);
     assert_int_equal(gpu_held(), before);
   }
-  drop(&p);
+  drop(&b.p);
   shape_free(&S);
 }
 
@@ -292,6 +348,7 @@ int main(void) {
       cmocka_unit_test(large_systems_too),
       cmocka_unit_test(new_values_are_filled_in),
       cmocka_unit_test(a_sample_shows_the_pattern),
+      cmocka_unit_test(more_levels_than_the_rival_are_given_up),
       cmocka_unit_test(too_little_memory_is_given_back),
   };
   return cmocka_run_group_tests(tests, enter, gpu_stop);
