@@ -186,3 +186,49 @@ trs_status trs_choose_regions(trs_region **regions, int32_t *nregions, double *s
   trs_free(kind);
   return status;
 }
+
+/* ---- Several right-hand sides. ---- */
+
+/* Seconds that a slice keeps its warp's place on the device busy; a heavy one has a whole block of
+ * threads and waits for itself; a level of a tile; a part of a heavy block there.  Bytes of x per
+ * second where they are waited for, and where they are settled. */
+static const double PLACE = 1.5e-9, HEAVY_PLACES = 7, TILE_LEVEL = 1.5e-6, TILE_PART = 0.8e-6,
+                    TILE_BANDWIDTH = 2.5e12, SETTLED_BANDWIDTH = 6e12;
+
+double trs_beside_seconds(const trs_region *regions, int32_t nregions, const trs_slice_level *level,
+                          int32_t width, int32_t multiprocessors) {
+  double seconds = 0;
+  for (int32_t k = 0; k < nregions; k++) {
+    const bool narrow = regions[k].kind == TRS_REGION_NARROW;
+    const double turns = ceil((double)width / multiprocessors);
+    for (int32_t l = regions[k].level; l < regions[k].level_end; l++) {
+      double slices = level[l + 1].slice - level[l].slice;
+      double places = slices + (HEAVY_PLACES - 1) * level[l].heavy;
+      double wide = fmax(wide_cost(level + l), PLACE * places * width);
+      seconds += narrow ? turns * narrow_cost(level + l, INT32_MAX, false) : wide;
+    }
+  }
+  return seconds;
+}
+
+double trs_tile_seconds(const trs_slice_level *level, int32_t nlevels, int32_t nparts,
+                        int64_t column_bytes) {
+  double moving = 0;
+  for (int32_t l = 0; l < nlevels; l++) {
+    double rows = level[l + 1].position - level[l].position;
+    double passed = (double)(level[l + 1].entries - level[l].entries) + 4 * rows;
+    double bandwidth = settled(level + l) ? SETTLED_BANDWIDTH : TILE_BANDWIDTH;
+    moving += passed * (double)column_bytes / bandwidth;
+  }
+  return TILE_LEVEL * nlevels + fmax(TILE_PART * nparts, moving);
+}
+
+bool trs_rows_lie_apart(const trs_slice_level *level, int32_t nlevels) {
+  static const double NEAR = 0.1;
+  double n = level[nlevels].position, share = 0;
+  for (int32_t l = 0; l < nlevels; l++) {
+    double rows = level[l + 1].position - level[l].position;
+    share += rows / n * rows / n;
+  }
+  return share < NEAR;
+}

@@ -4,34 +4,10 @@
 #include <string.h>
 
 #include "plan/parameters.h"
-#include "solve/cuda/analysis.h"
-#include "solve/cuda/choice.h"
-#include "solve/cuda/gpu.h"
+#include "solve/cuda/engine_plan.h"
 
-enum { MOST_TILE = 128, TILE_SHARE = 8 }; /* a tile takes so much of the memory at most */
-
-/* One way to cut the system, as far as its pattern goes. */
-typedef struct candidate {
-  trs_slice_rules rules;
-  trs_gpu_cut *cut;  /* until it is built, or given up */
-  trs_slices slices; /* device memory */
-  trs_slices_map map;
-  trs_slice_level *level; /* host copy */
-  trs_region *regions;
-  int32_t nregions;
-  double seconds; /* what the cost model expects of a solve, or what tuning measured */
-} candidate;
-
-typedef struct engine {
-  trs_gpu gpu;
-  candidate c;
-  int64_t block, dense, lanes, wide_lanes, watch, heavy, narrow_rows, halves,
-      regions_choice; /* -1: not given */
-  trs_engine_args args;
-  void *memory;  /* args' arrays are parts of it */
-  int64_t bytes; /* of it, and of tile_work */
-  bool tuned;
-} engine;
+typedef trs_engine engine;
+typedef trs_engine_candidate candidate;
 
 /* For comparison with the CPU's methods, whose right-hand sides are in host memory: transfers, and
  * a level or the bytes. */
@@ -46,6 +22,7 @@ static double estimate(const trs_plan *plan) {
 static trs_status read_parameters(engine *e, const trs_plan *plan) {
   static const char *const no_yes[] = {"no", "yes", NULL};
   static const char *const kinds[] = {"auto", "wide", "narrow", NULL};
+  static const char *const ways[] = {"auto", "beside", "tile", NULL};
   e->block = e->dense = e->lanes = e->wide_lanes = e->watch = e->heavy = e->narrow_rows = -1;
   const trs_parameter table[] = {{"block", NULL, 1, TRS_MOST_BLOCK, &e->block},
                                  {"dense", no_yes, 0, 0, &e->dense},
@@ -55,6 +32,7 @@ static trs_status read_parameters(engine *e, const trs_plan *plan) {
                                  {"heavy-width", NULL, 1, 1024, &e->heavy},
                                  {"narrow-rows", NULL, 0, INT32_MAX, &e->narrow_rows},
                                  {"halves", NULL, 1, 2, &e->halves},
+                                 {"rhs", ways, 0, 0, &e->rhs_choice},
                                  {"regions", kinds, 0, 0, &e->regions_choice}};
   return trs_parameters_read(plan, table, sizeof table / sizeof table[0]);
 }
@@ -71,21 +49,6 @@ static trs_slice_rules with_parameters(const engine *e, trs_slice_rules rules) {
   return rules;
 }
 
-/* Right-hand sides in whole packs of 16 bytes, which the kernel for many of them moves at once. */
-static int32_t whole_packs(int64_t width, trs_scalar scalar) {
-  int64_t size = (int64_t)trs_scalar_size(scalar), pack = size < 16 ? 16 / size : 1;
-  return (int32_t)((width + pack - 1) / pack * pack);
-}
-
-/* Right-hand sides solved together: as many as are expected, if there is room. */
-static int32_t tile_width(const engine *e, const trs_plan *plan) {
-  int64_t width = plan->options.nrhs < MOST_TILE ? plan->options.nrhs : MOST_TILE;
-  int64_t one = plan->system.n * (int64_t)trs_scalar_size(plan->system.scalar);
-  int64_t most = trs_device_look(e->gpu.device)->memory_bytes / TILE_SHARE;
-  while (width > 2 && width * one > most) width = (width + 1) / 2;
-  return whole_packs(width, plan->system.scalar);
-}
-
 /* work and parts, filled with ones, and behind them the counters, zero. */
 static trs_status prepare_solves(engine *e, trs_plan *plan) {
   const trs_system *S = &plan->system;
@@ -96,6 +59,7 @@ static trs_status prepare_solves(engine *e, trs_plan *plan) {
   a->level_slice = e->c.map.level_slice;
   a->fault = e->gpu.fault;
   a->overlaps = facts->capability >= 9;
+  a->columns = 1;
   a->halves = 2 * n * size <= facts->l2_bytes / 4 ? 2 : 1;
   if (e->halves > 0) a->halves = (int32_t)e->halves;
   int64_t parts = (int64_t)e->c.slices.nparts * TRS_SLICE_LANES;
@@ -109,10 +73,7 @@ static trs_status prepare_solves(engine *e, trs_plan *plan) {
   a->counters = (trs_engine_counters *)((char *)e->memory + counters_at);
   TRS_TRY(trs_device_fill(a->work, 0xff, bytes, plan->stream));
   TRS_TRY(trs_device_fill(a->counters, 0, counters, plan->stream));
-  if (plan->options.nrhs <= 1) return TRS_SUCCESS;
-  a->tile = tile_width(e, plan);
-  e->bytes += a->tile * n * size;
-  return trs_device_alloc(e->gpu.device, &a->tile_work, a->tile * n, (size_t)size, plan->stream);
+  return plan->options.nrhs > 1 ? trs_engine_prepare_rhs(e, plan) : TRS_SUCCESS;
 }
 
 static trs_gpu_pattern pattern_of(const trs_system *S) {
@@ -130,6 +91,8 @@ static trs_gpu_pattern pattern_of(const trs_system *S) {
 static void drop_arrays(engine *e, trs_stream stream) {
   trs_device_free(e->gpu.device, e->memory, stream);
   trs_device_free(e->gpu.device, e->args.tile_work, stream);
+  trs_device_free(e->gpu.device, e->turned, stream);
+  e->turned = NULL;
   e->args = (trs_engine_args){.float_values = e->args.float_values};
   e->memory = NULL;
   e->bytes = 0;
@@ -171,9 +134,6 @@ static trs_status complete(engine *e, trs_plan *plan) {
   return prepare_solves(e, plan);
 }
 
-static trs_status launch_one(const engine *e, const trs_engine_args *a, trs_scalar scalar,
-                             trs_stream stream);
-
 /* Seconds of a solve of e->c, the best of a few, on a right-hand side of zeros: nothing in a solve
  * depends on its values. */
 static trs_status time_solve(engine *e, trs_plan *plan, double *seconds) {
@@ -188,7 +148,7 @@ static trs_status time_solve(engine *e, trs_plan *plan, double *seconds) {
   a.x = x, a.b = x, a.x_row = a.b_row = 1;
   for (int k = 0; !status && k < REPEATS; k++) {
     trs_device_timer_start(timer, plan->stream);
-    status = launch_one(e, &a, plan->system.scalar, plan->stream);
+    status = trs_engine_launch_one(e, &a, plan->system.scalar, plan->stream);
     double took = trs_device_timer_stop(timer, plan->stream);
     if (k == 0 || took < *seconds) *seconds = took;
   }
@@ -293,88 +253,8 @@ static trs_status update(trs_plan *plan) {
   return status;
 }
 
-static trs_status empty_work(const trs_engine_args *a, trs_scalar scalar, trs_stream stream) {
-  int64_t size = (int64_t)trs_scalar_size(scalar);
-  TRS_TRY(trs_device_fill(a->work, 0xff, a->slices.n * size, stream));
-  return trs_device_fill(a->parts, 0xff, (int64_t)a->slices.nparts * TRS_SLICE_LANES * size,
-                         stream);
-}
-
-static trs_status launch_one(const engine *e, const trs_engine_args *a, trs_scalar scalar,
-                             trs_stream stream) {
-  if (a->halves == 1) TRS_TRY(empty_work(a, scalar, stream));
-  for (int32_t k = 0; k < e->c.nregions; k++) {
-    int32_t last = k + 1 == e->c.nregions;
-    if (e->c.regions[k].kind == TRS_REGION_WIDE)
-      TRS_TRY(trs_engine_wide(a, scalar, &e->c.regions[k], k, last, stream));
-    else
-      TRS_TRY(trs_engine_narrow(a, scalar, &e->c.regions[k], last, stream));
-  }
-  return TRS_SUCCESS;
-}
-
-/* Regions from k on as one for many right-hand sides, whose kernel takes both kinds alike; gives
- * back the next.  A settled region stays alone. */
-static int32_t join_regions(const engine *e, int32_t k, trs_region *joined) {
-  const trs_region *regions = e->c.regions;
-  *joined = regions[k++];
-  while (k < e->c.nregions && !joined->settled && !regions[k].settled) {
-    joined->level_end = regions[k].level_end;
-    joined->slice_end = regions[k].slice_end;
-    joined->chunk_end = regions[k].chunk_end;
-    joined->heavy |= regions[k++].heavy;
-  }
-  return k;
-}
-
-/* Empties work where x is waited for: in launches of more than one level, all but the last. */
-static trs_status empty_tile(const engine *e, const trs_engine_args *a, trs_scalar scalar,
-                             trs_stream stream) {
-  int64_t begin = a->slices.n, end = 0, row = a->tile * (int64_t)trs_scalar_size(scalar);
-  trs_region region;
-  for (int32_t k = 0, next; k < e->c.nregions; k = next) {
-    next = join_regions(e, k, &region);
-    if (region.level_end - region.level < 2) continue;
-    if (end == 0) begin = e->c.level[region.level].position;
-    end = e->c.level[region.level_end - 1].position;
-  }
-  if (begin >= end) return TRS_SUCCESS;
-  return trs_device_fill((char *)a->tile_work + begin * row, 0xff, (end - begin) * row, stream);
-}
-
-static trs_status launch_tile(const engine *e, const trs_engine_args *a, trs_scalar scalar,
-                              int64_t column, int32_t width, trs_stream stream) {
-  trs_engine_args own = *a;
-  trs_region region;
-  own.tile = whole_packs(width, scalar);
-  TRS_TRY(empty_tile(e, &own, scalar, stream));
-  for (int32_t k = 0, next; k < e->c.nregions; k = next) {
-    next = join_regions(e, k, &region);
-    TRS_TRY(trs_engine_tile(&own, scalar, &region, k, column, width, stream));
-  }
-  return TRS_SUCCESS;
-}
-
-static trs_status launch(trs_plan *plan, const trs_rhs *rhs, trs_stream stream) {
-  const engine *e = plan->state;
-  trs_engine_args a = e->args;
-  trs_scalar scalar = plan->system.scalar;
-  int64_t size = (int64_t)trs_scalar_size(scalar), width;
-  a.x_row = rhs->x_row, a.x_col = rhs->x_col, a.b_row = rhs->b_row, a.b_col = rhs->b_col;
-  for (int64_t column = 0; column < rhs->nrhs; column += width) {
-    int64_t left = rhs->nrhs - column;
-    width = a.tile > 0 && left > 1 ? (left < a.tile ? left : a.tile) : 1;
-    bool one = width == 1;
-    a.x = (char *)rhs->x + (one ? column * a.x_col * size : 0);
-    a.b = (const char *)rhs->b + (one ? column * a.b_col * size : 0);
-    TRS_TRY(one ? launch_one(e, &a, scalar, stream)
-                : launch_tile(e, &a, scalar, column, (int32_t)width, stream));
-  }
-  return TRS_SUCCESS;
-}
-
 static trs_status solve(trs_plan *plan, const trs_rhs *rhs) {
-  return trs_gpu_solve(plan, &((engine *)plan->state)->gpu, rhs, launch);
+  return trs_gpu_solve(plan, &((engine *)plan->state)->gpu, rhs, trs_engine_launch);
 }
 
 static trs_status wait(trs_plan *plan) { return trs_gpu_wait(plan, &((engine *)plan->state)->gpu); }

@@ -46,7 +46,9 @@ typedef struct trs_engine_args {
   int32_t overlaps;           /* the device can start a kernel before the one before it has ended */
   trs_engine_counters *counters;
   trs_fault *fault;
-  /* one solve */
+  /* one solve; columns: right-hand sides beside each other, each as if alone, with its own work and
+     parts (halves is 1 where there are several) */
+  int32_t columns;
   void *x;
   const void *b;
   int64_t x_row, x_col, b_row, b_col, nrhs;
@@ -63,10 +65,10 @@ trs_status trs_engine_wide(const trs_engine_args *args, trs_scalar scalar, const
                            int32_t number, int32_t last, trs_stream stream);
 trs_status trs_engine_narrow(const trs_engine_args *args, trs_scalar scalar,
                              const trs_region *region, int32_t last, trs_stream stream);
-/* A tile of right-hand sides from column on, through one region of either kind.  work is emptied
- * before the first. */
+/* The first `width` right-hand sides as a tile through one region of either kind, whose work is
+ * empty. */
 trs_status trs_engine_tile(const trs_engine_args *args, trs_scalar scalar, const trs_region *region,
-                           int32_t number, int64_t column, int32_t width, trs_stream stream);
+                           int32_t number, int32_t width, trs_stream stream);
 
 /* Tests: the rows of the first slice of a wide region never become ready, and the limit of waits is
  * short. */

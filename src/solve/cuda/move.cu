@@ -1,12 +1,12 @@
-/* move.cu - a thread an element: neighbouring threads move the right-hand sides of one row, so the
- * workspace is touched in order and the strided array a row at a time. */
+/* move.cu - a thread an element.  Where right-hand sides lie side by side outside too, neighbouring
+ * threads move those of one row; where rows do, squares are turned in shared memory. */
 #include "solve/cuda/move.h"
 
 #include "solve/cuda/kernel.cuh"
 
 namespace {
 
-constexpr int BLOCK = 256;
+constexpr int BLOCK = 256, SIDE = 32, SQUARE_FROM = 4;
 constexpr int64_t MOST_BLOCKS = 65536;
 
 template <class R>
@@ -19,30 +19,47 @@ __device__ trs::complex_of<R> scaled(double scale, trs::complex_of<R> value) {
 }
 
 /* Each row has 2^shift threads, of which width work. */
-template <class S>
-__global__ void gather(S *work, const S *b, trs_move m, int shift) {
+template <class S, bool IN>
+__global__ void move_rows(S *work, S *outside, trs_move m, int shift) {
   int64_t count = m.n << shift, mask = (int64_t(1) << shift) - 1;
   for (int64_t k = int64_t(blockIdx.x) * blockDim.x + threadIdx.x; k < count;
        k += int64_t(gridDim.x) * blockDim.x) {
     int64_t i = k >> shift, r = k & mask;
     if (r >= m.width) continue;
-    int64_t from = m.perm ? m.perm[i] : i;
-    S value = b[from * m.row + r * m.col];
-    work[i * m.width + r] = m.scale ? scaled(m.scale[from], value) : value;
+    int64_t out = m.perm ? m.perm[i] : i;
+    S *inside = work + i * m.width + r, *there = outside + out * m.row + r * m.col;
+    S value = IN ? *there : *inside;
+    *(IN ? inside : there) = m.scale ? scaled(m.scale[out], value) : value;
   }
 }
 
-template <class S>
-__global__ void scatter(S *x, const S *work, trs_move m, int shift) {
-  int64_t count = m.n << shift, mask = (int64_t(1) << shift) - 1;
-  for (int64_t k = int64_t(blockIdx.x) * blockDim.x + threadIdx.x; k < count;
-       k += int64_t(gridDim.x) * blockDim.x) {
-    int64_t i = k >> shift, r = k & mask;
-    if (r >= m.width) continue;
-    int64_t to = m.perm ? m.perm[i] : i;
-    S value = work[i * m.width + r];
-    x[to * m.row + r * m.col] = m.scale ? scaled(m.scale[to], value) : value;
-  }
+/* SIDE rows and right-hand sides at a time, through shared memory: along the rows outside, along
+ * the right-hand sides in the workspace. */
+template <class S, bool IN>
+__global__ void __launch_bounds__(BLOCK) move_squares(S *work, S *outside, trs_move m) {
+  __shared__ S square[SIDE][SIDE + 1];
+  const int x = int(threadIdx.x) % SIDE, y = int(threadIdx.x) / SIDE;
+  for (int64_t first = int64_t(blockIdx.x) * SIDE; first < m.n; first += int64_t(gridDim.x) * SIDE)
+    for (int64_t column = 0; column < m.width; column += SIDE) {
+      int64_t i = first + x, out = i < m.n && m.perm ? m.perm[i] : i, r = column + x;
+      for (int k = y; k < SIDE; k += BLOCK / SIDE) {
+        if (IN && i < m.n && column + k < m.width) {
+          S value = outside[out * m.row + (column + k) * m.col];
+          square[k][x] = m.scale ? scaled(m.scale[out], value) : value;
+        }
+        if (!IN && first + k < m.n && r < m.width) square[x][k] = work[(first + k) * m.width + r];
+      }
+      __syncthreads();
+      for (int k = y; k < SIDE; k += BLOCK / SIDE) {
+        if (IN && first + k < m.n && r < m.width) work[(first + k) * m.width + r] = square[x][k];
+        if (!IN && i < m.n && column + k < m.width) {
+          S value = square[k][x];
+          outside[out * m.row + (column + k) * m.col] =
+              m.scale ? scaled(m.scale[out], value) : value;
+        }
+      }
+      __syncthreads();
+    }
 }
 
 int shift_for(int64_t width) {
@@ -56,34 +73,37 @@ int blocks_for(int64_t threads) {
   return static_cast<int>(blocks < 1 ? 1 : blocks > MOST_BLOCKS ? MOST_BLOCKS : blocks);
 }
 
+template <bool IN>
+trs_status launch(void *work, void *outside, const trs_move &m, trs_scalar scalar,
+                  trs_stream stream, const char *what) {
+  const bool squares = m.col > m.row && m.width >= SQUARE_FROM;
+  const int shift = shift_for(m.width);
+  const int blocks =
+      squares ? blocks_for((m.n + SIDE - 1) / SIDE * BLOCK) : blocks_for(m.n << shift);
+  auto s = static_cast<cudaStream_t>(stream);
+  cudaError_t error = trs::by_scalar(scalar, [&](auto zero) {
+    using S = decltype(zero);
+    if (squares)
+      move_squares<S, IN>
+          <<<blocks, BLOCK, 0, s>>>(static_cast<S *>(work), static_cast<S *>(outside), m);
+    else
+      move_rows<S, IN>
+          <<<blocks, BLOCK, 0, s>>>(static_cast<S *>(work), static_cast<S *>(outside), m, shift);
+    return cudaGetLastError();
+  });
+  return trs_device_check(error, what);
+}
+
 }  // namespace
 
 extern "C" trs_status trs_launch_gather(void *work, const void *b, const trs_move *move,
                                         trs_scalar scalar, trs_stream stream) {
-  int shift = shift_for(move->width), blocks = blocks_for(move->n << shift);
-  auto s = static_cast<cudaStream_t>(stream);
-  return trs_device_check(trs::by_scalar(scalar,
-                                         [&](auto zero) {
-                                           using S = decltype(zero);
-                                           gather<<<blocks, BLOCK, 0, s>>>(
-                                               static_cast<S *>(work), static_cast<const S *>(b),
-                                               *move, shift);
-                                           return cudaGetLastError();
-                                         }),
-                          "bringing right-hand sides to the sweeps");
+  return launch<true>(work, const_cast<void *>(b), *move, scalar, stream,
+                      "bringing right-hand sides to the sweeps");
 }
 
 extern "C" trs_status trs_launch_scatter(void *x, const void *work, const trs_move *move,
                                          trs_scalar scalar, trs_stream stream) {
-  int shift = shift_for(move->width), blocks = blocks_for(move->n << shift);
-  auto s = static_cast<cudaStream_t>(stream);
-  return trs_device_check(trs::by_scalar(scalar,
-                                         [&](auto zero) {
-                                           using S = decltype(zero);
-                                           scatter<<<blocks, BLOCK, 0, s>>>(
-                                               static_cast<S *>(x), static_cast<const S *>(work),
-                                               *move, shift);
-                                           return cudaGetLastError();
-                                         }),
-                          "taking solutions from the sweeps");
+  return launch<false>(const_cast<void *>(work), x, *move, scalar, stream,
+                       "taking solutions from the sweeps");
 }

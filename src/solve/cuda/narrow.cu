@@ -109,7 +109,8 @@ struct narrow_view {
   const trs_engine_args &a;
   const trs_region &region;
   memory<S> &m;
-  S *work, *other;
+  S *work, *other, *x;
+  const S *b;
   int lane, warp;
 };
 
@@ -176,7 +177,7 @@ struct coming {
   }
 
   __device__ void fetch_values(const narrow_view<S, V> &v) {
-    b = leads(v.lane) ? static_cast<const S *>(v.a.b)[row * v.a.b_row] : S{};
+    b = leads(v.lane) ? v.b[row * v.a.b_row] : S{};
 #pragma unroll
     for (int u = 0; u < WIDTH; u++) {
       old[u] = is_old(idx[u]) ? empty_value<S>() : S{};
@@ -252,7 +253,7 @@ __device__ void solve_slice(const narrow_view<S, V> &v, coming<S, V> &c) {
   if (!writes) return;
   publish(v.work + position, x);
   if (v.other) v.other[position] = empty_value<S>();
-  static_cast<S *>(v.a.x)[c.row * v.a.x_row] = x;
+  v.x[c.row * v.a.x_row] = x;
 }
 
 /* Solves `now`, and brings on the warp's next slice: what its description points to before the
@@ -305,11 +306,14 @@ __global__ void __launch_bounds__(THREADS, 1)
   await_kernel_before();
   uint32_t parity = a.halves == 2 ? a.counters->parity : 0;
   S *work = static_cast<S *>(a.work);
+  const int64_t column = blockIdx.x; /* of several right-hand sides each has a block */
   narrow_view<S, V> v = {a,
                          region,
                          m,
-                         work + parity * a.slices.n,
+                         work + (parity + column) * a.slices.n,
                          a.halves == 2 ? work + (parity ^ 1) * a.slices.n : nullptr,
+                         static_cast<S *>(a.x) + column * a.x_col,
+                         static_cast<const S *>(a.b) + column * a.b_col,
                          int(threadIdx.x) % 32,
                          int(threadIdx.x) / 32};
   fill_ring(v);
@@ -332,8 +336,8 @@ extern "C" trs_status trs_engine_narrow(const trs_engine_args *a, trs_scalar sca
     cudaError_t set =
         cudaFuncSetAttribute(narrow<S, V>, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
     if (set) return set;
-    return launch_behind(a->overlaps, narrow<S, V>, 1, THREADS, size_t(bytes), s, *a, *region,
-                         last);
+    return launch_behind(a->overlaps, narrow<S, V>, unsigned(a->columns), THREADS, size_t(bytes), s,
+                         *a, *region, last);
   });
   return trs_device_check(error, "launching the narrow kernel");
 }

@@ -28,7 +28,8 @@ enum {
   MIXED_THREADS = 256, /* where some are heavy; else 32 lanes x ACROSS */
   THREADS = 512,       /* at most */
   RESIDENT = 2,        /* blocks of so many on a multiprocessor: 64 registers a thread */
-  SHARERS = 32         /* slices of a heavy block that share its strips at most: a warp */
+  SHARERS = 32,        /* slices of a heavy block that share its strips at most: a warp */
+  ENOUGH = 120         /* blocks of threads a level that are worth their price */
 };
 
 /* Entries of a thread under way. */
@@ -149,23 +150,24 @@ __device__ inline int32_t log_across(const trs_slice &h, int32_t most) {
   return across;
 }
 
-/* By the first warp.  The last slice of a heavy block knows how many parts stand before it; the
- * last SHARERS of them all share the strips. */
-__device__ inline void find_task(const trs_slices &s, int32_t slice, int32_t packs, int32_t most,
-                                 task *to) {
+/* By the first warp, for share `turn` of `sharers` of a slice.  The last slice of a heavy block
+ * knows how many parts stand before it; the last SHARERS of them all share the strips, and what
+ * parts are left have nothing to do. */
+__device__ inline void find_task(const trs_slices &s, int32_t slice, int32_t turn, int32_t sharers,
+                                 int32_t packs, int32_t most, task *to) {
   const int lane = int(threadIdx.x);
   trs_slice h = s.slice[slice];
-  int32_t turn = 0;
+  int32_t before = 0;
   if (h.parts < 0) {
     int32_t other = min(slice + lane, s.nslices - 1);
-    turn = __ffs(int(__ballot_sync(~0u, s.slice[other].parts >= 0))) - 1;
-    if (turn >= 0) h = s.slice[slice + turn];
+    before = __ffs(int(__ballot_sync(~0u, s.slice[other].parts >= 0))) - 1;
+    if (before >= 0) h = s.slice[slice + before];
   }
   if (lane > 0) return;
   h = joined(h);
-  int32_t across = log_across(h, most);
-  int32_t strips = turn < 0 ? 0 : (packs + (1 << across) - 1) >> across;
-  *to = {h, across, strips, turn, min(h.parts, SHARERS - 1) + 1};
+  int32_t across = log_across(h, most), own = min(h.parts, SHARERS - 1) + 1;
+  int32_t strips = before < 0 ? 0 : (packs + (1 << across) - 1) >> across;
+  *to = {h, across, strips, max(before, 0) * sharers + turn, own * sharers};
 }
 
 /* ---- A thread's view of it.  What can be had again from shared memory and the launch's arguments
@@ -173,10 +175,10 @@ __device__ inline void find_task(const trs_slices &s, int32_t slice, int32_t pac
 
 struct tile_args {
   trs_engine_args engine;
-  int64_t column;      /* the tile's first right-hand side, of x and b */
   int32_t width;       /* right-hand sides in it */
   int32_t most;        /* log_across where slices are not heavy */
   int32_t first_slice; /* of the region */
+  int32_t sharers;     /* blocks of threads that share a slice's strips */
   uint32_t *tickets;
 };
 
@@ -260,7 +262,7 @@ __device__ void for_share(const tile_view<S, V> &v, int64_t row_stride, int64_t 
 
 template <class S, class V>
 __device__ void fetch_b(const tile_view<S, V> &v, strip next) {
-  const S *b = static_cast<const S *>(v.a.engine.b) + (v.a.column + next.first) * v.a.engine.b_col;
+  const S *b = static_cast<const S *>(v.a.engine.b) + next.first * v.a.engine.b_col;
   for_share(v, v.a.engine.b_row, v.a.engine.b_col, [&](int r, int c, int64_t row) {
     S *to = v.packs(next, r)->of + c;
     if (next.first + c < v.a.width)
@@ -273,7 +275,7 @@ __device__ void fetch_b(const tile_view<S, V> &v, strip next) {
 
 template <class S, class V>
 __device__ void write_x(const tile_view<S, V> &v, strip now) {
-  S *x = static_cast<S *>(v.a.engine.x) + (v.a.column + now.first) * v.a.engine.x_col;
+  S *x = static_cast<S *>(v.a.engine.x) + now.first * v.a.engine.x_col;
   for_share(v, v.a.engine.x_row, v.a.engine.x_col, [&](int r, int c, int64_t row) {
     if (now.first + c < v.a.width)
       x[row * v.a.engine.x_row + c * v.a.engine.x_col] = v.packs(now, r)->of[c];
@@ -459,7 +461,8 @@ __global__ void __launch_bounds__(THREADS, RESIDENT)
     if (WAITS && threadIdx.x == 0) ticket = atomicInc(a.tickets, gridDim.x - 1);
     if (WAITS) ticket = __shfl_sync(~0u, ticket, 0);
     int32_t packs = (a.width + pack<S>::SIZE - 1) / pack<S>::SIZE;
-    find_task(a.engine.slices, a.first_slice + int32_t(ticket), packs, a.most, &t);
+    find_task(a.engine.slices, a.first_slice + int32_t(ticket) / a.sharers,
+              int32_t(ticket) % a.sharers, a.sharers, packs, a.most, &t);
   }
   __syncthreads();
   if (t.turn >= t.strips) return;
@@ -474,21 +477,31 @@ int32_t block_threads(const trs_region *region, int32_t most) {
   return slices < chunks * (TRS_CHUNK_SLICES / 2) ? HEAVY_THREADS : MIXED_THREADS;
 }
 
+/* Blocks of threads for a slice: one, which pays for ticket, entries and inverse once, where the
+ * slices of a level fill the device; else more, up to one a strip. */
+int32_t sharers_of(const trs_region *region, int32_t strips) {
+  int32_t levels = region->level_end - region->level, slices = region->slice_end - region->slice;
+  int32_t wanted = int32_t(int64_t(ENOUGH) * levels / slices) + 1;
+  return wanted < strips ? wanted : strips;
+}
+
 }  // namespace
 
 extern "C" trs_status trs_engine_tile(const trs_engine_args *a, trs_scalar scalar,
-                                      const trs_region *region, int32_t number, int64_t column,
-                                      int32_t width, trs_stream stream) {
+                                      const trs_region *region, int32_t number, int32_t width,
+                                      trs_stream stream) {
   auto s = static_cast<cudaStream_t>(stream);
   cudaError_t error = by_values(scalar, a->float_values, [&](auto element, auto value) {
     using S = decltype(element);
     using V = decltype(value);
-    tile_args args = {*a, column, width, 0, region->slice, a->counters->ticket + number};
+    tile_args args = {*a, width, 0, region->slice, 1, a->counters->ticket + number};
     while (pack<S>::SIZE << args.most < width && 1 << args.most < ACROSS) args.most++;
+    const int32_t strip = pack<S>::SIZE << args.most;
+    args.sharers = sharers_of(region, (width + strip - 1) / strip);
     const int32_t threads = block_threads(region, args.most);
     bool waits = !region->settled && region->level_end - region->level > 1;
     auto kernel = waits ? solve_tile<S, V, true> : solve_tile<S, V, false>;
-    kernel<<<region->slice_end - region->slice, threads,
+    kernel<<<unsigned(region->slice_end - region->slice) * unsigned(args.sharers), threads,
              layout<S>::bytes(args.most, threads, region->heavy), s>>>(args);
     return cudaGetLastError();
   });

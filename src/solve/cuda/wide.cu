@@ -192,10 +192,12 @@ template <class S, class V, waits WAITS>
 __global__ void __launch_bounds__(THREADS, resident<S>(WAITS))
     wide(const __grid_constant__ trs_engine_args a, const __grid_constant__ trs_region region,
          uint32_t *tickets, int32_t last) {
-  __shared__ int32_t ticket;
+  __shared__ int32_t taken;
   __shared__ S partial[WAITS == waits::heavy ? THREADS : 1];
-  if (threadIdx.x == 0) ticket = int32_t(atomicInc(tickets, gridDim.x - 1));
+  if (threadIdx.x == 0) taken = int32_t(atomicInc(tickets, gridDim.x - 1));
   __syncthreads();
+  const int32_t ticket = a.columns > 1 ? taken / a.columns : taken;
+  const int32_t column = a.columns > 1 ? taken % a.columns : 0;
   place at = {int(threadIdx.x) % 32, int(threadIdx.x) / 32};
   int32_t slice, end;
   find_slices<WAITS == waits::heavy>(a.slices, region, ticket, &slice, &end);
@@ -204,12 +206,14 @@ __global__ void __launch_bounds__(THREADS, resident<S>(WAITS))
   uint32_t parity = a.halves == 2 ? a.counters->parity : 0;
   S *work = static_cast<S *>(a.work), *parts = static_cast<S *>(a.parts);
   int64_t nparts = int64_t(a.slices.nparts) * TRS_SLICE_LANES;
+  const int64_t place_of_work = parity + column;
   view<S, V> v = {a.slices,
-                  work + parity * a.slices.n,
+                  work + place_of_work * a.slices.n,
                   a.halves == 2 ? work + (parity ^ 1) * a.slices.n : nullptr,
-                  parts + parity * nparts,
+                  parts + place_of_work * nparts,
                   a.halves == 2 ? parts + (parity ^ 1) * nparts : nullptr,
-                  {static_cast<S *>(a.x), static_cast<const S *>(a.b), a.x_row, a.b_row},
+                  {static_cast<S *>(a.x) + column * a.x_col,
+                   static_cast<const S *>(a.b) + column * a.b_col, a.x_row, a.b_row},
                   a.fault};
   if (WAITS == waits::heavy && h.heavy)
     solve_heavy(v, h, at, partial);
@@ -236,8 +240,8 @@ extern "C" trs_status trs_engine_wide(const trs_engine_args *a, trs_scalar scala
     auto kernel = region->heavy     ? wide<S, V, waits::heavy>
                   : region->settled ? wide<S, V, waits::none>
                                     : wide<S, V, waits::rows>;
-    return launch_behind(a->overlaps, kernel, unsigned(blocks), THREADS, 0, s, *a, *region, ticket,
-                         last);
+    return launch_behind(a->overlaps, kernel, unsigned(blocks) * unsigned(a->columns), THREADS, 0,
+                         s, *a, *region, ticket, last);
   });
   return trs_device_check(error, "launching the wide kernel");
 }
