@@ -50,6 +50,9 @@ int64_t trs_device_held(const trs_device *device);
 /* No more than so many bytes from now on (0: no limit), for sharing a GPU and for the tests. */
 void trs_device_limit(trs_device *device, int64_t bytes);
 
+/* A stream of the device's own, for work beside the caller's stream: nothing orders the two. */
+trs_status trs_device_side_stream(trs_device *device, trs_stream *stream);
+
 /* Copies between host and device, either way round, by where the pointers point.  Pageable host
  * memory makes the call wait. */
 trs_status trs_device_copy(void *to, const void *from, int64_t bytes, trs_stream stream);
