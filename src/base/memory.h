@@ -7,11 +7,11 @@
 
 /* Space for count elements of size bytes, uninitialised; *pointer is NULL after a failure.
  * A count of 0 gives a valid pointer.  Release with trs_free (NULL is fine). */
-trs_status trs_alloc(void **pointer, int64_t count, size_t size);
-trs_status trs_alloc_zero(void **pointer, int64_t count, size_t size);
+TRS_API trs_status trs_alloc(void **pointer, int64_t count, size_t size);
+TRS_API trs_status trs_alloc_zero(void **pointer, int64_t count, size_t size);
 
 /* Grows or shrinks; after a failure *pointer keeps the old block. */
-trs_status trs_realloc(void **pointer, int64_t count, size_t size);
+TRS_API trs_status trs_realloc(void **pointer, int64_t count, size_t size);
 
 /* TRS_ALLOC(&array, count): the element size comes from the pointer. */
 #define TRS_ALLOC(pointer, count) trs_alloc((void **)(pointer), (count), sizeof **(pointer))

@@ -8,8 +8,10 @@
 extern "C" {
 #endif
 
+/* TRS_API here, in memory.h and in factor/: libtrireme_mpi calls these too. */
+
 /* Records the failure for trs_last_error and returns status.  row is the row at fault, or -1. */
-trs_status trs_fail(trs_status status, int64_t row, const char *format, ...)
+TRS_API trs_status trs_fail(trs_status status, int64_t row, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
 /* Puts "PREFIX: " before the message of the last failure; returns its status. */
@@ -22,8 +24,8 @@ typedef struct trs_failure {
   char message[512];
 } trs_failure;
 
-void trs_failure_get(trs_failure *failure);
-trs_status trs_failure_set(const trs_failure *failure);
+TRS_API void trs_failure_get(trs_failure *failure);
+TRS_API trs_status trs_failure_set(const trs_failure *failure);
 
 #ifdef __cplusplus
 }

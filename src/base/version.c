@@ -18,6 +18,8 @@ static const feature features[] = {
     {"AMD", TRS_HAVE_AMD, "minimum degree ordering", "libsuitesparse-dev"},
     {"CUDA", TRS_HAVE_CUDA, "solves on a GPU", "nvidia-cuda-toolkit"},
     {"SuperLU", TRS_HAVE_SUPERLU, "complete LU", "libsuperlu-dev"},
+    {"MPI", TRS_HAVE_MPI, "solves on the ranks of a cluster", "libopenmpi-dev openmpi-bin"},
+    {"OpenBLAS", TRS_HAVE_BLAS, "faster solves on ranks", "libopenblas-dev"},
 };
 
 const char *trs_version(void) { return TRS_VERSION_TEXT; }

@@ -34,6 +34,6 @@ trs_status trs_factors_adopt(trs_factors **F, const trs_factors *parts);
 void trs_factors_release_parts(const trs_factors *parts);
 
 /* A reference more: destroy releases one. */
-trs_factors *trs_factors_retain(const trs_factors *F);
+TRS_API trs_factors *trs_factors_retain(const trs_factors *F);
 
 #endif

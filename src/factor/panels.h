@@ -92,15 +92,16 @@ typedef struct trs_panels_options {
 } trs_panels_options;
 
 /* O(n + nnz + nvalues), the last only as far as zeros are let in. */
-trs_status trs_panels_create(trs_panels *panels, const trs_panels_source *T,
-                             const trs_panels_options *options);
-void trs_panels_destroy(trs_panels *panels);
+TRS_API trs_status trs_panels_create(trs_panels *panels, const trs_panels_source *T,
+                                     const trs_panels_options *options);
+TRS_API void trs_panels_destroy(trs_panels *panels);
 
 /* values[nvalues] from val, the values that belong to T's pattern.  unit: the diagonal is one
  * whatever is stored; conjugate: values enter so.  TRS_ERROR_ARGUMENT where T has an entry for
  * which the panels have no place. */
-trs_status trs_panels_fill(const trs_panels *panels, void *values, trs_scalar scalar,
-                           const trs_panels_source *T, const void *val, bool unit, bool conjugate);
+TRS_API trs_status trs_panels_fill(const trs_panels *panels, void *values, trs_scalar scalar,
+                                   const trs_panels_source *T, const void *val, bool unit,
+                                   bool conjugate);
 
 /* Every diagonal block becomes its inverse, so that a solve multiplies by it (DiagInv of
  * SuperLU_DIST, L23 section 2).  O(sum of width^3).
@@ -108,7 +109,7 @@ trs_status trs_panels_fill(const trs_panels *panels, void *values, trs_scalar sc
  * whatever the block; the product with the inverse multiplies that by the condition of the block,
  * | |D| |D^-1| |.  Blocks of a stable factorisation are well conditioned; blocks of an arbitrary
  * triangle need not be. */
-void trs_panels_invert(const trs_panels *panels, void *values, trs_scalar scalar);
+TRS_API void trs_panels_invert(const trs_panels *panels, void *values, trs_scalar scalar);
 
 #ifdef __cplusplus
 }

@@ -1,0 +1,13 @@
+/* ranks_mpi.h - ranks over an MPI communicator. */
+#ifndef TRS_COMM_RANKS_MPI_H
+#define TRS_COMM_RANKS_MPI_H
+
+#include <mpi.h>
+
+#include "comm/ranks.h"
+
+/* Collective.  Works on a duplicate of the communicator, whose errors are returned.  On failure
+ * *ranks may be closed all the same. */
+trs_status trs_ranks_open_mpi(trs_ranks *ranks, MPI_Comm comm);
+
+#endif

@@ -1,0 +1,124 @@
+/* exchange.c - lists of slots between grids. */
+#include "solve/grid3d/exchange.h"
+
+#include <string.h>
+
+#include "base/timer.h"
+
+static void append(trs_slot_list *list, const trs_part *part, int64_t K) {
+  list->K[list->count++] = (int32_t)K;
+  list->columns += trs_width(part->layout, K);
+}
+
+trs_status trs_list_shared(trs_slot_list *list, const trs_part *part, int height) {
+  const trs_grid_layout *l = part->layout;
+  *list = (trs_slot_list){0};
+  TRS_TRY(TRS_ALLOC(&list->K, l->count));
+  for (int64_t K = 0; K < l->count; K++)
+    if (l->height[K] >= height && trs_has_diagonal(part, K)) append(list, part, K);
+  return trs_realloc((void **)&list->K, list->count, sizeof *list->K);
+}
+
+static void mark_sums(int8_t *marked, const trs_part *part, int from, int step) {
+  const trs_grid_layout *l = part->layout;
+  const trs_grid_blocks *blocks = &l->blocks[0];
+  for (int64_t K = 0; K < l->count; K++) {
+    bool there = l->lo[K] >= from && l->lo[K] < from + (1 << step) && l->height[K] <= step;
+    if (!there || K % part->shape.y != part->y) continue;
+    for (int64_t b = blocks->ptr[K]; b < blocks->ptr[K + 1]; b++) {
+      int64_t I = blocks->row[b];
+      if (l->height[I] > step && I % part->shape.x == part->x) marked[I] = 1;
+    }
+  }
+}
+
+trs_status trs_list_sums(trs_slot_list *list, const trs_part *part, int from, int step) {
+  const trs_grid_layout *l = part->layout;
+  int8_t *marked;
+  *list = (trs_slot_list){0};
+  TRS_TRY(TRS_ALLOC(&list->K, l->count));
+  TRS_TRY(TRS_ALLOC_ZERO(&marked, l->count));
+  mark_sums(marked, part, from, step);
+  for (int64_t I = 0; I < l->count; I++)
+    if (marked[I]) append(list, part, I);
+  trs_free(marked);
+  return trs_realloc((void **)&list->K, list->count, sizeof *list->K);
+}
+
+void trs_slot_list_free(trs_slot_list *list) {
+  trs_free(list->K);
+  *list = (trs_slot_list){0};
+}
+
+int64_t trs_slots_bytes(const trs_slot_list *list, const trs_part *part) {
+  return list->columns * part->nrhs * (int64_t)trs_scalar_size(part->scalar);
+}
+
+static void pack(const trs_slot_list *list, const trs_part *part, bool sums, char *to) {
+  for (int64_t i = 0; i < list->count; i++) {
+    int64_t K = list->K[i], bytes = trs_slot_bytes(part, K);
+    memcpy(to, sums ? trs_sum(part, K) : trs_x(part, K), (size_t)bytes);
+    to += bytes;
+  }
+}
+
+static void unpack(const trs_slot_list *list, const trs_part *part, bool sums, bool add,
+                   const char *from) {
+  for (int64_t i = 0; i < list->count; i++) {
+    int64_t K = list->K[i], bytes = trs_slot_bytes(part, K);
+    void *to = sums ? trs_sum(part, K) : trs_x(part, K);
+    if (add)
+      part->ops->add(trs_width(part->layout, K) * part->nrhs, from, to);
+    else
+      memcpy(to, from, (size_t)bytes);
+    from += bytes;
+  }
+}
+
+static int rank_on(const trs_part *part, int grid) {
+  return trs_rank_at(part->shape, part->x, part->y, grid);
+}
+
+trs_status trs_sparse_allreduce(const trs_slot_list *lists, trs_part *part, trs_ranks *ranks,
+                                void *buffer, trs_exchange_times *times) {
+  double begin = trs_seconds();
+  for (int step = 0; step < trs_pair_steps(part->shape.z); step++) {
+    const trs_slot_list *list = &lists[step];
+    int64_t bytes = trs_slots_bytes(list, part);
+    if (list->count == 0) continue; /* at the partner too */
+    char *in = (char *)buffer + bytes;
+    pack(list, part, false, buffer);
+    TRS_TRY(trs_ranks_exchange(ranks, rank_on(part, trs_pair_partner(part->z, step)), buffer, in,
+                               bytes));
+    unpack(list, part, false, true, in);
+    times->messages++;
+    times->bytes += bytes;
+  }
+  times->seconds += trs_seconds() - begin;
+  return TRS_SUCCESS;
+}
+
+trs_status trs_slots_send(const trs_slot_list *list, const trs_part *part, bool sums,
+                          trs_ranks *ranks, int grid, void *buffer, trs_exchange_times *times) {
+  double begin = trs_seconds();
+  int64_t bytes = trs_slots_bytes(list, part);
+  if (list->count == 0) return TRS_SUCCESS;
+  pack(list, part, sums, buffer);
+  TRS_TRY(trs_ranks_send(ranks, rank_on(part, grid), TRS_TAG_PAIR, buffer, bytes));
+  TRS_TRY(trs_ranks_finish(ranks));
+  times->messages++;
+  times->bytes += bytes;
+  times->seconds += trs_seconds() - begin;
+  return TRS_SUCCESS;
+}
+
+trs_status trs_slots_receive(const trs_slot_list *list, const trs_part *part, bool sums,
+                             trs_ranks *ranks, int grid, void *buffer, trs_exchange_times *times) {
+  double begin = trs_seconds();
+  if (list->count == 0) return TRS_SUCCESS;
+  TRS_TRY(trs_ranks_receive(ranks, rank_on(part, grid), TRS_TAG_PAIR, buffer,
+                            trs_slots_bytes(list, part)));
+  unpack(list, part, sums, sums, buffer);
+  times->seconds += trs_seconds() - begin;
+  return TRS_SUCCESS;
+}

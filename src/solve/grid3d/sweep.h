@@ -1,0 +1,60 @@
+/* sweep.h - one message-driven sweep inside a grid (L23, Algorithm 1's counts): who sends x(K)
+ * and sums to whom, and how much each row waits for.
+ *
+ * Solving is  x(I) = D(I)^-1 (b(I) - sum over K of T(I,K) x(K)).  x(K) goes down a tree over the
+ * processes of K's column that have blocks to multiply it with; sums of row I come together in a
+ * tree over the processes of I's row that have any.  Both are rooted at the process of the diagonal
+ * block. */
+#ifndef TRS_SOLVE_GRID3D_SWEEP_H
+#define TRS_SOLVE_GRID3D_SWEEP_H
+
+#include "comm/ranks.h"
+#include "solve/grid3d/part.h"
+
+/* What a supernode is to a sweep. */
+enum {
+  TRS_ROLE_SOLVE = 1,  /* its x is found here */
+  TRS_ROLE_COLUMN = 2, /* its x is multiplied here; if it is not found here it is there before */
+  TRS_ROLE_ROW = 4,    /* products are added to its sum */
+  TRS_ROLE_ADDS = 8    /* as a column it may have added to sums, now or before */
+};
+
+typedef struct trs_sweep_column {
+  int32_t K;
+  int32_t first_child, nchildren; /* in child */
+} trs_sweep_column;
+
+typedef struct trs_sweep_row {
+  int32_t I;
+  int32_t waits;  /* products at this rank and sums of other ranks: L23's fmod, bmod */
+  int32_t parent; /* rank to send the sum to; -1: solve */
+} trs_sweep_row;
+
+typedef struct trs_sweep {
+  int which;                   /* 0: L, 1: U */
+  int8_t *role;                /* count */
+  int32_t *column_of, *row_of; /* count: place in the lists below, or -1 */
+  trs_sweep_column *column;
+  trs_sweep_row *row;
+  int32_t *child; /* ranks */
+  int64_t ncolumns, nrows, nchildren;
+  int64_t receives, sends;
+  int32_t *waits, *ready; /* nrows each: during a sweep */
+} trs_sweep;
+
+/* Takes role, an array from trs_alloc, also on failure. */
+trs_status trs_sweep_create(trs_sweep *s, const trs_part *part, int which, int8_t *role,
+                            trs_tree_shape shape);
+void trs_sweep_destroy(trs_sweep *s);
+
+typedef struct trs_sweep_times {
+  double flop_s, intra_s; /* seconds in products; sending to and waiting for ranks of the grid */
+  double flops;           /* multiplications and additions */
+} trs_sweep_times;
+
+/* Runs it: sums hold right-hand sides (less what was added before), x that of columns that are not
+ * solved here.  Every rank of the grid calls it with the same tag. */
+trs_status trs_sweep_run(const trs_sweep *s, trs_part *part, trs_ranks *ranks, int tag,
+                         trs_sweep_times *times);
+
+#endif
