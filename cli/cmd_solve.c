@@ -69,6 +69,19 @@ static const option options[] = {
      .offset = FIELD(method),
      .help = "force a method ('trireme methods' lists them), some with parameters: "
              "syncfree-csc:warps=8"},
+    {.name = "grid",
+     .kind = OPTION_TEXT,
+     .value = "PXxPYxPZ|auto",
+     .words = "auto",
+     .offset = FIELD(grid),
+     .help = "solve A x = b from factors on the ranks that mpirun started: PZ grids, a power of "
+             "two, of PX x PY ranks; --method may be grid3d (the default), grid3d-baseline or "
+             "grid2d"},
+    {.name = "trees",
+     .kind = OPTION_CHOICE,
+     .words = "binary|flat",
+     .offset = FIELD(trees),
+     .help = "with --grid: how x and sums go to many ranks (default: binary)"},
     {.name = "store",
      .kind = OPTION_CHOICE,
      .words = "same|f32",
@@ -113,6 +126,14 @@ static const paragraph paragraphs[] = {
      "system is A = L U, |A| stands for |L| |U|, and r counts the fullest rows of both. A larger "
      "error makes the exit code 1, and no solution is written. With --store f32 the error of "
      "rounding values to floats, 1.2e-7, is allowed for."},
+    {"Ranks",
+     "With --grid every rank of an MPI program reads the factors and keeps its part; grids have a "
+     "subtree of the separator tree each and copies of what stands above it (trireme factor "
+     "--leaves says how many subtrees there are). Rank 0 has b and x, checks and reports. Times "
+     "are "
+     "minimum, mean and maximum over the ranks: between grids, inside a grid (sending and waiting) "
+     "and in products, L and U apart, of the fastest solve, without handing out b and collecting "
+     "x."},
     {"Numbers",
      "The bound is the time that no solve on this machine can beat: the larger of the bytes "
      "touched over the bandwidth, and the levels times the latency of a dependency, both measured "
@@ -128,7 +149,8 @@ static const paragraph paragraphs[] = {
      "  trireme solve L.mtx\n"
      "  trireme solve A.mtx --uplo lower --add-diagonal -b b.mtx -o x.mtx\n"
      "  trireme solve gen:poisson3d7:100 --uplo upper --nrhs 8 --backend threads:4\n"
-     "  trireme solve A.h5 --json | jq .time.solve_s.min"},
+     "  trireme solve A.h5 --json | jq .time.solve_s.min\n"
+     "  mpirun -np 8 trireme solve A.h5 --grid 2x2x2"},
     {0}};
 
 const command cmd_solve = {.name = "solve",
@@ -141,7 +163,7 @@ const command cmd_solve = {.name = "solve",
                            .paragraphs = paragraphs,
                            .run = run};
 
-static int check_settings(const solve_settings *s) {
+int solve_check_settings(const solve_settings *s) {
   if (s->rhs_file && s->rhs) return leave_usage("solve", "give either -b FILE or --rhs, not both");
   if (s->rhs_file && s->nrhs)
     return leave_usage("solve", "--nrhs counts made right-hand sides; -b FILE brings its own");
@@ -150,14 +172,14 @@ static int check_settings(const solve_settings *s) {
   return s->output ? check_writable(s->output) : -1;
 }
 
-static int write_solution(const solve_job *job) {
+int solve_write(const solve_job *job) {
   if (!job->set.output) return -1;
   trs_status status = trs_vectors_write(job->x, job->n, job->nrhs, job->n, TRS_COL_MAJOR,
                                         job->scalar, job->set.output);
   return status ? leave_library(NULL) : -1;
 }
 
-static int leave_inaccurate(const solve_job *job) {
+int solve_leave_inaccurate(const solve_job *job) {
   return leave(LEAVE_NUMERICAL, "backward error", job->error.worst_row,
                "the backward error, %.3g, is above %.3g (worst row %lld)%s",
                job->error.componentwise, job->limit, (long long)job->error.worst_row,
@@ -165,7 +187,7 @@ static int leave_inaccurate(const solve_job *job) {
 }
 
 static int solve(solve_job *job, const char *name) {
-  int code = check_settings(&job->set);
+  int code = solve_check_settings(&job->set);
   if (code < 0) code = solve_take_matrix(job, name);
   if (code < 0) code = solve_make_rhs(job);
   if (code < 0) code = solve_measure(job);
@@ -173,8 +195,8 @@ static int solve(solve_job *job, const char *name) {
   if (code >= 0) return code;
   solve_print(job);
   solve_report(job);
-  if (!job->good) return leave_inaccurate(job);
-  code = write_solution(job);
+  if (!job->good) return solve_leave_inaccurate(job);
+  code = solve_write(job);
   if (code < 0 && job->set.output) table_row("written", "%s", job->set.output);
   return code < 0 ? LEAVE_SOLVED : code;
 }
@@ -182,7 +204,7 @@ static int solve(solve_job *job, const char *name) {
 static int run(int argc, char **argv) {
   solve_job job = {.set = {.uplo = -1, .diag = -1, .precision = -1}};
   int code = options_parse(&cmd_solve, &job.set, &argc, argv);
-  if (code < 0) code = solve(&job, argv[0]);
+  if (code < 0) code = job.set.grid ? solve_on_ranks(&job, argv[0]) : solve(&job, argv[0]);
   solve_free(&job);
   return code;
 }

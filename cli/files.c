@@ -19,7 +19,7 @@ static trs_status read_any(input *in, const trs_read_options *options) {
                                         : trs_matrix_read(&in->A, in->name, options);
 }
 
-int input_read(input *in, const char *name, int precision) {
+trs_status input_try(input *in, const char *name, int precision) {
   trs_scalar scalar = (trs_scalar)precision;
   trs_read_options options = {.scalar = precision < 0 ? NULL : &scalar, .progress = progress_show};
   *in = (input){.name = name};
@@ -28,7 +28,11 @@ int input_read(input *in, const char *name, int precision) {
   trs_status status = read_any(in, &options);
   in->seconds = seconds_now() - start;
   progress_end();
-  return status ? leave_library(NULL) : -1;
+  return status;
+}
+
+int input_read(input *in, const char *name, int precision) {
+  return input_try(in, name, precision) ? leave_library(NULL) : -1;
 }
 
 int input_read_matrix(input *in, const char *name, int precision, const char *task) {

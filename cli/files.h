@@ -17,6 +17,8 @@ typedef struct input {
 
 /* precision: a trs_scalar, or -1 for the file's own.  Returns -1, or how to leave. */
 int input_read(input *in, const char *name, int precision);
+/* As input_read, but says nothing. */
+trs_status input_try(input *in, const char *name, int precision);
 /* As input_read; factors are refused, task says what for. */
 int input_read_matrix(input *in, const char *name, int precision, const char *task);
 void input_free(input *in);

@@ -9,7 +9,8 @@ typedef struct solve_settings {
   int uplo, trans, diag, precision; /* positions in the option's words; uplo, diag, precision -1 */
   int store;                        /* as trs_store */
   bool add_diagonal, tune, json;
-  const char *rhs_file, *rhs, *output, *backend, *method;
+  const char *rhs_file, *rhs, *output, *backend, *method, *grid;
+  int trees;            /* position in the option's words */
   int64_t nrhs, repeat; /* 0: not given */
 } solve_settings;
 
@@ -41,10 +42,17 @@ typedef struct solve_job {
 
 /* Each returns -1, or how to leave. */
 int solve_take_matrix(solve_job *job, const char *name);
+int solve_take_factors(solve_job *job);
 int solve_make_rhs(solve_job *job);
 int solve_measure(solve_job *job);
 int solve_judge(solve_job *job);
 void solve_free(solve_job *job);
+
+/* All of a solve with --grid, on every rank; only rank 0 says anything. */
+int solve_on_ranks(solve_job *job, const char *name);
+int solve_check_settings(const solve_settings *s);
+int solve_write(const solve_job *job);
+int solve_leave_inaccurate(const solve_job *job);
 
 void solve_print(const solve_job *job);
 void solve_report(const solve_job *job);

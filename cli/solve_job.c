@@ -97,7 +97,7 @@ static int take_triangle(solve_job *job) {
   return -1;
 }
 
-static int take_factors(solve_job *job) {
+int solve_take_factors(solve_job *job) {
   if (job->set.uplo >= 0 || job->set.diag >= 0 || job->set.add_diagonal)
     return leave_usage("solve", "%s holds factors, which are solved with as they are: leave out %s",
                        job->in.name,
@@ -117,7 +117,7 @@ int solve_take_matrix(solve_job *job, const char *name) {
   job->trans = (trs_trans)job->set.trans;
   int code = input_read(&job->in, name, job->set.precision);
   if (code >= 0) return code;
-  return job->in.F ? take_factors(job) : take_triangle(job);
+  return job->in.F ? solve_take_factors(job) : take_triangle(job);
 }
 
 /* ---- Right-hand sides ---- */

@@ -10,6 +10,13 @@ set(generated ${CMAKE_CURRENT_BINARY_DIR}/package)
 install(TARGETS trireme EXPORT trireme-targets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
         ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(FILES include/trireme.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+if(TRS_HAVE_MPI)
+  # Not in the package: find_package(trireme) must not ask for MPI.  -ltrireme_mpi -ltrireme serve.
+  install(TARGETS trireme_mpi LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
+          ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+  install(FILES include/trireme_mpi.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+  set_target_properties(trireme_mpi PROPERTIES INSTALL_RPATH $ORIGIN)
+endif()
 file(RELATIVE_PATH bin_to_lib /${CMAKE_INSTALL_BINDIR} /${CMAKE_INSTALL_LIBDIR})
 set_target_properties(trireme_cli PROPERTIES INSTALL_RPATH $ORIGIN/${bin_to_lib})
 

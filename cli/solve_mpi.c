@@ -1,0 +1,259 @@
+/* solve_mpi.c - trireme solve --grid: one solve on all ranks of an MPI program.  Every rank runs
+ * all of it and leaves with the same code; what ranks but 0 print goes nowhere. */
+#include "output.h"
+#include "solve.h"
+
+#if TRIREME_CLI_MPI
+
+#include <stdio.h>
+#include <string.h>
+
+#include "progress.h"
+#include "report.h"
+#include "trireme_mpi.h"
+
+typedef struct ranks_job {
+  solve_job *job;
+  int rank, size;
+  trs_mpi_options options;
+  trs_mpi_plan *plan;
+  trs_mpi_stats stats;
+  double analysis_s;
+} ranks_job;
+
+/* The way rank 0 leaves is the way of all. */
+static int agree_code(int code) {
+  MPI_Bcast(&code, 1, MPI_INT, 0, MPI_COMM_WORLD);
+  return code;
+}
+
+static int leave_status(trs_status status, const char *about) {
+  return trs_mpi_agree(MPI_COMM_WORLD, status) ? leave_library(about) : -1;
+}
+
+/* "2x2x2" or "auto" */
+static int parse_grid(ranks_job *r) {
+  const char *text = r->job->set.grid;
+  int used = 0;
+  trs_mpi_options *o = &r->options;
+  if (!strcmp(text, "auto")) return -1;
+  int got = sscanf(text, "%4dx%4dx%5d%n", &o->px, &o->py, &o->pz, &used);
+  if (got == 3 && !text[used] && o->px > 0 && o->py > 0 && o->pz > 0) return -1;
+  return leave_usage("solve", "--grid takes PXxPYxPZ, as 2x2x2, or auto, not '%s'", text);
+}
+
+static int check_options(ranks_job *r) {
+  const solve_settings *s = &r->job->set;
+  r->options.method = s->method;
+  r->options.flat_trees = s->trees;
+  int code = solve_check_settings(s);
+  if (code >= 0) return code;
+  if (s->trans) return leave_usage("solve", "--grid solves A x = b: leave out --trans");
+  if (s->backend || s->tune || s->store)
+    return leave_usage("solve", "with --grid ranks solve: leave out --%s",
+                       s->backend ? "backend"
+                       : s->tune  ? "tune"
+                                  : "store");
+  return parse_grid(r);
+}
+
+static int take_factors(ranks_job *r, const char *name) {
+  solve_job *job = r->job;
+  int code = leave_status(input_try(&job->in, name, job->set.precision), NULL);
+  if (code >= 0) return code;
+  if (!job->in.F)
+    return leave(LEAVE_INPUT, trs_status_name(TRS_ERROR_FORMAT), -1,
+                 "%s is a matrix; --grid solves with factors: trireme factor %s -o FACTORS.h5",
+                 name, name);
+  return solve_take_factors(job);
+}
+
+static int make_rhs(ranks_job *r) {
+  solve_job *job = r->job;
+  int code = agree_code(r->rank ? -1 : solve_make_rhs(job));
+  long long nrhs = job->nrhs;
+  MPI_Bcast(&nrhs, 1, MPI_LONG_LONG, 0, MPI_COMM_WORLD);
+  job->nrhs = nrhs;
+  return code;
+}
+
+/* Ten solves, or a second's worth, as rank 0's clock says; figures of the fastest. */
+static trs_status time_solves(ranks_job *r) {
+  solve_job *job = r->job;
+  int64_t most = job->set.repeat ? job->set.repeat : 10;
+  double begin = seconds_now(), sum = 0;
+  int more = 1;
+  for (job->repeats = 0; more; job->repeats++) {
+    trs_mpi_stats stats;
+    trs_status status = trs_mpi_solve(r->plan, job->x, job->n, job->b, job->n, job->nrhs);
+    if (!status) status = trs_mpi_get_stats(r->plan, &stats);
+    if (status) return status;
+    if (job->repeats == 0 || stats.solve_s.max < r->stats.solve_s.max) r->stats = stats;
+    sum += stats.solve_s.max;
+    more = job->repeats + 1 < most && (job->set.repeat || seconds_now() - begin < 1);
+    MPI_Bcast(&more, 1, MPI_INT, 0, MPI_COMM_WORLD);
+  }
+  job->fastest = r->stats.solve_s.max;
+  job->median = sum / (double)job->repeats;
+  return TRS_SUCCESS;
+}
+
+static int measure(ranks_job *r) {
+  double begin = seconds_now();
+  if (trs_mpi_analyze(MPI_COMM_WORLD, &r->plan, r->job->in.F, &r->options))
+    return leave_library(r->job->in.name);
+  r->analysis_s = seconds_now() - begin;
+  return time_solves(r) ? leave_library(r->job->in.name) : -1;
+}
+
+/* ---- Output ---- */
+
+static void print_seconds(const char *label, const char *what, const trs_mpi_spread *s) {
+  table_row(label, "%s: %s, %s, %s", what, human_seconds(s->min).s, human_seconds(s->mean).s,
+            human_seconds(s->max).s);
+}
+
+static void print_traffic(const char *label, const trs_mpi_spread *messages,
+                          const trs_mpi_spread *bytes) {
+  table_row(label, "%s, %s, %s messages a rank; %s, %s, %s", human_real(messages->min).s,
+            human_real(messages->mean).s, human_real(messages->max).s, human_bytes(bytes->min).s,
+            human_bytes(bytes->mean).s, human_bytes(bytes->max).s);
+}
+
+static void print(const ranks_job *r) {
+  const trs_mpi_stats *s = &r->stats;
+  const solve_job *job = r->job;
+  table_title(job->in.name);
+  table_row("matrix", "factors L U, %s, %s, %s", human_scalar(job->scalar),
+            human_things(job->n, "row", "rows").s,
+            human_things(s->supernodes, "supernode", "supernodes").s);
+  table_row("system", "A x = b, %s",
+            human_things(job->nrhs, "right-hand side", "right-hand sides").s);
+  table_row("ranks", "%d x %d x %d, %s, %s trees", s->px, s->py, s->pz, s->method,
+            job->set.trees ? "flat" : "binary");
+  table_row("blocks", "%s, %s, %s a rank; %s times what one rank would keep",
+            human_bytes(s->bytes.min).s, human_bytes(s->bytes.mean).s, human_bytes(s->bytes.max).s,
+            human_times(s->replicated).s);
+  table_row("leaves", "%s, %s, %s entries", human_real(s->leaf_entries.min).s,
+            human_real(s->leaf_entries.mean).s, human_real(s->leaf_entries.max).s);
+  table_gap();
+  table_row("analysis", "%s", human_seconds(r->analysis_s).s);
+  table_row("solve", "%s at best, %s in the mean of %s", human_seconds(job->fastest).s,
+            human_seconds(job->median).s, human_count(job->repeats).s);
+  table_row("", "of its ranks the least, the mean and the most:");
+  print_seconds("between grids", "before U", &s->inter_s[0]);
+  print_seconds("", "within U", &s->inter_s[1]);
+  print_seconds("inside a grid", "L", &s->intra_s[0]);
+  print_seconds("", "U", &s->intra_s[1]);
+  print_seconds("products", "L", &s->flop_s[0]);
+  print_seconds("", "U", &s->flop_s[1]);
+  print_traffic("between grids", &s->inter_messages, &s->inter_bytes);
+  print_traffic("inside a grid", &s->intra_messages, &s->intra_bytes);
+  table_gap();
+  table_styled(job->good ? STYLE_GOOD : STYLE_BAD, "backward error",
+               "%ssmall: %.1e componentwise, %.1e normwise (limit %.1e)", job->good ? "" : "NOT ",
+               job->error.componentwise, job->error.normwise, job->limit);
+}
+
+static void report_spread(const char *path, const trs_mpi_spread *s) {
+  char name[96];
+  snprintf(name, sizeof name, "%s.min", path);
+  report_real(name, s->min);
+  snprintf(name, sizeof name, "%s.mean", path);
+  report_real(name, s->mean);
+  snprintf(name, sizeof name, "%s.max", path);
+  report_real(name, s->max);
+}
+
+static void report_system(const ranks_job *r) {
+  const trs_mpi_stats *s = &r->stats;
+  report_text("matrix.name", r->job->in.name);
+  report_text("matrix.scalar", human_scalar(r->job->scalar));
+  report_count("matrix.n", r->job->n);
+  report_count("matrix.supernodes", s->supernodes);
+  report_count("system.nrhs", r->job->nrhs);
+  report_text("plan.backend", "mpi");
+  report_text("plan.method", s->method);
+  report_text("plan.trees", r->job->set.trees ? "flat" : "binary");
+  report_count("plan.grid.px", s->px);
+  report_count("plan.grid.py", s->py);
+  report_count("plan.grid.pz", s->pz);
+  report_spread("plan.bytes", &s->bytes);
+  report_real("plan.replicated", s->replicated);
+  report_spread("plan.leaf_entries", &s->leaf_entries);
+}
+
+static void report(const ranks_job *r) {
+  const trs_mpi_stats *s = &r->stats;
+  report_system(r);
+  report_real("time.analysis_s", r->analysis_s);
+  report_real("time.solve_s.min", r->job->fastest);
+  report_real("time.solve_s.mean", r->job->median);
+  report_count("time.repeats", r->job->repeats);
+  report_spread("ranks.solve_s", &s->solve_s);
+  report_spread("ranks.inter_s.before_U", &s->inter_s[0]);
+  report_spread("ranks.inter_s.within_U", &s->inter_s[1]);
+  report_spread("ranks.intra_s.L", &s->intra_s[0]);
+  report_spread("ranks.intra_s.U", &s->intra_s[1]);
+  report_spread("ranks.products_s.L", &s->flop_s[0]);
+  report_spread("ranks.products_s.U", &s->flop_s[1]);
+  report_spread("ranks.flops", &s->flops);
+  report_spread("ranks.inter_messages", &s->inter_messages);
+  report_spread("ranks.inter_bytes", &s->inter_bytes);
+  report_spread("ranks.intra_messages", &s->intra_messages);
+  report_spread("ranks.intra_bytes", &s->intra_bytes);
+  report_real("backward_error.componentwise", r->job->error.componentwise);
+  report_real("backward_error.normwise", r->job->error.normwise);
+}
+
+/* What rank 0 does with the solution. */
+static int conclude(ranks_job *r) {
+  solve_job *job = r->job;
+  if (r->rank) return -1;
+  int code = solve_judge(job);
+  if (code >= 0) return code;
+  print(r);
+  report(r);
+  if (!job->good) return solve_leave_inaccurate(job);
+  code = solve_write(job);
+  if (code < 0 && job->set.output) table_row("written", "%s", job->set.output);
+  return code < 0 ? LEAVE_SOLVED : code;
+}
+
+static int run(ranks_job *r, const char *name) {
+  int code = agree_code(check_options(r));
+  if (code < 0) code = take_factors(r, name);
+  if (code < 0) code = make_rhs(r);
+  if (code < 0) code = measure(r);
+  if (code < 0) code = agree_code(conclude(r));
+  trs_mpi_plan_destroy(r->plan);
+  return code;
+}
+
+static void fall_silent(void) {
+  if (!freopen("/dev/null", "w", stdout) || !freopen("/dev/null", "w", stderr)) return;
+}
+
+int solve_on_ranks(solve_job *job, const char *name) {
+  ranks_job r = {.job = job};
+  if (MPI_Init(NULL, NULL) != MPI_SUCCESS)
+    return leave(LEAVE_UNAVAILABLE, "unsupported", -1, "MPI does not start");
+  MPI_Comm_rank(MPI_COMM_WORLD, &r.rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &r.size);
+  if (r.rank) fall_silent();
+  int code = run(&r, name);
+  MPI_Finalize();
+  return code;
+}
+
+#else
+
+int solve_on_ranks(solve_job *job, const char *name) {
+  (void)job;
+  (void)name;
+  return leave(LEAVE_UNAVAILABLE, trs_status_name(TRS_ERROR_UNSUPPORTED), -1,
+               "--grid needs MPI, which is not in this build: install libopenmpi-dev and "
+               "openmpi-bin and build again");
+}
+
+#endif
