@@ -1,0 +1,136 @@
+/* delays.c - many solves with messages that are late at random, on every shape; the sparse
+ * allreduce on its own; tags that wrap.  The transport is MPI's with pauses. */
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "comm/ranks_mpi.h"
+#include "solve/grid3d/grid3d.h"
+
+static trs_ranks ranks;
+static trs_transport slow;
+static const trs_transport *mpi;
+static unsigned seed;
+static int failures;
+
+static void say(const char *name, int good) {
+  int all;
+  MPI_Allreduce(&good, &all, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+  failures += !all;
+  if (ranks.rank == 0) printf("%s %s (%d ranks)\n", all ? "ok" : "not ok", name, ranks.size);
+}
+
+static void must(trs_status status) {
+  if (!status) return;
+  fprintf(stderr, "rank %d: %s\n", ranks.rank, trs_last_error()->message);
+  MPI_Abort(MPI_COMM_WORLD, 1);
+}
+
+static void pause_now_and_then(void) {
+  seed = seed * 1103515245u + 12345u;
+  if ((seed >> 16) % 8 == 0) usleep((seed >> 20) % 300);
+}
+
+static trs_status slow_send(trs_ranks *r, int to, int tag, const void *data, int64_t bytes) {
+  pause_now_and_then();
+  return mpi->send(r, to, tag, data, bytes);
+}
+
+static trs_status slow_receive(trs_ranks *r, int from, int tag, void *data, int64_t capacity,
+                               int64_t *bytes) {
+  pause_now_and_then();
+  return mpi->receive(r, from, tag, data, capacity, bytes);
+}
+
+static trs_factors *factored(const char *name) {
+  trs_matrix *A;
+  trs_factors *F;
+  must(trs_matrix_read(&A, name, NULL));
+  must(trs_factor(&F, A, NULL));
+  trs_matrix_destroy(A);
+  return F;
+}
+
+static int solve_often(const trs_factors *F, trs_grid_shape shape, trs_grid_algorithm algorithm,
+                       int times) {
+  enum { N = 100 };
+  trs_grid_options options = {
+      .algorithm = algorithm, .shape = shape, .supernodes = {.width = 8}, .nrhs = 2};
+  trs_grid_solver solver;
+  double b[3 * N], x[3 * N];
+  int good = 1;
+  must(trs_grid_solver_create(&solver, &ranks, F, &options));
+  for (int k = 0; k < times; k++) {
+    trs_backward_error error = {0};
+    trs_random_fill(b, 3 * N, TRS_DOUBLE, (uint64_t)k);
+    memset(x, 255, sizeof x);
+    must(trs_grid_solver_solve(&solver, x, N, b, N, 3));
+    if (ranks.rank == 0)
+      must(trs_check_factors(F, TRS_NO_TRANS, x, N, b, N, 3, TRS_COL_MAJOR, &error));
+    good &= error.componentwise < 1e-13;
+  }
+  trs_grid_solver_destroy(&solver);
+  return good;
+}
+
+/* Each grid's x of an ancestor is 2^z; afterwards all have the sum over those that share it. */
+static int allreduces(const trs_factors *F, trs_grid_shape shape) {
+  trs_grid_options options = {.shape = shape, .supernodes = {.width = 8}, .nrhs = 3};
+  trs_grid_solver s;
+  trs_exchange_times times = {0};
+  int good = 1;
+  must(trs_grid_solver_create(&s, &ranks, F, &options));
+  must(trs_part_reserve(&s.part, 3));
+  void *buffer = NULL;
+  must(trs_alloc(&buffer, 2 * s.part.x_bytes + 1, 1));
+  for (int64_t K = 0; K < s.layout.count; K++) {
+    if (!trs_has_diagonal(&s.part, K)) continue;
+    double *x = trs_x(&s.part, K);
+    for (int64_t i = 0; i < 3 * trs_width(&s.layout, K); i++)
+      x[i] = (double)(1 << s.part.z) * (double)(K + i);
+  }
+  must(trs_sparse_allreduce(s.shared, &s.part, &ranks, buffer, &times));
+  for (int64_t K = 0; K < s.layout.count; K++) {
+    if (!trs_has_diagonal(&s.part, K)) continue;
+    const double *x = trs_x(&s.part, K);
+    double sum = 0;
+    for (int z = 0; z < shape.z; z++)
+      if (trs_on_grid(&s.layout, K, z)) sum += (double)(1 << z);
+    for (int64_t i = 0; i < 3 * trs_width(&s.layout, K); i++) good &= x[i] == sum * (double)(K + i);
+  }
+  good &= times.messages <= trs_pair_steps(shape.z);
+  trs_free(buffer);
+  trs_grid_solver_destroy(&s);
+  return good;
+}
+
+int main(int argc, char **argv) {
+  MPI_Init(&argc, &argv);
+  must(trs_ranks_open_mpi(&ranks, MPI_COMM_WORLD));
+  trs_factors *F = factored("gen:poisson2d5:10");
+  int good = 1;
+  for (int z = 1; z <= ranks.size && z <= 8; z *= 2)
+    for (int x = 1; x <= ranks.size / z; x++)
+      if (ranks.size % (x * z) == 0)
+        good &= allreduces(F, (trs_grid_shape){x, ranks.size / x / z, z});
+  say("sparse allreduce", good);
+  good = solve_often(F, (trs_grid_shape){1, ranks.size, 1}, TRS_GRID3D, 300);
+  say("tags wrap", good);
+  mpi = ranks.transport;
+  slow = *mpi;
+  slow.send = slow_send;
+  slow.receive = slow_receive;
+  ranks.transport = &slow;
+  seed = (unsigned)ranks.rank + 1;
+  for (int z = 1; z <= ranks.size && z <= 8; z *= 2)
+    for (int x = 1; x <= ranks.size / z; x++)
+      for (int a = 0; a < 2 && ranks.size % (x * z) == 0; a++)
+        good &=
+            solve_often(F, (trs_grid_shape){x, ranks.size / x / z, z}, (trs_grid_algorithm)a, 6);
+  say("late messages", good);
+  ranks.transport = mpi;
+  trs_factors_destroy(F);
+  trs_ranks_close(&ranks);
+  MPI_Finalize();
+  return failures != 0;
+}

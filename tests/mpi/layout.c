@@ -1,0 +1,110 @@
+/* layout.c - src/solve/grid3d/layout.c: supernodes are a partition within the tree's nodes, blocks
+ * are those of L and U, and every two supernodes that meet in a block share grids. */
+#include "test.h"
+
+#include "solve/grid3d/layout.h"
+
+static trs_factors *factored(const char *name, int leaves) {
+  trs_matrix *A;
+  trs_factors *F;
+  trs_factor_options options = {.tree_leaves = leaves};
+  assert_success(trs_matrix_read(&A, name, NULL));
+  assert_success(trs_factor(&F, A, &options));
+  trs_matrix_destroy(A);
+  return F;
+}
+
+static int64_t supernode_of(const trs_grid_layout *l, int64_t column) {
+  int64_t K = 0;
+  while (l->first[K + 1] <= column) K++;
+  return K;
+}
+
+static int has_block(const trs_grid_layout *l, int side, int64_t I, int64_t K) {
+  for (int64_t b = l->blocks[side].ptr[K]; b < l->blocks[side].ptr[K + 1]; b++)
+    if (l->blocks[side].row[b] == I) return 1;
+  return 0;
+}
+
+static void check_entries(const trs_grid_layout *l, const trs_matrix *T, int side) {
+  const int64_t *ptr;
+  const int32_t *idx;
+  trs_matrix_get_arrays(T, &ptr, &idx, NULL);
+  for (int64_t i = 0; i < l->n; i++)
+    for (int64_t p = ptr[i]; p < ptr[i + 1]; p++) {
+      int64_t I = supernode_of(l, i), K = supernode_of(l, idx[p]);
+      if (I != K) assert_true(has_block(l, side, I, K));
+    }
+}
+
+static void check_blocks(const trs_grid_layout *l) {
+  for (int side = 0; side < 2; side++)
+    for (int64_t K = 0; K < l->count; K++)
+      for (int64_t b = l->blocks[side].ptr[K]; b < l->blocks[side].ptr[K + 1]; b++) {
+        int64_t I = l->blocks[side].row[b], low = side ? I : K, high = side ? K : I;
+        assert_true(low < high);
+        if (b > l->blocks[side].ptr[K]) assert_true(l->blocks[side].row[b - 1] < I);
+        for (int z = 0; z < l->pz; z++)
+          if (trs_on_grid(l, low, z)) assert_true(trs_on_grid(l, high, z));
+      }
+}
+
+static void test_layouts(void **state) {
+  static const char *const names[] = {"gen:poisson2d5:17", "gen:poisson3d7:6", "gen:poisson2d9:3"};
+  (void)state;
+  for (int g = 0; g < 3; g++)
+    for (int pz = 1; pz <= 8; pz *= 2) {
+      trs_factors *F = factored(names[g], 8);
+      trs_grid_layout l;
+      trs_layout_options options = {.width = 6, .relax = 20};
+      assert_success(trs_grid_layout_create(&l, F, pz, &options));
+      assert_int_equal(l.first[l.count], l.n);
+      for (int64_t K = 0; K < l.count; K++) {
+        assert_true(l.first[K] < l.first[K + 1]);
+        assert_true(l.lo[K] % (1 << l.height[K]) == 0);
+        assert_true(l.lo[K] + (1 << l.height[K]) <= pz);
+      }
+      check_blocks(&l);
+      check_entries(&l, F->L, 0);
+      check_entries(&l, F->U, 1);
+      trs_grid_layout_destroy(&l);
+      trs_factors_destroy(F);
+    }
+}
+
+/* Every grid of a regular problem has a leaf, and nearly the same. */
+static void test_balance(void **state) {
+  (void)state;
+  trs_factors *F = factored("gen:poisson2d5:40", 8);
+  trs_grid_layout l;
+  trs_layout_options options = {.width = 32, .relax = 20};
+  assert_success(trs_grid_layout_create(&l, F, 8, &options));
+  for (int z = 1; z < 8; z++) assert_true(l.leaf[z] > 0 && l.leaf[z] < 2 * l.leaf[0]);
+  trs_grid_layout_destroy(&l);
+  trs_factors_destroy(F);
+}
+
+static void test_refusals(void **state) {
+  (void)state;
+  trs_factors *F = factored("gen:poisson2d5:8", 4);
+  trs_grid_layout l;
+  trs_layout_options options = {.width = 6, .relax = 20};
+  assert_failure(TRS_ERROR_ARGUMENT, "power of two", trs_grid_layout_create(&l, F, 3, &options));
+  assert_failure(TRS_ERROR_ARGUMENT, "power of two", trs_grid_layout_create(&l, F, 0, &options));
+  assert_failure(TRS_ERROR_ARGUMENT, "4 leaves", trs_grid_layout_create(&l, F, 8, &options));
+  for (int64_t k = 0;; k++) {
+    trs_memory_fail_after(k);
+    trs_status status = trs_grid_layout_create(&l, F, 4, &options);
+    trs_memory_fail_after(-1);
+    if (!status) break;
+    assert_int_equal(status, TRS_ERROR_MEMORY);
+  }
+  trs_grid_layout_destroy(&l);
+  trs_factors_destroy(F);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(test_layouts), cmocka_unit_test(test_balance),
+                                     cmocka_unit_test(test_refusals)};
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,146 @@
+/* ranks.c - src/comm: trees and pairs for all small sizes; messages in pieces and from anybody;
+ * agreement with every rank, and every two, failing.  Run by mpirun with any number of ranks. */
+#include "comm/ranks_mpi.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static trs_ranks ranks;
+static int failures;
+
+static void say(const char *name, int good) {
+  int all;
+  MPI_Allreduce(&good, &all, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+  failures += !all;
+  if (ranks.rank == 0) printf("%s %s (%d ranks)\n", all ? "ok" : "not ok", name, ranks.size);
+}
+
+/* Everyone but the root is the child of one, its parent, which stands before it. */
+static int tree_is_whole(trs_tree_shape shape, int count) {
+  int seen[128] = {0}, depth[128] = {0}, deepest = 0;
+  for (int p = 0; p < count; p++) {
+    trs_tree_place at = trs_tree_at(shape, p, count);
+    if ((at.parent < 0) != (p == 0)) return 0;
+    if (p && !seen[p]) return 0;
+    for (int c = at.first_child; c < at.first_child + at.nchildren; c++) {
+      if (c <= p || c >= count || trs_tree_at(shape, c, count).parent != p) return 0;
+      seen[c]++;
+      depth[c] = depth[p] + 1;
+      deepest = depth[c];
+    }
+  }
+  for (int p = 1; p < count; p++)
+    if (seen[p] != 1) return 0;
+  int most = 0;
+  while ((2 << most) - 1 < count) most++;
+  return deepest <= (shape == TRS_TREE_FLAT ? 1 : most);
+}
+
+/* After step k everyone has heard of its aligned run of 2^(k+1), once each. */
+static int pairs_are_whole(int size) {
+  uint64_t heard[64], next[64];
+  for (int p = 0; p < size; p++) heard[p] = UINT64_C(1) << p;
+  for (int k = 0; k < trs_pair_steps(size); k++) {
+    for (int p = 0; p < size; p++) {
+      uint64_t other = heard[trs_pair_partner(p, k)];
+      if (other & heard[p]) return 0;
+      next[p] = heard[p] | other;
+    }
+    memcpy(heard, next, sizeof heard);
+    for (int p = 0; p < size; p++) {
+      int run = 2 << k, first = p / run * run;
+      uint64_t whole = run == 64 ? ~UINT64_C(0) : ((UINT64_C(1) << run) - 1) << first;
+      if (heard[p] != whole) return 0;
+    }
+  }
+  return 1;
+}
+
+static void test_trees(void) {
+  int good = 1;
+  for (int count = 1; count <= 128; count++)
+    good &= tree_is_whole(TRS_TREE_BINARY, count) & tree_is_whole(TRS_TREE_FLAT, count);
+  say("trees of up to 128 places", good);
+  good = 1;
+  for (int size = 1; size <= 64; size *= 2) good &= pairs_are_whole(size);
+  say("pairs in lines of up to 64 places", good);
+}
+
+/* Round a ring, in pieces of 7 bytes: lengths on both sides of every multiple. */
+static int sends_pieces(void) {
+  char out[64], in[64];
+  int good = 1, to = (ranks.rank + 1) % ranks.size;
+  int from = (ranks.rank + ranks.size - 1) % ranks.size;
+  int64_t chunk = ranks.chunk;
+  ranks.chunk = 7;
+  for (int64_t bytes = 0; bytes <= 64; bytes++) {
+    for (int i = 0; i < 64; i++) out[i] = (char)(ranks.rank + i), in[i] = -1;
+    good &= !trs_ranks_send(&ranks, to, TRS_TAG_LAST, out, bytes);
+    good &= !trs_ranks_receive(&ranks, from, TRS_TAG_LAST, in, bytes);
+    good &= !trs_ranks_finish(&ranks);
+    for (int i = 0; i < 64; i++) good &= in[i] == (i < bytes ? (char)(from + i) : -1);
+  }
+  ranks.chunk = chunk;
+  return good;
+}
+
+/* Everyone to rank 0, which takes them as they come. */
+static int takes_from_anybody(void) {
+  int64_t value = ranks.rank, sum = 0, bytes;
+  if (ranks.rank) {
+    if (trs_ranks_send(&ranks, 0, TRS_TAG_FREE, &value, sizeof value)) return 0;
+    return !trs_ranks_finish(&ranks);
+  }
+  for (int r = 1; r < ranks.size; r++) {
+    char room[100];
+    if (trs_ranks_receive_any(&ranks, TRS_TAG_FREE, room, sizeof room, &bytes)) return 0;
+    if (bytes != sizeof value) return 0;
+    memcpy(&value, room, sizeof value);
+    sum += value;
+  }
+  return sum == (int64_t)ranks.size * (ranks.size - 1) / 2;
+}
+
+static int agrees(int first, int second) {
+  char words[64];
+  trs_status status = TRS_SUCCESS;
+  if (ranks.rank == first || ranks.rank == second)
+    status = trs_fail(TRS_ERROR_ZERO_PIVOT, 40 + ranks.rank, "pivot of %d", ranks.rank);
+  status = trs_ranks_agree(&ranks, status);
+  if (first == ranks.size) return status == TRS_SUCCESS;
+  snprintf(words, sizeof words, "rank %d: pivot of %d", first, first);
+  const trs_error *error = trs_last_error();
+  if (ranks.size == 1) return status == TRS_ERROR_ZERO_PIVOT;
+  return status == TRS_ERROR_ZERO_PIVOT && error->row == 40 + first &&
+         !strcmp(error->message, words);
+}
+
+static void test_messages(void) {
+  say("messages in pieces", sends_pieces());
+  say("messages from anybody", takes_from_anybody());
+  int good = 1;
+  for (int second = 0; second <= ranks.size; second++)
+    for (int first = 0; first <= second; first++) good &= agrees(first, second);
+  say("agreement", good);
+  for (int k = 0; k < 100; k++) good &= !trs_ranks_barrier(&ranks);
+  say("barriers", good);
+  char a[32] = "", b[32];
+  int partner = trs_pair_partner(ranks.rank, 0);
+  snprintf(a, sizeof a, "from %d", ranks.rank);
+  if (partner < ranks.size) {
+    good &= !trs_ranks_exchange(&ranks, partner, a, b, sizeof a);
+    snprintf(a, sizeof a, "from %d", partner);
+    good &= !strcmp(a, b);
+  }
+  say("exchange", good);
+}
+
+int main(int argc, char **argv) {
+  MPI_Init(&argc, &argv);
+  if (trs_ranks_open_mpi(&ranks, MPI_COMM_WORLD)) MPI_Abort(MPI_COMM_WORLD, 1);
+  test_trees();
+  test_messages();
+  trs_ranks_close(&ranks);
+  MPI_Finalize();
+  return failures != 0;
+}
