@@ -72,6 +72,28 @@ static void test_layouts(void **state) {
     }
 }
 
+/* Without a tree: the same checks, and still a leaf for every grid. */
+static void test_forest(void **state) {
+  (void)state;
+  trs_factors *tree = factored("gen:poisson2d5:30", 8), *F;
+  trs_factors_info info;
+  trs_factors_get_info(tree, &info);
+  assert_success(
+      trs_factors_create(&F, info.L, info.diag_L, info.U, info.diag_U, NULL, NULL, NULL, NULL));
+  for (int pz = 2; pz <= 8; pz *= 2) {
+    trs_grid_layout l;
+    trs_layout_options options = {.width = 16, .relax = 20};
+    assert_success(trs_grid_layout_create(&l, F, pz, &options));
+    check_blocks(&l);
+    check_entries(&l, F->L, 0);
+    check_entries(&l, F->U, 1);
+    for (int z = 1; z < pz; z++) assert_true(l.leaf[z] > 0 && l.leaf[z] < 3 * l.leaf[0]);
+    trs_grid_layout_destroy(&l);
+  }
+  trs_factors_destroy(F);
+  trs_factors_destroy(tree);
+}
+
 /* Every grid of a regular problem has a leaf, and nearly the same. */
 static void test_balance(void **state) {
   (void)state;
@@ -105,6 +127,7 @@ static void test_refusals(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(test_layouts), cmocka_unit_test(test_balance),
+                                     cmocka_unit_test(test_forest),
                                      cmocka_unit_test(test_refusals)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -182,6 +182,14 @@ static void test_systems(void) {
     say(generated[g], all_shapes(F, 8));
     trs_factors_destroy(F);
   }
+  trs_factors *tree = factored("gen:poisson2d5:20", TRS_DOUBLE, 8), *bare;
+  trs_factors_info info;
+  trs_factors_get_info(tree, &info);
+  must(trs_factors_create(&bare, info.L, info.diag_L, info.U, info.diag_U, NULL, NULL, NULL, NULL),
+       "factors without a tree");
+  trs_factors_destroy(tree);
+  say("factors without a tree", all_shapes(bare, 8));
+  trs_factors_destroy(bare);
   static const char *const kinds[] = {"diagonal", "dense", "forest"};
   for (int k = 0; k < 3; k++) {
     trs_factors *F = special(60, k, 8);

@@ -52,20 +52,22 @@ static void place_nodes(const spread *s, int32_t *children, double (*load)[2], i
   }
 }
 
-static trs_status check_pz(const trs_factors *F, int pz) {
+static int64_t count_leaves(const trs_factors *F) {
+  int64_t leaves = 0;
+  for (int64_t t = 0; t < F->tree_nodes; t++)
+    leaves += t == 0 || F->tree_parent[t - 1] != t; /* in postorder a last child comes before */
+  return leaves;
+}
+
+/* A tree that is whole has as many leaves as were asked for; pivoting may have left less of it, or
+ * nothing, and then grids are cut out of the factors. */
+static trs_status choose_tree(const trs_factors *F, int pz, bool *use) {
+  int64_t leaves = count_leaves(F);
+  bool whole = F->tree_nodes && 2 * leaves - 1 == F->tree_nodes && !(leaves & (leaves - 1));
   if (pz < 1 || (pz & (pz - 1)))
     return trs_fail(TRS_ERROR_ARGUMENT, -1, "Pz = %d grids: it must be a power of two", pz);
-  int64_t leaves = 0;
-  for (int64_t t = 0; t < F->tree_nodes; t++) {
-    bool leaf = t == 0 || F->tree_parent[t - 1] != t; /* in postorder a last child comes before */
-    leaves += leaf;
-  }
-  if (pz == 1 || pz <= leaves) return TRS_SUCCESS;
-  if (!F->tree_nodes)
-    return trs_fail(TRS_ERROR_ARGUMENT, -1,
-                    "Pz = %d grids, but the factors have no separator tree: factor with nested "
-                    "dissection, or take Pz = 1",
-                    pz);
+  *use = pz <= leaves;
+  if (*use || !whole || leaves == 1) return TRS_SUCCESS;
   return trs_fail(TRS_ERROR_ARGUMENT, -1,
                   "Pz = %d grids are more than the %lld leaves of the factors' separator tree: "
                   "factor with more leaves, or take a smaller Pz",
@@ -93,12 +95,13 @@ static trs_status spread_tree(place *at, const trs_factors *F, int8_t levels) {
 /* ---- Supernodes. ---- */
 
 /* The supernodes found, cut where a node of the tree ends. */
-static trs_status cut(trs_grid_layout *l, const trs_panels *found, const trs_factors *F) {
-  TRS_TRY(TRS_ALLOC(&l->first, found->count + F->tree_nodes + 1));
+static trs_status cut(trs_grid_layout *l, const trs_panels *found, const trs_factors *F,
+                      int64_t nodes) {
+  TRS_TRY(TRS_ALLOC(&l->first, found->count + nodes + 1));
   int64_t t = 0;
   for (int64_t s = 0; s < found->count; s++) {
     int64_t from = found->panel[s].first, to = from + found->panel[s].width;
-    for (; t < F->tree_nodes && F->tree_ptr[t + 1] < to; t++)
+    for (; t < nodes && F->tree_ptr[t + 1] < to; t++)
       if (F->tree_ptr[t + 1] > from) {
         l->first[l->count++] = from;
         from = F->tree_ptr[t + 1];
@@ -109,13 +112,13 @@ static trs_status cut(trs_grid_layout *l, const trs_panels *found, const trs_fac
   return TRS_SUCCESS;
 }
 
-static trs_status find_supernodes(trs_grid_layout *l, const trs_factors *F,
+static trs_status find_supernodes(trs_grid_layout *l, const trs_factors *F, int64_t nodes,
                                   const trs_layout_options *options) {
   trs_panels found;
   trs_panels_options find = {.width = options->width, .relax = options->relax};
   trs_panels_source L = trs_grid_source(F->L, true), U = trs_grid_source(F->U, false);
   TRS_TRY(trs_panels_create(&found, &L, &find));
-  trs_status status = cut(l, &found, F);
+  trs_status status = cut(l, &found, F, nodes);
   trs_panels_destroy(&found);
   trs_panels_options use = {.partition = l->first, .nparts = l->count};
   if (!status) status = trs_panels_create(&l->panels[0], &L, &use);
@@ -226,16 +229,21 @@ static trs_status weigh_leaves(trs_grid_layout *l) {
 
 static trs_status create(trs_grid_layout *l, const trs_factors *F, place **at,
                          const trs_layout_options *options) {
-  TRS_TRY(check_pz(F, l->pz));
+  bool use_tree;
+  TRS_TRY(choose_tree(F, l->pz, &use_tree));
   while ((1 << l->levels) < l->pz) l->levels++;
-  TRS_TRY(TRS_ALLOC(at, F->tree_nodes));
-  TRS_TRY(spread_tree(*at, F, (int8_t)l->levels));
-  TRS_TRY(find_supernodes(l, F, options));
+  TRS_TRY(find_supernodes(l, F, use_tree ? F->tree_nodes : 0, options));
   TRS_TRY(TRS_ALLOC(&l->lo, l->count));
   TRS_TRY(TRS_ALLOC(&l->height, l->count));
-  place_supernodes(l, *at, F);
   TRS_TRY(list_lower(l));
   TRS_TRY(list_upper(l));
+  if (use_tree) {
+    TRS_TRY(TRS_ALLOC(at, F->tree_nodes));
+    TRS_TRY(spread_tree(*at, F, (int8_t)l->levels));
+    place_supernodes(l, *at, F);
+  } else {
+    TRS_TRY(trs_forest_spread(l));
+  }
   TRS_TRY(check_blocks(l));
   return weigh_leaves(l);
 }

@@ -39,12 +39,16 @@ typedef struct trs_layout_options {
   int64_t width, relax; /* of supernodes, as in panels.h */
 } trs_layout_options;
 
-/* TRS_ERROR_ARGUMENT: pz is no power of two, or larger than the tree. */
+/* Factors without a tree, and with one that pivoting has collapsed to fewer than pz leaves, are cut
+ * by their own pattern.  TRS_ERROR_ARGUMENT: pz is no power of two, or larger than the tree. */
 trs_status trs_grid_layout_create(trs_grid_layout *layout, const trs_factors *F, int pz,
                                   const trs_layout_options *options);
 void trs_grid_layout_destroy(trs_grid_layout *layout);
 
-/* The transposed view in which the panels see L and U. */
+/* forest.c: sets lo and height from the blocks. */
+trs_status trs_forest_spread(trs_grid_layout *layout);
+
+/* The view in which the panels see L and U. */
 trs_panels_source trs_grid_source(const trs_matrix *T, bool lower);
 
 static inline bool trs_on_grid(const trs_grid_layout *l, int64_t K, int z) {

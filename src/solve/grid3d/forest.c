@@ -1,0 +1,191 @@
+/* forest.c - grids for factors without a separator tree, or with one that pivoting has left too
+ * small: cut out of the elimination forest of the supernodes.
+ *
+ * Liu's algorithm (1986) on the pattern of L + U^T finds for each supernode the parent above it, so
+ * that whatever meets in a block is ancestor and descendant.  A set of subtrees and 2^h grids: as
+ * long as one subtree has most of the work, its root is replicated over the grids and its children
+ * take its place; then the subtrees go to two halves, each the heaviest left to the lighter half.
+ * O(blocks log count) for each halving. */
+#include "solve/grid3d/layout.h"
+
+typedef struct forest {
+  trs_grid_layout *l;
+  int32_t *parent, *child, *sibling; /* count; -1: none */
+  double *below;                     /* entries of L and U in the subtree */
+} forest;
+
+/* ---- The forest. ---- */
+
+/* Row I's columns in L, which lie by column. */
+static trs_status turn_lower(const trs_grid_layout *l, int64_t **ptr, int32_t **column) {
+  const trs_grid_blocks *b = &l->blocks[0];
+  TRS_TRY(TRS_ALLOC_ZERO(ptr, l->count + 2));
+  TRS_TRY(TRS_ALLOC(column, b->ptr[l->count]));
+  for (int64_t p = 0; p < b->ptr[l->count]; p++) (*ptr)[b->row[p] + 2]++;
+  for (int64_t I = 0; I < l->count; I++) (*ptr)[I + 2] += (*ptr)[I + 1];
+  for (int64_t K = 0; K < l->count; K++)
+    for (int64_t p = b->ptr[K]; p < b->ptr[K + 1]; p++)
+      (*column)[(*ptr)[b->row[p] + 1]++] = (int32_t)K;
+  return TRS_SUCCESS;
+}
+
+/* K is below I: so is the root of what K hangs in.  top shortens the way for those who come later.
+ */
+static void hang(const forest *f, int32_t *top, int32_t K, int32_t I) {
+  while (K != I) {
+    int32_t next = top[K];
+    top[K] = I;
+    if (next < 0) f->parent[K] = I;
+    K = next < 0 ? I : next;
+  }
+}
+
+static void find_parents(const forest *f, const int64_t *ptr, const int32_t *column, int32_t *top) {
+  const trs_grid_blocks *U = &f->l->blocks[1];
+  for (int64_t K = 0; K < f->l->count; K++) f->parent[K] = top[K] = -1;
+  for (int32_t I = 0; I < f->l->count; I++) {
+    for (int64_t p = ptr[I]; p < ptr[I + 1]; p++) hang(f, top, column[p], I);
+    for (int64_t p = U->ptr[I]; p < U->ptr[I + 1]; p++) hang(f, top, U->row[p], I);
+  }
+}
+
+static void weigh(const forest *f) {
+  const trs_grid_layout *l = f->l;
+  for (int64_t K = 0; K < l->count; K++) {
+    int64_t width = trs_width(l, K);
+    f->below[K] = (double)(width * (width + l->panels[0].panel[K].length +
+                                    l->panels[1].panel[l->count - 1 - K].length));
+    f->child[K] = -1;
+  }
+  for (int64_t K = 0; K < l->count; K++) {
+    int32_t parent = f->parent[K];
+    if (parent < 0) continue;
+    f->below[parent] += f->below[K];
+    f->sibling[K] = f->child[parent];
+    f->child[parent] = (int32_t)K;
+  }
+}
+
+static trs_status grow(forest *f) {
+  int64_t *ptr = NULL, count = f->l->count;
+  int32_t *column = NULL, *top = NULL;
+  TRS_TRY(TRS_ALLOC(&f->parent, count));
+  TRS_TRY(TRS_ALLOC(&f->child, count));
+  TRS_TRY(TRS_ALLOC(&f->sibling, count));
+  TRS_TRY(TRS_ALLOC(&f->below, count));
+  trs_status status = turn_lower(f->l, &ptr, &column);
+  if (!status) status = TRS_ALLOC(&top, count);
+  if (!status) {
+    find_parents(f, ptr, column, top);
+    weigh(f);
+  }
+  trs_free(ptr);
+  trs_free(column);
+  trs_free(top);
+  return status;
+}
+
+/* ---- A heap of roots, the heaviest first. ---- */
+
+typedef struct heap {
+  int32_t *root;
+  int64_t count;
+} heap;
+
+static void push(const forest *f, heap *h, int32_t root) {
+  int64_t at = h->count++;
+  for (; at > 0 && f->below[h->root[(at - 1) / 2]] < f->below[root]; at = (at - 1) / 2)
+    h->root[at] = h->root[(at - 1) / 2];
+  h->root[at] = root;
+}
+
+static int32_t pop(const forest *f, heap *h) {
+  int32_t heaviest = h->root[0], last = h->root[--h->count];
+  int64_t at = 0;
+  for (int64_t next; (next = 2 * at + 1) < h->count; at = next) {
+    if (next + 1 < h->count && f->below[h->root[next + 1]] > f->below[h->root[next]]) next++;
+    if (f->below[h->root[next]] <= f->below[last]) break;
+    h->root[at] = h->root[next];
+  }
+  h->root[at] = last;
+  return heaviest;
+}
+
+/* ---- Grids. ---- */
+
+static void settle(const forest *f, int32_t K, int32_t lo, int height) {
+  f->l->lo[K] = lo;
+  f->l->height[K] = (int8_t)height;
+}
+
+/* A parent has a larger number than its children: from the end, those below a settled root are
+ * where it is.  -1 marks who is not settled. */
+static void settle_rest(const forest *f) {
+  for (int64_t K = f->l->count - 1; K >= 0; K--)
+    if (f->l->lo[K] < 0) settle(f, (int32_t)K, f->l->lo[f->parent[K]], 0);
+}
+
+static trs_status halve(const forest *f, heap *h, int32_t lo, int height);
+
+/* The two halves of the roots left in h, each a heap of its own. */
+static trs_status deal(const forest *f, heap *h, int32_t lo, int height) {
+  heap half[2] = {{0}};
+  double load[2] = {0, 0};
+  trs_status status = TRS_ALLOC(&half[0].root, f->l->count);
+  if (!status) status = TRS_ALLOC(&half[1].root, f->l->count);
+  while (!status && h->count > 0) {
+    int32_t root = pop(f, h);
+    int which = load[1] < load[0];
+    load[which] += f->below[root];
+    push(f, &half[which], root);
+  }
+  for (int which = 0; which < 2 && !status; which++)
+    status = halve(f, &half[which], lo + (which << (height - 1)), height - 1);
+  trs_free(half[0].root);
+  trs_free(half[1].root);
+  return status;
+}
+
+static trs_status halve(const forest *f, heap *h, int32_t lo, int height) {
+  static const double MOST = 0.6; /* of the work, that one subtree may have */
+  double total = 0;
+  for (int64_t i = 0; i < h->count; i++) total += f->below[h->root[i]];
+  if (height == 0) {
+    for (int64_t i = 0; i < h->count; i++) settle(f, h->root[i], lo, 0);
+    return TRS_SUCCESS;
+  }
+  while (h->count > 0 && f->below[h->root[0]] > MOST * total) {
+    int32_t root = pop(f, h);
+    settle(f, root, lo, height);
+    total -= f->below[root];
+    for (int32_t c = f->child[root]; c >= 0; c = f->sibling[c]) {
+      total += f->below[c];
+      push(f, h, c);
+    }
+  }
+  return h->count > 0 ? deal(f, h, lo, height) : TRS_SUCCESS;
+}
+
+static trs_status spread(const forest *f) {
+  heap roots = {0};
+  TRS_TRY(TRS_ALLOC(&roots.root, f->l->count));
+  for (int64_t K = 0; K < f->l->count; K++) {
+    f->l->lo[K] = -1;
+    if (f->parent[K] < 0) push(f, &roots, (int32_t)K);
+  }
+  trs_status status = halve(f, &roots, 0, f->l->levels);
+  if (!status) settle_rest(f);
+  trs_free(roots.root);
+  return status;
+}
+
+trs_status trs_forest_spread(trs_grid_layout *layout) {
+  forest f = {.l = layout};
+  trs_status status = grow(&f);
+  if (!status) status = spread(&f);
+  trs_free(f.parent);
+  trs_free(f.child);
+  trs_free(f.sibling);
+  trs_free(f.below);
+  return status;
+}
