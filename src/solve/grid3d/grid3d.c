@@ -97,7 +97,10 @@ static trs_status set_up(trs_grid_solver *s) {
     TRS_TRY(trs_alloc_zero((void **)&s->phase[which], s->nphases, sizeof **s->phase));
     for (int h = 0; h < s->nphases; h++) {
       TRS_TRY(make_phase(s, which, h));
-      if (s->phase[which][h].sends > sends) sends = s->phase[which][h].sends;
+      const trs_sweep *sweep = &s->phase[which][h];
+      if (sweep->sends > sends) sends = sweep->sends;
+      if (sweep->child_columns > s->part.child_columns)
+        s->part.child_columns = sweep->child_columns;
     }
   }
   TRS_TRY(list_crossing(s));

@@ -198,7 +198,9 @@ static void release_slots(trs_part *part) {
   trs_free(part->sum_base);
   trs_free(part->message);
   trs_free(part->spare);
+  trs_free(part->children);
   part->x_base = part->sum_base = part->message = NULL;
+  part->children = NULL;
   part->spare = NULL;
   part->nrhs = 0;
 }
@@ -219,6 +221,9 @@ trs_status trs_part_reserve(trs_part *part, int64_t nrhs) {
   if (!status) status = TRS_ALLOC(&part->sum_base, sum_end);
   if (!status) status = TRS_ALLOC(&part->message, largest);
   if (!status) status = trs_alloc(&part->spare, largest, 1);
+  if (!status)
+    status = trs_alloc((void **)&part->children, part->child_columns * nrhs,
+                       trs_scalar_size(part->scalar));
   if (status) release_slots(part);
   return status;
 }

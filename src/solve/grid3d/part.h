@@ -39,9 +39,11 @@ typedef struct trs_part {
   int64_t *x_at, *sum_at; /* count */
   char *x_base, *sum_base;
   int64_t x_bytes, sum_bytes;
-  int64_t largest; /* message, with its head */
-  void *spare;     /* a block's product, or what it is a product with */
-  char *message;   /* room for one that arrives */
+  int64_t largest;       /* message, with its head */
+  void *spare;           /* a block's product, or what it is a product with */
+  char *message;         /* room for one that arrives */
+  char *children;        /* sums of other ranks whose turn has not come */
+  int64_t child_columns; /* how many rows that has room for; set before the first reserve */
 } trs_part;
 
 enum { TRS_HEAD_BYTES = 16 };

@@ -29,7 +29,6 @@ typedef struct maker {
   trs_tree_shape shape;
   bool *takes_part; /* of one column, Px; or of every local row, Py each */
   int *member;
-  int32_t *update; /* count: products at this rank, by row */
 } maker;
 
 static trs_status keep_children(maker *m, const trs_tree_place *at, bool in_column) {
@@ -92,12 +91,53 @@ static void find_adders(maker *m) {
   }
 }
 
-static void count_updates(maker *m) {
-  const trs_sweep *s = m->s;
+/* Products by row, columns in the order of the sweep.  With update counting only, then placing. */
+static void visit_items(maker *m, int64_t *next) {
+  trs_sweep *s = m->s;
   const trs_local_side *side = &m->part->side[s->which];
-  for (int64_t c = 0; c < s->ncolumns; c++)
-    for (int64_t b = side->ptr[s->column[c].K]; b < side->ptr[s->column[c].K + 1]; b++)
-      if (s->role[side->block[b].row] & TRS_ROLE_ROW) m->update[side->block[b].row]++;
+  for (int64_t i = 0; i < s->ncolumns; i++) {
+    int64_t c = s->which ? s->ncolumns - 1 - i : i, K = s->column[c].K;
+    for (int64_t b = side->ptr[K]; b < side->ptr[K + 1]; b++) {
+      int32_t r = s->row_of[side->block[b].row];
+      if (r < 0) continue;
+      if (s->item) {
+        s->item[next[r]] = b;
+        s->item_column[next[r]] = (int32_t)c;
+      }
+      next[r]++;
+    }
+  }
+}
+
+static trs_status list_items(maker *m) {
+  trs_sweep *s = m->s;
+  int64_t *next;
+  TRS_TRY(TRS_ALLOC_ZERO(&next, s->nrows));
+  visit_items(m, next);
+  for (int64_t r = 0; r < s->nrows; r++) {
+    s->row[r].items = s->nitems;
+    s->nitems += next[r];
+    next[r] = s->row[r].items;
+  }
+  s->row[s->nrows].items = s->nitems;
+  trs_status status = TRS_ALLOC(&s->item, s->nitems);
+  if (!status) status = TRS_ALLOC(&s->item_column, s->nitems);
+  if (!status) visit_items(m, next);
+  trs_free(next);
+  return status;
+}
+
+static trs_status list_children(maker *m) {
+  trs_sweep *s = m->s;
+  int64_t children = 0;
+  TRS_TRY(TRS_ALLOC(&s->came_at, s->nrows));
+  for (int64_t r = 0; r < s->nrows; r++) {
+    s->came_at[r] = children;
+    s->row[r].columns = s->child_columns;
+    children += s->row[r].nchildren;
+    s->child_columns += s->row[r].nchildren * trs_width(m->part->layout, s->row[r].I);
+  }
+  return TRS_ALLOC_ZERO(&s->came, children);
 }
 
 static void add_row(maker *m, int64_t I, int64_t r) {
@@ -112,8 +152,10 @@ static void add_row(maker *m, int64_t I, int64_t r) {
   s->row_of[I] = (int32_t)s->nrows;
   s->row[s->nrows++] = (trs_sweep_row){
       .I = (int32_t)I,
-      .waits = m->update[I] + at.nchildren,
-      .parent = place ? trs_rank_at(p->shape, p->x, m->member[at.parent], p->z) : -1};
+      .parent = place ? trs_rank_at(p->shape, p->x, m->member[at.parent], p->z) : -1,
+      .place = place,
+      .first_child = at.first_child,
+      .nchildren = at.nchildren};
   s->receives += at.nchildren;
   s->sends += place > 0;
 }
@@ -124,14 +166,15 @@ static trs_status add_rows(maker *m) {
   int64_t mine = 0, r = 0;
   for (int64_t I = 0; I < p->layout->count; I++)
     if (trs_has_row(p, I) && (s->role[I] & TRS_ROLE_SOLVE)) s->row_of[I] = (int32_t)mine++;
-  TRS_TRY(TRS_ALLOC(&s->row, mine));
+  TRS_TRY(TRS_ALLOC(&s->row, mine + 1));
   TRS_TRY(TRS_ALLOC_ZERO(&m->takes_part, mine * p->shape.y));
-  TRS_TRY(TRS_ALLOC_ZERO(&m->update, p->layout->count));
   find_adders(m);
-  count_updates(m);
   for (int64_t I = 0; I < p->layout->count; I++)
     if (s->row_of[I] >= 0) add_row(m, I, r++);
-  TRS_TRY(TRS_ALLOC(&s->waits, s->nrows));
+  TRS_TRY(list_items(m));
+  TRS_TRY(list_children(m));
+  TRS_TRY(TRS_ALLOC(&s->done, s->nrows));
+  TRS_TRY(TRS_ALLOC(&s->arrived, s->ncolumns));
   return TRS_ALLOC(&s->ready, s->nrows);
 }
 
@@ -157,14 +200,14 @@ trs_status trs_sweep_create(trs_sweep *s, const trs_part *part, int which, int8_
   trs_status status = make(&m);
   trs_free(m.takes_part);
   trs_free(m.member);
-  trs_free(m.update);
   if (status) trs_sweep_destroy(s);
   return status;
 }
 
 void trs_sweep_destroy(trs_sweep *s) {
-  void *arrays[] = {s->role, s->column_of, s->row_of, s->column,
-                    s->row,  s->child,     s->waits,  s->ready};
+  void *arrays[] = {s->role,    s->column_of, s->row_of,      s->column, s->row,
+                    s->child,   s->item,      s->item_column, s->done,   s->ready,
+                    s->arrived, s->came,      s->came_at};
   for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++) trs_free(arrays[k]);
   *s = (trs_sweep){0};
 }
@@ -192,10 +235,6 @@ static trs_status send_slot(runner *r, int to, void *slot, int64_t K, int64_t ki
   return TRS_SUCCESS;
 }
 
-static void come_nearer(runner *r, int32_t row) {
-  if (--r->s->waits[row] == 0) r->s->ready[r->nready++] = row;
-}
-
 /* sum(I) -= T(I,K) x(K) */
 static void multiply_block(runner *r, const trs_local_block *b, int64_t K) {
   trs_part *p = r->part;
@@ -217,6 +256,29 @@ static void multiply_block(runner *r, const trs_local_block *b, int64_t K) {
   r->times->flops += 2.0 * b->m * b->k * (double)p->nrhs;
 }
 
+/* Adds to a row what has come, as far as its turn has. */
+static void advance(runner *r, int32_t row) {
+  const trs_sweep *s = r->s;
+  trs_part *p = r->part;
+  const trs_sweep_row *R = &s->row[row];
+  int64_t products = s->row[row + 1].items - R->items, all = products + R->nchildren;
+  int64_t width = trs_width(p->layout, R->I), *done = &s->done[row];
+  if (*done == all) return;
+  for (; *done < products; ++*done) {
+    int32_t c = s->item_column[R->items + *done];
+    if (!s->arrived[c]) return;
+    multiply_block(r, &p->side[s->which].block[s->item[R->items + *done]], s->column[c].K);
+  }
+  for (; *done < all; ++*done) {
+    int64_t child = *done - products;
+    if (!s->came[s->came_at[row] + child]) return;
+    int64_t at = (R->columns + child * width) * p->nrhs;
+    p->ops->add(width * p->nrhs, p->children + (size_t)at * trs_scalar_size(p->scalar),
+                trs_sum(p, R->I));
+  }
+  s->ready[r->nready++] = row;
+}
+
 /* x(K) is here: to those below in its tree first, so that they work while this rank does. */
 static trs_status use_column(runner *r, int64_t K) {
   const trs_sweep *s = r->s;
@@ -225,11 +287,13 @@ static trs_status use_column(runner *r, int64_t K) {
   for (int32_t c = 0; c < column->nchildren; c++)
     TRS_TRY(send_slot(r, s->child[column->first_child + c], trs_x(r->part, K), K, MESSAGE_X));
   double begin = trs_seconds();
+  s->arrived[s->column_of[K]] = true;
   for (int64_t b = side->ptr[K]; b < side->ptr[K + 1]; b++) {
     int32_t I = side->block[b].row;
-    if (!(s->role[I] & TRS_ROLE_ROW)) continue;
-    multiply_block(r, &side->block[b], K);
-    if (s->row_of[I] >= 0) come_nearer(r, s->row_of[I]);
+    if (s->row_of[I] >= 0)
+      advance(r, s->row_of[I]);
+    else if (s->role[I] & TRS_ROLE_ROW)
+      multiply_block(r, &side->block[b], K);
   }
   r->times->flop_s += trs_seconds() - begin;
   return TRS_SUCCESS;
@@ -238,7 +302,8 @@ static trs_status use_column(runner *r, int64_t K) {
 static trs_status finish_row(runner *r, const trs_sweep_row *row) {
   trs_part *p = r->part;
   int64_t I = row->I, width = trs_width(p->layout, I);
-  if (row->parent >= 0) return send_slot(r, row->parent, trs_sum(p, I), I, MESSAGE_SUM);
+  if (row->parent >= 0)
+    return send_slot(r, row->parent, trs_sum(p, I), I, MESSAGE_SUM + row->place);
   const trs_local_side *side = &p->side[r->s->which];
   double begin = trs_seconds();
   memset(trs_x(p, I), 0, (size_t)trs_slot_bytes(p, I));
@@ -271,16 +336,27 @@ static trs_status take_message(runner *r) {
     memcpy(trs_x(p, K), numbers, (size_t)trs_slot_bytes(p, K));
     return use_column(r, K);
   }
-  p->ops->add(trs_width(p->layout, K) * p->nrhs, numbers, trs_sum(p, K));
-  come_nearer(r, r->s->row_of[K]);
+  int32_t row = r->s->row_of[K];
+  const trs_sweep_row *R = &r->s->row[row];
+  int64_t child = head[1] - MESSAGE_SUM - R->first_child;
+  int64_t at = (R->columns + child * trs_width(p->layout, K)) * p->nrhs;
+  memcpy(p->children + (size_t)at * trs_scalar_size(p->scalar), numbers,
+         (size_t)trs_slot_bytes(p, K));
+  r->s->came[r->s->came_at[row] + child] = true;
+  begin = trs_seconds();
+  advance(r, row);
+  r->times->flop_s += trs_seconds() - begin;
   return TRS_SUCCESS;
 }
 
 static trs_status start(runner *r) {
   const trs_sweep *s = r->s;
+  memset(s->arrived, 0, (size_t)s->ncolumns * sizeof *s->arrived);
   for (int64_t i = 0; i < s->nrows; i++) {
-    s->waits[i] = s->row[i].waits;
-    if (s->waits[i] == 0) s->ready[r->nready++] = (int32_t)i;
+    const trs_sweep_row *R = &s->row[i];
+    s->done[i] = 0;
+    memset(s->came + s->came_at[i], 0, (size_t)R->nchildren * sizeof *s->came);
+    if (R[1].items == R->items && R->nchildren == 0) s->ready[r->nready++] = (int32_t)i;
   }
   for (int64_t c = 0; c < s->ncolumns; c++) {
     int64_t K = s->column[c].K;

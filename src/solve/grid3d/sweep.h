@@ -26,8 +26,12 @@ typedef struct trs_sweep_column {
 
 typedef struct trs_sweep_row {
   int32_t I;
-  int32_t waits;  /* products at this rank and sums of other ranks: L23's fmod, bmod */
-  int32_t parent; /* rank to send the sum to; -1: solve */
+  int32_t parent;      /* rank to send the sum to; -1: solve */
+  int32_t place;       /* in the tree of its row, */
+  int32_t first_child; /* and its children's */
+  int32_t nchildren;
+  int64_t items;   /* where its products begin in item; L23's fmod, bmod is what is left of both */
+  int64_t columns; /* of rows before it, as often as those have children */
 } trs_sweep_row;
 
 typedef struct trs_sweep {
@@ -39,10 +43,23 @@ typedef struct trs_sweep {
   int32_t *child; /* ranks */
   int64_t ncolumns, nrows, nchildren;
   int64_t receives, sends;
-  int32_t *waits, *ready; /* nrows each: during a sweep */
+  int64_t *item; /* blocks of this rank by row, in the order in which they are added */
+  int32_t *item_column;
+  int64_t nitems, child_columns;
+
+  /* During a sweep. */
+  int64_t *done;    /* nrows: products and children's sums added */
+  int32_t *ready;   /* nrows */
+  bool *arrived;    /* ncolumns: x is here */
+  bool *came;       /* children's sums: by row and child */
+  int64_t *came_at; /* nrows */
 } trs_sweep;
 
-/* Takes role, an array from trs_alloc, also on failure. */
+/* Products and sums of others are added in a fixed order, whatever came first: the grids that share
+ * an ancestor must find the same bits for its x, or x on one grid would not go with x on another
+ * (docs/experiments.md).
+ *
+ * Takes role, an array from trs_alloc, also on failure. */
 trs_status trs_sweep_create(trs_sweep *s, const trs_part *part, int which, int8_t *role,
                             trs_tree_shape shape);
 void trs_sweep_destroy(trs_sweep *s);
