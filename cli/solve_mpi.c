@@ -1,5 +1,6 @@
 /* solve_mpi.c - trireme solve --grid: one solve on all ranks of an MPI program.  Every rank runs
- * all of it and leaves with the same code; what ranks but 0 print goes nowhere. */
+ * all of it; what ranks but 0 print goes nowhere, and they leave with 0: mpirun ends the whole
+ * program at the first other code, perhaps before rank 0 has said why, and passes rank 0's on. */
 #include "output.h"
 #include "solve.h"
 
@@ -243,7 +244,7 @@ int solve_on_ranks(solve_job *job, const char *name) {
   if (r.rank) fall_silent();
   int code = run(&r, name);
   MPI_Finalize();
-  return code;
+  return r.rank ? LEAVE_SOLVED : code;
 }
 
 #else
