@@ -1,0 +1,71 @@
+/* tile_tmpl.c - part of sweep_tmpl.c, compiled for WIDTH 4 and 8: rows of a block, WIDTH at a
+ * time, times its block of dq.  Loads run past a column's end into what lies behind it; those lanes
+ * of the sums mean nothing and are not looked at. */
+
+typedef SUM TILE(vector) __attribute__((vector_size(WIDTH * sizeof(SUM))));
+typedef OFF TILE(stored) __attribute__((vector_size(WIDTH * sizeof(OFF))));
+#if SCALED
+typedef uint32_t TILE(bits) __attribute__((vector_size(WIDTH * sizeof(uint32_t))));
+typedef float TILE(floats) __attribute__((vector_size(WIDTH * sizeof(float))));
+#endif
+
+TRS_INLINE void TILE(load)(TILE(vector) * v, const OFF *a) {
+  TILE(stored) s;
+  memcpy(&s, a, sizeof s);
+#if SCALED
+  TILE(bits) bits = __builtin_convertvector(s, TILE(bits));
+  TILE(floats) f;
+  bits = HALF ? (bits & 0x7fff) << 13 | (bits & 0x8000) << 16 : bits << 16;
+  memcpy(&f, &bits, sizeof f);
+  *v = __builtin_convertvector(f, TILE(vector));
+#else
+  *v = __builtin_convertvector(s, TILE(vector));
+#endif
+}
+
+/* y[0 .. WIDTH) = sum over the row's blocks, for blocks of at most WIDTH; b is a literal.  A sum a
+ * column: additions need not wait for each other. */
+TRS_INLINE void TILE(row)(const trs_relaxation *R, int64_t p, const X *x, SUM *y, int b) {
+  TILE(vector) sum[WIDTH] = {{0}}, v;
+  const int64_t end = R->ptr[p + 1];
+  const int32_t *idx = R->idx;
+  for (int64_t k = R->ptr[p]; k < end; k++) {
+    const OFF *a = (const OFF *)R->off + k * b * b;
+    const X *xk = x + (int64_t)idx[k] * b;
+    const SUM factor = NAME(factor_at)(R, k);
+#pragma GCC unroll 8
+    for (int j = 0; j < b; j++) {
+      TILE(load)(&v, a + j * b);
+      sum[j] += v * (factor * (SUM)xk[j]);
+    }
+  }
+#pragma GCC unroll 8
+  for (int j = 1; j < b; j++) sum[0] += sum[j];
+  memcpy(y, &sum[0], sizeof sum[0]);
+}
+
+/* The same for blocks of any size, WIDTH rows at a time. */
+TRS_INLINE void TILE(long_row)(const trs_relaxation *R, int64_t p, const X *x, SUM *y, int b) {
+  TILE(vector) sum[(TRS_RELAX_MOST_BLOCK + WIDTH - 1) / WIDTH] = {{0}}, v;
+  for (int64_t k = R->ptr[p]; k < R->ptr[p + 1]; k++) {
+    const OFF *a = (const OFF *)R->off + k * b * b;
+    const X *xk = x + (int64_t)R->idx[k] * b;
+    const SUM factor = NAME(factor_at)(R, k);
+    for (int t = 0; t * WIDTH < b; t++) {
+      TILE(vector) even = {0}, odd = {0};
+      int j = 0;
+      for (; j + 1 < b; j += 2) {
+        TILE(load)(&v, a + j * b + t * WIDTH);
+        even += v * (factor * (SUM)xk[j]);
+        TILE(load)(&v, a + (j + 1) * b + t * WIDTH);
+        odd += v * (factor * (SUM)xk[j + 1]);
+      }
+      if (j < b) {
+        TILE(load)(&v, a + j * b + t * WIDTH);
+        even += v * (factor * (SUM)xk[j]);
+      }
+      sum[t] += even + odd;
+    }
+  }
+  for (int t = 0; t * WIDTH < b; t++) memcpy(y + t * WIDTH, &sum[t], sizeof sum[t]);
+}
