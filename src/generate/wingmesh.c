@@ -140,7 +140,7 @@ static trs_status make(trs_matrix **A, const trs_request *request) {
   wing shape = {.around = at_least(215 * scale, 3),
                 .layers = at_least(64 * scale, 2),
                 .span = at_least(80 * scale, 2)};
-  shape.prisms = (int64_t)(0.59 * (double)shape.layers);
+  shape.prisms = (int64_t)(0.6 * (double)shape.layers);
   TRS_TRY(trs_request_rows(request, shape.around, shape.layers, shape.span, UNKNOWNS));
   trs_rows rows = {UNKNOWNS * shape.around * shape.layers * shape.span,
                    UNKNOWNS * (MOST_NEIGHBOURS + 1), &shape, make_row};

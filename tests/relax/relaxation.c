@@ -383,6 +383,34 @@ static void each_precision_has_its_error(void **state) {
   blocks_free(&A);
 }
 
+/* W21's case, small: every way of storing gains two digits and more in fifteen sweeps. */
+static void sweeps_converge_on_the_wing(void **state) {
+  (void)state;
+  trs_matrix *A;
+  trs_matrix_info m;
+  assert_success(trs_matrix_read(&A, "gen:wingmesh:4000", NULL));
+  trs_matrix_get_info(A, &m);
+  double *rhs = malloc((size_t)m.nrows * sizeof *rhs), *x = malloc((size_t)m.nrows * sizeof *x);
+  trs_random_fill(rhs, m.nrows, TRS_DOUBLE, 3);
+  for (int store = 0; store <= TRS_RELAX_BFLOAT; store++) {
+    trs_relaxation *R;
+    trs_relax_info info;
+    double norms[16];
+    trs_relax_options options = {.store = (trs_relax_store)store};
+    trs_sweep_options o = {.sweeps = 15, .residual_every = 1, .residuals = norms};
+    assert_success(trs_relax_create(three, &R, A, 5, &options));
+    assert_success(trs_relax_get_info(R, &info));
+    assert_true(info.colours >= 8 && info.colours <= 15);
+    assert_success(trs_relax_sweep(R, x, m.nrows, rhs, m.nrows, 1, TRS_COL_MAJOR, &o));
+    for (int k = 0; k < 15; k++) assert_true(norms[k + 1] < norms[k]);
+    assert_true(norms[15] < 1e-2 * norms[0]);
+    trs_relax_destroy(R);
+  }
+  trs_matrix_destroy(A);
+  free(rhs);
+  free(x);
+}
+
 /* Blocks of far apart sizes, which a half alone could not hold. */
 static void factors_carry_the_range(void **state) {
   (void)state;
@@ -514,6 +542,7 @@ int main(void) {
       cmocka_unit_test(colours_of_the_caller),
       cmocka_unit_test(norms_are_those_of_the_residual),
       cmocka_unit_test(each_precision_has_its_error),
+      cmocka_unit_test(sweeps_converge_on_the_wing),
       cmocka_unit_test(factors_carry_the_range),
       cmocka_unit_test(bad_input_is_named_by_its_block_row),
       cmocka_unit_test(sweeps_check_their_arguments),
