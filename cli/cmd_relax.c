@@ -311,6 +311,12 @@ static int64_t sweep_bytes(const job *j) {
   return (i->sweep_bytes + vectors) * (j->set.direction == TRS_SWEEP_SYMMETRIC ? 2 : 1);
 }
 
+static short_text ratio_text(double ratio) {
+  short_text t;
+  snprintf(t.s, sizeof t.s, isfinite(ratio) ? "%.2e" : "not finite", ratio);
+  return t;
+}
+
 static void print(const job *j, bool good) {
   const trs_relax_info *i = &j->info;
   table_title(j->in.name);
@@ -329,7 +335,7 @@ static void print(const job *j, bool good) {
             nth_word(DIRECTIONS, j->set.direction).s, j->set.omega,
             human_things(i->threads, "thread", "threads").s);
   for (int64_t c = 1; c < j->checks; c++)
-    table_row(c == 1 ? "residuals" : "", "%.2e after %s", j->history[c],
+    table_row(c == 1 ? "residuals" : "", "%s after %s", ratio_text(j->history[c]).s,
               human_things(c * j->set.every, "sweep", "sweeps").s);
   table_gap();
   table_row("setup", "%s, as long as %s sweeps; new values %s", human_seconds(i->create_seconds).s,
@@ -340,8 +346,8 @@ static void print(const job *j, bool good) {
             human_times((double)sweep_bytes(j) / j->fastest * 1e-9).s,
             human_bytes((double)sweep_bytes(j)).s);
   table_gap();
-  table_styled(good ? STYLE_GOOD : STYLE_BAD, "residual", "%.2e of that of x = 0%s", j->residual,
-               good ? "" : ": the sweeps did NOT reduce it");
+  table_styled(good ? STYLE_GOOD : STYLE_BAD, "residual", "%s%s", ratio_text(j->residual).s,
+               good ? " of that of x = 0" : ": the sweeps did NOT reduce it");
 }
 
 static void report(const job *j) {
@@ -402,9 +408,9 @@ static int relax(job *j, const char *name) {
   report(j);
   if (!good)
     return leave(LEAVE_NUMERICAL, "inaccurate", -1,
-                 "%s: the residual is %.2e of that of x = 0: more sweeps or a smaller --omega may "
-                 "help where the diagonal blocks do not dominate%s",
-                 name, j->residual, j->set.output ? "; x was not written" : "");
+                 "%s: the sweeps did not reduce the residual (%s of that of x = 0): the diagonal "
+                 "blocks may not dominate; try another --block-size or a smaller --omega%s",
+                 name, ratio_text(j->residual).s, j->set.output ? "; x was not written" : "");
   if (!j->set.output) return LEAVE_SOLVED;
   if (trs_vectors_write(j->x, j->n, j->nrhs, j->n, TRS_COL_MAJOR, j->matrix.scalar, j->set.output))
     return leave_library(NULL);
