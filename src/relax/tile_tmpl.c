@@ -23,35 +23,62 @@ TRS_INLINE void TILE(load)(TILE(vector) * v, const OFF *a) {
 #endif
 }
 
-/* sum += the column at a, times x. */
-TRS_INLINE void TILE(add)(TILE(vector) * sum, const OFF *a, SUM x) {
+#if SCALED
+/* t += the column at a, times x, in single precision: a has 11 digits or fewer. */
+TRS_INLINE void TILE(add)(TILE(floats) * t, const OFF *a, float x) {
+  TILE(stored) s;
+  TILE(floats) f;
+  memcpy(&s, a, sizeof s);
+  TILE(bits) bits = __builtin_convertvector(s, TILE(bits));
+  bits = HALF ? (bits & 0x7fff) << 13 | (bits & 0x8000) << 16 : bits << 16;
+  memcpy(&f, &bits, sizeof f);
+  *t += (HALF ? f * (float)TRS_HALF_FACTOR : f) * x;
+}
+#else
+/* t += the column at a, times x. */
+TRS_INLINE void TILE(add)(TILE(vector) * t, const OFF *a, SUM x) {
   TILE(vector) v;
   TILE(load)(&v, a);
-  *sum += v * x;
+  *t += v * x;
 }
+#endif
 
 /* y[0 .. WIDTH) = sum over the row's blocks, for blocks of at most WIDTH; b is a literal.  A sum a
  * column: additions need not wait for each other.  Written out, since compilers leave a loop over
- * an array of sums in memory. */
+ * an array of sums in memory.  Blocks that have a factor are summed by themselves. */
 TRS_INLINE void TILE(row)(const trs_relaxation *R, int64_t p, const X *x, SUM *y, int b) {
-  TILE(vector) s0 = {0}, s1 = {0}, s2 = {0}, s3 = {0}, s4 = {0}, s5 = {0}, s6 = {0}, s7 = {0};
+#if SCALED
+  typedef TILE(floats) part;
+  TILE(vector) sum = {0};
+#else
+  typedef TILE(vector) part;
+#endif
+  part s0 = {0}, s1 = {0}, s2 = {0}, s3 = {0}, s4 = {0}, s5 = {0}, s6 = {0}, s7 = {0};
   const int64_t end = R->ptr[p + 1];
   const int32_t *idx = R->idx;
   for (int64_t k = R->ptr[p]; k < end; k++) {
     const OFF *a = (const OFF *)R->off + k * b * b;
     const X *xk = x + (int64_t)idx[k] * b;
-    const SUM factor = NAME(factor_at)(R, k);
-    TILE(add)(&s0, a, factor * (SUM)xk[0]);
-    if (b > 1) TILE(add)(&s1, a + b, factor * (SUM)xk[1]);
-    if (b > 2) TILE(add)(&s2, a + 2 * b, factor * (SUM)xk[2]);
-    if (b > 3) TILE(add)(&s3, a + 3 * b, factor * (SUM)xk[3]);
-    if (b > 4) TILE(add)(&s4, a + 4 * b, factor * (SUM)xk[4]);
-    if (b > 5) TILE(add)(&s5, a + 5 * b, factor * (SUM)xk[5]);
-    if (b > 6) TILE(add)(&s6, a + 6 * b, factor * (SUM)xk[6]);
-    if (b > 7) TILE(add)(&s7, a + 7 * b, factor * (SUM)xk[7]);
+    TILE(add)(&s0, a, xk[0]);
+    if (b > 1) TILE(add)(&s1, a + b, xk[1]);
+    if (b > 2) TILE(add)(&s2, a + 2 * b, xk[2]);
+    if (b > 3) TILE(add)(&s3, a + 3 * b, xk[3]);
+    if (b > 4) TILE(add)(&s4, a + 4 * b, xk[4]);
+    if (b > 5) TILE(add)(&s5, a + 5 * b, xk[5]);
+    if (b > 6) TILE(add)(&s6, a + 6 * b, xk[6]);
+    if (b > 7) TILE(add)(&s7, a + 7 * b, xk[7]);
+#if SCALED
+    s0 = ((s0 + s1) + (s2 + s3)) + ((s4 + s5) + (s6 + s7));
+    sum += __builtin_convertvector(s0, TILE(vector)) * (SUM)R->scale[k];
+    s0 = s1 = s2 = s3 = s4 = s5 = s6 = s7 = (part){0};
+#endif
   }
+#if SCALED
+  memcpy(y, &sum, sizeof sum);
+#else
   s0 = ((s0 + s1) + (s2 + s3)) + ((s4 + s5) + (s6 + s7));
   memcpy(y, &s0, sizeof s0);
+#endif
 }
 
 /* The same for blocks of any size, WIDTH rows at a time. */
