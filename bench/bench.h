@@ -33,6 +33,7 @@ typedef struct bench_settings {
 /* What the subcommand does; each returns how to leave. */
 int bench_run(const bench_settings *set);
 int bench_l17(const bench_settings *set);
+int bench_w21(const bench_settings *set); /* set->suite: the matrix, or NULL for W21's */
 int bench_list(const char *suite);
 int bench_compare(const char *before, const char *after, const char *svg);
 int bench_table(const char *path, const char *svg);

@@ -83,7 +83,7 @@ static const option options[] = {
      .kind = OPTION_FILE,
      .value = "SUITE",
      .offset = FIELD(suite),
-     .help = "the suite, for 'trireme bench l17'"},
+     .help = "the suite, for 'trireme bench l17'; for w21 the matrix"},
     {.name = "markdown",
      .kind = OPTION_FLAG,
      .offset = FIELD(markdown),
@@ -139,6 +139,10 @@ static const paragraph paragraphs[] = {
      "without, single and double, forward and backward; SpTRSM by both strategies and the "
      "adaptive choice over 1 to 256 right-hand sides; the sweep over p; and analyses, also as "
      "multiples of a solve."},
+    {"W21",
+     "'trireme bench w21' relaxes W21's case (gen:wingmesh:1100000, some 10 GB of memory; another "
+     "with --suite gen:wingmesh:N) in 15 sweeps on the CPU, for every way of storing and each of "
+     "--threads, and sets the bandwidth, every byte counted once, beside that of a copy."},
     {"Results",
      "One JSON object a matrix, triangle, method, thread count and number of right-hand sides, "
      "with commit, machine, time {create_s, analysis_s, update_s, solve_s {min, median}, "
@@ -159,14 +163,15 @@ static const paragraph paragraphs[] = {
      "  trireme bench l17 --markdown --svg l17"},
     {0}};
 
-const command cmd_bench = {.name = "bench",
-                           .synopsis = "[OPTIONS] [SUITE | l17] | --compare OLD NEW | --table FILE",
-                           .summary = "time every method, and compare results",
-                           .operand = "file",
-                           .max_operands = 1,
-                           .options = options,
-                           .paragraphs = paragraphs,
-                           .run = run};
+const command cmd_bench = {
+    .name = "bench",
+    .synopsis = "[OPTIONS] [SUITE | l17 | w21] | --compare OLD NEW | --table FILE",
+    .summary = "time every method, and compare results",
+    .operand = "file",
+    .max_operands = 1,
+    .options = options,
+    .paragraphs = paragraphs,
+    .run = run};
 
 /* "cpu", "cuda" or "cuda:N" */
 static int parse_backend(bench_settings *set) {
@@ -227,10 +232,24 @@ static int complete(bench_settings *set, bool l17) {
   return code;
 }
 
+/* It has its own measurements and tables. */
+static int run_w21(bench_settings *set) {
+  int code = parse_backend(set);
+  if (code >= 0) return code;
+  if (set->device >= 0)
+    return leave_usage("bench", "w21 runs on the CPU: leave out --backend cuda");
+  if (set->methods || set->scalar || set->layout || set->store || set->tune || set->table ||
+      set->svg || set->list || set->nrhs_list || set->markdown)
+    return leave_usage("bench", "w21 takes --backend, --threads, --suite, --out and --json alone");
+  return bench_w21(set);
+}
+
 static int run(int argc, char **argv) {
   bench_settings set = {.uplo = 2, .seconds = -1};
   int code = options_parse(&cmd_bench, &set, &argc, argv);
   if (code >= 0) return code;
+  bool w21 = argc && !set.compare && !strcmp(argv[0], "w21");
+  if (w21) return run_w21(&set);
   bool l17 = argc && !set.compare && !strcmp(argv[0], "l17");
   if (argc && !l17 && set.suite)
     return leave_usage("bench", "two suites: %s and %s", argv[0], set.suite);

@@ -3,6 +3,9 @@
 
 #include <math.h>
 #include <string.h>
+#ifdef __F16C__
+#include <immintrin.h>
+#endif
 
 #include "relax/narrow.h"
 

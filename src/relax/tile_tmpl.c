@@ -26,13 +26,18 @@ TRS_INLINE void TILE(load)(TILE(vector) * v, const OFF *a) {
 #if SCALED
 /* t += the column at a, times x, in single precision: a has 11 digits or fewer. */
 TRS_INLINE void TILE(add)(TILE(floats) * t, const OFF *a, float x) {
-  TILE(stored) s;
   TILE(floats) f;
+#if HALF && defined(__F16C__) && WIDTH == 8
+  f = (TILE(floats))_mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)(const void *)a));
+#else
+  TILE(stored) s;
   memcpy(&s, a, sizeof s);
   TILE(bits) bits = __builtin_convertvector(s, TILE(bits));
   bits = HALF ? (bits & 0x7fff) << 13 | (bits & 0x8000) << 16 : bits << 16;
   memcpy(&f, &bits, sizeof f);
-  *t += (HALF ? f * (float)TRS_HALF_FACTOR : f) * x;
+  if (HALF) f *= (float)TRS_HALF_FACTOR;
+#endif
+  *t += f * x;
 }
 #else
 /* t += the column at a, times x. */
