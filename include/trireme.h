@@ -2,6 +2,8 @@
  *
  * Three verbs: trs_analyze (pattern -> plan), trs_update (new values, same pattern), trs_solve.
  *
+ * Beside them, relaxation of block systems by colours: trs_relax_create, trs_relax_sweep.
+ *
  *   Conventions.  Every function that can fail returns a trs_status; trs_last_error() then says
  *   what went wrong, where, and what to do, for the calling thread.  The library never prints,
  *   exits or aborts.  Argument order: object, outputs, inputs; sizes behind what they measure;
