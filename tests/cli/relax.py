@@ -1,5 +1,6 @@
 """trireme relax on what it should manage, the answer computed here again, and on what it refuses."""
 
+import json
 import os
 import random
 
@@ -39,6 +40,13 @@ two = run("relax", "gen:wingmesh:500", "--block-size", 5, "--backend", "threads:
           path("2.mtx"))
 check("the same x on one thread and on two", one.code == two.code == 0 and
       read_vectors("1.mtx") == read_vectors("2.mtx"), two)
+
+o = run("bench", "w21", "--suite", "gen:wingmesh:500", "--json", "--threads", 1)
+rows = [json.loads(l) for l in o.out.splitlines()] if o.code == 0 else []
+check("bench w21 times every way of storing", [r["store"] for r in rows] ==
+      ["mixed", "f64", "f32", "f16", "bf16"] and all(
+          r["gbs"] > 0 and r["copy_gbs"] > 0 and r["residual"] < 0.1 for r in rows), o)
+refuses("bench w21 on a GPU", 2, "w21 runs on the CPU", "bench", "w21", "--backend", "cuda")
 
 refuses("block size does not divide", 2, "blocks of 4 do not divide the 30 rows: block row 7",
         "relax", "A.mtx", "--block-size", 4)
