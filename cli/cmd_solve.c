@@ -57,11 +57,12 @@ static const option options[] = {
      .help = "write the solution x; only if its backward error is small"},
     {.name = "backend",
      .kind = OPTION_TEXT,
-     .value = "serial|threads[:T]|cuda[:N]|auto",
-     .words = "serial|threads|cuda|auto",
+     .value = "serial|threads[:T]|cuda[:N]|cuda:N-N|nvshmem|auto",
+     .words = "serial|threads|cuda|nvshmem|auto",
      .offset = FIELD(backend),
-     .help = "where to solve: on one core, on T threads, on the first or N-th GPU (from 0), or "
-             "wherever it is fastest (auto, the default)"},
+     .help = "where to solve: on one core, on T threads, on the first or N-th GPU (from 0), on "
+             "several GPUs of this machine (cuda:0-3 or cuda:0,2; under mpirun, a process a GPU, "
+             "nvshmem), or wherever it is fastest (auto, the default)"},
     {.name = "method",
      .kind = OPTION_TEXT,
      .value = "NAME[:KEY=VALUE,...]",
@@ -128,6 +129,8 @@ static const paragraph paragraphs[] = {
      "  trireme solve L.mtx\n"
      "  trireme solve A.mtx --uplo lower --add-diagonal -b b.mtx -o x.mtx\n"
      "  trireme solve gen:poisson3d7:100 --uplo upper --nrhs 8 --backend threads:4\n"
+     "  trireme solve L.mtx --backend cuda:0-3 --method zerocopy\n"
+     "  mpirun -np 4 trireme solve L.mtx --backend nvshmem --method zerocopy\n"
      "  trireme solve A.h5 --json | jq .time.solve_s.min"},
     {0}};
 

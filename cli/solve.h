@@ -26,6 +26,7 @@ typedef struct solve_job {
   uint64_t seed;
   void *b, *x; /* n x nrhs, column-major */
   trs_context *ctx;
+  bool together; /* several processes solve */
   trs_plan *plan;
   trs_plan_info info;
   int64_t *widths, nlevels; /* rows in each level; NULL when there are none to show */
