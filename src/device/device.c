@@ -171,6 +171,8 @@ void trs_device_leave(int before) {
   if (before >= 0 && now != before) (void)cudaSetDevice(before);
 }
 
+void *trs_device_pool(const trs_device *device) { return device->pool; }
+
 int64_t trs_device_held(const trs_device *device) {
   uint64_t held = 0;
   (void)cudaMemPoolGetAttribute(device->pool, cudaMemPoolAttrUsedMemCurrent, &held);

@@ -15,6 +15,19 @@ trs_status trs_device_total(int *count) {
                   error ? cudaGetErrorString(error) : "there are none");
 }
 
+/* Memory in stream order, ours and the caller's from cudaMallocAsync, is closed to other GPUs until
+ * its pool is opened to them. */
+static cudaError_t open_pools(const trs_device *device, const trs_device *other) {
+  const struct cudaMemAccessDesc access = {
+      .location = {.type = cudaMemLocationTypeDevice, .id = ordinal_of(device)},
+      .flags = cudaMemAccessFlagsProtReadWrite};
+  cudaMemPool_t pool;
+  cudaError_t error = cudaDeviceGetDefaultMemPool(&pool, ordinal_of(other));
+  if (!error) error = cudaMemPoolSetAccess(pool, &access, 1);
+  if (!error) error = cudaMemPoolSetAccess((cudaMemPool_t)trs_device_pool(other), &access, 1);
+  return error;
+}
+
 trs_status trs_device_reach(const trs_device *device, const trs_device *other) {
   int can = 0, from = ordinal_of(device), to = ordinal_of(other);
   if (from == to) return TRS_SUCCESS;
@@ -31,7 +44,17 @@ trs_status trs_device_reach(const trs_device *device, const trs_device *other) {
     error = cudaSuccess;
   }
   trs_device_leave(before);
+  if (!error) error = open_pools(device, other);
   return trs_device_check(error, "opening a GPU's memory to another");
+}
+
+int trs_device_of(const void *pointer) {
+  struct cudaPointerAttributes attributes;
+  if (cudaPointerGetAttributes(&attributes, pointer) != cudaSuccess) {
+    (void)cudaGetLastError();
+    return -1;
+  }
+  return attributes.type == cudaMemoryTypeDevice ? attributes.device : -1;
 }
 
 trs_status trs_device_alloc_plain(trs_device *device, void **pointer, int64_t bytes) {

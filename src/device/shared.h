@@ -9,9 +9,14 @@
 extern "C" {
 #endif
 
-/* Lets kernels of one GPU read and write memory of the other from trs_device_alloc_plain.
- * TRS_ERROR_UNSUPPORTED where they cannot. */
+/* Lets kernels of one GPU read and write memory of the other: from cudaMalloc, from ours and from
+ * the default pool.  TRS_ERROR_UNSUPPORTED where they cannot. */
 trs_status trs_device_reach(const trs_device *device, const trs_device *other);
+
+void *trs_device_pool(const trs_device *device); /* its cudaMemPool_t */
+
+/* The number of the GPU whose memory this is; -1: the host's, or managed. */
+int trs_device_of(const void *pointer);
 
 /* Memory that other GPUs may reach, outside the pool: takes milliseconds.  Counted with the pool's
  * and under its limit. */
