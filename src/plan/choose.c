@@ -41,7 +41,7 @@ const char *trs_method_list(void) {
   static _Thread_local char text[4096];
   size_t used = 0;
   for (int m = 0; m < NMETHODS && used < sizeof text; m++) {
-    int more = snprintf(text + used, sizeof text - used, "%-18s%-10s%s\n", methods[m]->name,
+    int more = snprintf(text + used, sizeof text - used, "%-18s%-12s%s\n", methods[m]->name,
                         methods[m]->backend, methods[m]->summary);
     if (more > 0) used += (size_t)more;
   }
