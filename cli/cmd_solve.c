@@ -76,6 +76,13 @@ static const option options[] = {
      .offset = FIELD(store),
      .help = "f32: on a GPU, keep the values off the diagonal of a double matrix as floats, which "
              "is faster and less accurate (default: as they came)"},
+    {.name = "gpu-memory",
+     .kind = OPTION_REAL,
+     .value = "GB",
+     .offset = FIELD(gpu_memory),
+     .minimum = 1e-6,
+     .maximum = 1e6,
+     .help = "hold at most so much on each GPU: several can solve what does not fit one"},
     {.name = "tune",
      .kind = OPTION_FLAG,
      .offset = FIELD(tune),

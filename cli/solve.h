@@ -8,6 +8,7 @@
 typedef struct solve_settings {
   int uplo, trans, diag, precision; /* positions in the option's words; uplo, diag, precision -1 */
   int store;                        /* as trs_store */
+  double gpu_memory;                /* GB; 0: all */
   bool add_diagonal, tune, json;
   const char *rhs_file, *rhs, *output, *backend, *method;
   int64_t nrhs, repeat; /* 0: not given */

@@ -181,7 +181,8 @@ static trs_status analyze(solve_job *job) {
                          .nrhs = job->nrhs,
                          .progress = progress_show,
                          .store = (trs_store)job->set.store,
-                         .tune = job->set.tune};
+                         .tune = job->set.tune,
+                         .gpu_memory = (int64_t)(1e9 * job->set.gpu_memory)};
   if (job->in.F) return trs_analyze_factors(job->ctx, &job->plan, job->in.F, job->trans, &options);
   return trs_analyze(job->ctx, &job->plan, job->in.A, job->uplo, job->trans, job->diag, &options);
 }

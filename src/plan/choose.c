@@ -102,11 +102,15 @@ static trs_status take_named(trs_plan *plan, const char *given) {
 }
 
 /* Levels cost about a solve to find: not worth it where a solve ends before a team has started.
- * GPU methods find their own. */
+ * GPU methods find their own; where there are several GPUs, whether these gain depends on levels.
+ */
 static trs_status look_at_levels(trs_plan *plan) {
   static const int64_t SMALL = 20000;
-  if (strncmp(plan->context->backend, "cuda", 4) == 0) return TRS_SUCCESS;
-  if (plan->context->threads == 1 || plan->system.n + plan->system.nnz < SMALL) return TRS_SUCCESS;
+  const trs_group *group = plan->context->group;
+  bool several = group && trs_group_members(group) > 1;
+  if (strncmp(plan->context->backend, "cuda", 4) == 0 && !several) return TRS_SUCCESS;
+  if ((plan->context->threads == 1 && !several) || plan->system.n + plan->system.nnz < SMALL)
+    return TRS_SUCCESS;
   return trs_plan_need_levels(plan);
 }
 
@@ -131,7 +135,7 @@ static void find_best(const trs_plan *plan, double *seconds, int *first, int *se
   *first = *second = -1;
   for (int m = 0; m < NMETHODS; m++) {
     if (!offered(plan, methods[m]) || methods[m]->refuses(plan)) continue;
-    if (plan->no_gpu && on_gpu(methods[m])) continue;
+    if ((plan->no_gpu && on_gpu(methods[m])) || plan->declined >> m & 1) continue;
     seconds[m] = cost(plan, methods[m]);
     if (*first < 0 || seconds[m] < seconds[*first]) {
       *second = *first;
@@ -140,6 +144,11 @@ static void find_best(const trs_plan *plan, double *seconds, int *first, int *se
       *second = m;
     }
   }
+}
+
+void trs_plan_decline(trs_plan *plan) {
+  for (int m = 0; m < NMETHODS; m++)
+    if (methods[m] == plan->method) plan->declined |= 1u << m;
 }
 
 static void explain(trs_plan *plan, const double *seconds, int first, int second) {
