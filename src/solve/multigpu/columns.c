@@ -281,14 +281,23 @@ static trs_status begin(trs_plan *plan, const columns_state *c) {
   return status;
 }
 
+/* The plan's stream goes on when all members that had columns have. */
+static trs_status end(trs_plan *plan, const columns_state *c, int64_t nrhs) {
+  int before = trs_device_enter(c->member[0].device);
+  trs_status status = TRS_SUCCESS;
+  for (int m = 0; m < c->members && !status; m++)
+    if (shared_out(nrhs * m, c->members) < shared_out(nrhs * (m + 1), c->members))
+      status = trs_device_event_follow(c->member[m].done, plan->stream);
+  trs_device_leave(before);
+  return status;
+}
+
 static trs_status solve(trs_plan *plan, const trs_rhs *rhs) {
   columns_state *c = plan->state;
   bool there = trs_device_address(rhs->x) && trs_device_address(rhs->b);
   TRS_TRY(begin(plan, c));
   TRS_TRY(on_members(plan, c, rhs, !there, solve_member));
-  for (int m = 0; m < c->members; m++)
-    if (shared_out(rhs->nrhs * m, c->members) < shared_out(rhs->nrhs * (m + 1), c->members))
-      TRS_TRY(trs_device_event_follow(c->member[m].done, plan->stream));
+  TRS_TRY(end(plan, c, rhs->nrhs));
   return there ? TRS_SUCCESS : wait(plan);
 }
 

@@ -523,31 +523,28 @@ static trs_status launch(const trs_plan *plan, const push_state *p, const trs_rh
   return end(p, plan->stream);
 }
 
-/* Columns of a strided host (or device) array to or from a stage whose columns are dense. */
+/* Columns of a strided array to or from a stage in the order of the array: rows of `count` where it
+ * is row-major, else columns of n. */
+static bool row_major(const trs_rhs *rhs) { return rhs->x_col == 1 && rhs->x_row != 1; }
+
 static trs_status bring(const trs_plan *plan, void *stage, const trs_rhs *rhs, int64_t first,
                         int64_t count) {
   const int64_t n = plan->system.n, size = (int64_t)trs_scalar_size(plan->system.scalar);
   const char *b = (const char *)rhs->b + first * rhs->b_col * size;
-  if (rhs->b_row == 1)
-    return trs_device_copy_rows(stage, n * size, b, rhs->b_col * size, n * size, count,
+  if (row_major(rhs))
+    return trs_device_copy_rows(stage, count * size, b, rhs->b_row * size, count * size, n,
                                 plan->stream);
-  for (int64_t k = 0; k < count; k++)
-    TRS_TRY(trs_device_copy_rows((char *)stage + k * n * size, size, b + k * rhs->b_col * size,
-                                 rhs->b_row * size, size, n, plan->stream));
-  return TRS_SUCCESS;
+  return trs_device_copy_rows(stage, n * size, b, rhs->b_col * size, n * size, count, plan->stream);
 }
 
 static trs_status take(const trs_plan *plan, const void *stage, const trs_rhs *rhs, int64_t first,
                        int64_t count) {
   const int64_t n = plan->system.n, size = (int64_t)trs_scalar_size(plan->system.scalar);
   char *x = (char *)rhs->x + first * rhs->x_col * size;
-  if (rhs->x_row == 1)
-    return trs_device_copy_rows(x, rhs->x_col * size, stage, n * size, n * size, count,
+  if (row_major(rhs))
+    return trs_device_copy_rows(x, rhs->x_row * size, stage, count * size, count * size, n,
                                 plan->stream);
-  for (int64_t k = 0; k < count; k++)
-    TRS_TRY(trs_device_copy_rows(x + k * rhs->x_col * size, rhs->x_row * size,
-                                 (const char *)stage + k * n * size, size, size, n, plan->stream));
-  return TRS_SUCCESS;
+  return trs_device_copy_rows(x, rhs->x_col * size, stage, n * size, n * size, count, plan->stream);
 }
 
 static trs_status need_stage(push_state *p, const trs_plan *plan, int64_t nrhs) {
@@ -569,8 +566,8 @@ static trs_status solve_staged(trs_plan *plan, push_state *p, const trs_rhs *rhs
   for (int64_t first = 0; first < rhs->nrhs; first += p->stage_width) {
     int64_t left = rhs->nrhs - first, width = left < p->stage_width ? left : p->stage_width;
     trs_rhs inner = {.x = p->stage, .b = p->stage, .nrhs = width};
-    inner.x_row = inner.b_row = 1;
-    inner.x_col = inner.b_col = plan->system.n;
+    inner.x_row = inner.b_row = row_major(rhs) ? width : 1;
+    inner.x_col = inner.b_col = row_major(rhs) ? 1 : plan->system.n;
     if (!p->one_process) inner.x = NULL; /* to every member's stage */
     TRS_TRY(bring(plan, p->stage, rhs, first, width));
     TRS_TRY(launch(plan, p, &inner));
@@ -686,3 +683,30 @@ const trs_method trs_method_push = {
     .describe = describe,
     .free = free_state,
 };
+
+/* The slice to be read back, changed and put there again. */
+static trs_status lose_first_row(push_state *p, member *m) {
+  static const uint64_t SOON = 200000000; /* nanoseconds */
+  trs_slice slice;
+  if (m->number == 0) {
+    p->told->limit = SOON;
+    TRS_TRY(trs_device_copy(shared_at(p, 0, p->fault_at), p->told, sizeof *p->told, m->stream));
+  }
+  if (m->share.nslices == 0) return TRS_SUCCESS;
+  TRS_TRY(trs_device_copy(&slice, m->args.slices.slice, sizeof slice, m->stream));
+  TRS_TRY(trs_device_wait(m->stream));
+  slice.rows = 0;
+  TRS_TRY(trs_device_copy(m->args.slices.slice, &slice, sizeof slice, m->stream));
+  return trs_device_wait(m->stream);
+}
+
+trs_status trs_push_break(trs_plan *plan) {
+  push_state *p = plan->state;
+  trs_status status = TRS_SUCCESS;
+  for (int k = 0; k < p->local && !status; k++) {
+    int before = trs_device_enter(p->member[k].device);
+    status = lose_first_row(p, &p->member[k]);
+    trs_device_leave(before);
+  }
+  return status;
+}

@@ -51,6 +51,11 @@ extern "C" {
  * it could not be brought while another member's waits. */
 trs_status trs_push_resident(const trs_push_args *args, trs_scalar scalar, int *blocks);
 
+/* Tests: the rows of every member's first slice never become ready, and the limit of waits is
+ * short. */
+struct trs_plan;
+trs_status trs_push_break(struct trs_plan *plan);
+
 trs_status trs_push_launch(const trs_push_args *args, trs_scalar scalar, trs_stream stream);
 
 #ifdef __cplusplus
