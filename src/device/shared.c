@@ -84,9 +84,14 @@ void trs_device_free_plain(trs_device *device, void *pointer, int64_t bytes) {
 
 trs_status trs_device_room(const trs_device *device, int64_t *bytes) {
   size_t empty = 0, all = 0;
+  uint64_t reserved = 0, used = 0; /* the pool keeps what is freed */
+  cudaMemPool_t pool = (cudaMemPool_t)trs_device_pool(device);
   int before = trs_device_enter(device);
   cudaError_t error = cudaMemGetInfo(&empty, &all);
+  if (!error) error = cudaMemPoolGetAttribute(pool, cudaMemPoolAttrReservedMemCurrent, &reserved);
+  if (!error) error = cudaMemPoolGetAttribute(pool, cudaMemPoolAttrUsedMemCurrent, &used);
   trs_device_leave(before);
+  empty += (size_t)(reserved - used);
   int64_t limit = trs_device_limit_left(device);
   *bytes = limit < (int64_t)empty ? limit : (int64_t)empty;
   return trs_device_check(error, "asking for a GPU's free memory");

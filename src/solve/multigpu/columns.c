@@ -219,6 +219,7 @@ static trs_status solve_in_blocks(const trs_plan *plan, const columns_state *c, 
   block k[SLOTS];
   int slot = 0;
   TRS_TRY(need_stage(m, n * size * width));
+  TRS_TRY(trs_device_event_follow(c->start, m->in));
   for (int64_t at = first; at < end; at += width, slot = 1 - slot) {
     k[slot] = (block){n, size, at, least(width, end - at), row_major};
     TRS_TRY(begin_block(m, &k[slot], slot, at >= first + SLOTS * width, rhs));
@@ -251,8 +252,6 @@ static trs_status solve_member(joint_work *work, int which) {
   const int64_t end = shared_out(rhs->nrhs * (which + 1), c->members);
   if (first >= end) return TRS_SUCCESS;
   TRS_TRY(trs_device_event_follow(c->start, m->stream));
-  TRS_TRY(trs_device_event_follow(c->start, m->in));
-  TRS_TRY(trs_device_event_follow(c->start, m->out));
   bool there = trs_device_address(rhs->x) && trs_device_address(rhs->b);
   bool own = lies_on(rhs->x, m->device) && lies_on(rhs->b, m->device);
   if (there && (own || c->remote == REMOTE_DIRECT))

@@ -49,6 +49,7 @@ typedef struct push_state {
   trs_outline *outline;
   trs_slices slices; /* host; without entries */
   trs_deal deal;
+  double alone; /* seconds expected of the one-GPU engine */
   trs_symmetric
       shared; /* at every member: work, counts, fault, and a stage with several processes */
   int64_t told_at, fault_at, stage_at;
@@ -114,15 +115,25 @@ static bool chosen(const trs_plan *plan) {
   return !plan->options.method || strcmp(plan->options.method, "auto") == 0;
 }
 
+/* What the one-GPU engine's cost model says of these slices. */
+static trs_status expect_of_one(push_state *p, trs_scalar scalar) {
+  trs_region *regions;
+  int32_t count;
+  trs_status status = trs_choose_regions(
+      &regions, &count, &p->alone, p->slices.level, p->slices.nlevels,
+      TRS_NARROW_ROWS(trs_scalar_size(scalar)), p->rules.most_block > 1, TRS_REGIONS_AUTO);
+  trs_free(regions);
+  return status;
+}
+
 /* Where auto took this method, one GPU may still be expected to be faster: then it declines. */
 static trs_status look_at_gain(const push_state *p, const trs_plan *plan) {
   static const double WORTH = 0.95;
-  if (!chosen(plan) || p->deal.seconds < WORTH * p->deal.alone || !fits_one(plan))
-    return TRS_SUCCESS;
+  if (!chosen(plan) || p->deal.seconds < WORTH * p->alone || !fits_one(plan)) return TRS_SUCCESS;
   return trs_fail(TRS_ERROR_UNSUPPORTED, -1,
                   "%d GPUs would take %.3g ms a solve, one %.3g ms (%.2f pushes a row, %d steps "
                   "between GPUs on the longest path)",
-                  p->members, 1e3 * p->deal.seconds, 1e3 * p->deal.alone,
+                  p->members, 1e3 * p->deal.seconds, 1e3 * p->alone,
                   plan->system.n ? (double)p->deal.pushes / (double)plan->system.n : 0,
                   p->deal.crossings);
 }
@@ -136,6 +147,7 @@ static trs_status deal_rows(push_state *p, const trs_plan *plan, const trs_syste
   TRS_TRY(trs_outline_create(&p->outline, &p->slices, S, &p->rules));
   TRS_TRY(trs_deal_create(&p->deal, S, &p->slices, trs_outline_positions(p->outline), p->members,
                           (trs_partition)p->partition));
+  TRS_TRY(expect_of_one(p, S->scalar));
   TRS_TRY(look_at_gain(p, plan));
   for (int k = 0; k < p->local; k++)
     TRS_TRY(trs_deal_share_create(&p->member[k].share, &p->deal, &p->slices, p->member[k].number,
@@ -636,7 +648,7 @@ static void describe(const trs_plan *plan, char *text, size_t size) {
            "%.3g ms (one GPU %.3g)",
            p->members, trs_partition_names[p->deal.partition], (double)p->deal.pushes / n,
            p->deal.balance, p->deal.level_balance, (int)p->deal.crossings, p->slices.nlevels,
-           p->slices.nblocks, p->rules.most_block, 1e3 * p->deal.seconds, 1e3 * p->deal.alone);
+           p->slices.nblocks, p->rules.most_block, 1e3 * p->deal.seconds, 1e3 * p->alone);
 }
 
 static void free_member(member *m) {
