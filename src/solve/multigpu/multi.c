@@ -454,10 +454,11 @@ int64_t trs_multi_bytes(const trs_multi *m, const trs_system *S) {
 
 void trs_multi_describe(const trs_multi *m, char *text, size_t size) {
   const trs_tasks *t = &m->tasks;
+  const char *how = trs_group_one_process(m->group) ? "peer memory" : "NVSHMEM";
   if (t->count == t->members)
-    snprintf(text, size, "%d members, a block of %lld components each, a warp a component",
-             t->members, (long long)t->size);
+    snprintf(text, size, "%d members (%s), a block of %lld components each, a warp a component",
+             t->members, how, (long long)t->size);
   else
-    snprintf(text, size, "%d members, %d tasks of %lld components in turn, a warp a component",
-             t->members, t->count, (long long)t->size);
+    snprintf(text, size, "%d members (%s), %d tasks of %lld components in turn, a warp a component",
+             t->members, how, t->count, (long long)t->size);
 }
