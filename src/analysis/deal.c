@@ -131,21 +131,26 @@ static int64_t sweep_of(const trs_system *S, int64_t row) {
   return S->lower ? row : S->n - 1 - row;
 }
 
-/* Parts of the sweep that weigh the same; a slice goes where its middle row is. */
-static void deal_slabs(const dealing *d, int32_t *owner) {
-  const trs_system *S = d->S;
-  int64_t cut[TRS_DEAL_MEMBERS + 1], total = S->nnz + ROW_WEIGHT * S->n, before = 0;
+void trs_deal_slabs(int64_t *cut, const trs_system *S, int32_t members) {
+  int64_t total = S->nnz + ROW_WEIGHT * S->n, before = 0;
   int32_t member = 0;
   for (int64_t k = 0; k < S->n; k++) {
     int64_t row = sweep_of(S, k); /* its own inverse */
-    while (member < d->members && before >= total * member / d->members) cut[member++] = k;
+    while (member < members && before >= total * member / members) cut[member++] = k;
     before += S->ptr[row + 1] - S->ptr[row] + ROW_WEIGHT;
   }
-  while (member <= d->members) cut[member++] = S->n;
+  while (member <= members) cut[member++] = S->n;
+  cut[0] = 0;
+}
+
+/* Parts of the sweep that weigh the same; a slice goes where its first row is. */
+static void deal_slabs(const dealing *d, int32_t *owner) {
+  int64_t cut[TRS_DEAL_MEMBERS + 1];
+  trs_deal_slabs(cut, d->S, d->members);
   for (int32_t k = 0; k < d->s->nslices; k++) {
-    const trs_slice *h = &d->s->slice[k];
-    int64_t at = sweep_of(S, d->s->row[h->first + h->rows / 2]);
-    for (member = 0; member + 1 < d->members && at >= cut[member + 1];) member++;
+    int64_t at = sweep_of(d->S, d->s->row[d->s->slice[k].first]);
+    int32_t member = 0;
+    while (member + 1 < d->members && at >= cut[member + 1]) member++;
     owner[k] = member;
   }
 }
@@ -376,7 +381,7 @@ static void take_chunks(trs_deal_share *share) {
   for (int32_t k = 0; k < share->nslices;) {
     int32_t end = k + 1;
     while (end < share->nslices && end < k + TRS_CHUNK_SLICES && !share->slice[k].heavy &&
-           share->slice[end].level == share->slice[k].level)
+           !share->slice[end].heavy && share->slice[end].level == share->slice[k].level)
       end++;
     share->chunk[share->nchunks++] = k;
     k = end;

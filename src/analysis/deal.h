@@ -46,6 +46,10 @@ typedef struct trs_deal {
   double alone;            /* the same of one member that has all */
 } trs_deal;
 
+/* Where slabs begin, cut[members + 1]; for trs_outline_create_slabs, whose slices they then part
+ * without any that has rows of two. */
+void trs_deal_slabs(int64_t *cut, const trs_system *S, int32_t members);
+
 /* S is stored by rows; s needs its slices, levels and rows; position: of each row.  O(nnz) for
  * every partition looked at. */
 trs_status trs_deal_create(trs_deal *deal, const trs_system *S, const trs_slices *s,

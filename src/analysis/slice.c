@@ -8,17 +8,19 @@ enum { TRS_LONGEST = 1 << 30 }; /* so that lengths shifted by lanes fit */
 
 typedef struct block {
   int32_t start, rows; /* in the order of the sweep */
-  int32_t level, length, class_number;
+  int32_t level, length, class_number, slab;
   int32_t slice, place; /* its slice (the first of several) and its first row there */
 } block;
 
 typedef struct trs_outline {
   trs_system S;
   trs_slice_rules rules;
+  int32_t nslabs;
+  const int64_t *cut; /* nslabs + 1, while it is made */
   trs_slices *slices;
   block *block;
   int32_t *block_of; /* n: the block of each row */
-  int32_t *order;    /* nblocks: by level, class, place in the sweep */
+  int32_t *order;    /* nblocks: by level, slab, class, place in the sweep */
   int32_t *position; /* n: of each row */
   int32_t *begin;    /* nslices + 1: where each slice's blocks begin in order; a heavy block's stand
                         with its first slice */
@@ -93,15 +95,25 @@ static trs_status classify_blocks(work *w) {
   return TRS_SUCCESS;
 }
 
-/* Counting sort by level and class, stable. */
+static void find_slabs(work *w) {
+  int32_t slab = 0;
+  for (int32_t b = 0; b < w->slices->nblocks; b++) {
+    while (slab + 1 < w->nslabs && w->block[b].start >= w->cut[slab + 1]) slab++;
+    w->block[b].slab = slab;
+  }
+}
+
+static int64_t kind_of(const work *w, const block *b) {
+  return ((int64_t)b->level * w->nslabs + b->slab) * TRS_CLASSES + b->class_number;
+}
+
+/* Counting sort by level, slab and class, stable. */
 static trs_status order_blocks(work *w) {
-  int64_t *count, kinds = (int64_t)w->slices->nlevels * TRS_CLASSES;
+  int64_t *count, kinds = (int64_t)w->slices->nlevels * w->nslabs * TRS_CLASSES;
   TRS_TRY(TRS_ALLOC_ZERO(&count, kinds + 1));
-  for (int32_t b = 0; b < w->slices->nblocks; b++)
-    count[(int64_t)w->block[b].level * TRS_CLASSES + w->block[b].class_number + 1]++;
+  for (int32_t b = 0; b < w->slices->nblocks; b++) count[kind_of(w, &w->block[b]) + 1]++;
   for (int64_t k = 0; k < kinds; k++) count[k + 1] += count[k];
-  for (int32_t b = 0; b < w->slices->nblocks; b++)
-    w->order[count[(int64_t)w->block[b].level * TRS_CLASSES + w->block[b].class_number]++] = b;
+  for (int32_t b = 0; b < w->slices->nblocks; b++) w->order[count[kind_of(w, &w->block[b])]++] = b;
   trs_free(count);
   return TRS_SUCCESS;
 }
@@ -110,7 +122,7 @@ static trs_status order_blocks(work *w) {
 static bool begins_slice(const work *w, int32_t k, int32_t blocks) {
   const block *b = &w->block[w->order[k]], *before = &w->block[w->order[k - 1]];
   return b->level != before->level || b->class_number != before->class_number ||
-         blocks == trs_class_blocks(b->class_number);
+         b->slab != before->slab || blocks == trs_class_blocks(b->class_number);
 }
 
 static trs_slice new_slice(const block *b, int32_t first) {
@@ -221,8 +233,10 @@ static void cut_chunks(trs_slices *s) {
     s->level[level].chunk = s->nchunks;
     while (k < s->level[level + 1].slice) {
       s->chunk[s->nchunks++] = k;
-      int32_t left = s->level[level + 1].slice - k;
-      k += s->slice[k].heavy ? 1 : left < TRS_CHUNK_SLICES ? left : TRS_CHUNK_SLICES;
+      int32_t first = k++, end = s->level[level + 1].slice;
+      while (k < end && k < first + TRS_CHUNK_SLICES && !s->slice[first].heavy &&
+             !s->slice[k].heavy)
+        k++;
     }
   }
   s->level[s->nlevels].chunk = s->nchunks;
@@ -293,6 +307,7 @@ static trs_status outline(work *w) {
   TRS_TRY(TRS_ALLOC(&w->position, n));
   find_blocks(w);
   for (int32_t b = 0; b < s->nblocks; b++) look_at_block(w, b);
+  find_slabs(w);
   TRS_TRY(classify_blocks(w));
   TRS_TRY(TRS_ALLOC(&w->order, s->nblocks));
   TRS_TRY(order_blocks(w));
@@ -318,17 +333,21 @@ void trs_outline_destroy(trs_outline *outline) {
   trs_free(outline);
 }
 
-trs_status trs_outline_create(trs_outline **result, trs_slices *slices, const trs_system *S,
-                              const trs_slice_rules *rules) {
+trs_status trs_outline_create_slabs(trs_outline **result, trs_slices *slices, const trs_system *S,
+                                    const trs_slice_rules *rules, int32_t nslabs,
+                                    const int64_t *cut) {
   work *w;
   *result = NULL;
   *slices = (trs_slices){.n = S->n};
   TRS_TRY(TRS_ALLOC_ZERO(&w, 1));
   w->S = *S;
   w->rules = *rules;
+  w->nslabs = nslabs;
+  w->cut = cut;
   w->slices = slices;
   trs_status status = outline(w);
   w->slices = NULL;
+  w->cut = NULL;
   if (status) {
     trs_slices_destroy(slices);
     trs_outline_destroy(w);
@@ -336,6 +355,12 @@ trs_status trs_outline_create(trs_outline **result, trs_slices *slices, const tr
   }
   *result = w;
   return TRS_SUCCESS;
+}
+
+trs_status trs_outline_create(trs_outline **result, trs_slices *slices, const trs_system *S,
+                              const trs_slice_rules *rules) {
+  const int64_t whole[] = {0, S->n};
+  return trs_outline_create_slabs(result, slices, S, rules, 1, whole);
 }
 
 void trs_outline_renew(trs_outline *outline, const trs_system *S) { outline->S = *S; }

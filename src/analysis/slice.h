@@ -15,6 +15,12 @@ void trs_slices_destroy(trs_slices *slices);
 typedef struct trs_outline trs_outline;
 trs_status trs_outline_create(trs_outline **outline, trs_slices *slices, const trs_system *S,
                               const trs_slice_rules *rules);
+/* With the sweep cut in slabs, rows [cut[k], cut[k + 1]) of it each (cut[0] is 0, cut[nslabs] is
+ * n): blocks of a level stand by slab, and no slice has blocks that begin in two of them.  Heavy
+ * ones come first in each slab of a level. */
+trs_status trs_outline_create_slabs(trs_outline **outline, trs_slices *slices, const trs_system *S,
+                                    const trs_slice_rules *rules, int32_t nslabs,
+                                    const int64_t *cut);
 void trs_outline_destroy(trs_outline *outline); /* NULL is fine */
 /* The same system with new values, or with its arrays elsewhere. */
 void trs_outline_renew(trs_outline *outline, const trs_system *S);

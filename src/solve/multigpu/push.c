@@ -138,15 +138,52 @@ static trs_status look_at_gain(const push_state *p, const trs_plan *plan) {
                   p->deal.crossings);
 }
 
+static void drop_deal(push_state *p) {
+  trs_deal_destroy(&p->deal);
+  trs_outline_destroy(p->outline);
+  trs_slices_destroy(&p->slices);
+  p->outline = NULL;
+}
+
+/* Slices of their own for slabs, else those of the whole. */
+static trs_status try_partition(push_state *p, const trs_system *S, trs_partition partition) {
+  int64_t cut[TRS_DEAL_MEMBERS + 1] = {0, S->n};
+  const bool slabs = partition == TRS_PARTITION_SLABS;
+  if (slabs) trs_deal_slabs(cut, S, p->members);
+  TRS_TRY(
+      trs_outline_create_slabs(&p->outline, &p->slices, S, &p->rules, slabs ? p->members : 1, cut));
+  return trs_deal_create(&p->deal, S, &p->slices, trs_outline_positions(p->outline), p->members,
+                         partition);
+}
+
+/* Auto: slabs first, the others where these are not nearly ideal. */
+static trs_status find_partition(push_state *p, const trs_system *S) {
+  static const double NEARLY_IDEAL = 1.15;
+  if (p->partition != TRS_PARTITION_AUTO || p->members == 1)
+    return try_partition(p, S, (trs_partition)p->partition);
+  TRS_TRY(try_partition(p, S, TRS_PARTITION_SLABS));
+  if (p->deal.seconds < NEARLY_IDEAL * p->deal.alone / p->members) return TRS_SUCCESS;
+  push_state slabs = *p;
+  p->deal = (trs_deal){0};
+  p->outline = NULL;
+  p->slices = (trs_slices){0};
+  trs_status status = try_partition(p, S, TRS_PARTITION_AUTO);
+  bool better = !status && p->deal.seconds < slabs.deal.seconds;
+  drop_deal(better ? &slabs : p);
+  if (better) return TRS_SUCCESS;
+  p->deal = slabs.deal;
+  p->outline = slabs.outline;
+  p->slices = slabs.slices;
+  return status;
+}
+
 static trs_status deal_rows(push_state *p, const trs_plan *plan, const trs_system *S) {
   trs_pattern_features features = {.n = S->n};
   trs_slice_rules rules[TRS_MOST_CANDIDATES];
   trs_slices_sample(S, &features.row_length, &features.chained, &features.run);
   (void)trs_choose_rules(rules, &features);
   p->rules = rules[0];
-  TRS_TRY(trs_outline_create(&p->outline, &p->slices, S, &p->rules));
-  TRS_TRY(trs_deal_create(&p->deal, S, &p->slices, trs_outline_positions(p->outline), p->members,
-                          (trs_partition)p->partition));
+  TRS_TRY(find_partition(p, S));
   TRS_TRY(expect_of_one(p, S->scalar));
   TRS_TRY(look_at_gain(p, plan));
   for (int k = 0; k < p->local; k++)
@@ -672,9 +709,7 @@ static void free_state(trs_plan *plan) {
   if (p->told) trs_device_free_host(p->member[0].device, p->told);
   trs_device_event_destroy(p->start);
   trs_free(p->member);
-  trs_deal_destroy(&p->deal);
-  trs_outline_destroy(p->outline);
-  trs_slices_destroy(&p->slices);
+  drop_deal(p);
   trs_free(p);
 }
 
