@@ -79,9 +79,9 @@ static void release(trs_group *group, trs_symmetric *memory) {
   (void)trs_device_count(device, -memory->bytes);
 }
 
+/* Ending NVSHMEM waits for all processes: only where all have come here. */
 static void stop_at_exit(void) {
-  if (process.started && !trs_rendezvous_exchange(process.rendezvous, NULL, 0))
-    process.link->stop();
+  if (trs_rendezvous_leave(process.rendezvous)) process.link->stop();
   trs_rendezvous_close(process.rendezvous);
   process.rendezvous = NULL;
 }

@@ -34,7 +34,7 @@ struct trs_rendezvous {
   uint64_t turn;
 };
 
-static const double FIRST_LIMIT = 60, LIMIT = 3600; /* seconds */
+static const double FIRST_LIMIT = 60, LIMIT = 3600, LEAVE_LIMIT = 10; /* seconds */
 
 /* ---- Who am I? ---- */
 
@@ -180,6 +180,18 @@ trs_status trs_rendezvous_open(trs_rendezvous **result, const char *name, int ra
   }
   *result = r;
   return TRS_SUCCESS;
+}
+
+bool trs_rendezvous_leave(trs_rendezvous *r) {
+  double start = trs_seconds();
+  atomic_store(&r->board->left[r->rank], 1);
+  for (int rank = 0; rank < r->ranks; rank++)
+    for (int64_t turns = 1; !atomic_load(&r->board->left[rank]); turns++) {
+      rest(turns);
+      if (turns % 1024 == 0 && (trs_seconds() - start > LEAVE_LIMIT || ended(r->board, rank)))
+        return atomic_load(&r->board->left[rank]);
+    }
+  return true;
 }
 
 void trs_rendezvous_close(trs_rendezvous *r) {

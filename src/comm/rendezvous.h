@@ -3,6 +3,8 @@
 #ifndef TRS_COMM_RENDEZVOUS_H
 #define TRS_COMM_RENDEZVOUS_H
 
+#include <stdbool.h>
+
 #include "base/status.h"
 
 enum { TRS_RENDEZVOUS_MOST = 32, TRS_RENDEZVOUS_RECORD = 1024 };
@@ -17,6 +19,10 @@ trs_status trs_rendezvous_environment(int *rank, int *ranks, char *name, int siz
  * or will, fail with its rank. */
 trs_status trs_rendezvous_open(trs_rendezvous **result, const char *name, int rank, int ranks);
 void trs_rendezvous_close(trs_rendezvous *r); /* NULL is fine */
+
+/* Says that this process is done, and waits a while for the others to say so: whether all did.
+ * Only close may follow. */
+bool trs_rendezvous_leave(trs_rendezvous *r);
 
 /* Every rank calls; all has ranks records of size bytes, this rank's filled in.  Fails where a
  * process has ended.  size 0 is a barrier. */

@@ -48,6 +48,7 @@ static int talk(const char *name, int rank) {
     if (round % 3 == 0 && trs_rendezvous_exchange(r, NULL, 0)) return 3;
   }
   if (trs_rendezvous_exchange(r, NULL, 0)) return 4;
+  if (!trs_rendezvous_leave(r)) return 5;
   trs_rendezvous_close(r);
   return wrong;
 }

@@ -9,6 +9,8 @@
 #include "matrix/device.h"
 #include "solve/cuda/transpose.h"
 
+_Static_assert((int)TRS_PART_MEMBERS == (int)TRS_MOST_MEMBERS, "as many members everywhere");
+
 uint64_t trs_multi_wait_limit = 10000000000u; /* ten seconds, then a solve is called stalled */
 
 enum { MOST_WIDTH = 32 }; /* right-hand sides solved together, each with a sum at every member */
