@@ -44,7 +44,7 @@ typedef struct push_state {
   trs_group *group;
   int members, local;
   bool one_process, float_values;
-  int64_t partition;
+  int64_t partition, use; /* parameters; use: members that get rows, 0: chosen */
   trs_slice_rules rules;
   trs_outline *outline;
   trs_slices slices; /* host; without entries */
@@ -100,7 +100,8 @@ static trs_status take_system(host_system *h, const trs_plan *plan) {
 /* ---- Analysis: who gets what. ---- */
 
 static trs_status read_parameters(push_state *p, const trs_plan *plan) {
-  const trs_parameter table[] = {{"partition", trs_partition_names, 0, 0, &p->partition}};
+  const trs_parameter table[] = {{"partition", trs_partition_names, 0, 0, &p->partition},
+                                 {"members", NULL, 1, TRS_MOST_MEMBERS, &p->use}};
   return trs_parameters_read(plan, table, sizeof table / sizeof table[0]);
 }
 
@@ -146,35 +147,47 @@ static void drop_deal(push_state *p) {
 }
 
 /* Slices of their own for slabs, else those of the whole. */
-static trs_status try_partition(push_state *p, const trs_system *S, trs_partition partition) {
+static trs_status try_partition(push_state *p, const trs_system *S, trs_partition partition,
+                                int32_t members) {
   int64_t cut[TRS_DEAL_MEMBERS + 1] = {0, S->n};
   const bool slabs = partition == TRS_PARTITION_SLABS;
-  if (slabs) trs_deal_slabs(cut, S, p->members);
+  if (slabs) trs_deal_slabs(cut, S, members);
   TRS_TRY(
-      trs_outline_create_slabs(&p->outline, &p->slices, S, &p->rules, slabs ? p->members : 1, cut));
-  return trs_deal_create(&p->deal, S, &p->slices, trs_outline_positions(p->outline), p->members,
+      trs_outline_create_slabs(&p->outline, &p->slices, S, &p->rules, slabs ? members : 1, cut));
+  return trs_deal_create(&p->deal, S, &p->slices, trs_outline_positions(p->outline), members,
                          partition);
 }
 
-/* Auto: slabs first, the others where these are not nearly ideal. */
-static trs_status find_partition(push_state *p, const trs_system *S) {
-  static const double NEARLY_IDEAL = 1.15;
-  if (p->partition != TRS_PARTITION_AUTO || p->members == 1)
-    return try_partition(p, S, (trs_partition)p->partition);
-  TRS_TRY(try_partition(p, S, TRS_PARTITION_SLABS));
-  if (p->deal.seconds < NEARLY_IDEAL * p->deal.alone / p->members) return TRS_SUCCESS;
-  push_state slabs = *p;
+/* The same beside what is there, of which the better is kept. */
+static trs_status try_another(push_state *p, const trs_system *S, trs_partition partition,
+                              int32_t members) {
+  push_state before = *p;
   p->deal = (trs_deal){0};
   p->outline = NULL;
   p->slices = (trs_slices){0};
-  trs_status status = try_partition(p, S, TRS_PARTITION_AUTO);
-  bool better = !status && p->deal.seconds < slabs.deal.seconds;
-  drop_deal(better ? &slabs : p);
+  trs_status status = try_partition(p, S, partition, members);
+  bool better = !status && p->deal.seconds < before.deal.seconds;
+  drop_deal(better ? &before : p);
   if (better) return TRS_SUCCESS;
-  p->deal = slabs.deal;
-  p->outline = slabs.outline;
-  p->slices = slabs.slices;
+  p->deal = before.deal;
+  p->outline = before.outline;
+  p->slices = before.slices;
   return status;
+}
+
+/* Auto: slabs over all members, the others where these are far from ideal, and slabs over half as
+ * many, if one of these can hold what all should. */
+static trs_status find_partition(push_state *p, const trs_plan *plan, const trs_system *S) {
+  static const double NEARLY_IDEAL = 1.15;
+  int32_t members = p->use > 0 && p->use < p->members ? (int32_t)p->use : p->members;
+  if (p->partition != TRS_PARTITION_AUTO || members == 1)
+    return try_partition(p, S, (trs_partition)p->partition, members);
+  TRS_TRY(try_partition(p, S, TRS_PARTITION_SLABS, members));
+  if (p->deal.seconds < NEARLY_IDEAL * p->deal.alone / members) return TRS_SUCCESS;
+  TRS_TRY(try_another(p, S, TRS_PARTITION_AUTO, members));
+  if (p->use == 0 && members >= 4 && fits_one(plan))
+    return try_another(p, S, TRS_PARTITION_SLABS, members / 2);
+  return TRS_SUCCESS;
 }
 
 static trs_status deal_rows(push_state *p, const trs_plan *plan, const trs_system *S) {
@@ -183,7 +196,7 @@ static trs_status deal_rows(push_state *p, const trs_plan *plan, const trs_syste
   trs_slices_sample(S, &features.row_length, &features.chained, &features.run);
   (void)trs_choose_rules(rules, &features);
   p->rules = rules[0];
-  TRS_TRY(find_partition(p, S));
+  TRS_TRY(find_partition(p, plan, S));
   TRS_TRY(expect_of_one(p, S->scalar));
   TRS_TRY(look_at_gain(p, plan));
   for (int k = 0; k < p->local; k++)
@@ -679,13 +692,15 @@ static int64_t bytes(const trs_plan *plan) {
 static void describe(const trs_plan *plan, char *text, size_t size) {
   const push_state *p = plan->state;
   const double n = plan->system.n > 0 ? (double)plan->system.n : 1;
-  snprintf(text, size,
-           "%d members, partition %s: %.3g pushes a row, balance %.2f (%.2f by levels), %d steps "
-           "between members on the longest path; %d levels of %d blocks of up to %d rows, expects "
-           "%.3g ms (one GPU %.3g)",
-           p->members, trs_partition_names[p->deal.partition], (double)p->deal.pushes / n,
-           p->deal.balance, p->deal.level_balance, (int)p->deal.crossings, p->slices.nlevels,
-           p->slices.nblocks, p->rules.most_block, 1e3 * p->deal.seconds, 1e3 * p->alone);
+  snprintf(
+      text, size,
+      "%d of %d members, partition %s: %.3g pushes a row, balance %.2f (%.2f by levels), %d steps "
+      "between members on the longest path; %d levels of %d blocks of up to %d rows, expects "
+      "%.3g ms (one GPU %.3g)",
+      p->deal.members, p->members, trs_partition_names[p->deal.partition],
+      (double)p->deal.pushes / n, p->deal.balance, p->deal.level_balance, (int)p->deal.crossings,
+      p->slices.nlevels, p->slices.nblocks, p->rules.most_block, 1e3 * p->deal.seconds,
+      1e3 * p->alone);
 }
 
 static void free_member(member *m) {

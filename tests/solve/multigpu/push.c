@@ -15,8 +15,12 @@
 
 static const char *const groups[] = {
     "cuda:0-0", "cuda:0,0", "cuda:0,0,0,0,0,0,0", "cuda:0-1", "cuda:1,0", "cuda:0-3", "cuda:0-7"};
-static const char *const partitions[] = {"push:partition=cyclic", "push:partition=bands",
-                                         "push:partition=slabs", "push:partition=graph", "push"};
+static const char *const partitions[] = {"push:partition=cyclic",
+                                         "push:partition=bands",
+                                         "push:partition=slabs",
+                                         "push:partition=graph",
+                                         "push",
+                                         "push:members=2"};
 static const char *const systems[] = {"gen:poisson2d5:60", "gen:chain:3000", "gen:poisson3d7:24",
                                       "gen:powerlaw:20000"};
 
