@@ -123,6 +123,8 @@ static int64_t block_width(const columns_state *c, int64_t columns) {
   return least(width, columns);
 }
 
+/* A matrix in device memory is looked at on its own GPU, where the member's stream is a stranger:
+ * the default stream serves both. */
 static trs_status analyze_member(joint_work *work, int which) {
   const trs_plan *plan = work->plan;
   member *m = &work->c->member[which];
@@ -132,12 +134,13 @@ static trs_status analyze_member(joint_work *work, int which) {
                          .solves = plan->options.solves,
                          .store = plan->options.store,
                          .tune = plan->options.tune,
-                         .stream = m->stream};
+                         .stream = plan->matrix->on_device ? NULL : m->stream};
   if (options.nrhs < work->c->block) options.nrhs = work->c->block;
   TRS_TRY(make_context(&context, m->device));
   trs_status status = trs_plan_create(&m->plan, context, plan->matrix, plan->uplo, plan->trans,
                                       plan->diag, &options);
   trs_context_destroy(context); /* the plan keeps it */
+  if (!status) trs_plan_use_stream(m->plan, m->stream);
   if (status || plan->options.nrhs <= 1 || m->device == work->c->member[0].device) return status;
   int64_t width = block_width(work->c, options.nrhs);
   return need_stage(m, plan->system.n * width * (int64_t)trs_scalar_size(plan->system.scalar));
@@ -157,7 +160,12 @@ static trs_status analyze(trs_plan *plan) {
 }
 
 static trs_status update_member(joint_work *work, int which) {
-  return trs_plan_refresh(work->c->member[which].plan, work->plan->matrix);
+  const member *m = &work->c->member[which];
+  TRS_TRY(trs_plan_finish(m->plan));
+  if (work->plan->matrix->on_device) trs_plan_use_stream(m->plan, NULL);
+  trs_status status = trs_plan_refresh(m->plan, work->plan->matrix);
+  trs_plan_use_stream(m->plan, m->stream);
+  return status;
 }
 
 static trs_status update(trs_plan *plan) {
