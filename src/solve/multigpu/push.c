@@ -107,8 +107,15 @@ static trs_status read_parameters(push_state *p, const trs_plan *plan) {
 
 /* Half as much again as the matrix and twice over: what the one-GPU engine's analysis holds. */
 static bool fits_one(const trs_plan *plan) {
+  const trs_device *device = plan->context->device;
   int64_t room;
-  if (trs_device_room(plan->context->device, &room)) return true;
+  if (!trs_group_one_process(plan->context->group)) { /* the same answer in all */
+    room = trs_device_look(device)->memory_bytes;
+    if (plan->options.gpu_memory > 0 && plan->options.gpu_memory < room)
+      room = plan->options.gpu_memory;
+  } else if (trs_device_room(device, &room)) {
+    return true;
+  }
   return trs_plan_solve_bytes(plan) / 2 * 5 <= room;
 }
 
