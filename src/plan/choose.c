@@ -154,7 +154,15 @@ void trs_plan_decline(trs_plan *plan) {
 static void explain(trs_plan *plan, const double *seconds, int first, int second) {
   size_t size = sizeof plan->reason;
   int used;
-  if (on_gpu(methods[first]) && (second < 0 || isinf(seconds[second])))
+  /* Methods of several GPUs that stand out say so by an estimate that nothing beats. */
+  double stands_out = strcmp(methods[first]->backend, "cuda-group") == 0 && second >= 0
+                          ? methods[first]->estimate(plan)
+                          : 1;
+  if (stands_out <= 0)
+    used = snprintf(plan->reason, size, "one GPU has no room for it");
+  else if (stands_out <= 1e-9)
+    used = snprintf(plan->reason, size, "there are right-hand sides for every GPU");
+  else if (on_gpu(methods[first]) && (second < 0 || isinf(seconds[second])))
     used = snprintf(plan->reason, size, "the GPU's own choice");
   else if (second < 0)
     used = snprintf(plan->reason, size, "the only method of this backend");
