@@ -747,7 +747,6 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(b_and_x_lie_anywhere),
       cmocka_unit_test(b_and_x_have_strides_of_their_own),
-      cmocka_unit_test(b_and_x_have_strides_of_their_own),
       cmocka_unit_test(overlapping_device_arrays_are_refused),
       cmocka_unit_test(plans_run_side_by_side),
       cmocka_unit_test(a_plan_changes_its_stream),
