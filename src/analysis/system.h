@@ -3,7 +3,7 @@
 #ifndef TRS_ANALYSIS_SYSTEM_H
 #define TRS_ANALYSIS_SYSTEM_H
 
-#include "matrix/matrix.h"
+#include "matrix/device.h"
 
 typedef struct trs_system {
   int64_t n, nnz;
@@ -43,8 +43,11 @@ static inline void trs_off_diagonal(const trs_system *S, int64_t i, bool prefix,
 trs_status trs_system_check_pattern(const trs_matrix *A, trs_uplo uplo, trs_diag diag);
 
 /* Is every diagonal value finite and not zero?  Nothing to check for a unit diagonal.  Arrays in
- * device memory are looked at there, on the stream, and waited for. */
-trs_status trs_system_check_diagonal(const trs_system *S, trs_stream stream);
+ * device memory are looked at there: begin only launches on the stream, end waits for it and tells.
+ * end is called where begin has succeeded. */
+trs_status trs_system_begin_diagonal(trs_diagonal_look *look, const trs_system *S,
+                                     trs_stream stream);
+trs_status trs_system_end_diagonal(trs_diagonal_look *look);
 
 /* Does nearly every row depend on the one solved just before it, in natural order?  Looks at rows
  * spread over the matrix, not at all. */

@@ -9,7 +9,7 @@
 #include "base/memory.h"
 #include "device/shared.h"
 
-enum { MOST_DEVICES = 64, PINNED = 64, STAGES = 8 };
+enum { MOST_DEVICES = 64, PINNED = 64, STAGES = 16 };
 
 /* Pieces of pinned host memory.  Pinning takes the system a good part of a millisecond, so a device
  * pins some once and hands them out; who comes when all are out pins another. */
@@ -27,6 +27,7 @@ struct trs_device {
   _Atomic int64_t limit; /* bytes; 0: none */
   _Atomic int64_t plain; /* bytes held outside the pool: shared.h */
   pinned_pieces blocks, stages;
+  cudaStream_t side; /* NULL until it is asked for; under the lock */
 };
 
 static trs_device *opened[MOST_DEVICES];
@@ -146,6 +147,7 @@ void trs_device_close(trs_device *device) {
   pthread_mutex_lock(&lock);
   if (--device->references == 0) {
     int before = trs_device_enter(device);
+    if (device->side) (void)cudaStreamDestroy(device->side);
     (void)cudaMemPoolDestroy(device->pool);
     if (device->blocks.memory) (void)cudaFreeHost(device->blocks.memory);
     if (device->stages.memory) (void)cudaFreeHost(device->stages.memory);
@@ -221,6 +223,15 @@ trs_status trs_device_alloc(trs_device *device, void **pointer, int64_t count, s
 void trs_device_free(trs_device *device, void *pointer, trs_stream stream) {
   (void)device;
   if (pointer) (void)cudaFreeAsync(pointer, stream);
+}
+
+trs_status trs_device_side_stream(trs_device *device, trs_stream *stream) {
+  cudaError_t error = cudaSuccess;
+  pthread_mutex_lock(&lock);
+  if (!device->side) error = cudaStreamCreateWithFlags(&device->side, cudaStreamNonBlocking);
+  *stream = device->side;
+  pthread_mutex_unlock(&lock);
+  return trs_device_check(error, "making a stream");
 }
 
 static trs_status take_piece(pinned_pieces *p, void **piece) {

@@ -51,6 +51,9 @@ int64_t trs_device_held(const trs_device *device);
 void trs_device_limit(trs_device *device, int64_t bytes);
 int64_t trs_device_limit_left(const trs_device *device); /* INT64_MAX: no limit */
 
+/* A stream of the device's own, for work beside the caller's stream: nothing orders the two. */
+trs_status trs_device_side_stream(trs_device *device, trs_stream *stream);
+
 /* Copies between host and device, either way round, by where the pointers point.  Pageable host
  * memory makes the call wait. */
 trs_status trs_device_copy(void *to, const void *from, int64_t bytes, trs_stream stream);

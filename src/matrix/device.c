@@ -140,28 +140,39 @@ trs_status trs_matrix_make_device(trs_matrix **result, trs_device *device, trs_f
 
 /* ---- The diagonal ---- */
 
-static trs_status find_worst(int64_t *worst, int64_t *found, int64_t n, bool prefix,
-                             trs_scalar scalar, const int64_t *ptr, const void *val,
-                             trs_stream stream) {
-  int parts = trs_scalar_is_complex(scalar) ? 2 : 1, count = 0;
-  TRS_TRY(trs_launch_diagonal(found, &count, n, prefix, trs_scalar_is_double(scalar), parts, ptr,
-                              val, stream));
-  TRS_TRY(trs_device_wait(stream));
-  for (int k = 0; k < count; k++)
-    if (found[k] < *worst) *worst = found[k];
-  return TRS_SUCCESS;
+static trs_status launch_look(trs_diagonal_look *look, int64_t n, bool prefix, trs_scalar scalar,
+                              const int64_t *ptr, const void *val) {
+  int parts = trs_scalar_is_complex(scalar) ? 2 : 1;
+  TRS_TRY(trs_device_alloc_stage(look->device, &look->found));
+  return trs_launch_diagonal(look->found, &look->shares, n, prefix, trs_scalar_is_double(scalar),
+                             parts, ptr, val, look->stream);
 }
 
-trs_status trs_device_bad_diagonal(int64_t *vector, bool *zero, trs_device *device, int64_t n,
-                                   bool prefix, trs_scalar scalar, const int64_t *ptr,
-                                   const void *val, trs_stream stream) {
-  int64_t worst = INT64_MAX;
-  void *found = NULL;
+static void drop_look(trs_diagonal_look *look) {
+  trs_device_free_stage(look->device, look->found);
+  *look = (trs_diagonal_look){0};
+}
+
+trs_status trs_device_begin_diagonal(trs_diagonal_look *look, trs_device *device, int64_t n,
+                                     bool prefix, trs_scalar scalar, const int64_t *ptr,
+                                     const void *val, trs_stream stream) {
+  *look = (trs_diagonal_look){.device = device, .stream = stream};
   int before = trs_device_enter(device);
-  trs_status status = trs_device_alloc_stage(device, &found);
-  if (!status) status = find_worst(&worst, found, n, prefix, scalar, ptr, val, stream);
-  trs_device_free_stage(device, found);
+  trs_status status = launch_look(look, n, prefix, scalar, ptr, val);
   trs_device_leave(before);
+  if (status) drop_look(look);
+  return status;
+}
+
+trs_status trs_device_end_diagonal(trs_diagonal_look *look, int64_t *vector, bool *zero) {
+  const int64_t *found = look->found;
+  int64_t worst = INT64_MAX;
+  int before = trs_device_enter(look->device);
+  trs_status status = trs_device_wait(look->stream);
+  trs_device_leave(before);
+  for (int k = 0; !status && k < look->shares; k++)
+    if (found[k] < worst) worst = found[k];
+  drop_look(look);
   *vector = worst == INT64_MAX ? -1 : worst / 2;
   *zero = worst % 2 == 0;
   return status;

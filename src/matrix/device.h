@@ -14,10 +14,18 @@ trs_status trs_matrix_make_device(trs_matrix **A, trs_device *device, trs_format
 /* A copy in host memory of a matrix in device memory; without values its val is NULL. */
 trs_status trs_matrix_download(trs_matrix **B, const trs_matrix *A, bool values);
 
-/* Of the diagonal entries, the last of each vector (prefix) or the first, the first one that is
- * zero or not finite: its vector, or -1.  Waits for the stream. */
-trs_status trs_device_bad_diagonal(int64_t *vector, bool *zero, trs_device *device, int64_t n,
-                                   bool prefix, trs_scalar scalar, const int64_t *ptr,
-                                   const void *val, trs_stream stream);
+/* A look at the diagonal entries, the last of each vector (prefix) or the first: begin launches,
+ * end waits for the stream and tells the first vector whose entry is zero or not finite, or -1.
+ * What was begun has to be ended. */
+typedef struct trs_diagonal_look {
+  trs_device *device; /* NULL: none was begun */
+  trs_stream stream;
+  void *found; /* a stage of the device: the first bad one of each */
+  int shares;  /* of so many shares of the vectors */
+} trs_diagonal_look;
+trs_status trs_device_begin_diagonal(trs_diagonal_look *look, trs_device *device, int64_t n,
+                                     bool prefix, trs_scalar scalar, const int64_t *ptr,
+                                     const void *val, trs_stream stream);
+trs_status trs_device_end_diagonal(trs_diagonal_look *look, int64_t *vector, bool *zero);
 
 #endif

@@ -22,10 +22,16 @@ trs_status trs_matrix_download(trs_matrix **B, const trs_matrix *A, bool values)
   return no_device();
 }
 
-trs_status trs_device_bad_diagonal(int64_t *vector, bool *zero, trs_device *device, int64_t n,
-                                   bool prefix, trs_scalar scalar, const int64_t *ptr,
-                                   const void *val, trs_stream stream) {
+trs_status trs_device_begin_diagonal(trs_diagonal_look *look, trs_device *device, int64_t n,
+                                     bool prefix, trs_scalar scalar, const int64_t *ptr,
+                                     const void *val, trs_stream stream) {
   (void)device, (void)n, (void)prefix, (void)scalar, (void)ptr, (void)val, (void)stream;
+  *look = (trs_diagonal_look){0};
+  return no_device();
+}
+
+trs_status trs_device_end_diagonal(trs_diagonal_look *look, int64_t *vector, bool *zero) {
+  (void)look;
   *vector = -1;
   *zero = false;
   return no_device();

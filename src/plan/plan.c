@@ -103,18 +103,31 @@ static void limit_memory(const trs_plan *plan) {
 #endif
 }
 
-static trs_status build(trs_plan *plan, const trs_matrix *A) {
-  tell_progress(plan, 0);
-  TRS_TRY(take_matrix(plan, A));
-  TRS_TRY(trs_system_check_pattern(plan->matrix, plan->uplo, plan->diag));
-  plan->system = trs_system_of(plan->matrix, plan->uplo, plan->trans, plan->diag);
-  TRS_TRY(trs_system_check_diagonal(&plan->system, plan->stream));
+static trs_status choose_and_analyze(trs_plan *plan) {
   tell_progress(plan, 0.1);
   limit_memory(plan);
   TRS_TRY(trs_plan_choose(plan, plan->options.method));
   limit_memory(plan); /* auto may have opened a GPU just now */
   tell_progress(plan, 0.4);
-  TRS_TRY(analyze_or_fall_back(plan));
+  return analyze_or_fall_back(plan);
+}
+
+/* A diagonal in device memory is looked at while the method is at work, so that nobody waits for
+ * that alone; what is wrong with it goes before a failure of the method, which may come of it. */
+static trs_status with_diagonal(trs_diagonal_look *look, trs_status status) {
+  trs_status diagonal = trs_system_end_diagonal(look);
+  return diagonal ? diagonal : status;
+}
+
+static trs_status build(trs_plan *plan, const trs_matrix *A) {
+  trs_diagonal_look look;
+  tell_progress(plan, 0);
+  TRS_TRY(take_matrix(plan, A));
+  TRS_TRY(trs_system_check_pattern(plan->matrix, plan->uplo, plan->diag));
+  plan->system = trs_system_of(plan->matrix, plan->uplo, plan->trans, plan->diag);
+  TRS_TRY(trs_system_begin_diagonal(&look, &plan->system, plan->stream));
+  trs_status status = choose_and_analyze(plan);
+  TRS_TRY(with_diagonal(&look, status));
   drop_level_of_rows(plan);
   tell_progress(plan, 1);
   return TRS_SUCCESS;
@@ -146,6 +159,7 @@ trs_status trs_plan_create(trs_plan **result, trs_context *context, const trs_ma
 
 trs_status trs_plan_refresh(trs_plan *plan, const trs_matrix *A) {
   double start = trs_seconds();
+  trs_diagonal_look look;
   if (A->nnz != plan->source_nnz || A->nrows != plan->system.n ||
       A->scalar != plan->system.scalar || A->format != plan->matrix->format)
     return trs_fail(TRS_ERROR_ARGUMENT, -1,
@@ -159,8 +173,9 @@ trs_status trs_plan_refresh(trs_plan *plan, const trs_matrix *A) {
   }
   trs_matrix_destroy(before);
   plan->system = trs_system_of(plan->matrix, plan->uplo, plan->trans, plan->diag);
-  TRS_TRY(trs_system_check_diagonal(&plan->system, plan->stream));
-  if (plan->method->update) TRS_TRY(plan->method->update(plan));
+  TRS_TRY(trs_system_begin_diagonal(&look, &plan->system, plan->stream));
+  status = plan->method->update ? plan->method->update(plan) : TRS_SUCCESS;
+  TRS_TRY(with_diagonal(&look, status));
   plan->update_seconds = trs_seconds() - start;
   return TRS_SUCCESS;
 }

@@ -11,9 +11,12 @@ using namespace trs;
 const uint64_t WAIT_LIMIT = 10000000000u; /* ten seconds */
 
 enum {
-  SMALL = 1 << 18,      /* rows up to which memory is taken for as many blocks, levels and slices
-                           as there may be; else the host waits for their numbers */
-  BLOCKS_A_SHARE = 1024 /* blocks of rows to a block of threads, for as many as run at once */
+  SMALL = 1 << 18,        /* rows up to which memory is taken for as many blocks, levels and slices
+                             as there may be; else the host waits for their numbers */
+  BLOCKS_A_SHARE = 1024,  /* blocks of rows to a block of threads, for as many as run at once */
+  CLUSTER_ROWS = 1 << 15, /* rows up to which a cluster is enough, whose barriers cost a fraction */
+  CLUSTER_SHARE = 512,    /* blocks of rows to one of its blocks of threads, */
+  CLUSTER = 8             /* of which it has so many at most, a power of two */
 };
 
 /* ---- Memory. ---- */
@@ -67,7 +70,14 @@ struct order_memory {
   }
 };
 
+unsigned cluster_for(int64_t blocks) {
+  unsigned found = 1;
+  while (found < CLUSTER && int64_t(found) * CLUSTER_SHARE < blocks) found *= 2;
+  return found;
+}
+
 unsigned grid_for(const cut &c, int64_t blocks) {
+  if (c.cluster) return cluster_for(blocks);
   const int64_t most = trs_device_look(c.device)->multiprocessors;
   const int64_t all = (blocks + BLOCKS_A_SHARE - 1) / BLOCKS_A_SHARE;
   return unsigned(all < most ? all : most);
@@ -75,7 +85,8 @@ unsigned grid_for(const cut &c, int64_t blocks) {
 
 /* ---- Beginning. ---- */
 
-__global__ void clear(analysis_state *state, analysis_state fresh, uint32_t *words, int64_t count) {
+__global__ void clear_words(analysis_state *state, analysis_state fresh, uint32_t *words,
+                            int64_t count) {
   const int64_t threads = int64_t(gridDim.x) * ANALYSIS_THREADS;
   for (int64_t k = this_thread(); k < count; k += threads) words[k] = 0;
   if (this_thread() == 0) *state = fresh;
@@ -86,14 +97,11 @@ trs_status clear_state(const cut &c) {
   enum { WORDS_A_THREAD = 8 };
   const int64_t n = c.pattern.n;
   const int64_t windows = (n + TRS_BLOCK_WINDOW - 1) / TRS_BLOCK_WINDOW;
-  analysis_state fresh = {};
-  fresh.nblocks = int32_t(n);
-  fresh.fault.row = -1;
-  fresh.fault.limit = WAIT_LIMIT;
+  if (begins_with_walk(c)) return TRS_SUCCESS;
   uint32_t *words = c.start ? reinterpret_cast<uint32_t *>(c.windows) : c.known;
   const int64_t count = c.start ? 2 * windows : n;
-  clear<<<blocks_for((count + WORDS_A_THREAD - 1) / WORDS_A_THREAD), ANALYSIS_THREADS, 0,
-          c.stream>>>(c.state, fresh, words, count);
+  clear_words<<<blocks_for((count + WORDS_A_THREAD - 1) / WORDS_A_THREAD), ANALYSIS_THREADS, 0,
+                c.side>>>(c.state, fresh_state(c), words, count);
   return trs_device_check(cudaGetLastError(), "beginning an analysis");
 }
 
@@ -116,20 +124,34 @@ trs_status look_at_levels(cut &c, int64_t *blocks, int64_t *levels) {
   return TRS_SUCCESS;
 }
 
-trs_status begin(cut &c, const cut *rival) {
+/* A walk by one block of threads leaves room for another beside it; later blocks of threads wait
+ * for each other, so that all of both have to fit. */
+trs_status choose_stream(cut &c) {
+  const bool fits = c.cluster || 2 * int(c.grid) <= trs_device_look(c.device)->multiprocessors;
+  trs_stream side;
+  c.side = c.stream;
+  if (!c.rival || !walks_alone(c) || !fits) return TRS_SUCCESS;
+  TRS_TRY(trs_device_side_stream(c.device, &side));
+  c.side = static_cast<cudaStream_t>(side);
+  return TRS_SUCCESS;
+}
+
+trs_status begin(cut &c) {
   int64_t blocks = c.pattern.n, levels = c.pattern.n;
   const bool small = c.pattern.n <= SMALL;
   void *stage;
   TRS_TRY(trs_device_alloc_stage(c.device, &stage));
   c.stage = static_cast<cut_stage *>(stage);
+  c.cluster = overlaps(c) && c.pattern.n <= CLUSTER_ROWS;
   c.grid = grid_for(c, blocks);
-  TRS_TRY(allocate(c.device, &c.memory[0], c.stream, [&](arena &a) {
+  TRS_TRY(choose_stream(c));
+  TRS_TRY(allocate(c.device, &c.memory[0], c.side, [&](arena &a) {
     first_arrays{c}(a);
     if (small) order_memory{c, blocks, levels}(a);
   }));
   TRS_TRY(clear_state(c));
   TRS_TRY(find_blocks(c));
-  TRS_TRY(find_levels(c, rival ? rival->state : nullptr));
+  TRS_TRY(find_levels(c));
   if (!small) {
     TRS_TRY(look_at_levels(c, &blocks, &levels));
     if (c.dropped) return TRS_SUCCESS;
@@ -148,10 +170,10 @@ void give_stage_back(cut &c) {
 
 trs_status take_numbers(cut &c) {
   if (c.dropped) return TRS_SUCCESS;
-  TRS_TRY(trs_device_wait(c.stream));
+  TRS_TRY(trs_device_wait(c.side));
   c.numbers = c.stage->told;
   if (c.numbers.stalled) return stalled(c, c.numbers.row);
-  c.dropped = c.numbers.given_up != 0;
+  c.dropped = c.numbers.given_up || (c.rival && c.numbers.nlevels > c.rival->numbers.nlevels);
   return TRS_SUCCESS;
 }
 
@@ -203,7 +225,8 @@ int64_t size_of_stored(trs_scalar scalar, bool store_float) {
   return store_float && (scalar & 1) ? size_of_scalar(scalar) / 2 : size_of_scalar(scalar);
 }
 
-trs_status build(const cut &c, trs_slices &s, trs_slices_map &map, bool store_float) {
+trs_status build(const cut &c, trs_slices &s, trs_slices_map &map, bool store_float,
+                 const trs_gpu_blank &blank) {
   const built_arrays layout = {c.numbers,
                                s,
                                map,
@@ -212,15 +235,24 @@ trs_status build(const cut &c, trs_slices &s, trs_slices_map &map, bool store_fl
                                size_of_stored(c.pattern.scalar, store_float)};
   TRS_TRY(allocate(c.device, &map.memory, c.stream, layout));
   if (s.n == 0) { /* a system without rows has one chunk boundary and one level boundary */
+    TRS_TRY(trs_gpu_clear(&blank, c.stream));
     TRS_TRY(trs_device_fill(s.chunk, 0, sizeof *s.chunk, c.stream));
     return trs_device_fill(map.level_slice, 0, sizeof *map.level_slice, c.stream);
   }
   map.nheavy = c.numbers.nheavy;
-  TRS_TRY(lay_slices(c, s, map));
+  TRS_TRY(lay_slices(c, s, map, blank));
   return fill_slices(s, map, c.pattern, store_float, c.position, c.stream);
 }
 
 }  // namespace
+
+trs::analysis_state trs::fresh_state(const cut &c) {
+  analysis_state fresh = {};
+  fresh.nblocks = int32_t(c.pattern.n);
+  fresh.fault.row = -1;
+  fresh.fault.limit = WAIT_LIMIT;
+  return fresh;
+}
 
 extern "C" trs_status trs_gpu_cut_begin(trs_gpu_cut **result, trs_device *device,
                                         const trs_gpu_pattern *pattern,
@@ -233,7 +265,8 @@ extern "C" trs_status trs_gpu_cut_begin(trs_gpu_cut **result, trs_device *device
   c->stream = static_cast<cudaStream_t>(stream);
   c->pattern = *pattern;
   c->rules = *rules;
-  trs_status status = pattern->n > 0 ? begin(*c, rival) : TRS_SUCCESS;
+  c->rival = rival;
+  trs_status status = pattern->n > 0 ? begin(*c) : TRS_SUCCESS;
   if (status)
     trs_gpu_cut_free(c);
   else
@@ -262,9 +295,10 @@ extern "C" trs_status trs_gpu_cut_finish(trs_gpu_cut *c, trs_slices *slices,
 }
 
 extern "C" trs_status trs_gpu_cut_build(trs_gpu_cut *c, trs_slices *slices, trs_slices_map *map,
-                                        int store_float) {
+                                        int store_float, const trs_gpu_blank *blank) {
   *map = trs_slices_map{};
-  trs_status status = build(*c, *slices, *map, store_float != 0);
+  const trs_gpu_blank none = {};
+  trs_status status = build(*c, *slices, *map, store_float != 0, blank ? *blank : none);
   if (status) trs_gpu_slices_free(slices, map, c->device, c->stream);
   return status;
 }
@@ -272,7 +306,7 @@ extern "C" trs_status trs_gpu_cut_build(trs_gpu_cut *c, trs_slices *slices, trs_
 extern "C" void trs_gpu_cut_free(trs_gpu_cut *c) {
   if (!c) return;
   if (c->stage) {
-    (void)trs_device_wait(c->stream); /* kernels may still write there */
+    (void)trs_device_wait(c->side); /* kernels may still write there */
     give_stage_back(*c);
   }
   for (void *memory : c->memory) trs_device_free(c->device, memory, c->stream);

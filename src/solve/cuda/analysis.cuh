@@ -22,7 +22,8 @@ enum {
   ANALYSIS_THREADS = 256,
   WARP = 32,
   ANALYSIS_WARPS = ANALYSIS_THREADS / WARP,
-  SORT_BITS = 8, /* of a digit */
+  SHARED_ALWAYS = 48 << 10, /* bytes of shared memory that a kernel has unless it asks for more */
+  SORT_BITS = 8,            /* of a digit */
   SORT_DIGITS = 1 << SORT_BITS
 };
 
@@ -108,6 +109,18 @@ __device__ inline slices_and_rows operator+(const slices_and_rows &a, const slic
   return {a.slices + b.slices, a.rows + b.rows};
 }
 
+/* A thread's share, of so many threads'. */
+__device__ inline void clear_bytes(void *to, int64_t bytes, uint64_t word, int64_t thread,
+                                   int64_t threads) {
+  const int64_t size = sizeof word, words = bytes / size;
+  for (int64_t k = thread; k < words; k += threads) static_cast<uint64_t *>(to)[k] = word;
+  if (thread < bytes % size) static_cast<uint8_t *>(to)[words * size + thread] = uint8_t(word);
+}
+__device__ inline void clear_share(const trs_gpu_blank &blank, int64_t thread, int64_t threads) {
+  clear_bytes(blank.ones, blank.ones_bytes, ~uint64_t(0), thread, threads);
+  clear_bytes(blank.zeros, blank.zeros_bytes, 0, thread, threads);
+}
+
 /* Parts of one piece of memory, in turn; without memory only counts it. */
 class arena {
  public:
@@ -160,11 +173,13 @@ struct order_arrays {
 /* A cut under way: host memory, pointers to device memory. */
 struct trs_gpu_cut {
   trs_device *device;
-  cudaStream_t stream;
+  cudaStream_t stream, side; /* the caller's; that of the first steps */
   trs_gpu_pattern pattern;
   trs_slice_rules rules;
+  const trs_gpu_cut *rival;
   bool dropped;  /* given up */
-  unsigned grid; /* blocks of threads that cut slices */
+  unsigned grid; /* blocks of threads that cut slices; */
+  bool cluster;  /* so few that they can be one cluster */
   void *memory[2];
   trs::cut_stage *stage; /* pinned host memory, while kernels may write there */
   trs::cut_numbers numbers;
@@ -190,11 +205,22 @@ using cut = trs_gpu_cut;
 /* Keys of 32 bits hold any level and class of so many blocks. */
 inline bool long_keys(const cut &c) { return c.pattern.n > int64_t(UINT32_MAX / TRS_CLASSES); }
 
+/* Can a kernel start while the one before it still runs, and are there clusters? */
+inline bool overlaps(const cut &c) { return trs_device_look(c.device)->capability >= 9; }
+
+/* Before the first step. */
+analysis_state fresh_state(const cut &c);
+
+/* Are levels found by one block of threads?  And is that the first step? */
+bool walks_alone(const cut &c);
+bool begins_with_walk(const cut &c);
+
 /* The steps: each launches.  order_slices leaves numbers and levels in c.stage. */
 trs_status find_blocks(const cut &c);
-trs_status find_levels(const cut &c, const analysis_state *rival);
+trs_status find_levels(const cut &c);
 trs_status order_slices(const cut &c);
-trs_status lay_slices(const cut &c, const trs_slices &slices, const trs_slices_map &map);
+trs_status lay_slices(const cut &c, const trs_slices &slices, const trs_slices_map &map,
+                      const trs_gpu_blank &blank);
 trs_status fill_slices(const trs_slices &slices, const trs_slices_map &map,
                        const trs_gpu_pattern &pattern, bool store_float, const int32_t *position,
                        cudaStream_t stream);

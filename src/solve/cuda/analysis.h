@@ -35,6 +35,22 @@ typedef struct trs_row_sample {
 
 struct trs_pattern_features; /* solve/cuda/choice.h */
 
+/* A look at rows under way. */
+typedef struct trs_feature_sample {
+  trs_device *device;
+  trs_gpu_pattern pattern;
+  trs_stream stream;
+  void *sums; /* a stage of the device, or NULL */
+} trs_feature_sample;
+
+/* Device memory that is to have all bits set, and none; both begin where a word of 8 bytes does. */
+typedef struct trs_gpu_blank {
+  void *ones;
+  int64_t ones_bytes;
+  void *zeros;
+  int64_t zeros_bytes;
+} trs_gpu_blank;
+
 /* One way to cut a triangle.  In three steps, so that ways can be compared before the best is
  * built: begin launches what finds blocks, levels and slices, finish waits for their numbers, build
  * makes the arrays. */
@@ -44,14 +60,20 @@ typedef struct trs_gpu_cut trs_gpu_cut;
 extern "C" {
 #endif
 
-/* Launches and waits. */
-trs_status trs_gpu_sample_rows(trs_row_sample *sample, trs_device *device,
-                               const trs_gpu_pattern *pattern, trs_stream stream);
-trs_status trs_gpu_features(struct trs_pattern_features *features, trs_device *device,
-                            const trs_gpu_pattern *pattern, trs_stream stream);
+/* begin launches, end waits for the stream and gives up what begin has made; end is called where
+ * begin has succeeded. */
+trs_status trs_gpu_begin_features(trs_feature_sample *sample, trs_device *device,
+                                  const trs_gpu_pattern *pattern, trs_stream stream);
+trs_status trs_gpu_end_features(struct trs_pattern_features *features, trs_feature_sample *sample);
+/* The launch of one, and its sums. */
+trs_status trs_gpu_sample_rows(const trs_feature_sample *sample);
+void trs_gpu_sum_rows(trs_row_sample *sums, const trs_feature_sample *sample);
 
-/* A cut that needs more levels than its rival, a cut begun before on the same stream and not freed
- * yet (or NULL), is given up on the way.  Of large systems waits for the number of levels.
+/* A cut that needs more levels than its rival (or NULL) is given up, if the system is large on the
+ * way.  The rival was begun before on the same stream and is finished before and freed after this
+ * one is finished; of small systems this one may run beside it, so that what the pattern's arrays
+ * hold has to be complete, not only ordered before the stream.
+ * Of large systems waits for the number of levels.
  * O(nnz) work and a radix sort of the blocks; the chain of levels is walked once. */
 trs_status trs_gpu_cut_begin(trs_gpu_cut **cut, trs_device *device, const trs_gpu_pattern *pattern,
                              const trs_slice_rules *rules, const trs_gpu_cut *rival,
@@ -59,12 +81,14 @@ trs_status trs_gpu_cut_begin(trs_gpu_cut **cut, trs_device *device, const trs_gp
 /* Fills in the numbers in slices, whose arrays are NULL; *level[nlevels + 1] is host memory, freed
  * with trs_free, or NULL where the cut was given up. */
 trs_status trs_gpu_cut_finish(trs_gpu_cut *cut, trs_slices *slices, trs_slice_level **level);
-/* Makes the arrays of slices and map; slices->level stays NULL.  val is float (or complex of
+/* Makes the arrays of slices and map, and clears on the way what blank names (or NULL);
+ * slices->level stays NULL.  val is float (or complex of
  * floats) with store_float, whatever the system is.  On failure nothing is left allocated.
  * Allocates and launches; the kernels may still run when it returns. */
 trs_status trs_gpu_cut_build(trs_gpu_cut *cut, trs_slices *slices, trs_slices_map *map,
-                             int store_float);
-void trs_gpu_cut_free(trs_gpu_cut *cut); /* NULL is fine */
+                             int store_float, const trs_gpu_blank *blank);
+trs_status trs_gpu_clear(const trs_gpu_blank *blank, trs_stream stream); /* launches only */
+void trs_gpu_cut_free(trs_gpu_cut *cut);                                 /* NULL is fine */
 
 /* slices->val and slices->inverse from pattern->val, for every update.  Launches only. */
 trs_status trs_gpu_slices_fill(const trs_slices *slices, const trs_slices_map *map,

@@ -249,7 +249,7 @@ __global__ void __launch_bounds__(ANALYSIS_THREADS) list_near(const __grid_const
 
 template <int LANES>
 void launch_near(const cut &c, const near_view &v) {
-  list_near<LANES><<<blocks_for(c.pattern.n * LANES), ANALYSIS_THREADS, 0, c.stream>>>(v);
+  list_near<LANES><<<blocks_for(c.pattern.n * LANES), ANALYSIS_THREADS, 0, c.side>>>(v);
 }
 
 void find_near(const cut &c) {
@@ -304,18 +304,10 @@ __global__ void __launch_bounds__(ANALYSIS_THREADS)
   if (threadIdx.x < 4) sums[blockIdx.x].value[threadIdx.x] = mine.value[threadIdx.x];
 }
 
-trs_status sample(trs_row_sample *sample, row_sums *sums, const trs_gpu_pattern &pattern,
-                  cudaStream_t stream) {
-  int64_t all = (pattern.n + WARP - 1) / WARP, windows = all, total[4] = {};
-  if (windows > MOST_WINDOWS) windows = MOST_WINDOWS;
-  const unsigned grid = blocks_for(windows * WARP);
-  sample_rows<<<grid, ANALYSIS_THREADS, 0, stream>>>(pattern_view(pattern), windows, all, sums);
-  TRS_TRY(trs_device_check(cudaGetLastError(), "looking at rows"));
-  TRS_TRY(trs_device_wait(stream));
-  for (unsigned b = 0; b < grid; b++)
-    for (int v = 0; v < 4; v++) total[v] += sums[b].value[v];
-  *sample = {total[0], total[1], total[2], total[3]};
-  return TRS_SUCCESS;
+int64_t windows_of(int64_t n) { return (n + WARP - 1) / WARP; }
+int64_t windows_sampled(int64_t n) {
+  const int64_t all = windows_of(n), most = MOST_WINDOWS;
+  return all < most ? all : most;
 }
 
 }  // namespace
@@ -333,19 +325,25 @@ trs_status trs::find_blocks(const cut &c) {
                       c.known,
                       c.state};
   const unsigned windows = unsigned((c.pattern.n + WINDOW - 1) / WINDOW);
-  cut_windows<<<windows, WINDOW, 0, c.stream>>>(v);
+  cut_windows<<<windows, WINDOW, 0, c.side>>>(v);
   find_near(c);
   return trs_device_check(cudaGetLastError(), "finding blocks");
 }
 
-extern "C" trs_status trs_gpu_sample_rows(trs_row_sample *found, trs_device *device,
-                                          const trs_gpu_pattern *pattern, trs_stream stream) {
-  void *sums;
-  *found = trs_row_sample{};
-  if (pattern->n == 0) return TRS_SUCCESS;
-  TRS_TRY(trs_device_alloc_stage(device, &sums));
-  trs_status status =
-      sample(found, static_cast<row_sums *>(sums), *pattern, static_cast<cudaStream_t>(stream));
-  trs_device_free_stage(device, sums);
-  return status;
+extern "C" trs_status trs_gpu_sample_rows(const trs_feature_sample *sample) {
+  const pattern_view t(sample->pattern);
+  const int64_t windows = windows_sampled(t.n);
+  sample_rows<<<blocks_for(windows * WARP), ANALYSIS_THREADS, 0,
+                static_cast<cudaStream_t>(sample->stream)>>>(t, windows, windows_of(t.n),
+                                                             static_cast<row_sums *>(sample->sums));
+  return trs_device_check(cudaGetLastError(), "looking at rows");
+}
+
+extern "C" void trs_gpu_sum_rows(trs_row_sample *found, const trs_feature_sample *sample) {
+  const auto *sums = static_cast<const row_sums *>(sample->sums);
+  const unsigned blocks = blocks_for(windows_sampled(sample->pattern.n) * WARP);
+  int64_t total[4] = {};
+  for (unsigned b = 0; b < blocks; b++)
+    for (int v = 0; v < 4; v++) total[v] += sums[b].value[v];
+  *found = trs_row_sample{total[0], total[1], total[2], total[3]};
 }

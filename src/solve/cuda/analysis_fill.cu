@@ -191,6 +191,10 @@ void launch_fill(const fill_view &v, const S *val, const int32_t *position, cuda
     invert_heavy<S><<<unsigned(v.map.nheavy), WARP, 0, stream>>>(v, val);
 }
 
+__global__ void __launch_bounds__(THREADS) clear_blank(trs_gpu_blank blank) {
+  clear_share(blank, int64_t(blockIdx.x) * THREADS + threadIdx.x, int64_t(gridDim.x) * THREADS);
+}
+
 }  // namespace
 
 trs_status trs::fill_slices(const trs_slices &slices, const trs_slices_map &map,
@@ -204,6 +208,14 @@ trs_status trs::fill_slices(const trs_slices &slices, const trs_slices_map &map,
     return cudaGetLastError();
   });
   return trs_device_check(error, "filling in entries");
+}
+
+extern "C" trs_status trs_gpu_clear(const trs_gpu_blank *blank, trs_stream stream) {
+  const int64_t bytes_a_block = 16 * THREADS * sizeof(uint64_t), most = 1024;
+  const int64_t all = (blank->ones_bytes + blank->zeros_bytes) / bytes_a_block + 1;
+  clear_blank<<<unsigned(all < most ? all : most), THREADS, 0, static_cast<cudaStream_t>(stream)>>>(
+      *blank);
+  return trs_device_check(cudaGetLastError(), "clearing device memory");
 }
 
 extern "C" trs_status trs_gpu_slices_fill(const trs_slices *slices, const trs_slices_map *map,

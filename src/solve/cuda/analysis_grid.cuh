@@ -1,5 +1,6 @@
 /* analysis_grid.cuh - steps of a whole grid in one kernel: a barrier over all blocks of threads,
- * which run at once (a cooperative launch), lists dealt out to them, and sums along them.
+ * which run at once (a cooperative launch, or a cluster), lists dealt out to them, and sums along
+ * them.
  *
  * A scan of a list is two steps: each block sums up its share, and behind the barrier adds what
  * those before it have found.  Blocks keep the same shares throughout. */
@@ -18,11 +19,22 @@ __device__ inline int64_t grid_threads() { return int64_t(gridDim.x) * GRID_THRE
 
 /* ---- The barrier.  False: it lasted too long, and the kernel has to end. ---- */
 
+/* Of a cluster; what its blocks wrote before is seen by all behind it. */
+__device__ inline void wait_for_cluster() {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("barrier.cluster.arrive.release;\n\tbarrier.cluster.wait.acquire;" ::: "memory");
+#endif
+}
+
 class grid_barrier {
  public:
-  __device__ explicit grid_barrier(analysis_state *state) : state_(state) {}
+  __device__ grid_barrier(analysis_state *state, bool cluster) : state_(state), cluster_(cluster) {}
   __device__ bool wait_for_all() {
     bool goes_on = true;
+    if (cluster_ && gridDim.x > 1) {
+      wait_for_cluster();
+      return true;
+    }
     __syncthreads();
     if (threadIdx.x == 0 && gridDim.x > 1) {
       wait w(&state_->fault);
@@ -38,6 +50,7 @@ class grid_barrier {
 
  private:
   analysis_state *state_;
+  bool cluster_;
   uint32_t all_ = 0; /* arrivals, this turn's included */
 };
 

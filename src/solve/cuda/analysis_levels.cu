@@ -6,12 +6,17 @@
  * hand; a lane looks at all of them at first and whenever one has become known, and else waits for
  * the nearest only, which is known last: polling all would fill the second-level cache's queues.
  * Nodes of the same block of threads are looked for in its shared memory.
+ *   Small systems are walked by one block of threads that has all levels in its shared memory: a
+ * step along the way costs a store and a load there, not in the second-level cache; in larger ones
+ * it would have its hands full.
  *   Grids and bands make chains, each node needing the one just before it.  Those are not waited
  * for within a warp: once what stands before the warp is known, a scan over its lanes gives the
  * levels of the whole chain at once, so that a warp, not a row, is a step along it.
  *   Entries that the chain implies are skipped, and rows far longer than the others are walked by
  * the whole warp.  O(nnz) reads; the time is that of the longest way through the warps.
  *   Where a rival is known to need fewer levels, whoever sees that says so and all give up. */
+#include <climits>
+
 #include "solve/cuda/analysis.cuh"
 
 namespace {
@@ -26,6 +31,16 @@ enum {
   CHUNKS = 8,      /* so many a lane at a time */
   LOOK_ROUND = 64, /* turns of a wait between looks whether all give up, */
   LOOK_UP = 8192   /* and between looks at the clock */
+};
+/* The walk by one block of threads. */
+enum {
+  ALONE_THREADS = 1024,
+  ALONE_WARPS = ALONE_THREADS / WARP,
+  ALONE_ROWS = 20480,      /* in systems of no more rows */
+  ALONE_ENTRIES = 1 << 19, /* and entries */
+  FRONT = 8,               /* warps that spin: those furthest back in the sweep */
+  FRONT_ROUND = 8,         /* turns of a wait between looks for them */
+  NAP = 60                 /* nanoseconds between the turns of others */
 };
 const uint32_t NOT_YET = 1u << 31; /* above every level, also with a warp's chain added */
 
@@ -94,24 +109,58 @@ class warp_wait {
   unsigned long long start_ = 0;
 };
 
-/* Levels known so far, plus one: of all nodes, and of those of this block of threads. */
-struct board {
+/* ---- Boards: levels known so far, plus one.  look finds what is known of a node, or leaves 0, in
+ * one of two places, so that many looks are under way at once. ---- */
+
+/* Of all nodes in device memory, of those of this block of threads in its shared memory. */
+struct wide_board {
+  static constexpr bool IS_WHOLE = false;
   uint32_t *all;
   volatile uint32_t *mine;
   int32_t first; /* of this block's nodes */
 
+  __device__ void look(int32_t node, bool wanted, uint32_t &far, uint32_t &near) const {
+    const bool is_mine = node >= first;
+    load_relaxed_if(wanted && !is_mine, all + node, far);
+    if (wanted && is_mine) near = mine[node - first];
+  }
   __device__ void tell(int32_t node, uint32_t value) const {
     mine[node - first] = value;
     store_relaxed(all + node, value);
   }
+  __device__ void rest(unsigned) const {}
 };
 
-template <int LANES, class Graph>
+/* Of all nodes in shared memory. */
+struct whole_board {
+  static constexpr bool IS_WHOLE = true;
+  volatile uint16_t *all;
+  const volatile int32_t *at; /* where each warp is */
+  int32_t mine;               /* where this one is */
+
+  __device__ void look(int32_t node, bool wanted, uint32_t &, uint32_t &near) const {
+    if (wanted) near = all[node];
+  }
+  __device__ void tell(int32_t node, uint32_t value) const {
+    all[node] = uint16_t(min(value, uint32_t(UINT16_MAX)));
+  }
+  /* Warps that wait take issue slots from the one that they wait for, which is most often one of
+   * those furthest back in the sweep. */
+  __device__ void rest(unsigned turn) {
+    if (turn % FRONT_ROUND == 0)
+      naps = mine - int32_t(__reduce_min_sync(~0u, unsigned(at[this_lane()]))) >= FRONT;
+    if (naps) __nanosleep(NAP);
+  }
+
+  bool naps = false;
+};
+
+template <int LANES, class Graph, class Board>
 struct walk {
   enum { TEAMS = WARP / LANES };
 
   const Graph &graph;
-  board known;
+  Board known;
   int32_t node, count;
   int64_t origin;
   int32_t team, head_team; /* in the warp: mine, and that where my chain begins */
@@ -119,6 +168,7 @@ struct walk {
   int32_t next;            /* the first entry not in hand, or not seen by the warp */
   int32_t other[SLOTS];    /* nodes in hand, or -1 */
   uint32_t highest;        /* the least that the level can be, as far as is known */
+  bool has_chains;         /* the warp; where a scan for nothing would be most of a step */
   bool news;               /* worth looking at all that is in hand */
   bool is_long;            /* some of it is left for the warp to walk */
   bool told;
@@ -129,6 +179,7 @@ struct walk {
     count = exists ? v.count : 0;
     team = lane / LANES;
     unsigned chains = __ballot_sync(~0u, exists && v.chained && team > 0);
+    if (Board::IS_WHOLE) has_chains = chains != 0;
     head_team = (WARP - 1 - __clz(~chains & (~0u >> (WARP - 1 - lane)))) / LANES;
     head = node - (team - head_team);
     is_long = LANES < WARP && count > LONG_ROW * LANES;
@@ -167,12 +218,11 @@ struct walk {
     uint32_t far_got[SLOTS], near_got[SLOTS];
 #pragma unroll
     for (int u = 0; u < SLOTS; u++) {
-      bool implied = other[u] >= head, mine = other[u] >= known.first;
-      bool wanted = !implied && other[u] >= 0 && (news || other[u] == near);
+      bool implied = other[u] >= head;
       far_got[u] = implied ? 1 : 0;
       near_got[u] = 0;
-      load_relaxed_if(wanted && !mine, known.all + other[u], far_got[u]);
-      if (wanted && mine) near_got[u] = known.mine[other[u] - known.first];
+      known.look(other[u], !implied && other[u] >= 0 && (news || other[u] == near), far_got[u],
+                 near_got[u]);
     }
 #pragma unroll
     for (int u = 0; u < SLOTS; u++) far_got[u] |= near_got[u];
@@ -182,18 +232,18 @@ struct walk {
   /* Looks at the nearest until a lane's is known.  As short as can be: warps that wait take issue
    * slots from the one that they wait for. */
   __device__ bool await(int32_t near, warp_wait &w) {
-    bool far = near >= 0 && near < known.first, mine = near >= known.first;
-    const uint32_t *far_place = known.all + near;
-    const volatile uint32_t *my_place = known.mine + (mine ? near - known.first : 0);
-    uint32_t far_got = 0, my_got = 0;
+    uint32_t far_got = 0, near_got = 0;
     bool goes_on = true;
-    do {
-      load_relaxed_if(far, far_place, far_got);
-      if (mine) my_got = *my_place;
-    } while (!__any_sync(~0u, (far_got | my_got) != 0) && (goes_on = w.goes_on(node)));
+    for (unsigned turn = 0;; turn++) {
+      known.look(near, near >= 0, far_got, near_got);
+      if (__any_sync(~0u, (far_got | near_got) != 0)) break;
+      goes_on = w.goes_on(node);
+      if (!goes_on) break;
+      known.rest(turn);
+    }
     uint32_t got[SLOTS];
 #pragma unroll
-    for (int u = 0; u < SLOTS; u++) got[u] = near >= 0 && other[u] == near ? far_got | my_got : 0;
+    for (int u = 0; u < SLOTS; u++) got[u] = near >= 0 && other[u] == near ? far_got | near_got : 0;
     take(got);
     return goes_on;
   }
@@ -226,10 +276,9 @@ struct walk {
       }
 #pragma unroll
       for (int u = 0; u < CHUNKS; u++) {
-        bool implied = it[u] >= its_head, mine = it[u] >= known.first;
+        bool implied = it[u] >= its_head;
         got[u] = implied ? 1 : 0;
-        load_relaxed_if(!implied && !mine, known.all + it[u], got[u]);
-        if (!implied && mine) got[u] = known.mine[it[u] - known.first];
+        known.look(it[u], !implied, got[u], got[u]);
       }
 #pragma unroll
       for (int u = 0; u < CHUNKS; u++) {
@@ -253,7 +302,7 @@ struct walk {
     for (int step = LANES / 2; step > 0; step /= 2)
       level = max(level, __shfl_xor_sync(~0u, level, step));
 #pragma unroll
-    for (int d = 1; d < TEAMS; d *= 2) {
+    for (int d = 1; d < TEAMS && (!Board::IS_WHOLE || has_chains); d *= 2) {
       uint32_t before = __shfl_up_sync(~0u, level, d * LANES);
       if (team - d >= head_team) level = max(level, before + d);
     }
@@ -268,7 +317,7 @@ struct walk {
   /* Until all of the warp's levels are known: true, or a wait has lasted too long or all give up.
    */
   __device__ bool run(warp_wait &w) {
-    unsigned ready = 0;
+    unsigned ready = 0, turn = 0;
     look(nearest());
     for (bool goes_on = true; goes_on;) {
       int32_t near = nearest();
@@ -278,7 +327,10 @@ struct walk {
       bool any_long = LANES < WARP && __any_sync(~0u, is_long);
       if (any_long || __any_sync(~0u, news)) {
         look(near);
-        if (any_long) help();
+        if (any_long) {
+          help();
+          known.rest(turn++);
+        }
         goes_on = w.goes_on(node);
       } else {
         goes_on = await(near, w);
@@ -286,11 +338,6 @@ struct walk {
     }
     return false;
   }
-};
-
-/* What a block of threads shares. */
-struct walk_memory {
-  uint32_t mine[THREADS], ticket, tickets, highest, longest;
 };
 
 template <class Graph>
@@ -301,10 +348,18 @@ struct walk_view {
   analysis_state *state;
   const int32_t *most;         /* levels that the rival needs, or NULL */
   int least_lanes, most_lanes; /* of the kernels that are launched */
+  bool begins;                 /* the first step of all: nothing is set yet */
 
-  __device__ int lanes() const {
-    return max(least_lanes, min(most_lanes, lanes_for(graph.entries_a_node(state->nblocks))));
+  __device__ int lanes(int32_t nodes) const {
+    return max(least_lanes, min(most_lanes, lanes_for(graph.entries_a_node(nodes))));
   }
+};
+
+/* ---- By all. ---- */
+
+/* What a block of threads shares. */
+struct walk_memory {
+  uint32_t mine[THREADS], ticket, tickets, highest, longest;
 };
 
 /* The nodes of one ticket; false where some of their levels are not found. */
@@ -318,7 +373,7 @@ __device__ bool walk_nodes(const walk_view<Graph> &v, walk_memory &m, int32_t no
   uint32_t longest = exists ? uint32_t(v.graph.longest(node, its, v.length)) : 0;
   longest = __reduce_max_sync(~0u, longest);
   if (this_lane() == 0) atomicMax(&m.longest, longest);
-  walk<LANES, Graph> me = {v.graph, {v.known, m.mine, int32_t(m.ticket * NODES)}, node};
+  walk<LANES, Graph, wide_board> me = {v.graph, {v.known, m.mine, int32_t(m.ticket * NODES)}, node};
   warp_wait w(v.state);
   me.start(its, exists);
   bool all_told = me.run(w);
@@ -353,7 +408,7 @@ template <int LANES, class Graph>
 __global__ void __launch_bounds__(THREADS, BLOCKS_A_MULTIPROCESSOR)
     walk_levels(const __grid_constant__ walk_view<Graph> v) {
   __shared__ walk_memory m;
-  if (v.lanes() != LANES) return;
+  if (v.lanes(v.state->nblocks) != LANES) return;
   if (threadIdx.x == 0) m.highest = m.longest = 0;
   walk_tickets<LANES>(v, m);
   if (threadIdx.x > 0) return;
@@ -367,28 +422,132 @@ void launch(const cut &c, const walk_view<Graph> &v) {
   const int64_t most =
       int64_t(BLOCKS_A_MULTIPROCESSOR) * trs_device_look(c.device)->multiprocessors;
   const int64_t all = (c.pattern.n * LANES + THREADS - 1) / THREADS;
-  walk_levels<LANES><<<unsigned(all < most ? all : most), THREADS, 0, c.stream>>>(v);
+  walk_levels<LANES><<<unsigned(all < most ? all : most), THREADS, 0, c.side>>>(v);
 }
 
 /* Whatever may be right for blocks of one row up to the largest. */
 template <class Graph>
-trs_status launch_all(const cut &c, const Graph &graph, const analysis_state *rival) {
+void launch_all(const cut &c, const walk_view<Graph> &v) {
+  if (v.least_lanes <= 1) launch<1>(c, v);
+  if (v.least_lanes <= 4 && v.most_lanes >= 4) launch<4>(c, v);
+  if (v.least_lanes <= 8 && v.most_lanes >= 8) launch<8>(c, v);
+  if (v.most_lanes == WARP) launch<WARP>(c, v);
+}
+
+/* ---- By one block of threads: a warp takes every ALONE_WARPS-th group of nodes, and so waits only
+ * for groups that are done or under way. ---- */
+
+struct alone_memory {
+  int32_t at[ALONE_WARPS]; /* groups that the warps are at */
+  uint32_t highest, longest;
+};
+
+template <int LANES, class Graph>
+__device__ void walk_groups(const walk_view<Graph> &v, alone_memory &m, volatile uint16_t *known,
+                            int32_t nodes) {
+  enum { NODES = WARP / LANES };
+  const int32_t groups = int32_t((int64_t(nodes) + NODES - 1) / NODES);
+  uint32_t highest = 0, longest = 0;
+  warp_wait w(v.state);
+  bool goes_on = true;
+  for (int32_t g = int32_t(threadIdx.x) / WARP; g < groups && goes_on; g += ALONE_WARPS) {
+    if (this_lane() == 0) const_cast<volatile int32_t &>(m.at[g % ALONE_WARPS]) = g;
+    const int32_t node = min(g * NODES + this_lane() / LANES, nodes);
+    const bool exists = node < nodes;
+    node_view its = {0, 0, false};
+    if (exists) {
+      its = v.graph.node(node);
+      longest = max(longest, uint32_t(v.graph.longest(node, its, v.length)));
+    }
+    walk<LANES, Graph, whole_board> me = {v.graph, {known, m.at, g}, node};
+    me.start(its, exists);
+    goes_on = me.run(w);
+    highest = max(highest, me.highest + 1);
+  }
+  if (this_lane() == 0) const_cast<volatile int32_t &>(m.at[threadIdx.x / WARP]) = INT_MAX;
+  highest = __reduce_max_sync(~0u, highest);
+  longest = __reduce_max_sync(~0u, longest);
+  if (this_lane() > 0) return;
+  atomicMax(&m.highest, highest);
+  atomicMax(&m.longest, longest);
+}
+
+template <class Graph>
+__device__ void tell_levels(const walk_view<Graph> &v, const alone_memory &m,
+                            const volatile uint16_t *known, int32_t nodes) {
+  static_assert(ALONE_ROWS < UINT16_MAX, "levels, and one more, fit");
+  for (int32_t k = int32_t(threadIdx.x); k < nodes; k += ALONE_THREADS) v.known[k] = known[k];
+  if (threadIdx.x > 0) return;
+  v.state->nlevels = int32_t(m.highest);
+  v.state->longest = max(v.state->longest, int32_t(m.longest));
+}
+
+template <class Graph>
+__global__ void __launch_bounds__(ALONE_THREADS, 1)
+    walk_alone(const __grid_constant__ walk_view<Graph> v,
+               const __grid_constant__ analysis_state fresh) {
+  extern __shared__ uint16_t known[];
+  __shared__ alone_memory m;
+  const int32_t t = int32_t(threadIdx.x);
+  await_kernel_before();
+  if (v.begins && t == 0) *v.state = fresh;
+  const int32_t nodes = v.begins ? fresh.nblocks : v.state->nblocks;
+  for (int32_t k = t; k < nodes; k += ALONE_THREADS) known[k] = 0;
+  if (t < ALONE_WARPS) m.at[t] = t;
+  if (t == 0) m.highest = m.longest = 0;
+  __syncthreads();
+  switch (v.lanes(nodes)) {
+    case 1:
+      walk_groups<1>(v, m, known, nodes);
+      break;
+    case 4:
+      walk_groups<4>(v, m, known, nodes);
+      break;
+    case 8:
+      walk_groups<8>(v, m, known, nodes);
+      break;
+    default:
+      walk_groups<WARP>(v, m, known, nodes);
+  }
+  __syncthreads();
+  tell_levels(v, m, known, nodes);
+}
+
+template <class Graph>
+trs_status launch_alone(const cut &c, const walk_view<Graph> &v) {
+  static_assert(ALONE_ROWS * sizeof(uint16_t) <= SHARED_ALWAYS, "nothing to ask for");
+  const cudaError_t error =
+      launch_behind(overlaps(c), walk_alone<Graph>, 1, ALONE_THREADS,
+                    size_t(c.pattern.n) * sizeof(uint16_t), c.side, v, fresh_state(c));
+  return trs_device_check(error, "finding levels");
+}
+
+/* ---- Which of them. ---- */
+
+template <class Graph>
+trs_status launch_right(const cut &c, const Graph &graph) {
   const int most = lanes_for(graph.entries_a_row);
   const int least = lanes_for(graph.entries_a_row / c.rules.most_block);
-  const int32_t *most_levels = rival ? &rival->nlevels : nullptr;
-  const walk_view<Graph> v = {graph, c.known, c.length, c.state, most_levels, least, most};
-  if (least <= 1) launch<1>(c, v);
-  if (least <= 4 && most >= 4) launch<4>(c, v);
-  if (least <= 8 && most >= 8) launch<8>(c, v);
-  if (most == WARP) launch<WARP>(c, v);
+  const bool alone = walks_alone(c);
+  const int32_t *most_levels = !alone && c.rival ? &c.rival->state->nlevels : nullptr;
+  const walk_view<Graph> v = {graph,       c.known, c.length, c.state,
+                              most_levels, least,   most,     begins_with_walk(c)};
+  if (alone) return launch_alone(c, v);
+  launch_all(c, v);
   return trs_device_check(cudaGetLastError(), "finding levels");
 }
 
 }  // namespace
 
-trs_status trs::find_levels(const cut &c, const analysis_state *rival) {
+bool trs::walks_alone(const cut &c) {
+  return c.pattern.n <= ALONE_ROWS && c.pattern.nnz <= ALONE_ENTRIES;
+}
+
+bool trs::begins_with_walk(const cut &c) { return !c.start && walks_alone(c); }
+
+trs_status trs::find_levels(const cut &c) {
   const pattern_view t(c.pattern);
   const double entries = entries_a_row(c.pattern);
-  if (!c.start) return launch_all(c, rows_graph{t, entries}, rival);
-  return launch_all(c, blocks_graph{t, entries, c.start, c.near, c.near_count}, rival);
+  if (!c.start) return launch_right(c, rows_graph{t, entries});
+  return launch_right(c, blocks_graph{t, entries, c.start, c.near, c.near_count});
 }

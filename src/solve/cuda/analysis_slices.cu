@@ -20,7 +20,9 @@ using namespace trs;
 
 enum {
   LONGEST = 1 << 30, /* so that lengths shifted by lanes fit, as in slice.c */
-  COUNTERS = GRID_WARPS * SORT_DIGITS
+  COUNTERS = GRID_WARPS * SORT_DIGITS,
+  AHEAD = 8, /* blocks of a slice that are looked at at once */
+  TURNS = 4  /* of a warp along its share, whose loads are under way at once */
 };
 
 struct cut_view {
@@ -32,6 +34,7 @@ struct cut_view {
   const int32_t *length;
   order_arrays o;
   cut_stage *stage; /* host memory */
+  bool cluster;     /* the grid is one */
 };
 
 /* What a block of threads shares. */
@@ -136,12 +139,24 @@ __device__ void cutter<K>::find_classes(bool by_level) {
   if (threadIdx.x < 2) m.classes[threadIdx.x] = 0;
   __syncthreads();
   uint64_t found = 0;
-  for (int64_t at = grid_thread(); at < count; at += grid_threads()) {
-    int32_t b = int32_t(at);
-    int32_t kind = trs_class_of(v.rules, v.blocks.rows(b), min(v.length[b], int32_t(LONGEST)),
-                                by_level ? v.o.level_rows[v.known[b] - 1] : 0);
-    v.o.kind[b] = uint8_t(kind);
-    found |= uint64_t(1) << kind;
+  for (int64_t first = grid_thread(); first < count; first += TURNS * grid_threads()) {
+    int32_t length[TURNS], rows[TURNS], level_rows[TURNS];
+#pragma unroll
+    for (int u = 0; u < TURNS; u++) {
+      const int32_t b = int32_t(min(first + u * grid_threads(), int64_t(count) - 1));
+      length[u] = v.length[b];
+      rows[u] = v.blocks.rows(b);
+      level_rows[u] = by_level ? v.o.level_rows[v.known[b] - 1] : 0;
+    }
+#pragma unroll
+    for (int u = 0; u < TURNS; u++) {
+      const int64_t b = first + u * grid_threads();
+      if (b >= count) break;
+      int32_t kind =
+          trs_class_of(v.rules, rows[u], min(length[u], int32_t(LONGEST)), level_rows[u]);
+      v.o.kind[b] = uint8_t(kind);
+      found |= uint64_t(1) << kind;
+    }
   }
   uint32_t halves[2] = {__reduce_or_sync(~0u, uint32_t(found)),
                         __reduce_or_sync(~0u, uint32_t(found >> 32))};
@@ -191,8 +206,14 @@ __device__ void cutter<K>::count_digits(int pass) {
   for (int d = this_lane(); d < SORT_DIGITS; d += WARP) mine[d] = 0;
   __syncwarp();
   const share s = share_of_warp(count);
-  for (int64_t k = s.first + this_lane(); k < s.end; k += WARP)
-    atomicAdd(mine + digit(key_at(pass, k), pass), 1);
+  for (int64_t first = s.first + this_lane(); first < s.end; first += TURNS * WARP) {
+    K keys[TURNS];
+#pragma unroll
+    for (int u = 0; u < TURNS; u++) keys[u] = key_at(pass, min(first + u * WARP, s.end - 1));
+#pragma unroll
+    for (int u = 0; u < TURNS; u++)
+      if (first + u * WARP < s.end) atomicAdd(mine + digit(keys[u], pass), 1);
+  }
   __syncthreads();
   for (int d = threadIdx.x; d < SORT_DIGITS; d += GRID_THREADS) {
     int32_t all = 0;
@@ -229,20 +250,29 @@ __device__ void cutter<K>::move_elements(int pass) {
   int32_t *to_order = v.o.order[pass & 1];
   const int32_t *from_order = v.o.order[(pass + 1) & 1];
   const share s = share_of_warp(count);
-  for (int64_t first = s.first; first < s.end; first += WARP) {
-    int64_t k = first + this_lane();
-    const bool there = k < s.end;
-    K its_key = there ? key_at(pass, k) : K(0);
-    int32_t block = !there ? 0 : pass > 0 ? from_order[k] : int32_t(k);
-    unsigned d = digit(its_key, pass);
-    unsigned alike = __match_any_sync(~0u, there ? d : unsigned(SORT_DIGITS));
-    int32_t rank = __popc(alike & ((1u << this_lane()) - 1)), at = there ? mine[d] : 0;
-    __syncwarp();
-    if (there && rank == 0) mine[d] = at + __popc(alike);
-    __syncwarp();
-    if (!there) continue;
-    to_key[at + rank] = its_key;
-    to_order[at + rank] = block;
+  for (int64_t first = s.first; first < s.end; first += TURNS * WARP) {
+    K keys[TURNS];
+    int32_t blocks[TURNS];
+#pragma unroll
+    for (int u = 0; u < TURNS; u++) {
+      const int64_t k = min(first + u * WARP + this_lane(), s.end - 1);
+      keys[u] = key_at(pass, k);
+      blocks[u] = pass > 0 ? from_order[k] : int32_t(k);
+    }
+#pragma unroll
+    for (int u = 0; u < TURNS; u++) {
+      if (first + u * WARP >= s.end) break;
+      const bool there = first + u * WARP + this_lane() < s.end;
+      unsigned d = digit(keys[u], pass);
+      unsigned alike = __match_any_sync(~0u, there ? d : unsigned(SORT_DIGITS));
+      int32_t rank = __popc(alike & ((1u << this_lane()) - 1)), at = there ? mine[d] : 0;
+      __syncwarp();
+      if (there && rank == 0) mine[d] = at + __popc(alike);
+      __syncwarp();
+      if (!there) continue;
+      to_key[at + rank] = keys[u];
+      to_order[at + rank] = blocks[u];
+    }
   }
 }
 
@@ -278,22 +308,37 @@ __device__ void cutter<K>::count_slices() {
   const share s = share_of_warp(count);
   int64_t run = s.first < s.end ? run_begin(s.first) : 0;
   slices_and_rows found = {0, 0};
-  for (int64_t first = s.first; first < s.end; first += WARP) {
-    int64_t k = first + this_lane();
-    const bool there = k < s.end;
-    unsigned begins = __ballot_sync(~0u, there && k > 0 && key[k] != key[k - 1]);
-    unsigned upto = begins & (~0u >> (WARP - 1 - this_lane()));
-    int64_t my_run = upto ? first + WARP - 1 - __clz(int(upto)) : run;
-    run = __shfl_sync(~0u, my_run, WARP - 1);
-    if (!there) continue;
-    int32_t kind = class_number(k), b = order[k], rows = v.blocks.rows(b);
-    int32_t width = width_of(v.length[b], trs_class_lanes(kind));
-    int32_t slices = trs_class_heavy(kind) ? trs_heavy_slices(width)
-                                           : (k - my_run) % trs_class_blocks(kind) == 0;
-    v.o.width[k] = width;
-    v.o.rows[k] = uint8_t(rows);
-    v.o.upto[k] = slices;
-    found = found + slices_and_rows{slices, rows};
+  for (int64_t first = s.first; first < s.end; first += TURNS * WARP) {
+    K keys[TURNS], before[TURNS];
+    int32_t rows[TURNS], length[TURNS];
+#pragma unroll
+    for (int u = 0; u < TURNS; u++) {
+      const int64_t k = min(first + u * WARP + this_lane(), s.end - 1);
+      const int32_t b = order[k];
+      keys[u] = key[k];
+      before[u] = key[max(k - 1, int64_t(0))];
+      rows[u] = v.blocks.rows(b);
+      length[u] = v.length[b];
+    }
+#pragma unroll
+    for (int u = 0; u < TURNS; u++) {
+      if (first + u * WARP >= s.end) break;
+      const int64_t k = first + u * WARP + this_lane();
+      const bool there = k < s.end;
+      unsigned begins = __ballot_sync(~0u, there && k > 0 && keys[u] != before[u]);
+      unsigned upto = begins & (~0u >> (WARP - 1 - this_lane()));
+      int64_t my_run = upto ? first + u * WARP + WARP - 1 - __clz(int(upto)) : run;
+      run = __shfl_sync(~0u, my_run, WARP - 1);
+      if (!there) continue;
+      int32_t kind = m.number[keys[u] % nclasses];
+      int32_t width = width_of(length[u], trs_class_lanes(kind));
+      int32_t slices = trs_class_heavy(kind) ? trs_heavy_slices(width)
+                                             : (k - my_run) % trs_class_blocks(kind) == 0;
+      v.o.width[k] = width;
+      v.o.rows[k] = uint8_t(rows[u]);
+      v.o.upto[k] = slices;
+      found = found + slices_and_rows{slices, rows[u]};
+    }
   }
   found = shuffled(sum_upto(found), WARP - 1);
   if (this_lane() == 0) m.warps[this_warp()] = found;
@@ -309,18 +354,26 @@ __device__ void cutter<K>::begin_slices() {
   slices_and_rows at = grid.before + sum_before(m.warps, GRID_WARPS, this_warp()).before;
   nslices = grid.all.slices;
   const share s = share_of_warp(count);
-  for (int64_t first = s.first; first < s.end; first += WARP) {
-    int64_t k = first + this_lane();
-    const bool there = k < s.end;
-    slices_and_rows own = {0, 0};
-    if (there) own = {v.o.upto[k], v.o.rows[k]};
-    slices_and_rows upto = at + sum_upto(own);
-    at = shuffled(upto, WARP - 1);
-    if (!there) continue;
-    for (int32_t p = upto.slices - own.slices; p < upto.slices; p++)
-      v.o.first_block[p] = int32_t(k);
-    v.o.upto[k] = upto.slices;
-    v.o.rows_before[k] = upto.rows - own.rows;
+  for (int64_t first = s.first; first < s.end; first += TURNS * WARP) {
+    slices_and_rows own[TURNS];
+#pragma unroll
+    for (int u = 0; u < TURNS; u++) {
+      const int64_t k = first + u * WARP + this_lane();
+      own[u] = {0, 0};
+      if (k < s.end) own[u] = {v.o.upto[k], v.o.rows[k]};
+    }
+#pragma unroll
+    for (int u = 0; u < TURNS; u++) {
+      if (first + u * WARP >= s.end) break;
+      const int64_t k = first + u * WARP + this_lane();
+      slices_and_rows upto = at + sum_upto(own[u]);
+      at = shuffled(upto, WARP - 1);
+      if (k >= s.end) continue;
+      for (int32_t p = upto.slices - own[u].slices; p < upto.slices; p++)
+        v.o.first_block[p] = int32_t(k);
+      v.o.upto[k] = upto.slices;
+      v.o.rows_before[k] = upto.rows - own[u].rows;
+    }
   }
 }
 
@@ -336,11 +389,17 @@ __device__ trs_slice cutter<K>::slice(int32_t s) const {
   h.level = level(k);
   h.log_lanes = uint8_t(trs_class_lanes(kind));
   h.heavy = heavy;
-  for (int32_t b = k; b < end; b++) {
-    h.width = max(h.width, v.o.width[b]);
-    h.rows = uint8_t(h.rows + v.o.rows[b]);
-    h.block = uint8_t(max(int(h.block), int(v.o.rows[b])));
+  h.rows = uint8_t((end < count ? v.o.rows_before[end] : int32_t(v.t.n)) - h.first);
+  int32_t block = 0;
+  for (int32_t b = k; b < end; b += AHEAD) { /* the last again and again behind the end */
+#pragma unroll
+    for (int u = 0; u < AHEAD; u++) {
+      const int32_t at = min(b + u, end - 1);
+      h.width = max(h.width, v.o.width[at]);
+      block = max(block, int32_t(v.o.rows[at]));
+    }
   }
+  h.block = uint8_t(block);
   if (!heavy) return h;
   const int32_t parts = trs_heavy_slices(h.width) - 1;
   const bool is_part = s + 1 < v.o.upto[k];
@@ -513,9 +572,10 @@ template <class K>
 __global__ void __launch_bounds__(GRID_THREADS, 1)
     order_kernel(const __grid_constant__ cut_view v) {
   __shared__ cut_memory m;
+  await_kernel_before();
   if (tell_failure(v)) return;
   cutter<K> c(v, m);
-  grid_barrier all(v.state);
+  grid_barrier all(v.state, v.cluster);
   if (!sort_blocks(c, all) || !cut_order(c, all)) tell_failure(v);
 }
 
@@ -523,18 +583,30 @@ struct lay_view {
   trs_slices s;
   trs_slices_map map;
   int32_t *position;
+  trs_gpu_blank blank;
 };
 
 /* Of the blocks at places of the order. */
 template <class K>
 __device__ void lay_rows(const cutter<K> &c, const lay_view &to) {
-  for (int64_t k = grid_thread(); k < c.count; k += grid_threads()) {
-    const int32_t first = c.v.blocks.first(c.order[k]), at = c.v.o.rows_before[k];
-    for (int32_t r = 0; r < c.v.o.rows[k]; r++) {
-      int32_t row = c.v.t.mirror(first + r);
-      to.s.row[at + r] = row;
-      to.position[row] = at + r;
-      if (to.map.place) to.map.place[at + r] = uint8_t(r);
+  for (int64_t begin = grid_thread(); begin < c.count; begin += TURNS * grid_threads()) {
+    int32_t first[TURNS], at[TURNS], rows[TURNS];
+#pragma unroll
+    for (int u = 0; u < TURNS; u++) {
+      const int64_t k = min(begin + u * grid_threads(), int64_t(c.count) - 1);
+      first[u] = c.v.blocks.first(c.order[k]);
+      at[u] = c.v.o.rows_before[k];
+      rows[u] = c.v.o.rows[k];
+    }
+#pragma unroll
+    for (int u = 0; u < TURNS; u++) {
+      if (begin + u * grid_threads() >= c.count) break;
+      for (int32_t r = 0; r < rows[u]; r++) {
+        int32_t row = c.v.t.mirror(first[u] + r);
+        to.s.row[at[u] + r] = row;
+        to.position[row] = at[u] + r;
+        if (to.map.place) to.map.place[at[u] + r] = uint8_t(r);
+      }
     }
   }
 }
@@ -570,6 +642,7 @@ template <class K>
 __global__ void __launch_bounds__(GRID_THREADS, 1)
     lay_kernel(const __grid_constant__ cut_view v, const __grid_constant__ lay_view to) {
   __shared__ cut_memory m;
+  clear_share(to.blank, grid_thread(), grid_threads());
   cutter<K> c(v, m);
   c.nslices = to.s.nslices;
   c.take_classes();
@@ -583,24 +656,49 @@ __global__ void __launch_bounds__(GRID_THREADS, 1)
 }
 
 cut_view view_of(const cut &c) {
-  return {pattern_view(c.pattern), {c.start}, c.rules, c.state, c.known, c.length, c.o, c.stage};
+  return {pattern_view(c.pattern),
+          {c.start},
+          c.rules,
+          c.state,
+          c.known,
+          c.length,
+          c.o,
+          c.stage,
+          c.cluster};
+}
+
+/* Blocks of threads that run at once. */
+cudaError_t launch_together(const cut &c, const cut_view &v) {
+  const auto kernel = long_keys(c) ? order_kernel<uint64_t> : order_kernel<uint32_t>;
+  cudaLaunchAttribute how[2] = {};
+  cudaLaunchConfig_t config = {};
+  config.gridDim = c.grid;
+  config.blockDim = GRID_THREADS;
+  config.stream = c.side;
+  config.attrs = how;
+  config.numAttrs = 1;
+  how[0].id = cudaLaunchAttributeCooperative;
+  how[0].val.cooperative = 1;
+  if (c.cluster) {
+    how[0].id = cudaLaunchAttributeClusterDimension;
+    how[0].val.clusterDim = {c.grid, 1, 1};
+    how[1].id = cudaLaunchAttributeProgrammaticStreamSerialization;
+    how[1].val.programmaticStreamSerializationAllowed = 1;
+    config.numAttrs = 2;
+  }
+  return cudaLaunchKernelEx(&config, kernel, v);
 }
 
 }  // namespace
 
 trs_status trs::order_slices(const cut &c) {
-  cut_view v = view_of(c);
-  void *arguments[] = {&v};
-  const void *kernel = long_keys(c) ? reinterpret_cast<const void *>(order_kernel<uint64_t>)
-                                    : reinterpret_cast<const void *>(order_kernel<uint32_t>);
-  return trs_device_check(
-      cudaLaunchCooperativeKernel(kernel, c.grid, GRID_THREADS, arguments, 0, c.stream),
-      "cutting slices");
+  return trs_device_check(launch_together(c, view_of(c)), "cutting slices");
 }
 
-trs_status trs::lay_slices(const cut &c, const trs_slices &slices, const trs_slices_map &map) {
+trs_status trs::lay_slices(const cut &c, const trs_slices &slices, const trs_slices_map &map,
+                           const trs_gpu_blank &blank) {
   const cut_view v = view_of(c);
-  const lay_view to = {slices, map, c.position};
+  const lay_view to = {slices, map, c.position, blank};
   if (long_keys(c))
     lay_kernel<uint64_t><<<c.grid, GRID_THREADS, 0, c.stream>>>(v, to);
   else

@@ -49,14 +49,13 @@ static trs_slice_rules with_parameters(const engine *e, trs_slice_rules rules) {
   return rules;
 }
 
-/* work and parts, filled with ones, and behind them the counters, zero. */
-static trs_status prepare_solves(engine *e, trs_plan *plan) {
+/* Memory for solves, of which all bits have to be set in work and parts, and none in the counters
+ * behind them. */
+static trs_status make_work(engine *e, const trs_plan *plan, trs_gpu_blank *blank) {
   const trs_system *S = &plan->system;
   const trs_device_facts *facts = trs_device_look(e->gpu.device);
   int64_t size = (int64_t)trs_scalar_size(S->scalar), n = S->n;
   trs_engine_args *a = &e->args;
-  a->slices = e->c.slices;
-  a->level_slice = e->c.map.level_slice;
   a->fault = e->gpu.fault;
   a->overlaps = facts->capability >= 9;
   a->columns = 1;
@@ -71,8 +70,14 @@ static trs_status prepare_solves(engine *e, trs_plan *plan) {
   a->work = e->memory;
   a->parts = (char *)e->memory + work_bytes;
   a->counters = (trs_engine_counters *)((char *)e->memory + counters_at);
-  TRS_TRY(trs_device_fill(a->work, 0xff, bytes, plan->stream));
-  TRS_TRY(trs_device_fill(a->counters, 0, counters, plan->stream));
+  *blank = (trs_gpu_blank){a->work, bytes, a->counters, counters};
+  return TRS_SUCCESS;
+}
+
+/* With the slices that are built. */
+static trs_status prepare_solves(engine *e, const trs_plan *plan) {
+  e->args.slices = e->c.slices;
+  e->args.level_slice = e->c.map.level_slice;
   return plan->options.nrhs > 1 ? trs_engine_prepare_rhs(e, plan) : TRS_SUCCESS;
 }
 
@@ -128,7 +133,9 @@ static trs_status look_at_candidate(const engine *e, const trs_plan *plan, candi
 
 /* e->c, which was looked at, and what its solves need. */
 static trs_status complete(engine *e, trs_plan *plan) {
-  TRS_TRY(trs_gpu_cut_build(e->c.cut, &e->c.slices, &e->c.map, e->args.float_values));
+  trs_gpu_blank blank;
+  TRS_TRY(make_work(e, plan, &blank));
+  TRS_TRY(trs_gpu_cut_build(e->c.cut, &e->c.slices, &e->c.map, e->args.float_values, &blank));
   trs_gpu_cut_free(e->c.cut);
   e->c.cut = NULL;
   return prepare_solves(e, plan);
@@ -181,10 +188,10 @@ static trs_status compare_candidates(engine *e, trs_plan *plan, const trs_slice_
     if (k != first && !begin_candidate(e, plan, with_parameters(e, rules[k]), &e->c, &other[begun]))
       begun++;
   trs_status status = look_at_candidate(e, plan, &e->c);
-  for (int k = 0; k < begun; k++) {
-    bool known = !status && !look_at_candidate(e, plan, &other[k]);
-    keep_better(e, &other[k], known && other[k].seconds < e->c.seconds, plan->stream);
-  }
+  for (int k = 0; k < begun; k++)
+    if (status || look_at_candidate(e, plan, &other[k])) other[k].seconds = INFINITY;
+  for (int k = 0; k < begun; k++)
+    keep_better(e, &other[k], other[k].seconds < e->c.seconds, plan->stream);
   return status ? status : complete(e, plan);
 }
 
@@ -203,16 +210,23 @@ static trs_status time_candidates(engine *e, trs_plan *plan, const trs_slice_rul
     keep_better(e, &fresh, !status && (k == 0 || fresh.seconds < best.seconds), plan->stream);
     if (status && k == 0) return status;
   }
+  trs_gpu_blank blank;
   e->tuned = true;
+  TRS_TRY(make_work(e, plan, &blank));
+  TRS_TRY(trs_gpu_clear(&blank, plan->stream));
   return prepare_solves(e, plan);
 }
 
 static trs_status analyze_on_device(engine *e, trs_plan *plan) {
+  trs_feature_sample sample;
   trs_pattern_features features;
   trs_slice_rules rules[TRS_MOST_CANDIDATES];
   TRS_TRY(trs_gpu_load(&e->gpu, plan, true, TRS_GPU_PATTERN | TRS_GPU_VALUES));
   trs_gpu_pattern pattern = pattern_of(&e->gpu.system);
-  TRS_TRY(trs_gpu_features(&features, e->gpu.device, &pattern, plan->stream));
+  TRS_TRY(trs_gpu_begin_features(&sample, e->gpu.device, &pattern, plan->stream));
+  trs_status status = trs_gpu_arm(&e->gpu, plan); /* while the device is at work */
+  TRS_TRY(trs_gpu_end_features(&features, &sample));
+  TRS_TRY(status);
   int count = trs_choose_rules(rules, &features);
   e->args.float_values =
       plan->options.store == TRS_STORE_FLOAT && trs_scalar_is_double(plan->system.scalar);
@@ -228,7 +242,7 @@ static trs_status analyze(trs_plan *plan) {
   TRS_TRY(TRS_ALLOC_ZERO(&e, 1));
   plan->state = e;
   TRS_TRY(read_parameters(e, plan));
-  TRS_TRY(trs_gpu_open(&e->gpu, plan));
+  trs_gpu_begin(&e->gpu, plan);
   int before = trs_device_enter(e->gpu.device);
   trs_status status = analyze_on_device(e, plan);
   trs_device_leave(before);

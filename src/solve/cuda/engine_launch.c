@@ -64,16 +64,34 @@ trs_status trs_engine_prepare_rhs(trs_engine *e, const trs_plan *plan) {
   return trs_device_alloc(e->gpu.device, &e->turned, turned, 1, plan->stream);
 }
 
-static trs_status empty_work(const trs_engine_args *a, trs_scalar scalar, trs_stream stream) {
-  int64_t size = (int64_t)trs_scalar_size(scalar);
-  TRS_TRY(trs_device_fill(a->work, 0xff, a->columns * a->slices.n * size, stream));
+/* Positions whose x may be waited for, begin .. end - 1: those of regions of several levels, but
+ * for the last level of the last of them.  What stands before was solved by earlier launches. */
+static void find_waited(const trs_engine *e, int64_t *begin, int64_t *end) {
+  *begin = *end = 0;
+  for (int32_t k = 0; k < e->c.nregions; k++) {
+    const trs_region *r = &e->c.regions[k];
+    if (r->level_end - r->level < 2) continue;
+    if (*end == 0) *begin = e->c.level[r->level].position;
+    *end = e->c.level[r->level_end - 1].position;
+  }
+}
+
+static trs_status empty_work(const trs_engine *e, const trs_engine_args *a, trs_scalar scalar,
+                             trs_stream stream) {
+  int64_t size = (int64_t)trs_scalar_size(scalar), begin, end;
+  find_waited(e, &begin, &end);
+  if (begin < end) {
+    end += (a->columns - 1) * a->slices.n;
+    TRS_TRY(trs_device_fill((char *)a->work + begin * size, 0xff, (end - begin) * size, stream));
+  }
+  if (a->slices.nparts == 0) return TRS_SUCCESS;
   return trs_device_fill(a->parts, 0xff,
                          a->columns * (int64_t)a->slices.nparts * TRS_SLICE_LANES * size, stream);
 }
 
 trs_status trs_engine_launch_one(const trs_engine *e, const trs_engine_args *a, trs_scalar scalar,
                                  trs_stream stream) {
-  if (a->halves == 1) TRS_TRY(empty_work(a, scalar, stream));
+  if (a->halves == 1) TRS_TRY(empty_work(e, a, scalar, stream));
   for (int32_t k = 0; k < e->c.nregions; k++) {
     int32_t last = k + 1 == e->c.nregions && a->halves == 2;
     if (e->c.regions[k].kind == TRS_REGION_WIDE)

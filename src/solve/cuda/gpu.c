@@ -12,17 +12,19 @@ const char *trs_gpu_refuses(const trs_plan *plan) {
   return "the context has no GPU: make one with \"cuda\" or \"cuda:N\"";
 }
 
-static trs_status make_fault(trs_gpu *gpu, trs_stream stream) {
+void trs_gpu_begin(trs_gpu *gpu, const trs_plan *plan) { gpu->device = plan->context->device; }
+
+trs_status trs_gpu_arm(trs_gpu *gpu, const trs_plan *plan) {
   TRS_TRY(trs_device_alloc_host(gpu->device, (void **)&gpu->told));
   *gpu->told = (trs_fault){.row = -1, .limit = WAIT_LIMIT};
-  TRS_TRY(TRS_DEVICE_ALLOC(gpu->device, &gpu->fault, 1, stream));
-  return trs_device_copy(gpu->fault, gpu->told, sizeof *gpu->told, stream);
+  TRS_TRY(TRS_DEVICE_ALLOC(gpu->device, &gpu->fault, 1, plan->stream));
+  return trs_device_copy(gpu->fault, gpu->told, sizeof *gpu->told, plan->stream);
 }
 
 trs_status trs_gpu_open(trs_gpu *gpu, trs_plan *plan) {
-  gpu->device = plan->context->device;
+  trs_gpu_begin(gpu, plan);
   int before = trs_device_enter(gpu->device);
-  trs_status status = make_fault(gpu, plan->stream);
+  trs_status status = trs_gpu_arm(gpu, plan);
   trs_device_leave(before);
   return status;
 }
@@ -157,7 +159,9 @@ typedef struct span {
 
 static span span_of(const trs_rhs *rhs, int64_t n, int64_t size, int64_t first, int64_t most) {
   int64_t left = rhs->nrhs - first;
-  return (span){n, size, first, left < most ? left : most, rhs->x_col == 1 && rhs->x_row != 1};
+  bool row_major =
+      (rhs->x_col == 1 && rhs->x_row != 1) || (rhs->b_col == 1 && rhs->b_row != 1);
+  return (span){n, size, first, left < most ? left : most, row_major};
 }
 
 static trs_status bring_columns(const span *s, void *stage, const trs_rhs *rhs, trs_stream stream) {

@@ -26,6 +26,9 @@ const char *trs_gpu_refuses(const trs_plan *plan);
 /* Once, at the beginning of analyze: the context's device.  Then trs_gpu_free even after failures.
  */
 trs_status trs_gpu_open(trs_gpu *gpu, trs_plan *plan);
+/* The same in two steps: the device, and, current then, the record of failures there. */
+void trs_gpu_begin(trs_gpu *gpu, const trs_plan *plan);
+trs_status trs_gpu_arm(trs_gpu *gpu, const trs_plan *plan);
 
 /* The plan's system by rows or by columns, uploaded and transposed as need be, in the order of the
  * sweep's indices (ascending).  what: the pattern, the values or both.  Runs on plan->stream. */

@@ -5,6 +5,7 @@
  * cache.  A warp whose turn is far off looks at one word only, some levels up: polling everything
  * from the start would fill the cache's queues and delay whom all wait for.
  * Blocks of threads take tickets in schedule order: one waits only for blocks that run already.
+ * Where nothing waits there are no tickets.
  * No atomic sums: the same bits every time. */
 #include "solve/cuda/wide.cuh"
 
@@ -55,10 +56,14 @@ __global__ void __launch_bounds__(THREADS, resident<S>(WAITS))
          uint32_t *tickets, int32_t last) {
   __shared__ int32_t taken;
   __shared__ S partial[WAITS == waits::heavy ? THREADS : 1];
-  if (threadIdx.x == 0) taken = int32_t(atomicInc(tickets, gridDim.x - 1));
-  __syncthreads();
-  const int32_t ticket = a.columns > 1 ? taken / a.columns : taken;
-  const int32_t column = a.columns > 1 ? taken % a.columns : 0;
+  int32_t ticket = int32_t(blockIdx.x);
+  if (WAITS != waits::none) {
+    if (threadIdx.x == 0) taken = int32_t(atomicInc(tickets, gridDim.x - 1));
+    __syncthreads();
+    ticket = taken;
+  }
+  const int32_t column = a.columns > 1 ? ticket % a.columns : 0;
+  if (a.columns > 1) ticket /= a.columns;
   place at = {int(threadIdx.x) % 32, int(threadIdx.x) / 32};
   int32_t slice, end;
   find_slices<WAITS == waits::heavy>(a.slices, region, ticket, &slice, &end);

@@ -146,7 +146,7 @@ static trs_status cut_and_build(both *b) {
   b->level = NULL;
   trs_status status = trs_gpu_cut_begin(&cut, gpu, &b->p, &b->rules, NULL, NULL);
   if (!status) status = trs_gpu_cut_finish(cut, &b->there, &b->level);
-  if (!status) status = trs_gpu_cut_build(cut, &b->there, &b->map, b->store_float);
+  if (!status) status = trs_gpu_cut_build(cut, &b->there, &b->map, b->store_float, NULL);
   trs_gpu_cut_free(cut);
   if (!status) return TRS_SUCCESS;
   trs_free(b->level);
@@ -236,6 +236,20 @@ static void large_systems_too(void **state) {
     }
 }
 
+/* Chains of about as many levels as the walk by one block of threads can count, and of more rows
+ * than it has room for; the same with a first look at them by all. */
+static void as_many_levels_as_rows(void **state) {
+  (void)state;
+  static const int64_t sizes[] = {16385, 65533, 65534, 65535, 65536, 70000, 120000};
+  for (size_t z = 0; z < COUNT(sizes); z++) {
+    trs_system S = shape_system(SHAPE_CHAIN, sizes[z], TRS_FLOAT, z % 2 == 0, true);
+    trs_gpu_pattern p = upload(&S);
+    for (size_t r = 0; r < COUNT(all_rules); r += 7) compare("chain", &S, &p, &all_rules[r], false);
+    drop(&p);
+    shape_free(&S);
+  }
+}
+
 /* Entries and inverses of new values, by a second fill into the same slices. */
 static void new_values_are_filled_in(void **state) {
   (void)state;
@@ -262,7 +276,9 @@ static void need_features(shape kind, int64_t n, bool lower, double length, doub
   trs_system S = shape_system(kind, n, TRS_FLOAT, lower, true);
   trs_gpu_pattern p = upload(&S);
   trs_pattern_features f;
-  assert_success(trs_gpu_features(&f, gpu, &p, NULL));
+  trs_feature_sample sample;
+  assert_success(trs_gpu_begin_features(&sample, gpu, &p, NULL));
+  assert_success(trs_gpu_end_features(&f, &sample));
   if (fabs(f.row_length - length) > limit * length || fabs(f.chained - chained) > limit ||
       fabs(f.run - run) > limit * fmax(run, 1))
     fail_msg("%s: %g entries, %g chained, runs of %g", shape_name(kind), f.row_length, f.chained,
@@ -346,6 +362,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(slices_are_those_of_the_host),
       cmocka_unit_test(large_systems_too),
+      cmocka_unit_test(as_many_levels_as_rows),
       cmocka_unit_test(new_values_are_filled_in),
       cmocka_unit_test(a_sample_shows_the_pattern),
       cmocka_unit_test(more_levels_than_the_rival_are_given_up),
