@@ -120,7 +120,8 @@ if gpu():
     refuses("no such GPU", 4, "no GPU 900", *words[:-1], "cuda:900")
 else:
     for backend in ["cuda", "cuda:1", "cuda:0-3", "cuda:0,0", "nvshmem"]:
-        refuses(f"backend {backend} without a GPU", 4, "CUDA", "solve", "gen:poisson2d5:60", "--uplo",
+        why = "trireme: " if backend == "nvshmem" else "CUDA"  # not in the build, or no GPU
+        refuses(f"backend {backend} without a GPU", 4, why, "solve", "gen:poisson2d5:60", "--uplo",
                 "lower", "--backend", backend)
     skip("solves on a GPU", run("solve", "gen:chain:5", "--uplo", "lower", "--backend", "cuda").err
          .strip())
