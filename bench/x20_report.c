@@ -183,8 +183,8 @@ static void print_correlation(const bench_rows *rows, bool markdown) {
 }
 
 static const char *const titles[] = {
-    "Managed memory by the number of GPUs (Figure 3), times as fast as on one; page faults are not "
-    "counted",
+    ("Managed memory by the number of GPUs (Figure 3), times as fast as on one; page faults are "
+     "not counted"),
     "The designs (Figure 7), times as fast as unified",
     "Tasks a GPU (Figure 8), times as fast as 4",
     "32 tasks in all by the number of GPUs (Figures 9 and 10), times as fast as the first"};

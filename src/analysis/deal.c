@@ -411,7 +411,8 @@ static void take_clears(trs_deal_share *share, const trs_deal *deal, const trs_s
     int32_t first = share->slice[k].first, last = first + share->slice[k].rows - 1;
     held[first / TRS_CLEAR_ROWS] = held[last / TRS_CLEAR_ROWS] = 1;
   }
-  for (int32_t k = 0; k < s->n; k++) held[k / TRS_CLEAR_ROWS] |= deal->mask[k] >> member & 1;
+  for (int32_t k = 0; k < s->n; k++)
+    if (deal->mask[k] >> member & 1) held[k / TRS_CLEAR_ROWS] = 1;
   for (int32_t k = 0; (int64_t)k * TRS_CLEAR_ROWS < s->n; k++)
     if (held[k]) share->clear[share->nclear++] = k;
 }
