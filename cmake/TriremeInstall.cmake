@@ -9,6 +9,9 @@ set(generated ${CMAKE_CURRENT_BINARY_DIR}/package)
 
 install(TARGETS trireme EXPORT trireme-targets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
         ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+if(TRS_HAVE_NVSHMEM)
+  install(TARGETS trireme_nvshmem LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+endif()
 install(FILES include/trireme.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 file(RELATIVE_PATH bin_to_lib /${CMAKE_INSTALL_BINDIR} /${CMAKE_INSTALL_LIBDIR})
 set_target_properties(trireme_cli PROPERTIES INSTALL_RPATH $ORIGIN/${bin_to_lib})

@@ -74,11 +74,16 @@ typedef void (*trs_progress)(void *user, const char *phase, double done);
 typedef struct trs_context trs_context;
 
 /* where: "auto" or NULL (every core this process may use, and the first GPU where a solve is worth
- * its while), "serial", "threads", "threads:8", "cuda" (the first GPU), "cuda:1".
- * TRS_ERROR_UNSUPPORTED: no CUDA in this build, no driver, no such GPU. */
+ * its while), "serial", "threads", "threads:8", "cuda" (the first GPU), "cuda:1"; several GPUs of
+ * one machine: "cuda:0-3", "cuda:0,2" in one process, or "nvshmem" in each of several processes
+ * that mpirun started, a GPU each.  These then call the same functions with the same arguments, and
+ * each gets the whole of x. TRS_ERROR_UNSUPPORTED: no CUDA (or NVSHMEM) in this build, no driver,
+ * no such GPU, GPUs that cannot reach each other's memory. */
 TRS_API trs_status trs_context_create(trs_context **ctx, const char *where);
 TRS_API void trs_context_destroy(trs_context *ctx);
 TRS_API int trs_context_threads(const trs_context *ctx);
+/* How many processes work together ("nvshmem"; else 1), and which of them this is, from 0. */
+TRS_API int trs_context_processes(const trs_context *ctx, int *rank);
 
 /* One GPU a line, "cuda:0    NVIDIA H200, 150 GB"; "" where there are none, or no CUDA in the
  * build.
@@ -298,7 +303,8 @@ typedef struct trs_options {
   trs_store store; /* GPU engine only; others keep values as they came */
   int tune;        /* 1: GPU engine: times its candidates on this system once and keeps the best */
   void *stream;    /* a cudaStream_t for GPU methods; NULL: the default stream */
-  char reserved[40];
+  int64_t gpu_memory; /* bytes that the library may hold on each GPU from now on; 0: as before */
+  char reserved[32];
 } trs_options;
 
 /* A plan for op(T) x = b, T the lower or upper triangle (uplo) of the square matrix A.  With
