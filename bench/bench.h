@@ -33,6 +33,8 @@ typedef struct bench_settings {
 /* What the subcommand does; each returns how to leave. */
 int bench_run(const bench_settings *set);
 int bench_l17(const bench_settings *set);
+int bench_w21(const bench_settings *set); /* set->suite: the matrix, or NULL for W21's */
+int bench_x20(const bench_settings *set);
 int bench_list(const char *suite);
 int bench_compare(const char *before, const char *after, const char *svg);
 int bench_table(const char *path, const char *svg);
@@ -386,6 +388,23 @@ bool bench_l17_has(const bench_rows *rows);
 void bench_l17_report(const bench_rows *rows, bool markdown);
 /* PREFIX-rates.svg and so on. */
 int bench_l17_draw(const bench_rows *rows, const char *prefix);
+
+/* ---- What bench x20 measures: x20.c, x20_report.c. ---- */
+
+typedef enum bench_x20_experiment {
+  BENCH_X20_UNIFIED, /* managed memory by the number of GPUs */
+  BENCH_X20_DESIGNS,
+  BENCH_X20_TASKS,   /* tasks a GPU */
+  BENCH_X20_SCALING, /* by the number of GPUs, as many tasks in all */
+  BENCH_X20_EXPERIMENTS
+} bench_x20_experiment;
+
+/* The suite that rows of an experiment name; their number of GPUs stands as threads. */
+extern const char *const bench_x20_suites[BENCH_X20_EXPERIMENTS];
+bool bench_x20_has(const bench_rows *rows);
+void bench_x20_report(const bench_rows *rows, bool markdown);
+/* PREFIX-designs.svg and so on. */
+int bench_x20_draw(const bench_rows *rows, const char *prefix);
 
 /* A table that is filled cell by cell, row by row; the first row is its head. */
 typedef struct bench_grid {

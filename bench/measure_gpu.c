@@ -272,7 +272,6 @@ static void describe_system(bench_row *row, const bench_gpu *gpu) {
   row->n = gpu->n;
   row->nnz = gpu->nnz;
   row->nrhs = gpu->nrhs;
-  row->threads = 1;
   row->levels = gpu->info.levels;
   row->parallelism = gpu->info.parallelism;
   row->dependency = gpu->info.dependency;
@@ -299,6 +298,7 @@ static int add_rows(bench_rows *rows, bench_runners *all, bench_gpu *gpu) {
     if (r->out) continue;
     snprintf(r->row.method, sizeof r->row.method, "%s", r->method);
     describe_system(&r->row, gpu);
+    r->row.threads = r->threads;
     if (r->failed) {
       r->row.wrong = true;
     } else {

@@ -172,9 +172,11 @@ int bench_table(const char *path, const char *svg) {
   bench_rows rows;
   bench_groups groups[2] = {0};
   int code = bench_rows_read(&rows, path);
-  if (code < 0 && bench_l17_has(&rows)) {
-    bench_l17_report(&rows, true);
-    if (svg) code = bench_l17_draw(&rows, svg);
+  bool l17 = code < 0 && bench_l17_has(&rows), x20 = code < 0 && bench_x20_has(&rows);
+  if (l17) bench_l17_report(&rows, true);
+  if (x20) bench_x20_report(&rows, true);
+  if (l17 || x20) {
+    if (svg) code = l17 ? bench_l17_draw(&rows, svg) : bench_x20_draw(&rows, svg);
     bench_rows_free(&rows);
     return code < 0 ? LEAVE_SOLVED : code;
   }

@@ -83,11 +83,11 @@ static const option options[] = {
      .kind = OPTION_FILE,
      .value = "SUITE",
      .offset = FIELD(suite),
-     .help = "the suite, for 'trireme bench l17'"},
+     .help = "the suite, for 'trireme bench l17' and 'x20'; for w21 the matrix"},
     {.name = "markdown",
      .kind = OPTION_FLAG,
      .offset = FIELD(markdown),
-     .help = "l17: print the tables as Markdown"},
+     .help = "l17, x20: print the tables as Markdown"},
     {.name = "compare",
      .kind = OPTION_FILE,
      .value = "BEFORE.json",
@@ -102,7 +102,8 @@ static const option options[] = {
      .kind = OPTION_FILE,
      .value = "FILE",
      .offset = FIELD(svg),
-     .help = "draw the results; l17: FILE-rates.svg and four more"},
+     .help = "draw the results; l17: FILE-rates.svg and four more; x20: FILE-designs.svg and three "
+             "more"},
     {.name = "list",
      .kind = OPTION_FLAG,
      .offset = FIELD(list),
@@ -139,6 +140,16 @@ static const paragraph paragraphs[] = {
      "without, single and double, forward and backward; SpTRSM by both strategies and the "
      "adaptive choice over 1 to 256 right-hand sides; the sweep over p; and analyses, also as "
      "multiples of a solve."},
+    {"X20",
+     "'trireme bench x20' reruns the measurements of X20's Figures 3 and 7 to 10 on all GPUs, at "
+     "most 8, or on those that --backend cuda:0,1 lists: managed memory by the number of GPUs, the "
+     "four designs on 4 of them, 4 to 32 tasks a GPU, and 32 tasks in all by the number of GPUs "
+     "beside cuSPARSE on one; with the dependency and parallelism of every system and how the gain "
+     "correlates with them. Page faults are not counted."},
+    {"W21",
+     "'trireme bench w21' relaxes W21's case (gen:wingmesh:1100000, some 10 GB of memory; another "
+     "with --suite gen:wingmesh:N) in 15 sweeps on the CPU, for every way of storing and each of "
+     "--threads, and sets the bandwidth, every byte counted once, beside that of a copy."},
     {"Results",
      "One JSON object a matrix, triangle, method, thread count and number of right-hand sides, "
      "with commit, machine, time {create_s, analysis_s, update_s, solve_s {min, median}, "
@@ -156,17 +167,19 @@ static const paragraph paragraphs[] = {
      "  trireme bench factor:lu:nd:gen:poisson2d5:300 --threads 1,2 --nrhs 8\n"
      "  trireme bench --table after.json --svg bars.svg\n"
      "  trireme bench gpu --backend cuda --nrhs 1,8,32,128 --store f32\n"
-     "  trireme bench l17 --markdown --svg l17"},
+     "  trireme bench l17 --markdown --svg l17\n"
+     "  trireme bench x20 --out x20.json --svg x20"},
     {0}};
 
-const command cmd_bench = {.name = "bench",
-                           .synopsis = "[OPTIONS] [SUITE | l17] | --compare OLD NEW | --table FILE",
-                           .summary = "time every method, and compare results",
-                           .operand = "file",
-                           .max_operands = 1,
-                           .options = options,
-                           .paragraphs = paragraphs,
-                           .run = run};
+const command cmd_bench = {
+    .name = "bench",
+    .synopsis = "[OPTIONS] [SUITE | l17 | x20 | w21] | --compare OLD NEW | --table FILE",
+    .summary = "time every method, and compare results",
+    .operand = "file",
+    .max_operands = 1,
+    .options = options,
+    .paragraphs = paragraphs,
+    .run = run};
 
 /* "cpu", "cuda" or "cuda:N" */
 static int parse_backend(bench_settings *set) {
@@ -200,47 +213,66 @@ static int check_files(const bench_settings *set, int operands) {
   return -1;
 }
 
-static int check_place(const bench_settings *set, bool l17) {
+static int check_place(const bench_settings *set, bool paper) {
   bool gpu_only = set->scalar || set->layout || set->store || set->tune;
   if (set->device < 0 && gpu_only)
     return leave_usage("bench",
                        "--scalar, --layout, --store and --tune are for a GPU: --backend cuda");
   if (set->device >= 0 && set->threads)
     return leave_usage("bench", "--threads are the CPU's: leave it out with --backend cuda");
-  if (l17 && (set->methods || set->store || set->scalar))
-    return leave_usage("bench", "l17 has its own methods and takes both precisions");
-  if (set->markdown && !l17)
-    return leave_usage("bench", "--markdown is for l17; --table prints results as Markdown");
+  if (paper && (set->methods || set->store || set->scalar))
+    return leave_usage("bench", "l17 and x20 have their own methods and precisions");
+  if (set->markdown && !paper)
+    return leave_usage("bench",
+                       "--markdown is for l17 and x20; --table prints results as Markdown");
   return -1;
 }
 
 /* What was not given has its default. */
-static int complete(bench_settings *set, bool l17) {
+static int complete(bench_settings *set, bool l17, bool x20) {
   enum { MOST_NRHS = 4096 };
-  int code = parse_backend(set);
+  int code = x20 ? -1 : parse_backend(set);
+  if (x20 && set->backend && strncmp(set->backend, "cuda:", 5) != 0)
+    code = leave_usage("bench", "x20 takes GPUs, such as --backend cuda:0,1");
   if (code < 0 && l17 && !set->backend) set->device = 0;
   if (code < 0 && l17 && set->device < 0)
     code = leave_usage("bench", "l17 runs on a GPU: leave out --backend cpu");
   if (code < 0) code = bench_counts_parse(&set->nrhs, "nrhs", set->nrhs_list, MOST_NRHS);
-  if (set->seconds < 0) set->seconds = set->device < 0 ? 0.3 : l17 ? 0.03 : 0.05;
+  if (set->seconds < 0) set->seconds = set->device < 0 ? 0.3 : l17 || x20 ? 0.03 : 0.05;
   if (!set->nrhs.count) set->nrhs = (bench_counts){{1}, 1, 1};
   return code;
+}
+
+/* It has its own measurements and tables. */
+static int run_w21(bench_settings *set) {
+  int code = parse_backend(set);
+  if (code >= 0) return code;
+  if (set->device >= 0)
+    return leave_usage("bench", "w21 runs on the CPU: leave out --backend cuda");
+  if (set->methods || set->scalar || set->layout || set->store || set->tune || set->table ||
+      set->svg || set->list || set->nrhs_list || set->markdown)
+    return leave_usage("bench", "w21 takes --backend, --threads, --suite, --out and --json alone");
+  return bench_w21(set);
 }
 
 static int run(int argc, char **argv) {
   bench_settings set = {.uplo = 2, .seconds = -1};
   int code = options_parse(&cmd_bench, &set, &argc, argv);
   if (code >= 0) return code;
+  bool w21 = argc && !set.compare && !strcmp(argv[0], "w21");
+  if (w21) return run_w21(&set);
   bool l17 = argc && !set.compare && !strcmp(argv[0], "l17");
-  if (argc && !l17 && set.suite)
+  bool x20 = argc && !set.compare && !strcmp(argv[0], "x20");
+  if (argc && !l17 && !x20 && set.suite)
     return leave_usage("bench", "two suites: %s and %s", argv[0], set.suite);
-  if (argc && !l17) set.suite = argv[0];
-  code = complete(&set, l17);
+  if (argc && !l17 && !x20) set.suite = argv[0];
+  code = complete(&set, l17, x20);
   if (code < 0) code = check_files(&set, argc);
-  if (code < 0) code = check_place(&set, l17);
+  if (code < 0) code = check_place(&set, l17 || x20);
   if (code >= 0) return code;
   if (set.list) return bench_list(set.suite);
   if (set.compare) return bench_compare(set.compare, set.suite, set.svg);
   if (set.table) return bench_table(set.table, set.svg);
+  if (x20) return bench_x20(&set);
   return l17 ? bench_l17(&set) : bench_run(&set);
 }

@@ -12,8 +12,9 @@ static const option options[] = {{0}};
 static const paragraph paragraphs[] = {
     {NULL,
      "Lists the methods that 'trireme solve --method NAME' can force, each with the backend that "
-     "offers it; those of cuda are there in builds with CUDA. Left alone, the solve chooses by the "
-     "matrix and the machine, and says why."},
+     "offers it; those of cuda, and of cuda-group (--backend cuda:0-3 or nvshmem: several GPUs), "
+     "are there in builds with CUDA. Left alone, the solve chooses by the matrix and the machine, "
+     "and says why."},
     {0}};
 
 const command cmd_methods = {.name = "methods",

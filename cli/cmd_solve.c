@@ -57,11 +57,12 @@ static const option options[] = {
      .help = "write the solution x; only if its backward error is small"},
     {.name = "backend",
      .kind = OPTION_TEXT,
-     .value = "serial|threads[:T]|cuda[:N]|auto",
-     .words = "serial|threads|cuda|auto",
+     .value = "serial|threads[:T]|cuda[:N]|cuda:N-N|nvshmem|auto",
+     .words = "serial|threads|cuda|nvshmem|auto",
      .offset = FIELD(backend),
-     .help = "where to solve: on one core, on T threads, on the first or N-th GPU (from 0), or "
-             "wherever it is fastest (auto, the default)"},
+     .help = "where to solve: on one core, on T threads, on the first or N-th GPU (from 0), on "
+             "several GPUs of this machine (cuda:0-3 or cuda:0,2; under mpirun, a process a GPU, "
+             "nvshmem), or wherever it is fastest (auto, the default)"},
     {.name = "method",
      .kind = OPTION_TEXT,
      .value = "NAME[:KEY=VALUE,...]",
@@ -88,6 +89,13 @@ static const option options[] = {
      .offset = FIELD(store),
      .help = "f32: on a GPU, keep the values off the diagonal of a double matrix as floats, which "
              "is faster and less accurate (default: as they came)"},
+    {.name = "gpu-memory",
+     .kind = OPTION_REAL,
+     .value = "GB",
+     .offset = FIELD(gpu_memory),
+     .minimum = 1e-6,
+     .maximum = 1e6,
+     .help = "hold at most so much on each GPU: several can solve what does not fit one"},
     {.name = "tune",
      .kind = OPTION_FLAG,
      .offset = FIELD(tune),
@@ -149,6 +157,8 @@ static const paragraph paragraphs[] = {
      "  trireme solve L.mtx\n"
      "  trireme solve A.mtx --uplo lower --add-diagonal -b b.mtx -o x.mtx\n"
      "  trireme solve gen:poisson3d7:100 --uplo upper --nrhs 8 --backend threads:4\n"
+     "  trireme solve L.mtx --backend cuda:0-3 --method zerocopy\n"
+     "  mpirun -np 4 trireme solve L.mtx --backend nvshmem --method zerocopy\n"
      "  trireme solve A.h5 --json | jq .time.solve_s.min\n"
      "  mpirun -np 8 trireme solve A.h5 --grid 2x2x2"},
     {0}};

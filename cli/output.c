@@ -40,6 +40,12 @@ void output_setup(void) {
     out.width = size.ws_col < 100 ? size.ws_col : 100;
 }
 
+void output_silence(void) {
+  fflush(NULL);
+  if (!freopen("/dev/null", "w", stdout) || !freopen("/dev/null", "w", stderr)) out.draws = false;
+  out.draws = false;
+}
+
 void output_set_json(bool json) { out.json = json; }
 bool output_json(void) { return out.json; }
 bool output_unicode(void) { return out.unicode; }

@@ -15,8 +15,9 @@ void report_real(const char *path, double value); /* null if not finite */
 void report_bool(const char *path, bool value);
 void report_null(const char *path);
 
-/* Counts appended to the array at path. */
+/* An array of counts, or of numbers, at path. */
 void report_append(const char *path, const int64_t *values, int64_t count);
+void report_append_reals(const char *path, const double *values, int64_t count);
 
 /* Prints the report, once. */
 void report_print(void);

@@ -58,6 +58,14 @@ void report_append(const char *path, const int64_t *values, int64_t count) {
   put(path, array);
 }
 
+void report_append_reals(const char *path, const double *values, int64_t count) {
+  if (!output_json()) return;
+  json_t *array = json_array();
+  for (int64_t i = 0; i < count; i++)
+    json_array_append_new(array, isfinite(values[i]) ? json_real(values[i]) : json_null());
+  put(path, array);
+}
+
 void report_print(void) {
   if (!root) return;
   json_dumpf(root, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(12));
@@ -75,6 +83,9 @@ void report_real(const char *path, double value) { (void)path, (void)value; }
 void report_bool(const char *path, bool value) { (void)path, (void)value; }
 void report_null(const char *path) { (void)path; }
 void report_append(const char *path, const int64_t *values, int64_t count) {
+  (void)path, (void)values, (void)count;
+}
+void report_append_reals(const char *path, const double *values, int64_t count) {
   (void)path, (void)values, (void)count;
 }
 void report_print(void) {}

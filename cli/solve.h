@@ -8,6 +8,7 @@
 typedef struct solve_settings {
   int uplo, trans, diag, precision; /* positions in the option's words; uplo, diag, precision -1 */
   int store;                        /* as trs_store */
+  double gpu_memory;                /* GB; 0: all */
   bool add_diagonal, tune, json;
   const char *rhs_file, *rhs, *output, *backend, *method, *grid;
   int trees;            /* position in the option's words */
@@ -27,6 +28,7 @@ typedef struct solve_job {
   uint64_t seed;
   void *b, *x; /* n x nrhs, column-major */
   trs_context *ctx;
+  bool together; /* several processes solve */
   trs_plan *plan;
   trs_plan_info info;
   int64_t *widths, nlevels; /* rows in each level; NULL when there are none to show */

@@ -181,7 +181,8 @@ static trs_status analyze(solve_job *job) {
                          .nrhs = job->nrhs,
                          .progress = progress_show,
                          .store = (trs_store)job->set.store,
-                         .tune = job->set.tune};
+                         .tune = job->set.tune,
+                         .gpu_memory = (int64_t)(1e9 * job->set.gpu_memory)};
   if (job->in.F) return trs_analyze_factors(job->ctx, &job->plan, job->in.F, job->trans, &options);
   return trs_analyze(job->ctx, &job->plan, job->in.A, job->uplo, job->trans, job->diag, &options);
 }
@@ -205,7 +206,7 @@ static trs_status time_solves(solve_job *job, double *seconds, int64_t most) {
     if (status) return status;
     double end = seconds_now();
     seconds[job->repeats++] = end - start;
-    if (!job->set.repeat && end - begin > 1) break;
+    if (!job->set.repeat && !job->together && end - begin > 1) break;
     progress_show(NULL, "solving", (double)job->repeats / (double)most);
   }
   return TRS_SUCCESS;
@@ -234,9 +235,19 @@ static void note_options_of_gpu(const solve_job *job) {
           job->set.store ? "store" : "tune");
 }
 
+/* Of several processes the first speaks and writes, and all solve as often. */
+static void join_processes(solve_job *job) {
+  int rank;
+  job->together = trs_context_processes(job->ctx, &rank) > 1;
+  if (rank == 0) return;
+  job->set.output = NULL;
+  output_silence();
+}
+
 int solve_measure(solve_job *job) {
   progress_begin();
   if (trs_context_create(&job->ctx, job->set.backend)) return leave_library(NULL);
+  join_processes(job);
   trs_status status = analyze(job);
   if (!status) status = update(job);
   progress_end();

@@ -88,5 +88,21 @@ if(TRIREME_WITH_CUDA)
   endif()
 endif()
 
+# NVSHMEM, for a process a GPU: src/comm/.
+option(TRIREME_WITH_NVSHMEM "Use NVSHMEM where it is found" ON)
+set(TRS_HAVE_NVSHMEM 0)
+if(TRIREME_WITH_NVSHMEM AND TRS_HAVE_CUDA AND BUILD_SHARED_LIBS)
+  find_package(NVSHMEM QUIET)
+  if(NVSHMEM_FOUND)
+    enable_language(CXX)
+    set(CMAKE_CXX_STANDARD 17)
+    set(CMAKE_CXX_VISIBILITY_PRESET hidden)
+    set(TRS_HAVE_NVSHMEM 1)
+    message(STATUS "NVSHMEM: ${NVSHMEM_LIBRARY}")
+  else()
+    message(STATUS "NVSHMEM: not found (pip install nvidia-nvshmem-cu13)")
+  endif()
+endif()
+
 configure_file(${CMAKE_CURRENT_SOURCE_DIR}/cmake/config.h.in
                ${CMAKE_CURRENT_BINARY_DIR}/include/base/config.h)

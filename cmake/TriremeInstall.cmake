@@ -9,6 +9,9 @@ set(generated ${CMAKE_CURRENT_BINARY_DIR}/package)
 
 install(TARGETS trireme EXPORT trireme-targets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
         ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+if(TRS_HAVE_NVSHMEM)
+  install(TARGETS trireme_nvshmem LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+endif()
 install(FILES include/trireme.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 if(TRS_HAVE_MPI)
   # Not in the package: find_package(trireme) must not ask for MPI.  -ltrireme_mpi -ltrireme serve.

@@ -2,6 +2,8 @@
  *
  * Three verbs: trs_analyze (pattern -> plan), trs_update (new values, same pattern), trs_solve.
  *
+ * Beside them, relaxation of block systems by colours: trs_relax_create, trs_relax_sweep.
+ *
  *   Conventions.  Every function that can fail returns a trs_status; trs_last_error() then says
  *   what went wrong, where, and what to do, for the calling thread.  The library never prints,
  *   exits or aborts.  Argument order: object, outputs, inputs; sizes behind what they measure;
@@ -72,11 +74,16 @@ typedef void (*trs_progress)(void *user, const char *phase, double done);
 typedef struct trs_context trs_context;
 
 /* where: "auto" or NULL (every core this process may use, and the first GPU where a solve is worth
- * its while), "serial", "threads", "threads:8", "cuda" (the first GPU), "cuda:1".
- * TRS_ERROR_UNSUPPORTED: no CUDA in this build, no driver, no such GPU. */
+ * its while), "serial", "threads", "threads:8", "cuda" (the first GPU), "cuda:1"; several GPUs of
+ * one machine: "cuda:0-3", "cuda:0,2" in one process, or "nvshmem" in each of several processes
+ * that mpirun started, a GPU each.  These then call the same functions with the same arguments, and
+ * each gets the whole of x. TRS_ERROR_UNSUPPORTED: no CUDA (or NVSHMEM) in this build, no driver,
+ * no such GPU, GPUs that cannot reach each other's memory. */
 TRS_API trs_status trs_context_create(trs_context **ctx, const char *where);
 TRS_API void trs_context_destroy(trs_context *ctx);
 TRS_API int trs_context_threads(const trs_context *ctx);
+/* How many processes work together ("nvshmem"; else 1), and which of them this is, from 0. */
+TRS_API int trs_context_processes(const trs_context *ctx, int *rank);
 
 /* One GPU a line, "cuda:0    NVIDIA H200, 150 GB"; "" where there are none, or no CUDA in the
  * build.
@@ -296,7 +303,8 @@ typedef struct trs_options {
   trs_store store; /* GPU engine only; others keep values as they came */
   int tune;        /* 1: GPU engine: times its candidates on this system once and keeps the best */
   void *stream;    /* a cudaStream_t for GPU methods; NULL: the default stream */
-  char reserved[40];
+  int64_t gpu_memory; /* bytes that the library may hold on each GPU from now on; 0: as before */
+  char reserved[32];
 } trs_options;
 
 /* A plan for op(T) x = b, T the lower or upper triangle (uplo) of the square matrix A.  With
@@ -370,6 +378,100 @@ TRS_API trs_status trs_plan_set_stream(trs_plan *plan, void *stream);
 /* Waits for what trs_solve launched; TRS_ERROR_STALLED with the row where a wait inside it passed
  * its limit.  Plans of the CPU have nothing to wait for. */
 TRS_API trs_status trs_plan_wait(trs_plan *plan);
+
+/* ---- Relaxation ----------------------------------------------------------------------------- */
+
+/* Multicolour point-implicit relaxation of A x = b (W21, Algorithm 1): A is split in its diagonal
+ * blocks D and the rest O, block rows are coloured so that none reads another of its colour, and a
+ * sweep goes over the colours:  x_c = x_c + omega (D_c^-1 (b_c - O_c x) - x_c).
+ * For smoothing and preconditioning, and for solving where A is dominated by its diagonal blocks;
+ * matrices are real, on the CPU.  A trs_relaxation does one sweep call at a time. */
+typedef struct trs_relaxation trs_relaxation;
+
+typedef enum trs_relax_store {
+  TRS_RELAX_MIXED = 0, /* O and x in float, D, b and sums in double, as W21 */
+  TRS_RELAX_DOUBLE,    /* all in double */
+  TRS_RELAX_FLOAT,     /* all in float */
+  TRS_RELAX_HALF,      /* as mixed, but O in IEEE half precision, with a factor for each block */
+  TRS_RELAX_BFLOAT     /* as mixed, but O in bfloat16, with a factor for each block */
+} trs_relax_store;
+
+enum { TRS_RELAX_MOST_BLOCK = 32 };
+
+typedef struct trs_relax_options {
+  trs_relax_store store;
+  int balanced;          /* 1: even out the colours */
+  const int32_t *colour; /* nrows: the caller's colouring, numbered from 0 in the order of a forward
+                            sweep; checked and copied.  NULL: the library finds one */
+  int64_t nrhs;          /* right-hand sides swept side by side; 0: 1.  More are done in groups */
+  char reserved[40];
+} trs_relax_options;
+
+/* From a square real matrix whose rows i * block_size .. (i + 1) * block_size - 1 are block row i;
+ * any entry inside a block makes the block.  block_size is 1 to 32 and divides the rows.  Values
+ * are copied, A is not needed afterwards. TRS_ERROR_STRUCTURE (no diagonal block),
+ * TRS_ERROR_ZERO_PIVOT (a singular one), TRS_ERROR_NOT_FINITE, and TRS_ERROR_ARGUMENT for a
+ * colouring that is none, name the block row; TRS_ERROR_UNSUPPORTED: complex, or a value that no
+ * float can hold. */
+TRS_API trs_status trs_relax_create(trs_context *ctx, trs_relaxation **R, const trs_matrix *A,
+                                    int block_size, const trs_relax_options *options);
+
+/* From blocks: ptr[nrows + 1], idx[ptr[nrows]] block columns in any order, repeated ones add up,
+ * and val[ptr[nrows] * block_size^2], each block row- or column-major.  scalar (TRS_FLOAT or
+ * TRS_DOUBLE) is that of val, and of b and x in sweeps.  Arrays are copied. */
+TRS_API trs_status trs_relax_create_bsr(trs_context *ctx, trs_relaxation **R, trs_scalar scalar,
+                                        int64_t nrows, int block_size, trs_layout layout,
+                                        const int64_t *ptr, const int32_t *idx, const void *val,
+                                        const trs_relax_options *options);
+
+/* New values in the same pattern; a block that is not given is zero.  After a failure R sweeps
+ * nothing meaningful until an update succeeds. */
+TRS_API trs_status trs_relax_update(trs_relaxation *R, const trs_matrix *A);
+TRS_API trs_status trs_relax_update_bsr(trs_relaxation *R, trs_layout layout, const int64_t *ptr,
+                                        const int32_t *idx, const void *val);
+
+typedef enum trs_sweep_direction {
+  TRS_SWEEP_FORWARD = 0,
+  TRS_SWEEP_BACKWARD, /* the colours in reverse */
+  TRS_SWEEP_SYMMETRIC /* forward, then backward: one sweep is two passes */
+} trs_sweep_direction;
+
+typedef struct trs_sweep_options {
+  int64_t sweeps; /* W21's n_iter; 0: 1 */
+  trs_sweep_direction direction;
+  double omega;           /* 0: 1 */
+  int keep_x;             /* 1: start from the x given; 0: from zero */
+  int64_t residual_every; /* k: norms before the first sweep and after every k; 0: none */
+  double *residuals;      /* (1 + sweeps / k) x nrhs, a check's nrhs together: |b - A x| in the
+                             2-norm, A and x as they are stored */
+  char reserved[40];
+} trs_sweep_options;
+
+/* Sweeps over nrhs columns of x, in the caller's order of rows; x and b are of the matrix's scalar
+ * type with leading dimensions as in trs_solve, and x may be b.  Allocates nothing.  The same input
+ * gives the same bits on any number of threads. */
+TRS_API trs_status trs_relax_sweep(trs_relaxation *R, void *x, int64_t ldx, const void *b,
+                                   int64_t ldb, int64_t nrhs, trs_layout layout,
+                                   const trs_sweep_options *options);
+
+typedef struct trs_relax_info {
+  trs_scalar scalar;
+  trs_relax_store store;
+  int block_size, threads;                          /* threads that a sweep uses */
+  int64_t nrows;                                    /* block rows */
+  int64_t nblocks;                                  /* off the diagonal */
+  int64_t longest_row;                              /* off-diagonal blocks in the fullest row */
+  int64_t colours, smallest_colour, largest_colour; /* colours, and rows in one */
+  const int64_t *colour_ptr;                        /* colours + 1, and */
+  const int32_t *row;  /* nrows: colour c is block rows row[colour_ptr[c]] .. ; live with R */
+  int64_t sweep_bytes; /* of a pass over all colours, one right-hand side, each byte once (W21) */
+  double rounding;     /* |A - stored A| / |A| in the Frobenius norm */
+  double create_seconds, update_seconds; /* of the last call of each */
+} trs_relax_info;
+
+TRS_API trs_status trs_relax_get_info(const trs_relaxation *R, trs_relax_info *info);
+
+TRS_API void trs_relax_destroy(trs_relaxation *R);
 
 /* ---- Verification --------------------------------------------------------------------------- */
 

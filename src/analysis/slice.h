@@ -10,4 +10,37 @@
 trs_status trs_slices_create(trs_slices *slices, const trs_system *S, const trs_slice_rules *rules);
 void trs_slices_destroy(trs_slices *slices);
 
+/* The same in two steps, where slices are wanted piece by piece: first all but idx, val and inverse
+ * (NULL in slices), then these for some slices at a time. */
+typedef struct trs_outline trs_outline;
+trs_status trs_outline_create(trs_outline **outline, trs_slices *slices, const trs_system *S,
+                              const trs_slice_rules *rules);
+/* With the sweep cut in slabs, rows [cut[k], cut[k + 1]) of it each (cut[0] is 0, cut[nslabs] is
+ * n): blocks of a level stand by slab, and no slice has blocks that begin in two of them.  Heavy
+ * ones come first in each slab of a level. */
+trs_status trs_outline_create_slabs(trs_outline **outline, trs_slices *slices, const trs_system *S,
+                                    const trs_slice_rules *rules, int32_t nslabs,
+                                    const int64_t *cut);
+void trs_outline_destroy(trs_outline *outline); /* NULL is fine */
+/* The same system with new values, or with its arrays elsewhere. */
+void trs_outline_renew(trs_outline *outline, const trs_system *S);
+const int32_t *trs_outline_positions(const trs_outline *outline); /* n: of each row */
+
+/* Where entries and inverses go: element 0 of the arrays has these offsets. */
+typedef struct trs_slice_arrays {
+  int32_t *idx;
+  void *val, *inverse; /* the system's scalar */
+  int64_t entries, inverses;
+} trs_slice_arrays;
+
+/* Fills in `count` slices whose offsets follow one another, number[k] being the outline's slice
+ * k (NULL: the first ones).  The slices of a heavy block are filled together, by its first.  Slices
+ * that do not overlap can be filled by several threads at once. */
+void trs_outline_fill(const trs_outline *outline, const trs_slice *slice, const int32_t *number,
+                      int32_t count, const trs_slice_arrays *to);
+
+/* Of rows spread over the triangle: mean entries off the diagonal, share of rows that need the one
+ * just before them, mean number of rows just before a row that it needs without a gap. */
+void trs_slices_sample(const trs_system *S, double *row_length, double *chained, double *run);
+
 #endif

@@ -12,10 +12,10 @@ typedef struct NAME(diagonal_block) {
 } NAME(diagonal_block);
 
 /* Row r of block b: entries outside go to the slice, those inside to D. */
-static void NAME(fill_row)(work *w, const block *b, int32_t number, int32_t r,
+static void NAME(fill_row)(const work *w, const block *b, int32_t number, int32_t r,
+                           const trs_slice *slice, const trs_slice_arrays *to,
                            NAME(diagonal_block) * D) {
-  const trs_system *S = w->S;
-  const trs_slice *slice = &w->slices->slice[b->slice];
+  const trs_system *S = &w->S;
   int64_t i = row_at(S, b->start + r), begin, end, lanes = (int64_t)1 << slice->log_lanes, k = 0;
   trs_off_diagonal(S, i, S->lower, S->has_diagonal, &begin, &end);
   int64_t lane = (int64_t)(b->place + r) << slice->log_lanes;
@@ -28,9 +28,9 @@ static void NAME(fill_row)(work *w, const block *b, int32_t number, int32_t r,
       continue;
     }
     int64_t stride = trs_slice_stride(slice);
-    int64_t at = slice->entries + k / lanes * stride + lane + k % lanes;
-    w->slices->idx[at] = w->position[S->idx[p]];
-    ((SCALAR *)w->slices->val)[at] = NAME(slice_value)(S, p);
+    int64_t at = slice->entries - to->entries + k / lanes * stride + lane + k % lanes;
+    to->idx[at] = w->position[S->idx[p]];
+    ((SCALAR *)to->val)[at] = NAME(slice_value)(S, p);
     k++;
   }
   int64_t diagonal = S->lower ? end : begin - 1;
@@ -57,15 +57,14 @@ static void NAME(invert_column)(const NAME(diagonal_block) * D, const block *b, 
   }
 }
 
-static void NAME(fill_values)(work *w) {
+static void NAME(fill_block)(const work *w, int32_t number, const trs_slice *slice,
+                             const trs_slice_arrays *to) {
   static _Thread_local NAME(diagonal_block) D;
-  for (int32_t number = 0; number < w->slices->nblocks; number++) {
-    const block *b = &w->block[number];
-    const trs_slice *slice = &w->slices->slice[b->slice];
-    while (slice->parts < 0) slice++; /* the one with the inverse */
-    for (int32_t r = 0; r < b->rows; r++) memset(D.full[r], 0, sizeof D.full[r]);
-    for (int32_t r = 0; r < b->rows; r++) NAME(fill_row)(w, b, number, r, &D);
-    SCALAR *inverse = (SCALAR *)w->slices->inverse + slice->inverse;
-    for (int32_t c = 0; c < b->rows; c++) NAME(invert_column)(&D, b, c, slice, inverse);
-  }
+  const block *b = &w->block[number];
+  const trs_slice *last = slice; /* the one with the inverse */
+  while (last->parts < 0) last++;
+  for (int32_t r = 0; r < b->rows; r++) memset(D.full[r], 0, sizeof D.full[r]);
+  for (int32_t r = 0; r < b->rows; r++) NAME(fill_row)(w, b, number, r, slice, to, &D);
+  SCALAR *inverse = (SCALAR *)to->inverse + (last->inverse - to->inverses);
+  for (int32_t c = 0; c < b->rows; c++) NAME(invert_column)(&D, b, c, last, inverse);
 }

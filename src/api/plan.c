@@ -36,7 +36,7 @@ static trs_status sweep_facts(trs_plan *plan, trs_plan_info *info) {
 
 static const char *device_name(const trs_plan *plan) {
 #if TRS_HAVE_CUDA
-  if (strcmp(plan->method->backend, "cuda") == 0)
+  if (strncmp(plan->method->backend, "cuda", 4) == 0)
     return trs_device_look(plan->context->device)->name;
 #endif
   (void)plan;
@@ -86,9 +86,11 @@ trs_status trs_plan_get_levels(trs_plan *plan, int64_t **rows, int64_t *levels) 
 static trs_status measure(const trs_plan *plan, const trs_plan_info *info, double *bandwidth,
                           double *hop) {
 #if TRS_HAVE_CUDA
-  if (strcmp(info->backend, "cuda") == 0) {
+  if (strncmp(info->backend, "cuda", 4) == 0) {
     const trs_device *device = plan->context->device;
     TRS_TRY(trs_gpu_bandwidth(bandwidth, device, info->solve_bytes, plan->stream));
+    if (strcmp(info->backend, "cuda-group") == 0) /* each member reads its share */
+      *bandwidth *= trs_group_members(plan->context->group);
     return trs_gpu_hop(hop, device, plan->stream);
   }
 #endif

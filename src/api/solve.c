@@ -1,6 +1,7 @@
 /* solve.c - trs_analyze, trs_update, trs_solve and trs_check: argument checks, then dispatch. */
 #include <stdint.h>
 
+#include "api/dense.h"
 #include "solve/factors/factors.h"
 #include "verify/factors_error.h"
 
@@ -73,9 +74,8 @@ static int64_t extent(int64_t n, int64_t nrhs, int64_t ld, trs_layout layout, in
   return outer && inner ? ((outer - 1) * ld + inner) * size : 0;
 }
 
-/* Checks the dense arguments and turns leading dimensions into strides. */
-static trs_status make_rhs(trs_rhs *rhs, int64_t n, trs_scalar scalar, void *x, int64_t ldx,
-                           const void *b, int64_t ldb, int64_t nrhs, trs_layout layout) {
+trs_status trs_rhs_make(trs_rhs *rhs, int64_t n, trs_scalar scalar, void *x, int64_t ldx,
+                        const void *b, int64_t ldb, int64_t nrhs, trs_layout layout) {
   if ((unsigned)layout > TRS_ROW_MAJOR)
     return trs_fail(TRS_ERROR_ARGUMENT, -1, "layout must be TRS_COL_MAJOR or TRS_ROW_MAJOR");
   bool columns = layout == TRS_COL_MAJOR;
@@ -108,7 +108,7 @@ trs_status trs_solve(trs_plan *plan, void *x, int64_t ldx, const void *b, int64_
                      trs_layout layout) {
   trs_rhs rhs;
   if (!plan) return trs_fail(TRS_ERROR_ARGUMENT, -1, "plan is NULL");
-  TRS_TRY(make_rhs(&rhs, plan->system.n, plan->system.scalar, x, ldx, b, ldb, nrhs, layout));
+  TRS_TRY(trs_rhs_make(&rhs, plan->system.n, plan->system.scalar, x, ldx, b, ldb, nrhs, layout));
   return trs_plan_solve(plan, &rhs);
 }
 
@@ -137,7 +137,7 @@ trs_status trs_check(const trs_matrix *A, trs_uplo uplo, trs_trans trans, trs_di
                     (long long)A->nrows, (long long)A->ncols);
   TRS_TRY(check_trans(trans));
   TRS_TRY(check_diag(diag));
-  TRS_TRY(make_rhs(&rhs, A->nrows, A->scalar, (void *)x, ldx, b, ldb, nrhs, layout));
+  TRS_TRY(trs_rhs_make(&rhs, A->nrows, A->scalar, (void *)x, ldx, b, ldb, nrhs, layout));
   return trs_backward_error_of(&(trs_operand){A, uplo, trans, diag}, &rhs, error);
 }
 
@@ -147,6 +147,6 @@ trs_status trs_check_factors(const trs_factors *F, trs_trans trans, const void *
   trs_rhs rhs;
   if (!F || !error) return trs_fail(TRS_ERROR_ARGUMENT, -1, "%s is NULL", F ? "error" : "F");
   TRS_TRY(check_trans(trans));
-  TRS_TRY(make_rhs(&rhs, F->n, F->scalar, (void *)x, ldx, b, ldb, nrhs, layout));
+  TRS_TRY(trs_rhs_make(&rhs, F->n, F->scalar, (void *)x, ldx, b, ldb, nrhs, layout));
   return trs_factors_error_of(F, trans, &rhs, error);
 }

@@ -17,6 +17,7 @@ static const feature features[] = {
     {"METIS", TRS_HAVE_METIS, "nested dissection", "libmetis-dev"},
     {"AMD", TRS_HAVE_AMD, "minimum degree ordering", "libsuitesparse-dev"},
     {"CUDA", TRS_HAVE_CUDA, "solves on a GPU", "nvidia-cuda-toolkit"},
+    {"NVSHMEM", TRS_HAVE_NVSHMEM, "a process a GPU", "nvidia-nvshmem-cu13 with pip"},
     {"SuperLU", TRS_HAVE_SUPERLU, "complete LU", "libsuperlu-dev"},
     {"MPI", TRS_HAVE_MPI, "solves on the ranks of a cluster", "libopenmpi-dev openmpi-bin"},
     {"OpenBLAS", TRS_HAVE_BLAS, "faster solves on ranks", "libopenblas-dev"},

@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #include "base/memory.h"
+#include "device/shared.h"
 
 enum { MOST_DEVICES = 64, PINNED = 64, STAGES = 16 };
 
@@ -23,7 +24,8 @@ struct trs_device {
   int references; /* under the lock */
   trs_device_facts facts;
   cudaMemPool_t pool;
-  _Atomic int64_t limit; /* of the pool, bytes; 0: none */
+  _Atomic int64_t limit; /* bytes; 0: none */
+  _Atomic int64_t plain; /* bytes held outside the pool: shared.h */
   pinned_pieces blocks, stages;
   cudaStream_t side; /* NULL until it is asked for; under the lock */
 };
@@ -171,18 +173,34 @@ void trs_device_leave(int before) {
   if (before >= 0 && now != before) (void)cudaSetDevice(before);
 }
 
+void *trs_device_pool(const trs_device *device) { return device->pool; }
+
 int64_t trs_device_held(const trs_device *device) {
   uint64_t held = 0;
   (void)cudaMemPoolGetAttribute(device->pool, cudaMemPoolAttrUsedMemCurrent, &held);
-  return (int64_t)held;
+  return (int64_t)held + atomic_load(&device->plain);
 }
 
 void trs_device_limit(trs_device *device, int64_t bytes) { atomic_store(&device->limit, bytes); }
+
+int64_t trs_device_limit_left(const trs_device *device) {
+  int64_t limit = atomic_load(&device->limit), held = trs_device_held(device);
+  if (!limit) return INT64_MAX;
+  return held < limit ? limit - held : 0;
+}
 
 static trs_status no_memory(const trs_device *device, int64_t bytes, const char *why) {
   return trs_fail(
       TRS_ERROR_MEMORY, -1, "GPU %d cannot give %.1f MB more (plans on it hold %.1f MB): %s",
       device->facts.ordinal, (double)bytes / 1e6, (double)trs_device_held(device) / 1e6, why);
+}
+
+trs_status trs_device_count(trs_device *device, int64_t bytes) {
+  int64_t limit = atomic_load(&device->limit);
+  if (bytes > 0 && limit && trs_device_held(device) + bytes > limit)
+    return no_memory(device, bytes, "the limit set for it would be passed");
+  atomic_fetch_add(&device->plain, bytes);
+  return TRS_SUCCESS;
 }
 
 trs_status trs_device_alloc(trs_device *device, void **pointer, int64_t count, size_t size,

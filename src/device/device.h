@@ -49,6 +49,7 @@ int64_t trs_device_held(const trs_device *device);
 
 /* No more than so many bytes from now on (0: no limit), for sharing a GPU and for the tests. */
 void trs_device_limit(trs_device *device, int64_t bytes);
+int64_t trs_device_limit_left(const trs_device *device); /* INT64_MAX: no limit */
 
 /* A stream of the device's own, for work beside the caller's stream: nothing orders the two. */
 trs_status trs_device_side_stream(trs_device *device, trs_stream *stream);

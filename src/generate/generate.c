@@ -11,7 +11,7 @@ static const trs_generator *const generators[] = {
     &trs_generator_poisson2d5,  &trs_generator_poisson2d9,   &trs_generator_poisson3d7,
     &trs_generator_poisson3d27, &trs_generator_elasticity3d, &trs_generator_kkt3d,
     &trs_generator_delaunay,    &trs_generator_powerlaw,     &trs_generator_random,
-    &trs_generator_chain,
+    &trs_generator_chain,       &trs_generator_wingmesh,
 };
 enum { NGENERATORS = sizeof generators / sizeof generators[0] };
 

@@ -26,7 +26,7 @@ typedef struct trs_generator {
 extern const trs_generator trs_generator_poisson2d5, trs_generator_poisson2d9,
     trs_generator_poisson3d7, trs_generator_poisson3d27, trs_generator_elasticity3d,
     trs_generator_kkt3d, trs_generator_delaunay, trs_generator_powerlaw, trs_generator_random,
-    trs_generator_chain;
+    trs_generator_chain, trs_generator_wingmesh;
 
 /* Fills value and seed from the text behind "gen:NAME:". */
 trs_status trs_request_parse(trs_request *request, const trs_generator *generator,

@@ -53,7 +53,34 @@ trs_status trs_order_metis(int32_t *perm, const trs_graph *graph) {
   return status;
 }
 
+trs_status trs_graph_split(int32_t *part, const trs_graph *graph, int32_t *weight, int32_t parts) {
+  idx_t n = (idx_t)graph->n, constraints = 1, count = parts, cut, options[METIS_NOPTIONS];
+  METIS_SetDefaultOptions(options);
+  options[METIS_OPTION_SEED] = SEED;
+  TRS_TRY(reserve(graph));
+  pthread_mutex_lock(&turn);
+  int result = METIS_PartGraphKway(&n, &constraints, graph->ptr, graph->adjacent, weight, NULL,
+                                   NULL, &count, NULL, NULL, options, &cut, part);
+  pthread_mutex_unlock(&turn);
+  if (result == METIS_ERROR_MEMORY)
+    return trs_fail(TRS_ERROR_MEMORY, -1, "out of memory in METIS, %lld vertices, %d edges",
+                    (long long)graph->n, graph->ptr[graph->n] / 2);
+  if (result != METIS_OK)
+    return trs_fail(TRS_ERROR_INTERNAL, -1, "METIS_PartGraphKway returned %d", result);
+  return TRS_SUCCESS;
+}
+
 #else
+
+trs_status trs_graph_split(int32_t *part, const trs_graph *graph, int32_t *weight, int32_t parts) {
+  (void)part;
+  (void)graph;
+  (void)weight;
+  (void)parts;
+  return trs_fail(TRS_ERROR_UNSUPPORTED, -1,
+                  "a partition by the graph needs METIS, which is not in this build: install "
+                  "libmetis-dev and build again, or take another partition");
+}
 
 trs_status trs_order_metis(int32_t *perm, const trs_graph *graph) {
   (void)perm;

@@ -41,21 +41,29 @@ const char *trs_method_list(void) {
   static _Thread_local char text[4096];
   size_t used = 0;
   for (int m = 0; m < NMETHODS && used < sizeof text; m++) {
-    int more = snprintf(text + used, sizeof text - used, "%-18s%-10s%s\n", methods[m]->name,
+    int more = snprintf(text + used, sizeof text - used, "%-18s%-12s%s\n", methods[m]->name,
                         methods[m]->backend, methods[m]->summary);
     if (more > 0) used += (size_t)more;
   }
   return text;
 }
 
-/* A context with a GPU has methods of the GPU only: x and b may lie there. */
+static bool on_gpu(const trs_method *method) { return strncmp(method->backend, "cuda", 4) == 0; }
+
+/* A context with a GPU has methods of the GPU only: x and b may lie there.  One of several GPUs has
+ * those of one too. */
 static bool offered(const trs_plan *plan, const trs_method *method) {
   const char *backend = plan->context->backend;
+  if (strcmp(backend, "cuda-group") == 0) return on_gpu(method);
   if (strcmp(backend, "auto") == 0 || strcmp(backend, method->backend) == 0) return true;
   return strcmp(backend, "cuda") != 0 && strcmp(method->backend, "serial") == 0;
 }
 
-static bool on_gpu(const trs_method *method) { return strcmp(method->backend, "cuda") == 0; }
+/* Why a method that is not offered is not. */
+static const char *elsewhere(const trs_method *method) {
+  if (strcmp(method->backend, "cuda-group") != 0) return "it belongs to another backend";
+  return "it is for several GPUs: take a context such as \"cuda:0-3\", or \"cuda:0-0\" for one";
+}
 
 static bool same_name(const char *name, const char *given, size_t length) {
   return strlen(name) == length && strncmp(name, given, length) == 0;
@@ -63,7 +71,7 @@ static bool same_name(const char *name, const char *given, size_t length) {
 
 static trs_status take_method(trs_plan *plan, const trs_method *method, const char *parameters) {
   if (on_gpu(method)) (void)trs_context_find_device(plan->context);
-  const char *why = offered(plan, method) ? method->refuses(plan) : "it belongs to another backend";
+  const char *why = offered(plan, method) ? method->refuses(plan) : elsewhere(method);
   if (why)
     return trs_fail(TRS_ERROR_UNSUPPORTED, -1, "method %s cannot be used here: %s", method->name,
                     why);
@@ -94,11 +102,15 @@ static trs_status take_named(trs_plan *plan, const char *given) {
 }
 
 /* Levels cost about a solve to find: not worth it where a solve ends before a team has started.
- * GPU methods find their own. */
+ * GPU methods find their own; where there are several GPUs, whether these gain depends on levels.
+ */
 static trs_status look_at_levels(trs_plan *plan) {
   static const int64_t SMALL = 20000;
-  if (strcmp(plan->context->backend, "cuda") == 0) return TRS_SUCCESS;
-  if (plan->context->threads == 1 || plan->system.n + plan->system.nnz < SMALL) return TRS_SUCCESS;
+  const trs_group *group = plan->context->group;
+  bool several = group && trs_group_members(group) > 1;
+  if (strncmp(plan->context->backend, "cuda", 4) == 0 && !several) return TRS_SUCCESS;
+  if ((plan->context->threads == 1 && !several) || plan->system.n + plan->system.nnz < SMALL)
+    return TRS_SUCCESS;
   return trs_plan_need_levels(plan);
 }
 
@@ -123,7 +135,7 @@ static void find_best(const trs_plan *plan, double *seconds, int *first, int *se
   *first = *second = -1;
   for (int m = 0; m < NMETHODS; m++) {
     if (!offered(plan, methods[m]) || methods[m]->refuses(plan)) continue;
-    if (plan->no_gpu && on_gpu(methods[m])) continue;
+    if ((plan->no_gpu && on_gpu(methods[m])) || plan->declined >> m & 1) continue;
     seconds[m] = cost(plan, methods[m]);
     if (*first < 0 || seconds[m] < seconds[*first]) {
       *second = *first;
@@ -134,10 +146,23 @@ static void find_best(const trs_plan *plan, double *seconds, int *first, int *se
   }
 }
 
+void trs_plan_decline(trs_plan *plan) {
+  for (int m = 0; m < NMETHODS; m++)
+    if (methods[m] == plan->method) plan->declined |= 1u << m;
+}
+
 static void explain(trs_plan *plan, const double *seconds, int first, int second) {
   size_t size = sizeof plan->reason;
   int used;
-  if (on_gpu(methods[first]) && (second < 0 || isinf(seconds[second])))
+  /* Methods of several GPUs that stand out say so by an estimate that nothing beats. */
+  double stands_out = strcmp(methods[first]->backend, "cuda-group") == 0 && second >= 0
+                          ? methods[first]->estimate(plan)
+                          : 1;
+  if (stands_out <= 0)
+    used = snprintf(plan->reason, size, "one GPU has no room for it");
+  else if (stands_out <= 1e-9)
+    used = snprintf(plan->reason, size, "there are right-hand sides for every GPU");
+  else if (on_gpu(methods[first]) && (second < 0 || isinf(seconds[second])))
     used = snprintf(plan->reason, size, "the GPU's own choice");
   else if (second < 0)
     used = snprintf(plan->reason, size, "the only method of this backend");
@@ -151,6 +176,11 @@ static void explain(trs_plan *plan, const double *seconds, int first, int second
         1e3 * seconds[second], methods[second]->name);
   if (used > 0 && (size_t)used < size && plan->context->looked && !plan->context->device)
     snprintf(plan->reason + used, size - (size_t)used, "; no GPU: %s", plan->context->no_device);
+  const trs_group *group = plan->context->group;
+  if (used > 0 && (size_t)used < size && group && trs_group_members(group) > 1 &&
+      strcmp(methods[first]->backend, "cuda") == 0)
+    snprintf(plan->reason + used, size - (size_t)used, "; on %s of %d GPUs",
+             trs_group_one_process(group) ? "the first" : "each", trs_group_members(group));
 }
 
 static trs_status take_best(trs_plan *plan) {

@@ -1,4 +1,5 @@
-/* context.c - parses "auto", "serial", "threads[:T]", "cuda[:N]"; starts the team, opens the GPU.
+/* context.c - parses "auto", "serial", "threads[:T]", "cuda[:N]", "cuda:0-3" and "nvshmem"; starts
+ * the team, opens the GPUs.
  */
 #include "plan/context.h"
 
@@ -19,6 +20,15 @@ static trs_status parse_device(trs_context *context, const char *where, const ch
   return trs_device_open(&context->device, (int)ordinal);
 }
 
+/* where: of several GPUs, what stands behind "cuda:", or "nvshmem". */
+static trs_status open_group(trs_context *context, const char *where) {
+  snprintf(context->backend, sizeof context->backend, "cuda-group");
+  TRS_TRY(trs_group_open(&context->group, where));
+  trs_device *first = trs_group_device(context->group, trs_group_first(context->group));
+  context->device = trs_device_retain(first);
+  return TRS_SUCCESS;
+}
+
 static trs_status parse(trs_context *context, const char *where) {
   size_t length = strcspn(where, ":");
   const char *count = where[length] ? where + length + 1 : NULL;
@@ -31,7 +41,10 @@ static trs_status parse(trs_context *context, const char *where) {
   } else if (strcmp(context->backend, "auto") == 0) {
     if (!count) return TRS_SUCCESS;
   } else if (strcmp(context->backend, "cuda") == 0) {
+    if (count && strpbrk(count, "-,")) return open_group(context, count);
     return parse_device(context, where, count);
+  } else if (strcmp(context->backend, "nvshmem") == 0) {
+    if (!count) return open_group(context, where);
   } else if (strcmp(context->backend, "threads") == 0) {
     if (!count) return TRS_SUCCESS;
     char *rest;
@@ -43,7 +56,8 @@ static trs_status parse(trs_context *context, const char *where) {
     return trs_fail(TRS_ERROR_ARGUMENT, -1, "\"%s\": threads must be 1 to %d", where, MOST_THREADS);
   }
   return trs_fail(TRS_ERROR_ARGUMENT, -1,
-                  "no backend \"%s\": there are auto, serial, threads, threads:T, cuda and cuda:N",
+                  "no backend \"%s\": there are auto, serial, threads, threads:T, cuda, cuda:N, "
+                  "cuda:0-3 or cuda:0,2 for several GPUs, and nvshmem",
                   where);
 }
 
@@ -57,6 +71,7 @@ trs_status trs_context_create(trs_context **result, const char *where) {
   if (!status && context->threads > 1) status = trs_team_create(&context->team, context->threads);
   if (status) {
     trs_device_close(context->device);
+    trs_group_close(context->group);
     trs_free(context);
     return status;
   }
@@ -73,6 +88,7 @@ void trs_context_destroy(trs_context *context) {
   if (!context || atomic_fetch_sub(&context->references, 1) > 1) return;
   trs_team_destroy(context->team);
   trs_device_close(context->device);
+  trs_group_close(context->group);
   trs_free(context);
 }
 
@@ -89,3 +105,9 @@ const char *trs_context_find_device(trs_context *context) {
 }
 
 int trs_context_threads(const trs_context *context) { return context->threads; }
+
+int trs_context_processes(const trs_context *context, int *rank) {
+  bool several = context->group && !trs_group_one_process(context->group);
+  if (rank) *rank = several ? trs_group_first(context->group) : 0;
+  return several ? trs_group_members(context->group) : 1;
+}

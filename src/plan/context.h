@@ -5,14 +5,17 @@
 #include <stdatomic.h>
 
 #include "base/team.h"
-#include "device/device.h"
+#include "comm/group.h"
 
 struct trs_context {
   atomic_int references;
-  char backend[16]; /* "auto", "serial", "threads" or "cuda": methods of others do not apply */
+  char backend[16]; /* "auto", "serial", "threads", "cuda" or "cuda-group": methods of others do not
+                       apply */
   int threads;
   trs_team *team;      /* NULL for one thread */
-  trs_device *device;  /* NULL but for "cuda", and for "auto" until trs_context_find_device */
+  trs_device *device;  /* NULL but for "cuda", for "auto" until trs_context_find_device, and for a
+                          group, of whose members in this process it is the first one's */
+  trs_group *group;    /* NULL but for "cuda-group" */
   bool looked;         /* "auto": for a device, found or not */
   char no_device[128]; /* why it was not found */
 };

@@ -16,7 +16,7 @@ typedef struct trs_rhs {
 
 typedef struct trs_method {
   const char *name;
-  const char *backend; /* the context that offers it: "serial", "threads", "cuda" */
+  const char *backend; /* the context that offers it: "serial", "threads", "cuda", "cuda-group" */
   const char *summary; /* one line, with the source */
   bool parameters;     /* takes them: analyze calls trs_parameters_read */
 

@@ -1,9 +1,11 @@
 /* plan.c - a plan's life: check the triangle, choose a method, let it analyse; update; solve. */
 #include "plan/plan.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "base/config.h"
 #include "base/timer.h"
 #include "matrix/device.h"
 
@@ -46,12 +48,34 @@ static void tell_progress(const trs_plan *plan, double done) {
     plan->options.progress(plan->options.progress_user, "analysing", done);
 }
 
+/* Of several GPUs: in its analysis a method that auto took may find no room, or another faster.
+ * The next best follows, and says so. */
+static trs_status analyze_next(trs_plan *plan, trs_status status) {
+  trs_failure first;
+  trs_failure_get(&first);
+  while (status == TRS_ERROR_MEMORY || status == TRS_ERROR_UNSUPPORTED) {
+    char why[160];
+    const char *name = plan->method->name;
+    snprintf(why, sizeof why, "%s", trs_last_error()->message);
+    plan->method->free(plan);
+    plan->state = NULL;
+    trs_plan_decline(plan);
+    if (trs_plan_choose(plan, NULL) || isinf(plan->method->estimate(plan)))
+      return trs_failure_set(&first);
+    size_t used = strlen(plan->reason);
+    snprintf(plan->reason + used, sizeof plan->reason - used, "; not %s: %s", name, why);
+    status = plan->method->analyze(plan);
+  }
+  return status;
+}
+
 /* A GPU that "auto" took but that cannot hold the plan leaves the solve to the CPU, which says so.
  */
 static trs_status analyze_or_fall_back(trs_plan *plan) {
   const char *name = plan->options.method;
   trs_status status = plan->method->analyze(plan);
   bool chosen = !name || strcmp(name, "auto") == 0;
+  if (status && chosen && plan->context->group) return analyze_next(plan, status);
   if (status != TRS_ERROR_MEMORY || !chosen || plan->matrix->on_device ||
       strcmp(plan->context->backend, "auto") != 0 || strcmp(plan->method->backend, "cuda") != 0)
     return status;
@@ -66,9 +90,24 @@ static trs_status analyze_or_fall_back(trs_plan *plan) {
   return plan->method->analyze(plan);
 }
 
+static void limit_memory(const trs_plan *plan) {
+#if TRS_HAVE_CUDA
+  const trs_context *context = plan->context;
+  if (plan->options.gpu_memory <= 0) return;
+  if (context->device) trs_device_limit(context->device, plan->options.gpu_memory);
+  for (int m = 0; context->group && m < trs_group_local(context->group); m++)
+    trs_device_limit(trs_group_device(context->group, trs_group_first(context->group) + m),
+                     plan->options.gpu_memory);
+#else
+  (void)plan;
+#endif
+}
+
 static trs_status choose_and_analyze(trs_plan *plan) {
   tell_progress(plan, 0.1);
+  limit_memory(plan);
   TRS_TRY(trs_plan_choose(plan, plan->options.method));
+  limit_memory(plan); /* auto may have opened a GPU just now */
   tell_progress(plan, 0.4);
   return analyze_or_fall_back(plan);
 }

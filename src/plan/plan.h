@@ -10,6 +10,7 @@ struct trs_plan {
   void *state;            /* the method's own */
   const char *parameters; /* behind the method's name, during analysis; or NULL: parameters.h */
   bool no_gpu;            /* "auto" found the GPU short of memory: methods of the CPU only */
+  unsigned declined;      /* methods, a bit each, that auto took and whose analysis declined */
   trs_stream stream;      /* where GPU methods work; NULL: the default stream */
   char reason[256];
 
@@ -37,6 +38,9 @@ trs_status trs_plan_refresh(trs_plan *plan, const trs_matrix *A);
 
 /* The method's name or NULL/"auto" for a choice; fills plan->method and plan->reason. */
 trs_status trs_plan_choose(trs_plan *plan, const char *name);
+
+/* plan->method is not to be chosen again. */
+void trs_plan_decline(trs_plan *plan);
 
 /* Makes plan->levels if it is not there. */
 trs_status trs_plan_need_levels(trs_plan *plan);

@@ -1,6 +1,6 @@
 /* conformance.c - every method on every combination of precision, format, uplo, trans, diag,
  * layout and number of right-hand sides, in place and not, judged by backward error.  Those of the
- * GPU where there is one. */
+ * GPU where there is one, those of several where there are so many. */
 #include <complex.h>
 
 #include "solve/threads/schedule.h"
@@ -23,15 +23,45 @@ typedef struct variant {
 } variant;
 
 /* Those of the GPU last. */
-static const backend backends[] = {
-    {"serial", "serial", false, false},     {"threads:2", "threads", false, false},
-    {"threads:3", "threads", false, false}, {"threads:7", "threads", false, false},
-    {"auto", NULL, false, false},           {"cuda", NULL, false, false},
-    {"cuda", "engine", false, false},       {"cuda", "pull", false, false},
-    {"cuda", "syncfree-csc", true, true},   {"cuda", "syncfree-csc-rhs", true, true},
-    {"cuda", "supernodal", true, true}};
+static const backend backends[] = {{"serial", "serial", false, false},
+                                   {"threads:2", "threads", false, false},
+                                   {"threads:3", "threads", false, false},
+                                   {"threads:7", "threads", false, false},
+                                   {"auto", NULL, false, false},
+                                   {"cuda", NULL, false, false},
+                                   {"cuda", "engine", false, false},
+                                   {"cuda", "pull", false, false},
+                                   {"cuda", "syncfree-csc", true, true},
+                                   {"cuda", "syncfree-csc-rhs", true, true},
+                                   {"cuda", "supernodal", true, true},
+                                   {"cuda:0,0", NULL, false, false},
+                                   {"cuda:0,0", "columns", false, false},
+                                   {"cuda:0,0,0", "columns:block=2", false, false},
+                                   {"cuda:0-0", "push", false, false},
+                                   {"cuda:0,0", "push:partition=cyclic", false, false},
+                                   {"cuda:0,0,0", "push:partition=slabs", false, false},
+                                   {"cuda:0,0,0,0,0,0,0", "push:partition=bands", false, false},
+                                   {"cuda:0,0,0,0,0,0,0,0", "push:partition=cyclic", false, false},
+                                   {"cuda:0-1", "columns", false, false},
+                                   {"cuda:0-1", "columns:remote=direct", false, false},
+                                   {"cuda:0-1", "push", false, false},
+                                   {"cuda:0-1", "push:partition=cyclic", false, false},
+                                   {"cuda:0-3", "push:partition=cyclic", false, false},
+                                   {"cuda:0-7", "push:partition=cyclic", false, false},
+                                   {"cuda:0-7", "columns", false, false},
+                                   {"cuda:0-0", "zerocopy", true, false},
+                                   {"cuda:0,0", "zerocopy-block", true, false},
+                                   {"cuda:0,0,0", "zerocopy:tasks=4", true, false},
+                                   {"cuda:0,0,0,0,0,0,0,0", "zerocopy", true, false},
+                                   {"cuda:0,0", "unified:tasks=3", true, false},
+                                   {"cuda:0-1", "zerocopy", true, false},
+                                   {"cuda:0-1", "zerocopy-block", true, false},
+                                   {"cuda:0-1", "unified", true, false},
+                                   {"cuda:0-3", "zerocopy", true, false},
+                                   {"cuda:0-6", "zerocopy", true, false},
+                                   {"cuda:0-7", "zerocopy", true, false}};
 
-enum { ON_CPU = 5, NBACKENDS = sizeof backends / sizeof backends[0] };
+enum { NBACKENDS = sizeof backends / sizeof backends[0] };
 
 /* Sizes around the part size of the schedule, a dense one, a chain, an empty one. */
 static const struct {
@@ -154,48 +184,58 @@ static void conforms(void **state) {
   skip();
 }
 
-/* Stands for all methods of the GPU where there is none. */
-static void without_a_gpu(void **state) {
-  (void)state;
+/* Stands for all cases of a context that cannot be had. */
+static void without(void **state) {
   trs_context *ctx;
-  if (trs_context_create(&ctx, "cuda")) {
+  if (trs_context_create(&ctx, *state)) {
     printf("%s\n", trs_last_error()->message);
     skip();
   }
   trs_context_destroy(ctx);
 }
 
-static bool gpu_is_there(void) {
+static bool is_there(const char *where) {
   trs_context *ctx;
-  bool there = trs_context_create(&ctx, "cuda") == TRS_SUCCESS;
+  bool there = trs_context_create(&ctx, where) == TRS_SUCCESS;
   trs_context_destroy(ctx);
   return there;
 }
 
 enum { VARIANTS = 4 * 2 * 2 * 3 * 2, NCASES = NBACKENDS * VARIANTS };
 
-int main(void) {
-  trs_schedule_part_work = 40;
-  static variant variants[NCASES];
-  static char names[NCASES][96];
-  static struct CMUnitTest tests[NCASES + 1];
-  int count = (gpu_is_there() ? NBACKENDS : ON_CPU) * VARIANTS;
-  for (int c = 0; c < count; c++) {
-    int k = c;
+static variant variants[NCASES];
+static char names[NCASES][96];
+static struct CMUnitTest tests[NCASES];
+
+static int add_variants(const backend *on, int count) {
+  for (int c = count; c < count + VARIANTS; c++) {
+    int k = c - count;
     variant *v = &variants[c];
+    v->on = on;
     v->diag = (trs_diag)(k % 2), k /= 2;
     v->trans = (trs_trans)(k % 3), k /= 3;
     v->uplo = k % 2 ? TRS_UPPER : TRS_LOWER, k /= 2;
     v->format = (trs_format)(k % 2), k /= 2;
-    v->scalar = (trs_scalar)(k % 4), k /= 4;
-    v->on = &backends[k];
+    v->scalar = (trs_scalar)(k % 4);
     snprintf(names[c], sizeof names[c], "%s %s %c %s %s %c %s", v->on->where,
              v->on->method ? v->on->method : "auto", "sdcz"[v->scalar], v -> format ? "csc" : "csr",
              v->uplo == TRS_LOWER ? "lower" : "upper", "ntc"[v->trans],
              v -> diag ? "unit" : "nonunit");
     tests[c] = (struct CMUnitTest){names[c], conforms, NULL, NULL, v};
   }
-  if (count < NCASES)
-    tests[count++] = (struct CMUnitTest){"methods of the GPU", without_a_gpu, NULL, NULL, NULL};
+  return count + VARIANTS;
+}
+
+int main(void) {
+  trs_schedule_part_work = 40;
+  int count = 0;
+  for (int k = 0; k < NBACKENDS; k++) {
+    const char *where = backends[k].where;
+    bool known = k > 0 && strcmp(where, backends[k - 1].where) == 0;
+    if (is_there(where))
+      count = add_variants(&backends[k], count);
+    else if (!known) /* once a context */
+      tests[count++] = (struct CMUnitTest){where, without, NULL, NULL, (void *)where};
+  }
   return _cmocka_run_group_tests("conformance", tests, (size_t)count, NULL, NULL);
 }

@@ -93,6 +93,22 @@ static void b_and_x_lie_anywhere(void **state) {
   }
 }
 
+/* One column of a row-major b into an x that is dense. */
+static void b_and_x_have_strides_of_their_own(void **state) {
+  (void)state;
+  enum { N = 500, LD = 3 };
+  both_sides s = random_system(N, 0.02, TRS_DOUBLE, 5);
+  trs_plan *plan = analyze(&s, s.here, TRS_NO_TRANS, NULL);
+  double *b = random_values(N * LD, TRS_DOUBLE, 7), column[N], x[N], same[N];
+  for (int i = 0; i < N; i++) column[i] = b[i * LD];
+  assert_success(trs_solve(plan, x, 1, b, LD, 1, TRS_ROW_MAJOR));
+  assert_success(trs_solve(plan, same, N, column, N, 1, TRS_COL_MAJOR));
+  assert_memory_equal(x, same, sizeof x);
+  free(b);
+  trs_plan_destroy(plan);
+  both_sides_free(&s);
+}
+
 static void overlapping_device_arrays_are_refused(void **state) {
   (void)state;
   both_sides s = random_system(100, 0.1, TRS_DOUBLE, 5);
@@ -730,6 +746,7 @@ int main(void) {
   if (gpu_is_absent("api/device")) return 0;
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(b_and_x_lie_anywhere),
+      cmocka_unit_test(b_and_x_have_strides_of_their_own),
       cmocka_unit_test(overlapping_device_arrays_are_refused),
       cmocka_unit_test(plans_run_side_by_side),
       cmocka_unit_test(a_plan_changes_its_stream),

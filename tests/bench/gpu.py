@@ -81,6 +81,7 @@ def test_failures():
     refuses("a GPU that is not there", 4, "CUDA", "bench", SMALL, "--backend", "cuda", *SHORT,
             env=CLEAN)
     refuses("l17 without a GPU", 4, "CUDA", "bench", "l17", *SHORT, env=CLEAN)
+    refuses("x20 without a GPU", 4, "CUDA", "bench", "x20", *SHORT, env=CLEAN)
 
 
 def test_usage():
@@ -92,6 +93,7 @@ def test_usage():
             ("unknown method", "'fast:p=1'", ("--backend", "cuda", "--methods", "fast:p=1")),
             ("l17 on the CPU", "l17", ("l17", "--backend", "cpu")),
             ("l17 with methods", "l17", ("l17", "--methods", "auto")),
+            ("x20 on the CPU", "x20", ("x20", "--backend", "cpu")),
             ("Markdown of a run", "--markdown", ("--markdown",))):
         refuses(name, 2, said, "bench", *words, env=CLEAN)
 
@@ -180,9 +182,41 @@ def test_l17():
         svg(f"l17-{part}.svg", o, words)
 
 
+# ---- X20
+
+def x20_rows():
+    rows = []
+    for name, scale in (("gen:chain:9", 1), ("gen:kkt3d:50", 3)):
+        def add(suite, method, gpus, seconds):
+            row = made_up(name, "lower", method, seconds * 1e-3, suite="x20 " + suite)
+            row["threads"] = gpus
+            rows.append(row)
+        for gpus in (1, 2):
+            add("unified", "unified", gpus, 4 * gpus)
+        for k, method in enumerate(("unified", "unified:tasks=8", "zerocopy-block",
+                                    "zerocopy:tasks=8")):
+            add("designs", method, 2, 16 / (1 + scale * k))
+        for k, tasks in enumerate((4, 8, 16, 32)):
+            add("tasks", f"zerocopy:tasks={tasks}", 2, 8 / (1 << k))
+        add("scaling", "cusparse", 1, 5)
+        for gpus in (1, 2):
+            add("scaling", f"zerocopy:tasks={32 // gpus}", gpus, 10 / gpus)
+    return rows
+
+
+def test_x20():
+    o = bench("--table", write_rows("x20.json", x20_rows()), "--svg", path("x20"))
+    check("the tables of X20", o.code == 0 and "| unified, 1 GPU, ms | unified, 2 GPUs |" in o.out
+          and "| chain:9 L | 5.000 | 0.50 | 1.00 |" in o.out and "Spearman" in o.out
+          and "| geometric mean |  | 2.00 | 4.00 | 8.00 |" in o.out, o)
+    for part in ("unified", "designs", "tasks", "scaling"):
+        svg(f"x20-{part}.svg", o, ["times as fast as"])
+
+
 test_peer()
 test_failures()
 test_usage()
 test_tables()
 test_l17()
+test_x20()
 finish()

@@ -97,13 +97,13 @@ for backend in ["serial", "threads", "threads:1", "threads:2", "threads:5", "aut
 listed = [l.split()[:2] for l in run("methods").out.splitlines() if l[:1].strip()]
 for method, backend in listed:
     words = ["solve", "gen:poisson2d5:60", "--uplo", "upper", "--method", method]
-    if backend == "cuda" and not gpu():
+    if backend.startswith("cuda") and not gpu() or backend == "cuda-group":
         refuses(f"method {method} without a GPU", 4, f"method {method} cannot be used here", *words)
     else:
         o = run(*words)
         refused = backend == "cuda" and o.code == 4 and "cannot be used here" in o.err
         check(f"method {method}", o.code == 0 and method in o.out or refused, o)
-check("every method has its backend", {b for _, b in listed} <= {"serial", "threads", "cuda"}, listed)
+check("every method has its backend", {b for _, b in listed} <= {"serial", "threads", "cuda", "cuda-group"}, listed)
 for method in ["engine", "syncfree-csc", "syncfree-csc-rhs", "supernodal"]:
     if not has("CUDA"):
         refuses(f"method {method} without CUDA", 4, "needs CUDA", "solve", "gen:chain:5", "--uplo",
@@ -119,8 +119,9 @@ if gpu():
     check("values stored as floats", o.code == 0 and "values stored as floats" in o.out, o)
     refuses("no such GPU", 4, "no GPU 900", *words[:-1], "cuda:900")
 else:
-    for backend in ["cuda", "cuda:1"]:
-        refuses(f"backend {backend} without a GPU", 4, "CUDA", "solve", "gen:poisson2d5:60", "--uplo",
+    for backend in ["cuda", "cuda:1", "cuda:0-3", "cuda:0,0", "nvshmem"]:
+        why = "trireme: " if backend == "nvshmem" else "CUDA"  # not in the build, or no GPU
+        refuses(f"backend {backend} without a GPU", 4, why, "solve", "gen:poisson2d5:60", "--uplo",
                 "lower", "--backend", backend)
     skip("solves on a GPU", run("solve", "gen:chain:5", "--uplo", "lower", "--backend", "cuda").err
          .strip())

@@ -6,7 +6,7 @@ import subprocess
 
 from harness import check, finish, has, path, refuses, run, skip, write
 
-COMMANDS = ["solve", "factor", "info", "gen", "methods", "completion", "help"]
+COMMANDS = ["solve", "factor", "relax", "info", "gen", "methods", "completion", "help"]
 ENTRY = re.compile(r"^  (?:-\w, |    )(--[a-z-]+)", re.MULTILINE)
 
 # ---- help and version
@@ -138,8 +138,8 @@ refuses("bad rhs", 2, "random or random:SEED", "solve", "gen:chain:5", "--uplo",
 refuses("two kinds of right-hand sides", 2, "not both", "solve", "a.mtx", "-b", "b.mtx", "--rhs",
         "random")
 refuses("unknown backend", 2, "gpu9", "solve", "gen:chain:5", "--uplo", "lower", "--backend", "gpu9")
-for backend in ["cuda:x", "cuda:-1", "cuda:"]:
-    refuses(f"backend {backend}", 2, "a GPU's number follows cuda:", "solve", "gen:chain:5", "--uplo",
+for backend in ["cuda:x", "cuda:-1", "cuda:", "cuda:0,", "cuda:3-1", "cuda:0-99"]:
+    refuses(f"backend {backend}", 2, ["cuda:0-99", "more than 32"] if backend == "cuda:0-99" else "a GPU's number follows cuda:", "solve", "gen:chain:5", "--uplo",
             "lower", "--backend", backend)
 refuses("bad store", 2, ["same or f32", "did you mean f32?"], "solve", "a.mtx", "--store", "f23")
 refuses("parameters of a method without any", 2, 'leave out ":warps=8"', "solve", "gen:chain:5",

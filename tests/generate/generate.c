@@ -73,6 +73,7 @@ static void sizes_and_levels(void **state) {
       {"gen:poisson3d27:3,4,5", 60, 7 * 10 * 13, 3 + 8 + 20 - 6},
       {"gen:elasticity3d:3,4,5", 180, 9 * 7 * 10 * 13, 3 * (3 + 8 + 20 - 6)},
       {"gen:elasticity3d:9,9,257", 62451, 9 * 25 * 25 * 769, 3147},
+      {"gen:wingmesh:2000", 10400, 834600, -1},
       {"gen:chain:1", 1, 1, 1},
       {"gen:chain:100", 100, 298, 100},
       {"gen:random:1,1", 1, 1, 1},
@@ -227,10 +228,26 @@ static void positive_definite(void **state) {
   assert_positive_definite("gen:chain:30");
 }
 
+/* The mesh's neighbours are mutual, its blocks full, and some 17 to a row. */
+static void the_wing_is_a_mesh(void **state) {
+  (void)state;
+  csr m = generate("gen:wingmesh:3000", 2);
+  for (int64_t i = 0; i < m.n; i += 5)
+    for (int64_t p = m.ptr[i]; p < m.ptr[i + 1]; p++) {
+      assert_true(isfinite(m.val[p]));
+      assert_int_equal(m.idx[p] % 5, (p - m.ptr[i]) % 5);
+      assert_true(!isnan(entry(&m, m.idx[p], i)));
+    }
+  double each = (double)m.nnz / 5 / (double)m.n - 1;
+  assert_true(each > 15 && each < 18);
+  trs_matrix_destroy(m.A);
+}
+
 static const char *const one_of_each[] = {
     "gen:poisson2d5:31", "gen:poisson2d9:30,7",     "gen:poisson3d7:9", "gen:poisson3d27:8,3,5",
     "gen:kkt3d:6",       "gen:elasticity3d:4,3,9",  "gen:chain:1000",   "gen:delaunay:2000,seed=9",
     "gen:powerlaw:3000", "gen:random:700,4,seed=3", "gen:chain:2",      "gen:random:3,2",
+    "gen:wingmesh:300",  "gen:wingmesh:1",
 };
 enum { NONE_OF_EACH = sizeof one_of_each / sizeof one_of_each[0] };
 
@@ -424,7 +441,7 @@ static void the_list(void **state) {
     assert_memory_equal(at, "gen:", 4);
     at = end + 1;
   }
-  assert_int_equal(lines, 10);
+  assert_int_equal(lines, 11);
   assert_non_null(strstr(list, "gen:poisson3d7:NX[,NY,NZ] "));
   assert_ptr_equal(list, trs_generator_list());
   assert_true(trs_is_generator("gen:x"));
@@ -441,6 +458,7 @@ int main(void) {
       cmocka_unit_test(poisson_coefficients),
       cmocka_unit_test(elasticity_is_elasticity),
       cmocka_unit_test(positive_definite),
+      cmocka_unit_test(the_wing_is_a_mesh),
       cmocka_unit_test(same_bits_from_any_team),
       cmocka_unit_test(seeds),
       cmocka_unit_test(powerlaw_has_its_tail),

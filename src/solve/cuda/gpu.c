@@ -159,7 +159,8 @@ typedef struct span {
 
 static span span_of(const trs_rhs *rhs, int64_t n, int64_t size, int64_t first, int64_t most) {
   int64_t left = rhs->nrhs - first;
-  return (span){n, size, first, left < most ? left : most, rhs->x_col == 1 && rhs->x_row != 1};
+  bool row_major = (rhs->x_col == 1 && rhs->x_row != 1) || (rhs->b_col == 1 && rhs->b_row != 1);
+  return (span){n, size, first, left < most ? left : most, row_major};
 }
 
 static trs_status bring_columns(const span *s, void *stage, const trs_rhs *rhs, trs_stream stream) {

@@ -100,47 +100,73 @@ inline cudaError_t by_scalar(trs_scalar scalar, F f) {
 }
 
 /* ---- Memory that other blocks write or read while we run.  Relaxed: one word is never torn and
- * never stale for ever, and orders nothing else. ---- */
+ * never stale for ever, and orders nothing else.  SYSTEM: blocks of other GPUs too. ---- */
 
-template <class W>
+template <bool SYSTEM = false, class W>
 __device__ inline W load_relaxed(const W *p) {
   static_assert(sizeof(W) == 4 || sizeof(W) == 8, "one machine word");
   if constexpr (sizeof(W) == 4) {
     unsigned bits;
-    asm volatile("ld.relaxed.gpu.global.u32 %0, [%1];" : "=r"(bits) : "l"(p) : "memory");
+    if constexpr (SYSTEM)
+      asm volatile("ld.relaxed.sys.global.u32 %0, [%1];" : "=r"(bits) : "l"(p) : "memory");
+    else
+      asm volatile("ld.relaxed.gpu.global.u32 %0, [%1];" : "=r"(bits) : "l"(p) : "memory");
     return *reinterpret_cast<W *>(&bits);
   } else {
     unsigned long long bits;
-    asm volatile("ld.relaxed.gpu.global.u64 %0, [%1];" : "=l"(bits) : "l"(p) : "memory");
+    if constexpr (SYSTEM)
+      asm volatile("ld.relaxed.sys.global.u64 %0, [%1];" : "=l"(bits) : "l"(p) : "memory");
+    else
+      asm volatile("ld.relaxed.gpu.global.u64 %0, [%1];" : "=l"(bits) : "l"(p) : "memory");
     return *reinterpret_cast<W *>(&bits);
   }
 }
-template <class W>
+template <bool SYSTEM = false, class W>
 __device__ inline void store_relaxed(W *p, W value) {
   static_assert(sizeof(W) == 4 || sizeof(W) == 8, "one machine word");
-  if constexpr (sizeof(W) == 4)
-    asm volatile("st.relaxed.gpu.global.u32 [%0], %1;" ::"l"(p),
-                 "r"(*reinterpret_cast<unsigned *>(&value))
-                 : "memory");
-  else
-    asm volatile("st.relaxed.gpu.global.u64 [%0], %1;" ::"l"(p),
-                 "l"(*reinterpret_cast<unsigned long long *>(&value))
-                 : "memory");
+  if constexpr (sizeof(W) == 4) {
+    unsigned bits = *reinterpret_cast<unsigned *>(&value);
+    if constexpr (SYSTEM)
+      asm volatile("st.relaxed.sys.global.u32 [%0], %1;" ::"l"(p), "r"(bits) : "memory");
+    else
+      asm volatile("st.relaxed.gpu.global.u32 [%0], %1;" ::"l"(p), "r"(bits) : "memory");
+  } else {
+    unsigned long long bits = *reinterpret_cast<unsigned long long *>(&value);
+    if constexpr (SYSTEM)
+      asm volatile("st.relaxed.sys.global.u64 [%0], %1;" ::"l"(p), "l"(bits) : "memory");
+    else
+      asm volatile("st.relaxed.gpu.global.u64 [%0], %1;" ::"l"(p), "l"(bits) : "memory");
+  }
 }
 /* value = *p where wanted; a predicated load, so that several are under way at once. */
-template <class W>
+template <bool SYSTEM = false, class W>
 __device__ inline void load_relaxed_if(bool wanted, const W *p, W &value) {
   static_assert(sizeof(W) == 4 || sizeof(W) == 8, "one machine word");
-  if constexpr (sizeof(W) == 4)
-    asm volatile("{ .reg .pred q; setp.ne.u32 q, %2, 0; @q ld.relaxed.gpu.global.u32 %0, [%1]; }"
-                 : "+r"(reinterpret_cast<unsigned &>(value))
-                 : "l"(p), "r"(unsigned(wanted))
-                 : "memory");
-  else
-    asm volatile("{ .reg .pred q; setp.ne.u32 q, %2, 0; @q ld.relaxed.gpu.global.u64 %0, [%1]; }"
-                 : "+l"(reinterpret_cast<unsigned long long &>(value))
-                 : "l"(p), "r"(unsigned(wanted))
-                 : "memory");
+  if constexpr (sizeof(W) == 4) {
+    unsigned &bits = reinterpret_cast<unsigned &>(value);
+    if constexpr (SYSTEM)
+      asm volatile("{ .reg .pred q; setp.ne.u32 q, %2, 0; @q ld.relaxed.sys.global.u32 %0, [%1]; }"
+                   : "+r"(bits)
+                   : "l"(p), "r"(unsigned(wanted))
+                   : "memory");
+    else
+      asm volatile("{ .reg .pred q; setp.ne.u32 q, %2, 0; @q ld.relaxed.gpu.global.u32 %0, [%1]; }"
+                   : "+r"(bits)
+                   : "l"(p), "r"(unsigned(wanted))
+                   : "memory");
+  } else {
+    unsigned long long &bits = reinterpret_cast<unsigned long long &>(value);
+    if constexpr (SYSTEM)
+      asm volatile("{ .reg .pred q; setp.ne.u32 q, %2, 0; @q ld.relaxed.sys.global.u64 %0, [%1]; }"
+                   : "+l"(bits)
+                   : "l"(p), "r"(unsigned(wanted))
+                   : "memory");
+    else
+      asm volatile("{ .reg .pred q; setp.ne.u32 q, %2, 0; @q ld.relaxed.gpu.global.u64 %0, [%1]; }"
+                   : "+l"(bits)
+                   : "l"(p), "r"(unsigned(wanted))
+                   : "memory");
+  }
 }
 template <class W>
 __device__ inline W load_acquire(const W *p) {

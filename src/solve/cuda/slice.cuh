@@ -37,33 +37,33 @@ __device__ inline S empty_value() {
   return v;
 }
 
-/* Double complex goes in two words, each with its own readiness. */
-template <class S>
+/* Double complex goes in two words, each with its own readiness.  SYSTEM: other GPUs write it. */
+template <bool SYSTEM = false, class S>
 __device__ inline S peek(const S *p) {
   if constexpr (sizeof(S) == 16)
-    return {load_relaxed(&p->re), load_relaxed(&p->im)};
+    return {load_relaxed<SYSTEM>(&p->re), load_relaxed<SYSTEM>(&p->im)};
   else
-    return load_relaxed(p);
+    return load_relaxed<SYSTEM>(p);
 }
-template <class S>
+template <bool SYSTEM = false, class S>
 __device__ inline void peek_if(bool wanted, const S *p, S &v) {
   if constexpr (sizeof(S) == 16) {
-    load_relaxed_if(wanted, &p->re, v.re);
-    load_relaxed_if(wanted, &p->im, v.im);
+    load_relaxed_if<SYSTEM>(wanted, &p->re, v.re);
+    load_relaxed_if<SYSTEM>(wanted, &p->im, v.im);
   } else if constexpr (element<S>::is_complex) {
-    load_relaxed_if(wanted, reinterpret_cast<const unsigned long long *>(p),
-                    reinterpret_cast<unsigned long long &>(v));
+    load_relaxed_if<SYSTEM>(wanted, reinterpret_cast<const unsigned long long *>(p),
+                            reinterpret_cast<unsigned long long &>(v));
   } else {
-    load_relaxed_if(wanted, p, v);
+    load_relaxed_if<SYSTEM>(wanted, p, v);
   }
 }
-template <class S>
+template <bool SYSTEM = false, class S>
 __device__ inline void publish(S *p, S v) {
   if constexpr (sizeof(S) == 16) {
-    store_relaxed(&p->re, v.re);
-    store_relaxed(&p->im, v.im);
+    store_relaxed<SYSTEM>(&p->re, v.re);
+    store_relaxed<SYSTEM>(&p->im, v.im);
   } else {
-    store_relaxed(p, v);
+    store_relaxed<SYSTEM>(p, v);
   }
 }
 
@@ -150,6 +150,7 @@ struct batch {
   }
 
   /* sum + entries times x, each waited for; in the order of the entries whatever arrives first. */
+  template <bool SYSTEM = false>
   __device__ S add(S sum, const S *x, wait &w, long long row) const {
     S value[U];
     bool missing = false;
@@ -160,7 +161,7 @@ struct batch {
     }
     while (missing) {
 #pragma unroll
-      for (int u = 0; u < U; u++) peek_if(empty(value[u]), x + idx[u], value[u]);
+      for (int u = 0; u < U; u++) peek_if<SYSTEM>(empty(value[u]), x + idx[u], value[u]);
       missing = false;
 #pragma unroll
       for (int u = 0; u < U; u++) missing |= empty(value[u]);

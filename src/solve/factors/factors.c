@@ -136,7 +136,9 @@ static trs_status make_sweep(trs_plan *plan, int lower, const trs_options *optio
                          options);
 }
 
-static bool on_gpu(const trs_plan *sweep) { return strcmp(sweep->method->backend, "cuda") == 0; }
+static bool on_gpu(const trs_plan *sweep) {
+  return strncmp(sweep->method->backend, "cuda", 4) == 0;
+}
 
 /* Where auto took the GPU for one sweep only, the other goes there too: what the right-hand sides
  * would lose on their way between is more than it can gain. */

@@ -1,0 +1,435 @@
+/* cmd_relax.c - trireme relax: multicolour block relaxation of one system, timed, and what it
+ * leaves of the residual. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "command.h"
+#include "files.h"
+#include "output.h"
+#include "progress.h"
+#include "report.h"
+
+static int run(int argc, char **argv);
+
+typedef struct settings {
+  int store, direction, precision;
+  const char *rhs_file, *output, *backend;
+  int64_t block_size, sweeps, every, nrhs, seed, repeat;
+  double omega;
+  bool balanced, json;
+} settings;
+
+#define FIELD(member) offsetof(settings, member)
+#define STORES "mixed|f64|f32|f16|bf16"
+#define DIRECTIONS "forward|backward|symmetric"
+
+/* The words of store and direction stand in the order of the library's. */
+static const option options[] = {
+    {.name = "block-size",
+     .kind = OPTION_COUNT,
+     .value = "B",
+     .offset = FIELD(block_size),
+     .minimum = 1,
+     .maximum = TRS_RELAX_MOST_BLOCK,
+     .help = "unknowns a block: rows i B to i B + B - 1 are block row i (default 1)"},
+    {.name = "sweeps",
+     .letter = 'n',
+     .kind = OPTION_COUNT,
+     .value = "K",
+     .offset = FIELD(sweeps),
+     .minimum = 1,
+     .maximum = 1e9,
+     .help = "sweeps from x = 0 (default 15)"},
+    {.name = "direction",
+     .kind = OPTION_CHOICE,
+     .words = DIRECTIONS,
+     .offset = FIELD(direction),
+     .help = "over the colours forward (the default), backward, or both in every sweep"},
+    {.name = "omega",
+     .kind = OPTION_REAL,
+     .value = "W",
+     .offset = FIELD(omega),
+     .minimum = 1e-6,
+     .maximum = 2,
+     .help = "share of the way that a row goes to its solution (default 1)"},
+    {.name = "store",
+     .kind = OPTION_CHOICE,
+     .words = STORES,
+     .offset = FIELD(store),
+     .help = "mixed (the default): x and what is off the diagonal in single, the diagonal and all "
+             "arithmetic in double precision; all in double (f64) or single (f32); or as mixed "
+             "with 16 bits off the diagonal"},
+    {.name = "balanced",
+     .kind = OPTION_FLAG,
+     .offset = FIELD(balanced),
+     .help = "even out the numbers of rows of the colours"},
+    {.name = "residual-every",
+     .kind = OPTION_COUNT,
+     .value = "K",
+     .offset = FIELD(every),
+     .minimum = 1,
+     .maximum = 1e9,
+     .help = "show the residual after every K sweeps"},
+    {.name = "rhs-file",
+     .letter = 'b',
+     .kind = OPTION_FILE,
+     .value = "FILE",
+     .offset = FIELD(rhs_file),
+     .help = "read the right-hand sides, the columns of a Matrix Market file"},
+    {.name = "nrhs",
+     .kind = OPTION_COUNT,
+     .value = "K",
+     .offset = FIELD(nrhs),
+     .minimum = 1,
+     .maximum = 0x1p31,
+     .help = "how many right-hand sides to make, uniform in [-1, 1) (default 1)"},
+    {.name = "seed",
+     .kind = OPTION_COUNT,
+     .value = "SEED",
+     .offset = FIELD(seed),
+     .minimum = 0,
+     .maximum = 0x1p53,
+     .help = "of the right-hand sides made (default 1)"},
+    {.name = "output",
+     .letter = 'o',
+     .kind = OPTION_FILE,
+     .value = "FILE",
+     .offset = FIELD(output),
+     .help = "write x; only if the residual fell"},
+    {.name = "backend",
+     .kind = OPTION_TEXT,
+     .value = "serial|threads[:T]|auto",
+     .words = "serial|threads|auto",
+     .offset = FIELD(backend),
+     .help = "on one core, on T threads, or on all (auto, the default)"},
+    {.name = "precision",
+     .kind = OPTION_CHOICE,
+     .words = "s|d",
+     .offset = FIELD(precision),
+     .help = "read values, b and x as float or double (default: d)"},
+    {.name = "repeat",
+     .kind = OPTION_COUNT,
+     .value = "R",
+     .offset = FIELD(repeat),
+     .minimum = 1,
+     .maximum = 1e6,
+     .help = "run all sweeps R times for the timing (default 3)"},
+    {.name = "json",
+     .kind = OPTION_FLAG,
+     .offset = FIELD(json),
+     .help = "print the report, and failures, as JSON"},
+    {0}};
+
+static const paragraph paragraphs[] = {
+    {NULL,
+     "Relaxes A x = b block row by block row: A is split in its diagonal blocks D and the rest O, "
+     "block rows are coloured so that none reads another of its colour, and each sweep goes over "
+     "the colours, x = x + omega (D^-1 (b - O x) - x) for all rows of one at once (W21). Blocks "
+     "come from grouping the unknowns of a matrix; each needs a diagonal block that is not "
+     "singular."},
+    {"Check",
+     "The residual is |b - A x| / |b| in the 2-norm, with A as it was read and x as it is "
+     "returned, the largest of all right-hand sides. If the sweeps did not reduce it the exit code "
+     "is 1, and x is not written. --residual-every shows it with A and x as they are stored. "
+     "Rounding is |A - stored A| / |A| in the Frobenius norm."},
+    {"Numbers",
+     "The bandwidth counts every byte that a pass over the colours touches once: blocks, indices, "
+     "diagonal, b and x. Rows count from 0; those of errors are block rows."},
+    {"JSON",
+     "These keys stay: matrix {n, nnz}, relaxation {block_size, rows, blocks, colours, store, "
+     "rounding}, sweeps {count, direction, omega}, time {create_s, update_s, sweep_s {min, "
+     "median}}, bytes, residual; more may come. A failure adds error {status, message, row, "
+     "exit_code}."},
+    {"Examples",
+     "  trireme relax gen:wingmesh:20000 --block-size 5\n"
+     "  trireme relax A.mtx --block-size 4 --sweeps 50 --residual-every 10\n"
+     "  trireme relax A.mtx.gz --block-size 5 --store f16 -b b.mtx -o x.mtx"},
+    {0}};
+
+const command cmd_relax = {.name = "relax",
+                           .synopsis = "[OPTIONS] M",
+                           .summary = "relax A x = b in blocks, by colours",
+                           .operand = "file",
+                           .min_operands = 1,
+                           .max_operands = 1,
+                           .options = options,
+                           .paragraphs = paragraphs,
+                           .run = run};
+
+typedef struct job {
+  settings set;
+  input in;
+  trs_matrix_info matrix;
+  int64_t n, nrhs;
+  void *b, *x; /* n x nrhs, column-major */
+  trs_context *ctx;
+  trs_relaxation *R;
+  trs_relax_info info;
+  double fastest, median; /* of a sweep */
+  int64_t repeats;
+  double *norms;   /* checks x nrhs */
+  double *history; /* checks: the largest of a check, relative to the first */
+  int64_t checks;  /* 1 + sweeps / every, or 0 */
+  double residual;
+} job;
+
+static int64_t element_bytes(const job *j) { return j->matrix.scalar == TRS_FLOAT ? 4 : 8; }
+
+static int allocate(const job *j, void **array) {
+  double bytes = (double)j->n * (double)j->nrhs * (double)element_bytes(j);
+  *array = bytes < 1e18 ? calloc((size_t)(j->n * j->nrhs) + 1, (size_t)element_bytes(j)) : NULL;
+  return *array ? -1 : leave_memory(bytes, "the right-hand sides or solutions");
+}
+
+static int make_rhs(job *j) {
+  int code = -1;
+  j->nrhs = j->set.nrhs;
+  if (j->set.rhs_file) {
+    int64_t rows;
+    if (trs_vectors_read(&j->b, &rows, &j->nrhs, j->matrix.scalar, j->set.rhs_file, NULL))
+      return leave_library(NULL);
+    if (rows != j->n || j->nrhs < 1)
+      return leave(LEAVE_INPUT, trs_status_name(TRS_ERROR_FORMAT), -1,
+                   "%s is %s x %s, but %s needs right-hand sides of %s rows", j->set.rhs_file,
+                   human_count(rows).s, human_count(j->nrhs).s, j->in.name, human_count(j->n).s);
+  } else if ((code = allocate(j, &j->b)) < 0) {
+    trs_random_fill(j->b, j->n * j->nrhs, j->matrix.scalar, (uint64_t)j->set.seed);
+  }
+  return code < 0 ? allocate(j, &j->x) : code;
+}
+
+/* By rows, which the residual and the library want. */
+static int take_matrix(job *j, const char *name) {
+  int code = input_read_matrix(&j->in, name, j->set.precision, "trireme relax");
+  if (code >= 0) return code;
+  trs_matrix_get_info(j->in.A, &j->matrix);
+  j->n = j->matrix.nrows;
+  return -1;
+}
+
+static int create(job *j) {
+  trs_relax_options how = {.store = (trs_relax_store)j->set.store,
+                           .balanced = j->set.balanced,
+                           .nrhs = j->nrhs < 8 ? j->nrhs : 8};
+  if (trs_context_create(&j->ctx, j->set.backend)) return leave_library(NULL);
+  trs_status status = trs_relax_create(j->ctx, &j->R, j->in.A, (int)j->set.block_size, &how);
+  if (!status) status = trs_relax_update(j->R, j->in.A);
+  if (!status) status = trs_relax_get_info(j->R, &j->info);
+  return status ? leave_library(j->in.name) : -1;
+}
+
+static int compare(const void *left, const void *right) {
+  double a = *(const double *)left, b = *(const double *)right;
+  return (a > b) - (a < b);
+}
+
+static trs_status run_sweeps(job *j, double *norms) {
+  trs_sweep_options how = {.sweeps = j->set.sweeps,
+                           .direction = (trs_sweep_direction)j->set.direction,
+                           .omega = j->set.omega,
+                           .residual_every = norms ? j->set.every : 0,
+                           .residuals = norms};
+  return trs_relax_sweep(j->R, j->x, j->n, j->b, j->n, j->nrhs, TRS_COL_MAJOR, &how);
+}
+
+/* The residuals on the way, in a run of their own. */
+static int watch(job *j) {
+  if (!j->set.every) return -1;
+  int64_t checks = 1 + j->set.sweeps / j->set.every;
+  j->norms = calloc((size_t)(checks * j->nrhs), sizeof *j->norms);
+  j->history = calloc((size_t)checks, sizeof *j->history);
+  if (!j->norms || !j->history) return leave_memory((double)(checks * j->nrhs) * 8, "residuals");
+  if (run_sweeps(j, j->norms)) return leave_library(j->in.name);
+  j->checks = checks;
+  for (int64_t k = 0; k < checks; k++)
+    for (int64_t c = 0; c < j->nrhs; c++) {
+      double ratio = j->norms[k * j->nrhs + c] / j->norms[c];
+      if (!(ratio <= j->history[k])) j->history[k] = ratio;
+    }
+  return -1;
+}
+
+static int measure(job *j) {
+  double *seconds = malloc((size_t)j->set.repeat * sizeof *seconds);
+  trs_status status = TRS_SUCCESS;
+  if (!seconds) return leave_memory((double)j->set.repeat * sizeof *seconds, "the timings");
+  for (j->repeats = 0; !status && j->repeats < j->set.repeat;) {
+    double start = seconds_now();
+    status = run_sweeps(j, NULL);
+    seconds[j->repeats++] = (seconds_now() - start) / (double)j->set.sweeps;
+  }
+  qsort(seconds, (size_t)j->repeats, sizeof *seconds, compare);
+  j->fastest = seconds[0];
+  j->median = seconds[j->repeats / 2];
+  free(seconds);
+  return status ? leave_library(j->in.name) : -1;
+}
+
+static double value(const void *array, int64_t at, bool single) {
+  return single ? ((const float *)array)[at] : ((const double *)array)[at];
+}
+
+/* |b - A x| / |b|, the largest of all columns. */
+static int judge(job *j) {
+  const int64_t *ptr;
+  const int32_t *idx;
+  const void *val;
+  trs_matrix *by_rows;
+  bool single = j->matrix.scalar == TRS_FLOAT;
+  if (trs_matrix_convert(&by_rows, j->in.A, TRS_CSR, j->matrix.scalar))
+    return leave_library(j->in.name);
+  trs_matrix_get_arrays(by_rows, &ptr, &idx, &val);
+  j->residual = 0;
+  for (int64_t c = 0; c < j->nrhs; c++) {
+    double left = 0, right = 0;
+    for (int64_t i = 0; i < j->n; i++) {
+      double b = value(j->b, c * j->n + i, single), r = b;
+      for (int64_t p = ptr[i]; p < ptr[i + 1]; p++)
+        r -= value(val, p, single) * value(j->x, c * j->n + idx[p], single);
+      left += r * r;
+      right += b * b;
+    }
+    double ratio = right > 0 ? sqrt(left / right) : left > 0 ? INFINITY : 0;
+    if (!(ratio <= j->residual)) j->residual = ratio;
+  }
+  trs_matrix_destroy(by_rows);
+  return -1;
+}
+
+static short_text nth_word(const char *words, int position) {
+  const char *word = words;
+  size_t length = 0;
+  short_text t;
+  for (int i = 0; i <= position; i++) length = next_word(&words, &word);
+  snprintf(t.s, sizeof t.s, "%.*s", (int)length, word);
+  return t;
+}
+
+static int64_t sweep_bytes(const job *j) {
+  const trs_relax_info *i = &j->info;
+  int64_t vectors = i->nrows * i->block_size * 12 * (j->nrhs - 1);
+  return (i->sweep_bytes + vectors) * (j->set.direction == TRS_SWEEP_SYMMETRIC ? 2 : 1);
+}
+
+static short_text ratio_text(double ratio) {
+  short_text t;
+  snprintf(t.s, sizeof t.s, isfinite(ratio) ? "%.2e" : "not finite", ratio);
+  return t;
+}
+
+static void print(const job *j, bool good) {
+  const trs_relax_info *i = &j->info;
+  table_title(j->in.name);
+  table_row("matrix", "%s, %s, %s", human_scalar(j->matrix.scalar),
+            human_things(j->n, "row", "rows").s, human_things(j->matrix.nnz, "entry", "entries").s);
+  table_row("blocks", "%d x %d: %s off the diagonal in %s, %s a row", i->block_size, i->block_size,
+            human_count(i->nblocks).s, human_things(i->nrows, "block row", "block rows").s,
+            human_real(i->nrows ? (double)i->nblocks / (double)i->nrows : 0).s);
+  table_row("colours", "%s, of %s to %s block rows", human_count(i->colours).s,
+            human_count(i->smallest_colour).s, human_count(i->largest_colour).s);
+  table_row("stored", "%s, %.1e lost by rounding", nth_word(STORES, j->set.store).s, i->rounding);
+  table_gap();
+  table_row("system", "A x = b, %s",
+            human_things(j->nrhs, "right-hand side", "right-hand sides").s);
+  table_row("sweeps", "%s %s from zero, omega %g, on %s", human_count(j->set.sweeps).s,
+            nth_word(DIRECTIONS, j->set.direction).s, j->set.omega,
+            human_things(i->threads, "thread", "threads").s);
+  for (int64_t c = 1; c < j->checks; c++)
+    table_row(c == 1 ? "residuals" : "", "%s after %s", ratio_text(j->history[c]).s,
+              human_things(c * j->set.every, "sweep", "sweeps").s);
+  table_gap();
+  table_row("setup", "%s, as long as %s sweeps; new values %s", human_seconds(i->create_seconds).s,
+            human_real(i->create_seconds / j->median).s, human_seconds(i->update_seconds).s);
+  table_row("sweep", "%s at best, %s in the median of %s", human_seconds(j->fastest).s,
+            human_seconds(j->median).s, human_things(j->repeats, "run", "runs").s);
+  table_row("bandwidth", "%s GB/s: %s touched a sweep",
+            human_times((double)sweep_bytes(j) / j->fastest * 1e-9).s,
+            human_bytes((double)sweep_bytes(j)).s);
+  table_gap();
+  table_styled(good ? STYLE_GOOD : STYLE_BAD, "residual", "%s%s", ratio_text(j->residual).s,
+               good ? " of that of x = 0" : ": the sweeps did NOT reduce it");
+}
+
+static void report(const job *j) {
+  const trs_relax_info *i = &j->info;
+  int64_t current, peak;
+  trs_memory_usage(&current, &peak);
+  report_text("command", "relax");
+  report_text("version", trs_version());
+  report_text("matrix.name", j->in.name);
+  report_text("matrix.scalar", human_scalar(j->matrix.scalar));
+  report_count("matrix.n", j->n);
+  report_count("matrix.nnz", j->matrix.nnz);
+  report_count("system.nrhs", j->nrhs);
+  report_count("relaxation.block_size", i->block_size);
+  report_count("relaxation.rows", i->nrows);
+  report_count("relaxation.blocks", i->nblocks);
+  report_count("relaxation.longest_row", i->longest_row);
+  report_count("relaxation.colours", i->colours);
+  report_count("relaxation.colour_rows.min", i->smallest_colour);
+  report_count("relaxation.colour_rows.max", i->largest_colour);
+  report_text("relaxation.store", nth_word(STORES, j->set.store).s);
+  report_real("relaxation.rounding", i->rounding);
+  report_count("relaxation.threads", i->threads);
+  report_count("sweeps.count", j->set.sweeps);
+  report_text("sweeps.direction", nth_word(DIRECTIONS, j->set.direction).s);
+  report_real("sweeps.omega", j->set.omega);
+  if (j->checks) report_append_reals("sweeps.residuals", j->history, j->checks);
+  report_real("time.read_s", j->in.seconds);
+  report_real("time.create_s", i->create_seconds);
+  report_real("time.update_s", i->update_seconds);
+  report_real("time.sweep_s.min", j->fastest);
+  report_real("time.sweep_s.median", j->median);
+  report_count("time.repeats", j->repeats);
+  report_count("bytes", sweep_bytes(j));
+  report_real("bytes_per_s", (double)sweep_bytes(j) / j->fastest);
+  report_count("memory.peak_bytes", peak);
+  report_real("residual", j->residual);
+}
+
+static int relax(job *j, const char *name) {
+  if (j->set.rhs_file && j->set.nrhs)
+    return leave_usage("relax", "--nrhs counts made right-hand sides; -b FILE brings its own");
+  if (j->set.output && names_hdf5(j->set.output))
+    return leave_usage("relax", "x is written as Matrix Market: name the file x.mtx");
+  if (!j->set.nrhs) j->set.nrhs = 1;
+  int code = j->set.output ? check_writable(j->set.output) : -1;
+  progress_begin();
+  if (code < 0) code = take_matrix(j, name);
+  if (code < 0) code = make_rhs(j);
+  if (code < 0) code = create(j);
+  if (code < 0) code = watch(j);
+  if (code < 0) code = measure(j);
+  progress_end();
+  if (code < 0) code = judge(j);
+  if (code >= 0) return code;
+  bool good = j->residual < 1;
+  print(j, good);
+  report(j);
+  if (!good)
+    return leave(LEAVE_NUMERICAL, "inaccurate", -1,
+                 "%s: the sweeps did not reduce the residual (%s of that of x = 0): the diagonal "
+                 "blocks may not dominate; try another --block-size or a smaller --omega%s",
+                 name, ratio_text(j->residual).s, j->set.output ? "; x was not written" : "");
+  if (!j->set.output) return LEAVE_SOLVED;
+  if (trs_vectors_write(j->x, j->n, j->nrhs, j->n, TRS_COL_MAJOR, j->matrix.scalar, j->set.output))
+    return leave_library(NULL);
+  table_row("written", "%s", j->set.output);
+  return LEAVE_SOLVED;
+}
+
+static int run(int argc, char **argv) {
+  job j = {
+      .set = {.precision = -1, .block_size = 1, .sweeps = 15, .omega = 1, .seed = 1, .repeat = 3}};
+  int code = options_parse(&cmd_relax, &j.set, &argc, argv);
+  if (code >= 0) return code;
+  code = relax(&j, argv[0]);
+  trs_relax_destroy(j.R);
+  trs_context_destroy(j.ctx);
+  input_free(&j.in);
+  j.set.rhs_file ? trs_free(j.b) : free(j.b);
+  free(j.x);
+  free(j.norms);
+  free(j.history);
+  return code;
+}

@@ -1,0 +1,11 @@
+/* dense.h - right-hand sides and solutions as they are given. */
+#ifndef TRS_API_DENSE_H
+#define TRS_API_DENSE_H
+
+#include "plan/method.h"
+
+/* Checks the dense arguments and turns leading dimensions into strides. */
+trs_status trs_rhs_make(trs_rhs *rhs, int64_t n, trs_scalar scalar, void *x, int64_t ldx,
+                        const void *b, int64_t ldb, int64_t nrhs, trs_layout layout);
+
+#endif

@@ -1,0 +1,182 @@
+/* relax.c - trs_relax_*: argument checks, then dispatch. */
+#include <math.h>
+#include <string.h>
+
+#include "api/dense.h"
+#include "matrix/matrix.h"
+#include "relax/relaxation.h"
+
+static trs_status check_options(const trs_relax_options *options) {
+  if ((unsigned)options->store > TRS_RELAX_BFLOAT)
+    return trs_fail(TRS_ERROR_ARGUMENT, -1, "store %d is not one of trs_relax_store's",
+                    options->store);
+  if (options->nrhs < 0)
+    return trs_fail(TRS_ERROR_ARGUMENT, -1, "nrhs is %lld", (long long)options->nrhs);
+  return TRS_SUCCESS;
+}
+
+static trs_status check_block(int block_size) {
+  if (block_size < 1 || block_size > TRS_RELAX_MOST_BLOCK)
+    return trs_fail(TRS_ERROR_ARGUMENT, -1, "the block size is %d; 1 to %d is wanted", block_size,
+                    TRS_RELAX_MOST_BLOCK);
+  return TRS_SUCCESS;
+}
+
+static trs_status check_context(const trs_context *ctx) {
+  if (strcmp(ctx->backend, "cuda") == 0)
+    return trs_fail(TRS_ERROR_UNSUPPORTED, -1,
+                    "relaxation runs on the CPU: use a context of \"threads\" or \"auto\"");
+  return TRS_SUCCESS;
+}
+
+static trs_status check_real(trs_scalar scalar) {
+  if (!trs_scalar_valid(scalar))
+    return trs_fail(TRS_ERROR_ARGUMENT, -1, "scalar %d is not one of trs_scalar's", scalar);
+  if (trs_scalar_is_complex(scalar))
+    return trs_fail(TRS_ERROR_UNSUPPORTED, -1, "relaxation takes real matrices; this is complex");
+  return TRS_SUCCESS;
+}
+
+/* A matrix by rows as a source; *by_rows is what was made for that, or NULL. */
+static trs_status take_matrix(trs_block_source *source, trs_matrix **by_rows, const trs_matrix *A,
+                              int block_size) {
+  *by_rows = NULL;
+  TRS_TRY(trs_matrix_need_host(A, "relaxation"));
+  TRS_TRY(check_real(A->scalar));
+  if (A->nrows != A->ncols)
+    return trs_fail(TRS_ERROR_STRUCTURE, -1, "the matrix is %lld x %lld, not square",
+                    (long long)A->nrows, (long long)A->ncols);
+  if (A->nrows % block_size)
+    return trs_fail(TRS_ERROR_ARGUMENT, -1,
+                    "blocks of %d do not divide the %lld rows: block row %lld would have %lld",
+                    block_size, (long long)A->nrows, (long long)(A->nrows / block_size),
+                    (long long)(A->nrows % block_size));
+  if (A->format != TRS_CSR) TRS_TRY(trs_matrix_convert(by_rows, A, TRS_CSR, A->scalar));
+  const trs_matrix *B = *by_rows ? *by_rows : A;
+  *source = (trs_block_source){.scalar = B->scalar,
+                               .block = block_size,
+                               .span = block_size,
+                               .nrows = B->nrows / block_size,
+                               .ptr = B->ptr,
+                               .idx = B->idx,
+                               .val = B->val,
+                               .matrix = true};
+  return TRS_SUCCESS;
+}
+
+trs_status trs_relax_create(trs_context *ctx, trs_relaxation **R, const trs_matrix *A,
+                            int block_size, const trs_relax_options *options) {
+  static const trs_relax_options defaults = {0};
+  trs_block_source source;
+  trs_matrix *by_rows;
+  if (!ctx || !R || !A)
+    return trs_fail(TRS_ERROR_ARGUMENT, -1, "%s is NULL", !ctx ? "ctx" : !R ? "R" : "A");
+  *R = NULL;
+  if (!options) options = &defaults;
+  TRS_TRY(check_context(ctx));
+  TRS_TRY(check_options(options));
+  TRS_TRY(check_block(block_size));
+  TRS_TRY(take_matrix(&source, &by_rows, A, block_size));
+  trs_status status = trs_relaxation_create(R, ctx, &source, options);
+  trs_matrix_destroy(by_rows);
+  return status;
+}
+
+trs_status trs_relax_create_bsr(trs_context *ctx, trs_relaxation **R, trs_scalar scalar,
+                                int64_t nrows, int block_size, trs_layout layout,
+                                const int64_t *ptr, const int32_t *idx, const void *val,
+                                const trs_relax_options *options) {
+  static const trs_relax_options defaults = {0};
+  if (!ctx || !R) return trs_fail(TRS_ERROR_ARGUMENT, -1, "%s is NULL", ctx ? "R" : "ctx");
+  *R = NULL;
+  if (!options) options = &defaults;
+  TRS_TRY(check_context(ctx));
+  TRS_TRY(check_options(options));
+  TRS_TRY(check_block(block_size));
+  TRS_TRY(check_real(scalar));
+  if ((unsigned)layout > TRS_ROW_MAJOR)
+    return trs_fail(TRS_ERROR_ARGUMENT, -1, "layout must be TRS_COL_MAJOR or TRS_ROW_MAJOR");
+  if (nrows < 0 || nrows > INT32_MAX / block_size)
+    return trs_fail(TRS_ERROR_ARGUMENT, -1, "%lld block rows: 0 .. %d is wanted", (long long)nrows,
+                    INT32_MAX / block_size);
+  trs_block_source source = {scalar, block_size, 1, nrows, layout, ptr, idx, val, false};
+  return trs_relaxation_create(R, ctx, &source, options);
+}
+
+trs_status trs_relax_update(trs_relaxation *R, const trs_matrix *A) {
+  trs_block_source source;
+  trs_matrix *by_rows;
+  if (!R || !A) return trs_fail(TRS_ERROR_ARGUMENT, -1, "%s is NULL", R ? "A" : "R");
+  if (A->nrows != R->nrows * R->block || A->scalar != R->scalar)
+    return trs_fail(TRS_ERROR_ARGUMENT, -1,
+                    "the matrix has %lld rows, or a type, unlike the %lld at creation",
+                    (long long)A->nrows, (long long)R->nrows * R->block);
+  TRS_TRY(take_matrix(&source, &by_rows, A, R->block));
+  trs_status status = trs_relaxation_update(R, &source);
+  trs_matrix_destroy(by_rows);
+  return status;
+}
+
+trs_status trs_relax_update_bsr(trs_relaxation *R, trs_layout layout, const int64_t *ptr,
+                                const int32_t *idx, const void *val) {
+  if (!R) return trs_fail(TRS_ERROR_ARGUMENT, -1, "R is NULL");
+  if ((unsigned)layout > TRS_ROW_MAJOR)
+    return trs_fail(TRS_ERROR_ARGUMENT, -1, "layout must be TRS_COL_MAJOR or TRS_ROW_MAJOR");
+  trs_block_source source = {R->scalar, R->block, 1, R->nrows, layout, ptr, idx, val, false};
+  TRS_TRY(trs_block_source_check(&source));
+  return trs_relaxation_update(R, &source);
+}
+
+static trs_status complete(trs_sweep_options *options, const trs_sweep_options *given) {
+  *options = given ? *given : (trs_sweep_options){0};
+  if (options->sweeps < 0 || options->residual_every < 0)
+    return trs_fail(TRS_ERROR_ARGUMENT, -1, "%s is %lld",
+                    options->sweeps < 0 ? "sweeps" : "residual_every",
+                    (long long)(options->sweeps < 0 ? options->sweeps : options->residual_every));
+  if ((unsigned)options->direction > TRS_SWEEP_SYMMETRIC)
+    return trs_fail(TRS_ERROR_ARGUMENT, -1, "direction %d is not one of trs_sweep_direction's",
+                    options->direction);
+  if (!isfinite(options->omega))
+    return trs_fail(TRS_ERROR_ARGUMENT, -1, "omega is %g", options->omega);
+  if (options->residual_every && !options->residuals)
+    return trs_fail(TRS_ERROR_ARGUMENT, -1, "residual_every is given, but residuals is NULL");
+  if (!options->residual_every) options->residuals = NULL;
+  if (!options->sweeps) options->sweeps = 1;
+  if (options->omega == 0) options->omega = 1;
+  return TRS_SUCCESS;
+}
+
+trs_status trs_relax_sweep(trs_relaxation *R, void *x, int64_t ldx, const void *b, int64_t ldb,
+                           int64_t nrhs, trs_layout layout, const trs_sweep_options *options) {
+  trs_sweep_options complete_options;
+  trs_rhs rhs;
+  if (!R) return trs_fail(TRS_ERROR_ARGUMENT, -1, "R is NULL");
+  TRS_TRY(complete(&complete_options, options));
+  TRS_TRY(trs_rhs_make(&rhs, R->nrows * R->block, R->scalar, x, ldx, b, ldb, nrhs, layout));
+  return trs_relaxation_sweep(R, &rhs, &complete_options);
+}
+
+trs_status trs_relax_get_info(const trs_relaxation *R, trs_relax_info *info) {
+  if (!R || !info) return trs_fail(TRS_ERROR_ARGUMENT, -1, "%s is NULL", R ? "info" : "R");
+  *info = (trs_relax_info){.scalar = R->scalar,
+                           .store = R->store,
+                           .block_size = R->block,
+                           .threads = R->threads,
+                           .nrows = R->nrows,
+                           .nblocks = R->noff,
+                           .longest_row = R->longest,
+                           .colours = R->ncolours,
+                           .smallest_colour = R->ncolours ? R->nrows : 0,
+                           .colour_ptr = R->colour_ptr,
+                           .row = R->row,
+                           .sweep_bytes = trs_relaxation_sweep_bytes(R),
+                           .rounding = R->rounding,
+                           .create_seconds = R->create_seconds,
+                           .update_seconds = R->update_seconds};
+  for (int32_t c = 0; c < R->ncolours; c++) {
+    int64_t rows = R->colour_ptr[c + 1] - R->colour_ptr[c];
+    if (rows < info->smallest_colour) info->smallest_colour = rows;
+    if (rows > info->largest_colour) info->largest_colour = rows;
+  }
+  return TRS_SUCCESS;
+}

@@ -1,0 +1,144 @@
+/* group.c - what both transports share: members, streams, agreement. */
+#include "comm/group.h"
+
+#include <string.h>
+
+#include "base/memory.h"
+#include "comm/transport.h"
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+/* NVSHMEM starts once a process: all groups of a process over it are this one. */
+static trs_group *over_nvshmem;
+
+trs_status trs_group_take(trs_group *group, const int *ordinals) {
+  for (int k = 0; k < group->local; k++) {
+    int m = group->first + k;
+    TRS_TRY(trs_device_open(&group->device[m], ordinals[k]));
+    TRS_TRY(trs_device_stream_create(group->device[m], &group->stream[m]));
+    TRS_TRY(trs_device_event_create(group->device[m], &group->event[m]));
+  }
+  return TRS_SUCCESS;
+}
+
+static void dissolve(trs_group *group) {
+  if (group->transport && group->transport->close) group->transport->close(group);
+  for (int m = group->first; m < group->first + group->local; m++) {
+    trs_device_event_destroy(group->event[m]);
+    if (group->device[m]) trs_device_stream_destroy(group->device[m], group->stream[m]);
+    trs_device_close(group->device[m]);
+  }
+  pthread_mutex_destroy(&group->solving);
+  trs_free(group);
+}
+
+static trs_status open_new(trs_group **result, const char *where, bool nvshmem) {
+  trs_group *group;
+  int ordinals[TRS_MOST_MEMBERS], count = 0;
+  if (!nvshmem) TRS_TRY(trs_group_parse(where, ordinals, &count));
+  TRS_TRY(TRS_ALLOC_ZERO(&group, 1));
+  group->references = 1;
+  pthread_mutex_init(&group->solving, NULL);
+  trs_status status = nvshmem ? trs_nvshmem_open(group) : trs_peer_open(group, ordinals, count);
+  if (status)
+    dissolve(group);
+  else
+    *result = group;
+  return status;
+}
+
+trs_status trs_group_open(trs_group **result, const char *where) {
+  bool nvshmem = strcmp(where, "nvshmem") == 0;
+  trs_status status = TRS_SUCCESS;
+  *result = NULL;
+  pthread_mutex_lock(&lock);
+  if (nvshmem && over_nvshmem) {
+    *result = over_nvshmem;
+    over_nvshmem->references++;
+  } else {
+    status = open_new(result, where, nvshmem);
+    if (nvshmem && !status) {
+      over_nvshmem = *result;
+      over_nvshmem->references++; /* to the process's end */
+    }
+  }
+  pthread_mutex_unlock(&lock);
+  return status;
+}
+
+trs_group *trs_group_retain(trs_group *group) {
+  pthread_mutex_lock(&lock);
+  if (group) group->references++;
+  pthread_mutex_unlock(&lock);
+  return group;
+}
+
+void trs_group_close(trs_group *group) {
+  if (!group) return;
+  pthread_mutex_lock(&lock);
+  bool last = --group->references == 0;
+  pthread_mutex_unlock(&lock);
+  if (last) dissolve(group);
+}
+
+int trs_group_members(const trs_group *group) { return group->members; }
+int trs_group_first(const trs_group *group) { return group->first; }
+int trs_group_local(const trs_group *group) { return group->local; }
+bool trs_group_one_process(const trs_group *group) { return group->one_process; }
+trs_device *trs_group_device(const trs_group *group, int member) { return group->device[member]; }
+trs_stream trs_group_stream(const trs_group *group, int member) { return group->stream[member]; }
+
+/* Processes have a GPU each. */
+int trs_group_sharers(const trs_group *group, int member) {
+  int sharers = 0;
+  for (int m = 0; m < group->members; m++) sharers += group->device[m] == group->device[member];
+  return sharers;
+}
+
+trs_status trs_group_alloc(trs_group *group, trs_symmetric *memory, int64_t bytes) {
+  *memory = (trs_symmetric){.bytes = bytes > 0 ? bytes : 1};
+  trs_status status = group->transport->alloc(group, memory);
+  if (status) *memory = (trs_symmetric){.bytes = 0};
+  return status;
+}
+
+void trs_group_free(trs_group *group, trs_symmetric *memory) {
+  if (memory->bytes) group->transport->free(group, memory);
+  *memory = (trs_symmetric){.bytes = 0};
+}
+
+trs_status trs_group_alloc_managed(trs_group *group, void **pointer, int64_t bytes) {
+  *pointer = NULL;
+  if (!group->one_process)
+    return trs_fail(TRS_ERROR_UNSUPPORTED, -1,
+                    "managed memory is shared within one process only: take a context such as "
+                    "\"cuda:0-3\"");
+  for (int m = 0; m < group->members; m++)
+    TRS_TRY(trs_device_check_managed(group->device[m], bytes));
+  return trs_device_alloc_managed(group->device[0], pointer, bytes);
+}
+
+void trs_group_free_managed(trs_group *group, void *pointer) {
+  (void)group;
+  trs_device_free_managed(pointer);
+}
+
+trs_status trs_group_fence(trs_group *group) { return group->transport->fence(group); }
+
+trs_status trs_group_exchange(trs_group *group, void *all, int64_t size) {
+  return group->transport->exchange(group, all, size);
+}
+
+trs_status trs_group_agree(trs_group *group, trs_status mine) {
+  if (group->one_process) return mine;
+  trs_failure all[TRS_MOST_MEMBERS];
+  memset(all, 0, sizeof all);
+  if (mine) trs_failure_get(&all[group->first]);
+  TRS_TRY(trs_group_exchange(group, all, sizeof all[0]));
+  for (int m = 0; m < group->members; m++)
+    if (all[m].status) return trs_failure_set(&all[m]);
+  return TRS_SUCCESS;
+}
+
+void trs_group_lock(trs_group *group) { pthread_mutex_lock(&group->solving); }
+void trs_group_unlock(trs_group *group) { pthread_mutex_unlock(&group->solving); }

@@ -1,0 +1,36 @@
+/* group_none.c - a build without CUDA: no group can be opened, and nothing else is ever called. */
+#include <string.h>
+
+#include "comm/group.h"
+
+trs_status trs_group_open(trs_group **group, const char *where) {
+  int ordinals[TRS_MOST_MEMBERS], count;
+  *group = NULL;
+  if (strcmp(where, "nvshmem") != 0) TRS_TRY(trs_group_parse(where, ordinals, &count));
+  return trs_fail(TRS_ERROR_UNSUPPORTED, -1,
+                  "this build has no CUDA: install the CUDA toolkit (nvcc) and build again");
+}
+
+trs_group *trs_group_retain(trs_group *group) { return group; }
+void trs_group_close(trs_group *group) { (void)group; }
+int trs_group_members(const trs_group *group) {
+  (void)group;
+  return 1;
+}
+int trs_group_first(const trs_group *group) {
+  (void)group;
+  return 0;
+}
+int trs_group_local(const trs_group *group) {
+  (void)group;
+  return 1;
+}
+bool trs_group_one_process(const trs_group *group) {
+  (void)group;
+  return true;
+}
+trs_device *trs_group_device(const trs_group *group, int member) {
+  (void)group;
+  (void)member;
+  return NULL;
+}

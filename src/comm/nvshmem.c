@@ -1,0 +1,192 @@
+/* nvshmem.c - a process a GPU: symmetric memory from NVSHMEM, everything else through the
+ * processes' own rendezvous, so that one that ends is noticed by the others. */
+#define _GNU_SOURCE /* dladdr */
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/config.h"
+#include "base/memory.h"
+#include "comm/nvshmem_link.h"
+#include "comm/rendezvous.h"
+#include "comm/transport.h"
+
+/* One a process, and to its end: NVSHMEM starts once. */
+static struct {
+  const trs_nvshmem_link *link;
+  trs_rendezvous *rendezvous;
+  bool started;
+} process;
+
+static trs_status exchange(trs_group *group, void *all, int64_t size) {
+  (void)group;
+  return trs_rendezvous_exchange(process.rendezvous, all, size);
+}
+
+static trs_status fence(trs_group *group) {
+  int me = group->first, before = trs_device_enter(group->device[me]);
+  trs_status status = trs_device_wait(group->stream[me]);
+  trs_device_leave(before);
+  return trs_group_agree(group, status);
+}
+
+static trs_status reach_all(trs_group *group, trs_symmetric *memory, void *mine) {
+  for (int m = 0; m < group->members; m++) {
+    memory->base[m] = process.link->reach(mine, m);
+    if (!memory->base[m])
+      return trs_fail(TRS_ERROR_UNSUPPORTED, -1,
+                      "member %d's GPU cannot reach the memory of member %d's (no peer access "
+                      "between them): take GPUs that can, as `nvidia-smi topo -p2p r` shows",
+                      group->first, m);
+  }
+  return TRS_SUCCESS;
+}
+
+/* All are asked for room first, and are alive then: allocation itself waits for all of them. */
+static trs_status alloc(trs_group *group, trs_symmetric *memory) {
+  trs_device *device = group->device[group->first];
+  trs_status status = trs_device_count(device, memory->bytes);
+  bool counted = !status;
+  void *mine = NULL;
+  status = trs_group_agree(group, status);
+  if (!status) {
+    int before = trs_device_enter(device);
+    mine = process.link->alloc(memory->bytes);
+    if (!mine)
+      status = trs_fail(TRS_ERROR_MEMORY, -1,
+                        "NVSHMEM cannot give %.1f MB more at each member: set "
+                        "NVSHMEM_SYMMETRIC_SIZE to more than the default",
+                        (double)memory->bytes / 1e6);
+    else
+      status = reach_all(group, memory, mine);
+    trs_device_leave(before);
+    bool had_none = !mine;
+    status = trs_group_agree(group, status);
+    if (status && !had_none) process.link->free(mine);
+  }
+  if (status && counted) (void)trs_device_count(device, -memory->bytes);
+  return status;
+}
+
+/* Where another process has ended, NVSHMEM would wait for it: the memory stays until the end. */
+static void release(trs_group *group, trs_symmetric *memory) {
+  trs_device *device = group->device[group->first];
+  if (trs_rendezvous_exchange(process.rendezvous, NULL, 0)) return;
+  int before = trs_device_enter(device);
+  process.link->free(memory->base[group->first]);
+  trs_device_leave(before);
+  (void)trs_device_count(device, -memory->bytes);
+}
+
+/* Ending NVSHMEM waits for all processes: only where all have come here. */
+static void stop_at_exit(void) {
+  if (trs_rendezvous_leave(process.rendezvous)) process.link->stop();
+  trs_rendezvous_close(process.rendezvous);
+  process.rendezvous = NULL;
+}
+
+static const trs_transport nvshmem = {
+    .name = "NVSHMEM", .alloc = alloc, .free = release, .fence = fence, .exchange = exchange};
+
+/* ---- Opening ---- */
+
+/* Beside this library, in ../lib from it, or where the loader looks. */
+static void *open_library(char *why, size_t size) {
+  static const char FILE_NAME[] = "libtrireme_nvshmem.so";
+  static const char *const folders[] = {"", "../lib/", "../src/"};
+  char path[1024];
+  Dl_info here;
+  void *library = NULL;
+  why[0] = '\0';
+  if (dladdr((void *)&process, &here) && here.dli_fname && strrchr(here.dli_fname, '/'))
+    for (size_t k = 0; k < sizeof folders / sizeof folders[0] && !library; k++) {
+      int length = (int)(strrchr(here.dli_fname, '/') - here.dli_fname) + 1;
+      snprintf(path, sizeof path, "%.*s%s%s", length, here.dli_fname, folders[k], FILE_NAME);
+      library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+      const char *said = library ? NULL : dlerror();
+      if (said && !strstr(said, "No such file")) snprintf(why, size, "%s", said);
+    }
+  if (!library) library = dlopen(FILE_NAME, RTLD_NOW | RTLD_LOCAL);
+  if (!library && !why[0]) {
+    const char *said = dlerror();
+    snprintf(why, size, "%s", said ? said : "not found");
+  }
+  return library;
+}
+
+static trs_status load(void) {
+  char why[256];
+  if (process.link) return TRS_SUCCESS;
+  void *library = open_library(why, sizeof why);
+  if (!library && !TRS_HAVE_NVSHMEM)
+    return trs_fail(TRS_ERROR_UNSUPPORTED, -1,
+                    "NVSHMEM is not in this build: `pip install nvidia-nvshmem-cu13` (or "
+                    "libnvshmem3-dev-cuda-13) and build again; or use peer memory in one process: "
+                    "cuda:0-3");
+  if (!library)
+    return trs_fail(TRS_ERROR_UNSUPPORTED, -1, "NVSHMEM is in this build but cannot be loaded: %s",
+                    why);
+  const trs_nvshmem_link *link = dlsym(library, TRS_NVSHMEM_SYMBOL);
+  if (!link || link->version != TRS_NVSHMEM_LINK)
+    return trs_fail(TRS_ERROR_UNSUPPORTED, -1,
+                    "libtrireme_nvshmem.so is of another version of Trireme: install both anew");
+  process.link = link;
+  return TRS_SUCCESS;
+}
+
+/* Processes see the same GPUs and take one each, or see one each. */
+static trs_status take_gpu(trs_group *group) {
+  int count = 0, rank = group->first;
+  TRS_TRY(trs_device_total(&count));
+  if (count < group->members && count != 1)
+    return trs_fail(TRS_ERROR_UNSUPPORTED, -1,
+                    "%d processes, but %d GPUs: start as many processes as there are GPUs",
+                    group->members, count);
+  int ordinal = count == 1 ? 0 : rank;
+  return trs_group_take(group, &ordinal);
+}
+
+static trs_status check_distinct(trs_group *group) {
+  int64_t identity[TRS_MOST_MEMBERS] = {0};
+  TRS_TRY(trs_device_identity(group->device[group->first], &identity[group->first]));
+  TRS_TRY(trs_group_exchange(group, identity, sizeof identity[0]));
+  for (int a = 0; a < group->members; a++)
+    for (int b = 0; b < a; b++)
+      if (identity[a] == identity[b])
+        return trs_fail(TRS_ERROR_UNSUPPORTED, -1,
+                        "processes %d and %d of %d have the same GPU: start as many processes as "
+                        "there are GPUs",
+                        b, a, group->members);
+  return TRS_SUCCESS;
+}
+
+static trs_status start(trs_group *group) {
+  char ids[TRS_MOST_MEMBERS][TRS_NVSHMEM_ID] = {{0}};
+  const char *why = group->first == 0 ? process.link->make_id(ids[0]) : NULL;
+  trs_status status = why ? trs_fail(TRS_ERROR_UNSUPPORTED, -1, "NVSHMEM: %s", why) : TRS_SUCCESS;
+  TRS_TRY(trs_group_agree(group, status));
+  TRS_TRY(trs_group_exchange(group, ids, TRS_NVSHMEM_ID));
+  int before = trs_device_enter(group->device[group->first]);
+  why = process.link->start(group->first, group->members, ids[0]);
+  trs_device_leave(before);
+  status = why ? trs_fail(TRS_ERROR_UNSUPPORTED, -1, "NVSHMEM: %s", why) : TRS_SUCCESS;
+  return trs_group_agree(group, status);
+}
+
+trs_status trs_nvshmem_open(trs_group *group) {
+  char name[128];
+  group->transport = &nvshmem;
+  TRS_TRY(trs_rendezvous_environment(&group->first, &group->members, name, sizeof name));
+  group->local = 1;
+  TRS_TRY(load());
+  if (!process.rendezvous)
+    TRS_TRY(trs_rendezvous_open(&process.rendezvous, name, group->first, group->members));
+  TRS_TRY(trs_group_agree(group, take_gpu(group)));
+  TRS_TRY(check_distinct(group));
+  if (process.started) return TRS_SUCCESS;
+  TRS_TRY(start(group));
+  process.started = true;
+  (void)atexit(stop_at_exit);
+  return TRS_SUCCESS;
+}

@@ -1,0 +1,204 @@
+/* rendezvous.c - a board in POSIX shared memory: each process writes its record, raises its count,
+ * and reads when all counts have come as far.  Records lie in two sets that take turns: who writes
+ * one knows that all have read what it held two turns ago. */
+#include "comm/rendezvous.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/memory.h"
+#include "base/timer.h"
+
+/* Zero is how the board begins, so nobody has to prepare it for the others. */
+typedef struct board {
+  _Atomic uint64_t turn[TRS_RENDEZVOUS_MOST];
+  _Atomic int32_t pid[TRS_RENDEZVOUS_MOST];
+  _Atomic int32_t left[TRS_RENDEZVOUS_MOST];
+  char record[2][TRS_RENDEZVOUS_MOST][TRS_RENDEZVOUS_RECORD];
+} board;
+
+struct trs_rendezvous {
+  board *board;
+  char path[128];
+  int rank, ranks;
+  uint64_t turn;
+};
+
+static const double FIRST_LIMIT = 60, LIMIT = 3600, LEAVE_LIMIT = 10; /* seconds */
+
+/* ---- Who am I? ---- */
+
+static int number_from(const char *const *variables) {
+  for (; *variables; variables++) {
+    const char *text = getenv(*variables);
+    if (text && *text >= '0' && *text <= '9') return atoi(text);
+  }
+  return -1;
+}
+
+trs_status trs_rendezvous_environment(int *rank, int *ranks, char *name, int size) {
+  static const char *const rank_names[] = {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK",
+                                           "SLURM_PROCID", NULL};
+  static const char *const ranks_names[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_NTASKS",
+                                            NULL};
+  static const char *const near_names[] = {"OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS", NULL};
+  static const char *const job_names[] = {"PMIX_NAMESPACE", "OMPI_MCA_ess_base_jobid", "PMI_JOBID",
+                                          "SLURM_STEP_ID", NULL};
+  *rank = number_from(rank_names);
+  *ranks = number_from(ranks_names);
+  if (*rank < 0 || *ranks < 1) {
+    *rank = 0;
+    *ranks = 1;
+  }
+  int near = number_from(near_names);
+  if (*rank >= *ranks || *ranks > TRS_RENDEZVOUS_MOST)
+    return trs_fail(TRS_ERROR_ARGUMENT, -1, "process %d of %d: at most %d can work together", *rank,
+                    *ranks, TRS_RENDEZVOUS_MOST);
+  if (near > 0 && near < *ranks)
+    return trs_fail(TRS_ERROR_UNSUPPORTED, -1,
+                    "%d processes, %d of them on this node: all have to be on one", *ranks, near);
+  const char *job = NULL;
+  for (const char *const *v = job_names; *v && !job; v++) job = getenv(*v);
+  if (job && *job)
+    snprintf(name, (size_t)size, "%s", job);
+  else /* started by one launcher */
+    snprintf(name, (size_t)size, "%ld", (long)(*ranks > 1 ? getppid() : getpid()));
+  return TRS_SUCCESS;
+}
+
+/* ---- The board ---- */
+
+/* Over, but its parent has not looked yet (Linux). */
+static bool is_zombie(int32_t pid) {
+  char path[64], state = 0;
+  snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+  FILE *file = fopen(path, "r");
+  if (!file) return false;
+  bool found = fscanf(file, "%*d (%*[^)]) %c", &state) == 1;
+  (void)fclose(file);
+  return found && state == 'Z';
+}
+
+static bool ended(const board *b, int rank) {
+  int32_t pid = atomic_load(&b->pid[rank]);
+  if (atomic_load(&b->left[rank])) return true;
+  if (!pid) return false;
+  return is_zombie(pid) || (kill((pid_t)pid, 0) != 0 && errno == ESRCH);
+}
+
+static void rest(int64_t turns) {
+  static const struct timespec little = {.tv_nsec = 50000};
+  if (turns < 20000)
+    (void)sched_yield();
+  else
+    (void)nanosleep(&little, NULL);
+}
+
+/* Waits until a rank's count is at least r->turn. */
+static trs_status await(const trs_rendezvous *r, int rank, double limit) {
+  double start = 0;
+  for (int64_t turns = 1; atomic_load(&r->board->turn[rank]) < r->turn; turns++) {
+    rest(turns);
+    if (turns % 1024) continue;
+    if (start == 0) start = trs_seconds();
+    if (turns % 16384 == 0 && ended(r->board, rank) && atomic_load(&r->board->turn[rank]) < r->turn)
+      return trs_fail(TRS_ERROR_INTERNAL, -1, "process %d of %d has ended: so does the solve", rank,
+                      r->ranks);
+    if (trs_seconds() - start > limit)
+      return trs_fail(TRS_ERROR_STALLED, -1, "process %d of %d has not come within %.0f s", rank,
+                      r->ranks, limit);
+  }
+  return TRS_SUCCESS;
+}
+
+static trs_status exchange(trs_rendezvous *r, void *all, int64_t size, double limit) {
+  r->turn++;
+  char(*records)[TRS_RENDEZVOUS_RECORD] = r->board->record[r->turn % 2];
+  if (size) memcpy(records[r->rank], (char *)all + r->rank * size, (size_t)size);
+  atomic_store(&r->board->turn[r->rank], r->turn);
+  for (int rank = 0; rank < r->ranks; rank++) {
+    TRS_TRY(await(r, rank, limit));
+    if (size) memcpy((char *)all + rank * size, records[rank], (size_t)size);
+  }
+  return TRS_SUCCESS;
+}
+
+trs_status trs_rendezvous_exchange(trs_rendezvous *r, void *all, int64_t size) {
+  if (size > TRS_RENDEZVOUS_RECORD)
+    return trs_fail(TRS_ERROR_INTERNAL, -1, "a record of %lld bytes", (long long)size);
+  return exchange(r, all, size, LIMIT);
+}
+
+static trs_status attach(trs_rendezvous *r) {
+  int file = shm_open(r->path, O_CREAT | O_RDWR, 0600);
+  if (file < 0 || ftruncate(file, sizeof(board)) != 0) {
+    if (file >= 0) (void)close(file);
+    return trs_fail(TRS_ERROR_UNSUPPORTED, -1, "no shared memory (%s): %s", r->path,
+                    strerror(errno));
+  }
+  void *at = mmap(NULL, sizeof(board), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+  (void)close(file);
+  if (at == MAP_FAILED)
+    return trs_fail(TRS_ERROR_MEMORY, -1, "no shared memory (%s): %s", r->path, strerror(errno));
+  r->board = at;
+  return TRS_SUCCESS;
+}
+
+/* The name serves the beginning only: whoever comes later under it meets others. */
+static trs_status meet(trs_rendezvous *r) {
+  TRS_TRY(attach(r));
+  atomic_store(&r->board->left[r->rank], 0);
+  atomic_store(&r->board->pid[r->rank], (int32_t)getpid());
+  trs_status status = exchange(r, NULL, 0, FIRST_LIMIT);
+  if (r->rank == 0 || status) (void)shm_unlink(r->path);
+  return status ? status : exchange(r, NULL, 0, FIRST_LIMIT);
+}
+
+trs_status trs_rendezvous_open(trs_rendezvous **result, const char *name, int rank, int ranks) {
+  trs_rendezvous *r;
+  *result = NULL;
+  TRS_TRY(TRS_ALLOC_ZERO(&r, 1));
+  r->rank = rank;
+  r->ranks = ranks;
+  snprintf(r->path, sizeof r->path, "/trireme-%ld-%.80s", (long)getuid(), name);
+  for (char *c = r->path + 1; *c; c++)
+    if (*c == '/') *c = '.';
+  trs_status status = meet(r);
+  if (status) {
+    trs_rendezvous_close(r);
+    return status;
+  }
+  *result = r;
+  return TRS_SUCCESS;
+}
+
+bool trs_rendezvous_leave(trs_rendezvous *r) {
+  double start = trs_seconds();
+  atomic_store(&r->board->left[r->rank], 1);
+  for (int rank = 0; rank < r->ranks; rank++)
+    for (int64_t turns = 1; !atomic_load(&r->board->left[rank]); turns++) {
+      rest(turns);
+      if (turns % 1024 == 0 && (trs_seconds() - start > LEAVE_LIMIT || ended(r->board, rank)))
+        return atomic_load(&r->board->left[rank]);
+    }
+  return true;
+}
+
+void trs_rendezvous_close(trs_rendezvous *r) {
+  if (!r) return;
+  if (r->board) {
+    atomic_store(&r->board->left[r->rank], 1);
+    (void)munmap(r->board, sizeof(board));
+  }
+  trs_free(r);
+}

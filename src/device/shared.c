@@ -1,0 +1,185 @@
+/* shared.c - the CUDA runtime behind shared.h. */
+#include "device/shared.h"
+
+#include <cuda_runtime_api.h>
+
+#include "base/memory.h"
+
+static int ordinal_of(const trs_device *device) { return trs_device_look(device)->ordinal; }
+
+trs_status trs_device_total(int *count) {
+  cudaError_t error = cudaGetDeviceCount(count);
+  if (error == cudaSuccess && *count > 0) return TRS_SUCCESS;
+  (void)cudaGetLastError();
+  return trs_fail(TRS_ERROR_UNSUPPORTED, -1, "no CUDA device on this machine (CUDA says %s)",
+                  error ? cudaGetErrorString(error) : "there are none");
+}
+
+/* Memory in stream order, ours and the caller's from cudaMallocAsync, is closed to other GPUs until
+ * its pool is opened to them. */
+static cudaError_t open_pools(const trs_device *device, const trs_device *other) {
+  const struct cudaMemAccessDesc access = {
+      .location = {.type = cudaMemLocationTypeDevice, .id = ordinal_of(device)},
+      .flags = cudaMemAccessFlagsProtReadWrite};
+  cudaMemPool_t pool;
+  cudaError_t error = cudaDeviceGetDefaultMemPool(&pool, ordinal_of(other));
+  if (!error) error = cudaMemPoolSetAccess(pool, &access, 1);
+  if (!error) error = cudaMemPoolSetAccess((cudaMemPool_t)trs_device_pool(other), &access, 1);
+  return error;
+}
+
+trs_status trs_device_reach(const trs_device *device, const trs_device *other) {
+  int can = 0, from = ordinal_of(device), to = ordinal_of(other);
+  if (from == to) return TRS_SUCCESS;
+  TRS_TRY(trs_device_check(cudaDeviceCanAccessPeer(&can, from, to), "looking at two GPUs"));
+  if (!can)
+    return trs_fail(TRS_ERROR_UNSUPPORTED, -1,
+                    "GPU %d cannot reach the memory of GPU %d (no peer access between them): take "
+                    "GPUs that can, as `nvidia-smi topo -p2p r` shows",
+                    from, to);
+  int before = trs_device_enter(device);
+  cudaError_t error = cudaDeviceEnablePeerAccess(to, 0);
+  if (error == cudaErrorPeerAccessAlreadyEnabled) {
+    (void)cudaGetLastError();
+    error = cudaSuccess;
+  }
+  trs_device_leave(before);
+  if (!error) error = open_pools(device, other);
+  return trs_device_check(error, "opening a GPU's memory to another");
+}
+
+int trs_device_of(const void *pointer) {
+  struct cudaPointerAttributes attributes;
+  if (cudaPointerGetAttributes(&attributes, pointer) != cudaSuccess) {
+    (void)cudaGetLastError();
+    return -1;
+  }
+  return attributes.type == cudaMemoryTypeDevice ? attributes.device : -1;
+}
+
+trs_status trs_device_alloc_plain(trs_device *device, void **pointer, int64_t bytes) {
+  *pointer = NULL;
+  if (bytes == 0) bytes = 1;
+  TRS_TRY(trs_device_count(device, bytes));
+  int before = trs_device_enter(device);
+  cudaError_t error = cudaMalloc(pointer, (size_t)bytes);
+  trs_device_leave(before);
+  if (!error) return TRS_SUCCESS;
+  (void)cudaGetLastError();
+  *pointer = NULL;
+  (void)trs_device_count(device, -bytes);
+  return trs_fail(TRS_ERROR_MEMORY, -1,
+                  "GPU %d cannot give %.1f MB more (plans on it hold %.1f MB): %s",
+                  ordinal_of(device), (double)bytes / 1e6, (double)trs_device_held(device) / 1e6,
+                  cudaGetErrorString(error));
+}
+
+void trs_device_free_plain(trs_device *device, void *pointer, int64_t bytes) {
+  if (!pointer) return;
+  int before = trs_device_enter(device);
+  (void)cudaFree(pointer);
+  trs_device_leave(before);
+  (void)trs_device_count(device, -(bytes ? bytes : 1));
+}
+
+trs_status trs_device_room(const trs_device *device, int64_t *bytes) {
+  size_t empty = 0, all = 0;
+  uint64_t reserved = 0, used = 0; /* the pool keeps what is freed */
+  cudaMemPool_t pool = (cudaMemPool_t)trs_device_pool(device);
+  int before = trs_device_enter(device);
+  cudaError_t error = cudaMemGetInfo(&empty, &all);
+  if (!error) error = cudaMemPoolGetAttribute(pool, cudaMemPoolAttrReservedMemCurrent, &reserved);
+  if (!error) error = cudaMemPoolGetAttribute(pool, cudaMemPoolAttrUsedMemCurrent, &used);
+  trs_device_leave(before);
+  empty += (size_t)(reserved - used);
+  int64_t limit = trs_device_limit_left(device);
+  *bytes = limit < (int64_t)empty ? limit : (int64_t)empty;
+  return trs_device_check(error, "asking for a GPU's free memory");
+}
+
+trs_status trs_device_identity(const trs_device *device, int64_t *identity) {
+  struct cudaDeviceProp p;
+  TRS_TRY(
+      trs_device_check(cudaGetDeviceProperties(&p, ordinal_of(device)), "looking at the device"));
+  *identity = ((int64_t)p.pciDomainID << 32) | ((int64_t)p.pciBusID << 16) | p.pciDeviceID;
+  return TRS_SUCCESS;
+}
+
+/* More of it than a GPU has free can hang that GPU. */
+trs_status trs_device_check_managed(const trs_device *device, int64_t bytes) {
+  int concurrent = 0, ordinal = ordinal_of(device);
+  int64_t room = 0;
+  TRS_TRY(trs_device_check(
+      cudaDeviceGetAttribute(&concurrent, cudaDevAttrConcurrentManagedAccess, ordinal),
+      "looking at the device"));
+  if (!concurrent)
+    return trs_fail(TRS_ERROR_UNSUPPORTED, -1,
+                    "GPU %d cannot touch managed memory while another does (no concurrent managed "
+                    "access on this system)",
+                    ordinal);
+  TRS_TRY(trs_device_room(device, &room));
+  if (bytes <= room / 2) return TRS_SUCCESS;
+  return trs_fail(TRS_ERROR_MEMORY, -1,
+                  "%.1f MB of managed memory are more than half of the %.1f MB that GPU %d has "
+                  "free",
+                  (double)bytes / 1e6, (double)room / 1e6, ordinal);
+}
+
+trs_status trs_device_alloc_managed(const trs_device *device, void **pointer, int64_t bytes) {
+  int before = trs_device_enter(device);
+  cudaError_t error = cudaMallocManaged(pointer, (size_t)(bytes ? bytes : 1), cudaMemAttachGlobal);
+  trs_device_leave(before);
+  if (error) *pointer = NULL;
+  return trs_device_check(error, "allocating managed memory");
+}
+
+void trs_device_free_managed(void *pointer) {
+  if (pointer) (void)cudaFree(pointer);
+}
+
+trs_status trs_device_stream_create(const trs_device *device, trs_stream *stream) {
+  int before = trs_device_enter(device);
+  cudaError_t error = cudaStreamCreateWithFlags((cudaStream_t *)stream, cudaStreamNonBlocking);
+  trs_device_leave(before);
+  if (error) *stream = NULL;
+  return trs_device_check(error, "making a stream");
+}
+
+void trs_device_stream_destroy(const trs_device *device, trs_stream stream) {
+  if (!stream) return;
+  int before = trs_device_enter(device);
+  (void)cudaStreamDestroy((cudaStream_t)stream);
+  trs_device_leave(before);
+}
+
+struct trs_device_event {
+  cudaEvent_t event;
+};
+
+trs_status trs_device_event_create(const trs_device *device, trs_device_event **event) {
+  TRS_TRY(TRS_ALLOC_ZERO(event, 1));
+  int before = trs_device_enter(device);
+  cudaError_t error = cudaEventCreateWithFlags(&(*event)->event, cudaEventDisableTiming);
+  trs_device_leave(before);
+  if (error) {
+    trs_free(*event);
+    *event = NULL;
+  }
+  return trs_device_check(error, "making an event");
+}
+
+void trs_device_event_destroy(trs_device_event *event) {
+  if (!event) return;
+  (void)cudaEventDestroy(event->event);
+  trs_free(event);
+}
+
+trs_status trs_device_event_record(trs_device_event *event, trs_stream stream) {
+  return trs_device_check(cudaEventRecord(event->event, (cudaStream_t)stream),
+                          "marking a point of a stream");
+}
+
+trs_status trs_device_event_follow(trs_device_event *event, trs_stream stream) {
+  return trs_device_check(cudaStreamWaitEvent((cudaStream_t)stream, event->event, 0),
+                          "letting a stream wait for another");
+}

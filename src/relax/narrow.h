@@ -1,0 +1,48 @@
+/* narrow.h - the 16-bit formats as integers: binary16 and the upper half of a float. */
+#ifndef TRS_RELAX_NARROW_H
+#define TRS_RELAX_NARROW_H
+
+#include <math.h>
+#include <stdint.h>
+#include <string.h>
+
+/* A half's bits moved to where a float has them make a float 2^112 times smaller. */
+#define TRS_HALF_FACTOR 0x1p112
+
+static inline uint32_t trs_float_bits(float value) {
+  uint32_t bits;
+  memcpy(&bits, &value, sizeof bits);
+  return bits;
+}
+
+static inline float trs_bits_float(uint32_t bits) {
+  float value;
+  memcpy(&value, &bits, sizeof value);
+  return value;
+}
+
+/* To nearest, ties to even; |value| <= 2^15. */
+static inline uint16_t trs_half_from(float value) {
+  uint32_t bits = trs_float_bits(value), sign = bits >> 16 & 0x8000;
+  bits &= 0x7fffffff;
+  if (bits < 0x38800000) /* below 2^-14: a multiple of 2^-24 */
+    return (uint16_t)(sign | (uint32_t)lrintf(trs_bits_float(bits) * 0x1p24f));
+  bits += 0xfff + (bits >> 13 & 1);
+  return (uint16_t)(sign | (bits - 0x38000000) >> 13);
+}
+
+/* The half's value over TRS_HALF_FACTOR. */
+static inline float trs_half_small(uint16_t half) {
+  return trs_bits_float((half & 0x7fffu) << 13 | (half & 0x8000u) << 16);
+}
+
+static inline uint16_t trs_bfloat_from(float value) {
+  uint32_t bits = trs_float_bits(value);
+  return (uint16_t)((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
+}
+
+static inline float trs_bfloat_value(uint16_t bfloat) {
+  return trs_bits_float((uint32_t)bfloat << 16);
+}
+
+#endif

@@ -1,0 +1,264 @@
+/* relaxation.c - the life of a trs_relaxation: pattern, colours, renumbering, values. */
+#include "relax/relaxation.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/timer.h"
+#include "relax/colour.h"
+#include "relax/kernels.h"
+
+/* Positions in the order of colours, the caller's order within one. */
+static trs_status renumber(trs_relaxation *R, const int32_t *colour) {
+  int64_t *next;
+  TRS_TRY(TRS_ALLOC_ZERO(&R->colour_ptr, R->ncolours + 1));
+  TRS_TRY(TRS_ALLOC(&R->row, R->nrows));
+  TRS_TRY(TRS_ALLOC(&R->position, R->nrows));
+  TRS_TRY(TRS_ALLOC(&next, R->ncolours + 1));
+  for (int64_t i = 0; i < R->nrows; i++) R->colour_ptr[colour[i] + 1]++;
+  for (int32_t c = 0; c < R->ncolours; c++) R->colour_ptr[c + 1] += R->colour_ptr[c];
+  memcpy(next, R->colour_ptr, (size_t)(R->ncolours + 1) * sizeof *next);
+  for (int64_t i = 0; i < R->nrows; i++) {
+    R->position[i] = (int32_t)next[colour[i]]++;
+    R->row[R->position[i]] = (int32_t)i;
+  }
+  trs_free(next);
+  return TRS_SUCCESS;
+}
+
+static int compare_positions(const void *left, const void *right) {
+  int32_t a = *(const int32_t *)left, b = *(const int32_t *)right;
+  return (a > b) - (a < b);
+}
+
+static void sort_row(int32_t *idx, int64_t count) {
+  if (count > 32) {
+    qsort(idx, (size_t)count, sizeof *idx, compare_positions);
+    return;
+  }
+  for (int64_t q = 1; q < count; q++) {
+    int32_t j = idx[q];
+    int64_t at = q;
+    for (; at > 0 && idx[at - 1] > j; at--) idx[at] = idx[at - 1];
+    idx[at] = j;
+  }
+}
+
+typedef struct layout_job {
+  trs_relaxation *R;
+  const trs_block_pattern *pattern;
+} layout_job;
+
+static void lay_share(void *argument, int rank, int size) {
+  const layout_job *job = argument;
+  const trs_relaxation *R = job->R;
+  const trs_block_pattern *G = job->pattern;
+  int64_t begin, end;
+  trs_share(R->nrows, rank, size, &begin, &end);
+  for (int64_t p = begin; p < end; p++) {
+    int32_t *to = R->idx + R->ptr[p];
+    int64_t from = G->ptr[R->row[p]], count = G->ptr[R->row[p] + 1] - from;
+    for (int64_t k = 0; k < count; k++) to[k] = R->position[G->idx[from + k]];
+    sort_row(to, count);
+  }
+}
+
+static trs_status lay_out(trs_relaxation *R, const trs_block_pattern *pattern) {
+  TRS_TRY(TRS_ALLOC(&R->ptr, R->nrows + 1));
+  TRS_TRY(TRS_ALLOC(&R->idx, R->noff));
+  R->ptr[0] = 0;
+  for (int64_t p = 0; p < R->nrows; p++) {
+    int64_t count = pattern->ptr[R->row[p] + 1] - pattern->ptr[R->row[p]];
+    R->ptr[p + 1] = R->ptr[p] + count;
+    R->longest = count > R->longest ? count : R->longest;
+  }
+  trs_team_run(R->context->team, R->context->threads, lay_share, &(layout_job){R, pattern});
+  return TRS_SUCCESS;
+}
+
+static trs_status find_colours(trs_relaxation *R, const trs_block_pattern *pattern,
+                               const trs_relax_options *options) {
+  trs_block_pattern turned;
+  int32_t *colour = NULL;
+  TRS_TRY(trs_block_pattern_turn(&turned, pattern));
+  trs_block_graph graph = {pattern, &turned};
+  trs_status status;
+  if (options->colour) {
+    status = trs_colour_check(options->colour, &R->ncolours, &graph);
+    if (!status) status = renumber(R, options->colour);
+  } else {
+    status = TRS_ALLOC(&colour, R->nrows);
+    if (!status)
+      status = trs_colour_find(colour, &R->ncolours, &graph, options->balanced, R->context->team);
+    if (!status) status = renumber(R, colour);
+  }
+  trs_free(colour);
+  trs_block_pattern_free(&turned);
+  return status;
+}
+
+/* ---- Values ---- */
+
+typedef struct put_job {
+  trs_relaxation *R;
+  const trs_block_source *source;
+  int32_t *slot;       /* nrows for each thread */
+  double *values;      /* a row for each thread */
+  double (*sums)[2];   /* for each part of the rows */
+  trs_failure *failed; /* for each thread, of the first row in the caller's order */
+} put_job;
+
+static trs_status put_row(const put_job *job, int64_t p, int32_t *slot, double *values,
+                          double sums[2]) {
+  trs_relaxation *R = job->R;
+  int64_t from = R->ptr[p], count = R->ptr[p + 1] - from;
+  size_t size = (size_t)R->block * (size_t)R->block;
+  for (int64_t k = 0; k < count; k++) slot[R->row[R->idx[from + k]]] = (int32_t)k;
+  slot[R->row[p]] = (int32_t)count;
+  memset(values, 0, (size_t)(count + 1) * size * sizeof *values);
+  trs_status status = trs_block_source_row(job->source, R->row[p], slot, values);
+  for (int64_t k = 0; k < count; k++) slot[R->row[R->idx[from + k]]] = -1;
+  slot[R->row[p]] = -1;
+  return status ? status : trs_relax_kernels_of(R->store)->put(R, p, values, sums);
+}
+
+static void put_share(void *argument, int rank, int size) {
+  const put_job *job = argument;
+  const trs_relaxation *R = job->R;
+  int64_t parts = (R->nrows + TRS_RELAX_PART - 1) / TRS_RELAX_PART, begin, end;
+  int32_t *slot = job->slot + rank * R->nrows;
+  double *values = job->values + rank * (R->longest + 1) * R->block * R->block;
+  trs_failure *failed = &job->failed[rank], now;
+  for (int64_t j = 0; j < R->nrows; j++) slot[j] = -1;
+  failed->status = TRS_SUCCESS;
+  trs_share(parts, rank, size, &begin, &end);
+  for (int64_t part = begin; part < end; part++) {
+    int64_t last = (part + 1) * TRS_RELAX_PART;
+    job->sums[part][0] = job->sums[part][1] = 0;
+    for (int64_t p = part * TRS_RELAX_PART; p < last && p < R->nrows; p++) {
+      if (!put_row(job, p, slot, values, job->sums[part])) continue;
+      trs_failure_get(&now);
+      if (!failed->status || now.row < failed->row) *failed = now;
+    }
+  }
+}
+
+/* The failure of the first row, whatever the threads did. */
+static trs_status first_failure(const put_job *job, int size) {
+  const trs_failure *first = NULL;
+  for (int rank = 0; rank < size; rank++)
+    if (job->failed[rank].status && (!first || job->failed[rank].row < first->row))
+      first = &job->failed[rank];
+  return first ? trs_failure_set(first) : TRS_SUCCESS;
+}
+
+static trs_status put_rows(put_job *job, int64_t parts) {
+  trs_relaxation *R = job->R;
+  int size = R->context->threads;
+  int64_t block = (int64_t)R->block * R->block;
+  double square = 0, lost = 0;
+  TRS_TRY(TRS_ALLOC(&job->slot, R->nrows * size));
+  TRS_TRY(TRS_ALLOC(&job->values, (R->longest + 1) * block * size));
+  TRS_TRY(TRS_ALLOC(&job->sums, parts));
+  TRS_TRY(TRS_ALLOC(&job->failed, size));
+  trs_team_run(R->context->team, size, put_share, job);
+  TRS_TRY(first_failure(job, size));
+  for (int64_t part = 0; part < parts; part++) {
+    square += job->sums[part][0];
+    lost += job->sums[part][1];
+  }
+  R->rounding = square > 0 ? sqrt(lost / square) : 0;
+  return TRS_SUCCESS;
+}
+
+trs_status trs_relaxation_update(trs_relaxation *R, const trs_block_source *source) {
+  double start = trs_seconds();
+  put_job job = {.R = R, .source = source};
+  trs_status status = put_rows(&job, (R->nrows + TRS_RELAX_PART - 1) / TRS_RELAX_PART);
+  trs_free(job.slot);
+  trs_free(job.values);
+  trs_free(job.sums);
+  trs_free(job.failed);
+  R->update_seconds = trs_seconds() - start;
+  return status;
+}
+
+/* ---- Creation ---- */
+
+static trs_status allocate(trs_relaxation *R, const trs_relax_options *options) {
+  enum { READ_PAST = 64 };
+  const trs_relax_kernels *K = trs_relax_kernels_of(R->store);
+  int64_t block = (int64_t)R->block * R->block, n = R->nrows * R->block, bytes;
+  R->room = options->nrhs > 1 ? options->nrhs : 1;
+  if (__builtin_mul_overflow(R->noff, block * (int64_t)K->off_size, &bytes) ||
+      __builtin_mul_overflow(n, R->room, &n))
+    return trs_fail(TRS_ERROR_MEMORY, -1, "more bytes than a computer can count");
+  TRS_TRY(trs_alloc(&R->off, bytes + READ_PAST, 1));
+  memset((char *)R->off + bytes, 0, READ_PAST);
+  if (K->scaled) TRS_TRY(TRS_ALLOC(&R->scale, R->noff));
+  TRS_TRY(trs_alloc(&R->diagonal, R->nrows * block, K->r_size));
+  TRS_TRY(TRS_ALLOC(&R->pivot, R->nrows * R->block));
+  TRS_TRY(trs_alloc(&R->x, n, K->x_size));
+  TRS_TRY(trs_alloc(&R->r, n, K->r_size));
+  return TRS_ALLOC(&R->partial, (R->nrows + TRS_RELAX_PART - 1) / TRS_RELAX_PART * R->room);
+}
+
+/* Threads that a sweep is worth: a colour's barrier costs as much as some thousand products. */
+static int choose_threads(const trs_relaxation *R) {
+  static const int64_t WORTH = 4096;
+  int64_t work = (R->noff + R->nrows) * R->block * R->block / (R->ncolours ? R->ncolours : 1);
+  int64_t most = 1 + work / WORTH;
+  return most < R->context->threads ? (int)most : R->context->threads;
+}
+
+static trs_status build(trs_relaxation *R, const trs_block_source *source,
+                        const trs_relax_options *options) {
+  trs_block_pattern pattern;
+  TRS_TRY(trs_block_pattern_build(&pattern, source, R->context->team));
+  R->noff = pattern.ptr[pattern.n];
+  trs_status status = find_colours(R, &pattern, options);
+  if (!status) status = lay_out(R, &pattern);
+  trs_block_pattern_free(&pattern);
+  if (!status) status = allocate(R, options);
+  if (!status) status = trs_relaxation_update(R, source);
+  R->threads = choose_threads(R);
+  return status;
+}
+
+trs_status trs_relaxation_create(trs_relaxation **result, trs_context *context,
+                                 const trs_block_source *source, const trs_relax_options *options) {
+  double start = trs_seconds();
+  trs_relaxation *R;
+  *result = NULL;
+  TRS_TRY(TRS_ALLOC_ZERO(&R, 1));
+  R->context = trs_context_retain(context);
+  R->scalar = source->scalar;
+  R->store = options->store;
+  R->block = source->block;
+  R->nrows = source->nrows;
+  trs_status status = build(R, source, options);
+  if (status) {
+    trs_relax_destroy(R);
+    return status;
+  }
+  R->create_seconds = trs_seconds() - start;
+  *result = R;
+  return TRS_SUCCESS;
+}
+
+void trs_relax_destroy(trs_relaxation *R) {
+  if (!R) return;
+  trs_context_destroy(R->context);
+  void *const arrays[] = {
+      R->colour_ptr, R->row,   R->position, R->ptr, R->idx,     R->off, R->scale,
+      R->diagonal,   R->pivot, R->x,        R->r,   R->partial, R};
+  for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++) trs_free(arrays[k]);
+}
+
+int64_t trs_relaxation_sweep_bytes(const trs_relaxation *R) {
+  const trs_relax_kernels *K = trs_relax_kernels_of(R->store);
+  int64_t b = R->block, n = R->nrows;
+  return R->noff * (b * b * (int64_t)K->off_size + 4 + (K->scaled ? 4 : 0)) + 8 * (n + 1) +
+         n * (b * b * (int64_t)K->r_size + b) + n * b * (int64_t)(K->r_size + 2 * K->x_size);
+}

@@ -1,0 +1,52 @@
+/* relaxation.h - a block system renumbered by colour, its diagonal split off and factored: what
+ * every backend sweeps over. */
+#ifndef TRS_RELAX_RELAXATION_H
+#define TRS_RELAX_RELAXATION_H
+
+#include "plan/context.h"
+#include "plan/method.h"
+#include "relax/source.h"
+
+/* Positions count block rows in the order of colours, and within a colour in the caller's.  In
+ * off, diagonal, x and r block row p stands at position p; blocks are column-major. */
+struct trs_relaxation {
+  trs_context *context;
+  trs_scalar scalar; /* of the caller's matrix, b and x */
+  trs_relax_store store;
+  int block;
+  int64_t nrows, noff; /* block rows, off-diagonal blocks */
+  int64_t longest;     /* off-diagonal blocks in the fullest row */
+  int32_t ncolours;
+  int64_t *colour_ptr; /* ncolours + 1: colour c is positions colour_ptr[c] .. colour_ptr[c + 1] */
+  int32_t *row;        /* nrows: the caller's block row at a position */
+  int32_t *position;   /* nrows: the position of a block row */
+  int64_t *ptr;        /* nrows + 1: blocks of a position */
+  int32_t *idx;        /* noff: the positions they multiply, ascending in a row */
+  void *off;           /* noff blocks; 64 bytes more may be read */
+  float *scale;        /* noff factors of the blocks, of 16-bit formats; else NULL */
+  void *diagonal;      /* nrows blocks: L below, U above, and the inverses of U's diagonal */
+  uint8_t *pivot;      /* nrows x block: row pivot[i] of the block became row i */
+  int64_t room;        /* right-hand sides that x and r have room for */
+  void *x, *r;         /* room arrays of nrows x block each */
+  double *partial;     /* sums of squares of the residual, for parts of the rows */
+  double rounding;     /* |A - stored A| / |A| in the Frobenius norm */
+  int threads;         /* that a sweep uses */
+  double create_seconds, update_seconds;
+};
+
+/* Where rows end for one sum of squares, so that norms do not depend on the threads. */
+enum { TRS_RELAX_PART = 1024 };
+
+trs_status trs_relaxation_create(trs_relaxation **R, trs_context *context,
+                                 const trs_block_source *source, const trs_relax_options *options);
+/* On failure R sweeps nothing meaningful until an update succeeds. */
+trs_status trs_relaxation_update(trs_relaxation *R, const trs_block_source *source);
+
+/* options: complete, see trs_relax_sweep. */
+trs_status trs_relaxation_sweep(trs_relaxation *R, const trs_rhs *rhs,
+                                const trs_sweep_options *options);
+
+/* Bytes that a pass over all colours touches for one right-hand side, each once (W21). */
+int64_t trs_relaxation_sweep_bytes(const trs_relaxation *R);
+
+#endif

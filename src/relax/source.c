@@ -1,0 +1,162 @@
+/* source.c - the block pattern in two passes over the entries, each row by the thread that owns
+ * it, and a row's elements.  O(nnz / threads). */
+#include "relax/source.h"
+
+typedef struct scan {
+  const trs_block_source *source;
+  trs_block_pattern *pattern;
+  int32_t *seen;    /* n for each thread: the last row that had this block column */
+  int64_t *missing; /* for each thread: its first row without a diagonal block, or n */
+  bool fill;
+} scan;
+
+/* Counts the distinct block columns of row i but its own, and writes them if to is not NULL. */
+static int64_t scan_row(const trs_block_source *S, int64_t i, int32_t *seen, int32_t *to) {
+  int64_t count = 0;
+  for (int64_t p = S->ptr[i * S->span]; p < S->ptr[(i + 1) * S->span]; p++) {
+    int32_t j = S->idx[p] / S->span;
+    if (seen[j] == i) continue;
+    seen[j] = (int32_t)i;
+    if (j == i) continue;
+    if (to) to[count] = j;
+    count++;
+  }
+  return count;
+}
+
+static void scan_share(void *argument, int rank, int size) {
+  const scan *s = argument;
+  trs_block_pattern *G = s->pattern;
+  int64_t n = G->n, begin, end;
+  int32_t *seen = s->seen + rank * n;
+  trs_share(n, rank, size, &begin, &end);
+  for (int64_t j = 0; j < n; j++) seen[j] = -1;
+  if (!s->fill) s->missing[rank] = n;
+  for (int64_t i = begin; i < end; i++) {
+    int64_t count = scan_row(s->source, i, seen, s->fill ? G->idx + G->ptr[i] : NULL);
+    if (s->fill) continue;
+    G->ptr[i + 1] = count;
+    if (seen[i] != i && s->missing[rank] == n) s->missing[rank] = i;
+  }
+}
+
+static trs_status check_diagonal(const scan *s, int size) {
+  int64_t n = s->pattern->n;
+  for (int rank = 0; rank < size; rank++)
+    if (s->missing[rank] < n)
+      return trs_fail(TRS_ERROR_STRUCTURE, s->missing[rank],
+                      "block row %lld has no diagonal block: relaxation needs one in every row",
+                      (long long)s->missing[rank]);
+  return TRS_SUCCESS;
+}
+
+trs_status trs_block_source_check(const trs_block_source *S) {
+  if (S->matrix) return TRS_SUCCESS; /* checked when it was made */
+  if (!S->ptr) return trs_fail(TRS_ERROR_ARGUMENT, -1, "ptr is NULL");
+  if (S->ptr[0] != 0)
+    return trs_fail(TRS_ERROR_STRUCTURE, 0, "ptr[0] is %lld, not 0", (long long)S->ptr[0]);
+  for (int64_t i = 0; i < S->nrows; i++)
+    if (S->ptr[i + 1] < S->ptr[i])
+      return trs_fail(TRS_ERROR_STRUCTURE, i, "ptr[%lld] = %lld is less than ptr[%lld] = %lld",
+                      (long long)i + 1, (long long)S->ptr[i + 1], (long long)i,
+                      (long long)S->ptr[i]);
+  if (S->ptr[S->nrows] && (!S->idx || !S->val))
+    return trs_fail(TRS_ERROR_ARGUMENT, -1, "%s is NULL", S->idx ? "val" : "idx");
+  for (int64_t i = 0; i < S->nrows; i++)
+    for (int64_t p = S->ptr[i]; p < S->ptr[i + 1]; p++)
+      if (S->idx[p] < 0 || S->idx[p] >= S->nrows)
+        return trs_fail(TRS_ERROR_STRUCTURE, i,
+                        "block column %d in block row %lld is outside 0 .. %lld (0-based)",
+                        S->idx[p], (long long)i, (long long)S->nrows - 1);
+  return TRS_SUCCESS;
+}
+
+static trs_status build(scan *s, trs_team *team) {
+  trs_block_pattern *G = s->pattern;
+  int size = trs_team_size(team);
+  TRS_TRY(TRS_ALLOC(&s->seen, G->n * size));
+  TRS_TRY(TRS_ALLOC(&s->missing, size));
+  TRS_TRY(TRS_ALLOC(&G->ptr, G->n + 1));
+  trs_team_run(team, size, scan_share, s);
+  TRS_TRY(check_diagonal(s, size));
+  G->ptr[0] = 0;
+  for (int64_t i = 0; i < G->n; i++) G->ptr[i + 1] += G->ptr[i];
+  TRS_TRY(TRS_ALLOC(&G->idx, G->ptr[G->n]));
+  s->fill = true;
+  trs_team_run(team, size, scan_share, s);
+  return TRS_SUCCESS;
+}
+
+trs_status trs_block_pattern_build(trs_block_pattern *pattern, const trs_block_source *source,
+                                   trs_team *team) {
+  *pattern = (trs_block_pattern){.n = source->nrows};
+  TRS_TRY(trs_block_source_check(source));
+  scan s = {.source = source, .pattern = pattern};
+  trs_status status = build(&s, team);
+  trs_free(s.seen);
+  trs_free(s.missing);
+  if (status) trs_block_pattern_free(pattern);
+  return status;
+}
+
+trs_status trs_block_pattern_turn(trs_block_pattern *turned, const trs_block_pattern *pattern) {
+  int64_t n = pattern->n, count = pattern->ptr[n], *next = NULL;
+  *turned = (trs_block_pattern){.n = n};
+  trs_status status = TRS_ALLOC_ZERO(&next, n + 2);
+  if (!status) status = TRS_ALLOC(&turned->idx, count);
+  turned->ptr = next;
+  if (status) {
+    trs_block_pattern_free(turned);
+    return status;
+  }
+  for (int64_t p = 0; p < count; p++) next[pattern->idx[p] + 2]++;
+  for (int64_t j = 0; j < n; j++) next[j + 2] += next[j + 1];
+  for (int64_t i = 0; i < n; i++)
+    for (int64_t p = pattern->ptr[i]; p < pattern->ptr[i + 1]; p++)
+      turned->idx[next[pattern->idx[p] + 1]++] = (int32_t)i;
+  return TRS_SUCCESS;
+}
+
+void trs_block_pattern_free(trs_block_pattern *pattern) {
+  trs_free(pattern->ptr);
+  trs_free(pattern->idx);
+  *pattern = (trs_block_pattern){0};
+}
+
+static inline double element(const trs_block_source *S, int64_t p) {
+  return S->scalar == TRS_DOUBLE ? ((const double *)S->val)[p] : ((const float *)S->val)[p];
+}
+
+static trs_status new_block(int64_t i, int32_t j) {
+  return trs_fail(TRS_ERROR_STRUCTURE, i,
+                  "block row %lld has a block in column %d that was not there at creation: new "
+                  "values must keep the pattern",
+                  (long long)i, j);
+}
+
+static trs_status blocks_row(const trs_block_source *S, int64_t i, const int32_t *slot,
+                             double *values) {
+  int b = S->block;
+  bool turn = S->layout == TRS_ROW_MAJOR;
+  for (int64_t p = S->ptr[i]; p < S->ptr[i + 1]; p++) {
+    if (slot[S->idx[p]] < 0) return new_block(i, S->idx[p]);
+    double *to = values + (int64_t)slot[S->idx[p]] * b * b;
+    for (int r = 0; r < b; r++)
+      for (int c = 0; c < b; c++)
+        to[c * b + r] += element(S, p * b * b + (turn ? r * b + c : c * b + r));
+  }
+  return TRS_SUCCESS;
+}
+
+trs_status trs_block_source_row(const trs_block_source *source, int64_t i, const int32_t *slot,
+                                double *values) {
+  int b = source->block;
+  if (source->span == 1 && b > 1) return blocks_row(source, i, slot, values);
+  for (int r = 0; r < b; r++)
+    for (int64_t p = source->ptr[i * b + r]; p < source->ptr[i * b + r + 1]; p++) {
+      int32_t j = source->idx[p] / b;
+      if (slot[j] < 0) return new_block(i, j);
+      values[(int64_t)slot[j] * b * b + (source->idx[p] - j * b) * b + r] += element(source, p);
+    }
+  return TRS_SUCCESS;
+}

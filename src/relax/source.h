@@ -1,0 +1,46 @@
+/* source.h - the caller's matrix seen as rows of blocks, whatever it is stored as. */
+#ifndef TRS_RELAX_SOURCE_H
+#define TRS_RELAX_SOURCE_H
+
+#include <stdbool.h>
+
+#include "base/memory.h"
+#include "base/team.h"
+
+/* Block row i is entries ptr[i * span] .. ptr[(i + 1) * span]; entry p lies in block column
+ * idx[p] / span.  Compressed rows have span == block and an element an entry, blocks have span 1.
+ */
+typedef struct trs_block_source {
+  trs_scalar scalar; /* TRS_FLOAT or TRS_DOUBLE */
+  int block, span;
+  int64_t nrows;     /* block rows */
+  trs_layout layout; /* of the elements of a block */
+  const int64_t *ptr;
+  const int32_t *idx;
+  const void *val;
+  bool matrix; /* the arrays are those of a trs_matrix */
+} trs_block_source;
+
+/* Who reads whom: row i reads the blocks idx[ptr[i] .. ptr[i + 1]), none twice, not itself. */
+typedef struct trs_block_pattern {
+  int64_t n;
+  int64_t *ptr;
+  int32_t *idx;
+} trs_block_pattern;
+
+/* Are the arrays of a caller's blocks as they should be?  Matrices were checked before. */
+trs_status trs_block_source_check(const trs_block_source *source);
+
+/* Checks the source, and that every diagonal block is there. */
+trs_status trs_block_pattern_build(trs_block_pattern *pattern, const trs_block_source *source,
+                                   trs_team *team);
+/* The pattern of the transpose. */
+trs_status trs_block_pattern_turn(trs_block_pattern *turned, const trs_block_pattern *pattern);
+void trs_block_pattern_free(trs_block_pattern *pattern);
+
+/* Adds up the elements of block row i: block column j goes to values[slot[j] * block^2 ..],
+ * column-major.  A block whose slot is negative is an error. */
+trs_status trs_block_source_row(const trs_block_source *source, int64_t i, const int32_t *slot,
+                                double *values);
+
+#endif

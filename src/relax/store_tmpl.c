@@ -1,0 +1,86 @@
+/* store_tmpl.c - a row of blocks into the arrays of a trs_relaxation: off-diagonal blocks in their
+ * format, the diagonal block as L and U with rows exchanged inside it. */
+
+static trs_status NAME(refuse)(const trs_relaxation *R, int64_t p, double value) {
+  if (isfinite(value))
+    return trs_fail(TRS_ERROR_UNSUPPORTED, R->row[p],
+                    "block row %d has the value %g, too large to be stored as a float: store as "
+                    "double",
+                    R->row[p], value);
+  return trs_fail(TRS_ERROR_NOT_FINITE, R->row[p], "block row %d has a value that is %s", R->row[p],
+                  isnan(value) ? "NaN" : "infinite");
+}
+
+/* The power of two by which a block is divided, so that its largest element is just below
+ * 2^MARGIN. */
+TRS_INLINE float NAME(factor_of)(const double *values, int64_t count) {
+  double most = 0;
+  int power;
+  for (int64_t e = 0; e < count; e++) most = fabs(values[e]) > most ? fabs(values[e]) : most;
+  if (most == 0) return 1;
+  frexp(most, &power);
+  power -= MARGIN;
+  return (float)ldexp(1, power < -126 ? -126 : power > 127 ? 127 : power);
+}
+
+/* LU with the largest element of each column as pivot, in place; the diagonal becomes its inverse.
+ */
+static trs_status NAME(factor)(const trs_relaxation *R, int64_t p, SUM *d) {
+  int b = R->block;
+  uint8_t *pivot = R->pivot + p * b;
+  for (int i = 0; i < b; i++) pivot[i] = (uint8_t)i;
+  for (int k = 0; k < b; k++) {
+    int best = k;
+    for (int i = k + 1; i < b; i++)
+      if (fabs((double)d[k * b + i]) > fabs((double)d[k * b + best])) best = i;
+    SUM inverse = 1 / d[k * b + best];
+    if (d[k * b + best] == 0 || !isfinite(inverse))
+      return trs_fail(TRS_ERROR_ZERO_PIVOT, R->row[p],
+                      "the diagonal block of block row %d is singular: no pivot in its column %d",
+                      R->row[p], k);
+    for (int j = 0; best != k && j < b; j++) {
+      SUM kept = d[j * b + k];
+      d[j * b + k] = d[j * b + best];
+      d[j * b + best] = kept;
+    }
+    uint8_t kept = pivot[k];
+    pivot[k] = pivot[best];
+    pivot[best] = kept;
+    for (int i = k + 1; i < b; i++) d[k * b + i] *= inverse;
+    for (int j = k + 1; j < b; j++)
+      for (int i = k + 1; i < b; i++) d[j * b + i] -= d[k * b + i] * d[j * b + k];
+    d[k * b + k] = inverse;
+  }
+  return TRS_SUCCESS;
+}
+
+static trs_status NAME(put)(trs_relaxation *R, int64_t p, double *values, double sums[2]) {
+  int64_t size = (int64_t)R->block * R->block, count = R->ptr[p + 1] - R->ptr[p];
+  OFF *off = (OFF *)R->off + R->ptr[p] * size;
+  SUM *diagonal = (SUM *)R->diagonal + p * size;
+  double square = 0, lost = 0;
+  for (int64_t k = 0; k < count; k++) {
+    double factor = 1;
+#if SCALED
+    R->scale[R->ptr[p] + k] = NAME(factor_of)(values + k * size, size);
+    factor = R->scale[R->ptr[p] + k];
+#endif
+    for (int64_t e = k * size; e < (k + 1) * size; e++) {
+      if (!isfinite(values[e]) || !isfinite((X)values[e])) return NAME(refuse)(R, p, values[e]);
+      off[e] = ENCODE(values[e] / factor);
+      double error = values[e] - DECODE(off[e]) * (FACTOR * factor);
+      square += values[e] * values[e];
+      lost += error * error;
+    }
+  }
+  values += count * size;
+  for (int64_t e = 0; e < size; e++) {
+    if (!isfinite(values[e]) || !isfinite((SUM)values[e])) return NAME(refuse)(R, p, values[e]);
+    diagonal[e] = (SUM)values[e];
+    square += values[e] * values[e];
+    lost += (values[e] - diagonal[e]) * (values[e] - diagonal[e]);
+  }
+  sums[0] += square;
+  sums[1] += lost;
+  return NAME(factor)(R, p, diagonal);
+}

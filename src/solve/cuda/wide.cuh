@@ -1,0 +1,175 @@
+/* wide.cuh - a warp a slice: device code of the wide kernel (wide.cu), and of the one in which
+ * several GPUs solve together (solve/multigpu/push.cu).
+ *
+ * A view says where things are and what becomes of a solved row: `scalar` and `stored`, the types
+ * of x and of the entries; system: do other GPUs write what is waited for; s, work, parts,
+ * other_parts, rhs, fault; finish(position, row, value), and what of it can be fetched early:
+ * look(position). */
+#ifndef TRS_SOLVE_CUDA_WIDE_CUH
+#define TRS_SOLVE_CUDA_WIDE_CUH
+
+#include "solve/cuda/slice.cuh"
+
+namespace trs {
+namespace wide_slices {
+
+enum { WARPS = TRS_CHUNK_SLICES, THREADS = 32 * WARPS, BATCH = 4 };
+
+template <class S>
+struct one_rhs {
+  S *x;
+  const S *b;
+  int64_t x_row, b_row;
+};
+
+struct place {
+  int lane, warp;
+};
+
+/* Who can be waited for. */
+enum class waits { none, rows, heavy };
+
+template <waits WAITS, class W>
+__device__ typename W::scalar add_batch(
+    const W &v, const batch<typename W::scalar, typename W::stored, BATCH> &now,
+    typename W::scalar sum, wait &w, int32_t row) {
+  return WAITS == waits::none ? now.add_settled(sum, v.work)
+                              : now.template add<W::system>(sum, v.work, w, row);
+}
+
+/* The lane's share of its row's sum: batches from the offset-th, `stride` entries apart.  Most rows
+ * have one batch: little is to be done when its x are there. */
+template <waits WAITS, class W>
+__device__ typename W::scalar lane_sum(const W &v, const trs_slice &h, int lane, int offset,
+                                       int stride, int32_t row) {
+  using S = typename W::scalar;
+  using V = typename W::stored;
+  const int apart = trs_slice_stride(&h), width = lane < apart ? h.width : 0;
+  const int32_t *idx = v.s.idx + h.entries + lane;
+  const V *val = static_cast<const V *>(v.s.val) + h.entries + lane;
+  wait w(v.fault);
+  batch<S, V, BATCH> now, next;
+  now.load(idx, val, offset, stride, width, apart);
+  if (WAITS != waits::none && h.watch >= 0)
+    while (empty(peek<W::system>(v.work + h.watch)) && w.goes_on(row)) {
+    }
+  S sum = S{};
+  int k = offset + BATCH * stride;
+  for (; k < h.width; k += BATCH * stride) {
+    next.load(idx, val, k, stride, width, apart);
+    sum = add_batch<WAITS>(v, now, sum, w, row);
+    now = next;
+  }
+  sum = add_batch<WAITS>(v, now, sum, w, row);
+  __syncwarp();
+  return sum;
+}
+
+template <waits WAITS, class W>
+__device__ void solve_slice(const W &v, const trs_slice &h, int lane) {
+  using S = typename W::scalar;
+  int r = lane >> h.log_lanes;
+  bool there = r < h.rows;
+  int32_t position = h.first + (there ? r : 0), row = __ldg(v.s.row + position);
+  const auto early = v.look(position);
+  S b = v.rhs.b[row * v.rhs.b_row];
+  const S *inverse = static_cast<const S *>(v.s.inverse) + h.inverse;
+  if (!there) r = 0;
+  coefficients<S, BATCH> c;
+  c.load(inverse, h, r);
+  S residual = b - sum_lanes(lane_sum<WAITS>(v, h, lane, 0, 1, row), h.log_lanes);
+  S x = c.apply(residual, inverse, h, r);
+  if (there && (lane & ((1 << h.log_lanes) - 1)) == 0) v.finish(position, row, x, early);
+}
+
+/* A part's sums, or the parts of a row, are carried like x. */
+template <class W>
+__device__ typename W::scalar sum_parts(const W &v, const trs_slice &h, place at, int32_t row) {
+  using S = typename W::scalar;
+  wait w(v.fault);
+  S sum = S{};
+  for (int k = at.warp; k < h.parts; k += WARPS) {
+    const S *part = v.parts + int64_t(h.part + k) * TRS_SLICE_LANES + at.lane;
+    S value = peek(part);
+    while (empty(value) && w.goes_on(row)) value = peek(part);
+    sum = sum + value;
+  }
+  __syncwarp();
+  return sum;
+}
+
+template <class S>
+__device__ S sum_warps(const S *partial, int lane) {
+  S sum = partial[lane];
+  for (int w = 1; w < WARPS; w++) sum = sum + partial[w * 32 + lane];
+  return sum;
+}
+
+template <class W>
+__device__ void leave_part(const W &v, const trs_slice &h, place at,
+                           const typename W::scalar *partial) {
+  using S = typename W::scalar;
+  if (at.warp > 0) return;
+  int64_t where = int64_t(h.part) * TRS_SLICE_LANES + at.lane;
+  publish(v.parts + where, full(sum_warps(partial, at.lane)));
+  if (v.other_parts) v.other_parts[where] = empty_value<S>();
+}
+
+/* Every WARPS-th diagonal of a heavy block's inverse, each warp's own. */
+template <class S>
+struct diagonals {
+  enum { OWN = TRS_MOST_BLOCK / WARPS };
+  S c[OWN];
+
+  __device__ void load(const S *inverse, const trs_slice &h, int r, int warp) {
+#pragma unroll
+    for (int k = 0; k < OWN; k++) {
+      int32_t at = r < h.rows ? trs_inverse_at(&h, r, warp + k * WARPS) : -1;
+      c[k] = at >= 0 ? inverse[at] : empty_value<S>();
+    }
+  }
+  __device__ S apply(S residual, const trs_slice &h, int warp) const {
+    S x = S{};
+#pragma unroll
+    for (int k = 0; k < OWN; k++) {
+      S other = shuffle_up(residual, ((warp + k * WARPS) << h.log_lanes) & 31);
+      if (!empty(c[k])) x = multiply_add(c[k], other, x);
+    }
+    return x;
+  }
+};
+
+/* One slice by all warps of the block: each sums every WARPS-th entry, then each multiplies with
+ * every WARPS-th diagonal of the inverse. */
+template <class W>
+__device__ void solve_heavy(const W &v, const trs_slice &h, place at, typename W::scalar *partial) {
+  using S = typename W::scalar;
+  const int r = at.lane >> h.log_lanes;
+  diagonals<S> own;
+  if (h.parts >= 0) own.load(static_cast<const S *>(v.s.inverse) + h.inverse, h, r, at.warp);
+  bool there = r < h.rows;
+  int32_t position = h.first + (there ? r : 0), row = __ldg(v.s.row + position);
+  const auto early = v.look(position);
+  S b = v.rhs.b[row * v.rhs.b_row], known = sum_parts(v, h, at, row);
+  partial[threadIdx.x] = known + lane_sum<waits::heavy>(v, h, at.lane, at.warp, WARPS, row);
+  __syncthreads();
+  if (h.parts < 0) return leave_part(v, h, at, partial);
+  S residual = b - sum_lanes(sum_warps(partial, at.lane), h.log_lanes);
+  __syncthreads();
+  partial[threadIdx.x] = own.apply(residual, h, at.warp);
+  __syncthreads();
+  if (at.warp == 0 && there && (at.lane & ((1 << h.log_lanes) - 1)) == 0)
+    v.finish(position, row, sum_warps(partial, at.lane), early);
+}
+
+/* Blocks of threads on a multiprocessor.  Where rows wait, few: whoever waits in vain slows down
+ * the caches for the others, and registers are worth more (docs/experiments.md). */
+template <class S>
+constexpr int resident(waits w) {
+  return sizeof(S) == 16 || w != waits::none ? 2 : 4;
+}
+
+}  // namespace wide_slices
+}  // namespace trs
+
+#endif

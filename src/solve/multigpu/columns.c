@@ -1,0 +1,410 @@
+/* columns.c - `columns`: the right-hand sides of one system dealt to several GPUs, each of which
+ * holds the one-GPU engine's whole plan.
+ *
+ * A member solves its columns where they lie if that is its own memory; others come to it and go
+ * back in blocks, through two buffers, so that one block is on its way while another is solved.
+ * Arrays in device memory: one thread launches everything and waits for nothing.  Arrays of the
+ * host: a thread a member, since copies from and to them keep their thread busy. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "device/shared.h"
+#include "plan/parameters.h"
+
+enum { SLOTS = 2, MOST_BLOCK = 128 };
+
+/* A member, all of which this process runs. */
+typedef struct member {
+  trs_device *device;
+  trs_stream stream, in, out; /* where it solves; where blocks come and go */
+  trs_device_event *brought[SLOTS], *solved[SLOTS], *taken[SLOTS], *done;
+  trs_plan *plan; /* the engine's */
+  void *stage[SLOTS];
+  int64_t stage_bytes;
+} member;
+
+typedef struct columns_state {
+  trs_group *group;
+  int members;
+  int64_t block, remote; /* parameters: columns a block, 0: chosen; remote: enum */
+  member *member;
+  trs_device_event *start;
+} columns_state;
+
+enum { REMOTE_COPY, REMOTE_DIRECT };
+
+/* What the members' threads do, and how it went. */
+typedef struct joint_work {
+  trs_plan *plan;
+  columns_state *c;
+  const trs_rhs *rhs;
+  trs_status (*step)(struct joint_work *work, int which);
+  trs_failure failure[TRS_MOST_MEMBERS];
+} joint_work;
+
+static void be_member(void *argument, int rank, int size) {
+  joint_work *work = argument;
+  for (int m = rank; m < work->c->members; m += size) {
+    int before = trs_device_enter(work->c->member[m].device);
+    if (work->step(work, m)) trs_failure_get(&work->failure[m]);
+    trs_device_leave(before);
+  }
+}
+
+/* On every member, side by side where threads; the failure of the first that has one. */
+static trs_status on_members(trs_plan *plan, columns_state *c, const trs_rhs *rhs, bool threads,
+                             trs_status (*step)(joint_work *, int)) {
+  joint_work work = {.plan = plan, .c = c, .rhs = rhs, .step = step};
+  int size = trs_team_size(plan->context->team);
+  if (size > c->members) size = c->members;
+  trs_team_run(plan->context->team, threads ? size : 1, be_member, &work);
+  for (int m = 0; m < c->members; m++)
+    if (work.failure[m].status) return trs_failure_set(&work.failure[m]);
+  return TRS_SUCCESS;
+}
+
+/* ---- Analysis. ---- */
+
+static trs_status read_parameters(columns_state *c, const trs_plan *plan) {
+  static const char *const ways[] = {"copy", "direct", NULL};
+  const trs_parameter table[] = {{"block", NULL, 1, MOST_BLOCK, &c->block},
+                                 {"remote", ways, 0, 0, &c->remote}};
+  return trs_parameters_read(plan, table, sizeof table / sizeof table[0]);
+}
+
+static trs_status open_member(member *m, const trs_group *group, int number) {
+  m->device = trs_group_device(group, number);
+  m->stream = trs_group_stream(group, number);
+  TRS_TRY(trs_device_stream_create(m->device, &m->in));
+  TRS_TRY(trs_device_stream_create(m->device, &m->out));
+  for (int s = 0; s < SLOTS; s++) {
+    TRS_TRY(trs_device_event_create(m->device, &m->brought[s]));
+    TRS_TRY(trs_device_event_create(m->device, &m->solved[s]));
+    TRS_TRY(trs_device_event_create(m->device, &m->taken[s]));
+  }
+  return trs_device_event_create(m->device, &m->done);
+}
+
+/* A context of the member's GPU alone. */
+static trs_status make_context(trs_context **context, trs_device *device) {
+  TRS_TRY(TRS_ALLOC_ZERO(context, 1));
+  atomic_init(&(*context)->references, 1);
+  snprintf((*context)->backend, sizeof(*context)->backend, "cuda");
+  (*context)->threads = 1;
+  (*context)->device = trs_device_retain(device);
+  return TRS_SUCCESS;
+}
+
+static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
+static int64_t shared_out(int64_t count, int members) { return (count + members - 1) / members; }
+
+/* Room for blocks; made in the analysis where they are expected to come from elsewhere. */
+static trs_status need_stage(member *m, int64_t bytes) {
+  if (m->stage_bytes >= bytes) return TRS_SUCCESS;
+  TRS_TRY(trs_device_wait(m->out));
+  for (int s = 0; s < SLOTS; s++) {
+    trs_device_free(m->device, m->stage[s], m->stream);
+    m->stage[s] = NULL;
+  }
+  m->stage_bytes = 0;
+  for (int s = 0; s < SLOTS; s++)
+    TRS_TRY(trs_device_alloc(m->device, &m->stage[s], bytes, 1, m->stream));
+  m->stage_bytes = bytes;
+  return trs_device_wait(m->stream);
+}
+
+/* Columns a block: what was asked for, or so many that a member has four of them, 8 at least, 32
+ * at most. */
+static int64_t block_width(const columns_state *c, int64_t columns) {
+  enum { BLOCKS = 4, FEW = 8, MANY = 32 };
+  int64_t width = c->block > 0 ? c->block : columns / BLOCKS;
+  if (c->block == 0) width = width < FEW ? FEW : least(width, MANY);
+  return least(width, columns);
+}
+
+/* A matrix in device memory is looked at on its own GPU, where the member's stream is a stranger:
+ * the default stream serves both. */
+static trs_status analyze_member(joint_work *work, int which) {
+  const trs_plan *plan = work->plan;
+  member *m = &work->c->member[which];
+  trs_context *context;
+  trs_options options = {.method = "engine",
+                         .nrhs = shared_out(plan->options.nrhs, work->c->members),
+                         .solves = plan->options.solves,
+                         .store = plan->options.store,
+                         .tune = plan->options.tune,
+                         .stream = plan->matrix->on_device ? NULL : m->stream};
+  if (options.nrhs < work->c->block) options.nrhs = work->c->block;
+  TRS_TRY(make_context(&context, m->device));
+  trs_status status = trs_plan_create(&m->plan, context, plan->matrix, plan->uplo, plan->trans,
+                                      plan->diag, &options);
+  trs_context_destroy(context); /* the plan keeps it */
+  if (!status) trs_plan_use_stream(m->plan, m->stream);
+  if (status || plan->options.nrhs <= 1 || m->device == work->c->member[0].device) return status;
+  int64_t width = block_width(work->c, options.nrhs);
+  return need_stage(m, plan->system.n * width * (int64_t)trs_scalar_size(plan->system.scalar));
+}
+
+static trs_status analyze(trs_plan *plan) {
+  columns_state *c;
+  TRS_TRY(TRS_ALLOC_ZERO(&c, 1));
+  plan->state = c;
+  c->group = plan->context->group;
+  TRS_TRY(read_parameters(c, plan));
+  TRS_TRY(TRS_ALLOC_ZERO(&c->member, trs_group_members(c->group)));
+  c->members = trs_group_members(c->group);
+  for (int m = 0; m < c->members; m++) TRS_TRY(open_member(&c->member[m], c->group, m));
+  TRS_TRY(trs_device_event_create(c->member[0].device, &c->start));
+  return on_members(plan, c, NULL, true, analyze_member);
+}
+
+static trs_status update_member(joint_work *work, int which) {
+  const member *m = &work->c->member[which];
+  TRS_TRY(trs_plan_finish(m->plan));
+  if (work->plan->matrix->on_device) trs_plan_use_stream(m->plan, NULL);
+  trs_status status = trs_plan_refresh(m->plan, work->plan->matrix);
+  trs_plan_use_stream(m->plan, m->stream);
+  return status;
+}
+
+static trs_status update(trs_plan *plan) {
+  return on_members(plan, plan->state, NULL, true, update_member);
+}
+
+/* ---- Solving. ---- */
+
+/* Columns [first, first + width) of b or x, and their place in a stage: in the order of the array,
+ * rows of width where it is row-major, else columns of n. */
+typedef struct block {
+  int64_t n, size, first, width;
+  bool row_major;
+} block;
+
+/* Plain copies: between two GPUs these are the fast ones. */
+static trs_status copy_columns(const block *k, void *to, int64_t to_col, const void *from,
+                               int64_t from_col, trs_stream stream) {
+  const int64_t n = k->n, size = k->size;
+  if (to_col == n && from_col == n) return trs_device_copy(to, from, n * size * k->width, stream);
+  for (int64_t c = 0; c < k->width; c++)
+    TRS_TRY(trs_device_copy((char *)to + c * to_col * size,
+                            (const char *)from + c * from_col * size, n * size, stream));
+  return TRS_SUCCESS;
+}
+
+static trs_status bring(const block *k, void *stage, const trs_rhs *rhs, trs_stream stream) {
+  const char *b = (const char *)rhs->b + k->first * rhs->b_col * k->size;
+  if (k->row_major)
+    return trs_device_copy_rows(stage, k->width * k->size, b, rhs->b_row * k->size,
+                                k->width * k->size, k->n, stream);
+  return copy_columns(k, stage, k->n, b, rhs->b_col, stream);
+}
+
+static trs_status take(const block *k, const void *stage, const trs_rhs *rhs, trs_stream stream) {
+  char *x = (char *)rhs->x + k->first * rhs->x_col * k->size;
+  if (k->row_major)
+    return trs_device_copy_rows(x, rhs->x_row * k->size, stage, k->width * k->size,
+                                k->width * k->size, k->n, stream);
+  return copy_columns(k, x, rhs->x_col, stage, k->n, stream);
+}
+
+static trs_status begin_block(member *m, const block *k, int slot, bool waits, const trs_rhs *rhs) {
+  trs_rhs inner = {.x = m->stage[slot], .b = m->stage[slot], .nrhs = k->width};
+  inner.x_row = inner.b_row = k->row_major ? k->width : 1;
+  inner.x_col = inner.b_col = k->row_major ? 1 : k->n;
+  if (waits) TRS_TRY(trs_device_event_follow(m->taken[slot], m->in));
+  TRS_TRY(bring(k, m->stage[slot], rhs, m->in));
+  TRS_TRY(trs_device_event_record(m->brought[slot], m->in));
+  TRS_TRY(trs_device_event_follow(m->brought[slot], m->stream));
+  TRS_TRY(trs_plan_solve(m->plan, &inner));
+  return trs_device_event_record(m->solved[slot], m->stream);
+}
+
+static trs_status end_block(member *m, const block *k, int slot, const trs_rhs *rhs) {
+  TRS_TRY(trs_device_event_follow(m->solved[slot], m->out));
+  TRS_TRY(take(k, m->stage[slot], rhs, m->out));
+  return trs_device_event_record(m->taken[slot], m->out);
+}
+
+/* A block is taken back when the next has been launched: a copy to pageable memory keeps us until
+ * it is done. */
+static trs_status solve_in_blocks(const trs_plan *plan, const columns_state *c, member *m,
+                                  const trs_rhs *rhs, int64_t first, int64_t end) {
+  const int64_t width = block_width(c, end - first), n = plan->system.n;
+  const int64_t size = (int64_t)trs_scalar_size(plan->system.scalar);
+  const bool row_major = rhs->x_col == 1 && rhs->x_row != 1;
+  block k[SLOTS];
+  int slot = 0;
+  TRS_TRY(need_stage(m, n * size * width));
+  TRS_TRY(trs_device_event_follow(c->start, m->in));
+  for (int64_t at = first; at < end; at += width, slot = 1 - slot) {
+    k[slot] = (block){n, size, at, least(width, end - at), row_major};
+    TRS_TRY(begin_block(m, &k[slot], slot, at >= first + SLOTS * width, rhs));
+    if (at > first) TRS_TRY(end_block(m, &k[1 - slot], 1 - slot, rhs));
+  }
+  TRS_TRY(end_block(m, &k[1 - slot], 1 - slot, rhs));
+  return trs_device_event_follow(m->taken[1 - slot], m->stream);
+}
+
+static trs_status solve_in_place(const trs_plan *plan, member *m, const trs_rhs *rhs, int64_t first,
+                                 int64_t end) {
+  const int64_t size = (int64_t)trs_scalar_size(plan->system.scalar);
+  trs_rhs own = *rhs;
+  own.x = (char *)rhs->x + first * rhs->x_col * size;
+  own.b = (const char *)rhs->b + first * rhs->b_col * size;
+  own.nrhs = end - first;
+  return trs_plan_solve(m->plan, &own);
+}
+
+static bool lies_on(const void *pointer, const trs_device *device) {
+  return trs_device_of(pointer) == trs_device_look(device)->ordinal;
+}
+
+/* Behind the start, and to the member's done. */
+static trs_status solve_member(joint_work *work, int which) {
+  columns_state *c = work->c;
+  member *m = &c->member[which];
+  const trs_rhs *rhs = work->rhs;
+  const int64_t first = shared_out(rhs->nrhs * which, c->members);
+  const int64_t end = shared_out(rhs->nrhs * (which + 1), c->members);
+  if (first >= end) return TRS_SUCCESS;
+  TRS_TRY(trs_device_event_follow(c->start, m->stream));
+  bool there = trs_device_address(rhs->x) && trs_device_address(rhs->b);
+  bool own = lies_on(rhs->x, m->device) && lies_on(rhs->b, m->device);
+  if (there && (own || c->remote == REMOTE_DIRECT))
+    TRS_TRY(solve_in_place(work->plan, m, rhs, first, end));
+  else
+    TRS_TRY(solve_in_blocks(work->plan, c, m, rhs, first, end));
+  return trs_device_event_record(m->done, m->stream);
+}
+
+static trs_status finish_member(joint_work *work, int which) {
+  return trs_plan_finish(work->c->member[which].plan);
+}
+
+static trs_status wait(trs_plan *plan) {
+  columns_state *c = plan->state;
+  int before = trs_device_enter(c->member[0].device);
+  trs_status status = trs_device_wait(plan->stream);
+  trs_device_leave(before);
+  return status ? status : on_members(plan, c, NULL, false, finish_member);
+}
+
+static trs_status begin(trs_plan *plan, const columns_state *c) {
+  int before = trs_device_enter(c->member[0].device);
+  trs_status status = trs_device_event_record(c->start, plan->stream);
+  trs_device_leave(before);
+  return status;
+}
+
+/* The plan's stream goes on when all members that had columns have. */
+static trs_status end(trs_plan *plan, const columns_state *c, int64_t nrhs) {
+  int before = trs_device_enter(c->member[0].device);
+  trs_status status = TRS_SUCCESS;
+  for (int m = 0; m < c->members && !status; m++)
+    if (shared_out(nrhs * m, c->members) < shared_out(nrhs * (m + 1), c->members))
+      status = trs_device_event_follow(c->member[m].done, plan->stream);
+  trs_device_leave(before);
+  return status;
+}
+
+static trs_status solve(trs_plan *plan, const trs_rhs *rhs) {
+  columns_state *c = plan->state;
+  bool there = trs_device_address(rhs->x) && trs_device_address(rhs->b);
+  TRS_TRY(begin(plan, c));
+  TRS_TRY(on_members(plan, c, rhs, !there, solve_member));
+  TRS_TRY(end(plan, c, rhs->nrhs));
+  return there ? TRS_SUCCESS : wait(plan);
+}
+
+/* ---- What it tells. ---- */
+
+static const char *refuses(const trs_plan *plan) {
+  const trs_group *group = plan->context->group;
+  if (!group) return "it is for several GPUs: take a context such as \"cuda:0-3\"";
+  if (!trs_group_one_process(group)) return "it works within one process: take \"cuda:0-3\"";
+  return NULL;
+}
+
+static bool fits_all(const trs_plan *plan) {
+  const trs_group *group = plan->context->group;
+  for (int m = 0; m < trs_group_members(group); m++) {
+    int64_t room;
+    if (trs_device_room(trs_group_device(group, m), &room)) continue;
+    if (trs_plan_solve_bytes(plan) / 2 * 5 > room / trs_group_sharers(group, m)) return false;
+  }
+  return true;
+}
+
+/* The choice where there are two right-hand sides for each member, and room: it scales best. */
+static double estimate(const trs_plan *plan) {
+  const int members = trs_group_members(plan->context->group);
+  if (members == 1 || plan->options.nrhs < 2 * members || !fits_all(plan)) return INFINITY;
+  return 1e-9;
+}
+
+static int threads(const trs_plan *plan) {
+  (void)plan;
+  return 1;
+}
+
+static int64_t bytes(const trs_plan *plan) {
+  const columns_state *c = plan->state;
+  int64_t total = 0;
+  for (int m = 0; m < c->members; m++)
+    total += c->member[m].plan->method->bytes(c->member[m].plan) + SLOTS * c->member[m].stage_bytes;
+  return total;
+}
+
+static void describe(const trs_plan *plan, char *text, size_t size) {
+  const columns_state *c = plan->state;
+  const trs_plan *first = c->member[0].plan;
+  int used = snprintf(text, size, "right-hand sides dealt to %d members, each: ", c->members);
+  if (used > 0 && (size_t)used < size)
+    first->method->describe(first, text + used, size - (size_t)used);
+}
+
+static void free_member(member *m) {
+  if (!m->device) return;
+  int before = trs_device_enter(m->device);
+  if (m->out) (void)trs_device_wait(m->out);
+  (void)trs_device_wait(m->stream);
+  for (int s = 0; s < SLOTS; s++) {
+    trs_device_free(m->device, m->stage[s], m->stream);
+    trs_device_event_destroy(m->brought[s]);
+    trs_device_event_destroy(m->solved[s]);
+    trs_device_event_destroy(m->taken[s]);
+  }
+  trs_device_leave(before);
+  trs_device_event_destroy(m->done);
+  trs_plan_destroy(m->plan);
+  trs_device_stream_destroy(m->device, m->in);
+  trs_device_stream_destroy(m->device, m->out);
+}
+
+static void free_state(trs_plan *plan) {
+  columns_state *c = plan->state;
+  if (!c) return;
+  for (int m = 0; m < c->members; m++) free_member(&c->member[m]);
+  trs_device_event_destroy(c->start);
+  trs_free(c->member);
+  trs_free(c);
+}
+
+const trs_method trs_method_columns = {
+    .name = "columns",
+    .backend = "cuda-group",
+    .summary = "right-hand sides dealt to several GPUs, each with the engine's whole plan",
+    .parameters = true,
+    .refuses = refuses,
+    .estimate = estimate,
+    .analysis_solves = 2,
+    .analyze = analyze,
+    .update = update,
+    .solve = solve,
+    .wait = wait,
+    .threads = threads,
+    .bytes = bytes,
+    .describe = describe,
+    .free = free_state,
+};

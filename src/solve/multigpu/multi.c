@@ -1,0 +1,466 @@
+/* multi.c - analysis, solves and failures of X20's methods, on the host. */
+#include "solve/multigpu/multi.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#include "base/memory.h"
+#include "device/shared.h"
+#include "matrix/device.h"
+#include "solve/cuda/transpose.h"
+
+_Static_assert((int)TRS_PART_MEMBERS == (int)TRS_MOST_MEMBERS, "as many members everywhere");
+
+uint64_t trs_multi_wait_limit = 10000000000u; /* ten seconds, then a solve is called stalled */
+
+enum { MOST_WIDTH = 32 }; /* right-hand sides solved together, each with a sum at every member */
+
+const char *trs_multi_refuses(const trs_plan *plan) {
+  if (plan->context->group) return NULL;
+  return "the context has no group of GPUs: make one with \"cuda:0-3\" or \"nvshmem\"";
+}
+
+static trs_multi *multi_of(const trs_plan *plan) { return plan->state; }
+
+static bool is_local(const trs_group *group, int member) {
+  int first = trs_group_first(group);
+  return member >= first && member < first + trs_group_local(group);
+}
+
+trs_status trs_multi_each(trs_plan *plan, trs_multi_step step) {
+  trs_group *group = multi_of(plan)->group;
+  trs_status status = TRS_SUCCESS;
+  for (int member = 0; member < trs_group_members(group) && !status; member++) {
+    if (!is_local(group, member)) continue;
+    int before = trs_device_enter(trs_group_device(group, member));
+    status = step(plan, member);
+    trs_device_leave(before);
+  }
+  return trs_group_agree(group, status);
+}
+
+/* ---- The system by columns, on the host. ---- */
+
+typedef struct host_columns {
+  const int64_t *ptr;
+  const int32_t *idx;
+  const void *val;
+  trs_matrix *copy; /* of a matrix in device memory */
+  int64_t *own_ptr; /* turned from rows */
+  int32_t *own_idx;
+  void *own_val;
+} host_columns;
+
+static trs_status get_columns(host_columns *c, const trs_plan *plan) {
+  const trs_matrix *A = plan->matrix;
+  *c = (host_columns){0};
+  if (A->on_device) {
+    TRS_TRY(trs_matrix_download(&c->copy, A, true));
+    A = c->copy;
+  }
+  if (plan->system.rows) TRS_TRY(trs_transpose_arrays(A, &c->own_ptr, &c->own_idx, &c->own_val));
+  c->ptr = c->own_ptr ? c->own_ptr : A->ptr;
+  c->idx = c->own_idx ? c->own_idx : A->idx;
+  c->val = c->own_val ? c->own_val : A->val;
+  return TRS_SUCCESS;
+}
+
+static void free_columns(host_columns *c) {
+  trs_matrix_destroy(c->copy);
+  trs_free(c->own_ptr);
+  trs_free(c->own_idx);
+  trs_free(c->own_val);
+}
+
+/* ---- Loading: every member its own columns, task behind task. ---- */
+
+static int64_t place_columns(const trs_tasks *t, int member, const int64_t *ptr, int64_t *local) {
+  int64_t nnz = 0, own = 0;
+  for (int32_t k = 0; k < t->count; k++) {
+    if (t->task[k].member != member) continue;
+    for (int64_t i = t->task[k].begin; i < t->task[k].end; i++) {
+      local[own++] = nnz;
+      nnz += ptr[i + 1] - ptr[i];
+    }
+  }
+  local[own] = nnz;
+  return nnz;
+}
+
+static trs_status load_pattern(trs_multi *m, trs_portion *s, const trs_tasks *t, int member,
+                               const host_columns *c, int64_t *local) {
+  s->nnz = place_columns(t, member, c->ptr, local);
+  TRS_TRY(TRS_DEVICE_ALLOC(s->device, &s->ptr, t->own[member] + 1, s->stream));
+  TRS_TRY(TRS_DEVICE_ALLOC(s->device, &s->idx, s->nnz, s->stream));
+  TRS_TRY(TRS_DEVICE_ALLOC(s->device, &s->ticket, t->count, s->stream));
+  TRS_TRY(trs_device_alloc_host(s->device, (void **)&s->told));
+  TRS_TRY(trs_device_copy(s->ptr, local, (t->own[member] + 1) * (int64_t)sizeof *local, s->stream));
+  *s->told = (trs_part_fault){.limit = trs_multi_wait_limit};
+  TRS_TRY(trs_device_copy(m->fault.base[member], s->told, sizeof *s->told, s->stream));
+  for (int32_t k = 0; k < t->count; k++) {
+    const trs_task *task = &t->task[k];
+    if (task->member != member) continue;
+    int64_t from = c->ptr[task->begin], count = c->ptr[task->end] - from;
+    TRS_TRY(trs_device_copy(s->idx + local[task->local], c->idx + from,
+                            count * (int64_t)sizeof *s->idx, s->stream));
+  }
+  return trs_device_wait(s->stream);
+}
+
+static trs_status load_values(const trs_system *S, trs_portion *s, const trs_tasks *t, int member,
+                              const host_columns *c) {
+  int64_t size = (int64_t)trs_scalar_size(S->scalar), at = 0;
+  if (!s->val) TRS_TRY(trs_device_alloc(s->device, &s->val, s->nnz, (size_t)size, s->stream));
+  for (int32_t k = 0; k < t->count; k++) {
+    const trs_task *task = &t->task[k];
+    if (task->member != member) continue;
+    int64_t from = c->ptr[task->begin], count = c->ptr[task->end] - from;
+    TRS_TRY(trs_device_copy((char *)s->val + at * size, (const char *)c->val + from * size,
+                            count * size, s->stream));
+    at += count;
+  }
+  if (S->conj && trs_scalar_is_complex(S->scalar))
+    TRS_TRY(trs_gpu_conjugate(s->val, s->nnz, S->scalar, s->stream));
+  return trs_device_wait(s->stream);
+}
+
+static trs_status load_member(trs_plan *plan, int member, const host_columns *c, bool pattern) {
+  trs_multi *m = multi_of(plan);
+  trs_portion *s = &m->portion[member];
+  int64_t *local = NULL;
+  trs_status status = TRS_SUCCESS;
+  int before = trs_device_enter(s->device);
+  if (pattern) status = TRS_ALLOC(&local, m->tasks.own[member] + 1);
+  if (pattern && !status) status = load_pattern(m, s, &m->tasks, member, c, local);
+  if (!status) status = load_values(&plan->system, s, &m->tasks, member, c);
+  trs_device_leave(before);
+  trs_free(local);
+  return status;
+}
+
+static trs_status load(trs_plan *plan, bool pattern) {
+  trs_group *group = multi_of(plan)->group;
+  host_columns columns;
+  trs_status status = get_columns(&columns, plan);
+  for (int m = 0; m < trs_group_members(group) && !status; m++)
+    if (is_local(group, m)) status = load_member(plan, m, &columns, pattern);
+  free_columns(&columns);
+  return trs_group_agree(group, status);
+}
+
+/* ---- Opening ---- */
+
+static trs_status ask_room(trs_multi *m, int64_t *room) {
+  trs_status status = TRS_SUCCESS;
+  for (int k = 0; k < trs_group_members(m->group) && !status; k++)
+    if (is_local(m->group, k)) {
+      status = trs_device_room(trs_group_device(m->group, k), &room[k]);
+      room[k] /= trs_group_sharers(m->group, k);
+    }
+  TRS_TRY(trs_group_agree(m->group, status));
+  return trs_group_exchange(m->group, room, sizeof *room);
+}
+
+static trs_status deal(trs_plan *plan, int64_t each) {
+  trs_multi *m = multi_of(plan);
+  int64_t room[TRS_MOST_MEMBERS] = {0};
+  TRS_TRY(ask_room(m, room));
+  return trs_group_agree(m->group, trs_tasks_create(&m->tasks, plan->system.n, plan->system.lower,
+                                                    trs_group_members(m->group), each, room));
+}
+
+static trs_status open_locked(trs_plan *plan, int64_t each) {
+  trs_multi *m = multi_of(plan);
+  int64_t most = 0, nrhs = plan->options.nrhs;
+  m->width = nrhs < 1 ? 1 : nrhs < MOST_WIDTH ? nrhs : MOST_WIDTH;
+  for (int k = 0; k < trs_group_members(m->group); k++)
+    if (is_local(m->group, k)) {
+      m->portion[k].device = trs_group_device(m->group, k);
+      m->portion[k].stream = trs_group_stream(m->group, k);
+    }
+  TRS_TRY(deal(plan, each));
+  for (int k = 0; k < m->tasks.members; k++)
+    if (m->tasks.own[k] > most) most = m->tasks.own[k];
+  TRS_TRY(trs_group_alloc(m->group, &m->fault, sizeof(trs_part_fault)));
+  TRS_TRY(trs_group_alloc(m->group, &m->stage,
+                          most * m->width * (int64_t)trs_scalar_size(plan->system.scalar)));
+  return load(plan, true);
+}
+
+trs_status trs_multi_open(trs_plan *plan, int64_t each) {
+  trs_multi *m = multi_of(plan);
+  m->group = trs_group_retain(plan->context->group);
+  trs_group_lock(m->group);
+  trs_status status = open_locked(plan, each);
+  trs_group_unlock(m->group);
+  return status;
+}
+
+trs_status trs_multi_update(trs_plan *plan) {
+  trs_multi *m = multi_of(plan);
+  trs_group_lock(m->group);
+  trs_status status = load(plan, false);
+  trs_group_unlock(m->group);
+  return status;
+}
+
+void trs_multi_free(trs_multi *m) {
+  if (!m->group) return;
+  for (int k = 0; k < TRS_MOST_MEMBERS; k++) {
+    trs_portion *s = &m->portion[k];
+    if (!s->device) continue;
+    int before = trs_device_enter(s->device);
+    trs_device_free(s->device, s->ptr, s->stream);
+    trs_device_free(s->device, s->idx, s->stream);
+    trs_device_free(s->device, s->val, s->stream);
+    trs_device_free(s->device, s->ticket, s->stream);
+    (void)trs_device_wait(s->stream);
+    trs_device_free_host(s->device, s->told);
+    trs_device_leave(before);
+  }
+  trs_group_free(m->group, &m->stage);
+  trs_group_free(m->group, &m->fault);
+  trs_tasks_destroy(&m->tasks);
+  trs_group_close(m->group);
+}
+
+/* ---- Solving ---- */
+
+/* Right-hand sides first .. first + width - 1 between the caller's arrays and the stages, which
+ * hold a member's own components as the caller's arrays hold all: rows of width or columns. */
+typedef struct span {
+  int64_t size, first, width;
+  bool row_major;
+} span;
+
+/* A task's part of one of the caller's arrays, and its part of the stage. */
+typedef struct two_sides {
+  char *there, *here;
+  int64_t there_pitch, here_pitch, bytes, rows;
+} two_sides;
+
+static two_sides sides_of(const trs_multi *m, const trs_task *task, const span *s,
+                          const void *array, int64_t row, int64_t col) {
+  int64_t own = m->tasks.own[task->member], count = task->end - task->begin;
+  char *there = (char *)array + (task->begin * row + s->first * col) * s->size;
+  char *stage = m->stage.base[task->member];
+  if (s->row_major)
+    return (two_sides){.there = there,
+                       .there_pitch = row * s->size,
+                       .here = stage + task->local * s->width * s->size,
+                       .here_pitch = s->width * s->size,
+                       .bytes = s->width * s->size,
+                       .rows = count};
+  return (two_sides){.there = there,
+                     .there_pitch = col * s->size,
+                     .here = stage + task->local * s->size,
+                     .here_pitch = own * s->size,
+                     .bytes = count * s->size,
+                     .rows = s->width};
+}
+
+/* One row or column is copied as such: pitches of a single one mean nothing. */
+static trs_status move(const two_sides *s, bool here, trs_stream stream) {
+  char *to = here ? s->here : s->there, *from = here ? s->there : s->here;
+  if (s->rows == 1) return trs_device_copy(to, from, s->bytes, stream);
+  int64_t to_pitch = here ? s->here_pitch : s->there_pitch;
+  int64_t from_pitch = here ? s->there_pitch : s->here_pitch;
+  return trs_device_copy_rows(to, to_pitch, from, from_pitch, s->bytes, s->rows, stream);
+}
+
+static trs_status bring(const trs_multi *m, const trs_rhs *rhs, const span *s) {
+  for (int32_t k = 0; k < m->tasks.count; k++) {
+    const trs_task *task = &m->tasks.task[k];
+    const trs_portion *portion = &m->portion[task->member];
+    if (!portion->device || task->begin == task->end) continue;
+    two_sides sides = sides_of(m, task, s, rhs->b, rhs->b_row, rhs->b_col);
+    int before = trs_device_enter(portion->device);
+    trs_status status = move(&sides, true, portion->stream);
+    trs_device_leave(before);
+    TRS_TRY(status);
+  }
+  return TRS_SUCCESS;
+}
+
+/* Every process takes all of x, also from members that others run. */
+static trs_status take(const trs_multi *m, const trs_rhs *rhs, const span *s) {
+  for (int32_t k = 0; k < m->tasks.count; k++) {
+    const trs_task *task = &m->tasks.task[k];
+    const trs_portion *portion = &m->portion[task->member];
+    if (!portion->device) portion = &m->portion[trs_group_first(m->group)];
+    if (task->begin == task->end) continue;
+    two_sides sides = sides_of(m, task, s, rhs->x, rhs->x_row, rhs->x_col);
+    int before = trs_device_enter(portion->device);
+    trs_status status = move(&sides, false, portion->stream);
+    trs_device_leave(before);
+    TRS_TRY(status);
+  }
+  return TRS_SUCCESS;
+}
+
+trs_part trs_multi_part(const trs_plan *plan, int index, int64_t width, bool row_major) {
+  const trs_multi *m = multi_of(plan);
+  const trs_task *task = &m->tasks.task[index];
+  const trs_portion *portion = &m->portion[task->member];
+  int64_t own = m->tasks.own[task->member];
+  int blocks = trs_device_look(portion->device)->multiprocessors;
+  blocks /= trs_group_sharers(m->group, task->member);
+  trs_part part = {.n = plan->system.n,
+                   .scalar = plan->system.scalar,
+                   .lower = plan->system.lower,
+                   .unit = plan->system.unit,
+                   .has_diagonal = plan->system.has_diagonal,
+                   .members = m->tasks.members,
+                   .me = task->member,
+                   .ptr = portion->ptr,
+                   .idx = portion->idx,
+                   .val = portion->val,
+                   .begin = task->begin,
+                   .end = task->end,
+                   .local = task->local,
+                   .ticket = portion->ticket + index,
+                   .x = m->stage.base[task->member],
+                   .row = row_major ? width : 1,
+                   .col = row_major ? 1 : own,
+                   .width = width,
+                   .blocks = blocks < 1 ? 1 : blocks};
+  for (int k = 0; k < part.members; k++) part.fault[k] = m->fault.base[k];
+  return part;
+}
+
+static trs_status restore(trs_plan *plan, const trs_multi_solver *solver, int64_t width) {
+  trs_multi *m = multi_of(plan);
+  for (int k = 0; k < m->tasks.members; k++) {
+    trs_portion *portion = &m->portion[k];
+    if (!portion->device) continue;
+    int before = trs_device_enter(portion->device);
+    trs_status status = trs_device_fill(
+        portion->ticket, 0, m->tasks.count * (int64_t)sizeof *portion->ticket, portion->stream);
+    if (!status) status = solver->restore(plan, k, width);
+    trs_device_leave(before);
+    TRS_TRY(status);
+  }
+  return TRS_SUCCESS;
+}
+
+/* In the order of the tasks: a launch may wait for room in a queue behind those before it, and all
+ * that it waits for stands before it. */
+static trs_status launch_all(trs_plan *plan, const trs_multi_solver *solver, const span *s) {
+  trs_multi *m = multi_of(plan);
+  for (int32_t k = 0; k < m->tasks.count; k++) {
+    trs_portion *portion = &m->portion[m->tasks.task[k].member];
+    if (!portion->device || m->tasks.task[k].begin == m->tasks.task[k].end) continue;
+    trs_part part = trs_multi_part(plan, k, s->width, s->row_major);
+    int before = trs_device_enter(portion->device);
+    trs_status status = solver->launch(plan, &part, portion->stream);
+    trs_device_leave(before);
+    TRS_TRY(status);
+  }
+  return TRS_SUCCESS;
+}
+
+/* A failure that a local member has been told of. */
+static trs_status tell(trs_plan *plan, int member) {
+  const trs_multi *m = multi_of(plan);
+  const trs_portion *portion = &m->portion[member];
+  uint64_t told = portion->told->told;
+  if (!told) return TRS_SUCCESS;
+  int64_t row = (int64_t)(told & UINT32_MAX);
+  int who = (int)(told >> 32) - 1;
+  char gpu[32] = "";
+  if (who >= 0 && who < m->tasks.members && m->portion[who].device)
+    snprintf(gpu, sizeof gpu, " (GPU %d)", trs_device_look(m->portion[who].device)->ordinal);
+  return trs_fail(TRS_ERROR_STALLED, row,
+                  "member %d%s: row %lld waited more than %.3g s for the rows it depends on "
+                  "(0-based); x is not complete, analyse anew",
+                  who, gpu, (long long)row, 1e-9 * (double)portion->told->limit);
+}
+
+/* The same after its work so far. */
+static trs_status finish_member(trs_plan *plan, int member) {
+  trs_multi *m = multi_of(plan);
+  trs_portion *portion = &m->portion[member];
+  TRS_TRY(trs_device_copy(portion->told, m->fault.base[member], sizeof *portion->told,
+                          portion->stream));
+  TRS_TRY(trs_device_wait(portion->stream));
+  return tell(plan, member);
+}
+
+/* A fence before counts are restored: members may still be reading those of the solve before. */
+static trs_status solve_tile(trs_plan *plan, const trs_rhs *rhs, const trs_multi_solver *solver,
+                             const span *s) {
+  trs_multi *m = multi_of(plan);
+  trs_group *group = m->group;
+  TRS_TRY(trs_group_fence(group));
+  trs_status status = restore(plan, solver, s->width);
+  if (!status) status = bring(m, rhs, s);
+  TRS_TRY(trs_group_agree(group, status));
+  TRS_TRY(trs_group_fence(group));
+  status = launch_all(plan, solver, s);
+  if (!trs_group_one_process(group)) TRS_TRY(trs_group_agree(group, status));
+  if (!trs_group_one_process(group)) status = trs_group_fence(group);
+  if (!status) status = take(m, rhs, s);
+  trs_status finished = trs_multi_each(plan, finish_member);
+  return trs_group_agree(group, status ? status : finished);
+}
+
+static trs_status solve_locked(trs_plan *plan, const trs_rhs *rhs, const trs_multi_solver *solver) {
+  trs_multi *m = multi_of(plan);
+  span s = {.size = (int64_t)trs_scalar_size(plan->system.scalar),
+            .row_major = rhs->x_row != 1 || rhs->b_row != 1};
+  if (trs_device_address(rhs->b) || trs_device_address(rhs->x)) {
+    int before = trs_device_enter(plan->context->device);
+    trs_status status = trs_device_wait(plan->stream);
+    trs_device_leave(before);
+    TRS_TRY(trs_group_agree(m->group, status));
+  }
+  for (s.first = 0; s.first < rhs->nrhs; s.first += s.width) {
+    int64_t left = rhs->nrhs - s.first;
+    s.width = left < m->width ? left : m->width;
+    TRS_TRY(solve_tile(plan, rhs, solver, &s));
+  }
+  return TRS_SUCCESS;
+}
+
+trs_status trs_multi_solve(trs_plan *plan, const trs_rhs *rhs, const trs_multi_solver *solver) {
+  trs_multi *m = multi_of(plan);
+  trs_group_lock(m->group);
+  trs_status status = trs_multi_each(plan, tell); /* a stall stays */
+  if (!status) status = solve_locked(plan, rhs, solver);
+  trs_group_unlock(m->group);
+  return status;
+}
+
+/* ---- What the methods' tables share. ---- */
+
+/* Published methods run where they are asked for by name. */
+double trs_multi_estimate(const trs_plan *plan) {
+  (void)plan;
+  return INFINITY;
+}
+
+int trs_multi_threads(const trs_plan *plan) {
+  (void)plan;
+  return 1;
+}
+
+int64_t trs_multi_bytes(const trs_multi *m, const trs_system *S) {
+  int64_t total = 0;
+  for (int k = 0; k < m->tasks.members; k++)
+    if (m->portion[k].device)
+      total += (m->tasks.own[k] + 1) * 8 +
+               m->portion[k].nnz * (4 + (int64_t)trs_scalar_size(S->scalar)) + m->tasks.count * 4 +
+               m->stage.bytes + m->fault.bytes;
+  return total;
+}
+
+void trs_multi_describe(const trs_multi *m, char *text, size_t size) {
+  const trs_tasks *t = &m->tasks;
+  const char *how = trs_group_one_process(m->group) ? "peer memory" : "NVSHMEM";
+  if (t->count == t->members)
+    snprintf(text, size, "%d members (%s), a block of %lld components each, a warp a component",
+             t->members, how, (long long)t->size);
+  else
+    snprintf(text, size, "%d members (%s), %d tasks of %lld components in turn, a warp a component",
+             t->members, how, t->count, (long long)t->size);
+}

@@ -1,0 +1,198 @@
+/* part.cuh - what the kernels of both of X20's algorithms share.
+ *
+ * Order of memory.  The paper's code has none.  Here: the sums a warp adds come before its fence,
+ * the fence before it counts them; who has seen all counted passes a fence before it reads the sum.
+ * Fences have system scope where another member may read, else the GPU's.
+ *
+ * Warps take components by ticket, in the order of the sweep, and tasks run one behind the other:
+ * who waits, waits for a warp that runs or for a task of another member that no wait can hold up.
+ * Launches fill no more than their member's share of a GPU, so that members on one GPU all run. */
+#ifndef TRS_SOLVE_MULTIGPU_PART_CUH
+#define TRS_SOLVE_MULTIGPU_PART_CUH
+
+#include "solve/cuda/syncfree.cuh"
+#include "solve/multigpu/part.h"
+
+namespace trs::part {
+
+using syncfree::add_to;
+using syncfree::ALL_LANES;
+using syncfree::column;
+using syncfree::fence_device;
+using syncfree::lane_of_thread;
+using syncfree::read_constant;
+using syncfree::ROUND;
+using syncfree::WARP;
+
+constexpr int WARPS = 8; /* of a block */
+
+/* ---- Memory that other GPUs write or read while we run. ---- */
+
+template <class W>
+__device__ inline W load_system(const W *p) {
+  static_assert(sizeof(W) == 4 || sizeof(W) == 8, "one machine word");
+  if constexpr (sizeof(W) == 4) {
+    unsigned bits;
+    asm volatile("ld.relaxed.sys.u32 %0, [%1];" : "=r"(bits) : "l"(p) : "memory");
+    return *reinterpret_cast<W *>(&bits);
+  } else {
+    unsigned long long bits;
+    asm volatile("ld.relaxed.sys.u64 %0, [%1];" : "=l"(bits) : "l"(p) : "memory");
+    return *reinterpret_cast<W *>(&bits);
+  }
+}
+__device__ inline void store_system(uint64_t *p, uint64_t value) {
+  asm volatile("st.relaxed.sys.u64 [%0], %1;" ::"l"(p), "l"(value) : "memory");
+}
+template <class S>
+__device__ inline S load_sum_system(const S *sum) {
+  if constexpr (element<S>::is_complex)
+    return {load_system(&sum->re), load_system(&sum->im)};
+  else
+    return load_system(sum);
+}
+template <class S>
+__device__ inline void add_to_system(S *sum, S term) {
+  if constexpr (element<S>::is_complex) {
+    atomicAdd_system(&sum->re, term.re);
+    atomicAdd_system(&sum->im, term.im);
+  } else {
+    atomicAdd_system(sum, term);
+  }
+}
+__device__ inline void fence_system() { asm volatile("fence.acq_rel.sys;" ::: "memory"); }
+
+/* ---- Waits with a limit, as trs::wait, but one that passes it is told to every member. ---- */
+
+__device__ __noinline__ inline unsigned long long look_at_wait(const trs_part &part, int64_t i,
+                                                               unsigned long long start) {
+  trs_part_fault *mine = part.fault[part.me];
+  unsigned long long now;
+  asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
+  if (load_system(&mine->told)) return 0;
+  if (start == 0) return now;
+  if (now - start < mine->limit) return start;
+  const uint64_t told = uint64_t(part.me + 1) << 32 | uint64_t(i);
+  for (int m = 0; m < part.members; m++)
+    if (!load_system(&part.fault[m]->told)) store_system(&part.fault[m]->told, told);
+  return 0;
+}
+
+class group_wait {
+ public:
+  __device__ explicit group_wait(const trs_part &part) : part_(part) {}
+  __device__ bool goes_on(int64_t i) {
+    if ((++turns_ & 2047) != 0) return true;
+    start_ = look_at_wait(part_, i, start_);
+    return start_ != 0;
+  }
+
+ private:
+  const trs_part &part_;
+  unsigned turns_ = 0;
+  unsigned long long start_ = 0;
+};
+
+/* ---- Components and their columns. ---- */
+
+/* The warp's next component of the sweep, or -1. */
+__device__ inline int64_t take_component(const trs_part &part) {
+  uint32_t k = 0;
+  if (lane_of_thread() == 0) k = atomicAdd(part.ticket, 1u);
+  k = __shfl_sync(ALL_LANES, k, 0);
+  if (k >= part.end - part.begin) return -1;
+  return part.lower ? part.begin + k : part.end - 1 - k;
+}
+
+__device__ inline int64_t local_of(const trs_part &part, int64_t i) {
+  return part.local + (i - part.begin);
+}
+
+__device__ inline bool in_task(const trs_part &part, int64_t i) {
+  return i >= part.begin && i < part.end;
+}
+
+/* Off-diagonal entries of component i's column, from the diagonal outwards. */
+__device__ inline column column_of(const trs_part &part, int64_t i) {
+  const int64_t own = local_of(part, i);
+  const int64_t begin = __ldg(part.ptr + own), end = __ldg(part.ptr + own + 1);
+  const int64_t stored =
+      part.has_diagonal ||
+      (begin < end && __ldg(part.idx + (part.lower ? begin : end - 1)) == int32_t(i));
+  return {part.lower ? begin + stored : end - 1 - stored, end - begin - stored,
+          part.lower ? 1 : -1};
+}
+
+template <class S>
+__device__ inline S inverse_diagonal(const trs_part &part, int64_t i) {
+  if (part.unit) return one<S>();
+  const int64_t own = local_of(part, i);
+  const S *val = static_cast<const S *>(part.val);
+  return reciprocal(
+      read_constant(val + (part.lower ? __ldg(part.ptr + own) : __ldg(part.ptr + own + 1) - 1)));
+}
+
+template <class S>
+__device__ inline S *row_of(const trs_part &part, int64_t i) {
+  return static_cast<S *>(part.x) + local_of(part, i) * part.row;
+}
+
+template <class S>
+__device__ inline S broadcast(S value) {
+  if constexpr (element<S>::is_complex)
+    return {__shfl_sync(ALL_LANES, value.re, 0), __shfl_sync(ALL_LANES, value.im, 0)};
+  else
+    return __shfl_sync(ALL_LANES, value, 0);
+}
+
+/* The sum over the lanes, in every one. */
+template <class R>
+__device__ inline R sum_of_lanes(R value) {
+#pragma unroll
+  for (int step = WARP / 2; step > 0; step /= 2) value += __shfl_xor_sync(ALL_LANES, value, step);
+  return value;
+}
+template <class R>
+__device__ inline complex_of<R> sum_of_lanes(complex_of<R> value) {
+  return {sum_of_lanes(value.re), sum_of_lanes(value.im)};
+}
+
+/* use(row, r, product) for the entries from .. to - 1 of a column and every right-hand side, dealt
+ * to the lanes with those of an entry side by side; xi is x of the only right-hand side, x of
+ * several is read where it was just stored. */
+template <class S, class F>
+__device__ inline void products(const trs_part &part, const column &c, int64_t from, int64_t to,
+                                S xi, const S *x, F use) {
+  const S *val = static_cast<const S *>(part.val);
+  const int width = int(part.width), count = int(to - from) * width;
+#pragma unroll 1
+  for (int t = lane_of_thread(); t < count; t += WARP) {
+    const int q = width == 1 ? t : t / width, r = width == 1 ? 0 : t % width;
+    const int64_t at = c.at(from + q);
+    const S factor = width == 1 ? xi : x[r * part.col];
+    use(int64_t(__ldg(part.idx + at)), r, read_constant(val + at) * factor);
+  }
+}
+
+/* ---- Launches. ---- */
+
+/* As many blocks as the components need, and no more than run at a time. */
+template <class K>
+inline unsigned blocks_for(K kernel, const trs_part &part) {
+  int each = 1;
+  if (cudaOccupancyMaxActiveBlocksPerMultiprocessor(&each, kernel, WARPS * WARP, 0) != cudaSuccess)
+    (void)cudaGetLastError();
+  const int64_t need = (part.end - part.begin + WARPS - 1) / WARPS;
+  const int64_t room = int64_t(each < 1 ? 1 : each) * part.blocks;
+  return static_cast<unsigned>(need < room ? need : room);
+}
+
+template <class K>
+inline cudaError_t load_kernel(K kernel) {
+  cudaFuncAttributes attributes;
+  return cudaFuncGetAttributes(&attributes, kernel);
+}
+
+}  // namespace trs::part
+
+#endif

@@ -1,0 +1,64 @@
+/* push.h - what the kernel of `push` is told.  C and CUDA C++.
+ *
+ * Every member holds x by position three times: solve k works in third k mod 3 and empties that of
+ * the solve before.  A member may write into third k mod 3 of another once that one has finished
+ * solve k - 2, in which it emptied it; this it tells by a count in everybody's memory. */
+#ifndef TRS_SOLVE_MULTIGPU_PUSH_H
+#define TRS_SOLVE_MULTIGPU_PUSH_H
+
+#include "analysis/slices.h"
+#include "device/device.h"
+#include "solve/cuda/fault.h"
+
+enum {
+  TRS_PUSH_MEMBERS = 32, /* at most: bits of a mask */
+  TRS_PUSH_THIRDS = 3,
+  TRS_PUSH_ROWS = 256, /* positions that are emptied together: TRS_CLEAR_ROWS */
+  TRS_PUSH_CLEARS = 8  /* groups of TRS_PUSH_ROWS that a block of threads empties at a time */
+};
+
+/* In a member's own memory, zero at first. */
+typedef struct trs_push_counters {
+  unsigned long long solve; /* the last one finished */
+  uint32_t finished;        /* blocks of threads that are done: wraps to 0 */
+  uint32_t ticket;          /* likewise */
+} trs_push_counters;
+
+typedef struct trs_push_args {
+  trs_slices slices; /* the member's: slice, chunk, idx, val, inverse; and row, of all positions */
+  int32_t float_values, heavy, members, member;
+  const uint32_t *mask; /* n: which members need the row at a position */
+  const int32_t *clear; /* nclear: what to empty */
+  int32_t nclear, blocks;
+  void *parts; /* thirds x nparts x TRS_SLICE_LANES */
+  trs_push_counters *counters;
+  trs_fault *fault; /* one for all members */
+  /* Of every member: thirds x n values, and at told_at its counts of solves that each member has
+     finished. */
+  void *peer[TRS_PUSH_MEMBERS];
+  int64_t told_at;
+  /* One right-hand side.  spread_at > 0: x goes to that place of every member instead. */
+  void *x;
+  const void *b;
+  int64_t x_row, b_row, spread_at;
+} trs_push_args;
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Blocks of threads of the kernel that the current device holds at once.  Brings the kernel there:
+ * it could not be brought while another member's waits. */
+trs_status trs_push_resident(const trs_push_args *args, trs_scalar scalar, int *blocks);
+
+/* Tests: the rows of every member's first slice never become ready, and the limit of waits is
+ * short. */
+struct trs_plan;
+trs_status trs_push_break(struct trs_plan *plan);
+
+trs_status trs_push_launch(const trs_push_args *args, trs_scalar scalar, trs_stream stream);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

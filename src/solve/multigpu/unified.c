@@ -1,0 +1,163 @@
+/* unified.c - X20 Algorithm 2 as a method: contiguous blocks, or with the task pool. */
+#include "base/memory.h"
+#include "solve/multigpu/multi.h"
+#include "solve/multigpu/unified.h"
+
+typedef struct unified_state {
+  trs_multi multi;
+  int64_t each;         /* parameter: tasks a member; 0: a block each */
+  int32_t *s_in_degree; /* managed memory, both */
+  void *s_left_sum;
+  int32_t *initial; /* s_in_degree before a solve; memory of member 0 */
+  int32_t *d_in_degree[TRS_MOST_MEMBERS], *owner[TRS_MOST_MEMBERS];
+  void *d_left_sum[TRS_MOST_MEMBERS];
+} unified_state;
+
+enum { MOST_TASKS = 1024 };
+
+static const char *refuses(const trs_plan *plan) {
+  const char *why = trs_multi_refuses(plan);
+  if (why || trs_group_one_process(plan->context->group)) return why;
+  return "managed memory is shared within one process only: take a context such as \"cuda:0-3\"";
+}
+
+static trs_status make_room(trs_plan *plan, int member) {
+  unified_state *u = plan->state;
+  trs_portion *s = &u->multi.portion[member];
+  const trs_tasks *t = &u->multi.tasks;
+  int64_t n = plan->system.n;
+  size_t size = trs_scalar_size(plan->system.scalar);
+  TRS_TRY(trs_unified_load(plan->system.scalar));
+  TRS_TRY(TRS_DEVICE_ALLOC(s->device, &u->d_in_degree[member], n, s->stream));
+  TRS_TRY(trs_device_alloc(s->device, &u->d_left_sum[member], n * u->multi.width, size, s->stream));
+  TRS_TRY(TRS_DEVICE_ALLOC(s->device, &u->owner[member], t->count, s->stream));
+  int32_t *owner;
+  TRS_TRY(TRS_ALLOC(&owner, t->count));
+  for (int32_t k = 0; k < t->count; k++) owner[k] = t->task[k].member;
+  trs_status status =
+      trs_device_copy(u->owner[member], owner, t->count * (int64_t)sizeof *owner, s->stream);
+  if (!status) status = trs_device_wait(s->stream);
+  trs_free(owner);
+  if (member > 0 || status) return status;
+  TRS_TRY(TRS_DEVICE_ALLOC(s->device, &u->initial, n, s->stream));
+  return trs_device_fill(u->s_in_degree, 0, n * (int64_t)sizeof *u->s_in_degree, s->stream);
+}
+
+static trs_status count_member(trs_plan *plan, int member) {
+  unified_state *u = plan->state;
+  for (int32_t k = 0; k < u->multi.tasks.count; k++) {
+    const trs_task *task = &u->multi.tasks.task[k];
+    if (task->member != member || task->begin == task->end) continue;
+    trs_part part = trs_multi_part(plan, k, 1, false);
+    TRS_TRY(trs_part_count(&part, u->s_in_degree, u->multi.portion[member].stream));
+  }
+  return trs_device_wait(u->multi.portion[member].stream);
+}
+
+static trs_status keep_counts(trs_plan *plan, int member) {
+  unified_state *u = plan->state;
+  trs_stream stream = u->multi.portion[member].stream;
+  if (member > 0) return TRS_SUCCESS;
+  TRS_TRY(trs_device_copy(u->initial, u->s_in_degree, plan->system.n * (int64_t)sizeof *u->initial,
+                          stream));
+  return trs_device_wait(stream);
+}
+
+static trs_status analyze(trs_plan *plan) {
+  unified_state *u;
+  const trs_system *S = &plan->system;
+  TRS_TRY(TRS_ALLOC_ZERO(&u, 1));
+  plan->state = u;
+  const trs_parameter table[] = {{.key = "tasks", .most = MOST_TASKS, .value = &u->each}};
+  TRS_TRY(trs_parameters_read(plan, table, sizeof table / sizeof table[0]));
+  TRS_TRY(trs_multi_open(plan, u->each));
+  trs_group *group = u->multi.group;
+  TRS_TRY(trs_group_alloc_managed(group, (void **)&u->s_in_degree,
+                                  S->n * (int64_t)sizeof *u->s_in_degree));
+  TRS_TRY(trs_group_alloc_managed(group, &u->s_left_sum,
+                                  S->n * u->multi.width * (int64_t)trs_scalar_size(S->scalar)));
+  TRS_TRY(trs_multi_each(plan, make_room));
+  TRS_TRY(trs_group_fence(group));
+  TRS_TRY(trs_multi_each(plan, count_member));
+  return trs_multi_each(plan, keep_counts);
+}
+
+/* Member 0 restores what all share. */
+static trs_status restore(trs_plan *plan, int member, int64_t width) {
+  unified_state *u = plan->state;
+  trs_stream stream = u->multi.portion[member].stream;
+  int64_t n = plan->system.n, counts = n * (int64_t)sizeof(int32_t);
+  int64_t sums = n * width * (int64_t)trs_scalar_size(plan->system.scalar);
+  TRS_TRY(trs_device_fill(u->d_in_degree[member], 0, counts, stream));
+  TRS_TRY(trs_device_fill(u->d_left_sum[member], 0, sums, stream));
+  if (member > 0) return TRS_SUCCESS;
+  TRS_TRY(trs_device_copy(u->s_in_degree, u->initial, counts, stream));
+  return trs_device_fill(u->s_left_sum, 0, sums, stream);
+}
+
+static trs_status launch(trs_plan *plan, const trs_part *part, trs_stream stream) {
+  const unified_state *u = plan->state;
+  const trs_unified s = {.part = *part,
+                         .s_in_degree = u->s_in_degree,
+                         .s_left_sum = u->s_left_sum,
+                         .d_in_degree = u->d_in_degree[part->me],
+                         .d_left_sum = u->d_left_sum[part->me],
+                         .owner = u->owner[part->me],
+                         .task_size = u->multi.tasks.size};
+  return trs_unified_sweep(&s, stream);
+}
+
+static trs_status solve(trs_plan *plan, const trs_rhs *rhs) {
+  static const trs_multi_solver solver = {restore, launch};
+  return trs_multi_solve(plan, rhs, &solver);
+}
+
+static int64_t bytes(const trs_plan *plan) {
+  const unified_state *u = plan->state;
+  const trs_system *S = &plan->system;
+  int64_t each = S->n * (4 + u->multi.width * (int64_t)trs_scalar_size(S->scalar));
+  return trs_multi_bytes(&u->multi, S) + (u->multi.tasks.members + 1) * each;
+}
+
+static void describe(const trs_plan *plan, char *text, size_t size) {
+  trs_multi_describe(&((const unified_state *)plan->state)->multi, text, size);
+}
+
+static void release(trs_plan *plan) {
+  unified_state *u = plan->state;
+  if (!u) return;
+  for (int m = 0; m < TRS_MOST_MEMBERS; m++) {
+    trs_portion *s = &u->multi.portion[m];
+    if (!s->device) continue;
+    int before = trs_device_enter(s->device);
+    trs_device_free(s->device, u->d_in_degree[m], s->stream);
+    trs_device_free(s->device, u->d_left_sum[m], s->stream);
+    trs_device_free(s->device, u->owner[m], s->stream);
+    if (m == 0) trs_device_free(s->device, u->initial, s->stream);
+    (void)trs_device_wait(s->stream);
+    trs_device_leave(before);
+  }
+  if (u->multi.group) {
+    trs_group_free_managed(u->multi.group, u->s_left_sum);
+    trs_group_free_managed(u->multi.group, u->s_in_degree);
+  }
+  trs_multi_free(&u->multi);
+  trs_free(u);
+}
+
+const trs_method trs_method_unified = {
+    .name = "unified",
+    .backend = "cuda-group",
+    .summary = "sums and counts in managed memory, for comparison (X20: Algorithm 2)",
+    .parameters = true,
+    .refuses = refuses,
+    .estimate = trs_multi_estimate,
+    .analysis_solves = 0.5,
+    .analyze = analyze,
+    .update = trs_multi_update,
+    .solve = solve,
+    .threads = trs_multi_threads,
+    .bytes = bytes,
+    .describe = describe,
+    .free = release,
+};

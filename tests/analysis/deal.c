@@ -1,0 +1,565 @@
+/* deal.c - slices dealt to members: what must hold of any partition, and solves by an interpreter
+ * with a thread a member, which pushes, waits, empties and announces as the kernels do, with random
+ * delays and several solves behind each other, so that a wrong share fails without a GPU. */
+#include "analysis/deal.h"
+
+#include <math.h>
+#include <stdatomic.h>
+
+#include "analysis/shapes.h"
+#include "analysis/slice.h"
+#include "base/config.h"
+#include "base/random.h"
+#include "base/team.h"
+#include "support.h"
+#include "test.h"
+
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+
+enum { MOST = 8, THIRDS = 3 };
+
+static const trs_slice_rules all_rules[] = {
+    {1, 1, 4, 16, 16384, 32, 32, 0, 2},  {1, 1, 1, 2, 300, 2, 8, 30, 3},
+    {4, 0, 4, 16, 16384, 32, 32, 0, 3},  {32, 1, 1, 64, 20, 4, 32, 100, 3},
+    {8, 1, 4, 16, 16384, 4, 32, 512, 0},
+};
+
+/* A system cut and dealt, and every member's share with its arrays. */
+typedef struct dealt {
+  trs_system S;
+  trs_slices s;
+  trs_outline *outline;
+  bool cuts; /* slabs have slices of their own */
+  const int32_t *position;
+  trs_deal deal;
+  trs_deal_share share[MOST];
+  trs_slice_arrays arrays[MOST];
+} dealt;
+
+static bool graph_is_there(trs_partition partition) {
+#if TRS_HAVE_METIS
+  (void)partition;
+  return true;
+#else
+  return partition != TRS_PARTITION_GRAPH;
+#endif
+}
+
+static void fill_share(dealt *d, int m) {
+  const trs_deal_share *share = &d->share[m];
+  size_t size = trs_scalar_size(d->S.scalar);
+  trs_slice_arrays *a = &d->arrays[m];
+  a->idx = malloc((size_t)share->entries * sizeof *a->idx + 1);
+  a->val = malloc((size_t)share->entries * size + 1);
+  a->inverse = malloc((size_t)share->inverses * size + 1);
+  trs_outline_fill(d->outline, share->slice, share->number, share->nslices, a);
+}
+
+static void deal_out(dealt *d, const trs_slice_rules *rules, int members, trs_partition how) {
+  int64_t cut[MOST + 1] = {0, d->S.n};
+  bool slabs = how == TRS_PARTITION_SLABS && d->cuts;
+  if (slabs) trs_deal_slabs(cut, &d->S, members);
+  assert_success(
+      trs_outline_create_slabs(&d->outline, &d->s, &d->S, rules, slabs ? members : 1, cut));
+  d->position = trs_outline_positions(d->outline);
+  assert_success(trs_deal_create(&d->deal, &d->S, &d->s, d->position, members, how));
+  for (int m = 0; m < members; m++) {
+    assert_success(trs_deal_share_create(&d->share[m], &d->deal, &d->s, m, rules->watch));
+    fill_share(d, m);
+  }
+}
+
+static void gather_in(dealt *d) {
+  for (int m = 0; m < d->deal.members; m++) {
+    free(d->arrays[m].idx);
+    free(d->arrays[m].val);
+    free(d->arrays[m].inverse);
+    d->arrays[m] = (trs_slice_arrays){0};
+    trs_deal_share_destroy(&d->share[m]);
+  }
+  trs_deal_destroy(&d->deal);
+  trs_slices_destroy(&d->s);
+  trs_outline_destroy(d->outline);
+}
+
+/* ---- What must hold. ---- */
+
+typedef struct checked {
+  const dealt *d;
+  int32_t *member; /* n: who solves each position */
+  uint8_t *held;   /* n: a member at a time */
+  char fault[200];
+} checked;
+
+#define FAULT(c, ...) (snprintf((c)->fault, sizeof(c)->fault, __VA_ARGS__), false)
+
+static bool is_part(const trs_slice *h) { return h->parts < 0; }
+
+/* Offsets and parts follow one another; slices stand in the order of the whole system. */
+static bool check_slices(checked *c, int m) {
+  const dealt *d = c->d;
+  const trs_deal_share *share = &d->share[m];
+  int64_t entries = 0, inverses = 0, rows = 0;
+  int32_t parts = 0;
+  for (int32_t k = 0; k < share->nslices; k++) {
+    const trs_slice *h = &share->slice[k], *whole = &d->s.slice[share->number[k]];
+    if (k > 0 && share->number[k] <= share->number[k - 1]) return FAULT(c, "order of slice %d", k);
+    if (d->deal.owner[share->number[k]] != m) return FAULT(c, "slice %d is not of %d", k, m);
+    if (h->entries != entries || h->inverse != inverses) return FAULT(c, "offsets of slice %d", k);
+    if (h->first != whole->first || h->width != whole->width || h->parts != whole->parts ||
+        h->rows != whole->rows || h->level != whole->level)
+      return FAULT(c, "slice %d differs", k);
+    if (is_part(h) && h->part != parts) return FAULT(c, "part of slice %d", k);
+    if (h->parts > 0 && h->part + h->parts != parts) return FAULT(c, "parts of slice %d", k);
+    for (int32_t r = 0; r < h->rows && !is_part(h); r++) {
+      if (c->member[h->first + r] >= 0) return FAULT(c, "position %d twice", h->first + r);
+      c->member[h->first + r] = m;
+    }
+    entries += (int64_t)h->width * trs_slice_stride(h);
+    inverses += trs_slice_inverses(h);
+    parts += is_part(h);
+    rows += is_part(h) ? 0 : h->rows;
+  }
+  if (entries != share->entries || inverses != share->inverses || rows != share->rows ||
+      parts != share->nparts)
+    return FAULT(c, "sums of member %d", m);
+  return true;
+}
+
+static bool check_chunks(checked *c, int m) {
+  const trs_deal_share *share = &c->d->share[m];
+  if (share->chunk[0] != 0 || share->chunk[share->nchunks] != share->nslices)
+    return FAULT(c, "ends of chunks of %d", m);
+  for (int32_t k = 0; k < share->nchunks; k++) {
+    int32_t begin = share->chunk[k], count = share->chunk[k + 1] - begin;
+    if (count < 1 || count > TRS_CHUNK_SLICES) return FAULT(c, "chunk %d of %d", k, m);
+    for (int32_t j = begin; j < begin + count; j++)
+      if (share->slice[j].level != share->slice[begin].level ||
+          (share->slice[j].heavy && count > 1))
+        return FAULT(c, "chunk %d of %d mixes", k, m);
+  }
+  return true;
+}
+
+/* What it reads is its own or pushed to it, comes from a lower level, and is emptied. */
+static bool check_entries(checked *c, int m) {
+  const dealt *d = c->d;
+  const trs_deal_share *share = &d->share[m];
+  uint8_t *cleared = c->held;
+  memset(cleared, 0, (size_t)d->s.n + 1);
+  for (int32_t k = 0; k < share->nclear; k++)
+    for (int32_t p = share->clear[k] * TRS_CLEAR_ROWS; p < d->s.n; p++)
+      cleared[p] |= p < (share->clear[k] + 1) * TRS_CLEAR_ROWS;
+  for (int32_t p = 0; p < d->s.n; p++)
+    if (!cleared[p] && (c->member[p] == m || d->deal.mask[p] >> m & 1))
+      return FAULT(c, "position %d is not emptied at %d", p, m);
+  for (int32_t k = 0; k < share->nslices; k++) {
+    const trs_slice *h = &share->slice[k];
+    int64_t count = (int64_t)h->width * trs_slice_stride(h);
+    if (h->watch >= 0 && (c->member[h->watch] != m || h->watch >= d->s.level[h->level].position))
+      return FAULT(c, "what slice %d of %d watches", k, m);
+    for (int64_t e = 0; e < count; e++) {
+      int32_t p = d->arrays[m].idx[h->entries + e];
+      if (p < 0) continue;
+      if (p >= d->s.level[h->level].position) return FAULT(c, "level of entry of slice %d", k);
+      if (c->member[p] != m && !(d->deal.mask[p] >> m & 1))
+        return FAULT(c, "position %d is not sent to %d", p, m);
+      c->held[p] |= 2;
+    }
+  }
+  for (int32_t p = 0; p < d->s.n; p++)
+    if ((d->deal.mask[p] >> m & 1) && (!(c->held[p] & 2) || c->member[p] == m))
+      return FAULT(c, "position %d is sent to %d for nothing", p, m);
+  return true;
+}
+
+static bool check_all(checked *c) {
+  const dealt *d = c->d;
+  int64_t pushes = 0;
+  memset(c->member, 0xff, (size_t)d->s.n * sizeof *c->member);
+  for (int m = 0; m < d->deal.members; m++)
+    if (!check_slices(c, m) || !check_chunks(c, m)) return false;
+  for (int32_t p = 0; p < d->s.n; p++) {
+    if (c->member[p] < 0) return FAULT(c, "position %d is nobody's", p);
+    pushes += __builtin_popcount(d->deal.mask[p]);
+  }
+  if (pushes != d->deal.pushes) return FAULT(c, "pushes");
+  for (int m = 0; m < d->deal.members; m++)
+    if (!check_entries(c, m)) return false;
+  return true;
+}
+
+static void need_sound(const dealt *d, const char *name) {
+  checked c = {.d = d};
+  c.member = malloc((size_t)(d->s.n + 1) * sizeof *c.member);
+  c.held = malloc((size_t)d->s.n + 1);
+  if (!check_all(&c))
+    fail_msg("%s, n %d, %d members, %s: %s", name, (int)d->s.n, d->deal.members,
+             trs_partition_names[d->deal.partition], c.fault);
+  free(c.member);
+  free(c.held);
+}
+
+/* ---- The interpreter: doubles; all bits set where not known yet. ---- */
+
+typedef _Atomic uint64_t carried;
+static const uint64_t EMPTY = UINT64_MAX;
+enum { MOST_TURNS = 20000000, SOLVES = 7 };
+
+typedef struct member {
+  carried *work;           /* THIRDS x n */
+  carried *parts;          /* THIRDS x nparts x TRS_SLICE_LANES */
+  atomic_llong told[MOST]; /* the last solve that each member has finished */
+} member;
+
+typedef struct interpreter {
+  const dealt *d;
+  member member[MOST];
+  const double *b; /* SOLVES x n */
+  double *x;
+  atomic_bool stalled;
+  bool delays, keeps; /* keeps: does not empty, to show that it is noticed */
+} interpreter;
+
+typedef struct turn {
+  interpreter *in;
+  const trs_deal_share *share;
+  const trs_slice_arrays *a;
+  int m;
+  int64_t solve;
+  carried *work, *parts, *old_work, *old_parts;
+  uint64_t random;
+} turn;
+
+static void store(carried *to, double value) {
+  uint64_t bits;
+  memcpy(&bits, &value, sizeof bits);
+  atomic_store_explicit(to, bits, memory_order_relaxed);
+}
+
+static bool go_on(interpreter *in, unsigned *turns) {
+  trs_spin(turns);
+  if (*turns > MOST_TURNS) atomic_store(&in->stalled, true);
+  return !atomic_load_explicit(&in->stalled, memory_order_relaxed);
+}
+
+static double await(interpreter *in, const carried *from) {
+  uint64_t bits;
+  double value;
+  unsigned turns = 0;
+  while ((bits = atomic_load_explicit(from, memory_order_relaxed)) == EMPTY)
+    if (!go_on(in, &turns)) return 0;
+  memcpy(&value, &bits, sizeof value);
+  return value;
+}
+
+static void delay(turn *t) {
+  t->random = t->random * 6364136223846793005u + 1442695040888963407u;
+  if (t->in->delays && t->random >> 60 == 0)
+    for (unsigned k = 0; k < (t->random >> 40 & 15); k++) trs_yield();
+}
+
+static double lane_sum(turn *t, const trs_slice *h, int lane) {
+  double sum = 0;
+  for (int32_t k = 0; k < h->width && lane < trs_slice_stride(h); k++) {
+    int64_t at = h->entries + (int64_t)k * trs_slice_stride(h) + lane;
+    if (t->a->idx[at] >= 0)
+      sum += ((const double *)t->a->val)[at] * await(t->in, &t->work[t->a->idx[at]]);
+  }
+  for (int32_t p = 0; p < h->parts; p++)
+    sum += await(t->in, &t->parts[(int64_t)(h->part + p) * TRS_SLICE_LANES + lane]);
+  return sum;
+}
+
+static void finish(turn *t, int32_t position, double x) {
+  const dealt *d = t->in->d;
+  t->in->x[(t->solve - 1) * d->s.n + d->s.row[position]] = x;
+  store(&t->work[position], x);
+  for (int o = 0; o < d->deal.members; o++)
+    if (d->deal.mask[position] >> o & 1)
+      store(&t->in->member[o].work[t->solve % THIRDS * d->s.n + position], x);
+}
+
+static void solve_slice(turn *t, const trs_slice *h) {
+  const dealt *d = t->in->d;
+  const double *b = t->in->b + (t->solve - 1) * d->s.n;
+  double sum[TRS_SLICE_LANES], residual[TRS_SLICE_LANES];
+  if (h->watch >= 0) (void)await(t->in, &t->work[h->watch]);
+  for (int lane = 0; lane < TRS_SLICE_LANES; lane++) sum[lane] = lane_sum(t, h, lane);
+  for (int lane = 0; lane < TRS_SLICE_LANES && is_part(h); lane++) {
+    store(&t->parts[(int64_t)h->part * TRS_SLICE_LANES + lane], sum[lane]);
+    atomic_store(&t->old_parts[(int64_t)h->part * TRS_SLICE_LANES + lane], EMPTY);
+  }
+  if (is_part(h)) return;
+  for (int r = 0; r < h->rows; r++) {
+    residual[r] = b[d->s.row[h->first + r]];
+    for (int k = 0; k < 1 << h->log_lanes; k++) residual[r] -= sum[(r << h->log_lanes) + k];
+  }
+  for (int r = 0; r < h->rows; r++) {
+    const double *inverse = (const double *)t->a->inverse + h->inverse;
+    double x = inverse[r] * residual[r];
+    for (int k = 1; k < h->block && k <= r; k++) {
+      int32_t at = trs_inverse_at(h, r, k);
+      if (at >= 0 && memcmp(&inverse[at], &EMPTY, sizeof EMPTY)) x += inverse[at] * residual[r - k];
+    }
+    finish(t, h->first + r, x);
+  }
+}
+
+/* Nobody may push before the reader has finished the solve before the last one. */
+static void await_members(turn *t) {
+  for (int o = 0; o < t->in->d->deal.members; o++) {
+    unsigned turns = 0;
+    while (atomic_load_explicit(&t->in->member[t->m].told[o], memory_order_acquire) < t->solve - 2)
+      if (!go_on(t->in, &turns)) return;
+  }
+}
+
+static void solve_once(interpreter *in, int m, int64_t solve, uint64_t *random) {
+  const dealt *d = in->d;
+  int64_t n = d->s.n, parts = (int64_t)d->share[m].nparts * TRS_SLICE_LANES;
+  member *own = &in->member[m];
+  int64_t old = (solve + THIRDS - 1) % THIRDS;
+  turn t = {.in = in,
+            .share = &d->share[m],
+            .a = &d->arrays[m],
+            .m = m,
+            .solve = solve,
+            .random = *random};
+  t.work = own->work + solve % THIRDS * n;
+  t.old_work = own->work + old * n;
+  t.parts = own->parts + solve % THIRDS * parts;
+  t.old_parts = own->parts + old * parts;
+  await_members(&t);
+  for (int k = 0; in->keeps && m == 0 && k < 2000; k++) trs_yield(); /* the others are ahead */
+  for (int32_t chunk = 0; chunk < t.share->nchunks; chunk++) {
+    delay(&t);
+    for (int32_t k = t.share->chunk[chunk]; k < t.share->chunk[chunk + 1]; k++)
+      solve_slice(&t, &t.share->slice[k]);
+  }
+  for (int32_t k = 0; k < t.share->nclear && !in->keeps; k++)
+    for (int64_t p = (int64_t)t.share->clear[k] * TRS_CLEAR_ROWS, r = 0;
+         r < TRS_CLEAR_ROWS && p + r < n; r++)
+      atomic_store_explicit(&t.old_work[p + r], EMPTY, memory_order_relaxed);
+  delay(&t);
+  for (int o = 0; o < d->deal.members; o++)
+    atomic_store_explicit(&in->member[o].told[m], solve, memory_order_release);
+  *random = t.random;
+}
+
+static void be_member(void *argument, int rank, int size) {
+  interpreter *in = argument;
+  uint64_t random = (uint64_t)rank + 17;
+  (void)size;
+  for (int64_t solve = 1; solve <= SOLVES; solve++) solve_once(in, rank, solve, &random);
+}
+
+static bool interpret(interpreter *in, trs_team *team) {
+  const dealt *d = in->d;
+  for (int m = 0; m < d->deal.members; m++) {
+    int64_t parts = (int64_t)d->share[m].nparts * TRS_SLICE_LANES;
+    in->member[m].work = malloc((size_t)(THIRDS * d->s.n + 1) * sizeof(carried));
+    in->member[m].parts = malloc((size_t)(THIRDS * parts + 1) * sizeof(carried));
+    for (int64_t k = 0; k < THIRDS * d->s.n; k++) atomic_init(&in->member[m].work[k], EMPTY);
+    for (int64_t k = 0; k < THIRDS * parts; k++) atomic_init(&in->member[m].parts[k], EMPTY);
+  }
+  trs_team_run(team, d->deal.members, be_member, in);
+  for (int m = 0; m < d->deal.members; m++) {
+    free(in->member[m].work);
+    free(in->member[m].parts);
+  }
+  return !atomic_load(&in->stalled);
+}
+
+static void solve_serially(const trs_system *S, double *x, const double *b, int64_t nrhs) {
+  trs_context *ctx;
+  trs_plan *plan;
+  trs_matrix *A;
+  assert_success(
+      trs_matrix_create(&A, TRS_CSR, S->scalar, S->n, S->n, S->ptr, S->idx, S->val, TRS_BORROW));
+  assert_success(trs_context_create(&ctx, "serial"));
+  assert_success(trs_analyze(ctx, &plan, A, S->lower ? TRS_LOWER : TRS_UPPER, TRS_NO_TRANS,
+                             S->unit ? TRS_UNIT : TRS_NONUNIT, NULL));
+  assert_success(trs_solve(plan, x, S->n, b, S->n, nrhs, TRS_COL_MAJOR));
+  trs_plan_destroy(plan);
+  trs_context_destroy(ctx);
+  trs_matrix_destroy(A);
+}
+
+/* Off by so much from the serial method's solutions, relative; infinite where it stalls. */
+static double error_of(const dealt *d, trs_team *team, bool delays, bool keeps) {
+  int64_t count = SOLVES * d->s.n;
+  double *b = malloc((size_t)count * sizeof *b), *x = calloc((size_t)count, sizeof *x);
+  double *y = malloc((size_t)count * sizeof *y), largest = 0, off = 0;
+  interpreter in = {.d = d, .b = b, .x = x, .delays = delays, .keeps = keeps};
+  trs_random_fill(b, count, TRS_DOUBLE, 7);
+  solve_serially(&d->S, y, b, SOLVES);
+  bool ends = interpret(&in, team);
+  for (int64_t i = 0; i < count; i++) {
+    largest = fmax(largest, fabs(y[i]));
+    off = fmax(off, fabs(x[i] - y[i]));
+  }
+  free(b);
+  free(x);
+  free(y);
+  return ends ? off / largest : INFINITY;
+}
+
+/* ---- Tests. ---- */
+
+static void deals_are_sound(void **state) {
+  (void)state;
+  static const int64_t sizes[] = {1, 2, 33, 97, 700};
+  static const int members[] = {1, 2, 3, 4, 7, 8};
+  dealt d = {0};
+  int c = 0;
+  for (shape kind = 0; kind < SHAPES; kind++)
+    for (size_t z = 0; z < COUNT(sizes); z++) {
+      d.S = shape_system(kind, sizes[z], (trs_scalar)(c % 4), c & 1, c & 2);
+      for (trs_partition how = 0; how <= TRS_PARTITION_GRAPH; how++)
+        for (size_t m = 0; m < COUNT(members) && graph_is_there(how); m++) {
+          d.cuts = c % 2;
+          deal_out(&d, &all_rules[c++ % COUNT(all_rules)], members[m], how);
+          need_sound(&d, shape_name(kind));
+          gather_in(&d);
+        }
+      shape_free(&d.S);
+    }
+}
+
+static void members_solve_by_their_shares(void **state) {
+  (void)state;
+  enum { ROWS = 700 };
+  static const int members[] = {2, 3, 8};
+  trs_team *team;
+  dealt d = {0};
+  int c = 0;
+  assert_success(trs_team_create(&team, MOST));
+  for (shape kind = 0; kind < SHAPES; kind++) {
+    d.S = shape_system(kind, ROWS, TRS_DOUBLE, kind & 1, true);
+    for (trs_partition how = TRS_PARTITION_CYCLIC; how <= TRS_PARTITION_GRAPH; how++)
+      for (size_t m = 0; m < COUNT(members) && graph_is_there(how); m++) {
+        d.cuts = c % 2;
+        deal_out(&d, &all_rules[c++ % COUNT(all_rules)], members[m], how);
+        double off = error_of(&d, team, c % 2, false);
+        if (!(off <= ROWS * scalar_eps(TRS_DOUBLE)))
+          fail_msg("%s, %d members, %s: off by %g", shape_name(kind), members[m],
+                   trs_partition_names[how], off);
+        gather_in(&d);
+      }
+    shape_free(&d.S);
+  }
+  trs_team_destroy(team);
+}
+
+/* Shares that are damaged, and members that do not empty their thirds. */
+static void damage_is_found_out(void **state) {
+  (void)state;
+  trs_team *team;
+  dealt d = {.S = shape_system(SHAPE_RANDOM, 4000, TRS_DOUBLE, true, true)};
+  assert_success(trs_team_create(&team, MOST));
+  deal_out(&d, &all_rules[0], 2, TRS_PARTITION_CYCLIC);
+  assert_true(error_of(&d, team, true, false) < 1e-10);
+  assert_true(error_of(&d, team, true, true) > 1e-10);
+  gather_in(&d);
+  shape_free(&d.S);
+  trs_team_destroy(team);
+}
+
+static trs_deal dealt_as(dealt *d, int members, trs_partition how) {
+  deal_out(d, &all_rules[0], members, how);
+  trs_deal deal = d->deal;
+  gather_in(d);
+  return deal; /* its numbers */
+}
+
+/* What is known of grids: slabs and bands send little, cyclic sends much and is balanced. */
+static void numbers_are_as_expected(void **state) {
+  (void)state;
+  dealt d = {.S = shape_system(SHAPE_GRID, 40000, TRS_DOUBLE, true, true)};
+  trs_deal cyclic = dealt_as(&d, 4, TRS_PARTITION_CYCLIC);
+  trs_deal slabs = dealt_as(&d, 4, TRS_PARTITION_SLABS);
+  trs_deal one = dealt_as(&d, 1, TRS_PARTITION_AUTO), best = dealt_as(&d, 4, TRS_PARTITION_AUTO);
+  assert_true(best.seconds <= slabs.seconds && best.seconds <= cyclic.seconds);
+  assert_true(cyclic.pushes > 4 * slabs.pushes);
+  assert_true(slabs.balance < 1.2);
+  d.cuts = true;
+  slabs = dealt_as(&d, 4, TRS_PARTITION_SLABS);
+  assert_true(slabs.crossings <= 3); /* a path goes from one to the next and never back */
+  assert_int_equal(one.pushes, 0);
+  assert_int_equal(one.crossings, 0);
+  assert_true(one.balance == 1);
+  shape_free(&d.S);
+  d.S = shape_system(SHAPE_RANDOM, 40000, TRS_DOUBLE, false, true);
+  cyclic = dealt_as(&d, 4, TRS_PARTITION_CYCLIC);
+  assert_true(cyclic.balance < 1.2 && cyclic.level_balance < 2);
+  shape_free(&d.S);
+}
+
+static void large_graphs_are_split_by_metis(void **state) {
+  (void)state;
+  if (!graph_is_there(TRS_PARTITION_GRAPH)) skip();
+  dealt d = {.S = shape_system(SHAPE_BOX, 20000, TRS_DOUBLE, true, true)};
+  deal_out(&d, &all_rules[0], 3, TRS_PARTITION_GRAPH);
+  need_sound(&d, "box");
+  assert_int_equal(d.deal.partition, TRS_PARTITION_GRAPH);
+  assert_true(d.deal.balance < 1.3);
+  gather_in(&d);
+  shape_free(&d.S);
+}
+
+static void members_beyond_the_limit_are_refused(void **state) {
+  (void)state;
+  dealt d = {.S = shape_system(SHAPE_GRID, 33, TRS_DOUBLE, true, true)};
+  assert_success(trs_outline_create(&d.outline, &d.s, &d.S, &all_rules[0]));
+  const int32_t *position = trs_outline_positions(d.outline);
+  assert_int_equal(
+      trs_deal_create(&d.deal, &d.S, &d.s, position, TRS_DEAL_MEMBERS + 1, TRS_PARTITION_AUTO),
+      TRS_ERROR_UNSUPPORTED);
+  trs_slices_destroy(&d.s);
+  trs_outline_destroy(d.outline);
+  shape_free(&d.S);
+}
+
+static trs_status deal_and_share(dealt *d) {
+  trs_status status = trs_deal_create(&d->deal, &d->S, &d->s, d->position, 3, TRS_PARTITION_AUTO);
+  if (status) return status;
+  status = trs_deal_share_create(&d->share[0], &d->deal, &d->s, 0, 3);
+  trs_deal_share_destroy(&d->share[0]);
+  trs_deal_destroy(&d->deal);
+  return status;
+}
+
+static void every_allocation_may_fail(void **state) {
+  (void)state;
+  dealt d = {.S = shape_system(SHAPE_NODES, 97, TRS_DOUBLE, true, true)};
+  int64_t before, after, peak, n = 0;
+  assert_success(trs_outline_create(&d.outline, &d.s, &d.S, &all_rules[3]));
+  d.position = trs_outline_positions(d.outline);
+  trs_memory_usage(&before, &peak);
+  for (trs_status status = TRS_ERROR_MEMORY; status; n++) {
+    trs_memory_fail_after(n);
+    status = deal_and_share(&d);
+    trs_memory_fail_after(-1);
+    if (status) assert_int_equal(status, TRS_ERROR_MEMORY);
+    trs_memory_usage(&after, &peak);
+    assert_int_equal(before, after);
+  }
+  assert_true(n > 8);
+  trs_slices_destroy(&d.s);
+  trs_outline_destroy(d.outline);
+  shape_free(&d.S);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(deals_are_sound),
+      cmocka_unit_test(members_solve_by_their_shares),
+      cmocka_unit_test(damage_is_found_out),
+      cmocka_unit_test(numbers_are_as_expected),
+      cmocka_unit_test(large_graphs_are_split_by_metis),
+      cmocka_unit_test(members_beyond_the_limit_are_refused),
+      cmocka_unit_test(every_allocation_may_fail),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

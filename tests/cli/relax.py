@@ -1,0 +1,66 @@
+"""trireme relax on what it should manage, the answer computed here again, and on what it refuses."""
+
+import json
+import os
+import random
+
+from harness import check, close, finish, matrix, path, read_vectors, refuses, run, vectors
+
+N, B = 30, 3
+rng = random.Random(5)
+A = {(i, j): rng.uniform(-1, 1) for i in range(N) for j in range(N)
+     if i // B == j // B or rng.random() < 0.1}
+for i in range(N):
+    A[i, i] = 3 + sum(abs(v) for (r, _), v in A.items() if r == i)
+x = [rng.uniform(-1, 1) for _ in range(N)]
+b = [sum(v * x[j] for (r, j), v in A.items() if r == i) for i in range(N)]
+matrix("A.mtx", N, [(i + 1, j + 1, repr(v)) for (i, j), v in sorted(A.items())],
+       kind="real general")
+vectors("b.mtx", [b, [2 * v for v in b]])
+
+for direction in ("forward", "backward", "symmetric"):
+    for size in (1, 3, 10):
+        o = run("relax", "A.mtx", "--block-size", size, "--direction", direction, "--sweeps", 60,
+                "--store", "f64", "-b", "b.mtx", "-o", "x.mtx")
+        got = read_vectors("x.mtx")
+        check(f"{direction} sweeps of blocks of {size} converge", o.code == 0 and
+              close(got[0], x) and close(got[1], [2 * v for v in x]) and
+              "2 right-hand sides" in o.out, o)
+
+for store in ("mixed", "f64", "f32", "f16", "bf16"):
+    o = run("relax", "gen:wingmesh:500", "--block-size", 5, "--store", store, "--residual-every", 5,
+            "--balanced", "--json")
+    r = o.json()
+    check(f"{store} on the wing", o.code == 0 and r["relaxation"]["store"] == store and
+          r["relaxation"]["colours"] <= 15 and len(r["sweeps"]["residuals"]) == 4 and
+          r["residual"] < 0.05 and r["time"]["sweep_s"]["min"] > 0, o)
+
+one = run("relax", "gen:wingmesh:500", "--block-size", 5, "--backend", "serial", "-o", path("1.mtx"))
+two = run("relax", "gen:wingmesh:500", "--block-size", 5, "--backend", "threads:2", "-o",
+          path("2.mtx"))
+check("the same x on one thread and on two", one.code == two.code == 0 and
+      read_vectors("1.mtx") == read_vectors("2.mtx"), two)
+
+o = run("bench", "w21", "--suite", "gen:wingmesh:500", "--json", "--threads", 1)
+rows = [json.loads(l) for l in o.out.splitlines()] if o.code == 0 else []
+check("bench w21 times every way of storing", [r["store"] for r in rows] ==
+      ["mixed", "f64", "f32", "f16", "bf16"] and all(
+          r["gbs"] > 0 and r["copy_gbs"] > 0 and r["residual"] < 0.1 for r in rows), o)
+refuses("bench w21 on a GPU", 2, "w21 runs on the CPU", "bench", "w21", "--backend", "cuda")
+
+refuses("block size does not divide", 2, "blocks of 4 do not divide the 30 rows: block row 7",
+        "relax", "A.mtx", "--block-size", 4)
+refuses("block size too large", 2, "--block-size takes a number", "relax", "A.mtx", "--block-size",
+        33)
+matrix("hole.mtx", 4, [(1, 1, 1), (2, 2, 1), (3, 1, 1), (4, 2, 1)], kind="real general")
+refuses("no diagonal block", 3, "block row 1 has no diagonal block", "relax", "hole.mtx",
+        "--block-size", 2)
+matrix("singular.mtx", 4, [(1, 1, 1), (2, 2, 1), (3, 3, 1), (3, 4, 2), (4, 3, 2), (4, 4, 4)],
+       kind="real general")
+refuses("singular diagonal block", 1, "diagonal block of block row 1 is singular", "relax",
+        "singular.mtx", "--block-size", 2)
+matrix("far.mtx", 2, [(1, 1, 1), (1, 2, 9), (2, 1, 9), (2, 2, 1)], kind="real general")
+refuses("sweeps that diverge", 1, ["residual", "x was not written"], "relax", "far.mtx", "-o",
+        path("no.mtx"))
+check("no x of sweeps that diverge", not os.path.exists(path("no.mtx")))
+finish()

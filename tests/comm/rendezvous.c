@@ -1,0 +1,113 @@
+/* rendezvous.c - processes that meet, exchange records and notice when one of them has gone. */
+#include "comm/rendezvous.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "test.h"
+
+enum { RANKS = 5, ROUNDS = 300 };
+
+static void name_of(char *name, size_t size, const char *what) {
+  snprintf(name, size, "test-%s-%ld", what, (long)getpid());
+}
+
+/* Starts the other ranks, runs rank 0 here: whether all were satisfied. */
+static bool together(const char *what, int (*run)(const char *name, int rank)) {
+  char name[64];
+  pid_t child[RANKS];
+  name_of(name, sizeof name, what);
+  fflush(NULL);
+  for (int rank = 1; rank < RANKS; rank++) {
+    child[rank] = fork();
+    if (child[rank] == 0) _exit(run(name, rank));
+  }
+  bool good = run(name, 0) == 0;
+  for (int rank = 1; rank < RANKS; rank++) {
+    int status = -1;
+    waitpid(child[rank], &status, 0);
+    good = good && WIFEXITED(status) && WEXITSTATUS(status) == 0;
+  }
+  return good;
+}
+
+static int talk(const char *name, int rank) {
+  trs_rendezvous *r;
+  int wrong = 0;
+  if (trs_rendezvous_open(&r, name, rank, RANKS)) return 1;
+  for (int64_t round = 0; round < ROUNDS && !wrong; round++) {
+    int64_t all[RANKS][3] = {{0}};
+    all[rank][0] = all[rank][2] = round * RANKS + rank;
+    if (round % 7 == rank) usleep(200);
+    if (trs_rendezvous_exchange(r, all, sizeof all[0])) return 2;
+    for (int other = 0; other < RANKS; other++)
+      wrong += all[other][0] != round * RANKS + other || all[other][2] != all[other][0];
+    if (round % 3 == 0 && trs_rendezvous_exchange(r, NULL, 0)) return 3;
+  }
+  if (trs_rendezvous_exchange(r, NULL, 0)) return 4;
+  if (!trs_rendezvous_leave(r)) return 5;
+  trs_rendezvous_close(r);
+  return wrong;
+}
+
+static void records(void **state) {
+  (void)state;
+  assert_true(together("records", talk));
+  assert_true(together("records", talk)); /* the name is free again */
+}
+
+/* Rank 2 goes without a word, rank 3 by closing: the others are told. */
+static int lose(const char *name, int rank) {
+  trs_rendezvous *r;
+  if (trs_rendezvous_open(&r, name, rank, RANKS)) return 1;
+  if (rank == 2) return 0;
+  if (rank == 3) {
+    trs_rendezvous_close(r);
+    return 0;
+  }
+  trs_status status = trs_rendezvous_exchange(r, NULL, 0);
+  trs_rendezvous_close(r);
+  return status == TRS_ERROR_INTERNAL && strstr(trs_last_error()->message, "has ended") ? 0 : 2;
+}
+
+static void losses(void **state) {
+  (void)state;
+  assert_true(together("losses", lose));
+}
+
+static void environment(void **state) {
+  (void)state;
+  int rank, ranks;
+  char name[128];
+  static const char *const all[] = {"OMPI_COMM_WORLD_RANK",
+                                    "OMPI_COMM_WORLD_SIZE",
+                                    "OMPI_COMM_WORLD_LOCAL_SIZE",
+                                    "PMI_RANK",
+                                    "PMI_SIZE",
+                                    "PMIX_RANK",
+                                    "SLURM_PROCID",
+                                    "SLURM_NTASKS",
+                                    "MPI_LOCALNRANKS",
+                                    NULL};
+  for (int k = 0; all[k]; k++) unsetenv(all[k]);
+  assert_success(trs_rendezvous_environment(&rank, &ranks, name, sizeof name));
+  assert_int_equal(rank, 0);
+  assert_int_equal(ranks, 1);
+  setenv("OMPI_COMM_WORLD_RANK", "2", 1);
+  setenv("OMPI_COMM_WORLD_SIZE", "4", 1);
+  assert_success(trs_rendezvous_environment(&rank, &ranks, name, sizeof name));
+  assert_int_equal(rank, 2);
+  assert_int_equal(ranks, 4);
+  setenv("OMPI_COMM_WORLD_LOCAL_SIZE", "2", 1);
+  assert_int_equal(trs_rendezvous_environment(&rank, &ranks, name, sizeof name),
+                   TRS_ERROR_UNSUPPORTED);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {cmocka_unit_test(records), cmocka_unit_test(losses),
+                                     cmocka_unit_test(environment)};
+  return cmocka_run_group_tests_name("comm/rendezvous", tests, NULL, NULL);
+}

@@ -1,0 +1,552 @@
+/* relaxation.c - sweeps against a plain serial sweep in long double, for every block size and way
+ * of storing; bad input; what each precision costs. */
+#include <math.h>
+#include <stdbool.h>
+
+#include "base/memory.h"
+#include "base/random.h"
+#include "test.h"
+
+static trs_context *one, *three;
+
+static int start(void **state) {
+  (void)state;
+  return trs_context_create(&one, "serial") || trs_context_create(&three, "threads:3");
+}
+
+static int stop(void **state) {
+  (void)state;
+  trs_context_destroy(one);
+  trs_context_destroy(three);
+  return 0;
+}
+
+/* Blocks by row in the caller's order, row-major; the diagonal block anywhere in its row. */
+typedef struct blocks {
+  int64_t n, *ptr;
+  int b;
+  int32_t *idx;
+  double *val;
+} blocks;
+
+/* About `each` blocks a row besides the diagonal one, whose rows dominate by the factor. */
+static blocks blocks_random(int64_t n, int b, int64_t each, double dominance, uint64_t seed) {
+  blocks A = {.n = n, .b = b};
+  int64_t size = (int64_t)b * b, at = 0, draw = 0;
+  A.ptr = malloc((size_t)(n + 1) * sizeof *A.ptr);
+  A.idx = malloc((size_t)(n * (each + 1)) * sizeof *A.idx);
+  A.val = malloc((size_t)(n * (each + 1) * size) * sizeof *A.val);
+  A.ptr[0] = 0;
+  for (int64_t i = 0; i < n; i++) {
+    int64_t first = at,
+            count = (int64_t)trs_random_below(seed + 1, (uint64_t)i, (uint64_t)each + 1);
+    for (int64_t k = 0; k <= count; k++) {
+      int64_t j =
+          k == count / 2 ? i : (int64_t)trs_random_below(seed + 2, (uint64_t)draw++, (uint64_t)n);
+      bool there = j == i && k != count / 2;
+      for (int64_t p = first; p < at; p++) there |= A.idx[p] == j;
+      if (there) continue;
+      for (int64_t e = 0; e < size; e++)
+        A.val[at * size + e] = trs_random_signed(seed, (uint64_t)(at * size + e));
+      A.idx[at++] = (int32_t)j;
+    }
+    A.ptr[i + 1] = at;
+  }
+  /* A large element in each row of the diagonal block, off its diagonal: the block needs pivots. */
+  for (int64_t i = 0; i < n; i++)
+    for (int64_t p = A.ptr[i]; p < A.ptr[i + 1]; p++)
+      if (A.idx[p] == i)
+        for (int r = 0; r < b; r++)
+          A.val[p * size + r * b + (r + 1) % b] =
+              dominance * b * (double)(A.ptr[i + 1] - A.ptr[i] + 1);
+  return A;
+}
+
+static void blocks_free(blocks *A) {
+  free(A->ptr);
+  free(A->idx);
+  free(A->val);
+}
+
+static trs_matrix *as_matrix(const blocks *A, trs_scalar scalar, trs_format format) {
+  int64_t size = (int64_t)A->b * A->b, nnz = A->ptr[A->n] * size, at = 0;
+  int32_t *row = malloc((size_t)nnz * sizeof *row), *col = malloc((size_t)nnz * sizeof *col);
+  trs_matrix *M, *result;
+  for (int64_t i = 0; i < A->n; i++)
+    for (int64_t p = A->ptr[i]; p < A->ptr[i + 1]; p++)
+      for (int64_t e = 0; e < size; e++, at++) {
+        row[at] = (int32_t)(i * A->b + e / A->b);
+        col[at] = A->idx[p] * A->b + (int32_t)(e % A->b);
+      }
+  assert_success(
+      trs_matrix_create_coo(&M, TRS_DOUBLE, A->n * A->b, A->n * A->b, nnz, row, col, A->val));
+  assert_success(trs_matrix_convert(&result, M, format, scalar));
+  trs_matrix_destroy(M);
+  free(row);
+  free(col);
+  return result;
+}
+
+/* y = D^-1 y by elimination with pivots, in long double. */
+static void solve_plain(int b, const double *D, long double *y) {
+  long double a[32][33];
+  for (int i = 0; i < b; i++) {
+    for (int j = 0; j < b; j++) a[i][j] = D[i * b + j];
+    a[i][b] = y[i];
+  }
+  for (int k = 0; k < b; k++) {
+    int best = k;
+    for (int i = k; i < b; i++)
+      if (fabsl(a[i][k]) > fabsl(a[best][k])) best = i;
+    for (int j = 0; j <= b; j++) {
+      long double kept = a[k][j];
+      a[k][j] = a[best][j];
+      a[best][j] = kept;
+    }
+    for (int i = k + 1; i < b; i++)
+      for (int j = b; j >= k; j--) a[i][j] -= a[i][k] / a[k][k] * a[k][j];
+  }
+  for (int k = b - 1; k >= 0; k--) {
+    y[k] = a[k][b];
+    for (int j = k + 1; j < b; j++) y[k] -= a[k][j] * y[j];
+    y[k] /= a[k][k];
+  }
+}
+
+static void relax_row_plain(const blocks *A, int64_t i, const double *rhs, long double *x,
+                            double omega) {
+  int b = A->b;
+  long double y[32];
+  const double *D = NULL;
+  for (int r = 0; r < b; r++) y[r] = rhs[i * b + r];
+  for (int64_t p = A->ptr[i]; p < A->ptr[i + 1]; p++) {
+    const double *block = A->val + p * b * b;
+    if (A->idx[p] == i) D = block;
+    for (int r = 0; r < b && A->idx[p] != i; r++)
+      for (int c = 0; c < b; c++) y[r] -= (long double)block[r * b + c] * x[A->idx[p] * b + c];
+  }
+  solve_plain(b, D, y);
+  for (int r = 0; r < b; r++) x[i * b + r] += omega * (y[r] - x[i * b + r]);
+}
+
+/* The sweeps that the info's colours describe, row by row. */
+static void sweep_plain(const blocks *A, const trs_relax_info *info, const double *rhs,
+                        long double *x, const trs_sweep_options *o) {
+  double omega = o->omega == 0 ? 1 : o->omega;
+  for (int64_t s = 0; s < (o->sweeps ? o->sweeps : 1); s++)
+    for (int back = 0; back < 2; back++) {
+      if (back ? o->direction == TRS_SWEEP_FORWARD : o->direction == TRS_SWEEP_BACKWARD) continue;
+      for (int64_t k = 0; k < info->colours; k++) {
+        int64_t c = back ? info->colours - 1 - k : k;
+        for (int64_t p = info->colour_ptr[c]; p < info->colour_ptr[c + 1]; p++)
+          relax_row_plain(A, info->row[p], rhs, x, omega);
+      }
+    }
+}
+
+static double residual_plain(const blocks *A, const double *rhs, const double *x) {
+  long double sum = 0;
+  int b = A->b;
+  for (int64_t i = 0; i < A->n; i++)
+    for (int r = 0; r < b; r++) {
+      long double y = rhs[i * b + r];
+      for (int64_t p = A->ptr[i]; p < A->ptr[i + 1]; p++)
+        for (int c = 0; c < b; c++)
+          y -= (long double)A->val[p * b * b + r * b + c] * x[A->idx[p] * b + c];
+      sum += y * y;
+    }
+  return (double)sqrtl(sum);
+}
+
+/* What rounding O, x and D may bring, relative to the largest x, when sweeps contract. */
+static const double tolerance[] = {2e-6, 1e-13, 2e-5, 4e-3, 4e-2};
+
+enum { NRHS = 3 };
+
+static void check_against_plain(const blocks *A, trs_relax_store store, int variant) {
+  int64_t n = A->n * A->b;
+  trs_relaxation *R;
+  trs_relax_info info;
+  trs_relax_options options = {.store = store, .nrhs = variant % 4, .balanced = variant & 1};
+  trs_sweep_options sweep = {.sweeps = 1 + variant % 3,
+                             .direction = (trs_sweep_direction)(variant % 3),
+                             .omega = variant % 2 ? 0.8 : 0,
+                             .keep_x = variant % 5 == 0};
+  double *rhs = malloc((size_t)(n * NRHS) * sizeof *rhs),
+         *x = malloc((size_t)(n * NRHS) * sizeof *x);
+  double *again = malloc((size_t)(n * NRHS) * sizeof *x);
+  long double *plain = malloc((size_t)n * sizeof *plain);
+  trs_random_fill(rhs, n * NRHS, TRS_DOUBLE, 5);
+  trs_random_fill(x, n * NRHS, TRS_DOUBLE, 6);
+  memcpy(again, x, (size_t)(n * NRHS) * sizeof *x);
+  assert_success(trs_relax_create_bsr(one, &R, TRS_DOUBLE, A->n, A->b, TRS_ROW_MAJOR, A->ptr,
+                                      A->idx, A->val, &options));
+  assert_success(trs_relax_get_info(R, &info));
+  assert_success(trs_relax_sweep(R, x, n, rhs, n, NRHS, TRS_COL_MAJOR, &sweep));
+  for (int c = 0; c < NRHS; c++) {
+    double most = 0, worst = 0;
+    for (int64_t i = 0; i < n; i++) plain[i] = sweep.keep_x ? again[c * n + i] : 0;
+    sweep_plain(A, &info, rhs + c * n, plain, &sweep);
+    for (int64_t i = 0; i < n; i++) {
+      most = fmax(most, (double)fabsl(plain[i]));
+      worst = fmax(worst, (double)fabsl(plain[i] - x[c * n + i]));
+      assert_true(isfinite(x[c * n + i]));
+    }
+    if (worst > tolerance[store] * most)
+      fail_msg("block %d, store %d, variant %d: error %g of %g", A->b, store, variant, worst, most);
+  }
+  trs_relax_destroy(R);
+
+  /* By rows of a matrix, on three threads: the same bits. */
+  trs_matrix *M = as_matrix(A, TRS_DOUBLE, variant & 1 ? TRS_CSC : TRS_CSR);
+  assert_success(trs_relax_create(three, &R, M, A->b, &options));
+  assert_success(trs_relax_sweep(R, again, n, rhs, n, NRHS, TRS_COL_MAJOR, &sweep));
+  assert_memory_equal(x, again, (size_t)(n * NRHS) * sizeof *x);
+  trs_relax_destroy(R);
+  trs_matrix_destroy(M);
+  free(rhs);
+  free(x);
+  free(again);
+  free(plain);
+}
+
+static void every_block_size_and_store_against_a_plain_sweep(void **state) {
+  (void)state;
+  for (int b = 1; b <= 32; b++)
+    for (int store = 0; store <= TRS_RELAX_BFLOAT; store++) {
+      blocks A = blocks_random(b < 9 ? 150 : 40, b, 9, 2, (uint64_t)b);
+      check_against_plain(&A, (trs_relax_store)store, b + store);
+      blocks_free(&A);
+    }
+}
+
+static void shapes_at_the_edge(void **state) {
+  (void)state;
+  for (int64_t n = 0; n < 4; n++)
+    for (int variant = 0; variant < 6; variant++) {
+      blocks A = blocks_random(n, 5, variant, 2, (uint64_t)n);
+      check_against_plain(&A, TRS_RELAX_DOUBLE, variant);
+      blocks_free(&A);
+    }
+}
+
+static void many_rows_on_many_threads(void **state) {
+  (void)state;
+  for (int b = 3; b <= 8; b++) {
+    blocks A = blocks_random(4000, b, 16, 2, 77);
+    check_against_plain(&A, TRS_RELAX_MIXED, 2 * b);
+    blocks_free(&A);
+  }
+}
+
+static void layouts_of_blocks_and_of_vectors(void **state) {
+  (void)state;
+  blocks A = blocks_random(50, 5, 7, 2, 4);
+  int64_t n = 250, count = A.ptr[A.n];
+  double *turned = malloc((size_t)(count * 25) * sizeof *turned);
+  for (int64_t p = 0; p < count; p++)
+    for (int e = 0; e < 25; e++) turned[p * 25 + e % 5 * 5 + e / 5] = A.val[p * 25 + e];
+  trs_relaxation *R, *T;
+  double rhs[500], rows[500], x[500], y[500];
+  trs_random_fill(rhs, 500, TRS_DOUBLE, 1);
+  for (int i = 0; i < 500; i++) rows[i % 250 * 2 + i / 250] = rhs[i];
+  assert_success(
+      trs_relax_create_bsr(one, &R, TRS_DOUBLE, 50, 5, TRS_ROW_MAJOR, A.ptr, A.idx, A.val, NULL));
+  assert_success(
+      trs_relax_create_bsr(one, &T, TRS_DOUBLE, 50, 5, TRS_COL_MAJOR, A.ptr, A.idx, turned, NULL));
+  assert_success(trs_relax_sweep(R, x, n, rhs, n, 2, TRS_COL_MAJOR, NULL));
+  assert_success(trs_relax_sweep(T, y, 2, rows, 2, 2, TRS_ROW_MAJOR, NULL));
+  for (int i = 0; i < 500; i++) assert_true(x[i] == y[i % 250 * 2 + i / 250]);
+  assert_success(trs_relax_sweep(T, rhs, n, rhs, n, 2, TRS_COL_MAJOR, NULL));
+  assert_memory_equal(x, rhs, sizeof x);
+
+  /* In float; and new values, by blocks and by rows. */
+  trs_matrix *M = as_matrix(&A, TRS_FLOAT, TRS_CSR);
+  trs_relaxation *F;
+  trs_relax_options all_float = {.store = TRS_RELAX_FLOAT};
+  float fb[250], fx[250];
+  trs_random_fill(fb, 250, TRS_FLOAT, 1);
+  assert_success(trs_relax_create(one, &F, M, 5, &all_float));
+  assert_success(trs_relax_sweep(F, fx, n, fb, n, 1, TRS_COL_MAJOR, NULL));
+  for (int i = 0; i < 250; i++) assert_true(fabs(fx[i] - x[i]) < 1e-5);
+  for (int64_t e = 0; e < count * 25; e++) turned[e] *= 2;
+  assert_success(trs_relax_update_bsr(R, TRS_COL_MAJOR, A.ptr, A.idx, turned));
+  trs_random_fill(rhs, 250, TRS_DOUBLE, 1);
+  assert_success(trs_relax_sweep(R, y, n, rhs, n, 1, TRS_COL_MAJOR, NULL));
+  for (int i = 0; i < 250; i++) assert_true(fabs(2 * y[i] - x[i]) < 1e-7);
+  trs_matrix *D = as_matrix(&A, TRS_DOUBLE, TRS_CSR);
+  assert_success(trs_relax_update(R, D));
+  assert_success(trs_relax_sweep(R, y, n, rhs, n, 1, TRS_COL_MAJOR, NULL));
+  assert_memory_equal(x, y, 250 * sizeof *x);
+  assert_failure(TRS_ERROR_ARGUMENT, "unlike", trs_relax_update(R, M));
+  trs_matrix_destroy(M);
+  trs_matrix_destroy(D);
+  trs_relax_destroy(F);
+  trs_relax_destroy(R);
+  trs_relax_destroy(T);
+  blocks_free(&A);
+  free(turned);
+}
+
+static void repeated_blocks_add_up(void **state) {
+  (void)state;
+  const int64_t ptr[] = {0, 3, 4};
+  const int32_t idx[] = {0, 1, 0, 1};
+  const double val[] = {1, 1, 3, 2}, rhs[] = {6, 4};
+  double x[2];
+  trs_relaxation *R;
+  trs_sweep_options o = {.sweeps = 2};
+  assert_success(
+      trs_relax_create_bsr(one, &R, TRS_DOUBLE, 2, 1, TRS_ROW_MAJOR, ptr, idx, val, NULL));
+  assert_success(trs_relax_sweep(R, x, 2, rhs, 2, 1, TRS_COL_MAJOR, &o));
+  assert_true(x[0] == 1 && x[1] == 2);
+  trs_relax_destroy(R);
+}
+
+static void colours_of_the_caller(void **state) {
+  (void)state;
+  enum { N = 30 };
+  blocks A = blocks_random(N, 4, 5, 2, 8);
+  int32_t colour[N];
+  for (int i = 0; i < N; i++) colour[i] = N - 1 - i; /* Gauss-Seidel from the last row on */
+  trs_relax_options options = {.store = TRS_RELAX_DOUBLE, .colour = colour};
+  trs_relax_info info;
+  trs_relaxation *R;
+  assert_success(trs_relax_create_bsr(three, &R, TRS_DOUBLE, N, 4, TRS_ROW_MAJOR, A.ptr, A.idx,
+                                      A.val, &options));
+  assert_success(trs_relax_get_info(R, &info));
+  assert_int_equal(info.colours, N);
+  for (int i = 0; i < N; i++) assert_int_equal(info.row[i], N - 1 - i);
+  trs_relax_destroy(R);
+  for (int i = 0; i < N; i++) colour[i] = 0;
+  assert_failure(TRS_ERROR_ARGUMENT, "not a colouring",
+                 trs_relax_create_bsr(one, &R, TRS_DOUBLE, N, 4, TRS_ROW_MAJOR, A.ptr, A.idx, A.val,
+                                      &options));
+  assert_null(R);
+  blocks_free(&A);
+}
+
+static void norms_are_those_of_the_residual(void **state) {
+  (void)state;
+  blocks A = blocks_random(3000, 5, 12, 2, 9);
+  int64_t n = A.n * 5;
+  double *rhs = malloc((size_t)(2 * n) * sizeof *rhs), *x = malloc((size_t)(2 * n) * sizeof *x);
+  double norms[2][8], last[2][8];
+  trs_random_fill(rhs, 2 * n, TRS_DOUBLE, 2);
+  for (int t = 0; t < 2; t++) {
+    trs_relaxation *R;
+    trs_relax_options options = {.store = TRS_RELAX_DOUBLE, .nrhs = 1 + t};
+    trs_sweep_options o = {.sweeps = 7, .residual_every = 2, .residuals = norms[t]};
+    assert_success(trs_relax_create_bsr(t ? three : one, &R, TRS_DOUBLE, A.n, 5, TRS_ROW_MAJOR,
+                                        A.ptr, A.idx, A.val, &options));
+    assert_success(trs_relax_sweep(R, x, n, rhs, n, 2, TRS_COL_MAJOR, &o));
+    o = (trs_sweep_options){.sweeps = 1, .keep_x = 1, .residual_every = 1, .residuals = last[t]};
+    double before[2] = {residual_plain(&A, rhs, x), residual_plain(&A, rhs + n, x + n)};
+    assert_success(trs_relax_sweep(R, x, n, rhs, n, 2, TRS_COL_MAJOR, &o));
+    for (int c = 0; c < 2; c++)
+      assert_true(fabs(before[c] - last[t][c]) < 1e-12 + 1e-6 * before[c]);
+    trs_relax_destroy(R);
+  }
+  assert_memory_equal(norms[0], norms[1], sizeof norms[0]);
+  for (int k = 2; k < 8; k++) assert_true(norms[0][k] < 0.5 * norms[0][k - 2]);
+  free(rhs);
+  free(x);
+  blocks_free(&A);
+}
+
+static void each_precision_has_its_error(void **state) {
+  (void)state;
+  static const double least[] = {1e-9, 0, 1e-9, 1e-6, 1e-5}, most[] = {6e-8, 0, 6e-8, 3e-4, 3e-3};
+  blocks A = blocks_random(500, 5, 12, 1.2, 10);
+  int64_t n = A.n * 5;
+  double *rhs = malloc((size_t)n * sizeof *rhs), *x = malloc((size_t)n * sizeof *x);
+  trs_random_fill(rhs, n, TRS_DOUBLE, 2);
+  double norm = 0;
+  for (int64_t i = 0; i < n; i++) norm += rhs[i] * rhs[i];
+  for (int store = 0; store <= TRS_RELAX_BFLOAT; store++) {
+    static const double reached[] = {1e-6, 1e-14, 2e-6, 1e-3, 1e-2};
+    trs_relaxation *R;
+    trs_relax_info info;
+    trs_relax_options options = {.store = (trs_relax_store)store};
+    trs_sweep_options o = {.sweeps = 60};
+    assert_success(trs_relax_create_bsr(three, &R, TRS_DOUBLE, A.n, 5, TRS_ROW_MAJOR, A.ptr, A.idx,
+                                        A.val, &options));
+    assert_success(trs_relax_get_info(R, &info));
+    assert_true(info.rounding >= least[store] && info.rounding <= most[store]);
+    assert_success(trs_relax_sweep(R, x, n, rhs, n, 1, TRS_COL_MAJOR, &o));
+    double left = residual_plain(&A, rhs, x) / sqrt(norm);
+    if (left > reached[store]) fail_msg("store %d: residual %g", store, left);
+    trs_relax_destroy(R);
+  }
+  free(rhs);
+  free(x);
+  blocks_free(&A);
+}
+
+/* W21's case, small: every way of storing gains two digits and more in fifteen sweeps. */
+static void sweeps_converge_on_the_wing(void **state) {
+  (void)state;
+  trs_matrix *A;
+  trs_matrix_info m;
+  assert_success(trs_matrix_read(&A, "gen:wingmesh:4000", NULL));
+  trs_matrix_get_info(A, &m);
+  double *rhs = malloc((size_t)m.nrows * sizeof *rhs), *x = malloc((size_t)m.nrows * sizeof *x);
+  trs_random_fill(rhs, m.nrows, TRS_DOUBLE, 3);
+  for (int store = 0; store <= TRS_RELAX_BFLOAT; store++) {
+    trs_relaxation *R;
+    trs_relax_info info;
+    double norms[16];
+    trs_relax_options options = {.store = (trs_relax_store)store};
+    trs_sweep_options o = {.sweeps = 15, .residual_every = 1, .residuals = norms};
+    assert_success(trs_relax_create(three, &R, A, 5, &options));
+    assert_success(trs_relax_get_info(R, &info));
+    assert_true(info.colours >= 8 && info.colours <= 15);
+    assert_success(trs_relax_sweep(R, x, m.nrows, rhs, m.nrows, 1, TRS_COL_MAJOR, &o));
+    for (int k = 0; k < 15; k++) assert_true(norms[k + 1] < norms[k]);
+    assert_true(norms[15] < 1e-2 * norms[0]);
+    trs_relax_destroy(R);
+  }
+  trs_matrix_destroy(A);
+  free(rhs);
+  free(x);
+}
+
+/* Blocks of far apart sizes, which a half alone could not hold. */
+static void factors_carry_the_range(void **state) {
+  (void)state;
+  const int64_t ptr[] = {0, 2, 4};
+  const int32_t idx[] = {0, 1, 0, 1};
+  const double val[] = {1e30, 3e29, 1e-30, 1e-29}, rhs[] = {1e30, 1e-29};
+  for (int store = TRS_RELAX_HALF; store <= TRS_RELAX_BFLOAT; store++) {
+    double x[2];
+    trs_relaxation *R;
+    trs_relax_options options = {.store = (trs_relax_store)store};
+    trs_sweep_options o = {.sweeps = 60};
+    assert_success(
+        trs_relax_create_bsr(one, &R, TRS_DOUBLE, 2, 1, TRS_ROW_MAJOR, ptr, idx, val, &options));
+    assert_success(trs_relax_sweep(R, x, 2, rhs, 2, 1, TRS_COL_MAJOR, &o));
+    assert_true(fabs(x[0] + 0.3 * x[1] - 1) < 4e-3 && fabs(0.1 * x[0] + x[1] - 1) < 4e-3);
+    trs_relax_destroy(R);
+  }
+}
+
+static void bad_input_is_named_by_its_block_row(void **state) {
+  (void)state;
+  blocks A = blocks_random(20, 3, 4, 2, 11);
+  trs_matrix *M = as_matrix(&A, TRS_DOUBLE, TRS_CSR), *Z;
+  trs_relaxation *R;
+  assert_failure(TRS_ERROR_ARGUMENT, "blocks of 7 do not divide the 60 rows",
+                 trs_relax_create(one, &R, M, 7, NULL));
+  assert_failure(TRS_ERROR_ARGUMENT, "block size is 0", trs_relax_create(one, &R, M, 0, NULL));
+  assert_failure(TRS_ERROR_ARGUMENT, "block size is 33", trs_relax_create(one, &R, M, 33, NULL));
+  assert_success(trs_matrix_convert(&Z, M, TRS_CSR, TRS_DCOMPLEX));
+  assert_failure(TRS_ERROR_UNSUPPORTED, "complex", trs_relax_create(one, &R, Z, 3, NULL));
+  trs_relax_options options = {.store = (trs_relax_store)9};
+  assert_failure(TRS_ERROR_ARGUMENT, "store 9", trs_relax_create(one, &R, M, 3, &options));
+  trs_matrix_destroy(Z);
+  trs_matrix_destroy(M);
+
+#define CREATE(options) \
+  trs_relax_create_bsr(three, &R, TRS_DOUBLE, 20, 3, TRS_ROW_MAJOR, A.ptr, A.idx, A.val, options)
+  for (int64_t p = A.ptr[13]; p < A.ptr[14]; p++)
+    for (int e = 0; e < 3 && A.idx[p] == 13; e++) A.val[9 * p + 3 * e + 1] = 0;
+  assert_failure(TRS_ERROR_ZERO_PIVOT, "diagonal block of block row 13 is singular", CREATE(NULL));
+  assert_int_equal(trs_last_error()->row, 13);
+  double kept = A.val[9 * A.ptr[11]];
+  A.val[9 * A.ptr[11]] = NAN;
+  assert_failure(TRS_ERROR_NOT_FINITE, "block row 11 has a value that is NaN", CREATE(NULL));
+  A.val[9 * A.ptr[11]] = -INFINITY;
+  assert_failure(TRS_ERROR_NOT_FINITE, "block row 11 has a value that is infinite", CREATE(NULL));
+  A.val[9 * A.ptr[11]] = kept;
+  int64_t off = -1;
+  for (int64_t i = 0; i < 6 && off < 0; i++)
+    for (int64_t p = A.ptr[i]; p < A.ptr[i + 1]; p++)
+      if (A.idx[p] != i) off = p;
+  assert_true(off >= 0);
+  A.val[9 * off] = 1e300;
+  assert_failure(TRS_ERROR_UNSUPPORTED, "too large to be stored as a float", CREATE(NULL));
+  A.val[9 * off] = 0;
+  for (int64_t p = A.ptr[6]; p < A.ptr[7]; p++)
+    if (A.idx[p] == 6) A.idx[p] = 7;
+  assert_failure(TRS_ERROR_STRUCTURE, "block row 6 has no diagonal block", CREATE(NULL));
+  assert_int_equal(trs_last_error()->row, 6);
+  A.idx[A.ptr[3]] = 20;
+  assert_failure(TRS_ERROR_STRUCTURE, "block column 20 in block row 3", CREATE(NULL));
+  A.ptr[2] = -1;
+  assert_failure(TRS_ERROR_STRUCTURE, "is less than", CREATE(NULL));
+  blocks_free(&A);
+#undef CREATE
+}
+
+static void sweeps_check_their_arguments(void **state) {
+  (void)state;
+  blocks A = blocks_random(10, 2, 3, 2, 12), B = blocks_random(10, 2, 6, 2, 99);
+  trs_relaxation *R;
+  double x[20], rhs[20] = {0};
+  assert_success(
+      trs_relax_create_bsr(one, &R, TRS_DOUBLE, 10, 2, TRS_ROW_MAJOR, A.ptr, A.idx, A.val, NULL));
+  trs_sweep_options o = {.residual_every = 1};
+  assert_failure(TRS_ERROR_ARGUMENT, "residuals is NULL",
+                 trs_relax_sweep(R, x, 20, rhs, 20, 1, TRS_COL_MAJOR, &o));
+  o = (trs_sweep_options){.omega = NAN};
+  assert_failure(TRS_ERROR_ARGUMENT, "omega",
+                 trs_relax_sweep(R, x, 20, rhs, 20, 1, TRS_COL_MAJOR, &o));
+  o = (trs_sweep_options){.sweeps = -1};
+  assert_failure(TRS_ERROR_ARGUMENT, "sweeps is -1",
+                 trs_relax_sweep(R, x, 20, rhs, 20, 1, TRS_COL_MAJOR, &o));
+  assert_failure(TRS_ERROR_ARGUMENT, "ldx",
+                 trs_relax_sweep(R, x, 19, rhs, 20, 1, TRS_COL_MAJOR, NULL));
+  assert_failure(TRS_ERROR_STRUCTURE, "not there at creation",
+                 trs_relax_update_bsr(R, TRS_ROW_MAJOR, B.ptr, B.idx, B.val));
+  assert_success(trs_relax_update_bsr(R, TRS_ROW_MAJOR, A.ptr, A.idx, A.val));
+  assert_success(trs_relax_sweep(R, x, 20, rhs, 20, 1, TRS_COL_MAJOR, NULL));
+  for (int i = 0; i < 20; i++) assert_true(x[i] == 0);
+  trs_relax_destroy(R);
+  trs_relax_destroy(NULL);
+  blocks_free(&A);
+  blocks_free(&B);
+}
+
+static void failing_allocations_leak_nothing(void **state) {
+  (void)state;
+  blocks A = blocks_random(60, 5, 6, 2, 13);
+  trs_matrix *M = as_matrix(&A, TRS_DOUBLE, TRS_CSC);
+  for (int balanced = 0; balanced < 2; balanced++) {
+    int64_t before, after, peak;
+    trs_memory_usage(&before, &peak);
+    for (int64_t n = 0;; n++) {
+      trs_relax_options options = {.store = TRS_RELAX_HALF, .balanced = balanced};
+      trs_relaxation *R = NULL;
+      trs_memory_fail_after(n);
+      trs_status status = trs_relax_create(three, &R, M, 5, &options);
+      if (!status) status = trs_relax_update(R, M);
+      trs_memory_fail_after(-1);
+      if (status) assert_int_equal(status, TRS_ERROR_MEMORY);
+      trs_relax_destroy(R);
+      trs_memory_usage(&after, &peak);
+      assert_int_equal(after, before);
+      if (!status) break;
+    }
+  }
+  trs_matrix_destroy(M);
+  blocks_free(&A);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(every_block_size_and_store_against_a_plain_sweep),
+      cmocka_unit_test(shapes_at_the_edge),
+      cmocka_unit_test(many_rows_on_many_threads),
+      cmocka_unit_test(layouts_of_blocks_and_of_vectors),
+      cmocka_unit_test(repeated_blocks_add_up),
+      cmocka_unit_test(colours_of_the_caller),
+      cmocka_unit_test(norms_are_those_of_the_residual),
+      cmocka_unit_test(each_precision_has_its_error),
+      cmocka_unit_test(sweeps_converge_on_the_wing),
+      cmocka_unit_test(factors_carry_the_range),
+      cmocka_unit_test(bad_input_is_named_by_its_block_row),
+      cmocka_unit_test(sweeps_check_their_arguments),
+      cmocka_unit_test(failing_allocations_leak_nothing),
+  };
+  return cmocka_run_group_tests(tests, start, stop);
+}

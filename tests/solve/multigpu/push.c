@@ -1,0 +1,227 @@
+/* push.c - `push` and `columns` on the GPUs there are: the same bits in every solve and by every
+ * partition, arrays in device memory and on a stream, many solves behind each other, stored floats,
+ * little memory, a stall.  Types, formats and layouts in every combination are api/conformance.c's.
+ */
+#include "solve/multigpu/push.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <cuda_runtime_api.h>
+
+#include "plan/context.h"
+#include "support.h"
+#include "test.h"
+
+static const char *const groups[] = {
+    "cuda:0-0", "cuda:0,0", "cuda:0,0,0,0,0,0,0", "cuda:0-1", "cuda:1,0", "cuda:0-3", "cuda:0-7"};
+static const char *const partitions[] = {"push:partition=cyclic",
+                                         "push:partition=bands",
+                                         "push:partition=slabs",
+                                         "push:partition=graph",
+                                         "push",
+                                         "push:members=2"};
+static const char *const systems[] = {"gen:poisson2d5:60", "gen:chain:3000", "gen:poisson3d7:24",
+                                      "gen:powerlaw:20000"};
+
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+
+typedef struct problem {
+  trs_matrix *A, *T;
+  int64_t n, longest;
+  double *b, *x, *first;
+} problem;
+
+enum { NRHS = 12 };
+
+static problem make_problem(const char *name, trs_uplo uplo) {
+  problem p;
+  trs_matrix_info info;
+  assert_success(trs_matrix_read(&p.A, name, NULL));
+  assert_success(trs_matrix_triangle(&p.T, p.A, uplo, 1));
+  trs_matrix_get_info(p.T, &info);
+  p.n = info.nrows;
+  p.longest = info.longest_row;
+  p.b = malloc((size_t)(p.n * NRHS) * sizeof *p.b);
+  p.x = malloc((size_t)(p.n * NRHS) * sizeof *p.x);
+  p.first = malloc((size_t)(p.n * NRHS) * sizeof *p.first);
+  trs_random_fill(p.b, p.n * NRHS, TRS_DOUBLE, 5);
+  return p;
+}
+
+static void free_problem(problem *p) {
+  trs_matrix_destroy(p->A);
+  trs_matrix_destroy(p->T);
+  free(p->b);
+  free(p->x);
+  free(p->first);
+}
+
+static void judge(const problem *p, trs_uplo uplo, int64_t nrhs) {
+  trs_backward_error error;
+  assert_success(trs_check(p->T, uplo, TRS_NO_TRANS, TRS_NONUNIT, p->x, p->n, p->b, p->n, nrhs,
+                           TRS_COL_MAJOR, &error));
+  assert_true(error.componentwise <= error_limit(TRS_DOUBLE, p->longest));
+}
+
+static trs_context *open_context(const char *where) {
+  trs_context *ctx;
+  if (!trs_context_create(&ctx, where)) return ctx;
+  printf("%s\n", trs_last_error()->message);
+  return NULL;
+}
+
+static trs_plan *analyze(trs_context *ctx, const problem *p, trs_uplo uplo, const char *method,
+                         int64_t nrhs) {
+  trs_plan *plan;
+  trs_options options = {.method = method, .nrhs = nrhs};
+  assert_success(trs_analyze(ctx, &plan, p->T, uplo, TRS_NO_TRANS, TRS_NONUNIT, &options));
+  return plan;
+}
+
+/* From host memory: the first solve is judged, the others have its bits. */
+static void solve_from_host(trs_plan *plan, problem *p, trs_uplo uplo, int64_t nrhs) {
+  enum { TURNS = 20 };
+  size_t bytes = (size_t)(p->n * nrhs) * sizeof *p->x;
+  for (int turn = 0; turn < TURNS; turn++) {
+    assert_success(trs_solve(plan, p->x, p->n, p->b, p->n, nrhs, TRS_COL_MAJOR));
+    if (turn == 0) judge(p, uplo, nrhs);
+    if (turn == 0) memcpy(p->first, p->x, bytes);
+    assert_memory_equal(p->x, p->first, bytes);
+  }
+}
+
+/* In device memory of the group's first GPU, many launched before the first is waited for. */
+static void solve_on_device(const trs_context *ctx, trs_plan *plan, problem *p, int64_t nrhs) {
+  enum { TURNS = 50 };
+  size_t bytes = (size_t)(p->n * nrhs) * sizeof *p->x;
+  void *b, *x;
+  int before = trs_device_enter(ctx->device);
+  assert_int_equal(cudaMalloc(&b, bytes), cudaSuccess);
+  assert_int_equal(cudaMalloc(&x, bytes), cudaSuccess);
+  assert_int_equal(cudaMemcpy(b, p->b, bytes, cudaMemcpyHostToDevice), cudaSuccess);
+  for (int turn = 0; turn < TURNS; turn++)
+    assert_success(trs_solve(plan, x, p->n, b, p->n, nrhs, TRS_COL_MAJOR));
+  assert_success(trs_solve(plan, b, p->n, b, p->n, nrhs, TRS_COL_MAJOR)); /* in place */
+  assert_success(trs_plan_wait(plan));
+  assert_int_equal(cudaMemcpy(p->x, x, bytes, cudaMemcpyDeviceToHost), cudaSuccess);
+  assert_memory_equal(p->x, p->first, bytes);
+  assert_int_equal(cudaMemcpy(p->x, b, bytes, cudaMemcpyDeviceToHost), cudaSuccess);
+  assert_memory_equal(p->x, p->first, bytes);
+  cudaFree(b);
+  cudaFree(x);
+  trs_device_leave(before);
+}
+
+static void solves_have_the_same_bits(void **state) {
+  trs_context *ctx = open_context(*state);
+  if (!ctx) skip();
+  for (size_t s = 0; s < COUNT(systems); s++)
+    for (size_t m = 0; m < COUNT(partitions); m++) {
+      trs_uplo uplo = m % 2 ? TRS_UPPER : TRS_LOWER;
+      problem p = make_problem(systems[s], uplo);
+      trs_plan *plan = analyze(ctx, &p, uplo, partitions[m], 1);
+      int64_t nrhs = m % 3 + 1;
+      solve_from_host(plan, &p, uplo, nrhs);
+      solve_on_device(ctx, plan, &p, nrhs);
+      assert_success(trs_update(plan, p.T));
+      solve_from_host(plan, &p, uplo, nrhs);
+      trs_plan_destroy(plan);
+      free_problem(&p);
+    }
+  trs_context_destroy(ctx);
+}
+
+static void columns_are_dealt(void **state) {
+  static const char *const ways[] = {"columns", "columns:block=1", "columns:block=3",
+                                     "columns:remote=direct"};
+  trs_context *ctx = open_context(*state);
+  if (!ctx) skip();
+  for (size_t k = 0; k < COUNT(ways); k++)
+    for (int64_t nrhs = 1; nrhs <= NRHS; nrhs += k % 2 ? 11 : 4) {
+      problem p = make_problem(systems[k], TRS_LOWER);
+      trs_plan *plan = analyze(ctx, &p, TRS_LOWER, ways[k], k < 2 ? nrhs : 1);
+      solve_from_host(plan, &p, TRS_LOWER, nrhs);
+      solve_from_host(plan, &p, TRS_LOWER, 1);
+      trs_plan_destroy(plan);
+      free_problem(&p);
+    }
+  trs_context_destroy(ctx);
+}
+
+/* Solutions do not depend on the members: every sum has the order of the slices. */
+static void partitions_have_the_same_bits(void **state) {
+  (void)state;
+  problem p = make_problem("gen:poisson3d7:24", TRS_LOWER);
+  bool begun = false;
+  for (size_t g = 0; g < COUNT(groups); g++) {
+    trs_context *ctx = open_context(groups[g]);
+    for (size_t m = 0; ctx && m < COUNT(partitions); m++) {
+      trs_plan *plan = analyze(ctx, &p, TRS_LOWER, partitions[m], 1);
+      assert_success(trs_solve(plan, p.x, p.n, p.b, p.n, 1, TRS_COL_MAJOR));
+      if (!begun) memcpy(p.first, p.x, (size_t)p.n * sizeof *p.x);
+      begun = true;
+      assert_memory_equal(p.x, p.first, (size_t)p.n * sizeof *p.x);
+      trs_plan_destroy(plan);
+    }
+    trs_context_destroy(ctx);
+  }
+  free_problem(&p);
+  if (!begun) skip();
+}
+
+/* A limit below what one GPU needs: auto deals the rows. */
+static void what_does_not_fit_one_is_dealt(void **state) {
+  (void)state;
+  trs_context *ctx = open_context("cuda:0-1");
+  if (!ctx) skip();
+  problem p = make_problem("gen:poisson3d7:60", TRS_LOWER);
+  trs_matrix_info info;
+  trs_plan_info facts;
+  trs_plan *plan;
+  trs_matrix_get_info(p.T, &info);
+  trs_options options = {.gpu_memory = info.bytes * 2 + p.n * 8};
+  assert_success(trs_analyze(ctx, &plan, p.T, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT, &options));
+  assert_success(trs_plan_get_info(plan, &facts));
+  assert_string_equal(facts.method, "push");
+  assert_success(trs_solve(plan, p.x, p.n, p.b, p.n, 1, TRS_COL_MAJOR));
+  judge(&p, TRS_LOWER, 1);
+  trs_plan_destroy(plan);
+  for (int m = 0; m < 2; m++) trs_device_limit(trs_group_device(ctx->group, m), 0);
+  trs_context_destroy(ctx);
+  free_problem(&p);
+}
+
+static void a_stall_ends_all_members(void **state) {
+  (void)state;
+  trs_context *ctx = open_context("cuda:0,0,0");
+  if (!ctx) skip();
+  problem p = make_problem("gen:poisson3d7:24", TRS_LOWER);
+  trs_plan *plan = analyze(ctx, &p, TRS_LOWER, "push:partition=cyclic", 1);
+  assert_success(trs_solve(plan, p.x, p.n, p.b, p.n, 1, TRS_COL_MAJOR));
+  assert_success(trs_push_break(plan));
+  for (int turn = 0; turn < 2; turn++) {
+    assert_int_equal(trs_solve(plan, p.x, p.n, p.b, p.n, 1, TRS_COL_MAJOR), TRS_ERROR_STALLED);
+    assert_non_null(strstr(trs_last_error()->message, "member"));
+  }
+  trs_plan_destroy(plan);
+  free_problem(&p);
+  trs_context_destroy(ctx);
+}
+
+int main(void) {
+  enum { GROUPS = COUNT(groups) };
+  struct CMUnitTest tests[2 * GROUPS + 3];
+  static char names[2 * GROUPS][64];
+  for (int k = 0; k < 2 * GROUPS; k++) {
+    snprintf(names[k], sizeof names[k], "%s %s", k < GROUPS ? "push" : "columns",
+             groups[k % GROUPS]);
+    tests[k] =
+        (struct CMUnitTest){names[k], k < GROUPS ? solves_have_the_same_bits : columns_are_dealt,
+                            NULL, NULL, (void *)groups[k % GROUPS]};
+  }
+  tests[2 * GROUPS] = (struct CMUnitTest)cmocka_unit_test(partitions_have_the_same_bits);
+  tests[2 * GROUPS + 1] = (struct CMUnitTest)cmocka_unit_test(what_does_not_fit_one_is_dealt);
+  tests[2 * GROUPS + 2] = (struct CMUnitTest)cmocka_unit_test(a_stall_ends_all_members);
+  return _cmocka_run_group_tests("solve/multigpu/push", tests, 2 * GROUPS + 3, NULL, NULL);
+}
