@@ -64,22 +64,37 @@ trs_status trs_engine_prepare_rhs(trs_engine *e, const trs_plan *plan) {
   return trs_device_alloc(e->gpu.device, &e->turned, turned, 1, plan->stream);
 }
 
-/* Positions whose x may be waited for, begin .. end - 1: those of regions of several levels, but
+/* Regions from k on as one for many right-hand sides, whose kernel takes both kinds alike; gives
+ * back the next.  A settled region stays alone. */
+static int32_t join_regions(const trs_engine *e, int32_t k, trs_region *joined) {
+  const trs_region *regions = e->c.regions;
+  *joined = regions[k++];
+  while (k < e->c.nregions && !joined->settled && !regions[k].settled) {
+    joined->level_end = regions[k].level_end;
+    joined->slice_end = regions[k].slice_end;
+    joined->chunk_end = regions[k].chunk_end;
+    joined->heavy |= regions[k++].heavy;
+  }
+  return k;
+}
+
+/* Positions whose x may be waited for, begin .. end - 1: those of launches of several levels, but
  * for the last level of the last of them.  What stands before was solved by earlier launches. */
-static void find_waited(const trs_engine *e, int64_t *begin, int64_t *end) {
+static void find_waited(const trs_engine *e, bool joined, int64_t *begin, int64_t *end) {
   *begin = *end = 0;
-  for (int32_t k = 0; k < e->c.nregions; k++) {
-    const trs_region *r = &e->c.regions[k];
-    if (r->level_end - r->level < 2) continue;
-    if (*end == 0) *begin = e->c.level[r->level].position;
-    *end = e->c.level[r->level_end - 1].position;
+  for (int32_t k = 0, next; k < e->c.nregions; k = next) {
+    trs_region r = e->c.regions[k];
+    next = joined ? join_regions(e, k, &r) : k + 1;
+    if (r.level_end - r.level < 2) continue;
+    if (*end == 0) *begin = e->c.level[r.level].position;
+    *end = e->c.level[r.level_end - 1].position;
   }
 }
 
 static trs_status empty_work(const trs_engine *e, const trs_engine_args *a, trs_scalar scalar,
                              trs_stream stream) {
   int64_t size = (int64_t)trs_scalar_size(scalar), begin, end;
-  find_waited(e, &begin, &end);
+  find_waited(e, false, &begin, &end);
   if (begin < end) {
     end += (a->columns - 1) * a->slices.n;
     TRS_TRY(trs_device_fill((char *)a->work + begin * size, 0xff, (end - begin) * size, stream));
@@ -113,31 +128,10 @@ static trs_status launch_beside(const trs_engine *e, const trs_engine_args *a, t
   return trs_engine_launch_one(e, &own, scalar, stream);
 }
 
-/* Regions from k on as one for many right-hand sides, whose kernel takes both kinds alike; gives
- * back the next.  A settled region stays alone. */
-static int32_t join_regions(const trs_engine *e, int32_t k, trs_region *joined) {
-  const trs_region *regions = e->c.regions;
-  *joined = regions[k++];
-  while (k < e->c.nregions && !joined->settled && !regions[k].settled) {
-    joined->level_end = regions[k].level_end;
-    joined->slice_end = regions[k].slice_end;
-    joined->chunk_end = regions[k].chunk_end;
-    joined->heavy |= regions[k++].heavy;
-  }
-  return k;
-}
-
-/* Empties work where x is waited for: in launches of more than one level, all but the last. */
 static trs_status empty_tile(const trs_engine *e, const trs_engine_args *a, trs_scalar scalar,
                              trs_stream stream) {
-  int64_t begin = a->slices.n, end = 0, row = a->tile * (int64_t)trs_scalar_size(scalar);
-  trs_region region;
-  for (int32_t k = 0, next; k < e->c.nregions; k = next) {
-    next = join_regions(e, k, &region);
-    if (region.level_end - region.level < 2) continue;
-    if (end == 0) begin = e->c.level[region.level].position;
-    end = e->c.level[region.level_end - 1].position;
-  }
+  int64_t begin, end, row = a->tile * (int64_t)trs_scalar_size(scalar);
+  find_waited(e, true, &begin, &end);
   if (begin >= end) return TRS_SUCCESS;
   return trs_device_fill((char *)a->tile_work + begin * row, 0xff, (end - begin) * row, stream);
 }
