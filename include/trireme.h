@@ -287,7 +287,8 @@ typedef struct trs_plan trs_plan;
 typedef enum trs_store {
   TRS_STORE_SAME = 0, /* matrix values are kept as they came */
   TRS_STORE_FLOAT     /* off-diagonal values of double systems are kept as floats, the diagonal and
-                         all arithmetic in double: fewer bytes, an error of some 6e-8 |T| |x| */
+                         all arithmetic in double: fewer bytes, an error of some 6e-8 |T| |x|; values
+                         outside a float's range become zero or infinite */
 } trs_store;
 
 typedef struct trs_options {

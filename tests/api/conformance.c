@@ -207,9 +207,12 @@ static variant variants[NCASES];
 static char names[NCASES][96];
 static struct CMUnitTest tests[NCASES];
 
+/* With members that wait for each other a solve takes longer: one real and one complex type do. */
 static int add_variants(const backend *on, int count) {
-  for (int c = count; c < count + VARIANTS; c++) {
-    int k = c - count;
+  bool several = strpbrk(on->where, ",-") != NULL;
+  int c = count;
+  for (int number = 0; number < VARIANTS; number++) {
+    int k = number;
     variant *v = &variants[c];
     v->on = on;
     v->diag = (trs_diag)(k % 2), k /= 2;
@@ -217,17 +220,21 @@ static int add_variants(const backend *on, int count) {
     v->uplo = k % 2 ? TRS_UPPER : TRS_LOWER, k /= 2;
     v->format = (trs_format)(k % 2), k /= 2;
     v->scalar = (trs_scalar)(k % 4);
+    if (several && v->scalar != TRS_DOUBLE && v->scalar != TRS_SCOMPLEX) continue;
     snprintf(names[c], sizeof names[c], "%s %s %c %s %s %c %s", v->on->where,
              v->on->method ? v->on->method : "auto", "sdcz"[v->scalar], v -> format ? "csc" : "csr",
              v->uplo == TRS_LOWER ? "lower" : "upper", "ntc"[v->trans],
              v -> diag ? "unit" : "nonunit");
     tests[c] = (struct CMUnitTest){names[c], conforms, NULL, NULL, v};
+    c++;
   }
-  return count + VARIANTS;
+  return c;
 }
 
-int main(void) {
+/* conformance [PATTERN]: the cases whose names match, as in 'cuda:0-1 push*'. */
+int main(int argc, char **argv) {
   trs_schedule_part_work = 40;
+  if (argc > 1) cmocka_set_test_filter(argv[1]);
   int count = 0;
   for (int k = 0; k < NBACKENDS; k++) {
     const char *where = backends[k].where;

@@ -71,11 +71,17 @@ static trs_context *open_context(const char *where) {
   return NULL;
 }
 
+/* NULL, having said why, for a partition by the graph in a build without METIS. */
 static trs_plan *analyze(trs_context *ctx, const problem *p, trs_uplo uplo, const char *method,
                          int64_t nrhs) {
   trs_plan *plan;
   trs_options options = {.method = method, .nrhs = nrhs};
-  assert_success(trs_analyze(ctx, &plan, p->T, uplo, TRS_NO_TRANS, TRS_NONUNIT, &options));
+  trs_status status = trs_analyze(ctx, &plan, p->T, uplo, TRS_NO_TRANS, TRS_NONUNIT, &options);
+  if (status == TRS_ERROR_UNSUPPORTED && strstr(trs_last_error()->message, "METIS")) {
+    printf("left out: %s\n", trs_last_error()->message);
+    return NULL;
+  }
+  assert_success(status);
   return plan;
 }
 
@@ -122,10 +128,12 @@ static void solves_have_the_same_bits(void **state) {
       problem p = make_problem(systems[s], uplo);
       trs_plan *plan = analyze(ctx, &p, uplo, partitions[m], 1);
       int64_t nrhs = m % 3 + 1;
-      solve_from_host(plan, &p, uplo, nrhs);
-      solve_on_device(ctx, plan, &p, nrhs);
-      assert_success(trs_update(plan, p.T));
-      solve_from_host(plan, &p, uplo, nrhs);
+      if (plan) {
+        solve_from_host(plan, &p, uplo, nrhs);
+        solve_on_device(ctx, plan, &p, nrhs);
+        assert_success(trs_update(plan, p.T));
+        solve_from_host(plan, &p, uplo, nrhs);
+      }
       trs_plan_destroy(plan);
       free_problem(&p);
     }
@@ -158,6 +166,7 @@ static void partitions_have_the_same_bits(void **state) {
     trs_context *ctx = open_context(groups[g]);
     for (size_t m = 0; ctx && m < COUNT(partitions); m++) {
       trs_plan *plan = analyze(ctx, &p, TRS_LOWER, partitions[m], 1);
+      if (!plan) continue;
       assert_success(trs_solve(plan, p.x, p.n, p.b, p.n, 1, TRS_COL_MAJOR));
       if (!begun) memcpy(p.first, p.x, (size_t)p.n * sizeof *p.x);
       begun = true;
