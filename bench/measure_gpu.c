@@ -204,8 +204,8 @@ static bool fetch(judgement *j, size_t bytes) {
          wait_for(r) && bench_gpu_columns(g, g->x, j->x) && time_latency(r, g);
 }
 
-/* Values stored as floats are judged by norm: what is below a float's range is lost, and in a row of
- * such values that is all of it. */
+/* Values stored as floats are judged by norm: what is below a float's range is lost, and in a row
+ * of such values that is all of it. */
 static void judge(judgement *j) {
   const bench_gpu *g = j->gpu;
   bench_row *row = &j->runner->row;

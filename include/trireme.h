@@ -84,6 +84,9 @@ TRS_API void trs_context_destroy(trs_context *ctx);
 TRS_API int trs_context_threads(const trs_context *ctx);
 /* How many processes work together ("nvshmem"; else 1), and which of them this is, from 0. */
 TRS_API int trs_context_processes(const trs_context *ctx, int *rank);
+/* How many GPUs work together, its members (1 where there is no group), of which this process runs
+ * first .. first + local - 1.  Both may be NULL. */
+TRS_API int trs_context_members(const trs_context *ctx, int *first, int *local);
 
 /* One GPU a line, "cuda:0    NVIDIA H200, 150 GB"; "" where there are none, or no CUDA in the
  * build.
@@ -371,6 +374,27 @@ TRS_API const char *trs_method_list(void);
  * (space on the GPU is taken at the first such solve and kept). */
 TRS_API trs_status trs_solve(trs_plan *plan, void *x, int64_t ldx, const void *b, int64_t ldb,
                              int64_t nrhs, trs_layout layout);
+
+/* What of a right-hand side and its solution is solved at a member of the context's group: some
+ * rows of all columns, or all rows of some columns. */
+typedef struct trs_plan_share {
+  int64_t nrows;                  /* all where columns are dealt */
+  int64_t first_column, ncolumns; /* all where rows are dealt */
+} trs_plan_share;
+
+/* rows: NULL, or room for nrows: which, ascending.  Where a plan works on one GPU (or none) member
+ * 0 has all. */
+TRS_API trs_status trs_plan_get_share(const trs_plan *plan, int member, int64_t nrhs,
+                                      trs_plan_share *share, int64_t *rows);
+
+/* As trs_solve, with b and x lying where they are solved, so that none of them crosses from GPU to
+ * GPU.  x[k] and b[k] belong to the k-th member that this process runs, in its GPU's memory, and
+ * have the shape of trs_solve's arrays: n x nrhs, of which the member reads and writes the rows of
+ * its share; where columns are dealt n x ncolumns, its columns only.  Members without a share may
+ * have NULL.  Only launches, as trs_solve with device memory. */
+TRS_API trs_status trs_solve_distributed(trs_plan *plan, void *const *x, int64_t ldx,
+                                         const void *const *b, int64_t ldb, int64_t nrhs,
+                                         trs_layout layout);
 
 /* GPU plans: the stream of the solves to come (a cudaStream_t; NULL: the default stream).  Waits
  * for those launched before. */

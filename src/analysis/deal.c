@@ -10,7 +10,7 @@ const char *const trs_partition_names[] = {"auto", "cyclic", "bands", "slabs", "
 
 /* Seconds: a step from level to level on one GPU, and what one between two costs more; a launch;
  * a value sent.  Bytes per second, and bytes of an entry and of a row. */
-static const double HOP = 0.46e-6, CROSS = 0.35e-6, LAUNCH = 4e-6, PUSH = 0.1e-9,
+static const double HOP = 0.46e-6, CROSS = 0.35e-6, LAUNCH = 4e-6, PUSH = 12e-12,
                     BANDWIDTH = 3.3e12;
 
 enum {
@@ -35,6 +35,7 @@ typedef struct dealing {
   const trs_slices *s;
   const int32_t *position;
   int32_t members;
+  double alone;      /* measured seconds of one GPU; 0: not known */
   int32_t *slice_of; /* n: the slice that solves the row at each position */
   needs needs;
 } dealing;
@@ -278,6 +279,13 @@ static void weigh_levels(const dealing *d, trs_deal *deal, double *fullest, doub
   deal->level_balance = total > 0 ? *fullest / *mean : 1;
 }
 
+/* How far bytes alone are from what was measured: rows whose x lie far apart cost more. */
+static double scale_of(const dealing *d, double expected) {
+  static const double LEAST = 0.3, MOST = 4;
+  if (d->alone <= 0 || expected <= 0) return 1;
+  return fmin(fmax((d->alone - LAUNCH - HOP * d->s->nlevels) / expected, LEAST), MOST);
+}
+
 static trs_status judge(const dealing *d, trs_deal *deal) {
   double *time, fullest, mean;
   int32_t *crossed = NULL;
@@ -286,9 +294,10 @@ static trs_status judge(const dealing *d, trs_deal *deal) {
   if (!status) {
     find_masks(d, deal);
     weigh_levels(d, deal, &fullest, &mean);
-    deal->seconds = LAUNCH + longest_path(d, deal, time, crossed) + fullest +
+    double scale = scale_of(d, mean * d->members);
+    deal->seconds = LAUNCH + longest_path(d, deal, time, crossed) + scale * fullest +
                     PUSH * (double)deal->pushes / d->members;
-    deal->alone = LAUNCH + HOP * d->s->nlevels + mean * d->members;
+    deal->alone = LAUNCH + HOP * d->s->nlevels + scale * mean * d->members;
   }
   trs_free(time);
   trs_free(crossed);
@@ -330,8 +339,9 @@ static trs_status try_all(const dealing *d, trs_deal *best) {
 }
 
 trs_status trs_deal_create(trs_deal *deal, const trs_system *S, const trs_slices *s,
-                           const int32_t *position, int32_t members, trs_partition partition) {
-  dealing d = {.S = S, .s = s, .position = position, .members = members};
+                           const int32_t *position, int32_t members, trs_partition partition,
+                           double alone) {
+  dealing d = {.S = S, .s = s, .position = position, .members = members, .alone = alone};
   *deal = (trs_deal){0};
   if (members < 1 || members > TRS_DEAL_MEMBERS)
     return trs_fail(TRS_ERROR_UNSUPPORTED, -1, "%d members: 1 to %d can solve together", members,

@@ -50,10 +50,11 @@ typedef struct trs_deal {
  * without any that has rows of two. */
 void trs_deal_slabs(int64_t *cut, const trs_system *S, int32_t members);
 
-/* S is stored by rows; s needs its slices, levels and rows; position: of each row.  O(nnz) for
- * every partition looked at. */
+/* S is stored by rows; s needs its slices, levels and rows; position: of each row; alone: seconds
+ * that one GPU was seen to take, or 0.  O(nnz) for every partition looked at. */
 trs_status trs_deal_create(trs_deal *deal, const trs_system *S, const trs_slices *s,
-                           const int32_t *position, int32_t members, trs_partition partition);
+                           const int32_t *position, int32_t members, trs_partition partition,
+                           double alone);
 void trs_deal_destroy(trs_deal *deal);
 
 /* What one member gets. */

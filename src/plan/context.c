@@ -106,6 +106,13 @@ const char *trs_context_find_device(trs_context *context) {
 
 int trs_context_threads(const trs_context *context) { return context->threads; }
 
+int trs_context_members(const trs_context *context, int *first, int *local) {
+  const trs_group *group = context->group;
+  if (first) *first = group ? trs_group_first(group) : 0;
+  if (local) *local = group ? trs_group_local(group) : 1;
+  return group ? trs_group_members(group) : 1;
+}
+
 int trs_context_processes(const trs_context *context, int *rank) {
   bool several = context->group && !trs_group_one_process(context->group);
   if (rank) *rank = several ? trs_group_first(context->group) : 0;

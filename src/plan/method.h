@@ -12,6 +12,10 @@ typedef struct trs_rhs {
   const void *b;
   int64_t nrhs;
   int64_t x_row, x_col, b_row, b_col; /* in elements */
+  /* Spread over a group: arrays of each member that this process runs, in its memory, instead of x
+     and b.  Only for methods with a share. */
+  void *const *x_of;
+  const void *const *b_of;
 } trs_rhs;
 
 typedef struct trs_method {
@@ -34,6 +38,11 @@ typedef struct trs_method {
 
   /* plan->system has new values.  NULL where the method keeps no copy of them. */
   trs_status (*update)(trs_plan *plan);
+
+  /* What of nrhs right-hand sides is solved at a member; rows NULL, or room for them.  NULL: the
+     first member has all. */
+  trs_status (*share)(const trs_plan *plan, int member, int64_t nrhs, trs_plan_share *share,
+                      int64_t *rows);
 
   /* Allocates nothing; returns when x is complete. */
   trs_status (*solve)(trs_plan *plan, const trs_rhs *rhs);

@@ -62,7 +62,7 @@ static void deal_out(dealt *d, const trs_slice_rules *rules, int members, trs_pa
   assert_success(
       trs_outline_create_slabs(&d->outline, &d->s, &d->S, rules, slabs ? members : 1, cut));
   d->position = trs_outline_positions(d->outline);
-  assert_success(trs_deal_create(&d->deal, &d->S, &d->s, d->position, members, how));
+  assert_success(trs_deal_create(&d->deal, &d->S, &d->s, d->position, members, how, 0));
   for (int m = 0; m < members; m++) {
     assert_success(trs_deal_share_create(&d->share[m], &d->deal, &d->s, m, rules->watch));
     fill_share(d, m);
@@ -514,7 +514,7 @@ static void members_beyond_the_limit_are_refused(void **state) {
   assert_success(trs_outline_create(&d.outline, &d.s, &d.S, &all_rules[0]));
   const int32_t *position = trs_outline_positions(d.outline);
   assert_int_equal(
-      trs_deal_create(&d.deal, &d.S, &d.s, position, TRS_DEAL_MEMBERS + 1, TRS_PARTITION_AUTO),
+      trs_deal_create(&d.deal, &d.S, &d.s, position, TRS_DEAL_MEMBERS + 1, TRS_PARTITION_AUTO, 0),
       TRS_ERROR_UNSUPPORTED);
   trs_slices_destroy(&d.s);
   trs_outline_destroy(d.outline);
@@ -522,7 +522,8 @@ static void members_beyond_the_limit_are_refused(void **state) {
 }
 
 static trs_status deal_and_share(dealt *d) {
-  trs_status status = trs_deal_create(&d->deal, &d->S, &d->s, d->position, 3, TRS_PARTITION_AUTO);
+  trs_status status =
+      trs_deal_create(&d->deal, &d->S, &d->s, d->position, 3, TRS_PARTITION_AUTO, 0);
   if (status) return status;
   status = trs_deal_share_create(&d->share[0], &d->deal, &d->s, 0, 3);
   trs_deal_share_destroy(&d->share[0]);

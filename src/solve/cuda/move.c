@@ -58,7 +58,9 @@ static trs_status launch_tile(trs_plan *plan, const trs_rhs *rhs, int64_t first,
   char *x = (char *)rhs->x + first * rhs->x_col * size;
   trs_move in = {plan->system.n, width, rhs->b_row, rhs->b_col, r->in_perm, r->in_scale};
   trs_move out = {plan->system.n, width, rhs->x_row, rhs->x_col, r->out_perm, r->out_scale};
-  trs_rhs inner = {r->work, r->work, width, width, 1, width, 1};
+  trs_rhs inner = {.x = r->work, .b = r->work, .nrhs = width};
+  inner.x_row = inner.b_row = width;
+  inner.x_col = inner.b_col = 1;
   TRS_TRY(trs_launch_gather(r->work, b, &in, scalar, stream));
   TRS_TRY(trs_plan_solve(plan->sweep[0], &inner));
   TRS_TRY(trs_plan_solve(plan->sweep[1], &inner));

@@ -39,7 +39,9 @@ static trs_status solve_tile(trs_plan *plan, move_job *job) {
   static void (*const gather_of[])(void *, int, int) = TRS_TABLE(gather);
   static void (*const scatter_of[])(void *, int, int) = TRS_TABLE(scatter);
   int size = plan->system.n < 20000 ? 1 : trs_team_size(plan->context->team);
-  trs_rhs inner = {job->work, job->work, job->width, job->width, 1, job->width, 1};
+  trs_rhs inner = {.x = job->work, .b = job->work, .nrhs = job->width};
+  inner.x_row = inner.b_row = job->width;
+  inner.x_col = inner.b_col = 1;
   trs_team_run(plan->context->team, size, gather_of[plan->system.scalar], job);
   TRS_TRY(trs_plan_solve(plan->sweep[0], &inner));
   TRS_TRY(trs_plan_solve(plan->sweep[1], &inner));

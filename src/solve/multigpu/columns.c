@@ -3,6 +3,7 @@
  *
  * A member solves its columns where they lie if that is its own memory; others come to it and go
  * back in blocks, through two buffers, so that one block is on its way while another is solved.
+ * Where all of them lie with the first member, the link is what counts, and it keeps more.
  * Arrays in device memory: one thread launches everything and waits for nothing.  Arrays of the
  * host: a thread a member, since copies from and to them keep their thread busy. */
 #include <math.h>
@@ -11,6 +12,7 @@
 
 #include "device/shared.h"
 #include "plan/parameters.h"
+#include "solve/multigpu/alone.h"
 
 enum { SLOTS = 2, MOST_BLOCK = 128 };
 
@@ -28,6 +30,8 @@ typedef struct columns_state {
   trs_group *group;
   int members;
   int64_t block, remote; /* parameters: columns a block, 0: chosen; remote: enum */
+  double
+      weight; /* columns of another member, for one of the first's, where all lie with the first */
   member *member;
   trs_device_event *start;
 } columns_state;
@@ -86,16 +90,6 @@ static trs_status open_member(member *m, const trs_group *group, int number) {
   return trs_device_event_create(m->device, &m->done);
 }
 
-/* A context of the member's GPU alone. */
-static trs_status make_context(trs_context **context, trs_device *device) {
-  TRS_TRY(TRS_ALLOC_ZERO(context, 1));
-  atomic_init(&(*context)->references, 1);
-  snprintf((*context)->backend, sizeof(*context)->backend, "cuda");
-  (*context)->threads = 1;
-  (*context)->device = trs_device_retain(device);
-  return TRS_SUCCESS;
-}
-
 static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 static int64_t shared_out(int64_t count, int members) { return (count + members - 1) / members; }
 
@@ -123,27 +117,28 @@ static int64_t block_width(const columns_state *c, int64_t columns) {
   return least(width, columns);
 }
 
-/* A matrix in device memory is looked at on its own GPU, where the member's stream is a stranger:
- * the default stream serves both. */
 static trs_status analyze_member(joint_work *work, int which) {
   const trs_plan *plan = work->plan;
   member *m = &work->c->member[which];
-  trs_context *context;
-  trs_options options = {.method = "engine",
-                         .nrhs = shared_out(plan->options.nrhs, work->c->members),
-                         .solves = plan->options.solves,
-                         .store = plan->options.store,
-                         .tune = plan->options.tune,
-                         .stream = plan->matrix->on_device ? NULL : m->stream};
-  if (options.nrhs < work->c->block) options.nrhs = work->c->block;
-  TRS_TRY(make_context(&context, m->device));
-  trs_status status = trs_plan_create(&m->plan, context, plan->matrix, plan->uplo, plan->trans,
-                                      plan->diag, &options);
-  trs_context_destroy(context); /* the plan keeps it */
-  if (!status) trs_plan_use_stream(m->plan, m->stream);
-  if (status || plan->options.nrhs <= 1 || m->device == work->c->member[0].device) return status;
-  int64_t width = block_width(work->c, options.nrhs);
+  int64_t nrhs = shared_out(plan->options.nrhs, work->c->members);
+  if (nrhs < work->c->block) nrhs = work->c->block;
+  TRS_TRY(trs_alone_create(&m->plan, plan, m->device, m->stream, nrhs));
+  if (plan->options.nrhs <= 1 || m->device == work->c->member[0].device) return TRS_SUCCESS;
+  int64_t width = block_width(work->c, nrhs);
   return need_stage(m, plan->system.n * width * (int64_t)trs_scalar_size(plan->system.scalar));
+}
+
+/* A column's way to another GPU and back against its solve, which among many takes a quarter of
+ * what one by itself does. */
+static trs_status weigh(const trs_plan *plan, columns_state *c) {
+  static const double LINK = 380e9, AMONG_MANY = 0.25;
+  double alone;
+  c->weight = 1;
+  if (plan->system.n == 0 || c->members == 1) return TRS_SUCCESS;
+  TRS_TRY(trs_alone_time(c->member[0].plan, c->member[0].device, false, &alone));
+  double moved = 2.0 * (double)plan->system.n * (double)trs_scalar_size(plan->system.scalar) / LINK;
+  c->weight = 1 / (1 + moved / (AMONG_MANY * alone));
+  return TRS_SUCCESS;
 }
 
 static trs_status analyze(trs_plan *plan) {
@@ -156,7 +151,8 @@ static trs_status analyze(trs_plan *plan) {
   c->members = trs_group_members(c->group);
   for (int m = 0; m < c->members; m++) TRS_TRY(open_member(&c->member[m], c->group, m));
   TRS_TRY(trs_device_event_create(c->member[0].device, &c->start));
-  return on_members(plan, c, NULL, true, analyze_member);
+  TRS_TRY(on_members(plan, c, NULL, true, analyze_member));
+  return weigh(plan, c);
 }
 
 static trs_status update_member(joint_work *work, int which) {
@@ -256,8 +252,34 @@ static trs_status solve_in_place(const trs_plan *plan, member *m, const trs_rhs 
   return trs_plan_solve(m->plan, &own);
 }
 
+/* The member's own columns, where they lie. */
+static trs_status solve_own(const trs_rhs *rhs, member *m, int which, int64_t columns) {
+  trs_rhs own = *rhs;
+  own.x = rhs->x_of[which];
+  own.b = rhs->b_of[which];
+  own.nrhs = columns;
+  own.x_of = NULL;
+  own.b_of = NULL;
+  return trs_plan_solve(m->plan, &own);
+}
+
 static bool lies_on(const void *pointer, const trs_device *device) {
   return trs_device_of(pointer) == trs_device_look(device)->ordinal;
+}
+
+static bool all_with_first(const columns_state *c, const trs_rhs *rhs) {
+  return !rhs->x_of && lies_on(rhs->x, c->member[0].device) && lies_on(rhs->b, c->member[0].device);
+}
+
+/* The member's first column; of member number `members` the end of all. */
+static int64_t begin_of(const columns_state *c, const trs_rhs *rhs, int which) {
+  enum { WHOLE = 8, MANY = 32 }; /* columns that go well together, from so many on */
+  if (!all_with_first(c, rhs) || which == 0 || which == c->members)
+    return shared_out(rhs->nrhs * which, c->members);
+  double all = 1 + (c->members - 1) * c->weight;
+  int64_t begin = (int64_t)((double)rhs->nrhs * (1 + (which - 1) * c->weight) / all + 0.5);
+  if (rhs->nrhs >= MANY) begin = (begin + WHOLE - 1) / WHOLE * WHOLE;
+  return least(begin, rhs->nrhs);
 }
 
 /* Behind the start, and to the member's done. */
@@ -265,10 +287,13 @@ static trs_status solve_member(joint_work *work, int which) {
   columns_state *c = work->c;
   member *m = &c->member[which];
   const trs_rhs *rhs = work->rhs;
-  const int64_t first = shared_out(rhs->nrhs * which, c->members);
-  const int64_t end = shared_out(rhs->nrhs * (which + 1), c->members);
+  const int64_t first = begin_of(c, rhs, which), end = begin_of(c, rhs, which + 1);
   if (first >= end) return TRS_SUCCESS;
   TRS_TRY(trs_device_event_follow(c->start, m->stream));
+  if (rhs->x_of) {
+    TRS_TRY(solve_own(rhs, m, which, end - first));
+    return trs_device_event_record(m->done, m->stream);
+  }
   bool there = trs_device_address(rhs->x) && trs_device_address(rhs->b);
   bool own = lies_on(rhs->x, m->device) && lies_on(rhs->b, m->device);
   if (there && (own || c->remote == REMOTE_DIRECT))
@@ -298,11 +323,11 @@ static trs_status begin(trs_plan *plan, const columns_state *c) {
 }
 
 /* The plan's stream goes on when all members that had columns have. */
-static trs_status end(trs_plan *plan, const columns_state *c, int64_t nrhs) {
+static trs_status end(trs_plan *plan, const columns_state *c, const trs_rhs *rhs) {
   int before = trs_device_enter(c->member[0].device);
   trs_status status = TRS_SUCCESS;
   for (int m = 0; m < c->members && !status; m++)
-    if (shared_out(nrhs * m, c->members) < shared_out(nrhs * (m + 1), c->members))
+    if (begin_of(c, rhs, m) < begin_of(c, rhs, m + 1))
       status = trs_device_event_follow(c->member[m].done, plan->stream);
   trs_device_leave(before);
   return status;
@@ -310,11 +335,22 @@ static trs_status end(trs_plan *plan, const columns_state *c, int64_t nrhs) {
 
 static trs_status solve(trs_plan *plan, const trs_rhs *rhs) {
   columns_state *c = plan->state;
-  bool there = trs_device_address(rhs->x) && trs_device_address(rhs->b);
+  bool there = rhs->x_of || (trs_device_address(rhs->x) && trs_device_address(rhs->b));
   TRS_TRY(begin(plan, c));
   TRS_TRY(on_members(plan, c, rhs, !there, solve_member));
-  TRS_TRY(end(plan, c, rhs->nrhs));
+  TRS_TRY(end(plan, c, rhs));
   return there ? TRS_SUCCESS : wait(plan);
+}
+
+static trs_status share(const trs_plan *plan, int which, int64_t nrhs, trs_plan_share *share,
+                        int64_t *rows) {
+  const columns_state *c = plan->state;
+  const int64_t first = shared_out(nrhs * which, c->members);
+  const int64_t columns = shared_out(nrhs * (which + 1), c->members) - first;
+  *share = (trs_plan_share){.first_column = first, .ncolumns = columns};
+  if (columns > 0) share->nrows = plan->system.n;
+  for (int64_t i = 0; rows && i < share->nrows; i++) rows[i] = i;
+  return TRS_SUCCESS;
 }
 
 /* ---- What it tells. ---- */
@@ -401,6 +437,7 @@ const trs_method trs_method_columns = {
     .analysis_solves = 2,
     .analyze = analyze,
     .update = update,
+    .share = share,
     .solve = solve,
     .wait = wait,
     .threads = threads,

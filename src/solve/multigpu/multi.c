@@ -273,7 +273,8 @@ static trs_status bring(const trs_multi *m, const trs_rhs *rhs, const span *s) {
     const trs_task *task = &m->tasks.task[k];
     const trs_portion *portion = &m->portion[task->member];
     if (!portion->device || task->begin == task->end) continue;
-    two_sides sides = sides_of(m, task, s, rhs->b, rhs->b_row, rhs->b_col);
+    const void *b = rhs->b_of ? rhs->b_of[task->member - trs_group_first(m->group)] : rhs->b;
+    two_sides sides = sides_of(m, task, s, b, rhs->b_row, rhs->b_col);
     int before = trs_device_enter(portion->device);
     trs_status status = move(&sides, true, portion->stream);
     trs_device_leave(before);
@@ -282,14 +283,16 @@ static trs_status bring(const trs_multi *m, const trs_rhs *rhs, const span *s) {
   return TRS_SUCCESS;
 }
 
-/* Every process takes all of x, also from members that others run. */
+/* Every process takes all of x, also from members that others run; only its own where x is spread.
+ */
 static trs_status take(const trs_multi *m, const trs_rhs *rhs, const span *s) {
   for (int32_t k = 0; k < m->tasks.count; k++) {
     const trs_task *task = &m->tasks.task[k];
     const trs_portion *portion = &m->portion[task->member];
+    if ((!portion->device && rhs->x_of) || task->begin == task->end) continue;
     if (!portion->device) portion = &m->portion[trs_group_first(m->group)];
-    if (task->begin == task->end) continue;
-    two_sides sides = sides_of(m, task, s, rhs->x, rhs->x_row, rhs->x_col);
+    void *x = rhs->x_of ? rhs->x_of[task->member - trs_group_first(m->group)] : rhs->x;
+    two_sides sides = sides_of(m, task, s, x, rhs->x_row, rhs->x_col);
     int before = trs_device_enter(portion->device);
     trs_status status = move(&sides, false, portion->stream);
     trs_device_leave(before);
@@ -408,7 +411,7 @@ static trs_status solve_locked(trs_plan *plan, const trs_rhs *rhs, const trs_mul
   trs_multi *m = multi_of(plan);
   span s = {.size = (int64_t)trs_scalar_size(plan->system.scalar),
             .row_major = rhs->x_row != 1 || rhs->b_row != 1};
-  if (trs_device_address(rhs->b) || trs_device_address(rhs->x)) {
+  if (rhs->x_of || trs_device_address(rhs->b) || trs_device_address(rhs->x)) {
     int before = trs_device_enter(plan->context->device);
     trs_status status = trs_device_wait(plan->stream);
     trs_device_leave(before);
@@ -432,6 +435,19 @@ trs_status trs_multi_solve(trs_plan *plan, const trs_rhs *rhs, const trs_multi_s
 }
 
 /* ---- What the methods' tables share. ---- */
+
+/* Tasks are ascending in a forward sweep, descending in a backward one. */
+trs_status trs_multi_share(const trs_plan *plan, int member, int64_t nrhs, trs_plan_share *share,
+                           int64_t *rows) {
+  const trs_tasks *t = &multi_of(plan)->tasks;
+  *share = (trs_plan_share){.nrows = t->own[member], .ncolumns = t->own[member] ? nrhs : 0};
+  int64_t count = 0;
+  for (int32_t turn = 0; rows && turn < t->count; turn++) {
+    const trs_task *task = &t->task[plan->system.lower ? turn : t->count - 1 - turn];
+    for (int64_t i = task->begin; task->member == member && i < task->end; i++) rows[count++] = i;
+  }
+  return TRS_SUCCESS;
+}
 
 /* Published methods run where they are asked for by name. */
 double trs_multi_estimate(const trs_plan *plan) {

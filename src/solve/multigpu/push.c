@@ -14,6 +14,7 @@
 #include "matrix/device.h"
 #include "plan/parameters.h"
 #include "solve/cuda/choice.h"
+#include "solve/multigpu/alone.h"
 #include "solve/multigpu/push.h"
 
 _Static_assert((int)TRS_PUSH_MEMBERS == (int)TRS_DEAL_MEMBERS, "as many members everywhere");
@@ -44,12 +45,15 @@ typedef struct push_state {
   trs_group *group;
   int members, local;
   bool one_process, float_values;
+  bool races;             /* is measured against one GPU */
   int64_t partition, use; /* parameters; use: members that get rows, 0: chosen */
   trs_slice_rules rules;
   trs_outline *outline;
   trs_slices slices; /* host; without entries */
   trs_deal deal;
-  double alone; /* seconds expected of the one-GPU engine */
+  double alone;    /* seconds of the one-GPU engine: measured where this is auto's choice, else
+                      expected */
+  double together; /* seconds measured of this plan; 0: not measured */
   trs_symmetric
       shared; /* at every member: work, counts, fault, and a stage with several processes */
   int64_t told_at, fault_at, stage_at;
@@ -134,16 +138,61 @@ static trs_status expect_of_one(push_state *p, trs_scalar scalar) {
   return status;
 }
 
-/* Where auto took this method, one GPU may still be expected to be faster: then it declines. */
-static trs_status look_at_gain(const push_state *p, const trs_plan *plan) {
-  static const double WORTH = 0.95;
-  if (!chosen(plan) || p->deal.seconds < WORTH * p->alone || !fits_one(plan)) return TRS_SUCCESS;
+/* Where auto took this method it measures what one GPU takes, and so knows what there is to gain:
+ * models are off by half here and there, and the one-GPU analysis is a fraction of this one. */
+static trs_status measure_one(push_state *p, const trs_plan *plan) {
+  trs_device *device = p->member[0].device;
+  double seconds[TRS_MOST_MEMBERS] = {0};
+  trs_plan *alone = NULL;
+  trs_status status = TRS_SUCCESS;
+  p->races = chosen(plan) && p->members > 1 && plan->system.n > 0 && fits_one(plan);
+  if (!p->races) return TRS_SUCCESS;
+  if (p->member[0].number == 0) {
+    status = trs_alone_create(&alone, plan, device, p->member[0].stream, 1);
+    if (!status) status = trs_alone_time(alone, device, false, &seconds[0]);
+    trs_plan_destroy(alone);
+  }
+  TRS_TRY(trs_group_agree(p->group, status));
+  TRS_TRY(trs_group_exchange(p->group, seconds, sizeof *seconds));
+  p->alone = seconds[0];
+  return TRS_SUCCESS;
+}
+
+static trs_status decline(const push_state *p, const trs_plan *plan, const char *how,
+                          double seconds) {
   return trs_fail(TRS_ERROR_UNSUPPORTED, -1,
-                  "%d GPUs would take %.3g ms a solve, one %.3g ms (%.2f pushes a row, %d steps "
-                  "between GPUs on the longest path)",
-                  p->members, 1e3 * p->deal.seconds, 1e3 * p->alone,
+                  "%d GPUs %s %.3g ms a solve, one takes %.3g ms (%d levels, %.2f pushes a row, %d "
+                  "steps between GPUs on the longest path)",
+                  p->members, how, 1e3 * seconds, 1e3 * p->alone, (int)p->slices.nlevels,
                   plan->system.n ? (double)p->deal.pushes / (double)plan->system.n : 0,
-                  p->deal.crossings);
+                  (int)p->deal.crossings);
+}
+
+/* A solve too short to be shared. */
+static trs_status look_at_one(const push_state *p) {
+  static const double SHORT = 20e-6;
+  if (!p->races || p->alone > SHORT) return TRS_SUCCESS;
+  return trs_fail(TRS_ERROR_UNSUPPORTED, -1,
+                  "one GPU takes %.3g ms a solve, too short to be shared", 1e3 * p->alone);
+}
+
+static trs_status look_at_gain(const push_state *p, const trs_plan *plan) {
+  static const double HOPELESS = 1.2;
+  if (!p->races || p->deal.seconds < HOPELESS * p->alone) return TRS_SUCCESS;
+  return decline(p, plan, "would take", p->deal.seconds);
+}
+
+/* The plan as it stands against one GPU. */
+static trs_status race(push_state *p, trs_plan *plan) {
+  static const double WORTH = 0.98;
+  double seconds[TRS_MOST_MEMBERS] = {0};
+  if (!p->races) return TRS_SUCCESS;
+  trs_status status =
+      trs_alone_time(plan, p->member[0].device, !p->one_process, &seconds[p->member[0].number]);
+  TRS_TRY(trs_group_agree(p->group, status));
+  TRS_TRY(trs_group_exchange(p->group, seconds, sizeof *seconds));
+  p->together = seconds[0];
+  return p->together < WORTH * p->alone ? TRS_SUCCESS : decline(p, plan, "take", p->together);
 }
 
 static void drop_deal(push_state *p) {
@@ -162,7 +211,7 @@ static trs_status try_partition(push_state *p, const trs_system *S, trs_partitio
   TRS_TRY(
       trs_outline_create_slabs(&p->outline, &p->slices, S, &p->rules, slabs ? members : 1, cut));
   return trs_deal_create(&p->deal, S, &p->slices, trs_outline_positions(p->outline), members,
-                         partition);
+                         partition, p->races ? p->alone : 0);
 }
 
 /* The same beside what is there, of which the better is kept. */
@@ -204,7 +253,7 @@ static trs_status deal_rows(push_state *p, const trs_plan *plan, const trs_syste
   (void)trs_choose_rules(rules, &features);
   p->rules = rules[0];
   TRS_TRY(find_partition(p, plan, S));
-  TRS_TRY(expect_of_one(p, S->scalar));
+  if (!p->races) TRS_TRY(expect_of_one(p, S->scalar));
   TRS_TRY(look_at_gain(p, plan));
   for (int k = 0; k < p->local; k++)
     TRS_TRY(trs_deal_share_create(&p->member[k].share, &p->deal, &p->slices, p->member[k].number,
@@ -481,12 +530,16 @@ static trs_status renew_member(const push_state *p, const trs_plan *plan, member
 /* Processes agree after each step that can fail in one of them alone. */
 static trs_status build(push_state *p, trs_plan *plan, host_system *h) {
   trs_status status = open_members(p, plan);
-  if (!status) status = take_system(h, plan);
+  TRS_TRY(trs_group_agree(p->group, status));
+  TRS_TRY(measure_one(p, plan));
+  TRS_TRY(look_at_one(p));
+  status = take_system(h, plan);
   if (!status) status = deal_rows(p, plan, &h->S);
   TRS_TRY(trs_group_agree(p->group, status));
   TRS_TRY(share_memory(p, plan));
   TRS_TRY(trs_group_agree(p->group, each_member(p, plan, equip_member)));
-  return trs_group_agree(p->group, each_member(p, plan, warm_member));
+  TRS_TRY(trs_group_agree(p->group, each_member(p, plan, warm_member)));
+  return race(p, plan);
 }
 
 static trs_status analyze(trs_plan *plan) {
@@ -550,9 +603,13 @@ static trs_status finish(const trs_plan *plan, const push_state *p) {
 static trs_status launch_member(const trs_plan *plan, const member *m, const trs_rhs *rhs,
                                 int64_t column) {
   const int64_t size = (int64_t)trs_scalar_size(plan->system.scalar);
+  const int64_t k = m - ((const push_state *)plan->state)->member;
+  const char *b = rhs->b_of ? rhs->b_of[k] : rhs->b;
+  char *x = rhs->x_of ? rhs->x_of[k] : rhs->x;
   trs_push_args a = m->args;
-  a.x = (char *)rhs->x + column * rhs->x_col * size;
-  a.b = (const char *)rhs->b + column * rhs->b_col * size;
+  if (rhs->x_of) a.spread_at = 0;
+  a.x = x + column * rhs->x_col * size;
+  a.b = b + column * rhs->b_col * size;
   a.x_row = rhs->x_row;
   a.b_row = rhs->b_row;
   int before = trs_device_enter(m->device);
@@ -651,7 +708,8 @@ static trs_status solve(trs_plan *plan, const trs_rhs *rhs) {
   push_state *p = plan->state;
   TRS_TRY(check_fault(plan, p));
   int before = trs_device_enter(p->member[0].device);
-  bool there = p->one_process && trs_device_address(rhs->x) && trs_device_address(rhs->b);
+  bool there =
+      rhs->x_of || (p->one_process && trs_device_address(rhs->x) && trs_device_address(rhs->b));
   trs_group_lock(p->group);
   trs_status status = there ? launch(plan, p, rhs) : solve_staged(plan, p, rhs);
   trs_group_unlock(p->group);
@@ -660,6 +718,32 @@ static trs_status solve(trs_plan *plan, const trs_rhs *rhs) {
 }
 
 static trs_status wait(trs_plan *plan) { return finish(plan, plan->state); }
+
+/* ---- Shares. ---- */
+
+static trs_status list_rows(const push_state *p, int which, int64_t n, int64_t *rows) {
+  const trs_slices *s = &p->slices;
+  char *own;
+  TRS_TRY(TRS_ALLOC_ZERO(&own, n));
+  for (int32_t k = 0; k < s->nslices; k++)
+    for (int32_t r = 0; p->deal.owner[k] == which && r < s->slice[k].rows; r++)
+      own[s->row[s->slice[k].first + r]] = 1;
+  for (int64_t i = 0, count = 0; i < n; i++)
+    if (own[i]) rows[count++] = i;
+  trs_free(own);
+  return TRS_SUCCESS;
+}
+
+static trs_status share(const trs_plan *plan, int which, int64_t nrhs, trs_plan_share *share,
+                        int64_t *rows) {
+  const push_state *p = plan->state;
+  const trs_slices *s = &p->slices;
+  *share = (trs_plan_share){.ncolumns = nrhs};
+  for (int32_t k = 0; k < s->nslices; k++)
+    if (p->deal.owner[k] == which && s->slice[k].parts >= 0) share->nrows += s->slice[k].rows;
+  if (share->nrows == 0) share->ncolumns = 0;
+  return rows ? list_rows(p, which, plan->system.n, rows) : TRS_SUCCESS;
+}
 
 /* ---- What it tells. ---- */
 
@@ -702,11 +786,12 @@ static void describe(const trs_plan *plan, char *text, size_t size) {
   snprintf(
       text, size,
       "%d of %d members, partition %s: %.3g pushes a row, balance %.2f (%.2f by levels), %d steps "
-      "between members on the longest path; %d levels of %d blocks of up to %d rows, expects "
+      "between members on the longest path; %d levels of %d blocks of up to %d rows, %s "
       "%.3g ms (one GPU %.3g)",
       p->deal.members, p->members, trs_partition_names[p->deal.partition],
       (double)p->deal.pushes / n, p->deal.balance, p->deal.level_balance, (int)p->deal.crossings,
-      p->slices.nlevels, p->slices.nblocks, p->rules.most_block, 1e3 * p->deal.seconds,
+      p->slices.nlevels, p->slices.nblocks, p->rules.most_block,
+      p->together > 0 ? "took" : "expects", 1e3 * (p->together > 0 ? p->together : p->deal.seconds),
       1e3 * p->alone);
 }
 
@@ -745,6 +830,7 @@ const trs_method trs_method_push = {
     .analysis_solves = 10,
     .analyze = analyze,
     .update = update,
+    .share = share,
     .solve = solve,
     .wait = wait,
     .threads = threads,

@@ -155,6 +155,7 @@ const trs_method trs_method_unified = {
     .analysis_solves = 0.5,
     .analyze = analyze,
     .update = trs_multi_update,
+    .share = trs_multi_share,
     .solve = solve,
     .threads = trs_multi_threads,
     .bytes = bytes,

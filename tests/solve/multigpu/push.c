@@ -157,6 +157,76 @@ static void columns_are_dealt(void **state) {
   trs_context_destroy(ctx);
 }
 
+/* b and x with the members that solve them: the same bits, in the share's elements only. */
+static void solve_distributed(trs_context *ctx, trs_plan *plan, problem *p, int64_t nrhs,
+                              bool sums_vary) {
+  void *x[TRS_MOST_MEMBERS] = {NULL}, *b[TRS_MOST_MEMBERS] = {NULL};
+  const size_t bytes = (size_t)(p->n * nrhs) * sizeof(double);
+  double *got = malloc(bytes);
+  int64_t *row = malloc((size_t)p->n * sizeof *row), seen = 0;
+  const int members = trs_context_members(ctx, NULL, NULL);
+  trs_plan_share s[TRS_MOST_MEMBERS];
+  for (int m = 0; m < members; m++) {
+    int before = trs_device_enter(trs_group_device(ctx->group, m));
+    assert_success(trs_plan_get_share(plan, m, nrhs, &s[m], NULL));
+    const size_t own = (size_t)(p->n * s[m].ncolumns) * sizeof(double);
+    assert_int_equal(cudaMalloc(&x[m], own + 8), cudaSuccess);
+    assert_int_equal(cudaMalloc(&b[m], own + 8), cudaSuccess);
+    cudaMemset(x[m], 0xff, own);
+    cudaMemcpy(b[m], p->b + s[m].first_column * p->n, own, cudaMemcpyHostToDevice);
+    trs_device_leave(before);
+  }
+  for (int turn = 0; turn < 5; turn++)
+    assert_success(
+        trs_solve_distributed(plan, x, p->n, (const void *const *)b, p->n, nrhs, TRS_COL_MAJOR));
+  assert_success(trs_plan_wait(plan));
+  for (int m = 0; m < members; m++) {
+    cudaMemcpy(got, x[m], (size_t)(p->n * s[m].ncolumns) * sizeof(double), cudaMemcpyDeviceToHost);
+    assert_success(trs_plan_get_share(plan, m, nrhs, &s[m], row));
+    for (int64_t c = 0; c < s[m].ncolumns; c++)
+      for (int64_t k = 0, at = 0; k < p->n; k++) {
+        const bool own = at < s[m].nrows && row[at] == k;
+        uint64_t bits;
+        memcpy(&bits, got + c * p->n + k, sizeof bits);
+        if (own) p->x[(s[m].first_column + c) * p->n + k] = got[c * p->n + k];
+        if (!own) assert_true(bits == UINT64_MAX);
+        at += own;
+        seen += own;
+      }
+    cudaFree(x[m]);
+    cudaFree(b[m]);
+  }
+  assert_int_equal(seen, p->n * nrhs);
+  if (sums_vary)
+    judge(p, TRS_LOWER, nrhs);
+  else
+    assert_memory_equal(p->x, p->first, bytes);
+  free(got);
+  free(row);
+}
+
+static void vectors_lie_where_they_are_solved(void **state) {
+  static const char *const ways[] = {"push:partition=slabs", "push:partition=bands", "columns",
+                                     "zerocopy", "zerocopy-block"};
+  trs_context *ctx = open_context(*state);
+  if (!ctx) skip();
+  for (size_t k = 0; k < COUNT(ways); k++) {
+    const int64_t nrhs = k < 2 ? 2 : 7;
+    problem p = make_problem(systems[k % COUNT(systems)], TRS_LOWER);
+    trs_plan *plan = analyze(ctx, &p, TRS_LOWER, ways[k], nrhs);
+    assert_success(trs_solve(plan, p.first, p.n, p.b, p.n, nrhs, TRS_COL_MAJOR));
+    solve_distributed(ctx, plan, &p, nrhs, k >= 3);
+    const void *const none[TRS_MOST_MEMBERS] = {p.b};
+    void *const there[TRS_MOST_MEMBERS] = {p.x};
+    if (p.n > 0)
+      assert_int_equal(trs_solve_distributed(plan, there, p.n, none, p.n, 1, TRS_COL_MAJOR),
+                       TRS_ERROR_ARGUMENT); /* host memory, or none */
+    trs_plan_destroy(plan);
+    free_problem(&p);
+  }
+  trs_context_destroy(ctx);
+}
+
 /* Solutions do not depend on the members: every sum has the order of the slices. */
 static void partitions_have_the_same_bits(void **state) {
   (void)state;
@@ -220,17 +290,22 @@ static void a_stall_ends_all_members(void **state) {
 
 int main(void) {
   enum { GROUPS = COUNT(groups) };
-  struct CMUnitTest tests[2 * GROUPS + 3];
-  static char names[2 * GROUPS][64];
-  for (int k = 0; k < 2 * GROUPS; k++) {
-    snprintf(names[k], sizeof names[k], "%s %s", k < GROUPS ? "push" : "columns",
-             groups[k % GROUPS]);
-    tests[k] =
-        (struct CMUnitTest){names[k], k < GROUPS ? solves_have_the_same_bits : columns_are_dealt,
-                            NULL, NULL, (void *)groups[k % GROUPS]};
+  static const struct {
+    const char *name;
+    void (*test)(void **state);
+  } each[] = {{"push", solves_have_the_same_bits},
+              {"columns", columns_are_dealt},
+              {"distributed", vectors_lie_where_they_are_solved}};
+  enum { EACH = COUNT(each) * GROUPS };
+  struct CMUnitTest tests[EACH + 3];
+  static char names[EACH][64];
+  for (int k = 0; k < EACH; k++) {
+    snprintf(names[k], sizeof names[k], "%s %s", each[k / GROUPS].name, groups[k % GROUPS]);
+    tests[k] = (struct CMUnitTest){names[k], each[k / GROUPS].test, NULL, NULL,
+                                   (void *)groups[k % GROUPS]};
   }
-  tests[2 * GROUPS] = (struct CMUnitTest)cmocka_unit_test(partitions_have_the_same_bits);
-  tests[2 * GROUPS + 1] = (struct CMUnitTest)cmocka_unit_test(what_does_not_fit_one_is_dealt);
-  tests[2 * GROUPS + 2] = (struct CMUnitTest)cmocka_unit_test(a_stall_ends_all_members);
-  return _cmocka_run_group_tests("solve/multigpu/push", tests, 2 * GROUPS + 3, NULL, NULL);
+  tests[EACH] = (struct CMUnitTest)cmocka_unit_test(partitions_have_the_same_bits);
+  tests[EACH + 1] = (struct CMUnitTest)cmocka_unit_test(what_does_not_fit_one_is_dealt);
+  tests[EACH + 2] = (struct CMUnitTest)cmocka_unit_test(a_stall_ends_all_members);
+  return _cmocka_run_group_tests("solve/multigpu/push", tests, EACH + 3, NULL, NULL);
 }
