@@ -4,6 +4,7 @@
 
 #include "api/dense.h"
 #include "matrix/matrix.h"
+#include "relax/cuda/backend.h"
 #include "relax/relaxation.h"
 
 static trs_status check_options(const trs_relax_options *options) {
@@ -22,10 +23,15 @@ static trs_status check_block(int block_size) {
   return TRS_SUCCESS;
 }
 
-static trs_status check_context(const trs_context *ctx) {
-  if (strcmp(ctx->backend, "cuda") == 0)
+static trs_status check_context(const trs_context *ctx, const trs_relax_options *options) {
+  if (strcmp(ctx->backend, "cuda-group") == 0)
     return trs_fail(TRS_ERROR_UNSUPPORTED, -1,
-                    "relaxation runs on the CPU: use a context of \"threads\" or \"auto\"");
+                    "relaxation runs on one GPU: use a context of \"cuda\" or \"cuda:N\"");
+  if (options->variant && strcmp(options->variant, "auto") != 0 &&
+      strcmp(ctx->backend, "cuda") != 0)
+    return trs_fail(TRS_ERROR_ARGUMENT, -1,
+                    "variant \"%s\" is a GPU's: use a context of \"cuda\" or \"cuda:N\"",
+                    options->variant);
   return TRS_SUCCESS;
 }
 
@@ -73,7 +79,7 @@ trs_status trs_relax_create(trs_context *ctx, trs_relaxation **R, const trs_matr
     return trs_fail(TRS_ERROR_ARGUMENT, -1, "%s is NULL", !ctx ? "ctx" : !R ? "R" : "A");
   *R = NULL;
   if (!options) options = &defaults;
-  TRS_TRY(check_context(ctx));
+  TRS_TRY(check_context(ctx, options));
   TRS_TRY(check_options(options));
   TRS_TRY(check_block(block_size));
   TRS_TRY(take_matrix(&source, &by_rows, A, block_size));
@@ -90,7 +96,7 @@ trs_status trs_relax_create_bsr(trs_context *ctx, trs_relaxation **R, trs_scalar
   if (!ctx || !R) return trs_fail(TRS_ERROR_ARGUMENT, -1, "%s is NULL", ctx ? "R" : "ctx");
   *R = NULL;
   if (!options) options = &defaults;
-  TRS_TRY(check_context(ctx));
+  TRS_TRY(check_context(ctx, options));
   TRS_TRY(check_options(options));
   TRS_TRY(check_block(block_size));
   TRS_TRY(check_real(scalar));
@@ -156,6 +162,18 @@ trs_status trs_relax_sweep(trs_relaxation *R, void *x, int64_t ldx, const void *
   return trs_relaxation_sweep(R, &rhs, &complete_options);
 }
 
+trs_status trs_relax_set_stream(trs_relaxation *R, void *stream) {
+  if (!R) return trs_fail(TRS_ERROR_ARGUMENT, -1, "R is NULL");
+  if (!R->gpu) return trs_fail(TRS_ERROR_UNSUPPORTED, -1, "relaxation on the CPU has no stream");
+  trs_relax_gpu_set_stream(R, stream);
+  return TRS_SUCCESS;
+}
+
+trs_status trs_relax_wait(trs_relaxation *R) {
+  if (!R) return trs_fail(TRS_ERROR_ARGUMENT, -1, "R is NULL");
+  return R->gpu ? trs_relax_gpu_wait(R) : TRS_SUCCESS;
+}
+
 trs_status trs_relax_get_info(const trs_relaxation *R, trs_relax_info *info) {
   if (!R || !info) return trs_fail(TRS_ERROR_ARGUMENT, -1, "%s is NULL", R ? "info" : "R");
   *info = (trs_relax_info){.scalar = R->scalar,
@@ -172,7 +190,9 @@ trs_status trs_relax_get_info(const trs_relaxation *R, trs_relax_info *info) {
                            .sweep_bytes = trs_relaxation_sweep_bytes(R),
                            .rounding = R->rounding,
                            .create_seconds = R->create_seconds,
-                           .update_seconds = R->update_seconds};
+                           .update_seconds = R->update_seconds,
+                           .variant = trs_relax_gpu_variant(R),
+                           .device_bytes = trs_relax_gpu_bytes(R)};
   for (int32_t c = 0; c < R->ncolours; c++) {
     int64_t rows = R->colour_ptr[c + 1] - R->colour_ptr[c];
     if (rows < info->smallest_colour) info->smallest_colour = rows;
