@@ -464,6 +464,10 @@ TRS_API trs_status trs_relax_sweep(trs_relaxation *R, void *x, int64_t ldx, cons
                                    int64_t ldb, int64_t nrhs, trs_layout layout,
                                    const trs_sweep_options *options);
 
+/* On a GPU: other kernels (trs_relax_options.variant) for the same values.  After a failure R
+ * sweeps again once a variant was set. */
+TRS_API trs_status trs_relax_set_variant(trs_relaxation *R, const char *variant);
+
 /* On a GPU: the stream (a cudaStream_t) of later sweeps and updates, at first the default stream;
  * the caller orders it behind work in the former one. */
 TRS_API trs_status trs_relax_set_stream(trs_relaxation *R, void *stream);

@@ -33,6 +33,13 @@ static const gpu_variant variants[] = {
 };
 enum { VARIANTS = sizeof variants / sizeof *variants };
 
+/* Arrays in device memory. */
+typedef struct owned {
+  void *array[12];
+  int count;
+  int64_t bytes;
+} owned;
+
 struct trs_relax_gpu {
   trs_device *device;
   trs_stream stream;
@@ -40,10 +47,10 @@ struct trs_relax_gpu {
   trs_relax_args args; /* nrhs and omega are a sweep's */
   trs_relax_rows_how rows;
   trs_relax_stream how;
-  int32_t *starts;  /* host: how.starts */
-  void *arrays[16]; /* all that is ours in device memory */
-  int count;
-  int64_t bytes;   /* of arrays and staged */
+  int32_t *starts; /* host: how.starts */
+  owned matrix;    /* what all variants share */
+  owned own;       /* what depends on the variant: x, chunks */
+  int64_t staged_bytes;
   bool persisting; /* L2 is set aside for us */
   void *staged[2]; /* x and b of room right-hand sides that lie on the host; NULL until needed */
   double *norms;   /* pinned, TRS_STAGE_BYTES */
@@ -53,24 +60,53 @@ struct trs_relax_gpu {
 /* ---- Memory ---- */
 
 /* Device memory with room behind it that may be read, and whose bytes are zero. */
-static trs_status take(trs_relax_gpu *g, const void *pointer, int64_t count, size_t size) {
+static trs_status take(trs_relax_gpu *g, owned *o, const void *pointer, int64_t count,
+                       size_t size) {
   void *memory;
   int64_t bytes;
   if (__builtin_mul_overflow(count, (int64_t)size, &bytes))
     return trs_fail(TRS_ERROR_MEMORY, -1, "more bytes than a GPU can count");
   TRS_TRY(trs_device_alloc(g->device, &memory, bytes + TRS_RELAX_READ_PAST, 1, g->stream));
-  g->arrays[g->count++] = memory;
-  g->bytes += bytes + TRS_RELAX_READ_PAST;
+  o->array[o->count++] = memory;
+  o->bytes += bytes + TRS_RELAX_READ_PAST;
   memcpy((void *)(uintptr_t)pointer, &memory, sizeof memory);
   return trs_device_fill((char *)memory + bytes, 0, TRS_RELAX_READ_PAST, g->stream);
 }
 
-static trs_status bring(trs_relax_gpu *g, const void *pointer, const void *from, int64_t count,
-                        size_t size) {
-  void *memory;
-  TRS_TRY(take(g, pointer, count, size));
-  memory = g->arrays[g->count - 1];
-  return trs_device_copy(memory, from, count * (int64_t)size, g->stream);
+static trs_status bring(trs_relax_gpu *g, owned *o, const void *pointer, const void *from,
+                        int64_t count, size_t size) {
+  TRS_TRY(take(g, o, pointer, count, size));
+  return trs_device_copy(o->array[o->count - 1], from, count * (int64_t)size, g->stream);
+}
+
+static void drop(trs_relax_gpu *g, owned *o) {
+  for (int k = 0; k < o->count; k++) trs_device_free(g->device, o->array[k], g->stream);
+  *o = (owned){.count = 0};
+}
+
+static trs_status fetch(const void **array, void **copy, int64_t count, size_t size) {
+  if (!*array || !trs_device_address(*array)) return TRS_SUCCESS;
+  TRS_TRY(trs_alloc(copy, count, size));
+  TRS_TRY(trs_device_copy(*copy, *array, count * (int64_t)size, NULL));
+  *array = *copy;
+  return trs_device_wait(NULL);
+}
+
+trs_status trs_relax_gpu_fetch(trs_block_source *source, void *copies[3]) {
+  const void *arrays[] = {source->ptr, source->idx, source->val};
+  int64_t size = source->matrix ? 1 : (int64_t)source->block * source->block;
+  int64_t rows = source->nrows * (source->matrix ? source->span : 1);
+  copies[0] = copies[1] = copies[2] = NULL;
+  if (rows < 0 || !source->ptr) return TRS_SUCCESS; /* the check will say so */
+  TRS_TRY(fetch(&arrays[0], &copies[0], rows + 1, sizeof *source->ptr));
+  source->ptr = arrays[0];
+  int64_t count = source->ptr[rows];
+  if (count < 0) return TRS_SUCCESS;
+  TRS_TRY(fetch(&arrays[1], &copies[1], count, sizeof *source->idx));
+  TRS_TRY(fetch(&arrays[2], &copies[2], count * size, trs_scalar_size(source->scalar)));
+  source->idx = arrays[1];
+  source->val = arrays[2];
+  return TRS_SUCCESS;
 }
 
 /* ---- Variants ---- */
@@ -125,24 +161,20 @@ static void prepare_rows(trs_relaxation *R) {
   g->rows.window_share = g->rows.window > aside ? (double)aside / (double)g->rows.window : 1;
 }
 
-static trs_status choose(trs_relaxation *R, const char *name) {
-  trs_relax_gpu *g = R->gpu;
+/* The variant of that name; *parameters: what stands behind it. */
+static trs_status find_variant(const trs_relaxation *R, const char *name, const gpu_variant **found,
+                               const char **parameters) {
   bool any = !name || strcmp(name, "auto") == 0;
-  bool streams = R->block <= TRS_RELAX_MOST_STREAMED && trs_device_look(g->device)->capability >= 9;
-  if (any) name = streams ? "stream" : "warp-six-rows-l2";
+  int capability = trs_device_look(R->gpu->device)->capability;
+  if (any)
+    name = R->block <= TRS_RELAX_MOST_STREAMED && capability >= 9 ? "stream" : "warp-six-rows-l2";
   size_t length = strcspn(name, ":");
+  *found = NULL;
   for (int k = 0; k < VARIANTS; k++)
     if (strlen(variants[k].name) == length && strncmp(variants[k].name, name, length) == 0)
-      g->variant = &variants[k];
-  if (!g->variant) return no_variant(name);
-  const char *parameters = name[length] ? name + length + 1 : NULL;
-  int x_size = (int)trs_relax_kernels_of(R->store)->x_size;
-  g->args.pitch = g->variant->kind == STREAM ? streamed_pitch(R->block, x_size) : R->block;
-  g->args.x_stride = R->nrows * g->args.pitch;
-  if (g->variant->kind == STREAM) return prepare_stream(R, parameters);
-  TRS_TRY(trs_parameters_parse(g->variant->name, parameters, NULL, 0));
-  prepare_rows(R);
-  return TRS_SUCCESS;
+      *found = &variants[k];
+  *parameters = name[length] ? name + length + 1 : NULL;
+  return *found ? TRS_SUCCESS : no_variant(name);
 }
 
 /* ---- Chunks ---- */
@@ -175,13 +207,59 @@ static trs_status bring_chunks(trs_relaxation *R) {
   int32_t count = cut_chunks(R, NULL, g->starts);
   TRS_TRY(TRS_ALLOC(&chunks, count + 1));
   cut_chunks(R, chunks, g->starts);
-  trs_status status = bring(g, &g->how.chunks, chunks, count + 1, sizeof *chunks);
-  if (!status) status = bring(g, &g->how.starts, g->starts, R->ncolours + 1, sizeof *g->starts);
+  trs_status status = bring(g, &g->own, &g->how.chunks, chunks, count + 1, sizeof *chunks);
+  if (!status)
+    status = bring(g, &g->own, &g->how.starts, g->starts, R->ncolours + 1, sizeof *g->starts);
   if (!status) status = trs_device_wait(g->stream);
   trs_free(chunks);
-  if (!status) status = take(g, &g->how.arrived, 1, sizeof *g->how.arrived);
-  if (!status) status = take(g, &g->how.fault, 1, sizeof *g->how.fault);
+  if (!status) status = take(g, &g->own, &g->how.arrived, 1, sizeof *g->how.arrived);
+  if (!status) status = take(g, &g->own, &g->how.fault, 1, sizeof *g->how.fault);
   if (!status) status = trs_device_copy(g->how.fault, g->told, sizeof *g->told, g->stream);
+  return status;
+}
+
+/* ---- A variant comes and goes ---- */
+
+static void leave_variant(trs_relax_gpu *g) {
+  drop(g, &g->own);
+  trs_free(g->starts);
+  g->starts = NULL;
+  if (g->persisting) trs_device_unpersist(g->device);
+  g->persisting = false;
+  g->variant = NULL;
+  g->how = (trs_relax_stream){.ncolours = 0};
+}
+
+static trs_status enter_variant(trs_relaxation *R, const gpu_variant *v, const char *parameters) {
+  trs_relax_gpu *g = R->gpu;
+  trs_relax_args *a = &g->args;
+  int64_t x_size = (int64_t)trs_relax_kernels_of(R->store)->x_size;
+  g->variant = v;
+  a->pitch = v->kind == STREAM ? streamed_pitch(R->block, (int)x_size) : R->block;
+  a->x_stride = R->nrows * a->pitch;
+  *g->told = (trs_fault){.row = -1, .limit = WAIT_LIMIT};
+  if (v->kind == STREAM)
+    TRS_TRY(prepare_stream(R, parameters));
+  else
+    TRS_TRY(trs_parameters_parse(v->name, parameters, NULL, 0));
+  TRS_TRY(take(g, &g->own, &a->x, a->x_stride * R->room, (size_t)x_size));
+  TRS_TRY(trs_device_fill(a->x, 0, a->x_stride * R->room * x_size, g->stream));
+  if (v->kind == STREAM) TRS_TRY(bring_chunks(R));
+  if (v->kind == ROWS) prepare_rows(R);
+  return trs_device_wait(g->stream);
+}
+
+trs_status trs_relax_gpu_set_variant(trs_relaxation *R, const char *name) {
+  trs_relax_gpu *g = R->gpu;
+  const gpu_variant *found;
+  const char *parameters;
+  TRS_TRY(find_variant(R, name, &found, &parameters));
+  int before = trs_device_enter(g->device);
+  trs_status status = trs_device_wait(g->stream);
+  leave_variant(g);
+  if (!status) status = enter_variant(R, found, parameters);
+  if (status) leave_variant(g);
+  trs_device_leave(before);
   return status;
 }
 
@@ -192,33 +270,26 @@ static trs_status take_arrays(trs_relaxation *R) {
   trs_relax_args *a = &g->args;
   const trs_relax_kernels *K = trs_relax_kernels_of(R->store);
   int64_t block = (int64_t)R->block * R->block;
-  TRS_TRY(bring(g, &a->ptr, R->ptr, R->nrows + 1, sizeof *R->ptr));
-  TRS_TRY(bring(g, &a->idx, R->idx, R->noff, sizeof *R->idx));
-  TRS_TRY(bring(g, &a->row, R->row, R->nrows, sizeof *R->row));
-  TRS_TRY(take(g, &a->off, R->noff * block, K->off_size));
-  if (K->scaled) TRS_TRY(take(g, &a->power, R->noff, 1));
-  TRS_TRY(take(g, &a->diagonal, R->nrows * block, K->r_size));
-  TRS_TRY(take(g, &a->pivot, R->nrows * R->block, 1));
-  TRS_TRY(take(g, &a->x, a->x_stride * R->room, K->x_size));
-  TRS_TRY(trs_device_fill(a->x, 0, a->x_stride * R->room * (int64_t)K->x_size, g->stream));
-  TRS_TRY(take(g, &a->r, a->r_stride * R->room, K->r_size));
-  return take(g, &a->partial, a->parts * R->room, sizeof *a->partial);
+  TRS_TRY(bring(g, &g->matrix, &a->ptr, R->ptr, R->nrows + 1, sizeof *R->ptr));
+  TRS_TRY(bring(g, &g->matrix, &a->idx, R->idx, R->noff, sizeof *R->idx));
+  TRS_TRY(bring(g, &g->matrix, &a->row, R->row, R->nrows, sizeof *R->row));
+  TRS_TRY(take(g, &g->matrix, &a->off, R->noff * block, K->off_size));
+  if (K->scaled) TRS_TRY(take(g, &g->matrix, &a->power, R->noff, 1));
+  TRS_TRY(take(g, &g->matrix, &a->diagonal, R->nrows * block, K->r_size));
+  TRS_TRY(take(g, &g->matrix, &a->pivot, R->nrows * R->block, 1));
+  TRS_TRY(take(g, &g->matrix, &a->r, a->r_stride * R->room, K->r_size));
+  return take(g, &g->matrix, &a->partial, a->parts * R->room, sizeof *a->partial);
 }
 
-static trs_status build(trs_relaxation *R, const char *name) {
+static trs_status build(trs_relaxation *R) {
   trs_relax_gpu *g = R->gpu;
   g->args = (trs_relax_args){.nrows = R->nrows,
                              .parts = (R->nrows + TRS_RELAX_PART - 1) / TRS_RELAX_PART,
                              .block = R->block,
                              .store = R->store,
                              .r_stride = R->nrows * R->block};
-  static const int8_t some = 0;
-  if (trs_relax_kernels_of(R->store)->scaled) g->args.power = &some; /* there will be factors */
   TRS_TRY(trs_device_alloc_stage(g->device, (void **)&g->norms));
   TRS_TRY(trs_device_alloc_host(g->device, (void **)&g->told));
-  *g->told = (trs_fault){.row = -1, .limit = WAIT_LIMIT};
-  TRS_TRY(choose(R, name));
-  if (g->variant->kind == STREAM) TRS_TRY(bring_chunks(R));
   TRS_TRY(take_arrays(R));
   return trs_device_wait(g->stream);
 }
@@ -227,9 +298,9 @@ trs_status trs_relax_gpu_create(trs_relaxation *R, const char *name) {
   TRS_TRY(TRS_ALLOC_ZERO(&R->gpu, 1));
   R->gpu->device = R->context->device;
   int before = trs_device_enter(R->gpu->device);
-  trs_status status = build(R, name);
+  trs_status status = build(R);
   trs_device_leave(before);
-  return status;
+  return status ? status : trs_relax_gpu_set_variant(R, name);
 }
 
 static trs_status bring_powers(trs_relaxation *R) {
@@ -268,27 +339,31 @@ void trs_relax_gpu_free(trs_relaxation *R) {
   trs_relax_gpu *g = R->gpu;
   if (!g) return;
   int before = trs_device_enter(g->device);
-  for (int k = 0; k < g->count; k++) trs_device_free(g->device, g->arrays[k], g->stream);
+  leave_variant(g);
+  drop(g, &g->matrix);
   for (int k = 0; k < 2; k++) trs_device_free(g->device, g->staged[k], g->stream);
   (void)trs_device_wait(g->stream); /* kernels may still write norms */
   trs_device_free_stage(g->device, g->norms);
   trs_device_free_host(g->device, g->told);
-  if (g->persisting) trs_device_unpersist(g->device);
   trs_device_leave(before);
-  trs_free(g->starts);
   trs_free(g);
   R->gpu = NULL;
 }
 
 void trs_relax_gpu_set_stream(trs_relaxation *R, void *stream) { R->gpu->stream = stream; }
 const char *trs_relax_gpu_variant(const trs_relaxation *R) {
-  return R->gpu ? R->gpu->variant->name : "threads";
+  return !R->gpu ? "threads" : R->gpu->variant ? R->gpu->variant->name : "none";
 }
-int64_t trs_relax_gpu_bytes(const trs_relaxation *R) { return R->gpu ? R->gpu->bytes : 0; }
+int64_t trs_relax_gpu_bytes(const trs_relaxation *R) {
+  const trs_relax_gpu *g = R->gpu;
+  return g ? g->matrix.bytes + g->own.bytes + g->staged_bytes : 0;
+}
 
 /* ---- Sweeps ---- */
 
 static trs_status check_fault(const trs_relax_gpu *g) {
+  if (!g->variant)
+    return trs_fail(TRS_ERROR_ARGUMENT, -1, "no variant is set: the last one could not be");
   if (!g->told->stalled) return TRS_SUCCESS;
   return trs_fail(TRS_ERROR_STALLED, g->told->row,
                   "GPU %d: a colour was not finished within %.3g s: x is not complete, create the "
@@ -398,7 +473,7 @@ static trs_status need_stages(trs_relaxation *R) {
   for (int k = 0; k < 2; k++)
     if (!g->staged[k]) {
       TRS_TRY(trs_device_alloc(g->device, &g->staged[k], bytes, 1, g->stream));
-      g->bytes += bytes;
+      g->staged_bytes += bytes;
     }
   return TRS_SUCCESS;
 }

@@ -5,10 +5,20 @@ static trs_status no_cuda(void) {
   return trs_fail(TRS_ERROR_UNSUPPORTED, -1, "this build has no CUDA");
 }
 
-trs_status trs_relax_gpu_create(trs_relaxation *R, const char *variant) {
+trs_status trs_relax_gpu_create(trs_relaxation *R, const char *name) {
   (void)R;
-  (void)variant;
+  (void)name;
   return no_cuda();
+}
+trs_status trs_relax_gpu_set_variant(trs_relaxation *R, const char *name) {
+  (void)R;
+  (void)name;
+  return no_cuda();
+}
+trs_status trs_relax_gpu_fetch(trs_block_source *source, void *copies[3]) {
+  (void)source;
+  copies[0] = copies[1] = copies[2] = NULL;
+  return TRS_SUCCESS;
 }
 trs_status trs_relax_gpu_update(trs_relaxation *R) {
   (void)R;
