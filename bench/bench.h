@@ -34,6 +34,7 @@ typedef struct bench_settings {
 int bench_run(const bench_settings *set);
 int bench_l17(const bench_settings *set);
 int bench_w21(const bench_settings *set); /* set->suite: the matrix, or NULL for W21's */
+int bench_w21_gpu(const bench_settings *set);
 int bench_x20(const bench_settings *set);
 int bench_list(const char *suite);
 int bench_compare(const char *before, const char *after, const char *svg);
@@ -202,6 +203,7 @@ void bench_cuda_free(void *pointer);
 bool bench_cuda_put(void *device, const void *host, size_t bytes);
 bool bench_cuda_get(void *host, const void *device, size_t bytes);
 bool bench_cuda_move(void *to, const void *from, size_t bytes);
+bool bench_cuda_move_later(void *to, const void *from, size_t bytes); /* in stream order */
 bool bench_cuda_fill(void *device, int byte, size_t bytes);
 bool bench_cuda_wait(void);
 /* Seconds that the default stream takes for what is between the two; negative: a failure. */
@@ -235,6 +237,23 @@ int bench_gpu_rhs(bench_gpu *gpu, int64_t nrhs);
 /* How many columns of an answer are checked, and those columns of b or x, one behind the other. */
 int64_t bench_gpu_checked(const bench_gpu *gpu);
 bool bench_gpu_columns(const bench_gpu *gpu, const void *device, void *host);
+
+/* ---- cuSPARSE and cuBLAS on blocks: cublas.c. ---- */
+
+/* Arrays in device memory but for off_ptr; block rows in the order of colours, column-major blocks
+ * in float. */
+typedef struct bench_bsr {
+  int64_t rows;
+  int block;
+  const int64_t *off_ptr; /* host: rows + 1 */
+  int *ptr, *idx, *info;  /* off the diagonal; info: rows */
+  float *val, *x, *b, *diagonal;
+  float **diagonals, **xs; /* rows: each block's */
+} bench_bsr;
+
+const char *bench_bsr_load(void); /* NULL, or what is missing */
+bool bench_bsr_factor(const bench_bsr *m);
+bool bench_bsr_relax(const bench_bsr *m, int64_t begin, int64_t end);
 
 /* ---- cuSPARSE: cusparse.c. ---- */
 

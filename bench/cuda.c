@@ -13,6 +13,7 @@ static struct {
   int (*malloc)(void **, size_t);
   int (*free)(void *);
   int (*copy)(void *, const void *, size_t, int);
+  int (*copy_later)(void *, const void *, size_t, int, void *);
   int (*fill)(void *, int, size_t);
   int (*wait)(void);
   int (*create_event)(void **);
@@ -34,9 +35,9 @@ static bool find(void *function, const char *name) {
 static bool find_all(void) {
   return find(&cuda.set_device, "cudaSetDevice") && find(&cuda.malloc, "cudaMalloc") &&
          find(&cuda.free, "cudaFree") && find(&cuda.copy, "cudaMemcpy") &&
-         find(&cuda.fill, "cudaMemset") && find(&cuda.wait, "cudaDeviceSynchronize") &&
-         find(&cuda.create_event, "cudaEventCreate") && find(&cuda.record, "cudaEventRecord") &&
-         find(&cuda.wait_event, "cudaEventSynchronize") &&
+         find(&cuda.copy_later, "cudaMemcpyAsync") && find(&cuda.fill, "cudaMemset") &&
+         find(&cuda.wait, "cudaDeviceSynchronize") && find(&cuda.create_event, "cudaEventCreate") &&
+         find(&cuda.record, "cudaEventRecord") && find(&cuda.wait_event, "cudaEventSynchronize") &&
          find(&cuda.elapsed, "cudaEventElapsedTime") &&
          find(&cuda.driver_version, "cudaDriverGetVersion") &&
          find(&cuda.runtime_version, "cudaRuntimeGetVersion") &&
@@ -107,6 +108,10 @@ bool bench_cuda_get(void *host, const void *device, size_t bytes) {
 
 bool bench_cuda_move(void *to, const void *from, size_t bytes) {
   return good(cuda.copy(to, from, bytes, ON_DEVICE));
+}
+
+bool bench_cuda_move_later(void *to, const void *from, size_t bytes) {
+  return good(cuda.copy_later(to, from, bytes, ON_DEVICE, NULL));
 }
 
 bool bench_cuda_fill(void *device, int byte, size_t bytes) {

@@ -13,7 +13,7 @@ static int run(int argc, char **argv);
 
 typedef struct settings {
   int store, direction, precision;
-  const char *rhs_file, *output, *backend;
+  const char *rhs_file, *output, *backend, *variant;
   int64_t block_size, sweeps, every, nrhs, seed, repeat;
   double omega;
   bool balanced, json;
@@ -98,10 +98,18 @@ static const option options[] = {
      .help = "write x; only if the residual fell"},
     {.name = "backend",
      .kind = OPTION_TEXT,
-     .value = "serial|threads[:T]|auto",
-     .words = "serial|threads|auto",
+     .value = "serial|threads[:T]|cuda[:N]|auto",
+     .words = "serial|threads|cuda|auto",
      .offset = FIELD(backend),
-     .help = "on one core, on T threads, or on all (auto, the default)"},
+     .help = "on one core, on T threads, on a GPU, or on all cores (auto, the default)"},
+    {.name = "variant",
+     .kind = OPTION_TEXT,
+     .value = "NAME",
+     .words = "auto|warp-row|warp-row-l2|warp-row-l2-async|warp-six-rows|warp-six-rows-l2|"
+              "warp-six-rows-l2-async|stream|stream-launches",
+     .offset = FIELD(variant),
+     .help = "of a GPU's kernels (default auto, the fastest); W21's are warp-row and "
+             "warp-six-rows, each also with -l2 or -l2-async behind"},
     {.name = "precision",
      .kind = OPTION_CHOICE,
      .words = "s|d",
@@ -210,7 +218,8 @@ static int take_matrix(job *j, const char *name) {
 static int create(job *j) {
   trs_relax_options how = {.store = (trs_relax_store)j->set.store,
                            .balanced = j->set.balanced,
-                           .nrhs = j->nrhs < 8 ? j->nrhs : 8};
+                           .nrhs = j->nrhs < 8 ? j->nrhs : 8,
+                           .variant = j->set.variant};
   if (trs_context_create(&j->ctx, j->set.backend)) return leave_library(NULL);
   trs_status status = trs_relax_create(j->ctx, &j->R, j->in.A, (int)j->set.block_size, &how);
   if (!status) status = trs_relax_update(j->R, j->in.A);

@@ -410,7 +410,8 @@ TRS_API trs_status trs_plan_wait(trs_plan *plan);
  * blocks D and the rest O, block rows are coloured so that none reads another of its colour, and a
  * sweep goes over the colours:  x_c = x_c + omega (D_c^-1 (b_c - O_c x) - x_c).
  * For smoothing and preconditioning, and for solving where A is dominated by its diagonal blocks;
- * matrices are real, on the CPU.  A trs_relaxation does one sweep call at a time. */
+ * matrices are real.  A context of one GPU ("cuda") relaxes there, all others on the CPU.  A
+ * trs_relaxation does one sweep call at a time. */
 typedef struct trs_relaxation trs_relaxation;
 
 typedef enum trs_relax_store {
@@ -429,7 +430,9 @@ typedef struct trs_relax_options {
   const int32_t *colour; /* nrows: the caller's colouring, numbered from 0 in the order of a forward
                             sweep; checked and copied.  NULL: the library finds one */
   int64_t nrhs;          /* right-hand sides swept side by side; 0: 1.  More are done in groups */
-  char reserved[40];
+  const char *variant;   /* of a GPU's kernels; NULL or "auto": the fastest.  W21's: "warp-row",
+                            "warp-six-rows", each also with "-l2" or "-l2-async" behind */
+  char reserved[32];
 } trs_relax_options;
 
 /* From a square real matrix whose rows i * block_size .. (i + 1) * block_size - 1 are block row i;
@@ -448,6 +451,9 @@ TRS_API trs_status trs_relax_create_bsr(trs_context *ctx, trs_relaxation **R, tr
                                         int64_t nrows, int block_size, trs_layout layout,
                                         const int64_t *ptr, const int32_t *idx, const void *val,
                                         const trs_relax_options *options);
+
+/* The arrays above, and those below, may lie in device memory where the context is of a GPU; what
+ * does passes through the host. */
 
 /* New values in the same pattern; a block that is not given is zero.  After a failure R sweeps
  * nothing meaningful until an update succeeds. */
@@ -474,10 +480,25 @@ typedef struct trs_sweep_options {
 
 /* Sweeps over nrhs columns of x, in the caller's order of rows; x and b are of the matrix's scalar
  * type with leading dimensions as in trs_solve, and x may be b.  Allocates nothing.  The same input
- * gives the same bits on any number of threads. */
+ * gives the same bits on any number of threads, and every time on a GPU.
+ *
+ * On a GPU x, b and residuals may lie in device or in host memory.  With all in device memory the
+ * call only launches, also into a stream that is being captured; else it waits for x, and the first
+ * such call allocates room. */
 TRS_API trs_status trs_relax_sweep(trs_relaxation *R, void *x, int64_t ldx, const void *b,
                                    int64_t ldb, int64_t nrhs, trs_layout layout,
                                    const trs_sweep_options *options);
+
+/* On a GPU: other kernels (trs_relax_options.variant) for the same values.  After a failure R
+ * sweeps again once a variant was set. */
+TRS_API trs_status trs_relax_set_variant(trs_relaxation *R, const char *variant);
+
+/* On a GPU: the stream (a cudaStream_t) of later sweeps and updates, at first the default stream;
+ * the caller orders it behind work in the former one. */
+TRS_API trs_status trs_relax_set_stream(trs_relaxation *R, void *stream);
+
+/* Waits for what sweeps launched.  On the CPU there is nothing to wait for. */
+TRS_API trs_status trs_relax_wait(trs_relaxation *R);
 
 typedef struct trs_relax_info {
   trs_scalar scalar;
@@ -492,6 +513,8 @@ typedef struct trs_relax_info {
   int64_t sweep_bytes; /* of a pass over all colours, one right-hand side, each byte once (W21) */
   double rounding;     /* |A - stored A| / |A| in the Frobenius norm */
   double create_seconds, update_seconds; /* of the last call of each */
+  const char *variant;                   /* of a GPU's kernels, that runs; "threads" on the CPU */
+  int64_t device_bytes;                  /* of a GPU's memory */
 } trs_relax_info;
 
 TRS_API trs_status trs_relax_get_info(const trs_relaxation *R, trs_relax_info *info);

@@ -4,6 +4,7 @@
 
 #include "api/dense.h"
 #include "matrix/matrix.h"
+#include "relax/cuda/backend.h"
 #include "relax/relaxation.h"
 
 static trs_status check_options(const trs_relax_options *options) {
@@ -22,10 +23,15 @@ static trs_status check_block(int block_size) {
   return TRS_SUCCESS;
 }
 
-static trs_status check_context(const trs_context *ctx) {
-  if (strcmp(ctx->backend, "cuda") == 0)
+static trs_status check_context(const trs_context *ctx, const trs_relax_options *options) {
+  if (strcmp(ctx->backend, "cuda-group") == 0)
     return trs_fail(TRS_ERROR_UNSUPPORTED, -1,
-                    "relaxation runs on the CPU: use a context of \"threads\" or \"auto\"");
+                    "relaxation runs on one GPU: use a context of \"cuda\" or \"cuda:N\"");
+  if (options->variant && strcmp(options->variant, "auto") != 0 &&
+      strcmp(ctx->backend, "cuda") != 0)
+    return trs_fail(TRS_ERROR_ARGUMENT, -1,
+                    "variant \"%s\" is a GPU's: use a context of \"cuda\" or \"cuda:N\"",
+                    options->variant);
   return TRS_SUCCESS;
 }
 
@@ -41,7 +47,7 @@ static trs_status check_real(trs_scalar scalar) {
 static trs_status take_matrix(trs_block_source *source, trs_matrix **by_rows, const trs_matrix *A,
                               int block_size) {
   *by_rows = NULL;
-  TRS_TRY(trs_matrix_need_host(A, "relaxation"));
+  if (A->format != TRS_CSR) TRS_TRY(trs_matrix_need_host(A, "relaxation of a matrix by columns"));
   TRS_TRY(check_real(A->scalar));
   if (A->nrows != A->ncols)
     return trs_fail(TRS_ERROR_STRUCTURE, -1, "the matrix is %lld x %lld, not square",
@@ -64,6 +70,28 @@ static trs_status take_matrix(trs_block_source *source, trs_matrix **by_rows, co
   return TRS_SUCCESS;
 }
 
+static void free_copies(void *const copies[3]) {
+  for (int k = 0; k < 3; k++) trs_free(copies[k]);
+}
+
+static trs_status create_from(trs_context *ctx, trs_relaxation **R, trs_block_source *source,
+                              const trs_relax_options *options) {
+  void *copies[3];
+  trs_status status = trs_relax_gpu_fetch(source, copies);
+  if (!status) status = trs_relaxation_create(R, ctx, source, options);
+  free_copies(copies);
+  return status;
+}
+
+static trs_status update_from(trs_relaxation *R, trs_block_source *source) {
+  void *copies[3];
+  trs_status status = trs_relax_gpu_fetch(source, copies);
+  if (!status && !source->matrix) status = trs_block_source_check(source);
+  if (!status) status = trs_relaxation_update(R, source);
+  free_copies(copies);
+  return status;
+}
+
 trs_status trs_relax_create(trs_context *ctx, trs_relaxation **R, const trs_matrix *A,
                             int block_size, const trs_relax_options *options) {
   static const trs_relax_options defaults = {0};
@@ -73,11 +101,11 @@ trs_status trs_relax_create(trs_context *ctx, trs_relaxation **R, const trs_matr
     return trs_fail(TRS_ERROR_ARGUMENT, -1, "%s is NULL", !ctx ? "ctx" : !R ? "R" : "A");
   *R = NULL;
   if (!options) options = &defaults;
-  TRS_TRY(check_context(ctx));
+  TRS_TRY(check_context(ctx, options));
   TRS_TRY(check_options(options));
   TRS_TRY(check_block(block_size));
   TRS_TRY(take_matrix(&source, &by_rows, A, block_size));
-  trs_status status = trs_relaxation_create(R, ctx, &source, options);
+  trs_status status = create_from(ctx, R, &source, options);
   trs_matrix_destroy(by_rows);
   return status;
 }
@@ -90,7 +118,7 @@ trs_status trs_relax_create_bsr(trs_context *ctx, trs_relaxation **R, trs_scalar
   if (!ctx || !R) return trs_fail(TRS_ERROR_ARGUMENT, -1, "%s is NULL", ctx ? "R" : "ctx");
   *R = NULL;
   if (!options) options = &defaults;
-  TRS_TRY(check_context(ctx));
+  TRS_TRY(check_context(ctx, options));
   TRS_TRY(check_options(options));
   TRS_TRY(check_block(block_size));
   TRS_TRY(check_real(scalar));
@@ -100,7 +128,7 @@ trs_status trs_relax_create_bsr(trs_context *ctx, trs_relaxation **R, trs_scalar
     return trs_fail(TRS_ERROR_ARGUMENT, -1, "%lld block rows: 0 .. %d is wanted", (long long)nrows,
                     INT32_MAX / block_size);
   trs_block_source source = {scalar, block_size, 1, nrows, layout, ptr, idx, val, false};
-  return trs_relaxation_create(R, ctx, &source, options);
+  return create_from(ctx, R, &source, options);
 }
 
 trs_status trs_relax_update(trs_relaxation *R, const trs_matrix *A) {
@@ -112,7 +140,7 @@ trs_status trs_relax_update(trs_relaxation *R, const trs_matrix *A) {
                     "the matrix has %lld rows, or a type, unlike the %lld at creation",
                     (long long)A->nrows, (long long)R->nrows * R->block);
   TRS_TRY(take_matrix(&source, &by_rows, A, R->block));
-  trs_status status = trs_relaxation_update(R, &source);
+  trs_status status = update_from(R, &source);
   trs_matrix_destroy(by_rows);
   return status;
 }
@@ -123,8 +151,7 @@ trs_status trs_relax_update_bsr(trs_relaxation *R, trs_layout layout, const int6
   if ((unsigned)layout > TRS_ROW_MAJOR)
     return trs_fail(TRS_ERROR_ARGUMENT, -1, "layout must be TRS_COL_MAJOR or TRS_ROW_MAJOR");
   trs_block_source source = {R->scalar, R->block, 1, R->nrows, layout, ptr, idx, val, false};
-  TRS_TRY(trs_block_source_check(&source));
-  return trs_relaxation_update(R, &source);
+  return update_from(R, &source);
 }
 
 static trs_status complete(trs_sweep_options *options, const trs_sweep_options *given) {
@@ -156,6 +183,25 @@ trs_status trs_relax_sweep(trs_relaxation *R, void *x, int64_t ldx, const void *
   return trs_relaxation_sweep(R, &rhs, &complete_options);
 }
 
+trs_status trs_relax_set_variant(trs_relaxation *R, const char *variant) {
+  if (!R) return trs_fail(TRS_ERROR_ARGUMENT, -1, "R is NULL");
+  if (!R->gpu)
+    return trs_fail(TRS_ERROR_UNSUPPORTED, -1, "variants are a GPU's; this relaxes on the CPU");
+  return trs_relax_gpu_set_variant(R, variant);
+}
+
+trs_status trs_relax_set_stream(trs_relaxation *R, void *stream) {
+  if (!R) return trs_fail(TRS_ERROR_ARGUMENT, -1, "R is NULL");
+  if (!R->gpu) return trs_fail(TRS_ERROR_UNSUPPORTED, -1, "relaxation on the CPU has no stream");
+  trs_relax_gpu_set_stream(R, stream);
+  return TRS_SUCCESS;
+}
+
+trs_status trs_relax_wait(trs_relaxation *R) {
+  if (!R) return trs_fail(TRS_ERROR_ARGUMENT, -1, "R is NULL");
+  return R->gpu ? trs_relax_gpu_wait(R) : TRS_SUCCESS;
+}
+
 trs_status trs_relax_get_info(const trs_relaxation *R, trs_relax_info *info) {
   if (!R || !info) return trs_fail(TRS_ERROR_ARGUMENT, -1, "%s is NULL", R ? "info" : "R");
   *info = (trs_relax_info){.scalar = R->scalar,
@@ -172,7 +218,9 @@ trs_status trs_relax_get_info(const trs_relaxation *R, trs_relax_info *info) {
                            .sweep_bytes = trs_relaxation_sweep_bytes(R),
                            .rounding = R->rounding,
                            .create_seconds = R->create_seconds,
-                           .update_seconds = R->update_seconds};
+                           .update_seconds = R->update_seconds,
+                           .variant = trs_relax_gpu_variant(R),
+                           .device_bytes = trs_relax_gpu_bytes(R)};
   for (int32_t c = 0; c < R->ncolours; c++) {
     int64_t rows = R->colour_ptr[c + 1] - R->colour_ptr[c];
     if (rows < info->smallest_colour) info->smallest_colour = rows;

@@ -27,6 +27,7 @@ struct trs_device {
   _Atomic int64_t limit; /* bytes; 0: none */
   _Atomic int64_t plain; /* bytes held outside the pool: shared.h */
   pinned_pieces blocks, stages;
+  int persisting;    /* who asked for L2 set aside; under the lock */
   cudaStream_t side; /* NULL until it is asked for; under the lock */
 };
 
@@ -62,6 +63,8 @@ static trs_status look(trs_device *device, int ordinal) {
   facts->shared_bytes = (int64_t)p.sharedMemPerBlockOptin;
   facts->l2_bytes = p.l2CacheSize;
   facts->memory_bytes = (int64_t)p.totalGlobalMem;
+  facts->persisting_bytes = p.persistingL2CacheMaxSize;
+  facts->window_bytes = p.accessPolicyMaxWindowSize;
   if (p.major >= 8) return TRS_SUCCESS;
   return trs_fail(TRS_ERROR_UNSUPPORTED, -1,
                   "GPU %d (%s) has compute capability %d.%d: 8.0 or newer is needed", ordinal,
@@ -273,6 +276,28 @@ trs_status trs_device_alloc_stage(trs_device *device, void **pointer) {
 }
 void trs_device_free_stage(trs_device *device, void *pointer) {
   give_piece_back(&device->stages, pointer);
+}
+
+int64_t trs_device_persist(trs_device *device) {
+  size_t bytes = 0;
+  pthread_mutex_lock(&lock);
+  if (device->persisting++ == 0)
+    (void)cudaDeviceSetLimit(cudaLimitPersistingL2CacheSize,
+                             (size_t)device->facts.persisting_bytes);
+  if (cudaDeviceGetLimit(&bytes, cudaLimitPersistingL2CacheSize)) bytes = 0;
+  (void)cudaGetLastError(); /* a GPU that cannot sets nothing aside */
+  pthread_mutex_unlock(&lock);
+  return (int64_t)bytes;
+}
+
+void trs_device_unpersist(trs_device *device) {
+  pthread_mutex_lock(&lock);
+  if (--device->persisting == 0) {
+    (void)cudaCtxResetPersistingL2Cache();
+    (void)cudaDeviceSetLimit(cudaLimitPersistingL2CacheSize, 0);
+    (void)cudaGetLastError();
+  }
+  pthread_mutex_unlock(&lock);
 }
 
 /* ---- Copies. ---- */

@@ -24,6 +24,7 @@ typedef struct trs_device_facts {
   int threads_per_multiprocessor;
   int64_t shared_bytes; /* that one block can have */
   int64_t l2_bytes, memory_bytes;
+  int64_t persisting_bytes, window_bytes; /* of L2 that can be set aside; of a window into it */
 } trs_device_facts;
 
 /* Opens a GPU, the ordinal-th of those CUDA shows; every open of one shares it.
@@ -53,6 +54,11 @@ int64_t trs_device_limit_left(const trs_device *device); /* INT64_MAX: no limit 
 
 /* A stream of the device's own, for work beside the caller's stream: nothing orders the two. */
 trs_status trs_device_side_stream(trs_device *device, trs_stream *stream);
+
+/* Sets aside L2 for accesses that launches mark as persisting, as much as can be: the bytes, which
+ * may be 0.  Whoever asked gives it back; with the last one the L2 is as it was. */
+int64_t trs_device_persist(trs_device *device);
+void trs_device_unpersist(trs_device *device);
 
 /* Copies between host and device, either way round, by where the pointers point.  Pageable host
  * memory makes the call wait. */

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static trs_status bad_value(const trs_plan *plan, const trs_parameter *it, const char *value,
+static trs_status bad_value(const char *name, const trs_parameter *it, const char *value,
                             size_t length) {
   char domain[256];
   size_t used = 0;
@@ -15,12 +15,11 @@ static trs_status bad_value(const trs_plan *plan, const trs_parameter *it, const
   for (int w = 0; it->words && it->words[w] && used < sizeof domain; w++)
     used +=
         (size_t)snprintf(domain + used, sizeof domain - used, "%s%s", w ? ", " : "", it->words[w]);
-  return trs_fail(TRS_ERROR_ARGUMENT, -1, "method %s: %s=%.*s: it takes %s", plan->method->name,
-                  it->key, (int)length, value, domain);
+  return trs_fail(TRS_ERROR_ARGUMENT, -1, "method %s: %s=%.*s: it takes %s", name, it->key,
+                  (int)length, value, domain);
 }
 
-static trs_status set(const trs_plan *plan, const trs_parameter *it, const char *value,
-                      size_t length) {
+static trs_status set(const char *name, const trs_parameter *it, const char *value, size_t length) {
   for (int w = 0; it->words && it->words[w]; w++)
     if (strlen(it->words[w]) == length && !strncmp(it->words[w], value, length)) {
       *it->value = w;
@@ -29,31 +28,36 @@ static trs_status set(const trs_plan *plan, const trs_parameter *it, const char 
   char *end;
   long long number = strtoll(value, &end, 10);
   if (it->words || length == 0 || end != value + length || number < it->least || number > it->most)
-    return bad_value(plan, it, value, length);
+    return bad_value(name, it, value, length);
   *it->value = number;
   return TRS_SUCCESS;
 }
 
-static trs_status unknown(const trs_plan *plan, const trs_parameter *table, int count,
-                          const char *key, size_t length) {
+static trs_status unknown(const char *name, const trs_parameter *table, int count, const char *key,
+                          size_t length) {
   char known[256] = "none";
   size_t used = 0;
   for (int k = 0; k < count && used < sizeof known; k++)
     used +=
         (size_t)snprintf(known + used, sizeof known - used, "%s%s", k ? ", " : "", table[k].key);
-  return trs_fail(TRS_ERROR_ARGUMENT, -1, "method %s has no parameter \"%.*s\": it has %s",
-                  plan->method->name, (int)length, key, known);
+  return trs_fail(TRS_ERROR_ARGUMENT, -1, "method %s has no parameter \"%.*s\": it has %s", name,
+                  (int)length, key, known);
 }
 
-trs_status trs_parameters_read(const trs_plan *plan, const trs_parameter *table, int count) {
-  for (const char *at = plan->parameters; at && *at;) {
+trs_status trs_parameters_parse(const char *name, const char *text, const trs_parameter *table,
+                                int count) {
+  for (const char *at = text; at && *at;) {
     size_t length = strcspn(at, ","), key = strcspn(at, "=,");
     int k = 0;
     while (k < count && (strlen(table[k].key) != key || strncmp(table[k].key, at, key) != 0)) k++;
-    if (k == count) return unknown(plan, table, count, at, key);
+    if (k == count) return unknown(name, table, count, at, key);
     const char *value = at + key + (at[key] == '=');
-    TRS_TRY(set(plan, &table[k], value, (size_t)(at + length - value)));
+    TRS_TRY(set(name, &table[k], value, (size_t)(at + length - value)));
     at += length + (at[length] == ',');
   }
   return TRS_SUCCESS;
+}
+
+trs_status trs_parameters_read(const trs_plan *plan, const trs_parameter *table, int count) {
+  return trs_parameters_parse(plan->method->name, plan->parameters, table, count);
 }

@@ -11,8 +11,10 @@ typedef struct trs_parameter {
   int64_t *value;           /* holds the default; set where the parameter is given */
 } trs_parameter;
 
-/* Reads plan->parameters into the table's values.  TRS_ERROR_ARGUMENT names an unknown key or a
- * value outside its domain and says what there is. */
+/* Reads text, which may be NULL, or plan->parameters into the table's values.  TRS_ERROR_ARGUMENT
+ * names an unknown key or a value outside its domain and says what there is. */
+trs_status trs_parameters_parse(const char *name, const char *text, const trs_parameter *table,
+                                int count);
 trs_status trs_parameters_read(const trs_plan *plan, const trs_parameter *table, int count);
 
 #endif

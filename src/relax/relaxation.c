@@ -7,6 +7,7 @@
 
 #include "base/timer.h"
 #include "relax/colour.h"
+#include "relax/cuda/backend.h"
 #include "relax/kernels.h"
 
 /* Positions in the order of colours, the caller's order within one. */
@@ -172,33 +173,52 @@ static trs_status put_rows(put_job *job, int64_t parts) {
   return TRS_SUCCESS;
 }
 
+/* Room for the values. */
+static trs_status allocate_values(trs_relaxation *R) {
+  enum { READ_PAST = 64 };
+  const trs_relax_kernels *K = trs_relax_kernels_of(R->store);
+  int64_t block = (int64_t)R->block * R->block, bytes;
+  if (__builtin_mul_overflow(R->noff, block * (int64_t)K->off_size, &bytes))
+    return trs_fail(TRS_ERROR_MEMORY, -1, "more bytes than a computer can count");
+  TRS_TRY(trs_alloc(&R->off, bytes + READ_PAST, 1));
+  memset((char *)R->off + bytes, 0, READ_PAST);
+  if (K->scaled) TRS_TRY(TRS_ALLOC(&R->scale, R->noff));
+  TRS_TRY(trs_alloc(&R->diagonal, R->nrows * block, K->r_size));
+  return TRS_ALLOC(&R->pivot, R->nrows * R->block);
+}
+
+static void free_values(trs_relaxation *R) {
+  void *const arrays[] = {R->off, R->scale, R->diagonal, R->pivot};
+  for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++) trs_free(arrays[k]);
+  R->off = R->diagonal = NULL;
+  R->scale = NULL;
+  R->pivot = NULL;
+}
+
 trs_status trs_relaxation_update(trs_relaxation *R, const trs_block_source *source) {
   double start = trs_seconds();
   put_job job = {.R = R, .source = source};
-  trs_status status = put_rows(&job, (R->nrows + TRS_RELAX_PART - 1) / TRS_RELAX_PART);
+  trs_status status = R->off ? TRS_SUCCESS : allocate_values(R);
+  if (!status) status = put_rows(&job, (R->nrows + TRS_RELAX_PART - 1) / TRS_RELAX_PART);
   trs_free(job.slot);
   trs_free(job.values);
   trs_free(job.sums);
   trs_free(job.failed);
+  if (R->gpu) {
+    if (!status) status = trs_relax_gpu_update(R);
+    free_values(R);
+  }
   R->update_seconds = trs_seconds() - start;
   return status;
 }
 
 /* ---- Creation ---- */
 
-static trs_status allocate(trs_relaxation *R, const trs_relax_options *options) {
-  enum { READ_PAST = 64 };
+static trs_status allocate_vectors(trs_relaxation *R) {
   const trs_relax_kernels *K = trs_relax_kernels_of(R->store);
-  int64_t block = (int64_t)R->block * R->block, n = R->nrows * R->block, bytes;
-  R->room = options->nrhs > 1 ? options->nrhs : 1;
-  if (__builtin_mul_overflow(R->noff, block * (int64_t)K->off_size, &bytes) ||
-      __builtin_mul_overflow(n, R->room, &n))
+  int64_t n = R->nrows * R->block;
+  if (__builtin_mul_overflow(n, R->room, &n))
     return trs_fail(TRS_ERROR_MEMORY, -1, "more bytes than a computer can count");
-  TRS_TRY(trs_alloc(&R->off, bytes + READ_PAST, 1));
-  memset((char *)R->off + bytes, 0, READ_PAST);
-  if (K->scaled) TRS_TRY(TRS_ALLOC(&R->scale, R->noff));
-  TRS_TRY(trs_alloc(&R->diagonal, R->nrows * block, K->r_size));
-  TRS_TRY(TRS_ALLOC(&R->pivot, R->nrows * R->block));
   TRS_TRY(trs_alloc(&R->x, n, K->x_size));
   TRS_TRY(trs_alloc(&R->r, n, K->r_size));
   return TRS_ALLOC(&R->partial, (R->nrows + TRS_RELAX_PART - 1) / TRS_RELAX_PART * R->room);
@@ -220,7 +240,10 @@ static trs_status build(trs_relaxation *R, const trs_block_source *source,
   trs_status status = find_colours(R, &pattern, options);
   if (!status) status = lay_out(R, &pattern);
   trs_block_pattern_free(&pattern);
-  if (!status) status = allocate(R, options);
+  R->room = options->nrhs > 1 ? options->nrhs : 1;
+  if (!status)
+    status = strcmp(R->context->backend, "cuda") == 0 ? trs_relax_gpu_create(R, options->variant)
+                                                      : allocate_vectors(R);
   if (!status) status = trs_relaxation_update(R, source);
   R->threads = choose_threads(R);
   return status;
@@ -249,6 +272,7 @@ trs_status trs_relaxation_create(trs_relaxation **result, trs_context *context,
 
 void trs_relax_destroy(trs_relaxation *R) {
   if (!R) return;
+  trs_relax_gpu_free(R);
   trs_context_destroy(R->context);
   void *const arrays[] = {
       R->colour_ptr, R->row,   R->position, R->ptr, R->idx,     R->off, R->scale,
@@ -258,7 +282,7 @@ void trs_relax_destroy(trs_relaxation *R) {
 
 int64_t trs_relaxation_sweep_bytes(const trs_relaxation *R) {
   const trs_relax_kernels *K = trs_relax_kernels_of(R->store);
-  int64_t b = R->block, n = R->nrows;
-  return R->noff * (b * b * (int64_t)K->off_size + 4 + (K->scaled ? 4 : 0)) + 8 * (n + 1) +
+  int64_t b = R->block, n = R->nrows, factor = !K->scaled ? 0 : R->gpu ? 1 : 4;
+  return R->noff * (b * b * (int64_t)K->off_size + 4 + factor) + 8 * (n + 1) +
          n * (b * b * (int64_t)K->r_size + b) + n * b * (int64_t)(K->r_size + 2 * K->x_size);
 }

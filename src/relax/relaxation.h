@@ -5,6 +5,7 @@
 
 #include "plan/context.h"
 #include "plan/method.h"
+#include "relax/part.h"
 #include "relax/source.h"
 
 /* Positions count block rows in the order of colours, and within a colour in the caller's.  In
@@ -31,11 +32,11 @@ struct trs_relaxation {
   double *partial;     /* sums of squares of the residual, for parts of the rows */
   double rounding;     /* |A - stored A| / |A| in the Frobenius norm */
   int threads;         /* that a sweep uses */
+  struct trs_relax_gpu *gpu; /* relax/cuda/backend.h, of a context of one GPU; else NULL.  Then off,
+                                scale, diagonal and pivot are NULL but during an update, and x, r
+                                and partial always */
   double create_seconds, update_seconds;
 };
-
-/* Where rows end for one sum of squares, so that norms do not depend on the threads. */
-enum { TRS_RELAX_PART = 1024 };
 
 trs_status trs_relaxation_create(trs_relaxation **R, trs_context *context,
                                  const trs_block_source *source, const trs_relax_options *options);

@@ -6,6 +6,7 @@
  * A row is summed in one order whoever does it: the bits do not depend on the threads. */
 #include <math.h>
 
+#include "relax/cuda/backend.h"
 #include "relax/kernels.h"
 
 /* Everyone's work before is visible to everyone after. */
@@ -91,6 +92,7 @@ static void sweep_share(void *argument, int rank, int size) {
 trs_status trs_relaxation_sweep(trs_relaxation *R, const trs_rhs *rhs,
                                 const trs_sweep_options *options) {
   int64_t size = (int64_t)trs_scalar_size(R->scalar);
+  if (R->gpu) return trs_relax_gpu_sweep(R, rhs, options);
   for (int64_t first = 0; first < rhs->nrhs; first += R->room) {
     trs_rhs group = *rhs;
     group.nrhs = rhs->nrhs - first < R->room ? rhs->nrhs - first : R->room;

@@ -32,6 +32,7 @@ int cudaSetDevice(int device);
 int cudaMalloc(void **pointer, size_t bytes);
 int cudaFree(void *pointer);
 int cudaMemcpy(void *to, const void *from, size_t bytes, int kind);
+int cudaMemcpyAsync(void *to, const void *from, size_t bytes, int kind, void *stream);
 int cudaMemset(void *to, int byte, size_t bytes);
 int cudaDeviceSynchronize(void);
 int cudaEventCreate(void **event);
@@ -95,6 +96,11 @@ int cudaFree(void *pointer) {
 int cudaMemcpy(void *to, const void *from, size_t bytes, int kind) {
   memcpy(to, from, bytes);
   return kind < 1 || kind > 3;
+}
+
+int cudaMemcpyAsync(void *to, const void *from, size_t bytes, int kind, void *stream) {
+  (void)stream;
+  return cudaMemcpy(to, from, bytes, kind);
 }
 
 int cudaMemset(void *to, int byte, size_t bytes) {

@@ -1,0 +1,554 @@
+/* backend.c - relaxation on one GPU: its arrays there, the choice of a variant, the launches of a
+ * sweep.  Colours, pattern and values are made on the host and brought over. */
+#include "relax/cuda/backend.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "plan/parameters.h"
+#include "relax/cuda/args.h"
+#include "relax/kernels.h"
+
+static const uint64_t WAIT_LIMIT = 10000000000u; /* ten seconds, then a sweep is called stalled */
+
+typedef enum variant_kind { ROWS, STREAM } variant_kind;
+
+typedef struct gpu_variant {
+  const char *name;
+  variant_kind kind;
+  bool six, l2, async; /* of rows */
+  bool persistent;     /* of streams */
+} gpu_variant;
+
+static const gpu_variant variants[] = {
+    {"warp-row", ROWS, false, false, false, false},
+    {"warp-row-l2", ROWS, false, true, false, false},
+    {"warp-row-l2-async", ROWS, false, true, true, false},
+    {"warp-six-rows", ROWS, true, false, false, false},
+    {"warp-six-rows-l2", ROWS, true, true, false, false},
+    {"warp-six-rows-l2-async", ROWS, true, true, true, false},
+    {"stream", STREAM, false, false, false, true},
+    {"stream-launches", STREAM, false, false, false, false},
+};
+enum { VARIANTS = sizeof variants / sizeof *variants };
+
+/* Arrays in device memory. */
+typedef struct owned {
+  void *array[12];
+  int count;
+  int64_t bytes;
+} owned;
+
+struct trs_relax_gpu {
+  trs_device *device;
+  trs_stream stream;
+  const gpu_variant *variant;
+  trs_relax_args args; /* nrhs and omega are a sweep's */
+  trs_relax_rows_how rows;
+  trs_relax_stream how;
+  int32_t *starts; /* host: how.starts */
+  owned matrix;    /* what all variants share */
+  owned own;       /* what depends on the variant: x, chunks */
+  int64_t staged_bytes;
+  bool persisting; /* L2 is set aside for us */
+  void *staged[2]; /* x and b of room right-hand sides that lie on the host; NULL until needed */
+  double *norms;   /* pinned, TRS_STAGE_BYTES */
+  trs_fault *told; /* pinned: how.fault as of the last wait */
+};
+
+/* ---- Memory ---- */
+
+/* Device memory with room behind it that may be read, and whose bytes are zero. */
+static trs_status take(trs_relax_gpu *g, owned *o, const void *pointer, int64_t count,
+                       size_t size) {
+  void *memory;
+  int64_t bytes;
+  if (__builtin_mul_overflow(count, (int64_t)size, &bytes))
+    return trs_fail(TRS_ERROR_MEMORY, -1, "more bytes than a GPU can count");
+  TRS_TRY(trs_device_alloc(g->device, &memory, bytes + TRS_RELAX_READ_PAST, 1, g->stream));
+  o->array[o->count++] = memory;
+  o->bytes += bytes + TRS_RELAX_READ_PAST;
+  memcpy((void *)(uintptr_t)pointer, &memory, sizeof memory);
+  return trs_device_fill((char *)memory + bytes, 0, TRS_RELAX_READ_PAST, g->stream);
+}
+
+static trs_status bring(trs_relax_gpu *g, owned *o, const void *pointer, const void *from,
+                        int64_t count, size_t size) {
+  TRS_TRY(take(g, o, pointer, count, size));
+  return trs_device_copy(o->array[o->count - 1], from, count * (int64_t)size, g->stream);
+}
+
+static void drop(trs_relax_gpu *g, owned *o) {
+  for (int k = 0; k < o->count; k++) trs_device_free(g->device, o->array[k], g->stream);
+  *o = (owned){.count = 0};
+}
+
+static trs_status fetch(const void **array, void **copy, int64_t count, size_t size) {
+  if (!*array || !trs_device_address(*array)) return TRS_SUCCESS;
+  TRS_TRY(trs_alloc(copy, count, size));
+  TRS_TRY(trs_device_copy(*copy, *array, count * (int64_t)size, NULL));
+  *array = *copy;
+  return trs_device_wait(NULL);
+}
+
+trs_status trs_relax_gpu_fetch(trs_block_source *source, void *copies[3]) {
+  const void *arrays[] = {source->ptr, source->idx, source->val};
+  int64_t size = source->matrix ? 1 : (int64_t)source->block * source->block;
+  int64_t rows = source->nrows * (source->matrix ? source->span : 1);
+  copies[0] = copies[1] = copies[2] = NULL;
+  if (rows < 0 || !source->ptr) return TRS_SUCCESS; /* the check will say so */
+  TRS_TRY(fetch(&arrays[0], &copies[0], rows + 1, sizeof *source->ptr));
+  source->ptr = arrays[0];
+  int64_t count = source->ptr[rows];
+  if (count < 0) return TRS_SUCCESS;
+  TRS_TRY(fetch(&arrays[1], &copies[1], count, sizeof *source->idx));
+  TRS_TRY(fetch(&arrays[2], &copies[2], count * size, trs_scalar_size(source->scalar)));
+  source->idx = arrays[1];
+  source->val = arrays[2];
+  return TRS_SUCCESS;
+}
+
+/* ---- Variants ---- */
+
+static trs_status no_variant(const char *name) {
+  char known[256] = "auto";
+  size_t used = 4;
+  for (int k = 0; k < VARIANTS && used < sizeof known; k++)
+    used += (size_t)snprintf(known + used, sizeof known - used, ", %s", variants[k].name);
+  return trs_fail(TRS_ERROR_ARGUMENT, -1, "no variant \"%s\": there are %s", name, known);
+}
+
+/* Rows of x that the streaming kernel reads in whole words. */
+static int streamed_pitch(int block, int size) {
+  int bytes = block * size;
+  return (bytes <= 4 ? 4 : bytes <= 8 ? 8 : (bytes + 15) / 16 * 16) / size;
+}
+
+/* Blocks of a chunk: some six kilobytes of them, and whole rows of the usual length. */
+static int64_t usual_chunk(const trs_relaxation *R) {
+  int64_t bytes = (int64_t)R->block * R->block * (int64_t)trs_relax_kernels_of(R->store)->off_size;
+  int64_t blocks = 6500 / bytes / 32 * 32;
+  return blocks < 32 ? 32 : blocks > 128 ? 128 : blocks;
+}
+
+static trs_status prepare_stream(trs_relaxation *R, const char *parameters) {
+  trs_relax_gpu *g = R->gpu;
+  int64_t blocks = usual_chunk(R), warps = 0, stages = 2;
+  const trs_parameter table[] = {
+      {.key = "blocks", .least = 1, .most = 1024, .value = &blocks},
+      {.key = "warps", .least = 1, .most = 16, .value = &warps},
+      {.key = "stages", .least = 2, .most = TRS_RELAX_MOST_STAGES, .value = &stages}};
+  TRS_TRY(trs_parameters_parse(g->variant->name, parameters, table, 3));
+  g->how = (trs_relax_stream){.ncolours = R->ncolours,
+                              .blocks = (int32_t)blocks,
+                              .warps = (int32_t)warps,
+                              .stages = (int32_t)stages,
+                              .persistent = g->variant->persistent};
+  return trs_relax_stream_lay_out(&g->how, &g->args, trs_device_look(g->device));
+}
+
+static void prepare_rows(trs_relaxation *R) {
+  trs_relax_gpu *g = R->gpu;
+  const trs_device_facts *facts = trs_device_look(g->device);
+  int64_t bytes = g->args.x_stride * (int64_t)trs_relax_kernels_of(R->store)->x_size;
+  g->rows = (trs_relax_rows_how){.six = g->variant->six, .async = g->variant->async};
+  if (!g->variant->l2 || bytes == 0) return;
+  int64_t aside = trs_device_persist(g->device);
+  g->persisting = true;
+  g->rows.window = bytes < facts->window_bytes ? bytes : facts->window_bytes;
+  if (aside == 0) g->rows.window = 0;
+  g->rows.window_share = g->rows.window > aside ? (double)aside / (double)g->rows.window : 1;
+}
+
+/* The variant of that name; *parameters: what stands behind it. */
+static trs_status find_variant(const trs_relaxation *R, const char *name, const gpu_variant **found,
+                               const char **parameters) {
+  bool any = !name || strcmp(name, "auto") == 0;
+  int capability = trs_device_look(R->gpu->device)->capability;
+  if (any)
+    name = R->block <= TRS_RELAX_MOST_STREAMED && capability >= 9 ? "stream" : "warp-six-rows-l2";
+  size_t length = strcspn(name, ":");
+  *found = NULL;
+  for (int k = 0; k < VARIANTS; k++)
+    if (strlen(variants[k].name) == length && strncmp(variants[k].name, name, length) == 0)
+      *found = &variants[k];
+  *parameters = name[length] ? name + length + 1 : NULL;
+  return *found ? TRS_SUCCESS : no_variant(name);
+}
+
+/* ---- Chunks ---- */
+
+/* As many rows as fit the lanes of a warp and the blocks of a stage; a longer row is one by itself.
+ * chunks: NULL to count them. */
+static int32_t cut_chunks(const trs_relaxation *R, trs_relax_chunk *chunks, int32_t *starts) {
+  const int64_t most_rows = 32 / R->block, most = R->gpu->how.blocks;
+  int32_t count = 0;
+  for (int32_t c = 0; c < R->ncolours; c++) {
+    starts[c] = count;
+    for (int64_t p = R->colour_ptr[c]; p < R->colour_ptr[c + 1];) {
+      int64_t first = p++;
+      while (p < R->colour_ptr[c + 1] && p - first < most_rows &&
+             R->ptr[p + 1] - R->ptr[first] <= most)
+        p++;
+      if (chunks) chunks[count] = (trs_relax_chunk){.block = R->ptr[first], .row = (int32_t)first};
+      count++;
+    }
+  }
+  starts[R->ncolours] = count;
+  if (chunks) chunks[count] = (trs_relax_chunk){.block = R->noff, .row = (int32_t)R->nrows};
+  return count;
+}
+
+static trs_status bring_chunks(trs_relaxation *R) {
+  trs_relax_gpu *g = R->gpu;
+  trs_relax_chunk *chunks;
+  TRS_TRY(TRS_ALLOC(&g->starts, R->ncolours + 1));
+  int32_t count = cut_chunks(R, NULL, g->starts);
+  TRS_TRY(TRS_ALLOC(&chunks, count + 1));
+  cut_chunks(R, chunks, g->starts);
+  trs_status status = bring(g, &g->own, &g->how.chunks, chunks, count + 1, sizeof *chunks);
+  if (!status)
+    status = bring(g, &g->own, &g->how.starts, g->starts, R->ncolours + 1, sizeof *g->starts);
+  if (!status) status = trs_device_wait(g->stream);
+  trs_free(chunks);
+  if (!status) status = take(g, &g->own, &g->how.arrived, 1, sizeof *g->how.arrived);
+  if (!status) status = take(g, &g->own, &g->how.fault, 1, sizeof *g->how.fault);
+  if (!status) status = trs_device_copy(g->how.fault, g->told, sizeof *g->told, g->stream);
+  return status;
+}
+
+/* ---- A variant comes and goes ---- */
+
+static void leave_variant(trs_relax_gpu *g) {
+  drop(g, &g->own);
+  trs_free(g->starts);
+  g->starts = NULL;
+  if (g->persisting) trs_device_unpersist(g->device);
+  g->persisting = false;
+  g->variant = NULL;
+  g->how = (trs_relax_stream){.ncolours = 0};
+}
+
+static trs_status enter_variant(trs_relaxation *R, const gpu_variant *v, const char *parameters) {
+  trs_relax_gpu *g = R->gpu;
+  trs_relax_args *a = &g->args;
+  int64_t x_size = (int64_t)trs_relax_kernels_of(R->store)->x_size;
+  g->variant = v;
+  a->pitch = v->kind == STREAM ? streamed_pitch(R->block, (int)x_size) : R->block;
+  a->x_stride = R->nrows * a->pitch;
+  *g->told = (trs_fault){.row = -1, .limit = WAIT_LIMIT};
+  if (v->kind == STREAM)
+    TRS_TRY(prepare_stream(R, parameters));
+  else
+    TRS_TRY(trs_parameters_parse(v->name, parameters, NULL, 0));
+  TRS_TRY(take(g, &g->own, &a->x, a->x_stride * R->room, (size_t)x_size));
+  TRS_TRY(trs_device_fill(a->x, 0, a->x_stride * R->room * x_size, g->stream));
+  if (v->kind == STREAM) TRS_TRY(bring_chunks(R));
+  if (v->kind == ROWS) prepare_rows(R);
+  return trs_device_wait(g->stream);
+}
+
+trs_status trs_relax_gpu_set_variant(trs_relaxation *R, const char *name) {
+  trs_relax_gpu *g = R->gpu;
+  const gpu_variant *found;
+  const char *parameters;
+  TRS_TRY(find_variant(R, name, &found, &parameters));
+  int before = trs_device_enter(g->device);
+  trs_status status = trs_device_wait(g->stream);
+  leave_variant(g);
+  if (!status) status = enter_variant(R, found, parameters);
+  if (status) leave_variant(g);
+  trs_device_leave(before);
+  return status;
+}
+
+/* ---- Creation and values ---- */
+
+static trs_status take_arrays(trs_relaxation *R) {
+  trs_relax_gpu *g = R->gpu;
+  trs_relax_args *a = &g->args;
+  const trs_relax_kernels *K = trs_relax_kernels_of(R->store);
+  int64_t block = (int64_t)R->block * R->block;
+  TRS_TRY(bring(g, &g->matrix, &a->ptr, R->ptr, R->nrows + 1, sizeof *R->ptr));
+  TRS_TRY(bring(g, &g->matrix, &a->idx, R->idx, R->noff, sizeof *R->idx));
+  TRS_TRY(bring(g, &g->matrix, &a->row, R->row, R->nrows, sizeof *R->row));
+  TRS_TRY(take(g, &g->matrix, &a->off, R->noff * block, K->off_size));
+  if (K->scaled) TRS_TRY(take(g, &g->matrix, &a->power, R->noff, 1));
+  TRS_TRY(take(g, &g->matrix, &a->diagonal, R->nrows * block, K->r_size));
+  TRS_TRY(take(g, &g->matrix, &a->pivot, R->nrows * R->block, 1));
+  TRS_TRY(take(g, &g->matrix, &a->r, a->r_stride * R->room, K->r_size));
+  return take(g, &g->matrix, &a->partial, a->parts * R->room, sizeof *a->partial);
+}
+
+static trs_status build(trs_relaxation *R) {
+  trs_relax_gpu *g = R->gpu;
+  g->args = (trs_relax_args){.nrows = R->nrows,
+                             .parts = (R->nrows + TRS_RELAX_PART - 1) / TRS_RELAX_PART,
+                             .block = R->block,
+                             .store = R->store,
+                             .r_stride = R->nrows * R->block};
+  TRS_TRY(trs_device_alloc_stage(g->device, (void **)&g->norms));
+  TRS_TRY(trs_device_alloc_host(g->device, (void **)&g->told));
+  TRS_TRY(take_arrays(R));
+  return trs_device_wait(g->stream);
+}
+
+trs_status trs_relax_gpu_create(trs_relaxation *R, const char *name) {
+  TRS_TRY(TRS_ALLOC_ZERO(&R->gpu, 1));
+  R->gpu->device = R->context->device;
+  int before = trs_device_enter(R->gpu->device);
+  trs_status status = build(R);
+  trs_device_leave(before);
+  return status ? status : trs_relax_gpu_set_variant(R, name);
+}
+
+static trs_status bring_powers(trs_relaxation *R) {
+  trs_relax_gpu *g = R->gpu;
+  int8_t *power;
+  TRS_TRY(TRS_ALLOC(&power, R->noff));
+  for (int64_t k = 0; k < R->noff; k++) power[k] = (int8_t)ilogbf(R->scale[k]);
+  trs_status status = trs_device_copy((void *)(uintptr_t)g->args.power, power, R->noff, g->stream);
+  if (!status) status = trs_device_wait(g->stream);
+  trs_free(power);
+  return status;
+}
+
+static trs_status bring_values(trs_relaxation *R) {
+  trs_relax_gpu *g = R->gpu;
+  const trs_relax_args *a = &g->args;
+  const trs_relax_kernels *K = trs_relax_kernels_of(R->store);
+  int64_t block = (int64_t)R->block * R->block;
+  TRS_TRY(trs_device_copy((void *)(uintptr_t)a->off, R->off, R->noff * block * (int64_t)K->off_size,
+                          g->stream));
+  TRS_TRY(trs_device_copy((void *)(uintptr_t)a->diagonal, R->diagonal,
+                          R->nrows * block * (int64_t)K->r_size, g->stream));
+  TRS_TRY(trs_device_copy((void *)(uintptr_t)a->pivot, R->pivot, R->nrows * R->block, g->stream));
+  if (K->scaled) TRS_TRY(bring_powers(R));
+  return trs_device_wait(g->stream);
+}
+
+trs_status trs_relax_gpu_update(trs_relaxation *R) {
+  int before = trs_device_enter(R->gpu->device);
+  trs_status status = bring_values(R);
+  trs_device_leave(before);
+  return status;
+}
+
+void trs_relax_gpu_free(trs_relaxation *R) {
+  trs_relax_gpu *g = R->gpu;
+  if (!g) return;
+  int before = trs_device_enter(g->device);
+  leave_variant(g);
+  drop(g, &g->matrix);
+  for (int k = 0; k < 2; k++) trs_device_free(g->device, g->staged[k], g->stream);
+  (void)trs_device_wait(g->stream); /* kernels may still write norms */
+  trs_device_free_stage(g->device, g->norms);
+  trs_device_free_host(g->device, g->told);
+  trs_device_leave(before);
+  trs_free(g);
+  R->gpu = NULL;
+}
+
+void trs_relax_gpu_set_stream(trs_relaxation *R, void *stream) { R->gpu->stream = stream; }
+const char *trs_relax_gpu_variant(const trs_relaxation *R) {
+  return !R->gpu ? "threads" : R->gpu->variant ? R->gpu->variant->name : "none";
+}
+int64_t trs_relax_gpu_bytes(const trs_relaxation *R) {
+  const trs_relax_gpu *g = R->gpu;
+  return g ? g->matrix.bytes + g->own.bytes + g->staged_bytes : 0;
+}
+
+/* ---- Sweeps ---- */
+
+static trs_status check_fault(const trs_relax_gpu *g) {
+  if (!g->variant)
+    return trs_fail(TRS_ERROR_ARGUMENT, -1, "no variant is set: the last one could not be");
+  if (!g->told->stalled) return TRS_SUCCESS;
+  return trs_fail(TRS_ERROR_STALLED, g->told->row,
+                  "GPU %d: a colour was not finished within %.3g s: x is not complete, create the "
+                  "relaxation anew",
+                  trs_device_look(g->device)->ordinal, 1e-9 * (double)g->told->limit);
+}
+
+static trs_status finish(trs_relax_gpu *g) {
+  if (g->how.fault) TRS_TRY(trs_device_copy(g->told, g->how.fault, sizeof *g->told, g->stream));
+  TRS_TRY(trs_device_wait(g->stream));
+  return check_fault(g);
+}
+
+trs_status trs_relax_gpu_wait(trs_relaxation *R) {
+  int before = trs_device_enter(R->gpu->device);
+  trs_status status = finish(R->gpu);
+  trs_device_leave(before);
+  return status;
+}
+
+static trs_status pass_rows(trs_relaxation *R, bool back) {
+  trs_relax_gpu *g = R->gpu;
+  for (int32_t k = 0; k < R->ncolours; k++) {
+    int32_t c = back ? R->ncolours - 1 - k : k;
+    TRS_TRY(
+        trs_relax_rows_run(&g->args, &g->rows, R->colour_ptr[c], R->colour_ptr[c + 1], g->stream));
+  }
+  return TRS_SUCCESS;
+}
+
+static trs_status run_sweeps(trs_relaxation *R, int64_t sweeps, trs_sweep_direction direction) {
+  trs_relax_gpu *g = R->gpu;
+  if (g->variant->kind == STREAM) {
+    trs_relax_stream how = g->how;
+    how.sweeps = sweeps;
+    how.direction = (int32_t)direction;
+    return trs_relax_stream_run(&g->args, &how, g->starts, g->stream);
+  }
+  for (int64_t s = 0; s < sweeps; s++) {
+    if (direction != TRS_SWEEP_BACKWARD) TRS_TRY(pass_rows(R, false));
+    if (direction != TRS_SWEEP_FORWARD) TRS_TRY(pass_rows(R, true));
+  }
+  return TRS_SUCCESS;
+}
+
+/* Where norms go: straight to the caller's device memory, or by way of pinned memory to the host,
+ * as many checks as that holds before the host waits for them. */
+typedef struct norms {
+  double *to; /* of this group's first right-hand side, or NULL */
+  int64_t stride, width;
+  bool there;          /* in device memory */
+  int64_t check, held; /* checks made, and of them in pinned memory */
+} norms;
+
+static trs_status hand_over(trs_relax_gpu *g, norms *m) {
+  if (!m->held) return TRS_SUCCESS;
+  TRS_TRY(trs_device_wait(g->stream));
+  for (int64_t k = 0; k < m->held; k++)
+    memcpy(m->to + (m->check - m->held + k) * m->stride, g->norms + k * m->width,
+           (size_t)m->width * sizeof *g->norms);
+  m->held = 0;
+  return TRS_SUCCESS;
+}
+
+static trs_status check(trs_relax_gpu *g, norms *m) {
+  if (m->there) return trs_relax_norms(&g->args, m->to + m->check++ * m->stride, g->stream);
+  TRS_TRY(trs_relax_norms(&g->args, g->norms + m->held * m->width, g->stream));
+  m->check++;
+  m->held++;
+  int64_t room = TRS_STAGE_BYTES / (int64_t)sizeof *g->norms;
+  return (m->held + 1) * m->width > room ? hand_over(g, m) : TRS_SUCCESS;
+}
+
+/* All sweeps of one group, whose x and b lie in device memory. */
+static trs_status sweep_group(trs_relaxation *R, const trs_relax_vectors *v,
+                              const trs_sweep_options *o, norms *m) {
+  trs_relax_gpu *g = R->gpu;
+  TRS_TRY(trs_relax_load(&g->args, v, g->stream));
+  if (m->to) TRS_TRY(check(g, m));
+  for (int64_t done = 0; done < o->sweeps;) {
+    int64_t left = o->sweeps - done,
+            now = m->to && o->residual_every < left ? o->residual_every : left;
+    TRS_TRY(run_sweeps(R, now, o->direction));
+    done += now;
+    if (m->to && done % o->residual_every == 0) TRS_TRY(check(g, m));
+  }
+  TRS_TRY(trs_relax_unload(&g->args, v, g->stream));
+  return hand_over(g, m);
+}
+
+/* A column-major or row-major array of the caller's, and columns of its size without gaps. */
+static trs_status stage_columns(void *stage, const void *array, int64_t row, int64_t col,
+                                const trs_relaxation *R, int64_t width, bool out) {
+  int64_t size = (int64_t)trs_scalar_size(R->scalar), n = R->nrows * R->block;
+  bool by_rows = col == 1 && row != 1;
+  int64_t pitch = (by_rows ? row : col) * size, own = (by_rows ? width : n) * size;
+  int64_t lines = by_rows ? n : width;
+  void *caller = (void *)(uintptr_t)array;
+  if (lines == 1) pitch = own;
+  return out ? trs_device_copy_rows(caller, pitch, stage, own, own, lines, R->gpu->stream)
+             : trs_device_copy_rows(stage, own, caller, pitch, own, lines, R->gpu->stream);
+}
+
+static trs_status need_stages(trs_relaxation *R) {
+  trs_relax_gpu *g = R->gpu;
+  int64_t bytes = R->nrows * R->block * R->room * (int64_t)trs_scalar_size(R->scalar);
+  for (int k = 0; k < 2; k++)
+    if (!g->staged[k]) {
+      TRS_TRY(trs_device_alloc(g->device, &g->staged[k], bytes, 1, g->stream));
+      g->staged_bytes += bytes;
+    }
+  return TRS_SUCCESS;
+}
+
+/* x or b on the host: through device memory. */
+static trs_status sweep_staged(trs_relaxation *R, const trs_rhs *rhs,
+                               const trs_relax_vectors *there, const trs_sweep_options *o,
+                               norms *m) {
+  trs_relax_gpu *g = R->gpu;
+  trs_relax_vectors v = *there;
+  int64_t n = R->nrows * R->block;
+  bool x_by_rows = rhs->x_col == 1 && rhs->x_row != 1;
+  bool b_by_rows = rhs->b_col == 1 && rhs->b_row != 1;
+  TRS_TRY(need_stages(R));
+  v.x = g->staged[0];
+  v.b = g->staged[1];
+  v.x_row = x_by_rows ? rhs->nrhs : 1;
+  v.x_col = x_by_rows ? 1 : n;
+  v.b_row = b_by_rows ? rhs->nrhs : 1;
+  v.b_col = b_by_rows ? 1 : n;
+  TRS_TRY(stage_columns(g->staged[1], rhs->b, rhs->b_row, rhs->b_col, R, rhs->nrhs, false));
+  if (v.keep)
+    TRS_TRY(stage_columns(g->staged[0], rhs->x, rhs->x_row, rhs->x_col, R, rhs->nrhs, false));
+  TRS_TRY(sweep_group(R, &v, o, m));
+  return stage_columns(g->staged[0], rhs->x, rhs->x_row, rhs->x_col, R, rhs->nrhs, true);
+}
+
+/* Columns from the first on, as many as there is room for. */
+static trs_rhs group_of(const trs_relaxation *R, const trs_rhs *rhs, int64_t first) {
+  int64_t size = (int64_t)trs_scalar_size(R->scalar);
+  trs_rhs group = *rhs;
+  group.nrhs = rhs->nrhs - first < R->room ? rhs->nrhs - first : R->room;
+  group.x = (char *)rhs->x + first * rhs->x_col * size;
+  group.b = (const char *)rhs->b + first * rhs->b_col * size;
+  return group;
+}
+
+static trs_status sweep_all(trs_relaxation *R, const trs_rhs *rhs, const trs_sweep_options *o,
+                            bool there) {
+  trs_relax_gpu *g = R->gpu;
+  for (int64_t first = 0; first < rhs->nrhs; first += R->room) {
+    trs_rhs group = group_of(R, rhs, first);
+    trs_relax_vectors v = {.x = group.x,
+                           .b = group.b,
+                           .x_row = group.x_row,
+                           .x_col = group.x_col,
+                           .b_row = group.b_row,
+                           .b_col = group.b_col,
+                           .wide = R->scalar == TRS_DOUBLE,
+                           .keep = o->keep_x};
+    norms m = {.to = o->residuals ? o->residuals + first : NULL,
+               .stride = rhs->nrhs,
+               .width = group.nrhs,
+               .there = o->residuals && trs_device_address(o->residuals)};
+    g->args.nrhs = (int)group.nrhs;
+    g->args.omega = o->omega;
+    TRS_TRY(there ? sweep_group(R, &v, o, &m) : sweep_staged(R, &group, &v, o, &m));
+  }
+  return TRS_SUCCESS;
+}
+
+trs_status trs_relax_gpu_sweep(trs_relaxation *R, const trs_rhs *rhs,
+                               const trs_sweep_options *options) {
+  trs_relax_gpu *g = R->gpu;
+  TRS_TRY(check_fault(g));
+  int before = trs_device_enter(g->device);
+  bool there = trs_device_address(rhs->x) && trs_device_address(rhs->b);
+  bool waits = !there || (options->residuals && !trs_device_address(options->residuals));
+  trs_status status = TRS_SUCCESS;
+  if (waits && trs_device_capturing(g->stream))
+    status = trs_fail(TRS_ERROR_UNSUPPORTED, -1,
+                      "a stream that is being captured takes x, b and residuals in device memory "
+                      "only");
+  if (!status && rhs->nrhs > 0 && R->nrows > 0) status = sweep_all(R, rhs, options, there);
+  if (!status && waits) status = finish(g);
+  trs_device_leave(before);
+  return status;
+}

@@ -1,0 +1,162 @@
+/* row.cuh - what the kernels of relaxation share: ways of storing, a row's sum, its diagonal block.
+ */
+#ifndef TRS_RELAX_CUDA_ROW_CUH
+#define TRS_RELAX_CUDA_ROW_CUH
+
+#include <cuda_fp16.h>
+
+#include <type_traits>
+
+#include "relax/cuda/args.h"
+#include "solve/cuda/kernel.cuh"
+
+namespace trs {
+
+constexpr unsigned WARP = 32, EVERY_LANE = ~0u;
+
+/* ---- Ways of storing, as relax/instantiate.h has them for the CPU. ---- */
+
+/* Products are made in `product`, sums and the diagonal are of `sum`. */
+template <int STORE>
+struct stored {
+  using off = float;
+  using x = float;
+  using sum = double;
+  using product = double;
+  static constexpr bool scaled = false;
+};
+template <>
+struct stored<TRS_RELAX_DOUBLE> {
+  using off = double;
+  using x = double;
+  using sum = double;
+  using product = double;
+  static constexpr bool scaled = false;
+};
+template <>
+struct stored<TRS_RELAX_FLOAT> {
+  using off = float;
+  using x = float;
+  using sum = float;
+  using product = float;
+  static constexpr bool scaled = false;
+};
+struct narrow {
+  using off = uint16_t;
+  using x = float;
+  using sum = double;
+  using product = float;
+  static constexpr bool scaled = true;
+};
+template <>
+struct stored<TRS_RELAX_HALF> : narrow {};
+template <>
+struct stored<TRS_RELAX_BFLOAT> : narrow {};
+
+template <int STORE>
+__device__ inline typename stored<STORE>::product decode(typename stored<STORE>::off a) {
+  if constexpr (STORE == TRS_RELAX_HALF)
+    return __half2float(__ushort_as_half(a));
+  else if constexpr (STORE == TRS_RELAX_BFLOAT)
+    return __uint_as_float(unsigned(a) << 16);
+  else
+    return a;
+}
+
+/* 2^power, power from -126 to 127 */
+__device__ inline float two_to(int power) { return __int_as_float((power + 127) << 23); }
+
+/* by_store(store, [&](auto s) { constexpr int STORE = decltype(s)::value; ... }); by_block gives 0
+ * for sizes that have no kernel of their own. */
+template <class F>
+inline cudaError_t by_store(int store, F f) {
+  switch (store) {
+    case TRS_RELAX_MIXED:
+      return f(std::integral_constant<int, TRS_RELAX_MIXED>{});
+    case TRS_RELAX_DOUBLE:
+      return f(std::integral_constant<int, TRS_RELAX_DOUBLE>{});
+    case TRS_RELAX_FLOAT:
+      return f(std::integral_constant<int, TRS_RELAX_FLOAT>{});
+    case TRS_RELAX_HALF:
+      return f(std::integral_constant<int, TRS_RELAX_HALF>{});
+    default:
+      return f(std::integral_constant<int, TRS_RELAX_BFLOAT>{});
+  }
+}
+
+template <class F>
+inline cudaError_t by_block(int block, F f) {
+  switch (block) {
+    case 3:
+      return f(std::integral_constant<int, 3>{});
+    case 4:
+      return f(std::integral_constant<int, 4>{});
+    case 5:
+      return f(std::integral_constant<int, 5>{});
+    case 6:
+      return f(std::integral_constant<int, 6>{});
+    case 7:
+      return f(std::integral_constant<int, 7>{});
+    case 8:
+      return f(std::integral_constant<int, 8>{});
+    default:
+      return f(std::integral_constant<int, 0>{});
+  }
+}
+
+/* ---- A row's lanes.  Lane first + i has component i of its block row; all lanes of the warp call,
+ * and those without a row bring any address that can be read. ---- */
+
+/* B: the block size where it is known, else 0. */
+template <int B>
+struct lanes {
+  int b, i, first, slot; /* slot: which of the groups of b lanes */
+  __device__ lanes(int block, int lane)
+      : b(B ? B : block), i(lane % b), first(lane - i), slot(lane / b) {}
+};
+
+/* D^-1 y, from the factors of D. */
+template <int B, class S>
+__device__ inline S solve_diagonal(const lanes<B> &l, const S *d, const uint8_t *pivot, S y) {
+  const int b = l.b;
+  S z = __shfl_sync(EVERY_LANE, y, l.first + pivot[l.i]);
+#pragma unroll
+  for (int j = 0; j < b - 1; j++) {
+    S zj = __shfl_sync(EVERY_LANE, z, l.first + j);
+    if (l.i > j) z = fma(-d[j * b + l.i], zj, z);
+  }
+#pragma unroll
+  for (int j = b - 1; j >= 0; j--) {
+    if (l.i == j) z *= d[j * b + j];
+    S zj = __shfl_sync(EVERY_LANE, z, l.first + j);
+    if (l.i < j) z = fma(-d[j * b + l.i], zj, z);
+  }
+  return z;
+}
+
+/* Component pivot[i] of D x in lane i. */
+template <int B, class S>
+__device__ inline S multiply_diagonal(const lanes<B> &l, const S *d, S x) {
+  const int b = l.b;
+  S u = x / d[l.i * b + l.i];
+  for (int j = 1; j < b; j++) {
+    S xj = __shfl_sync(EVERY_LANE, x, l.first + j);
+    if (l.i < j) u = fma(d[j * b + l.i], xj, u);
+  }
+  S sum = u;
+  for (int j = 0; j < b - 1; j++) {
+    S uj = __shfl_sync(EVERY_LANE, u, l.first + j);
+    if (l.i > j) sum = fma(d[j * b + l.i], uj, sum);
+  }
+  return sum;
+}
+
+/* *x moves the share omega of the way to z. */
+template <class S, class X>
+__device__ inline void relax(X *x, S z, double omega) {
+  *x = omega == 1 ? X(z) : X(S(*x) + S(omega) * (z - S(*x)));
+}
+
+}  // namespace trs
+
+#endif

@@ -1,0 +1,369 @@
+/* cuda.c - relaxation on a GPU against the CPU's serial sweep: every variant, way of storing and
+ * block size; the same bits every time; streams, graphs, memory of either side, and failures. */
+#include <cuda_runtime_api.h>
+#include <math.h>
+#include <stdbool.h>
+
+#include "gpu.h"
+#include "relax/blocks.h"
+#include "test.h"
+
+static trs_context *serial;
+
+static int start(void **state) {
+  (void)state;
+  return trs_context_create(&serial, "serial");
+}
+
+static int stop(void **state) {
+  trs_context_destroy(serial);
+  return gpu_stop(state);
+}
+
+static const char *const variants[] = {"warp-row",
+                                       "warp-row-l2",
+                                       "warp-row-l2-async",
+                                       "warp-six-rows",
+                                       "warp-six-rows-l2",
+                                       "warp-six-rows-l2-async",
+                                       "stream",
+                                       "stream:blocks=3,warps=2,stages=3",
+                                       "stream-launches",
+                                       "stream-launches:blocks=5,warps=1",
+                                       "auto"};
+enum { VARIANTS = sizeof variants / sizeof *variants, NRHS = 3 };
+
+static bool streams(const char *variant, int b) {
+  return strncmp(variant, "stream", 6) != 0 || b <= 8;
+}
+
+static trs_status create(trs_context *ctx, trs_relaxation **R, const blocks *A,
+                         const trs_relax_options *options) {
+  return trs_relax_create_bsr(ctx, R, TRS_DOUBLE, A->n, A->b, TRS_ROW_MAJOR, A->ptr, A->idx, A->val,
+                              options);
+}
+
+/* Rounding in another order, of sums in double or float, of x in float. */
+static const double tolerance[] = {2e-6, 1e-13, 2e-5, 2e-6, 2e-6};
+
+static void assert_near(const double *x, const double *expected, int64_t count, double limit,
+                        const char *what) {
+  double most = 0, worst = 0;
+  for (int64_t i = 0; i < count; i++) {
+    most = fmax(most, fabs(expected[i]));
+    if (!(fabs(x[i] - expected[i]) <= worst)) worst = fabs(x[i] - expected[i]);
+  }
+  if (!(worst <= limit * most)) fail_msg("%s: error %g of %g", what, worst, most);
+}
+
+/* What a case needs, x's start in `begin`. */
+typedef struct vectors {
+  int64_t count;
+  double *b, *begin, *expected, *x, *again;
+} vectors;
+
+static vectors vectors_make(int64_t count) {
+  vectors v = {.count = count};
+  double **const all[] = {&v.b, &v.begin, &v.expected, &v.x, &v.again};
+  for (int k = 0; k < 5; k++) *all[k] = malloc((size_t)(count + 1) * sizeof(double));
+  trs_random_fill(v.b, count, TRS_DOUBLE, 5);
+  trs_random_fill(v.begin, count, TRS_DOUBLE, 6);
+  return v;
+}
+
+static void vectors_free(vectors *v) {
+  double *const all[] = {v->b, v->begin, v->expected, v->x, v->again};
+  for (int k = 0; k < 5; k++) free(all[k]);
+}
+
+static void sweep_from(trs_relaxation *R, vectors *v, double *x, int64_t n, int64_t nrhs,
+                       const trs_sweep_options *o) {
+  memcpy(x, v->begin, (size_t)v->count * sizeof *x);
+  assert_success(trs_relax_sweep(R, x, n, v->b, n, nrhs, TRS_COL_MAJOR, o));
+}
+
+/* All variants on one matrix; number makes cases differ in sweeps, direction, omega and start. */
+static void check_variants(const blocks *A, trs_relax_store store, int number) {
+  int64_t n = A->n * A->b;
+  trs_relaxation *R, *G;
+  char what[128];
+  trs_relax_options options = {.store = store, .nrhs = number % 4, .balanced = number & 1};
+  trs_sweep_options o = {.sweeps = 1 + number % 3,
+                         .direction = (trs_sweep_direction)(number % 3),
+                         .omega = number % 2 ? 0.8 : 0,
+                         .keep_x = number % 5 == 0};
+  vectors v = vectors_make(n * NRHS);
+  assert_success(create(serial, &R, A, &options));
+  sweep_from(R, &v, v.expected, n, NRHS, &o);
+  trs_relax_destroy(R);
+  assert_success(create(gpu_context, &G, A, &options));
+  for (int k = 0; k < VARIANTS; k++) {
+    if (!streams(variants[k], A->b)) continue;
+    assert_success(trs_relax_set_variant(G, variants[k]));
+    sweep_from(G, &v, v.x, n, NRHS, &o);
+    snprintf(what, sizeof what, "block %d, store %d, case %d, %s", A->b, store, number,
+             variants[k]);
+    assert_near(v.x, v.expected, v.count, tolerance[store], what);
+    sweep_from(G, &v, v.again, n, NRHS, &o);
+    assert_memory_equal(v.x, v.again, (size_t)v.count * sizeof *v.x);
+  }
+  trs_relax_destroy(G);
+  vectors_free(&v);
+}
+
+static void every_variant_store_and_block_size(void **state) {
+  (void)state;
+  for (int b = 1; b <= 32; b++)
+    for (int store = 0; store <= TRS_RELAX_BFLOAT; store++) {
+      blocks A = blocks_random(b < 9 ? 300 : 40, b, 9, 2, (uint64_t)b);
+      check_variants(&A, (trs_relax_store)store, b + store);
+      blocks_free(&A);
+    }
+}
+
+static void shapes_at_the_edge(void **state) {
+  (void)state;
+  for (int64_t n = 0; n < 4; n++)
+    for (int number = 0; number < 6; number++) {
+      blocks A = blocks_random(n, 5, number, 2, (uint64_t)n);
+      check_variants(&A, TRS_RELAX_DOUBLE, number);
+      blocks_free(&A);
+    }
+}
+
+static void many_rows(void **state) {
+  (void)state;
+  for (int b = 3; b <= 8; b++) {
+    blocks A = blocks_random(20000, b, 16, 2, 77);
+    check_variants(&A, TRS_RELAX_MIXED, 2 * b);
+    check_variants(&A, TRS_RELAX_HALF, 2 * b + 1);
+    blocks_free(&A);
+  }
+}
+
+/* Rows that no stage of shared memory holds, beside short ones. */
+static void long_rows(void **state) {
+  (void)state;
+  blocks A = blocks_random(400, 5, 300, 2, 3);
+  for (int store = 0; store <= TRS_RELAX_BFLOAT; store++)
+    check_variants(&A, (trs_relax_store)store, store);
+  blocks_free(&A);
+}
+
+/* As many colours as rows. */
+static void colours_of_one_row(void **state) {
+  (void)state;
+  enum { N = 90 };
+  blocks A = blocks_random(N, 4, 5, 2, 8);
+  int32_t colour[N];
+  for (int i = 0; i < N; i++) colour[i] = N - 1 - i;
+  trs_relax_options options = {.store = TRS_RELAX_DOUBLE, .colour = colour};
+  trs_sweep_options o = {.sweeps = 3, .direction = TRS_SWEEP_SYMMETRIC};
+  trs_relaxation *R, *G;
+  vectors v = vectors_make(4 * N);
+  assert_success(create(serial, &R, &A, &options));
+  assert_success(create(gpu_context, &G, &A, &options));
+  sweep_from(R, &v, v.expected, 4 * N, 1, &o);
+  for (int k = 0; k < VARIANTS; k++) {
+    assert_success(trs_relax_set_variant(G, variants[k]));
+    sweep_from(G, &v, v.x, 4 * N, 1, &o);
+    assert_near(v.x, v.expected, 4 * N, 1e-13, variants[k]);
+  }
+  trs_relax_destroy(R);
+  trs_relax_destroy(G);
+  vectors_free(&v);
+  blocks_free(&A);
+}
+
+static void norms_are_those_of_the_cpu(void **state) {
+  (void)state;
+  enum { CHECKS = 4, COLUMNS = 2 };
+  blocks A = blocks_random(3000, 5, 12, 2, 9);
+  int64_t n = A.n * 5;
+  double expected[CHECKS * COLUMNS], norms[CHECKS * COLUMNS], *there;
+  trs_relaxation *R, *G;
+  trs_relax_options options = {.store = TRS_RELAX_MIXED};
+  trs_sweep_options o = {.sweeps = 7, .residual_every = 2, .residuals = expected};
+  vectors v = vectors_make(n * COLUMNS);
+  assert_success(create(serial, &R, &A, &options));
+  assert_success(create(gpu_context, &G, &A, &options));
+  sweep_from(R, &v, v.x, n, COLUMNS, &o);
+  o.residuals = norms;
+  sweep_from(G, &v, v.x, n, COLUMNS, &o);
+  for (int k = 0; k < CHECKS * COLUMNS; k++)
+    if (!(fabs(norms[k] - expected[k]) <= 1e-4 * expected[k] + 1e-6 * expected[k % COLUMNS]))
+      fail_msg("norm %d: %g, %g expected", k, norms[k], expected[k]);
+  there = gpu_space(sizeof norms);
+  o.residuals = there;
+  sweep_from(G, &v, v.again, n, COLUMNS, &o);
+  gpu_fetch(expected, there, sizeof norms);
+  assert_memory_equal(norms, expected, sizeof norms);
+  assert_memory_equal(v.x, v.again, (size_t)v.count * sizeof *v.x);
+  gpu_free(there);
+  trs_relax_destroy(R);
+  trs_relax_destroy(G);
+  vectors_free(&v);
+  blocks_free(&A);
+}
+
+/* Blocks, b and x in device memory, a stream of the caller's, and a graph replayed. */
+static void device_memory_streams_and_graphs(void **state) {
+  (void)state;
+  blocks A = blocks_random(2000, 5, 12, 2, 12);
+  int64_t n = A.n * 5, count = A.ptr[A.n];
+  vectors v = vectors_make(n);
+  trs_relax_options options = {.store = TRS_RELAX_MIXED};
+  trs_sweep_options o = {.sweeps = 4};
+  trs_relaxation *R, *G;
+  cudaStream_t stream;
+  cudaGraph_t graph;
+  cudaGraphExec_t ready;
+  void *ptr = gpu_upload(A.ptr, (size_t)(A.n + 1) * sizeof *A.ptr);
+  void *idx = gpu_upload(A.idx, (size_t)count * sizeof *A.idx);
+  void *val = gpu_upload(A.val, (size_t)count * 25 * sizeof *A.val);
+  double *b = gpu_upload(v.b, (size_t)n * sizeof *b), *x = gpu_space((size_t)n * sizeof *x);
+  assert_success(create(serial, &R, &A, &options));
+  sweep_from(R, &v, v.expected, n, 1, &o);
+  assert_success(trs_relax_create_bsr(gpu_context, &G, TRS_DOUBLE, A.n, 5, TRS_ROW_MAJOR, ptr, idx,
+                                      val, &options));
+  assert_success(trs_relax_update_bsr(G, TRS_ROW_MAJOR, ptr, idx, val));
+  assert_int_equal(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), cudaSuccess);
+  assert_success(trs_relax_set_stream(G, stream));
+  for (int k = 0; k < VARIANTS; k++) {
+    assert_success(trs_relax_set_variant(G, variants[k]));
+    assert_success(trs_relax_sweep(G, x, n, b, n, 1, TRS_COL_MAJOR, &o));
+    assert_success(trs_relax_wait(G));
+    gpu_fetch(v.x, x, (size_t)n * sizeof *x);
+    assert_near(v.x, v.expected, n, 2e-6, variants[k]);
+    assert_int_equal(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal), cudaSuccess);
+    assert_failure(TRS_ERROR_UNSUPPORTED, "captured",
+                   trs_relax_sweep(G, v.x, n, b, n, 1, TRS_COL_MAJOR, &o));
+    assert_success(trs_relax_sweep(G, x, n, b, n, 1, TRS_COL_MAJOR, &o));
+    assert_int_equal(cudaStreamEndCapture(stream, &graph), cudaSuccess);
+    assert_int_equal(cudaGraphInstantiate(&ready, graph, 0), cudaSuccess);
+    for (int round = 0; round < 3; round++) {
+      assert_int_equal(cudaMemset(x, 0, (size_t)n * sizeof *x), cudaSuccess);
+      assert_int_equal(cudaDeviceSynchronize(), cudaSuccess);
+      assert_int_equal(cudaGraphLaunch(ready, stream), cudaSuccess);
+      assert_success(trs_relax_wait(G));
+      gpu_fetch(v.again, x, (size_t)n * sizeof *x);
+      assert_memory_equal(v.x, v.again, (size_t)n * sizeof *v.x);
+    }
+    assert_int_equal(cudaGraphExecDestroy(ready), cudaSuccess);
+    assert_int_equal(cudaGraphDestroy(graph), cudaSuccess);
+  }
+  trs_relax_destroy(R);
+  trs_relax_destroy(G);
+  assert_int_equal(cudaStreamDestroy(stream), cudaSuccess);
+  void *const device[] = {ptr, idx, val, b, x};
+  for (int k = 0; k < 5; k++) gpu_free(device[k]);
+  vectors_free(&v);
+  blocks_free(&A);
+}
+
+/* Row-major right-hand sides, and x in the place of b. */
+static void layouts(void **state) {
+  (void)state;
+  blocks A = blocks_random(500, 3, 7, 2, 4);
+  enum { N = 1500 };
+  trs_relaxation *G;
+  vectors v = vectors_make(2 * N);
+  assert_success(create(gpu_context, &G, &A, NULL));
+  assert_success(trs_relax_sweep(G, v.x, N, v.b, N, 2, TRS_COL_MAJOR, NULL));
+  for (int i = 0; i < 2 * N; i++) v.again[i % N * 2 + i / N] = v.b[i];
+  assert_success(trs_relax_sweep(G, v.again, 2, v.again, 2, 2, TRS_ROW_MAJOR, NULL));
+  for (int i = 0; i < 2 * N; i++) assert_true(v.x[i] == v.again[i % N * 2 + i / N]);
+  trs_relax_destroy(G);
+  vectors_free(&v);
+  blocks_free(&A);
+}
+
+/* NaN in b reaches x, and no sweep hangs. */
+static void nan_goes_through(void **state) {
+  (void)state;
+  blocks A = blocks_random(500, 5, 7, 2, 4);
+  enum { N = 2500 };
+  trs_relaxation *G, *R;
+  vectors v = vectors_make(N);
+  trs_sweep_options o = {.sweeps = 2};
+  v.b[77] = NAN;
+  v.b[1200] = INFINITY;
+  assert_success(create(serial, &R, &A, NULL));
+  assert_success(create(gpu_context, &G, &A, NULL));
+  assert_success(trs_relax_sweep(R, v.expected, N, v.b, N, 1, TRS_COL_MAJOR, &o));
+  for (int k = 0; k < VARIANTS; k++) {
+    assert_success(trs_relax_set_variant(G, variants[k]));
+    assert_success(trs_relax_sweep(G, v.x, N, v.b, N, 1, TRS_COL_MAJOR, &o));
+    for (int i = 0; i < N; i++)
+      if (isfinite(v.x[i]) != isfinite(v.expected[i]))
+        fail_msg("%s: x[%d] is %g, %g expected", variants[k], i, v.x[i], v.expected[i]);
+  }
+  trs_relax_destroy(G);
+  trs_relax_destroy(R);
+  vectors_free(&v);
+  blocks_free(&A);
+}
+
+static void bad_variants_are_refused(void **state) {
+  (void)state;
+  blocks A = blocks_random(50, 9, 4, 2, 4);
+  double x[450], b[450] = {1};
+  trs_relaxation *G;
+  trs_relax_options options = {.variant = "warp-seven"};
+  assert_failure(TRS_ERROR_ARGUMENT, "there are auto, warp-row",
+                 create(gpu_context, &G, &A, &options));
+  assert_null(G);
+  assert_failure(TRS_ERROR_ARGUMENT, "is a GPU's", create(serial, &G, &A, &options));
+  assert_success(create(gpu_context, &G, &A, NULL));
+  assert_failure(TRS_ERROR_UNSUPPORTED, "blocks of 1 to 8", trs_relax_set_variant(G, "stream"));
+  assert_failure(TRS_ERROR_ARGUMENT, "no variant is set",
+                 trs_relax_sweep(G, x, 450, b, 450, 1, TRS_COL_MAJOR, NULL));
+  assert_failure(TRS_ERROR_ARGUMENT, "no parameter \"blocks\"",
+                 trs_relax_set_variant(G, "warp-row:blocks=3"));
+  assert_success(trs_relax_set_variant(G, NULL));
+  assert_success(trs_relax_sweep(G, x, 450, b, 450, 1, TRS_COL_MAJOR, NULL));
+  trs_relax_destroy(G);
+  blocks_free(&A);
+}
+
+/* With less device memory than needed, at every size of it, an error and nothing left behind. */
+static void too_little_memory(void **state) {
+  (void)state;
+  blocks A = blocks_random(300, 5, 7, 2, 4);
+  vectors v = vectors_make(1500);
+  trs_relaxation *G = NULL;
+  int64_t held = gpu_held(), limit = held + 1000;
+  bool done = false;
+  for (; !done; limit += 20000) {
+    trs_device_limit(gpu, limit);
+    trs_status status = create(gpu_context, &G, &A, NULL);
+    if (!status) {
+      status = trs_relax_sweep(G, v.x, 1500, v.b, 1500, 1, TRS_COL_MAJOR, NULL);
+      done = !status;
+      trs_relax_destroy(G);
+    }
+    if (status) assert_int_equal(status, TRS_ERROR_MEMORY);
+    assert_int_equal(gpu_held(), held);
+  }
+  trs_device_limit(gpu, 0);
+  vectors_free(&v);
+  blocks_free(&A);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(every_variant_store_and_block_size),
+      cmocka_unit_test(shapes_at_the_edge),
+      cmocka_unit_test(many_rows),
+      cmocka_unit_test(long_rows),
+      cmocka_unit_test(colours_of_one_row),
+      cmocka_unit_test(norms_are_those_of_the_cpu),
+      cmocka_unit_test(device_memory_streams_and_graphs),
+      cmocka_unit_test(layouts),
+      cmocka_unit_test(nan_goes_through),
+      cmocka_unit_test(bad_variants_are_refused),
+      cmocka_unit_test(too_little_memory),
+  };
+  if (gpu_is_absent("relax/cuda")) return 0;
+  return cmocka_run_group_tests(tests, start, stop);
+}
