@@ -57,11 +57,19 @@ __device__ inline void barrier_init(uint64_t *barrier, uint32_t count) {
   asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(shared_address(barrier)), "r"(count)
                : "memory");
 }
+/* Lanes that arrive for a warp: one.  racecheck does not see that the others are behind it by
+ * __syncwarp, so in a build for it (TRIREME_RACECHECK) all do. */
+#ifdef TRS_RACECHECK
+constexpr int ARRIVING = 32;
+#else
+constexpr int ARRIVING = 1;
+#endif
+
 /* Arrivals for the warp, after what its lanes wrote.  Before sm_90 only one at a time can complete
  * a phase. */
 __device__ inline void barrier_arrive(uint64_t *barrier, int lane, int32_t count = 1) {
   __syncwarp();
-  if (lane > 0) return;
+  if (lane >= ARRIVING) return;
 #if __CUDA_ARCH__ >= 900
   asm volatile("{ .reg .b64 state; mbarrier.arrive.shared::cta.b64 state, [%0], %1; }" ::"r"(
                    shared_address(barrier)),
@@ -302,7 +310,7 @@ __global__ void __launch_bounds__(THREADS, 1)
            int32_t last) {
   extern __shared__ __align__(16) unsigned char shared[];
   auto &m = *reinterpret_cast<memory<S> *>(shared);
-  if (threadIdx.x < LEVELS) barrier_init(&m.level[threadIdx.x], TRS_NARROW_SLICES);
+  if (threadIdx.x < LEVELS) barrier_init(&m.level[threadIdx.x], TRS_NARROW_SLICES * ARRIVING);
   await_kernel_before();
   uint32_t parity = a.halves == 2 ? a.counters->parity : 0;
   S *work = static_cast<S *>(a.work);
