@@ -50,7 +50,14 @@ if speaks_json:
     check("bench w21 times every way of storing", [r["store"] for r in rows] ==
           ["mixed", "f64", "f32", "f16", "bf16"] and all(
               r["gbs"] > 0 and r["copy_gbs"] > 0 and r["residual"] < 0.1 for r in rows), o)
-refuses("bench w21 on a GPU", 2, "w21 runs on the CPU", "bench", "w21", "--backend", "cuda")
+refuses("bench w21 without the CUDA runtime", 4, "the CUDA runtime", "bench", "w21", "--backend",
+        "cuda", "--suite", "gen:wingmesh:500", env={"TRIREME_CUDART": "/none"})
+refuses("threads of bench w21 on a GPU", 2, "--threads are the CPU's", "bench", "w21", "--backend",
+        "cuda", "--threads", "2")
+refuses("variants of bench w21 on the CPU", 2, "a GPU's variants", "bench", "w21", "--methods",
+        "warp-row")
+refuses("a variant of a relaxation on the CPU", 2, "is a GPU's", "relax", "gen:wingmesh:500",
+        "--block-size", 5, "--variant", "warp-row")
 
 refuses("block size does not divide", 2, "blocks of 4 do not divide the 30 rows: block row 7",
         "relax", "A.mtx", "--block-size", 4)

@@ -17,8 +17,6 @@
  * colour, and launches overlap up to that point.
  * Rows of more blocks than a stage holds are summed from global memory.
  * All sums have a fixed order: no matter which warp takes a chunk. */
-#include <cooperative_groups.h>
-
 #include "relax/cuda/row.cuh"
 
 namespace {
@@ -237,6 +235,11 @@ struct walk {
   }
 };
 
+/* Which chunk a stage holds. */
+struct staged_chunk {
+  trs_relax_chunk begin, end;
+};
+
 /* What blocks of threads know of each other: in shared memory, the steps known to have ended. */
 struct colour_end {
   unsigned long long known;
@@ -254,12 +257,14 @@ class worker {
 
  public:
   __device__ worker(const trs_relax_args &a, const trs_relax_stream &s, char *stages, char *sums,
-                    uint64_t *barriers, colour_end *end, const int32_t *starts)
+                    uint64_t *barriers, staged_chunk *staged, colour_end *end,
+                    const int32_t *starts)
       : a_(a),
         s_(s),
         stages_(stages),
         sums_(reinterpret_cast<sum *>(sums)),
         barriers_(barriers),
+        staged_(staged),
         end_(end),
         lane_(int(threadIdx.x % WARP)),
         l_(B, lane_),
@@ -275,15 +280,20 @@ class worker {
   __device__ void run() {
     find_ahead();
     for (int k = 0; k < s_.stages; k++) ask(k);
-    if (!PERSISTENT) await_kernel_before();
+    if (!PERSISTENT) {
+      await_kernel_before();
+      __threadfence();
+    }
     int stage = 0;
     uint32_t parity = 0;
     for (;;) {
       while (!now_.over() && !now_.here()) pass_step();
       if (now_.over()) return;
-      trs_relax_chunk begin = s_.chunks[now_.chunk()], end = s_.chunks[now_.chunk() + 1];
-      while (!barrier_passed(barriers_ + stage, parity)) {
+      trs::wait patience(s_.fault);
+      while (!barrier_passed(barriers_ + stage, parity) && patience.goes_on(-1)) {
       }
+      __syncwarp();
+      const trs_relax_chunk begin = staged_[stage].begin, end = staged_[stage].end;
       if (PERSISTENT) await_step(begin.row);
       relax_chunk(stage, begin, end);
       if (PERSISTENT) count_chunk();
@@ -300,6 +310,7 @@ class worker {
   char *stages_;
   sum *sums_;
   uint64_t *barriers_;
+  staged_chunk *staged_;
   colour_end *end_;
   int lane_;
   lanes<B> l_;
@@ -354,7 +365,10 @@ class worker {
     to = (to + 15) & ~int64_t(15);
     const uint32_t bytes = base ? uint32_t(to - from) : 0;
     const uint32_t all = __reduce_add_sync(EVERY_LANE, bytes);
-    if (lane_ == 0) barrier_expect(barriers_ + stage, all);
+    if (lane_ == 0) {
+      staged_[stage] = {next_begin_, next_end_};
+      barrier_expect(barriers_ + stage, all);
+    }
     __syncwarp();
     if (bytes)
       copy_bulk(stages_ + stage * s_.stage_bytes + at, base + from, bytes, barriers_ + stage,
@@ -382,7 +396,10 @@ class worker {
       volatile unsigned long long *known = &end_->known;
       const auto step = static_cast<unsigned long long>(now_.step);
       while (*known < step && patience.goes_on(row)) {
-        if (atomicExch(&end_->polling, 1)) continue;
+        if (atomicExch(&end_->polling, 1)) {
+          __nanosleep(40);
+          continue;
+        }
         if (int32_t(load_acquire(s_.arrived) - target_) >= 0) *known = step;
         __threadfence();
         *static_cast<volatile int32_t *>(&end_->polling) = 0;
@@ -393,11 +410,12 @@ class worker {
     known_ = now_.step;
   }
 
-  /* After the stores of x by all lanes. */
+  /* After the stores of x by all lanes.  Whoever counts last makes those of the whole block of
+   * threads known to all. */
   __device__ void count_chunk() {
     __syncwarp();
     if (lane_ != 0) return;
-    __threadfence();
+    __threadfence_block();
     const uint32_t own = mine(now_.dealt + uint32_t(now_.count)) - mine(now_.dealt);
     if (atomicAdd(&end_->chunks, 1) + 1 != own) return;
     end_->chunks = 0;
@@ -497,6 +515,7 @@ __global__ void __launch_bounds__(MOST_WARPS *int(WARP), 1)
 #if __CUDA_ARCH__ >= 900
   extern __shared__ __align__(128) char memory[];
   __shared__ uint64_t barriers[MOST_WARPS * TRS_RELAX_MOST_STAGES];
+  __shared__ staged_chunk staged[MOST_WARPS * TRS_RELAX_MOST_STAGES];
   __shared__ int32_t starts[TRS_RELAX_STARTS];
   __shared__ colour_end end;
   const int warp = int(threadIdx.x / WARP);
@@ -505,11 +524,13 @@ __global__ void __launch_bounds__(MOST_WARPS *int(WARP), 1)
   asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
   asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
   const bool few = s.ncolours < TRS_RELAX_STARTS;
-  if (few && int(threadIdx.x) <= s.ncolours) starts[threadIdx.x] = s.starts[threadIdx.x];
+  for (int c = int(threadIdx.x); few && c <= s.ncolours; c += int(blockDim.x))
+    starts[c] = s.starts[c];
   __syncthreads();
   worker<STORE, B> w(a, s, memory + warp * s.stages * s.stage_bytes,
                      memory + s.warps * s.stages * s.stage_bytes + warp * s.sums_bytes,
-                     barriers + warp * s.stages, &end, few ? starts : s.starts);
+                     barriers + warp * s.stages, staged + warp * s.stages, &end,
+                     few ? starts : s.starts);
   w.template run<PERSISTENT>();
 #endif
 }
