@@ -36,6 +36,7 @@ int bench_l17(const bench_settings *set);
 int bench_w21(const bench_settings *set); /* set->suite: the matrix, or NULL for W21's */
 int bench_w21_gpu(const bench_settings *set);
 int bench_x20(const bench_settings *set);
+int bench_gpus(const bench_settings *set);
 int bench_list(const char *suite);
 int bench_compare(const char *before, const char *after, const char *svg);
 int bench_table(const char *path, const char *svg);
@@ -92,14 +93,15 @@ void bench_system_free(bench_system *system);
 typedef struct bench_row {
   char suite[64], matrix[192], method[64], chosen[64], scalar[16], reason[320];
   char backend[8], layout[8], values[8]; /* cpu, cuda; column, row; own, drawn */
+  char place[8];                         /* several GPUs: where b and x lie: first (GPU), spread */
   char plan[512];                        /* what the plan says of itself */
   bool upper, wrong;
   int64_t n, nnz, levels, threads, nrhs, repeats, bytes, checked;
   double parallelism, dependency;
   /* seconds; NAN: does not apply */
   double create, analysis, first_analysis, ask, update, fastest, median, latency;
-  double bound, gbs, componentwise, normwise;
-  double matrix_bytes, plan_bytes, vector_bytes, analysis_peak, process_peak;
+  double bound, hop, gbs, componentwise, normwise;
+  double matrix_bytes, plan_bytes, vector_bytes, analysis_peak, process_peak, limit_bytes;
 } bench_row;
 
 typedef struct bench_rows {
@@ -193,9 +195,10 @@ void bench_mkl_free(bench_mkl *mkl);
 
 /* ---- The CUDA runtime: cuda.c. ---- */
 
-/* Makes a GPU the current one; why it cannot, or NULL.  The rest is false after a failure, which
- * bench_cuda_error tells of. */
-const char *bench_cuda_load(int device);
+/* Makes a GPU the current one and notes it, or says how to leave.  The rest is false after a
+ * failure, which bench_cuda_error tells of. */
+int bench_cuda_open(int device);
+bool bench_cuda_use(int device);                    /* another GPU from now on */
 const char *bench_cuda_device(void);                /* its name and the versions */
 const char *bench_cuda_error(void);                 /* told once; NULL: none since */
 bool bench_cuda_alloc(void *pointer, size_t bytes); /* pointer: to a pointer */
@@ -308,6 +311,9 @@ int bench_runners_open(bench_runners *all, const bench_settings *set);
 void bench_runners_close(bench_runners *all);
 /* Is the method, with or without parameters behind it, in the library's list (or auto)? */
 bool bench_is_method(const char *name);
+/* The methods of a list such as --methods, one by one; false at its end. */
+bool bench_next_method(const char **list, char *name, size_t size);
+int bench_leave_unknown(const char *name);
 
 /* Times every runner on the system and adds a row for each.  tick is called between steps with the
  * share done.  Returns -1, or how to leave. */
@@ -424,6 +430,29 @@ bool bench_x20_has(const bench_rows *rows);
 void bench_x20_report(const bench_rows *rows, bool markdown);
 /* PREFIX-designs.svg and so on. */
 int bench_x20_draw(const bench_rows *rows, const char *prefix);
+
+/* ---- Several GPUs: gpu_list.c; bench gpus: gpus.c, gpus_measure.c, gpus_report.c. ---- */
+
+enum { BENCH_MOST_GPUS = 8 };
+
+/* As CUDA numbers them. */
+typedef struct bench_gpu_list {
+  int number[BENCH_MOST_GPUS], count;
+} bench_gpu_list;
+
+/* What --backend lists; NULL: all that there are. */
+int bench_gpu_list_find(bench_gpu_list *gpus, const char *backend);
+/* A context of the first count of them; of one it is no group. */
+int bench_gpu_list_open(const bench_gpu_list *gpus, int count, trs_context **ctx);
+int bench_gpu_list_distinct(const bench_gpu_list *gpus);
+
+/* What rows of the two parts of bench gpus name as their suite. */
+extern const char bench_gpus_suite[], bench_gpus_capped[];
+bool bench_gpus_has(const bench_rows *rows);
+/* A line of the system whose rows begin at first. */
+void bench_gpus_line(const bench_rows *rows, int64_t first);
+void bench_gpus_report(const bench_rows *rows, bool markdown);
+int bench_gpus_draw(const bench_rows *rows, const char *path);
 
 /* A table that is filled cell by cell, row by row; the first row is its head. */
 typedef struct bench_grid {

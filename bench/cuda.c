@@ -4,6 +4,8 @@
 #include <stdlib.h>
 
 #include "bench.h"
+#include "command.h"
+#include "output.h"
 
 enum { TO_DEVICE = 1, TO_HOST = 2, ON_DEVICE = 3 }; /* enum cudaMemcpyKind */
 
@@ -72,7 +74,7 @@ static void describe(int device) {
            driver / 1000, driver % 1000 / 10, runtime / 1000, runtime % 1000 / 10);
 }
 
-const char *bench_cuda_load(int device) {
+static const char *load(int device) {
   static const char *const names[] = {"libcudart.so.13", "libcudart.so.12", "libcudart.so", NULL};
   const char *missing;
   if (cuda.library) return NULL;
@@ -85,6 +87,17 @@ const char *bench_cuda_load(int device) {
   if (!works) cuda.library = NULL;
   return works ? NULL : found ? bench_cuda_error() : "libcudart lacks functions";
 }
+
+int bench_cuda_open(int device) {
+  const char *missing = load(device);
+  if (missing)
+    return leave(LEAVE_UNAVAILABLE, trs_status_name(TRS_ERROR_UNSUPPORTED), -1,
+                 "the CUDA runtime: %s", missing);
+  bench_machine_note_gpu(bench_cuda_device());
+  return -1;
+}
+
+bool bench_cuda_use(int device) { return good(cuda.set_device(device)); }
 
 const char *bench_cuda_device(void) { return cuda.device; }
 

@@ -18,7 +18,7 @@ bool bench_is_method(const char *name) {
   return false;
 }
 
-static int leave_unknown(const char *name) {
+int bench_leave_unknown(const char *name) {
   return leave_usage("bench", "--methods: '%s' is neither auto nor in 'trireme methods'", name);
 }
 
@@ -35,9 +35,8 @@ static bench_runner *add(bench_runners *all, const char *name, int threads) {
   return r;
 }
 
-/* The methods of --methods one by one; a comma before "key=value" belongs to the method's
- * parameters.  False at the end of the list. */
-static bool next_method(const char **list, char *name, size_t size) {
+/* A comma before "key=value" belongs to the method's parameters. */
+bool bench_next_method(const char **list, char *name, size_t size) {
   size_t used = 0;
   *name = 0;
   while (**list) {
@@ -66,7 +65,7 @@ static int add_on_threads(bench_runners *all, const char *name, int threads) {
 
 static int add_method(bench_runners *all, const char *name, const bench_counts *threads) {
   int code = -1;
-  if (!bench_is_method(name)) return leave_unknown(name);
+  if (!bench_is_method(name)) return bench_leave_unknown(name);
   if (!strcmp(name, "serial")) return add_on_threads(all, name, 1);
   if (!strcmp(name, "auto")) return add_on_threads(all, name, (int)threads->most);
   for (int t = 0; code < 0 && t < threads->count; t++)
@@ -92,7 +91,8 @@ static int open_on_cpu(bench_runners *all, const bench_settings *set) {
   int code = bench_counts_parse(&threads, "threads", set->threads, MOST_THREADS);
   if (code < 0 && !threads.count)
     threads = (bench_counts){{bench_machine_look()->cores}, bench_machine_look()->cores, 1};
-  while (code < 0 && next_method(&names, name, sizeof name)) code = add_method(all, name, &threads);
+  while (code < 0 && bench_next_method(&names, name, sizeof name))
+    code = add_method(all, name, &threads);
   return code < 0 && !set->peer ? add_mkl(all, &threads) : code;
 }
 
@@ -103,7 +103,7 @@ static int add_on_gpu(bench_runners *all, const bench_settings *set, const char 
   bench_runner *r = add(all, name, 1);
   if (!r) return LEAVE_USAGE;
   if (!strcmp(name, CUSPARSE)) return -1;
-  if (!bench_is_method(name)) return leave_unknown(name);
+  if (!bench_is_method(name)) return bench_leave_unknown(name);
   snprintf(where, sizeof where, "cuda:%d", set->device);
   if (!all->gpu && trs_context_create(&all->gpu, where)) return leave_library("--backend");
   r->ctx = all->gpu;
@@ -146,16 +146,13 @@ static int open_on_gpu(bench_runners *all, const bench_settings *set) {
   const char *names = set->methods ? set->methods : "auto";
   char name[64];
   int code = -1;
-  while (code < 0 && next_method(&names, name, sizeof name)) code = add_on_gpu(all, set, name);
+  while (code < 0 && bench_next_method(&names, name, sizeof name))
+    code = add_on_gpu(all, set, name);
   if (code < 0 && set->store) code = add_narrow(all, set);
   if (code < 0 && !set->peer && !has_peer(all)) code = add_on_gpu(all, set, CUSPARSE);
   if (code >= 0) return code;
-  const char *missing = bench_cuda_load(set->device);
-  if (missing)
-    return leave(LEAVE_UNAVAILABLE, trs_status_name(TRS_ERROR_UNSUPPORTED), -1,
-                 "the CUDA runtime: %s", missing);
-  bench_machine_note_gpu(bench_cuda_device());
-  return has_peer(all) ? load_peer(all) : -1;
+  code = bench_cuda_open(set->device);
+  return code < 0 && has_peer(all) ? load_peer(all) : code;
 }
 
 int bench_runners_open(bench_runners *all, const bench_settings *set) {

@@ -167,16 +167,30 @@ int bench_draw(const bench_groups *groups, bool gpu, const char *path) {
   return gpu ? draw_gpu(groups, path) : draw_cpu(groups, path);
 }
 
+/* Rows of measurements that have tables of their own. */
+static bool report_own(const bench_rows *rows, const char *svg, int *code) {
+  static const struct {
+    bool (*has)(const bench_rows *);
+    void (*report)(const bench_rows *, bool);
+    int (*draw)(const bench_rows *, const char *);
+  } kinds[] = {{bench_l17_has, bench_l17_report, bench_l17_draw},
+               {bench_x20_has, bench_x20_report, bench_x20_draw},
+               {bench_gpus_has, bench_gpus_report, bench_gpus_draw}};
+  for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
+    if (!kinds[k].has(rows)) continue;
+    kinds[k].report(rows, true);
+    if (svg) *code = kinds[k].draw(rows, svg);
+    return true;
+  }
+  return false;
+}
+
 /* Where a file holds rows of both, they come one behind the other, and the GPU's are drawn. */
 int bench_table(const char *path, const char *svg) {
   bench_rows rows;
   bench_groups groups[2] = {0};
   int code = bench_rows_read(&rows, path);
-  bool l17 = code < 0 && bench_l17_has(&rows), x20 = code < 0 && bench_x20_has(&rows);
-  if (l17) bench_l17_report(&rows, true);
-  if (x20) bench_x20_report(&rows, true);
-  if (l17 || x20) {
-    if (svg) code = l17 ? bench_l17_draw(&rows, svg) : bench_x20_draw(&rows, svg);
+  if (code < 0 && report_own(&rows, svg, &code)) {
     bench_rows_free(&rows);
     return code < 0 ? LEAVE_SOLVED : code;
   }

@@ -445,9 +445,8 @@ int bench_w21_gpu(const bench_settings *set) {
   char where[32];
   int code = bench_out_open(&c.out, set);
   if (code >= 0) return code;
-  const char *missing = bench_cuda_load(set->device);
   snprintf(where, sizeof where, "cuda:%d", set->device);
-  if (missing) code = leave(LEAVE_UNAVAILABLE, "unsupported", -1, "the CUDA runtime: %s", missing);
+  code = bench_cuda_open(set->device);
   if (code < 0 && (trs_context_create(&c.gpu, where) || trs_context_create(&c.cpu, "threads")))
     code = leave_library(NULL);
   progress_begin();

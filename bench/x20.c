@@ -12,15 +12,15 @@
 
 const char *const bench_x20_suites[] = {"x20 unified", "x20 designs", "x20 tasks", "x20 scaling"};
 
-enum { MOST_GPUS = 8, DESIGN_GPUS = 4, ALL_TASKS = 32 };
+enum { DESIGN_GPUS = 4, ALL_TASKS = 32 };
 
 typedef struct x20 {
   const bench_settings *set;
   bench_suite suite;
-  char gpus[MOST_GPUS][16]; /* numbers, as CUDA has them */
+  bench_gpu_list gpus;
   int count;
   trs_context
-      *ctx[MOST_GPUS + 1]; /* of so many GPUs; [0] of the first alone, for one-GPU methods */
+      *ctx[BENCH_MOST_GPUS + 1]; /* of so many GPUs; [0] of the first alone, for one-GPU methods */
   bench_runners runners[BENCH_X20_EXPERIMENTS];
   bench_rows rows;
   FILE *out;
@@ -36,42 +36,17 @@ static void tick(const char *name, double done) {
 
 /* ---- Where ---- */
 
-/* "cuda:0,0,1": those, a GPU named twice twice; else all that CUDA shows. */
-static void find_gpus(x20 *run) {
-  const char *list = run->set->backend ? strchr(run->set->backend, ':') : NULL;
-  const char *line = trs_device_list();
-  if (list)
-    for (list++; *list && run->count < MOST_GPUS; list += *list == ',') {
-      int length = (int)strcspn(list, ",");
-      snprintf(run->gpus[run->count++], sizeof run->gpus[0], "%.*s", length < 15 ? length : 15,
-               list);
-      list += length;
-    }
-  for (int k = 0; !list && *line && run->count < MOST_GPUS; k++) {
-    snprintf(run->gpus[run->count++], sizeof run->gpus[0], "%d", k);
-    line += strcspn(line, "\n");
-    line += *line == '\n';
-  }
-}
-
 static int open_contexts(x20 *run) {
-  char where[MOST_GPUS * 16 + 16] = "cuda:";
-  size_t used = strlen(where);
-  find_gpus(run);
-  if (!run->count && trs_context_create(&run->ctx[0], "cuda")) return leave_library(NULL);
-  for (int k = 0; k < run->count; k++) {
-    used += (size_t)snprintf(where + used, sizeof where - used, k ? ",%s" : "%s", run->gpus[k]);
-    if (k == 0 && trs_context_create(&run->ctx[0], where)) return leave_library("--backend");
-    char one[48];
-    snprintf(one, sizeof one, "cuda:%s-%s", run->gpus[0], run->gpus[0]);
-    if (trs_context_create(&run->ctx[k + 1], k ? where : one)) return leave_library("--backend");
-  }
-  const char *missing = bench_cuda_load(atoi(run->gpus[0]));
-  if (missing)
-    return leave(LEAVE_UNAVAILABLE, trs_status_name(TRS_ERROR_UNSUPPORTED), -1,
-                 "the CUDA runtime: %s", missing);
-  bench_machine_note_gpu(bench_cuda_device());
-  return -1;
+  char one[48];
+  int code = bench_gpu_list_find(&run->gpus, run->set->backend);
+  if (code < 0) code = bench_gpu_list_open(&run->gpus, 1, &run->ctx[0]);
+  if (code >= 0) return code;
+  run->count = run->gpus.count;
+  snprintf(one, sizeof one, "cuda:%d-%d", run->gpus.number[0], run->gpus.number[0]);
+  if (trs_context_create(&run->ctx[1], one)) return leave_library("--backend");
+  for (int k = 2; k <= run->count && code < 0; k++)
+    code = bench_gpu_list_open(&run->gpus, k, &run->ctx[k]);
+  return code < 0 ? bench_cuda_open(run->gpus.number[0]) : code;
 }
 
 /* ---- Who ---- */
@@ -193,7 +168,7 @@ int bench_x20(const bench_settings *set) {
   if (code < 0) code = bench_out_open(&run.out, set);
   if (code < 0) code = bench_out_close(run.out, set, run_all(&run));
   for (int e = 0; e < BENCH_X20_EXPERIMENTS; e++) free(run.runners[e].runner);
-  for (int k = 0; k <= MOST_GPUS; k++) trs_context_destroy(run.ctx[k]);
+  for (int k = 0; k <= BENCH_MOST_GPUS; k++) trs_context_destroy(run.ctx[k]);
   bench_suite_free(&run.suite);
   bench_rows_free(&run.rows);
   return code;

@@ -23,14 +23,14 @@ static const option options[] = {
      .value = "LIST",
      .words = "@methods",
      .offset = FIELD(methods),
-     .help = "the methods to time (default serial,threads,auto; on a GPU auto), with parameters "
-             "where they have some: syncfree-csc:warps=8"},
+     .help = "the methods to time (default serial,threads,auto; on a GPU auto; gpus: beside "
+             "auto and zerocopy), with parameters where they have some: syncfree-csc:warps=8"},
     {.name = "backend",
      .kind = OPTION_TEXT,
      .value = "WHERE",
      .words = "cpu|cuda",
      .offset = FIELD(backend),
-     .help = "cpu (the default), cuda or cuda:N"},
+     .help = "cpu (the default), cuda or cuda:N; several GPUs, such as cuda:0-3, for x20 and gpus"},
     {.name = "threads",
      .kind = OPTION_TEXT,
      .value = "LIST",
@@ -48,13 +48,13 @@ static const option options[] = {
      .offset = FIELD(seconds),
      .minimum = 0,
      .maximum = 3600,
-     .help = "solve for about S seconds with each method (default 0.3, on a GPU 0.05), five times "
-             "at least"},
+     .help = "solve for about S seconds with each method (default 0.3, on a GPU 0.05, gpus 0.2), "
+             "five times at least"},
     {.name = "nrhs",
      .kind = OPTION_TEXT,
      .value = "LIST",
      .offset = FIELD(nrhs_list),
-     .help = "right-hand sides in a solve, such as 1,8,32 (default 1)"},
+     .help = "right-hand sides in a solve, such as 1,8,32 (default 1; gpus: 1,64)"},
     {.name = "peer",
      .kind = OPTION_CHOICE,
      .words = "auto|none",
@@ -83,11 +83,11 @@ static const option options[] = {
      .kind = OPTION_FILE,
      .value = "SUITE",
      .offset = FIELD(suite),
-     .help = "the suite, for 'trireme bench l17' and 'x20'; for w21 the matrix"},
+     .help = "the suite, for 'trireme bench l17', 'x20' and 'gpus'; for w21 the matrix"},
     {.name = "markdown",
      .kind = OPTION_FLAG,
      .offset = FIELD(markdown),
-     .help = "l17, x20: print the tables as Markdown"},
+     .help = "l17, x20, gpus: print the tables as Markdown"},
     {.name = "compare",
      .kind = OPTION_FILE,
      .value = "BEFORE.json",
@@ -146,6 +146,16 @@ static const paragraph paragraphs[] = {
      "four designs on 4 of them, 4 to 32 tasks a GPU, and 32 tasks in all by the number of GPUs "
      "beside cuSPARSE on one; with the dependency and parallelism of every system and how the gain "
      "correlates with them. Page faults are not counted."},
+    {"Several GPUs",
+     "'trireme bench gpus' sets 2, 4 and 8 GPUs, as many as there are or as --backend cuda:0-3 "
+     "lists, beside the first alone: auto with b and x on the first GPU and with both where they "
+     "are solved (spread), and X20's zerocopy on as many; --methods adds others, such as "
+     "push:partition=cyclic. Right-hand sides beyond one are for systems of parallelism 5,000 and "
+     "more. Then one system is solved that is larger than what plans may hold on each GPU, beside "
+     "a smaller one on one GPU with the same limit. Solves are launched behind each other and "
+     "timed by the host's clock, all methods of a system in rounds; triangles are lower ones "
+     "unless --uplo upper. Ends with geometric means, worst cases, and where more GPUs do not help "
+     "and why. A GPU that is named twice stands for two members: for trying it out."},
     {"W21",
      "'trireme bench w21' relaxes W21's case (gen:wingmesh:1100000, some 10 GB of memory; another "
      "with --suite gen:wingmesh:N) in 15 sweeps on the CPU, for every way of storing and each of "
@@ -172,12 +182,13 @@ static const paragraph paragraphs[] = {
      "  trireme bench --table after.json --svg bars.svg\n"
      "  trireme bench gpu --backend cuda --nrhs 1,8,32,128 --store f32\n"
      "  trireme bench l17 --markdown --svg l17\n"
-     "  trireme bench x20 --out x20.json --svg x20"},
+     "  trireme bench x20 --out x20.json --svg x20\n"
+     "  trireme bench gpus --backend cuda:0-3 --out gpus.json --svg gpus.svg"},
     {0}};
 
 const command cmd_bench = {
     .name = "bench",
-    .synopsis = "[OPTIONS] [SUITE | l17 | x20 | w21] | --compare OLD NEW | --table FILE",
+    .synopsis = "[OPTIONS] [SUITE | l17 | x20 | w21 | gpus] | --compare OLD NEW | --table FILE",
     .summary = "time every method, and compare results",
     .operand = "file",
     .max_operands = 1,
@@ -217,32 +228,57 @@ static int check_files(const bench_settings *set, int operands) {
   return -1;
 }
 
-static int check_place(const bench_settings *set, bool paper) {
+typedef enum part { PART_SUITE, PART_L17, PART_X20, PART_W21, PART_GPUS, PARTS } part;
+
+/* What stands in the place of a suite but is none. */
+static const char *const part_names[PARTS] = {"", "l17", "x20", "w21", "gpus"};
+
+/* Several GPUs: their list is read where they are opened. */
+static bool takes_list(part what) { return what == PART_X20 || what == PART_GPUS; }
+
+static int check_place(const bench_settings *set, part what) {
   bool gpu_only = set->scalar || set->layout || set->store || set->tune;
   if (set->device < 0 && gpu_only)
     return leave_usage("bench",
                        "--scalar, --layout, --store and --tune are for a GPU: --backend cuda");
   if (set->device >= 0 && set->threads)
     return leave_usage("bench", "--threads are the CPU's: leave it out with --backend cuda");
-  if (paper && (set->methods || set->store || set->scalar))
+  if ((what == PART_L17 || what == PART_X20) && (set->methods || set->store || set->scalar))
     return leave_usage("bench", "l17 and x20 have their own methods and precisions");
-  if (set->markdown && !paper)
+  if (what == PART_GPUS && (gpu_only || set->peer))
     return leave_usage("bench",
-                       "--markdown is for l17 and x20; --table prints results as Markdown");
+                       "gpus has no peer, and solves in double, columns behind each other");
+  if (set->markdown && what == PART_SUITE)
+    return leave_usage("bench",
+                       "--markdown is for l17, x20 and gpus; --table prints results as Markdown");
   return -1;
 }
 
+static int complete_place(bench_settings *set, part what) {
+  if (takes_list(what)) {
+    bool list = !set->backend || !strncmp(set->backend, "cuda:", 5);
+    return list ? -1
+                : leave_usage("bench", "%s takes GPUs, such as --backend cuda:0,1",
+                              part_names[what]);
+  }
+  int code = parse_backend(set);
+  if (what != PART_L17 || code >= 0) return code;
+  if (!set->backend) set->device = 0;
+  return set->device < 0 ? leave_usage("bench", "l17 runs on a GPU: leave out --backend cpu") : -1;
+}
+
+static double default_seconds(const bench_settings *set, part what) {
+  static const double own[PARTS] = {[PART_L17] = 0.03, [PART_X20] = 0.03, [PART_GPUS] = 0.2};
+  return own[what] > 0 ? own[what] : set->device < 0 ? 0.3 : 0.05;
+}
+
 /* What was not given has its default. */
-static int complete(bench_settings *set, bool l17, bool x20) {
+static int complete(bench_settings *set, part what) {
   enum { MOST_NRHS = 4096 };
-  int code = x20 ? -1 : parse_backend(set);
-  if (x20 && set->backend && strncmp(set->backend, "cuda:", 5) != 0)
-    code = leave_usage("bench", "x20 takes GPUs, such as --backend cuda:0,1");
-  if (code < 0 && l17 && !set->backend) set->device = 0;
-  if (code < 0 && l17 && set->device < 0)
-    code = leave_usage("bench", "l17 runs on a GPU: leave out --backend cpu");
+  int code = complete_place(set, what);
   if (code < 0) code = bench_counts_parse(&set->nrhs, "nrhs", set->nrhs_list, MOST_NRHS);
-  if (set->seconds < 0) set->seconds = set->device < 0 ? 0.3 : l17 || x20 ? 0.03 : 0.05;
+  if (set->seconds < 0) set->seconds = default_seconds(set, what);
+  if (!set->nrhs.count && what == PART_GPUS) set->nrhs = (bench_counts){{1, 64}, 64, 2};
   if (!set->nrhs.count) set->nrhs = (bench_counts){{1}, 1, 1};
   return code;
 }
@@ -263,24 +299,40 @@ static int run_w21(bench_settings *set) {
   return set->device < 0 ? bench_w21(set) : bench_w21_gpu(set);
 }
 
+static part part_of(const bench_settings *set, int argc, char **argv) {
+  for (int k = PARTS - 1; k > PART_SUITE && argc && !set->compare; k--)
+    if (!strcmp(argv[0], part_names[k])) return (part)k;
+  return PART_SUITE;
+}
+
+static int measure(const bench_settings *set, part what) {
+  switch (what) {
+    case PART_L17:
+      return bench_l17(set);
+    case PART_X20:
+      return bench_x20(set);
+    case PART_GPUS:
+      return bench_gpus(set);
+    default:
+      return bench_run(set);
+  }
+}
+
 static int run(int argc, char **argv) {
   bench_settings set = {.uplo = 2, .seconds = -1};
   int code = options_parse(&cmd_bench, &set, &argc, argv);
   if (code >= 0) return code;
-  bool w21 = argc && !set.compare && !strcmp(argv[0], "w21");
-  if (w21) return run_w21(&set);
-  bool l17 = argc && !set.compare && !strcmp(argv[0], "l17");
-  bool x20 = argc && !set.compare && !strcmp(argv[0], "x20");
-  if (argc && !l17 && !x20 && set.suite)
+  part what = part_of(&set, argc, argv);
+  if (what == PART_W21) return run_w21(&set);
+  if (argc && what == PART_SUITE && set.suite)
     return leave_usage("bench", "two suites: %s and %s", argv[0], set.suite);
-  if (argc && !l17 && !x20) set.suite = argv[0];
-  code = complete(&set, l17, x20);
+  if (argc && what == PART_SUITE) set.suite = argv[0];
+  code = complete(&set, what);
   if (code < 0) code = check_files(&set, argc);
-  if (code < 0) code = check_place(&set, l17 || x20);
+  if (code < 0) code = check_place(&set, what);
   if (code >= 0) return code;
   if (set.list) return bench_list(set.suite);
   if (set.compare) return bench_compare(set.compare, set.suite, set.svg);
   if (set.table) return bench_table(set.table, set.svg);
-  if (x20) return bench_x20(&set);
-  return l17 ? bench_l17(&set) : bench_run(&set);
+  return measure(&set, what);
 }

@@ -171,7 +171,7 @@ def test_missing():
 def test_suites():
     o = bench("--list")
     check("suites are listed", o.code == 0 and o.out.split() ==
-          ["cpu", "gpu-quick", "gpu-rhs", "gpu", "l17", "quick", "x20"], o)
+          ["cpu", "gpu-quick", "gpu-rhs", "gpu", "gpus", "l17", "quick", "x20"], o)
     o = bench("quick", "--list")
     check("a suite is listed", o.code == 0 and len(o.out.split()) == 6, o)
     o = bench("cpu", "--list")

@@ -1,12 +1,13 @@
 /* fake_cuda.c - the functions of the CUDA runtime and of cuSPARSE that trireme bench calls, with
  * host memory for device memory and plain substitution for solves, so that the peer is tested where
- * no GPU is.  FAKE_CUDA=wrong spoils every answer, refuse fails to analyse, lost fails to solve. */
+ * no GPU is.  FAKE_CUDA=wrong spoils every answer, refuse fails to analyse, lost fails to solve,
+ * small has no more than a megabyte for each array. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-enum { SUCCESS = 0, NOT_SUPPORTED = 10, BUFFER = 1000, VERSION = 13000 };
+enum { SUCCESS = 0, NOT_SUPPORTED = 10, BUFFER = 1000, VERSION = 13000, SMALL = 1 << 20 };
 enum { BASE_ZERO = 0, OP_NONE = 0, INDEX_32 = 2, ORDER_COLUMNS = 1, ORDER_ROWS = 2 };
 enum { REAL_32 = 0, REAL_64 = 1, FILL_MODE = 0, FILL_UPPER = 1, DIAG_UNIT = 1 };
 
@@ -81,9 +82,11 @@ static int asked(const char *what) {
 
 /* ---- The runtime ---- */
 
-int cudaSetDevice(int device) { return device != 0; }
+int cudaSetDevice(int device) { return device < 0 || device > 7; }
 
 int cudaMalloc(void **pointer, size_t bytes) {
+  *pointer = NULL;
+  if (asked("small") && bytes > SMALL) return 2;
   *pointer = malloc(bytes);
   return !*pointer;
 }

@@ -9,7 +9,8 @@ import xml.dom.minidom
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, os.pardir, "cli"))
 
-from harness import check, finish, path, read, refuses, run, write  # noqa: E402
+from harness import (SANITIZED, check, finish, path, read, refuses, run, skip,  # noqa: E402
+                     write)
 
 FAKE = os.environ["FAKE_CUDA_PATH"]
 CLEAN = {"TRIREME_MATRICES": "", "TRIREME_SUITES": "", "TRIREME_COMMIT": "", "TRIREME_FACTORS": "",
@@ -96,6 +97,76 @@ def test_usage():
             ("x20 on the CPU", "x20", ("x20", "--backend", "cpu")),
             ("Markdown of a run", "--markdown", ("--markdown",))):
         refuses(name, 2, said, "bench", *words, env=CLEAN)
+
+
+# ---- Several GPUs, for which threads stand
+
+def gpus(*words, env=None):
+    preload = {"LD_PRELOAD": os.environ["FAKE_GPUS_PATH"]}
+    return bench("gpus", *words, "--seconds", "0.01", env=dict(preload, **(env or {})))
+
+
+def test_gpus():
+    refuses("gpus without a GPU", 4, "CUDA", "bench", "gpus", *SHORT, env=CLEAN)
+    if SANITIZED or os.environ["TRIREME_SHARED"] != "ON":
+        skip("bench gpus", "threads stand for GPUs in a shared library without sanitizers only")
+        return
+    suite = write("gpus.txt", "gen:kkt3d:12\ngen:chain:500\ngen:none:1\n")
+    words = ("--suite", suite, "--nrhs", "1,3", "--out", path("gpus.json"))
+    o = gpus("--suite", "gen:kkt3d:12", env={"FAKE_GPUS": "1"})
+    check("gpus with one GPU", o.code == 4 and "there is one: cuda:0" in o.err, o)
+    for name, said, more in (("a list that is none", "cuda:0-3 or cuda:0,2", ("--backend", "cuda:0-")),
+                             ("nine GPUs", "at most 8", ("--backend", "cuda:0-8")),
+                             ("gpus on the CPU", "cuda:0,1", ("--backend", "cpu")),
+                             ("an unknown method beside auto", "'fast'", ("--methods", "fast")),
+                             ("gpus in float", "double", ("--scalar", "float"))):
+        o = gpus(*more)
+        check(name, o.code == 2 and said in o.err, o)
+    o = gpus(*words, "--methods", "columns:block=8", "--svg", path("gpus.svg"))
+    rows = rows_of("gpus.json")
+    seen = [(r["matrix"], r["nrhs"], r["method"], r["threads"], r["place"]) for r in rows]
+    ways = [("auto", 1, "first"), ("auto", 2, "first"), ("auto", 2, "spread"),
+            ("zerocopy", 2, "first"), ("columns:block=8", 2, "first"),
+            ("columns:block=8", 2, "spread")]
+    few = [w for w in ways if w[0] != "zerocopy"]
+    expected_rows = ([("gen:kkt3d:12", 1, *w) for w in ways] +
+                     [("gen:chain:500", 1, *w) for w in ways])
+    check("an entry that fails is told, the others run", o.code == 2 and "none" in o.err and
+          seen[:12] == expected_rows and "parallelism is below 5000" in o.err, o)
+    check("answers are right", not any(r["wrong"] for r in rows) and
+          all(r["time"]["solve_s"]["median"] > 0 and r["hop_s"] > 0 for r in rows), o)
+    capped = [r for r in rows if r["suite"] == "gpus capped"]
+    check("a system larger than the limit, and one that fits", len(capped) == 3 and
+          [(r["threads"], r["place"]) for r in capped] ==
+          [(2, "first"), (2, "spread"), (1, "first")] and
+          capped[0]["bytes"] > 1.3 * capped[0]["memory"]["limit"] > 1.3 * 2 * capped[2]["bytes"], o)
+    svg("gpus.svg", o, ["auto, 2 GPUs, spread", "kkt3d:12 L"])
+    again = bench("--table", path("gpus.json"))
+    check("its tables", again.code == 0 and "| auto, 1 GPU, ms | auto, 2 GPUs |" in again.out and
+          "Geometric means and worst cases" in again.out and "auto over zerocopy" in again.out and
+          "than what plans may hold" in again.out, again)
+    o = gpus("--suite", "gen:kkt3d:20", "--nrhs", "3", "--methods", "columns", "--out",
+             path("many.json"))
+    rows = rows_of("many.json")
+    check("right-hand sides dealt are checked at every member", o.code == 0 and
+          [(r["method"], r["threads"], r["place"]) for r in rows if r["suite"] == "gpus"] ==
+          [w[:1] + w[1:] if w[0] == "auto" else ("columns",) + w[1:] for w in few] and
+          all(r["backward_error"]["columns"] == 2 for r in rows if r["nrhs"] == 3), o)
+    o = gpus("--suite", "gen:kkt3d:20", "--nrhs", "1,16", "--out", path("small.json"),
+             env={"FAKE_CUDA": "small"})
+    check("right-hand sides without room are left out, which is said", o.code == 0 and
+          "skipped gen:kkt3d:20: 16 right-hand sides: CUDA says" in o.err and
+          {r["nrhs"] for r in rows_of("small.json")} == {1}, o)
+    o = gpus("--suite", "gen:kkt3d:12", "--nrhs", "1", env={"FAKE_GPUS_WRONG": "1"})
+    check("a row that no member solved is WRONG", o.code == 1 and "2 results are WRONG" in o.err, o)
+    o = gpus("--suite", "gen:kkt3d:12", "--nrhs", "1", "--backend", "cuda:0,0")
+    check("a GPU may stand for two", o.code == 0 and "stands for several" in o.err, o)
+    o = gpus("--suite", "gen:kkt3d:12", "--nrhs", "1", "--backend", "cuda:0-3",
+             "--out", path("four.json"), env={"FAKE_GPUS_ROOM": "1"})
+    capped = [r for r in rows_of("four.json") if r["suite"] == "gpus capped"]
+    check("without room the limit is raised", o.code == 0 and
+          [r["threads"] for r in capped] == [4, 4, 1] and
+          {r["threads"] for r in rows_of("four.json")} == {1, 2, 4}, o)
 
 
 # ---- Tables
@@ -215,6 +286,7 @@ def test_x20():
 
 test_peer()
 test_failures()
+test_gpus()
 test_usage()
 test_tables()
 test_l17()

@@ -104,7 +104,7 @@ trs_status measure_bandwidth(double *bandwidth, const trs_device *device, int64_
 /* ---- The hop ---- */
 
 enum { WARM_ROUNDS = 50, ROUNDS = 350, PLACES = 48 };
-const int64_t APART = 4224; /* bytes from one place to the next */
+const int64_t APART = 4224;            /* bytes from one place to the next */
 const uint64_t PATIENCE = 1000000000u; /* nanoseconds, for the other block to come and answer */
 
 struct ping_pong {

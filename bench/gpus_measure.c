@@ -1,0 +1,394 @@
+/* gpus_measure.c - times methods of one and several GPUs on one system.  A plan is made once and
+ * solves with b and x on the first GPU, and with both lying where they are solved.  Solves are
+ * launched behind each other, by the host's clock from an idle GPU to an idle GPU, in rounds in
+ * which every solver takes part, so that ratios are of one run.  The answer that is checked is of a
+ * solve into spoilt memory. */
+#include <math.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "command.h"
+#include "gpus.h"
+#include "output.h"
+#include "progress.h"
+
+enum { ROUNDS = 5, MOST_IN_BATCH = 50, SPOILT = 0x7b };
+static const double BATCH = 0.02, SLOW = 0.2; /* seconds */
+
+typedef struct measurement {
+  const gpus_job *job;
+  bench_gpu first; /* b and x on the first GPU */
+  int64_t n, checked;
+} measurement;
+
+static bool use(const measurement *m, int member) {
+  return bench_cuda_use(m->job->gpus->number[member]);
+}
+
+/* Leaves the first GPU as the current one. */
+static bool wait_all(const measurement *m) {
+  bool good = true;
+  for (int k = m->job->gpus->count; k-- > 0;) good = use(m, k) && bench_cuda_wait() && good;
+  return good;
+}
+
+/* ---- Who cannot go on ---- */
+
+static void place_name(char *name, size_t size, const gpus_solver *s) {
+  snprintf(name, size, "%s on %d GPU%s%s", s->method, s->gpus, s->gpus == 1 ? "" : "s",
+           s->spread ? ", b and x where they are solved" : "");
+}
+
+/* A method that does not solve such systems, or one without room, is left out; any other failure of
+ * ours is a result. */
+static void give_up(const measurement *m, gpus_solver *s) {
+  const char *why = bench_cuda_error();
+  const trs_error *error = trs_last_error();
+  char name[128];
+  if (why)
+    s->out = !strcmp(why, "out of memory");
+  else
+    s->out = error->status == TRS_ERROR_UNSUPPORTED || error->status == TRS_ERROR_ARGUMENT ||
+             error->status == TRS_ERROR_MEMORY;
+  s->failed = !s->out;
+  snprintf(s->row.reason, sizeof s->row.reason, "%s", why ? why : error->message);
+  place_name(name, sizeof name, s);
+  progress_end();
+  fflush(stdout);
+  fprintf(stderr, "trireme: bench: %s, %lld right-hand side%s: without %s: %s\n",
+          m->job->system->name, (long long)m->job->nrhs, m->job->nrhs == 1 ? "" : "s", name,
+          s->row.reason);
+}
+
+static bool plays(const gpus_solver *s) { return !s->out && !s->failed; }
+
+/* ---- Before the solves ---- */
+
+/* The matrix comes from the host: each analysis sends it to the GPUs that need it. */
+static bool analyze(const measurement *m, gpus_solver *s) {
+  const bench_system *system = m->job->system;
+  trs_options how = {
+      .method = s->method, .nrhs = m->job->nrhs, .gpu_memory = (int64_t)m->job->limit};
+  double start = seconds_now();
+  bool good =
+      !trs_analyze(s->ctx, &s->plan, system->T, system->uplo, TRS_NO_TRANS, system->diag, &how);
+  s->row.analysis = seconds_now() - start;
+  return good;
+}
+
+/* Its part of b, and room for that of x, to each member. */
+static bool place(const measurement *m, gpus_solver *s) {
+  for (int k = 0; k < s->gpus; k++) {
+    trs_plan_share share;
+    if (trs_plan_get_share(s->plan, k, m->job->nrhs, &share, NULL)) return false;
+    if (!share.nrows || !share.ncolumns) continue;
+    size_t bytes = (size_t)(m->n * share.ncolumns) * sizeof(double);
+    const double *from = (const double *)m->first.b + share.first_column * m->n;
+    if (!use(m, k) || !bench_cuda_alloc(&s->b[k], bytes) || !bench_cuda_alloc(&s->x[k], bytes) ||
+        !bench_cuda_move(s->b[k], from, bytes) || !bench_cuda_fill(s->x[k], SPOILT, bytes))
+      return false;
+  }
+  return wait_all(m);
+}
+
+static void prepare(const measurement *m, gpus_solver *s) {
+  const gpus_solver *sharer = &m->job->solver[s->sharer];
+  s->row = bench_row_empty();
+  s->repeats = s->batch = 0;
+  s->out = s->failed = false;
+  if (sharer != s && !plays(sharer)) { /* which has said why */
+    s->out = true;
+    return;
+  }
+  s->plan = sharer->plan;
+  s->row.analysis = sharer->row.analysis;
+  if ((sharer == s && !analyze(m, s)) || (s->spread && !place(m, s))) give_up(m, s);
+}
+
+static void dismiss(const measurement *m, gpus_solver *s, bool sharer) {
+  for (int k = 0; k < s->gpus; k++) {
+    (void)use(m, k);
+    bench_cuda_free(s->b[k]);
+    bench_cuda_free(s->x[k]);
+    s->b[k] = s->x[k] = NULL;
+  }
+  if (sharer) trs_plan_destroy(s->plan);
+  s->plan = NULL;
+}
+
+/* ---- The solves ---- */
+
+static bool solve(const measurement *m, const gpus_solver *s) {
+  if (s->spread)
+    return !trs_solve_distributed(s->plan, s->x, m->n, (const void *const *)s->b, m->n,
+                                  m->job->nrhs, TRS_COL_MAJOR);
+  return !trs_solve(s->plan, m->first.x, m->n, m->first.b, m->n, m->job->nrhs, TRS_COL_MAJOR);
+}
+
+/* Seconds of one solve among count; negative: it failed. */
+static double time_batch(const measurement *m, const gpus_solver *s, int64_t count) {
+  double start = seconds_now();
+  for (int64_t k = 0; k < count; k++)
+    if (!solve(m, s)) return -1;
+  if (trs_plan_wait(s->plan)) return -1;
+  return (seconds_now() - start) / (double)count;
+}
+
+/* One solve that is not counted; at first also how many make a batch. */
+static bool warm_up(const measurement *m, gpus_solver *s) {
+  double seconds = time_batch(m, s, 1);
+  if (s->batch || seconds < 0) return seconds >= 0;
+  if (seconds < SLOW) seconds = time_batch(m, s, 2);
+  double count = (s->brief ? BATCH / 2 : BATCH) / seconds;
+  s->batch = !(count < MOST_IN_BATCH) ? MOST_IN_BATCH : count > 1 ? (int64_t)count : 1;
+  return seconds >= 0;
+}
+
+/* Who is brief has a batch a round, and one in all where that takes long. */
+static bool run_samples(const measurement *m, gpus_solver *s, double seconds) {
+  int64_t first = s->repeats, most = first + BENCH_MOST_REPEATS / ROUNDS;
+  if (s->brief && s->repeats && s->seconds[0] >= SLOW) return true;
+  if (!warm_up(m, s)) return false;
+  for (double spent = 0; s->repeats < most && (s->repeats == first || spent < seconds);) {
+    double sample = time_batch(m, s, s->batch);
+    if (sample < 0) return false;
+    s->seconds[s->repeats++] = sample;
+    spent += sample * (double)s->batch;
+  }
+  return true;
+}
+
+static void run_rounds(const measurement *m, double seconds) {
+  const gpus_job *job = m->job;
+  for (int round = 0; round < ROUNDS; round++)
+    for (int k = 0; k < job->count; k++) {
+      gpus_solver *s = &job->solver[k];
+      job->tick(job->system->name, (double)(round + 1) / (ROUNDS + 1));
+      double share = s->brief ? 0 : seconds / ROUNDS;
+      if (plays(s) && !run_samples(m, s, share)) give_up(m, s);
+    }
+}
+
+/* ---- The answers ---- */
+
+typedef struct verdict {
+  const measurement *m;
+  gpus_solver *solver;
+  const double *b;
+  double *x;
+  pthread_t thread;
+  bool fetched, started;
+  trs_status status;
+  trs_backward_error error;
+} verdict;
+
+/* The k-th column of those that are checked, spread from the first to the last: one of every
+ * member's. */
+static int64_t column_of(const measurement *m, int64_t k) {
+  return m->checked > 1 ? k * (m->job->nrhs - 1) / (m->checked - 1) : 0;
+}
+
+static bool fetch_from_first(const measurement *m, const void *device, double *host) {
+  size_t bytes = (size_t)m->n * sizeof *host;
+  for (int64_t k = 0; k < m->checked; k++)
+    if (!bench_cuda_get(host + k * m->n, (const double *)device + column_of(m, k) * m->n, bytes))
+      return false;
+  return true;
+}
+
+/* The rows that a member solved, of each checked column that it has. */
+static bool fetch_share(const measurement *m, const gpus_solver *s, int member, int64_t *rows,
+                        double *column, double *host) {
+  trs_plan_share share;
+  size_t bytes = (size_t)m->n * sizeof *column;
+  if (trs_plan_get_share(s->plan, member, m->job->nrhs, &share, rows)) return false;
+  for (int64_t k = 0; k < m->checked; k++) {
+    int64_t at = column_of(m, k) - share.first_column;
+    if (!s->x[member] || at < 0 || at >= share.ncolumns) continue;
+    if (!bench_cuda_get(column, (const double *)s->x[member] + at * m->n, bytes)) return false;
+    for (int64_t i = 0; i < share.nrows; i++) host[k * m->n + rows[i]] = column[rows[i]];
+  }
+  return true;
+}
+
+/* What no member solved stays spoilt. */
+static bool fetch_from_all(const measurement *m, const gpus_solver *s, double *host) {
+  size_t bytes = (size_t)m->n * sizeof(double);
+  int64_t *rows = malloc((size_t)m->n * sizeof *rows + 1);
+  double *column = malloc(bytes + 1);
+  bool good = rows && column;
+  memset(host, SPOILT, (size_t)m->checked * bytes);
+  for (int k = 0; k < s->gpus && good; k++)
+    good = use(m, k) && fetch_share(m, s, k, rows, column, host);
+  free(rows);
+  free(column);
+  return use(m, 0) && good;
+}
+
+static bool spoil(const measurement *m, const gpus_solver *s) {
+  trs_plan_share share;
+  bool good = bench_cuda_fill(m->first.x, SPOILT, (size_t)(m->n * m->job->nrhs) * sizeof(double));
+  for (int k = 0; k < s->gpus && good && s->spread; k++)
+    good = !s->x[k] ||
+           (!trs_plan_get_share(s->plan, k, m->job->nrhs, &share, NULL) && use(m, k) &&
+            bench_cuda_fill(s->x[k], SPOILT, (size_t)(m->n * share.ncolumns) * sizeof(double)));
+  return wait_all(m) && good;
+}
+
+static bool fetch(const measurement *m, const gpus_solver *s, double *host) {
+  if (!spoil(m, s) || time_batch(m, s, 1) < 0 || !wait_all(m)) return false;
+  return s->spread ? fetch_from_all(m, s, host) : fetch_from_first(m, m->first.x, host);
+}
+
+static void *check(void *argument) {
+  verdict *v = argument;
+  const measurement *m = v->m;
+  const bench_system *system = m->job->system;
+  v->status = trs_check(system->T, system->uplo, TRS_NO_TRANS, system->diag, v->x, m->n, v->b, m->n,
+                        m->checked, TRS_COL_MAJOR, &v->error);
+  return NULL;
+}
+
+static void judge(const verdict *v) {
+  bench_row *row = &v->solver->row;
+  double limit = 50 * 0x1p-52 * (double)(v->m->job->system->info.longest_row + 1);
+  row->componentwise = v->error.componentwise;
+  row->normwise = v->error.normwise;
+  row->checked = v->m->checked;
+  row->wrong = v->status || !(row->componentwise <= limit && isfinite(row->normwise));
+}
+
+/* Checks take longer than solves: each has a thread of its own. */
+static void begin_check(verdict *v) {
+  const measurement *m = v->m;
+  gpus_solver *s = v->solver;
+  v->x = malloc((size_t)(m->n * m->checked) * sizeof *v->x + 1);
+  v->fetched = v->x && fetch(m, s, v->x);
+  if (!v->fetched) give_up(m, s);
+  if (v->fetched) v->started = !pthread_create(&v->thread, NULL, check, v);
+  if (v->fetched && !v->started) (void)check(v);
+}
+
+static int check_answers(const measurement *m) {
+  const gpus_job *job = m->job;
+  size_t bytes = (size_t)(m->n * m->checked) * sizeof(double);
+  verdict v[BENCH_MOST_RUNNERS] = {0};
+  double *b = malloc(bytes + 1);
+  if (!b) return leave_memory((double)bytes, "the answers");
+  bool good = fetch_from_first(m, m->first.b, b);
+  for (int k = 0; k < job->count && good; k++) {
+    v[k] = (verdict){.m = m, .solver = &job->solver[k], .b = b};
+    if (plays(v[k].solver)) begin_check(&v[k]);
+  }
+  for (int k = 0; k < job->count; k++) {
+    if (v[k].started) pthread_join(v[k].thread, NULL);
+    if (v[k].fetched) judge(&v[k]);
+    free(v[k].x);
+  }
+  free(b);
+  return good ? -1
+              : leave(LEAVE_UNAVAILABLE, "unsupported", -1, "%s: CUDA says %s", job->system->name,
+                      bench_cuda_error());
+}
+
+/* ---- Rows ---- */
+
+/* "engine: ...\nchosen: reason" */
+static void describe_plan(bench_row *row, const gpus_solver *s) {
+  static const char mark[] = "\nchosen: ";
+  char text[1024];
+  (void)trs_plan_describe(s->plan, text, sizeof text);
+  char *reason = strstr(text, mark);
+  snprintf(row->chosen, sizeof row->chosen, "%.*s", (int)strcspn(text, ":"), text);
+  snprintf(row->reason, sizeof row->reason, "%.*s", (int)sizeof row->reason - 1,
+           reason ? reason + sizeof mark - 1 : "");
+  if (reason) *reason = 0; /* which has its own place */
+  snprintf(row->plan, sizeof row->plan, "%.*s", (int)sizeof row->plan - 1, text);
+}
+
+/* auto knows the levels; others would have to look for them. */
+static void ask_plan(bench_row *row, const gpus_solver *s, int64_t nrhs) {
+  trs_plan_info info;
+  if (strcmp(s->method, "auto") != 0 || s->spread) return;
+  if (!trs_plan_get_info(s->plan, &info)) row->plan_bytes = (double)info.plan_bytes;
+  if (nrhs == 1 && trs_plan_bound(s->plan, &row->bound)) row->bound = NAN;
+}
+
+static void describe_system(bench_row *row, const gpus_job *job) {
+  const bench_system *system = job->system;
+  snprintf(row->suite, sizeof row->suite, "%s", job->suite);
+  snprintf(row->matrix, sizeof row->matrix, "%s", system->name);
+  snprintf(row->scalar, sizeof row->scalar, "%s", human_scalar(TRS_DOUBLE));
+  snprintf(row->backend, sizeof row->backend, "cuda");
+  snprintf(row->values, sizeof row->values, "%s", system->drawn ? "drawn" : "own");
+  row->upper = system->uplo == TRS_UPPER;
+  row->n = system->info.nrows;
+  row->nnz = system->info.nnz;
+  row->nrhs = job->nrhs;
+  row->levels = job->info.levels;
+  row->parallelism = job->info.parallelism;
+  row->dependency = job->info.dependency;
+  row->bytes = job->info.solve_bytes + 2 * (int64_t)sizeof(double) * row->n * (job->nrhs - 1);
+  row->matrix_bytes = (double)(system->info.bytes);
+  row->vector_bytes = 2.0 * sizeof(double) * (double)(row->n * job->nrhs);
+  row->hop = job->hop;
+  if (job->limit > 0) row->limit_bytes = job->limit;
+}
+
+static int add_row(bench_rows *rows, const gpus_job *job, gpus_solver *s) {
+  bench_row *row = &s->row;
+  describe_system(row, job);
+  snprintf(row->method, sizeof row->method, "%s", s->method);
+  snprintf(row->place, sizeof row->place, s->spread ? "spread" : "first");
+  row->threads = s->gpus;
+  row->wrong |= s->failed;
+  if (!s->failed) {
+    bench_row_times(row, s->seconds, s->repeats);
+    row->gbs = 1e-9 * (double)row->bytes / row->median;
+    describe_plan(row, s);
+    ask_plan(row, s, job->nrhs);
+  }
+  return bench_rows_add(rows, row);
+}
+
+/* Two arrays on the first GPU; without room for them nothing is measured, which is said. */
+static bool has_room(const measurement *m) {
+  void *b = NULL, *x = NULL;
+  size_t bytes = (size_t)(m->n * m->job->nrhs) * sizeof(double);
+  bool good = bench_cuda_alloc(&b, bytes) && bench_cuda_alloc(&x, bytes);
+  char text[128];
+  bench_cuda_free(b);
+  bench_cuda_free(x);
+  if (good) return true;
+  snprintf(text, sizeof text, "%lld right-hand sides: CUDA says %s", (long long)m->job->nrhs,
+           bench_cuda_error());
+  bench_notice(m->job->system->name, text);
+  return false;
+}
+
+int gpus_measure(bench_rows *rows, const gpus_job *job, double seconds) {
+  measurement m = {.job = job,
+                   .first = {.system = job->system,
+                             .scalar = TRS_DOUBLE,
+                             .size = sizeof(double),
+                             .n = job->system->info.nrows,
+                             .nnz = job->system->info.nnz},
+                   .n = job->system->info.nrows};
+  m.checked = job->gpus->count > 2 ? job->gpus->count : 2;
+  if (m.checked > job->nrhs) m.checked = job->nrhs;
+  if (!use(&m, 0) || !has_room(&m)) return -1;
+  int code = bench_gpu_rhs(&m.first, job->nrhs);
+  for (int k = 0; k < job->count && code < 0; k++) {
+    job->tick(job->system->name, 0);
+    prepare(&m, &job->solver[k]);
+  }
+  if (code < 0) run_rounds(&m, seconds);
+  if (code < 0) code = check_answers(&m);
+  for (int k = 0; k < job->count && code < 0; k++)
+    if (!job->solver[k].out) code = add_row(rows, job, &job->solver[k]);
+  for (int k = job->count; k-- > 0;) dismiss(&m, &job->solver[k], job->solver[k].sharer == k);
+  (void)use(&m, 0);
+  bench_gpu_close(&m.first);
+  return code;
+}

@@ -1,0 +1,417 @@
+/* gpus_report.c - tables and plot of trireme bench gpus, from its rows: times as fast as auto on
+ * one GPU, the means beside what they shall reach, where more GPUs do not help, and a system larger
+ * than a GPU's memory. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bench.h"
+#include "output.h"
+
+enum { MOST_COLUMNS = 32, MOST_SYSTEMS = 256, MOST_SIZES = 4 };
+
+static bool in_suite(const bench_row *row) { return !strcmp(row->suite, bench_gpus_suite); }
+static bool is_auto(const bench_row *row) { return !strcmp(row->method, "auto"); }
+static bool is_spread(const bench_row *row) { return !strcmp(row->place, "spread"); }
+
+bool bench_gpus_has(const bench_rows *rows) {
+  return rows->count && (in_suite(&rows->row[0]) || !strcmp(rows->row[0].suite, bench_gpus_capped));
+}
+
+static bool same_system(const bench_row *a, const bench_row *b) {
+  return a->upper == b->upper && a->nrhs == b->nrhs && !strcmp(a->matrix, b->matrix);
+}
+
+static bool same_column(const bench_row *a, const bench_row *b) {
+  return a->threads == b->threads && !strcmp(a->method, b->method) && !strcmp(a->place, b->place);
+}
+
+/* The first row of each system, and of each column, with so many right-hand sides. */
+static int pick(const bench_rows *rows, int64_t nrhs, bool columns, const bench_row **picked) {
+  int count = 0, most = columns ? MOST_COLUMNS : MOST_SYSTEMS;
+  for (int64_t i = 0; i < rows->count && count < most; i++) {
+    const bench_row *r = &rows->row[i];
+    bool known = !in_suite(r) || r->nrhs != nrhs;
+    for (int k = 0; k < count && !known; k++)
+      known = columns ? same_column(picked[k], r) : same_system(picked[k], r);
+    if (!known) picked[count++] = r;
+  }
+  return count;
+}
+
+/* The row of a system in a column's place; NULL: none, or a wrong one. */
+static const bench_row *find(const bench_rows *rows, const bench_row *system,
+                             const bench_row *column) {
+  for (int64_t i = 0; i < rows->count; i++) {
+    const bench_row *r = &rows->row[i];
+    if (in_suite(r) && same_system(r, system) && same_column(r, column)) return r->wrong ? NULL : r;
+  }
+  return NULL;
+}
+
+static const bench_row *find_auto(const bench_rows *rows, const bench_row *system, int64_t gpus,
+                                  bool spread) {
+  bench_row column = {.threads = gpus, .method = "auto"};
+  snprintf(column.place, sizeof column.place, spread ? "spread" : "first");
+  return find(rows, system, &column);
+}
+
+/* How many times as fast a row is as auto on one GPU. */
+static double gain_of(const bench_rows *rows, const bench_row *row) {
+  const bench_row *one = row ? find_auto(rows, row, 1, false) : NULL;
+  return one ? one->median / row->median : NAN;
+}
+
+static void name_of(char *name, size_t size, const bench_row *column) {
+  snprintf(name, size, "%s, %lld GPU%s%s", column->method, (long long)column->threads,
+           column->threads == 1 ? "" : "s", is_spread(column) ? ", spread" : "");
+}
+
+/* ---- While a run goes on ---- */
+
+/* "kkt3d:160 L  auto, 1 GPU 0.5655 ms  auto, 2 GPUs 1.91 ..." */
+void bench_gpus_line(const bench_rows *rows, int64_t first) {
+  char label[64], name[96];
+  if (first == rows->count || !in_suite(&rows->row[first])) return;
+  bench_label(label, sizeof label, &rows->row[first]);
+  printf("%-24s", label);
+  for (int64_t i = first; i < rows->count; i++) {
+    const bench_row *r = &rows->row[i];
+    name_of(name, sizeof name, r);
+    if (r->wrong)
+      printf("  %s%s WRONG%s", style_on(STYLE_BAD), name, style_off());
+    else if (r->threads == 1)
+      printf("  %s %s ms", name, bench_milliseconds(r->median).s);
+    else
+      printf("  %s %s", name, bench_ratio(gain_of(rows, r)).s);
+  }
+  printf("\n");
+  fflush(stdout);
+}
+
+/* ---- Tables ---- */
+
+static bool ruled_by_levels(const bench_row *one) {
+  return (double)one->levels * one->hop >= 0.9 * one->bound; /* it is the larger of the two */
+}
+
+static void print_systems(const bench_rows *rows, bool markdown) {
+  static const char *const heads[] = {
+      "system",           "rows",      "entries",  "levels",      "parallelism", "bytes, MB",
+      "levels x hop, ms", "bound, ms", "ruled by", "one GPU, ms", "best"};
+  const bench_row *system[MOST_SYSTEMS];
+  bench_grid grid = {.columns = sizeof heads / sizeof *heads};
+  char text[64];
+  int count = pick(rows, 1, false, system);
+  for (int k = 0; k < grid.columns; k++) bench_grid_add(&grid, heads[k]);
+  for (int s = 0; s < count; s++) {
+    const bench_row *r = find_auto(rows, system[s], 1, false);
+    if (!r) r = system[s];
+    bench_label(text, sizeof text, r);
+    bench_grid_add(&grid, text);
+    bench_grid_add(&grid, human_count(r->n).s);
+    bench_grid_add(&grid, human_count(r->nnz).s);
+    bench_grid_add(&grid, human_count(r->levels).s);
+    bench_grid_add(&grid, human_real(r->parallelism).s);
+    snprintf(text, sizeof text, "%.1f", 1e-6 * (double)r->bytes);
+    bench_grid_add(&grid, text);
+    bench_grid_add(&grid, bench_milliseconds((double)r->levels * r->hop).s);
+    bench_grid_add(&grid, bench_milliseconds(r->bound).s);
+    bench_grid_add(&grid, isnan(r->bound) ? "-" : ruled_by_levels(r) ? "levels" : "bytes");
+    bench_grid_add(&grid, bench_milliseconds(r->median).s);
+    bench_grid_add(&grid, bench_milliseconds(r->fastest).s);
+  }
+  if (count) bench_grid_print(&grid, "Systems, and what bounds a solve on one GPU", markdown);
+}
+
+static void print_gains(const bench_rows *rows, int64_t nrhs, bool markdown) {
+  const bench_row *system[MOST_SYSTEMS], *column[MOST_COLUMNS];
+  int count = pick(rows, nrhs, false, system), columns = pick(rows, nrhs, true, column);
+  bench_grid grid = {.columns = columns + 1};
+  bench_mean mean[MOST_COLUMNS] = {0};
+  char text[128];
+  if (columns < 2) return;
+  bench_grid_add(&grid, "system");
+  for (int k = 0; k < columns; k++) {
+    name_of(text, sizeof text, column[k]);
+    if (k == 0) strncat(text, ", ms", sizeof text - strlen(text) - 1);
+    bench_grid_add(&grid, text);
+  }
+  for (int s = 0; s < count; s++) {
+    const bench_row *one = find(rows, system[s], column[0]);
+    bench_label(text, sizeof text, system[s]);
+    bench_grid_add(&grid, text);
+    bench_grid_add(&grid, bench_milliseconds(one ? one->median : NAN).s);
+    for (int k = 1; k < columns; k++) {
+      double gain = gain_of(rows, find(rows, system[s], column[k]));
+      bench_mean_add(&mean[k], gain, s);
+      bench_grid_add(&grid, bench_ratio(gain).s);
+    }
+  }
+  bench_grid_add(&grid, "geometric mean");
+  bench_grid_add(&grid, "");
+  for (int k = 1; k < columns; k++)
+    bench_grid_add(&grid, bench_ratio(mean[k].count ? bench_mean_value(&mean[k]) : NAN).s);
+  snprintf(text, sizeof text,
+           "%lld right-hand side%s, times as fast as one GPU; b and x on the first GPU, or spread "
+           "as they are solved",
+           (long long)nrhs, nrhs == 1 ? "" : "s");
+  bench_grid_print(&grid, text, markdown);
+}
+
+static void print_analyses(const bench_rows *rows, int64_t nrhs, bool markdown) {
+  const bench_row *system[MOST_SYSTEMS], *column[MOST_COLUMNS];
+  int count = pick(rows, nrhs, false, system), all = pick(rows, nrhs, true, column), columns = 0;
+  char text[128];
+  for (int k = 0; k < all; k++)
+    if (!is_spread(column[k])) column[columns++] = column[k]; /* the same plan */
+  bench_grid grid = {.columns = columns + 1};
+  bench_grid_add(&grid, "system");
+  for (int k = 0; k < columns; k++) {
+    name_of(text, sizeof text, column[k]);
+    bench_grid_add(&grid, text);
+  }
+  for (int s = 0; s < count; s++) {
+    bench_label(text, sizeof text, system[s]);
+    bench_grid_add(&grid, text);
+    for (int k = 0; k < columns; k++) {
+      const bench_row *r = find(rows, system[s], column[k]);
+      bench_grid_add(&grid, bench_milliseconds(r ? r->analysis : NAN).s);
+    }
+  }
+  snprintf(text, sizeof text, "Analyses of a matrix on the host, ms, %lld right-hand side%s",
+           (long long)nrhs, nrhs == 1 ? "" : "s");
+  if (count) bench_grid_print(&grid, text, markdown);
+}
+
+/* ---- Means and worst cases ---- */
+
+typedef struct line {
+  const char *text;
+  bool least; /* the worst case counts, else the mean */
+  bool (*takes)(const bench_row *row);
+  double (*value)(const bench_rows *rows, const bench_row *row);
+  double reach[MOST_SIZES]; /* on 2, 4, 8 GPUs; 0: none */
+} line;
+
+static bool takes_all(const bench_row *row) {
+  (void)row;
+  return true;
+}
+static bool takes_two_level(const bench_row *row) {
+  return row->nrhs == 1 && row->levels <= 2 && row->nnz >= 100000000;
+}
+static bool takes_many(const bench_row *row) { return row->nrhs == 64 && row->parallelism >= 5000; }
+static bool takes_single(const bench_row *row) { return row->nrhs == 1; }
+
+static double over_zerocopy(const bench_rows *rows, const bench_row *row) {
+  bench_row column = {.threads = row->threads, .method = "zerocopy", .place = "first"};
+  const bench_row *other = find(rows, row, &column);
+  return other ? other->median / row->median : NAN;
+}
+
+static const line lines[] = {
+    {"auto over one GPU, the worst", true, takes_all, gain_of, {0.97, 0.97, 0.97}},
+    {"auto over one GPU, mean, 1 right-hand side", false, takes_single, gain_of, {0}},
+    {"two levels, 100 M entries and more", false, takes_two_level, gain_of, {1.9, 3.4, 6}},
+    {"64 right-hand sides, parallelism 5,000 and more",
+     false,
+     takes_many,
+     gain_of,
+     {1.8, 3.2, 5.5}},
+    {"auto over zerocopy", false, takes_single, over_zerocopy, {0, 4, 0}}};
+
+/* A cell and, where there is one, its reach. */
+static void add_mean(bench_grid *grid, const bench_mean *mean, const line *l, double reach) {
+  double value = l->least ? mean->least : bench_mean_value(mean);
+  char text[160];
+  bench_grid_add(grid, human_times(value).s);
+  bench_grid_add(grid, human_count(mean->count).s);
+  snprintf(text, sizeof text, "%s: %s", human_times(reach).s,
+           value >= reach ? "reached" : "MISSED");
+  bench_grid_add(grid, reach > 0 ? text : "");
+}
+
+static void print_line(const bench_rows *rows, bench_grid *grid, const line *l, int size,
+                       bool spread) {
+  bench_mean mean = {0};
+  char text[160], label[64];
+  for (int64_t i = 0; i < rows->count; i++) {
+    const bench_row *r = &rows->row[i];
+    bool here = in_suite(r) && is_auto(r) && !r->wrong && r->threads == 2 << size;
+    if (here && is_spread(r) == spread && l->takes(r)) bench_mean_add(&mean, l->value(rows, r), i);
+  }
+  if (!mean.count) return;
+  bench_grid_add(grid, l->text);
+  snprintf(text, sizeof text, "%d%s", 2 << size, spread ? ", spread" : "");
+  bench_grid_add(grid, text);
+  add_mean(grid, &mean, l, l->reach[size]);
+  bench_label(label, sizeof label, &rows->row[mean.least_at]);
+  snprintf(text, sizeof text, "%s, %s", label, human_times(mean.least).s);
+  bench_grid_add(grid, text);
+}
+
+static void print_means(const bench_rows *rows, bool markdown) {
+  static const char *const heads[] = {"times as fast", "GPUs", "value", "of", "reach", "the least"};
+  bench_grid grid = {.columns = 6};
+  for (int k = 0; k < grid.columns; k++) bench_grid_add(&grid, heads[k]);
+  for (size_t k = 0; k < sizeof lines / sizeof *lines; k++)
+    for (int size = 0; size < MOST_SIZES - 1; size++)
+      for (int spread = 0; spread < 2; spread++)
+        if (!spread || lines[k].value != over_zerocopy)
+          print_line(rows, &grid, &lines[k], size, spread);
+  if (grid.cells > grid.columns)
+    bench_grid_print(&grid, "Geometric means and worst cases", markdown);
+  free(grid.cell);
+}
+
+/* ---- Where more GPUs do not help ---- */
+
+/* The term of the bound that rules, and how far more GPUs shorten it. */
+static void explain(const bench_row *one, char *text, size_t size) {
+  double levels = (double)one->levels * one->hop;
+  if (!isfinite(levels) || isnan(one->bound))
+    snprintf(text, size, "its bound is not known");
+  else if (ruled_by_levels(one))
+    snprintf(
+        text, size,
+        "%s levels of rows, a hop of %s each, are %s, which no number of GPUs shortens (one GPU "
+        "takes %s; blocks that are inverted save levels)",
+        human_count(one->levels).s, human_seconds(one->hop).s, human_seconds(levels).s,
+        human_seconds(one->median).s);
+  else
+    snprintf(text, size, "bytes take %s on one GPU, levels %s at the least, the solve %s",
+             human_seconds(one->bound).s, human_seconds(levels).s, human_seconds(one->median).s);
+}
+
+static void print_without_gain(const bench_rows *rows, bool markdown) {
+  static const double WORTH = 1.1;
+  const bench_row *system[MOST_SYSTEMS];
+  int count = pick(rows, 1, false, system);
+  bool headed = false;
+  for (int s = 0; s < count; s++) {
+    const bench_row *one = find_auto(rows, system[s], 1, false);
+    for (int gpus = 2; gpus <= BENCH_MOST_GPUS && one; gpus *= 2) {
+      const bench_row *first = find_auto(rows, system[s], gpus, false);
+      const bench_row *spread = find_auto(rows, system[s], gpus, true);
+      double near = gain_of(rows, first), far = gain_of(rows, spread);
+      char label[64], why[512];
+      if (!first || near >= WORTH || far >= WORTH) continue;
+      if (!headed)
+        printf("\n%sWhere more GPUs gain less than 1.1 times%s\n", markdown ? "**" : "",
+               markdown ? "**\n" : "");
+      headed = true;
+      bench_label(label, sizeof label, one);
+      explain(one, why, sizeof why);
+      printf("%s%s, %d GPUs: %s, spread %s: %s. auto took %s: %s\n", markdown ? "- " : "  ", label,
+             gpus, bench_ratio(near).s, bench_ratio(far).s, why, first->chosen, first->reason);
+    }
+  }
+}
+
+/* ---- A system larger than what a GPU may hold ---- */
+
+static double rate_of(const bench_row *row) { return 1e-9 * (double)row->bytes / row->median; }
+
+static void print_capped(const bench_rows *rows, bool markdown) {
+  static const char *const heads[] = {"system", "GPUs", "limit, MB",        "times the limit",
+                                      "ms",     "GB/s", "of one GPU's rate"};
+  static const double REACH = 0.5;
+  bench_grid grid = {.columns = sizeof heads / sizeof *heads};
+  const bench_row *one = NULL;
+  char text[160];
+  for (int k = 0; k < grid.columns; k++) bench_grid_add(&grid, heads[k]);
+  for (int64_t i = 0; i < rows->count; i++)
+    if (!strcmp(rows->row[i].suite, bench_gpus_capped) && rows->row[i].threads == 1 &&
+        !rows->row[i].wrong)
+      one = &rows->row[i];
+  for (int64_t i = 0; i < rows->count; i++) {
+    const bench_row *r = &rows->row[i];
+    if (strcmp(r->suite, bench_gpus_capped) != 0 || r->wrong) continue;
+    bench_label(text, sizeof text, r);
+    bench_grid_add(&grid, text);
+    snprintf(text, sizeof text, "%lld%s", (long long)r->threads, is_spread(r) ? ", spread" : "");
+    bench_grid_add(&grid, text);
+    snprintf(text, sizeof text, "%.1f", 1e-6 * r->limit_bytes);
+    bench_grid_add(&grid, text);
+    bench_grid_add(&grid, bench_ratio((double)r->bytes / r->limit_bytes).s);
+    bench_grid_add(&grid, bench_milliseconds(r->median).s);
+    bench_grid_add(&grid, human_real(rate_of(r)).s);
+    double share = one && r != one ? rate_of(r) / rate_of(one) : NAN;
+    snprintf(text, sizeof text, "%s (%s: %s)", human_times(share).s, human_times(REACH).s,
+             share > REACH ? "reached" : "MISSED");
+    bench_grid_add(&grid, isnan(share) ? "" : text);
+  }
+  if (grid.cells > grid.columns)
+    bench_grid_print(&grid,
+                     "A system (matrix, b and x) larger than what plans may hold on a GPU, and one "
+                     "that fits",
+                     markdown);
+  free(grid.cell);
+}
+
+/* The numbers of right-hand sides, ascending as they were measured. */
+static int count_nrhs(const bench_rows *rows, int64_t *nrhs, int most) {
+  int count = 0;
+  for (int64_t i = 0; i < rows->count; i++) {
+    bool known = !in_suite(&rows->row[i]) || count == most;
+    for (int k = 0; k < count && !known; k++) known = nrhs[k] == rows->row[i].nrhs;
+    if (!known) nrhs[count++] = rows->row[i].nrhs;
+  }
+  return count;
+}
+
+void bench_gpus_report(const bench_rows *rows, bool markdown) {
+  int64_t nrhs[16];
+  int count = count_nrhs(rows, nrhs, 16);
+  print_systems(rows, markdown);
+  for (int k = 0; k < count; k++) {
+    print_gains(rows, nrhs[k], markdown);
+    print_analyses(rows, nrhs[k], markdown);
+  }
+  print_means(rows, markdown);
+  print_without_gain(rows, markdown);
+  print_capped(rows, markdown);
+}
+
+/* ---- The plot: auto on several GPUs, every system and number of right-hand sides ---- */
+
+/* All systems behind one another, and auto's columns. */
+static int collect(const bench_rows *rows, const bench_row **system, const bench_row **column,
+                   int most, int *columns) {
+  int64_t nrhs[16];
+  int count = 0, kinds = count_nrhs(rows, nrhs, 16);
+  const bench_row *picked[MOST_SYSTEMS];
+  *columns = 0;
+  for (int k = 0; k < kinds; k++) {
+    int more = pick(rows, nrhs[k], false, picked);
+    for (int s = 0; s < more && count < MOST_SYSTEMS; s++) system[count++] = picked[s];
+    more = k ? 0 : pick(rows, nrhs[k], true, picked);
+    for (int c = 0; c < more && *columns < most; c++)
+      if (is_auto(picked[c]) && picked[c]->threads > 1) column[(*columns)++] = picked[c];
+  }
+  return count;
+}
+
+int bench_gpus_draw(const bench_rows *rows, const char *path) {
+  enum { MOST_SERIES = 8 };
+  const bench_row *system[MOST_SYSTEMS], *column[MOST_SERIES];
+  bench_chart chart = {.title = "Triangular solves on several GPUs, times as fast as on one",
+                       .axis = "times as fast as auto on one GPU, logarithmic"};
+  int count = collect(rows, system, column, MOST_SERIES, &chart.series);
+  if (!count || !chart.series) return -1;
+  int code = bench_chart_open(&chart, count);
+  if (code >= 0) return code;
+  snprintf(chart.subtitle, sizeof chart.subtitle,
+           "medians; b and x on the first GPU, or spread as they are solved; x64: 64 right-hand "
+           "sides");
+  for (int k = 0; k < chart.series; k++) name_of(chart.name[k], sizeof chart.name[k], column[k]);
+  for (int s = 0; s < count; s++) {
+    bench_label(chart.label[s], sizeof chart.label[s], system[s]);
+    for (int k = 0; k < chart.series; k++)
+      chart.value[s * chart.series + k] = gain_of(rows, find(rows, system[s], column[k]));
+  }
+  code = bench_chart_write(&chart, path);
+  bench_chart_close(&chart);
+  return code;
+}

@@ -1,0 +1,127 @@
+/* fake_gpus.c - loaded before libtrireme (LD_PRELOAD) it lets CPU threads stand for GPUs, so that
+ * `trireme bench gpus` is tested where none is: contexts such as cuda:0,1 are of the CPU and have
+ * members, `columns` deals right-hand sides, every other method rows in turn.
+ * FAKE_GPUS: how many there are (2); FAKE_GPUS_WRONG=1: a row of distributed solves is lost;
+ * FAKE_GPUS_ROOM=1: a plan with a limit finds no room at first. */
+#include <dlfcn.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "trireme.h"
+
+enum { MOST = 64 };
+
+typedef struct known {
+  const void *pointer;
+  int members, columns;
+} known;
+
+static known contexts[MOST], plans[MOST];
+static int refusals;
+
+static known *find(known *list, const void *pointer) {
+  int k = 0;
+  while (k < MOST - 1 && list[k].pointer && list[k].pointer != pointer) k++;
+  list[k].pointer = pointer;
+  return &list[k];
+}
+
+/* The library's own function of that name. */
+static void next(void *function, const char *name) {
+  void *found = dlsym(RTLD_NEXT, name);
+  if (!found) abort();
+  memcpy(function, &found, sizeof found);
+}
+
+static int asked(const char *name) {
+  const char *value = getenv(name);
+  return value && *value ? atoi(value) : 0;
+}
+
+TRS_API const char *trs_device_list(void) {
+  static char text[256];
+  int count = asked("FAKE_GPUS") ? asked("FAKE_GPUS") : 2;
+  text[0] = 0;
+  for (int k = 0; k < count && k < 8; k++) strcat(text, "cuda:0  Fake\n");
+  return text;
+}
+
+TRS_API trs_status trs_context_create(trs_context **ctx, const char *where) {
+  trs_status (*real)(trs_context **, const char *);
+  int members = 1, gpu = where && !strncmp(where, "cuda", 4);
+  next(&real, "trs_context_create");
+  for (const char *c = where; gpu && *c; c++) members += *c == ',';
+  trs_status status = real(ctx, !gpu ? where : members > 1 ? "threads:2" : "serial");
+  if (!status) find(contexts, *ctx)->members = members;
+  return status;
+}
+
+TRS_API trs_status trs_analyze(trs_context *ctx, trs_plan **plan, const trs_matrix *A,
+                               trs_uplo uplo, trs_trans trans, trs_diag diag,
+                               const trs_options *options) {
+  trs_status (*real)(trs_context *, trs_plan **, const trs_matrix *, trs_uplo, trs_trans, trs_diag,
+                     const trs_options *);
+  trs_options how = options ? *options : (trs_options){0};
+  int columns = how.method && !strncmp(how.method, "columns", 7);
+  next(&real, "trs_analyze");
+  *plan = NULL;
+  if (how.gpu_memory && asked("FAKE_GPUS_ROOM") && refusals++ % 3 < 1) return TRS_ERROR_MEMORY;
+  if (how.method && strcmp(how.method, "auto") != 0 && find(contexts, ctx)->members > 1)
+    how.method = "serial";
+  trs_status status = real(ctx, plan, A, uplo, trans, diag, &how);
+  if (!status) *find(plans, *plan) = (known){*plan, find(contexts, ctx)->members, columns};
+  return status;
+}
+
+static int64_t begin_of(int64_t nrhs, int member, int members) {
+  return (nrhs * member + members - 1) / members;
+}
+
+TRS_API trs_status trs_plan_get_share(const trs_plan *plan, int member, int64_t nrhs,
+                                      trs_plan_share *share, int64_t *rows) {
+  const known *p = find(plans, plan);
+  trs_plan_info info;
+  int64_t count = 0;
+  if (trs_plan_get_info((trs_plan *)plan, &info)) return TRS_ERROR_INTERNAL;
+  int64_t first = p->columns ? begin_of(nrhs, member, p->members) : 0;
+  int64_t end = p->columns ? begin_of(nrhs, member + 1, p->members) : nrhs;
+  for (int64_t i = p->columns ? 0 : member; i < info.n; i += p->columns ? 1 : p->members) {
+    if (rows) rows[count] = i;
+    count++;
+  }
+  *share = (trs_plan_share){count, first, end - first};
+  return TRS_SUCCESS;
+}
+
+static trs_status solve_columns(const known *p, trs_plan *plan, void *const *x, int64_t ldx,
+                                const void *const *b, int64_t ldb, int64_t nrhs) {
+  trs_status status = TRS_SUCCESS;
+  for (int m = 0; m < p->members && !status; m++) {
+    int64_t count = begin_of(nrhs, m + 1, p->members) - begin_of(nrhs, m, p->members);
+    if (count) status = trs_solve(plan, x[m], ldx, b[m], ldb, count, TRS_COL_MAJOR);
+  }
+  return status;
+}
+
+/* Each member's rows of b together, a solve, and its rows of x back to each. */
+TRS_API trs_status trs_solve_distributed(trs_plan *plan, void *const *x, int64_t ldx,
+                                         const void *const *b, int64_t ldb, int64_t nrhs,
+                                         trs_layout layout) {
+  const known *p = find(plans, plan);
+  trs_plan_info info;
+  if (layout != TRS_COL_MAJOR || trs_plan_get_info(plan, &info)) return TRS_ERROR_ARGUMENT;
+  if (p->columns) return solve_columns(p, plan, x, ldx, b, ldb, nrhs);
+  double *all = malloc((size_t)(info.n * nrhs) * sizeof *all + 1);
+  if (!all) return TRS_ERROR_MEMORY;
+  for (int64_t k = 0; k < info.n * nrhs; k++) {
+    int64_t i = k % info.n, r = k / info.n;
+    all[k] = ((const double *const *)b)[i % p->members][i + r * ldb];
+  }
+  trs_status status = trs_solve(plan, all, info.n, all, info.n, nrhs, layout);
+  for (int64_t k = asked("FAKE_GPUS_WRONG"); k < info.n * nrhs && !status; k++) {
+    int64_t i = k % info.n, r = k / info.n;
+    ((double *const *)x)[i % p->members][i + r * ldx] = all[k];
+  }
+  free(all);
+  return status;
+}
