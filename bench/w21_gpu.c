@@ -14,7 +14,7 @@ enum { SWEEPS = 15, BLOCK = 5, ROUNDS = 7 };
 static const char *const stores[] = {"mixed", "f64", "f32", "f16", "bf16"};
 static const char ALL_VARIANTS[] =
     "warp-row,warp-row-l2,warp-row-l2-async,warp-six-rows,warp-six-rows-l2,warp-six-rows-l2-async,"
-    "stream-launches,auto";
+    "auto";
 
 /* A block matrix on the host, column-major blocks in float, and what the CPU makes of it. */
 typedef struct block_matrix {
@@ -202,7 +202,7 @@ static int run_variant(bench_case *c, const char *variant, bool *wrong) {
   return -1;
 }
 
-/* Names with commas between; "stream:warps=8,stages=3" is one. */
+/* Names with commas between; "name:key=8,other=3" is one. */
 static int run_variants(bench_case *c, const char *list, bool *wrong) {
   char name[128];
   int code = -1;

@@ -106,7 +106,7 @@ static const option options[] = {
      .kind = OPTION_TEXT,
      .value = "NAME",
      .words = "auto|warp-row|warp-row-l2|warp-row-l2-async|warp-six-rows|warp-six-rows-l2|"
-              "warp-six-rows-l2-async|stream|stream-launches",
+              "warp-six-rows-l2-async|slices",
      .offset = FIELD(variant),
      .help = "of a GPU's kernels (default auto, the fastest); W21's are warp-row and "
              "warp-six-rows, each also with -l2 or -l2-async behind"},

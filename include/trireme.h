@@ -415,7 +415,8 @@ TRS_API trs_status trs_plan_wait(trs_plan *plan);
 typedef struct trs_relaxation trs_relaxation;
 
 typedef enum trs_relax_store {
-  TRS_RELAX_MIXED = 0, /* O and x in float, D, b and sums in double, as W21 */
+  TRS_RELAX_MIXED = 0, /* O and x in float, blocks multiplied in float; D, b and sums over blocks
+                          in double, as W21 */
   TRS_RELAX_DOUBLE,    /* all in double */
   TRS_RELAX_FLOAT,     /* all in float */
   TRS_RELAX_HALF,      /* as mixed, but O in IEEE half precision, with a factor for each block */

@@ -4,9 +4,11 @@
 
 typedef SUM TILE(vector) __attribute__((vector_size(WIDTH * sizeof(SUM))));
 typedef OFF TILE(stored) __attribute__((vector_size(WIDTH * sizeof(OFF))));
+#if BY_BLOCK
+typedef float TILE(floats) __attribute__((vector_size(WIDTH * sizeof(float))));
+#endif
 #if SCALED
 typedef uint32_t TILE(bits) __attribute__((vector_size(WIDTH * sizeof(uint32_t))));
-typedef float TILE(floats) __attribute__((vector_size(WIDTH * sizeof(float))));
 #endif
 
 TRS_INLINE void TILE(load)(TILE(vector) * v, const OFF *a) {
@@ -23,11 +25,13 @@ TRS_INLINE void TILE(load)(TILE(vector) * v, const OFF *a) {
 #endif
 }
 
-#if SCALED
-/* t += the column at a, times x, in single precision: a has 11 digits or fewer. */
+#if BY_BLOCK
+/* t += the column at a, times x, in single precision: a and x have no more digits. */
 TRS_INLINE void TILE(add)(TILE(floats) * t, const OFF *a, float x) {
   TILE(floats) f;
-#if HALF && defined(__F16C__) && WIDTH == 8
+#if !SCALED
+  memcpy(&f, a, sizeof f);
+#elif HALF && defined(__F16C__) && WIDTH == 8
   f = (TILE(floats))_mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)(const void *)a));
 #else
   TILE(stored) s;
@@ -50,9 +54,9 @@ TRS_INLINE void TILE(add)(TILE(vector) * t, const OFF *a, SUM x) {
 
 /* y[0 .. WIDTH) = sum over the row's blocks, for blocks of at most WIDTH; b is a literal.  A sum a
  * column: additions need not wait for each other.  Written out, since compilers leave a loop over
- * an array of sums in memory.  Blocks that have a factor are summed by themselves. */
+ * an array of sums in memory. */
 TRS_INLINE void TILE(row)(const trs_relaxation *R, int64_t p, const X *x, SUM *y, int b) {
-#if SCALED
+#if BY_BLOCK
   typedef TILE(floats) part;
   TILE(vector) sum = {0};
 #else
@@ -72,13 +76,13 @@ TRS_INLINE void TILE(row)(const trs_relaxation *R, int64_t p, const X *x, SUM *y
     if (b > 5) TILE(add)(&s5, a + 5 * b, xk[5]);
     if (b > 6) TILE(add)(&s6, a + 6 * b, xk[6]);
     if (b > 7) TILE(add)(&s7, a + 7 * b, xk[7]);
-#if SCALED
+#if BY_BLOCK
     s0 = ((s0 + s1) + (s2 + s3)) + ((s4 + s5) + (s6 + s7));
-    sum += __builtin_convertvector(s0, TILE(vector)) * (SUM)R->scale[k];
+    sum += __builtin_convertvector(s0, TILE(vector)) * (SUM)(SCALED ? R->scale[k] : 1);
     s0 = s1 = s2 = s3 = s4 = s5 = s6 = s7 = (part){0};
 #endif
   }
-#if SCALED
+#if BY_BLOCK
   memcpy(y, &sum, sizeof sum);
 #else
   s0 = ((s0 + s1) + (s2 + s3)) + ((s4 + s5) + (s6 + s7));

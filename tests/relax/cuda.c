@@ -26,16 +26,11 @@ static const char *const variants[] = {"warp-row",
                                        "warp-six-rows",
                                        "warp-six-rows-l2",
                                        "warp-six-rows-l2-async",
-                                       "stream",
-                                       "stream:blocks=3,warps=2,stages=3",
-                                       "stream-launches",
-                                       "stream-launches:blocks=5,warps=1",
+                                       "slices",
                                        "auto"};
 enum { VARIANTS = sizeof variants / sizeof *variants, NRHS = 3 };
 
-static bool streams(const char *variant, int b) {
-  return strncmp(variant, "stream", 6) != 0 || b <= 8;
-}
+static bool takes(const char *variant, int b) { return strcmp(variant, "slices") != 0 || b <= 8; }
 
 static trs_status create(trs_context *ctx, trs_relaxation **R, const blocks *A,
                          const trs_relax_options *options) {
@@ -98,7 +93,7 @@ static void check_variants(const blocks *A, trs_relax_store store, int number) {
   trs_relax_destroy(R);
   assert_success(create(gpu_context, &G, A, &options));
   for (int k = 0; k < VARIANTS; k++) {
-    if (!streams(variants[k], A->b)) continue;
+    if (!takes(variants[k], A->b)) continue;
     assert_success(trs_relax_set_variant(G, variants[k]));
     sweep_from(G, &v, v.x, n, NRHS, &o);
     snprintf(what, sizeof what, "block %d, store %d, case %d, %s", A->b, store, number,
@@ -315,7 +310,7 @@ static void bad_variants_are_refused(void **state) {
   assert_null(G);
   assert_failure(TRS_ERROR_ARGUMENT, "is a GPU's", create(serial, &G, &A, &options));
   assert_success(create(gpu_context, &G, &A, NULL));
-  assert_failure(TRS_ERROR_UNSUPPORTED, "blocks of 1 to 8", trs_relax_set_variant(G, "stream"));
+  assert_failure(TRS_ERROR_UNSUPPORTED, "blocks of 1 to 8", trs_relax_set_variant(G, "slices"));
   assert_failure(TRS_ERROR_ARGUMENT, "no variant is set",
                  trs_relax_sweep(G, x, 450, b, 450, 1, TRS_COL_MAJOR, NULL));
   assert_failure(TRS_ERROR_ARGUMENT, "no parameter \"blocks\"",

@@ -4,14 +4,14 @@
 
 #include "device/device.h"
 #include "relax/part.h"
-#include "solve/cuda/fault.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-/* The arrays of a trs_relaxation in device memory.  Each has TRS_RELAX_READ_PAST bytes behind it
- * that may be read.  Row p of x begins at x + p * pitch. */
+/* The arrays of a trs_relaxation in device memory; ptr, idx, off and power only for W21's variants.
+ * Each has TRS_RELAX_READ_PAST bytes behind it that may be read.  Row p of x begins at
+ * x + p * pitch. */
 enum { TRS_RELAX_READ_PAST = 64 };
 
 typedef struct trs_relax_args {
@@ -53,39 +53,51 @@ typedef struct trs_relax_rows_how {
 trs_status trs_relax_rows_run(const trs_relax_args *a, const trs_relax_rows_how *how, int64_t begin,
                               int64_t end, trs_stream stream);
 
-/* ---- The streaming kernel: chunks of whole rows, one warp each at a time. ---- */
+/* norms[c] = sqrt of the sum of the parts of right-hand side c, in their order. */
+trs_status trs_relax_add_parts(const double *partial, int64_t parts, int nrhs, double *norms,
+                               trs_stream stream);
 
-typedef struct trs_relax_chunk {
-  int64_t block; /* its first one's place in off and idx */
-  int32_t row;   /* its first position */
+/* ---- Slices: as many rows of one colour as fit a warp's lanes (slices.cu). ---- */
+
+enum { TRS_RELAX_MOST_SLICED = 8 }; /* the largest block that has a kernel */
+
+/* Rows of a slice, and blocks that are read in one turn, so many that they fill vectors of 16
+ * bytes; size: of an element. */
+#define TRS_RELAX_SLICE_ROWS(b) (32 / (b))
+#define TRS_RELAX_SLICE_TURN(b, size) \
+  ((size) == 2 ? ((b) == 6 || (b) == 8 ? 4 : 8) : ((b) <= 2 ? 8 : (b) == 8 ? 2 : 4) * 4 / (size))
+
+typedef struct trs_relax_slice {
+  int64_t vector; /* its first vector of 16 bytes; lane l has every so-manieth from the l-th on */
+  int64_t turn;   /* its first turn: slot r of turn t has idx from (t rows + r) TURN on */
+  int32_t width;  /* blocks of its longest row */
   int32_t reserved;
-} trs_relax_chunk;
+} trs_relax_slice;
 
-enum { TRS_RELAX_MOST_STREAMED = 8, TRS_RELAX_STARTS = 64, TRS_RELAX_MOST_STAGES = 4 };
+typedef struct trs_relax_slice_row {
+  int32_t position, count; /* blocks; -1: the slice has no such row, position is any */
+} trs_relax_slice_row;
 
-typedef struct trs_relax_stream {
-  const trs_relax_chunk *chunks; /* one more than there are */
-  const int32_t *starts;         /* ncolours + 1: colour c is chunks starts[c] .. */
-  int32_t ncolours;
-  int32_t blocks; /* most of a chunk that passes through shared memory; longer rows do not */
-  int32_t warps, stages, grid;
-  int32_t persistent; /* one launch for all sweeps, else one a colour */
-  /* A stage: where its arrays begin, and its size; bytes. */
-  int32_t idx_at, power_at, diagonal_at, r_at, ptr_at, pivot_at, stage_bytes;
-  int32_t sums_bytes, shared_bytes; /* sums: of a warp; shared: of a block of threads */
-  int64_t sweeps;
-  int32_t direction;
-  uint32_t *arrived; /* blocks of threads that have ended their part of a colour, all in all */
-  trs_fault *fault;
-} trs_relax_stream;
+typedef struct trs_relax_slices {
+  int32_t nslices;
+  const trs_relax_slice *slice;
+  const trs_relax_slice_row *row; /* nslices x rows */
+  const void *val;                /* zeros behind a row's last block */
+  const int32_t *idx;
+  const int8_t *power; /* as idx; 16-bit formats only */
+  double *partial;     /* trs_relax_slices_parts for each right-hand side */
+} trs_relax_slices;
 
-/* Fills in what depends on the block size, the store and the device; TRS_ERROR_UNSUPPORTED where
- * nothing fits. */
-trs_status trs_relax_stream_lay_out(trs_relax_stream *s, const trs_relax_args *a,
-                                    const trs_device_facts *facts);
-/* All sweeps. */
-trs_status trs_relax_stream_run(const trs_relax_args *a, const trs_relax_stream *s,
-                                const int32_t *starts_on_host, trs_stream stream);
+/* From a's ptr, idx, off and power, which are not needed afterwards. */
+trs_status trs_relax_slices_pack(const trs_relax_args *a, const trs_relax_slices *s,
+                                 trs_stream stream);
+/* Relaxes slices [begin, end).  overlaps: the launch before in the stream is one of these, and this
+ * one may begin before it ends. */
+trs_status trs_relax_slices_run(const trs_relax_args *a, const trs_relax_slices *s, int32_t begin,
+                                int32_t end, int overlaps, trs_stream stream);
+int64_t trs_relax_slices_parts(int32_t slices);
+trs_status trs_relax_slices_norms(const trs_relax_args *a, const trs_relax_slices *s, double *norms,
+                                  trs_stream stream);
 
 #ifdef __cplusplus
 }

@@ -10,26 +10,22 @@
 #include "relax/cuda/args.h"
 #include "relax/kernels.h"
 
-static const uint64_t WAIT_LIMIT = 10000000000u; /* ten seconds, then a sweep is called stalled */
-
-typedef enum variant_kind { ROWS, STREAM } variant_kind;
+typedef enum variant_kind { ROWS, SLICES } variant_kind;
 
 typedef struct gpu_variant {
   const char *name;
   variant_kind kind;
   bool six, l2, async; /* of rows */
-  bool persistent;     /* of streams */
 } gpu_variant;
 
 static const gpu_variant variants[] = {
-    {"warp-row", ROWS, false, false, false, false},
-    {"warp-row-l2", ROWS, false, true, false, false},
-    {"warp-row-l2-async", ROWS, false, true, true, false},
-    {"warp-six-rows", ROWS, true, false, false, false},
-    {"warp-six-rows-l2", ROWS, true, true, false, false},
-    {"warp-six-rows-l2-async", ROWS, true, true, true, false},
-    {"stream", STREAM, false, false, false, true},
-    {"stream-launches", STREAM, false, false, false, false},
+    {"warp-row", ROWS, false, false, false},
+    {"warp-row-l2", ROWS, false, true, false},
+    {"warp-row-l2-async", ROWS, false, true, true},
+    {"warp-six-rows", ROWS, true, false, false},
+    {"warp-six-rows-l2", ROWS, true, true, false},
+    {"warp-six-rows-l2-async", ROWS, true, true, true},
+    {"slices", SLICES, false, false, false},
 };
 enum { VARIANTS = sizeof variants / sizeof *variants };
 
@@ -46,15 +42,16 @@ struct trs_relax_gpu {
   const gpu_variant *variant;
   trs_relax_args args; /* nrhs and omega are a sweep's */
   trs_relax_rows_how rows;
-  trs_relax_stream how;
-  int32_t *starts; /* host: how.starts */
-  owned matrix;    /* what all variants share */
-  owned own;       /* what depends on the variant: x, chunks */
+  trs_relax_slices slices;
+  int32_t *starts; /* host, ncolours + 1: a colour's first slice */
+  bool has_values;
+  owned shared; /* what all variants have */
+  owned blocks; /* off-diagonal blocks as W21's variants read them, and to pack slices from */
+  owned own;    /* what depends on the variant: x, slices */
   int64_t staged_bytes;
   bool persisting; /* L2 is set aside for us */
   void *staged[2]; /* x and b of room right-hand sides that lie on the host; NULL until needed */
   double *norms;   /* pinned, TRS_STAGE_BYTES */
-  trs_fault *told; /* pinned: how.fault as of the last wait */
 };
 
 /* ---- Memory ---- */
@@ -119,35 +116,6 @@ static trs_status no_variant(const char *name) {
   return trs_fail(TRS_ERROR_ARGUMENT, -1, "no variant \"%s\": there are %s", name, known);
 }
 
-/* Rows of x that the streaming kernel reads in whole words. */
-static int streamed_pitch(int block, int size) {
-  int bytes = block * size;
-  return (bytes <= 4 ? 4 : bytes <= 8 ? 8 : (bytes + 15) / 16 * 16) / size;
-}
-
-/* Blocks of a chunk: some six kilobytes of them, and whole rows of the usual length. */
-static int64_t usual_chunk(const trs_relaxation *R) {
-  int64_t bytes = (int64_t)R->block * R->block * (int64_t)trs_relax_kernels_of(R->store)->off_size;
-  int64_t blocks = 6500 / bytes / 32 * 32;
-  return blocks < 32 ? 32 : blocks > 128 ? 128 : blocks;
-}
-
-static trs_status prepare_stream(trs_relaxation *R, const char *parameters) {
-  trs_relax_gpu *g = R->gpu;
-  int64_t blocks = usual_chunk(R), warps = 0, stages = 2;
-  const trs_parameter table[] = {
-      {.key = "blocks", .least = 1, .most = 1024, .value = &blocks},
-      {.key = "warps", .least = 1, .most = 16, .value = &warps},
-      {.key = "stages", .least = 2, .most = TRS_RELAX_MOST_STAGES, .value = &stages}};
-  TRS_TRY(trs_parameters_parse(g->variant->name, parameters, table, 3));
-  g->how = (trs_relax_stream){.ncolours = R->ncolours,
-                              .blocks = (int32_t)blocks,
-                              .warps = (int32_t)warps,
-                              .stages = (int32_t)stages,
-                              .persistent = g->variant->persistent};
-  return trs_relax_stream_lay_out(&g->how, &g->args, trs_device_look(g->device));
-}
-
 static void prepare_rows(trs_relaxation *R) {
   trs_relax_gpu *g = R->gpu;
   const trs_device_facts *facts = trs_device_look(g->device);
@@ -165,9 +133,7 @@ static void prepare_rows(trs_relaxation *R) {
 static trs_status find_variant(const trs_relaxation *R, const char *name, const gpu_variant **found,
                                const char **parameters) {
   bool any = !name || strcmp(name, "auto") == 0;
-  int capability = trs_device_look(R->gpu->device)->capability;
-  if (any)
-    name = R->block <= TRS_RELAX_MOST_STREAMED && capability >= 9 ? "stream" : "warp-six-rows-l2";
+  if (any) name = R->block <= TRS_RELAX_MOST_SLICED ? "slices" : "warp-six-rows-l2";
   size_t length = strcspn(name, ":");
   *found = NULL;
   for (int k = 0; k < VARIANTS; k++)
@@ -177,44 +143,130 @@ static trs_status find_variant(const trs_relaxation *R, const char *name, const 
   return *found ? TRS_SUCCESS : no_variant(name);
 }
 
-/* ---- Chunks ---- */
+/* ---- Off-diagonal blocks ---- */
 
-/* As many rows as fit the lanes of a warp and the blocks of a stage; a longer row is one by itself.
- * chunks: NULL to count them. */
-static int32_t cut_chunks(const trs_relaxation *R, trs_relax_chunk *chunks, int32_t *starts) {
-  const int64_t most_rows = 32 / R->block, most = R->gpu->how.blocks;
-  int32_t count = 0;
-  for (int32_t c = 0; c < R->ncolours; c++) {
-    starts[c] = count;
-    for (int64_t p = R->colour_ptr[c]; p < R->colour_ptr[c + 1];) {
-      int64_t first = p++;
-      while (p < R->colour_ptr[c + 1] && p - first < most_rows &&
-             R->ptr[p + 1] - R->ptr[first] <= most)
-        p++;
-      if (chunks) chunks[count] = (trs_relax_chunk){.block = R->ptr[first], .row = (int32_t)first};
-      count++;
-    }
-  }
-  starts[R->ncolours] = count;
-  if (chunks) chunks[count] = (trs_relax_chunk){.block = R->noff, .row = (int32_t)R->nrows};
-  return count;
+static trs_status bring_powers(trs_relaxation *R) {
+  trs_relax_gpu *g = R->gpu;
+  int8_t *power;
+  TRS_TRY(TRS_ALLOC(&power, R->noff));
+  for (int64_t k = 0; k < R->noff; k++) power[k] = (int8_t)ilogbf(R->scale[k]);
+  trs_status status = bring(g, &g->blocks, &g->args.power, power, R->noff, 1);
+  if (!status) status = trs_device_wait(g->stream);
+  trs_free(power);
+  return status;
 }
 
-static trs_status bring_chunks(trs_relaxation *R) {
+static trs_status bring_blocks(trs_relaxation *R) {
   trs_relax_gpu *g = R->gpu;
-  trs_relax_chunk *chunks;
-  TRS_TRY(TRS_ALLOC(&g->starts, R->ncolours + 1));
-  int32_t count = cut_chunks(R, NULL, g->starts);
-  TRS_TRY(TRS_ALLOC(&chunks, count + 1));
-  cut_chunks(R, chunks, g->starts);
-  trs_status status = bring(g, &g->own, &g->how.chunks, chunks, count + 1, sizeof *chunks);
-  if (!status)
-    status = bring(g, &g->own, &g->how.starts, g->starts, R->ncolours + 1, sizeof *g->starts);
-  if (!status) status = trs_device_wait(g->stream);
-  trs_free(chunks);
-  if (!status) status = take(g, &g->own, &g->how.arrived, 1, sizeof *g->how.arrived);
-  if (!status) status = take(g, &g->own, &g->how.fault, 1, sizeof *g->how.fault);
-  if (!status) status = trs_device_copy(g->how.fault, g->told, sizeof *g->told, g->stream);
+  trs_relax_args *a = &g->args;
+  const trs_relax_kernels *K = trs_relax_kernels_of(R->store);
+  int64_t block = (int64_t)R->block * R->block;
+  drop(g, &g->blocks);
+  TRS_TRY(bring(g, &g->blocks, &a->ptr, R->ptr, R->nrows + 1, sizeof *R->ptr));
+  TRS_TRY(bring(g, &g->blocks, &a->idx, R->idx, R->noff, sizeof *R->idx));
+  TRS_TRY(bring(g, &g->blocks, &a->off, R->off, R->noff * block, K->off_size));
+  if (K->scaled) TRS_TRY(bring_powers(R));
+  return trs_device_wait(g->stream);
+}
+
+/* As the variant reads them. */
+static trs_status renew_blocks(trs_relaxation *R) {
+  trs_relax_gpu *g = R->gpu;
+  TRS_TRY(bring_blocks(R));
+  if (g->variant->kind != SLICES) return TRS_SUCCESS;
+  TRS_TRY(trs_relax_slices_pack(&g->args, &g->slices, g->stream));
+  drop(g, &g->blocks);
+  return trs_device_wait(g->stream);
+}
+
+/* ---- Slices ---- */
+
+static int64_t blocks_of(const trs_relaxation *R, int64_t position) {
+  return R->ptr[position + 1] - R->ptr[position];
+}
+
+/* Positions [begin, end) by falling numbers of blocks, so that rows of a slice have about as many;
+ * in small parts, so that neighbours stay close. */
+static void order_part(const trs_relaxation *R, int64_t begin, int64_t end, int32_t *order) {
+  for (int64_t p = begin; p < end; p++) {
+    int64_t k = p - begin;
+    for (; k > 0 && blocks_of(R, order[k - 1]) < blocks_of(R, p); k--) order[k] = order[k - 1];
+    order[k] = (int32_t)p;
+  }
+}
+
+/* The host's side of what makes the slices. */
+typedef struct slicing {
+  trs_relax_slice *slice;
+  trs_relax_slice_row *row;
+  int64_t vectors, turns;
+  int32_t count;
+} slicing;
+
+static void add_slice(const trs_relaxation *R, slicing *s, const int32_t *order, int64_t rows) {
+  const int b = R->block, most = TRS_RELAX_SLICE_ROWS(b);
+  const int size = (int)trs_relax_kernels_of(R->store)->off_size;
+  const int turn = TRS_RELAX_SLICE_TURN(b, size), each = 16 / size;
+  const int32_t width = (int32_t)blocks_of(R, order[0]);
+  s->slice[s->count] = (trs_relax_slice){.vector = s->vectors, .turn = s->turns, .width = width};
+  for (int64_t r = 0; r < most; r++)
+    s->row[s->count * most + r] =
+        r < rows ? (trs_relax_slice_row){order[r], (int32_t)blocks_of(R, order[r])}
+                 : (trs_relax_slice_row){order[0], -1};
+  s->vectors += ((int64_t)width * b + each - 1) / each * most * b;
+  s->turns += (width + turn - 1) / turn;
+  s->count++;
+}
+
+static void cut_slices(const trs_relaxation *R, slicing *s, int32_t *starts) {
+  enum { SLICES_A_PART = 24 };
+  int32_t order[32 * SLICES_A_PART];
+  const int64_t rows = TRS_RELAX_SLICE_ROWS(R->block), part = rows * SLICES_A_PART;
+  for (int32_t c = 0; c < R->ncolours; c++) {
+    starts[c] = s->count;
+    for (int64_t p = R->colour_ptr[c]; p < R->colour_ptr[c + 1]; p += part) {
+      int64_t left = R->colour_ptr[c + 1] - p, here = left < part ? left : part;
+      order_part(R, p, p + here, order);
+      for (int64_t k = 0; k < here; k += rows)
+        add_slice(R, s, order + k, here - k < rows ? here - k : rows);
+    }
+  }
+  starts[R->ncolours] = s->count;
+}
+
+static trs_status bring_slices(trs_relaxation *R, const slicing *s) {
+  trs_relax_gpu *g = R->gpu;
+  trs_relax_slices *to = &g->slices;
+  const int rows = TRS_RELAX_SLICE_ROWS(R->block);
+  const int turn = TRS_RELAX_SLICE_TURN(R->block, (int)trs_relax_kernels_of(R->store)->off_size);
+  to->nslices = s->count;
+  TRS_TRY(bring(g, &g->own, &to->slice, s->slice, s->count, sizeof *s->slice));
+  TRS_TRY(bring(g, &g->own, &to->row, s->row, (int64_t)s->count * rows, sizeof *s->row));
+  TRS_TRY(take(g, &g->own, &to->val, s->vectors, 16));
+  TRS_TRY(take(g, &g->own, &to->idx, s->turns * rows * turn, sizeof *to->idx));
+  if (trs_relax_kernels_of(R->store)->scaled)
+    TRS_TRY(take(g, &g->own, &to->power, s->turns * rows * turn, 1));
+  TRS_TRY(take(g, &g->own, &to->partial, trs_relax_slices_parts(s->count) * R->room,
+               sizeof *to->partial));
+  return trs_device_wait(g->stream);
+}
+
+static trs_status make_slices(trs_relaxation *R) {
+  const int64_t rows = TRS_RELAX_SLICE_ROWS(R->block);
+  const int64_t most = R->nrows / rows + R->ncolours;
+  slicing s = {0};
+  if (R->block > TRS_RELAX_MOST_SLICED)
+    return trs_fail(TRS_ERROR_UNSUPPORTED, -1, "variant slices takes blocks of 1 to %d, not of %d",
+                    TRS_RELAX_MOST_SLICED, R->block);
+  TRS_TRY(TRS_ALLOC(&R->gpu->starts, R->ncolours + 1));
+  trs_status status = TRS_ALLOC(&s.slice, most);
+  if (!status) status = TRS_ALLOC(&s.row, most * rows);
+  if (!status) {
+    cut_slices(R, &s, R->gpu->starts);
+    status = bring_slices(R, &s);
+  }
+  trs_free(s.slice);
+  trs_free(s.row);
   return status;
 }
 
@@ -227,7 +279,6 @@ static void leave_variant(trs_relax_gpu *g) {
   if (g->persisting) trs_device_unpersist(g->device);
   g->persisting = false;
   g->variant = NULL;
-  g->how = (trs_relax_stream){.ncolours = 0};
 }
 
 static trs_status enter_variant(trs_relaxation *R, const gpu_variant *v, const char *parameters) {
@@ -235,17 +286,14 @@ static trs_status enter_variant(trs_relaxation *R, const gpu_variant *v, const c
   trs_relax_args *a = &g->args;
   int64_t x_size = (int64_t)trs_relax_kernels_of(R->store)->x_size;
   g->variant = v;
-  a->pitch = v->kind == STREAM ? streamed_pitch(R->block, (int)x_size) : R->block;
+  a->pitch = R->block;
   a->x_stride = R->nrows * a->pitch;
-  *g->told = (trs_fault){.row = -1, .limit = WAIT_LIMIT};
-  if (v->kind == STREAM)
-    TRS_TRY(prepare_stream(R, parameters));
-  else
-    TRS_TRY(trs_parameters_parse(v->name, parameters, NULL, 0));
+  TRS_TRY(trs_parameters_parse(v->name, parameters, NULL, 0));
   TRS_TRY(take(g, &g->own, &a->x, a->x_stride * R->room, (size_t)x_size));
   TRS_TRY(trs_device_fill(a->x, 0, a->x_stride * R->room * x_size, g->stream));
-  if (v->kind == STREAM) TRS_TRY(bring_chunks(R));
+  if (v->kind == SLICES) TRS_TRY(make_slices(R));
   if (v->kind == ROWS) prepare_rows(R);
+  if (g->has_values) TRS_TRY(renew_blocks(R));
   return trs_device_wait(g->stream);
 }
 
@@ -270,15 +318,11 @@ static trs_status take_arrays(trs_relaxation *R) {
   trs_relax_args *a = &g->args;
   const trs_relax_kernels *K = trs_relax_kernels_of(R->store);
   int64_t block = (int64_t)R->block * R->block;
-  TRS_TRY(bring(g, &g->matrix, &a->ptr, R->ptr, R->nrows + 1, sizeof *R->ptr));
-  TRS_TRY(bring(g, &g->matrix, &a->idx, R->idx, R->noff, sizeof *R->idx));
-  TRS_TRY(bring(g, &g->matrix, &a->row, R->row, R->nrows, sizeof *R->row));
-  TRS_TRY(take(g, &g->matrix, &a->off, R->noff * block, K->off_size));
-  if (K->scaled) TRS_TRY(take(g, &g->matrix, &a->power, R->noff, 1));
-  TRS_TRY(take(g, &g->matrix, &a->diagonal, R->nrows * block, K->r_size));
-  TRS_TRY(take(g, &g->matrix, &a->pivot, R->nrows * R->block, 1));
-  TRS_TRY(take(g, &g->matrix, &a->r, a->r_stride * R->room, K->r_size));
-  return take(g, &g->matrix, &a->partial, a->parts * R->room, sizeof *a->partial);
+  TRS_TRY(bring(g, &g->shared, &a->row, R->row, R->nrows, sizeof *R->row));
+  TRS_TRY(take(g, &g->shared, &a->diagonal, R->nrows * block, K->r_size));
+  TRS_TRY(take(g, &g->shared, &a->pivot, R->nrows * R->block, 1));
+  TRS_TRY(take(g, &g->shared, &a->r, a->r_stride * R->room, K->r_size));
+  return take(g, &g->shared, &a->partial, a->parts * R->room, sizeof *a->partial);
 }
 
 static trs_status build(trs_relaxation *R) {
@@ -289,7 +333,6 @@ static trs_status build(trs_relaxation *R) {
                              .store = R->store,
                              .r_stride = R->nrows * R->block};
   TRS_TRY(trs_device_alloc_stage(g->device, (void **)&g->norms));
-  TRS_TRY(trs_device_alloc_host(g->device, (void **)&g->told));
   TRS_TRY(take_arrays(R));
   return trs_device_wait(g->stream);
 }
@@ -303,29 +346,16 @@ trs_status trs_relax_gpu_create(trs_relaxation *R, const char *name) {
   return status ? status : trs_relax_gpu_set_variant(R, name);
 }
 
-static trs_status bring_powers(trs_relaxation *R) {
-  trs_relax_gpu *g = R->gpu;
-  int8_t *power;
-  TRS_TRY(TRS_ALLOC(&power, R->noff));
-  for (int64_t k = 0; k < R->noff; k++) power[k] = (int8_t)ilogbf(R->scale[k]);
-  trs_status status = trs_device_copy((void *)(uintptr_t)g->args.power, power, R->noff, g->stream);
-  if (!status) status = trs_device_wait(g->stream);
-  trs_free(power);
-  return status;
-}
-
 static trs_status bring_values(trs_relaxation *R) {
   trs_relax_gpu *g = R->gpu;
   const trs_relax_args *a = &g->args;
   const trs_relax_kernels *K = trs_relax_kernels_of(R->store);
   int64_t block = (int64_t)R->block * R->block;
-  TRS_TRY(trs_device_copy((void *)(uintptr_t)a->off, R->off, R->noff * block * (int64_t)K->off_size,
-                          g->stream));
   TRS_TRY(trs_device_copy((void *)(uintptr_t)a->diagonal, R->diagonal,
                           R->nrows * block * (int64_t)K->r_size, g->stream));
   TRS_TRY(trs_device_copy((void *)(uintptr_t)a->pivot, R->pivot, R->nrows * R->block, g->stream));
-  if (K->scaled) TRS_TRY(bring_powers(R));
-  return trs_device_wait(g->stream);
+  g->has_values = true;
+  return g->variant ? renew_blocks(R) : trs_device_wait(g->stream);
 }
 
 trs_status trs_relax_gpu_update(trs_relaxation *R) {
@@ -340,11 +370,11 @@ void trs_relax_gpu_free(trs_relaxation *R) {
   if (!g) return;
   int before = trs_device_enter(g->device);
   leave_variant(g);
-  drop(g, &g->matrix);
+  drop(g, &g->shared);
+  drop(g, &g->blocks);
   for (int k = 0; k < 2; k++) trs_device_free(g->device, g->staged[k], g->stream);
   (void)trs_device_wait(g->stream); /* kernels may still write norms */
   trs_device_free_stage(g->device, g->norms);
-  trs_device_free_host(g->device, g->told);
   trs_device_leave(before);
   trs_free(g);
   R->gpu = NULL;
@@ -356,25 +386,19 @@ const char *trs_relax_gpu_variant(const trs_relaxation *R) {
 }
 int64_t trs_relax_gpu_bytes(const trs_relaxation *R) {
   const trs_relax_gpu *g = R->gpu;
-  return g ? g->matrix.bytes + g->own.bytes + g->staged_bytes : 0;
+  return g ? g->shared.bytes + g->blocks.bytes + g->own.bytes + g->staged_bytes : 0;
 }
 
 /* ---- Sweeps ---- */
 
-static trs_status check_fault(const trs_relax_gpu *g) {
-  if (!g->variant)
-    return trs_fail(TRS_ERROR_ARGUMENT, -1, "no variant is set: the last one could not be");
-  if (!g->told->stalled) return TRS_SUCCESS;
-  return trs_fail(TRS_ERROR_STALLED, g->told->row,
-                  "GPU %d: a colour was not finished within %.3g s: x is not complete, create the "
-                  "relaxation anew",
-                  trs_device_look(g->device)->ordinal, 1e-9 * (double)g->told->limit);
+static trs_status check_variant(const trs_relax_gpu *g) {
+  if (g->variant) return TRS_SUCCESS;
+  return trs_fail(TRS_ERROR_ARGUMENT, -1, "no variant is set: the last one could not be");
 }
 
 static trs_status finish(trs_relax_gpu *g) {
-  if (g->how.fault) TRS_TRY(trs_device_copy(g->told, g->how.fault, sizeof *g->told, g->stream));
   TRS_TRY(trs_device_wait(g->stream));
-  return check_fault(g);
+  return check_variant(g);
 }
 
 trs_status trs_relax_gpu_wait(trs_relaxation *R) {
@@ -384,29 +408,33 @@ trs_status trs_relax_gpu_wait(trs_relaxation *R) {
   return status;
 }
 
-static trs_status pass_rows(trs_relaxation *R, bool back) {
+static trs_status run_colour(trs_relaxation *R, int32_t c, bool overlaps) {
   trs_relax_gpu *g = R->gpu;
-  for (int32_t k = 0; k < R->ncolours; k++) {
-    int32_t c = back ? R->ncolours - 1 - k : k;
-    TRS_TRY(
-        trs_relax_rows_run(&g->args, &g->rows, R->colour_ptr[c], R->colour_ptr[c + 1], g->stream));
+  if (g->variant->kind == SLICES)
+    return trs_relax_slices_run(&g->args, &g->slices, g->starts[c], g->starts[c + 1], overlaps,
+                                g->stream);
+  return trs_relax_rows_run(&g->args, &g->rows, R->colour_ptr[c], R->colour_ptr[c + 1], g->stream);
+}
+
+/* The first launch of all waits for the work before it: r and x must be there. */
+static trs_status run_sweeps(trs_relaxation *R, int64_t sweeps, trs_sweep_direction direction) {
+  const int64_t passes = direction == TRS_SWEEP_SYMMETRIC ? 2 : 1;
+  bool first = true;
+  for (int64_t pass = 0; pass < passes * sweeps; pass++) {
+    bool back = direction == TRS_SWEEP_BACKWARD || pass % passes == 1;
+    for (int32_t k = 0; k < R->ncolours; k++) {
+      int32_t c = back ? R->ncolours - 1 - k : k;
+      if (R->colour_ptr[c] == R->colour_ptr[c + 1]) continue;
+      TRS_TRY(run_colour(R, c, !first));
+      first = false;
+    }
   }
   return TRS_SUCCESS;
 }
 
-static trs_status run_sweeps(trs_relaxation *R, int64_t sweeps, trs_sweep_direction direction) {
-  trs_relax_gpu *g = R->gpu;
-  if (g->variant->kind == STREAM) {
-    trs_relax_stream how = g->how;
-    how.sweeps = sweeps;
-    how.direction = (int32_t)direction;
-    return trs_relax_stream_run(&g->args, &how, g->starts, g->stream);
-  }
-  for (int64_t s = 0; s < sweeps; s++) {
-    if (direction != TRS_SWEEP_BACKWARD) TRS_TRY(pass_rows(R, false));
-    if (direction != TRS_SWEEP_FORWARD) TRS_TRY(pass_rows(R, true));
-  }
-  return TRS_SUCCESS;
+static trs_status find_norms(const trs_relax_gpu *g, double *norms) {
+  return g->variant->kind == SLICES ? trs_relax_slices_norms(&g->args, &g->slices, norms, g->stream)
+                                    : trs_relax_norms(&g->args, norms, g->stream);
 }
 
 /* Where norms go: straight to the caller's device memory, or by way of pinned memory to the host,
@@ -429,8 +457,8 @@ static trs_status hand_over(trs_relax_gpu *g, norms *m) {
 }
 
 static trs_status check(trs_relax_gpu *g, norms *m) {
-  if (m->there) return trs_relax_norms(&g->args, m->to + m->check++ * m->stride, g->stream);
-  TRS_TRY(trs_relax_norms(&g->args, g->norms + m->held * m->width, g->stream));
+  if (m->there) return find_norms(g, m->to + m->check++ * m->stride);
+  TRS_TRY(find_norms(g, g->norms + m->held * m->width));
   m->check++;
   m->held++;
   int64_t room = TRS_STAGE_BYTES / (int64_t)sizeof *g->norms;
@@ -538,7 +566,7 @@ static trs_status sweep_all(trs_relaxation *R, const trs_rhs *rhs, const trs_swe
 trs_status trs_relax_gpu_sweep(trs_relaxation *R, const trs_rhs *rhs,
                                const trs_sweep_options *options) {
   trs_relax_gpu *g = R->gpu;
-  TRS_TRY(check_fault(g));
+  TRS_TRY(check_variant(g));
   int before = trs_device_enter(g->device);
   bool there = trs_device_address(rhs->x) && trs_device_address(rhs->b);
   bool waits = !there || (options->residuals && !trs_device_address(options->residuals));

@@ -16,13 +16,14 @@ constexpr unsigned WARP = 32, EVERY_LANE = ~0u;
 
 /* ---- Ways of storing, as relax/instantiate.h has them for the CPU. ---- */
 
-/* Products are made in `product`, sums and the diagonal are of `sum`. */
+/* Sums and the diagonal are of `sum`; products may be made, and those of one block added, in
+ * `product`. */
 template <int STORE>
 struct stored {
   using off = float;
   using x = float;
   using sum = double;
-  using product = double;
+  using product = float;
   static constexpr bool scaled = false;
 };
 template <>

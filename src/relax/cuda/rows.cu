@@ -117,7 +117,7 @@ class row_sum {
       if constexpr (T::scaled)
         total = fma(sum(decode<STORE>(v[u]) * x[u]), sum(two_to(power_[column / b_])), total);
       else
-        total = fma(decode<STORE>(v[u]), x[u], total);
+        total = fma(sum(decode<STORE>(v[u])), sum(x[u]), total);
     }
   }
 };
@@ -303,10 +303,17 @@ extern "C" trs_status trs_relax_norms(const trs_relax_args *a, double *norms, tr
   cudaError_t error = by_store(a->store, [&](auto store) {
     dim3 grid(unsigned(a->parts), unsigned(a->nrhs));
     residual<decltype(store)::value><<<grid, THREADS, 0, s>>>(*a);
-    add_parts<<<unsigned(a->nrhs), THREADS, 0, s>>>(a->partial, a->parts, norms);
     return cudaGetLastError();
   });
-  return trs_device_check(error, "launching the residual of a relaxation");
+  TRS_TRY(trs_device_check(error, "launching the residual of a relaxation"));
+  return trs_relax_add_parts(a->partial, a->parts, a->nrhs, norms, stream);
+}
+
+extern "C" trs_status trs_relax_add_parts(const double *partial, int64_t parts, int nrhs,
+                                          double *norms, trs_stream stream) {
+  add_parts<<<unsigned(nrhs), THREADS, 0, static_cast<cudaStream_t>(stream)>>>(partial, parts,
+                                                                               norms);
+  return trs_device_check(cudaGetLastError(), "adding up the residual of a relaxation");
 }
 
 extern "C" trs_status trs_relax_load(const trs_relax_args *a, const trs_relax_vectors *v,

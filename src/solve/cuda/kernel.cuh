@@ -187,9 +187,8 @@ __device__ inline void await_kernel_before() {
 #endif
 }
 template <class... P, class... A>
-inline cudaError_t launch_behind(bool overlaps, void (*kernel)(P...), unsigned blocks,
-                                 unsigned threads, size_t shared_bytes, cudaStream_t stream,
-                                 const A &...arguments) {
+inline cudaError_t launch_behind(bool overlaps, void (*kernel)(P...), dim3 blocks, unsigned threads,
+                                 size_t shared_bytes, cudaStream_t stream, const A &...arguments) {
   cudaLaunchAttribute early = {};
   early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
   early.val.programmaticStreamSerializationAllowed = 1;
