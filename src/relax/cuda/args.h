@@ -88,9 +88,11 @@ typedef struct trs_relax_slices {
   double *partial;     /* trs_relax_slices_parts for each right-hand side */
 } trs_relax_slices;
 
-/* From a's ptr, idx, off and power, which are not needed afterwards. */
+/* From a's ptr, idx, off and power, which are not needed afterwards; and off and power back. */
 trs_status trs_relax_slices_pack(const trs_relax_args *a, const trs_relax_slices *s,
                                  trs_stream stream);
+trs_status trs_relax_slices_unpack(const trs_relax_args *a, const trs_relax_slices *s,
+                                   trs_stream stream);
 /* Relaxes slices [begin, end).  overlaps: the launch before in the stream is one of these, and this
  * one may begin before it ends. */
 trs_status trs_relax_slices_run(const trs_relax_args *a, const trs_relax_slices *s, int32_t begin,

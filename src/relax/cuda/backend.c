@@ -150,33 +150,48 @@ static trs_status bring_powers(trs_relaxation *R) {
   int8_t *power;
   TRS_TRY(TRS_ALLOC(&power, R->noff));
   for (int64_t k = 0; k < R->noff; k++) power[k] = (int8_t)ilogbf(R->scale[k]);
-  trs_status status = bring(g, &g->blocks, &g->args.power, power, R->noff, 1);
+  trs_status status = trs_device_copy((void *)(uintptr_t)g->args.power, power, R->noff, g->stream);
   if (!status) status = trs_device_wait(g->stream);
   trs_free(power);
   return status;
 }
 
-static trs_status bring_blocks(trs_relaxation *R) {
+/* Room for the blocks, and their places. */
+static trs_status take_blocks(trs_relaxation *R) {
   trs_relax_gpu *g = R->gpu;
   trs_relax_args *a = &g->args;
   const trs_relax_kernels *K = trs_relax_kernels_of(R->store);
   int64_t block = (int64_t)R->block * R->block;
-  drop(g, &g->blocks);
+  if (g->blocks.count) return TRS_SUCCESS;
   TRS_TRY(bring(g, &g->blocks, &a->ptr, R->ptr, R->nrows + 1, sizeof *R->ptr));
   TRS_TRY(bring(g, &g->blocks, &a->idx, R->idx, R->noff, sizeof *R->idx));
-  TRS_TRY(bring(g, &g->blocks, &a->off, R->off, R->noff * block, K->off_size));
-  if (K->scaled) TRS_TRY(bring_powers(R));
-  return trs_device_wait(g->stream);
+  TRS_TRY(take(g, &g->blocks, &a->off, R->noff * block, K->off_size));
+  return K->scaled ? take(g, &g->blocks, &a->power, R->noff, 1) : TRS_SUCCESS;
 }
 
-/* As the variant reads them. */
-static trs_status renew_blocks(trs_relaxation *R) {
+static trs_status bring_blocks(trs_relaxation *R) {
   trs_relax_gpu *g = R->gpu;
-  TRS_TRY(bring_blocks(R));
-  if (g->variant->kind != SLICES) return TRS_SUCCESS;
+  const trs_relax_kernels *K = trs_relax_kernels_of(R->store);
+  int64_t bytes = R->noff * R->block * R->block * (int64_t)K->off_size;
+  TRS_TRY(take_blocks(R));
+  TRS_TRY(trs_device_copy((void *)(uintptr_t)g->args.off, R->off, bytes, g->stream));
+  return K->scaled ? bring_powers(R) : TRS_SUCCESS;
+}
+
+/* Blocks become slices, and slices blocks again: there is room for both only meanwhile. */
+static trs_status pack(trs_relax_gpu *g) {
+  if (!g->blocks.count) return TRS_SUCCESS; /* no values yet */
   TRS_TRY(trs_relax_slices_pack(&g->args, &g->slices, g->stream));
   drop(g, &g->blocks);
-  return trs_device_wait(g->stream);
+  return TRS_SUCCESS;
+}
+static trs_status unpack(trs_relaxation *R) {
+  trs_relax_gpu *g = R->gpu;
+  if (!g->variant || g->variant->kind != SLICES || !g->has_values) return TRS_SUCCESS;
+  trs_status status = take_blocks(R);
+  if (!status) status = trs_relax_slices_unpack(&g->args, &g->slices, g->stream);
+  if (status) drop(g, &g->blocks);
+  return status;
 }
 
 /* ---- Slices ---- */
@@ -293,7 +308,7 @@ static trs_status enter_variant(trs_relaxation *R, const gpu_variant *v, const c
   TRS_TRY(trs_device_fill(a->x, 0, a->x_stride * R->room * x_size, g->stream));
   if (v->kind == SLICES) TRS_TRY(make_slices(R));
   if (v->kind == ROWS) prepare_rows(R);
-  if (g->has_values) TRS_TRY(renew_blocks(R));
+  if (v->kind == SLICES) TRS_TRY(pack(g));
   return trs_device_wait(g->stream);
 }
 
@@ -304,9 +319,12 @@ trs_status trs_relax_gpu_set_variant(trs_relaxation *R, const char *name) {
   TRS_TRY(find_variant(R, name, &found, &parameters));
   int before = trs_device_enter(g->device);
   trs_status status = trs_device_wait(g->stream);
-  leave_variant(g);
-  if (!status) status = enter_variant(R, found, parameters);
-  if (status) leave_variant(g);
+  if (!status) status = unpack(R);
+  if (!status) {
+    leave_variant(g);
+    status = enter_variant(R, found, parameters);
+    if (status) leave_variant(g);
+  }
   trs_device_leave(before);
   return status;
 }
@@ -355,7 +373,9 @@ static trs_status bring_values(trs_relaxation *R) {
                           R->nrows * block * (int64_t)K->r_size, g->stream));
   TRS_TRY(trs_device_copy((void *)(uintptr_t)a->pivot, R->pivot, R->nrows * R->block, g->stream));
   g->has_values = true;
-  return g->variant ? renew_blocks(R) : trs_device_wait(g->stream);
+  TRS_TRY(bring_blocks(R));
+  if (g->variant && g->variant->kind == SLICES) TRS_TRY(pack(g));
+  return trs_device_wait(g->stream);
 }
 
 trs_status trs_relax_gpu_update(trs_relaxation *R) {

@@ -268,12 +268,12 @@ __global__ void __launch_bounds__(SLICE_THREADS)
   s.partial[int64_t(blockIdx.y) * gridDim.x + blockIdx.x] = squares;
 }
 
-/* ---- Packing: a warp a slice. ---- */
+/* ---- Packing, a warp a slice, and the way back. ---- */
 
 template <int STORE, int B>
 __global__ void __launch_bounds__(SLICE_THREADS)
     pack_slices(const __grid_constant__ trs_relax_args a,
-                const __grid_constant__ trs_relax_slices s) {
+                const __grid_constant__ trs_relax_slices s, bool back) {
   using form = shape<STORE, B>;
   using off = typename form::off;
   const int32_t number = int32_t(blockIdx.x) * SLICE_WARPS + int32_t(threadIdx.x / WARP);
@@ -282,28 +282,26 @@ __global__ void __launch_bounds__(SLICE_THREADS)
   const trs_relax_slice h = s.slice[number];
   const int slot = lane / B, i = lane % B;
   const trs_relax_slice_row row = s.row[number * form::ROWS + slot];
-  const int count = row.count > 0 ? row.count : 0,
-            nvectors = (h.width * B + form::EACH - 1) / form::EACH;
+  const int count = row.count > 0 ? row.count : 0;
+  const int nvectors = (h.width * B + form::EACH - 1) / form::EACH;
   const int64_t first = a.ptr[row.position];
-  auto *val = static_cast<uint4 *>(const_cast<void *>(s.val)) + h.vector + lane;
-  for (int q = 0; q < nvectors; q++) {
-    union {
-      uint4 whole;
-      off at[form::EACH];
-    } v;
-    for (int e = 0; e < form::EACH; e++) {
-      const int element = q * form::EACH + e, k = element / B, j = element % B;
-      v.at[e] = k < count ? static_cast<const off *>(a.off)[((first + k) * B + j) * B + i] : off(0);
-    }
-    val[q * form::LANES] = v.whole;
+  auto *blocks = static_cast<off *>(const_cast<void *>(a.off)) + first * B * B + i;
+  auto *val = static_cast<off *>(const_cast<void *>(s.val)) + (h.vector + lane) * form::EACH;
+  for (int e = 0; e < nvectors * form::EACH; e++) {
+    off &packed = val[int64_t(e / form::EACH) * form::LANES * form::EACH + e % form::EACH];
+    const bool there = e < count * B;
+    if (back && there) blocks[int64_t(e) * B] = packed;
+    if (!back) packed = there ? blocks[int64_t(e) * B] : off(0);
   }
   if (i != 0) return;
   const int64_t to = (h.turn * form::ROWS + slot) * int64_t(form::TURN);
   for (int k = 0; k < (h.width + form::TURN - 1) / form::TURN * form::TURN; k++) {
     const int64_t at = to + k / form::TURN * form::TURN * form::ROWS + k % form::TURN;
+    int8_t *power = const_cast<int8_t *>(s.power) + at, *of_block = const_cast<int8_t *>(a.power);
+    if (back && stored<STORE>::scaled && k < count) of_block[first + k] = *power;
+    if (back) continue;
     const_cast<int32_t *>(s.idx)[at] = k < count ? a.idx[first + k] : 0;
-    if (stored<STORE>::scaled)
-      const_cast<int8_t *>(s.power)[at] = k < count ? a.power[first + k] : 0;
+    if (stored<STORE>::scaled) *power = k < count ? of_block[first + k] : 0;
   }
 }
 
@@ -336,18 +334,28 @@ cudaError_t by_shape(const trs_relax_args *a, F f) {
   });
 }
 
-}  // namespace
-
-extern "C" trs_status trs_relax_slices_pack(const trs_relax_args *a, const trs_relax_slices *s,
-                                            trs_stream stream) {
+trs_status move_blocks(const trs_relax_args *a, const trs_relax_slices *s, bool back,
+                       trs_stream stream) {
   auto to = static_cast<cudaStream_t>(stream);
   if (s->nslices == 0) return TRS_SUCCESS;
   cudaError_t error = by_shape(a, [&](auto store, auto block) {
     pack_slices<decltype(store)::value, decltype(block)::value>
-        <<<blocks_of(s->nslices), SLICE_THREADS, 0, to>>>(*a, *s);
+        <<<blocks_of(s->nslices), SLICE_THREADS, 0, to>>>(*a, *s, back);
     return cudaGetLastError();
   });
   return trs_device_check(error, "packing the blocks of a relaxation");
+}
+
+}  // namespace
+
+extern "C" trs_status trs_relax_slices_pack(const trs_relax_args *a, const trs_relax_slices *s,
+                                            trs_stream stream) {
+  return move_blocks(a, s, false, stream);
+}
+
+extern "C" trs_status trs_relax_slices_unpack(const trs_relax_args *a, const trs_relax_slices *s,
+                                              trs_stream stream) {
+  return move_blocks(a, s, true, stream);
 }
 
 extern "C" trs_status trs_relax_slices_run(const trs_relax_args *a, const trs_relax_slices *s,
