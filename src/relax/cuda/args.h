@@ -86,6 +86,7 @@ typedef struct trs_relax_slices {
   const int32_t *idx;
   const int8_t *power; /* as idx; 16-bit formats only */
   double *partial;     /* trs_relax_slices_parts for each right-hand side */
+  int64_t blocks;      /* of threads that a launch has on a multiprocessor at most; 0: what fits */
 } trs_relax_slices;
 
 /* From a's ptr, idx, off and power, which are not needed afterwards; and off and power back. */

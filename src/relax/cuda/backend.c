@@ -296,6 +296,13 @@ static void leave_variant(trs_relax_gpu *g) {
   g->variant = NULL;
 }
 
+static trs_status read_parameters(trs_relax_gpu *g, const char *parameters) {
+  const trs_parameter table[] = {
+      {.key = "blocks", .least = 0, .most = 64, .value = &g->slices.blocks}};
+  g->slices.blocks = 0;
+  return trs_parameters_parse(g->variant->name, parameters, table, g->variant->kind == SLICES);
+}
+
 static trs_status enter_variant(trs_relaxation *R, const gpu_variant *v, const char *parameters) {
   trs_relax_gpu *g = R->gpu;
   trs_relax_args *a = &g->args;
@@ -303,7 +310,7 @@ static trs_status enter_variant(trs_relaxation *R, const gpu_variant *v, const c
   g->variant = v;
   a->pitch = R->block;
   a->x_stride = R->nrows * a->pitch;
-  TRS_TRY(trs_parameters_parse(v->name, parameters, NULL, 0));
+  TRS_TRY(read_parameters(g, parameters));
   TRS_TRY(take(g, &g->own, &a->x, a->x_stride * R->room, (size_t)x_size));
   TRS_TRY(trs_device_fill(a->x, 0, a->x_stride * R->room * x_size, g->stream));
   if (v->kind == SLICES) TRS_TRY(make_slices(R));

@@ -2,14 +2,17 @@
  *
  * A slice is as many rows of a colour as fit the lanes of a warp, six of 5 x 5, with about as many
  * blocks each.  A lane has one component of a row, and reads that row of every block: its elements
- * lie in vectors of 16 bytes, vector behind vector, lane beside lane, so that a warp's loads are
- * whole and many are on their way.  The block row of x comes to its lanes once, an element a lane,
- * and goes from lane to lane by shuffles.  Nothing is added across lanes; sums are in the order of
- * the row's blocks, the same bits every time.
+ * lie in vectors of 16 bytes, vector behind vector, lane beside lane.  They pass through shared
+ * memory, where each lane has a place for some turns of its own: asynchronous copies keep nearly a
+ * whole slice a warp on its way, more than registers would hold, and no lane waits for another.
+ * The block row of x comes to its lanes once, an element a lane, and goes from lane to lane by
+ * shuffles.  Nothing is added across lanes; sums are in the order of the row's blocks, the same
+ * bits every time.
  *
+ * A warp takes every so-manieth slice of a colour.  What it has read makes room for the blocks of
+ * its next slice, whose other arrays it asks for into L2: nothing waits for memory between slices.
  * A launch relaxes a colour.  It begins while the one before still runs: a warp asks for its first
- * blocks, its right-hand side and its diagonal block, and for more into L2, before it waits for the
- * colour before, since all of that only x depends on. */
+ * slice before it waits for the colour before, since only x depends on that. */
 #include "relax/cuda/row.cuh"
 
 namespace {
@@ -26,16 +29,23 @@ struct shape {
   static constexpr int EACH = 16 / int(sizeof(off));
   static constexpr int TURN = TRS_RELAX_SLICE_TURN(B, int(sizeof(off)));
   static constexpr int VECTORS = TURN * B / EACH;
+  /* Turns that are on their way: some ten kilobytes a warp. */
+  static constexpr int STAGES = VECTORS >= 10 ? 2 : VECTORS <= 2 ? 8 : 20 / VECTORS;
+  static constexpr int RING = STAGES * VECTORS; /* vectors of a lane */
   static_assert(TURN * B % EACH == 0, "turns are of whole vectors");
 };
 
-/* Read once: past L1, and first to leave L2. */
-__device__ inline uint4 load_once(const uint4 *p, uint64_t policy) {
-  uint4 v;
-  asm volatile("ld.global.nc.L1::no_allocate.L2::cache_hint.v4.u32 {%0, %1, %2, %3}, [%4], %5;"
-               : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w)
-               : "l"(p), "l"(policy));
-  return v;
+/* 16 bytes past L1, and first to leave L2; or zeros. */
+__device__ inline void copy_once(uint4 *shared, const uint4 *from, bool there, uint64_t policy) {
+  const auto to = static_cast<unsigned>(__cvta_generic_to_shared(shared));
+  asm volatile("cp.async.cg.shared.global.L2::cache_hint [%0], [%1], 16, %2, %3;" ::"r"(to),
+               "l"(from), "r"(there ? 16 : 0), "l"(policy)
+               : "memory");
+}
+__device__ inline void commit_copies() { asm volatile("cp.async.commit_group;" ::: "memory"); }
+template <int LEFT>
+__device__ inline void await_copies() {
+  asm volatile("cp.async.wait_group %0;" ::"n"(LEFT) : "memory");
 }
 __device__ inline void ask_for(const void *p) { asm volatile("prefetch.global.L2 [%0];" ::"l"(p)); }
 __device__ inline void let_next_begin() {
@@ -63,51 +73,55 @@ class slice {
   using sum = typename T::sum;
   using product = typename T::product;
   using form = shape<STORE, B>;
-  static constexpr int TURN = form::TURN, VECTORS = form::VECTORS;
+  static constexpr int TURN = form::TURN, VECTORS = form::VECTORS, STAGES = form::STAGES;
+
+  /* Where a slice is, and this lane's row of it. */
+  struct place {
+    int64_t vector, turn;
+    int32_t width, position, count; /* width 0: no slice */
+  };
 
  public:
-  __device__ slice(const trs_relax_args &a, const trs_relax_slices &s, int32_t number, int c)
-      : a_(a), lane_(int(threadIdx.x % WARP)), l_(B, lane_ < form::LANES ? lane_ : 0) {
+  /* ring: this lane's, STAGES * VECTORS of them, WARP apart. */
+  __device__ slice(const trs_relax_args &a, const trs_relax_slices &s, int c, uint4 *ring)
+      : a_(a),
+        s_(s),
+        ring_(ring),
+        lane_(int(threadIdx.x % WARP)),
+        l_(B, lane_ < form::LANES ? lane_ : 0) {
     asm("createpolicy.fractional.L2::evict_first.b64 %0, 1.0;" : "=l"(once_));
-    const trs_relax_slice h = s.slice[number];
-    const trs_relax_slice_row row = s.row[number * form::ROWS + l_.slot];
-    there_ = lane_ < form::LANES && row.count >= 0;
-    position_ = row.position;
-    count_ = there_ ? row.count : 0;
-    width_ = h.width;
-    nvectors_ = (h.width * B + form::EACH - 1) / form::EACH;
-    val_ = static_cast<const uint4 *>(s.val) + h.vector + lane_;
-    idx_ = s.idx + (h.turn * form::ROWS + l_.slot) * TURN;
-    power_ = T::scaled ? s.power + (h.turn * form::ROWS + l_.slot) * TURN : nullptr;
     x_ = static_cast<X *>(a.x) + c * a.x_stride;
-    r_ = static_cast<const sum *>(a.r) + c * a.r_stride + int64_t(position_) * B + l_.i;
+    r_ = static_cast<const sum *>(a.r) + c * a.r_stride;
   }
 
-  /* What x does not change. */
-  __device__ void begin() {
-    load_turn(0);
-    load_idx(0);
-    const char *more = reinterpret_cast<const char *>(val_ - lane_ + VECTORS * form::LANES);
-    if (lane_ * 128 < (nvectors_ - VECTORS) * form::LANES * 16) ask_for(more + lane_ * 128);
-    known_ = *r_;
-    const sum *d = static_cast<const sum *>(a_.diagonal) + int64_t(position_) * B * B;
-#pragma unroll
-    for (int j = 0; j < B; j++) d_[j] = d[j * B + l_.i];
-    pivot_ = a_.pivot[int64_t(position_) * B + l_.i];
+  /* The first slice, as far as x does not matter, and the one after it; none from end on. */
+  __device__ void begin(int32_t number, int32_t after, int32_t end) {
+    now_ = look(number, end);
+    next_ = look(end, end);
+    top_up();
+    load_others();
+    next_ = look(after, end);
+  }
+  __device__ void go_on(int32_t after, int32_t end) {
+    now_ = next_;
+    if (!of_next_) first_ = 0;
+    of_next_ = false;
+    load_others();
+    next_ = look(after, end);
+    top_up();
   }
 
+  /* The x of a turn is on its way while the turn before it is multiplied. */
   __device__ sum off_diagonal() {
     sum total = 0;
-    for (int first = 0; first < width_; first += TURN) {
-      X x[TURN];
-#pragma unroll
-      for (int u = 0; u < TURN; u++)
-        x[u] = first + u < count_ ? x_[int64_t(now_[u]) * a_.pitch + l_.i] : X(0);
-      int power[TURN];
-      if (T::scaled) load_power(power, first);
-      if (first + TURN < width_) load_idx(first + TURN);
-      multiply(total, x, power);
-      if (first + TURN < width_) load_turn(first + TURN);
+    load_x(even_, 0);
+    for (int first = 0; first < now_.width; first += 2 * TURN) {
+      load_x(odd_, first + TURN);
+      take_turn(total, even_, first);
+      if (first == 0) ask_for_others();
+      if (first + TURN >= now_.width) break;
+      load_x(even_, first + 2 * TURN);
+      take_turn(total, odd_, first + TURN);
     }
     return total;
   }
@@ -115,79 +129,164 @@ class slice {
   __device__ void relax() {
     sum y = known_ - off_diagonal();
     sum z = solve(y);
-    if (there_) trs::relax(x_ + int64_t(position_) * a_.pitch + l_.i, z, a_.omega);
+    if (there()) trs::relax(x_ + int64_t(now_.position) * a_.pitch + l_.i, z, a_.omega);
   }
 
   /* The square of this lane's component of r - A x. */
   __device__ double square() {
-    sum y = off_diagonal(), z = multiply_diagonal(sum(x_[int64_t(position_) * a_.pitch + l_.i]));
+    sum y = off_diagonal();
+    sum z = multiply_diagonal(sum(x_[int64_t(now_.position) * a_.pitch + l_.i]));
     const sum known = __shfl_sync(EVERY_LANE, known_, l_.first + pivot_);
     const double e =
         double(known) - double(__shfl_sync(EVERY_LANE, y, l_.first + pivot_)) - double(z);
-    return there_ ? e * e : 0;
+    return there() ? e * e : 0;
   }
 
  private:
   const trs_relax_args &a_;
+  const trs_relax_slices &s_;
+  uint4 *ring_;
   int lane_;
   lanes<B> l_;
   uint64_t once_;
-  bool there_;
-  int32_t position_;
-  int count_, width_, nvectors_, pivot_;
-  const uint4 *val_;
-  const int32_t *idx_;
-  const int8_t *power_;
+  place now_, next_;
+  /* Turns in the ring, the first of them at stage_; the next to be asked for: of which slice, and
+     its first block. */
+  int stage_ = 0, filled_ = 0, first_ = 0;
+  bool of_next_ = false;
+  int pivot_;
   X *x_;
   const sum *r_;
   sum known_, d_[B];
-  uint32_t word_[4 * VECTORS];
-  int32_t now_[TURN]; /* block columns of the turn */
 
-  __device__ void load_turn(int first) {
-    const int vector = first / TURN * VECTORS;
+  struct turn { /* block columns, and their x */
+    int32_t idx[TURN];
+    X x[TURN];
+  };
+  turn even_, odd_;
+
+  __device__ bool there() const { return lane_ < form::LANES && now_.count >= 0; }
+
+  __device__ place look(int32_t number, int32_t end) const {
+    place p = {0, 0, 0, 0, -1};
+    if (number >= end) return p;
+    const trs_relax_slice h = s_.slice[number];
+    const trs_relax_slice_row row = s_.row[number * form::ROWS + l_.slot];
+    return {h.vector, h.turn, h.width, row.position, row.count};
+  }
+
+  /* What a slice needs beside its blocks. */
+  __device__ void load_others() {
+    load_idx(even_, 0);
+    load_idx(odd_, TURN);
+    known_ = r_[int64_t(now_.position) * B + l_.i];
+    const sum *d = static_cast<const sum *>(a_.diagonal) + int64_t(now_.position) * B * B;
 #pragma unroll
-    for (int q = 0; q < VECTORS; q++) {
-      uint4 v = {};
-      if (vector + q < nvectors_ && lane_ < form::LANES)
-        v = load_once(val_ + (vector + q) * form::LANES, once_);
-      word_[4 * q] = v.x;
-      word_[4 * q + 1] = v.y;
-      word_[4 * q + 2] = v.z;
-      word_[4 * q + 3] = v.w;
+    for (int j = 0; j < B; j++) d_[j] = d[j * B + l_.i];
+    pivot_ = a_.pivot[int64_t(now_.position) * B + l_.i];
+  }
+  /* The same of the next slice, into L2. */
+  __device__ void ask_for_others() const {
+    if (next_.width == 0) return;
+    const char *idx = reinterpret_cast<const char *>(idx_of(next_) - l_.slot * TURN);
+    const int bytes = (next_.width + TURN - 1) / TURN * TURN * form::ROWS * 4;
+    if (lane_ * 128 < bytes) ask_for(idx + lane_ * 128);
+    ask_for(static_cast<const sum *>(a_.diagonal) + (int64_t(next_.position) * B + l_.i) * B);
+    if (l_.i == 0) ask_for(r_ + int64_t(next_.position) * B);
+  }
+
+  __device__ const int8_t *power_of(const place &p) const {
+    return s_.power + (p.turn * form::ROWS + l_.slot) * TURN;
+  }
+  __device__ const int32_t *idx_of(const place &p) const {
+    return s_.idx + (p.turn * form::ROWS + l_.slot) * TURN;
+  }
+
+  __device__ void ask(int stage, const place &p, int first) const {
+    const int vector = first / TURN * VECTORS;
+    const int nvectors = (p.width * B + form::EACH - 1) / form::EACH;
+    const uint4 *val = static_cast<const uint4 *>(s_.val) + p.vector + lane_;
+    if (lane_ < form::LANES) {
+#pragma unroll
+      for (int q = 0; q < VECTORS; q++)
+        copy_once(ring_ + (stage * VECTORS + q) * int(WARP), val + (vector + q) * form::LANES,
+                  vector + q < nvectors, once_);
+    }
+    commit_copies();
+  }
+
+  /* Fills the ring with what this slice has left and with what the next one begins with. */
+  __device__ void top_up() {
+    while (filled_ < STAGES) {
+      if (!of_next_ && first_ >= now_.width) {
+        of_next_ = true;
+        first_ = 0;
+      }
+      if (first_ >= (of_next_ ? next_.width : now_.width)) return;
+      const int stage = stage_ + filled_ < STAGES ? stage_ + filled_ : stage_ + filled_ - STAGES;
+      ask(stage, of_next_ ? next_ : now_, first_);
+      first_ += TURN;
+      filled_++;
     }
   }
 
-  __device__ void load_idx(int first) {
-    struct alignas((TURN < 4 ? TURN : 4) * sizeof(int32_t)) few {
-      int32_t at[TURN < 4 ? TURN : 4];
-    };
+  __device__ void load_idx(turn &t, int first) const {
     constexpr int FEW = TURN < 4 ? TURN : 4;
-    const int32_t *from = idx_ + first * form::ROWS;
+    struct alignas(FEW * sizeof(int32_t)) few {
+      int32_t at[FEW];
+    };
+    if (first >= now_.width) return;
+    const int32_t *from = idx_of(now_) + first * form::ROWS;
 #pragma unroll
     for (int u = 0; u < TURN; u += FEW) {
       const few f = *reinterpret_cast<const few *>(from + u);
 #pragma unroll
-      for (int e = 0; e < FEW; e++) now_[u + e] = f.at[e];
+      for (int e = 0; e < FEW; e++) t.idx[u + e] = f.at[e];
     }
   }
 
-  __device__ void load_power(int (&power)[TURN], int first) const {
+  __device__ void load_x(turn &t, int first) const {
 #pragma unroll
-    for (int u = 0; u < TURN; u++) power[u] = power_[first * form::ROWS + u];
+    for (int u = 0; u < TURN; u++)
+      t.x[u] = lane_ < form::LANES && first + u < now_.count
+                   ? x_[int64_t(t.idx[u]) * a_.pitch + l_.i]
+                   : X(0);
   }
 
-  __device__ void multiply(sum &total, const X (&x)[TURN], const int (&power)[TURN]) const {
+  /* Then its places are for turns to come. */
+  __device__ void take_turn(sum &total, turn &t, int first) {
+    uint32_t word[4 * VECTORS];
+    int power[TURN];
+    if (T::scaled) {
+#pragma unroll
+      for (int u = 0; u < TURN; u++) power[u] = power_of(now_)[first * form::ROWS + u];
+    }
+    load_idx(t, first + 2 * TURN);
+    if (filled_ == STAGES)
+      await_copies<STAGES - 1>();
+    else
+      await_copies<0>();
+#pragma unroll
+    for (int q = 0; q < VECTORS; q++) {
+      const uint4 v = ring_[(stage_ * VECTORS + q) * int(WARP)];
+      word[4 * q] = v.x;
+      word[4 * q + 1] = v.y;
+      word[4 * q + 2] = v.z;
+      word[4 * q + 3] = v.w;
+    }
 #pragma unroll
     for (int u = 0; u < TURN; u++) {
       product y = 0;
 #pragma unroll
       for (int j = 0; j < B; j++) {
-        const X xj = __shfl_sync(EVERY_LANE, x[u], l_.first + j);
-        y = fma(element_of<STORE>(word_, u * B + j), product(xj), y);
+        const X xj = __shfl_sync(EVERY_LANE, t.x[u], l_.first + j);
+        y = fma(element_of<STORE>(word, u * B + j), product(xj), y);
       }
       total += T::scaled ? sum(y) * sum(two_to(power[u])) : sum(y);
     }
+    filled_--;
+    stage_ = stage_ + 1 == STAGES ? 0 : stage_ + 1;
+    top_up();
   }
 
   /* D^-1 y, from the factors of D. */
@@ -232,17 +331,31 @@ class slice {
   }
 };
 
+/* This lane's places of its warp's. */
 template <int STORE, int B>
-__global__ void __launch_bounds__(SLICE_THREADS)
+__device__ inline uint4 *ring_of(uint4 *rings) {
+  return rings + threadIdx.x / WARP * (shape<STORE, B>::RING * WARP) + threadIdx.x % WARP;
+}
+
+template <int STORE, int B>
+__global__ void __launch_bounds__(SLICE_THREADS,
+                                  B == 7 || sizeof(typename stored<STORE>::off) == 2 ? 4 : 5)
     relax_slices(const __grid_constant__ trs_relax_args a,
                  const __grid_constant__ trs_relax_slices s, int32_t begin, int32_t end) {
-  const int32_t number = begin + int32_t(blockIdx.x) * SLICE_WARPS + int32_t(threadIdx.x / WARP);
+  extern __shared__ uint4 rings[];
+  const int32_t apart = int32_t(gridDim.x) * SLICE_WARPS;
+  int32_t number = begin + int32_t(blockIdx.x) * SLICE_WARPS + int32_t(threadIdx.x / WARP);
   let_next_begin();
   if (number >= end) return;
-  slice<STORE, B> own(a, s, number, int(blockIdx.y));
-  own.begin();
+  slice<STORE, B> own(a, s, int(blockIdx.y), ring_of<STORE, B>(rings));
+  own.begin(number, number + apart, end);
   await_kernel_before();
-  own.relax();
+  for (;;) {
+    own.relax();
+    number += apart;
+    if (number >= end) return;
+    own.go_on(number + apart, end);
+  }
 }
 
 /* A part for each block of threads. */
@@ -250,13 +363,14 @@ template <int STORE, int B>
 __global__ void __launch_bounds__(SLICE_THREADS)
     square_slices(const __grid_constant__ trs_relax_args a,
                   const __grid_constant__ trs_relax_slices s) {
+  extern __shared__ uint4 rings[];
   __shared__ double of_warp[SLICE_WARPS];
   const int warp = int(threadIdx.x / WARP);
   const int32_t number = int32_t(blockIdx.x) * SLICE_WARPS + warp;
   double squares = 0;
   if (number < s.nslices) {
-    slice<STORE, B> own(a, s, number, int(blockIdx.y));
-    own.begin();
+    slice<STORE, B> own(a, s, int(blockIdx.y), ring_of<STORE, B>(rings));
+    own.begin(number, s.nslices, s.nslices);
     squares = own.square();
     for (int step = int(WARP) / 2; step > 0; step /= 2)
       squares += __shfl_xor_sync(EVERY_LANE, squares, step);
@@ -307,6 +421,21 @@ __global__ void __launch_bounds__(SLICE_THREADS)
 
 unsigned blocks_of(int32_t slices) {
   return static_cast<unsigned>((slices + SLICE_WARPS - 1) / SLICE_WARPS);
+}
+
+/* Blocks of threads that the GPU holds at once. */
+template <int STORE, int B>
+unsigned resident(size_t shared_bytes, int64_t most) {
+  static thread_local int looked_at = -1, count = 0, each = 1;
+  int device = 0;
+  (void)cudaGetDevice(&device);
+  if (device != looked_at) {
+    (void)cudaOccupancyMaxActiveBlocksPerMultiprocessor(&each, relax_slices<STORE, B>,
+                                                        SLICE_THREADS, shared_bytes);
+    (void)cudaDeviceGetAttribute(&count, cudaDevAttrMultiProcessorCount, device);
+    looked_at = device;
+  }
+  return static_cast<unsigned>(count * (most > 0 && most < each ? int(most) : each < 1 ? 1 : each));
 }
 
 /* f(store, block) as constants. */
@@ -363,10 +492,13 @@ extern "C" trs_status trs_relax_slices_run(const trs_relax_args *a, const trs_re
                                            trs_stream stream) {
   if (begin == end) return TRS_SUCCESS;
   cudaError_t error = by_shape(a, [&](auto store, auto block) {
-    return launch_behind(overlaps != 0,
-                         relax_slices<decltype(store)::value, decltype(block)::value>,
-                         dim3(blocks_of(end - begin), unsigned(a->nrhs)), SLICE_THREADS, 0,
-                         static_cast<cudaStream_t>(stream), *a, *s, begin, end);
+    constexpr int STORE = decltype(store)::value, B = decltype(block)::value;
+    const size_t bytes = shape<STORE, B>::RING * SLICE_THREADS * sizeof(uint4);
+    const unsigned most = resident<STORE, B>(bytes, s->blocks);
+    const unsigned blocks = blocks_of(end - begin);
+    return launch_behind(overlaps != 0, relax_slices<STORE, B>,
+                         dim3(blocks < most ? blocks : most, unsigned(a->nrhs)), SLICE_THREADS,
+                         bytes, static_cast<cudaStream_t>(stream), *a, *s, begin, end);
   });
   return trs_device_check(error, "launching a relaxation kernel");
 }
@@ -378,8 +510,9 @@ extern "C" trs_status trs_relax_slices_norms(const trs_relax_args *a, const trs_
   auto to = static_cast<cudaStream_t>(stream);
   if (s->nslices == 0) return trs_device_fill(norms, 0, a->nrhs * 8, stream);
   cudaError_t error = by_shape(a, [&](auto store, auto block) {
-    square_slices<decltype(store)::value, decltype(block)::value>
-        <<<dim3(blocks_of(s->nslices), unsigned(a->nrhs)), SLICE_THREADS, 0, to>>>(*a, *s);
+    constexpr int STORE = decltype(store)::value, B = decltype(block)::value;
+    square_slices<STORE, B><<<dim3(blocks_of(s->nslices), unsigned(a->nrhs)), SLICE_THREADS,
+                              shape<STORE, B>::RING * SLICE_THREADS * sizeof(uint4), to>>>(*a, *s);
     return cudaGetLastError();
   });
   TRS_TRY(trs_device_check(error, "launching the residual of a relaxation"));
