@@ -87,6 +87,8 @@ TRS_API int trs_context_processes(const trs_context *ctx, int *rank);
 /* How many GPUs work together, its members (1 where there is no group), of which this process runs
  * first .. first + local - 1.  Both may be NULL. */
 TRS_API int trs_context_members(const trs_context *ctx, int *first, int *local);
+/* The GPU of a member that this process runs, as CUDA counts them; -1: none. */
+TRS_API int trs_context_gpu(const trs_context *ctx, int member);
 
 /* One GPU a line, "cuda:0    NVIDIA H200, 150 GB"; "" where there are none, or no CUDA in the
  * build.

@@ -113,6 +113,15 @@ int trs_context_members(const trs_context *context, int *first, int *local) {
   return group ? trs_group_members(group) : 1;
 }
 
+int trs_context_gpu(const trs_context *context, int member) {
+  int first, local;
+  (void)trs_context_members(context, &first, &local);
+  if (member < first || member >= first + local) return -1;
+  const trs_device *device =
+      context->group ? trs_group_device(context->group, member) : context->device;
+  return device ? trs_device_look(device)->ordinal : -1;
+}
+
 int trs_context_processes(const trs_context *context, int *rank) {
   bool several = context->group && !trs_group_one_process(context->group);
   if (rank) *rank = several ? trs_group_first(context->group) : 0;
