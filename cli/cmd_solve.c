@@ -83,6 +83,18 @@ static const option options[] = {
      .words = "binary|flat",
      .offset = FIELD(trees),
      .help = "with --grid: how x and sums go to many ranks (default: binary)"},
+    {.name = "scattered",
+     .kind = OPTION_FLAG,
+     .offset = FIELD(scattered),
+     .help = "with --grid: spread every supernode over its grid, as L23 does; else those at the "
+             "bottom of the tree have a rank of their own, which saves messages"},
+    {.name = "width",
+     .kind = OPTION_COUNT,
+     .value = "W",
+     .offset = FIELD(width),
+     .minimum = 1,
+     .maximum = 1e6,
+     .help = "with --grid: most columns of a supernode (default: 128)"},
     {.name = "store",
      .kind = OPTION_CHOICE,
      .words = "same|f32",
@@ -135,7 +147,9 @@ static const paragraph paragraphs[] = {
      "error makes the exit code 1, and no solution is written. With --store f32 the error of "
      "rounding values to floats, 1.2e-7, is allowed for."},
     {"Ranks",
-     "With --grid every rank of an MPI program reads the factors and keeps its part; grids have a "
+     "With --grid every rank of an MPI program reads the pattern of the factors and a part of "
+     "their "
+     "numbers, which go where they are wanted; grids have a "
      "subtree of the separator tree each and copies of what stands above it (trireme factor "
      "--leaves says how many subtrees there are). Rank 0 has b and x, checks and reports. Times "
      "are "

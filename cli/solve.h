@@ -11,7 +11,9 @@ typedef struct solve_settings {
   double gpu_memory;                /* GB; 0: all */
   bool add_diagonal, tune, json;
   const char *rhs_file, *rhs, *output, *backend, *method, *grid;
-  int trees;            /* position in the option's words */
+  int trees; /* position in the option's words */
+  bool scattered;
+  int64_t width;        /* of supernodes, 0 for the library's */
   int64_t nrhs, repeat; /* 0: not given */
 } solve_settings;
 

@@ -19,17 +19,13 @@ typedef struct ranks_job {
   trs_mpi_options options;
   trs_mpi_plan *plan;
   trs_mpi_stats stats;
-  double analysis_s;
+  double analysis_s, whole_s;
 } ranks_job;
 
 /* The way rank 0 leaves is the way of all. */
 static int agree_code(int code) {
   MPI_Bcast(&code, 1, MPI_INT, 0, MPI_COMM_WORLD);
   return code;
-}
-
-static int leave_status(trs_status status, const char *about) {
-  return trs_mpi_agree(MPI_COMM_WORLD, status) ? leave_library(about) : -1;
 }
 
 /* "2x2x2" or "auto" */
@@ -47,9 +43,12 @@ static int check_options(ranks_job *r) {
   const solve_settings *s = &r->job->set;
   r->options.method = s->method;
   r->options.flat_trees = s->trees;
+  r->options.scattered = s->scattered;
+  r->options.width = s->width;
+  r->options.trans = (trs_trans)s->trans;
+  r->job->trans = (trs_trans)s->trans;
   int code = solve_check_settings(s);
   if (code >= 0) return code;
-  if (s->trans) return leave_usage("solve", "--grid solves A x = b: leave out --trans");
   if (s->backend || s->tune || s->store)
     return leave_usage("solve", "with --grid ranks solve: leave out --%s",
                        s->backend ? "backend"
@@ -58,10 +57,12 @@ static int check_options(ranks_job *r) {
   return parse_grid(r);
 }
 
+/* Whole on rank 0, which checks the solution. */
 static int take_factors(ranks_job *r, const char *name) {
   solve_job *job = r->job;
-  int code = leave_status(input_try(&job->in, name, job->set.precision), NULL);
-  if (code >= 0) return code;
+  job->in.name = name;
+  if (r->rank) return -1;
+  if (input_try(&job->in, name, job->set.precision)) return leave_library(NULL);
   if (!job->in.F)
     return leave(LEAVE_INPUT, trs_status_name(TRS_ERROR_FORMAT), -1,
                  "%s is a matrix; --grid solves with factors: trireme factor %s -o FACTORS.h5",
@@ -72,9 +73,10 @@ static int take_factors(ranks_job *r, const char *name) {
 static int make_rhs(ranks_job *r) {
   solve_job *job = r->job;
   int code = agree_code(r->rank ? -1 : solve_make_rhs(job));
-  long long nrhs = job->nrhs;
-  MPI_Bcast(&nrhs, 1, MPI_LONG_LONG, 0, MPI_COMM_WORLD);
-  job->nrhs = nrhs;
+  long long size[2] = {job->n, job->nrhs};
+  MPI_Bcast(size, 2, MPI_LONG_LONG, 0, MPI_COMM_WORLD);
+  job->n = size[0];
+  job->nrhs = size[1];
   return code;
 }
 
@@ -86,10 +88,14 @@ static trs_status time_solves(ranks_job *r) {
   int more = 1;
   for (job->repeats = 0; more; job->repeats++) {
     trs_mpi_stats stats;
+    MPI_Barrier(MPI_COMM_WORLD);
+    double start = seconds_now();
     trs_status status = trs_mpi_solve(r->plan, job->x, job->n, job->b, job->n, job->nrhs);
+    double whole = seconds_now() - start;
     if (!status) status = trs_mpi_get_stats(r->plan, &stats);
     if (status) return status;
     if (job->repeats == 0 || stats.solve_s.max < r->stats.solve_s.max) r->stats = stats;
+    if (job->repeats == 0 || whole < r->whole_s) r->whole_s = whole;
     sum += stats.solve_s.max;
     more = job->repeats + 1 < most && (job->set.repeat || seconds_now() - begin < 1);
     MPI_Bcast(&more, 1, MPI_INT, 0, MPI_COMM_WORLD);
@@ -100,8 +106,10 @@ static trs_status time_solves(ranks_job *r) {
 }
 
 static int measure(ranks_job *r) {
+  trs_scalar scalar = (trs_scalar)r->job->set.precision;
   double begin = seconds_now();
-  if (trs_mpi_analyze(MPI_COMM_WORLD, &r->plan, r->job->in.F, &r->options))
+  r->options.scalar = r->job->set.precision < 0 ? NULL : &scalar;
+  if (trs_mpi_analyze_file(MPI_COMM_WORLD, &r->plan, r->job->in.name, &r->options))
     return leave_library(r->job->in.name);
   r->analysis_s = seconds_now() - begin;
   return time_solves(r) ? leave_library(r->job->in.name) : -1;
@@ -114,9 +122,9 @@ static void print_seconds(const char *label, const char *what, const trs_mpi_spr
             human_seconds(s->max).s);
 }
 
-static void print_traffic(const char *label, const trs_mpi_spread *messages,
+static void print_traffic(const char *label, const char *what, const trs_mpi_spread *messages,
                           const trs_mpi_spread *bytes) {
-  table_row(label, "%s, %s, %s messages a rank; %s, %s, %s", human_real(messages->min).s,
+  table_row(label, "%s: %s, %s, %s messages; %s, %s, %s", what, human_real(messages->min).s,
             human_real(messages->mean).s, human_real(messages->max).s, human_bytes(bytes->min).s,
             human_bytes(bytes->mean).s, human_bytes(bytes->max).s);
 }
@@ -128,19 +136,23 @@ static void print(const ranks_job *r) {
   table_row("matrix", "factors L U, %s, %s, %s", human_scalar(job->scalar),
             human_things(job->n, "row", "rows").s,
             human_things(s->supernodes, "supernode", "supernodes").s);
-  table_row("system", "A x = b, %s",
+  table_row("system", "%s x = b, %s",
+            job->trans == TRS_NO_TRANS ? "A"
+            : job->trans == TRS_TRANS  ? "A'"
+                                       : "A^H",
             human_things(job->nrhs, "right-hand side", "right-hand sides").s);
   table_row("ranks", "%d x %d x %d, %s, %s trees", s->px, s->py, s->pz, s->method,
             job->set.trees ? "flat" : "binary");
-  table_row("blocks", "%s, %s, %s a rank; %s times what one rank would keep",
+  table_row("blocks", "%s, %s, %s a rank; %s times what one rank would keep, %s its work",
             human_bytes(s->bytes.min).s, human_bytes(s->bytes.mean).s, human_bytes(s->bytes.max).s,
-            human_times(s->replicated).s);
+            human_times(s->replicated).s, human_times(s->replicated_work).s);
   table_row("leaves", "%s, %s, %s entries", human_real(s->leaf_entries.min).s,
             human_real(s->leaf_entries.mean).s, human_real(s->leaf_entries.max).s);
   table_gap();
   table_row("analysis", "%s", human_seconds(r->analysis_s).s);
   table_row("solve", "%s at best, %s in the mean of %s", human_seconds(job->fastest).s,
             human_seconds(job->median).s, human_count(job->repeats).s);
+  table_row("", "%s at best with b handed out and x collected", human_seconds(r->whole_s).s);
   table_row("", "of its ranks the least, the mean and the most:");
   print_seconds("between grids", "before U", &s->inter_s[0]);
   print_seconds("", "within U", &s->inter_s[1]);
@@ -148,8 +160,12 @@ static void print(const ranks_job *r) {
   print_seconds("", "U", &s->intra_s[1]);
   print_seconds("products", "L", &s->flop_s[0]);
   print_seconds("", "U", &s->flop_s[1]);
-  print_traffic("between grids", &s->inter_messages, &s->inter_bytes);
-  print_traffic("inside a grid", &s->intra_messages, &s->intra_bytes);
+  print_traffic("between grids", "before U", &s->inter_messages[0], &s->inter_bytes[0]);
+  print_traffic("", "within U", &s->inter_messages[1], &s->inter_bytes[1]);
+  print_traffic("inside a grid", "L", &s->intra_messages[0], &s->intra_bytes[0]);
+  print_traffic("", "U", &s->intra_messages[1], &s->intra_bytes[1]);
+  table_row("", "n nrhs / sqrt(P Pz), which bounds either but for a factor: %s",
+            human_bytes(s->volume_bound).s);
   table_gap();
   table_styled(job->good ? STYLE_GOOD : STYLE_BAD, "backward error",
                "%ssmall: %.1e componentwise, %.1e normwise (limit %.1e)", job->good ? "" : "NOT ",
@@ -181,6 +197,8 @@ static void report_system(const ranks_job *r) {
   report_count("plan.grid.pz", s->pz);
   report_spread("plan.bytes", &s->bytes);
   report_real("plan.replicated", s->replicated);
+  report_real("plan.replicated_work", s->replicated_work);
+  report_real("plan.volume_bound", s->volume_bound);
   report_spread("plan.leaf_entries", &s->leaf_entries);
 }
 
@@ -190,6 +208,7 @@ static void report(const ranks_job *r) {
   report_real("time.analysis_s", r->analysis_s);
   report_real("time.solve_s.min", r->job->fastest);
   report_real("time.solve_s.mean", r->job->median);
+  report_real("time.whole_s.min", r->whole_s);
   report_count("time.repeats", r->job->repeats);
   report_spread("ranks.solve_s", &s->solve_s);
   report_spread("ranks.inter_s.before_U", &s->inter_s[0]);
@@ -198,11 +217,16 @@ static void report(const ranks_job *r) {
   report_spread("ranks.intra_s.U", &s->intra_s[1]);
   report_spread("ranks.products_s.L", &s->flop_s[0]);
   report_spread("ranks.products_s.U", &s->flop_s[1]);
-  report_spread("ranks.flops", &s->flops);
-  report_spread("ranks.inter_messages", &s->inter_messages);
-  report_spread("ranks.inter_bytes", &s->inter_bytes);
-  report_spread("ranks.intra_messages", &s->intra_messages);
-  report_spread("ranks.intra_bytes", &s->intra_bytes);
+  report_spread("ranks.flops.L", &s->flops[0]);
+  report_spread("ranks.flops.U", &s->flops[1]);
+  report_spread("ranks.inter_messages.before_U", &s->inter_messages[0]);
+  report_spread("ranks.inter_messages.within_U", &s->inter_messages[1]);
+  report_spread("ranks.inter_bytes.before_U", &s->inter_bytes[0]);
+  report_spread("ranks.inter_bytes.within_U", &s->inter_bytes[1]);
+  report_spread("ranks.intra_messages.L", &s->intra_messages[0]);
+  report_spread("ranks.intra_messages.U", &s->intra_messages[1]);
+  report_spread("ranks.intra_bytes.L", &s->intra_bytes[0]);
+  report_spread("ranks.intra_bytes.U", &s->intra_bytes[1]);
   report_real("backward_error.componentwise", r->job->error.componentwise);
   report_real("backward_error.normwise", r->job->error.normwise);
 }
@@ -223,7 +247,7 @@ static int conclude(ranks_job *r) {
 
 static int run(ranks_job *r, const char *name) {
   int code = agree_code(check_options(r));
-  if (code < 0) code = take_factors(r, name);
+  if (code < 0) code = agree_code(take_factors(r, name));
   if (code < 0) code = make_rhs(r);
   if (code < 0) code = measure(r);
   if (code < 0) code = agree_code(conclude(r));

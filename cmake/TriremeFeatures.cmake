@@ -39,11 +39,9 @@ trireme_feature(SUPERLU HEADER slu_ddefs.h LIBS superlu SUFFIXES superlu SuperLU
                 DEBIAN libsuperlu-dev)
 trireme_feature(JANSSON HEADER jansson.h LIBS jansson DEBIAN libjansson-dev)
 
-# Of libtrireme_mpi alone: MPI makes it, OpenBLAS makes it faster.
+# MPI makes libtrireme_mpi.
 option(TRIREME_WITH_MPI "Build libtrireme_mpi where MPI is found" ON)
-option(TRIREME_WITH_BLAS "Use OpenBLAS where it is found" ON)
 set(TRS_HAVE_MPI 0)
-set(TRS_HAVE_BLAS 0)
 if(TRIREME_WITH_MPI)
   find_package(MPI QUIET COMPONENTS C)
   if(MPI_C_FOUND)
@@ -53,15 +51,19 @@ if(TRIREME_WITH_MPI)
     message(STATUS "MPI: not found (Debian: libopenmpi-dev openmpi-bin)")
   endif()
 endif()
-if(TRIREME_WITH_BLAS AND TRS_HAVE_MPI)
-  find_path(TRIREME_BLAS_INCLUDE cblas.h PATH_SUFFIXES openblas)
-  find_library(TRIREME_BLAS_openblas openblas)
-  if(TRIREME_BLAS_INCLUDE AND TRIREME_BLAS_openblas)
-    set(TRS_HAVE_BLAS 1)
-    message(STATUS "BLAS: ${TRIREME_BLAS_openblas}")
+
+# SimGrid's compiler and launcher, for simulations of the distributed solve alone.
+option(TRIREME_WITH_SIMGRID "Build the simulation of clusters where SimGrid is found" ON)
+if(TRIREME_WITH_SIMGRID AND TRS_HAVE_MPI)
+  find_program(TRIREME_SMPICC smpicc)
+  find_program(TRIREME_SMPIRUN smpirun)
+  if(TRIREME_SMPICC AND TRIREME_SMPIRUN)
+    message(STATUS "SimGrid: ${TRIREME_SMPICC}")
   else()
-    message(STATUS "BLAS: not found (Debian: libopenblas-dev)")
+    message(STATUS "SimGrid: not found (Debian: libsimgrid-dev)")
   endif()
+else()
+  unset(TRIREME_SMPICC CACHE)
 endif()
 
 # CUDA 12 or newer: the compiler is looked for in its usual place too.

@@ -14,10 +14,14 @@ if(TRS_HAVE_NVSHMEM)
 endif()
 install(FILES include/trireme.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 if(TRS_HAVE_MPI)
-  # Not in the package: find_package(trireme) must not ask for MPI.  -ltrireme_mpi -ltrireme serve.
-  install(TARGETS trireme_mpi LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
-          ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
-  install(FILES include/trireme_mpi.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+  # A component: find_package(trireme) alone must not ask for MPI.
+  add_library(trireme::trireme_mpi ALIAS trireme_mpi)
+  install(TARGETS trireme_mpi EXPORT trireme-mpi-targets
+          LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+  install(FILES include/trireme_mpi.h include/trireme_superlu_dist.h
+          DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+  install(EXPORT trireme-mpi-targets NAMESPACE trireme:: FILE triremeMpiTargets.cmake
+          DESTINATION ${package_dir})
   set_target_properties(trireme_mpi PROPERTIES INSTALL_RPATH $ORIGIN)
 endif()
 file(RELATIVE_PATH bin_to_lib /${CMAKE_INSTALL_BINDIR} /${CMAKE_INSTALL_LIBDIR})
@@ -47,3 +51,7 @@ file(RELATIVE_PATH TRIREME_PC_TO_PREFIX /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
 string(REGEX REPLACE "/$" "" TRIREME_PC_TO_PREFIX "${TRIREME_PC_TO_PREFIX}")
 configure_file(cmake/trireme.pc.in ${generated}/trireme.pc @ONLY)
 install(FILES ${generated}/trireme.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+if(TRS_HAVE_MPI)
+  configure_file(cmake/trireme_mpi.pc.in ${generated}/trireme_mpi.pc @ONLY)
+  install(FILES ${generated}/trireme_mpi.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+endif()

@@ -28,18 +28,62 @@ typedef struct trs_mpi_options {
   int flat_trees;     /* 1: whoever has something sends it to all itself */
   int64_t width;      /* most columns of a supernode; 0: 128 */
   int64_t relax;      /* percent of zeros that joining supernodes may bring; 0: 20, -1: none */
-  char reserved[64];
+  trs_trans trans;    /* TRS_TRANS, TRS_CONJ_TRANS: solve with A^T, A^H */
+  int scattered; /* 1: every supernode is spread over its grid, as L23 has it; else those at the
+                    bottom of the tree have a process of their own, which saves messages */
+  const trs_scalar *scalar; /* what to read a file's values as; NULL: as trs_factors_read does */
+  char reserved[48];
 } trs_mpi_options;
 
-/* Takes its part of the factors, which every rank has whole; they are kept alive.
+/* Takes its part of the factors, which every rank has whole, and has no more use for them.
  * TRS_ERROR_ARGUMENT: the shape does not fit the ranks, pz is no power of two or larger than the
  * separator tree. */
 TRS_API trs_status trs_mpi_analyze(MPI_Comm comm, trs_mpi_plan **plan, const trs_factors *F,
                                    const trs_mpi_options *options);
 
-/* A x = b with nrhs right-hand sides by columns.  b and x lie on rank 0; others may pass NULL. */
+/* From a file that trs_factors_write or `trireme factor` made: every rank reads the pattern, and an
+ * equal part of the numbers, which go to the ranks whose they are. */
+TRS_API trs_status trs_mpi_analyze_file(MPI_Comm comm, trs_mpi_plan **plan, const char *path,
+                                        const trs_mpi_options *options);
+
+/* One rank's blocks of L and U as SuperLU_DIST keeps them; trireme_superlu_dist.h fills it in.  A
+ * grid of px x py processes, rank x py + y of the communicator at (x, y); ranks from px py on have
+ * no blocks, their arrays of arrays are not looked at. */
+typedef struct trs_mpi_blocks {
+  trs_scalar scalar;
+  int index_bytes, scale_bytes; /* of an index, 4 or 8; of a scale factor, 4 or 8 */
+  int px, py;
+  int64_t n, nsupers;
+  const void *xsup;            /* nsupers + 1: first columns of the supernodes */
+  const void *perm_r, *perm_c; /* n: permutations of rows, then of both */
+  const void *R, *C;           /* n: scale factors, or NULL; like the above rank 0's */
+  const void *const *L_index, *const *L_values; /* by this rank's block columns */
+  const void *const *U_index, *const *U_values; /* by this rank's block rows */
+  char reserved[32];
+} trs_mpi_blocks;
+
+/* From blocks where they lie.  Supernodes are SuperLU_DIST's; the grid may be another than that of
+ * the blocks, 3D for instance. */
+TRS_API trs_status trs_mpi_analyze_blocks(MPI_Comm comm, trs_mpi_plan **plan,
+                                          const trs_mpi_blocks *blocks,
+                                          const trs_mpi_options *options);
+
+/* How b and x lie from now on: this rank has `rows` of them from first_row on, and so on over the
+ * ranks.  Until it is called they lie whole on rank 0. */
+TRS_API trs_status trs_mpi_distribute(trs_mpi_plan *plan, int64_t first_row, int64_t rows);
+
+/* A x = b with nrhs right-hand sides by columns, of which x and b are this rank's rows; who has
+ * none may pass NULL.  nrhs is the same on all ranks. */
 TRS_API trs_status trs_mpi_solve(trs_mpi_plan *plan, void *x, int64_t ldx, const void *b,
                                  int64_t ldb, int64_t nrhs);
+
+/* Betters x by at most `steps` more solves, with residuals b - A x in higher precision.  rows: this
+ * rank's rows of A (of A^T, A^H where the plan solves with these), all columns, in CSR, no matter
+ * what L and U are of; NULL where it has none.  *error: the componentwise backward error that is
+ * left; *taken: the steps that were of use.  Either may be NULL. */
+TRS_API trs_status trs_mpi_refine(trs_mpi_plan *plan, const trs_matrix *rows, void *x, int64_t ldx,
+                                  const void *b, int64_t ldb, int64_t nrhs, int steps,
+                                  double *error, int *taken);
 TRS_API void trs_mpi_plan_destroy(trs_mpi_plan *plan);
 
 /* Over the ranks. */
@@ -56,11 +100,13 @@ typedef struct trs_mpi_stats {
   trs_mpi_spread inter_s[2]; /* between grids: before the U-solve, within it */
   trs_mpi_spread intra_s[2]; /* inside a grid: sending and waiting, L and U */
   trs_mpi_spread flop_s[2];  /* products, L and U */
-  trs_mpi_spread flops;      /* additions and multiplications */
-  trs_mpi_spread inter_messages, inter_bytes, intra_messages, intra_bytes; /* sent */
+  trs_mpi_spread flops[2];   /* additions and multiplications */
+  trs_mpi_spread inter_messages[2], inter_bytes[2], intra_messages[2], intra_bytes[2]; /* sent */
   trs_mpi_spread leaf_entries; /* over grids: entries of L and U in the leaves */
   trs_mpi_spread bytes;        /* of a rank's blocks */
   double replicated;           /* blocks on all ranks over blocks on one */
+  double replicated_work;      /* likewise additions and multiplications */
+  double volume_bound;         /* L23's for intra_bytes of either sweep, but for a factor */
 } trs_mpi_stats;
 
 TRS_API trs_status trs_mpi_get_stats(trs_mpi_plan *plan, trs_mpi_stats *stats);

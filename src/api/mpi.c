@@ -1,12 +1,14 @@
 /* mpi.c - trireme_mpi.h. */
 #include "trireme_mpi.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "comm/ranks_mpi.h"
 #include "solve/grid3d/grid3d.h"
+#include "solve/grid3d/refine.h"
 
-enum { DEFAULT_WIDTH = 128, DEFAULT_RELAX = 20, NRHS_AT_ONCE = 256 };
+enum { DEFAULT_WIDTH = 128, DEFAULT_RELAX = 20, ZEROS_A_COLUMN = 6, NRHS_AT_ONCE = 256 };
 
 struct trs_mpi_plan {
   trs_ranks ranks;
@@ -20,9 +22,8 @@ enum { GRID3D, BASELINE, GRID2D, NMETHODS };
 /* ---- Options. ---- */
 
 /* Grids as long as the tree has leaves and each keeps a few ranks; the rest as square as can be. */
-static trs_grid_shape choose_shape(int size, const trs_factors *F, bool flat) {
+static trs_grid_shape choose_shape(int size, int64_t leaves, bool flat) {
   trs_grid_shape p = {1, 1, 1};
-  int64_t leaves = (F->tree_nodes + 1) / 2;
   while (!flat && size % (2 * p.z) == 0 && 2 * p.z <= leaves && (int64_t)p.z * p.z * 4 <= 2 * size)
     p.z *= 2;
   int left = size / p.z;
@@ -33,10 +34,8 @@ static trs_grid_shape choose_shape(int size, const trs_factors *F, bool flat) {
 }
 
 static trs_status take_options(trs_grid_options *set, const char **method, const trs_ranks *ranks,
-                               const trs_factors *F, const trs_mpi_options *options) {
-  trs_mpi_options none = {0};
+                               int64_t leaves, const trs_mpi_options *options) {
   int which = GRID3D;
-  if (!options) options = &none;
   if (options->method)
     for (which = 0; which < NMETHODS && strcmp(methods[which], options->method) != 0;) which++;
   if (which == NMETHODS)
@@ -54,55 +53,106 @@ static trs_status take_options(trs_grid_options *set, const char **method, const
       .supernodes = {.width = options->width > 0 ? options->width : DEFAULT_WIDTH,
                      .relax = options->relax < 0   ? 0
                               : options->relax > 0 ? options->relax
-                                                   : DEFAULT_RELAX},
+                                                   : DEFAULT_RELAX,
+                     .few = options->relax < 0 ? 0 : ZEROS_A_COLUMN,
+                     .scattered = options->scattered},
       .nrhs = NRHS_AT_ONCE};
-  if (chosen) set->shape = choose_shape(ranks->size, F, which == GRID2D);
+  if (chosen) set->shape = choose_shape(ranks->size, leaves, which == GRID2D);
   return TRS_SUCCESS;
 }
 
 /* ---- The calls. ---- */
 
-static trs_status analyze(trs_mpi_plan *plan, const trs_factors *F,
+static trs_status turn(trs_grid_input *in, trs_trans trans) {
+  if (trans == TRS_NO_TRANS) return TRS_SUCCESS;
+  if (trans != TRS_TRANS && trans != TRS_CONJ_TRANS)
+    return trs_fail(TRS_ERROR_ARGUMENT, -1, "trans = %d", (int)trans);
+  trs_input_transpose(in, trans == TRS_CONJ_TRANS);
+  return TRS_SUCCESS;
+}
+
+/* With an input that was opened, or was not. */
+static trs_status analyze(trs_mpi_plan *plan, trs_status opened, trs_grid_input *in,
                           const trs_mpi_options *options) {
+  trs_mpi_options none = {0};
   trs_grid_options set;
-  trs_status status = F ? take_options(&set, &plan->method, &plan->ranks, F, options)
-                        : trs_fail(TRS_ERROR_ARGUMENT, -1, "factors are NULL");
-  if (!status && (F->L->on_device || F->U->on_device))
-    status = trs_fail(TRS_ERROR_UNSUPPORTED, -1, "factors in device memory");
-  TRS_TRY(trs_ranks_agree(&plan->ranks, status));
-  return trs_grid_solver_create(&plan->solver, &plan->ranks, F, &set);
+  if (!options) options = &none;
+  trs_status status = opened;
+  if (!status) status = turn(in, options->trans);
+  if (!status) status = take_options(&set, &plan->method, &plan->ranks, in->leaves, options);
+  status = trs_ranks_agree(&plan->ranks, status);
+  return status ? status : trs_grid_solver_create(&plan->solver, &plan->ranks, in, &set);
+}
+
+static trs_status open_plan(MPI_Comm comm, trs_mpi_plan **plan) {
+  trs_ranks ranks;
+  *plan = NULL;
+  trs_status status = trs_ranks_open_mpi(&ranks, comm);
+  if (!status) status = trs_ranks_agree(&ranks, TRS_ALLOC_ZERO(plan, 1));
+  if (status) {
+    trs_ranks_close(&ranks);
+    trs_free(*plan);
+    *plan = NULL;
+    return status;
+  }
+  (*plan)->ranks = ranks;
+  return TRS_SUCCESS;
+}
+
+static trs_status keep_plan(trs_mpi_plan **plan, trs_status status) {
+  if (!status) return TRS_SUCCESS;
+  trs_mpi_plan_destroy(*plan);
+  *plan = NULL;
+  return status;
 }
 
 trs_status trs_mpi_analyze(MPI_Comm comm, trs_mpi_plan **plan, const trs_factors *F,
                            const trs_mpi_options *options) {
-  trs_ranks ranks;
-  trs_mpi_plan *made = NULL;
-  *plan = NULL;
-  trs_status status = trs_ranks_open_mpi(&ranks, comm);
-  if (!status) status = trs_ranks_agree(&ranks, TRS_ALLOC_ZERO(&made, 1));
-  if (status) {
-    trs_ranks_close(&ranks);
-    trs_free(made);
-    return status;
-  }
-  made->ranks = ranks;
-  status = analyze(made, F, options);
-  if (status)
-    trs_mpi_plan_destroy(made);
-  else
-    *plan = made;
-  return status;
+  trs_grid_input in = {0};
+  TRS_TRY(open_plan(comm, plan));
+  return keep_plan(plan, analyze(*plan, trs_input_factors(&in, F), &in, options));
+}
+
+trs_status trs_mpi_analyze_file(MPI_Comm comm, trs_mpi_plan **plan, const char *path,
+                                const trs_mpi_options *options) {
+  trs_grid_input in;
+  TRS_TRY(open_plan(comm, plan));
+  trs_status status = trs_input_file(&in, path, options ? options->scalar : NULL, &(*plan)->ranks);
+  if (!status) status = analyze(*plan, TRS_SUCCESS, &in, options);
+  if (in.close) in.close(&in);
+  return keep_plan(plan, status);
+}
+
+trs_status trs_mpi_analyze_blocks(MPI_Comm comm, trs_mpi_plan **plan, const trs_mpi_blocks *blocks,
+                                  const trs_mpi_options *options) {
+  trs_grid_input in;
+  TRS_TRY(open_plan(comm, plan));
+  trs_status status = trs_input_blocks(&in, blocks, &(*plan)->ranks);
+  if (!status) status = analyze(*plan, TRS_SUCCESS, &in, options);
+  if (in.close) in.close(&in);
+  return keep_plan(plan, status);
+}
+
+trs_status trs_mpi_distribute(trs_mpi_plan *plan, int64_t first_row, int64_t rows) {
+  trs_status status = TRS_SUCCESS;
+  if (first_row < 0 || rows < 0)
+    status = trs_fail(TRS_ERROR_ARGUMENT, -1, "first_row = %lld, rows = %lld", (long long)first_row,
+                      (long long)rows);
+  TRS_TRY(trs_ranks_agree(&plan->ranks, status));
+  return trs_grid_solver_distribute(&plan->solver, first_row, rows);
 }
 
 static trs_status check_arrays(const trs_mpi_plan *plan, const void *x, int64_t ldx, const void *b,
                                int64_t ldb, int64_t nrhs) {
-  int64_t n = plan->solver.layout.n;
+  const int64_t *first = plan->solver.moves.first + plan->ranks.rank;
+  int64_t rows = first[1] - first[0];
   if (nrhs < 0) return trs_fail(TRS_ERROR_ARGUMENT, -1, "nrhs = %lld", (long long)nrhs);
-  if (plan->ranks.rank || nrhs == 0 || n == 0) return TRS_SUCCESS;
-  if (!x || !b) return trs_fail(TRS_ERROR_ARGUMENT, -1, "x or b is NULL on rank 0");
-  if (ldx < n || ldb < n)
-    return trs_fail(TRS_ERROR_ARGUMENT, -1, "ldx = %lld and ldb = %lld must be at least n = %lld",
-                    (long long)ldx, (long long)ldb, (long long)n);
+  if (nrhs == 0 || rows == 0) return TRS_SUCCESS;
+  if (!x || !b) return trs_fail(TRS_ERROR_ARGUMENT, -1, "x or b is NULL");
+  if (nrhs > 1 && (ldx < rows || ldb < rows))
+    return trs_fail(TRS_ERROR_ARGUMENT, -1,
+                    "ldx = %lld and ldb = %lld must be at least the %lld rows of this rank",
+                    (long long)ldx, (long long)ldb, (long long)rows);
   return TRS_SUCCESS;
 }
 
@@ -110,6 +160,16 @@ trs_status trs_mpi_solve(trs_mpi_plan *plan, void *x, int64_t ldx, const void *b
                          int64_t nrhs) {
   TRS_TRY(trs_ranks_agree(&plan->ranks, check_arrays(plan, x, ldx, b, ldb, nrhs)));
   return trs_grid_solver_solve(&plan->solver, x, ldx, b, ldb, nrhs);
+}
+
+trs_status trs_mpi_refine(trs_mpi_plan *plan, const trs_matrix *rows, void *x, int64_t ldx,
+                          const void *b, int64_t ldb, int64_t nrhs, int steps, double *error,
+                          int *taken) {
+  double left;
+  int used;
+  TRS_TRY(trs_ranks_agree(&plan->ranks, check_arrays(plan, x, ldx, b, ldb, nrhs)));
+  return trs_grid_refine(&plan->solver, rows, x, ldx, b, ldb, nrhs, steps, error ? error : &left,
+                         taken ? taken : &used);
 }
 
 void trs_mpi_plan_destroy(trs_mpi_plan *plan) {
@@ -133,7 +193,7 @@ trs_status trs_mpi_agree(MPI_Comm comm, trs_status status) {
 
 /* ---- Figures over the ranks. ---- */
 
-enum { NFIGURES = 14 };
+enum { NFIGURES = 18 };
 
 typedef struct figures {
   double min[NFIGURES], max[NFIGURES], sum[NFIGURES];
@@ -141,24 +201,33 @@ typedef struct figures {
 
 static void own_figures(const trs_grid_solver *s, double *v) {
   const trs_grid_times *t = &s->times;
-  double messages = (double)(t->exchange[0].messages + t->exchange[1].messages);
-  double bytes = (double)(t->exchange[0].bytes + t->exchange[1].bytes);
-  double own[NFIGURES] = {t->total_s,
-                          t->exchange[0].seconds,
-                          t->exchange[1].seconds,
-                          t->sweep[0].intra_s,
-                          t->sweep[1].intra_s,
-                          t->sweep[0].flop_s,
-                          t->sweep[1].flop_s,
-                          t->sweep[0].flops + t->sweep[1].flops,
-                          messages,
-                          bytes,
-                          (double)t->messages - messages,
-                          (double)t->bytes - bytes,
-                          (double)(s->part.side[0].nvalues + s->part.side[1].nvalues) *
-                              (double)trs_scalar_size(s->part.scalar),
-                          0};
-  memcpy(v, own, sizeof own);
+  int64_t values = s->part.side[0].nvalues + s->part.side[1].nvalues;
+  *v++ = t->total_s;
+  *v++ = (double)values * (double)trs_scalar_size(s->part.scalar);
+  for (int which = 0; which < 2; which++) {
+    *v++ = t->exchange[which].seconds;
+    *v++ = (double)t->exchange[which].messages;
+    *v++ = (double)t->exchange[which].bytes;
+    *v++ = t->sweep[which].intra_s;
+    *v++ = (double)t->sweep[which].messages;
+    *v++ = (double)t->sweep[which].bytes;
+    *v++ = t->sweep[which].flop_s;
+    *v++ = t->sweep[which].flops;
+  }
+}
+
+/* In the same order. */
+static void spread_figures(trs_mpi_stats *stats, const figures *f, int ranks) {
+  trs_mpi_spread *to[NFIGURES] = {&stats->solve_s, &stats->bytes};
+  for (int which = 0; which < 2; which++) {
+    trs_mpi_spread *of[] = {&stats->inter_s[which],        &stats->inter_messages[which],
+                            &stats->inter_bytes[which],    &stats->intra_s[which],
+                            &stats->intra_messages[which], &stats->intra_bytes[which],
+                            &stats->flop_s[which],         &stats->flops[which]};
+    memcpy(to + 2 + 8 * which, of, sizeof of);
+  }
+  for (int i = 0; i < NFIGURES; i++)
+    *to[i] = (trs_mpi_spread){f->min[i], f->sum[i] / ranks, f->max[i]};
 }
 
 static void merge(figures *f, const figures *other) {
@@ -198,6 +267,38 @@ static trs_mpi_spread leaf_spread(const trs_grid_layout *l) {
   return s;
 }
 
+/* Bytes of all supernodes' panels and triangles. */
+static double values_once(const trs_grid_solver *s) {
+  const trs_grid_layout *l = &s->layout;
+  int64_t tile = trs_tile_rows(s->part.scalar), numbers = 0;
+  for (int64_t K = 0; K < l->count; K++) {
+    numbers += 2 * trs_triangle_values(trs_width(l, K), tile);
+    for (int which = 0; which < 2; which++)
+      numbers += trs_width(l, K) * (l->lists[which].ptr[K + 1] - l->lists[which].ptr[K]);
+  }
+  return (double)numbers * (double)trs_scalar_size(s->part.scalar);
+}
+
+/* Multiplications and additions of one rank alone: two for each number of a panel, and of two
+ * triangles that are multiplied as one square. */
+static double flops_once(const trs_grid_solver *s) {
+  const trs_grid_layout *l = &s->layout;
+  double flops = 0;
+  for (int64_t K = 0; K < l->count; K++) {
+    int64_t length =
+        l->lists[0].ptr[K + 1] - l->lists[0].ptr[K] + l->lists[1].ptr[K + 1] - l->lists[1].ptr[K];
+    flops += 2.0 * (double)(trs_width(l, K) * (trs_width(l, K) + length));
+  }
+  return flops * (double)s->times.nrhs;
+}
+
+/* L23, section 3: n / sqrt(P Pz) words of every right-hand side, for L and for U. */
+static double volume_bound(const trs_grid_solver *s) {
+  double words = (double)s->layout.n * (double)s->times.nrhs;
+  return words * (double)trs_scalar_size(s->part.scalar) /
+         sqrt((double)s->ranks->size * s->set.shape.z);
+}
+
 trs_status trs_mpi_get_stats(trs_mpi_plan *plan, trs_mpi_stats *stats) {
   const trs_grid_solver *s = &plan->solver;
   figures f;
@@ -211,17 +312,11 @@ trs_status trs_mpi_get_stats(trs_mpi_plan *plan, trs_mpi_stats *stats) {
                            .pz = s->set.shape.z,
                            .supernodes = s->layout.count,
                            .leaf_entries = leaf_spread(&s->layout)};
-  trs_mpi_spread *to[NFIGURES] = {&stats->solve_s,        &stats->inter_s[0],
-                                  &stats->inter_s[1],     &stats->intra_s[0],
-                                  &stats->intra_s[1],     &stats->flop_s[0],
-                                  &stats->flop_s[1],      &stats->flops,
-                                  &stats->inter_messages, &stats->inter_bytes,
-                                  &stats->intra_messages, &stats->intra_bytes,
-                                  &stats->bytes,          NULL};
-  for (int i = 0; i < NFIGURES && to[i]; i++)
-    *to[i] = (trs_mpi_spread){f.min[i], f.sum[i] / plan->ranks.size, f.max[i]};
-  double once = (double)(s->layout.panels[0].nvalues + s->layout.panels[1].nvalues) *
-                (double)trs_scalar_size(s->part.scalar);
+  spread_figures(stats, &f, plan->ranks.size);
+  double once = values_once(s);
   stats->replicated = once > 0 ? stats->bytes.mean * plan->ranks.size / once : 1;
+  double flops = flops_once(s), all = stats->flops[0].mean + stats->flops[1].mean;
+  stats->replicated_work = flops > 0 ? all * plan->ranks.size / flops : 1;
+  stats->volume_bound = volume_bound(s);
   return TRS_SUCCESS;
 }

@@ -20,7 +20,6 @@ static const feature features[] = {
     {"NVSHMEM", TRS_HAVE_NVSHMEM, "a process a GPU", "nvidia-nvshmem-cu13 with pip"},
     {"SuperLU", TRS_HAVE_SUPERLU, "complete LU", "libsuperlu-dev"},
     {"MPI", TRS_HAVE_MPI, "solves on the ranks of a cluster", "libopenmpi-dev openmpi-bin"},
-    {"OpenBLAS", TRS_HAVE_BLAS, "faster solves on ranks", "libopenblas-dev"},
 };
 
 const char *trs_version(void) { return TRS_VERSION_TEXT; }

@@ -118,6 +118,14 @@ trs_status trs_ranks_agree(trs_ranks *ranks, trs_status status) {
                   mine.failure.message);
 }
 
+trs_status trs_ranks_broadcast(trs_ranks *ranks, void *data, int64_t bytes) {
+  trs_tree_place at = trs_tree_at(TRS_TREE_BINARY, ranks->rank, ranks->size);
+  if (at.parent >= 0) TRS_TRY(trs_ranks_receive(ranks, at.parent, TRS_TAG_MOVE, data, bytes));
+  for (int c = 0; c < at.nchildren; c++)
+    TRS_TRY(trs_ranks_send(ranks, at.first_child + c, TRS_TAG_MOVE, data, bytes));
+  return trs_ranks_finish(ranks);
+}
+
 trs_status trs_ranks_barrier(trs_ranks *ranks) {
   verdict nothing;
   own_verdict(&nothing, ranks, TRS_SUCCESS);

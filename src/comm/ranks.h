@@ -55,6 +55,9 @@ void trs_ranks_close(trs_ranks *ranks);
  * message, or success where none did.  2 log P messages in a row. */
 trs_status trs_ranks_agree(trs_ranks *ranks, trs_status status);
 
+/* Rank 0's bytes to all. */
+trs_status trs_ranks_broadcast(trs_ranks *ranks, void *data, int64_t bytes);
+
 /* Nobody leaves before everybody has come. */
 trs_status trs_ranks_barrier(trs_ranks *ranks);
 

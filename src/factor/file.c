@@ -165,14 +165,10 @@ static trs_status adopt(trs_factors **F, const source *s) {
   return trs_fail(TRS_ERROR_FORMAT, failure.row, "%s: %s", s->reading->path, failure.message);
 }
 
-trs_status trs_read_factors(trs_factors **F, const char *path, trs_team *team,
-                            const trs_read_options *options) {
-  if (!F || !path) return trs_fail(TRS_ERROR_ARGUMENT, -1, "%s is NULL", F ? "path" : "F");
+static trs_status read_file(trs_factors **F, const trs_reading *reading) {
+  source s = {.reading = reading};
   *F = NULL;
-  trs_reading reading = {.path = path, .team = team};
-  if (options) reading.options = *options;
-  source s = {.reading = &reading};
-  TRS_TRY(trs_hdf5_open(&s.file, &reading));
+  TRS_TRY(trs_hdf5_open(&s.file, reading));
   trs_status status = read_parts(&s);
   trs_hdf5_close(s.file);
   if (status) {
@@ -180,7 +176,25 @@ trs_status trs_read_factors(trs_factors **F, const char *path, trs_team *team,
     return status;
   }
   status = adopt(F, &s);
-  if (!status) trs_reading_progress(&reading, "reading", 1);
+  if (!status) trs_reading_progress(reading, "reading", 1);
+  return status;
+}
+
+trs_status trs_read_factors(trs_factors **F, const char *path, trs_team *team,
+                            const trs_read_options *options) {
+  if (!F || !path) return trs_fail(TRS_ERROR_ARGUMENT, -1, "%s is NULL", F ? "path" : "F");
+  trs_reading reading = {.path = path, .team = team};
+  if (options) reading.options = *options;
+  return read_file(F, &reading);
+}
+
+trs_status trs_read_factors_part(trs_factors **F, const char *path, const trs_scalar *scalar,
+                                 trs_partial *partial) {
+  if (!path) return trs_fail(TRS_ERROR_ARGUMENT, -1, "path is NULL");
+  trs_reading reading = {.path = path, .options = {.scalar = scalar}, .partial = partial};
+  trs_status status = read_file(F, &reading);
+  for (int k = 0; k < 2 && !status && partial->part; k++) /* all of them are with the first */
+    if (partial->of[k].bytes == 0 && partial->of[k].from == 0) partial->of[k].to = 0;
   return status;
 }
 

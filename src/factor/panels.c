@@ -75,9 +75,9 @@ typedef struct group {
 typedef struct builder {
   int64_t n;
   columns C;
-  int32_t *part;        /* n: which part of the partition given a place lies in; or NULL */
-  int64_t width, relax; /* the limits */
-  int32_t *run;         /* first columns of the runs, and n */
+  int32_t *part;             /* n: which part of the partition given a place lies in; or NULL */
+  int64_t width, relax, few; /* the limits */
+  int32_t *run;              /* first columns of the runs, and n */
   int64_t nruns;
   group *stack; /* at most nruns */
   int64_t depth;
@@ -121,7 +121,8 @@ static int64_t room(int64_t width, int64_t height) {
 
 static bool full_enough(const builder *B, const group *G) {
   int64_t size = room(G->width, G->height);
-  return (size - G->entries) * 100 <= B->relax * size;
+  int64_t zeros = size - G->entries;
+  return zeros * 100 <= B->relax * size || zeros <= B->few * G->width;
 }
 
 static bool related(const builder *B, const group *child, const group *run) {
@@ -333,6 +334,7 @@ static trs_status take_partition(builder *B, const trs_panels_source *T,
   const int64_t *first = options->partition;
   B->width = first ? B->n : options->width;
   B->relax = options->relax;
+  B->few = options->few;
   if (!first) return TRS_SUCCESS;
   TRS_TRY(TRS_ALLOC(&B->part, B->n));
   for (int64_t s = 0; s < options->nparts; s++)
@@ -421,4 +423,9 @@ trs_status trs_panels_fill(const trs_panels *panels, void *values, trs_scalar sc
 void trs_panels_invert(const trs_panels *panels, void *values, trs_scalar scalar) {
   static void (*const invert_of[])(const trs_panels *, void *) = TRS_TABLE(invert_all);
   invert_of[scalar](panels, values);
+}
+
+void trs_triangle_invert(void *values, int64_t width, bool upper, trs_scalar scalar) {
+  static void (*const invert_of[])(void *, int64_t, bool) = TRS_TABLE(invert_triangle);
+  invert_of[scalar](values, width, upper);
 }

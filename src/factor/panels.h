@@ -89,6 +89,7 @@ typedef struct trs_panels_options {
   int64_t nparts;
   int64_t width; /* most columns in a supernode that is found */
   int64_t relax; /* percent of zeros that joining may bring a supernode to; 0: none */
+  int64_t few;   /* zeros a column that are always let in, for short columns */
 } trs_panels_options;
 
 /* O(n + nnz + nvalues), the last only as far as zeros are let in. */
@@ -110,6 +111,9 @@ TRS_API trs_status trs_panels_fill(const trs_panels *panels, void *values, trs_s
  * | |D| |D^-1| |.  Blocks of a stable factorisation are well conditioned; blocks of an arbitrary
  * triangle need not be. */
 TRS_API void trs_panels_invert(const trs_panels *panels, void *values, trs_scalar scalar);
+
+/* Likewise one triangle, width x width by columns. */
+TRS_API void trs_triangle_invert(void *values, int64_t width, bool upper, trs_scalar scalar);
 
 #ifdef __cplusplus
 }

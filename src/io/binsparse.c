@@ -164,16 +164,6 @@ static trs_status convert_values(container *c, void *numbers, trs_scalar stored)
   return status;
 }
 
-static trs_status read_values(container *c) {
-  trs_entries *e = &c->entries;
-  TRS_TRY(trs_reading_scalar(c->reading, c->complex_values, &e->scalar));
-  bool wide = trs_scalar_is_double(e->scalar);
-  void *numbers = NULL;
-  TRS_TRY(trs_hdf5_get_array(c->file, c->group, "values", wide ? TRS_HDF5_F64 : TRS_HDF5_F32,
-                             c->complex_values ? 2 * c->stored : c->stored, &numbers));
-  return convert_values(c, numbers, (trs_scalar)(wide + 2 * c->complex_values));
-}
-
 static trs_status check_finite(const container *c) {
   const trs_entries *e = &c->entries;
   int64_t parts = trs_scalar_is_complex(e->scalar) ? 2 : 1;
@@ -195,11 +185,61 @@ static trs_status check_finite(const container *c) {
   return TRS_SUCCESS;
 }
 
+/* Entries in canonical order, so that nothing will be moved. */
+static bool in_order(const trs_entries *e) {
+  if ((e->kind != TRS_ROWS && e->kind != TRS_COLUMNS) || e->symmetry != TRS_UNSYMMETRIC)
+    return false;
+  int64_t n = e->kind == TRS_ROWS ? e->nrows : e->ncols;
+  if (e->ptr[0] != 0 || e->ptr[n] != e->count) return false;
+  for (int64_t i = 0; i < n; i++) {
+    if (e->ptr[i + 1] < e->ptr[i]) return false;
+    for (int64_t k = e->ptr[i] + 1; k < e->ptr[i + 1]; k++)
+      if (e->minor[k] <= e->minor[k - 1]) return false;
+  }
+  return true;
+}
+
+/* A part of the values, behind which e->count stays that of all. */
+static trs_status read_part(container *c, trs_slice *slice) {
+  trs_entries *e = &c->entries;
+  int64_t each = c->complex_values ? 2 : 1;
+  bool wide = trs_scalar_is_double(e->scalar);
+  const trs_partial *p = c->reading->partial;
+  void *numbers = NULL;
+  slice->from = each * (e->count * p->part / p->parts);
+  slice->to = each * (e->count * (p->part + 1) / p->parts);
+  TRS_TRY(trs_hdf5_get_slice(c->file, c->group, "values", wide ? TRS_HDF5_F64 : TRS_HDF5_F32,
+                             each * c->stored, slice, &numbers));
+  slice->from /= each;
+  slice->to /= each;
+  int64_t count = e->count;
+  e->count = c->stored = slice->to - slice->from;
+  trs_status status = convert_values(c, numbers, (trs_scalar)(wide + 2 * c->complex_values));
+  if (!status) status = check_finite(c);
+  e->count = count;
+  return status;
+}
+
+static trs_status read_values(container *c) {
+  trs_entries *e = &c->entries;
+  TRS_TRY(trs_reading_scalar(c->reading, c->complex_values, &e->scalar));
+  if (c->reading->partial) {
+    trs_slice *slice = &c->reading->partial->of[c->reading->partial->nread++];
+    if (c->stored == e->count && in_order(e)) return read_part(c, slice);
+    *slice = (trs_slice){.to = e->count};
+  }
+  bool wide = trs_scalar_is_double(e->scalar);
+  void *numbers = NULL;
+  TRS_TRY(trs_hdf5_get_array(c->file, c->group, "values", wide ? TRS_HDF5_F64 : TRS_HDF5_F32,
+                             c->complex_values ? 2 * c->stored : c->stored, &numbers));
+  TRS_TRY(convert_values(c, numbers, (trs_scalar)(wide + 2 * c->complex_values)));
+  return check_finite(c);
+}
+
 static trs_status read_matrix(container *c, trs_matrix **A) {
   trs_status status = find_descriptor(c);
   if (!status) status = read_pattern(c);
   if (!status) status = read_values(c);
-  if (!status) status = check_finite(c);
   if (status) {
     trs_entries_release(&c->entries);
     return status;

@@ -5,11 +5,13 @@
 
 #include <stdint.h>
 
+#include "trireme.h"
+
 /* Of bytes behind those that gave crc; 0 for none. */
-uint32_t trs_crc32(uint32_t crc, const void *bytes, int64_t count);
+TRS_API uint32_t trs_crc32(uint32_t crc, const void *bytes, int64_t count);
 
 /* Of A B, from those of A and B and the length of B. */
-uint32_t trs_crc32_join(uint32_t first, uint32_t second, int64_t second_count);
+TRS_API uint32_t trs_crc32_join(uint32_t first, uint32_t second, int64_t second_count);
 
 uint32_t trs_lookup3(const void *bytes, int64_t count);
 

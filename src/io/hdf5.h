@@ -62,6 +62,11 @@ bool trs_hdf5_has(trs_hdf5_file *file, const char *group, const char *name);
 /* The dataset of that name, of count elements, converted to the type. */
 trs_status trs_hdf5_get_array(trs_hdf5_file *file, const char *group, const char *name,
                               trs_hdf5_type type, int64_t count, void **data);
+
+/* Elements from..to of it alone, and what is needed to check the whole: the CRC-32 of these bytes,
+ * and that of all of them; unchecked where the bytes are not as they lie in the file. */
+trs_status trs_hdf5_get_slice(trs_hdf5_file *file, const char *group, const char *name,
+                              trs_hdf5_type type, int64_t count, trs_slice *slice, void **data);
 trs_status trs_hdf5_get_matrix(trs_hdf5_file *file, const trs_reading *reading, const char *group,
                                trs_matrix **A);
 

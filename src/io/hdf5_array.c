@@ -29,6 +29,7 @@ typedef struct array {
   trs_hdf5_type stored; /* the type it is read as */
   int64_t count, bytes; /* elements, and what they take in memory as stored */
   int64_t offset;       /* in the file, if it can be read past the library, or -1 */
+  trs_slice *slice;     /* NULL: all */
   bool has_crc;
   uint32_t crc;   /* that the file says */
   uint32_t *crcs; /* one a member */
@@ -156,7 +157,18 @@ static H5T_conv_ret_t refuse_range(H5T_conv_except_t except, hid_t from, hid_t t
 static trs_status read_through_library(array *a) {
   hid_t transfer = H5Pcreate(H5P_DATASET_XFER);
   H5Pset_type_conv_cb(transfer, refuse_range, NULL);
-  herr_t code = H5Dread(a->dataset, memory_type(a->stored), H5S_ALL, H5S_ALL, transfer, a->data);
+  hid_t here = H5S_ALL, there = H5S_ALL;
+  if (a->slice) {
+    hsize_t from = (hsize_t)a->slice->from, count = (hsize_t)a->count;
+    here = H5Screate_simple(1, &count, NULL);
+    there = H5Dget_space(a->dataset);
+    H5Sselect_hyperslab(there, H5S_SELECT_SET, &from, NULL, &count, NULL);
+  }
+  herr_t code = H5Dread(a->dataset, memory_type(a->stored), here, there, transfer, a->data);
+  if (a->slice) {
+    H5Sclose(here);
+    H5Sclose(there);
+  }
   H5Pclose(transfer);
   /* Only bytes as they lie in the file can be checked. */
   a->has_crc = a->has_crc && H5Tequal(a->type, memory_type(a->stored)) > 0;
@@ -178,6 +190,13 @@ static trs_status load(array *a) {
     int64_t begin, end;
     trs_share(a->bytes, rank, size, &begin, &end);
     crc = trs_crc32_join(crc, a->crcs[rank], end - begin);
+  }
+  if (a->slice) {
+    a->slice->checked = a->has_crc;
+    a->slice->crc = crc;
+    a->slice->whole_crc = a->crc;
+    a->slice->bytes = a->bytes;
+    return TRS_SUCCESS;
   }
   return a->has_crc && crc != a->crc ? bad(a, "is damaged: its checksum does not match")
                                      : TRS_SUCCESS;
@@ -221,6 +240,10 @@ static trs_status read_array(array *a, trs_hdf5_type wanted) {
   TRS_TRY(choose_type(a, wanted));
   TRS_TRY(check_storage(a));
   TRS_TRY(read_crc(a));
+  if (a->slice) {
+    if (a->offset >= 0) a->offset += a->slice->from * trs_hdf5_type_size(a->stored);
+    a->count = a->slice->to - a->slice->from;
+  }
   a->bytes = a->count * trs_hdf5_type_size(a->stored);
   TRS_TRY(trs_alloc(&a->data, a->count, (size_t)trs_hdf5_type_size(a->stored)));
   TRS_TRY(TRS_ALLOC_ZERO(&a->crcs, trs_team_size(a->file->reading->team)));
@@ -239,9 +262,10 @@ static bool open_dataset(array *a) {
   return a->type >= 0 && a->properties >= 0;
 }
 
-trs_status trs_hdf5_get_array(trs_hdf5_file *file, const char *group, const char *name,
-                              trs_hdf5_type type, int64_t count, void **data) {
-  array a = {.file = file, .dataset = -1, .type = -1, .properties = -1, .count = count};
+trs_status trs_hdf5_get_slice(trs_hdf5_file *file, const char *group, const char *name,
+                              trs_hdf5_type type, int64_t count, trs_slice *slice, void **data) {
+  array a = {
+      .file = file, .dataset = -1, .type = -1, .properties = -1, .count = count, .slice = slice};
   snprintf(a.path, sizeof a.path, "%s/%s", strcmp(group, "/") ? group : "", name);
   *data = NULL;
   trs_status status =
@@ -257,7 +281,18 @@ trs_status trs_hdf5_get_array(trs_hdf5_file *file, const char *group, const char
   return status;
 }
 
+trs_status trs_hdf5_get_array(trs_hdf5_file *file, const char *group, const char *name,
+                              trs_hdf5_type type, int64_t count, void **data) {
+  return trs_hdf5_get_slice(file, group, name, type, count, NULL, data);
+}
+
 #else /* see hdf5_file.c: no file is ever open */
+
+trs_status trs_hdf5_get_slice(trs_hdf5_file *file, const char *group, const char *name,
+                              trs_hdf5_type type, int64_t count, trs_slice *slice, void **data) {
+  (void)slice;
+  return trs_hdf5_get_array(file, group, name, type, count, data);
+}
 
 trs_status trs_hdf5_get_array(trs_hdf5_file *file, const char *group, const char *name,
                               trs_hdf5_type type, int64_t count, void **data) {

@@ -5,10 +5,27 @@
 #include "base/scalar.h"
 #include "base/team.h"
 
+/* A part of an array: elements from..to of it. */
+typedef struct trs_slice {
+  int64_t from, to;
+  bool checked; /* the file has a checksum, and crc is of this part */
+  uint32_t crc, whole_crc;
+  int64_t bytes; /* of this part */
+} trs_slice;
+
+/* Of a matrix's values one of `parts` readers reads part `part` alone, all of its pattern.  The
+ * matrix's values then begin with entry `of.from`; it is in canonical order. */
+typedef struct trs_partial {
+  int part, parts;
+  trs_slice of[2]; /* matrices in the order in which they are read */
+  int nread;
+} trs_partial;
+
 typedef struct trs_reading {
   const char *path;
   trs_team *team;
   trs_read_options options;
+  trs_partial *partial; /* or NULL */
 } trs_reading;
 
 static inline void trs_reading_progress(const trs_reading *reading, const char *phase,

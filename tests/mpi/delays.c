@@ -52,15 +52,23 @@ static trs_factors *factored(const char *name) {
   return F;
 }
 
+static void create(trs_grid_solver *solver, const trs_factors *F, const trs_grid_options *options) {
+  trs_grid_input in;
+  must(trs_input_factors(&in, F));
+  must(trs_grid_solver_create(solver, &ranks, &in, options));
+}
+
 static int solve_often(const trs_factors *F, trs_grid_shape shape, trs_grid_algorithm algorithm,
-                       int times) {
+                       bool scattered, int times) {
   enum { N = 100 };
-  trs_grid_options options = {
-      .algorithm = algorithm, .shape = shape, .supernodes = {.width = 8}, .nrhs = 2};
+  trs_grid_options options = {.algorithm = algorithm,
+                              .shape = shape,
+                              .supernodes = {.width = 8, .scattered = scattered},
+                              .nrhs = 2};
   trs_grid_solver solver;
   double b[3 * N], x[3 * N], first[3 * N];
   int good = 1;
-  must(trs_grid_solver_create(&solver, &ranks, F, &options));
+  create(&solver, F, &options);
   for (int k = 0; k < times; k++) {
     trs_backward_error error = {0};
     trs_random_fill(b, 3 * N, TRS_DOUBLE, (uint64_t)(k % (times - 1)));
@@ -85,10 +93,10 @@ static int allreduces(const trs_factors *F, trs_grid_shape shape) {
   trs_grid_solver s;
   trs_exchange_times times = {0};
   int good = 1;
-  must(trs_grid_solver_create(&s, &ranks, F, &options));
+  create(&s, F, &options);
   must(trs_part_reserve(&s.part, 3));
   void *buffer = NULL;
-  must(trs_alloc(&buffer, 2 * s.part.x_bytes + 1, 1));
+  must(trs_alloc(&buffer, 2 * 3 * s.layout.n, sizeof(double)));
   for (int64_t K = 0; K < s.layout.count; K++) {
     if (!trs_has_diagonal(&s.part, K)) continue;
     double *x = trs_x(&s.part, K);
@@ -120,7 +128,7 @@ int main(int argc, char **argv) {
       if (ranks.size % (x * z) == 0)
         good &= allreduces(F, (trs_grid_shape){x, ranks.size / x / z, z});
   say("sparse allreduce", good);
-  good = solve_often(F, (trs_grid_shape){1, ranks.size, 1}, TRS_GRID3D, 300);
+  good = solve_often(F, (trs_grid_shape){1, ranks.size, 1}, TRS_GRID3D, true, 300);
   say("tags wrap", good);
   mpi = ranks.transport;
   slow = *mpi;
@@ -130,9 +138,9 @@ int main(int argc, char **argv) {
   seed = (unsigned)ranks.rank + 1;
   for (int z = 1; z <= ranks.size && z <= 8; z *= 2)
     for (int x = 1; x <= ranks.size / z; x++)
-      for (int a = 0; a < 2 && ranks.size % (x * z) == 0; a++)
-        good &=
-            solve_often(F, (trs_grid_shape){x, ranks.size / x / z, z}, (trs_grid_algorithm)a, 6);
+      for (int a = 0; a < 4 && ranks.size % (x * z) == 0; a++)
+        good &= solve_often(F, (trs_grid_shape){x, ranks.size / x / z, z},
+                            (trs_grid_algorithm)(a % 2), a / 2, 6);
   say("late messages", good);
   ranks.transport = mpi;
   trs_factors_destroy(F);

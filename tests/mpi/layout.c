@@ -14,6 +14,12 @@ static trs_factors *factored(const char *name, int leaves) {
   return F;
 }
 
+static trs_status create(trs_grid_layout *l, const trs_factors *F, int pz,
+                         const trs_layout_options *options) {
+  trs_grid_pattern pattern = trs_grid_pattern_of(F);
+  return trs_grid_layout_create(l, &pattern, pz, options);
+}
+
 static int64_t supernode_of(const trs_grid_layout *l, int64_t column) {
   int64_t K = 0;
   while (l->first[K + 1] <= column) K++;
@@ -57,7 +63,7 @@ static void test_layouts(void **state) {
       trs_factors *F = factored(names[g], 8);
       trs_grid_layout l;
       trs_layout_options options = {.width = 6, .relax = 20};
-      assert_success(trs_grid_layout_create(&l, F, pz, &options));
+      assert_success(create(&l, F, pz, &options));
       assert_int_equal(l.first[l.count], l.n);
       for (int64_t K = 0; K < l.count; K++) {
         assert_true(l.first[K] < l.first[K + 1]);
@@ -83,7 +89,7 @@ static void test_forest(void **state) {
   for (int pz = 2; pz <= 8; pz *= 2) {
     trs_grid_layout l;
     trs_layout_options options = {.width = 16, .relax = 20};
-    assert_success(trs_grid_layout_create(&l, F, pz, &options));
+    assert_success(create(&l, F, pz, &options));
     check_blocks(&l);
     check_entries(&l, F->L, 0);
     check_entries(&l, F->U, 1);
@@ -100,7 +106,7 @@ static void test_balance(void **state) {
   trs_factors *F = factored("gen:poisson2d5:40", 8);
   trs_grid_layout l;
   trs_layout_options options = {.width = 32, .relax = 20};
-  assert_success(trs_grid_layout_create(&l, F, 8, &options));
+  assert_success(create(&l, F, 8, &options));
   for (int z = 1; z < 8; z++) assert_true(l.leaf[z] > 0 && l.leaf[z] < 2 * l.leaf[0]);
   trs_grid_layout_destroy(&l);
   trs_factors_destroy(F);
@@ -111,12 +117,12 @@ static void test_refusals(void **state) {
   trs_factors *F = factored("gen:poisson2d5:8", 4);
   trs_grid_layout l;
   trs_layout_options options = {.width = 6, .relax = 20};
-  assert_failure(TRS_ERROR_ARGUMENT, "power of two", trs_grid_layout_create(&l, F, 3, &options));
-  assert_failure(TRS_ERROR_ARGUMENT, "power of two", trs_grid_layout_create(&l, F, 0, &options));
-  assert_failure(TRS_ERROR_ARGUMENT, "4 leaves", trs_grid_layout_create(&l, F, 8, &options));
+  assert_failure(TRS_ERROR_ARGUMENT, "power of two", create(&l, F, 3, &options));
+  assert_failure(TRS_ERROR_ARGUMENT, "power of two", create(&l, F, 0, &options));
+  assert_failure(TRS_ERROR_ARGUMENT, "4 leaves", create(&l, F, 8, &options));
   for (int64_t k = 0;; k++) {
     trs_memory_fail_after(k);
-    trs_status status = trs_grid_layout_create(&l, F, 4, &options);
+    trs_status status = create(&l, F, 4, &options);
     trs_memory_fail_after(-1);
     if (!status) break;
     assert_int_equal(status, TRS_ERROR_MEMORY);

@@ -1,12 +1,14 @@
 /* solve.c - every grid shape of the ranks there are, against the backward error that
  * trs_check_factors measures: factored grids, unsymmetric patterns, a diagonal matrix, a dense one,
- * a forest; one and many right-hand sides; all element types; errors, the same on all ranks. Run by
- * mpirun with any number of ranks; rank 0 prints 'ok NAME' and 'not ok NAME'. */
+ * a forest; one and many right-hand sides; all element types; transposed; b and x in any partition;
+ * factors from a file; errors, the same on all ranks, memory that runs out on one among them.  Run
+ * by mpirun with any number of ranks; rank 0 prints 'ok NAME' and 'not ok NAME'. */
 #include <float.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "trireme_mpi.h"
 
 static int rank, size, failures;
@@ -102,6 +104,27 @@ static trs_factors *special(int n, int kind, int leaves) {
   return F;
 }
 
+/* L = I, U = diag(1 ... 0 ... 1) */
+static trs_factors *singular(int n) {
+  trs_matrix *L, *U;
+  trs_factors *F;
+  int32_t *i = malloc(sizeof *i * (size_t)n);
+  double *value = malloc(sizeof *value * (size_t)n);
+  for (int k = 0; k < n; k++) {
+    i[k] = k;
+    value[k] = 1;
+  }
+  must(trs_matrix_create_coo(&L, TRS_DOUBLE, n, n, n, i, i, value), "L");
+  value[17] = 0;
+  must(trs_matrix_create_coo(&U, TRS_DOUBLE, n, n, n, i, i, value), "U");
+  must(trs_factors_create(&F, L, TRS_NONUNIT, U, TRS_NONUNIT, NULL, NULL, NULL, NULL), "L U");
+  trs_matrix_destroy(L);
+  trs_matrix_destroy(U);
+  free(i);
+  free(value);
+  return F;
+}
+
 /* ---- Solves ---- */
 
 static int64_t fullest_row(const trs_matrix *T) {
@@ -110,57 +133,84 @@ static int64_t fullest_row(const trs_matrix *T) {
   return info.longest_row;
 }
 
-static double error_of(const trs_factors *F, trs_mpi_plan *plan, int64_t nrhs, uint64_t seed) {
+static int64_t rows_from(int64_t n, int r) { return n * r * r / ((int64_t)size * size); }
+
+/* Solves, whole on rank 0 or by uneven runs of rows (distributed), and judges on rank 0. */
+static int solves_once(const trs_factors *F, trs_mpi_plan *plan, trs_trans trans, int64_t nrhs,
+                       int distributed) {
   static const size_t bytes[] = {4, 8, 8, 16};
   trs_factors_info info;
   trs_backward_error error = {0};
   trs_factors_get_info(F, &info);
-  size_t room = (size_t)(info.n * nrhs) * bytes[info.scalar];
-  void *b = malloc(room + 1), *x = malloc(room + 1);
-  trs_random_fill(b, info.n * nrhs, info.scalar, seed);
+  size_t each = bytes[info.scalar], room = (size_t)(info.n * nrhs) * each;
+  char *b = malloc(room + 1), *x = malloc(room + 1);
+  int64_t first = distributed ? rows_from(info.n, rank) : rank ? info.n : 0;
+  int64_t end = distributed ? rows_from(info.n, rank + 1) : info.n;
+  trs_random_fill(b, info.n * nrhs, info.scalar, 5 + (uint64_t)nrhs);
   memset(x, 255, room);
-  must(trs_mpi_solve(plan, rank ? NULL : x, info.n, rank ? NULL : b, info.n, nrhs), "solve");
+  must(trs_mpi_distribute(plan, first, end - first), "rows");
+  must(trs_mpi_solve(plan, first < end ? x + (size_t)first * each : NULL, info.n,
+                     first < end ? b + (size_t)first * each : NULL, info.n, nrhs),
+       "solve");
+  for (int r = 1; distributed && r < size; r++)
+    for (int64_t j = 0; j < nrhs; j++) {
+      int64_t from = rows_from(info.n, r), count = rows_from(info.n, r + 1) - from;
+      char *at = x + (size_t)(from + j * info.n) * each;
+      if (rank == r) MPI_Send(at, (int)(count * (int64_t)each), MPI_BYTE, 0, 0, MPI_COMM_WORLD);
+      if (rank == 0)
+        MPI_Recv(at, (int)(count * (int64_t)each), MPI_BYTE, r, 0, MPI_COMM_WORLD,
+                 MPI_STATUS_IGNORE);
+    }
   if (rank == 0)
-    must(trs_check_factors(F, TRS_NO_TRANS, x, info.n, b, info.n, nrhs, TRS_COL_MAJOR, &error),
-         "check");
+    must(trs_check_factors(F, trans, x, info.n, b, info.n, nrhs, TRS_COL_MAJOR, &error), "check");
   free(b);
   free(x);
   double eps = info.scalar % 2 ? DBL_EPSILON : FLT_EPSILON;
   double limit = 50 * eps * (double)(fullest_row(info.L) + fullest_row(info.U) + 1);
   if (rank == 0 && !(error.componentwise <= limit))
     fprintf(stderr, "backward error %.3g above %.3g\n", error.componentwise, limit);
-  return error.componentwise <= limit ? 0 : 1;
+  return error.componentwise <= limit;
 }
 
-static int solves(const trs_factors *F, const trs_mpi_options *options) {
+static int solves_with(const trs_factors *F, trs_mpi_plan *plan, const trs_mpi_options *options,
+                       int distributed) {
   static const int64_t many[] = {1, 7, 50};
-  trs_mpi_plan *plan;
   int good = 1;
-  if (trs_mpi_analyze(MPI_COMM_WORLD, &plan, F, options)) {
-    fprintf(stderr, "rank %d: %s %dx%dx%d: %s\n", rank, options->method, options->px, options->py,
-            options->pz, trs_last_error()->message);
-    return 0;
-  }
   for (int k = 0; k < 3; k++)
-    if (error_of(F, plan, many[k], 5 + (uint64_t)k) != 0) {
-      fprintf(stderr, "rank %d: %s %dx%dx%d, nrhs %d\n", rank, options->method, options->px,
-              options->py, options->pz, (int)many[k]);
+    if (!solves_once(F, plan, options->trans, many[k], distributed)) {
+      fprintf(stderr, "rank %d: %s %dx%dx%d, flat %d, scattered %d, nrhs %d\n", rank,
+              options->method, options->px, options->py, options->pz, options->flat_trees,
+              options->scattered, (int)many[k]);
       good = 0;
     }
   trs_mpi_plan_destroy(plan);
   return good;
 }
 
-/* Every shape of the ranks there are, both algorithms, both kinds of trees. */
+static int solves(const trs_factors *F, const trs_mpi_options *options) {
+  trs_mpi_plan *plan;
+  if (trs_mpi_analyze(MPI_COMM_WORLD, &plan, F, options)) {
+    fprintf(stderr, "rank %d: %s %dx%dx%d: %s\n", rank, options->method, options->px, options->py,
+            options->pz, trs_last_error()->message);
+    return 0;
+  }
+  return solves_with(F, plan, options, 0);
+}
+
+/* Every shape of the ranks there are, both algorithms, both kinds of trees, supernodes scattered
+ * and not; on many ranks a different two of these for each shape. */
 static int all_shapes(const trs_factors *F, int most_grids) {
-  int good = 1;
+  int good = 1, turn = 0;
   for (int z = 1; z <= size && z <= most_grids; z *= 2)
     for (int x = 1; x <= size / z; x++) {
       if (size % (x * z)) continue;
       trs_mpi_options o = {.px = x, .py = size / x / z, .pz = z, .width = 16};
-      for (int variant = 0; variant < 4; variant++) {
+      turn++;
+      for (int variant = 0; variant < 8; variant++) {
+        if (size > 4 && (variant + turn) % 4) continue;
         o.method = variant % 2 ? "grid3d-baseline" : "grid3d";
-        o.flat_trees = variant / 2;
+        o.flat_trees = variant / 2 % 2;
+        o.scattered = variant / 4;
         good &= solves(F, &o);
       }
     }
@@ -212,6 +262,152 @@ static int refused(const trs_factors *F, trs_mpi_options o, trs_status expected,
   return good;
 }
 
+/* Transposed and conjugated, distributed, from a file. */
+static void test_ways(void) {
+  trs_factors *F = unsymmetric(200, TRS_DCOMPLEX, 4);
+  trs_mpi_plan *plan;
+  int good = 1;
+  for (int trans = 0; trans < 3; trans++)
+    for (int z = 1; z <= 4 && size % z == 0; z *= 2) {
+      trs_mpi_options o = {
+          .px = size / z, .py = 1, .pz = z, .trans = (trs_trans)trans, .width = 16};
+      must(trs_mpi_analyze(MPI_COMM_WORLD, &plan, F, &o), "analysis");
+      good &= solves_with(F, plan, &o, 1);
+    }
+  say("op(A), rows in any partition", good);
+  must(trs_mpi_analyze(MPI_COMM_WORLD, &plan, F, NULL), "analysis");
+  good = trs_mpi_distribute(plan, 0, 200) != TRS_SUCCESS || size == 1;
+  good &= trs_mpi_distribute(plan, rank ? 0 : -1, 0) == TRS_ERROR_ARGUMENT;
+  say("rows that are not a partition", good);
+  trs_mpi_plan_destroy(plan);
+  trs_factors_destroy(F);
+}
+
+/* With the factors of a matrix that is not quite A. */
+static void test_refinement(void) {
+  enum { N = 144, K = 3 };
+  trs_matrix *A, *near, *rows;
+  trs_factors *F;
+  trs_mpi_plan *plan;
+  const int64_t *ptr;
+  const int32_t *idx;
+  const void *val;
+  int64_t first = rows_from(N, rank), count = rows_from(N, rank + 1) - first, own[N + 1];
+  double *b = malloc(sizeof *b * N * K), *x = malloc(sizeof *x * N * K), error = 1, *changed;
+  int taken = 0;
+  must(trs_matrix_read(&A, "gen:poisson2d5:12", NULL), "A");
+  trs_matrix_get_arrays(A, &ptr, &idx, &val);
+  changed = malloc(sizeof *changed * (size_t)ptr[N]);
+  for (int64_t p = 0; p < ptr[N]; p++)
+    changed[p] = ((const double *)val)[p] * (1 + 1e-3 * (double)(p % 5));
+  must(trs_matrix_create(&near, TRS_CSR, TRS_DOUBLE, N, N, ptr, idx, changed, TRS_COPY), "near A");
+  must(trs_factor(&F, near, NULL), "factors");
+  for (int64_t i = 0; i <= count; i++) own[i] = ptr[first + i] - ptr[first];
+  must(trs_matrix_create(&rows, TRS_CSR, TRS_DOUBLE, count, N, own, idx + ptr[first],
+                         (const double *)val + ptr[first], TRS_COPY),
+       "rows");
+  must(trs_mpi_analyze(MPI_COMM_WORLD, &plan, F, NULL), "analysis");
+  must(trs_mpi_distribute(plan, first, count), "distribute");
+  trs_random_fill(b, N * K, TRS_DOUBLE, 9);
+  must(trs_mpi_solve(plan, x, N, b + first, N, K), "solve");
+  must(trs_mpi_refine(plan, rows, x, N, b + first, N, K, 0, &error, NULL), "residual");
+  int good = error > 1e-5;
+  must(trs_mpi_refine(plan, rows, x, N, b + first, N, K, 20, &error, &taken), "refine");
+  good &= error < 1e-15 && taken > 2 && taken < 12;
+  say("iterative refinement", good);
+  good = trs_mpi_refine(plan, rank ? rows : A, x, N, b, N, K, 1, NULL, NULL);
+  say("refinement with the wrong rows", size == 1 || good == TRS_ERROR_ARGUMENT);
+  trs_mpi_plan_destroy(plan);
+  trs_factors_destroy(F);
+  trs_matrix_destroy(A);
+  trs_matrix_destroy(near);
+  trs_matrix_destroy(rows);
+  free(changed);
+  free(b);
+  free(x);
+}
+
+static int refused_file(const char *path, trs_status expected, const char *words) {
+  trs_mpi_plan *plan;
+  trs_status status = trs_mpi_analyze_file(MPI_COMM_WORLD, &plan, path, NULL);
+  int good = status == expected && !plan && strstr(trs_last_error()->message, words);
+  if (!good)
+    fprintf(stderr, "rank %d: %s, \"%s\" lacks \"%s\"\n", rank, trs_status_name(status),
+            trs_last_error()->message, words);
+  return good;
+}
+
+/* A few bytes in the middle of U's values. */
+static void damage(const char *path) {
+  unsigned char bytes[8] = {0};
+  FILE *file = fopen(path, "r+b");
+  if (!file || fseek(file, 0, SEEK_END)) return;
+  fseek(file, ftell(file) - 4000, SEEK_SET);
+  if (fread(bytes, 1, sizeof bytes, file) == sizeof bytes) bytes[3] ^= 1;
+  fseek(file, -(long)sizeof bytes, SEEK_CUR);
+  fwrite(bytes, 1, sizeof bytes, file);
+  fclose(file);
+}
+
+static void test_files(void) {
+  char path[64] = "/tmp/trireme-mpi-XXXXXX.h5";
+  trs_factors *F = unsymmetric(300, TRS_DCOMPLEX, 8);
+  trs_mpi_plan *plan;
+  int good = 1, written = 1;
+  if (rank == 0) written = mkstemps(path, 3) >= 0 && !trs_factors_write(F, path);
+  MPI_Bcast(path, sizeof path, MPI_CHAR, 0, MPI_COMM_WORLD);
+  MPI_Bcast(&written, 1, MPI_INT, 0, MPI_COMM_WORLD);
+  if (!written) {
+    if (rank == 0) printf("skip factors from a file: %s\n", trs_last_error()->message);
+    trs_factors_destroy(F);
+    return;
+  }
+  for (int z = 1; z <= 8 && size % z == 0; z *= 2) {
+    trs_mpi_options o = {.px = 1, .py = size / z, .pz = z};
+    must(trs_mpi_analyze_file(MPI_COMM_WORLD, &plan, path, &o), "file");
+    good &= solves_with(F, plan, &o, 1);
+  }
+  say("factors from a file", good);
+  say("no such file on one rank",
+      refused_file(rank == size - 1 ? "/no/such.h5" : path, TRS_ERROR_FILE, "/no/such.h5"));
+  MPI_Barrier(MPI_COMM_WORLD);
+  if (rank == 0) damage(path);
+  MPI_Barrier(MPI_COMM_WORLD);
+  say("a damaged file", refused_file(path, TRS_ERROR_FORMAT, "damaged"));
+  if (rank == 0) remove(path);
+  trs_factors_destroy(F);
+}
+
+/* Every allocation of one rank fails in turn, in the analysis and in a first solve. */
+static void test_memory(void) {
+  trs_factors *F = factored("gen:poisson2d5:9", TRS_DOUBLE, 2);
+  trs_mpi_options o = {.px = 1, .py = size, .pz = 1, .width = 8};
+  double b[81], x[81];
+  int good = 1, victim = size / 2;
+  char who[32];
+  snprintf(who, sizeof who, "rank %d: ", victim);
+  for (int64_t k = 0;; k++) {
+    trs_mpi_plan *plan;
+    if (rank == victim) trs_memory_fail_after(k);
+    trs_status status = trs_mpi_analyze(MPI_COMM_WORLD, &plan, F, &o);
+    if (!status) {
+      trs_random_fill(b, 81, TRS_DOUBLE, 3);
+      status = trs_mpi_solve(plan, x, 81, b, 81, 1);
+      trs_mpi_plan_destroy(plan);
+    }
+    trs_memory_fail_after(-1);
+    good &= !status || status == TRS_ERROR_MEMORY;
+    if (status && size > 1)
+      good &= strstr(trs_last_error()->message, who) || strstr(trs_last_error()->message, "memory");
+    int all;
+    MPI_Allreduce(&status, &all, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+    good &= all == (int)status;
+    if (!all) break;
+  }
+  say("memory that runs out on one rank", good);
+  trs_factors_destroy(F);
+}
+
 static void test_errors(void) {
   trs_factors *F = factored("gen:poisson2d5:9", TRS_DOUBLE, 2);
   trs_mpi_options o = {.px = size + 1, .py = 1, .pz = 1};
@@ -232,6 +428,15 @@ static void test_errors(void) {
   say("trs_mpi_agree", trs_mpi_agree(MPI_COMM_WORLD, status) == TRS_ERROR_FILE &&
                            strstr(trs_last_error()->message, "no/such/file.mtx"));
   trs_factors_destroy(F);
+  F = factored(rank == size - 1 ? "gen:poisson2d5:8" : "gen:poisson2d5:9", TRS_DOUBLE, 2);
+  o = (trs_mpi_options){.px = size, .py = 1, .pz = 1};
+  if (size > 1)
+    say("other factors on one rank",
+        refused(F, o, TRS_ERROR_ARGUMENT, "others than those of rank"));
+  trs_factors_destroy(F);
+  F = singular(40);
+  say("a singular diagonal block", refused(F, o, TRS_ERROR_ZERO_PIVOT, "row 17"));
+  trs_factors_destroy(F);
 }
 
 int main(int argc, char **argv) {
@@ -239,7 +444,11 @@ int main(int argc, char **argv) {
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &size);
   test_systems();
+  test_ways();
+  test_refinement();
+  test_files();
   test_errors();
+  test_memory();
   MPI_Finalize();
   return failures != 0;
 }

@@ -24,10 +24,11 @@ static void mark_sums(int8_t *marked, const trs_part *part, int from, int step) 
   const trs_grid_blocks *blocks = &l->blocks[0];
   for (int64_t K = 0; K < l->count; K++) {
     bool there = l->lo[K] >= from && l->lo[K] < from + (1 << step) && l->height[K] <= step;
-    if (!there || K % part->shape.y != part->y) continue;
+    if (!there) continue;
     for (int64_t b = blocks->ptr[K]; b < blocks->ptr[K + 1]; b++) {
       int64_t I = blocks->row[b];
-      if (l->height[I] > step && I % part->shape.x == part->x) marked[I] = 1;
+      if (l->height[I] > step && trs_place_of_block(part, 0, I, K) == trs_place(part))
+        marked[I] = 1;
     }
   }
 }

@@ -1,11 +1,12 @@
-/* forest.c - grids for factors without a separator tree, or with one that pivoting has left too
- * small: cut out of the elimination forest of the supernodes.
+/* forest.c - what is cut out of the elimination forest of the supernodes: grids for factors without
+ * a separator tree, or with one that pivoting has left too small; and inside every grid the
+ * subtrees that one process has alone (Geist, Ng 1989), which saves their messages.
  *
  * Liu's algorithm (1986) on the pattern of L + U^T finds for each supernode the parent above it, so
  * that whatever meets in a block is ancestor and descendant.  A set of subtrees and 2^h grids: as
  * long as one subtree has most of the work, its root is replicated over the grids and its children
  * take its place; then the subtrees go to two halves, each the heaviest left to the lighter half.
- * O(blocks log count) for each halving. */
+ * O(blocks log count) for each halving.  For processes the same, with as many parts as they are. */
 #include "solve/grid3d/layout.h"
 
 typedef struct forest {
@@ -51,12 +52,8 @@ static void find_parents(const forest *f, const int64_t *ptr, const int32_t *col
 
 static void weigh(const forest *f) {
   const trs_grid_layout *l = f->l;
-  for (int64_t K = 0; K < l->count; K++) {
-    int64_t width = trs_width(l, K);
-    f->below[K] = (double)(width * (width + l->panels[0].panel[K].length +
-                                    l->panels[1].panel[l->count - 1 - K].length));
-    f->child[K] = -1;
-  }
+  trs_grid_layout_weigh(l, f->below);
+  for (int64_t K = 0; K < l->count; K++) f->child[K] = -1;
   for (int64_t K = 0; K < l->count; K++) {
     int32_t parent = f->parent[K];
     if (parent < 0) continue;
@@ -179,13 +176,77 @@ static trs_status spread(const forest *f) {
   return status;
 }
 
+static void release(forest *f) {
+  trs_free(f->parent);
+  trs_free(f->child);
+  trs_free(f->sibling);
+  trs_free(f->below);
+}
+
 trs_status trs_forest_spread(trs_grid_layout *layout) {
   forest f = {.l = layout};
   trs_status status = grow(&f);
   if (!status) status = spread(&f);
-  trs_free(f.parent);
-  trs_free(f.child);
-  trs_free(f.sibling);
-  trs_free(f.below);
+  release(&f);
+  return status;
+}
+
+/* ---- Homes. ---- */
+
+/* The heaviest subtree goes as long as it is more than half of what a process should have. */
+static void open_subtrees(const forest *f, heap *h, int places) {
+  double total = 0;
+  for (int64_t i = 0; i < h->count; i++) total += f->below[h->root[i]];
+  while (h->count > 0 && f->below[h->root[0]] * 2 * places > total) {
+    int32_t root = pop(f, h);
+    total -= f->below[root];
+    for (int32_t c = f->child[root]; c >= 0; c = f->sibling[c]) {
+      total += f->below[c];
+      push(f, h, c);
+    }
+  }
+}
+
+static void house(const forest *f, heap *h, double *load, int places) {
+  for (int p = 0; p < places; p++) load[p] = 0;
+  while (h->count > 0) {
+    int32_t root = pop(f, h);
+    int least = 0;
+    for (int p = 1; p < places; p++)
+      if (load[p] < load[least]) least = p;
+    f->l->home[root] = least;
+    load[least] += f->below[root];
+  }
+}
+
+static trs_status house_all(const forest *f, heap *h, double *load, int places) {
+  trs_grid_layout *l = f->l;
+  for (int z = 0; z < l->pz; z++) {
+    for (int64_t K = 0; K < l->count; K++)
+      if (l->height[K] == 0 && l->lo[K] == z && (f->parent[K] < 0 || l->height[f->parent[K]] > 0))
+        push(f, h, (int32_t)K);
+    open_subtrees(f, h, places);
+    house(f, h, load, places);
+  }
+  for (int64_t K = l->count - 1; K >= 0; K--) /* below a root */
+    if (l->home[K] < 0 && f->parent[K] >= 0 && l->height[K] == 0)
+      l->home[K] = l->home[f->parent[K]];
+  return TRS_SUCCESS;
+}
+
+trs_status trs_forest_house(trs_grid_layout *layout, const trs_layout_options *options) {
+  forest f = {.l = layout};
+  heap h = {0};
+  double *load = NULL;
+  bool alone = options->places <= 1;
+  for (int64_t K = 0; K < layout->count; K++) layout->home[K] = alone ? 0 : -1;
+  if (alone || options->scattered) return TRS_SUCCESS;
+  trs_status status = grow(&f);
+  if (!status) status = TRS_ALLOC(&h.root, layout->count);
+  if (!status) status = TRS_ALLOC(&load, options->places);
+  if (!status) status = house_all(&f, &h, load, options->places);
+  trs_free(h.root);
+  trs_free(load);
+  release(&f);
   return status;
 }

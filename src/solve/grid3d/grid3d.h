@@ -7,6 +7,8 @@
 #define TRS_SOLVE_GRID3D_GRID3D_H
 
 #include "solve/grid3d/exchange.h"
+#include "solve/grid3d/input.h"
+#include "solve/grid3d/move.h"
 #include "solve/grid3d/sweep.h"
 
 typedef enum trs_grid_algorithm { TRS_GRID3D = 0, TRS_GRID3D_BASELINE = 1 } trs_grid_algorithm;
@@ -24,13 +26,13 @@ typedef struct trs_grid_times {
   trs_sweep_times sweep[2];       /* L, U */
   trs_exchange_times exchange[2]; /* before the U-solve, and within it */
   double total_s;
-  int64_t messages, bytes; /* sent, in all */
+  int64_t nrhs;
 } trs_grid_times;
 
 typedef struct trs_grid_solver {
   trs_ranks *ranks;
-  trs_factors *F;
   trs_grid_options set;
+  trs_grid_maps maps;
   trs_grid_layout layout;
   trs_part part;
   int nphases;           /* of each sweep: 1, or the tree's levels + 1 */
@@ -39,19 +41,28 @@ typedef struct trs_grid_solver {
   trs_slot_list *sums;   /* levels: sums that cross in step k; empty for grids that do not */
   void *buffer;          /* what is packed */
   int64_t buffer_bytes;
-  int32_t *owned;       /* supernodes by rank that owns their x; on rank 0 those of all */
-  int64_t *owned_ptr;   /* size + 1 */
+  trs_moves moves;      /* of b and x, as they lie in the application */
   uint32_t phases_run;  /* for the tags */
   trs_grid_times times; /* of the last solve */
 } trs_grid_solver;
 
-/* Collective, and so are all that follow; whatever happens, it happens to all ranks.  F is the same
- * on every rank and kept alive. */
-trs_status trs_grid_solver_create(trs_grid_solver *solver, trs_ranks *ranks, const trs_factors *F,
-                                  const trs_grid_options *options);
+/* Collective, and so are all that follow; whatever happens, it happens to all ranks.  b and x lie
+ * whole on rank 0 until distribute says otherwise. */
+trs_status trs_grid_solver_create(trs_grid_solver *solver, trs_ranks *ranks,
+                                  const trs_grid_input *input, const trs_grid_options *options);
 void trs_grid_solver_destroy(trs_grid_solver *solver);
 
-/* b and x count on rank 0 alone: n x nrhs by columns. */
+/* From now on this rank has the rows of b and x from `first` on. */
+trs_status trs_grid_solver_distribute(trs_grid_solver *solver, int64_t first, int64_t rows);
+
+/* The steps of both that know no numbers, apart for who simulates: what a sweep does on grid z;
+ * what every sweep and exchange does, once layout and part are there; and the algorithm, from sums
+ * that hold right-hand sides to x, timed. */
+trs_roles trs_grid_roles(trs_grid_algorithm algorithm, int z, int which, int height);
+trs_status trs_grid_solver_plan(trs_grid_solver *solver);
+trs_status trs_grid_solver_run(trs_grid_solver *solver);
+
+/* b and x: this rank's rows, by columns. */
 trs_status trs_grid_solver_solve(trs_grid_solver *solver, void *x, int64_t ldx, const void *b,
                                  int64_t ldb, int64_t nrhs);
 

@@ -3,9 +3,17 @@
 
 #include <string.h>
 
-trs_panels_source trs_grid_source(const trs_matrix *T, bool lower) {
+static trs_panels_source source_of(const trs_matrix *T, bool lower) {
   return (trs_panels_source){
       .n = T->nrows, .ptr = T->ptr, .idx = T->idx, .rows = T->format == TRS_CSR, .lower = lower};
+}
+
+trs_grid_pattern trs_grid_pattern_of(const trs_factors *F) {
+  return (trs_grid_pattern){.L = source_of(F->L, true),
+                            .U = source_of(F->U, false),
+                            .tree_nodes = F->tree_nodes,
+                            .tree_ptr = F->tree_ptr,
+                            .tree_parent = F->tree_parent};
 }
 
 /* ---- The tree over the grids. ---- */
@@ -18,13 +26,13 @@ typedef struct place {
 /* The grids of a node's children: those of the node as long as it has one child, else a half each;
  * of many children each goes to the half with less so far. */
 typedef struct spread {
-  const trs_factors *F;
+  const trs_grid_pattern *F;
   place *at;     /* of each node */
   double *below; /* columns in a node's subtree */
 } spread;
 
 static void weigh(const spread *s) {
-  const trs_factors *F = s->F;
+  const trs_grid_pattern *F = s->F;
   for (int64_t t = 0; t < F->tree_nodes; t++)
     s->below[t] = (double)(F->tree_ptr[t + 1] - F->tree_ptr[t]);
   for (int64_t t = 0; t < F->tree_nodes; t++)
@@ -34,7 +42,7 @@ static void weigh(const spread *s) {
 /* Children come after their parent from the end of a postorder.  load: of the two halves of each
  * node's grids. */
 static void place_nodes(const spread *s, int32_t *children, double (*load)[2], int8_t levels) {
-  const trs_factors *F = s->F;
+  const trs_grid_pattern *F = s->F;
   for (int64_t t = 0; t < F->tree_nodes; t++)
     if (F->tree_parent[t] >= 0) children[F->tree_parent[t]]++;
   for (int64_t t = F->tree_nodes - 1; t >= 0; t--) {
@@ -52,7 +60,7 @@ static void place_nodes(const spread *s, int32_t *children, double (*load)[2], i
   }
 }
 
-static int64_t count_leaves(const trs_factors *F) {
+static int64_t count_leaves(const trs_grid_pattern *F) {
   int64_t leaves = 0;
   for (int64_t t = 0; t < F->tree_nodes; t++)
     leaves += t == 0 || F->tree_parent[t - 1] != t; /* in postorder a last child comes before */
@@ -61,7 +69,7 @@ static int64_t count_leaves(const trs_factors *F) {
 
 /* A tree that is whole has as many leaves as were asked for; pivoting may have left less of it, or
  * nothing, and then grids are cut out of the factors. */
-static trs_status choose_tree(const trs_factors *F, int pz, bool *use) {
+static trs_status choose_tree(const trs_grid_pattern *F, int pz, bool *use) {
   int64_t leaves = count_leaves(F);
   bool whole = F->tree_nodes && 2 * leaves - 1 == F->tree_nodes && !(leaves & (leaves - 1));
   if (pz < 1 || (pz & (pz - 1)))
@@ -74,7 +82,7 @@ static trs_status choose_tree(const trs_factors *F, int pz, bool *use) {
                   pz, (long long)leaves);
 }
 
-static trs_status spread_tree(place *at, const trs_factors *F, int8_t levels) {
+static trs_status spread_tree(place *at, const trs_grid_pattern *F, int8_t levels) {
   int64_t nodes = F->tree_nodes;
   spread s = {.F = F, .at = at};
   int32_t *children = NULL;
@@ -95,7 +103,7 @@ static trs_status spread_tree(place *at, const trs_factors *F, int8_t levels) {
 /* ---- Supernodes. ---- */
 
 /* The supernodes found, cut where a node of the tree ends. */
-static trs_status cut(trs_grid_layout *l, const trs_panels *found, const trs_factors *F,
+static trs_status cut(trs_grid_layout *l, const trs_panels *found, const trs_grid_pattern *F,
                       int64_t nodes) {
   TRS_TRY(TRS_ALLOC(&l->first, found->count + nodes + 1));
   int64_t t = 0;
@@ -112,24 +120,46 @@ static trs_status cut(trs_grid_layout *l, const trs_panels *found, const trs_fac
   return TRS_SUCCESS;
 }
 
-static trs_status find_supernodes(trs_grid_layout *l, const trs_factors *F, int64_t nodes,
-                                  const trs_layout_options *options) {
-  trs_panels found;
-  trs_panels_options find = {.width = options->width, .relax = options->relax};
-  trs_panels_source L = trs_grid_source(F->L, true), U = trs_grid_source(F->U, false);
-  TRS_TRY(trs_panels_create(&found, &L, &find));
-  trs_status status = cut(l, &found, F, nodes);
-  trs_panels_destroy(&found);
-  trs_panels_options use = {.partition = l->first, .nparts = l->count};
-  if (!status) status = trs_panels_create(&l->panels[0], &L, &use);
-  use.by_rows = true;
-  if (!status) status = trs_panels_create(&l->panels[1], &U, &use);
-  if (!status && (l->panels[0].count != l->count || l->panels[1].count != l->count))
-    status = trs_fail(TRS_ERROR_INTERNAL, -1, "supernodes of L and U differ");
+/* Panels of L by columns stand in the order of the columns, those of U by rows in the opposite. */
+static trs_status copy_lists(trs_grid_lists *to, const trs_panels *P) {
+  TRS_TRY(TRS_ALLOC(&to->ptr, P->count + 1));
+  TRS_TRY(TRS_ALLOC(&to->idx, P->nlist));
+  to->ptr[0] = 0;
+  for (int64_t K = 0; K < P->count; K++) {
+    const trs_panel *panel = &P->panel[P->backward ? P->count - 1 - K : K];
+    int32_t *idx = to->idx + to->ptr[K];
+    const int32_t *list = P->list + panel->list;
+    for (int32_t i = 0; i < panel->length; i++)
+      idx[i] = P->backward ? (int32_t)(P->n - 1 - list[panel->length - 1 - i]) : list[i];
+    to->ptr[K + 1] = to->ptr[K] + panel->length;
+  }
+  return TRS_SUCCESS;
+}
+
+static trs_status list_side(trs_grid_layout *l, int which, const trs_panels_source *T) {
+  trs_panels P;
+  trs_panels_options use = {.by_rows = which, .partition = l->first, .nparts = l->count};
+  TRS_TRY(trs_panels_create(&P, T, &use));
+  trs_status status = P.count == l->count
+                          ? copy_lists(&l->lists[which], &P)
+                          : trs_fail(TRS_ERROR_INTERNAL, -1, "supernodes of L and U differ");
+  trs_panels_destroy(&P);
   return status;
 }
 
-static void place_supernodes(trs_grid_layout *l, const place *at, const trs_factors *F) {
+static trs_status find_supernodes(trs_grid_layout *l, const trs_grid_pattern *F, int64_t nodes,
+                                  const trs_layout_options *options) {
+  trs_panels found;
+  trs_panels_options find = {.width = options->width, .relax = options->relax, .few = options->few};
+  TRS_TRY(trs_panels_create(&found, &F->L, &find));
+  trs_status status = cut(l, &found, F, nodes);
+  trs_panels_destroy(&found);
+  if (!status) status = list_side(l, 0, &F->L);
+  if (!status) status = list_side(l, 1, &F->U);
+  return status;
+}
+
+static void place_supernodes(trs_grid_layout *l, const place *at, const trs_grid_pattern *F) {
   int64_t t = 0;
   for (int64_t K = 0; K < l->count; K++) {
     while (t < F->tree_nodes && F->tree_ptr[t + 1] <= l->first[K]) t++;
@@ -140,65 +170,47 @@ static void place_supernodes(trs_grid_layout *l, const place *at, const trs_fact
 
 /* ---- Blocks. ---- */
 
-/* With rows NULL it counts.  A block of L ends where its rows' supernode does. */
-static void visit_lower(trs_grid_layout *l, trs_grid_blocks *b) {
-  const trs_panels *P = &l->panels[0];
-  int64_t count = 0;
-  for (int64_t K = 0; K < l->count; K++) {
-    b->ptr[K] = count;
-    int64_t begin = P->panel[K].list, end = begin + P->panel[K].length;
-    for (int64_t r = begin, from = begin; r < end; r++) {
-      if (P->line[r] < 0) continue;
-      if (b->row) b->row[count] = P->line[r];
-      if (b->row) b->source[count] = from;
-      count++;
-      from = r + 1;
+/* Runs of a list within one supernode: block (I, K) of L is found in K's list, of U in I's.  With
+ * rows NULL it counts; else next[K] is where K's next block comes. */
+static void visit_blocks(const trs_grid_layout *l, int which, trs_grid_blocks *b,
+                         const int32_t *owner, int64_t *next) {
+  const trs_grid_lists *lists = &l->lists[which];
+  for (int64_t S = 0; S < l->count; S++)
+    for (int64_t r = lists->ptr[S], end = lists->ptr[S + 1], to; r < end; r = to) {
+      int32_t other = owner[lists->idx[r]];
+      for (to = r + 1; to < end && owner[lists->idx[to]] == other;) to++;
+      int64_t K = which ? other : S, at = next[K]++;
+      if (!b->row) continue;
+      b->row[at] = which ? (int32_t)S : other;
+      b->rows[at] = (int32_t)(to - r);
+      b->list[at] = r;
     }
-  }
-  b->ptr[l->count] = count;
 }
 
-/* Those of U stand by the row's supernode; a sweep over them from the last row on leaves the rows
- * of each K descending, which is turned by filling from the end. */
-static void visit_upper(trs_grid_layout *l, trs_grid_blocks *b, int64_t *next) {
-  const trs_panels *P = &l->panels[1];
-  for (int64_t k = 0; k < P->nblocks; k++) {
-    const trs_panel_block *block = &P->block[k];
-    int64_t K = l->count - 1 - P->owner[P->list[block->list]];
-    if (!b->row) {
-      b->ptr[K + 1]++;
-      continue;
-    }
-    int64_t at = --next[K];
-    b->row[at] = (int32_t)(l->count - 1 - block->target);
-    b->source[at] = k;
-  }
-}
-
-static trs_status list_lower(trs_grid_layout *l) {
-  trs_grid_blocks *b = &l->blocks[0];
-  TRS_TRY(TRS_ALLOC(&b->ptr, l->count + 1));
-  visit_lower(l, b);
-  int64_t nblocks = b->ptr[l->count];
-  TRS_TRY(TRS_ALLOC(&b->source, nblocks));
+static trs_status list_blocks(trs_grid_layout *l, int which, const int32_t *owner) {
+  trs_grid_blocks *b = &l->blocks[which];
+  TRS_TRY(TRS_ALLOC_ZERO(&b->ptr, l->count + 2));
+  visit_blocks(l, which, b, owner, b->ptr + 2);
+  for (int64_t K = 0; K < l->count; K++) b->ptr[K + 2] += b->ptr[K + 1];
+  int64_t nblocks = b->ptr[l->count + 1];
   TRS_TRY(TRS_ALLOC(&b->row, nblocks));
-  visit_lower(l, b);
+  TRS_TRY(TRS_ALLOC(&b->rows, nblocks));
+  TRS_TRY(TRS_ALLOC(&b->list, nblocks));
+  visit_blocks(l, which, b, owner, b->ptr + 1);
   return TRS_SUCCESS;
 }
 
-static trs_status list_upper(trs_grid_layout *l) {
-  trs_grid_blocks *b = &l->blocks[1];
-  int64_t *next;
-  TRS_TRY(TRS_ALLOC_ZERO(&b->ptr, l->count + 1));
-  visit_upper(l, b, NULL);
-  for (int64_t K = 0; K < l->count; K++) b->ptr[K + 1] += b->ptr[K];
-  TRS_TRY(TRS_ALLOC(&b->source, b->ptr[l->count]));
-  TRS_TRY(TRS_ALLOC(&b->row, b->ptr[l->count]));
-  TRS_TRY(TRS_ALLOC(&next, l->count));
-  memcpy(next, b->ptr + 1, (size_t)l->count * sizeof *next);
-  visit_upper(l, b, next);
-  trs_free(next);
-  return TRS_SUCCESS;
+static trs_status find_blocks(trs_grid_layout *l) {
+  int32_t *owner;
+  TRS_TRY(TRS_ALLOC(&owner, l->n));
+  for (int64_t K = 0; K < l->count; K++) {
+    for (int64_t j = l->first[K]; j < l->first[K + 1]; j++) owner[j] = (int32_t)K;
+    if (trs_width(l, K) > l->widest) l->widest = trs_width(l, K);
+  }
+  trs_status status = list_blocks(l, 0, owner);
+  if (!status) status = list_blocks(l, 1, owner);
+  trs_free(owner);
+  return status;
 }
 
 /* A block couples two supernodes one of which is replicated where the other lies. */
@@ -216,58 +228,89 @@ static trs_status check_blocks(const trs_grid_layout *l) {
   return TRS_SUCCESS;
 }
 
+void trs_grid_layout_weigh(const trs_grid_layout *l, double *weight) {
+  for (int64_t K = 0; K < l->count; K++) weight[K] = (double)(trs_width(l, K) * trs_width(l, K));
+  for (int which = 0; which < 2; which++)
+    for (int64_t K = 0; K < l->count; K++)
+      for (int64_t b = l->blocks[which].ptr[K]; b < l->blocks[which].ptr[K + 1]; b++) {
+        int64_t S = which ? l->blocks[which].row[b] : K;
+        weight[S] += (double)(trs_width(l, S) * l->blocks[which].rows[b]);
+      }
+}
+
 static trs_status weigh_leaves(trs_grid_layout *l) {
+  double *weight;
   TRS_TRY(TRS_ALLOC_ZERO(&l->leaf, l->pz));
-  for (int64_t K = 0; K < l->count; K++) {
-    if (l->height[K]) continue;
-    int64_t width = trs_width(l, K);
-    const trs_panel *U = &l->panels[1].panel[l->count - 1 - K];
-    l->leaf[l->lo[K]] += width * (width + l->panels[0].panel[K].length + U->length);
-  }
+  TRS_TRY(TRS_ALLOC(&weight, l->count));
+  trs_grid_layout_weigh(l, weight);
+  for (int64_t K = 0; K < l->count; K++)
+    if (!l->height[K]) l->leaf[l->lo[K]] += (int64_t)weight[K];
+  trs_free(weight);
   return TRS_SUCCESS;
 }
 
-static trs_status create(trs_grid_layout *l, const trs_factors *F, place **at,
+/* Grids and homes, by the tree's nodes where they are given. */
+static trs_status place_all(trs_grid_layout *l, const trs_grid_pattern *F, place *at,
+                            const trs_layout_options *options) {
+  TRS_TRY(TRS_ALLOC(&l->lo, l->count));
+  TRS_TRY(TRS_ALLOC(&l->height, l->count));
+  TRS_TRY(TRS_ALLOC(&l->home, l->count));
+  TRS_TRY(find_blocks(l));
+  if (at)
+    place_supernodes(l, at, F);
+  else
+    TRS_TRY(trs_forest_spread(l));
+  TRS_TRY(check_blocks(l));
+  TRS_TRY(trs_forest_house(l, options));
+  return weigh_leaves(l);
+}
+
+static trs_status create(trs_grid_layout *l, const trs_grid_pattern *F, place **at,
                          const trs_layout_options *options) {
   bool use_tree;
   TRS_TRY(choose_tree(F, l->pz, &use_tree));
   while ((1 << l->levels) < l->pz) l->levels++;
   TRS_TRY(find_supernodes(l, F, use_tree ? F->tree_nodes : 0, options));
-  TRS_TRY(TRS_ALLOC(&l->lo, l->count));
-  TRS_TRY(TRS_ALLOC(&l->height, l->count));
-  TRS_TRY(list_lower(l));
-  TRS_TRY(list_upper(l));
   if (use_tree) {
     TRS_TRY(TRS_ALLOC(at, F->tree_nodes));
     TRS_TRY(spread_tree(*at, F, (int8_t)l->levels));
-    place_supernodes(l, *at, F);
-  } else {
-    TRS_TRY(trs_forest_spread(l));
   }
-  TRS_TRY(check_blocks(l));
-  return weigh_leaves(l);
+  return place_all(l, F, *at, options);
 }
 
-trs_status trs_grid_layout_create(trs_grid_layout *layout, const trs_factors *F, int pz,
+trs_status trs_grid_layout_create(trs_grid_layout *layout, const trs_grid_pattern *pattern, int pz,
                                   const trs_layout_options *options) {
   place *at = NULL;
-  *layout = (trs_grid_layout){.pz = pz, .n = F->n};
-  trs_status status = create(layout, F, &at, options);
+  *layout = (trs_grid_layout){.pz = pz, .n = pattern->L.n};
+  trs_status status = create(layout, pattern, &at, options);
   trs_free(at);
+  if (status) trs_grid_layout_destroy(layout);
+  return status;
+}
+
+trs_status trs_grid_layout_adopt(trs_grid_layout *layout, int64_t count, int64_t *first,
+                                 trs_grid_lists lists[2], int pz,
+                                 const trs_layout_options *options) {
+  trs_grid_pattern none = {0};
+  bool use_tree;
+  *layout = (trs_grid_layout){
+      .pz = pz, .n = first[count], .count = count, .first = first, .lists = {lists[0], lists[1]}};
+  trs_status status = choose_tree(&none, pz, &use_tree);
+  while (!status && (1 << layout->levels) < pz) layout->levels++;
+  if (!status) status = place_all(layout, &none, NULL, options);
   if (status) trs_grid_layout_destroy(layout);
   return status;
 }
 
 void trs_grid_layout_destroy(trs_grid_layout *layout) {
   for (int side = 0; side < 2; side++) {
-    trs_panels_destroy(&layout->panels[side]);
-    trs_free(layout->blocks[side].ptr);
-    trs_free(layout->blocks[side].row);
-    trs_free(layout->blocks[side].source);
+    trs_grid_blocks *b = &layout->blocks[side];
+    void *arrays[] = {
+        layout->lists[side].ptr, layout->lists[side].idx, b->ptr, b->row, b->rows, b->list};
+    for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++) trs_free(arrays[k]);
   }
-  trs_free(layout->first);
-  trs_free(layout->height);
-  trs_free(layout->lo);
-  trs_free(layout->leaf);
+  void *arrays[] = {layout->first, layout->height, layout->lo,
+                    layout->home,  layout->leaf,   layout->unit};
+  for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++) trs_free(arrays[k]);
   *layout = (trs_grid_layout){0};
 }

@@ -4,7 +4,8 @@
  * empty, and an ancestor is replicated over the 2^height grids, aligned, of the leaves below it.
  * Supernodes, found in L and cut where the tree's nodes end, are the blocks of L's columns and of
  * U's rows and columns.  Block (I, K) lies on process (I mod Px, K mod Py) of each grid that has
- * both supernodes. */
+ * both supernodes, but for supernodes that have a home: one process of their grid has all of L's
+ * columns and U's rows of these. */
 #ifndef TRS_SOLVE_GRID3D_LAYOUT_H
 #define TRS_SOLVE_GRID3D_LAYOUT_H
 
@@ -17,39 +18,70 @@ typedef struct trs_grid_shape {
   int x, y, z;
 } trs_grid_shape;
 
+/* L: below the diagonal block of supernode K, the rows in which any of its columns has an entry.
+ * U: to the right of it, the columns in which any of its rows has one.  Ascending. */
+typedef struct trs_grid_lists {
+  int64_t *ptr; /* count + 1 */
+  int32_t *idx;
+} trs_grid_lists;
+
 /* Blocks (I, K) off the diagonal, by K then I, both in the order of the columns. */
 typedef struct trs_grid_blocks {
-  int64_t *ptr;    /* count + 1 */
-  int32_t *row;    /* I */
-  int64_t *source; /* L: where its rows begin in the panels' list; U: the panels' block */
+  int64_t *ptr;  /* count + 1 */
+  int32_t *row;  /* I */
+  int32_t *rows; /* L: rows of I that it has; U: columns of K */
+  int64_t *list; /* where these begin in L's list of K or U's of I; NULL where there are no lists */
 } trs_grid_blocks;
 
 typedef struct trs_grid_layout {
   int pz, levels; /* pz = 2^levels */
-  int64_t n, count;
-  int64_t *first;       /* count + 1: supernode K has the columns first[K] .. first[K + 1] */
-  int8_t *height;       /* count: replicated over 2^height grids */
-  int32_t *lo;          /* count: the first of them */
-  trs_panels panels[2]; /* L by columns, U by rows */
+  int64_t n, count, widest;
+  int64_t *first;          /* count + 1: supernode K has the columns first[K] .. first[K + 1] */
+  int8_t *height;          /* count: replicated over 2^height grids */
+  int32_t *lo;             /* count: the first of them */
+  int32_t *home;           /* count: the process that has K alone, x Py + y; -1: block-cyclic */
+  trs_grid_lists lists[2]; /* L, U */
   trs_grid_blocks blocks[2];
-  int64_t *leaf; /* pz: entries of L and U in each leaf */
+  int64_t *leaf; /* pz: numbers of L and U in each leaf */
+  int8_t *unit;  /* count, or NULL: diagonal blocks that are the identity, and not kept */
 } trs_grid_layout;
 
 typedef struct trs_layout_options {
-  int64_t width, relax; /* of supernodes, as in panels.h */
+  int64_t width, relax, few; /* of supernodes, as in panels.h */
+  int places;                /* processes of a grid, Px Py; 0 for one */
+  bool scattered;            /* no homes on grids of several processes, as L23 has it */
 } trs_layout_options;
+
+/* The patterns of L and U and the separator tree, as in trs_factors. */
+typedef struct trs_grid_pattern {
+  trs_panels_source L, U;
+  int64_t tree_nodes;
+  const int64_t *tree_ptr;
+  const int32_t *tree_parent;
+} trs_grid_pattern;
 
 /* Factors without a tree, and with one that pivoting has collapsed to fewer than pz leaves, are cut
  * by their own pattern.  TRS_ERROR_ARGUMENT: pz is no power of two, or larger than the tree. */
-trs_status trs_grid_layout_create(trs_grid_layout *layout, const trs_factors *F, int pz,
+trs_status trs_grid_layout_create(trs_grid_layout *layout, const trs_grid_pattern *pattern, int pz,
                                   const trs_layout_options *options);
+
+/* From supernodes and lists that are known already: first and lists are taken, also on failure. */
+trs_status trs_grid_layout_adopt(trs_grid_layout *layout, int64_t count, int64_t *first,
+                                 trs_grid_lists lists[2], int pz,
+                                 const trs_layout_options *options);
 void trs_grid_layout_destroy(trs_grid_layout *layout);
+
+trs_grid_pattern trs_grid_pattern_of(const trs_factors *F);
 
 /* forest.c: sets lo and height from the blocks. */
 trs_status trs_forest_spread(trs_grid_layout *layout);
 
-/* The view in which the panels see L and U. */
-trs_panels_source trs_grid_source(const trs_matrix *T, bool lower);
+/* Likewise home: on every grid the subtrees at the bottom, so many that each of its processes gets
+ * nearly the same work. */
+trs_status trs_forest_house(trs_grid_layout *layout, const trs_layout_options *options);
+
+/* Numbers of L and U that belong to each supernode, zeros and whole diagonal blocks included. */
+void trs_grid_layout_weigh(const trs_grid_layout *layout, double *weight);
 
 static inline bool trs_on_grid(const trs_grid_layout *l, int64_t K, int z) {
   return z >= l->lo[K] && z < l->lo[K] + (1 << l->height[K]);

@@ -1,37 +1,73 @@
-/* ops.h - what a rank does with blocks of numbers, behind a small table: CPU here, through BLAS
- * where the build has it and blocks are large enough, in plain C otherwise.  All arrays are by
- * columns. */
+/* ops.h - what a rank does with blocks of numbers, behind a small table: CPU here.
+ *
+ * Right-hand sides lie by rows: number j of row i at i * n + j for n of them, so that a block's
+ * rows are found by a list without being copied.
+ *   A panel is m x k, its rows named by a list.  Of L, it is kept in tiles of trs_tile_rows rows,
+ * each by columns; the last tile has the rows that are left.  Of U, transposed, it is kept by rows.
+ * A triangle is kept in tiles without the columns in which a tile is zero.  Products run past a
+ * row's end into numbers that are left as they were: TRS_SLACK bytes behind every array of values
+ * or right-hand sides can be read and written. */
 #ifndef TRS_SOLVE_GRID3D_OPS_H
 #define TRS_SOLVE_GRID3D_OPS_H
 
 #include "base/scalar.h"
 #include "base/status.h"
 
+enum { TRS_SLACK = 64 };
+
+/* A supernode whose panels are at this rank, of L or of U. */
+typedef struct trs_local_node {
+  int64_t values; /* where they begin: the inverted diagonal block, then the panel */
+  int64_t list;   /* the panel's rows */
+  int32_t row;    /* its first row */
+  int32_t width, length;
+} trs_local_node;
+
+/* Numbers are negated in panels: products are added. */
 typedef struct trs_block_ops {
-  /* C (m x n, by ldc) += A (m x k, dense) B (k x n, by ldb) */
-  void (*multiply)(int64_t m, int64_t n, int64_t k, const void *A, const void *B, int64_t ldb,
-                   void *C, int64_t ldc);
-  /* to[list[i], j] += from[i, j];  to[i, j] = from[list[i], j], from and to dense on one side */
-  void (*scatter)(int64_t m, int64_t n, const int32_t *list, const void *from, void *to,
-                  int64_t ldto);
-  void (*gather)(int64_t m, int64_t n, const int32_t *list, const void *from, int64_t ldfrom,
-                 void *to);
+  /* L: y[list[i]] += A[i, c] x[c];  U: y[c] += A[i, c] x[list[i]];  n right-hand sides */
+  void (*push)(int64_t m, int64_t k, int64_t n, const void *A, const void *x, const int32_t *list,
+               void *y);
+  void (*pull)(int64_t m, int64_t k, int64_t n, const void *A, const void *x, const int32_t *list,
+               void *y);
+  /* y = D x */
+  void (*triangle)(int64_t width, bool upper, int64_t n, const void *D, const void *x, void *y);
+  /* Both for nodes from <= i < to, forwards for L and backwards for U; spare has room for the
+   * widest. */
+  void (*sweep)(const trs_local_node *node, int64_t from, int64_t to, bool upper, int64_t n,
+                const void *values, const int32_t *list, void *x, void *spare);
+  /* Into tiles, or by rows (turn); number (i, c) lies at first + i * down + c * across. */
+  void (*tile_panel)(int64_t m, int64_t k, const void *values, int64_t first, int64_t down,
+                     int64_t across, void *to);
+  void (*turn_panel)(int64_t m, int64_t k, const void *values, int64_t first, int64_t down,
+                     int64_t across, void *to);
+  void (*tile_triangle)(int64_t width, bool upper, const void *values, int64_t first, int64_t down,
+                        int64_t across, void *to);
   void (*add)(int64_t count, const void *from, void *to);
-  void (*negate)(int64_t count, void *values);
-  void (*reverse)(int64_t count, const void *from, void *to);
+  void (*set_unit)(int64_t width, void *D); /* ones on the diagonal */
+  /* out[at[i]] = in[i] where at[i] >= 0 */
+  void (*spread)(int64_t count, const int64_t *at, const void *in, bool conjugate, void *out);
   /* The first diagonal entry of D (width x width) that is zero or not finite, or -1. */
   int64_t (*bad_diagonal)(int64_t width, const void *D, bool *zero);
-  /* out[i, j] = scale[from + i] * in[perm[i], j], and the way back; perm and scale may be NULL. */
-  void (*take)(int64_t m, int64_t n, int64_t first, const int32_t *perm, const double *scale,
-               const void *in, int64_t ldin, void *out);
-  void (*put)(int64_t m, int64_t n, int64_t first, const int32_t *perm, const double *scale,
-              const void *in, void *out, int64_t ldout);
+  /* Rows of out = scale[rows[i]] * in[rows[i], j], in by columns, and the way back; scale may be
+   * NULL.  Rows that do not lie by columns are packed, or (place) row i stands at[place[i]] bytes
+   * from the beginning. */
+  void (*take)(int64_t count, int64_t n, const int32_t *rows, const double *scale, const void *in,
+               int64_t ldin, const int32_t *place, const int64_t *at, void *out);
+  void (*put)(int64_t count, int64_t n, const int32_t *rows, const double *scale,
+              const int32_t *place, const int64_t *at, const void *in, void *out, int64_t ldout);
 } trs_block_ops;
 
 const trs_block_ops *trs_block_ops_of(trs_scalar scalar);
 
-/* BLAS threads are no help beside other ranks on the same cores: one while a solve lasts. */
-int trs_blas_single(void);
-void trs_blas_restore(int threads);
+/* Rows of a tile, and the numbers that a triangle of it takes. */
+static inline int64_t trs_tile_rows(trs_scalar scalar) {
+  static const int8_t rows[TRS_NSCALARS] = {16, 8, 8, 4};
+  return rows[scalar];
+}
+static inline int64_t trs_triangle_values(int64_t width, int64_t tile) {
+  int64_t whole = width / tile, rest = width % tile;
+  return tile * tile * whole * (whole + 1) / 2 + rest * width;
+}
 
 #endif

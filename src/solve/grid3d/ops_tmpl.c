@@ -1,37 +1,413 @@
-/* ops_tmpl.c - block operations for one element type. */
+/* ops_tmpl.c - block operations for one element type.  Complex numbers are pairs of reals here:
+ * with products of the real and of the imaginary part of A in sums of their own, only the end of a
+ * sum knows of pairs. */
 
-static void NAME(multiply)(int64_t m, int64_t n, int64_t k, const void *A, const void *B,
-                           int64_t ldb, void *C, int64_t ldc) {
-  const SCALAR *a = A, *b = B;
-  SCALAR *c = C;
-#if TRS_HAVE_BLAS
-  if (m * n * k >= BLAS_FROM) {
-    NAME(gemm)((int)m, (int)n, (int)k, a, b, (int)ldb, c, (int)ldc);
-    return;
+typedef REAL NAME(vector)
+    __attribute__((vector_size(TRS_SLACK), aligned(sizeof(REAL)), __may_alias__));
+typedef REAL NAME(half) __attribute__((vector_size(TRS_SLACK / 2), aligned(sizeof(REAL))));
+typedef REAL NAME(quarter) __attribute__((vector_size(TRS_SLACK / 4), aligned(sizeof(REAL))));
+
+/* LANES real numbers are a vector, and so are TILE numbers. */
+#define VECTOR NAME(vector)
+#define LANES ((int64_t)(TRS_SLACK / sizeof(REAL)))
+#define TILE ((int64_t)(TRS_SLACK / sizeof(SCALAR)))
+#define PAIR (1 + IS_COMPLEX)
+#define MOST_OUTPUTS (REGISTERS / 4 / PAIR)
+
+TRS_INLINE VECTOR NAME(load)(const REAL *from) { return *(const VECTOR *)from; }
+
+/* The first lanes of a, and the others of b. */
+TRS_INLINE VECTOR NAME(blend)(VECTOR a, VECTOR b, int64_t lanes) {
+  static const REAL order[16] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+  VECTOR limit = (VECTOR){0} + (REAL)lanes;
+  __typeof__(limit < limit) mask = NAME(load)(order) < limit;
+  return (VECTOR)(((__typeof__(mask))a & mask) | ((__typeof__(mask))b & ~mask));
+}
+
+/* ---- One right-hand side, real. ---- */
+
+#if !IS_COMPLEX
+/* A tile's products with x. */
+TRS_INLINE VECTOR NAME(tile_sum)(int64_t rows, int64_t k, const REAL *a, const REAL *x) {
+  VECTOR even = {0}, odd = {0};
+  int64_t c = 0;
+  for (; c + 1 < k; c += 2) {
+    even += NAME(load)(a + c * rows) * x[c];
+    odd += NAME(load)(a + (c + 1) * rows) * x[c + 1];
   }
-#endif
-  for (int64_t j = 0; j < n; j++)
-    for (int64_t p = 0; p < k; p++) {
-      SCALAR factor = b[p + j * ldb];
-      for (int64_t i = 0; i < m; i++) c[i + j * ldc] += MUL(a[i + p * m], factor);
+  if (c < k) even += NAME(load)(a + c * rows) * x[c];
+  return even + odd;
+}
+
+TRS_INLINE bool NAME(in_a_row)(const int32_t *list) { return list[TILE - 1] - list[0] == TILE - 1; }
+
+TRS_INLINE void NAME(push_columns)(int64_t k, int64_t m, const REAL *a, const REAL *x,
+                                   const int32_t *list, REAL *y) {
+  for (; m >= TILE; m -= TILE, list += TILE, a += TILE * k) {
+    VECTOR sum = NAME(tile_sum)(TILE, k, a, x);
+    if (NAME(in_a_row)(list))
+      *(VECTOR *)(y + list[0]) += sum;
+    else
+      for (int64_t i = 0; i < TILE; i++) y[list[i]] += sum[i];
+  }
+  if (m == 0) return;
+  VECTOR sum = NAME(tile_sum)(m, k, a, x);
+  for (int64_t i = 0; i < m; i++) y[list[i]] += sum[i];
+}
+
+TRS_INLINE void NAME(push_one)(int64_t m, int64_t k, const REAL *a, const REAL *x,
+                               const int32_t *list, REAL *y) {
+  const REAL factor = x[0];
+  switch (k) {
+    case 1:
+      for (int64_t i = 0; i < m; i++) y[list[i]] += a[i] * factor;
+      return;
+    case 2:
+      NAME(push_columns)(2, m, a, x, list, y);
+      return;
+    case 3:
+      NAME(push_columns)(3, m, a, x, list, y);
+      return;
+    case 4:
+      NAME(push_columns)(4, m, a, x, list, y);
+      return;
+    default:
+      NAME(push_columns)(k, m, a, x, list, y);
+  }
+}
+
+/* Columns of a panel by rows, vectors of them at once, rows by turns into several sums: each waits
+ * for the one before it. */
+TRS_INLINE void NAME(pull_columns)(int turns, int vectors, int64_t m, int64_t k, const REAL *a,
+                                   const REAL *x, const int32_t *list, VECTOR *out) {
+  VECTOR sum[8] = {{0}};
+  int64_t i = 0;
+  for (; i + turns <= m; i += turns)
+    for (int t = 0; t < turns; t++)
+      for (int v = 0; v < vectors; v++)
+        sum[t * vectors + v] += NAME(load)(a + (i + t) * k + v * LANES) * x[list[i + t]];
+  for (; i < m; i++)
+    for (int v = 0; v < vectors; v++) sum[v] += NAME(load)(a + i * k + v * LANES) * x[list[i]];
+  for (int v = 0; v < vectors; v++) out[v] = sum[v];
+  for (int t = 1; t < turns; t++)
+    for (int v = 0; v < vectors; v++) out[v] += sum[t * vectors + v];
+}
+
+/* Few columns. */
+TRS_INLINE void NAME(dots)(int k, int64_t m, const REAL *a, const REAL *x, const int32_t *list,
+                           REAL *y) {
+  REAL s[4][3] = {{0}};
+  int64_t i = 0;
+  for (; i + 4 <= m; i += 4)
+    for (int t = 0; t < 4; t++)
+      for (int c = 0; c < k; c++) s[t][c] += a[(i + t) * k + c] * x[list[i + t]];
+  for (; i < m; i++)
+    for (int c = 0; c < k; c++) s[0][c] += a[i * k + c] * x[list[i]];
+  for (int c = 0; c < k; c++) y[c] += (s[0][c] + s[2][c]) + (s[1][c] + s[3][c]);
+}
+
+TRS_INLINE void NAME(pull_one)(int64_t m, int64_t k, const REAL *a, const REAL *x,
+                               const int32_t *list, REAL *y) {
+  if (k == 1) {
+    NAME(dots)(1, m, a, x, list, y);
+  } else if (k == 2) {
+    NAME(dots)(2, m, a, x, list, y);
+  } else if (k == 3) {
+    NAME(dots)(3, m, a, x, list, y);
+  } else
+    for (int64_t c = 0; c < k;) {
+      VECTOR sum[8];
+      int64_t left = k - c, vectors = left > 4 * LANES   ? 8
+                                      : left > 2 * LANES ? 4
+                                      : left > LANES     ? 2
+                                                         : 1;
+      if (vectors == 8) NAME(pull_columns)(1, 8, m, k, a + c, x, list, sum);
+      if (vectors == 4) NAME(pull_columns)(2, 4, m, k, a + c, x, list, sum);
+      if (vectors == 2) NAME(pull_columns)(2, 2, m, k, a + c, x, list, sum);
+      if (vectors == 1) NAME(pull_columns)(4, 1, m, k, a + c, x, list, sum);
+      for (int64_t v = 0; v < vectors && c < k; v++, c += LANES) {
+        VECTOR old = NAME(load)(y + c);
+        *(VECTOR *)(y + c) = NAME(blend)(old + sum[v], old, k - c);
+      }
     }
 }
 
-static void NAME(scatter)(int64_t m, int64_t n, const int32_t *list, const void *from, void *to,
-                          int64_t ldto) {
-  const SCALAR *in = from;
-  SCALAR *out = to;
-  for (int64_t j = 0; j < n; j++)
-    for (int64_t i = 0; i < m; i++) out[list[i] + j * ldto] += in[i + j * m];
+/* y has room for whole vectors. */
+TRS_INLINE void NAME(triangle_one)(int64_t width, bool upper, const REAL *d, const REAL *x,
+                                   REAL *y) {
+  for (int64_t at = 0; at < width; at += TILE) {
+    int64_t rows = width - at < TILE ? width - at : TILE;
+    int64_t first = upper ? at : 0, columns = upper ? width - at : at + rows;
+    VECTOR sum = NAME(tile_sum)(rows, columns, d, x + first), old = NAME(load)(y + at);
+    *(VECTOR *)(y + at) = NAME(blend)(sum, old, rows);
+    d += rows * columns;
+  }
+}
+#endif
+
+/* ---- Any number of right-hand sides. ---- */
+
+/* Outputs, of a few rows or columns of a panel, and a few vectors of right-hand sides. */
+typedef struct NAME(sums) {
+  VECTOR of[PAIR][MOST_OUTPUTS][MOST_VECTORS]; /* products with real parts, with imaginary parts */
+} NAME(sums);
+
+/* Output i from `first` on: number i of a times a row of x. */
+TRS_INLINE void NAME(add_products)(NAME(sums) * s, int first, int outputs, int vectors,
+                                   const REAL *a, const REAL *x) {
+  VECTOR xv[MOST_VECTORS];
+  /* Volatile: once, into a register.  Compilers load it anew for every product, across lines. */
+  for (int v = 0; v < vectors; v++) xv[v] = *(const volatile VECTOR *)(x + v * LANES);
+  for (int i = 0; i < outputs; i++)
+    for (int v = 0; v < vectors; v++) {
+      s->of[0][first + i][v] += a[i * PAIR] * xv[v];
+#if IS_COMPLEX
+      s->of[1][first + i][v] += a[i * PAIR + 1] * xv[v];
+#endif
+    }
 }
 
-static void NAME(gather)(int64_t m, int64_t n, const int32_t *list, const void *from,
-                         int64_t ldfrom, void *to) {
-  const SCALAR *in = from;
-  SCALAR *out = to;
-  for (int64_t j = 0; j < n; j++)
-    for (int64_t i = 0; i < m; i++) out[i + j * m] = in[list[i] + j * ldfrom];
+/* To a row of y, of whose last vector some lanes belong to it. */
+TRS_INLINE void NAME(add_sums)(const NAME(sums) * s, int i, int vectors, int64_t last, bool set,
+                               REAL *y) {
+  for (int v = 0; v < vectors; v++) {
+    VECTOR old = NAME(load)(y + v * LANES), sum = s->of[0][i][v];
+#if IS_COMPLEX
+    for (int64_t l = 0; l < LANES; l += 2) {
+      sum[l] -= s->of[1][i][v][l + 1];
+      sum[l + 1] += s->of[1][i][v][l];
+    }
+#endif
+    if (!set) sum += old;
+    *(VECTOR *)(y + v * LANES) = v + 1 < vectors ? sum : NAME(blend)(sum, old, last);
+  }
 }
+
+/* A part of a panel or triangle: outputs side by side, `step` numbers from one term of their sums
+ * to the next.  Rows of x or of y go by a list, or follow each other (NULL). */
+typedef struct NAME(strip) {
+  int64_t outputs, terms, step, n;
+  const REAL *a, *x;
+  const int32_t *x_list, *y_list;
+  REAL *y;
+  bool set;
+} NAME(strip);
+
+/* One output in two sums: each product waits for the one before it in its sum. */
+TRS_INLINE void NAME(add_in_turn)(NAME(sums) * s, int vectors, bool listed, int64_t terms,
+                                  const REAL *a, int64_t step, const REAL *x, const int32_t *list,
+                                  int64_t ld) {
+  int64_t c = 0;
+  for (; c + 2 <= terms; c += 2)
+    for (int t = 0; t < 2; t++) NAME(add_products)
+  (s, t, 1, vectors, a + (c + t) * step, x + (listed ? list[c + t] : c + t) * ld);
+  if (c < terms)
+    NAME(add_products)(s, 0, 1, vectors, a + c * step, x + (listed ? list[c] : c) * ld);
+  for (int v = 0; v < vectors; v++)
+    for (int p = 0; p < PAIR; p++) s->of[p][0][v] += s->of[p][1][v];
+}
+
+TRS_INLINE void NAME(some_outputs)(int outputs, int vectors, bool listed, int64_t last, int64_t at,
+                                   int64_t first, const NAME(strip) * s) {
+  NAME(sums) sums = {{{{{0}}}}};
+  const REAL *a = s->a + first * PAIR, *x = s->x + at;
+  int64_t ld = s->n * PAIR, step = s->step * PAIR;
+  if (outputs == 1)
+    NAME(add_in_turn)(&sums, vectors, listed, s->terms, a, step, x, s->x_list, ld);
+  else
+    for (int64_t c = 0; c < s->terms; c++) NAME(add_products)
+  (&sums, 0, outputs, vectors, a + c * step, x + (listed ? s->x_list[c] : c) * ld);
+  for (int i = 0; i < outputs; i++) {
+    int64_t row = s->y_list ? s->y_list[first + i] : first + i;
+    NAME(add_sums)(&sums, i, vectors, last, s->set, s->y + at + row * ld);
+  }
+}
+
+TRS_INLINE void NAME(all_outputs)(int vectors, bool listed, int64_t last, int64_t at,
+                                  const NAME(strip) * s) {
+  int64_t i = 0;
+  for (; i + MOST_OUTPUTS <= s->outputs; i += MOST_OUTPUTS)
+    NAME(some_outputs)(MOST_OUTPUTS, vectors, listed, last, at, i, s);
+  if (MOST_OUTPUTS > 4 && i + 4 <= s->outputs) {
+    NAME(some_outputs)(MOST_OUTPUTS > 4 ? 4 : 1, vectors, listed, last, at, i, s);
+    i += 4;
+  }
+  if (i + 2 <= s->outputs) {
+    NAME(some_outputs)(2, vectors, listed, last, at, i, s);
+    i += 2;
+  }
+  if (i < s->outputs) NAME(some_outputs)(1, vectors, listed, last, at, i, s);
+}
+
+TRS_INLINE void NAME(all_lanes)(bool listed, const NAME(strip) * s) {
+  int64_t lanes = s->n * PAIR, at = 0;
+  for (; at + MOST_VECTORS * LANES < lanes; at += MOST_VECTORS * LANES)
+    NAME(all_outputs)(MOST_VECTORS, listed, LANES, at, s);
+  if (MOST_VECTORS > 1 && lanes - at > LANES)
+    NAME(all_outputs)(MOST_VECTORS, listed, lanes - at - LANES, at, s);
+  else
+    NAME(all_outputs)(1, listed, lanes - at, at, s);
+}
+
+static void NAME(push_many)(int64_t m, int64_t k, int64_t n, const REAL *a, const REAL *x,
+                            const int32_t *list, REAL *y) {
+  for (; m > 0; m -= TILE, list += TILE, a += TILE * k * PAIR) {
+    int64_t t = m < TILE ? m : TILE;
+    NAME(all_lanes)(false, &(NAME(strip)){t, k, t, n, a, x, NULL, list, y, false});
+  }
+}
+
+/* So many rows at a time that they and what they are multiplied with stay in the cache. */
+static void NAME(pull_many)(int64_t m, int64_t k, int64_t n, const REAL *a, const REAL *x,
+                            const int32_t *list, REAL *y) {
+  enum { CHUNK = 64 };
+  for (; m > 0; m -= CHUNK, list += CHUNK, a += CHUNK * k * PAIR) {
+    int64_t t = m < CHUNK ? m : CHUNK;
+    NAME(all_lanes)(true, &(NAME(strip)){k, t, k, n, a, x, list, NULL, y, false});
+  }
+}
+
+static void NAME(triangle_many)(int64_t width, bool upper, int64_t n, const REAL *d, const REAL *x,
+                                REAL *y) {
+  for (int64_t at = 0; at < width; at += TILE) {
+    int64_t rows = width - at < TILE ? width - at : TILE, ld = n * PAIR;
+    int64_t first = upper ? at : 0, columns = upper ? width - at : at + rows;
+    NAME(all_lanes)
+    (false,
+     &(NAME(strip)){rows, columns, rows, n, d, x + first * ld, NULL, NULL, y + at * ld, true});
+    d += rows * columns * PAIR;
+  }
+}
+
+static void NAME(push)(int64_t m, int64_t k, int64_t n, const void *A, const void *x,
+                       const int32_t *list, void *y) {
+#if !IS_COMPLEX
+  if (n == 1) {
+    NAME(push_one)(m, k, A, x, list, y);
+    return;
+  }
+#endif
+  NAME(push_many)(m, k, n, A, x, list, y);
+}
+
+static void NAME(pull)(int64_t m, int64_t k, int64_t n, const void *A, const void *x,
+                       const int32_t *list, void *y) {
+#if !IS_COMPLEX
+  if (n == 1) {
+    NAME(pull_one)(m, k, A, x, list, y);
+    return;
+  }
+#endif
+  NAME(pull_many)(m, k, n, A, x, list, y);
+}
+
+static void NAME(triangle)(int64_t width, bool upper, int64_t n, const void *D, const void *x,
+                           void *y) {
+#if !IS_COMPLEX
+  if (n == 1) {
+    NAME(triangle_one)(width, upper, D, x, y);
+    return;
+  }
+#endif
+  NAME(triangle_many)(width, upper, n, D, x, y);
+}
+
+/* ---- Sweeps. ---- */
+
+/* x of a node, through spare. */
+TRS_INLINE void NAME(solve_node)(const trs_local_node *node, bool upper, int64_t n, const SCALAR *D,
+                                 SCALAR *x, SCALAR *spare) {
+  if (node->width == 1) {
+    for (int64_t j = 0; j < n; j++) x[j] = MUL(D[0], x[j]);
+    return;
+  }
+#if !IS_COMPLEX
+  if (n == 1 && node->width <= TILE) { /* one tile */
+    VECTOR sum = NAME(tile_sum)(node->width, node->width, D, x);
+    *(VECTOR *)x = NAME(blend)(sum, NAME(load)(x), node->width);
+    return;
+  }
+#endif
+  NAME(triangle)(node->width, upper, n, D, x, spare);
+  memcpy(x, spare, (size_t)(node->width * n) * sizeof *x);
+}
+
+TRS_INLINE void NAME(sweep_nodes)(const trs_local_node *node, int64_t from, int64_t to, bool upper,
+                                  int64_t n, const SCALAR *values, const int32_t *list, SCALAR *x,
+                                  SCALAR *spare) {
+  for (int64_t i = 0; i < to - from; i++) {
+    const trs_local_node *at = &node[upper ? to - 1 - i : from + i];
+    const SCALAR *D = values + at->values;
+    const SCALAR *panel = D + trs_triangle_values(at->width, TILE);
+    SCALAR *own = x + at->row * n;
+    if (upper && at->length) NAME(pull)(at->length, at->width, n, panel, x, list + at->list, own);
+    NAME(solve_node)(at, upper, n, D, own, spare);
+    if (!upper && at->length) NAME(push)(at->length, at->width, n, panel, own, list + at->list, x);
+  }
+}
+
+#if !IS_COMPLEX
+/* One right-hand side: small nodes are many, so everything stands in one loop. */
+TRS_INLINE void NAME(sweep_one)(const trs_local_node *node, int64_t from, int64_t to, bool upper,
+                                const REAL *values, const int32_t *list, REAL *x, REAL *spare) {
+  for (int64_t i = 0; i < to - from; i++) {
+    const trs_local_node *at = &node[upper ? to - 1 - i : from + i];
+    const REAL *D = values + at->values, *panel = D + trs_triangle_values(at->width, TILE);
+    const int32_t *rows = list + at->list;
+    REAL *own = x + at->row;
+    if (upper) NAME(pull_one)(at->length, at->width, panel, x, rows, own);
+    NAME(solve_node)(at, upper, 1, D, own, spare);
+    if (!upper) NAME(push_one)(at->length, at->width, panel, own, rows, x);
+  }
+}
+#endif
+
+static void NAME(sweep)(const trs_local_node *node, int64_t from, int64_t to, bool upper, int64_t n,
+                        const void *values, const int32_t *list, void *x, void *spare) {
+#if !IS_COMPLEX
+  if (n == 1 && upper) {
+    NAME(sweep_one)(node, from, to, true, values, list, x, spare);
+    return;
+  }
+  if (n == 1) {
+    NAME(sweep_one)(node, from, to, false, values, list, x, spare);
+    return;
+  }
+#endif
+  NAME(sweep_nodes)(node, from, to, upper, n, values, list, x, spare);
+}
+
+/* ---- Tiles. ---- */
+
+static void NAME(tile_panel)(int64_t m, int64_t k, const void *values, int64_t first, int64_t down,
+                             int64_t across, void *to) {
+  const SCALAR *from = (const SCALAR *)values + first;
+  SCALAR *out = to;
+  for (int64_t at = 0; at < m; at += TILE)
+    for (int64_t c = 0; c < k; c++)
+      for (int64_t i = at; i < m && i < at + TILE; i++) *out++ = -from[i * down + c * across];
+}
+
+static void NAME(turn_panel)(int64_t m, int64_t k, const void *values, int64_t first, int64_t down,
+                             int64_t across, void *to) {
+  const SCALAR *from = (const SCALAR *)values + first;
+  SCALAR *out = to;
+  for (int64_t i = 0; i < m; i++)
+    for (int64_t c = 0; c < k; c++) *out++ = -from[i * down + c * across];
+}
+
+static void NAME(tile_triangle)(int64_t width, bool upper, const void *values, int64_t first,
+                                int64_t down, int64_t across, void *to) {
+  const SCALAR *from = (const SCALAR *)values + first;
+  SCALAR *out = to;
+  for (int64_t at = 0; at < width; at += TILE) {
+    int64_t end = at + TILE < width ? at + TILE : width;
+    for (int64_t c = upper ? at : 0; c < (upper ? width : end); c++)
+      for (int64_t i = at; i < end; i++) *out++ = from[i * down + c * across];
+  }
+}
+
+/* ---- The rest. ---- */
 
 static void NAME(add)(int64_t count, const void *from, void *to) {
   const SCALAR *in = from;
@@ -39,15 +415,16 @@ static void NAME(add)(int64_t count, const void *from, void *to) {
   for (int64_t i = 0; i < count; i++) out[i] += in[i];
 }
 
-static void NAME(negate)(int64_t count, void *values) {
-  SCALAR *v = values;
-  for (int64_t i = 0; i < count; i++) v[i] = -v[i];
+static void NAME(set_unit)(int64_t width, void *D) {
+  for (int64_t j = 0; j < width; j++) ((SCALAR *)D)[j + j * width] = 1;
 }
 
-static void NAME(reverse)(int64_t count, const void *from, void *to) {
-  const SCALAR *in = from;
-  SCALAR *out = to;
-  for (int64_t i = 0; i < count; i++) out[i] = in[count - 1 - i];
+static void NAME(spread)(int64_t count, const int64_t *at, const void *in, bool conjugate,
+                         void *out) {
+  const SCALAR *from = in;
+  SCALAR *to = out;
+  for (int64_t i = 0; i < count; i++)
+    if (at[i] >= 0) to[at[i]] = conjugate ? CONJ(from[i]) : from[i];
 }
 
 static int64_t NAME(bad_diagonal)(int64_t width, const void *D, bool *zero) {
@@ -60,36 +437,49 @@ static int64_t NAME(bad_diagonal)(int64_t width, const void *D, bool *zero) {
   return -1;
 }
 
-static void NAME(take)(int64_t m, int64_t n, int64_t first, const int32_t *perm,
-                       const double *scale, const void *in, int64_t ldin, void *out) {
-  const SCALAR *from = in;
-  SCALAR *to = out;
-  for (int64_t j = 0; j < n; j++)
-    for (int64_t i = 0; i < m; i++) {
-      int64_t at = perm ? perm[first + i] : first + i;
-      SCALAR value = from[at + j * ldin];
-      to[i + j * m] = scale ? (REAL)scale[at] * value : value;
-    }
+/* A packed row, or one that stands at a place of its own. */
+TRS_INLINE int64_t NAME(row_at)(int64_t i, int64_t n, const int32_t *place, const int64_t *at) {
+  return place ? at[place[i]] : i * n * (int64_t)sizeof(SCALAR);
 }
 
-static void NAME(put)(int64_t m, int64_t n, int64_t first, const int32_t *perm, const double *scale,
-                      const void *in, void *out, int64_t ldout) {
-  const SCALAR *from = in;
-  SCALAR *to = out;
-  for (int64_t j = 0; j < n; j++)
-    for (int64_t i = 0; i < m; i++) {
-      int64_t at = perm ? perm[first + i] : first + i;
-      SCALAR value = from[i + j * m];
-      to[at + j * ldout] = scale ? (REAL)scale[at] * value : value;
-    }
+static void NAME(take)(int64_t count, int64_t n, const int32_t *rows, const double *scale,
+                       const void *in, int64_t ldin, const int32_t *place, const int64_t *at,
+                       void *out) {
+  for (int64_t i = 0; i < count; i++) {
+    const SCALAR *from = (const SCALAR *)in + rows[i];
+    SCALAR *to = (SCALAR *)((char *)out + NAME(row_at)(i, n, place, at));
+    REAL factor = scale ? (REAL)scale[rows[i]] : 1;
+    for (int64_t j = 0; j < n; j++) to[j] = factor * from[j * ldin];
+  }
 }
 
-static const trs_block_ops NAME(ops) = {.multiply = NAME(multiply),
-                                        .scatter = NAME(scatter),
-                                        .gather = NAME(gather),
+static void NAME(put)(int64_t count, int64_t n, const int32_t *rows, const double *scale,
+                      const int32_t *place, const int64_t *at, const void *in, void *out,
+                      int64_t ldout) {
+  for (int64_t i = 0; i < count; i++) {
+    const SCALAR *from = (const SCALAR *)((const char *)in + NAME(row_at)(i, n, place, at));
+    SCALAR *to = (SCALAR *)out + rows[i];
+    REAL factor = scale ? (REAL)scale[rows[i]] : 1;
+    for (int64_t j = 0; j < n; j++) to[j * ldout] = factor * from[j];
+  }
+}
+
+static const trs_block_ops NAME(ops) = {.push = NAME(push),
+                                        .pull = NAME(pull),
+                                        .triangle = NAME(triangle),
+                                        .sweep = NAME(sweep),
+                                        .tile_panel = NAME(tile_panel),
+                                        .turn_panel = NAME(turn_panel),
+                                        .tile_triangle = NAME(tile_triangle),
                                         .add = NAME(add),
-                                        .negate = NAME(negate),
-                                        .reverse = NAME(reverse),
+                                        .set_unit = NAME(set_unit),
+                                        .spread = NAME(spread),
                                         .bad_diagonal = NAME(bad_diagonal),
                                         .take = NAME(take),
                                         .put = NAME(put)};
+
+#undef VECTOR
+#undef LANES
+#undef TILE
+#undef PAIR
+#undef MOST_OUTPUTS

@@ -1,229 +1,227 @@
-/* part.c - a rank's share of the factors, block-cyclic inside its grid. */
+/* part.c - a rank's share of the factors: which blocks, where they lie, and room for x and sums. */
 #include "solve/grid3d/part.h"
 
 #include <string.h>
 
-typedef struct filler {
+/* ---- Supernodes that a rank has to do with. ---- */
+
+enum { TOUCHES = 1, ADDS = 2 };
+
+/* Supernodes without a home that those at home at this place touch, on this grid; and those whose
+ * sums come by here, since some at this place of another grid add to them. */
+static void mark(const trs_part *p, int8_t *marked) {
+  const trs_grid_layout *l = p->layout;
+  for (int which = 0; which < 2; which++)
+    for (int64_t K = 0; K < l->count; K++)
+      for (int64_t b = l->blocks[which].ptr[K]; b < l->blocks[which].ptr[K + 1]; b++) {
+        int64_t I = l->blocks[which].row[b], low = which ? I : K, high = which ? K : I;
+        if (l->home[low] != trs_place(p) || l->home[high] >= 0) continue;
+        if (trs_on_grid(l, low, p->z)) marked[high] |= TOUCHES;
+        if (!which && trs_on_grid(l, high, p->z)) marked[high] |= ADDS;
+      }
+}
+
+static bool has_slot(const trs_part *p, int64_t K, const int8_t *marked) {
+  bool line = K % p->shape.x == p->x || K % p->shape.y == p->y;
+  return p->layout->home[K] < 0 && trs_on_grid(p->layout, K, p->z) && (line || marked[K]);
+}
+
+static trs_status list_slots(trs_part *p, const int8_t *marked) {
+  const trs_grid_layout *l = p->layout;
+  for (int64_t K = 0; K < l->count; K++) {
+    p->nslots += has_slot(p, K, marked);
+    p->ntouched += (marked[K] & TOUCHES) != 0;
+  }
+  TRS_TRY(TRS_ALLOC(&p->slot, p->nslots));
+  TRS_TRY(TRS_ALLOC(&p->touched, p->ntouched));
+  p->nslots = p->ntouched = 0;
+  for (int64_t K = 0; K < l->count; K++) {
+    if (!has_slot(p, K, marked)) continue;
+    if (marked[K] & TOUCHES) p->touched[p->ntouched++] = (int32_t)p->nslots;
+    p->slot[p->nslots++] = (int32_t)K;
+  }
+  return TRS_SUCCESS;
+}
+
+static trs_status list_local(trs_part *p) {
+  const trs_grid_layout *l = p->layout;
+  for (int64_t K = 0; K < l->count; K++) p->nlocal += trs_is_local(p, K);
+  TRS_TRY(TRS_ALLOC(&p->local, p->nlocal));
+  TRS_TRY(TRS_ALLOC(&p->local_to, l->levels + 1));
+  p->nlocal = 0;
+  for (int h = 0; h <= l->levels; h++) {
+    for (int64_t K = 0; K < l->count; K++)
+      if (l->height[K] == h && trs_is_local(p, K)) p->local[p->nlocal++] = (int32_t)K;
+    p->local_to[h] = p->nlocal;
+  }
+  return TRS_SUCCESS;
+}
+
+static trs_status number_rows(trs_part *p) {
+  const trs_grid_layout *l = p->layout;
+  TRS_TRY(TRS_ALLOC(&p->local_row, p->nlocal + 1));
+  TRS_TRY(TRS_ALLOC(&p->touched_row, p->ntouched + 1));
+  for (int64_t i = 0; i < p->nlocal; i++) {
+    p->local_row[i] = (int32_t)p->rows;
+    p->rows += trs_width(l, p->local[i]);
+  }
+  for (int64_t i = 0; i < p->ntouched; i++) {
+    p->touched_row[i] = (int32_t)p->rows;
+    p->rows += trs_width(l, p->slot[p->touched[i]]);
+  }
+  p->touched_row[p->ntouched] = (int32_t)p->rows;
+  return TRS_SUCCESS;
+}
+
+static trs_status list_supernodes(trs_part *p) {
+  int8_t *marked;
+  TRS_TRY(TRS_ALLOC_ZERO(&marked, p->layout->count));
+  mark(p, marked);
+  trs_status status = list_slots(p, marked);
+  trs_free(marked);
+  if (!status) status = list_local(p);
+  return status ? status : number_rows(p);
+}
+
+/* ---- Blocks and panels. ---- */
+
+typedef struct planner {
   trs_part *part;
   trs_local_side *side;
-  int which; /* 0: L, 1: U */
-  const trs_panels *panels;
-  const char *values; /* of the panels */
-  size_t size;
-  int64_t nblocks, nlist, nvalues; /* so far */
-  bool dry;                        /* counts alone */
-} filler;
+  int which;
+  int64_t tile, nblocks;
+} planner;
 
-static int64_t panel_of(const filler *f, int64_t K) {
-  return f->which ? f->part->layout->count - 1 - K : K;
+static void plan_block(planner *w, int64_t K, int64_t b) {
+  const trs_grid_layout *l = w->part->layout;
+  trs_local_side *side = w->side;
+  int64_t I = l->blocks[w->which].row[b];
+  trs_local_block block = {.values = side->nvalues, .list = side->nlist};
+  block.m = l->blocks[w->which].rows[b];
+  block.k = (int32_t)trs_width(l, w->which ? I : K);
+  if (side->block) {
+    block.row = (int32_t)trs_slot(w->part, I);
+    side->block[w->nblocks] = block;
+  }
+  w->nblocks++;
+  side->nvalues += (int64_t)block.m * block.k;
+  side->nlist += block.m;
 }
 
-static void *grow(filler *f, int64_t count) {
-  void *at = f->dry ? NULL : (char *)f->side->values + (size_t)f->nvalues * f->size;
-  f->nvalues += count;
-  return at;
+static void plan_column(planner *w, int64_t slot) {
+  const trs_grid_layout *l = w->part->layout;
+  const trs_grid_blocks *blocks = &l->blocks[w->which];
+  int64_t K = w->part->slot[slot];
+  w->side->ptr[slot] = w->nblocks;
+  w->side->inverse[slot] = -1;
+  if (trs_has_diagonal(w->part, K) && !(l->unit && l->unit[K])) {
+    w->side->inverse[slot] = w->side->nvalues;
+    w->side->nvalues += trs_triangle_values(trs_width(l, K), w->tile);
+  }
+  for (int64_t b = blocks->ptr[K]; b < blocks->ptr[K + 1]; b++)
+    if (l->home[blocks->row[b]] < 0 && trs_has_block(w->part, w->which, blocks->row[b], K))
+      plan_block(w, K, b);
 }
 
-/* Panels of U stand in the order of a backward sweep: turned, all of a block's numbers change
- * places with their mirror images. */
-static trs_status take_diagonal(filler *f, int64_t K) {
-  const trs_grid_layout *l = f->part->layout;
-  int64_t width = trs_width(l, K), at = f->nvalues;
-  void *to = grow(f, width * width);
-  if (f->dry) return TRS_SUCCESS;
-  const char *from = f->values + (size_t)f->panels->panel[panel_of(f, K)].values * f->size;
-  f->side->inverse[K] = at;
-  if (f->which)
-    f->part->ops->reverse(width * width, from, to);
-  else
-    memcpy(to, from, (size_t)(width * width) * f->size);
+static int64_t list_length(const trs_grid_layout *l, int which, int64_t K) {
+  int64_t length = 0;
+  if (l->lists[which].ptr) return l->lists[which].ptr[K + 1] - l->lists[which].ptr[K];
+  for (int64_t b = l->blocks[0].ptr[K]; b < l->blocks[0].ptr[K + 1]; b++)
+    length += l->blocks[0].rows[b]; /* symbolic: a symmetric pattern */
+  return length;
+}
+
+/* A panel begins where a vector may. */
+static void plan_node(planner *w, int64_t i) {
+  const trs_part *p = w->part;
+  trs_local_side *side = w->side;
+  int64_t K = p->local[i], width = trs_width(p->layout, K);
+  int64_t triangle = trs_triangle_values(width, w->tile);
+  trs_local_node node = {.list = side->nlist, .row = p->local_row[i], .width = (int32_t)width};
+  node.length = (int32_t)list_length(p->layout, w->which, K);
+  node.values = (side->nvalues + triangle + w->tile - 1) / w->tile * w->tile - triangle;
+  side->nvalues = node.values + triangle + width * node.length;
+  side->nlist += node.length;
+  side->node[i] = node;
+}
+
+/* Panels in the order of the sweep, so that it reads straight on. */
+static void plan(planner *w) {
+  const trs_part *p = w->part;
+  w->nblocks = w->side->nlist = w->side->nvalues = 0;
+  for (int64_t s = 0; s < p->nslots; s++) plan_column(w, s);
+  w->side->ptr[p->nslots] = w->nblocks;
+  for (int64_t i = 0; i < p->nlocal; i++) plan_node(w, w->which ? p->nlocal - 1 - i : i);
+}
+
+static trs_status plan_side(trs_part *p, int which) {
+  trs_local_side *side = &p->side[which];
+  planner w = {.part = p, .side = side, .which = which, .tile = trs_tile_rows(p->scalar)};
+  TRS_TRY(TRS_ALLOC(&side->ptr, p->nslots + 1));
+  TRS_TRY(TRS_ALLOC(&side->inverse, p->nslots));
+  TRS_TRY(TRS_ALLOC(&side->node, p->nlocal));
+  plan(&w);
+  TRS_TRY(TRS_ALLOC(&side->block, w.nblocks));
+  plan(&w);
   return TRS_SUCCESS;
 }
 
-static void take_rows(filler *f, const trs_local_block *b, int64_t K, int64_t source) {
-  const trs_panel *panel = &f->panels->panel[K];
-  const char *from = f->values + (size_t)(panel->values + (int64_t)panel->width * panel->width +
-                                          (source - panel->list)) *
-                                     f->size;
-  char *to = (char *)f->side->values + (size_t)b->values * f->size;
-  for (int32_t c = 0; c < b->k; c++)
-    memcpy(to + (size_t)c * b->m * f->size, from + (size_t)c * panel->length * f->size,
-           (size_t)b->m * f->size);
-  for (int32_t r = 0; r < b->m; r++)
-    f->side->list[b->list + r] =
-        (int32_t)(f->panels->list[source + r] - f->part->layout->first[b->row]);
-}
-
-static void take_columns(filler *f, const trs_local_block *b, int64_t K,
-                         const trs_panel_block *source) {
-  const trs_grid_layout *l = f->part->layout;
-  f->part->ops->reverse((int64_t)b->m * b->k, f->values + (size_t)source->values * f->size,
-                        (char *)f->side->values + (size_t)b->values * f->size);
-  for (int32_t c = 0; c < b->k; c++)
-    f->side->list[b->list + c] =
-        (int32_t)(l->n - 1 - f->panels->list[source->list + b->k - 1 - c] - l->first[K]);
-}
-
-/* Rows of the block of L that begins at a place of its panel's list. */
-static int32_t rows_from(const trs_panels *P, int64_t source) {
-  int32_t rows = 1;
-  while (P->line[source + rows - 1] < 0) rows++;
-  return rows;
-}
-
-static void take_block(filler *f, int64_t K, int64_t b) {
-  const trs_grid_layout *l = f->part->layout;
-  int64_t I = l->blocks[f->which].row[b], source = l->blocks[f->which].source[b];
-  int32_t wide_i = (int32_t)trs_width(l, I), wide_k = (int32_t)trs_width(l, K);
-  trs_local_block block = {.row = (int32_t)I, .list = f->nlist, .values = f->nvalues};
-  block.m = f->which ? wide_i : rows_from(f->panels, source);
-  block.k = f->which ? f->panels->block[source].count : wide_k;
-  block.full = f->which ? block.k == wide_k : block.m == wide_i;
-  grow(f, (int64_t)block.m * block.k);
-  f->nlist += f->which ? block.k : block.m;
-  if (f->dry) {
-    f->nblocks++;
-    return;
-  }
-  f->side->block[f->nblocks++] = block;
-  if (f->which)
-    take_columns(f, &block, K, &f->panels->block[source]);
-  else
-    take_rows(f, &block, K, source);
-  f->part->ops->negate((int64_t)block.m * block.k,
-                       (char *)f->side->values + (size_t)block.values * f->size);
-}
-
-static trs_status walk(filler *f) {
-  const trs_part *p = f->part;
-  const trs_grid_layout *l = p->layout;
-  f->nblocks = f->nlist = f->nvalues = 0;
-  for (int64_t K = 0; K < l->count; K++) {
-    f->side->ptr[K] = f->nblocks;
-    if (!trs_has_column(p, K)) continue;
-    if (trs_has_diagonal(p, K)) TRS_TRY(take_diagonal(f, K));
-    for (int64_t b = l->blocks[f->which].ptr[K]; b < l->blocks[f->which].ptr[K + 1]; b++)
-      if (trs_has_row(p, l->blocks[f->which].row[b])) take_block(f, K, b);
-  }
-  f->side->ptr[l->count] = f->nblocks;
-  return TRS_SUCCESS;
-}
-
-static trs_status take(filler *f) {
-  trs_local_side *s = f->side;
-  int64_t count = f->part->layout->count;
-  f->dry = true;
-  TRS_TRY(TRS_ALLOC(&s->ptr, count + 1));
-  TRS_TRY(TRS_ALLOC(&s->inverse, count));
-  for (int64_t K = 0; K < count; K++) s->inverse[K] = -1;
-  TRS_TRY(walk(f));
-  TRS_TRY(TRS_ALLOC(&s->block, f->nblocks));
-  TRS_TRY(TRS_ALLOC(&s->list, f->nlist));
-  TRS_TRY(trs_alloc(&s->values, f->nvalues, f->size));
-  s->nvalues = f->nvalues;
-  f->dry = false;
-  return walk(f);
-}
-
-static trs_status check_diagonal(const filler *f, const trs_factors *F) {
-  const trs_grid_layout *l = f->part->layout;
-  for (int64_t K = 0; K < l->count; K++) {
-    const trs_panel *panel = &f->panels->panel[panel_of(f, K)];
-    bool zero;
-    int64_t j = f->part->ops->bad_diagonal(panel->width,
-                                           f->values + (size_t)panel->values * f->size, &zero);
-    if (j < 0) continue;
-    int64_t row = f->which ? l->n - 1 - (panel->first + j) : panel->first + j;
-    if (F->row_perm) row = F->row_perm[row];
-    return trs_fail(zero ? TRS_ERROR_ZERO_PIVOT : TRS_ERROR_NOT_FINITE, row,
-                    "row %lld (0-based): the diagonal entry of %c is %s", (long long)row,
-                    f->which ? 'U' : 'L', zero ? "zero" : "NaN or infinite");
-  }
-  return TRS_SUCCESS;
-}
-
-static trs_status take_side(trs_part *part, const trs_factors *F, int which) {
-  const trs_panels *panels = &part->layout->panels[which];
-  const trs_matrix *T = which ? F->U : F->L;
-  trs_panels_source source = trs_grid_source(T, !which);
-  bool unit = (which ? F->diag_U : F->diag_L) == TRS_UNIT;
-  void *values;
-  filler f = {.part = part,
-              .side = &part->side[which],
-              .which = which,
-              .panels = panels,
-              .size = trs_scalar_size(part->scalar)};
-  TRS_TRY(trs_alloc(&values, panels->nvalues, f.size));
-  f.values = values;
-  trs_status status = trs_panels_fill(panels, values, part->scalar, &source, T->val, unit, false);
-  if (!status) status = check_diagonal(&f, F);
-  if (!status) {
-    trs_panels_invert(panels, values, part->scalar);
-    status = take(&f);
-  }
-  trs_free(values);
-  return status;
-}
-
-trs_status trs_part_create(trs_part *part, const trs_grid_layout *layout, const trs_factors *F,
+trs_status trs_part_create(trs_part *part, const trs_grid_layout *layout, trs_scalar scalar,
                            trs_grid_shape shape, int rank) {
   *part = (trs_part){.layout = layout,
                      .shape = shape,
                      .x = rank / shape.y % shape.x,
                      .y = rank % shape.y,
                      .z = rank / shape.y / shape.x,
-                     .scalar = F->scalar,
-                     .ops = trs_block_ops_of(F->scalar)};
-  trs_status status = take_side(part, F, 0);
-  if (!status) status = take_side(part, F, 1);
-  if (!status) status = TRS_ALLOC(&part->x_at, layout->count);
-  if (!status) status = TRS_ALLOC(&part->sum_at, layout->count);
+                     .scalar = scalar,
+                     .ops = trs_block_ops_of(scalar)};
+  trs_status status = list_supernodes(part);
+  if (!status) status = plan_side(part, 0);
+  if (!status) status = plan_side(part, 1);
+  if (!status) status = TRS_ALLOC(&part->x_at, part->nslots);
+  if (!status) status = TRS_ALLOC(&part->sum_at, part->nslots);
   if (status) trs_part_destroy(part);
   return status;
 }
 
 /* ---- Slots. ---- */
 
-static int64_t place_slot(const trs_part *p, int64_t K, bool here, int64_t *end, int64_t *largest) {
+static void place_slots(trs_part *p, int64_t *at, int64_t *end) {
   enum { LINE = 64 };
-  if (!here) return -1;
-  int64_t bytes = trs_slot_bytes(p, K), at = *end + LINE;
-  *end = at + (bytes + LINE - 1) / LINE * LINE;
-  if (bytes + TRS_HEAD_BYTES > *largest) *largest = bytes + TRS_HEAD_BYTES;
-  return at;
+  for (int64_t s = 0; s < p->nslots; s++) {
+    int64_t bytes = trs_slot_bytes(p, p->slot[s]);
+    at[s] = *end + LINE;
+    *end = at[s] + (bytes + LINE - 1) / LINE * LINE;
+    if (bytes + TRS_HEAD_BYTES > p->largest) p->largest = bytes + TRS_HEAD_BYTES;
+  }
 }
 
 static void release_slots(trs_part *part) {
-  trs_free(part->x_base);
-  trs_free(part->sum_base);
+  trs_free(part->base);
   trs_free(part->message);
   trs_free(part->spare);
   trs_free(part->children);
-  part->x_base = part->sum_base = part->message = NULL;
-  part->children = NULL;
+  part->base = part->message = part->children = NULL;
   part->spare = NULL;
   part->nrhs = 0;
 }
 
 trs_status trs_part_reserve(trs_part *part, int64_t nrhs) {
-  int64_t x_end = 0, sum_end = 0, largest = 0;
+  int64_t size = (int64_t)trs_scalar_size(part->scalar);
   if (part->nrhs == nrhs) return TRS_SUCCESS;
   release_slots(part);
   part->nrhs = nrhs;
-  for (int64_t K = 0; K < part->layout->count; K++) {
-    part->x_at[K] = place_slot(part, K, trs_has_column(part, K), &x_end, &largest);
-    part->sum_at[K] = place_slot(part, K, trs_has_row(part, K), &sum_end, &largest);
-  }
-  part->largest = largest;
-  part->x_bytes = x_end;
-  part->sum_bytes = sum_end;
-  trs_status status = TRS_ALLOC(&part->x_base, x_end);
-  if (!status) status = TRS_ALLOC(&part->sum_base, sum_end);
-  if (!status) status = TRS_ALLOC(&part->message, largest);
-  if (!status) status = trs_alloc(&part->spare, largest, 1);
+  part->largest = TRS_HEAD_BYTES;
+  part->row_bytes = part->rows * nrhs * size;
+  int64_t end = (part->row_bytes + TRS_SLACK - 1) / TRS_SLACK * TRS_SLACK;
+  place_slots(part, part->sum_at, &end);
+  part->sum_bytes = end;
+  place_slots(part, part->x_at, &end);
+  trs_status status = TRS_ALLOC_ZERO(&part->base, end + TRS_SLACK);
+  if (!status) status = TRS_ALLOC(&part->message, part->largest);
   if (!status)
-    status = trs_alloc((void **)&part->children, part->child_columns * nrhs,
-                       trs_scalar_size(part->scalar));
+    status = trs_alloc_zero(&part->spare, part->layout->widest * nrhs * size + TRS_SLACK, 1);
+  if (!status) status = trs_alloc((void **)&part->children, part->child_columns * nrhs, size);
   if (status) release_slots(part);
   return status;
 }
@@ -231,14 +229,12 @@ trs_status trs_part_reserve(trs_part *part, int64_t nrhs) {
 void trs_part_destroy(trs_part *part) {
   for (int which = 0; which < 2; which++) {
     trs_local_side *s = &part->side[which];
-    trs_free(s->ptr);
-    trs_free(s->block);
-    trs_free(s->list);
-    trs_free(s->values);
-    trs_free(s->inverse);
+    void *arrays[] = {s->ptr, s->block, s->list, s->values, s->inverse, s->node};
+    for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++) trs_free(arrays[k]);
   }
   release_slots(part);
-  trs_free(part->x_at);
-  trs_free(part->sum_at);
+  void *arrays[] = {part->slot,      part->local,       part->touched, part->local_to,
+                    part->local_row, part->touched_row, part->x_at,    part->sum_at};
+  for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++) trs_free(arrays[k]);
   *part = (trs_part){0};
 }

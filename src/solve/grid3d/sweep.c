@@ -5,15 +5,27 @@
 
 #include "base/timer.h"
 
+static int role_of(const trs_sweep *s, const trs_part *p, int64_t K) {
+  const trs_grid_layout *l = p->layout;
+  return trs_on_grid(l, K, p->z) ? s->role.here[l->height[K]] : s->role.elsewhere[l->height[K]];
+}
+
 /* ---- Trees. ---- */
 
-/* The places of a tree: the root, then the others that take part, going round from it. */
-static int list_members(int *member, const bool *takes_part, int size, int root) {
-  int count = 0;
-  for (int d = 0; d < size; d++) {
-    int p = (root + d) % size;
-    if (d == 0 || takes_part[p]) member[count++] = p;
-  }
+/* How a place takes part in a tree: with blocks of its own, or for supernodes at home there. */
+enum { WITH_BLOCKS = 1, FOR_HOMES = 2 };
+
+/* The places of a tree: the root, then the others that take part, going round from it.  Those who
+ * have nothing but homes stand behind, far from the root: their sums are there before anything
+ * else, and their supernodes are solved after it. */
+static int list_members(int *member, const int8_t *takes_part, int size, int root) {
+  int count = 1;
+  member[0] = root;
+  for (int homes = 0; homes < 2; homes++)
+    for (int d = 1; d < size; d++) {
+      int p = (root + d) % size;
+      if (takes_part[p] && homes == !(takes_part[p] & WITH_BLOCKS)) member[count++] = p;
+    }
   return count;
 }
 
@@ -27,66 +39,70 @@ typedef struct maker {
   trs_sweep *s;
   const trs_part *part;
   trs_tree_shape shape;
-  bool *takes_part; /* of one column, Px; or of every local row, Py each */
+  int places;         /* of a grid */
+  int8_t *takes_part; /* of one column, places; or of every local row, places each */
   int *member;
 } maker;
 
-static trs_status keep_children(maker *m, const trs_tree_place *at, bool in_column) {
-  trs_sweep *s = m->s;
-  const trs_part *p = m->part;
-  for (int c = 0; c < at->nchildren; c++) {
-    int who = m->member[at->first_child + c];
-    s->child[s->nchildren++] =
-        in_column ? trs_rank_at(p->shape, who, p->y, p->z) : trs_rank_at(p->shape, p->x, who, p->z);
-  }
-  return TRS_SUCCESS;
+static void keep_children(maker *m, const trs_tree_place *at) {
+  for (int c = 0; c < at->nchildren; c++)
+    m->s->child[m->s->nchildren++] = m->part->z * m->places + m->member[at->first_child + c];
 }
 
+static void take_part(const maker *m, int8_t *takes_part, int64_t I, int64_t K) {
+  const trs_grid_layout *l = m->part->layout;
+  bool home = l->home[m->s->which ? I : K] >= 0;
+  takes_part[trs_place_of_block(m->part, m->s->which, I, K)] |= home ? FOR_HOMES : WITH_BLOCKS;
+}
+
+static int root_of(const maker *m, int64_t K) { return trs_place_of_block(m->part, 0, K, K); }
+
 /* Who has something to multiply x(K) with? */
-static trs_status add_column(maker *m, int64_t K) {
+static void add_column(maker *m, int64_t slot) {
   trs_sweep *s = m->s;
   const trs_part *p = m->part;
   const trs_grid_blocks *blocks = &p->layout->blocks[s->which];
-  int Px = p->shape.x, root = (int)(K % Px);
-  memset(m->takes_part, 0, (size_t)Px * sizeof *m->takes_part);
+  int64_t K = p->slot[slot];
+  memset(m->takes_part, 0, (size_t)m->places * sizeof *m->takes_part);
   for (int64_t b = blocks->ptr[K]; b < blocks->ptr[K + 1]; b++)
-    if (s->role[blocks->row[b]] & TRS_ROLE_ROW) m->takes_part[blocks->row[b] % Px] = true;
-  int count = list_members(m->member, m->takes_part, Px, root);
-  int place = find(m->member, count, p->x);
-  if (place < 0) return TRS_SUCCESS;
+    if (role_of(s, p, blocks->row[b]) & TRS_ROLE_ROW)
+      take_part(m, m->takes_part, blocks->row[b], K);
+  int count = list_members(m->member, m->takes_part, m->places, root_of(m, K));
+  int place = find(m->member, count, trs_place(p));
+  if (place < 0) return;
   trs_tree_place at = trs_tree_at(m->shape, place, count);
-  s->column_of[K] = (int32_t)s->ncolumns;
+  s->column_of[slot] = (int32_t)s->ncolumns;
   s->column[s->ncolumns++] = (trs_sweep_column){
-      .K = (int32_t)K, .first_child = (int32_t)s->nchildren, .nchildren = at.nchildren};
+      .slot = (int32_t)slot, .first_child = (int32_t)s->nchildren, .nchildren = at.nchildren};
   s->receives += place > 0;
   s->sends += at.nchildren;
-  return keep_children(m, &at, true);
+  keep_children(m, &at);
 }
 
 static trs_status add_columns(maker *m) {
   trs_sweep *s = m->s;
   const trs_part *p = m->part;
   int64_t mine = 0;
-  for (int64_t K = 0; K < p->layout->count; K++)
-    mine += trs_has_column(p, K) && (s->role[K] & TRS_ROLE_COLUMN);
+  for (int64_t i = 0; i < p->nslots; i++)
+    mine += (role_of(s, p, p->slot[i]) & TRS_ROLE_COLUMN) != 0;
   TRS_TRY(TRS_ALLOC(&s->column, mine));
-  TRS_TRY(TRS_ALLOC(&s->child, mine * (m->shape == TRS_TREE_FLAT ? p->shape.x : 2)));
-  for (int64_t K = 0; K < p->layout->count; K++)
-    if (trs_has_column(p, K) && (s->role[K] & TRS_ROLE_COLUMN)) TRS_TRY(add_column(m, K));
+  TRS_TRY(TRS_ALLOC(&s->child, mine * (m->shape == TRS_TREE_FLAT ? m->places : 2)));
+  for (int64_t i = 0; i < p->nslots; i++)
+    if (role_of(s, p, p->slot[i]) & TRS_ROLE_COLUMN) add_column(m, i);
   return TRS_SUCCESS;
 }
 
-/* Who adds to the rows that are solved here?  Row r's answers are takes_part[r Py ...]. */
+/* Who adds to the rows that are solved here?  Row r's answers are takes_part[r places ...]. */
 static void find_adders(maker *m) {
   const trs_sweep *s = m->s;
   const trs_part *p = m->part;
   const trs_grid_blocks *blocks = &p->layout->blocks[s->which];
-  int Py = p->shape.y;
   for (int64_t K = 0; K < p->layout->count; K++) {
-    if (!(s->role[K] & TRS_ROLE_ADDS)) continue;
+    if (!(role_of(s, p, K) & TRS_ROLE_ADDS)) continue;
     for (int64_t b = blocks->ptr[K]; b < blocks->ptr[K + 1]; b++) {
-      int32_t r = s->row_of[blocks->row[b]];
-      if (r >= 0) m->takes_part[(int64_t)r * Py + K % Py] = true;
+      int64_t I = blocks->row[b], slot = trs_slot(p, I);
+      if (slot < 0 || s->row_of[slot] < 0) continue;
+      take_part(m, m->takes_part + (int64_t)s->row_of[slot] * m->places, I, K);
     }
   }
 }
@@ -96,8 +112,8 @@ static void visit_items(maker *m, int64_t *next) {
   trs_sweep *s = m->s;
   const trs_local_side *side = &m->part->side[s->which];
   for (int64_t i = 0; i < s->ncolumns; i++) {
-    int64_t c = s->which ? s->ncolumns - 1 - i : i, K = s->column[c].K;
-    for (int64_t b = side->ptr[K]; b < side->ptr[K + 1]; b++) {
+    int64_t c = s->which ? s->ncolumns - 1 - i : i, slot = s->column[c].slot;
+    for (int64_t b = side->ptr[slot]; b < side->ptr[slot + 1]; b++) {
       int32_t r = s->row_of[side->block[b].row];
       if (r < 0) continue;
       if (s->item) {
@@ -140,22 +156,23 @@ static trs_status list_children(maker *m) {
   return TRS_ALLOC_ZERO(&s->came, children);
 }
 
-static void add_row(maker *m, int64_t I, int64_t r) {
+static void add_row(maker *m, int64_t slot, int64_t r) {
   trs_sweep *s = m->s;
   const trs_part *p = m->part;
-  int root = (int)(I % p->shape.y);
-  int count = list_members(m->member, m->takes_part + r * p->shape.y, p->shape.y, root);
-  int place = find(m->member, count, p->y);
-  s->row_of[I] = -1;
+  int64_t I = p->slot[slot];
+  int count = list_members(m->member, m->takes_part + r * m->places, m->places, root_of(m, I));
+  int place = find(m->member, count, trs_place(p));
+  s->row_of[slot] = -1;
   if (place < 0) return;
   trs_tree_place at = trs_tree_at(m->shape, place, count);
-  s->row_of[I] = (int32_t)s->nrows;
-  s->row[s->nrows++] = (trs_sweep_row){
-      .I = (int32_t)I,
-      .parent = place ? trs_rank_at(p->shape, p->x, m->member[at.parent], p->z) : -1,
-      .place = place,
-      .first_child = at.first_child,
-      .nchildren = at.nchildren};
+  s->row_of[slot] = (int32_t)s->nrows;
+  s->row[s->nrows++] =
+      (trs_sweep_row){.I = (int32_t)I,
+                      .slot = (int32_t)slot,
+                      .parent = place ? p->z * m->places + m->member[at.parent] : -1,
+                      .place = place,
+                      .first_child = at.first_child,
+                      .nchildren = at.nchildren};
   s->receives += at.nchildren;
   s->sends += place > 0;
 }
@@ -164,39 +181,54 @@ static trs_status add_rows(maker *m) {
   trs_sweep *s = m->s;
   const trs_part *p = m->part;
   int64_t mine = 0, r = 0;
-  for (int64_t I = 0; I < p->layout->count; I++)
-    if (trs_has_row(p, I) && (s->role[I] & TRS_ROLE_SOLVE)) s->row_of[I] = (int32_t)mine++;
+  for (int64_t i = 0; i < p->nslots; i++)
+    if (role_of(s, p, p->slot[i]) & TRS_ROLE_SOLVE) s->row_of[i] = (int32_t)mine++;
   TRS_TRY(TRS_ALLOC(&s->row, mine + 1));
-  TRS_TRY(TRS_ALLOC_ZERO(&m->takes_part, mine * p->shape.y));
+  TRS_TRY(TRS_ALLOC_ZERO(&m->takes_part, mine * m->places));
   find_adders(m);
-  for (int64_t I = 0; I < p->layout->count; I++)
-    if (s->row_of[I] >= 0) add_row(m, I, r++);
+  for (int64_t i = 0; i < p->nslots; i++)
+    if (s->row_of[i] >= 0) add_row(m, i, r++);
   TRS_TRY(list_items(m));
   TRS_TRY(list_children(m));
   TRS_TRY(TRS_ALLOC(&s->done, s->nrows));
   TRS_TRY(TRS_ALLOC(&s->arrived, s->ncolumns));
+  TRS_TRY(TRS_ALLOC(&s->open, s->ncolumns));
+  TRS_TRY(TRS_ALLOC(&s->used, s->ncolumns));
   return TRS_ALLOC(&s->ready, s->nrows);
+}
+
+/* This rank's own supernodes are sorted by height, and so are roles. */
+static void find_local(maker *m) {
+  trs_sweep *s = m->s;
+  const trs_part *p = m->part;
+  for (int64_t i = 0; i < p->nlocal; i++) {
+    const trs_local_node *node = &p->side[s->which].node[i];
+    if (!(role_of(s, p, p->local[i]) & TRS_ROLE_SOLVE)) continue;
+    if (s->local_to == 0) s->local_from = i;
+    s->local_to = i + 1;
+    s->local_flops += (double)node->width * (node->width + 2.0 * node->length);
+  }
 }
 
 static trs_status make(maker *m) {
   trs_sweep *s = m->s;
-  int64_t count = m->part->layout->count;
-  int Px = m->part->shape.x, Py = m->part->shape.y;
-  TRS_TRY(TRS_ALLOC(&s->column_of, count));
-  TRS_TRY(TRS_ALLOC(&s->row_of, count));
-  for (int64_t K = 0; K < count; K++) s->column_of[K] = s->row_of[K] = -1;
-  TRS_TRY(TRS_ALLOC(&m->member, Px > Py ? Px : Py));
-  TRS_TRY(TRS_ALLOC(&m->takes_part, Px));
+  int64_t nslots = m->part->nslots;
+  TRS_TRY(TRS_ALLOC(&s->column_of, nslots));
+  TRS_TRY(TRS_ALLOC(&s->row_of, nslots));
+  for (int64_t i = 0; i < nslots; i++) s->column_of[i] = s->row_of[i] = -1;
+  find_local(m);
+  TRS_TRY(TRS_ALLOC(&m->member, m->places));
+  TRS_TRY(TRS_ALLOC(&m->takes_part, m->places));
   TRS_TRY(add_columns(m));
   trs_free(m->takes_part);
   m->takes_part = NULL;
   return add_rows(m);
 }
 
-trs_status trs_sweep_create(trs_sweep *s, const trs_part *part, int which, int8_t *role,
+trs_status trs_sweep_create(trs_sweep *s, const trs_part *part, int which, const trs_roles *role,
                             trs_tree_shape shape) {
-  *s = (trs_sweep){.which = which, .role = role};
-  maker m = {.s = s, .part = part, .shape = shape};
+  *s = (trs_sweep){.which = which, .role = *role};
+  maker m = {.s = s, .part = part, .shape = shape, .places = part->shape.x * part->shape.y};
   trs_status status = make(&m);
   trs_free(m.takes_part);
   trs_free(m.member);
@@ -205,9 +237,8 @@ trs_status trs_sweep_create(trs_sweep *s, const trs_part *part, int which, int8_
 }
 
 void trs_sweep_destroy(trs_sweep *s) {
-  void *arrays[] = {s->role,    s->column_of, s->row_of,      s->column, s->row,
-                    s->child,   s->item,      s->item_column, s->done,   s->ready,
-                    s->arrived, s->came,      s->came_at};
+  void *arrays[] = {s->column_of, s->row_of, s->column,  s->row,  s->child, s->item, s->item_column,
+                    s->done,      s->ready,  s->arrived, s->open, s->used,  s->came, s->came_at};
   for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++) trs_free(arrays[k]);
   *s = (trs_sweep){0};
 }
@@ -222,7 +253,7 @@ typedef struct runner {
   trs_ranks *ranks;
   int tag;
   trs_sweep_times *times;
-  int64_t nready;
+  int64_t nready, nopen;
 } runner;
 
 static trs_status send_slot(runner *r, int to, void *slot, int64_t K, int64_t kind) {
@@ -230,29 +261,21 @@ static trs_status send_slot(runner *r, int to, void *slot, int64_t K, int64_t ki
   double begin = trs_seconds();
   head[0] = K;
   head[1] = kind;
-  TRS_TRY(trs_ranks_send(r->ranks, to, r->tag, head, TRS_HEAD_BYTES + trs_slot_bytes(r->part, K)));
+  int64_t bytes = TRS_HEAD_BYTES + trs_slot_bytes(r->part, K);
+  TRS_TRY(trs_ranks_send(r->ranks, to, r->tag, head, bytes));
   r->times->intra_s += trs_seconds() - begin;
+  r->times->messages++;
+  r->times->bytes += bytes;
   return TRS_SUCCESS;
 }
 
 /* sum(I) -= T(I,K) x(K) */
-static void multiply_block(runner *r, const trs_local_block *b, int64_t K) {
-  trs_part *p = r->part;
+static void multiply_block(runner *r, const trs_local_block *b, int64_t slot) {
+  const trs_part *p = r->part;
   const trs_local_side *side = &p->side[r->s->which];
   const void *T = (const char *)side->values + (size_t)b->values * trs_scalar_size(p->scalar);
-  const int32_t *list = side->list + b->list;
-  int64_t wide_i = trs_width(p->layout, b->row), wide_k = trs_width(p->layout, K);
-  void *x = trs_x(p, K), *sum = trs_sum(p, b->row);
-  if (b->full) {
-    p->ops->multiply(b->m, p->nrhs, b->k, T, x, wide_k, sum, wide_i);
-  } else if (r->s->which) {
-    p->ops->gather(b->k, p->nrhs, list, x, wide_k, p->spare);
-    p->ops->multiply(b->m, p->nrhs, b->k, T, p->spare, b->k, sum, wide_i);
-  } else {
-    memset(p->spare, 0, (size_t)(b->m * p->nrhs) * trs_scalar_size(p->scalar));
-    p->ops->multiply(b->m, p->nrhs, b->k, T, x, wide_k, p->spare, b->m);
-    p->ops->scatter(b->m, p->nrhs, list, p->spare, sum, wide_i);
-  }
+  (r->s->which ? p->ops->pull : p->ops->push)(b->m, b->k, p->nrhs, T, trs_slot_x(p, slot),
+                                              side->list + b->list, trs_slot_sum(p, b->row));
   r->times->flops += 2.0 * b->m * b->k * (double)p->nrhs;
 }
 
@@ -267,56 +290,86 @@ static void advance(runner *r, int32_t row) {
   for (; *done < products; ++*done) {
     int32_t c = s->item_column[R->items + *done];
     if (!s->arrived[c]) return;
-    multiply_block(r, &p->side[s->which].block[s->item[R->items + *done]], s->column[c].K);
+    multiply_block(r, &p->side[s->which].block[s->item[R->items + *done]], s->column[c].slot);
   }
   for (; *done < all; ++*done) {
     int64_t child = *done - products;
     if (!s->came[s->came_at[row] + child]) return;
     int64_t at = (R->columns + child * width) * p->nrhs;
     p->ops->add(width * p->nrhs, p->children + (size_t)at * trs_scalar_size(p->scalar),
-                trs_sum(p, R->I));
+                trs_slot_sum(p, R->slot));
   }
   s->ready[r->nready++] = row;
 }
 
 /* x(K) is here: to those below in its tree first, so that they work while this rank does. */
-static trs_status use_column(runner *r, int64_t K) {
+static trs_status use_column(runner *r, int64_t slot) {
   const trs_sweep *s = r->s;
-  const trs_sweep_column *column = &s->column[s->column_of[K]];
-  const trs_local_side *side = &r->part->side[s->which];
-  for (int32_t c = 0; c < column->nchildren; c++)
-    TRS_TRY(send_slot(r, s->child[column->first_child + c], trs_x(r->part, K), K, MESSAGE_X));
+  int32_t c = s->column_of[slot];
+  const trs_sweep_column *column = &s->column[c];
+  for (int32_t k = 0; k < column->nchildren; k++)
+    TRS_TRY(send_slot(r, s->child[column->first_child + k], trs_slot_x(r->part, slot),
+                      r->part->slot[slot], MESSAGE_X));
+  s->arrived[c] = true;
+  s->used[c] = 0;
+  s->open[r->nopen++] = c;
+  return TRS_SUCCESS;
+}
+
+/* Blocks of a column from the row on that is solved next, until a row is ready: what others wait
+ * for is not kept back by products that are needed later. */
+static bool multiply_some(runner *r, int32_t c) {
+  const trs_sweep *s = r->s;
+  const trs_part *p = r->part;
+  const trs_local_side *side = &p->side[s->which];
+  int64_t slot = s->column[c].slot, begin = side->ptr[slot], count = side->ptr[slot + 1] - begin;
+  while (s->used[c] < count && r->nready == 0) {
+    int64_t k = s->used[c]++, b = begin + (s->which ? count - 1 - k : k);
+    int32_t row = side->block[b].row;
+    if (s->row_of[row] >= 0)
+      advance(r, s->row_of[row]);
+    else if (role_of(s, p, p->slot[row]) & TRS_ROLE_ROW)
+      multiply_block(r, &side->block[b], slot);
+  }
+  return s->used[c] == count;
+}
+
+/* The column that came last is the next to be used. */
+static void multiply_open(runner *r) {
   double begin = trs_seconds();
-  s->arrived[s->column_of[K]] = true;
-  for (int64_t b = side->ptr[K]; b < side->ptr[K + 1]; b++) {
-    int32_t I = side->block[b].row;
-    if (s->row_of[I] >= 0)
-      advance(r, s->row_of[I]);
-    else if (s->role[I] & TRS_ROLE_ROW)
-      multiply_block(r, &side->block[b], K);
+  while (r->nopen > 0 && r->nready == 0) {
+    int64_t at = r->nopen - 1;
+    if (multiply_some(r, r->s->open[at])) r->nopen = at;
   }
   r->times->flop_s += trs_seconds() - begin;
-  return TRS_SUCCESS;
 }
 
 static trs_status finish_row(runner *r, const trs_sweep_row *row) {
   trs_part *p = r->part;
-  int64_t I = row->I, width = trs_width(p->layout, I);
+  int64_t slot = row->slot, width = trs_width(p->layout, row->I);
   if (row->parent >= 0)
-    return send_slot(r, row->parent, trs_sum(p, I), I, MESSAGE_SUM + row->place);
+    return send_slot(r, row->parent, trs_slot_sum(p, slot), row->I, MESSAGE_SUM + row->place);
   const trs_local_side *side = &p->side[r->s->which];
   double begin = trs_seconds();
-  memset(trs_x(p, I), 0, (size_t)trs_slot_bytes(p, I));
-  p->ops->multiply(width, p->nrhs, width,
-                   (char *)side->values + (size_t)side->inverse[I] * trs_scalar_size(p->scalar),
-                   trs_sum(p, I), width, trs_x(p, I), width);
-  r->times->flops += 2.0 * (double)(width * width * p->nrhs);
+  if (side->inverse[slot] < 0) { /* the identity */
+    memcpy(trs_slot_x(p, slot), trs_slot_sum(p, slot), (size_t)trs_slot_bytes(p, row->I));
+    return r->s->column_of[slot] >= 0 ? use_column(r, slot) : TRS_SUCCESS;
+  }
+  p->ops->triangle(width, r->s->which, p->nrhs,
+                   (char *)side->values + (size_t)side->inverse[slot] * trs_scalar_size(p->scalar),
+                   trs_slot_sum(p, slot), trs_slot_x(p, slot));
+  r->times->flops += (double)(width * width * p->nrhs);
   r->times->flop_s += trs_seconds() - begin;
-  return r->s->column_of[I] >= 0 ? use_column(r, I) : TRS_SUCCESS;
+  return r->s->column_of[slot] >= 0 ? use_column(r, slot) : TRS_SUCCESS;
 }
 
 static trs_status work_off(runner *r) {
-  while (r->nready > 0) TRS_TRY(finish_row(r, &r->s->row[r->s->ready[--r->nready]]));
+  while (r->nready > 0 || r->nopen > 0) {
+    if (r->nready > 0)
+      TRS_TRY(finish_row(r, &r->s->row[r->s->ready[--r->nready]]));
+    else
+      multiply_open(r);
+  }
   return TRS_SUCCESS;
 }
 
@@ -328,15 +381,15 @@ static trs_status take_message(runner *r) {
   r->times->intra_s += trs_seconds() - begin;
   const int64_t *head = (const int64_t *)p->message;
   const char *numbers = p->message + TRS_HEAD_BYTES;
-  int64_t K = head[0];
-  if (K < 0 || K >= p->layout->count || bytes != TRS_HEAD_BYTES + trs_slot_bytes(p, K))
+  int64_t K = head[0], slot = trs_slot(p, K);
+  if (slot < 0 || bytes != TRS_HEAD_BYTES + trs_slot_bytes(p, K))
     return trs_fail(TRS_ERROR_INTERNAL, -1, "a message of %lld bytes that nobody should send",
                     (long long)bytes);
   if (head[1] == MESSAGE_X) {
-    memcpy(trs_x(p, K), numbers, (size_t)trs_slot_bytes(p, K));
-    return use_column(r, K);
+    memcpy(trs_slot_x(p, slot), numbers, (size_t)trs_slot_bytes(p, K));
+    return use_column(r, slot);
   }
-  int32_t row = r->s->row_of[K];
+  int32_t row = r->s->row_of[slot];
   const trs_sweep_row *R = &r->s->row[row];
   int64_t child = head[1] - MESSAGE_SUM - R->first_child;
   int64_t at = (R->columns + child * trs_width(p->layout, K)) * p->nrhs;
@@ -349,6 +402,26 @@ static trs_status take_message(runner *r) {
   return TRS_SUCCESS;
 }
 
+/* Supernodes at home here, and what they add to others: before those are begun with (L), or after
+ * (U), when x of others is here. */
+static void sweep_local(runner *r) {
+  const trs_sweep *s = r->s;
+  const trs_part *p = r->part;
+  const trs_local_side *side = &p->side[s->which];
+  double begin = trs_seconds();
+  if (s->local_from == s->local_to) return;
+  for (int64_t i = 0; s->which && i < p->ntouched; i++)
+    memcpy(p->base + p->touched_row[i] * trs_row_bytes(p), trs_slot_x(p, p->touched[i]),
+           (size_t)trs_slot_bytes(p, p->slot[p->touched[i]]));
+  p->ops->sweep(side->node, s->local_from, s->local_to, s->which, p->nrhs, side->values, side->list,
+                p->base, p->spare);
+  for (int64_t i = 0; !s->which && i < p->ntouched; i++)
+    p->ops->add(trs_width(p->layout, p->slot[p->touched[i]]) * p->nrhs,
+                p->base + p->touched_row[i] * trs_row_bytes(p), trs_slot_sum(p, p->touched[i]));
+  r->times->flops += s->local_flops * (double)p->nrhs;
+  r->times->flop_s += trs_seconds() - begin;
+}
+
 static trs_status start(runner *r) {
   const trs_sweep *s = r->s;
   memset(s->arrived, 0, (size_t)s->ncolumns * sizeof *s->arrived);
@@ -359,8 +432,9 @@ static trs_status start(runner *r) {
     if (R[1].items == R->items && R->nchildren == 0) s->ready[r->nready++] = (int32_t)i;
   }
   for (int64_t c = 0; c < s->ncolumns; c++) {
-    int64_t K = s->column[c].K;
-    if (!(s->role[K] & TRS_ROLE_SOLVE) && trs_has_diagonal(r->part, K)) TRS_TRY(use_column(r, K));
+    int64_t slot = s->column[c].slot, K = r->part->slot[slot];
+    if (!(role_of(s, r->part, K) & TRS_ROLE_SOLVE) && trs_has_diagonal(r->part, K))
+      TRS_TRY(use_column(r, slot));
   }
   return TRS_SUCCESS;
 }
@@ -368,12 +442,14 @@ static trs_status start(runner *r) {
 trs_status trs_sweep_run(const trs_sweep *s, trs_part *part, trs_ranks *ranks, int tag,
                          trs_sweep_times *times) {
   runner r = {.s = s, .part = part, .ranks = ranks, .tag = tag, .times = times};
+  if (!s->which) sweep_local(&r);
   TRS_TRY(start(&r));
   TRS_TRY(work_off(&r));
   for (int64_t left = s->receives; left > 0; left--) {
     TRS_TRY(take_message(&r));
     TRS_TRY(work_off(&r));
   }
+  if (s->which) sweep_local(&r);
   double begin = trs_seconds();
   TRS_TRY(trs_ranks_finish(ranks));
   times->intra_s += trs_seconds() - begin;

@@ -2,9 +2,10 @@
  * and sums to whom, and how much each row waits for.
  *
  * Solving is  x(I) = D(I)^-1 (b(I) - sum over K of T(I,K) x(K)).  x(K) goes down a tree over the
- * processes of K's column that have blocks to multiply it with; sums of row I come together in a
- * tree over the processes of I's row that have any.  Both are rooted at the process of the diagonal
- * block. */
+ * processes that have blocks to multiply it with, of K's column or homes of supernodes below; sums
+ * of row I come together in a tree over those of I's row that have any, and homes.  Both are rooted
+ * at the process of the diagonal block.  Supernodes at home here need no messages: L's are solved
+ * before anything else, U's when all x have come. */
 #ifndef TRS_SOLVE_GRID3D_SWEEP_H
 #define TRS_SOLVE_GRID3D_SWEEP_H
 
@@ -19,13 +20,19 @@ enum {
   TRS_ROLE_ADDS = 8    /* as a column it may have added to sums, now or before */
 };
 
+/* Roles go by the height of a supernode's node, on this grid and elsewhere. */
+enum { TRS_MOST_HEIGHT = 31 };
+typedef struct trs_roles {
+  int8_t here[TRS_MOST_HEIGHT], elsewhere[TRS_MOST_HEIGHT];
+} trs_roles;
+
 typedef struct trs_sweep_column {
-  int32_t K;
+  int32_t slot;
   int32_t first_child, nchildren; /* in child */
 } trs_sweep_column;
 
 typedef struct trs_sweep_row {
-  int32_t I;
+  int32_t I, slot;
   int32_t parent;      /* rank to send the sum to; -1: solve */
   int32_t place;       /* in the tree of its row, */
   int32_t first_child; /* and its children's */
@@ -35,14 +42,16 @@ typedef struct trs_sweep_row {
 } trs_sweep_row;
 
 typedef struct trs_sweep {
-  int which;                   /* 0: L, 1: U */
-  int8_t *role;                /* count */
-  int32_t *column_of, *row_of; /* count: place in the lists below, or -1 */
+  int which; /* 0: L, 1: U */
+  trs_roles role;
+  int32_t *column_of, *row_of; /* by slot: place in the lists below, or -1 */
   trs_sweep_column *column;
   trs_sweep_row *row;
   int32_t *child; /* ranks */
   int64_t ncolumns, nrows, nchildren;
   int64_t receives, sends;
+  int64_t local_from, local_to; /* of the part's own supernodes, those that are solved */
+  double local_flops;           /* for one right-hand side */
   int64_t *item; /* blocks of this rank by row, in the order in which they are added */
   int32_t *item_column;
   int64_t nitems, child_columns;
@@ -51,22 +60,23 @@ typedef struct trs_sweep {
   int64_t *done;    /* nrows: products and children's sums added */
   int32_t *ready;   /* nrows */
   bool *arrived;    /* ncolumns: x is here */
+  int32_t *open;    /* ncolumns: those whose x is here and not multiplied with all yet, */
+  int64_t *used;    /* ncolumns: and with how many blocks it is */
   bool *came;       /* children's sums: by row and child */
   int64_t *came_at; /* nrows */
 } trs_sweep;
 
 /* Products and sums of others are added in a fixed order, whatever came first: the grids that share
  * an ancestor must find the same bits for its x, or x on one grid would not go with x on another
- * (docs/experiments.md).
- *
- * Takes role, an array from trs_alloc, also on failure. */
-trs_status trs_sweep_create(trs_sweep *s, const trs_part *part, int which, int8_t *role,
+ * (docs/experiments.md). */
+trs_status trs_sweep_create(trs_sweep *s, const trs_part *part, int which, const trs_roles *role,
                             trs_tree_shape shape);
 void trs_sweep_destroy(trs_sweep *s);
 
 typedef struct trs_sweep_times {
-  double flop_s, intra_s; /* seconds in products; sending to and waiting for ranks of the grid */
-  double flops;           /* multiplications and additions */
+  double flop_s, intra_s;  /* seconds in products; sending to and waiting for ranks of the grid */
+  double flops;            /* multiplications and additions */
+  int64_t messages, bytes; /* sent */
 } trs_sweep_times;
 
 /* Runs it: sums hold right-hand sides (less what was added before), x that of columns that are not

@@ -1,0 +1,202 @@
+/* fill.c - lists and numbers of a part. */
+#include "solve/grid3d/fill.h"
+
+#include <string.h>
+
+/* ---- Dense panels. ---- */
+
+/* L's panel of K is wanted by who may have a block in its column, U's by who may in its row. */
+static bool wanted(const trs_part *p, int which, int64_t K) {
+  bool line = which ? K % p->shape.x == p->x : K % p->shape.y == p->y;
+  return trs_on_grid(p->layout, K, p->z) &&
+         (p->layout->home[K] < 0 ? line : p->layout->home[K] == trs_place(p));
+}
+
+static int64_t length_of(const trs_filler *f, int which, int64_t K) {
+  const int64_t *ptr = f->part->layout->lists[which].ptr;
+  return ptr[K + 1] - ptr[K];
+}
+
+static trs_status make_room(trs_filler *f, int which) {
+  const trs_grid_layout *l = f->part->layout;
+  int64_t numbers = 0;
+  TRS_TRY(TRS_ALLOC(&f->at[which], l->count));
+  TRS_TRY(TRS_ALLOC_ZERO(&f->cursor[which], l->count));
+  for (int64_t K = 0; K < l->count; K++) {
+    f->at[which][K] = -1;
+    if (!wanted(f->part, which, K)) continue;
+    f->at[which][K] = numbers;
+    numbers += trs_width(l, K) * (trs_width(l, K) + length_of(f, which, K));
+  }
+  return trs_alloc_zero(&f->dense[which], numbers, trs_scalar_size(f->part->scalar));
+}
+
+trs_status trs_fill_begin(trs_filler *f, trs_part *part) {
+  const trs_grid_layout *l = part->layout;
+  *f = (trs_filler){.part = part};
+  trs_status status = TRS_ALLOC(&f->owner, l->n);
+  if (!status) status = make_room(f, 0);
+  if (!status) status = make_room(f, 1);
+  if (status) {
+    trs_fill_abandon(f);
+    return status;
+  }
+  for (int64_t K = 0; K < l->count; K++)
+    for (int64_t j = l->first[K]; j < l->first[K + 1]; j++) f->owner[j] = (int32_t)K;
+  return TRS_SUCCESS;
+}
+
+void trs_fill_abandon(trs_filler *f) {
+  trs_free(f->owner);
+  for (int which = 0; which < 2; which++) {
+    trs_free(f->at[which]);
+    trs_free(f->cursor[which]);
+    trs_free(f->dense[which]);
+  }
+  *f = (trs_filler){0};
+}
+
+/* Entries come nearly in order: where the last one stood is tried first, then the next. */
+static int64_t find_in_list(trs_filler *f, int which, int64_t K, int64_t key) {
+  const trs_grid_lists *lists = &f->part->layout->lists[which];
+  int64_t from = lists->ptr[K], to = lists->ptr[K + 1], at = from + f->cursor[which][K];
+  if (at < to && lists->idx[at] != key && at + 1 < to) at++;
+  if (at >= to || lists->idx[at] != key) at = trs_find(lists->idx, from, to, key);
+  if (at >= 0) f->cursor[which][K] = (int32_t)(at - from);
+  return at < 0 ? -1 : at - from;
+}
+
+int64_t trs_fill_place(trs_filler *f, int which, int64_t i, int64_t j) {
+  const trs_grid_layout *l = f->part->layout;
+  int64_t K = f->owner[which ? i : j], at = f->at[which][K], width = trs_width(l, K);
+  int64_t own = (which ? i : j) - l->first[K], other = which ? j : i;
+  if (which ? i > j : i < j) return -2;
+  if (at < 0) return -1;
+  if (f->owner[other] == K) return at + (i - l->first[K]) + (j - l->first[K]) * width;
+  int64_t r = find_in_list(f, which, K, other);
+  return r < 0 ? -2 : at + width * width + r * width + own;
+}
+
+/* ---- Into tiles. ---- */
+
+typedef struct packer {
+  const trs_filler *f;
+  const trs_part *part;
+  trs_local_side *side;
+  int which;
+  size_t size;
+} packer;
+
+static void *values_at(const packer *w, int64_t at) {
+  return (char *)w->side->values + (size_t)at * w->size;
+}
+
+/* m rows of a dense panel from `row` on, upwards or downwards. */
+static void pack_panel(const packer *w, int64_t K, int64_t row, bool up, int64_t m, int64_t to) {
+  int64_t width = trs_width(w->part->layout, K), down = up ? -width : width;
+  int64_t first = w->f->at[w->which][K] + width * (width + row);
+  void *out = values_at(w, to);
+  if (w->which)
+    w->part->ops->turn_panel(m, width, w->f->dense[1], first, down, 1, out);
+  else
+    w->part->ops->tile_panel(m, width, w->f->dense[0], first, down, 1, out);
+}
+
+static void pack_triangle(const packer *w, int64_t K, int64_t to) {
+  int64_t width = trs_width(w->part->layout, K);
+  w->part->ops->tile_triangle(width, w->which, w->f->dense[w->which], w->f->at[w->which][K], 1,
+                              width, values_at(w, to));
+}
+
+static void pack_column(const packer *w, int64_t slot) {
+  const trs_grid_layout *l = w->part->layout;
+  const trs_grid_blocks *blocks = &l->blocks[w->which];
+  int64_t K = w->part->slot[slot], at = w->side->ptr[slot];
+  if (w->side->inverse[slot] >= 0) pack_triangle(w, K, w->side->inverse[slot]);
+  for (int64_t b = blocks->ptr[K]; b < blocks->ptr[K + 1]; b++) {
+    int64_t I = blocks->row[b], S = w->which ? I : K, other = w->which ? K : I;
+    if (l->home[I] >= 0 || !trs_has_block(w->part, w->which, I, K)) continue;
+    const trs_local_block *block = &w->side->block[at++];
+    pack_panel(w, S, blocks->list[b] - l->lists[w->which].ptr[S], false, block->m, block->values);
+    for (int32_t r = 0; r < block->m; r++)
+      w->side->list[block->list + r] =
+          (int32_t)(l->lists[w->which].idx[blocks->list[b] + r] - l->first[other]);
+  }
+}
+
+/* U's columns from the farthest to the nearest: the x found last are waited for last. */
+static void pack_node(const packer *w, int64_t i, const int32_t *row_of) {
+  const trs_grid_layout *l = w->part->layout;
+  const trs_local_node *node = &w->side->node[i];
+  const trs_grid_lists *lists = &l->lists[w->which];
+  int64_t K = w->part->local[i], last = node->length - 1;
+  int64_t triangle = trs_triangle_values(node->width, trs_tile_rows(w->part->scalar));
+  pack_triangle(w, K, node->values);
+  pack_panel(w, K, w->which ? last : 0, w->which, node->length, node->values + triangle);
+  for (int64_t r = 0; r < node->length; r++) {
+    int64_t j = lists->idx[lists->ptr[K] + (w->which ? last - r : r)], other = w->f->owner[j];
+    w->side->list[node->list + r] = (int32_t)(row_of[other] + (j - l->first[other]));
+  }
+}
+
+static trs_status pack_side(trs_filler *f, int which, const int32_t *row_of) {
+  trs_part *p = f->part;
+  packer w = {.f = f, .part = p, .side = &p->side[which], .which = which};
+  w.size = trs_scalar_size(p->scalar);
+  TRS_TRY(TRS_ALLOC(&w.side->list, w.side->nlist));
+  TRS_TRY(trs_alloc_zero(&w.side->values, w.side->nvalues + TRS_SLACK / (int64_t)w.size, w.size));
+  for (int64_t s = 0; s < p->nslots; s++) pack_column(&w, s);
+  for (int64_t i = 0; i < p->nlocal; i++) pack_node(&w, i, row_of);
+  return TRS_SUCCESS;
+}
+
+/* ---- Diagonal blocks. ---- */
+
+static trs_status check_diagonal(const trs_filler *f, int which, int64_t K, const void *D,
+                                 const int32_t *row_perm) {
+  const trs_grid_layout *l = f->part->layout;
+  bool zero;
+  int64_t j = f->part->ops->bad_diagonal(trs_width(l, K), D, &zero);
+  if (j < 0) return TRS_SUCCESS;
+  int64_t row = row_perm ? row_perm[l->first[K] + j] : l->first[K] + j;
+  return trs_fail(zero ? TRS_ERROR_ZERO_PIVOT : TRS_ERROR_NOT_FINITE, row,
+                  "row %lld (0-based): the diagonal entry of %c is %s", (long long)row,
+                  which ? 'U' : 'L', zero ? "zero" : "NaN or infinite");
+}
+
+/* Of supernodes whose diagonal blocks are at this rank. */
+static trs_status invert(const trs_filler *f, int which, bool unit, const int32_t *row_perm) {
+  const trs_part *p = f->part;
+  for (int64_t K = 0; K < p->layout->count; K++) {
+    if (f->at[which][K] < 0 || !trs_has_diagonal(p, K)) continue;
+    void *D = (char *)f->dense[which] + (size_t)f->at[which][K] * trs_scalar_size(p->scalar);
+    if (unit) p->ops->set_unit(trs_width(p->layout, K), D);
+    TRS_TRY(check_diagonal(f, which, K, D, row_perm));
+    trs_triangle_invert(D, trs_width(p->layout, K), which, p->scalar);
+  }
+  return TRS_SUCCESS;
+}
+
+/* ---- All. ---- */
+
+/* Rows of the array of rows; of others it does not matter. */
+static void list_rows(const trs_part *p, int32_t *row_of) {
+  for (int64_t i = 0; i < p->nlocal; i++) row_of[p->local[i]] = p->local_row[i];
+  for (int64_t i = 0; i < p->ntouched; i++) row_of[p->slot[p->touched[i]]] = p->touched_row[i];
+}
+
+trs_status trs_fill_end(trs_filler *f, const bool unit[2], const int32_t *row_perm) {
+  int32_t *row_of = NULL;
+  trs_status status = invert(f, 0, unit[0], row_perm);
+  if (!status) status = invert(f, 1, unit[1], row_perm);
+  if (!status) status = TRS_ALLOC_ZERO(&row_of, f->part->layout->count);
+  if (!status) list_rows(f->part, row_of);
+  for (int which = 0; which < 2 && !status; which++) {
+    status = pack_side(f, which, row_of);
+    trs_free(f->dense[which]);
+    f->dense[which] = NULL;
+  }
+  trs_free(row_of);
+  trs_fill_abandon(f);
+  return status;
+}

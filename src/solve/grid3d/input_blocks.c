@@ -1,0 +1,345 @@
+/* input_blocks.c - factors that SuperLU_DIST has spread over the first px py ranks.
+ *
+ * Block (I, K) of L and U is on rank (I mod px) py + K mod py.  A rank has for each of its block
+ * columns of L an array of indices, [blocks, rows] and for each block [I, rows, the rows], and one
+ * of numbers, all rows by columns; the first block of a diagonal process is L and U in one.  For
+ * each of its block rows of U: [blocks, numbers, indices] and for each block [K, numbers, and for
+ * every column of K the first row of I that it has]; numbers from there to the last row of I.
+ *   The lists of all supernodes are made known to all ranks; numbers go to their owners alone. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "solve/grid3d/deliver.h"
+#include "solve/grid3d/input.h"
+
+enum { L_HEAD = 2, U_HEAD = 3, DESCRIPTOR = 2 };
+
+typedef struct blocks {
+  trs_mpi_blocks of; /* this rank's; n, xsup, perm and scale of rank 0 */
+  int rank, size;
+  int64_t *first;               /* nsupers + 1 */
+  int32_t *row_perm, *col_perm; /* n */
+  double *row_scale, *col_scale;
+  trs_grid_lists lists[2];
+} blocks;
+
+/* int_t is of 4 or 8 bytes. */
+static int64_t at(const blocks *b, const void *list, int64_t i) {
+  return b->of.index_bytes == 8 ? ((const int64_t *)list)[i] : ((const int32_t *)list)[i];
+}
+static int64_t width(const blocks *b, int64_t K) { return b->first[K + 1] - b->first[K]; }
+
+/* ---- One rank's blocks. ---- */
+
+/* Told of each block (I, K) off the diagonal with its row's or column's indices, and of numbers. */
+typedef void (*visitor)(void *state, int which, int64_t I, int64_t K, const void *index,
+                        int64_t count, const char *values, int64_t ld);
+
+static bool on_grid(const blocks *b) { return b->rank < b->of.px * b->of.py; }
+
+static void visit_lower(const blocks *b, visitor visit, void *state) {
+  size_t size = trs_scalar_size(b->of.scalar);
+  for (int64_t K = b->rank % b->of.py, k = 0; K < b->of.nsupers; K += b->of.py, k++) {
+    const char *index = b->of.L_index[k], *values = b->of.L_values[k];
+    if (!index) continue;
+    int64_t count = at(b, index, 0), ld = at(b, index, 1), p = L_HEAD;
+    for (int64_t i = 0; i < count; i++) {
+      int64_t rows = at(b, index, p + 1);
+      visit(state, 0, at(b, index, p), K, index + (p + DESCRIPTOR) * b->of.index_bytes, rows,
+            values, ld);
+      p += DESCRIPTOR + rows;
+      values += (size_t)rows * size;
+    }
+  }
+}
+
+static void visit_upper(const blocks *b, visitor visit, void *state) {
+  size_t size = trs_scalar_size(b->of.scalar);
+  for (int64_t I = b->rank / b->of.py, k = 0; I < b->of.nsupers; I += b->of.px, k++) {
+    const char *index = b->of.U_index[k], *values = b->of.U_values[k];
+    if (!index) continue;
+    int64_t count = at(b, index, 0), p = U_HEAD;
+    for (int64_t i = 0; i < count; i++) {
+      int64_t K = at(b, index, p);
+      visit(state, 1, I, K, index + (p + DESCRIPTOR) * b->of.index_bytes, width(b, K), values, 0);
+      values += (size_t)at(b, index, p + 1) * size;
+      p += DESCRIPTOR + width(b, K);
+    }
+  }
+}
+
+static void visit_all(const blocks *b, visitor visit, void *state) {
+  if (!on_grid(b)) return;
+  visit_lower(b, visit, state);
+  visit_upper(b, visit, state);
+}
+
+/* ---- Lists. ---- */
+
+/* [which, supernode, count, indices] of each block, one after the other. */
+typedef struct record {
+  const blocks *b;
+  int32_t *data; /* NULL: counting */
+  int64_t count;
+} record;
+
+static void put(record *r, int64_t value) {
+  if (r->data) r->data[r->count] = (int32_t)value;
+  r->count++;
+}
+
+static void note(void *state, int which, int64_t I, int64_t K, const void *index, int64_t count,
+                 const char *values, int64_t ld) {
+  record *r = state;
+  const blocks *b = r->b;
+  (void)values, (void)ld;
+  if (I == K) return;
+  int64_t head = r->count;
+  put(r, which);
+  put(r, which ? I : K);
+  put(r, 0);
+  for (int64_t i = 0; i < count; i++)
+    if (!which)
+      put(r, at(b, index, i));
+    else if (at(b, index, i) < b->first[I + 1])
+      put(r, b->first[K] + i);
+  if (r->data) r->data[head + 2] = (int32_t)(r->count - head - 3);
+}
+
+/* From all ranks to rank 0 and on to all: *data, to be released, of *count numbers. */
+static trs_status gather(trs_ranks *ranks, const record *own, int32_t **data, int64_t *count) {
+  int64_t *from = NULL, total = 0;
+  trs_status status = TRS_ALLOC_ZERO(&from, ranks->size);
+  TRS_TRY(trs_ranks_agree(ranks, status));
+  from[ranks->rank] = own->count;
+  for (int r = 1; r < ranks->size && !status; r++)
+    status = ranks->rank == 0   ? trs_ranks_receive(ranks, r, TRS_TAG_MOVE, &from[r], sizeof *from)
+             : ranks->rank == r ? trs_ranks_send(ranks, 0, TRS_TAG_MOVE, &from[r], sizeof *from)
+                                : TRS_SUCCESS;
+  if (!status) status = trs_ranks_finish(ranks);
+  for (int r = 0; r < ranks->size; r++) total += from[r];
+  if (!status) status = trs_ranks_broadcast(ranks, &total, sizeof total);
+  status = trs_ranks_agree(ranks, status ? status : TRS_ALLOC(data, total));
+  *count = total;
+  if (!status && ranks->rank) {
+    status = trs_ranks_send(ranks, 0, TRS_TAG_MOVE, own->data, own->count * (int64_t)sizeof **data);
+    if (!status) status = trs_ranks_finish(ranks);
+  } else if (!status) {
+    if (own->count) memcpy(*data, own->data, (size_t)own->count * sizeof **data);
+    int32_t *to = *data + own->count;
+    for (int r = 1; r < ranks->size && !status; to += from[r], r++)
+      status = trs_ranks_receive(ranks, r, TRS_TAG_MOVE, to, from[r] * (int64_t)sizeof **data);
+  }
+  if (!status) status = trs_ranks_broadcast(ranks, *data, total * (int64_t)sizeof **data);
+  trs_free(from);
+  return status;
+}
+
+static int ascending(const void *a, const void *b) {
+  int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
+  return (x > y) - (x < y);
+}
+
+/* Counts both sides' lists, or fills them. */
+static void visit_records(const int32_t *data, int64_t count, trs_grid_lists *lists, int shift) {
+  for (int64_t r = 0; r < count; r += 3 + data[r + 2]) {
+    trs_grid_lists *l = &lists[data[r]];
+    int64_t *next = &l->ptr[data[r + 1] + shift];
+    if (l->idx) memcpy(l->idx + *next, data + r + 3, (size_t)data[r + 2] * sizeof *l->idx);
+    *next += data[r + 2];
+  }
+}
+
+static trs_status make_lists(blocks *b, const int32_t *data, int64_t count) {
+  int64_t nsupers = b->of.nsupers;
+  for (int which = 0; which < 2; which++)
+    TRS_TRY(TRS_ALLOC_ZERO(&b->lists[which].ptr, nsupers + 2));
+  visit_records(data, count, b->lists, 2);
+  for (int which = 0; which < 2; which++) {
+    trs_grid_lists *l = &b->lists[which];
+    for (int64_t K = 0; K < nsupers; K++) l->ptr[K + 2] += l->ptr[K + 1];
+    TRS_TRY(TRS_ALLOC(&l->idx, l->ptr[nsupers + 1]));
+  }
+  visit_records(data, count, b->lists, 1);
+  for (int which = 0; which < 2; which++)
+    for (int64_t K = 0; K < nsupers; K++) {
+      const int64_t *ptr = b->lists[which].ptr + K;
+      if (ptr[1] > ptr[0])
+        qsort(b->lists[which].idx + ptr[0], (size_t)(ptr[1] - ptr[0]), sizeof(int32_t), ascending);
+    }
+  return TRS_SUCCESS;
+}
+
+static trs_status share_lists(blocks *b, trs_ranks *ranks) {
+  record own = {.b = b};
+  int32_t *data = NULL;
+  int64_t count;
+  visit_all(b, note, &own);
+  trs_status status = TRS_ALLOC(&own.data, own.count);
+  status = trs_ranks_agree(ranks, status);
+  own.count = 0;
+  if (!status) visit_all(b, note, &own);
+  if (!status) status = gather(ranks, &own, &data, &count);
+  if (!status) status = trs_ranks_agree(ranks, make_lists(b, data, count));
+  trs_free(own.data);
+  trs_free(data);
+  return status;
+}
+
+/* ---- Permutations and scalings, of rank 0. ---- */
+
+/* Row i of A is row perm_c[perm_r[i]] of L, column j is column perm_c[j] of U. */
+static void turn_perms(blocks *b) {
+  for (int64_t i = 0; i < b->of.n; i++) {
+    b->row_perm[at(b, b->of.perm_c, at(b, b->of.perm_r, i))] = (int32_t)i;
+    b->col_perm[at(b, b->of.perm_c, i)] = (int32_t)i;
+  }
+}
+
+static void copy_scale(double *to, const void *from, int bytes, int64_t n) {
+  for (int64_t i = 0; i < n; i++)
+    to[i] = !from ? 1 : bytes == 8 ? ((const double *)from)[i] : ((const float *)from)[i];
+}
+
+static trs_status allocate(blocks *b) {
+  TRS_TRY(TRS_ALLOC(&b->first, b->of.nsupers + 1));
+  TRS_TRY(TRS_ALLOC(&b->row_perm, b->of.n));
+  TRS_TRY(TRS_ALLOC(&b->col_perm, b->of.n));
+  TRS_TRY(TRS_ALLOC(&b->row_scale, b->of.n));
+  return TRS_ALLOC(&b->col_scale, b->of.n);
+}
+
+static trs_status check(const trs_mpi_blocks *of, int size) {
+  bool right = of->n >= 0 && of->n <= INT32_MAX && of->nsupers >= 0 && of->px > 0 && of->py > 0 &&
+               (of->index_bytes == 4 || of->index_bytes == 8) && of->scalar >= TRS_FLOAT &&
+               of->scalar <= TRS_DCOMPLEX;
+  if (!right || !of->xsup || !of->perm_r || !of->perm_c)
+    return trs_fail(TRS_ERROR_ARGUMENT, -1, "blocks: something is missing or out of range");
+  if ((int64_t)of->px * of->py > size)
+    return trs_fail(TRS_ERROR_ARGUMENT, -1,
+                    "blocks of a grid of %d x %d processes, but there are %d ranks", of->px, of->py,
+                    size);
+  return TRS_SUCCESS;
+}
+
+static trs_status share_maps(blocks *b, trs_ranks *ranks) {
+  int64_t n = b->of.n, perm = n * (int64_t)sizeof *b->row_perm, scale = n * (int64_t)sizeof(double);
+  if (ranks->rank == 0) {
+    for (int64_t K = 0; K <= b->of.nsupers; K++) b->first[K] = at(b, b->of.xsup, K);
+    turn_perms(b);
+    copy_scale(b->row_scale, b->of.R, b->of.scale_bytes, n);
+    copy_scale(b->col_scale, b->of.C, b->of.scale_bytes, n);
+  }
+  TRS_TRY(trs_ranks_broadcast(ranks, b->first, (b->of.nsupers + 1) * (int64_t)sizeof *b->first));
+  TRS_TRY(trs_ranks_broadcast(ranks, b->row_perm, perm));
+  TRS_TRY(trs_ranks_broadcast(ranks, b->col_perm, perm));
+  TRS_TRY(trs_ranks_broadcast(ranks, b->row_scale, scale));
+  return trs_ranks_broadcast(ranks, b->col_scale, scale);
+}
+
+/* ---- The input. ---- */
+
+static trs_status make_layout(const trs_grid_input *in, trs_grid_layout *layout, int pz,
+                              const trs_layout_options *options) {
+  blocks *b = (blocks *)in->state;
+  trs_grid_lists lists[2] = {b->lists[in->transposed], b->lists[!in->transposed]};
+  int64_t *first = b->first;
+  b->lists[0] = b->lists[1] = (trs_grid_lists){0};
+  TRS_TRY(TRS_ALLOC(&b->first, b->of.nsupers + 1)); /* still wanted */
+  memcpy(b->first, first, (size_t)(b->of.nsupers + 1) * sizeof *first);
+  return trs_grid_layout_adopt(layout, b->of.nsupers, first, lists, pz, options);
+}
+
+typedef struct handing_out {
+  const blocks *b;
+  trs_delivery *d;
+} handing_out;
+
+static void hand_out_lower(const handing_out *h, int64_t K, const void *index, int64_t count,
+                           const char *values, int64_t ld) {
+  const blocks *b = h->b;
+  size_t size = trs_scalar_size(b->of.scalar);
+  for (int64_t c = 0; c < width(b, K); c++)
+    for (int64_t r = 0; r < count; r++) {
+      int64_t i = at(b, index, r), j = b->first[K] + c;
+      trs_deliver(h->d, i <= j, i, j, values + (size_t)(r + c * ld) * size);
+    }
+}
+
+static void hand_out(void *state, int which, int64_t I, int64_t K, const void *index, int64_t count,
+                     const char *values, int64_t ld) {
+  const handing_out *h = state;
+  const blocks *b = h->b;
+  size_t size = trs_scalar_size(b->of.scalar);
+  if (!which) {
+    hand_out_lower(h, K, index, count, values, ld);
+    return;
+  }
+  for (int64_t c = 0; c < count; c++)
+    for (int64_t i = at(b, index, c); i < b->first[I + 1]; i++, values += size)
+      trs_deliver(h->d, 1, i, b->first[K] + c, values);
+}
+
+static void produce(const void *state, trs_delivery *d) {
+  handing_out h = {.b = state, .d = d};
+  visit_all(state, hand_out, &h);
+}
+
+static trs_status fill(const trs_grid_input *in, trs_filler *f, trs_ranks *ranks) {
+  return trs_deliver_all(in, f, ranks, produce, in->state);
+}
+
+static void close(trs_grid_input *in) {
+  blocks *b = (blocks *)in->state;
+  if (!b) return;
+  void *arrays[] = {b->first,        b->row_perm,     b->col_perm,     b->row_scale,   b->col_scale,
+                    b->lists[0].ptr, b->lists[0].idx, b->lists[1].ptr, b->lists[1].idx};
+  for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++) trs_free(arrays[k]);
+  trs_free(b);
+  in->state = NULL;
+}
+
+static trs_status open(blocks *b, trs_ranks *ranks) {
+  /* What does not depend on the rank is rank 0's, for layers of a 3D grid may lack it. */
+  trs_mpi_blocks head = b->of;
+  TRS_TRY(trs_ranks_agree(ranks, ranks->rank ? TRS_SUCCESS : check(&head, ranks->size)));
+  TRS_TRY(trs_ranks_broadcast(ranks, &head, sizeof head));
+  b->of.n = head.n;
+  b->of.nsupers = head.nsupers;
+  b->of.px = head.px;
+  b->of.py = head.py;
+  b->of.scalar = head.scalar;
+  b->of.index_bytes = head.index_bytes;
+  TRS_TRY(trs_ranks_agree(ranks, allocate(b)));
+  TRS_TRY(share_maps(b, ranks));
+  return share_lists(b, ranks);
+}
+
+trs_status trs_input_blocks(trs_grid_input *in, const trs_mpi_blocks *of, trs_ranks *ranks) {
+  blocks *b = NULL;
+  *in = (trs_grid_input){0};
+  trs_status status =
+      of ? TRS_ALLOC_ZERO(&b, 1) : trs_fail(TRS_ERROR_ARGUMENT, -1, "blocks are NULL");
+  if (!status) {
+    b->of = *of;
+    b->rank = ranks->rank;
+    b->size = ranks->size;
+  }
+  in->state = b;
+  in->close = close;
+  TRS_TRY(trs_ranks_agree(ranks, status));
+  TRS_TRY(open(b, ranks));
+  *in = (trs_grid_input){.scalar = b->of.scalar,
+                         .n = b->of.n,
+                         .unit = {true, false},
+                         .leaves = b->of.nsupers,
+                         .row_perm = b->row_perm,
+                         .col_perm = b->col_perm,
+                         .row_scale = b->row_scale,
+                         .col_scale = b->col_scale,
+                         .layout = make_layout,
+                         .fill = fill,
+                         .close = close,
+                         .state = b};
+  return TRS_SUCCESS;
+}

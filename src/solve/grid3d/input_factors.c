@@ -1,0 +1,102 @@
+/* input_factors.c - factors that every rank has whole: it takes what is its own. */
+#include "solve/grid3d/input.h"
+
+void trs_input_transpose(trs_grid_input *in, bool conjugate) {
+  const int32_t *perm = in->row_perm;
+  const double *scale = in->row_scale;
+  bool unit = in->unit[0];
+  in->row_perm = in->col_perm;
+  in->row_scale = in->col_scale;
+  in->unit[0] = in->unit[1];
+  in->col_perm = perm;
+  in->col_scale = scale;
+  in->unit[1] = unit;
+  in->transposed = true;
+  in->conjugated = conjugate;
+}
+
+enum { BATCH = 512 };
+
+trs_status trs_input_put(const trs_grid_input *in, trs_filler *f, int which, int64_t count,
+                         const int32_t *i, const int32_t *j, const void *values) {
+  int64_t at[BATCH];
+  size_t size = trs_scalar_size(in->scalar);
+  int to = in->transposed ? 1 - which : which;
+  for (int64_t from = 0; from < count; from += BATCH) {
+    int64_t some = count - from < BATCH ? count - from : BATCH;
+    for (int64_t k = 0; k < some; k++) {
+      int64_t row = i[from + k], column = j[from + k];
+      at[k] =
+          in->transposed ? trs_fill_place(f, to, column, row) : trs_fill_place(f, to, row, column);
+      if (at[k] == -2)
+        return trs_fail(TRS_ERROR_INTERNAL, row, "entry (%lld, %lld) of %c is not in its pattern",
+                        (long long)row, (long long)column, which ? 'U' : 'L');
+    }
+    f->part->ops->spread(some, at, (const char *)values + (size_t)from * size, in->conjugated,
+                         f->dense[to]);
+  }
+  return TRS_SUCCESS;
+}
+
+/* ---- Factors. ---- */
+
+trs_status trs_input_layout(const trs_grid_input *in, const trs_factors *F, trs_grid_layout *layout,
+                            int pz, const trs_layout_options *options) {
+  trs_grid_pattern pattern = trs_grid_pattern_of(F);
+  if (in->transposed) {
+    trs_panels_source L = pattern.L;
+    pattern.L = pattern.U;
+    pattern.U = L;
+    pattern.L.rows = !pattern.L.rows;
+    pattern.U.rows = !pattern.U.rows;
+    pattern.L.lower = true;
+    pattern.U.lower = false;
+  }
+  return trs_grid_layout_create(layout, &pattern, pz, options);
+}
+
+static trs_status make_layout(const trs_grid_input *in, trs_grid_layout *layout, int pz,
+                              const trs_layout_options *options) {
+  return trs_input_layout(in, in->state, layout, pz, options);
+}
+
+/* Vectors are rows or columns. */
+static trs_status put_matrix(const trs_grid_input *in, trs_filler *f, int which,
+                             const trs_matrix *T) {
+  int32_t same[BATCH];
+  size_t size = trs_scalar_size(T->scalar);
+  bool rows = T->format == TRS_CSR;
+  for (int64_t v = 0; v < T->nrows; v++)
+    for (int64_t p = T->ptr[v]; p < T->ptr[v + 1]; p += BATCH) {
+      int64_t count = T->ptr[v + 1] - p < BATCH ? T->ptr[v + 1] - p : BATCH;
+      for (int64_t k = 0; k < count; k++) same[k] = (int32_t)v;
+      TRS_TRY(trs_input_put(in, f, which, count, rows ? same : T->idx + p, rows ? T->idx + p : same,
+                            (const char *)T->val + (size_t)p * size));
+    }
+  return TRS_SUCCESS;
+}
+
+static trs_status fill(const trs_grid_input *in, trs_filler *f, trs_ranks *ranks) {
+  const trs_factors *F = in->state;
+  (void)ranks;
+  TRS_TRY(put_matrix(in, f, 0, F->L));
+  return put_matrix(in, f, 1, F->U);
+}
+
+trs_status trs_input_factors(trs_grid_input *in, const trs_factors *F) {
+  if (!F) return trs_fail(TRS_ERROR_ARGUMENT, -1, "factors are NULL");
+  if (F->L->on_device || F->U->on_device)
+    return trs_fail(TRS_ERROR_UNSUPPORTED, -1, "factors in device memory");
+  *in = (trs_grid_input){.scalar = F->scalar,
+                         .n = F->n,
+                         .unit = {F->diag_L == TRS_UNIT, F->diag_U == TRS_UNIT},
+                         .leaves = (F->tree_nodes + 1) / 2,
+                         .row_perm = F->row_perm,
+                         .col_perm = F->col_perm,
+                         .row_scale = F->row_scale,
+                         .col_scale = F->col_scale,
+                         .layout = make_layout,
+                         .fill = fill,
+                         .state = F};
+  return TRS_SUCCESS;
+}

@@ -1,0 +1,215 @@
+/* move.c - right-hand sides to their owners, solutions back. */
+#include "solve/grid3d/move.h"
+
+#include <string.h>
+
+/* ---- The partition. ---- */
+
+typedef struct share {
+  int64_t first, rows;
+} share;
+
+/* From all to rank 0, and back. */
+static trs_status gather(trs_ranks *ranks, share own, int64_t *first) {
+  share other = own;
+  int size = ranks->size;
+  if (ranks->rank) {
+    TRS_TRY(trs_ranks_send(ranks, 0, TRS_TAG_MOVE, &other, sizeof other));
+    TRS_TRY(trs_ranks_finish(ranks));
+    return trs_ranks_receive(ranks, 0, TRS_TAG_MOVE, first, (size + 1) * (int64_t)sizeof *first);
+  }
+  first[0] = own.first;
+  first[1] = own.rows;
+  for (int r = 1; r < size; r++) {
+    TRS_TRY(trs_ranks_receive(ranks, r, TRS_TAG_MOVE, &other, sizeof other));
+    /* A rank without rows begins anywhere. */
+    if (other.rows && other.first != first[r]) first[0] = -1 - r;
+    first[r + 1] = first[r] + other.rows;
+  }
+  for (int r = 1; r < size; r++)
+    TRS_TRY(trs_ranks_send(ranks, r, TRS_TAG_MOVE, first, (size + 1) * (int64_t)sizeof *first));
+  return trs_ranks_finish(ranks);
+}
+
+static trs_status check_partition(const int64_t *first, int size, int64_t n) {
+  if (first[0] < 0)
+    return trs_fail(TRS_ERROR_ARGUMENT, -1,
+                    "rows of b: those of rank %lld do not begin where those before it end",
+                    -1 - (long long)first[0]);
+  if (first[0] || first[size] != n)
+    return trs_fail(TRS_ERROR_ARGUMENT, -1,
+                    "rows of b: ranks have %lld to %lld of 0 to %lld (not included)",
+                    (long long)first[0], (long long)first[size], (long long)n);
+  return TRS_SUCCESS;
+}
+
+/* ---- Lists. ---- */
+
+static int owner_of(const trs_part *p, int64_t K) {
+  return p->layout->lo[K] * p->shape.x * p->shape.y + trs_place_of_block(p, 0, K, K);
+}
+
+static int holder_of(const int64_t *first, int size, int64_t row) {
+  int from = 0, to = size;
+  while (to - from > 1) {
+    int middle = (from + to) / 2;
+    if (first[middle] <= row)
+      from = middle;
+    else
+      to = middle;
+  }
+  return from;
+}
+
+/* Counts both lists (lists NULL), or fills them. */
+static void visit(const trs_part *p, const int64_t *first, int me, int size, const int32_t *perm,
+                  const trs_move *move, int64_t *outer, int64_t *inner) {
+  const trs_grid_layout *l = p->layout;
+  int64_t owned = 0;
+  for (int64_t K = 0; K < l->count; K++) {
+    int owner = owner_of(p, K);
+    for (int64_t i = l->first[K]; i < l->first[K + 1]; i++) {
+      int64_t row = perm ? perm[i] : i;
+      if (row >= first[me] && row < first[me + 1]) {
+        int64_t at = outer[owner]++;
+        if (move->outer) move->outer[at] = (int32_t)(row - first[me]);
+      }
+      if (owner != me) continue;
+      int64_t at = inner[holder_of(first, size, row)]++;
+      if (move->inner) move->inner[at] = (int32_t)owned;
+      owned++;
+    }
+  }
+}
+
+static trs_status list(trs_move *move, const trs_part *p, const int64_t *first,
+                       const trs_ranks *ranks, const int32_t *perm) {
+  int size = ranks->size, me = ranks->rank;
+  TRS_TRY(TRS_ALLOC_ZERO(&move->outer_ptr, size + 2));
+  TRS_TRY(TRS_ALLOC_ZERO(&move->inner_ptr, size + 2));
+  visit(p, first, me, size, perm, move, move->outer_ptr + 2, move->inner_ptr + 2);
+  for (int r = 0; r < size; r++) {
+    move->outer_ptr[r + 2] += move->outer_ptr[r + 1];
+    move->inner_ptr[r + 2] += move->inner_ptr[r + 1];
+  }
+  TRS_TRY(TRS_ALLOC(&move->outer, move->outer_ptr[size + 1]));
+  TRS_TRY(TRS_ALLOC(&move->inner, move->inner_ptr[size + 1]));
+  visit(p, first, me, size, perm, move, move->outer_ptr + 1, move->inner_ptr + 1);
+  return TRS_SUCCESS;
+}
+
+static trs_status make(trs_moves *m, const trs_part *p, const trs_grid_maps *maps,
+                       const trs_ranks *ranks) {
+  TRS_TRY(check_partition(m->first, ranks->size, p->layout->n));
+  TRS_TRY(list(&m->b, p, m->first, ranks, maps->row_perm));
+  TRS_TRY(list(&m->x, p, m->first, ranks, maps->col_perm));
+  m->nowned = m->b.inner_ptr[ranks->size];
+  TRS_TRY(TRS_ALLOC(&m->at_sum, m->nowned));
+  return TRS_ALLOC(&m->at_x, m->nowned);
+}
+
+trs_status trs_moves_create(trs_moves *m, const trs_part *part, const trs_grid_maps *maps,
+                            trs_ranks *ranks, int64_t first, int64_t rows) {
+  *m = (trs_moves){0};
+  trs_status status = TRS_ALLOC(&m->first, ranks->size + 1);
+  status = trs_ranks_agree(ranks, status);
+  if (!status) status = gather(ranks, (share){first, rows}, m->first);
+  if (!status) status = trs_ranks_agree(ranks, make(m, part, maps, ranks));
+  if (status) trs_moves_destroy(m);
+  return status;
+}
+
+void trs_moves_destroy(trs_moves *m) {
+  void *arrays[] = {m->first,       m->b.outer_ptr, m->b.inner_ptr, m->b.outer, m->b.inner,
+                    m->x.outer_ptr, m->x.inner_ptr, m->x.outer,     m->x.inner, m->at_sum,
+                    m->at_x,        m->outer,       m->inner};
+  for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++) trs_free(arrays[k]);
+  *m = (trs_moves){0};
+}
+
+/* ---- Moving. ---- */
+
+static void find_rows(const trs_moves *m, const trs_part *p, int me) {
+  const trs_grid_layout *l = p->layout;
+  int64_t owned = 0;
+  for (int64_t K = 0; K < l->count; K++) {
+    if (owner_of(p, K) != me) continue;
+    int64_t sum = (char *)trs_sum(p, K) - p->base, x = (char *)trs_x(p, K) - p->base;
+    for (int64_t i = 0; i < trs_width(l, K); i++, owned++) {
+      m->at_sum[owned] = sum + i * trs_row_bytes(p);
+      m->at_x[owned] = x + i * trs_row_bytes(p);
+    }
+  }
+}
+
+static trs_status make_room(char **buffer, int64_t *have, int64_t bytes) {
+  if (bytes <= *have) return TRS_SUCCESS;
+  trs_free(*buffer);
+  *buffer = NULL;
+  *have = 0;
+  TRS_TRY(trs_alloc((void **)buffer, bytes, 1));
+  *have = bytes;
+  return TRS_SUCCESS;
+}
+
+trs_status trs_moves_reserve(trs_moves *m, const trs_part *p) {
+  int me = trs_rank_at(p->shape, p->x, p->y, p->z);
+  if (m->nrhs == p->nrhs) return TRS_SUCCESS;
+  int64_t outer = (m->first[me + 1] - m->first[me]) * trs_row_bytes(p);
+  TRS_TRY(make_room(&m->outer, &m->outer_bytes, outer));
+  TRS_TRY(make_room(&m->inner, &m->inner_bytes, m->nowned * trs_row_bytes(p)));
+  find_rows(m, p, me);
+  m->nrhs = p->nrhs;
+  return TRS_SUCCESS;
+}
+
+trs_status trs_moves_take(trs_moves *m, const trs_part *p, const trs_grid_maps *maps,
+                          trs_ranks *ranks, const void *b, int64_t ldb) {
+  const trs_move *move = &m->b;
+  int me = ranks->rank;
+  int64_t row = trs_row_bytes(p);
+  const double *scale = maps->row_scale ? maps->row_scale + m->first[me] : NULL;
+  for (int r = 0; r < ranks->size; r++) {
+    int64_t from = move->outer_ptr[r], count = move->outer_ptr[r + 1] - from;
+    if (r == me || count == 0) continue;
+    p->ops->take(count, p->nrhs, move->outer + from, scale, b, ldb, NULL, NULL,
+                 m->outer + from * row);
+    TRS_TRY(trs_ranks_send(ranks, r, TRS_TAG_MOVE, m->outer + from * row, count * row));
+  }
+  p->ops->take(move->outer_ptr[me + 1] - move->outer_ptr[me], p->nrhs,
+               move->outer + move->outer_ptr[me], scale, b, ldb, move->inner + move->inner_ptr[me],
+               m->at_sum, p->base);
+  for (int r = 0; r < ranks->size; r++) {
+    int64_t from = move->inner_ptr[r], count = move->inner_ptr[r + 1] - from;
+    if (r == me || count == 0) continue;
+    TRS_TRY(trs_ranks_receive(ranks, r, TRS_TAG_MOVE, m->inner, count * row));
+    for (int64_t i = 0; i < count; i++)
+      memcpy(p->base + m->at_sum[move->inner[from + i]], m->inner + i * row, (size_t)row);
+  }
+  return trs_ranks_finish(ranks);
+}
+
+trs_status trs_moves_put(trs_moves *m, const trs_part *p, const trs_grid_maps *maps,
+                         trs_ranks *ranks, void *x, int64_t ldx) {
+  const trs_move *move = &m->x;
+  int me = ranks->rank;
+  int64_t row = trs_row_bytes(p);
+  const double *scale = maps->col_scale ? maps->col_scale + m->first[me] : NULL;
+  for (int r = 0; r < ranks->size; r++) {
+    int64_t from = move->inner_ptr[r], count = move->inner_ptr[r + 1] - from;
+    if (r == me || count == 0) continue;
+    for (int64_t i = 0; i < count; i++)
+      memcpy(m->inner + (from + i) * row, p->base + m->at_x[move->inner[from + i]], (size_t)row);
+    TRS_TRY(trs_ranks_send(ranks, r, TRS_TAG_MOVE, m->inner + from * row, count * row));
+  }
+  p->ops->put(move->outer_ptr[me + 1] - move->outer_ptr[me], p->nrhs,
+              move->outer + move->outer_ptr[me], scale, move->inner + move->inner_ptr[me], m->at_x,
+              p->base, x, ldx);
+  for (int r = 0; r < ranks->size; r++) {
+    int64_t from = move->outer_ptr[r], count = move->outer_ptr[r + 1] - from;
+    if (r == me || count == 0) continue;
+    TRS_TRY(trs_ranks_receive(ranks, r, TRS_TAG_MOVE, m->outer, count * row));
+    p->ops->put(count, p->nrhs, move->outer + from, scale, NULL, NULL, m->outer, x, ldx);
+  }
+  return trs_ranks_finish(ranks);
+}

@@ -1,0 +1,15 @@
+/* refine.h - iterative refinement (Wilkinson): x += A^-1 (b - A x), residuals in higher precision.
+ */
+#ifndef TRS_SOLVE_GRID3D_REFINE_H
+#define TRS_SOLVE_GRID3D_REFINE_H
+
+#include "solve/grid3d/grid3d.h"
+
+/* Collective.  rows: this rank's rows of A, with all columns; NULL where it has none.  At most
+ * `steps` solves; it ends where the componentwise backward error, *error, no longer halves or is
+ * down to the rounding of one operation.  *taken: steps whose x was kept. */
+trs_status trs_grid_refine(trs_grid_solver *solver, const trs_matrix *rows, void *x, int64_t ldx,
+                           const void *b, int64_t ldb, int64_t nrhs, int steps, double *error,
+                           int *taken);
+
+#endif

@@ -1,0 +1,32 @@
+/* refine_tmpl.c - residuals of some rows, for one element type. */
+
+/* r = b - A x for rows of A with all columns; the largest |r| / (|A| |x| + |b|).  x whole, by
+ * columns. */
+static double NAME(residual)(const trs_matrix *A, int64_t n, int64_t nrhs, const void *X,
+                             const void *B, int64_t ldb, void *R) {
+  double worst = 0;
+  for (int64_t j = 0; j < nrhs; j++)
+    for (int64_t i = 0; i < A->nrows; i++) {
+      const SCALAR *x = (const SCALAR *)X + j * n;
+      SCALAR b = ((const SCALAR *)B)[i + j * ldb];
+      WIDE sum = b;
+      WIDE_REAL size = ABS(b);
+      for (int64_t p = A->ptr[i]; p < A->ptr[i + 1]; p++) {
+        SCALAR a = ((const SCALAR *)A->val)[p], v = x[A->idx[p]];
+        sum -= (WIDE)a * (WIDE)v;
+        size += (WIDE_REAL)ABS(a) * (WIDE_REAL)ABS(v);
+      }
+      SCALAR r = (SCALAR)sum;
+      ((SCALAR *)R)[i + j * A->nrows] = r;
+      double error = size > 0 ? (double)(ABS(r) / size) : 0;
+      if (!(error <= worst)) worst = error;
+    }
+  return worst;
+}
+
+static void NAME(add_columns)(int64_t m, int64_t n, const void *from, int64_t ldfrom, void *to,
+                              int64_t ldto) {
+  for (int64_t j = 0; j < n; j++)
+    for (int64_t i = 0; i < m; i++)
+      ((SCALAR *)to)[i + j * ldto] += ((const SCALAR *)from)[i + j * ldfrom];
+}
