@@ -1,0 +1,223 @@
+/* push_load.c - a member's memory: its share of the entries, packed piece by piece into one buffer
+ * of limited size and sent, so that no GPU ever holds the whole matrix; and n (3 values + 8 bytes).
+ */
+#include <string.h>
+
+#include "solve/multigpu/push_state.h"
+
+enum {
+  PIECE_BYTES = 64 << 20, /* of the buffer through which entries go, unless one slice needs more */
+  ALIGNED = 256
+};
+
+/* ---- Memory. ---- */
+
+static int64_t aligned(int64_t bytes) { return (bytes + ALIGNED - 1) / ALIGNED * ALIGNED; }
+
+trs_status trs_push_share_memory(trs_push_state *p, const trs_plan *plan) {
+  int64_t values = plan->system.n * (int64_t)trs_scalar_size(plan->system.scalar);
+  p->told_at = aligned(TRS_PUSH_THIRDS * values);
+  p->fault_at = p->told_at + aligned(p->members * (int64_t)sizeof(unsigned long long));
+  p->stage_at = p->fault_at + ALIGNED;
+  int64_t stage = p->one_process ? 0 : values;
+  return trs_group_alloc(p->group, &p->shared, p->stage_at + stage);
+}
+
+static trs_status clear_shared(const trs_push_state *p, const trs_push_member *m) {
+  char *own = p->shared.base[m->number];
+  TRS_TRY(trs_device_fill(own, 0xff, p->told_at, m->stream));
+  TRS_TRY(trs_device_fill(own + p->told_at, 0, p->fault_at - p->told_at, m->stream));
+  if (m->number == 0)
+    TRS_TRY(trs_device_copy(own + p->fault_at, p->told, sizeof *p->told, m->stream));
+  return trs_device_wait(m->stream);
+}
+
+/* The member's arrays, one behind the other; without memory only their size. */
+static void place_arrays(const trs_push_state *p, const trs_plan *plan, trs_push_member *m) {
+  const trs_deal_share *share = &m->share;
+  trs_slices *s = &m->args.slices;
+  const int64_t n = plan->system.n, size = (int64_t)trs_scalar_size(plan->system.scalar);
+  const int64_t parts = (int64_t)TRS_PUSH_THIRDS * share->nparts * TRS_SLICE_LANES;
+  const struct {
+    void *at;
+    int64_t bytes;
+  } arrays[] = {{&s->slice, share->nslices * (int64_t)sizeof *s->slice},
+                {&s->chunk, (share->nchunks + 1) * (int64_t)sizeof *s->chunk},
+                {&s->row, n * (int64_t)sizeof *s->row},
+                {&s->idx, share->entries * (int64_t)sizeof *s->idx},
+                {&s->val, share->entries * (p->float_values ? size / 2 : size)},
+                {&s->inverse, share->inverses * size},
+                {&m->args.mask, n * (int64_t)sizeof *m->args.mask},
+                {&m->args.clear, share->nclear * (int64_t)sizeof *m->args.clear},
+                {&m->args.parts, parts * size},
+                {&m->args.counters, (int64_t)sizeof *m->args.counters}};
+  m->bytes = 0;
+  for (size_t k = 0; k < sizeof arrays / sizeof arrays[0]; k++) {
+    char *at = m->memory ? (char *)m->memory + m->bytes : NULL;
+    memcpy(arrays[k].at, &at, sizeof at);
+    m->bytes += aligned(arrays[k].bytes);
+  }
+}
+
+static trs_status send_arrays(const trs_push_state *p, const trs_plan *plan,
+                              const trs_push_member *m) {
+  const trs_deal_share *share = &m->share;
+  const trs_push_args *a = &m->args;
+  const int64_t n = plan->system.n, size = (int64_t)trs_scalar_size(plan->system.scalar);
+  const int64_t parts = (int64_t)TRS_PUSH_THIRDS * share->nparts * TRS_SLICE_LANES;
+  TRS_TRY(trs_device_copy(a->slices.slice, share->slice,
+                          share->nslices * (int64_t)sizeof *share->slice, m->stream));
+  TRS_TRY(trs_device_copy(a->slices.chunk, share->chunk,
+                          (share->nchunks + 1) * (int64_t)sizeof *share->chunk, m->stream));
+  TRS_TRY(trs_device_copy(a->slices.row, p->slices.row, n * (int64_t)sizeof(int32_t), m->stream));
+  TRS_TRY(trs_device_copy((void *)a->mask, p->deal.mask, n * (int64_t)sizeof *a->mask, m->stream));
+  TRS_TRY(trs_device_copy((void *)a->clear, share->clear,
+                          share->nclear * (int64_t)sizeof *share->clear, m->stream));
+  TRS_TRY(trs_device_fill(a->parts, 0xff, parts * size, m->stream));
+  return trs_device_fill(a->counters, 0, sizeof *a->counters, m->stream);
+}
+
+static trs_status fill_args(const trs_push_state *p, const trs_plan *plan, trs_push_member *m) {
+  trs_push_args *a = &m->args;
+  int resident = 1, sharers = trs_group_sharers(p->group, m->number);
+  int multiprocessors = trs_device_look(m->device)->multiprocessors;
+  a->slices.n = plan->system.n;
+  a->slices.nslices = m->share.nslices;
+  a->slices.nchunks = m->share.nchunks;
+  a->slices.nparts = m->share.nparts;
+  a->float_values = p->float_values;
+  a->heavy = m->share.heavy;
+  a->members = p->members;
+  a->member = m->number;
+  a->nclear = m->share.nclear;
+  a->fault = trs_push_shared_at(p, 0, p->fault_at);
+  memcpy(a->peer, p->shared.base, (size_t)p->members * sizeof *a->peer);
+  a->told_at = p->told_at;
+  a->spread_at = p->one_process ? 0 : p->stage_at;
+  TRS_TRY(trs_push_resident(a, plan->system.scalar, &resident));
+  int64_t turns = a->slices.nchunks + a->nclear / TRS_PUSH_CLEARS + 1;
+  int most = sharers > 1 ? multiprocessors / sharers : resident;
+  a->blocks = (int32_t)(turns < most ? turns : most);
+  if (a->blocks < 1) a->blocks = 1;
+  return TRS_SUCCESS;
+}
+
+/* ---- Entries, piece by piece. ---- */
+
+typedef struct piece {
+  const trs_push_state *p;
+  const trs_deal_share *share;
+  int32_t begin, end; /* slices */
+  trs_slice_arrays to;
+} piece;
+
+static int64_t entries_at(const trs_deal_share *share, int32_t k) {
+  return k < share->nslices ? share->slice[k].entries : share->entries;
+}
+static int64_t inverses_at(const trs_deal_share *share, int32_t k) {
+  return k < share->nslices ? share->slice[k].inverse : share->inverses;
+}
+
+/* The first slice from k on that does not belong to the heavy block of the one before. */
+static int32_t whole_blocks(const trs_deal_share *share, int32_t k) {
+  while (k > 0 && k < share->nslices && share->slice[k - 1].parts < 0) k++;
+  return k;
+}
+
+/* Slices from begin on that fit the buffer, at least one block's. */
+static int32_t piece_end(const trs_deal_share *share, int32_t begin, int64_t size) {
+  int32_t end = whole_blocks(share, begin + 1);
+  for (int32_t next; end < share->nslices; end = next) {
+    next = whole_blocks(share, end + 1);
+    if ((entries_at(share, next) - entries_at(share, begin)) * (size + 4) +
+            (inverses_at(share, next) - inverses_at(share, begin)) * size >
+        PIECE_BYTES)
+      break;
+  }
+  return end;
+}
+
+static void fill_piece(void *argument, int rank, int size) {
+  const piece *it = argument;
+  int64_t begin, end;
+  trs_share(it->end - it->begin, rank, size, &begin, &end);
+  int32_t first = whole_blocks(it->share, it->begin + (int32_t)begin);
+  int32_t last = whole_blocks(it->share, it->begin + (int32_t)end);
+  if (first >= last) return;
+  trs_outline_fill(it->p->outline, it->share->slice + first, it->share->number + first,
+                   last - first, &it->to);
+}
+
+/* Doubles become floats where they stand. */
+static void narrow(void *val, int64_t count, trs_scalar scalar) {
+  const double *from = val;
+  float *to = val;
+  if (trs_scalar_is_complex(scalar)) count *= 2;
+  for (int64_t k = 0; k < count; k++) {
+    float value = (float)from[k];
+    memcpy(to + k, &value, sizeof value);
+  }
+}
+
+static trs_status send_piece(const trs_push_state *p, const trs_plan *plan,
+                             const trs_push_member *m, piece *it) {
+  const int64_t size = (int64_t)trs_scalar_size(plan->system.scalar);
+  const int64_t stored = p->float_values ? size / 2 : size;
+  const trs_slices *s = &m->args.slices;
+  trs_slice_arrays *to = &it->to;
+  int64_t entries = entries_at(it->share, it->end) - to->entries;
+  int64_t inverses = inverses_at(it->share, it->end) - to->inverses;
+  trs_team_run(plan->context->team, trs_team_size(plan->context->team), fill_piece, it);
+  if (p->float_values) narrow(to->val, entries, plan->system.scalar);
+  TRS_TRY(trs_device_copy(s->idx + to->entries, to->idx, entries * 4, m->stream));
+  TRS_TRY(
+      trs_device_copy((char *)s->val + to->entries * stored, to->val, entries * stored, m->stream));
+  TRS_TRY(trs_device_copy((char *)s->inverse + to->inverses * size, to->inverse, inverses * size,
+                          m->stream));
+  return trs_device_wait(m->stream); /* the buffer is to be used again */
+}
+
+static trs_status send_pieces(const trs_push_state *p, const trs_plan *plan,
+                              const trs_push_member *m, piece *it) {
+  const int64_t size = (int64_t)trs_scalar_size(plan->system.scalar);
+  for (it->begin = 0; it->begin < m->share.nslices; it->begin = it->end) {
+    it->end = piece_end(&m->share, it->begin, size);
+    it->to.entries = entries_at(&m->share, it->begin);
+    it->to.inverses = inverses_at(&m->share, it->begin);
+    TRS_TRY(send_piece(p, plan, m, it));
+  }
+  return TRS_SUCCESS;
+}
+
+/* The buffer is as large as the largest piece. */
+trs_status trs_push_send_entries(const trs_push_state *p, const trs_plan *plan,
+                                 const trs_push_member *m) {
+  const int64_t size = (int64_t)trs_scalar_size(plan->system.scalar);
+  int64_t entries = 0, inverses = 0;
+  piece it = {.p = p, .share = &m->share};
+  for (int32_t k = 0, end; k < m->share.nslices; k = end) {
+    end = piece_end(&m->share, k, size);
+    int64_t e = entries_at(&m->share, end) - entries_at(&m->share, k);
+    int64_t i = inverses_at(&m->share, end) - inverses_at(&m->share, k);
+    entries = e > entries ? e : entries;
+    inverses = i > inverses ? i : inverses;
+  }
+  trs_status status = TRS_ALLOC(&it.to.idx, entries);
+  if (!status) status = trs_alloc(&it.to.val, entries, (size_t)size);
+  if (!status) status = trs_alloc(&it.to.inverse, inverses, (size_t)size);
+  if (!status) status = send_pieces(p, plan, m, &it);
+  trs_free(it.to.idx);
+  trs_free(it.to.val);
+  trs_free(it.to.inverse);
+  return status;
+}
+
+trs_status trs_push_equip(const trs_push_state *p, const trs_plan *plan, trs_push_member *m) {
+  place_arrays(p, plan, m);
+  TRS_TRY(trs_device_alloc(m->device, &m->memory, m->bytes, 1, m->stream));
+  place_arrays(p, plan, m);
+  TRS_TRY(clear_shared(p, m));
+  TRS_TRY(send_arrays(p, plan, m));
+  TRS_TRY(trs_push_send_entries(p, plan, m));
+  return fill_args(p, plan, m);
+}

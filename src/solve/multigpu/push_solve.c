@@ -1,0 +1,180 @@
+/* push_solve.c - solves of `push`: launches at every member, vectors of the host by way of a stage,
+ * and what went wrong. */
+#include "solve/multigpu/push_state.h"
+
+enum { MOST_STAGED = 16 }; /* right-hand sides brought from the host at a time */
+
+static trs_status check_fault(const trs_plan *plan, const trs_push_state *p) {
+  const trs_fault *told = p->told;
+  int32_t owner = -1;
+  if (!told->stalled) return TRS_SUCCESS;
+  for (int32_t k = 0; k < p->slices.nslices && told->row >= 0 && told->row < plan->system.n; k++)
+    if (p->slices.slice[k].first <= trs_outline_positions(p->outline)[told->row])
+      owner = p->deal.owner[k];
+  if (owner < 0)
+    return trs_fail(TRS_ERROR_STALLED, -1,
+                    "a member of %d waited more than %.3g s for the others to finish a solve; x is "
+                    "not complete, analyse anew",
+                    p->members, 1e-9 * (double)told->limit);
+  return trs_fail(TRS_ERROR_STALLED, told->row,
+                  "member %d of %d: row %lld waited more than %.3g s for the rows it depends on "
+                  "(0-based); x is not complete, analyse anew",
+                  (int)owner, p->members, (long long)told->row, 1e-9 * (double)told->limit);
+}
+
+/* Waits for the plan's stream, which waits for all members. */
+trs_status trs_push_finish(const trs_plan *plan, const trs_push_state *p) {
+  int before = trs_device_enter(p->member[0].device);
+  trs_status status = trs_device_copy(p->told, trs_push_shared_at(p, 0, p->fault_at),
+                                      sizeof *p->told, plan->stream);
+  if (!status) status = trs_device_wait(plan->stream);
+  trs_device_leave(before);
+  return status ? status : check_fault(plan, p);
+}
+
+static trs_status launch_member(const trs_plan *plan, const trs_push_member *m, const trs_rhs *rhs,
+                                int64_t column) {
+  const int64_t size = (int64_t)trs_scalar_size(plan->system.scalar);
+  const int64_t k = m - ((const trs_push_state *)plan->state)->member;
+  const char *b = rhs->b_of ? rhs->b_of[k] : rhs->b;
+  char *x = rhs->x_of ? rhs->x_of[k] : rhs->x;
+  trs_push_args a = m->args;
+  if (rhs->x_of) a.spread_at = 0;
+  a.x = x + column * rhs->x_col * size;
+  a.b = b + column * rhs->b_col * size;
+  a.x_row = rhs->x_row;
+  a.b_row = rhs->b_row;
+  int before = trs_device_enter(m->device);
+  trs_status status = trs_push_launch(&a, plan->system.scalar, m->stream);
+  trs_device_leave(before);
+  return status;
+}
+
+/* Members begin when `stream` has come here. */
+static trs_status begin(const trs_push_state *p, trs_stream stream) {
+  int before = trs_device_enter(p->member[0].device);
+  trs_status status = trs_device_event_record(p->start, stream);
+  trs_device_leave(before);
+  for (int k = 0; k < p->local && !status; k++)
+    status = trs_device_event_follow(p->start, p->member[k].stream);
+  return status;
+}
+
+/* And `stream` goes on when all members have. */
+static trs_status end(const trs_push_state *p, trs_stream stream) {
+  for (int k = 0; k < p->local; k++) {
+    const trs_push_member *m = &p->member[k];
+    int before = trs_device_enter(m->device);
+    trs_status status = trs_device_event_record(m->done, m->stream);
+    trs_device_leave(before);
+    if (!status) status = trs_device_event_follow(m->done, stream);
+    TRS_TRY(status);
+  }
+  return TRS_SUCCESS;
+}
+
+/* Right-hand sides one after another, each launched everywhere before the next. */
+static trs_status launch(const trs_plan *plan, const trs_push_state *p, const trs_rhs *rhs) {
+  TRS_TRY(begin(p, plan->stream));
+  for (int64_t column = 0; column < rhs->nrhs; column++)
+    for (int k = 0; k < p->local; k++) TRS_TRY(launch_member(plan, &p->member[k], rhs, column));
+  return end(p, plan->stream);
+}
+
+/* Columns of a strided array to or from a stage in the order of the array: rows of `count` where it
+ * is row-major, else columns of n. */
+static bool row_major(const trs_rhs *rhs) { return rhs->x_col == 1 && rhs->x_row != 1; }
+
+static trs_status bring(const trs_plan *plan, void *stage, const trs_rhs *rhs, int64_t first,
+                        int64_t count) {
+  const int64_t n = plan->system.n, size = (int64_t)trs_scalar_size(plan->system.scalar);
+  const char *b = (const char *)rhs->b + first * rhs->b_col * size;
+  if (row_major(rhs))
+    return trs_device_copy_rows(stage, count * size, b, rhs->b_row * size, count * size, n,
+                                plan->stream);
+  return trs_device_copy_rows(stage, n * size, b, rhs->b_col * size, n * size, count, plan->stream);
+}
+
+static trs_status take(const trs_plan *plan, const void *stage, const trs_rhs *rhs, int64_t first,
+                       int64_t count) {
+  const int64_t n = plan->system.n, size = (int64_t)trs_scalar_size(plan->system.scalar);
+  char *x = (char *)rhs->x + first * rhs->x_col * size;
+  if (row_major(rhs))
+    return trs_device_copy_rows(x, rhs->x_row * size, stage, count * size, count * size, n,
+                                plan->stream);
+  return trs_device_copy_rows(x, rhs->x_col * size, stage, n * size, n * size, count, plan->stream);
+}
+
+static trs_status need_stage(trs_push_state *p, const trs_plan *plan, int64_t nrhs) {
+  const int64_t bytes = plan->system.n * (int64_t)trs_scalar_size(plan->system.scalar);
+  if (!p->one_process) {
+    p->stage = trs_push_shared_at(p, p->member[0].number, p->stage_at);
+    p->stage_width = 1;
+  }
+  if (p->stage) return TRS_SUCCESS;
+  int64_t hint = plan->options.nrhs > nrhs ? plan->options.nrhs : nrhs;
+  int64_t width = hint < MOST_STAGED ? hint : MOST_STAGED;
+  TRS_TRY(trs_device_alloc_plain(p->member[0].device, &p->stage, width * bytes));
+  p->stage_width = width;
+  return TRS_SUCCESS;
+}
+
+static trs_status solve_staged(trs_plan *plan, trs_push_state *p, const trs_rhs *rhs) {
+  TRS_TRY(need_stage(p, plan, rhs->nrhs));
+  for (int64_t first = 0; first < rhs->nrhs; first += p->stage_width) {
+    int64_t left = rhs->nrhs - first, width = left < p->stage_width ? left : p->stage_width;
+    trs_rhs inner = {.x = p->stage, .b = p->stage, .nrhs = width};
+    inner.x_row = inner.b_row = row_major(rhs) ? width : 1;
+    inner.x_col = inner.b_col = row_major(rhs) ? 1 : plan->system.n;
+    if (!p->one_process) inner.x = NULL; /* to every member's stage */
+    TRS_TRY(bring(plan, p->stage, rhs, first, width));
+    TRS_TRY(launch(plan, p, &inner));
+    if (!p->one_process) TRS_TRY(trs_group_fence(p->group));
+    if (!p->one_process) TRS_TRY(end(p, plan->stream));
+    TRS_TRY(take(plan, p->stage, rhs, first, width));
+  }
+  return trs_push_finish(plan, p);
+}
+
+trs_status trs_push_solve(trs_plan *plan, const trs_rhs *rhs) {
+  trs_push_state *p = plan->state;
+  TRS_TRY(check_fault(plan, p));
+  int before = trs_device_enter(p->member[0].device);
+  bool there =
+      rhs->x_of || (p->one_process && trs_device_address(rhs->x) && trs_device_address(rhs->b));
+  trs_group_lock(p->group);
+  trs_status status = there ? launch(plan, p, rhs) : solve_staged(plan, p, rhs);
+  trs_group_unlock(p->group);
+  trs_device_leave(before);
+  return there ? status : trs_group_agree(p->group, status);
+}
+
+/* ---- For tests. ---- */
+
+/* The slice to be read back, changed and put there again. */
+static trs_status lose_first_row(trs_push_state *p, trs_push_member *m) {
+  static const uint64_t SOON = 200000000; /* nanoseconds */
+  trs_slice slice;
+  if (m->number == 0) {
+    p->told->limit = SOON;
+    TRS_TRY(trs_device_copy(trs_push_shared_at(p, 0, p->fault_at), p->told, sizeof *p->told,
+                            m->stream));
+  }
+  if (m->share.nslices == 0) return TRS_SUCCESS;
+  TRS_TRY(trs_device_copy(&slice, m->args.slices.slice, sizeof slice, m->stream));
+  TRS_TRY(trs_device_wait(m->stream));
+  slice.rows = 0;
+  TRS_TRY(trs_device_copy(m->args.slices.slice, &slice, sizeof slice, m->stream));
+  return trs_device_wait(m->stream);
+}
+
+trs_status trs_push_break(trs_plan *plan) {
+  trs_push_state *p = plan->state;
+  trs_status status = TRS_SUCCESS;
+  for (int k = 0; k < p->local && !status; k++) {
+    int before = trs_device_enter(p->member[k].device);
+    status = lose_first_row(p, &p->member[k]);
+    trs_device_leave(before);
+  }
+  return status;
+}

@@ -1,0 +1,62 @@
+/* push_state.h - the state of `push`, and its parts: who gets what (push.c), the members' memory
+ * (push_load.c), solves (push_solve.c). */
+#ifndef TRS_SOLVE_MULTIGPU_PUSH_STATE_H
+#define TRS_SOLVE_MULTIGPU_PUSH_STATE_H
+
+#include "analysis/deal.h"
+#include "analysis/slice.h"
+#include "device/shared.h"
+#include "plan/plan.h"
+#include "solve/multigpu/push.h"
+
+/* A member that this process runs. */
+typedef struct trs_push_member {
+  int number;
+  trs_device *device;
+  trs_stream stream;
+  trs_device_event *done;
+  trs_deal_share share;
+  void *memory; /* all of args' arrays but what is symmetric */
+  int64_t bytes;
+  trs_push_args args;
+} trs_push_member;
+
+typedef struct trs_push_state {
+  trs_group *group;
+  int members, local;
+  bool one_process, float_values;
+  bool races;             /* is measured against one GPU */
+  int64_t partition, use; /* parameters; use: members that get rows, 0: chosen */
+  trs_slice_rules rules;
+  trs_outline *outline;
+  trs_slices slices; /* host; without entries */
+  trs_deal deal;
+  double alone;    /* seconds of the one-GPU engine: measured where this is auto's choice, else
+                      expected */
+  double together; /* seconds measured of this plan; 0: not measured */
+  trs_symmetric
+      shared; /* at every member: work, counts, fault, and a stage with several processes */
+  int64_t told_at, fault_at, stage_at;
+  trs_push_member *member; /* local */
+  trs_device_event *start;
+  trs_fault *told; /* pinned: fault as of the last wait */
+  void *stage;     /* one process: n x stage_width at the first member */
+  int64_t stage_width;
+} trs_push_state;
+
+/* Where that offset of the shared memory is at a member. */
+static inline void *trs_push_shared_at(const trs_push_state *p, int number, int64_t offset) {
+  return (char *)p->shared.base[number] + offset;
+}
+
+/* The memory that members share; a local member's own, filled; its entries anew.  On its device. */
+trs_status trs_push_share_memory(trs_push_state *p, const trs_plan *plan);
+trs_status trs_push_equip(const trs_push_state *p, const trs_plan *plan, trs_push_member *m);
+trs_status trs_push_send_entries(const trs_push_state *p, const trs_plan *plan,
+                                 const trs_push_member *m);
+
+trs_status trs_push_solve(trs_plan *plan, const trs_rhs *rhs);
+/* Waits for the plan's stream, which waits for all members. */
+trs_status trs_push_finish(const trs_plan *plan, const trs_push_state *p);
+
+#endif
