@@ -35,6 +35,7 @@ int bench_run(const bench_settings *set);
 int bench_l17(const bench_settings *set);
 int bench_w21(const bench_settings *set); /* set->suite: the matrix, or NULL for W21's */
 int bench_w21_gpu(const bench_settings *set);
+int bench_w21_gpus(const bench_settings *set); /* on several */
 int bench_x20(const bench_settings *set);
 int bench_gpus(const bench_settings *set);
 int bench_list(const char *suite);

@@ -163,7 +163,9 @@ static const paragraph paragraphs[] = {
      "--backend cuda it times W21's six variants and the library's own on a GPU (--methods: "
      "others, "
      "as trs_relax_options names them), every way of storing, block sizes 3 to 8, and cuSPARSE's "
-     "bsrmv with cuBLAS's batched triangular solves, all checked against the CPU's sweeps."},
+     "bsrmv with cuBLAS's batched triangular solves, all checked against the CPU's sweeps. With "
+     "--backend cuda:0-3 it takes the first GPU, the first two, four and so on to all, and checks "
+     "that x has the bits of one."},
     {"Results",
      "One JSON object a matrix, triangle, method, thread count and number of right-hand sides, "
      "with commit, machine, time {create_s, analysis_s, update_s, solve_s {min, median}, "
@@ -285,7 +287,9 @@ static int complete(bench_settings *set, part what) {
 
 /* It has its own measurements and tables. */
 static int run_w21(bench_settings *set) {
-  int code = parse_backend(set);
+  bool several = set->backend && !strncmp(set->backend, "cuda:", 5) && strpbrk(set->backend, "-,");
+  int code = several ? -1 : parse_backend(set);
+  if (several) set->device = 0;
   if (code >= 0) return code;
   if (set->device >= 0 && set->threads)
     return leave_usage("bench", "--threads are the CPU's: leave it out with --backend cuda");
@@ -296,7 +300,7 @@ static int run_w21(bench_settings *set) {
     return leave_usage(
         "bench",
         "w21 takes --backend, --threads, --methods, --peer, --suite, --out and --json alone");
-  return set->device < 0 ? bench_w21(set) : bench_w21_gpu(set);
+  return several ? bench_w21_gpus(set) : set->device < 0 ? bench_w21(set) : bench_w21_gpu(set);
 }
 
 static part part_of(const bench_settings *set, int argc, char **argv) {

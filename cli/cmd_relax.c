@@ -2,11 +2,13 @@
  * leaves of the residual. */
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "command.h"
 #include "files.h"
 #include "output.h"
 #include "progress.h"
+#include "relax_ranks.h"
 #include "report.h"
 
 static int run(int argc, char **argv);
@@ -101,7 +103,9 @@ static const option options[] = {
      .value = "serial|threads[:T]|cuda[:N]|auto",
      .words = "serial|threads|cuda|auto",
      .offset = FIELD(backend),
-     .help = "on one core, on T threads, on a GPU, or on all cores (auto, the default)"},
+     .help = "on one core, on T threads, on a GPU, on several (cuda:0-3 or cuda:0,2), or on all "
+             "cores (auto, the default); of each rank under mpirun, by default its share of the "
+             "cores"},
     {.name = "variant",
      .kind = OPTION_TEXT,
      .value = "NAME",
@@ -140,18 +144,28 @@ static const paragraph paragraphs[] = {
      "returned, the largest of all right-hand sides. If the sweeps did not reduce it the exit code "
      "is 1, and x is not written. --residual-every shows it with A and x as they are stored. "
      "Rounding is |A - stored A| / |A| in the Frobenius norm."},
+    {"Domains",
+     "On several GPUs, and on ranks that mpirun started, each has some of the block rows (by "
+     "METIS, "
+     "so that few blocks cross), and x of a colour's rows that others read travels while the rest "
+     "of the colour is relaxed. Colours are those of one domain, and so is x, bit by bit. Rank 0 "
+     "reads M, deals it and prints; a time of ranks has the dealing of b and the way back of x in "
+     "it."},
     {"Numbers",
      "The bandwidth counts every byte that a pass over the colours touches once: blocks, indices, "
      "diagonal, b and x. Rows count from 0; those of errors are block rows."},
     {"JSON",
      "These keys stay: matrix {n, nnz}, relaxation {block_size, rows, blocks, colours, store, "
      "rounding}, sweeps {count, direction, omega}, time {create_s, update_s, sweep_s {min, "
-     "median}}, bytes, residual; more may come. A failure adds error {status, message, row, "
+     "median}}, bytes, residual, and on ranks ranks {count, partition}; more may come. A failure "
+     "adds error {status, message, row, "
      "exit_code}."},
     {"Examples",
      "  trireme relax gen:wingmesh:20000 --block-size 5\n"
      "  trireme relax A.mtx --block-size 4 --sweeps 50 --residual-every 10\n"
-     "  trireme relax A.mtx.gz --block-size 5 --store f16 -b b.mtx -o x.mtx"},
+     "  trireme relax A.mtx.gz --block-size 5 --store f16 -b b.mtx -o x.mtx\n"
+     "  trireme relax gen:wingmesh:1100000 --block-size 5 --backend cuda:0-3\n"
+     "  mpirun -np 4 trireme relax A.mtx --block-size 5"},
     {0}};
 
 const command cmd_relax = {.name = "relax",
@@ -171,7 +185,8 @@ typedef struct job {
   int64_t n, nrhs;
   void *b, *x; /* n x nrhs, column-major */
   trs_context *ctx;
-  trs_relaxation *R;
+  relax_ranks *ranks; /* NULL: this process is alone */
+  trs_relaxation *R;  /* NULL on ranks */
   trs_relax_info info;
   double fastest, median; /* of a sweep */
   int64_t repeats;
@@ -220,10 +235,20 @@ static int create(job *j) {
                            .balanced = j->set.balanced,
                            .nrhs = j->nrhs < 8 ? j->nrhs : 8,
                            .variant = j->set.variant};
-  if (trs_context_create(&j->ctx, j->set.backend)) return leave_library(NULL);
-  trs_status status = trs_relax_create(j->ctx, &j->R, j->in.A, (int)j->set.block_size, &how);
-  if (!status) status = trs_relax_update(j->R, j->in.A);
-  if (!status) status = trs_relax_get_info(j->R, &j->info);
+  char share[32];
+  const char *where = j->set.backend;
+  if (j->ranks && !where) {
+    ranks_backend(j->ranks, share, sizeof share);
+    where = share;
+  }
+  if (ranks_status(j->ranks, trs_context_create(&j->ctx, where))) return leave_library(NULL);
+  const int block = (int)j->set.block_size;
+  trs_status status = j->ranks ? ranks_create(j->ranks, j->ctx, j->in.A, block, &how)
+                               : trs_relax_create(j->ctx, &j->R, j->in.A, block, &how);
+  if (!status)
+    status = j->ranks ? ranks_update(j->ranks, j->in.A) : trs_relax_update(j->R, j->in.A);
+  if (!status)
+    status = j->ranks ? ranks_info(j->ranks, &j->info) : trs_relax_get_info(j->R, &j->info);
   return status ? leave_library(j->in.name) : -1;
 }
 
@@ -238,6 +263,7 @@ static trs_status run_sweeps(job *j, double *norms) {
                            .omega = j->set.omega,
                            .residual_every = norms ? j->set.every : 0,
                            .residuals = norms};
+  if (j->ranks) return ranks_sweep(j->ranks, j->x, j->b, j->n, j->nrhs, &how);
   return trs_relax_sweep(j->R, j->x, j->n, j->b, j->n, j->nrhs, TRS_COL_MAJOR, &how);
 }
 
@@ -247,7 +273,8 @@ static int watch(job *j) {
   int64_t checks = 1 + j->set.sweeps / j->set.every;
   j->norms = calloc((size_t)(checks * j->nrhs), sizeof *j->norms);
   j->history = calloc((size_t)checks, sizeof *j->history);
-  if (!j->norms || !j->history) return leave_memory((double)(checks * j->nrhs) * 8, "residuals");
+  if (ranks_any(j->ranks, !j->norms || !j->history))
+    return leave_memory((double)(checks * j->nrhs) * 8, "residuals");
   if (run_sweeps(j, j->norms)) return leave_library(j->in.name);
   j->checks = checks;
   for (int64_t k = 0; k < checks; k++)
@@ -261,7 +288,10 @@ static int watch(job *j) {
 static int measure(job *j) {
   double *seconds = malloc((size_t)j->set.repeat * sizeof *seconds);
   trs_status status = TRS_SUCCESS;
-  if (!seconds) return leave_memory((double)j->set.repeat * sizeof *seconds, "the timings");
+  if (ranks_any(j->ranks, !seconds)) {
+    free(seconds);
+    return leave_memory((double)j->set.repeat * sizeof *seconds, "the timings");
+  }
   for (j->repeats = 0; !status && j->repeats < j->set.repeat;) {
     double start = seconds_now();
     status = run_sweeps(j, NULL);
@@ -326,6 +356,18 @@ static short_text ratio_text(double ratio) {
   return t;
 }
 
+/* Threads, those of each rank, or GPUs and their kernels. */
+static void print_place(const job *j) {
+  const trs_relax_info *i = &j->info;
+  if (strcmp(i->variant, "threads") != 0)
+    table_row("on", "%s by %s",
+              human_things(trs_context_members(j->ctx, NULL, NULL), "GPU", "GPUs").s, i->variant);
+  else
+    table_row("on", "%s%s", human_things(i->threads, "thread", "threads").s,
+              j->ranks ? " a rank" : "");
+  ranks_print(j->ranks);
+}
+
 static void print(const job *j, bool good) {
   const trs_relax_info *i = &j->info;
   table_title(j->in.name);
@@ -340,9 +382,9 @@ static void print(const job *j, bool good) {
   table_gap();
   table_row("system", "A x = b, %s",
             human_things(j->nrhs, "right-hand side", "right-hand sides").s);
-  table_row("sweeps", "%s %s from zero, omega %g, on %s", human_count(j->set.sweeps).s,
-            nth_word(DIRECTIONS, j->set.direction).s, j->set.omega,
-            human_things(i->threads, "thread", "threads").s);
+  table_row("sweeps", "%s %s from zero, omega %g", human_count(j->set.sweeps).s,
+            nth_word(DIRECTIONS, j->set.direction).s, j->set.omega);
+  print_place(j);
   for (int64_t c = 1; c < j->checks; c++)
     table_row(c == 1 ? "residuals" : "", "%s after %s", ratio_text(j->history[c]).s,
               human_things(c * j->set.every, "sweep", "sweeps").s);
@@ -380,6 +422,10 @@ static void report(const job *j) {
   report_text("relaxation.store", nth_word(STORES, j->set.store).s);
   report_real("relaxation.rounding", i->rounding);
   report_count("relaxation.threads", i->threads);
+  report_text("relaxation.variant", i->variant);
+  report_count("relaxation.gpus",
+               strcmp(i->variant, "threads") ? trs_context_members(j->ctx, NULL, NULL) : 0);
+  ranks_report(j->ranks);
   report_count("sweeps.count", j->set.sweeps);
   report_text("sweeps.direction", nth_word(DIRECTIONS, j->set.direction).s);
   report_real("sweeps.omega", j->set.omega);
@@ -396,20 +442,27 @@ static void report(const job *j) {
   report_real("residual", j->residual);
 }
 
+/* Rank 0's work before the others can join in. */
+static int prepare(job *j, const char *name) {
+  int code = j->set.output ? check_writable(j->set.output) : -1;
+  if (code < 0) code = take_matrix(j, name);
+  return code < 0 ? make_rhs(j) : code;
+}
+
 static int relax(job *j, const char *name) {
   if (j->set.rhs_file && j->set.nrhs)
     return leave_usage("relax", "--nrhs counts made right-hand sides; -b FILE brings its own");
   if (j->set.output && names_hdf5(j->set.output))
     return leave_usage("relax", "x is written as Matrix Market: name the file x.mtx");
   if (!j->set.nrhs) j->set.nrhs = 1;
-  int code = j->set.output ? check_writable(j->set.output) : -1;
   progress_begin();
-  if (code < 0) code = take_matrix(j, name);
-  if (code < 0) code = make_rhs(j);
+  int code = ranks_agree(j->ranks, ranks_speaks(j->ranks) ? prepare(j, name) : -1);
+  j->nrhs = ranks_share(j->ranks, j->nrhs);
   if (code < 0) code = create(j);
   if (code < 0) code = watch(j);
   if (code < 0) code = measure(j);
   progress_end();
+  if (code < 0 && !ranks_speaks(j->ranks)) return LEAVE_SOLVED;
   if (code < 0) code = judge(j);
   if (code >= 0) return code;
   bool good = j->residual < 1;
@@ -430,9 +483,10 @@ static int relax(job *j, const char *name) {
 static int run(int argc, char **argv) {
   job j = {
       .set = {.precision = -1, .block_size = 1, .sweeps = 15, .omega = 1, .seed = 1, .repeat = 3}};
-  int code = options_parse(&cmd_relax, &j.set, &argc, argv);
-  if (code >= 0) return code;
-  code = relax(&j, argv[0]);
+  int code = ranks_join(&j.ranks);
+  if (code < 0) code = options_parse(&cmd_relax, &j.set, &argc, argv);
+  if (code < 0) code = relax(&j, argv[0]);
+  code = ranks_leave(j.ranks, code);
   trs_relax_destroy(j.R);
   trs_context_destroy(j.ctx);
   input_free(&j.in);

@@ -412,8 +412,9 @@ TRS_API trs_status trs_plan_wait(trs_plan *plan);
  * blocks D and the rest O, block rows are coloured so that none reads another of its colour, and a
  * sweep goes over the colours:  x_c = x_c + omega (D_c^-1 (b_c - O_c x) - x_c).
  * For smoothing and preconditioning, and for solving where A is dominated by its diagonal blocks;
- * matrices are real.  A context of one GPU ("cuda") relaxes there, all others on the CPU.  A
- * trs_relaxation does one sweep call at a time. */
+ * matrices are real.  A context of GPUs ("cuda", "cuda:0-3") relaxes there, all others on the CPU;
+ * trireme_mpi.h has it on MPI ranks.  Several GPUs, of one process, have a domain of the block rows
+ * each, dealt by METIS.  A trs_relaxation does one sweep call at a time. */
 typedef struct trs_relaxation trs_relaxation;
 
 typedef enum trs_relax_store {
@@ -483,11 +484,12 @@ typedef struct trs_sweep_options {
 
 /* Sweeps over nrhs columns of x, in the caller's order of rows; x and b are of the matrix's scalar
  * type with leading dimensions as in trs_solve, and x may be b.  Allocates nothing.  The same input
- * gives the same bits on any number of threads, and every time on a GPU.
+ * gives the same bits on any number of threads, and every time on a GPU; on several GPUs x has the
+ * bits of one, norms differ in the last ones.
  *
  * On a GPU x, b and residuals may lie in device or in host memory.  With all in device memory the
- * call only launches, also into a stream that is being captured; else it waits for x, and the first
- * such call allocates room. */
+ * call only launches, also into a stream that is being captured (of one GPU); else it waits for x,
+ * and the first such call allocates room.  Several GPUs reach x and b wherever they lie. */
 TRS_API trs_status trs_relax_sweep(trs_relaxation *R, void *x, int64_t ldx, const void *b,
                                    int64_t ldb, int64_t nrhs, trs_layout layout,
                                    const trs_sweep_options *options);
@@ -497,7 +499,8 @@ TRS_API trs_status trs_relax_sweep(trs_relaxation *R, void *x, int64_t ldx, cons
 TRS_API trs_status trs_relax_set_variant(trs_relaxation *R, const char *variant);
 
 /* On a GPU: the stream (a cudaStream_t) of later sweeps and updates, at first the default stream;
- * the caller orders it behind work in the former one. */
+ * the caller orders it behind work in the former one.  On several, a stream of the first one,
+ * behind which sweeps begin and which goes on behind them. */
 TRS_API trs_status trs_relax_set_stream(trs_relaxation *R, void *stream);
 
 /* Waits for what sweeps launched.  On the CPU there is nothing to wait for. */

@@ -111,6 +111,55 @@ typedef struct trs_mpi_stats {
 
 TRS_API trs_status trs_mpi_get_stats(trs_mpi_plan *plan, trs_mpi_stats *stats);
 
+/* ---- Relaxation ----------------------------------------------------------------------------- */
+
+/* Multicolour block relaxation, as trireme.h describes it, with a domain of the block rows on each
+ * rank: colours are those of one domain, rows that others read are relaxed first and travel while
+ * the rest is relaxed.  x and the norms have the bits that trs_relax_sweep gives, for any number of
+ * ranks.  Options, sizes and the way of calling are the same on all ranks.  ctx is this rank's, of
+ * the CPU; with several threads MPI is to be initialised with MPI_THREAD_FUNNELED. */
+typedef struct trs_mpi_relaxation trs_mpi_relaxation;
+
+/* From a matrix on rank 0, which deals it; others pass NULL for A, and for x and b in sweeps. METIS
+ * makes the domains; without it, and with less than 8 rows a rank, they are runs of rows. */
+TRS_API trs_status trs_mpi_relax_create(MPI_Comm comm, trs_context *ctx, trs_mpi_relaxation **R,
+                                        const trs_matrix *A, int block_size,
+                                        const trs_relax_options *options);
+
+/* From rows that each rank brings: nrows block rows, those behind the rows of the ranks before, may
+ * be 0; idx are block columns of the whole.  They stay on their rank, as its domain; x and b in
+ * sweeps are of these rows, and so is options->colour. */
+TRS_API trs_status trs_mpi_relax_create_bsr(MPI_Comm comm, trs_context *ctx, trs_mpi_relaxation **R,
+                                            trs_scalar scalar, int64_t nrows, int block_size,
+                                            trs_layout layout, const int64_t *ptr,
+                                            const int32_t *idx, const void *val,
+                                            const trs_relax_options *options);
+
+/* New values in the same pattern, given as at creation. */
+TRS_API trs_status trs_mpi_relax_update(trs_mpi_relaxation *R, const trs_matrix *A);
+TRS_API trs_status trs_mpi_relax_update_bsr(trs_mpi_relaxation *R, trs_layout layout,
+                                            const int64_t *ptr, const int32_t *idx,
+                                            const void *val);
+
+/* As trs_relax_sweep.  Every rank has room for the norms, and gets them. */
+TRS_API trs_status trs_mpi_relax_sweep(trs_mpi_relaxation *R, void *x, int64_t ldx, const void *b,
+                                       int64_t ldb, int64_t nrhs, trs_layout layout,
+                                       const trs_sweep_options *options);
+
+typedef struct trs_mpi_relax_info {
+  trs_relax_info whole;  /* as of one domain; threads and seconds are the most of a rank, colour_ptr
+                            and row NULL */
+  const char *partition; /* "METIS", "contiguous" or "as given" */
+  int ranks;
+  trs_mpi_spread rows, blocks; /* of a rank */
+  trs_mpi_spread halo_rows;    /* of others, that a rank reads */
+  trs_mpi_spread messages;     /* sent by a rank in a pass over the colours */
+  trs_mpi_spread bytes;        /* that they carry, for one right-hand side */
+} trs_mpi_relax_info;
+
+TRS_API trs_status trs_mpi_relax_get_info(trs_mpi_relaxation *R, trs_mpi_relax_info *info);
+TRS_API void trs_mpi_relax_destroy(trs_mpi_relaxation *R);
+
 /* Makes a failure of any rank one of all: for what ranks do apart before a collective call, such as
  * reading files. */
 TRS_API trs_status trs_mpi_agree(MPI_Comm comm, trs_status status);

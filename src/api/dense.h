@@ -5,7 +5,7 @@
 #include "plan/method.h"
 
 /* Checks the dense arguments and turns leading dimensions into strides. */
-trs_status trs_rhs_make(trs_rhs *rhs, int64_t n, trs_scalar scalar, void *x, int64_t ldx,
-                        const void *b, int64_t ldb, int64_t nrhs, trs_layout layout);
+TRS_API trs_status trs_rhs_make(trs_rhs *rhs, int64_t n, trs_scalar scalar, void *x, int64_t ldx,
+                                const void *b, int64_t ldb, int64_t nrhs, trs_layout layout);
 
 #endif

@@ -1,22 +1,21 @@
 /* relax.c - trs_relax_*: argument checks, then dispatch. */
+#include "api/relax.h"
+
 #include <math.h>
 #include <string.h>
 
 #include "api/dense.h"
 #include "matrix/matrix.h"
 #include "relax/cuda/backend.h"
+#include "relax/cuda/group.h"
 #include "relax/relaxation.h"
 
-static trs_status check_options(const trs_relax_options *options) {
+trs_status trs_relax_check_create(int block_size, const trs_relax_options *options) {
   if ((unsigned)options->store > TRS_RELAX_BFLOAT)
     return trs_fail(TRS_ERROR_ARGUMENT, -1, "store %d is not one of trs_relax_store's",
                     options->store);
   if (options->nrhs < 0)
     return trs_fail(TRS_ERROR_ARGUMENT, -1, "nrhs is %lld", (long long)options->nrhs);
-  return TRS_SUCCESS;
-}
-
-static trs_status check_block(int block_size) {
   if (block_size < 1 || block_size > TRS_RELAX_MOST_BLOCK)
     return trs_fail(TRS_ERROR_ARGUMENT, -1, "the block size is %d; 1 to %d is wanted", block_size,
                     TRS_RELAX_MOST_BLOCK);
@@ -24,11 +23,12 @@ static trs_status check_block(int block_size) {
 }
 
 static trs_status check_context(const trs_context *ctx, const trs_relax_options *options) {
-  if (strcmp(ctx->backend, "cuda-group") == 0)
+  if (ctx->group && !trs_group_one_process(ctx->group))
     return trs_fail(TRS_ERROR_UNSUPPORTED, -1,
-                    "relaxation runs on one GPU: use a context of \"cuda\" or \"cuda:N\"");
+                    "relaxation on several GPUs works within one process: use a context such as "
+                    "\"cuda:0-3\"");
   if (options->variant && strcmp(options->variant, "auto") != 0 &&
-      strcmp(ctx->backend, "cuda") != 0)
+      strncmp(ctx->backend, "cuda", 4) != 0)
     return trs_fail(TRS_ERROR_ARGUMENT, -1,
                     "variant \"%s\" is a GPU's: use a context of \"cuda\" or \"cuda:N\"",
                     options->variant);
@@ -43,9 +43,8 @@ static trs_status check_real(trs_scalar scalar) {
   return TRS_SUCCESS;
 }
 
-/* A matrix by rows as a source; *by_rows is what was made for that, or NULL. */
-static trs_status take_matrix(trs_block_source *source, trs_matrix **by_rows, const trs_matrix *A,
-                              int block_size) {
+trs_status trs_relax_take_matrix(trs_block_source *source, trs_matrix **by_rows,
+                                 const trs_matrix *A, int block_size) {
   *by_rows = NULL;
   if (A->format != TRS_CSR) TRS_TRY(trs_matrix_need_host(A, "relaxation of a matrix by columns"));
   TRS_TRY(check_real(A->scalar));
@@ -63,10 +62,22 @@ static trs_status take_matrix(trs_block_source *source, trs_matrix **by_rows, co
                                .block = block_size,
                                .span = block_size,
                                .nrows = B->nrows / block_size,
+                               .ncols = B->nrows / block_size,
                                .ptr = B->ptr,
                                .idx = B->idx,
                                .val = B->val,
                                .matrix = true};
+  return TRS_SUCCESS;
+}
+
+trs_status trs_relax_check_blocks(trs_scalar scalar, int64_t nrows, int block_size,
+                                  trs_layout layout) {
+  TRS_TRY(check_real(scalar));
+  if ((unsigned)layout > TRS_ROW_MAJOR)
+    return trs_fail(TRS_ERROR_ARGUMENT, -1, "layout must be TRS_COL_MAJOR or TRS_ROW_MAJOR");
+  if (nrows < 0 || nrows > INT32_MAX / block_size)
+    return trs_fail(TRS_ERROR_ARGUMENT, -1, "%lld block rows: 0 .. %d is wanted", (long long)nrows,
+                    INT32_MAX / block_size);
   return TRS_SUCCESS;
 }
 
@@ -102,9 +113,8 @@ trs_status trs_relax_create(trs_context *ctx, trs_relaxation **R, const trs_matr
   *R = NULL;
   if (!options) options = &defaults;
   TRS_TRY(check_context(ctx, options));
-  TRS_TRY(check_options(options));
-  TRS_TRY(check_block(block_size));
-  TRS_TRY(take_matrix(&source, &by_rows, A, block_size));
+  TRS_TRY(trs_relax_check_create(block_size, options));
+  TRS_TRY(trs_relax_take_matrix(&source, &by_rows, A, block_size));
   trs_status status = create_from(ctx, R, &source, options);
   trs_matrix_destroy(by_rows);
   return status;
@@ -119,15 +129,10 @@ trs_status trs_relax_create_bsr(trs_context *ctx, trs_relaxation **R, trs_scalar
   *R = NULL;
   if (!options) options = &defaults;
   TRS_TRY(check_context(ctx, options));
-  TRS_TRY(check_options(options));
-  TRS_TRY(check_block(block_size));
-  TRS_TRY(check_real(scalar));
-  if ((unsigned)layout > TRS_ROW_MAJOR)
-    return trs_fail(TRS_ERROR_ARGUMENT, -1, "layout must be TRS_COL_MAJOR or TRS_ROW_MAJOR");
-  if (nrows < 0 || nrows > INT32_MAX / block_size)
-    return trs_fail(TRS_ERROR_ARGUMENT, -1, "%lld block rows: 0 .. %d is wanted", (long long)nrows,
-                    INT32_MAX / block_size);
-  trs_block_source source = {scalar, block_size, 1, nrows, layout, ptr, idx, val, false};
+  TRS_TRY(trs_relax_check_create(block_size, options));
+  TRS_TRY(trs_relax_check_blocks(scalar, nrows, block_size, layout));
+  trs_block_source source = {scalar, block_size, 1,   nrows, nrows, NULL,
+                             layout, ptr,        idx, val,   false};
   return create_from(ctx, R, &source, options);
 }
 
@@ -139,7 +144,7 @@ trs_status trs_relax_update(trs_relaxation *R, const trs_matrix *A) {
     return trs_fail(TRS_ERROR_ARGUMENT, -1,
                     "the matrix has %lld rows, or a type, unlike the %lld at creation",
                     (long long)A->nrows, (long long)R->nrows * R->block);
-  TRS_TRY(take_matrix(&source, &by_rows, A, R->block));
+  TRS_TRY(trs_relax_take_matrix(&source, &by_rows, A, R->block));
   trs_status status = update_from(R, &source);
   trs_matrix_destroy(by_rows);
   return status;
@@ -150,11 +155,12 @@ trs_status trs_relax_update_bsr(trs_relaxation *R, trs_layout layout, const int6
   if (!R) return trs_fail(TRS_ERROR_ARGUMENT, -1, "R is NULL");
   if ((unsigned)layout > TRS_ROW_MAJOR)
     return trs_fail(TRS_ERROR_ARGUMENT, -1, "layout must be TRS_COL_MAJOR or TRS_ROW_MAJOR");
-  trs_block_source source = {R->scalar, R->block, 1, R->nrows, layout, ptr, idx, val, false};
+  trs_block_source source = {R->scalar, R->block, 1,   R->nrows, R->nrows, NULL,
+                             layout,    ptr,      idx, val,      false};
   return update_from(R, &source);
 }
 
-static trs_status complete(trs_sweep_options *options, const trs_sweep_options *given) {
+trs_status trs_relax_complete(trs_sweep_options *options, const trs_sweep_options *given) {
   *options = given ? *given : (trs_sweep_options){0};
   if (options->sweeps < 0 || options->residual_every < 0)
     return trs_fail(TRS_ERROR_ARGUMENT, -1, "%s is %lld",
@@ -178,13 +184,14 @@ trs_status trs_relax_sweep(trs_relaxation *R, void *x, int64_t ldx, const void *
   trs_sweep_options complete_options;
   trs_rhs rhs;
   if (!R) return trs_fail(TRS_ERROR_ARGUMENT, -1, "R is NULL");
-  TRS_TRY(complete(&complete_options, options));
+  TRS_TRY(trs_relax_complete(&complete_options, options));
   TRS_TRY(trs_rhs_make(&rhs, R->nrows * R->block, R->scalar, x, ldx, b, ldb, nrhs, layout));
   return trs_relaxation_sweep(R, &rhs, &complete_options);
 }
 
 trs_status trs_relax_set_variant(trs_relaxation *R, const char *variant) {
   if (!R) return trs_fail(TRS_ERROR_ARGUMENT, -1, "R is NULL");
+  if (R->group) return trs_relax_group_set_variant(R, variant);
   if (!R->gpu)
     return trs_fail(TRS_ERROR_UNSUPPORTED, -1, "variants are a GPU's; this relaxes on the CPU");
   return trs_relax_gpu_set_variant(R, variant);
@@ -192,35 +199,38 @@ trs_status trs_relax_set_variant(trs_relaxation *R, const char *variant) {
 
 trs_status trs_relax_set_stream(trs_relaxation *R, void *stream) {
   if (!R) return trs_fail(TRS_ERROR_ARGUMENT, -1, "R is NULL");
-  if (!R->gpu) return trs_fail(TRS_ERROR_UNSUPPORTED, -1, "relaxation on the CPU has no stream");
-  trs_relax_gpu_set_stream(R, stream);
+  if (!R->gpu && !R->group)
+    return trs_fail(TRS_ERROR_UNSUPPORTED, -1, "relaxation on the CPU has no stream");
+  R->group ? trs_relax_group_set_stream(R, stream) : trs_relax_gpu_set_stream(R, stream);
   return TRS_SUCCESS;
 }
 
 trs_status trs_relax_wait(trs_relaxation *R) {
   if (!R) return trs_fail(TRS_ERROR_ARGUMENT, -1, "R is NULL");
+  if (R->group) return trs_relax_group_wait(R);
   return R->gpu ? trs_relax_gpu_wait(R) : TRS_SUCCESS;
 }
 
 trs_status trs_relax_get_info(const trs_relaxation *R, trs_relax_info *info) {
   if (!R || !info) return trs_fail(TRS_ERROR_ARGUMENT, -1, "%s is NULL", R ? "info" : "R");
-  *info = (trs_relax_info){.scalar = R->scalar,
-                           .store = R->store,
-                           .block_size = R->block,
-                           .threads = R->threads,
-                           .nrows = R->nrows,
-                           .nblocks = R->noff,
-                           .longest_row = R->longest,
-                           .colours = R->ncolours,
-                           .smallest_colour = R->ncolours ? R->nrows : 0,
-                           .colour_ptr = R->colour_ptr,
-                           .row = R->row,
-                           .sweep_bytes = trs_relaxation_sweep_bytes(R),
-                           .rounding = R->rounding,
-                           .create_seconds = R->create_seconds,
-                           .update_seconds = R->update_seconds,
-                           .variant = trs_relax_gpu_variant(R),
-                           .device_bytes = trs_relax_gpu_bytes(R)};
+  *info = (trs_relax_info){
+      .scalar = R->scalar,
+      .store = R->store,
+      .block_size = R->block,
+      .threads = R->threads,
+      .nrows = R->nrows,
+      .nblocks = R->noff,
+      .longest_row = R->longest,
+      .colours = R->ncolours,
+      .smallest_colour = R->ncolours ? R->nrows : 0,
+      .colour_ptr = R->colour_ptr,
+      .row = R->row,
+      .sweep_bytes = trs_relaxation_sweep_bytes(R),
+      .rounding = R->rounding,
+      .create_seconds = R->create_seconds,
+      .update_seconds = R->update_seconds,
+      .variant = R->group ? trs_relax_group_variant(R) : trs_relax_gpu_variant(R),
+      .device_bytes = R->group ? trs_relax_group_bytes(R) : trs_relax_gpu_bytes(R)};
   for (int32_t c = 0; c < R->ncolours; c++) {
     int64_t rows = R->colour_ptr[c + 1] - R->colour_ptr[c];
     if (rows < info->smallest_colour) info->smallest_colour = rows;

@@ -9,7 +9,7 @@ typedef struct state {
   int64_t pending, room;
 } state;
 
-static trs_status check(int code, const char *call) {
+trs_status trs_mpi_check(int code, const char *call) {
   char text[MPI_MAX_ERROR_STRING] = "";
   int length = 0;
   if (code == MPI_SUCCESS) return TRS_SUCCESS;
@@ -29,7 +29,7 @@ static trs_status send(trs_ranks *ranks, int to, int tag, const void *data, int6
   state *s = ranks->state;
   if (s->pending == s->room) TRS_TRY(reserve(ranks, s->room + 64));
   int code = MPI_Isend(data, (int)bytes, MPI_BYTE, to, tag, s->comm, &s->request[s->pending]);
-  TRS_TRY(check(code, "MPI_Isend"));
+  TRS_TRY(trs_mpi_check(code, "MPI_Isend"));
   s->pending++;
   return TRS_SUCCESS;
 }
@@ -41,8 +41,8 @@ static trs_status receive(trs_ranks *ranks, int from, int tag, void *data, int64
   int count, most = (int)(capacity < ranks->chunk ? capacity : ranks->chunk);
   int code =
       MPI_Recv(data, most, MPI_BYTE, from < 0 ? MPI_ANY_SOURCE : from, tag, s->comm, &status);
-  TRS_TRY(check(code, "MPI_Recv"));
-  TRS_TRY(check(MPI_Get_count(&status, MPI_BYTE, &count), "MPI_Get_count"));
+  TRS_TRY(trs_mpi_check(code, "MPI_Recv"));
+  TRS_TRY(trs_mpi_check(MPI_Get_count(&status, MPI_BYTE, &count), "MPI_Get_count"));
   *bytes = count;
   return TRS_SUCCESS;
 }
@@ -51,7 +51,7 @@ static trs_status finish(trs_ranks *ranks) {
   state *s = ranks->state;
   int pending = (int)s->pending;
   s->pending = 0;
-  return check(MPI_Waitall(pending, s->request, MPI_STATUSES_IGNORE), "MPI_Waitall");
+  return trs_mpi_check(MPI_Waitall(pending, s->request, MPI_STATUSES_IGNORE), "MPI_Waitall");
 }
 
 static void close(trs_ranks *ranks) {
@@ -61,6 +61,8 @@ static void close(trs_ranks *ranks) {
   trs_free(s);
   *ranks = (trs_ranks){0};
 }
+
+MPI_Comm trs_ranks_mpi_comm(const trs_ranks *ranks) { return ((const state *)ranks->state)->comm; }
 
 static const trs_transport transport = {.name = "mpi",
                                         .send = send,
@@ -73,7 +75,7 @@ static const trs_transport transport = {.name = "mpi",
 trs_status trs_ranks_open_mpi(trs_ranks *ranks, MPI_Comm comm) {
   MPI_Comm own = MPI_COMM_NULL;
   *ranks = (trs_ranks){.transport = &transport, .chunk = CHUNK};
-  TRS_TRY(check(MPI_Comm_dup(comm, &own), "MPI_Comm_dup"));
+  TRS_TRY(trs_mpi_check(MPI_Comm_dup(comm, &own), "MPI_Comm_dup"));
   MPI_Comm_set_errhandler(own, MPI_ERRORS_RETURN);
   MPI_Comm_rank(own, &ranks->rank);
   MPI_Comm_size(own, &ranks->size);
@@ -87,7 +89,7 @@ trs_status trs_ranks_open_mpi(trs_ranks *ranks, MPI_Comm comm) {
   int failed = status != TRS_SUCCESS, any = 0;
   int code = MPI_Allreduce(&failed, &any, 1, MPI_INT, MPI_MAX, own);
   if (!s) MPI_Comm_free(&own);
-  TRS_TRY(check(code, "MPI_Allreduce"));
+  TRS_TRY(trs_mpi_check(code, "MPI_Allreduce"));
   if (!any) return TRS_SUCCESS;
   return status ? status : trs_fail(TRS_ERROR_MEMORY, -1, "another rank is out of memory");
 }

@@ -10,4 +10,10 @@
  * *ranks may be closed all the same. */
 trs_status trs_ranks_open_mpi(trs_ranks *ranks, MPI_Comm comm);
 
+/* The duplicate, for messages with tags from TRS_TAG_FREE on. */
+MPI_Comm trs_ranks_mpi_comm(const trs_ranks *ranks);
+
+/* After a call of MPI that gave this code. */
+trs_status trs_mpi_check(int code, const char *call);
+
 #endif

@@ -17,3 +17,7 @@ bool trs_device_address(const void *pointer) {
   (void)pointer;
   return false;
 }
+const trs_device_facts *trs_device_look(const trs_device *device) {
+  (void)device;
+  return NULL;
+}

@@ -29,6 +29,6 @@ typedef struct trs_relax_kernels {
   double (*residual)(const trs_relax_work *work, int64_t c, int64_t begin, int64_t end);
 } trs_relax_kernels;
 
-const trs_relax_kernels *trs_relax_kernels_of(trs_relax_store store);
+TRS_API const trs_relax_kernels *trs_relax_kernels_of(trs_relax_store store);
 
 #endif

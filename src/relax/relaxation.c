@@ -2,109 +2,20 @@
 #include "relax/relaxation.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/timer.h"
-#include "relax/colour.h"
 #include "relax/cuda/backend.h"
+#include "relax/cuda/group.h"
+#include "relax/domains.h"
 #include "relax/kernels.h"
-
-/* Positions in the order of colours, the caller's order within one. */
-static trs_status renumber(trs_relaxation *R, const int32_t *colour) {
-  int64_t *next;
-  TRS_TRY(TRS_ALLOC_ZERO(&R->colour_ptr, R->ncolours + 1));
-  TRS_TRY(TRS_ALLOC(&R->row, R->nrows));
-  TRS_TRY(TRS_ALLOC(&R->position, R->nrows));
-  TRS_TRY(TRS_ALLOC(&next, R->ncolours + 1));
-  for (int64_t i = 0; i < R->nrows; i++) R->colour_ptr[colour[i] + 1]++;
-  for (int32_t c = 0; c < R->ncolours; c++) R->colour_ptr[c + 1] += R->colour_ptr[c];
-  memcpy(next, R->colour_ptr, (size_t)(R->ncolours + 1) * sizeof *next);
-  for (int64_t i = 0; i < R->nrows; i++) {
-    R->position[i] = (int32_t)next[colour[i]]++;
-    R->row[R->position[i]] = (int32_t)i;
-  }
-  trs_free(next);
-  return TRS_SUCCESS;
-}
-
-static int compare_positions(const void *left, const void *right) {
-  int32_t a = *(const int32_t *)left, b = *(const int32_t *)right;
-  return (a > b) - (a < b);
-}
-
-static void sort_row(int32_t *idx, int64_t count) {
-  if (count > 32) {
-    qsort(idx, (size_t)count, sizeof *idx, compare_positions);
-    return;
-  }
-  for (int64_t q = 1; q < count; q++) {
-    int32_t j = idx[q];
-    int64_t at = q;
-    for (; at > 0 && idx[at - 1] > j; at--) idx[at] = idx[at - 1];
-    idx[at] = j;
-  }
-}
-
-typedef struct layout_job {
-  trs_relaxation *R;
-  const trs_block_pattern *pattern;
-} layout_job;
-
-static void lay_share(void *argument, int rank, int size) {
-  const layout_job *job = argument;
-  const trs_relaxation *R = job->R;
-  const trs_block_pattern *G = job->pattern;
-  int64_t begin, end;
-  trs_share(R->nrows, rank, size, &begin, &end);
-  for (int64_t p = begin; p < end; p++) {
-    int32_t *to = R->idx + R->ptr[p];
-    int64_t from = G->ptr[R->row[p]], count = G->ptr[R->row[p] + 1] - from;
-    for (int64_t k = 0; k < count; k++) to[k] = R->position[G->idx[from + k]];
-    sort_row(to, count);
-  }
-}
-
-static trs_status lay_out(trs_relaxation *R, const trs_block_pattern *pattern) {
-  TRS_TRY(TRS_ALLOC(&R->ptr, R->nrows + 1));
-  TRS_TRY(TRS_ALLOC(&R->idx, R->noff));
-  R->ptr[0] = 0;
-  for (int64_t p = 0; p < R->nrows; p++) {
-    int64_t count = pattern->ptr[R->row[p] + 1] - pattern->ptr[R->row[p]];
-    R->ptr[p + 1] = R->ptr[p] + count;
-    R->longest = count > R->longest ? count : R->longest;
-  }
-  trs_team_run(R->context->team, R->context->threads, lay_share, &(layout_job){R, pattern});
-  return TRS_SUCCESS;
-}
-
-static trs_status find_colours(trs_relaxation *R, const trs_block_pattern *pattern,
-                               const trs_relax_options *options) {
-  trs_block_pattern turned;
-  int32_t *colour = NULL;
-  TRS_TRY(trs_block_pattern_turn(&turned, pattern));
-  trs_block_graph graph = {pattern, &turned};
-  trs_status status;
-  if (options->colour) {
-    status = trs_colour_check(options->colour, &R->ncolours, &graph);
-    if (!status) status = renumber(R, options->colour);
-  } else {
-    status = TRS_ALLOC(&colour, R->nrows);
-    if (!status)
-      status = trs_colour_find(colour, &R->ncolours, &graph, options->balanced, R->context->team);
-    if (!status) status = renumber(R, colour);
-  }
-  trs_free(colour);
-  trs_block_pattern_free(&turned);
-  return status;
-}
 
 /* ---- Values ---- */
 
 typedef struct put_job {
   trs_relaxation *R;
   const trs_block_source *source;
-  int32_t *slot;       /* nrows for each thread */
+  int32_t *slot;       /* ncols for each thread */
   double *values;      /* a row for each thread */
   double (*sums)[2];   /* for each part of the rows */
   trs_failure *failed; /* for each thread, of the first row in the caller's order */
@@ -118,7 +29,8 @@ static trs_status put_row(const put_job *job, int64_t p, int32_t *slot, double *
   for (int64_t k = 0; k < count; k++) slot[R->row[R->idx[from + k]]] = (int32_t)k;
   slot[R->row[p]] = (int32_t)count;
   memset(values, 0, (size_t)(count + 1) * size * sizeof *values);
-  trs_status status = trs_block_source_row(job->source, R->row[p], slot, values);
+  int64_t i = job->source->row && R->place ? R->place[p] : R->row[p];
+  trs_status status = trs_block_source_row(job->source, i, slot, values);
   for (int64_t k = 0; k < count; k++) slot[R->row[R->idx[from + k]]] = -1;
   slot[R->row[p]] = -1;
   return status ? status : trs_relax_kernels_of(R->store)->put(R, p, values, sums);
@@ -128,10 +40,10 @@ static void put_share(void *argument, int rank, int size) {
   const put_job *job = argument;
   const trs_relaxation *R = job->R;
   int64_t parts = (R->nrows + TRS_RELAX_PART - 1) / TRS_RELAX_PART, begin, end;
-  int32_t *slot = job->slot + rank * R->nrows;
+  int32_t *slot = job->slot + rank * R->ncols;
   double *values = job->values + rank * (R->longest + 1) * R->block * R->block;
   trs_failure *failed = &job->failed[rank], now;
-  for (int64_t j = 0; j < R->nrows; j++) slot[j] = -1;
+  for (int64_t j = 0; j < R->ncols; j++) slot[j] = -1;
   failed->status = TRS_SUCCESS;
   trs_share(parts, rank, size, &begin, &end);
   for (int64_t part = begin; part < end; part++) {
@@ -158,18 +70,16 @@ static trs_status put_rows(put_job *job, int64_t parts) {
   trs_relaxation *R = job->R;
   int size = R->context->threads;
   int64_t block = (int64_t)R->block * R->block;
-  double square = 0, lost = 0;
-  TRS_TRY(TRS_ALLOC(&job->slot, R->nrows * size));
+  TRS_TRY(TRS_ALLOC(&job->slot, R->ncols * size));
   TRS_TRY(TRS_ALLOC(&job->values, (R->longest + 1) * block * size));
   TRS_TRY(TRS_ALLOC(&job->sums, parts));
   TRS_TRY(TRS_ALLOC(&job->failed, size));
   trs_team_run(R->context->team, size, put_share, job);
   TRS_TRY(first_failure(job, size));
-  for (int64_t part = 0; part < parts; part++) {
-    square += job->sums[part][0];
-    lost += job->sums[part][1];
-  }
-  R->rounding = square > 0 ? sqrt(lost / square) : 0;
+  R->frobenius[0] = R->frobenius[1] = 0;
+  for (int64_t part = 0; part < parts; part++)
+    for (int k = 0; k < 2; k++) R->frobenius[k] += job->sums[part][k];
+  R->rounding = R->frobenius[0] > 0 ? sqrt(R->frobenius[1] / R->frobenius[0]) : 0;
   return TRS_SUCCESS;
 }
 
@@ -198,6 +108,11 @@ static void free_values(trs_relaxation *R) {
 trs_status trs_relaxation_update(trs_relaxation *R, const trs_block_source *source) {
   double start = trs_seconds();
   put_job job = {.R = R, .source = source};
+  if (R->group) {
+    TRS_TRY(trs_relax_group_update(R, source));
+    R->update_seconds = trs_seconds() - start;
+    return TRS_SUCCESS;
+  }
   trs_status status = R->off ? TRS_SUCCESS : allocate_values(R);
   if (!status) status = put_rows(&job, (R->nrows + TRS_RELAX_PART - 1) / TRS_RELAX_PART);
   trs_free(job.slot);
@@ -216,11 +131,13 @@ trs_status trs_relaxation_update(trs_relaxation *R, const trs_block_source *sour
 
 static trs_status allocate_vectors(trs_relaxation *R) {
   const trs_relax_kernels *K = trs_relax_kernels_of(R->store);
-  int64_t n = R->nrows * R->block;
-  if (__builtin_mul_overflow(n, R->room, &n))
+  int64_t n;
+  if (__builtin_mul_overflow((R->nrows + R->nhalo) * R->block, R->room, &n))
     return trs_fail(TRS_ERROR_MEMORY, -1, "more bytes than a computer can count");
   TRS_TRY(trs_alloc(&R->x, n, K->x_size));
-  TRS_TRY(trs_alloc(&R->r, n, K->r_size));
+  TRS_TRY(trs_alloc(&R->r, R->nrows * R->block * R->room, K->r_size));
+  TRS_TRY(TRS_ALLOC(&R->squares, R->nrows * R->room));
+  TRS_TRY(TRS_ALLOC(&R->total, R->room));
   return TRS_ALLOC(&R->partial, (R->nrows + TRS_RELAX_PART - 1) / TRS_RELAX_PART * R->room);
 }
 
@@ -232,35 +149,56 @@ static int choose_threads(const trs_relaxation *R) {
   return most < R->context->threads ? (int)most : R->context->threads;
 }
 
-static trs_status build(trs_relaxation *R, const trs_block_source *source,
+static trs_status build(trs_relaxation *R, const trs_block_system *system, int32_t me,
                         const trs_relax_options *options) {
-  trs_block_pattern pattern;
-  TRS_TRY(trs_block_pattern_build(&pattern, source, R->context->team));
-  R->noff = pattern.ptr[pattern.n];
-  trs_status status = find_colours(R, &pattern, options);
-  if (!status) status = lay_out(R, &pattern);
-  trs_block_pattern_free(&pattern);
+  TRS_TRY(trs_domain_lay_out(R, system, me));
   R->room = options->nrhs > 1 ? options->nrhs : 1;
-  if (!status)
-    status = strcmp(R->context->backend, "cuda") == 0 ? trs_relax_gpu_create(R, options->variant)
-                                                      : allocate_vectors(R);
-  if (!status) status = trs_relaxation_update(R, source);
   R->threads = choose_threads(R);
+  if (strcmp(R->context->backend, "cuda-group") == 0) return TRS_SUCCESS; /* who calls goes on */
+  if (strcmp(R->context->backend, "cuda") == 0)
+    return trs_relax_gpu_create(R, R->context->device, NULL, options->variant);
+  return allocate_vectors(R);
+}
+
+trs_status trs_relaxation_create_domain(trs_relaxation **result, trs_context *context,
+                                        trs_scalar scalar, int block,
+                                        const trs_block_system *system, int32_t me,
+                                        const trs_relax_options *options) {
+  trs_relaxation *R;
+  *result = NULL;
+  TRS_TRY(TRS_ALLOC_ZERO(&R, 1));
+  R->context = trs_context_retain(context);
+  R->scalar = scalar;
+  R->store = options->store;
+  R->block = block;
+  trs_status status = build(R, system, me, options);
+  if (status)
+    trs_relax_destroy(R);
+  else
+    *result = R;
   return status;
 }
 
 trs_status trs_relaxation_create(trs_relaxation **result, trs_context *context,
                                  const trs_block_source *source, const trs_relax_options *options) {
   double start = trs_seconds();
+  trs_block_pattern pattern;
+  trs_block_system system;
   trs_relaxation *R;
   *result = NULL;
-  TRS_TRY(TRS_ALLOC_ZERO(&R, 1));
-  R->context = trs_context_retain(context);
-  R->scalar = source->scalar;
-  R->store = options->store;
-  R->block = source->block;
-  R->nrows = source->nrows;
-  trs_status status = build(R, source, options);
+  TRS_TRY(trs_block_pattern_build(&pattern, source, context->team));
+  TRS_TRY(trs_block_system_create(&system, &pattern, options, context->team));
+  trs_status status =
+      trs_relaxation_create_domain(&R, context, source->scalar, source->block, &system, 0, options);
+  if (!status && context->group) {
+    trs_free(R->ptr);
+    trs_free(R->idx);
+    R->ptr = NULL;
+    R->idx = NULL;
+    status = trs_relax_group_create(R, &system, options);
+  }
+  trs_block_system_free(&system);
+  if (!status) status = trs_relaxation_update(R, source);
   if (status) {
     trs_relax_destroy(R);
     return status;
@@ -273,16 +211,18 @@ trs_status trs_relaxation_create(trs_relaxation **result, trs_context *context,
 void trs_relax_destroy(trs_relaxation *R) {
   if (!R) return;
   trs_relax_gpu_free(R);
+  trs_relax_group_free(R);
+  trs_domain_free(R->domain);
   trs_context_destroy(R->context);
-  void *const arrays[] = {
-      R->colour_ptr, R->row,   R->position, R->ptr, R->idx,     R->off, R->scale,
-      R->diagonal,   R->pivot, R->x,        R->r,   R->partial, R};
+  void *const arrays[] = {R->colour_ptr, R->row,     R->place,    R->ptr,   R->idx,
+                          R->off,        R->scale,   R->diagonal, R->pivot, R->x,
+                          R->r,          R->squares, R->partial,  R->total, R};
   for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++) trs_free(arrays[k]);
 }
 
 int64_t trs_relaxation_sweep_bytes(const trs_relaxation *R) {
   const trs_relax_kernels *K = trs_relax_kernels_of(R->store);
-  int64_t b = R->block, n = R->nrows, factor = !K->scaled ? 0 : R->gpu ? 1 : 4;
+  int64_t b = R->block, n = R->nrows, factor = !K->scaled ? 0 : R->gpu || R->group ? 1 : 4;
   return R->noff * (b * b * (int64_t)K->off_size + 4 + factor) + 8 * (n + 1) +
          n * (b * b * (int64_t)K->r_size + b) + n * b * (int64_t)(K->r_size + 2 * K->x_size);
 }

@@ -8,19 +8,33 @@
 #include "relax/part.h"
 #include "relax/source.h"
 
-/* Positions count block rows in the order of colours, and within a colour in the caller's.  In
- * off, diagonal, x and r block row p stands at position p; blocks are column-major. */
+typedef struct trs_domain trs_domain; /* relax/domains.h */
+typedef struct trs_relax_links trs_relax_links;
+
+/* Exact sums of squares, so that norms do not depend on who adds: see sweep.c. */
+__extension__ typedef __int128 trs_wide;
+typedef struct trs_square_sum {
+  double most; /* the largest */
+  int shift;   /* of two: squares times that power are added */
+  trs_wide sum;
+} trs_square_sum;
+
+/* Positions count block rows in the order of colours, and within a colour in the caller's (of a
+ * domain, those first that others read).  In off, diagonal, x and r block row p stands at position
+ * p; blocks are column-major. */
 struct trs_relaxation {
   trs_context *context;
   trs_scalar scalar; /* of the caller's matrix, b and x */
   trs_relax_store store;
   int block;
   int64_t nrows, noff; /* block rows, off-diagonal blocks */
+  int64_t ncols;       /* block rows of the whole system */
+  int64_t nhalo;       /* rows of other domains that own rows read, at positions from nrows on */
   int64_t longest;     /* off-diagonal blocks in the fullest row */
   int32_t ncolours;
   int64_t *colour_ptr; /* ncolours + 1: colour c is positions colour_ptr[c] .. colour_ptr[c + 1] */
-  int32_t *row;        /* nrows: the caller's block row at a position */
-  int32_t *position;   /* nrows: the position of a block row */
+  int32_t *row;        /* nrows + nhalo: the system's block row at a position */
+  int32_t *place;      /* nrows: which of the domain's rows it is; NULL: there is one domain */
   int64_t *ptr;        /* nrows + 1: blocks of a position */
   int32_t *idx;        /* noff: the positions they multiply, ascending in a row */
   void *off;           /* noff blocks; 64 bytes more may be read */
@@ -28,26 +42,33 @@ struct trs_relaxation {
   void *diagonal;      /* nrows blocks: L below, U above, and the inverses of U's diagonal */
   uint8_t *pivot;      /* nrows x block: row pivot[i] of the block became row i */
   int64_t room;        /* right-hand sides that x and r have room for */
-  void *x, *r;         /* room arrays of nrows x block each */
-  double *partial;     /* sums of squares of the residual, for parts of the rows */
-  double rounding;     /* |A - stored A| / |A| in the Frobenius norm */
-  int threads;         /* that a sweep uses */
+  void *x, *r;         /* room arrays of nrows x block each; x: + nhalo */
+  double *squares;     /* room arrays of nrows: of a row's residual */
+  trs_square_sum *partial;   /* their sums, for parts of the rows */
+  trs_square_sum *total;     /* room: of all rows */
+  trs_domain *domain;        /* NULL: there is one */
+  trs_relax_links *links;    /* to the other domains; borrowed, NULL: none */
+  double frobenius[2];       /* squares of A and of A - stored A */
+  double rounding;           /* |A - stored A| / |A| in the Frobenius norm */
+  int threads;               /* that a sweep uses */
   struct trs_relax_gpu *gpu; /* relax/cuda/backend.h, of a context of one GPU; else NULL.  Then off,
-                                scale, diagonal and pivot are NULL but during an update, and x, r
-                                and partial always */
+                                scale, diagonal and pivot are NULL but during an update, and x, r,
+                                squares and partial always */
+  struct trs_relax_group *group; /* relax/cuda/group.h, of a context of several; else NULL.  Then
+                                    this has the colours alone, and the group's domains all else */
   double create_seconds, update_seconds;
 };
 
 trs_status trs_relaxation_create(trs_relaxation **R, trs_context *context,
                                  const trs_block_source *source, const trs_relax_options *options);
 /* On failure R sweeps nothing meaningful until an update succeeds. */
-trs_status trs_relaxation_update(trs_relaxation *R, const trs_block_source *source);
+TRS_API trs_status trs_relaxation_update(trs_relaxation *R, const trs_block_source *source);
 
 /* options: complete, see trs_relax_sweep. */
-trs_status trs_relaxation_sweep(trs_relaxation *R, const trs_rhs *rhs,
-                                const trs_sweep_options *options);
+TRS_API trs_status trs_relaxation_sweep(trs_relaxation *R, const trs_rhs *rhs,
+                                        const trs_sweep_options *options);
 
 /* Bytes that a pass over all colours touches for one right-hand side, each once (W21). */
-int64_t trs_relaxation_sweep_bytes(const trs_relaxation *R);
+TRS_API int64_t trs_relaxation_sweep_bytes(const trs_relaxation *R);
 
 #endif

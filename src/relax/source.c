@@ -5,19 +5,19 @@
 typedef struct scan {
   const trs_block_source *source;
   trs_block_pattern *pattern;
-  int32_t *seen;    /* n for each thread: the last row that had this block column */
+  int32_t *seen;    /* ncols for each thread: the last row that had this block column */
   int64_t *missing; /* for each thread: its first row without a diagonal block, or n */
   bool fill;
 } scan;
 
 /* Counts the distinct block columns of row i but its own, and writes them if to is not NULL. */
 static int64_t scan_row(const trs_block_source *S, int64_t i, int32_t *seen, int32_t *to) {
-  int64_t count = 0;
+  int64_t count = 0, own = trs_block_source_name(S, i);
   for (int64_t p = S->ptr[i * S->span]; p < S->ptr[(i + 1) * S->span]; p++) {
     int32_t j = S->idx[p] / S->span;
     if (seen[j] == i) continue;
     seen[j] = (int32_t)i;
-    if (j == i) continue;
+    if (j == own) continue;
     if (to) to[count] = j;
     count++;
   }
@@ -27,26 +27,29 @@ static int64_t scan_row(const trs_block_source *S, int64_t i, int32_t *seen, int
 static void scan_share(void *argument, int rank, int size) {
   const scan *s = argument;
   trs_block_pattern *G = s->pattern;
-  int64_t n = G->n, begin, end;
-  int32_t *seen = s->seen + rank * n;
+  int64_t n = G->n, ncols = s->source->ncols, begin, end;
+  int32_t *seen = s->seen + rank * ncols;
   trs_share(n, rank, size, &begin, &end);
-  for (int64_t j = 0; j < n; j++) seen[j] = -1;
+  for (int64_t j = 0; j < ncols; j++) seen[j] = -1;
   if (!s->fill) s->missing[rank] = n;
   for (int64_t i = begin; i < end; i++) {
     int64_t count = scan_row(s->source, i, seen, s->fill ? G->idx + G->ptr[i] : NULL);
     if (s->fill) continue;
     G->ptr[i + 1] = count;
-    if (seen[i] != i && s->missing[rank] == n) s->missing[rank] = i;
+    int64_t own = trs_block_source_name(s->source, i);
+    if (seen[own] != i && s->missing[rank] == n) s->missing[rank] = i;
   }
 }
 
 static trs_status check_diagonal(const scan *s, int size) {
   int64_t n = s->pattern->n;
   for (int rank = 0; rank < size; rank++)
-    if (s->missing[rank] < n)
-      return trs_fail(TRS_ERROR_STRUCTURE, s->missing[rank],
+    if (s->missing[rank] < n) {
+      int64_t row = trs_block_source_name(s->source, s->missing[rank]);
+      return trs_fail(TRS_ERROR_STRUCTURE, row,
                       "block row %lld has no diagonal block: relaxation needs one in every row",
-                      (long long)s->missing[rank]);
+                      (long long)row);
+    }
   return TRS_SUCCESS;
 }
 
@@ -64,17 +67,17 @@ trs_status trs_block_source_check(const trs_block_source *S) {
     return trs_fail(TRS_ERROR_ARGUMENT, -1, "%s is NULL", S->idx ? "val" : "idx");
   for (int64_t i = 0; i < S->nrows; i++)
     for (int64_t p = S->ptr[i]; p < S->ptr[i + 1]; p++)
-      if (S->idx[p] < 0 || S->idx[p] >= S->nrows)
-        return trs_fail(TRS_ERROR_STRUCTURE, i,
+      if (S->idx[p] < 0 || S->idx[p] >= S->ncols)
+        return trs_fail(TRS_ERROR_STRUCTURE, trs_block_source_name(S, i),
                         "block column %d in block row %lld is outside 0 .. %lld (0-based)",
-                        S->idx[p], (long long)i, (long long)S->nrows - 1);
+                        S->idx[p], (long long)trs_block_source_name(S, i), (long long)S->ncols - 1);
   return TRS_SUCCESS;
 }
 
 static trs_status build(scan *s, trs_team *team) {
   trs_block_pattern *G = s->pattern;
   int size = trs_team_size(team);
-  TRS_TRY(TRS_ALLOC(&s->seen, G->n * size));
+  TRS_TRY(TRS_ALLOC(&s->seen, s->source->ncols * size));
   TRS_TRY(TRS_ALLOC(&s->missing, size));
   TRS_TRY(TRS_ALLOC(&G->ptr, G->n + 1));
   trs_team_run(team, size, scan_share, s);
@@ -127,11 +130,11 @@ static inline double element(const trs_block_source *S, int64_t p) {
   return S->scalar == TRS_DOUBLE ? ((const double *)S->val)[p] : ((const float *)S->val)[p];
 }
 
-static trs_status new_block(int64_t i, int32_t j) {
-  return trs_fail(TRS_ERROR_STRUCTURE, i,
+static trs_status new_block(const trs_block_source *S, int64_t i, int32_t j) {
+  return trs_fail(TRS_ERROR_STRUCTURE, trs_block_source_name(S, i),
                   "block row %lld has a block in column %d that was not there at creation: new "
                   "values must keep the pattern",
-                  (long long)i, j);
+                  (long long)trs_block_source_name(S, i), j);
 }
 
 static trs_status blocks_row(const trs_block_source *S, int64_t i, const int32_t *slot,
@@ -139,7 +142,7 @@ static trs_status blocks_row(const trs_block_source *S, int64_t i, const int32_t
   int b = S->block;
   bool turn = S->layout == TRS_ROW_MAJOR;
   for (int64_t p = S->ptr[i]; p < S->ptr[i + 1]; p++) {
-    if (slot[S->idx[p]] < 0) return new_block(i, S->idx[p]);
+    if (slot[S->idx[p]] < 0) return new_block(S, i, S->idx[p]);
     double *to = values + (int64_t)slot[S->idx[p]] * b * b;
     for (int r = 0; r < b; r++)
       for (int c = 0; c < b; c++)
@@ -155,7 +158,7 @@ trs_status trs_block_source_row(const trs_block_source *source, int64_t i, const
   for (int r = 0; r < b; r++)
     for (int64_t p = source->ptr[i * b + r]; p < source->ptr[i * b + r + 1]; p++) {
       int32_t j = source->idx[p] / b;
-      if (slot[j] < 0) return new_block(i, j);
+      if (slot[j] < 0) return new_block(source, i, j);
       values[(int64_t)slot[j] * b * b + (source->idx[p] - j * b) * b + r] += element(source, p);
     }
   return TRS_SUCCESS;

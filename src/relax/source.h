@@ -13,13 +13,20 @@
 typedef struct trs_block_source {
   trs_scalar scalar; /* TRS_FLOAT or TRS_DOUBLE */
   int block, span;
-  int64_t nrows;     /* block rows */
-  trs_layout layout; /* of the elements of a block */
+  int64_t nrows;      /* block rows that are given, and */
+  int64_t ncols;      /* those of the system */
+  const int32_t *row; /* which row of the system each is, ascending; NULL: all are given */
+  trs_layout layout;  /* of the elements of a block */
   const int64_t *ptr;
   const int32_t *idx;
   const void *val;
   bool matrix; /* the arrays are those of a trs_matrix */
 } trs_block_source;
+
+/* Row i's number in the system. */
+static inline int64_t trs_block_source_name(const trs_block_source *source, int64_t i) {
+  return source->row ? source->row[i] : i;
+}
 
 /* Who reads whom: row i reads the blocks idx[ptr[i] .. ptr[i + 1]), none twice, not itself. */
 typedef struct trs_block_pattern {
@@ -29,18 +36,18 @@ typedef struct trs_block_pattern {
 } trs_block_pattern;
 
 /* Are the arrays of a caller's blocks as they should be?  Matrices were checked before. */
-trs_status trs_block_source_check(const trs_block_source *source);
+TRS_API trs_status trs_block_source_check(const trs_block_source *source);
 
 /* Checks the source, and that every diagonal block is there. */
-trs_status trs_block_pattern_build(trs_block_pattern *pattern, const trs_block_source *source,
-                                   trs_team *team);
+TRS_API trs_status trs_block_pattern_build(trs_block_pattern *pattern,
+                                           const trs_block_source *source, trs_team *team);
 /* The pattern of the transpose. */
 trs_status trs_block_pattern_turn(trs_block_pattern *turned, const trs_block_pattern *pattern);
-void trs_block_pattern_free(trs_block_pattern *pattern);
+TRS_API void trs_block_pattern_free(trs_block_pattern *pattern);
 
-/* Adds up the elements of block row i: block column j goes to values[slot[j] * block^2 ..],
+/* Adds up the elements of the source's row i: block column j goes to values[slot[j] * block^2 ..],
  * column-major.  A block whose slot is negative is an error. */
-trs_status trs_block_source_row(const trs_block_source *source, int64_t i, const int32_t *slot,
-                                double *values);
+TRS_API trs_status trs_block_source_row(const trs_block_source *source, int64_t i,
+                                        const int32_t *slot, double *values);
 
 #endif

@@ -3,10 +3,15 @@
  *
  *     for n_iter sweeps, for each colour c:  dq_c = D_c^-1 (r_c - O_c dq)
  *
- * A row is summed in one order whoever does it: the bits do not depend on the threads. */
+ * A row is summed in one order whoever does it: the bits depend neither on the threads nor on the
+ * domains.  Of several domains each relaxes of a colour the rows first that others read, and hands
+ * them on while it relaxes the rest. */
 #include <math.h>
+#include <string.h>
 
 #include "relax/cuda/backend.h"
+#include "relax/cuda/group.h"
+#include "relax/domains.h"
 #include "relax/kernels.h"
 
 /* Everyone's work before is visible to everyone after. */
@@ -36,14 +41,34 @@ static int64_t cut(const trs_relaxation *R, int64_t begin, int64_t end, int part
   return begin;
 }
 
+/* The thread's share of positions; all threads call, and leave together.  travels: x is on its way
+ * meanwhile, and moves on when somebody looks after it. */
+static void relax_rows(trs_relax_work *w, int64_t begin, int64_t end, int rank, int size,
+                       bool travels) {
+  enum { ROWS_A_LOOK = 512 };
+  const trs_relaxation *R = w->R;
+  trs_relax_rows *relax = trs_relax_kernels_of(R->store)->relax[R->block <= 8 ? R->block : 0];
+  int64_t from = rank ? cut(R, begin, end, rank, size) : begin;
+  int64_t to = rank + 1 < size ? cut(R, begin, end, rank + 1, size) : end;
+  for (; travels && rank == 0 && to - from > ROWS_A_LOOK; from += ROWS_A_LOOK) {
+    relax(w, from, from + ROWS_A_LOOK);
+    R->links->look(R->links);
+  }
+  relax(w, from, to);
+  wait_for_all(w, size);
+}
+
 static void relax_colour(trs_relax_work *w, int32_t c, int rank, int size) {
   const trs_relaxation *R = w->R;
   int64_t begin = R->colour_ptr[c], end = R->colour_ptr[c + 1];
-  int64_t from = rank ? cut(R, begin, end, rank, size) : begin;
-  int64_t to = rank + 1 < size ? cut(R, begin, end, rank + 1, size) : end;
-  const trs_relax_kernels *K = trs_relax_kernels_of(R->store);
-  K->relax[R->block <= 8 ? R->block : 0](w, from, to);
-  wait_for_all(w, size);
+  if (R->links) {
+    if (rank == 0) R->links->arrive(R->links, c);
+    wait_for_all(w, size);
+    relax_rows(w, begin, R->domain->boundary[c], rank, size, false);
+    begin = R->domain->boundary[c];
+    if (rank == 0) R->links->give(R->links, c);
+  }
+  relax_rows(w, begin, end, rank, size, R->links != NULL);
 }
 
 static void sweep_once(trs_relax_work *w, int rank, int size) {
@@ -54,25 +79,101 @@ static void sweep_once(trs_relax_work *w, int rank, int size) {
     for (int32_t c = count - 1; c >= 0; c--) relax_colour(w, c, rank, size);
 }
 
-/* Norms of this check; the parts are added in their order. */
-static void take_norms(trs_relax_work *w, int64_t check, int rank, int size) {
+/* ---- Norms.  Squares of the rows' residuals are added as integers, scaled so that the sum of all
+ * just fits 127 bits: exact, whoever adds them in whatever order. ---- */
+
+/* The larger one; NaN is larger than all. */
+static double larger(double a, double b) { return isnan(a) || a > b ? a : b; }
+
+static int64_t count_parts(const trs_relaxation *R) {
+  return (R->nrows + TRS_RELAX_PART - 1) / TRS_RELAX_PART;
+}
+
+static int64_t end_of_part(const trs_relaxation *R, int64_t k) {
+  return (k + 1) * TRS_RELAX_PART < R->nrows ? (k + 1) * TRS_RELAX_PART : R->nrows;
+}
+
+static void take_squares(const trs_relax_work *w, int64_t c, int64_t k) {
   const trs_relaxation *R = w->R;
   const trs_relax_kernels *K = trs_relax_kernels_of(R->store);
-  int64_t parts = (R->nrows + TRS_RELAX_PART - 1) / TRS_RELAX_PART, begin, end;
-  trs_share(parts, rank, size, &begin, &end);
-  for (int64_t c = 0; c < w->rhs->nrhs; c++)
-    for (int64_t k = begin; k < end; k++) {
-      int64_t last = (k + 1) * TRS_RELAX_PART < R->nrows ? (k + 1) * TRS_RELAX_PART : R->nrows;
-      R->partial[c * parts + k] = K->residual(w, c, k * TRS_RELAX_PART, last);
-    }
+  double *squares = R->squares + c * R->nrows, most = 0;
+  for (int64_t p = k * TRS_RELAX_PART; p < end_of_part(R, k); p++) {
+    squares[p] = K->residual(w, c, p, p + 1);
+    most = larger(squares[p], most);
+  }
+  R->partial[c * count_parts(R) + k].most = most;
+}
+
+static void add_squares(const trs_relax_work *w, int64_t c, int64_t k) {
+  const trs_relaxation *R = w->R;
+  const double *squares = R->squares + c * R->nrows;
+  trs_wide sum = 0;
+  if (isfinite(R->total[c].most))
+    for (int64_t p = k * TRS_RELAX_PART; p < end_of_part(R, k); p++)
+      sum += (trs_wide)ldexp(squares[p], R->total[c].shift);
+  R->partial[c * count_parts(R) + k].sum = sum;
+}
+
+/* The parts of this domain, and then of all: the largest square, or the sum of all. */
+static void join_parts(const trs_relax_work *w, int64_t c, bool sums) {
+  const trs_relaxation *R = w->R;
+  const trs_square_sum *part = R->partial + c * count_parts(R);
+  trs_square_sum own = {0};
+  for (int64_t k = 0; k < count_parts(R); k++) {
+    own.most = larger(part[k].most, own.most);
+    if (sums) own.sum += part[k].sum;
+  }
+  const trs_square_sum *all = &own;
+  int32_t count = 1;
+  if (R->links) {
+    all = R->links->gather(R->links, &own, sizeof own);
+    count = all ? R->domain->count : 0;
+  }
+  R->total[c].most = 0;
+  R->total[c].sum = 0;
+  for (int32_t d = 0; d < count; d++) {
+    R->total[c].most = larger(all[d].most, R->total[c].most);
+    if (sums) R->total[c].sum += all[d].sum;
+  }
+}
+
+/* Squares below 2^e become integers below 2^(126 - digits of the number of rows). */
+static int shift_for(const trs_relaxation *R, double most) {
+  int e, digits = 0;
+  frexp(most, &e);
+  while (R->ncols >> digits) digits++;
+  return isfinite(most) ? 126 - digits - e : 0;
+}
+
+static void take_norms(trs_relax_work *w, int64_t check, int rank, int size) {
+  const trs_relaxation *R = w->R;
+  int64_t nrhs = w->rhs->nrhs, begin, end;
+  trs_share(count_parts(R), rank, size, &begin, &end);
+  if (R->links) {
+    if (rank == 0) R->links->drain(R->links);
+    wait_for_all(w, size);
+  }
+  for (int64_t c = 0; c < nrhs; c++)
+    for (int64_t k = begin; k < end; k++) take_squares(w, c, k);
   wait_for_all(w, size);
-  for (int64_t c = 0; rank == 0 && c < w->rhs->nrhs; c++) {
-    double sum = 0;
-    for (int64_t k = 0; k < parts; k++) sum += R->partial[c * parts + k];
-    w->norms[check * w->norm_stride + c] = sqrt(sum);
+  for (int64_t c = 0; rank == 0 && c < nrhs; c++) {
+    join_parts(w, c, false);
+    R->total[c].shift = shift_for(R, R->total[c].most);
+  }
+  wait_for_all(w, size);
+  for (int64_t c = 0; c < nrhs; c++)
+    for (int64_t k = begin; k < end; k++) add_squares(w, c, k);
+  wait_for_all(w, size);
+  for (int64_t c = 0; rank == 0 && c < nrhs; c++) {
+    join_parts(w, c, true);
+    double square = isfinite(R->total[c].most) ? ldexp((double)R->total[c].sum, -R->total[c].shift)
+                                               : R->total[c].most;
+    w->norms[check * w->norm_stride + c] = sqrt(square);
   }
   wait_for_all(w, size);
 }
+
+/* ---- A call ---- */
 
 static void sweep_share(void *argument, int rank, int size) {
   trs_relax_work *w = argument;
@@ -81,11 +182,16 @@ static void sweep_share(void *argument, int rank, int size) {
   trs_share(w->R->nrows, rank, size, &begin, &end);
   K->load(w, begin, end);
   wait_for_all(w, size);
+  if (w->R->links) {
+    if (rank == 0) w->R->links->start(w->R->links, w->rhs->nrhs, w->options->keep_x);
+    wait_for_all(w, size);
+  }
   if (every) take_norms(w, 0, rank, size);
   for (int64_t s = 1; s <= w->options->sweeps; s++) {
     sweep_once(w, rank, size);
     if (every && s % every == 0) take_norms(w, s / every, rank, size);
   }
+  if (w->R->links && rank == 0) w->R->links->drain(w->R->links);
   K->unload(w, begin, end);
 }
 
@@ -93,6 +199,7 @@ trs_status trs_relaxation_sweep(trs_relaxation *R, const trs_rhs *rhs,
                                 const trs_sweep_options *options) {
   int64_t size = (int64_t)trs_scalar_size(R->scalar);
   if (R->gpu) return trs_relax_gpu_sweep(R, rhs, options);
+  if (R->group) return trs_relax_group_sweep(R, rhs, options);
   for (int64_t first = 0; first < rhs->nrhs; first += R->room) {
     trs_rhs group = *rhs;
     group.nrhs = rhs->nrhs - first < R->room ? rhs->nrhs - first : R->room;

@@ -63,13 +63,13 @@ TRS_INLINE void NAME(solve)(const trs_relaxation *R, int64_t p, const SUM *y, SU
 
 TRS_INLINE void NAME(relax)(const trs_relax_work *w, int64_t begin, int64_t end, int b) {
   const trs_relaxation *R = w->R;
-  const int64_t stride = R->nrows * b, nrhs = w->rhs->nrhs;
+  const int64_t x_stride = (R->nrows + R->nhalo) * b, r_stride = R->nrows * b, nrhs = w->rhs->nrhs;
   const SUM omega = (SUM)w->options->omega;
   SUM y[ROOM], z[TRS_RELAX_MOST_BLOCK];
   for (int64_t p = begin; p < end; p++)
     for (int64_t c = 0; c < nrhs; c++) {
-      X *x = (X *)R->x + c * stride;
-      const SUM *r = (const SUM *)R->r + c * stride + p * b;
+      X *x = (X *)R->x + c * x_stride;
+      const SUM *r = (const SUM *)R->r + c * r_stride + p * b;
       NAME(row)(R, p, x, y, b);
       for (int i = 0; i < b; i++) y[i] = r[i] - y[i];
       NAME(solve)(R, p, y, z, b);
@@ -128,12 +128,11 @@ static void NAME(multiply)(const trs_relaxation *R, int64_t p, const X *x, SUM *
 static double NAME(residual)(const trs_relax_work *w, int64_t c, int64_t begin, int64_t end) {
   const trs_relaxation *R = w->R;
   const int b = R->block;
-  const int64_t stride = R->nrows * b;
-  const X *x = (const X *)R->x + c * stride;
+  const X *x = (const X *)R->x + c * (R->nrows + R->nhalo) * b;
   SUM y[ROOM], z[TRS_RELAX_MOST_BLOCK];
   double sum = 0;
   for (int64_t p = begin; p < end; p++) {
-    const SUM *r = (const SUM *)R->r + c * stride + p * b;
+    const SUM *r = (const SUM *)R->r + (c * R->nrows + p) * b;
     NAME(row)(R, p, x, y, b);
     NAME(multiply)(R, p, x + p * b, z);
     for (int i = 0; i < b; i++) sum += ((double)r[i] - y[i] - z[i]) * ((double)r[i] - y[i] - z[i]);
@@ -144,14 +143,15 @@ static double NAME(residual)(const trs_relax_work *w, int64_t c, int64_t begin, 
 static void NAME(load)(const trs_relax_work *w, int64_t begin, int64_t end) {
   const trs_relaxation *R = w->R;
   const trs_rhs *rhs = w->rhs;
+  const int32_t *place = R->place ? R->place : R->row;
   const int b = R->block;
   const bool wide = R->scalar == TRS_DOUBLE, keep = w->options->keep_x;
   for (int64_t c = 0; c < rhs->nrhs; c++) {
     SUM *r = (SUM *)R->r + c * R->nrows * b;
-    X *x = (X *)R->x + c * R->nrows * b;
+    X *x = (X *)R->x + c * (R->nrows + R->nhalo) * b;
     for (int64_t p = begin; p < end; p++)
       for (int i = 0; i < b; i++) {
-        int64_t from = (int64_t)R->row[p] * b + i;
+        int64_t from = (int64_t)place[p] * b + i;
         int64_t b_at = from * rhs->b_row + c * rhs->b_col,
                 x_at = from * rhs->x_row + c * rhs->x_col;
         r[p * b + i] =
@@ -166,13 +166,14 @@ static void NAME(load)(const trs_relax_work *w, int64_t begin, int64_t end) {
 static void NAME(unload)(const trs_relax_work *w, int64_t begin, int64_t end) {
   const trs_relaxation *R = w->R;
   const trs_rhs *rhs = w->rhs;
+  const int32_t *place = R->place ? R->place : R->row;
   const int b = R->block;
   const bool wide = R->scalar == TRS_DOUBLE;
   for (int64_t c = 0; c < rhs->nrhs; c++) {
-    const X *x = (const X *)R->x + c * R->nrows * b;
+    const X *x = (const X *)R->x + c * (R->nrows + R->nhalo) * b;
     for (int64_t p = begin; p < end; p++)
       for (int i = 0; i < b; i++) {
-        int64_t at = ((int64_t)R->row[p] * b + i) * rhs->x_row + c * rhs->x_col;
+        int64_t at = ((int64_t)place[p] * b + i) * rhs->x_row + c * rhs->x_col;
         if (wide)
           ((double *)rhs->x)[at] = (double)x[p * b + i];
         else

@@ -8,6 +8,7 @@
 
 #include "plan/parameters.h"
 #include "relax/cuda/args.h"
+#include "relax/domains.h"
 #include "relax/kernels.h"
 
 typedef enum variant_kind { ROWS, SLICES } variant_kind;
@@ -43,7 +44,8 @@ struct trs_relax_gpu {
   trs_relax_args args; /* nrhs and omega are a sweep's */
   trs_relax_rows_how rows;
   trs_relax_slices slices;
-  int32_t *starts; /* host, ncolours + 1: a colour's first slice */
+  int32_t
+      *starts; /* host, 2 ncolours + 1: first slice of a colour's boundary, and of its interior */
   bool has_values;
   owned shared; /* what all variants have */
   owned blocks; /* off-diagonal blocks as W21's variants read them, and to pack slices from */
@@ -233,20 +235,31 @@ static void add_slice(const trs_relaxation *R, slicing *s, const int32_t *order,
   s->count++;
 }
 
-static void cut_slices(const trs_relaxation *R, slicing *s, int32_t *starts) {
+static void cut_run(const trs_relaxation *R, slicing *s, int64_t begin, int64_t end) {
   enum { SLICES_A_PART = 24 };
   int32_t order[32 * SLICES_A_PART];
   const int64_t rows = TRS_RELAX_SLICE_ROWS(R->block), part = rows * SLICES_A_PART;
-  for (int32_t c = 0; c < R->ncolours; c++) {
-    starts[c] = s->count;
-    for (int64_t p = R->colour_ptr[c]; p < R->colour_ptr[c + 1]; p += part) {
-      int64_t left = R->colour_ptr[c + 1] - p, here = left < part ? left : part;
-      order_part(R, p, p + here, order);
-      for (int64_t k = 0; k < here; k += rows)
-        add_slice(R, s, order + k, here - k < rows ? here - k : rows);
-    }
+  for (int64_t p = begin; p < end; p += part) {
+    int64_t here = end - p < part ? end - p : part;
+    order_part(R, p, p + here, order);
+    for (int64_t k = 0; k < here; k += rows)
+      add_slice(R, s, order + k, here - k < rows ? here - k : rows);
   }
-  starts[R->ncolours] = s->count;
+}
+
+/* Where the rows of a colour begin that no other domain reads. */
+static int64_t interior_of(const trs_relaxation *R, int32_t c) {
+  return R->domain ? R->domain->boundary[c] : R->colour_ptr[c];
+}
+
+static void cut_slices(const trs_relaxation *R, slicing *s, int32_t *starts) {
+  for (int32_t c = 0; c < R->ncolours; c++) {
+    starts[2 * c] = s->count;
+    cut_run(R, s, R->colour_ptr[c], interior_of(R, c));
+    starts[2 * c + 1] = s->count;
+    cut_run(R, s, interior_of(R, c), R->colour_ptr[c + 1]);
+  }
+  starts[2 * R->ncolours] = s->count;
 }
 
 static trs_status bring_slices(trs_relaxation *R, const slicing *s) {
@@ -268,12 +281,12 @@ static trs_status bring_slices(trs_relaxation *R, const slicing *s) {
 
 static trs_status make_slices(trs_relaxation *R) {
   const int64_t rows = TRS_RELAX_SLICE_ROWS(R->block);
-  const int64_t most = R->nrows / rows + R->ncolours;
+  const int64_t most = R->nrows / rows + 2 * R->ncolours;
   slicing s = {0};
   if (R->block > TRS_RELAX_MOST_SLICED)
     return trs_fail(TRS_ERROR_UNSUPPORTED, -1, "variant slices takes blocks of 1 to %d, not of %d",
                     TRS_RELAX_MOST_SLICED, R->block);
-  TRS_TRY(TRS_ALLOC(&R->gpu->starts, R->ncolours + 1));
+  TRS_TRY(TRS_ALLOC(&R->gpu->starts, 2 * R->ncolours + 1));
   trs_status status = TRS_ALLOC(&s.slice, most);
   if (!status) status = TRS_ALLOC(&s.row, most * rows);
   if (!status) {
@@ -309,7 +322,7 @@ static trs_status enter_variant(trs_relaxation *R, const gpu_variant *v, const c
   int64_t x_size = (int64_t)trs_relax_kernels_of(R->store)->x_size;
   g->variant = v;
   a->pitch = R->block;
-  a->x_stride = R->nrows * a->pitch;
+  a->x_stride = (R->nrows + R->nhalo) * a->pitch;
   TRS_TRY(read_parameters(g, parameters));
   TRS_TRY(take(g, &g->own, &a->x, a->x_stride * R->room, (size_t)x_size));
   TRS_TRY(trs_device_fill(a->x, 0, a->x_stride * R->room * x_size, g->stream));
@@ -343,7 +356,7 @@ static trs_status take_arrays(trs_relaxation *R) {
   trs_relax_args *a = &g->args;
   const trs_relax_kernels *K = trs_relax_kernels_of(R->store);
   int64_t block = (int64_t)R->block * R->block;
-  TRS_TRY(bring(g, &g->shared, &a->row, R->row, R->nrows, sizeof *R->row));
+  TRS_TRY(bring(g, &g->shared, &a->row, R->row, R->nrows + R->nhalo, sizeof *R->row));
   TRS_TRY(take(g, &g->shared, &a->diagonal, R->nrows * block, K->r_size));
   TRS_TRY(take(g, &g->shared, &a->pivot, R->nrows * R->block, 1));
   TRS_TRY(take(g, &g->shared, &a->r, a->r_stride * R->room, K->r_size));
@@ -356,15 +369,17 @@ static trs_status build(trs_relaxation *R) {
                              .parts = (R->nrows + TRS_RELAX_PART - 1) / TRS_RELAX_PART,
                              .block = R->block,
                              .store = R->store,
-                             .r_stride = R->nrows * R->block};
+                             .r_stride = (R->nrows + R->nhalo) * R->block};
   TRS_TRY(trs_device_alloc_stage(g->device, (void **)&g->norms));
   TRS_TRY(take_arrays(R));
   return trs_device_wait(g->stream);
 }
 
-trs_status trs_relax_gpu_create(trs_relaxation *R, const char *name) {
+trs_status trs_relax_gpu_create(trs_relaxation *R, trs_device *device, trs_stream stream,
+                                const char *name) {
   TRS_TRY(TRS_ALLOC_ZERO(&R->gpu, 1));
-  R->gpu->device = R->context->device;
+  R->gpu->device = device;
+  R->gpu->stream = stream;
   int before = trs_device_enter(R->gpu->device);
   trs_status status = build(R);
   trs_device_leave(before);
@@ -438,8 +453,8 @@ trs_status trs_relax_gpu_wait(trs_relaxation *R) {
 static trs_status run_colour(trs_relaxation *R, int32_t c, bool overlaps) {
   trs_relax_gpu *g = R->gpu;
   if (g->variant->kind == SLICES)
-    return trs_relax_slices_run(&g->args, &g->slices, g->starts[c], g->starts[c + 1], overlaps,
-                                g->stream);
+    return trs_relax_slices_run(&g->args, &g->slices, g->starts[2 * c], g->starts[2 * c + 2],
+                                overlaps, g->stream);
   return trs_relax_rows_run(&g->args, &g->rows, R->colour_ptr[c], R->colour_ptr[c + 1], g->stream);
 }
 
@@ -509,17 +524,16 @@ static trs_status sweep_group(trs_relaxation *R, const trs_relax_vectors *v,
   return hand_over(g, m);
 }
 
-/* A column-major or row-major array of the caller's, and columns of its size without gaps. */
-static trs_status stage_columns(void *stage, const void *array, int64_t row, int64_t col,
-                                const trs_relaxation *R, int64_t width, bool out) {
+trs_status trs_relax_stage_columns(const trs_relaxation *R, const trs_relax_columns *k, bool out,
+                                   trs_stream stream) {
   int64_t size = (int64_t)trs_scalar_size(R->scalar), n = R->nrows * R->block;
-  bool by_rows = col == 1 && row != 1;
-  int64_t pitch = (by_rows ? row : col) * size, own = (by_rows ? width : n) * size;
-  int64_t lines = by_rows ? n : width;
-  void *caller = (void *)(uintptr_t)array;
+  bool by_rows = k->col == 1 && k->row != 1;
+  int64_t pitch = (by_rows ? k->row : k->col) * size, own = (by_rows ? k->width : n) * size;
+  int64_t lines = by_rows ? n : k->width;
+  void *caller = (void *)(uintptr_t)k->array, *stage = (void *)(uintptr_t)k->stage;
   if (lines == 1) pitch = own;
-  return out ? trs_device_copy_rows(caller, pitch, stage, own, own, lines, R->gpu->stream)
-             : trs_device_copy_rows(stage, own, caller, pitch, own, lines, R->gpu->stream);
+  return out ? trs_device_copy_rows(caller, pitch, stage, own, own, lines, stream)
+             : trs_device_copy_rows(stage, own, caller, pitch, own, lines, stream);
 }
 
 static trs_status need_stages(trs_relaxation *R) {
@@ -549,11 +563,12 @@ static trs_status sweep_staged(trs_relaxation *R, const trs_rhs *rhs,
   v.x_col = x_by_rows ? 1 : n;
   v.b_row = b_by_rows ? rhs->nrhs : 1;
   v.b_col = b_by_rows ? 1 : n;
-  TRS_TRY(stage_columns(g->staged[1], rhs->b, rhs->b_row, rhs->b_col, R, rhs->nrhs, false));
-  if (v.keep)
-    TRS_TRY(stage_columns(g->staged[0], rhs->x, rhs->x_row, rhs->x_col, R, rhs->nrhs, false));
+  trs_relax_columns b = {v.b, rhs->b, rhs->b_row, rhs->b_col, rhs->nrhs};
+  trs_relax_columns x = {v.x, rhs->x, rhs->x_row, rhs->x_col, rhs->nrhs};
+  TRS_TRY(trs_relax_stage_columns(R, &b, false, g->stream));
+  if (v.keep) TRS_TRY(trs_relax_stage_columns(R, &x, false, g->stream));
   TRS_TRY(sweep_group(R, &v, o, m));
-  return stage_columns(g->staged[0], rhs->x, rhs->x_row, rhs->x_col, R, rhs->nrhs, true);
+  return trs_relax_stage_columns(R, &x, true, g->stream);
 }
 
 /* Columns from the first on, as many as there is room for. */
@@ -606,4 +621,47 @@ trs_status trs_relax_gpu_sweep(trs_relaxation *R, const trs_rhs *rhs,
   if (!status && waits) status = finish(g);
   trs_device_leave(before);
   return status;
+}
+
+/* ---- A domain's part in a sweep of several GPUs (group.c): each call launches, no more ---- */
+
+trs_relax_place trs_relax_gpu_place(const trs_relaxation *R) {
+  const trs_relax_args *a = &R->gpu->args;
+  return (trs_relax_place){a->x, a->x_stride, a->pitch};
+}
+
+trs_status trs_relax_gpu_load(trs_relaxation *R, const trs_relax_vectors *v, int64_t nrhs,
+                              double omega) {
+  trs_relax_gpu *g = R->gpu;
+  TRS_TRY(check_variant(g));
+  g->args.nrhs = (int)nrhs;
+  g->args.omega = omega;
+  trs_relax_args with_halo = g->args;
+  with_halo.nrows = R->nrows + R->nhalo;
+  return trs_relax_load(&with_halo, v, g->stream);
+}
+
+trs_status trs_relax_gpu_run(trs_relaxation *R, int32_t c, bool boundary, bool overlaps) {
+  trs_relax_gpu *g = R->gpu;
+  if (g->variant->kind == SLICES) {
+    const int32_t *start = g->starts + 2 * c + !boundary;
+    return trs_relax_slices_run(&g->args, &g->slices, start[0], start[1], overlaps, g->stream);
+  }
+  int64_t edge = interior_of(R, c);
+  return trs_relax_rows_run(&g->args, &g->rows, boundary ? R->colour_ptr[c] : edge,
+                            boundary ? edge : R->colour_ptr[c + 1], g->stream);
+}
+
+trs_status trs_relax_gpu_norms(trs_relaxation *R, int64_t at, const double **there) {
+  trs_relax_gpu *g = R->gpu;
+  *there = g->norms + at;
+  if (R->nrows == 0) { /* an empty domain: what stood here has been read */
+    memset(g->norms + at, 0, (size_t)g->args.nrhs * sizeof *g->norms);
+    return TRS_SUCCESS;
+  }
+  return find_norms(g, g->norms + at);
+}
+
+trs_status trs_relax_gpu_unload(trs_relaxation *R, const trs_relax_vectors *v) {
+  return trs_relax_unload(&R->gpu->args, v, R->gpu->stream);
 }

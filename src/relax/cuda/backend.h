@@ -2,13 +2,15 @@
 #ifndef TRS_RELAX_CUDA_BACKEND_H
 #define TRS_RELAX_CUDA_BACKEND_H
 
+#include "relax/cuda/args.h"
 #include "relax/relaxation.h"
 
 typedef struct trs_relax_gpu trs_relax_gpu;
 
-/* Once colours and pattern are known: makes R->gpu, on the context's device.  variant: NULL is
- * "auto"; TRS_ERROR_ARGUMENT lists what there is. */
-trs_status trs_relax_gpu_create(trs_relaxation *R, const char *variant);
+/* Once colours and pattern are known: makes R->gpu.  variant: NULL is "auto"; TRS_ERROR_ARGUMENT
+ * lists what there is. */
+trs_status trs_relax_gpu_create(trs_relaxation *R, trs_device *device, trs_stream stream,
+                                const char *variant);
 /* Another one for the same values; after a failure there is none. */
 trs_status trs_relax_gpu_set_variant(trs_relaxation *R, const char *name);
 /* Brings those of the source's arrays to the host that lie in device memory: copies[3] are those
@@ -23,5 +25,34 @@ void trs_relax_gpu_set_stream(trs_relaxation *R, void *stream);
 const char *trs_relax_gpu_variant(const trs_relaxation *R);
 int64_t trs_relax_gpu_bytes(const trs_relaxation *R);
 void trs_relax_gpu_free(trs_relaxation *R); /* R->gpu may be NULL */
+
+/* A column-major or row-major array of the caller's, in strides of elements, and columns of its
+ * size without gaps in device memory, out of which it is filled or into which it goes. */
+typedef struct trs_relax_columns {
+  const void *stage, *array;
+  int64_t row, col, width;
+} trs_relax_columns;
+
+trs_status trs_relax_stage_columns(const trs_relaxation *R, const trs_relax_columns *columns,
+                                   bool out, trs_stream stream);
+
+/* ---- A domain's part in a sweep of several GPUs, launched on its stream; its device is entered.
+ * Its boundary and its interior rows run apart. ---- */
+
+/* Where x lies: right-hand side c's row p at x + c stride + p pitch elements. */
+typedef struct trs_relax_place {
+  void *x;
+  int64_t stride;
+  int pitch;
+} trs_relax_place;
+
+trs_relax_place trs_relax_gpu_place(const trs_relaxation *R);
+trs_status trs_relax_gpu_load(trs_relaxation *R, const trs_relax_vectors *v, int64_t nrhs,
+                              double omega);
+/* overlaps: as trs_relax_slices_run's. */
+trs_status trs_relax_gpu_run(trs_relaxation *R, int32_t colour, bool boundary, bool overlaps);
+/* Of own rows, into pinned memory from place `at` on, of TRS_STAGE_BYTES / 8 places. */
+trs_status trs_relax_gpu_norms(trs_relaxation *R, int64_t at, const double **norms);
+trs_status trs_relax_gpu_unload(trs_relaxation *R, const trs_relax_vectors *v);
 
 #endif

@@ -1,0 +1,211 @@
+/* relax_ranks.c - the ranks of trireme relax.  What ranks but 0 print goes nowhere, and they leave
+ * with 0: mpirun ends the whole program at the first other code, perhaps before rank 0 has said
+ * why, and passes rank 0's on. */
+#include "relax_ranks.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "command.h"
+#include "output.h"
+#include "report.h"
+
+/* Does a launcher say that there are others? */
+static bool is_among_ranks(void) {
+  static const char *const sizes[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE"};
+  for (int k = 0; k < 2; k++) {
+    const char *text = getenv(sizes[k]);
+    if (text) return atoi(text) > 1;
+  }
+  return getenv("PMIX_RANK") != NULL;
+}
+
+#if TRIREME_CLI_MPI
+
+#include "trireme_mpi.h"
+
+struct relax_ranks {
+  int rank, size, near; /* near: ranks on this node */
+  trs_mpi_relaxation *R;
+  trs_mpi_relax_info info;
+};
+
+int ranks_join(relax_ranks **result) {
+  static relax_ranks ranks;
+  int provided;
+  MPI_Comm node;
+  *result = NULL;
+  if (!is_among_ranks()) return -1;
+  if (MPI_Init_thread(NULL, NULL, MPI_THREAD_FUNNELED, &provided) != MPI_SUCCESS)
+    return leave(LEAVE_UNAVAILABLE, "unsupported", -1, "MPI does not start");
+  *result = &ranks;
+  MPI_Comm_rank(MPI_COMM_WORLD, &ranks.rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &ranks.size);
+  MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
+  MPI_Comm_size(node, &ranks.near);
+  MPI_Comm_free(&node);
+  if (ranks.rank && (!freopen("/dev/null", "w", stdout) || !freopen("/dev/null", "w", stderr)))
+    return LEAVE_BUG;
+  return -1;
+}
+
+int ranks_leave(relax_ranks *ranks, int code) {
+  if (!ranks) return code;
+  trs_mpi_relax_destroy(ranks->R);
+  MPI_Finalize();
+  return ranks->rank ? LEAVE_SOLVED : code;
+}
+
+bool ranks_speaks(const relax_ranks *ranks) { return !ranks || ranks->rank == 0; }
+
+int ranks_agree(const relax_ranks *ranks, int code) {
+  if (ranks) MPI_Bcast(&code, 1, MPI_INT, 0, MPI_COMM_WORLD);
+  return code;
+}
+
+bool ranks_any(const relax_ranks *ranks, bool failed) {
+  int any = failed;
+  if (ranks) MPI_Allreduce(MPI_IN_PLACE, &any, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+  return any != 0;
+}
+
+trs_status ranks_status(const relax_ranks *ranks, trs_status status) {
+  return ranks ? trs_mpi_agree(MPI_COMM_WORLD, status) : status;
+}
+
+int64_t ranks_share(const relax_ranks *ranks, int64_t count) {
+  if (ranks) MPI_Bcast(&count, 1, MPI_INT64_T, 0, MPI_COMM_WORLD);
+  return count;
+}
+
+void ranks_backend(const relax_ranks *ranks, char *text, size_t size) {
+  trs_context *ctx;
+  int cores = 1;
+  if (!trs_context_create(&ctx, "threads"))
+    cores = trs_context_threads(ctx), trs_context_destroy(ctx);
+  int each = cores / ranks->near;
+  snprintf(text, size, each > 1 ? "threads:%d" : "serial", each);
+}
+
+trs_status ranks_create(relax_ranks *ranks, trs_context *ctx, const trs_matrix *A, int block_size,
+                        const trs_relax_options *options) {
+  return trs_mpi_relax_create(MPI_COMM_WORLD, ctx, &ranks->R, A, block_size, options);
+}
+
+trs_status ranks_update(relax_ranks *ranks, const trs_matrix *A) {
+  return trs_mpi_relax_update(ranks->R, A);
+}
+
+trs_status ranks_sweep(relax_ranks *ranks, void *x, const void *b, int64_t n, int64_t nrhs,
+                       const trs_sweep_options *options) {
+  return trs_mpi_relax_sweep(ranks->R, x, n, b, n, nrhs, TRS_COL_MAJOR, options);
+}
+
+trs_status ranks_info(relax_ranks *ranks, trs_relax_info *whole) {
+  trs_status status = trs_mpi_relax_get_info(ranks->R, &ranks->info);
+  if (!status) *whole = ranks->info.whole;
+  return status;
+}
+
+void ranks_print(const relax_ranks *ranks) {
+  if (!ranks) return;
+  const trs_mpi_relax_info *i = &ranks->info;
+  table_row("ranks", "%d, domains %s of %s to %s block rows, which read %s to %s of others",
+            i->ranks, i->partition[0] == 'M' ? "by METIS" : "in runs",
+            human_count((int64_t)i->rows.min).s, human_count((int64_t)i->rows.max).s,
+            human_count((int64_t)i->halo_rows.min).s, human_count((int64_t)i->halo_rows.max).s);
+  table_row("messages", "%s to %s of a rank in a pass over the colours, %s to %s",
+            human_count((int64_t)i->messages.min).s, human_count((int64_t)i->messages.max).s,
+            human_bytes(i->bytes.min).s, human_bytes(i->bytes.max).s);
+}
+
+static void report_spread(const char *path, const trs_mpi_spread *s) {
+  char name[96];
+  snprintf(name, sizeof name, "%s.min", path);
+  report_real(name, s->min);
+  snprintf(name, sizeof name, "%s.mean", path);
+  report_real(name, s->mean);
+  snprintf(name, sizeof name, "%s.max", path);
+  report_real(name, s->max);
+}
+
+void ranks_report(const relax_ranks *ranks) {
+  if (!ranks) return;
+  report_count("ranks.count", ranks->info.ranks);
+  report_text("ranks.partition", ranks->info.partition);
+  report_spread("ranks.rows", &ranks->info.rows);
+  report_spread("ranks.blocks", &ranks->info.blocks);
+  report_spread("ranks.halo_rows", &ranks->info.halo_rows);
+  report_spread("ranks.messages", &ranks->info.messages);
+  report_spread("ranks.bytes", &ranks->info.bytes);
+}
+
+#else
+
+int ranks_join(relax_ranks **ranks) {
+  *ranks = NULL;
+  if (!is_among_ranks()) return -1;
+  return leave(LEAVE_UNAVAILABLE, trs_status_name(TRS_ERROR_UNSUPPORTED), -1,
+               "several ranks need MPI, which is not in this build: install libopenmpi-dev and "
+               "openmpi-bin and build again");
+}
+
+/* No process gets ranks. */
+int ranks_leave(relax_ranks *ranks, int code) {
+  (void)ranks;
+  return code;
+}
+bool ranks_speaks(const relax_ranks *ranks) { return !ranks; }
+int ranks_agree(const relax_ranks *ranks, int code) {
+  (void)ranks;
+  return code;
+}
+bool ranks_any(const relax_ranks *ranks, bool failed) {
+  (void)ranks;
+  return failed;
+}
+trs_status ranks_status(const relax_ranks *ranks, trs_status status) {
+  (void)ranks;
+  return status;
+}
+int64_t ranks_share(const relax_ranks *ranks, int64_t count) {
+  (void)ranks;
+  return count;
+}
+void ranks_backend(const relax_ranks *ranks, char *text, size_t size) {
+  (void)ranks;
+  snprintf(text, size, "auto");
+}
+trs_status ranks_create(relax_ranks *ranks, trs_context *ctx, const trs_matrix *A, int block_size,
+                        const trs_relax_options *options) {
+  (void)ranks;
+  (void)ctx;
+  (void)A;
+  (void)block_size;
+  (void)options;
+  return TRS_ERROR_UNSUPPORTED;
+}
+trs_status ranks_update(relax_ranks *ranks, const trs_matrix *A) {
+  (void)ranks;
+  (void)A;
+  return TRS_ERROR_UNSUPPORTED;
+}
+trs_status ranks_sweep(relax_ranks *ranks, void *x, const void *b, int64_t n, int64_t nrhs,
+                       const trs_sweep_options *options) {
+  (void)ranks;
+  (void)x;
+  (void)b;
+  (void)n;
+  (void)nrhs;
+  (void)options;
+  return TRS_ERROR_UNSUPPORTED;
+}
+trs_status ranks_info(relax_ranks *ranks, trs_relax_info *whole) {
+  (void)ranks;
+  (void)whole;
+  return TRS_ERROR_UNSUPPORTED;
+}
+void ranks_print(const relax_ranks *ranks) { (void)ranks; }
+void ranks_report(const relax_ranks *ranks) { (void)ranks; }
+
+#endif

@@ -1,0 +1,305 @@
+/* mpi_relax.c - trs_mpi_relax_*: argument checks, the same on all ranks, then dispatch. */
+#include <math.h>
+#include <string.h>
+
+#include "api/dense.h"
+#include "api/relax.h"
+#include "comm/ranks_mpi.h"
+#include "relax/kernels.h"
+#include "relax/mpi/ranks.h"
+#include "trireme_mpi.h"
+
+struct trs_mpi_relaxation {
+  trs_ranks_relaxation own;
+};
+
+static const trs_relax_options default_options;
+
+/* ---- Creation ---- */
+
+static trs_status check_context(const trs_context *ctx, const trs_relax_options *options) {
+  if (!ctx) return trs_fail(TRS_ERROR_ARGUMENT, -1, "ctx is NULL");
+  if (strncmp(ctx->backend, "cuda", 4) == 0)
+    return trs_fail(TRS_ERROR_UNSUPPORTED, -1,
+                    "ranks relax on the CPU: use a context of \"threads:T\" or \"serial\"");
+  if (options->variant && strcmp(options->variant, "auto") != 0)
+    return trs_fail(TRS_ERROR_ARGUMENT, -1, "variant \"%s\" is a GPU's", options->variant);
+  return TRS_SUCCESS;
+}
+
+static trs_status check_same(const trs_ranks *ranks, trs_scalar scalar, int block_size, bool dealt,
+                             const trs_relax_options *options) {
+  static const char *const names[] = {"the scalar type", "the block size", "store",
+                                      "balanced",        "nrhs",           "the call's kind"};
+  const double values[] = {scalar,
+                           block_size,
+                           options->store,
+                           options->balanced != 0,
+                           (double)(options->nrhs > 1 ? options->nrhs : 1),
+                           dealt};
+  return trs_ranks_same(ranks, values, names, sizeof values / sizeof *values);
+}
+
+/* Opened ranks, which all have, or nobody. */
+static trs_status open_ranks(trs_mpi_relaxation **result, MPI_Comm comm) {
+  trs_ranks ranks;
+  trs_mpi_relaxation *made = NULL;
+  *result = NULL;
+  trs_status status = trs_ranks_open_mpi(&ranks, comm);
+  if (!status) status = trs_ranks_agree(&ranks, TRS_ALLOC_ZERO(&made, 1));
+  if (status) {
+    trs_ranks_close(&ranks);
+    trs_free(made);
+    return status;
+  }
+  made->own.ranks = ranks;
+  *result = made;
+  return TRS_SUCCESS;
+}
+
+static trs_status finish_creation(trs_mpi_relaxation *made, trs_mpi_relaxation **result,
+                                  trs_status status) {
+  if (status)
+    trs_mpi_relax_destroy(made);
+  else
+    *result = made;
+  return status;
+}
+
+/* What ranks but 0 bring of a matrix. */
+static trs_block_source nothing(trs_scalar scalar, int block_size) {
+  static const int64_t none[1];
+  return (trs_block_source){
+      .scalar = scalar, .block = block_size, .span = 1, .ptr = none, .matrix = true};
+}
+
+/* Rank 0's matrix as a source, and its type for all. */
+static trs_status take_dealt(trs_ranks *ranks, trs_block_source *source, trs_matrix **by_rows,
+                             const trs_matrix *A, int block_size, trs_status status) {
+  *by_rows = NULL;
+  if (!status && ranks->rank == 0)
+    status = A ? trs_relax_take_matrix(source, by_rows, A, block_size)
+               : trs_fail(TRS_ERROR_ARGUMENT, -1, "A is NULL");
+  TRS_TRY(trs_ranks_agree(ranks, status));
+  int scalar = ranks->rank == 0 ? (int)source->scalar : 0;
+  TRS_TRY(trs_mpi_check(MPI_Bcast(&scalar, 1, MPI_INT, 0, trs_ranks_mpi_comm(ranks)), "MPI_Bcast"));
+  if (ranks->rank) *source = nothing((trs_scalar)scalar, block_size);
+  return TRS_SUCCESS;
+}
+
+static trs_status create(trs_mpi_relaxation *R, trs_context *ctx, const trs_matrix *A,
+                         int block_size, const trs_relax_options *options) {
+  trs_block_source source = {.nrows = 0};
+  trs_matrix *by_rows;
+  trs_ranks *ranks = &R->own.ranks;
+  trs_status status = check_context(ctx, options);
+  if (!status) status = trs_relax_check_create(block_size, options);
+  status = take_dealt(ranks, &source, &by_rows, A, block_size, status);
+  if (!status) status = check_same(ranks, source.scalar, block_size, true, options);
+  if (!status) status = trs_ranks_relaxation_create(&R->own, ctx, &source, true, options);
+  trs_matrix_destroy(by_rows);
+  return status;
+}
+
+trs_status trs_mpi_relax_create(MPI_Comm comm, trs_context *ctx, trs_mpi_relaxation **R,
+                                const trs_matrix *A, int block_size,
+                                const trs_relax_options *options) {
+  trs_mpi_relaxation *made;
+  if (!R) return trs_fail(TRS_ERROR_ARGUMENT, -1, "R is NULL");
+  *R = NULL;
+  TRS_TRY(open_ranks(&made, comm));
+  return finish_creation(made, R,
+                         create(made, ctx, A, block_size, options ? options : &default_options));
+}
+
+trs_status trs_mpi_relax_create_bsr(MPI_Comm comm, trs_context *ctx, trs_mpi_relaxation **R,
+                                    trs_scalar scalar, int64_t nrows, int block_size,
+                                    trs_layout layout, const int64_t *ptr, const int32_t *idx,
+                                    const void *val, const trs_relax_options *options) {
+  trs_mpi_relaxation *made;
+  if (!R) return trs_fail(TRS_ERROR_ARGUMENT, -1, "R is NULL");
+  *R = NULL;
+  if (!options) options = &default_options;
+  TRS_TRY(open_ranks(&made, comm));
+  trs_block_source source = {scalar, block_size, 1, nrows, 0, NULL, layout, ptr, idx, val, false};
+  trs_status status = check_context(ctx, options);
+  if (!status) status = trs_relax_check_create(block_size, options);
+  if (!status) status = trs_relax_check_blocks(scalar, nrows, block_size, layout);
+  status = trs_ranks_agree(&made->own.ranks, status);
+  if (!status) status = check_same(&made->own.ranks, scalar, block_size, false, options);
+  if (!status) status = trs_ranks_relaxation_create(&made->own, ctx, &source, false, options);
+  return finish_creation(made, R, status);
+}
+
+void trs_mpi_relax_destroy(trs_mpi_relaxation *R) {
+  if (!R) return;
+  trs_ranks_relaxation_free(&R->own);
+  trs_free(R);
+}
+
+/* ---- Values ---- */
+
+static trs_status check_kind(const trs_mpi_relaxation *R, bool dealt) {
+  if (!R) return trs_fail(TRS_ERROR_ARGUMENT, -1, "R is NULL");
+  if (R->own.dealt == dealt) return TRS_SUCCESS;
+  return trs_fail(TRS_ERROR_ARGUMENT, -1,
+                  dealt ? "each rank brought its rows: use trs_mpi_relax_update_bsr"
+                        : "rank 0 brought a matrix: use trs_mpi_relax_update");
+}
+
+trs_status trs_mpi_relax_update(trs_mpi_relaxation *R, const trs_matrix *A) {
+  trs_block_source source = {.nrows = 0};
+  trs_matrix *by_rows;
+  TRS_TRY(check_kind(R, true));
+  const trs_relaxation *D = R->own.R;
+  trs_status status = TRS_SUCCESS;
+  if (R->own.ranks.rank == 0 && A && A->nrows != D->ncols * D->block)
+    status =
+        trs_fail(TRS_ERROR_ARGUMENT, -1, "the matrix has %lld rows, unlike the %lld at creation",
+                 (long long)A->nrows, (long long)D->ncols * D->block);
+  status = take_dealt(&R->own.ranks, &source, &by_rows, A, D->block, status);
+  if (!status) status = trs_ranks_relaxation_update(&R->own, &source);
+  trs_matrix_destroy(by_rows);
+  return status;
+}
+
+trs_status trs_mpi_relax_update_bsr(trs_mpi_relaxation *R, trs_layout layout, const int64_t *ptr,
+                                    const int32_t *idx, const void *val) {
+  TRS_TRY(check_kind(R, false));
+  const trs_relaxation *D = R->own.R;
+  trs_block_source source = {D->scalar, D->block, 1,   R->own.nrows, 0,    NULL,
+                             layout,    ptr,      idx, val,          false};
+  trs_status status = trs_relax_check_blocks(D->scalar, R->own.nrows, D->block, layout);
+  TRS_TRY(trs_ranks_agree(&R->own.ranks, status));
+  return trs_ranks_relaxation_update(&R->own, &source);
+}
+
+/* ---- Sweeps ---- */
+
+static trs_status check_sweep(const trs_ranks *ranks, const trs_sweep_options *o, int64_t nrhs) {
+  static const char *const names[] = {"nrhs",  "sweeps", "direction",
+                                      "omega", "keep_x", "residual_every"};
+  const double values[] = {(double)nrhs, (double)o->sweeps, o->direction,
+                           o->omega,     o->keep_x != 0,    (double)o->residual_every};
+  return trs_ranks_same(ranks, values, names, sizeof values / sizeof *values);
+}
+
+trs_status trs_mpi_relax_sweep(trs_mpi_relaxation *R, void *x, int64_t ldx, const void *b,
+                               int64_t ldb, int64_t nrhs, trs_layout layout,
+                               const trs_sweep_options *options) {
+  trs_sweep_options complete;
+  trs_rhs rhs = {.nrhs = nrhs};
+  if (!R) return trs_fail(TRS_ERROR_ARGUMENT, -1, "R is NULL");
+  trs_ranks_relaxation *Q = &R->own;
+  int64_t rows = !Q->dealt ? Q->nrows : Q->ranks.rank == 0 ? Q->R->ncols : 0;
+  trs_status status = trs_relax_complete(&complete, options);
+  if (!status && Q->dealt && Q->ranks.rank) {
+    if (nrhs < 0) status = trs_fail(TRS_ERROR_ARGUMENT, -1, "nrhs is %lld", (long long)nrhs);
+  } else if (!status) {
+    status = trs_rhs_make(&rhs, rows * Q->R->block, Q->R->scalar, x, ldx, b, ldb, nrhs, layout);
+  }
+  TRS_TRY(trs_ranks_agree(&Q->ranks, status));
+  TRS_TRY(check_sweep(&Q->ranks, &complete, nrhs));
+  return trs_ranks_relaxation_sweep(Q, &rhs, &complete);
+}
+
+/* ---- What it tells ---- */
+
+typedef struct figures {
+  double rows, blocks, longest, halo, messages, bytes, sweep_bytes, frobenius[2], threads, create_s,
+      update_s;
+} figures;
+
+static figures own_figures(const trs_ranks_relaxation *Q) {
+  const trs_relaxation *D = Q->R;
+  figures f = {.rows = (double)D->nrows,
+               .blocks = (double)D->noff,
+               .longest = (double)D->longest,
+               .halo = (double)D->nhalo,
+               .sweep_bytes = (double)trs_relaxation_sweep_bytes(D),
+               .frobenius = {D->frobenius[0], D->frobenius[1]},
+               .threads = D->threads,
+               .create_s = Q->create_seconds,
+               .update_s = Q->update_seconds};
+  if (!D->domain) return f;
+  int64_t messages = D->domain->send_ptr[D->ncolours];
+  f.messages = (double)messages;
+  if (messages > 0)
+    f.bytes = (double)D->domain->send[messages - 1].end * D->block *
+              (double)trs_relax_kernels_of(D->store)->x_size;
+  return f;
+}
+
+static void spread(trs_mpi_spread *s, double value, int size, bool first) {
+  if (first) *s = (trs_mpi_spread){value, 0, value};
+  s->min = value < s->min ? value : s->min;
+  s->max = value > s->max ? value : s->max;
+  s->mean += value / size;
+}
+
+static double larger(double a, double b) { return a > b ? a : b; }
+
+static void add_rank(trs_mpi_relax_info *info, const figures *f, bool first) {
+  trs_relax_info *w = &info->whole;
+  spread(&info->rows, f->rows, info->ranks, first);
+  spread(&info->blocks, f->blocks, info->ranks, first);
+  spread(&info->halo_rows, f->halo, info->ranks, first);
+  spread(&info->messages, f->messages, info->ranks, first);
+  spread(&info->bytes, f->bytes, info->ranks, first);
+  w->nblocks += (int64_t)f->blocks;
+  w->sweep_bytes += (int64_t)f->sweep_bytes;
+  w->longest_row = (int64_t)larger((double)w->longest_row, f->longest);
+  w->threads = (int)larger(w->threads, f->threads);
+  w->create_seconds = larger(w->create_seconds, f->create_s);
+  w->update_seconds = larger(w->update_seconds, f->update_s);
+}
+
+/* Rows of each colour on all ranks. */
+static trs_status count_colours(trs_ranks_relaxation *Q, trs_relax_info *w) {
+  const trs_relaxation *D = Q->R;
+  int64_t *rows;
+  trs_status status = TRS_ALLOC(&rows, D->ncolours);
+  TRS_TRY(trs_ranks_agree(&Q->ranks, status));
+  for (int32_t c = 0; c < D->ncolours; c++) rows[c] = D->colour_ptr[c + 1] - D->colour_ptr[c];
+  status = trs_mpi_check(MPI_Allreduce(MPI_IN_PLACE, rows, D->ncolours, MPI_INT64_T, MPI_SUM,
+                                       trs_ranks_mpi_comm(&Q->ranks)),
+                         "MPI_Allreduce");
+  w->smallest_colour = D->ncolours ? D->ncols : 0;
+  for (int32_t c = 0; c < D->ncolours; c++) {
+    if (rows[c] < w->smallest_colour) w->smallest_colour = rows[c];
+    if (rows[c] > w->largest_colour) w->largest_colour = rows[c];
+  }
+  trs_free(rows);
+  return status;
+}
+
+static trs_status gather_figures(trs_ranks_relaxation *Q, trs_mpi_relax_info *info) {
+  figures own = own_figures(Q), *all;
+  double square = 0, lost = 0;
+  trs_status status = TRS_ALLOC(&all, Q->ranks.size);
+  TRS_TRY(trs_ranks_agree(&Q->ranks, status));
+  status = trs_ranks_records(&Q->ranks, &own, all, sizeof own);
+  for (int r = 0; !status && r < Q->ranks.size; r++) {
+    add_rank(info, &all[r], r == 0);
+    square += all[r].frobenius[0];
+    lost += all[r].frobenius[1];
+  }
+  info->whole.rounding = square > 0 ? sqrt(lost / square) : 0;
+  trs_free(all);
+  return status;
+}
+
+trs_status trs_mpi_relax_get_info(trs_mpi_relaxation *R, trs_mpi_relax_info *info) {
+  if (!R || !info) return trs_fail(TRS_ERROR_ARGUMENT, -1, "%s is NULL", R ? "info" : "R");
+  const trs_relaxation *D = R->own.R;
+  *info = (trs_mpi_relax_info){.partition = R->own.partition,
+                               .ranks = R->own.ranks.size,
+                               .whole = {.scalar = D->scalar,
+                                         .store = D->store,
+                                         .block_size = D->block,
+                                         .nrows = D->ncols,
+                                         .colours = D->ncolours,
+                                         .variant = "threads"}};
+  TRS_TRY(gather_figures(&R->own, info));
+  return count_colours(&R->own, &info->whole);
+}

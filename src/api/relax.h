@@ -1,0 +1,18 @@
+/* relax.h - checks of relaxation's arguments that its two interfaces share. */
+#ifndef TRS_API_RELAX_H
+#define TRS_API_RELAX_H
+
+#include "relax/relaxation.h"
+
+TRS_API trs_status trs_relax_check_create(int block_size, const trs_relax_options *options);
+TRS_API trs_status trs_relax_check_blocks(trs_scalar scalar, int64_t nrows, int block_size,
+                                          trs_layout layout);
+
+/* A matrix by rows as a source; *by_rows is what was made for that, or NULL. */
+TRS_API trs_status trs_relax_take_matrix(trs_block_source *source, trs_matrix **by_rows,
+                                         const trs_matrix *A, int block_size);
+
+/* Checks them and fills in what they leave open. */
+TRS_API trs_status trs_relax_complete(trs_sweep_options *options, const trs_sweep_options *given);
+
+#endif

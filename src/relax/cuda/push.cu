@@ -1,0 +1,101 @@
+/* push.cu - x of boundary rows goes straight into the memory of the members that read it.
+ *
+ * Order of memory.  A block's stores to other members come before its fence of system scope, the
+ * fence before it counts itself arrived; the last block passes a fence and raises the word of each
+ * receiver.  Who has seen the word passes a fence, and kernels behind it in the stream read x.
+ * Against overwriting what is still read, a member is sent x of a turn only when it has begun that
+ * turn: what it relaxed before is done, and a colour reads none of its own.
+ * A member's wait is for launches that the order of turns puts before its own: nobody waits in a
+ * circle.  Waits have a limit, which one member tells all. */
+#include "relax/cuda/push.h"
+#include "solve/cuda/kernel.cuh"
+
+namespace {
+
+using namespace trs;
+
+constexpr int THREADS = 256, MOST_BLOCKS = 64;
+
+__device__ inline void fence_system() { asm volatile("fence.acq_rel.sys;" ::: "memory"); }
+
+/* Begins at start, 0 for not yet; gives back 0 once it, or any member's, has lasted too long. */
+__device__ __noinline__ unsigned long long look_at_wait(const trs_relax_turn &t,
+                                                        unsigned long long start) {
+  trs_relax_signs *mine = t.signs[t.me];
+  unsigned long long now;
+  asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
+  if (load_relaxed<true>(&mine->told)) return 0;
+  if (start == 0) return now;
+  if (now - start < mine->limit) return start;
+  for (int m = 0; m < t.members; m++) store_relaxed<true>(&t.signs[m]->told, uint64_t(t.me + 1));
+  return 0;
+}
+
+__device__ inline void wait_until(const trs_relax_turn &t, const uint64_t *word, uint64_t turn) {
+  unsigned long long start = 0;
+  for (unsigned turns = 1; load_relaxed<true>(word) < turn; turns++)
+    if (turns % 1024 == 0 && (start = look_at_wait(t, start)) == 0) break;
+}
+
+/* A thread a member. */
+__global__ void begin_turn(const __grid_constant__ trs_relax_turn t) {
+  const unsigned m = threadIdx.x;
+  await_kernel_before();
+  if (int(m) >= t.members) return;
+  fence_system();
+  if (t.senders >> m & 1) store_relaxed<true>(&t.signs[m]->begun[t.me], t.turn);
+  if (t.needed[m]) wait_until(t, &t.signs[t.me]->pushed[m], t.needed[m]);
+  fence_system();
+}
+
+template <class X>
+__global__ void __launch_bounds__(THREADS)
+    push_rows(const __grid_constant__ trs_relax_turn t, const __grid_constant__ trs_relax_push p) {
+  const unsigned m = threadIdx.x;
+  await_kernel_before();
+  if (int(m) < t.members && (t.receivers >> m & 1)) wait_until(t, &t.signs[t.me]->begun[m], t.turn);
+  fence_system();
+  __syncthreads();
+  const int64_t each = p.count * p.block, step = int64_t(gridDim.x) * THREADS;
+  const X *own = static_cast<const X *>(p.x[t.me]);
+  for (int64_t e = int64_t(blockIdx.x) * THREADS + m; e < each * p.nrhs; e += step) {
+    const int64_t c = p.nrhs == 1 ? 0 : e / each, rest = e - c * each, k = rest / p.block;
+    const int i = int(rest - k * p.block), to = p.member[k];
+    static_cast<X *>(p.x[to])[c * p.stride[to] + int64_t(p.to[k]) * p.pitch + i] =
+        own[c * p.stride[t.me] + int64_t(p.from[k]) * p.pitch + i];
+  }
+  __shared__ bool last;
+  fence_system();
+  __syncthreads();
+  trs_relax_signs *mine = t.signs[t.me];
+  if (m == 0) {
+    last = atomicAdd(&mine->arrived, 1u) == gridDim.x - 1;
+    if (last) mine->arrived = 0;
+    fence_system();
+  }
+  __syncthreads();
+  if (last && int(m) < t.members && (t.receivers >> m & 1))
+    store_relaxed<true>(&t.signs[m]->pushed[t.me], t.turn);
+}
+
+}  // namespace
+
+extern "C" trs_status trs_relax_begin_turn(const trs_relax_turn *turn, int overlaps,
+                                           trs_stream stream) {
+  return trs_device_check(launch_behind(overlaps != 0, begin_turn, 1, TRS_RELAX_MEMBERS, 0,
+                                        static_cast<cudaStream_t>(stream), *turn),
+                          "launching the turn of a colour");
+}
+
+extern "C" trs_status trs_relax_push_rows(const trs_relax_turn *turn, const trs_relax_push *push,
+                                          int overlaps, trs_stream stream) {
+  const int64_t elements = push->count * push->block * push->nrhs;
+  const int64_t need = (elements + THREADS - 1) / THREADS;
+  const auto blocks = unsigned(need < MOST_BLOCKS ? need : MOST_BLOCKS);
+  auto to = static_cast<cudaStream_t>(stream);
+  cudaError_t error =
+      push->size == 8
+          ? launch_behind(overlaps != 0, push_rows<double>, blocks, THREADS, 0, to, *turn, *push)
+          : launch_behind(overlaps != 0, push_rows<float>, blocks, THREADS, 0, to, *turn, *push);
+  return trs_device_check(error, "launching the exchange of a colour");
+}

@@ -1,0 +1,211 @@
+/* links.c - x between ranks: a persistent request for each message of each colour.
+ *
+ * When a colour's turn comes, its rows of others are no longer read as they were, so its receives
+ * begin: straight into x, for one right-hand side.  Sends begin when its boundary rows are relaxed.
+ * Both wait until somebody needs the message, or its buffer again.  Ranks go through the colours in
+ * one order, so that the messages between two of them match by their order alone. */
+#include "relax/mpi/links.h"
+
+#include <limits.h>
+#include <string.h>
+
+#include "comm/ranks_mpi.h"
+#include "relax/kernels.h"
+
+typedef struct mpi_links {
+  trs_relax_links base;
+  trs_relaxation *R;
+  MPI_Comm comm;
+  int64_t nsends, nreceives, nrhs; /* nrhs: the requests are for so many; 0: there are none */
+  int64_t row;                     /* bytes of a row of x */
+  MPI_Request *send, *receive;
+  uint8_t *open;  /* receives: begun, not yet waited for */
+  char *out, *in; /* packed messages; in: of several right-hand sides only */
+  char *records;
+  trs_failure failed;
+} mpi_links;
+
+enum { RECORD = 64 };
+
+/* false from the first failure on. */
+static bool good(mpi_links *l, int code, const char *call) {
+  if (!l->failed.status && trs_mpi_check(code, call)) trs_failure_get(&l->failed);
+  return !l->failed.status;
+}
+
+/* ---- Requests ---- */
+
+static void free_requests(mpi_links *l) {
+  for (int64_t m = 0; l->nrhs && m < l->nreceives; m++) MPI_Request_free(&l->receive[m]);
+  for (int64_t m = 0; l->nrhs && m < l->nsends; m++) MPI_Request_free(&l->send[m]);
+  l->nrhs = 0;
+}
+
+static char *arrival(const mpi_links *l, int64_t m, int64_t nrhs) {
+  int64_t begin = l->R->domain->receive[m].begin;
+  return nrhs == 1 ? (char *)l->R->x + begin * l->row
+                   : l->in + (begin - l->R->nrows) * l->row * nrhs;
+}
+
+static void make_requests(mpi_links *l, int64_t nrhs) {
+  const trs_domain *D = l->R->domain;
+  free_requests(l);
+  for (int64_t m = 0; m < l->nreceives; m++) l->receive[m] = MPI_REQUEST_NULL;
+  for (int64_t m = 0; m < l->nsends; m++) l->send[m] = MPI_REQUEST_NULL;
+  for (int64_t m = 0; m < l->nreceives; m++) {
+    int bytes = (int)((D->receive[m].end - D->receive[m].begin) * l->row * nrhs);
+    int code = MPI_Recv_init(arrival(l, m, nrhs), bytes, MPI_BYTE, D->receive[m].other,
+                             TRS_TAG_FREE, l->comm, &l->receive[m]);
+    if (!good(l, code, "MPI_Recv_init")) return;
+  }
+  for (int64_t m = 0; m < l->nsends; m++) {
+    int bytes = (int)((D->send[m].end - D->send[m].begin) * l->row * nrhs);
+    int code = MPI_Send_init(l->out + D->send[m].begin * l->row * nrhs, bytes, MPI_BYTE,
+                             D->send[m].other, TRS_TAG_FREE, l->comm, &l->send[m]);
+    if (!good(l, code, "MPI_Send_init")) return;
+  }
+  l->nrhs = nrhs;
+}
+
+/* ---- Messages ---- */
+
+static void unpack(const mpi_links *l, int64_t m) {
+  const trs_relaxation *R = l->R;
+  const trs_domain_message *M = &R->domain->receive[m];
+  int64_t bytes = (M->end - M->begin) * l->row, column = (R->nrows + R->nhalo) * l->row;
+  for (int64_t c = 0; c < l->nrhs; c++)
+    memcpy((char *)R->x + c * column + M->begin * l->row, arrival(l, m, l->nrhs) + c * bytes,
+           (size_t)bytes);
+}
+
+static void pack(const mpi_links *l, int64_t m) {
+  const trs_relaxation *R = l->R;
+  const trs_domain_message *M = &R->domain->send[m];
+  int64_t column = (R->nrows + R->nhalo) * l->row;
+  char *to = l->out + M->begin * l->row * l->nrhs;
+  for (int64_t c = 0; c < l->nrhs; c++)
+    for (int64_t k = M->begin; k < M->end; k++, to += l->row)
+      memcpy(to, (const char *)R->x + c * column + R->domain->sent[k] * l->row, (size_t)l->row);
+}
+
+static void finish(mpi_links *l, int64_t m) {
+  if (l->failed.status || !l->open[m]) return;
+  l->open[m] = 0;
+  if (good(l, MPI_Wait(&l->receive[m], MPI_STATUS_IGNORE), "MPI_Wait") && l->nrhs > 1) unpack(l, m);
+}
+
+static void begin_receives(mpi_links *l, int32_t c) {
+  const trs_domain *D = l->R->domain;
+  for (int64_t m = D->receive_ptr[c]; m < D->receive_ptr[c + 1]; m++) {
+    finish(l, m);
+    if (l->failed.status || !good(l, MPI_Start(&l->receive[m]), "MPI_Start")) return;
+    l->open[m] = 1;
+  }
+}
+
+static void begin_sends(mpi_links *l, int32_t c) {
+  const trs_domain *D = l->R->domain;
+  for (int64_t m = D->send_ptr[c]; m < D->send_ptr[c + 1]; m++) {
+    if (l->failed.status || !good(l, MPI_Wait(&l->send[m], MPI_STATUS_IGNORE), "MPI_Wait")) return;
+    pack(l, m);
+    if (!good(l, MPI_Start(&l->send[m]), "MPI_Start")) return;
+  }
+}
+
+/* ---- What sweeps call ---- */
+
+static void arrive(trs_relax_links *links, int32_t c) {
+  mpi_links *l = (mpi_links *)links;
+  const trs_domain *D = l->R->domain;
+  for (int64_t k = D->need_ptr[c]; k < D->need_ptr[c + 1]; k++) finish(l, D->need[k]);
+  begin_receives(l, c);
+}
+
+static void give(trs_relax_links *links, int32_t c) { begin_sends((mpi_links *)links, c); }
+
+/* MPI libraries move large messages while one of their functions runs. */
+static void look(trs_relax_links *links) {
+  mpi_links *l = (mpi_links *)links;
+  int there;
+  if (!l->failed.status)
+    (void)good(l, MPI_Iprobe(MPI_ANY_SOURCE, TRS_TAG_FREE, l->comm, &there, MPI_STATUS_IGNORE),
+               "MPI_Iprobe");
+}
+
+static void drain(trs_relax_links *links) {
+  mpi_links *l = (mpi_links *)links;
+  for (int64_t m = 0; m < l->nreceives; m++) finish(l, m);
+  for (int64_t m = 0; m < l->nsends && !l->failed.status; m++)
+    (void)good(l, MPI_Wait(&l->send[m], MPI_STATUS_IGNORE), "MPI_Wait");
+}
+
+static void start(trs_relax_links *links, int64_t nrhs, bool keep_x) {
+  mpi_links *l = (mpi_links *)links;
+  const trs_relaxation *R = l->R;
+  int64_t column = (R->nrows + R->nhalo) * l->row;
+  if (l->failed.status) return;
+  if (nrhs != l->nrhs) make_requests(l, nrhs);
+  for (int64_t c = 0; !keep_x && c < nrhs; c++)
+    memset((char *)R->x + c * column + R->nrows * l->row, 0, (size_t)(R->nhalo * l->row));
+  for (int32_t c = 0; keep_x && c < R->ncolours; c++) begin_receives(l, c);
+  for (int32_t c = 0; keep_x && c < R->ncolours; c++) begin_sends(l, c);
+  if (keep_x) drain(links);
+}
+
+static const void *gather(trs_relax_links *links, const void *mine, int64_t bytes) {
+  mpi_links *l = (mpi_links *)links;
+  if (l->failed.status) return NULL;
+  int code = MPI_Allgather(mine, (int)bytes, MPI_BYTE, l->records, (int)bytes, MPI_BYTE, l->comm);
+  return good(l, code, "MPI_Allgather") ? l->records : NULL;
+}
+
+/* ---- Life ---- */
+
+static trs_status allocate(mpi_links *l) {
+  const trs_relaxation *R = l->R;
+  const trs_domain *D = R->domain;
+  int64_t sent = l->nsends ? D->send[l->nsends - 1].end : 0, longest = 0;
+  for (int64_t m = 0; m < l->nreceives; m++)
+    if (D->receive[m].end - D->receive[m].begin > longest)
+      longest = D->receive[m].end - D->receive[m].begin;
+  for (int64_t m = 0; m < l->nsends; m++)
+    if (D->send[m].end - D->send[m].begin > longest) longest = D->send[m].end - D->send[m].begin;
+  if (longest * l->row > INT_MAX / R->room)
+    return trs_fail(TRS_ERROR_UNSUPPORTED, -1,
+                    "two domains exchange %lld rows of a colour, more than a message holds: take "
+                    "more ranks, or fewer right-hand sides at a time",
+                    (long long)longest);
+  TRS_TRY(TRS_ALLOC(&l->send, l->nsends));
+  TRS_TRY(TRS_ALLOC(&l->receive, l->nreceives));
+  TRS_TRY(TRS_ALLOC_ZERO(&l->open, l->nreceives));
+  TRS_TRY(trs_alloc((void **)&l->out, sent * R->room, (size_t)l->row));
+  if (R->room > 1) TRS_TRY(trs_alloc((void **)&l->in, R->nhalo * R->room, (size_t)l->row));
+  return trs_alloc((void **)&l->records, D->count, RECORD);
+}
+
+trs_status trs_mpi_links_create(trs_relaxation *R, MPI_Comm comm) {
+  mpi_links *l;
+  TRS_TRY(TRS_ALLOC_ZERO(&l, 1));
+  *l = (mpi_links){.base = {start, arrive, give, look, drain, gather},
+                   .R = R,
+                   .comm = comm,
+                   .nsends = R->domain->send_ptr[R->ncolours],
+                   .nreceives = R->domain->receive_ptr[R->ncolours],
+                   .row = R->block * (int64_t)trs_relax_kernels_of(R->store)->x_size};
+  R->links = &l->base;
+  return allocate(l);
+}
+
+trs_status trs_mpi_links_status(trs_relaxation *R) {
+  mpi_links *l = (mpi_links *)R->links;
+  return l && l->failed.status ? trs_failure_set(&l->failed) : TRS_SUCCESS;
+}
+
+void trs_mpi_links_free(trs_relaxation *R) {
+  mpi_links *l = R ? (mpi_links *)R->links : NULL;
+  if (!l) return;
+  free_requests(l);
+  void *const arrays[] = {l->send, l->receive, l->open, l->out, l->in, l->records, l};
+  for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++) trs_free(arrays[k]);
+  R->links = NULL;
+}

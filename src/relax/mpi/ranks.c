@@ -1,0 +1,477 @@
+/* ranks.c - relaxation on ranks: the pattern goes to all, which colour it each for itself, so that
+ * colours are those of one domain; values, b and x stay with who brings them, or are dealt by rank
+ * 0. */
+#include "relax/mpi/ranks.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/timer.h"
+#include "comm/ranks_mpi.h"
+#include "relax/mpi/links.h"
+
+enum { MOST_VALUES = 16 };
+
+/* ---- Small records ---- */
+
+trs_status trs_ranks_records(const trs_ranks *ranks, const void *mine, void *all, int64_t bytes) {
+  return trs_mpi_check(MPI_Allgather(mine, (int)bytes, MPI_BYTE, all, (int)bytes, MPI_BYTE,
+                                     trs_ranks_mpi_comm(ranks)),
+                       "MPI_Allgather");
+}
+
+trs_status trs_ranks_same(const trs_ranks *ranks, const double *values, const char *const *names,
+                          int count) {
+  double least[MOST_VALUES], most[MOST_VALUES];
+  MPI_Comm comm = trs_ranks_mpi_comm(ranks);
+  TRS_TRY(trs_mpi_check(MPI_Allreduce(values, least, count, MPI_DOUBLE, MPI_MIN, comm),
+                        "MPI_Allreduce"));
+  TRS_TRY(trs_mpi_check(MPI_Allreduce(values, most, count, MPI_DOUBLE, MPI_MAX, comm),
+                        "MPI_Allreduce"));
+  for (int k = 0; k < count; k++)
+    if (least[k] != most[k])
+      return trs_fail(TRS_ERROR_ARGUMENT, -1,
+                      "%s is %g on one rank and %g on another: it must be the same on all",
+                      names[k], least[k], most[k]);
+  return TRS_SUCCESS;
+}
+
+/* Pieces of count[r] elements from rank r, in the order of ranks, to all.  mine may lie in all. */
+static trs_status share_pieces(trs_ranks *ranks, const void *mine, void *all, const int64_t *count,
+                               int64_t size) {
+  int64_t at = 0;
+  for (int r = 0; r < ranks->size; r++)
+    if (r != ranks->rank && count[ranks->rank])
+      TRS_TRY(trs_ranks_send(ranks, r, TRS_TAG_MOVE, mine, count[ranks->rank] * size));
+  for (int r = 0; r < ranks->size; r++, at += count[r - 1]) {
+    if (!count[r]) continue;
+    if (r != ranks->rank)
+      TRS_TRY(trs_ranks_receive(ranks, r, TRS_TAG_MOVE, (char *)all + at * size, count[r] * size));
+    else
+      memcpy((char *)all + at * size, mine, (size_t)(count[r] * size));
+  }
+  return trs_ranks_finish(ranks);
+}
+
+/* ---- Rows, pattern ---- */
+
+/* Numbers of the rows brought, and how many each rank brings. */
+static trs_status number_rows(trs_ranks_relaxation *Q, trs_block_source *source, int64_t *brought) {
+  int64_t first = 0, n = 0;
+  TRS_TRY(trs_ranks_records(&Q->ranks, &source->nrows, brought, sizeof *brought));
+  for (int r = 0; r < Q->ranks.size; r++) {
+    if (r < Q->ranks.rank) first += brought[r];
+    n += brought[r];
+  }
+  int32_t *row = NULL;
+  trs_status status = TRS_SUCCESS;
+  if (n > INT32_MAX / source->block)
+    status = trs_fail(TRS_ERROR_ARGUMENT, -1, "%lld block rows on all ranks: 0 .. %d is wanted",
+                      (long long)n, INT32_MAX / source->block);
+  if (!status) status = TRS_ALLOC(&row, source->nrows);
+  Q->row = row;
+  TRS_TRY(trs_ranks_agree(&Q->ranks, status));
+  for (int64_t i = 0; i < source->nrows; i++) row[i] = (int32_t)(first + i);
+  source->ncols = n;
+  source->row = row;
+  return TRS_SUCCESS;
+}
+
+/* The rows' patterns of all ranks. */
+static trs_status share_pattern(trs_ranks *ranks, trs_block_pattern *whole,
+                                const trs_block_pattern *own, const int64_t *brought, int64_t n) {
+  int64_t *blocks = NULL, mine = own->ptr[own->n];
+  *whole = (trs_block_pattern){.n = n};
+  trs_status status = TRS_ALLOC(&blocks, ranks->size);
+  if (!status) status = TRS_ALLOC(&whole->ptr, n + 1);
+  status = trs_ranks_agree(ranks, status);
+  if (!status) status = trs_ranks_records(ranks, &mine, blocks, sizeof *blocks);
+  int64_t total = 0;
+  for (int r = 0; !status && r < ranks->size; r++) total += blocks[r];
+  if (!status) status = trs_ranks_agree(ranks, TRS_ALLOC(&whole->idx, total));
+  if (!status) status = share_pieces(ranks, own->ptr + 1, whole->ptr + 1, brought, 8);
+  if (!status) status = share_pieces(ranks, own->idx, whole->idx, blocks, 4);
+  int64_t i = 1, before = 0;
+  for (int r = 0; !status && r < ranks->size; before += blocks[r++])
+    for (int64_t k = 0; k < brought[r]; k++) whole->ptr[i++] += before;
+  if (!status) whole->ptr[0] = 0;
+  trs_free(blocks);
+  return status;
+}
+
+/* The caller's colours of all rows, where ranks with rows have some; else *colour stays NULL. */
+static trs_status share_colours(trs_ranks *ranks, int32_t **colour, const int32_t *own,
+                                const int64_t *brought, int64_t n) {
+  MPI_Comm comm = trs_ranks_mpi_comm(ranks);
+  int votes[2] = {brought[ranks->rank] > 0 && own, brought[ranks->rank] > 0 && !own};
+  TRS_TRY(trs_mpi_check(MPI_Allreduce(MPI_IN_PLACE, votes, 2, MPI_INT, MPI_SUM, comm),
+                        "MPI_Allreduce"));
+  if (!votes[0]) return TRS_SUCCESS;
+  if (votes[1])
+    return trs_fail(TRS_ERROR_ARGUMENT, -1, "%d ranks give colours and %d do not: all or none must",
+                    votes[0], votes[1]);
+  TRS_TRY(trs_ranks_agree(ranks, TRS_ALLOC(colour, n)));
+  return share_pieces(ranks, own, *colour, brought, 4);
+}
+
+static trs_status share_system(trs_ranks_relaxation *Q, trs_block_system *S, trs_context *context,
+                               const trs_block_source *source, const int64_t *brought,
+                               const trs_relax_options *options) {
+  trs_block_pattern own = {0}, whole = {0};
+  trs_relax_options same = *options;
+  int32_t *colour = NULL;
+  trs_status status =
+      trs_ranks_agree(&Q->ranks, trs_block_pattern_build(&own, source, context->team));
+  if (!status) status = share_pattern(&Q->ranks, &whole, &own, brought, source->ncols);
+  if (!status) status = share_colours(&Q->ranks, &colour, options->colour, brought, source->ncols);
+  same.colour = colour;
+  if (!status)
+    status = trs_ranks_agree(&Q->ranks, trs_block_system_create(S, &whole, &same, context->team));
+  trs_block_pattern_free(&own);
+  trs_block_pattern_free(&whole);
+  trs_free(colour);
+  return status;
+}
+
+/* ---- Domains ---- */
+
+static trs_status keep_rows(trs_block_system *S, int32_t domains, const int64_t *brought) {
+  int64_t i = 0;
+  S->domains = domains;
+  S->partition = "as given";
+  if (domains == 1) return TRS_SUCCESS;
+  TRS_TRY(TRS_ALLOC(&S->owner, S->reads.n));
+  for (int32_t d = 0; d < domains; d++)
+    for (int64_t k = 0; k < brought[d]; k++) S->owner[i++] = d;
+  return TRS_SUCCESS;
+}
+
+/* Rank 0's partition. */
+static trs_status deal_rows(trs_ranks_relaxation *Q, trs_block_system *S) {
+  trs_ranks *ranks = &Q->ranks;
+  trs_status status = TRS_SUCCESS;
+  if (ranks->rank == 0)
+    status = trs_block_system_split(S, ranks->size);
+  else
+    status = TRS_ALLOC(&S->owner, S->reads.n);
+  TRS_TRY(trs_ranks_agree(ranks, status));
+  S->domains = ranks->size;
+  if (ranks->size == 1) return TRS_SUCCESS;
+  char name[16] = "";
+  MPI_Comm comm = trs_ranks_mpi_comm(ranks);
+  if (ranks->rank == 0) strncpy(name, S->partition, sizeof name - 1);
+  TRS_TRY(trs_mpi_check(MPI_Bcast(name, sizeof name, MPI_CHAR, 0, comm), "MPI_Bcast"));
+  S->partition = strcmp(name, "METIS") == 0 ? "METIS" : "contiguous";
+  return trs_mpi_check(MPI_Bcast(S->owner, (int)S->reads.n, MPI_INT32_T, 0, comm), "MPI_Bcast");
+}
+
+/* Rows of every rank; of a dealt system, which. */
+static trs_status count_rows(trs_ranks_relaxation *Q, const trs_block_system *S) {
+  int64_t n = S->reads.n, *next;
+  int size = Q->ranks.size, rank = Q->ranks.rank;
+  for (int64_t i = 0; i < n; i++) Q->count[S->owner ? S->owner[i] : 0]++;
+  Q->nrows = Q->count[rank];
+  if (!Q->dealt) return TRS_SUCCESS;
+  trs_free(Q->row);
+  Q->row = NULL;
+  TRS_TRY(TRS_ALLOC(&Q->row, Q->nrows));
+  TRS_TRY(TRS_ALLOC(&Q->dealing, n));
+  TRS_TRY(TRS_ALLOC_ZERO(&next, size + 1));
+  for (int r = 0; r < size; r++) next[r + 1] = next[r] + Q->count[r];
+  int64_t first = next[rank];
+  for (int64_t i = 0; i < n; i++) Q->dealing[next[S->owner ? S->owner[i] : 0]++] = (int32_t)i;
+  memcpy(Q->row, Q->dealing + first, (size_t)Q->nrows * sizeof *Q->row);
+  trs_free(next);
+  return TRS_SUCCESS;
+}
+
+/* ---- Values that rank 0 deals ---- */
+
+/* Some rows as blocks in double, column-major, none twice. */
+typedef struct packet {
+  int64_t nrows, *ptr;
+  int32_t *idx;
+  double *val;
+} packet;
+
+static trs_status allocate_packet(packet *p, int64_t nrows, int64_t blocks, int block) {
+  trs_status status = TRS_ALLOC(&p->ptr, nrows + 1);
+  p->nrows = nrows;
+  if (!status) status = TRS_ALLOC(&p->idx, blocks);
+  if (!status) status = TRS_ALLOC(&p->val, blocks * block * block);
+  return status;
+}
+
+static void free_packet(packet *p) {
+  trs_free(p->ptr);
+  trs_free(p->idx);
+  trs_free(p->val);
+}
+
+/* The distinct block columns of row i get slots from 0 on; to: NULL to count them, and then the
+ * slots are taken back. */
+static int64_t find_columns(const trs_block_source *S, int64_t i, int32_t *slot, int32_t *to) {
+  int64_t count = 0;
+  for (int64_t p = S->ptr[i * S->span]; p < S->ptr[(i + 1) * S->span]; p++) {
+    int32_t j = S->idx[p] / S->span;
+    if (slot[j] >= 0) continue;
+    if (to) to[count] = j;
+    slot[j] = (int32_t)count++;
+  }
+  for (int64_t p = S->ptr[i * S->span]; !to && p < S->ptr[(i + 1) * S->span]; p++)
+    slot[S->idx[p] / S->span] = -1;
+  return count;
+}
+
+static void fill_packet(packet *p, const trs_block_source *S, const int32_t *rows, int64_t nrows,
+                        int32_t *slot) {
+  int64_t size = (int64_t)S->block * S->block;
+  p->nrows = nrows;
+  p->ptr[0] = 0;
+  for (int64_t k = 0; k < nrows; k++) {
+    int64_t at = p->ptr[k], count = find_columns(S, rows[k], slot, p->idx + at);
+    memset(p->val + at * size, 0, (size_t)(count * size) * sizeof *p->val);
+    (void)trs_block_source_row(S, rows[k], slot, p->val + at * size); /* every column has a slot */
+    for (int64_t q = 0; q < count; q++) slot[p->idx[at + q]] = -1;
+    p->ptr[k + 1] = at + count;
+  }
+}
+
+static trs_status count_packets(const trs_ranks_relaxation *Q, const trs_block_source *S,
+                                int32_t *slot, int64_t *blocks) {
+  const int32_t *rows = Q->dealing;
+  for (int64_t j = 0; j < S->ncols; j++) slot[j] = -1;
+  for (int r = 0; r < Q->ranks.size; r++) {
+    blocks[r] = 0;
+    for (int64_t k = 0; k < Q->count[r]; k++) blocks[r] += find_columns(S, *rows++, slot, NULL);
+  }
+  return TRS_SUCCESS;
+}
+
+static trs_status send_packets(trs_ranks_relaxation *Q, const trs_block_source *S, int32_t *slot,
+                               packet *spare, packet *own) {
+  const int32_t *rows = Q->dealing;
+  trs_ranks *ranks = &Q->ranks;
+  for (int r = 0; r < ranks->size; rows += Q->count[r++]) {
+    packet *p = r == 0 ? own : spare;
+    fill_packet(p, S, rows, Q->count[r], slot);
+    if (r == 0) continue;
+    int64_t blocks = p->ptr[p->nrows];
+    TRS_TRY(trs_ranks_send(ranks, r, TRS_TAG_MOVE, p->ptr, (p->nrows + 1) * 8));
+    TRS_TRY(trs_ranks_send(ranks, r, TRS_TAG_MOVE, p->idx, blocks * 4));
+    TRS_TRY(trs_ranks_send(ranks, r, TRS_TAG_MOVE, p->val, blocks * S->block * S->block * 8));
+    TRS_TRY(trs_ranks_finish(ranks));
+  }
+  return TRS_SUCCESS;
+}
+
+static trs_status receive_packet(trs_ranks *ranks, packet *p, int64_t blocks, int block) {
+  TRS_TRY(trs_ranks_receive(ranks, 0, TRS_TAG_MOVE, p->ptr, (p->nrows + 1) * 8));
+  TRS_TRY(trs_ranks_receive(ranks, 0, TRS_TAG_MOVE, p->idx, blocks * 4));
+  return trs_ranks_receive(ranks, 0, TRS_TAG_MOVE, p->val, blocks * block * block * 8);
+}
+
+/* What rank 0 needs to make packets: room for the largest of the others' besides its own. */
+static trs_status allocate_dealer(const trs_ranks_relaxation *Q, const trs_block_source *S,
+                                  int32_t **slot, int64_t *blocks, packet *spare) {
+  int64_t most_rows = 0, most = 0;
+  if (Q->ranks.rank) return TRS_SUCCESS;
+  TRS_TRY(TRS_ALLOC(slot, S->ncols));
+  TRS_TRY(count_packets(Q, S, *slot, blocks));
+  for (int r = 1; r < Q->ranks.size; r++) {
+    most_rows = Q->count[r] > most_rows ? Q->count[r] : most_rows;
+    most = blocks[r] > most ? blocks[r] : most;
+  }
+  return allocate_packet(spare, most_rows, most, S->block);
+}
+
+static trs_status deal_values(trs_ranks_relaxation *Q, const trs_block_source *S, packet *own) {
+  packet spare = {0};
+  int32_t *slot = NULL;
+  int64_t *blocks = NULL;
+  int rank = Q->ranks.rank;
+  trs_status status = TRS_ALLOC_ZERO(&blocks, Q->ranks.size);
+  if (!status) status = allocate_dealer(Q, S, &slot, blocks, &spare);
+  status = trs_ranks_agree(&Q->ranks, status);
+  if (!status)
+    status = trs_mpi_check(
+        MPI_Bcast(blocks, Q->ranks.size, MPI_INT64_T, 0, trs_ranks_mpi_comm(&Q->ranks)),
+        "MPI_Bcast");
+  if (!status)
+    status = trs_ranks_agree(&Q->ranks, allocate_packet(own, Q->nrows, blocks[rank], S->block));
+  if (!status)
+    status = rank ? receive_packet(&Q->ranks, own, blocks[rank], S->block)
+                  : send_packets(Q, S, slot, &spare, own);
+  free_packet(&spare);
+  trs_free(slot);
+  trs_free(blocks);
+  return status;
+}
+
+/* ---- Values ---- */
+
+static trs_status take_values(trs_ranks_relaxation *Q, const trs_block_source *source) {
+  packet own = {0};
+  trs_block_source mine = *source;
+  if (Q->dealt) {
+    trs_status status = deal_values(Q, source, &own);
+    mine = (trs_block_source){.scalar = TRS_DOUBLE,
+                              .block = source->block,
+                              .span = 1,
+                              .nrows = Q->nrows,
+                              .layout = TRS_COL_MAJOR,
+                              .ptr = own.ptr,
+                              .idx = own.idx,
+                              .val = own.val};
+    if (status) {
+      free_packet(&own);
+      return status;
+    }
+  }
+  mine.ncols = Q->R->ncols;
+  mine.row = Q->row;
+  trs_status status = trs_ranks_agree(&Q->ranks, trs_relaxation_update(Q->R, &mine));
+  free_packet(&own);
+  return status;
+}
+
+trs_status trs_ranks_relaxation_update(trs_ranks_relaxation *Q, trs_block_source *source) {
+  double start = trs_seconds();
+  source->ncols = Q->R->ncols;
+  source->row = Q->dealt ? NULL : Q->row;
+  TRS_TRY(trs_ranks_agree(&Q->ranks, trs_block_source_check(source)));
+  TRS_TRY(take_values(Q, source));
+  Q->update_seconds = trs_seconds() - start;
+  return TRS_SUCCESS;
+}
+
+/* ---- Creation ---- */
+
+static trs_status make_domain(trs_ranks_relaxation *Q, trs_block_system *S, trs_context *context,
+                              const trs_block_source *source, const int64_t *brought,
+                              const trs_relax_options *options) {
+  trs_ranks *ranks = &Q->ranks;
+  TRS_TRY(share_system(Q, S, context, source, brought, options));
+  TRS_TRY(Q->dealt ? deal_rows(Q, S) : trs_ranks_agree(ranks, keep_rows(S, ranks->size, brought)));
+  Q->partition = S->partition;
+  TRS_TRY(trs_ranks_agree(ranks, count_rows(Q, S)));
+  trs_status status = trs_relaxation_create_domain(&Q->R, context, source->scalar, source->block, S,
+                                                   ranks->rank, options);
+  if (!status && ranks->size > 1) status = trs_mpi_links_create(Q->R, trs_ranks_mpi_comm(ranks));
+  return trs_ranks_agree(ranks, status);
+}
+
+trs_status trs_ranks_relaxation_create(trs_ranks_relaxation *Q, trs_context *context,
+                                       trs_block_source *source, bool dealt,
+                                       const trs_relax_options *options) {
+  double start = trs_seconds();
+  trs_block_system S = {.domains = 0};
+  int64_t *brought = NULL;
+  Q->dealt = dealt;
+  trs_status status = TRS_ALLOC(&brought, Q->ranks.size);
+  if (!status) status = TRS_ALLOC_ZERO(&Q->count, Q->ranks.size);
+  status = trs_ranks_agree(&Q->ranks, status);
+  if (!status) status = number_rows(Q, source, brought);
+  if (!status) status = make_domain(Q, &S, context, source, brought, options);
+  trs_block_system_free(&S);
+  trs_free(brought);
+  if (!status && dealt) source->row = NULL;
+  if (!status) status = take_values(Q, source);
+  Q->create_seconds = Q->update_seconds = trs_seconds() - start;
+  return status;
+}
+
+void trs_ranks_relaxation_free(trs_ranks_relaxation *Q) {
+  trs_mpi_links_free(Q->R);
+  trs_relax_destroy(Q->R);
+  void *const arrays[] = {Q->row, Q->count, Q->dealing, Q->b, Q->x, Q->pack};
+  for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++) trs_free(arrays[k]);
+  trs_ranks_close(&Q->ranks);
+}
+
+/* ---- Sweeps ---- */
+
+static int64_t element(const trs_ranks_relaxation *Q) {
+  return (int64_t)trs_scalar_size(Q->R->scalar);
+}
+
+/* Columns of some rows, between the caller's array and packed ones. */
+static void move_rows(const trs_ranks_relaxation *Q, const int32_t *rows, int64_t nrows,
+                      char *packed, char *array, int64_t row, int64_t col, int64_t nrhs, bool out) {
+  int64_t size = element(Q), b = Q->R->block;
+  for (int64_t c = 0; c < nrhs; c++)
+    for (int64_t k = 0; k < nrows; k++)
+      for (int64_t e = 0; e < b; e++, packed += size) {
+        char *there = array + ((rows[k] * b + e) * row + c * col) * size;
+        out ? memcpy(there, packed, (size_t)size) : memcpy(packed, there, (size_t)size);
+      }
+}
+
+static trs_status scatter(trs_ranks_relaxation *Q, char *own, const void *array, int64_t row,
+                          int64_t col, int64_t nrhs) {
+  trs_ranks *ranks = &Q->ranks;
+  int64_t each = element(Q) * Q->R->block * nrhs;
+  if (ranks->rank)
+    return Q->nrows && nrhs ? trs_ranks_receive(ranks, 0, TRS_TAG_MOVE, own, Q->nrows * each)
+                            : TRS_SUCCESS;
+  const int32_t *rows = Q->dealing;
+  for (int r = 0; r < ranks->size; rows += Q->count[r++]) {
+    char *to = r ? Q->pack : own;
+    move_rows(Q, rows, Q->count[r], to, (char *)(uintptr_t)array, row, col, nrhs, false);
+    if (!r || !Q->count[r] || !nrhs) continue;
+    TRS_TRY(trs_ranks_send(ranks, r, TRS_TAG_MOVE, to, Q->count[r] * each));
+    TRS_TRY(trs_ranks_finish(ranks));
+  }
+  return TRS_SUCCESS;
+}
+
+static trs_status collect(trs_ranks_relaxation *Q, char *own, void *array, int64_t row, int64_t col,
+                          int64_t nrhs) {
+  trs_ranks *ranks = &Q->ranks;
+  int64_t each = element(Q) * Q->R->block * nrhs;
+  if (ranks->rank) {
+    if (Q->nrows && nrhs) TRS_TRY(trs_ranks_send(ranks, 0, TRS_TAG_MOVE, own, Q->nrows * each));
+    return trs_ranks_finish(ranks);
+  }
+  const int32_t *rows = Q->dealing;
+  for (int r = 0; r < ranks->size; rows += Q->count[r++]) {
+    char *from = r ? Q->pack : own;
+    if (r && Q->count[r] && nrhs)
+      TRS_TRY(trs_ranks_receive(ranks, r, TRS_TAG_MOVE, from, Q->count[r] * each));
+    move_rows(Q, rows, Q->count[r], from, array, row, col, nrhs, true);
+  }
+  return TRS_SUCCESS;
+}
+
+static trs_status make_room(trs_ranks_relaxation *Q, int64_t columns) {
+  int64_t most = 0, b = Q->R->block;
+  if (columns <= Q->columns) return TRS_SUCCESS;
+  for (int r = 1; r < Q->ranks.size; r++) most = Q->count[r] > most ? Q->count[r] : most;
+  trs_status status = trs_realloc(&Q->b, Q->nrows * b * columns, (size_t)element(Q));
+  if (!status) status = trs_realloc(&Q->x, Q->nrows * b * columns, (size_t)element(Q));
+  if (!status && Q->ranks.rank == 0)
+    status = trs_realloc(&Q->pack, most * b * columns, (size_t)element(Q));
+  TRS_TRY(trs_ranks_agree(&Q->ranks, status));
+  Q->columns = columns;
+  return TRS_SUCCESS;
+}
+
+static trs_status sweep_domain(trs_ranks_relaxation *Q, const trs_rhs *rhs,
+                               const trs_sweep_options *options) {
+  trs_status status = trs_relaxation_sweep(Q->R, rhs, options);
+  if (!status) status = trs_mpi_links_status(Q->R);
+  return trs_ranks_agree(&Q->ranks, status);
+}
+
+trs_status trs_ranks_relaxation_sweep(trs_ranks_relaxation *Q, const trs_rhs *rhs,
+                                      const trs_sweep_options *options) {
+  int64_t own = Q->nrows * Q->R->block, nrhs = rhs->nrhs;
+  if (!Q->dealt) return sweep_domain(Q, rhs, options);
+  TRS_TRY(make_room(Q, nrhs));
+  trs_rhs mine = {
+      .x = Q->x, .b = Q->b, .nrhs = nrhs, .x_row = 1, .b_row = 1, .x_col = own, .b_col = own};
+  TRS_TRY(scatter(Q, Q->b, rhs->b, rhs->b_row, rhs->b_col, nrhs));
+  if (options->keep_x) TRS_TRY(scatter(Q, Q->x, rhs->x, rhs->x_row, rhs->x_col, nrhs));
+  TRS_TRY(sweep_domain(Q, &mine, options));
+  return collect(Q, Q->x, rhs->x, rhs->x_row, rhs->x_col, nrhs);
+}
