@@ -360,8 +360,10 @@ static short_text ratio_text(double ratio) {
 static void print_place(const job *j) {
   const trs_relax_info *i = &j->info;
   if (strcmp(i->variant, "threads") != 0)
-    table_row("on", "%s by %s",
-              human_things(trs_context_members(j->ctx, NULL, NULL), "GPU", "GPUs").s, i->variant);
+    table_row("on", "%s by %s%s", human_things(i->domains, "GPU", "GPUs").s, i->variant,
+              i->domains == 1          ? ""
+              : i->partition[0] == 'M' ? ", domains by METIS"
+                                       : ", domains in runs of rows");
   else
     table_row("on", "%s%s", human_things(i->threads, "thread", "threads").s,
               j->ranks ? " a rank" : "");
@@ -423,8 +425,7 @@ static void report(const job *j) {
   report_real("relaxation.rounding", i->rounding);
   report_count("relaxation.threads", i->threads);
   report_text("relaxation.variant", i->variant);
-  report_count("relaxation.gpus",
-               strcmp(i->variant, "threads") ? trs_context_members(j->ctx, NULL, NULL) : 0);
+  report_count("relaxation.gpus", strcmp(i->variant, "threads") ? i->domains : 0);
   ranks_report(j->ranks);
   report_count("sweeps.count", j->set.sweeps);
   report_text("sweeps.direction", nth_word(DIRECTIONS, j->set.direction).s);

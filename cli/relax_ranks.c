@@ -111,7 +111,7 @@ void ranks_print(const relax_ranks *ranks) {
   if (!ranks) return;
   const trs_mpi_relax_info *i = &ranks->info;
   table_row("ranks", "%d, domains %s of %s to %s block rows, which read %s to %s of others",
-            i->ranks, i->partition[0] == 'M' ? "by METIS" : "in runs",
+            i->whole.domains, i->whole.partition[0] == 'M' ? "by METIS" : "in runs",
             human_count((int64_t)i->rows.min).s, human_count((int64_t)i->rows.max).s,
             human_count((int64_t)i->halo_rows.min).s, human_count((int64_t)i->halo_rows.max).s);
   table_row("messages", "%s to %s of a rank in a pass over the colours, %s to %s",
@@ -131,8 +131,8 @@ static void report_spread(const char *path, const trs_mpi_spread *s) {
 
 void ranks_report(const relax_ranks *ranks) {
   if (!ranks) return;
-  report_count("ranks.count", ranks->info.ranks);
-  report_text("ranks.partition", ranks->info.partition);
+  report_count("ranks.count", ranks->info.whole.domains);
+  report_text("ranks.partition", ranks->info.whole.partition);
   report_spread("ranks.rows", &ranks->info.rows);
   report_spread("ranks.blocks", &ranks->info.blocks);
   report_spread("ranks.halo_rows", &ranks->info.halo_rows);

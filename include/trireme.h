@@ -521,6 +521,8 @@ typedef struct trs_relax_info {
   double create_seconds, update_seconds; /* of the last call of each */
   const char *variant;                   /* of a GPU's kernels, that runs; "threads" on the CPU */
   int64_t device_bytes;                  /* of a GPU's memory */
+  int domains;                           /* GPUs that have one each; else 1 */
+  const char *partition;                 /* "METIS", "contiguous" (runs of rows) or "one domain" */
 } trs_relax_info;
 
 TRS_API trs_status trs_relax_get_info(const trs_relaxation *R, trs_relax_info *info);

@@ -147,10 +147,8 @@ TRS_API trs_status trs_mpi_relax_sweep(trs_mpi_relaxation *R, void *x, int64_t l
                                        const trs_sweep_options *options);
 
 typedef struct trs_mpi_relax_info {
-  trs_relax_info whole;  /* as of one domain; threads and seconds are the most of a rank, colour_ptr
-                            and row NULL */
-  const char *partition; /* "METIS", "contiguous" or "as given" */
-  int ranks;
+  trs_relax_info whole; /* as of one domain; threads and seconds are the most of a rank, colour_ptr
+                           and row NULL; a domain a rank, also "as given" */
   trs_mpi_spread rows, blocks; /* of a rank */
   trs_mpi_spread halo_rows;    /* of others, that a rank reads */
   trs_mpi_spread messages;     /* sent by a rank in a pass over the colours */

@@ -241,11 +241,11 @@ static double larger(double a, double b) { return a > b ? a : b; }
 
 static void add_rank(trs_mpi_relax_info *info, const figures *f, bool first) {
   trs_relax_info *w = &info->whole;
-  spread(&info->rows, f->rows, info->ranks, first);
-  spread(&info->blocks, f->blocks, info->ranks, first);
-  spread(&info->halo_rows, f->halo, info->ranks, first);
-  spread(&info->messages, f->messages, info->ranks, first);
-  spread(&info->bytes, f->bytes, info->ranks, first);
+  spread(&info->rows, f->rows, info->whole.domains, first);
+  spread(&info->blocks, f->blocks, info->whole.domains, first);
+  spread(&info->halo_rows, f->halo, info->whole.domains, first);
+  spread(&info->messages, f->messages, info->whole.domains, first);
+  spread(&info->bytes, f->bytes, info->whole.domains, first);
   w->nblocks += (int64_t)f->blocks;
   w->sweep_bytes += (int64_t)f->sweep_bytes;
   w->longest_row = (int64_t)larger((double)w->longest_row, f->longest);
@@ -292,14 +292,14 @@ static trs_status gather_figures(trs_ranks_relaxation *Q, trs_mpi_relax_info *in
 trs_status trs_mpi_relax_get_info(trs_mpi_relaxation *R, trs_mpi_relax_info *info) {
   if (!R || !info) return trs_fail(TRS_ERROR_ARGUMENT, -1, "%s is NULL", R ? "info" : "R");
   const trs_relaxation *D = R->own.R;
-  *info = (trs_mpi_relax_info){.partition = R->own.partition,
-                               .ranks = R->own.ranks.size,
-                               .whole = {.scalar = D->scalar,
+  *info = (trs_mpi_relax_info){.whole = {.scalar = D->scalar,
                                          .store = D->store,
                                          .block_size = D->block,
                                          .nrows = D->ncols,
                                          .colours = D->ncolours,
-                                         .variant = "threads"}};
+                                         .variant = "threads",
+                                         .domains = R->own.ranks.size,
+                                         .partition = R->own.partition}};
   TRS_TRY(gather_figures(&R->own, info));
   return count_colours(&R->own, &info->whole);
 }

@@ -231,6 +231,9 @@ trs_status trs_relax_get_info(const trs_relaxation *R, trs_relax_info *info) {
       .update_seconds = R->update_seconds,
       .variant = R->group ? trs_relax_group_variant(R) : trs_relax_gpu_variant(R),
       .device_bytes = R->group ? trs_relax_group_bytes(R) : trs_relax_gpu_bytes(R)};
+  info->domains = 1;
+  info->partition = "one domain";
+  if (R->group) info->partition = trs_relax_group_partition(R, &info->domains);
   for (int32_t c = 0; c < R->ncolours; c++) {
     int64_t rows = R->colour_ptr[c + 1] - R->colour_ptr[c];
     if (rows < info->smallest_colour) info->smallest_colour = rows;

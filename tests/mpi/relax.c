@@ -238,7 +238,7 @@ static void the_wing(void) {
   must(trs_relax_get_info(one, &whole), "info");
   must(trs_mpi_relax_get_info(R, &info), "info");
   say("what is told of the whole",
-      info.ranks == size && info.whole.nrows == whole.nrows &&
+      info.whole.domains == size && info.whole.nrows == whole.nrows &&
           info.whole.nblocks == whole.nblocks && info.whole.colours == whole.colours &&
           info.whole.smallest_colour == whole.smallest_colour &&
           info.whole.largest_colour == whole.largest_colour &&

@@ -163,6 +163,7 @@ static void the_wing(void **state) {
     assert_int_equal(info.sweep_bytes, whole.sweep_bytes);
     assert_memory_equal(info.row, whole.row, (size_t)whole.nrows * sizeof *info.row);
     assert_string_equal(info.variant, whole.variant);
+    assert_int_equal(info.domains, trs_context_members(context[g], NULL, NULL));
     for (int round = 0; round < 5; round++) { /* launched one behind the other */
       assert_int_equal(cudaMemset(x, 0xff, (size_t)v.n * sizeof *x), cudaSuccess);
       assert_success(trs_relax_sweep(R, x, v.n, b, v.n, 1, TRS_COL_MAJOR, &o));

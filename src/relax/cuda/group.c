@@ -38,6 +38,7 @@ typedef struct member {
 struct trs_relax_group {
   trs_group *group;
   int members;
+  const char *partition;
   member member[TRS_MOST_MEMBERS];
   trs_symmetric signs; /* trs_relax_signs */
   uint64_t turn;
@@ -107,6 +108,7 @@ static trs_status set_signs(trs_relax_group *G, member *m, int which) {
 static trs_status build(trs_relax_group *G, const trs_relaxation *R, trs_block_system *system,
                         const trs_relax_options *options) {
   TRS_TRY(trs_block_system_split(system, G->members));
+  G->partition = system->partition;
   for (int k = 0; k < G->members; k++) TRS_TRY(make_domain(G, k, R, system, options));
   TRS_TRY(trs_group_alloc(G->group, &G->signs, sizeof(trs_relax_signs)));
   TRS_TRY(trs_device_event_create(G->member[0].device, &G->mark));
@@ -189,6 +191,10 @@ trs_status trs_relax_group_set_variant(trs_relaxation *R, const char *name) {
 void trs_relax_group_set_stream(trs_relaxation *R, void *stream) { R->group->stream = stream; }
 const char *trs_relax_group_variant(const trs_relaxation *R) {
   return trs_relax_gpu_variant(R->group->member[R->group->members - 1].R);
+}
+const char *trs_relax_group_partition(const trs_relaxation *R, int *members) {
+  *members = R->group->members;
+  return R->group->partition;
 }
 int64_t trs_relax_group_bytes(const trs_relaxation *R) {
   const trs_relax_group *G = R->group;

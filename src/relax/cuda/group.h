@@ -18,6 +18,8 @@ trs_status trs_relax_group_wait(trs_relaxation *R);
 /* A stream of the first member's GPU. */
 void trs_relax_group_set_stream(trs_relaxation *R, void *stream);
 const char *trs_relax_group_variant(const trs_relaxation *R);
+/* How rows were dealt, and to how many. */
+const char *trs_relax_group_partition(const trs_relaxation *R, int *members);
 int64_t trs_relax_group_bytes(const trs_relaxation *R); /* of all GPUs */
 void trs_relax_group_free(trs_relaxation *R);           /* R->group may be NULL */
 

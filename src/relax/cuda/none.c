@@ -89,6 +89,11 @@ const char *trs_relax_group_variant(const trs_relaxation *R) {
   (void)R;
   return "threads";
 }
+const char *trs_relax_group_partition(const trs_relaxation *R, int *members) {
+  (void)R;
+  *members = 1;
+  return "one domain";
+}
 int64_t trs_relax_group_bytes(const trs_relaxation *R) {
   (void)R;
   return 0;
