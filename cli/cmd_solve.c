@@ -88,6 +88,14 @@ static const option options[] = {
      .offset = FIELD(scattered),
      .help = "with --grid: spread every supernode over its grid, as L23 does; else those at the "
              "bottom of the tree have a rank of their own, which saves messages"},
+    {.name = "invert",
+     .kind = OPTION_CHOICE,
+     .words = "blocks|separators|auto",
+     .offset = FIELD(invert),
+     .help =
+         "with --grid: which triangles the analysis inverts: those of supernodes (the default), "
+         "those of whole separators, or of separators that are nearly full (auto); a separator "
+         "that may lose more than three digits is left alone"},
     {.name = "width",
      .kind = OPTION_COUNT,
      .value = "W",

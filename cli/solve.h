@@ -13,6 +13,7 @@ typedef struct solve_settings {
   const char *rhs_file, *rhs, *output, *backend, *method, *grid;
   int trees; /* position in the option's words */
   bool scattered;
+  int invert;           /* position in the option's words */
   int64_t width;        /* of supernodes, 0 for the library's */
   int64_t nrhs, repeat; /* 0: not given */
 } solve_settings;

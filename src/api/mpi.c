@@ -16,6 +16,9 @@ struct trs_mpi_plan {
   const char *method;
 };
 
+static const char *const inversions[] = {"blocks", "separators", "auto"}; /* trs_invert */
+enum { NINVERSIONS = 3 };
+
 static const char *const methods[] = {"grid3d", "grid3d-baseline", "grid2d"};
 enum { GRID3D, BASELINE, GRID2D, NMETHODS };
 
@@ -44,6 +47,12 @@ static trs_status take_options(trs_grid_options *set, const char **method, const
                     options->method);
   if (which == GRID2D && options->pz > 1)
     return trs_fail(TRS_ERROR_ARGUMENT, -1, "grid2d has one grid, not Pz = %d", options->pz);
+  int invert = 0;
+  if (options->invert)
+    while (invert < NINVERSIONS && strcmp(inversions[invert], options->invert) != 0) invert++;
+  if (invert == NINVERSIONS)
+    return trs_fail(TRS_ERROR_ARGUMENT, -1, "invert is \"%s\": it takes blocks, separators or auto",
+                    options->invert);
   *method = methods[which];
   bool chosen = !options->px && !options->py && !options->pz;
   *set = (trs_grid_options){
@@ -55,7 +64,8 @@ static trs_status take_options(trs_grid_options *set, const char **method, const
                               : options->relax > 0 ? options->relax
                                                    : DEFAULT_RELAX,
                      .few = options->relax < 0 ? 0 : ZEROS_A_COLUMN,
-                     .scattered = options->scattered},
+                     .scattered = options->scattered,
+                     .invert = (trs_invert)invert},
       .nrhs = NRHS_AT_ONCE};
   if (chosen) set->shape = choose_shape(ranks->size, leaves, which == GRID2D);
   return TRS_SUCCESS;
@@ -272,7 +282,7 @@ static double values_once(const trs_grid_solver *s) {
   const trs_grid_layout *l = &s->layout;
   int64_t tile = trs_tile_rows(s->part.scalar), numbers = 0;
   for (int64_t K = 0; K < l->count; K++) {
-    numbers += 2 * trs_triangle_values(trs_width(l, K), tile);
+    if (!trs_half(l, K)) numbers += 2 * trs_triangle_values(trs_width(l, K), tile);
     for (int which = 0; which < 2; which++)
       numbers += trs_width(l, K) * (l->lists[which].ptr[K + 1] - l->lists[which].ptr[K]);
   }
@@ -287,9 +297,16 @@ static double flops_once(const trs_grid_solver *s) {
   for (int64_t K = 0; K < l->count; K++) {
     int64_t length =
         l->lists[0].ptr[K + 1] - l->lists[0].ptr[K] + l->lists[1].ptr[K + 1] - l->lists[1].ptr[K];
-    flops += 2.0 * (double)(trs_width(l, K) * (trs_width(l, K) + length));
+    int64_t square = trs_half(l, K) ? 0 : trs_width(l, K);
+    flops += 2.0 * (double)(trs_width(l, K) * (square + length));
   }
   return flops * (double)s->times.nrhs;
+}
+
+static int64_t count_supernodes(const trs_grid_layout *l) {
+  int64_t count = 0;
+  for (int64_t K = 0; K < l->count; K++) count += trs_half(l, K) != TRS_HALF_ABOVE;
+  return count;
 }
 
 /* L23, section 3: n / sqrt(P Pz) words of every right-hand side, for L and for U. */
@@ -310,7 +327,9 @@ trs_status trs_mpi_get_stats(trs_mpi_plan *plan, trs_mpi_stats *stats) {
                            .px = s->set.shape.x,
                            .py = s->set.shape.y,
                            .pz = s->set.shape.z,
-                           .supernodes = s->layout.count,
+                           .supernodes = count_supernodes(&s->layout),
+                           .separators = s->runs,
+                           .inverted = s->layout.nruns,
                            .leaf_entries = leaf_spread(&s->layout)};
   spread_figures(stats, &f, plan->ranks.size);
   double once = values_once(s);

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "simulate/symbolic.h"
+#include "solve/grid3d/layout.h"
 
 typedef struct worker {
   const trs_symbolic *s;
@@ -19,13 +20,14 @@ typedef struct worker {
   int32_t *a, *b; /* the same number where nothing is doubled */
 } worker;
 
-/* Supernodes of one node stand together. */
+/* Supernodes of one node stand together.  A wide node is cut, as the solver does. */
 static void find_nodes(worker *w) {
   const trs_symbolic *s = w->s;
   int64_t count = 0;
   for (int64_t begin = 0, end; begin < s->count; begin = end) {
-    for (end = begin + 1;
-         end < s->count && s->lo[end] == s->lo[begin] && s->height[end] == s->height[begin];)
+    for (end = begin + 1; end < s->count && s->lo[end] == s->lo[begin] &&
+                          s->height[end] == s->height[begin] &&
+                          s->first[end + 1] - s->first[begin] <= TRS_MOST_RUN;)
       end++;
     bool doubled = s->height[begin] > 0 && end - begin > 1;
     for (int64_t K = begin; K < end; K++) {
@@ -44,14 +46,14 @@ static trs_status list_supernodes(worker *w) {
   TRS_TRY(TRS_ALLOC_ZERO(&to->first, to->count + 1));
   TRS_TRY(TRS_ALLOC(&to->lo, to->count));
   TRS_TRY(TRS_ALLOC(&to->height, to->count));
-  TRS_TRY(TRS_ALLOC_ZERO(&to->unit, to->count));
+  TRS_TRY(TRS_ALLOC_ZERO(&to->half, to->count));
   for (int64_t K = 0; K < s->count; K++) {
     int32_t both[] = {w->a[K], w->b[K]};
     for (int k = 0; k < 2; k++) {
       to->first[both[k] + 1] = s->first[K + 1] - s->first[K];
       to->lo[both[k]] = s->lo[K];
       to->height[both[k]] = s->height[K];
-      to->unit[both[k]] = w->last[K] > K;
+      to->half[both[k]] = (int8_t)(w->last[K] > K ? TRS_HALF_BELOW + k : TRS_WHOLE);
     }
   }
   for (int64_t K = 0; K < to->count; K++) to->first[K + 1] += to->first[K];

@@ -303,7 +303,7 @@ static void finish_row(sweep *s, int64_t i) {
     send(s, s->row[begin + at.parent], I, true);
     return;
   }
-  if (!s->w->l->unit || !s->w->l->unit[I]) {
+  if (!trs_half(s->w->l, I)) {
     compute(s, trs_product_s(s->w->m, width, s->w->nrhs, (width + 1) / 2));
     s->f->value[TRS_FIGURE_FLOPS + s->which] += (double)(width * width * s->w->nrhs);
   }
@@ -436,11 +436,13 @@ static trs_status run_sweep(world *w, int which, int z, const trs_roles *role) {
 
 /* ---- Between grids. ---- */
 
-/* Columns of supernodes of at least this height on grid z whose diagonal block a place has. */
-static void add_shared(const world *w, int z, int height, int64_t *columns) {
+/* Columns of supernodes of at least this height on grid z whose diagonal block a place has, without
+ * some halves. */
+static void add_shared(const world *w, int z, int height, int without, int64_t *columns) {
   const trs_grid_layout *l = w->l;
   for (int64_t K = 0; K < l->count; K++)
-    if (l->height[K] >= height && trs_on_grid(l, K, z))
+    if (l->height[K] >= height && trs_on_grid(l, K, z) &&
+        (!trs_half(l, K) || trs_half(l, K) != without))
       columns[trs_place_of(l, w->shape, 0, K, K)] += trs_width(l, K);
 }
 
@@ -508,7 +510,7 @@ static trs_status allreduce(world *w) {
       int partner = trs_pair_partner(z, step);
       if (partner < z) continue;
       memset(columns, 0, (size_t)ranks * sizeof *columns);
-      add_shared(w, z, step + 1, columns);
+      add_shared(w, z, step + 1, TRS_HALF_BELOW, columns);
       for (int64_t r = 0; r < ranks; r++) swap(w, z * ranks + r, partner * ranks + r, columns[r]);
     }
   trs_free(columns);
@@ -525,7 +527,7 @@ static trs_status cross(world *w, int step, bool sums) {
     if (sums)
       status = add_sums(w, upper, step, columns);
     else
-      add_shared(w, z, step + 1, columns);
+      add_shared(w, z, step + 1, TRS_HALF_ABOVE, columns);
     for (int64_t r = 0; r < ranks && !status; r++)
       move(w, (sums ? upper : z) * ranks + r, (sums ? z : upper) * ranks + r, columns[r], sums);
   }
@@ -569,7 +571,7 @@ static void weigh(world *w) {
   for (int which = 0; which < 2; which++)
     for (int64_t K = 0; K < l->count; K++) {
       int64_t half = trs_triangle_values(trs_width(l, K), trs_tile_rows(TRS_DOUBLE));
-      if (l->unit && l->unit[K]) half = 0;
+      if (trs_half(l, K)) half = 0;
       for (int z = l->lo[K]; z < l->lo[K] + (1 << l->height[K]); z++)
         w->figures[z * places + trs_place_of(l, w->shape, 0, K, K)].value[TRS_FIGURE_BYTES] +=
             8 * (double)half;

@@ -41,9 +41,9 @@ static trs_status spread(trs_grid_layout *l, const trs_symbolic *s) {
   TRS_TRY(TRS_ALLOC(&l->lo, s->count));
   TRS_TRY(TRS_ALLOC(&l->height, s->count));
   TRS_TRY(TRS_ALLOC(&l->home, s->count));
-  TRS_TRY(TRS_ALLOC(&l->unit, s->count));
+  TRS_TRY(TRS_ALLOC(&l->half, s->count));
   TRS_TRY(TRS_ALLOC_ZERO(&l->leaf, l->pz));
-  memcpy(l->unit, s->unit, (size_t)s->count);
+  memcpy(l->half, s->half, (size_t)s->count);
   memcpy(l->first, s->first, (size_t)(s->count + 1) * sizeof *l->first);
   for (int64_t K = 0; K < s->count; K++) {
     if (trs_width(l, K) > l->widest) l->widest = trs_width(l, K);
@@ -59,7 +59,7 @@ static void weigh_leaves(trs_grid_layout *l) {
     if (l->height[K]) continue;
     for (int64_t b = l->blocks[0].ptr[K]; b < l->blocks[0].ptr[K + 1]; b++)
       rows += l->blocks[0].rows[b];
-    l->leaf[l->lo[K]] += width * ((l->unit[K] ? 0 : width) + 2 * rows);
+    l->leaf[l->lo[K]] += width * ((l->half[K] ? 0 : width) + 2 * rows);
   }
 }
 
@@ -92,7 +92,7 @@ trs_structure_size trs_structure_sizes(const trs_grid_layout *l) {
       rows += l->blocks[0].rows[b];
     size.values += 2.0 * (double)(width * rows);
     size.flops += 4.0 * (double)(width * rows);
-    if (l->unit[K]) continue;
+    if (l->half[K]) continue;
     size.values += 2.0 * (double)trs_triangle_values(width, trs_tile_rows(TRS_DOUBLE));
     size.flops += 2.0 * (double)(width * width);
   }

@@ -237,7 +237,7 @@ static trs_status place(worker *w) {
   int8_t *height;
   TRS_TRY(TRS_ALLOC(&s->lo, s->count));
   TRS_TRY(TRS_ALLOC(&s->height, s->count));
-  TRS_TRY(TRS_ALLOC_ZERO(&s->unit, s->count));
+  TRS_TRY(TRS_ALLOC_ZERO(&s->half, s->count));
   TRS_TRY(TRS_ALLOC(&lo, tree->nodes));
   trs_status status = TRS_ALLOC(&height, tree->nodes);
   for (int64_t t = tree->nodes - 1; t >= 0 && !status; t--) {

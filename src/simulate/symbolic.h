@@ -17,7 +17,7 @@ typedef struct trs_symbolic {
   int64_t *first;      /* count + 1 */
   int32_t *lo;         /* count */
   int8_t *height;      /* count */
-  int8_t *unit;        /* count: the diagonal block is the identity */
+  int8_t *half;        /* count: as in layout.h */
   int64_t *ptr;        /* count + 1 */
   int32_t *row, *rows; /* ptr[count] */
   int64_t fill;        /* entries of L before supernodes were relaxed, */

@@ -19,7 +19,7 @@ static void list_arrays(trs_symbolic *s, int64_t nblocks, array *to) {
   array all[NARRAYS] = {{(void **)&s->first, s->count + 1, sizeof *s->first},
                         {(void **)&s->lo, s->count, sizeof *s->lo},
                         {(void **)&s->height, s->count, sizeof *s->height},
-                        {(void **)&s->unit, s->count, sizeof *s->unit},
+                        {(void **)&s->half, s->count, sizeof *s->half},
                         {(void **)&s->ptr, s->count + 1, sizeof *s->ptr},
                         {(void **)&s->row, nblocks, sizeof *s->row},
                         {(void **)&s->rows, nblocks, sizeof *s->rows}};
@@ -76,7 +76,7 @@ void trs_symbolic_free(trs_symbolic *s) {
   trs_free(s->first);
   trs_free(s->lo);
   trs_free(s->height);
-  trs_free(s->unit);
+  trs_free(s->half);
   trs_free(s->ptr);
   trs_free(s->row);
   trs_free(s->rows);

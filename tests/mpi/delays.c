@@ -61,10 +61,13 @@ static void create(trs_grid_solver *solver, const trs_factors *F, const trs_grid
 static int solve_often(const trs_factors *F, trs_grid_shape shape, trs_grid_algorithm algorithm,
                        bool scattered, int times) {
   enum { N = 100 };
-  trs_grid_options options = {.algorithm = algorithm,
-                              .shape = shape,
-                              .supernodes = {.width = 8, .scattered = scattered},
-                              .nrhs = 2};
+  trs_grid_options options = {
+      .algorithm = algorithm,
+      .shape = shape,
+      .supernodes = {.width = 8,
+                     .scattered = scattered,
+                     .invert = scattered ? TRS_INVERT_RUNS : TRS_INVERT_BLOCKS},
+      .nrhs = 2};
   trs_grid_solver solver;
   double b[3 * N], x[3 * N], first[3 * N];
   int good = 1;

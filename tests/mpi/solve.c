@@ -1,8 +1,9 @@
 /* solve.c - every grid shape of the ranks there are, against the backward error that
  * trs_check_factors measures: factored grids, unsymmetric patterns, a diagonal matrix, a dense one,
- * a forest; one and many right-hand sides; all element types; transposed; b and x in any partition;
- * factors from a file; errors, the same on all ranks, memory that runs out on one among them.  Run
- * by mpirun with any number of ranks; rank 0 prints 'ok NAME' and 'not ok NAME'. */
+ * a forest; one and many right-hand sides; all element types; transposed; separators inverted; b
+ * and x in any partition; factors from a file; errors, the same on all ranks, memory that runs out
+ * on one among them.  Run by mpirun with any number of ranks; rank 0 prints 'ok NAME' and 'not ok
+ * NAME'. */
 #include <float.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -178,27 +179,32 @@ static int solves_with(const trs_factors *F, trs_mpi_plan *plan, const trs_mpi_o
   int good = 1;
   for (int k = 0; k < 3; k++)
     if (!solves_once(F, plan, options->trans, many[k], distributed)) {
-      fprintf(stderr, "rank %d: %s %dx%dx%d, flat %d, scattered %d, nrhs %d\n", rank,
+      fprintf(stderr, "rank %d: %s %dx%dx%d, flat %d, scattered %d, invert %s, nrhs %d\n", rank,
               options->method, options->px, options->py, options->pz, options->flat_trees,
-              options->scattered, (int)many[k]);
+              options->scattered, options->invert ? options->invert : "blocks", (int)many[k]);
       good = 0;
     }
   trs_mpi_plan_destroy(plan);
   return good;
 }
 
+static int64_t inverted; /* rows of supernodes, in all solves so far */
+
 static int solves(const trs_factors *F, const trs_mpi_options *options) {
   trs_mpi_plan *plan;
+  trs_mpi_stats stats;
   if (trs_mpi_analyze(MPI_COMM_WORLD, &plan, F, options)) {
     fprintf(stderr, "rank %d: %s %dx%dx%d: %s\n", rank, options->method, options->px, options->py,
             options->pz, trs_last_error()->message);
     return 0;
   }
+  must(trs_mpi_get_stats(plan, &stats), "figures");
+  inverted += stats.inverted;
   return solves_with(F, plan, options, 0);
 }
 
 /* Every shape of the ranks there are, both algorithms, both kinds of trees, supernodes scattered
- * and not; on many ranks a different two of these for each shape. */
+ * and not, separators inverted and not; on many ranks a different few of these for each shape. */
 static int all_shapes(const trs_factors *F, int most_grids) {
   int good = 1, turn = 0;
   for (int z = 1; z <= size && z <= most_grids; z *= 2)
@@ -206,15 +212,71 @@ static int all_shapes(const trs_factors *F, int most_grids) {
       if (size % (x * z)) continue;
       trs_mpi_options o = {.px = x, .py = size / x / z, .pz = z, .width = 16};
       turn++;
-      for (int variant = 0; variant < 8; variant++) {
+      for (int variant = 0; variant < 12; variant++) {
         if (size > 4 && (variant + turn) % 4) continue;
         o.method = variant % 2 ? "grid3d-baseline" : "grid3d";
         o.flat_trees = variant / 2 % 2;
-        o.scattered = variant / 4;
+        o.scattered = variant / 4 == 1 || variant == 8;
+        o.invert = variant == 11 ? "auto" : variant / 4 == 2 ? "separators" : NULL;
         good &= solves(F, &o);
       }
     }
   return good;
+}
+
+/* A supernode's triangle has a good inverse each, all of them together have none: multipliers of 1
+ * double from row to row. */
+static trs_factors *growing(int n) {
+  trs_matrix *L, *U;
+  trs_factors *F;
+  int32_t *i = malloc(sizeof *i * (size_t)n * (size_t)n), *j = malloc(sizeof *j * (size_t)(n * n));
+  double *value = malloc(sizeof *value * (size_t)(n * n));
+  int64_t count = 0;
+  for (int r = 0; r < n; r++)
+    for (int c = 0; c <= r; c++) {
+      i[count] = r;
+      j[count] = c;
+      value[count++] = r == c ? 1 : -1;
+    }
+  must(trs_matrix_create_coo(&L, TRS_DOUBLE, n, n, count, i, j, value), "L");
+  for (int64_t p = 0; p < count; p++) value[p] = i[p] == j[p] ? 2 : 0.01;
+  must(trs_matrix_create_coo(&U, TRS_DOUBLE, n, n, count, j, i, value), "U");
+  must(trs_factors_create(&F, L, TRS_NONUNIT, U, TRS_NONUNIT, NULL, NULL, NULL, NULL), "L U");
+  trs_matrix_destroy(L);
+  trs_matrix_destroy(U);
+  free(i);
+  free(j);
+  free(value);
+  return F;
+}
+
+/* The backward error in each of these has been looked at. */
+static void test_inversion(void) {
+  trs_mpi_options o = {.px = size, .py = 1, .pz = 1, .width = 8, .invert = "separators"};
+  trs_mpi_stats stats;
+  trs_mpi_plan *plan;
+  trs_factors *F;
+  say("separators were inverted", size == 1 || inverted > 0);
+  F = growing(64);
+  must(trs_mpi_analyze(MPI_COMM_WORLD, &plan, F, &o), "analysis");
+  must(trs_mpi_get_stats(plan, &stats), "figures");
+  int good = size == 1 || (stats.separators == 1 && stats.inverted == 0);
+  say("an inverse that is too large is refused", solves_with(F, plan, &o, 0) && good);
+  trs_factors_destroy(F);
+  F = unsymmetric(300, TRS_DOUBLE, 8);
+  good = 1;
+  for (int trans = 0; trans < 3; trans++)
+    for (int z = 1; z <= 4 && size % z == 0; z *= 2) {
+      o = (trs_mpi_options){.px = 1,
+                            .py = size / z,
+                            .pz = z,
+                            .trans = (trs_trans)trans,
+                            .width = 8,
+                            .invert = "separators"};
+      good &= solves(F, &o);
+    }
+  say("op(A), separators inverted", good);
+  trs_factors_destroy(F);
 }
 
 static void test_systems(void) {
@@ -366,6 +428,10 @@ static void test_files(void) {
     trs_mpi_options o = {.px = 1, .py = size / z, .pz = z};
     must(trs_mpi_analyze_file(MPI_COMM_WORLD, &plan, path, &o), "file");
     good &= solves_with(F, plan, &o, 1);
+    o.invert = "separators";
+    o.width = 16;
+    must(trs_mpi_analyze_file(MPI_COMM_WORLD, &plan, path, &o), "file");
+    good &= solves_with(F, plan, &o, 1);
   }
   say("factors from a file", good);
   say("no such file on one rank",
@@ -381,7 +447,7 @@ static void test_files(void) {
 /* Every allocation of one rank fails in turn, in the analysis and in a first solve. */
 static void test_memory(void) {
   trs_factors *F = factored("gen:poisson2d5:9", TRS_DOUBLE, 2);
-  trs_mpi_options o = {.px = 1, .py = size, .pz = 1, .width = 8};
+  trs_mpi_options o = {.px = 1, .py = size, .pz = 1, .width = 8, .invert = "separators"};
   double b[81], x[81];
   int good = 1, victim = size / 2;
   char who[32];
@@ -420,6 +486,8 @@ static void test_errors(void) {
     say("Pz larger than the tree", refused(F, o, TRS_ERROR_ARGUMENT, "leaves"));
   o = (trs_mpi_options){.method = "grid4d"};
   say("no such method", refused(F, o, TRS_ERROR_ARGUMENT, "grid4d"));
+  o = (trs_mpi_options){.invert = "all"};
+  say("no such inversion", refused(F, o, TRS_ERROR_ARGUMENT, "separators"));
   o = (trs_mpi_options){.px = 1, .py = size, .pz = 1};
   if (rank == size - 1) o.method = "wrong on one rank";
   say("a failure of one rank is one of all", refused(F, o, TRS_ERROR_ARGUMENT, "wrong on one"));
@@ -444,6 +512,7 @@ int main(int argc, char **argv) {
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &size);
   test_systems();
+  test_inversion();
   test_ways();
   test_refinement();
   test_files();

@@ -10,12 +10,14 @@ static void append(trs_slot_list *list, const trs_part *part, int64_t K) {
   list->columns += trs_width(part->layout, K);
 }
 
-trs_status trs_list_shared(trs_slot_list *list, const trs_part *part, int height) {
+trs_status trs_list_shared(trs_slot_list *list, const trs_part *part, int height, int without) {
   const trs_grid_layout *l = part->layout;
   *list = (trs_slot_list){0};
   TRS_TRY(TRS_ALLOC(&list->K, l->count));
   for (int64_t K = 0; K < l->count; K++)
-    if (l->height[K] >= height && trs_has_diagonal(part, K)) append(list, part, K);
+    if (l->height[K] >= height && trs_has_diagonal(part, K) &&
+        (!trs_half(l, K) || trs_half(l, K) != without))
+      append(list, part, K);
   return trs_realloc((void **)&list->K, list->count, sizeof *list->K);
 }
 

@@ -11,8 +11,9 @@ typedef struct trs_slot_list {
   int64_t columns; /* of all of them together */
 } trs_slot_list;
 
-/* x of diagonal blocks here that at least 2^height grids share. */
-trs_status trs_list_shared(trs_slot_list *list, const trs_part *part, int height);
+/* x of diagonal blocks here that at least 2^height grids share, without the halves of supernodes
+ * whose x other grids need not know. */
+trs_status trs_list_shared(trs_slot_list *list, const trs_part *part, int height, int without);
 
 /* Sums of this place (x, y) to which columns solved on the 2^step grids from `from` on add, in rows
  * that more grids than those share. */

@@ -250,3 +250,62 @@ trs_status trs_forest_house(trs_grid_layout *layout, const trs_layout_options *o
   release(&f);
   return status;
 }
+
+/* ---- Runs. ---- */
+
+/* Waits the next supernode for this one, and for no other that is spread over the grid? */
+static bool goes_on(const forest *f, int64_t K) {
+  const trs_grid_layout *l = f->l;
+  int spread = 0;
+  if (f->parent[K] != K + 1 || l->home[K] >= 0 || l->home[K + 1] >= 0) return false;
+  if (l->lo[K] != l->lo[K + 1] || l->height[K] != l->height[K + 1]) return false;
+  for (int32_t c = f->child[K + 1]; c >= 0; c = f->sibling[c]) spread += l->home[c] < 0;
+  return spread == 1;
+}
+
+/* Numbers of L's and U's triangles, diagonal blocks as squares. */
+static double entries_in(const trs_grid_layout *l, const trs_grid_run *run) {
+  double entries = 0;
+  for (int64_t K = run->from; K < run->to; K++) {
+    entries += 2.0 * (double)(trs_width(l, K) * trs_width(l, K));
+    for (int which = 0; which < 2; which++)
+      for (int64_t b = l->blocks[which].ptr[K]; b < l->blocks[which].ptr[K + 1]; b++) {
+        int64_t I = l->blocks[which].row[b];
+        if (I >= run->from && I < run->to)
+          entries += (double)(trs_width(l, which ? I : K) * l->blocks[which].rows[b]);
+      }
+  }
+  return entries;
+}
+
+/* Then the inverses are not much more to multiply with. */
+static bool nearly_full(const trs_grid_layout *l, const trs_grid_run *run) {
+  double full = 0;
+  for (int64_t K = run->from; K < run->to; K++)
+    full += 2.0 * (double)(trs_width(l, K) * (l->first[run->to] - l->first[K]));
+  return full <= 1.5 * entries_in(l, run);
+}
+
+static void list_runs(const forest *f, trs_invert invert, trs_grid_run *runs, int64_t *count) {
+  const trs_grid_layout *l = f->l;
+  for (int64_t from = 0, to; from < l->count; from = to) {
+    for (to = from + 1;
+         to < l->count && goes_on(f, to - 1) && l->first[to + 1] - l->first[from] <= TRS_MOST_RUN;)
+      to++;
+    trs_grid_run run = {from, to};
+    if (to - from > 1 && (invert == TRS_INVERT_RUNS || nearly_full(l, &run)))
+      runs[(*count)++] = run;
+  }
+}
+
+trs_status trs_forest_runs(const trs_grid_layout *layout, trs_invert invert, trs_grid_run **runs,
+                           int64_t *count) {
+  forest f = {.l = (trs_grid_layout *)layout};
+  *count = 0;
+  if (invert == TRS_INVERT_BLOCKS) return TRS_SUCCESS;
+  trs_status status = TRS_ALLOC(runs, layout->count);
+  if (!status) status = grow(&f);
+  if (!status) list_runs(&f, invert, *runs, count);
+  release(&f);
+  return status;
+}

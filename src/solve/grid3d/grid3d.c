@@ -55,13 +55,16 @@ static trs_status check_shape(const trs_grid_solver *s) {
 static bool crosses(int z, int step) { return z % (1 << step) == 0; }
 static bool upper(int z, int step) { return z >> step & 1; }
 
+/* Between L and U the solution of L crosses, before a level of U that of U. */
 static trs_status list_crossing(trs_grid_solver *s) {
   int levels = s->layout.levels;
+  bool baseline = s->set.algorithm == TRS_GRID3D_BASELINE;
   TRS_TRY(trs_alloc_zero((void **)&s->shared, levels, sizeof *s->shared));
   TRS_TRY(trs_alloc_zero((void **)&s->sums, levels, sizeof *s->sums));
   for (int k = 0; k < levels; k++) {
-    TRS_TRY(trs_list_shared(&s->shared[k], &s->part, k + 1));
-    if (s->set.algorithm != TRS_GRID3D_BASELINE || !crosses(s->part.z, k)) continue;
+    TRS_TRY(trs_list_shared(&s->shared[k], &s->part, k + 1,
+                            baseline ? TRS_HALF_ABOVE : TRS_HALF_BELOW));
+    if (!baseline || !crosses(s->part.z, k)) continue;
     int from = upper(s->part.z, k) ? s->part.z : trs_pair_partner(s->part.z, k);
     TRS_TRY(trs_list_sums(&s->sums[k], &s->part, from, k));
   }
@@ -100,11 +103,40 @@ static trs_status copy_maps(trs_grid_maps *maps, const trs_grid_input *in) {
   return copy((void **)&maps->col_scale, in->col_scale, scale);
 }
 
-static trs_status lay_out(trs_grid_solver *s, const trs_grid_input *in, trs_filler *f) {
+/* The layout as it is, and which runs are to be inverted. */
+typedef struct base {
+  trs_grid_layout layout;
+  trs_grid_run *runs;
+  int64_t nruns;
+  int8_t *refused; /* nruns */
+} base;
+
+static void release(base *b) {
+  trs_grid_layout_destroy(&b->layout);
+  trs_free(b->runs);
+  trs_free(b->refused);
+}
+
+static trs_status begin(trs_grid_solver *s, const trs_grid_input *in, base *b) {
   TRS_TRY(check_shape(s));
   s->set.supernodes.places = s->set.shape.x * s->set.shape.y;
   TRS_TRY(copy_maps(&s->maps, in));
-  TRS_TRY(in->layout(in, &s->layout, s->set.shape.z, &s->set.supernodes));
+  TRS_TRY(in->layout(in, &b->layout, s->set.shape.z, &s->set.supernodes));
+  TRS_TRY(trs_forest_runs(&b->layout, s->set.supernodes.invert, &b->runs, &b->nruns));
+  s->runs = b->nruns;
+  return TRS_ALLOC(&b->refused, b->nruns);
+}
+
+static trs_status lay_out(trs_grid_solver *s, const trs_grid_input *in, base *b, trs_filler *f) {
+  trs_fill_abandon(f);
+  trs_part_destroy(&s->part);
+  trs_grid_layout_destroy(&s->layout);
+  if (b->nruns)
+    TRS_TRY(trs_grid_layout_invert(&s->layout, &b->layout, b->runs, b->nruns));
+  else {
+    s->layout = b->layout;
+    b->layout = (trs_grid_layout){0};
+  }
   TRS_TRY(trs_part_create(&s->part, &s->layout, in->scalar, s->set.shape, s->ranks->rank));
   return trs_fill_begin(f, &s->part);
 }
@@ -129,12 +161,58 @@ static trs_status check_same(const trs_grid_solver *s) {
   return trs_ranks_agree(s->ranks, status);
 }
 
-/* What is set up by each rank alone is agreed on before the next step that takes all. */
+/* What one rank refuses is refused by all. */
+static trs_status gather_refused(trs_ranks *ranks, int8_t *refused, int64_t count) {
+  trs_tree_place at = trs_tree_at(TRS_TREE_BINARY, ranks->rank, ranks->size);
+  int8_t *other;
+  TRS_TRY(trs_ranks_agree(ranks, TRS_ALLOC(&other, count)));
+  trs_status status = TRS_SUCCESS;
+  for (int c = 0; c < at.nchildren && !status; c++) {
+    status = trs_ranks_receive(ranks, at.first_child + c, TRS_TAG_MOVE, other, count);
+    for (int64_t r = 0; r < count; r++) refused[r] |= other[r];
+  }
+  if (!status && at.parent >= 0)
+    status = trs_ranks_send(ranks, at.parent, TRS_TAG_MOVE, refused, count);
+  if (!status) status = trs_ranks_finish(ranks);
+  trs_free(other);
+  return status ? status : trs_ranks_broadcast(ranks, refused, count);
+}
+
+/* Without the runs that were refused.  True: some were. */
+static bool drop_refused(base *b) {
+  int64_t kept = 0, had = b->nruns;
+  for (int64_t r = 0; r < had; r++)
+    if (!b->refused[r]) b->runs[kept++] = b->runs[r];
+  b->nruns = kept;
+  return kept < had;
+}
+
+/* Lays out and fills, once more where runs turn out to be better left alone: then blocks lie on
+ * other ranks.  What is set up by each rank alone is agreed on before the next step that takes all.
+ */
+static trs_status fill_part(trs_grid_solver *s, const trs_grid_input *in, base *b, trs_filler *f) {
+  bool again = true;
+  while (again) {
+    TRS_TRY(trs_ranks_agree(s->ranks, lay_out(s, in, b, f)));
+    TRS_TRY(check_same(s));
+    TRS_TRY(trs_ranks_agree(s->ranks, in->fill(in, f, s->ranks)));
+    again = b->nruns > 0;
+    if (!again) break;
+    memset(b->refused, 0, (size_t)b->nruns);
+    TRS_TRY(trs_ranks_agree(s->ranks, trs_fill_invert(f, in->unit, in->row_perm, b->refused)));
+    TRS_TRY(gather_refused(s->ranks, b->refused, b->nruns));
+    again = drop_refused(b);
+  }
+  return TRS_SUCCESS;
+}
+
 static trs_status set_up(trs_grid_solver *s, const trs_grid_input *in, trs_filler *f) {
-  TRS_TRY(trs_ranks_agree(s->ranks, lay_out(s, in, f)));
-  TRS_TRY(check_same(s));
-  TRS_TRY(trs_ranks_agree(s->ranks, in->fill(in, f, s->ranks)));
-  trs_status status = trs_fill_end(f, in->unit, in->row_perm);
+  base b = {0};
+  trs_status status = trs_ranks_agree(s->ranks, begin(s, in, &b));
+  if (!status) status = fill_part(s, in, &b, f);
+  release(&b);
+  TRS_TRY(status);
+  status = trs_fill_end(f, in->unit, in->row_perm);
   if (!status) status = trs_grid_solver_plan(s);
   if (!status) status = trs_ranks_reserve(s->ranks, s->ranks->size);
   TRS_TRY(trs_ranks_agree(s->ranks, status));
@@ -220,7 +298,7 @@ static void turn_round(trs_grid_solver *s) {
   memset(p->base + p->row_bytes, 0, (size_t)(p->sum_bytes - p->row_bytes));
   for (int64_t i = 0; i < p->nslots; i++) {
     int64_t K = p->slot[i];
-    if (trs_has_diagonal(p, K) && (all || l->lo[K] == p->z))
+    if (trs_half(l, K) != TRS_HALF_BELOW && trs_has_diagonal(p, K) && (all || l->lo[K] == p->z))
       memcpy(trs_slot_sum(p, i), trs_slot_x(p, i), (size_t)trs_slot_bytes(p, K));
   }
 }

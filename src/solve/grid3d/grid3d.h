@@ -34,6 +34,7 @@ typedef struct trs_grid_solver {
   trs_grid_options set;
   trs_grid_maps maps;
   trs_grid_layout layout;
+  int64_t runs; /* that might have been inverted; the layout's are */
   trs_part part;
   int nphases;           /* of each sweep: 1, or the tree's levels + 1 */
   trs_sweep *phase[2];   /* L, U */

@@ -200,9 +200,9 @@ static trs_status list_blocks(trs_grid_layout *l, int which, const int32_t *owne
   return TRS_SUCCESS;
 }
 
-static trs_status find_blocks(trs_grid_layout *l) {
+trs_status trs_grid_layout_blocks(trs_grid_layout *l) {
   int32_t *owner;
-  TRS_TRY(TRS_ALLOC(&owner, l->n));
+  TRS_TRY(TRS_ALLOC(&owner, l->first[l->count]));
   for (int64_t K = 0; K < l->count; K++) {
     for (int64_t j = l->first[K]; j < l->first[K + 1]; j++) owner[j] = (int32_t)K;
     if (trs_width(l, K) > l->widest) l->widest = trs_width(l, K);
@@ -229,7 +229,8 @@ static trs_status check_blocks(const trs_grid_layout *l) {
 }
 
 void trs_grid_layout_weigh(const trs_grid_layout *l, double *weight) {
-  for (int64_t K = 0; K < l->count; K++) weight[K] = (double)(trs_width(l, K) * trs_width(l, K));
+  for (int64_t K = 0; K < l->count; K++)
+    weight[K] = trs_half(l, K) ? 0 : (double)(trs_width(l, K) * trs_width(l, K));
   for (int which = 0; which < 2; which++)
     for (int64_t K = 0; K < l->count; K++)
       for (int64_t b = l->blocks[which].ptr[K]; b < l->blocks[which].ptr[K + 1]; b++) {
@@ -255,7 +256,7 @@ static trs_status place_all(trs_grid_layout *l, const trs_grid_pattern *F, place
   TRS_TRY(TRS_ALLOC(&l->lo, l->count));
   TRS_TRY(TRS_ALLOC(&l->height, l->count));
   TRS_TRY(TRS_ALLOC(&l->home, l->count));
-  TRS_TRY(find_blocks(l));
+  TRS_TRY(trs_grid_layout_blocks(l));
   if (at)
     place_supernodes(l, at, F);
   else
@@ -309,8 +310,8 @@ void trs_grid_layout_destroy(trs_grid_layout *layout) {
         layout->lists[side].ptr, layout->lists[side].idx, b->ptr, b->row, b->rows, b->list};
     for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++) trs_free(arrays[k]);
   }
-  void *arrays[] = {layout->first, layout->height, layout->lo,
-                    layout->home,  layout->leaf,   layout->unit};
+  void *arrays[] = {layout->first, layout->height, layout->lo,     layout->home,  layout->leaf,
+                    layout->half,  layout->run,    layout->run_of, layout->origin};
   for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++) trs_free(arrays[k]);
   *layout = (trs_grid_layout){0};
 }

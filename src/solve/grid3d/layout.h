@@ -5,7 +5,14 @@
  * Supernodes, found in L and cut where the tree's nodes end, are the blocks of L's columns and of
  * U's rows and columns.  Block (I, K) lies on process (I mod Px, K mod Py) of each grid that has
  * both supernodes, but for supernodes that have a home: one process of their grid has all of L's
- * columns and U's rows of these. */
+ * columns and U's rows of these.
+ *
+ * A run of supernodes that wait for each other may have its triangles inverted as one (Raghavan's
+ * selective inversion).  Each of its supernodes K is two then, with identities on the diagonal:
+ * a(K), which meets what lies below, and b(K), which meets what lies above; between them, from
+ * every a(K) to every b(I) with I >= K, stands the inverse.  In L, a(K) collects and b(K) is the
+ * solution; in U the other way round.  A run is numbered a(K) ..., b(K) ...; n is not changed, and
+ * right-hand sides and solutions are those of the a(K). */
 #ifndef TRS_SOLVE_GRID3D_LAYOUT_H
 #define TRS_SOLVE_GRID3D_LAYOUT_H
 
@@ -33,6 +40,11 @@ typedef struct trs_grid_blocks {
   int64_t *list; /* where these begin in L's list of K or U's of I; NULL where there are no lists */
 } trs_grid_blocks;
 
+/* Supernodes from <= K < to; their other halves follow. */
+typedef struct trs_grid_run {
+  int64_t from, to;
+} trs_grid_run;
+
 typedef struct trs_grid_layout {
   int pz, levels; /* pz = 2^levels */
   int64_t n, count, widest;
@@ -43,13 +55,32 @@ typedef struct trs_grid_layout {
   trs_grid_lists lists[2]; /* L, U */
   trs_grid_blocks blocks[2];
   int64_t *leaf; /* pz: numbers of L and U in each leaf */
-  int8_t *unit;  /* count, or NULL: diagonal blocks that are the identity, and not kept */
+  int8_t *half;  /* count, or NULL: as below; halves' diagonal blocks are not kept */
+
+  /* Runs that are inverted; NULL where none is. */
+  int64_t nruns;
+  trs_grid_run *run;
+  int32_t *run_of; /* count: -1: none */
+  int64_t *origin; /* count: K's first column in the factors */
 } trs_grid_layout;
+
+/* A run's triangle is inverted on every rank that shares it, so it must not grow without bound. */
+enum { TRS_MOST_RUN = 2048 }; /* columns */
+
+/* Which half of a supernode that was doubled. */
+enum { TRS_WHOLE = 0, TRS_HALF_BELOW = 1, TRS_HALF_ABOVE = 2 };
+
+typedef enum trs_invert {
+  TRS_INVERT_BLOCKS = 0, /* each supernode's triangle */
+  TRS_INVERT_RUNS,       /* whole runs */
+  TRS_INVERT_DENSE       /* runs whose triangles are nearly full */
+} trs_invert;
 
 typedef struct trs_layout_options {
   int64_t width, relax, few; /* of supernodes, as in panels.h */
   int places;                /* processes of a grid, Px Py; 0 for one */
   bool scattered;            /* no homes on grids of several processes, as L23 has it */
+  trs_invert invert;
 } trs_layout_options;
 
 /* The patterns of L and U and the separator tree, as in trs_factors. */
@@ -83,8 +114,33 @@ trs_status trs_forest_house(trs_grid_layout *layout, const trs_layout_options *o
 /* Numbers of L and U that belong to each supernode, zeros and whole diagonal blocks included. */
 void trs_grid_layout_weigh(const trs_grid_layout *layout, double *weight);
 
+/* Which runs to invert, of a layout without; *runs has room for all. */
+trs_status trs_forest_runs(const trs_grid_layout *layout, trs_invert invert, trs_grid_run **runs,
+                           int64_t *count);
+
+/* invert.c: `to` is `from` with runs inverted. */
+trs_status trs_grid_layout_invert(trs_grid_layout *to, const trs_grid_layout *from,
+                                  const trs_grid_run *runs, int64_t count);
+
+/* layout.c: blocks from lists. */
+trs_status trs_grid_layout_blocks(trs_grid_layout *layout);
+
 static inline bool trs_on_grid(const trs_grid_layout *l, int64_t K, int z) {
   return z >= l->lo[K] && z < l->lo[K] + (1 << l->height[K]);
+}
+static inline int trs_half(const trs_grid_layout *l, int64_t K) { return l->half ? l->half[K] : 0; }
+static inline int64_t trs_origin(const trs_grid_layout *l, int64_t K) {
+  return l->origin ? l->origin[K] : l->first[K];
+}
+/* Of a supernode that is no upper half: the supernode whose panels have its entries outside of a
+ * run. */
+static inline int64_t trs_panel_of(const trs_grid_layout *l, int64_t K) {
+  if (!l->run_of || l->run_of[K] < 0) return K;
+  const trs_grid_run *run = &l->run[l->run_of[K]];
+  return K + run->to - run->from;
+}
+static inline bool trs_in_one_run(const trs_grid_layout *l, int64_t I, int64_t K) {
+  return l->run_of && l->run_of[K] >= 0 && l->run_of[I] == l->run_of[K];
 }
 static inline int64_t trs_width(const trs_grid_layout *l, int64_t K) {
   return l->first[K + 1] - l->first[K];

@@ -68,7 +68,8 @@ static void visit(const trs_part *p, const int64_t *first, int me, int size, con
   int64_t owned = 0;
   for (int64_t K = 0; K < l->count; K++) {
     int owner = owner_of(p, K);
-    for (int64_t i = l->first[K]; i < l->first[K + 1]; i++) {
+    if (trs_half(l, K) == TRS_HALF_ABOVE) continue;
+    for (int64_t i = trs_origin(l, K); i < trs_origin(l, K) + trs_width(l, K); i++) {
       int64_t row = perm ? perm[i] : i;
       if (row >= first[me] && row < first[me + 1]) {
         int64_t at = outer[owner]++;
@@ -133,7 +134,7 @@ static void find_rows(const trs_moves *m, const trs_part *p, int me) {
   const trs_grid_layout *l = p->layout;
   int64_t owned = 0;
   for (int64_t K = 0; K < l->count; K++) {
-    if (owner_of(p, K) != me) continue;
+    if (owner_of(p, K) != me || trs_half(l, K) == TRS_HALF_ABOVE) continue;
     int64_t sum = (char *)trs_sum(p, K) - p->base, x = (char *)trs_x(p, K) - p->base;
     for (int64_t i = 0; i < trs_width(l, K); i++, owned++) {
       m->at_sum[owned] = sum + i * trs_row_bytes(p);

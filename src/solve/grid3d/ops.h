@@ -41,8 +41,18 @@ typedef struct trs_block_ops {
                      int64_t across, void *to);
   void (*turn_panel)(int64_t m, int64_t k, const void *values, int64_t first, int64_t down,
                      int64_t across, void *to);
+  /* Likewise, by rows and negated, to `at` of `to`. */
+  void (*negate)(int64_t m, int64_t k, const void *values, int64_t first, int64_t down,
+                 int64_t across, void *to, int64_t at);
   void (*tile_triangle)(int64_t width, bool upper, const void *values, int64_t first, int64_t down,
                         int64_t across, void *to);
+  /* Rows from .. from + rows of the inverse of T, width x width by columns: number k of row
+   * from + r at k * rows + r of N. */
+  void (*invert_rows)(int64_t width, bool upper, const void *T, int64_t from, int64_t rows,
+                      void *N);
+  /* The greatest sum of |N| |T| in these rows (Skeel's condition number): so many times worse than
+   * a solve with T a product with N may be.  sum: room for width. */
+  double (*growth)(int64_t width, const void *T, int64_t rows, const void *N, double *sum);
   void (*add)(int64_t count, const void *from, void *to);
   void (*set_unit)(int64_t width, void *D); /* ones on the diagonal */
   /* out[at[i]] = in[i] where at[i] >= 0 */

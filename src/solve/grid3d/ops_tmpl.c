@@ -396,6 +396,11 @@ static void NAME(turn_panel)(int64_t m, int64_t k, const void *values, int64_t f
     for (int64_t c = 0; c < k; c++) *out++ = -from[i * down + c * across];
 }
 
+static void NAME(negate)(int64_t m, int64_t k, const void *values, int64_t first, int64_t down,
+                         int64_t across, void *to, int64_t at) {
+  NAME(turn_panel)(m, k, values, first, down, across, (SCALAR *)to + at);
+}
+
 static void NAME(tile_triangle)(int64_t width, bool upper, const void *values, int64_t first,
                                 int64_t down, int64_t across, void *to) {
   const SCALAR *from = (const SCALAR *)values + first;
@@ -405,6 +410,47 @@ static void NAME(tile_triangle)(int64_t width, bool upper, const void *values, i
     for (int64_t c = upper ? at : 0; c < (upper ? width : end); c++)
       for (int64_t i = at; i < end; i++) *out++ = from[i * down + c * across];
   }
+}
+
+/* ---- Inverses. ---- */
+
+/* Column c of some rows of N, from those between them and the diagonal: N T = I. */
+TRS_INLINE void NAME(invert_column)(int64_t width, const SCALAR *t, int64_t c, int64_t k,
+                                    int64_t end, int64_t from, int64_t rows, SCALAR *n) {
+  SCALAR *out = n + c * rows;
+  for (int64_t r = 0; r < rows; r++) out[r] = c == from + r;
+  for (; k < end; k++) {
+    const SCALAR factor = t[k + c * width], *in = n + k * rows;
+    if (factor == 0) continue;
+    for (int64_t r = 0; r < rows; r++) out[r] -= MUL(factor, in[r]);
+  }
+  const SCALAR inverse = 1 / t[c + c * width];
+  for (int64_t r = 0; r < rows; r++) out[r] = MUL(inverse, out[r]);
+}
+
+static double NAME(growth)(int64_t width, const void *T, int64_t rows, const void *N, double *sum) {
+  const SCALAR *t = T, *n = N;
+  double most = 0;
+  for (int64_t k = 0; k < width; k++) sum[k] = 0;
+  for (int64_t c = 0; c < width; c++)
+    for (int64_t k = 0; k < width; k++) sum[k] += (double)ABS(t[k + c * width]);
+  for (int64_t r = 0; r < rows; r++) {
+    double growth = 0;
+    for (int64_t k = 0; k < width; k++) growth += (double)ABS(n[k * rows + r]) * sum[k];
+    if (!(growth <= most)) most = growth;
+  }
+  return most;
+}
+
+static void NAME(invert_rows)(int64_t width, bool upper, const void *T, int64_t from, int64_t rows,
+                              void *N) {
+  int64_t end = from + rows;
+  memset(N, 0, (size_t)(width * rows) * sizeof(SCALAR));
+  if (upper)
+    for (int64_t c = from; c < width; c++) NAME(invert_column)(width, T, c, from, c, from, rows, N);
+  else
+    for (int64_t c = end - 1; c >= 0; c--)
+      NAME(invert_column)(width, T, c, c + 1, end, from, rows, N);
 }
 
 /* ---- The rest. ---- */
@@ -470,7 +516,10 @@ static const trs_block_ops NAME(ops) = {.push = NAME(push),
                                         .sweep = NAME(sweep),
                                         .tile_panel = NAME(tile_panel),
                                         .turn_panel = NAME(turn_panel),
+                                        .negate = NAME(negate),
                                         .tile_triangle = NAME(tile_triangle),
+                                        .invert_rows = NAME(invert_rows),
+                                        .growth = NAME(growth),
                                         .add = NAME(add),
                                         .set_unit = NAME(set_unit),
                                         .spread = NAME(spread),

@@ -114,7 +114,7 @@ static void plan_column(planner *w, int64_t slot) {
   int64_t K = w->part->slot[slot];
   w->side->ptr[slot] = w->nblocks;
   w->side->inverse[slot] = -1;
-  if (trs_has_diagonal(w->part, K) && !(l->unit && l->unit[K])) {
+  if (trs_has_diagonal(w->part, K) && !trs_half(l, K)) {
     w->side->inverse[slot] = w->side->nvalues;
     w->side->nvalues += trs_triangle_values(trs_width(l, K), w->tile);
   }
