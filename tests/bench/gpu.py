@@ -111,6 +111,9 @@ def test_gpus():
     if SANITIZED or os.environ["TRIREME_SHARED"] != "ON":
         skip("bench gpus", "threads stand for GPUs in a shared library without sanitizers only")
         return
+    if os.environ.get("TRIREME_CUDA") == "0":
+        skip("bench gpus", "the methods of several GPUs are not in a build without CUDA")
+        return
     suite = write("gpus.txt", "gen:kkt3d:12\ngen:chain:500\ngen:none:1\n")
     words = ("--suite", suite, "--nrhs", "1,3", "--out", path("gpus.json"))
     o = gpus("--suite", "gen:kkt3d:12", env={"FAKE_GPUS": "1"})

@@ -166,7 +166,9 @@ static trs_status pack_side(trs_filler *f, int which, const int32_t *row_of) {
   packer w = {.f = f, .part = p, .side = &p->side[which], .which = which};
   w.size = trs_scalar_size(p->scalar);
   TRS_TRY(TRS_ALLOC(&w.side->list, w.side->nlist));
-  TRS_TRY(trs_alloc_zero(&w.side->values, w.side->nvalues + TRS_SLACK / (int64_t)w.size, w.size));
+  /* a product takes up to eight vectors of a row at once, of which it needs more than half */
+  int64_t slack = 4 * TRS_SLACK / (int64_t)w.size;
+  TRS_TRY(trs_alloc_zero(&w.side->values, w.side->nvalues + slack, w.size));
   for (int64_t s = 0; s < p->nslots; s++) pack_column(&w, s);
   for (int64_t i = 0; i < p->nlocal; i++) pack_node(&w, i, row_of);
   return TRS_SUCCESS;
