@@ -1,5 +1,7 @@
 /* sweep_tmpl.c - the rows of a colour: x = x + omega (D^-1 (r - O x) - x), block row by block row,
- * all arithmetic in SUM.  b, the block size, is a literal in the functions for 1 to 8. */
+ * sums in SUM; mixed and
+ * 16-bit stores multiply a block in single precision.  b, the block size, is a literal in the
+ * functions for 1 to 8. */
 
 enum { TRS_CONCAT(ROOM, STORE) = 2 * TRS_RELAX_MOST_BLOCK };
 #define ROOM TRS_CONCAT(ROOM, STORE)
