@@ -15,7 +15,7 @@ extern "C" {
 enum { TRS_RELAX_READ_PAST = 64 };
 
 typedef struct trs_relax_args {
-  int64_t nrows, parts; /* parts: of TRS_RELAX_PART rows */
+  int64_t nrows;
   int block, store, nrhs, pitch;
   const int64_t *ptr;
   const int32_t *idx, *row;
@@ -25,7 +25,7 @@ typedef struct trs_relax_args {
   void *x, *r;
   int64_t x_stride, r_stride; /* elements from a right-hand side to the next */
   double omega;
-  double *partial; /* parts for each right-hand side */
+  uint64_t *words; /* TRS_EXACT_WORDS for each right-hand side: squares of rows of r - A x */
 } trs_relax_args;
 
 /* The caller's b and x, in device memory. */
@@ -39,8 +39,16 @@ typedef struct trs_relax_vectors {
 trs_status trs_relax_load(const trs_relax_args *a, const trs_relax_vectors *v, trs_stream stream);
 trs_status trs_relax_unload(const trs_relax_args *a, const trs_relax_vectors *v, trs_stream stream);
 
-/* norms[c] = |r - A x| for each right-hand side. */
-trs_status trs_relax_norms(const trs_relax_args *a, double *norms, trs_stream stream);
+/* Adds the squares of r - A x to words, for each right-hand side. */
+trs_status trs_relax_squares(const trs_relax_args *a, trs_stream stream);
+/* norms[c] = the root of the sum of all members' words of right-hand side c. */
+enum { TRS_RELAX_MEMBERS = 32 }; /* TRS_MOST_MEMBERS */
+typedef struct trs_relax_words {
+  int members;
+  const uint64_t *words[TRS_RELAX_MEMBERS];
+} trs_relax_words;
+trs_status trs_relax_roots(const trs_relax_words *words, int nrhs, double *norms,
+                           trs_stream stream);
 
 /* W21's kernels, one launch a colour. */
 typedef struct trs_relax_rows_how {
@@ -53,10 +61,6 @@ typedef struct trs_relax_rows_how {
 trs_status trs_relax_rows_run(const trs_relax_args *a, const trs_relax_rows_how *how, int64_t begin,
                               int64_t end, trs_stream stream);
 
-/* norms[c] = sqrt of the sum of the parts of right-hand side c, in their order. */
-trs_status trs_relax_add_parts(const double *partial, int64_t parts, int nrhs, double *norms,
-                               trs_stream stream);
-
 /* ---- Slices: as many rows of one colour as fit a warp's lanes (slices.cu). ---- */
 
 enum { TRS_RELAX_MOST_SLICED = 8 }; /* the largest block that has a kernel */
@@ -68,8 +72,7 @@ enum { TRS_RELAX_MOST_SLICED = 8 }; /* the largest block that has a kernel */
   ((size) == 2 ? ((b) == 6 || (b) == 8 ? 4 : 8) : ((b) <= 2 ? 8 : (b) == 8 ? 2 : 4) * 4 / (size))
 
 typedef struct trs_relax_slice {
-  int64_t vector; /* its first vector of 16 bytes; lane l has every so-manieth from the l-th on */
-  int64_t turn;   /* its first turn: slot r of turn t has idx from (t rows + r) TURN on */
+  int64_t vector; /* where it begins, in vectors of 16 bytes */
   int32_t width;  /* blocks of its longest row */
   int32_t reserved;
 } trs_relax_slice;
@@ -79,28 +82,50 @@ typedef struct trs_relax_slice_row {
 } trs_relax_slice_row;
 
 typedef struct trs_relax_slices {
-  int32_t nslices;
+  int32_t nslices, ncolours;
   const trs_relax_slice *slice;
   const trs_relax_slice_row *row; /* nslices x rows */
-  const void *val;                /* zeros behind a row's last block */
-  const int32_t *idx;
-  const int8_t *power; /* as idx; 16-bit formats only */
-  double *partial;     /* trs_relax_slices_parts for each right-hand side */
-  int64_t blocks;      /* of threads that a launch has on a multiprocessor at most; 0: what fits */
+  const void *val;                /* all that does not change between sweeps: see slices.cu */
+  int32_t zero;                   /* a row of x that is zero */
+  /* edges[(2 c + k) (blocks + 1) + t]: the first slice of block of threads t of colour c's boundary
+     rows (k = 0) and others (k = 1). */
+  const int32_t *edges;
+  int32_t blocks;    /* of threads that run together */
+  int64_t warps;     /* of each; 0: as many as are best */
+  unsigned *arrived; /* 0 between launches */
 } trs_relax_slices;
 
+/* What a member of a group does in a turn beside its own rows; see push.h. */
+typedef struct trs_relax_meeting {
+  int32_t me, members;         /* 0: there is no other, the rest is not looked at */
+  uint32_t senders, receivers; /* bits: who sends to me and gets from me, in any turn */
+  uint64_t turn;               /* the last one before the launch */
+  struct trs_relax_signs *signs[TRS_RELAX_MEMBERS];
+  /* The row at position p goes to positions to[k] of members member[k], k from ptr[p] to
+     ptr[p + 1] - 1. */
+  const int32_t *ptr, *to;
+  const uint8_t *member;
+  void *x[TRS_RELAX_MEMBERS];
+  int64_t stride[TRS_RELAX_MEMBERS];
+} trs_relax_meeting;
+
+/* Bytes of a slice, in vectors. */
+int64_t trs_relax_slice_vectors(const trs_relax_args *a, int32_t width);
 /* From a's ptr, idx, off and power, which are not needed afterwards; and off and power back. */
 trs_status trs_relax_slices_pack(const trs_relax_args *a, const trs_relax_slices *s,
                                  trs_stream stream);
 trs_status trs_relax_slices_unpack(const trs_relax_args *a, const trs_relax_slices *s,
                                    trs_stream stream);
-/* Relaxes slices [begin, end).  overlaps: the launch before in the stream is one of these, and this
- * one may begin before it ends. */
-trs_status trs_relax_slices_run(const trs_relax_args *a, const trs_relax_slices *s, int32_t begin,
-                                int32_t end, int overlaps, trs_stream stream);
-int64_t trs_relax_slices_parts(int32_t slices);
-trs_status trs_relax_slices_norms(const trs_relax_args *a, const trs_relax_slices *s, double *norms,
-                                  trs_stream stream);
+/* Turns of colours from an end on: 0 forward, 1 backward, 2 forward and backward by turns.  One
+ * launch for each right-hand side; meeting: NULL, or its turn counts on with each of them. */
+trs_status trs_relax_slices_sweep(const trs_relax_args *a, const trs_relax_slices *s, int direction,
+                                  int64_t turns, trs_relax_meeting *meeting, trs_stream stream);
+/* One colour's boundary rows (part 0), or others (1), or both (2). */
+trs_status trs_relax_slices_run(const trs_relax_args *a, const trs_relax_slices *s, int32_t colour,
+                                int part, trs_stream stream);
+/* As trs_relax_squares. */
+trs_status trs_relax_slices_squares(const trs_relax_args *a, const trs_relax_slices *s,
+                                    trs_stream stream);
 
 #ifdef __cplusplus
 }

@@ -9,6 +9,7 @@
 #include "plan/parameters.h"
 #include "relax/cuda/args.h"
 #include "relax/domains.h"
+#include "relax/exact.h"
 #include "relax/kernels.h"
 
 typedef enum variant_kind { ROWS, SLICES } variant_kind;
@@ -44,8 +45,6 @@ struct trs_relax_gpu {
   trs_relax_args args; /* nrhs and omega are a sweep's */
   trs_relax_rows_how rows;
   trs_relax_slices slices;
-  int32_t
-      *starts; /* host, 2 ncolours + 1: first slice of a colour's boundary, and of its interior */
   bool has_values;
   owned shared; /* what all variants have */
   owned blocks; /* off-diagonal blocks as W21's variants read them, and to pack slices from */
@@ -216,22 +215,20 @@ static void order_part(const trs_relaxation *R, int64_t begin, int64_t end, int3
 typedef struct slicing {
   trs_relax_slice *slice;
   trs_relax_slice_row *row;
-  int64_t vectors, turns;
+  int32_t *starts; /* 2 ncolours + 1: first slice of a colour's boundary rows, and of its others */
+  int64_t vectors;
   int32_t count;
 } slicing;
 
 static void add_slice(const trs_relaxation *R, slicing *s, const int32_t *order, int64_t rows) {
-  const int b = R->block, most = TRS_RELAX_SLICE_ROWS(b);
-  const int size = (int)trs_relax_kernels_of(R->store)->off_size;
-  const int turn = TRS_RELAX_SLICE_TURN(b, size), each = 16 / size;
+  const int most = TRS_RELAX_SLICE_ROWS(R->block);
   const int32_t width = (int32_t)blocks_of(R, order[0]);
-  s->slice[s->count] = (trs_relax_slice){.vector = s->vectors, .turn = s->turns, .width = width};
+  s->slice[s->count] = (trs_relax_slice){.vector = s->vectors, .width = width};
   for (int64_t r = 0; r < most; r++)
     s->row[s->count * most + r] =
         r < rows ? (trs_relax_slice_row){order[r], (int32_t)blocks_of(R, order[r])}
                  : (trs_relax_slice_row){order[0], -1};
-  s->vectors += ((int64_t)width * b + each - 1) / each * most * b;
-  s->turns += (width + turn - 1) / turn;
+  s->vectors += trs_relax_slice_vectors(&R->gpu->args, width);
   s->count++;
 }
 
@@ -252,47 +249,73 @@ static int64_t interior_of(const trs_relaxation *R, int32_t c) {
   return R->domain ? R->domain->boundary[c] : R->colour_ptr[c];
 }
 
-static void cut_slices(const trs_relaxation *R, slicing *s, int32_t *starts) {
+static void cut_slices(const trs_relaxation *R, slicing *s) {
   for (int32_t c = 0; c < R->ncolours; c++) {
-    starts[2 * c] = s->count;
+    s->starts[2 * c] = s->count;
     cut_run(R, s, R->colour_ptr[c], interior_of(R, c));
-    starts[2 * c + 1] = s->count;
+    s->starts[2 * c + 1] = s->count;
     cut_run(R, s, interior_of(R, c), R->colour_ptr[c + 1]);
   }
-  starts[2 * R->ncolours] = s->count;
+  s->starts[2 * R->ncolours] = s->count;
+}
+
+/* Each run of slices in pieces for the blocks of threads. */
+static trs_status bring_edges(trs_relaxation *R, const slicing *s) {
+  trs_relax_gpu *g = R->gpu;
+  const int64_t runs = 2 * (int64_t)R->ncolours, blocks = g->slices.blocks;
+  int32_t *edges;
+  TRS_TRY(TRS_ALLOC(&edges, runs * (blocks + 1)));
+  for (int64_t c = 0; c < runs; c++)
+    for (int64_t k = 0; k <= blocks; k++)
+      edges[c * (blocks + 1) + k] =
+          s->starts[c] + (int32_t)((s->starts[c + 1] - s->starts[c]) * k / blocks);
+  trs_status status =
+      bring(g, &g->own, &g->slices.edges, edges, runs * (blocks + 1), sizeof *edges);
+  if (!status) status = trs_device_wait(g->stream);
+  trs_free(edges);
+  return status;
 }
 
 static trs_status bring_slices(trs_relaxation *R, const slicing *s) {
   trs_relax_gpu *g = R->gpu;
   trs_relax_slices *to = &g->slices;
-  const int rows = TRS_RELAX_SLICE_ROWS(R->block);
-  const int turn = TRS_RELAX_SLICE_TURN(R->block, (int)trs_relax_kernels_of(R->store)->off_size);
   to->nslices = s->count;
+  to->ncolours = R->ncolours;
+  to->blocks = trs_device_look(g->device)->multiprocessors;
+  to->zero = (int32_t)(R->nrows + R->nhalo);
   TRS_TRY(bring(g, &g->own, &to->slice, s->slice, s->count, sizeof *s->slice));
-  TRS_TRY(bring(g, &g->own, &to->row, s->row, (int64_t)s->count * rows, sizeof *s->row));
+  TRS_TRY(bring(g, &g->own, &to->row, s->row, (int64_t)s->count * TRS_RELAX_SLICE_ROWS(R->block),
+                sizeof *s->row));
   TRS_TRY(take(g, &g->own, &to->val, s->vectors, 16));
-  TRS_TRY(take(g, &g->own, &to->idx, s->turns * rows * turn, sizeof *to->idx));
-  if (trs_relax_kernels_of(R->store)->scaled)
-    TRS_TRY(take(g, &g->own, &to->power, s->turns * rows * turn, 1));
-  TRS_TRY(take(g, &g->own, &to->partial, trs_relax_slices_parts(s->count) * R->room,
-               sizeof *to->partial));
-  return trs_device_wait(g->stream);
+  TRS_TRY(take(g, &g->own, &to->arrived, 1, sizeof *to->arrived));
+  TRS_TRY(trs_device_fill(to->arrived, 0, sizeof *to->arrived, g->stream));
+  return bring_edges(R, s);
+}
+
+static trs_status check_slices(const trs_relaxation *R) {
+  if (R->block > TRS_RELAX_MOST_SLICED)
+    return trs_fail(TRS_ERROR_UNSUPPORTED, -1, "variant slices takes blocks of 1 to %d, not of %d",
+                    TRS_RELAX_MOST_SLICED, R->block);
+  if (R->gpu->args.x_stride > UINT32_MAX)
+    return trs_fail(TRS_ERROR_UNSUPPORTED, -1,
+                    "variant slices takes 2^32 unknowns, not %lld: take warp-six-rows",
+                    (long long)R->gpu->args.x_stride);
+  return TRS_SUCCESS;
 }
 
 static trs_status make_slices(trs_relaxation *R) {
   const int64_t rows = TRS_RELAX_SLICE_ROWS(R->block);
   const int64_t most = R->nrows / rows + 2 * R->ncolours;
   slicing s = {0};
-  if (R->block > TRS_RELAX_MOST_SLICED)
-    return trs_fail(TRS_ERROR_UNSUPPORTED, -1, "variant slices takes blocks of 1 to %d, not of %d",
-                    TRS_RELAX_MOST_SLICED, R->block);
-  TRS_TRY(TRS_ALLOC(&R->gpu->starts, 2 * R->ncolours + 1));
-  trs_status status = TRS_ALLOC(&s.slice, most);
+  TRS_TRY(check_slices(R));
+  trs_status status = TRS_ALLOC(&s.starts, 2 * R->ncolours + 1);
+  if (!status) status = TRS_ALLOC(&s.slice, most);
   if (!status) status = TRS_ALLOC(&s.row, most * rows);
   if (!status) {
-    cut_slices(R, &s, R->gpu->starts);
+    cut_slices(R, &s);
     status = bring_slices(R, &s);
   }
+  trs_free(s.starts);
   trs_free(s.slice);
   trs_free(s.row);
   return status;
@@ -302,8 +325,6 @@ static trs_status make_slices(trs_relaxation *R) {
 
 static void leave_variant(trs_relax_gpu *g) {
   drop(g, &g->own);
-  trs_free(g->starts);
-  g->starts = NULL;
   if (g->persisting) trs_device_unpersist(g->device);
   g->persisting = false;
   g->variant = NULL;
@@ -311,8 +332,8 @@ static void leave_variant(trs_relax_gpu *g) {
 
 static trs_status read_parameters(trs_relax_gpu *g, const char *parameters) {
   const trs_parameter table[] = {
-      {.key = "blocks", .least = 0, .most = 64, .value = &g->slices.blocks}};
-  g->slices.blocks = 0;
+      {.key = "warps", .least = 1, .most = 20, .value = &g->slices.warps}};
+  g->slices.warps = 0;
   return trs_parameters_parse(g->variant->name, parameters, table, g->variant->kind == SLICES);
 }
 
@@ -322,7 +343,7 @@ static trs_status enter_variant(trs_relaxation *R, const gpu_variant *v, const c
   int64_t x_size = (int64_t)trs_relax_kernels_of(R->store)->x_size;
   g->variant = v;
   a->pitch = R->block;
-  a->x_stride = (R->nrows + R->nhalo) * a->pitch;
+  a->x_stride = (R->nrows + R->nhalo + 1) * a->pitch; /* and a row of zeros */
   TRS_TRY(read_parameters(g, parameters));
   TRS_TRY(take(g, &g->own, &a->x, a->x_stride * R->room, (size_t)x_size));
   TRS_TRY(trs_device_fill(a->x, 0, a->x_stride * R->room * x_size, g->stream));
@@ -360,13 +381,12 @@ static trs_status take_arrays(trs_relaxation *R) {
   TRS_TRY(take(g, &g->shared, &a->diagonal, R->nrows * block, K->r_size));
   TRS_TRY(take(g, &g->shared, &a->pivot, R->nrows * R->block, 1));
   TRS_TRY(take(g, &g->shared, &a->r, a->r_stride * R->room, K->r_size));
-  return take(g, &g->shared, &a->partial, a->parts * R->room, sizeof *a->partial);
+  return take(g, &g->shared, &a->words, R->room * TRS_EXACT_WORDS, sizeof *a->words);
 }
 
 static trs_status build(trs_relaxation *R) {
   trs_relax_gpu *g = R->gpu;
   g->args = (trs_relax_args){.nrows = R->nrows,
-                             .parts = (R->nrows + TRS_RELAX_PART - 1) / TRS_RELAX_PART,
                              .block = R->block,
                              .store = R->store,
                              .r_stride = (R->nrows + R->nhalo) * R->block};
@@ -450,33 +470,38 @@ trs_status trs_relax_gpu_wait(trs_relaxation *R) {
   return status;
 }
 
-static trs_status run_colour(trs_relaxation *R, int32_t c, bool overlaps) {
+trs_status trs_relax_gpu_run_turns(trs_relaxation *R, trs_sweep_direction direction, int64_t turns,
+                                   trs_relax_meeting *meeting) {
   trs_relax_gpu *g = R->gpu;
-  if (g->variant->kind == SLICES)
-    return trs_relax_slices_run(&g->args, &g->slices, g->starts[2 * c], g->starts[2 * c + 2],
-                                overlaps, g->stream);
-  return trs_relax_rows_run(&g->args, &g->rows, R->colour_ptr[c], R->colour_ptr[c + 1], g->stream);
+  return trs_relax_slices_sweep(&g->args, &g->slices, (int)direction, turns, meeting, g->stream);
 }
 
-/* The first launch of all waits for the work before it: r and x must be there. */
 static trs_status run_sweeps(trs_relaxation *R, int64_t sweeps, trs_sweep_direction direction) {
+  trs_relax_gpu *g = R->gpu;
   const int64_t passes = direction == TRS_SWEEP_SYMMETRIC ? 2 : 1;
-  bool first = true;
+  if (g->variant->kind == SLICES)
+    return trs_relax_gpu_run_turns(R, direction, passes * sweeps * R->ncolours, NULL);
   for (int64_t pass = 0; pass < passes * sweeps; pass++) {
     bool back = direction == TRS_SWEEP_BACKWARD || pass % passes == 1;
     for (int32_t k = 0; k < R->ncolours; k++) {
       int32_t c = back ? R->ncolours - 1 - k : k;
-      if (R->colour_ptr[c] == R->colour_ptr[c + 1]) continue;
-      TRS_TRY(run_colour(R, c, !first));
-      first = false;
+      TRS_TRY(trs_relax_rows_run(&g->args, &g->rows, R->colour_ptr[c], R->colour_ptr[c + 1],
+                                 g->stream));
     }
   }
   return TRS_SUCCESS;
 }
 
+static trs_status add_squares(const trs_relax_gpu *g) {
+  TRS_TRY(trs_device_fill(g->args.words, 0, g->args.nrhs * TRS_EXACT_WORDS * 8, g->stream));
+  return g->variant->kind == ROWS ? trs_relax_squares(&g->args, g->stream)
+                                  : trs_relax_slices_squares(&g->args, &g->slices, g->stream);
+}
+
 static trs_status find_norms(const trs_relax_gpu *g, double *norms) {
-  return g->variant->kind == SLICES ? trs_relax_slices_norms(&g->args, &g->slices, norms, g->stream)
-                                    : trs_relax_norms(&g->args, norms, g->stream);
+  const trs_relax_words words = {1, {g->args.words}};
+  TRS_TRY(add_squares(g));
+  return trs_relax_roots(&words, g->args.nrhs, norms, g->stream);
 }
 
 /* Where norms go: straight to the caller's device memory, or by way of pinned memory to the host,
@@ -641,26 +666,25 @@ trs_status trs_relax_gpu_load(trs_relaxation *R, const trs_relax_vectors *v, int
   return trs_relax_load(&with_halo, v, g->stream);
 }
 
-trs_status trs_relax_gpu_run(trs_relaxation *R, int32_t c, bool boundary, bool overlaps) {
+bool trs_relax_gpu_meets(const trs_relaxation *R) {
+  return R->gpu->variant && R->gpu->variant->kind == SLICES;
+}
+
+trs_status trs_relax_gpu_run(trs_relaxation *R, int32_t c, bool boundary) {
   trs_relax_gpu *g = R->gpu;
-  if (g->variant->kind == SLICES) {
-    const int32_t *start = g->starts + 2 * c + !boundary;
-    return trs_relax_slices_run(&g->args, &g->slices, start[0], start[1], overlaps, g->stream);
-  }
+  if (g->variant->kind == SLICES)
+    return trs_relax_slices_run(&g->args, &g->slices, c, !boundary, g->stream);
   int64_t edge = interior_of(R, c);
   return trs_relax_rows_run(&g->args, &g->rows, boundary ? R->colour_ptr[c] : edge,
                             boundary ? edge : R->colour_ptr[c + 1], g->stream);
 }
 
-trs_status trs_relax_gpu_norms(trs_relaxation *R, int64_t at, const double **there) {
-  trs_relax_gpu *g = R->gpu;
-  *there = g->norms + at;
-  if (R->nrows == 0) { /* an empty domain: what stood here has been read */
-    memset(g->norms + at, 0, (size_t)g->args.nrhs * sizeof *g->norms);
-    return TRS_SUCCESS;
-  }
-  return find_norms(g, g->norms + at);
+trs_status trs_relax_gpu_squares(trs_relaxation *R, const uint64_t **words) {
+  *words = R->gpu->args.words;
+  return add_squares(R->gpu);
 }
+
+double *trs_relax_gpu_stage(const trs_relaxation *R) { return R->gpu->norms; }
 
 trs_status trs_relax_gpu_unload(trs_relaxation *R, const trs_relax_vectors *v) {
   return trs_relax_unload(&R->gpu->args, v, R->gpu->stream);

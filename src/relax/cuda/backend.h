@@ -49,10 +49,15 @@ typedef struct trs_relax_place {
 trs_relax_place trs_relax_gpu_place(const trs_relaxation *R);
 trs_status trs_relax_gpu_load(trs_relaxation *R, const trs_relax_vectors *v, int64_t nrhs,
                               double omega);
-/* overlaps: as trs_relax_slices_run's. */
-trs_status trs_relax_gpu_run(trs_relaxation *R, int32_t colour, bool boundary, bool overlaps);
-/* Of own rows, into pinned memory from place `at` on, of TRS_STAGE_BYTES / 8 places. */
-trs_status trs_relax_gpu_norms(trs_relaxation *R, int64_t at, const double **norms);
+trs_status trs_relax_gpu_run(trs_relaxation *R, int32_t colour, bool boundary);
+/* Whether the variant makes all turns in one launch, in which members meet; and that launch, for
+ * each right-hand side.  meeting: NULL, or its turn counts on. */
+bool trs_relax_gpu_meets(const trs_relaxation *R);
+trs_status trs_relax_gpu_run_turns(trs_relaxation *R, trs_sweep_direction direction, int64_t turns,
+                                   trs_relax_meeting *meeting);
+/* Of own rows of r - A x: exact sums (relax/exact.h), one for each right-hand side. */
+trs_status trs_relax_gpu_squares(trs_relaxation *R, const uint64_t **words);
+double *trs_relax_gpu_stage(const trs_relaxation *R); /* pinned, of TRS_STAGE_BYTES, for norms */
 trs_status trs_relax_gpu_unload(trs_relaxation *R, const trs_relax_vectors *v);
 
 #endif

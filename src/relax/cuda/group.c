@@ -1,7 +1,8 @@
 /* group.c - relaxation on the GPUs of one process: a domain a member, with the arrays and kernels
  * of one GPU, and x of boundary rows stored into the members that read it (push.cu).
  *
- * A colour's turn is up to four launches of a member: begin (tells who sends to it, waits for what
+ * `slices` makes all turns in one launch of each member (slices.cu).  Otherwise, and where members
+ * share a GPU, a colour's turn is up to four launches of a member: begin (tells who sends to it, waits for what
  * it needs), boundary rows, push, interior rows, while which others' rows arrive.  A member a GPU,
  * each has a thread of the host that launches.  Where members share a GPU one thread launches, in
  * an order in which no launch waits for a later one, and none begins early. */
@@ -29,9 +30,9 @@ typedef struct member {
   trs_stream stream;
   int32_t *from, *to; /* device memory, as trs_relax_push */
   uint8_t *member;
+  void *lists[3]; /* device memory: ptr, to and member of trs_relax_meeting */
   uint64_t *last; /* host, of each colour: its last turn in this call, or 0 */
   uint64_t *told; /* pinned: its signs' told as of the last wait */
-  const double *norms;
   bool fresh; /* nothing of a turn was launched since other work */
 } member;
 
@@ -46,7 +47,8 @@ struct trs_relax_group {
   trs_device_event *mark;
   void *staged[2]; /* at the first member: x and b of room right-hand sides; NULL until needed */
   int64_t staged_bytes;
-  bool together; /* a member a GPU */
+  bool apart;    /* a member a GPU */
+  bool together; /* and a thread of the host for each */
 };
 
 /* ---- Life ---- */
@@ -72,6 +74,42 @@ static trs_status bring_lists(trs_relax_group *G, int which, int32_t *to, uint8_
   return trs_device_wait(m->stream);
 }
 
+/* The same by position, from ptr + 1 on: who gets the row that stands there. */
+static void sort_lists(const trs_domain *D, int64_t count, const int32_t *to, const uint8_t *at,
+                       int32_t *ptr, int32_t *sorted, uint8_t *who, int64_t nrows) {
+  for (int64_t e = 0; e < count; e++) ptr[D->sent[e] + 1]++;
+  for (int64_t p = 0; p < nrows; p++) ptr[p + 1] += ptr[p];
+  for (int64_t e = count; e-- > 0;) {
+    int32_t k = --ptr[D->sent[e] + 1];
+    sorted[k] = to[e];
+    who[k] = at[e];
+  }
+  ptr[nrows + 1] = (int32_t)count;
+}
+
+static trs_status bring_meeting(trs_relax_group *G, int which, const int32_t *to,
+                                const uint8_t *at, int64_t count) {
+  member *m = &G->member[which];
+  const int64_t nrows = m->R->nrows;
+  int32_t *ptr, *sorted = NULL;
+  uint8_t *who = NULL;
+  TRS_TRY(TRS_ALLOC_ZERO(&ptr, nrows + 2));
+  trs_status status = TRS_ALLOC(&sorted, count);
+  if (!status) status = TRS_ALLOC(&who, count);
+  if (!status) sort_lists(m->R->domain, count, to, at, ptr, sorted, who, nrows);
+  const void *from[3] = {ptr + 1, sorted, who};
+  const int64_t bytes[3] = {(nrows + 1) * 4, count * 4, count};
+  for (int k = 0; k < 3 && !status; k++) {
+    status = trs_device_alloc(m->device, &m->lists[k], bytes[k], 1, m->stream);
+    if (!status) status = trs_device_copy(m->lists[k], from[k], bytes[k], m->stream);
+  }
+  if (!status) status = trs_device_wait(m->stream);
+  trs_free(ptr);
+  trs_free(sorted);
+  trs_free(who);
+  return status;
+}
+
 static trs_status make_lists(trs_relax_group *G, int which) {
   const trs_domain *D = G->member[which].R->domain;
   int64_t messages = D ? D->send_ptr[G->member[which].R->ncolours] : 0;
@@ -81,6 +119,7 @@ static trs_status make_lists(trs_relax_group *G, int which) {
   TRS_TRY(TRS_ALLOC(&to, D->send[messages - 1].end));
   trs_status status = TRS_ALLOC(&at, D->send[messages - 1].end);
   if (!status) status = bring_lists(G, which, to, at);
+  if (!status) status = bring_meeting(G, which, to, at, D->send[messages - 1].end);
   trs_free(to);
   trs_free(at);
   return status;
@@ -112,16 +151,16 @@ static trs_status build(trs_relax_group *G, const trs_relaxation *R, trs_block_s
   for (int k = 0; k < G->members; k++) TRS_TRY(make_domain(G, k, R, system, options));
   TRS_TRY(trs_group_alloc(G->group, &G->signs, sizeof(trs_relax_signs)));
   TRS_TRY(trs_device_event_create(G->member[0].device, &G->mark));
-  G->together = true;
+  G->apart = true;
   for (int k = 0; k < G->members; k++) {
     int before = trs_device_enter(G->member[k].device);
     trs_status status = make_lists(G, k);
     if (!status) status = set_signs(G, &G->member[k], k);
     trs_device_leave(before);
     TRS_TRY(status);
-    G->together &= trs_group_sharers(G->group, k) == 1;
+    G->apart &= trs_group_sharers(G->group, k) == 1;
   }
-  G->together &= trs_team_size(R->context->team) >= G->members;
+  G->together = G->apart && trs_team_size(R->context->team) >= G->members;
   return TRS_SUCCESS;
 }
 
@@ -140,6 +179,7 @@ static void free_member(member *m) {
   trs_device_free(m->device, m->from, m->stream);
   trs_device_free(m->device, m->to, m->stream);
   trs_device_free(m->device, m->member, m->stream);
+  for (int k = 0; k < 3; k++) trs_device_free(m->device, m->lists[k], m->stream);
   trs_device_free_host(m->device, m->told);
   trs_device_leave(before);
   trs_relax_destroy(m->R);
@@ -203,7 +243,7 @@ int64_t trs_relax_group_bytes(const trs_relaxation *R) {
     const trs_relaxation *D = G->member[k].R;
     int64_t messages = D->domain ? D->domain->send_ptr[D->ncolours] : 0;
     bytes += trs_relax_gpu_bytes(D) + (int64_t)sizeof(trs_relax_signs);
-    if (messages) bytes += 9 * D->domain->send[messages - 1].end;
+    if (messages) bytes += 14 * D->domain->send[messages - 1].end + 4 * (D->nrows + 1);
   }
   return bytes;
 }
@@ -263,7 +303,8 @@ static trs_status relax(trs_relax_group *G, int which, int32_t c, bool boundary)
   const trs_relaxation *R = m->R;
   int64_t edge = R->domain ? R->domain->boundary[c] : R->colour_ptr[c];
   if (edge == (boundary ? R->colour_ptr[c] : R->colour_ptr[c + 1])) return TRS_SUCCESS;
-  return trs_relax_gpu_run(m->R, c, boundary, overlaps(G, m));
+  m->fresh = true;
+  return trs_relax_gpu_run(m->R, c, boundary);
 }
 
 static trs_status push(trs_relax_group *G, int which, int32_t c, uint64_t turn, int64_t nrhs) {
@@ -333,9 +374,53 @@ static trs_status run_turn(const passes *P, int32_t c, uint64_t turn, int step) 
   return TRS_SUCCESS;
 }
 
+/* All turns in one launch of each member. */
+static trs_relax_meeting make_meeting(const trs_relax_group *G, int which) {
+  const member *m = &G->member[which];
+  const trs_domain *D = m->R->domain;
+  trs_relax_meeting t = {.me = which,
+                         .members = G->members,
+                         .turn = G->turn,
+                         .ptr = m->lists[0],
+                         .to = m->lists[1],
+                         .member = m->lists[2]};
+  for (int k = 0; k < G->members; k++) {
+    trs_relax_place place = trs_relax_gpu_place(G->member[k].R);
+    t.signs[k] = (trs_relax_signs *)G->signs.base[k];
+    t.x[k] = place.x;
+    t.stride[k] = place.stride;
+  }
+  for (int64_t k = 0; D && k < D->receive_ptr[m->R->ncolours]; k++)
+    t.senders |= (uint32_t)1 << D->receive[k].other;
+  for (int64_t k = 0; D && k < D->send_ptr[m->R->ncolours]; k++)
+    t.receivers |= (uint32_t)1 << D->send[k].other;
+  return t;
+}
+
+static trs_status run_meeting(const passes *P) {
+  trs_relax_group *G = P->R->group;
+  for (int k = 0; k < G->members; k++) {
+    trs_relax_meeting t = make_meeting(G, k);
+    int before = trs_device_enter(G->member[k].device);
+    trs_status status =
+        trs_relax_gpu_run_turns(G->member[k].R, P->direction, count_turns(P), &t);
+    trs_device_leave(before);
+    TRS_TRY(status);
+  }
+  G->turn += (uint64_t)(count_turns(P) * P->nrhs);
+  return TRS_SUCCESS;
+}
+
+static bool meets(const trs_relax_group *G) {
+  bool all = G->apart;
+  for (int k = 0; k < G->members; k++) all = all && trs_relax_gpu_meets(G->member[k].R);
+  return all;
+}
+
 static trs_status run_passes(passes *P) {
   trs_relax_group *G = P->R->group;
   trs_status status = TRS_SUCCESS;
+  if (meets(G)) return run_meeting(P);
   for (int m = 0; m < G->members; m++) {
     G->member[m].fresh = true;
     P->failure[m].status = TRS_SUCCESS;
@@ -352,11 +437,14 @@ static trs_status run_passes(passes *P) {
   return status;
 }
 
-/* ---- Norms: each member's in its pinned memory, joined when the host has waited ---- */
+/* ---- Norms: the members' exact sums are added by the first one ---- */
 
+/* Straight to the caller's device memory, or by way of pinned memory. */
 typedef struct norms {
   double *to; /* of this group's first right-hand side, or NULL */
-  int64_t stride, width, check, held;
+  int64_t stride, width;
+  bool there;
+  int64_t check, held; /* checks made, and of them in pinned memory */
 } norms;
 
 static trs_status wait_for_members(trs_relax_group *G) {
@@ -382,35 +470,38 @@ static trs_status wait_for_members(trs_relax_group *G) {
 static trs_status hand_over(trs_relax_group *G, norms *n) {
   if (!n->held) return TRS_SUCCESS;
   TRS_TRY(wait_for_members(G));
-  bool there = trs_device_address(n->to);
+  const double *held = trs_relax_gpu_stage(G->member[0].R);
   for (int64_t k = 0; k < n->held; k++)
-    for (int64_t c = 0; c < n->width; c++) {
-      double square = 0, *to = n->to + (n->check - n->held + k) * n->stride + c;
-      for (int m = 0; m < G->members; m++) {
-        double own = G->member[m].norms[k * n->width + c];
-        square += own * own;
-      }
-      double norm = sqrt(square);
-      if (!there) *to = norm;
-      if (there) TRS_TRY(trs_device_copy(to, &norm, sizeof norm, G->member[0].stream));
-      if (there) TRS_TRY(trs_device_wait(G->member[0].stream));
-    }
+    memcpy(n->to + (n->check - n->held + k) * n->stride, held + k * n->width,
+           (size_t)n->width * sizeof *held);
   n->held = 0;
   return TRS_SUCCESS;
 }
 
-static trs_status check(trs_relax_group *G, norms *n) {
-  TRS_TRY(trs_group_fence(G->group));
+static trs_status add_squares(trs_relax_group *G, trs_relax_words *w) {
   for (int k = 0; k < G->members; k++) {
-    member *m = &G->member[k];
-    const double *at;
-    int before = trs_device_enter(m->device);
-    trs_status status = trs_relax_gpu_norms(m->R, n->held * n->width, &at);
+    int before = trs_device_enter(G->member[k].device);
+    trs_status status = trs_relax_gpu_squares(G->member[k].R, &w->words[k]);
     trs_device_leave(before);
     TRS_TRY(status);
-    if (n->held == 0) m->norms = at;
   }
+  w->members = G->members;
+  return TRS_SUCCESS;
+}
+
+static trs_status check(trs_relax_group *G, norms *n) {
+  trs_relax_words words;
+  double *to = n->there ? n->to + n->check * n->stride
+                        : trs_relax_gpu_stage(G->member[0].R) + n->held * n->width;
+  TRS_TRY(trs_group_fence(G->group)); /* nobody stores into x, or reads words, any more */
+  TRS_TRY(add_squares(G, &words));
+  TRS_TRY(trs_group_fence(G->group));
+  int before = trs_device_enter(G->member[0].device);
+  trs_status status = trs_relax_roots(&words, (int)n->width, to, G->member[0].stream);
+  trs_device_leave(before);
+  TRS_TRY(status);
   n->check++;
+  if (n->there) return TRS_SUCCESS;
   n->held++;
   int64_t room = TRS_STAGE_BYTES / (int64_t)sizeof(double);
   return (n->held + 1) * n->width > room ? hand_over(G, n) : TRS_SUCCESS;
@@ -511,8 +602,10 @@ static trs_status sweep_all(trs_relaxation *R, const trs_rhs *rhs, const trs_swe
                            .b_col = part.b_col,
                            .wide = R->scalar == TRS_DOUBLE,
                            .keep = o->keep_x};
-    norms n = {
-        .to = o->residuals ? o->residuals + first : NULL, .stride = rhs->nrhs, .width = part.nrhs};
+    norms n = {.to = o->residuals ? o->residuals + first : NULL,
+               .stride = rhs->nrhs,
+               .width = part.nrhs,
+               .there = o->residuals && trs_device_address(o->residuals)};
     TRS_TRY(there ? sweep_group(R, &v, part.nrhs, o, &n) : sweep_staged(R, &part, &v, o, &n));
   }
   return TRS_SUCCESS;

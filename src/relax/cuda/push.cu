@@ -7,35 +7,13 @@
  * turn: what it relaxed before is done, and a colour reads none of its own.
  * A member's wait is for launches that the order of turns puts before its own: nobody waits in a
  * circle.  Waits have a limit, which one member tells all. */
-#include "relax/cuda/push.h"
-#include "solve/cuda/kernel.cuh"
+#include "relax/cuda/push.cuh"
 
 namespace {
 
 using namespace trs;
 
 constexpr int THREADS = 256, MOST_BLOCKS = 64;
-
-__device__ inline void fence_system() { asm volatile("fence.acq_rel.sys;" ::: "memory"); }
-
-/* Begins at start, 0 for not yet; gives back 0 once it, or any member's, has lasted too long. */
-__device__ __noinline__ unsigned long long look_at_wait(const trs_relax_turn &t,
-                                                        unsigned long long start) {
-  trs_relax_signs *mine = t.signs[t.me];
-  unsigned long long now;
-  asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
-  if (load_relaxed<true>(&mine->told)) return 0;
-  if (start == 0) return now;
-  if (now - start < mine->limit) return start;
-  for (int m = 0; m < t.members; m++) store_relaxed<true>(&t.signs[m]->told, uint64_t(t.me + 1));
-  return 0;
-}
-
-__device__ inline void wait_until(const trs_relax_turn &t, const uint64_t *word, uint64_t turn) {
-  unsigned long long start = 0;
-  for (unsigned turns = 1; load_relaxed<true>(word) < turn; turns++)
-    if (turns % 1024 == 0 && (start = look_at_wait(t, start)) == 0) break;
-}
 
 /* A thread a member. */
 __global__ void begin_turn(const __grid_constant__ trs_relax_turn t) {
@@ -44,7 +22,7 @@ __global__ void begin_turn(const __grid_constant__ trs_relax_turn t) {
   if (int(m) >= t.members) return;
   fence_system();
   if (t.senders >> m & 1) store_relaxed<true>(&t.signs[m]->begun[t.me], t.turn);
-  if (t.needed[m]) wait_until(t, &t.signs[t.me]->pushed[m], t.needed[m]);
+  if (t.needed[m]) wait_until(t.signs, t.me, t.members, &t.signs[t.me]->pushed[m], t.needed[m]);
   fence_system();
 }
 
@@ -53,7 +31,8 @@ __global__ void __launch_bounds__(THREADS)
     push_rows(const __grid_constant__ trs_relax_turn t, const __grid_constant__ trs_relax_push p) {
   const unsigned m = threadIdx.x;
   await_kernel_before();
-  if (int(m) < t.members && (t.receivers >> m & 1)) wait_until(t, &t.signs[t.me]->begun[m], t.turn);
+  if (int(m) < t.members && (t.receivers >> m & 1))
+    wait_until(t.signs, t.me, t.members, &t.signs[t.me]->begun[m], t.turn);
   fence_system();
   __syncthreads();
   const int64_t each = p.count * p.block, step = int64_t(gridDim.x) * THREADS;

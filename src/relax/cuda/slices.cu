@@ -1,59 +1,153 @@
-/* slices.cu - W21's Algorithm 1 by a kernel of our own, for blocks of 1 to 8.  Every block is read
- * once a pass; 65 % of the memory's peak on an H200 (docs/benchmarks.md).
+/* slices.cu - W21's Algorithm 1 by a kernel of our own, for blocks of 1 to 8.
  *
  * A slice is as many rows of a colour as fit the lanes of a warp, six of 5 x 5, with about as many
- * blocks each.  A lane has one component of a row, and reads that row of every block: its elements
- * lie in vectors of 16 bytes, vector behind vector, lane beside lane.  They pass through shared
- * memory, where each lane has a place for some turns of its own: asynchronous copies keep nearly a
- * whole slice a warp on its way, more than registers would hold, and no lane waits for another.
- * The block row of x comes to its lanes once, an element a lane, and goes from lane to lane by
- * shuffles.  Nothing is added across lanes; sums are in the order of the row's blocks, the same
- * bits every time.
+ * blocks each.  All that it has lies in one run of memory: turns of some blocks of each row, and a
+ * tail with the factors of D.  A turn is its block columns and then vectors of 16 bytes, lane
+ * beside lane.  A lane has one column of each block: it multiplies it by its own element of x and
+ * adds to all components of the row, and only at a slice's end do sums go from lane to lane.
  *
- * A warp takes every so-manieth slice of a colour.  What it has read makes room for the blocks of
- * its next slice, whose other arrays it asks for into L2: nothing waits for memory between slices.
- * A launch relaxes a colour.  It begins while the one before still runs: a warp asks for its first
- * slice before it waits for the colour before, since only x depends on that. */
+ * A launch makes as many sweeps as are wanted, one block of threads a multiprocessor, all there at
+ * once.  A warp has a ring of stages in shared memory, a turn or a tail each, which bulk copies
+ * fill in the order of its slices.  That order does not depend on x, so copies run ahead over the
+ * ends of slices and colours, also while the blocks of threads wait for each other between two
+ * colours.
+ *
+ * On several GPUs each has one launch too.  A colour's boundary rows come first, and go at once to
+ * the members that read them, which are told when all have gone.  A member begins a turn when its
+ * own rows of the turn before are done and the others' boundary rows are here; the order of memory
+ * is that of push.cu. */
+#include "relax/cuda/push.cuh"
 #include "relax/cuda/row.cuh"
 
 namespace {
 
 using namespace trs;
 
-constexpr int SLICE_WARPS = 4, SLICE_THREADS = SLICE_WARPS * int(WARP);
+constexpr int MOST_WARPS = 20, LEAST_STAGES = 3, MOST_STAGES = 12;
+/* Blocks whose products are added in the products' type. */
+constexpr int BLOCKS_A_SUM = 64;
 
-/* How a store's blocks of B x B come: elements of a vector, blocks of a turn, vectors of a turn. */
+constexpr int round16(int bytes) { return (bytes + 15) / 16 * 16; }
+
+/* A slice of a store's blocks of B x B in memory: turns of TURN blocks of each row, each a head of
+ * places in x (and powers) and vectors of 16 bytes, lane beside lane, of which the last turn has
+ * only those that hold something; behind them a tail of D and its pivots. */
 template <int STORE, int B>
 struct shape {
   using off = typename stored<STORE>::off;
+  using sum = typename stored<STORE>::sum;
+  static constexpr bool SCALED = stored<STORE>::scaled;
   static constexpr int ROWS = TRS_RELAX_SLICE_ROWS(B), LANES = ROWS * B;
   static constexpr int EACH = 16 / int(sizeof(off));
   static constexpr int TURN = TRS_RELAX_SLICE_TURN(B, int(sizeof(off)));
   static constexpr int VECTORS = TURN * B / EACH;
-  /* Turns that are on their way: some ten kilobytes a warp. */
-  static constexpr int STAGES = VECTORS >= 10 ? 2 : VECTORS <= 2 ? 8 : 20 / VECTORS;
-  static constexpr int RING = STAGES * VECTORS; /* vectors of a lane */
+  static constexpr int POWERS = ROWS * TURN * 4; /* where they begin */
+  static constexpr int HEAD = round16(POWERS + (SCALED ? ROWS * TURN : 0));
+  static constexpr int PIVOTS = round16(B * LANES * int(sizeof(sum)));
+  static constexpr int TAIL = PIVOTS + round16(LANES);
+  static constexpr int FULL = HEAD + VECTORS * LANES * 16;
+  static constexpr int STAGE = (FULL > TAIL ? FULL : TAIL) + 16; /* its barrier comes first */
   static_assert(TURN * B % EACH == 0, "turns are of whole vectors");
+  static_assert(VECTORS * LANES * 16 >= B * LANES * int(sizeof(sum)), "room to add up");
+
+  __host__ __device__ static int turns(int width) { return (width + TURN - 1) / TURN; }
+  __host__ __device__ static int vectors(int width) { return (width * B + EACH - 1) / EACH; }
+  __host__ __device__ static int64_t tail_at(int width) {
+    return int64_t(turns(width)) * HEAD + int64_t(vectors(width)) * LANES * 16;
+  }
+  __device__ static int last_turn(int width) {
+    return HEAD + (vectors(width) - (turns(width) - 1) * VECTORS) * LANES * 16;
+  }
 };
 
-/* 16 bytes past L1, and first to leave L2; or zeros. */
-__device__ inline void copy_once(uint4 *shared, const uint4 *from, bool there, uint64_t policy) {
-  const auto to = static_cast<unsigned>(__cvta_generic_to_shared(shared));
-  asm volatile("cp.async.cg.shared.global.L2::cache_hint [%0], [%1], 16, %2, %3;" ::"r"(to),
-               "l"(from), "r"(there ? 16 : 0), "l"(policy)
+/* ---- Shared memory, by its 32-bit addresses: pointers would be made anew at every use. ---- */
+
+__device__ inline uint4 shared_vector(unsigned at) {
+  uint4 v;
+  asm volatile("ld.shared.v4.u32 {%0, %1, %2, %3}, [%4];"
+               : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w)
+               : "r"(at)
                : "memory");
+  return v;
 }
-__device__ inline void commit_copies() { asm volatile("cp.async.commit_group;" ::: "memory"); }
-template <int LEFT>
-__device__ inline void await_copies() {
-  asm volatile("cp.async.wait_group %0;" ::"n"(LEFT) : "memory");
+__device__ inline unsigned shared_word(unsigned at) {
+  unsigned v;
+  asm volatile("ld.shared.u32 %0, [%1];" : "=r"(v) : "r"(at) : "memory");
+  return v;
 }
-__device__ inline void ask_for(const void *p) { asm volatile("prefetch.global.L2 [%0];" ::"l"(p)); }
-__device__ inline void let_next_begin() {
+__device__ inline void shared_value(unsigned at, double &v) {
+  asm volatile("ld.shared.f64 %0, [%1];" : "=d"(v) : "r"(at) : "memory");
+}
+__device__ inline void shared_value(unsigned at, float &v) {
+  asm volatile("ld.shared.f32 %0, [%1];" : "=f"(v) : "r"(at) : "memory");
+}
+__device__ inline void shared_store(unsigned at, double v) {
+  asm volatile("st.shared.f64 [%0], %1;" ::"r"(at), "d"(v) : "memory");
+}
+__device__ inline void shared_store(unsigned at, float v) {
+  asm volatile("st.shared.f32 [%0], %1;" ::"r"(at), "f"(v) : "memory");
+}
+
+/* ---- Copies of whole stages, each with a barrier: bulk copies from sm_90 on, by lane 0; before,
+ * asynchronous copies by all lanes. ---- */
+
+__device__ inline void init_barrier(unsigned barrier) {
 #if __CUDA_ARCH__ >= 900
-  asm volatile("griddepcontrol.launch_dependents;" ::: "memory");
+  asm volatile("mbarrier.init.shared.b64 [%0], 1;" ::"r"(barrier) : "memory");
+#else
+  asm volatile("mbarrier.init.shared.b64 [%0], 32;" ::"r"(barrier) : "memory");
 #endif
 }
+/* Before the first copy, by who initialised. */
+__device__ inline void show_barriers() {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+  asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+#endif
+}
+/* Stores into a stage come before the copy that is next into it. */
+__device__ inline void show_stores() {
+#if __CUDA_ARCH__ >= 900
+  asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+#endif
+}
+__device__ inline void await_barrier(unsigned barrier, unsigned parity) {
+#if __CUDA_ARCH__ >= 900
+  asm volatile(
+      "{\n.reg .pred p;\nagain:\nmbarrier.try_wait.parity.shared.b64 p, [%0], %1;\n@!p bra "
+      "again;\n}" ::"r"(barrier),
+      "r"(parity)
+      : "memory");
+#else
+  asm volatile(
+      "{\n.reg .pred p;\nagain:\nmbarrier.test_wait.parity.shared.b64 p, [%0], %1;\n@!p bra "
+      "again;\n}" ::"r"(barrier),
+      "r"(parity)
+      : "memory");
+#endif
+}
+/* A multiple of 16 bytes that nobody reads twice a sweep. */
+__device__ inline void copy_stage(unsigned to, const char *from, int bytes, unsigned barrier,
+                                  int lane, uint64_t policy) {
+#if __CUDA_ARCH__ >= 900
+  if (lane != 0) return;
+  asm volatile("mbarrier.arrive.expect_tx.shared.b64 _, [%0], %1;" ::"r"(barrier), "r"(bytes)
+               : "memory");
+  asm volatile(
+      "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.L2::cache_hint "
+      "[%0], [%1], %2, [%3], %4;" ::"r"(to),
+      "l"(from), "r"(bytes), "r"(barrier), "l"(policy)
+      : "memory");
+#else
+  for (int at = lane * 16; at < bytes; at += int(WARP) * 16)
+    asm volatile(
+        "cp.async.cg.shared.global.L2::cache_hint [%0], [%1], 16, %2;" ::"r"(to + unsigned(at)),
+        "l"(from + at), "l"(policy)
+        : "memory");
+  asm volatile("cp.async.mbarrier.arrive.noinc.shared.b64 [%0];" ::"r"(barrier) : "memory");
+#endif
+}
+__device__ inline void ask_for(const void *p) { asm volatile("prefetch.global.L2 [%0];" ::"l"(p)); }
 
 /* Element e of words that hold elements of a store one behind the other. */
 template <int STORE>
@@ -66,210 +160,272 @@ __device__ inline typename stored<STORE>::product element_of(const uint32_t *wor
     return decode<STORE>(uint16_t(e % 2 ? word[e / 2] >> 16 : word[e / 2] & 0xffff));
 }
 
+/* ---- The order of slices ---- */
+
+/* Turns of colours, of which each has boundary rows (part 0) and others (part 1). */
+struct trip {
+  int colour, step, turns; /* the first colour; and to the next one */
+  bool turns_round;        /* at the last colour, else from the first on again */
+  int first_part, end_part;
+};
+
+/* A warp's slices: of those of its block of threads every so-manieth. */
+class course {
+ public:
+  __device__ course(const trs_relax_slices &s, const trip &t)
+      : s_(s), t_(t), part_(t.first_part), colour_(t.colour), step_(t.step) {
+    enter();
+  }
+  __device__ bool done() const { return turn_ >= t_.turns; }
+  __device__ bool has_slice() const { return number_ < end_; }
+  __device__ bool at_boundary() const { return part_ == 0; }
+  __device__ int turn() const { return turn_; }
+  __device__ int32_t number() const { return number_; }
+  __device__ void next_slice() { number_ += int32_t(blockDim.x / WARP); }
+  /* True: to another turn. */
+  __device__ bool next_part() {
+    const bool turns = ++part_ == t_.end_part;
+    if (turns) {
+      part_ = t_.first_part;
+      turn_++;
+      colour_ += step_;
+      if (colour_ == s_.ncolours || colour_ < 0) {
+        if (t_.turns_round) {
+          colour_ -= step_;
+          step_ = -step_;
+        } else {
+          colour_ = t_.colour;
+        }
+      }
+    }
+    enter();
+    return turns;
+  }
+  /* To the next slice, through parts without any. */
+  __device__ void seek() {
+    while (!done() && !has_slice()) next_part();
+  }
+  /* Slices that all blocks of threads have of this turn's boundary rows. */
+  __device__ int boundary_slices() const {
+    const int32_t *edge = s_.edges + 2 * colour_ * (s_.blocks + 1);
+    return edge[s_.blocks] - edge[0];
+  }
+
+ private:
+  const trs_relax_slices &s_;
+  const trip &t_;
+  int turn_ = 0, part_, colour_, step_;
+  int32_t number_ = 0, end_ = 0;
+
+  __device__ void enter() {
+    if (done()) return;
+    const int32_t *edge = s_.edges + (2 * colour_ + part_) * (s_.blocks + 1) + int(blockIdx.x);
+    number_ = edge[0] + int32_t(threadIdx.x / WARP);
+    end_ = edge[1];
+  }
+};
+
+/* ---- A warp's slices ---- */
+
 template <int STORE, int B>
-class slice {
+class stream {
   using T = stored<STORE>;
-  using off = typename T::off;
   using X = typename T::x;
   using sum = typename T::sum;
   using product = typename T::product;
   using form = shape<STORE, B>;
-  static constexpr int TURN = form::TURN, VECTORS = form::VECTORS, STAGES = form::STAGES;
-
-  /* Where a slice is, and this lane's row of it. */
-  struct place {
-    int64_t vector, turn;
-    int32_t width, position, count; /* width 0: no slice */
-  };
+  static constexpr int TURN = form::TURN, VECTORS = form::VECTORS, LANES = form::LANES;
 
  public:
-  /* ring: this lane's, STAGES * VECTORS of them, WARP apart. */
-  __device__ slice(const trs_relax_args &a, const trs_relax_slices &s, int c, uint4 *ring)
+  __device__ stream(const trs_relax_args &a, const trs_relax_slices &s,
+                    const trs_relax_meeting &meeting, const trip &t, int rhs, int stages,
+                    unsigned shared)
       : a_(a),
         s_(s),
-        ring_(ring),
+        meeting_(meeting),
+        rhs_(rhs),
         lane_(int(threadIdx.x % WARP)),
-        l_(B, lane_ < form::LANES ? lane_ : 0) {
+        l_(B, lane_ < LANES ? lane_ : 0),
+        asked_(s, t),
+        used_(asked_) {
+    first_ = shared + unsigned(int(threadIdx.x / WARP) * stages * form::STAGE);
+    end_ = first_ + unsigned(stages * form::STAGE);
+    at_ = {first_, 0};
     asm("createpolicy.fractional.L2::evict_first.b64 %0, 1.0;" : "=l"(once_));
-    x_ = static_cast<X *>(a.x) + c * a.x_stride;
-    r_ = static_cast<const sum *>(a.r) + c * a.r_stride;
+    x_ = static_cast<X *>(a.x) + rhs * a.x_stride;
+    r_ = static_cast<const sum *>(a.r) + rhs * a.r_stride;
+    own_x_ = x_ + l_.i;
+    /* Kept in registers, not made anew at every use. */
+    asm volatile("" : "+r"(first_), "+r"(end_), "+l"(own_x_));
   }
 
-  /* The first slice, as far as x does not matter, and the one after it; none from end on. */
-  __device__ void begin(int32_t number, int32_t after, int32_t end) {
-    now_ = look(number, end);
-    next_ = look(end, end);
-    top_up();
-    load_others();
-    next_ = look(after, end);
-  }
-  __device__ void go_on(int32_t after, int32_t end) {
-    now_ = next_;
-    if (!of_next_) first_ = 0;
-    of_next_ = false;
-    load_others();
-    next_ = look(after, end);
-    top_up();
-  }
-
-  /* The x of a turn is on its way while the turn before it is multiplied. */
-  __device__ sum off_diagonal() {
-    sum total = 0;
-    load_x(even_, 0);
-    for (int first = 0; first < now_.width; first += 2 * TURN) {
-      load_x(odd_, first + TURN);
-      take_turn(total, even_, first);
-      if (first == 0) ask_for_others();
-      if (first + TURN >= now_.width) break;
-      load_x(even_, first + 2 * TURN);
-      take_turn(total, odd_, first + TURN);
+  /* Asks for the first stages; touches nothing that earlier work of the stream may change. */
+  __device__ void begin() {
+    if (lane_ == 0) {
+#pragma unroll 1
+      for (unsigned k = first_; k != end_; k += form::STAGE) init_barrier(k);
+      show_barriers();
     }
-    return total;
+    __syncwarp();
+    asked_.seek();
+    open();
+#pragma unroll 1
+    for (unsigned k = first_; k != end_; k += form::STAGE) ask(k);
   }
 
-  __device__ void relax() {
-    sum y = known_ - off_diagonal();
-    sum z = solve(y);
-    if (there()) trs::relax(x_ + int64_t(now_.position) * a_.pitch + l_.i, z, a_.omega);
+  /* between(turn): when a turn is over; slice(...): for each. */
+  template <class BETWEEN, class SLICE>
+  __device__ void run(BETWEEN between, SLICE slice) {
+    bool known = false; /* next_ is the slice of used_ */
+    for (;;) {
+      while (!used_.done() && !used_.has_slice())
+        if (used_.next_part() && !used_.done()) between(used_);
+      if (used_.done()) return;
+      now_ = known ? next_ : look(used_.number());
+      used_.next_slice();
+      known = used_.has_slice();
+      if (known) next_ = look(used_.number());
+      slice(known);
+    }
   }
 
-  /* The square of this lane's component of r - A x. */
-  __device__ double square() {
-    sum y = off_diagonal();
-    sum z = multiply_diagonal(sum(x_[int64_t(now_.position) * a_.pitch + l_.i]));
-    const sum known = __shfl_sync(EVERY_LANE, known_, l_.first + pivot_);
-    const double e =
-        double(known) - double(__shfl_sync(EVERY_LANE, y, l_.first + pivot_)) - double(z);
-    return there() ? e * e : 0;
+  __device__ void relax_slice(bool another) {
+    const sum known = r_[int64_t(now_.position) * B + l_.i];
+    if (another && l_.i == 0) ask_for(r_ + int64_t(next_.position) * B);
+    const sum y = known - off_diagonal(another);
+    sum d[B];
+    const int pivot = read_tail(d);
+    const sum z = solve(d, pivot, y);
+    release();
+    if (now_.there) {
+      X *x = x_ + int64_t(now_.position) * a_.pitch + l_.i;
+      trs::relax(x, z, a_.omega);
+      if (meeting_.members > 1 && used_.at_boundary()) send(*x);
+    }
+    if (meeting_.members > 1 && used_.at_boundary()) count_sent();
+  }
+
+  /* Adds the squares of the rows of r - A x. */
+  __device__ void square_slice(bool another, uint64_t *words) {
+    const sum known = r_[int64_t(now_.position) * B + l_.i];
+    const sum x = sum(x_[int64_t(now_.position) * a_.pitch + l_.i]);
+    const sum y = off_diagonal(another);
+    sum d[B];
+    const int pivot = read_tail(d);
+    const sum z = multiply_diagonal(d, x);
+    release();
+    const double b = double(__shfl_sync(EVERY_LANE, known, l_.first + pivot));
+    const double e = b - double(__shfl_sync(EVERY_LANE, y, l_.first + pivot)) - double(z);
+    const double square = add_squares(l_, e);
+    if (now_.there && l_.i == 0) add_exactly(words, square);
   }
 
  private:
+  struct slice {
+    int32_t width, position;
+    bool there;
+  };
+  struct place { /* of a stage, and the parity that its barrier awaits */
+    unsigned at, parity;
+  };
   const trs_relax_args &a_;
   const trs_relax_slices &s_;
-  uint4 *ring_;
-  int lane_;
+  const trs_relax_meeting &meeting_;
+  int rhs_, lane_;
   lanes<B> l_;
+  unsigned first_, end_; /* this warp's stages */
   uint64_t once_;
-  place now_, next_;
-  /* Turns in the ring, the first of them at stage_; the next to be asked for: of which slice, and
-     its first block. */
-  int stage_ = 0, filled_ = 0, first_ = 0;
-  bool of_next_ = false;
-  int pivot_;
   X *x_;
+  const X *own_x_;
   const sum *r_;
-  sum known_, d_[B];
+  /* What is asked for next: from from_ on left_ stages of a slice, full turns, then one of last_
+     bytes, and the tail. */
+  course asked_;
+  const char *from_ = nullptr;
+  int left_ = 0, last_ = 0;
+  /* What is used next. */
+  course used_;
+  slice now_, next_;
+  place at_;
+  bool primed_ = false; /* x_now_ is that of the coming slice's first turn */
+  X x_now_[TURN];
+  uint32_t power_now_[T::scaled ? (TURN + 3) / 4 : 1];
 
-  struct turn { /* block columns, and their x */
-    int32_t idx[TURN];
-    X x[TURN];
-  };
-  turn even_, odd_;
-
-  __device__ bool there() const { return lane_ < form::LANES && now_.count >= 0; }
-
-  __device__ place look(int32_t number, int32_t end) const {
-    place p = {0, 0, 0, 0, -1};
-    if (number >= end) return p;
-    const trs_relax_slice h = s_.slice[number];
+  __device__ slice look(int32_t number) const {
     const trs_relax_slice_row row = s_.row[number * form::ROWS + l_.slot];
-    return {h.vector, h.turn, h.width, row.position, row.count};
+    return {s_.slice[number].width, row.position, lane_ < LANES && row.count >= 0};
   }
 
-  /* What a slice needs beside its blocks. */
-  __device__ void load_others() {
-    load_idx(even_, 0);
-    load_idx(odd_, TURN);
-    known_ = r_[int64_t(now_.position) * B + l_.i];
-    const sum *d = static_cast<const sum *>(a_.diagonal) + int64_t(now_.position) * B * B;
+  /* ---- The ring ---- */
+
+  __device__ place next(place k) const {
+    k.at += form::STAGE;
+    return k.at == end_ ? place{first_, k.parity ^ 1} : k;
+  }
+  __device__ void open() {
+    left_ = 0;
+    if (asked_.done()) return;
+    const trs_relax_slice h = s_.slice[asked_.number()];
+    from_ = static_cast<const char *>(s_.val) + h.vector * 16;
+    left_ = form::turns(h.width) + 1;
+    last_ = form::last_turn(h.width);
+  }
+  __device__ void ask(unsigned stage) {
+    if (left_ == 0) return;
+    const int bytes = left_ > 2 ? form::FULL : left_ == 2 ? last_ : form::TAIL;
+    copy_stage(stage + 16, from_, bytes, stage, lane_, once_);
+    from_ += bytes;
+    if (--left_ > 0) return;
+    asked_.next_slice();
+    asked_.seek();
+    open();
+  }
+  __device__ unsigned await(const place &k) const {
+    await_barrier(k.at, k.parity);
+    return k.at + 16;
+  }
+  /* The present stage has been read by all lanes. */
+  __device__ void release() {
+    __syncwarp();
+    ask(at_.at);
+    at_ = next(at_);
+  }
+
+  /* ---- O x ---- */
+
+  __device__ void load_x(unsigned stage, X (&x)[TURN], uint32_t *power) const {
+    uint32_t at[TURN < 4 ? TURN : (TURN + 3) / 4 * 4];
+    const unsigned idx = stage + unsigned(l_.slot * TURN * 4);
+    if constexpr (TURN < 4) {
 #pragma unroll
-    for (int j = 0; j < B; j++) d_[j] = d[j * B + l_.i];
-    pivot_ = a_.pivot[int64_t(now_.position) * B + l_.i];
-  }
-  /* The same of the next slice, into L2. */
-  __device__ void ask_for_others() const {
-    if (next_.width == 0) return;
-    const char *idx = reinterpret_cast<const char *>(idx_of(next_) - l_.slot * TURN);
-    const int bytes = (next_.width + TURN - 1) / TURN * TURN * form::ROWS * 4;
-    if (lane_ * 128 < bytes) ask_for(idx + lane_ * 128);
-    ask_for(static_cast<const sum *>(a_.diagonal) + (int64_t(next_.position) * B + l_.i) * B);
-    if (l_.i == 0) ask_for(r_ + int64_t(next_.position) * B);
-  }
-
-  __device__ const int8_t *power_of(const place &p) const {
-    return s_.power + (p.turn * form::ROWS + l_.slot) * TURN;
-  }
-  __device__ const int32_t *idx_of(const place &p) const {
-    return s_.idx + (p.turn * form::ROWS + l_.slot) * TURN;
-  }
-
-  __device__ void ask(int stage, const place &p, int first) const {
-    const int vector = first / TURN * VECTORS;
-    const int nvectors = (p.width * B + form::EACH - 1) / form::EACH;
-    const uint4 *val = static_cast<const uint4 *>(s_.val) + p.vector + lane_;
-    if (lane_ < form::LANES) {
+      for (int u = 0; u < TURN; u++) at[u] = shared_word(idx + unsigned(u * 4));
+    } else {
 #pragma unroll
-      for (int q = 0; q < VECTORS; q++)
-        copy_once(ring_ + (stage * VECTORS + q) * int(WARP), val + (vector + q) * form::LANES,
-                  vector + q < nvectors, once_);
-    }
-    commit_copies();
-  }
-
-  /* Fills the ring with what this slice has left and with what the next one begins with. */
-  __device__ void top_up() {
-    while (filled_ < STAGES) {
-      if (!of_next_ && first_ >= now_.width) {
-        of_next_ = true;
-        first_ = 0;
+      for (int u = 0; u < TURN; u += 4) {
+        const uint4 four = shared_vector(idx + unsigned(u * 4));
+        at[u] = four.x;
+        at[u + 1] = four.y;
+        at[u + 2] = four.z;
+        at[u + 3] = four.w;
       }
-      if (first_ >= (of_next_ ? next_.width : now_.width)) return;
-      const int stage = stage_ + filled_ < STAGES ? stage_ + filled_ : stage_ + filled_ - STAGES;
-      ask(stage, of_next_ ? next_ : now_, first_);
-      first_ += TURN;
-      filled_++;
+    }
+#pragma unroll
+    for (int u = 0; u < TURN; u++) x[u] = own_x_[at[u]];
+    if constexpr (T::scaled) {
+#pragma unroll
+      for (int k = 0; k < TURN / 4; k++)
+        power[k] = shared_word(stage + unsigned(form::POWERS + l_.slot * TURN + k * 4));
     }
   }
 
-  __device__ void load_idx(turn &t, int first) const {
-    constexpr int FEW = TURN < 4 ? TURN : 4;
-    struct alignas(FEW * sizeof(int32_t)) few {
-      int32_t at[FEW];
-    };
-    if (first >= now_.width) return;
-    const int32_t *from = idx_of(now_) + first * form::ROWS;
-#pragma unroll
-    for (int u = 0; u < TURN; u += FEW) {
-      const few f = *reinterpret_cast<const few *>(from + u);
-#pragma unroll
-      for (int e = 0; e < FEW; e++) t.idx[u + e] = f.at[e];
-    }
-  }
-
-  __device__ void load_x(turn &t, int first) const {
-#pragma unroll
-    for (int u = 0; u < TURN; u++)
-      t.x[u] = lane_ < form::LANES && first + u < now_.count
-                   ? x_[int64_t(t.idx[u]) * a_.pitch + l_.i]
-                   : X(0);
-  }
-
-  /* Then its places are for turns to come. */
-  __device__ void take_turn(sum &total, turn &t, int first) {
+  /* part += the present turn's blocks times x_now_; left: blocks that there are. */
+  template <bool ALL>
+  __device__ void multiply(int left, product (&part)[B]) const {
     uint32_t word[4 * VECTORS];
-    int power[TURN];
-    if (T::scaled) {
-#pragma unroll
-      for (int u = 0; u < TURN; u++) power[u] = power_of(now_)[first * form::ROWS + u];
-    }
-    load_idx(t, first + 2 * TURN);
-    if (filled_ == STAGES)
-      await_copies<STAGES - 1>();
-    else
-      await_copies<0>();
+    const unsigned vector = at_.at + 16 + unsigned(form::HEAD + lane_ * 16);
 #pragma unroll
     for (int q = 0; q < VECTORS; q++) {
-      const uint4 v = ring_[(stage_ * VECTORS + q) * int(WARP)];
+      const uint4 v = shared_vector(vector + unsigned(q * LANES * 16));
       word[4 * q] = v.x;
       word[4 * q + 1] = v.y;
       word[4 * q + 2] = v.z;
@@ -277,166 +433,292 @@ class slice {
     }
 #pragma unroll
     for (int u = 0; u < TURN; u++) {
-      product y = 0;
+      if (!ALL && u >= left) break;
+      product x = product(x_now_[u]);
+      if constexpr (T::scaled) x *= two_to(int8_t(power_now_[u / 4] >> u % 4 * 8));
 #pragma unroll
-      for (int j = 0; j < B; j++) {
-        const X xj = __shfl_sync(EVERY_LANE, t.x[u], l_.first + j);
-        y = fma(element_of<STORE>(word, u * B + j), product(xj), y);
-      }
-      total += T::scaled ? sum(y) * sum(two_to(power[u])) : sum(y);
+      for (int i = 0; i < B; i++) part[i] = fma(element_of<STORE>(word, u * B + i), x, part[i]);
     }
-    filled_--;
-    stage_ = stage_ + 1 == STAGES ? 0 : stage_ + 1;
-    top_up();
+  }
+
+  /* The sum over a row's lanes, of which lane i gets component i; by way of the present stage. */
+  __device__ sum add_up(const product (&part)[B]) const {
+    constexpr unsigned SIZE = sizeof(sum);
+    const unsigned room = at_.at + 16 + unsigned(form::HEAD);
+    __syncwarp();
+    if (lane_ < LANES) {
+#pragma unroll
+      for (int i = 0; i < B; i++)
+        shared_store(room + unsigned(i * LANES + lane_) * SIZE, sum(part[i]));
+    }
+    __syncwarp();
+    sum y = 0, other;
+#pragma unroll
+    for (int j = 0; j < B; j++) {
+      shared_value(room + unsigned(l_.i * LANES + l_.first + j) * SIZE, other);
+      y += other;
+    }
+    show_stores();
+    return y;
+  }
+
+  /* x of a turn is on its way while the turn before it is multiplied. */
+  __device__ sum off_diagonal(bool another) {
+    X x_next[TURN] = {};
+    uint32_t power_next[T::scaled ? (TURN + 3) / 4 : 1] = {};
+    product part[B] = {};
+    sum total = 0;
+    if (now_.width == 0) return 0;
+    if (!primed_) load_x(await(at_), x_now_, power_now_);
+    primed_ = another && next_.width > 0;
+    for (int left = now_.width, to_sum = BLOCKS_A_SUM;; left -= TURN) {
+      const bool last = left <= TURN;
+      if (!last || primed_) {
+        place k = next(at_);
+        if (last) k = next(k);
+        load_x(await(k), x_next, power_next);
+      }
+      if (left >= TURN)
+        multiply<true>(left, part);
+      else
+        multiply<false>(left, part);
+#pragma unroll
+      for (int u = 0; u < TURN; u++) x_now_[u] = x_next[u];
+      if constexpr (T::scaled) {
+#pragma unroll
+        for (int k = 0; k < (TURN + 3) / 4; k++) power_now_[k] = power_next[k];
+      }
+      if (last) break;
+      if ((to_sum -= TURN) == 0) {
+        total += add_up(part);
+        to_sum = BLOCKS_A_SUM;
+#pragma unroll
+        for (int i = 0; i < B; i++) part[i] = 0;
+      }
+      release();
+    }
+    total += add_up(part);
+    release();
+    return total;
+  }
+
+  /* ---- D ---- */
+
+  /* The lane's row of each column, and its pivot. */
+  __device__ int read_tail(sum (&d)[B]) const {
+    const unsigned tail = await(at_), lane = unsigned(l_.first + l_.i);
+#pragma unroll
+    for (int j = 0; j < B; j++)
+      shared_value(tail + (unsigned(j * LANES) + lane) * unsigned(sizeof(sum)), d[j]);
+    return int(shared_word(tail + form::PIVOTS + lane / 4 * 4) >> lane % 4 * 8 & 0xff);
   }
 
   /* D^-1 y, from the factors of D. */
-  __device__ sum solve(sum y) const {
-    sum z = __shfl_sync(EVERY_LANE, y, l_.first + pivot_);
+  __device__ sum solve(const sum (&d)[B], int pivot, sum y) const {
+    sum z = __shfl_sync(EVERY_LANE, y, l_.first + pivot);
 #pragma unroll
     for (int j = 0; j < B - 1; j++) {
       sum zj = __shfl_sync(EVERY_LANE, z, l_.first + j);
-      if (l_.i > j) z = fma(-d_[j], zj, z);
+      if (l_.i > j) z = fma(-d[j], zj, z);
     }
 #pragma unroll
     for (int j = B - 1; j >= 0; j--) {
-      const sum own = d_[j]; /* by a branch on i == j it would be d_[i], from memory */
+      const sum own = d[j]; /* by a branch on i == j it would be d[i], from memory */
       z *= l_.i == j ? own : sum(1);
       sum zj = __shfl_sync(EVERY_LANE, z, l_.first + j);
-      if (l_.i < j) z = fma(-d_[j], zj, z);
+      if (l_.i < j) z = fma(-d[j], zj, z);
     }
     return z;
   }
 
   /* Component pivot[i] of D x in lane i: U's diagonal is stored inverted. */
-  __device__ sum multiply_diagonal(sum x) const {
-    sum own = d_[0];
+  __device__ sum multiply_diagonal(const sum (&d)[B], sum x) const {
+    sum own = d[0];
 #pragma unroll
     for (int j = 1; j < B; j++) {
-      const sum other = d_[j];
+      const sum other = d[j];
       own = l_.i == j ? other : own;
     }
     sum u = x / own;
 #pragma unroll
     for (int j = 1; j < B; j++) {
       sum xj = __shfl_sync(EVERY_LANE, x, l_.first + j);
-      if (l_.i < j) u = fma(d_[j], xj, u);
+      if (l_.i < j) u = fma(d[j], xj, u);
     }
     sum total = u;
 #pragma unroll
     for (int j = 0; j < B - 1; j++) {
       sum uj = __shfl_sync(EVERY_LANE, u, l_.first + j);
-      if (l_.i > j) total = fma(d_[j], uj, total);
+      if (l_.i > j) total = fma(d[j], uj, total);
     }
     return total;
   }
+
+  /* ---- Other members ---- */
+
+  __device__ void send(X x) const {
+    const trs_relax_meeting &m = meeting_;
+    for (int32_t k = m.ptr[now_.position]; k < m.ptr[now_.position + 1]; k++) {
+      const int to = m.member[k];
+      static_cast<X *>(m.x[to])[rhs_ * m.stride[to] + int64_t(m.to[k]) * a_.pitch + l_.i] = x;
+    }
+  }
+  /* A boundary slice has gone; who counts the last one tells. */
+  __device__ void count_sent() const {
+    const trs_relax_meeting &m = meeting_;
+    __syncwarp();
+    if (lane_ != 0) return;
+    fence_system();
+    trs_relax_signs *mine = m.signs[m.me];
+    if (int(atomicAdd(&mine->arrived, 1u)) + 1 < used_.boundary_slices()) return;
+    mine->arrived = 0;
+    fence_system();
+    for (int k = 0; k < m.members; k++)
+      if (m.receivers >> k & 1)
+        store_relaxed<true>(&m.signs[k]->pushed[m.me], m.turn + 1 + uint64_t(used_.turn()));
+  }
 };
 
-/* This lane's places of its warp's. */
-template <int STORE, int B>
-__device__ inline uint4 *ring_of(uint4 *rings) {
-  return rings + threadIdx.x / WARP * (shape<STORE, B>::RING * WARP) + threadIdx.x % WARP;
-}
+/* ---- Between turns ---- */
+
+class crossing {
+ public:
+  __device__ crossing(unsigned *arrived, const trs_relax_meeting &m) : arrived_(arrived), m_(m) {}
+
+  /* Before the first turn: other members have begun it too. */
+  __device__ void enter(const course &c) {
+    if (m_.members <= 1) return;
+    if (threadIdx.x < WARP) meet(c, true);
+    __syncthreads();
+  }
+  /* All blocks of threads are here; what they and other members made of x is visible. */
+  __device__ void pass(const course &c) {
+    target_ += gridDim.x;
+    __syncthreads();
+    if (threadIdx.x == 0) {
+      asm volatile("fence.acq_rel.gpu;" ::: "memory");
+      atomicAdd(arrived_, 1u);
+      while (load_relaxed(arrived_) < target_) continue;
+      asm volatile("fence.acq_rel.gpu;" ::: "memory");
+    }
+    if (m_.members > 1 && threadIdx.x < WARP) meet(c, false);
+    __syncthreads();
+  }
+  /* For the next launch. */
+  __device__ void leave() {
+    __syncthreads();
+    if (threadIdx.x == 0 && target_ > 0 && atomicAdd(arrived_, 1u) == target_ + gridDim.x - 1)
+      atomicExch(arrived_, 0u);
+  }
+
+ private:
+  unsigned *arrived_, target_ = 0;
+  const trs_relax_meeting &m_;
+
+  /* A lane a member. */
+  __device__ void meet(const course &c, bool first) {
+    const int k = int(threadIdx.x);
+    const uint64_t turn = m_.turn + 1 + uint64_t(c.turn());
+    const bool sends = k < m_.members && (m_.senders >> k & 1);
+    const bool gets = k < m_.members && (m_.receivers >> k & 1);
+    const trs_relax_signs *mine = m_.signs[m_.me];
+    __syncwarp();
+    fence_system();
+    if (blockIdx.x == 0 && sends) store_relaxed<true>(&m_.signs[k]->begun[m_.me], turn);
+    if (blockIdx.x == 0 && gets && c.boundary_slices() == 0)
+      store_relaxed<true>(&m_.signs[k]->pushed[m_.me], turn);
+    if (sends && !first) wait_until(m_.signs, m_.me, m_.members, &mine->pushed[k], turn - 1);
+    if (gets) wait_until(m_.signs, m_.me, m_.members, &mine->begun[k], turn);
+    fence_system();
+    __syncwarp();
+  }
+};
 
 template <int STORE, int B>
-__global__ void __launch_bounds__(SLICE_THREADS,
-                                  B == 7 || sizeof(typename stored<STORE>::off) == 2 ? 4 : 5)
+__global__ void __launch_bounds__(MOST_WARPS *int(WARP), 1)
     relax_slices(const __grid_constant__ trs_relax_args a,
-                 const __grid_constant__ trs_relax_slices s, int32_t begin, int32_t end) {
-  extern __shared__ uint4 rings[];
-  const int32_t apart = int32_t(gridDim.x) * SLICE_WARPS;
-  int32_t number = begin + int32_t(blockIdx.x) * SLICE_WARPS + int32_t(threadIdx.x / WARP);
-  let_next_begin();
-  if (number >= end) return;
-  slice<STORE, B> own(a, s, int(blockIdx.y), ring_of<STORE, B>(rings));
-  own.begin(number, number + apart, end);
+                 const __grid_constant__ trs_relax_slices s,
+                 const __grid_constant__ trs_relax_meeting m, const __grid_constant__ trip t,
+                 int rhs, int stages) {
+  extern __shared__ uint4 shared[];
+  const auto at = static_cast<unsigned>(__cvta_generic_to_shared(shared));
+  stream<STORE, B> own(a, s, m, t, rhs, stages, at);
+  crossing between(s.arrived, m);
+  own.begin();
   await_kernel_before();
-  for (;;) {
-    own.relax();
-    number += apart;
-    if (number >= end) return;
-    own.go_on(number + apart, end);
-  }
+  between.enter(course(s, t));
+  own.run([&](const course &c) { between.pass(c); }, [&](bool more) { own.relax_slice(more); });
+  between.leave();
 }
 
-/* A part for each block of threads. */
 template <int STORE, int B>
-__global__ void __launch_bounds__(SLICE_THREADS)
+__global__ void __launch_bounds__(MOST_WARPS *int(WARP), 1)
     square_slices(const __grid_constant__ trs_relax_args a,
-                  const __grid_constant__ trs_relax_slices s) {
-  extern __shared__ uint4 rings[];
-  __shared__ double of_warp[SLICE_WARPS];
-  const int warp = int(threadIdx.x / WARP);
-  const int32_t number = int32_t(blockIdx.x) * SLICE_WARPS + warp;
-  double squares = 0;
-  if (number < s.nslices) {
-    slice<STORE, B> own(a, s, int(blockIdx.y), ring_of<STORE, B>(rings));
-    own.begin(number, s.nslices, s.nslices);
-    squares = own.square();
-    for (int step = int(WARP) / 2; step > 0; step /= 2)
-      squares += __shfl_xor_sync(EVERY_LANE, squares, step);
-  }
-  if (threadIdx.x % WARP == 0) of_warp[warp] = squares;
+                  const __grid_constant__ trs_relax_slices s,
+                  const __grid_constant__ trs_relax_meeting m, const __grid_constant__ trip t,
+                  int rhs, int stages) {
+  extern __shared__ uint4 shared[];
+  __shared__ uint64_t words[TRS_EXACT_WORDS];
+  const auto at = static_cast<unsigned>(__cvta_generic_to_shared(shared));
+  for (unsigned k = threadIdx.x; k < TRS_EXACT_WORDS; k += blockDim.x) words[k] = 0;
   __syncthreads();
-  if (threadIdx.x != 0) return;
-  for (int w = 1; w < SLICE_WARPS; w++) squares += of_warp[w];
-  s.partial[int64_t(blockIdx.y) * gridDim.x + blockIdx.x] = squares;
+  stream<STORE, B> own(a, s, m, t, rhs, stages, at);
+  own.begin();
+  own.run([](const course &) {}, [&](bool more) { own.square_slice(more, words); });
+  join_exactly(a.words + rhs * TRS_EXACT_WORDS, words);
 }
 
 /* ---- Packing, a warp a slice, and the way back. ---- */
 
+constexpr int PACK_WARPS = 4;
+
 template <int STORE, int B>
-__global__ void __launch_bounds__(SLICE_THREADS)
+__global__ void __launch_bounds__(PACK_WARPS *int(WARP))
     pack_slices(const __grid_constant__ trs_relax_args a,
                 const __grid_constant__ trs_relax_slices s, bool back) {
   using form = shape<STORE, B>;
   using off = typename form::off;
-  const int32_t number = int32_t(blockIdx.x) * SLICE_WARPS + int32_t(threadIdx.x / WARP);
+  using sum = typename form::sum;
+  const int32_t number = int32_t(blockIdx.x) * PACK_WARPS + int32_t(threadIdx.x / WARP);
   const int lane = int(threadIdx.x % WARP);
   if (number >= s.nslices || lane >= form::LANES) return;
   const trs_relax_slice h = s.slice[number];
   const int slot = lane / B, i = lane % B;
   const trs_relax_slice_row row = s.row[number * form::ROWS + slot];
   const int count = row.count > 0 ? row.count : 0;
-  const int nvectors = (h.width * B + form::EACH - 1) / form::EACH;
+  const int nvectors = form::vectors(h.width);
   const int64_t first = a.ptr[row.position];
-  auto *blocks = static_cast<off *>(const_cast<void *>(a.off)) + first * B * B + i;
-  auto *val = static_cast<off *>(const_cast<void *>(s.val)) + (h.vector + lane) * form::EACH;
+  char *slice = static_cast<char *>(const_cast<void *>(s.val)) + h.vector * 16;
+  auto *blocks = static_cast<off *>(const_cast<void *>(a.off)) + first * B * B + i * B;
   for (int e = 0; e < nvectors * form::EACH; e++) {
-    off &packed = val[int64_t(e / form::EACH) * form::LANES * form::EACH + e % form::EACH];
+    const int vector = e / form::EACH, turn = vector / form::VECTORS;
+    auto *packed = reinterpret_cast<off *>(slice + (turn + 1) * form::HEAD +
+                                           (vector * form::LANES + lane) * 16) +
+                   e % form::EACH;
+    off &block = blocks[int64_t(e / B) * B * B + e % B];
     const bool there = e < count * B;
-    if (back && there) blocks[int64_t(e) * B] = packed;
-    if (!back) packed = there ? blocks[int64_t(e) * B] : off(0);
+    if (back && there) block = *packed;
+    if (!back) *packed = there ? block : off(0);
+  }
+  char *tail = slice + form::tail_at(h.width);
+  if (!back) {
+    const sum *d = static_cast<const sum *>(a.diagonal) + int64_t(row.position) * B * B;
+    for (int j = 0; j < B; j++)
+      reinterpret_cast<sum *>(tail)[j * form::LANES + lane] = d[j * B + i];
+    tail[form::PIVOTS + lane] = char(a.pivot[int64_t(row.position) * B + i]);
   }
   if (i != 0) return;
-  const int64_t to = (h.turn * form::ROWS + slot) * int64_t(form::TURN);
-  for (int k = 0; k < (h.width + form::TURN - 1) / form::TURN * form::TURN; k++) {
-    const int64_t at = to + k / form::TURN * form::TURN * form::ROWS + k % form::TURN;
-    int8_t *power = const_cast<int8_t *>(s.power) + at, *of_block = const_cast<int8_t *>(a.power);
-    if (back && stored<STORE>::scaled && k < count) of_block[first + k] = *power;
+  for (int k = 0; k < form::turns(h.width) * form::TURN; k++) {
+    char *head = slice + k / form::TURN * form::FULL;
+    const int at = slot * form::TURN + k % form::TURN;
+    auto *power = reinterpret_cast<int8_t *>(head + form::POWERS) + at;
+    auto *of_block = const_cast<int8_t *>(a.power);
+    if (back && form::SCALED && k < count) of_block[first + k] = *power;
     if (back) continue;
-    const_cast<int32_t *>(s.idx)[at] = k < count ? a.idx[first + k] : 0;
-    if (stored<STORE>::scaled) *power = k < count ? of_block[first + k] : 0;
+    reinterpret_cast<uint32_t *>(head)[at] =
+        uint32_t(a.pitch) * uint32_t(k < count ? a.idx[first + k] : int32_t(s.zero));
+    if (form::SCALED) *power = k < count ? of_block[first + k] : 0;
   }
-}
-
-unsigned blocks_of(int32_t slices) {
-  return static_cast<unsigned>((slices + SLICE_WARPS - 1) / SLICE_WARPS);
-}
-
-/* Blocks of threads that the GPU holds at once. */
-template <int STORE, int B>
-unsigned resident(size_t shared_bytes, int64_t most) {
-  static thread_local int looked_at = -1, count = 0, each = 1;
-  int device = 0;
-  (void)cudaGetDevice(&device);
-  if (device != looked_at) {
-    (void)cudaOccupancyMaxActiveBlocksPerMultiprocessor(&each, relax_slices<STORE, B>,
-                                                        SLICE_THREADS, shared_bytes);
-    (void)cudaDeviceGetAttribute(&count, cudaDevAttrMultiProcessorCount, device);
-    looked_at = device;
-  }
-  return static_cast<unsigned>(count * (most > 0 && most < each ? int(most) : each < 1 ? 1 : each));
 }
 
 /* f(store, block) as constants. */
@@ -470,10 +752,70 @@ trs_status move_blocks(const trs_relax_args *a, const trs_relax_slices *s, bool 
   if (s->nslices == 0) return TRS_SUCCESS;
   cudaError_t error = by_shape(a, [&](auto store, auto block) {
     pack_slices<decltype(store)::value, decltype(block)::value>
-        <<<blocks_of(s->nslices), SLICE_THREADS, 0, to>>>(*a, *s, back);
+        <<<unsigned((s->nslices + PACK_WARPS - 1) / PACK_WARPS), PACK_WARPS * WARP, 0, to>>>(*a, *s,
+                                                                                             back);
     return cudaGetLastError();
   });
   return trs_device_check(error, "packing the blocks of a relaxation");
+}
+
+/* ---- Launches ---- */
+
+constexpr int USUAL_WARPS = 16;
+constexpr int STATIC_BYTES = 1024; /* of shared memory, beside the rings */
+
+/* Warps of a block of threads and stages of each, in the memory that there is. */
+template <class FORM>
+cudaError_t choose_ring(const trs_relax_slices *s, unsigned *warps, int *stages) {
+  int device = 0, bytes = 0;
+  cudaError_t error = cudaGetDevice(&device);
+  if (error == cudaSuccess)
+    error = cudaDeviceGetAttribute(&bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, device);
+  const int room = (bytes - STATIC_BYTES) / FORM::STAGE;
+  int most = s->warps ? int(s->warps) : USUAL_WARPS;
+  if (most > room / LEAST_STAGES) most = room / LEAST_STAGES;
+  *warps = unsigned(most);
+  *stages = room / most < MOST_STAGES ? room / most : MOST_STAGES;
+  return error;
+}
+
+/* A launch for one right-hand side, whose blocks of threads are all there at once. */
+template <class FORM, class K>
+cudaError_t launch_trip(K kernel, const trs_relax_args *a, const trs_relax_slices *s,
+                        const trs_relax_meeting &m, const trip &t, int rhs, cudaStream_t stream) {
+  unsigned warps = 0;
+  int stages = 0;
+  cudaError_t error = choose_ring<FORM>(s, &warps, &stages);
+  const size_t bytes = size_t(warps) * size_t(stages) * FORM::STAGE;
+  if (error == cudaSuccess)
+    error = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, int(bytes));
+  cudaLaunchAttribute together = {};
+  together.id = cudaLaunchAttributeCooperative;
+  together.val.cooperative = 1;
+  cudaLaunchConfig_t config = {};
+  config.gridDim = unsigned(s->blocks);
+  config.blockDim = warps * WARP;
+  config.dynamicSmemBytes = bytes;
+  config.stream = stream;
+  config.attrs = &together;
+  config.numAttrs = t.turns > 1 ? 1 : 0;
+  return error == cudaSuccess ? cudaLaunchKernelEx(&config, kernel, *a, *s, m, t, rhs, stages)
+                              : error;
+}
+
+cudaError_t launch_all(const trs_relax_args *a, const trs_relax_slices *s, trs_relax_meeting *m,
+                       const trip &t, cudaStream_t stream) {
+  const trs_relax_meeting alone = {};
+  return by_shape(a, [&](auto store, auto block) {
+    constexpr int STORE = decltype(store)::value, B = decltype(block)::value;
+    cudaError_t error = cudaSuccess;
+    for (int rhs = 0; rhs < a->nrhs && error == cudaSuccess; rhs++) {
+      error = launch_trip<shape<STORE, B>>(relax_slices<STORE, B>, a, s, m ? *m : alone, t, rhs,
+                                           stream);
+      if (m) m->turn += uint64_t(t.turns);
+    }
+    return error;
+  });
 }
 
 }  // namespace
@@ -488,35 +830,50 @@ extern "C" trs_status trs_relax_slices_unpack(const trs_relax_args *a, const trs
   return move_blocks(a, s, true, stream);
 }
 
-extern "C" trs_status trs_relax_slices_run(const trs_relax_args *a, const trs_relax_slices *s,
-                                           int32_t begin, int32_t end, int overlaps,
-                                           trs_stream stream) {
-  if (begin == end) return TRS_SUCCESS;
-  cudaError_t error = by_shape(a, [&](auto store, auto block) {
-    constexpr int STORE = decltype(store)::value, B = decltype(block)::value;
-    const size_t bytes = shape<STORE, B>::RING * SLICE_THREADS * sizeof(uint4);
-    const unsigned most = resident<STORE, B>(bytes, s->blocks);
-    const unsigned blocks = blocks_of(end - begin);
-    return launch_behind(overlaps != 0, relax_slices<STORE, B>,
-                         dim3(blocks < most ? blocks : most, unsigned(a->nrhs)), SLICE_THREADS,
-                         bytes, static_cast<cudaStream_t>(stream), *a, *s, begin, end);
+extern "C" int64_t trs_relax_slice_vectors(const trs_relax_args *a, int32_t width) {
+  int64_t bytes = 0;
+  (void)by_shape(a, [&](auto store, auto block) {
+    using form = shape<decltype(store)::value, decltype(block)::value>;
+    bytes = form::tail_at(width) + form::TAIL;
+    return cudaSuccess;
   });
-  return trs_device_check(error, "launching a relaxation kernel");
+  return bytes / 16;
 }
 
-extern "C" int64_t trs_relax_slices_parts(int32_t slices) { return int64_t(blocks_of(slices)); }
-
-extern "C" trs_status trs_relax_slices_norms(const trs_relax_args *a, const trs_relax_slices *s,
-                                             double *norms, trs_stream stream) {
+extern "C" trs_status trs_relax_slices_sweep(const trs_relax_args *a, const trs_relax_slices *s,
+                                             int direction, int64_t turns,
+                                             trs_relax_meeting *meeting, trs_stream stream) {
+  constexpr int64_t MOST_TURNS = 1 << 20; /* counts of arrivals do not overflow */
+  const bool back = direction == 1;
   auto to = static_cast<cudaStream_t>(stream);
-  if (s->nslices == 0) return trs_device_fill(norms, 0, a->nrhs * 8, stream);
+  const int64_t each = MOST_TURNS / (2 * s->ncolours) * (2 * s->ncolours);
+  for (int64_t done = 0; done < turns; done += each) {
+    const int64_t now = turns - done < each ? turns - done : each;
+    const trip t = {back ? s->ncolours - 1 : 0, back ? -1 : 1, int(now), direction == 2, 0, 2};
+    TRS_TRY(trs_device_check(launch_all(a, s, meeting, t, to), "launching a relaxation"));
+  }
+  return TRS_SUCCESS;
+}
+
+extern "C" trs_status trs_relax_slices_run(const trs_relax_args *a, const trs_relax_slices *s,
+                                           int32_t colour, int part, trs_stream stream) {
+  const trip t = {colour, 0, 1, false, part == 1, part == 0 ? 1 : 2};
+  return trs_device_check(launch_all(a, s, nullptr, t, static_cast<cudaStream_t>(stream)),
+                          "launching a colour's relaxation");
+}
+
+extern "C" trs_status trs_relax_slices_squares(const trs_relax_args *a, const trs_relax_slices *s,
+                                               trs_stream stream) {
+  const trip t = {0, 1, s->ncolours, false, 0, 2};
+  const trs_relax_meeting alone = {};
+  if (s->nslices == 0) return TRS_SUCCESS;
   cudaError_t error = by_shape(a, [&](auto store, auto block) {
     constexpr int STORE = decltype(store)::value, B = decltype(block)::value;
-    square_slices<STORE, B><<<dim3(blocks_of(s->nslices), unsigned(a->nrhs)), SLICE_THREADS,
-                              shape<STORE, B>::RING * SLICE_THREADS * sizeof(uint4), to>>>(*a, *s);
-    return cudaGetLastError();
+    cudaError_t e = cudaSuccess;
+    for (int rhs = 0; rhs < a->nrhs && e == cudaSuccess; rhs++)
+      e = launch_trip<shape<STORE, B>>(square_slices<STORE, B>, a, s, alone, t, rhs,
+                                       static_cast<cudaStream_t>(stream));
+    return e;
   });
-  TRS_TRY(trs_device_check(error, "launching the residual of a relaxation"));
-  return trs_relax_add_parts(s->partial, trs_relax_slices_parts(s->nslices), a->nrhs, norms,
-                             stream);
+  return trs_device_check(error, "launching the residual of a relaxation");
 }

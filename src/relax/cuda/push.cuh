@@ -1,0 +1,37 @@
+/* push.cuh - waiting for words that other members of a group raise: with a limit, which one member
+ * tells all. */
+#ifndef TRS_RELAX_CUDA_PUSH_CUH
+#define TRS_RELAX_CUDA_PUSH_CUH
+
+#include "relax/cuda/push.h"
+#include "solve/cuda/kernel.cuh"
+
+namespace trs {
+
+__device__ inline void fence_system() { asm volatile("fence.acq_rel.sys;" ::: "memory"); }
+
+/* Begins at start, 0 for not yet; gives back 0 once it, or any member's, has lasted too long. */
+__device__ __noinline__ inline unsigned long long look_at_turn(trs_relax_signs *const *signs,
+                                                               int me, int members,
+                                                               unsigned long long start) {
+  trs_relax_signs *mine = signs[me];
+  unsigned long long now;
+  asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
+  if (load_relaxed<true>(&mine->told)) return 0;
+  if (start == 0) return now;
+  if (now - start < mine->limit) return start;
+  for (int m = 0; m < members; m++) store_relaxed<true>(&signs[m]->told, uint64_t(me + 1));
+  return 0;
+}
+
+/* Until *word, in own memory, is at least turn. */
+__device__ inline void wait_until(trs_relax_signs *const *signs, int me, int members,
+                                  const uint64_t *word, uint64_t turn) {
+  unsigned long long start = 0;
+  for (unsigned turns = 1; load_relaxed<true>(word) < turn; turns++)
+    if (turns % 1024 == 0 && (start = look_at_turn(signs, me, members, start)) == 0) break;
+}
+
+}  // namespace trs
+
+#endif
