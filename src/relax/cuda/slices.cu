@@ -422,7 +422,8 @@ class stream {
   template <bool ALL>
   __device__ void multiply(int left, product (&part)[B]) const {
     uint32_t word[4 * VECTORS];
-    const unsigned vector = at_.at + 16 + unsigned(form::HEAD + lane_ * 16);
+    /* Lanes without a column read another's: past the last stage nothing may be read. */
+    const unsigned vector = at_.at + 16 + unsigned(form::HEAD + (l_.first + l_.i) * 16);
 #pragma unroll
     for (int q = 0; q < VECTORS; q++) {
       const uint4 v = shared_vector(vector + unsigned(q * LANES * 16));
