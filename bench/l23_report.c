@@ -301,11 +301,12 @@ static int fill_panel(bench_lines *lines, int64_t at, const l23_rows *rows, choi
 
 /* The systems of the model, or those of real ranks where nothing was modelled. */
 int l23_draw(const l23_rows *rows, const char *path) {
-  bench_lines lines = {.title = "The best grid of each solve, ms by ranks",
-                       .subtitle = "lines: LogGP model, points: SimGrid SMPI; of each system the right-hand sides",
-                       .x_axis = "ranks",
-                       .y_axis = "",
-                       .series = 8};
+  bench_lines lines = {
+      .title = "The best grid of each solve, ms by ranks",
+      .subtitle = "lines: LogGP model, points: SimGrid SMPI; of each system the right-hand sides",
+      .x_axis = "ranks",
+      .y_axis = "",
+      .series = 8};
   int64_t panel[32], ranks[MOST_RANKS];
   int panels = 0;
   for (int64_t i = 0; i < rows->count && panels < 32; i++)

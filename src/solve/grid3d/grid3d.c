@@ -199,7 +199,8 @@ static trs_status fill_part(trs_grid_solver *s, const trs_grid_input *in, base *
     again = b->nruns > 0;
     if (!again) break;
     memset(b->refused, 0, (size_t)b->nruns);
-    TRS_TRY(trs_ranks_agree(s->ranks, trs_fill_invert(f, in->unit, in->row_perm, b->refused)));
+    TRS_TRY(trs_ranks_agree(s->ranks,
+                            trs_fill_invert(f, s->ranks, in->unit, in->row_perm, b->refused)));
     TRS_TRY(gather_refused(s->ranks, b->refused, b->nruns));
     again = drop_refused(b);
   }
