@@ -211,6 +211,8 @@ static trs_status set_up(trs_grid_solver *s, const trs_grid_input *in, trs_fille
   base b = {0};
   trs_status status = trs_ranks_agree(s->ranks, begin(s, in, &b));
   if (!status) status = fill_part(s, in, &b, f);
+  for (int64_t r = 0; r < b.nruns && !status; r++)
+    s->run_numbers += trs_run_numbers(&b.layout, &b.runs[r]);
   release(&b);
   TRS_TRY(status);
   status = trs_fill_end(f, in->unit, in->row_perm);

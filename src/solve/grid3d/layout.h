@@ -118,6 +118,9 @@ void trs_grid_layout_weigh(const trs_grid_layout *layout, double *weight);
 trs_status trs_forest_runs(const trs_grid_layout *layout, trs_invert invert, trs_grid_run **runs,
                            int64_t *count);
 
+/* Numbers in its triangles of L and U as supernodes have them. */
+double trs_run_numbers(const trs_grid_layout *layout, const trs_grid_run *run);
+
 /* invert.c: `to` is `from` with runs inverted. */
 trs_status trs_grid_layout_invert(trs_grid_layout *to, const trs_grid_layout *from,
                                   const trs_grid_run *runs, int64_t count);
