@@ -118,10 +118,11 @@ static void release(base *b) {
 }
 
 static trs_status begin(trs_grid_solver *s, const trs_grid_input *in, base *b) {
-  TRS_TRY(check_shape(s));
+  trs_status status = check_shape(s);
   s->set.supernodes.places = s->set.shape.x * s->set.shape.y;
-  TRS_TRY(copy_maps(&s->maps, in));
-  TRS_TRY(in->layout(in, &b->layout, s->set.shape.z, &s->set.supernodes));
+  if (!status) status = copy_maps(&s->maps, in);
+  TRS_TRY(trs_ranks_agree(s->ranks, status));
+  TRS_TRY(in->layout(in, s->ranks, &b->layout, s->set.shape.z, &s->set.supernodes));
   TRS_TRY(trs_forest_runs(&b->layout, s->set.supernodes.invert, &b->runs, &b->nruns));
   s->runs = b->nruns;
   return TRS_ALLOC(&b->refused, b->nruns);

@@ -96,9 +96,14 @@ typedef struct trs_grid_pattern {
 trs_status trs_grid_layout_create(trs_grid_layout *layout, const trs_grid_pattern *pattern, int pz,
                                   const trs_layout_options *options);
 
-/* From supernodes and lists that are known already: first and lists are taken, also on failure. */
+/* In two steps: supernodes and lists, which are all that patterns are looked at for; and a layout
+ * of them and the pattern's tree alone, NULL where there is none.  first and lists are taken, also
+ * on failure. */
+trs_status trs_grid_layout_lists(const trs_grid_pattern *pattern, int pz,
+                                 const trs_layout_options *options, int64_t *count, int64_t **first,
+                                 trs_grid_lists lists[2]);
 trs_status trs_grid_layout_adopt(trs_grid_layout *layout, int64_t count, int64_t *first,
-                                 trs_grid_lists lists[2], int pz,
+                                 trs_grid_lists lists[2], const trs_grid_pattern *tree, int pz,
                                  const trs_layout_options *options);
 void trs_grid_layout_destroy(trs_grid_layout *layout);
 
