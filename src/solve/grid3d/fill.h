@@ -38,6 +38,10 @@ int64_t trs_fill_place(trs_filler *f, int which, int64_t i, int64_t j);
 trs_status trs_fill_invert(trs_filler *f, trs_ranks *ranks, const bool unit[2],
                            const int32_t *row_perm, int8_t *refused);
 
+/* cut.c: sets cut[n] at columns of this rank's supernodes where these must be cut, since a product
+ * with the inverse of their triangle would lose too many digits. */
+trs_status trs_fill_find_cuts(const trs_filler *f, const bool unit[2], int8_t *cut, bool *found);
+
 /* Diagonal entries of D, width x width by columns, from column `first` of the factors on: zero or
  * not finite is a failure, of the row that row_perm names. */
 trs_status trs_fill_check(const trs_filler *f, int which, int64_t first, int64_t width,
