@@ -268,6 +268,7 @@ static void weigh_levels(const dealing *d, trs_deal *deal, double *fullest, doub
   for (int32_t k = 0; k < d->s->nslices; k++) {
     double own = seconds_of(&d->s->slice[k]);
     load[deal->owner[k]] += own;
+    deal->rows[deal->owner[k]] += is_part(&d->s->slice[k]) ? 0 : d->s->slice[k].rows;
     all[deal->owner[k]] += own;
     total += own;
     if (k + 1 < d->s->nslices && d->s->slice[k + 1].level == d->s->slice[k].level) continue;

@@ -35,15 +35,16 @@ extern const char *const trs_partition_names[];
 
 typedef struct trs_deal {
   int32_t members;
-  trs_partition partition; /* the one taken */
-  int32_t *owner;          /* nslices: the member of each slice */
-  uint32_t *mask;          /* n: which members but its own need the row at a position */
-  int64_t pushes;          /* values sent in a solve */
-  double balance;          /* entries of the fullest member over the mean */
-  double level_balance;    /* the same by levels: the fullest members' sum over the means' */
-  int32_t crossings;       /* steps between members on the longest path */
-  double seconds;          /* expected of a solve */
-  double alone;            /* the same of one member that has all */
+  trs_partition partition;        /* the one taken */
+  int32_t *owner;                 /* nslices: the member of each slice */
+  uint32_t *mask;                 /* n: which members but its own need the row at a position */
+  int64_t rows[TRS_DEAL_MEMBERS]; /* of each member */
+  int64_t pushes;                 /* values sent in a solve */
+  double balance;                 /* entries of the fullest member over the mean */
+  double level_balance;           /* the same by levels: the fullest members' sum over the means' */
+  int32_t crossings;              /* steps between members on the longest path */
+  double seconds;                 /* expected of a solve */
+  double alone;                   /* the same of one member that has all */
 } trs_deal;
 
 /* Where slabs begin, cut[members + 1]; for trs_outline_create_slabs, whose slices they then part
