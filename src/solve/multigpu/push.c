@@ -298,9 +298,9 @@ static trs_status analyze(trs_plan *plan) {
 
 static trs_status update(trs_plan *plan) {
   trs_push_state *p = plan->state;
-  host_system h;
-  TRS_TRY(trs_push_finish(plan, p));
-  trs_status status = take_system(&h, plan);
+  host_system h = {0};
+  trs_status status = trs_push_finish(plan, p);
+  if (!status) status = take_system(&h, plan);
   if (!status) {
     trs_outline_renew(p->outline, &h.S);
     status = each_member(p, plan, renew_member);
@@ -329,10 +329,7 @@ static trs_status list_rows(const trs_push_state *p, int which, int64_t n, int64
 static trs_status share(const trs_plan *plan, int which, int64_t nrhs, trs_plan_share *share,
                         int64_t *rows) {
   const trs_push_state *p = plan->state;
-  const trs_slices *s = &p->slices;
-  *share = (trs_plan_share){.ncolumns = nrhs};
-  for (int32_t k = 0; k < s->nslices; k++)
-    if (p->deal.owner[k] == which && s->slice[k].parts >= 0) share->nrows += s->slice[k].rows;
+  *share = (trs_plan_share){.nrows = p->deal.rows[which], .ncolumns = nrhs};
   if (share->nrows == 0) share->ncolumns = 0;
   return rows ? list_rows(p, which, plan->system.n, rows) : TRS_SUCCESS;
 }
@@ -367,7 +364,6 @@ static int threads(const trs_plan *plan) {
 static int64_t bytes(const trs_plan *plan) {
   const trs_push_state *p = plan->state;
   int64_t total = p->stage_width * plan->system.n * (int64_t)trs_scalar_size(plan->system.scalar);
-  if (!p->one_process) total = 0;
   for (int k = 0; k < p->local; k++) total += p->member[k].bytes + p->shared.bytes;
   return total;
 }
@@ -401,7 +397,7 @@ static void free_state(trs_plan *plan) {
   if (!p) return;
   for (int k = 0; k < p->local; k++) free_member(&p->member[k]);
   if (p->group) trs_group_free(p->group, &p->shared);
-  if (p->stage && p->one_process)
+  if (p->stage)
     trs_device_free_plain(
         p->member[0].device, p->stage,
         p->stage_width * plan->system.n * (int64_t)trs_scalar_size(plan->system.scalar));

@@ -18,9 +18,10 @@ trs_status trs_push_share_memory(trs_push_state *p, const trs_plan *plan) {
   int64_t values = plan->system.n * (int64_t)trs_scalar_size(plan->system.scalar);
   p->told_at = aligned(TRS_PUSH_THIRDS * values);
   p->fault_at = p->told_at + aligned(p->members * (int64_t)sizeof(unsigned long long));
-  p->stage_at = p->fault_at + ALIGNED;
-  int64_t stage = p->one_process ? 0 : values;
-  return trs_group_alloc(p->group, &p->shared, p->stage_at + stage);
+  p->b_at = p->fault_at + ALIGNED;
+  p->stage_at = p->b_at + (p->one_process ? 0 : aligned(values));
+  int64_t stages = p->one_process ? 0 : TRS_PUSH_STAGES * values;
+  return trs_group_alloc(p->group, &p->shared, p->stage_at + stages);
 }
 
 static trs_status clear_shared(const trs_push_state *p, const trs_push_member *m) {

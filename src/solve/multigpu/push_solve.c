@@ -27,7 +27,8 @@ trs_status trs_push_finish(const trs_plan *plan, const trs_push_state *p) {
   int before = trs_device_enter(p->member[0].device);
   trs_status status = trs_device_copy(p->told, trs_push_shared_at(p, 0, p->fault_at),
                                       sizeof *p->told, plan->stream);
-  if (!status) status = trs_device_wait(plan->stream);
+  if (!status)
+    status = trs_group_wait(p->group, plan->stream, trs_push_shared_at(p, 0, p->fault_at));
   trs_device_leave(before);
   return status ? status : check_fault(plan, p);
 }
@@ -107,10 +108,6 @@ static trs_status take(const trs_plan *plan, const void *stage, const trs_rhs *r
 
 static trs_status need_stage(trs_push_state *p, const trs_plan *plan, int64_t nrhs) {
   const int64_t bytes = plan->system.n * (int64_t)trs_scalar_size(plan->system.scalar);
-  if (!p->one_process) {
-    p->stage = trs_push_shared_at(p, p->member[0].number, p->stage_at);
-    p->stage_width = 1;
-  }
   if (p->stage) return TRS_SUCCESS;
   int64_t hint = plan->options.nrhs > nrhs ? plan->options.nrhs : nrhs;
   int64_t width = hint < MOST_STAGED ? hint : MOST_STAGED;
@@ -126,14 +123,42 @@ static trs_status solve_staged(trs_plan *plan, trs_push_state *p, const trs_rhs 
     trs_rhs inner = {.x = p->stage, .b = p->stage, .nrhs = width};
     inner.x_row = inner.b_row = row_major(rhs) ? width : 1;
     inner.x_col = inner.b_col = row_major(rhs) ? 1 : plan->system.n;
-    if (!p->one_process) inner.x = NULL; /* to every member's stage */
     TRS_TRY(bring(plan, p->stage, rhs, first, width));
     TRS_TRY(launch(plan, p, &inner));
-    if (!p->one_process) TRS_TRY(trs_group_fence(p->group));
-    if (!p->one_process) TRS_TRY(end(p, plan->stream));
     TRS_TRY(take(plan, p->stage, rhs, first, width));
   }
   return trs_push_finish(plan, p);
+}
+
+/* ---- Several processes: each brings b to a stage of its own, and all members store x into
+ * everybody's.  Of stages for x there are two, in turns: a member that begins solve k has agreed
+ * with all others after solve k - 1, and they had taken x out of solve k - 2 before that. ---- */
+
+/* x is everywhere once all are through. */
+static trs_status wait_members(const trs_push_state *p, trs_status status) {
+  const trs_push_member *m = &p->member[0];
+  int before = trs_device_enter(m->device);
+  if (!status) status = trs_group_wait(p->group, m->stream, trs_push_shared_at(p, 0, p->fault_at));
+  trs_device_leave(before);
+  return trs_group_agree(p->group, status);
+}
+
+/* All go through the same agreements, whatever failed here meanwhile. */
+static trs_status solve_in_processes(trs_plan *plan, trs_push_state *p, const trs_rhs *rhs) {
+  const int64_t values = plan->system.n * (int64_t)trs_scalar_size(plan->system.scalar);
+  const int own = p->member[0].number;
+  trs_status status = TRS_SUCCESS;
+  for (int64_t column = 0; column < rhs->nrhs; column++) {
+    const int64_t x_at = p->stage_at + (p->turn++ % TRS_PUSH_STAGES) * values;
+    trs_rhs inner = {.nrhs = 1, .x_row = 1, .b_row = 1, .b = trs_push_shared_at(p, own, p->b_at)};
+    p->member[0].args.spread_at = x_at;
+    if (!status) status = bring(plan, (void *)inner.b, rhs, column, 1);
+    if (!status) status = launch(plan, p, &inner);
+    TRS_TRY(wait_members(p, status));
+    status = end(p, plan->stream);
+    if (!status) status = take(plan, trs_push_shared_at(p, own, x_at), rhs, column, 1);
+  }
+  return status ? status : trs_push_finish(plan, p);
 }
 
 trs_status trs_push_solve(trs_plan *plan, const trs_rhs *rhs) {
@@ -143,7 +168,9 @@ trs_status trs_push_solve(trs_plan *plan, const trs_rhs *rhs) {
   bool there =
       rhs->x_of || (p->one_process && trs_device_address(rhs->x) && trs_device_address(rhs->b));
   trs_group_lock(p->group);
-  trs_status status = there ? launch(plan, p, rhs) : solve_staged(plan, p, rhs);
+  trs_status status = there            ? launch(plan, p, rhs)
+                      : p->one_process ? solve_staged(plan, p, rhs)
+                                       : solve_in_processes(plan, p, rhs);
   trs_group_unlock(p->group);
   trs_device_leave(before);
   return there ? status : trs_group_agree(p->group, status);

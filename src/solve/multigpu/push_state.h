@@ -9,6 +9,8 @@
 #include "plan/plan.h"
 #include "solve/multigpu/push.h"
 
+enum { TRS_PUSH_STAGES = 2 };
+
 /* A member that this process runs. */
 typedef struct trs_push_member {
   int number;
@@ -36,7 +38,9 @@ typedef struct trs_push_state {
   double together; /* seconds measured of this plan; 0: not measured */
   trs_symmetric
       shared; /* at every member: work, counts, fault, and a stage with several processes */
-  int64_t told_at, fault_at, stage_at;
+  int64_t told_at, fault_at;
+  int64_t b_at, stage_at;  /* with several processes: b, and TRS_PUSH_STAGES times x */
+  int64_t turn;            /* staged solves so far */
   trs_push_member *member; /* local */
   trs_device_event *start;
   trs_fault *told; /* pinned: fault as of the last wait */
