@@ -14,7 +14,7 @@
 #include "plan/parameters.h"
 #include "solve/multigpu/alone.h"
 
-enum { SLOTS = 2, MOST_BLOCK = 128 };
+enum { SLOTS = 2, MOST_BLOCK = 128, MANY = 32 };
 
 /* A member, all of which this process runs. */
 typedef struct member {
@@ -30,8 +30,9 @@ typedef struct columns_state {
   trs_group *group;
   int members;
   int64_t block, remote; /* parameters: columns a block, 0: chosen; remote: enum */
-  double
-      weight; /* columns of another member, for one of the first's, where all lie with the first */
+  /* Seconds of a column among many and among a block's, and of its way over the link; 0: unknown.
+   */
+  double many, few, link;
   member *member;
   trs_device_event *start;
 } columns_state;
@@ -111,7 +112,7 @@ static trs_status need_stage(member *m, int64_t bytes) {
 /* Columns a block: what was asked for, or so many that a member has four of them, 8 at least, 32
  * at most. */
 static int64_t block_width(const columns_state *c, int64_t columns) {
-  enum { BLOCKS = 4, FEW = 8, MANY = 32 };
+  enum { BLOCKS = 4, FEW = 8 };
   int64_t width = c->block > 0 ? c->block : columns / BLOCKS;
   if (c->block == 0) width = width < FEW ? FEW : least(width, MANY);
   return least(width, columns);
@@ -128,16 +129,22 @@ static trs_status analyze_member(joint_work *work, int which) {
   return need_stage(m, plan->system.n * width * (int64_t)trs_scalar_size(plan->system.scalar));
 }
 
-/* A column's way to another GPU and back against its solve, which among many takes a quarter of
- * what one by itself does. */
+/* What a column takes where so many are solved together, and over the link: by these the first
+ * member's part is found where all columns lie with it.  Where there is no room to measure, all get
+ * the same. */
 static trs_status weigh(const trs_plan *plan, columns_state *c) {
-  static const double LINK = 380e9, AMONG_MANY = 0.25;
-  double alone;
-  c->weight = 1;
-  if (plan->system.n == 0 || c->members == 1) return TRS_SUCCESS;
-  TRS_TRY(trs_alone_time(c->member[0].plan, c->member[0].device, false, &alone));
-  double moved = 2.0 * (double)plan->system.n * (double)trs_scalar_size(plan->system.scalar) / LINK;
-  c->weight = 1 / (1 + moved / (AMONG_MANY * alone));
+  static const double LINK = 380e9;
+  const int64_t n = plan->system.n, most = shared_out(plan->options.nrhs, c->members);
+  const int64_t many = least(most, MANY), few = block_width(c, most);
+  int64_t room = 0;
+  if (n == 0 || c->members == 1 || most < 2) return TRS_SUCCESS;
+  const int64_t column = n * (int64_t)trs_scalar_size(plan->system.scalar);
+  if (trs_device_room(c->member[0].device, &room) || room < 2 * many * column) return TRS_SUCCESS;
+  TRS_TRY(trs_alone_time(c->member[0].plan, c->member[0].device, many, false, &c->many));
+  TRS_TRY(trs_alone_time(c->member[0].plan, c->member[0].device, few, false, &c->few));
+  c->many /= (double)many;
+  c->few /= (double)few;
+  c->link = (double)column / LINK;
   return TRS_SUCCESS;
 }
 
@@ -271,15 +278,32 @@ static bool all_with_first(const columns_state *c, const trs_rhs *rhs) {
   return !rhs->x_of && lies_on(rhs->x, c->member[0].device) && lies_on(rhs->b, c->member[0].device);
 }
 
+/* Seconds where the first member keeps so many of the columns, which all lie with it: the others
+ * share its link, and have nothing to solve while the first block comes and the last one goes. */
+static double seconds_with(const columns_state *c, int64_t nrhs, int64_t kept) {
+  const int64_t others = c->members - 1, each = shared_out(nrhs - kept, (int)others);
+  const double link = c->link * (double)others;
+  double there = (double)each * fmax(c->few, link);
+  if (each > 0) there += 2 * link * (double)block_width(c, each);
+  return fmax((double)kept * c->many, there);
+}
+
+static int64_t kept_by_first(const columns_state *c, int64_t nrhs) {
+  enum { WHOLE = 8, STEPS = 64 }; /* columns that go well together; ways that are looked at */
+  const int64_t step = nrhs >= MANY ? shared_out(nrhs, STEPS * WHOLE) * WHOLE : 1;
+  int64_t best = shared_out(nrhs, c->members);
+  for (int64_t kept = best; c->link > 0 && kept < nrhs + step; kept += step)
+    if (seconds_with(c, nrhs, least(kept, nrhs)) < seconds_with(c, nrhs, best))
+      best = least(kept, nrhs);
+  return best;
+}
+
 /* The member's first column; of member number `members` the end of all. */
 static int64_t begin_of(const columns_state *c, const trs_rhs *rhs, int which) {
-  enum { WHOLE = 8, MANY = 32 }; /* columns that go well together, from so many on */
-  if (!all_with_first(c, rhs) || which == 0 || which == c->members)
+  if (!all_with_first(c, rhs) || which == 0 || c->members == 1)
     return shared_out(rhs->nrhs * which, c->members);
-  double all = 1 + (c->members - 1) * c->weight;
-  int64_t begin = (int64_t)((double)rhs->nrhs * (1 + (which - 1) * c->weight) / all + 0.5);
-  if (rhs->nrhs >= MANY) begin = (begin + WHOLE - 1) / WHOLE * WHOLE;
-  return least(begin, rhs->nrhs);
+  const int64_t kept = kept_by_first(c, rhs->nrhs);
+  return kept + shared_out((rhs->nrhs - kept) * (which - 1), c->members - 1);
 }
 
 /* Behind the start, and to the member's done. */

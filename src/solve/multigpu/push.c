@@ -103,7 +103,7 @@ static trs_status measure_one(trs_push_state *p, const trs_plan *plan) {
   if (!p->races) return TRS_SUCCESS;
   if (p->member[0].number == 0) {
     status = trs_alone_create(&alone, plan, device, p->member[0].stream, 1);
-    if (!status) status = trs_alone_time(alone, device, false, &seconds[0]);
+    if (!status) status = trs_alone_time(alone, device, 1, false, &seconds[0]);
     trs_plan_destroy(alone);
   }
   TRS_TRY(trs_group_agree(p->group, status));
@@ -142,7 +142,7 @@ static trs_status race(trs_push_state *p, trs_plan *plan) {
   double seconds[TRS_MOST_MEMBERS] = {0};
   if (!p->races) return TRS_SUCCESS;
   trs_status status =
-      trs_alone_time(plan, p->member[0].device, !p->one_process, &seconds[p->member[0].number]);
+      trs_alone_time(plan, p->member[0].device, 1, !p->one_process, &seconds[p->member[0].number]);
   TRS_TRY(trs_group_agree(p->group, status));
   TRS_TRY(trs_group_exchange(p->group, seconds, sizeof *seconds));
   p->together = seconds[0];
