@@ -162,10 +162,10 @@ static trs_status try_partition(trs_push_state *p, const trs_system *S, trs_part
   int64_t cut[TRS_DEAL_MEMBERS + 1] = {0, S->n};
   const bool slabs = partition == TRS_PARTITION_SLABS;
   if (slabs) trs_deal_slabs(cut, S, members);
-  TRS_TRY(
-      trs_outline_create_slabs(&p->outline, &p->slices, S, &p->rules, slabs ? members : 1, cut));
-  return trs_deal_create(&p->deal, S, &p->slices, trs_outline_positions(p->outline), members,
-                         partition, p->races ? p->alone : 0);
+  TRS_TRY(trs_outline_create_slabs(&p->outline, &p->slices, S, &p->rules, slabs ? members : 1, cut,
+                                   p->team));
+  return trs_deal_create(&p->deal, S, &p->slices, p->outline, members, partition,
+                         p->races ? p->alone : 0, p->team);
 }
 
 /* The same beside what is there, of which the better is kept. */
@@ -218,6 +218,7 @@ static trs_status deal_rows(trs_push_state *p, const trs_plan *plan, const trs_s
 static trs_status open_members(trs_push_state *p, trs_plan *plan) {
   const trs_group *group = plan->context->group;
   p->group = plan->context->group;
+  p->team = plan->context->team;
   p->members = trs_group_members(group);
   p->one_process = trs_group_one_process(group);
   TRS_TRY(TRS_ALLOC_ZERO(&p->member, trs_group_local(group)));

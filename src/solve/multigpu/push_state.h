@@ -25,6 +25,7 @@ typedef struct trs_push_member {
 
 typedef struct trs_push_state {
   trs_group *group;
+  trs_team *team; /* of the host */
   int members, local;
   bool one_process, float_values;
   bool races;             /* is measured against one GPU */
