@@ -147,6 +147,7 @@ typedef struct seen {
  * waits only for what another has taken. */
 typedef struct look {
   const dealing *d;
+  trs_deal *deal;
   seen *row; /* n */
   atomic_int ticket;
   int64_t pushes[MOST_THREADS];
@@ -169,10 +170,27 @@ static void store_path(seen *row, path it) {
 static double seconds_along(path it) { return HOP * it.steps + CROSS * it.crossings; }
 
 /* The slices' members are their rows'. */
-static void spread_owners(const dealing *d, const int32_t *owner, seen *row) {
-  for (int32_t k = 0; k < d->s->nslices; k++)
-    for (int32_t r = 0; r < d->s->slice[k].rows; r++)
-      row[d->s->row[d->s->slice[k].first + r]].owner = owner[k];
+static void spread_owners(void *argument, int rank, int size) {
+  look *it = argument;
+  const trs_slices *s = it->d->s;
+  int64_t begin, end;
+  trs_share(s->nslices, rank, size, &begin, &end);
+  for (int64_t k = begin; k < end; k++)
+    for (int32_t r = 0; r < s->slice[k].rows && !is_part(&s->slice[k]); r++) {
+      seen *row = &it->row[s->row[s->slice[k].first + r]];
+      atomic_init(&row->path, 0);
+      atomic_init(&row->mask, 0);
+      row->owner = it->deal->owner[k];
+    }
+}
+
+/* Masks by position. */
+static void place_masks(void *argument, int rank, int size) {
+  look *it = argument;
+  int64_t begin, end;
+  trs_share(it->d->s->n, rank, size, &begin, &end);
+  for (int64_t k = begin; k < end; k++)
+    it->deal->mask[k] = atomic_load_explicit(&it->row[it->d->s->row[k]].mask, memory_order_relaxed);
 }
 
 /* Tells a row's member that it is needed; whether that is new. */
@@ -231,16 +249,17 @@ static void look_at_rows(void *argument, int rank, int size) {
 /* Masks by position, pushes, and the longest path in seconds, hops alone. */
 static trs_status look_at_all(const dealing *d, trs_deal *deal, double *seconds) {
   const int64_t n = d->S->n;
-  look it = {.d = d};
+  const int all = n < trs_slices_alone ? 1 : trs_team_size(d->team);
+  look it = {.d = d, .deal = deal};
   path longest = {0, 0};
-  TRS_TRY(TRS_ALLOC_ZERO(&it.row, n));
-  spread_owners(d, deal->owner, it.row);
+  TRS_TRY(TRS_ALLOC(&it.row, n));
+  trs_team_run(d->team, all, spread_owners, &it);
   trs_team_run(d->team, d->threads, look_at_rows, &it);
+  trs_team_run(d->team, all, place_masks, &it);
   for (int t = 0; t < d->threads; t++) {
     deal->pushes += it.pushes[t];
     if (seconds_along(it.longest[t]) > seconds_along(longest)) longest = it.longest[t];
   }
-  for (int64_t k = 0; k < n; k++) deal->mask[k] = atomic_load(&it.row[d->s->row[k]].mask);
   deal->crossings = longest.crossings;
   *seconds = seconds_along(longest);
   trs_free(it.row);

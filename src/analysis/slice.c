@@ -175,6 +175,30 @@ static void find_levels(void *argument, int rank, int size) {
   w->tally[rank].levels = levels;
 }
 
+/* So few that what each counts is less than what there is to count. */
+static int counters(const work *w, int64_t counts) {
+  int64_t most = 4 * (int64_t)w->slices->nblocks / (counts + 1) + 1;
+  return most < w->threads ? (int)most : w->threads;
+}
+
+static void count_level_rows(void *argument, int rank, int size) {
+  work *w = argument;
+  int32_t *rows = w->level_rows + (int64_t)rank * w->slices->nlevels;
+  int64_t begin, end;
+  trs_share(w->slices->nblocks, rank, size, &begin, &end);
+  for (int64_t b = begin; b < end; b++) rows[w->block[b].level] += w->block[b].rows;
+}
+
+static trs_status count_rows(work *w) {
+  const int64_t nlevels = w->slices->nlevels;
+  const int size = counters(w, nlevels);
+  TRS_TRY(trs_alloc_zero((void **)&w->level_rows, size * nlevels, sizeof *w->level_rows));
+  on_team(w, size, count_level_rows);
+  for (int t = 1; t < size; t++)
+    for (int64_t l = 0; l < nlevels; l++) w->level_rows[l] += w->level_rows[t * nlevels + l];
+  return TRS_SUCCESS;
+}
+
 static void classify_blocks(void *argument, int rank, int size) {
   work *w = argument;
   int64_t begin, end;
@@ -191,9 +215,7 @@ static void classify_blocks(void *argument, int rank, int size) {
 static trs_status find_classes(work *w) {
   uint64_t classes = 0;
   int32_t count = 0;
-  TRS_TRY(TRS_ALLOC_ZERO(&w->level_rows, w->slices->nlevels));
-  for (int32_t b = 0; b < w->slices->nblocks; b++)
-    w->level_rows[w->block[b].level] += w->block[b].rows;
+  TRS_TRY(count_rows(w));
   on_team(w, w->threads, classify_blocks);
   for (int t = 0; t < w->threads; t++) classes |= w->tally[t].classes;
   for (int32_t c = 0; c < TRS_CLASSES; c++) {
@@ -229,9 +251,8 @@ static void place_blocks(void *argument, int rank, int size) {
 
 /* Fewer threads where there are many kinds, for each counts all. */
 static trs_status order_blocks(work *w) {
-  int64_t most = 4 * (int64_t)w->slices->nblocks / (w->nkinds + 1) + 1;
   int32_t before = 0;
-  w->sorters = most < w->threads ? (int)most : w->threads;
+  w->sorters = counters(w, w->nkinds);
   TRS_TRY(trs_alloc_zero((void **)&w->count, (int64_t)w->sorters * w->nkinds, sizeof *w->count));
   TRS_TRY(TRS_ALLOC(&w->kind_begin, w->nkinds));
   on_team(w, w->sorters, count_kinds);

@@ -200,6 +200,28 @@ static trs_status find_partition(trs_push_state *p, const trs_plan *plan, const 
   return TRS_SUCCESS;
 }
 
+typedef struct share_work {
+  trs_push_state *p;
+  trs_failure failure[TRS_MOST_MEMBERS];
+} share_work;
+
+static void make_share(void *argument, int rank, int size) {
+  share_work *work = argument;
+  trs_push_state *p = work->p;
+  for (int k = rank; k < p->local; k += size)
+    if (trs_deal_share_create(&p->member[k].share, &p->deal, &p->slices, p->member[k].number,
+                              p->rules.watch))
+      trs_failure_get(&work->failure[k]);
+}
+
+static trs_status make_shares(trs_push_state *p) {
+  share_work work = {.p = p};
+  trs_team_run(p->team, trs_team_size(p->team), make_share, &work);
+  for (int k = 0; k < p->local; k++)
+    if (work.failure[k].status) return trs_failure_set(&work.failure[k]);
+  return TRS_SUCCESS;
+}
+
 static trs_status deal_rows(trs_push_state *p, const trs_plan *plan, const trs_system *S) {
   trs_pattern_features features = {.n = S->n};
   trs_slice_rules rules[TRS_MOST_CANDIDATES];
@@ -209,10 +231,7 @@ static trs_status deal_rows(trs_push_state *p, const trs_plan *plan, const trs_s
   TRS_TRY(find_partition(p, plan, S));
   if (!p->races) TRS_TRY(expect_of_one(p, S->scalar));
   TRS_TRY(look_at_gain(p, plan));
-  for (int k = 0; k < p->local; k++)
-    TRS_TRY(trs_deal_share_create(&p->member[k].share, &p->deal, &p->slices, p->member[k].number,
-                                  p->rules.watch));
-  return TRS_SUCCESS;
+  return make_shares(p);
 }
 
 static trs_status open_members(trs_push_state *p, trs_plan *plan) {
