@@ -360,6 +360,10 @@ static trs_status end(trs_plan *plan, const columns_state *c, const trs_rhs *rhs
 static trs_status solve(trs_plan *plan, const trs_rhs *rhs) {
   columns_state *c = plan->state;
   bool there = rhs->x_of || (trs_device_address(rhs->x) && trs_device_address(rhs->b));
+  if (!there && trs_device_capturing(plan->stream))
+    return trs_fail(TRS_ERROR_UNSUPPORTED, -1,
+                    "a solve becomes part of a graph where b and x are in device memory, or where "
+                    "they are solved (trs_solve_distributed)");
   TRS_TRY(begin(plan, c));
   TRS_TRY(on_members(plan, c, rhs, !there, solve_member));
   TRS_TRY(end(plan, c, rhs));

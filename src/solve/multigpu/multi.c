@@ -432,6 +432,12 @@ static trs_status solve_locked(trs_plan *plan, const trs_rhs *rhs, const trs_mul
 
 trs_status trs_multi_solve(trs_plan *plan, const trs_rhs *rhs, const trs_multi_solver *solver) {
   trs_multi *m = multi_of(plan);
+  if (trs_device_capturing(plan->stream))
+    return trs_fail(
+        TRS_ERROR_UNSUPPORTED, -1,
+        "%s waits for its launches, so that a solve cannot become part of a graph: push "
+        "and columns can",
+        plan->method->name);
   trs_group_lock(m->group);
   trs_status status = trs_multi_each(plan, tell); /* a stall stays */
   if (!status) status = solve_locked(plan, rhs, solver);

@@ -261,6 +261,7 @@ static trs_status open_members(trs_push_state *p, trs_plan *plan) {
 static trs_status solve_nothing(const trs_plan *plan, const trs_push_member *m) {
   trs_push_args none = m->args;
   none.slices.nchunks = none.nclear = 0;
+  none.slices.nparts = 0;
   none.blocks = 1;
   TRS_TRY(trs_push_launch(&none, plan->system.scalar, m->stream));
   return trs_device_wait(m->stream);
@@ -288,6 +289,21 @@ static trs_status renew_member(const trs_push_state *p, const trs_plan *plan, tr
   return trs_push_send_entries(p, plan, m);
 }
 
+/* As many beside each other as are expected, but no more than there is room for beside the share of
+ * the matrix.  The same in all processes. */
+static void choose_columns(trs_push_state *p, const trs_plan *plan) {
+  const int64_t size = (int64_t)trs_scalar_size(plan->system.scalar), n = plan->system.n;
+  const int64_t column = (TRS_PUSH_THIRDS + (p->one_process ? 0 : 1 + TRS_PUSH_STAGES)) * n * size;
+  const int64_t share = p->slices.entries * (size + (int64_t)sizeof(int32_t)) / p->deal.members;
+  int64_t room = trs_device_look(p->member[0].device)->memory_bytes / 2;
+  if (plan->options.gpu_memory > 0 && plan->options.gpu_memory < room)
+    room = plan->options.gpu_memory;
+  int64_t most = column > 0 ? (room - share / 10 * 13 - 3 * n * 4) / column : 1;
+  if (most > plan->options.nrhs) most = plan->options.nrhs;
+  if (most > TRS_PUSH_COLUMNS) most = TRS_PUSH_COLUMNS;
+  p->most = most > 1 ? (int32_t)most : 1;
+}
+
 /* Processes agree after each step that can fail in one of them alone. */
 static trs_status build(trs_push_state *p, trs_plan *plan, host_system *h) {
   trs_status status = open_members(p, plan);
@@ -297,6 +313,7 @@ static trs_status build(trs_push_state *p, trs_plan *plan, host_system *h) {
   status = take_system(h, plan);
   if (!status) status = deal_rows(p, plan, &h->S);
   TRS_TRY(trs_group_agree(p->group, status));
+  choose_columns(p, plan);
   TRS_TRY(trs_push_share_memory(p, plan));
   TRS_TRY(trs_group_agree(p->group, each_member(p, plan, trs_push_equip)));
   TRS_TRY(trs_group_agree(p->group, each_member(p, plan, warm_member)));

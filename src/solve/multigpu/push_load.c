@@ -16,11 +16,11 @@ static int64_t aligned(int64_t bytes) { return (bytes + ALIGNED - 1) / ALIGNED *
 
 trs_status trs_push_share_memory(trs_push_state *p, const trs_plan *plan) {
   int64_t values = plan->system.n * (int64_t)trs_scalar_size(plan->system.scalar);
-  p->told_at = aligned(TRS_PUSH_THIRDS * values);
+  p->told_at = aligned(TRS_PUSH_THIRDS * p->most * values);
   p->fault_at = p->told_at + aligned(p->members * (int64_t)sizeof(unsigned long long));
   p->b_at = p->fault_at + ALIGNED;
-  p->stage_at = p->b_at + (p->one_process ? 0 : aligned(values));
-  int64_t stages = p->one_process ? 0 : TRS_PUSH_STAGES * values;
+  p->stage_at = p->b_at + (p->one_process ? 0 : aligned(p->most * values));
+  int64_t stages = p->one_process ? 0 : TRS_PUSH_STAGES * p->most * values;
   return trs_group_alloc(p->group, &p->shared, p->stage_at + stages);
 }
 
@@ -38,7 +38,7 @@ static void place_arrays(const trs_push_state *p, const trs_plan *plan, trs_push
   const trs_deal_share *share = &m->share;
   trs_slices *s = &m->args.slices;
   const int64_t n = plan->system.n, size = (int64_t)trs_scalar_size(plan->system.scalar);
-  const int64_t parts = (int64_t)TRS_PUSH_THIRDS * share->nparts * TRS_SLICE_LANES;
+  const int64_t parts = (int64_t)TRS_PUSH_THIRDS * p->most * share->nparts * TRS_SLICE_LANES;
   const struct {
     void *at;
     int64_t bytes;
@@ -65,7 +65,7 @@ static trs_status send_arrays(const trs_push_state *p, const trs_plan *plan,
   const trs_deal_share *share = &m->share;
   const trs_push_args *a = &m->args;
   const int64_t n = plan->system.n, size = (int64_t)trs_scalar_size(plan->system.scalar);
-  const int64_t parts = (int64_t)TRS_PUSH_THIRDS * share->nparts * TRS_SLICE_LANES;
+  const int64_t parts = (int64_t)TRS_PUSH_THIRDS * p->most * share->nparts * TRS_SLICE_LANES;
   TRS_TRY(trs_device_copy(a->slices.slice, share->slice,
                           share->nslices * (int64_t)sizeof *share->slice, m->stream));
   TRS_TRY(trs_device_copy(a->slices.chunk, share->chunk,
@@ -90,13 +90,14 @@ static trs_status fill_args(const trs_push_state *p, const trs_plan *plan, trs_p
   a->heavy = m->share.heavy;
   a->members = p->members;
   a->member = m->number;
+  a->columns = a->most = p->most;
   a->nclear = m->share.nclear;
   a->fault = trs_push_shared_at(p, 0, p->fault_at);
   memcpy(a->peer, p->shared.base, (size_t)p->members * sizeof *a->peer);
   a->told_at = p->told_at;
   a->spread_at = p->one_process ? 0 : p->stage_at;
   TRS_TRY(trs_push_resident(a, plan->system.scalar, &resident));
-  int64_t turns = a->slices.nchunks + a->nclear / TRS_PUSH_CLEARS + 1;
+  int64_t turns = p->most * (a->slices.nchunks + a->nclear / TRS_PUSH_CLEARS + 1);
   int most = sharers > 1 ? multiprocessors / sharers : resident;
   a->blocks = (int32_t)(turns < most ? turns : most);
   if (a->blocks < 1) a->blocks = 1;

@@ -34,7 +34,7 @@ trs_status trs_push_finish(const trs_plan *plan, const trs_push_state *p) {
 }
 
 static trs_status launch_member(const trs_plan *plan, const trs_push_member *m, const trs_rhs *rhs,
-                                int64_t column) {
+                                int64_t column, int32_t columns) {
   const int64_t size = (int64_t)trs_scalar_size(plan->system.scalar);
   const int64_t k = m - ((const trs_push_state *)plan->state)->member;
   const char *b = rhs->b_of ? rhs->b_of[k] : rhs->b;
@@ -43,8 +43,9 @@ static trs_status launch_member(const trs_plan *plan, const trs_push_member *m, 
   if (rhs->x_of) a.spread_at = 0;
   a.x = x + column * rhs->x_col * size;
   a.b = b + column * rhs->b_col * size;
-  a.x_row = rhs->x_row;
-  a.b_row = rhs->b_row;
+  a.x_row = rhs->x_row, a.x_col = rhs->x_col;
+  a.b_row = rhs->b_row, a.b_col = rhs->b_col;
+  a.columns = columns;
   int before = trs_device_enter(m->device);
   trs_status status = trs_push_launch(&a, plan->system.scalar, m->stream);
   trs_device_leave(before);
@@ -74,17 +75,25 @@ static trs_status end(const trs_push_state *p, trs_stream stream) {
   return TRS_SUCCESS;
 }
 
-/* Right-hand sides one after another, each launched everywhere before the next. */
+/* Some right-hand sides after others, each launched everywhere before the next. */
 static trs_status launch(const trs_plan *plan, const trs_push_state *p, const trs_rhs *rhs) {
   TRS_TRY(begin(p, plan->stream));
-  for (int64_t column = 0; column < rhs->nrhs; column++)
-    for (int k = 0; k < p->local; k++) TRS_TRY(launch_member(plan, &p->member[k], rhs, column));
+  for (int64_t column = 0; column < rhs->nrhs; column += p->most) {
+    int64_t left = rhs->nrhs - column, columns = left < p->most ? left : p->most;
+    for (int k = 0; k < p->local; k++)
+      TRS_TRY(launch_member(plan, &p->member[k], rhs, column, (int32_t)columns));
+  }
   return end(p, plan->stream);
 }
 
 /* Columns of a strided array to or from a stage in the order of the array: rows of `count` where it
  * is row-major, else columns of n. */
 static bool row_major(const trs_rhs *rhs) { return rhs->x_col == 1 && rhs->x_row != 1; }
+
+static void in_order_of(trs_rhs *stage, const trs_rhs *rhs, int64_t width, int64_t n) {
+  stage->x_row = stage->b_row = row_major(rhs) ? width : 1;
+  stage->x_col = stage->b_col = row_major(rhs) ? 1 : n;
+}
 
 static trs_status bring(const trs_plan *plan, void *stage, const trs_rhs *rhs, int64_t first,
                         int64_t count) {
@@ -121,8 +130,7 @@ static trs_status solve_staged(trs_plan *plan, trs_push_state *p, const trs_rhs 
   for (int64_t first = 0; first < rhs->nrhs; first += p->stage_width) {
     int64_t left = rhs->nrhs - first, width = left < p->stage_width ? left : p->stage_width;
     trs_rhs inner = {.x = p->stage, .b = p->stage, .nrhs = width};
-    inner.x_row = inner.b_row = row_major(rhs) ? width : 1;
-    inner.x_col = inner.b_col = row_major(rhs) ? 1 : plan->system.n;
+    in_order_of(&inner, rhs, width, plan->system.n);
     TRS_TRY(bring(plan, p->stage, rhs, first, width));
     TRS_TRY(launch(plan, p, &inner));
     TRS_TRY(take(plan, p->stage, rhs, first, width));
@@ -147,18 +155,36 @@ static trs_status wait_members(const trs_push_state *p, trs_status status) {
 static trs_status solve_in_processes(trs_plan *plan, trs_push_state *p, const trs_rhs *rhs) {
   const int64_t values = plan->system.n * (int64_t)trs_scalar_size(plan->system.scalar);
   const int own = p->member[0].number;
+  void *b = trs_push_shared_at(p, own, p->b_at);
   trs_status status = TRS_SUCCESS;
-  for (int64_t column = 0; column < rhs->nrhs; column++) {
-    const int64_t x_at = p->stage_at + (p->turn++ % TRS_PUSH_STAGES) * values;
-    trs_rhs inner = {.nrhs = 1, .x_row = 1, .b_row = 1, .b = trs_push_shared_at(p, own, p->b_at)};
+  for (int64_t column = 0; column < rhs->nrhs; column += p->most) {
+    const int64_t x_at = p->stage_at + (p->turn++ % TRS_PUSH_STAGES) * p->most * values;
+    int64_t left = rhs->nrhs - column, width = left < p->most ? left : p->most;
+    trs_rhs inner = {.b = b, .nrhs = width};
+    in_order_of(&inner, rhs, width, plan->system.n);
     p->member[0].args.spread_at = x_at;
-    if (!status) status = bring(plan, (void *)inner.b, rhs, column, 1);
+    if (!status) status = bring(plan, b, rhs, column, width);
     if (!status) status = launch(plan, p, &inner);
     TRS_TRY(wait_members(p, status));
     status = end(p, plan->stream);
-    if (!status) status = take(plan, trs_push_shared_at(p, own, x_at), rhs, column, 1);
+    if (!status) status = take(plan, trs_push_shared_at(p, own, x_at), rhs, column, width);
   }
   return status ? status : trs_push_finish(plan, p);
+}
+
+/* A graph's branches on one GPU may run one after the other: members there would wait in vain. */
+static trs_status check_capture(const trs_plan *plan, const trs_push_state *p, bool there) {
+  if (!trs_device_capturing(plan->stream)) return TRS_SUCCESS;
+  if (!there)
+    return trs_fail(TRS_ERROR_UNSUPPORTED, -1,
+                    "a solve becomes part of a graph where b and x are in device memory, or where "
+                    "they are solved (trs_solve_distributed)");
+  for (int m = 0; m < p->members && p->one_process; m++)
+    if (trs_group_sharers(p->group, m) > 1)
+      return trs_fail(TRS_ERROR_UNSUPPORTED, -1,
+                      "several members have the same GPU: their solves cannot become part of a "
+                      "graph");
+  return TRS_SUCCESS;
 }
 
 trs_status trs_push_solve(trs_plan *plan, const trs_rhs *rhs) {
@@ -168,9 +194,11 @@ trs_status trs_push_solve(trs_plan *plan, const trs_rhs *rhs) {
   bool there =
       rhs->x_of || (p->one_process && trs_device_address(rhs->x) && trs_device_address(rhs->b));
   trs_group_lock(p->group);
-  trs_status status = there            ? launch(plan, p, rhs)
-                      : p->one_process ? solve_staged(plan, p, rhs)
-                                       : solve_in_processes(plan, p, rhs);
+  trs_status status = check_capture(plan, p, there);
+  if (!status)
+    status = there            ? launch(plan, p, rhs)
+             : p->one_process ? solve_staged(plan, p, rhs)
+                              : solve_in_processes(plan, p, rhs);
   trs_group_unlock(p->group);
   trs_device_leave(before);
   return there ? status : trs_group_agree(p->group, status);
