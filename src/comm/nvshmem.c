@@ -43,6 +43,8 @@ typedef struct call {
 static void *make_call(void *argument) {
   call *c = argument;
   int before = trs_device_enter(process.device);
+  /* A call of the runtime: NVSHMEM asks the driver, for which a new thread has no device yet. */
+  (void)trs_device_wait(NULL);
   if (c->verb == START) c->why = process.link->start(c->rank, c->ranks, c->id);
   if (c->verb == ALLOC) c->memory = process.link->alloc(c->bytes);
   if (c->verb == RELEASE) process.link->free(c->memory);
@@ -287,9 +289,12 @@ static trs_status start(trs_group *group) {
   call begin = {.verb = START, .rank = group->first, .ranks = group->members};
   memcpy(begin.id, ids[0], sizeof begin.id);
   process.device = group->device[group->first];
-  status = guarded(&begin);
-  if (!status && begin.why) status = trs_fail(TRS_ERROR_UNSUPPORTED, -1, "NVSHMEM: %s", begin.why);
-  return trs_group_agree(group, status);
+  TRS_TRY(guarded(&begin));
+  if (!begin.why) return trs_group_agree(group, TRS_SUCCESS);
+  trs_rendezvous_close(process.rendezvous); /* the others are still in it: they see us leave */
+  process.rendezvous = NULL;
+  process.broken = true;
+  return trs_fail(TRS_ERROR_UNSUPPORTED, -1, "NVSHMEM: %s", begin.why);
 }
 
 trs_status trs_nvshmem_open(trs_group *group) {
@@ -298,6 +303,8 @@ trs_status trs_nvshmem_open(trs_group *group) {
   TRS_TRY(trs_rendezvous_environment(&group->first, &group->members, name, sizeof name));
   group->local = 1;
   TRS_TRY(load());
+  if (process.broken)
+    return trs_fail(TRS_ERROR_UNSUPPORTED, -1, "NVSHMEM has failed in this process before");
   if (!process.rendezvous)
     TRS_TRY(trs_rendezvous_open(&process.rendezvous, name, group->first, group->members));
   TRS_TRY(trs_group_agree(group, take_gpu(group)));
