@@ -289,12 +289,13 @@ static trs_status start(trs_group *group) {
   call begin = {.verb = START, .rank = group->first, .ranks = group->members};
   memcpy(begin.id, ids[0], sizeof begin.id);
   process.device = group->device[group->first];
-  TRS_TRY(guarded(&begin));
-  if (!begin.why) return trs_group_agree(group, TRS_SUCCESS);
-  trs_rendezvous_close(process.rendezvous); /* the others are still in it: they see us leave */
+  status = guarded(&begin);
+  if (!status && begin.why) status = trs_fail(TRS_ERROR_UNSUPPORTED, -1, "NVSHMEM: %s", begin.why);
+  if (!status) return trs_group_agree(group, TRS_SUCCESS);
+  trs_rendezvous_close(process.rendezvous); /* others are still in the call: they see us leave */
   process.rendezvous = NULL;
   process.broken = true;
-  return trs_fail(TRS_ERROR_UNSUPPORTED, -1, "NVSHMEM: %s", begin.why);
+  return status;
 }
 
 trs_status trs_nvshmem_open(trs_group *group) {

@@ -23,7 +23,8 @@
 typedef struct board {
   _Atomic uint64_t turn[TRS_RENDEZVOUS_MOST];
   _Atomic int32_t pid[TRS_RENDEZVOUS_MOST];
-  _Atomic int32_t left[TRS_RENDEZVOUS_MOST];
+  _Atomic int32_t left[TRS_RENDEZVOUS_MOST]; /* 0, or its place among those that left */
+  _Atomic int32_t leavers;
   char record[2][TRS_RENDEZVOUS_MOST][TRS_RENDEZVOUS_RECORD];
 } board;
 
@@ -104,13 +105,21 @@ static void rest(int64_t turns) {
     (void)nanosleep(&little, NULL);
 }
 
-/* Who left has perhaps done so because another died: that one is named. */
+static void mark_left(trs_rendezvous *r) {
+  if (atomic_load(&r->board->left[r->rank])) return;
+  atomic_store(&r->board->left[r->rank], 1 + atomic_fetch_add(&r->board->leavers, 1));
+}
+
+/* Who left has perhaps done so because another died, or left before: that one is named. */
 int trs_rendezvous_lost(const trs_rendezvous *r) {
   int lost = -1;
-  for (int rank = r->ranks - 1; rank >= 0; rank--)
-    if (rank != r->rank && ended(r->board, rank)) lost = rank;
-  for (int rank = r->ranks - 1; rank >= 0; rank--)
-    if (rank != r->rank && died(r->board, rank) && !atomic_load(&r->board->left[rank])) lost = rank;
+  int32_t first = INT32_MAX;
+  for (int rank = 0; rank < r->ranks; rank++) {
+    int32_t left = atomic_load(&r->board->left[rank]);
+    if (rank == r->rank || (!left && !died(r->board, rank)) || left >= first) continue;
+    lost = rank;
+    first = left;
+  }
   return lost;
 }
 
@@ -204,7 +213,7 @@ trs_status trs_rendezvous_open(trs_rendezvous **result, const char *name, int ra
 
 bool trs_rendezvous_leave(trs_rendezvous *r) {
   double start = trs_seconds();
-  atomic_store(&r->board->left[r->rank], 1);
+  mark_left(r);
   for (int rank = 0; rank < r->ranks; rank++)
     for (int64_t turns = 1; !atomic_load(&r->board->left[rank]); turns++) {
       rest(turns);
@@ -217,7 +226,7 @@ bool trs_rendezvous_leave(trs_rendezvous *r) {
 void trs_rendezvous_close(trs_rendezvous *r) {
   if (!r) return;
   if (r->board) {
-    atomic_store(&r->board->left[r->rank], 1);
+    mark_left(r);
     (void)munmap(r->board, sizeof(board));
   }
   trs_free(r);
