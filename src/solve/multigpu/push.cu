@@ -117,7 +117,7 @@ __device__ void solve_chunk(const view<S, V> &v, int32_t chunk, place at, S *par
   if (HEAVY && h.heavy)
     solve_heavy(v, h, at, partial);
   else if (slice + at.warp < end)
-    solve_slice<waits::rows>(v, h, at.lane);
+    solve_slice<waits::rows>(v, h, at.lane, static_cast<ring<S, V> *>(nullptr));
 }
 
 template <class S, class V, bool HEAVY>
