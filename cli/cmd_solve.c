@@ -155,7 +155,7 @@ static const paragraph paragraphs[] = {
      "error makes the exit code 1, and no solution is written. With --store f32 the error of "
      "rounding values to floats, 1.2e-7, is allowed for."},
     {"Ranks",
-     "With --grid every rank of an MPI program reads the pattern of the factors and a part of "
+     "With --grid rank 0 of an MPI program reads the pattern of the factors, every rank a part of "
      "their "
      "numbers, which go where they are wanted; grids have a "
      "subtree of the separator tree each and copies of what stands above it (trireme factor "

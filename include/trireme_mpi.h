@@ -48,8 +48,8 @@ typedef struct trs_mpi_options {
 TRS_API trs_status trs_mpi_analyze(MPI_Comm comm, trs_mpi_plan **plan, const trs_factors *F,
                                    const trs_mpi_options *options);
 
-/* From a file that trs_factors_write or `trireme factor` made: every rank reads the pattern, and an
- * equal part of the numbers, which go to the ranks whose they are. */
+/* From a file that trs_factors_write or `trireme factor` made: rank 0 reads the pattern, and every
+ * rank an equal part of the entries, which go to the ranks whose they are. */
 TRS_API trs_status trs_mpi_analyze_file(MPI_Comm comm, trs_mpi_plan **plan, const char *path,
                                         const trs_mpi_options *options);
 
