@@ -90,12 +90,12 @@ static const option options[] = {
              "bottom of the tree have a rank of their own, which saves messages"},
     {.name = "invert",
      .kind = OPTION_CHOICE,
-     .words = "blocks|separators|auto",
+     .words = "auto|blocks|separators",
      .offset = FIELD(invert),
      .help =
-         "with --grid: which triangles the analysis inverts: those of supernodes (the default), "
-         "those of whole separators, or of separators that are nearly full (auto); a separator "
-         "that may lose more than three digits is left alone"},
+         "with --grid: which triangles the analysis inverts: those of supernodes, those of whole "
+         "separators, or, with grid3d, of separators that are nearly full (auto, the default); a "
+         "separator that may lose more than three digits is left alone"},
     {.name = "width",
      .kind = OPTION_COUNT,
      .value = "W",

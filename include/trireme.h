@@ -486,8 +486,8 @@ typedef struct trs_sweep_options {
 
 /* Sweeps over nrhs columns of x, in the caller's order of rows; x and b are of the matrix's scalar
  * type with leading dimensions as in trs_solve, and x may be b.  Allocates nothing.  The same input
- * gives the same bits on any number of threads, and every time on a GPU; on several GPUs x has the
- * bits of one, norms differ in the last ones.
+ * gives the same bits on any number of threads, and every time on a GPU; on several GPUs x and
+ * norms have the bits of one.
  *
  * On a GPU x, b and residuals may lie in device or in host memory.  With all in device memory the
  * call only launches, also into a stream that is being captured (of one GPU); else it waits for x,

@@ -3,7 +3,7 @@
  *     OFF     element of an off-diagonal block      ENCODE(a), DECODE(a) to OFF and back
  *     X       element of dq                         HALF, BFLOAT: OFF is one of the 16-bit formats
  *     SUM     element of D and r, and of all sums   SCALED: blocks have a factor; MARGIN: its power
- *     BY_BLOCK: a block's products are made and added as floats, blocks as SUM
+ *     PRODUCT  in which some blocks' products are made and added; LANES of them are 32 bytes
  *     NAME(f) f_mixed, f_double, ... */
 #ifndef TRS_INLINE
 #define TRS_CONCAT_(f, letter) f##_##letter
@@ -15,10 +15,11 @@
 #define HALF 0
 #define BFLOAT 0
 #define SCALED 0
-#define BY_BLOCK 0
 #define FACTOR 1
 #define MARGIN 0
 
+#define PRODUCT double
+#define LANES 4
 #define STORE double
 #define OFF double
 #define X double
@@ -36,14 +37,14 @@
 #define X float
 #define ENCODE(a) ((float)(a))
 #define DECODE(a) (a)
-#undef BY_BLOCK
-#define BY_BLOCK 1
+#undef PRODUCT
+#undef LANES
+#define PRODUCT float
+#define LANES 8
 #define STORE mixed
 #include TRS_TEMPLATE
 #undef STORE
 #undef SUM
-#undef BY_BLOCK
-#define BY_BLOCK 0
 
 #define STORE float
 #define SUM float
@@ -55,9 +56,7 @@
 #undef DECODE
 
 #undef SCALED
-#undef BY_BLOCK
 #define SCALED 1
-#define BY_BLOCK 1
 #define OFF uint16_t
 #define SUM double
 
@@ -96,7 +95,8 @@
 #undef HALF
 #undef BFLOAT
 #undef SCALED
-#undef BY_BLOCK
+#undef PRODUCT
+#undef LANES
 #undef FACTOR
 #undef MARGIN
 

@@ -290,7 +290,8 @@ static trs_status lay_rows(layout *l) {
   trs_relaxation *R = l->R;
   const trs_block_pattern *G = &l->S->reads;
   TRS_TRY(TRS_ALLOC(&R->ptr, R->nrows + 1));
-  TRS_TRY(TRS_ALLOC(&R->idx, R->noff));
+  TRS_TRY(TRS_ALLOC(&R->idx, R->noff + TRS_RELAX_IDX_PAST));
+  memset(R->idx + R->noff, 0, TRS_RELAX_IDX_PAST * sizeof *R->idx);
   R->ptr[0] = 0;
   for (int64_t p = 0; p < R->nrows; p++)
     R->ptr[p + 1] = R->ptr[p] + G->ptr[R->row[p] + 1] - G->ptr[R->row[p]];

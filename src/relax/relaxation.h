@@ -11,6 +11,8 @@
 typedef struct trs_domain trs_domain; /* relax/domains.h */
 typedef struct trs_relax_links trs_relax_links;
 
+enum { TRS_RELAX_IDX_PAST = 32 }; /* zeros behind idx, for who looks ahead */
+
 /* Exact sums of squares, so that norms do not depend on who adds: see sweep.c. */
 __extension__ typedef __int128 trs_wide;
 typedef struct trs_square_sum {
@@ -36,7 +38,7 @@ struct trs_relaxation {
   int32_t *row;        /* nrows + nhalo: the system's block row at a position */
   int32_t *place;      /* nrows: which of the domain's rows it is; NULL: there is one domain */
   int64_t *ptr;        /* nrows + 1: blocks of a position */
-  int32_t *idx;        /* noff: the positions they multiply, ascending in a row */
+  int32_t *idx;        /* noff: the positions they multiply, ascending in a row; and zeros */
   void *off;           /* noff blocks; 64 bytes more may be read */
   float *scale;        /* noff factors of the blocks, of 16-bit formats; else NULL */
   void *diagonal;      /* nrows blocks: L below, U above, and the inverses of U's diagonal */

@@ -1,53 +1,42 @@
 /* sweep_tmpl.c - the rows of a colour: x = x + omega (D^-1 (r - O x) - x), block row by block row,
- * sums in SUM; mixed and
- * 16-bit stores multiply a block in single precision.  b, the block size, is a literal in the
+ * sums in SUM; all but double multiply in single precision.  b, the block size, is a literal in the
  * functions for 1 to 8. */
 
 enum { TRS_CONCAT(ROOM, STORE) = 2 * TRS_RELAX_MOST_BLOCK };
 #define ROOM TRS_CONCAT(ROOM, STORE)
 
-TRS_INLINE SUM NAME(factor_at)(const trs_relaxation *R, int64_t k) {
-#if SCALED
-  return (SUM)R->scale[k] * (SUM)FACTOR;
-#else
-  (void)R;
-  (void)k;
-  return 1;
-#endif
-}
-
 #define TILE(f) TRS_CONCAT(NAME(f), WIDTH)
 #define WIDTH 4
 #include "relax/tile_tmpl.c"
 #undef WIDTH
+#if LANES == 8
 #define WIDTH 8
 #include "relax/tile_tmpl.c"
 #undef WIDTH
+#endif
 #undef TILE
 
 /* Blocks of 1 and 2 are too small for vectors. */
 TRS_INLINE void NAME(small_row)(const trs_relaxation *R, int64_t p, const X *x, SUM *y, int b) {
-  SUM sum[2] = {0};
   for (int64_t k = R->ptr[p]; k < R->ptr[p + 1]; k++) {
     const OFF *a = (const OFF *)R->off + k * b * b;
     const X *xk = x + (int64_t)R->idx[k] * b;
-    const SUM factor = NAME(factor_at)(R, k);
+    const SUM factor = SCALED ? (SUM)R->scale[k] * (SUM)FACTOR : 1;
     for (int j = 0; j < b; j++)
-      for (int i = 0; i < b; i++) sum[i] += (SUM)DECODE(a[j * b + i]) * (factor * (SUM)xk[j]);
+      for (int i = 0; i < b; i++) y[i] += (SUM)DECODE(a[j * b + i]) * (factor * (SUM)xk[j]);
   }
-  for (int i = 0; i < b; i++) y[i] = sum[i];
 }
 
 /* y = (O x) of the row at position p. */
 TRS_INLINE void NAME(row)(const trs_relaxation *R, int64_t p, const X *x, SUM *y, int b) {
+  for (int i = 0; i < (b + 7) / 8 * 8; i++) y[i] = 0;
   if (b <= 2)
     NAME(small_row)(R, p, x, y, b);
-  else if (b <= 4)
-    TRS_CONCAT(NAME(row), 4)(R, p, x, y, b);
-  else if (b <= 8)
-    TRS_CONCAT(NAME(row), 8)(R, p, x, y, b);
+  else if (b > 8)
+    TRS_CONCAT(NAME(long_row), LANES)(R, p, x, y, b);
   else
-    TRS_CONCAT(NAME(long_row), 8)(R, p, x, y, b);
+    for (int i = 0; i < b; i += b <= 4 ? 4 : LANES)
+      (b <= 4 ? TRS_CONCAT(NAME(row), 4) : TRS_CONCAT(NAME(row), LANES))(R, p, x, y + i, b, i);
 }
 
 /* z = D^-1 y */

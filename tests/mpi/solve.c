@@ -262,6 +262,11 @@ static void test_inversion(void) {
   must(trs_mpi_get_stats(plan, &stats), "figures");
   int good = size == 1 || (stats.separators == 1 && stats.inverted == 0);
   say("an inverse that is too large is refused", solves_with(F, plan, &o, 0) && good);
+  o = (trs_mpi_options){.px = 1, .py = size, .pz = 1, .width = 64, .invert = "blocks"};
+  must(trs_mpi_analyze(MPI_COMM_WORLD, &plan, F, &o), "analysis");
+  must(trs_mpi_get_stats(plan, &stats), "figures");
+  say("a supernode without a good inverse is cut",
+      solves_with(F, plan, &o, 0) && stats.supernodes > 1 && stats.supernodes < 64);
   trs_factors_destroy(F);
   F = unsymmetric(300, TRS_DOUBLE, 8);
   good = 1;

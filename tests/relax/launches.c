@@ -1,7 +1,5 @@
 /* launches.c - what the host does for relaxation on several GPUs, on a stand-in for them: domains,
  * lists, launches and their order, staging, norms; the bits of one GPU. */
-#include <math.h>
-
 #include "relax/blocks.h"
 #include "relax/stand_in.h"
 #include "test.h"
@@ -52,8 +50,7 @@ static void compare(const char *where) {
         run(&one, "cuda:7", &A, variant, nrhs);
         run(&several, where, &A, variant, nrhs);
         assert_memory_equal(one.x, several.x, (size_t)(A.n * b * nrhs) * sizeof *one.x);
-        for (int k = 0; k < MOST; k++)
-          assert_true(fabs(one.norms[k] - several.norms[k]) <= 1e-12 * one.norms[k]);
+        assert_memory_equal(one.norms, several.norms, sizeof one.norms);
         free(one.x);
         free(several.x);
         blocks_free(&A);

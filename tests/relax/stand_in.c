@@ -11,6 +11,7 @@
 #include "comm/transport.h"
 #include "relax/cuda/args.h"
 #include "relax/cuda/push.h"
+#include "relax/exact.h"
 #include "relax/stand_in.h"
 
 struct trs_device {
@@ -224,16 +225,29 @@ trs_status trs_relax_unload(const trs_relax_args *a, const trs_relax_vectors *v,
 }
 
 /* Of O x, which reads all that a residual reads. */
-trs_status trs_relax_norms(const trs_relax_args *a, double *norms, trs_stream stream) {
+trs_status trs_relax_squares(const trs_relax_args *a, trs_stream stream) {
   (void)stream;
-  for (int64_t c = 0; c < a->nrhs; c++) {
-    double square = 0;
-    for (int64_t e = 0; e < a->nrows * a->block; e++) {
-      double own =
-          product(a, e / a->block, (int)(e % a->block), (const double *)a->x + c * a->x_stride);
-      square += own * own;
+  for (int64_t c = 0; c < a->nrhs; c++)
+    for (int64_t p = 0; p < a->nrows; p++) {
+      uint64_t low[3];
+      double square = 0;
+      for (int i = 0; i < a->block; i++) {
+        double own = product(a, p, i, (const double *)a->x + c * a->x_stride);
+        square += own * own;
+      }
+      int at = trs_exact_digits(square, low);
+      for (int k = 0; k < 3; k++) a->words[c * TRS_EXACT_WORDS + at + k] += low[k];
     }
-    norms[c] = sqrt(square);
+  return TRS_SUCCESS;
+}
+
+trs_status trs_relax_roots(const trs_relax_words *w, int nrhs, double *norms, trs_stream stream) {
+  (void)stream;
+  for (int c = 0; c < nrhs; c++) {
+    uint64_t words[TRS_EXACT_WORDS] = {0};
+    for (int m = 0; m < w->members; m++)
+      for (int k = 0; k < TRS_EXACT_WORDS; k++) words[k] += w->words[m][c * TRS_EXACT_WORDS + k];
+    norms[c] = trs_exact_root(words);
   }
   return TRS_SUCCESS;
 }
@@ -260,10 +274,8 @@ trs_status trs_relax_slices_run(const trs_relax_args *a, const trs_relax_slices 
   (void)overlaps;
   return trs_relax_slices_pack(a, s, stream);
 }
-int64_t trs_relax_slices_parts(int32_t slices) { return slices; }
-trs_status trs_relax_slices_norms(const trs_relax_args *a, const trs_relax_slices *s, double *norms,
-                                  trs_stream stream) {
-  (void)norms;
+trs_status trs_relax_slices_squares(const trs_relax_args *a, const trs_relax_slices *s,
+                                    trs_stream stream) {
   return trs_relax_slices_pack(a, s, stream);
 }
 

@@ -15,7 +15,7 @@ extern "C" {
 enum { TRS_RELAX_READ_PAST = 64 };
 
 typedef struct trs_relax_args {
-  int64_t nrows, parts; /* parts: of TRS_RELAX_PART rows */
+  int64_t nrows;
   int block, store, nrhs, pitch;
   const int64_t *ptr;
   const int32_t *idx, *row;
@@ -25,7 +25,7 @@ typedef struct trs_relax_args {
   void *x, *r;
   int64_t x_stride, r_stride; /* elements from a right-hand side to the next */
   double omega;
-  double *partial; /* parts for each right-hand side */
+  uint64_t *words; /* TRS_EXACT_WORDS for each right-hand side: squares of rows of r - A x */
 } trs_relax_args;
 
 /* The caller's b and x, in device memory. */
@@ -39,8 +39,16 @@ typedef struct trs_relax_vectors {
 trs_status trs_relax_load(const trs_relax_args *a, const trs_relax_vectors *v, trs_stream stream);
 trs_status trs_relax_unload(const trs_relax_args *a, const trs_relax_vectors *v, trs_stream stream);
 
-/* norms[c] = |r - A x| for each right-hand side. */
-trs_status trs_relax_norms(const trs_relax_args *a, double *norms, trs_stream stream);
+/* Adds the squares of r - A x to words (relax/exact.h), for each right-hand side. */
+trs_status trs_relax_squares(const trs_relax_args *a, trs_stream stream);
+/* norms[c] = the root of the sum of all members' words of right-hand side c. */
+enum { TRS_RELAX_MEMBERS = 32 }; /* TRS_MOST_MEMBERS */
+typedef struct trs_relax_words {
+  int members;
+  const uint64_t *words[TRS_RELAX_MEMBERS];
+} trs_relax_words;
+trs_status trs_relax_roots(const trs_relax_words *words, int nrhs, double *norms,
+                           trs_stream stream);
 
 /* W21's kernels, one launch a colour. */
 typedef struct trs_relax_rows_how {
@@ -52,10 +60,6 @@ typedef struct trs_relax_rows_how {
 
 trs_status trs_relax_rows_run(const trs_relax_args *a, const trs_relax_rows_how *how, int64_t begin,
                               int64_t end, trs_stream stream);
-
-/* norms[c] = sqrt of the sum of the parts of right-hand side c, in their order. */
-trs_status trs_relax_add_parts(const double *partial, int64_t parts, int nrhs, double *norms,
-                               trs_stream stream);
 
 /* ---- Slices: as many rows of one colour as fit a warp's lanes (slices.cu). ---- */
 
@@ -85,7 +89,6 @@ typedef struct trs_relax_slices {
   const void *val;                /* zeros behind a row's last block */
   const int32_t *idx;
   const int8_t *power; /* as idx; 16-bit formats only */
-  double *partial;     /* trs_relax_slices_parts for each right-hand side */
   int64_t blocks;      /* of threads that a launch has on a multiprocessor at most; 0: what fits */
 } trs_relax_slices;
 
@@ -98,9 +101,9 @@ trs_status trs_relax_slices_unpack(const trs_relax_args *a, const trs_relax_slic
  * one may begin before it ends. */
 trs_status trs_relax_slices_run(const trs_relax_args *a, const trs_relax_slices *s, int32_t begin,
                                 int32_t end, int overlaps, trs_stream stream);
-int64_t trs_relax_slices_parts(int32_t slices);
-trs_status trs_relax_slices_norms(const trs_relax_args *a, const trs_relax_slices *s, double *norms,
-                                  trs_stream stream);
+/* As trs_relax_squares. */
+trs_status trs_relax_slices_squares(const trs_relax_args *a, const trs_relax_slices *s,
+                                    trs_stream stream);
 
 #ifdef __cplusplus
 }

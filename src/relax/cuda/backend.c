@@ -9,6 +9,7 @@
 #include "plan/parameters.h"
 #include "relax/cuda/args.h"
 #include "relax/domains.h"
+#include "relax/exact.h"
 #include "relax/kernels.h"
 
 typedef enum variant_kind { ROWS, SLICES } variant_kind;
@@ -274,8 +275,6 @@ static trs_status bring_slices(trs_relaxation *R, const slicing *s) {
   TRS_TRY(take(g, &g->own, &to->idx, s->turns * rows * turn, sizeof *to->idx));
   if (trs_relax_kernels_of(R->store)->scaled)
     TRS_TRY(take(g, &g->own, &to->power, s->turns * rows * turn, 1));
-  TRS_TRY(take(g, &g->own, &to->partial, trs_relax_slices_parts(s->count) * R->room,
-               sizeof *to->partial));
   return trs_device_wait(g->stream);
 }
 
@@ -360,13 +359,12 @@ static trs_status take_arrays(trs_relaxation *R) {
   TRS_TRY(take(g, &g->shared, &a->diagonal, R->nrows * block, K->r_size));
   TRS_TRY(take(g, &g->shared, &a->pivot, R->nrows * R->block, 1));
   TRS_TRY(take(g, &g->shared, &a->r, a->r_stride * R->room, K->r_size));
-  return take(g, &g->shared, &a->partial, a->parts * R->room, sizeof *a->partial);
+  return take(g, &g->shared, &a->words, R->room * TRS_EXACT_WORDS, sizeof *a->words);
 }
 
 static trs_status build(trs_relaxation *R) {
   trs_relax_gpu *g = R->gpu;
   g->args = (trs_relax_args){.nrows = R->nrows,
-                             .parts = (R->nrows + TRS_RELAX_PART - 1) / TRS_RELAX_PART,
                              .block = R->block,
                              .store = R->store,
                              .r_stride = (R->nrows + R->nhalo) * R->block};
@@ -474,9 +472,16 @@ static trs_status run_sweeps(trs_relaxation *R, int64_t sweeps, trs_sweep_direct
   return TRS_SUCCESS;
 }
 
+static trs_status add_squares(const trs_relax_gpu *g) {
+  TRS_TRY(trs_device_fill(g->args.words, 0, g->args.nrhs * TRS_EXACT_WORDS * 8, g->stream));
+  return g->variant->kind == ROWS ? trs_relax_squares(&g->args, g->stream)
+                                  : trs_relax_slices_squares(&g->args, &g->slices, g->stream);
+}
+
 static trs_status find_norms(const trs_relax_gpu *g, double *norms) {
-  return g->variant->kind == SLICES ? trs_relax_slices_norms(&g->args, &g->slices, norms, g->stream)
-                                    : trs_relax_norms(&g->args, norms, g->stream);
+  const trs_relax_words words = {1, {g->args.words}};
+  TRS_TRY(add_squares(g));
+  return trs_relax_roots(&words, g->args.nrhs, norms, g->stream);
 }
 
 /* Where norms go: straight to the caller's device memory, or by way of pinned memory to the host,
@@ -652,15 +657,12 @@ trs_status trs_relax_gpu_run(trs_relaxation *R, int32_t c, bool boundary, bool o
                             boundary ? edge : R->colour_ptr[c + 1], g->stream);
 }
 
-trs_status trs_relax_gpu_norms(trs_relaxation *R, int64_t at, const double **there) {
-  trs_relax_gpu *g = R->gpu;
-  *there = g->norms + at;
-  if (R->nrows == 0) { /* an empty domain: what stood here has been read */
-    memset(g->norms + at, 0, (size_t)g->args.nrhs * sizeof *g->norms);
-    return TRS_SUCCESS;
-  }
-  return find_norms(g, g->norms + at);
+trs_status trs_relax_gpu_squares(trs_relaxation *R, const uint64_t **words) {
+  *words = R->gpu->args.words;
+  return add_squares(R->gpu);
 }
+
+double *trs_relax_gpu_stage(const trs_relaxation *R) { return R->gpu->norms; }
 
 trs_status trs_relax_gpu_unload(trs_relaxation *R, const trs_relax_vectors *v) {
   return trs_relax_unload(&R->gpu->args, v, R->gpu->stream);

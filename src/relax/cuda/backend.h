@@ -51,8 +51,9 @@ trs_status trs_relax_gpu_load(trs_relaxation *R, const trs_relax_vectors *v, int
                               double omega);
 /* overlaps: as trs_relax_slices_run's. */
 trs_status trs_relax_gpu_run(trs_relaxation *R, int32_t colour, bool boundary, bool overlaps);
-/* Of own rows, into pinned memory from place `at` on, of TRS_STAGE_BYTES / 8 places. */
-trs_status trs_relax_gpu_norms(trs_relaxation *R, int64_t at, const double **norms);
+/* Of own rows of r - A x: exact sums (relax/exact.h), one for each right-hand side. */
+trs_status trs_relax_gpu_squares(trs_relaxation *R, const uint64_t **words);
+double *trs_relax_gpu_stage(const trs_relaxation *R); /* pinned, of TRS_STAGE_BYTES, for norms */
 trs_status trs_relax_gpu_unload(trs_relaxation *R, const trs_relax_vectors *v);
 
 #endif

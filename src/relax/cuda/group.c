@@ -31,8 +31,7 @@ typedef struct member {
   uint8_t *member;
   uint64_t *last; /* host, of each colour: its last turn in this call, or 0 */
   uint64_t *told; /* pinned: its signs' told as of the last wait */
-  const double *norms;
-  bool fresh; /* nothing of a turn was launched since other work */
+  bool fresh;     /* nothing of a turn was launched since other work */
 } member;
 
 struct trs_relax_group {
@@ -352,11 +351,14 @@ static trs_status run_passes(passes *P) {
   return status;
 }
 
-/* ---- Norms: each member's in its pinned memory, joined when the host has waited ---- */
+/* ---- Norms: the members' exact sums are added by the first one ---- */
 
+/* Straight to the caller's device memory, or by way of pinned memory. */
 typedef struct norms {
   double *to; /* of this group's first right-hand side, or NULL */
-  int64_t stride, width, check, held;
+  int64_t stride, width;
+  bool there;
+  int64_t check, held; /* checks made, and of them in pinned memory */
 } norms;
 
 static trs_status wait_for_members(trs_relax_group *G) {
@@ -382,35 +384,38 @@ static trs_status wait_for_members(trs_relax_group *G) {
 static trs_status hand_over(trs_relax_group *G, norms *n) {
   if (!n->held) return TRS_SUCCESS;
   TRS_TRY(wait_for_members(G));
-  bool there = trs_device_address(n->to);
+  const double *held = trs_relax_gpu_stage(G->member[0].R);
   for (int64_t k = 0; k < n->held; k++)
-    for (int64_t c = 0; c < n->width; c++) {
-      double square = 0, *to = n->to + (n->check - n->held + k) * n->stride + c;
-      for (int m = 0; m < G->members; m++) {
-        double own = G->member[m].norms[k * n->width + c];
-        square += own * own;
-      }
-      double norm = sqrt(square);
-      if (!there) *to = norm;
-      if (there) TRS_TRY(trs_device_copy(to, &norm, sizeof norm, G->member[0].stream));
-      if (there) TRS_TRY(trs_device_wait(G->member[0].stream));
-    }
+    memcpy(n->to + (n->check - n->held + k) * n->stride, held + k * n->width,
+           (size_t)n->width * sizeof *held);
   n->held = 0;
   return TRS_SUCCESS;
 }
 
-static trs_status check(trs_relax_group *G, norms *n) {
-  TRS_TRY(trs_group_fence(G->group));
+static trs_status add_squares(trs_relax_group *G, trs_relax_words *w) {
   for (int k = 0; k < G->members; k++) {
-    member *m = &G->member[k];
-    const double *at;
-    int before = trs_device_enter(m->device);
-    trs_status status = trs_relax_gpu_norms(m->R, n->held * n->width, &at);
+    int before = trs_device_enter(G->member[k].device);
+    trs_status status = trs_relax_gpu_squares(G->member[k].R, &w->words[k]);
     trs_device_leave(before);
     TRS_TRY(status);
-    if (n->held == 0) m->norms = at;
   }
+  w->members = G->members;
+  return TRS_SUCCESS;
+}
+
+static trs_status check(trs_relax_group *G, norms *n) {
+  trs_relax_words words;
+  double *to = n->there ? n->to + n->check * n->stride
+                        : trs_relax_gpu_stage(G->member[0].R) + n->held * n->width;
+  TRS_TRY(trs_group_fence(G->group)); /* nobody stores into x, or reads words, any more */
+  TRS_TRY(add_squares(G, &words));
+  TRS_TRY(trs_group_fence(G->group));
+  int before = trs_device_enter(G->member[0].device);
+  trs_status status = trs_relax_roots(&words, (int)n->width, to, G->member[0].stream);
+  trs_device_leave(before);
+  TRS_TRY(status);
   n->check++;
+  if (n->there) return TRS_SUCCESS;
   n->held++;
   int64_t room = TRS_STAGE_BYTES / (int64_t)sizeof(double);
   return (n->held + 1) * n->width > room ? hand_over(G, n) : TRS_SUCCESS;
@@ -511,8 +516,10 @@ static trs_status sweep_all(trs_relaxation *R, const trs_rhs *rhs, const trs_swe
                            .b_col = part.b_col,
                            .wide = R->scalar == TRS_DOUBLE,
                            .keep = o->keep_x};
-    norms n = {
-        .to = o->residuals ? o->residuals + first : NULL, .stride = rhs->nrhs, .width = part.nrhs};
+    norms n = {.to = o->residuals ? o->residuals + first : NULL,
+               .stride = rhs->nrhs,
+               .width = part.nrhs,
+               .there = o->residuals && trs_device_address(o->residuals)};
     TRS_TRY(there ? sweep_group(R, &v, part.nrhs, o, &n) : sweep_staged(R, &part, &v, o, &n));
   }
   return TRS_SUCCESS;

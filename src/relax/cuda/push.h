@@ -2,13 +2,11 @@
 #ifndef TRS_RELAX_CUDA_PUSH_H
 #define TRS_RELAX_CUDA_PUSH_H
 
-#include "device/device.h"
+#include "relax/cuda/args.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
-
-enum { TRS_RELAX_MEMBERS = 32 }; /* TRS_MOST_MEMBERS */
 
 /* One at each member, in symmetric memory.  Turns of colours are counted from 1 on, over all calls;
  * every member goes through the same. */

@@ -8,6 +8,7 @@
 #include <type_traits>
 
 #include "relax/cuda/args.h"
+#include "relax/exact.h"
 #include "solve/cuda/kernel.cuh"
 
 namespace trs {
@@ -150,6 +151,35 @@ __device__ inline S multiply_diagonal(const lanes<B> &l, const S *d, S x) {
     if (l.i > j) sum = fma(d[j * b + l.i], uj, sum);
   }
   return sum;
+}
+
+/* The squares of a row's components together, in every lane of it: added in their order. */
+template <int B>
+__device__ inline double add_squares(const lanes<B> &l, double e) {
+  double sum = 0;
+  for (int j = 0; j < l.b; j++) {
+    const double other = __shfl_sync(EVERY_LANE, e, l.first + j);
+    sum = fma(other, other, sum);
+  }
+  return sum;
+}
+
+/* words: of an exact sum. */
+__device__ inline void add_exactly(uint64_t *words, double number) {
+  uint64_t low[3];
+  const int at = trs_exact_digits(number, low);
+  for (int k = 0; k < 3; k++)
+    if (low[k])
+      atomicAdd(reinterpret_cast<unsigned long long *>(words + at + k),
+                static_cast<unsigned long long>(low[k]));
+}
+/* A block of threads adds its words to those of all. */
+__device__ inline void join_exactly(uint64_t *all, const uint64_t *words) {
+  __syncthreads();
+  for (unsigned k = threadIdx.x; k < TRS_EXACT_WORDS; k += blockDim.x)
+    if (words[k])
+      atomicAdd(reinterpret_cast<unsigned long long *>(all + k),
+                static_cast<unsigned long long>(words[k]));
 }
 
 /* *x moves the share omega of the way to z. */

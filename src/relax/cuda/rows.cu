@@ -185,18 +185,19 @@ __global__ void __launch_bounds__(THREADS)
 
 /* ---- Norms ---- */
 
-/* Squares of r - A x, a block of threads for each part of the rows. */
+/* Squares of the rows of r - A x, a block of threads for each part of them, into a's words. */
 template <int STORE>
 __global__ void __launch_bounds__(THREADS) residual(const __grid_constant__ trs_relax_args a) {
   using T = stored<STORE>;
   using sum = typename T::sum;
-  __shared__ double of_warp[WARPS];
+  __shared__ uint64_t words[TRS_EXACT_WORDS];
+  for (unsigned k = threadIdx.x; k < TRS_EXACT_WORDS; k += THREADS) words[k] = 0;
+  __syncthreads();
   const int b = a.block, rows = int(WARP) / b, warp = int(threadIdx.x / WARP);
   const int64_t begin = int64_t(blockIdx.x) * TRS_RELAX_PART;
   const int64_t end = begin + TRS_RELAX_PART < a.nrows ? begin + TRS_RELAX_PART : a.nrows;
   auto *x = static_cast<const typename T::x *>(a.x) + blockIdx.y * a.x_stride;
   auto *r = static_cast<const sum *>(a.r) + blockIdx.y * a.r_stride;
-  double squares = 0;
   for (int64_t first = begin + warp * rows; first < end; first += WARPS * rows) {
     const place<0, true> at(b, first, end);
     const lanes<0> &l = at.l;
@@ -204,29 +205,23 @@ __global__ void __launch_bounds__(THREADS) residual(const __grid_constant__ trs_
     const sum *d = static_cast<const sum *>(a.diagonal) + at.p * b * b;
     sum z = multiply_diagonal(l, d, sum(x[at.p * a.pitch + l.i]));
     const int i = a.pivot[at.p * b + l.i];
-    double e = double(r[at.p * b + i]) - double(__shfl_sync(EVERY_LANE, y, l.first + i)) - z;
-    if (at.there) squares += e * e;
+    const double square = add_squares(
+        l, double(r[at.p * b + i]) - double(__shfl_sync(EVERY_LANE, y, l.first + i)) - z);
+    if (at.there && l.i == 0) add_exactly(words, square);
   }
-  for (int step = int(WARP) / 2; step > 0; step /= 2)
-    squares += __shfl_xor_sync(EVERY_LANE, squares, step);
-  if (threadIdx.x % WARP == 0) of_warp[warp] = squares;
-  __syncthreads();
-  if (threadIdx.x != 0) return;
-  for (int w = 1; w < WARPS; w++) squares += of_warp[w];
-  a.partial[blockIdx.y * a.parts + blockIdx.x] = squares;
+  join_exactly(a.words + blockIdx.y * TRS_EXACT_WORDS, words);
 }
 
 __global__ void __launch_bounds__(THREADS)
-    add_parts(const double *partial, int64_t parts, double *norms) {
-  __shared__ double sums[THREADS];
-  double sum = 0;
-  for (int64_t k = threadIdx.x; k < parts; k += THREADS) sum += partial[blockIdx.x * parts + k];
-  sums[threadIdx.x] = sum;
-  for (int step = THREADS / 2; step > 0; step /= 2) {
-    __syncthreads();
-    if (int(threadIdx.x) < step) sums[threadIdx.x] += sums[threadIdx.x + step];
+    take_roots(const __grid_constant__ trs_relax_words w, double *norms) {
+  __shared__ uint64_t words[TRS_EXACT_WORDS];
+  const unsigned k = threadIdx.x;
+  if (k < TRS_EXACT_WORDS) {
+    words[k] = 0;
+    for (int m = 0; m < w.members; m++) words[k] += w.words[m][blockIdx.x * TRS_EXACT_WORDS + k];
   }
-  if (threadIdx.x == 0) norms[blockIdx.x] = sqrt(sums[0]);
+  __syncthreads();
+  if (k == 0) norms[blockIdx.x] = trs_exact_root(words);
 }
 
 /* ---- The caller's vectors ---- */
@@ -297,22 +292,20 @@ extern "C" trs_status trs_relax_rows_run(const trs_relax_args *a, const trs_rela
   return trs_device_check(error, "launching a relaxation kernel");
 }
 
-extern "C" trs_status trs_relax_norms(const trs_relax_args *a, double *norms, trs_stream stream) {
+extern "C" trs_status trs_relax_squares(const trs_relax_args *a, trs_stream stream) {
   auto s = static_cast<cudaStream_t>(stream);
-  if (a->nrows == 0) return trs_device_fill(norms, 0, a->nrhs * 8, stream);
+  if (a->nrows == 0) return TRS_SUCCESS;
   cudaError_t error = by_store(a->store, [&](auto store) {
-    dim3 grid(unsigned(a->parts), unsigned(a->nrhs));
+    dim3 grid(unsigned((a->nrows + TRS_RELAX_PART - 1) / TRS_RELAX_PART), unsigned(a->nrhs));
     residual<decltype(store)::value><<<grid, THREADS, 0, s>>>(*a);
     return cudaGetLastError();
   });
-  TRS_TRY(trs_device_check(error, "launching the residual of a relaxation"));
-  return trs_relax_add_parts(a->partial, a->parts, a->nrhs, norms, stream);
+  return trs_device_check(error, "launching the residual of a relaxation");
 }
 
-extern "C" trs_status trs_relax_add_parts(const double *partial, int64_t parts, int nrhs,
-                                          double *norms, trs_stream stream) {
-  add_parts<<<unsigned(nrhs), THREADS, 0, static_cast<cudaStream_t>(stream)>>>(partial, parts,
-                                                                               norms);
+extern "C" trs_status trs_relax_roots(const trs_relax_words *words, int nrhs, double *norms,
+                                      trs_stream stream) {
+  take_roots<<<unsigned(nrhs), THREADS, 0, static_cast<cudaStream_t>(stream)>>>(*words, norms);
   return trs_device_check(cudaGetLastError(), "adding up the residual of a relaxation");
 }
 

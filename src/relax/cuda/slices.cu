@@ -133,14 +133,15 @@ class slice {
     if (there()) trs::relax(x_ + int64_t(now_.position) * a_.pitch + l_.i, z, a_.omega);
   }
 
-  /* The square of this lane's component of r - A x. */
-  __device__ double square() {
+  /* Adds the squares of the rows of r - A x. */
+  __device__ void square(uint64_t *words) {
     sum y = off_diagonal();
     sum z = multiply_diagonal(sum(x_[int64_t(now_.position) * a_.pitch + l_.i]));
     const sum known = __shfl_sync(EVERY_LANE, known_, l_.first + pivot_);
     const double e =
         double(known) - double(__shfl_sync(EVERY_LANE, y, l_.first + pivot_)) - double(z);
-    return there() ? e * e : 0;
+    const double squares = add_squares(l_, e);
+    if (there() && l_.i == 0) add_exactly(words, squares);
   }
 
  private:
@@ -359,28 +360,21 @@ __global__ void __launch_bounds__(SLICE_THREADS,
   }
 }
 
-/* A part for each block of threads. */
 template <int STORE, int B>
 __global__ void __launch_bounds__(SLICE_THREADS)
     square_slices(const __grid_constant__ trs_relax_args a,
                   const __grid_constant__ trs_relax_slices s) {
   extern __shared__ uint4 rings[];
-  __shared__ double of_warp[SLICE_WARPS];
-  const int warp = int(threadIdx.x / WARP);
-  const int32_t number = int32_t(blockIdx.x) * SLICE_WARPS + warp;
-  double squares = 0;
+  __shared__ uint64_t words[TRS_EXACT_WORDS];
+  const int32_t number = int32_t(blockIdx.x) * SLICE_WARPS + int32_t(threadIdx.x / WARP);
+  for (unsigned k = threadIdx.x; k < TRS_EXACT_WORDS; k += SLICE_THREADS) words[k] = 0;
+  __syncthreads();
   if (number < s.nslices) {
     slice<STORE, B> own(a, s, int(blockIdx.y), ring_of<STORE, B>(rings));
     own.begin(number, s.nslices, s.nslices);
-    squares = own.square();
-    for (int step = int(WARP) / 2; step > 0; step /= 2)
-      squares += __shfl_xor_sync(EVERY_LANE, squares, step);
+    own.square(words);
   }
-  if (threadIdx.x % WARP == 0) of_warp[warp] = squares;
-  __syncthreads();
-  if (threadIdx.x != 0) return;
-  for (int w = 1; w < SLICE_WARPS; w++) squares += of_warp[w];
-  s.partial[int64_t(blockIdx.y) * gridDim.x + blockIdx.x] = squares;
+  join_exactly(a.words + blockIdx.y * TRS_EXACT_WORDS, words);
 }
 
 /* ---- Packing, a warp a slice, and the way back. ---- */
@@ -504,19 +498,15 @@ extern "C" trs_status trs_relax_slices_run(const trs_relax_args *a, const trs_re
   return trs_device_check(error, "launching a relaxation kernel");
 }
 
-extern "C" int64_t trs_relax_slices_parts(int32_t slices) { return int64_t(blocks_of(slices)); }
-
-extern "C" trs_status trs_relax_slices_norms(const trs_relax_args *a, const trs_relax_slices *s,
-                                             double *norms, trs_stream stream) {
+extern "C" trs_status trs_relax_slices_squares(const trs_relax_args *a, const trs_relax_slices *s,
+                                               trs_stream stream) {
   auto to = static_cast<cudaStream_t>(stream);
-  if (s->nslices == 0) return trs_device_fill(norms, 0, a->nrhs * 8, stream);
+  if (s->nslices == 0) return TRS_SUCCESS;
   cudaError_t error = by_shape(a, [&](auto store, auto block) {
     constexpr int STORE = decltype(store)::value, B = decltype(block)::value;
     square_slices<STORE, B><<<dim3(blocks_of(s->nslices), unsigned(a->nrhs)), SLICE_THREADS,
                               shape<STORE, B>::RING * SLICE_THREADS * sizeof(uint4), to>>>(*a, *s);
     return cudaGetLastError();
   });
-  TRS_TRY(trs_device_check(error, "launching the residual of a relaxation"));
-  return trs_relax_add_parts(s->partial, trs_relax_slices_parts(s->nslices), a->nrhs, norms,
-                             stream);
+  return trs_device_check(error, "launching the residual of a relaxation");
 }

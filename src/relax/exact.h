@@ -1,0 +1,65 @@
+/* exact.h - sums of squares that do not depend on who adds them in which order: every number is
+ * taken apart into digits of 32 bits at fixed places, digits are added as integers, and only the
+ * end is rounded.  C and CUDA C++. */
+#ifndef TRS_RELAX_EXACT_H
+#define TRS_RELAX_EXACT_H
+
+#include <math.h>
+#include <stdint.h>
+#include <string.h>
+
+#ifdef __CUDACC__
+#define TRS_EXACT static __host__ __device__ inline
+#else
+#define TRS_EXACT static inline
+#endif
+
+/* Digit k counts 2^(32 k - 1074): the smallest double is 1 of digit 0.  Behind the digits stand how
+ * many numbers were infinite, and NaN, and two that stay zero.  Room for 2^31 numbers. */
+enum { TRS_EXACT_DIGITS = 67, TRS_EXACT_WORDS = TRS_EXACT_DIGITS + 4 };
+
+/* The digits of a number >= 0, which are to be added to three words from the returned one on. */
+TRS_EXACT int trs_exact_digits(double number, uint64_t low[3]) {
+  uint64_t bits;
+  memcpy(&bits, &number, sizeof bits);
+  int exponent = (int)(bits >> 52 & 0x7ff);
+  uint64_t mantissa = bits & 0xfffffffffffffu;
+  low[0] = 1;
+  low[1] = low[2] = 0;
+  if (exponent == 0x7ff) return mantissa ? TRS_EXACT_DIGITS + 1 : TRS_EXACT_DIGITS;
+  if (exponent) mantissa |= (uint64_t)1 << 52;
+  int place = exponent ? exponent - 1 : 0, shift = place % 32;
+  uint64_t first = (mantissa & 0xffffffffu) << shift, rest = (mantissa >> 32) << shift;
+  low[0] = first & 0xffffffffu;
+  rest += first >> 32;
+  low[1] = rest & 0xffffffffu;
+  low[2] = rest >> 32;
+  return place / 32;
+}
+
+/* The sum's square root, the sum rounded once to nearest. */
+TRS_EXACT double trs_exact_root(const uint64_t *words) {
+  uint32_t digit[TRS_EXACT_DIGITS];
+  uint64_t carry = 0, top = 0, below = 0;
+  int k, shift = 0;
+  if (words[TRS_EXACT_DIGITS + 1]) return (double)NAN;
+  if (words[TRS_EXACT_DIGITS]) return (double)INFINITY;
+  for (k = 0; k < TRS_EXACT_DIGITS; k++) {
+    carry += words[k];
+    digit[k] = (uint32_t)carry;
+    carry >>= 32;
+  }
+  for (k = TRS_EXACT_DIGITS - 1; k > 2 && digit[k] == 0; k--) continue;
+  top = (uint64_t)digit[k] << 32 | digit[k - 1];
+  below = digit[k - 2];
+  for (; shift < 32 && !(top >> 63); shift++) {
+    top = top << 1 | (below >> 31 & 1);
+    below = below << 1 & 0xffffffffu;
+  }
+  for (int j = 0; j < k - 2; j++) below |= digit[j];
+  if (below) top |= 1; /* more than half or less, but no tie */
+  return sqrt(ldexp((double)top, 32 * (k - 1) - shift - 1074));
+}
+
+#undef TRS_EXACT
+#endif
