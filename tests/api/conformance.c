@@ -232,19 +232,9 @@ static int add_variants(const backend *on, int count) {
 }
 
 /* conformance [PATTERN]: the cases whose names match, as in 'cuda:0-1 push*'. */
-/* Keeps every shares-th of the cases, from the share-th on. */
-static int keep_share(int count, int share, int shares) {
-  int kept = 0;
-  for (int k = share; k < count; k += shares) tests[kept++] = tests[k];
-  return kept;
-}
-
-/* conformance [FILTER], or conformance SHARE/SHARES: several side by side run all of it */
 int main(int argc, char **argv) {
-  int share = 0, shares = 1;
   trs_schedule_part_work = 40;
-  if (argc > 1 && sscanf(argv[1], "%d/%d", &share, &shares) != 2) cmocka_set_test_filter(argv[1]);
-  if (shares < 1 || share < 0 || share >= shares) return 2;
+  if (argc > 1) cmocka_set_test_filter(argv[1]);
   int count = 0;
   for (int k = 0; k < NBACKENDS; k++) {
     const char *where = backends[k].where;
@@ -254,6 +244,5 @@ int main(int argc, char **argv) {
     else if (!known) /* once a context */
       tests[count++] = (struct CMUnitTest){where, without, NULL, NULL, (void *)where};
   }
-  count = keep_share(count, share, shares);
   return _cmocka_run_group_tests("conformance", tests, (size_t)count, NULL, NULL);
 }
