@@ -212,10 +212,12 @@ int solve_write(const solve_job *job) {
 }
 
 int solve_leave_inaccurate(const solve_job *job) {
-  return leave(LEAVE_NUMERICAL, "backward error", job->error.worst_row,
-               "the backward error, %.3g, is above %.3g (worst row %lld)%s",
-               job->error.componentwise, job->limit, (long long)job->error.worst_row,
-               job->set.output ? "; no solution is written" : "");
+  return leave(
+      LEAVE_NUMERICAL, "backward error", job->error.worst_row,
+      "the backward error, %.3g, is above %.3g (worst row %lld)%s%s", job->error.componentwise,
+      job->limit, (long long)job->error.worst_row,
+      job->set.grid ? "; products with inverses lose less in narrower supernodes: --width 8" : "",
+      job->set.output ? "; no solution is written" : "");
 }
 
 static int solve(solve_job *job, const char *name) {
