@@ -19,6 +19,8 @@ typedef struct bench_counts {
 
 typedef struct bench_settings {
   const char *suite, *out, *methods, *threads, *compare, *table, *svg, *backend, *nrhs_list;
+  const char *parts, *ranks, *grids, *work; /* l23 */
+  bench_counts rank_counts;
   int uplo;   /* lower, upper, both */
   int peer;   /* auto, none */
   int scalar; /* double, float: GPU only */
@@ -38,6 +40,7 @@ int bench_w21_gpu(const bench_settings *set);
 int bench_w21_gpus(const bench_settings *set); /* on several */
 int bench_x20(const bench_settings *set);
 int bench_gpus(const bench_settings *set);
+int bench_l23(const bench_settings *set);
 int bench_list(const char *suite);
 int bench_compare(const char *before, const char *after, const char *svg);
 int bench_table(const char *path, const char *svg);
@@ -470,7 +473,8 @@ void bench_grid_print(bench_grid *grid, const char *title, bool markdown);
 typedef struct bench_lines {
   const char *title, *subtitle, *x_axis, *y_axis;
   int series, points;
-  char name[8][80];
+  char name[8][80]; /* "": not in the legend */
+  bool dots[8];     /* points instead of a line, in the colour of the series four before */
   double x[16];
   int64_t panels;
   char (*label)[64];

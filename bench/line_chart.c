@@ -18,6 +18,7 @@ static const char style_sheet[] =
     ".grid{stroke:#eaeef2;fill:none}.axis{stroke:#57606a;fill:none}\n"
     "polyline{fill:none;stroke-width:2}\n"
     ".s0{stroke:#949ca6}.s1{stroke:#1c5f9f}.s2{stroke:#d9722f}.s3{stroke:#1a7f37}"
+    ".d0{fill:#949ca6}.d1{fill:#1c5f9f}.d2{fill:#d9722f}.d3{fill:#1a7f37}\n"
     ".s4{stroke:#8250df}.s5{stroke:#bf3989}.s6{stroke:#9a6700}.s7{stroke:#424a53}\n"
     "</style>\n";
 
@@ -99,6 +100,16 @@ static void draw_axes(FILE *svg, const panel *p) {
   fprintf(svg, "<path class=\"axis\" d=\"M%.1f %.1fv%dh%d\"/>\n", p->x, p->y - HIGH, HIGH, PANEL);
 }
 
+static void draw_dots(FILE *svg, const panel *p, int series) {
+  const bench_lines *l = p->lines;
+  for (int k = 0; k < l->points; k++) {
+    double value = p->value[series * l->points + k];
+    if (value > 0 && !isinf(value))
+      fprintf(svg, "<circle class=\"d%d\" cx=\"%.1f\" cy=\"%.1f\" r=\"3.5\"/>\n", series % 4,
+              x_of(p, k), y_of(p, value));
+  }
+}
+
 static void draw_line(FILE *svg, const panel *p, int series) {
   const bench_lines *l = p->lines;
   fprintf(svg, "<polyline class=\"s%d\" points=\"", series);
@@ -114,7 +125,7 @@ static void draw_panel(FILE *svg, const bench_lines *lines, int64_t at) {
   text(svg, "head", p.x, p.y - HIGH - 12, "start", lines->label[at]);
   if (!(p.high > p.low)) return;
   draw_axes(svg, &p);
-  for (int s = 0; s < lines->series; s++) draw_line(svg, &p, s);
+  for (int s = 0; s < lines->series; s++) (lines->dots[s] ? draw_dots : draw_line)(svg, &p, s);
   text(svg, "note", p.x + PANEL / 2.0, p.y + 36, "middle", lines->x_axis);
 }
 
@@ -130,6 +141,7 @@ static void draw_head(FILE *svg, const bench_lines *l, double width, double heig
   for (int s = 0; s < l->series; s++) {
     int length = 0;
     while (l->name[s][length]) length++;
+    if (!length) continue;
     fprintf(svg, "<polyline class=\"s%d\" points=\"%.0f,84 %.0f,84\"/>\n", s, x, x + 22);
     text(svg, "legend", x + 28, 88, "start", l->name[s]);
     x += 56 + 7 * length;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "bench.h"
+#include "l23.h"
 #include "command.h"
 #include "output.h"
 
@@ -185,10 +186,31 @@ static bool report_own(const bench_rows *rows, const char *svg, int *code) {
   return false;
 }
 
+/* Lines of l23 are of another kind. */
+static bool is_l23(const char *path) {
+  FILE *file = fopen(path, "r");
+  char *line = NULL;
+  size_t room = 0;
+  bool is = file && getline(&line, &room, file) > 0 && l23_is_line(line);
+  free(line);
+  if (file) fclose(file);
+  return is;
+}
+
+static int table_l23(const char *path, const char *svg) {
+  l23_rows rows = {0};
+  int code = l23_rows_read(&rows, path);
+  if (code < 0) l23_report(&rows, true);
+  if (code < 0 && svg) code = l23_draw(&rows, svg);
+  l23_rows_free(&rows);
+  return code < 0 ? LEAVE_SOLVED : code;
+}
+
 /* Where a file holds rows of both, they come one behind the other, and the GPU's are drawn. */
 int bench_table(const char *path, const char *svg) {
   bench_rows rows;
   bench_groups groups[2] = {0};
+  if (is_l23(path)) return table_l23(path, svg);
   int code = bench_rows_read(&rows, path);
   if (code < 0 && report_own(&rows, svg, &code)) {
     bench_rows_free(&rows);

@@ -83,11 +83,34 @@ static const option options[] = {
      .kind = OPTION_FILE,
      .value = "SUITE",
      .offset = FIELD(suite),
-     .help = "the suite, for 'trireme bench l17', 'x20' and 'gpus'; for w21 the matrix"},
+     .help = "the suite, for 'trireme bench l17', 'x20' and 'gpus'; for w21 and l23 the matrix"},
+    {.name = "parts",
+     .kind = OPTION_TEXT,
+     .value = "LIST",
+     .words = "real|model|simulation",
+     .offset = FIELD(parts),
+     .help = "l23: what to run, of real, model and simulation (default real,model)"},
+    {.name = "ranks",
+     .kind = OPTION_TEXT,
+     .value = "LIST",
+     .offset = FIELD(ranks),
+     .help = "l23: the numbers of ranks (default real 1,2,4,8,16, simulation 128,512,2048, model "
+             "those and 8192,32768,131072)"},
+    {.name = "grids",
+     .kind = OPTION_TEXT,
+     .value = "LIST",
+     .offset = FIELD(grids),
+     .help = "l23: the solves to model or simulate, METHOD:PXxPYxPZ:NRHS[:flat][:scattered]"},
+    {.name = "work",
+     .kind = OPTION_FILE,
+     .value = "FOLDER",
+     .offset = FIELD(work),
+     .help = "l23: keep factors and structures there, and take those that are there (default: a "
+             "folder that is removed)"},
     {.name = "markdown",
      .kind = OPTION_FLAG,
      .offset = FIELD(markdown),
-     .help = "l17, x20, gpus: print the tables as Markdown"},
+     .help = "l17, l23, x20, gpus: print the tables as Markdown"},
     {.name = "compare",
      .kind = OPTION_FILE,
      .value = "BEFORE.json",
@@ -140,6 +163,18 @@ static const paragraph paragraphs[] = {
      "without, single and double, forward and backward; SpTRSM by both strategies and the "
      "adaptive choice over 1 to 256 right-hand sides; the sweep over p; and analyses, also as "
      "multiples of a solve."},
+    {"L23",
+     "'trireme bench l23' reruns L23's Figures 4 to 8: grid3d, also with separators inverted, "
+     "grid3d-baseline and grid2d on near-square grids of the ranks of this machine (real: it "
+     "starts "
+     "mpirun itself, or is started by it with --suite FACTORS.h5), in an event-driven LogGP model "
+     "of "
+     "a Cori-like machine to 131,072 ranks (model), and as the solver's own source on the ranks of "
+     "SimGrid's SMPI (simulation: minutes to hours; only with --parts). Tables of best grids, of "
+     "times between grids, inside them and in products, least, mean and most over the ranks, of "
+     "messages and volume, and of what Pz grids replicate. --suite takes another matrix, "
+     "gen:NAME:SIZE; real ranks factor gen:poisson2d9:300 and gen:kkt3d:12, the others "
+     "gen:poisson2d9:2048, gen:kkt3d:64 and gen:elasticity3d:56,56,56, in structure only."},
     {"X20",
      "'trireme bench x20' reruns the measurements of X20's Figures 3 and 7 to 10 on all GPUs, at "
      "most 8, or on those that --backend cuda:0,1 lists: managed memory by the number of GPUs, the "
@@ -184,13 +219,15 @@ static const paragraph paragraphs[] = {
      "  trireme bench --table after.json --svg bars.svg\n"
      "  trireme bench gpu --backend cuda --nrhs 1,8,32,128 --store f32\n"
      "  trireme bench l17 --markdown --svg l17\n"
+     "  trireme bench l23 --out l23.json --svg l23.svg\n"
      "  trireme bench x20 --out x20.json --svg x20\n"
      "  trireme bench gpus --backend cuda:0-3 --out gpus.json --svg gpus.svg"},
     {0}};
 
 const command cmd_bench = {
     .name = "bench",
-    .synopsis = "[OPTIONS] [SUITE | l17 | x20 | w21 | gpus] | --compare OLD NEW | --table FILE",
+    .synopsis =
+        "[OPTIONS] [SUITE | l17 | l23 | x20 | w21 | gpus] | --compare OLD NEW | --table FILE",
     .summary = "time every method, and compare results",
     .operand = "file",
     .max_operands = 1,
@@ -230,10 +267,10 @@ static int check_files(const bench_settings *set, int operands) {
   return -1;
 }
 
-typedef enum part { PART_SUITE, PART_L17, PART_X20, PART_W21, PART_GPUS, PARTS } part;
+typedef enum part { PART_SUITE, PART_L17, PART_X20, PART_W21, PART_GPUS, PART_L23, PARTS } part;
 
 /* What stands in the place of a suite but is none. */
-static const char *const part_names[PARTS] = {"", "l17", "x20", "w21", "gpus"};
+static const char *const part_names[PARTS] = {"", "l17", "x20", "w21", "gpus", "l23"};
 
 /* Several GPUs: their list is read where they are opened. */
 static bool takes_list(part what) { return what == PART_X20 || what == PART_GPUS; }
@@ -303,6 +340,22 @@ static int run_w21(bench_settings *set) {
   return several ? bench_w21_gpus(set) : set->device < 0 ? bench_w21(set) : bench_w21_gpu(set);
 }
 
+/* Neither a place nor methods are to be chosen. */
+static int run_l23(bench_settings *set) {
+  enum { MOST_RANKS = 1 << 20, MOST_NRHS = 4096 };
+  bool other = set->methods || set->backend || set->threads || set->peer || set->scalar ||
+               set->layout || set->store || set->tune || set->list || set->table;
+  if (other)
+    return leave_usage("bench",
+                       "l23 takes --parts, --ranks, --grids, --work, --suite, --nrhs, "
+                       "--seconds, --out, --svg, --markdown and --json alone");
+  int code = bench_counts_parse(&set->nrhs, "nrhs", set->nrhs_list, MOST_NRHS);
+  if (code < 0) code = bench_counts_parse(&set->rank_counts, "ranks", set->ranks, MOST_RANKS);
+  if (!set->nrhs.count) set->nrhs = (bench_counts){{1, 50}, 50, 2};
+  if (set->seconds < 0) set->seconds = 0.3;
+  return code < 0 ? bench_l23(set) : code;
+}
+
 static part part_of(const bench_settings *set, int argc, char **argv) {
   for (int k = PARTS - 1; k > PART_SUITE && argc && !set->compare; k--)
     if (!strcmp(argv[0], part_names[k])) return (part)k;
@@ -328,6 +381,9 @@ static int run(int argc, char **argv) {
   if (code >= 0) return code;
   part what = part_of(&set, argc, argv);
   if (what == PART_W21) return run_w21(&set);
+  if (what == PART_L23) return run_l23(&set);
+  if (set.parts || set.ranks || set.grids || set.work)
+    return leave_usage("bench", "--parts, --ranks, --grids and --work are for l23");
   if (argc && what == PART_SUITE && set.suite)
     return leave_usage("bench", "two suites: %s and %s", argv[0], set.suite);
   if (argc && what == PART_SUITE) set.suite = argv[0];

@@ -28,7 +28,7 @@ static int agree_code(int code) {
   return code;
 }
 
-static const char *const inversions[] = {"blocks", "separators", "auto"};
+static const char *const inversions[] = {"auto", "blocks", "separators"};
 
 /* "2x2x2" or "auto" */
 static int parse_grid(ranks_job *r) {
@@ -46,7 +46,7 @@ static int check_options(ranks_job *r) {
   r->options.method = s->method;
   r->options.flat_trees = s->trees;
   r->options.scattered = s->scattered;
-  r->options.invert = inversions[s->invert];
+  r->options.invert = s->invert ? inversions[s->invert] : NULL;
   r->options.width = s->width;
   r->options.trans = (trs_trans)s->trans;
   r->job->trans = (trs_trans)s->trans;
@@ -151,9 +151,10 @@ static void print(const ranks_job *r) {
             human_times(s->replicated).s, human_times(s->replicated_work).s);
   table_row("leaves", "%s, %s, %s entries", human_real(s->leaf_entries.min).s,
             human_real(s->leaf_entries.mean).s, human_real(s->leaf_entries.max).s);
-  if (job->set.invert)
-    table_row("inverted", "%s of %s of supernodes that wait for each other",
-              human_count(s->inverted).s, human_things(s->separators, "row", "rows").s);
+  if (s->separators)
+    table_row("inverted", "%s of %s of supernodes that wait for each other; %s more in the blocks",
+              human_count(s->inverted).s, human_things(s->separators, "row", "rows").s,
+              human_bytes(s->inverted_bytes).s);
   table_gap();
   table_row("analysis", "%s", human_seconds(r->analysis_s).s);
   table_row("solve", "%s at best, %s in the mean of %s", human_seconds(job->fastest).s,
@@ -201,6 +202,7 @@ static void report_system(const ranks_job *r) {
   report_text("plan.invert", inversions[r->job->set.invert]);
   report_count("plan.separators", s->separators);
   report_count("plan.inverted", s->inverted);
+  report_real("plan.inverted_bytes", s->inverted_bytes);
   report_count("plan.grid.px", s->px);
   report_count("plan.grid.py", s->py);
   report_count("plan.grid.pz", s->pz);

@@ -48,8 +48,8 @@ typedef enum trs_status {
   TRS_ERROR_ZERO_PIVOT,  /* a diagonal entry is zero */
   TRS_ERROR_NOT_FINITE,  /* a diagonal entry is NaN or infinite */
   TRS_ERROR_UNSUPPORTED, /* not in this build or not on this machine */
-  TRS_ERROR_STALLED,     /* a wait inside a solve passed its limit */
-  TRS_ERROR_INTERNAL     /* a bug in Trireme: please report it */
+  TRS_ERROR_STALLED, /* a wait inside a solve passed its limit, or whom it waited for has ended */
+  TRS_ERROR_INTERNAL /* a bug in Trireme: please report it */
 } trs_status;
 
 typedef struct trs_error {
@@ -373,7 +373,9 @@ TRS_API const char *trs_method_list(void);
  *   GPU plans take x and b in host or device memory.  With both in device memory the call only
  * launches on the plan's stream: it returns at once, can be captured into a CUDA graph, and a
  * failure is told by trs_plan_wait or the next solve.  With host memory it returns when x is there
- * (space on the GPU is taken at the first such solve and kept). */
+ * (space on the GPU is taken at the first such solve and kept).  Of several GPUs' methods `push`
+ * (with a GPU for each member) and `columns` launch and are captured in the same way; X20's wait.
+ */
 TRS_API trs_status trs_solve(trs_plan *plan, void *x, int64_t ldx, const void *b, int64_t ldb,
                              int64_t nrhs, trs_layout layout);
 
@@ -484,8 +486,8 @@ typedef struct trs_sweep_options {
 
 /* Sweeps over nrhs columns of x, in the caller's order of rows; x and b are of the matrix's scalar
  * type with leading dimensions as in trs_solve, and x may be b.  Allocates nothing.  The same input
- * gives the same bits on any number of threads, and every time on a GPU; on several GPUs x has the
- * bits of one, norms differ in the last ones.
+ * gives the same bits on any number of threads, and every time on a GPU; on several GPUs x and
+ * norms have the bits of one.
  *
  * On a GPU x, b and residuals may lie in device or in host memory.  With all in device memory the
  * call only launches, also into a stream that is being captured (of one GPU); else it waits for x,

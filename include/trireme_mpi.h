@@ -32,12 +32,13 @@ typedef struct trs_mpi_options {
   int scattered; /* 1: every supernode is spread over its grid, as L23 has it; else those at the
                     bottom of the tree have a process of their own, which saves messages */
   const trs_scalar *scalar; /* what to read a file's values as; NULL: as trs_factors_read does */
-  const char *invert; /* which triangles on the diagonal are inverted in the analysis.  NULL or
-                         "blocks": each supernode's.  "separators": also those of supernodes that
-                         wait for each other in a row, as those of a separator, all together (at
-                         most 2048 columns), so that they take one broadcast and one reduction;
-                         where the error may be more than 1000 times that of a solve, each
-                         supernode's.  "auto": those of them that are nearly full */
+  const char *invert; /* which triangles on the diagonal are inverted in the analysis.  "blocks":
+                         each supernode's.  "separators": also those of supernodes that wait for
+                         each other in a row, as those of a separator, all together (at most 2048
+                         columns), so that they take one broadcast and one reduction; where the
+                         error may be more than 1000 times that of a solve, each supernode's.
+                         "auto": those of them that are nearly full.  NULL: "auto" for grid3d,
+                         "blocks" for the others */
   char reserved[40];
 } trs_mpi_options;
 
@@ -47,8 +48,8 @@ typedef struct trs_mpi_options {
 TRS_API trs_status trs_mpi_analyze(MPI_Comm comm, trs_mpi_plan **plan, const trs_factors *F,
                                    const trs_mpi_options *options);
 
-/* From a file that trs_factors_write or `trireme factor` made: every rank reads the pattern, and an
- * equal part of the numbers, which go to the ranks whose they are. */
+/* From a file that trs_factors_write or `trireme factor` made: rank 0 reads the pattern, and every
+ * rank an equal part of the entries, which go to the ranks whose they are. */
 TRS_API trs_status trs_mpi_analyze_file(MPI_Comm comm, trs_mpi_plan **plan, const char *path,
                                         const trs_mpi_options *options);
 
@@ -103,7 +104,8 @@ typedef struct trs_mpi_stats {
   int px, py, pz;
   int64_t supernodes;
   int64_t separators,
-      inverted; /* rows of supernodes that options.invert names; of these inverted */
+      inverted;          /* rows of supernodes that options.invert names; of these inverted */
+  double inverted_bytes; /* that they have more than before, on one grid */
   trs_mpi_spread solve_s;
   trs_mpi_spread inter_s[2]; /* between grids: before the U-solve, within it */
   trs_mpi_spread intra_s[2]; /* inside a grid: sending and waiting, L and U */

@@ -7,7 +7,9 @@
  *
  * The communicator's first ranks are those of the grid, in its order.  With factors of pdgssvx3d,
  * which solves on layer 0, take grid3d.comm, and &grid3d.grid2d for the grid; ranks of the other
- * layers bring their structures too, of which nothing is read. */
+ * layers bring their structures too, of which nothing is read.  With SUPERLU_RANKORDER=XY its first
+ * ranks are not layer 0: split it with grid3d.zscp.Iam * nprow * npcol + grid3d.grid2d.iam as key.
+ */
 #ifndef TRIREME_SUPERLU_DIST_H
 #define TRIREME_SUPERLU_DIST_H
 

@@ -2,9 +2,8 @@
 #include "analysis/deal.h"
 
 #include <math.h>
+#include <stdatomic.h>
 #include <string.h>
-
-#include "order/methods.h"
 
 const char *const trs_partition_names[] = {"auto", "cyclic", "bands", "slabs", "graph", NULL};
 
@@ -16,28 +15,21 @@ static const double HOP = 0.46e-6, CROSS = 0.35e-6, LAUNCH = 4e-6, PUSH = 12e-12
 enum {
   ENTRY_BYTES = 12,
   ROW_BYTES = 45,
-  ROW_WEIGHT = 4,            /* of a row, in entries */
-  FEW_SLICES = 32,           /* for each member, below which there is nothing to split */
-  SMALL_GRAPH = 200000,      /* slices up to which METIS is tried unasked */
-  MOST_GRAPH = INT32_MAX / 4 /* edges of a graph of slices */
+  ROW_WEIGHT = 4,       /* of a row, in entries */
+  FEW_SLICES = 32,      /* for each member, below which there is nothing to split */
+  SMALL_GRAPH = 200000, /* slices up to which METIS is tried unasked */
+  MOST_THREADS = 256
 };
-
-/* Which slices a slice needs: need[ptr[k] .. ptr[k + 1]), of the last slice of a heavy block for
- * all of them; slices are named by their last. */
-typedef struct needs {
-  int64_t *ptr;
-  int32_t *need;
-  int64_t room;
-} needs;
 
 typedef struct dealing {
   const trs_system *S;
   const trs_slices *s;
-  const int32_t *position;
+  const int32_t *position; /* n: of each row */
+  const uint8_t *begins;   /* n: is a row of the sweep the first of a block? */
   int32_t members;
-  double alone;      /* measured seconds of one GPU; 0: not known */
-  int32_t *slice_of; /* n: the slice that solves the row at each position */
-  needs needs;
+  double alone; /* measured seconds of one GPU; 0: not known */
+  trs_team *team;
+  int threads;
 } dealing;
 
 static bool is_part(const trs_slice *h) { return h->parts < 0; }
@@ -47,55 +39,6 @@ static int64_t entries_of(const trs_slice *h) { return (int64_t)h->width * trs_s
 static double seconds_of(const trs_slice *h) {
   int64_t rows = is_part(h) ? 0 : h->rows;
   return (double)(ENTRY_BYTES * entries_of(h) + ROW_BYTES * rows) / BANDWIDTH;
-}
-
-/* Off-diagonal entries of the row at a position. */
-static void row_of(const dealing *d, int32_t position, int64_t *begin, int64_t *end) {
-  trs_off_diagonal(d->S, d->s->row[position], d->S->lower, d->S->has_diagonal, begin, end);
-}
-
-static trs_status find_slices(dealing *d) {
-  TRS_TRY(TRS_ALLOC(&d->slice_of, d->s->n));
-  for (int32_t k = 0; k < d->s->nslices; k++)
-    for (int32_t r = 0; r < d->s->slice[k].rows && !is_part(&d->s->slice[k]); r++)
-      d->slice_of[d->s->slice[k].first + r] = k;
-  return TRS_SUCCESS;
-}
-
-static trs_status need(needs *n, int64_t at, int32_t slice) {
-  if (at == n->room) {
-    n->room = 2 * n->room + 1024;
-    TRS_TRY(trs_realloc((void **)&n->need, n->room, sizeof *n->need));
-  }
-  n->need[at] = slice;
-  return TRS_SUCCESS;
-}
-
-static trs_status find_needs(dealing *d) {
-  needs *n = &d->needs;
-  int32_t *met;
-  int64_t count = 0;
-  TRS_TRY(TRS_ALLOC(&n->ptr, d->s->nslices + 1));
-  TRS_TRY(TRS_ALLOC(&met, d->s->nslices));
-  memset(met, 0xff, (size_t)d->s->nslices * sizeof *met);
-  trs_status status = TRS_SUCCESS;
-  for (int32_t k = 0; k < d->s->nslices; k++) {
-    const trs_slice *h = &d->s->slice[k];
-    n->ptr[k] = count;
-    for (int32_t r = 0; r < h->rows && !is_part(h) && !status; r++) {
-      int64_t begin, end;
-      row_of(d, h->first + r, &begin, &end);
-      for (int64_t p = begin; p < end && !status; p++) {
-        int32_t other = d->slice_of[d->position[d->S->idx[p]]];
-        if (other == k || met[other] == k) continue;
-        met[other] = k;
-        status = need(n, count++, other);
-      }
-    }
-  }
-  n->ptr[d->s->nslices] = count;
-  trs_free(met);
-  return status;
 }
 
 /* ---- Partitions: owner of every slice that is not a part; parts follow. ---- */
@@ -132,16 +75,26 @@ static int64_t sweep_of(const trs_system *S, int64_t row) {
   return S->lower ? row : S->n - 1 - row;
 }
 
+/* Of the first k rows of the sweep. */
+static int64_t weight_before(const trs_system *S, int64_t k) {
+  return (S->lower ? S->ptr[k] - S->ptr[0] : S->ptr[S->n] - S->ptr[S->n - k]) + ROW_WEIGHT * k;
+}
+
 void trs_deal_slabs(int64_t *cut, const trs_system *S, int32_t members) {
-  int64_t total = S->nnz + ROW_WEIGHT * S->n, before = 0;
-  int32_t member = 0;
-  for (int64_t k = 0; k < S->n; k++) {
-    int64_t row = sweep_of(S, k); /* its own inverse */
-    while (member < members && before >= total * member / members) cut[member++] = k;
-    before += S->ptr[row + 1] - S->ptr[row] + ROW_WEIGHT;
-  }
-  while (member <= members) cut[member++] = S->n;
+  const int64_t total = weight_before(S, S->n);
   cut[0] = 0;
+  for (int32_t m = 1; m <= members; m++) {
+    int64_t low = cut[m - 1], high = S->n; /* the first row that has that much before it */
+    while (low < high) {
+      int64_t middle = low + (high - low) / 2;
+      if (weight_before(S, middle) < total * m / members)
+        low = middle + 1;
+      else
+        high = middle;
+    }
+    cut[m] = low;
+  }
+  cut[members] = S->n;
 }
 
 /* Parts of the sweep that weigh the same; a slice goes where its first row is. */
@@ -156,47 +109,11 @@ static void deal_slabs(const dealing *d, int32_t *owner) {
   }
 }
 
-/* The graph of slices, both ways, for METIS: parts are vertices without edges. */
-static trs_status build_graph(const dealing *d, trs_graph *graph, int32_t **weight) {
-  const needs *n = &d->needs;
-  int32_t nslices = d->s->nslices;
-  TRS_TRY(TRS_ALLOC_ZERO(&graph->ptr, nslices + 2));
-  TRS_TRY(TRS_ALLOC(&graph->adjacent, 2 * n->ptr[nslices]));
-  TRS_TRY(TRS_ALLOC(weight, nslices));
-  graph->n = nslices;
-  int32_t *at = graph->ptr + 1; /* ends where the next begins */
-  for (int32_t k = 0; k < nslices; k++)
-    for (int64_t p = n->ptr[k]; p < n->ptr[k + 1]; p++) at[k + 1]++, at[n->need[p] + 1]++;
-  for (int32_t k = 0; k < nslices; k++) at[k + 1] += at[k];
-  for (int32_t k = 0; k < nslices; k++)
-    for (int64_t p = n->ptr[k]; p < n->ptr[k + 1]; p++) {
-      graph->adjacent[at[k]++] = n->need[p];
-      graph->adjacent[at[n->need[p]]++] = k;
-    }
-  for (int32_t k = 0; k < nslices; k++) {
-    const trs_slice *h = &d->s->slice[k];
-    int64_t entries = entries_of(h) + h->parts * (int64_t)TRS_PART_WIDTH * trs_slice_stride(h);
-    (*weight)[k] = is_part(h) ? 1 : (int32_t)(entries / 8 % INT32_MAX) + h->rows;
-  }
-  return TRS_SUCCESS;
-}
-
 static trs_status deal_by_graph(const dealing *d, int32_t *owner) {
-  trs_graph graph = {0};
-  int32_t *weight = NULL;
-  if (d->s->nslices < FEW_SLICES * d->members || d->members == 1) {
-    deal_by_level(d, owner, true);
-    return TRS_SUCCESS;
-  }
-  if (d->needs.ptr[d->s->nslices] > MOST_GRAPH)
-    return trs_fail(TRS_ERROR_UNSUPPORTED, -1,
-                    "the graph of slices is too large for METIS: take another partition");
-  trs_status status = build_graph(d, &graph, &weight);
-  if (!status) status = trs_graph_split(owner, &graph, weight, d->members);
-  trs_free(graph.ptr);
-  trs_free(graph.adjacent);
-  trs_free(weight);
-  return status;
+  if (d->s->nslices >= FEW_SLICES * d->members && d->members > 1)
+    return trs_deal_graph(owner, d->S, d->s, d->position, d->members);
+  deal_by_level(d, owner, true);
+  return TRS_SUCCESS;
 }
 
 static trs_status deal_slices(const dealing *d, trs_partition partition, int32_t *owner) {
@@ -213,46 +130,140 @@ static trs_status deal_slices(const dealing *d, trs_partition partition, int32_t
 
 /* ---- What a partition means. ---- */
 
-static void find_masks(const dealing *d, trs_deal *deal) {
-  memset(deal->mask, 0, (size_t)d->s->n * sizeof *deal->mask);
-  deal->pushes = 0;
-  for (int32_t at = 0; at < d->s->n; at++) {
-    int32_t own = deal->owner[d->slice_of[at]];
-    int64_t begin, end;
-    row_of(d, at, &begin, &end);
-    for (int64_t p = begin; p < end; p++) {
-      int32_t other = d->position[d->S->idx[p]];
-      uint32_t bit = 1u << own;
-      if (deal->owner[d->slice_of[other]] == own || deal->mask[other] & bit) continue;
-      deal->mask[other] |= bit;
-      deal->pushes++;
+/* The longest path to a block: its steps, at least 1 once it is known, and those between members.
+ */
+typedef struct path {
+  int32_t steps, crossings;
+} path;
+
+/* Of a row, side by side, since each entry asks for all of it. */
+typedef struct seen {
+  _Atomic uint64_t path; /* its block's; 0: not known yet */
+  _Atomic uint32_t mask;
+  int32_t owner;
+} seen;
+
+/* What threads find of a partition: rows by ticket, in the order of the sweep, so that a thread
+ * waits only for what another has taken. */
+typedef struct look {
+  const dealing *d;
+  trs_deal *deal;
+  seen *row; /* n */
+  atomic_int ticket;
+  int64_t pushes[MOST_THREADS];
+  path longest[MOST_THREADS];
+} look;
+
+static path load_path(const seen *row) {
+  uint64_t bits;
+  path it;
+  unsigned turns = 0;
+  while (!(bits = atomic_load_explicit(&row->path, memory_order_relaxed))) trs_spin(&turns);
+  memcpy(&it, &bits, sizeof it);
+  return it;
+}
+static void store_path(seen *row, path it) {
+  uint64_t bits;
+  memcpy(&bits, &it, sizeof bits);
+  atomic_store_explicit(&row->path, bits, memory_order_relaxed);
+}
+static double seconds_along(path it) { return HOP * it.steps + CROSS * it.crossings; }
+
+/* The slices' members are their rows'. */
+static void spread_owners(void *argument, int rank, int size) {
+  look *it = argument;
+  const trs_slices *s = it->d->s;
+  int64_t begin, end;
+  trs_share(s->nslices, rank, size, &begin, &end);
+  for (int64_t k = begin; k < end; k++)
+    for (int32_t r = 0; r < s->slice[k].rows && !is_part(&s->slice[k]); r++) {
+      seen *row = &it->row[s->row[s->slice[k].first + r]];
+      atomic_init(&row->path, 0);
+      atomic_init(&row->mask, 0);
+      row->owner = it->deal->owner[k];
     }
-  }
 }
 
-/* The longest path in seconds, hops alone, and how often it crosses between members; time and
- * crossed: nslices each. */
-static double longest_path(const dealing *d, trs_deal *deal, double *time, int32_t *crossed) {
-  double longest = 0;
-  deal->crossings = 0;
-  for (int32_t k = 0; k < d->s->nslices; k++) {
-    double latest = 0;
-    int32_t crossings = 0;
-    for (int64_t p = d->needs.ptr[k]; p < d->needs.ptr[k + 1]; p++) {
-      int32_t other = d->needs.need[p];
-      bool crosses = deal->owner[other] != deal->owner[k];
-      double there = time[other] + (crosses ? CROSS : 0);
-      if (there <= latest) continue;
-      latest = there;
-      crossings = crossed[other] + crosses;
+/* Masks by position. */
+static void place_masks(void *argument, int rank, int size) {
+  look *it = argument;
+  int64_t begin, end;
+  trs_share(it->d->s->n, rank, size, &begin, &end);
+  for (int64_t k = begin; k < end; k++)
+    it->deal->mask[k] = atomic_load_explicit(&it->row[it->d->s->row[k]].mask, memory_order_relaxed);
+}
+
+/* Tells a row's member that it is needed; whether that is new. */
+static bool need_row(seen *row, int32_t member) {
+  const uint32_t bit = 1u << member;
+  if (atomic_load_explicit(&row->mask, memory_order_relaxed) & bit) return false;
+  return !(atomic_fetch_or_explicit(&row->mask, bit, memory_order_relaxed) & bit);
+}
+
+/* Rows [k, end) of the sweep, a block. */
+static int64_t look_at_block(look *it, int64_t k, int64_t end, path *longest) {
+  const trs_system *S = it->d->S;
+  const int64_t first = sweep_of(S, k);
+  const int32_t own = it->row[first].owner;
+  path latest = {0, 0};
+  int64_t pushes = 0;
+  for (int64_t row = k; row < end; row++) {
+    int64_t begin, stop;
+    trs_off_diagonal(S, sweep_of(S, row), S->lower, S->has_diagonal, &begin, &stop);
+    for (int64_t p = begin; p < stop; p++) {
+      if (S->lower ? S->idx[p] >= first : S->idx[p] <= first) continue; /* within the block */
+      seen *other = &it->row[S->idx[p]];
+      path there = load_path(other);
+      if (other->owner != own) {
+        there.crossings++;
+        pushes += need_row(other, own);
+      }
+      if (seconds_along(there) > seconds_along(latest)) latest = there;
     }
-    time[k] = latest + HOP;
-    crossed[k] = crossings;
-    if (time[k] <= longest) continue;
-    longest = time[k];
-    deal->crossings = crossings;
   }
-  return longest;
+  latest.steps++;
+  for (int64_t row = k; row < end; row++) store_path(&it->row[sweep_of(S, row)], latest);
+  if (seconds_along(latest) > seconds_along(*longest)) *longest = latest;
+  return pushes;
+}
+
+static void look_at_rows(void *argument, int rank, int size) {
+  enum { GRAIN = 2 * TRS_BLOCK_WINDOW };
+  look *it = argument;
+  const int64_t n = it->d->S->n;
+  int64_t pushes = 0;
+  path longest = {0, 0};
+  (void)size;
+  for (;;) {
+    int64_t k = (int64_t)GRAIN * atomic_fetch_add(&it->ticket, 1);
+    if (k >= n) break;
+    for (int64_t stop = k + GRAIN < n ? k + GRAIN : n, end; k < stop; k = end) {
+      for (end = k + 1; end < stop && !it->d->begins[end];) end++;
+      pushes += look_at_block(it, k, end, &longest);
+    }
+  }
+  it->pushes[rank] = pushes;
+  it->longest[rank] = longest;
+}
+
+/* Masks by position, pushes, and the longest path in seconds, hops alone. */
+static trs_status look_at_all(const dealing *d, trs_deal *deal, double *seconds) {
+  const int64_t n = d->S->n;
+  const int all = n < trs_slices_alone ? 1 : trs_team_size(d->team);
+  look it = {.d = d, .deal = deal};
+  path longest = {0, 0};
+  TRS_TRY(TRS_ALLOC(&it.row, n));
+  trs_team_run(d->team, all, spread_owners, &it);
+  trs_team_run(d->team, d->threads, look_at_rows, &it);
+  trs_team_run(d->team, all, place_masks, &it);
+  for (int t = 0; t < d->threads; t++) {
+    deal->pushes += it.pushes[t];
+    if (seconds_along(it.longest[t]) > seconds_along(longest)) longest = it.longest[t];
+  }
+  deal->crossings = longest.crossings;
+  *seconds = seconds_along(longest);
+  trs_free(it.row);
+  return TRS_SUCCESS;
 }
 
 static double most_of(const double *load, int32_t members) {
@@ -268,6 +279,7 @@ static void weigh_levels(const dealing *d, trs_deal *deal, double *fullest, doub
   for (int32_t k = 0; k < d->s->nslices; k++) {
     double own = seconds_of(&d->s->slice[k]);
     load[deal->owner[k]] += own;
+    deal->rows[deal->owner[k]] += is_part(&d->s->slice[k]) ? 0 : d->s->slice[k].rows;
     all[deal->owner[k]] += own;
     total += own;
     if (k + 1 < d->s->nslices && d->s->slice[k + 1].level == d->s->slice[k].level) continue;
@@ -287,21 +299,13 @@ static double scale_of(const dealing *d, double expected) {
 }
 
 static trs_status judge(const dealing *d, trs_deal *deal) {
-  double *time, fullest, mean;
-  int32_t *crossed = NULL;
-  trs_status status = TRS_ALLOC(&time, d->s->nslices);
-  if (!status) status = TRS_ALLOC(&crossed, d->s->nslices);
-  if (!status) {
-    find_masks(d, deal);
-    weigh_levels(d, deal, &fullest, &mean);
-    double scale = scale_of(d, mean * d->members);
-    deal->seconds = LAUNCH + longest_path(d, deal, time, crossed) + scale * fullest +
-                    PUSH * (double)deal->pushes / d->members;
-    deal->alone = LAUNCH + HOP * d->s->nlevels + scale * mean * d->members;
-  }
-  trs_free(time);
-  trs_free(crossed);
-  return status;
+  double fullest, mean, along;
+  TRS_TRY(look_at_all(d, deal, &along));
+  weigh_levels(d, deal, &fullest, &mean);
+  double scale = scale_of(d, mean * d->members);
+  deal->seconds = LAUNCH + along + scale * fullest + PUSH * (double)deal->pushes / d->members;
+  deal->alone = LAUNCH + HOP * d->s->nlevels + scale * mean * d->members;
+  return TRS_SUCCESS;
 }
 
 static trs_status try_partition(const dealing *d, trs_partition partition, trs_deal *deal) {
@@ -339,22 +343,22 @@ static trs_status try_all(const dealing *d, trs_deal *best) {
 }
 
 trs_status trs_deal_create(trs_deal *deal, const trs_system *S, const trs_slices *s,
-                           const int32_t *position, int32_t members, trs_partition partition,
-                           double alone) {
-  dealing d = {.S = S, .s = s, .position = position, .members = members, .alone = alone};
+                           const trs_outline *outline, int32_t members, trs_partition partition,
+                           double alone, trs_team *team) {
+  dealing d = {.S = S,
+               .s = s,
+               .position = trs_outline_positions(outline),
+               .begins = trs_outline_begins(outline),
+               .members = members,
+               .alone = alone,
+               .team = team,
+               .threads = trs_sweepers(S, team)};
   *deal = (trs_deal){0};
   if (members < 1 || members > TRS_DEAL_MEMBERS)
     return trs_fail(TRS_ERROR_UNSUPPORTED, -1, "%d members: 1 to %d can solve together", members,
                     (int)TRS_DEAL_MEMBERS);
-  trs_status status = find_slices(&d);
-  if (!status) status = find_needs(&d);
-  if (!status)
-    status =
-        partition == TRS_PARTITION_AUTO ? try_all(&d, deal) : try_partition(&d, partition, deal);
-  trs_free(d.slice_of);
-  trs_free(d.needs.ptr);
-  trs_free(d.needs.need);
-  return status;
+  if (d.threads > MOST_THREADS) d.threads = MOST_THREADS;
+  return partition == TRS_PARTITION_AUTO ? try_all(&d, deal) : try_partition(&d, partition, deal);
 }
 
 void trs_deal_destroy(trs_deal *deal) {

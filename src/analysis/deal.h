@@ -14,8 +14,7 @@
 #ifndef TRS_ANALYSIS_DEAL_H
 #define TRS_ANALYSIS_DEAL_H
 
-#include "analysis/slices.h"
-#include "analysis/system.h"
+#include "analysis/slice.h"
 
 enum {
   TRS_DEAL_MEMBERS = 32, /* at most: bits of a mask */
@@ -35,27 +34,34 @@ extern const char *const trs_partition_names[];
 
 typedef struct trs_deal {
   int32_t members;
-  trs_partition partition; /* the one taken */
-  int32_t *owner;          /* nslices: the member of each slice */
-  uint32_t *mask;          /* n: which members but its own need the row at a position */
-  int64_t pushes;          /* values sent in a solve */
-  double balance;          /* entries of the fullest member over the mean */
-  double level_balance;    /* the same by levels: the fullest members' sum over the means' */
-  int32_t crossings;       /* steps between members on the longest path */
-  double seconds;          /* expected of a solve */
-  double alone;            /* the same of one member that has all */
+  trs_partition partition;        /* the one taken */
+  int32_t *owner;                 /* nslices: the member of each slice */
+  uint32_t *mask;                 /* n: which members but its own need the row at a position */
+  int64_t rows[TRS_DEAL_MEMBERS]; /* of each member */
+  int64_t pushes;                 /* values sent in a solve */
+  double balance;                 /* entries of the fullest member over the mean */
+  double level_balance;           /* the same by levels: the fullest members' sum over the means' */
+  int32_t crossings;              /* steps between members on the longest path */
+  double seconds;                 /* expected of a solve */
+  double alone;                   /* the same of one member that has all */
 } trs_deal;
 
 /* Where slabs begin, cut[members + 1]; for trs_outline_create_slabs, whose slices they then part
  * without any that has rows of two. */
 void trs_deal_slabs(int64_t *cut, const trs_system *S, int32_t members);
 
-/* S is stored by rows; s needs its slices, levels and rows; position: of each row; alone: seconds
- * that one GPU was seen to take, or 0.  O(nnz) for every partition looked at. */
+/* S is stored by rows; s and outline: its slices, of which those arrays that were made with the
+ * outline; alone: seconds that one GPU was seen to take, or 0.  O(nnz) for every partition looked
+ * at, by the team. */
 trs_status trs_deal_create(trs_deal *deal, const trs_system *S, const trs_slices *s,
-                           const int32_t *position, int32_t members, trs_partition partition,
-                           double alone);
+                           const trs_outline *outline, int32_t members, trs_partition partition,
+                           double alone, trs_team *team);
 void trs_deal_destroy(trs_deal *deal);
+
+/* deal_graph.c: the slices' members by METIS, of slices that are no parts.  TRS_ERROR_UNSUPPORTED
+ * where METIS is not in this build, or the graph too large for it. */
+trs_status trs_deal_graph(int32_t *owner, const trs_system *S, const trs_slices *s,
+                          const int32_t *position, int32_t members);
 
 /* What one member gets. */
 typedef struct trs_deal_share {

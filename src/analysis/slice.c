@@ -1,29 +1,51 @@
-/* slice.c - the slices of slices.h, step by step on the host. */
+/* slice.c - the slices of slices.h, step by step on the host, by a team of threads. */
 #include "analysis/slice.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { TRS_LONGEST = 1 << 30 }; /* so that lengths shifted by lanes fit */
+int64_t trs_slices_alone = 20000;
 
 typedef struct block {
-  int32_t start, rows; /* in the order of the sweep */
-  int32_t level, length, class_number, slab;
-  int32_t slice, place; /* its slice (the first of several) and its first row there */
+  int32_t start; /* in the order of the sweep */
+  int32_t level;
+  int32_t length; /* most entries that a row of it has outside */
+  int32_t slice;  /* its slice, the first of several */
+  uint8_t rows, class_number, slab;
+  uint8_t place; /* its first row in its slice */
 } block;
+
+/* What a thread has found. */
+typedef struct tally {
+  int64_t blocks, slices, parts, rows;
+  int32_t levels;
+  uint64_t classes; /* a bit for each that there is */
+} tally;
 
 typedef struct trs_outline {
   trs_system S;
   trs_slice_rules rules;
-  int32_t nslabs;
-  const int64_t *cut; /* nslabs + 1, while it is made */
   trs_slices *slices;
   block *block;
-  int32_t *block_of; /* n: the block of each row */
+  uint8_t *begins;   /* n: whether a block begins at a row of the sweep */
   int32_t *order;    /* nblocks: by level, slab, class, place in the sweep */
   int32_t *position; /* n: of each row */
   int32_t *begin;    /* nslices + 1: where each slice's blocks begin in order; a heavy block's stand
                         with its first slice */
+  /* While it is made: */
+  trs_team *team;
+  int threads, sweepers, sorters; /* those that sweep, and those that sort, may be fewer */
+  int32_t nslabs, nclasses;
+  int64_t nkinds;
+  const int64_t *cut;        /* nslabs + 1 */
+  tally *tally;              /* threads */
+  _Atomic int32_t *level_of; /* n: level of a row, -1 while it is not known */
+  atomic_int ticket;
+  int32_t *level_rows;              /* nlevels */
+  int32_t dense_class[TRS_CLASSES]; /* those that there are, numbered */
+  int32_t *count;                   /* sorters x nkinds: of the blocks before, of each kind */
+  int32_t *kind_begin;              /* nkinds */
 } work;
 
 /* Row k of the sweep. */
@@ -50,79 +72,215 @@ static bool joins(const work *w, int64_t k, int32_t depth) {
   return run_before(&w->S, k, depth) >= (w->rules.dense ? depth : 1);
 }
 
-static void find_blocks(work *w) {
-  int32_t count = 0;
-  for (int64_t k = 0; k < w->S.n; k++) {
-    if (count > 0 && joins(w, k, w->block[count - 1].rows))
-      w->block[count - 1].rows++;
-    else
-      w->block[count++] = (block){.start = (int32_t)k, .rows = 1};
-    w->block_of[row_at(&w->S, k)] = count - 1;
+/* A thread's part of the sweep: whole windows, which no block crosses. */
+static void share_windows(const work *w, int rank, int size, int64_t *begin, int64_t *end) {
+  trs_share((w->S.n + TRS_BLOCK_WINDOW - 1) / TRS_BLOCK_WINDOW, rank, size, begin, end);
+  *begin *= TRS_BLOCK_WINDOW;
+  *end *= TRS_BLOCK_WINDOW;
+  if (*end > w->S.n) *end = w->S.n;
+}
+
+static void mark_blocks(void *argument, int rank, int size) {
+  work *w = argument;
+  int64_t begin, end, count = 0;
+  int32_t depth = 0;
+  share_windows(w, rank, size, &begin, &end);
+  for (int64_t k = begin; k < end; k++) {
+    depth = depth > 0 && joins(w, k, depth) ? depth + 1 : 1;
+    w->begins[k] = depth == 1;
+    count += depth == 1;
   }
-  w->slices->nblocks = count;
+  w->tally[rank].blocks = count;
+}
+
+static void make_blocks(void *argument, int rank, int size) {
+  work *w = argument;
+  int64_t begin, end, number = -1;
+  int32_t slab = 0;
+  share_windows(w, rank, size, &begin, &end);
+  for (int before = 0; before < rank; before++) number += w->tally[before].blocks;
+  for (int64_t k = begin; k < end; k++) {
+    atomic_init(&w->level_of[row_at(&w->S, k)], -1);
+    if (!w->begins[k]) {
+      w->block[number].rows++;
+      continue;
+    }
+    while (slab + 1 < w->nslabs && k >= w->cut[slab + 1]) slab++;
+    w->block[++number] = (block){.start = (int32_t)k, .rows = 1, .slab = (uint8_t)slab};
+  }
+}
+
+static void on_team(work *w, int threads, void (*body)(void *, int, int)) {
+  trs_team_run(w->team, threads, body, w);
+}
+
+static trs_status find_blocks(work *w) {
+  on_team(w, w->threads, mark_blocks);
+  for (int t = 0; t < w->threads; t++) w->slices->nblocks += (int32_t)w->tally[t].blocks;
+  TRS_TRY(TRS_ALLOC(&w->block, w->slices->nblocks));
+  on_team(w, w->threads, make_blocks);
+  return TRS_SUCCESS;
+}
+
+/* Entries of the row at place k of the sweep that lie outside the block beginning at start. */
+static void outside(const trs_system *S, int64_t k, int64_t start, int64_t *begin, int64_t *end) {
+  const int64_t first = row_at(S, start);
+  trs_off_diagonal(S, row_at(S, k), S->lower, S->has_diagonal, begin, end);
+  while (S->lower && *begin < *end && S->idx[*end - 1] >= first) --*end;
+  while (!S->lower && *begin < *end && S->idx[*begin] <= first) ++*begin;
+}
+
+/* Another thread may still be at it. */
+static int32_t await_level(work *w, int32_t row) {
+  int32_t level;
+  unsigned turns = 0;
+  while ((level = atomic_load_explicit(&w->level_of[row], memory_order_relaxed)) < 0)
+    trs_spin(&turns);
+  return level;
 }
 
 /* Level of a block, and the most entries a row of it has outside. */
-static void look_at_block(work *w, int32_t number) {
+static void look_at_block(work *w, block *b) {
   const trs_system *S = &w->S;
-  block *b = &w->block[number];
-  int64_t longest = 0;
+  int32_t level = 0;
   for (int32_t r = 0; r < b->rows; r++) {
-    int64_t begin, end, outside = 0;
-    trs_off_diagonal(S, row_at(S, b->start + r), S->lower, S->has_diagonal, &begin, &end);
+    int64_t begin, end;
+    outside(S, b->start + r, b->start, &begin, &end);
     for (int64_t p = begin; p < end; p++) {
-      int32_t other = w->block_of[S->idx[p]];
-      if (other == number) continue;
-      outside++;
-      if (w->block[other].level >= b->level) b->level = w->block[other].level + 1;
+      int32_t other = await_level(w, S->idx[p]);
+      if (other >= level) level = other + 1;
     }
-    if (outside > longest) longest = outside;
+    if (end - begin > b->length) b->length = (int32_t)(end - begin);
   }
-  b->length = longest < TRS_LONGEST ? (int32_t)longest : TRS_LONGEST;
-  if (b->level >= w->slices->nlevels) w->slices->nlevels = b->level + 1;
+  b->level = level;
+  for (int32_t r = 0; r < b->rows; r++)
+    atomic_store_explicit(&w->level_of[row_at(S, b->start + r)], level, memory_order_relaxed);
 }
 
-static trs_status classify_blocks(work *w) {
-  int32_t *level_rows;
-  TRS_TRY(TRS_ALLOC_ZERO(&level_rows, w->slices->nlevels));
-  for (int32_t b = 0; b < w->slices->nblocks; b++)
-    level_rows[w->block[b].level] += w->block[b].rows;
-  for (int32_t k = 0; k < w->slices->nblocks; k++) {
-    block *b = &w->block[k];
-    b->class_number = trs_class_of(w->rules, b->rows, b->length, level_rows[b->level]);
+/* Blocks by ticket, in the order of the sweep, so that nobody waits for what nobody has taken. */
+static void find_levels(void *argument, int rank, int size) {
+  enum { GRAIN = 256 };
+  work *w = argument;
+  int32_t levels = 0;
+  (void)size;
+  for (;;) {
+    int64_t begin = (int64_t)GRAIN * atomic_fetch_add(&w->ticket, 1), end = begin + GRAIN;
+    if (begin >= w->slices->nblocks) break;
+    if (end > w->slices->nblocks) end = w->slices->nblocks;
+    for (int64_t b = begin; b < end; b++) {
+      look_at_block(w, &w->block[b]);
+      if (w->block[b].level >= levels) levels = w->block[b].level + 1;
+    }
   }
-  trs_free(level_rows);
+  w->tally[rank].levels = levels;
+}
+
+/* So few that what each counts is less than what there is to count. */
+static int counters(const work *w, int64_t counts) {
+  int64_t most = 4 * (int64_t)w->slices->nblocks / (counts + 1) + 1;
+  return most < w->threads ? (int)most : w->threads;
+}
+
+static void count_level_rows(void *argument, int rank, int size) {
+  work *w = argument;
+  int32_t *rows = w->level_rows + (int64_t)rank * w->slices->nlevels;
+  int64_t begin, end;
+  trs_share(w->slices->nblocks, rank, size, &begin, &end);
+  for (int64_t b = begin; b < end; b++) rows[w->block[b].level] += w->block[b].rows;
+}
+
+static trs_status count_rows(work *w) {
+  const int64_t nlevels = w->slices->nlevels;
+  const int size = counters(w, nlevels);
+  TRS_TRY(trs_alloc_zero((void **)&w->level_rows, size * nlevels, sizeof *w->level_rows));
+  on_team(w, size, count_level_rows);
+  for (int t = 1; t < size; t++)
+    for (int64_t l = 0; l < nlevels; l++) w->level_rows[l] += w->level_rows[t * nlevels + l];
   return TRS_SUCCESS;
 }
 
-static void find_slabs(work *w) {
-  int32_t slab = 0;
-  for (int32_t b = 0; b < w->slices->nblocks; b++) {
-    while (slab + 1 < w->nslabs && w->block[b].start >= w->cut[slab + 1]) slab++;
-    w->block[b].slab = slab;
+static void classify_blocks(void *argument, int rank, int size) {
+  work *w = argument;
+  int64_t begin, end;
+  uint64_t classes = 0;
+  trs_share(w->slices->nblocks, rank, size, &begin, &end);
+  for (int64_t k = begin; k < end; k++) {
+    block *b = &w->block[k];
+    b->class_number = (uint8_t)trs_class_of(w->rules, b->rows, b->length, w->level_rows[b->level]);
+    classes |= (uint64_t)1 << b->class_number;
   }
+  w->tally[rank].classes = classes;
 }
+
+static trs_status find_classes(work *w) {
+  uint64_t classes = 0;
+  int32_t count = 0;
+  TRS_TRY(count_rows(w));
+  on_team(w, w->threads, classify_blocks);
+  for (int t = 0; t < w->threads; t++) classes |= w->tally[t].classes;
+  for (int32_t c = 0; c < TRS_CLASSES; c++) {
+    w->dense_class[c] = count;
+    count += (int32_t)(classes >> c & 1);
+  }
+  w->nclasses = count;
+  w->nkinds = (int64_t)w->slices->nlevels * w->nslabs * count;
+  return TRS_SUCCESS;
+}
+
+/* ---- Counting sort by level, slab and class, stable. ---- */
 
 static int64_t kind_of(const work *w, const block *b) {
-  return ((int64_t)b->level * w->nslabs + b->slab) * TRS_CLASSES + b->class_number;
+  return ((int64_t)b->level * w->nslabs + b->slab) * w->nclasses + w->dense_class[b->class_number];
 }
 
-/* Counting sort by level, slab and class, stable. */
+static void count_kinds(void *argument, int rank, int size) {
+  work *w = argument;
+  int32_t *count = w->count + (int64_t)rank * w->nkinds;
+  int64_t begin, end;
+  trs_share(w->slices->nblocks, rank, size, &begin, &end);
+  for (int64_t b = begin; b < end; b++) count[kind_of(w, &w->block[b])]++;
+}
+
+static void place_blocks(void *argument, int rank, int size) {
+  work *w = argument;
+  int32_t *count = w->count + (int64_t)rank * w->nkinds;
+  int64_t begin, end;
+  trs_share(w->slices->nblocks, rank, size, &begin, &end);
+  for (int64_t b = begin; b < end; b++) w->order[count[kind_of(w, &w->block[b])]++] = (int32_t)b;
+}
+
+/* Fewer threads where there are many kinds, for each counts all. */
 static trs_status order_blocks(work *w) {
-  int64_t *count, kinds = (int64_t)w->slices->nlevels * w->nslabs * TRS_CLASSES;
-  TRS_TRY(TRS_ALLOC_ZERO(&count, kinds + 1));
-  for (int32_t b = 0; b < w->slices->nblocks; b++) count[kind_of(w, &w->block[b]) + 1]++;
-  for (int64_t k = 0; k < kinds; k++) count[k + 1] += count[k];
-  for (int32_t b = 0; b < w->slices->nblocks; b++) w->order[count[kind_of(w, &w->block[b])]++] = b;
-  trs_free(count);
+  int32_t before = 0;
+  w->sorters = counters(w, w->nkinds);
+  TRS_TRY(trs_alloc_zero((void **)&w->count, (int64_t)w->sorters * w->nkinds, sizeof *w->count));
+  TRS_TRY(TRS_ALLOC(&w->kind_begin, w->nkinds));
+  on_team(w, w->sorters, count_kinds);
+  for (int64_t kind = 0; kind < w->nkinds; kind++) {
+    w->kind_begin[kind] = before;
+    for (int t = 0; t < w->sorters; t++) {
+      int32_t *count = &w->count[(int64_t)t * w->nkinds + kind], own = *count;
+      *count = before;
+      before += own;
+    }
+  }
+  on_team(w, w->sorters, place_blocks);
   return TRS_SUCCESS;
 }
 
-/* Does the block at place k of the order begin a slice, given how many stand in the one before? */
-static bool begins_slice(const work *w, int32_t k, int32_t blocks) {
-  const block *b = &w->block[w->order[k]], *before = &w->block[w->order[k - 1]];
-  return b->level != before->level || b->class_number != before->class_number ||
-         b->slab != before->slab || blocks == trs_class_blocks(b->class_number);
+/* ---- Blocks into slices, rows into positions. ---- */
+
+static bool begins_slice(const work *w, int64_t k) {
+  const block *b = &w->block[w->order[k]];
+  return (k - w->kind_begin[kind_of(w, b)]) % trs_class_blocks(b->class_number) == 0;
+}
+
+/* A thread's part of the order: whole slices. */
+static void share_slices(const work *w, int rank, int size, int64_t *begin, int64_t *end) {
+  const int64_t count = w->slices->nblocks;
+  trs_share(count, rank, size, begin, end);
+  while (*begin < count && !begins_slice(w, *begin)) ++*begin;
+  while (*end < count && !begins_slice(w, *end)) ++*end;
 }
 
 static trs_slice new_slice(const block *b, int32_t first) {
@@ -133,45 +291,52 @@ static trs_slice new_slice(const block *b, int32_t first) {
                      .heavy = (uint8_t)trs_class_heavy(b->class_number)};
 }
 
-static int32_t block_width(const work *w, const block *b, int32_t number, int32_t log_lanes) {
-  const trs_system *S = &w->S;
-  int64_t width = 0;
-  for (int32_t r = 0; r < b->rows; r++) {
-    int64_t begin, end, outside = 0;
-    trs_off_diagonal(S, row_at(S, b->start + r), S->lower, S->has_diagonal, &begin, &end);
-    for (int64_t p = begin; p < end; p++) outside += w->block_of[S->idx[p]] != number;
-    int64_t own = (outside + (1 << log_lanes) - 1) >> log_lanes;
-    width = own > width ? own : width;
-  }
-  return (int32_t)width;
+static int32_t block_width(const block *b, int32_t log_lanes) {
+  return (int32_t)(((int64_t)b->length + (1 << log_lanes) - 1) >> log_lanes);
 }
 
-/* Cuts the heavy slice just begun into parts and a last slice that adds them. */
-static void cut_parts(trs_slices *s) {
-  trs_slice *slice = &s->slice[s->nslices - 1], whole = *slice;
-  int32_t parts = trs_heavy_slices(whole.width) - 1;
-  for (int32_t k = 0; k < parts; k++) {
+/* Parts that are added by another slice. */
+static int32_t parts_of(const block *b) {
+  if (!trs_class_heavy(b->class_number)) return 0;
+  return trs_heavy_slices(block_width(b, trs_class_lanes(b->class_number))) - 1;
+}
+
+static void count_slices(void *argument, int rank, int size) {
+  work *w = argument;
+  tally *t = &w->tally[rank];
+  int64_t begin, end;
+  t->slices = t->parts = t->rows = 0;
+  share_slices(w, rank, size, &begin, &end);
+  for (int64_t k = begin; k < end; k++) {
+    const block *b = &w->block[w->order[k]];
+    t->rows += b->rows;
+    t->parts += parts_of(b);
+    t->slices += begins_slice(w, k) ? 1 + parts_of(b) : 0;
+  }
+}
+
+/* Cuts a heavy slice into parts and a last slice that adds them. */
+static void cut_parts(trs_slice *slice, int32_t parts, int32_t part) {
+  trs_slice whole = *slice;
+  for (int32_t k = 0; k < parts; k++, slice++) {
     *slice = whole;
     slice->width = TRS_PART_WIDTH;
     slice->block = 0;
-    slice->part = s->nparts + k;
+    slice->part = part + k;
     slice->parts = -1;
-    slice++;
   }
   *slice = whole;
   slice->width = whole.width - parts * TRS_PART_WIDTH;
-  slice->part = s->nparts;
+  slice->part = part;
   slice->parts = parts;
-  s->nparts += parts;
-  s->nslices += parts;
 }
 
-static void add_block(work *w, int32_t number, trs_slice *slice, int32_t position) {
-  block *b = &w->block[number];
-  int32_t width = block_width(w, b, number, slice->log_lanes);
+static void add_block(work *w, block *b, int32_t number, int32_t position) {
+  trs_slice *slice = &w->slices->slice[number];
+  int32_t width = block_width(b, slice->log_lanes);
   if (width > slice->width) slice->width = width;
-  if (b->rows > slice->block) slice->block = (uint8_t)b->rows;
-  b->slice = (int32_t)(slice - w->slices->slice);
+  if (b->rows > slice->block) slice->block = b->rows;
+  b->slice = number;
   b->place = slice->rows;
   slice->rows = (uint8_t)(slice->rows + b->rows);
   for (int32_t r = 0; r < b->rows; r++) {
@@ -181,34 +346,43 @@ static void add_block(work *w, int32_t number, trs_slice *slice, int32_t positio
   }
 }
 
-/* Blocks into slices, rows into positions. */
-static void cut_slices(work *w) {
+static void cut_slices(void *argument, int rank, int size) {
+  work *w = argument;
   trs_slices *s = w->slices;
-  int32_t blocks = 0, position = 0;
-  for (int32_t k = 0; k < s->nblocks; k++) {
-    const block *b = &w->block[w->order[k]];
-    if (k == 0 || begins_slice(w, k, blocks)) {
-      s->slice[s->nslices++] = new_slice(b, position);
-      blocks = 0;
+  int64_t begin, end, next = 0, parts = 0, position = 0;
+  for (int t = 0; t < rank; t++) {
+    next += w->tally[t].slices;
+    parts += w->tally[t].parts;
+    position += w->tally[t].rows;
+  }
+  share_slices(w, rank, size, &begin, &end);
+  for (int64_t k = begin; k < end; k++) {
+    block *b = &w->block[w->order[k]];
+    const int32_t own = parts_of(b);
+    if (begins_slice(w, k)) {
+      s->slice[next] = new_slice(b, (int32_t)position);
+      w->begin[next++] = (int32_t)k;
     }
-    add_block(w, w->order[k], &s->slice[s->nslices - 1], position);
-    if (s->slice[s->nslices - 1].heavy) cut_parts(s);
+    add_block(w, b, (int32_t)next - 1, (int32_t)position);
+    if (trs_class_heavy(b->class_number)) cut_parts(&s->slice[next - 1], own, (int32_t)parts);
+    for (int32_t j = 0; j < own; j++) w->begin[next++] = (int32_t)k + 1;
+    parts += own;
     position += b->rows;
-    blocks++;
   }
 }
 
-/* How many slices there will be at most. */
-static int64_t most_slices(const work *w) {
-  int64_t count = 0;
-  for (int32_t k = 0; k < w->slices->nblocks; k++) {
-    const block *b = &w->block[k];
-    int32_t lanes = trs_class_lanes(b->class_number);
-    count += trs_class_heavy(b->class_number)
-                 ? trs_heavy_slices((b->length + (1 << lanes) - 1) >> lanes)
-                 : 1;
+static trs_status make_slices(work *w) {
+  trs_slices *s = w->slices;
+  on_team(w, w->threads, count_slices);
+  for (int t = 0; t < w->threads; t++) {
+    s->nslices += (int32_t)w->tally[t].slices;
+    s->nparts += (int32_t)w->tally[t].parts;
   }
-  return count;
+  TRS_TRY(TRS_ALLOC(&s->slice, s->nslices));
+  TRS_TRY(TRS_ALLOC(&w->begin, s->nslices + 1));
+  on_team(w, w->threads, cut_slices);
+  w->begin[s->nslices] = s->nblocks;
+  return TRS_SUCCESS;
 }
 
 /* Offsets of each slice's entries and inverses, and where levels begin. */
@@ -288,33 +462,30 @@ void trs_outline_fill(const trs_outline *outline, const trs_slice *slice, const 
   }
 }
 
-/* begin: block k of the order stands in a slice at or before that of block k + 1. */
-static trs_status find_begins(work *w) {
-  TRS_TRY(TRS_ALLOC(&w->begin, w->slices->nslices + 1));
-  int32_t k = 0;
-  for (int32_t slice = 0; slice <= w->slices->nslices; slice++) {
-    while (k < w->slices->nblocks && w->block[w->order[k]].slice < slice) k++;
-    w->begin[slice] = k;
-  }
-  return TRS_SUCCESS;
+static void drop_aids(work *w) {
+  void *aids[] = {w->tally, (void *)w->level_of, w->level_rows, w->count, w->kind_begin};
+  for (size_t k = 0; k < sizeof aids / sizeof aids[0]; k++) trs_free(aids[k]);
+  w->tally = NULL;
+  w->level_of = NULL;
+  w->level_rows = w->count = w->kind_begin = NULL;
 }
 
 static trs_status outline(work *w) {
   trs_slices *s = w->slices;
   int64_t n = w->S.n;
-  TRS_TRY(TRS_ALLOC_ZERO(&w->block, n));
-  TRS_TRY(TRS_ALLOC(&w->block_of, n));
-  TRS_TRY(TRS_ALLOC(&w->position, n));
-  find_blocks(w);
-  for (int32_t b = 0; b < s->nblocks; b++) look_at_block(w, b);
-  find_slabs(w);
-  TRS_TRY(classify_blocks(w));
+  TRS_TRY(TRS_ALLOC_ZERO(&w->tally, w->threads));
+  TRS_TRY(TRS_ALLOC(&w->begins, n));
+  TRS_TRY(trs_alloc((void **)&w->level_of, n, sizeof *w->level_of));
+  TRS_TRY(find_blocks(w));
+  on_team(w, w->sweepers, find_levels);
+  for (int t = 0; t < w->threads; t++)
+    if (w->tally[t].levels > s->nlevels) s->nlevels = w->tally[t].levels;
+  TRS_TRY(find_classes(w));
   TRS_TRY(TRS_ALLOC(&w->order, s->nblocks));
   TRS_TRY(order_blocks(w));
-  TRS_TRY(TRS_ALLOC(&s->slice, most_slices(w)));
+  TRS_TRY(TRS_ALLOC(&w->position, n));
   TRS_TRY(TRS_ALLOC(&s->row, n));
-  cut_slices(w);
-  TRS_TRY(find_begins(w));
+  TRS_TRY(make_slices(w));
   TRS_TRY(TRS_ALLOC_ZERO(&s->level, s->nlevels + 1));
   TRS_TRY(TRS_ALLOC(&s->chunk, s->nslices + 1));
   number_slices(s);
@@ -325,8 +496,9 @@ static trs_status outline(work *w) {
 
 void trs_outline_destroy(trs_outline *outline) {
   if (!outline) return;
+  drop_aids(outline);
   trs_free(outline->block);
-  trs_free(outline->block_of);
+  trs_free(outline->begins);
   trs_free(outline->order);
   trs_free(outline->position);
   trs_free(outline->begin);
@@ -335,7 +507,7 @@ void trs_outline_destroy(trs_outline *outline) {
 
 trs_status trs_outline_create_slabs(trs_outline **result, trs_slices *slices, const trs_system *S,
                                     const trs_slice_rules *rules, int32_t nslabs,
-                                    const int64_t *cut) {
+                                    const int64_t *cut, trs_team *team) {
   work *w;
   *result = NULL;
   *slices = (trs_slices){.n = S->n};
@@ -345,9 +517,14 @@ trs_status trs_outline_create_slabs(trs_outline **result, trs_slices *slices, co
   w->nslabs = nslabs;
   w->cut = cut;
   w->slices = slices;
+  w->team = team;
+  w->threads = S->n < trs_slices_alone ? 1 : trs_team_size(team);
+  w->sweepers = trs_sweepers(S, team);
   trs_status status = outline(w);
+  drop_aids(w);
   w->slices = NULL;
   w->cut = NULL;
+  w->team = NULL;
   if (status) {
     trs_slices_destroy(slices);
     trs_outline_destroy(w);
@@ -360,12 +537,13 @@ trs_status trs_outline_create_slabs(trs_outline **result, trs_slices *slices, co
 trs_status trs_outline_create(trs_outline **result, trs_slices *slices, const trs_system *S,
                               const trs_slice_rules *rules) {
   const int64_t whole[] = {0, S->n};
-  return trs_outline_create_slabs(result, slices, S, rules, 1, whole);
+  return trs_outline_create_slabs(result, slices, S, rules, 1, whole, NULL);
 }
 
 void trs_outline_renew(trs_outline *outline, const trs_system *S) { outline->S = *S; }
 
 const int32_t *trs_outline_positions(const trs_outline *outline) { return outline->position; }
+const uint8_t *trs_outline_begins(const trs_outline *outline) { return outline->begins; }
 
 static trs_status fill(trs_slices *s, const trs_outline *outline) {
   size_t size = trs_scalar_size(outline->S.scalar);
@@ -395,6 +573,15 @@ void trs_slices_destroy(trs_slices *slices) {
 }
 
 /* ---- A look at some rows. ---- */
+
+int trs_sweepers(const trs_system *S, const trs_team *team) {
+  static const double CHAINED = 0.3;
+  double length, chained, run;
+  if (trs_slices_alone == 0) return trs_team_size(team);
+  if (S->n < trs_slices_alone || trs_team_size(team) == 1) return 1;
+  trs_slices_sample(S, &length, &chained, &run);
+  return chained > CHAINED ? 1 : trs_team_size(team);
+}
 
 void trs_slices_sample(const trs_system *S, double *row_length, double *chained, double *run) {
   enum { ROWS = 1 << 16 };

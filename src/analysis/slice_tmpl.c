@@ -12,23 +12,23 @@ typedef struct NAME(diagonal_block) {
 } NAME(diagonal_block);
 
 /* Row r of block b: entries outside go to the slice, those inside to D. */
-static void NAME(fill_row)(const work *w, const block *b, int32_t number, int32_t r,
-                           const trs_slice *slice, const trs_slice_arrays *to,
-                           NAME(diagonal_block) * D) {
+static void NAME(fill_row)(const work *w, const block *b, int32_t r, const trs_slice *slice,
+                           const trs_slice_arrays *to, NAME(diagonal_block) * D) {
   const trs_system *S = &w->S;
-  int64_t i = row_at(S, b->start + r), begin, end, lanes = (int64_t)1 << slice->log_lanes, k = 0;
+  const int64_t stride = trs_slice_stride(slice), last = ((int64_t)1 << slice->log_lanes) - 1;
+  int64_t i = row_at(S, b->start + r), begin, end, k = 0;
   trs_off_diagonal(S, i, S->lower, S->has_diagonal, &begin, &end);
   int64_t lane = (int64_t)(b->place + r) << slice->log_lanes;
   for (int64_t e = 0; e < end - begin; e++) {
     int64_t p = entry_at(S, begin, end, e);
     int64_t before = S->lower ? S->idx[p] : S->n - 1 - S->idx[p];
-    if (w->block_of[S->idx[p]] == number) {
+    if (before >= b->start) {
       D->value[r][before - b->start] = NAME(slice_value)(S, p);
       D->full[r][before - b->start] = true;
       continue;
     }
-    int64_t stride = trs_slice_stride(slice);
-    int64_t at = slice->entries - to->entries + k / lanes * stride + lane + k % lanes;
+    int64_t at =
+        slice->entries - to->entries + (k >> slice->log_lanes) * stride + lane + (k & last);
     to->idx[at] = w->position[S->idx[p]];
     ((SCALAR *)to->val)[at] = NAME(slice_value)(S, p);
     k++;
@@ -64,7 +64,7 @@ static void NAME(fill_block)(const work *w, int32_t number, const trs_slice *sli
   const trs_slice *last = slice; /* the one with the inverse */
   while (last->parts < 0) last++;
   for (int32_t r = 0; r < b->rows; r++) memset(D.full[r], 0, sizeof D.full[r]);
-  for (int32_t r = 0; r < b->rows; r++) NAME(fill_row)(w, b, number, r, slice, to, &D);
+  for (int32_t r = 0; r < b->rows; r++) NAME(fill_row)(w, b, r, slice, to, &D);
   SCALAR *inverse = (SCALAR *)to->inverse + (last->inverse - to->inverses);
   for (int32_t c = 0; c < b->rows; c++) NAME(invert_column)(&D, b, c, last, inverse);
 }

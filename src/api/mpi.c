@@ -47,9 +47,10 @@ static trs_status take_options(trs_grid_options *set, const char **method, const
                     options->method);
   if (which == GRID2D && options->pz > 1)
     return trs_fail(TRS_ERROR_ARGUMENT, -1, "grid2d has one grid, not Pz = %d", options->pz);
-  int invert = 0;
+  int invert = which == GRID3D ? TRS_INVERT_DENSE : TRS_INVERT_BLOCKS;
   if (options->invert)
-    while (invert < NINVERSIONS && strcmp(inversions[invert], options->invert) != 0) invert++;
+    for (invert = 0; invert < NINVERSIONS && strcmp(inversions[invert], options->invert) != 0;)
+      invert++;
   if (invert == NINVERSIONS)
     return trs_fail(TRS_ERROR_ARGUMENT, -1, "invert is \"%s\": it takes blocks, separators or auto",
                     options->invert);
@@ -289,6 +290,16 @@ static double values_once(const trs_grid_solver *s) {
   return (double)numbers * (double)trs_scalar_size(s->part.scalar);
 }
 
+/* What inverses have more than the triangles had, on one grid. */
+static double inverted_bytes(const trs_grid_solver *s) {
+  const trs_grid_layout *l = &s->layout;
+  double numbers = 0;
+  for (int64_t r = 0; r < l->nruns; r++)
+    for (int64_t K = l->run[r].from; K < l->run[r].to; K++)
+      numbers += 2 * (double)(trs_width(l, K) * (l->first[l->run[r].to] - l->first[K]));
+  return (numbers - s->run_numbers) * (double)trs_scalar_size(s->part.scalar);
+}
+
 /* Multiplications and additions of one rank alone: two for each number of a panel, and of two
  * triangles that are multiplied as one square. */
 static double flops_once(const trs_grid_solver *s) {
@@ -330,6 +341,7 @@ trs_status trs_mpi_get_stats(trs_mpi_plan *plan, trs_mpi_stats *stats) {
                            .supernodes = count_supernodes(&s->layout),
                            .separators = s->runs,
                            .inverted = s->layout.nruns,
+                           .inverted_bytes = inverted_bytes(s),
                            .leaf_entries = leaf_spread(&s->layout)};
   spread_figures(stats, &f, plan->ranks.size);
   double once = values_once(s);

@@ -125,6 +125,11 @@ void trs_group_free_managed(trs_group *group, void *pointer) {
 
 trs_status trs_group_fence(trs_group *group) { return group->transport->fence(group); }
 
+trs_status trs_group_wait(trs_group *group, trs_stream stream, void *alarm) {
+  if (!group->transport->wait) return trs_device_wait(stream);
+  return group->transport->wait(group, stream, alarm);
+}
+
 trs_status trs_group_exchange(trs_group *group, void *all, int64_t size) {
   return group->transport->exchange(group, all, size);
 }

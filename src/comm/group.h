@@ -58,6 +58,11 @@ void trs_group_free_managed(trs_group *group, void *pointer); /* NULL is fine */
  * begins.  In one process the host does not wait for it. */
 trs_status trs_group_fence(trs_group *group);
 
+/* Waits for a stream, on the current device.  Where a process of the group has ended, kernels of
+ * the others would wait for it until their limit: the word of 8 bytes at alarm, device memory, is
+ * then set to 1, so that they give up; the next agreement names the process. */
+trs_status trs_group_wait(trs_group *group, trs_stream stream, void *alarm);
+
 /* all has members records of size bytes, at most TRS_GROUP_RECORD, those of this process's members
  * filled in: afterwards all are. */
 enum { TRS_GROUP_RECORD = 1024 };

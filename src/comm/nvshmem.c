@@ -2,12 +2,17 @@
  * processes' own rendezvous, so that one that ends is noticed by the others. */
 #define _GNU_SOURCE /* dladdr */
 #include <dlfcn.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/config.h"
 #include "base/memory.h"
+#include "base/team.h"
+#include "base/timer.h"
 #include "comm/nvshmem_link.h"
 #include "comm/rendezvous.h"
 #include "comm/transport.h"
@@ -16,8 +21,87 @@
 static struct {
   const trs_nvshmem_link *link;
   trs_rendezvous *rendezvous;
-  bool started;
+  trs_device *device;
+  bool started, broken; /* broken: a call of NVSHMEM still waits for a process that has ended */
 } process;
+
+/* ---- Calls of NVSHMEM that wait for all processes, by a thread of their own, so that this process
+ * can go on without them where another has ended. ---- */
+
+typedef enum verb { START, ALLOC, RELEASE, STOP } verb;
+
+typedef struct call {
+  verb verb;
+  int rank, ranks;
+  int64_t bytes;
+  void *memory; /* RELEASE: what; ALLOC: what came */
+  char id[TRS_NVSHMEM_ID];
+  const char *why; /* START: what went wrong */
+  atomic_int done;
+} call;
+
+static void *make_call(void *argument) {
+  call *c = argument;
+  int before = trs_device_enter(process.device);
+  /* A call of the runtime: NVSHMEM asks the driver, for which a new thread has no device yet. */
+  (void)trs_device_wait(NULL);
+  if (c->verb == START) c->why = process.link->start(c->rank, c->ranks, c->id);
+  if (c->verb == ALLOC) c->memory = process.link->alloc(c->bytes);
+  if (c->verb == RELEASE) process.link->free(c->memory);
+  if (c->verb == STOP) process.link->stop();
+  trs_device_leave(before);
+  atomic_store(&c->done, 1);
+  return NULL;
+}
+
+/* A while without sleep, for most calls are short. */
+static void rest(int turns) {
+  static const struct timespec little = {.tv_nsec = 100000};
+  if (turns < 200)
+    trs_yield();
+  else
+    (void)nanosleep(&little, NULL);
+}
+
+/* Whether the call came back.  One that did not keeps its record for ever. */
+static bool comes_back(const call *c) {
+  static const double LOOK = 0.1, GRACE = 2; /* seconds; others may leave once they are through */
+  double looked = trs_seconds(), lost_since = 0;
+  for (int turns = 0; !atomic_load(&c->done); turns++) {
+    rest(turns);
+    double now = trs_seconds();
+    if (now - looked < LOOK) continue;
+    looked = now;
+    if (trs_rendezvous_lost(process.rendezvous) < 0) continue;
+    if (lost_since == 0) lost_since = now;
+    if (now - lost_since > GRACE) return false;
+  }
+  return true;
+}
+
+static trs_status guarded(call *given) {
+  pthread_t thread;
+  call *c;
+  if (process.broken)
+    return trs_fail(TRS_ERROR_STALLED, -1, "a process of this run has ended: so has NVSHMEM");
+  TRS_TRY(TRS_ALLOC(&c, 1));
+  *c = *given;
+  if (pthread_create(&thread, NULL, make_call, c)) {
+    trs_free(c);
+    return trs_fail(TRS_ERROR_MEMORY, -1, "no thread could be started");
+  }
+  process.broken = !comes_back(c);
+  if (process.broken) {
+    (void)pthread_detach(thread);
+    return trs_rendezvous_tell_lost(process.rendezvous, trs_rendezvous_lost(process.rendezvous));
+  }
+  (void)pthread_join(thread, NULL);
+  *given = *c;
+  trs_free(c);
+  return TRS_SUCCESS;
+}
+
+/* ---- The group's functions ---- */
 
 static trs_status exchange(trs_group *group, void *all, int64_t size) {
   (void)group;
@@ -29,6 +113,33 @@ static trs_status fence(trs_group *group) {
   trs_status status = trs_device_wait(group->stream[me]);
   trs_device_leave(before);
   return trs_group_agree(group, status);
+}
+
+static trs_status raise_alarm(trs_group *group, void *alarm) {
+  static const uint64_t raised = 1;
+  trs_stream side;
+  TRS_TRY(trs_device_side_stream(group->device[group->first], &side));
+  return trs_device_copy(alarm, &raised, sizeof raised, side);
+}
+
+/* Others may leave as soon as they are through: the alarm comes a while after. */
+static trs_status wait_stream(trs_group *group, trs_stream stream, void *alarm) {
+  static const double LOOK = 0.1, GRACE = 0.5;
+  double looked = trs_seconds(), lost_since = 0;
+  for (int turns = 0; trs_device_busy(stream); turns++) {
+    if (turns >= 200) rest(turns); /* a solve is short */
+    double now = trs_seconds();
+    if (now - looked < LOOK) continue;
+    looked = now;
+    int lost = trs_rendezvous_lost(process.rendezvous);
+    if (lost < 0) continue;
+    if (lost_since == 0) lost_since = now;
+    if (now - lost_since < GRACE) continue;
+    (void)raise_alarm(group, alarm);
+    (void)trs_device_wait(stream);
+    return trs_rendezvous_tell_lost(process.rendezvous, lost);
+  }
+  return trs_device_wait(stream);
 }
 
 static trs_status reach_all(trs_group *group, trs_symmetric *memory, void *mine) {
@@ -48,22 +159,20 @@ static trs_status alloc(trs_group *group, trs_symmetric *memory) {
   trs_device *device = group->device[group->first];
   trs_status status = trs_device_count(device, memory->bytes);
   bool counted = !status;
-  void *mine = NULL;
+  call room = {.verb = ALLOC, .bytes = memory->bytes};
   status = trs_group_agree(group, status);
+  if (!status) status = guarded(&room);
   if (!status) {
-    int before = trs_device_enter(device);
-    mine = process.link->alloc(memory->bytes);
-    if (!mine)
+    if (!room.memory)
       status = trs_fail(TRS_ERROR_MEMORY, -1,
                         "NVSHMEM cannot give %.1f MB more at each member: set "
                         "NVSHMEM_SYMMETRIC_SIZE to more than the default",
                         (double)memory->bytes / 1e6);
     else
-      status = reach_all(group, memory, mine);
-    trs_device_leave(before);
-    bool had_none = !mine;
+      status = reach_all(group, memory, room.memory);
     status = trs_group_agree(group, status);
-    if (status && !had_none) process.link->free(mine);
+    room.verb = RELEASE;
+    if (status && room.memory) (void)guarded(&room);
   }
   if (status && counted) (void)trs_device_count(device, -memory->bytes);
   return status;
@@ -73,21 +182,31 @@ static trs_status alloc(trs_group *group, trs_symmetric *memory) {
 static void release(trs_group *group, trs_symmetric *memory) {
   trs_device *device = group->device[group->first];
   if (trs_rendezvous_exchange(process.rendezvous, NULL, 0)) return;
-  int before = trs_device_enter(device);
-  process.link->free(memory->base[group->first]);
-  trs_device_leave(before);
+  call gone = {.verb = RELEASE, .memory = memory->base[group->first]};
+  if (guarded(&gone)) return;
   (void)trs_device_count(device, -memory->bytes);
 }
 
-/* Ending NVSHMEM waits for all processes: only where all have come here. */
+/* Ending NVSHMEM waits for all processes: only where all have come here.  It looks at the thread's
+ * current device. */
 static void stop_at_exit(void) {
-  if (trs_rendezvous_leave(process.rendezvous)) process.link->stop();
+  if (trs_rendezvous_leave(process.rendezvous) && !process.broken) {
+    int before = trs_device_enter(process.device);
+    process.link->stop();
+    trs_device_leave(before);
+  }
   trs_rendezvous_close(process.rendezvous);
   process.rendezvous = NULL;
 }
 
 static const trs_transport nvshmem = {
-    .name = "NVSHMEM", .alloc = alloc, .free = release, .fence = fence, .exchange = exchange};
+    .name = "NVSHMEM",
+    .alloc = alloc,
+    .free = release,
+    .fence = fence,
+    .wait = wait_stream,
+    .exchange = exchange,
+};
 
 /* ---- Opening ---- */
 
@@ -167,11 +286,16 @@ static trs_status start(trs_group *group) {
   trs_status status = why ? trs_fail(TRS_ERROR_UNSUPPORTED, -1, "NVSHMEM: %s", why) : TRS_SUCCESS;
   TRS_TRY(trs_group_agree(group, status));
   TRS_TRY(trs_group_exchange(group, ids, TRS_NVSHMEM_ID));
-  int before = trs_device_enter(group->device[group->first]);
-  why = process.link->start(group->first, group->members, ids[0]);
-  trs_device_leave(before);
-  status = why ? trs_fail(TRS_ERROR_UNSUPPORTED, -1, "NVSHMEM: %s", why) : TRS_SUCCESS;
-  return trs_group_agree(group, status);
+  call begin = {.verb = START, .rank = group->first, .ranks = group->members};
+  memcpy(begin.id, ids[0], sizeof begin.id);
+  process.device = group->device[group->first];
+  status = guarded(&begin);
+  if (!status && begin.why) status = trs_fail(TRS_ERROR_UNSUPPORTED, -1, "NVSHMEM: %s", begin.why);
+  if (!status) return trs_group_agree(group, TRS_SUCCESS);
+  trs_rendezvous_close(process.rendezvous); /* others are still in the call: they see us leave */
+  process.rendezvous = NULL;
+  process.broken = true;
+  return status;
 }
 
 trs_status trs_nvshmem_open(trs_group *group) {
@@ -180,6 +304,8 @@ trs_status trs_nvshmem_open(trs_group *group) {
   TRS_TRY(trs_rendezvous_environment(&group->first, &group->members, name, sizeof name));
   group->local = 1;
   TRS_TRY(load());
+  if (process.broken)
+    return trs_fail(TRS_ERROR_UNSUPPORTED, -1, "NVSHMEM has failed in this process before");
   if (!process.rendezvous)
     TRS_TRY(trs_rendezvous_open(&process.rendezvous, name, group->first, group->members));
   TRS_TRY(trs_group_agree(group, take_gpu(group)));

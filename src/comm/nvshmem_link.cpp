@@ -14,11 +14,13 @@ namespace {
 static_assert(sizeof(nvshmemx_uniqueid_t) == TRS_NVSHMEM_ID, "the id is passed on as bytes");
 
 /* One machine: its processes find each other over the loopback interface.  Multicast memory
- * (NVLS) is of no use here, and hangs on some systems. */
+ * (NVLS) is of no use here, and hangs on some systems; its thread for what we do not use (the
+ * proxy) spins on a core that others need where mpirun binds a process to one. */
 void prepare() {
   setenv("NVSHMEM_BOOTSTRAP_UID_SOCK_IFNAME", "lo", 0);
   setenv("NVSHMEM_DISABLE_NVLS", "1", 0);
   setenv("NVSHMEM_REMOTE_TRANSPORT", "none", 0);
+  setenv("NVSHMEM_DISABLE_LOCAL_ONLY_PROXY", "1", 0);
 }
 
 const char *make_id(void *id) {

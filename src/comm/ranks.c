@@ -114,8 +114,10 @@ trs_status trs_ranks_agree(trs_ranks *ranks, trs_status status) {
   own_verdict(&mine, ranks, status);
   TRS_TRY(settle(ranks, &mine, TRS_TAG_AGREE));
   if (mine.rank < 0) return TRS_SUCCESS;
-  return trs_fail(mine.failure.status, mine.failure.row, "rank %d: %s", (int)mine.rank,
-                  mine.failure.message);
+  const char *said = mine.failure.message;
+  if (!strncmp(said, "rank ", 5)) /* agreed on before */
+    return trs_fail(mine.failure.status, mine.failure.row, "%s", said);
+  return trs_fail(mine.failure.status, mine.failure.row, "rank %d: %s", (int)mine.rank, said);
 }
 
 trs_status trs_ranks_broadcast(trs_ranks *ranks, void *data, int64_t bytes) {

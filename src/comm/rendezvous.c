@@ -23,7 +23,8 @@
 typedef struct board {
   _Atomic uint64_t turn[TRS_RENDEZVOUS_MOST];
   _Atomic int32_t pid[TRS_RENDEZVOUS_MOST];
-  _Atomic int32_t left[TRS_RENDEZVOUS_MOST];
+  _Atomic int32_t left[TRS_RENDEZVOUS_MOST]; /* 0, or its place among those that left */
+  _Atomic int32_t leavers;
   char record[2][TRS_RENDEZVOUS_MOST][TRS_RENDEZVOUS_RECORD];
 } board;
 
@@ -34,7 +35,7 @@ struct trs_rendezvous {
   uint64_t turn;
 };
 
-static const double FIRST_LIMIT = 60, LIMIT = 3600, LEAVE_LIMIT = 10; /* seconds */
+static const double FIRST_LIMIT = 60, LIMIT = 3600, LEAVE_LIMIT = 10, LOOK = 0.05; /* seconds */
 
 /* ---- Who am I? ---- */
 
@@ -89,12 +90,12 @@ static bool is_zombie(int32_t pid) {
   return found && state == 'Z';
 }
 
-static bool ended(const board *b, int rank) {
+static bool died(const board *b, int rank) {
   int32_t pid = atomic_load(&b->pid[rank]);
-  if (atomic_load(&b->left[rank])) return true;
   if (!pid) return false;
   return is_zombie(pid) || (kill((pid_t)pid, 0) != 0 && errno == ESRCH);
 }
+static bool ended(const board *b, int rank) { return atomic_load(&b->left[rank]) || died(b, rank); }
 
 static void rest(int64_t turns) {
   static const struct timespec little = {.tv_nsec = 50000};
@@ -104,17 +105,45 @@ static void rest(int64_t turns) {
     (void)nanosleep(&little, NULL);
 }
 
-/* Waits until a rank's count is at least r->turn. */
+static void mark_left(trs_rendezvous *r) {
+  if (atomic_load(&r->board->left[r->rank])) return;
+  atomic_store(&r->board->left[r->rank], 1 + atomic_fetch_add(&r->board->leavers, 1));
+}
+
+/* Who left has perhaps done so because another died, or left before: that one is named. */
+int trs_rendezvous_lost(const trs_rendezvous *r) {
+  int lost = -1;
+  int32_t first = INT32_MAX;
+  for (int rank = 0; rank < r->ranks; rank++) {
+    int32_t left = atomic_load(&r->board->left[rank]);
+    if (rank == r->rank || (!left && !died(r->board, rank)) || left >= first) continue;
+    lost = rank;
+    first = left;
+  }
+  return lost;
+}
+
+trs_status trs_rendezvous_tell_lost(const trs_rendezvous *r, int rank) {
+  return trs_fail(TRS_ERROR_STALLED, -1, "process %d of %d has ended: so does the solve", rank,
+                  r->ranks);
+}
+
+/* Waits until a rank's count is at least r->turn.  Another than that rank may be the one that has
+ * ended, and this one be waiting for it: all are looked at. */
 static trs_status await(const trs_rendezvous *r, int rank, double limit) {
-  double start = 0;
+  double start = 0, looked = 0;
   for (int64_t turns = 1; atomic_load(&r->board->turn[rank]) < r->turn; turns++) {
     rest(turns);
-    if (turns % 1024) continue;
-    if (start == 0) start = trs_seconds();
-    if (turns % 16384 == 0 && ended(r->board, rank) && atomic_load(&r->board->turn[rank]) < r->turn)
-      return trs_fail(TRS_ERROR_INTERNAL, -1, "process %d of %d has ended: so does the solve", rank,
-                      r->ranks);
-    if (trs_seconds() - start > limit)
+    if (turns % 128) continue;
+    double now = trs_seconds();
+    if (start == 0) start = looked = now;
+    if (now - looked > LOOK) {
+      int lost = trs_rendezvous_lost(r);
+      if (lost >= 0 && atomic_load(&r->board->turn[rank]) < r->turn)
+        return trs_rendezvous_tell_lost(r, lost);
+      looked = now;
+    }
+    if (now - start > limit)
       return trs_fail(TRS_ERROR_STALLED, -1, "process %d of %d has not come within %.0f s", rank,
                       r->ranks, limit);
   }
@@ -184,7 +213,7 @@ trs_status trs_rendezvous_open(trs_rendezvous **result, const char *name, int ra
 
 bool trs_rendezvous_leave(trs_rendezvous *r) {
   double start = trs_seconds();
-  atomic_store(&r->board->left[r->rank], 1);
+  mark_left(r);
   for (int rank = 0; rank < r->ranks; rank++)
     for (int64_t turns = 1; !atomic_load(&r->board->left[rank]); turns++) {
       rest(turns);
@@ -197,7 +226,7 @@ bool trs_rendezvous_leave(trs_rendezvous *r) {
 void trs_rendezvous_close(trs_rendezvous *r) {
   if (!r) return;
   if (r->board) {
-    atomic_store(&r->board->left[r->rank], 1);
+    mark_left(r);
     (void)munmap(r->board, sizeof(board));
   }
   trs_free(r);

@@ -24,6 +24,11 @@ void trs_rendezvous_close(trs_rendezvous *r); /* NULL is fine */
  * Only close may follow. */
 bool trs_rendezvous_leave(trs_rendezvous *r);
 
+/* The first process that has ended without a word, or by leaving, or -1.  Microseconds. */
+int trs_rendezvous_lost(const trs_rendezvous *r);
+/* The error that says so. */
+trs_status trs_rendezvous_tell_lost(const trs_rendezvous *r, int rank);
+
 /* Every rank calls; all has ranks records of size bytes, this rank's filled in.  Fails where a
  * process has ended.  size 0 is a barrier. */
 trs_status trs_rendezvous_exchange(trs_rendezvous *r, void *all, int64_t size);

@@ -13,6 +13,7 @@ typedef struct trs_transport {
   trs_status (*alloc)(trs_group *group, trs_symmetric *memory);
   void (*free)(trs_group *group, trs_symmetric *memory);
   trs_status (*fence)(trs_group *group);
+  trs_status (*wait)(trs_group *group, trs_stream stream, void *alarm); /* NULL: as for one GPU */
   trs_status (*exchange)(trs_group *group, void *all, int64_t size);
   void (*close)(trs_group *group);
 } trs_transport;

@@ -327,6 +327,12 @@ trs_status trs_device_wait(trs_stream stream) {
   return trs_device_check(cudaStreamSynchronize((cudaStream_t)stream), "waiting for the GPU");
 }
 
+bool trs_device_busy(trs_stream stream) {
+  bool busy = cudaStreamQuery((cudaStream_t)stream) == cudaErrorNotReady;
+  if (busy) (void)cudaGetLastError();
+  return busy;
+}
+
 bool trs_device_address(const void *pointer) {
   struct cudaPointerAttributes attributes;
   if (cudaPointerGetAttributes(&attributes, pointer) != cudaSuccess) {

@@ -68,6 +68,7 @@ trs_status trs_device_copy_rows(void *to, int64_t to_pitch, const void *from, in
                                 int64_t row_bytes, int64_t rows, trs_stream stream);
 trs_status trs_device_fill(void *pointer, int byte, int64_t bytes, trs_stream stream);
 trs_status trs_device_wait(trs_stream stream);
+bool trs_device_busy(trs_stream stream); /* what was put into it is not done yet */
 
 /* Can kernels read this address?  (Device and managed memory; false for any host pointer.) */
 bool trs_device_address(const void *pointer);

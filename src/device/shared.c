@@ -179,6 +179,20 @@ trs_status trs_device_event_record(trs_device_event *event, trs_stream stream) {
                           "marking a point of a stream");
 }
 
+trs_status trs_device_event_wait(trs_device_event *event) {
+  return trs_device_check(cudaEventSynchronize(event->event), "waiting for a point of a stream");
+}
+
+trs_status trs_device_alloc_pinned(void **pointer, int64_t bytes) {
+  *pointer = NULL;
+  return trs_device_check(cudaMallocHost(pointer, (size_t)(bytes > 0 ? bytes : 1)),
+                          "allocating host memory");
+}
+
+void trs_device_free_pinned(void *pointer) {
+  if (pointer) (void)cudaFreeHost(pointer);
+}
+
 trs_status trs_device_event_follow(trs_device_event *event, trs_stream stream) {
   return trs_device_check(cudaStreamWaitEvent((cudaStream_t)stream, event->event, 0),
                           "letting a stream wait for another");

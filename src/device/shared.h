@@ -48,6 +48,11 @@ trs_status trs_device_event_create(const trs_device *device, trs_device_event **
 void trs_device_event_destroy(trs_device_event *event); /* NULL is fine */
 trs_status trs_device_event_record(trs_device_event *event, trs_stream stream);
 trs_status trs_device_event_follow(trs_device_event *event, trs_stream stream);
+trs_status trs_device_event_wait(trs_device_event *event); /* the host; at once if never recorded */
+
+/* Host memory from which copies need no stage. */
+trs_status trs_device_alloc_pinned(void **pointer, int64_t bytes);
+void trs_device_free_pinned(void *pointer); /* NULL is fine */
 
 #ifdef __cplusplus
 }

@@ -188,14 +188,53 @@ trs_status trs_read_factors(trs_factors **F, const char *path, trs_team *team,
   return read_file(F, &reading);
 }
 
-trs_status trs_read_factors_part(trs_factors **F, const char *path, const trs_scalar *scalar,
-                                 trs_partial *partial) {
+trs_status trs_read_factors_pattern(trs_factors **F, const char *path, const trs_scalar *scalar,
+                                    bool *whole) {
   if (!path) return trs_fail(TRS_ERROR_ARGUMENT, -1, "path is NULL");
-  trs_reading reading = {.path = path, .options = {.scalar = scalar}, .partial = partial};
+  trs_pattern_only pattern = {0};
+  trs_reading reading = {.path = path, .options = {.scalar = scalar}, .pattern = &pattern};
   trs_status status = read_file(F, &reading);
-  for (int k = 0; k < 2 && !status && partial->part; k++) /* all of them are with the first */
-    if (partial->of[k].bytes == 0 && partial->of[k].from == 0) partial->of[k].to = 0;
+  if (!status && pattern.whole) { /* of L too, if only U's order is another */
+    trs_factors_destroy(*F);
+    status = trs_read_factors(F, path, NULL, &reading.options);
+  }
+  *whole = pattern.whole;
   return status;
+}
+
+static trs_status read_part(source *s, trs_factors_part *part, int number, int parts) {
+  char *text = NULL;
+  TRS_TRY(trs_hdf5_get_text(s->file, "/", "trireme", &text));
+  trs_status status = text ? read_attribute(s, text) : bad(s, "text");
+  trs_free(text);
+  if (!status) status = read_arrays(s);
+  if (!status && parts)
+    status = trs_hdf5_get_part(s->file, s->reading, "L", number, parts, &part->side[0]);
+  if (!status && parts)
+    status = trs_hdf5_get_part(s->file, s->reading, "U", number, parts, &part->side[1]);
+  return status;
+}
+
+trs_status trs_read_factors_part(trs_factors_part *part, const char *path, const trs_scalar *scalar,
+                                 int number, int parts) {
+  trs_reading reading = {.path = path, .options = {.scalar = scalar}};
+  source s = {.reading = &reading};
+  *part = (trs_factors_part){.side = {{.ptr = NULL}}};
+  TRS_TRY(trs_hdf5_open(&s.file, &reading));
+  trs_status status = read_part(&s, part, number, parts);
+  trs_hdf5_close(s.file);
+  part->F = s.parts;
+  part->F.scalar = part->side[0].scalar;
+  return status;
+}
+
+void trs_factors_part_release(trs_factors_part *part) {
+  trs_factors_release_parts(&part->F);
+  for (int k = 0; k < 2; k++) {
+    trs_free(part->side[k].ptr);
+    trs_free(part->side[k].idx);
+    trs_free(part->side[k].val);
+  }
 }
 
 trs_status trs_find_content(trs_content *content, const char *path) {

@@ -2,16 +2,30 @@
 #ifndef TRS_FACTOR_FILE_H
 #define TRS_FACTOR_FILE_H
 
+#include "factor/factors.h"
+#include "io/hdf5.h"
 #include "io/reading.h"
 
 /* As trs_factors_read and trs_factors_write; the team reads, checks and writes the arrays. */
 trs_status trs_read_factors(trs_factors **F, const char *path, trs_team *team,
                             const trs_read_options *options);
-/* Collective over the readers of partial: each gets the pattern and a part of the values of L and
- * U; where the file's values are not in order, one has all of them and the others' parts are empty.
- */
-TRS_API trs_status trs_read_factors_part(trs_factors **F, const char *path,
-                                         const trs_scalar *scalar, trs_partial *partial);
+
+/* The patterns of L and U and all else that a file has, but for their values; *whole: with their
+ * values, since entries do not stand in canonical order. */
+TRS_API trs_status trs_read_factors_pattern(trs_factors **F, const char *path,
+                                            const trs_scalar *scalar, bool *whole);
+
+/* What one of `parts` readers needs of a file whose pattern has been found to be in order: entries
+ * number / parts of L and U (no parts: none), and all else; F has no matrices.  Release it, also
+ * after a failure. */
+typedef struct trs_factors_part {
+  trs_factors F;
+  trs_hdf5_part side[2];
+} trs_factors_part;
+
+TRS_API trs_status trs_read_factors_part(trs_factors_part *part, const char *path,
+                                         const trs_scalar *scalar, int number, int parts);
+TRS_API void trs_factors_part_release(trs_factors_part *part);
 trs_status trs_write_factors(const trs_factors *F, const char *path, trs_team *team);
 
 /* As trs_file_content. */

@@ -199,34 +199,13 @@ static bool in_order(const trs_entries *e) {
   return true;
 }
 
-/* A part of the values, behind which e->count stays that of all. */
-static trs_status read_part(container *c, trs_slice *slice) {
-  trs_entries *e = &c->entries;
-  int64_t each = c->complex_values ? 2 : 1;
-  bool wide = trs_scalar_is_double(e->scalar);
-  const trs_partial *p = c->reading->partial;
-  void *numbers = NULL;
-  slice->from = each * (e->count * p->part / p->parts);
-  slice->to = each * (e->count * (p->part + 1) / p->parts);
-  TRS_TRY(trs_hdf5_get_slice(c->file, c->group, "values", wide ? TRS_HDF5_F64 : TRS_HDF5_F32,
-                             each * c->stored, slice, &numbers));
-  slice->from /= each;
-  slice->to /= each;
-  int64_t count = e->count;
-  e->count = c->stored = slice->to - slice->from;
-  trs_status status = convert_values(c, numbers, (trs_scalar)(wide + 2 * c->complex_values));
-  if (!status) status = check_finite(c);
-  e->count = count;
-  return status;
-}
-
 static trs_status read_values(container *c) {
   trs_entries *e = &c->entries;
+  trs_pattern_only *pattern = c->reading->pattern;
   TRS_TRY(trs_reading_scalar(c->reading, c->complex_values, &e->scalar));
-  if (c->reading->partial) {
-    trs_slice *slice = &c->reading->partial->of[c->reading->partial->nread++];
-    if (c->stored == e->count && in_order(e)) return read_part(c, slice);
-    *slice = (trs_slice){.to = e->count};
+  if (pattern && !pattern->whole) {
+    if (c->stored == e->count && in_order(e)) return trs_alloc(&e->val, 0, 1);
+    pattern->whole = true;
   }
   bool wide = trs_scalar_is_double(e->scalar);
   void *numbers = NULL;
@@ -257,6 +236,43 @@ trs_status trs_hdf5_get_matrix(trs_hdf5_file *file, const trs_reading *reading, 
   container c = {.file = file, .reading = reading, .group = group};
   *A = NULL;
   return read_matrix(&c, A);
+}
+
+static trs_status read_part(container *c, int part, int parts, trs_hdf5_part *p) {
+  trs_entries *e = &c->entries;
+  int64_t each = c->complex_values ? 2 : 1, from = e->count * part / parts;
+  int64_t to = e->count * (part + 1) / parts;
+  bool wide = trs_scalar_is_double(e->scalar);
+  trs_slice indices = {.from = from, .to = to};
+  void *numbers = NULL;
+  p->slice = (trs_slice){.from = each * from, .to = each * to};
+  TRS_TRY(trs_hdf5_get_array(c->file, c->group, "pointers_to_1", TRS_HDF5_I64, p->n + 1,
+                             (void **)&p->ptr));
+  TRS_TRY(trs_hdf5_get_slice(c->file, c->group, "indices_1", TRS_HDF5_I32, e->count, &indices,
+                             (void **)&p->idx));
+  TRS_TRY(trs_hdf5_get_slice(c->file, c->group, "values", wide ? TRS_HDF5_F64 : TRS_HDF5_F32,
+                             each * e->count, &p->slice, &numbers));
+  p->slice.from = from;
+  p->slice.to = to;
+  e->count = c->stored = to - from;
+  TRS_TRY(convert_values(c, numbers, (trs_scalar)(wide + 2 * c->complex_values)));
+  p->val = e->val;
+  return check_finite(c);
+}
+
+trs_status trs_hdf5_get_part(trs_hdf5_file *file, const trs_reading *reading, const char *group,
+                             int part, int parts, trs_hdf5_part *p) {
+  container c = {.file = file, .reading = reading, .group = group};
+  *p = (trs_hdf5_part){0};
+  TRS_TRY(find_descriptor(&c));
+  TRS_TRY(trs_reading_scalar(reading, c.complex_values, &c.entries.scalar));
+  if ((c.entries.kind != TRS_ROWS && c.entries.kind != TRS_COLUMNS) || c.stored != c.entries.count)
+    return trs_fail(TRS_ERROR_FORMAT, -1, "%s: group %s has changed while it was read",
+                    reading->path, group);
+  p->rows = c.entries.kind == TRS_ROWS;
+  p->scalar = c.entries.scalar;
+  p->n = p->rows ? c.entries.nrows : c.entries.ncols;
+  return read_part(&c, part, parts, p);
 }
 
 trs_status trs_hdf5_read(trs_matrix **A, const trs_reading *reading) {

@@ -67,6 +67,21 @@ trs_status trs_hdf5_get_array(trs_hdf5_file *file, const char *group, const char
  * and that of all of them; unchecked where the bytes are not as they lie in the file. */
 trs_status trs_hdf5_get_slice(trs_hdf5_file *file, const char *group, const char *name,
                               trs_hdf5_type type, int64_t count, trs_slice *slice, void **data);
+/* Of a matrix with entries in canonical order by rows or columns: where these begin, and the
+ * entries of one of `parts` readers, part `part` of them in the order of the file.  Arrays are
+ * released with trs_free, also after a failure. */
+typedef struct trs_hdf5_part {
+  bool rows;
+  trs_scalar scalar;
+  int64_t n;       /* rows or columns */
+  int64_t *ptr;    /* n + 1 */
+  trs_slice slice; /* the entries, and their values' checksum */
+  int32_t *idx;
+  void *val;
+} trs_hdf5_part;
+
+trs_status trs_hdf5_get_part(trs_hdf5_file *file, const trs_reading *reading, const char *group,
+                             int part, int parts, trs_hdf5_part *entries);
 trs_status trs_hdf5_get_matrix(trs_hdf5_file *file, const trs_reading *reading, const char *group,
                                trs_matrix **A);
 

@@ -13,19 +13,17 @@ typedef struct trs_slice {
   int64_t bytes; /* of this part */
 } trs_slice;
 
-/* Of a matrix's values one of `parts` readers reads part `part` alone, all of its pattern.  The
- * matrix's values then begin with entry `of.from`; it is in canonical order. */
-typedef struct trs_partial {
-  int part, parts;
-  trs_slice of[2]; /* matrices in the order in which they are read */
-  int nread;
-} trs_partial;
+/* Matrices are read without their values, which other readers take, as long as entries stand in
+ * canonical order; once they do not, whole. */
+typedef struct trs_pattern_only {
+  bool whole;
+} trs_pattern_only;
 
 typedef struct trs_reading {
   const char *path;
   trs_team *team;
   trs_read_options options;
-  trs_partial *partial; /* or NULL */
+  trs_pattern_only *pattern; /* or NULL */
 } trs_reading;
 
 static inline void trs_reading_progress(const trs_reading *reading, const char *phase,

@@ -1,6 +1,6 @@
 /* main.c - trireme-simulate: structures of factors for simulations, and the LogGP model.
  *
- *     trireme-simulate structure MATRIX OUT [leaves=N] [width=N] [relax=N] [zeros=N]
+ *     trireme-simulate structure MATRIX OUT [leaves=N] [width=N] [relax=N] [few=N] [subtrees=N]
  *     trireme-simulate invert STRUCTURE OUT
  *     trireme-simulate loggp NAME STRUCTURE METHOD:PXxPYxPZ:NRHS[:flat][:scattered] ... */
 #include <stdio.h>
@@ -18,7 +18,7 @@ static int explain(void) {
 }
 
 static int make_structure(int argc, char **argv) {
-  trs_symbolic_options set = {.leaves = 64, .width = 128, .relax = 60, .zeros = 20};
+  trs_symbolic_options set = {.leaves = 64, .width = 128, .relax = 20, .few = 6};
   trs_symbolic s;
   trs_matrix *A;
   for (int a = 2; a < argc; a++) {
@@ -28,7 +28,8 @@ static int make_structure(int argc, char **argv) {
     if (!strcmp(name, "leaves")) set.leaves = value;
     if (!strcmp(name, "width")) set.width = value;
     if (!strcmp(name, "relax")) set.relax = value;
-    if (!strcmp(name, "zeros")) set.zeros = value;
+    if (!strcmp(name, "few")) set.few = value;
+    if (!strcmp(name, "subtrees")) set.subtrees = value;
   }
   if (trs_matrix_read(&A, argv[0], NULL)) return explain();
   trs_status status = trs_symbolic_create(&s, A, &set);
@@ -90,9 +91,10 @@ int main(int argc, char **argv) {
   if (argc >= 4 && !strcmp(argv[1], "structure")) return make_structure(argc - 2, argv + 2);
   if (argc == 4 && !strcmp(argv[1], "invert")) return invert(argv + 2);
   if (argc >= 5 && !strcmp(argv[1], "loggp")) return run_model(argc - 2, argv + 2);
-  fprintf(stderr,
-          "trireme-simulate structure MATRIX OUT [leaves=N] [width=N] [relax=N] [zeros=N]\n"
-          "trireme-simulate invert STRUCTURE OUT\n"
-          "trireme-simulate loggp NAME STRUCTURE METHOD:PXxPYxPZ:NRHS[:flat][:scattered] ...\n");
+  fprintf(
+      stderr,
+      "trireme-simulate structure MATRIX OUT [leaves=N] [width=N] [relax=N] [few=N] [subtrees=N]\n"
+      "trireme-simulate invert STRUCTURE OUT\n"
+      "trireme-simulate loggp NAME STRUCTURE METHOD:PXxPYxPZ:NRHS[:flat][:scattered] ...\n");
   return 2;
 }

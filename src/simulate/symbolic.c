@@ -67,7 +67,8 @@ static trs_status count_columns(worker *w) {
 /* Is the subtree under j small enough for one supernode, its columns side by side in one node? */
 static bool is_small(const worker *w, int32_t j) {
   int32_t first = w->first[j];
-  return w->size[j] <= w->set->relax && j - first + 1 == w->size[j] && w->node[first] == w->node[j];
+  return w->size[j] <= w->set->subtrees && j - first + 1 == w->size[j] &&
+         w->node[first] == w->node[j];
 }
 
 /* Columns of L nest: j + 1 continues a supernode that ends with j where it is j's parent and has
@@ -166,37 +167,64 @@ static trs_status find_rows(worker *w) {
 
 /* ---- Joining. ---- */
 
-/* A supernode and the next one, its parent, become one where the zeros this brings are few.  Their
- * rows are then the parent's.  kept[K] is the last of those that K is joined to. */
-static void join(worker *w) {
-  trs_symbolic *s = w->s;
-  int64_t count = 0, begin = 0;
-  double zeros = 0;
+/* As factor/panels.c joins: each supernode takes in the one before it as long as that is a child
+ * and the zeros this brings are few.  A child's rows are the parent's columns and rows, so the
+ * parent's rows are those of both. */
+typedef struct group {
+  int64_t first, width, last; /* the last supernode that is in it */
+  double entries;
+} group;
+
+static bool full_enough(const worker *w, const group *g) {
+  double width = (double)g->width;
+  double zeros = width * (width + 1) / 2 + width * (double)w->length[g->last] - g->entries;
+  return zeros * 100 <= (double)w->set->relax * (zeros + g->entries) ||
+         zeros <= (double)w->set->few * width;
+}
+
+static bool related(const worker *w, const group *child, const group *g) {
+  int64_t end = g->first + g->width;
+  return w->length[child->last] > 0 && w->list[w->at[child->last]] < end &&
+         end - child->first <= w->set->width && w->node[child->first] == w->node[g->first];
+}
+
+static int64_t join_all(worker *w, group *stack) {
+  const trs_symbolic *s = w->s;
+  int64_t depth = 0;
   for (int64_t K = 0; K < s->count; K++) {
-    bool last = K + 1 == s->count;
-    int64_t from = s->first[begin], wide = s->first[K + 1] - from, more = 0;
-    if (!last) more = s->first[K + 2] - s->first[K + 1];
-    bool parent = !last && w->length[K] > 0 && w->owner[w->list[w->at[K]]] == K + 1 &&
-                  w->node[s->first[K + 1]] == w->node[from] && wide + more <= s->n &&
-                  wide + more <= w->set->width;
-    if (parent) {
-      double brings = (double)wide * (double)(more + w->length[K + 1] - w->length[K]);
-      double all = (double)(wide + more) * (double)(wide + more + w->length[K + 1]);
-      if (zeros + brings <= 0.01 * (double)w->set->zeros * all) {
-        zeros += brings;
-        continue;
-      }
+    double width = (double)(s->first[K + 1] - s->first[K]);
+    group g = {.first = s->first[K], .width = s->first[K + 1] - s->first[K], .last = K};
+    g.entries = width * (width + 1) / 2 + width * (double)w->length[K];
+    while (depth > 0 && related(w, &stack[depth - 1], &g)) {
+      group both = stack[depth - 1];
+      both.width = g.first + g.width - both.first;
+      both.entries += g.entries;
+      both.last = K;
+      if (!full_enough(w, &both)) break;
+      g = both;
+      depth--;
     }
-    zeros = 0;
-    w->at[count] = w->at[K];
-    w->length[count] = w->length[K];
-    s->first[count++] = from;
-    begin = K + 1;
+    stack[depth++] = g;
   }
+  return depth;
+}
+
+static trs_status join(worker *w) {
+  trs_symbolic *s = w->s;
+  group *stack;
+  TRS_TRY(TRS_ALLOC(&stack, s->count));
+  int64_t count = join_all(w, stack);
+  for (int64_t K = 0; K < count; K++) {
+    s->first[K] = stack[K].first;
+    w->at[K] = w->at[stack[K].last];
+    w->length[K] = w->length[stack[K].last];
+  }
+  trs_free(stack);
   s->first[count] = s->n;
   s->count = count;
   for (int32_t K = 0; K < count; K++)
     for (int64_t j = s->first[K]; j < s->first[K + 1]; j++) w->owner[j] = K;
+  return TRS_SUCCESS;
 }
 
 /* ---- Blocks. ---- */
@@ -270,7 +298,7 @@ static trs_status create(worker *w, const trs_matrix *A) {
   TRS_TRY(count_columns(w));
   TRS_TRY(find_supernodes(w));
   TRS_TRY(find_rows(w));
-  join(w);
+  TRS_TRY(join(w));
   TRS_TRY(list_blocks(w));
   return place(w);
 }

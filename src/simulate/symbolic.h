@@ -25,10 +25,10 @@ typedef struct trs_symbolic {
 } trs_symbolic;
 
 typedef struct trs_symbolic_options {
-  int64_t leaves; /* of the separator tree, a power of two */
-  int64_t width;  /* most columns of a supernode */
-  int64_t relax;  /* subtrees of so many columns become one supernode */
-  int64_t zeros;  /* percent of zeros that joining a supernode and its parent may bring */
+  int64_t leaves;            /* of the separator tree, a power of two */
+  int64_t width, relax, few; /* of supernodes, as in factor/panels.h */
+  int64_t subtrees; /* subtrees of so many columns become one supernode first, as SuperLU_DIST has
+                       it; 0: none */
 } trs_symbolic_options;
 
 trs_status trs_symbolic_create(trs_symbolic *s, const trs_matrix *A,

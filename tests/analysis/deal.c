@@ -60,9 +60,9 @@ static void deal_out(dealt *d, const trs_slice_rules *rules, int members, trs_pa
   bool slabs = how == TRS_PARTITION_SLABS && d->cuts;
   if (slabs) trs_deal_slabs(cut, &d->S, members);
   assert_success(
-      trs_outline_create_slabs(&d->outline, &d->s, &d->S, rules, slabs ? members : 1, cut));
+      trs_outline_create_slabs(&d->outline, &d->s, &d->S, rules, slabs ? members : 1, cut, NULL));
   d->position = trs_outline_positions(d->outline);
-  assert_success(trs_deal_create(&d->deal, &d->S, &d->s, d->position, members, how, 0));
+  assert_success(trs_deal_create(&d->deal, &d->S, &d->s, d->outline, members, how, 0, NULL));
   for (int m = 0; m < members; m++) {
     assert_success(trs_deal_share_create(&d->share[m], &d->deal, &d->s, m, rules->watch));
     fill_share(d, m);
@@ -508,14 +508,71 @@ static void large_graphs_are_split_by_metis(void **state) {
   shape_free(&d.S);
 }
 
+static bool same_slice(const trs_slice *a, const trs_slice *b) {
+  return a->entries == b->entries && a->inverse == b->inverse && a->first == b->first &&
+         a->width == b->width && a->watch == b->watch && a->part == b->part &&
+         a->parts == b->parts && a->level == b->level && a->rows == b->rows &&
+         a->log_lanes == b->log_lanes && a->block == b->block && a->heavy == b->heavy;
+}
+
+/* Whatever threads do, slices and shares are those that one thread makes. */
+static void same_by_a_team(const trs_system *S, const trs_slice_rules *rules, trs_partition how,
+                           trs_team *team) {
+  enum { MEMBERS = 3 };
+  trs_slices s[2];
+  trs_outline *outline[2];
+  trs_deal deal[2];
+  int64_t cut[MEMBERS + 1];
+  trs_deal_slabs(cut, S, MEMBERS);
+  for (int k = 0; k < 2; k++) {
+    trs_team *by = k == 0 ? NULL : team;
+    assert_success(trs_outline_create_slabs(&outline[k], &s[k], S, rules, MEMBERS, cut, by));
+    assert_success(trs_deal_create(&deal[k], S, &s[k], outline[k], MEMBERS, how, 0, by));
+  }
+  const size_t n = (size_t)S->n, nslices = (size_t)s[0].nslices;
+  assert_int_equal(s[0].nslices, s[1].nslices);
+  assert_int_equal(s[0].nlevels, s[1].nlevels);
+  assert_int_equal(s[0].nparts, s[1].nparts);
+  assert_int_equal(s[0].nblocks, s[1].nblocks);
+  for (size_t k = 0; k < nslices; k++) assert_true(same_slice(&s[0].slice[k], &s[1].slice[k]));
+  assert_memory_equal(s[0].row, s[1].row, n * sizeof *s[0].row);
+  assert_memory_equal(trs_outline_positions(outline[0]), trs_outline_positions(outline[1]), 4 * n);
+  assert_memory_equal(trs_outline_begins(outline[0]), trs_outline_begins(outline[1]), n);
+  assert_memory_equal(deal[0].owner, deal[1].owner, nslices * sizeof *deal[0].owner);
+  assert_memory_equal(deal[0].mask, deal[1].mask, n * sizeof *deal[0].mask);
+  assert_true(deal[0].pushes == deal[1].pushes && deal[0].seconds == deal[1].seconds);
+  for (int k = 0; k < 2; k++) {
+    trs_deal_destroy(&deal[k]);
+    trs_slices_destroy(&s[k]);
+    trs_outline_destroy(outline[k]);
+  }
+}
+
+static void a_team_deals_as_one_thread_does(void **state) {
+  (void)state;
+  trs_team *team;
+  const int64_t alone = trs_slices_alone;
+  assert_success(trs_team_create(&team, 5));
+  trs_slices_alone = 0;
+  for (shape kind = 0; kind < SHAPES; kind++) {
+    trs_system S = shape_system(kind, 1500, TRS_DOUBLE, kind % 2 == 0, true);
+    for (size_t r = 0; r < COUNT(all_rules); r++) {
+      same_by_a_team(&S, &all_rules[r], TRS_PARTITION_SLABS, team);
+      same_by_a_team(&S, &all_rules[r], TRS_PARTITION_CYCLIC, team);
+    }
+    shape_free(&S);
+  }
+  trs_slices_alone = alone;
+  trs_team_destroy(team);
+}
+
 static void members_beyond_the_limit_are_refused(void **state) {
   (void)state;
   dealt d = {.S = shape_system(SHAPE_GRID, 33, TRS_DOUBLE, true, true)};
   assert_success(trs_outline_create(&d.outline, &d.s, &d.S, &all_rules[0]));
-  const int32_t *position = trs_outline_positions(d.outline);
-  assert_int_equal(
-      trs_deal_create(&d.deal, &d.S, &d.s, position, TRS_DEAL_MEMBERS + 1, TRS_PARTITION_AUTO, 0),
-      TRS_ERROR_UNSUPPORTED);
+  assert_int_equal(trs_deal_create(&d.deal, &d.S, &d.s, d.outline, TRS_DEAL_MEMBERS + 1,
+                                   TRS_PARTITION_AUTO, 0, NULL),
+                   TRS_ERROR_UNSUPPORTED);
   trs_slices_destroy(&d.s);
   trs_outline_destroy(d.outline);
   shape_free(&d.S);
@@ -523,7 +580,7 @@ static void members_beyond_the_limit_are_refused(void **state) {
 
 static trs_status deal_and_share(dealt *d) {
   trs_status status =
-      trs_deal_create(&d->deal, &d->S, &d->s, d->position, 3, TRS_PARTITION_AUTO, 0);
+      trs_deal_create(&d->deal, &d->S, &d->s, d->outline, 3, TRS_PARTITION_AUTO, 0, NULL);
   if (status) return status;
   status = trs_deal_share_create(&d->share[0], &d->deal, &d->s, 0, 3);
   trs_deal_share_destroy(&d->share[0]);
@@ -559,6 +616,7 @@ int main(void) {
       cmocka_unit_test(damage_is_found_out),
       cmocka_unit_test(numbers_are_as_expected),
       cmocka_unit_test(large_graphs_are_split_by_metis),
+      cmocka_unit_test(a_team_deals_as_one_thread_does),
       cmocka_unit_test(members_beyond_the_limit_are_refused),
       cmocka_unit_test(every_allocation_may_fail),
   };

@@ -1,12 +1,14 @@
 /* rendezvous.c - processes that meet, exchange records and notice when one of them has gone. */
 #include "comm/rendezvous.h"
 
+#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/timer.h"
 #include "test.h"
 
 enum { RANKS = 5, ROUNDS = 300 };
@@ -70,12 +72,51 @@ static int lose(const char *name, int rank) {
   }
   trs_status status = trs_rendezvous_exchange(r, NULL, 0);
   trs_rendezvous_close(r);
-  return status == TRS_ERROR_INTERNAL && strstr(trs_last_error()->message, "has ended") ? 0 : 2;
+  return status == TRS_ERROR_STALLED && strstr(trs_last_error()->message, "has ended") ? 0 : 2;
 }
 
 static void losses(void **state) {
   (void)state;
   assert_true(together("losses", lose));
+}
+
+/* Rank 1 is killed between two exchanges, while all others wait for it: each is told within
+ * seconds, also those that would have waited for one who gave up because of it. */
+static int survive(const char *name, int rank) {
+  static const double SOON = 3; /* seconds, on a machine with other work */
+  trs_rendezvous *r;
+  if (trs_rendezvous_open(&r, name, rank, RANKS)) return 1;
+  if (trs_rendezvous_lost(r) >= 0) return 2;
+  for (int k = 0; k < 10; k++)
+    if (trs_rendezvous_exchange(r, NULL, 0)) return 3;
+  if (rank == 1) raise(SIGKILL);
+  double start = trs_seconds();
+  trs_status status = trs_rendezvous_exchange(r, NULL, 0);
+  double took = trs_seconds() - start;
+  bool told = status == TRS_ERROR_STALLED &&
+              strstr(trs_last_error()->message, "process 1 of 5 has ended") != NULL;
+  bool named = trs_rendezvous_lost(r) == 1;
+  bool all_left = trs_rendezvous_leave(r);
+  trs_rendezvous_close(r);
+  return !told ? 4 : took > SOON ? 5 : !named ? 6 : all_left ? 7 : 0;
+}
+
+static void killed(void **state) {
+  char name[64];
+  pid_t child[RANKS];
+  (void)state;
+  name_of(name, sizeof name, "killed");
+  fflush(NULL);
+  for (int rank = 0; rank < RANKS; rank++) {
+    child[rank] = fork();
+    if (child[rank] == 0) _exit(survive(name, rank));
+  }
+  for (int rank = 0; rank < RANKS; rank++) {
+    int status = -1;
+    assert_int_equal(waitpid(child[rank], &status, 0), child[rank]);
+    assert_int_equal(WIFSIGNALED(status), rank == 1);
+    if (rank != 1) assert_int_equal(WEXITSTATUS(status), 0);
+  }
 }
 
 static void environment(void **state) {
@@ -108,6 +149,6 @@ static void environment(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(records), cmocka_unit_test(losses),
-                                     cmocka_unit_test(environment)};
+                                     cmocka_unit_test(killed), cmocka_unit_test(environment)};
   return cmocka_run_group_tests_name("comm/rendezvous", tests, NULL, NULL);
 }

@@ -38,7 +38,7 @@ static int tree_is_whole(trs_tree_shape shape, int count) {
 
 /* After step k everyone has heard of its aligned run of 2^(k+1), once each. */
 static int pairs_are_whole(int size) {
-  uint64_t heard[64], next[64];
+  uint64_t heard[64], next[64] = {0};
   for (int p = 0; p < size; p++) heard[p] = UINT64_C(1) << p;
   for (int k = 0; k < trs_pair_steps(size); k++) {
     for (int p = 0; p < size; p++) {

@@ -262,6 +262,11 @@ static void test_inversion(void) {
   must(trs_mpi_get_stats(plan, &stats), "figures");
   int good = size == 1 || (stats.separators == 1 && stats.inverted == 0);
   say("an inverse that is too large is refused", solves_with(F, plan, &o, 0) && good);
+  o = (trs_mpi_options){.px = 1, .py = size, .pz = 1, .width = 64, .invert = "blocks"};
+  must(trs_mpi_analyze(MPI_COMM_WORLD, &plan, F, &o), "analysis");
+  must(trs_mpi_get_stats(plan, &stats), "figures");
+  say("a supernode without a good inverse is cut",
+      solves_with(F, plan, &o, 0) && stats.supernodes > 1 && stats.supernodes < 64);
   trs_factors_destroy(F);
   F = unsymmetric(300, TRS_DOUBLE, 8);
   good = 1;
@@ -377,7 +382,9 @@ static void test_refinement(void) {
   must(trs_mpi_refine(plan, rows, x, N, b + first, N, K, 20, &error, &taken), "refine");
   good &= error < 1e-15 && taken > 2 && taken < 12;
   say("iterative refinement", good);
-  good = trs_mpi_refine(plan, rank ? rows : A, x, N, b, N, K, 1, NULL, NULL);
+  int wrong =
+      rank == size - 1; /* of many ranks the first have no rows, and theirs are not looked at */
+  good = trs_mpi_refine(plan, wrong ? A : rows, x, N, b, N, K, 1, NULL, NULL);
   say("refinement with the wrong rows", size == 1 || good == TRS_ERROR_ARGUMENT);
   trs_mpi_plan_destroy(plan);
   trs_factors_destroy(F);
@@ -434,6 +441,12 @@ static void test_files(void) {
     good &= solves_with(F, plan, &o, 1);
   }
   say("factors from a file", good);
+  for (int trans = 0; trans < 3; trans++) {
+    trs_mpi_options o = {.px = 1, .py = size, .pz = 1, .trans = (trs_trans)trans, .width = 8};
+    must(trs_mpi_analyze_file(MPI_COMM_WORLD, &plan, path, &o), "file");
+    good &= solves_with(F, plan, &o, 1);
+  }
+  say("op(A) from a file", good);
   say("no such file on one rank",
       refused_file(rank == size - 1 ? "/no/such.h5" : path, TRS_ERROR_FILE, "/no/such.h5"));
   MPI_Barrier(MPI_COMM_WORLD);
@@ -444,18 +457,19 @@ static void test_files(void) {
   trs_factors_destroy(F);
 }
 
-/* Every allocation of one rank fails in turn, in the analysis and in a first solve. */
-static void test_memory(void) {
-  trs_factors *F = factored("gen:poisson2d5:9", TRS_DOUBLE, 2);
+/* Every allocation of one rank fails in turn, in the analysis of factors in memory, or of a file,
+ * and in a first solve. */
+static int memory_runs_out(const trs_factors *F, const char *path, int victim) {
   trs_mpi_options o = {.px = 1, .py = size, .pz = 1, .width = 8, .invert = "separators"};
   double b[81], x[81];
-  int good = 1, victim = size / 2;
+  int good = 1, all = 1;
   char who[32];
   snprintf(who, sizeof who, "rank %d: ", victim);
-  for (int64_t k = 0;; k++) {
+  for (int64_t k = 0; all; k++) {
     trs_mpi_plan *plan;
     if (rank == victim) trs_memory_fail_after(k);
-    trs_status status = trs_mpi_analyze(MPI_COMM_WORLD, &plan, F, &o);
+    trs_status status = path ? trs_mpi_analyze_file(MPI_COMM_WORLD, &plan, path, &o)
+                             : trs_mpi_analyze(MPI_COMM_WORLD, &plan, F, &o);
     if (!status) {
       trs_random_fill(b, 81, TRS_DOUBLE, 3);
       status = trs_mpi_solve(plan, x, 81, b, 81, 1);
@@ -465,12 +479,25 @@ static void test_memory(void) {
     good &= !status || status == TRS_ERROR_MEMORY;
     if (status && size > 1)
       good &= strstr(trs_last_error()->message, who) || strstr(trs_last_error()->message, "memory");
-    int all;
     MPI_Allreduce(&status, &all, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
     good &= all == (int)status;
-    if (!all) break;
   }
-  say("memory that runs out on one rank", good);
+  return good;
+}
+
+static void test_memory(void) {
+  char path[64] = "/tmp/trireme-mpi-XXXXXX.h5";
+  trs_factors *F = factored("gen:poisson2d5:9", TRS_DOUBLE, 2);
+  int written = 1;
+  say("memory that runs out on one rank", memory_runs_out(F, NULL, size / 2));
+  if (rank == 0) written = mkstemps(path, 3) >= 0 && !trs_factors_write(F, path);
+  MPI_Bcast(path, sizeof path, MPI_CHAR, 0, MPI_COMM_WORLD);
+  MPI_Bcast(&written, 1, MPI_INT, 0, MPI_COMM_WORLD);
+  if (written && size <= 4) {
+    say("memory that runs out on rank 0, which reads the pattern", memory_runs_out(F, path, 0));
+    say("memory that runs out on the last, which reads a part", memory_runs_out(F, path, size - 1));
+  }
+  if (rank == 0) remove(path);
   trs_factors_destroy(F);
 }
 

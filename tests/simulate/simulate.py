@@ -9,8 +9,9 @@ import sys
 import tempfile
 
 build = sys.argv[1]
-bench = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "bench", "l23")
-tool = os.path.join(build, "simulate", "trireme-simulate")
+trireme = os.path.join(build, "cli", "trireme")
+tool = os.path.join(build, "libexec", "trireme", "trireme-simulate")
+matrix = "gen:poisson2d9:96"
 bad = 0
 
 
@@ -20,13 +21,16 @@ def verdict(name, truth, why=""):
     print(f"ok {name}" if truth else f"{why}\nnot ok {name}", flush=True)
 
 
-def lines(*command):
-    result = subprocess.run(command, text=True, capture_output=True, timeout=240)
-    return [json.loads(l) for l in result.stdout.splitlines() if l.startswith("{")], result
-
-
-def grids(solves):
-    return [part for s in solves for part in ("--grid", s)]
+def rows(folder, part, *options):
+    """What trireme bench l23 finds, in the order of the solves, inverted ones last."""
+    out = os.path.join(folder, part + ".json")
+    result = subprocess.run([trireme, "bench", "l23", "--parts", part, "--suite", matrix, "--work",
+                             folder, "--out", out, *options], text=True, capture_output=True,
+                            timeout=280)
+    if result.returncode:
+        return [], result
+    with open(out, encoding="utf-8") as file:
+        return [json.loads(line) for line in file], result
 
 
 def refusals(path):
@@ -36,7 +40,7 @@ def refusals(path):
                                ("grid2d of two grids", "grid2d:2x2x2:1", "PZ = 1")):
         result = subprocess.run([tool, "loggp", "x", path, solve], text=True, capture_output=True)
         verdict(f"refuses {name}", result.returncode == 1 and words in result.stderr, result.stderr)
-    result = subprocess.run([tool, "loggp", "x", bench, "grid3d:1x1x1:1"], text=True,
+    result = subprocess.run([tool, "loggp", "x", __file__, "grid3d:1x1x1:1"], text=True,
                             capture_output=True)
     verdict("refuses a file that is none", result.returncode == 1 and "no structure" in
             result.stderr, result.stderr)
@@ -53,30 +57,67 @@ def same_everywhere(smpi, loggp):
     return ""
 
 
+def command_line(folder):
+    for name, code, words, options in (
+            ("an unknown part", 2, "--parts takes", ["--parts", "figures"]),
+            ("ranks that are none", 2, "--ranks takes", ["--ranks", "0"]),
+            ("methods", 2, "l23 takes", ["--methods", "auto"]),
+            ("a matrix from a file", 2, "gen:NAME:SIZE", ["--parts", "model", "--suite", "A.mtx"]),
+            ("grids for real ranks", 2, "--grids are for", ["--grids", "grid3d:1x1x1:1"]),
+            ("a folder that cannot be", 3, "A.mtx", ["--work", "/dev/null/A.mtx"])):
+        result = subprocess.run([trireme, "bench", "l23", *options], text=True, capture_output=True,
+                                cwd=folder)
+        verdict(f"refuses {name}", result.returncode == code and words in result.stderr,
+                result.stderr)
+
+
+def real(folder):
+    """Two ranks of this machine; the command starts them."""
+    found, said = rows(folder, "real", "--ranks", "1,2", "--nrhs", "1,3", "--seconds", "0.01")
+    # 1 x 1 x 1: grid3d, -baseline, grid2d; 1 x 2 x 1 also inverted; 1 x 1 x 2: grid3d, -baseline
+    verdict("real ranks", len(found) == 2 * (3 + 4 + 2), said.stderr)
+    verdict("their tables", all(words in said.stdout for words in
+                                ("Figure 4", "Figures 5 to 8", "What Pz grids replicate")),
+            said.stdout)
+    verdict("their messages", all(r["intra_L_messages"]["max"] > 0 for r in found
+                                  if r["py"] == 2 and not r["homes"]))
+
+
+def tables(folder):
+    svg = os.path.join(folder, "l23.svg")
+    result = subprocess.run([trireme, "bench", "--table", os.path.join(folder, "model.json"), "--svg",
+                             svg], text=True, capture_output=True)
+    drawn = os.path.exists(svg) and "<polyline" in open(svg, encoding="utf-8").read()
+    verdict("tables and a chart of a file", result.returncode == 0 and drawn and "| solve | grids |"
+            in result.stdout, result.stderr + result.stdout)
+
+
 def main():
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "p")
-        made = subprocess.run([tool, "structure", "gen:poisson2d9:96", path, "leaves=16"], text=True,
+        made = subprocess.run([tool, "structure", matrix, path, "leaves=16"], text=True,
                               capture_output=True)
         verdict("structure", made.returncode == 0 and "supernodes" in made.stdout, made.stderr)
         if made.returncode:
             return
         refusals(path)
-        if not shutil.which("smpirun") or not os.path.exists(
-                os.path.join(build, "simulate", "trireme-smpi")):
-            print("skip 64 simulated ranks: no SimGrid in this build (Debian: libsimgrid-dev)")
-            return
+        command_line(folder)
+        real(folder)
         solves = ["grid3d:4x4x4:1", "grid3d-baseline:4x4x4:1:scattered", "grid2d:8x8x1:1:flat",
                   "grid3d:2x2x16:3"]
-        model, said = lines(bench, build, "model", folder, "--matrix", "p", *grids(solves))
-        verdict("model", len(model) == len(solves), said.stderr)
-        command = (bench, build, "simulate", folder, "--matrix", "p", "--ranks", "64", *grids(solves))
-        first, said = lines(*command)
-        verdict("64 simulated ranks", len(first) == len(solves), said.stderr)
-        again, _ = lines(*command)
-        verdict("the same times twice", [r["solve_s"] for r in first] ==
-                [r["solve_s"] for r in again])
-        for one, other, solve in zip(first, model, solves):
+        model, said = rows(folder, "model", "--grids", ",".join(solves))
+        verdict("model", len(model) == 2 * len(solves), said.stderr)
+        tables(folder)
+        if not shutil.which("smpirun") or not os.path.exists(
+                os.path.join(build, "libexec", "trireme", "trireme-smpi")):
+            print("skip 64 simulated ranks: no SimGrid in this build (Debian: libsimgrid-dev)")
+            return
+        first, said = rows(folder, "simulation", "--ranks", "64", "--grids", ",".join(solves))
+        verdict("64 simulated ranks", len(first) == 2 * len(solves), said.stderr)
+        again, _ = rows(folder, "simulation", "--grids", solves[0])
+        verdict("the same times twice", again and again[0]["solve_s"] == first[0]["solve_s"])
+        for one, other in zip(first, model):
+            solve = f"{one['matrix']} {one['method']} {one['px']}x{one['py']}x{one['pz']}"
             ratio = other["solve_s"]["max"] / one["solve_s"]["max"]
             verdict(f"{solve}: model and simulation agree on the time", 0.85 < ratio < 1.15,
                     f"{ratio:.3f}")

@@ -72,7 +72,8 @@ static void test_relaxed(void **state) {
   for (size_t m = 0; m < sizeof matrices / sizeof *matrices; m++) {
     trs_symbolic s;
     make(&s, matrices[m],
-         (trs_symbolic_options){.leaves = 8, .width = 16, .relax = 12, .zeros = 20});
+         (trs_symbolic_options){
+             .leaves = 8, .width = 16, .relax = 20, .few = 6, .subtrees = m % 2 ? 12 : 0});
     assert_true(entries(&s) >= s.fill && s.stored >= entries(&s));
     for (int64_t K = 0; K < s.count; K++) assert_true(s.first[K + 1] - s.first[K] <= 16);
     check_closed(&s);

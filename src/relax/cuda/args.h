@@ -39,7 +39,7 @@ typedef struct trs_relax_vectors {
 trs_status trs_relax_load(const trs_relax_args *a, const trs_relax_vectors *v, trs_stream stream);
 trs_status trs_relax_unload(const trs_relax_args *a, const trs_relax_vectors *v, trs_stream stream);
 
-/* Adds the squares of r - A x to words, for each right-hand side. */
+/* Adds the squares of r - A x to words (relax/exact.h), for each right-hand side. */
 trs_status trs_relax_squares(const trs_relax_args *a, trs_stream stream);
 /* norms[c] = the root of the sum of all members' words of right-hand side c. */
 enum { TRS_RELAX_MEMBERS = 32 }; /* TRS_MOST_MEMBERS */

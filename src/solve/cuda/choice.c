@@ -135,7 +135,8 @@ static trs_region region_of(const trs_slice_level *level, trs_region_kind kind, 
                        .slice = level[begin].slice,
                        .slice_end = level[end].slice,
                        .chunk = level[begin].chunk,
-                       .chunk_end = level[end].chunk};
+                       .chunk_end = level[end].chunk,
+                       .entries = level[end].entries - level[begin].entries};
   for (int32_t l = begin; l < end; l++) {
     int32_t rows = level[l + 1].position - level[l].position;
     if (rows > region.most_rows) region.most_rows = rows;
@@ -189,14 +190,16 @@ trs_status trs_choose_regions(trs_region **regions, int32_t *nregions, double *s
 
 /* ---- Several right-hand sides. ---- */
 
-/* Seconds that a slice keeps its warp's place on the device busy; a heavy one has a whole block of
+/* Seconds that a slice keeps its warp's place on the device busy, and the same where its rows lie
+ * apart in b and x; a heavy one has a whole block of
  * threads and waits for itself; a level of a tile; a part of a heavy block there.  Bytes of x per
  * second where they are waited for, and where they are settled. */
-static const double PLACE = 1.5e-9, HEAVY_PLACES = 7, TILE_LEVEL = 1.5e-6, TILE_PART = 0.8e-6,
-                    TILE_BANDWIDTH = 2.5e12, SETTLED_BANDWIDTH = 6e12;
+static const double PLACE = 1.25e-9, PLACE_APART = 2.3e-9, HEAVY_PLACES = 7, TILE_LEVEL = 1.5e-6,
+                    TILE_PART = 0.8e-6, TILE_BANDWIDTH = 2.5e12, SETTLED_BANDWIDTH = 6e12;
 
 double trs_beside_seconds(const trs_region *regions, int32_t nregions, const trs_slice_level *level,
-                          int32_t width, int32_t multiprocessors) {
+                          int32_t width, bool apart, int32_t multiprocessors) {
+  const double place = apart ? PLACE_APART : PLACE;
   double seconds = 0;
   for (int32_t k = 0; k < nregions; k++) {
     const bool narrow = regions[k].kind == TRS_REGION_NARROW;
@@ -204,7 +207,7 @@ double trs_beside_seconds(const trs_region *regions, int32_t nregions, const trs
     for (int32_t l = regions[k].level; l < regions[k].level_end; l++) {
       double slices = level[l + 1].slice - level[l].slice;
       double places = slices + (HEAVY_PLACES - 1) * level[l].heavy;
-      double wide = fmax(wide_cost(level + l), PLACE * places * width);
+      double wide = fmax(wide_cost(level + l), place * places * width);
       seconds += narrow ? turns * narrow_cost(level + l, INT32_MAX, false) : wide;
     }
   }
@@ -221,14 +224,4 @@ double trs_tile_seconds(const trs_slice_level *level, int32_t nlevels, int32_t n
     moving += passed * (double)column_bytes / bandwidth;
   }
   return TILE_LEVEL * nlevels + fmax(TILE_PART * nparts, moving);
-}
-
-bool trs_rows_lie_apart(const trs_slice_level *level, int32_t nlevels) {
-  static const double NEAR = 0.1;
-  double n = level[nlevels].position, share = 0;
-  for (int32_t l = 0; l < nlevels; l++) {
-    double rows = level[l + 1].position - level[l].position;
-    share += rows / n * rows / n;
-  }
-  return share < NEAR;
 }

@@ -35,11 +35,8 @@ trs_status trs_choose_regions(trs_region **regions, int32_t *nregions, double *s
 /* What solves of several right-hand sides should take: beside each other, each as if alone; and in
  * a tile, whose columns have so many bytes a row together. */
 double trs_beside_seconds(const trs_region *regions, int32_t nregions, const trs_slice_level *level,
-                          int32_t width, int32_t multiprocessors);
+                          int32_t width, bool apart, int32_t multiprocessors);
 double trs_tile_seconds(const trs_slice_level *level, int32_t nlevels, int32_t nparts,
                         int64_t column_bytes);
-
-/* Are the rows of a level mostly far from each other in the order of b and x? */
-bool trs_rows_lie_apart(const trs_slice_level *level, int32_t nlevels);
 
 #endif

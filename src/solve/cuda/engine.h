@@ -22,10 +22,11 @@ typedef struct trs_region {
   int32_t level, level_end;
   int32_t slice, slice_end;
   int32_t chunk, chunk_end;
+  int64_t entries;   /* elements of idx and val */
   int32_t most_rows; /* in one level */
   int32_t heavy;     /* has heavy slices */
-  int32_t settled;   /* one large level: all it needs was solved by earlier launches, so x is read
-                        through the first-level cache and nothing waits */
+  int32_t settled;   /* one large level, which has a launch of its own for many right-hand sides
+                        too: all it needs was solved by earlier launches */
 } trs_region;
 
 /* State in device memory that outlives a solve. */

@@ -6,13 +6,18 @@
  * tile.cu, which reads it once for all.  Where the rows of a level lie far apart, columns of b and
  * x are turned into rows before and after a tile: one line of memory a row then, not one a value.
  */
+#include <stdlib.h>
+
 #include "solve/cuda/engine_plan.h"
 #include "solve/cuda/move.h"
 
 enum {
   MOST_TILE = 128, /* right-hand sides together, */
   TILE_SHARE = 8,  /* which take so much of the memory at most */
-  WORTH_TURNING = 8
+  WORTH_TURNING = 8,
+  STRETCHES = 4, /* of the rows in level order are looked at, */
+  STRETCH = 512, /* so many each: */
+  NEAR = 2       /* rows so far from the one before are in the same sector, about */
 };
 
 static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
@@ -29,7 +34,7 @@ static int32_t whole_packs(int64_t width, trs_scalar scalar) {
 }
 
 /* The most right-hand sides that are better solved beside each other than in a tile. */
-static int32_t most_beside(const trs_engine *e, trs_scalar scalar) {
+static int32_t most_beside(const trs_engine *e, trs_scalar scalar, bool apart) {
   const int32_t multiprocessors = trs_device_look(e->gpu.device)->multiprocessors;
   const int64_t size = (int64_t)trs_scalar_size(scalar);
   const trs_slices *s = &e->c.slices;
@@ -38,11 +43,27 @@ static int32_t most_beside(const trs_engine *e, trs_scalar scalar) {
   while (bad - good > 1) {
     int32_t width = (good + bad) / 2;
     double beside =
-        trs_beside_seconds(e->c.regions, e->c.nregions, e->c.level, width, multiprocessors);
+        trs_beside_seconds(e->c.regions, e->c.nregions, e->c.level, width, apart, multiprocessors);
     double tile = trs_tile_seconds(e->c.level, s->nlevels, s->nparts, width * size);
     *(beside < tile ? &good : &bad) = width;
   }
   return good;
+}
+
+/* Do rows that are solved together lie apart in memory?  By some stretches of them. */
+static trs_status rows_lie_apart(const trs_engine *e, trs_stream stream, bool *apart) {
+  const int64_t n = e->args.slices.n, length = least(STRETCH, n);
+  int32_t row[STRETCH];
+  int64_t near = 0, seen = 0;
+  for (int64_t k = 0; k < STRETCHES; k++) {
+    const int32_t *from = e->args.slices.row + k * (n - length) / (STRETCHES - 1);
+    TRS_TRY(trs_device_copy(row, from, length * (int64_t)sizeof *row, stream));
+    TRS_TRY(trs_device_wait(stream));
+    for (int64_t p = 1; p < length; p++) near += llabs((int64_t)row[p] - row[p - 1]) <= NEAR;
+    seen += length - 1;
+  }
+  *apart = 2 * near < seen;
+  return TRS_SUCCESS;
 }
 
 /* As many together as are expected, if there is room. */
@@ -51,14 +72,14 @@ trs_status trs_engine_prepare_rhs(trs_engine *e, const trs_plan *plan) {
   int64_t width = least(plan->options.nrhs, MOST_TILE), one = work_bytes(&e->args, scalar);
   int64_t most = trs_device_look(e->gpu.device)->memory_bytes / TILE_SHARE;
   while (width > 2 && width * one > most) width = (width + 1) / 2;
-  e->most_beside = most_beside(e, scalar);
+  bool apart = false;
+  if (width >= WORTH_TURNING) TRS_TRY(rows_lie_apart(e, plan->stream, &apart));
+  e->most_beside = most_beside(e, scalar, apart);
   e->args.tile = whole_packs(width, scalar);
   e->bytes += e->args.tile * one;
   TRS_TRY(
       trs_device_alloc(e->gpu.device, &e->args.tile_work, e->args.tile, (size_t)one, plan->stream));
-  if (width < WORTH_TURNING || width <= e->most_beside || e->c.rules.most_block > 1 ||
-      !trs_rows_lie_apart(e->c.level, e->c.slices.nlevels))
-    return TRS_SUCCESS;
+  if (!apart || width <= e->most_beside) return TRS_SUCCESS;
   int64_t turned = width * e->args.slices.n * (int64_t)trs_scalar_size(scalar);
   e->bytes += turned;
   return trs_device_alloc(e->gpu.device, &e->turned, turned, 1, plan->stream);
@@ -73,6 +94,7 @@ static int32_t join_regions(const trs_engine *e, int32_t k, trs_region *joined) 
     joined->level_end = regions[k].level_end;
     joined->slice_end = regions[k].slice_end;
     joined->chunk_end = regions[k].chunk_end;
+    joined->entries += regions[k].entries;
     joined->heavy |= regions[k++].heavy;
   }
   return k;

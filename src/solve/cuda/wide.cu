@@ -49,15 +49,16 @@ __device__ void find_slices(const trs_slices &s, const trs_region &region, int32
   }
 }
 
-/* WAITS: none in a settled region, heavy where there are heavy slices. */
+/* WAITS: heavy where there are heavy slices. */
 template <class S, class V, waits WAITS>
 __global__ void __launch_bounds__(THREADS, resident<S>(WAITS))
     wide(const __grid_constant__ trs_engine_args a, const __grid_constant__ trs_region region,
          uint32_t *tickets, int32_t last) {
   __shared__ int32_t taken;
   __shared__ S partial[WAITS == waits::heavy ? THREADS : 1];
+  extern __shared__ __align__(16) unsigned char shared[];
   int32_t ticket = int32_t(blockIdx.x);
-  if (WAITS != waits::none) {
+  if (WAITS == waits::rows || WAITS == waits::heavy) {
     if (threadIdx.x == 0) taken = int32_t(atomicInc(tickets, gridDim.x - 1));
     __syncthreads();
     ticket = taken;
@@ -84,11 +85,32 @@ __global__ void __launch_bounds__(THREADS, resident<S>(WAITS))
   if (WAITS == waits::heavy && h.heavy)
     solve_heavy(v, h, at, partial);
   else if (slice + at.warp < end)
-    solve_slice<WAITS>(v, h, at.lane);
+    solve_slice<WAITS>(v, h, at.lane, reinterpret_cast<ring<S, V> *>(shared));
   if (!last) return;
   __syncthreads();
   if (threadIdx.x == 0 && atomicInc(&a.counters->finished, gridDim.x - 1) == gridDim.x - 1)
     a.counters->parity = parity ^ 1;
+}
+
+/* Of one level: all it needs was solved by earlier launches. */
+waits waits_of(const trs_region *region) {
+  if (region->heavy) return waits::heavy;
+  if (region->level_end - region->level > 1) return waits::rows;
+  return region->entries == 0 ? waits::bare : waits::none;
+}
+
+template <class S, class V>
+cudaError_t launch(waits w, const trs_engine_args &a, const trs_region &region, uint32_t *tickets,
+                   int32_t last, cudaStream_t stream) {
+  const int32_t slices = region.slice_end - region.slice;
+  const int32_t blocks =
+      region.heavy ? region.chunk_end - region.chunk : (slices + WARPS - 1) / WARPS;
+  auto kernel = w == waits::heavy  ? wide<S, V, waits::heavy>
+                : w == waits::rows ? wide<S, V, waits::rows>
+                : w == waits::bare ? wide<S, V, waits::bare>
+                                   : wide<S, V, waits::none>;
+  return launch_behind(a.overlaps, kernel, unsigned(blocks) * unsigned(a.columns), THREADS,
+                       w == waits::none ? sizeof(ring<S, V>) : 0, stream, a, region, tickets, last);
 }
 
 }  // namespace
@@ -96,18 +118,11 @@ __global__ void __launch_bounds__(THREADS, resident<S>(WAITS))
 extern "C" trs_status trs_engine_wide(const trs_engine_args *a, trs_scalar scalar,
                                       const trs_region *region, int32_t number, int32_t last,
                                       trs_stream stream) {
-  int32_t slices = region->slice_end - region->slice;
-  int32_t blocks = region->heavy ? region->chunk_end - region->chunk : (slices + WARPS - 1) / WARPS;
   uint32_t *ticket = a->counters->ticket + number;
-  auto s = static_cast<cudaStream_t>(stream);
+  auto to = static_cast<cudaStream_t>(stream);
   cudaError_t error = by_values(scalar, a->float_values, [&](auto element, auto value) {
-    using S = decltype(element);
-    using V = decltype(value);
-    auto kernel = region->heavy     ? wide<S, V, waits::heavy>
-                  : region->settled ? wide<S, V, waits::none>
-                                    : wide<S, V, waits::rows>;
-    return launch_behind(a->overlaps, kernel, unsigned(blocks) * unsigned(a->columns), THREADS, 0,
-                         s, *a, *region, ticket, last);
+    return launch<decltype(element), decltype(value)>(waits_of(region), *a, *region, ticket, last,
+                                                      to);
   });
   return trs_device_check(error, "launching the wide kernel");
 }

@@ -8,6 +8,8 @@
 #ifndef TRS_SOLVE_CUDA_WIDE_CUH
 #define TRS_SOLVE_CUDA_WIDE_CUH
 
+#include <cuda_pipeline.h>
+
 #include "solve/cuda/slice.cuh"
 
 namespace trs {
@@ -26,20 +28,12 @@ struct place {
   int lane, warp;
 };
 
-/* Who can be waited for. */
-enum class waits { none, rows, heavy };
-
-template <waits WAITS, class W>
-__device__ typename W::scalar add_batch(
-    const W &v, const batch<typename W::scalar, typename W::stored, BATCH> &now,
-    typename W::scalar sum, wait &w, int32_t row) {
-  return WAITS == waits::none ? now.add_settled(sum, v.work)
-                              : now.template add<W::system>(sum, v.work, w, row);
-}
+/* Who can be waited for.  bare: no entries, so nobody; none: all are settled. */
+enum class waits { bare, none, rows, heavy };
 
 /* The lane's share of its row's sum: batches from the offset-th, `stride` entries apart.  Most rows
  * have one batch: little is to be done when its x are there. */
-template <waits WAITS, class W>
+template <class W>
 __device__ typename W::scalar lane_sum(const W &v, const trs_slice &h, int lane, int offset,
                                        int stride, int32_t row) {
   using S = typename W::scalar;
@@ -50,23 +44,91 @@ __device__ typename W::scalar lane_sum(const W &v, const trs_slice &h, int lane,
   wait w(v.fault);
   batch<S, V, BATCH> now, next;
   now.load(idx, val, offset, stride, width, apart);
-  if (WAITS != waits::none && h.watch >= 0)
+  if (h.watch >= 0)
     while (empty(peek<W::system>(v.work + h.watch)) && w.goes_on(row)) {
     }
   S sum = S{};
   int k = offset + BATCH * stride;
   for (; k < h.width; k += BATCH * stride) {
     next.load(idx, val, k, stride, width, apart);
-    sum = add_batch<WAITS>(v, now, sum, w, row);
+    sum = now.template add<W::system>(sum, v.work, w, row);
     now = next;
   }
-  sum = add_batch<WAITS>(v, now, sum, w, row);
+  sum = now.template add<W::system>(sum, v.work, w, row);
   __syncwarp();
   return sum;
 }
 
-template <waits WAITS, class W>
-__device__ void solve_slice(const W &v, const trs_slice &h, int lane) {
+/* A lane's entries of a settled region on their way through shared memory, where each lane has
+ * places of its own: more than registers would hold, and no lane waits for another. */
+template <class S, class V>
+struct ring {
+  enum { STAGES = sizeof(V) == 16 ? 2 : 3, ROOM = STAGES * BATCH };
+  V val[ROOM][THREADS];
+  int32_t idx[ROOM][THREADS];
+
+  __device__ void ask(const int32_t *all_idx, const V *all_val, int stage, int k, int width,
+                      int apart) {
+#pragma unroll
+    for (int u = 0; u < BATCH; u++) {
+      if (k + u >= width) break;
+      const int64_t at = int64_t(k + u) * apart;
+      __pipeline_memcpy_async(&idx[stage * BATCH + u][threadIdx.x], all_idx + at, sizeof(int32_t));
+      __pipeline_memcpy_async(&val[stage * BATCH + u][threadIdx.x], all_val + at, sizeof(V));
+    }
+    __pipeline_commit();
+  }
+  __device__ batch<S, V, BATCH> take(int stage, int k, int width) const {
+    batch<S, V, BATCH> b;
+#pragma unroll
+    for (int u = 0; u < BATCH; u++) {
+      const bool there = k + u < width;
+      b.idx[u] = there ? idx[stage * BATCH + u][threadIdx.x] : -1;
+      b.val[u] = there ? val[stage * BATCH + u][threadIdx.x] : V{};
+    }
+    return b;
+  }
+};
+
+/* lane_sum where all x are known to be there. */
+template <class W>
+__device__ typename W::scalar settled_sum(const W &v, const trs_slice &h, int lane,
+                                          ring<typename W::scalar, typename W::stored> &r) {
+  using S = typename W::scalar;
+  using V = typename W::stored;
+  enum { STAGES = ring<S, V>::STAGES };
+  const int apart = trs_slice_stride(&h), width = lane < apart ? h.width : 0;
+  const int32_t *idx = v.s.idx + h.entries + lane;
+  const V *val = static_cast<const V *>(v.s.val) + h.entries + lane;
+  for (int k = 0; k < STAGES; k++) r.ask(idx, val, k, k * BATCH, width, apart);
+  S sum = S{};
+  int stage = 0;
+  for (int k = 0; k < width; k += BATCH) {
+    __pipeline_wait_prior(STAGES - 1);
+    const auto now = r.take(stage, k, width);
+    r.ask(idx, val, stage, k + STAGES * BATCH, width, apart);
+    sum = now.add_settled(sum, v.work);
+    stage = stage + 1 < STAGES ? stage + 1 : 0;
+  }
+  __pipeline_wait_prior(0);
+  __syncwarp();
+  return sum;
+}
+
+template <waits WAITS, class W, class R>
+__device__ typename W::scalar row_sum(const W &v, const trs_slice &h, int lane, int32_t row,
+                                      R *ring_of_block) {
+  if constexpr (WAITS == waits::bare)
+    return {};
+  else if constexpr (WAITS == waits::none)
+    return settled_sum(v, h, lane, *ring_of_block);
+  else
+    return lane_sum(v, h, lane, 0, 1, row);
+}
+
+/* ring_of_block: of a settled region */
+template <waits WAITS, class W, class R>
+__device__ void solve_slice(const W &v, const trs_slice &h, int lane, R *ring_of_block) {
   using S = typename W::scalar;
   int r = lane >> h.log_lanes;
   bool there = r < h.rows;
@@ -75,9 +137,9 @@ __device__ void solve_slice(const W &v, const trs_slice &h, int lane) {
   S b = v.rhs.b[row * v.rhs.b_row];
   const S *inverse = static_cast<const S *>(v.s.inverse) + h.inverse;
   if (!there) r = 0;
-  coefficients<S, BATCH> c;
+  coefficients<S, WAITS == waits::bare ? 1 : BATCH> c;
   c.load(inverse, h, r);
-  S residual = b - sum_lanes(lane_sum<WAITS>(v, h, lane, 0, 1, row), h.log_lanes);
+  S residual = b - sum_lanes(row_sum<WAITS>(v, h, lane, row, ring_of_block), h.log_lanes);
   S x = c.apply(residual, inverse, h, r);
   if (there && (lane & ((1 << h.log_lanes) - 1)) == 0) v.finish(position, row, x, early);
 }
@@ -151,7 +213,7 @@ __device__ void solve_heavy(const W &v, const trs_slice &h, place at, typename W
   int32_t position = h.first + (there ? r : 0), row = __ldg(v.s.row + position);
   const auto early = v.look(position);
   S b = v.rhs.b[row * v.rhs.b_row], known = sum_parts(v, h, at, row);
-  partial[threadIdx.x] = known + lane_sum<waits::heavy>(v, h, at.lane, at.warp, WARPS, row);
+  partial[threadIdx.x] = known + lane_sum(v, h, at.lane, at.warp, WARPS, row);
   __syncthreads();
   if (h.parts < 0) return leave_part(v, h, at, partial);
   S residual = b - sum_lanes(sum_warps(partial, at.lane), h.log_lanes);
@@ -166,7 +228,9 @@ __device__ void solve_heavy(const W &v, const trs_slice &h, place at, typename W
  * the caches for the others, and registers are worth more (docs/experiments.md). */
 template <class S>
 constexpr int resident(waits w) {
-  return sizeof(S) == 16 || w != waits::none ? 2 : 4;
+  return w == waits::rows || w == waits::heavy
+             ? 2
+             : (w == waits::bare ? 6 : 4) / (sizeof(S) == 16 ? 2 : 1);
 }
 
 }  // namespace wide_slices

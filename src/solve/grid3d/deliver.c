@@ -29,21 +29,17 @@ static void add(trs_delivery *d, parcel *p, int64_t i, int64_t j, const void *va
   p->filled++;
 }
 
-/* The layout is that of the transpose if the solver's is.  Entries of a run's triangle go to all
- * that share it. */
+/* The layout is that of the transpose if the solver's is.  An entry of a run's triangle goes where
+ * the entry of the inverse will be. */
 void trs_deliver(trs_delivery *d, int which, int64_t i, int64_t j, const void *value) {
   const trs_part *part = d->f->part;
   const trs_grid_layout *l = part->layout;
-  int side = d->in->transposed ? 1 - which : which;
+  int side = d->in->transposed ? 1 - which : which, places = part->shape.x * part->shape.y;
   int64_t I = d->f->owner[d->in->transposed ? j : i], K = d->f->owner[d->in->transposed ? i : j];
   int64_t low = side ? I : K;
-  bool all = trs_in_one_run(l, I, K);
-  int places = part->shape.x * part->shape.y;
-  int place = side ? trs_place_of_block(part, 1, trs_panel_of(l, I), K)
-                   : trs_place_of_block(part, 0, I, trs_panel_of(l, K));
+  int place = trs_fill_owner(part, side, I, K);
   for (int z = l->lo[low]; z < l->lo[low] + (1 << l->height[low]); z++)
-    for (int p = all ? 0 : place; p < (all ? places : place + 1); p++)
-      add(d, &d->to[z * places + p][which], i, j, value);
+    add(d, &d->to[z * places + place][which], i, j, value);
 }
 
 static trs_status make_parcel(parcel *p, int64_t count, size_t size) {

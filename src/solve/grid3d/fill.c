@@ -17,10 +17,6 @@ static int64_t length_of(const trs_filler *f, int which, int64_t K) {
   return ptr[K + 1] - ptr[K];
 }
 
-static int64_t run_width(const trs_grid_layout *l, int64_t r) {
-  return l->first[l->run[r].to] - l->first[l->run[r].from];
-}
-
 static trs_status make_room(trs_filler *f, int which) {
   const trs_grid_layout *l = f->part->layout;
   int64_t numbers = 0;
@@ -31,12 +27,6 @@ static trs_status make_room(trs_filler *f, int which) {
     if (!wanted(f->part, which, K)) continue;
     f->at[which][K] = numbers;
     numbers += trs_width(l, K) * (trs_width(l, K) + length_of(f, which, K));
-  }
-  TRS_TRY(TRS_ALLOC(&f->run_at[which], l->nruns));
-  for (int64_t r = 0; r < l->nruns; r++) {
-    int64_t width = run_width(l, r);
-    f->run_at[which][r] = trs_on_grid(l, l->run[r].from, f->part->z) ? numbers : -1;
-    if (f->run_at[which][r] >= 0) numbers += width * width;
   }
   return trs_alloc_zero(&f->dense[which], numbers, trs_scalar_size(f->part->scalar));
 }
@@ -63,7 +53,6 @@ void trs_fill_abandon(trs_filler *f) {
     trs_free(f->at[which]);
     trs_free(f->cursor[which]);
     trs_free(f->dense[which]);
-    trs_free(f->run_at[which]);
   }
   *f = (trs_filler){0};
 }
@@ -78,10 +67,11 @@ static int64_t find_in_list(trs_filler *f, int which, int64_t K, int64_t key) {
   return at < 0 ? -1 : at - from;
 }
 
-static int64_t place_in_run(const trs_filler *f, int which, int64_t r, int64_t i, int64_t j) {
+/* Where its inverse will be, in the half that meets the other half. */
+static int64_t place_in_run(const trs_filler *f, int which, int64_t S, int64_t own, int64_t other) {
   const trs_grid_layout *l = f->part->layout;
-  int64_t at = f->run_at[which][r], first = l->origin[l->run[r].from];
-  return at < 0 ? -1 : at + (i - first) + (j - first) * run_width(l, r);
+  int64_t at = f->at[which][S], width = trs_width(l, S);
+  return at < 0 ? -1 : at + width * (width + other - l->origin[S]) + own;
 }
 
 int64_t trs_fill_place(trs_filler *f, int which, int64_t i, int64_t j) {
@@ -90,7 +80,7 @@ int64_t trs_fill_place(trs_filler *f, int which, int64_t i, int64_t j) {
   int64_t at = f->at[which][K], width = trs_width(l, K), first = trs_origin(l, K);
   int64_t own = (which ? i : j) - first, other = which ? j : i;
   if (which ? i > j : i < j) return -2;
-  if (trs_in_one_run(l, S, O)) return place_in_run(f, which, l->run_of[S], i, j);
+  if (trs_in_one_run(l, S, O)) return place_in_run(f, which, S, own, other);
   if (at < 0) return -1;
   if (O == S) return at + (i - first) + (j - first) * width;
   int64_t r = find_in_list(f, which, K, l->first[O] + other - trs_origin(l, O));
@@ -176,8 +166,8 @@ static trs_status pack_side(trs_filler *f, int which, const int32_t *row_of) {
 
 /* ---- Diagonal blocks. ---- */
 
-static trs_status check_diagonal(const trs_filler *f, int which, int64_t first, int64_t width,
-                                 const void *D, const int32_t *row_perm) {
+trs_status trs_fill_check(const trs_filler *f, int which, int64_t first, int64_t width,
+                          const void *D, const int32_t *row_perm) {
   bool zero;
   int64_t j = f->part->ops->bad_diagonal(width, D, &zero);
   if (j < 0) return TRS_SUCCESS;
@@ -195,89 +185,10 @@ static trs_status invert(const trs_filler *f, int which, bool unit, const int32_
     void *D = (char *)f->dense[which] + (size_t)f->at[which][K] * trs_scalar_size(p->scalar);
     if (unit) p->ops->set_unit(trs_width(p->layout, K), D);
     TRS_TRY(
-        check_diagonal(f, which, trs_origin(p->layout, K), trs_width(p->layout, K), D, row_perm));
+        trs_fill_check(f, which, trs_origin(p->layout, K), trs_width(p->layout, K), D, row_perm));
     trs_triangle_invert(D, trs_width(p->layout, K), which, p->scalar);
   }
   return TRS_SUCCESS;
-}
-
-/* ---- Runs. ---- */
-
-/* |N| |T| up to which a run is inverted: the error of a product may be so many times that of a
- * solve.  Separators of poisson2d9:600 have less than 200, and it grows with their width
- * (docs/benchmarks.md). */
-static const double most_growth = 1e3;
-
-typedef struct inverter {
-  const trs_filler *f;
-  const trs_part *part;
-  int which;
-  const void *T;
-  void *N;
-  double *sum;
-  size_t size;
-} inverter;
-
-/* Rows of N to panels: L's of K are by columns of K, U's by rows.  Negated, for panels are. */
-static void keep_rows(const inverter *w, const trs_grid_run *run, int64_t I) {
-  const trs_grid_layout *l = w->part->layout;
-  int64_t begin = l->first[run->from], rows = trs_width(l, I), row = l->first[I] - begin;
-  for (int64_t K = w->which ? I : run->from; K < (w->which ? run->to : I + 1); K++) {
-    int64_t S = w->which ? I : K, at = w->f->at[w->which][S], width = trs_width(l, S);
-    if (at < 0) continue;
-    int64_t column = l->first[K] - begin, across = trs_width(l, K);
-    int64_t skipped = l->first[S] - begin, other = w->which ? column : row;
-    int64_t to = at + width * width + (other - skipped) * width;
-    w->part->ops->negate(w->which ? across : rows, width, w->N, column * rows, w->which ? rows : 1,
-                         w->which ? 1 : rows, w->f->dense[w->which], to);
-  }
-}
-
-/* Rows that this rank's process row has.  True: too many digits would be lost. */
-static bool invert_run(const inverter *w, const trs_grid_run *run) {
-  const trs_part *p = w->part;
-  const trs_grid_layout *l = p->layout;
-  int64_t begin = l->first[run->from], width = l->first[run->to] - begin;
-  for (int64_t I = run->from; I < run->to; I++) {
-    int64_t row = w->which ? I : I + run->to - run->from, rows = trs_width(l, I);
-    if (row % p->shape.x != p->x) continue;
-    p->ops->invert_rows(width, w->which, w->T, l->first[I] - begin, rows, w->N);
-    if (!(p->ops->growth(width, w->T, rows, w->N, w->sum) <= most_growth)) return true;
-    keep_rows(w, run, I);
-  }
-  return false;
-}
-
-static trs_status invert_runs(inverter *w, bool unit, const int32_t *row_perm, int8_t *refused) {
-  const trs_grid_layout *l = w->part->layout;
-  for (int64_t r = 0; r < l->nruns; r++) {
-    int64_t at = w->f->run_at[w->which][r], width = run_width(l, r);
-    if (at < 0 || refused[r]) continue;
-    void *T = (char *)w->f->dense[w->which] + (size_t)at * w->size;
-    if (unit) w->part->ops->set_unit(width, T);
-    TRS_TRY(check_diagonal(w->f, w->which, l->origin[l->run[r].from], width, T, row_perm));
-    w->T = T;
-    if (invert_run(w, &l->run[r])) refused[r] = 1;
-  }
-  return TRS_SUCCESS;
-}
-
-trs_status trs_fill_invert(trs_filler *f, const bool unit[2], const int32_t *row_perm,
-                           int8_t *refused) {
-  const trs_grid_layout *l = f->part->layout;
-  inverter w = {.f = f, .part = f->part, .size = trs_scalar_size(f->part->scalar)};
-  int64_t widest = 0;
-  for (int64_t r = 0; r < l->nruns; r++)
-    if (run_width(l, r) > widest) widest = run_width(l, r);
-  trs_status status = trs_alloc(&w.N, widest * l->widest, w.size);
-  if (!status) status = TRS_ALLOC(&w.sum, widest);
-  for (int which = 0; which < 2 && !status; which++) {
-    w.which = which;
-    status = invert_runs(&w, unit[which], row_perm, refused);
-  }
-  trs_free(w.N);
-  trs_free(w.sum);
-  return status;
 }
 
 /* ---- All. ---- */

@@ -264,7 +264,7 @@ static bool goes_on(const forest *f, int64_t K) {
 }
 
 /* Numbers of L's and U's triangles, diagonal blocks as squares. */
-static double entries_in(const trs_grid_layout *l, const trs_grid_run *run) {
+double trs_run_numbers(const trs_grid_layout *l, const trs_grid_run *run) {
   double entries = 0;
   for (int64_t K = run->from; K < run->to; K++) {
     entries += 2.0 * (double)(trs_width(l, K) * trs_width(l, K));
@@ -283,7 +283,7 @@ static bool nearly_full(const trs_grid_layout *l, const trs_grid_run *run) {
   double full = 0;
   for (int64_t K = run->from; K < run->to; K++)
     full += 2.0 * (double)(trs_width(l, K) * (l->first[run->to] - l->first[K]));
-  return full <= 1.5 * entries_in(l, run);
+  return full <= 1.5 * trs_run_numbers(l, run);
 }
 
 static void list_runs(const forest *f, trs_invert invert, trs_grid_run *runs, int64_t *count) {

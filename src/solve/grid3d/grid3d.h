@@ -34,7 +34,8 @@ typedef struct trs_grid_solver {
   trs_grid_options set;
   trs_grid_maps maps;
   trs_grid_layout layout;
-  int64_t runs; /* that might have been inverted; the layout's are */
+  int64_t runs;       /* that might have been inverted; the layout's are, */
+  double run_numbers; /* and had so many numbers */
   trs_part part;
   int nphases;           /* of each sweep: 1, or the tree's levels + 1 */
   trs_sweep *phase[2];   /* L, U */

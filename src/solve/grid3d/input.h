@@ -1,6 +1,6 @@
 /* input.h - where a distributed solve gets its factors from: a layout, and entries for a filler.
  *   input_factors.c   factors that every rank has whole
- *   input_file.c      a factor file, of which every rank reads a part of the numbers
+ *   input_file.c      a factor file, of which every rank reads a part of the entries
  *   input_blocks.c    blocks spread over ranks by SuperLU_DIST */
 #ifndef TRS_SOLVE_GRID3D_INPUT_H
 #define TRS_SOLVE_GRID3D_INPUT_H
@@ -21,7 +21,8 @@ struct trs_grid_input {
   const double *row_scale, *col_scale;
   /* Solve with A^T, or A^H: L' = U^T, U' = L^T. */
   bool transposed, conjugated;
-  trs_status (*layout)(const trs_grid_input *in, trs_grid_layout *layout, int pz,
+  /* Collective: a failure may still be one rank's alone. */
+  trs_status (*layout)(const trs_grid_input *in, trs_ranks *ranks, trs_grid_layout *layout, int pz,
                        const trs_layout_options *options);
   /* Collective: puts in all entries of this rank. */
   trs_status (*fill)(const trs_grid_input *in, trs_filler *f, trs_ranks *ranks);
@@ -40,9 +41,11 @@ trs_status trs_input_file(trs_grid_input *in, const char *path, const trs_scalar
                           trs_ranks *ranks);
 trs_status trs_input_blocks(trs_grid_input *in, const trs_mpi_blocks *blocks, trs_ranks *ranks);
 
-/* The layout of factors' patterns, turned round as the input is. */
-trs_status trs_input_layout(const trs_grid_input *in, const trs_factors *F, trs_grid_layout *layout,
-                            int pz, const trs_layout_options *options);
+/* All but how to get at entries: F's matrices are not looked at. */
+void trs_input_describe(trs_grid_input *in, const trs_factors *F);
+
+/* Factors' patterns, turned round as the input is; F may be NULL. */
+trs_grid_pattern trs_input_pattern(const trs_grid_input *in, const trs_factors *F);
 
 /* Entries (i, j) of L or U, given for A, into the filler's panels; all of them belong to the
  * pattern. */

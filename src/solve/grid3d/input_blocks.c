@@ -239,15 +239,16 @@ static trs_status share_maps(blocks *b, trs_ranks *ranks) {
 
 /* ---- The input. ---- */
 
-static trs_status make_layout(const trs_grid_input *in, trs_grid_layout *layout, int pz,
-                              const trs_layout_options *options) {
+static trs_status make_layout(const trs_grid_input *in, trs_ranks *ranks, trs_grid_layout *layout,
+                              int pz, const trs_layout_options *options) {
   blocks *b = (blocks *)in->state;
+  (void)ranks;
   trs_grid_lists lists[2] = {b->lists[in->transposed], b->lists[!in->transposed]};
   int64_t *first = b->first;
   b->lists[0] = b->lists[1] = (trs_grid_lists){0};
   TRS_TRY(TRS_ALLOC(&b->first, b->of.nsupers + 1)); /* still wanted */
   memcpy(b->first, first, (size_t)(b->of.nsupers + 1) * sizeof *first);
-  return trs_grid_layout_adopt(layout, b->of.nsupers, first, lists, pz, options);
+  return trs_grid_layout_adopt(layout, b->of.nsupers, first, lists, NULL, pz, options);
 }
 
 typedef struct handing_out {

@@ -40,9 +40,9 @@ trs_status trs_input_put(const trs_grid_input *in, trs_filler *f, int which, int
 
 /* ---- Factors. ---- */
 
-trs_status trs_input_layout(const trs_grid_input *in, const trs_factors *F, trs_grid_layout *layout,
-                            int pz, const trs_layout_options *options) {
-  trs_grid_pattern pattern = trs_grid_pattern_of(F);
+trs_grid_pattern trs_input_pattern(const trs_grid_input *in, const trs_factors *F) {
+  trs_grid_pattern pattern = {.L = {.n = in->n}, .U = {.n = in->n}};
+  if (F) pattern = trs_grid_pattern_of(F);
   if (in->transposed) {
     trs_panels_source L = pattern.L;
     pattern.L = pattern.U;
@@ -52,12 +52,14 @@ trs_status trs_input_layout(const trs_grid_input *in, const trs_factors *F, trs_
     pattern.L.lower = true;
     pattern.U.lower = false;
   }
-  return trs_grid_layout_create(layout, &pattern, pz, options);
+  return pattern;
 }
 
-static trs_status make_layout(const trs_grid_input *in, trs_grid_layout *layout, int pz,
-                              const trs_layout_options *options) {
-  return trs_input_layout(in, in->state, layout, pz, options);
+static trs_status make_layout(const trs_grid_input *in, trs_ranks *ranks, trs_grid_layout *layout,
+                              int pz, const trs_layout_options *options) {
+  trs_grid_pattern pattern = trs_input_pattern(in, in->state);
+  (void)ranks;
+  return trs_grid_layout_create(layout, &pattern, pz, options);
 }
 
 /* Vectors are rows or columns. */
@@ -83,20 +85,26 @@ static trs_status fill(const trs_grid_input *in, trs_filler *f, trs_ranks *ranks
   return put_matrix(in, f, 1, F->U);
 }
 
+void trs_input_describe(trs_grid_input *in, const trs_factors *F) {
+  in->scalar = F->scalar;
+  in->n = F->n;
+  in->unit[0] = F->diag_L == TRS_UNIT;
+  in->unit[1] = F->diag_U == TRS_UNIT;
+  in->leaves = (F->tree_nodes + 1) / 2;
+  in->row_perm = F->row_perm;
+  in->col_perm = F->col_perm;
+  in->row_scale = F->row_scale;
+  in->col_scale = F->col_scale;
+}
+
 trs_status trs_input_factors(trs_grid_input *in, const trs_factors *F) {
   if (!F) return trs_fail(TRS_ERROR_ARGUMENT, -1, "factors are NULL");
   if (F->L->on_device || F->U->on_device)
     return trs_fail(TRS_ERROR_UNSUPPORTED, -1, "factors in device memory");
-  *in = (trs_grid_input){.scalar = F->scalar,
-                         .n = F->n,
-                         .unit = {F->diag_L == TRS_UNIT, F->diag_U == TRS_UNIT},
-                         .leaves = (F->tree_nodes + 1) / 2,
-                         .row_perm = F->row_perm,
-                         .col_perm = F->col_perm,
-                         .row_scale = F->row_scale,
-                         .col_scale = F->col_scale,
-                         .layout = make_layout,
-                         .fill = fill,
-                         .state = F};
+  *in = (trs_grid_input){0};
+  trs_input_describe(in, F);
+  in->layout = make_layout;
+  in->fill = fill;
+  in->state = F;
   return TRS_SUCCESS;
 }

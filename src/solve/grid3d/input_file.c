@@ -1,20 +1,23 @@
-/* input_file.c - a factor file: every rank reads the pattern, and of the numbers a part, which goes
- * to its owners.  Checksums are of all parts together. */
+/* input_file.c - a factor file: rank 0 reads the pattern and makes the layout of it, for all; every
+ * rank reads an equal part of the entries, once over all ranks, and sends them to their owners.
+ * Values' checksums are of all parts together.
+ *   Entries of a file whose order is another than the canonical one are rank 0's, all of them. */
 #include "factor/file.h"
 #include "io/checksum.h"
 #include "solve/grid3d/deliver.h"
 #include "solve/grid3d/input.h"
 
 typedef struct reader {
-  trs_factors *F;
-  trs_partial partial;
+  trs_factors *F; /* rank 0: patterns */
+  bool whole;     /* and values */
+  trs_factors_part part;
 } reader;
 
 /* ---- Checksums. ---- */
 
 /* Rank 0 gets every part's, joins them and compares; its verdict is for all. */
 static trs_status check_sums(const reader *r, const char *path, trs_ranks *ranks) {
-  trs_slice part[2] = {r->partial.of[0], r->partial.of[1]}, whole[2];
+  trs_slice part[2] = {r->part.side[0].slice, r->part.side[1].slice}, whole[2];
   trs_status status = TRS_SUCCESS;
   if (ranks->rank) {
     TRS_TRY(trs_ranks_send(ranks, 0, TRS_TAG_MOVE, part, sizeof part));
@@ -39,59 +42,132 @@ static trs_status check_sums(const reader *r, const char *path, trs_ranks *ranks
 
 /* ---- Entries. ---- */
 
-static void hand_out(const reader *r, int which, const trs_matrix *T, trs_delivery *d) {
-  const trs_slice *part = &r->partial.of[which];
+static void hand_out(const trs_hdf5_part *T, int which, trs_delivery *d) {
   size_t size = trs_scalar_size(T->scalar);
   int64_t v = 0;
-  for (int64_t p = part->from; p < part->to; p++) {
+  for (int64_t p = T->slice.from; p < T->slice.to; p++) {
     while (T->ptr[v + 1] <= p) v++;
-    const char *value = (const char *)T->val + (size_t)(p - part->from) * size;
-    if (T->format == TRS_CSR)
-      trs_deliver(d, which, v, T->idx[p], value);
-    else
-      trs_deliver(d, which, T->idx[p], v, value);
+    int64_t other = T->idx[p - T->slice.from];
+    const char *value = (const char *)T->val + (size_t)(p - T->slice.from) * size;
+    trs_deliver(d, which, T->rows ? v : other, T->rows ? other : v, value);
   }
 }
 
 static void produce(const void *state, trs_delivery *d) {
   const reader *r = state;
-  hand_out(r, 0, r->F->L, d);
-  hand_out(r, 1, r->F->U, d);
-}
-
-/* ---- The input. ---- */
-
-static trs_status make_layout(const trs_grid_input *in, trs_grid_layout *layout, int pz,
-                              const trs_layout_options *options) {
-  const reader *r = in->state;
-  return trs_input_layout(in, r->F, layout, pz, options);
+  hand_out(&r->part.side[0], 0, d);
+  hand_out(&r->part.side[1], 1, d);
 }
 
 static trs_status fill(const trs_grid_input *in, trs_filler *f, trs_ranks *ranks) {
   return trs_deliver_all(in, f, ranks, produce, in->state);
 }
 
+/* ---- The layout: supernodes and lists are rank 0's. ---- */
+
+static trs_status share_lists(trs_ranks *ranks, int64_t **first, trs_grid_lists lists[2],
+                              int64_t count) {
+  int64_t length[2] = {0, 0};
+  for (int k = 0; k < 2; k++)
+    if (!ranks->rank) length[k] = lists[k].ptr[count];
+  TRS_TRY(trs_ranks_broadcast(ranks, length, sizeof length));
+  trs_status status = TRS_SUCCESS;
+  if (ranks->rank) {
+    status = TRS_ALLOC(first, count + 1);
+    for (int k = 0; k < 2 && !status; k++) {
+      status = TRS_ALLOC(&lists[k].ptr, count + 1);
+      if (!status) status = TRS_ALLOC(&lists[k].idx, length[k]);
+    }
+  }
+  TRS_TRY(trs_ranks_agree(ranks, status));
+  int64_t pointers = (count + 1) * (int64_t)sizeof **first;
+  TRS_TRY(trs_ranks_broadcast(ranks, *first, pointers));
+  for (int k = 0; k < 2; k++) {
+    TRS_TRY(trs_ranks_broadcast(ranks, lists[k].ptr, pointers));
+    TRS_TRY(trs_ranks_broadcast(ranks, lists[k].idx, length[k] * (int64_t)sizeof *lists[k].idx));
+  }
+  return TRS_SUCCESS;
+}
+
+static trs_status make_layout(const trs_grid_input *in, trs_ranks *ranks, trs_grid_layout *layout,
+                              int pz, const trs_layout_options *options) {
+  const reader *r = in->state;
+  trs_grid_pattern pattern = trs_input_pattern(in, ranks->rank ? NULL : r->F);
+  trs_grid_lists lists[2] = {{0}};
+  int64_t *first = NULL, count = 0;
+  trs_status status = TRS_SUCCESS;
+  if (!ranks->rank) status = trs_grid_layout_lists(&pattern, pz, options, &count, &first, lists);
+  status = trs_ranks_agree(ranks, status);
+  if (!status) status = trs_ranks_broadcast(ranks, &count, sizeof count);
+  if (!status) status = share_lists(ranks, &first, lists, count);
+  if (!status) {
+    pattern.tree_nodes = r->part.F.tree_nodes;
+    pattern.tree_ptr = r->part.F.tree_ptr;
+    pattern.tree_parent = r->part.F.tree_parent;
+    return trs_grid_layout_adopt(layout, count, first, lists, &pattern, pz, options);
+  }
+  trs_free(first);
+  for (int k = 0; k < 2; k++) {
+    trs_free(lists[k].ptr);
+    trs_free(lists[k].idx);
+  }
+  return status;
+}
+
+/* ---- The input. ---- */
+
 static void close(trs_grid_input *in) {
   reader *r = (reader *)in->state;
-  if (r) trs_factors_destroy(r->F);
+  if (!r) return;
+  if (r->whole) /* what rank 0 has are F's arrays */
+    for (int k = 0; k < 2; k++) r->part.side[k] = (trs_hdf5_part){0};
+  if (r->F) trs_factors_destroy(r->F);
+  trs_factors_part_release(&r->part);
   trs_free(r);
   in->state = NULL;
+}
+
+/* Rank 0's part where entries are not in order; the others' is none. */
+static void take_whole(reader *r) {
+  trs_matrix *T[2] = {r->F->L, r->F->U};
+  for (int k = 0; k < 2; k++) {
+    trs_hdf5_part *p = &r->part.side[k];
+    *p = (trs_hdf5_part){.rows = T[k]->format == TRS_CSR,
+                         .scalar = T[k]->scalar,
+                         .n = T[k]->nrows,
+                         .slice = {.to = T[k]->nnz}};
+    p->ptr = T[k]->ptr;
+    p->idx = T[k]->idx;
+    p->val = T[k]->val;
+  }
+}
+
+/* Rank 0 finds out how entries stand; then everybody reads, with no parts only what is not one. */
+static trs_status read_all(reader *r, const char *path, const trs_scalar *scalar,
+                           trs_ranks *ranks) {
+  int32_t found[2] = {0, 0};
+  trs_status status = TRS_SUCCESS;
+  if (!ranks->rank) status = trs_read_factors_pattern(&r->F, path, scalar, &r->whole);
+  TRS_TRY(trs_ranks_agree(ranks, status));
+  if (!ranks->rank) found[0] = r->whole, found[1] = (int32_t)r->F->scalar;
+  TRS_TRY(trs_ranks_broadcast(ranks, found, sizeof found));
+  r->whole = found[0];
+  status = trs_read_factors_part(&r->part, path, scalar, ranks->rank, r->whole ? 0 : ranks->size);
+  if (!status) r->part.F.scalar = (trs_scalar)found[1];
+  if (!status && r->whole && !ranks->rank) take_whole(r);
+  return trs_ranks_agree(ranks, status);
 }
 
 trs_status trs_input_file(trs_grid_input *in, const char *path, const trs_scalar *scalar,
                           trs_ranks *ranks) {
   reader *r = NULL;
   *in = (trs_grid_input){0};
-  trs_status status = TRS_ALLOC_ZERO(&r, 1);
-  if (!status) {
-    r->partial = (trs_partial){.part = ranks->rank, .parts = ranks->size};
-    status = trs_read_factors_part(&r->F, path, scalar, &r->partial);
-  }
-  if (!status) status = trs_input_factors(in, r->F);
-  in->layout = make_layout;
-  in->fill = fill;
+  TRS_TRY(trs_ranks_agree(ranks, TRS_ALLOC_ZERO(&r, 1)));
   in->close = close;
   in->state = r;
-  TRS_TRY(trs_ranks_agree(ranks, status));
+  TRS_TRY(read_all(r, path, scalar, ranks));
+  trs_input_describe(in, &r->part.F);
+  in->layout = make_layout;
+  in->fill = fill;
   return check_sums(r, path, ranks);
 }

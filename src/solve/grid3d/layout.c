@@ -266,41 +266,53 @@ static trs_status place_all(trs_grid_layout *l, const trs_grid_pattern *F, place
   return weigh_leaves(l);
 }
 
-static trs_status create(trs_grid_layout *l, const trs_grid_pattern *F, place **at,
-                         const trs_layout_options *options) {
+trs_status trs_grid_layout_lists(const trs_grid_pattern *F, int pz,
+                                 const trs_layout_options *options, int64_t *count, int64_t **first,
+                                 trs_grid_lists lists[2]) {
+  trs_grid_layout l = {.n = F->L.n};
+  bool use_tree;
+  TRS_TRY(choose_tree(F, pz, &use_tree));
+  trs_status status = find_supernodes(&l, F, use_tree ? F->tree_nodes : 0, options);
+  if (status) trs_grid_layout_destroy(&l);
+  *count = l.count;
+  *first = l.first;
+  lists[0] = l.lists[0];
+  lists[1] = l.lists[1];
+  return status;
+}
+
+static trs_status adopt(trs_grid_layout *l, const trs_grid_pattern *F, place **at,
+                        const trs_layout_options *options) {
   bool use_tree;
   TRS_TRY(choose_tree(F, l->pz, &use_tree));
   while ((1 << l->levels) < l->pz) l->levels++;
-  TRS_TRY(find_supernodes(l, F, use_tree ? F->tree_nodes : 0, options));
-  if (use_tree) {
+  if (use_tree && F->tree_nodes) {
     TRS_TRY(TRS_ALLOC(at, F->tree_nodes));
     TRS_TRY(spread_tree(*at, F, (int8_t)l->levels));
   }
   return place_all(l, F, *at, options);
 }
 
-trs_status trs_grid_layout_create(trs_grid_layout *layout, const trs_grid_pattern *pattern, int pz,
-                                  const trs_layout_options *options) {
+trs_status trs_grid_layout_adopt(trs_grid_layout *layout, int64_t count, int64_t *first,
+                                 trs_grid_lists lists[2], const trs_grid_pattern *tree, int pz,
+                                 const trs_layout_options *options) {
+  trs_grid_pattern none = {0};
   place *at = NULL;
-  *layout = (trs_grid_layout){.pz = pz, .n = pattern->L.n};
-  trs_status status = create(layout, pattern, &at, options);
+  *layout = (trs_grid_layout){
+      .pz = pz, .n = first[count], .count = count, .first = first, .lists = {lists[0], lists[1]}};
+  trs_status status = adopt(layout, tree ? tree : &none, &at, options);
   trs_free(at);
   if (status) trs_grid_layout_destroy(layout);
   return status;
 }
 
-trs_status trs_grid_layout_adopt(trs_grid_layout *layout, int64_t count, int64_t *first,
-                                 trs_grid_lists lists[2], int pz,
-                                 const trs_layout_options *options) {
-  trs_grid_pattern none = {0};
-  bool use_tree;
-  *layout = (trs_grid_layout){
-      .pz = pz, .n = first[count], .count = count, .first = first, .lists = {lists[0], lists[1]}};
-  trs_status status = choose_tree(&none, pz, &use_tree);
-  while (!status && (1 << layout->levels) < pz) layout->levels++;
-  if (!status) status = place_all(layout, &none, NULL, options);
-  if (status) trs_grid_layout_destroy(layout);
-  return status;
+trs_status trs_grid_layout_create(trs_grid_layout *layout, const trs_grid_pattern *pattern, int pz,
+                                  const trs_layout_options *options) {
+  trs_grid_lists lists[2] = {{0}};
+  int64_t count, *first;
+  *layout = (trs_grid_layout){0};
+  TRS_TRY(trs_grid_layout_lists(pattern, pz, options, &count, &first, lists));
+  return trs_grid_layout_adopt(layout, count, first, lists, pattern, pz, options);
 }
 
 void trs_grid_layout_destroy(trs_grid_layout *layout) {

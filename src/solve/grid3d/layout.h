@@ -96,9 +96,14 @@ typedef struct trs_grid_pattern {
 trs_status trs_grid_layout_create(trs_grid_layout *layout, const trs_grid_pattern *pattern, int pz,
                                   const trs_layout_options *options);
 
-/* From supernodes and lists that are known already: first and lists are taken, also on failure. */
+/* In two steps: supernodes and lists, which are all that patterns are looked at for; and a layout
+ * of them and the pattern's tree alone, NULL where there is none.  first and lists are taken, also
+ * on failure. */
+trs_status trs_grid_layout_lists(const trs_grid_pattern *pattern, int pz,
+                                 const trs_layout_options *options, int64_t *count, int64_t **first,
+                                 trs_grid_lists lists[2]);
 trs_status trs_grid_layout_adopt(trs_grid_layout *layout, int64_t count, int64_t *first,
-                                 trs_grid_lists lists[2], int pz,
+                                 trs_grid_lists lists[2], const trs_grid_pattern *tree, int pz,
                                  const trs_layout_options *options);
 void trs_grid_layout_destroy(trs_grid_layout *layout);
 
@@ -118,9 +123,17 @@ void trs_grid_layout_weigh(const trs_grid_layout *layout, double *weight);
 trs_status trs_forest_runs(const trs_grid_layout *layout, trs_invert invert, trs_grid_run **runs,
                            int64_t *count);
 
+/* Numbers in its triangles of L and U as supernodes have them. */
+double trs_run_numbers(const trs_grid_layout *layout, const trs_grid_run *run);
+
 /* invert.c: `to` is `from` with runs inverted. */
 trs_status trs_grid_layout_invert(trs_grid_layout *to, const trs_grid_layout *from,
                                   const trs_grid_run *runs, int64_t count);
+
+/* cut.c: `to` is `from`, without runs, with supernodes beginning at the columns of cut[n] as well;
+ * runs to come are numbered anew. */
+trs_status trs_grid_layout_cut(trs_grid_layout *to, const trs_grid_layout *from, const int8_t *cut,
+                               trs_grid_run *runs, int64_t nruns);
 
 /* layout.c: blocks from lists. */
 trs_status trs_grid_layout_blocks(trs_grid_layout *layout);

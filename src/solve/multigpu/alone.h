@@ -8,9 +8,10 @@
 trs_status trs_alone_create(trs_plan **alone, const trs_plan *plan, trs_device *device,
                             trs_stream stream, int64_t nrhs);
 
-/* Seconds of a solve of one right-hand side, in device memory of the device, the best of some.
+/* Seconds of a solve of so many right-hand sides, in device memory of the device, the best of some.
  * All processes of a group call it for a plan that they share: with spread set b and x are theirs
  * each. */
-trs_status trs_alone_time(trs_plan *plan, trs_device *device, bool spread, double *seconds);
+trs_status trs_alone_time(trs_plan *plan, trs_device *device, int64_t nrhs, bool spread,
+                          double *seconds);
 
 #endif

@@ -5,7 +5,9 @@
  * back in blocks, through two buffers, so that one block is on its way while another is solved.
  * Where all of them lie with the first member, the link is what counts, and it keeps more.
  * Arrays in device memory: one thread launches everything and waits for nothing.  Arrays of the
- * host: a thread a member, since copies from and to them keep their thread busy. */
+ * host: a thread a member, since copies from and to them keep their thread busy.
+ * With a process a GPU each has b, solves its own columns into memory that all reach, and takes the
+ * others' from there. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -14,11 +16,10 @@
 #include "plan/parameters.h"
 #include "solve/multigpu/alone.h"
 
-enum { SLOTS = 2, MOST_BLOCK = 128 };
+enum { SLOTS = 2, MOST_BLOCK = 128, MANY = 32 };
 
-/* A member, all of which this process runs. */
 typedef struct member {
-  trs_device *device;
+  trs_device *device;         /* NULL: another process runs it */
   trs_stream stream, in, out; /* where it solves; where blocks come and go */
   trs_device_event *brought[SLOTS], *solved[SLOTS], *taken[SLOTS], *done;
   trs_plan *plan; /* the engine's */
@@ -28,12 +29,16 @@ typedef struct member {
 
 typedef struct columns_state {
   trs_group *group;
-  int members;
+  int members, first; /* first: of those that this process runs */
+  bool one_process;
   int64_t block, remote; /* parameters: columns a block, 0: chosen; remote: enum */
-  double
-      weight; /* columns of another member, for one of the first's, where all lie with the first */
+  /* Seconds of a column among many and among a block's, and of its way over the link; 0: unknown.
+   */
+  double many, few, link;
   member *member;
   trs_device_event *start;
+  trs_symmetric shared; /* several processes: SLOTS stages of shared_width columns at each */
+  int64_t shared_width, turn;
 } columns_state;
 
 enum { REMOTE_COPY, REMOTE_DIRECT };
@@ -50,13 +55,14 @@ typedef struct joint_work {
 static void be_member(void *argument, int rank, int size) {
   joint_work *work = argument;
   for (int m = rank; m < work->c->members; m += size) {
+    if (!work->c->member[m].device) continue;
     int before = trs_device_enter(work->c->member[m].device);
     if (work->step(work, m)) trs_failure_get(&work->failure[m]);
     trs_device_leave(before);
   }
 }
 
-/* On every member, side by side where threads; the failure of the first that has one. */
+/* On every member here, side by side where threads; the failure of the first that has one. */
 static trs_status on_members(trs_plan *plan, columns_state *c, const trs_rhs *rhs, bool threads,
                              trs_status (*step)(joint_work *, int)) {
   joint_work work = {.plan = plan, .c = c, .rhs = rhs, .step = step};
@@ -111,7 +117,7 @@ static trs_status need_stage(member *m, int64_t bytes) {
 /* Columns a block: what was asked for, or so many that a member has four of them, 8 at least, 32
  * at most. */
 static int64_t block_width(const columns_state *c, int64_t columns) {
-  enum { BLOCKS = 4, FEW = 8, MANY = 32 };
+  enum { BLOCKS = 4, FEW = 8 };
   int64_t width = c->block > 0 ? c->block : columns / BLOCKS;
   if (c->block == 0) width = width < FEW ? FEW : least(width, MANY);
   return least(width, columns);
@@ -123,22 +129,37 @@ static trs_status analyze_member(joint_work *work, int which) {
   int64_t nrhs = shared_out(plan->options.nrhs, work->c->members);
   if (nrhs < work->c->block) nrhs = work->c->block;
   TRS_TRY(trs_alone_create(&m->plan, plan, m->device, m->stream, nrhs));
-  if (plan->options.nrhs <= 1 || m->device == work->c->member[0].device) return TRS_SUCCESS;
+  if (plan->options.nrhs <= 1 || m->device == work->c->member[0].device || !work->c->one_process)
+    return TRS_SUCCESS;
   int64_t width = block_width(work->c, nrhs);
   return need_stage(m, plan->system.n * width * (int64_t)trs_scalar_size(plan->system.scalar));
 }
 
-/* A column's way to another GPU and back against its solve, which among many takes a quarter of
- * what one by itself does. */
+/* What a column takes where so many are solved together, and over the link: by these the first
+ * member's part is found where all columns lie with it.  Where there is no room to measure, all get
+ * the same. */
 static trs_status weigh(const trs_plan *plan, columns_state *c) {
-  static const double LINK = 380e9, AMONG_MANY = 0.25;
-  double alone;
-  c->weight = 1;
-  if (plan->system.n == 0 || c->members == 1) return TRS_SUCCESS;
-  TRS_TRY(trs_alone_time(c->member[0].plan, c->member[0].device, false, &alone));
-  double moved = 2.0 * (double)plan->system.n * (double)trs_scalar_size(plan->system.scalar) / LINK;
-  c->weight = 1 / (1 + moved / (AMONG_MANY * alone));
+  static const double LINK = 380e9;
+  const int64_t n = plan->system.n, most = shared_out(plan->options.nrhs, c->members);
+  const int64_t many = least(most, MANY), few = block_width(c, most);
+  int64_t room = 0;
+  if (n == 0 || c->members == 1 || most < 2 || !c->one_process) return TRS_SUCCESS;
+  const int64_t column = n * (int64_t)trs_scalar_size(plan->system.scalar);
+  if (trs_device_room(c->member[0].device, &room) || room < 2 * many * column) return TRS_SUCCESS;
+  TRS_TRY(trs_alone_time(c->member[0].plan, c->member[0].device, many, false, &c->many));
+  TRS_TRY(trs_alone_time(c->member[0].plan, c->member[0].device, few, false, &c->few));
+  c->many /= (double)many;
+  c->few /= (double)few;
+  c->link = (double)column / LINK;
   return TRS_SUCCESS;
+}
+
+static trs_status open_members(columns_state *c) {
+  const int end = c->first + trs_group_local(c->group);
+  TRS_TRY(TRS_ALLOC_ZERO(&c->member, trs_group_members(c->group)));
+  c->members = trs_group_members(c->group);
+  for (int m = c->first; m < end; m++) TRS_TRY(open_member(&c->member[m], c->group, m));
+  return trs_device_event_create(c->member[c->first].device, &c->start);
 }
 
 static trs_status analyze(trs_plan *plan) {
@@ -146,13 +167,13 @@ static trs_status analyze(trs_plan *plan) {
   TRS_TRY(TRS_ALLOC_ZERO(&c, 1));
   plan->state = c;
   c->group = plan->context->group;
-  TRS_TRY(read_parameters(c, plan));
-  TRS_TRY(TRS_ALLOC_ZERO(&c->member, trs_group_members(c->group)));
-  c->members = trs_group_members(c->group);
-  for (int m = 0; m < c->members; m++) TRS_TRY(open_member(&c->member[m], c->group, m));
-  TRS_TRY(trs_device_event_create(c->member[0].device, &c->start));
-  TRS_TRY(on_members(plan, c, NULL, true, analyze_member));
-  return weigh(plan, c);
+  c->first = trs_group_first(c->group);
+  c->one_process = trs_group_one_process(c->group);
+  trs_status status = read_parameters(c, plan);
+  if (!status) status = open_members(c);
+  if (!status) status = on_members(plan, c, NULL, true, analyze_member);
+  if (!status) status = weigh(plan, c);
+  return trs_group_agree(c->group, status);
 }
 
 static trs_status update_member(joint_work *work, int which) {
@@ -165,7 +186,8 @@ static trs_status update_member(joint_work *work, int which) {
 }
 
 static trs_status update(trs_plan *plan) {
-  return on_members(plan, plan->state, NULL, true, update_member);
+  const columns_state *c = plan->state;
+  return trs_group_agree(c->group, on_members(plan, plan->state, NULL, true, update_member));
 }
 
 /* ---- Solving. ---- */
@@ -253,10 +275,10 @@ static trs_status solve_in_place(const trs_plan *plan, member *m, const trs_rhs 
 }
 
 /* The member's own columns, where they lie. */
-static trs_status solve_own(const trs_rhs *rhs, member *m, int which, int64_t columns) {
+static trs_status solve_own(const trs_rhs *rhs, member *m, int first, int which, int64_t columns) {
   trs_rhs own = *rhs;
-  own.x = rhs->x_of[which];
-  own.b = rhs->b_of[which];
+  own.x = rhs->x_of[which - first];
+  own.b = rhs->b_of[which - first];
   own.nrhs = columns;
   own.x_of = NULL;
   own.b_of = NULL;
@@ -268,18 +290,36 @@ static bool lies_on(const void *pointer, const trs_device *device) {
 }
 
 static bool all_with_first(const columns_state *c, const trs_rhs *rhs) {
-  return !rhs->x_of && lies_on(rhs->x, c->member[0].device) && lies_on(rhs->b, c->member[0].device);
+  return c->one_process && !rhs->x_of && lies_on(rhs->x, c->member[0].device) &&
+         lies_on(rhs->b, c->member[0].device);
+}
+
+/* Seconds where the first member keeps so many of the columns, which all lie with it: the others
+ * share its link, and have nothing to solve while the first block comes and the last one goes. */
+static double seconds_with(const columns_state *c, int64_t nrhs, int64_t kept) {
+  const int64_t others = c->members - 1, each = shared_out(nrhs - kept, (int)others);
+  const double link = c->link * (double)others;
+  double there = (double)each * fmax(c->few, link);
+  if (each > 0) there += 2 * link * (double)block_width(c, each);
+  return fmax((double)kept * c->many, there);
+}
+
+static int64_t kept_by_first(const columns_state *c, int64_t nrhs) {
+  enum { WHOLE = 8, STEPS = 64 }; /* columns that go well together; ways that are looked at */
+  const int64_t step = nrhs >= MANY ? shared_out(nrhs, STEPS * WHOLE) * WHOLE : 1;
+  int64_t best = shared_out(nrhs, c->members);
+  for (int64_t kept = best; c->link > 0 && kept < nrhs + step; kept += step)
+    if (seconds_with(c, nrhs, least(kept, nrhs)) < seconds_with(c, nrhs, best))
+      best = least(kept, nrhs);
+  return best;
 }
 
 /* The member's first column; of member number `members` the end of all. */
 static int64_t begin_of(const columns_state *c, const trs_rhs *rhs, int which) {
-  enum { WHOLE = 8, MANY = 32 }; /* columns that go well together, from so many on */
-  if (!all_with_first(c, rhs) || which == 0 || which == c->members)
+  if (!all_with_first(c, rhs) || which == 0 || c->members == 1)
     return shared_out(rhs->nrhs * which, c->members);
-  double all = 1 + (c->members - 1) * c->weight;
-  int64_t begin = (int64_t)((double)rhs->nrhs * (1 + (which - 1) * c->weight) / all + 0.5);
-  if (rhs->nrhs >= MANY) begin = (begin + WHOLE - 1) / WHOLE * WHOLE;
-  return least(begin, rhs->nrhs);
+  const int64_t kept = kept_by_first(c, rhs->nrhs);
+  return kept + shared_out((rhs->nrhs - kept) * (which - 1), c->members - 1);
 }
 
 /* Behind the start, and to the member's done. */
@@ -291,7 +331,7 @@ static trs_status solve_member(joint_work *work, int which) {
   if (first >= end) return TRS_SUCCESS;
   TRS_TRY(trs_device_event_follow(c->start, m->stream));
   if (rhs->x_of) {
-    TRS_TRY(solve_own(rhs, m, which, end - first));
+    TRS_TRY(solve_own(rhs, m, c->first, which, end - first));
     return trs_device_event_record(m->done, m->stream);
   }
   bool there = trs_device_address(rhs->x) && trs_device_address(rhs->b);
@@ -309,14 +349,14 @@ static trs_status finish_member(joint_work *work, int which) {
 
 static trs_status wait(trs_plan *plan) {
   columns_state *c = plan->state;
-  int before = trs_device_enter(c->member[0].device);
+  int before = trs_device_enter(c->member[c->first].device);
   trs_status status = trs_device_wait(plan->stream);
   trs_device_leave(before);
   return status ? status : on_members(plan, c, NULL, false, finish_member);
 }
 
 static trs_status begin(trs_plan *plan, const columns_state *c) {
-  int before = trs_device_enter(c->member[0].device);
+  int before = trs_device_enter(c->member[c->first].device);
   trs_status status = trs_device_event_record(c->start, plan->stream);
   trs_device_leave(before);
   return status;
@@ -324,18 +364,87 @@ static trs_status begin(trs_plan *plan, const columns_state *c) {
 
 /* The plan's stream goes on when all members that had columns have. */
 static trs_status end(trs_plan *plan, const columns_state *c, const trs_rhs *rhs) {
-  int before = trs_device_enter(c->member[0].device);
+  int before = trs_device_enter(c->member[c->first].device);
   trs_status status = TRS_SUCCESS;
   for (int m = 0; m < c->members && !status; m++)
-    if (begin_of(c, rhs, m) < begin_of(c, rhs, m + 1))
+    if (c->member[m].device && begin_of(c, rhs, m) < begin_of(c, rhs, m + 1))
       status = trs_device_event_follow(c->member[m].done, plan->stream);
   trs_device_leave(before);
   return status;
 }
 
+/* ---- A process a GPU. ---- */
+
+/* What member m has to do in a turn. */
+static block block_of(const trs_plan *plan, const columns_state *c, const trs_rhs *rhs, int m,
+                      int64_t turn) {
+  const int64_t first = begin_of(c, rhs, m) + turn * c->shared_width, end = begin_of(c, rhs, m + 1);
+  return (block){.n = plan->system.n,
+                 .size = (int64_t)trs_scalar_size(plan->system.scalar),
+                 .first = first,
+                 .width = first < end ? least(c->shared_width, end - first) : 0,
+                 .row_major = rhs->x_col == 1 && rhs->x_row != 1};
+}
+
+static trs_status need_shared(const trs_plan *plan, columns_state *c, int64_t nrhs) {
+  const int64_t column = plan->system.n * (int64_t)trs_scalar_size(plan->system.scalar);
+  if (c->shared.bytes) return TRS_SUCCESS;
+  if (nrhs < plan->options.nrhs) nrhs = plan->options.nrhs;
+  c->shared_width = block_width(c, shared_out(nrhs, c->members));
+  return trs_group_alloc(c->group, &c->shared, SLOTS * c->shared_width * column);
+}
+
+static char *stage_of(const columns_state *c, int m, int slot) {
+  return (char *)c->shared.base[m] + slot * (c->shared.bytes / SLOTS);
+}
+
+static trs_status solve_block(member *m, const block *k, char *stage, const trs_rhs *rhs) {
+  trs_rhs inner = {.x = stage, .b = stage, .nrhs = k->width};
+  inner.x_row = inner.b_row = k->row_major ? k->width : 1;
+  inner.x_col = inner.b_col = k->row_major ? 1 : k->n;
+  if (k->width == 0) return TRS_SUCCESS;
+  TRS_TRY(bring(k, stage, rhs, m->stream));
+  TRS_TRY(trs_plan_solve(m->plan, &inner));
+  return trs_plan_finish(m->plan);
+}
+
+/* All go through the same agreements.  A stage is used again two turns later: by the agreement
+ * between, all have taken what it held. */
+static trs_status solve_in_turns(trs_plan *plan, columns_state *c, const trs_rhs *rhs) {
+  member *own = &c->member[c->first];
+  TRS_TRY(need_shared(plan, c, rhs->nrhs));
+  const int64_t most = shared_out(rhs->nrhs, c->members);
+  trs_status status = trs_device_wait(plan->stream);
+  for (int64_t turn = 0; turn * c->shared_width < most; turn++) {
+    const int slot = (int)(c->turn++ % SLOTS);
+    const block mine = block_of(plan, c, rhs, c->first, turn);
+    if (!status) status = solve_block(own, &mine, stage_of(c, c->first, slot), rhs);
+    TRS_TRY(trs_group_agree(c->group, status));
+    for (int m = 0; m < c->members && !status; m++) {
+      const block k = block_of(plan, c, rhs, m, turn);
+      if (k.width > 0) status = take(&k, stage_of(c, m, slot), rhs, own->stream);
+    }
+    if (!status) status = trs_device_wait(own->stream);
+  }
+  return status;
+}
+
+static trs_status solve_in_processes(trs_plan *plan, columns_state *c, const trs_rhs *rhs) {
+  int before = trs_device_enter(c->member[c->first].device);
+  trs_status status = solve_in_turns(plan, c, rhs);
+  trs_device_leave(before);
+  return trs_group_agree(c->group, status);
+}
+
 static trs_status solve(trs_plan *plan, const trs_rhs *rhs) {
   columns_state *c = plan->state;
-  bool there = rhs->x_of || (trs_device_address(rhs->x) && trs_device_address(rhs->b));
+  bool there =
+      rhs->x_of || (c->one_process && trs_device_address(rhs->x) && trs_device_address(rhs->b));
+  if (!there && trs_device_capturing(plan->stream))
+    return trs_fail(TRS_ERROR_UNSUPPORTED, -1,
+                    "a solve becomes part of a graph where b and x are in device memory, or where "
+                    "they are solved (trs_solve_distributed)");
+  if (!c->one_process && !rhs->x_of) return solve_in_processes(plan, c, rhs);
   TRS_TRY(begin(plan, c));
   TRS_TRY(on_members(plan, c, rhs, !there, solve_member));
   TRS_TRY(end(plan, c, rhs));
@@ -356,14 +465,20 @@ static trs_status share(const trs_plan *plan, int which, int64_t nrhs, trs_plan_
 /* ---- What it tells. ---- */
 
 static const char *refuses(const trs_plan *plan) {
-  const trs_group *group = plan->context->group;
-  if (!group) return "it is for several GPUs: take a context such as \"cuda:0-3\"";
-  if (!trs_group_one_process(group)) return "it works within one process: take \"cuda:0-3\"";
+  if (!plan->context->group)
+    return "it is for several GPUs: take a context such as \"cuda:0-3\", or \"nvshmem\"";
   return NULL;
 }
 
+/* With several processes the same answer in all. */
 static bool fits_all(const trs_plan *plan) {
   const trs_group *group = plan->context->group;
+  if (!trs_group_one_process(group)) {
+    int64_t room = trs_device_look(plan->context->device)->memory_bytes;
+    if (plan->options.gpu_memory > 0 && plan->options.gpu_memory < room)
+      room = plan->options.gpu_memory;
+    return trs_plan_solve_bytes(plan) / 2 * 5 <= room;
+  }
   for (int m = 0; m < trs_group_members(group); m++) {
     int64_t room;
     if (trs_device_room(trs_group_device(group, m), &room)) continue;
@@ -386,15 +501,17 @@ static int threads(const trs_plan *plan) {
 
 static int64_t bytes(const trs_plan *plan) {
   const columns_state *c = plan->state;
-  int64_t total = 0;
+  int64_t total = c->shared.bytes;
   for (int m = 0; m < c->members; m++)
-    total += c->member[m].plan->method->bytes(c->member[m].plan) + SLOTS * c->member[m].stage_bytes;
+    if (c->member[m].device)
+      total +=
+          c->member[m].plan->method->bytes(c->member[m].plan) + SLOTS * c->member[m].stage_bytes;
   return total;
 }
 
 static void describe(const trs_plan *plan, char *text, size_t size) {
   const columns_state *c = plan->state;
-  const trs_plan *first = c->member[0].plan;
+  const trs_plan *first = c->member[c->first].plan;
   int used = snprintf(text, size, "right-hand sides dealt to %d members, each: ", c->members);
   if (used > 0 && (size_t)used < size)
     first->method->describe(first, text + used, size - (size_t)used);
@@ -422,6 +539,7 @@ static void free_state(trs_plan *plan) {
   columns_state *c = plan->state;
   if (!c) return;
   for (int m = 0; m < c->members; m++) free_member(&c->member[m]);
+  if (c->group) trs_group_free(c->group, &c->shared);
   trs_device_event_destroy(c->start);
   trs_free(c->member);
   trs_free(c);

@@ -385,8 +385,13 @@ static trs_status finish_member(trs_plan *plan, int member) {
   trs_portion *portion = &m->portion[member];
   TRS_TRY(trs_device_copy(portion->told, m->fault.base[member], sizeof *portion->told,
                           portion->stream));
-  TRS_TRY(trs_device_wait(portion->stream));
+  TRS_TRY(trs_group_wait(m->group, portion->stream, m->fault.base[member]));
   return tell(plan, member);
+}
+
+static trs_status await_member(trs_plan *plan, int member) {
+  trs_multi *m = multi_of(plan);
+  return trs_group_wait(m->group, m->portion[member].stream, m->fault.base[member]);
 }
 
 /* A fence before counts are restored: members may still be reading those of the solve before. */
@@ -401,7 +406,7 @@ static trs_status solve_tile(trs_plan *plan, const trs_rhs *rhs, const trs_multi
   TRS_TRY(trs_group_fence(group));
   status = launch_all(plan, solver, s);
   if (!trs_group_one_process(group)) TRS_TRY(trs_group_agree(group, status));
-  if (!trs_group_one_process(group)) status = trs_group_fence(group);
+  if (!trs_group_one_process(group)) status = trs_multi_each(plan, await_member);
   if (!status) status = take(m, rhs, s);
   trs_status finished = trs_multi_each(plan, finish_member);
   return trs_group_agree(group, status ? status : finished);
@@ -427,6 +432,12 @@ static trs_status solve_locked(trs_plan *plan, const trs_rhs *rhs, const trs_mul
 
 trs_status trs_multi_solve(trs_plan *plan, const trs_rhs *rhs, const trs_multi_solver *solver) {
   trs_multi *m = multi_of(plan);
+  if (trs_device_capturing(plan->stream))
+    return trs_fail(
+        TRS_ERROR_UNSUPPORTED, -1,
+        "%s waits for its launches, so that a solve cannot become part of a graph: push "
+        "and columns can",
+        plan->method->name);
   trs_group_lock(m->group);
   trs_status status = trs_multi_each(plan, tell); /* a stall stays */
   if (!status) status = solve_locked(plan, rhs, solver);

@@ -103,7 +103,7 @@ static trs_status measure_one(trs_push_state *p, const trs_plan *plan) {
   if (!p->races) return TRS_SUCCESS;
   if (p->member[0].number == 0) {
     status = trs_alone_create(&alone, plan, device, p->member[0].stream, 1);
-    if (!status) status = trs_alone_time(alone, device, false, &seconds[0]);
+    if (!status) status = trs_alone_time(alone, device, 1, false, &seconds[0]);
     trs_plan_destroy(alone);
   }
   TRS_TRY(trs_group_agree(p->group, status));
@@ -142,7 +142,7 @@ static trs_status race(trs_push_state *p, trs_plan *plan) {
   double seconds[TRS_MOST_MEMBERS] = {0};
   if (!p->races) return TRS_SUCCESS;
   trs_status status =
-      trs_alone_time(plan, p->member[0].device, !p->one_process, &seconds[p->member[0].number]);
+      trs_alone_time(plan, p->member[0].device, 1, !p->one_process, &seconds[p->member[0].number]);
   TRS_TRY(trs_group_agree(p->group, status));
   TRS_TRY(trs_group_exchange(p->group, seconds, sizeof *seconds));
   p->together = seconds[0];
@@ -162,10 +162,10 @@ static trs_status try_partition(trs_push_state *p, const trs_system *S, trs_part
   int64_t cut[TRS_DEAL_MEMBERS + 1] = {0, S->n};
   const bool slabs = partition == TRS_PARTITION_SLABS;
   if (slabs) trs_deal_slabs(cut, S, members);
-  TRS_TRY(
-      trs_outline_create_slabs(&p->outline, &p->slices, S, &p->rules, slabs ? members : 1, cut));
-  return trs_deal_create(&p->deal, S, &p->slices, trs_outline_positions(p->outline), members,
-                         partition, p->races ? p->alone : 0);
+  TRS_TRY(trs_outline_create_slabs(&p->outline, &p->slices, S, &p->rules, slabs ? members : 1, cut,
+                                   p->team));
+  return trs_deal_create(&p->deal, S, &p->slices, p->outline, members, partition,
+                         p->races ? p->alone : 0, p->team);
 }
 
 /* The same beside what is there, of which the better is kept. */
@@ -200,6 +200,28 @@ static trs_status find_partition(trs_push_state *p, const trs_plan *plan, const 
   return TRS_SUCCESS;
 }
 
+typedef struct share_work {
+  trs_push_state *p;
+  trs_failure failure[TRS_MOST_MEMBERS];
+} share_work;
+
+static void make_share(void *argument, int rank, int size) {
+  share_work *work = argument;
+  trs_push_state *p = work->p;
+  for (int k = rank; k < p->local; k += size)
+    if (trs_deal_share_create(&p->member[k].share, &p->deal, &p->slices, p->member[k].number,
+                              p->rules.watch))
+      trs_failure_get(&work->failure[k]);
+}
+
+static trs_status make_shares(trs_push_state *p) {
+  share_work work = {.p = p};
+  trs_team_run(p->team, trs_team_size(p->team), make_share, &work);
+  for (int k = 0; k < p->local; k++)
+    if (work.failure[k].status) return trs_failure_set(&work.failure[k]);
+  return TRS_SUCCESS;
+}
+
 static trs_status deal_rows(trs_push_state *p, const trs_plan *plan, const trs_system *S) {
   trs_pattern_features features = {.n = S->n};
   trs_slice_rules rules[TRS_MOST_CANDIDATES];
@@ -209,15 +231,13 @@ static trs_status deal_rows(trs_push_state *p, const trs_plan *plan, const trs_s
   TRS_TRY(find_partition(p, plan, S));
   if (!p->races) TRS_TRY(expect_of_one(p, S->scalar));
   TRS_TRY(look_at_gain(p, plan));
-  for (int k = 0; k < p->local; k++)
-    TRS_TRY(trs_deal_share_create(&p->member[k].share, &p->deal, &p->slices, p->member[k].number,
-                                  p->rules.watch));
-  return TRS_SUCCESS;
+  return make_shares(p);
 }
 
 static trs_status open_members(trs_push_state *p, trs_plan *plan) {
   const trs_group *group = plan->context->group;
   p->group = plan->context->group;
+  p->team = plan->context->team;
   p->members = trs_group_members(group);
   p->one_process = trs_group_one_process(group);
   TRS_TRY(TRS_ALLOC_ZERO(&p->member, trs_group_local(group)));
@@ -241,6 +261,7 @@ static trs_status open_members(trs_push_state *p, trs_plan *plan) {
 static trs_status solve_nothing(const trs_plan *plan, const trs_push_member *m) {
   trs_push_args none = m->args;
   none.slices.nchunks = none.nclear = 0;
+  none.slices.nparts = 0;
   none.blocks = 1;
   TRS_TRY(trs_push_launch(&none, plan->system.scalar, m->stream));
   return trs_device_wait(m->stream);
@@ -268,6 +289,21 @@ static trs_status renew_member(const trs_push_state *p, const trs_plan *plan, tr
   return trs_push_send_entries(p, plan, m);
 }
 
+/* As many beside each other as are expected, but no more than there is room for beside the share of
+ * the matrix.  The same in all processes. */
+static void choose_columns(trs_push_state *p, const trs_plan *plan) {
+  const int64_t size = (int64_t)trs_scalar_size(plan->system.scalar), n = plan->system.n;
+  const int64_t column = (TRS_PUSH_THIRDS + (p->one_process ? 0 : 1 + TRS_PUSH_STAGES)) * n * size;
+  const int64_t share = p->slices.entries * (size + (int64_t)sizeof(int32_t)) / p->deal.members;
+  int64_t room = trs_device_look(p->member[0].device)->memory_bytes / 2;
+  if (plan->options.gpu_memory > 0 && plan->options.gpu_memory < room)
+    room = plan->options.gpu_memory;
+  int64_t most = column > 0 ? (room - share / 10 * 13 - 3 * n * 4) / column : 1;
+  if (most > plan->options.nrhs) most = plan->options.nrhs;
+  if (most > TRS_PUSH_COLUMNS) most = TRS_PUSH_COLUMNS;
+  p->most = most > 1 ? (int32_t)most : 1;
+}
+
 /* Processes agree after each step that can fail in one of them alone. */
 static trs_status build(trs_push_state *p, trs_plan *plan, host_system *h) {
   trs_status status = open_members(p, plan);
@@ -277,6 +313,7 @@ static trs_status build(trs_push_state *p, trs_plan *plan, host_system *h) {
   status = take_system(h, plan);
   if (!status) status = deal_rows(p, plan, &h->S);
   TRS_TRY(trs_group_agree(p->group, status));
+  choose_columns(p, plan);
   TRS_TRY(trs_push_share_memory(p, plan));
   TRS_TRY(trs_group_agree(p->group, each_member(p, plan, trs_push_equip)));
   TRS_TRY(trs_group_agree(p->group, each_member(p, plan, warm_member)));
@@ -298,9 +335,9 @@ static trs_status analyze(trs_plan *plan) {
 
 static trs_status update(trs_plan *plan) {
   trs_push_state *p = plan->state;
-  host_system h;
-  TRS_TRY(trs_push_finish(plan, p));
-  trs_status status = take_system(&h, plan);
+  host_system h = {0};
+  trs_status status = trs_push_finish(plan, p);
+  if (!status) status = take_system(&h, plan);
   if (!status) {
     trs_outline_renew(p->outline, &h.S);
     status = each_member(p, plan, renew_member);
@@ -329,10 +366,7 @@ static trs_status list_rows(const trs_push_state *p, int which, int64_t n, int64
 static trs_status share(const trs_plan *plan, int which, int64_t nrhs, trs_plan_share *share,
                         int64_t *rows) {
   const trs_push_state *p = plan->state;
-  const trs_slices *s = &p->slices;
-  *share = (trs_plan_share){.ncolumns = nrhs};
-  for (int32_t k = 0; k < s->nslices; k++)
-    if (p->deal.owner[k] == which && s->slice[k].parts >= 0) share->nrows += s->slice[k].rows;
+  *share = (trs_plan_share){.nrows = p->deal.rows[which], .ncolumns = nrhs};
   if (share->nrows == 0) share->ncolumns = 0;
   return rows ? list_rows(p, which, plan->system.n, rows) : TRS_SUCCESS;
 }
@@ -367,7 +401,6 @@ static int threads(const trs_plan *plan) {
 static int64_t bytes(const trs_plan *plan) {
   const trs_push_state *p = plan->state;
   int64_t total = p->stage_width * plan->system.n * (int64_t)trs_scalar_size(plan->system.scalar);
-  if (!p->one_process) total = 0;
   for (int k = 0; k < p->local; k++) total += p->member[k].bytes + p->shared.bytes;
   return total;
 }
@@ -401,7 +434,7 @@ static void free_state(trs_plan *plan) {
   if (!p) return;
   for (int k = 0; k < p->local; k++) free_member(&p->member[k]);
   if (p->group) trs_group_free(p->group, &p->shared);
-  if (p->stage && p->one_process)
+  if (p->stage)
     trs_device_free_plain(
         p->member[0].device, p->stage,
         p->stage_width * plan->system.n * (int64_t)trs_scalar_size(plan->system.scalar));

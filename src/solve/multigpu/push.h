@@ -1,8 +1,9 @@
 /* push.h - what the kernel of `push` is told.  C and CUDA C++.
  *
- * Every member holds x by position three times: solve k works in third k mod 3 and empties that of
- * the solve before.  A member may write into third k mod 3 of another once that one has finished
- * solve k - 2, in which it emptied it; this it tells by a count in everybody's memory. */
+ * Every member holds x by position three times, each for `most` right-hand sides that are solved
+ * beside each other: solve k works in third k mod 3 and empties that of the solve before.  A member
+ * may write into third k mod 3 of another once that one has finished solve k - 2, in which it
+ * emptied it; this it tells by a count in everybody's memory. */
 #ifndef TRS_SOLVE_MULTIGPU_PUSH_H
 #define TRS_SOLVE_MULTIGPU_PUSH_H
 
@@ -14,7 +15,8 @@ enum {
   TRS_PUSH_MEMBERS = 32, /* at most: bits of a mask */
   TRS_PUSH_THIRDS = 3,
   TRS_PUSH_ROWS = 256, /* positions that are emptied together: TRS_CLEAR_ROWS */
-  TRS_PUSH_CLEARS = 8  /* groups of TRS_PUSH_ROWS that a block of threads empties at a time */
+  TRS_PUSH_CLEARS = 8, /* groups of TRS_PUSH_ROWS that a block of threads empties at a time */
+  TRS_PUSH_COLUMNS = 8 /* right-hand sides beside each other, at most */
 };
 
 /* In a member's own memory, zero at first. */
@@ -22,6 +24,7 @@ typedef struct trs_push_counters {
   unsigned long long solve; /* the last one finished */
   uint32_t finished;        /* blocks of threads that are done: wraps to 0 */
   uint32_t ticket;          /* likewise */
+  int32_t columns;          /* of that solve */
 } trs_push_counters;
 
 typedef struct trs_push_args {
@@ -30,17 +33,18 @@ typedef struct trs_push_args {
   const uint32_t *mask; /* n: which members need the row at a position */
   const int32_t *clear; /* nclear: what to empty */
   int32_t nclear, blocks;
-  void *parts; /* thirds x nparts x TRS_SLICE_LANES */
+  int32_t columns, most; /* right-hand sides of this launch, and at most */
+  void *parts;           /* thirds x most x nparts x TRS_SLICE_LANES */
   trs_push_counters *counters;
   trs_fault *fault; /* one for all members */
-  /* Of every member: thirds x n values, and at told_at its counts of solves that each member has
-     finished. */
+  /* Of every member: thirds x most x n values, and at told_at its counts of solves that each member
+     has finished. */
   void *peer[TRS_PUSH_MEMBERS];
   int64_t told_at;
-  /* One right-hand side.  spread_at > 0: x goes to that place of every member instead. */
+  /* spread_at > 0: x goes to that place of every member instead. */
   void *x;
   const void *b;
-  int64_t x_row, b_row, spread_at;
+  int64_t x_row, x_col, b_row, b_col, spread_at;
 } trs_push_args;
 
 #ifdef __cplusplus

@@ -1,4 +1,4 @@
-/* push_load.c - a member's memory: its share of the entries, packed piece by piece into one buffer
+/* push_load.c - a member's memory: its share of the entries, packed piece by piece into two buffers
  * of limited size and sent, so that no GPU ever holds the whole matrix; and n (3 values + 8 bytes).
  */
 #include <string.h>
@@ -6,7 +6,7 @@
 #include "solve/multigpu/push_state.h"
 
 enum {
-  PIECE_BYTES = 64 << 20, /* of the buffer through which entries go, unless one slice needs more */
+  PIECE_BYTES = 16 << 20, /* of a buffer through which entries go, unless one block needs more */
   ALIGNED = 256
 };
 
@@ -16,11 +16,12 @@ static int64_t aligned(int64_t bytes) { return (bytes + ALIGNED - 1) / ALIGNED *
 
 trs_status trs_push_share_memory(trs_push_state *p, const trs_plan *plan) {
   int64_t values = plan->system.n * (int64_t)trs_scalar_size(plan->system.scalar);
-  p->told_at = aligned(TRS_PUSH_THIRDS * values);
+  p->told_at = aligned(TRS_PUSH_THIRDS * p->most * values);
   p->fault_at = p->told_at + aligned(p->members * (int64_t)sizeof(unsigned long long));
-  p->stage_at = p->fault_at + ALIGNED;
-  int64_t stage = p->one_process ? 0 : values;
-  return trs_group_alloc(p->group, &p->shared, p->stage_at + stage);
+  p->b_at = p->fault_at + ALIGNED;
+  p->stage_at = p->b_at + (p->one_process ? 0 : aligned(p->most * values));
+  int64_t stages = p->one_process ? 0 : TRS_PUSH_STAGES * p->most * values;
+  return trs_group_alloc(p->group, &p->shared, p->stage_at + stages);
 }
 
 static trs_status clear_shared(const trs_push_state *p, const trs_push_member *m) {
@@ -37,7 +38,7 @@ static void place_arrays(const trs_push_state *p, const trs_plan *plan, trs_push
   const trs_deal_share *share = &m->share;
   trs_slices *s = &m->args.slices;
   const int64_t n = plan->system.n, size = (int64_t)trs_scalar_size(plan->system.scalar);
-  const int64_t parts = (int64_t)TRS_PUSH_THIRDS * share->nparts * TRS_SLICE_LANES;
+  const int64_t parts = (int64_t)TRS_PUSH_THIRDS * p->most * share->nparts * TRS_SLICE_LANES;
   const struct {
     void *at;
     int64_t bytes;
@@ -64,7 +65,7 @@ static trs_status send_arrays(const trs_push_state *p, const trs_plan *plan,
   const trs_deal_share *share = &m->share;
   const trs_push_args *a = &m->args;
   const int64_t n = plan->system.n, size = (int64_t)trs_scalar_size(plan->system.scalar);
-  const int64_t parts = (int64_t)TRS_PUSH_THIRDS * share->nparts * TRS_SLICE_LANES;
+  const int64_t parts = (int64_t)TRS_PUSH_THIRDS * p->most * share->nparts * TRS_SLICE_LANES;
   TRS_TRY(trs_device_copy(a->slices.slice, share->slice,
                           share->nslices * (int64_t)sizeof *share->slice, m->stream));
   TRS_TRY(trs_device_copy(a->slices.chunk, share->chunk,
@@ -89,13 +90,14 @@ static trs_status fill_args(const trs_push_state *p, const trs_plan *plan, trs_p
   a->heavy = m->share.heavy;
   a->members = p->members;
   a->member = m->number;
+  a->columns = a->most = p->most;
   a->nclear = m->share.nclear;
   a->fault = trs_push_shared_at(p, 0, p->fault_at);
   memcpy(a->peer, p->shared.base, (size_t)p->members * sizeof *a->peer);
   a->told_at = p->told_at;
   a->spread_at = p->one_process ? 0 : p->stage_at;
   TRS_TRY(trs_push_resident(a, plan->system.scalar, &resident));
-  int64_t turns = a->slices.nchunks + a->nclear / TRS_PUSH_CLEARS + 1;
+  int64_t turns = p->most * (a->slices.nchunks + a->nclear / TRS_PUSH_CLEARS + 1);
   int most = sharers > 1 ? multiprocessors / sharers : resident;
   a->blocks = (int32_t)(turns < most ? turns : most);
   if (a->blocks < 1) a->blocks = 1;
@@ -159,6 +161,26 @@ static void narrow(void *val, int64_t count, trs_scalar scalar) {
   }
 }
 
+/* Two buffers: one is filled while the other is on its way. */
+typedef struct buffers {
+  char *memory; /* pinned */
+  trs_device_event *sent[2];
+  int64_t entries, inverses; /* of the largest piece */
+} buffers;
+
+static int64_t buffer_bytes(const buffers *b, int64_t size) {
+  return aligned((b->entries + b->inverses) * size + b->entries * (int64_t)sizeof(int32_t));
+}
+
+static void place_piece(const buffers *b, piece *it, int64_t turn, int64_t size) {
+  char *at = b->memory + turn % 2 * buffer_bytes(b, size);
+  it->to.val = at;
+  it->to.inverse = at + b->entries * size;
+  it->to.idx = (int32_t *)(at + (b->entries + b->inverses) * size);
+  it->to.entries = entries_at(it->share, it->begin);
+  it->to.inverses = inverses_at(it->share, it->begin);
+}
+
 static trs_status send_piece(const trs_push_state *p, const trs_plan *plan,
                              const trs_push_member *m, piece *it) {
   const int64_t size = (int64_t)trs_scalar_size(plan->system.scalar);
@@ -167,48 +189,50 @@ static trs_status send_piece(const trs_push_state *p, const trs_plan *plan,
   trs_slice_arrays *to = &it->to;
   int64_t entries = entries_at(it->share, it->end) - to->entries;
   int64_t inverses = inverses_at(it->share, it->end) - to->inverses;
-  trs_team_run(plan->context->team, trs_team_size(plan->context->team), fill_piece, it);
+  trs_team_run(p->team, trs_team_size(p->team), fill_piece, it);
   if (p->float_values) narrow(to->val, entries, plan->system.scalar);
   TRS_TRY(trs_device_copy(s->idx + to->entries, to->idx, entries * 4, m->stream));
   TRS_TRY(
       trs_device_copy((char *)s->val + to->entries * stored, to->val, entries * stored, m->stream));
-  TRS_TRY(trs_device_copy((char *)s->inverse + to->inverses * size, to->inverse, inverses * size,
-                          m->stream));
-  return trs_device_wait(m->stream); /* the buffer is to be used again */
+  return trs_device_copy((char *)s->inverse + to->inverses * size, to->inverse, inverses * size,
+                         m->stream);
 }
 
 static trs_status send_pieces(const trs_push_state *p, const trs_plan *plan,
-                              const trs_push_member *m, piece *it) {
+                              const trs_push_member *m, const buffers *b) {
   const int64_t size = (int64_t)trs_scalar_size(plan->system.scalar);
-  for (it->begin = 0; it->begin < m->share.nslices; it->begin = it->end) {
-    it->end = piece_end(&m->share, it->begin, size);
-    it->to.entries = entries_at(&m->share, it->begin);
-    it->to.inverses = inverses_at(&m->share, it->begin);
-    TRS_TRY(send_piece(p, plan, m, it));
+  piece it = {.p = p, .share = &m->share};
+  for (int64_t turn = 0; it.begin < m->share.nslices; it.begin = it.end, turn++) {
+    it.end = piece_end(&m->share, it.begin, size);
+    place_piece(b, &it, turn, size);
+    TRS_TRY(trs_device_event_wait(b->sent[turn % 2]));
+    TRS_TRY(send_piece(p, plan, m, &it));
+    TRS_TRY(trs_device_event_record(b->sent[turn % 2], m->stream));
   }
-  return TRS_SUCCESS;
+  return trs_device_wait(m->stream);
 }
 
-/* The buffer is as large as the largest piece. */
+static void measure_pieces(buffers *b, const trs_deal_share *share, int64_t size) {
+  for (int32_t k = 0, end; k < share->nslices; k = end) {
+    end = piece_end(share, k, size);
+    int64_t entries = entries_at(share, end) - entries_at(share, k);
+    int64_t inverses = inverses_at(share, end) - inverses_at(share, k);
+    if (entries > b->entries) b->entries = entries;
+    if (inverses > b->inverses) b->inverses = inverses;
+  }
+}
+
 trs_status trs_push_send_entries(const trs_push_state *p, const trs_plan *plan,
                                  const trs_push_member *m) {
   const int64_t size = (int64_t)trs_scalar_size(plan->system.scalar);
-  int64_t entries = 0, inverses = 0;
-  piece it = {.p = p, .share = &m->share};
-  for (int32_t k = 0, end; k < m->share.nslices; k = end) {
-    end = piece_end(&m->share, k, size);
-    int64_t e = entries_at(&m->share, end) - entries_at(&m->share, k);
-    int64_t i = inverses_at(&m->share, end) - inverses_at(&m->share, k);
-    entries = e > entries ? e : entries;
-    inverses = i > inverses ? i : inverses;
-  }
-  trs_status status = TRS_ALLOC(&it.to.idx, entries);
-  if (!status) status = trs_alloc(&it.to.val, entries, (size_t)size);
-  if (!status) status = trs_alloc(&it.to.inverse, inverses, (size_t)size);
-  if (!status) status = send_pieces(p, plan, m, &it);
-  trs_free(it.to.idx);
-  trs_free(it.to.val);
-  trs_free(it.to.inverse);
+  buffers b = {0};
+  measure_pieces(&b, &m->share, size);
+  trs_status status = trs_device_alloc_pinned((void **)&b.memory, 2 * buffer_bytes(&b, size));
+  for (int k = 0; k < 2 && !status; k++) status = trs_device_event_create(m->device, &b.sent[k]);
+  if (!status) status = send_pieces(p, plan, m, &b);
+  if (status) (void)trs_device_wait(m->stream); /* copies from the buffers */
+  for (int k = 0; k < 2; k++) trs_device_event_destroy(b.sent[k]);
+  trs_device_free_pinned(b.memory);
   return status;
 }
 

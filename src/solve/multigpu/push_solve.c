@@ -27,13 +27,14 @@ trs_status trs_push_finish(const trs_plan *plan, const trs_push_state *p) {
   int before = trs_device_enter(p->member[0].device);
   trs_status status = trs_device_copy(p->told, trs_push_shared_at(p, 0, p->fault_at),
                                       sizeof *p->told, plan->stream);
-  if (!status) status = trs_device_wait(plan->stream);
+  if (!status)
+    status = trs_group_wait(p->group, plan->stream, trs_push_shared_at(p, 0, p->fault_at));
   trs_device_leave(before);
   return status ? status : check_fault(plan, p);
 }
 
 static trs_status launch_member(const trs_plan *plan, const trs_push_member *m, const trs_rhs *rhs,
-                                int64_t column) {
+                                int64_t column, int32_t columns) {
   const int64_t size = (int64_t)trs_scalar_size(plan->system.scalar);
   const int64_t k = m - ((const trs_push_state *)plan->state)->member;
   const char *b = rhs->b_of ? rhs->b_of[k] : rhs->b;
@@ -42,8 +43,9 @@ static trs_status launch_member(const trs_plan *plan, const trs_push_member *m, 
   if (rhs->x_of) a.spread_at = 0;
   a.x = x + column * rhs->x_col * size;
   a.b = b + column * rhs->b_col * size;
-  a.x_row = rhs->x_row;
-  a.b_row = rhs->b_row;
+  a.x_row = rhs->x_row, a.x_col = rhs->x_col;
+  a.b_row = rhs->b_row, a.b_col = rhs->b_col;
+  a.columns = columns;
   int before = trs_device_enter(m->device);
   trs_status status = trs_push_launch(&a, plan->system.scalar, m->stream);
   trs_device_leave(before);
@@ -73,17 +75,25 @@ static trs_status end(const trs_push_state *p, trs_stream stream) {
   return TRS_SUCCESS;
 }
 
-/* Right-hand sides one after another, each launched everywhere before the next. */
+/* Some right-hand sides after others, each launched everywhere before the next. */
 static trs_status launch(const trs_plan *plan, const trs_push_state *p, const trs_rhs *rhs) {
   TRS_TRY(begin(p, plan->stream));
-  for (int64_t column = 0; column < rhs->nrhs; column++)
-    for (int k = 0; k < p->local; k++) TRS_TRY(launch_member(plan, &p->member[k], rhs, column));
+  for (int64_t column = 0; column < rhs->nrhs; column += p->most) {
+    int64_t left = rhs->nrhs - column, columns = left < p->most ? left : p->most;
+    for (int k = 0; k < p->local; k++)
+      TRS_TRY(launch_member(plan, &p->member[k], rhs, column, (int32_t)columns));
+  }
   return end(p, plan->stream);
 }
 
 /* Columns of a strided array to or from a stage in the order of the array: rows of `count` where it
  * is row-major, else columns of n. */
 static bool row_major(const trs_rhs *rhs) { return rhs->x_col == 1 && rhs->x_row != 1; }
+
+static void in_order_of(trs_rhs *stage, const trs_rhs *rhs, int64_t width, int64_t n) {
+  stage->x_row = stage->b_row = row_major(rhs) ? width : 1;
+  stage->x_col = stage->b_col = row_major(rhs) ? 1 : n;
+}
 
 static trs_status bring(const trs_plan *plan, void *stage, const trs_rhs *rhs, int64_t first,
                         int64_t count) {
@@ -107,10 +117,6 @@ static trs_status take(const trs_plan *plan, const void *stage, const trs_rhs *r
 
 static trs_status need_stage(trs_push_state *p, const trs_plan *plan, int64_t nrhs) {
   const int64_t bytes = plan->system.n * (int64_t)trs_scalar_size(plan->system.scalar);
-  if (!p->one_process) {
-    p->stage = trs_push_shared_at(p, p->member[0].number, p->stage_at);
-    p->stage_width = 1;
-  }
   if (p->stage) return TRS_SUCCESS;
   int64_t hint = plan->options.nrhs > nrhs ? plan->options.nrhs : nrhs;
   int64_t width = hint < MOST_STAGED ? hint : MOST_STAGED;
@@ -124,16 +130,61 @@ static trs_status solve_staged(trs_plan *plan, trs_push_state *p, const trs_rhs 
   for (int64_t first = 0; first < rhs->nrhs; first += p->stage_width) {
     int64_t left = rhs->nrhs - first, width = left < p->stage_width ? left : p->stage_width;
     trs_rhs inner = {.x = p->stage, .b = p->stage, .nrhs = width};
-    inner.x_row = inner.b_row = row_major(rhs) ? width : 1;
-    inner.x_col = inner.b_col = row_major(rhs) ? 1 : plan->system.n;
-    if (!p->one_process) inner.x = NULL; /* to every member's stage */
+    in_order_of(&inner, rhs, width, plan->system.n);
     TRS_TRY(bring(plan, p->stage, rhs, first, width));
     TRS_TRY(launch(plan, p, &inner));
-    if (!p->one_process) TRS_TRY(trs_group_fence(p->group));
-    if (!p->one_process) TRS_TRY(end(p, plan->stream));
     TRS_TRY(take(plan, p->stage, rhs, first, width));
   }
   return trs_push_finish(plan, p);
+}
+
+/* ---- Several processes: each brings b to a stage of its own, and all members store x into
+ * everybody's.  Of stages for x there are two, in turns: a member that begins solve k has agreed
+ * with all others after solve k - 1, and they had taken x out of solve k - 2 before that. ---- */
+
+/* x is everywhere once all are through. */
+static trs_status wait_members(const trs_push_state *p, trs_status status) {
+  const trs_push_member *m = &p->member[0];
+  int before = trs_device_enter(m->device);
+  if (!status) status = trs_group_wait(p->group, m->stream, trs_push_shared_at(p, 0, p->fault_at));
+  trs_device_leave(before);
+  return trs_group_agree(p->group, status);
+}
+
+/* All go through the same agreements, whatever failed here meanwhile. */
+static trs_status solve_in_processes(trs_plan *plan, trs_push_state *p, const trs_rhs *rhs) {
+  const int64_t values = plan->system.n * (int64_t)trs_scalar_size(plan->system.scalar);
+  const int own = p->member[0].number;
+  void *b = trs_push_shared_at(p, own, p->b_at);
+  trs_status status = TRS_SUCCESS;
+  for (int64_t column = 0; column < rhs->nrhs; column += p->most) {
+    const int64_t x_at = p->stage_at + (p->turn++ % TRS_PUSH_STAGES) * p->most * values;
+    int64_t left = rhs->nrhs - column, width = left < p->most ? left : p->most;
+    trs_rhs inner = {.b = b, .nrhs = width};
+    in_order_of(&inner, rhs, width, plan->system.n);
+    p->member[0].args.spread_at = x_at;
+    if (!status) status = bring(plan, b, rhs, column, width);
+    if (!status) status = launch(plan, p, &inner);
+    TRS_TRY(wait_members(p, status));
+    status = end(p, plan->stream);
+    if (!status) status = take(plan, trs_push_shared_at(p, own, x_at), rhs, column, width);
+  }
+  return status ? status : trs_push_finish(plan, p);
+}
+
+/* A graph's branches on one GPU may run one after the other: members there would wait in vain. */
+static trs_status check_capture(const trs_plan *plan, const trs_push_state *p, bool there) {
+  if (!trs_device_capturing(plan->stream)) return TRS_SUCCESS;
+  if (!there)
+    return trs_fail(TRS_ERROR_UNSUPPORTED, -1,
+                    "a solve becomes part of a graph where b and x are in device memory, or where "
+                    "they are solved (trs_solve_distributed)");
+  for (int m = 0; m < p->members && p->one_process; m++)
+    if (trs_group_sharers(p->group, m) > 1)
+      return trs_fail(TRS_ERROR_UNSUPPORTED, -1,
+                      "several members have the same GPU: their solves cannot become part of a "
+                      "graph");
+  return TRS_SUCCESS;
 }
 
 trs_status trs_push_solve(trs_plan *plan, const trs_rhs *rhs) {
@@ -143,7 +194,11 @@ trs_status trs_push_solve(trs_plan *plan, const trs_rhs *rhs) {
   bool there =
       rhs->x_of || (p->one_process && trs_device_address(rhs->x) && trs_device_address(rhs->b));
   trs_group_lock(p->group);
-  trs_status status = there ? launch(plan, p, rhs) : solve_staged(plan, p, rhs);
+  trs_status status = check_capture(plan, p, there);
+  if (!status)
+    status = there            ? launch(plan, p, rhs)
+             : p->one_process ? solve_staged(plan, p, rhs)
+                              : solve_in_processes(plan, p, rhs);
   trs_group_unlock(p->group);
   trs_device_leave(before);
   return there ? status : trs_group_agree(p->group, status);

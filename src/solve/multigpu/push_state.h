@@ -9,6 +9,8 @@
 #include "plan/plan.h"
 #include "solve/multigpu/push.h"
 
+enum { TRS_PUSH_STAGES = 2 };
+
 /* A member that this process runs. */
 typedef struct trs_push_member {
   int number;
@@ -23,9 +25,11 @@ typedef struct trs_push_member {
 
 typedef struct trs_push_state {
   trs_group *group;
+  trs_team *team; /* of the host */
   int members, local;
   bool one_process, float_values;
   bool races;             /* is measured against one GPU */
+  int32_t most;           /* right-hand sides solved beside each other */
   int64_t partition, use; /* parameters; use: members that get rows, 0: chosen */
   trs_slice_rules rules;
   trs_outline *outline;
@@ -36,7 +40,9 @@ typedef struct trs_push_state {
   double together; /* seconds measured of this plan; 0: not measured */
   trs_symmetric
       shared; /* at every member: work, counts, fault, and a stage with several processes */
-  int64_t told_at, fault_at, stage_at;
+  int64_t told_at, fault_at;
+  int64_t b_at, stage_at;  /* with several processes: b, and TRS_PUSH_STAGES times x */
+  int64_t turn;            /* staged solves so far */
   trs_push_member *member; /* local */
   trs_device_event *start;
   trs_fault *told; /* pinned: fault as of the last wait */

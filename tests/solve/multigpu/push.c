@@ -1,6 +1,7 @@
 /* push.c - `push` and `columns` on the GPUs there are: the same bits in every solve and by every
  * partition, arrays in device memory and on a stream, many solves behind each other, stored floats,
- * little memory, a stall.  Types, formats and layouts in every combination are api/conformance.c's.
+ * little memory, a stall, graphs.  Types, formats and layouts in every combination are
+ * api/conformance.c's.
  */
 #include "solve/multigpu/push.h"
 
@@ -126,8 +127,8 @@ static void solves_have_the_same_bits(void **state) {
     for (size_t m = 0; m < COUNT(partitions); m++) {
       trs_uplo uplo = m % 2 ? TRS_UPPER : TRS_LOWER;
       problem p = make_problem(systems[s], uplo);
-      trs_plan *plan = analyze(ctx, &p, uplo, partitions[m], 1);
-      int64_t nrhs = m % 3 + 1;
+      const int64_t nrhs = 5 * (m % 3) + 1; /* 11: eight beside each other, then three */
+      trs_plan *plan = analyze(ctx, &p, uplo, partitions[m], m < 3 ? nrhs : 1);
       if (plan) {
         solve_from_host(plan, &p, uplo, nrhs);
         solve_on_device(ctx, plan, &p, nrhs);
@@ -154,6 +155,58 @@ static void columns_are_dealt(void **state) {
       trs_plan_destroy(plan);
       free_problem(&p);
     }
+  trs_context_destroy(ctx);
+}
+
+/* A solve in a graph, played several times with other right-hand sides; methods that wait for their
+ * launches, and members that share a GPU, refuse. */
+static void replay(trs_plan *plan, problem *p, int64_t nrhs, cudaStream_t stream, bool refused) {
+  const size_t bytes = (size_t)(p->n * nrhs) * sizeof(double);
+  cudaGraph_t graph;
+  cudaGraphExec_t played;
+  void *b, *x;
+  assert_int_equal(cudaMalloc(&b, bytes), cudaSuccess);
+  assert_int_equal(cudaMalloc(&x, bytes), cudaSuccess);
+  assert_success(trs_solve(plan, x, p->n, b, p->n, nrhs, TRS_COL_MAJOR));
+  assert_success(trs_plan_wait(plan));
+  assert_int_equal(cudaStreamBeginCapture(stream, cudaStreamCaptureModeRelaxed), 0);
+  trs_status status = trs_solve(plan, x, p->n, b, p->n, nrhs, TRS_COL_MAJOR);
+  assert_int_equal(cudaStreamEndCapture(stream, &graph), 0);
+  assert_int_equal(status, refused ? TRS_ERROR_UNSUPPORTED : TRS_SUCCESS);
+  if (!refused) assert_int_equal(cudaGraphInstantiate(&played, graph, 0), 0);
+  for (int turn = 0; turn < 4 && !refused; turn++) {
+    trs_random_fill(p->b, p->n * nrhs, TRS_DOUBLE, (uint64_t)turn);
+    assert_int_equal(cudaMemcpyAsync(b, p->b, bytes, cudaMemcpyHostToDevice, stream), 0);
+    assert_int_equal(cudaGraphLaunch(played, stream), 0);
+    assert_success(trs_plan_wait(plan));
+    assert_int_equal(cudaMemcpy(p->x, x, bytes, cudaMemcpyDeviceToHost), 0);
+    judge(p, TRS_LOWER, nrhs);
+  }
+  if (!refused) cudaGraphExecDestroy(played);
+  cudaGraphDestroy(graph);
+  cudaFree(b);
+  cudaFree(x);
+}
+
+static void solves_become_graphs(void **state) {
+  static const char *const ways[] = {"push", "columns", "zerocopy"};
+  trs_context *ctx = open_context(*state);
+  if (!ctx) skip();
+  const bool shared = trs_group_sharers(ctx->group, 0) > 1;
+  for (size_t k = 0; k < COUNT(ways); k++) {
+    problem p = make_problem("gen:poisson3d7:24", TRS_LOWER);
+    cudaStream_t stream;
+    trs_plan *plan;
+    int before = trs_device_enter(ctx->device);
+    assert_int_equal(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), 0);
+    trs_options options = {.method = ways[k], .nrhs = 6, .stream = stream};
+    assert_success(trs_analyze(ctx, &plan, p.T, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT, &options));
+    replay(plan, &p, 6, stream, k == 2 || (k == 0 && shared));
+    trs_plan_destroy(plan);
+    cudaStreamDestroy(stream);
+    trs_device_leave(before);
+    free_problem(&p);
+  }
   trs_context_destroy(ctx);
 }
 
@@ -295,6 +348,7 @@ int main(void) {
     void (*test)(void **state);
   } each[] = {{"push", solves_have_the_same_bits},
               {"columns", columns_are_dealt},
+              {"graphs", solves_become_graphs},
               {"distributed", vectors_lie_where_they_are_solved}};
   enum { EACH = COUNT(each) * GROUPS };
   struct CMUnitTest tests[EACH + 3];

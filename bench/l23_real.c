@@ -1,0 +1,192 @@
+/* l23_real.c - solves of trireme bench l23 on the ranks of an MPI program, every one of which runs
+ * this.  Grids are as square as can be, with every Pz to 8 that divides the ranks. */
+#include "l23.h"
+
+#include "command.h"
+
+void l23_square(int64_t places, int *px, int *py) {
+  *px = 1;
+  for (int x = 1; (int64_t)x * x <= places; x++)
+    if (places % x == 0) *px = x;
+  *py = (int)(places / *px);
+}
+
+#if TRIREME_CLI_MPI
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "report.h"
+#include "trireme_mpi.h"
+
+typedef struct solver {
+  const bench_settings *set;
+  const char *factors, *name;
+  int rank, size;
+  int64_t n, rows, first; /* of b and x at this rank */
+  double *b, *x;
+  int64_t room;
+  void (*put)(void *user, const l23_row *row);
+  void *user;
+} solver;
+
+typedef struct way {
+  const char *method;
+  bool scattered, inverted;
+} way;
+
+static void copy_spread(l23_row *row, l23_value to, const trs_mpi_spread *from, int count) {
+  for (int k = 0; k < count; k++)
+    row->value[to + k] = (l23_spread){from[k].min, from[k].mean, from[k].max};
+}
+
+static l23_row row_of(const solver *s, const way *w, const trs_mpi_stats *t, int64_t nrhs) {
+  l23_row row = {.kind = "real",
+                 .trees = "binary",
+                 .homes = !w->scattered,
+                 .inverted = w->inverted,
+                 .n = s->n,
+                 .supernodes = t->supernodes,
+                 .ranks = s->size,
+                 .nrhs = nrhs,
+                 .px = t->px,
+                 .py = t->py,
+                 .pz = t->pz,
+                 .replicated = t->replicated,
+                 .replicated_work = t->replicated_work,
+                 .volume_bound = t->volume_bound};
+  snprintf(row.matrix, sizeof row.matrix, "%s", s->name);
+  snprintf(row.method, sizeof row.method, "%s", w->method);
+  copy_spread(&row, L23_SOLVE, &t->solve_s, 1);
+  copy_spread(&row, L23_BYTES, &t->bytes, 1);
+  copy_spread(&row, L23_INTER, t->inter_s, 2);
+  copy_spread(&row, L23_INTER_MESSAGES, t->inter_messages, 2);
+  copy_spread(&row, L23_INTER_BYTES, t->inter_bytes, 2);
+  copy_spread(&row, L23_INTRA, t->intra_s, 2);
+  copy_spread(&row, L23_INTRA_MESSAGES, t->intra_messages, 2);
+  copy_spread(&row, L23_INTRA_BYTES, t->intra_bytes, 2);
+  copy_spread(&row, L23_FLOP, t->flop_s, 2);
+  copy_spread(&row, L23_FLOPS, t->flops, 2);
+  copy_spread(&row, L23_LEAF, &t->leaf_entries, 1);
+  return row;
+}
+
+/* The fastest of as many solves as fit in the time, five at least. */
+static trs_status time_solves(solver *s, trs_mpi_plan *plan, int64_t nrhs, trs_mpi_stats *best) {
+  double begin = MPI_Wtime();
+  int more = 1;
+  for (int k = 0; more; k++) {
+    trs_mpi_stats stats;
+    MPI_Barrier(MPI_COMM_WORLD);
+    trs_status status = trs_mpi_solve(plan, s->x, s->rows, s->b, s->rows, nrhs);
+    if (!status) status = trs_mpi_get_stats(plan, &stats);
+    if (status) return status;
+    if (k == 0 || stats.solve_s.max < best->solve_s.max) *best = stats;
+    more = k < 4 || MPI_Wtime() - begin < s->set->seconds;
+    MPI_Bcast(&more, 1, MPI_INT, 0, MPI_COMM_WORLD);
+  }
+  return TRS_SUCCESS;
+}
+
+static trs_status make_room(solver *s, int64_t nrhs) {
+  int64_t count = s->rows * nrhs;
+  trs_status status = TRS_SUCCESS;
+  if (count > s->room) {
+    free(s->b);
+    free(s->x);
+    s->b = malloc((size_t)count * sizeof *s->b + 1);
+    s->x = malloc((size_t)count * sizeof *s->x + 1);
+    s->room = s->b && s->x ? count : 0;
+    if (s->b) trs_random_fill(s->b, s->room, TRS_DOUBLE, 1 + (uint64_t)s->rank);
+    if (!s->room && count) status = TRS_ERROR_MEMORY;
+  }
+  return trs_mpi_agree(MPI_COMM_WORLD, status);
+}
+
+static trs_status run_way(solver *s, const way *w, int pz) {
+  trs_mpi_options how = {.method = w->method, .pz = pz, .scattered = w->scattered};
+  trs_scalar scalar = TRS_DOUBLE;
+  trs_mpi_plan *plan = NULL;
+  how.scalar = &scalar;
+  how.invert = w->inverted ? "separators" : "blocks";
+  l23_square(s->size / pz, &how.px, &how.py);
+  trs_status status = trs_mpi_analyze_file(MPI_COMM_WORLD, &plan, s->factors, &how);
+  if (!status) status = trs_mpi_distribute(plan, s->first, s->rows);
+  for (int k = 0; k < s->set->nrhs.count && !status; k++) {
+    int64_t nrhs = s->set->nrhs.value[k];
+    trs_mpi_stats stats = {0};
+    status = make_room(s, nrhs);
+    if (!status) status = time_solves(s, plan, nrhs, &stats);
+    if (status || s->rank) continue;
+    l23_row row = row_of(s, w, &stats, nrhs);
+    s->put(s->user, &row);
+  }
+  trs_mpi_plan_destroy(plan);
+  return status;
+}
+
+static trs_status run_shapes(solver *s, int64_t leaves) {
+  static const way ways[] = {{"grid3d", false, false},
+                             {"grid3d", false, true},
+                             {"grid3d-baseline", true, false},
+                             {"grid2d", true, false}};
+  trs_status status = TRS_SUCCESS;
+  for (int pz = 1; pz <= 8 && s->size % pz == 0 && pz <= leaves; pz *= 2)
+    for (size_t k = 0; k < sizeof ways / sizeof *ways && !status; k++) {
+      bool alone = s->size == pz; /* grids of one process: nothing is spread */
+      if ((ways[k].inverted && alone) || (!strcmp(ways[k].method, "grid2d") && pz > 1)) continue;
+      status = run_way(s, &ways[k], pz);
+    }
+  return status;
+}
+
+/* Rank 0 looks at the factors for all. */
+static int look(solver *s, int64_t *leaves) {
+  long long told[2] = {-1, 0};
+  if (s->rank == 0) {
+    trs_factors *F = NULL;
+    trs_factors_info info;
+    if (trs_factors_read(&F, s->factors, NULL)) {
+      leave_library(s->factors);
+    } else {
+      trs_factors_get_info(F, &info);
+      told[0] = info.n;
+      told[1] = (info.tree_nodes + 1) / 2;
+    }
+    trs_factors_destroy(F);
+  }
+  MPI_Bcast(told, 2, MPI_LONG_LONG, 0, MPI_COMM_WORLD);
+  s->n = told[0];
+  *leaves = told[1];
+  return told[0] < 0 ? LEAVE_INPUT : -1;
+}
+
+int l23_real(const bench_settings *set, const char *factors, const char *name,
+             void (*put)(void *user, const l23_row *row), void *user) {
+  solver s = {.set = set, .factors = factors, .name = name, .put = put, .user = user};
+  int64_t leaves;
+  if (MPI_Init(NULL, NULL) != MPI_SUCCESS)
+    return leave(LEAVE_UNAVAILABLE, "unsupported", -1, "MPI does not start");
+  MPI_Comm_rank(MPI_COMM_WORLD, &s.rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &s.size);
+  if (s.rank) output_silence();
+  int code = look(&s, &leaves);
+  s.first = s.n * s.rank / s.size;
+  s.rows = s.n * (s.rank + 1) / s.size - s.first;
+  if (code < 0 && run_shapes(&s, leaves)) code = leave_library(factors);
+  free(s.b);
+  free(s.x);
+  MPI_Finalize();
+  return s.rank ? LEAVE_SOLVED : code < 0 ? LEAVE_SOLVED : code;
+}
+
+#else
+
+int l23_real(const bench_settings *set, const char *factors, const char *name,
+             void (*put)(void *user, const l23_row *row), void *user) {
+  (void)set, (void)factors, (void)name, (void)put, (void)user;
+  return leave(LEAVE_UNAVAILABLE, "unsupported", -1,
+               "l23 needs MPI, which is not in this build: install libopenmpi-dev and build again");
+}
+
+#endif

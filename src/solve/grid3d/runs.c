@@ -1,0 +1,237 @@
+/* runs.c - inverses of runs' triangles (layout.h), shared out over a grid.
+ *
+ * T(I,K) has come to the process where its inverse N(I,K) will stand.  A run after the other, L's
+ * and then U's triangle: every process gets all of T from the others, so that none holds more than
+ * one triangle at a time; computes as many rows of N as are its own, those of supernodes dealt in
+ * turn to the processes of the row that keeps them; and hands them on along that row.  width^2
+ * numbers arrive at each process, and each does width^3 / (3 Px Py) multiplications.
+ *   A row is computed in the same way wherever it is, so that all grids have the same bits. */
+#include <string.h>
+
+#include "solve/grid3d/fill.h"
+
+/* |N| |T| up to which a run is inverted: the error of a product may be so many times that of a
+ * solve.  Separators of poisson2d9:600 have less than 200, and it grows with their width
+ * (docs/benchmarks.md). */
+static const double most_growth = 1e3;
+
+typedef struct worker {
+  const trs_filler *f;
+  const trs_part *part;
+  const trs_grid_layout *l;
+  trs_ranks *ranks;
+  const bool *unit;
+  const int32_t *row_perm;
+  int8_t *refused;
+  int which;
+  const trs_grid_run *run;
+  int64_t begin, width; /* of the run */
+  size_t size;
+  char *T, *N, *out, *in; /* a triangle by columns; rows of N; messages */
+  double *sum;
+  trs_status status; /* the first failure of this rank, which goes on for the others' sake */
+  trs_failure failure;
+} worker;
+
+/* ---- Blocks of a run: (I, K) below the diagonal and on it for L, above it for U. ---- */
+
+/* It lies by rows in the panel of the supernode that has these columns, or rows for U. */
+static char *block_at(const worker *w, int64_t I, int64_t K) {
+  int64_t S = w->which ? I : K, other = w->which ? K : I, width = trs_width(w->l, S);
+  int64_t at = w->f->at[w->which][S] + width * (width + w->l->first[other] - w->l->first[S]);
+  return (char *)w->f->dense[w->which] + (size_t)at * w->size;
+}
+
+/* The first supernode from `at` on whose half has this remainder; both halves are of one kind, and
+ * rows of N stand for one, columns for the other. */
+static int64_t congruent(const worker *w, int64_t at, bool upper_half, int modulus, int remainder) {
+  int64_t half = at + (upper_half ? w->run->to - w->run->from : 0);
+  return at + (remainder - half % modulus + modulus) % modulus;
+}
+static int64_t first_row(const worker *w, int x) {
+  return congruent(w, w->run->from, !w->which, w->part->shape.x, x);
+}
+static int64_t first_column(const worker *w, int64_t I, int y) {
+  return congruent(w, w->which ? I : w->run->from, w->which, w->part->shape.y, y);
+}
+static int64_t end_column(const worker *w, int64_t I) { return w->which ? w->run->to : I + 1; }
+
+/* ---- All of T to everybody. ---- */
+
+static void put_block(const worker *w, int64_t I, int64_t K, const char *block) {
+  int64_t rows = trs_width(w->l, w->which ? K : I), own = trs_width(w->l, w->which ? I : K);
+  int64_t down = w->l->first[I] - w->begin, across = w->l->first[K] - w->begin;
+  for (int64_t r = 0; r < rows; r++)
+    for (int64_t c = 0; c < own; c++) {
+      int64_t i = down + (w->which ? c : r), j = across + (w->which ? r : c);
+      memcpy(w->T + (size_t)(i + j * w->width) * w->size, block + (size_t)(r * own + c) * w->size,
+             w->size);
+    }
+}
+
+typedef enum visit { COUNT, PACK, UNPACK } visit;
+
+/* The blocks of a place, one behind the other, to a message or from it; how many numbers. */
+static int64_t visit_blocks(const worker *w, int place, visit what, char *packed) {
+  int x = place / w->part->shape.y, y = place % w->part->shape.y;
+  int64_t count = 0;
+  for (int64_t I = first_row(w, x); I < w->run->to; I += w->part->shape.x)
+    for (int64_t K = first_column(w, I, y); K < end_column(w, I); K += w->part->shape.y) {
+      int64_t numbers = trs_width(w->l, I) * trs_width(w->l, K);
+      if (what == PACK)
+        memcpy(packed + (size_t)count * w->size, block_at(w, I, K), (size_t)numbers * w->size);
+      if (what == UNPACK) put_block(w, I, K, packed + (size_t)count * w->size);
+      count += numbers;
+    }
+  return count;
+}
+
+/* To one process of the grid, and as much as is expected from another. */
+static trs_status swap(const worker *w, int to, int64_t sent, int from, int64_t expected) {
+  int64_t first = (int64_t)w->part->z * w->part->shape.x * w->part->shape.y;
+  int64_t size = (int64_t)w->size;
+  if (sent) TRS_TRY(trs_ranks_send(w->ranks, (int)first + to, TRS_TAG_MOVE, w->out, sent * size));
+  if (expected)
+    TRS_TRY(trs_ranks_receive(w->ranks, (int)first + from, TRS_TAG_MOVE, w->in, expected * size));
+  return trs_ranks_finish(w->ranks);
+}
+
+/* In round d everybody sends to who is d places on. */
+static trs_status gather(const worker *w) {
+  int places = w->part->shape.x * w->part->shape.y, own = trs_place(w->part);
+  memset(w->T, 0, (size_t)(w->width * w->width) * w->size);
+  int64_t count = visit_blocks(w, own, PACK, w->out);
+  visit_blocks(w, own, UNPACK, w->out);
+  for (int d = 1; d < places; d++) {
+    int from = (own + places - d) % places;
+    int64_t expected = visit_blocks(w, from, COUNT, NULL);
+    TRS_TRY(swap(w, (own + d) % places, count, from, expected));
+    visit_blocks(w, from, UNPACK, w->in);
+  }
+  return TRS_SUCCESS;
+}
+
+/* ---- Rows of N. ---- */
+
+/* Supernodes whose rows process y of this row of processes computes, from first on in steps. */
+static int64_t first_computed(const worker *w, int y) {
+  return first_row(w, w->part->x) + (int64_t)y * w->part->shape.x;
+}
+static int64_t step(const worker *w) { return (int64_t)w->part->shape.x * w->part->shape.y; }
+
+/* Behind each other in N.  False: too many digits would be lost. */
+static bool compute_rows(const worker *w) {
+  char *N = w->N;
+  bool good = true;
+  for (int64_t I = first_computed(w, w->part->y); I < w->run->to; I += step(w)) {
+    int64_t rows = trs_width(w->l, I);
+    w->part->ops->invert_rows(w->width, w->which, w->T, w->l->first[I] - w->begin, rows, N);
+    good &= w->part->ops->growth(w->width, w->T, rows, N, w->sum) <= most_growth;
+    N += (size_t)(rows * w->width) * w->size;
+  }
+  return good;
+}
+
+/* What process `by` has computed and y keeps: packed from N, or put into panels, negated as these
+ * are. */
+static int64_t visit_rows(const worker *w, int by, int y, visit what, char *packed) {
+  const char *N = w->N;
+  int64_t count = 0;
+  for (int64_t I = first_computed(w, by); I < w->run->to; I += step(w)) {
+    int64_t rows = trs_width(w->l, I);
+    for (int64_t K = first_column(w, I, y); K < end_column(w, I); K += w->part->shape.y) {
+      int64_t columns = trs_width(w->l, K), before = w->l->first[K] - w->begin;
+      char *at = packed + (size_t)count * w->size;
+      count += rows * columns;
+      if (what == PACK)
+        memcpy(at, N + (size_t)(before * rows) * w->size, (size_t)(rows * columns) * w->size);
+      if (what == UNPACK)
+        w->part->ops->negate(w->which ? columns : rows, w->which ? rows : columns, at, 0,
+                             w->which ? rows : 1, w->which ? 1 : rows, block_at(w, I, K), 0);
+    }
+    N += (size_t)(rows * w->width) * w->size;
+  }
+  return count;
+}
+
+static trs_status hand_on(const worker *w) {
+  int across = w->part->shape.y, own = w->part->y, line = w->part->x * across;
+  visit_rows(w, own, own, PACK, w->out);
+  visit_rows(w, own, own, UNPACK, w->out);
+  for (int d = 1; d < across; d++) {
+    int to = (own + d) % across, from = (own + across - d) % across;
+    int64_t sent = visit_rows(w, own, to, PACK, w->out);
+    int64_t expected = visit_rows(w, from, own, COUNT, NULL);
+    TRS_TRY(swap(w, line + to, sent, line + from, expected));
+    visit_rows(w, from, own, UNPACK, w->in);
+  }
+  return TRS_SUCCESS;
+}
+
+/* ---- All runs. ---- */
+
+static void note(worker *w, trs_status status) {
+  if (!status || w->status) return;
+  w->status = status;
+  trs_failure_get(&w->failure);
+}
+
+/* Whatever is found here, messages come and go as the others expect. */
+static trs_status invert_run(worker *w, int64_t r) {
+  w->run = &w->l->run[r];
+  w->begin = w->l->first[w->run->from];
+  w->width = w->l->first[w->run->to] - w->begin;
+  TRS_TRY(gather(w));
+  if (w->unit[w->which]) w->part->ops->set_unit(w->width, w->T);
+  note(w, trs_fill_check(w->f, w->which, w->l->origin[w->run->from], w->width, w->T, w->row_perm));
+  if (!compute_rows(w)) w->refused[r] = 1;
+  return hand_on(w);
+}
+
+/* Room for the widest run: a triangle; rows of N, and messages of as much or of a place's blocks,
+ * which are fewer than the rows and columns that fall to it. */
+static trs_status make_room(worker *w) {
+  const trs_grid_layout *l = w->l;
+  int64_t widest = 0, share = 0, places = (int64_t)w->part->shape.x * w->part->shape.y;
+  for (int64_t r = 0; r < l->nruns; r++) {
+    int64_t length = l->run[r].to - l->run[r].from;
+    int64_t width = l->first[l->run[r].to] - l->first[l->run[r].from];
+    int64_t rows = (length + places - 1) / places * l->widest * width;
+    int64_t down = (length + w->part->shape.x - 1) / w->part->shape.x * l->widest;
+    int64_t across = (length + w->part->shape.y - 1) / w->part->shape.y * l->widest;
+    int64_t blocks = (down < width ? down : width) * (across < width ? across : width);
+    if (width > widest) widest = width;
+    if (rows > share) share = rows;
+    if (blocks > share) share = blocks;
+  }
+  TRS_TRY(trs_alloc((void **)&w->T, widest * widest, w->size));
+  TRS_TRY(trs_alloc((void **)&w->N, share, w->size));
+  TRS_TRY(trs_alloc((void **)&w->out, share, w->size));
+  TRS_TRY(trs_alloc((void **)&w->in, share, w->size));
+  return TRS_ALLOC(&w->sum, widest);
+}
+
+static trs_status invert_all(worker *w) {
+  for (w->which = 0; w->which < 2; w->which++)
+    for (int64_t r = 0; r < w->l->nruns; r++)
+      if (trs_on_grid(w->l, w->l->run[r].from, w->part->z)) TRS_TRY(invert_run(w, r));
+  if (w->status) trs_failure_set(&w->failure);
+  return w->status;
+}
+
+trs_status trs_fill_invert(trs_filler *f, trs_ranks *ranks, const bool unit[2],
+                           const int32_t *row_perm, int8_t *refused) {
+  worker w = {.f = f,
+              .part = f->part,
+              .l = f->part->layout,
+              .ranks = ranks,
+              .unit = unit,
+              .row_perm = row_perm,
+              .refused = refused,
+              .size = trs_scalar_size(f->part->scalar)};
+  trs_status status = trs_ranks_agree(ranks, make_room(&w));
+  if (!status) status = invert_all(&w);
+  void *arrays[] = {w.T, w.N, w.out, w.in, w.sum};
+  for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++) trs_free(arrays[k]);
+  return status;
+}

@@ -1,0 +1,247 @@
+/* processes.c - comm/nvshmem.c with a process a member, where neither GPUs nor NVSHMEM are: memory
+ * that all reach, and what the others get, within seconds, when one is killed or fails on the way:
+ * one error that says so, and never a wait without end. */
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/timer.h"
+#include "comm/fake_nvshmem.h"
+#include "comm/transport.h"
+#include "test.h"
+
+/* ---- A device that does everything at once, but for a kernel that waits for the alarm. ---- */
+
+struct trs_device {
+  int ordinal;
+};
+static trs_device devices[FAKE_RANKS];
+static _Atomic uint64_t *kernel_waits_for;
+
+trs_status trs_device_open(trs_device **device, int ordinal) {
+  *device = &devices[ordinal];
+  (*device)->ordinal = ordinal;
+  return TRS_SUCCESS;
+}
+void trs_device_close(trs_device *device) { (void)device; }
+int trs_device_enter(const trs_device *device) { return device->ordinal; }
+void trs_device_leave(int before) { (void)before; }
+trs_status trs_device_total(int *count) {
+  *count = FAKE_RANKS;
+  return TRS_SUCCESS;
+}
+trs_status trs_device_identity(const trs_device *device, int64_t *identity) {
+  *identity = 100 + device->ordinal;
+  return TRS_SUCCESS;
+}
+trs_status trs_device_count(trs_device *device, int64_t bytes) {
+  (void)device;
+  (void)bytes;
+  return TRS_SUCCESS;
+}
+bool trs_device_busy(trs_stream stream) {
+  (void)stream;
+  return kernel_waits_for && atomic_load(kernel_waits_for) == 0;
+}
+trs_status trs_device_wait(trs_stream stream) {
+  while (trs_device_busy(stream)) usleep(100);
+  return TRS_SUCCESS;
+}
+trs_status trs_device_copy(void *to, const void *from, int64_t bytes, trs_stream stream) {
+  (void)stream;
+  memcpy(to, from, (size_t)bytes);
+  return TRS_SUCCESS;
+}
+trs_status trs_device_side_stream(trs_device *device, trs_stream *stream) {
+  (void)device;
+  *stream = NULL;
+  return TRS_SUCCESS;
+}
+trs_status trs_device_stream_create(const trs_device *device, trs_stream *stream) {
+  (void)device;
+  *stream = NULL;
+  return TRS_SUCCESS;
+}
+void trs_device_stream_destroy(const trs_device *device, trs_stream stream) {
+  (void)device;
+  (void)stream;
+}
+trs_status trs_device_event_create(const trs_device *device, trs_device_event **event) {
+  (void)device;
+  *event = NULL;
+  return TRS_SUCCESS;
+}
+void trs_device_event_destroy(trs_device_event *event) { (void)event; }
+trs_status trs_device_check_managed(const trs_device *device, int64_t bytes) {
+  (void)device;
+  (void)bytes;
+  return TRS_ERROR_UNSUPPORTED;
+}
+trs_status trs_device_alloc_managed(const trs_device *device, void **pointer, int64_t bytes) {
+  (void)device;
+  (void)pointer;
+  (void)bytes;
+  return TRS_ERROR_UNSUPPORTED;
+}
+void trs_device_free_managed(void *pointer) { (void)pointer; }
+trs_status trs_peer_open(trs_group *group, const int *ordinals, int count) {
+  (void)group;
+  (void)ordinals;
+  (void)count;
+  return TRS_ERROR_UNSUPPORTED;
+}
+
+/* ---- Processes. ---- */
+
+static fake_board *board;
+
+static void set_number(const char *name, int number) {
+  char text[16];
+  snprintf(text, sizeof text, "%d", number);
+  setenv(name, text, 1);
+}
+
+static void new_board(void) {
+  char text[32];
+  board = mmap(NULL, sizeof *board, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  assert_true(board != MAP_FAILED);
+  board->fails_to_start = board->dies_in_alloc = -1;
+  snprintf(text, sizeof text, "%llx", (unsigned long long)(uintptr_t)board);
+  setenv("FAKE_BOARD", text, 1);
+}
+
+/* Runs all ranks; each ends as run says, killed with its signal. */
+static void run_all(const char *job, int (*run)(int rank), int killed) {
+  pid_t child[FAKE_RANKS];
+  char name[64];
+  snprintf(name, sizeof name, "%s-%ld", job, (long)getpid());
+  setenv("PMI_JOBID", name, 1);
+  set_number("PMI_SIZE", FAKE_RANKS);
+  fflush(NULL);
+  for (int rank = 0; rank < FAKE_RANKS; rank++) {
+    child[rank] = fork();
+    if (child[rank] > 0) continue;
+    set_number("PMI_RANK", rank);
+    alarm(60); /* a wait without end is a failure, not a hang */
+    exit(run(rank));
+  }
+  for (int rank = 0; rank < FAKE_RANKS; rank++) {
+    int status = -1;
+    assert_int_equal(waitpid(child[rank], &status, 0), child[rank]);
+    if (rank == killed) {
+      assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+    } else {
+      assert_true(WIFEXITED(status));
+      assert_int_equal(WEXITSTATUS(status), 0);
+    }
+  }
+  munmap(board, sizeof *board);
+}
+
+static const double SOON = 6; /* seconds, on a machine with other work */
+
+static bool says(trs_status status, const char *what) {
+  return status && strstr(trs_last_error()->message, what) != NULL;
+}
+
+static int share_memory(int rank) {
+  trs_group *group;
+  trs_symmetric memory;
+  if (trs_group_open(&group, "nvshmem")) return 1;
+  if (trs_group_members(group) != FAKE_RANKS || trs_group_first(group) != rank) return 2;
+  if (trs_group_alloc(group, &memory, 1000)) return 3;
+  *(int *)memory.base[rank] = 10 + rank;
+  if (trs_group_fence(group)) return 4;
+  for (int other = 0; other < FAKE_RANKS; other++)
+    if (*(int *)memory.base[other] != 10 + other) return 5;
+  trs_symmetric large;
+  trs_status status = trs_group_alloc(group, &large, 2 * FAKE_HEAP);
+  if (status != TRS_ERROR_MEMORY) return 6;
+  trs_group_free(group, &memory);
+  trs_status mine = rank == 2 ? trs_fail(TRS_ERROR_FILE, -1, "only here") : TRS_SUCCESS;
+  if (!says(trs_group_agree(group, mine), "only here")) return 7;
+  trs_group_close(group);
+  return 0;
+}
+
+static void memory_is_shared(void **state) {
+  (void)state;
+  new_board();
+  run_all("share", share_memory, -1);
+}
+
+/* Rank 1 is killed while all make room together. */
+static int lose_in_alloc(int rank) {
+  trs_group *group;
+  trs_symmetric memory;
+  (void)rank;
+  if (trs_group_open(&group, "nvshmem")) return 1;
+  double start = trs_seconds();
+  trs_status status = trs_group_alloc(group, &memory, 1000);
+  if (!says(status, "process 1 of 4 has ended")) return 2;
+  if (trs_seconds() - start > SOON) return 3;
+  if (!trs_group_alloc(group, &memory, 1000)) return 4; /* and ever after */
+  trs_group_close(group);
+  return 0;
+}
+
+static void a_call_that_never_returns_is_left_behind(void **state) {
+  (void)state;
+  new_board();
+  board->dies_in_alloc = 1;
+  run_all("alloc", lose_in_alloc, 1);
+}
+
+static int lose_in_start(int rank) {
+  trs_group *group;
+  double start = trs_seconds();
+  trs_status status = trs_group_open(&group, "nvshmem");
+  if (!says(status, rank == 2 ? "as it was told to" : "process 2 of 4 has ended")) return 1;
+  return trs_seconds() - start > SOON ? 2 : 0;
+}
+
+static void one_that_cannot_start_ends_all(void **state) {
+  (void)state;
+  new_board();
+  board->fails_to_start = 2;
+  run_all("start", lose_in_start, -1);
+}
+
+/* Rank 3 is killed while kernels of the others wait for its x. */
+static int lose_in_solve(int rank) {
+  trs_group *group;
+  trs_symmetric memory;
+  if (trs_group_open(&group, "nvshmem") || trs_group_alloc(group, &memory, 8)) return 1;
+  kernel_waits_for = memory.base[rank];
+  atomic_store(kernel_waits_for, 0);
+  if (trs_group_agree(group, TRS_SUCCESS)) return 2;
+  if (rank == 3) raise(SIGKILL);
+  double start = trs_seconds();
+  trs_status status = trs_group_wait(group, NULL, memory.base[rank]);
+  if (!says(status, "process 3 of 4 has ended")) return 3;
+  if (trs_seconds() - start > SOON) return 4;
+  if (!says(trs_group_agree(group, TRS_SUCCESS), "process 3 of 4 has ended")) return 5;
+  kernel_waits_for = NULL;
+  trs_group_free(group, &memory);
+  trs_group_close(group);
+  return 0;
+}
+
+static void kernels_are_told(void **state) {
+  (void)state;
+  new_board();
+  run_all("solve", lose_in_solve, 3);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(memory_is_shared),
+      cmocka_unit_test(a_call_that_never_returns_is_left_behind),
+      cmocka_unit_test(one_that_cannot_start_ends_all),
+      cmocka_unit_test(kernels_are_told),
+  };
+  return cmocka_run_group_tests_name("comm/processes", tests, NULL, NULL);
+}
