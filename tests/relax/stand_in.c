@@ -246,8 +246,7 @@ trs_status trs_relax_roots(const trs_relax_words *w, int nrhs, double *norms, tr
   for (int c = 0; c < nrhs; c++) {
     uint64_t words[TRS_EXACT_WORDS] = {0};
     for (int m = 0; m < w->members; m++)
-      for (int k = 0; k < TRS_EXACT_WORDS; k++)
-        words[k] += w->words[m][c * TRS_EXACT_WORDS + k];
+      for (int k = 0; k < TRS_EXACT_WORDS; k++) words[k] += w->words[m][c * TRS_EXACT_WORDS + k];
     norms[c] = trs_exact_root(words);
   }
   return TRS_SUCCESS;
@@ -280,6 +279,9 @@ trs_status trs_relax_slices_sweep(const trs_relax_args *a, const trs_relax_slice
   (void)turns;
   (void)meeting;
   return trs_relax_slices_pack(a, s, stream);
+}
+trs_status trs_relax_slices_prepare(const trs_relax_args *a, trs_relax_slices *s) {
+  return trs_relax_slices_pack(a, s, NULL);
 }
 int64_t trs_relax_slice_vectors(const trs_relax_args *a, int32_t width) {
   (void)a;

@@ -4,6 +4,7 @@
 
 #include "device/device.h"
 #include "relax/part.h"
+#include "solve/cuda/fault.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -91,8 +92,10 @@ typedef struct trs_relax_slices {
      rows (k = 0) and others (k = 1). */
   const int32_t *edges;
   int32_t blocks;    /* of threads that run together */
-  int64_t warps;     /* of each; 0: as many as are best */
+  int64_t warps;     /* of each; 0 until trs_relax_slices_prepare: as many as are best */
+  int stages;        /* of each warp's ring; from trs_relax_slices_prepare */
   unsigned *arrived; /* 0 between launches */
+  trs_fault *fault;  /* of waiting between colours; its row is the turn */
 } trs_relax_slices;
 
 /* What a member of a group does in a turn beside its own rows; see push.h. */
@@ -109,6 +112,9 @@ typedef struct trs_relax_meeting {
   int64_t stride[TRS_RELAX_MEMBERS];
 } trs_relax_meeting;
 
+/* Warps and stages for the current device, on which the kernels are made ready: a launch loads
+ * nothing then, while kernels of other members already wait for it. */
+trs_status trs_relax_slices_prepare(const trs_relax_args *a, trs_relax_slices *s);
 /* Bytes of a slice, in vectors. */
 int64_t trs_relax_slice_vectors(const trs_relax_args *a, int32_t width);
 /* From a's ptr, idx, off and power, which are not needed afterwards; and off and power back. */

@@ -31,6 +31,8 @@ static const gpu_variant variants[] = {
 };
 enum { VARIANTS = sizeof variants / sizeof *variants };
 
+#define WAIT_LIMIT UINT64_C(10000000000) /* nanoseconds between two colours */
+
 /* Arrays in device memory. */
 typedef struct owned {
   void *array[12];
@@ -53,6 +55,7 @@ struct trs_relax_gpu {
   bool persisting; /* L2 is set aside for us */
   void *staged[2]; /* x and b of room right-hand sides that lie on the host; NULL until needed */
   double *norms;   /* pinned, TRS_STAGE_BYTES */
+  trs_fault *told; /* pinned: slices' fault as of the last wait */
 };
 
 /* ---- Memory ---- */
@@ -289,6 +292,9 @@ static trs_status bring_slices(trs_relaxation *R, const slicing *s) {
   TRS_TRY(take(g, &g->own, &to->val, s->vectors, 16));
   TRS_TRY(take(g, &g->own, &to->arrived, 1, sizeof *to->arrived));
   TRS_TRY(trs_device_fill(to->arrived, 0, sizeof *to->arrived, g->stream));
+  *g->told = (trs_fault){.row = -1, .limit = WAIT_LIMIT};
+  TRS_TRY(bring(g, &g->own, &to->fault, g->told, 1, sizeof *g->told));
+  TRS_TRY(trs_relax_slices_prepare(&g->args, to));
   return bring_edges(R, s);
 }
 
@@ -391,6 +397,7 @@ static trs_status build(trs_relaxation *R) {
                              .store = R->store,
                              .r_stride = (R->nrows + R->nhalo) * R->block};
   TRS_TRY(trs_device_alloc_stage(g->device, (void **)&g->norms));
+  TRS_TRY(trs_device_alloc_host(g->device, (void **)&g->told));
   TRS_TRY(take_arrays(R));
   return trs_device_wait(g->stream);
 }
@@ -437,6 +444,7 @@ void trs_relax_gpu_free(trs_relaxation *R) {
   for (int k = 0; k < 2; k++) trs_device_free(g->device, g->staged[k], g->stream);
   (void)trs_device_wait(g->stream); /* kernels may still write norms */
   trs_device_free_stage(g->device, g->norms);
+  trs_device_free_host(g->device, g->told);
   trs_device_leave(before);
   trs_free(g);
   R->gpu = NULL;
@@ -459,7 +467,14 @@ static trs_status check_variant(const trs_relax_gpu *g) {
 }
 
 static trs_status finish(trs_relax_gpu *g) {
+  const bool slices = g->variant && g->variant->kind == SLICES;
+  if (slices) TRS_TRY(trs_device_copy(g->told, g->slices.fault, sizeof *g->told, g->stream));
   TRS_TRY(trs_device_wait(g->stream));
+  if (slices && g->told->stalled)
+    return trs_fail(TRS_ERROR_STALLED, -1,
+                    "blocks of threads waited for each other for %.3g s behind turn %lld of a "
+                    "sweep: x is not complete, create the relaxation anew",
+                    1e-9 * (double)WAIT_LIMIT, (long long)g->told->row);
   return check_variant(g);
 }
 

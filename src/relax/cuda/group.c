@@ -2,10 +2,10 @@
  * of one GPU, and x of boundary rows stored into the members that read it (push.cu).
  *
  * `slices` makes all turns in one launch of each member (slices.cu).  Otherwise, and where members
- * share a GPU, a colour's turn is up to four launches of a member: begin (tells who sends to it, waits for what
- * it needs), boundary rows, push, interior rows, while which others' rows arrive.  A member a GPU,
- * each has a thread of the host that launches.  Where members share a GPU one thread launches, in
- * an order in which no launch waits for a later one, and none begins early. */
+ * share a GPU, a colour's turn is up to four launches of a member: begin (tells who sends to it,
+ * waits for what it needs), boundary rows, push, interior rows, while which others' rows arrive.  A
+ * member a GPU, each has a thread of the host that launches.  Where members share a GPU one thread
+ * launches, in an order in which no launch waits for a later one, and none begins early. */
 #include "relax/cuda/group.h"
 
 #include <math.h>
@@ -33,7 +33,7 @@ typedef struct member {
   void *lists[3]; /* device memory: ptr, to and member of trs_relax_meeting */
   uint64_t *last; /* host, of each colour: its last turn in this call, or 0 */
   uint64_t *told; /* pinned: its signs' told as of the last wait */
-  bool fresh; /* nothing of a turn was launched since other work */
+  bool fresh;     /* nothing of a turn was launched since other work */
 } member;
 
 struct trs_relax_group {
@@ -87,8 +87,8 @@ static void sort_lists(const trs_domain *D, int64_t count, const int32_t *to, co
   ptr[nrows + 1] = (int32_t)count;
 }
 
-static trs_status bring_meeting(trs_relax_group *G, int which, const int32_t *to,
-                                const uint8_t *at, int64_t count) {
+static trs_status bring_meeting(trs_relax_group *G, int which, const int32_t *to, const uint8_t *at,
+                                int64_t count) {
   member *m = &G->member[which];
   const int64_t nrows = m->R->nrows;
   int32_t *ptr, *sorted = NULL;
@@ -402,8 +402,7 @@ static trs_status run_meeting(const passes *P) {
   for (int k = 0; k < G->members; k++) {
     trs_relax_meeting t = make_meeting(G, k);
     int before = trs_device_enter(G->member[k].device);
-    trs_status status =
-        trs_relax_gpu_run_turns(G->member[k].R, P->direction, count_turns(P), &t);
+    trs_status status = trs_relax_gpu_run_turns(G->member[k].R, P->direction, count_turns(P), &t);
     trs_device_leave(before);
     TRS_TRY(status);
   }
@@ -454,7 +453,7 @@ static trs_status wait_for_members(trs_relax_group *G) {
     const char *signs = G->signs.base[k];
     trs_status status = trs_device_copy(m->told, signs + offsetof(trs_relax_signs, told),
                                         sizeof *m->told, m->stream);
-    if (!status) status = trs_device_wait(m->stream);
+    if (!status) status = trs_relax_gpu_wait(m->R);
     trs_device_leave(before);
     TRS_TRY(status);
   }

@@ -167,6 +167,7 @@ struct trip {
   int colour, step, turns; /* the first colour; and to the next one */
   bool turns_round;        /* at the last colour, else from the first on again */
   int first_part, end_part;
+  bool goes_on; /* from another trip's last turn, for a meeting */
 };
 
 /* A warp's slices: of those of its block of threads every so-manieth. */
@@ -352,7 +353,7 @@ class stream {
   uint32_t power_now_[T::scaled ? (TURN + 3) / 4 : 1];
 
   __device__ slice look(int32_t number) const {
-    const trs_relax_slice_row row = s_.row[number * form::ROWS + l_.slot];
+    const trs_relax_slice_row row = s_.row[int64_t(number) * form::ROWS + l_.slot];
     return {s_.slice[number].width, row.position, lane_ < LANES && row.count >= 0};
   }
 
@@ -584,22 +585,26 @@ class stream {
 
 class crossing {
  public:
-  __device__ crossing(unsigned *arrived, const trs_relax_meeting &m) : arrived_(arrived), m_(m) {}
+  __device__ crossing(const trs_relax_slices &s, const trs_relax_meeting &m)
+      : arrived_(s.arrived), fault_(s.fault), m_(m) {}
 
-  /* Before the first turn: other members have begun it too. */
-  __device__ void enter(const course &c) {
+  /* Before the first turn: other members have begun it too.  goes_on: the launch before made the
+     turn before, and what the others sent in it is here. */
+  __device__ void enter(const course &c, bool goes_on) {
     if (m_.members <= 1) return;
-    if (threadIdx.x < WARP) meet(c, true);
+    if (threadIdx.x < WARP) meet(c, !goes_on);
     __syncthreads();
   }
-  /* All blocks of threads are here; what they and other members made of x is visible. */
+  /* All blocks of threads are here; what they and other members made of x is visible.  The wait has
+     a limit like any other, though only a GPU that stands still passes it: all blocks run. */
   __device__ void pass(const course &c) {
     target_ += gridDim.x;
     __syncthreads();
     if (threadIdx.x == 0) {
       asm volatile("fence.acq_rel.gpu;" ::: "memory");
       atomicAdd(arrived_, 1u);
-      while (load_relaxed(arrived_) < target_) continue;
+      wait w(fault_);
+      while (load_relaxed(arrived_) < target_ && w.goes_on(c.turn())) continue;
       asm volatile("fence.acq_rel.gpu;" ::: "memory");
     }
     if (m_.members > 1 && threadIdx.x < WARP) meet(c, false);
@@ -614,6 +619,7 @@ class crossing {
 
  private:
   unsigned *arrived_, target_ = 0;
+  trs_fault *fault_;
   const trs_relax_meeting &m_;
 
   /* A lane a member. */
@@ -644,10 +650,10 @@ __global__ void __launch_bounds__(MOST_WARPS *int(WARP), 1)
   extern __shared__ uint4 shared[];
   const auto at = static_cast<unsigned>(__cvta_generic_to_shared(shared));
   stream<STORE, B> own(a, s, m, t, rhs, stages, at);
-  crossing between(s.arrived, m);
+  crossing between(s, m);
   own.begin();
   await_kernel_before();
-  between.enter(course(s, t));
+  between.enter(course(s, t), t.goes_on);
   own.run([&](const course &c) { between.pass(c); }, [&](bool more) { own.relax_slice(more); });
   between.leave();
 }
@@ -692,7 +698,7 @@ __global__ void __launch_bounds__(PACK_WARPS *int(WARP))
   char *slice = static_cast<char *>(const_cast<void *>(s.val)) + h.vector * 16;
   auto *blocks = static_cast<off *>(const_cast<void *>(a.off)) + first * B * B + i * B;
   for (int e = 0; e < nvectors * form::EACH; e++) {
-    const int vector = e / form::EACH, turn = vector / form::VECTORS;
+    const int64_t vector = e / form::EACH, turn = vector / form::VECTORS;
     auto *packed = reinterpret_cast<off *>(slice + (turn + 1) * form::HEAD +
                                            (vector * form::LANES + lane) * 16) +
                    e % form::EACH;
@@ -710,7 +716,7 @@ __global__ void __launch_bounds__(PACK_WARPS *int(WARP))
   }
   if (i != 0) return;
   for (int k = 0; k < form::turns(h.width) * form::TURN; k++) {
-    char *head = slice + k / form::TURN * form::FULL;
+    char *head = slice + int64_t(k / form::TURN) * form::FULL;
     const int at = slot * form::TURN + k % form::TURN;
     auto *power = reinterpret_cast<int8_t *>(head + form::POWERS) + at;
     auto *of_block = const_cast<int8_t *>(a.power);
@@ -765,43 +771,41 @@ trs_status move_blocks(const trs_relax_args *a, const trs_relax_slices *s, bool 
 constexpr int USUAL_WARPS = 16;
 constexpr int STATIC_BYTES = 1024; /* of shared memory, beside the rings */
 
-/* Warps of a block of threads and stages of each, in the memory that there is. */
-template <class FORM>
-cudaError_t choose_ring(const trs_relax_slices *s, unsigned *warps, int *stages) {
+/* The kernels may have all the shared memory there is, whatever a launch takes of it: the
+ * permission is one for all relaxations on the device. */
+template <int STORE, int B>
+cudaError_t allow_memory(int *room) {
   int device = 0, bytes = 0;
   cudaError_t error = cudaGetDevice(&device);
   if (error == cudaSuccess)
     error = cudaDeviceGetAttribute(&bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, device);
-  const int room = (bytes - STATIC_BYTES) / FORM::STAGE;
-  int most = s->warps ? int(s->warps) : USUAL_WARPS;
-  if (most > room / LEAST_STAGES) most = room / LEAST_STAGES;
-  *warps = unsigned(most);
-  *stages = room / most < MOST_STAGES ? room / most : MOST_STAGES;
+  *room = bytes - STATIC_BYTES;
+  if (error == cudaSuccess)
+    error = cudaFuncSetAttribute(relax_slices<STORE, B>,
+                                 cudaFuncAttributeMaxDynamicSharedMemorySize, *room);
+  if (error == cudaSuccess)
+    error = cudaFuncSetAttribute(square_slices<STORE, B>,
+                                 cudaFuncAttributeMaxDynamicSharedMemorySize, *room);
   return error;
 }
 
-/* A launch for one right-hand side, whose blocks of threads are all there at once. */
+/* A launch for one right-hand side; meets: its blocks of threads wait for each other, and are all
+ * there at once. */
 template <class FORM, class K>
 cudaError_t launch_trip(K kernel, const trs_relax_args *a, const trs_relax_slices *s,
-                        const trs_relax_meeting &m, const trip &t, int rhs, cudaStream_t stream) {
-  unsigned warps = 0;
-  int stages = 0;
-  cudaError_t error = choose_ring<FORM>(s, &warps, &stages);
-  const size_t bytes = size_t(warps) * size_t(stages) * FORM::STAGE;
-  if (error == cudaSuccess)
-    error = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, int(bytes));
+                        const trs_relax_meeting &m, const trip &t, bool meets, int rhs,
+                        cudaStream_t stream) {
   cudaLaunchAttribute together = {};
   together.id = cudaLaunchAttributeCooperative;
   together.val.cooperative = 1;
   cudaLaunchConfig_t config = {};
   config.gridDim = unsigned(s->blocks);
-  config.blockDim = warps * WARP;
-  config.dynamicSmemBytes = bytes;
+  config.blockDim = unsigned(s->warps) * WARP;
+  config.dynamicSmemBytes = size_t(s->warps) * size_t(s->stages) * FORM::STAGE;
   config.stream = stream;
   config.attrs = &together;
-  config.numAttrs = t.turns > 1 ? 1 : 0;
-  return error == cudaSuccess ? cudaLaunchKernelEx(&config, kernel, *a, *s, m, t, rhs, stages)
-                              : error;
+  config.numAttrs = meets ? 1 : 0;
+  return cudaLaunchKernelEx(&config, kernel, *a, *s, m, t, rhs, s->stages);
 }
 
 cudaError_t launch_all(const trs_relax_args *a, const trs_relax_slices *s, trs_relax_meeting *m,
@@ -811,8 +815,8 @@ cudaError_t launch_all(const trs_relax_args *a, const trs_relax_slices *s, trs_r
     constexpr int STORE = decltype(store)::value, B = decltype(block)::value;
     cudaError_t error = cudaSuccess;
     for (int rhs = 0; rhs < a->nrhs && error == cudaSuccess; rhs++) {
-      error = launch_trip<shape<STORE, B>>(relax_slices<STORE, B>, a, s, m ? *m : alone, t, rhs,
-                                           stream);
+      error = launch_trip<shape<STORE, B>>(relax_slices<STORE, B>, a, s, m ? *m : alone, t,
+                                           t.turns > 1, rhs, stream);
       if (m) m->turn += uint64_t(t.turns);
     }
     return error;
@@ -831,6 +835,22 @@ extern "C" trs_status trs_relax_slices_unpack(const trs_relax_args *a, const trs
   return move_blocks(a, s, true, stream);
 }
 
+extern "C" trs_status trs_relax_slices_prepare(const trs_relax_args *a, trs_relax_slices *s) {
+  cudaError_t error = by_shape(a, [&](auto store, auto block) {
+    constexpr int STORE = decltype(store)::value, B = decltype(block)::value;
+    int bytes = 0;
+    cudaError_t e = allow_memory<STORE, B>(&bytes);
+    const int room = bytes / shape<STORE, B>::STAGE;
+    int64_t warps = s->warps ? s->warps : USUAL_WARPS;
+    if (warps > room / LEAST_STAGES) warps = room / LEAST_STAGES;
+    if (warps < 1) return e == cudaSuccess ? cudaErrorInvalidConfiguration : e;
+    s->warps = warps;
+    s->stages = room / warps < MOST_STAGES ? int(room / warps) : MOST_STAGES;
+    return e;
+  });
+  return trs_device_check(error, "preparing the kernels of a relaxation");
+}
+
 extern "C" int64_t trs_relax_slice_vectors(const trs_relax_args *a, int32_t width) {
   int64_t bytes = 0;
   (void)by_shape(a, [&](auto store, auto block) {
@@ -847,10 +867,12 @@ extern "C" trs_status trs_relax_slices_sweep(const trs_relax_args *a, const trs_
   constexpr int64_t MOST_TURNS = 1 << 20; /* counts of arrivals do not overflow */
   const bool back = direction == 1;
   auto to = static_cast<cudaStream_t>(stream);
-  const int64_t each = MOST_TURNS / (2 * s->ncolours) * (2 * s->ncolours);
+  const int64_t both = 2 * int64_t(s->ncolours); /* ways over the colours */
+  const int64_t each = both > MOST_TURNS ? both : MOST_TURNS / both * both;
   for (int64_t done = 0; done < turns; done += each) {
     const int64_t now = turns - done < each ? turns - done : each;
-    const trip t = {back ? s->ncolours - 1 : 0, back ? -1 : 1, int(now), direction == 2, 0, 2};
+    const trip t = {
+        back ? s->ncolours - 1 : 0, back ? -1 : 1, int(now), direction == 2, 0, 2, done > 0};
     TRS_TRY(trs_device_check(launch_all(a, s, meeting, t, to), "launching a relaxation"));
   }
   return TRS_SUCCESS;
@@ -858,21 +880,21 @@ extern "C" trs_status trs_relax_slices_sweep(const trs_relax_args *a, const trs_
 
 extern "C" trs_status trs_relax_slices_run(const trs_relax_args *a, const trs_relax_slices *s,
                                            int32_t colour, int part, trs_stream stream) {
-  const trip t = {colour, 0, 1, false, part == 1, part == 0 ? 1 : 2};
+  const trip t = {colour, 0, 1, false, part == 1, part == 0 ? 1 : 2, false};
   return trs_device_check(launch_all(a, s, nullptr, t, static_cast<cudaStream_t>(stream)),
                           "launching a colour's relaxation");
 }
 
 extern "C" trs_status trs_relax_slices_squares(const trs_relax_args *a, const trs_relax_slices *s,
                                                trs_stream stream) {
-  const trip t = {0, 1, s->ncolours, false, 0, 2};
+  const trip t = {0, 1, s->ncolours, false, 0, 2, false};
   const trs_relax_meeting alone = {};
   if (s->nslices == 0) return TRS_SUCCESS;
   cudaError_t error = by_shape(a, [&](auto store, auto block) {
     constexpr int STORE = decltype(store)::value, B = decltype(block)::value;
     cudaError_t e = cudaSuccess;
     for (int rhs = 0; rhs < a->nrhs && e == cudaSuccess; rhs++)
-      e = launch_trip<shape<STORE, B>>(square_slices<STORE, B>, a, s, alone, t, rhs,
+      e = launch_trip<shape<STORE, B>>(square_slices<STORE, B>, a, s, alone, t, false, rhs,
                                        static_cast<cudaStream_t>(stream));
     return e;
   });
