@@ -88,14 +88,12 @@ typedef struct trs_relax_slices {
   const trs_relax_slice_row *row; /* nslices x rows */
   const void *val;                /* all that does not change between sweeps: see slices.cu */
   int32_t zero;                   /* a row of x that is zero */
-  /* edges[(2 c + k) (blocks + 1) + t]: the first slice of block of threads t of colour c's boundary
-     rows (k = 0) and others (k = 1). */
-  const int32_t *edges;
-  int32_t blocks;    /* of threads that run together */
-  int64_t warps;     /* of each; 0 until trs_relax_slices_prepare: as many as are best */
-  int stages;        /* of each warp's ring; from trs_relax_slices_prepare */
-  unsigned *arrived; /* 0 between launches */
-  trs_fault *fault;  /* of waiting between colours; its row is the turn */
+  const int32_t *starts; /* of 2 c + k: first slice of colour c's boundary rows (k = 0) or others */
+  int32_t blocks;        /* of threads that run together */
+  int64_t warps;         /* of each; 0 until trs_relax_slices_prepare: as many as are best */
+  int stages;            /* of each warp's ring; from trs_relax_slices_prepare */
+  unsigned *arrived;     /* 0 between launches */
+  trs_fault *fault;      /* of waiting between colours; its row is the turn */
 } trs_relax_slices;
 
 /* What a member of a group does in a turn beside its own rows; see push.h. */

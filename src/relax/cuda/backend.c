@@ -262,23 +262,6 @@ static void cut_slices(const trs_relaxation *R, slicing *s) {
   s->starts[2 * R->ncolours] = s->count;
 }
 
-/* Each run of slices in pieces for the blocks of threads. */
-static trs_status bring_edges(trs_relaxation *R, const slicing *s) {
-  trs_relax_gpu *g = R->gpu;
-  const int64_t runs = 2 * (int64_t)R->ncolours, blocks = g->slices.blocks;
-  int32_t *edges;
-  TRS_TRY(TRS_ALLOC(&edges, runs * (blocks + 1)));
-  for (int64_t c = 0; c < runs; c++)
-    for (int64_t k = 0; k <= blocks; k++)
-      edges[c * (blocks + 1) + k] =
-          s->starts[c] + (int32_t)((s->starts[c + 1] - s->starts[c]) * k / blocks);
-  trs_status status =
-      bring(g, &g->own, &g->slices.edges, edges, runs * (blocks + 1), sizeof *edges);
-  if (!status) status = trs_device_wait(g->stream);
-  trs_free(edges);
-  return status;
-}
-
 static trs_status bring_slices(trs_relaxation *R, const slicing *s) {
   trs_relax_gpu *g = R->gpu;
   trs_relax_slices *to = &g->slices;
@@ -294,8 +277,9 @@ static trs_status bring_slices(trs_relaxation *R, const slicing *s) {
   TRS_TRY(trs_device_fill(to->arrived, 0, sizeof *to->arrived, g->stream));
   *g->told = (trs_fault){.row = -1, .limit = WAIT_LIMIT};
   TRS_TRY(bring(g, &g->own, &to->fault, g->told, 1, sizeof *g->told));
+  TRS_TRY(bring(g, &g->own, &to->starts, s->starts, 2 * R->ncolours + 1, sizeof *s->starts));
   TRS_TRY(trs_relax_slices_prepare(&g->args, to));
-  return bring_edges(R, s);
+  return trs_device_wait(g->stream);
 }
 
 static trs_status check_slices(const trs_relaxation *R) {

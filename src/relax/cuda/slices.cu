@@ -208,8 +208,7 @@ class course {
   }
   /* Slices that all blocks of threads have of this turn's boundary rows. */
   __device__ int boundary_slices() const {
-    const int32_t *edge = s_.edges + 2 * colour_ * (s_.blocks + 1);
-    return edge[s_.blocks] - edge[0];
+    return s_.starts[2 * colour_ + 1] - s_.starts[2 * colour_];
   }
 
  private:
@@ -218,11 +217,16 @@ class course {
   int turn_ = 0, part_, colour_, step_;
   int32_t number_ = 0, end_ = 0;
 
+  /* Of the part's slices each block of threads has as many, the first ones one more. */
   __device__ void enter() {
     if (done()) return;
-    const int32_t *edge = s_.edges + (2 * colour_ + part_) * (s_.blocks + 1) + int(blockIdx.x);
-    number_ = edge[0] + int32_t(threadIdx.x / WARP);
-    end_ = edge[1];
+    const int32_t *start = s_.starts + 2 * colour_ + part_;
+    const int32_t begin = start[0], count = start[1] - begin;
+    const int32_t each = count / s_.blocks, more = count - each * s_.blocks;
+    const int32_t block = int32_t(blockIdx.x);
+    const int32_t first = begin + each * block + (block < more ? block : more);
+    number_ = first + int32_t(threadIdx.x / WARP);
+    end_ = first + each + (block < more ? 1 : 0);
   }
 };
 
@@ -260,7 +264,7 @@ class stream {
     asm volatile("" : "+r"(first_), "+r"(end_), "+l"(own_x_));
   }
 
-  /* Asks for the first stages; touches nothing that earlier work of the stream may change. */
+  /* Asks for the first stages. */
   __device__ void begin() {
     if (lane_ == 0) {
 #pragma unroll 1
@@ -652,7 +656,6 @@ __global__ void __launch_bounds__(MOST_WARPS *int(WARP), 1)
   stream<STORE, B> own(a, s, m, t, rhs, stages, at);
   crossing between(s, m);
   own.begin();
-  await_kernel_before();
   between.enter(course(s, t), t.goes_on);
   own.run([&](const course &c) { between.pass(c); }, [&](bool more) { own.relax_slice(more); });
   between.leave();
