@@ -174,55 +174,54 @@ struct trip {
 class course {
  public:
   __device__ course(const trs_relax_slices &s, const trip &t)
-      : s_(s), t_(t), part_(t.first_part), colour_(t.colour), step_(t.step) {
+      : s_(&s), t_(&t), part_(t.first_part), colour_(t.colour), step_(t.step) {
     enter();
   }
-  __device__ bool done() const { return turn_ >= t_.turns; }
-  __device__ bool has_slice() const { return number_ < end_; }
+  __device__ bool done() const { return turn_ >= t_->turns; }
   __device__ bool at_boundary() const { return part_ == 0; }
   __device__ int turn() const { return turn_; }
   __device__ int32_t number() const { return number_; }
-  __device__ void next_slice() { number_ += int32_t(blockDim.x / WARP); }
-  /* True: to another turn. */
-  __device__ bool next_part() {
-    const bool turns = ++part_ == t_.end_part;
-    if (turns) {
-      part_ = t_.first_part;
-      turn_++;
-      colour_ += step_;
-      if (colour_ == s_.ncolours || colour_ < 0) {
-        if (t_.turns_round) {
-          colour_ -= step_;
-          step_ = -step_;
-        } else {
-          colour_ = t_.colour;
-        }
-      }
+  /* To a turn's beginning, where it has no slice yet. */
+  __device__ void next_turn() {
+    part_ = t_->first_part;
+    turn_++;
+    colour_ += step_;
+    if (colour_ < s_->ncolours && colour_ >= 0) return;
+    if (t_->turns_round) {
+      colour_ -= step_;
+      step_ = -step_;
+    } else {
+      colour_ = t_->colour;
     }
-    enter();
-    return turns;
   }
-  /* To the next slice, through parts without any. */
+  /* To the first slice from here on, through parts without any; and to the one behind it. */
   __device__ void seek() {
-    while (!done() && !has_slice()) next_part();
+    while (!done() && number_ >= end_) {
+      if (++part_ == t_->end_part) next_turn();
+      enter();
+    }
+  }
+  __device__ void next() {
+    number_ += int32_t(blockDim.x / WARP);
+    seek();
   }
   /* Slices that all blocks of threads have of this turn's boundary rows. */
   __device__ int boundary_slices() const {
-    return s_.starts[2 * colour_ + 1] - s_.starts[2 * colour_];
+    return s_->starts[2 * colour_ + 1] - s_->starts[2 * colour_];
   }
 
  private:
-  const trs_relax_slices &s_;
-  const trip &t_;
+  const trs_relax_slices *s_;
+  const trip *t_;
   int turn_ = 0, part_, colour_, step_;
   int32_t number_ = 0, end_ = 0;
 
   /* Of the part's slices each block of threads has as many, the first ones one more. */
   __device__ void enter() {
     if (done()) return;
-    const int32_t *start = s_.starts + 2 * colour_ + part_;
+    const int32_t *start = s_->starts + 2 * colour_ + part_;
     const int32_t begin = start[0], count = start[1] - begin;
-    const int32_t each = count / s_.blocks, more = count - each * s_.blocks;
+    const int32_t each = count / s_->blocks, more = count - each * s_->blocks;
     const int32_t block = int32_t(blockIdx.x);
     const int32_t first = begin + each * block + (block < more ? block : more);
     number_ = first + int32_t(threadIdx.x / WARP);
@@ -252,6 +251,7 @@ class stream {
         lane_(int(threadIdx.x % WARP)),
         l_(B, lane_ < LANES ? lane_ : 0),
         asked_(s, t),
+        ahead_(asked_),
         used_(asked_) {
     first_ = shared + unsigned(int(threadIdx.x / WARP) * stages * form::STAGE);
     end_ = first_ + unsigned(stages * form::STAGE);
@@ -273,36 +273,42 @@ class stream {
     }
     __syncwarp();
     asked_.seek();
+    look_to_ask();
     open();
 #pragma unroll 1
     for (unsigned k = first_; k != end_; k += form::STAGE) ask(k);
   }
 
-  /* between(turn): when a turn is over; slice(...): for each. */
+  /* between(turn): when a turn begins, but the first; slice(another): for each, with another of the
+     same turn behind it or not.  Where the next one is, also of the next turn, has been looked up
+     before one is used: when a turn begins only x has to come. */
   template <class BETWEEN, class SLICE>
   __device__ void run(BETWEEN between, SLICE slice) {
-    bool known = false; /* next_ is the slice of used_ */
+    ahead_.seek();
+    if (!ahead_.done()) next_ = look(ahead_.number());
     for (;;) {
-      while (!used_.done() && !used_.has_slice())
-        if (used_.next_part() && !used_.done()) between(used_);
-      if (used_.done()) return;
-      now_ = known ? next_ : look(used_.number());
-      used_.next_slice();
-      known = used_.has_slice();
-      if (known) next_ = look(used_.number());
-      slice(known);
+      while (used_.turn() < ahead_.turn()) {
+        used_.next_turn();
+        if (!used_.done()) between(used_);
+      }
+      if (ahead_.done()) return;
+      used_ = ahead_;
+      now_ = next_;
+      ahead_.next();
+      if (!ahead_.done()) next_ = look(ahead_.number());
+      slice(ahead_.turn() == used_.turn());
     }
   }
 
   __device__ void relax_slice(bool another) {
     const sum known = r_[int64_t(now_.position) * B + l_.i];
-    if (another && l_.i == 0) ask_for(r_ + int64_t(next_.position) * B);
     const sum y = known - off_diagonal(another);
+    if (l_.i == 0) ask_for(r_ + int64_t(next_.position) * B);
     sum d[B];
     const int pivot = read_tail(d);
     const sum z = solve(d, pivot, y);
     release();
-    if (now_.there) {
+    if (there()) {
       X *x = x_ + int64_t(now_.position) * a_.pitch + l_.i;
       trs::relax(x, z, a_.omega);
       if (meeting_.members > 1 && used_.at_boundary()) send(*x);
@@ -322,13 +328,12 @@ class stream {
     const double b = double(__shfl_sync(EVERY_LANE, known, l_.first + pivot));
     const double e = b - double(__shfl_sync(EVERY_LANE, y, l_.first + pivot)) - double(z);
     const double square = add_squares(l_, e);
-    if (now_.there && l_.i == 0) add_exactly(words, square);
+    if (there() && l_.i == 0) add_exactly(words, square);
   }
 
  private:
   struct slice {
-    int32_t width, position;
-    bool there;
+    int32_t width, position, count; /* count: of the lane's row, -1 without one */
   };
   struct place { /* of a stage, and the parity that its barrier awaits */
     unsigned at, parity;
@@ -344,13 +349,14 @@ class stream {
   const X *own_x_;
   const sum *r_;
   /* What is asked for next: from from_ on left_ stages of a slice, full turns, then one of last_
-     bytes, and the tail. */
+     bytes, and the tail.  Behind it comes asked_, which is at to_ask_. */
   course asked_;
+  trs_relax_slice to_ask_ = {};
   const char *from_ = nullptr;
   int left_ = 0, last_ = 0;
-  /* What is used next. */
-  course used_;
-  slice now_, next_;
+  /* What is used, now_, and what comes behind it, next_. */
+  course ahead_, used_;
+  slice now_ = {}, next_ = {};
   place at_;
   bool primed_ = false; /* x_now_ is that of the coming slice's first turn */
   X x_now_[TURN];
@@ -358,8 +364,10 @@ class stream {
 
   __device__ slice look(int32_t number) const {
     const trs_relax_slice_row row = s_.row[int64_t(number) * form::ROWS + l_.slot];
-    return {s_.slice[number].width, row.position, lane_ < LANES && row.count >= 0};
+    return {s_.slice[number].width, row.position, row.count};
   }
+
+  __device__ bool there() const { return lane_ < LANES && now_.count >= 0; }
 
   /* ---- The ring ---- */
 
@@ -367,23 +375,23 @@ class stream {
     k.at += form::STAGE;
     return k.at == end_ ? place{first_, k.parity ^ 1} : k;
   }
+  __device__ void look_to_ask() {
+    if (!asked_.done()) to_ask_ = s_.slice[asked_.number()];
+  }
   __device__ void open() {
-    left_ = 0;
     if (asked_.done()) return;
-    const trs_relax_slice h = s_.slice[asked_.number()];
-    from_ = static_cast<const char *>(s_.val) + h.vector * 16;
-    left_ = form::turns(h.width) + 1;
-    last_ = form::last_turn(h.width);
+    from_ = static_cast<const char *>(s_.val) + to_ask_.vector * 16;
+    left_ = form::turns(to_ask_.width) + 1;
+    last_ = form::last_turn(to_ask_.width);
+    asked_.next();
+    look_to_ask();
   }
   __device__ void ask(unsigned stage) {
     if (left_ == 0) return;
     const int bytes = left_ > 2 ? form::FULL : left_ == 2 ? last_ : form::TAIL;
     copy_stage(stage + 16, from_, bytes, stage, lane_, once_);
     from_ += bytes;
-    if (--left_ > 0) return;
-    asked_.next_slice();
-    asked_.seek();
-    open();
+    if (--left_ == 0) open();
   }
   __device__ unsigned await(const place &k) const {
     await_barrier(k.at, k.parity);
@@ -476,9 +484,9 @@ class stream {
     sum total = 0;
     if (now_.width == 0) return 0;
     if (!primed_) load_x(await(at_), x_now_, power_now_);
-    primed_ = another && next_.width > 0;
     for (int left = now_.width, to_sum = BLOCKS_A_SUM;; left -= TURN) {
       const bool last = left <= TURN;
+      if (last) primed_ = another && next_.width > 0; /* not before: next_ is on its way */
       if (!last || primed_) {
         place k = next(at_);
         if (last) k = next(k);
@@ -874,8 +882,13 @@ extern "C" trs_status trs_relax_slices_sweep(const trs_relax_args *a, const trs_
   const int64_t each = both > MOST_TURNS ? both : MOST_TURNS / both * both;
   for (int64_t done = 0; done < turns; done += each) {
     const int64_t now = turns - done < each ? turns - done : each;
-    const trip t = {
-        back ? s->ncolours - 1 : 0, back ? -1 : 1, int(now), direction == 2, 0, 2, done > 0};
+    const trip t = {back ? s->ncolours - 1 : 0,
+                    back ? -1 : 1,
+                    int(now),
+                    direction == 2,
+                    meeting ? 0 : 1,
+                    2,
+                    done > 0};
     TRS_TRY(trs_device_check(launch_all(a, s, meeting, t, to), "launching a relaxation"));
   }
   return TRS_SUCCESS;
