@@ -27,10 +27,14 @@ static const char *const variants[] = {"warp-row",
                                        "warp-six-rows-l2",
                                        "warp-six-rows-l2-async",
                                        "slices",
+                                       "slices:warps=1", /* many slices each, a deep ring */
+                                       "slices:warps=20",
                                        "auto"};
 enum { VARIANTS = sizeof variants / sizeof *variants, NRHS = 3 };
 
-static bool takes(const char *variant, int b) { return strcmp(variant, "slices") != 0 || b <= 8; }
+static bool takes(const char *variant, int b) {
+  return strncmp(variant, "slices", 6) != 0 || b <= 8;
+}
 
 static trs_status create(trs_context *ctx, trs_relaxation **R, const blocks *A,
                          const trs_relax_options *options) {
