@@ -14,8 +14,9 @@
  *
  * On several GPUs each has one launch too.  A colour's boundary rows come first, and go at once to
  * the members that read them, which are told when all have gone.  A member begins a turn when its
- * own rows of the turn before are done and the others' boundary rows are here; the order of memory
- * is that of push.cu. */
+ * own rows of the turn before are done and the others' boundary rows are here; only what sends to
+ * another member waits until that one has begun the turn too.  The order of memory is that of
+ * push.cu. */
 #include "relax/cuda/push.cuh"
 #include "relax/cuda/row.cuh"
 
@@ -308,12 +309,14 @@ class stream {
     const int pivot = read_tail(d);
     const sum z = solve(d, pivot, y);
     release();
+    const bool sends = meeting_.members > 1 && used_.at_boundary();
+    if (sends) await_receivers();
     if (there()) {
       X *x = x_ + int64_t(now_.position) * a_.pitch + l_.i;
       trs::relax(x, z, a_.omega);
-      if (meeting_.members > 1 && used_.at_boundary()) send(*x);
+      if (sends) send(*x);
     }
-    if (meeting_.members > 1 && used_.at_boundary()) count_sent();
+    if (sends) count_sent();
   }
 
   /* Adds the squares of the rows of r - A x. */
@@ -358,6 +361,7 @@ class stream {
   course ahead_, used_;
   slice now_ = {}, next_ = {};
   place at_;
+  int received_ = -1;   /* the turn that receivers are known to have begun */
   bool primed_ = false; /* x_now_ is that of the coming slice's first turn */
   X x_now_[TURN];
   uint32_t power_now_[T::scaled ? (TURN + 3) / 4 : 1];
@@ -570,6 +574,17 @@ class stream {
 
   /* ---- Other members ---- */
 
+  /* Until they have begun this turn and do not read any more what is to be overwritten. */
+  __device__ void await_receivers() {
+    const trs_relax_meeting &m = meeting_;
+    const uint64_t turn = m.turn + 1 + uint64_t(used_.turn());
+    if (received_ == used_.turn()) return;
+    received_ = used_.turn();
+    if (lane_ < m.members && (m.receivers >> lane_ & 1))
+      wait_until(m.signs, m.me, m.members, &m.signs[m.me]->begun[lane_], turn);
+    fence_system();
+    __syncwarp();
+  }
   __device__ void send(X x) const {
     const trs_relax_meeting &m = meeting_;
     for (int32_t k = m.ptr[now_.position]; k < m.ptr[now_.position + 1]; k++) {
@@ -600,8 +615,8 @@ class crossing {
   __device__ crossing(const trs_relax_slices &s, const trs_relax_meeting &m)
       : arrived_(s.arrived), fault_(s.fault), m_(m) {}
 
-  /* Before the first turn: other members have begun it too.  goes_on: the launch before made the
-     turn before, and what the others sent in it is here. */
+  /* Before the first turn.  goes_on: the launch before made the turn before, and what the others
+     sent in it is here. */
   __device__ void enter(const course &c, bool goes_on) {
     if (m_.members <= 1) return;
     if (threadIdx.x < WARP) meet(c, !goes_on);
@@ -647,7 +662,6 @@ class crossing {
     if (blockIdx.x == 0 && gets && c.boundary_slices() == 0)
       store_relaxed<true>(&m_.signs[k]->pushed[m_.me], turn);
     if (sends && !first) wait_until(m_.signs, m_.me, m_.members, &mine->pushed[k], turn - 1);
-    if (gets) wait_until(m_.signs, m_.me, m_.members, &mine->begun[k], turn);
     fence_system();
     __syncwarp();
   }
