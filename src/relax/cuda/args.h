@@ -91,7 +91,7 @@ typedef struct trs_relax_slices {
   const int32_t *starts; /* of 2 c + k: first slice of colour c's boundary rows (k = 0) or others */
   int32_t blocks;        /* of threads that run together */
   int64_t warps;         /* of each; 0 until trs_relax_slices_prepare: as many as are best */
-  int stages;            /* of each warp's ring; from trs_relax_slices_prepare */
+  int64_t stages;        /* of each warp's ring; 0 likewise */
   unsigned *arrived;     /* 0 between launches */
   trs_fault *fault;      /* of waiting between colours; its row is the turn */
 } trs_relax_slices;

@@ -322,9 +322,11 @@ static void leave_variant(trs_relax_gpu *g) {
 
 static trs_status read_parameters(trs_relax_gpu *g, const char *parameters) {
   const trs_parameter table[] = {
-      {.key = "warps", .least = 1, .most = 20, .value = &g->slices.warps}};
-  g->slices.warps = 0;
-  return trs_parameters_parse(g->variant->name, parameters, table, g->variant->kind == SLICES);
+      {.key = "warps", .least = 1, .most = 20, .value = &g->slices.warps},
+      {.key = "stages", .least = 3, .most = 12, .value = &g->slices.stages}};
+  g->slices.warps = g->slices.stages = 0;
+  return trs_parameters_parse(g->variant->name, parameters, table,
+                              g->variant->kind == SLICES ? 2 : 0);
 }
 
 static trs_status enter_variant(trs_relaxation *R, const gpu_variant *v, const char *parameters) {

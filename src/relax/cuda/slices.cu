@@ -830,7 +830,7 @@ cudaError_t launch_trip(K kernel, const trs_relax_args *a, const trs_relax_slice
   config.stream = stream;
   config.attrs = &together;
   config.numAttrs = meets ? 1 : 0;
-  return cudaLaunchKernelEx(&config, kernel, *a, *s, m, t, rhs, s->stages);
+  return cudaLaunchKernelEx(&config, kernel, *a, *s, m, t, rhs, int(s->stages));
 }
 
 cudaError_t launch_all(const trs_relax_args *a, const trs_relax_slices *s, trs_relax_meeting *m,
@@ -869,8 +869,16 @@ extern "C" trs_status trs_relax_slices_prepare(const trs_relax_args *a, trs_rela
     int64_t warps = s->warps ? s->warps : USUAL_WARPS;
     if (warps > room / LEAST_STAGES) warps = room / LEAST_STAGES;
     if (warps < 1) return e == cudaSuccess ? cudaErrorInvalidConfiguration : e;
+    const int64_t stages = s->stages ? s->stages : MOST_STAGES;
     s->warps = warps;
-    s->stages = room / warps < MOST_STAGES ? int(room / warps) : MOST_STAGES;
+    s->stages = room / warps < stages ? room / warps : stages;
+    const int64_t taken = s->warps * s->stages * shape<STORE, B>::STAGE + 2 * STATIC_BYTES;
+    const int64_t percent = (100 * taken + bytes) / (bytes + STATIC_BYTES);
+    /* A wish, which nothing but speed depends on: what the rings do not take caches x. */
+    if (e == cudaSuccess)
+      e = cudaFuncSetAttribute(relax_slices<STORE, B>,
+                               cudaFuncAttributePreferredSharedMemoryCarveout,
+                               int(percent < 100 ? percent : 100));
     return e;
   });
   return trs_device_check(error, "preparing the kernels of a relaxation");
