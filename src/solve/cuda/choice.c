@@ -191,11 +191,12 @@ trs_status trs_choose_regions(trs_region **regions, int32_t *nregions, double *s
 /* ---- Several right-hand sides. ---- */
 
 /* Seconds that a slice keeps its warp's place on the device busy, and the same where its rows lie
- * apart in b and x; a heavy one has a whole block of
- * threads and waits for itself; a level of a tile; a part of a heavy block there.  Bytes of x per
+ * apart in b and x; a heavy one has a whole block of threads and waits for itself; a level of a
+ * tile; a part of a heavy block there, and more of it for each byte of a row.  Bytes of x per
  * second where they are waited for, and where they are settled. */
-static const double PLACE = 1.25e-9, PLACE_APART = 2.3e-9, HEAVY_PLACES = 7, TILE_LEVEL = 1.5e-6,
-                    TILE_PART = 0.8e-6, TILE_BANDWIDTH = 2.5e12, SETTLED_BANDWIDTH = 6e12;
+static const double PLACE = 1.25e-9, PLACE_APART = 2.3e-9, HEAVY_PLACES = 10, TILE_LEVEL = 1.5e-6,
+                    TILE_PART = 0.3e-6, TILE_PART_BYTE = 0.4e-9, TILE_BANDWIDTH = 2.5e12,
+                    SETTLED_BANDWIDTH = 6e12;
 
 double trs_beside_seconds(const trs_region *regions, int32_t nregions, const trs_slice_level *level,
                           int32_t width, bool apart, int32_t multiprocessors) {
@@ -223,5 +224,6 @@ double trs_tile_seconds(const trs_slice_level *level, int32_t nlevels, int32_t n
     double bandwidth = settled(level + l, 1) ? SETTLED_BANDWIDTH : TILE_BANDWIDTH;
     moving += passed * (double)column_bytes / bandwidth;
   }
-  return TILE_LEVEL * nlevels + fmax(TILE_PART * nparts, moving);
+  const double part = TILE_PART + TILE_PART_BYTE * (double)column_bytes;
+  return TILE_LEVEL * nlevels + fmax(part * nparts, moving);
 }
