@@ -382,7 +382,6 @@ static void take_slices(trs_deal_share *share, const trs_deal *deal, const trs_s
     h->inverse = share->inverses;
     share->entries += entries_of(h);
     share->inverses += trs_slice_inverses(h);
-    share->heavy |= h->heavy;
     h->part = is_part(h) ? share->nparts : share->nparts - parts;
     share->nparts += is_part(h);
     share->rows += is_part(h) ? 0 : h->rows;
@@ -420,8 +419,10 @@ static void take_watches(trs_deal_share *share, int32_t watch) {
 }
 
 static void take_clears(trs_deal_share *share, const trs_deal *deal, const trs_slices *s,
-                        uint8_t *held, int32_t member) {
+                        uint8_t *held, int32_t member, const uint8_t *spared) {
+  share->nclear = 0;
   for (int32_t k = 0; k < share->nslices; k++) {
+    if (spared && spared[k]) continue;
     int32_t first = share->slice[k].first, last = first + share->slice[k].rows - 1;
     held[first / TRS_CLEAR_ROWS] = held[last / TRS_CLEAR_ROWS] = 1;
   }
@@ -435,7 +436,6 @@ static trs_status take(trs_deal_share *share, const trs_deal *deal, const trs_sl
                        int32_t member, int32_t watch) {
   int32_t count = 0;
   int64_t groups = (s->n + TRS_CLEAR_ROWS - 1) / TRS_CLEAR_ROWS;
-  uint8_t *held;
   for (int32_t k = 0; k < s->nslices; k++) count += deal->owner[k] == member;
   TRS_TRY(TRS_ALLOC(&share->slice, count));
   TRS_TRY(TRS_ALLOC(&share->number, count));
@@ -444,8 +444,14 @@ static trs_status take(trs_deal_share *share, const trs_deal *deal, const trs_sl
   take_slices(share, deal, s, member);
   take_chunks(share);
   take_watches(share, watch);
-  TRS_TRY(TRS_ALLOC_ZERO(&held, groups));
-  take_clears(share, deal, s, held, member);
+  return trs_deal_share_clear(share, deal, s, member, NULL);
+}
+
+trs_status trs_deal_share_clear(trs_deal_share *share, const trs_deal *deal, const trs_slices *s,
+                                int32_t member, const uint8_t *spared) {
+  uint8_t *held;
+  TRS_TRY(TRS_ALLOC_ZERO(&held, (s->n + TRS_CLEAR_ROWS - 1) / TRS_CLEAR_ROWS));
+  take_clears(share, deal, s, held, member, spared);
   trs_free(held);
   return TRS_SUCCESS;
 }

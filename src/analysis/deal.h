@@ -71,13 +71,16 @@ typedef struct trs_deal_share {
                        rows, or -1 */
   int32_t *number;  /* nslices: which of all slices each is */
   int32_t *chunk;   /* nchunks + 1 */
-  int32_t *clear;   /* nclear: positions [k TRS_CLEAR_ROWS, (k + 1) TRS_CLEAR_ROWS) hold what it
-                       solves or needs */
-  int32_t heavy;    /* has heavy slices */
+  int32_t *clear;   /* nclear: positions [k TRS_CLEAR_ROWS, (k + 1) TRS_CLEAR_ROWS) hold what may be
+                       waited for here */
 } trs_deal_share;
 
 trs_status trs_deal_share_create(trs_deal_share *share, const trs_deal *deal, const trs_slices *s,
                                  int32_t member, int32_t watch);
+/* Leaves out of what is emptied the rows of slices whose mark in spared[nslices] is set: nobody at
+ * home waits for them. */
+trs_status trs_deal_share_clear(trs_deal_share *share, const trs_deal *deal, const trs_slices *s,
+                                int32_t member, const uint8_t *spared);
 void trs_deal_share_destroy(trs_deal_share *share);
 
 #endif

@@ -306,8 +306,11 @@ static void solve_slice(turn *t, const trs_slice *h) {
   }
 }
 
-/* Nobody may push before the reader has finished the solve before the last one. */
-static void await_members(turn *t) {
+/* All hear that the solve before is finished; nobody may push before the reader has finished the
+ * one before that. */
+static void open_solve(turn *t) {
+  for (int o = 0; o < t->in->d->deal.members; o++)
+    atomic_store_explicit(&t->in->member[o].told[t->m], t->solve - 1, memory_order_release);
   for (int o = 0; o < t->in->d->deal.members; o++) {
     unsigned turns = 0;
     while (atomic_load_explicit(&t->in->member[t->m].told[o], memory_order_acquire) < t->solve - 2)
@@ -330,7 +333,7 @@ static void solve_once(interpreter *in, int m, int64_t solve, uint64_t *random) 
   t.old_work = own->work + old * n;
   t.parts = own->parts + solve % THIRDS * parts;
   t.old_parts = own->parts + old * parts;
-  await_members(&t);
+  open_solve(&t);
   for (int k = 0; in->keeps && m == 0 && k < 2000; k++) trs_yield(); /* the others are ahead */
   for (int32_t chunk = 0; chunk < t.share->nchunks; chunk++) {
     delay(&t);
@@ -342,8 +345,6 @@ static void solve_once(interpreter *in, int m, int64_t solve, uint64_t *random) 
          r < TRS_CLEAR_ROWS && p + r < n; r++)
       atomic_store_explicit(&t.old_work[p + r], EMPTY, memory_order_relaxed);
   delay(&t);
-  for (int o = 0; o < d->deal.members; o++)
-    atomic_store_explicit(&in->member[o].told[m], solve, memory_order_release);
   *random = t.random;
 }
 

@@ -121,14 +121,14 @@ static void walk(const trs_slice_level *level, int32_t nlevels, int32_t most_row
 }
 
 /* A level so large that a launch of its own costs little: what it needs is settled then. */
-static bool settled(const trs_slice_level *level) {
+static bool settled(const trs_slice_level *level, int32_t shares) {
   static const int64_t ROWS = 65536, ENTRIES = 1 << 20;
-  return level->heavy == 0 && level[1].position - level->position >= ROWS &&
-         level[1].entries - level->entries >= ENTRIES;
+  return level->heavy == 0 && level[1].position - level->position >= ROWS * shares &&
+         level[1].entries - level->entries >= ENTRIES * shares;
 }
 
 static trs_region region_of(const trs_slice_level *level, trs_region_kind kind, int32_t begin,
-                            int32_t end) {
+                            int32_t end, int32_t shares) {
   trs_region region = {.kind = kind,
                        .level = begin,
                        .level_end = end,
@@ -142,24 +142,24 @@ static trs_region region_of(const trs_slice_level *level, trs_region_kind kind, 
     if (rows > region.most_rows) region.most_rows = rows;
     region.heavy |= level[l].heavy > 0;
   }
-  region.settled = kind == TRS_REGION_WIDE && end == begin + 1 && settled(level + begin);
+  region.settled = kind == TRS_REGION_WIDE && end == begin + 1 && settled(level + begin, shares);
   return region;
 }
 
 /* Does level l + 1 begin another region than level l? */
-static bool parts(const trs_slice_level *level, const uint8_t *kind, int32_t l) {
-  return kind[l] != kind[l + 1] || settled(level + l) || settled(level + l + 1);
+static bool parts(const trs_slice_level *level, const uint8_t *kind, int32_t l, int32_t shares) {
+  return kind[l] != kind[l + 1] || settled(level + l, shares) || settled(level + l + 1, shares);
 }
 
 /* The kinds found going back from the cheaper end; kind[l] of each level.  Gives back how many
  * regions that makes. */
 static int32_t trace(const trs_slice_level *level, uint8_t *kind, uint8_t (*came)[2],
-                     int32_t nlevels, const double cost[2]) {
+                     int32_t nlevels, const double cost[2], int32_t shares) {
   int now = cost[1] < cost[0] ? 1 : 0;
   int32_t count = nlevels > 0;
   for (int32_t l = nlevels - 1; l >= 0; l--) {
     kind[l] = (uint8_t)now;
-    if (l < nlevels - 1) count += parts(level, kind, l);
+    if (l < nlevels - 1) count += parts(level, kind, l, shares);
     now = came[l][now];
   }
   return count;
@@ -167,7 +167,7 @@ static int32_t trace(const trs_slice_level *level, uint8_t *kind, uint8_t (*came
 
 trs_status trs_choose_regions(trs_region **regions, int32_t *nregions, double *seconds,
                               const trs_slice_level *level, int32_t nlevels, int32_t most_rows,
-                              bool blocks, trs_region_choice choice) {
+                              bool blocks, trs_region_choice choice, int32_t shares) {
   uint8_t(*came)[2] = NULL, *kind = NULL;
   double cost[2];
   *regions = NULL;
@@ -177,11 +177,11 @@ trs_status trs_choose_regions(trs_region **regions, int32_t *nregions, double *s
   if (!status) {
     walk(level, nlevels, most_rows, blocks, choice, cost, came);
     *seconds = fmin(cost[0], cost[1]);
-    status = TRS_ALLOC(regions, trace(level, kind, came, nlevels, cost));
+    status = TRS_ALLOC(regions, trace(level, kind, came, nlevels, cost, shares));
   }
   for (int32_t l = 0, end; !status && l < nlevels; l = end) {
-    for (end = l + 1; end < nlevels && !parts(level, kind, end - 1);) end++;
-    (*regions)[(*nregions)++] = region_of(level, (trs_region_kind)kind[l], l, end);
+    for (end = l + 1; end < nlevels && !parts(level, kind, end - 1, shares);) end++;
+    (*regions)[(*nregions)++] = region_of(level, (trs_region_kind)kind[l], l, end, shares);
   }
   trs_free(came);
   trs_free(kind);
@@ -191,11 +191,12 @@ trs_status trs_choose_regions(trs_region **regions, int32_t *nregions, double *s
 /* ---- Several right-hand sides. ---- */
 
 /* Seconds that a slice keeps its warp's place on the device busy, and the same where its rows lie
- * apart in b and x; a heavy one has a whole block of
- * threads and waits for itself; a level of a tile; a part of a heavy block there.  Bytes of x per
+ * apart in b and x; a heavy one has a whole block of threads and waits for itself; a level of a
+ * tile; a part of a heavy block there, and more of it for each byte of a row.  Bytes of x per
  * second where they are waited for, and where they are settled. */
-static const double PLACE = 1.25e-9, PLACE_APART = 2.3e-9, HEAVY_PLACES = 7, TILE_LEVEL = 1.5e-6,
-                    TILE_PART = 0.8e-6, TILE_BANDWIDTH = 2.5e12, SETTLED_BANDWIDTH = 6e12;
+static const double PLACE = 1.25e-9, PLACE_APART = 2.3e-9, HEAVY_PLACES = 10, TILE_LEVEL = 1.5e-6,
+                    TILE_PART = 0.3e-6, TILE_PART_BYTE = 0.4e-9, TILE_BANDWIDTH = 2.5e12,
+                    SETTLED_BANDWIDTH = 6e12;
 
 double trs_beside_seconds(const trs_region *regions, int32_t nregions, const trs_slice_level *level,
                           int32_t width, bool apart, int32_t multiprocessors) {
@@ -220,8 +221,9 @@ double trs_tile_seconds(const trs_slice_level *level, int32_t nlevels, int32_t n
   for (int32_t l = 0; l < nlevels; l++) {
     double rows = level[l + 1].position - level[l].position;
     double passed = (double)(level[l + 1].entries - level[l].entries) + 4 * rows;
-    double bandwidth = settled(level + l) ? SETTLED_BANDWIDTH : TILE_BANDWIDTH;
+    double bandwidth = settled(level + l, 1) ? SETTLED_BANDWIDTH : TILE_BANDWIDTH;
     moving += passed * (double)column_bytes / bandwidth;
   }
-  return TILE_LEVEL * nlevels + fmax(TILE_PART * nparts, moving);
+  const double part = TILE_PART + TILE_PART_BYTE * (double)column_bytes;
+  return TILE_LEVEL * nlevels + fmax(part * nparts, moving);
 }

@@ -26,11 +26,12 @@ typedef enum trs_region_choice {
 } trs_region_choice;
 
 /* Regions for the levels (level[nlevels + 1]): the cheapest sequence, by dynamic programming over
- * the levels; most_rows: of a level that the narrow kernel takes; blocks: of several rows. *regions
- * is freed with trs_free; seconds is what one solve should take. */
+ * the levels; most_rows: of a level that the narrow kernel takes; blocks: of several rows; shares:
+ * GPUs that each have a part of every level.  *regions is freed with trs_free; seconds is what one
+ * solve should take. */
 trs_status trs_choose_regions(trs_region **regions, int32_t *nregions, double *seconds,
                               const trs_slice_level *level, int32_t nlevels, int32_t most_rows,
-                              bool blocks, trs_region_choice choice);
+                              bool blocks, trs_region_choice choice, int32_t shares);
 
 /* What solves of several right-hand sides should take: beside each other, each as if alone; and in
  * a tile, whose columns have so many bytes a row together. */

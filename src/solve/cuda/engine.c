@@ -128,7 +128,7 @@ static trs_status look_at_candidate(const engine *e, const trs_plan *plan, candi
   if (!c->level) return TRS_SUCCESS;
   return trs_choose_regions(&c->regions, &c->nregions, &c->seconds, c->level, c->slices.nlevels,
                             TRS_NARROW_ROWS(trs_scalar_size(plan->system.scalar)),
-                            c->rules.most_block > 1, (trs_region_choice)e->regions_choice);
+                            c->rules.most_block > 1, (trs_region_choice)e->regions_choice, 1);
 }
 
 /* e->c, which was looked at, and what its solves need. */

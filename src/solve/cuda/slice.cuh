@@ -170,11 +170,14 @@ struct batch {
     return sum + products(value);
   }
 
-  /* The same where every x is known to be there. */
-  __device__ S add_settled(S sum, const S *x) const {
+  /* The same where every x should be there; missing: one was not. */
+  __device__ S add_settled(S sum, const S *x, bool *missing) const {
     S value[U];
 #pragma unroll
-    for (int u = 0; u < U; u++) value[u] = idx[u] >= 0 ? x[idx[u]] : S{};
+    for (int u = 0; u < U; u++) {
+      value[u] = idx[u] >= 0 ? x[idx[u]] : S{};
+      *missing |= empty(value[u]);
+    }
     return sum + products(value);
   }
 

@@ -28,7 +28,8 @@ struct place {
   int lane, warp;
 };
 
-/* Who can be waited for.  bare: no entries, so nobody; none: all are settled. */
+/* Who can be waited for.  bare: no entries, so nobody; none: all are settled, but for what other
+ * GPUs have sent last. */
 enum class waits { bare, none, rows, heavy };
 
 /* The lane's share of its row's sum: batches from the offset-th, `stride` entries apart.  Most rows
@@ -90,9 +91,26 @@ struct ring {
   }
 };
 
-/* lane_sum where all x are known to be there. */
+/* The same sum, waiting for every x. */
 template <class W>
-__device__ typename W::scalar settled_sum(const W &v, const trs_slice &h, int lane,
+__device__ typename W::scalar patient_sum(const W &v, const int32_t *idx,
+                                          const typename W::stored *val, int width, int apart,
+                                          int32_t row) {
+  using S = typename W::scalar;
+  wait w(v.fault);
+  S sum = S{};
+#pragma unroll 1
+  for (int k = 0; k < width; k += BATCH) {
+    batch<S, typename W::stored, BATCH> now;
+    now.load(idx, val, k, 1, width, apart);
+    sum = now.template add<W::system>(sum, v.work, w, row);
+  }
+  return sum;
+}
+
+/* lane_sum of a settled region. */
+template <class W>
+__device__ typename W::scalar settled_sum(const W &v, const trs_slice &h, int lane, int32_t row,
                                           ring<typename W::scalar, typename W::stored> &r) {
   using S = typename W::scalar;
   using V = typename W::stored;
@@ -103,14 +121,16 @@ __device__ typename W::scalar settled_sum(const W &v, const trs_slice &h, int la
   for (int k = 0; k < STAGES; k++) r.ask(idx, val, k, k * BATCH, width, apart);
   S sum = S{};
   int stage = 0;
+  bool missing = false;
   for (int k = 0; k < width; k += BATCH) {
     __pipeline_wait_prior(STAGES - 1);
     const auto now = r.take(stage, k, width);
     r.ask(idx, val, stage, k + STAGES * BATCH, width, apart);
-    sum = now.add_settled(sum, v.work);
+    sum = now.add_settled(sum, v.work, &missing);
     stage = stage + 1 < STAGES ? stage + 1 : 0;
   }
   __pipeline_wait_prior(0);
+  if (W::system && missing) sum = patient_sum(v, idx, val, width, apart, row);
   __syncwarp();
   return sum;
 }
@@ -121,7 +141,7 @@ __device__ typename W::scalar row_sum(const W &v, const trs_slice &h, int lane, 
   if constexpr (WAITS == waits::bare)
     return {};
   else if constexpr (WAITS == waits::none)
-    return settled_sum(v, h, lane, *ring_of_block);
+    return settled_sum(v, h, lane, row, *ring_of_block);
   else
     return lane_sum(v, h, lane, 0, 1, row);
 }
@@ -137,7 +157,7 @@ __device__ void solve_slice(const W &v, const trs_slice &h, int lane, R *ring_of
   S b = v.rhs.b[row * v.rhs.b_row];
   const S *inverse = static_cast<const S *>(v.s.inverse) + h.inverse;
   if (!there) r = 0;
-  coefficients<S, WAITS == waits::bare ? 1 : BATCH> c;
+  coefficients<S, WAITS == waits::bare || (W::system && WAITS == waits::none) ? 1 : BATCH> c;
   c.load(inverse, h, r);
   S residual = b - sum_lanes(row_sum<WAITS>(v, h, lane, row, ring_of_block), h.log_lanes);
   S x = c.apply(residual, inverse, h, r);

@@ -87,7 +87,7 @@ static trs_status expect_of_one(trs_push_state *p, trs_scalar scalar) {
   int32_t count;
   trs_status status = trs_choose_regions(
       &regions, &count, &p->alone, p->slices.level, p->slices.nlevels,
-      TRS_NARROW_ROWS(trs_scalar_size(scalar)), p->rules.most_block > 1, TRS_REGIONS_AUTO);
+      TRS_NARROW_ROWS(trs_scalar_size(scalar)), p->rules.most_block > 1, TRS_REGIONS_AUTO, 1);
   trs_free(regions);
   return status;
 }
@@ -208,10 +208,16 @@ typedef struct share_work {
 static void make_share(void *argument, int rank, int size) {
   share_work *work = argument;
   trs_push_state *p = work->p;
-  for (int k = rank; k < p->local; k += size)
-    if (trs_deal_share_create(&p->member[k].share, &p->deal, &p->slices, p->member[k].number,
-                              p->rules.watch))
-      trs_failure_get(&work->failure[k]);
+  for (int k = rank; k < p->local; k += size) {
+    trs_push_member *m = &p->member[k];
+    trs_status status =
+        trs_deal_share_create(&m->share, &p->deal, &p->slices, m->number, p->rules.watch);
+    if (!status)
+      status = trs_push_cut(&m->run, &m->nruns, &m->share, p->slices.level, p->slices.nlevels,
+                            p->deal.members);
+    if (!status) status = trs_push_spare(m, &p->deal, &p->slices);
+    if (status) trs_failure_get(&work->failure[k]);
+  }
 }
 
 static trs_status make_shares(trs_push_state *p) {
@@ -260,10 +266,14 @@ static trs_status open_members(trs_push_state *p, trs_plan *plan) {
  * other. */
 static trs_status solve_nothing(const trs_plan *plan, const trs_push_member *m) {
   trs_push_args none = m->args;
-  none.slices.nchunks = none.nclear = 0;
-  none.slices.nparts = 0;
-  none.blocks = 1;
-  TRS_TRY(trs_push_launch(&none, plan->system.scalar, m->stream));
+  none.nclear = none.slices.nparts = 0;
+  TRS_TRY(trs_push_open(&none, m->stream));
+  for (int32_t k = 0; k < m->nruns; k++) {
+    trs_push_run run = m->run[k];
+    run.chunk_end = run.chunk;
+    run.slice_end = run.slice;
+    TRS_TRY(trs_push_launch(&none, &run, plan->system.scalar, m->stream));
+  }
   return trs_device_wait(m->stream);
 }
 
@@ -427,6 +437,7 @@ static void free_member(trs_push_member *m) {
   trs_device_leave(before);
   trs_device_event_destroy(m->done);
   trs_deal_share_destroy(&m->share);
+  trs_free(m->run);
 }
 
 static void free_state(trs_plan *plan) {

@@ -3,13 +3,17 @@
  *
  * A solved x is stored at home, and then once into the memory of each member that needs it; all
  * wait for words in their own memory only.  A word carries its readiness (slice.cuh), so that a
- * step between two GPUs costs one store over the link. The kernel stays: as many blocks of threads
- * as fit take chunks by ticket, in the order of the levels of the whole system.  The unfinished
- * chunk of the lowest level is always in the hands of a block that runs, at whichever member, so
- * nobody waits in a circle.  Several right-hand sides are solved beside each other, a chunk's
- * behind one another: its entries come from the cache but once, and while one waits others go on.
- * Behind the chunks come tickets to empty the third of the solve before: work for blocks that have
- * nothing else to do. */
+ * step between two GPUs costs one store over the link.
+ *
+ * A member goes through the levels of the whole system in runs, a launch each.  A run of several
+ * levels stays: as many blocks of threads as fit take chunks by ticket.  One of a single large
+ * level has blocks for all its chunks: what it needs was solved by earlier runs, its own member's
+ * for certain, and others' nearly always.  The unfinished chunk of the lowest level is always in
+ * the hands of a block that runs, at whichever member, so nobody waits in a circle.
+ * Several right-hand sides are solved beside each other, a chunk's behind one another: its entries
+ * come from the cache but once, and while one waits others go on.  Behind the last run's chunks
+ * come turns to empty the third of the solve before: work for blocks that have nothing else to do.
+ */
 #include "solve/multigpu/push.h"
 
 #include "solve/cuda/wide.cuh"
@@ -26,8 +30,7 @@ struct view {
   static constexpr bool system = true;
   const trs_slices &s;
   const trs_push_args &a;
-  int64_t from,
-      spread; /* where this column begins, in values: in the work of all, and from spread_at */
+  int32_t column, place; /* of this launch, and of all that work has */
   S *work;
   S *parts, *other_parts;
   one_rhs<S> rhs;
@@ -39,14 +42,15 @@ struct view {
     value = full(value);
     publish(work + position, value);
     for (; needed; needed &= needed - 1)
-      publish<true>(static_cast<S *>(a.peer[__ffs(int(needed)) - 1]) + from + position, value);
+      publish<true>(static_cast<S *>(a.peer[__ffs(int(needed)) - 1]) + place * s.n + position,
+                    value);
     if (a.spread_at == 0) {
       rhs.x[row * rhs.x_row] = value;
       return;
     }
     for (int m = 0; m < a.members; m++)
       reinterpret_cast<S *>(static_cast<char *>(a.peer[m]) +
-                            a.spread_at)[spread + row * rhs.x_row] = value;
+                            a.spread_at)[column * a.x_col + row * rhs.x_row] = value;
   }
 };
 
@@ -54,28 +58,24 @@ __device__ unsigned long long *told(const trs_push_args &a, int member) {
   return reinterpret_cast<unsigned long long *>(static_cast<char *>(a.peer[member]) + a.told_at);
 }
 
-/* Until all have emptied the third that this solve writes to: nearly always long ago. */
-__device__ void await_others(const trs_push_args &a, unsigned long long solve) {
-  if (int(threadIdx.x) < a.members) {
-    const unsigned long long *finished = told(a, a.member) + threadIdx.x;
-    wait w(a.fault);
-    while (load_relaxed<true>(finished) + 2 < solve && w.goes_on(-1)) {
-    }
-    asm volatile("fence.acq_rel.sys;" ::: "memory");
+/* All hear that this member has finished the solve before, and it waits until all have emptied the
+ * third that this solve writes to: nearly always long ago. */
+__global__ void __launch_bounds__(TRS_PUSH_MEMBERS) open(const __grid_constant__ trs_push_args a) {
+  const unsigned long long solve = a.counters->solve + 1;
+  const int m = int(threadIdx.x);
+  if (m >= a.members) return;
+  __threadfence_system();
+  store_relaxed<true>(told(a, m) + a.member, solve - 1);
+  const unsigned long long *finished = told(a, a.member) + m;
+  wait w(a.fault);
+  while (load_relaxed<true>(finished) + 2 < solve && w.goes_on(-1)) {
   }
-  __syncthreads();
+  __threadfence_system();
 }
 
-/* The last block of threads tells all members that this one has finished the solve. */
-__device__ void announce(const trs_push_args &a, unsigned long long solve) {
-  __syncthreads();
-  if (threadIdx.x > 0) return;
-  __threadfence();
-  if (atomicInc(&a.counters->finished, gridDim.x - 1) < gridDim.x - 1) return;
-  a.counters->solve = solve;
-  a.counters->columns = a.columns;
-  __threadfence_system();
-  for (int m = 0; m < a.members; m++) store_relaxed<true>(told(a, m) + a.member, solve);
+/* Blocks of threads for each column. */
+__host__ __device__ inline int32_t once_turns(const trs_push_run &run) {
+  return (run.slice_end - run.slice + int(WARPS) - 1) / int(WARPS);
 }
 
 /* What the solve before has left, of so many columns: its x by groups of rows, and its parts. */
@@ -110,6 +110,44 @@ struct leftovers {
   }
 };
 
+/* What is to be emptied comes behind a last run's chunks. */
+template <class S>
+__device__ void empty_turn(const trs_push_args &a, unsigned long long solve, const leftovers &left,
+                           int32_t turn, place at) {
+  const int64_t old = int64_t((solve + TRS_PUSH_THIRDS - 1) % TRS_PUSH_THIRDS) * a.most;
+  const int64_t nparts = int64_t(a.slices.nparts) * TRS_SLICE_LANES;
+  if (turn < left.group_turns())
+    left.empty_rows(a, static_cast<S *>(a.peer[a.member]) + old * a.slices.n, turn, at);
+  else
+    left.empty_parts(static_cast<S *>(a.parts) + old * nparts, turn - left.group_turns(), at);
+}
+
+template <class S, class V>
+__device__ view<S, V> view_of(const trs_push_args &a, unsigned long long solve, int32_t column) {
+  const int32_t place = int32_t(solve % TRS_PUSH_THIRDS) * a.most + column;
+  const int64_t nparts = int64_t(a.slices.nparts) * TRS_SLICE_LANES;
+  return {a.slices,
+          a,
+          column,
+          place,
+          static_cast<S *>(a.peer[a.member]) + place * a.slices.n,
+          static_cast<S *>(a.parts) + place * nparts,
+          nullptr,
+          {static_cast<S *>(a.x) + column * a.x_col, static_cast<const S *>(a.b) + column * a.b_col,
+           a.x_row, a.b_row},
+          a.fault};
+}
+
+/* The last block of threads of the last run ends the solve. */
+__device__ void close(const trs_push_args &a, const trs_push_run &run, unsigned long long solve) {
+  if (!run.last) return;
+  __syncthreads();
+  if (threadIdx.x > 0) return;
+  if (atomicInc(&a.counters->finished, gridDim.x - 1) < gridDim.x - 1) return;
+  a.counters->solve = solve;
+  a.counters->columns = a.columns;
+}
+
 template <bool HEAVY, class S, class V>
 __device__ void solve_chunk(const view<S, V> &v, int32_t chunk, place at, S *partial) {
   const int32_t slice = v.s.chunk[chunk], end = v.s.chunk[chunk + 1];
@@ -120,71 +158,101 @@ __device__ void solve_chunk(const view<S, V> &v, int32_t chunk, place at, S *par
     solve_slice<waits::rows>(v, h, at.lane, static_cast<ring<S, V> *>(nullptr));
 }
 
+/* Rows wait for each other: by ticket, the next one on its way meanwhile. */
 template <class S, class V, bool HEAVY>
 __global__ void __launch_bounds__(THREADS, resident<S>(waits::rows))
-    push(const __grid_constant__ trs_push_args a) {
+    push_waiting(const __grid_constant__ trs_push_args a,
+                 const __grid_constant__ trs_push_run run) {
   static_assert(int(TRS_PUSH_CLEARS) == int(WARPS), "a warp a group");
   __shared__ int32_t taken;
   __shared__ S partial[HEAVY ? THREADS : 1];
-  const int32_t chunks = a.slices.nchunks * a.columns;
-  const leftovers left(a, a.counters->columns);
-  const int32_t turns = chunks + left.turns();
+  await_kernel_before();
+  const unsigned long long solve = a.counters->solve + 1;
+  const leftovers left(a, run.last ? a.counters->columns : 0);
+  const int32_t chunks = (run.chunk_end - run.chunk) * a.columns, turns = chunks + left.turns();
   const uint32_t wrap = uint32_t(turns) + gridDim.x - 1;
+  const place at = {int(threadIdx.x) % 32, int(threadIdx.x) / 32};
   int32_t next = 0;
   if (threadIdx.x == 0) next = int32_t(atomicInc(&a.counters->ticket, wrap));
-  const place at = {int(threadIdx.x) % 32, int(threadIdx.x) / 32};
-  const unsigned long long solve = a.counters->solve + 1;
-  const int64_t now = int64_t(solve % TRS_PUSH_THIRDS);
-  const int64_t old = int64_t((solve + TRS_PUSH_THIRDS - 1) % TRS_PUSH_THIRDS);
-  const int64_t n = a.slices.n, nparts = int64_t(a.slices.nparts) * TRS_SLICE_LANES;
-  S *work = static_cast<S *>(a.peer[a.member]), *parts = static_cast<S *>(a.parts);
-  await_others(a, solve);
   for (;;) {
     if (threadIdx.x == 0) taken = next;
     __syncthreads();
     const int32_t turn = taken;
     if (turn >= turns) break;
     if (threadIdx.x == 0) next = int32_t(atomicInc(&a.counters->ticket, wrap));
-    if (turn < chunks) {
-      const int32_t column = turn % a.columns;
-      const int64_t place = now * a.most + column;
-      const view<S, V> v = {a.slices,
-                            a,
-                            place * n,
-                            column * a.x_col,
-                            work + place * n,
-                            parts + place * nparts,
-                            nullptr,
-                            {static_cast<S *>(a.x) + column * a.x_col,
-                             static_cast<const S *>(a.b) + column * a.b_col, a.x_row, a.b_row},
-                            a.fault};
-      solve_chunk<HEAVY>(v, turn / a.columns, at, partial);
-    } else if (turn - chunks < left.group_turns()) {
-      left.empty_rows(a, work + old * a.most * n, turn - chunks, at);
-    } else {
-      left.empty_parts(parts + old * a.most * nparts, turn - chunks - left.group_turns(), at);
-    }
+    if (turn < chunks)
+      solve_chunk<HEAVY>(view_of<S, V>(a, solve, turn % a.columns), run.chunk + turn / a.columns,
+                         at, partial);
+    else
+      empty_turn<S>(a, solve, left, turn - chunks, at);
     __syncthreads();
   }
-  announce(a, solve);
+  close(a, run, solve);
 }
 
-/* Calls f with the kernel for these arguments. */
+/* Rows wait for nobody, or for what other members have sent last: a turn for each block of threads,
+ * any WARPS slices in a row. */
+template <class S, class V, waits WAITS>
+__global__ void __launch_bounds__(THREADS, resident<S>(WAITS))
+    push_once(const __grid_constant__ trs_push_args a, const __grid_constant__ trs_push_run run) {
+  extern __shared__ __align__(16) unsigned char shared[];
+  const place at = {int(threadIdx.x) % 32, int(threadIdx.x) / 32};
+  const int32_t column = a.columns > 1 ? int32_t(blockIdx.x) % a.columns : 0;
+  const int32_t turn = a.columns > 1 ? int32_t(blockIdx.x) / a.columns : int32_t(blockIdx.x);
+  const int32_t slice = run.slice + turn * int(WARPS) + at.warp;
+  const bool there = slice < run.slice_end;
+  trs_slice h = {};
+  if (there) h = a.slices.slice[slice];
+  await_kernel_before();
+  const unsigned long long solve = a.counters->solve + 1;
+  if (there) {
+    solve_slice<WAITS>(view_of<S, V>(a, solve, column), h, at.lane,
+                       reinterpret_cast<ring<S, V> *>(shared));
+  } else if (run.last) {
+    const leftovers left(a, a.counters->columns);
+    const int32_t begin = once_turns(run) * a.columns;
+    if (int32_t(blockIdx.x) >= begin && int32_t(blockIdx.x) < begin + left.turns())
+      empty_turn<S>(a, solve, left, int32_t(blockIdx.x) - begin, at);
+  }
+  close(a, run, solve);
+}
+
+/* f(kernel, its dynamic shared memory) */
 template <class F>
-cudaError_t with_kernel(const trs_push_args *a, trs_scalar scalar, F f) {
+cudaError_t with_kernel(const trs_push_args *a, const trs_push_run *run, trs_scalar scalar, F f) {
   return by_values(scalar, a->float_values, [&](auto element, auto value) {
     using S = decltype(element);
     using V = decltype(value);
-    return a->heavy ? f(push<S, V, true>) : f(push<S, V, false>);
+    switch (run->waits) {
+      case TRS_PUSH_WAITS_NOT:
+        return f(push_once<S, V, waits::bare>, 0);
+      case TRS_PUSH_WAITS_EARLY:
+        return f(push_once<S, V, waits::none>, sizeof(ring<S, V>));
+      case TRS_PUSH_WAITS_ROWS:
+        return f(push_waiting<S, V, false>, 0);
+      default:
+        return f(push_waiting<S, V, true>, 0);
+    }
   });
+}
+
+/* At most: as many columns may have to be emptied as a solve can have. */
+int64_t turns_of(const trs_push_args *a, const trs_push_run *run) {
+  constexpr int64_t GROUPS = TRS_PUSH_CLEARS, PARTS = GROUPS * TRS_PUSH_ROWS / TRS_SLICE_LANES;
+  const bool once = run->waits < TRS_PUSH_WAITS_ROWS;
+  const int64_t own = (once ? once_turns(*run) : run->chunk_end - run->chunk) * a->columns;
+  if (!run->last) return own;
+  return own + (int64_t(a->nclear) * a->most + GROUPS - 1) / GROUPS +
+         (int64_t(a->slices.nparts) * a->most + PARTS - 1) / PARTS;
 }
 
 }  // namespace
 
-extern "C" trs_status trs_push_resident(const trs_push_args *a, trs_scalar scalar, int *blocks) {
+extern "C" trs_status trs_push_resident(const trs_push_args *a, const trs_push_run *run,
+                                        trs_scalar scalar, int *blocks) {
   int each = 0, device = 0, count = 0;
-  cudaError_t error = with_kernel(a, scalar, [&](auto kernel) {
-    return cudaOccupancyMaxActiveBlocksPerMultiprocessor(&each, kernel, THREADS, 0);
+  cudaError_t error = with_kernel(a, run, scalar, [&](auto kernel, size_t bytes) {
+    return cudaOccupancyMaxActiveBlocksPerMultiprocessor(&each, kernel, THREADS, bytes);
   });
   if (!error) error = cudaGetDevice(&device);
   if (!error) error = cudaDeviceGetAttribute(&count, cudaDevAttrMultiProcessorCount, device);
@@ -192,11 +260,19 @@ extern "C" trs_status trs_push_resident(const trs_push_args *a, trs_scalar scala
   return trs_device_check(error, "looking at the push kernel");
 }
 
-extern "C" trs_status trs_push_launch(const trs_push_args *a, trs_scalar scalar,
-                                      trs_stream stream) {
+extern "C" trs_status trs_push_open(const trs_push_args *a, trs_stream stream) {
+  cudaError_t error =
+      launch_behind(false, open, 1, TRS_PUSH_MEMBERS, 0, static_cast<cudaStream_t>(stream), *a);
+  return trs_device_check(error, "launching the start of a push");
+}
+
+extern "C" trs_status trs_push_launch(const trs_push_args *a, const trs_push_run *run,
+                                      trs_scalar scalar, trs_stream stream) {
+  const int64_t turns = turns_of(a, run), most = run->blocks > 0 ? run->blocks : turns;
+  const auto blocks = unsigned(turns < 1 ? 1 : turns < most ? turns : most);
   auto s = static_cast<cudaStream_t>(stream);
-  cudaError_t error = with_kernel(a, scalar, [&](auto kernel) {
-    return launch_behind(false, kernel, unsigned(a->blocks), THREADS, 0, s, *a);
+  cudaError_t error = with_kernel(a, run, scalar, [&](auto kernel, size_t bytes) {
+    return launch_behind(a->overlaps, kernel, blocks, THREADS, bytes, s, *a, *run);
   });
   return trs_device_check(error, "launching the push kernel");
 }

@@ -22,17 +22,18 @@ enum {
 /* In a member's own memory, zero at first. */
 typedef struct trs_push_counters {
   unsigned long long solve; /* the last one finished */
-  uint32_t finished;        /* blocks of threads that are done: wraps to 0 */
-  uint32_t ticket;          /* likewise */
+  uint32_t finished;        /* blocks of threads of a last run that are done: wraps to 0 */
+  uint32_t ticket;          /* of a run: likewise */
   int32_t columns;          /* of that solve */
 } trs_push_counters;
 
 typedef struct trs_push_args {
   trs_slices slices; /* the member's: slice, chunk, idx, val, inverse; and row, of all positions */
-  int32_t float_values, heavy, members, member;
+  int32_t float_values, members, member;
+  int32_t overlaps;     /* the device can start a kernel before the one before it has ended */
   const uint32_t *mask; /* n: which members need the row at a position */
   const int32_t *clear; /* nclear: what to empty */
-  int32_t nclear, blocks;
+  int32_t nclear;
   int32_t columns, most; /* right-hand sides of this launch, and at most */
   void *parts;           /* thirds x most x nparts x TRS_SLICE_LANES */
   trs_push_counters *counters;
@@ -47,20 +48,40 @@ typedef struct trs_push_args {
   int64_t x_row, x_col, b_row, b_col, spread_at;
 } trs_push_args;
 
+/* Whom the rows of a run wait for.  Where members share a GPU, runs are of the last two kinds. */
+typedef enum trs_push_waits {
+  TRS_PUSH_WAITS_NOT,   /* nobody: no entries */
+  TRS_PUSH_WAITS_EARLY, /* rows of earlier runs: other members' that are still on their way */
+  TRS_PUSH_WAITS_ROWS,  /* each other */
+  TRS_PUSH_WAITS_HEAVY  /* the same, heavy slices among them */
+} trs_push_waits;
+
+/* A launch: a member's chunks of some levels. */
+typedef struct trs_push_run {
+  int32_t chunk, chunk_end, slice, slice_end;
+  int32_t waits;  /* trs_push_waits */
+  int32_t last;   /* of the solve */
+  int32_t blocks; /* of threads, at most; 0: one a turn */
+} trs_push_run;
+
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-/* Blocks of threads of the kernel that the current device holds at once.  Brings the kernel there:
- * it could not be brought while another member's waits. */
-trs_status trs_push_resident(const trs_push_args *args, trs_scalar scalar, int *blocks);
+/* Blocks of threads of a run's kernel that the current device holds at once.  Brings the kernel
+ * there: it could not be brought while another member's waits. */
+trs_status trs_push_resident(const trs_push_args *args, const trs_push_run *run, trs_scalar scalar,
+                             int *blocks);
+
+/* A solve: open, then all its runs. */
+trs_status trs_push_open(const trs_push_args *args, trs_stream stream);
+trs_status trs_push_launch(const trs_push_args *args, const trs_push_run *run, trs_scalar scalar,
+                           trs_stream stream);
 
 /* Tests: the rows of every member's first slice never become ready, and the limit of waits is
  * short. */
 struct trs_plan;
 trs_status trs_push_break(struct trs_plan *plan);
-
-trs_status trs_push_launch(const trs_push_args *args, trs_scalar scalar, trs_stream stream);
 
 #ifdef __cplusplus
 }

@@ -78,16 +78,29 @@ static trs_status send_arrays(const trs_push_state *p, const trs_plan *plan,
   return trs_device_fill(a->counters, 0, sizeof *a->counters, m->stream);
 }
 
+/* Blocks of threads that wait must all be there.  Where several members have the same GPU none may
+ * take all of it, and so all go by ticket. */
+static trs_status limit_run(const trs_push_state *p, const trs_plan *plan, const trs_push_member *m,
+                            trs_push_run *run) {
+  const bool shared = trs_group_sharers(p->group, m->number) > 1;
+  int resident = 1;
+  if (shared && run->waits < TRS_PUSH_WAITS_ROWS) run->waits = TRS_PUSH_WAITS_ROWS;
+  TRS_TRY(trs_push_resident(&m->args, run, plan->system.scalar, &resident));
+  if (run->waits < TRS_PUSH_WAITS_ROWS) return TRS_SUCCESS;
+  if (shared)
+    resident = trs_device_look(m->device)->multiprocessors / trs_group_sharers(p->group, m->number);
+  run->blocks = resident > 1 ? resident : 1;
+  return TRS_SUCCESS;
+}
+
 static trs_status fill_args(const trs_push_state *p, const trs_plan *plan, trs_push_member *m) {
   trs_push_args *a = &m->args;
-  int resident = 1, sharers = trs_group_sharers(p->group, m->number);
-  int multiprocessors = trs_device_look(m->device)->multiprocessors;
   a->slices.n = plan->system.n;
   a->slices.nslices = m->share.nslices;
   a->slices.nchunks = m->share.nchunks;
   a->slices.nparts = m->share.nparts;
   a->float_values = p->float_values;
-  a->heavy = m->share.heavy;
+  a->overlaps = trs_device_look(m->device)->capability >= 9;
   a->members = p->members;
   a->member = m->number;
   a->columns = a->most = p->most;
@@ -96,11 +109,7 @@ static trs_status fill_args(const trs_push_state *p, const trs_plan *plan, trs_p
   memcpy(a->peer, p->shared.base, (size_t)p->members * sizeof *a->peer);
   a->told_at = p->told_at;
   a->spread_at = p->one_process ? 0 : p->stage_at;
-  TRS_TRY(trs_push_resident(a, plan->system.scalar, &resident));
-  int64_t turns = p->most * (a->slices.nchunks + a->nclear / TRS_PUSH_CLEARS + 1);
-  int most = sharers > 1 ? multiprocessors / sharers : resident;
-  a->blocks = (int32_t)(turns < most ? turns : most);
-  if (a->blocks < 1) a->blocks = 1;
+  for (int32_t k = 0; k < m->nruns; k++) TRS_TRY(limit_run(p, plan, m, &m->run[k]));
   return TRS_SUCCESS;
 }
 

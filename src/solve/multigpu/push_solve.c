@@ -47,7 +47,9 @@ static trs_status launch_member(const trs_plan *plan, const trs_push_member *m, 
   a.b_row = rhs->b_row, a.b_col = rhs->b_col;
   a.columns = columns;
   int before = trs_device_enter(m->device);
-  trs_status status = trs_push_launch(&a, plan->system.scalar, m->stream);
+  trs_status status = trs_push_open(&a, m->stream);
+  for (int32_t r = 0; r < m->nruns && !status; r++)
+    status = trs_push_launch(&a, &m->run[r], plan->system.scalar, m->stream);
   trs_device_leave(before);
   return status;
 }

@@ -18,6 +18,8 @@ typedef struct trs_push_member {
   trs_stream stream;
   trs_device_event *done;
   trs_deal_share share;
+  trs_push_run *run; /* nruns */
+  int32_t nruns;
   void *memory; /* all of args' arrays but what is symmetric */
   int64_t bytes;
   trs_push_args args;
@@ -54,6 +56,13 @@ typedef struct trs_push_state {
 static inline void *trs_push_shared_at(const trs_push_state *p, int number, int64_t offset) {
   return (char *)p->shared.base[number] + offset;
 }
+
+/* A member's runs, to be freed with trs_free; without `blocks`.  members: that have rows. */
+trs_status trs_push_cut(trs_push_run **run, int32_t *nruns, const trs_deal_share *share,
+                        const trs_slice_level *level, int32_t nlevels, int32_t members);
+
+/* What only later runs of the member itself need is not emptied. */
+trs_status trs_push_spare(trs_push_member *m, const trs_deal *deal, const trs_slices *s);
 
 /* The memory that members share; a local member's own, filled; its entries anew.  On its device. */
 trs_status trs_push_share_memory(trs_push_state *p, const trs_plan *plan);

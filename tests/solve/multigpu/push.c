@@ -141,6 +141,23 @@ static void solves_have_the_same_bits(void **state) {
   trs_context_destroy(ctx);
 }
 
+/* Two levels, both with launches of their own where no GPU is shared. */
+static void large_levels_have_the_same_bits(void **state) {
+  trs_context *ctx = open_context(*state);
+  if (!ctx) skip();
+  for (size_t m = 0; m < 3; m++) {
+    const trs_uplo uplo = m % 2 ? TRS_UPPER : TRS_LOWER;
+    problem p = make_problem("gen:kkt3d:60", uplo);
+    const int64_t nrhs = 10 * (m % 2) + 1;
+    trs_plan *plan = analyze(ctx, &p, uplo, partitions[m], nrhs);
+    solve_from_host(plan, &p, uplo, nrhs);
+    solve_on_device(ctx, plan, &p, nrhs);
+    trs_plan_destroy(plan);
+    free_problem(&p);
+  }
+  trs_context_destroy(ctx);
+}
+
 static void columns_are_dealt(void **state) {
   static const char *const ways[] = {"columns", "columns:block=1", "columns:block=3",
                                      "columns:remote=direct"};
@@ -347,6 +364,7 @@ int main(void) {
     const char *name;
     void (*test)(void **state);
   } each[] = {{"push", solves_have_the_same_bits},
+              {"large levels", large_levels_have_the_same_bits},
               {"columns", columns_are_dealt},
               {"graphs", solves_become_graphs},
               {"distributed", vectors_lie_where_they_are_solved}};

@@ -1,0 +1,62 @@
+/* push_runs.c - a member's launches in a solve: runs of levels of the whole system, cut where a
+ * level is so large that a launch of its own costs little. */
+#include "solve/cuda/choice.h"
+#include "solve/multigpu/push_state.h"
+
+static int32_t waits_of(const trs_region *region) {
+  if (region->heavy) return TRS_PUSH_WAITS_HEAVY;
+  if (region->level_end - region->level > 1) return TRS_PUSH_WAITS_ROWS;
+  return region->entries == 0 ? TRS_PUSH_WAITS_NOT : TRS_PUSH_WAITS_EARLY;
+}
+
+/* The member's first chunk, from `chunk` on, that is not of a level before `level`. */
+static int32_t chunk_of_level(const trs_deal_share *share, int32_t chunk, int32_t level) {
+  while (chunk < share->nchunks && share->slice[share->chunk[chunk]].level < level) chunk++;
+  return chunk;
+}
+
+/* Runs of which the member has nothing are left out, but not all: the last one ends the solve. */
+static int32_t cut_share(trs_push_run *run, const trs_deal_share *share, const trs_region *regions,
+                         int32_t nregions) {
+  int32_t count = 0, chunk = 0;
+  for (int32_t k = 0; k < nregions; k++) {
+    int32_t end = chunk_of_level(share, chunk, regions[k].level_end);
+    if (end > chunk)
+      run[count++] = (trs_push_run){.chunk = chunk,
+                                    .chunk_end = end,
+                                    .slice = share->chunk[chunk],
+                                    .slice_end = share->chunk[end],
+                                    .waits = waits_of(&regions[k])};
+    chunk = end;
+  }
+  if (count == 0) run[count++] = (trs_push_run){.waits = TRS_PUSH_WAITS_NOT};
+  run[count - 1].last = 1;
+  return count;
+}
+
+trs_status trs_push_cut(trs_push_run **run, int32_t *nruns, const trs_deal_share *share,
+                        const trs_slice_level *level, int32_t nlevels, int32_t members) {
+  trs_region *regions;
+  int32_t nregions;
+  double seconds;
+  *run = NULL;
+  TRS_TRY(trs_choose_regions(&regions, &nregions, &seconds, level, nlevels, 0, false,
+                             TRS_REGIONS_WIDE, members));
+  trs_status status = TRS_ALLOC(run, nregions + 1);
+  if (!status) *nruns = cut_share(*run, share, regions, nregions);
+  trs_free(regions);
+  return status;
+}
+
+/* Rows solved by a launch of a level are there before others of this member begin. */
+trs_status trs_push_spare(trs_push_member *m, const trs_deal *deal, const trs_slices *s) {
+  const trs_deal_share *share = &m->share;
+  uint8_t *spared;
+  TRS_TRY(TRS_ALLOC_ZERO(&spared, share->nslices));
+  for (int32_t r = 0; r < m->nruns; r++)
+    for (int32_t k = m->run[r].slice; k < m->run[r].slice_end; k++)
+      spared[k] = m->run[r].waits < TRS_PUSH_WAITS_ROWS;
+  trs_status status = trs_deal_share_clear(&m->share, deal, s, m->number, spared);
+  trs_free(spared);
+  return status;
+}
