@@ -437,7 +437,10 @@ typedef struct trs_relax_options {
                             sweep; checked and copied.  NULL: the library finds one */
   int64_t nrhs;          /* right-hand sides swept side by side; 0: 1.  More are done in groups */
   const char *variant;   /* of a GPU's kernels; NULL or "auto": the fastest.  W21's: "warp-row",
-                            "warp-six-rows", each also with "-l2" or "-l2-async" behind */
+                            "warp-six-rows", each also with "-l2" or "-l2-async" behind; the
+                            library's own: "slices", for blocks of 1 to 8, also
+                            "slices:warps=W,stages=S", W warps of 1 to 20 on a multiprocessor, each
+                            with a ring of 3 to 12 stages */
   char reserved[32];
 } trs_relax_options;
 
