@@ -87,6 +87,8 @@ TRS_API int trs_context_processes(const trs_context *ctx, int *rank);
 /* How many GPUs work together, its members (1 where there is no group), of which this process runs
  * first .. first + local - 1.  Both may be NULL. */
 TRS_API int trs_context_members(const trs_context *ctx, int *first, int *local);
+/* Bytes of memory of the smallest GPU that this process runs a member on; 0: none. */
+TRS_API int64_t trs_context_gpu_memory(const trs_context *ctx);
 /* The GPU of a member that this process runs, as CUDA counts them; -1: none. */
 TRS_API int trs_context_gpu(const trs_context *ctx, int member);
 
@@ -141,6 +143,24 @@ TRS_API trs_status trs_matrix_create_device(trs_matrix **A, trs_context *ctx, tr
                                             int64_t nnz, const int64_t *ptr, const int32_t *idx,
                                             const void *val);
 
+/* Writes the values of vectors vector[0] < vector[1] < ... < vector[count - 1] of a matrix, rows
+ * (CSR) or columns (CSC), to val: one vector behind the other, each in the order of its indices.
+ * Any status but TRS_SUCCESS ends the call that asked with that status. */
+typedef trs_status (*trs_values_callback)(void *user, int64_t count, const int32_t *vector,
+                                          void *val);
+
+/* A matrix of which only the pattern is held, its indices ascending and none twice: for systems
+ * that no single GPU, and maybe not the host, has room for.  trs_analyze and trs_update over
+ * several GPUs (method "push") and trs_check ask for the values part by part, in the thread that
+ * called them: those of each member that the process runs, in turn, then forgotten.  Vectors must
+ * be rows of op(T): CSR for TRS_NO_TRANS, CSC for its transposes.  Everything else refuses such a
+ * matrix (TRS_ERROR_UNSUPPORTED).  Pattern arrays are owned as in trs_matrix_create;
+ * trs_matrix_get_arrays gives NULL for val. */
+TRS_API trs_status trs_matrix_create_deferred(trs_matrix **A, trs_format format, trs_scalar scalar,
+                                              int64_t nrows, int64_t ncols, const int64_t *ptr,
+                                              const int32_t *idx, trs_ownership ownership,
+                                              trs_values_callback give, void *user);
+
 /* New values, in the order of the arrays given at creation; borrowed, copied or taken as they
  * were then.  Plans made from the matrix see them after trs_update. */
 TRS_API trs_status trs_matrix_set_values(trs_matrix *A, const void *val);
@@ -155,7 +175,9 @@ typedef struct trs_matrix_info {
   int64_t ndiagonal;        /* entries on it */
   int64_t missing_diagonal; /* the first row without a diagonal entry, or -1 */
   int64_t longest_row;      /* entries in the fullest row (CSR) or column (CSC) */
-  int64_t bytes;            /* of the three arrays */
+  int64_t bytes;            /* of the three arrays, also of deferred values */
+  int64_t largest_part;     /* deferred values: the most bytes of them that were in host memory at
+                               once for one call so far; else -1 */
 } trs_matrix_info;
 
 TRS_API void trs_matrix_get_info(const trs_matrix *A, trs_matrix_info *info);
@@ -192,6 +214,16 @@ typedef struct trs_read_options {
  * the seed: off-diagonal ones in [-1, 1], each diagonal entry present 1 + the sum of the
  * absolute values in its row, so that either triangle solves stably. */
 TRS_API trs_status trs_matrix_read(trs_matrix **A, const char *path,
+                                   const trs_read_options *options);
+
+/* A square matrix in a Matrix Market coordinate file whose values stay there: only the pattern is
+ * read, and values are deferred as trs_matrix_create_deferred says.  Each part of them is a pass
+ * over the file, whose date and pattern must not change meanwhile (TRS_ERROR_FILE).  uplo TRS_LOWER
+ * or TRS_UPPER: that triangle, with a diagonal added as trs_matrix_triangle does if asked (in CSR
+ * only); TRS_GENERAL: all.  Values are those that trs_matrix_read would give, to the bit.
+ * TRS_ERROR_UNSUPPORTED: other formats, compressed files and pipes. */
+TRS_API trs_status trs_matrix_open(trs_matrix **T, const char *path, trs_format format,
+                                   trs_uplo uplo, int add_diagonal,
                                    const trs_read_options *options);
 
 /* Writes Matrix Market or HDF5 by the name's ending.  The file appears under its name only when

@@ -53,7 +53,7 @@ static void find_bad_diagonal(const trs_system *S, int64_t *row, bool *zero) {
   *zero = zero_of[S->scalar](S, trs_system_prefix(S) ? S->ptr[*row + 1] - 1 : S->ptr[*row]);
 }
 
-static trs_status tell_diagonal(int64_t row, bool zero) {
+trs_status trs_system_tell_diagonal(int64_t row, bool zero) {
   if (row < 0) return TRS_SUCCESS;
   return trs_fail(zero ? TRS_ERROR_ZERO_PIVOT : TRS_ERROR_NOT_FINITE, row,
                   "the diagonal entry of row %lld (0-based) is %s", (long long)row,
@@ -65,12 +65,12 @@ trs_status trs_system_begin_diagonal(trs_diagonal_look *look, const trs_system *
   int64_t row = -1;
   bool zero = false;
   *look = (trs_diagonal_look){0};
-  if (S->unit || S->n == 0) return TRS_SUCCESS;
+  if (S->unit || S->n == 0 || !S->val) return TRS_SUCCESS;
   if (S->device)
     return trs_device_begin_diagonal(look, S->device, S->n, trs_system_prefix(S), S->scalar, S->ptr,
                                      S->val, stream);
   find_bad_diagonal(S, &row, &zero);
-  return tell_diagonal(row, zero);
+  return trs_system_tell_diagonal(row, zero);
 }
 
 trs_status trs_system_end_diagonal(trs_diagonal_look *look) {
@@ -78,7 +78,7 @@ trs_status trs_system_end_diagonal(trs_diagonal_look *look) {
   bool zero;
   if (!look->device) return TRS_SUCCESS;
   TRS_TRY(trs_device_end_diagonal(look, &row, &zero));
-  return tell_diagonal(row, zero);
+  return trs_system_tell_diagonal(row, zero);
 }
 
 bool trs_system_chained(const trs_system *S) {

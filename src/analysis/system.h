@@ -10,7 +10,7 @@ typedef struct trs_system {
   trs_scalar scalar;
   const int64_t *ptr; /* n + 1 */
   const int32_t *idx; /* nnz, ascending within a vector */
-  const void *val;    /* nnz */
+  const void *val;    /* nnz; NULL where the matrix's values are deferred */
   trs_device *device; /* whose memory the arrays are; NULL: the host's */
   bool rows;          /* stored vectors are rows of op(T), else its columns */
   bool lower;         /* op(T) is lower triangular: a forward sweep */
@@ -42,12 +42,16 @@ static inline void trs_off_diagonal(const trs_system *S, int64_t i, bool prefix,
 /* Is the pattern a solvable triangle?  Errors name the row, 0-based. */
 trs_status trs_system_check_pattern(const trs_matrix *A, trs_uplo uplo, trs_diag diag);
 
-/* Is every diagonal value finite and not zero?  Nothing to check for a unit diagonal.  Arrays in
+/* Is every diagonal value finite and not zero?  Nothing to check for a unit diagonal, nor for
+ * deferred values, which are checked where they are asked for (share.h).  Arrays in
  * device memory are looked at there: begin only launches on the stream, end waits for it and tells.
  * end is called where begin has succeeded. */
 trs_status trs_system_begin_diagonal(trs_diagonal_look *look, const trs_system *S,
                                      trs_stream stream);
 trs_status trs_system_end_diagonal(trs_diagonal_look *look);
+
+/* The failure of a row whose diagonal entry is zero or else not finite; none of row -1. */
+trs_status trs_system_tell_diagonal(int64_t row, bool zero);
 
 /* Does nearly every row depend on the one solved just before it, in natural order?  Looks at rows
  * spread over the matrix, not at all. */

@@ -40,6 +40,22 @@ trs_status trs_matrix_read(trs_matrix **A, const char *path, const trs_read_opti
   return end_borrowing(&with, trs_read_matrix(A, path, with.team, options));
 }
 
+trs_status trs_matrix_open(trs_matrix **T, const char *path, trs_format format, trs_uplo uplo,
+                           int add_diagonal, const trs_read_options *options) {
+  borrowed_team with;
+  TRS_TRY(check_path(T, "T", path));
+  *T = NULL;
+  if ((unsigned)format > TRS_CSC || (unsigned)uplo > TRS_UPPER)
+    return trs_fail(TRS_ERROR_ARGUMENT, -1, "%s is not one of its values",
+                    (unsigned)uplo > TRS_UPPER ? "uplo" : "format");
+  if (add_diagonal && uplo == TRS_GENERAL)
+    return trs_fail(TRS_ERROR_ARGUMENT, -1,
+                    "a diagonal is added to a triangle: uplo must be TRS_LOWER or TRS_UPPER");
+  TRS_TRY(borrow_team(&with, options));
+  return end_borrowing(&with,
+                       trs_open_matrix(T, path, format, uplo, add_diagonal, with.team, options));
+}
+
 trs_status trs_matrix_write(const trs_matrix *A, const char *path) {
   borrowed_team with;
   TRS_TRY(check_path(A, "A", path));

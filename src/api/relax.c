@@ -46,7 +46,9 @@ static trs_status check_real(trs_scalar scalar) {
 trs_status trs_relax_take_matrix(trs_block_source *source, trs_matrix **by_rows,
                                  const trs_matrix *A, int block_size) {
   *by_rows = NULL;
-  if (A->format != TRS_CSR) TRS_TRY(trs_matrix_need_host(A, "relaxation of a matrix by columns"));
+  if (A->format != TRS_CSR || trs_matrix_is_deferred(A))
+    TRS_TRY(trs_matrix_need_host(
+        A, A->format == TRS_CSR ? "relaxation" : "relaxation of a matrix by columns"));
   TRS_TRY(check_real(A->scalar));
   if (A->nrows != A->ncols)
     return trs_fail(TRS_ERROR_STRUCTURE, -1, "the matrix is %lld x %lld, not square",

@@ -129,7 +129,7 @@ trs_status trs_check(const trs_matrix *A, trs_uplo uplo, trs_trans trans, trs_di
                      trs_layout layout, trs_backward_error *error) {
   trs_rhs rhs;
   if (!A || !error) return trs_fail(TRS_ERROR_ARGUMENT, -1, "%s is NULL", A ? "error" : "A");
-  TRS_TRY(trs_matrix_need_host(A, "trs_check"));
+  if (!trs_matrix_is_deferred(A)) TRS_TRY(trs_matrix_need_host(A, "trs_check"));
   if ((unsigned)uplo > TRS_UPPER)
     return trs_fail(TRS_ERROR_ARGUMENT, -1, "uplo %d is not one of trs_uplo's", uplo);
   if (A->nrows != A->ncols)

@@ -26,6 +26,25 @@ void trs_body_piece(const trs_body *body, int64_t number, int64_t count, const c
 /* Says which line is the first bad one, and why. */
 trs_status trs_body_diagnose(const trs_body *body);
 
+/* What of a square coordinate file is read. */
+typedef struct trs_selection {
+  trs_format format;
+  trs_uplo uplo;
+  const uint8_t *wanted; /* of each vector, or NULL: all */
+  bool pattern;          /* no values */
+} trs_selection;
+
+/* Compressed entries in order, to be released with trs_free. */
+typedef struct trs_compressed {
+  int64_t *ptr;
+  int32_t *idx;
+  void *val; /* NULL where only the pattern is read */
+} trs_compressed;
+
+/* The entries selected of a coordinate file; those of other vectors count as absent. */
+trs_status trs_coordinate_select(trs_compressed *entries, const trs_body *body,
+                                 const trs_selection *only);
+
 /* A coordinate file to the arrays of a CSR matrix; a dense one to a column-major array. */
 trs_status trs_coordinate_read(trs_matrix **A, const trs_body *body);
 trs_status trs_array_read(void **values, const trs_body *body);

@@ -8,6 +8,7 @@
 #include "io/coordinate.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 #include "base/random.h"
 #include "io/lines.h"
@@ -21,6 +22,11 @@ static bool (*const fill_piece[])(const trs_coordinate *, int64_t *, bool, const
 static bool (*const order_row[])(trs_coordinate *, int64_t) = TRS_TABLE(order_row);
 static void (*const invent_row[])(trs_coordinate *, int64_t) = TRS_TABLE(invent_row);
 
+static inline void count_entry(const trs_coordinate *c, int64_t *next, bool alone, int64_t i,
+                               int64_t j) {
+  if (trs_coordinate_takes(c, &i, &j)) trs_take_place(next, i, alone);
+}
+
 /* Counts the entry of the line [line, line_end); -1 if it is bad, 0 if blank.  A symmetric file's
  * entries count on both sides of the diagonal. */
 static inline int count_line(const trs_coordinate *c, int64_t *next, bool alone, const char *line,
@@ -28,12 +34,13 @@ static inline int count_line(const trs_coordinate *c, int64_t *next, bool alone,
   bool mirrored = c->body->banner->symmetry != TRS_UNSYMMETRIC;
   int64_t i, j = 1;
   line = trs_skip_blanks(line);
-  const char *after = mirrored ? trs_parse_indices(line, &i, &j) : trs_parse_index(line, &i);
+  bool both = mirrored || c->only;
+  const char *after = both ? trs_parse_indices(line, &i, &j) : trs_parse_index(line, &i);
   if (!after) return trs_next_line(line, end) == line_end ? 0 : -1;
   i--, j--;
   if ((uint64_t)i >= (uint64_t)c->nrows || (uint64_t)j >= (uint64_t)c->ncols) return -1;
-  trs_take_place(next, i, alone);
-  if (mirrored && i != j) trs_take_place(next, j, alone);
+  count_entry(c, next, alone, i, j);
+  if (mirrored && i != j) count_entry(c, next, alone, j, i);
   return 1;
 }
 
@@ -134,6 +141,26 @@ void trs_coordinate_rows(const trs_coordinate *c, int rank, int64_t *begin, int6
   *end = rank + 1 == c->body->size ? c->nrows : bounds[1];
 }
 
+static int compare_indices(const void *left, const void *right) {
+  int32_t a = *(const int32_t *)left, b = *(const int32_t *)right;
+  return (a > b) - (a < b);
+}
+
+/* Row i in order where there are no values. */
+static void order_indices(trs_coordinate *c, int64_t i) {
+  int32_t *idx = c->idx + c->ptr[i];
+  int64_t length = c->ptr[i + 1] - c->ptr[i], count = 0;
+  bool rising = true;
+  for (int64_t k = 1; k < length; k++) rising &= idx[k] > idx[k - 1];
+  c->next[i] = length;
+  if (rising) return;
+  qsort(idx, (size_t)length, sizeof *idx, compare_indices);
+  for (int64_t k = 0; k < length; k++)
+    if (count == 0 || idx[count - 1] != idx[k]) idx[count++] = idx[k];
+  c->next[i] = count;
+  if (count < length) atomic_store_explicit(&c->repeats, true, memory_order_relaxed);
+}
+
 static void order_body(void *argument, int rank, int size) {
   trs_coordinate *c = argument;
   int64_t begin, end;
@@ -141,7 +168,10 @@ static void order_body(void *argument, int rank, int size) {
   trs_coordinate_rows(c, rank, &begin, &end);
   c->bad_sums[rank] = -1;
   for (int64_t i = begin; i < end; i++)
-    if (!order_row[c->body->scalar](c, i) && c->bad_sums[rank] < 0) c->bad_sums[rank] = i;
+    if (!c->val)
+      order_indices(c, i);
+    else if (!order_row[c->body->scalar](c, i) && c->bad_sums[rank] < 0)
+      c->bad_sums[rank] = i;
 }
 
 static void invent_body(void *argument, int rank, int size) {
@@ -163,8 +193,9 @@ static void compact(trs_coordinate *c) {
   for (int64_t i = 0; i < c->nrows; i++) {
     int64_t begin = c->ptr[i], length = c->next[i];
     memmove(c->idx + at, c->idx + begin, (size_t)length * sizeof *c->idx);
-    memmove((char *)c->val + (size_t)at * size, (char *)c->val + (size_t)begin * size,
-            (size_t)length * size);
+    if (c->val)
+      memmove((char *)c->val + (size_t)at * size, (char *)c->val + (size_t)begin * size,
+              (size_t)length * size);
     c->ptr[i] = at;
     at += length;
   }
@@ -195,7 +226,7 @@ static trs_status order_entries(trs_coordinate *c) {
                       "%s: repeated entries in row %lld add up beyond the range of their type",
                       c->body->reading->path, (long long)c->bad_sums[rank] + 1);
   if (c->repeats) compact(c);
-  if (c->body->banner->field == TRS_PATTERN) run(c, invent_body);
+  if (c->val && c->body->banner->field == TRS_PATTERN) run(c, invent_body);
   return TRS_SUCCESS;
 }
 
@@ -207,7 +238,8 @@ static trs_status build(trs_coordinate *c) {
   TRS_TRY(count_entries(c));
   TRS_TRY(TRS_ALLOC(&c->ptr, c->nrows + 1));
   TRS_TRY(TRS_ALLOC(&c->idx, c->nnz));
-  TRS_TRY(trs_alloc(&c->val, c->nnz, trs_scalar_size(c->body->scalar)));
+  if (!c->only || !c->only->pattern)
+    TRS_TRY(trs_alloc(&c->val, c->nnz, trs_scalar_size(c->body->scalar)));
   run(c, position_body);
   c->ptr[c->nrows] = c->nnz;
   run(c, fill_body);
@@ -215,18 +247,21 @@ static trs_status build(trs_coordinate *c) {
   return c->failed || both_sides ? trs_body_diagnose(c->body) : order_entries(c);
 }
 
-/* Counters may take half the memory of the matrix. */
-static int count_groups(const trs_banner *banner, int size) {
+/* Counters may take half the memory of the matrix; where it is read in parts there is one set. */
+static int count_groups(const trs_banner *banner, const trs_selection *only, int size) {
   int64_t affordable = banner->nrows ? 6 * (banner->count / (8 * banner->nrows)) : size;
+  if (only) affordable = 1;
   return affordable < size ? (affordable > 1 ? (int)affordable : 1) : size;
 }
 
-trs_status trs_coordinate_read(trs_matrix **A, const trs_body *body) {
+trs_status trs_coordinate_select(trs_compressed *entries, const trs_body *body,
+                                 const trs_selection *only) {
   trs_coordinate c = {.body = body,
                       .nrows = body->banner->nrows,
                       .ncols = body->banner->ncols,
                       .nonfinite = body->reading->options.allow_nonfinite,
-                      .groups = count_groups(body->banner, body->size)};
+                      .only = only,
+                      .groups = count_groups(body->banner, only, body->size)};
   trs_status status = build(&c);
   trs_free(c.partial);
   trs_free(c.bad_sums);
@@ -237,7 +272,15 @@ trs_status trs_coordinate_read(trs_matrix **A, const trs_body *body) {
     trs_free(c.val);
     return status;
   }
-  status = trs_matrix_adopt(A, TRS_CSR, body->scalar, c.nrows, c.ncols, c.ptr, c.idx, c.val);
+  *entries = (trs_compressed){c.ptr, c.idx, c.val};
+  return TRS_SUCCESS;
+}
+
+trs_status trs_coordinate_read(trs_matrix **A, const trs_body *body) {
+  trs_compressed e;
+  TRS_TRY(trs_coordinate_select(&e, body, NULL));
+  trs_status status = trs_matrix_adopt(A, TRS_CSR, body->scalar, body->banner->nrows,
+                                       body->banner->ncols, e.ptr, e.idx, e.val);
   trs_reading_progress(body->reading, "reading", 1);
   return status;
 }

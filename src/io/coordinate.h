@@ -11,6 +11,7 @@ typedef struct trs_coordinate {
   const trs_body *body;
   int64_t nrows, ncols, nnz; /* nnz of the full matrix, repeats included */
   bool nonfinite;            /* such values are welcome */
+  const trs_selection *only; /* or NULL: everything, by rows */
 
   /* next[group * nrows + row]: first a count of entries, then where the next one goes.  A group is
    * a run of members that share a row of counters; there are as many groups as memory allows, at
@@ -29,6 +30,19 @@ typedef struct trs_coordinate {
 
 static inline int trs_coordinate_group(const trs_coordinate *c, int rank) {
   return (int)((int64_t)rank * c->groups / c->body->size);
+}
+
+/* Is entry (i, j) wanted?  Then *i becomes its vector, *j its index. */
+static inline bool trs_coordinate_takes(const trs_coordinate *c, int64_t *i, int64_t *j) {
+  const trs_selection *only = c->only;
+  if (!only) return true;
+  if (only->uplo != TRS_GENERAL && *i != *j && (only->uplo == TRS_LOWER) != (*i > *j)) return false;
+  if (only->format == TRS_CSC) {
+    int64_t column = *j;
+    *j = *i;
+    *i = column;
+  }
+  return !only->wanted || only->wanted[*i];
 }
 
 /* Counts or takes a place in a row; alone: no other member uses these counters. */

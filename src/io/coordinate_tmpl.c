@@ -16,8 +16,9 @@ typedef struct NAME(batch) {
   SCALAR values[2 * TRS_LINES];
 } NAME(batch);
 
-static inline void NAME(add)(NAME(batch) * batch, const int64_t *next, int64_t i, int64_t j,
-                             SCALAR value) {
+static inline void NAME(add)(const trs_coordinate *c, NAME(batch) * batch, const int64_t *next,
+                             int64_t i, int64_t j, SCALAR value) {
+  if (!trs_coordinate_takes(c, &i, &j)) return;
   int at = batch->count++;
   batch->rows[at] = (int32_t)i;
   batch->columns[at] = (int32_t)j;
@@ -35,11 +36,11 @@ static bool NAME(place)(const trs_coordinate *c, int64_t *next, bool alone,
     places[k] = trs_take_place(next, batch->rows[k], alone);
     inside &= places[k] < c->nnz;
     __builtin_prefetch(&c->idx[places[k]], 1);
-    __builtin_prefetch(&val[places[k]], 1);
+    if (val) __builtin_prefetch(&val[places[k]], 1);
   }
   for (int k = 0; inside && k < batch->count; k++) {
     c->idx[places[k]] = batch->columns[k];
-    val[places[k]] = batch->values[k];
+    if (val) val[places[k]] = batch->values[k];
   }
   return inside;
 }
@@ -58,7 +59,7 @@ static bool NAME(add_mirrored)(const trs_coordinate *c, NAME(batch) * batch, con
   if (i != j) NAME(note_side)((trs_coordinate *)c, i, j);
   if (symmetry == TRS_SKEW_SYMMETRIC) value = -value;
   if (symmetry == TRS_HERMITIAN) value = CONJ(value);
-  if (i != j) NAME(add)(batch, next, j, i, value);
+  if (i != j) NAME(add)(c, batch, next, j, i, value);
   return true;
 }
 
@@ -77,7 +78,7 @@ static inline bool NAME(read_line)(const trs_coordinate *c, NAME(batch) * batch,
   if (!after || trs_next_line(after, end) != line_end || (uint64_t)i >= (uint64_t)c->nrows ||
       (uint64_t)j >= (uint64_t)c->ncols)
     return false;
-  NAME(add)(batch, next, i, j, value);
+  NAME(add)(c, batch, next, i, j, value);
   return c->body->banner->symmetry == TRS_UNSYMMETRIC ||
          NAME(add_mirrored)(c, batch, next, i, j, value);
 }

@@ -72,6 +72,33 @@ trs_status trs_matrix_market_read(trs_matrix **A, const trs_reading *reading) {
   return status;
 }
 
+static trs_status select_entries(trs_selected *selected, const trs_selection *only,
+                                 const trs_body *body) {
+  const trs_banner *banner = body->banner;
+  if (!banner->coordinate)
+    return trs_fail(TRS_ERROR_UNSUPPORTED, -1,
+                    "%s is a dense array, which is not read in parts: read it whole "
+                    "(trs_matrix_read)",
+                    body->reading->path);
+  if (banner->nrows != banner->ncols)
+    return trs_fail(TRS_ERROR_STRUCTURE, -1, "%s holds a matrix of %lld x %lld, not a square one",
+                    body->reading->path, (long long)banner->nrows, (long long)banner->ncols);
+  *selected = (trs_selected){.field = banner->field,
+                             .symmetry = banner->symmetry,
+                             .scalar = body->scalar,
+                             .n = banner->nrows};
+  return trs_coordinate_select(&selected->entries, body, only);
+}
+
+trs_status trs_matrix_market_select(trs_selected *selected, const trs_selection *only,
+                                    const trs_reading *reading) {
+  source file;
+  TRS_TRY(open_body(&file, reading));
+  trs_status status = select_entries(selected, only, &file.body);
+  trs_text_close(&file.text);
+  return status;
+}
+
 static trs_status read_sparse_dense(void **values, const trs_body *body) {
   const trs_banner *banner = body->banner;
   size_t size = trs_scalar_size(body->scalar);

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "matrix/matrix.h"
+#include "matrix/deferred.h"
 #include "matrix/values.h"
 
 static const char *vector_word(trs_format format) { return format == TRS_CSR ? "row" : "column"; }
@@ -55,10 +55,11 @@ trs_status trs_matrix_name_disorder(const trs_matrix *A) {
       if (A->idx[p] < 0 || A->idx[p] >= other) return bad_index(A, i, p);
       if (p > A->ptr[i] && A->idx[p] <= A->idx[p - 1])
         return trs_fail(TRS_ERROR_STRUCTURE, i,
-                        "%s %lld has index %d behind %d (entry %lld, 0-based): in device memory "
-                        "indices must ascend, none twice; sort and merge them first",
+                        "%s %lld has index %d behind %d (entry %lld, 0-based): %s indices must "
+                        "ascend, none twice; sort and merge them first",
                         vector_word(A->format), (long long)i, A->idx[p], A->idx[p - 1],
-                        (long long)p);
+                        (long long)p,
+                        trs_matrix_is_deferred(A) ? "with deferred values" : "in device memory");
     }
   return trs_fail(TRS_ERROR_INTERNAL, -1, "the arrays were wrong, then were not");
 }
@@ -211,12 +212,13 @@ static trs_status put_in_order(trs_matrix *A) {
 static trs_status finish(trs_matrix *A) {
   TRS_TRY(trs_matrix_check_ptr(A));
   A->nnz = A->ptr[A->nvectors];
-  if (A->nnz && (!A->idx || !A->val))
+  if (A->nnz && (!A->idx || !(A->val || trs_matrix_is_deferred(A))))
     return trs_fail(TRS_ERROR_ARGUMENT, -1, "%s is NULL", A->idx ? "val" : "idx");
   int64_t descents, at_starts;
   if (!scan_indices(A, &descents)) return find_bad_index(A);
   count_sides(A, &at_starts);
   if (descents == at_starts) return TRS_SUCCESS; /* none within a vector: in order */
+  if (trs_matrix_is_deferred(A)) return trs_matrix_name_disorder(A);
   TRS_TRY(put_in_order(A));
   A->nnz = A->ptr[A->nvectors];
   count_sides(A, &at_starts);
@@ -239,10 +241,11 @@ static trs_status copy_arrays(trs_matrix *A) {
   A->owns_pattern = A->owns_values = true;
   if (!ptr) return TRS_SUCCESS; /* finish complains */
   int64_t nnz = ptr[A->nvectors];
-  if (nnz && (!idx || !val))
+  if (nnz && (!idx || !(val || trs_matrix_is_deferred(A))))
     return trs_fail(TRS_ERROR_ARGUMENT, -1, "%s is NULL", idx ? "val" : "idx");
   TRS_TRY(duplicate((void **)&A->ptr, ptr, A->nvectors + 1, sizeof *ptr));
   TRS_TRY(duplicate((void **)&A->idx, idx, nnz, sizeof *idx));
+  if (trs_matrix_is_deferred(A)) return TRS_SUCCESS;
   return duplicate(&A->val, val, nnz, trs_scalar_size(A->scalar));
 }
 
@@ -259,6 +262,7 @@ static trs_status make(trs_matrix **result, trs_matrix head, trs_ownership owner
   if (!status) status = TRS_ALLOC_ZERO(&A, 1);
   if (status) {
     free_arrays(&head, head.ptr, head.idx, head.val);
+    if (head.deferred.free) head.deferred.free(head.deferred.user);
     return status;
   }
   *A = head;
@@ -274,14 +278,19 @@ static trs_status make(trs_matrix **result, trs_matrix head, trs_ownership owner
   return TRS_SUCCESS;
 }
 
+static trs_status check_ownership(trs_ownership ownership) {
+  if (ownership < TRS_COPY || ownership > TRS_TAKE)
+    return trs_fail(TRS_ERROR_ARGUMENT, -1, "ownership %d is not one of trs_ownership's",
+                    ownership);
+  return TRS_SUCCESS;
+}
+
 trs_status trs_matrix_create(trs_matrix **A, trs_format format, trs_scalar scalar, int64_t nrows,
                              int64_t ncols, const int64_t *ptr, const int32_t *idx, const void *val,
                              trs_ownership ownership) {
   if (!A) return trs_fail(TRS_ERROR_ARGUMENT, -1, "A is NULL");
   *A = NULL;
-  if (ownership < TRS_COPY || ownership > TRS_TAKE)
-    return trs_fail(TRS_ERROR_ARGUMENT, -1, "ownership %d is not one of trs_ownership's",
-                    ownership);
+  TRS_TRY(check_ownership(ownership));
   bool take = ownership == TRS_TAKE;
   return make(A,
               (trs_matrix){.format = format,
@@ -313,6 +322,46 @@ trs_status trs_matrix_adopt(trs_matrix **A, trs_format format, trs_scalar scalar
                TRS_BORROW));
   forget_source(*A);
   return TRS_SUCCESS;
+}
+
+trs_status trs_matrix_adopt_pattern(trs_matrix **A, trs_format format, trs_scalar scalar,
+                                    int64_t nrows, int64_t ncols, int64_t *ptr, int32_t *idx,
+                                    trs_deferred deferred) {
+  *A = NULL;
+  return make(A,
+              (trs_matrix){.format = format,
+                           .scalar = scalar,
+                           .nrows = nrows,
+                           .ncols = ncols,
+                           .ptr = ptr,
+                           .idx = idx,
+                           .owns_pattern = true,
+                           .deferred = deferred},
+              TRS_BORROW);
+}
+
+trs_status trs_matrix_create_deferred(trs_matrix **A, trs_format format, trs_scalar scalar,
+                                      int64_t nrows, int64_t ncols, const int64_t *ptr,
+                                      const int32_t *idx, trs_ownership ownership,
+                                      trs_values_callback give, void *user) {
+  trs_callback *callback;
+  if (!A || !give) return trs_fail(TRS_ERROR_ARGUMENT, -1, "%s is NULL", A ? "give" : "A");
+  *A = NULL;
+  TRS_TRY(check_ownership(ownership));
+  TRS_TRY(TRS_ALLOC(&callback, 1));
+  *callback = (trs_callback){give, user};
+  bool take = ownership == TRS_TAKE;
+  return make(A,
+              (trs_matrix){.format = format,
+                           .scalar = scalar,
+                           .nrows = nrows,
+                           .ncols = ncols,
+                           .ptr = (int64_t *)ptr,
+                           .idx = (int32_t *)idx,
+                           .owns_pattern = take,
+                           .from_malloc = take,
+                           .deferred = {trs_callback_give, trs_free, callback}},
+              ownership);
 }
 
 /* The matrix of triplets sorted by row; order[p] is the triplet behind entry p and becomes, with
@@ -381,13 +430,22 @@ trs_status trs_matrix_create_coo(trs_matrix **A, trs_scalar scalar, int64_t nrow
 }
 
 trs_status trs_matrix_need_host(const trs_matrix *A, const char *what) {
-  if (!A->on_device) return TRS_SUCCESS;
-  return trs_fail(TRS_ERROR_UNSUPPORTED, -1,
-                  "%s reads the matrix on the host, but this one is in device memory", what);
+  if (A->on_device)
+    return trs_fail(TRS_ERROR_UNSUPPORTED, -1,
+                    "%s reads the matrix on the host, but this one is in device memory", what);
+  if (trs_matrix_is_deferred(A))
+    return trs_fail(TRS_ERROR_UNSUPPORTED, -1,
+                    "%s needs all values of the matrix, but these are deferred: read it whole "
+                    "(trs_matrix_read)",
+                    what);
+  return TRS_SUCCESS;
 }
 
 trs_status trs_matrix_set_values(trs_matrix *A, const void *val) {
   if (!A || !val) return trs_fail(TRS_ERROR_ARGUMENT, -1, "%s is NULL", A ? "val" : "A");
+  if (trs_matrix_is_deferred(A))
+    return trs_fail(TRS_ERROR_ARGUMENT, -1,
+                    "the values of this matrix are deferred: they are asked for in trs_update");
   if (A->on_device && !trs_device_address(val))
     return trs_fail(TRS_ERROR_ARGUMENT, -1, "val is not device memory, as the matrix is");
   if (A->source_ptr)
@@ -410,6 +468,7 @@ trs_matrix *trs_matrix_retain(const trs_matrix *A) {
 void trs_matrix_destroy(trs_matrix *A) {
   if (!A || atomic_fetch_sub(&A->references, 1) > 1) return;
   free_arrays(A, A->ptr, A->idx, A->val);
+  if (A->deferred.free) A->deferred.free(A->deferred.user);
   trs_free(A->source_ptr);
   trs_free(A->source);
   trs_device_close(A->device);
@@ -428,6 +487,7 @@ void trs_matrix_get_info(const trs_matrix *A, trs_matrix_info *info) {
                         .ndiagonal = A->ndiagonal,
                         .missing_diagonal = A->missing_diagonal,
                         .longest_row = A->longest,
+                        .largest_part = trs_matrix_is_deferred(A) ? A->largest_part : -1,
                         .bytes = (A->nvectors + 1) * (int64_t)sizeof *A->ptr +
                                  A->nnz * (int64_t)(sizeof *A->idx + trs_scalar_size(A->scalar))};
 }

@@ -10,6 +10,16 @@
 #include "device/device.h"
 #include "matrix/sides.h"
 
+/* Values that stay where they are until they are asked for. */
+typedef struct trs_deferred {
+  /* Those of vectors vector[0] < vector[1] < ..., one behind the other: *val is released with
+     trs_free.  Fails with a message of its own. */
+  trs_status (*give)(void *user, const trs_matrix *A, int64_t count, const int32_t *vector,
+                     void **val);
+  void (*free)(void *user);
+  void *user;
+} trs_deferred;
+
 /* Arrays are in canonical order: indices ascending within a vector, no repeats.  A vector is a row
  * of a CSR matrix or a column of a CSC one. */
 struct trs_matrix {
@@ -20,11 +30,14 @@ struct trs_matrix {
   int64_t nvectors;               /* nrows (CSR) or ncols (CSC) */
   int64_t *ptr;                   /* nvectors + 1 */
   int32_t *idx;                   /* nnz */
-  void *val;                      /* nnz */
+  void *val;                      /* nnz; NULL where values are deferred */
   bool owns_pattern, owns_values; /* else borrowed */
   bool on_device;                 /* the arrays are device memory, borrowed */
   trs_device *device;             /* that of their GPU, else NULL */
   bool from_malloc;               /* owned arrays came from malloc (TRS_TAKE), not trs_alloc */
+
+  trs_deferred deferred;        /* give is NULL where val has the values */
+  _Atomic int64_t largest_part; /* bytes of deferred values, the most asked for at once */
 
   /* Where the caller's arrays were not canonical: entry p of the matrix is the sum of the caller's
    * entries source[source_ptr[p] .. source_ptr[p + 1]), or just source[p] where source_ptr is
@@ -44,11 +57,21 @@ struct trs_matrix {
 trs_status trs_matrix_adopt(trs_matrix **A, trs_format format, trs_scalar scalar, int64_t nrows,
                             int64_t ncols, int64_t *ptr, int32_t *idx, void *val);
 
+/* The same of a pattern in order, the values deferred; on failure deferred.free is called too. */
+trs_status trs_matrix_adopt_pattern(trs_matrix **A, trs_format format, trs_scalar scalar,
+                                    int64_t nrows, int64_t ncols, int64_t *ptr, int32_t *idx,
+                                    trs_deferred deferred);
+
+static inline bool trs_matrix_is_deferred(const trs_matrix *A) { return A->deferred.give; }
+
+/* Asks for deferred values: as trs_deferred.give. */
+trs_status trs_matrix_ask(const trs_matrix *A, int64_t count, const int32_t *vector, void **val);
+
 /* A reference more: destroy releases one. */
 trs_matrix *trs_matrix_retain(const trs_matrix *A);
 
 /* Functions that read the arrays on the host begin with this: it fails for matrices in device
- * memory.  what: who reads, for the message. */
+ * memory and those with deferred values.  what: who reads, for the message. */
 trs_status trs_matrix_need_host(const trs_matrix *A, const char *what);
 
 /* The checks of creation, for device.c: sizes and enumerations; ptr from 0 on without a fall; which

@@ -59,6 +59,13 @@ static bool offered(const trs_plan *plan, const trs_method *method) {
   return strcmp(backend, "cuda") != 0 && strcmp(method->backend, "serial") == 0;
 }
 
+const char *trs_plan_refuses(const trs_plan *plan, const trs_method *method) {
+  if (trs_matrix_is_deferred(plan->matrix) && !method->deferred)
+    return "the values of the matrix are deferred, which is for \"push\" on several GPUs: read it "
+           "whole (trs_matrix_read)";
+  return method->refuses(plan);
+}
+
 /* Why a method that is not offered is not. */
 static const char *elsewhere(const trs_method *method) {
   if (strcmp(method->backend, "cuda-group") != 0) return "it belongs to another backend";
@@ -71,7 +78,7 @@ static bool same_name(const char *name, const char *given, size_t length) {
 
 static trs_status take_method(trs_plan *plan, const trs_method *method, const char *parameters) {
   if (on_gpu(method)) (void)trs_context_find_device(plan->context);
-  const char *why = offered(plan, method) ? method->refuses(plan) : elsewhere(method);
+  const char *why = offered(plan, method) ? trs_plan_refuses(plan, method) : elsewhere(method);
   if (why)
     return trs_fail(TRS_ERROR_UNSUPPORTED, -1, "method %s cannot be used here: %s", method->name,
                     why);
@@ -134,7 +141,7 @@ static double cost(const trs_plan *plan, const trs_method *method) {
 static void find_best(const trs_plan *plan, double *seconds, int *first, int *second) {
   *first = *second = -1;
   for (int m = 0; m < NMETHODS; m++) {
-    if (!offered(plan, methods[m]) || methods[m]->refuses(plan)) continue;
+    if (!offered(plan, methods[m]) || trs_plan_refuses(plan, methods[m])) continue;
     if ((plan->no_gpu && on_gpu(methods[m])) || plan->declined >> m & 1) continue;
     seconds[m] = cost(plan, methods[m]);
     if (*first < 0 || seconds[m] < seconds[*first]) {
@@ -158,7 +165,9 @@ static void explain(trs_plan *plan, const double *seconds, int first, int second
   double stands_out = strcmp(methods[first]->backend, "cuda-group") == 0 && second >= 0
                           ? methods[first]->estimate(plan)
                           : 1;
-  if (stands_out <= 0)
+  if (trs_matrix_is_deferred(plan->matrix))
+    used = snprintf(plan->reason, size, "the values of the matrix are deferred");
+  else if (stands_out <= 0)
     used = snprintf(plan->reason, size, "one GPU has no room for it");
   else if (stands_out <= 1e-9)
     used = snprintf(plan->reason, size, "there are right-hand sides for every GPU");
@@ -189,7 +198,7 @@ static trs_status take_best(trs_plan *plan) {
   look_for_gpu(plan);
   TRS_TRY(look_at_levels(plan));
   find_best(plan, seconds, &first, &second);
-  const char *why = methods[0]->refuses(plan);
+  const char *why = trs_plan_refuses(plan, methods[0]);
   if (first < 0)
     return trs_fail(TRS_ERROR_UNSUPPORTED, -1, "no method can be used here: %s",
                     why ? why : "this backend has none");

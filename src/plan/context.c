@@ -113,6 +113,18 @@ int trs_context_members(const trs_context *context, int *first, int *local) {
   return group ? trs_group_members(group) : 1;
 }
 
+int64_t trs_context_gpu_memory(const trs_context *context) {
+  const trs_group *group = context->group;
+  int first, local;
+  (void)trs_context_members(context, &first, &local);
+  int64_t least = context->device ? trs_device_look(context->device)->memory_bytes : 0;
+  for (int member = first; group && member < first + local; member++) {
+    int64_t bytes = trs_device_look(trs_group_device(group, member))->memory_bytes;
+    if (bytes < least) least = bytes;
+  }
+  return least;
+}
+
 int trs_context_gpu(const trs_context *context, int member) {
   int first, local;
   (void)trs_context_members(context, &first, &local);

@@ -173,6 +173,9 @@ trs_status trs_plan_refresh(trs_plan *plan, const trs_matrix *A) {
   }
   trs_matrix_destroy(before);
   plan->system = trs_system_of(plan->matrix, plan->uplo, plan->trans, plan->diag);
+  const char *why =
+      trs_matrix_is_deferred(plan->matrix) ? trs_plan_refuses(plan, plan->method) : NULL;
+  if (why) return trs_fail(TRS_ERROR_UNSUPPORTED, -1, "%s", why);
   TRS_TRY(trs_system_begin_diagonal(&look, &plan->system, plan->stream));
   status = plan->method->update ? plan->method->update(plan) : TRS_SUCCESS;
   TRS_TRY(with_diagonal(&look, status));

@@ -39,6 +39,9 @@ trs_status trs_plan_refresh(trs_plan *plan, const trs_matrix *A);
 /* The method's name or NULL/"auto" for a choice; fills plan->method and plan->reason. */
 trs_status trs_plan_choose(trs_plan *plan, const char *name);
 
+/* Why the method cannot solve the plan's system; NULL if it can. */
+const char *trs_plan_refuses(const trs_plan *plan, const trs_method *method);
+
 /* plan->method is not to be chosen again. */
 void trs_plan_decline(trs_plan *plan);
 

@@ -23,18 +23,28 @@ static bool counts(const trs_operand *op, int64_t row, int64_t col) {
   return op->uplo == TRS_GENERAL || (op->uplo == TRS_LOWER) == (row > col);
 }
 
-void trs_wide_apply(const trs_operand *op, const trs_wide *x, trs_wide *y) {
+static void begin_product(const trs_operand *op, const trs_wide *x, trs_wide *y) {
+  for (int64_t i = 0; i < op->A->nrows; i++) y[i] = op->diag == TRS_UNIT ? x[i] : (trs_wide){0};
+}
+
+/* Vectors begin .. end - 1, whose values are val. */
+static void apply_vectors(const trs_operand *op, int64_t begin, int64_t end, const void *val,
+                          const trs_wide *x, trs_wide *y) {
   const trs_matrix *A = op->A;
   bool turned = op->trans != TRS_NO_TRANS, by_rows = A->format == TRS_CSR;
-  for (int64_t i = 0; i < A->nrows; i++) y[i] = op->diag == TRS_UNIT ? x[i] : (trs_wide){0};
-  for (int64_t v = 0; v < A->nvectors; v++)
+  for (int64_t v = begin; v < end; v++)
     for (int64_t p = A->ptr[v]; p < A->ptr[v + 1]; p++) {
       int64_t row = by_rows ? v : A->idx[p], col = by_rows ? A->idx[p] : v;
       if (!counts(op, row, col)) continue;
-      double complex a = trs_value_get(A->val, p, A->scalar);
+      double complex a = trs_value_get(val, p - A->ptr[begin], A->scalar);
       if (op->trans == TRS_CONJ_TRANS) a = conj(a);
       add_product(&y[turned ? col : row], a, &x[turned ? row : col]);
     }
+}
+
+void trs_wide_apply(const trs_operand *op, const trs_wide *x, trs_wide *y) {
+  begin_product(op, x, y);
+  apply_vectors(op, 0, op->A->nvectors, op->A->val, x, y);
 }
 
 void trs_wide_load(trs_wide *wide, const void *x, int64_t x_row, trs_scalar scalar, int64_t n) {
@@ -64,20 +74,83 @@ void trs_wide_compare(const trs_wide *y, const void *b, int64_t b_row, trs_scala
   if (!(ratio <= error->normwise)) error->normwise = isnan(ratio) ? INFINITY : ratio;
 }
 
+/* ---- Deferred values: asked for in parts, for several columns at once. ---- */
+
+/* Entries of a part, so that they are few: each may be a pass over a file. */
+static int64_t part_entries(const trs_matrix *A) {
+  static const int64_t LEAST = 1 << 20;
+  enum { PARTS = 8 };
+  return A->nnz / PARTS > LEAST ? A->nnz / PARTS : LEAST;
+}
+
+static int64_t part_end(const trs_matrix *A, int64_t begin) {
+  int64_t end = begin + 1;
+  while (end < A->nvectors && A->ptr[end + 1] - A->ptr[begin] <= part_entries(A)) end++;
+  return end;
+}
+
+static trs_status ask_part(const trs_matrix *A, int64_t begin, int64_t end, void **val) {
+  int32_t *vector;
+  TRS_TRY(TRS_ALLOC(&vector, end - begin));
+  for (int64_t v = begin; v < end; v++) vector[v - begin] = (int32_t)v;
+  trs_status status = trs_matrix_ask(A, end - begin, vector, val);
+  trs_free(vector);
+  return status;
+}
+
+static trs_status apply_parts(const trs_operand *op, const trs_wide *x, trs_wide *y,
+                              int64_t columns) {
+  const trs_matrix *A = op->A;
+  for (int64_t begin = 0, end; begin < A->nvectors; begin = end) {
+    void *val;
+    end = part_end(A, begin);
+    TRS_TRY(ask_part(A, begin, end, &val));
+    for (int64_t r = 0; r < columns; r++)
+      apply_vectors(op, begin, end, val, x + r * A->nrows, y + r * A->nrows);
+    trs_free(val);
+  }
+  return TRS_SUCCESS;
+}
+
+/* As many as take no more memory than a part. */
+static int64_t columns_together(const trs_matrix *A, int64_t nrhs) {
+  if (!trs_matrix_is_deferred(A)) return 1;
+  int64_t part = part_entries(A) * (int64_t)trs_scalar_size(A->scalar);
+  int64_t most = part / (2 * (int64_t)sizeof(trs_wide) * (A->nrows + 1));
+  return most < 1 ? 1 : most < nrhs ? most : nrhs;
+}
+
+static trs_status judge_columns(const trs_operand *op, const trs_rhs *rhs, int64_t first,
+                                int64_t columns, trs_wide *x, trs_wide *y,
+                                trs_backward_error *error) {
+  const trs_scalar scalar = op->A->scalar;
+  const size_t size = trs_scalar_size(scalar);
+  const int64_t n = op->A->nrows;
+  const char *b = (const char *)rhs->b + (size_t)(first * rhs->b_col) * size;
+  const char *given = (const char *)rhs->x + (size_t)(first * rhs->x_col) * size;
+  for (int64_t r = 0; r < columns; r++) {
+    trs_wide_load(x + r * n, given + (size_t)(r * rhs->x_col) * size, rhs->x_row, scalar, n);
+    begin_product(op, x + r * n, y + r * n);
+  }
+  if (trs_matrix_is_deferred(op->A))
+    TRS_TRY(apply_parts(op, x, y, columns));
+  else
+    apply_vectors(op, 0, op->A->nvectors, op->A->val, x, y);
+  for (int64_t r = 0; r < columns; r++)
+    trs_wide_compare(y + r * n, b + (size_t)(r * rhs->b_col) * size, rhs->b_row, scalar, n, error);
+  return TRS_SUCCESS;
+}
+
 trs_status trs_backward_error_of(const trs_operand *op, const trs_rhs *rhs,
                                  trs_backward_error *error) {
-  int64_t n = op->A->nrows;
-  size_t size = trs_scalar_size(op->A->scalar);
+  const int64_t n = op->A->nrows, together = columns_together(op->A, rhs->nrhs);
   trs_wide *x, *y = NULL;
   *error = (trs_backward_error){0};
-  trs_status status = TRS_ALLOC(&x, n);
-  if (!status) status = TRS_ALLOC(&y, n);
-  for (int64_t r = 0; !status && r < rhs->nrhs; r++) {
-    const char *b = (const char *)rhs->b + (size_t)(r * rhs->b_col) * size;
-    trs_wide_load(x, (const char *)rhs->x + (size_t)(r * rhs->x_col) * size, rhs->x_row,
-                  op->A->scalar, n);
-    trs_wide_apply(op, x, y);
-    trs_wide_compare(y, b, rhs->b_row, op->A->scalar, n, error);
+  trs_status status = TRS_ALLOC(&x, n * together);
+  if (!status) status = TRS_ALLOC(&y, n * together);
+  for (int64_t r = 0; !status && r < rhs->nrhs; r += together) {
+    int64_t columns = rhs->nrhs - r < together ? rhs->nrhs - r : together;
+    status = judge_columns(op, rhs, r, columns, x, y, error);
   }
   trs_free(x);
   trs_free(y);

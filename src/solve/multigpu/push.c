@@ -18,7 +18,8 @@ _Static_assert((int)TRS_PUSH_ROWS == (int)TRS_CLEAR_ROWS, "deal.h and push.h agr
 
 static const uint64_t WAIT_LIMIT = 10000000000u; /* ten seconds, then a solve is called stalled */
 
-/* The system by rows in host memory, for as long as entries are being packed. */
+/* The system by rows in host memory, deferred values aside, for as long as entries are being
+ * packed. */
 typedef struct host_system {
   trs_system S;
   trs_matrix *copy;
@@ -99,7 +100,8 @@ static trs_status measure_one(trs_push_state *p, const trs_plan *plan) {
   double seconds[TRS_MOST_MEMBERS] = {0};
   trs_plan *alone = NULL;
   trs_status status = TRS_SUCCESS;
-  p->races = chosen(plan) && p->members > 1 && plan->system.n > 0 && fits_one(plan);
+  p->races = chosen(plan) && p->members > 1 && plan->system.n > 0 &&
+             !trs_matrix_is_deferred(plan->matrix) && fits_one(plan);
   if (!p->races) return TRS_SUCCESS;
   if (p->member[0].number == 0) {
     status = trs_alone_create(&alone, plan, device, p->member[0].stream, 1);
@@ -386,6 +388,9 @@ static trs_status share(const trs_plan *plan, int which, int64_t nrhs, trs_plan_
 static const char *refuses(const trs_plan *plan) {
   if (!plan->context->group)
     return "it is for several GPUs: take a context such as \"cuda:0-3\", or \"nvshmem\"";
+  if (trs_matrix_is_deferred(plan->matrix) && !plan->system.rows)
+    return "deferred values are asked for by rows of op(T): make the matrix in CSR for "
+           "TRS_NO_TRANS, in CSC for its transposes";
   return NULL;
 }
 
@@ -418,7 +423,7 @@ static int64_t bytes(const trs_plan *plan) {
 static void describe(const trs_plan *plan, char *text, size_t size) {
   const trs_push_state *p = plan->state;
   const double n = plan->system.n > 0 ? (double)plan->system.n : 1;
-  snprintf(
+  int length = snprintf(
       text, size,
       "%d of %d members, partition %s: %.3g pushes a row, balance %.2f (%.2f by levels), %d steps "
       "between members on the longest path; %d levels of %d blocks of up to %d rows, %s "
@@ -428,6 +433,10 @@ static void describe(const trs_plan *plan, char *text, size_t size) {
       p->slices.nlevels, p->slices.nblocks, p->rules.most_block,
       p->together > 0 ? "took" : "expects", 1e3 * (p->together > 0 ? p->together : p->deal.seconds),
       1e3 * p->alone);
+  if (trs_matrix_is_deferred(plan->matrix) && length > 0 && (size_t)length < size)
+    snprintf(text + length, size - (size_t)length,
+             "; values came member by member, %.3g MB at once at most",
+             (double)plan->matrix->largest_part * 1e-6);
 }
 
 static void free_member(trs_push_member *m) {
@@ -460,6 +469,7 @@ const trs_method trs_method_push = {
     .name = "push",
     .backend = "cuda-group",
     .summary = "rows dealt to several GPUs, each x pushed once to those that need it",
+    .deferred = true,
     .parameters = true,
     .refuses = refuses,
     .estimate = estimate,

@@ -1,8 +1,9 @@
 /* push_load.c - a member's memory: its share of the entries, packed piece by piece into two buffers
- * of limited size and sent, so that no GPU ever holds the whole matrix; and n (3 values + 8 bytes).
- */
+ * of limited size and sent, so that no GPU ever holds the whole matrix, nor, where its values are
+ * deferred, does the host; and n (3 values + 8 bytes). */
 #include <string.h>
 
+#include "analysis/share.h"
 #include "solve/multigpu/push_state.h"
 
 enum {
@@ -231,8 +232,8 @@ static void measure_pieces(buffers *b, const trs_deal_share *share, int64_t size
   }
 }
 
-trs_status trs_push_send_entries(const trs_push_state *p, const trs_plan *plan,
-                                 const trs_push_member *m) {
+static trs_status send_entries(const trs_push_state *p, const trs_plan *plan,
+                               const trs_push_member *m) {
   const int64_t size = (int64_t)trs_scalar_size(plan->system.scalar);
   buffers b = {0};
   measure_pieces(&b, &m->share, size);
@@ -242,6 +243,19 @@ trs_status trs_push_send_entries(const trs_push_state *p, const trs_plan *plan,
   if (status) (void)trs_device_wait(m->stream); /* copies from the buffers */
   for (int k = 0; k < 2; k++) trs_device_event_destroy(b.sent[k]);
   trs_device_free_pinned(b.memory);
+  return status;
+}
+
+/* Deferred values are asked for here, those of one member, and forgotten when they are sent. */
+trs_status trs_push_send_entries(const trs_push_state *p, const trs_plan *plan,
+                                 const trs_push_member *m) {
+  trs_share_rows rows;
+  if (!trs_matrix_is_deferred(plan->matrix)) return send_entries(p, plan, m);
+  TRS_TRY(trs_share_rows_create(&rows, &plan->system, plan->matrix, &p->slices, &m->share));
+  trs_outline_renew(p->outline, &rows.S);
+  trs_status status = send_entries(p, plan, m);
+  trs_outline_renew(p->outline, &plan->system);
+  trs_share_rows_destroy(&rows);
   return status;
 }
 

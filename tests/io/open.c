@@ -1,0 +1,226 @@
+/* open.c - matrices whose values stay in their file: parts of them are those of the whole matrix,
+ * to the bit, whatever the file looks like; what cannot be read in parts, or has changed, is
+ * refused. */
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/config.h"
+#include "base/memory.h"
+#include "io/scratch.h"
+#include "matrix/matrix.h"
+#include "test.h"
+
+static const char *const texts[] = {
+    "%%MatrixMarket matrix coordinate real general\n"
+    "5 5 12\n5 1 0.1\n1 1 2\n2 2 3\n5 5 1e-3\n2 1 -1\n3 3 0\n5 2 7\n4 3 1\n5 1 0.7\n1 5 9\n5 1 "
+    "-0.3\n"
+    "3 1 2\n",
+    "%%MatrixMarket matrix coordinate integer general\n"
+    "5 5 8\n5 4 -3\n5 5 2\n4 4 1\n3 3 7\n2 2 2\n1 1 1\n1 4 6\n3 1 12\n",
+    "%%MatrixMarket matrix coordinate real symmetric\n"
+    "5 5 7\n1 1 4\n2 2 4\n5 5 3\n4 2 -1\n5 1 -2\n5 3 0.5\n4 4 1\n",
+    "%%MatrixMarket matrix coordinate real skew-symmetric\n"
+    "5 5 3\n4 2 -1\n5 1 -2\n5 3 0.5\n",
+    "%%MatrixMarket matrix coordinate complex hermitian\n"
+    "5 5 7\n1 1 4 0\n2 2 4 0\n5 5 3 0\n4 2 -1 2\n5 1 -2 1\n5 3 0.5 -0.25\n3 3 1 0\n",
+    "%%MatrixMarket matrix coordinate complex general\n"
+    "5 5 7\n1 1 4 1\n2 2 4 0\n5 5 3 -1\n4 2 -1 2\n5 1 -2 1\n1 3 0.5 -0.25\n3 3 1 0\n",
+    "%%MatrixMarket matrix coordinate pattern symmetric\n"
+    "5 5 8\n1 1\n2 2\n3 3\n4 4\n5 5\n5 1\n5 2\n3 1\n",
+    "%%MatrixMarket matrix coordinate pattern general\n"
+    "5 5 9\n1 1\n2 2\n1 5\n3 3\n4 4\n5 5\n5 1\n5 2\n3 1\n",
+    "%%MatrixMarket matrix coordinate real general\n0 0 0\n",
+    "%%MatrixMarket matrix coordinate real general\n3 3 0\n",
+};
+
+enum { TEXTS = sizeof texts / sizeof texts[0], PARTS = 3 };
+
+/* The matrix that is to come out, read whole. */
+static trs_matrix *read_whole(const char *path, trs_format format, trs_uplo uplo, bool add,
+                              const trs_read_options *options) {
+  trs_matrix *A, *T = NULL, *B;
+  trs_matrix_info info;
+  assert_success(trs_matrix_read(&A, path, options));
+  if (uplo != TRS_GENERAL) assert_success(trs_matrix_triangle(&T, A, uplo, add));
+  trs_matrix_get_info(A, &info);
+  assert_success(trs_matrix_convert(&B, T ? T : A, format, info.scalar));
+  trs_matrix_destroy(A);
+  trs_matrix_destroy(T);
+  return B;
+}
+
+static void compare_part(const trs_matrix *D, const trs_matrix *W, int part) {
+  size_t size = trs_scalar_size(W->scalar);
+  int32_t vector[64] = {0}, count = 0;
+  void *val;
+  for (int32_t v = part; v < W->nvectors; v += PARTS) vector[count++] = v;
+  assert_success(trs_matrix_ask(D, count, vector, &val));
+  const char *at = val;
+  for (int32_t k = 0; k < count; k++) {
+    size_t bytes = (size_t)(W->ptr[vector[k] + 1] - W->ptr[vector[k]]) * size;
+    if (bytes) assert_memory_equal(at, (char *)W->val + (size_t)W->ptr[vector[k]] * size, bytes);
+    at += bytes;
+  }
+  trs_free(val);
+}
+
+static void compare(const trs_matrix *D, const trs_matrix *W) {
+  assert_int_equal(D->format, W->format);
+  assert_int_equal(D->scalar, W->scalar);
+  assert_int_equal(D->nrows, W->nrows);
+  assert_int_equal(D->nnz, W->nnz);
+  assert_null(D->val);
+  assert_memory_equal(D->ptr, W->ptr, (size_t)(W->nvectors + 1) * sizeof *W->ptr);
+  if (W->nnz) assert_memory_equal(D->idx, W->idx, (size_t)W->nnz * sizeof *W->idx);
+  for (int part = 0; part < PARTS; part++) compare_part(D, W, part);
+}
+
+static void compare_file(const char *path, trs_format format, trs_uplo uplo, bool add,
+                         const trs_read_options *options) {
+  trs_matrix *D;
+  trs_status status = trs_matrix_open(&D, path, format, uplo, add, options);
+  if (status == TRS_ERROR_UNSUPPORTED && format == TRS_CSC) return;
+  if (status) fail_msg("%s", trs_last_error()->message);
+  trs_matrix *W = read_whole(path, format, uplo, add, options);
+  compare(D, W);
+  trs_matrix_destroy(W);
+  trs_matrix_destroy(D);
+}
+
+static void parts_are_those_of_the_whole(void **state) {
+  (void)state;
+  static const trs_scalar as_float = TRS_FLOAT, as_complex = TRS_SCOMPLEX;
+  for (int t = 0; t < TEXTS; t++)
+    for (int kind = 0; kind < 2 * 3 * 2 * 2; kind++) {
+      trs_format format = kind % 2 ? TRS_CSC : TRS_CSR;
+      trs_uplo uplo = (trs_uplo)(kind / 2 % 3);
+      bool add = kind / 6 % 2 && uplo != TRS_GENERAL, narrow = kind / 12;
+      trs_read_options options = {.seed = 5};
+      if (narrow) options.scalar = strstr(texts[t], "complex") ? &as_complex : &as_float;
+      compare_file(scratch_text("m.mtx", texts[t]), format, uplo, add, &options);
+    }
+}
+
+/* Text of many lines, which several threads read: entries in a scattered order, some twice. */
+static char *long_text(int64_t n, int64_t count) {
+  char *text = malloc((size_t)count * 40 + 200);
+  char *at = text + sprintf(text, "%%%%MatrixMarket matrix coordinate real general\n%d %d %d\n",
+                            (int)n, (int)n, (int)(count + n));
+  for (int64_t k = 0; k < count + n; k++) {
+    int64_t place = k * 7919 % (count + n), i = place < n ? place : place * 31 % n;
+    int64_t j = place < n ? place : place * place % n;
+    at += sprintf(at, "%d %d %.9g\n", (int)i + 1, (int)j + 1, 0.1 + (double)(place % 1000));
+  }
+  return text;
+}
+
+static void threads_read_the_same(void **state) {
+  (void)state;
+  enum { ROWS = 60, ENTRIES = 20000 };
+  char *text = long_text(ROWS, ENTRIES);
+  const char *path = scratch_text("long.mtx", text);
+  trs_context *ctx;
+  assert_success(trs_context_create(&ctx, "threads:3"));
+  const trs_read_options options = {.context = ctx};
+  compare_file(path, TRS_CSR, TRS_LOWER, false, &options);
+  compare_file(path, TRS_CSC, TRS_UPPER, false, &options);
+  compare_file(path, TRS_CSR, TRS_GENERAL, false, &options);
+  trs_context_destroy(ctx);
+  free(text);
+}
+
+static void what_has_no_parts_is_refused(void **state) {
+  (void)state;
+  trs_matrix *D = NULL;
+#define OPEN(path) trs_matrix_open(&D, path, TRS_CSR, TRS_LOWER, 0, NULL)
+  assert_failure(TRS_ERROR_FILE, "cannot open", OPEN(scratch("none.mtx")));
+  assert_failure(TRS_ERROR_UNSUPPORTED, "whole", OPEN("gen:poisson2d5:10"));
+  assert_failure(TRS_ERROR_UNSUPPORTED, "HDF5", OPEN(scratch_text("a.h5", "x")));
+  assert_failure(TRS_ERROR_UNSUPPORTED, "compressed", OPEN(scratch_text("a.gz", "\x1f\x8bxx")));
+  assert_failure(TRS_ERROR_UNSUPPORTED, "dense array",
+                 OPEN(scratch_text("a.mtx", "%%MatrixMarket matrix array real general\n1 1\n1\n")));
+  assert_failure(TRS_ERROR_STRUCTURE, "not a square",
+                 OPEN(scratch_text("r.mtx",
+                                   "%%MatrixMarket matrix coordinate real general\n"
+                                   "2 3 1\n1 1 1\n")));
+  assert_failure(TRS_ERROR_FORMAT, "bad.mtx:3",
+                 OPEN(scratch_text("bad.mtx",
+                                   "%%MatrixMarket matrix coordinate real general\n"
+                                   "2 2 1\n1 1 x\n")));
+  assert_failure(TRS_ERROR_UNSUPPORTED, "no regular file", OPEN("/dev/null"));
+  assert_failure(TRS_ERROR_ARGUMENT, "empty", OPEN(""));
+  const char *path = scratch_text("m.mtx", texts[0]);
+  assert_failure(TRS_ERROR_UNSUPPORTED, "whole rows",
+                 trs_matrix_open(&D, path, TRS_CSC, TRS_LOWER, 1, NULL));
+  assert_failure(TRS_ERROR_ARGUMENT, "triangle",
+                 trs_matrix_open(&D, path, TRS_CSR, TRS_GENERAL, 1, NULL));
+  assert_failure(TRS_ERROR_ARGUMENT, "uplo",
+                 trs_matrix_open(&D, path, TRS_CSR, (trs_uplo)3, 0, NULL));
+  assert_null(D);
+}
+
+static trs_status ask_first(const trs_matrix *D) {
+  const int32_t first = 0;
+  void *val;
+  trs_status status = trs_matrix_ask(D, 1, &first, &val);
+  trs_free(val);
+  return status;
+}
+
+/* So that the new file has the date of the old one. */
+static void set_date(const char *path, struct timespec date) {
+  const struct timespec both[2] = {date, date};
+  assert_int_equal(utimensat(0, path, both, 0), 0);
+}
+
+static void changes_are_noticed(void **state) {
+  (void)state;
+  struct stat about;
+  trs_matrix *D;
+  const char *text = "%%MatrixMarket matrix coordinate real general\n2 2 2\n1 1 1\n2 2 2\n";
+  const char *other = "%%MatrixMarket matrix coordinate real general\n2 2 2\n2 1 1\n2 2 2\n";
+  const char *path = scratch_text("c.mtx", text);
+  assert_int_equal(stat(path, &about), 0);
+  assert_success(trs_matrix_open(&D, path, TRS_CSR, TRS_LOWER, 0, NULL));
+  assert_success(ask_first(D));
+  (void)scratch_text("c.mtx", other); /* in place: same size, another pattern */
+  set_date(path, about.st_mtim);
+  assert_failure(TRS_ERROR_FILE, "has changed", ask_first(D));
+  (void)scratch_text("c.mtx", text);
+  set_date(path, (struct timespec){.tv_sec = about.st_mtim.tv_sec + 10});
+  assert_failure(TRS_ERROR_FILE, "has changed", ask_first(D));
+  (void)scratch_text("c.mtx", "%%MatrixMarket matrix coordinate real general\n2 2 1\n1 1 1\n");
+  assert_failure(TRS_ERROR_FILE, "has changed", ask_first(D));
+  assert_int_equal(unlink(path), 0);
+  assert_failure(TRS_ERROR_FILE, "cannot open", ask_first(D));
+  trs_matrix_destroy(D);
+}
+
+static trs_status open_and_ask(const char *path, bool add) {
+  const int32_t all[] = {0, 1, 2, 3, 4};
+  trs_matrix *D;
+  void *val = NULL;
+  trs_status status = trs_matrix_open(&D, path, TRS_CSR, TRS_LOWER, add, NULL);
+  if (!status) status = trs_matrix_ask(D, 5, all, &val);
+  trs_free(val);
+  trs_matrix_destroy(D);
+  return status;
+}
+
+static void every_allocation_may_fail(void **state) {
+  (void)state;
+  for (int t = 0; t < 8; t++) {
+    const char *path = scratch_text("m.mtx", texts[t]);
+    for (int add = 0; add < 2; add++)
+      assert_survives_failing_allocations(open_and_ask(path, add), (void)0);
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(parts_are_those_of_the_whole), cmocka_unit_test(threads_read_the_same),
+      cmocka_unit_test(what_has_no_parts_is_refused), cmocka_unit_test(changes_are_noticed),
+      cmocka_unit_test(every_allocation_may_fail),
+  };
+  return cmocka_run_group_tests(tests, NULL, scratch_remove);
+}
