@@ -115,7 +115,9 @@ static const option options[] = {
      .offset = FIELD(gpu_memory),
      .minimum = 1e-6,
      .maximum = 1e6,
-     .help = "hold at most so much on each GPU: several can solve what does not fit one"},
+     .help =
+         "hold at most so much on each GPU: several can solve what does not fit one, whose file "
+         "is then read part by part"},
     {.name = "tune",
      .kind = OPTION_FLAG,
      .offset = FIELD(tune),
@@ -164,6 +166,14 @@ static const paragraph paragraphs[] = {
      "minimum, mean and maximum over the ranks: between grids, inside a grid (sending and waiting) "
      "and in products, L and U apart, of the fastest solve, without handing out b and collecting "
      "x."},
+    {"Larger than a GPU",
+     "Over several GPUs (--backend cuda:0-3 or nvshmem) a Matrix Market file of which one GPU, as "
+     "--gpu-memory allows, has no room for 2.5 times the triangle is read part by part: first the "
+     "pattern, then the values of each GPU's rows, which are forgotten when they are sent, and for "
+     "the check in up to eight parts. Each part is a pass over the file, which must not change "
+     "meanwhile. The report says so, and how large the largest part was. Compressed files, arrays, "
+     "HDF5 and generators are read or made whole, and so is what --trans and --add-diagonal "
+     "together ask for. Without --uplo all entries are read."},
     {"Numbers",
      "The bound is the time that no solve on this machine can beat: the larger of the bytes "
      "touched over the bandwidth, and the levels times the latency of a dependency, both measured "
@@ -222,6 +232,7 @@ int solve_leave_inaccurate(const solve_job *job) {
 
 static int solve(solve_job *job, const char *name) {
   int code = solve_check_settings(&job->set);
+  if (code < 0) code = solve_open_group(job);
   if (code < 0) code = solve_take_matrix(job, name);
   if (code < 0) code = solve_make_rhs(job);
   if (code < 0) code = solve_measure(job);

@@ -31,6 +31,19 @@ trs_status input_try(input *in, const char *name, int precision) {
   return status;
 }
 
+trs_status input_open(input *in, const char *name, int precision, trs_format format, trs_uplo uplo,
+                      bool add_diagonal) {
+  trs_scalar scalar = (trs_scalar)precision;
+  trs_read_options options = {.scalar = precision < 0 ? NULL : &scalar, .progress = progress_show};
+  *in = (input){.name = name, .deferred = true};
+  progress_begin();
+  double start = seconds_now();
+  trs_status status = trs_matrix_open(&in->A, name, format, uplo, add_diagonal, &options);
+  in->seconds = seconds_now() - start;
+  progress_end();
+  return status;
+}
+
 int input_read(input *in, const char *name, int precision) {
   return input_try(in, name, precision) ? leave_library(NULL) : -1;
 }
@@ -48,6 +61,7 @@ void input_free(input *in) {
   trs_factors_destroy(in->F);
   in->A = NULL;
   in->F = NULL;
+  in->deferred = false;
 }
 
 static int leave_file(const char *path, const char *why) {

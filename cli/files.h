@@ -12,6 +12,7 @@ typedef struct input {
   const char *name;
   trs_matrix *A;
   trs_factors *F;
+  bool deferred;  /* the values of A are still in the file */
   double seconds; /* that reading took */
 } input;
 
@@ -19,6 +20,9 @@ typedef struct input {
 int input_read(input *in, const char *name, int precision);
 /* As input_read, but says nothing. */
 trs_status input_try(input *in, const char *name, int precision);
+/* A square matrix, or a triangle of one, of which the pattern is read only. */
+trs_status input_open(input *in, const char *name, int precision, trs_format format, trs_uplo uplo,
+                      bool add_diagonal);
 /* As input_read; factors are refused, task says what for. */
 int input_read_matrix(input *in, const char *name, int precision, const char *task);
 void input_free(input *in);

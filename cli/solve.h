@@ -46,6 +46,7 @@ typedef struct solve_job {
 } solve_job;
 
 /* Each returns -1, or how to leave. */
+int solve_open_group(solve_job *job);
 int solve_take_matrix(solve_job *job, const char *name);
 int solve_take_factors(solve_job *job);
 int solve_make_rhs(solve_job *job);

@@ -82,7 +82,7 @@ static int take_triangle(solve_job *job) {
   if (info.missing_diagonal >= 0 && !job->set.add_diagonal && job->set.diag != 1)
     return leave_no_diagonal(job, &info);
   bool cut = job->uplo == TRS_LOWER ? info.nupper : info.nlower;
-  if (cut || job->set.add_diagonal) {
+  if (cut || (job->set.add_diagonal && !job->in.deferred)) {
     trs_matrix *T;
     if (trs_matrix_triangle(&T, job->in.A, job->uplo, job->set.add_diagonal))
       return leave_library(job->in.name);
@@ -113,9 +113,40 @@ int solve_take_factors(solve_job *job) {
   return -1;
 }
 
+/* Half as much again as the matrix and twice over, as the library reckons what one GPU needs. */
+static bool exceeds_one(const solve_job *job, double bytes) {
+  double room = (double)trs_context_gpu_memory(job->ctx), limit = 1e9 * job->set.gpu_memory;
+  return 2.5 * bytes > (limit > 0 && limit < room ? limit : room);
+}
+
+/* A file that one of several GPUs has no room for, by its text of at least 4 bytes an entry. */
+static bool may_exceed_one(const solve_job *job, const char *name) {
+  return job->ctx && trs_context_members(job->ctx, NULL, NULL) > 1 &&
+         exceeds_one(job, (double)file_bytes(name) / 4 * 12);
+}
+
+/* Opens what one GPU has no room for, so that its values come part by part; in.A is NULL where the
+ * matrix is better read whole, or can only be. */
+static int open_large(solve_job *job, const char *name) {
+  static const trs_uplo uplo[] = {TRS_GENERAL, TRS_LOWER, TRS_UPPER};
+  trs_format format = job->trans == TRS_NO_TRANS ? TRS_CSR : TRS_CSC;
+  trs_matrix_info info;
+  if (!may_exceed_one(job, name)) return -1;
+  trs_status status = input_open(&job->in, name, job->set.precision, format,
+                                 uplo[job->set.uplo + 1], job->set.add_diagonal);
+  if (status == TRS_ERROR_UNSUPPORTED) return -1;
+  if (status) return leave_library(NULL);
+  trs_matrix_get_info(job->in.A, &info);
+  if (!exceeds_one(job,
+                   (double)info.bytes + 2.0 * (double)(info.nrows * scalar_bytes(info.scalar))))
+    input_free(&job->in);
+  return -1;
+}
+
 int solve_take_matrix(solve_job *job, const char *name) {
   job->trans = (trs_trans)job->set.trans;
-  int code = input_read(&job->in, name, job->set.precision);
+  int code = open_large(job, name);
+  if (code < 0 && !job->in.A) code = input_read(&job->in, name, job->set.precision);
   if (code >= 0) return code;
   return job->in.F ? solve_take_factors(job) : take_triangle(job);
 }
@@ -244,12 +275,26 @@ static void join_processes(solve_job *job) {
   output_silence();
 }
 
-int solve_measure(solve_job *job) {
-  progress_begin();
+static int open_context(solve_job *job) {
   if (trs_context_create(&job->ctx, job->set.backend)) return leave_library(NULL);
   join_processes(job);
+  return -1;
+}
+
+/* Several GPUs are looked at before the matrix is read: what they have room for decides how. */
+int solve_open_group(solve_job *job) {
+  const char *where = job->set.backend;
+  bool group =
+      where && (!strcmp(where, "nvshmem") || (!strncmp(where, "cuda:", 5) && strpbrk(where, "-,")));
+  return group ? open_context(job) : -1;
+}
+
+int solve_measure(solve_job *job) {
+  progress_begin();
+  int opened = job->ctx ? -1 : open_context(job);
+  if (opened >= 0) return opened;
   trs_status status = analyze(job);
-  if (!status) status = update(job);
+  if (!status && !job->in.deferred) status = update(job); /* which would read all again */
   progress_end();
   if (status) return leave_library(job->in.name);
   int code = measure_solves(job);

@@ -19,6 +19,13 @@ static const char *system_of(const solve_job *job) {
   return job->in.F ? whole[job->trans] : triangle[job->uplo == TRS_UPPER][job->trans];
 }
 
+/* Bytes of deferred values. */
+static int64_t largest_part(const solve_job *job) {
+  trs_matrix_info info;
+  trs_matrix_get_info(job->in.A, &info);
+  return info.largest_part;
+}
+
 static void print_matrix(const solve_job *job) {
   const trs_plan_info *i = &job->info;
   char line[4 * 64];
@@ -28,6 +35,9 @@ static void print_matrix(const solve_job *job) {
             human_things(i->nnz, "entry", "entries").s);
   if (job->entries_before)
     table_row("", "taken from a matrix of %s entries", human_count(job->entries_before).s);
+  if (job->in.deferred)
+    table_row("", "its values are read part by part, %s at once at most",
+              human_bytes((double)largest_part(job)).s);
   table_row("dependency", "%s entries a row", human_real(i->dependency).s);
   table_row("parallelism", "%s %s a level: %s of %s to %s", human_real(i->parallelism).s,
             i->parallelism == 1 ? "row" : "rows", human_things(i->levels, "level", "levels").s,
@@ -68,9 +78,12 @@ static void print_bound(const solve_job *job) {
 
 static void print_times(const solve_job *job) {
   const trs_plan_info *i = &job->info;
-  table_row("analysis", "%s, as long as %s solves; new values %s",
-            human_seconds(i->analysis_seconds).s, human_times(i->analysis_seconds / job->median).s,
-            human_seconds(i->update_seconds).s);
+  if (job->in.deferred)
+    table_row("analysis", "%s, reading the values included", human_seconds(i->analysis_seconds).s);
+  else
+    table_row("analysis", "%s, as long as %s solves; new values %s",
+              human_seconds(i->analysis_seconds).s,
+              human_times(i->analysis_seconds / job->median).s, human_seconds(i->update_seconds).s);
   const char *transfers = i->device ? "; b went to the GPU and x came back in this time" : "";
   if (job->repeats > 1)
     table_row("solve", "%s at best, %s in the median of %s%s", human_seconds(job->fastest).s,
@@ -83,10 +96,11 @@ static void print_times(const solve_job *job) {
   print_bound(job);
 }
 
-static void print_memory(void) {
+static void print_memory(const solve_job *job) {
   int64_t current, peak;
   trs_memory_usage(&current, &peak);
-  table_row("memory", "%s at most, the matrix included", human_bytes((double)peak).s);
+  table_row("memory", "%s at most, the %s included", human_bytes((double)peak).s,
+            job->in.deferred ? "matrix's pattern" : "matrix");
 }
 
 void solve_print(const solve_job *job) {
@@ -96,7 +110,7 @@ void solve_print(const solve_job *job) {
   print_plan(job);
   table_gap();
   print_times(job);
-  print_memory();
+  print_memory(job);
   table_gap();
   table_styled(job->good ? STYLE_GOOD : STYLE_BAD, "backward error",
                "%ssmall: %.1e componentwise, %.1e normwise (limit %.1e%s)", job->good ? "" : "NOT ",
@@ -115,6 +129,8 @@ static void report_matrix(const solve_job *job) {
   report_count("matrix.nnz", i->nnz);
   report_count("matrix.levels", i->levels);
   report_count("matrix.longest_row", job->longest_row);
+  report_text("matrix.values", job->in.deferred ? "read in parts" : "whole");
+  if (job->in.deferred) report_count("matrix.largest_part_bytes", largest_part(job));
   report_real("matrix.dependency", i->dependency);
   report_count("matrix.parallelism.min", i->min_parallelism);
   report_real("matrix.parallelism.mean", i->parallelism);
@@ -153,7 +169,10 @@ static void report_plan(const solve_job *job) {
 static void report_times(const solve_job *job) {
   report_real("time.read_s", job->in.seconds);
   report_real("time.analysis_s", job->info.analysis_seconds);
-  report_real("time.update_s", job->info.update_seconds);
+  if (job->in.deferred)
+    report_null("time.update_s");
+  else
+    report_real("time.update_s", job->info.update_seconds);
   report_real("time.solve_s.min", job->fastest);
   report_real("time.solve_s.median", job->median);
   report_count("time.repeats", job->repeats);
