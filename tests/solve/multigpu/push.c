@@ -10,6 +10,7 @@
 
 #include <cuda_runtime_api.h>
 
+#include "io/scratch.h"
 #include "plan/context.h"
 #include "support.h"
 #include "test.h"
@@ -341,6 +342,71 @@ static void what_does_not_fit_one_is_dealt(void **state) {
   free_problem(&p);
 }
 
+/* Solves with values that are in a file have the bits of those that are not. */
+static void compare_deferred(trs_context *ctx, problem *p, const char *method, trs_trans trans) {
+  const size_t bytes = (size_t)p->n * sizeof *p->x;
+  trs_matrix *D;
+  trs_matrix_info info;
+  trs_plan *plan;
+  trs_backward_error error;
+  const trs_options options = {.method = method};
+  assert_success(trs_analyze(ctx, &plan, p->T, TRS_LOWER, trans, TRS_NONUNIT, &options));
+  assert_success(trs_solve(plan, p->first, p->n, p->b, p->n, 1, TRS_COL_MAJOR));
+  trs_plan_destroy(plan);
+  assert_success(
+      trs_matrix_open(&D, scratch("t.mtx"), trans ? TRS_CSC : TRS_CSR, TRS_LOWER, 0, NULL));
+  assert_success(trs_analyze(ctx, &plan, D, TRS_LOWER, trans, TRS_NONUNIT, &options));
+  for (int turn = 0; turn < 2; turn++) {
+    memset(p->x, 0, bytes);
+    assert_success(trs_solve(plan, p->x, p->n, p->b, p->n, 1, TRS_COL_MAJOR));
+    assert_memory_equal(p->x, p->first, bytes);
+    assert_success(trs_update(plan, D));
+  }
+  trs_matrix_get_info(D, &info);
+  assert_in_range(info.largest_part, 1, info.nnz * (int64_t)sizeof(double));
+  assert_success(trs_check(D, TRS_LOWER, trans, TRS_NONUNIT, p->x, p->n, p->b, p->n, 1,
+                           TRS_COL_MAJOR, &error));
+  assert_true(error.componentwise <= error_limit(TRS_DOUBLE, info.longest_row));
+  trs_plan_destroy(plan);
+  assert_failure(TRS_ERROR_UNSUPPORTED, "by rows",
+                 trs_analyze(ctx, &plan, D, TRS_LOWER, trans ? TRS_NO_TRANS : TRS_TRANS,
+                             TRS_NONUNIT, &options));
+  assert_failure(TRS_ERROR_UNSUPPORTED, "deferred",
+                 trs_analyze(ctx, &plan, D, TRS_LOWER, trans, TRS_NONUNIT,
+                             &(trs_options){.method = "zerocopy"}));
+  trs_matrix_destroy(D);
+}
+
+static void deferred_values_have_the_same_bits(void **state) {
+  trs_context *ctx = open_context(*state);
+  if (!ctx) skip();
+  for (size_t s = 0; s < COUNT(systems); s++) {
+    problem p = make_problem(systems[s], TRS_LOWER);
+    assert_success(trs_matrix_write(p.T, scratch("t.mtx")));
+    compare_deferred(ctx, &p, "push:partition=cyclic", TRS_NO_TRANS);
+    compare_deferred(ctx, &p, "push:partition=slabs", TRS_TRANS);
+    free_problem(&p);
+  }
+  trs_context_destroy(ctx);
+}
+
+/* A zero on the diagonal is found where the values come. */
+static void deferred_zeros_are_told(void **state) {
+  (void)state;
+  trs_context *ctx = open_context("cuda:0,0");
+  if (!ctx) skip();
+  trs_matrix *D;
+  trs_plan *plan;
+  const char *path = scratch_text("z.mtx",
+                                  "%%MatrixMarket matrix coordinate real general\n"
+                                  "3 3 4\n1 1 1\n2 2 0\n3 3 1\n3 1 5\n");
+  assert_success(trs_matrix_open(&D, path, TRS_CSR, TRS_LOWER, 0, NULL));
+  assert_failure(TRS_ERROR_ZERO_PIVOT, "row 1",
+                 trs_analyze(ctx, &plan, D, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT, NULL));
+  trs_matrix_destroy(D);
+  trs_context_destroy(ctx);
+}
+
 static void a_stall_ends_all_members(void **state) {
   (void)state;
   trs_context *ctx = open_context("cuda:0,0,0");
@@ -367,9 +433,10 @@ int main(void) {
               {"large levels", large_levels_have_the_same_bits},
               {"columns", columns_are_dealt},
               {"graphs", solves_become_graphs},
+              {"deferred", deferred_values_have_the_same_bits},
               {"distributed", vectors_lie_where_they_are_solved}};
   enum { EACH = COUNT(each) * GROUPS };
-  struct CMUnitTest tests[EACH + 3];
+  struct CMUnitTest tests[EACH + 4];
   static char names[EACH][64];
   for (int k = 0; k < EACH; k++) {
     snprintf(names[k], sizeof names[k], "%s %s", each[k / GROUPS].name, groups[k % GROUPS]);
@@ -379,5 +446,6 @@ int main(void) {
   tests[EACH] = (struct CMUnitTest)cmocka_unit_test(partitions_have_the_same_bits);
   tests[EACH + 1] = (struct CMUnitTest)cmocka_unit_test(what_does_not_fit_one_is_dealt);
   tests[EACH + 2] = (struct CMUnitTest)cmocka_unit_test(a_stall_ends_all_members);
-  return _cmocka_run_group_tests("solve/multigpu/push", tests, EACH + 3, NULL, NULL);
+  tests[EACH + 3] = (struct CMUnitTest)cmocka_unit_test(deferred_zeros_are_told);
+  return _cmocka_run_group_tests("solve/multigpu/push", tests, EACH + 4, NULL, scratch_remove);
 }
