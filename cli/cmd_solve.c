@@ -171,9 +171,9 @@ static const paragraph paragraphs[] = {
      "--gpu-memory allows, has no room for 2.5 times the triangle is read part by part: first the "
      "pattern, then the values of each GPU's rows, which are forgotten when they are sent, and for "
      "the check in up to eight parts. Each part is a pass over the file, which must not change "
-     "meanwhile. The report says so, and how large the largest part was. Compressed files, arrays, "
-     "HDF5 and generators are read or made whole, and so is what --trans and --add-diagonal "
-     "together ask for. Without --uplo all entries are read."},
+     "meanwhile. The report says so, and how large the largest part was. Arrays, HDF5 and "
+     "generators are read or made whole, and so is what --trans and --add-diagonal together ask "
+     "for. Without --uplo the whole pattern is read."},
     {"Numbers",
      "The bound is the time that no solve on this machine can beat: the larger of the bytes "
      "touched over the bandwidth, and the levels times the latency of a dependency, both measured "

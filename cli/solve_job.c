@@ -119,10 +119,12 @@ static bool exceeds_one(const solve_job *job, double bytes) {
   return 2.5 * bytes > (limit > 0 && limit < room ? limit : room);
 }
 
-/* A file that one of several GPUs has no room for, by its text of at least 4 bytes an entry. */
+/* A file that one of several GPUs may have no room for: text has at least 4 bytes an entry. */
 static bool may_exceed_one(const solve_job *job, const char *name) {
-  return job->ctx && trs_context_members(job->ctx, NULL, NULL) > 1 &&
-         exceeds_one(job, (double)file_bytes(name) / 4 * 12);
+  const char *dot = strrchr(name, '.');
+  bool packed = dot && (!strcmp(dot, ".gz") || !strcmp(dot, ".zst"));
+  if (!job->ctx || trs_context_members(job->ctx, NULL, NULL) < 2) return false;
+  return packed || exceeds_one(job, (double)file_bytes(name) / 4 * 12);
 }
 
 /* Opens what one GPU has no room for, so that its values come part by part; in.A is NULL where the

@@ -221,7 +221,8 @@ TRS_API trs_status trs_matrix_read(trs_matrix **A, const char *path,
  * over the file, whose date and pattern must not change meanwhile (TRS_ERROR_FILE).  uplo TRS_LOWER
  * or TRS_UPPER: that triangle, with a diagonal added as trs_matrix_triangle does if asked (in CSR
  * only); TRS_GENERAL: all.  Values are those that trs_matrix_read would give, to the bit.
- * TRS_ERROR_UNSUPPORTED: other formats, compressed files and pipes. */
+ * Compressed files are decompressed anew for each, some lines at a time.  TRS_ERROR_UNSUPPORTED:
+ * other formats, and pipes. */
 TRS_API trs_status trs_matrix_open(trs_matrix **T, const char *path, trs_format format,
                                    trs_uplo uplo, int add_diagonal,
                                    const trs_read_options *options);

@@ -7,14 +7,14 @@
 #endif
 
 int trs_body_members(const trs_body *body) {
-  int64_t worth = (body->text->end - body->banner->body) / TRS_LEAST_BYTES;
+  int64_t worth = (trs_body_end(body) - trs_body_begin(body)) / TRS_LEAST_BYTES;
   int size = trs_team_size(body->reading->team);
   return worth < size ? (worth > 1 ? (int)worth : 1) : size;
 }
 
 /* The first line that begins at or behind offset bytes into the body. */
 static const char *line_from(const trs_body *body, int64_t offset) {
-  const char *begin = body->banner->body, *end = body->text->end;
+  const char *begin = trs_body_begin(body), *end = trs_body_end(body);
   if (offset == 0) return begin;
   const char *newline = trs_line_end(begin + offset - 1, end);
   return newline < end ? newline + 1 : end;
@@ -22,7 +22,7 @@ static const char *line_from(const trs_body *body, int64_t offset) {
 
 void trs_body_piece(const trs_body *body, int64_t number, int64_t count, const char **begin,
                     const char **end) {
-  int64_t length = body->text->end - body->banner->body;
+  int64_t length = trs_body_end(body) - trs_body_begin(body);
   *begin = line_from(body, length * number / count);
   *end = line_from(body, length * (number + 1) / count);
 }

@@ -4,10 +4,12 @@
 #define TRS_IO_BODY_H
 
 #include "io/banner.h"
+#include "io/window.h"
 
 typedef struct trs_body {
   const trs_reading *reading;
   const trs_text *text;
+  trs_window *window; /* of compressed text: the lines at hand; NULL: all are */
   const trs_banner *banner;
   trs_scalar scalar;
   int size; /* members of the team at work */
@@ -15,6 +17,14 @@ typedef struct trs_body {
 
 /* A member reads this many pieces of the text and tells the progress in between. */
 enum { TRS_PIECES = 64 };
+
+/* The lines at hand. */
+static inline const char *trs_body_begin(const trs_body *body) {
+  return body->window ? body->window->begin : body->banner->body;
+}
+static inline const char *trs_body_end(const trs_body *body) {
+  return body->window ? body->window->end : body->text->end;
+}
 
 /* As many members as the text is worth. */
 int trs_body_members(const trs_body *body);

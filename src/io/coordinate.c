@@ -68,7 +68,6 @@ static void read_text(trs_coordinate *c, int rank, bool fill) {
   int group = trs_coordinate_group(c, rank);
   bool alone = c->groups == size;
   int64_t *next = c->next + group * c->nrows;
-  c->partial[rank] = 0;
   for (int64_t piece = 0; piece < TRS_PIECES && !c->failed; piece++) {
     const char *begin, *end;
     trs_body_piece(c->body, rank * TRS_PIECES + piece, (int64_t)size * TRS_PIECES, &begin, &end);
@@ -78,7 +77,7 @@ static void read_text(trs_coordinate *c, int rank, bool fill) {
     c->partial[rank] += entries;
     if (!good) c->failed = true;
     double done = (double)(piece + 1) / TRS_PIECES;
-    if (rank == 0)
+    if (rank == 0 && !c->body->window) /* which tells its own */
       trs_reading_progress(c->body->reading, "reading", fill ? 0.2 + 0.75 * done : 0.2 * done);
   }
 }
@@ -186,6 +185,17 @@ static void run(trs_coordinate *c, void (*body)(void *, int, int)) {
   trs_team_run(c->body->reading->team, c->body->size, body, c);
 }
 
+/* One pass over the text. */
+static trs_status run_text(trs_coordinate *c, void (*body)(void *, int, int)) {
+  trs_window *w = c->body->window;
+  if (w) TRS_TRY(trs_window_restart(w));
+  do {
+    run(c, body);
+    if (w) TRS_TRY(trs_window_next(w));
+  } while (w && w->begin < w->end && !c->failed);
+  return TRS_SUCCESS;
+}
+
 /* Closes the gaps that merged repeats have left. */
 static void compact(trs_coordinate *c) {
   size_t size = trs_scalar_size(c->body->scalar);
@@ -205,7 +215,7 @@ static void compact(trs_coordinate *c) {
 /* Fails if the counters do not match what the file declares. */
 static trs_status count_entries(trs_coordinate *c) {
   run(c, clear_body);
-  run(c, count_body);
+  TRS_TRY(run_text(c, count_body));
   int64_t entries = 0;
   for (int rank = 0; rank < c->body->size; rank++) entries += c->partial[rank];
   if (c->failed || entries != c->body->banner->count) return trs_body_diagnose(c->body);
@@ -232,7 +242,7 @@ static trs_status order_entries(trs_coordinate *c) {
 
 static trs_status build(trs_coordinate *c) {
   int size = c->body->size;
-  TRS_TRY(TRS_ALLOC(&c->partial, size));
+  TRS_TRY(TRS_ALLOC_ZERO(&c->partial, size));
   TRS_TRY(TRS_ALLOC(&c->bad_sums, size));
   TRS_TRY(TRS_ALLOC(&c->next, c->groups * c->nrows));
   TRS_TRY(count_entries(c));
@@ -242,7 +252,7 @@ static trs_status build(trs_coordinate *c) {
     TRS_TRY(trs_alloc(&c->val, c->nnz, trs_scalar_size(c->body->scalar)));
   run(c, position_body);
   c->ptr[c->nrows] = c->nnz;
-  run(c, fill_body);
+  TRS_TRY(run_text(c, fill_body));
   bool both_sides = c->above && c->below;
   return c->failed || both_sides ? trs_body_diagnose(c->body) : order_entries(c);
 }

@@ -131,7 +131,23 @@ static trs_status too_few(const inspection *in) {
       in->body->banner->coordinate ? "that its size line declares" : "that its size line implies");
 }
 
+/* Of compressed text all is decompressed, for the message is about a line of it. */
+static trs_status diagnose_whole(const trs_body *windowed) {
+  trs_text text;
+  trs_banner banner;
+  trs_body body = *windowed;
+  TRS_TRY(trs_text_open(&text, body.reading));
+  body.window = NULL;
+  body.text = &text;
+  body.banner = &banner;
+  trs_status status = trs_banner_read(&banner, &text, body.reading->path);
+  if (!status) status = trs_body_diagnose(&body);
+  trs_text_close(&text);
+  return status;
+}
+
 trs_status trs_body_diagnose(const trs_body *body) {
+  if (body->window) return diagnose_whole(body);
   inspection in = {.body = body, .line = body->banner->body_line};
   const char *line = body->banner->body, *end = body->text->end;
   for (; line < end; in.line++) {

@@ -7,19 +7,40 @@
 
 typedef struct source {
   trs_text text;
+  trs_window window; /* of text that stays compressed */
   trs_banner banner;
   trs_body body;
 } source;
 
-static trs_status open_body(source *file, const trs_reading *reading) {
-  TRS_TRY(trs_text_open(&file->text, reading));
+static void close_body(source *file) {
+  trs_window_close(&file->window);
+  trs_text_close(&file->text);
+}
+
+/* The head of the file, in its text or in the first lines of compressed text. */
+static trs_status read_head(source *file, const trs_reading *reading) {
+  trs_text first = file->text;
+  if (trs_is_packed(&file->text)) {
+    file->body.window = &file->window;
+    TRS_TRY(trs_window_open(&file->window, &file->text, reading));
+    first = (trs_text){.begin = file->window.begin, .end = file->window.end};
+  }
+  if (first.begin == first.end)
+    return trs_fail(TRS_ERROR_FORMAT, -1, "%s:1: the file is empty", reading->path);
+  TRS_TRY(trs_banner_read(&file->banner, &first, reading->path));
+  if (file->body.window) file->window.head = file->banner.body - file->window.begin;
+  return trs_reading_scalar(reading, file->banner.field == TRS_COMPLEX, &file->body.scalar);
+}
+
+/* in_parts: what is compressed is not decompressed whole. */
+static trs_status open_body(source *file, const trs_reading *reading, bool in_parts) {
+  *file = (source){0};
+  TRS_TRY((in_parts ? trs_text_open_packed : trs_text_open)(&file->text, reading));
   file->body =
       (trs_body){.reading = reading, .text = &file->text, .banner = &file->banner, .size = 1};
-  trs_status status = trs_banner_read(&file->banner, &file->text, reading->path);
-  if (!status)
-    status = trs_reading_scalar(reading, file->banner.field == TRS_COMPLEX, &file->body.scalar);
+  trs_status status = read_head(file, reading);
   if (status)
-    trs_text_close(&file->text);
+    close_body(file);
   else
     file->body.size = trs_body_members(&file->body);
   return status;
@@ -65,10 +86,10 @@ static trs_status read_array_matrix(trs_matrix **A, const trs_body *body) {
 
 trs_status trs_matrix_market_read(trs_matrix **A, const trs_reading *reading) {
   source file;
-  TRS_TRY(open_body(&file, reading));
+  TRS_TRY(open_body(&file, reading, false));
   trs_status status = file.banner.coordinate ? trs_coordinate_read(A, &file.body)
                                              : read_array_matrix(A, &file.body);
-  trs_text_close(&file.text);
+  close_body(&file);
   return status;
 }
 
@@ -93,9 +114,9 @@ static trs_status select_entries(trs_selected *selected, const trs_selection *on
 trs_status trs_matrix_market_select(trs_selected *selected, const trs_selection *only,
                                     const trs_reading *reading) {
   source file;
-  TRS_TRY(open_body(&file, reading));
+  TRS_TRY(open_body(&file, reading, true));
   trs_status status = select_entries(selected, only, &file.body);
-  trs_text_close(&file.text);
+  close_body(&file);
   return status;
 }
 
@@ -121,13 +142,13 @@ trs_status trs_matrix_market_read_dense(void **values, int64_t *nrows, int64_t *
   source file;
   trs_reading typed = *reading;
   typed.options.scalar = &scalar;
-  TRS_TRY(open_body(&file, &typed));
+  TRS_TRY(open_body(&file, &typed, false));
   trs_status status = file.banner.coordinate ? read_sparse_dense(values, &file.body)
                                              : trs_array_read(values, &file.body);
   if (!status) {
     *nrows = file.banner.nrows;
     *ncols = file.banner.ncols;
   }
-  trs_text_close(&file.text);
+  close_body(&file);
   return status;
 }

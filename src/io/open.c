@@ -187,16 +187,12 @@ static trs_status read_pattern(opened *f, trs_selected *selected) {
 
 /* What can be read in parts, and more than once. */
 static trs_status check_file(const opened *f) {
-  unsigned char bytes[4];
   bool hdf5;
   const char *what = NULL;
   if (!S_ISREG(f->about.st_mode)) what = "is no regular file, which cannot be read several times";
   if (!what) {
     TRS_TRY(trs_hdf5_is_file(f->path, &hdf5));
-    TRS_TRY(trs_file_peek(f->path, bytes, sizeof bytes));
     if (hdf5) what = "is an HDF5 container, which is not read in parts";
-    if (!memcmp(bytes, "\x1f\x8b", 2) || !memcmp(bytes, "\x28\xb5\x2f\xfd", 4))
-      what = "is compressed, and would be decompressed in memory whole: decompress it first";
   }
   if (!what) return TRS_SUCCESS;
   return trs_fail(TRS_ERROR_UNSUPPORTED, -1, "%s %s; or read it whole (trs_matrix_read)", f->path,

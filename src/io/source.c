@@ -58,7 +58,7 @@ static trs_status read_file(trs_text *text, int fd, const char *path) {
   return status;
 }
 
-trs_status trs_text_open(trs_text *text, const trs_reading *reading) {
+trs_status trs_text_open_packed(trs_text *text, const trs_reading *reading) {
   int fd;
   struct stat about;
   *text = (trs_text){0};
@@ -67,7 +67,13 @@ trs_status trs_text_open(trs_text *text, const trs_reading *reading) {
   if (!S_ISREG(about.st_mode) || about.st_size == 0 || !map_file(text, fd, (size_t)about.st_size))
     status = read_file(text, fd, reading->path);
   close(fd);
-  if (!status) status = trs_decompress(text, reading);
+  if (status) trs_text_close(text);
+  return status;
+}
+
+trs_status trs_text_open(trs_text *text, const trs_reading *reading) {
+  TRS_TRY(trs_text_open_packed(text, reading));
+  trs_status status = trs_decompress(text, reading);
   if (!status && text->begin == text->end)
     status = trs_fail(TRS_ERROR_FORMAT, -1, "%s:1: the file is empty", reading->path);
   if (status) trs_text_close(text);

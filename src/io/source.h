@@ -14,6 +14,7 @@ typedef struct trs_text {
 } trs_text;
 
 trs_status trs_text_open(trs_text *text, const trs_reading *reading);
+trs_status trs_text_open_packed(trs_text *text, const trs_reading *reading); /* as it lies there */
 void trs_text_close(trs_text *text);
 
 /* The first size bytes of the file, zeros where it is shorter or no regular file. */

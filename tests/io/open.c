@@ -7,6 +7,7 @@
 #include "base/config.h"
 #include "base/memory.h"
 #include "io/scratch.h"
+#include "io/window.h"
 #include "matrix/matrix.h"
 #include "test.h"
 
@@ -129,6 +130,58 @@ static void threads_read_the_same(void **state) {
   free(text);
 }
 
+static trs_status open_and_ask(const char *path, bool add) {
+  const int32_t all[] = {0, 1, 2, 3, 4};
+  trs_matrix *D;
+  void *val = NULL;
+  trs_status status = trs_matrix_open(&D, path, TRS_CSR, TRS_LOWER, add, NULL);
+  if (!status) status = trs_matrix_ask(D, 5, all, &val);
+  trs_free(val);
+  trs_matrix_destroy(D);
+  return status;
+}
+
+#if TRS_HAVE_ZLIB && TRS_HAVE_ZSTD
+/* Through windows of a few lines, and of all. */
+static void compressed_files_stay_so(void **state) {
+  (void)state;
+  static const char *const names[] = {"p.mtx.gz", "p.mtx.zst"};
+  static const int64_t windows[] = {80, 1000, 100000, 16 << 20};
+  const int64_t before = trs_window_bytes;
+  char *text = long_text(60, 3000);
+  for (int k = 0; k < 2 * 4; k++) {
+    trs_matrix *D;
+    const char *path = scratch_packed(names[k % 2], text, strlen(text));
+    trs_window_bytes = windows[k / 2];
+    compare_file(path, TRS_CSR, TRS_LOWER, false, NULL);
+    compare_file(path, TRS_CSC, TRS_GENERAL, false, NULL);
+    for (int t = 0; t < TEXTS; t++)
+      compare_file(scratch_packed(names[k % 2], texts[t], strlen(texts[t])), TRS_CSR, TRS_UPPER,
+                   true, NULL);
+    const char *bad = "%%MatrixMarket matrix coordinate real general\n2 2 2\n1 1 1\n1 1 x\n";
+    assert_failure(TRS_ERROR_FORMAT, ":4:",
+                   trs_matrix_open(&D, scratch_packed(names[k % 2], bad, strlen(bad)), TRS_CSR,
+                                   TRS_LOWER, 0, NULL));
+    size_t size;
+    path = scratch_packed(names[k % 2], text, strlen(text));
+    char *bytes = scratch_load(path, &size);
+    assert_failure(TRS_ERROR_FORMAT, "truncated",
+                   trs_matrix_open(&D, scratch_bytes(names[k % 2], bytes, size - 9), TRS_CSR,
+                                   TRS_LOWER, 0, NULL));
+    free(bytes);
+  }
+  trs_window_bytes = 80;
+  const char *path = scratch_packed("p.mtx.gz", texts[0], strlen(texts[0]));
+  assert_survives_failing_allocations(open_and_ask(path, false), (void)0);
+  trs_window_bytes = 10;
+  trs_matrix *D;
+  assert_failure(TRS_ERROR_FORMAT, "longer than",
+                 trs_matrix_open(&D, path, TRS_CSR, TRS_LOWER, 0, NULL));
+  trs_window_bytes = before;
+  free(text);
+}
+#endif
+
 static void what_has_no_parts_is_refused(void **state) {
   (void)state;
   trs_matrix *D = NULL;
@@ -136,7 +189,6 @@ static void what_has_no_parts_is_refused(void **state) {
   assert_failure(TRS_ERROR_FILE, "cannot open", OPEN(scratch("none.mtx")));
   assert_failure(TRS_ERROR_UNSUPPORTED, "whole", OPEN("gen:poisson2d5:10"));
   assert_failure(TRS_ERROR_UNSUPPORTED, "HDF5", OPEN(scratch_text("a.h5", "x")));
-  assert_failure(TRS_ERROR_UNSUPPORTED, "compressed", OPEN(scratch_text("a.gz", "\x1f\x8bxx")));
   assert_failure(TRS_ERROR_UNSUPPORTED, "dense array",
                  OPEN(scratch_text("a.mtx", "%%MatrixMarket matrix array real general\n1 1\n1\n")));
   assert_failure(TRS_ERROR_STRUCTURE, "not a square",
@@ -196,17 +248,6 @@ static void changes_are_noticed(void **state) {
   trs_matrix_destroy(D);
 }
 
-static trs_status open_and_ask(const char *path, bool add) {
-  const int32_t all[] = {0, 1, 2, 3, 4};
-  trs_matrix *D;
-  void *val = NULL;
-  trs_status status = trs_matrix_open(&D, path, TRS_CSR, TRS_LOWER, add, NULL);
-  if (!status) status = trs_matrix_ask(D, 5, all, &val);
-  trs_free(val);
-  trs_matrix_destroy(D);
-  return status;
-}
-
 static void every_allocation_may_fail(void **state) {
   (void)state;
   for (int t = 0; t < 8; t++) {
@@ -218,9 +259,14 @@ static void every_allocation_may_fail(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(parts_are_those_of_the_whole), cmocka_unit_test(threads_read_the_same),
-      cmocka_unit_test(what_has_no_parts_is_refused), cmocka_unit_test(changes_are_noticed),
-      cmocka_unit_test(every_allocation_may_fail),
+    cmocka_unit_test(parts_are_those_of_the_whole),
+    cmocka_unit_test(threads_read_the_same),
+#if TRS_HAVE_ZLIB && TRS_HAVE_ZSTD
+    cmocka_unit_test(compressed_files_stay_so),
+#endif
+    cmocka_unit_test(what_has_no_parts_is_refused),
+    cmocka_unit_test(changes_are_noticed),
+    cmocka_unit_test(every_allocation_may_fail),
   };
   return cmocka_run_group_tests(tests, NULL, scratch_remove);
 }
