@@ -793,7 +793,9 @@ trs_status move_blocks(const trs_relax_args *a, const trs_relax_slices *s, bool 
 
 /* ---- Launches ---- */
 
-constexpr int USUAL_WARPS = 16;
+/* Many warps with short rings: what the rings leave of the memory caches x, which counts for more
+ * (docs/experiments.md). */
+constexpr int USUAL_WARPS = MOST_WARPS, USUAL_STAGES = LEAST_STAGES;
 constexpr int STATIC_BYTES = 1024; /* of shared memory, beside the rings */
 
 /* The kernels may have all the shared memory there is, whatever a launch takes of it: the
@@ -869,7 +871,7 @@ extern "C" trs_status trs_relax_slices_prepare(const trs_relax_args *a, trs_rela
     int64_t warps = s->warps ? s->warps : USUAL_WARPS;
     if (warps > room / LEAST_STAGES) warps = room / LEAST_STAGES;
     if (warps < 1) return e == cudaSuccess ? cudaErrorInvalidConfiguration : e;
-    const int64_t stages = s->stages ? s->stages : MOST_STAGES;
+    const int64_t stages = s->stages ? s->stages : USUAL_STAGES;
     s->warps = warps;
     s->stages = room / warps < stages ? room / warps : stages;
     const int64_t taken = s->warps * s->stages * shape<STORE, B>::STAGE + 2 * STATIC_BYTES;
