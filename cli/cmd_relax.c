@@ -471,9 +471,10 @@ static int relax(job *j, const char *name) {
   report(j);
   if (!good)
     return leave(LEAVE_NUMERICAL, "inaccurate", -1,
-                 "%s: the sweeps did not reduce the residual (%s of that of x = 0): the diagonal "
-                 "blocks may not dominate; try another --block-size or a smaller --omega%s",
-                 name, ratio_text(j->residual).s, j->set.output ? "; x was not written" : "");
+                 "%s: the sweeps did not reduce the residual (now %s%s): the diagonal blocks may "
+                 "not dominate; try another --block-size or a smaller --omega%s",
+                 name, ratio_text(j->residual).s, isfinite(j->residual) ? " of that of x = 0" : "",
+                 j->set.output ? "; x was not written" : "");
   if (!j->set.output) return LEAVE_SOLVED;
   if (trs_vectors_write(j->x, j->n, j->nrhs, j->n, TRS_COL_MAJOR, j->matrix.scalar, j->set.output))
     return leave_library(NULL);

@@ -11,82 +11,9 @@
 #include "base/timer.h"
 #include "comm/fake_nvshmem.h"
 #include "comm/transport.h"
+#include "device_stand_in.h"
 #include "test.h"
 
-/* ---- A device that does everything at once, but for a kernel that waits for the alarm. ---- */
-
-struct trs_device {
-  int ordinal;
-};
-static trs_device devices[FAKE_RANKS];
-static _Atomic uint64_t *kernel_waits_for;
-
-trs_status trs_device_open(trs_device **device, int ordinal) {
-  *device = &devices[ordinal];
-  (*device)->ordinal = ordinal;
-  return TRS_SUCCESS;
-}
-void trs_device_close(trs_device *device) { (void)device; }
-int trs_device_enter(const trs_device *device) { return device->ordinal; }
-void trs_device_leave(int before) { (void)before; }
-trs_status trs_device_total(int *count) {
-  *count = FAKE_RANKS;
-  return TRS_SUCCESS;
-}
-trs_status trs_device_identity(const trs_device *device, int64_t *identity) {
-  *identity = 100 + device->ordinal;
-  return TRS_SUCCESS;
-}
-trs_status trs_device_count(trs_device *device, int64_t bytes) {
-  (void)device;
-  (void)bytes;
-  return TRS_SUCCESS;
-}
-bool trs_device_busy(trs_stream stream) {
-  (void)stream;
-  return kernel_waits_for && atomic_load(kernel_waits_for) == 0;
-}
-trs_status trs_device_wait(trs_stream stream) {
-  while (trs_device_busy(stream)) usleep(100);
-  return TRS_SUCCESS;
-}
-trs_status trs_device_copy(void *to, const void *from, int64_t bytes, trs_stream stream) {
-  (void)stream;
-  memcpy(to, from, (size_t)bytes);
-  return TRS_SUCCESS;
-}
-trs_status trs_device_side_stream(trs_device *device, trs_stream *stream) {
-  (void)device;
-  *stream = NULL;
-  return TRS_SUCCESS;
-}
-trs_status trs_device_stream_create(const trs_device *device, trs_stream *stream) {
-  (void)device;
-  *stream = NULL;
-  return TRS_SUCCESS;
-}
-void trs_device_stream_destroy(const trs_device *device, trs_stream stream) {
-  (void)device;
-  (void)stream;
-}
-trs_status trs_device_event_create(const trs_device *device, trs_device_event **event) {
-  (void)device;
-  *event = NULL;
-  return TRS_SUCCESS;
-}
-void trs_device_event_destroy(trs_device_event *event) { (void)event; }
-trs_status trs_device_check_managed(const trs_device *device, int64_t bytes) {
-  (void)device;
-  (void)bytes;
-  return TRS_ERROR_UNSUPPORTED;
-}
-trs_status trs_device_alloc_managed(const trs_device *device, void **pointer, int64_t bytes) {
-  (void)device;
-  (void)pointer;
-  (void)bytes;
-  return TRS_ERROR_UNSUPPORTED;
-}
-void trs_device_free_managed(void *pointer) { (void)pointer; }
 trs_status trs_peer_open(trs_group *group, const int *ordinals, int count) {
   (void)group;
   (void)ordinals;
@@ -215,8 +142,8 @@ static int lose_in_solve(int rank) {
   trs_group *group;
   trs_symmetric memory;
   if (trs_group_open(&group, "nvshmem") || trs_group_alloc(group, &memory, 8)) return 1;
-  kernel_waits_for = memory.base[rank];
-  atomic_store(kernel_waits_for, 0);
+  stand_in_kernel = memory.base[rank];
+  atomic_store(stand_in_kernel, 0);
   if (trs_group_agree(group, TRS_SUCCESS)) return 2;
   if (rank == 3) raise(SIGKILL);
   double start = trs_seconds();
@@ -224,7 +151,7 @@ static int lose_in_solve(int rank) {
   if (!says(status, "process 3 of 4 has ended")) return 3;
   if (trs_seconds() - start > SOON) return 4;
   if (!says(trs_group_agree(group, TRS_SUCCESS), "process 3 of 4 has ended")) return 5;
-  kernel_waits_for = NULL;
+  stand_in_kernel = NULL;
   trs_group_free(group, &memory);
   trs_group_close(group);
   return 0;

@@ -1,6 +1,7 @@
 /* launches.c - what the host does for relaxation on several GPUs, on a stand-in for them: domains,
  * lists, launches and their order, staging, norms; the bits of one GPU. */
 #include "relax/blocks.h"
+#include "device_stand_in.h"
 #include "relax/stand_in.h"
 #include "test.h"
 

@@ -1,7 +1,6 @@
-/* stand_in.c - host memory and plain loops in the place of GPUs, for builds without CUDA: what
- * relax/cuda/group.c and backend.c ask of a device, done at once.  Kernels are W21's by rows, in
- * double.  A wait that is not over when it is launched is an error where one thread launches for
- * all: nothing launched later could end it. */
+/* stand_in.c - plain loops in the place of relaxation's kernels, for builds without CUDA: W21's by
+ * rows, in double.  A wait that is not over when it is launched is an error where one thread
+ * launches for all: nothing launched later could end it. */
 #include <math.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -14,153 +13,12 @@
 #include "relax/exact.h"
 #include "relax/stand_in.h"
 
-struct trs_device {
-  trs_device_facts facts;
-};
-
-static trs_device devices[8];
-static _Atomic int64_t allocations;
 bool stand_in_one_thread;
 
-int64_t stand_in_held(void) { return allocations; }
-
-/* ---- Memory ---- */
-
-trs_status trs_device_open(trs_device **device, int ordinal) {
-  *device = &devices[ordinal];
-  (*device)->facts = (trs_device_facts){.ordinal = ordinal, .window_bytes = 1000};
-  return TRS_SUCCESS;
-}
-const char *trs_device_list(void) { return ""; }
-trs_device *trs_device_retain(trs_device *device) { return device; }
-void trs_device_close(trs_device *device) { (void)device; }
-const trs_device_facts *trs_device_look(const trs_device *device) { return &device->facts; }
-int trs_device_enter(const trs_device *device) { return device->facts.ordinal; }
-void trs_device_leave(int before) { (void)before; }
-
-/* Full of NaN. */
-trs_status trs_device_alloc(trs_device *device, void **pointer, int64_t count, size_t size,
-                            trs_stream stream) {
-  (void)device;
-  (void)stream;
-  *pointer = malloc((size_t)count * size + 1);
-  memset(*pointer, 0xff, (size_t)count * size + 1);
-  allocations++;
-  return TRS_SUCCESS;
-}
-void trs_device_free(trs_device *device, void *pointer, trs_stream stream) {
-  (void)device;
-  (void)stream;
-  allocations -= pointer != NULL;
-  free(pointer);
-}
-trs_status trs_device_alloc_plain(trs_device *device, void **pointer, int64_t bytes) {
-  return trs_device_alloc(device, pointer, bytes, 1, NULL);
-}
-void trs_device_free_plain(trs_device *device, void *pointer, int64_t bytes) {
-  (void)bytes;
-  trs_device_free(device, pointer, NULL);
-}
-trs_status trs_device_alloc_host(trs_device *device, void **pointer) {
-  return trs_device_alloc(device, pointer, TRS_PINNED_BYTES, 1, NULL);
-}
-void trs_device_free_host(trs_device *device, void *pointer) {
-  trs_device_free(device, pointer, NULL);
-}
-trs_status trs_device_alloc_stage(trs_device *device, void **pointer) {
-  return trs_device_alloc(device, pointer, TRS_STAGE_BYTES, 1, NULL);
-}
-void trs_device_free_stage(trs_device *device, void *pointer) {
-  trs_device_free(device, pointer, NULL);
-}
-trs_status trs_device_copy(void *to, const void *from, int64_t bytes, trs_stream stream) {
-  (void)stream;
-  memmove(to, from, (size_t)bytes);
-  return TRS_SUCCESS;
-}
-trs_status trs_device_copy_rows(void *to, int64_t to_pitch, const void *from, int64_t from_pitch,
-                                int64_t row_bytes, int64_t rows, trs_stream stream) {
-  for (int64_t i = 0; i < rows; i++)
-    trs_device_copy((char *)to + i * to_pitch, (const char *)from + i * from_pitch, row_bytes,
-                    stream);
-  return TRS_SUCCESS;
-}
-trs_status trs_device_fill(void *pointer, int byte, int64_t bytes, trs_stream stream) {
-  (void)stream;
-  memset(pointer, byte, (size_t)bytes);
-  return TRS_SUCCESS;
-}
-bool trs_device_address(const void *pointer) {
-  (void)pointer;
-  return false;
-}
-
-/* ---- Streams and events: everything is done at once ---- */
-
-trs_status trs_device_wait(trs_stream stream) {
-  (void)stream;
-  return TRS_SUCCESS;
-}
-bool trs_device_capturing(trs_stream stream) {
-  (void)stream;
-  return false;
-}
-trs_status trs_device_stream_create(const trs_device *device, trs_stream *stream) {
-  (void)device;
-  *stream = NULL;
-  return TRS_SUCCESS;
-}
-void trs_device_stream_destroy(const trs_device *device, trs_stream stream) {
-  (void)device;
-  (void)stream;
-}
-trs_status trs_device_event_create(const trs_device *device, trs_device_event **event) {
-  (void)device;
-  *event = NULL;
-  return TRS_SUCCESS;
-}
-void trs_device_event_destroy(trs_device_event *event) { (void)event; }
-trs_status trs_device_event_record(trs_device_event *event, trs_stream stream) {
-  (void)event;
-  (void)stream;
-  return TRS_SUCCESS;
-}
-trs_status trs_device_event_follow(trs_device_event *event, trs_stream stream) {
-  (void)event;
-  (void)stream;
-  return TRS_SUCCESS;
-}
-
-/* ---- What groups and contexts ask besides ---- */
-
-int64_t trs_device_persist(trs_device *device) {
-  (void)device;
-  return 500;
-}
-void trs_device_unpersist(trs_device *device) { (void)device; }
-trs_status trs_device_reach(const trs_device *device, const trs_device *other) {
-  (void)device;
-  (void)other;
-  return TRS_SUCCESS;
-}
-trs_status trs_device_check_managed(const trs_device *device, int64_t bytes) {
-  (void)device;
-  (void)bytes;
-  return TRS_SUCCESS;
-}
-trs_status trs_device_alloc_managed(const trs_device *device, void **pointer, int64_t bytes) {
-  (void)device;
-  (void)bytes;
-  *pointer = NULL;
-  return TRS_ERROR_UNSUPPORTED;
-}
-void trs_device_free_managed(void *pointer) { (void)pointer; }
 trs_status trs_nvshmem_open(trs_group *group) {
   (void)group;
   return TRS_ERROR_UNSUPPORTED;
 }
-
-/* ---- Kernels ---- */
 
 static double product(const trs_relax_args *a, int64_t p, int i, const double *x) {
   const double *off = a->off;

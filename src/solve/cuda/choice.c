@@ -195,7 +195,7 @@ trs_status trs_choose_regions(trs_region **regions, int32_t *nregions, double *s
  * tile; a part of a heavy block there, and more of it for each byte of a row.  Bytes of x per
  * second where they are waited for, and where they are settled. */
 static const double PLACE = 1.25e-9, PLACE_APART = 2.3e-9, HEAVY_PLACES = 10, TILE_LEVEL = 1.5e-6,
-                    TILE_PART = 0.3e-6, TILE_PART_BYTE = 0.4e-9, TILE_BANDWIDTH = 2.5e12,
+                    TILE_PART = 0.34e-6, TILE_PART_BYTE = 0.4e-9, TILE_BANDWIDTH = 2.5e12,
                     SETTLED_BANDWIDTH = 6e12;
 
 double trs_beside_seconds(const trs_region *regions, int32_t nregions, const trs_slice_level *level,

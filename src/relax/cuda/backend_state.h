@@ -1,0 +1,64 @@
+/* backend_state.h - relaxation on one GPU: its state, shared by making it (backend.c), cutting
+ * slices (backend_slices.c) and sweeps (backend_sweep.c). */
+#ifndef TRS_RELAX_CUDA_BACKEND_STATE_H
+#define TRS_RELAX_CUDA_BACKEND_STATE_H
+
+#include "relax/cuda/args.h"
+#include "relax/cuda/backend.h"
+#include "relax/domains.h"
+#include "relax/exact.h"
+
+typedef enum trs_relax_variant_kind {
+  TRS_RELAX_BY_ROWS,
+  TRS_RELAX_BY_SLICES
+} trs_relax_variant_kind;
+
+typedef struct trs_relax_variant {
+  const char *name;
+  trs_relax_variant_kind kind;
+  bool six, l2, async; /* of rows */
+} trs_relax_variant;
+
+#define TRS_RELAX_WAIT_LIMIT UINT64_C(10000000000) /* nanoseconds between two colours */
+
+/* Arrays in device memory. */
+typedef struct trs_relax_owned {
+  void *array[12];
+  int count;
+  int64_t bytes;
+} trs_relax_owned;
+
+struct trs_relax_gpu {
+  trs_device *device;
+  trs_stream stream;
+  const trs_relax_variant *variant;
+  trs_relax_args args; /* nrhs and omega are a sweep's */
+  trs_relax_rows_how rows;
+  trs_relax_slices slices;
+  bool has_values;
+  trs_relax_owned shared; /* what all variants have */
+  trs_relax_owned blocks; /* off-diagonal ones as W21's variants read them, to pack slices from */
+  trs_relax_owned own;    /* what depends on the variant: x, slices */
+  int64_t staged_bytes;
+  bool persisting; /* L2 is set aside for us */
+  void *staged[2]; /* x and b of room right-hand sides that lie on the host; NULL until needed */
+  double *norms;   /* pinned, TRS_STAGE_BYTES */
+  trs_fault *told; /* pinned: slices' fault as of the last wait */
+};
+
+/* Where the rows of a colour begin that no other domain reads. */
+static inline int64_t trs_relax_interior(const trs_relaxation *R, int32_t c) {
+  return R->domain ? R->domain->boundary[c] : R->colour_ptr[c];
+}
+
+/* Device memory with room behind it that may be read, and whose bytes are zero. */
+trs_status trs_relax_take(trs_relax_gpu *g, trs_relax_owned *o, const void *pointer, int64_t count,
+                          size_t size);
+/* The same with the host's elements in it. */
+trs_status trs_relax_bring(trs_relax_gpu *g, trs_relax_owned *o, const void *pointer,
+                           const void *from, int64_t count, size_t size);
+
+/* Cuts R's rows in slices and brings what they need, their values aside. */
+trs_status trs_relax_make_slices(trs_relaxation *R);
+
+#endif

@@ -1,0 +1,48 @@
+/* group_state.h - relaxation on the GPUs of one process (group.c): its state, shared by making it
+ * (group.c), launching the colours' turns (group_turns.c), and sweeps and norms (group_sweep.c). */
+#ifndef TRS_RELAX_CUDA_GROUP_STATE_H
+#define TRS_RELAX_CUDA_GROUP_STATE_H
+
+#include "device/shared.h"
+#include "relax/cuda/backend.h"
+#include "relax/cuda/group.h"
+#include "relax/cuda/push.h"
+
+typedef struct trs_relax_member {
+  trs_relaxation *R;
+  trs_device *device;
+  trs_stream stream;
+  int32_t *from, *to; /* device memory, as trs_relax_push */
+  uint8_t *member;
+  void *lists[3]; /* device memory: ptr, to and member of trs_relax_meeting */
+  uint64_t *last; /* host, of each colour: its last turn in this call, or 0 */
+  uint64_t *told; /* pinned: its signs' told as of the last wait */
+  bool fresh;     /* nothing of a turn was launched since other work */
+} trs_relax_member;
+
+struct trs_relax_group {
+  trs_group *group;
+  int members;
+  const char *partition;
+  trs_relax_member member[TRS_MOST_MEMBERS];
+  trs_symmetric signs; /* trs_relax_signs */
+  uint64_t turn;
+  trs_stream stream; /* the caller's, of the first member's GPU */
+  trs_device_event *mark;
+  void *staged[2]; /* at the first member: x and b of room right-hand sides; NULL until needed */
+  int64_t staged_bytes;
+  bool apart;    /* a member a GPU */
+  bool together; /* and a thread of the host for each */
+};
+
+/* Sweeps to be launched at all members. */
+typedef struct trs_relax_passes {
+  const trs_relaxation *R;
+  int64_t sweeps, nrhs;
+  trs_sweep_direction direction;
+  trs_failure failure[TRS_MOST_MEMBERS];
+} trs_relax_passes;
+
+trs_status trs_relax_group_pass(trs_relax_passes *P);
+
+#endif

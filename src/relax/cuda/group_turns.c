@@ -1,0 +1,184 @@
+/* group_turns.c - the colours' turns of relaxation on several GPUs: in one launch of each member,
+ * or in up to four a turn. */
+#include "relax/cuda/group_state.h"
+
+/* ---- A turn ---- */
+
+static trs_relax_turn make_turn(const trs_relax_group *G, int which, int32_t c, uint64_t turn) {
+  const trs_domain *D = G->member[which].R->domain;
+  trs_domain_turn own;
+  trs_relax_turn t = {.me = which, .members = G->members, .turn = turn};
+  for (int k = 0; k < G->members; k++) t.signs[k] = G->signs.base[k];
+  trs_domain_take_turn(&own, D, c, G->member[which].last);
+  t.senders = own.senders;
+  t.receivers = own.receivers;
+  for (int k = 0; k < G->members; k++) t.needed[k] = own.needed[k];
+  return t;
+}
+
+static trs_relax_push make_push(const trs_relax_group *G, int which, int32_t c, int64_t nrhs) {
+  const trs_relax_member *m = &G->member[which];
+  const trs_domain *D = m->R->domain;
+  int64_t begin = D->send[D->send_ptr[c]].begin, end = D->send[D->send_ptr[c + 1] - 1].end;
+  trs_relax_push p = {.count = end - begin,
+                      .from = m->from + begin,
+                      .to = m->to + begin,
+                      .member = m->member + begin,
+                      .block = m->R->block,
+                      .nrhs = (int)nrhs,
+                      .size = m->R->store == TRS_RELAX_DOUBLE ? 8 : 4};
+  for (int k = 0; k < G->members; k++) {
+    trs_relax_place place = trs_relax_gpu_place(G->member[k].R);
+    p.x[k] = place.x;
+    p.stride[k] = place.stride;
+    p.pitch = place.pitch;
+  }
+  return p;
+}
+
+/* A launch may begin early behind another of a turn. */
+static bool overlaps(const trs_relax_group *G, trs_relax_member *m) {
+  bool early = G->together && !m->fresh;
+  m->fresh = false;
+  return early;
+}
+
+static trs_status begin(trs_relax_group *G, int which, int32_t c, uint64_t turn) {
+  trs_relax_member *m = &G->member[which];
+  if (!m->R->domain) return TRS_SUCCESS;
+  trs_relax_turn t = make_turn(G, which, c, turn);
+  bool needs = t.senders != 0;
+  for (int k = 0; k < G->members; k++) needs |= t.needed[k] != 0;
+  return needs ? trs_relax_begin_turn(&t, overlaps(G, m), m->stream) : TRS_SUCCESS;
+}
+
+static trs_status relax(trs_relax_group *G, int which, int32_t c, bool boundary) {
+  trs_relax_member *m = &G->member[which];
+  const trs_relaxation *R = m->R;
+  int64_t edge = R->domain ? R->domain->boundary[c] : R->colour_ptr[c];
+  if (edge == (boundary ? R->colour_ptr[c] : R->colour_ptr[c + 1])) return TRS_SUCCESS;
+  m->fresh = true;
+  return trs_relax_gpu_run(m->R, c, boundary);
+}
+
+static trs_status push(trs_relax_group *G, int which, int32_t c, uint64_t turn, int64_t nrhs) {
+  trs_relax_member *m = &G->member[which];
+  const trs_domain *D = m->R->domain;
+  m->last[c] = turn;
+  if (!D || D->send_ptr[c] == D->send_ptr[c + 1]) return TRS_SUCCESS;
+  trs_relax_turn t = make_turn(G, which, c, turn);
+  trs_relax_push p = make_push(G, which, c, nrhs);
+  return trs_relax_push_rows(&t, &p, overlaps(G, m), m->stream);
+}
+
+/* ---- Passes over the colours ---- */
+
+static int64_t count_turns(const trs_relax_passes *P) {
+  return P->sweeps * P->R->ncolours * (P->direction == TRS_SWEEP_SYMMETRIC ? 2 : 1);
+}
+
+static int32_t colour_of(const trs_relax_passes *P, int64_t turn) {
+  int32_t n = P->R->ncolours, c = (int32_t)(turn % n);
+  bool back = P->direction == TRS_SWEEP_BACKWARD ||
+              (P->direction == TRS_SWEEP_SYMMETRIC && turn / n % 2 == 1);
+  return back ? n - 1 - c : c;
+}
+
+static trs_status run_member(const trs_relax_passes *P, int which) {
+  trs_relax_group *G = P->R->group;
+  for (int64_t k = 0; k < count_turns(P); k++) {
+    int32_t c = colour_of(P, k);
+    uint64_t turn = G->turn + 1 + (uint64_t)k;
+    TRS_TRY(begin(G, which, c, turn));
+    TRS_TRY(relax(G, which, c, true));
+    TRS_TRY(push(G, which, c, turn, P->nrhs));
+    TRS_TRY(relax(G, which, c, false));
+  }
+  return TRS_SUCCESS;
+}
+
+static void be_member(void *argument, int rank, int size) {
+  trs_relax_passes *P = argument;
+  (void)size;
+  int before = trs_device_enter(P->R->group->member[rank].device);
+  if (run_member(P, rank)) trs_failure_get(&P->failure[rank]);
+  trs_device_leave(before);
+}
+
+/* Launches of a turn in this order: what one waits for has been launched. */
+static trs_status run_turn(const trs_relax_passes *P, int32_t c, uint64_t turn, int step) {
+  trs_relax_group *G = P->R->group;
+  for (int which = 0; which < G->members; which++) {
+    int before = trs_device_enter(G->member[which].device);
+    trs_status status = TRS_SUCCESS;
+    if (step == 0) status = begin(G, which, c, turn);
+    if (step == 0 && !status) status = relax(G, which, c, true);
+    if (step == 1) status = push(G, which, c, turn, P->nrhs);
+    if (step == 2) status = relax(G, which, c, false);
+    trs_device_leave(before);
+    TRS_TRY(status);
+  }
+  return TRS_SUCCESS;
+}
+
+/* All turns in one launch of each member. */
+static trs_relax_meeting make_meeting(const trs_relax_group *G, int which) {
+  const trs_relax_member *m = &G->member[which];
+  const trs_domain *D = m->R->domain;
+  trs_relax_meeting t = {.me = which,
+                         .members = G->members,
+                         .turn = G->turn,
+                         .ptr = m->lists[0],
+                         .to = m->lists[1],
+                         .member = m->lists[2]};
+  for (int k = 0; k < G->members; k++) {
+    trs_relax_place place = trs_relax_gpu_place(G->member[k].R);
+    t.signs[k] = (trs_relax_signs *)G->signs.base[k];
+    t.x[k] = place.x;
+    t.stride[k] = place.stride;
+  }
+  for (int64_t k = 0; D && k < D->receive_ptr[m->R->ncolours]; k++)
+    t.senders |= (uint32_t)1 << D->receive[k].other;
+  for (int64_t k = 0; D && k < D->send_ptr[m->R->ncolours]; k++)
+    t.receivers |= (uint32_t)1 << D->send[k].other;
+  return t;
+}
+
+static trs_status run_meeting(const trs_relax_passes *P) {
+  trs_relax_group *G = P->R->group;
+  for (int k = 0; k < G->members; k++) {
+    trs_relax_meeting t = make_meeting(G, k);
+    int before = trs_device_enter(G->member[k].device);
+    trs_status status = trs_relax_gpu_run_turns(G->member[k].R, P->direction, count_turns(P), &t);
+    trs_device_leave(before);
+    TRS_TRY(status);
+  }
+  G->turn += (uint64_t)(count_turns(P) * P->nrhs);
+  return TRS_SUCCESS;
+}
+
+static bool meets(const trs_relax_group *G) {
+  bool all = G->apart;
+  for (int k = 0; k < G->members; k++) all = all && trs_relax_gpu_meets(G->member[k].R);
+  return all;
+}
+
+trs_status trs_relax_group_pass(trs_relax_passes *P) {
+  trs_relax_group *G = P->R->group;
+  trs_status status = TRS_SUCCESS;
+  if (meets(G)) return run_meeting(P);
+  for (int m = 0; m < G->members; m++) {
+    G->member[m].fresh = true;
+    P->failure[m].status = TRS_SUCCESS;
+  }
+  if (G->together) {
+    trs_team_run(P->R->context->team, G->members, be_member, P);
+    for (int m = 0; m < G->members && !status; m++)
+      if (P->failure[m].status) status = trs_failure_set(&P->failure[m]);
+  }
+  for (int64_t k = 0; !G->together && !status && k < count_turns(P); k++)
+    for (int step = 0; step < 3 && !status; step++)
+      status = run_turn(P, colour_of(P, k), G->turn + 1 + (uint64_t)k, step);
+  G->turn += (uint64_t)count_turns(P);
+  return status;
+}

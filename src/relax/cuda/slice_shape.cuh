@@ -1,0 +1,71 @@
+/* slice_shape.cuh - where the parts of a slice stand in memory (slices.cu). */
+#ifndef TRS_RELAX_CUDA_SLICE_SHAPE_CUH
+#define TRS_RELAX_CUDA_SLICE_SHAPE_CUH
+
+#include "relax/cuda/row.cuh"
+
+namespace trs {
+namespace slices {
+
+constexpr int round16(int bytes) { return (bytes + 15) / 16 * 16; }
+
+/* A slice of a store's blocks of B x B in memory: turns of TURN blocks of each row, each a head of
+ * places in x (and powers) and vectors of 16 bytes, lane beside lane, of which the last turn has
+ * only those that hold something; behind them a tail of D and its pivots. */
+template <int STORE, int B>
+struct shape {
+  using off = typename stored<STORE>::off;
+  using sum = typename stored<STORE>::sum;
+  static constexpr bool SCALED = stored<STORE>::scaled;
+  static constexpr int ROWS = TRS_RELAX_SLICE_ROWS(B), LANES = ROWS * B;
+  static constexpr int EACH = 16 / int(sizeof(off));
+  static constexpr int TURN = TRS_RELAX_SLICE_TURN(B, int(sizeof(off)));
+  static constexpr int VECTORS = TURN * B / EACH;
+  static constexpr int POWERS = ROWS * TURN * 4; /* where they begin */
+  static constexpr int HEAD = round16(POWERS + (SCALED ? ROWS * TURN : 0));
+  static constexpr int PIVOTS = round16(B * LANES * int(sizeof(sum)));
+  static constexpr int TAIL = PIVOTS + round16(LANES);
+  static constexpr int FULL = HEAD + VECTORS * LANES * 16;
+  static constexpr int STAGE = (FULL > TAIL ? FULL : TAIL) + 16; /* its barrier comes first */
+  static_assert(TURN * B % EACH == 0, "turns are of whole vectors");
+  static_assert(VECTORS * LANES * 16 >= B * LANES * int(sizeof(sum)), "room to add up");
+
+  __host__ __device__ static int turns(int width) { return (width + TURN - 1) / TURN; }
+  __host__ __device__ static int vectors(int width) { return (width * B + EACH - 1) / EACH; }
+  __host__ __device__ static int64_t tail_at(int width) {
+    return int64_t(turns(width)) * HEAD + int64_t(vectors(width)) * LANES * 16;
+  }
+  __device__ static int last_turn(int width) {
+    return HEAD + (vectors(width) - (turns(width) - 1) * VECTORS) * LANES * 16;
+  }
+};
+
+/* f(store, block) as constants. */
+template <class F>
+cudaError_t by_shape(const trs_relax_args *a, F f) {
+  return by_store(a->store, [&](auto store) {
+    switch (a->block) {
+      case 1:
+        return f(store, std::integral_constant<int, 1>{});
+      case 2:
+        return f(store, std::integral_constant<int, 2>{});
+      case 3:
+        return f(store, std::integral_constant<int, 3>{});
+      case 4:
+        return f(store, std::integral_constant<int, 4>{});
+      case 5:
+        return f(store, std::integral_constant<int, 5>{});
+      case 6:
+        return f(store, std::integral_constant<int, 6>{});
+      case 7:
+        return f(store, std::integral_constant<int, 7>{});
+      default:
+        return f(store, std::integral_constant<int, 8>{});
+    }
+  });
+}
+
+}  // namespace slices
+}  // namespace trs
+
+#endif

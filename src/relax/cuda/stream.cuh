@@ -1,0 +1,465 @@
+/* stream.cuh - a warp's slices, one behind the other through a ring of stages (slices.cu). */
+#ifndef TRS_RELAX_CUDA_STREAM_CUH
+#define TRS_RELAX_CUDA_STREAM_CUH
+
+#include "relax/cuda/push.cuh"
+#include "relax/cuda/slice_shape.cuh"
+#include "relax/cuda/stage.cuh"
+
+namespace trs {
+namespace slices {
+
+/* Blocks whose products are added in the products' type. */
+constexpr int BLOCKS_A_SUM = 64;
+
+/* ---- The order of slices ---- */
+
+/* Turns of colours, of which each has boundary rows (part 0) and others (part 1). */
+struct trip {
+  int colour, step, turns; /* the first colour; and to the next one */
+  bool turns_round;        /* at the last colour, else from the first on again */
+  int first_part, end_part;
+  bool goes_on; /* from another trip's last turn, for a meeting */
+};
+
+/* A warp's slices: of those of its block of threads every so-manieth. */
+class course {
+ public:
+  __device__ course(const trs_relax_slices &s, const trip &t)
+      : s_(&s), t_(&t), part_(t.first_part), colour_(t.colour), step_(t.step) {
+    enter();
+  }
+  __device__ bool done() const { return turn_ >= t_->turns; }
+  __device__ bool at_boundary() const { return part_ == 0; }
+  __device__ int turn() const { return turn_; }
+  __device__ int32_t number() const { return number_; }
+  /* To a turn's beginning, where it has no slice yet. */
+  __device__ void next_turn() {
+    part_ = t_->first_part;
+    turn_++;
+    colour_ += step_;
+    if (colour_ < s_->ncolours && colour_ >= 0) return;
+    if (t_->turns_round) {
+      colour_ -= step_;
+      step_ = -step_;
+    } else {
+      colour_ = t_->colour;
+    }
+  }
+  /* To the first slice from here on, through parts without any; and to the one behind it. */
+  __device__ void seek() {
+    while (!done() && number_ >= end_) {
+      if (++part_ == t_->end_part) next_turn();
+      enter();
+    }
+  }
+  __device__ void next() {
+    number_ += int32_t(blockDim.x / WARP);
+    seek();
+  }
+  /* Slices that all blocks of threads have of this turn's boundary rows. */
+  __device__ int boundary_slices() const {
+    return s_->starts[2 * colour_ + 1] - s_->starts[2 * colour_];
+  }
+
+ private:
+  const trs_relax_slices *s_;
+  const trip *t_;
+  int turn_ = 0, part_, colour_, step_;
+  int32_t number_ = 0, end_ = 0;
+
+  /* Of the part's slices each block of threads has as many, the first ones one more. */
+  __device__ void enter() {
+    if (done()) return;
+    const int32_t *start = s_->starts + 2 * colour_ + part_;
+    const int32_t begin = start[0], count = start[1] - begin;
+    const int32_t each = count / s_->blocks, more = count - each * s_->blocks;
+    const int32_t block = int32_t(blockIdx.x);
+    const int32_t first = begin + each * block + (block < more ? block : more);
+    number_ = first + int32_t(threadIdx.x / WARP);
+    end_ = first + each + (block < more ? 1 : 0);
+  }
+};
+
+/* ---- A warp's slices ---- */
+
+template <int STORE, int B>
+class stream {
+  using T = stored<STORE>;
+  using X = typename T::x;
+  using sum = typename T::sum;
+  using product = typename T::product;
+  using form = shape<STORE, B>;
+  static constexpr int TURN = form::TURN, VECTORS = form::VECTORS, LANES = form::LANES;
+
+ public:
+  __device__ stream(const trs_relax_args &a, const trs_relax_slices &s,
+                    const trs_relax_meeting &meeting, const trip &t, int rhs, int stages,
+                    unsigned shared)
+      : a_(a),
+        s_(s),
+        meeting_(meeting),
+        rhs_(rhs),
+        lane_(int(threadIdx.x % WARP)),
+        l_(B, lane_ < LANES ? lane_ : 0),
+        asked_(s, t),
+        ahead_(asked_),
+        used_(asked_) {
+    first_ = shared + unsigned(int(threadIdx.x / WARP) * stages * form::STAGE);
+    end_ = first_ + unsigned(stages * form::STAGE);
+    at_ = {first_, 0};
+    asm("createpolicy.fractional.L2::evict_first.b64 %0, 1.0;" : "=l"(once_));
+    x_ = static_cast<X *>(a.x) + rhs * a.x_stride;
+    r_ = static_cast<const sum *>(a.r) + rhs * a.r_stride;
+    own_x_ = x_ + l_.i;
+    /* Kept in registers, not made anew at every use. */
+    asm volatile("" : "+r"(first_), "+r"(end_), "+l"(own_x_));
+  }
+
+  /* Asks for the first stages. */
+  __device__ void begin() {
+    if (lane_ == 0) {
+#pragma unroll 1
+      for (unsigned k = first_; k != end_; k += form::STAGE) init_barrier(k);
+      show_barriers();
+    }
+    __syncwarp();
+    asked_.seek();
+    look_to_ask();
+    open();
+#pragma unroll 1
+    for (unsigned k = first_; k != end_; k += form::STAGE) ask(k);
+  }
+
+  /* between(turn): when a turn begins, but the first; slice(another): for each, with another of the
+     same turn behind it or not.  Where the next one is, also of the next turn, has been looked up
+     before one is used: when a turn begins only x has to come. */
+  template <class BETWEEN, class SLICE>
+  __device__ void run(BETWEEN between, SLICE slice) {
+    ahead_.seek();
+    if (!ahead_.done()) next_ = look(ahead_.number());
+    for (;;) {
+      while (used_.turn() < ahead_.turn()) {
+        used_.next_turn();
+        if (!used_.done()) between(used_);
+      }
+      if (ahead_.done()) return;
+      used_ = ahead_;
+      now_ = next_;
+      ahead_.next();
+      if (!ahead_.done()) next_ = look(ahead_.number());
+      slice(ahead_.turn() == used_.turn());
+    }
+  }
+
+  __device__ void relax_slice(bool another) {
+    const sum known = r_[int64_t(now_.position) * B + l_.i];
+    const sum y = known - off_diagonal(another);
+    if (l_.i == 0) ask_for(r_ + int64_t(next_.position) * B);
+    sum d[B];
+    const int pivot = read_tail(d);
+    const sum z = solve(d, pivot, y);
+    release();
+    const bool sends = meeting_.members > 1 && used_.at_boundary();
+    if (sends) await_receivers();
+    if (there()) {
+      X *x = x_ + int64_t(now_.position) * a_.pitch + l_.i;
+      trs::relax(x, z, a_.omega);
+      if (sends) send(*x);
+    }
+    if (sends) count_sent();
+  }
+
+  /* Adds the squares of the rows of r - A x. */
+  __device__ void square_slice(bool another, uint64_t *words) {
+    const sum known = r_[int64_t(now_.position) * B + l_.i];
+    const sum x = sum(x_[int64_t(now_.position) * a_.pitch + l_.i]);
+    const sum y = off_diagonal(another);
+    sum d[B];
+    const int pivot = read_tail(d);
+    const sum z = multiply_diagonal(d, x);
+    release();
+    const double b = double(__shfl_sync(EVERY_LANE, known, l_.first + pivot));
+    const double e = b - double(__shfl_sync(EVERY_LANE, y, l_.first + pivot)) - double(z);
+    const double square = add_squares(l_, e);
+    if (there() && l_.i == 0) add_exactly(words, square);
+  }
+
+ private:
+  struct slice {
+    int32_t width, position, count; /* count: of the lane's row, -1 without one */
+  };
+  struct place { /* of a stage, and the parity that its barrier awaits */
+    unsigned at, parity;
+  };
+  const trs_relax_args &a_;
+  const trs_relax_slices &s_;
+  const trs_relax_meeting &meeting_;
+  int rhs_, lane_;
+  lanes<B> l_;
+  unsigned first_, end_; /* this warp's stages */
+  uint64_t once_;
+  X *x_;
+  const X *own_x_;
+  const sum *r_;
+  /* What is asked for next: from from_ on left_ stages of a slice, full turns, then one of last_
+     bytes, and the tail.  Behind it comes asked_, which is at to_ask_. */
+  course asked_;
+  trs_relax_slice to_ask_ = {};
+  const char *from_ = nullptr;
+  int left_ = 0, last_ = 0;
+  /* What is used, now_, and what comes behind it, next_. */
+  course ahead_, used_;
+  slice now_ = {}, next_ = {};
+  place at_;
+  int received_ = -1;   /* the turn that receivers are known to have begun */
+  bool primed_ = false; /* x_now_ is that of the coming slice's first turn */
+  X x_now_[TURN];
+  uint32_t power_now_[T::scaled ? (TURN + 3) / 4 : 1];
+
+  __device__ slice look(int32_t number) const {
+    const trs_relax_slice_row row = s_.row[int64_t(number) * form::ROWS + l_.slot];
+    return {s_.slice[number].width, row.position, row.count};
+  }
+
+  __device__ bool there() const { return lane_ < LANES && now_.count >= 0; }
+
+  /* ---- The ring ---- */
+
+  __device__ place next(place k) const {
+    k.at += form::STAGE;
+    return k.at == end_ ? place{first_, k.parity ^ 1} : k;
+  }
+  __device__ void look_to_ask() {
+    if (!asked_.done()) to_ask_ = s_.slice[asked_.number()];
+  }
+  __device__ void open() {
+    if (asked_.done()) return;
+    from_ = static_cast<const char *>(s_.val) + to_ask_.vector * 16;
+    left_ = form::turns(to_ask_.width) + 1;
+    last_ = form::last_turn(to_ask_.width);
+    asked_.next();
+    look_to_ask();
+  }
+  __device__ void ask(unsigned stage) {
+    if (left_ == 0) return;
+    const int bytes = left_ > 2 ? form::FULL : left_ == 2 ? last_ : form::TAIL;
+    copy_stage(stage + 16, from_, bytes, stage, lane_, once_);
+    from_ += bytes;
+    if (--left_ == 0) open();
+  }
+  __device__ unsigned await(const place &k) const {
+    await_barrier(k.at, k.parity);
+    return k.at + 16;
+  }
+  /* The present stage has been read by all lanes. */
+  __device__ void release() {
+    __syncwarp();
+    ask(at_.at);
+    at_ = next(at_);
+  }
+
+  /* ---- O x ---- */
+
+  __device__ void load_x(unsigned stage, X (&x)[TURN], uint32_t *power) const {
+    uint32_t at[TURN < 4 ? TURN : (TURN + 3) / 4 * 4];
+    const unsigned idx = stage + unsigned(l_.slot * TURN * 4);
+    if constexpr (TURN < 4) {
+#pragma unroll
+      for (int u = 0; u < TURN; u++) at[u] = shared_word(idx + unsigned(u * 4));
+    } else {
+#pragma unroll
+      for (int u = 0; u < TURN; u += 4) {
+        const uint4 four = shared_vector(idx + unsigned(u * 4));
+        at[u] = four.x;
+        at[u + 1] = four.y;
+        at[u + 2] = four.z;
+        at[u + 3] = four.w;
+      }
+    }
+#pragma unroll
+    for (int u = 0; u < TURN; u++) x[u] = own_x_[at[u]];
+    if constexpr (T::scaled) {
+#pragma unroll
+      for (int k = 0; k < TURN / 4; k++)
+        power[k] = shared_word(stage + unsigned(form::POWERS + l_.slot * TURN + k * 4));
+    }
+  }
+
+  /* part += the present turn's blocks times x_now_; left: blocks that there are. */
+  template <bool ALL>
+  __device__ void multiply(int left, product (&part)[B]) const {
+    uint32_t word[4 * VECTORS];
+    /* Lanes without a column read another's: past the last stage nothing may be read. */
+    const unsigned vector = at_.at + 16 + unsigned(form::HEAD + (l_.first + l_.i) * 16);
+#pragma unroll
+    for (int q = 0; q < VECTORS; q++) {
+      const uint4 v = shared_vector(vector + unsigned(q * LANES * 16));
+      word[4 * q] = v.x;
+      word[4 * q + 1] = v.y;
+      word[4 * q + 2] = v.z;
+      word[4 * q + 3] = v.w;
+    }
+#pragma unroll
+    for (int u = 0; u < TURN; u++) {
+      if (!ALL && u >= left) break;
+      product x = product(x_now_[u]);
+      if constexpr (T::scaled) x *= two_to(int8_t(power_now_[u / 4] >> u % 4 * 8));
+#pragma unroll
+      for (int i = 0; i < B; i++) part[i] = fma(element_of<STORE>(word, u * B + i), x, part[i]);
+    }
+  }
+
+  /* The sum over a row's lanes, of which lane i gets component i; by way of the present stage. */
+  __device__ sum add_up(const product (&part)[B]) const {
+    constexpr unsigned SIZE = sizeof(sum);
+    const unsigned room = at_.at + 16 + unsigned(form::HEAD);
+    __syncwarp();
+    if (lane_ < LANES) {
+#pragma unroll
+      for (int i = 0; i < B; i++)
+        shared_store(room + unsigned(i * LANES + lane_) * SIZE, sum(part[i]));
+    }
+    __syncwarp();
+    sum y = 0, other;
+#pragma unroll
+    for (int j = 0; j < B; j++) {
+      shared_value(room + unsigned(l_.i * LANES + l_.first + j) * SIZE, other);
+      y += other;
+    }
+    show_stores();
+    return y;
+  }
+
+  /* x of a turn is on its way while the turn before it is multiplied. */
+  __device__ sum off_diagonal(bool another) {
+    X x_next[TURN] = {};
+    uint32_t power_next[T::scaled ? (TURN + 3) / 4 : 1] = {};
+    product part[B] = {};
+    sum total = 0;
+    if (now_.width == 0) return 0;
+    if (!primed_) load_x(await(at_), x_now_, power_now_);
+    for (int left = now_.width, to_sum = BLOCKS_A_SUM;; left -= TURN) {
+      const bool last = left <= TURN;
+      if (last) primed_ = another && next_.width > 0; /* not before: next_ is on its way */
+      if (!last || primed_) {
+        place k = next(at_);
+        if (last) k = next(k);
+        load_x(await(k), x_next, power_next);
+      }
+      if (left >= TURN)
+        multiply<true>(left, part);
+      else
+        multiply<false>(left, part);
+#pragma unroll
+      for (int u = 0; u < TURN; u++) x_now_[u] = x_next[u];
+      if constexpr (T::scaled) {
+#pragma unroll
+        for (int k = 0; k < (TURN + 3) / 4; k++) power_now_[k] = power_next[k];
+      }
+      if (last) break;
+      if ((to_sum -= TURN) == 0) {
+        total += add_up(part);
+        to_sum = BLOCKS_A_SUM;
+#pragma unroll
+        for (int i = 0; i < B; i++) part[i] = 0;
+      }
+      release();
+    }
+    total += add_up(part);
+    release();
+    return total;
+  }
+
+  /* ---- D ---- */
+
+  /* The lane's row of each column, and its pivot. */
+  __device__ int read_tail(sum (&d)[B]) const {
+    const unsigned tail = await(at_), lane = unsigned(l_.first + l_.i);
+#pragma unroll
+    for (int j = 0; j < B; j++)
+      shared_value(tail + (unsigned(j * LANES) + lane) * unsigned(sizeof(sum)), d[j]);
+    return int(shared_word(tail + form::PIVOTS + lane / 4 * 4) >> lane % 4 * 8 & 0xff);
+  }
+
+  /* D^-1 y, from the factors of D. */
+  __device__ sum solve(const sum (&d)[B], int pivot, sum y) const {
+    sum z = __shfl_sync(EVERY_LANE, y, l_.first + pivot);
+#pragma unroll
+    for (int j = 0; j < B - 1; j++) {
+      sum zj = __shfl_sync(EVERY_LANE, z, l_.first + j);
+      if (l_.i > j) z = fma(-d[j], zj, z);
+    }
+#pragma unroll
+    for (int j = B - 1; j >= 0; j--) {
+      const sum own = d[j]; /* by a branch on i == j it would be d[i], from memory */
+      z *= l_.i == j ? own : sum(1);
+      sum zj = __shfl_sync(EVERY_LANE, z, l_.first + j);
+      if (l_.i < j) z = fma(-d[j], zj, z);
+    }
+    return z;
+  }
+
+  /* Component pivot[i] of D x in lane i: U's diagonal is stored inverted. */
+  __device__ sum multiply_diagonal(const sum (&d)[B], sum x) const {
+    sum own = d[0];
+#pragma unroll
+    for (int j = 1; j < B; j++) {
+      const sum other = d[j];
+      own = l_.i == j ? other : own;
+    }
+    sum u = x / own;
+#pragma unroll
+    for (int j = 1; j < B; j++) {
+      sum xj = __shfl_sync(EVERY_LANE, x, l_.first + j);
+      if (l_.i < j) u = fma(d[j], xj, u);
+    }
+    sum total = u;
+#pragma unroll
+    for (int j = 0; j < B - 1; j++) {
+      sum uj = __shfl_sync(EVERY_LANE, u, l_.first + j);
+      if (l_.i > j) total = fma(d[j], uj, total);
+    }
+    return total;
+  }
+
+  /* ---- Other members ---- */
+
+  /* Until they have begun this turn and do not read any more what is to be overwritten. */
+  __device__ void await_receivers() {
+    const trs_relax_meeting &m = meeting_;
+    const uint64_t turn = m.turn + 1 + uint64_t(used_.turn());
+    if (received_ == used_.turn()) return;
+    received_ = used_.turn();
+    if (lane_ < m.members && (m.receivers >> lane_ & 1))
+      wait_until(m.signs, m.me, m.members, &m.signs[m.me]->begun[lane_], turn);
+    fence_system();
+    __syncwarp();
+  }
+  __device__ void send(X x) const {
+    const trs_relax_meeting &m = meeting_;
+    for (int32_t k = m.ptr[now_.position]; k < m.ptr[now_.position + 1]; k++) {
+      const int to = m.member[k];
+      static_cast<X *>(m.x[to])[rhs_ * m.stride[to] + int64_t(m.to[k]) * a_.pitch + l_.i] = x;
+    }
+  }
+  /* A boundary slice has gone; who counts the last one tells. */
+  __device__ void count_sent() const {
+    const trs_relax_meeting &m = meeting_;
+    __syncwarp();
+    if (lane_ != 0) return;
+    fence_system();
+    trs_relax_signs *mine = m.signs[m.me];
+    if (int(atomicAdd(&mine->arrived, 1u)) + 1 < used_.boundary_slices()) return;
+    mine->arrived = 0;
+    fence_system();
+    for (int k = 0; k < m.members; k++)
+      if (m.receivers >> k & 1)
+        store_relaxed<true>(&m.signs[k]->pushed[m.me], m.turn + 1 + uint64_t(used_.turn()));
+  }
+};
+
+}  // namespace slices
+}  // namespace trs
+
+#endif

@@ -1,0 +1,15 @@
+/* device_stand_in.h - host memory in the place of GPUs. */
+#ifndef TRS_TEST_DEVICE_STAND_IN_H
+#define TRS_TEST_DEVICE_STAND_IN_H
+
+#include <stdatomic.h>
+#include <stdint.h>
+
+enum { STAND_IN_DEVICES = 8 };
+
+int64_t stand_in_held(void); /* allocations */
+
+/* Not NULL: there is a kernel that runs until this is no more 0. */
+extern _Atomic uint64_t *stand_in_kernel;
+
+#endif
