@@ -67,6 +67,15 @@ trs_status trs_device_alloc_stage(trs_device *device, void **pointer) {
 void trs_device_free_stage(trs_device *device, void *pointer) {
   trs_device_free(device, pointer, NULL);
 }
+trs_status trs_device_alloc_pinned(void **pointer, int64_t bytes) {
+  return trs_device_alloc(&devices[0], pointer, bytes, 1, NULL);
+}
+void trs_device_free_pinned(void *pointer) { trs_device_free(&devices[0], pointer, NULL); }
+trs_status trs_device_room(const trs_device *device, int64_t *bytes) {
+  (void)device;
+  *bytes = (int64_t)1 << 30;
+  return TRS_SUCCESS;
+}
 trs_status trs_device_copy(void *to, const void *from, int64_t bytes, trs_stream stream) {
   (void)stream;
   memmove(to, from, (size_t)bytes);
@@ -124,6 +133,10 @@ void trs_device_event_destroy(trs_device_event *event) { (void)event; }
 trs_status trs_device_event_record(trs_device_event *event, trs_stream stream) {
   (void)event;
   (void)stream;
+  return TRS_SUCCESS;
+}
+trs_status trs_device_event_wait(trs_device_event *event) {
+  (void)event;
   return TRS_SUCCESS;
 }
 trs_status trs_device_event_follow(trs_device_event *event, trs_stream stream) {

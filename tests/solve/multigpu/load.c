@@ -1,0 +1,160 @@
+/* load.c - what `push` sends to its members where values are deferred, on a stand-in for GPUs: the
+ * bytes that it sends of the whole matrix, one member's values in host memory at a time. */
+#include "base/memory.h"
+#include "comm/transport.h"
+#include "device_stand_in.h"
+#include "io/scratch.h"
+#include "matrix/matrix.h"
+#include "solve/multigpu/alone.h"
+#include "solve/multigpu/push_state.h"
+#include "test.h"
+
+enum { MEMBERS = 3 };
+
+extern const trs_method trs_method_push;
+
+/* ---- Kernels do nothing here, and nobody solves. ---- */
+
+trs_status trs_nvshmem_open(trs_group *group) {
+  (void)group;
+  return TRS_ERROR_UNSUPPORTED;
+}
+trs_status trs_push_resident(const trs_push_args *args, const trs_push_run *run, trs_scalar scalar,
+                             int *blocks) {
+  (void)args, (void)run, (void)scalar;
+  *blocks = 1;
+  return TRS_SUCCESS;
+}
+trs_status trs_push_open(const trs_push_args *args, trs_stream stream) {
+  (void)args, (void)stream;
+  return TRS_SUCCESS;
+}
+trs_status trs_push_launch(const trs_push_args *args, const trs_push_run *run, trs_scalar scalar,
+                           trs_stream stream) {
+  (void)args, (void)run, (void)scalar, (void)stream;
+  return TRS_SUCCESS;
+}
+trs_status trs_push_solve(trs_plan *plan, const trs_rhs *rhs) {
+  (void)plan, (void)rhs;
+  return TRS_ERROR_UNSUPPORTED;
+}
+trs_status trs_push_finish(const trs_plan *plan, const trs_push_state *p) {
+  (void)plan, (void)p;
+  return TRS_SUCCESS;
+}
+trs_status trs_alone_create(trs_plan **alone, const trs_plan *plan, trs_device *device,
+                            trs_stream stream, int64_t nrhs) {
+  (void)plan, (void)device, (void)stream, (void)nrhs;
+  *alone = NULL;
+  return trs_fail(TRS_ERROR_INTERNAL, -1, "nothing is to be measured");
+}
+trs_status trs_alone_time(trs_plan *plan, trs_device *device, int64_t nrhs, bool spread,
+                          double *seconds) {
+  (void)plan, (void)device, (void)nrhs, (void)spread, (void)seconds;
+  return trs_fail(TRS_ERROR_INTERNAL, -1, "nothing is to be measured");
+}
+
+/* ---- Plans as plan.c makes them. ---- */
+
+static trs_context *context;
+
+static trs_status make_plan(trs_plan *plan, trs_matrix *A, trs_uplo uplo, const char *parameters) {
+  *plan = (trs_plan){.context = context,
+                     .method = &trs_method_push,
+                     .parameters = parameters,
+                     .matrix = A,
+                     .system = trs_system_of(A, uplo, TRS_NO_TRANS, TRS_NONUNIT),
+                     .options = {.method = "push"}};
+  return trs_method_push.analyze(plan);
+}
+
+static void compare_members(const trs_plan *whole, const trs_plan *parts) {
+  const trs_push_state *w = whole->state, *p = parts->state;
+  const size_t size = trs_scalar_size(whole->system.scalar);
+  assert_int_equal(w->local, p->local);
+  for (int m = 0; m < w->local; m++) {
+    const trs_deal_share *share = &w->member[m].share;
+    const trs_slices *a = &w->member[m].args.slices, *b = &p->member[m].args.slices;
+    assert_int_equal(share->entries, p->member[m].share.entries);
+    if (share->entries) {
+      assert_memory_equal(a->idx, b->idx, (size_t)share->entries * sizeof *a->idx);
+      assert_memory_equal(a->val, b->val, (size_t)share->entries * size);
+    }
+    if (share->inverses)
+      assert_memory_equal(a->inverse, b->inverse, (size_t)share->inverses * size);
+  }
+}
+
+static void members_get_the_bytes_of_the_whole(void **state) {
+  (void)state;
+  static const char *const partitions[] = {"partition=cyclic", "partition=bands", "partition=slabs",
+                                           "partition=slabs,members=2", ""};
+  static const char *const systems[] = {"gen:poisson2d5:40", "gen:chain:500", "gen:powerlaw:3000"};
+  for (int s = 0; s < 3 * 5; s++) {
+    trs_plan whole, parts;
+    trs_matrix *A, *T, *D;
+    trs_uplo uplo = s % 2 ? TRS_UPPER : TRS_LOWER;
+    assert_success(trs_matrix_read(&A, systems[s % 3], NULL));
+    assert_success(trs_matrix_triangle(&T, A, uplo, 1));
+    assert_success(trs_matrix_write(A, scratch("a.mtx")));
+    assert_success(trs_matrix_open(&D, scratch("a.mtx"), TRS_CSR, uplo, 1, NULL));
+    assert_success(make_plan(&whole, T, uplo, partitions[s / 3]));
+    assert_success(make_plan(&parts, D, uplo, partitions[s / 3]));
+    compare_members(&whole, &parts);
+    for (int k = 0; k < ((trs_push_state *)parts.state)->local; k++) {
+      const trs_push_member *m = &((trs_push_state *)parts.state)->member[k];
+      memset(m->args.slices.val, 0xff, (size_t)m->share.entries * sizeof(double));
+    }
+    assert_success(trs_method_push.update(&parts));
+    compare_members(&whole, &parts);
+    char text[1024];
+    trs_method_push.describe(&parts, text, sizeof text);
+    assert_non_null(strstr(text, "member by member"));
+    trs_method_push.free(&parts);
+    trs_method_push.free(&whole);
+    trs_matrix_destroy(D);
+    trs_matrix_destroy(T);
+    trs_matrix_destroy(A);
+  }
+  assert_int_equal(stand_in_held(), 0);
+}
+
+static trs_status fail_later(void *user, int64_t count, const int32_t *vector, void *val) {
+  int *calls = user;
+  (void)vector;
+  for (int64_t k = 0; k < count; k++) ((double *)val)[k] = 1;
+  return --*calls > 0 ? TRS_SUCCESS : TRS_ERROR_FILE;
+}
+
+/* A diagonal matrix, whose values fail to come for the first, the second, ... member. */
+static void what_fails_leaves_nothing(void **state) {
+  (void)state;
+  enum { ROWS = 90 };
+  int64_t ptr[ROWS + 1];
+  int32_t idx[ROWS];
+  for (int i = 0; i <= ROWS; i++) ptr[i] = i;
+  for (int i = 0; i < ROWS; i++) idx[i] = i;
+  for (int member = 1; member <= MEMBERS + 1; member++) {
+    int calls = member;
+    trs_matrix *D;
+    trs_plan plan;
+    assert_success(trs_matrix_create_deferred(&D, TRS_CSR, TRS_DOUBLE, ROWS, ROWS, ptr, idx,
+                                              TRS_COPY, fail_later, &calls));
+    trs_status status = make_plan(&plan, D, TRS_LOWER, "partition=cyclic");
+    assert_int_equal(status, member <= MEMBERS ? TRS_ERROR_FILE : TRS_SUCCESS);
+    trs_method_push.free(&plan);
+    trs_matrix_destroy(D);
+    assert_int_equal(stand_in_held(), 0);
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(members_get_the_bytes_of_the_whole),
+      cmocka_unit_test(what_fails_leaves_nothing),
+  };
+  if (trs_context_create(&context, "cuda:0-2")) return 1;
+  int failed = cmocka_run_group_tests(tests, NULL, scratch_remove);
+  trs_context_destroy(context);
+  return failed;
+}
