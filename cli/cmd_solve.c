@@ -173,7 +173,7 @@ static const paragraph paragraphs[] = {
      "the check in up to eight parts. Each part is a pass over the file, which must not change "
      "meanwhile. The report says so, and how large the largest part was. Arrays, HDF5 and "
      "generators are read or made whole, and so is what --trans and --add-diagonal together ask "
-     "for. Without --uplo the whole pattern is read."},
+     "for, and methods other than push. Without --uplo the whole pattern is read."},
     {"Numbers",
      "The bound is the time that no solve on this machine can beat: the larger of the bytes "
      "touched over the bandwidth, and the levels times the latency of a dependency, both measured "

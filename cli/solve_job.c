@@ -119,11 +119,17 @@ static bool exceeds_one(const solve_job *job, double bytes) {
   return 2.5 * bytes > (limit > 0 && limit < room ? limit : room);
 }
 
+/* Other methods want all values. */
+static bool may_push(const solve_job *job) {
+  const char *method = job->set.method;
+  return !method || !strcmp(method, "auto") || !strncmp(method, "push", 4);
+}
+
 /* A file that one of several GPUs may have no room for: text has at least 4 bytes an entry. */
 static bool may_exceed_one(const solve_job *job, const char *name) {
   const char *dot = strrchr(name, '.');
   bool packed = dot && (!strcmp(dot, ".gz") || !strcmp(dot, ".zst"));
-  if (!job->ctx || trs_context_members(job->ctx, NULL, NULL) < 2) return false;
+  if (!job->ctx || trs_context_members(job->ctx, NULL, NULL) < 2 || !may_push(job)) return false;
   return packed || exceeds_one(job, (double)file_bytes(name) / 4 * 12);
 }
 

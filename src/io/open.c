@@ -2,7 +2,8 @@
  * the wanted triangle.  Asked for values of some vectors, it reads these as coordinate.c reads
  * whole files, so that repeats add up and values are made for patterns in the same way, and holds
  * their indices against the pattern.  Each is a pass over the file: O(text), and of the entries
- * wanted 4 bytes each beside their values. */
+ * wanted 4 bytes each beside their values; where the diagonal is made, twice that and their values
+ * once more. */
 #include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -195,7 +196,7 @@ static trs_status check_file(const opened *f) {
     if (hdf5) what = "is an HDF5 container, which is not read in parts";
   }
   if (!what) return TRS_SUCCESS;
-  return trs_fail(TRS_ERROR_UNSUPPORTED, -1, "%s %s; or read it whole (trs_matrix_read)", f->path,
+  return trs_fail(TRS_ERROR_UNSUPPORTED, -1, "%s %s: read it whole (trs_matrix_read)", f->path,
                   what);
 }
 
