@@ -1,11 +1,6 @@
 /* group.c - relaxation on the GPUs of one process: a domain a member, with the arrays and kernels
  * of one GPU, and x of boundary rows stored into the members that read it (push.cu).
- *
- * `slices` makes all turns in one launch of each member (slices.cu).  Otherwise, and where members
- * share a GPU, a colour's turn is up to four launches of a member: begin (tells who sends to it,
- * waits for what it needs), boundary rows, push, interior rows, while which others' rows arrive.  A
- * member a GPU, each has a thread of the host that launches.  Where members share a GPU one thread
- * launches, in an order in which no launch waits for a later one, and none begins early. */
+ * Launches are group_turns.c's, sweeps group_sweep.c's. */
 #include <math.h>
 #include <stdio.h>
 

@@ -1,5 +1,10 @@
-/* group_turns.c - the colours' turns of relaxation on several GPUs: in one launch of each member,
- * or in up to four a turn. */
+/* group_turns.c - the turns of the colours in W21's relaxation on several GPUs.
+ *
+ * `slices` makes all turns in one launch of each member (slices.cu).  Otherwise, and where members
+ * share a GPU, a colour's turn is up to four launches of a member: begin (tells who sends to it,
+ * waits for what it needs), boundary rows, push, interior rows, while which others' rows arrive.  A
+ * member a GPU, each has a thread of the host that launches.  Where members share a GPU one thread
+ * launches, in an order in which no launch waits for a later one, and none begins early. */
 #include "relax/cuda/group_state.h"
 
 /* ---- A turn ---- */

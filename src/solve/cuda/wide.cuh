@@ -157,6 +157,7 @@ __device__ void solve_slice(const W &v, const trs_slice &h, int lane, R *ring_of
   S b = v.rhs.b[row * v.rhs.b_row];
   const S *inverse = static_cast<const S *>(v.s.inverse) + h.inverse;
   if (!there) r = 0;
+  /* Fewer where nothing hides behind a wait, or where pushing takes the registers. */
   coefficients<S, WAITS == waits::bare || (W::system && WAITS == waits::none) ? 1 : BATCH> c;
   c.load(inverse, h, r);
   S residual = b - sum_lanes(row_sum<WAITS>(v, h, lane, row, ring_of_block), h.log_lanes);

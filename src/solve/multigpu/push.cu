@@ -7,7 +7,7 @@
  *
  * A member goes through the levels of the whole system in runs, a launch each.  A run of several
  * levels stays: as many blocks of threads as fit take chunks by ticket.  One of a single large
- * level has blocks for all its chunks: what it needs was solved by earlier runs, its own member's
+ * level has blocks for all its slices: what it needs was solved by earlier runs, its own member's
  * for certain, and others' nearly always.  The unfinished chunk of the lowest level is always in
  * the hands of a block that runs, at whichever member, so nobody waits in a circle.
  * Several right-hand sides are solved beside each other, a chunk's behind one another: its entries
