@@ -35,12 +35,13 @@ struct view {
   S *parts, *other_parts;
   one_rhs<S> rhs;
   trs_fault *fault;
+  bool silent;
 
-  __device__ uint32_t look(int32_t position) const { return __ldg(a.mask + position); }
+  __device__ uint32_t look(int32_t position) const { return silent ? 0 : __ldg(a.mask + position); }
 
   __device__ void finish(int32_t position, int32_t row, S value, uint32_t needed) const {
     value = full(value);
-    publish(work + position, value);
+    if (!silent) publish(work + position, value);
     for (; needed; needed &= needed - 1)
       publish<true>(static_cast<S *>(a.peer[__ffs(int(needed)) - 1]) + place * s.n + position,
                     value);
@@ -58,8 +59,8 @@ __device__ unsigned long long *told(const trs_push_args &a, int member) {
   return reinterpret_cast<unsigned long long *>(static_cast<char *>(a.peer[member]) + a.told_at);
 }
 
-/* All hear that this member has finished the solve before, and it waits until all have emptied the
- * third that this solve writes to: nearly always long ago. */
+/* Before solves at whose start others may be behind: all hear that this member has finished the
+ * solve before, and it waits until all have emptied the third that this solve writes to. */
 __global__ void __launch_bounds__(TRS_PUSH_MEMBERS) open(const __grid_constant__ trs_push_args a) {
   const unsigned long long solve = a.counters->solve + 1;
   const int m = int(threadIdx.x);
@@ -123,7 +124,8 @@ __device__ void empty_turn(const trs_push_args &a, unsigned long long solve, con
 }
 
 template <class S, class V>
-__device__ view<S, V> view_of(const trs_push_args &a, unsigned long long solve, int32_t column) {
+__device__ view<S, V> view_of(const trs_push_args &a, const trs_push_run &run,
+                              unsigned long long solve, int32_t column) {
   const int32_t place = int32_t(solve % TRS_PUSH_THIRDS) * a.most + column;
   const int64_t nparts = int64_t(a.slices.nparts) * TRS_SLICE_LANES;
   return {a.slices,
@@ -135,7 +137,8 @@ __device__ view<S, V> view_of(const trs_push_args &a, unsigned long long solve, 
           nullptr,
           {static_cast<S *>(a.x) + column * a.x_col, static_cast<const S *>(a.b) + column * a.b_col,
            a.x_row, a.b_row},
-          a.fault};
+          a.fault,
+          run.silent != 0};
 }
 
 /* The last block of threads of the last run ends the solve. */
@@ -181,8 +184,8 @@ __global__ void __launch_bounds__(THREADS, resident<S>(waits::rows))
     if (turn >= turns) break;
     if (threadIdx.x == 0) next = int32_t(atomicInc(&a.counters->ticket, wrap));
     if (turn < chunks)
-      solve_chunk<HEAVY>(view_of<S, V>(a, solve, turn % a.columns), run.chunk + turn / a.columns,
-                         at, partial);
+      solve_chunk<HEAVY>(view_of<S, V>(a, run, solve, turn % a.columns),
+                         run.chunk + turn / a.columns, at, partial);
     else
       empty_turn<S>(a, solve, left, turn - chunks, at);
     __syncthreads();
@@ -206,7 +209,7 @@ __global__ void __launch_bounds__(THREADS, resident<S>(WAITS))
   await_kernel_before();
   const unsigned long long solve = a.counters->solve + 1;
   if (there) {
-    solve_slice<WAITS>(view_of<S, V>(a, solve, column), h, at.lane,
+    solve_slice<WAITS>(view_of<S, V>(a, run, solve, column), h, at.lane,
                        reinterpret_cast<ring<S, V> *>(shared));
   } else if (run.last) {
     const leftovers left(a, a.counters->columns);

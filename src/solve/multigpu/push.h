@@ -61,6 +61,7 @@ typedef struct trs_push_run {
   int32_t chunk, chunk_end, slice, slice_end;
   int32_t waits;  /* trs_push_waits */
   int32_t last;   /* of the solve */
+  int32_t silent; /* nobody needs its rows: they are of the last level */
   int32_t blocks; /* of threads, at most; 0: one a turn */
 } trs_push_run;
 
@@ -73,7 +74,8 @@ extern "C" {
 trs_status trs_push_resident(const trs_push_args *args, const trs_push_run *run, trs_scalar scalar,
                              int *blocks);
 
-/* A solve: open, then all its runs. */
+/* A solve: all its runs; before them open, where it is not known of all members that they have
+ * finished the solve before. */
 trs_status trs_push_open(const trs_push_args *args, trs_stream stream);
 trs_status trs_push_launch(const trs_push_args *args, const trs_push_run *run, trs_scalar scalar,
                            trs_stream stream);

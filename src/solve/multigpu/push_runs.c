@@ -17,7 +17,7 @@ static int32_t chunk_of_level(const trs_deal_share *share, int32_t chunk, int32_
 
 /* Runs of which the member has nothing are left out, but not all: the last one ends the solve. */
 static int32_t cut_share(trs_push_run *run, const trs_deal_share *share, const trs_region *regions,
-                         int32_t nregions) {
+                         int32_t nregions, int32_t nlevels) {
   int32_t count = 0, chunk = 0;
   for (int32_t k = 0; k < nregions; k++) {
     int32_t end = chunk_of_level(share, chunk, regions[k].level_end);
@@ -26,7 +26,8 @@ static int32_t cut_share(trs_push_run *run, const trs_deal_share *share, const t
                                     .chunk_end = end,
                                     .slice = share->chunk[chunk],
                                     .slice_end = share->chunk[end],
-                                    .waits = waits_of(&regions[k])};
+                                    .waits = waits_of(&regions[k]),
+                                    .silent = regions[k].level == nlevels - 1};
     chunk = end;
   }
   if (count == 0) run[count++] = (trs_push_run){.waits = TRS_PUSH_WAITS_NOT};
@@ -43,7 +44,7 @@ trs_status trs_push_cut(trs_push_run **run, int32_t *nruns, const trs_deal_share
   TRS_TRY(trs_choose_regions(&regions, &nregions, &seconds, level, nlevels, 0, false,
                              TRS_REGIONS_WIDE, members));
   trs_status status = TRS_ALLOC(run, nregions + 1);
-  if (!status) *nruns = cut_share(*run, share, regions, nregions);
+  if (!status) *nruns = cut_share(*run, share, regions, nregions, nlevels);
   trs_free(regions);
   return status;
 }

@@ -33,10 +33,13 @@ trs_status trs_push_finish(const trs_plan *plan, const trs_push_state *p) {
   return status ? status : check_fault(plan, p);
 }
 
+/* The members of one process have all finished the call before; between the right-hand sides of a
+ * call that has more than are solved together, they look at how far the others are. */
 static trs_status launch_member(const trs_plan *plan, const trs_push_member *m, const trs_rhs *rhs,
                                 int64_t column, int32_t columns) {
   const int64_t size = (int64_t)trs_scalar_size(plan->system.scalar);
-  const int64_t k = m - ((const trs_push_state *)plan->state)->member;
+  const trs_push_state *p = plan->state;
+  const int64_t k = m - p->member;
   const char *b = rhs->b_of ? rhs->b_of[k] : rhs->b;
   char *x = rhs->x_of ? rhs->x_of[k] : rhs->x;
   trs_push_args a = m->args;
@@ -47,9 +50,12 @@ static trs_status launch_member(const trs_plan *plan, const trs_push_member *m, 
   a.b_row = rhs->b_row, a.b_col = rhs->b_col;
   a.columns = columns;
   int before = trs_device_enter(m->device);
-  trs_status status = trs_push_open(&a, m->stream);
-  for (int32_t r = 0; r < m->nruns && !status; r++)
+  const bool opens = !p->one_process || rhs->nrhs > a.most;
+  trs_status status = opens ? trs_push_open(&a, m->stream) : TRS_SUCCESS;
+  for (int32_t r = 0; r < m->nruns && !status; r++) {
+    a.overlaps = m->args.overlaps && (r > 0 || opens);
     status = trs_push_launch(&a, &m->run[r], plan->system.scalar, m->stream);
+  }
   trs_device_leave(before);
   return status;
 }

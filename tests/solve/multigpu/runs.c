@@ -50,6 +50,8 @@ static void check_run(const trs_push_run *run, const trs_deal_share *share,
     if (level[l].heavy) assert_int_equal(run->waits, TRS_PUSH_WAITS_HEAVY);
   }
   if (run->waits < TRS_PUSH_WAITS_ROWS) assert_int_equal(first, last);
+  if (run->silent) assert_int_equal(first, LEVELS - 1);
+  if (last == LEVELS - 1 && is_large(level, last, members)) assert_true(run->silent);
   if (run->waits == TRS_PUSH_WAITS_NOT)
     assert_int_equal(level[first].entries, level[first + 1].entries);
 }
