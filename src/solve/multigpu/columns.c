@@ -4,8 +4,9 @@
  * A member solves its columns where they lie if that is its own memory; others come to it and go
  * back in blocks, through two buffers, so that one block is on its way while another is solved.
  * Where all of them lie with the first member, the link is what counts, and it keeps more.
- * Arrays in device memory: one thread launches everything and waits for nothing.  Arrays of the
- * host: a thread a member, since copies from and to them keep their thread busy.
+ * Arrays in device memory: one thread launches everything and waits for nothing, and the members'
+ * blocks come one behind the other, so that the first are solved while others are on their way.
+ * Arrays of the host: a thread a member, since copies from and to them keep their thread busy.
  * With a process a GPU each has b, solves its own columns into memory that all reach, and takes the
  * others' from there. */
 #include <math.h>
@@ -43,12 +44,28 @@ typedef struct columns_state {
 
 enum { REMOTE_COPY, REMOTE_DIRECT };
 
-/* What the members' threads do, and how it went. */
+/* Columns first .. first + width - 1 of b or x, and their place in a stage: in the order of the
+ * array, rows of width where it is row-major, else columns of n. */
+typedef struct block {
+  int64_t n, size, first, width;
+  bool row_major;
+} block;
+
+/* A member's way through columns that come in blocks. */
+typedef struct passage {
+  int64_t first, end, at, width;
+  block k[SLOTS];
+  int slot; /* of the block at `at` */
+} passage;
+
+/* What members do, and how it went. */
 typedef struct joint_work {
   trs_plan *plan;
   columns_state *c;
   const trs_rhs *rhs;
   trs_status (*step)(struct joint_work *work, int which);
+  passage passage[TRS_MOST_MEMBERS];
+  trs_device_event *last; /* members by one thread: the block brought last */
   trs_failure failure[TRS_MOST_MEMBERS];
 } joint_work;
 
@@ -63,15 +80,22 @@ static void be_member(void *argument, int rank, int size) {
 }
 
 /* On every member here, side by side where threads; the failure of the first that has one. */
-static trs_status on_members(trs_plan *plan, columns_state *c, const trs_rhs *rhs, bool threads,
-                             trs_status (*step)(joint_work *, int)) {
-  joint_work work = {.plan = plan, .c = c, .rhs = rhs, .step = step};
-  int size = trs_team_size(plan->context->team);
+static trs_status go(joint_work *work, bool threads, trs_status (*step)(joint_work *, int)) {
+  const columns_state *c = work->c;
+  trs_team *team = work->plan->context->team;
+  int size = trs_team_size(team);
   if (size > c->members) size = c->members;
-  trs_team_run(plan->context->team, threads ? size : 1, be_member, &work);
+  work->step = step;
+  trs_team_run(team, threads ? size : 1, be_member, work);
   for (int m = 0; m < c->members; m++)
-    if (work.failure[m].status) return trs_failure_set(&work.failure[m]);
+    if (work->failure[m].status) return trs_failure_set(&work->failure[m]);
   return TRS_SUCCESS;
+}
+
+static trs_status on_members(trs_plan *plan, columns_state *c, bool threads,
+                             trs_status (*step)(joint_work *, int)) {
+  joint_work work = {.plan = plan, .c = c};
+  return go(&work, threads, step);
 }
 
 /* ---- Analysis. ---- */
@@ -171,7 +195,7 @@ static trs_status analyze(trs_plan *plan) {
   c->one_process = trs_group_one_process(c->group);
   trs_status status = read_parameters(c, plan);
   if (!status) status = open_members(c);
-  if (!status) status = on_members(plan, c, NULL, true, analyze_member);
+  if (!status) status = on_members(plan, c, true, analyze_member);
   if (!status) status = weigh(plan, c);
   return trs_group_agree(c->group, status);
 }
@@ -187,17 +211,10 @@ static trs_status update_member(joint_work *work, int which) {
 
 static trs_status update(trs_plan *plan) {
   const columns_state *c = plan->state;
-  return trs_group_agree(c->group, on_members(plan, plan->state, NULL, true, update_member));
+  return trs_group_agree(c->group, on_members(plan, plan->state, true, update_member));
 }
 
 /* ---- Solving. ---- */
-
-/* Columns [first, first + width) of b or x, and their place in a stage: in the order of the array,
- * rows of width where it is row-major, else columns of n. */
-typedef struct block {
-  int64_t n, size, first, width;
-  bool row_major;
-} block;
 
 /* Plain copies: between two GPUs these are the fast ones. */
 static trs_status copy_columns(const block *k, void *to, int64_t to_col, const void *from,
@@ -226,42 +243,59 @@ static trs_status take(const block *k, const void *stage, const trs_rhs *rhs, tr
   return copy_columns(k, x, rhs->x_col, stage, k->n, stream);
 }
 
-static trs_status begin_block(member *m, const block *k, int slot, bool waits, const trs_rhs *rhs) {
-  trs_rhs inner = {.x = m->stage[slot], .b = m->stage[slot], .nrhs = k->width};
-  inner.x_row = inner.b_row = k->row_major ? k->width : 1;
-  inner.x_col = inner.b_col = k->row_major ? 1 : k->n;
-  if (waits) TRS_TRY(trs_device_event_follow(m->taken[slot], m->in));
-  TRS_TRY(bring(k, m->stage[slot], rhs, m->in));
-  TRS_TRY(trs_device_event_record(m->brought[slot], m->in));
-  TRS_TRY(trs_device_event_follow(m->brought[slot], m->stream));
-  TRS_TRY(trs_plan_solve(m->plan, &inner));
-  return trs_device_event_record(m->solved[slot], m->stream);
+static trs_status open_passage(joint_work *work, int which, int64_t first, int64_t end) {
+  const trs_system *S = &work->plan->system;
+  member *m = &work->c->member[which];
+  passage *p = &work->passage[which];
+  *p = (passage){.first = first, .end = end, .at = first};
+  p->width = block_width(work->c, end - first);
+  TRS_TRY(need_stage(m, S->n * (int64_t)trs_scalar_size(S->scalar) * p->width));
+  return trs_device_event_follow(work->c->start, m->in);
 }
 
-static trs_status end_block(member *m, const block *k, int slot, const trs_rhs *rhs) {
+static bool is_over(const passage *p) { return p->at >= p->end + p->width; }
+
+static trs_status begin_block(const passage *p, member *m, const trs_rhs *rhs) {
+  const block *k = &p->k[p->slot];
+  trs_rhs inner = {.x = m->stage[p->slot], .b = m->stage[p->slot], .nrhs = k->width};
+  inner.x_row = inner.b_row = k->row_major ? k->width : 1;
+  inner.x_col = inner.b_col = k->row_major ? 1 : k->n;
+  if (p->at >= p->first + SLOTS * p->width)
+    TRS_TRY(trs_device_event_follow(m->taken[p->slot], m->in));
+  TRS_TRY(bring(k, m->stage[p->slot], rhs, m->in));
+  TRS_TRY(trs_device_event_record(m->brought[p->slot], m->in));
+  TRS_TRY(trs_device_event_follow(m->brought[p->slot], m->stream));
+  TRS_TRY(trs_plan_solve(m->plan, &inner));
+  return trs_device_event_record(m->solved[p->slot], m->stream);
+}
+
+static trs_status end_block(const passage *p, member *m, int slot, const trs_rhs *rhs) {
   TRS_TRY(trs_device_event_follow(m->solved[slot], m->out));
-  TRS_TRY(take(k, m->stage[slot], rhs, m->out));
+  TRS_TRY(take(&p->k[slot], m->stage[slot], rhs, m->out));
   return trs_device_event_record(m->taken[slot], m->out);
 }
 
-/* A block is taken back when the next has been launched: a copy to pageable memory keeps us until
- * it is done. */
-static trs_status solve_in_blocks(const trs_plan *plan, const columns_state *c, member *m,
-                                  const trs_rhs *rhs, int64_t first, int64_t end) {
-  const int64_t width = block_width(c, end - first), n = plan->system.n;
-  const int64_t size = (int64_t)trs_scalar_size(plan->system.scalar);
-  const bool row_major = rhs->x_col == 1 && rhs->x_row != 1;
-  block k[SLOTS];
-  int slot = 0;
-  TRS_TRY(need_stage(m, n * size * width));
-  TRS_TRY(trs_device_event_follow(c->start, m->in));
-  for (int64_t at = first; at < end; at += width, slot = 1 - slot) {
-    k[slot] = (block){n, size, at, least(width, end - at), row_major};
-    TRS_TRY(begin_block(m, &k[slot], slot, at >= first + SLOTS * width, rhs));
-    if (at > first) TRS_TRY(end_block(m, &k[1 - slot], 1 - slot, rhs));
+/* The next block begins, then the one before it is taken back: a copy to pageable memory keeps us
+ * until it is done. */
+static trs_status advance(joint_work *work, int which) {
+  const trs_system *S = &work->plan->system;
+  const trs_rhs *rhs = work->rhs;
+  member *m = &work->c->member[which];
+  passage *p = &work->passage[which];
+  const int before = 1 - p->slot;
+  if (p->at < p->end) {
+    p->k[p->slot] = (block){.n = S->n,
+                            .size = (int64_t)trs_scalar_size(S->scalar),
+                            .first = p->at,
+                            .width = least(p->width, p->end - p->at),
+                            .row_major = rhs->x_col == 1 && rhs->x_row != 1};
+    TRS_TRY(begin_block(p, m, rhs));
   }
-  TRS_TRY(end_block(m, &k[1 - slot], 1 - slot, rhs));
-  return trs_device_event_follow(m->taken[1 - slot], m->stream);
+  if (p->at > p->first) TRS_TRY(end_block(p, m, before, rhs));
+  if (p->at >= p->end) TRS_TRY(trs_device_event_follow(m->taken[before], m->stream));
+  p->at += p->width;
+  p->slot = before;
+  return TRS_SUCCESS;
 }
 
 static trs_status solve_in_place(const trs_plan *plan, member *m, const trs_rhs *rhs, int64_t first,
@@ -294,14 +328,15 @@ static bool all_with_first(const columns_state *c, const trs_rhs *rhs) {
          lies_on(rhs->b, c->member[0].device);
 }
 
-/* Seconds where the first member keeps so many of the columns, which all lie with it: the others
- * share its link, and have nothing to solve while the first block comes and the last one goes. */
+/* Seconds where the first member keeps so many of the columns, which all lie with it: blocks for
+ * the others leave it one behind the other, and the last one is solved when all have left, or when
+ * those before it are solved; then it goes back. */
 static double seconds_with(const columns_state *c, int64_t nrhs, int64_t kept) {
   const int64_t others = c->members - 1, each = shared_out(nrhs - kept, (int)others);
-  const double link = c->link * (double)others;
-  double there = (double)each * fmax(c->few, link);
-  if (each > 0) there += 2 * link * (double)block_width(c, each);
-  return fmax((double)kept * c->many, there);
+  const double width = each > 0 ? (double)block_width(c, each) : 0;
+  const double left = (double)(nrhs - kept) * c->link;
+  const double busy = (double)others * width * c->link + ((double)each - width) * c->few;
+  return fmax((double)kept * c->many, fmax(left, busy) + width * (c->few + c->link));
 }
 
 static int64_t kept_by_first(const columns_state *c, int64_t nrhs) {
@@ -322,25 +357,63 @@ static int64_t begin_of(const columns_state *c, const trs_rhs *rhs, int which) {
   return kept + shared_out((rhs->nrhs - kept) * (which - 1), c->members - 1);
 }
 
-/* Behind the start, and to the member's done. */
-static trs_status solve_member(joint_work *work, int which) {
+/* Behind the start: columns that lie with the member, or are to be read where they lie, at once;
+ * others have a passage before them. */
+static trs_status begin_member(joint_work *work, int which) {
   columns_state *c = work->c;
   member *m = &c->member[which];
   const trs_rhs *rhs = work->rhs;
   const int64_t first = begin_of(c, rhs, which), end = begin_of(c, rhs, which + 1);
   if (first >= end) return TRS_SUCCESS;
   TRS_TRY(trs_device_event_follow(c->start, m->stream));
-  if (rhs->x_of) {
-    TRS_TRY(solve_own(rhs, m, c->first, which, end - first));
-    return trs_device_event_record(m->done, m->stream);
-  }
+  if (rhs->x_of) return solve_own(rhs, m, c->first, which, end - first);
   bool there = trs_device_address(rhs->x) && trs_device_address(rhs->b);
   bool own = lies_on(rhs->x, m->device) && lies_on(rhs->b, m->device);
   if (there && (own || c->remote == REMOTE_DIRECT))
-    TRS_TRY(solve_in_place(work->plan, m, rhs, first, end));
-  else
-    TRS_TRY(solve_in_blocks(work->plan, c, m, rhs, first, end));
+    return solve_in_place(work->plan, m, rhs, first, end);
+  return open_passage(work, which, first, end);
+}
+
+static bool has_columns(const columns_state *c, const trs_rhs *rhs, int which) {
+  return c->member[which].device && begin_of(c, rhs, which) < begin_of(c, rhs, which + 1);
+}
+
+static trs_status end_member(joint_work *work, int which) {
+  const member *m = &work->c->member[which];
+  if (!has_columns(work->c, work->rhs, which)) return TRS_SUCCESS;
   return trs_device_event_record(m->done, m->stream);
+}
+
+static trs_status solve_member(joint_work *work, int which) {
+  TRS_TRY(begin_member(work, which));
+  while (!is_over(&work->passage[which])) TRS_TRY(advance(work, which));
+  return end_member(work, which);
+}
+
+/* One block of each member: they come one behind the other, so that the first are there while
+ * others are still on their way. */
+static trs_status take_turn(joint_work *work, int which) {
+  const passage *p = &work->passage[which];
+  member *m = &work->c->member[which];
+  trs_device_event *brought = p->at < p->end ? m->brought[p->slot] : NULL;
+  if (is_over(p)) return TRS_SUCCESS;
+  if (brought && work->last) TRS_TRY(trs_device_event_follow(work->last, m->in));
+  TRS_TRY(advance(work, which));
+  if (brought) work->last = brought;
+  return TRS_SUCCESS;
+}
+
+static bool all_over(const joint_work *work) {
+  for (int m = 0; m < work->c->members; m++)
+    if (!is_over(&work->passage[m])) return false;
+  return true;
+}
+
+/* All members by one thread. */
+static trs_status solve_by_turns(joint_work *work) {
+  TRS_TRY(go(work, false, begin_member));
+  while (!all_over(work)) TRS_TRY(go(work, false, take_turn));
+  return go(work, false, end_member);
 }
 
 static trs_status finish_member(joint_work *work, int which) {
@@ -352,7 +425,7 @@ static trs_status wait(trs_plan *plan) {
   int before = trs_device_enter(c->member[c->first].device);
   trs_status status = trs_device_wait(plan->stream);
   trs_device_leave(before);
-  return status ? status : on_members(plan, c, NULL, false, finish_member);
+  return status ? status : on_members(plan, c, false, finish_member);
 }
 
 static trs_status begin(trs_plan *plan, const columns_state *c) {
@@ -367,8 +440,7 @@ static trs_status end(trs_plan *plan, const columns_state *c, const trs_rhs *rhs
   int before = trs_device_enter(c->member[c->first].device);
   trs_status status = TRS_SUCCESS;
   for (int m = 0; m < c->members && !status; m++)
-    if (c->member[m].device && begin_of(c, rhs, m) < begin_of(c, rhs, m + 1))
-      status = trs_device_event_follow(c->member[m].done, plan->stream);
+    if (has_columns(c, rhs, m)) status = trs_device_event_follow(c->member[m].done, plan->stream);
   trs_device_leave(before);
   return status;
 }
@@ -438,6 +510,7 @@ static trs_status solve_in_processes(trs_plan *plan, columns_state *c, const trs
 
 static trs_status solve(trs_plan *plan, const trs_rhs *rhs) {
   columns_state *c = plan->state;
+  joint_work work = {.plan = plan, .c = c, .rhs = rhs};
   bool there =
       rhs->x_of || (c->one_process && trs_device_address(rhs->x) && trs_device_address(rhs->b));
   if (!there && trs_device_capturing(plan->stream))
@@ -446,7 +519,7 @@ static trs_status solve(trs_plan *plan, const trs_rhs *rhs) {
                     "they are solved (trs_solve_distributed)");
   if (!c->one_process && !rhs->x_of) return solve_in_processes(plan, c, rhs);
   TRS_TRY(begin(plan, c));
-  TRS_TRY(on_members(plan, c, rhs, !there, solve_member));
+  TRS_TRY(there ? solve_by_turns(&work) : go(&work, true, solve_member));
   TRS_TRY(end(plan, c, rhs));
   return there ? TRS_SUCCESS : wait(plan);
 }
