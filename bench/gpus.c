@@ -93,7 +93,7 @@ static int open_contexts(gpus_run *run) {
 
 /* ---- Who ---- */
 
-/* A solver of its own, or with spread another that solves with the same plan. */
+/* With spread after the same without: of its plan, but where auto chooses one for either. */
 static void add(gpus_run *run, gpus_job *job, const char *method, int group, bool spread) {
   if (job->count == BENCH_MOST_RUNNERS) return;
   gpus_solver *s = &run->solver[job->count];
@@ -101,7 +101,8 @@ static void add(gpus_run *run, gpus_job *job, const char *method, int group, boo
                      .ctx = run->ctx[group],
                      .spread = spread,
                      .brief = !strcmp(method, "zerocopy"),
-                     .sharer = spread ? job->count - 1 : job->count};
+                     .sharer = job->count};
+  if (spread && (job->nrhs > 1 || job->limit > 0 || strcmp(method, "auto") != 0)) s->sharer--;
   snprintf(s->method, sizeof s->method, "%s", method);
   job->count++;
 }

@@ -1,5 +1,5 @@
-/* gpus_measure.c - times methods of one and several GPUs on one system.  A plan is made once and
- * solves with b and x on the first GPU, and with both lying where they are solved.  Solves are
+/* gpus_measure.c - times methods of one and several GPUs on one system.  Plans
+ * solve with b and x on the first GPU, and with both lying where they are solved.  Solves are
  * launched behind each other, by the host's clock from an idle GPU to an idle GPU, in rounds in
  * which every solver takes part, so that ratios are of one run.  The answer that is checked is of a
  * solve into spoilt memory. */
@@ -68,8 +68,10 @@ static bool plays(const gpus_solver *s) { return !s->out && !s->failed; }
 /* The matrix comes from the host: each analysis sends it to the GPUs that need it. */
 static bool analyze(const measurement *m, gpus_solver *s) {
   const bench_system *system = m->job->system;
-  trs_options how = {
-      .method = s->method, .nrhs = m->job->nrhs, .gpu_memory = (int64_t)m->job->limit};
+  trs_options how = {.method = s->method,
+                     .nrhs = m->job->nrhs,
+                     .gpu_memory = (int64_t)m->job->limit,
+                     .distributed = s->spread};
   double start = seconds_now();
   bool good =
       !trs_analyze(s->ctx, &s->plan, system->T, system->uplo, TRS_NO_TRANS, system->diag, &how);

@@ -65,7 +65,7 @@ int main(int argc, char **argv) {
   trs_random_fill(host_b, n, TRS_DOUBLE, 1);
 
   /* "push" deals rows; without a name the library measures whether that is faster than one GPU. */
-  trs_options options = {.method = "push"};
+  trs_options options = {.method = "push", .distributed = 1};
   trireme(trs_analyze(ctx, &plan, L, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT, &options));
   for (int m = 0; m < members; m++) {
     cuda(cudaSetDevice(trs_context_gpu(ctx, m)));

@@ -343,7 +343,9 @@ typedef struct trs_options {
   int tune;        /* 1: GPU engine: times its candidates on this system once and keeps the best */
   void *stream;    /* a cudaStream_t for GPU methods; NULL: the default stream */
   int64_t gpu_memory; /* bytes that the library may hold on each GPU from now on; 0: as before */
-  char reserved[32];
+  int distributed;    /* 1: solves will be trs_solve_distributed's: auto weighs several GPUs with b
+                         and x where they are solved; 0: with both on the first */
+  char reserved[28];
 } trs_options;
 
 /* A plan for op(T) x = b, T the lower or upper triangle (uplo) of the square matrix A.  With

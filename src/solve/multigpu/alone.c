@@ -54,25 +54,41 @@ static trs_status time_rounds(trs_plan *plan, const trs_rhs *rhs, double *second
   return TRS_SUCCESS;
 }
 
-/* The same array for b and x: of zeros, which stay zeros. */
-trs_status trs_alone_time(trs_plan *plan, trs_device *device, int64_t nrhs, bool spread,
-                          double *seconds) {
-  const int64_t n = plan->system.n, size = (int64_t)trs_scalar_size(plan->system.scalar);
-  void *zeros = NULL;
+static trs_status make_zeros(void **zeros, trs_device *device, int64_t bytes) {
   int before = trs_device_enter(device);
-  trs_status status = trs_device_alloc_plain(device, &zeros, n * nrhs * size);
-  if (!status) status = trs_device_fill(zeros, 0, n * nrhs * size, plan->stream);
+  trs_status status = trs_device_alloc_plain(device, zeros, bytes);
+  if (!status) status = trs_device_fill(*zeros, 0, bytes, NULL);
+  if (!status) status = trs_device_wait(NULL);
+  trs_device_leave(before);
+  return status;
+}
+
+static void free_zeros(void *zeros, trs_device *device, int64_t bytes) {
+  int before = trs_device_enter(device);
+  trs_device_free_plain(device, zeros, bytes);
+  trs_device_leave(before);
+}
+
+/* The same array for b and x: of zeros, which stay zeros. */
+trs_status trs_alone_time(trs_plan *plan, const trs_alone_arrays *where, int64_t nrhs,
+                          double *seconds) {
+  const int64_t n = plan->system.n,
+                bytes = n * nrhs * (int64_t)trs_scalar_size(plan->system.scalar);
+  void *zeros[TRS_MOST_MEMBERS] = {NULL};
+  trs_status status = TRS_SUCCESS;
+  for (int k = 0; k < where->count && !status; k++)
+    status = make_zeros(&zeros[k], where->device[k], bytes);
   if (!status) {
-    void *const x_of[1] = {zeros};
-    const void *const b_of[1] = {zeros};
-    trs_rhs rhs = {
-        .x = zeros, .b = zeros, .nrhs = nrhs, .x_row = 1, .x_col = n, .b_row = 1, .b_col = n};
-    if (spread) rhs.x_of = x_of;
-    if (spread) rhs.b_of = b_of;
+    trs_rhs rhs = {.x = zeros[0], .b = zeros[0], .nrhs = nrhs};
+    rhs.x_row = rhs.b_row = 1;
+    rhs.x_col = rhs.b_col = n;
+    if (where->spread) rhs.x_of = zeros;
+    if (where->spread) rhs.b_of = (const void *const *)zeros;
+    int before = trs_device_enter(where->device[0]);
     status = time_rounds(plan, &rhs, seconds);
     (void)trs_plan_finish(plan);
+    trs_device_leave(before);
   }
-  trs_device_free_plain(device, zeros, n * nrhs * size);
-  trs_device_leave(before);
+  for (int k = 0; k < where->count; k++) free_zeros(zeros[k], where->device[k], bytes);
   return status;
 }

@@ -2,16 +2,21 @@
 #ifndef TRS_SOLVE_MULTIGPU_ALONE_H
 #define TRS_SOLVE_MULTIGPU_ALONE_H
 
+#include "comm/group.h"
 #include "plan/plan.h"
 
 /* The engine's plan for plan's system on that GPU, which works on that stream; nrhs: a hint. */
 trs_status trs_alone_create(trs_plan **alone, const trs_plan *plan, trs_device *device,
                             trs_stream stream, int64_t nrhs);
 
-/* Seconds of a solve of so many right-hand sides, in device memory of the device, the best of some.
- * All processes of a group call it for a plan that they share: with spread set b and x are theirs
- * each. */
-trs_status trs_alone_time(trs_plan *plan, trs_device *device, int64_t nrhs, bool spread,
+/* Seconds of a solve of so many right-hand sides, the best of some: in memory of the only device,
+ * or spread, where each member that this process runs has all of b and x in its own. */
+typedef struct trs_alone_arrays {
+  trs_device *device[TRS_MOST_MEMBERS];
+  int count;
+  bool spread;
+} trs_alone_arrays;
+trs_status trs_alone_time(trs_plan *plan, const trs_alone_arrays *where, int64_t nrhs,
                           double *seconds);
 
 #endif

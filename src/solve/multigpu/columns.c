@@ -170,8 +170,9 @@ static trs_status weigh(const trs_plan *plan, columns_state *c) {
   if (n == 0 || c->members == 1 || most < 2 || !c->one_process) return TRS_SUCCESS;
   const int64_t column = n * (int64_t)trs_scalar_size(plan->system.scalar);
   if (trs_device_room(c->member[0].device, &room) || room < 2 * many * column) return TRS_SUCCESS;
-  TRS_TRY(trs_alone_time(c->member[0].plan, c->member[0].device, many, false, &c->many));
-  TRS_TRY(trs_alone_time(c->member[0].plan, c->member[0].device, few, false, &c->few));
+  const trs_alone_arrays first = {.device = {c->member[0].device}, .count = 1};
+  TRS_TRY(trs_alone_time(c->member[0].plan, &first, many, &c->many));
+  TRS_TRY(trs_alone_time(c->member[0].plan, &first, few, &c->few));
   c->many /= (double)many;
   c->few /= (double)few;
   c->link = (double)column / LINK;

@@ -105,7 +105,8 @@ static trs_status measure_one(trs_push_state *p, const trs_plan *plan) {
   if (!p->races) return TRS_SUCCESS;
   if (p->member[0].number == 0) {
     status = trs_alone_create(&alone, plan, device, p->member[0].stream, 1);
-    if (!status) status = trs_alone_time(alone, device, 1, false, &seconds[0]);
+    const trs_alone_arrays here = {.device = {device}, .count = 1};
+    if (!status) status = trs_alone_time(alone, &here, 1, &seconds[0]);
     trs_plan_destroy(alone);
   }
   TRS_TRY(trs_group_agree(p->group, status));
@@ -119,7 +120,7 @@ static trs_status decline(const trs_push_state *p, const trs_plan *plan, const c
   return trs_fail(TRS_ERROR_UNSUPPORTED, -1,
                   "%d GPUs %s %.3g ms a solve, one takes %.3g ms (%d levels, %.2f pushes a row, %d "
                   "steps between GPUs on the longest path)",
-                  p->members, how, 1e3 * seconds, 1e3 * p->alone, (int)p->slices.nlevels,
+                  p->deal.members, how, 1e3 * seconds, 1e3 * p->alone, (int)p->slices.nlevels,
                   plan->system.n ? (double)p->deal.pushes / (double)plan->system.n : 0,
                   (int)p->deal.crossings);
 }
@@ -142,9 +143,11 @@ static trs_status look_at_gain(const trs_push_state *p, const trs_plan *plan) {
 static trs_status race(trs_push_state *p, trs_plan *plan) {
   static const double WORTH = 0.98;
   double seconds[TRS_MOST_MEMBERS] = {0};
+  trs_alone_arrays where = {.spread = !p->one_process || plan->options.distributed};
   if (!p->races) return TRS_SUCCESS;
-  trs_status status =
-      trs_alone_time(plan, p->member[0].device, 1, !p->one_process, &seconds[p->member[0].number]);
+  where.count = where.spread ? p->local : 1;
+  for (int k = 0; k < where.count; k++) where.device[k] = p->member[k].device;
+  trs_status status = trs_alone_time(plan, &where, 1, &seconds[p->member[0].number]);
   TRS_TRY(trs_group_agree(p->group, status));
   TRS_TRY(trs_group_exchange(p->group, seconds, sizeof *seconds));
   p->together = seconds[0];
@@ -317,19 +320,47 @@ static void choose_columns(trs_push_state *p, const trs_plan *plan) {
 }
 
 /* Processes agree after each step that can fail in one of them alone. */
-static trs_status build(trs_push_state *p, trs_plan *plan, host_system *h) {
-  trs_status status = open_members(p, plan);
-  TRS_TRY(trs_group_agree(p->group, status));
-  TRS_TRY(measure_one(p, plan));
-  TRS_TRY(look_at_one(p));
-  status = take_system(h, plan);
-  if (!status) status = deal_rows(p, plan, &h->S);
-  TRS_TRY(trs_group_agree(p->group, status));
+static trs_status deal_and_race(trs_push_state *p, trs_plan *plan, const host_system *h) {
+  TRS_TRY(trs_group_agree(p->group, deal_rows(p, plan, &h->S)));
   choose_columns(p, plan);
   TRS_TRY(trs_push_share_memory(p, plan));
   TRS_TRY(trs_group_agree(p->group, each_member(p, plan, trs_push_equip)));
   TRS_TRY(trs_group_agree(p->group, each_member(p, plan, warm_member)));
   return race(p, plan);
+}
+
+static void undo_share(trs_push_member *m) {
+  int before = trs_device_enter(m->device);
+  (void)trs_device_wait(m->stream);
+  trs_device_free(m->device, m->memory, m->stream);
+  trs_device_leave(before);
+  trs_deal_share_destroy(&m->share);
+  trs_free(m->run);
+  m->memory = NULL;
+  m->run = NULL;
+  m->nruns = 0;
+}
+
+static void undo_deal(trs_push_state *p) {
+  for (int k = 0; k < p->local; k++) undo_share(&p->member[k]);
+  if (p->group) trs_group_free(p->group, &p->shared);
+  drop_deal(p);
+}
+
+/* Where all members together are slower than one, half as many may not be. */
+static trs_status build(trs_push_state *p, trs_plan *plan, host_system *h) {
+  trs_status status = open_members(p, plan);
+  TRS_TRY(trs_group_agree(p->group, status));
+  TRS_TRY(measure_one(p, plan));
+  TRS_TRY(look_at_one(p));
+  TRS_TRY(trs_group_agree(p->group, take_system(h, plan)));
+  status = deal_and_race(p, plan, h);
+  while (status == TRS_ERROR_UNSUPPORTED && p->races && p->deal.members >= 4) {
+    p->use = p->deal.members / 2;
+    undo_deal(p);
+    status = deal_and_race(p, plan, h);
+  }
+  return status;
 }
 
 static trs_status analyze(trs_plan *plan) {
@@ -439,21 +470,11 @@ static void describe(const trs_plan *plan, char *text, size_t size) {
              (double)plan->matrix->largest_part * 1e-6);
 }
 
-static void free_member(trs_push_member *m) {
-  int before = trs_device_enter(m->device);
-  (void)trs_device_wait(m->stream);
-  trs_device_free(m->device, m->memory, m->stream);
-  trs_device_leave(before);
-  trs_device_event_destroy(m->done);
-  trs_deal_share_destroy(&m->share);
-  trs_free(m->run);
-}
-
 static void free_state(trs_plan *plan) {
   trs_push_state *p = plan->state;
   if (!p) return;
-  for (int k = 0; k < p->local; k++) free_member(&p->member[k]);
-  if (p->group) trs_group_free(p->group, &p->shared);
+  undo_deal(p);
+  for (int k = 0; k < p->local; k++) trs_device_event_destroy(p->member[k].done);
   if (p->stage)
     trs_device_free_plain(
         p->member[0].device, p->stage,
@@ -461,7 +482,6 @@ static void free_state(trs_plan *plan) {
   if (p->told) trs_device_free_host(p->member[0].device, p->told);
   trs_device_event_destroy(p->start);
   trs_free(p->member);
-  drop_deal(p);
   trs_free(p);
 }
 

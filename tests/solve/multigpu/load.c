@@ -48,9 +48,9 @@ trs_status trs_alone_create(trs_plan **alone, const trs_plan *plan, trs_device *
   *alone = NULL;
   return trs_fail(TRS_ERROR_INTERNAL, -1, "nothing is to be measured");
 }
-trs_status trs_alone_time(trs_plan *plan, trs_device *device, int64_t nrhs, bool spread,
+trs_status trs_alone_time(trs_plan *plan, const trs_alone_arrays *where, int64_t nrhs,
                           double *seconds) {
-  (void)plan, (void)device, (void)nrhs, (void)spread, (void)seconds;
+  (void)plan, (void)where, (void)nrhs, (void)seconds;
   return trs_fail(TRS_ERROR_INTERNAL, -1, "nothing is to be measured");
 }
 
