@@ -345,9 +345,16 @@ static void undo_deal(trs_push_state *p) {
   for (int k = 0; k < p->local; k++) undo_share(&p->member[k]);
   if (p->group) trs_group_free(p->group, &p->shared);
   drop_deal(p);
+  p->together = 0;
 }
 
-/* Where all members together are slower than one, half as many may not be. */
+/* Where all members together are a little slower than one, half as many may not be. */
+static bool half_may_gain(const trs_push_state *p) {
+  static const double NEAR = 1.5;
+  const double seconds = p->together > 0 ? p->together : p->deal.seconds;
+  return p->races && p->deal.members >= 4 && seconds < NEAR * p->alone;
+}
+
 static trs_status build(trs_push_state *p, trs_plan *plan, host_system *h) {
   trs_status status = open_members(p, plan);
   TRS_TRY(trs_group_agree(p->group, status));
@@ -355,7 +362,7 @@ static trs_status build(trs_push_state *p, trs_plan *plan, host_system *h) {
   TRS_TRY(look_at_one(p));
   TRS_TRY(trs_group_agree(p->group, take_system(h, plan)));
   status = deal_and_race(p, plan, h);
-  while (status == TRS_ERROR_UNSUPPORTED && p->races && p->deal.members >= 4) {
+  while (status == TRS_ERROR_UNSUPPORTED && half_may_gain(p)) {
     p->use = p->deal.members / 2;
     undo_deal(p);
     status = deal_and_race(p, plan, h);
