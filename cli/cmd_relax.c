@@ -360,10 +360,8 @@ static short_text ratio_text(double ratio) {
 static void print_place(const job *j) {
   const trs_relax_info *i = &j->info;
   if (strcmp(i->variant, "threads") != 0)
-    table_row("on", "%s by %s%s", human_things(i->domains, "GPU", "GPUs").s, i->variant,
-              i->domains == 1          ? ""
-              : i->partition[0] == 'M' ? ", domains by METIS"
-                                       : ", domains in runs of rows");
+    table_row("on", "%s by %s%s%s", human_things(i->domains, "GPU", "GPUs").s, i->variant,
+              i->domains == 1 ? "" : ", domains ", i->domains == 1 ? "" : how_dealt(i->partition));
   else
     table_row("on", "%s%s", human_things(i->threads, "thread", "threads").s,
               j->ranks ? " a rank" : "");

@@ -5,6 +5,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "command.h"
 #include "output.h"
@@ -111,9 +112,9 @@ void ranks_print(const relax_ranks *ranks) {
   if (!ranks) return;
   const trs_mpi_relax_info *i = &ranks->info;
   table_row("ranks", "%d, domains %s of %s to %s block rows, which read %s to %s of others",
-            i->whole.domains, i->whole.partition[0] == 'M' ? "by METIS" : "in runs",
-            human_count((int64_t)i->rows.min).s, human_count((int64_t)i->rows.max).s,
-            human_count((int64_t)i->halo_rows.min).s, human_count((int64_t)i->halo_rows.max).s);
+            i->whole.domains, how_dealt(i->whole.partition), human_count((int64_t)i->rows.min).s,
+            human_count((int64_t)i->rows.max).s, human_count((int64_t)i->halo_rows.min).s,
+            human_count((int64_t)i->halo_rows.max).s);
   table_row("messages", "%s to %s of a rank in a pass over the colours, %s to %s",
             human_count((int64_t)i->messages.min).s, human_count((int64_t)i->messages.max).s,
             human_bytes(i->bytes.min).s, human_bytes(i->bytes.max).s);
@@ -209,3 +210,9 @@ void ranks_print(const relax_ranks *ranks) { (void)ranks; }
 void ranks_report(const relax_ranks *ranks) { (void)ranks; }
 
 #endif
+
+const char *how_dealt(const char *partition) {
+  if (!strcmp(partition, "METIS")) return "by METIS";
+  return strstr(trs_features(), "METIS    no") ? "in runs of rows (METIS is not in this build)"
+                                               : "in runs of rows";
+}

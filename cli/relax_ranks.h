@@ -32,6 +32,9 @@ trs_status ranks_sweep(relax_ranks *ranks, void *x, const void *b, int64_t n, in
                        const trs_sweep_options *options);
 trs_status ranks_info(relax_ranks *ranks, trs_relax_info *whole);
 
+/* "by METIS", and what else partition in trs_relax_info means. */
+const char *how_dealt(const char *partition);
+
 /* What is told of them, as of the last ranks_info. */
 void ranks_print(const relax_ranks *ranks);
 void ranks_report(const relax_ranks *ranks);
