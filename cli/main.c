@@ -55,8 +55,8 @@ static const paragraph paragraphs[] = {
      "  trireme solve A.h5 --json\n"
      "  trireme info A.mtx --svg A.svg"},
     {"Environment",
-     "NO_COLOR, if set and not empty, turns colours off; so does TERM=dumb. Neither "
-     "colours nor progress bars are written to anything but a terminal."},
+     "NO_COLOR, if set and not empty, turns colours off; so do TERM=dumb and Open MPI's mpirun. "
+     "Neither colours nor progress bars are written to anything but a terminal."},
     {0}};
 
 const command root_command = {.name = "",

@@ -23,20 +23,24 @@ static struct {
   int width;
 } out = {.width = 80};
 
+/* Open MPI gives a rank a pseudo-terminal, whatever mpirun itself writes to. */
+static bool is_terminal(int file) { return isatty(file) && !getenv("OMPI_COMM_WORLD_SIZE"); }
+
 void output_setup(void) {
   static char buffer[1 << 16];
   const char *term = getenv("TERM"), *no_color = getenv("NO_COLOR");
   setlocale(LC_CTYPE, "");
-  if (!isatty(STDOUT_FILENO)) /* most outputs are then written at the end, or fail with a reason */
+  if (!is_terminal(
+          STDOUT_FILENO)) /* most outputs are then written at the end, or fail with a reason */
     setvbuf(stdout, buffer, _IOFBF, sizeof buffer);
   bool clever = term && *term && strcmp(term, "dumb") != 0;
   bool coloured = clever && !(no_color && *no_color);
-  out.colour = coloured && isatty(STDOUT_FILENO);
-  out.colour_errors = coloured && isatty(STDERR_FILENO);
-  out.draws = clever && isatty(STDERR_FILENO);
+  out.colour = coloured && is_terminal(STDOUT_FILENO);
+  out.colour_errors = coloured && is_terminal(STDERR_FILENO);
+  out.draws = clever && is_terminal(STDERR_FILENO);
   out.unicode = !strcmp(nl_langinfo(CODESET), "UTF-8");
   struct winsize size;
-  if (isatty(STDOUT_FILENO) && !ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) && size.ws_col >= 40)
+  if (is_terminal(STDOUT_FILENO) && !ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) && size.ws_col >= 40)
     out.width = size.ws_col < 100 ? size.ws_col : 100;
 }
 

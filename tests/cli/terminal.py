@@ -52,7 +52,8 @@ def on_terminal(words, out=True, err=True, **env):
 code, text, _ = on_terminal(SHORT)
 check("colour on a terminal", code == 0 and ESCAPE in text, text)
 for name, env in [("NO_COLOR", {"NO_COLOR": "1"}), ("TERM=dumb", {"TERM": "dumb"}),
-                  ("an empty TERM", {"TERM": ""})]:
+                  ("an empty TERM", {"TERM": ""}),
+                  ("mpirun's pseudo-terminal", {"OMPI_COMM_WORLD_SIZE": "1"})]:
     code, text, _ = on_terminal(SHORT, **env)
     check(f"no colour with {name}", code == 0 and ESCAPE not in text, text)
 code, text, _ = on_terminal(SHORT, NO_COLOR="")
