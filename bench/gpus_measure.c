@@ -1,8 +1,7 @@
-/* gpus_measure.c - times methods of one and several GPUs on one system.  Plans
- * solve with b and x on the first GPU, and with both lying where they are solved.  Solves are
- * launched behind each other, by the host's clock from an idle GPU to an idle GPU, in rounds in
- * which every solver takes part, so that ratios are of one run.  The answer that is checked is of a
- * solve into spoilt memory. */
+/* gpus_measure.c - times methods of one and several GPUs on one system, with b and x on the first
+ * GPU, and with both lying where they are solved.  Solves are launched behind each other, by the
+ * host's clock from an idle GPU to an idle GPU, in rounds in which every solver takes part, so that
+ * ratios are of one run.  The answer that is checked is of a solve into spoilt memory. */
 #include <math.h>
 #include <pthread.h>
 #include <stdlib.h>

@@ -30,9 +30,8 @@ void output_setup(void) {
   static char buffer[1 << 16];
   const char *term = getenv("TERM"), *no_color = getenv("NO_COLOR");
   setlocale(LC_CTYPE, "");
-  if (!is_terminal(
-          STDOUT_FILENO)) /* most outputs are then written at the end, or fail with a reason */
-    setvbuf(stdout, buffer, _IOFBF, sizeof buffer);
+  /* Elsewhere most outputs are written at the end, or fail with a reason. */
+  if (!is_terminal(STDOUT_FILENO)) setvbuf(stdout, buffer, _IOFBF, sizeof buffer);
   bool clever = term && *term && strcmp(term, "dumb") != 0;
   bool coloured = clever && !(no_color && *no_color);
   out.colour = coloured && is_terminal(STDOUT_FILENO);

@@ -212,7 +212,9 @@ void ranks_report(const relax_ranks *ranks) { (void)ranks; }
 #endif
 
 const char *how_dealt(const char *partition) {
+  const char *feature = strstr(trs_features(), "METIS ");
+  char has[8] = "";
   if (!strcmp(partition, "METIS")) return "by METIS";
-  return strstr(trs_features(), "METIS    no") ? "in runs of rows (METIS is not in this build)"
-                                               : "in runs of rows";
+  bool lacks = feature && sscanf(feature, "METIS %7s", has) == 1 && !strcmp(has, "no");
+  return lacks ? "in runs of rows (METIS is not in this build)" : "in runs of rows";
 }

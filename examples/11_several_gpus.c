@@ -64,7 +64,8 @@ int main(int argc, char **argv) {
   if (!host_b || !host_x) stop("no memory");
   trs_random_fill(host_b, n, TRS_DOUBLE, 1);
 
-  /* "push" deals rows; without a name the library measures whether that is faster than one GPU. */
+  /* "push" deals rows; without a name the library measures whether that is faster than one GPU,
+   * with b and x as they will lie. */
   trs_options options = {.method = "push", .distributed = 1};
   trireme(trs_analyze(ctx, &plan, L, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT, &options));
   for (int m = 0; m < members; m++) {

@@ -62,7 +62,8 @@ typedef struct trs_error {
 TRS_API const trs_error *trs_last_error(void);
 TRS_API const char *trs_status_name(trs_status status);
 
-/* "0.1.0", and one line a feature: "METIS 5.1.0", "SuperLU: not in this build (install ...)". */
+/* "0.1.0", and one line a feature, with a word for whether this build has it: "zlib     yes  gzip
+ * files, checksums", "METIS    no   nested dissection (install libmetis-dev and build again)". */
 TRS_API const char *trs_version(void);
 TRS_API const char *trs_features(void);
 

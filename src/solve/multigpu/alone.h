@@ -9,13 +9,16 @@
 trs_status trs_alone_create(trs_plan **alone, const trs_plan *plan, trs_device *device,
                             trs_stream stream, int64_t nrhs);
 
-/* Seconds of a solve of so many right-hand sides, the best of some: in memory of the only device,
- * or spread, where each member that this process runs has all of b and x in its own. */
+/* Where b and x lie: in memory of the only device, or spread, with each member that this process
+ * runs, all of both. */
 typedef struct trs_alone_arrays {
   trs_device *device[TRS_MOST_MEMBERS];
   int count;
   bool spread;
 } trs_alone_arrays;
+
+/* Seconds of a solve of so many right-hand sides, the best of some.  All processes of a group call
+ * it for a plan that they share. */
 trs_status trs_alone_time(trs_plan *plan, const trs_alone_arrays *where, int64_t nrhs,
                           double *seconds);
 

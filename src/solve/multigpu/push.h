@@ -3,7 +3,8 @@
  * Every member holds x by position three times, each for `most` right-hand sides that are solved
  * beside each other: solve k works in third k mod 3 and empties that of the solve before.  A member
  * may write into third k mod 3 of another once that one has finished solve k - 2, in which it
- * emptied it; this it tells by a count in everybody's memory. */
+ * emptied it: known of all members of a process where a call begins, else told by a count in
+ * everybody's memory. */
 #ifndef TRS_SOLVE_MULTIGPU_PUSH_H
 #define TRS_SOLVE_MULTIGPU_PUSH_H
 
