@@ -35,6 +35,13 @@ typedef struct trs_relax_columns {
 
 trs_status trs_relax_stage_columns(const trs_relaxation *R, const trs_relax_columns *columns,
                                    bool out, trs_stream stream);
+/* b and x, which may lie on the host, are to come and go by way of stages, of x and of b, and v is
+ * of these instead. */
+typedef struct trs_relax_staging {
+  trs_relax_columns x, b;
+} trs_relax_staging;
+trs_relax_staging trs_relax_stage(trs_relax_vectors *v, const trs_relaxation *R, const trs_rhs *rhs,
+                                  void *const stage[2]);
 
 /* ---- A domain's part in a sweep of several GPUs, launched on its stream; its device is entered.
  * Its boundary and its interior rows run apart. ---- */

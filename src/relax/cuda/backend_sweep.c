@@ -121,6 +121,21 @@ trs_status trs_relax_stage_columns(const trs_relaxation *R, const trs_relax_colu
              : trs_device_copy_rows(stage, own, caller, pitch, own, lines, stream);
 }
 
+trs_relax_staging trs_relax_stage(trs_relax_vectors *v, const trs_relaxation *R, const trs_rhs *rhs,
+                                  void *const stage[2]) {
+  const int64_t n = R->nrows * R->block;
+  const bool x_by_rows = rhs->x_col == 1 && rhs->x_row != 1;
+  const bool b_by_rows = rhs->b_col == 1 && rhs->b_row != 1;
+  v->x = stage[0];
+  v->b = stage[1];
+  v->x_row = x_by_rows ? rhs->nrhs : 1;
+  v->x_col = x_by_rows ? 1 : n;
+  v->b_row = b_by_rows ? rhs->nrhs : 1;
+  v->b_col = b_by_rows ? 1 : n;
+  return (trs_relax_staging){.x = {v->x, rhs->x, rhs->x_row, rhs->x_col, rhs->nrhs},
+                             .b = {v->b, rhs->b, rhs->b_row, rhs->b_col, rhs->nrhs}};
+}
+
 static trs_status need_stages(trs_relaxation *R) {
   trs_relax_gpu *g = R->gpu;
   int64_t bytes = R->nrows * R->block * R->room * (int64_t)trs_scalar_size(R->scalar);
@@ -138,22 +153,12 @@ static trs_status sweep_staged(trs_relaxation *R, const trs_rhs *rhs,
                                norms *m) {
   trs_relax_gpu *g = R->gpu;
   trs_relax_vectors v = *there;
-  int64_t n = R->nrows * R->block;
-  bool x_by_rows = rhs->x_col == 1 && rhs->x_row != 1;
-  bool b_by_rows = rhs->b_col == 1 && rhs->b_row != 1;
   TRS_TRY(need_stages(R));
-  v.x = g->staged[0];
-  v.b = g->staged[1];
-  v.x_row = x_by_rows ? rhs->nrhs : 1;
-  v.x_col = x_by_rows ? 1 : n;
-  v.b_row = b_by_rows ? rhs->nrhs : 1;
-  v.b_col = b_by_rows ? 1 : n;
-  trs_relax_columns b = {v.b, rhs->b, rhs->b_row, rhs->b_col, rhs->nrhs};
-  trs_relax_columns x = {v.x, rhs->x, rhs->x_row, rhs->x_col, rhs->nrhs};
-  TRS_TRY(trs_relax_stage_columns(R, &b, false, g->stream));
-  if (v.keep) TRS_TRY(trs_relax_stage_columns(R, &x, false, g->stream));
+  const trs_relax_staging staging = trs_relax_stage(&v, R, rhs, g->staged);
+  TRS_TRY(trs_relax_stage_columns(R, &staging.b, false, g->stream));
+  if (v.keep) TRS_TRY(trs_relax_stage_columns(R, &staging.x, false, g->stream));
   TRS_TRY(sweep_group(R, &v, o, m));
-  return trs_relax_stage_columns(R, &x, true, g->stream);
+  return trs_relax_stage_columns(R, &staging.x, true, g->stream);
 }
 
 /* Columns from the first on, as many as there is room for. */

@@ -135,23 +135,13 @@ static trs_status sweep_staged(trs_relaxation *R, const trs_rhs *rhs,
   trs_relax_group *G = R->group;
   trs_stream stream = G->member[0].stream;
   trs_relax_vectors v = *given;
-  int64_t rows = R->nrows * R->block;
-  bool x_by_rows = rhs->x_col == 1 && rhs->x_row != 1;
-  bool b_by_rows = rhs->b_col == 1 && rhs->b_row != 1;
   TRS_TRY(need_stages(R));
-  v.x = G->staged[0];
-  v.b = G->staged[1];
-  v.x_row = x_by_rows ? rhs->nrhs : 1;
-  v.x_col = x_by_rows ? 1 : rows;
-  v.b_row = b_by_rows ? rhs->nrhs : 1;
-  v.b_col = b_by_rows ? 1 : rows;
-  trs_relax_columns b = {v.b, rhs->b, rhs->b_row, rhs->b_col, rhs->nrhs};
-  trs_relax_columns x = {v.x, rhs->x, rhs->x_row, rhs->x_col, rhs->nrhs};
-  TRS_TRY(trs_relax_stage_columns(R, &b, false, stream));
-  if (v.keep) TRS_TRY(trs_relax_stage_columns(R, &x, false, stream));
+  const trs_relax_staging staging = trs_relax_stage(&v, R, rhs, G->staged);
+  TRS_TRY(trs_relax_stage_columns(R, &staging.b, false, stream));
+  if (v.keep) TRS_TRY(trs_relax_stage_columns(R, &staging.x, false, stream));
   TRS_TRY(trs_group_fence(G->group));
   TRS_TRY(sweep_group(R, &v, rhs->nrhs, o, n));
-  return trs_relax_stage_columns(R, &x, true, stream);
+  return trs_relax_stage_columns(R, &staging.x, true, stream);
 }
 
 static trs_status sweep_all(trs_relaxation *R, const trs_rhs *rhs, const trs_sweep_options *o,
