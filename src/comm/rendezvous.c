@@ -110,13 +110,16 @@ static void mark_left(trs_rendezvous *r) {
   atomic_store(&r->board->left[r->rank], 1 + atomic_fetch_add(&r->board->leavers, 1));
 }
 
-/* Who left has perhaps done so because another died, or left before: that one is named. */
+/* Who left has perhaps done so because another died, or left before: that one is named.  Whether
+ * one is alive is asked before whether it has left: who leaves and ends between the two has not
+ * died. */
 int trs_rendezvous_lost(const trs_rendezvous *r) {
   int lost = -1;
   int32_t first = INT32_MAX;
   for (int rank = 0; rank < r->ranks; rank++) {
+    bool dead = died(r->board, rank);
     int32_t left = atomic_load(&r->board->left[rank]);
-    if (rank == r->rank || (!left && !died(r->board, rank)) || left >= first) continue;
+    if (rank == r->rank || (!left && !dead) || left >= first) continue;
     lost = rank;
     first = left;
   }
