@@ -123,8 +123,9 @@ typedef enum trs_ownership {
 
 /* A matrix from compressed arrays: ptr[nvec + 1], idx[ptr[nvec]], val[ptr[nvec]], with nvec rows
  * (CSR) or columns (CSC).  Indices may be unsorted and repeated: repeated entries add up.  Arrays
- * that are sorted and free of repeats are borrowed as they are; others are put in order in a copy
- * (a borrowed val then still serves trs_matrix_set_values).  Zero entries stay entries. */
+ * that are sorted and free of repeats are borrowed as they are; others are put in order in a copy,
+ * for which every call that reads values takes them anew from a borrowed val (ptr and idx are not
+ * needed any more).  Zero entries stay entries. */
 TRS_API trs_status trs_matrix_create(trs_matrix **A, trs_format format, trs_scalar scalar,
                                      int64_t nrows, int64_t ncols, const int64_t *ptr,
                                      const int32_t *idx, const void *val, trs_ownership ownership);
@@ -163,7 +164,8 @@ TRS_API trs_status trs_matrix_create_deferred(trs_matrix **A, trs_format format,
                                               trs_values_callback give, void *user);
 
 /* New values, in the order of the arrays given at creation; borrowed, copied or taken as they
- * were then.  Plans made from the matrix see them after trs_update. */
+ * were then.  Plans made from the matrix see them after trs_update; until then a solve may use the
+ * old ones or, where the method keeps no copy of them (serial), new ones that nothing checked. */
 TRS_API trs_status trs_matrix_set_values(trs_matrix *A, const void *val);
 
 TRS_API void trs_matrix_destroy(trs_matrix *A);
@@ -361,8 +363,9 @@ TRS_API trs_status trs_analyze_factors(trs_context *ctx, trs_plan **plan, const 
                                        trs_trans trans, const trs_options *options);
 
 /* New values, same pattern: after trs_matrix_set_values, or after the caller changed the values it
- * lent.  A must be the matrix the plan was made from, or one with the same pattern.  After a
- * failure the plan solves nothing meaningful until an update succeeds. */
+ * lent; solves between the change and this call may use either.  A must be the matrix the plan was
+ * made from, or one with the same pattern.  After a failure the plan solves nothing meaningful
+ * until an update succeeds. */
 TRS_API trs_status trs_update(trs_plan *plan, const trs_matrix *A);
 TRS_API trs_status trs_update_factors(trs_plan *plan, const trs_factors *F);
 

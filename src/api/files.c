@@ -95,6 +95,8 @@ trs_status trs_factors_read(trs_factors **F, const char *path, const trs_read_op
 trs_status trs_factors_write(const trs_factors *F, const char *path) {
   borrowed_team with;
   TRS_TRY(check_path(F, "F", path));
+  trs_matrix_renew(F->L);
+  trs_matrix_renew(F->U);
   TRS_TRY(borrow_team(&with, NULL));
   return end_borrowing(&with, trs_write_factors(F, path, with.team));
 }

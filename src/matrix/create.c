@@ -1,5 +1,6 @@
 /* create.c - matrices from the caller's arrays: checked once, put in canonical order if need be,
  * counted by side of the diagonal.  O(n + nnz) when in order, O(nnz log longest) when not. */
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -200,6 +201,7 @@ static trs_status put_in_order(trs_matrix *A) {
     return status;
   }
   trs_values_sum(val, A->val, A->source_ptr, A->source, count, A->scalar);
+  if (!A->owns_values) A->lent = A->val;
   free_arrays(A, A->ptr, A->idx, A->val);
   A->ptr = ptr;
   A->idx = idx;
@@ -429,6 +431,23 @@ trs_status trs_matrix_create_coo(trs_matrix **A, trs_scalar scalar, int64_t nrow
                         order);
 }
 
+/* Only what has changed is written, and by one thread at a time: others may solve with A. */
+void trs_matrix_renew(const trs_matrix *A) {
+  static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+  enum { PIECE = 256 };
+  double complex sums[PIECE];
+  size_t size = trs_scalar_size(A->scalar);
+  if (!A->lent) return;
+  pthread_mutex_lock(&lock);
+  for (int64_t p = 0; p < A->nnz; p += PIECE) {
+    int64_t count = A->nnz - p < PIECE ? A->nnz - p : PIECE;
+    char *val = (char *)A->val + (size_t)p * size;
+    trs_values_sum(sums, A->lent, A->source_ptr + p, A->source, count, A->scalar);
+    if (memcmp(val, sums, (size_t)count * size)) memcpy(val, sums, (size_t)count * size);
+  }
+  pthread_mutex_unlock(&lock);
+}
+
 trs_status trs_matrix_need_host(const trs_matrix *A, const char *what) {
   if (A->on_device)
     return trs_fail(TRS_ERROR_UNSUPPORTED, -1,
@@ -438,6 +457,7 @@ trs_status trs_matrix_need_host(const trs_matrix *A, const char *what) {
                     "%s needs all values of the matrix, but these are deferred: read it whole "
                     "(trs_matrix_read)",
                     what);
+  trs_matrix_renew(A);
   return TRS_SUCCESS;
 }
 
@@ -448,6 +468,7 @@ trs_status trs_matrix_set_values(trs_matrix *A, const void *val) {
                     "the values of this matrix are deferred: they are asked for in trs_update");
   if (A->on_device && !trs_device_address(val))
     return trs_fail(TRS_ERROR_ARGUMENT, -1, "val is not device memory, as the matrix is");
+  if (A->lent) A->lent = val;
   if (A->source_ptr)
     trs_values_sum(A->val, val, A->source_ptr, A->source, A->nnz, A->scalar);
   else if (A->source)

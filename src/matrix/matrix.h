@@ -44,6 +44,7 @@ struct trs_matrix {
    * NULL; else both are NULL. */
   int64_t *source_ptr, *source;
   int64_t user_nnz;
+  const void *lent; /* the caller's values where they were borrowed but put in order in a copy */
 
   /* Read off the pattern at creation. */
   int64_t nlower, nupper, ndiagonal; /* entries below, above and on the diagonal */
@@ -70,8 +71,11 @@ trs_status trs_matrix_ask(const trs_matrix *A, int64_t count, const int32_t *vec
 /* A reference more: destroy releases one. */
 trs_matrix *trs_matrix_retain(const trs_matrix *A);
 
+/* Values that were lent out of order are taken anew: the caller may have changed them. */
+void trs_matrix_renew(const trs_matrix *A);
+
 /* Functions that read the arrays on the host begin with this: it fails for matrices in device
- * memory and those with deferred values.  what: who reads, for the message. */
+ * memory and those with deferred values, and renews others.  what: who reads, for the message. */
 trs_status trs_matrix_need_host(const trs_matrix *A, const char *what);
 
 /* The checks of creation, for device.c: sizes and enumerations; ptr from 0 on without a fall; which

@@ -97,6 +97,40 @@ static void an_update_looks_at_the_diagonal_again(void **state) {
   trs_matrix_destroy(A);
 }
 
+/* Sorted arrays are used where they lie, others in a copy: to the caller it is the same. */
+static void an_update_sees_what_became_of_lent_values(void **state) {
+  (void)state;
+  static const struct {
+    int64_t ptr[3];
+    int32_t idx[4];
+    double val[4], other[4]; /* (1, 0) is 1, in other 4 */
+    int off;                 /* an entry at (1, 0) */
+  } cases[] = {{{0, 1, 3}, {0, 0, 1}, {1, 1, 1}, {1, 4, 1}, 1},
+               {{0, 1, 3}, {0, 1, 0}, {1, 1, 1}, {1, 1, 4}, 2},
+               {{0, 1, 4}, {0, 0, 1, 0}, {1, 2, 1, -1}, {1, 3, 1, 1}, 3}};
+  static const char *const methods[] = {"serial", "threads"};
+  for (int k = 0; k < 6; k++) {
+    trs_options options = {.method = methods[k % 2]};
+    double val[4], b[] = {1, 9}, x[2];
+    trs_matrix *A;
+    trs_plan *plan;
+    memcpy(val, cases[k / 2].val, sizeof val);
+    assert_success(trs_matrix_create(&A, TRS_CSR, TRS_DOUBLE, 2, 2, cases[k / 2].ptr,
+                                     cases[k / 2].idx, val, TRS_BORROW));
+    assert_success(trs_analyze(ctx, &plan, A, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT, &options));
+    val[cases[k / 2].off] += 1;
+    assert_success(trs_update(plan, A));
+    assert_success(trs_solve(plan, x, 2, b, 2, 1, TRS_COL_MAJOR));
+    assert_true(x[1] == 7);
+    assert_success(trs_matrix_set_values(A, cases[k / 2].other));
+    assert_success(trs_update(plan, A));
+    assert_success(trs_solve(plan, x, 2, b, 2, 1, TRS_COL_MAJOR));
+    assert_true(x[1] == 5);
+    trs_plan_destroy(plan);
+    trs_matrix_destroy(A);
+  }
+}
+
 static void a_plan_outlives_the_matrix_handle_and_the_context(void **state) {
   (void)state;
   trs_context *own;
@@ -392,6 +426,7 @@ int main(void) {
       cmocka_unit_test(unsolvable_triangles_are_refused),
       cmocka_unit_test(a_triangle_of_a_general_matrix_on_request),
       cmocka_unit_test(an_update_looks_at_the_diagonal_again),
+      cmocka_unit_test(an_update_sees_what_became_of_lent_values),
       cmocka_unit_test(a_plan_outlives_the_matrix_handle_and_the_context),
       cmocka_unit_test(dense_arguments_are_checked),
       cmocka_unit_test(contexts_have_names),
