@@ -46,7 +46,7 @@ typedef enum trs_status {
   TRS_ERROR_FORMAT,      /* a file's content is invalid, truncated or damaged */
   TRS_ERROR_STRUCTURE,   /* not square, entries on the wrong side, a diagonal entry missing */
   TRS_ERROR_ZERO_PIVOT,  /* a diagonal entry is zero */
-  TRS_ERROR_NOT_FINITE,  /* a diagonal entry is NaN or infinite */
+  TRS_ERROR_NOT_FINITE,  /* a diagonal entry or its reciprocal is NaN or infinite */
   TRS_ERROR_UNSUPPORTED, /* not in this build or not on this machine */
   TRS_ERROR_STALLED, /* a wait inside a solve passed its limit, or whom it waited for has ended */
   TRS_ERROR_INTERNAL /* a bug in Trireme: please report it */

@@ -2,6 +2,7 @@
 #include <math.h>
 
 #include "base/memory.h"
+#include "matrix/values.h"
 #include "solve/threads/schedule.h"
 #include "support.h"
 #include "test.h"
@@ -57,6 +58,50 @@ static void unsolvable_triangles_are_refused(void **state) {
   refused(TRS_ERROR_NOT_FINITE, 1, "row 1 (0-based) is not finite",
           (double[]){1, 0, 0, 0, NAN, 0, 0, 0, 1});
   refused(TRS_ERROR_NOT_FINITE, 0, "not finite", (double[]){INFINITY, 0, 0, 0, 1, 0, 0, 0, 1});
+  refused(TRS_ERROR_NOT_FINITE, 1, "row 1 (0-based) is too small",
+          (double[]){1, 0, 0, 0, -1e-310, 0, 0, 0, 1});
+}
+
+/* A 1 x 1 system. */
+static trs_status divided(double complex d, trs_scalar scalar, double complex *x) {
+  const int64_t ptr[] = {0, 1};
+  const int32_t idx[] = {0};
+  double value[2], b[2], solution[2];
+  trs_matrix *A;
+  trs_plan *plan;
+  trs_value_set(value, 0, scalar, d);
+  trs_value_set(b, 0, scalar, d);
+  assert_success(trs_matrix_create(&A, TRS_CSR, scalar, 1, 1, ptr, idx, value, TRS_BORROW));
+  trs_status status = trs_analyze(ctx, &plan, A, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT, NULL);
+  trs_matrix_destroy(A);
+  if (status) return status;
+  assert_success(trs_solve(plan, solution, 1, b, 1, 1, TRS_COL_MAJOR));
+  *x = trs_value_get(solution, 0, scalar);
+  trs_plan_destroy(plan);
+  return TRS_SUCCESS;
+}
+
+static void a_diagonal_is_refused_where_its_reciprocal_overflows(void **state) {
+  (void)state;
+  const double complex both = CMPLX(1, 1);
+  const struct {
+    trs_scalar scalar;
+    double complex good[3], bad[2];
+  } cases[] = {
+      {TRS_FLOAT, {1.2e-38, -3e-39, 3e38}, {1e-39, -1e-45}},
+      {TRS_DOUBLE, {2.3e-308, -6e-309, 1.7e308}, {5e-309, -5e-324}},
+      {TRS_SCOMPLEX, {2e-39 * both, 1.6e38 * both, CMPLX(0, 3e38)}, {1e-39 * both, 3e38 * both}},
+      {TRS_DCOMPLEX, {4e-309 * both, 8e307 * both, 1.7e308}, {CMPLX(0, 1e-310), 1.5e308 * both}}};
+  for (int k = 0; k < 4; k++) {
+    for (int g = 0; g < 3; g++) {
+      double complex x;
+      assert_success(divided(cases[k].good[g], cases[k].scalar, &x));
+      if (!(cabs(x - 1) < 1e-5)) fail_msg("case %d.%d: x is %g%+gi", k, g, creal(x), cimag(x));
+    }
+    for (int b = 0; b < 2; b++)
+      assert_failure(TRS_ERROR_NOT_FINITE, "too small, or too large",
+                     divided(cases[k].bad[b], cases[k].scalar, &(double complex){0}));
+  }
 }
 
 static void a_triangle_of_a_general_matrix_on_request(void **state) {
@@ -424,6 +469,7 @@ int main(void) {
   trs_schedule_part_work = 40;
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(unsolvable_triangles_are_refused),
+      cmocka_unit_test(a_diagonal_is_refused_where_its_reciprocal_overflows),
       cmocka_unit_test(a_triangle_of_a_general_matrix_on_request),
       cmocka_unit_test(an_update_looks_at_the_diagonal_again),
       cmocka_unit_test(an_update_sees_what_became_of_lent_values),
