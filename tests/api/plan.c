@@ -1,8 +1,10 @@
 /* plan.c - what a plan refuses, what it tells, how it lives and dies. */
 #include <math.h>
+#include <pthread.h>
 
 #include "base/memory.h"
 #include "matrix/values.h"
+#include "plan/context.h"
 #include "solve/threads/schedule.h"
 #include "support.h"
 #include "test.h"
@@ -224,6 +226,40 @@ static void contexts_have_names(void **state) {
   assert_success(trs_context_create(&own, "threads:5"));
   assert_int_equal(trs_context_threads(own), 5);
   trs_context_destroy(own);
+}
+
+static void looking_for_a_gpu_is_no_failure(void **state) {
+  (void)state;
+  trs_context *context;
+  assert_success(trs_context_create(&context, "auto"));
+  assert_failure(TRS_ERROR_ARGUMENT, "no backend", trs_context_create(&(trs_context *){0}, "gpu"));
+  trs_context_find_device(context);
+  assert_int_equal(trs_last_error()->status, TRS_ERROR_ARGUMENT);
+  assert_non_null(strstr(trs_last_error()->message, "no backend"));
+  trs_context_destroy(context);
+}
+
+static void *find_device(void *context) {
+  trs_context_find_device(context);
+  return NULL;
+}
+
+/* Of interest to ThreadSanitizer. */
+static void one_thread_looks_for_a_gpu_while_another_analyses(void **state) {
+  (void)state;
+  trs_matrix *A = dense3((double[]){2, 0, 0, 1, 4, 0, 1, 1, 8});
+  trs_context *context;
+  trs_plan *plan;
+  pthread_t thread;
+  assert_success(trs_context_create(&context, "auto"));
+  assert_int_equal(pthread_create(&thread, NULL, find_device, context), 0);
+  for (int k = 0; k < 100; k++) {
+    assert_success(trs_analyze(context, &plan, A, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT, NULL));
+    trs_plan_destroy(plan);
+  }
+  pthread_join(thread, NULL);
+  trs_context_destroy(context);
+  trs_matrix_destroy(A);
 }
 
 static void a_gpu_is_asked_for_in_vain(void **state) {
@@ -476,6 +512,8 @@ int main(void) {
       cmocka_unit_test(a_plan_outlives_the_matrix_handle_and_the_context),
       cmocka_unit_test(dense_arguments_are_checked),
       cmocka_unit_test(contexts_have_names),
+      cmocka_unit_test(looking_for_a_gpu_is_no_failure),
+      cmocka_unit_test(one_thread_looks_for_a_gpu_while_another_analyses),
       cmocka_unit_test(a_gpu_is_asked_for_in_vain),
       cmocka_unit_test(a_context_of_the_cpu_has_no_gpu_methods),
       cmocka_unit_test(parameters_are_for_methods_that_have_some),
