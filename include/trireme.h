@@ -411,9 +411,10 @@ TRS_API const char *trs_method_list(void);
  * otherwise (atomic sums).
  *   GPU plans take x and b in host or device memory.  With both in device memory the call only
  * launches on the plan's stream: it returns at once, can be captured into a CUDA graph, and a
- * failure is told by trs_plan_wait or the next solve.  With host memory it returns when x is there
- * (space on the GPU is taken at the first such solve and kept).  Of several GPUs' methods `push`
- * (with a GPU for each member) and `columns` launch and are captured in the same way; X20's wait.
+ * failure is told by trs_plan_wait or a solve with host memory, and by all solves after that.  With
+ * host memory it returns when x is there (space on the GPU is taken at the first such solve and
+ * kept).  Of several GPUs' methods `push` (with a GPU for each member) and `columns` launch and are
+ * captured in the same way; X20's wait.
  */
 TRS_API trs_status trs_solve(trs_plan *plan, void *x, int64_t ldx, const void *b, int64_t ldb,
                              int64_t nrhs, trs_layout layout);
