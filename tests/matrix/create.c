@@ -119,14 +119,18 @@ static void triangles_with_a_dense_diagonal(void **state) {
   int32_t idx[] = {0, 1, 0, 2, 0, 1, 2};
   double val[] = {0, 2, 3, 4, 5, -6, 7};
   const double lower[] = {1, 0, 0, 3, 3, 0, 5, -6, 7}, upper[] = {2, 2, 0, 0, 4, 4, 0, 0, 7};
-  trs_matrix *A, *T;
+  trs_matrix *A, *B, *T;
   assert_success(trs_matrix_create(&A, TRS_CSR, TRS_DOUBLE, 3, 3, ptr, idx, val, TRS_COPY));
-  assert_success(trs_matrix_triangle(&T, A, TRS_LOWER, 1));
-  expect_dense(T, lower);
-  trs_matrix_destroy(T);
-  assert_success(trs_matrix_triangle(&T, A, TRS_UPPER, 1));
-  expect_dense(T, upper);
-  trs_matrix_destroy(T);
+  for (trs_format format = TRS_CSR; format <= TRS_CSC; format++) {
+    assert_success(trs_matrix_convert(&B, A, format, TRS_DOUBLE));
+    assert_success(trs_matrix_triangle(&T, B, TRS_LOWER, 1));
+    expect_dense(T, lower);
+    trs_matrix_destroy(T);
+    assert_success(trs_matrix_triangle(&T, B, TRS_UPPER, 1));
+    expect_dense(T, upper);
+    trs_matrix_destroy(T);
+    trs_matrix_destroy(B);
+  }
   assert_success(trs_matrix_triangle(&T, A, TRS_LOWER, 0));
   assert_int_equal(T->nnz, 5);
   assert_int_equal(T->missing_diagonal, 1);
