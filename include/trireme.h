@@ -163,9 +163,10 @@ TRS_API trs_status trs_matrix_create_deferred(trs_matrix **A, trs_format format,
                                               const int32_t *idx, trs_ownership ownership,
                                               trs_values_callback give, void *user);
 
-/* New values, in the order of the arrays given at creation; borrowed, copied or taken as they
- * were then.  Plans made from the matrix see them after trs_update; until then a solve may use the
- * old ones or, where the method keeps no copy of them (serial), new ones that nothing checked. */
+/* New values, in the order of the arrays given at creation; borrowed, copied or taken (and freed)
+ * as they were then.  Plans made from the matrix see them after trs_update; until then a solve may
+ * use the old ones or, where the method keeps no copy of them (serial), new ones that nothing
+ * checked. */
 TRS_API trs_status trs_matrix_set_values(trs_matrix *A, const void *val);
 
 TRS_API void trs_matrix_destroy(trs_matrix *A);

@@ -35,6 +35,7 @@ struct trs_matrix {
   bool on_device;                 /* the arrays are device memory, borrowed */
   trs_device *device;             /* that of their GPU, else NULL */
   bool from_malloc;               /* owned arrays came from malloc (TRS_TAKE), not trs_alloc */
+  bool takes_values;              /* TRS_TAKE: those of trs_matrix_set_values are freed */
 
   trs_deferred deferred;        /* give is NULL where val has the values */
   _Atomic int64_t largest_part; /* bytes of deferred values, the most asked for at once */
