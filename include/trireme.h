@@ -276,7 +276,8 @@ typedef struct trs_factor_options {
   trs_order order;        /* ILU(0), IC(0) and triangle: natural only unless asked */
   int order_given;        /* 0: the kind's default (LU: nd; the others: natural) */
   int tree_leaves;        /* leaves of the separator tree, a power of two; 0: 8 */
-  double pivot_threshold; /* LU: the diagonal stays pivot above this share of its column; 0: 0.1 */
+  double pivot_threshold; /* LU: the diagonal stays pivot above this share of its column; 0: 0.1,
+                             DBL_MIN: wherever it is not zero */
   int no_equilibration;   /* LU: 1 leaves the rows and columns unscaled */
   int add_diagonal;       /* as in trs_matrix_triangle */
   trs_progress progress;
