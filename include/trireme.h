@@ -67,7 +67,8 @@ TRS_API const char *trs_status_name(trs_status status);
 TRS_API const char *trs_version(void);
 TRS_API const char *trs_features(void);
 
-/* Called now and then with done in [0, 1] from long operations, in the thread that called them. */
+/* Called now and then with done in [0, 1] from long operations, in the thread that called them.  It
+ * must neither use the context that is at work nor read files. */
 typedef void (*trs_progress)(void *user, const char *phase, double done);
 
 /* ---- Context: where work runs --------------------------------------------------------------- */
@@ -369,6 +370,8 @@ TRS_API trs_status trs_analyze_factors(trs_context *ctx, trs_plan **plan, const 
  * made from, or one with the same pattern.  After a failure the plan solves nothing meaningful
  * until an update succeeds. */
 TRS_API trs_status trs_update(trs_plan *plan, const trs_matrix *A);
+
+/* The same after new values in L or U; F must be the factors the plan was made from. */
 TRS_API trs_status trs_update_factors(trs_plan *plan, const trs_factors *F);
 
 TRS_API void trs_plan_destroy(trs_plan *plan);
@@ -443,7 +446,8 @@ TRS_API trs_status trs_solve_distributed(trs_plan *plan, void *const *x, int64_t
                                          trs_layout layout);
 
 /* GPU plans: the stream of the solves to come (a cudaStream_t; NULL: the default stream).  Waits
- * for those launched before. */
+ * for those launched before.  A stream given here or in trs_options must exist until the plan has
+ * another or is destroyed. */
 TRS_API trs_status trs_plan_set_stream(trs_plan *plan, void *stream);
 
 /* Waits for what trs_solve launched; TRS_ERROR_STALLED with the row where a wait inside it passed
