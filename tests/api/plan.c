@@ -2,6 +2,7 @@
 #include <math.h>
 #include <pthread.h>
 
+#include "base/config.h"
 #include "base/memory.h"
 #include "matrix/values.h"
 #include "plan/context.h"
@@ -225,7 +226,25 @@ static void contexts_have_names(void **state) {
     assert_failure(TRS_ERROR_ARGUMENT, "", trs_context_create(&own, wrong[k]));
   assert_success(trs_context_create(&own, "threads:5"));
   assert_int_equal(trs_context_threads(own), 5);
+  int rank = -1;
+  assert_int_equal(trs_context_processes(own, &rank), 1);
+  assert_int_equal(rank, 0);
+  assert_true(trs_context_gpu_memory(own) == 0);
+  assert_int_equal(trs_context_gpu(own, 0), -1);
+  assert_int_equal(trs_context_gpu(own, 1), -1);
   trs_context_destroy(own);
+}
+
+static void the_library_tells_what_it_has(void **state) {
+  (void)state;
+  char version[32];
+  snprintf(version, sizeof version, "%d.%d.%d", TRIREME_VERSION_MAJOR, TRIREME_VERSION_MINOR,
+           TRIREME_VERSION_PATCH);
+  assert_int_equal(strncmp(trs_version(), version, strlen(version)), 0);
+  assert_non_null(strstr(trs_features(), TRS_HAVE_ZLIB ? "zlib     yes" : "zlib     no "));
+  assert_non_null(strstr(trs_features(), TRS_HAVE_CUDA ? "CUDA     yes" : "CUDA     no "));
+  assert_int_equal(strncmp(trs_method_list(), "serial ", 7), 0);
+  assert_non_null(strstr(trs_method_list(), "\nthreads "));
 }
 
 static void looking_for_a_gpu_is_no_failure(void **state) {
@@ -512,6 +531,7 @@ int main(void) {
       cmocka_unit_test(a_plan_outlives_the_matrix_handle_and_the_context),
       cmocka_unit_test(dense_arguments_are_checked),
       cmocka_unit_test(contexts_have_names),
+      cmocka_unit_test(the_library_tells_what_it_has),
       cmocka_unit_test(looking_for_a_gpu_is_no_failure),
       cmocka_unit_test(one_thread_looks_for_a_gpu_while_another_analyses),
       cmocka_unit_test(a_gpu_is_asked_for_in_vain),
