@@ -179,6 +179,26 @@ static void an_update_sees_what_became_of_lent_values(void **state) {
   }
 }
 
+static void the_analysis_of_a_chain_takes_memory_for_its_rows_alone(void **state) {
+  (void)state;
+  trs_options options = {.method = "threads", .take_triangle = 1};
+  trs_context *many;
+  trs_matrix *A;
+  trs_plan *plan;
+  trs_matrix_info info;
+  int64_t before, after, peak;
+  assert_success(trs_context_create(&many, "threads:32"));
+  assert_success(trs_matrix_read(&A, "gen:chain:200000", NULL));
+  trs_matrix_get_info(A, &info);
+  trs_memory_usage(&before, &peak);
+  assert_success(trs_analyze(many, &plan, A, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT, &options));
+  trs_memory_usage(&after, &peak);
+  assert_true(peak - before < 200 * info.nrows);
+  trs_plan_destroy(plan);
+  trs_matrix_destroy(A);
+  trs_context_destroy(many);
+}
+
 static void a_plan_outlives_the_matrix_handle_and_the_context(void **state) {
   (void)state;
   trs_context *own;
@@ -528,6 +548,7 @@ int main(void) {
       cmocka_unit_test(a_triangle_of_a_general_matrix_on_request),
       cmocka_unit_test(an_update_looks_at_the_diagonal_again),
       cmocka_unit_test(an_update_sees_what_became_of_lent_values),
+      cmocka_unit_test(the_analysis_of_a_chain_takes_memory_for_its_rows_alone),
       cmocka_unit_test(a_plan_outlives_the_matrix_handle_and_the_context),
       cmocka_unit_test(dense_arguments_are_checked),
       cmocka_unit_test(contexts_have_names),
