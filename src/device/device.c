@@ -311,6 +311,14 @@ trs_status trs_device_copy(void *to, const void *from, int64_t bytes, trs_stream
 trs_status trs_device_copy_rows(void *to, int64_t to_pitch, const void *from, int64_t from_pitch,
                                 int64_t row_bytes, int64_t rows, trs_stream stream) {
   if (row_bytes == 0 || rows == 0) return TRS_SUCCESS;
+  if (rows == 1 || (to_pitch == row_bytes && from_pitch == row_bytes))
+    return trs_device_copy(to, from, row_bytes * rows, stream);
+  if (to_pitch > INT32_MAX || from_pitch > INT32_MAX) {
+    for (int64_t i = 0; i < rows; i++)
+      TRS_TRY(trs_device_copy((char *)to + i * to_pitch, (const char *)from + i * from_pitch,
+                              row_bytes, stream));
+    return TRS_SUCCESS;
+  }
   return trs_device_check(
       cudaMemcpy2DAsync(to, (size_t)to_pitch, from, (size_t)from_pitch, (size_t)row_bytes,
                         (size_t)rows, cudaMemcpyDefault, (cudaStream_t)stream),

@@ -1,5 +1,6 @@
 /* push_solve.c - solves of `push`: launches at every member, vectors of the host by way of a stage,
  * and what went wrong. */
+#include "solve/cuda/span.h"
 #include "solve/multigpu/push_state.h"
 
 enum { MOST_STAGED = 16 }; /* right-hand sides brought from the host at a time */
@@ -94,35 +95,6 @@ static trs_status launch(const trs_plan *plan, const trs_push_state *p, const tr
   return end(p, plan->stream);
 }
 
-/* Columns of a strided array to or from a stage in the order of the array: rows of `count` where it
- * is row-major, else columns of n. */
-static bool row_major(const trs_rhs *rhs) { return rhs->x_col == 1 && rhs->x_row != 1; }
-
-static void in_order_of(trs_rhs *stage, const trs_rhs *rhs, int64_t width, int64_t n) {
-  stage->x_row = stage->b_row = row_major(rhs) ? width : 1;
-  stage->x_col = stage->b_col = row_major(rhs) ? 1 : n;
-}
-
-static trs_status bring(const trs_plan *plan, void *stage, const trs_rhs *rhs, int64_t first,
-                        int64_t count) {
-  const int64_t n = plan->system.n, size = (int64_t)trs_scalar_size(plan->system.scalar);
-  const char *b = (const char *)rhs->b + first * rhs->b_col * size;
-  if (row_major(rhs))
-    return trs_device_copy_rows(stage, count * size, b, rhs->b_row * size, count * size, n,
-                                plan->stream);
-  return trs_device_copy_rows(stage, n * size, b, rhs->b_col * size, n * size, count, plan->stream);
-}
-
-static trs_status take(const trs_plan *plan, const void *stage, const trs_rhs *rhs, int64_t first,
-                       int64_t count) {
-  const int64_t n = plan->system.n, size = (int64_t)trs_scalar_size(plan->system.scalar);
-  char *x = (char *)rhs->x + first * rhs->x_col * size;
-  if (row_major(rhs))
-    return trs_device_copy_rows(x, rhs->x_row * size, stage, count * size, count * size, n,
-                                plan->stream);
-  return trs_device_copy_rows(x, rhs->x_col * size, stage, n * size, n * size, count, plan->stream);
-}
-
 static trs_status need_stage(trs_push_state *p, const trs_plan *plan, int64_t nrhs) {
   const int64_t bytes = plan->system.n * (int64_t)trs_scalar_size(plan->system.scalar);
   if (p->stage) return TRS_SUCCESS;
@@ -137,11 +109,11 @@ static trs_status solve_staged(trs_plan *plan, trs_push_state *p, const trs_rhs 
   TRS_TRY(need_stage(p, plan, rhs->nrhs));
   for (int64_t first = 0; first < rhs->nrhs; first += p->stage_width) {
     int64_t left = rhs->nrhs - first, width = left < p->stage_width ? left : p->stage_width;
-    trs_rhs inner = {.x = p->stage, .b = p->stage, .nrhs = width};
-    in_order_of(&inner, rhs, width, plan->system.n);
-    TRS_TRY(bring(plan, p->stage, rhs, first, width));
-    TRS_TRY(launch(plan, p, &inner));
-    TRS_TRY(take(plan, p->stage, rhs, first, width));
+    const trs_span s = trs_span_of(rhs, &plan->system, first, width);
+    const trs_rhs staged = trs_span_staged(&s, p->stage, p->stage);
+    TRS_TRY(trs_span_bring(&s, p->stage, rhs, plan->stream));
+    TRS_TRY(launch(plan, p, &staged));
+    TRS_TRY(trs_span_take(&s, p->stage, rhs, plan->stream));
   }
   return trs_push_finish(plan, p);
 }
@@ -168,14 +140,14 @@ static trs_status solve_in_processes(trs_plan *plan, trs_push_state *p, const tr
   for (int64_t column = 0; column < rhs->nrhs; column += p->most) {
     const int64_t x_at = p->stage_at + (p->turn++ % TRS_PUSH_STAGES) * p->most * values;
     int64_t left = rhs->nrhs - column, width = left < p->most ? left : p->most;
-    trs_rhs inner = {.b = b, .nrhs = width};
-    in_order_of(&inner, rhs, width, plan->system.n);
+    const trs_span s = trs_span_of(rhs, &plan->system, column, width);
+    const trs_rhs staged = trs_span_staged(&s, NULL, b);
     p->member[0].args.spread_at = x_at;
-    if (!status) status = bring(plan, b, rhs, column, width);
-    if (!status) status = launch(plan, p, &inner);
+    if (!status) status = trs_span_bring(&s, b, rhs, plan->stream);
+    if (!status) status = launch(plan, p, &staged);
     TRS_TRY(wait_members(p, status));
     status = end(p, plan->stream);
-    if (!status) status = take(plan, trs_push_shared_at(p, own, x_at), rhs, column, width);
+    if (!status) status = trs_span_take(&s, trs_push_shared_at(p, own, x_at), rhs, plan->stream);
   }
   return status ? status : trs_push_finish(plan, p);
 }
