@@ -15,6 +15,8 @@ struct trs_device {
 static trs_device devices[STAND_IN_DEVICES];
 static _Atomic int64_t allocations;
 _Atomic uint64_t *stand_in_kernel;
+trs_stream stand_in_captures;
+void (*stand_in_followed)(trs_stream stream, trs_stream other);
 
 int64_t stand_in_held(void) { return allocations; }
 
@@ -108,13 +110,13 @@ trs_status trs_device_wait(trs_stream stream) {
   while (trs_device_busy(stream)) usleep(100);
   return TRS_SUCCESS;
 }
-bool trs_device_capturing(trs_stream stream) {
-  (void)stream;
-  return false;
-}
+bool trs_device_capturing(trs_stream stream) { return stream && stream == stand_in_captures; }
+
+/* A stream is a number: streams are many, and nothing is in them. */
 trs_status trs_device_stream_create(const trs_device *device, trs_stream *stream) {
+  static _Atomic int made;
   (void)device;
-  *stream = NULL;
+  *stream = (char *)NULL + ++made;
   return TRS_SUCCESS;
 }
 trs_status trs_device_side_stream(trs_device *device, trs_stream *stream) {
@@ -124,15 +126,19 @@ void trs_device_stream_destroy(const trs_device *device, trs_stream stream) {
   (void)device;
   (void)stream;
 }
+
+struct trs_device_event {
+  trs_stream stream; /* in which it was recorded last */
+};
+
 trs_status trs_device_event_create(const trs_device *device, trs_device_event **event) {
   (void)device;
-  *event = NULL;
-  return TRS_SUCCESS;
+  *event = calloc(1, sizeof **event);
+  return *event ? TRS_SUCCESS : TRS_ERROR_MEMORY;
 }
-void trs_device_event_destroy(trs_device_event *event) { (void)event; }
+void trs_device_event_destroy(trs_device_event *event) { free(event); }
 trs_status trs_device_event_record(trs_device_event *event, trs_stream stream) {
-  (void)event;
-  (void)stream;
+  event->stream = stream;
   return TRS_SUCCESS;
 }
 trs_status trs_device_event_wait(trs_device_event *event) {
@@ -140,8 +146,7 @@ trs_status trs_device_event_wait(trs_device_event *event) {
   return TRS_SUCCESS;
 }
 trs_status trs_device_event_follow(trs_device_event *event, trs_stream stream) {
-  (void)event;
-  (void)stream;
+  if (stand_in_followed && event->stream) stand_in_followed(stream, event->stream);
   return TRS_SUCCESS;
 }
 
