@@ -17,6 +17,12 @@ static _Atomic int64_t allocations;
 _Atomic uint64_t *stand_in_kernel;
 trs_stream stand_in_captures;
 void (*stand_in_followed)(trs_stream stream, trs_stream other);
+void (*stand_in_work)(void);
+bool stand_in_addresses;
+
+static void finish_work(void) {
+  if (stand_in_work) stand_in_work();
+}
 
 int64_t stand_in_held(void) { return allocations; }
 
@@ -24,7 +30,8 @@ int64_t stand_in_held(void) { return allocations; }
 
 trs_status trs_device_open(trs_device **device, int ordinal) {
   *device = &devices[ordinal];
-  (*device)->facts = (trs_device_facts){.ordinal = ordinal, .window_bytes = 1000};
+  (*device)->facts = (trs_device_facts){
+      .ordinal = ordinal, .window_bytes = 1000, .memory_bytes = (int64_t)1 << 30};
   return TRS_SUCCESS;
 }
 const char *trs_device_list(void) { return ""; }
@@ -80,6 +87,7 @@ trs_status trs_device_room(const trs_device *device, int64_t *bytes) {
 }
 trs_status trs_device_copy(void *to, const void *from, int64_t bytes, trs_stream stream) {
   (void)stream;
+  finish_work();
   memmove(to, from, (size_t)bytes);
   return TRS_SUCCESS;
 }
@@ -92,13 +100,11 @@ trs_status trs_device_copy_rows(void *to, int64_t to_pitch, const void *from, in
 }
 trs_status trs_device_fill(void *pointer, int byte, int64_t bytes, trs_stream stream) {
   (void)stream;
+  finish_work();
   memset(pointer, byte, (size_t)bytes);
   return TRS_SUCCESS;
 }
-bool trs_device_address(const void *pointer) {
-  (void)pointer;
-  return false;
-}
+bool trs_device_address(const void *pointer) { return pointer && stand_in_addresses; }
 
 /* ---- Streams and events: everything is done at once, but for stand_in_kernel ---- */
 
@@ -107,6 +113,7 @@ bool trs_device_busy(trs_stream stream) {
   return stand_in_kernel && atomic_load(stand_in_kernel) == 0;
 }
 trs_status trs_device_wait(trs_stream stream) {
+  finish_work();
   while (trs_device_busy(stream)) usleep(100);
   return TRS_SUCCESS;
 }
@@ -138,6 +145,7 @@ trs_status trs_device_event_create(const trs_device *device, trs_device_event **
 }
 void trs_device_event_destroy(trs_device_event *event) { free(event); }
 trs_status trs_device_event_record(trs_device_event *event, trs_stream stream) {
+  finish_work();
   event->stream = stream;
   return TRS_SUCCESS;
 }

@@ -19,4 +19,10 @@ extern _Atomic uint64_t *stand_in_kernel;
 extern trs_stream stand_in_captures;
 extern void (*stand_in_followed)(trs_stream stream, trs_stream other);
 
+/* Whatever was launched and is not done yet, where a test has kernels that go on beside each other:
+ * called before anything is copied, filled or waited for, and where an event is recorded. */
+extern void (*stand_in_work)(void);
+
+extern bool stand_in_addresses; /* all addresses are in device memory, else none */
+
 #endif

@@ -379,6 +379,14 @@ static trs_status solve_by_turns(joint_work *work) {
   return go(work, false, end_member);
 }
 
+/* After a failure of one: others still read b and write x. */
+static trs_status still_member(joint_work *work, int which) {
+  const member *m = &work->c->member[which];
+  (void)trs_device_wait(m->in);
+  (void)trs_device_wait(m->stream);
+  return trs_device_wait(m->out);
+}
+
 static trs_status finish_member(joint_work *work, int which) {
   return trs_plan_finish(work->c->member[which].plan);
 }
@@ -477,9 +485,13 @@ static trs_status solve(trs_plan *plan, const trs_rhs *rhs) {
                     "they are solved (trs_solve_distributed)");
   if (!c->one_process && !rhs->x_of) return solve_in_processes(plan, c, rhs);
   TRS_TRY(begin(plan, c));
-  TRS_TRY(there ? solve_by_turns(&work) : go(&work, true, solve_member));
-  TRS_TRY(end(plan, c, rhs));
-  return there ? TRS_SUCCESS : wait(plan);
+  trs_status status = there ? solve_by_turns(&work) : go(&work, true, solve_member);
+  if (!status) status = end(plan, c, rhs);
+  if (!status) return there ? TRS_SUCCESS : wait(plan);
+  trs_failure failure;
+  trs_failure_get(&failure);
+  if (!trs_device_capturing(plan->stream)) (void)on_members(plan, c, false, still_member);
+  return trs_failure_set(&failure);
 }
 
 static trs_status share(const trs_plan *plan, int which, int64_t nrhs, trs_plan_share *share,

@@ -8,6 +8,10 @@ enum { MOST_STAGED = 16 }; /* right-hand sides brought from the host at a time *
 static trs_status check_fault(const trs_plan *plan, const trs_push_state *p) {
   const trs_fault *told = p->told;
   int32_t owner = -1;
+  if (p->broken)
+    return trs_fail(TRS_ERROR_STALLED, -1,
+                    "a solve before failed on its way, and members no longer agree on how many "
+                    "there were; analyse anew");
   if (!told->stalled) return TRS_SUCCESS;
   for (int32_t k = 0; k < p->slices.nslices && told->row >= 0 && told->row < plan->system.n; k++)
     if (p->slices.slice[k].first <= trs_outline_positions(p->outline)[told->row])
@@ -85,14 +89,23 @@ static trs_status end(const trs_push_state *p, trs_stream stream) {
 }
 
 /* Some right-hand sides after others, each launched everywhere before the next. */
-static trs_status launch(const trs_plan *plan, const trs_push_state *p, const trs_rhs *rhs) {
-  TRS_TRY(begin(p, plan->stream));
+static trs_status launch_all(const trs_plan *plan, const trs_push_state *p, const trs_rhs *rhs) {
   for (int64_t column = 0; column < rhs->nrhs; column += p->most) {
     int64_t left = rhs->nrhs - column, columns = left < p->most ? left : p->most;
     for (int k = 0; k < p->local; k++)
       TRS_TRY(launch_member(plan, &p->member[k], rhs, column, (int32_t)columns));
   }
-  return end(p, plan->stream);
+  return TRS_SUCCESS;
+}
+
+/* Where some members have a solve that others do not, these count on from different numbers: no
+ * solve can follow.  A graph that could not be captured leaves all as they were. */
+static trs_status launch(const trs_plan *plan, trs_push_state *p, const trs_rhs *rhs) {
+  TRS_TRY(begin(p, plan->stream));
+  trs_status status = launch_all(plan, p, rhs);
+  p->broken |= status && !trs_device_capturing(plan->stream);
+  trs_status ended = end(p, plan->stream); /* what was launched still writes x */
+  return status ? status : ended;
 }
 
 static trs_status need_stage(trs_push_state *p, const trs_plan *plan, int64_t nrhs) {
@@ -145,7 +158,9 @@ static trs_status solve_in_processes(trs_plan *plan, trs_push_state *p, const tr
     p->member[0].args.spread_at = x_at;
     if (!status) status = trs_span_bring(&s, b, rhs, plan->stream);
     if (!status) status = launch(plan, p, &staged);
-    TRS_TRY(wait_members(p, status));
+    status = wait_members(p, status);
+    p->broken |= status != TRS_SUCCESS;
+    if (status) return status;
     status = end(p, plan->stream);
     if (!status) status = trs_span_take(&s, trs_push_shared_at(p, own, x_at), rhs, plan->stream);
   }
@@ -169,10 +184,11 @@ static trs_status check_capture(const trs_plan *plan, const trs_push_state *p, b
 
 trs_status trs_push_solve(trs_plan *plan, const trs_rhs *rhs) {
   trs_push_state *p = plan->state;
-  TRS_TRY(check_fault(plan, p));
-  int before = trs_device_enter(p->member[0].device);
-  bool there =
+  const bool there =
       rhs->x_of || (p->one_process && trs_device_address(rhs->x) && trs_device_address(rhs->b));
+  trs_status told = check_fault(plan, p); /* perhaps in some processes alone */
+  TRS_TRY(there ? told : trs_group_agree(p->group, told));
+  int before = trs_device_enter(p->member[0].device);
   trs_group_lock(p->group);
   trs_status status = check_capture(plan, p, there);
   if (!status)
