@@ -186,6 +186,41 @@ static void every_layout_goes_through_the_stage(void **state) {
   trs_context_destroy(context);
 }
 
+/* One member has all rows that need nothing, the other all that nobody needs; and the reverse. */
+static void members_of_sources_and_of_sinks(void **state) {
+  (void)state;
+  enum { SOURCES = 120, SINKS = 100, ROWS = SOURCES + SINKS }; /* equal in weight */
+  int64_t ptr[ROWS + 1];
+  int32_t idx[SOURCES + 2 * SINKS];
+  double val[SOURCES + 2 * SINKS];
+  trs_context *context = context_of("cuda:0-1");
+  for (int lower = 0; lower < 2; lower++) {
+    int64_t count = 0;
+    for (int i = 0; i < ROWS; i++) {
+      const bool sink = lower ? i >= SOURCES : i < SINKS;
+      ptr[i] = count;
+      idx[count] = i;
+      if (sink && lower) idx[count++] = i - SOURCES, idx[count] = i;
+      if (sink && !lower) idx[++count] = SINKS + i;
+      count++;
+    }
+    ptr[ROWS] = count;
+    for (int64_t k = 0; k < count; k++) val[k] = 1 + 0.5 * (double)(k % 3);
+    trs_matrix *T;
+    trs_plan plan;
+    trs_plan_share share;
+    assert_success(trs_matrix_create(&T, TRS_CSR, TRS_DOUBLE, ROWS, ROWS, ptr, idx, val, TRS_COPY));
+    assert_success(push_plan(&plan, context, T, lower ? TRS_LOWER : TRS_UPPER,
+                             &(trs_options){.method = "push"}, "partition=slabs"));
+    assert_success(trs_method_push.share(&plan, 0, 1, &share, NULL));
+    assert_int_equal(share.nrows, SOURCES);
+    solve_often(&plan, 1, 10, lower ? "sources first" : "sources last");
+    drop(&plan);
+    trs_matrix_destroy(T);
+  }
+  trs_context_destroy(context);
+}
+
 /* Each member's rows from arrays of its own, into arrays of its own. */
 static void vectors_may_lie_with_the_members(void **state) {
   (void)state;
@@ -334,6 +369,7 @@ int main(void) {
       cmocka_unit_test(large_levels_have_launches_of_their_own),
       cmocka_unit_test(what_is_not_emptied_is_found_out),
       cmocka_unit_test(every_layout_goes_through_the_stage),
+      cmocka_unit_test(members_of_sources_and_of_sinks),
       cmocka_unit_test(vectors_may_lie_with_the_members),
       cmocka_unit_test(a_launch_that_fails_ends_the_plan),
       cmocka_unit_test(a_stall_names_the_row_and_the_member),
