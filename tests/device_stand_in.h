@@ -23,6 +23,6 @@ extern void (*stand_in_followed)(trs_stream stream, trs_stream other);
  * called before anything is copied, filled or waited for, and where an event is recorded. */
 extern void (*stand_in_work)(void);
 
-extern bool stand_in_addresses; /* all addresses are in device memory, else none */
+extern bool stand_in_addresses; /* all addresses are in the first device's memory, else none */
 
 #endif
