@@ -229,7 +229,8 @@ TRS_API trs_status trs_matrix_open(trs_matrix **T, const char *path, trs_format 
                                    const trs_read_options *options);
 
 /* Writes Matrix Market or HDF5 by the name's ending.  The file appears under its name only when
- * complete: an existing one is replaced then, and left alone if anything fails. */
+ * complete: an existing one is replaced then, and left alone if anything fails.  Links are
+ * followed; devices and pipes are written to. */
 TRS_API trs_status trs_matrix_write(const trs_matrix *A, const char *path);
 
 /* A dense nrows x ncols array, column-major, leading dimension nrows, allocated by the library:
@@ -239,6 +240,10 @@ TRS_API trs_status trs_vectors_read(void **values, int64_t *nrows, int64_t *ncol
                                     const trs_read_options *options);
 TRS_API trs_status trs_vectors_write(const void *values, int64_t nrows, int64_t ncols, int64_t ld,
                                      trs_layout layout, trs_scalar scalar, const char *path);
+
+/* Writes length bytes, such as a picture, as the others write matrices: whole or not at all. */
+TRS_API trs_status trs_text_write(const char *text, int64_t length, const char *path);
+
 TRS_API void trs_free(void *pointer);
 
 /* One generator a line: "gen:poisson2d5:N    5-point Laplacian on an N x N grid". */

@@ -43,3 +43,9 @@ trs_status trs_write_vectors(const void *values, int64_t nrows, int64_t ncols, i
   TRS_TRY(trs_output_open(&output, path));
   return trs_output_close(&output, trs_matrix_market_write_dense(&dense, &output, team));
 }
+
+trs_status trs_write_text(const char *text, int64_t length, const char *path) {
+  trs_output output;
+  TRS_TRY(trs_output_open(&output, path));
+  return trs_output_close(&output, trs_output_write(&output, text, length));
+}

@@ -147,6 +147,17 @@ for command, words in outputs.items():
     check(f"{command}: a write that works replaces it", o.code == 0 and
           read("kept" + ending) != b"precious", o)
 
+o = run("gen", "chain:5", "-o", "/dev/stdout")
+check("a matrix into a pipe on standard output", o.code == 0 and o.out.startswith("%%MatrixMarket"),
+      o)
+o = run("solve", "gen:chain:5", "--uplo", "lower", "-o", "x.mtx", setup=lambda: os.close(1))
+check("standard output closed: the table goes into no other file", o.code == 3 and
+      "cannot write to standard output" in o.err and read("x.mtx").startswith(b"%%MatrixMarket") and
+      b"chain" not in read("x.mtx"), o)
+o = run("bench", "gen:chain:5", "--out", "b.json", "--seconds", "0.01", setup=lambda: os.close(1))
+check("nor does that of bench", o.code == 3 and "cannot write to standard output" in o.err and
+      all(l.startswith(b"{") for l in read("b.json").splitlines()), o)
+
 # ---- memory
 
 
