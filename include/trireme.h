@@ -366,8 +366,10 @@ TRS_API trs_status trs_analyze_factors(trs_context *ctx, trs_plan **plan, const 
                                        trs_trans trans, const trs_options *options);
 
 /* New values, same pattern: after trs_matrix_set_values, or after the caller changed the values it
- * lent.  A must be the matrix the plan was made from, or one with the same pattern.  After a
- * failure the plan solves nothing meaningful until an update succeeds. */
+ * lent.  A must be the matrix the plan was made from, or one with the same pattern: in host memory
+ * that is checked (TRS_ERROR_STRUCTURE names the first row, or column, that differs), in device
+ * memory only the number of entries.  After a failure the plan solves nothing meaningful until an
+ * update succeeds. */
 TRS_API trs_status trs_update(trs_plan *plan, const trs_matrix *A);
 TRS_API trs_status trs_update_factors(trs_plan *plan, const trs_factors *F);
 

@@ -50,6 +50,19 @@ trs_status trs_analyze_factors(trs_context *ctx, trs_plan **plan, const trs_fact
   return trs_factors_plan_create(plan, ctx, F, trans, options);
 }
 
+/* Another matrix than the one analysed; what differs in number is told by the plan. */
+static trs_status check_pattern(const trs_plan *plan, const trs_matrix *A) {
+  const trs_matrix *T = plan->matrix;
+  if (A == T || A->on_device || A->nnz != plan->source_nnz || A->nrows != plan->system.n ||
+      A->ncols != A->nrows || A->format != T->format)
+    return TRS_SUCCESS;
+  int64_t i = trs_matrix_first_difference(T, A, plan->uplo, plan->context->team);
+  if (i < 0) return TRS_SUCCESS;
+  return trs_fail(TRS_ERROR_STRUCTURE, i,
+                  "%s %lld has other entries than in the matrix analysed: analyse this one anew",
+                  A->format == TRS_CSR ? "row" : "column", (long long)i);
+}
+
 trs_status trs_update(trs_plan *plan, const trs_matrix *A) {
   if (!plan || !A) return trs_fail(TRS_ERROR_ARGUMENT, -1, "%s is NULL", plan ? "A" : "plan");
   if (trs_plan_factors(plan))
@@ -58,6 +71,7 @@ trs_status trs_update(trs_plan *plan, const trs_matrix *A) {
     return trs_fail(TRS_ERROR_ARGUMENT, -1,
                     "the matrix is %s, unlike the one analysed: analyse it anew",
                     A->device ? "in device memory" : "in host memory");
+  TRS_TRY(check_pattern(plan, A));
   return trs_plan_refresh(plan, A);
 }
 

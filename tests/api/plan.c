@@ -97,6 +97,65 @@ static void an_update_looks_at_the_diagonal_again(void **state) {
   trs_matrix_destroy(A);
 }
 
+/* As many entries as the matrix analysed, elsewhere. */
+static void an_update_takes_no_other_pattern(void **state) {
+  (void)state;
+  trs_matrix *A = dense3((double[]){2, 0, 0, 1, 4, 0, 0, 1, 8});
+  trs_matrix *same = dense3((double[]){4, 0, 0, 2, 8, 0, 0, 2, 16});
+  trs_matrix *other = dense3((double[]){2, 0, 0, 1, 4, 0, 1, 0, 8});
+  const char *const methods[] = {"serial", "threads"};
+  double b[] = {4, 10, 18}, x[3];
+  for (int m = 0; m < 2; m++)
+    for (int c = 0; c < 2; c++) {
+      trs_plan *plan;
+      trs_matrix *turned[3], *from[3] = {A, same, other};
+      trs_options options = {.method = methods[m]};
+      for (int k = 0; k < 3; k++)
+        assert_success(trs_matrix_convert(&turned[k], from[k], (trs_format)c, TRS_DOUBLE));
+      assert_success(
+          trs_analyze(ctx, &plan, turned[0], TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT, &options));
+      assert_success(trs_update(plan, turned[1]));
+      assert_failure(TRS_ERROR_STRUCTURE, c ? "column 0 has other" : "row 2 has other",
+                     trs_update(plan, turned[2]));
+      assert_int_equal(trs_last_error()->row, c ? 0 : 2);
+      assert_success(trs_solve(plan, x, 3, b, 3, 1, TRS_COL_MAJOR));
+      for (int i = 0; i < 3; i++) assert_true(x[i] == 1);
+      trs_plan_destroy(plan);
+      for (int k = 0; k < 3; k++) trs_matrix_destroy(turned[k]);
+    }
+  trs_matrix_destroy(A);
+  trs_matrix_destroy(same);
+  trs_matrix_destroy(other);
+}
+
+/* What stands in the other triangle does not matter; counts are those of the whole. */
+static void an_update_of_a_triangle_looks_at_that_triangle(void **state) {
+  (void)state;
+  trs_matrix *A = dense3((double[]){2, 1, 0, 1, 4, 0, 0, 1, 8});
+  trs_matrix *across = dense3((double[]){4, 0, 1, 2, 8, 0, 0, 2, 16});
+  trs_matrix *within = dense3((double[]){2, 1, 0, 1, 4, 0, 1, 0, 8});
+  trs_matrix *moved = dense3((double[]){2, 1, 0, 1, 4, 1, 0, 0, 8});
+  trs_options options = {.take_triangle = 1};
+  trs_plan *plan;
+  double b[] = {4, 10, 18}, x[3];
+  assert_success(trs_analyze(ctx, &plan, A, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT, &options));
+  assert_success(trs_update(plan, across));
+  assert_success(trs_solve(plan, x, 3, b, 3, 1, TRS_COL_MAJOR));
+  for (int i = 0; i < 3; i++) assert_true(x[i] == 1);
+  assert_failure(TRS_ERROR_STRUCTURE, "row 2", trs_update(plan, within));
+  assert_failure(TRS_ERROR_STRUCTURE, "row 2", trs_update(plan, moved));
+  trs_plan_destroy(plan);
+  assert_success(trs_analyze(ctx, &plan, A, TRS_UPPER, TRS_NO_TRANS, TRS_NONUNIT, &options));
+  assert_success(trs_update(plan, within));
+  assert_failure(TRS_ERROR_STRUCTURE, "row 0", trs_update(plan, across));
+  assert_failure(TRS_ERROR_STRUCTURE, "row 1", trs_update(plan, moved));
+  trs_plan_destroy(plan);
+  trs_matrix_destroy(A);
+  trs_matrix_destroy(across);
+  trs_matrix_destroy(within);
+  trs_matrix_destroy(moved);
+}
+
 static void a_plan_outlives_the_matrix_handle_and_the_context(void **state) {
   (void)state;
   trs_context *own;
@@ -392,6 +451,8 @@ int main(void) {
       cmocka_unit_test(unsolvable_triangles_are_refused),
       cmocka_unit_test(a_triangle_of_a_general_matrix_on_request),
       cmocka_unit_test(an_update_looks_at_the_diagonal_again),
+      cmocka_unit_test(an_update_takes_no_other_pattern),
+      cmocka_unit_test(an_update_of_a_triangle_looks_at_that_triangle),
       cmocka_unit_test(a_plan_outlives_the_matrix_handle_and_the_context),
       cmocka_unit_test(dense_arguments_are_checked),
       cmocka_unit_test(contexts_have_names),
