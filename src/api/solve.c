@@ -17,6 +17,19 @@ static trs_status check_diag(trs_diag diag) {
   return TRS_SUCCESS;
 }
 
+static trs_status check_options(const trs_options *options) {
+  if (!options) return TRS_SUCCESS;
+  const int64_t count[] = {options->nrhs, options->solves, options->gpu_memory};
+  static const char *const name[] = {"nrhs", "solves", "gpu_memory"};
+  for (int k = 0; k < 3; k++)
+    if (count[k] < 0)
+      return trs_fail(TRS_ERROR_ARGUMENT, -1, "%s of the options is %lld", name[k],
+                      (long long)count[k]);
+  if ((unsigned)options->store > TRS_STORE_FLOAT)
+    return trs_fail(TRS_ERROR_ARGUMENT, -1, "store %d is not one of trs_store's", options->store);
+  return TRS_SUCCESS;
+}
+
 /* A matrix in device memory is solved with by its own GPU. */
 static trs_status check_place(trs_context *ctx, const trs_matrix *A) {
   if (!A->on_device) return TRS_SUCCESS;
@@ -37,6 +50,7 @@ trs_status trs_analyze(trs_context *ctx, trs_plan **plan, const trs_matrix *A, t
     return trs_fail(TRS_ERROR_ARGUMENT, -1, "uplo must be TRS_LOWER or TRS_UPPER");
   TRS_TRY(check_trans(trans));
   TRS_TRY(check_diag(diag));
+  TRS_TRY(check_options(options));
   TRS_TRY(check_place(ctx, A));
   return trs_plan_create(plan, ctx, A, uplo, trans, diag, options);
 }
@@ -47,6 +61,7 @@ trs_status trs_analyze_factors(trs_context *ctx, trs_plan **plan, const trs_fact
     return trs_fail(TRS_ERROR_ARGUMENT, -1, "%s is NULL", !ctx ? "ctx" : !plan ? "plan" : "F");
   *plan = NULL;
   TRS_TRY(check_trans(trans));
+  TRS_TRY(check_options(options));
   return trs_factors_plan_create(plan, ctx, F, trans, options);
 }
 

@@ -80,6 +80,28 @@ static void a_triangle_of_a_general_matrix_on_request(void **state) {
   trs_matrix_destroy(A);
 }
 
+static void options_are_checked(void **state) {
+  (void)state;
+  trs_matrix *A = dense3((double[]){2, 0, 0, 1, 4, 0, 1, 1, 8});
+  trs_factor_options triangles = {.kind = TRS_FACTOR_TRIANGLE};
+  trs_factors *F;
+  const trs_options bad[] = {
+      {.nrhs = -1}, {.solves = -1}, {.gpu_memory = -1}, {.store = (trs_store)9}};
+  const char *const named[] = {"nrhs", "solves", "gpu_memory", "store 9"};
+  assert_success(trs_factor(&F, A, &triangles));
+  for (int k = 0; k < 4; k++) {
+    trs_plan *plan;
+    assert_failure(TRS_ERROR_ARGUMENT, named[k],
+                   trs_analyze(ctx, &plan, A, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT, &bad[k]));
+    assert_null(plan);
+    assert_failure(TRS_ERROR_ARGUMENT, named[k],
+                   trs_analyze_factors(ctx, &plan, F, TRS_NO_TRANS, &bad[k]));
+    assert_null(plan);
+  }
+  trs_factors_destroy(F);
+  trs_matrix_destroy(A);
+}
+
 static void an_update_looks_at_the_diagonal_again(void **state) {
   (void)state;
   trs_matrix *A = dense3((double[]){2, 0, 0, 1, 4, 0, 1, 1, 8});
@@ -451,6 +473,7 @@ int main(void) {
       cmocka_unit_test(unsolvable_triangles_are_refused),
       cmocka_unit_test(a_triangle_of_a_general_matrix_on_request),
       cmocka_unit_test(an_update_looks_at_the_diagonal_again),
+      cmocka_unit_test(options_are_checked),
       cmocka_unit_test(an_update_takes_no_other_pattern),
       cmocka_unit_test(an_update_of_a_triangle_looks_at_that_triangle),
       cmocka_unit_test(a_plan_outlives_the_matrix_handle_and_the_context),
