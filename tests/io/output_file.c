@@ -134,6 +134,20 @@ static void paths_that_cannot_be_written(void **state) {
   assert_failure(TRS_ERROR_ARGUMENT, "A is NULL", trs_write_matrix(NULL, scratch("a"), NULL));
 }
 
+static void endings_that_promise_another_format_are_refused(void **state) {
+  (void)state;
+  static const char *const others[] = {"a.mtx.bz2", "a.mtx.xz", "a.bsp", "a.mat"};
+  double x[2] = {1, 2};
+  int files = scratch_count();
+  for (int k = 0; k < 4; k++) {
+    const char *path = scratch(others[k]);
+    assert_failure(TRS_ERROR_ARGUMENT, ".mtx.zst", trs_write_matrix(A, path, NULL));
+    assert_failure(TRS_ERROR_ARGUMENT, "not written",
+                   trs_write_vectors(x, 2, 1, 2, TRS_COL_MAJOR, TRS_DOUBLE, path, NULL));
+  }
+  assert_int_equal(scratch_count(), files);
+}
+
 static void the_longest_names_are_written(void **state) {
   (void)state;
   char name[256];
@@ -244,6 +258,7 @@ int main(void) {
       cmocka_unit_test(a_device_takes_the_text_itself),
       cmocka_unit_test(paths_that_cannot_be_written),
       cmocka_unit_test(the_longest_names_are_written),
+      cmocka_unit_test(endings_that_promise_another_format_are_refused),
       cmocka_unit_test(links_are_followed),
       cmocka_unit_test(a_link_to_a_pipe_is_written_to),
       cmocka_unit_test(texts_are_written_as_matrices_are),
