@@ -201,7 +201,7 @@ TRS_API trs_status trs_matrix_triangle(trs_matrix **T, const trs_matrix *A, trs_
 
 typedef struct trs_read_options {
   trs_context *context;     /* its threads parse; NULL: all cores */
-  int allow_nonfinite;      /* accept NaN and Inf as values; refused by default */
+  int allow_nonfinite;      /* accept NaN and Inf as values; else TRS_ERROR_FORMAT */
   uint64_t seed;            /* of the values made for a pattern-only file */
   const trs_scalar *scalar; /* read as this type; NULL: double, or double complex if complex */
   trs_progress progress;

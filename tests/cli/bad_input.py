@@ -91,6 +91,13 @@ matrix("lower.mtx", 3, GOOD)
 o = run("solve", "lower.mtx", "--uplo", "upper")
 check("a triangle that is only a diagonal is solved, with a note",
       o.code == 0 and "its upper triangle is its diagonal" in o.err, o)
+matrix("gap.mtx", 3, [(1, 1, 1), (2, 1, 1), (1, 2, 1), (3, 3, 1)])
+for kind in ("ilu0", "ic0"):
+    refuses(f"{kind} of a matrix with a gap in the diagonal", 3, ["gap.mtx", "row 1 ", "--add-diagonal"],
+            "factor", "gap.mtx", "-o", "F.h5", "--kind", kind)
+write("nan.mtx", HEAD + "1 1 1\n1 1 nan\n")
+o = refuses("a value that is not finite", 3, ["nan.mtx:3", "is not finite"], "solve", "nan.mtx")
+check("and no field of C's options is named", "allow_nonfinite" not in o.err, o)
 refuses("no square factors", 3, "wide.mtx", "factor", "wide.mtx", "-o", "F.h5", "--kind", "triangle")
 
 # ---- right-hand sides
@@ -126,6 +133,10 @@ for command, words in outputs.items():
                 "locked/x" + ending)
     else:
         skip(f"{command}: a locked directory to write to", "root may write everywhere")
+for ending in (".mtx.bz2", ".mtx.xz", ".bsp", ".mat"):
+    refuses(f"{ending} files", 2, [ending, ".mtx.zst"], "gen", "poisson2d5:4", "-o", "x" + ending)
+    refuses(f"a solution into {ending}", 2, [ending, ".mtx.zst"], "solve", "lower.mtx", "-o",
+            "x" + ending)
 
 
 def small_files():
