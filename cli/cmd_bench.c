@@ -178,8 +178,10 @@ static const paragraph paragraphs[] = {
     {"X20",
      "'trireme bench x20' reruns the measurements of X20's Figures 3 and 7 to 10 on all GPUs, at "
      "most 8, or on those that --backend cuda:0,1 lists: managed memory by the number of GPUs, the "
-     "four designs on 4 of them, 4 to 32 tasks a GPU, and 32 tasks in all by the number of GPUs "
-     "beside cuSPARSE on one; with the dependency and parallelism of every system and how the gain "
+     "four designs on 4 of them, 4 to 32 tasks a GPU, and 32 tasks in all (30 on 3, 5 or 6 GPUs, "
+     "28 on "
+     "7) by the number of GPUs beside cuSPARSE on one; with the dependency and parallelism of "
+     "every system and how the gain "
      "correlates with them. Page faults are not counted."},
     {"Several GPUs",
      "'trireme bench gpus' sets 2, 4 and 8 GPUs, as many as there are or as --backend cuda:0-3 "
