@@ -1,11 +1,9 @@
 /* files.c - reading the operand M, and writing files that appear whole or not at all. */
 #include "files.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "command.h"
 #include "output.h"
@@ -64,35 +62,8 @@ void input_free(input *in) {
   in->deferred = false;
 }
 
-static int leave_file(const char *path, const char *why) {
-  return leave(LEAVE_INPUT, trs_status_name(TRS_ERROR_FILE), -1, "%s: cannot be written: %s", path,
-               why);
-}
-
-/* Files are written beside the one that they replace. */
-static int check_folder(const char *path) {
-  const char *slash = strrchr(path, '/');
-  char *folder = slash ? strndup(path, (size_t)(slash - path) + 1) : strdup(".");
-  if (!folder) return leave_memory((double)strlen(path), "a file name");
-  int code = -1;
-  if (access(folder, W_OK | X_OK))
-    code = leave(LEAVE_INPUT, trs_status_name(TRS_ERROR_FILE), -1, "%s: cannot be written: %s: %s",
-                 path, folder, strerror(errno));
-  free(folder);
-  return code;
-}
-
 int check_writable(const char *path) {
-  struct stat status;
-  bool exists = !stat(path, &status);
-  if (exists && S_ISDIR(status.st_mode)) return leave_file(path, "it is a directory");
-  if (exists && !S_ISREG(status.st_mode)) /* a device or a pipe */
-    return access(path, W_OK) ? leave_file(path, strerror(errno)) : -1;
-  char *real = realpath(path, NULL);
-  if (!real && !lstat(path, &status)) return -1; /* a link to a new file */
-  int code = check_folder(real ? real : path);
-  free(real);
-  return code;
+  return trs_write_path_check(path) ? leave_library(NULL) : -1;
 }
 
 bool names_hdf5(const char *path) {

@@ -244,6 +244,10 @@ TRS_API trs_status trs_vectors_write(const void *values, int64_t nrows, int64_t 
 /* Writes length bytes, such as a picture, as the others write matrices: whole or not at all. */
 TRS_API trs_status trs_text_write(const char *text, int64_t length, const char *path);
 
+/* Whether path can be written, by its ending and as far as can be told without doing so: for asking
+ * before hours of work. */
+TRS_API trs_status trs_write_path_check(const char *path);
+
 TRS_API void trs_free(void *pointer);
 
 /* One generator a line: "gen:poisson2d5:N    5-point Laplacian on an N x N grid". */

@@ -90,6 +90,11 @@ trs_status trs_text_write(const char *text, int64_t length, const char *path) {
   return trs_write_text(text, length, path);
 }
 
+trs_status trs_write_path_check(const char *path) {
+  TRS_TRY(check_path(path, "path", path));
+  return trs_write_check(path);
+}
+
 trs_status trs_factors_read(trs_factors **F, const char *path, const trs_read_options *options) {
   borrowed_team with;
   TRS_TRY(check_path(F, "F", path));

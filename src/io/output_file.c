@@ -130,6 +130,27 @@ static trs_status open_target(trs_output *output) {
   return output->fd < 0 ? write_error(output->path) : TRS_SUCCESS;
 }
 
+/* Whether the directory of the target takes new files. */
+static bool takes_files(const trs_output *output) {
+  char *slash = strrchr(output->target, '/');
+  if (!slash) return !access(".", W_OK | X_OK);
+  slash[slash == output->target] = '\0';
+  return !access(output->target, W_OK | X_OK);
+}
+
+trs_status trs_output_check(const char *path) {
+  struct stat about;
+  trs_output output = {.path = path};
+  TRS_TRY(find_target(&output));
+  bool exists = !stat(output.target, &about);
+  errno = EISDIR;
+  bool good = !(exists && S_ISDIR(about.st_mode)) &&
+              (exists && !S_ISREG(about.st_mode) ? !access(path, W_OK) : takes_files(&output));
+  trs_status status = good ? TRS_SUCCESS : write_error(path);
+  trs_free(output.target);
+  return status;
+}
+
 trs_status trs_output_open(trs_output *output, const char *path) {
   *output = (trs_output){.path = path, .fd = -1};
   trs_status status = find_target(output);

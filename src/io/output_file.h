@@ -16,6 +16,9 @@ typedef struct trs_output {
   int fd;
 } trs_output;
 
+/* Whether path could be opened, as far as can be told without doing so. */
+trs_status trs_output_check(const char *path);
+
 /* Creates the temporary file, or opens a device or pipe itself. */
 trs_status trs_output_open(trs_output *output, const char *path);
 

@@ -21,6 +21,11 @@ static trs_status check_ending(const char *path) {
   return TRS_SUCCESS;
 }
 
+trs_status trs_write_check(const char *path) {
+  TRS_TRY(check_ending(path));
+  return trs_output_check(path);
+}
+
 trs_status trs_write_matrix(const trs_matrix *A, const char *path, trs_team *team) {
   trs_output output;
   if (!A || !path) return trs_fail(TRS_ERROR_ARGUMENT, -1, "%s is NULL", A ? "path" : "A");

@@ -124,7 +124,7 @@ for command, words in outputs.items():
     refuses(f"{command}: no such directory to write to", 3, "nowhere", command, *words, "-o",
             "nowhere/x" + ending)
     os.makedirs(path("folder" + ending), exist_ok=True)
-    refuses(f"{command}: a directory to write to", 3, "is a directory", command, *words, "-o",
+    refuses(f"{command}: a directory to write to", 3, "Is a directory", command, *words, "-o",
             "folder" + ending)
     if os.geteuid():
         os.makedirs(path("locked"), exist_ok=True)
@@ -135,8 +135,9 @@ for command, words in outputs.items():
         skip(f"{command}: a locked directory to write to", "root may write everywhere")
 for ending in (".mtx.bz2", ".mtx.xz", ".bsp", ".mat"):
     refuses(f"{ending} files", 2, [ending, ".mtx.zst"], "gen", "poisson2d5:4", "-o", "x" + ending)
-    refuses(f"a solution into {ending}", 2, [ending, ".mtx.zst"], "solve", "lower.mtx", "-o",
-            "x" + ending)
+    o = refuses(f"a solution into {ending}", 2, [ending, ".mtx.zst"], "solve", "lower.mtx", "-o",
+                "x" + ending)
+    check(f"before the solve for {ending}", o.out == "", o)
 
 
 def small_files():

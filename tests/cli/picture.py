@@ -80,6 +80,6 @@ check("a picture keeps the mode of the one before", o.code == 0 and
       os.stat(path("p.svg")).st_mode & 0o777 == 0o600, o)
 before = os.listdir(FOLDER)
 refuses("no such directory", 3, "nowhere", "info", "wide.mtx", "--svg", "nowhere/p.svg")
-refuses("a directory", 3, "is a directory", "info", "wide.mtx", "--svg", FOLDER)
+refuses("a directory", 3, "Is a directory", "info", "wide.mtx", "--svg", FOLDER)
 check("nothing half-written is left", not leftovers(before), leftovers(before))
 finish()

@@ -148,6 +148,26 @@ static void endings_that_promise_another_format_are_refused(void **state) {
   assert_int_equal(scratch_count(), files);
 }
 
+static void what_can_be_written_is_told_before(void **state) {
+  (void)state;
+  char path[600];
+  const char *link = scratch("ahead.mtx");
+  snprintf(path, sizeof path, "%s/x", scratch("missing"));
+  assert_int_equal(symlink("not_yet.mtx", link), 0);
+  int files = scratch_count();
+  assert_success(trs_write_path_check(scratch("new.mtx")));
+  assert_success(trs_write_path_check(scratch_text("a.mtx", "old")));
+  assert_success(trs_write_path_check(link));
+  assert_success(trs_write_path_check("/dev/null"));
+  assert_success(trs_write_path_check("here.mtx"));
+  assert_failure(TRS_ERROR_FILE, path, trs_write_path_check(path));
+  assert_failure(TRS_ERROR_FILE, "directory", trs_write_path_check(scratch("")));
+  assert_failure(TRS_ERROR_ARGUMENT, ".mat", trs_write_path_check(scratch("a.mat")));
+  assert_failure(TRS_ERROR_ARGUMENT, "path is NULL", trs_write_path_check(NULL));
+  assert_int_equal(scratch_count(), files);
+  assert_content(scratch("a.mtx"), "old");
+}
+
 static void the_longest_names_are_written(void **state) {
   (void)state;
   char name[256];
@@ -259,6 +279,7 @@ int main(void) {
       cmocka_unit_test(paths_that_cannot_be_written),
       cmocka_unit_test(the_longest_names_are_written),
       cmocka_unit_test(endings_that_promise_another_format_are_refused),
+      cmocka_unit_test(what_can_be_written_is_told_before),
       cmocka_unit_test(links_are_followed),
       cmocka_unit_test(a_link_to_a_pipe_is_written_to),
       cmocka_unit_test(texts_are_written_as_matrices_are),
