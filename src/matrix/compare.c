@@ -4,6 +4,8 @@
 
 #include "matrix/matrix.h"
 
+enum { FEW = 1 << 15 }; /* entries that one thread has looked at before others have woken */
+
 typedef struct comparison {
   const trs_matrix *T, *A;
   bool prefix; /* vectors of the triangle end with the diagonal; else begin */
@@ -42,7 +44,7 @@ int64_t trs_matrix_first_difference(const trs_matrix *T, const trs_matrix *A, tr
                                     trs_team *team) {
   comparison c = {.T = T, .A = A, .prefix = (uplo == TRS_LOWER) == (T->format == TRS_CSR)};
   atomic_init(&c.first_differs, T->nvectors);
-  trs_team_run(team, trs_team_size(team), compare_share, &c);
+  trs_team_run(team, T->nnz < FEW ? 1 : trs_team_size(team), compare_share, &c);
   int64_t first = atomic_load(&c.first_differs);
   return first < T->nvectors ? first : -1;
 }

@@ -150,6 +150,40 @@ static void an_update_takes_no_other_pattern(void **state) {
   trs_matrix_destroy(other);
 }
 
+static trs_matrix *bidiagonal(int32_t n, int32_t moved) {
+  trs_matrix *A;
+  int64_t *ptr = malloc(((size_t)n + 1) * sizeof *ptr);
+  int32_t *idx = malloc(2 * (size_t)n * sizeof *idx);
+  double *val = malloc(2 * (size_t)n * sizeof *val);
+  ptr[0] = 0;
+  for (int32_t i = 0; i < n; i++) {
+    ptr[i + 1] = 2 * i + 1;
+    if (i) idx[2 * i - 1] = i == moved ? 0 : i - 1;
+    idx[2 * i] = i;
+    val[2 * i] = val[2 * i + 1] = 1;
+  }
+  assert_success(trs_matrix_create(&A, TRS_CSR, TRS_DOUBLE, n, n, ptr, idx, val, TRS_TAKE));
+  return A;
+}
+
+static void an_update_of_many_rows_names_the_first_that_differs(void **state) {
+  (void)state;
+  enum { N = 100000 };
+  trs_matrix *A = bidiagonal(N, 0), *B = bidiagonal(N, 0);
+  trs_plan *plan;
+  assert_success(trs_analyze(ctx, &plan, A, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT, NULL));
+  assert_success(trs_update(plan, B));
+  for (int32_t row = 2; row < N; row += 33333) {
+    trs_matrix *other = bidiagonal(N, row);
+    assert_int_equal(trs_update(plan, other), TRS_ERROR_STRUCTURE);
+    assert_int_equal(trs_last_error()->row, row);
+    trs_matrix_destroy(other);
+  }
+  trs_plan_destroy(plan);
+  trs_matrix_destroy(A);
+  trs_matrix_destroy(B);
+}
+
 /* What stands in the other triangle does not matter; counts are those of the whole. */
 static void an_update_of_a_triangle_looks_at_that_triangle(void **state) {
   (void)state;
@@ -475,6 +509,7 @@ int main(void) {
       cmocka_unit_test(an_update_looks_at_the_diagonal_again),
       cmocka_unit_test(options_are_checked),
       cmocka_unit_test(an_update_takes_no_other_pattern),
+      cmocka_unit_test(an_update_of_many_rows_names_the_first_that_differs),
       cmocka_unit_test(an_update_of_a_triangle_looks_at_that_triangle),
       cmocka_unit_test(a_plan_outlives_the_matrix_handle_and_the_context),
       cmocka_unit_test(dense_arguments_are_checked),
