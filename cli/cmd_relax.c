@@ -226,6 +226,9 @@ static int take_matrix(job *j, const char *name) {
   int code = input_read_matrix(&j->in, name, j->set.precision, "trireme relax");
   if (code >= 0) return code;
   trs_matrix_get_info(j->in.A, &j->matrix);
+  if (j->matrix.scalar != TRS_FLOAT && j->matrix.scalar != TRS_DOUBLE)
+    return leave(LEAVE_UNAVAILABLE, trs_status_name(TRS_ERROR_UNSUPPORTED), -1,
+                 "%s: relaxation takes real matrices; this is complex", name);
   j->n = j->matrix.nrows;
   return -1;
 }

@@ -184,7 +184,12 @@ static const paragraph paragraphs[] = {
      "These keys stay: matrix {n, nnz, levels}, plan {backend, method, reason}, time {analysis_s, "
      "update_s, solve_s {min, median}}, bytes, bound_s, backward_error {componentwise, normwise}; "
      "more may come. A failure adds error {status, message, row, exit_code}. Numbers that are not "
-     "finite, and rows that are not known, are null."},
+     "finite, and what is not known, are null: with --grid matrix.levels, plan.reason, "
+     "time.update_s, bytes and bound_s. --grid adds plan.grid {px, py, pz} and, each with min, "
+     "mean and max over the ranks and of the fastest solve, ranks {solve_s, inter_s {before_U, "
+     "within_U}, intra_s {L, U}, products_s {L, U}, flops {L, U}}, and inter_messages, "
+     "inter_bytes, intra_messages and intra_bytes, divided as the seconds are; time.solve_s is of "
+     "the slowest rank, time.whole_s.min with b handed out and x collected."},
     {"Examples",
      "  trireme solve L.mtx\n"
      "  trireme solve A.mtx --uplo lower --add-diagonal -b b.mtx -o x.mtx\n"

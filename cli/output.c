@@ -325,6 +325,7 @@ int leave_library(const char *about) {
   const trs_error *error = trs_last_error();
   size_t status = (size_t)error->status;
   int code = status < sizeof codes / sizeof codes[0] ? codes[status] : LEAVE_BUG;
+  if (about && !strncmp(error->message, about, strlen(about))) about = NULL; /* it did know */
   return leave(code, trs_status_name(error->status), error->row, "%s%s%s", about ? about : "",
                about ? ": " : "", error->message);
 }

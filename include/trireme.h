@@ -201,7 +201,7 @@ TRS_API trs_status trs_matrix_triangle(trs_matrix **T, const trs_matrix *A, trs_
 
 typedef struct trs_read_options {
   trs_context *context;     /* its threads parse; NULL: all cores */
-  int allow_nonfinite;      /* accept NaN and Inf as values; refused by default */
+  int allow_nonfinite;      /* accept NaN and Inf as values; else TRS_ERROR_FORMAT */
   uint64_t seed;            /* of the values made for a pattern-only file */
   const trs_scalar *scalar; /* read as this type; NULL: double, or double complex if complex */
   trs_progress progress;
@@ -229,7 +229,8 @@ TRS_API trs_status trs_matrix_open(trs_matrix **T, const char *path, trs_format 
                                    const trs_read_options *options);
 
 /* Writes Matrix Market or HDF5 by the name's ending.  The file appears under its name only when
- * complete: an existing one is replaced then, and left alone if anything fails. */
+ * complete: an existing one is replaced then, and left alone if anything fails.  Links are
+ * followed; devices and pipes are written to. */
 TRS_API trs_status trs_matrix_write(const trs_matrix *A, const char *path);
 
 /* A dense nrows x ncols array, column-major, leading dimension nrows, allocated by the library:
@@ -239,6 +240,14 @@ TRS_API trs_status trs_vectors_read(void **values, int64_t *nrows, int64_t *ncol
                                     const trs_read_options *options);
 TRS_API trs_status trs_vectors_write(const void *values, int64_t nrows, int64_t ncols, int64_t ld,
                                      trs_layout layout, trs_scalar scalar, const char *path);
+
+/* Writes length bytes, such as a picture, as the others write matrices: whole or not at all. */
+TRS_API trs_status trs_text_write(const char *text, int64_t length, const char *path);
+
+/* Whether path can be written, by its ending and as far as can be told without doing so: for asking
+ * before hours of work. */
+TRS_API trs_status trs_write_path_check(const char *path);
+
 TRS_API void trs_free(void *pointer);
 
 /* One generator a line: "gen:poisson2d5:N    5-point Laplacian on an N x N grid". */
@@ -361,8 +370,10 @@ TRS_API trs_status trs_analyze_factors(trs_context *ctx, trs_plan **plan, const 
                                        trs_trans trans, const trs_options *options);
 
 /* New values, same pattern: after trs_matrix_set_values, or after the caller changed the values it
- * lent.  A must be the matrix the plan was made from, or one with the same pattern.  After a
- * failure the plan solves nothing meaningful until an update succeeds. */
+ * lent.  A must be the matrix the plan was made from, or one with the same pattern: in host memory
+ * that is checked (TRS_ERROR_STRUCTURE names the first row, or column, that differs), in device
+ * memory only the number of entries.  After a failure the plan solves nothing meaningful until an
+ * update succeeds. */
 TRS_API trs_status trs_update(trs_plan *plan, const trs_matrix *A);
 TRS_API trs_status trs_update_factors(trs_plan *plan, const trs_factors *F);
 

@@ -70,6 +70,10 @@ matrix("singular.mtx", 4, [(1, 1, 1), (2, 2, 1), (3, 3, 1), (3, 4, 2), (4, 3, 2)
        kind="real general")
 refuses("singular diagonal block", 1, "diagonal block of block row 1 is singular", "relax",
         "singular.mtx", "--block-size", 2)
+matrix("complex.mtx", 400, [(i, i, 1, 2) for i in range(1, 401)], kind="complex general")
+for more in ([], ["--block-size", 2, "--nrhs", 3], ["-b", path("b.mtx")]):
+    refuses("a complex matrix " + " ".join(map(str, more[:1])), 4, ["complex.mtx", "takes real matrices"],
+            "relax", "complex.mtx", *more)
 matrix("far.mtx", 2, [(1, 1, 1), (1, 2, 9), (2, 1, 9), (2, 2, 1)], kind="real general")
 refuses("sweeps that diverge", 1, ["residual", "x was not written"], "relax", "far.mtx", "-o",
         path("no.mtx"))
