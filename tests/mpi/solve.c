@@ -334,6 +334,10 @@ static void test_ways(void) {
   trs_factors *F = unsymmetric(200, TRS_DCOMPLEX, 4);
   trs_mpi_plan *plan;
   int good = 1;
+  must(trs_mpi_analyze(MPI_COMM_WORLD, &plan, F, NULL), "analysis");
+  for (int64_t nrhs = 300; nrhs > 1; nrhs /= 5) good &= solves_once(F, plan, TRS_NO_TRANS, nrhs, 1);
+  say("more right-hand sides than go through together, then fewer", good);
+  trs_mpi_plan_destroy(plan);
   for (int trans = 0; trans < 3; trans++)
     for (int z = 1; z <= 4 && size % z == 0; z *= 2) {
       trs_mpi_options o = {
@@ -485,11 +489,49 @@ static int memory_runs_out(const trs_factors *F, const char *path, int victim) {
   return good;
 }
 
+/* A solve with few right-hand sides, and with more. */
+static int solves_again(const trs_factors *F, trs_mpi_plan *plan, int64_t nrhs) {
+  double *b = malloc(sizeof *b * 81 * (size_t)nrhs), *x = malloc(sizeof *x * 81 * (size_t)nrhs);
+  trs_backward_error error = {0};
+  trs_random_fill(b, 81 * nrhs, TRS_DOUBLE, 3);
+  trs_status status = trs_mpi_solve(plan, x, 81, b, 81, nrhs);
+  if (!status && rank == 0)
+    must(trs_check_factors(F, TRS_NO_TRANS, x, 81, b, 81, nrhs, TRS_COL_MAJOR, &error), "check");
+  free(b);
+  free(x);
+  return !status && error.componentwise < 1e-12;
+}
+
+/* Every allocation of one rank fails in turn in a solve with more right-hand sides than before;
+ * then ranks solve with as many as before, or as that had, as if nothing had been. */
+static int solves_after_failure(const trs_factors *F, int pz, int victim) {
+  trs_mpi_options o = {.px = 1, .py = size / pz, .pz = pz, .width = 8};
+  double b[81 * 3], x[81 * 3];
+  int good = 1, all = 1;
+  trs_random_fill(b, 81 * 3, TRS_DOUBLE, 3);
+  for (int64_t k = 0; all; k++) {
+    trs_mpi_plan *plan;
+    must(trs_mpi_analyze(MPI_COMM_WORLD, &plan, F, &o), "analysis");
+    if (k % 2) good &= solves_again(F, plan, 1);
+    if (rank == victim) trs_memory_fail_after(k / 2);
+    trs_status status = trs_mpi_solve(plan, x, 81, b, 81, 3);
+    trs_memory_fail_after(-1);
+    all = status != TRS_SUCCESS;
+    good &= !status || status == TRS_ERROR_MEMORY;
+    good &= solves_again(F, plan, k / 2 % 2 ? 1 : 3) && solves_again(F, plan, 3);
+    trs_mpi_plan_destroy(plan);
+  }
+  return good;
+}
+
 static void test_memory(void) {
   char path[64] = "/tmp/trireme-mpi-XXXXXX.h5";
   trs_factors *F = factored("gen:poisson2d5:9", TRS_DOUBLE, 2);
   int written = 1;
   say("memory that runs out on one rank", memory_runs_out(F, NULL, size / 2));
+  say("solves after one that ran out of memory", solves_after_failure(F, 1, size / 2));
+  if (size % 2 == 0)
+    say("solves after one that ran out of memory, Pz = 2", solves_after_failure(F, 2, size - 1));
   if (rank == 0) written = mkstemps(path, 3) >= 0 && !trs_factors_write(F, path);
   MPI_Bcast(path, sizeof path, MPI_CHAR, 0, MPI_COMM_WORLD);
   MPI_Bcast(&written, 1, MPI_INT, 0, MPI_COMM_WORLD);

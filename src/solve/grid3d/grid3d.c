@@ -261,6 +261,7 @@ trs_status trs_grid_solver_distribute(trs_grid_solver *s, int64_t first, int64_t
   TRS_TRY(trs_moves_create(&moves, &s->part, &s->maps, s->ranks, first, rows));
   trs_moves_destroy(&s->moves);
   s->moves = moves;
+  s->room = 0;
   return TRS_SUCCESS;
 }
 
@@ -403,21 +404,29 @@ static int64_t at_once(const trs_grid_solver *s) {
   return fit < s->set.nrhs ? (fit > 0 ? fit : 1) : s->set.nrhs;
 }
 
-/* All ranks have the same nrhs: room is made, and agreed on, where it changes. */
+/* Whether there is room is the same on all ranks: what one of them fails to get none has. */
+static trs_status agree_on_room(trs_grid_solver *s, int64_t nrhs) {
+  if (nrhs <= s->room) return TRS_SUCCESS;
+  trs_status status = trs_ranks_agree(s->ranks, reserve(s, nrhs));
+  s->room = status ? 0 : nrhs;
+  if (status) trs_part_give_back(&s->part);
+  return status;
+}
+
 static trs_status solve_some(trs_grid_solver *s, void *x, int64_t ldx, const void *b, int64_t ldb,
                              int64_t nrhs) {
-  if (s->part.nrhs != nrhs || s->moves.nrhs != nrhs)
-    TRS_TRY(trs_ranks_agree(s->ranks, reserve(s, nrhs)));
+  TRS_TRY(reserve(s, nrhs)); /* in the room there is */
   memset(s->part.base, 0, (size_t)s->part.sum_bytes);
   TRS_TRY(trs_moves_take(&s->moves, &s->part, &s->maps, s->ranks, b, ldb));
   TRS_TRY(trs_grid_solver_run(s));
   return trs_moves_put(&s->moves, &s->part, &s->maps, s->ranks, x, ldx);
 }
 
+/* All ranks have the same nrhs. */
 trs_status trs_grid_solver_solve(trs_grid_solver *s, void *x, int64_t ldx, const void *b,
                                  int64_t ldb, int64_t nrhs) {
   int64_t size = (int64_t)trs_scalar_size(s->part.scalar), most = at_once(s);
-  trs_status status = TRS_SUCCESS;
+  trs_status status = agree_on_room(s, nrhs < most ? nrhs : most);
   s->times = (trs_grid_times){.nrhs = nrhs};
   for (int64_t c = 0; c < nrhs && !status; c += most)
     status = solve_some(s, x ? (char *)x + c * ldx * size : NULL, ldx,
