@@ -7,6 +7,8 @@
  *
  *   Conventions are those of trireme.h.  Every call here is collective over the communicator, and a
  * failure is the same on all ranks: the first rank's that failed, "rank 3: ..." before its message.
+ * Options are the same on all ranks, and so are factors; where they differ, analyses fail with
+ * TRS_ERROR_ARGUMENT.
  * MPI itself is initialised and finalised by the caller; one thread calls. */
 #ifndef TRIREME_MPI_H
 #define TRIREME_MPI_H
@@ -49,7 +51,8 @@ TRS_API trs_status trs_mpi_analyze(MPI_Comm comm, trs_mpi_plan **plan, const trs
                                    const trs_mpi_options *options);
 
 /* From a file that trs_factors_write or `trireme factor` made: rank 0 reads the pattern, and every
- * rank an equal part of the entries, which go to the ranks whose they are. */
+ * rank an equal part of the entries, which go to the ranks whose they are.  TRS_ERROR_FORMAT: among
+ * others, the path leads one rank to another file than rank 0. */
 TRS_API trs_status trs_mpi_analyze_file(MPI_Comm comm, trs_mpi_plan **plan, const char *path,
                                         const trs_mpi_options *options);
 

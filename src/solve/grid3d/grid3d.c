@@ -145,23 +145,36 @@ static trs_status lay_out(trs_grid_solver *s, const trs_grid_input *in, base *b,
   return trs_fill_begin(f, &s->part);
 }
 
+static uint32_t check_maps(uint32_t crc, const trs_grid_maps *maps, int64_t n) {
+  const void *maps_of[] = {maps->row_perm, maps->col_perm, maps->row_scale, maps->col_scale};
+  for (int k = 0; k < 4; k++) {
+    size_t size = k < 2 ? sizeof *maps->row_perm : sizeof *maps->row_scale;
+    int8_t given = maps_of[k] != NULL;
+    crc = trs_crc32(crc, &given, 1);
+    if (given) crc = trs_crc32(crc, maps_of[k], n * (int64_t)size);
+  }
+  return crc;
+}
+
 /* Ranks that were given different factors would wait for messages that never come. */
-static trs_status check_same(const trs_grid_solver *s) {
+static trs_status check_same(const trs_grid_solver *s, const bool unit[2]) {
   const trs_grid_layout *l = &s->layout;
-  int64_t own[2] = {l->n, 0}, first[2];
   uint32_t crc = trs_crc32(0, l->first, (l->count + 1) * (int64_t)sizeof *l->first);
   for (int which = 0; which < 2; which++)
     crc = trs_crc32(crc, l->lists[which].idx,
                     l->lists[which].ptr[l->count] * (int64_t)sizeof *l->lists[which].idx);
   crc = trs_crc32(crc, l->lo, l->count * (int64_t)sizeof *l->lo);
-  own[1] = (int64_t)s->part.scalar << 32 | crc;
+  crc = check_maps(crc, &s->maps, l->n);
+  const trs_grid_shape *p = &s->set.shape;
+  const int64_t own[] = {l->n, crc, s->part.scalar, unit[0], unit[1], p->x, p->y, p->z};
+  int64_t first[sizeof own / sizeof *own];
   memcpy(first, own, sizeof own);
   TRS_TRY(trs_ranks_broadcast(s->ranks, first, sizeof first));
   trs_status status = TRS_SUCCESS;
   if (memcmp(first, own, sizeof own) != 0)
     status = trs_fail(TRS_ERROR_ARGUMENT, -1,
                       "its factors are others than those of rank 0: another pattern, separator "
-                      "tree or element type");
+                      "tree, permutation, scaling, kind of diagonal or element type");
   return trs_ranks_agree(s->ranks, status);
 }
 
@@ -220,7 +233,7 @@ static trs_status cut_base(trs_grid_solver *s, base *b) {
 static trs_status fill_part(trs_grid_solver *s, const trs_grid_input *in, base *b, trs_filler *f) {
   for (bool again = true; again;) {
     TRS_TRY(trs_ranks_agree(s->ranks, lay_out(s, in, b, f)));
-    TRS_TRY(check_same(s));
+    TRS_TRY(check_same(s, in->unit));
     TRS_TRY(trs_ranks_agree(s->ranks, in->fill(in, f, s->ranks)));
     TRS_TRY(refuse(s, in, b, f));
     bool cut = b->refused[b->nruns];
