@@ -182,11 +182,10 @@ static trs_status check_same(const trs_grid_solver *s, const bool unit[2]) {
 static trs_status gather_refused(trs_ranks *ranks, int8_t *refused, int64_t count) {
   trs_tree_place at = trs_tree_at(TRS_TREE_BINARY, ranks->rank, ranks->size);
   int8_t *other;
-  TRS_TRY(trs_ranks_agree(ranks, TRS_ALLOC(&other, count)));
-  trs_status status = TRS_SUCCESS;
+  trs_status status = trs_ranks_agree(ranks, TRS_ALLOC(&other, count));
   for (int c = 0; c < at.nchildren && !status; c++) {
     status = trs_ranks_receive(ranks, at.first_child + c, TRS_TAG_MOVE, other, count);
-    for (int64_t r = 0; r < count; r++) refused[r] |= other[r];
+    for (int64_t r = 0; r < count && !status; r++) refused[r] |= other[r];
   }
   if (!status && at.parent >= 0)
     status = trs_ranks_send(ranks, at.parent, TRS_TAG_MOVE, refused, count);
