@@ -96,7 +96,7 @@ static const option options[] = {
      .offset = FIELD(invert),
      .help =
          "with --grid: which triangles the analysis inverts: those of supernodes, those of whole "
-         "separators, or, with grid3d, of separators that are nearly full (auto, the default); a "
+         "separators, or of separators that are nearly full (auto, the default of grid3d); a "
          "separator that may lose more than three digits is left alone"},
     {.name = "width",
      .kind = OPTION_COUNT,
@@ -258,7 +258,7 @@ static bool is_other_rank(int argc, char **argv) {
 }
 
 static int run(int argc, char **argv) {
-  solve_job job = {.set = {.uplo = -1, .diag = -1, .precision = -1}};
+  solve_job job = {.set = {.uplo = -1, .diag = -1, .invert = -1, .precision = -1}};
   bool silent = is_other_rank(argc, argv);
   if (silent) output_silence();
   int code = options_parse(&cmd_solve, &job.set, &argc, argv);

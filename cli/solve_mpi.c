@@ -46,7 +46,7 @@ static int check_options(ranks_job *r) {
   r->options.method = s->method;
   r->options.flat_trees = s->trees;
   r->options.scattered = s->scattered;
-  r->options.invert = s->invert ? inversions[s->invert] : NULL;
+  r->options.invert = s->invert < 0 ? NULL : inversions[s->invert];
   r->options.width = s->width;
   r->options.trans = (trs_trans)s->trans;
   r->job->trans = (trs_trans)s->trans;
@@ -199,7 +199,7 @@ static void report_system(const ranks_job *r) {
   report_text("plan.backend", "mpi");
   report_text("plan.method", s->method);
   report_text("plan.trees", r->job->set.trees ? "flat" : "binary");
-  report_text("plan.invert", inversions[r->job->set.invert]);
+  report_text("plan.invert", s->invert);
   report_count("plan.separators", s->separators);
   report_count("plan.inverted", s->inverted);
   report_real("plan.inverted_bytes", s->inverted_bytes);

@@ -103,7 +103,7 @@ typedef struct trs_mpi_spread {
 
 /* Of the last solve, without handing out b and collecting x.  Seconds; L- and U-solve apart. */
 typedef struct trs_mpi_stats {
-  const char *method;
+  const char *method, *invert; /* as in the options */
   int px, py, pz;
   int64_t supernodes;
   int64_t separators,

@@ -379,6 +379,7 @@ trs_status trs_mpi_get_stats(trs_mpi_plan *plan, trs_mpi_stats *stats) {
   memcpy(f.max, f.sum, sizeof f.max);
   TRS_TRY(reduce(&plan->ranks, &f));
   *stats = (trs_mpi_stats){.method = plan->method,
+                           .invert = inversions[s->set.supernodes.invert],
                            .px = s->set.shape.x,
                            .py = s->set.shape.y,
                            .pz = s->set.shape.z,
