@@ -171,6 +171,10 @@ static void print(const ranks_job *r) {
   print_traffic("", "within U", &s->inter_messages[1], &s->inter_bytes[1]);
   print_traffic("inside a grid", "L", &s->intra_messages[0], &s->intra_bytes[0]);
   print_traffic("", "U", &s->intra_messages[1], &s->intra_bytes[1]);
+  const trs_mpi_spread *bound = s->message_bound;
+  table_row("", "L23's log P messages a tree: L %s, %s, %s; U %s, %s, %s",
+            human_real(bound[0].min).s, human_real(bound[0].mean).s, human_real(bound[0].max).s,
+            human_real(bound[1].min).s, human_real(bound[1].mean).s, human_real(bound[1].max).s);
   table_row("", "n nrhs / sqrt(P Pz), which bounds either but for a factor: %s",
             human_bytes(s->volume_bound).s);
   table_gap();
@@ -210,6 +214,8 @@ static void report_system(const ranks_job *r) {
   report_real("plan.replicated", s->replicated);
   report_real("plan.replicated_work", s->replicated_work);
   report_real("plan.volume_bound", s->volume_bound);
+  report_spread("plan.message_bound.L", &s->message_bound[0]);
+  report_spread("plan.message_bound.U", &s->message_bound[1]);
   report_spread("plan.leaf_entries", &s->leaf_entries);
 }
 

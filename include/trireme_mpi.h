@@ -115,11 +115,13 @@ typedef struct trs_mpi_stats {
   trs_mpi_spread flop_s[2];  /* products, L and U */
   trs_mpi_spread flops[2];   /* additions and multiplications */
   trs_mpi_spread inter_messages[2], inter_bytes[2], intra_messages[2], intra_bytes[2]; /* sent */
-  trs_mpi_spread leaf_entries; /* over grids: entries of L and U in the leaves */
-  trs_mpi_spread bytes;        /* of a rank's blocks */
-  double replicated;           /* blocks on all ranks over blocks on one */
-  double replicated_work;      /* likewise additions and multiplications */
-  double volume_bound;         /* L23's for intra_bytes of either sweep, but for a factor */
+  trs_mpi_spread leaf_entries;     /* over grids: entries of L and U in the leaves */
+  trs_mpi_spread bytes;            /* of a rank's blocks */
+  double replicated;               /* blocks on all ranks over blocks on one */
+  double replicated_work;          /* likewise additions and multiplications */
+  double volume_bound;             /* L23's for intra_bytes of either sweep, but for a factor */
+  trs_mpi_spread message_bound[2]; /* L23's for intra_messages: log2 of the members of each tree
+                                      that a rank is in; flat trees may pass it */
 } trs_mpi_stats;
 
 TRS_API trs_status trs_mpi_get_stats(trs_mpi_plan *plan, trs_mpi_stats *stats);

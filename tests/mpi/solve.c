@@ -173,6 +173,18 @@ static int solves_once(const trs_factors *F, trs_mpi_plan *plan, trs_trans trans
   return error.componentwise <= limit;
 }
 
+/* L23: log P messages a tree, with binary ones. */
+static int few_messages(trs_mpi_plan *plan) {
+  trs_mpi_stats s;
+  int good = 1;
+  must(trs_mpi_get_stats(plan, &s), "figures");
+  for (int which = 0; which < 2; which++) {
+    const trs_mpi_spread *sent = &s.intra_messages[which], *bound = &s.message_bound[which];
+    good &= sent->mean <= bound->mean && sent->max <= bound->max;
+  }
+  return good;
+}
+
 static int solves_with(const trs_factors *F, trs_mpi_plan *plan, const trs_mpi_options *options,
                        int distributed) {
   static const int64_t many[] = {1, 7, 50};
@@ -184,6 +196,7 @@ static int solves_with(const trs_factors *F, trs_mpi_plan *plan, const trs_mpi_o
               options->scattered, options->invert ? options->invert : "blocks", (int)many[k]);
       good = 0;
     }
+  good &= options->flat_trees || few_messages(plan);
   trs_mpi_plan_destroy(plan);
   return good;
 }
