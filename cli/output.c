@@ -49,6 +49,15 @@ void output_silence(void) {
   out.draws = false;
 }
 
+int launched_rank(void) {
+  static const char *const names[] = {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK"};
+  for (int k = 0; k < 3; k++) {
+    const char *text = getenv(names[k]);
+    if (text) return atoi(text);
+  }
+  return 0;
+}
+
 void output_set_json(bool json) { out.json = json; }
 bool output_json(void) { return out.json; }
 bool output_unicode(void) { return out.unicode; }

@@ -48,7 +48,7 @@ static int check_options(ranks_job *r) {
   r->options.method = s->method;
   r->options.flat_trees = s->trees;
   r->options.scattered = s->scattered;
-  r->options.invert = s->invert ? inversions[s->invert] : NULL;
+  r->options.invert = s->invert < 0 ? NULL : inversions[s->invert];
   r->options.width = s->width;
   r->options.trans = (trs_trans)s->trans;
   r->job->trans = (trs_trans)s->trans;
@@ -186,6 +186,10 @@ static void print(const ranks_job *r) {
   print_traffic("", "within U", &s->inter_messages[1], &s->inter_bytes[1]);
   print_traffic("inside a grid", "L", &s->intra_messages[0], &s->intra_bytes[0]);
   print_traffic("", "U", &s->intra_messages[1], &s->intra_bytes[1]);
+  const trs_mpi_spread *bound = s->message_bound;
+  table_row("", "L23's log P messages a tree: L %s, %s, %s; U %s, %s, %s",
+            human_real(bound[0].min).s, human_real(bound[0].mean).s, human_real(bound[0].max).s,
+            human_real(bound[1].min).s, human_real(bound[1].mean).s, human_real(bound[1].max).s);
   table_row("", "n nrhs / sqrt(P Pz), which bounds either but for a factor: %s",
             human_bytes(s->volume_bound).s);
   table_gap();
@@ -224,7 +228,7 @@ static void report_system(const ranks_job *r) {
   report_text("plan.backend", "mpi");
   report_text("plan.method", s->method);
   report_text("plan.trees", r->job->set.trees ? "flat" : "binary");
-  report_text("plan.invert", inversions[r->job->set.invert]);
+  report_text("plan.invert", s->invert);
   report_count("plan.separators", s->separators);
   report_count("plan.inverted", s->inverted);
   report_real("plan.inverted_bytes", s->inverted_bytes);
@@ -235,6 +239,8 @@ static void report_system(const ranks_job *r) {
   report_real("plan.replicated", s->replicated);
   report_real("plan.replicated_work", s->replicated_work);
   report_real("plan.volume_bound", s->volume_bound);
+  report_spread("plan.message_bound.L", &s->message_bound[0]);
+  report_spread("plan.message_bound.U", &s->message_bound[1]);
   report_spread("plan.leaf_entries", &s->leaf_entries);
 }
 

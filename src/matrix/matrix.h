@@ -73,7 +73,7 @@ trs_matrix *trs_matrix_retain(const trs_matrix *A);
 
 /* Functions that read the arrays on the host begin with this: it fails for matrices in device
  * memory and those with deferred values.  what: who reads, for the message. */
-trs_status trs_matrix_need_host(const trs_matrix *A, const char *what);
+TRS_API trs_status trs_matrix_need_host(const trs_matrix *A, const char *what);
 
 /* The checks of creation, for device.c: sizes and enumerations; ptr from 0 on without a fall; which
  * index of arrays that are not in order is out of range, not sorted or repeated. */
