@@ -483,9 +483,9 @@ typedef struct trs_relax_options {
 /* From a square real matrix whose rows i * block_size .. (i + 1) * block_size - 1 are block row i;
  * any entry inside a block makes the block.  block_size is 1 to 32 and divides the rows.  Values
  * are copied, A is not needed afterwards. TRS_ERROR_STRUCTURE (no diagonal block),
- * TRS_ERROR_ZERO_PIVOT (a singular one), TRS_ERROR_NOT_FINITE, and TRS_ERROR_ARGUMENT for a
- * colouring that is none, name the block row; TRS_ERROR_UNSUPPORTED: complex, or a value that no
- * float can hold. */
+ * TRS_ERROR_ZERO_PIVOT (one that is singular up to rounding), TRS_ERROR_NOT_FINITE, and
+ * TRS_ERROR_ARGUMENT for a colouring that is none, name the block row; TRS_ERROR_UNSUPPORTED:
+ * complex, or a value that no float, or factors of a diagonal block that no number can hold. */
 TRS_API trs_status trs_relax_create(trs_context *ctx, trs_relaxation **R, const trs_matrix *A,
                                     int block_size, const trs_relax_options *options);
 

@@ -1,6 +1,7 @@
 /* kernels.c - the kernels of every way of storing. */
 #include "relax/kernels.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 #ifdef __F16C__

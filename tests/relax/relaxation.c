@@ -431,6 +431,100 @@ static void bad_input_is_named_by_its_block_row(void **state) {
 #undef CREATE
 }
 
+/* Two block rows without others, 1 and the block. */
+static trs_status create_with(trs_relaxation **R, int b, const double *block,
+                              trs_relax_store store) {
+  const int64_t ptr[] = {0, 1, 2};
+  const int32_t idx[] = {0, 1};
+  double val[2 * 8 * 8] = {0};
+  trs_relax_options options = {.store = store};
+  for (int i = 0; i < b; i++) val[i * b + i] = 1;
+  memcpy(val + b * b, block, (size_t)(b * b) * sizeof *val);
+  return trs_relax_create_bsr(one, R, TRS_DOUBLE, 2, b, TRS_ROW_MAJOR, ptr, idx, val, &options);
+}
+
+static void what_rounding_leaves_is_no_pivot(void **state) {
+  (void)state;
+  static const double rows[] = {1, 2, 3, 4, 5, 6, 7, 8, 9}, two[] = {.1, .2, .3, .6},
+                      twice[] = {.1, .7, .3, .2, 1.4, .6, 1, 2, 5};
+  trs_relaxation *R;
+  for (int store = 0; store <= TRS_RELAX_BFLOAT; store++) {
+    const double *const singular[] = {rows, two, twice};
+    for (int k = 0; k < 3; k++) {
+      assert_failure(TRS_ERROR_ZERO_PIVOT, "diagonal block of block row 1 is singular",
+                     create_with(&R, k == 1 ? 2 : 3, singular[k], (trs_relax_store)store));
+      assert_int_equal(trs_last_error()->row, 1);
+    }
+  }
+}
+
+/* A block that dominates by rows, these times 10^rows and columns times 10^-columns by turns; the
+ * exact x is that power of each column. */
+static void check_scaled(int b, double rows, double columns) {
+  double block[64], rhs[16] = {0}, x[16];
+  trs_relaxation *R;
+  trs_random_fill(block, b * b, TRS_DOUBLE, (uint64_t)b);
+  for (int i = 0; i < b; i++) {
+    double sum = 0, scale = pow(10, i % 2 ? rows : -rows);
+    block[i * b + i] = 2 * b;
+    for (int j = 0; j < b; j++) sum += block[i * b + j];
+    rhs[b + i] = sum * scale;
+    for (int j = 0; j < b; j++) block[i * b + j] *= scale * pow(10, j % 2 ? -columns : columns);
+  }
+  assert_success(create_with(&R, b, block, TRS_RELAX_DOUBLE));
+  assert_success(trs_relax_sweep(R, x, 2 * b, rhs, 2 * b, 1, TRS_COL_MAJOR, NULL));
+  for (int i = 0; i < b; i++) {
+    double off = x[b + i] * pow(10, i % 2 ? -columns : columns) - 1;
+    if (!(fabs(off) < 1e-12)) fail_msg("block %d, scaled %g, %g: %g", b, rows, columns, off);
+  }
+  trs_relax_destroy(R);
+}
+
+static void scaled_blocks_are_kept(void **state) {
+  (void)state;
+  for (int b = 1; b <= 8; b++) {
+    check_scaled(b, 150, 0);
+    check_scaled(b, 0, 150);
+    check_scaled(b, 100, 50);
+    check_scaled(b, -75, 75);
+  }
+  /* The large rows leave rounding of each other in the second column, where the small one counts.
+   */
+  const double hidden[] = {.1e150, .7e150, .3e150, .2e150, 1.4e150, .7e150, 0, 1e-150, 0};
+  const double rhs[6] = {0, 0, 0, 1.1e150, 2.3e150, 1e-150};
+  double x[6];
+  trs_relaxation *R;
+  assert_success(create_with(&R, 3, hidden, TRS_RELAX_DOUBLE));
+  assert_success(trs_relax_sweep(R, x, 6, rhs, 6, 1, TRS_COL_MAJOR, NULL));
+  for (int i = 3; i < 6; i++) assert_true(fabs(x[i] - 1) < 1e-12);
+  trs_relax_destroy(R);
+}
+
+static void factors_that_overflow_are_refused(void **state) {
+  (void)state;
+  static const double last[] = {1, 3e38, -1, 3e38}, small[] = {1e-39, 0, 0, 1e-39},
+                      none[] = {1e-50, 0, 0, 1e-50}, above[] = {1, 1, 3e38, -1, 1, 3e38, 0, 1, 1},
+                      wide[] = {1, 1e308, -1, 1.7e308}, tiny[] = {1e-310, 0, 0, 1};
+  trs_relaxation *R;
+  const char *overflow = "block row 1 overflows when factored: store as double";
+  assert_failure(TRS_ERROR_UNSUPPORTED, overflow, create_with(&R, 2, last, TRS_RELAX_FLOAT));
+  assert_int_equal(trs_last_error()->row, 1);
+  assert_failure(TRS_ERROR_UNSUPPORTED, overflow, create_with(&R, 3, above, TRS_RELAX_FLOAT));
+  assert_failure(TRS_ERROR_UNSUPPORTED, "too small to be inverted: store as double",
+                 create_with(&R, 2, small, TRS_RELAX_FLOAT));
+  assert_failure(TRS_ERROR_ZERO_PIVOT, "is singular as floats",
+                 create_with(&R, 2, none, TRS_RELAX_FLOAT));
+  const double *const kept[] = {last, small, none};
+  for (int k = 0; k < 3; k++) {
+    assert_success(create_with(&R, 2, kept[k], TRS_RELAX_MIXED));
+    trs_relax_destroy(R);
+  }
+  assert_failure(TRS_ERROR_UNSUPPORTED, "overflows when factored: scale the matrix",
+                 create_with(&R, 2, wide, TRS_RELAX_DOUBLE));
+  assert_failure(TRS_ERROR_UNSUPPORTED, "too small to be inverted: scale the matrix",
+                 create_with(&R, 2, tiny, TRS_RELAX_DOUBLE));
+}
+
 static void sweeps_check_their_arguments(void **state) {
   (void)state;
   blocks A = blocks_random(10, 2, 3, 2, 12), B = blocks_random(10, 2, 6, 2, 99);
@@ -498,6 +592,9 @@ int main(void) {
       cmocka_unit_test(sweeps_converge_on_the_wing),
       cmocka_unit_test(factors_carry_the_range),
       cmocka_unit_test(bad_input_is_named_by_its_block_row),
+      cmocka_unit_test(what_rounding_leaves_is_no_pivot),
+      cmocka_unit_test(scaled_blocks_are_kept),
+      cmocka_unit_test(factors_that_overflow_are_refused),
       cmocka_unit_test(sweeps_check_their_arguments),
       cmocka_unit_test(failing_allocations_leak_nothing),
   };
