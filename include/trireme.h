@@ -519,7 +519,8 @@ typedef struct trs_sweep_options {
   int keep_x;             /* 1: start from the x given; 0: from zero */
   int64_t residual_every; /* k: norms before the first sweep and after every k; 0: none */
   double *residuals;      /* (1 + sweeps / k) x nrhs, a check's nrhs together: |b - A x| in the
-                             2-norm, A and x as they are stored */
+                             2-norm, A and x as they are stored; from 1e-144 to 1e154, and 0 where
+                             it is zero.  Less is NaN, more is infinite: scale A and b */
   char reserved[40];
 } trs_sweep_options;
 

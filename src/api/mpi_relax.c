@@ -275,16 +275,16 @@ static trs_status count_colours(trs_ranks_relaxation *Q, trs_relax_info *w) {
 
 static trs_status gather_figures(trs_ranks_relaxation *Q, trs_mpi_relax_info *info) {
   figures own = own_figures(Q), *all;
-  double square = 0, lost = 0;
+  double norm = 0, lost = 0;
   trs_status status = TRS_ALLOC(&all, Q->ranks.size);
   TRS_TRY(trs_ranks_agree(&Q->ranks, status));
   status = trs_ranks_records(&Q->ranks, &own, all, sizeof own);
   for (int r = 0; !status && r < Q->ranks.size; r++) {
     add_rank(info, &all[r], r == 0);
-    square += all[r].frobenius[0];
-    lost += all[r].frobenius[1];
+    norm = hypot(norm, all[r].frobenius[0]);
+    lost = hypot(lost, all[r].frobenius[1]);
   }
-  info->whole.rounding = square > 0 ? sqrt(lost / square) : 0;
+  info->whole.rounding = norm > 0 ? lost / norm : 0;
   trs_free(all);
   return status;
 }

@@ -8,6 +8,7 @@
 #include <immintrin.h>
 #endif
 
+#include "relax/exact.h"
 #include "relax/narrow.h"
 
 #define TRS_TEMPLATE "relax/store_tmpl.c"

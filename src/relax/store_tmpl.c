@@ -11,12 +11,17 @@ static trs_status NAME(refuse)(const trs_relaxation *R, int64_t p, double value)
                   isnan(value) ? "NaN" : "infinite");
 }
 
+TRS_INLINE double NAME(largest)(const double *values, int64_t count) {
+  double most = 0;
+  for (int64_t e = 0; e < count; e++) most = fabs(values[e]) > most ? fabs(values[e]) : most;
+  return most;
+}
+
 /* The power of two by which a block is divided, so that its largest element is just below
  * 2^MARGIN. */
 TRS_INLINE float NAME(factor_of)(const double *values, int64_t count) {
-  double most = 0;
+  double most = NAME(largest)(values, count);
   int power;
-  for (int64_t e = 0; e < count; e++) most = fabs(values[e]) > most ? fabs(values[e]) : most;
   if (most == 0) return 1;
   frexp(most, &power);
   power -= MARGIN;
@@ -92,11 +97,19 @@ static trs_status NAME(factor)(const trs_relaxation *R, int64_t p, SUM *d) {
   return TRS_SUCCESS;
 }
 
-static trs_status NAME(put)(trs_relaxation *R, int64_t p, double *values, double sums[2]) {
+TRS_INLINE void NAME(count)(double value, double stored, double unit, double squares[2]) {
+  double size = unit * value, lost = unit * (value - stored);
+  squares[0] += size * size;
+  squares[1] += lost * lost;
+}
+
+/* result: squares of the row's elements and of what storing them loses. */
+static trs_status NAME(store)(const trs_relaxation *R, int64_t p, const double *values, double unit,
+                              double result[2]) {
   int64_t size = (int64_t)R->block * R->block, count = R->ptr[p + 1] - R->ptr[p];
   OFF *off = (OFF *)R->off + R->ptr[p] * size;
   SUM *diagonal = (SUM *)R->diagonal + p * size;
-  double square = 0, lost = 0;
+  double squares[2] = {0, 0};
   for (int64_t k = 0; k < count; k++) {
     double factor = 1;
 #if SCALED
@@ -106,19 +119,29 @@ static trs_status NAME(put)(trs_relaxation *R, int64_t p, double *values, double
     for (int64_t e = k * size; e < (k + 1) * size; e++) {
       if (!isfinite(values[e]) || !isfinite((X)values[e])) return NAME(refuse)(R, p, values[e]);
       off[e] = ENCODE(values[e] / factor);
-      double error = values[e] - DECODE(off[e]) * (FACTOR * factor);
-      square += values[e] * values[e];
-      lost += error * error;
+      NAME(count)(values[e], DECODE(off[e]) * (FACTOR * factor), unit, squares);
     }
   }
   values += count * size;
   for (int64_t e = 0; e < size; e++) {
     if (!isfinite(values[e]) || !isfinite((SUM)values[e])) return NAME(refuse)(R, p, values[e]);
     diagonal[e] = (SUM)values[e];
-    square += values[e] * values[e];
-    lost += (values[e] - diagonal[e]) * (values[e] - diagonal[e]);
+    NAME(count)(values[e], diagonal[e], unit, squares);
   }
-  sums[0] += square;
-  sums[1] += lost;
-  return NAME(factor)(R, p, diagonal);
+  memcpy(result, squares, sizeof squares);
+  return TRS_SUCCESS;
+}
+
+static trs_status NAME(put)(trs_relaxation *R, int64_t p, double *values, double norms[2]) {
+  int64_t size = (int64_t)R->block * R->block, count = R->ptr[p + 1] - R->ptr[p];
+  double squares[2];
+  int power = 0;
+  TRS_TRY(NAME(store)(R, p, values, 1, squares));
+  if (!(squares[0] >= 0x1p-900 && squares[0] <= 0x1p900)) { /* again, in a unit of the row's */
+    frexp(NAME(largest)(values, (count + 1) * size), &power);
+    if (power < -1000) power = -1000;
+    TRS_TRY(NAME(store)(R, p, values, ldexp(1, -power), squares));
+  }
+  for (int k = 0; k < 2; k++) norms[k] = hypot(norms[k], ldexp(sqrt(squares[k]), power));
+  return NAME(factor)(R, p, (SUM *)R->diagonal + p * size);
 }

@@ -525,6 +525,83 @@ static void factors_that_overflow_are_refused(void **state) {
                  create_with(&R, 2, tiny, TRS_RELAX_DOUBLE));
 }
 
+/* A and b times a power of two: rounding and norms follow, or say that they cannot. */
+static void check_range(const blocks *A, int power, double expected) {
+  int64_t n = A->n * A->b, count = A->ptr[A->n] * A->b * A->b;
+  double *rhs = malloc((size_t)n * sizeof *rhs), *x = malloc((size_t)n * sizeof *x);
+  double *val = malloc((size_t)count * sizeof *val), norms[2];
+  trs_relax_options options = {.store = TRS_RELAX_DOUBLE};
+  trs_sweep_options o = {.residual_every = 1, .residuals = norms};
+  trs_relaxation *R;
+  trs_random_fill(rhs, n, TRS_DOUBLE, 4);
+  for (int64_t i = 0; i < n; i++) rhs[i] = ldexp(rhs[i], power);
+  for (int64_t e = 0; e < count; e++) val[e] = ldexp(A->val[e], power);
+  assert_success(trs_relax_create_bsr(three, &R, TRS_DOUBLE, A->n, A->b, TRS_ROW_MAJOR, A->ptr,
+                                      A->idx, val, &options));
+  assert_success(trs_relax_sweep(R, x, n, rhs, n, 1, TRS_COL_MAJOR, &o));
+  for (int k = 0; k < 2; k++)
+    if (isfinite(expected) ? !(norms[k] > 0 && isfinite(norms[k]))
+                           : !(isnan(expected) ? isnan(norms[k]) : norms[k] == expected))
+      fail_msg("times 2^%d: norm %g", power, norms[k]);
+  trs_relax_destroy(R);
+  free(rhs);
+  free(val);
+  free(x);
+}
+
+static void norms_out_of_range_say_so(void **state) {
+  (void)state;
+  blocks A = blocks_random(2000, 3, 7, 2, 21);
+  double x[6], norms[2];
+  trs_sweep_options o = {.residual_every = 1, .residuals = norms};
+  trs_relaxation *R;
+  check_range(&A, 480, 1);
+  check_range(&A, -470, 1);
+  check_range(&A, 660, INFINITY);
+  check_range(&A, -660, NAN);
+  const double block[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1}, rhs[6] = {0}; /* nothing stays nothing */
+  assert_success(create_with(&R, 3, block, TRS_RELAX_DOUBLE));
+  assert_success(trs_relax_sweep(R, x, 6, rhs, 6, 1, TRS_COL_MAJOR, &o));
+  assert_true(norms[0] == 0 && norms[1] == 0);
+  trs_relax_destroy(R);
+  blocks_free(&A);
+}
+
+/* A third is lost alike in any unit. */
+static void rounding_does_not_depend_on_the_unit(void **state) {
+  (void)state;
+  const int64_t ptr[] = {0, 2, 4};
+  const int32_t idx[] = {0, 1, 0, 1};
+  const double units[] = {0, 120, -120};
+  double rounding[3];
+  for (int k = 0; k < 3; k++) {
+    double d = ldexp(1, (int)units[k]), o = d / 3;
+    const double val[] = {d, o, o, d};
+    trs_relax_info info;
+    trs_relaxation *R;
+    assert_success(
+        trs_relax_create_bsr(one, &R, TRS_DOUBLE, 2, 1, TRS_ROW_MAJOR, ptr, idx, val, NULL));
+    assert_success(trs_relax_get_info(R, &info));
+    rounding[k] = info.rounding;
+    trs_relax_destroy(R);
+  }
+  assert_true(rounding[0] > 1e-9 && rounding[1] == rounding[0] && rounding[2] == rounding[0]);
+  /* Far apart: what is lost of the small is nothing beside the large. */
+  const double apart[] = {1e200, 1.23456789e30, 1.23456789e30, 1e200};
+  const double tiny[] = {1e-200, 1e-201, 1e-201, 1e-200};
+  const double *const val[] = {apart, tiny};
+  for (int k = 0; k < 2; k++) {
+    trs_relax_info info;
+    trs_relaxation *R;
+    assert_success(
+        trs_relax_create_bsr(one, &R, TRS_DOUBLE, 2, 1, TRS_ROW_MAJOR, ptr, idx, val[k], NULL));
+    assert_success(trs_relax_get_info(R, &info));
+    double expected = k ? 1e-201 / hypot(1e-201, 1e-200) : 0;
+    assert_true(fabs(info.rounding - expected) < 1e-12);
+    trs_relax_destroy(R);
+  }
+}
+
 static void sweeps_check_their_arguments(void **state) {
   (void)state;
   blocks A = blocks_random(10, 2, 3, 2, 12), B = blocks_random(10, 2, 6, 2, 99);
@@ -595,6 +672,8 @@ int main(void) {
       cmocka_unit_test(what_rounding_leaves_is_no_pivot),
       cmocka_unit_test(scaled_blocks_are_kept),
       cmocka_unit_test(factors_that_overflow_are_refused),
+      cmocka_unit_test(norms_out_of_range_say_so),
+      cmocka_unit_test(rounding_does_not_depend_on_the_unit),
       cmocka_unit_test(sweeps_check_their_arguments),
       cmocka_unit_test(failing_allocations_leak_nothing),
   };
