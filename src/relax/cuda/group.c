@@ -189,6 +189,7 @@ trs_status trs_relax_group_set_variant(trs_relaxation *R, const char *name) {
 }
 
 void trs_relax_group_set_stream(trs_relaxation *R, void *stream) { R->group->stream = stream; }
+trs_stream trs_relax_group_stream(const trs_relaxation *R) { return R->group->stream; }
 const char *trs_relax_group_variant(const trs_relaxation *R) {
   return trs_relax_gpu_variant(R->group->member[R->group->members - 1].R);
 }
