@@ -471,7 +471,8 @@ typedef struct trs_relax_options {
   int balanced;          /* 1: even out the colours */
   const int32_t *colour; /* nrows: the caller's colouring, numbered from 0 in the order of a forward
                             sweep; checked and copied.  NULL: the library finds one */
-  int64_t nrhs;          /* right-hand sides swept side by side; 0: 1.  More are done in groups */
+  int64_t nrhs;          /* right-hand sides swept side by side; 0: 1; on a GPU 16384 at most.  More
+                            are done in groups */
   const char *variant;   /* of a GPU's kernels; NULL or "auto": the fastest.  W21's: "warp-row",
                             "warp-six-rows", each also with "-l2" or "-l2-async" behind; the
                             library's own: "slices", for blocks of 1 to 8, also

@@ -109,7 +109,8 @@ static void prepare_rows(trs_relaxation *R) {
 static trs_status find_variant(const trs_relaxation *R, const char *name,
                                const trs_relax_variant **found, const char **parameters) {
   bool any = !name || strcmp(name, "auto") == 0;
-  if (any) name = R->block <= TRS_RELAX_MOST_SLICED ? "slices" : "warp-six-rows-l2";
+  bool sliced = R->block <= TRS_RELAX_MOST_SLICED && R->ncolours <= TRS_RELAX_MOST_SLICED_COLOURS;
+  if (any) name = sliced ? "slices" : "warp-six-rows";
   size_t length = strcspn(name, ":");
   *found = NULL;
   for (int k = 0; k < VARIANTS; k++)
