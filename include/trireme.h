@@ -463,6 +463,9 @@ typedef enum trs_relax_store {
   TRS_RELAX_HALF,      /* as mixed, but O in IEEE half precision, with a factor for each block */
   TRS_RELAX_BFLOAT     /* as mixed, but O in bfloat16, with a factor for each block */
 } trs_relax_store;
+/* All but TRS_RELAX_DOUBLE keep x in float: an x too large for that becomes infinite, and the call
+ * succeeds.  Sweeps go towards the solution for A as it is stored, so that the residual of A as
+ * given stops falling at about what storing lost (trs_relax_info.rounding). */
 
 enum { TRS_RELAX_MOST_BLOCK = 32 };
 
@@ -474,10 +477,10 @@ typedef struct trs_relax_options {
   int64_t nrhs;          /* right-hand sides swept side by side; 0: 1; on a GPU 16384 at most.  More
                             are done in groups */
   const char *variant;   /* of a GPU's kernels; NULL or "auto": the fastest.  W21's: "warp-row",
-                            "warp-six-rows", each also with "-l2" or "-l2-async" behind; the
-                            library's own: "slices", for blocks of 1 to 8, also
-                            "slices:warps=W,stages=S", W warps of 1 to 20 on a multiprocessor, each
-                            with a ring of 3 to 12 stages */
+                            "warp-six-rows", each also with "-l2" or "-l2-async" behind (elements of
+                            16 bits are not copied asynchronously); the library's own: "slices", for
+                            blocks of 1 to 8, also "slices:warps=W,stages=S", W warps of 1 to 20 on
+                            a multiprocessor, each with a ring of 3 to 12 stages */
   char reserved[32];
 } trs_relax_options;
 
