@@ -502,7 +502,8 @@ TRS_API trs_status trs_relax_create_bsr(trs_context *ctx, trs_relaxation **R, tr
                                         const trs_relax_options *options);
 
 /* The arrays above, and those below, may lie in device memory where the context is of a GPU; what
- * does passes through the host. */
+ * does passes through the host, behind the work of the default stream at creation, of that of
+ * trs_relax_set_stream in updates. */
 
 /* New values in the same pattern; a block that is not given is zero.  After a failure R sweeps
  * nothing meaningful until an update succeeds. */
