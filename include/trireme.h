@@ -474,6 +474,9 @@ typedef enum trs_relax_store {
   TRS_RELAX_HALF,      /* as mixed, but O in IEEE half precision, with a factor for each block */
   TRS_RELAX_BFLOAT     /* as mixed, but O in bfloat16, with a factor for each block */
 } trs_relax_store;
+/* All but TRS_RELAX_DOUBLE keep x in float: an x too large for that becomes infinite, and the call
+ * succeeds.  Sweeps go towards the solution for A as it is stored, so that the residual of A as
+ * given stops falling at about what storing lost (trs_relax_info.rounding). */
 
 enum { TRS_RELAX_MOST_BLOCK = 32 };
 
@@ -482,21 +485,22 @@ typedef struct trs_relax_options {
   int balanced;          /* 1: even out the colours */
   const int32_t *colour; /* nrows: the caller's colouring, numbered from 0 in the order of a forward
                             sweep; checked and copied.  NULL: the library finds one */
-  int64_t nrhs;          /* right-hand sides swept side by side; 0: 1.  More are done in groups */
+  int64_t nrhs;          /* right-hand sides swept side by side; 0: 1; on a GPU 16384 at most.  More
+                            are done in groups */
   const char *variant;   /* of a GPU's kernels; NULL or "auto": the fastest.  W21's: "warp-row",
-                            "warp-six-rows", each also with "-l2" or "-l2-async" behind; the
-                            library's own: "slices", for blocks of 1 to 8, also
-                            "slices:warps=W,stages=S", W warps of 1 to 20 on a multiprocessor, each
-                            with a ring of 3 to 12 stages */
+                            "warp-six-rows", each also with "-l2" or "-l2-async" behind (elements of
+                            16 bits are not copied asynchronously); the library's own: "slices", for
+                            blocks of 1 to 8, also "slices:warps=W,stages=S", W warps of 1 to 20 on
+                            a multiprocessor, each with a ring of 3 to 12 stages */
   char reserved[32];
 } trs_relax_options;
 
 /* From a square real matrix whose rows i * block_size .. (i + 1) * block_size - 1 are block row i;
  * any entry inside a block makes the block.  block_size is 1 to 32 and divides the rows.  Values
  * are copied, A is not needed afterwards. TRS_ERROR_STRUCTURE (no diagonal block),
- * TRS_ERROR_ZERO_PIVOT (a singular one), TRS_ERROR_NOT_FINITE, and TRS_ERROR_ARGUMENT for a
- * colouring that is none, name the block row; TRS_ERROR_UNSUPPORTED: complex, or a value that no
- * float can hold. */
+ * TRS_ERROR_ZERO_PIVOT (one that is singular up to rounding), TRS_ERROR_NOT_FINITE, and
+ * TRS_ERROR_ARGUMENT for a colouring that is none, name the block row; TRS_ERROR_UNSUPPORTED:
+ * complex, or a value that no float, or factors of a diagonal block that no number can hold. */
 TRS_API trs_status trs_relax_create(trs_context *ctx, trs_relaxation **R, const trs_matrix *A,
                                     int block_size, const trs_relax_options *options);
 
@@ -509,7 +513,8 @@ TRS_API trs_status trs_relax_create_bsr(trs_context *ctx, trs_relaxation **R, tr
                                         const trs_relax_options *options);
 
 /* The arrays above, and those below, may lie in device memory where the context is of a GPU; what
- * does passes through the host. */
+ * does passes through the host, behind the work of the default stream at creation, of that of
+ * trs_relax_set_stream in updates. */
 
 /* New values in the same pattern; a block that is not given is zero.  After a failure R sweeps
  * nothing meaningful until an update succeeds. */
@@ -530,7 +535,8 @@ typedef struct trs_sweep_options {
   int keep_x;             /* 1: start from the x given; 0: from zero */
   int64_t residual_every; /* k: norms before the first sweep and after every k; 0: none */
   double *residuals;      /* (1 + sweeps / k) x nrhs, a check's nrhs together: |b - A x| in the
-                             2-norm, A and x as they are stored */
+                             2-norm, A and x as they are stored; from 1e-144 to 1e154, and 0 where
+                             it is zero.  Less is NaN, more is infinite: scale A and b */
   char reserved[40];
 } trs_sweep_options;
 

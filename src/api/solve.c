@@ -97,10 +97,10 @@ trs_status trs_update_factors(trs_plan *plan, const trs_factors *F) {
   return trs_factors_plan_refresh(plan, F);
 }
 
-/* Bytes from the first element of a dense array to behind its last. */
+/* Bytes from the first element of a dense array, which has one, to behind its last. */
 static int64_t extent(int64_t n, int64_t nrhs, int64_t ld, trs_layout layout, int64_t size) {
   int64_t outer = layout == TRS_COL_MAJOR ? nrhs : n, inner = layout == TRS_COL_MAJOR ? n : nrhs;
-  return outer && inner ? ((outer - 1) * ld + inner) * size : 0;
+  return ((outer - 1) * ld + inner) * size;
 }
 
 trs_status trs_rhs_make(trs_rhs *rhs, int64_t n, trs_scalar scalar, void *x, int64_t ldx,
@@ -123,6 +123,7 @@ trs_status trs_rhs_make(trs_rhs *rhs, int64_t n, trs_scalar scalar, void *x, int
                    .x_col = columns ? ldx : 1,
                    .b_row = columns ? 1 : ldb,
                    .b_col = columns ? ldb : 1};
+  if (n == 0 || nrhs == 0) return TRS_SUCCESS;
   int64_t size = (int64_t)trs_scalar_size(scalar);
   uintptr_t x_at = (uintptr_t)x, b_at = (uintptr_t)b;
   if (x == b ? ldx != ldb

@@ -28,6 +28,7 @@ struct trs_device {
   _Atomic int64_t plain; /* bytes held outside the pool: shared.h */
   pinned_pieces blocks, stages;
   int persisting;    /* who asked for L2 set aside; under the lock */
+  size_t aside;      /* what was set aside before they did */
   cudaStream_t side; /* NULL until it is asked for; under the lock */
 };
 
@@ -281,9 +282,11 @@ void trs_device_free_stage(trs_device *device, void *pointer) {
 int64_t trs_device_persist(trs_device *device) {
   size_t bytes = 0;
   pthread_mutex_lock(&lock);
-  if (device->persisting++ == 0)
+  if (device->persisting++ == 0) {
+    if (cudaDeviceGetLimit(&device->aside, cudaLimitPersistingL2CacheSize)) device->aside = 0;
     (void)cudaDeviceSetLimit(cudaLimitPersistingL2CacheSize,
                              (size_t)device->facts.persisting_bytes);
+  }
   if (cudaDeviceGetLimit(&bytes, cudaLimitPersistingL2CacheSize)) bytes = 0;
   (void)cudaGetLastError(); /* a GPU that cannot sets nothing aside */
   pthread_mutex_unlock(&lock);
@@ -294,7 +297,7 @@ void trs_device_unpersist(trs_device *device) {
   pthread_mutex_lock(&lock);
   if (--device->persisting == 0) {
     (void)cudaCtxResetPersistingL2Cache();
-    (void)cudaDeviceSetLimit(cudaLimitPersistingL2CacheSize, 0);
+    (void)cudaDeviceSetLimit(cudaLimitPersistingL2CacheSize, device->aside);
     (void)cudaGetLastError();
   }
   pthread_mutex_unlock(&lock);

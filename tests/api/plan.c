@@ -242,6 +242,7 @@ static void dense_arguments_are_checked(void **state) {
   assert_failure(TRS_ERROR_ARGUMENT, "layout", trs_solve(plan, x, 3, b, 3, 1, (trs_layout)2));
   assert_failure(TRS_ERROR_ARGUMENT, "plan is NULL", trs_solve(NULL, x, 3, b, 3, 1, TRS_COL_MAJOR));
   assert_success(trs_solve(plan, x, 3, b, 3, 0, TRS_COL_MAJOR));
+  assert_success(trs_solve(plan, NULL, 3, NULL, 4, 0, TRS_COL_MAJOR));
   trs_plan_destroy(plan);
   trs_options options = {.method = "magic"};
   assert_failure(TRS_ERROR_ARGUMENT, "no method \"magic\"",
