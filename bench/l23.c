@@ -406,12 +406,24 @@ static int run_real(l23 *run) {
 
 /* ---- All. ---- */
 
+/* Is it the first word of the list? */
+static bool begins_with(const char *list, const char *word) {
+  size_t length = strlen(word);
+  return !strncmp(list, word, length) && (!list[length] || list[length] == ',');
+}
+
+static bool is_part(const char *list) {
+  static const char *const parts[] = {"real", "model", "simulation"};
+  for (int k = 0; k < 3; k++)
+    if (begins_with(list, parts[k])) return true;
+  return false;
+}
+
 static bool has_part(const bench_settings *set, const char *part) {
   const char *list = set->parts ? set->parts : "real,model";
-  size_t length = strlen(part);
   for (; list; list = strchr(list, ',')) {
     list += *list == ',';
-    if (!strncmp(list, part, length) && (!list[length] || list[length] == ',')) return true;
+    if (begins_with(list, part)) return true;
   }
   return false;
 }
@@ -451,11 +463,12 @@ static int run_parts(l23 *run) {
 }
 
 static int check(const bench_settings *set) {
-  static const char *const parts[] = {"real", "model", "simulation"};
-  bool known = false;
-  for (int k = 0; k < 3; k++) known |= has_part(set, parts[k]);
-  if (!known)
-    return leave_usage("bench", "--parts takes real, model and simulation, not '%s'", set->parts);
+  for (const char *list = set->parts; list; list = strchr(list, ',')) {
+    list += *list == ',';
+    if (!is_part(list))
+      return leave_usage("bench", "--parts takes real, model and simulation, not '%.*s'",
+                         (int)strcspn(list, ","), list);
+  }
   if (set->grids && has_part(set, "real"))
     return leave_usage("bench", "--grids are for --parts model,simulation; real ranks take all");
   return -1;
@@ -467,11 +480,7 @@ int bench_l23(const bench_settings *set) {
   int code = check(set);
   if (code < 0 && !rank) code = bench_out_open(&run.out, set);
   if (code >= 0) return code;
-  if (rank) { /* the file is rank 0's */
-    const char *first = getenv("OMPI_COMM_WORLD_RANK");
-    if (!first) first = getenv("PMI_RANK");
-    if (!first || !strcmp(first, "0")) code = bench_out_open(&run.out, set);
-  }
+  if (rank && launched_rank() == 0) code = bench_out_open(&run.out, set); /* the file is its */
   if (code < 0) code = rank ? run_rank(&run) : run_parts(&run);
   bool done = code < 0 || code == LEAVE_SOLVED;
   if (done && run.rows.count && !set->json) l23_report(&run.rows, set->markdown);

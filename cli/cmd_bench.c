@@ -178,8 +178,10 @@ static const paragraph paragraphs[] = {
     {"X20",
      "'trireme bench x20' reruns the measurements of X20's Figures 3 and 7 to 10 on all GPUs, at "
      "most 8, or on those that --backend cuda:0,1 lists: managed memory by the number of GPUs, the "
-     "four designs on 4 of them, 4 to 32 tasks a GPU, and 32 tasks in all by the number of GPUs "
-     "beside cuSPARSE on one; with the dependency and parallelism of every system and how the gain "
+     "four designs on 4 of them, 4 to 32 tasks a GPU, and 32 tasks in all (30 on 3, 5 or 6 GPUs, "
+     "28 on "
+     "7) by the number of GPUs beside cuSPARSE on one; with the dependency and parallelism of "
+     "every system and how the gain "
      "correlates with them. Page faults are not counted."},
     {"Several GPUs",
      "'trireme bench gpus' sets 2, 4 and 8 GPUs, as many as there are or as --backend cuda:0-3 "
@@ -200,7 +202,8 @@ static const paragraph paragraphs[] = {
      "as trs_relax_options names them), every way of storing, block sizes 3 to 8, and cuSPARSE's "
      "bsrmv with cuBLAS's batched triangular solves, all checked against the CPU's sweeps. With "
      "--backend cuda:0-3 it takes the first GPU, the first two, four and so on to all, and checks "
-     "that x has the bits of one."},
+     "that x has the bits of one. Its results are rows of their own, which --table and --compare "
+     "do not take."},
     {"Results",
      "One JSON object a matrix, triangle, method, thread count and number of right-hand sides, "
      "with commit, machine, time {create_s, analysis_s, update_s, solve_s {min, median}, "
@@ -209,8 +212,10 @@ static const paragraph paragraphs[] = {
     {"Environment",
      "TRIREME_MATRICES is the folder of the files in a suite, TRIREME_SUITES a folder of suites, "
      "TRIREME_FACTORS a folder of patterns of factors (bench/make_factors). TRIREME_MKL, "
-     "TRIREME_CUDART and TRIREME_CUSPARSE are the paths of libmkl_rt, libcudart and libcusparse "
-     "where they are not found, TRIREME_COMMIT is the commit to record."},
+     "TRIREME_CUDART, TRIREME_CUSPARSE, TRIREME_CUBLAS, TRIREME_CUBLASLT and TRIREME_NVJITLINK are "
+     "the paths of libmkl_rt, libcudart, libcusparse, libcublas, libcublasLt and libnvJitLink "
+     "where "
+     "they are not found, TRIREME_COMMIT is the commit to record."},
     {"Examples",
      "  trireme bench quick\n"
      "  trireme bench --out after.json\n"
@@ -288,8 +293,8 @@ static int check_place(const bench_settings *set, part what) {
     return leave_usage("bench",
                        "gpus has no peer, and solves in double, columns behind each other");
   if (set->markdown && what == PART_SUITE)
-    return leave_usage("bench",
-                       "--markdown is for l17, x20 and gpus; --table prints results as Markdown");
+    return leave_usage(
+        "bench", "--markdown is for l17, l23, x20 and gpus; --table prints results as Markdown");
   return -1;
 }
 

@@ -180,10 +180,21 @@ static trs_status write_factors(const trs_factors *F, const settings *s, outcome
   return status;
 }
 
+/* Said here rather than by the library, which does not know the option that helps. */
+static int leave_no_diagonal(const input *in, const trs_matrix_info *matrix) {
+  return leave(LEAVE_INPUT, trs_status_name(TRS_ERROR_STRUCTURE), matrix->missing_diagonal,
+               "%s: row %lld has no diagonal entry: --add-diagonal adds what is missing", in->name,
+               (long long)matrix->missing_diagonal);
+}
+
 static int factor_and_write(const input *in, const settings *s) {
   outcome o = {.read_s = in->seconds};
   trs_factors *F;
   trs_matrix_get_info(in->A, &o.matrix);
+  bool incomplete = s->kind == TRS_FACTOR_ILU0 || s->kind == TRS_FACTOR_IC0;
+  if (incomplete && o.matrix.nrows == o.matrix.ncols && o.matrix.missing_diagonal >= 0 &&
+      !s->add_diagonal)
+    return leave_no_diagonal(in, &o.matrix);
   if (factor(&F, in->A, s, &o)) return leave_library(in->name);
   trs_factors_get_info(F, &o.factors);
   o.fill = o.matrix.nnz ? (double)(o.factors.nnz_L + o.factors.nnz_U) / (double)o.matrix.nnz : 0;

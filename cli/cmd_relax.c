@@ -10,6 +10,7 @@
 #include "progress.h"
 #include "relax_ranks.h"
 #include "report.h"
+#include "residual.h"
 
 static int run(int argc, char **argv);
 
@@ -113,7 +114,8 @@ static const option options[] = {
               "warp-six-rows-l2-async|slices",
      .offset = FIELD(variant),
      .help = "of a GPU's kernels (default auto, the fastest); W21's are warp-row and "
-             "warp-six-rows, each also with -l2 or -l2-async behind"},
+             "warp-six-rows, each also with -l2 or -l2-async behind (f16 and bf16 are not copied "
+             "asynchronously)"},
     {.name = "precision",
      .kind = OPTION_CHOICE,
      .words = "s|d",
@@ -226,6 +228,9 @@ static int take_matrix(job *j, const char *name) {
   int code = input_read_matrix(&j->in, name, j->set.precision, "trireme relax");
   if (code >= 0) return code;
   trs_matrix_get_info(j->in.A, &j->matrix);
+  if (j->matrix.scalar != TRS_FLOAT && j->matrix.scalar != TRS_DOUBLE)
+    return leave(LEAVE_UNAVAILABLE, trs_status_name(TRS_ERROR_UNSUPPORTED), -1,
+                 "%s: relaxation takes real matrices; this is complex", name);
   j->n = j->matrix.nrows;
   return -1;
 }
@@ -279,8 +284,8 @@ static int watch(job *j) {
   j->checks = checks;
   for (int64_t k = 0; k < checks; k++)
     for (int64_t c = 0; c < j->nrhs; c++) {
-      double ratio = j->norms[k * j->nrhs + c] / j->norms[c];
-      if (!(ratio <= j->history[k])) j->history[k] = ratio;
+      double ratio = relative(j->norms[k * j->nrhs + c], j->norms[c]);
+      j->history[k] = larger(j->history[k], ratio);
     }
   return -1;
 }
@@ -304,35 +309,12 @@ static int measure(job *j) {
   return status ? leave_library(j->in.name) : -1;
 }
 
-static double value(const void *array, int64_t at, bool single) {
-  return single ? ((const float *)array)[at] : ((const double *)array)[at];
-}
-
-/* |b - A x| / |b|, the largest of all columns. */
-static int judge(job *j) {
-  const int64_t *ptr;
-  const int32_t *idx;
-  const void *val;
-  trs_matrix *by_rows;
-  bool single = j->matrix.scalar == TRS_FLOAT;
-  if (trs_matrix_convert(&by_rows, j->in.A, TRS_CSR, j->matrix.scalar))
-    return leave_library(j->in.name);
-  trs_matrix_get_arrays(by_rows, &ptr, &idx, &val);
-  j->residual = 0;
-  for (int64_t c = 0; c < j->nrhs; c++) {
-    double left = 0, right = 0;
-    for (int64_t i = 0; i < j->n; i++) {
-      double b = value(j->b, c * j->n + i, single), r = b;
-      for (int64_t p = ptr[i]; p < ptr[i + 1]; p++)
-        r -= value(val, p, single) * value(j->x, c * j->n + idx[p], single);
-      left += r * r;
-      right += b * b;
-    }
-    double ratio = right > 0 ? sqrt(left / right) : left > 0 ? INFINITY : 0;
-    if (!(ratio <= j->residual)) j->residual = ratio;
-  }
-  trs_matrix_destroy(by_rows);
-  return -1;
+static bool is_finite(const job *j) {
+  const bool single = j->matrix.scalar == TRS_FLOAT;
+  for (int64_t i = 0; i < j->n * j->nrhs; i++)
+    if (!isfinite(single ? (double)((const float *)j->x)[i] : ((const double *)j->x)[i]))
+      return false;
+  return true;
 }
 
 static short_text nth_word(const char *words, int position) {
@@ -448,6 +430,20 @@ static int prepare(job *j, const char *name) {
   return code < 0 ? make_rhs(j) : code;
 }
 
+static int leave_unsolved(const job *j, const char *name) {
+  const char *unwritten = j->set.output ? "; x was not written" : "";
+  if (j->set.store != TRS_RELAX_DOUBLE && !is_finite(j))
+    return leave(LEAVE_NUMERICAL, "inaccurate", -1,
+                 "%s: x grew too large for a float: --store f64 tells whether the sweeps "
+                 "diverge%s",
+                 name, unwritten);
+  return leave(LEAVE_NUMERICAL, "inaccurate", -1,
+               "%s: the sweeps did not reduce the residual (now %s%s): the diagonal blocks may "
+               "not dominate; try another --block-size or a smaller --omega%s",
+               name, ratio_text(j->residual).s, isfinite(j->residual) ? " of that of x = 0" : "",
+               unwritten);
+}
+
 static int relax(job *j, const char *name) {
   if (j->set.rhs_file && j->set.nrhs)
     return leave_usage("relax", "--nrhs counts made right-hand sides; -b FILE brings its own");
@@ -462,17 +458,13 @@ static int relax(job *j, const char *name) {
   if (code < 0) code = measure(j);
   progress_end();
   if (code < 0 && !ranks_speaks(j->ranks)) return LEAVE_SOLVED;
-  if (code < 0) code = judge(j);
+  if (code < 0 && relative_residual(&j->residual, j->in.A, j->x, j->b, j->nrhs))
+    code = leave_library(j->in.name);
   if (code >= 0) return code;
   bool good = j->residual < 1;
   print(j, good);
   report(j);
-  if (!good)
-    return leave(LEAVE_NUMERICAL, "inaccurate", -1,
-                 "%s: the sweeps did not reduce the residual (now %s%s): the diagonal blocks may "
-                 "not dominate; try another --block-size or a smaller --omega%s",
-                 name, ratio_text(j->residual).s, isfinite(j->residual) ? " of that of x = 0" : "",
-                 j->set.output ? "; x was not written" : "");
+  if (!good) return leave_unsolved(j, name);
   if (!j->set.output) return LEAVE_SOLVED;
   if (trs_vectors_write(j->x, j->n, j->nrhs, j->n, TRS_COL_MAJOR, j->matrix.scalar, j->set.output))
     return leave_library(NULL);

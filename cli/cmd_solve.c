@@ -1,4 +1,6 @@
 /* cmd_solve.c - trireme solve: one system, checked and timed. */
+#include <string.h>
+
 #include "command.h"
 #include "output.h"
 #include "progress.h"
@@ -94,7 +96,7 @@ static const option options[] = {
      .offset = FIELD(invert),
      .help =
          "with --grid: which triangles the analysis inverts: those of supernodes, those of whole "
-         "separators, or, with grid3d, of separators that are nearly full (auto, the default); a "
+         "separators, or of separators that are nearly full (auto, the default of grid3d); a "
          "separator that may lose more than three digits is left alone"},
     {.name = "width",
      .kind = OPTION_COUNT,
@@ -184,7 +186,12 @@ static const paragraph paragraphs[] = {
      "These keys stay: matrix {n, nnz, levels}, plan {backend, method, reason}, time {analysis_s, "
      "update_s, solve_s {min, median}}, bytes, bound_s, backward_error {componentwise, normwise}; "
      "more may come. A failure adds error {status, message, row, exit_code}. Numbers that are not "
-     "finite, and rows that are not known, are null."},
+     "finite, and what is not known, are null: with --grid matrix.levels, plan.reason, "
+     "time.update_s, bytes and bound_s. --grid adds plan.grid {px, py, pz} and, each with min, "
+     "mean and max over the ranks and of the fastest solve, ranks {solve_s, inter_s {before_U, "
+     "within_U}, intra_s {L, U}, products_s {L, U}, flops {L, U}}, and inter_messages, "
+     "inter_bytes, intra_messages and intra_bytes, divided as the seconds are; time.solve_s is of "
+     "the slowest rank, time.whole_s.min with b handed out and x collected."},
     {"Examples",
      "  trireme solve L.mtx\n"
      "  trireme solve A.mtx --uplo lower --add-diagonal -b b.mtx -o x.mtx\n"
@@ -246,10 +253,21 @@ static int solve(solve_job *job, const char *name) {
   return code < 0 ? LEAVE_SOLVED : code;
 }
 
+/* Ranks but the first, told by their launcher, for the command line is looked at before MPI is
+ * there: whatever is wrong with it one of them says. */
+static bool is_other_rank(int argc, char **argv) {
+  if (launched_rank() == 0) return false;
+  for (int i = 0; i < argc && strcmp(argv[i], "--") != 0; i++)
+    if (!strcmp(argv[i], "--grid") || !strncmp(argv[i], "--grid=", 7)) return true;
+  return false;
+}
+
 static int run(int argc, char **argv) {
-  solve_job job = {.set = {.uplo = -1, .diag = -1, .precision = -1}};
+  solve_job job = {.set = {.uplo = -1, .diag = -1, .invert = -1, .precision = -1}};
+  bool silent = is_other_rank(argc, argv);
+  if (silent) output_silence();
   int code = options_parse(&cmd_solve, &job.set, &argc, argv);
   if (code < 0) code = job.set.grid ? solve_on_ranks(&job, argv[0]) : solve(&job, argv[0]);
   solve_free(&job);
-  return code;
+  return silent ? LEAVE_SOLVED : code;
 }

@@ -1,11 +1,9 @@
 /* files.c - reading the operand M, and writing files that appear whole or not at all. */
 #include "files.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "command.h"
 #include "output.h"
@@ -64,23 +62,8 @@ void input_free(input *in) {
   in->deferred = false;
 }
 
-static int leave_file(const char *path, const char *why) {
-  return leave(LEAVE_INPUT, trs_status_name(TRS_ERROR_FILE), -1, "%s: %s", path, why);
-}
-
 int check_writable(const char *path) {
-  struct stat status;
-  if (!stat(path, &status) && S_ISDIR(status.st_mode))
-    return leave_file(path, "cannot be written: it is a directory");
-  const char *slash = strrchr(path, '/');
-  char *folder = slash ? strndup(path, (size_t)(slash - path) + 1) : strdup(".");
-  if (!folder) return leave_memory((double)strlen(path), "a file name");
-  int code = -1;
-  if (access(folder, W_OK | X_OK))
-    code = leave(LEAVE_INPUT, trs_status_name(TRS_ERROR_FILE), -1, "%s: cannot be written: %s: %s",
-                 path, folder, strerror(errno));
-  free(folder);
-  return code;
+  return trs_write_path_check(path) ? leave_library(NULL) : -1;
 }
 
 bool names_hdf5(const char *path) {
@@ -90,28 +73,16 @@ bool names_hdf5(const char *path) {
 
 int text_file_open(text_file *f, const char *path) {
   *f = (text_file){.path = path};
-  size_t size = strlen(path) + 8;
-  f->temporary = malloc(size);
-  if (!f->temporary) return leave_memory((double)size, "a file name");
-  snprintf(f->temporary, size, "%s.XXXXXX", path);
-  int descriptor = mkstemp(f->temporary);
-  if (descriptor >= 0) f->stream = fdopen(descriptor, "w");
-  if (f->stream) return -1;
-  int code = leave(LEAVE_INPUT, trs_status_name(TRS_ERROR_FILE), -1, "%s: cannot be written: %s",
-                   path, strerror(errno));
-  free(f->temporary);
-  return code;
+  f->stream = open_memstream(&f->text, &f->length);
+  return f->stream ? -1 : leave_memory(BUFSIZ, "a file's text");
 }
 
 int text_file_close(text_file *f) {
-  mode_t mask = umask(0);
-  umask(mask);
-  bool good = !ferror(f->stream) && !fchmod(fileno(f->stream), 0666 & ~mask);
+  bool good = !ferror(f->stream);
   good &= !fclose(f->stream);
-  good = good && !rename(f->temporary, f->path);
-  int code = good ? -1 : leave_file(f->path, strerror(errno));
-  if (!good) unlink(f->temporary);
-  free(f->temporary);
+  int code = good ? -1 : leave_memory((double)f->length, "a file's text");
+  if (good && trs_text_write(f->text, (int64_t)f->length, f->path)) code = leave_library(NULL);
+  free(f->text);
   return code;
 }
 

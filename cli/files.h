@@ -31,10 +31,11 @@ void input_free(input *in);
 int check_writable(const char *path);
 bool names_hdf5(const char *path);
 
-/* A text file that appears under its name only when complete. */
+/* A text that is kept in memory until it is complete, and then written. */
 typedef struct text_file {
   const char *path;
-  char *temporary;
+  char *text;
+  size_t length;
   FILE *stream;
 } text_file;
 

@@ -1,7 +1,10 @@
 /* main.c - trireme: finds the subcommand, runs it, and makes sure that its output arrived. */
+#include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "command.h"
 #include "output.h"
@@ -122,7 +125,14 @@ static int run(int argc, char **argv) {
   return c ? c->run(argc - 2, argv + 2) : leave_no_command(argv[1]);
 }
 
+/* A file opened later shall not be standard output; writing to what was closed still fails. */
+static void fill_closed_streams(void) {
+  for (int file = STDIN_FILENO; file <= STDERR_FILENO; file++)
+    if (fcntl(file, F_GETFD) < 0 && errno == EBADF) (void)!open("/dev/null", O_RDONLY);
+}
+
 int main(int argc, char **argv) {
+  fill_closed_streams();
   signal(SIGPIPE, SIG_IGN); /* a closed pipe or a full disk shall be a failed write, */
   signal(SIGXFSZ, SIG_IGN); /* with a message */
   output_setup();

@@ -49,6 +49,15 @@ void output_silence(void) {
   out.draws = false;
 }
 
+int launched_rank(void) {
+  static const char *const names[] = {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK"};
+  for (int k = 0; k < 3; k++) {
+    const char *text = getenv(names[k]);
+    if (text) return atoi(text);
+  }
+  return 0;
+}
+
 void output_set_json(bool json) { out.json = json; }
 bool output_json(void) { return out.json; }
 bool output_unicode(void) { return out.unicode; }
@@ -325,6 +334,7 @@ int leave_library(const char *about) {
   const trs_error *error = trs_last_error();
   size_t status = (size_t)error->status;
   int code = status < sizeof codes / sizeof codes[0] ? codes[status] : LEAVE_BUG;
+  if (about && !strncmp(error->message, about, strlen(about))) about = NULL; /* it did know */
   return leave(code, trs_status_name(error->status), error->row, "%s%s%s", about ? about : "",
                about ? ": " : "", error->message);
 }

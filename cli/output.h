@@ -27,12 +27,14 @@ typedef enum style { STYLE_PLAIN, STYLE_BOLD, STYLE_DIM, STYLE_GOOD, STYLE_BAD }
 const char *style_on(style s);
 const char *style_off(void);
 
+/* From now on this process says nothing: another of the same run does. */
+void output_silence(void);
+/* The rank that a launcher gave this process; 0 if none did. */
+int launched_rank(void);
+
 /* A table: a title, then rows of a label and a text that is wrapped under itself.  A row with an
  * empty label continues the one before.  With --json nothing is printed. */
 void table_title(const char *title);
-/* From now on this process says nothing: another of the same run does. */
-void output_silence(void);
-
 void table_row(const char *label, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void table_styled(style s, const char *label, const char *format, ...)
     __attribute__((format(printf, 3, 4)));

@@ -21,6 +21,13 @@ static bool is_among_ranks(void) {
   return getenv("PMIX_RANK") != NULL;
 }
 
+bool ranks_first_of_several(void) {
+  static const char *const ranks[] = {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK"};
+  const char *text = NULL;
+  for (int k = 0; k < 3 && !text; k++) text = getenv(ranks[k]);
+  return is_among_ranks() && text && atoi(text) == 0;
+}
+
 #if TRIREME_CLI_MPI
 
 #include "trireme_mpi.h"

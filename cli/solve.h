@@ -64,5 +64,6 @@ void solve_print(const solve_job *job);
 void solve_report(const solve_job *job);
 
 int64_t scalar_bytes(trs_scalar scalar);
+double solve_median(double *seconds, int64_t count); /* which it sorts */
 
 #endif

@@ -7,6 +7,7 @@
 
 #include "output.h"
 #include "progress.h"
+#include "relax_ranks.h"
 #include "solve.h"
 
 int64_t scalar_bytes(trs_scalar scalar) {
@@ -235,6 +236,11 @@ static int compare(const void *left, const void *right) {
   return (a > b) - (a < b);
 }
 
+double solve_median(double *seconds, int64_t count) {
+  qsort(seconds, (size_t)count, sizeof *seconds, compare);
+  return (seconds[(count - 1) / 2] + seconds[count / 2]) / 2;
+}
+
 /* Solves until the repeats asked for, or ten or a second's worth, are done; seconds of each. */
 static trs_status time_solves(solve_job *job, double *seconds, int64_t most) {
   double begin = seconds_now();
@@ -259,19 +265,30 @@ static int measure_solves(solve_job *job) {
   trs_status status = time_solves(job, seconds, most);
   progress_end();
   if (!status) {
-    qsort(seconds, (size_t)job->repeats, sizeof *seconds, compare);
+    job->median = solve_median(seconds, job->repeats);
     job->fastest = seconds[0];
-    job->median = (seconds[(job->repeats - 1) / 2] + seconds[job->repeats / 2]) / 2;
   }
   free(seconds);
   return status ? leave_library(job->in.name) : -1;
 }
 
 /* What was asked for is not done. */
-static void note_options_of_gpu(const solve_job *job) {
-  if (job->info.device || !(job->set.store || job->set.tune)) return;
-  fprintf(stderr, "trireme: note: --%s is for solves on a GPU; this one is not\n",
-          job->set.store ? "store" : "tune");
+static void note_options(const solve_job *job) {
+  const solve_settings *s = &job->set;
+  const char *gpu = s->store ? "store" : s->tune ? "tune" : s->gpu_memory > 0 ? "gpu-memory" : NULL;
+  const char *grid = s->trees       ? "trees"
+                     : s->scattered ? "scattered"
+                     : s->invert    ? "invert"
+                     : s->width     ? "width"
+                                    : NULL;
+  if (gpu && !job->info.device)
+    fprintf(stderr, "trireme: note: --%s is for solves on a GPU; this one is not\n", gpu);
+  if (grid)
+    fprintf(stderr, "trireme: note: --%s is for solves with --grid; this one is without\n", grid);
+  if (!job->together && ranks_first_of_several())
+    fprintf(stderr,
+            "trireme: note: every process solves the whole system for itself; --grid deals "
+            "factors to ranks, --backend nvshmem deals a system to GPUs\n");
 }
 
 /* Of several processes the first speaks and writes, and all solve as often. */
@@ -310,7 +327,7 @@ int solve_measure(solve_job *job) {
   status = trs_plan_get_info(job->plan, &job->info);
   if (!status) status = trs_plan_bound(job->plan, &job->bound);
   if (!status) status = trs_plan_get_levels(job->plan, &job->widths, &job->nlevels);
-  note_options_of_gpu(job);
+  note_options(job);
   job->bytes = job->info.solve_bytes + 2 * job->n * (job->nrhs - 1) * scalar_bytes(job->scalar);
   return status ? leave_library(job->in.name) : -1;
 }

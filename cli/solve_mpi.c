@@ -7,6 +7,7 @@
 #if TRIREME_CLI_MPI
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "progress.h"
@@ -19,7 +20,8 @@ typedef struct ranks_job {
   trs_mpi_options options;
   trs_mpi_plan *plan;
   trs_mpi_stats stats;
-  double analysis_s, whole_s;
+  double analysis_s, whole_s, mean;
+  double *seconds; /* of every solve, on rank 0 */
 } ranks_job;
 
 /* The way rank 0 leaves is the way of all. */
@@ -46,17 +48,18 @@ static int check_options(ranks_job *r) {
   r->options.method = s->method;
   r->options.flat_trees = s->trees;
   r->options.scattered = s->scattered;
-  r->options.invert = s->invert ? inversions[s->invert] : NULL;
+  r->options.invert = s->invert < 0 ? NULL : inversions[s->invert];
   r->options.width = s->width;
   r->options.trans = (trs_trans)s->trans;
   r->job->trans = (trs_trans)s->trans;
   int code = solve_check_settings(s);
   if (code >= 0) return code;
-  if (s->backend || s->tune || s->store)
+  if (s->backend || s->tune || s->store || s->gpu_memory > 0)
     return leave_usage("solve", "with --grid ranks solve: leave out --%s",
                        s->backend ? "backend"
                        : s->tune  ? "tune"
-                                  : "store");
+                       : s->store ? "store"
+                                  : "gpu-memory");
   return parse_grid(r);
 }
 
@@ -83,10 +86,16 @@ static int make_rhs(ranks_job *r) {
   return code;
 }
 
+/* Rank 0 takes room for the time of every solve. */
+static int make_timings(ranks_job *r, int64_t most) {
+  if (!r->rank) r->seconds = malloc((size_t)most * sizeof *r->seconds);
+  return agree_code(
+      r->rank || r->seconds ? -1 : leave_memory((double)most * sizeof *r->seconds, "the timings"));
+}
+
 /* Ten solves, or a second's worth, as rank 0's clock says; figures of the fastest. */
-static trs_status time_solves(ranks_job *r) {
+static trs_status time_solves(ranks_job *r, int64_t most) {
   solve_job *job = r->job;
-  int64_t most = job->set.repeat ? job->set.repeat : 10;
   double begin = seconds_now(), sum = 0;
   int more = 1;
   for (job->repeats = 0; more; job->repeats++) {
@@ -100,11 +109,13 @@ static trs_status time_solves(ranks_job *r) {
     if (job->repeats == 0 || stats.solve_s.max < r->stats.solve_s.max) r->stats = stats;
     if (job->repeats == 0 || whole < r->whole_s) r->whole_s = whole;
     sum += stats.solve_s.max;
+    if (r->seconds) r->seconds[job->repeats] = stats.solve_s.max;
     more = job->repeats + 1 < most && (job->set.repeat || seconds_now() - begin < 1);
     MPI_Bcast(&more, 1, MPI_INT, 0, MPI_COMM_WORLD);
   }
   job->fastest = r->stats.solve_s.max;
-  job->median = sum / (double)job->repeats;
+  r->mean = sum / (double)job->repeats;
+  if (r->seconds) job->median = solve_median(r->seconds, job->repeats);
   return TRS_SUCCESS;
 }
 
@@ -115,7 +126,11 @@ static int measure(ranks_job *r) {
   if (trs_mpi_analyze_file(MPI_COMM_WORLD, &r->plan, r->job->in.name, &r->options))
     return leave_library(r->job->in.name);
   r->analysis_s = seconds_now() - begin;
-  return time_solves(r) ? leave_library(r->job->in.name) : -1;
+  int64_t most = r->job->set.repeat ? r->job->set.repeat : 10;
+  int code = make_timings(r, most);
+  if (code < 0 && time_solves(r, most)) code = leave_library(r->job->in.name);
+  free(r->seconds);
+  return code;
 }
 
 /* ---- Output ---- */
@@ -157,7 +172,7 @@ static void print(const ranks_job *r) {
               human_bytes(s->inverted_bytes).s);
   table_gap();
   table_row("analysis", "%s", human_seconds(r->analysis_s).s);
-  table_row("solve", "%s at best, %s in the mean of %s", human_seconds(job->fastest).s,
+  table_row("solve", "%s at best, %s in the median of %s", human_seconds(job->fastest).s,
             human_seconds(job->median).s, human_count(job->repeats).s);
   table_row("", "%s at best with b handed out and x collected", human_seconds(r->whole_s).s);
   table_row("", "of its ranks the least, the mean and the most:");
@@ -171,6 +186,10 @@ static void print(const ranks_job *r) {
   print_traffic("", "within U", &s->inter_messages[1], &s->inter_bytes[1]);
   print_traffic("inside a grid", "L", &s->intra_messages[0], &s->intra_bytes[0]);
   print_traffic("", "U", &s->intra_messages[1], &s->intra_bytes[1]);
+  const trs_mpi_spread *bound = s->message_bound;
+  table_row("", "L23's log P messages a tree: L %s, %s, %s; U %s, %s, %s",
+            human_real(bound[0].min).s, human_real(bound[0].mean).s, human_real(bound[0].max).s,
+            human_real(bound[1].min).s, human_real(bound[1].mean).s, human_real(bound[1].max).s);
   table_row("", "n nrhs / sqrt(P Pz), which bounds either but for a factor: %s",
             human_bytes(s->volume_bound).s);
   table_gap();
@@ -189,17 +208,27 @@ static void report_spread(const char *path, const trs_mpi_spread *s) {
   report_real(name, s->max);
 }
 
+/* What trireme solve promises and ranks do not know. */
+static void report_unknown(void) {
+  static const char *const keys[] = {"matrix.levels", "plan.reason", "time.update_s", "bytes",
+                                     "bound_s"};
+  for (size_t k = 0; k < sizeof keys / sizeof keys[0]; k++) report_null(keys[k]);
+}
+
 static void report_system(const ranks_job *r) {
   const trs_mpi_stats *s = &r->stats;
+  trs_factors_info factors;
+  trs_factors_get_info(r->job->in.F, &factors);
   report_text("matrix.name", r->job->in.name);
   report_text("matrix.scalar", human_scalar(r->job->scalar));
   report_count("matrix.n", r->job->n);
+  report_count("matrix.nnz", factors.nnz_L + factors.nnz_U);
   report_count("matrix.supernodes", s->supernodes);
   report_count("system.nrhs", r->job->nrhs);
   report_text("plan.backend", "mpi");
   report_text("plan.method", s->method);
   report_text("plan.trees", r->job->set.trees ? "flat" : "binary");
-  report_text("plan.invert", inversions[r->job->set.invert]);
+  report_text("plan.invert", s->invert);
   report_count("plan.separators", s->separators);
   report_count("plan.inverted", s->inverted);
   report_real("plan.inverted_bytes", s->inverted_bytes);
@@ -210,15 +239,21 @@ static void report_system(const ranks_job *r) {
   report_real("plan.replicated", s->replicated);
   report_real("plan.replicated_work", s->replicated_work);
   report_real("plan.volume_bound", s->volume_bound);
+  report_spread("plan.message_bound.L", &s->message_bound[0]);
+  report_spread("plan.message_bound.U", &s->message_bound[1]);
   report_spread("plan.leaf_entries", &s->leaf_entries);
 }
 
 static void report(const ranks_job *r) {
   const trs_mpi_stats *s = &r->stats;
+  report_text("command", "solve");
+  report_text("version", trs_version());
   report_system(r);
+  report_unknown();
   report_real("time.analysis_s", r->analysis_s);
   report_real("time.solve_s.min", r->job->fastest);
-  report_real("time.solve_s.mean", r->job->median);
+  report_real("time.solve_s.median", r->job->median);
+  report_real("time.solve_s.mean", r->mean);
   report_real("time.whole_s.min", r->whole_s);
   report_count("time.repeats", r->job->repeats);
   report_spread("ranks.solve_s", &s->solve_s);

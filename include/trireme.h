@@ -205,7 +205,7 @@ TRS_API trs_status trs_matrix_triangle(trs_matrix **T, const trs_matrix *A, trs_
 
 typedef struct trs_read_options {
   trs_context *context;     /* its threads parse; NULL: all cores */
-  int allow_nonfinite;      /* accept NaN and Inf as values; refused by default */
+  int allow_nonfinite;      /* accept NaN and Inf as values; else TRS_ERROR_FORMAT */
   uint64_t seed;            /* of the values made for a pattern-only file */
   const trs_scalar *scalar; /* read as this type; NULL: double, or double complex if complex */
   trs_progress progress;
@@ -233,7 +233,8 @@ TRS_API trs_status trs_matrix_open(trs_matrix **T, const char *path, trs_format 
                                    const trs_read_options *options);
 
 /* Writes Matrix Market or HDF5 by the name's ending.  The file appears under its name only when
- * complete: an existing one is replaced then, and left alone if anything fails. */
+ * complete: an existing one is replaced then, and left alone if anything fails.  Links are
+ * followed; devices and pipes are written to. */
 TRS_API trs_status trs_matrix_write(const trs_matrix *A, const char *path);
 
 /* A dense nrows x ncols array, column-major, leading dimension nrows, allocated by the library:
@@ -243,6 +244,14 @@ TRS_API trs_status trs_vectors_read(void **values, int64_t *nrows, int64_t *ncol
                                     const trs_read_options *options);
 TRS_API trs_status trs_vectors_write(const void *values, int64_t nrows, int64_t ncols, int64_t ld,
                                      trs_layout layout, trs_scalar scalar, const char *path);
+
+/* Writes length bytes, such as a picture, as the others write matrices: whole or not at all. */
+TRS_API trs_status trs_text_write(const char *text, int64_t length, const char *path);
+
+/* Whether path can be written, by its ending and as far as can be told without doing so: for asking
+ * before hours of work. */
+TRS_API trs_status trs_write_path_check(const char *path);
+
 TRS_API void trs_free(void *pointer);
 
 /* One generator a line: "gen:poisson2d5:N    5-point Laplacian on an N x N grid". */
@@ -367,8 +376,9 @@ TRS_API trs_status trs_analyze_factors(trs_context *ctx, trs_plan **plan, const 
 
 /* New values, same pattern: after trs_matrix_set_values, or after the caller changed the values it
  * lent; solves between the change and this call may use either.  A must be the matrix the plan was
- * made from, or one with the same pattern.  After a failure the plan solves nothing meaningful
- * until an update succeeds. */
+ * made from, or one with the same pattern: in host memory that is checked (TRS_ERROR_STRUCTURE
+ * names the first row, or column, that differs), in device memory only the number of entries. After
+ * a failure the plan solves nothing meaningful until an update succeeds. */
 TRS_API trs_status trs_update(trs_plan *plan, const trs_matrix *A);
 
 /* The same after new values in L or U; F must be the factors the plan was made from. */
@@ -473,6 +483,9 @@ typedef enum trs_relax_store {
   TRS_RELAX_HALF,      /* as mixed, but O in IEEE half precision, with a factor for each block */
   TRS_RELAX_BFLOAT     /* as mixed, but O in bfloat16, with a factor for each block */
 } trs_relax_store;
+/* All but TRS_RELAX_DOUBLE keep x in float: an x too large for that becomes infinite, and the call
+ * succeeds.  Sweeps go towards the solution for A as it is stored, so that the residual of A as
+ * given stops falling at about what storing lost (trs_relax_info.rounding). */
 
 enum { TRS_RELAX_MOST_BLOCK = 32 };
 
@@ -481,21 +494,22 @@ typedef struct trs_relax_options {
   int balanced;          /* 1: even out the colours */
   const int32_t *colour; /* nrows: the caller's colouring, numbered from 0 in the order of a forward
                             sweep; checked and copied.  NULL: the library finds one */
-  int64_t nrhs;          /* right-hand sides swept side by side; 0: 1.  More are done in groups */
+  int64_t nrhs;          /* right-hand sides swept side by side; 0: 1; on a GPU 16384 at most.  More
+                            are done in groups */
   const char *variant;   /* of a GPU's kernels; NULL or "auto": the fastest.  W21's: "warp-row",
-                            "warp-six-rows", each also with "-l2" or "-l2-async" behind; the
-                            library's own: "slices", for blocks of 1 to 8, also
-                            "slices:warps=W,stages=S", W warps of 1 to 20 on a multiprocessor, each
-                            with a ring of 3 to 12 stages */
+                            "warp-six-rows", each also with "-l2" or "-l2-async" behind (elements of
+                            16 bits are not copied asynchronously); the library's own: "slices", for
+                            blocks of 1 to 8, also "slices:warps=W,stages=S", W warps of 1 to 20 on
+                            a multiprocessor, each with a ring of 3 to 12 stages */
   char reserved[32];
 } trs_relax_options;
 
 /* From a square real matrix whose rows i * block_size .. (i + 1) * block_size - 1 are block row i;
  * any entry inside a block makes the block.  block_size is 1 to 32 and divides the rows.  Values
  * are copied, A is not needed afterwards. TRS_ERROR_STRUCTURE (no diagonal block),
- * TRS_ERROR_ZERO_PIVOT (a singular one), TRS_ERROR_NOT_FINITE, and TRS_ERROR_ARGUMENT for a
- * colouring that is none, name the block row; TRS_ERROR_UNSUPPORTED: complex, or a value that no
- * float can hold. */
+ * TRS_ERROR_ZERO_PIVOT (one that is singular up to rounding), TRS_ERROR_NOT_FINITE, and
+ * TRS_ERROR_ARGUMENT for a colouring that is none, name the block row; TRS_ERROR_UNSUPPORTED:
+ * complex, or a value that no float, or factors of a diagonal block that no number can hold. */
 TRS_API trs_status trs_relax_create(trs_context *ctx, trs_relaxation **R, const trs_matrix *A,
                                     int block_size, const trs_relax_options *options);
 
@@ -508,7 +522,8 @@ TRS_API trs_status trs_relax_create_bsr(trs_context *ctx, trs_relaxation **R, tr
                                         const trs_relax_options *options);
 
 /* The arrays above, and those below, may lie in device memory where the context is of a GPU; what
- * does passes through the host. */
+ * does passes through the host, behind the work of the default stream at creation, of that of
+ * trs_relax_set_stream in updates. */
 
 /* New values in the same pattern; a block that is not given is zero.  After a failure R sweeps
  * nothing meaningful until an update succeeds. */
@@ -529,7 +544,8 @@ typedef struct trs_sweep_options {
   int keep_x;             /* 1: start from the x given; 0: from zero */
   int64_t residual_every; /* k: norms before the first sweep and after every k; 0: none */
   double *residuals;      /* (1 + sweeps / k) x nrhs, a check's nrhs together: |b - A x| in the
-                             2-norm, A and x as they are stored */
+                             2-norm, A and x as they are stored; from 1e-144 to 1e154, and 0 where
+                             it is zero.  Less is NaN, more is infinite: scale A and b */
   char reserved[40];
 } trs_sweep_options;
 

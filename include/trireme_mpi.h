@@ -7,6 +7,8 @@
  *
  *   Conventions are those of trireme.h.  Every call here is collective over the communicator, and a
  * failure is the same on all ranks: the first rank's that failed, "rank 3: ..." before its message.
+ * Options are the same on all ranks, and so are factors; where they differ, analyses fail with
+ * TRS_ERROR_ARGUMENT.
  * MPI itself is initialised and finalised by the caller; one thread calls. */
 #ifndef TRIREME_MPI_H
 #define TRIREME_MPI_H
@@ -49,7 +51,8 @@ TRS_API trs_status trs_mpi_analyze(MPI_Comm comm, trs_mpi_plan **plan, const trs
                                    const trs_mpi_options *options);
 
 /* From a file that trs_factors_write or `trireme factor` made: rank 0 reads the pattern, and every
- * rank an equal part of the entries, which go to the ranks whose they are. */
+ * rank an equal part of the entries, which go to the ranks whose they are.  TRS_ERROR_FORMAT: among
+ * others, the path leads one rank to another file than rank 0. */
 TRS_API trs_status trs_mpi_analyze_file(MPI_Comm comm, trs_mpi_plan **plan, const char *path,
                                         const trs_mpi_options *options);
 
@@ -100,7 +103,7 @@ typedef struct trs_mpi_spread {
 
 /* Of the last solve, without handing out b and collecting x.  Seconds; L- and U-solve apart. */
 typedef struct trs_mpi_stats {
-  const char *method;
+  const char *method, *invert; /* as in the options */
   int px, py, pz;
   int64_t supernodes;
   int64_t separators,
@@ -112,11 +115,13 @@ typedef struct trs_mpi_stats {
   trs_mpi_spread flop_s[2];  /* products, L and U */
   trs_mpi_spread flops[2];   /* additions and multiplications */
   trs_mpi_spread inter_messages[2], inter_bytes[2], intra_messages[2], intra_bytes[2]; /* sent */
-  trs_mpi_spread leaf_entries; /* over grids: entries of L and U in the leaves */
-  trs_mpi_spread bytes;        /* of a rank's blocks */
-  double replicated;           /* blocks on all ranks over blocks on one */
-  double replicated_work;      /* likewise additions and multiplications */
-  double volume_bound;         /* L23's for intra_bytes of either sweep, but for a factor */
+  trs_mpi_spread leaf_entries;     /* over grids: entries of L and U in the leaves */
+  trs_mpi_spread bytes;            /* of a rank's blocks */
+  double replicated;               /* blocks on all ranks over blocks on one */
+  double replicated_work;          /* likewise additions and multiplications */
+  double volume_bound;             /* L23's for intra_bytes of either sweep, but for a factor */
+  trs_mpi_spread message_bound[2]; /* L23's for intra_messages: log2 of the members of each tree
+                                      that a rank is in; flat trees may pass it */
 } trs_mpi_stats;
 
 TRS_API trs_status trs_mpi_get_stats(trs_mpi_plan *plan, trs_mpi_stats *stats);

@@ -15,6 +15,14 @@ struct trs_device {
 static trs_device devices[STAND_IN_DEVICES];
 static _Atomic int64_t allocations;
 _Atomic uint64_t *stand_in_kernel;
+trs_stream stand_in_captures;
+void (*stand_in_followed)(trs_stream stream, trs_stream other);
+void (*stand_in_work)(void);
+bool stand_in_addresses;
+
+static void finish_work(void) {
+  if (stand_in_work) stand_in_work();
+}
 
 int64_t stand_in_held(void) { return allocations; }
 
@@ -22,7 +30,8 @@ int64_t stand_in_held(void) { return allocations; }
 
 trs_status trs_device_open(trs_device **device, int ordinal) {
   *device = &devices[ordinal];
-  (*device)->facts = (trs_device_facts){.ordinal = ordinal, .window_bytes = 1000};
+  (*device)->facts = (trs_device_facts){
+      .ordinal = ordinal, .window_bytes = 1000, .memory_bytes = (int64_t)1 << 30};
   return TRS_SUCCESS;
 }
 const char *trs_device_list(void) { return ""; }
@@ -78,6 +87,7 @@ trs_status trs_device_room(const trs_device *device, int64_t *bytes) {
 }
 trs_status trs_device_copy(void *to, const void *from, int64_t bytes, trs_stream stream) {
   (void)stream;
+  finish_work();
   memmove(to, from, (size_t)bytes);
   return TRS_SUCCESS;
 }
@@ -90,13 +100,13 @@ trs_status trs_device_copy_rows(void *to, int64_t to_pitch, const void *from, in
 }
 trs_status trs_device_fill(void *pointer, int byte, int64_t bytes, trs_stream stream) {
   (void)stream;
+  finish_work();
   memset(pointer, byte, (size_t)bytes);
   return TRS_SUCCESS;
 }
-bool trs_device_address(const void *pointer) {
-  (void)pointer;
-  return false;
-}
+bool trs_device_address(const void *pointer) { return pointer && stand_in_addresses; }
+
+int trs_device_of(const void *pointer) { return trs_device_address(pointer) ? 0 : -1; }
 
 /* ---- Streams and events: everything is done at once, but for stand_in_kernel ---- */
 
@@ -105,16 +115,17 @@ bool trs_device_busy(trs_stream stream) {
   return stand_in_kernel && atomic_load(stand_in_kernel) == 0;
 }
 trs_status trs_device_wait(trs_stream stream) {
+  finish_work();
   while (trs_device_busy(stream)) usleep(100);
   return TRS_SUCCESS;
 }
-bool trs_device_capturing(trs_stream stream) {
-  (void)stream;
-  return false;
-}
+bool trs_device_capturing(trs_stream stream) { return stream && stream == stand_in_captures; }
+
+/* A stream is a number: streams are many, and nothing is in them. */
 trs_status trs_device_stream_create(const trs_device *device, trs_stream *stream) {
+  static _Atomic int made;
   (void)device;
-  *stream = NULL;
+  *stream = (char *)NULL + ++made;
   return TRS_SUCCESS;
 }
 trs_status trs_device_side_stream(trs_device *device, trs_stream *stream) {
@@ -124,15 +135,20 @@ void trs_device_stream_destroy(const trs_device *device, trs_stream stream) {
   (void)device;
   (void)stream;
 }
+
+struct trs_device_event {
+  trs_stream stream; /* in which it was recorded last */
+};
+
 trs_status trs_device_event_create(const trs_device *device, trs_device_event **event) {
   (void)device;
-  *event = NULL;
-  return TRS_SUCCESS;
+  *event = calloc(1, sizeof **event);
+  return *event ? TRS_SUCCESS : TRS_ERROR_MEMORY;
 }
-void trs_device_event_destroy(trs_device_event *event) { (void)event; }
+void trs_device_event_destroy(trs_device_event *event) { free(event); }
 trs_status trs_device_event_record(trs_device_event *event, trs_stream stream) {
-  (void)event;
-  (void)stream;
+  finish_work();
+  event->stream = stream;
   return TRS_SUCCESS;
 }
 trs_status trs_device_event_wait(trs_device_event *event) {
@@ -140,8 +156,7 @@ trs_status trs_device_event_wait(trs_device_event *event) {
   return TRS_SUCCESS;
 }
 trs_status trs_device_event_follow(trs_device_event *event, trs_stream stream) {
-  (void)event;
-  (void)stream;
+  if (stand_in_followed && event->stream) stand_in_followed(stream, event->stream);
   return TRS_SUCCESS;
 }
 

@@ -84,6 +84,17 @@ trs_status trs_vectors_write(const void *values, int64_t nrows, int64_t ncols, i
       &with, trs_write_vectors(values, nrows, ncols, ld, layout, scalar, path, with.team));
 }
 
+trs_status trs_text_write(const char *text, int64_t length, const char *path) {
+  TRS_TRY(check_path(text, "text", path));
+  if (length < 0) return trs_fail(TRS_ERROR_ARGUMENT, -1, "length is %lld", (long long)length);
+  return trs_write_text(text, length, path);
+}
+
+trs_status trs_write_path_check(const char *path) {
+  TRS_TRY(check_path(path, "path", path));
+  return trs_write_check(path);
+}
+
 trs_status trs_factors_read(trs_factors **F, const char *path, const trs_read_options *options) {
   borrowed_team with;
   TRS_TRY(check_path(F, "F", path));

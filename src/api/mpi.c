@@ -36,11 +36,12 @@ static trs_grid_shape choose_shape(int size, int64_t leaves, bool flat) {
   return p;
 }
 
-static trs_status take_options(trs_grid_options *set, const char **method, const trs_ranks *ranks,
-                               int64_t leaves, const trs_mpi_options *options) {
+/* All but a shape that is to be chosen. */
+static trs_status take_options(trs_grid_options *set, int *method, const trs_mpi_options *options) {
   int which = GRID3D;
   if (options->method)
     for (which = 0; which < NMETHODS && strcmp(methods[which], options->method) != 0;) which++;
+  *method = which;
   if (which == NMETHODS)
     return trs_fail(TRS_ERROR_ARGUMENT, -1,
                     "there is no method \"%s\" for ranks: grid3d, grid3d-baseline or grid2d",
@@ -54,8 +55,8 @@ static trs_status take_options(trs_grid_options *set, const char **method, const
   if (invert == NINVERSIONS)
     return trs_fail(TRS_ERROR_ARGUMENT, -1, "invert is \"%s\": it takes blocks, separators or auto",
                     options->invert);
-  *method = methods[which];
-  bool chosen = !options->px && !options->py && !options->pz;
+  if (options->trans < TRS_NO_TRANS || options->trans > TRS_CONJ_TRANS)
+    return trs_fail(TRS_ERROR_ARGUMENT, -1, "trans = %d", (int)options->trans);
   *set = (trs_grid_options){
       .algorithm = which == BASELINE ? TRS_GRID3D_BASELINE : TRS_GRID3D,
       .trees = options->flat_trees ? TRS_TREE_FLAT : TRS_TREE_BINARY,
@@ -68,49 +69,76 @@ static trs_status take_options(trs_grid_options *set, const char **method, const
                      .scattered = options->scattered,
                      .invert = (trs_invert)invert},
       .nrhs = NRHS_AT_ONCE};
-  if (chosen) set->shape = choose_shape(ranks->size, leaves, which == GRID2D);
   return TRS_SUCCESS;
+}
+
+/* Ranks with other options than the rest would wait for messages that never come, or take them for
+ * what they are not. */
+static trs_status compare_options(trs_ranks *ranks, const trs_grid_options *set, int method,
+                                  const trs_mpi_options *options) {
+  static const char *const name[] = {"method",     "px",     "py",    "pz",
+                                     "flat_trees", "width",  "relax", "trans",
+                                     "scattered",  "scalar", "invert"};
+  const trs_layout_options *of = &set->supernodes;
+  const int64_t own[] = {method,        set->shape.x,
+                         set->shape.y,  set->shape.z,
+                         set->trees,    of->width,
+                         of->relax,     options->trans,
+                         of->scattered, options->scalar ? (int64_t)*options->scalar : -1,
+                         of->invert};
+  int64_t first[sizeof own / sizeof *own];
+  trs_status status = TRS_SUCCESS;
+  memcpy(first, own, sizeof own);
+  TRS_TRY(trs_ranks_broadcast(ranks, first, sizeof first));
+  for (size_t k = 0; k < sizeof own / sizeof *own && !status; k++)
+    if (own[k] != first[k])
+      status =
+          trs_fail(TRS_ERROR_ARGUMENT, -1, "its option %s is another than that of rank 0", name[k]);
+  return trs_ranks_agree(ranks, status);
 }
 
 /* ---- The calls. ---- */
 
-static trs_status turn(trs_grid_input *in, trs_trans trans) {
-  if (trans == TRS_NO_TRANS) return TRS_SUCCESS;
-  if (trans != TRS_TRANS && trans != TRS_CONJ_TRANS)
-    return trs_fail(TRS_ERROR_ARGUMENT, -1, "trans = %d", (int)trans);
-  trs_input_transpose(in, trans == TRS_CONJ_TRANS);
-  return TRS_SUCCESS;
-}
-
-/* With an input that was opened, or was not. */
-static trs_status analyze(trs_mpi_plan *plan, trs_status opened, trs_grid_input *in,
-                          const trs_mpi_options *options) {
-  trs_mpi_options none = {0};
-  trs_grid_options set;
-  if (!options) options = &none;
-  trs_status status = opened;
-  if (!status) status = turn(in, options->trans);
-  if (!status) status = take_options(&set, &plan->method, &plan->ranks, in->leaves, options);
-  status = trs_ranks_agree(&plan->ranks, status);
-  return status ? status : trs_grid_solver_create(&plan->solver, &plan->ranks, in, &set);
-}
-
 static trs_status open_plan(MPI_Comm comm, trs_mpi_plan **plan) {
   trs_ranks ranks;
-  *plan = NULL;
-  trs_status status = trs_ranks_open_mpi(&ranks, comm);
-  if (!status) status = trs_ranks_agree(&ranks, TRS_ALLOC_ZERO(plan, 1));
+  trs_mpi_plan *made = NULL;
+  if (plan) *plan = NULL;
+  TRS_TRY(trs_ranks_open_mpi(&ranks, comm));
+  trs_status status = plan ? TRS_ALLOC_ZERO(&made, 1)
+                           : trs_fail(TRS_ERROR_ARGUMENT, -1, "the address of the plan is NULL");
+  status = trs_ranks_agree(&ranks, status);
   if (status) {
     trs_ranks_close(&ranks);
-    trs_free(*plan);
-    *plan = NULL;
+    trs_free(made);
     return status;
   }
-  (*plan)->ranks = ranks;
+  made->ranks = ranks;
+  *plan = made;
   return TRS_SUCCESS;
 }
 
-static trs_status keep_plan(trs_mpi_plan **plan, trs_status status) {
+/* The options, the same on all ranks, before anything is read. */
+static trs_status begin(trs_mpi_plan *plan, trs_grid_options *set, const trs_mpi_options *options) {
+  const trs_mpi_options none = {0};
+  int method;
+  if (!options) options = &none;
+  TRS_TRY(trs_ranks_agree(&plan->ranks, take_options(set, &method, options)));
+  plan->method = methods[method];
+  return compare_options(&plan->ranks, set, method, options);
+}
+
+static trs_status analyze(trs_mpi_plan *plan, trs_grid_input *in, trs_grid_options *set,
+                          const trs_mpi_options *options) {
+  trs_trans trans = options ? options->trans : TRS_NO_TRANS;
+  trs_grid_shape p = set->shape;
+  if (trans != TRS_NO_TRANS) trs_input_transpose(in, trans == TRS_CONJ_TRANS);
+  if (!p.x && !p.y && !p.z)
+    set->shape = choose_shape(plan->ranks.size, in->leaves, plan->method == methods[GRID2D]);
+  return trs_grid_solver_create(&plan->solver, &plan->ranks, in, set);
+}
+
+static trs_status end(trs_mpi_plan **plan, trs_grid_input *in, trs_status status) {
+  if (in->close) in->close(in);
   if (!status) return TRS_SUCCESS;
   trs_mpi_plan_destroy(*plan);
   *plan = NULL;
@@ -120,32 +148,44 @@ static trs_status keep_plan(trs_mpi_plan **plan, trs_status status) {
 trs_status trs_mpi_analyze(MPI_Comm comm, trs_mpi_plan **plan, const trs_factors *F,
                            const trs_mpi_options *options) {
   trs_grid_input in = {0};
+  trs_grid_options set;
   TRS_TRY(open_plan(comm, plan));
-  return keep_plan(plan, analyze(*plan, trs_input_factors(&in, F), &in, options));
+  trs_status status = begin(*plan, &set, options);
+  if (!status) status = trs_ranks_agree(&(*plan)->ranks, trs_input_factors(&in, F));
+  if (!status) status = analyze(*plan, &in, &set, options);
+  return end(plan, &in, status);
 }
 
 trs_status trs_mpi_analyze_file(MPI_Comm comm, trs_mpi_plan **plan, const char *path,
                                 const trs_mpi_options *options) {
-  trs_grid_input in;
+  trs_grid_input in = {0};
+  trs_grid_options set;
   TRS_TRY(open_plan(comm, plan));
-  trs_status status = trs_input_file(&in, path, options ? options->scalar : NULL, &(*plan)->ranks);
-  if (!status) status = analyze(*plan, TRS_SUCCESS, &in, options);
-  if (in.close) in.close(&in);
-  return keep_plan(plan, status);
+  trs_status status = begin(*plan, &set, options);
+  if (!status)
+    status = trs_input_file(&in, path, options ? options->scalar : NULL, &(*plan)->ranks);
+  if (!status) status = analyze(*plan, &in, &set, options);
+  return end(plan, &in, status);
 }
 
 trs_status trs_mpi_analyze_blocks(MPI_Comm comm, trs_mpi_plan **plan, const trs_mpi_blocks *blocks,
                                   const trs_mpi_options *options) {
-  trs_grid_input in;
+  trs_grid_input in = {0};
+  trs_grid_options set;
   TRS_TRY(open_plan(comm, plan));
-  trs_status status = trs_input_blocks(&in, blocks, &(*plan)->ranks);
-  if (!status) status = analyze(*plan, TRS_SUCCESS, &in, options);
-  if (in.close) in.close(&in);
-  return keep_plan(plan, status);
+  trs_status status = begin(*plan, &set, options);
+  if (!status) status = trs_input_blocks(&in, blocks, &(*plan)->ranks);
+  if (!status) status = analyze(*plan, &in, &set, options);
+  return end(plan, &in, status);
+}
+
+static trs_status need_plan(const trs_mpi_plan *plan) {
+  return plan ? TRS_SUCCESS : trs_fail(TRS_ERROR_ARGUMENT, -1, "the plan is NULL");
 }
 
 trs_status trs_mpi_distribute(trs_mpi_plan *plan, int64_t first_row, int64_t rows) {
   trs_status status = TRS_SUCCESS;
+  TRS_TRY(need_plan(plan));
   if (first_row < 0 || rows < 0)
     status = trs_fail(TRS_ERROR_ARGUMENT, -1, "first_row = %lld, rows = %lld", (long long)first_row,
                       (long long)rows);
@@ -169,6 +209,7 @@ static trs_status check_arrays(const trs_mpi_plan *plan, const void *x, int64_t 
 
 trs_status trs_mpi_solve(trs_mpi_plan *plan, void *x, int64_t ldx, const void *b, int64_t ldb,
                          int64_t nrhs) {
+  TRS_TRY(need_plan(plan));
   TRS_TRY(trs_ranks_agree(&plan->ranks, check_arrays(plan, x, ldx, b, ldb, nrhs)));
   return trs_grid_solver_solve(&plan->solver, x, ldx, b, ldb, nrhs);
 }
@@ -178,6 +219,7 @@ trs_status trs_mpi_refine(trs_mpi_plan *plan, const trs_matrix *rows, void *x, i
                           int *taken) {
   double left;
   int used;
+  TRS_TRY(need_plan(plan));
   TRS_TRY(trs_ranks_agree(&plan->ranks, check_arrays(plan, x, ldx, b, ldb, nrhs)));
   return trs_grid_refine(&plan->solver, rows, x, ldx, b, ldb, nrhs, steps, error ? error : &left,
                          taken ? taken : &used);
@@ -194,8 +236,7 @@ trs_status trs_mpi_agree(MPI_Comm comm, trs_status status) {
   trs_ranks ranks;
   trs_failure own = {0};
   if (status) trs_failure_get(&own);
-  trs_status opened = trs_ranks_open_mpi(&ranks, comm);
-  if (opened) return opened;
+  TRS_TRY(trs_ranks_open_mpi(&ranks, comm));
   if (status) trs_failure_set(&own);
   status = trs_ranks_agree(&ranks, status);
   trs_ranks_close(&ranks);
@@ -204,7 +245,7 @@ trs_status trs_mpi_agree(MPI_Comm comm, trs_status status) {
 
 /* ---- Figures over the ranks. ---- */
 
-enum { NFIGURES = 18 };
+enum { NFIGURES_A_SWEEP = 9, NFIGURES = 2 + 2 * NFIGURES_A_SWEEP };
 
 typedef struct figures {
   double min[NFIGURES], max[NFIGURES], sum[NFIGURES];
@@ -224,6 +265,9 @@ static void own_figures(const trs_grid_solver *s, double *v) {
     *v++ = (double)t->sweep[which].bytes;
     *v++ = t->sweep[which].flop_s;
     *v++ = t->sweep[which].flops;
+    *v = 0;
+    for (int h = 0; h < s->nphases; h++) *v += (double)s->phase[which][h].tree_steps;
+    v++;
   }
 }
 
@@ -231,11 +275,11 @@ static void own_figures(const trs_grid_solver *s, double *v) {
 static void spread_figures(trs_mpi_stats *stats, const figures *f, int ranks) {
   trs_mpi_spread *to[NFIGURES] = {&stats->solve_s, &stats->bytes};
   for (int which = 0; which < 2; which++) {
-    trs_mpi_spread *of[] = {&stats->inter_s[which],        &stats->inter_messages[which],
-                            &stats->inter_bytes[which],    &stats->intra_s[which],
-                            &stats->intra_messages[which], &stats->intra_bytes[which],
-                            &stats->flop_s[which],         &stats->flops[which]};
-    memcpy(to + 2 + 8 * which, of, sizeof of);
+    trs_mpi_spread *of[] = {
+        &stats->inter_s[which], &stats->inter_messages[which], &stats->inter_bytes[which],
+        &stats->intra_s[which], &stats->intra_messages[which], &stats->intra_bytes[which],
+        &stats->flop_s[which],  &stats->flops[which],          &stats->message_bound[which]};
+    memcpy(to + 2 + NFIGURES_A_SWEEP * which, of, sizeof of);
   }
   for (int i = 0; i < NFIGURES; i++)
     *to[i] = (trs_mpi_spread){f->min[i], f->sum[i] / ranks, f->max[i]};
@@ -328,13 +372,17 @@ static double volume_bound(const trs_grid_solver *s) {
 }
 
 trs_status trs_mpi_get_stats(trs_mpi_plan *plan, trs_mpi_stats *stats) {
+  TRS_TRY(need_plan(plan));
   const trs_grid_solver *s = &plan->solver;
   figures f;
+  TRS_TRY(trs_ranks_agree(&plan->ranks,
+                          stats ? TRS_SUCCESS : trs_fail(TRS_ERROR_ARGUMENT, -1, "stats is NULL")));
   own_figures(s, f.sum);
   memcpy(f.min, f.sum, sizeof f.min);
   memcpy(f.max, f.sum, sizeof f.max);
   TRS_TRY(reduce(&plan->ranks, &f));
   *stats = (trs_mpi_stats){.method = plan->method,
+                           .invert = inversions[s->set.supernodes.invert],
                            .px = s->set.shape.x,
                            .py = s->set.shape.y,
                            .pz = s->set.shape.z,

@@ -153,10 +153,10 @@ trs_status trs_mpi_relax_update(trs_mpi_relaxation *R, const trs_matrix *A) {
   TRS_TRY(check_kind(R, true));
   const trs_relaxation *D = R->own.R;
   trs_status status = TRS_SUCCESS;
-  if (R->own.ranks.rank == 0 && A && A->nrows != D->ncols * D->block)
-    status =
-        trs_fail(TRS_ERROR_ARGUMENT, -1, "the matrix has %lld rows, unlike the %lld at creation",
-                 (long long)A->nrows, (long long)D->ncols * D->block);
+  if (R->own.ranks.rank == 0 && A && (A->nrows != D->ncols * D->block || A->scalar != D->scalar))
+    status = trs_fail(TRS_ERROR_ARGUMENT, -1,
+                      "the matrix has %lld rows, or a type, unlike the %lld at creation",
+                      (long long)A->nrows, (long long)D->ncols * D->block);
   status = take_dealt(&R->own.ranks, &source, &by_rows, A, D->block, status);
   if (!status) status = trs_ranks_relaxation_update(&R->own, &source);
   trs_matrix_destroy(by_rows);
@@ -275,16 +275,16 @@ static trs_status count_colours(trs_ranks_relaxation *Q, trs_relax_info *w) {
 
 static trs_status gather_figures(trs_ranks_relaxation *Q, trs_mpi_relax_info *info) {
   figures own = own_figures(Q), *all;
-  double square = 0, lost = 0;
+  double norm = 0, lost = 0;
   trs_status status = TRS_ALLOC(&all, Q->ranks.size);
   TRS_TRY(trs_ranks_agree(&Q->ranks, status));
   status = trs_ranks_records(&Q->ranks, &own, all, sizeof own);
   for (int r = 0; !status && r < Q->ranks.size; r++) {
     add_rank(info, &all[r], r == 0);
-    square += all[r].frobenius[0];
-    lost += all[r].frobenius[1];
+    norm = hypot(norm, all[r].frobenius[0]);
+    lost = hypot(lost, all[r].frobenius[1]);
   }
-  info->whole.rounding = square > 0 ? sqrt(lost / square) : 0;
+  info->whole.rounding = norm > 0 ? lost / norm : 0;
   trs_free(all);
   return status;
 }

@@ -88,10 +88,15 @@ static void free_copies(void *const copies[3]) {
   for (int k = 0; k < 3; k++) trs_free(copies[k]);
 }
 
+/* On whose streams the caller's work is. */
+static trs_device *device_of(const trs_context *ctx) {
+  return ctx->group ? trs_group_device(ctx->group, 0) : ctx->device;
+}
+
 static trs_status create_from(trs_context *ctx, trs_relaxation **R, trs_block_source *source,
                               const trs_relax_options *options) {
   void *copies[3];
-  trs_status status = trs_relax_gpu_fetch(source, copies);
+  trs_status status = trs_relax_gpu_fetch(source, copies, device_of(ctx), NULL);
   if (!status) status = trs_relaxation_create(R, ctx, source, options);
   free_copies(copies);
   return status;
@@ -99,7 +104,10 @@ static trs_status create_from(trs_context *ctx, trs_relaxation **R, trs_block_so
 
 static trs_status update_from(trs_relaxation *R, trs_block_source *source) {
   void *copies[3];
-  trs_status status = trs_relax_gpu_fetch(source, copies);
+  trs_stream stream = R->group ? trs_relax_group_stream(R)
+                      : R->gpu ? trs_relax_gpu_stream(R)
+                               : NULL;
+  trs_status status = trs_relax_gpu_fetch(source, copies, device_of(R->context), stream);
   if (!status && !source->matrix) status = trs_block_source_check(source);
   if (!status) status = trs_relaxation_update(R, source);
   free_copies(copies);

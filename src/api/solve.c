@@ -17,6 +17,19 @@ static trs_status check_diag(trs_diag diag) {
   return TRS_SUCCESS;
 }
 
+static trs_status check_options(const trs_options *options) {
+  if (!options) return TRS_SUCCESS;
+  const int64_t count[] = {options->nrhs, options->solves, options->gpu_memory};
+  static const char *const name[] = {"nrhs", "solves", "gpu_memory"};
+  for (int k = 0; k < 3; k++)
+    if (count[k] < 0)
+      return trs_fail(TRS_ERROR_ARGUMENT, -1, "%s of the options is %lld", name[k],
+                      (long long)count[k]);
+  if ((unsigned)options->store > TRS_STORE_FLOAT)
+    return trs_fail(TRS_ERROR_ARGUMENT, -1, "store %d is not one of trs_store's", options->store);
+  return TRS_SUCCESS;
+}
+
 /* A matrix in device memory is solved with by its own GPU. */
 static trs_status check_place(trs_context *ctx, const trs_matrix *A) {
   if (!A->on_device) return TRS_SUCCESS;
@@ -37,6 +50,7 @@ trs_status trs_analyze(trs_context *ctx, trs_plan **plan, const trs_matrix *A, t
     return trs_fail(TRS_ERROR_ARGUMENT, -1, "uplo must be TRS_LOWER or TRS_UPPER");
   TRS_TRY(check_trans(trans));
   TRS_TRY(check_diag(diag));
+  TRS_TRY(check_options(options));
   TRS_TRY(check_place(ctx, A));
   return trs_plan_create(plan, ctx, A, uplo, trans, diag, options);
 }
@@ -47,7 +61,21 @@ trs_status trs_analyze_factors(trs_context *ctx, trs_plan **plan, const trs_fact
     return trs_fail(TRS_ERROR_ARGUMENT, -1, "%s is NULL", !ctx ? "ctx" : !plan ? "plan" : "F");
   *plan = NULL;
   TRS_TRY(check_trans(trans));
+  TRS_TRY(check_options(options));
   return trs_factors_plan_create(plan, ctx, F, trans, options);
+}
+
+/* Another matrix than the one analysed; what differs in number is told by the plan. */
+static trs_status check_pattern(const trs_plan *plan, const trs_matrix *A) {
+  const trs_matrix *T = plan->matrix;
+  if (A == T || A->on_device || A->nnz != plan->source_nnz || A->nrows != plan->system.n ||
+      A->ncols != A->nrows || A->format != T->format)
+    return TRS_SUCCESS;
+  int64_t i = trs_matrix_first_difference(T, A, plan->uplo, plan->context->team);
+  if (i < 0) return TRS_SUCCESS;
+  return trs_fail(TRS_ERROR_STRUCTURE, i,
+                  "%s %lld has other entries than in the matrix analysed: analyse this one anew",
+                  A->format == TRS_CSR ? "row" : "column", (long long)i);
 }
 
 trs_status trs_update(trs_plan *plan, const trs_matrix *A) {
@@ -58,6 +86,7 @@ trs_status trs_update(trs_plan *plan, const trs_matrix *A) {
     return trs_fail(TRS_ERROR_ARGUMENT, -1,
                     "the matrix is %s, unlike the one analysed: analyse it anew",
                     A->device ? "in device memory" : "in host memory");
+  TRS_TRY(check_pattern(plan, A));
   return trs_plan_refresh(plan, A);
 }
 
@@ -68,10 +97,10 @@ trs_status trs_update_factors(trs_plan *plan, const trs_factors *F) {
   return trs_factors_plan_refresh(plan, F);
 }
 
-/* Bytes from the first element of a dense array to behind its last. */
+/* Bytes from the first element of a dense array, which has one, to behind its last. */
 static int64_t extent(int64_t n, int64_t nrhs, int64_t ld, trs_layout layout, int64_t size) {
   int64_t outer = layout == TRS_COL_MAJOR ? nrhs : n, inner = layout == TRS_COL_MAJOR ? n : nrhs;
-  return outer && inner ? ((outer - 1) * ld + inner) * size : 0;
+  return ((outer - 1) * ld + inner) * size;
 }
 
 trs_status trs_rhs_make(trs_rhs *rhs, int64_t n, trs_scalar scalar, void *x, int64_t ldx,
@@ -94,6 +123,7 @@ trs_status trs_rhs_make(trs_rhs *rhs, int64_t n, trs_scalar scalar, void *x, int
                    .x_col = columns ? ldx : 1,
                    .b_row = columns ? 1 : ldb,
                    .b_col = columns ? ldb : 1};
+  if (n == 0 || nrhs == 0) return TRS_SUCCESS;
   int64_t size = (int64_t)trs_scalar_size(scalar);
   uintptr_t x_at = (uintptr_t)x, b_at = (uintptr_t)b;
   if (x == b ? ldx != ldb

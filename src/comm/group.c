@@ -1,6 +1,7 @@
 /* group.c - what both transports share: members, streams, agreement. */
 #include "comm/group.h"
 
+#include <pthread.h>
 #include <string.h>
 
 #include "base/memory.h"
@@ -11,24 +12,125 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 /* NVSHMEM starts once a process: all groups of a process over it are this one. */
 static trs_group *over_nvshmem;
 
+/* ---- GPUs that several groups have.  Kernels of one group wait for each other across GPUs: if one
+ * GPU began with those of one group and another GPU with those of a second, all would wait for
+ * ever.  So a group launches when it holds all of its GPUs, and behind what the group before it
+ * launched there. ---- */
+
+enum { MOST_GPUS = 64 };
+
+static struct held_gpu {
+  pthread_mutex_t launching; /* guards the others */
+  int groups;
+  const trs_group *last; /* that launched here */
+} held[MOST_GPUS];
+
+static void make_locks(void) {
+  for (int g = 0; g < MOST_GPUS; g++) pthread_mutex_init(&held[g].launching, NULL);
+}
+
+static int ordinal_of(const trs_group *group, int member) {
+  return trs_device_look(group->device[member])->ordinal;
+}
+
+static int end_of(const trs_group *group) { return group->first + group->local; }
+
+/* Streams that are part of a graph being captured belong to it: graphs are the caller's to order.
+ */
+static bool marks(const trs_group *group, int member, int gpu) {
+  return ordinal_of(group, member) == gpu && !trs_device_capturing(group->stream[member]);
+}
+
+/* Where the group's work on this GPU ends for now.  A failure here is one of CUDA itself, which the
+ * launches meet as well. */
+static void mark_end(const trs_group *group, int gpu) {
+  for (int m = group->first; m < end_of(group); m++) {
+    if (!marks(group, m, gpu)) continue;
+    int before = trs_device_enter(group->device[m]);
+    (void)trs_device_event_record(group->launched[m], group->stream[m]);
+    trs_device_leave(before);
+  }
+}
+
+static void follow(const trs_group *group, const trs_group *last, int gpu) {
+  for (int m = group->first; m < end_of(group); m++)
+    for (int k = last->first; k < end_of(last) && marks(group, m, gpu); k++)
+      if (ordinal_of(last, k) == gpu)
+        (void)trs_device_event_follow(last->launched[k], group->stream[m]);
+}
+
+/* The group's GPUs, each once, ascending: all groups take them in this order. */
+static void list_gpus(trs_group *group) {
+  for (int gpu = 0; gpu < MOST_GPUS; gpu++)
+    for (int m = group->first; m < end_of(group); m++)
+      if (ordinal_of(group, m) == gpu) {
+        group->gpu[group->gpus++] = gpu;
+        break;
+      }
+}
+
+static void join_others(trs_group *group) {
+  static pthread_once_t once = PTHREAD_ONCE_INIT;
+  pthread_once(&once, make_locks);
+  list_gpus(group);
+  for (int k = 0; k < group->gpus; k++) {
+    struct held_gpu *g = &held[group->gpu[k]];
+    pthread_mutex_lock(&g->launching);
+    if (++g->groups == 2 && g->last) mark_end(g->last, group->gpu[k]); /* as it was alone so far */
+    pthread_mutex_unlock(&g->launching);
+  }
+}
+
+static void leave_others(trs_group *group) {
+  for (int k = 0; k < group->gpus; k++) {
+    struct held_gpu *g = &held[group->gpu[k]];
+    pthread_mutex_lock(&g->launching);
+    g->groups--;
+    if (g->last == group) g->last = NULL;
+    pthread_mutex_unlock(&g->launching);
+  }
+}
+
+void trs_group_lock(trs_group *group) {
+  for (int k = 0; k < group->gpus; k++) pthread_mutex_lock(&held[group->gpu[k]].launching);
+  for (int k = 0; k < group->gpus; k++) {
+    const trs_group *last = held[group->gpu[k]].last;
+    if (last && last != group) follow(group, last, group->gpu[k]);
+  }
+}
+
+void trs_group_unlock(trs_group *group) {
+  for (int k = group->gpus - 1; k >= 0; k--) {
+    struct held_gpu *g = &held[group->gpu[k]];
+    if (g->groups > 1) mark_end(group, group->gpu[k]);
+    g->last = group;
+    pthread_mutex_unlock(&g->launching);
+  }
+}
+
+/* ---- Opening and closing ---- */
+
 trs_status trs_group_take(trs_group *group, const int *ordinals) {
   for (int k = 0; k < group->local; k++) {
     int m = group->first + k;
     TRS_TRY(trs_device_open(&group->device[m], ordinals[k]));
     TRS_TRY(trs_device_stream_create(group->device[m], &group->stream[m]));
     TRS_TRY(trs_device_event_create(group->device[m], &group->event[m]));
+    TRS_TRY(trs_device_event_create(group->device[m], &group->launched[m]));
   }
+  join_others(group);
   return TRS_SUCCESS;
 }
 
 static void dissolve(trs_group *group) {
+  leave_others(group);
   if (group->transport && group->transport->close) group->transport->close(group);
-  for (int m = group->first; m < group->first + group->local; m++) {
+  for (int m = group->first; m < end_of(group); m++) {
     trs_device_event_destroy(group->event[m]);
+    trs_device_event_destroy(group->launched[m]);
     if (group->device[m]) trs_device_stream_destroy(group->device[m], group->stream[m]);
     trs_device_close(group->device[m]);
   }
-  pthread_mutex_destroy(&group->solving);
   trs_free(group);
 }
 
@@ -38,7 +140,6 @@ static trs_status open_new(trs_group **result, const char *where, bool nvshmem) 
   if (!nvshmem) TRS_TRY(trs_group_parse(where, ordinals, &count));
   TRS_TRY(TRS_ALLOC_ZERO(&group, 1));
   group->references = 1;
-  pthread_mutex_init(&group->solving, NULL);
   trs_status status = nvshmem ? trs_nvshmem_open(group) : trs_peer_open(group, ordinals, count);
   if (status)
     dissolve(group);
@@ -144,6 +245,3 @@ trs_status trs_group_agree(trs_group *group, trs_status mine) {
     if (all[m].status) return trs_failure_set(&all[m]);
   return TRS_SUCCESS;
 }
-
-void trs_group_lock(trs_group *group) { pthread_mutex_lock(&group->solving); }
-void trs_group_unlock(trs_group *group) { pthread_mutex_unlock(&group->solving); }

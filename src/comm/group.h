@@ -71,7 +71,8 @@ trs_status trs_group_exchange(trs_group *group, void *all, int64_t size);
 /* mine: how it went here.  All processes get the failure of the first member that has one. */
 trs_status trs_group_agree(trs_group *group, trs_status mine);
 
-/* One solve at a time: kernels of two that wait for each other would share the streams. */
+/* Around launches of kernels that wait for other members: one solve at a time on each GPU, also of
+ * different groups, and behind those launched there before. */
 void trs_group_lock(trs_group *group);
 void trs_group_unlock(trs_group *group);
 

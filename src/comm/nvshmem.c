@@ -63,9 +63,11 @@ static void rest(int turns) {
     (void)nanosleep(&little, NULL);
 }
 
-/* Whether the call came back.  One that did not keeps its record for ever. */
+/* Whether the call came back.  One that did not keeps its record for ever.  Others may leave once
+ * they are through, and all have left before the last call. */
 static bool comes_back(const call *c) {
-  static const double LOOK = 0.1, GRACE = 2; /* seconds; others may leave once they are through */
+  static const double LOOK = 0.1; /* seconds */
+  const double grace = c->verb == STOP ? 20 : 2;
   double looked = trs_seconds(), lost_since = 0;
   for (int turns = 0; !atomic_load(&c->done); turns++) {
     rest(turns);
@@ -74,7 +76,7 @@ static bool comes_back(const call *c) {
     looked = now;
     if (trs_rendezvous_lost(process.rendezvous) < 0) continue;
     if (lost_since == 0) lost_since = now;
-    if (now - lost_since > GRACE) return false;
+    if (now - lost_since > grace) return false;
   }
   return true;
 }
@@ -187,14 +189,10 @@ static void release(trs_group *group, trs_symmetric *memory) {
   (void)trs_device_count(device, -memory->bytes);
 }
 
-/* Ending NVSHMEM waits for all processes: only where all have come here.  It looks at the thread's
- * current device. */
+/* Ending NVSHMEM waits for all processes: only where all have come here. */
 static void stop_at_exit(void) {
-  if (trs_rendezvous_leave(process.rendezvous) && !process.broken) {
-    int before = trs_device_enter(process.device);
-    process.link->stop();
-    trs_device_leave(before);
-  }
+  call last = {.verb = STOP};
+  if (trs_rendezvous_leave(process.rendezvous) && !process.broken) (void)guarded(&last);
   trs_rendezvous_close(process.rendezvous);
   process.rendezvous = NULL;
 }

@@ -87,9 +87,11 @@ trs_status trs_ranks_open_mpi(trs_ranks *ranks, MPI_Comm comm) {
     status = reserve(ranks, 64);
   }
   int failed = status != TRS_SUCCESS, any = 0;
-  int code = MPI_Allreduce(&failed, &any, 1, MPI_INT, MPI_MAX, own);
+  trs_status agreed =
+      trs_mpi_check(MPI_Allreduce(&failed, &any, 1, MPI_INT, MPI_MAX, own), "MPI_Allreduce");
+  if (!agreed && !any) return TRS_SUCCESS;
   if (!s) MPI_Comm_free(&own);
-  TRS_TRY(trs_mpi_check(code, "MPI_Allreduce"));
-  if (!any) return TRS_SUCCESS;
-  return status ? status : trs_fail(TRS_ERROR_MEMORY, -1, "another rank is out of memory");
+  trs_ranks_close(ranks);
+  if (agreed || status) return agreed ? agreed : status;
+  return trs_fail(TRS_ERROR_MEMORY, -1, "another rank is out of memory");
 }

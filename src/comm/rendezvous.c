@@ -25,8 +25,12 @@ typedef struct board {
   _Atomic int32_t pid[TRS_RENDEZVOUS_MOST];
   _Atomic int32_t left[TRS_RENDEZVOUS_MOST]; /* 0, or its place among those that left */
   _Atomic int32_t leavers;
+  _Atomic int32_t end; /* how it ended: ending */
   char record[2][TRS_RENDEZVOUS_MOST][TRS_RENDEZVOUS_RECORD];
 } board;
+
+/* Decided once, by whoever sees it first: that all have left, or that one waits no longer. */
+typedef enum ending { UNDECIDED, ALL_LEFT, GIVEN_UP } ending;
 
 struct trs_rendezvous {
   board *board;
@@ -35,7 +39,8 @@ struct trs_rendezvous {
   uint64_t turn;
 };
 
-static const double FIRST_LIMIT = 60, LIMIT = 3600, LEAVE_LIMIT = 10, LOOK = 0.05; /* seconds */
+static const double FIRST_LIMIT = 60, LIMIT = 3600, LOOK = 0.05; /* seconds */
+double trs_rendezvous_leave_limit = 10;
 
 /* ---- Who am I? ---- */
 
@@ -54,24 +59,30 @@ trs_status trs_rendezvous_environment(int *rank, int *ranks, char *name, int siz
                                             NULL};
   static const char *const near_names[] = {"OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS", NULL};
   static const char *const job_names[] = {"PMIX_NAMESPACE", "OMPI_MCA_ess_base_jobid", "PMI_JOBID",
-                                          "SLURM_STEP_ID", NULL};
+                                          NULL};
+  static const char *const nodes_names[] = {"SLURM_STEP_NUM_NODES", "SLURM_NNODES", NULL};
   *rank = number_from(rank_names);
   *ranks = number_from(ranks_names);
   if (*rank < 0 || *ranks < 1) {
     *rank = 0;
     *ranks = 1;
   }
-  int near = number_from(near_names);
+  int near = number_from(near_names), nodes = number_from(nodes_names);
   if (*rank >= *ranks || *ranks > TRS_RENDEZVOUS_MOST)
     return trs_fail(TRS_ERROR_ARGUMENT, -1, "process %d of %d: at most %d can work together", *rank,
                     *ranks, TRS_RENDEZVOUS_MOST);
   if (near > 0 && near < *ranks)
     return trs_fail(TRS_ERROR_UNSUPPORTED, -1,
                     "%d processes, %d of them on this node: all have to be on one", *ranks, near);
-  const char *job = NULL;
+  if (near <= 0 && *ranks > 1 && nodes > 1)
+    return trs_fail(TRS_ERROR_UNSUPPORTED, -1, "%d processes on %d nodes: all have to be on one",
+                    *ranks, nodes);
+  const char *job = NULL, *step = getenv("SLURM_STEP_ID");
   for (const char *const *v = job_names; *v && !job; v++) job = getenv(*v);
   if (job && *job)
     snprintf(name, (size_t)size, "%s", job);
+  else if (step && getenv("SLURM_JOB_ID")) /* steps are counted in each job anew */
+    snprintf(name, (size_t)size, "%s.%s", getenv("SLURM_JOB_ID"), step);
   else /* started by one launcher */
     snprintf(name, (size_t)size, "%ld", (long)(*ranks > 1 ? getppid() : getpid()));
   return TRS_SUCCESS;
@@ -95,7 +106,6 @@ static bool died(const board *b, int rank) {
   if (!pid) return false;
   return is_zombie(pid) || (kill((pid_t)pid, 0) != 0 && errno == ESRCH);
 }
-static bool ended(const board *b, int rank) { return atomic_load(&b->left[rank]) || died(b, rank); }
 
 static void rest(int64_t turns) {
   static const struct timespec little = {.tv_nsec = 50000};
@@ -214,16 +224,24 @@ trs_status trs_rendezvous_open(trs_rendezvous **result, const char *name, int ra
   return TRS_SUCCESS;
 }
 
+/* The same answer to all, whenever they come. */
+static bool decide(trs_rendezvous *r, ending mine) {
+  int32_t end = UNDECIDED;
+  return atomic_compare_exchange_strong(&r->board->end, &end, mine) ? mine == ALL_LEFT
+                                                                    : end == ALL_LEFT;
+}
+
 bool trs_rendezvous_leave(trs_rendezvous *r) {
   double start = trs_seconds();
   mark_left(r);
   for (int rank = 0; rank < r->ranks; rank++)
     for (int64_t turns = 1; !atomic_load(&r->board->left[rank]); turns++) {
       rest(turns);
-      if (turns % 1024 == 0 && (trs_seconds() - start > LEAVE_LIMIT || ended(r->board, rank)))
-        return atomic_load(&r->board->left[rank]);
+      if (turns % 1024) continue;
+      if (trs_seconds() - start > trs_rendezvous_leave_limit || died(r->board, rank))
+        return decide(r, GIVEN_UP);
     }
-  return true;
+  return decide(r, ALL_LEFT);
 }
 
 void trs_rendezvous_close(trs_rendezvous *r) {

@@ -20,9 +20,10 @@ trs_status trs_rendezvous_environment(int *rank, int *ranks, char *name, int siz
 trs_status trs_rendezvous_open(trs_rendezvous **result, const char *name, int rank, int ranks);
 void trs_rendezvous_close(trs_rendezvous *r); /* NULL is fine */
 
-/* Says that this process is done, and waits a while for the others to say so: whether all did.
- * Only close may follow. */
+/* Says that this process is done, and waits a while (the limit, in seconds) for the others to say
+ * so: whether all did, the same answer in all.  Only close may follow. */
 bool trs_rendezvous_leave(trs_rendezvous *r);
+extern double trs_rendezvous_leave_limit;
 
 /* The first process that has ended without a word, or by leaving, or -1.  Microseconds. */
 int trs_rendezvous_lost(const trs_rendezvous *r);

@@ -2,8 +2,6 @@
 #ifndef TRS_COMM_TRANSPORT_H
 #define TRS_COMM_TRANSPORT_H
 
-#include <pthread.h>
-
 #include "comm/group.h"
 #include "device/shared.h"
 
@@ -21,13 +19,14 @@ typedef struct trs_transport {
 struct trs_group {
   int references; /* under group.c's lock */
   const trs_transport *transport;
-  pthread_mutex_t solving;
   int members, first, local;
   bool one_process;
   trs_device *device[TRS_MOST_MEMBERS]; /* of local members; else NULL */
   trs_stream stream[TRS_MOST_MEMBERS];
   trs_device_event *event[TRS_MOST_MEMBERS];
-  void *state; /* the transport's own */
+  trs_device_event *launched[TRS_MOST_MEMBERS]; /* so far, where other groups have the GPU too */
+  int gpu[TRS_MOST_MEMBERS], gpus;              /* the local members', each once, ascending */
+  void *state;                                  /* the transport's own */
 };
 
 /* Opens the local members' GPUs, given their ordinals, and their streams and events. */

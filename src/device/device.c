@@ -28,6 +28,7 @@ struct trs_device {
   _Atomic int64_t plain; /* bytes held outside the pool: shared.h */
   pinned_pieces blocks, stages;
   int persisting;    /* who asked for L2 set aside; under the lock */
+  size_t aside;      /* what was set aside before they did */
   cudaStream_t side; /* NULL until it is asked for; under the lock */
 };
 
@@ -281,9 +282,11 @@ void trs_device_free_stage(trs_device *device, void *pointer) {
 int64_t trs_device_persist(trs_device *device) {
   size_t bytes = 0;
   pthread_mutex_lock(&lock);
-  if (device->persisting++ == 0)
+  if (device->persisting++ == 0) {
+    if (cudaDeviceGetLimit(&device->aside, cudaLimitPersistingL2CacheSize)) device->aside = 0;
     (void)cudaDeviceSetLimit(cudaLimitPersistingL2CacheSize,
                              (size_t)device->facts.persisting_bytes);
+  }
   if (cudaDeviceGetLimit(&bytes, cudaLimitPersistingL2CacheSize)) bytes = 0;
   (void)cudaGetLastError(); /* a GPU that cannot sets nothing aside */
   pthread_mutex_unlock(&lock);
@@ -294,7 +297,7 @@ void trs_device_unpersist(trs_device *device) {
   pthread_mutex_lock(&lock);
   if (--device->persisting == 0) {
     (void)cudaCtxResetPersistingL2Cache();
-    (void)cudaDeviceSetLimit(cudaLimitPersistingL2CacheSize, 0);
+    (void)cudaDeviceSetLimit(cudaLimitPersistingL2CacheSize, device->aside);
     (void)cudaGetLastError();
   }
   pthread_mutex_unlock(&lock);
@@ -311,6 +314,14 @@ trs_status trs_device_copy(void *to, const void *from, int64_t bytes, trs_stream
 trs_status trs_device_copy_rows(void *to, int64_t to_pitch, const void *from, int64_t from_pitch,
                                 int64_t row_bytes, int64_t rows, trs_stream stream) {
   if (row_bytes == 0 || rows == 0) return TRS_SUCCESS;
+  if (rows == 1 || (to_pitch == row_bytes && from_pitch == row_bytes))
+    return trs_device_copy(to, from, row_bytes * rows, stream);
+  if (to_pitch > INT32_MAX || from_pitch > INT32_MAX) {
+    for (int64_t i = 0; i < rows; i++)
+      TRS_TRY(trs_device_copy((char *)to + i * to_pitch, (const char *)from + i * from_pitch,
+                              row_bytes, stream));
+    return TRS_SUCCESS;
+  }
   return trs_device_check(
       cudaMemcpy2DAsync(to, (size_t)to_pitch, from, (size_t)from_pitch, (size_t)row_bytes,
                         (size_t)rows, cudaMemcpyDefault, (cudaStream_t)stream),

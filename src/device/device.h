@@ -63,7 +63,8 @@ void trs_device_unpersist(trs_device *device);
 /* Copies between host and device, either way round, by where the pointers point.  Pageable host
  * memory makes the call wait. */
 trs_status trs_device_copy(void *to, const void *from, int64_t bytes, trs_stream stream);
-/* rows of row_bytes, to_pitch and from_pitch bytes apart */
+/* rows of row_bytes, to_pitch and from_pitch bytes apart, which CUDA limits to 2^31 - 1: beyond, a
+ * copy a row */
 trs_status trs_device_copy_rows(void *to, int64_t to_pitch, const void *from, int64_t from_pitch,
                                 int64_t row_bytes, int64_t rows, trs_stream stream);
 trs_status trs_device_fill(void *pointer, int byte, int64_t bytes, trs_stream stream);

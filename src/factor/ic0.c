@@ -54,8 +54,7 @@ static trs_status check_diagonal(const trs_matrix *L, const trs_factor_input *in
   for (int64_t i = 0; i < L->nrows; i++)
     if (L->ptr[i + 1] == L->ptr[i] || L->idx[L->ptr[i + 1] - 1] != i) {
       int64_t row = trs_factor_row(input, i);
-      return trs_fail(TRS_ERROR_STRUCTURE, row,
-                      "IC(0): row %lld has no diagonal entry (0-based); add_diagonal fills it in",
+      return trs_fail(TRS_ERROR_STRUCTURE, row, "IC(0): row %lld has no diagonal entry (0-based)",
                       (long long)row);
     }
   return TRS_SUCCESS;

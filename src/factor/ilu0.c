@@ -34,8 +34,7 @@ static trs_status find_diagonals(ilu0_work *w, const trs_factor_input *input) {
     while (p < w->ptr[i + 1] && w->idx[p] < i) p++;
     if (p == w->ptr[i + 1] || w->idx[p] != i) {
       int64_t row = trs_factor_row(input, i);
-      return trs_fail(TRS_ERROR_STRUCTURE, row,
-                      "ILU(0): row %lld has no diagonal entry (0-based); add_diagonal fills it in",
+      return trs_fail(TRS_ERROR_STRUCTURE, row, "ILU(0): row %lld has no diagonal entry (0-based)",
                       (long long)row);
     }
     w->diagonal[i] = p;

@@ -178,9 +178,7 @@ static trs_status check_finite(const container *c) {
       odd |= !(fabsf(((const float *)e->val)[k]) <= FLT_MAX);
   for (int64_t k = 0; odd && k < parts * e->count; k++)
     if (!isfinite(trs_value_abs(e->val, k, part)))
-      return trs_fail(TRS_ERROR_FORMAT, -1,
-                      "%s: dataset %s/values: element %lld is not finite, which only "
-                      "allow_nonfinite of trs_read_options accepts",
+      return trs_fail(TRS_ERROR_FORMAT, -1, "%s: dataset %s/values: element %lld is not finite",
                       c->reading->path, strcmp(c->group, "/") ? c->group : "", (long long)k);
   return TRS_SUCCESS;
 }

@@ -55,8 +55,7 @@ static trs_status check_value(inspection *in, double *value) {
   const char *after = trs_parse_value(in->at, integer, nonfinite && !integer, value);
   if (!after) {
     const char *special = trs_parse_nonfinite(in->at, value);
-    if (special && item_ends(special) && !integer)
-      return bad_item(in, "is not finite, which only allow_nonfinite of trs_read_options accepts");
+    if (special && item_ends(special) && !integer) return bad_item(in, "is not finite");
     if (trs_is_real(in->at) && !trs_parse_real(in->at, value))
       return bad_item(in, "overflows the range of a double");
   }

@@ -1,9 +1,12 @@
 /* output_file.c - writes beside the target and renames when all is on the disk, so that a reader
- * sees the old file or the new one, whatever fails in between. */
+ * sees the old file or the new one, whatever fails in between.  Where the file system can, what is
+ * written has no name until then: a process that is killed leaves nothing behind. */
+#define _GNU_SOURCE /* O_TMPFILE */
 #include "io/output_file.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,7 +16,7 @@
 
 #include "base/memory.h"
 
-enum { MOST_TRIES = 1000 };
+enum { MOST_TRIES = 1000, MOST_LINKS = 40 };
 
 static trs_status write_error(const char *path) {
   return trs_fail(TRS_ERROR_FILE, -1, "cannot write %s: %s", path, strerror(errno));
@@ -25,11 +28,36 @@ static trs_status copy_text(char **copy, const char *text) {
   return TRS_SUCCESS;
 }
 
-/* The file that a chain of symbolic links leads to, or path itself. */
+/* Bytes of path up to its last slash. */
+static int directory_length(const char *path) {
+  const char *slash = strrchr(path, '/');
+  return slash ? (int)(slash + 1 - path) : 0;
+}
+
+/* The name at the end of a chain of links, where no file is yet. */
+static trs_status follow_links(trs_output *output) {
+  char at[PATH_MAX], to[PATH_MAX];
+  ssize_t length = 0;
+  snprintf(at, sizeof at, "%s", output->path);
+  for (int l = 0; l < MOST_LINKS && (length = readlink(at, to, sizeof to)) >= 0; l++) {
+    int folder = *to == '/' ? 0 : directory_length(at);
+    errno = ENAMETOOLONG;
+    if (folder + length >= (ssize_t)sizeof at) return write_error(output->path);
+    memcpy(at + folder, to, (size_t)length);
+    at[folder + length] = '\0';
+  }
+  return copy_text(&output->target, at);
+}
+
+/* The file that a chain of symbolic links leads to, or path itself.  /dev/stdout may lead to a
+ * pipe, which has no name. */
 static trs_status find_target(trs_output *output) {
   struct stat about;
   if (lstat(output->path, &about) || !S_ISLNK(about.st_mode))
     return copy_text(&output->target, output->path);
+  bool exists = !stat(output->path, &about);
+  if (exists && !S_ISREG(about.st_mode)) return copy_text(&output->target, output->path);
+  if (!exists && errno == ENOENT) return follow_links(output);
   char *real = realpath(output->path, NULL);
   if (!real) return write_error(output->path);
   trs_status status = copy_text(&output->target, real);
@@ -37,22 +65,51 @@ static trs_status find_target(trs_output *output) {
   return status;
 }
 
-/* DIRECTORY/.trireme-PROCESS-NUMBER, which no other writer in any process chooses. */
-static trs_status create_temporary(trs_output *output, mode_t mode) {
+/* DIRECTORY/.trireme-PROCESS-NUMBER, which no other writer in any process chooses, given to the
+ * file by make, which returns less than 0 where it could not. */
+static bool name_temporary(trs_output *output, int (*make)(trs_output *)) {
   static atomic_uint number;
-  const char *slash = strrchr(output->target, '/');
-  int directory = slash ? (int)(slash + 1 - output->target) : 0;
-  int64_t room = directory + 48;
-  TRS_TRY(TRS_ALLOC(&output->temporary, room));
   for (int tries = 0; tries < MOST_TRIES; tries++) {
-    snprintf(output->temporary, (size_t)room, "%.*s.trireme-%ld-%u", directory, output->target,
-             (long)getpid(), atomic_fetch_add(&number, 1));
-    output->fd = open(output->temporary, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    if (output->fd >= 0) {
-      if (mode) (void)!fchmod(output->fd, mode); /* as the file to be replaced */
-      return TRS_SUCCESS;
-    }
+    snprintf(output->temporary, output->room, "%.*s.trireme-%ld-%u",
+             directory_length(output->target), output->target, (long)getpid(),
+             atomic_fetch_add(&number, 1));
+    if (make(output) >= 0) return true;
     if (errno != EEXIST) break;
+  }
+  return false;
+}
+
+static int open_named(trs_output *output) {
+  return output->fd = open(output->temporary, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+}
+
+#ifdef O_TMPFILE
+static const char file_links[] = "/proc/self/fd";
+
+static bool open_nameless(trs_output *output) {
+  if (access(file_links, X_OK)) return false; /* it could not be given a name */
+  snprintf(output->temporary, output->room, "%.*s.", directory_length(output->target),
+           output->target);
+  output->fd = open(output->temporary, O_TMPFILE | O_RDWR | O_CLOEXEC, 0666);
+  return output->nameless = output->fd >= 0;
+}
+
+static int link_nameless(trs_output *output) {
+  char file[sizeof file_links + 16];
+  snprintf(file, sizeof file, "%s/%d", file_links, output->fd);
+  return linkat(AT_FDCWD, file, AT_FDCWD, output->temporary, AT_SYMLINK_FOLLOW);
+}
+#else
+static bool open_nameless(trs_output *output) { return output->nameless = false; }
+static int link_nameless(trs_output *output) { return output->fd; }
+#endif
+
+static trs_status create_temporary(trs_output *output, mode_t mode) {
+  output->room = (size_t)directory_length(output->target) + 48;
+  TRS_TRY(TRS_ALLOC(&output->temporary, (int64_t)output->room));
+  if (open_nameless(output) || name_temporary(output, open_named)) {
+    if (mode) (void)!fchmod(output->fd, mode); /* as the file to be replaced */
+    return TRS_SUCCESS;
   }
   trs_status status = write_error(output->path);
   trs_free(output->temporary);
@@ -71,6 +128,27 @@ static trs_status open_target(trs_output *output) {
     return create_temporary(output, exists ? about.st_mode & 0777 : 0);
   output->fd = open(output->target, O_WRONLY | O_CLOEXEC);
   return output->fd < 0 ? write_error(output->path) : TRS_SUCCESS;
+}
+
+/* Whether the directory of the target takes new files. */
+static bool takes_files(const trs_output *output) {
+  char *slash = strrchr(output->target, '/');
+  if (!slash) return !access(".", W_OK | X_OK);
+  slash[slash == output->target] = '\0';
+  return !access(output->target, W_OK | X_OK);
+}
+
+trs_status trs_output_check(const char *path) {
+  struct stat about;
+  trs_output output = {.path = path};
+  TRS_TRY(find_target(&output));
+  bool exists = !stat(output.target, &about);
+  errno = EISDIR;
+  bool good = !(exists && S_ISDIR(about.st_mode)) &&
+              (exists && !S_ISREG(about.st_mode) ? !access(path, W_OK) : takes_files(&output));
+  trs_status status = good ? TRS_SUCCESS : write_error(path);
+  trs_free(output.target);
+  return status;
 }
 
 trs_status trs_output_open(trs_output *output, const char *path) {
@@ -102,12 +180,21 @@ static void sync_directory(char *path) {
   close(fd);
 }
 
+/* Flushes the temporary file, under its name. */
+static trs_status complete(trs_output *output) {
+  if (!output->temporary) return TRS_SUCCESS;
+  if (fsync(output->fd) || (output->nameless && !name_temporary(output, link_nameless)))
+    return write_error(output->path);
+  output->nameless = false;
+  return TRS_SUCCESS;
+}
+
 trs_status trs_output_close(trs_output *output, trs_status status) {
-  if (!status && output->temporary && fsync(output->fd)) status = write_error(output->path);
+  if (!status) status = complete(output);
   if (close(output->fd) && !status) status = write_error(output->path);
   if (!status && output->temporary && rename(output->temporary, output->target))
     status = write_error(output->path);
-  if (status && output->temporary) unlink(output->temporary);
+  if (status && output->temporary && !output->nameless) unlink(output->temporary);
   if (!status && output->temporary) sync_directory(output->temporary);
   trs_free(output->temporary);
   trs_free(output->target);

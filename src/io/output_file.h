@@ -3,6 +3,7 @@
 #define TRS_IO_OUTPUT_FILE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 #include "base/status.h"
 
@@ -10,8 +11,13 @@ typedef struct trs_output {
   const char *path; /* as the caller gave it */
   char *target;     /* the file to replace, symbolic links followed */
   char *temporary;  /* beside it; NULL for what cannot be replaced, such as a device or a pipe */
+  size_t room;      /* bytes of temporary */
+  bool nameless;    /* it has no name yet */
   int fd;
 } trs_output;
+
+/* Whether path could be opened, as far as can be told without doing so. */
+trs_status trs_output_check(const char *path);
 
 /* Creates the temporary file, or opens a device or pipe itself. */
 trs_status trs_output_open(trs_output *output, const char *path);

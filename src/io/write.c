@@ -1,13 +1,35 @@
 /* write.c - chooses the writer by the name's ending: .h5 and .hdf5 are HDF5, all else is Matrix
- * Market, compressed if it ends in .gz or .zst. */
+ * Market, compressed if it ends in .gz or .zst; but a name that promises what is not written here
+ * is refused. */
+#include <string.h>
+
 #include "base/scalar.h"
 #include "io/hdf5.h"
 #include "io/io.h"
 #include "io/matrix_market.h"
 
+static trs_status check_ending(const char *path) {
+  static const char *const others[] = {".bz2", ".xz",  ".lzma", ".lz4", ".zip", ".7z", ".zstd",
+                                       ".bsp", ".mat", ".npy",  ".npz", ".rb",  ".hb"};
+  const char *dot = strrchr(path, '.');
+  for (size_t k = 0; dot && k < sizeof others / sizeof others[0]; k++)
+    if (!strcmp(dot, others[k]))
+      return trs_fail(TRS_ERROR_ARGUMENT, -1,
+                      "%s: %s files are not written: matrices go to .mtx, .mtx.gz, .mtx.zst, .h5 "
+                      "and .hdf5, vectors to the first three",
+                      path, dot);
+  return TRS_SUCCESS;
+}
+
+trs_status trs_write_check(const char *path) {
+  TRS_TRY(check_ending(path));
+  return trs_output_check(path);
+}
+
 trs_status trs_write_matrix(const trs_matrix *A, const char *path, trs_team *team) {
   trs_output output;
   if (!A || !path) return trs_fail(TRS_ERROR_ARGUMENT, -1, "%s is NULL", A ? "path" : "A");
+  TRS_TRY(check_ending(path));
   if (trs_hdf5_is_name(path)) return trs_hdf5_write(A, path, team);
   TRS_TRY(trs_output_open(&output, path));
   return trs_output_close(&output, trs_matrix_market_write(A, &output, team));
@@ -37,9 +59,16 @@ trs_status trs_write_vectors(const void *values, int64_t nrows, int64_t ncols, i
   trs_output output;
   trs_dense dense = {values, nrows, ncols, ld, layout, scalar};
   TRS_TRY(check_dense(&dense, path));
+  TRS_TRY(check_ending(path));
   if (trs_hdf5_is_name(path))
     return trs_fail(TRS_ERROR_UNSUPPORTED, -1,
                     "%s: vectors are written as Matrix Market arrays: name the file .mtx", path);
   TRS_TRY(trs_output_open(&output, path));
   return trs_output_close(&output, trs_matrix_market_write_dense(&dense, &output, team));
+}
+
+trs_status trs_write_text(const char *text, int64_t length, const char *path) {
+  trs_output output;
+  TRS_TRY(trs_output_open(&output, path));
+  return trs_output_close(&output, trs_output_write(&output, text, length));
 }

@@ -7,6 +7,7 @@
 
 #include "base/memory.h"
 #include "base/scalar.h"
+#include "base/team.h"
 #include "device/device.h"
 #include "matrix/sides.h"
 
@@ -77,7 +78,7 @@ void trs_matrix_renew(const trs_matrix *A);
 
 /* Functions that read the arrays on the host begin with this: it fails for matrices in device
  * memory and those with deferred values, and renews others.  what: who reads, for the message. */
-trs_status trs_matrix_need_host(const trs_matrix *A, const char *what);
+TRS_API trs_status trs_matrix_need_host(const trs_matrix *A, const char *what);
 
 /* The checks of creation, for device.c: sizes and enumerations; ptr from 0 on without a fall; which
  * index of arrays that are not in order is out of range, not sorted or repeated. */
@@ -94,6 +95,11 @@ trs_status trs_transpose_arrays(const trs_matrix *A, int64_t **new_ptr, int32_t 
 /* B[i][j] = A[row_perm[i]][col_perm[j]], CSR or CSC as A is; a NULL permutation is the identity. */
 trs_status trs_matrix_permute(trs_matrix **B, const trs_matrix *A, const int32_t *row_perm,
                               const int32_t *col_perm);
+
+/* The first vector in which the triangle uplo of A has another pattern than T, which has as many
+ * rows, or -1; both lie on the host, in one format. */
+int64_t trs_matrix_first_difference(const trs_matrix *T, const trs_matrix *A, trs_uplo uplo,
+                                    trs_team *team);
 
 /* Is perm[n] a permutation of 0 .. n-1?  The name goes into the message. */
 trs_status trs_permutation_check(const int32_t *perm, int64_t n, const char *name);

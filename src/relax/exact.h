@@ -37,7 +37,16 @@ TRS_EXACT int trs_exact_digits(double number, uint64_t low[3]) {
   return place / 32;
 }
 
-/* The sum's square root, the sum rounded once to nearest. */
+/* What squares that vanish leave: more than nothing. */
+#define TRS_EXACT_LEAST 0x1p-1074
+
+/* The norm whose square that is.  Below 2^-480 the squares' own rounding counts: then NaN, so that
+ * zero is nothing but zero. */
+TRS_EXACT double trs_exact_norm(double square) {
+  return square > 0 && square < 0x1p-960 ? (double)NAN : sqrt(square);
+}
+
+/* The sum's norm, the sum rounded once to nearest. */
 TRS_EXACT double trs_exact_root(const uint64_t *words) {
   uint32_t digit[TRS_EXACT_DIGITS];
   uint64_t carry = 0, top = 0, below = 0;
@@ -58,7 +67,7 @@ TRS_EXACT double trs_exact_root(const uint64_t *words) {
   }
   for (int j = 0; j < k - 2; j++) below |= digit[j];
   if (below) top |= 1; /* more than half or less, but no tie */
-  return sqrt(ldexp((double)top, 32 * (k - 1) - shift - 1074));
+  return trs_exact_norm(ldexp((double)top, 32 * (k - 1) - shift - 1074));
 }
 
 #undef TRS_EXACT

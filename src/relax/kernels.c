@@ -1,12 +1,14 @@
 /* kernels.c - the kernels of every way of storing. */
 #include "relax/kernels.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 #ifdef __F16C__
 #include <immintrin.h>
 #endif
 
+#include "relax/exact.h"
 #include "relax/narrow.h"
 
 #define TRS_TEMPLATE "relax/store_tmpl.c"

@@ -21,11 +21,12 @@ typedef struct trs_relax_kernels {
   size_t off_size, x_size, r_size; /* of an element; that of the diagonal is r's */
   bool scaled;
   /* Stores the row at position p from its blocks, the diagonal last, and factors that; adds the
-   * squares of elements and of their rounding to sums[2].  Calls trs_fail. */
-  trs_status (*put)(trs_relaxation *R, int64_t p, double *values, double sums[2]);
+   * elements and their rounding to norms[2] of rows before.  Calls trs_fail. */
+  trs_status (*put)(trs_relaxation *R, int64_t p, double *values, double norms[2]);
   trs_relax_rows *load, *unload; /* the caller's b and x to r and x, and back */
   trs_relax_rows *relax[9];      /* by block size, 0 for all others */
-  /* The sum of squares of r - A x over positions, for right-hand side c. */
+  /* The sum of squares of r - A x over positions, for right-hand side c: zero only where all of r -
+   * A x is. */
   double (*residual)(const trs_relax_work *work, int64_t c, int64_t begin, int64_t end);
 } trs_relax_kernels;
 

@@ -50,7 +50,7 @@ struct trs_relaxation {
   trs_square_sum *total;     /* room: of all rows */
   trs_domain *domain;        /* NULL: there is one */
   trs_relax_links *links;    /* to the other domains; borrowed, NULL: none */
-  double frobenius[2];       /* squares of A and of A - stored A */
+  double frobenius[2];       /* norms of A and of A - stored A */
   double rounding;           /* |A - stored A| / |A| in the Frobenius norm */
   int threads;               /* that a sweep uses */
   struct trs_relax_gpu *gpu; /* relax/cuda/backend.h, of a context of one GPU; else NULL.  Then off,

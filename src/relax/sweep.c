@@ -12,6 +12,7 @@
 #include "relax/cuda/backend.h"
 #include "relax/cuda/group.h"
 #include "relax/domains.h"
+#include "relax/exact.h"
 #include "relax/kernels.h"
 
 /* Everyone's work before is visible to everyone after. */
@@ -168,7 +169,7 @@ static void take_norms(trs_relax_work *w, int64_t check, int rank, int size) {
     join_parts(w, c, true);
     double square = isfinite(R->total[c].most) ? ldexp((double)R->total[c].sum, -R->total[c].shift)
                                                : R->total[c].most;
-    w->norms[check * w->norm_stride + c] = sqrt(square);
+    w->norms[check * w->norm_stride + c] = trs_exact_norm(square);
   }
   wait_for_all(w, size);
 }

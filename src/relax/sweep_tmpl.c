@@ -126,7 +126,11 @@ static double NAME(residual)(const trs_relax_work *w, int64_t c, int64_t begin, 
     const SUM *r = (const SUM *)R->r + (c * R->nrows + p) * b;
     NAME(row)(R, p, x, y, b);
     NAME(multiply)(R, p, x + p * b, z);
-    for (int i = 0; i < b; i++) sum += ((double)r[i] - y[i] - z[i]) * ((double)r[i] - y[i] - z[i]);
+    for (int i = 0; i < b; i++) {
+      const double e = (double)r[i] - y[i] - z[i];
+      sum += e * e;
+      if (sum == 0 && e != 0) sum = TRS_EXACT_LEAST;
+    }
   }
   return sum;
 }

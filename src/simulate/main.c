@@ -10,11 +10,17 @@
 #include "simulate/loggp.h"
 #include "simulate/structure.h"
 
+/* Leaves with the exit codes of trireme, which starts this. */
 static int explain(void) {
+  static const int codes[] = {
+      [TRS_ERROR_ARGUMENT] = 2,    [TRS_ERROR_MEMORY] = 4,    [TRS_ERROR_FILE] = 3,
+      [TRS_ERROR_FORMAT] = 3,      [TRS_ERROR_STRUCTURE] = 3, [TRS_ERROR_ZERO_PIVOT] = 1,
+      [TRS_ERROR_UNSUPPORTED] = 4, [TRS_ERROR_INTERNAL] = 5};
   trs_failure failure;
   trs_failure_get(&failure);
   fprintf(stderr, "trireme-simulate: %s\n", failure.message);
-  return 1;
+  size_t status = (size_t)failure.status;
+  return status < sizeof codes / sizeof codes[0] && codes[status] ? codes[status] : 1;
 }
 
 static int make_structure(int argc, char **argv) {

@@ -128,6 +128,28 @@ static void a_triangle_of_a_general_matrix_on_request(void **state) {
   trs_matrix_destroy(A);
 }
 
+static void options_are_checked(void **state) {
+  (void)state;
+  trs_matrix *A = dense3((double[]){2, 0, 0, 1, 4, 0, 1, 1, 8});
+  trs_factor_options triangles = {.kind = TRS_FACTOR_TRIANGLE};
+  trs_factors *F;
+  const trs_options bad[] = {
+      {.nrhs = -1}, {.solves = -1}, {.gpu_memory = -1}, {.store = (trs_store)9}};
+  const char *const named[] = {"nrhs", "solves", "gpu_memory", "store 9"};
+  assert_success(trs_factor(&F, A, &triangles));
+  for (int k = 0; k < 4; k++) {
+    trs_plan *plan;
+    assert_failure(TRS_ERROR_ARGUMENT, named[k],
+                   trs_analyze(ctx, &plan, A, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT, &bad[k]));
+    assert_null(plan);
+    assert_failure(TRS_ERROR_ARGUMENT, named[k],
+                   trs_analyze_factors(ctx, &plan, F, TRS_NO_TRANS, &bad[k]));
+    assert_null(plan);
+  }
+  trs_factors_destroy(F);
+  trs_matrix_destroy(A);
+}
+
 static void an_update_looks_at_the_diagonal_again(void **state) {
   (void)state;
   trs_matrix *A = dense3((double[]){2, 0, 0, 1, 4, 0, 1, 1, 8});
@@ -143,6 +165,99 @@ static void an_update_looks_at_the_diagonal_again(void **state) {
   trs_matrix_destroy(other);
   trs_plan_destroy(plan);
   trs_matrix_destroy(A);
+}
+
+/* As many entries as the matrix analysed, elsewhere. */
+static void an_update_takes_no_other_pattern(void **state) {
+  (void)state;
+  trs_matrix *A = dense3((double[]){2, 0, 0, 1, 4, 0, 0, 1, 8});
+  trs_matrix *same = dense3((double[]){4, 0, 0, 2, 8, 0, 0, 2, 16});
+  trs_matrix *other = dense3((double[]){2, 0, 0, 1, 4, 0, 1, 0, 8});
+  const char *const methods[] = {"serial", "threads"};
+  double b[] = {4, 10, 18}, x[3];
+  for (int m = 0; m < 2; m++)
+    for (int c = 0; c < 2; c++) {
+      trs_plan *plan;
+      trs_matrix *turned[3], *from[3] = {A, same, other};
+      trs_options options = {.method = methods[m]};
+      for (int k = 0; k < 3; k++)
+        assert_success(trs_matrix_convert(&turned[k], from[k], (trs_format)c, TRS_DOUBLE));
+      assert_success(
+          trs_analyze(ctx, &plan, turned[0], TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT, &options));
+      assert_success(trs_update(plan, turned[1]));
+      assert_failure(TRS_ERROR_STRUCTURE, c ? "column 0 has other" : "row 2 has other",
+                     trs_update(plan, turned[2]));
+      assert_int_equal(trs_last_error()->row, c ? 0 : 2);
+      assert_success(trs_solve(plan, x, 3, b, 3, 1, TRS_COL_MAJOR));
+      for (int i = 0; i < 3; i++) assert_true(x[i] == 1);
+      trs_plan_destroy(plan);
+      for (int k = 0; k < 3; k++) trs_matrix_destroy(turned[k]);
+    }
+  trs_matrix_destroy(A);
+  trs_matrix_destroy(same);
+  trs_matrix_destroy(other);
+}
+
+static trs_matrix *bidiagonal(int32_t n, int32_t moved) {
+  trs_matrix *A;
+  int64_t *ptr = malloc(((size_t)n + 1) * sizeof *ptr);
+  int32_t *idx = malloc(2 * (size_t)n * sizeof *idx);
+  double *val = malloc(2 * (size_t)n * sizeof *val);
+  ptr[0] = 0;
+  for (int32_t i = 0; i < n; i++) {
+    ptr[i + 1] = 2 * i + 1;
+    if (i) idx[2 * i - 1] = i == moved ? 0 : i - 1;
+    idx[2 * i] = i;
+    val[2 * i] = val[2 * i + 1] = 1;
+  }
+  assert_success(trs_matrix_create(&A, TRS_CSR, TRS_DOUBLE, n, n, ptr, idx, val, TRS_TAKE));
+  return A;
+}
+
+static void an_update_of_many_rows_names_the_first_that_differs(void **state) {
+  (void)state;
+  enum { N = 100000 };
+  trs_matrix *A = bidiagonal(N, 0), *B = bidiagonal(N, 0);
+  trs_plan *plan;
+  assert_success(trs_analyze(ctx, &plan, A, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT, NULL));
+  assert_success(trs_update(plan, B));
+  for (int32_t row = 2; row < N; row += 33333) {
+    trs_matrix *other = bidiagonal(N, row);
+    assert_int_equal(trs_update(plan, other), TRS_ERROR_STRUCTURE);
+    assert_int_equal(trs_last_error()->row, row);
+    trs_matrix_destroy(other);
+  }
+  trs_plan_destroy(plan);
+  trs_matrix_destroy(A);
+  trs_matrix_destroy(B);
+}
+
+/* What stands in the other triangle does not matter; counts are those of the whole. */
+static void an_update_of_a_triangle_looks_at_that_triangle(void **state) {
+  (void)state;
+  trs_matrix *A = dense3((double[]){2, 1, 0, 1, 4, 0, 0, 1, 8});
+  trs_matrix *across = dense3((double[]){4, 0, 1, 2, 8, 0, 0, 2, 16});
+  trs_matrix *within = dense3((double[]){2, 1, 0, 1, 4, 0, 1, 0, 8});
+  trs_matrix *moved = dense3((double[]){2, 1, 0, 1, 4, 1, 0, 0, 8});
+  trs_options options = {.take_triangle = 1};
+  trs_plan *plan;
+  double b[] = {4, 10, 18}, x[3];
+  assert_success(trs_analyze(ctx, &plan, A, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT, &options));
+  assert_success(trs_update(plan, across));
+  assert_success(trs_solve(plan, x, 3, b, 3, 1, TRS_COL_MAJOR));
+  for (int i = 0; i < 3; i++) assert_true(x[i] == 1);
+  assert_failure(TRS_ERROR_STRUCTURE, "row 2", trs_update(plan, within));
+  assert_failure(TRS_ERROR_STRUCTURE, "row 2", trs_update(plan, moved));
+  trs_plan_destroy(plan);
+  assert_success(trs_analyze(ctx, &plan, A, TRS_UPPER, TRS_NO_TRANS, TRS_NONUNIT, &options));
+  assert_success(trs_update(plan, within));
+  assert_failure(TRS_ERROR_STRUCTURE, "row 0", trs_update(plan, across));
+  assert_failure(TRS_ERROR_STRUCTURE, "row 1", trs_update(plan, moved));
+  trs_plan_destroy(plan);
+  trs_matrix_destroy(A);
+  trs_matrix_destroy(across);
+  trs_matrix_destroy(within);
+  trs_matrix_destroy(moved);
 }
 
 /* Sorted arrays are used where they lie, others in a copy: to the caller it is the same. */
@@ -229,6 +344,7 @@ static void dense_arguments_are_checked(void **state) {
   assert_failure(TRS_ERROR_ARGUMENT, "layout", trs_solve(plan, x, 3, b, 3, 1, (trs_layout)2));
   assert_failure(TRS_ERROR_ARGUMENT, "plan is NULL", trs_solve(NULL, x, 3, b, 3, 1, TRS_COL_MAJOR));
   assert_success(trs_solve(plan, x, 3, b, 3, 0, TRS_COL_MAJOR));
+  assert_success(trs_solve(plan, NULL, 3, NULL, 4, 0, TRS_COL_MAJOR));
   trs_plan_destroy(plan);
   trs_options options = {.method = "magic"};
   assert_failure(TRS_ERROR_ARGUMENT, "no method \"magic\"",
@@ -547,6 +663,10 @@ int main(void) {
       cmocka_unit_test(a_diagonal_is_refused_where_its_reciprocal_overflows),
       cmocka_unit_test(a_triangle_of_a_general_matrix_on_request),
       cmocka_unit_test(an_update_looks_at_the_diagonal_again),
+      cmocka_unit_test(options_are_checked),
+      cmocka_unit_test(an_update_takes_no_other_pattern),
+      cmocka_unit_test(an_update_of_many_rows_names_the_first_that_differs),
+      cmocka_unit_test(an_update_of_a_triangle_looks_at_that_triangle),
       cmocka_unit_test(an_update_sees_what_became_of_lent_values),
       cmocka_unit_test(the_analysis_of_a_chain_takes_memory_for_its_rows_alone),
       cmocka_unit_test(a_plan_outlives_the_matrix_handle_and_the_context),

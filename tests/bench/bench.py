@@ -219,8 +219,18 @@ def test_usage():
             ("compare and table", "not both", ("--compare", "a.json", "b.json", "--table", "c")),
             ("right-hand sides that are no number", "--nrhs", ("--nrhs", "1,x")),
             ("two suites", "two suites", ("quick", "--suite", "cpu")),
+            ("Markdown of a suite", "l17, l23, x20 and gpus", ("quick", "--markdown")),
             ("svg of a list", "--svg", ("--list", "--svg", "a.svg"))):
         refuses(name, 2, said, "bench", *words)
+
+
+def test_unknown_generator():
+    o = bench("gen:nope:3", "--seconds", "0.01")
+    check("a generator that is none is named once", o.code == 2 and
+          o.err.count("gen:nope:3") == 1 and "there are poisson2d5" in o.err, o)
+    o = run("bench", "--help")
+    check("help names the variables of all libraries", all("TRIREME_" + name in o.out for name in (
+        "MKL", "CUDART", "CUSPARSE", "CUBLAS", "CUBLASLT", "NVJITLINK")), o)
 
 
 def test_without_jansson():
@@ -231,6 +241,7 @@ test_suites()
 test_table_on_terminal()
 test_missing()
 test_usage()
+test_unknown_generator()
 test_out()
 test_compare()
 test_factors()

@@ -91,6 +91,13 @@ matrix("lower.mtx", 3, GOOD)
 o = run("solve", "lower.mtx", "--uplo", "upper")
 check("a triangle that is only a diagonal is solved, with a note",
       o.code == 0 and "its upper triangle is its diagonal" in o.err, o)
+matrix("gap.mtx", 3, [(1, 1, 1), (2, 1, 1), (1, 2, 1), (3, 3, 1)])
+for kind in ("ilu0", "ic0"):
+    refuses(f"{kind} of a matrix with a gap in the diagonal", 3, ["gap.mtx", "row 1 ", "--add-diagonal"],
+            "factor", "gap.mtx", "-o", "F.h5", "--kind", kind)
+write("nan.mtx", HEAD + "1 1 1\n1 1 nan\n")
+o = refuses("a value that is not finite", 3, ["nan.mtx:3", "is not finite"], "solve", "nan.mtx")
+check("and no field of C's options is named", "allow_nonfinite" not in o.err, o)
 refuses("no square factors", 3, "wide.mtx", "factor", "wide.mtx", "-o", "F.h5", "--kind", "triangle")
 
 # ---- right-hand sides
@@ -117,7 +124,7 @@ for command, words in outputs.items():
     refuses(f"{command}: no such directory to write to", 3, "nowhere", command, *words, "-o",
             "nowhere/x" + ending)
     os.makedirs(path("folder" + ending), exist_ok=True)
-    refuses(f"{command}: a directory to write to", 3, "is a directory", command, *words, "-o",
+    refuses(f"{command}: a directory to write to", 3, "Is a directory", command, *words, "-o",
             "folder" + ending)
     if os.geteuid():
         os.makedirs(path("locked"), exist_ok=True)
@@ -126,6 +133,11 @@ for command, words in outputs.items():
                 "locked/x" + ending)
     else:
         skip(f"{command}: a locked directory to write to", "root may write everywhere")
+for ending in (".mtx.bz2", ".mtx.xz", ".bsp", ".mat"):
+    refuses(f"{ending} files", 2, [ending, ".mtx.zst"], "gen", "poisson2d5:4", "-o", "x" + ending)
+    o = refuses(f"a solution into {ending}", 2, [ending, ".mtx.zst"], "solve", "lower.mtx", "-o",
+                "x" + ending)
+    check(f"before the solve for {ending}", o.out == "", o)
 
 
 def small_files():
@@ -146,6 +158,17 @@ for command, words in outputs.items():
     o = run(command, *words, "-o", "kept" + ending)
     check(f"{command}: a write that works replaces it", o.code == 0 and
           read("kept" + ending) != b"precious", o)
+
+o = run("gen", "chain:5", "-o", "/dev/stdout")
+check("a matrix into a pipe on standard output", o.code == 0 and o.out.startswith("%%MatrixMarket"),
+      o)
+o = run("solve", "gen:chain:5", "--uplo", "lower", "-o", "x.mtx", setup=lambda: os.close(1))
+check("standard output closed: the table goes into no other file", o.code == 3 and
+      "cannot write to standard output" in o.err and read("x.mtx").startswith(b"%%MatrixMarket") and
+      b"chain" not in read("x.mtx"), o)
+o = run("bench", "gen:chain:5", "--out", "b.json", "--seconds", "0.01", setup=lambda: os.close(1))
+check("nor does that of bench", o.code == 3 and "cannot write to standard output" in o.err and
+      all(l.startswith(b"{") for l in read("b.json").splitlines()), o)
 
 # ---- memory
 

@@ -1,6 +1,8 @@
 """The SVG of trireme info: well-formed, self-contained, and true to the matrix."""
 
 import os
+import stat
+import subprocess
 import xml.etree.ElementTree as tree
 
 from harness import (FOLDER, check, finish, has, leftovers, matrix, path, read, refuses, run, skip)
@@ -61,8 +63,23 @@ if has("HDF5") and has("SuperLU") and has("METIS"):
 else:
     skip("factors with their separator tree", "HDF5, SuperLU or METIS is not in this build")
 
+os.mkfifo(path("pipe"))
+os.symlink("later.svg", path("early.svg"))
+os.chmod(path("p.svg"), 0o600)
+reader = subprocess.Popen(["cat", path("pipe")], stdout=subprocess.PIPE)
+o = run("info", "wide.mtx", "--svg", "pipe")
+if not stat.S_ISFIFO(os.stat(path("pipe")).st_mode):
+    reader.kill()
+check("a picture into a pipe", o.code == 0 and b"</svg>" in reader.communicate()[0] and
+      stat.S_ISFIFO(os.stat(path("pipe")).st_mode), o)
+o = run("info", "wide.mtx", "--svg", "early.svg")
+check("a picture through a link", o.code == 0 and os.path.islink(path("early.svg")) and
+      b"</svg>" in read("later.svg"), o)
+o = run("info", "wide.mtx", "--svg", "p.svg")
+check("a picture keeps the mode of the one before", o.code == 0 and
+      os.stat(path("p.svg")).st_mode & 0o777 == 0o600, o)
 before = os.listdir(FOLDER)
 refuses("no such directory", 3, "nowhere", "info", "wide.mtx", "--svg", "nowhere/p.svg")
-refuses("a directory", 3, "is a directory", "info", "wide.mtx", "--svg", FOLDER)
+refuses("a directory", 3, "Is a directory", "info", "wide.mtx", "--svg", FOLDER)
 check("nothing half-written is left", not leftovers(before), leftovers(before))
 finish()

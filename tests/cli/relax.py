@@ -70,8 +70,44 @@ matrix("singular.mtx", 4, [(1, 1, 1), (2, 2, 1), (3, 3, 1), (3, 4, 2), (4, 3, 2)
        kind="real general")
 refuses("singular diagonal block", 1, "diagonal block of block row 1 is singular", "relax",
         "singular.mtx", "--block-size", 2)
+matrix("complex.mtx", 400, [(i, i, 1, 2) for i in range(1, 401)], kind="complex general")
+for more in ([], ["--block-size", 2, "--nrhs", 3], ["-b", path("b.mtx")]):
+    refuses("a complex matrix " + " ".join(map(str, more[:1])), 4, ["complex.mtx", "takes real matrices"],
+            "relax", "complex.mtx", *more)
 matrix("far.mtx", 2, [(1, 1, 1), (1, 2, 9), (2, 1, 9), (2, 2, 1)], kind="real general")
 refuses("sweeps that diverge", 1, ["residual", "x was not written"], "relax", "far.mtx", "-o",
         path("no.mtx"))
 check("no x of sweeps that diverge", not os.path.exists(path("no.mtx")))
+
+# Not dominated by its diagonal blocks: a plate's bending in one dimension, symmetric and positive
+# definite, converges slowly; with a smaller diagonal, indefinite, it diverges.
+def plate(diagonal):
+    return [(i + 1, j + 1, v) for i in range(12) for j, v in
+            ((i - 2, 1), (i - 1, -4), (i, diagonal), (i + 1, -4), (i + 2, 1)) if 0 <= j < 12]
+matrix("plate.mtx", 12, plate(6), kind="real general")
+matrix("indefinite.mtx", 12, plate(5), kind="real general")
+few, many = (run("relax", "plate.mtx", "--block-size", 2, "--sweeps", k, "--store", "f64", "--json")
+             for k in (20, 2000))
+if speaks_json:
+    check("a symmetric positive definite system without dominance converges",
+          few.code == many.code == 0 and
+          many.json()["residual"] < 1e-9 and 0.1 < few.json()["residual"] < 0.5, many)
+refuses("a system without dominance diverges", 1,
+        ["the sweeps did not reduce the residual", "may not dominate", "--omega"], "relax",
+        "indefinite.mtx", "--block-size", 2, "--sweeps", 50, "--store", "f64")
+
+vectors("zero.mtx", [[0.0] * N])
+o = run("relax", "A.mtx", "--block-size", 3, "-b", "zero.mtx", "--residual-every", 5)
+check("nothing is left of b = 0", o.code == 0 and o.out.count("0.00e+00") == 4 and
+      "not finite" not in o.out, o)
+matrix("small.mtx", 2, [(1, 1, 1e-30), (2, 2, 1e-30)], kind="real general")
+vectors("large.mtx", [[1e30, 1e30]])
+refuses("x that no float can hold", 1, ["x grew too large for a float", "--store f64"], "relax",
+        "small.mtx", "-b", "large.mtx")
+o = run("relax", "small.mtx", "-b", "large.mtx", "--store", "f64")
+check("x that a double can hold", o.code == 0, o)
+vectors("huge.mtx", [[1e200, 1e-200], [1e-200, 1e-200]])
+o = run("relax", "small.mtx", "-b", "huge.mtx", "--store", "f64")
+check("residuals whose squares have no place in a double", o.code == 0 and
+      "not finite" not in o.out, o)
 finish()

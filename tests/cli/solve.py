@@ -128,6 +128,20 @@ else:
     o = run("solve", "gen:poisson2d5:60", "--uplo", "lower", "--store", "f32")
     check("an option of GPUs without one", o.code == 0 and "--store is for solves on a GPU" in o.err
           and "stored as floats" not in o.out, o)
+    o = run("solve", "gen:poisson2d5:60", "--uplo", "lower", "--gpu-memory", "1")
+    check("--gpu-memory without a GPU", o.code == 0 and "--gpu-memory is for solves on a GPU" in o.err,
+          o)
+for name, more in [("trees", ["flat"]), ("scattered", []), ("invert", ["blocks"]), ("width", ["8"])]:
+    o = run("solve", "gen:poisson2d5:60", "--uplo", "lower", "--" + name, *more)
+    check(f"--{name} without --grid", o.code == 0 and
+          f"note: --{name} is for solves with --grid" in o.err, o)
+o = run("solve", "gen:poisson2d5:60", "--uplo", "lower", env={
+    "OMPI_COMM_WORLD_SIZE": "2", "OMPI_COMM_WORLD_RANK": "0"})
+check("one of several processes without --grid", o.code == 0 and
+      "every process solves the whole system for itself" in o.err, o)
+o = run("solve", "gen:poisson2d5:60", "--uplo", "lower", env={
+    "OMPI_COMM_WORLD_SIZE": "2", "OMPI_COMM_WORLD_RANK": "1"})
+check("only the first says so", o.code == 0 and o.err == "", o)
 o = run("solve", "gen:poisson2d5:60", "--uplo", "lower", "--repeat", "1")
 check("one repeat", o.code == 0 and ", once" in o.out, o)
 run("solve", "L.mtx", "--rhs", "random:5", "-o", "x.mtx")

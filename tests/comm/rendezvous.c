@@ -119,6 +119,25 @@ static void killed(void **state) {
   }
 }
 
+/* Rank 0 comes when the others wait for it no longer: nobody hears that all have left, so that none
+ * goes on to what takes all. */
+static int come_late(const char *name, int rank) {
+  trs_rendezvous *r;
+  trs_rendezvous_leave_limit = 0.2;
+  if (trs_rendezvous_open(&r, name, rank, RANKS)) return 1;
+  if (rank == 0) usleep(600000);
+  bool all_left = trs_rendezvous_leave(r);
+  trs_rendezvous_close(r);
+  return all_left;
+}
+
+static void late(void **state) {
+  (void)state;
+  const double limit = trs_rendezvous_leave_limit;
+  assert_true(together("late", come_late));
+  trs_rendezvous_leave_limit = limit;
+}
+
 static void environment(void **state) {
   (void)state;
   int rank, ranks;
@@ -132,6 +151,13 @@ static void environment(void **state) {
                                     "SLURM_PROCID",
                                     "SLURM_NTASKS",
                                     "MPI_LOCALNRANKS",
+                                    "PMIX_NAMESPACE",
+                                    "OMPI_MCA_ess_base_jobid",
+                                    "PMI_JOBID",
+                                    "SLURM_JOB_ID",
+                                    "SLURM_STEP_ID",
+                                    "SLURM_STEP_NUM_NODES",
+                                    "SLURM_NNODES",
                                     NULL};
   for (int k = 0; all[k]; k++) unsetenv(all[k]);
   assert_success(trs_rendezvous_environment(&rank, &ranks, name, sizeof name));
@@ -145,10 +171,23 @@ static void environment(void **state) {
   setenv("OMPI_COMM_WORLD_LOCAL_SIZE", "2", 1);
   assert_int_equal(trs_rendezvous_environment(&rank, &ranks, name, sizeof name),
                    TRS_ERROR_UNSUPPORTED);
+  for (int k = 0; all[k]; k++) unsetenv(all[k]);
+  setenv("SLURM_PROCID", "1", 1);
+  setenv("SLURM_NTASKS", "2", 1);
+  setenv("SLURM_STEP_ID", "0", 1);
+  setenv("SLURM_JOB_ID", "4711", 1);
+  setenv("SLURM_STEP_NUM_NODES", "1", 1);
+  assert_success(trs_rendezvous_environment(&rank, &ranks, name, sizeof name));
+  assert_int_equal(rank, 1);
+  assert_string_equal(name, "4711.0"); /* not another job's first step */
+  setenv("SLURM_STEP_NUM_NODES", "2", 1);
+  assert_failure(TRS_ERROR_UNSUPPORTED, "on 2 nodes",
+                 trs_rendezvous_environment(&rank, &ranks, name, sizeof name));
 }
 
 int main(void) {
   const struct CMUnitTest tests[] = {cmocka_unit_test(records), cmocka_unit_test(losses),
-                                     cmocka_unit_test(killed), cmocka_unit_test(environment)};
+                                     cmocka_unit_test(killed), cmocka_unit_test(late),
+                                     cmocka_unit_test(environment)};
   return cmocka_run_group_tests_name("comm/rendezvous", tests, NULL, NULL);
 }

@@ -1,4 +1,5 @@
 /* output_file.c - a file appears whole or not at all, whatever fails. */
+#define _GNU_SOURCE /* O_TMPFILE */
 #include "io/output_file.h"
 
 #include <errno.h>
@@ -6,6 +7,7 @@
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/config.h"
@@ -132,6 +134,40 @@ static void paths_that_cannot_be_written(void **state) {
   assert_failure(TRS_ERROR_ARGUMENT, "A is NULL", trs_write_matrix(NULL, scratch("a"), NULL));
 }
 
+static void endings_that_promise_another_format_are_refused(void **state) {
+  (void)state;
+  static const char *const others[] = {"a.mtx.bz2", "a.mtx.xz", "a.bsp", "a.mat"};
+  double x[2] = {1, 2};
+  int files = scratch_count();
+  for (int k = 0; k < 4; k++) {
+    const char *path = scratch(others[k]);
+    assert_failure(TRS_ERROR_ARGUMENT, ".mtx.zst", trs_write_matrix(A, path, NULL));
+    assert_failure(TRS_ERROR_ARGUMENT, "not written",
+                   trs_write_vectors(x, 2, 1, 2, TRS_COL_MAJOR, TRS_DOUBLE, path, NULL));
+  }
+  assert_int_equal(scratch_count(), files);
+}
+
+static void what_can_be_written_is_told_before(void **state) {
+  (void)state;
+  char path[600];
+  const char *link = scratch("ahead.mtx");
+  snprintf(path, sizeof path, "%s/x", scratch("missing"));
+  assert_int_equal(symlink("not_yet.mtx", link), 0);
+  int files = scratch_count();
+  assert_success(trs_write_path_check(scratch("new.mtx")));
+  assert_success(trs_write_path_check(scratch_text("a.mtx", "old")));
+  assert_success(trs_write_path_check(link));
+  assert_success(trs_write_path_check("/dev/null"));
+  assert_success(trs_write_path_check("here.mtx"));
+  assert_failure(TRS_ERROR_FILE, path, trs_write_path_check(path));
+  assert_failure(TRS_ERROR_FILE, "directory", trs_write_path_check(scratch("")));
+  assert_failure(TRS_ERROR_ARGUMENT, ".mat", trs_write_path_check(scratch("a.mat")));
+  assert_failure(TRS_ERROR_ARGUMENT, "path is NULL", trs_write_path_check(NULL));
+  assert_int_equal(scratch_count(), files);
+  assert_content(scratch("a.mtx"), "old");
+}
+
 static void the_longest_names_are_written(void **state) {
   (void)state;
   char name[256];
@@ -151,8 +187,74 @@ static void links_are_followed(void **state) {
   assert_true(S_ISLNK(about.st_mode));
   assert_int_equal(stat(target, &about), 0);
   assert_true(about.st_size > 1000);
+  assert_int_equal(symlink("later.mtx", scratch("early.mtx")), 0);
+  assert_int_equal(symlink("early.mtx", scratch("earlier.mtx")), 0);
+  assert_success(trs_write_matrix(A, scratch("earlier.mtx"), NULL));
+  assert_int_equal(lstat(scratch("early.mtx"), &about), 0);
+  assert_true(S_ISLNK(about.st_mode));
+  assert_int_equal(lstat(scratch("later.mtx"), &about), 0);
+  assert_true(S_ISREG(about.st_mode) && about.st_size > 1000);
   assert_int_equal(symlink("nowhere/x", scratch("broken.mtx")), 0);
   assert_failure(TRS_ERROR_FILE, "broken.mtx", trs_write_matrix(A, scratch("broken.mtx"), NULL));
+}
+
+/* As /dev/stdout does where standard output is a pipe. */
+static void a_link_to_a_pipe_is_written_to(void **state) {
+  (void)state;
+  int ends[2];
+  char file[64], text[16] = "";
+  if (access("/proc/self/fd", X_OK)) skip();
+  assert_int_equal(pipe(ends), 0);
+  snprintf(file, sizeof file, "/proc/self/fd/%d", ends[1]);
+  assert_int_equal(symlink(file, scratch("pipe")), 0);
+  assert_success(trs_text_write("words", 5, scratch("pipe")));
+  assert_int_equal(read(ends[0], text, sizeof text), 5);
+  assert_string_equal(text, "words");
+  close(ends[0]);
+  close(ends[1]);
+}
+
+static void texts_are_written_as_matrices_are(void **state) {
+  (void)state;
+  struct stat about;
+  const char *path = scratch_text("words.svg", "old");
+  assert_int_equal(chmod(path, 0600), 0);
+  assert_success(trs_text_write("new words", 9, path));
+  assert_content(path, "new words");
+  assert_int_equal(stat(path, &about), 0);
+  assert_int_equal(about.st_mode & 0777, 0600);
+  assert_success(trs_text_write("", 0, path));
+  assert_content(path, "");
+  assert_failure(TRS_ERROR_ARGUMENT, "text is NULL", trs_text_write(NULL, 0, path));
+  assert_failure(TRS_ERROR_ARGUMENT, "length is -1", trs_text_write("", -1, path));
+}
+
+static void kill_a_writer(void) {
+  trs_output output;
+  if (trs_output_open(&output, scratch("killed.mtx")) == TRS_SUCCESS)
+    (void)!trs_output_write(&output, "new", 3);
+  raise(SIGKILL);
+}
+
+static bool nameless_files(void) {
+#ifdef O_TMPFILE
+  int fd = open(scratch(""), O_TMPFILE | O_RDWR, 0600);
+  if (fd >= 0) close(fd);
+  return fd >= 0 && !access("/proc/self/fd", X_OK);
+#else
+  return false;
+#endif
+}
+
+static void a_killed_writer_leaves_nothing(void **state) {
+  (void)state;
+  int status, files = scratch_count();
+  if (!nameless_files()) skip();
+  pid_t child = fork();
+  if (!child) kill_a_writer();
+  assert_int_equal(waitpid(child, &status, 0), child);
+  assert_true(WIFSIGNALED(status));
+  assert_int_equal(scratch_count(), files);
 }
 
 static void a_failure_removes_the_temporary_file(void **state) {
@@ -161,7 +263,6 @@ static void a_failure_removes_the_temporary_file(void **state) {
   const char *path = scratch_text("b.mtx", "old");
   int files = scratch_count();
   assert_success(trs_output_open(&output, path));
-  assert_int_equal(scratch_count(), files + 1);
   assert_success(trs_output_write(&output, "new", 3));
   assert_content(path, "old");
   assert_int_equal(trs_output_close(&output, TRS_ERROR_MEMORY), TRS_ERROR_MEMORY);
@@ -177,7 +278,12 @@ int main(void) {
       cmocka_unit_test(a_device_takes_the_text_itself),
       cmocka_unit_test(paths_that_cannot_be_written),
       cmocka_unit_test(the_longest_names_are_written),
+      cmocka_unit_test(endings_that_promise_another_format_are_refused),
+      cmocka_unit_test(what_can_be_written_is_told_before),
       cmocka_unit_test(links_are_followed),
+      cmocka_unit_test(a_link_to_a_pipe_is_written_to),
+      cmocka_unit_test(texts_are_written_as_matrices_are),
+      cmocka_unit_test(a_killed_writer_leaves_nothing),
       cmocka_unit_test(a_failure_removes_the_temporary_file),
   };
   return cmocka_run_group_tests(tests, make_matrix, end);

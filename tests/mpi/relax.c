@@ -335,6 +335,16 @@ static void errors(void) {
   must(trs_mpi_relax_sweep(R, x, 2 * N, b, 2 * N, 1, TRS_COL_MAJOR, NULL), "after errors");
   say("sweeps check their arguments", good);
   trs_mpi_relax_destroy(R);
+
+  trs_matrix *M = rank ? NULL : as_matrix(&A), *F = NULL;
+  if (M) must(trs_matrix_convert(&F, M, TRS_CSR, TRS_FLOAT), "in float");
+  must(trs_mpi_relax_create(MPI_COMM_WORLD, serial, &R, M, 2, NULL), "dealt");
+  good = refused(trs_mpi_relax_update(R, F), TRS_ERROR_ARGUMENT, "or a type, unlike");
+  must(trs_mpi_relax_update(R, M), "after an error");
+  say("new values of another type", good);
+  trs_mpi_relax_destroy(R);
+  trs_matrix_destroy(M);
+  trs_matrix_destroy(F);
   blocks_free(&A);
 }
 

@@ -173,6 +173,18 @@ static int solves_once(const trs_factors *F, trs_mpi_plan *plan, trs_trans trans
   return error.componentwise <= limit;
 }
 
+/* L23: log P messages a tree, with binary ones. */
+static int few_messages(trs_mpi_plan *plan) {
+  trs_mpi_stats s;
+  int good = 1;
+  must(trs_mpi_get_stats(plan, &s), "figures");
+  for (int which = 0; which < 2; which++) {
+    const trs_mpi_spread *sent = &s.intra_messages[which], *bound = &s.message_bound[which];
+    good &= sent->mean <= bound->mean && sent->max <= bound->max;
+  }
+  return good;
+}
+
 static int solves_with(const trs_factors *F, trs_mpi_plan *plan, const trs_mpi_options *options,
                        int distributed) {
   static const int64_t many[] = {1, 7, 50};
@@ -184,6 +196,7 @@ static int solves_with(const trs_factors *F, trs_mpi_plan *plan, const trs_mpi_o
               options->scattered, options->invert ? options->invert : "blocks", (int)many[k]);
       good = 0;
     }
+  good &= options->flat_trees || few_messages(plan);
   trs_mpi_plan_destroy(plan);
   return good;
 }
@@ -334,6 +347,10 @@ static void test_ways(void) {
   trs_factors *F = unsymmetric(200, TRS_DCOMPLEX, 4);
   trs_mpi_plan *plan;
   int good = 1;
+  must(trs_mpi_analyze(MPI_COMM_WORLD, &plan, F, NULL), "analysis");
+  for (int64_t nrhs = 300; nrhs > 1; nrhs /= 5) good &= solves_once(F, plan, TRS_NO_TRANS, nrhs, 1);
+  say("more right-hand sides than go through together, then fewer", good);
+  trs_mpi_plan_destroy(plan);
   for (int trans = 0; trans < 3; trans++)
     for (int z = 1; z <= 4 && size % z == 0; z *= 2) {
       trs_mpi_options o = {
@@ -350,10 +367,15 @@ static void test_ways(void) {
   trs_factors_destroy(F);
 }
 
+static trs_status no_values(void *user, int64_t count, const int32_t *vector, void *val) {
+  (void)user, (void)count, (void)vector, (void)val;
+  return TRS_SUCCESS;
+}
+
 /* With the factors of a matrix that is not quite A. */
 static void test_refinement(void) {
   enum { N = 144, K = 3 };
-  trs_matrix *A, *near, *rows;
+  trs_matrix *A, *near, *rows, *deferred;
   trs_factors *F;
   trs_mpi_plan *plan;
   const int64_t *ptr;
@@ -386,6 +408,13 @@ static void test_refinement(void) {
       rank == size - 1; /* of many ranks the first have no rows, and theirs are not looked at */
   good = trs_mpi_refine(plan, wrong ? A : rows, x, N, b, N, K, 1, NULL, NULL);
   say("refinement with the wrong rows", size == 1 || good == TRS_ERROR_ARGUMENT);
+  must(trs_matrix_create_deferred(&deferred, TRS_CSR, TRS_DOUBLE, count, N, own, idx + ptr[first],
+                                  TRS_BORROW, no_values, NULL),
+       "deferred");
+  say("refinement with values that are not there",
+      trs_mpi_refine(plan, wrong ? deferred : rows, x, N, b, N, K, 1, NULL, NULL) ==
+          TRS_ERROR_UNSUPPORTED);
+  trs_matrix_destroy(deferred);
   trs_mpi_plan_destroy(plan);
   trs_factors_destroy(F);
   trs_matrix_destroy(A);
@@ -418,6 +447,54 @@ static void damage(const char *path) {
   fclose(file);
 }
 
+/* L = U' with a 1 in each row of L, one or two places before the diagonal: patterns of which the
+ * indices alone differ. */
+static trs_factors *banded(int shift) {
+  enum { N = 40 };
+  trs_matrix *L, *U;
+  trs_factors *F;
+  int64_t ptr[N + 1] = {0};
+  int32_t idx[2 * N];
+  double val[2 * N];
+  for (int i = 0; i < N; i++) {
+    ptr[i + 1] = ptr[i];
+    if (i > 1) idx[ptr[i + 1]++] = i - shift;
+    idx[ptr[i + 1]++] = i;
+  }
+  for (int64_t p = 0; p < ptr[N]; p++) val[p] = 1;
+  must(trs_matrix_create(&L, TRS_CSR, TRS_DOUBLE, N, N, ptr, idx, val, TRS_COPY), "L");
+  must(trs_matrix_create(&U, TRS_CSC, TRS_DOUBLE, N, N, ptr, idx, val, TRS_COPY), "U");
+  must(trs_factors_create(&F, L, TRS_NONUNIT, U, TRS_NONUNIT, NULL, NULL, NULL, NULL), "L U");
+  trs_matrix_destroy(L);
+  trs_matrix_destroy(U);
+  return F;
+}
+
+/* A file of the last rank is another than those of the rest, as where each node has a disk. */
+static int refused_other(trs_factors *most, trs_factors *last) {
+  char path[64] = "/tmp/trireme-mpi-XXXXXX.h5";
+  int good = mkstemps(path, 3) >= 0;
+  must(trs_factors_write(rank == size - 1 ? last : most, path), path);
+  good &= refused_file(path, TRS_ERROR_FORMAT, "than rank 0's");
+  remove(path);
+  trs_factors_destroy(most);
+  trs_factors_destroy(last);
+  return good;
+}
+
+static void test_other_files(void) {
+  trs_factors *F[4][2];
+  int good = 1;
+  for (int k = 0; k < 3; k++) F[k][0] = factored("gen:poisson2d5:9", TRS_DOUBLE, 2);
+  F[0][1] = factored("gen:poisson2d5:8", TRS_DOUBLE, 2);
+  F[1][1] = factored("gen:poisson2d5:9", TRS_DOUBLE, 4);
+  F[2][1] = factored("gen:poisson2d5:9", TRS_FLOAT, 2);
+  F[3][0] = banded(1);
+  F[3][1] = banded(2);
+  for (int k = 0; k < 4; k++) good &= refused_other(F[k][0], F[k][1]);
+  say("another file on one rank: order, tree, values, indices", good);
+}
+
 static void test_files(void) {
   char path[64] = "/tmp/trireme-mpi-XXXXXX.h5";
   trs_factors *F = unsymmetric(300, TRS_DCOMPLEX, 8);
@@ -447,6 +524,7 @@ static void test_files(void) {
     good &= solves_with(F, plan, &o, 1);
   }
   say("op(A) from a file", good);
+  if (size > 1) test_other_files();
   say("no such file on one rank",
       refused_file(rank == size - 1 ? "/no/such.h5" : path, TRS_ERROR_FILE, "/no/such.h5"));
   MPI_Barrier(MPI_COMM_WORLD);
@@ -457,8 +535,14 @@ static void test_files(void) {
   trs_factors_destroy(F);
 }
 
+static int64_t held(void) {
+  int64_t current, peak;
+  trs_memory_usage(&current, &peak);
+  return current;
+}
+
 /* Every allocation of one rank fails in turn, in the analysis of factors in memory, or of a file,
- * and in a first solve. */
+ * and in a first solve; no rank keeps anything of it. */
 static int memory_runs_out(const trs_factors *F, const char *path, int victim) {
   trs_mpi_options o = {.px = 1, .py = size, .pz = 1, .width = 8, .invert = "separators"};
   double b[81], x[81];
@@ -467,6 +551,7 @@ static int memory_runs_out(const trs_factors *F, const char *path, int victim) {
   snprintf(who, sizeof who, "rank %d: ", victim);
   for (int64_t k = 0; all; k++) {
     trs_mpi_plan *plan;
+    int64_t before = held();
     if (rank == victim) trs_memory_fail_after(k);
     trs_status status = path ? trs_mpi_analyze_file(MPI_COMM_WORLD, &plan, path, &o)
                              : trs_mpi_analyze(MPI_COMM_WORLD, &plan, F, &o);
@@ -476,11 +561,46 @@ static int memory_runs_out(const trs_factors *F, const char *path, int victim) {
       trs_mpi_plan_destroy(plan);
     }
     trs_memory_fail_after(-1);
-    good &= !status || status == TRS_ERROR_MEMORY;
+    good &= (!status || status == TRS_ERROR_MEMORY) && held() == before;
     if (status && size > 1)
       good &= strstr(trs_last_error()->message, who) || strstr(trs_last_error()->message, "memory");
     MPI_Allreduce(&status, &all, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
     good &= all == (int)status;
+  }
+  return good;
+}
+
+/* A solve with few right-hand sides, and with more. */
+static int solves_again(const trs_factors *F, trs_mpi_plan *plan, int64_t nrhs) {
+  double *b = malloc(sizeof *b * 81 * (size_t)nrhs), *x = malloc(sizeof *x * 81 * (size_t)nrhs);
+  trs_backward_error error = {0};
+  trs_random_fill(b, 81 * nrhs, TRS_DOUBLE, 3);
+  trs_status status = trs_mpi_solve(plan, x, 81, b, 81, nrhs);
+  if (!status && rank == 0)
+    must(trs_check_factors(F, TRS_NO_TRANS, x, 81, b, 81, nrhs, TRS_COL_MAJOR, &error), "check");
+  free(b);
+  free(x);
+  return !status && error.componentwise < 1e-12;
+}
+
+/* Every allocation of one rank fails in turn in a solve with more right-hand sides than before;
+ * then ranks solve with as many as before, or as that had, as if nothing had been. */
+static int solves_after_failure(const trs_factors *F, int pz, int victim) {
+  trs_mpi_options o = {.px = 1, .py = size / pz, .pz = pz, .width = 8};
+  double b[81 * 3], x[81 * 3];
+  int good = 1, all = 1;
+  trs_random_fill(b, 81 * 3, TRS_DOUBLE, 3);
+  for (int64_t k = 0; all; k++) {
+    trs_mpi_plan *plan;
+    must(trs_mpi_analyze(MPI_COMM_WORLD, &plan, F, &o), "analysis");
+    if (k % 2) good &= solves_again(F, plan, 1);
+    if (rank == victim) trs_memory_fail_after(k / 2);
+    trs_status status = trs_mpi_solve(plan, x, 81, b, 81, 3);
+    trs_memory_fail_after(-1);
+    all = status != TRS_SUCCESS;
+    good &= !status || status == TRS_ERROR_MEMORY;
+    good &= solves_again(F, plan, k / 2 % 2 ? 1 : 3) && solves_again(F, plan, 3);
+    trs_mpi_plan_destroy(plan);
   }
   return good;
 }
@@ -490,6 +610,9 @@ static void test_memory(void) {
   trs_factors *F = factored("gen:poisson2d5:9", TRS_DOUBLE, 2);
   int written = 1;
   say("memory that runs out on one rank", memory_runs_out(F, NULL, size / 2));
+  say("solves after one that ran out of memory", solves_after_failure(F, 1, size / 2));
+  if (size % 2 == 0)
+    say("solves after one that ran out of memory, Pz = 2", solves_after_failure(F, 2, size - 1));
   if (rank == 0) written = mkstemps(path, 3) >= 0 && !trs_factors_write(F, path);
   MPI_Bcast(path, sizeof path, MPI_CHAR, 0, MPI_COMM_WORLD);
   MPI_Bcast(&written, 1, MPI_INT, 0, MPI_COMM_WORLD);
@@ -499,6 +622,68 @@ static void test_memory(void) {
   }
   if (rank == 0) remove(path);
   trs_factors_destroy(F);
+}
+
+/* Each option another on the last rank. */
+static void test_different_options(void) {
+  static const trs_scalar single = TRS_FLOAT;
+  const trs_mpi_options base = {.px = 1, .py = size, .pz = 1, .invert = "blocks"};
+  trs_factors *F = factored("gen:poisson2d5:9", TRS_DOUBLE, 2);
+  const char *const word[] = {"method", "px",        "py",     "flat_trees", "width",
+                              "trans",  "scattered", "scalar", "invert"};
+  for (int k = 0; k < 9; k++) {
+    trs_mpi_options other[] = {base, base, base, base, base, base, base, base, base};
+    char name[64];
+    other[0].method = "grid3d-baseline";
+    other[1].px = size, other[1].py = 1;
+    other[2].py = 0;
+    other[3].flat_trees = 1;
+    other[4].width = 9;
+    other[5].trans = TRS_TRANS;
+    other[6].scattered = 1;
+    other[7].scalar = &single;
+    other[8].invert = "separators";
+    snprintf(name, sizeof name, "another %s on one rank", word[k]);
+    say(name, refused(F, rank == size - 1 ? other[k] : base, TRS_ERROR_ARGUMENT, word[k]));
+  }
+  trs_factors_destroy(F);
+}
+
+/* The same L and U on all ranks, but not what stands beside them. */
+static void test_different_factors(void) {
+  trs_factors *F = factored("gen:poisson2d5:9", TRS_DOUBLE, 2), *G;
+  const trs_mpi_options o = {.px = size, .py = 1, .pz = 1};
+  trs_factors_info info;
+  int32_t own[81];
+  int odd = rank == size - 1;
+  trs_factors_get_info(F, &info);
+  for (int i = 0; i < 81; i++) own[i] = (i + odd) % 81;
+  must(trs_factors_create(&G, info.L, info.diag_L, info.U, info.diag_U, own, NULL, NULL, NULL),
+       "permuted");
+  say("another permutation on one rank", refused(G, o, TRS_ERROR_ARGUMENT, "others than those"));
+  trs_factors_destroy(G);
+  must(trs_factors_create(&G, info.L, info.diag_L, info.U, odd ? TRS_UNIT : TRS_NONUNIT, NULL, NULL,
+                          NULL, NULL),
+       "unit");
+  say("a unit diagonal on one rank", refused(G, o, TRS_ERROR_ARGUMENT, "others than those"));
+  trs_factors_destroy(G);
+  trs_factors_destroy(F);
+}
+
+static void test_null(void) {
+  double b[1] = {0};
+  trs_mpi_plan *plan;
+  int good = trs_mpi_solve(NULL, b, 1, b, 1, 1) == TRS_ERROR_ARGUMENT;
+  good &= trs_mpi_distribute(NULL, 0, 0) == TRS_ERROR_ARGUMENT;
+  good &= trs_mpi_refine(NULL, NULL, b, 1, b, 1, 1, 1, NULL, NULL) == TRS_ERROR_ARGUMENT;
+  good &= trs_mpi_get_stats(NULL, NULL) == TRS_ERROR_ARGUMENT;
+  good &=
+      trs_mpi_analyze_file(MPI_COMM_WORLD, rank ? &plan : NULL, "x", NULL) == TRS_ERROR_ARGUMENT;
+  good &= trs_mpi_analyze(MPI_COMM_WORLD, &plan, NULL, NULL) == TRS_ERROR_ARGUMENT && !plan;
+  good &= trs_mpi_analyze_blocks(MPI_COMM_WORLD, &plan, NULL, NULL) == TRS_ERROR_ARGUMENT && !plan;
+  good &= trs_mpi_analyze_file(MPI_COMM_WORLD, &plan, rank == size - 1 ? NULL : "/no/such.h5",
+                               NULL) == TRS_ERROR_ARGUMENT;
+  say("arguments that are NULL", good);
 }
 
 static void test_errors(void) {
@@ -529,6 +714,9 @@ static void test_errors(void) {
     say("other factors on one rank",
         refused(F, o, TRS_ERROR_ARGUMENT, "others than those of rank"));
   trs_factors_destroy(F);
+  if (size > 1) test_different_options();
+  if (size > 1) test_different_factors();
+  test_null();
   F = singular(40);
   say("a singular diagonal block", refused(F, o, TRS_ERROR_ZERO_PIVOT, "row 17"));
   trs_factors_destroy(F);

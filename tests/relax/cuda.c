@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdbool.h>
 
+#include "api/hog.h"
 #include "gpu.h"
 #include "relax/blocks.h"
 #include "test.h"
@@ -20,16 +21,19 @@ static int stop(void **state) {
   return gpu_stop(state);
 }
 
-static const char *const variants[] = {"warp-row",
-                                       "warp-row-l2",
-                                       "warp-row-l2-async",
-                                       "warp-six-rows",
-                                       "warp-six-rows-l2",
-                                       "warp-six-rows-l2-async",
-                                       "slices",
-                                       "slices:warps=1", /* many slices each, a deep ring */
-                                       "slices:warps=20",
-                                       "auto"};
+static const char *const variants[] = {
+    "warp-row",
+    "warp-row-l2",
+    "warp-row-l2-async",
+    "warp-six-rows",
+    "warp-six-rows-l2",
+    "warp-six-rows-l2-async",
+    "slices",
+    "slices:warps=1", /* many slices each */
+    "slices:warps=1,stages=5",
+    "slices:warps=1,stages=12", /* a ring longer than some rows */
+    "slices:warps=20",
+    "auto"};
 enum { VARIANTS = sizeof variants / sizeof *variants, NRHS = 3 };
 
 static bool takes(const char *variant, int b) {
@@ -260,6 +264,51 @@ static void device_memory_streams_and_graphs(void **state) {
   blocks_free(&A);
 }
 
+/* Values that a stream is still to bring, behind a kernel that takes long, are those of an update
+ * behind it. */
+static void check_update_behind(trs_context *ctx) {
+  blocks A = blocks_random(500, 5, 7, 2, 31);
+  int64_t n = A.n * 5, count = A.ptr[A.n];
+  size_t bytes = (size_t)count * 25 * sizeof *A.val;
+  vectors v = vectors_make(n);
+  trs_sweep_options o = {.sweeps = 2};
+  trs_relaxation *R, *G;
+  cudaStream_t stream;
+  void *ptr = gpu_upload(A.ptr, (size_t)(A.n + 1) * sizeof *A.ptr);
+  void *idx = gpu_upload(A.idx, (size_t)count * sizeof *A.idx);
+  void *val = gpu_upload(A.val, bytes);
+  assert_success(
+      trs_relax_create_bsr(ctx, &G, TRS_DOUBLE, A.n, 5, TRS_ROW_MAJOR, ptr, idx, val, NULL));
+  for (int64_t e = 0; e < count * 25; e++) A.val[e] *= 2;
+  void *fresh = gpu_upload(A.val, bytes);
+  assert_success(create(serial, &R, &A, NULL));
+  sweep_from(R, &v, v.expected, n, 1, &o);
+  assert_int_equal(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), cudaSuccess);
+  assert_success(trs_relax_set_stream(G, stream));
+  assert_int_equal(cudaDeviceSynchronize(), cudaSuccess);
+  assert_int_equal(hog_start(1, 32, 200000000, stream), 0);
+  assert_int_equal(cudaMemcpyAsync(val, fresh, bytes, cudaMemcpyDefault, stream), cudaSuccess);
+  assert_success(trs_relax_update_bsr(G, TRS_ROW_MAJOR, ptr, idx, val));
+  sweep_from(G, &v, v.x, n, 1, &o);
+  assert_near(v.x, v.expected, n, 2e-6, "after an update behind a stream's work");
+  trs_relax_destroy(R);
+  trs_relax_destroy(G);
+  assert_int_equal(cudaStreamDestroy(stream), cudaSuccess);
+  void *const device[] = {ptr, idx, val, fresh};
+  for (int k = 0; k < 4; k++) gpu_free(device[k]);
+  vectors_free(&v);
+  blocks_free(&A);
+}
+
+static void updates_follow_the_stream(void **state) {
+  (void)state;
+  trs_context *group;
+  check_update_behind(gpu_context);
+  assert_success(trs_context_create(&group, "cuda:0,0"));
+  check_update_behind(group);
+  trs_context_destroy(group);
+}
+
 /* Row-major right-hand sides, and x in the place of b. */
 static void layouts(void **state) {
   (void)state;
@@ -358,6 +407,7 @@ int main(void) {
       cmocka_unit_test(colours_of_one_row),
       cmocka_unit_test(norms_are_those_of_the_cpu),
       cmocka_unit_test(device_memory_streams_and_graphs),
+      cmocka_unit_test(updates_follow_the_stream),
       cmocka_unit_test(layouts),
       cmocka_unit_test(nan_goes_through),
       cmocka_unit_test(bad_variants_are_refused),

@@ -2,6 +2,8 @@
  * lists, launches and their order, staging, norms; the bits of one GPU. */
 #include "relax/blocks.h"
 #include "device_stand_in.h"
+#include "relax/relaxation.h"
+#include "relax/cuda/args.h"
 #include "relax/stand_in.h"
 #include "test.h"
 
@@ -73,8 +75,82 @@ static void members_with_a_gpu_each(void **state) {
   compare("cuda:0-1");
 }
 
+/* More right-hand sides than a launch takes, with norms on the host. */
+static void very_many_right_hand_sides(void **state) {
+  (void)state;
+  enum { N = 3, COLUMNS = 2 * TRS_RELAX_MOST_ABREAST + 5 };
+  static const char *const places[] = {"cuda:7", "cuda:0,0"};
+  blocks A = blocks_random(N, 1, 2, 2, 5);
+  static double b[N * COLUMNS], x[2][N * COLUMNS], norms[2][2 * COLUMNS];
+  trs_random_fill(b, N * COLUMNS, TRS_DOUBLE, 8);
+  for (int k = 0; k < 2; k++)
+    for (int wide = 0; wide < 2; wide++) {
+      trs_relax_options options = {
+          .store = TRS_RELAX_DOUBLE, .nrhs = wide ? COLUMNS : 8, .variant = "warp-row"};
+      trs_sweep_options o = {.residual_every = 1, .residuals = norms[wide]};
+      trs_context *ctx;
+      trs_relaxation *R;
+      assert_success(trs_context_create(&ctx, places[k]));
+      assert_success(trs_relax_create_bsr(ctx, &R, TRS_DOUBLE, N, 1, TRS_ROW_MAJOR, A.ptr, A.idx,
+                                          A.val, &options));
+      assert_int_equal(R->room, wide ? TRS_RELAX_MOST_ABREAST : 8);
+      assert_success(trs_relax_sweep(R, x[wide], N, b, N, COLUMNS, TRS_COL_MAJOR, &o));
+      trs_relax_destroy(R);
+      trs_context_destroy(ctx);
+      if (!wide) continue;
+      assert_memory_equal(x[0], x[1], sizeof x[0]);
+      assert_memory_equal(norms[0], norms[1], sizeof norms[0]);
+    }
+  blocks_free(&A);
+}
+
+/* n block rows without others, each of its own colour. */
+static trs_status create_apart(trs_context *ctx, trs_relaxation **R, int32_t n, int b,
+                               const char *variant) {
+  int64_t *ptr = malloc((size_t)(n + 1) * sizeof *ptr);
+  int32_t *idx = malloc((size_t)n * sizeof *idx);
+  double *val = calloc((size_t)n * (size_t)(b * b), sizeof *val);
+  trs_relax_options options = {.colour = idx, .variant = variant};
+  for (int32_t i = 0; i <= n; i++) ptr[i] = i;
+  for (int32_t i = 0; i < n; i++) idx[i] = i;
+  for (int64_t i = 0; i < (int64_t)n * b; i++) val[i / b * b * b + i % b * (b + 1)] = 1;
+  trs_status status =
+      trs_relax_create_bsr(ctx, R, TRS_DOUBLE, n, b, TRS_ROW_MAJOR, ptr, idx, val, &options);
+  free(ptr);
+  free(idx);
+  free(val);
+  return status;
+}
+
+/* The stand-in has no slices, and says so. */
+static void the_variant_that_auto_takes(void **state) {
+  (void)state;
+  enum { COLOURS = TRS_RELAX_MOST_SLICED_COLOURS };
+  static const struct {
+    int32_t n;
+    int b;
+  } rows[] = {{40, 9}, {COLOURS + 1, 1}};
+  trs_context *ctx;
+  trs_relaxation *R;
+  trs_relax_info info;
+  assert_success(trs_context_create(&ctx, "cuda:7"));
+  assert_failure(TRS_ERROR_UNSUPPORTED, "no slices in a stand-in",
+                 create_apart(ctx, &R, 40, 8, NULL));
+  for (int k = 0; k < 2; k++) {
+    assert_success(create_apart(ctx, &R, rows[k].n, rows[k].b, NULL));
+    assert_success(trs_relax_get_info(R, &info));
+    assert_string_equal(info.variant, "warp-six-rows");
+    trs_relax_destroy(R);
+  }
+  assert_failure(TRS_ERROR_UNSUPPORTED, "takes 524288 colours, not 524289",
+                 create_apart(ctx, &R, COLOURS + 1, 1, "slices"));
+  trs_context_destroy(ctx);
+  assert_int_equal(stand_in_held(), 0);
+}
+
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(members_that_share_a_gpu),
-                                     cmocka_unit_test(members_with_a_gpu_each)};
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(members_that_share_a_gpu), cmocka_unit_test(members_with_a_gpu_each),
+      cmocka_unit_test(very_many_right_hand_sides), cmocka_unit_test(the_variant_that_auto_takes)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

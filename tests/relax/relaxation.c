@@ -336,6 +336,24 @@ static void each_precision_has_its_error(void **state) {
   blocks_free(&A);
 }
 
+/* |b - A x| with A as it was given. */
+static double residual_of(const trs_matrix *A, const double *rhs, const double *x) {
+  const int64_t *ptr;
+  const int32_t *idx;
+  const void *val;
+  trs_matrix_info m;
+  long double sum = 0;
+  trs_matrix_get_info(A, &m);
+  trs_matrix_get_arrays(A, &ptr, &idx, &val);
+  for (int64_t i = 0; i < m.nrows; i++) {
+    long double y = rhs[i];
+    for (int64_t p = ptr[i]; p < ptr[i + 1]; p++)
+      y -= (long double)((const double *)val)[p] * x[idx[p]];
+    sum += y * y;
+  }
+  return (double)sqrtl(sum);
+}
+
 /* W21's case, small: every way of storing gains two digits and more in fifteen sweeps. */
 static void sweeps_converge_on_the_wing(void **state) {
   (void)state;
@@ -357,6 +375,7 @@ static void sweeps_converge_on_the_wing(void **state) {
     assert_success(trs_relax_sweep(R, x, m.nrows, rhs, m.nrows, 1, TRS_COL_MAJOR, &o));
     for (int k = 0; k < 15; k++) assert_true(norms[k + 1] < norms[k]);
     assert_true(norms[15] < 1e-2 * norms[0]);
+    assert_true(residual_of(A, rhs, x) < 1e-2 * norms[0]);
     trs_relax_destroy(R);
   }
   trs_matrix_destroy(A);
@@ -431,6 +450,177 @@ static void bad_input_is_named_by_its_block_row(void **state) {
 #undef CREATE
 }
 
+/* Two block rows without others, 1 and the block. */
+static trs_status create_with(trs_relaxation **R, int b, const double *block,
+                              trs_relax_store store) {
+  const int64_t ptr[] = {0, 1, 2};
+  const int32_t idx[] = {0, 1};
+  double val[2 * 8 * 8] = {0};
+  trs_relax_options options = {.store = store};
+  for (int i = 0; i < b; i++) val[i * b + i] = 1;
+  memcpy(val + b * b, block, (size_t)(b * b) * sizeof *val);
+  return trs_relax_create_bsr(one, R, TRS_DOUBLE, 2, b, TRS_ROW_MAJOR, ptr, idx, val, &options);
+}
+
+static void what_rounding_leaves_is_no_pivot(void **state) {
+  (void)state;
+  static const double rows[] = {1, 2, 3, 4, 5, 6, 7, 8, 9}, two[] = {.1, .2, .3, .6},
+                      twice[] = {.1, .7, .3, .2, 1.4, .6, 1, 2, 5};
+  trs_relaxation *R;
+  for (int store = 0; store <= TRS_RELAX_BFLOAT; store++) {
+    const double *const singular[] = {rows, two, twice};
+    for (int k = 0; k < 3; k++) {
+      assert_failure(TRS_ERROR_ZERO_PIVOT, "diagonal block of block row 1 is singular",
+                     create_with(&R, k == 1 ? 2 : 3, singular[k], (trs_relax_store)store));
+      assert_int_equal(trs_last_error()->row, 1);
+    }
+  }
+}
+
+/* A block that dominates by rows, these times 10^rows and columns times 10^-columns by turns; the
+ * exact x is that power of each column. */
+static void check_scaled(int b, double rows, double columns) {
+  double block[64], rhs[16] = {0}, x[16];
+  trs_relaxation *R;
+  trs_random_fill(block, b * b, TRS_DOUBLE, (uint64_t)b);
+  for (int i = 0; i < b; i++) {
+    double sum = 0, scale = pow(10, i % 2 ? rows : -rows);
+    block[i * b + i] = 2 * b;
+    for (int j = 0; j < b; j++) sum += block[i * b + j];
+    rhs[b + i] = sum * scale;
+    for (int j = 0; j < b; j++) block[i * b + j] *= scale * pow(10, j % 2 ? -columns : columns);
+  }
+  assert_success(create_with(&R, b, block, TRS_RELAX_DOUBLE));
+  assert_success(trs_relax_sweep(R, x, 2 * b, rhs, 2 * b, 1, TRS_COL_MAJOR, NULL));
+  for (int i = 0; i < b; i++) {
+    double off = x[b + i] * pow(10, i % 2 ? -columns : columns) - 1;
+    if (!(fabs(off) < 1e-12)) fail_msg("block %d, scaled %g, %g: %g", b, rows, columns, off);
+  }
+  trs_relax_destroy(R);
+}
+
+static void scaled_blocks_are_kept(void **state) {
+  (void)state;
+  for (int b = 1; b <= 8; b++) {
+    check_scaled(b, 150, 0);
+    check_scaled(b, 0, 150);
+    check_scaled(b, 100, 50);
+    check_scaled(b, -75, 75);
+  }
+  /* The large rows leave rounding of each other in the second column, where the small one counts.
+   */
+  const double hidden[] = {.1e150, .7e150, .3e150, .2e150, 1.4e150, .7e150, 0, 1e-150, 0};
+  const double rhs[6] = {0, 0, 0, 1.1e150, 2.3e150, 1e-150};
+  double x[6];
+  trs_relaxation *R;
+  assert_success(create_with(&R, 3, hidden, TRS_RELAX_DOUBLE));
+  assert_success(trs_relax_sweep(R, x, 6, rhs, 6, 1, TRS_COL_MAJOR, NULL));
+  for (int i = 3; i < 6; i++) assert_true(fabs(x[i] - 1) < 1e-12);
+  trs_relax_destroy(R);
+}
+
+static void factors_that_overflow_are_refused(void **state) {
+  (void)state;
+  static const double last[] = {1, 3e38, -1, 3e38}, small[] = {1e-39, 0, 0, 1e-39},
+                      none[] = {1e-50, 0, 0, 1e-50}, above[] = {1, 1, 3e38, -1, 1, 3e38, 0, 1, 1},
+                      wide[] = {1, 1e308, -1, 1.7e308}, tiny[] = {1e-310, 0, 0, 1};
+  trs_relaxation *R;
+  const char *overflow = "block row 1 overflows when factored: store as double";
+  assert_failure(TRS_ERROR_UNSUPPORTED, overflow, create_with(&R, 2, last, TRS_RELAX_FLOAT));
+  assert_int_equal(trs_last_error()->row, 1);
+  assert_failure(TRS_ERROR_UNSUPPORTED, overflow, create_with(&R, 3, above, TRS_RELAX_FLOAT));
+  assert_failure(TRS_ERROR_UNSUPPORTED, "too small to be inverted: store as double",
+                 create_with(&R, 2, small, TRS_RELAX_FLOAT));
+  assert_failure(TRS_ERROR_ZERO_PIVOT, "is singular as floats",
+                 create_with(&R, 2, none, TRS_RELAX_FLOAT));
+  const double *const kept[] = {last, small, none};
+  for (int k = 0; k < 3; k++) {
+    assert_success(create_with(&R, 2, kept[k], TRS_RELAX_MIXED));
+    trs_relax_destroy(R);
+  }
+  assert_failure(TRS_ERROR_UNSUPPORTED, "overflows when factored: scale the matrix",
+                 create_with(&R, 2, wide, TRS_RELAX_DOUBLE));
+  assert_failure(TRS_ERROR_UNSUPPORTED, "too small to be inverted: scale the matrix",
+                 create_with(&R, 2, tiny, TRS_RELAX_DOUBLE));
+}
+
+/* A and b times a power of two: rounding and norms follow, or say that they cannot. */
+static void check_range(const blocks *A, int power, double expected) {
+  int64_t n = A->n * A->b, count = A->ptr[A->n] * A->b * A->b;
+  double *rhs = malloc((size_t)n * sizeof *rhs), *x = malloc((size_t)n * sizeof *x);
+  double *val = malloc((size_t)count * sizeof *val), norms[2];
+  trs_relax_options options = {.store = TRS_RELAX_DOUBLE};
+  trs_sweep_options o = {.residual_every = 1, .residuals = norms};
+  trs_relaxation *R;
+  trs_random_fill(rhs, n, TRS_DOUBLE, 4);
+  for (int64_t i = 0; i < n; i++) rhs[i] = ldexp(rhs[i], power);
+  for (int64_t e = 0; e < count; e++) val[e] = ldexp(A->val[e], power);
+  assert_success(trs_relax_create_bsr(three, &R, TRS_DOUBLE, A->n, A->b, TRS_ROW_MAJOR, A->ptr,
+                                      A->idx, val, &options));
+  assert_success(trs_relax_sweep(R, x, n, rhs, n, 1, TRS_COL_MAJOR, &o));
+  for (int k = 0; k < 2; k++)
+    if (isfinite(expected) ? !(norms[k] > 0 && isfinite(norms[k]))
+                           : !(isnan(expected) ? isnan(norms[k]) : norms[k] == expected))
+      fail_msg("times 2^%d: norm %g", power, norms[k]);
+  trs_relax_destroy(R);
+  free(rhs);
+  free(val);
+  free(x);
+}
+
+static void norms_out_of_range_say_so(void **state) {
+  (void)state;
+  blocks A = blocks_random(2000, 3, 7, 2, 21);
+  double x[6], norms[2];
+  trs_sweep_options o = {.residual_every = 1, .residuals = norms};
+  trs_relaxation *R;
+  check_range(&A, 480, 1);
+  check_range(&A, -470, 1);
+  check_range(&A, 660, INFINITY);
+  check_range(&A, -660, NAN);
+  const double block[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1}, rhs[6] = {0}; /* nothing stays nothing */
+  assert_success(create_with(&R, 3, block, TRS_RELAX_DOUBLE));
+  assert_success(trs_relax_sweep(R, x, 6, rhs, 6, 1, TRS_COL_MAJOR, &o));
+  assert_true(norms[0] == 0 && norms[1] == 0);
+  trs_relax_destroy(R);
+  blocks_free(&A);
+}
+
+/* A third is lost alike in any unit. */
+static void rounding_does_not_depend_on_the_unit(void **state) {
+  (void)state;
+  const int64_t ptr[] = {0, 2, 4};
+  const int32_t idx[] = {0, 1, 0, 1};
+  const double units[] = {0, 120, -120};
+  double rounding[3];
+  for (int k = 0; k < 3; k++) {
+    double d = ldexp(1, (int)units[k]), o = d / 3;
+    const double val[] = {d, o, o, d};
+    trs_relax_info info;
+    trs_relaxation *R;
+    assert_success(
+        trs_relax_create_bsr(one, &R, TRS_DOUBLE, 2, 1, TRS_ROW_MAJOR, ptr, idx, val, NULL));
+    assert_success(trs_relax_get_info(R, &info));
+    rounding[k] = info.rounding;
+    trs_relax_destroy(R);
+  }
+  assert_true(rounding[0] > 1e-9 && rounding[1] == rounding[0] && rounding[2] == rounding[0]);
+  /* Far apart: what is lost of the small is nothing beside the large. */
+  const double apart[] = {1e200, 1.23456789e30, 1.23456789e30, 1e200};
+  const double tiny[] = {1e-200, 1e-201, 1e-201, 1e-200};
+  const double *const val[] = {apart, tiny};
+  for (int k = 0; k < 2; k++) {
+    trs_relax_info info;
+    trs_relaxation *R;
+    assert_success(
+        trs_relax_create_bsr(one, &R, TRS_DOUBLE, 2, 1, TRS_ROW_MAJOR, ptr, idx, val[k], NULL));
+    assert_success(trs_relax_get_info(R, &info));
+    double expected = k ? 1e-201 / hypot(1e-201, 1e-200) : 0;
+    assert_true(fabs(info.rounding - expected) < 1e-12);
+    trs_relax_destroy(R);
+  }
+}
+
 static void sweeps_check_their_arguments(void **state) {
   (void)state;
   blocks A = blocks_random(10, 2, 3, 2, 12), B = blocks_random(10, 2, 6, 2, 99);
@@ -498,6 +688,11 @@ int main(void) {
       cmocka_unit_test(sweeps_converge_on_the_wing),
       cmocka_unit_test(factors_carry_the_range),
       cmocka_unit_test(bad_input_is_named_by_its_block_row),
+      cmocka_unit_test(what_rounding_leaves_is_no_pivot),
+      cmocka_unit_test(scaled_blocks_are_kept),
+      cmocka_unit_test(factors_that_overflow_are_refused),
+      cmocka_unit_test(norms_out_of_range_say_so),
+      cmocka_unit_test(rounding_does_not_depend_on_the_unit),
       cmocka_unit_test(sweeps_check_their_arguments),
       cmocka_unit_test(failing_allocations_leak_nothing),
   };

@@ -39,10 +39,10 @@ def refusals(path):
                                ("no such method", "grid4d:2x2x2:1", "METHOD"),
                                ("grid2d of two grids", "grid2d:2x2x2:1", "PZ = 1")):
         result = subprocess.run([tool, "loggp", "x", path, solve], text=True, capture_output=True)
-        verdict(f"refuses {name}", result.returncode == 1 and words in result.stderr, result.stderr)
+        verdict(f"refuses {name}", result.returncode == 2 and words in result.stderr, result.stderr)
     result = subprocess.run([tool, "loggp", "x", __file__, "grid3d:1x1x1:1"], text=True,
                             capture_output=True)
-    verdict("refuses a file that is none", result.returncode == 1 and "no structure" in
+    verdict("refuses a file that is none", result.returncode == 3 and "no structure" in
             result.stderr, result.stderr)
 
 
@@ -62,8 +62,11 @@ def command_line(folder):
             ("an unknown part", 2, "--parts takes", ["--parts", "figures"]),
             ("ranks that are none", 2, "--ranks takes", ["--ranks", "0"]),
             ("methods", 2, "l23 takes", ["--methods", "auto"]),
+            ("an unknown part among others", 2, "figures", ["--parts", "model,figures"]),
             ("a matrix from a file", 2, "gen:NAME:SIZE", ["--parts", "model", "--suite", "A.mtx"]),
             ("grids for real ranks", 2, "--grids are for", ["--grids", "grid3d:1x1x1:1"]),
+            ("three ranks, which no grids have", 2, "power of two",
+             ["--parts", "model", "--ranks", "3", "--suite", "gen:poisson2d9:20"]),
             ("a folder that cannot be", 3, "A.mtx", ["--work", "/dev/null/A.mtx"])):
         result = subprocess.run([trireme, "bench", "l23", *options], text=True, capture_output=True,
                                 cwd=folder)

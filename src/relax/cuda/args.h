@@ -29,6 +29,9 @@ typedef struct trs_relax_args {
   uint64_t *words; /* TRS_EXACT_WORDS for each right-hand side: squares of rows of r - A x */
 } trs_relax_args;
 
+/* Right-hand sides of a launch, whose norms fit a piece of pinned memory. */
+enum { TRS_RELAX_MOST_ABREAST = TRS_STAGE_BYTES / sizeof(double) };
+
 /* The caller's b and x, in device memory. */
 typedef struct trs_relax_vectors {
   void *x;
@@ -64,7 +67,10 @@ trs_status trs_relax_rows_run(const trs_relax_args *a, const trs_relax_rows_how 
 
 /* ---- Slices: as many rows of one colour as fit a warp's lanes (slices.cu). ---- */
 
-enum { TRS_RELAX_MOST_SLICED = 8 }; /* the largest block that has a kernel */
+enum {
+  TRS_RELAX_MOST_SLICED = 8,               /* the largest block that has a kernel */
+  TRS_RELAX_MOST_SLICED_COLOURS = 1 << 19, /* twice that turns in a launch: counts do not wrap */
+};
 
 /* Rows of a slice, and blocks that are read in one turn, so many that they fill vectors of 16
  * bytes; size: of an element. */

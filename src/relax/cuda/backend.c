@@ -46,29 +46,40 @@ static void drop(trs_relax_gpu *g, trs_relax_owned *o) {
   *o = (trs_relax_owned){.count = 0};
 }
 
-static trs_status fetch(const void **array, void **copy, int64_t count, size_t size) {
+static trs_status fetch(const void **array, void **copy, int64_t count, size_t size,
+                        trs_stream stream) {
   if (!*array || !trs_device_address(*array)) return TRS_SUCCESS;
   TRS_TRY(trs_alloc(copy, count, size));
-  TRS_TRY(trs_device_copy(*copy, *array, count * (int64_t)size, NULL));
+  TRS_TRY(trs_device_copy(*copy, *array, count * (int64_t)size, stream));
   *array = *copy;
-  return trs_device_wait(NULL);
+  return trs_device_wait(stream);
 }
 
-trs_status trs_relax_gpu_fetch(trs_block_source *source, void *copies[3]) {
+static trs_status fetch_arrays(trs_block_source *source, void *copies[3], trs_stream stream) {
   const void *arrays[] = {source->ptr, source->idx, source->val};
   int64_t size = source->matrix ? 1 : (int64_t)source->block * source->block;
   int64_t rows = source->nrows * (source->matrix ? source->span : 1);
-  copies[0] = copies[1] = copies[2] = NULL;
   if (rows < 0 || !source->ptr) return TRS_SUCCESS; /* the check will say so */
-  TRS_TRY(fetch(&arrays[0], &copies[0], rows + 1, sizeof *source->ptr));
+  TRS_TRY(fetch(&arrays[0], &copies[0], rows + 1, sizeof *source->ptr, stream));
   source->ptr = arrays[0];
   int64_t count = source->ptr[rows];
   if (count < 0) return TRS_SUCCESS;
-  TRS_TRY(fetch(&arrays[1], &copies[1], count, sizeof *source->idx));
-  TRS_TRY(fetch(&arrays[2], &copies[2], count * size, trs_scalar_size(source->scalar)));
+  TRS_TRY(fetch(&arrays[1], &copies[1], count, sizeof *source->idx, stream));
+  size_t bytes = trs_scalar_size(source->scalar);
+  TRS_TRY(fetch(&arrays[2], &copies[2], count * size, bytes, stream));
   source->idx = arrays[1];
   source->val = arrays[2];
   return TRS_SUCCESS;
+}
+
+trs_status trs_relax_gpu_fetch(trs_block_source *source, void *copies[3], trs_device *device,
+                               trs_stream stream) {
+  copies[0] = copies[1] = copies[2] = NULL;
+  if (!device) return fetch_arrays(source, copies, stream);
+  int before = trs_device_enter(device);
+  trs_status status = fetch_arrays(source, copies, stream);
+  trs_device_leave(before);
+  return status;
 }
 
 /* ---- Variants ---- */
@@ -98,7 +109,8 @@ static void prepare_rows(trs_relaxation *R) {
 static trs_status find_variant(const trs_relaxation *R, const char *name,
                                const trs_relax_variant **found, const char **parameters) {
   bool any = !name || strcmp(name, "auto") == 0;
-  if (any) name = R->block <= TRS_RELAX_MOST_SLICED ? "slices" : "warp-six-rows-l2";
+  bool sliced = R->block <= TRS_RELAX_MOST_SLICED && R->ncolours <= TRS_RELAX_MOST_SLICED_COLOURS;
+  if (any) name = sliced ? "slices" : "warp-six-rows";
   size_t length = strcspn(name, ":");
   *found = NULL;
   for (int k = 0; k < VARIANTS; k++)
@@ -286,6 +298,7 @@ void trs_relax_gpu_free(trs_relaxation *R) {
 }
 
 void trs_relax_gpu_set_stream(trs_relaxation *R, void *stream) { R->gpu->stream = stream; }
+trs_stream trs_relax_gpu_stream(const trs_relaxation *R) { return R->gpu->stream; }
 const char *trs_relax_gpu_variant(const trs_relaxation *R) {
   return !R->gpu ? "threads" : R->gpu->variant ? R->gpu->variant->name : "none";
 }

@@ -13,15 +13,18 @@ trs_status trs_relax_gpu_create(trs_relaxation *R, trs_device *device, trs_strea
                                 const char *variant);
 /* Another one for the same values; after a failure there is none. */
 trs_status trs_relax_gpu_set_variant(trs_relaxation *R, const char *name);
-/* Brings those of the source's arrays to the host that lie in device memory: copies[3] are those
- * made, to be freed by the caller also after a failure. */
-trs_status trs_relax_gpu_fetch(trs_block_source *source, void *copies[3]);
+/* Brings those of the source's arrays to the host that lie in device memory, behind what the
+ * device's stream holds: copies[3] are those made, to be freed by the caller also after a failure.
+ * device: NULL is the current one. */
+trs_status trs_relax_gpu_fetch(trs_block_source *source, void *copies[3], trs_device *device,
+                               trs_stream stream);
 /* The values that stand in R's arrays. */
 trs_status trs_relax_gpu_update(trs_relaxation *R);
 trs_status trs_relax_gpu_sweep(trs_relaxation *R, const trs_rhs *rhs,
                                const trs_sweep_options *options);
 trs_status trs_relax_gpu_wait(trs_relaxation *R);
 void trs_relax_gpu_set_stream(trs_relaxation *R, void *stream);
+trs_stream trs_relax_gpu_stream(const trs_relaxation *R);
 const char *trs_relax_gpu_variant(const trs_relaxation *R);
 int64_t trs_relax_gpu_bytes(const trs_relaxation *R);
 void trs_relax_gpu_free(trs_relaxation *R); /* R->gpu may be NULL */

@@ -83,10 +83,10 @@ static trs_status check_slices(const trs_relaxation *R) {
   if (R->block > TRS_RELAX_MOST_SLICED)
     return trs_fail(TRS_ERROR_UNSUPPORTED, -1, "variant slices takes blocks of 1 to %d, not of %d",
                     TRS_RELAX_MOST_SLICED, R->block);
-  if (R->gpu->args.x_stride > UINT32_MAX)
+  if (R->ncolours > TRS_RELAX_MOST_SLICED_COLOURS)
     return trs_fail(TRS_ERROR_UNSUPPORTED, -1,
-                    "variant slices takes 2^32 unknowns, not %lld: take warp-six-rows",
-                    (long long)R->gpu->args.x_stride);
+                    "variant slices takes %d colours, not %d: take warp-six-rows",
+                    TRS_RELAX_MOST_SLICED_COLOURS, R->ncolours);
   return TRS_SUCCESS;
 }
 

@@ -175,9 +175,9 @@ trs_status trs_relax_group_update(trs_relaxation *R, const trs_block_source *sou
       trs_failure_get(&now);
       if (!first.status || now.row < first.row) first = now;
     }
-    for (int e = 0; e < 2; e++) R->frobenius[e] += D->frobenius[e];
+    for (int e = 0; e < 2; e++) R->frobenius[e] = hypot(R->frobenius[e], D->frobenius[e]);
   }
-  R->rounding = R->frobenius[0] > 0 ? sqrt(R->frobenius[1] / R->frobenius[0]) : 0;
+  R->rounding = R->frobenius[0] > 0 ? R->frobenius[1] / R->frobenius[0] : 0;
   return first.status ? trs_failure_set(&first) : TRS_SUCCESS;
 }
 
@@ -189,6 +189,7 @@ trs_status trs_relax_group_set_variant(trs_relaxation *R, const char *name) {
 }
 
 void trs_relax_group_set_stream(trs_relaxation *R, void *stream) { R->group->stream = stream; }
+trs_stream trs_relax_group_stream(const trs_relaxation *R) { return R->group->stream; }
 const char *trs_relax_group_variant(const trs_relaxation *R) {
   return trs_relax_gpu_variant(R->group->member[R->group->members - 1].R);
 }

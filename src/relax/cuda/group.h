@@ -17,6 +17,7 @@ trs_status trs_relax_group_sweep(trs_relaxation *R, const trs_rhs *rhs,
 trs_status trs_relax_group_wait(trs_relaxation *R);
 /* A stream of the first member's GPU. */
 void trs_relax_group_set_stream(trs_relaxation *R, void *stream);
+trs_stream trs_relax_group_stream(const trs_relaxation *R);
 const char *trs_relax_group_variant(const trs_relaxation *R);
 /* How rows were dealt, and to how many. */
 const char *trs_relax_group_partition(const trs_relaxation *R, int *members);

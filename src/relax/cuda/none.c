@@ -19,8 +19,11 @@ trs_status trs_relax_gpu_set_variant(trs_relaxation *R, const char *name) {
   (void)name;
   return no_cuda();
 }
-trs_status trs_relax_gpu_fetch(trs_block_source *source, void *copies[3]) {
+trs_status trs_relax_gpu_fetch(trs_block_source *source, void *copies[3], trs_device *device,
+                               trs_stream stream) {
   (void)source;
+  (void)device;
+  (void)stream;
   copies[0] = copies[1] = copies[2] = NULL;
   return TRS_SUCCESS;
 }
@@ -42,6 +45,10 @@ trs_status trs_relax_gpu_wait(trs_relaxation *R) {
 void trs_relax_gpu_set_stream(trs_relaxation *R, void *stream) {
   (void)R;
   (void)stream;
+}
+trs_stream trs_relax_gpu_stream(const trs_relaxation *R) {
+  (void)R;
+  return NULL;
 }
 const char *trs_relax_gpu_variant(const trs_relaxation *R) {
   (void)R;
@@ -84,6 +91,10 @@ trs_status trs_relax_group_wait(trs_relaxation *R) {
 void trs_relax_group_set_stream(trs_relaxation *R, void *stream) {
   (void)R;
   (void)stream;
+}
+trs_stream trs_relax_group_stream(const trs_relaxation *R) {
+  (void)R;
+  return NULL;
 }
 const char *trs_relax_group_variant(const trs_relaxation *R) {
   (void)R;

@@ -153,13 +153,15 @@ __device__ inline S multiply_diagonal(const lanes<B> &l, const S *d, S x) {
   return sum;
 }
 
-/* The squares of a row's components together, in every lane of it: added in their order. */
+/* The squares of a row's components together, in every lane of it: added in their order, and zero
+ * only where all components are. */
 template <int B>
 __device__ inline double add_squares(const lanes<B> &l, double e) {
   double sum = 0;
   for (int j = 0; j < l.b; j++) {
     const double other = __shfl_sync(EVERY_LANE, e, l.first + j);
     sum = fma(other, other, sum);
+    if (sum == 0 && other != 0) sum = TRS_EXACT_LEAST;
   }
   return sum;
 }

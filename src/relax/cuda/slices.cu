@@ -206,11 +206,11 @@ extern "C" trs_status trs_relax_slices_prepare(const trs_relax_args *a, trs_rela
 extern "C" trs_status trs_relax_slices_sweep(const trs_relax_args *a, const trs_relax_slices *s,
                                              int direction, int64_t turns,
                                              trs_relax_meeting *meeting, trs_stream stream) {
-  constexpr int64_t MOST_TURNS = 1 << 20; /* counts of arrivals do not overflow */
+  constexpr int64_t MOST_TURNS = 2 * TRS_RELAX_MOST_SLICED_COLOURS;
   const bool back = direction == 1;
   auto to = static_cast<cudaStream_t>(stream);
   const int64_t both = 2 * int64_t(s->ncolours); /* ways over the colours */
-  const int64_t each = both > MOST_TURNS ? both : MOST_TURNS / both * both;
+  const int64_t each = MOST_TURNS / both * both;
   for (int64_t done = 0; done < turns; done += each) {
     const int64_t now = turns - done < each ? turns - done : each;
     const trip t = {back ? s->ncolours - 1 : 0,

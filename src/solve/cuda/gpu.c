@@ -1,6 +1,7 @@
 /* gpu.c - systems, right-hand sides and failures between host and device. */
 #include "solve/cuda/gpu.h"
 
+#include "solve/cuda/span.h"
 #include "solve/cuda/transpose.h"
 
 static const uint64_t WAIT_LIMIT = 10000000000u; /* ten seconds, then a solve is called stalled */
@@ -150,38 +151,6 @@ trs_status trs_gpu_wait(trs_plan *plan, trs_gpu *gpu) {
   return status;
 }
 
-/* width columns from the first on, between a strided array and the stage, whose order is the
- * array's own: rows of width where the array is row-major, else columns of n. */
-typedef struct span {
-  int64_t n, size, first, width;
-  bool row_major;
-} span;
-
-static span span_of(const trs_rhs *rhs, int64_t n, int64_t size, int64_t first, int64_t most) {
-  int64_t left = rhs->nrhs - first;
-  bool row_major = (rhs->x_col == 1 && rhs->x_row != 1) || (rhs->b_col == 1 && rhs->b_row != 1);
-  return (span){n, size, first, left < most ? left : most, row_major};
-}
-
-static trs_status bring_columns(const span *s, void *stage, const trs_rhs *rhs, trs_stream stream) {
-  const char *b = (const char *)rhs->b + s->first * rhs->b_col * s->size;
-  if (s->row_major)
-    return trs_device_copy_rows(stage, s->width * s->size, b, rhs->b_row * s->size,
-                                s->width * s->size, s->n, stream);
-  return trs_device_copy_rows(stage, s->n * s->size, b, rhs->b_col * s->size, s->n * s->size,
-                              s->width, stream);
-}
-
-static trs_status take_columns(const span *s, const void *stage, const trs_rhs *rhs,
-                               trs_stream stream) {
-  char *x = (char *)rhs->x + s->first * rhs->x_col * s->size;
-  if (s->row_major)
-    return trs_device_copy_rows(x, rhs->x_row * s->size, stage, s->width * s->size,
-                                s->width * s->size, s->n, stream);
-  return trs_device_copy_rows(x, rhs->x_col * s->size, stage, s->n * s->size, s->n * s->size,
-                              s->width, stream);
-}
-
 static trs_status need_stage(trs_plan *plan, trs_gpu *gpu, int64_t nrhs) {
   if (gpu->stage) return TRS_SUCCESS;
   int64_t hint = plan->options.nrhs > nrhs ? plan->options.nrhs : nrhs;
@@ -195,17 +164,14 @@ static trs_status need_stage(trs_plan *plan, trs_gpu *gpu, int64_t nrhs) {
 /* From host to host, or with one side on the device. */
 static trs_status solve_staged(trs_plan *plan, trs_gpu *gpu, const trs_rhs *rhs,
                                trs_gpu_launch launch) {
-  int64_t size = (int64_t)trs_scalar_size(plan->system.scalar);
   TRS_TRY(need_stage(plan, gpu, rhs->nrhs));
-  for (int64_t first = 0; first < rhs->nrhs;) {
-    span s = span_of(rhs, plan->system.n, size, first, gpu->stage_width);
-    trs_rhs inner = {.x = gpu->stage, .b = gpu->stage, .nrhs = s.width};
-    inner.x_row = inner.b_row = s.row_major ? s.width : 1;
-    inner.x_col = inner.b_col = s.row_major ? 1 : s.n;
-    TRS_TRY(bring_columns(&s, gpu->stage, rhs, plan->stream));
-    TRS_TRY(launch(plan, &inner, plan->stream));
-    TRS_TRY(take_columns(&s, gpu->stage, rhs, plan->stream));
-    first += s.width;
+  for (int64_t first = 0; first < rhs->nrhs; first += gpu->stage_width) {
+    int64_t left = rhs->nrhs - first, width = left < gpu->stage_width ? left : gpu->stage_width;
+    const trs_span s = trs_span_of(rhs, &plan->system, first, width);
+    const trs_rhs staged = trs_span_staged(&s, gpu->stage, gpu->stage);
+    TRS_TRY(trs_span_bring(&s, gpu->stage, rhs, plan->stream));
+    TRS_TRY(launch(plan, &staged, plan->stream));
+    TRS_TRY(trs_span_take(&s, gpu->stage, rhs, plan->stream));
   }
   return finish(plan, gpu);
 }

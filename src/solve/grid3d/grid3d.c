@@ -145,23 +145,36 @@ static trs_status lay_out(trs_grid_solver *s, const trs_grid_input *in, base *b,
   return trs_fill_begin(f, &s->part);
 }
 
+static uint32_t check_maps(uint32_t crc, const trs_grid_maps *maps, int64_t n) {
+  const void *maps_of[] = {maps->row_perm, maps->col_perm, maps->row_scale, maps->col_scale};
+  for (int k = 0; k < 4; k++) {
+    size_t size = k < 2 ? sizeof *maps->row_perm : sizeof *maps->row_scale;
+    int8_t given = maps_of[k] != NULL;
+    crc = trs_crc32(crc, &given, 1);
+    if (given) crc = trs_crc32(crc, maps_of[k], n * (int64_t)size);
+  }
+  return crc;
+}
+
 /* Ranks that were given different factors would wait for messages that never come. */
-static trs_status check_same(const trs_grid_solver *s) {
+static trs_status check_same(const trs_grid_solver *s, const bool unit[2]) {
   const trs_grid_layout *l = &s->layout;
-  int64_t own[2] = {l->n, 0}, first[2];
   uint32_t crc = trs_crc32(0, l->first, (l->count + 1) * (int64_t)sizeof *l->first);
   for (int which = 0; which < 2; which++)
     crc = trs_crc32(crc, l->lists[which].idx,
                     l->lists[which].ptr[l->count] * (int64_t)sizeof *l->lists[which].idx);
   crc = trs_crc32(crc, l->lo, l->count * (int64_t)sizeof *l->lo);
-  own[1] = (int64_t)s->part.scalar << 32 | crc;
+  crc = check_maps(crc, &s->maps, l->n);
+  const trs_grid_shape *p = &s->set.shape;
+  const int64_t own[] = {l->n, crc, s->part.scalar, unit[0], unit[1], p->x, p->y, p->z};
+  int64_t first[sizeof own / sizeof *own];
   memcpy(first, own, sizeof own);
   TRS_TRY(trs_ranks_broadcast(s->ranks, first, sizeof first));
   trs_status status = TRS_SUCCESS;
   if (memcmp(first, own, sizeof own) != 0)
     status = trs_fail(TRS_ERROR_ARGUMENT, -1,
                       "its factors are others than those of rank 0: another pattern, separator "
-                      "tree or element type");
+                      "tree, permutation, scaling, kind of diagonal or element type");
   return trs_ranks_agree(s->ranks, status);
 }
 
@@ -169,11 +182,10 @@ static trs_status check_same(const trs_grid_solver *s) {
 static trs_status gather_refused(trs_ranks *ranks, int8_t *refused, int64_t count) {
   trs_tree_place at = trs_tree_at(TRS_TREE_BINARY, ranks->rank, ranks->size);
   int8_t *other;
-  TRS_TRY(trs_ranks_agree(ranks, TRS_ALLOC(&other, count)));
-  trs_status status = TRS_SUCCESS;
+  trs_status status = trs_ranks_agree(ranks, TRS_ALLOC(&other, count));
   for (int c = 0; c < at.nchildren && !status; c++) {
     status = trs_ranks_receive(ranks, at.first_child + c, TRS_TAG_MOVE, other, count);
-    for (int64_t r = 0; r < count; r++) refused[r] |= other[r];
+    for (int64_t r = 0; r < count && !status; r++) refused[r] |= other[r];
   }
   if (!status && at.parent >= 0)
     status = trs_ranks_send(ranks, at.parent, TRS_TAG_MOVE, refused, count);
@@ -220,7 +232,7 @@ static trs_status cut_base(trs_grid_solver *s, base *b) {
 static trs_status fill_part(trs_grid_solver *s, const trs_grid_input *in, base *b, trs_filler *f) {
   for (bool again = true; again;) {
     TRS_TRY(trs_ranks_agree(s->ranks, lay_out(s, in, b, f)));
-    TRS_TRY(check_same(s));
+    TRS_TRY(check_same(s, in->unit));
     TRS_TRY(trs_ranks_agree(s->ranks, in->fill(in, f, s->ranks)));
     TRS_TRY(refuse(s, in, b, f));
     bool cut = b->refused[b->nruns];
@@ -261,6 +273,7 @@ trs_status trs_grid_solver_distribute(trs_grid_solver *s, int64_t first, int64_t
   TRS_TRY(trs_moves_create(&moves, &s->part, &s->maps, s->ranks, first, rows));
   trs_moves_destroy(&s->moves);
   s->moves = moves;
+  s->room = 0;
   return TRS_SUCCESS;
 }
 
@@ -403,21 +416,29 @@ static int64_t at_once(const trs_grid_solver *s) {
   return fit < s->set.nrhs ? (fit > 0 ? fit : 1) : s->set.nrhs;
 }
 
-/* All ranks have the same nrhs: room is made, and agreed on, where it changes. */
+/* Whether there is room is the same on all ranks: what one of them fails to get none has. */
+static trs_status agree_on_room(trs_grid_solver *s, int64_t nrhs) {
+  if (nrhs <= s->room) return TRS_SUCCESS;
+  trs_status status = trs_ranks_agree(s->ranks, reserve(s, nrhs));
+  s->room = status ? 0 : nrhs;
+  if (status) trs_part_give_back(&s->part);
+  return status;
+}
+
 static trs_status solve_some(trs_grid_solver *s, void *x, int64_t ldx, const void *b, int64_t ldb,
                              int64_t nrhs) {
-  if (s->part.nrhs != nrhs || s->moves.nrhs != nrhs)
-    TRS_TRY(trs_ranks_agree(s->ranks, reserve(s, nrhs)));
+  TRS_TRY(reserve(s, nrhs)); /* in the room there is */
   memset(s->part.base, 0, (size_t)s->part.sum_bytes);
   TRS_TRY(trs_moves_take(&s->moves, &s->part, &s->maps, s->ranks, b, ldb));
   TRS_TRY(trs_grid_solver_run(s));
   return trs_moves_put(&s->moves, &s->part, &s->maps, s->ranks, x, ldx);
 }
 
+/* All ranks have the same nrhs. */
 trs_status trs_grid_solver_solve(trs_grid_solver *s, void *x, int64_t ldx, const void *b,
                                  int64_t ldb, int64_t nrhs) {
   int64_t size = (int64_t)trs_scalar_size(s->part.scalar), most = at_once(s);
-  trs_status status = TRS_SUCCESS;
+  trs_status status = agree_on_room(s, nrhs < most ? nrhs : most);
   s->times = (trs_grid_times){.nrhs = nrhs};
   for (int64_t c = 0; c < nrhs && !status; c += most)
     status = solve_some(s, x ? (char *)x + c * ldx * size : NULL, ldx,

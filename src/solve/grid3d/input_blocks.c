@@ -31,47 +31,63 @@ static int64_t width(const blocks *b, int64_t K) { return b->first[K + 1] - b->f
 
 /* ---- One rank's blocks. ---- */
 
-/* Told of each block (I, K) off the diagonal with its row's or column's indices, and of numbers. */
+/* Told of each block (I, K) with its row's or column's indices, and of numbers; ld: L's rows of the
+ * column, U's numbers of the block. */
 typedef void (*visitor)(void *state, int which, int64_t I, int64_t K, const void *index,
                         int64_t count, const char *values, int64_t ld);
 
 static bool on_grid(const blocks *b) { return b->rank < b->of.px * b->of.py; }
 
-static void visit_lower(const blocks *b, visitor visit, void *state) {
+static trs_status bad_block(int which, int64_t I, int64_t K) {
+  return trs_fail(TRS_ERROR_ARGUMENT, -1,
+                  "blocks: supernodes, numbers of rows or indices of %c's block (%lld, %lld) are "
+                  "out of range",
+                  which ? 'U' : 'L', (long long)I, (long long)K);
+}
+
+static trs_status visit_lower(const blocks *b, visitor visit, void *state) {
   size_t size = trs_scalar_size(b->of.scalar);
   for (int64_t K = b->rank % b->of.py, k = 0; K < b->of.nsupers; K += b->of.py, k++) {
     const char *index = b->of.L_index[k], *values = b->of.L_values[k];
     if (!index) continue;
-    int64_t count = at(b, index, 0), ld = at(b, index, 1), p = L_HEAD;
+    int64_t count = at(b, index, 0), ld = at(b, index, 1), p = L_HEAD, left = ld;
     for (int64_t i = 0; i < count; i++) {
-      int64_t rows = at(b, index, p + 1);
-      visit(state, 0, at(b, index, p), K, index + (p + DESCRIPTOR) * b->of.index_bytes, rows,
-            values, ld);
+      int64_t I = at(b, index, p), rows = at(b, index, p + 1);
+      if (I < K || I >= b->of.nsupers || rows < 0 || rows > left || !values)
+        return bad_block(0, I, K);
+      visit(state, 0, I, K, index + (p + DESCRIPTOR) * b->of.index_bytes, rows, values, ld);
       p += DESCRIPTOR + rows;
+      left -= rows;
       values += (size_t)rows * size;
     }
   }
+  return TRS_SUCCESS;
 }
 
-static void visit_upper(const blocks *b, visitor visit, void *state) {
+static trs_status visit_upper(const blocks *b, visitor visit, void *state) {
   size_t size = trs_scalar_size(b->of.scalar);
   for (int64_t I = b->rank / b->of.py, k = 0; I < b->of.nsupers; I += b->of.px, k++) {
     const char *index = b->of.U_index[k], *values = b->of.U_values[k];
     if (!index) continue;
-    int64_t count = at(b, index, 0), p = U_HEAD;
+    int64_t count = at(b, index, 0), left = at(b, index, 1), p = U_HEAD;
     for (int64_t i = 0; i < count; i++) {
-      int64_t K = at(b, index, p);
-      visit(state, 1, I, K, index + (p + DESCRIPTOR) * b->of.index_bytes, width(b, K), values, 0);
-      values += (size_t)at(b, index, p + 1) * size;
+      int64_t K = at(b, index, p), numbers = at(b, index, p + 1);
+      if (K <= I || K >= b->of.nsupers || numbers < 0 || numbers > left || !values)
+        return bad_block(1, I, K);
+      visit(state, 1, I, K, index + (p + DESCRIPTOR) * b->of.index_bytes, width(b, K), values,
+            numbers);
+      values += (size_t)numbers * size;
+      left -= numbers;
       p += DESCRIPTOR + width(b, K);
     }
   }
+  return TRS_SUCCESS;
 }
 
-static void visit_all(const blocks *b, visitor visit, void *state) {
-  if (!on_grid(b)) return;
-  visit_lower(b, visit, state);
-  visit_upper(b, visit, state);
+static trs_status visit_all(const blocks *b, visitor visit, void *state) {
+  if (!on_grid(b)) return TRS_SUCCESS;
+  TRS_TRY(visit_lower(b, visit, state));
+  return visit_upper(b, visit, state);
 }
 
 /* ---- Lists. ---- */
@@ -81,6 +97,7 @@ typedef struct record {
   const blocks *b;
   int32_t *data; /* NULL: counting */
   int64_t count;
+  trs_status bad;
 } record;
 
 static void put(record *r, int64_t value) {
@@ -88,12 +105,25 @@ static void put(record *r, int64_t value) {
   r->count++;
 }
 
+/* Of U, an index may be that of the row behind the last: the column has no numbers. */
+static bool fits(const blocks *b, int which, int64_t I, const void *index, int64_t count,
+                 int64_t ld) {
+  int64_t end = b->first[I + 1], numbers = 0;
+  for (int64_t i = 0; i < count; i++) {
+    int64_t row = at(b, index, i);
+    if (row < b->first[I] || row >= end + which) return false;
+    numbers += end - row;
+  }
+  return !which || numbers == ld;
+}
+
 static void note(void *state, int which, int64_t I, int64_t K, const void *index, int64_t count,
                  const char *values, int64_t ld) {
   record *r = state;
   const blocks *b = r->b;
-  (void)values, (void)ld;
-  if (I == K) return;
+  (void)values;
+  if (!r->bad && !fits(b, which, I, index, count, ld)) r->bad = bad_block(which, I, K);
+  if (I == K || r->bad) return;
   int64_t head = r->count;
   put(r, which);
   put(r, which ? I : K);
@@ -106,31 +136,40 @@ static void note(void *state, int which, int64_t I, int64_t K, const void *index
   if (r->data) r->data[head + 2] = (int32_t)(r->count - head - 3);
 }
 
+/* On rank 0 from[r] of each rank; their sum at all. */
+static trs_status gather_counts(trs_ranks *ranks, int64_t own, int64_t *from, int64_t *total) {
+  from[ranks->rank] = own;
+  if (ranks->rank) TRS_TRY(trs_ranks_send(ranks, 0, TRS_TAG_MOVE, &own, sizeof own));
+  TRS_TRY(trs_ranks_finish(ranks));
+  for (int r = 1; r < ranks->size && !ranks->rank; r++)
+    TRS_TRY(trs_ranks_receive(ranks, r, TRS_TAG_MOVE, &from[r], sizeof *from));
+  *total = 0;
+  for (int r = 0; r < ranks->size; r++) *total += from[r];
+  return trs_ranks_broadcast(ranks, total, sizeof *total);
+}
+
+static trs_status gather_data(trs_ranks *ranks, const record *own, const int64_t *from,
+                              int32_t *data, int64_t total) {
+  int64_t bytes = own->count * (int64_t)sizeof *data;
+  if (ranks->rank) {
+    TRS_TRY(trs_ranks_send(ranks, 0, TRS_TAG_MOVE, own->data, bytes));
+    TRS_TRY(trs_ranks_finish(ranks));
+  } else {
+    if (own->count) memcpy(data, own->data, (size_t)bytes);
+    int32_t *to = data + own->count;
+    for (int r = 1; r < ranks->size; to += from[r], r++)
+      TRS_TRY(trs_ranks_receive(ranks, r, TRS_TAG_MOVE, to, from[r] * (int64_t)sizeof *data));
+  }
+  return trs_ranks_broadcast(ranks, data, total * (int64_t)sizeof *data);
+}
+
 /* From all ranks to rank 0 and on to all: *data, to be released, of *count numbers. */
 static trs_status gather(trs_ranks *ranks, const record *own, int32_t **data, int64_t *count) {
-  int64_t *from = NULL, total = 0;
-  trs_status status = TRS_ALLOC_ZERO(&from, ranks->size);
-  TRS_TRY(trs_ranks_agree(ranks, status));
-  from[ranks->rank] = own->count;
-  for (int r = 1; r < ranks->size && !status; r++)
-    status = ranks->rank == 0   ? trs_ranks_receive(ranks, r, TRS_TAG_MOVE, &from[r], sizeof *from)
-             : ranks->rank == r ? trs_ranks_send(ranks, 0, TRS_TAG_MOVE, &from[r], sizeof *from)
-                                : TRS_SUCCESS;
-  if (!status) status = trs_ranks_finish(ranks);
-  for (int r = 0; r < ranks->size; r++) total += from[r];
-  if (!status) status = trs_ranks_broadcast(ranks, &total, sizeof total);
-  status = trs_ranks_agree(ranks, status ? status : TRS_ALLOC(data, total));
-  *count = total;
-  if (!status && ranks->rank) {
-    status = trs_ranks_send(ranks, 0, TRS_TAG_MOVE, own->data, own->count * (int64_t)sizeof **data);
-    if (!status) status = trs_ranks_finish(ranks);
-  } else if (!status) {
-    if (own->count) memcpy(*data, own->data, (size_t)own->count * sizeof **data);
-    int32_t *to = *data + own->count;
-    for (int r = 1; r < ranks->size && !status; to += from[r], r++)
-      status = trs_ranks_receive(ranks, r, TRS_TAG_MOVE, to, from[r] * (int64_t)sizeof **data);
-  }
-  if (!status) status = trs_ranks_broadcast(ranks, *data, total * (int64_t)sizeof **data);
+  int64_t *from = NULL;
+  trs_status status = trs_ranks_agree(ranks, TRS_ALLOC_ZERO(&from, ranks->size));
+  if (!status) status = gather_counts(ranks, own->count, from, count);
+  if (!status) status = trs_ranks_agree(ranks, TRS_ALLOC(data, *count));
+  if (!status) status = gather_data(ranks, own, from, *data, *count);
   trs_free(from);
   return status;
 }
@@ -170,15 +209,27 @@ static trs_status make_lists(blocks *b, const int32_t *data, int64_t count) {
   return TRS_SUCCESS;
 }
 
+static trs_status need_arrays(const blocks *b) {
+  bool lower = b->of.L_index && b->of.L_values, upper = b->of.U_index && b->of.U_values;
+  if (!on_grid(b) || (lower && upper) || b->of.nsupers == 0) return TRS_SUCCESS;
+  return trs_fail(TRS_ERROR_ARGUMENT, -1, "blocks: %s is NULL",
+                  lower ? "U_index or U_values" : "L_index or L_values");
+}
+
+/* Looks through the blocks, and makes room for what there is to tell of them. */
+static trs_status count_blocks(const blocks *b, record *own) {
+  TRS_TRY(need_arrays(b));
+  TRS_TRY(visit_all(b, note, own));
+  return own->bad ? own->bad : TRS_ALLOC(&own->data, own->count);
+}
+
 static trs_status share_lists(blocks *b, trs_ranks *ranks) {
   record own = {.b = b};
   int32_t *data = NULL;
   int64_t count;
-  visit_all(b, note, &own);
-  trs_status status = TRS_ALLOC(&own.data, own.count);
-  status = trs_ranks_agree(ranks, status);
+  trs_status status = trs_ranks_agree(ranks, count_blocks(b, &own));
   own.count = 0;
-  if (!status) visit_all(b, note, &own);
+  if (!status) status = visit_all(b, note, &own);
   if (!status) status = gather(ranks, &own, &data, &count);
   if (!status) status = trs_ranks_agree(ranks, make_lists(b, data, count));
   trs_free(own.data);
@@ -188,12 +239,36 @@ static trs_status share_lists(blocks *b, trs_ranks *ranks) {
 
 /* ---- Permutations and scalings, of rank 0. ---- */
 
-/* Row i of A is row perm_c[perm_r[i]] of L, column j is column perm_c[j] of U. */
-static void turn_perms(blocks *b) {
-  for (int64_t i = 0; i < b->of.n; i++) {
-    b->row_perm[at(b, b->of.perm_c, at(b, b->of.perm_r, i))] = (int32_t)i;
-    b->col_perm[at(b, b->of.perm_c, i)] = (int32_t)i;
+static trs_status take_supernodes(blocks *b) {
+  bool right = true;
+  for (int64_t K = 0; K <= b->of.nsupers; K++) {
+    b->first[K] = at(b, b->of.xsup, K);
+    right = right && (K ? b->first[K] > b->first[K - 1] : b->first[K] == 0);
   }
+  if (right && b->first[b->of.nsupers] == b->of.n) return TRS_SUCCESS;
+  return trs_fail(TRS_ERROR_ARGUMENT, -1,
+                  "blocks: xsup does not ascend from 0 to the %lld columns there are",
+                  (long long)b->of.n);
+}
+
+/* Row i of A is row perm_c[perm_r[i]] of L, column j is column perm_c[j] of U. */
+static trs_status turn_perms(blocks *b) {
+  int64_t n = b->of.n;
+  for (int64_t i = 0; i < n; i++) b->row_perm[i] = b->col_perm[i] = -1;
+  for (int64_t i = 0; i < n; i++) {
+    int64_t to = at(b, b->of.perm_c, i);
+    if (to < 0 || to >= n || b->col_perm[to] >= 0)
+      return trs_fail(TRS_ERROR_ARGUMENT, i, "blocks: perm_c is no permutation");
+    b->col_perm[to] = (int32_t)i;
+  }
+  for (int64_t i = 0; i < n; i++) {
+    int64_t to = at(b, b->of.perm_r, i);
+    if (to >= 0 && to < n) to = at(b, b->of.perm_c, to);
+    if (to < 0 || to >= n || b->row_perm[to] >= 0)
+      return trs_fail(TRS_ERROR_ARGUMENT, i, "blocks: perm_r is no permutation");
+    b->row_perm[to] = (int32_t)i;
+  }
+  return TRS_SUCCESS;
 }
 
 static void copy_scale(double *to, const void *from, int bytes, int64_t n) {
@@ -212,7 +287,7 @@ static trs_status allocate(blocks *b) {
 static trs_status check(const trs_mpi_blocks *of, int size) {
   bool right = of->n >= 0 && of->n <= INT32_MAX && of->nsupers >= 0 && of->px > 0 && of->py > 0 &&
                (of->index_bytes == 4 || of->index_bytes == 8) && of->scalar >= TRS_FLOAT &&
-               of->scalar <= TRS_DCOMPLEX;
+               of->scalar <= TRS_DCOMPLEX && of->nsupers <= of->n;
   if (!right || !of->xsup || !of->perm_r || !of->perm_c)
     return trs_fail(TRS_ERROR_ARGUMENT, -1, "blocks: something is missing or out of range");
   if ((int64_t)of->px * of->py > size)
@@ -222,14 +297,17 @@ static trs_status check(const trs_mpi_blocks *of, int size) {
   return TRS_SUCCESS;
 }
 
+static trs_status take_maps(blocks *b) {
+  TRS_TRY(take_supernodes(b));
+  TRS_TRY(turn_perms(b));
+  copy_scale(b->row_scale, b->of.R, b->of.scale_bytes, b->of.n);
+  copy_scale(b->col_scale, b->of.C, b->of.scale_bytes, b->of.n);
+  return TRS_SUCCESS;
+}
+
 static trs_status share_maps(blocks *b, trs_ranks *ranks) {
   int64_t n = b->of.n, perm = n * (int64_t)sizeof *b->row_perm, scale = n * (int64_t)sizeof(double);
-  if (ranks->rank == 0) {
-    for (int64_t K = 0; K <= b->of.nsupers; K++) b->first[K] = at(b, b->of.xsup, K);
-    turn_perms(b);
-    copy_scale(b->row_scale, b->of.R, b->of.scale_bytes, n);
-    copy_scale(b->col_scale, b->of.C, b->of.scale_bytes, n);
-  }
+  TRS_TRY(trs_ranks_agree(ranks, ranks->rank ? TRS_SUCCESS : take_maps(b)));
   TRS_TRY(trs_ranks_broadcast(ranks, b->first, (b->of.nsupers + 1) * (int64_t)sizeof *b->first));
   TRS_TRY(trs_ranks_broadcast(ranks, b->row_perm, perm));
   TRS_TRY(trs_ranks_broadcast(ranks, b->col_perm, perm));
@@ -244,10 +322,10 @@ static trs_status make_layout(const trs_grid_input *in, trs_ranks *ranks, trs_gr
   blocks *b = (blocks *)in->state;
   (void)ranks;
   trs_grid_lists lists[2] = {b->lists[in->transposed], b->lists[!in->transposed]};
-  int64_t *first = b->first;
+  int64_t *first;
+  TRS_TRY(TRS_ALLOC(&first, b->of.nsupers + 1));
+  memcpy(first, b->first, (size_t)(b->of.nsupers + 1) * sizeof *first);
   b->lists[0] = b->lists[1] = (trs_grid_lists){0};
-  TRS_TRY(TRS_ALLOC(&b->first, b->of.nsupers + 1)); /* still wanted */
-  memcpy(b->first, first, (size_t)(b->of.nsupers + 1) * sizeof *first);
   return trs_grid_layout_adopt(layout, b->of.nsupers, first, lists, NULL, pz, options);
 }
 
@@ -281,9 +359,10 @@ static void hand_out(void *state, int which, int64_t I, int64_t K, const void *i
       trs_deliver(h->d, 1, i, b->first[K] + c, values);
 }
 
+/* They have all been looked at. */
 static void produce(const void *state, trs_delivery *d) {
   handing_out h = {.b = state, .d = d};
-  visit_all(state, hand_out, &h);
+  (void)visit_all(state, hand_out, &h);
 }
 
 static trs_status fill(const trs_grid_input *in, trs_filler *f, trs_ranks *ranks) {

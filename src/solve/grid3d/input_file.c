@@ -2,6 +2,8 @@
  * rank reads an equal part of the entries, once over all ranks, and sends them to their owners.
  * Values' checksums are of all parts together.
  *   Entries of a file whose order is another than the canonical one are rank 0's, all of them. */
+#include <string.h>
+
 #include "factor/file.h"
 #include "io/checksum.h"
 #include "solve/grid3d/deliver.h"
@@ -13,27 +15,100 @@ typedef struct reader {
   trs_factors_part part;
 } reader;
 
+/* ---- Is it the same file? ---- */
+
+static uint32_t check_array(uint32_t crc, const void *array, int64_t count, size_t size) {
+  int8_t given = array != NULL;
+  crc = trs_crc32(crc, &given, 1);
+  return given ? trs_crc32(crc, array, count * (int64_t)size) : crc;
+}
+
+/* All that a rank has of its file but its part of the entries. */
+static uint32_t check_rest(const reader *r) {
+  const trs_factors *F = &r->part.F;
+  uint32_t crc = check_array(0, F->row_perm, F->n, sizeof *F->row_perm);
+  crc = check_array(crc, F->col_perm, F->n, sizeof *F->col_perm);
+  crc = check_array(crc, F->row_scale, F->n, sizeof *F->row_scale);
+  crc = check_array(crc, F->col_scale, F->n, sizeof *F->col_scale);
+  crc = check_array(crc, F->tree_ptr, F->tree_nodes + 1, sizeof *F->tree_ptr);
+  crc = check_array(crc, F->tree_parent, F->tree_nodes, sizeof *F->tree_parent);
+  for (int k = 0; k < 2 && !r->whole; k++) {
+    const trs_hdf5_part *T = &r->part.side[k];
+    const int64_t head[] = {T->rows, T->scalar, T->n, T->slice.whole_crc};
+    crc = trs_crc32(crc, head, sizeof head);
+    crc = check_array(crc, T->ptr, T->n + 1, sizeof *T->ptr);
+  }
+  return crc;
+}
+
+/* A path may lead to another file on another node, one that is left of an earlier run. */
+static trs_status compare_files(const reader *r, const char *path, trs_ranks *ranks) {
+  const trs_factors *F = &r->part.F;
+  const int64_t own[] = {F->n, F->tree_nodes, F->diag_L, F->diag_U, check_rest(r)};
+  int64_t first[sizeof own / sizeof *own];
+  trs_status status = TRS_SUCCESS;
+  memcpy(first, own, sizeof own);
+  TRS_TRY(trs_ranks_broadcast(ranks, first, sizeof first));
+  if (memcmp(first, own, sizeof own) != 0)
+    status =
+        trs_fail(TRS_ERROR_FORMAT, -1, "%s: the file that it finds is another than rank 0's", path);
+  return trs_ranks_agree(ranks, status);
+}
+
 /* ---- Checksums. ---- */
+
+typedef struct sums {
+  trs_slice values[2];
+  uint32_t indices[2];
+} sums;
+
+static sums own_sums(const reader *r) {
+  sums own = {{r->part.side[0].slice, r->part.side[1].slice}, {0}};
+  for (int k = 0; k < 2; k++) {
+    const trs_hdf5_part *T = &r->part.side[k];
+    if (T->idx)
+      own.indices[k] =
+          trs_crc32(0, T->idx, (T->slice.to - T->slice.from) * (int64_t)sizeof *T->idx);
+  }
+  return own;
+}
+
+/* Rank 0 has checked all indices; those that a rank has read must be the same. */
+static trs_status check_indices(const reader *r, const sums *other, int rank, int size,
+                                const char *path) {
+  const trs_matrix *T[2] = {r->F->L, r->F->U};
+  for (int k = 0; k < 2 && !r->whole; k++) {
+    int64_t from = T[k]->nnz * rank / size, to = T[k]->nnz * (rank + 1) / size;
+    const trs_slice *slice = &other->values[k];
+    uint32_t crc = trs_crc32(0, T[k]->idx + from, (to - from) * (int64_t)sizeof *T[k]->idx);
+    if (slice->from != from || slice->to != to || other->indices[k] != crc)
+      return trs_fail(TRS_ERROR_FORMAT, -1,
+                      "%s: indices of /%c that rank %d has read are others than rank 0's", path,
+                      k ? 'U' : 'L', rank);
+  }
+  return TRS_SUCCESS;
+}
 
 /* Rank 0 gets every part's, joins them and compares; its verdict is for all. */
 static trs_status check_sums(const reader *r, const char *path, trs_ranks *ranks) {
-  trs_slice part[2] = {r->part.side[0].slice, r->part.side[1].slice}, whole[2];
+  sums part = own_sums(r), whole = part;
   trs_status status = TRS_SUCCESS;
   if (ranks->rank) {
-    TRS_TRY(trs_ranks_send(ranks, 0, TRS_TAG_MOVE, part, sizeof part));
+    TRS_TRY(trs_ranks_send(ranks, 0, TRS_TAG_MOVE, &part, sizeof part));
     TRS_TRY(trs_ranks_finish(ranks));
     return trs_ranks_agree(ranks, TRS_SUCCESS);
   }
-  for (int k = 0; k < 2; k++) whole[k] = part[k];
   for (int from = 1; from < ranks->size; from++) {
-    TRS_TRY(trs_ranks_receive(ranks, from, TRS_TAG_MOVE, part, sizeof part));
+    TRS_TRY(trs_ranks_receive(ranks, from, TRS_TAG_MOVE, &part, sizeof part));
+    if (!status) status = check_indices(r, &part, from, ranks->size, path);
     for (int k = 0; k < 2; k++) {
-      whole[k].crc = trs_crc32_join(whole[k].crc, part[k].crc, part[k].bytes);
-      whole[k].checked &= part[k].checked;
+      const trs_slice *next = &part.values[k];
+      whole.values[k].crc = trs_crc32_join(whole.values[k].crc, next->crc, next->bytes);
+      whole.values[k].checked &= next->checked;
     }
   }
   for (int k = 0; k < 2 && !status; k++)
-    if (whole[k].checked && whole[k].crc != whole[k].whole_crc)
+    if (whole.values[k].checked && whole.values[k].crc != whole.values[k].whole_crc)
       status = trs_fail(TRS_ERROR_FORMAT, -1,
                         "%s: dataset /%c/values is damaged: its checksum does not match", path,
                         k ? 'U' : 'L');
@@ -162,10 +237,13 @@ trs_status trs_input_file(trs_grid_input *in, const char *path, const trs_scalar
                           trs_ranks *ranks) {
   reader *r = NULL;
   *in = (trs_grid_input){0};
-  TRS_TRY(trs_ranks_agree(ranks, TRS_ALLOC_ZERO(&r, 1)));
+  trs_status status =
+      path ? TRS_ALLOC_ZERO(&r, 1) : trs_fail(TRS_ERROR_ARGUMENT, -1, "path is NULL");
   in->close = close;
   in->state = r;
+  TRS_TRY(trs_ranks_agree(ranks, status));
   TRS_TRY(read_all(r, path, scalar, ranks));
+  TRS_TRY(compare_files(r, path, ranks));
   trs_input_describe(in, &r->part.F);
   in->layout = make_layout;
   in->fill = fill;

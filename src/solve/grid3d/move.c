@@ -156,6 +156,7 @@ static trs_status make_room(char **buffer, int64_t *have, int64_t bytes) {
 trs_status trs_moves_reserve(trs_moves *m, const trs_part *p) {
   int me = trs_rank_at(p->shape, p->x, p->y, p->z);
   if (m->nrhs == p->nrhs) return TRS_SUCCESS;
+  m->nrhs = 0;
   int64_t outer = (m->first[me + 1] - m->first[me]) * trs_row_bytes(p);
   TRS_TRY(make_room(&m->outer, &m->outer_bytes, outer));
   TRS_TRY(make_room(&m->inner, &m->inner_bytes, m->nowned * trs_row_bytes(p)));

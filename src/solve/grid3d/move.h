@@ -39,7 +39,8 @@ trs_status trs_moves_create(trs_moves *moves, const trs_part *part, const trs_gr
                             trs_ranks *ranks, int64_t first, int64_t rows);
 void trs_moves_destroy(trs_moves *moves);
 
-/* Room for as many right-hand sides as the part has; not collective. */
+/* For as many right-hand sides as the part is laid out for; not collective, and like the part's it
+ * can fail only where they are more than before. */
 trs_status trs_moves_reserve(trs_moves *moves, const trs_part *part);
 
 /* b to sums, which were zero; x from the part.  b and x by columns, from this rank's first row. */

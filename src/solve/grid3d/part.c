@@ -186,7 +186,7 @@ trs_status trs_part_create(trs_part *part, const trs_grid_layout *layout, trs_sc
 
 /* ---- Slots. ---- */
 
-static void place_slots(trs_part *p, int64_t *at, int64_t *end) {
+static void list_places(trs_part *p, int64_t *at, int64_t *end) {
   enum { LINE = 64 };
   for (int64_t s = 0; s < p->nslots; s++) {
     int64_t bytes = trs_slot_bytes(p, p->slot[s]);
@@ -196,33 +196,42 @@ static void place_slots(trs_part *p, int64_t *at, int64_t *end) {
   }
 }
 
-static void release_slots(trs_part *part) {
+/* The length of rows and slots together. */
+static int64_t place_slots(trs_part *part, int64_t nrhs) {
+  part->nrhs = nrhs;
+  part->largest = TRS_HEAD_BYTES;
+  part->row_bytes = part->rows * trs_row_bytes(part);
+  int64_t end = (part->row_bytes + TRS_SLACK - 1) / TRS_SLACK * TRS_SLACK;
+  list_places(part, part->sum_at, &end);
+  part->sum_bytes = end;
+  list_places(part, part->x_at, &end);
+  return end;
+}
+
+void trs_part_give_back(trs_part *part) {
   trs_free(part->base);
   trs_free(part->message);
   trs_free(part->spare);
   trs_free(part->children);
   part->base = part->message = part->children = NULL;
   part->spare = NULL;
-  part->nrhs = 0;
+  part->nrhs = part->room = 0;
 }
 
 trs_status trs_part_reserve(trs_part *part, int64_t nrhs) {
   int64_t size = (int64_t)trs_scalar_size(part->scalar);
-  if (part->nrhs == nrhs) return TRS_SUCCESS;
-  release_slots(part);
-  part->nrhs = nrhs;
-  part->largest = TRS_HEAD_BYTES;
-  part->row_bytes = part->rows * nrhs * size;
-  int64_t end = (part->row_bytes + TRS_SLACK - 1) / TRS_SLACK * TRS_SLACK;
-  place_slots(part, part->sum_at, &end);
-  part->sum_bytes = end;
-  place_slots(part, part->x_at, &end);
-  trs_status status = TRS_ALLOC_ZERO(&part->base, end + TRS_SLACK);
+  if (nrhs > part->room) trs_part_give_back(part);
+  int64_t bytes = place_slots(part, nrhs);
+  if (nrhs <= part->room) return TRS_SUCCESS;
+  trs_status status = TRS_ALLOC_ZERO(&part->base, bytes + TRS_SLACK);
   if (!status) status = TRS_ALLOC(&part->message, part->largest);
   if (!status)
     status = trs_alloc_zero(&part->spare, part->layout->widest * nrhs * size + TRS_SLACK, 1);
   if (!status) status = trs_alloc((void **)&part->children, part->child_columns * nrhs, size);
-  if (status) release_slots(part);
+  if (status)
+    trs_part_give_back(part);
+  else
+    part->room = nrhs;
   return status;
 }
 
@@ -232,7 +241,7 @@ void trs_part_destroy(trs_part *part) {
     void *arrays[] = {s->ptr, s->block, s->list, s->values, s->inverse, s->node};
     for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++) trs_free(arrays[k]);
   }
-  release_slots(part);
+  trs_part_give_back(part);
   void *arrays[] = {part->slot,      part->local,       part->touched, part->local_to,
                     part->local_row, part->touched_row, part->x_at,    part->sum_at};
   for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++) trs_free(arrays[k]);

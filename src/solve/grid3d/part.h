@@ -51,9 +51,10 @@ typedef struct trs_part {
   int32_t *local_row, *touched_row;
   int64_t rows;
 
-  /* Room for nrhs right-hand sides: rows, then slots for sums, then those for x.  Bytes from the
-   * base to a slot's first number; the 16 bytes before it are the head of its message. */
-  int64_t nrhs;
+  /* Laid out for nrhs right-hand sides, in the room of as many or more: rows, then slots for sums,
+   * then those for x.  Bytes from the base to a slot's first number; the 16 bytes before it are the
+   * head of its message. */
+  int64_t nrhs, room;
   int64_t *x_at, *sum_at; /* nslots */
   char *base;
   int64_t row_bytes, sum_bytes; /* rows; rows and sums */
@@ -72,8 +73,10 @@ trs_status trs_part_create(trs_part *part, const trs_grid_layout *layout, trs_sc
                            trs_grid_shape shape, int rank);
 void trs_part_destroy(trs_part *part);
 
-/* Room for so many right-hand sides at once. */
+/* Room for so many right-hand sides at once, laid out for them; allocates, and can fail, only where
+ * they are more than before. */
 trs_status trs_part_reserve(trs_part *part, int64_t nrhs);
+void trs_part_give_back(trs_part *part);
 
 static inline int trs_rank_at(trs_grid_shape s, int x, int y, int z) {
   return (z * s.x + x) * s.y + y;

@@ -24,8 +24,7 @@ static trs_status check(const refinement *w, int steps) {
   if (steps < 0) return trs_fail(TRS_ERROR_ARGUMENT, -1, "steps = %d", steps);
   if (w->rows == 0) return TRS_SUCCESS;
   if (!w->A) return trs_fail(TRS_ERROR_ARGUMENT, -1, "the rows of A are NULL");
-  if (w->A->on_device)
-    return trs_fail(TRS_ERROR_UNSUPPORTED, -1, "the rows of A are in device memory");
+  TRS_TRY(trs_matrix_need_host(w->A, "trs_mpi_refine"));
   if (w->A->format != TRS_CSR || w->A->nrows != w->rows || w->A->ncols != w->n ||
       w->A->scalar != w->s->part.scalar)
     return trs_fail(TRS_ERROR_ARGUMENT, -1,

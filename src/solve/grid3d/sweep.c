@@ -76,6 +76,7 @@ static void add_column(maker *m, int64_t slot) {
       .slot = (int32_t)slot, .first_child = (int32_t)s->nchildren, .nchildren = at.nchildren};
   s->receives += place > 0;
   s->sends += at.nchildren;
+  s->tree_steps += trs_pair_steps(count);
   keep_children(m, &at);
 }
 
@@ -175,6 +176,7 @@ static void add_row(maker *m, int64_t slot, int64_t r) {
                       .nchildren = at.nchildren};
   s->receives += at.nchildren;
   s->sends += place > 0;
+  s->tree_steps += trs_pair_steps(count);
 }
 
 static trs_status add_rows(maker *m) {

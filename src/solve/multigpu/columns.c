@@ -15,6 +15,7 @@
 
 #include "device/shared.h"
 #include "plan/parameters.h"
+#include "solve/cuda/span.h"
 #include "solve/multigpu/alone.h"
 
 enum { SLOTS = 2, MOST_BLOCK = 128, MANY = 32 };
@@ -44,17 +45,10 @@ typedef struct columns_state {
 
 enum { REMOTE_COPY, REMOTE_DIRECT };
 
-/* Columns first .. first + width - 1 of b or x, and their place in a stage: in the order of the
- * array, rows of width where it is row-major, else columns of n. */
-typedef struct block {
-  int64_t n, size, first, width;
-  bool row_major;
-} block;
-
 /* A member's way through columns that come in blocks. */
 typedef struct passage {
   int64_t first, end, at, width;
-  block k[SLOTS];
+  trs_span k[SLOTS];
   int slot; /* of the block at `at` */
 } passage;
 
@@ -217,33 +211,6 @@ static trs_status update(trs_plan *plan) {
 
 /* ---- Solving. ---- */
 
-/* Plain copies: between two GPUs these are the fast ones. */
-static trs_status copy_columns(const block *k, void *to, int64_t to_col, const void *from,
-                               int64_t from_col, trs_stream stream) {
-  const int64_t n = k->n, size = k->size;
-  if (to_col == n && from_col == n) return trs_device_copy(to, from, n * size * k->width, stream);
-  for (int64_t c = 0; c < k->width; c++)
-    TRS_TRY(trs_device_copy((char *)to + c * to_col * size,
-                            (const char *)from + c * from_col * size, n * size, stream));
-  return TRS_SUCCESS;
-}
-
-static trs_status bring(const block *k, void *stage, const trs_rhs *rhs, trs_stream stream) {
-  const char *b = (const char *)rhs->b + k->first * rhs->b_col * k->size;
-  if (k->row_major)
-    return trs_device_copy_rows(stage, k->width * k->size, b, rhs->b_row * k->size,
-                                k->width * k->size, k->n, stream);
-  return copy_columns(k, stage, k->n, b, rhs->b_col, stream);
-}
-
-static trs_status take(const block *k, const void *stage, const trs_rhs *rhs, trs_stream stream) {
-  char *x = (char *)rhs->x + k->first * rhs->x_col * k->size;
-  if (k->row_major)
-    return trs_device_copy_rows(x, rhs->x_row * k->size, stage, k->width * k->size,
-                                k->width * k->size, k->n, stream);
-  return copy_columns(k, x, rhs->x_col, stage, k->n, stream);
-}
-
 static trs_status open_passage(joint_work *work, int which, int64_t first, int64_t end) {
   const trs_system *S = &work->plan->system;
   member *m = &work->c->member[which];
@@ -257,22 +224,21 @@ static trs_status open_passage(joint_work *work, int which, int64_t first, int64
 static bool is_over(const passage *p) { return p->at >= p->end + p->width; }
 
 static trs_status begin_block(const passage *p, member *m, const trs_rhs *rhs) {
-  const block *k = &p->k[p->slot];
-  trs_rhs inner = {.x = m->stage[p->slot], .b = m->stage[p->slot], .nrhs = k->width};
-  inner.x_row = inner.b_row = k->row_major ? k->width : 1;
-  inner.x_col = inner.b_col = k->row_major ? 1 : k->n;
+  const trs_span *k = &p->k[p->slot];
+  void *stage = m->stage[p->slot];
+  const trs_rhs staged = trs_span_staged(k, stage, stage);
   if (p->at >= p->first + SLOTS * p->width)
     TRS_TRY(trs_device_event_follow(m->taken[p->slot], m->in));
-  TRS_TRY(bring(k, m->stage[p->slot], rhs, m->in));
+  TRS_TRY(trs_span_bring(k, stage, rhs, m->in));
   TRS_TRY(trs_device_event_record(m->brought[p->slot], m->in));
   TRS_TRY(trs_device_event_follow(m->brought[p->slot], m->stream));
-  TRS_TRY(trs_plan_solve(m->plan, &inner));
+  TRS_TRY(trs_plan_solve(m->plan, &staged));
   return trs_device_event_record(m->solved[p->slot], m->stream);
 }
 
 static trs_status end_block(const passage *p, member *m, int slot, const trs_rhs *rhs) {
   TRS_TRY(trs_device_event_follow(m->solved[slot], m->out));
-  TRS_TRY(take(&p->k[slot], m->stage[slot], rhs, m->out));
+  TRS_TRY(trs_span_take(&p->k[slot], m->stage[slot], rhs, m->out));
   return trs_device_event_record(m->taken[slot], m->out);
 }
 
@@ -285,11 +251,7 @@ static trs_status advance(joint_work *work, int which) {
   passage *p = &work->passage[which];
   const int before = 1 - p->slot;
   if (p->at < p->end) {
-    p->k[p->slot] = (block){.n = S->n,
-                            .size = (int64_t)trs_scalar_size(S->scalar),
-                            .first = p->at,
-                            .width = least(p->width, p->end - p->at),
-                            .row_major = rhs->x_col == 1 && rhs->x_row != 1};
+    p->k[p->slot] = trs_span_of(rhs, S, p->at, least(p->width, p->end - p->at));
     TRS_TRY(begin_block(p, m, rhs));
   }
   if (p->at > p->first) TRS_TRY(end_block(p, m, before, rhs));
@@ -417,6 +379,14 @@ static trs_status solve_by_turns(joint_work *work) {
   return go(work, false, end_member);
 }
 
+/* After a failure of one: others still read b and write x. */
+static trs_status still_member(joint_work *work, int which) {
+  const member *m = &work->c->member[which];
+  (void)trs_device_wait(m->in);
+  (void)trs_device_wait(m->stream);
+  return trs_device_wait(m->out);
+}
+
 static trs_status finish_member(joint_work *work, int which) {
   return trs_plan_finish(work->c->member[which].plan);
 }
@@ -449,14 +419,11 @@ static trs_status end(trs_plan *plan, const columns_state *c, const trs_rhs *rhs
 /* ---- A process a GPU. ---- */
 
 /* What member m has to do in a turn. */
-static block block_of(const trs_plan *plan, const columns_state *c, const trs_rhs *rhs, int m,
-                      int64_t turn) {
+static trs_span block_of(const trs_plan *plan, const columns_state *c, const trs_rhs *rhs, int m,
+                         int64_t turn) {
   const int64_t first = begin_of(c, rhs, m) + turn * c->shared_width, end = begin_of(c, rhs, m + 1);
-  return (block){.n = plan->system.n,
-                 .size = (int64_t)trs_scalar_size(plan->system.scalar),
-                 .first = first,
-                 .width = first < end ? least(c->shared_width, end - first) : 0,
-                 .row_major = rhs->x_col == 1 && rhs->x_row != 1};
+  return trs_span_of(rhs, &plan->system, first,
+                     first < end ? least(c->shared_width, end - first) : 0);
 }
 
 static trs_status need_shared(const trs_plan *plan, columns_state *c, int64_t nrhs) {
@@ -471,13 +438,11 @@ static char *stage_of(const columns_state *c, int m, int slot) {
   return (char *)c->shared.base[m] + slot * (c->shared.bytes / SLOTS);
 }
 
-static trs_status solve_block(member *m, const block *k, char *stage, const trs_rhs *rhs) {
-  trs_rhs inner = {.x = stage, .b = stage, .nrhs = k->width};
-  inner.x_row = inner.b_row = k->row_major ? k->width : 1;
-  inner.x_col = inner.b_col = k->row_major ? 1 : k->n;
+static trs_status solve_block(member *m, const trs_span *k, char *stage, const trs_rhs *rhs) {
+  const trs_rhs staged = trs_span_staged(k, stage, stage);
   if (k->width == 0) return TRS_SUCCESS;
-  TRS_TRY(bring(k, stage, rhs, m->stream));
-  TRS_TRY(trs_plan_solve(m->plan, &inner));
+  TRS_TRY(trs_span_bring(k, stage, rhs, m->stream));
+  TRS_TRY(trs_plan_solve(m->plan, &staged));
   return trs_plan_finish(m->plan);
 }
 
@@ -490,12 +455,12 @@ static trs_status solve_in_turns(trs_plan *plan, columns_state *c, const trs_rhs
   trs_status status = trs_device_wait(plan->stream);
   for (int64_t turn = 0; turn * c->shared_width < most; turn++) {
     const int slot = (int)(c->turn++ % SLOTS);
-    const block mine = block_of(plan, c, rhs, c->first, turn);
+    const trs_span mine = block_of(plan, c, rhs, c->first, turn);
     if (!status) status = solve_block(own, &mine, stage_of(c, c->first, slot), rhs);
     TRS_TRY(trs_group_agree(c->group, status));
     for (int m = 0; m < c->members && !status; m++) {
-      const block k = block_of(plan, c, rhs, m, turn);
-      if (k.width > 0) status = take(&k, stage_of(c, m, slot), rhs, own->stream);
+      const trs_span k = block_of(plan, c, rhs, m, turn);
+      if (k.width > 0) status = trs_span_take(&k, stage_of(c, m, slot), rhs, own->stream);
     }
     if (!status) status = trs_device_wait(own->stream);
   }
@@ -520,9 +485,13 @@ static trs_status solve(trs_plan *plan, const trs_rhs *rhs) {
                     "they are solved (trs_solve_distributed)");
   if (!c->one_process && !rhs->x_of) return solve_in_processes(plan, c, rhs);
   TRS_TRY(begin(plan, c));
-  TRS_TRY(there ? solve_by_turns(&work) : go(&work, true, solve_member));
-  TRS_TRY(end(plan, c, rhs));
-  return there ? TRS_SUCCESS : wait(plan);
+  trs_status status = there ? solve_by_turns(&work) : go(&work, true, solve_member);
+  if (!status) status = end(plan, c, rhs);
+  if (!status) return there ? TRS_SUCCESS : wait(plan);
+  trs_failure failure;
+  trs_failure_get(&failure);
+  if (!trs_device_capturing(plan->stream)) (void)on_members(plan, c, false, still_member);
+  return trs_failure_set(&failure);
 }
 
 static trs_status share(const trs_plan *plan, int which, int64_t nrhs, trs_plan_share *share,

@@ -109,7 +109,9 @@ static trs_status measure_one(trs_push_state *p, const trs_plan *plan) {
     if (!status) status = trs_alone_time(alone, &here, 1, &seconds[0]);
     trs_plan_destroy(alone);
   }
-  TRS_TRY(trs_group_agree(p->group, status));
+  status = trs_group_agree(p->group, status);
+  p->races = status != TRS_ERROR_MEMORY; /* one GPU has no room after all */
+  if (status) return p->races ? status : TRS_SUCCESS;
   TRS_TRY(trs_group_exchange(p->group, seconds, sizeof *seconds));
   p->alone = seconds[0];
   return TRS_SUCCESS;
@@ -139,7 +141,7 @@ static trs_status look_at_gain(const trs_push_state *p, const trs_plan *plan) {
   return decline(p, plan, "would take", p->deal.seconds);
 }
 
-/* The plan as it stands against one GPU. */
+/* The plan as it stands against one GPU; it stays where there is no room to measure it. */
 static trs_status race(trs_push_state *p, trs_plan *plan) {
   static const double WORTH = 0.98;
   double seconds[TRS_MOST_MEMBERS] = {0};
@@ -148,7 +150,8 @@ static trs_status race(trs_push_state *p, trs_plan *plan) {
   where.count = where.spread ? p->local : 1;
   for (int k = 0; k < where.count; k++) where.device[k] = p->member[k].device;
   trs_status status = trs_alone_time(plan, &where, 1, &seconds[p->member[0].number]);
-  TRS_TRY(trs_group_agree(p->group, status));
+  status = trs_group_agree(p->group, status);
+  if (status) return status == TRS_ERROR_MEMORY ? TRS_SUCCESS : status;
   TRS_TRY(trs_group_exchange(p->group, seconds, sizeof *seconds));
   p->together = seconds[0];
   return p->together < WORTH * p->alone ? TRS_SUCCESS : decline(p, plan, "take", p->together);

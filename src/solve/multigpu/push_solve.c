@@ -1,5 +1,6 @@
 /* push_solve.c - solves of `push`: launches at every member, vectors of the host by way of a stage,
  * and what went wrong. */
+#include "solve/cuda/span.h"
 #include "solve/multigpu/push_state.h"
 
 enum { MOST_STAGED = 16 }; /* right-hand sides brought from the host at a time */
@@ -7,6 +8,10 @@ enum { MOST_STAGED = 16 }; /* right-hand sides brought from the host at a time *
 static trs_status check_fault(const trs_plan *plan, const trs_push_state *p) {
   const trs_fault *told = p->told;
   int32_t owner = -1;
+  if (p->broken)
+    return trs_fail(TRS_ERROR_STALLED, -1,
+                    "a solve before failed on its way, and members no longer agree on how many "
+                    "there were; analyse anew");
   if (!told->stalled) return TRS_SUCCESS;
   for (int32_t k = 0; k < p->slices.nslices && told->row >= 0 && told->row < plan->system.n; k++)
     if (p->slices.slice[k].first <= trs_outline_positions(p->outline)[told->row])
@@ -84,43 +89,23 @@ static trs_status end(const trs_push_state *p, trs_stream stream) {
 }
 
 /* Some right-hand sides after others, each launched everywhere before the next. */
-static trs_status launch(const trs_plan *plan, const trs_push_state *p, const trs_rhs *rhs) {
-  TRS_TRY(begin(p, plan->stream));
+static trs_status launch_all(const trs_plan *plan, const trs_push_state *p, const trs_rhs *rhs) {
   for (int64_t column = 0; column < rhs->nrhs; column += p->most) {
     int64_t left = rhs->nrhs - column, columns = left < p->most ? left : p->most;
     for (int k = 0; k < p->local; k++)
       TRS_TRY(launch_member(plan, &p->member[k], rhs, column, (int32_t)columns));
   }
-  return end(p, plan->stream);
+  return TRS_SUCCESS;
 }
 
-/* Columns of a strided array to or from a stage in the order of the array: rows of `count` where it
- * is row-major, else columns of n. */
-static bool row_major(const trs_rhs *rhs) { return rhs->x_col == 1 && rhs->x_row != 1; }
-
-static void in_order_of(trs_rhs *stage, const trs_rhs *rhs, int64_t width, int64_t n) {
-  stage->x_row = stage->b_row = row_major(rhs) ? width : 1;
-  stage->x_col = stage->b_col = row_major(rhs) ? 1 : n;
-}
-
-static trs_status bring(const trs_plan *plan, void *stage, const trs_rhs *rhs, int64_t first,
-                        int64_t count) {
-  const int64_t n = plan->system.n, size = (int64_t)trs_scalar_size(plan->system.scalar);
-  const char *b = (const char *)rhs->b + first * rhs->b_col * size;
-  if (row_major(rhs))
-    return trs_device_copy_rows(stage, count * size, b, rhs->b_row * size, count * size, n,
-                                plan->stream);
-  return trs_device_copy_rows(stage, n * size, b, rhs->b_col * size, n * size, count, plan->stream);
-}
-
-static trs_status take(const trs_plan *plan, const void *stage, const trs_rhs *rhs, int64_t first,
-                       int64_t count) {
-  const int64_t n = plan->system.n, size = (int64_t)trs_scalar_size(plan->system.scalar);
-  char *x = (char *)rhs->x + first * rhs->x_col * size;
-  if (row_major(rhs))
-    return trs_device_copy_rows(x, rhs->x_row * size, stage, count * size, count * size, n,
-                                plan->stream);
-  return trs_device_copy_rows(x, rhs->x_col * size, stage, n * size, n * size, count, plan->stream);
+/* Where some members have a solve that others do not, these count on from different numbers: no
+ * solve can follow.  A graph that could not be captured leaves all as they were. */
+static trs_status launch(const trs_plan *plan, trs_push_state *p, const trs_rhs *rhs) {
+  TRS_TRY(begin(p, plan->stream));
+  trs_status status = launch_all(plan, p, rhs);
+  p->broken |= status && !trs_device_capturing(plan->stream);
+  trs_status ended = end(p, plan->stream); /* what was launched still writes x */
+  return status ? status : ended;
 }
 
 static trs_status need_stage(trs_push_state *p, const trs_plan *plan, int64_t nrhs) {
@@ -137,11 +122,11 @@ static trs_status solve_staged(trs_plan *plan, trs_push_state *p, const trs_rhs 
   TRS_TRY(need_stage(p, plan, rhs->nrhs));
   for (int64_t first = 0; first < rhs->nrhs; first += p->stage_width) {
     int64_t left = rhs->nrhs - first, width = left < p->stage_width ? left : p->stage_width;
-    trs_rhs inner = {.x = p->stage, .b = p->stage, .nrhs = width};
-    in_order_of(&inner, rhs, width, plan->system.n);
-    TRS_TRY(bring(plan, p->stage, rhs, first, width));
-    TRS_TRY(launch(plan, p, &inner));
-    TRS_TRY(take(plan, p->stage, rhs, first, width));
+    const trs_span s = trs_span_of(rhs, &plan->system, first, width);
+    const trs_rhs staged = trs_span_staged(&s, p->stage, p->stage);
+    TRS_TRY(trs_span_bring(&s, p->stage, rhs, plan->stream));
+    TRS_TRY(launch(plan, p, &staged));
+    TRS_TRY(trs_span_take(&s, p->stage, rhs, plan->stream));
   }
   return trs_push_finish(plan, p);
 }
@@ -168,14 +153,16 @@ static trs_status solve_in_processes(trs_plan *plan, trs_push_state *p, const tr
   for (int64_t column = 0; column < rhs->nrhs; column += p->most) {
     const int64_t x_at = p->stage_at + (p->turn++ % TRS_PUSH_STAGES) * p->most * values;
     int64_t left = rhs->nrhs - column, width = left < p->most ? left : p->most;
-    trs_rhs inner = {.b = b, .nrhs = width};
-    in_order_of(&inner, rhs, width, plan->system.n);
+    const trs_span s = trs_span_of(rhs, &plan->system, column, width);
+    const trs_rhs staged = trs_span_staged(&s, NULL, b);
     p->member[0].args.spread_at = x_at;
-    if (!status) status = bring(plan, b, rhs, column, width);
-    if (!status) status = launch(plan, p, &inner);
-    TRS_TRY(wait_members(p, status));
+    if (!status) status = trs_span_bring(&s, b, rhs, plan->stream);
+    if (!status) status = launch(plan, p, &staged);
+    status = wait_members(p, status);
+    p->broken |= status != TRS_SUCCESS;
+    if (status) return status;
     status = end(p, plan->stream);
-    if (!status) status = take(plan, trs_push_shared_at(p, own, x_at), rhs, column, width);
+    if (!status) status = trs_span_take(&s, trs_push_shared_at(p, own, x_at), rhs, plan->stream);
   }
   return status ? status : trs_push_finish(plan, p);
 }
@@ -197,10 +184,11 @@ static trs_status check_capture(const trs_plan *plan, const trs_push_state *p, b
 
 trs_status trs_push_solve(trs_plan *plan, const trs_rhs *rhs) {
   trs_push_state *p = plan->state;
-  TRS_TRY(check_fault(plan, p));
-  int before = trs_device_enter(p->member[0].device);
-  bool there =
+  const bool there =
       rhs->x_of || (p->one_process && trs_device_address(rhs->x) && trs_device_address(rhs->b));
+  trs_status told = check_fault(plan, p); /* perhaps in some processes alone */
+  TRS_TRY(there ? told : trs_group_agree(p->group, told));
+  int before = trs_device_enter(p->member[0].device);
   trs_group_lock(p->group);
   trs_status status = check_capture(plan, p, there);
   if (!status)

@@ -31,6 +31,7 @@ typedef struct trs_push_state {
   int members, local;
   bool one_process, float_values;
   bool races;             /* is measured against one GPU */
+  bool broken;            /* a solve was launched at some members only */
   int32_t most;           /* right-hand sides solved beside each other */
   int64_t partition, use; /* parameters; use: members that get rows, 0: chosen */
   trs_slice_rules rules;

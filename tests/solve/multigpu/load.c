@@ -5,67 +5,18 @@
 #include "device_stand_in.h"
 #include "io/scratch.h"
 #include "matrix/matrix.h"
-#include "solve/multigpu/alone.h"
+#include "solve/multigpu/push_stand_in.h"
 #include "solve/multigpu/push_state.h"
 #include "test.h"
 
 enum { MEMBERS = 3 };
-
-extern const trs_method trs_method_push;
-
-/* ---- Kernels do nothing here, and nobody solves. ---- */
-
-trs_status trs_nvshmem_open(trs_group *group) {
-  (void)group;
-  return TRS_ERROR_UNSUPPORTED;
-}
-trs_status trs_push_resident(const trs_push_args *args, const trs_push_run *run, trs_scalar scalar,
-                             int *blocks) {
-  (void)args, (void)run, (void)scalar;
-  *blocks = 1;
-  return TRS_SUCCESS;
-}
-trs_status trs_push_open(const trs_push_args *args, trs_stream stream) {
-  (void)args, (void)stream;
-  return TRS_SUCCESS;
-}
-trs_status trs_push_launch(const trs_push_args *args, const trs_push_run *run, trs_scalar scalar,
-                           trs_stream stream) {
-  (void)args, (void)run, (void)scalar, (void)stream;
-  return TRS_SUCCESS;
-}
-trs_status trs_push_solve(trs_plan *plan, const trs_rhs *rhs) {
-  (void)plan, (void)rhs;
-  return TRS_ERROR_UNSUPPORTED;
-}
-trs_status trs_push_finish(const trs_plan *plan, const trs_push_state *p) {
-  (void)plan, (void)p;
-  return TRS_SUCCESS;
-}
-trs_status trs_alone_create(trs_plan **alone, const trs_plan *plan, trs_device *device,
-                            trs_stream stream, int64_t nrhs) {
-  (void)plan, (void)device, (void)stream, (void)nrhs;
-  *alone = NULL;
-  return trs_fail(TRS_ERROR_INTERNAL, -1, "nothing is to be measured");
-}
-trs_status trs_alone_time(trs_plan *plan, const trs_alone_arrays *where, int64_t nrhs,
-                          double *seconds) {
-  (void)plan, (void)where, (void)nrhs, (void)seconds;
-  return trs_fail(TRS_ERROR_INTERNAL, -1, "nothing is to be measured");
-}
 
 /* ---- Plans as plan.c makes them. ---- */
 
 static trs_context *context;
 
 static trs_status make_plan(trs_plan *plan, trs_matrix *A, trs_uplo uplo, const char *parameters) {
-  *plan = (trs_plan){.context = context,
-                     .method = &trs_method_push,
-                     .parameters = parameters,
-                     .matrix = A,
-                     .system = trs_system_of(A, uplo, TRS_NO_TRANS, TRS_NONUNIT),
-                     .options = {.method = "push"}};
-  return trs_method_push.analyze(plan);
+  return push_plan(plan, context, A, uplo, &(trs_options){.method = "push"}, parameters);
 }
 
 static void compare_members(const trs_plan *whole, const trs_plan *parts) {

@@ -1,0 +1,142 @@
+/* group.c - groups of one process that have the same GPUs, on a stand-in: whoever launches does so
+ * behind what the others launched on each of its GPUs, and never beside them. */
+#include "comm/group.h"
+
+#include <pthread.h>
+
+#include "comm/transport.h"
+#include "device_stand_in.h"
+#include "test.h"
+
+trs_status trs_nvshmem_open(trs_group *group) {
+  (void)group;
+  return TRS_ERROR_UNSUPPORTED;
+}
+
+/* ---- What was followed since the last look ---- */
+
+enum { MOST_FOLLOWED = 64 };
+
+static struct followed { trs_stream stream, other; } followed[MOST_FOLLOWED];
+static int nfollowed;
+
+static void note(trs_stream stream, trs_stream other) {
+  assert_true(nfollowed < MOST_FOLLOWED);
+  followed[nfollowed++] = (struct followed){stream, other};
+}
+
+static bool was_followed(const trs_group *group, int member, const trs_group *other, int its) {
+  for (int k = 0; k < nfollowed; k++)
+    if (followed[k].stream == trs_group_stream(group, member) &&
+        followed[k].other == trs_group_stream(other, its))
+      return true;
+  return false;
+}
+
+static trs_group *open_group(const char *where) {
+  trs_group *group;
+  assert_success(trs_group_open(&group, where));
+  return group;
+}
+
+static void launch(trs_group *group) {
+  nfollowed = 0;
+  trs_group_lock(group);
+  trs_group_unlock(group);
+}
+
+/* ---- Tests ---- */
+
+static void alone_nothing_is_followed(void **state) {
+  (void)state;
+  trs_group *a = open_group("0-2");
+  for (int turn = 0; turn < 3; turn++) {
+    launch(a);
+    assert_int_equal(nfollowed, 0);
+  }
+  trs_group_close(a);
+}
+
+static void turns_are_kept_on_each_gpu(void **state) {
+  (void)state;
+  trs_group *a = open_group("0-1");
+  launch(a);
+  trs_group *b = open_group("1,3"); /* behind what was launched when there was no other */
+  launch(b);
+  assert_int_equal(nfollowed, 1);
+  assert_true(was_followed(b, 0, a, 1));
+  launch(b);
+  assert_int_equal(nfollowed, 0);
+  launch(a);
+  assert_int_equal(nfollowed, 1);
+  assert_true(was_followed(a, 1, b, 0));
+  trs_group *c =
+      open_group("3,0,3"); /* a GPU twice: both members go behind, in any order of GPUs */
+  launch(c);
+  assert_int_equal(nfollowed, 3);
+  assert_true(was_followed(c, 0, b, 1) && was_followed(c, 2, b, 1) && was_followed(c, 1, a, 0));
+  launch(b);
+  assert_int_equal(nfollowed, 3);
+  assert_true(was_followed(b, 0, a, 1) && was_followed(b, 1, c, 0) && was_followed(b, 1, c, 2));
+  trs_group_close(c);
+  launch(b); /* nobody is behind a group that is gone */
+  assert_int_equal(nfollowed, 0);
+  trs_group_close(b);
+  launch(a);
+  assert_int_equal(nfollowed, 0);
+  trs_group_close(a);
+}
+
+static void graphs_are_left_alone(void **state) {
+  (void)state;
+  trs_group *a = open_group("0-1"), *b = open_group("0-1");
+  launch(a);
+  stand_in_captures = trs_group_stream(b, 0);
+  launch(b);
+  assert_int_equal(nfollowed, 1);
+  assert_true(was_followed(b, 1, a, 1));
+  launch(a);
+  assert_int_equal(nfollowed, 1);
+  assert_true(was_followed(a, 1, b, 1));
+  stand_in_captures = NULL;
+  trs_group_close(a);
+  trs_group_close(b);
+}
+
+/* Groups whose lists of GPUs run against each other, all at once: locks in one order only. */
+static _Atomic int inside;
+
+static void *launch_often(void *argument) {
+  for (int turn = 0; turn < 2000; turn++) {
+    trs_group_lock(argument);
+    if (++inside != 1) abort();
+    inside--;
+    trs_group_unlock(argument);
+  }
+  return NULL;
+}
+
+static void threads_take_turns(void **state) {
+  (void)state;
+  static const char *const lists[] = {"0-3", "3,2,1,0", "1,0", "0,3"};
+  enum { GROUPS = sizeof lists / sizeof lists[0] };
+  trs_group *group[GROUPS];
+  pthread_t thread[GROUPS];
+  stand_in_followed = NULL;
+  for (int g = 0; g < GROUPS; g++) group[g] = open_group(lists[g]);
+  for (int g = 0; g < GROUPS; g++)
+    assert_int_equal(pthread_create(&thread[g], NULL, launch_often, group[g]), 0);
+  for (int g = 0; g < GROUPS; g++) assert_int_equal(pthread_join(thread[g], NULL), 0);
+  for (int g = 0; g < GROUPS; g++) trs_group_close(group[g]);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(alone_nothing_is_followed),
+      cmocka_unit_test(turns_are_kept_on_each_gpu),
+      cmocka_unit_test(graphs_are_left_alone),
+      cmocka_unit_test(threads_take_turns),
+  };
+  stand_in_followed = note;
+  return cmocka_run_group_tests_name("comm/group", tests, NULL, NULL);
+}

@@ -1,0 +1,381 @@
+/* solve.c - solves of `push` from end to end on a stand-in for GPUs: its analysis, what it sends,
+ * its launches, in which every member is a thread.  A wrong list of what is pushed, waited for or
+ * emptied is a wrong x or a stall here. */
+#include <math.h>
+
+#include "analysis/shapes.h"
+#include "api/dense.h"
+#include "base/memory.h"
+#include "base/random.h"
+#include "comm/group.h"
+#include "device_stand_in.h"
+#include "matrix/matrix.h"
+#include "solve/multigpu/push_stand_in.h"
+#include "solve/multigpu/push_state.h"
+#include "support.h"
+#include "test.h"
+
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+
+enum { MOST = 8 };
+
+static trs_context *context_of(const char *where) {
+  trs_context *context;
+  assert_success(trs_context_create(&context, where));
+  return context;
+}
+
+static trs_matrix *triangle_of(const char *what, trs_uplo uplo) {
+  trs_matrix *A, *T;
+  assert_success(trs_matrix_read(&A, what, NULL));
+  assert_success(trs_matrix_triangle(&T, A, uplo, 1));
+  trs_matrix_destroy(A);
+  return T;
+}
+
+static void drop(trs_plan *plan) { trs_method_push.free(plan); }
+
+/* ---- Solves, judged by what they leave ---- */
+
+typedef struct vectors {
+  double *x, *b;
+  int64_t n, nrhs, ldx, ldb;
+  trs_layout layout;
+} vectors;
+
+static vectors make_vectors(int64_t n, int64_t nrhs, int64_t ldx, int64_t ldb, trs_layout layout,
+                            uint64_t seed) {
+  vectors v = {.n = n, .nrhs = nrhs, .ldx = ldx, .ldb = ldb, .layout = layout};
+  const int64_t count = layout == TRS_COL_MAJOR ? nrhs : n;
+  v.x = malloc((size_t)(ldx * count) * sizeof *v.x + 1);
+  v.b = malloc((size_t)(ldb * count) * sizeof *v.b + 1);
+  trs_random_fill(v.b, ldb * count, TRS_DOUBLE, seed);
+  for (int64_t k = 0; k < ldx * count; k++) v.x[k] = NAN;
+  return v;
+}
+
+static void free_vectors(vectors *v) {
+  free(v->x);
+  free(v->b);
+}
+
+static trs_rhs rhs_of(const vectors *v) {
+  trs_rhs rhs;
+  assert_success(
+      trs_rhs_make(&rhs, v->n, TRS_DOUBLE, v->x, v->ldx, v->b, v->ldb, v->nrhs, v->layout));
+  return rhs;
+}
+
+static double error_of(const trs_plan *plan, const vectors *v) {
+  trs_backward_error error;
+  assert_success(trs_check(plan->matrix, plan->uplo, TRS_NO_TRANS, TRS_NONUNIT, v->x, v->ldx, v->b,
+                           v->ldb, v->nrhs, v->layout, &error));
+  return error.componentwise;
+}
+
+/* So many solves behind each other, each of another b. */
+static void solve_often(trs_plan *plan, int64_t nrhs, int times, const char *what) {
+  for (int turn = 0; turn < times; turn++) {
+    const int64_t n = plan->system.n;
+    vectors v = make_vectors(n, nrhs, n, n, TRS_COL_MAJOR, 5 + (uint64_t)turn);
+    const trs_rhs rhs = rhs_of(&v);
+    assert_success(trs_method_push.solve(plan, &rhs));
+    const double error = error_of(plan, &v);
+    if (!(error <= error_limit(TRS_DOUBLE, n)))
+      fail_msg("%s, %d right-hand sides, solve %d: error %g", what, (int)nrhs, turn, error);
+    free_vectors(&v);
+  }
+}
+
+/* ---- Tests ---- */
+
+static const char *const partitions[] = {"", "partition=cyclic", "partition=bands",
+                                         "partition=slabs", "partition=slabs,members=2"};
+
+static void solve_shape(shape kind, const char *where, const char *partition, bool lower,
+                        int64_t nrhs) {
+  trs_system S = shape_system(kind, 700, TRS_DOUBLE, lower, true);
+  trs_context *context = context_of(where);
+  const trs_options options = {.method = "push", .nrhs = nrhs};
+  trs_matrix *T;
+  trs_plan plan;
+  assert_success(
+      trs_matrix_create(&T, TRS_CSR, TRS_DOUBLE, S.n, S.n, S.ptr, S.idx, S.val, TRS_BORROW));
+  assert_success(push_plan(&plan, context, T, lower ? TRS_LOWER : TRS_UPPER, &options, partition));
+  solve_often(&plan, nrhs, 5, shape_name(kind));
+  solve_often(&plan, 1, 2, shape_name(kind));
+  drop(&plan);
+  trs_matrix_destroy(T);
+  trs_context_destroy(context);
+  shape_free(&S);
+}
+
+static void every_partition_solves(void **state) {
+  (void)state;
+  static const char *const contexts[] = {"cuda:0-1", "cuda:0-2", "cuda:0-7", "cuda:0,1,0"};
+  static const int64_t columns[] = {1, 3, MOST, MOST + 3};
+  int c = 0;
+  for (shape kind = 0; kind < SHAPES; kind++)
+    for (size_t w = 0; w < COUNT(contexts); w++)
+      for (size_t k = 0; k < COUNT(partitions); k++, c++)
+        solve_shape(kind, contexts[w], partitions[k], c / 4 % 2, columns[c % 4]);
+  assert_int_equal(stand_in_held(), 0);
+}
+
+/* Levels so large that each has a launch of its own, whose rows nobody at home waits for. */
+static void large_levels_have_launches_of_their_own(void **state) {
+  (void)state;
+  trs_context *context = context_of("cuda:0-1");
+  trs_matrix *T = triangle_of("gen:kkt3d:52", TRS_LOWER);
+  const int64_t not_before = push_launches[TRS_PUSH_WAITS_NOT];
+  const int64_t early_before = push_launches[TRS_PUSH_WAITS_EARLY];
+  trs_plan plan;
+  assert_success(push_plan(&plan, context, T, TRS_LOWER, &(trs_options){.method = "push"}, ""));
+  solve_often(&plan, 1, 5, "kkt3d");
+  assert_true(push_launches[TRS_PUSH_WAITS_NOT] > not_before);
+  assert_true(push_launches[TRS_PUSH_WAITS_EARLY] > early_before);
+  drop(&plan);
+  trs_matrix_destroy(T);
+  trs_context_destroy(context);
+}
+
+/* Members that do not empty what a solve left: the interpreter is no judge if this passes. */
+static void what_is_not_emptied_is_found_out(void **state) {
+  (void)state;
+  trs_context *context = context_of("cuda:0-1");
+  trs_matrix *T = triangle_of("gen:random:4000,9", TRS_LOWER);
+  trs_plan plan;
+  double worst = 0;
+  assert_success(push_plan(&plan, context, T, TRS_LOWER, &(trs_options){.method = "push"},
+                           "partition=cyclic"));
+  push_keeps = true;
+  for (int turn = 0; turn < 20 && worst < 1e-6; turn++) {
+    vectors v = make_vectors(T->nrows, 1, T->nrows, T->nrows, TRS_COL_MAJOR, 3 + (uint64_t)turn);
+    const trs_rhs rhs = rhs_of(&v);
+    assert_success(trs_method_push.solve(&plan, &rhs));
+    worst = error_of(&plan, &v);
+    free_vectors(&v);
+  }
+  push_keeps = false;
+  assert_true(worst > 1e-6);
+  drop(&plan);
+  trs_matrix_destroy(T);
+  trs_context_destroy(context);
+}
+
+static void every_layout_goes_through_the_stage(void **state) {
+  (void)state;
+  trs_context *context = context_of("cuda:0-2");
+  trs_matrix *T = triangle_of("gen:poisson2d5:20", TRS_LOWER);
+  const int64_t n = T->nrows;
+  trs_plan plan;
+  assert_success(push_plan(&plan, context, T, TRS_LOWER, &(trs_options){.method = "push"}, ""));
+  for (int layout = 0; layout < 2; layout++)
+    for (int64_t nrhs = 1; nrhs <= 3; nrhs++)
+      for (int pad = 0; pad < 4; pad++) {
+        const int64_t least = layout ? nrhs : n;
+        vectors v = make_vectors(n, nrhs, least + pad % 2, least + pad / 2 * 2,
+                                 layout ? TRS_ROW_MAJOR : TRS_COL_MAJOR, 9);
+        const trs_rhs rhs = rhs_of(&v);
+        assert_success(trs_method_push.solve(&plan, &rhs));
+        assert_true(error_of(&plan, &v) <= error_limit(TRS_DOUBLE, n));
+        free_vectors(&v);
+      }
+  drop(&plan);
+  trs_matrix_destroy(T);
+  trs_context_destroy(context);
+}
+
+/* One member has all rows that need nothing, the other all that nobody needs; and the reverse. */
+static void members_of_sources_and_of_sinks(void **state) {
+  (void)state;
+  enum { SOURCES = 120, SINKS = 100, ROWS = SOURCES + SINKS }; /* equal in weight */
+  int64_t ptr[ROWS + 1];
+  int32_t idx[SOURCES + 2 * SINKS];
+  double val[SOURCES + 2 * SINKS];
+  trs_context *context = context_of("cuda:0-1");
+  for (int lower = 0; lower < 2; lower++) {
+    int64_t count = 0;
+    for (int i = 0; i < ROWS; i++) {
+      const bool sink = lower ? i >= SOURCES : i < SINKS;
+      ptr[i] = count;
+      idx[count] = i;
+      if (sink && lower) idx[count++] = i - SOURCES, idx[count] = i;
+      if (sink && !lower) idx[++count] = SINKS + i;
+      count++;
+    }
+    ptr[ROWS] = count;
+    for (int64_t k = 0; k < count; k++) val[k] = 1 + 0.5 * (double)(k % 3);
+    trs_matrix *T;
+    trs_plan plan;
+    trs_plan_share share;
+    assert_success(trs_matrix_create(&T, TRS_CSR, TRS_DOUBLE, ROWS, ROWS, ptr, idx, val, TRS_COPY));
+    assert_success(push_plan(&plan, context, T, lower ? TRS_LOWER : TRS_UPPER,
+                             &(trs_options){.method = "push"}, "partition=slabs"));
+    assert_success(trs_method_push.share(&plan, 0, 1, &share, NULL));
+    assert_int_equal(share.nrows, SOURCES);
+    solve_often(&plan, 1, 10, lower ? "sources first" : "sources last");
+    drop(&plan);
+    trs_matrix_destroy(T);
+  }
+  trs_context_destroy(context);
+}
+
+/* Each member's rows from arrays of its own, into arrays of its own. */
+static void vectors_may_lie_with_the_members(void **state) {
+  (void)state;
+  enum { MEMBERS = 3 };
+  trs_context *context = context_of("cuda:0-2");
+  trs_matrix *T = triangle_of("gen:poisson2d5:30", TRS_UPPER);
+  const int64_t n = T->nrows;
+  int64_t *rows = malloc((size_t)n * sizeof *rows), solved = 0;
+  trs_plan plan;
+  assert_success(push_plan(&plan, context, T, TRS_UPPER, &(trs_options){.method = "push"}, ""));
+  for (int turn = 0; turn < 4; turn++) {
+    vectors all = make_vectors(n, 1, n, n, TRS_COL_MAJOR, 2 + (uint64_t)turn), of[MEMBERS];
+    void *x[MEMBERS];
+    const void *b[MEMBERS];
+    trs_rhs rhs = rhs_of(&all);
+    for (int m = 0; m < MEMBERS; m++) {
+      trs_plan_share share;
+      of[m] = make_vectors(n, 1, n, n, TRS_COL_MAJOR, 90); /* others' rows: what nobody reads */
+      assert_success(trs_method_push.share(&plan, m, 1, &share, rows));
+      for (int64_t k = 0; k < share.nrows; k++) of[m].b[rows[k]] = all.b[rows[k]];
+      x[m] = of[m].x;
+      b[m] = of[m].b;
+    }
+    rhs.x_of = x;
+    rhs.b_of = b;
+    assert_success(trs_method_push.solve(&plan, &rhs));
+    assert_success(trs_method_push.wait(&plan));
+    for (int m = 0; m < MEMBERS; m++) {
+      trs_plan_share share;
+      assert_success(trs_method_push.share(&plan, m, 1, &share, rows));
+      for (int64_t k = 0; k < share.nrows; k++) all.x[rows[k]] = of[m].x[rows[k]];
+      solved += share.nrows;
+      free_vectors(&of[m]);
+    }
+    assert_true(error_of(&plan, &all) <= error_limit(TRS_DOUBLE, n));
+    free_vectors(&all);
+  }
+  assert_int_equal(solved, 4 * n);
+  free(rows);
+  drop(&plan);
+  trs_matrix_destroy(T);
+  trs_context_destroy(context);
+}
+
+/* The first, the second, ... launch of a solve fails: that solve does, and the plan says so ever
+ * after, for some members have begun what others have not. */
+static void a_launch_that_fails_ends_the_plan(void **state) {
+  (void)state;
+  enum { MEMBERS = 3 };
+  trs_context *context = context_of("cuda:0-2");
+  trs_matrix *T = triangle_of("gen:chain:100", TRS_LOWER);
+  const int64_t n = T->nrows;
+  vectors v = make_vectors(n, 1, n, n, TRS_COL_MAJOR, 4);
+  const trs_rhs rhs = rhs_of(&v);
+  for (int failing = 0; failing < MEMBERS; failing++) {
+    trs_plan plan;
+    assert_success(push_plan(&plan, context, T, TRS_LOWER, &(trs_options){.method = "push"},
+                             "partition=slabs"));
+    ((trs_push_state *)plan.state)->told->limit = 200000000;
+    *(trs_fault *)((trs_push_state *)plan.state)->member[0].args.fault =
+        *((trs_push_state *)plan.state)->told;
+    push_fails_after = failing;
+    assert_failure(TRS_ERROR_INTERNAL, "as it was told to", trs_method_push.solve(&plan, &rhs));
+    push_fails_after = -1;
+    for (int turn = 0; turn < 2; turn++)
+      assert_failure(TRS_ERROR_STALLED, "analyse anew", trs_method_push.solve(&plan, &rhs));
+    drop(&plan);
+  }
+  free_vectors(&v);
+  trs_matrix_destroy(T);
+  trs_context_destroy(context);
+}
+
+static void a_stall_names_the_row_and_the_member(void **state) {
+  (void)state;
+  trs_context *context = context_of("cuda:0-2");
+  trs_matrix *T = triangle_of("gen:chain:100", TRS_LOWER);
+  const int64_t n = T->nrows;
+  vectors v = make_vectors(n, 1, n, n, TRS_COL_MAJOR, 4);
+  const trs_rhs rhs = rhs_of(&v);
+  trs_plan plan;
+  assert_success(push_plan(&plan, context, T, TRS_LOWER, &(trs_options){.method = "push"},
+                           "partition=cyclic"));
+  assert_success(trs_push_break(&plan));
+  for (int turn = 0; turn < 2; turn++) {
+    assert_failure(TRS_ERROR_STALLED, "waited more than 0.2 s", trs_method_push.solve(&plan, &rhs));
+    assert_non_null(strstr(trs_last_error()->message, "of 3: row"));
+  }
+  drop(&plan);
+  free_vectors(&v);
+  trs_matrix_destroy(T);
+  trs_context_destroy(context);
+}
+
+/* ---- auto: against one GPU ---- */
+
+typedef struct race {
+  const char *what;
+  double seconds[4]; /* of one GPU, of all four, of two */
+  trs_status status;
+  int members; /* that got rows */
+} race;
+
+static void members_race_against_one(void **state) {
+  (void)state;
+  static const race races[] = {
+      {"all are faster", {1e-3, 0.4e-3}, TRS_SUCCESS, 4},
+      {"half as many are", {1e-3, 1.2e-3, 0.7e-3}, TRS_SUCCESS, 2},
+      {"neither is", {1e-3, 1.2e-3, 1.1e-3}, TRS_ERROR_UNSUPPORTED, 0},
+      {"half as many are not tried where all are far behind",
+       {1e-3, 2e-3},
+       TRS_ERROR_UNSUPPORTED,
+       0},
+      {"too short to be shared", {10e-6}, TRS_ERROR_UNSUPPORTED, 0},
+      {"one has no room for its analysis", {-1}, TRS_SUCCESS, 4},
+      {"there is no room to measure all", {1e-3, -1}, TRS_SUCCESS, 4},
+  };
+  trs_context *context = context_of("cuda:0-3");
+  trs_matrix *T = triangle_of("gen:kkt3d:16", TRS_LOWER);
+  for (size_t k = 0; k < COUNT(races); k++) {
+    trs_plan plan;
+    push_seconds = races[k].seconds;
+    trs_status status = push_plan(&plan, context, T, TRS_LOWER, &(trs_options){.method = NULL}, "");
+    if (status != races[k].status)
+      fail_msg("%s: %s (%s)", races[k].what, trs_status_name(status), trs_last_error()->message);
+    if (!status) {
+      assert_int_equal(((trs_push_state *)plan.state)->deal.members, races[k].members);
+      solve_often(&plan, 1, 3, races[k].what);
+    }
+    drop(&plan);
+    assert_int_equal(stand_in_held(), 0);
+  }
+  push_seconds = NULL;
+  trs_matrix_destroy(T);
+  trs_context_destroy(context);
+}
+
+static void every_kind_of_launch_was_met(void **state) {
+  (void)state;
+  for (int k = 0; k < 4; k++) assert_true(push_launches[k] > 0);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(every_partition_solves),
+      cmocka_unit_test(large_levels_have_launches_of_their_own),
+      cmocka_unit_test(what_is_not_emptied_is_found_out),
+      cmocka_unit_test(every_layout_goes_through_the_stage),
+      cmocka_unit_test(members_of_sources_and_of_sinks),
+      cmocka_unit_test(vectors_may_lie_with_the_members),
+      cmocka_unit_test(a_launch_that_fails_ends_the_plan),
+      cmocka_unit_test(a_stall_names_the_row_and_the_member),
+      cmocka_unit_test(members_race_against_one),
+      cmocka_unit_test(every_kind_of_launch_was_met),
+  };
+  push_stand_in_begin();
+  return cmocka_run_group_tests_name("solve/multigpu/solve", tests, NULL, NULL);
+}
