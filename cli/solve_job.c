@@ -276,11 +276,11 @@ static int measure_solves(solve_job *job) {
 static void note_options(const solve_job *job) {
   const solve_settings *s = &job->set;
   const char *gpu = s->store ? "store" : s->tune ? "tune" : s->gpu_memory > 0 ? "gpu-memory" : NULL;
-  const char *grid = s->trees       ? "trees"
-                     : s->scattered ? "scattered"
-                     : s->invert    ? "invert"
-                     : s->width     ? "width"
-                                    : NULL;
+  const char *grid = s->trees         ? "trees"
+                     : s->scattered   ? "scattered"
+                     : s->invert >= 0 ? "invert"
+                     : s->width       ? "width"
+                                      : NULL;
   if (gpu && !job->info.device)
     fprintf(stderr, "trireme: note: --%s is for solves on a GPU; this one is not\n", gpu);
   if (grid)
