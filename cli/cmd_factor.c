@@ -1,4 +1,6 @@
 /* cmd_factor.c - trireme factor: L and U of a matrix, into a file that trireme solve takes. */
+#include <float.h>
+
 #include "command.h"
 #include "files.h"
 #include "output.h"
@@ -158,7 +160,8 @@ static trs_status factor(trs_factors **F, const trs_matrix *A, const settings *s
                             .order = (trs_order)(s->order < 0 ? 0 : s->order),
                             .order_given = s->order >= 0,
                             .tree_leaves = (int)s->leaves,
-                            .pivot_threshold = s->threshold,
+                            /* 0 stands for the library's default there */
+                            .pivot_threshold = s->threshold > 0 ? s->threshold : DBL_MIN,
                             .add_diagonal = s->add_diagonal,
                             .progress = progress_show};
   double start = seconds_now();
@@ -205,7 +208,7 @@ static int factor_and_write(const input *in, const settings *s) {
 }
 
 static int run(int argc, char **argv) {
-  settings s = {.order = -1, .precision = -1};
+  settings s = {.order = -1, .precision = -1, .threshold = 0.1};
   input in = {0};
   int code = options_parse(&cmd_factor, &s, &argc, argv);
   if (code >= 0) return code;

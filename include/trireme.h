@@ -46,7 +46,7 @@ typedef enum trs_status {
   TRS_ERROR_FORMAT,      /* a file's content is invalid, truncated or damaged */
   TRS_ERROR_STRUCTURE,   /* not square, entries on the wrong side, a diagonal entry missing */
   TRS_ERROR_ZERO_PIVOT,  /* a diagonal entry is zero */
-  TRS_ERROR_NOT_FINITE,  /* a diagonal entry is NaN or infinite */
+  TRS_ERROR_NOT_FINITE,  /* a diagonal entry or its reciprocal is NaN or infinite */
   TRS_ERROR_UNSUPPORTED, /* not in this build or not on this machine */
   TRS_ERROR_STALLED, /* a wait inside a solve passed its limit, or whom it waited for has ended */
   TRS_ERROR_INTERNAL /* a bug in Trireme: please report it */
@@ -67,7 +67,8 @@ TRS_API const char *trs_status_name(trs_status status);
 TRS_API const char *trs_version(void);
 TRS_API const char *trs_features(void);
 
-/* Called now and then with done in [0, 1] from long operations, in the thread that called them. */
+/* Called now and then with done in [0, 1] from long operations, in the thread that called them.  It
+ * must neither use the context that is at work nor read files. */
 typedef void (*trs_progress)(void *user, const char *phase, double done);
 
 /* ---- Context: where work runs --------------------------------------------------------------- */
@@ -123,8 +124,9 @@ typedef enum trs_ownership {
 
 /* A matrix from compressed arrays: ptr[nvec + 1], idx[ptr[nvec]], val[ptr[nvec]], with nvec rows
  * (CSR) or columns (CSC).  Indices may be unsorted and repeated: repeated entries add up.  Arrays
- * that are sorted and free of repeats are borrowed as they are; others are put in order in a copy
- * (a borrowed val then still serves trs_matrix_set_values).  Zero entries stay entries. */
+ * that are sorted and free of repeats are borrowed as they are; others are put in order in a copy,
+ * for which every call that reads values takes them anew from a borrowed val (ptr and idx are not
+ * needed any more).  Zero entries stay entries. */
 TRS_API trs_status trs_matrix_create(trs_matrix **A, trs_format format, trs_scalar scalar,
                                      int64_t nrows, int64_t ncols, const int64_t *ptr,
                                      const int32_t *idx, const void *val, trs_ownership ownership);
@@ -162,8 +164,10 @@ TRS_API trs_status trs_matrix_create_deferred(trs_matrix **A, trs_format format,
                                               const int32_t *idx, trs_ownership ownership,
                                               trs_values_callback give, void *user);
 
-/* New values, in the order of the arrays given at creation; borrowed, copied or taken as they
- * were then.  Plans made from the matrix see them after trs_update. */
+/* New values, in the order of the arrays given at creation; borrowed, copied or taken (and freed)
+ * as they were then.  Plans made from the matrix see them after trs_update; until then a solve may
+ * use the old ones or, where the method keeps no copy of them (serial), new ones that nothing
+ * checked. */
 TRS_API trs_status trs_matrix_set_values(trs_matrix *A, const void *val);
 
 TRS_API void trs_matrix_destroy(trs_matrix *A);
@@ -282,7 +286,8 @@ typedef struct trs_factor_options {
   trs_order order;        /* ILU(0), IC(0) and triangle: natural only unless asked */
   int order_given;        /* 0: the kind's default (LU: nd; the others: natural) */
   int tree_leaves;        /* leaves of the separator tree, a power of two; 0: 8 */
-  double pivot_threshold; /* LU: the diagonal stays pivot above this share of its column; 0: 0.1 */
+  double pivot_threshold; /* LU: the diagonal stays pivot above this share of its column; 0: 0.1,
+                             DBL_MIN: wherever it is not zero */
   int no_equilibration;   /* LU: 1 leaves the rows and columns unscaled */
   int add_diagonal;       /* as in trs_matrix_triangle */
   trs_progress progress;
@@ -370,11 +375,13 @@ TRS_API trs_status trs_analyze_factors(trs_context *ctx, trs_plan **plan, const 
                                        trs_trans trans, const trs_options *options);
 
 /* New values, same pattern: after trs_matrix_set_values, or after the caller changed the values it
- * lent.  A must be the matrix the plan was made from, or one with the same pattern: in host memory
- * that is checked (TRS_ERROR_STRUCTURE names the first row, or column, that differs), in device
- * memory only the number of entries.  After a failure the plan solves nothing meaningful until an
- * update succeeds. */
+ * lent; solves between the change and this call may use either.  A must be the matrix the plan was
+ * made from, or one with the same pattern: in host memory that is checked (TRS_ERROR_STRUCTURE
+ * names the first row, or column, that differs), in device memory only the number of entries. After
+ * a failure the plan solves nothing meaningful until an update succeeds. */
 TRS_API trs_status trs_update(trs_plan *plan, const trs_matrix *A);
+
+/* The same after new values in L or U; F must be the factors the plan was made from. */
 TRS_API trs_status trs_update_factors(trs_plan *plan, const trs_factors *F);
 
 TRS_API void trs_plan_destroy(trs_plan *plan);
@@ -419,9 +426,10 @@ TRS_API const char *trs_method_list(void);
  * otherwise (atomic sums).
  *   GPU plans take x and b in host or device memory.  With both in device memory the call only
  * launches on the plan's stream: it returns at once, can be captured into a CUDA graph, and a
- * failure is told by trs_plan_wait or the next solve.  With host memory it returns when x is there
- * (space on the GPU is taken at the first such solve and kept).  Of several GPUs' methods `push`
- * (with a GPU for each member) and `columns` launch and are captured in the same way; X20's wait.
+ * failure is told by trs_plan_wait or a solve with host memory, and by all solves after that.  With
+ * host memory it returns when x is there (space on the GPU is taken at the first such solve and
+ * kept).  Of several GPUs' methods `push` (with a GPU for each member) and `columns` launch and are
+ * captured in the same way; X20's wait.
  */
 TRS_API trs_status trs_solve(trs_plan *plan, void *x, int64_t ldx, const void *b, int64_t ldb,
                              int64_t nrhs, trs_layout layout);
@@ -448,7 +456,8 @@ TRS_API trs_status trs_solve_distributed(trs_plan *plan, void *const *x, int64_t
                                          trs_layout layout);
 
 /* GPU plans: the stream of the solves to come (a cudaStream_t; NULL: the default stream).  Waits
- * for those launched before. */
+ * for those launched before.  A stream given here or in trs_options must exist until the plan has
+ * another or is destroyed. */
 TRS_API trs_status trs_plan_set_stream(trs_plan *plan, void *stream);
 
 /* Waits for what trs_solve launched; TRS_ERROR_STALLED with the row where a wait inside it passed

@@ -1,10 +1,7 @@
 /* share.c - the rows of a share, listed from its slices, and their values, asked of the matrix. */
 #include "analysis/share.h"
 
-#include <math.h>
 #include <string.h>
-
-#include "matrix/values.h"
 
 /* Ascending; *count is share->rows. */
 static trs_status list_rows(int32_t **list, const trs_slices *s, const trs_deal_share *share) {
@@ -44,11 +41,7 @@ static trs_status copy_pattern(trs_share_rows *rows, const trs_system *S, const 
 }
 
 static trs_status check_diagonal(const trs_system *S, const int32_t *row, int64_t count) {
-  for (int64_t k = 0; k < count && !S->unit; k++) {
-    int64_t at = S->lower ? S->ptr[row[k] + 1] - 1 : S->ptr[row[k]];
-    double size = trs_value_abs(S->val, at, S->scalar);
-    if (size == 0 || !isfinite(size)) return trs_system_tell_diagonal(row[k], size == 0);
-  }
+  for (int64_t k = 0; k < count && !S->unit; k++) TRS_TRY(trs_system_check_pivot(S, row[k]));
   return TRS_SUCCESS;
 }
 

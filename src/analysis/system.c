@@ -1,6 +1,7 @@
 /* system.c - folding the options together, and what can be wrong with a triangle. */
 #include "analysis/system.h"
 
+#include <float.h>
 #include <math.h>
 
 trs_system trs_system_of(const trs_matrix *T, trs_uplo uplo, trs_trans trans, trs_diag diag) {
@@ -42,43 +43,43 @@ trs_status trs_system_check_pattern(const trs_matrix *A, trs_uplo uplo, trs_diag
   return TRS_SUCCESS;
 }
 
+static trs_status tell_pivot(int64_t row, trs_pivot pivot) {
+  static const char *const words[] = {
+      [TRS_PIVOT_ZERO] = "zero",
+      [TRS_PIVOT_NOT_FINITE] = "not finite",
+      [TRS_PIVOT_EXTREME] = "too small, or too large, for its reciprocal: scale it"};
+  if (pivot == TRS_PIVOT_GOOD) return TRS_SUCCESS;
+  return trs_fail(pivot == TRS_PIVOT_ZERO ? TRS_ERROR_ZERO_PIVOT : TRS_ERROR_NOT_FINITE, row,
+                  "the diagonal entry of row %lld (0-based) is %s", (long long)row, words[pivot]);
+}
+
 #define TRS_TEMPLATE "analysis/diagonal_tmpl.c"
 #include "base/instantiate.h"
 
-static void find_bad_diagonal(const trs_system *S, int64_t *row, bool *zero) {
-  static int64_t (*const first_bad_of[])(const trs_system *) = TRS_TABLE(first_bad_diagonal);
-  static bool (*const zero_of[])(const trs_system *, int64_t) = TRS_TABLE(is_zero);
-  *row = first_bad_of[S->scalar](S);
-  if (*row < 0) return;
-  *zero = zero_of[S->scalar](S, trs_system_prefix(S) ? S->ptr[*row + 1] - 1 : S->ptr[*row]);
-}
-
-trs_status trs_system_tell_diagonal(int64_t row, bool zero) {
-  if (row < 0) return TRS_SUCCESS;
-  return trs_fail(zero ? TRS_ERROR_ZERO_PIVOT : TRS_ERROR_NOT_FINITE, row,
-                  "the diagonal entry of row %lld (0-based) is %s", (long long)row,
-                  zero ? "zero" : "not finite");
+trs_status trs_system_check_pivot(const trs_system *S, int64_t row) {
+  static trs_pivot (*const pivot_of[])(const trs_system *, int64_t) = TRS_TABLE(pivot);
+  int64_t at = trs_system_prefix(S) ? S->ptr[row + 1] - 1 : S->ptr[row];
+  return tell_pivot(row, pivot_of[S->scalar](S, at));
 }
 
 trs_status trs_system_begin_diagonal(trs_diagonal_look *look, const trs_system *S,
                                      trs_stream stream) {
-  int64_t row = -1;
-  bool zero = false;
+  static int64_t (*const first_bad_of[])(const trs_system *) = TRS_TABLE(first_bad_diagonal);
   *look = (trs_diagonal_look){0};
   if (S->unit || S->n == 0 || !S->val) return TRS_SUCCESS;
   if (S->device)
     return trs_device_begin_diagonal(look, S->device, S->n, trs_system_prefix(S), S->scalar, S->ptr,
                                      S->val, stream);
-  find_bad_diagonal(S, &row, &zero);
-  return trs_system_tell_diagonal(row, zero);
+  int64_t row = first_bad_of[S->scalar](S);
+  return row < 0 ? TRS_SUCCESS : trs_system_check_pivot(S, row);
 }
 
 trs_status trs_system_end_diagonal(trs_diagonal_look *look) {
   int64_t row;
-  bool zero;
+  trs_pivot pivot;
   if (!look->device) return TRS_SUCCESS;
-  TRS_TRY(trs_device_end_diagonal(look, &row, &zero));
-  return trs_system_tell_diagonal(row, zero);
+  TRS_TRY(trs_device_end_diagonal(look, &row, &pivot));
+  return tell_pivot(row, pivot);
 }
 
 bool trs_system_chained(const trs_system *S) {

@@ -42,7 +42,7 @@ static inline void trs_off_diagonal(const trs_system *S, int64_t i, bool prefix,
 /* Is the pattern a solvable triangle?  Errors name the row, 0-based. */
 trs_status trs_system_check_pattern(const trs_matrix *A, trs_uplo uplo, trs_diag diag);
 
-/* Is every diagonal value finite and not zero?  Nothing to check for a unit diagonal, nor for
+/* Can every diagonal value be divided by?  Nothing to check for a unit diagonal, nor for
  * deferred values, which are checked where they are asked for (share.h).  Arrays in
  * device memory are looked at there: begin only launches on the stream, end waits for it and tells.
  * end is called where begin has succeeded. */
@@ -50,8 +50,8 @@ trs_status trs_system_begin_diagonal(trs_diagonal_look *look, const trs_system *
                                      trs_stream stream);
 trs_status trs_system_end_diagonal(trs_diagonal_look *look);
 
-/* The failure of a row whose diagonal entry is zero or else not finite; none of row -1. */
-trs_status trs_system_tell_diagonal(int64_t row, bool zero);
+/* The same of one row, on the host. */
+trs_status trs_system_check_pivot(const trs_system *S, int64_t row);
 
 /* Does nearly every row depend on the one solved just before it, in natural order?  Looks at rows
  * spread over the matrix, not at all. */

@@ -78,7 +78,7 @@ trs_status trs_vectors_read(void **values, int64_t *nrows, int64_t *ncols, trs_s
 trs_status trs_vectors_write(const void *values, int64_t nrows, int64_t ncols, int64_t ld,
                              trs_layout layout, trs_scalar scalar, const char *path) {
   borrowed_team with;
-  TRS_TRY(check_path(values, "values", path));
+  TRS_TRY(check_path(path, "path", path));
   TRS_TRY(borrow_team(&with, NULL));
   return end_borrowing(
       &with, trs_write_vectors(values, nrows, ncols, ld, layout, scalar, path, with.team));
@@ -106,6 +106,8 @@ trs_status trs_factors_read(trs_factors **F, const char *path, const trs_read_op
 trs_status trs_factors_write(const trs_factors *F, const char *path) {
   borrowed_team with;
   TRS_TRY(check_path(F, "F", path));
+  trs_matrix_renew(F->L);
+  trs_matrix_renew(F->U);
   TRS_TRY(borrow_team(&with, NULL));
   return end_borrowing(&with, trs_write_factors(F, path, with.team));
 }

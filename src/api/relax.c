@@ -49,6 +49,7 @@ trs_status trs_relax_take_matrix(trs_block_source *source, trs_matrix **by_rows,
   if (A->format != TRS_CSR || trs_matrix_is_deferred(A))
     TRS_TRY(trs_matrix_need_host(
         A, A->format == TRS_CSR ? "relaxation" : "relaxation of a matrix by columns"));
+  trs_matrix_renew(A);
   TRS_TRY(check_real(A->scalar));
   if (A->nrows != A->ncols)
     return trs_fail(TRS_ERROR_STRUCTURE, -1, "the matrix is %lld x %lld, not square",

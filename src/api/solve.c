@@ -178,5 +178,7 @@ trs_status trs_check_factors(const trs_factors *F, trs_trans trans, const void *
   if (!F || !error) return trs_fail(TRS_ERROR_ARGUMENT, -1, "%s is NULL", F ? "error" : "F");
   TRS_TRY(check_trans(trans));
   TRS_TRY(trs_rhs_make(&rhs, F->n, F->scalar, (void *)x, ldx, b, ldb, nrhs, layout));
+  trs_matrix_renew(F->L);
+  trs_matrix_renew(F->U);
   return trs_factors_error_of(F, trans, &rhs, error);
 }

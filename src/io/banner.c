@@ -6,6 +6,7 @@
  *     rows columns entries          (rows columns for an array) */
 #include "io/banner.h"
 
+#include <ctype.h>
 #include <strings.h>
 
 typedef struct cursor {
@@ -13,6 +14,15 @@ typedef struct cursor {
   const char *at, *end; /* the text not yet read */
   int64_t line;         /* the number of the line at which at stands */
 } cursor;
+
+trs_quote trs_quote_text(const char *text, int64_t length) {
+  trs_quote q = {""};
+  for (int64_t k = 0; k < length && k < (int64_t)sizeof q.text - 1; k++)
+    q.text[k] = (char)(trs_is_blank(text[k])             ? ' '
+                       : isprint((unsigned char)text[k]) ? text[k]
+                                                         : '?');
+  return q;
+}
 
 static bool is_space(char c) { return trs_is_blank(c) || c == '\r'; }
 
@@ -48,8 +58,8 @@ static trs_status choose(const cursor *head, const char **at, const char *end, c
   if (length == 0)
     return trs_fail(TRS_ERROR_FORMAT, -1, "%s:1: the banner ends before its %s (one of: %s)",
                     head->path, what, list);
-  return trs_fail(TRS_ERROR_FORMAT, -1, "%s:1: the banner's %s is \"%.*s\", not one of: %s",
-                  head->path, what, length < 40 ? length : 40, *at, list);
+  return trs_fail(TRS_ERROR_FORMAT, -1, "%s:1: the banner's %s is \"%s\", not one of: %s",
+                  head->path, what, trs_quote_text(*at, length).text, list);
 }
 
 static trs_status read_words(trs_banner *banner, const cursor *head, const char *end) {
@@ -73,8 +83,8 @@ static trs_status read_words(trs_banner *banner, const cursor *head, const char 
   TRS_TRY(choose(head, &at, end, "symmetry", symmetries, 4, &symmetry));
   length = next_word(&at, end);
   if (length)
-    return trs_fail(TRS_ERROR_FORMAT, -1, "%s:1: \"%.*s\" follows the banner's symmetry",
-                    head->path, length < 40 ? length : 40, at);
+    return trs_fail(TRS_ERROR_FORMAT, -1, "%s:1: \"%s\" follows the banner's symmetry", head->path,
+                    trs_quote_text(at, length).text);
   banner->coordinate = format == 0;
   banner->field = field_codes[field];
   banner->symmetry = (trs_symmetry)symmetry;
@@ -106,11 +116,11 @@ static trs_status find_size_line(cursor *head) {
 }
 
 static trs_status bad_size_line(const cursor *head, const char *end, bool coordinate) {
-  int64_t length = end - head->at;
-  return trs_fail(TRS_ERROR_FORMAT, -1, "%s:%lld: the size line must be \"%s\", not \"%.*s\"",
+  while (end > head->at && is_space(end[-1])) end--;
+  return trs_fail(TRS_ERROR_FORMAT, -1, "%s:%lld: the size line must be \"%s\", not \"%s\"",
                   head->path, (long long)head->line,
                   coordinate ? "rows columns entries" : "rows columns",
-                  (int)(length < 60 ? length : 60), head->at);
+                  trs_quote_text(head->at, end - head->at).text);
 }
 
 static trs_status read_sizes(trs_banner *banner, const cursor *head, const char *end) {

@@ -26,6 +26,12 @@ typedef struct trs_banner {
 
 trs_status trs_banner_read(trs_banner *banner, const trs_text *text, const char *path);
 
+/* Text of a file as messages show it: its beginning, bytes that do not print as question marks. */
+typedef struct trs_quote {
+  char text[61];
+} trs_quote;
+trs_quote trs_quote_text(const char *text, int64_t length);
+
 /* The end of the line that begins at line: its newline or the end of the text. */
 static inline const char *trs_line_end(const char *line, const char *end) {
   const char *newline = memchr(line, '\n', (size_t)(end - line));

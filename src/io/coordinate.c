@@ -240,8 +240,16 @@ static trs_status order_entries(trs_coordinate *c) {
   return TRS_SUCCESS;
 }
 
+/* Text at hand that is too short for the entries declared is not worth any memory. */
+static bool can_hold(const trs_body *body) {
+  enum { SHORTEST = 4 };                                    /* bytes of a line, "1 1" */
+  int64_t bytes = body->text->end - body->banner->body + 1; /* the last may lack its newline */
+  return body->window || body->banner->count <= bytes / SHORTEST;
+}
+
 static trs_status build(trs_coordinate *c) {
   int size = c->body->size;
+  if (!can_hold(c->body)) return trs_body_diagnose(c->body);
   TRS_TRY(TRS_ALLOC_ZERO(&c->partial, size));
   TRS_TRY(TRS_ALLOC(&c->bad_sums, size));
   TRS_TRY(TRS_ALLOC(&c->next, c->groups * c->nrows));

@@ -1,7 +1,6 @@
 /* diagnose.c - the first bad line of a Matrix Market body, and what is wrong with it.  The readers
  * only notice that something is wrong, in whatever order their threads get there; this reads the
  * lines again one by one, so that the message is the same for any number of threads. */
-#include <ctype.h>
 #include <float.h>
 #include <math.h>
 #include <stdio.h>
@@ -18,26 +17,15 @@ typedef struct inspection {
   bool above, below;   /* entries before this one lie there */
 } inspection;
 
-/* The item in hand as the message shows it: bytes that do not print become question marks. */
-static void quote(const inspection *in, char text[44]) {
-  int length = 0;
-  for (; length < 40 && in->at + length < in->end; length++) {
-    char c = in->at[length];
-    if (trs_is_blank(c) || c == '\r') break;
-    text[length] = (char)(isprint((unsigned char)c) ? c : '?');
-  }
-  text[length] = '\0';
-}
-
 static trs_status bad_item(const inspection *in, const char *problem) {
-  char item[44];
-  quote(in, item);
-  if (!*item)
+  const char *end = in->at;
+  while (end < in->end && !trs_is_blank(*end) && *end != '\r') end++;
+  if (end == in->at)
     return trs_fail(TRS_ERROR_FORMAT, in->row - 1, "%s:%lld: the line ends before its %s",
                     in->body->reading->path, (long long)in->line,
                     strstr(problem, "index") ? "indices" : "value");
   return trs_fail(TRS_ERROR_FORMAT, in->row - 1, "%s:%lld: \"%s\" %s", in->body->reading->path,
-                  (long long)in->line, item, problem);
+                  (long long)in->line, trs_quote_text(in->at, end - in->at).text, problem);
 }
 
 static bool item_ends(const char *text) {

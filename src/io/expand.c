@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "matrix/matrix.h"
+#include "matrix/values.h"
 
 #define TRS_TEMPLATE "io/expand_tmpl.c"
 #include "base/instantiate.h"
@@ -76,8 +77,24 @@ static trs_status make_pairs(trs_entries *e) {
   return TRS_SUCCESS;
 }
 
+/* As in a text file: zero, or real. */
+static trs_status check_diagonal(const trs_entries *e) {
+  bool skew = e->symmetry == TRS_SKEW_SYMMETRIC;
+  if (!skew && e->symmetry != TRS_HERMITIAN) return TRS_SUCCESS;
+  for (int64_t k = 0; k < e->count; k++) {
+    if (e->major[k] != e->minor[k]) continue;
+    double complex value = trs_value_get(e->val, k, e->scalar);
+    if (skew ? value != 0 : cimag(value) != 0 && !isnan(cimag(value)))
+      return trs_fail(TRS_ERROR_STRUCTURE, e->major[k],
+                      "entry (%d, %d) on the diagonal of a %s matrix is not %s", e->major[k],
+                      e->minor[k], skew ? "skew-symmetric" : "hermitian", skew ? "zero" : "real");
+  }
+  return TRS_SUCCESS;
+}
+
 static trs_status check_triangle(const trs_entries *e) {
   if (e->symmetry == TRS_UNSYMMETRIC) return TRS_SUCCESS;
+  TRS_TRY(check_diagonal(e));
   for (int64_t k = 0; k < e->count; k++)
     if (e->upper ? e->major[k] > e->minor[k] : e->major[k] < e->minor[k])
       return trs_fail(TRS_ERROR_STRUCTURE, e->major[k],

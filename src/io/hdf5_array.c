@@ -49,7 +49,8 @@ static hid_t memory_type(trs_hdf5_type type) {
 
 static bool is_real(trs_hdf5_type type) { return type == TRS_HDF5_F32 || type == TRS_HDF5_F64; }
 
-/* The type to read the stored numbers as without loss, on the way to the wanted one. */
+/* The type to read the stored numbers as on the way to the wanted one: without loss, but for
+ * integers beyond 2^53, which become the nearest double as those of a text file do. */
 static trs_status choose_type(array *a, trs_hdf5_type wanted) {
   H5T_class_t class = H5Tget_class(a->type);
   size_t size = H5Tget_size(a->type);

@@ -9,6 +9,7 @@
 
 enum { LAYOUT = 8, ATTRIBUTE = 12, CONTINUATION = 16, SYMBOL_TABLE = 17, DEEPEST_TREE = 16 };
 enum { VARIABLE_LENGTH = 9, CHUNKED = 2, MESSAGE_HEAD = 8, OBJECT_HEAD = 16, SYMBOL_BYTES = 40 };
+enum { TYPE_HEAD = 8, REFERENCE_BYTES = 16 };
 
 static int64_t padded(uint64_t length) { return (int64_t)((length + 7) & ~(uint64_t)7); }
 
@@ -58,6 +59,24 @@ static void check_reference(trs_verification *v, const unsigned char *reference)
   trs_free(heap);
 }
 
+/* Bytes of the values of an attribute by its type and space, or -1 where these contradict
+ * themselves or there are more values than most bytes. */
+static int64_t value_bytes(const unsigned char *type, int64_t type_bytes,
+                           const unsigned char *space, int64_t space_bytes, int64_t most) {
+  if (type_bytes < TYPE_HEAD || space_bytes < 4) return -1;
+  int64_t size = (int64_t)trs_number_at(type + 4, 4), extents = space[0] == 1 ? 8 : 4, count = 1;
+  if ((type[0] & 15) == VARIABLE_LENGTH && size != REFERENCE_BYTES) return -1;
+  if (space[0] == 2 && space[3] == 2) return 0; /* a space without values */
+  if (space_bytes < extents + 8 * space[1]) return -1;
+  for (int k = 0; k < space[1]; k++) {
+    uint64_t extent = trs_number_at(space + extents + 8 * k, 8);
+    if (extent > (uint64_t)most) return -1;
+    count *= (int64_t)extent;
+    if (count > most) return -1;
+  }
+  return count * size;
+}
+
 void trs_verify_attribute(trs_verification *v, const unsigned char *message, int64_t bytes) {
   int version = bytes < 8 ? 0 : message[0];
   if (version < 1 || version > 3) {
@@ -71,10 +90,14 @@ void trs_verify_attribute(trs_verification *v, const unsigned char *message, int
     parts[part] = version == 1 ? padded(length) : (int64_t)length;
     if (length == 0) v->damaged = true;
   }
-  int64_t type = at + parts[0], data = type + parts[1] + parts[2];
+  int64_t type = at + parts[0], space = type + parts[1], data = space + parts[2];
   if (data > bytes) v->damaged = true;
-  if (v->damaged || shared || bytes - data < 16) return;
-  if ((message[type] & 15) == VARIABLE_LENGTH) check_reference(v, message + data);
+  if (v->damaged || shared) return;
+  int64_t value = value_bytes(message + type, parts[1], message + space, parts[2], bytes);
+  if (value < 0 || value > bytes - data)
+    v->damaged = true;
+  else if ((message[type] & 15) == VARIABLE_LENGTH && value > 0)
+    check_reference(v, message + data);
 }
 
 /* The sizes of chunks are divided by. */

@@ -1,5 +1,6 @@
 /* create.c - matrices from the caller's arrays: checked once, put in canonical order if need be,
  * counted by side of the diagonal.  O(n + nnz) when in order, O(nnz log longest) when not. */
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -200,6 +201,7 @@ static trs_status put_in_order(trs_matrix *A) {
     return status;
   }
   trs_values_sum(val, A->val, A->source_ptr, A->source, count, A->scalar);
+  if (!A->owns_values) A->lent = A->val;
   free_arrays(A, A->ptr, A->idx, A->val);
   A->ptr = ptr;
   A->idx = idx;
@@ -209,11 +211,15 @@ static trs_status put_in_order(trs_matrix *A) {
   return TRS_SUCCESS;
 }
 
-static trs_status finish(trs_matrix *A) {
+static trs_status check_arrays(trs_matrix *A) {
   TRS_TRY(trs_matrix_check_ptr(A));
   A->nnz = A->ptr[A->nvectors];
   if (A->nnz && (!A->idx || !(A->val || trs_matrix_is_deferred(A))))
     return trs_fail(TRS_ERROR_ARGUMENT, -1, "%s is NULL", A->idx ? "val" : "idx");
+  return TRS_SUCCESS;
+}
+
+static trs_status finish(trs_matrix *A) {
   int64_t descents, at_starts;
   if (!scan_indices(A, &descents)) return find_bad_index(A);
   count_sides(A, &at_starts);
@@ -239,14 +245,10 @@ static trs_status copy_arrays(trs_matrix *A) {
   A->idx = NULL;
   A->val = NULL;
   A->owns_pattern = A->owns_values = true;
-  if (!ptr) return TRS_SUCCESS; /* finish complains */
-  int64_t nnz = ptr[A->nvectors];
-  if (nnz && (!idx || !(val || trs_matrix_is_deferred(A))))
-    return trs_fail(TRS_ERROR_ARGUMENT, -1, "%s is NULL", idx ? "val" : "idx");
   TRS_TRY(duplicate((void **)&A->ptr, ptr, A->nvectors + 1, sizeof *ptr));
-  TRS_TRY(duplicate((void **)&A->idx, idx, nnz, sizeof *idx));
+  TRS_TRY(duplicate((void **)&A->idx, idx, A->nnz, sizeof *idx));
   if (trs_matrix_is_deferred(A)) return TRS_SUCCESS;
-  return duplicate(&A->val, val, nnz, trs_scalar_size(A->scalar));
+  return duplicate(&A->val, val, A->nnz, trs_scalar_size(A->scalar));
 }
 
 /* Forgets where entries came from: for matrices whose arrays no caller will ever refresh. */
@@ -256,19 +258,33 @@ static void forget_source(trs_matrix *A) {
   A->source_ptr = A->source = NULL;
 }
 
+static trs_status check_target(trs_matrix **result, trs_ownership ownership) {
+  if (!result) return trs_fail(TRS_ERROR_ARGUMENT, -1, "A is NULL");
+  *result = NULL;
+  if (ownership < TRS_COPY || ownership > TRS_TAKE)
+    return trs_fail(TRS_ERROR_ARGUMENT, -1, "ownership %d is not one of trs_ownership's",
+                    ownership);
+  return TRS_SUCCESS;
+}
+
+/* What was taken is freed. */
+static trs_status refuse(const trs_matrix *head, trs_status status) {
+  free_arrays(head, head->ptr, head->idx, head->val);
+  if (head->deferred.free) head->deferred.free(head->deferred.user);
+  return status;
+}
+
 static trs_status make(trs_matrix **result, trs_matrix head, trs_ownership ownership) {
   trs_matrix *A;
-  trs_status status = trs_matrix_check_shape(head.format, head.scalar, head.nrows, head.ncols);
+  trs_status status = check_target(result, ownership);
+  if (!status) status = trs_matrix_check_shape(head.format, head.scalar, head.nrows, head.ncols);
   if (!status) status = TRS_ALLOC_ZERO(&A, 1);
-  if (status) {
-    free_arrays(&head, head.ptr, head.idx, head.val);
-    if (head.deferred.free) head.deferred.free(head.deferred.user);
-    return status;
-  }
+  if (status) return refuse(&head, status);
   *A = head;
   atomic_init(&A->references, 1);
   A->nvectors = A->format == TRS_CSR ? A->nrows : A->ncols;
-  if (ownership == TRS_COPY) status = copy_arrays(A);
+  status = check_arrays(A);
+  if (!status && ownership == TRS_COPY) status = copy_arrays(A);
   if (!status) status = finish(A);
   if (status) {
     trs_matrix_destroy(A);
@@ -278,19 +294,9 @@ static trs_status make(trs_matrix **result, trs_matrix head, trs_ownership owner
   return TRS_SUCCESS;
 }
 
-static trs_status check_ownership(trs_ownership ownership) {
-  if (ownership < TRS_COPY || ownership > TRS_TAKE)
-    return trs_fail(TRS_ERROR_ARGUMENT, -1, "ownership %d is not one of trs_ownership's",
-                    ownership);
-  return TRS_SUCCESS;
-}
-
 trs_status trs_matrix_create(trs_matrix **A, trs_format format, trs_scalar scalar, int64_t nrows,
                              int64_t ncols, const int64_t *ptr, const int32_t *idx, const void *val,
                              trs_ownership ownership) {
-  if (!A) return trs_fail(TRS_ERROR_ARGUMENT, -1, "A is NULL");
-  *A = NULL;
-  TRS_TRY(check_ownership(ownership));
   bool take = ownership == TRS_TAKE;
   return make(A,
               (trs_matrix){.format = format,
@@ -302,13 +308,13 @@ trs_status trs_matrix_create(trs_matrix **A, trs_format format, trs_scalar scala
                            .val = (void *)val,
                            .owns_pattern = take,
                            .owns_values = take,
-                           .from_malloc = take},
+                           .from_malloc = take,
+                           .takes_values = take},
               ownership);
 }
 
 trs_status trs_matrix_adopt(trs_matrix **A, trs_format format, trs_scalar scalar, int64_t nrows,
                             int64_t ncols, int64_t *ptr, int32_t *idx, void *val) {
-  *A = NULL;
   TRS_TRY(make(A,
                (trs_matrix){.format = format,
                             .scalar = scalar,
@@ -327,7 +333,6 @@ trs_status trs_matrix_adopt(trs_matrix **A, trs_format format, trs_scalar scalar
 trs_status trs_matrix_adopt_pattern(trs_matrix **A, trs_format format, trs_scalar scalar,
                                     int64_t nrows, int64_t ncols, int64_t *ptr, int32_t *idx,
                                     trs_deferred deferred) {
-  *A = NULL;
   return make(A,
               (trs_matrix){.format = format,
                            .scalar = scalar,
@@ -344,24 +349,23 @@ trs_status trs_matrix_create_deferred(trs_matrix **A, trs_format format, trs_sca
                                       int64_t nrows, int64_t ncols, const int64_t *ptr,
                                       const int32_t *idx, trs_ownership ownership,
                                       trs_values_callback give, void *user) {
-  trs_callback *callback;
-  if (!A || !give) return trs_fail(TRS_ERROR_ARGUMENT, -1, "%s is NULL", A ? "give" : "A");
-  *A = NULL;
-  TRS_TRY(check_ownership(ownership));
-  TRS_TRY(TRS_ALLOC(&callback, 1));
-  *callback = (trs_callback){give, user};
   bool take = ownership == TRS_TAKE;
-  return make(A,
-              (trs_matrix){.format = format,
-                           .scalar = scalar,
-                           .nrows = nrows,
-                           .ncols = ncols,
-                           .ptr = (int64_t *)ptr,
-                           .idx = (int32_t *)idx,
-                           .owns_pattern = take,
-                           .from_malloc = take,
-                           .deferred = {trs_callback_give, trs_free, callback}},
-              ownership);
+  trs_callback *callback = NULL;
+  trs_matrix head = {.format = format,
+                     .scalar = scalar,
+                     .nrows = nrows,
+                     .ncols = ncols,
+                     .ptr = (int64_t *)ptr,
+                     .idx = (int32_t *)idx,
+                     .owns_pattern = take,
+                     .from_malloc = take};
+  trs_status status = check_target(A, ownership);
+  if (!status && !give) status = trs_fail(TRS_ERROR_ARGUMENT, -1, "give is NULL");
+  if (!status) status = TRS_ALLOC(&callback, 1);
+  if (status) return refuse(&head, status);
+  *callback = (trs_callback){give, user};
+  head.deferred = (trs_deferred){trs_callback_give, trs_free, callback};
+  return make(A, head, ownership);
 }
 
 /* The matrix of triplets sorted by row; order[p] is the triplet behind entry p and becomes, with
@@ -429,6 +433,23 @@ trs_status trs_matrix_create_coo(trs_matrix **A, trs_scalar scalar, int64_t nrow
                         order);
 }
 
+/* Only what has changed is written, and by one thread at a time: others may solve with A. */
+void trs_matrix_renew(const trs_matrix *A) {
+  static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+  enum { PIECE = 256 };
+  double complex sums[PIECE];
+  size_t size = trs_scalar_size(A->scalar);
+  if (!A->lent) return;
+  pthread_mutex_lock(&lock);
+  for (int64_t p = 0; p < A->nnz; p += PIECE) {
+    int64_t count = A->nnz - p < PIECE ? A->nnz - p : PIECE;
+    char *val = (char *)A->val + (size_t)p * size;
+    trs_values_sum(sums, A->lent, A->source_ptr + p, A->source, count, A->scalar);
+    if (memcmp(val, sums, (size_t)count * size)) memcpy(val, sums, (size_t)count * size);
+  }
+  pthread_mutex_unlock(&lock);
+}
+
 trs_status trs_matrix_need_host(const trs_matrix *A, const char *what) {
   if (A->on_device)
     return trs_fail(TRS_ERROR_UNSUPPORTED, -1,
@@ -438,24 +459,28 @@ trs_status trs_matrix_need_host(const trs_matrix *A, const char *what) {
                     "%s needs all values of the matrix, but these are deferred: read it whole "
                     "(trs_matrix_read)",
                     what);
+  trs_matrix_renew(A);
   return TRS_SUCCESS;
 }
 
 trs_status trs_matrix_set_values(trs_matrix *A, const void *val) {
-  if (!A || !val) return trs_fail(TRS_ERROR_ARGUMENT, -1, "%s is NULL", A ? "val" : "A");
+  if (!A || (!val && A->nnz))
+    return trs_fail(TRS_ERROR_ARGUMENT, -1, "%s is NULL", A ? "val" : "A");
   if (trs_matrix_is_deferred(A))
     return trs_fail(TRS_ERROR_ARGUMENT, -1,
                     "the values of this matrix are deferred: they are asked for in trs_update");
-  if (A->on_device && !trs_device_address(val))
+  if (A->on_device && A->nnz && !trs_device_address(val))
     return trs_fail(TRS_ERROR_ARGUMENT, -1, "val is not device memory, as the matrix is");
+  if (A->lent) A->lent = val;
   if (A->source_ptr)
     trs_values_sum(A->val, val, A->source_ptr, A->source, A->nnz, A->scalar);
   else if (A->source)
     trs_values_gather(A->val, val, A->source, A->nnz, A->scalar);
-  else if (A->owns_values)
-    memmove(A->val, val, (size_t)A->nnz * trs_scalar_size(A->scalar));
-  else
+  else if (!A->owns_values)
     A->val = (void *)val;
+  else if (A->nnz)
+    memmove(A->val, val, (size_t)A->nnz * trs_scalar_size(A->scalar));
+  if (A->takes_values && val != A->val) free((void *)val); /* plans may still read from A->val */
   return TRS_SUCCESS;
 }
 

@@ -2,8 +2,6 @@
  * something is wrong with them, here, so that the first offence is told as for any other matrix. */
 #include "matrix/device.h"
 
-#include "matrix/look.h"
-
 /* ---- From the device ---- */
 
 static trs_status fetch(void **to, const void *from, int64_t count, size_t size) {
@@ -164,7 +162,7 @@ trs_status trs_device_begin_diagonal(trs_diagonal_look *look, trs_device *device
   return status;
 }
 
-trs_status trs_device_end_diagonal(trs_diagonal_look *look, int64_t *vector, bool *zero) {
+trs_status trs_device_end_diagonal(trs_diagonal_look *look, int64_t *vector, trs_pivot *pivot) {
   const int64_t *found = look->found;
   int64_t worst = INT64_MAX;
   int before = trs_device_enter(look->device);
@@ -173,7 +171,7 @@ trs_status trs_device_end_diagonal(trs_diagonal_look *look, int64_t *vector, boo
   for (int k = 0; !status && k < look->shares; k++)
     if (found[k] < worst) worst = found[k];
   drop_look(look);
-  *vector = worst == INT64_MAX ? -1 : worst / 2;
-  *zero = worst % 2 == 0;
+  *vector = worst / TRS_PIVOT_GOOD;
+  *pivot = worst == INT64_MAX ? TRS_PIVOT_GOOD : (trs_pivot)(worst % TRS_PIVOT_GOOD);
   return status;
 }

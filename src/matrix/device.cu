@@ -123,6 +123,18 @@ __global__ void look_at_vectors(trs_look *found, trs_looked_at A) {
   lower(&found->sides.missing, s.missing);
 }
 
+/* By the denominator of the reciprocal (Smith 1962), as in analysis/diagonal_tmpl.c. */
+template <class R>
+__device__ trs_pivot pivot_of(R re, R im) {
+  re = fabs(re);
+  im = fabs(im);
+  const R large = re > im ? re : im, small = re > im ? im : re;
+  if (!isfinite(re) || !isfinite(im)) return TRS_PIVOT_NOT_FINITE;
+  if (large == 0) return TRS_PIVOT_ZERO;
+  const R denominator = large + small * (small / large);
+  return isfinite(denominator) && isfinite(1 / denominator) ? TRS_PIVOT_GOOD : TRS_PIVOT_EXTREME;
+}
+
 /* worst: of each block, in host memory. */
 template <class R, int PARTS>
 __global__ void look_at_diagonal(int64_t *worst, int64_t n, bool prefix, const int64_t *ptr,
@@ -134,10 +146,9 @@ __global__ void look_at_diagonal(int64_t *worst, int64_t n, bool prefix, const i
   for (int64_t i = first_item(); i < n; i += stride()) {
     if (ptr[i] == ptr[i + 1]) continue;
     int64_t at = prefix ? ptr[i + 1] - 1 : ptr[i];
-    R re = val[PARTS * at], im = PARTS == 2 ? val[PARTS * at + PARTS - 1] : R(0);
-    bool zero = re == 0 && im == 0;
-    int64_t key = 2 * i + !zero;
-    if ((zero || !isfinite(PARTS == 2 ? hypot(re, im) : re)) && key < least) least = key;
+    trs_pivot pivot = pivot_of(val[PARTS * at], PARTS == 2 ? val[PARTS * at + PARTS - 1] : R(0));
+    int64_t key = TRS_PIVOT_GOOD * i + pivot;
+    if (pivot != TRS_PIVOT_GOOD && key < least) least = key;
   }
   lower(&worst_here, least);
   __syncthreads();

@@ -3,6 +3,7 @@
 #ifndef TRS_MATRIX_DEVICE_H
 #define TRS_MATRIX_DEVICE_H
 
+#include "matrix/look.h"
 #include "matrix/matrix.h"
 
 /* A matrix on borrowed device arrays, checked there: sorted, free of repeats, in range.  A NULL
@@ -15,8 +16,8 @@ trs_status trs_matrix_make_device(trs_matrix **A, trs_device *device, trs_format
 trs_status trs_matrix_download(trs_matrix **B, const trs_matrix *A, bool values);
 
 /* A look at the diagonal entries, the last of each vector (prefix) or the first: begin launches,
- * end waits for the stream and tells the first vector whose entry is zero or not finite, or -1.
- * What was begun has to be ended. */
+ * end waits for the stream and tells the first vector whose entry is not TRS_PIVOT_GOOD, if there
+ * is one.  What was begun has to be ended. */
 typedef struct trs_diagonal_look {
   trs_device *device; /* NULL: none was begun */
   trs_stream stream;
@@ -26,6 +27,6 @@ typedef struct trs_diagonal_look {
 trs_status trs_device_begin_diagonal(trs_diagonal_look *look, trs_device *device, int64_t n,
                                      bool prefix, trs_scalar scalar, const int64_t *ptr,
                                      const void *val, trs_stream stream);
-trs_status trs_device_end_diagonal(trs_diagonal_look *look, int64_t *vector, bool *zero);
+trs_status trs_device_end_diagonal(trs_diagonal_look *look, int64_t *vector, trs_pivot *pivot);
 
 #endif

@@ -30,9 +30,9 @@ trs_status trs_device_begin_diagonal(trs_diagonal_look *look, trs_device *device
   return no_device();
 }
 
-trs_status trs_device_end_diagonal(trs_diagonal_look *look, int64_t *vector, bool *zero) {
+trs_status trs_device_end_diagonal(trs_diagonal_look *look, int64_t *vector, trs_pivot *pivot) {
   (void)look;
   *vector = -1;
-  *zero = false;
+  *pivot = TRS_PIVOT_GOOD;
   return no_device();
 }

@@ -13,6 +13,14 @@ typedef struct trs_look {
   trs_sides sides;     /* gathered only where ptr runs from 0 to nnz without a fall */
 } trs_look;
 
+/* A diagonal entry: can it be divided by? */
+typedef enum trs_pivot {
+  TRS_PIVOT_ZERO,
+  TRS_PIVOT_NOT_FINITE,
+  TRS_PIVOT_EXTREME, /* its reciprocal is not finite, or overflows on the way */
+  TRS_PIVOT_GOOD
+} trs_pivot;
+
 typedef struct trs_looked_at {
   int64_t n, other, nnz; /* vectors, the range of indices, entries */
   const int64_t *ptr;
@@ -26,7 +34,7 @@ extern "C" {
 /* Launches three kernels that add to *found, device memory that holds an empty look. */
 trs_status trs_launch_look(trs_look *found, const trs_looked_at *arrays, trs_stream stream);
 
-/* The least 2 i + (1 if the entry is not zero) over vectors i with a bad diagonal entry, or
+/* The least TRS_PIVOT_GOOD * i + its trs_pivot over vectors i with a bad diagonal entry, or
  * INT64_MAX, of each of *count shares of the vectors: to worst, a stage of the device.  A value is
  * one or two parts, floats or doubles. */
 trs_status trs_launch_diagonal(int64_t *worst, int *count, int64_t n, int prefix, int wide,

@@ -36,6 +36,7 @@ struct trs_matrix {
   bool on_device;                 /* the arrays are device memory, borrowed */
   trs_device *device;             /* that of their GPU, else NULL */
   bool from_malloc;               /* owned arrays came from malloc (TRS_TAKE), not trs_alloc */
+  bool takes_values;              /* TRS_TAKE: those of trs_matrix_set_values are freed */
 
   trs_deferred deferred;        /* give is NULL where val has the values */
   _Atomic int64_t largest_part; /* bytes of deferred values, the most asked for at once */
@@ -45,6 +46,7 @@ struct trs_matrix {
    * NULL; else both are NULL. */
   int64_t *source_ptr, *source;
   int64_t user_nnz;
+  const void *lent; /* the caller's values where they were borrowed but put in order in a copy */
 
   /* Read off the pattern at creation. */
   int64_t nlower, nupper, ndiagonal; /* entries below, above and on the diagonal */
@@ -71,8 +73,11 @@ trs_status trs_matrix_ask(const trs_matrix *A, int64_t count, const int32_t *vec
 /* A reference more: destroy releases one. */
 trs_matrix *trs_matrix_retain(const trs_matrix *A);
 
+/* Values that were lent out of order are taken anew: the caller may have changed them. */
+void trs_matrix_renew(const trs_matrix *A);
+
 /* Functions that read the arrays on the host begin with this: it fails for matrices in device
- * memory and those with deferred values.  what: who reads, for the message. */
+ * memory and those with deferred values, and renews others.  what: who reads, for the message. */
 TRS_API trs_status trs_matrix_need_host(const trs_matrix *A, const char *what);
 
 /* The checks of creation, for device.c: sizes and enumerations; ptr from 0 on without a fall; which

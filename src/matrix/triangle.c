@@ -16,19 +16,28 @@ static void kept_range(const trs_matrix *A, bool prefix, int64_t i, int64_t *beg
   *end = prefix ? at + has : A->ptr[i + 1];
 }
 
-static double dominant(const trs_matrix *A, int64_t begin, int64_t end) {
-  double sum = 0;
-  for (int64_t p = begin; p < end; p++) sum += trs_value_abs(A->val, p, A->scalar);
-  return fmax(1, sum);
-}
-
 typedef struct cut {
   const trs_matrix *A;
   bool prefix, add_diagonal;
+  double *sums; /* of the absolute values kept in each row, where a diagonal is added */
   int64_t *ptr;
   int32_t *idx;
   void *val;
 } cut;
+
+static trs_status sum_rows(cut *c) {
+  const trs_matrix *A = c->A;
+  TRS_TRY(TRS_ALLOC_ZERO(&c->sums, A->nrows));
+  for (int64_t i = 0; i < A->nvectors; i++) {
+    int64_t begin, end, diagonal;
+    kept_range(A, c->prefix, i, &begin, &end, &diagonal);
+    for (int64_t p = begin; p < end; p++)
+      c->sums[A->format == TRS_CSR ? i : A->idx[p]] += trs_value_abs(A->val, p, A->scalar);
+  }
+  return TRS_SUCCESS;
+}
+
+static double dominant(const cut *c, int64_t i) { return fmax(1, c->sums[i]); }
 
 static void put(cut *c, int64_t at, int32_t index, double complex value) {
   c->idx[at] = index;
@@ -41,13 +50,13 @@ static void fill(cut *c) {
     int64_t begin, end, diagonal, at = c->ptr[i];
     kept_range(A, c->prefix, i, &begin, &end, &diagonal);
     bool absent = c->add_diagonal && diagonal < 0;
-    if (absent && !c->prefix) put(c, at++, (int32_t)i, dominant(A, begin, end));
+    if (absent && !c->prefix) put(c, at++, (int32_t)i, dominant(c, i));
     for (int64_t p = begin; p < end; p++) {
       double complex value = trs_value_get(A->val, p, A->scalar);
-      if (p == diagonal && c->add_diagonal && value == 0) value = dominant(A, begin, end);
+      if (p == diagonal && c->add_diagonal && value == 0) value = dominant(c, i);
       put(c, at++, A->idx[p], value);
     }
-    if (absent && c->prefix) put(c, at, (int32_t)i, dominant(A, begin, end));
+    if (absent && c->prefix) put(c, at, (int32_t)i, dominant(c, i));
   }
 }
 
@@ -73,11 +82,14 @@ trs_status trs_matrix_triangle(trs_matrix **T, const trs_matrix *A, trs_uplo upl
   }
   trs_status status = TRS_ALLOC(&c.idx, c.ptr[A->nvectors]);
   if (!status) status = trs_alloc(&c.val, c.ptr[A->nvectors], trs_scalar_size(A->scalar));
+  if (!status && add_diagonal) status = sum_rows(&c);
+  if (!status) fill(&c);
+  trs_free(c.sums);
   if (status) {
     trs_free(c.ptr);
     trs_free(c.idx);
+    trs_free(c.val);
     return status;
   }
-  fill(&c);
   return trs_matrix_adopt(T, A->format, A->scalar, A->nrows, A->ncols, c.ptr, c.idx, c.val);
 }

@@ -17,7 +17,10 @@ static trs_status parse_device(trs_context *context, const char *where, const ch
   long ordinal = number ? strtol(number, &rest, 10) : 0;
   if (number && (!*number || *rest || ordinal < 0 || ordinal > MOST_DEVICES))
     return trs_fail(TRS_ERROR_ARGUMENT, -1, "\"%s\": a GPU's number follows cuda:, from 0", where);
-  return trs_device_open(&context->device, (int)ordinal);
+  trs_device *device;
+  TRS_TRY(trs_device_open(&device, (int)ordinal));
+  context->device = device;
+  return TRS_SUCCESS;
 }
 
 /* where: of several GPUs, what stands behind "cuda:", or "nvshmem". */
@@ -92,14 +95,24 @@ void trs_context_destroy(trs_context *context) {
   trs_free(context);
 }
 
+/* That there is no GPU fails no call: the last failure stays what it was. */
+static void look_for_device(trs_context *context) {
+  trs_device *device;
+  trs_failure before;
+  trs_failure_get(&before);
+  if (trs_device_open(&device, 0))
+    snprintf(context->no_device, sizeof context->no_device, "%s", trs_last_error()->message);
+  else
+    context->device = device;
+  trs_failure_set(&before);
+  context->looked = true; /* last: others read without the lock */
+}
+
 const char *trs_context_find_device(trs_context *context) {
   static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
   pthread_mutex_lock(&lock);
-  if (!context->looked && !context->device && strcmp(context->backend, "auto") == 0) {
-    context->looked = true;
-    if (trs_device_open(&context->device, 0))
-      snprintf(context->no_device, sizeof context->no_device, "%s", trs_last_error()->message);
-  }
+  if (!context->looked && !context->device && strcmp(context->backend, "auto") == 0)
+    look_for_device(context);
   pthread_mutex_unlock(&lock);
   return context->device ? NULL : context->no_device;
 }

@@ -12,12 +12,13 @@ struct trs_context {
   char backend[16]; /* "auto", "serial", "threads", "cuda" or "cuda-group": methods of others do not
                        apply */
   int threads;
-  trs_team *team;      /* NULL for one thread */
-  trs_device *device;  /* NULL but for "cuda", for "auto" until trs_context_find_device, and for a
-                          group, of whose members in this process it is the first one's */
-  trs_group *group;    /* NULL but for "cuda-group" */
-  bool looked;         /* "auto": for a device, found or not */
-  char no_device[128]; /* why it was not found */
+  trs_team *team;               /* NULL for one thread */
+  _Atomic(trs_device *) device; /* NULL but for "cuda", for "auto" until trs_context_find_device,
+                                   and for a group, of whose members in this process it is the
+                                   first one's */
+  trs_group *group;             /* NULL but for "cuda-group" */
+  atomic_bool looked;           /* "auto": for a device, found or not */
+  char no_device[128];          /* why it was not found, once looked is set */
 };
 
 trs_context *trs_context_retain(trs_context *context);

@@ -14,6 +14,7 @@ static trs_status take_matrix(trs_plan *plan, const trs_matrix *A) {
   int64_t wrong = plan->uplo == TRS_LOWER ? A->nupper : A->nlower;
   plan->source_nnz = A->nnz;
   plan->cut = plan->options.take_triangle && wrong > 0 && A->nrows == A->ncols;
+  trs_matrix_renew(A);
   if (!plan->cut) {
     plan->matrix = trs_matrix_retain(A);
     return TRS_SUCCESS;
@@ -133,17 +134,20 @@ static trs_status build(trs_plan *plan, const trs_matrix *A) {
   return TRS_SUCCESS;
 }
 
-trs_status trs_plan_create(trs_plan **result, trs_context *context, const trs_matrix *A,
-                           trs_uplo uplo, trs_trans trans, trs_diag diag,
-                           const trs_options *options) {
+static trs_status create(trs_plan **result, trs_context *context, const trs_matrix *A,
+                         trs_uplo uplo, trs_trans trans, trs_diag diag, const trs_options *options,
+                         bool no_gpu) {
   double start = trs_seconds();
+  trs_failure before; /* a fall-back's reason is no failure of the call */
   trs_plan *plan;
   *result = NULL;
+  trs_failure_get(&before);
   TRS_TRY(TRS_ALLOC_ZERO(&plan, 1));
   plan->context = trs_context_retain(context);
   plan->uplo = uplo;
   plan->trans = trans;
   plan->diag = diag;
+  plan->no_gpu = no_gpu;
   if (options) plan->options = *options;
   plan->stream = plan->options.stream;
   trs_status status = build(plan, A);
@@ -152,9 +156,22 @@ trs_status trs_plan_create(trs_plan **result, trs_context *context, const trs_ma
     return status;
   }
   plan->options.method = plan->parameters = NULL; /* the caller's string may not outlive the call */
+  trs_failure_set(&before);
   plan->analysis_seconds = trs_seconds() - start;
   *result = plan;
   return TRS_SUCCESS;
+}
+
+trs_status trs_plan_create(trs_plan **plan, trs_context *context, const trs_matrix *A,
+                           trs_uplo uplo, trs_trans trans, trs_diag diag,
+                           const trs_options *options) {
+  return create(plan, context, A, uplo, trans, diag, options, false);
+}
+
+trs_status trs_plan_create_on_cpu(trs_plan **plan, trs_context *context, const trs_matrix *A,
+                                  trs_uplo uplo, trs_trans trans, trs_diag diag,
+                                  const trs_options *options) {
+  return create(plan, context, A, uplo, trans, diag, options, true);
 }
 
 trs_status trs_plan_refresh(trs_plan *plan, const trs_matrix *A) {

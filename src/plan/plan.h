@@ -36,6 +36,11 @@ trs_status trs_plan_create(trs_plan **plan, trs_context *context, const trs_matr
                            const trs_options *options);
 trs_status trs_plan_refresh(trs_plan *plan, const trs_matrix *A);
 
+/* The same in an "auto" context whose GPU is known to have no room. */
+trs_status trs_plan_create_on_cpu(trs_plan **plan, trs_context *context, const trs_matrix *A,
+                                  trs_uplo uplo, trs_trans trans, trs_diag diag,
+                                  const trs_options *options);
+
 /* The method's name or NULL/"auto" for a choice; fills plan->method and plan->reason. */
 trs_status trs_plan_choose(trs_plan *plan, const char *name);
 

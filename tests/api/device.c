@@ -292,6 +292,17 @@ static void an_update_looks_at_the_diagonal_there(void **state) {
 
 /* ---- Facts ---- */
 
+static void a_context_tells_of_its_gpu(void **state) {
+  (void)state;
+  const trs_device_facts *facts = trs_device_look(gpu);
+  int rank = -1;
+  assert_int_equal(trs_context_gpu(gpu_context, 0), facts->ordinal);
+  assert_int_equal(trs_context_gpu(gpu_context, 1), -1);
+  assert_true(trs_context_gpu_memory(gpu_context) == facts->memory_bytes);
+  assert_int_equal(trs_context_processes(gpu_context, &rank), 1);
+  assert_int_equal(rank, 0);
+}
+
 static void a_plan_tells_of_its_gpu(void **state) {
   (void)state;
   both_sides s = random_system(3000, 0.002, TRS_DOUBLE, 3);
@@ -753,6 +764,7 @@ int main(void) {
       cmocka_unit_test(a_solve_becomes_a_graph),
       cmocka_unit_test(values_change_where_they_lie),
       cmocka_unit_test(an_update_looks_at_the_diagonal_there),
+      cmocka_unit_test(a_context_tells_of_its_gpu),
       cmocka_unit_test(a_plan_tells_of_its_gpu),
       cmocka_unit_test(a_plan_there_outlives_matrix_and_context),
       cmocka_unit_test(too_little_memory_is_told_and_given_back),

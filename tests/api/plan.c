@@ -1,7 +1,11 @@
 /* plan.c - what a plan refuses, what it tells, how it lives and dies. */
 #include <math.h>
+#include <pthread.h>
 
+#include "base/config.h"
 #include "base/memory.h"
+#include "matrix/values.h"
+#include "plan/context.h"
 #include "solve/threads/schedule.h"
 #include "support.h"
 #include "test.h"
@@ -57,6 +61,50 @@ static void unsolvable_triangles_are_refused(void **state) {
   refused(TRS_ERROR_NOT_FINITE, 1, "row 1 (0-based) is not finite",
           (double[]){1, 0, 0, 0, NAN, 0, 0, 0, 1});
   refused(TRS_ERROR_NOT_FINITE, 0, "not finite", (double[]){INFINITY, 0, 0, 0, 1, 0, 0, 0, 1});
+  refused(TRS_ERROR_NOT_FINITE, 1, "row 1 (0-based) is too small",
+          (double[]){1, 0, 0, 0, -1e-310, 0, 0, 0, 1});
+}
+
+/* A 1 x 1 system. */
+static trs_status divided(double complex d, trs_scalar scalar, double complex *x) {
+  const int64_t ptr[] = {0, 1};
+  const int32_t idx[] = {0};
+  double value[2], b[2], solution[2];
+  trs_matrix *A;
+  trs_plan *plan;
+  trs_value_set(value, 0, scalar, d);
+  trs_value_set(b, 0, scalar, d);
+  assert_success(trs_matrix_create(&A, TRS_CSR, scalar, 1, 1, ptr, idx, value, TRS_BORROW));
+  trs_status status = trs_analyze(ctx, &plan, A, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT, NULL);
+  trs_matrix_destroy(A);
+  if (status) return status;
+  assert_success(trs_solve(plan, solution, 1, b, 1, 1, TRS_COL_MAJOR));
+  *x = trs_value_get(solution, 0, scalar);
+  trs_plan_destroy(plan);
+  return TRS_SUCCESS;
+}
+
+static void a_diagonal_is_refused_where_its_reciprocal_overflows(void **state) {
+  (void)state;
+  const double complex both = CMPLX(1, 1);
+  const struct {
+    trs_scalar scalar;
+    double complex good[3], bad[2];
+  } cases[] = {
+      {TRS_FLOAT, {1.2e-38, -3e-39, 3e38}, {1e-39, -1e-45}},
+      {TRS_DOUBLE, {2.3e-308, -6e-309, 1.7e308}, {5e-309, -5e-324}},
+      {TRS_SCOMPLEX, {2e-39 * both, 1.6e38 * both, CMPLX(0, 3e38)}, {1e-39 * both, 3e38 * both}},
+      {TRS_DCOMPLEX, {4e-309 * both, 8e307 * both, 1.7e308}, {CMPLX(0, 1e-310), 1.5e308 * both}}};
+  for (int k = 0; k < 4; k++) {
+    for (int g = 0; g < 3; g++) {
+      double complex x;
+      assert_success(divided(cases[k].good[g], cases[k].scalar, &x));
+      if (!(cabs(x - 1) < 1e-5)) fail_msg("case %d.%d: x is %g%+gi", k, g, creal(x), cimag(x));
+    }
+    for (int b = 0; b < 2; b++)
+      assert_failure(TRS_ERROR_NOT_FINITE, "too small, or too large",
+                     divided(cases[k].bad[b], cases[k].scalar, &(double complex){0}));
+  }
 }
 
 static void a_triangle_of_a_general_matrix_on_request(void **state) {
@@ -212,6 +260,60 @@ static void an_update_of_a_triangle_looks_at_that_triangle(void **state) {
   trs_matrix_destroy(moved);
 }
 
+/* Sorted arrays are used where they lie, others in a copy: to the caller it is the same. */
+static void an_update_sees_what_became_of_lent_values(void **state) {
+  (void)state;
+  static const struct {
+    int64_t ptr[3];
+    int32_t idx[4];
+    double val[4], other[4]; /* (1, 0) is 1, in other 4 */
+    int off;                 /* an entry at (1, 0) */
+  } cases[] = {{{0, 1, 3}, {0, 0, 1}, {1, 1, 1}, {1, 4, 1}, 1},
+               {{0, 1, 3}, {0, 1, 0}, {1, 1, 1}, {1, 1, 4}, 2},
+               {{0, 1, 4}, {0, 0, 1, 0}, {1, 2, 1, -1}, {1, 3, 1, 1}, 3}};
+  static const char *const methods[] = {"serial", "threads"};
+  for (int k = 0; k < 6; k++) {
+    trs_options options = {.method = methods[k % 2]};
+    double val[4], b[] = {1, 9}, x[2];
+    trs_matrix *A;
+    trs_plan *plan;
+    memcpy(val, cases[k / 2].val, sizeof val);
+    assert_success(trs_matrix_create(&A, TRS_CSR, TRS_DOUBLE, 2, 2, cases[k / 2].ptr,
+                                     cases[k / 2].idx, val, TRS_BORROW));
+    assert_success(trs_analyze(ctx, &plan, A, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT, &options));
+    val[cases[k / 2].off] += 1;
+    assert_success(trs_update(plan, A));
+    assert_success(trs_solve(plan, x, 2, b, 2, 1, TRS_COL_MAJOR));
+    assert_true(x[1] == 7);
+    assert_success(trs_matrix_set_values(A, cases[k / 2].other));
+    assert_success(trs_update(plan, A));
+    assert_success(trs_solve(plan, x, 2, b, 2, 1, TRS_COL_MAJOR));
+    assert_true(x[1] == 5);
+    trs_plan_destroy(plan);
+    trs_matrix_destroy(A);
+  }
+}
+
+static void the_analysis_of_a_chain_takes_memory_for_its_rows_alone(void **state) {
+  (void)state;
+  trs_options options = {.method = "threads", .take_triangle = 1};
+  trs_context *many;
+  trs_matrix *A;
+  trs_plan *plan;
+  trs_matrix_info info;
+  int64_t before, after, peak;
+  assert_success(trs_context_create(&many, "threads:32"));
+  assert_success(trs_matrix_read(&A, "gen:chain:200000", NULL));
+  trs_matrix_get_info(A, &info);
+  trs_memory_usage(&before, &peak);
+  assert_success(trs_analyze(many, &plan, A, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT, &options));
+  trs_memory_usage(&after, &peak);
+  assert_true(peak - before < 200 * info.nrows);
+  trs_plan_destroy(plan);
+  trs_matrix_destroy(A);
+  trs_context_destroy(many);
+}
+
 static void a_plan_outlives_the_matrix_handle_and_the_context(void **state) {
   (void)state;
   trs_context *own;
@@ -260,7 +362,59 @@ static void contexts_have_names(void **state) {
     assert_failure(TRS_ERROR_ARGUMENT, "", trs_context_create(&own, wrong[k]));
   assert_success(trs_context_create(&own, "threads:5"));
   assert_int_equal(trs_context_threads(own), 5);
+  int rank = -1;
+  assert_int_equal(trs_context_processes(own, &rank), 1);
+  assert_int_equal(rank, 0);
+  assert_true(trs_context_gpu_memory(own) == 0);
+  assert_int_equal(trs_context_gpu(own, 0), -1);
+  assert_int_equal(trs_context_gpu(own, 1), -1);
   trs_context_destroy(own);
+}
+
+static void the_library_tells_what_it_has(void **state) {
+  (void)state;
+  char version[32];
+  snprintf(version, sizeof version, "%d.%d.%d", TRIREME_VERSION_MAJOR, TRIREME_VERSION_MINOR,
+           TRIREME_VERSION_PATCH);
+  assert_int_equal(strncmp(trs_version(), version, strlen(version)), 0);
+  assert_non_null(strstr(trs_features(), TRS_HAVE_ZLIB ? "zlib     yes" : "zlib     no "));
+  assert_non_null(strstr(trs_features(), TRS_HAVE_CUDA ? "CUDA     yes" : "CUDA     no "));
+  assert_int_equal(strncmp(trs_method_list(), "serial ", 7), 0);
+  assert_non_null(strstr(trs_method_list(), "\nthreads "));
+}
+
+static void looking_for_a_gpu_is_no_failure(void **state) {
+  (void)state;
+  trs_context *context;
+  assert_success(trs_context_create(&context, "auto"));
+  assert_failure(TRS_ERROR_ARGUMENT, "no backend", trs_context_create(&(trs_context *){0}, "gpu"));
+  trs_context_find_device(context);
+  assert_int_equal(trs_last_error()->status, TRS_ERROR_ARGUMENT);
+  assert_non_null(strstr(trs_last_error()->message, "no backend"));
+  trs_context_destroy(context);
+}
+
+static void *find_device(void *context) {
+  trs_context_find_device(context);
+  return NULL;
+}
+
+/* Of interest to ThreadSanitizer. */
+static void one_thread_looks_for_a_gpu_while_another_analyses(void **state) {
+  (void)state;
+  trs_matrix *A = dense3((double[]){2, 0, 0, 1, 4, 0, 1, 1, 8});
+  trs_context *context;
+  trs_plan *plan;
+  pthread_t thread;
+  assert_success(trs_context_create(&context, "auto"));
+  assert_int_equal(pthread_create(&thread, NULL, find_device, context), 0);
+  for (int k = 0; k < 100; k++) {
+    assert_success(trs_analyze(context, &plan, A, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT, NULL));
+    trs_plan_destroy(plan);
+  }
+  pthread_join(thread, NULL);
+  trs_context_destroy(context);
+  trs_matrix_destroy(A);
 }
 
 static void a_gpu_is_asked_for_in_vain(void **state) {
@@ -506,15 +660,21 @@ int main(void) {
   trs_schedule_part_work = 40;
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(unsolvable_triangles_are_refused),
+      cmocka_unit_test(a_diagonal_is_refused_where_its_reciprocal_overflows),
       cmocka_unit_test(a_triangle_of_a_general_matrix_on_request),
       cmocka_unit_test(an_update_looks_at_the_diagonal_again),
       cmocka_unit_test(options_are_checked),
       cmocka_unit_test(an_update_takes_no_other_pattern),
       cmocka_unit_test(an_update_of_many_rows_names_the_first_that_differs),
       cmocka_unit_test(an_update_of_a_triangle_looks_at_that_triangle),
+      cmocka_unit_test(an_update_sees_what_became_of_lent_values),
+      cmocka_unit_test(the_analysis_of_a_chain_takes_memory_for_its_rows_alone),
       cmocka_unit_test(a_plan_outlives_the_matrix_handle_and_the_context),
       cmocka_unit_test(dense_arguments_are_checked),
       cmocka_unit_test(contexts_have_names),
+      cmocka_unit_test(the_library_tells_what_it_has),
+      cmocka_unit_test(looking_for_a_gpu_is_no_failure),
+      cmocka_unit_test(one_thread_looks_for_a_gpu_while_another_analyses),
       cmocka_unit_test(a_gpu_is_asked_for_in_vain),
       cmocka_unit_test(a_context_of_the_cpu_has_no_gpu_methods),
       cmocka_unit_test(parameters_are_for_methods_that_have_some),

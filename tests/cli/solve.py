@@ -258,6 +258,15 @@ if has("HDF5"):
         o = run("factor", "gen:poisson3d7:8", "-o", "F.h5", "--leaves", "4", "--pivot-threshold",
                 "0.5", "--order", orders[-1])
         check("factor with all its options", o.code == 0, o)
+        matrix("arrow.mtx", 4, [(1, 1, 1e-3), (2, 2, 1), (3, 3, 1), (4, 4, 1)] +
+               [(4, k, 1) for k in (1, 2, 3)] + [(k, 4, 1) for k in (1, 2, 3)])
+        fill = {}
+        for threshold in ["0", "1e-9", "0.1"]:
+            o = run("factor", "arrow.mtx", "-o", "F.h5", "--order", "natural",
+                    "--pivot-threshold", threshold)
+            fill[threshold] = [line for line in o.out.split("\n") if "in L" in line] or str(o)
+        check("pivot threshold 0 keeps the diagonal",
+              fill["0"] == fill["1e-9"] != fill["0.1"], fill)
         refuses("leaves not a power of two", 2, "power of two", "factor", "gen:poisson3d7:8", "-o",
                 "F.h5", "--leaves", "3", "--order", "nd")
     refuses("--uplo with factors", 2, "leave out --uplo", "solve", "F.h5", "--uplo", "lower")

@@ -67,10 +67,10 @@ static void round_trip(const trs_factors *F) {
   trs_factors_get_info(F, &info);
   trs_read_options options = {.scalar = &info.scalar};
   const char *path = scratch("f.h5");
-  assert_success(trs_write_factors(F, path, team));
-  assert_success(trs_find_content(&content, path));
+  assert_success(trs_factors_write(F, path));
+  assert_success(trs_file_content(&content, path));
   assert_int_equal(content, TRS_CONTENT_FACTORS);
-  assert_success(trs_read_factors(&G, path, team, &options));
+  assert_success(trs_factors_read(&G, path, &options));
   same_factors(F, G);
   trs_factors_destroy(G);
 }

@@ -471,6 +471,11 @@ static const struct {
     {MM "coordinate real\n", "a.mtx:1: the banner ends before its symmetry"},
     {MM "coordinate real diagonal\n", "a.mtx:1: the banner's symmetry is \"diagonal\""},
     {MM "coordinate real general x\n", "a.mtx:1: \"x\" follows the banner's symmetry"},
+    {MM "\033[1m\a real general\n", "a.mtx:1: the banner's format is \"?[1m?\""},
+    {MM "coordinate real general \033\n", "a.mtx:1: \"?\" follows the banner's symmetry"},
+    {MM "coordinate real general\n2\t\033 2\r\n",
+     "a.mtx:2: the size line must be \"rows columns "
+     "entries\", not \"2 ? 2\""},
     {MM "array pattern general\n", "a.mtx:1: an array has values"},
     {MM "coordinate pattern skew-symmetric\n", "a.mtx:1: a pattern can only be"},
     {MM "coordinate real hermitian\n", "a.mtx:1: only complex values can be hermitian"},
@@ -539,6 +544,19 @@ static const struct {
     {MM "coordinate real general\n1 1 3\n1 1 1e308\n1 1 1e308\n1 1 1\n",
      "repeated entries in row 1 add up beyond"},
 };
+
+static void a_short_file_with_a_large_size_line_takes_no_memory(void **state) {
+  (void)state;
+  int64_t before, after, peak;
+  trs_matrix *A;
+  const char *path =
+      scratch_text("a.mtx", MM "coordinate real general\n20000000 9 20000000\n1 1 1\n");
+  trs_memory_usage(&before, &peak);
+  assert_failure(TRS_ERROR_FORMAT, "a.mtx:3: the file ends after 1 of the 20000000 entries",
+                 trs_read_matrix(&A, path, NULL, NULL));
+  trs_memory_usage(&after, &peak);
+  assert_true(peak < before + (64 << 20));
+}
 
 static void bad_files_are_refused_with_their_line(void **state) {
   (void)state;
@@ -765,6 +783,7 @@ int main(void) {
     cmocka_unit_test(pattern_values_depend_on_the_seed_alone),
     cmocka_unit_test(progress_is_told),
     cmocka_unit_test(a_pipe_is_read_too),
+    cmocka_unit_test(a_short_file_with_a_large_size_line_takes_no_memory),
     cmocka_unit_test(bad_files_are_refused_with_their_line),
     cmocka_unit_test(the_first_bad_line_is_named_by_any_team),
     cmocka_unit_test(files_that_cannot_be_read),

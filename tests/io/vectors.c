@@ -49,6 +49,27 @@ static void arrays_and_coordinates(void **state) {
   expect(MM "array real general\n0 4\n", 0, 4, NULL);
 }
 
+static void vectors_by_the_public_calls(void **state) {
+  (void)state;
+  static const double sent[] = {1, -2, 0.5, 3, 4, 1e-300};
+  const char *path = scratch("public.mtx");
+  void *values;
+  int64_t rows, columns;
+  assert_success(trs_vectors_write(sent, 3, 2, 3, TRS_COL_MAJOR, TRS_DOUBLE, path));
+  assert_success(trs_vectors_read(&values, &rows, &columns, TRS_DOUBLE, path, NULL));
+  assert_true(rows == 3 && columns == 2);
+  assert_memory_equal(values, sent, sizeof sent);
+  trs_free(values);
+  assert_success(trs_vectors_write(NULL, 0, 3, 0, TRS_COL_MAJOR, TRS_DOUBLE, path));
+  assert_success(trs_vectors_read(&values, &rows, &columns, TRS_DOUBLE, path, NULL));
+  assert_true(rows == 0 && columns == 3);
+  trs_free(values);
+  assert_failure(TRS_ERROR_ARGUMENT, "values is NULL",
+                 trs_vectors_write(NULL, 1, 1, 1, TRS_COL_MAJOR, TRS_DOUBLE, path));
+  assert_failure(TRS_ERROR_ARGUMENT, "the path is empty",
+                 trs_vectors_write(sent, 1, 1, 1, TRS_COL_MAJOR, TRS_DOUBLE, ""));
+}
+
 static void hermitian_arrays(void **state) {
   (void)state;
   void *values;
@@ -153,6 +174,7 @@ static void failing_allocations(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(arrays_and_coordinates),
+      cmocka_unit_test(vectors_by_the_public_calls),
       cmocka_unit_test(hermitian_arrays),
       cmocka_unit_test(what_does_not_fit_is_refused),
       cmocka_unit_test(what_is_written_reads_back_to_the_bit),

@@ -60,16 +60,41 @@ static void ordered_arrays_are_borrowed_as_they_are(void **state) {
   trs_matrix_destroy(A);
 }
 
+/* A copy in memory from malloc. */
+static void *given(const void *from, size_t bytes) { return memcpy(malloc(bytes), from, bytes); }
+
+/* AddressSanitizer sees whether they are. */
 static void taken_arrays_are_freed(void **state) {
   (void)state;
-  for (int good = 0; good < 2; good++) {
-    int64_t *ptr = malloc(2 * sizeof *ptr);
-    int32_t *idx = malloc(sizeof *idx);
-    double *val = malloc(sizeof *val);
-    ptr[0] = 0, ptr[1] = 1, idx[0] = good ? 0 : 7, val[0] = 1;
+  static const int64_t ptr[] = {0, 1, 3};
+  static const int32_t good[] = {0, 0, 1}, turned[] = {0, 1, 0}, far[] = {0, 0, 7};
+  static const double val[] = {1, 2, 3};
+  static const int32_t *const cases[] = {good, turned, far, good, good};
+  for (int k = 0; k < 5; k++) {
+    trs_matrix *A = NULL;
+    trs_status status = trs_matrix_create(k == 3 ? NULL : &A, TRS_CSR, TRS_DOUBLE, k == 4 ? -1 : 2,
+                                          2, given(ptr, sizeof ptr), given(cases[k], sizeof good),
+                                          given(val, sizeof val), TRS_TAKE);
+    assert_int_equal(status, k < 2    ? TRS_SUCCESS
+                             : k == 2 ? TRS_ERROR_STRUCTURE
+                                      : TRS_ERROR_ARGUMENT);
+    if (k < 2) assert_success(trs_matrix_set_values(A, given((double[]){4, 5, 6}, sizeof val)));
+    if (k < 2) expect_dense(A, k ? (double[]){4, 0, 6, 5} : (double[]){4, 0, 5, 6});
+    trs_matrix_destroy(A);
+  }
+  trs_matrix *A;
+  assert_failure(TRS_ERROR_ARGUMENT, "give is NULL",
+                 trs_matrix_create_deferred(&A, TRS_CSR, TRS_DOUBLE, 2, 2, given(ptr, sizeof ptr),
+                                            given(good, sizeof good), TRS_TAKE, NULL, NULL));
+}
+
+static void a_matrix_without_entries_has_no_values_to_set(void **state) {
+  (void)state;
+  const int64_t ptr[] = {0, 0, 0};
+  for (trs_ownership own = TRS_COPY; own <= TRS_BORROW; own++) {
     trs_matrix *A;
-    trs_status status = trs_matrix_create(&A, TRS_CSR, TRS_DOUBLE, 1, 1, ptr, idx, val, TRS_TAKE);
-    assert_int_equal(status, good ? TRS_SUCCESS : TRS_ERROR_STRUCTURE);
+    assert_success(trs_matrix_create(&A, TRS_CSR, TRS_DOUBLE, 2, 2, ptr, NULL, NULL, own));
+    assert_success(trs_matrix_set_values(A, NULL));
     trs_matrix_destroy(A);
   }
 }
@@ -119,14 +144,18 @@ static void triangles_with_a_dense_diagonal(void **state) {
   int32_t idx[] = {0, 1, 0, 2, 0, 1, 2};
   double val[] = {0, 2, 3, 4, 5, -6, 7};
   const double lower[] = {1, 0, 0, 3, 3, 0, 5, -6, 7}, upper[] = {2, 2, 0, 0, 4, 4, 0, 0, 7};
-  trs_matrix *A, *T;
+  trs_matrix *A, *B, *T;
   assert_success(trs_matrix_create(&A, TRS_CSR, TRS_DOUBLE, 3, 3, ptr, idx, val, TRS_COPY));
-  assert_success(trs_matrix_triangle(&T, A, TRS_LOWER, 1));
-  expect_dense(T, lower);
-  trs_matrix_destroy(T);
-  assert_success(trs_matrix_triangle(&T, A, TRS_UPPER, 1));
-  expect_dense(T, upper);
-  trs_matrix_destroy(T);
+  for (trs_format format = TRS_CSR; format <= TRS_CSC; format++) {
+    assert_success(trs_matrix_convert(&B, A, format, TRS_DOUBLE));
+    assert_success(trs_matrix_triangle(&T, B, TRS_LOWER, 1));
+    expect_dense(T, lower);
+    trs_matrix_destroy(T);
+    assert_success(trs_matrix_triangle(&T, B, TRS_UPPER, 1));
+    expect_dense(T, upper);
+    trs_matrix_destroy(T);
+    trs_matrix_destroy(B);
+  }
   assert_success(trs_matrix_triangle(&T, A, TRS_LOWER, 0));
   assert_int_equal(T->nnz, 5);
   assert_int_equal(T->missing_diagonal, 1);
@@ -157,7 +186,7 @@ static void permutations(void **state) {
 
 static void wrong_arguments_are_named(void **state) {
   (void)state;
-  int64_t ptr[] = {0, 1, 2}, falling[] = {0, 2, 1}, late[] = {1, 1, 2};
+  int64_t ptr[] = {0, 1, 2}, falling[] = {0, 2, 1}, late[] = {1, 1, 2}, negative_end[] = {0, 3, -5};
   int32_t idx[] = {0, 1}, far[] = {0, 2}, negative[] = {-1, 1};
   double val[] = {1, 1};
   trs_matrix *A;
@@ -172,6 +201,8 @@ static void wrong_arguments_are_named(void **state) {
   assert_failure(TRS_ERROR_ARGUMENT, "val is NULL", CREATE(TRS_DOUBLE, 2, ptr, idx, NULL));
   assert_failure(TRS_ERROR_STRUCTURE, "ptr[2] = 1 is less",
                  CREATE(TRS_DOUBLE, 2, falling, idx, val));
+  assert_failure(TRS_ERROR_STRUCTURE, "ptr[2] = -5 is less",
+                 CREATE(TRS_DOUBLE, 2, negative_end, idx, val));
   assert_failure(TRS_ERROR_STRUCTURE, "ptr[0] is 1", CREATE(TRS_DOUBLE, 2, late, idx, val));
   assert_failure(TRS_ERROR_STRUCTURE, "index 2 in row 1", CREATE(TRS_DOUBLE, 2, ptr, far, val));
   assert_failure(TRS_ERROR_STRUCTURE, "index -1 in row 0",
@@ -206,6 +237,7 @@ int main(void) {
       cmocka_unit_test(messy_arrays_are_put_in_order),
       cmocka_unit_test(ordered_arrays_are_borrowed_as_they_are),
       cmocka_unit_test(taken_arrays_are_freed),
+      cmocka_unit_test(a_matrix_without_entries_has_no_values_to_set),
       cmocka_unit_test(triplets_in_any_order),
       cmocka_unit_test(formats_and_types_convert),
       cmocka_unit_test(triangles_with_a_dense_diagonal),

@@ -198,6 +198,7 @@ static void set_diagonal(both_sides *s, int64_t i, bool prefix, double complex v
 static void same_verdict(both_sides *s, trs_uplo uplo, trs_status expected, int64_t row) {
   int64_t bytes = s->t.ptr[s->t.n] * (int64_t)scalar_bytes(s->scalar);
   trs_plan *plan;
+  char message[512] = "";
   assert_success(trs_device_copy(s->val, s->t.val, bytes, NULL));
   assert_success(trs_device_wait(NULL));
   for (int side = 0; side < 2; side++) {
@@ -205,6 +206,8 @@ static void same_verdict(both_sides *s, trs_uplo uplo, trs_status expected, int6
                                  TRS_NONUNIT, NULL),
                      expected);
     assert_int_equal(trs_last_error()->row, row);
+    if (side) assert_string_equal(trs_last_error()->message, message);
+    snprintf(message, sizeof message, "%s", trs_last_error()->message);
     assert_null(plan);
   }
 }
@@ -222,6 +225,9 @@ static void the_diagonal_is_looked_at(void **state) {
     same_verdict(&s, uplo, TRS_ERROR_NOT_FINITE, 2500);
     set_diagonal(&s, 1700, prefix, 0);
     same_verdict(&s, uplo, TRS_ERROR_ZERO_PIVOT, 1700);
+    bool wide = scalar == TRS_DOUBLE || scalar == TRS_DCOMPLEX;
+    set_diagonal(&s, 900, prefix, wide ? 1e-310 : 1e-39);
+    same_verdict(&s, uplo, TRS_ERROR_NOT_FINITE, 900);
     set_diagonal(&s, 0, prefix, -INFINITY);
     same_verdict(&s, uplo, TRS_ERROR_NOT_FINITE, 0);
     both_sides_free(&s);

@@ -13,18 +13,18 @@ typedef struct fixture {
   trs_schedule schedule;
 } fixture;
 
-/* needs[] as the method notes them, by brute force. */
-static int64_t *needs_of(const fixture *f) {
+/* As the method notes them. */
+static void note_needs(const fixture *f, trs_needs *needs, int t) {
   const trs_schedule *s = &f->schedule;
-  int64_t *needs = calloc((size_t)(s->task_ptr[s->threads] * s->threads) + 1, sizeof *needs);
-  for (int64_t task = 0; task < s->task_ptr[s->threads]; task++)
+  for (int64_t task = s->task_ptr[t]; task < s->task_ptr[t + 1]; task++)
     for (int64_t k = s->tasks[task].begin; k < s->tasks[task].end; k++) {
       int64_t begin, end;
       trs_off_diagonal(&f->S, s->row[k], f->S.lower, true, &begin, &end);
-      for (int64_t p = begin; p < end; p++)
-        trs_note_need(s, needs + task * s->threads, s->position[f->S.idx[p]]);
+      for (int64_t p = begin; p < end; p++) {
+        int32_t at = s->position[f->S.idx[p]];
+        if (at < s->first[t] || at >= s->first[t + 1]) trs_note_need(s, needs, task, at);
+      }
     }
-  return needs;
 }
 
 static void make(fixture *f, int64_t n, double density, int64_t band, trs_uplo uplo, int threads,
@@ -38,9 +38,11 @@ static void make(fixture *f, int64_t n, double density, int64_t band, trs_uplo u
   trs_in_degrees(&f->S, f->length);
   assert_success(trs_levels_create(&f->levels, &f->S));
   assert_success(trs_schedule_deal(&f->schedule, &f->levels, f->length, threads));
-  int64_t *needs = needs_of(f);
+  trs_needs *needs;
+  assert_success(trs_needs_create(&needs, threads));
+  for (int thread = 0; thread < threads; thread++) note_needs(f, &needs[thread], thread);
   assert_success(trs_schedule_wait(&f->schedule, needs));
-  free(needs);
+  trs_needs_destroy(needs, threads);
 }
 
 static void destroy(fixture *f) {

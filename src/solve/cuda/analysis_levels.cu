@@ -448,7 +448,6 @@ __device__ void walk_groups(const walk_view<Graph> &v, alone_memory &m, volatile
   enum { NODES = WARP / LANES };
   const int32_t groups = int32_t((int64_t(nodes) + NODES - 1) / NODES);
   uint32_t highest = 0, longest = 0;
-  warp_wait w(v.state);
   bool goes_on = true;
   for (int32_t g = int32_t(threadIdx.x) / WARP; g < groups && goes_on; g += ALONE_WARPS) {
     if (this_lane() == 0) const_cast<volatile int32_t &>(m.at[g % ALONE_WARPS]) = g;
@@ -460,6 +459,7 @@ __device__ void walk_groups(const walk_view<Graph> &v, alone_memory &m, volatile
       longest = max(longest, uint32_t(v.graph.longest(node, its, v.length)));
     }
     walk<LANES, Graph, whole_board> me = {v.graph, {known, m.at, g}, node};
+    warp_wait w(v.state); /* its limit is for one group, not for the walk */
     me.start(its, exists);
     goes_on = me.run(w);
     highest = max(highest, me.highest + 1);

@@ -133,9 +133,9 @@ const trs_factors *trs_plan_factors(const trs_plan *plan) {
 static trs_status make_sweep(trs_plan *plan, int lower, const trs_options *options) {
   const trs_factors *F = ((const trs_two_sweeps *)plan->state)->F;
   int place = lower == (plan->trans == TRS_NO_TRANS) ? 0 : 1;
-  return trs_plan_create(&plan->sweep[place], plan->context, lower ? F->L : F->U,
-                         lower ? TRS_LOWER : TRS_UPPER, plan->trans, lower ? F->diag_L : F->diag_U,
-                         options);
+  return (plan->no_gpu ? trs_plan_create_on_cpu : trs_plan_create)(
+      &plan->sweep[place], plan->context, lower ? F->L : F->U, lower ? TRS_LOWER : TRS_UPPER,
+      plan->trans, lower ? F->diag_L : F->diag_U, options);
 }
 
 static bool on_gpu(const trs_plan *sweep) {
@@ -175,6 +175,42 @@ static const trs_mover *mover_for(const trs_plan *plan) {
   return &host_mover;
 }
 
+static trs_status make_sweeps(trs_plan *plan, const trs_options *options) {
+  trs_two_sweeps *state = plan->state;
+  TRS_TRY(make_sweep(plan, 1, options));
+  TRS_TRY(make_sweep(plan, 0, options));
+  TRS_TRY(join_sweeps(plan, options));
+  make_reason(plan);
+  state->mover = mover_for(plan);
+  return state->mover->create(plan);
+}
+
+/* Did auto take a GPU, for one sweep at least? */
+static bool chose_gpu(const trs_plan *plan, const trs_options *options) {
+  bool named = options && options->method && strcmp(options->method, "auto") != 0;
+  if (named || strcmp(plan->context->backend, "auto") != 0) return false;
+  return (plan->sweep[0] && on_gpu(plan->sweep[0])) || (plan->sweep[1] && on_gpu(plan->sweep[1]));
+}
+
+/* A GPU that has no room for both sweeps and what stands around them leaves both to the CPU. */
+static trs_status fall_back(trs_plan *plan, const trs_options *options) {
+  trs_two_sweeps *state = plan->state;
+  char why[128];
+  snprintf(why, sizeof why, "%s", trs_last_error()->message);
+  if (state->mover) state->mover->free(plan);
+  state->mover = NULL;
+  state->room = NULL;
+  for (int s = 0; s < 2; s++) {
+    trs_plan_destroy(plan->sweep[s]);
+    plan->sweep[s] = NULL;
+  }
+  plan->no_gpu = true;
+  TRS_TRY(make_sweeps(plan, options));
+  size_t used = strlen(plan->reason);
+  snprintf(plan->reason + used, sizeof plan->reason - used, "; not the GPU: %s", why);
+  return TRS_SUCCESS;
+}
+
 static trs_status build(trs_plan *plan, const trs_factors *F, const trs_options *options) {
   trs_two_sweeps *state;
   TRS_TRY(TRS_ALLOC_ZERO(&state, 1));
@@ -185,19 +221,17 @@ static trs_status build(trs_plan *plan, const trs_factors *F, const trs_options 
                              .in_scale = plain ? F->row_scale : F->col_scale,
                              .out_perm = plain ? F->col_perm : F->row_perm,
                              .out_scale = plain ? F->col_scale : F->row_scale};
-  TRS_TRY(make_sweep(plan, 1, options));
-  TRS_TRY(make_sweep(plan, 0, options));
-  TRS_TRY(join_sweeps(plan, options));
-  make_reason(plan);
-  state->mover = mover_for(plan);
-  return state->mover->create(plan);
+  trs_status status = make_sweeps(plan, options);
+  return status == TRS_ERROR_MEMORY && chose_gpu(plan, options) ? fall_back(plan, options) : status;
 }
 
 trs_status trs_factors_plan_create(trs_plan **result, trs_context *context, const trs_factors *F,
                                    trs_trans trans, const trs_options *options) {
   double start = trs_seconds();
+  trs_failure before; /* as in trs_plan_create */
   trs_plan *plan;
   *result = NULL;
+  trs_failure_get(&before);
   TRS_TRY(TRS_ALLOC_ZERO(&plan, 1));
   plan->context = trs_context_retain(context);
   plan->method = &sweeps;
@@ -211,6 +245,7 @@ trs_status trs_factors_plan_create(trs_plan **result, trs_context *context, cons
     trs_plan_destroy(plan);
     return status;
   }
+  trs_failure_set(&before);
   plan->analysis_seconds = trs_seconds() - start;
   *result = plan;
   return TRS_SUCCESS;

@@ -152,6 +152,48 @@ void trs_schedule_destroy(trs_schedule *s) {
   *s = (trs_schedule){0};
 }
 
+trs_status trs_needs_create(trs_needs **needs, int threads) {
+  trs_needs *made;
+  *needs = NULL;
+  TRS_TRY(TRS_ALLOC_ZERO(&made, threads));
+  trs_status status = TRS_ALLOC_ZERO(&made->furthest, (int64_t)threads * threads);
+  if (!status) status = TRS_ALLOC_ZERO(&made->last, (int64_t)threads * threads);
+  if (status) {
+    trs_needs_destroy(made, threads);
+    return status;
+  }
+  for (int t = 1; t < threads; t++) {
+    made[t].furthest = made->furthest + (int64_t)t * threads;
+    made[t].last = made->last + (int64_t)t * threads;
+  }
+  *needs = made;
+  return TRS_SUCCESS;
+}
+
+void trs_needs_destroy(trs_needs *needs, int threads) {
+  if (!needs) return;
+  for (int t = 0; t < threads; t++) trs_free(needs[t].list);
+  trs_free(needs->furthest);
+  trs_free(needs->last);
+  trs_free(needs);
+}
+
+void trs_need_further(trs_needs *needs, int64_t task, int thread, int32_t end) {
+  int64_t at = needs->last[thread];
+  bool known = needs->furthest[thread] && needs->list[at].task == task;
+  if (!known && needs->count == needs->capacity) {
+    int64_t more = needs->capacity ? 2 * needs->capacity : 64;
+    if (needs->failed || trs_realloc((void **)&needs->list, more, sizeof *needs->list)) {
+      needs->failed = true;
+      return;
+    }
+    needs->capacity = more;
+  }
+  if (!known) at = needs->last[thread] = needs->count++;
+  needs->list[at] = (trs_need){task, thread, end};
+  needs->furthest[thread] = end;
+}
+
 /* How many of thread u's tasks must be done before position end - 1 is. */
 static int32_t tasks_to(const trs_schedule *s, int u, int64_t end) {
   int64_t low = s->task_ptr[u], high = s->task_ptr[u + 1];
@@ -166,24 +208,23 @@ static int32_t tasks_to(const trs_schedule *s, int u, int64_t end) {
 }
 
 /* The waits of every task that an earlier wait of the same thread does not imply. */
-static trs_status place_waits(trs_schedule *s, const int64_t *needs, int32_t *reached) {
+static trs_status place_waits(trs_schedule *s, const trs_needs *needs, int32_t *reached) {
   int64_t capacity = 1024;
   TRS_TRY(TRS_ALLOC(&s->waits, capacity));
   for (int t = 0; t < s->threads; t++) {
+    const trs_need *need = needs[t].list, *end = need + needs[t].count;
     memset(reached, 0, (size_t)s->threads * sizeof *reached);
     for (int64_t k = s->task_ptr[t]; k < s->task_ptr[t + 1]; k++) {
       s->tasks[k].wait = s->nwaits;
-      for (int u = 0; u < s->threads; u++) {
-        int64_t end = needs[k * s->threads + u];
-        if (u == t || end == 0) continue;
-        int32_t tasks = tasks_to(s, u, end);
-        if (tasks <= reached[u]) continue;
-        reached[u] = tasks;
+      for (; need < end && need->task == k; need++) {
+        int32_t tasks = tasks_to(s, need->thread, need->end);
+        if (tasks <= reached[need->thread]) continue;
+        reached[need->thread] = tasks;
         if (s->nwaits == capacity) {
           capacity *= 2;
           TRS_TRY(trs_realloc((void **)&s->waits, capacity, sizeof *s->waits));
         }
-        s->waits[s->nwaits++] = (trs_wait){u, tasks};
+        s->waits[s->nwaits++] = (trs_wait){need->thread, tasks};
       }
       s->tasks[k].wait_end = s->nwaits;
     }
@@ -209,7 +250,10 @@ static void join_tasks(trs_schedule *s, const bool *awaited, int32_t *renumber) 
   s->task_ptr[s->threads] = out;
 }
 
-trs_status trs_schedule_wait(trs_schedule *s, const int64_t *needs) {
+trs_status trs_schedule_wait(trs_schedule *s, const trs_needs *needs) {
+  for (int t = 0; t < s->threads; t++)
+    if (needs[t].failed)
+      return trs_fail(TRS_ERROR_MEMORY, -1, "out of memory for what threads need of each other");
   int64_t ntasks = s->task_ptr[s->threads];
   int32_t *reached = NULL, *renumber = NULL;
   int64_t *old_ptr = NULL;

@@ -52,17 +52,37 @@ int32_t trs_level_parts(const trs_levels *levels, int32_t k, int threads);
 trs_status trs_schedule_deal(trs_schedule *schedule, const trs_levels *levels,
                              const int32_t *length, int threads);
 
-/* needs[task * threads + u]: one more than the last position of thread u that the task reads, or
- * 0.  Turns needs into waits, drops those implied and joins tasks nobody has to tell apart. */
-trs_status trs_schedule_wait(trs_schedule *schedule, const int64_t *needs);
+/* A task reads positions of a thread, of which end - 1 is the last. */
+typedef struct trs_need {
+  int64_t task;
+  int32_t thread, end;
+} trs_need;
 
-/* Notes in need[threads] that a task reads a position; returns the position. */
-static inline int32_t trs_note_need(const trs_schedule *schedule, int64_t *need, int32_t position) {
+/* What the tasks of one thread, gone through in order, read of the others': only what lies further
+ * than anything before, for the rest is implied.  A chain has none. */
+typedef struct trs_needs {
+  _Alignas(64) int32_t *furthest; /* threads: end of the last need of each, or 0 */
+  int64_t *last;                  /* threads: its place in the list */
+  trs_need *list;
+  int64_t count, capacity;
+  bool failed; /* the list found no memory */
+} trs_needs;
+
+trs_status trs_needs_create(trs_needs **needs, int threads); /* one for each thread */
+void trs_needs_destroy(trs_needs *needs, int threads);
+void trs_need_further(trs_needs *needs, int64_t task, int thread, int32_t end);
+
+/* Notes that a task reads a position of another thread. */
+static inline void trs_note_need(const trs_schedule *schedule, trs_needs *needs, int64_t task,
+                                 int32_t position) {
   int u = 0;
   while (position >= schedule->first[u + 1]) u++;
-  if (need[u] <= position) need[u] = (int64_t)position + 1;
-  return position;
+  if (needs->furthest[u] <= position) trs_need_further(needs, task, u, position + 1);
 }
+
+/* Turns the needs of all threads into waits, drops those implied and joins tasks nobody has to tell
+ * apart. */
+trs_status trs_schedule_wait(trs_schedule *schedule, const trs_needs *needs);
 
 void trs_schedule_destroy(trs_schedule *schedule);
 

@@ -36,7 +36,7 @@ typedef struct range {
 typedef struct job {
   trs_plan *plan;
   threads_state *state;
-  int64_t *needs;
+  trs_needs *needs; /* of each thread; NULL where the schedule is made */
   const int32_t *length;
   const trs_rhs *rhs;
   int64_t column;
@@ -59,10 +59,12 @@ static void note_all_needs(void *argument, int rank, int size) {
   job *j = argument;
   const threads_state *s = j->state;
   const trs_schedule *plan = &s->schedule;
+  int64_t begin = plan->first[rank], end = plan->first[rank + 1];
   for (int64_t task = plan->task_ptr[rank]; task < plan->task_ptr[rank + 1]; task++) {
     const trs_task *it = &plan->tasks[task];
     for (int64_t p = s->ptr[it->begin]; p < s->ptr[it->end]; p++)
-      trs_note_need(plan, j->needs + task * plan->threads, s->idx[p]);
+      if (s->idx[p] < begin || s->idx[p] >= end)
+        trs_note_need(plan, j->needs + rank, task, s->idx[p]);
   }
 }
 
@@ -139,7 +141,7 @@ static trs_status fill(job *j) {
 static trs_status analyze(trs_plan *plan) {
   threads_state *s;
   int32_t *length = NULL;
-  int64_t *needs = NULL;
+  trs_needs *needs = NULL;
   TRS_TRY(TRS_ALLOC_ZERO(&s, 1));
   plan->state = s;
   TRS_TRY(trs_plan_need_levels(plan));
@@ -147,9 +149,7 @@ static trs_status analyze(trs_plan *plan) {
   if (!status)
     status = trs_schedule_deal(&s->schedule, &plan->levels, length, plan->context->threads);
   if (!status) status = allocate(plan, s);
-  if (!status)
-    status = TRS_ALLOC_ZERO(
-        &needs, s->schedule.task_ptr[s->schedule.threads] * (int64_t)s->schedule.threads);
+  if (!status) status = trs_needs_create(&needs, s->schedule.threads);
   if (!status) {
     job j = {.plan = plan, .state = s, .needs = needs, .length = length};
     trs_team_run(plan->context->team, s->schedule.threads, number_entries, &j);
@@ -157,7 +157,7 @@ static trs_status analyze(trs_plan *plan) {
   }
   if (!status) status = trs_schedule_wait(&s->schedule, needs);
   trs_free(length);
-  trs_free(needs);
+  trs_needs_destroy(needs, s->schedule.threads);
   return status;
 }
 

@@ -25,10 +25,10 @@ TRS_INLINE void NAME(prefetch_row)(const trs_system *S, const int32_t *row, int6
   }
 }
 
-/* Copies row k's entries; with need, their columns too, as positions, those of other threads noted
- * in need. */
+/* Copies row k's entries; with needs, their columns too, as positions, those of other threads noted
+ * there. */
 TRS_INLINE void NAME(fill_row)(const job *j, int64_t i, int64_t at, range own, bool prefix,
-                               int64_t *need) {
+                               trs_needs *needs, int64_t task) {
   const threads_state *s = j->state;
   const trs_system *S = &j->plan->system;
   const int32_t *position = s->schedule.position, *from = S->idx;
@@ -38,10 +38,10 @@ TRS_INLINE void NAME(fill_row)(const job *j, int64_t i, int64_t at, range own, b
   trs_off_diagonal(S, i, prefix, S->has_diagonal, &begin, &end);
   for (int64_t p = begin; p < end; p++, at++) {
     val[at] = NAME(taken)(S, p);
-    if (!need) continue;
+    if (!needs) continue;
     int32_t where = position[from[p]];
     idx[at] = where;
-    if (where < own.begin || where >= own.end) trs_note_need(&s->schedule, need, where);
+    if (where < own.begin || where >= own.end) trs_note_need(&s->schedule, needs, task, where);
   }
 }
 
@@ -56,15 +56,15 @@ static void NAME(fill_rows)(job *j, int rank) {
   SCALAR *inverse = s->inverse;
   bool prefix = trs_system_prefix(S);
   range own = {plan->first[rank], plan->first[rank + 1]};
+  trs_needs *needs = j->needs ? j->needs + rank : NULL;
   for (int64_t task = plan->task_ptr[rank]; task < plan->task_ptr[rank + 1]; task++) {
-    int64_t *need = j->needs ? j->needs + task * plan->threads : NULL;
     int64_t end = plan->tasks[task].end;
     for (int64_t k = plan->tasks[task].begin; k < end; k++) {
       NAME(prefetch_row)(S, row, k, own.end);
-      if (need)
-        NAME(fill_row)(j, row[k], ptr[k], own, prefix, need);
+      if (needs)
+        NAME(fill_row)(j, row[k], ptr[k], own, prefix, needs, task);
       else
-        NAME(fill_row)(j, row[k], ptr[k], own, prefix, NULL);
+        NAME(fill_row)(j, row[k], ptr[k], own, prefix, NULL, task);
       if (inverse) inverse[k] = NAME(reciprocal_of)(S, row[k]);
     }
   }

@@ -191,6 +191,46 @@ static void too_little_memory_is_given_back(void **state) {
   free_factors(&f);
 }
 
+/* Whatever room the GPU has, for no sweep, for one or for both: auto makes a plan. */
+static void auto_leaves_what_has_no_room_to_the_cpu(void **state) {
+  (void)state;
+  enum { STEPS = 12 };
+  const trs_factor_options split = {.kind = TRS_FACTOR_TRIANGLE};
+  trs_context *context;
+  trs_matrix *A;
+  trs_factors *F;
+  trs_plan *plan;
+  trs_backward_error error;
+  trs_matrix_info info;
+  assert_success(trs_context_create(&context, "auto"));
+  assert_success(trs_matrix_read(&A, "gen:poisson3d7:90", NULL));
+  assert_success(trs_factor(&F, A, &split));
+  trs_matrix_get_info(A, &info);
+  trs_matrix_destroy(A);
+  double *b = malloc((size_t)info.nrows * sizeof *b), *x = malloc((size_t)info.nrows * sizeof *x);
+  trs_random_fill(b, info.nrows, TRS_DOUBLE, 3);
+  int64_t before = gpu_held();
+  assert_success(trs_analyze_factors(context, &plan, F, TRS_NO_TRANS, NULL));
+  int64_t needs = gpu_held() - before;
+  trs_plan_destroy(plan);
+  for (int k = 0; k <= STEPS; k++) {
+    trs_device_limit(gpu, before + 1 + needs * k / STEPS);
+    trs_status status = trs_analyze_factors(context, &plan, F, TRS_NO_TRANS, NULL);
+    trs_device_limit(gpu, 0);
+    assert_success(status);
+    assert_success(trs_solve(plan, x, info.nrows, b, info.nrows, 1, TRS_COL_MAJOR));
+    assert_success(
+        trs_check_factors(F, TRS_NO_TRANS, x, info.nrows, b, info.nrows, 1, TRS_COL_MAJOR, &error));
+    assert_true(error.componentwise <= error_limit(TRS_DOUBLE, info.longest_row));
+    trs_plan_destroy(plan);
+    assert_int_equal(gpu_held(), before);
+  }
+  free(b);
+  free(x);
+  trs_factors_destroy(F);
+  trs_context_destroy(context);
+}
+
 int main(void) {
   if (gpu_is_absent("solve/cuda/move")) return 0;
   const struct CMUnitTest tests[] = {
@@ -198,6 +238,7 @@ int main(void) {
       cmocka_unit_test(both_sweeps_become_a_graph),
       cmocka_unit_test(new_values_and_another_stream),
       cmocka_unit_test(too_little_memory_is_given_back),
+      cmocka_unit_test(auto_leaves_what_has_no_room_to_the_cpu),
   };
   return cmocka_run_group_tests(tests, NULL, gpu_stop);
 }

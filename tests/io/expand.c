@@ -1,0 +1,56 @@
+/* expand.c - entries of a symmetric matrix, and what their diagonal may be. */
+#include "io/expand.h"
+
+#include "base/memory.h"
+#include "matrix/matrix.h"
+#include "test.h"
+
+/* 2 x 2, (0, 0) and (1, 0). */
+static trs_status expand(trs_matrix **A, trs_symmetry symmetry, double complex diagonal) {
+  trs_entries e = {.kind = TRS_PAIRS, .symmetry = symmetry, .scalar = TRS_DCOMPLEX};
+  double complex *val;
+  e.nrows = e.ncols = e.count = 2;
+  assert_success(TRS_ALLOC_ZERO(&e.major, 2));
+  assert_success(TRS_ALLOC_ZERO(&e.minor, 2));
+  assert_success(TRS_ALLOC(&val, 2));
+  e.major[1] = 1;
+  val[0] = diagonal;
+  val[1] = CMPLX(2, 3);
+  e.val = val;
+  *A = NULL;
+  return trs_entries_adopt(A, &e);
+}
+
+static void symmetric_entries_are_mirrored(void **state) {
+  (void)state;
+  static const struct {
+    trs_symmetry symmetry;
+    double complex diagonal, mirrored;
+  } cases[] = {{TRS_SYMMETRIC, CMPLX(1, 5), CMPLX(2, 3)},
+               {TRS_SKEW_SYMMETRIC, CMPLX(0, 0), CMPLX(-2, -3)},
+               {TRS_HERMITIAN, CMPLX(1, 0), CMPLX(2, -3)}};
+  for (int k = 0; k < 3; k++) {
+    trs_matrix *A;
+    assert_success(expand(&A, cases[k].symmetry, cases[k].diagonal));
+    const double complex *val = A->val;
+    assert_true(A->nnz == 3 && val[0] == cases[k].diagonal && val[1] == cases[k].mirrored);
+    trs_matrix_destroy(A);
+  }
+}
+
+static void a_diagonal_that_cannot_be_is_refused(void **state) {
+  (void)state;
+  trs_matrix *A;
+  assert_failure(TRS_ERROR_STRUCTURE, "diagonal of a skew-symmetric matrix is not zero",
+                 expand(&A, TRS_SKEW_SYMMETRIC, 1));
+  assert_failure(TRS_ERROR_STRUCTURE, "diagonal of a hermitian matrix is not real",
+                 expand(&A, TRS_HERMITIAN, CMPLX(1, 1)));
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(symmetric_entries_are_mirrored),
+      cmocka_unit_test(a_diagonal_that_cannot_be_is_refused),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
