@@ -429,8 +429,8 @@ TRS_API const char *trs_method_list(void);
  * failure is told by trs_plan_wait or a solve with host memory, and by all solves after that.  With
  * host memory it returns when x is there (space on the GPU is taken at the first such solve and
  * kept).  Of several GPUs' methods `push` (with a GPU for each member) and `columns` launch and are
- * captured in the same way; X20's wait.
- */
+ * captured in the same way; X20's wait.  Solves of contexts that share GPUs follow each other
+ * there; a graph with solves of several GPUs is the caller's to order, and has these to itself. */
 TRS_API trs_status trs_solve(trs_plan *plan, void *x, int64_t ldx, const void *b, int64_t ldb,
                              int64_t nrhs, trs_layout layout);
 
