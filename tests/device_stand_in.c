@@ -125,7 +125,7 @@ bool trs_device_capturing(trs_stream stream) { return stream && stream == stand_
 trs_status trs_device_stream_create(const trs_device *device, trs_stream *stream) {
   static _Atomic int made;
   (void)device;
-  *stream = (char *)NULL + ++made;
+  *stream = (trs_stream)(uintptr_t)++made;
   return TRS_SUCCESS;
 }
 trs_status trs_device_side_stream(trs_device *device, trs_stream *stream) {
