@@ -7,8 +7,8 @@
  *
  *   Conventions are those of trireme.h.  Every call here is collective over the communicator, and a
  * failure is the same on all ranks: the first rank's that failed, "rank 3: ..." before its message.
- * Options are the same on all ranks, and so are factors; where they differ, analyses fail with
- * TRS_ERROR_ARGUMENT.
+ * Options are the same on all ranks, and so are factors; where options, patterns, permutations or
+ * scalings differ, analyses fail with TRS_ERROR_ARGUMENT, but values are not compared.
  * MPI itself is initialised and finalised by the caller; one thread calls. */
 #ifndef TRIREME_MPI_H
 #define TRIREME_MPI_H

@@ -44,9 +44,11 @@ static trs_status check_same(const trs_ranks *ranks, trs_scalar scalar, int bloc
 static trs_status open_ranks(trs_mpi_relaxation **result, MPI_Comm comm) {
   trs_ranks ranks;
   trs_mpi_relaxation *made = NULL;
-  *result = NULL;
-  trs_status status = trs_ranks_open_mpi(&ranks, comm);
-  if (!status) status = trs_ranks_agree(&ranks, TRS_ALLOC_ZERO(&made, 1));
+  if (result) *result = NULL;
+  TRS_TRY(trs_ranks_open_mpi(&ranks, comm));
+  trs_status status =
+      result ? TRS_ALLOC_ZERO(&made, 1) : trs_fail(TRS_ERROR_ARGUMENT, -1, "R is NULL");
+  status = trs_ranks_agree(&ranks, status);
   if (status) {
     trs_ranks_close(&ranks);
     trs_free(made);
@@ -57,12 +59,10 @@ static trs_status open_ranks(trs_mpi_relaxation **result, MPI_Comm comm) {
   return TRS_SUCCESS;
 }
 
-static trs_status finish_creation(trs_mpi_relaxation *made, trs_mpi_relaxation **result,
-                                  trs_status status) {
-  if (status)
-    trs_mpi_relax_destroy(made);
-  else
-    *result = made;
+static trs_status finish_creation(trs_mpi_relaxation **R, trs_status status) {
+  if (!status) return TRS_SUCCESS;
+  trs_mpi_relax_destroy(*R);
+  *R = NULL;
   return status;
 }
 
@@ -104,31 +104,25 @@ static trs_status create(trs_mpi_relaxation *R, trs_context *ctx, const trs_matr
 trs_status trs_mpi_relax_create(MPI_Comm comm, trs_context *ctx, trs_mpi_relaxation **R,
                                 const trs_matrix *A, int block_size,
                                 const trs_relax_options *options) {
-  trs_mpi_relaxation *made;
-  if (!R) return trs_fail(TRS_ERROR_ARGUMENT, -1, "R is NULL");
-  *R = NULL;
-  TRS_TRY(open_ranks(&made, comm));
-  return finish_creation(made, R,
-                         create(made, ctx, A, block_size, options ? options : &default_options));
+  TRS_TRY(open_ranks(R, comm));
+  return finish_creation(R, create(*R, ctx, A, block_size, options ? options : &default_options));
 }
 
 trs_status trs_mpi_relax_create_bsr(MPI_Comm comm, trs_context *ctx, trs_mpi_relaxation **R,
                                     trs_scalar scalar, int64_t nrows, int block_size,
                                     trs_layout layout, const int64_t *ptr, const int32_t *idx,
                                     const void *val, const trs_relax_options *options) {
-  trs_mpi_relaxation *made;
-  if (!R) return trs_fail(TRS_ERROR_ARGUMENT, -1, "R is NULL");
-  *R = NULL;
   if (!options) options = &default_options;
-  TRS_TRY(open_ranks(&made, comm));
+  TRS_TRY(open_ranks(R, comm));
+  trs_ranks_relaxation *own = &(*R)->own;
   trs_block_source source = {scalar, block_size, 1, nrows, 0, NULL, layout, ptr, idx, val, false};
   trs_status status = check_context(ctx, options);
   if (!status) status = trs_relax_check_create(block_size, options);
   if (!status) status = trs_relax_check_blocks(scalar, nrows, block_size, layout);
-  status = trs_ranks_agree(&made->own.ranks, status);
-  if (!status) status = check_same(&made->own.ranks, scalar, block_size, false, options);
-  if (!status) status = trs_ranks_relaxation_create(&made->own, ctx, &source, false, options);
-  return finish_creation(made, R, status);
+  status = trs_ranks_agree(&own->ranks, status);
+  if (!status) status = check_same(&own->ranks, scalar, block_size, false, options);
+  if (!status) status = trs_ranks_relaxation_create(own, ctx, &source, false, options);
+  return finish_creation(R, status);
 }
 
 void trs_mpi_relax_destroy(trs_mpi_relaxation *R) {

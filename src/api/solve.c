@@ -66,13 +66,16 @@ trs_status trs_analyze_factors(trs_context *ctx, trs_plan **plan, const trs_fact
 }
 
 /* Another matrix than the one analysed; what differs in number is told by the plan. */
-static trs_status check_pattern(const trs_plan *plan, const trs_matrix *A) {
+static trs_status check_pattern(trs_plan *plan, const trs_matrix *A) {
   const trs_matrix *T = plan->matrix;
-  if (A == T || A->on_device || A->nnz != plan->source_nnz || A->nrows != plan->system.n ||
-      A->ncols != A->nrows || A->format != T->format)
+  if (A->number == plan->compared || A->on_device || A->nnz != plan->source_nnz ||
+      A->nrows != plan->system.n || A->ncols != A->nrows || A->format != T->format)
     return TRS_SUCCESS;
   int64_t i = trs_matrix_first_difference(T, A, plan->uplo, plan->context->team);
-  if (i < 0) return TRS_SUCCESS;
+  if (i < 0) {
+    plan->compared = A->number;
+    return TRS_SUCCESS;
+  }
   return trs_fail(TRS_ERROR_STRUCTURE, i,
                   "%s %lld has other entries than in the matrix analysed: analyse this one anew",
                   A->format == TRS_CSR ? "row" : "column", (long long)i);

@@ -15,14 +15,15 @@ static trs_group *over_nvshmem;
 /* ---- GPUs that several groups have.  Kernels of one group wait for each other across GPUs: if one
  * GPU began with those of one group and another GPU with those of a second, all would wait for
  * ever.  So a group launches when it holds all of its GPUs, and behind what the group before it
- * launched there. ---- */
+ * launched there.  Graphs are the caller's to order: streams that are being captured neither follow
+ * nor are followed. ---- */
 
 enum { MOST_GPUS = 64 };
 
 static struct held_gpu {
   pthread_mutex_t launching; /* guards the others */
-  int groups;
-  const trs_group *last; /* that launched here */
+  const trs_group *last;     /* that launched here */
+  bool marked;               /* its events stand behind that */
 } held[MOST_GPUS];
 
 static void make_locks(void) {
@@ -35,32 +36,34 @@ static int ordinal_of(const trs_group *group, int member) {
 
 static int end_of(const trs_group *group) { return group->first + group->local; }
 
-/* Streams that are part of a graph being captured belong to it: graphs are the caller's to order.
- */
-static bool marks(const trs_group *group, int member, int gpu) {
+static bool is_here(const trs_group *group, int member, int gpu) {
   return ordinal_of(group, member) == gpu && !trs_device_capturing(group->stream[member]);
 }
 
-/* Where the group's work on this GPU ends for now.  A failure here is one of CUDA itself, which the
+/* Where the group's work on this GPU ends.  A failure here is one of CUDA itself, which the
  * launches meet as well. */
 static void mark_end(const trs_group *group, int gpu) {
+  if (held[gpu].marked) return;
   for (int m = group->first; m < end_of(group); m++) {
-    if (!marks(group, m, gpu)) continue;
+    if (!is_here(group, m, gpu)) continue;
     int before = trs_device_enter(group->device[m]);
     (void)trs_device_event_record(group->launched[m], group->stream[m]);
     trs_device_leave(before);
   }
+  held[gpu].marked = true;
 }
 
 static void follow(const trs_group *group, const trs_group *last, int gpu) {
   for (int m = group->first; m < end_of(group); m++)
-    for (int k = last->first; k < end_of(last) && marks(group, m, gpu); k++)
+    for (int k = last->first; k < end_of(last) && is_here(group, m, gpu); k++)
       if (ordinal_of(last, k) == gpu)
         (void)trs_device_event_follow(last->launched[k], group->stream[m]);
 }
 
 /* The group's GPUs, each once, ascending: all groups take them in this order. */
 static void list_gpus(trs_group *group) {
+  static pthread_once_t once = PTHREAD_ONCE_INIT;
+  pthread_once(&once, make_locks);
   for (int gpu = 0; gpu < MOST_GPUS; gpu++)
     for (int m = group->first; m < end_of(group); m++)
       if (ordinal_of(group, m) == gpu) {
@@ -69,23 +72,10 @@ static void list_gpus(trs_group *group) {
       }
 }
 
-static void join_others(trs_group *group) {
-  static pthread_once_t once = PTHREAD_ONCE_INIT;
-  pthread_once(&once, make_locks);
-  list_gpus(group);
+static void leave_gpus(trs_group *group) {
   for (int k = 0; k < group->gpus; k++) {
     struct held_gpu *g = &held[group->gpu[k]];
     pthread_mutex_lock(&g->launching);
-    if (++g->groups == 2 && g->last) mark_end(g->last, group->gpu[k]); /* as it was alone so far */
-    pthread_mutex_unlock(&g->launching);
-  }
-}
-
-static void leave_others(trs_group *group) {
-  for (int k = 0; k < group->gpus; k++) {
-    struct held_gpu *g = &held[group->gpu[k]];
-    pthread_mutex_lock(&g->launching);
-    g->groups--;
     if (g->last == group) g->last = NULL;
     pthread_mutex_unlock(&g->launching);
   }
@@ -95,16 +85,30 @@ void trs_group_lock(trs_group *group) {
   for (int k = 0; k < group->gpus; k++) pthread_mutex_lock(&held[group->gpu[k]].launching);
   for (int k = 0; k < group->gpus; k++) {
     const trs_group *last = held[group->gpu[k]].last;
-    if (last && last != group) follow(group, last, group->gpu[k]);
+    if (!last || last == group) continue;
+    mark_end(last, group->gpu[k]);
+    follow(group, last, group->gpu[k]);
   }
+}
+
+void trs_group_mark(trs_group *group) {
+  for (int k = 0; k < group->gpus; k++)
+    if (held[group->gpu[k]].last == group) mark_end(group, group->gpu[k]);
+}
+
+/* What became part of a graph was not launched. */
+static void launched_here(const trs_group *group, int gpu) {
+  bool here = false;
+  for (int m = group->first; m < end_of(group); m++) here |= is_here(group, m, gpu);
+  if (!here) return;
+  held[gpu].last = group;
+  held[gpu].marked = false;
 }
 
 void trs_group_unlock(trs_group *group) {
   for (int k = group->gpus - 1; k >= 0; k--) {
-    struct held_gpu *g = &held[group->gpu[k]];
-    if (g->groups > 1) mark_end(group, group->gpu[k]);
-    g->last = group;
-    pthread_mutex_unlock(&g->launching);
+    launched_here(group, group->gpu[k]);
+    pthread_mutex_unlock(&held[group->gpu[k]].launching);
   }
 }
 
@@ -118,12 +122,12 @@ trs_status trs_group_take(trs_group *group, const int *ordinals) {
     TRS_TRY(trs_device_event_create(group->device[m], &group->event[m]));
     TRS_TRY(trs_device_event_create(group->device[m], &group->launched[m]));
   }
-  join_others(group);
+  list_gpus(group);
   return TRS_SUCCESS;
 }
 
 static void dissolve(trs_group *group) {
-  leave_others(group);
+  leave_gpus(group);
   if (group->transport && group->transport->close) group->transport->close(group);
   for (int m = group->first; m < end_of(group); m++) {
     trs_device_event_destroy(group->event[m]);

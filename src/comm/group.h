@@ -75,5 +75,7 @@ trs_status trs_group_agree(trs_group *group, trs_status mine);
  * different groups, and behind those launched there before. */
 void trs_group_lock(trs_group *group);
 void trs_group_unlock(trs_group *group);
+/* Between these, before the members' streams become part of a graph. */
+void trs_group_mark(trs_group *group);
 
 #endif

@@ -7,6 +7,11 @@
 #include "matrix/deferred.h"
 #include "matrix/values.h"
 
+uint64_t trs_matrix_next_number(void) {
+  static _Atomic uint64_t last;
+  return ++last;
+}
+
 static const char *vector_word(trs_format format) { return format == TRS_CSR ? "row" : "column"; }
 
 trs_status trs_matrix_check_shape(trs_format format, trs_scalar scalar, int64_t nrows,
@@ -282,6 +287,7 @@ static trs_status make(trs_matrix **result, trs_matrix head, trs_ownership owner
   if (status) return refuse(&head, status);
   *A = head;
   atomic_init(&A->references, 1);
+  A->number = trs_matrix_next_number();
   A->nvectors = A->format == TRS_CSR ? A->nrows : A->ncols;
   status = check_arrays(A);
   if (!status && ownership == TRS_COPY) status = copy_arrays(A);
@@ -521,5 +527,8 @@ void trs_matrix_get_arrays(const trs_matrix *A, const int64_t **ptr, const int32
                            const void **val) {
   if (ptr) *ptr = A->ptr;
   if (idx) *idx = A->idx;
-  if (val) *val = A->val;
+  if (val) {
+    trs_matrix_renew(A);
+    *val = A->val;
+  }
 }

@@ -23,6 +23,7 @@ trs_status trs_matrix_download(trs_matrix **B, const trs_matrix *A, bool values)
   TRS_TRY(TRS_ALLOC_ZERO(&made, 1));
   *made = *A;
   atomic_init(&made->references, 1);
+  made->number = trs_matrix_next_number();
   made->on_device = false;
   made->device = NULL;
   made->ptr = NULL;
@@ -114,6 +115,7 @@ trs_status trs_matrix_make_device(trs_matrix **result, trs_device *device, trs_f
   TRS_TRY(trs_matrix_check_shape(format, scalar, nrows, ncols));
   TRS_TRY(TRS_ALLOC_ZERO(&A, 1));
   atomic_init(&A->references, 1);
+  A->number = trs_matrix_next_number();
   A->format = format;
   A->scalar = scalar;
   A->nrows = nrows;

@@ -25,6 +25,7 @@ typedef struct trs_deferred {
  * of a CSR matrix or a column of a CSC one. */
 struct trs_matrix {
   atomic_int references;
+  uint64_t number; /* no other matrix of this process has or had it */
   trs_format format;
   trs_scalar scalar;
   int64_t nrows, ncols, nnz;
@@ -55,6 +56,8 @@ struct trs_matrix {
   int64_t longest;                   /* entries in the fullest vector */
 };
 
+uint64_t trs_matrix_next_number(void);
+
 /* A matrix that owns the given trs_alloc'ed arrays, which need not be in order; on failure they
  * are freed. */
 trs_status trs_matrix_adopt(trs_matrix **A, trs_format format, trs_scalar scalar, int64_t nrows,
@@ -74,7 +77,7 @@ trs_status trs_matrix_ask(const trs_matrix *A, int64_t count, const int32_t *vec
 trs_matrix *trs_matrix_retain(const trs_matrix *A);
 
 /* Values that were lent out of order are taken anew: the caller may have changed them. */
-void trs_matrix_renew(const trs_matrix *A);
+TRS_API void trs_matrix_renew(const trs_matrix *A);
 
 /* Functions that read the arrays on the host begin with this: it fails for matrices in device
  * memory and those with deferred values, and renews others.  what: who reads, for the message. */

@@ -19,11 +19,21 @@ static void kept_range(const trs_matrix *A, bool prefix, int64_t i, int64_t *beg
 typedef struct cut {
   const trs_matrix *A;
   bool prefix, add_diagonal;
-  double *sums; /* of the absolute values kept in each row, where a diagonal is added */
+  double *sums; /* of the absolute values kept in each row, where a diagonal entry is made */
   int64_t *ptr;
   int32_t *idx;
   void *val;
 } cut;
+
+static bool makes_diagonals(const cut *c) {
+  const trs_matrix *A = c->A;
+  for (int64_t i = 0; c->add_diagonal && i < A->nvectors; i++) {
+    int64_t begin, end, diagonal;
+    kept_range(A, c->prefix, i, &begin, &end, &diagonal);
+    if (diagonal < 0 || trs_value_abs(A->val, diagonal, A->scalar) == 0) return true;
+  }
+  return false;
+}
 
 static trs_status sum_rows(cut *c) {
   const trs_matrix *A = c->A;
@@ -82,7 +92,7 @@ trs_status trs_matrix_triangle(trs_matrix **T, const trs_matrix *A, trs_uplo upl
   }
   trs_status status = TRS_ALLOC(&c.idx, c.ptr[A->nvectors]);
   if (!status) status = trs_alloc(&c.val, c.ptr[A->nvectors], trs_scalar_size(A->scalar));
-  if (!status && add_diagonal) status = sum_rows(&c);
+  if (!status && makes_diagonals(&c)) status = sum_rows(&c);
   if (!status) fill(&c);
   trs_free(c.sums);
   if (status) {

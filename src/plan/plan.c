@@ -13,6 +13,7 @@
 static trs_status take_matrix(trs_plan *plan, const trs_matrix *A) {
   int64_t wrong = plan->uplo == TRS_LOWER ? A->nupper : A->nlower;
   plan->source_nnz = A->nnz;
+  plan->compared = A->number;
   plan->cut = plan->options.take_triangle && wrong > 0 && A->nrows == A->ncols;
   trs_matrix_renew(A);
   if (!plan->cut) {

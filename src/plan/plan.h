@@ -17,6 +17,7 @@ struct trs_plan {
   trs_matrix *matrix; /* the triangle solved with: the caller's matrix or a triangle cut from it */
   bool cut;           /* matrix was cut from a general one: an update cuts again */
   int64_t source_nnz; /* entries of the caller's matrix */
+  uint64_t compared;  /* the number of the matrix last seen to have its pattern */
   trs_uplo uplo;
   trs_trans trans;
   trs_diag diag;

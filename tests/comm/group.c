@@ -95,9 +95,20 @@ static void graphs_are_left_alone(void **state) {
   launch(b);
   assert_int_equal(nfollowed, 1);
   assert_true(was_followed(b, 1, a, 1));
-  launch(a);
+  launch(a); /* what b has captured on GPU 0 was not launched there */
   assert_int_equal(nfollowed, 1);
   assert_true(was_followed(a, 1, b, 1));
+  stand_in_captures = NULL;
+  launch(b);
+  assert_int_equal(nfollowed, 2);
+  assert_true(was_followed(b, 0, a, 0) && was_followed(b, 1, a, 1));
+  trs_group_lock(b); /* a graph begins: what was launched before it is followed all the same */
+  trs_group_mark(b);
+  stand_in_captures = trs_group_stream(b, 0);
+  trs_group_unlock(b);
+  launch(a);
+  assert_int_equal(nfollowed, 2);
+  assert_true(was_followed(a, 0, b, 0) && was_followed(a, 1, b, 1));
   stand_in_captures = NULL;
   trs_group_close(a);
   trs_group_close(b);

@@ -199,10 +199,4 @@ trs_status trs_relax_group_sweep(trs_relaxation *R, const trs_rhs *rhs,
   return status;
 }
 
-trs_status trs_relax_group_wait(trs_relaxation *R) {
-  trs_relax_group *G = R->group;
-  trs_group_lock(G->group);
-  trs_status status = wait_for_members(G);
-  trs_group_unlock(G->group);
-  return status;
-}
+trs_status trs_relax_group_wait(trs_relaxation *R) { return wait_for_members(R->group); }

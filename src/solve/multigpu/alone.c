@@ -78,6 +78,7 @@ trs_status trs_alone_time(trs_plan *plan, const trs_alone_arrays *where, int64_t
   trs_status status = TRS_SUCCESS;
   for (int k = 0; k < where->count && !status; k++)
     status = make_zeros(&zeros[k], where->device[k], bytes);
+  if (where->spread) status = trs_group_agree(plan->context->group, status);
   if (!status) {
     trs_rhs rhs = {.x = zeros[0], .b = zeros[0], .nrhs = nrhs};
     rhs.x_row = rhs.b_row = 1;

@@ -448,11 +448,12 @@ static trs_status solve_block(member *m, const trs_span *k, char *stage, const t
 
 /* All go through the same agreements.  A stage is used again two turns later: by the agreement
  * between, all have taken what it held. */
-static trs_status solve_in_turns(trs_plan *plan, columns_state *c, const trs_rhs *rhs) {
+static trs_status solve_in_turns(trs_plan *plan, columns_state *c, const trs_rhs *rhs,
+                                 trs_status status) {
   member *own = &c->member[c->first];
   TRS_TRY(need_shared(plan, c, rhs->nrhs));
   const int64_t most = shared_out(rhs->nrhs, c->members);
-  trs_status status = trs_device_wait(plan->stream);
+  if (!status) status = trs_device_wait(plan->stream);
   for (int64_t turn = 0; turn * c->shared_width < most; turn++) {
     const int slot = (int)(c->turn++ % SLOTS);
     const trs_span mine = block_of(plan, c, rhs, c->first, turn);
@@ -467,9 +468,10 @@ static trs_status solve_in_turns(trs_plan *plan, columns_state *c, const trs_rhs
   return status;
 }
 
-static trs_status solve_in_processes(trs_plan *plan, columns_state *c, const trs_rhs *rhs) {
+static trs_status solve_in_processes(trs_plan *plan, columns_state *c, const trs_rhs *rhs,
+                                     trs_status status) {
   int before = trs_device_enter(c->member[c->first].device);
-  trs_status status = solve_in_turns(plan, c, rhs);
+  status = solve_in_turns(plan, c, rhs, status);
   trs_device_leave(before);
   return trs_group_agree(c->group, status);
 }
@@ -479,13 +481,15 @@ static trs_status solve(trs_plan *plan, const trs_rhs *rhs) {
   joint_work work = {.plan = plan, .c = c, .rhs = rhs};
   bool there =
       rhs->x_of || (c->one_process && trs_device_address(rhs->x) && trs_device_address(rhs->b));
+  trs_status status = TRS_SUCCESS;
   if (!there && trs_device_capturing(plan->stream))
-    return trs_fail(TRS_ERROR_UNSUPPORTED, -1,
-                    "a solve becomes part of a graph where b and x are in device memory, or where "
-                    "they are solved (trs_solve_distributed)");
-  if (!c->one_process && !rhs->x_of) return solve_in_processes(plan, c, rhs);
+    status = trs_fail(TRS_ERROR_UNSUPPORTED, -1,
+                      "a solve becomes part of a graph where b and x are in device memory, or "
+                      "where they are solved (trs_solve_distributed)");
+  if (!c->one_process && !rhs->x_of) return solve_in_processes(plan, c, rhs, status);
+  TRS_TRY(status);
   TRS_TRY(begin(plan, c));
-  trs_status status = there ? solve_by_turns(&work) : go(&work, true, solve_member);
+  status = there ? solve_by_turns(&work) : go(&work, true, solve_member);
   if (!status) status = end(plan, c, rhs);
   if (!status) return there ? TRS_SUCCESS : wait(plan);
   trs_failure failure;

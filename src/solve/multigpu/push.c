@@ -150,10 +150,12 @@ static trs_status race(trs_push_state *p, trs_plan *plan) {
   where.count = where.spread ? p->local : 1;
   for (int k = 0; k < where.count; k++) where.device[k] = p->member[k].device;
   trs_status status = trs_alone_time(plan, &where, 1, &seconds[p->member[0].number]);
-  status = trs_group_agree(p->group, status);
-  if (status) return status == TRS_ERROR_MEMORY ? TRS_SUCCESS : status;
+  if (status) seconds[p->member[0].number] = 0;
+  if (status == TRS_ERROR_MEMORY && !p->broken) status = TRS_SUCCESS;
+  TRS_TRY(trs_group_agree(p->group, status));
   TRS_TRY(trs_group_exchange(p->group, seconds, sizeof *seconds));
   p->together = seconds[0];
+  if (!(p->together > 0)) return TRS_SUCCESS;
   return p->together < WORTH * p->alone ? TRS_SUCCESS : decline(p, plan, "take", p->together);
 }
 

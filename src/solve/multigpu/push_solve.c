@@ -186,15 +186,17 @@ trs_status trs_push_solve(trs_plan *plan, const trs_rhs *rhs) {
   trs_push_state *p = plan->state;
   const bool there =
       rhs->x_of || (p->one_process && trs_device_address(rhs->x) && trs_device_address(rhs->b));
-  trs_status told = check_fault(plan, p); /* perhaps in some processes alone */
-  TRS_TRY(there ? told : trs_group_agree(p->group, told));
   int before = trs_device_enter(p->member[0].device);
+  trs_status told = check_fault(plan, p); /* perhaps in some processes alone */
+  if (!told) told = check_capture(plan, p, there);
+  trs_device_leave(before);
+  TRS_TRY(there ? told : trs_group_agree(p->group, told));
+  before = trs_device_enter(p->member[0].device);
   trs_group_lock(p->group);
-  trs_status status = check_capture(plan, p, there);
-  if (!status)
-    status = there            ? launch(plan, p, rhs)
-             : p->one_process ? solve_staged(plan, p, rhs)
-                              : solve_in_processes(plan, p, rhs);
+  if (trs_device_capturing(plan->stream)) trs_group_mark(p->group);
+  trs_status status = there            ? launch(plan, p, rhs)
+                      : p->one_process ? solve_staged(plan, p, rhs)
+                                       : solve_in_processes(plan, p, rhs);
   trs_group_unlock(p->group);
   trs_device_leave(before);
   return there ? status : trs_group_agree(p->group, status);
