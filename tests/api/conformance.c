@@ -75,20 +75,23 @@ static const int64_t right_hand_sides[] = {1, 2, 3, 8, 11};
 
 enum { PAD = 3 };
 
-/* x without room between its columns or rows, b with it. */
+/* b has room between its columns or rows, x has it by turns; behind both stands one element more.
+ */
 typedef struct dense {
   void *x, *b;
-  int64_t ldx, ldb;
+  int64_t ldx, ldb, length, vectors;
 } dense;
 
 static dense make_dense(const variant *v, int64_t n, int64_t nrhs, trs_layout layout) {
-  const int64_t length = layout == TRS_COL_MAJOR ? n : nrhs;
-  dense d = {.ldx = length > 0 ? length : 1, .ldb = length + PAD};
-  int64_t elements = d.ldb * (layout == TRS_COL_MAJOR ? nrhs : n) + 1;
-  d.x = malloc((size_t)elements * scalar_bytes(v->scalar));
-  d.b = malloc((size_t)elements * scalar_bytes(v->scalar));
-  trs_random_fill(d.x, elements, v->scalar, 77);
-  trs_random_fill(d.b, elements, v->scalar, 78);
+  dense d = {.length = layout == TRS_COL_MAJOR ? n : nrhs,
+             .vectors = layout == TRS_COL_MAJOR ? nrhs : n};
+  d.ldb = d.length + PAD;
+  d.ldx = nrhs % 2 ? d.length : d.ldb; /* one right-hand side: rows beside each other in x alone */
+  if (d.ldx == 0) d.ldx = 1;
+  d.x = malloc((size_t)(d.ldx * d.vectors + 1) * scalar_bytes(v->scalar));
+  d.b = malloc((size_t)(d.ldb * d.vectors + 1) * scalar_bytes(v->scalar));
+  trs_random_fill(d.x, d.ldx * d.vectors + 1, v->scalar, 77);
+  trs_random_fill(d.b, d.ldb * d.vectors + 1, v->scalar, 78);
   return d;
 }
 
@@ -106,28 +109,42 @@ static void judge(const variant *v, const trs_matrix *A, const void *x, int64_t 
   assert_true(error.normwise <= error.componentwise);
 }
 
+/* What stands between the vectors of an array, and behind them, is as in another. */
+static void same_gaps(const dense *d, const void *array, int64_t ld, const void *other,
+                      size_t size) {
+  for (int64_t c = 0; c < d->vectors; c++) {
+    const size_t at = (size_t)(c * ld + d->length) * size;
+    assert_memory_equal((const char *)array + at, (const char *)other + at,
+                        (size_t)(ld - d->length) * size);
+  }
+  const size_t end = (size_t)(ld * d->vectors) * size;
+  assert_memory_equal((const char *)array + end, (const char *)other + end, size);
+}
+
+static void *copy_of(const void *array, size_t bytes) {
+  return memcpy(malloc(bytes), array, bytes);
+}
+
+/* In place gives the same bits, and only elements of the solution are written. */
 static void solve_and_check(const variant *v, trs_plan *plan, const trs_matrix *A, int64_t nrhs,
                             trs_layout layout) {
   trs_matrix_info info;
   trs_matrix_get_info(A, &info);
+  const size_t size = scalar_bytes(v->scalar);
   dense d = make_dense(v, info.nrows, nrhs, layout);
-  int64_t vectors = layout == TRS_COL_MAJOR ? nrhs : info.nrows, elements = d.ldb * vectors;
-  int64_t length = layout == TRS_COL_MAJOR ? info.nrows : nrhs;
-  const size_t size = scalar_bytes(v->scalar), used = (size_t)length * size, pad = PAD * size;
+  void *before = copy_of(d.x, (size_t)(d.ldx * d.vectors + 1) * size);
+  void *place = copy_of(d.b, (size_t)(d.ldb * d.vectors + 1) * size);
   assert_success(trs_solve(plan, d.x, d.ldx, d.b, d.ldb, nrhs, layout));
   judge(v, A, d.x, d.ldx, &d, nrhs, layout);
+  if (d.length > 0) same_gaps(&d, d.x, d.ldx, before, size);
 
-  /* in place gives the same bits, and only elements of the solution are written */
-  char *place = malloc((size_t)(elements + 1) * size);
-  memcpy(place, d.b, (size_t)elements * size);
   assert_success(trs_solve(plan, place, d.ldb, place, d.ldb, nrhs, layout));
   if (v->on->sums_vary) judge(v, A, place, d.ldb, &d, nrhs, layout);
-  for (int64_t c = 0; c < vectors; c++) {
-    const char *x = (char *)d.x + (size_t)(c * d.ldx) * size;
-    const size_t at = (size_t)(c * d.ldb) * size;
-    if (!v->on->sums_vary) assert_memory_equal(x, place + at, used);
-    assert_memory_equal((char *)d.b + at + used, place + at + used, pad);
-  }
+  same_gaps(&d, place, d.ldb, d.b, size);
+  for (int64_t c = 0; c < d.vectors && !v->on->sums_vary; c++)
+    assert_memory_equal((char *)d.x + (size_t)(c * d.ldx) * size,
+                        (char *)place + (size_t)(c * d.ldb) * size, (size_t)d.length * size);
+  free(before);
   free(place);
   free(d.x);
   free(d.b);
