@@ -3,6 +3,7 @@
 #include "output.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <langinfo.h>
 #include <locale.h>
 #include <math.h>
@@ -43,10 +44,34 @@ void output_setup(void) {
     out.width = size.ws_col < 100 ? size.ws_col : 100;
 }
 
+/* Where standard output and standard error went before output_silence. */
+static struct {
+  int file[2];
+  bool draws;
+} before = {{-1, -1}, false};
+
+/* By their descriptors, so that the streams can be given back what they had. */
 void output_silence(void) {
+  int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
   fflush(NULL);
-  if (!freopen("/dev/null", "w", stdout) || !freopen("/dev/null", "w", stderr)) out.draws = false;
+  for (int k = 0; k < 2; k++) {
+    before.file[k] = fcntl(STDOUT_FILENO + k, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+    if (nowhere >= 0) dup2(nowhere, STDOUT_FILENO + k);
+  }
+  if (nowhere >= 0) close(nowhere);
+  before.draws = out.draws;
   out.draws = false;
+}
+
+void output_speak(void) {
+  fflush(NULL);
+  for (int k = 0; k < 2; k++) {
+    if (before.file[k] < 0) continue;
+    dup2(before.file[k], STDOUT_FILENO + k);
+    close(before.file[k]);
+    before.file[k] = -1;
+  }
+  out.draws = before.draws;
 }
 
 int launched_rank(void) {
