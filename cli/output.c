@@ -342,6 +342,17 @@ int leave(int code, const char *status, int64_t row, const char *format, ...) {
   return code;
 }
 
+/* Whether the library's message begins with the file's name, in one of the ways in which it does;
+ * a file may be called t, or the. */
+static bool knows_name(const char *message, const char *name) {
+  static const char *const then[] = {":", " is ", " holds ", " has ", " ends "};
+  size_t length = strlen(name);
+  if (!length || strncmp(message, name, length) != 0) return false;
+  for (size_t k = 0; k < sizeof then / sizeof *then; k++)
+    if (!strncmp(message + length, then[k], strlen(then[k]))) return true;
+  return false;
+}
+
 int leave_library(const char *about) {
   static const int codes[] = {
       [TRS_SUCCESS] = LEAVE_BUG,
@@ -359,7 +370,7 @@ int leave_library(const char *about) {
   const trs_error *error = trs_last_error();
   size_t status = (size_t)error->status;
   int code = status < sizeof codes / sizeof codes[0] ? codes[status] : LEAVE_BUG;
-  if (about && !strncmp(error->message, about, strlen(about))) about = NULL; /* it did know */
+  if (about && knows_name(error->message, about)) about = NULL;
   return leave(code, trs_status_name(error->status), error->row, "%s%s%s", about ? about : "",
                about ? ": " : "", error->message);
 }

@@ -164,6 +164,9 @@ check("another seed gives another", read("x.mtx") != first)
 
 matrix("gap.mtx", 3, [(1, 1, 2), (2, 1, -4), (3, 2, 1), (3, 3, 0)])
 refuses("a missing diagonal entry", 3, ["gap.mtx", "row 1 ", "--add-diagonal", "--diag unit"], "solve", "gap.mtx")
+for name in ("t", "the"):
+    matrix(name, 2, [(1, 1, 1), (2, 1, 1), (2, 2, 0)])
+    refuses(f"a zero pivot in a file called {name}", 1, f"trireme: {name}: the diag", "solve", name)
 vectors("b.mtx", [[2, 0, 2]])
 o = run("solve", "gap.mtx", "--add-diagonal", "-b", "b.mtx", "-o", "x.mtx")
 check("--add-diagonal", o.code == 0 and close(read_vectors("x.mtx")[0], [1, 1, 1]), o)
