@@ -224,6 +224,7 @@ static void report_system(const ranks_job *r) {
   report_count("matrix.n", r->job->n);
   report_count("matrix.nnz", factors.nnz_L + factors.nnz_U);
   report_count("matrix.supernodes", s->supernodes);
+  report_text("system.trans", (const char *const[]){"n", "t", "c"}[r->job->trans]);
   report_count("system.nrhs", r->job->nrhs);
   report_text("plan.backend", "mpi");
   report_text("plan.method", s->method);
@@ -275,6 +276,7 @@ static void report(const ranks_job *r) {
   report_spread("ranks.intra_bytes.U", &s->intra_bytes[1]);
   report_real("backward_error.componentwise", r->job->error.componentwise);
   report_real("backward_error.normwise", r->job->error.normwise);
+  report_real("backward_error.limit", r->job->limit);
 }
 
 /* What rank 0 does with the solution. */
