@@ -187,7 +187,7 @@ static void print(const ranks_job *r) {
   print_traffic("inside a grid", "L", &s->intra_messages[0], &s->intra_bytes[0]);
   print_traffic("", "U", &s->intra_messages[1], &s->intra_bytes[1]);
   const trs_mpi_spread *bound = s->message_bound;
-  table_row("", "L23's log P messages a tree: L %s, %s, %s; U %s, %s, %s",
+  table_row("", "log2 of members, summed over a rank's trees (L23): L %s, %s, %s; U %s, %s, %s",
             human_real(bound[0].min).s, human_real(bound[0].mean).s, human_real(bound[0].max).s,
             human_real(bound[1].min).s, human_real(bound[1].mean).s, human_real(bound[1].max).s);
   table_row("", "n nrhs / sqrt(P Pz), which bounds either but for a factor: %s",
