@@ -152,7 +152,7 @@ static int run(int argc, char **argv) {
   settings s = {0};
   info_facts f = {0};
   int code = options_parse(&cmd_info, &s, &argc, argv);
-  if (code < 0 && s.svg) code = check_writable(s.svg);
+  if (code < 0 && s.svg) code = check_text_writable(s.svg);
   if (code < 0) code = input_read(&f.in, argv[0], -1);
   if (code < 0) code = tell(&f, &s);
   forget(&f);

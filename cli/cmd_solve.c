@@ -254,7 +254,8 @@ static int solve(solve_job *job, const char *name) {
 }
 
 /* Ranks but the first, told by their launcher, for the command line is looked at before MPI is
- * there: whatever is wrong with it one of them says. */
+ * there: whatever is wrong with it one of them says.  From then on MPI's ranks decide, which need
+ * not be the launcher's: where the two do not know of each other each process is MPI's only one. */
 static bool is_other_rank(int argc, char **argv) {
   if (launched_rank() == 0) return false;
   for (int i = 0; i < argc && strcmp(argv[i], "--") != 0; i++)
@@ -267,7 +268,9 @@ static int run(int argc, char **argv) {
   bool silent = is_other_rank(argc, argv);
   if (silent) output_silence();
   int code = options_parse(&cmd_solve, &job.set, &argc, argv);
+  if (silent && code >= 0) return LEAVE_SOLVED;
+  if (silent) output_speak();
   if (code < 0) code = job.set.grid ? solve_on_ranks(&job, argv[0]) : solve(&job, argv[0]);
   solve_free(&job);
-  return silent ? LEAVE_SOLVED : code;
+  return code;
 }

@@ -66,6 +66,10 @@ int check_writable(const char *path) {
   return trs_write_path_check(path) ? leave_library(NULL) : -1;
 }
 
+int check_text_writable(const char *path) {
+  return trs_text_path_check(path) ? leave_library(NULL) : -1;
+}
+
 bool names_hdf5(const char *path) {
   const char *dot = strrchr(path, '.');
   return dot && (!strcmp(dot, ".h5") || !strcmp(dot, ".hdf5"));

@@ -29,6 +29,7 @@ void input_free(input *in);
 
 /* Asks, before hours of work, whether path can be written.  Returns -1, or how to leave. */
 int check_writable(const char *path);
+int check_text_writable(const char *path);
 bool names_hdf5(const char *path);
 
 /* A text that is kept in memory until it is complete, and then written. */

@@ -3,6 +3,7 @@
 #include "output.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <langinfo.h>
 #include <locale.h>
 #include <math.h>
@@ -43,10 +44,34 @@ void output_setup(void) {
     out.width = size.ws_col < 100 ? size.ws_col : 100;
 }
 
+/* Where standard output and standard error went before output_silence. */
+static struct {
+  int file[2];
+  bool draws;
+} before = {{-1, -1}, false};
+
+/* By their descriptors, so that the streams can be given back what they had. */
 void output_silence(void) {
+  int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
   fflush(NULL);
-  if (!freopen("/dev/null", "w", stdout) || !freopen("/dev/null", "w", stderr)) out.draws = false;
+  for (int k = 0; k < 2; k++) {
+    before.file[k] = fcntl(STDOUT_FILENO + k, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+    if (nowhere >= 0) dup2(nowhere, STDOUT_FILENO + k);
+  }
+  if (nowhere >= 0) close(nowhere);
+  before.draws = out.draws;
   out.draws = false;
+}
+
+void output_speak(void) {
+  fflush(NULL);
+  for (int k = 0; k < 2; k++) {
+    if (before.file[k] < 0) continue;
+    dup2(before.file[k], STDOUT_FILENO + k);
+    close(before.file[k]);
+    before.file[k] = -1;
+  }
+  out.draws = before.draws;
 }
 
 int launched_rank(void) {
@@ -317,6 +342,17 @@ int leave(int code, const char *status, int64_t row, const char *format, ...) {
   return code;
 }
 
+/* Whether the library's message begins with the file's name, in one of the ways in which it does;
+ * a file may be called t, or the. */
+static bool knows_name(const char *message, const char *name) {
+  static const char *const then[] = {":", " is ", " holds ", " has ", " ends "};
+  size_t length = strlen(name);
+  if (!length || strncmp(message, name, length) != 0) return false;
+  for (size_t k = 0; k < sizeof then / sizeof *then; k++)
+    if (!strncmp(message + length, then[k], strlen(then[k]))) return true;
+  return false;
+}
+
 int leave_library(const char *about) {
   static const int codes[] = {
       [TRS_SUCCESS] = LEAVE_BUG,
@@ -334,7 +370,7 @@ int leave_library(const char *about) {
   const trs_error *error = trs_last_error();
   size_t status = (size_t)error->status;
   int code = status < sizeof codes / sizeof codes[0] ? codes[status] : LEAVE_BUG;
-  if (about && !strncmp(error->message, about, strlen(about))) about = NULL; /* it did know */
+  if (about && knows_name(error->message, about)) about = NULL;
   return leave(code, trs_status_name(error->status), error->row, "%s%s%s", about ? about : "",
                about ? ": " : "", error->message);
 }

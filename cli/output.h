@@ -29,6 +29,8 @@ const char *style_off(void);
 
 /* From now on this process says nothing: another of the same run does. */
 void output_silence(void);
+/* Until now: output_silence is taken back. */
+void output_speak(void);
 /* The rank that a launcher gave this process; 0 if none did. */
 int launched_rank(void);
 

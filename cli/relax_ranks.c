@@ -11,21 +11,30 @@
 #include "output.h"
 #include "report.h"
 
-/* Does a launcher say that there are others? */
-static bool is_among_ranks(void) {
+/* How many processes a launcher says that there are; 0: it does not say.  Slurm's PMIx gives ranks
+ * without a size, and SLURM_NTASKS is in the environment of batch scripts too, which are one
+ * process. */
+static int launched_size(void) {
   static const char *const sizes[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE"};
   for (int k = 0; k < 2; k++) {
     const char *text = getenv(sizes[k]);
-    if (text) return atoi(text) > 1;
+    if (text) return atoi(text);
   }
-  return getenv("PMIX_RANK") != NULL;
+  const char *tasks = getenv("PMIX_RANK") ? getenv("SLURM_NTASKS") : NULL;
+  return tasks ? atoi(tasks) : 0;
 }
 
 bool ranks_first_of_several(void) {
   static const char *const ranks[] = {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK"};
   const char *text = NULL;
   for (int k = 0; k < 3 && !text; k++) text = getenv(ranks[k]);
-  return is_among_ranks() && text && atoi(text) == 0;
+  return launched_size() > 1 && text && atoi(text) == 0;
+}
+
+/* Are there others, or may there be? */
+static bool is_among_ranks(void) {
+  int launched = launched_size();
+  return launched > 1 || (launched == 0 && getenv("PMIX_RANK"));
 }
 
 #if TRIREME_CLI_MPI

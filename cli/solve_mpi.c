@@ -187,7 +187,7 @@ static void print(const ranks_job *r) {
   print_traffic("inside a grid", "L", &s->intra_messages[0], &s->intra_bytes[0]);
   print_traffic("", "U", &s->intra_messages[1], &s->intra_bytes[1]);
   const trs_mpi_spread *bound = s->message_bound;
-  table_row("", "L23's log P messages a tree: L %s, %s, %s; U %s, %s, %s",
+  table_row("", "log2 of members, summed over a rank's trees (L23): L %s, %s, %s; U %s, %s, %s",
             human_real(bound[0].min).s, human_real(bound[0].mean).s, human_real(bound[0].max).s,
             human_real(bound[1].min).s, human_real(bound[1].mean).s, human_real(bound[1].max).s);
   table_row("", "n nrhs / sqrt(P Pz), which bounds either but for a factor: %s",
@@ -224,6 +224,7 @@ static void report_system(const ranks_job *r) {
   report_count("matrix.n", r->job->n);
   report_count("matrix.nnz", factors.nnz_L + factors.nnz_U);
   report_count("matrix.supernodes", s->supernodes);
+  report_text("system.trans", (const char *const[]){"n", "t", "c"}[r->job->trans]);
   report_count("system.nrhs", r->job->nrhs);
   report_text("plan.backend", "mpi");
   report_text("plan.method", s->method);
@@ -275,6 +276,7 @@ static void report(const ranks_job *r) {
   report_spread("ranks.intra_bytes.U", &s->intra_bytes[1]);
   report_real("backward_error.componentwise", r->job->error.componentwise);
   report_real("backward_error.normwise", r->job->error.normwise);
+  report_real("backward_error.limit", r->job->limit);
 }
 
 /* What rank 0 does with the solution. */

@@ -234,7 +234,7 @@ TRS_API trs_status trs_matrix_open(trs_matrix **T, const char *path, trs_format 
 
 /* Writes Matrix Market or HDF5 by the name's ending.  The file appears under its name only when
  * complete: an existing one is replaced then, and left alone if anything fails.  Links are
- * followed; devices and pipes are written to. */
+ * followed; devices, pipes and what a process has open (/dev/stdout) are written to. */
 TRS_API trs_status trs_matrix_write(const trs_matrix *A, const char *path);
 
 /* A dense nrows x ncols array, column-major, leading dimension nrows, allocated by the library:
@@ -248,9 +248,11 @@ TRS_API trs_status trs_vectors_write(const void *values, int64_t nrows, int64_t 
 /* Writes length bytes, such as a picture, as the others write matrices: whole or not at all. */
 TRS_API trs_status trs_text_write(const char *text, int64_t length, const char *path);
 
-/* Whether path can be written, by its ending and as far as can be told without doing so: for asking
- * before hours of work. */
+/* Whether a matrix can be written to path, by its ending and as far as can be told without doing
+ * so: for asking before hours of work. */
 TRS_API trs_status trs_write_path_check(const char *path);
+/* Likewise for a text, whose name may end in anything. */
+TRS_API trs_status trs_text_path_check(const char *path);
 
 TRS_API void trs_free(void *pointer);
 

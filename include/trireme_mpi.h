@@ -120,8 +120,11 @@ typedef struct trs_mpi_stats {
   double replicated;               /* blocks on all ranks over blocks on one */
   double replicated_work;          /* likewise additions and multiplications */
   double volume_bound;             /* L23's for intra_bytes of either sweep, but for a factor */
-  trs_mpi_spread message_bound[2]; /* L23's for intra_messages: log2 of the members of each tree
-                                      that a rank is in; flat trees may pass it */
+  trs_mpi_spread message_bound[2]; /* the sum over the trees, of columns and of rows, that a rank
+                                      is in of log2 of their members, rounded up: L23's bound on
+                                      their depths, whatever trees there are */
+  trs_mpi_spread tree_sends[2];    /* the most messages that a rank sends in one tree: at most 2 in
+                                      binary ones */
 } trs_mpi_stats;
 
 TRS_API trs_status trs_mpi_get_stats(trs_mpi_plan *plan, trs_mpi_stats *stats);

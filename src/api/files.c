@@ -1,6 +1,7 @@
 /* files.c - reading and writing: argument checks, and a team for readers and writers to use. */
 #include "factor/file.h"
 #include "io/io.h"
+#include "io/output_file.h"
 #include "matrix/matrix.h"
 #include "plan/context.h"
 
@@ -93,6 +94,11 @@ trs_status trs_text_write(const char *text, int64_t length, const char *path) {
 trs_status trs_write_path_check(const char *path) {
   TRS_TRY(check_path(path, "path", path));
   return trs_write_check(path);
+}
+
+trs_status trs_text_path_check(const char *path) {
+  TRS_TRY(check_path(path, "path", path));
+  return trs_output_check(path);
 }
 
 trs_status trs_factors_read(trs_factors **F, const char *path, const trs_read_options *options) {

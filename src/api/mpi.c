@@ -245,7 +245,7 @@ trs_status trs_mpi_agree(MPI_Comm comm, trs_status status) {
 
 /* ---- Figures over the ranks. ---- */
 
-enum { NFIGURES_A_SWEEP = 9, NFIGURES = 2 + 2 * NFIGURES_A_SWEEP };
+enum { NFIGURES_A_SWEEP = 10, NFIGURES = 2 + 2 * NFIGURES_A_SWEEP };
 
 typedef struct figures {
   double min[NFIGURES], max[NFIGURES], sum[NFIGURES];
@@ -267,6 +267,9 @@ static void own_figures(const trs_grid_solver *s, double *v) {
     *v++ = t->sweep[which].flops;
     *v = 0;
     for (int h = 0; h < s->nphases; h++) *v += (double)s->phase[which][h].tree_steps;
+    *++v = 0;
+    for (int h = 0; h < s->nphases; h++)
+      if (s->phase[which][h].tree_sends > *v) *v = s->phase[which][h].tree_sends;
     v++;
   }
 }
@@ -275,10 +278,11 @@ static void own_figures(const trs_grid_solver *s, double *v) {
 static void spread_figures(trs_mpi_stats *stats, const figures *f, int ranks) {
   trs_mpi_spread *to[NFIGURES] = {&stats->solve_s, &stats->bytes};
   for (int which = 0; which < 2; which++) {
-    trs_mpi_spread *of[] = {
-        &stats->inter_s[which], &stats->inter_messages[which], &stats->inter_bytes[which],
-        &stats->intra_s[which], &stats->intra_messages[which], &stats->intra_bytes[which],
-        &stats->flop_s[which],  &stats->flops[which],          &stats->message_bound[which]};
+    trs_mpi_spread *of[] = {&stats->inter_s[which],        &stats->inter_messages[which],
+                            &stats->inter_bytes[which],    &stats->intra_s[which],
+                            &stats->intra_messages[which], &stats->intra_bytes[which],
+                            &stats->flop_s[which],         &stats->flops[which],
+                            &stats->message_bound[which],  &stats->tree_sends[which]};
     memcpy(to + 2 + NFIGURES_A_SWEEP * which, of, sizeof of);
   }
   for (int i = 0; i < NFIGURES; i++)

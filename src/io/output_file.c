@@ -34,27 +34,73 @@ static int directory_length(const char *path) {
   return slash ? (int)(slash + 1 - path) : 0;
 }
 
+/* Where a link leads, in its place: 1; 0: it is none; -1: too long a name. */
+static int follow_link(char at[PATH_MAX]) {
+  char to[PATH_MAX];
+  ssize_t length = readlink(at, to, sizeof to);
+  if (length < 0) return 0;
+  int folder = *to == '/' ? 0 : directory_length(at);
+  errno = ENAMETOOLONG;
+  if (folder + length >= PATH_MAX) return -1;
+  memcpy(at + folder, to, (size_t)length);
+  at[folder + length] = '\0';
+  return 1;
+}
+
 /* The name at the end of a chain of links, where no file is yet. */
 static trs_status follow_links(trs_output *output) {
-  char at[PATH_MAX], to[PATH_MAX];
-  ssize_t length = 0;
+  char at[PATH_MAX];
+  int more = 1;
   snprintf(at, sizeof at, "%s", output->path);
-  for (int l = 0; l < MOST_LINKS && (length = readlink(at, to, sizeof to)) >= 0; l++) {
-    int folder = *to == '/' ? 0 : directory_length(at);
-    errno = ENAMETOOLONG;
-    if (folder + length >= (ssize_t)sizeof at) return write_error(output->path);
-    memcpy(at + folder, to, (size_t)length);
-    at[folder + length] = '\0';
+  for (int l = 0; l < MOST_LINKS && more > 0; l++) more = follow_link(at);
+  return more < 0 ? write_error(output->path) : copy_text(&output->target, at);
+}
+
+/* Whether folder lists the open files of a process, and of this one. */
+static bool lists_open_files(const char *folder, bool *own) {
+  size_t length = strlen(folder);
+  char *self = realpath("/proc/self", NULL);
+  size_t start = self ? strlen(self) : 0;
+  *own = !strcmp(folder, "/dev/fd") ||
+         (start && !strncmp(folder, self, start) && folder[start] == '/');
+  free(self);
+  return !strcmp(folder, "/dev/fd") ||
+         (!strncmp(folder, "/proc/", 6) && length > 9 && !strcmp(folder + length - 3, "/fd"));
+}
+
+/* Looks whether at is a name that a process's open file has besides its own. */
+static void look_for_open_file(trs_output *output, const char *at) {
+  char folder[PATH_MAX], *end;
+  int length = directory_length(at);
+  bool own;
+  snprintf(folder, sizeof folder, "%.*s", length ? length : 1, length ? at : ".");
+  char *real = realpath(folder, NULL);
+  long number = strtol(at + length, &end, 10);
+  output->open_file = real && end > at + length && !*end && lists_open_files(real, &own);
+  if (output->open_file && own && number <= INT_MAX) output->number = (int)number;
+  free(real);
+}
+
+/* Standard output that goes to a file has a name there, /dev/stdout, which must not be replaced:
+ * others may have written to it before, and will again. */
+static void find_open_file(trs_output *output) {
+  char at[PATH_MAX];
+  snprintf(at, sizeof at, "%s", output->path);
+  for (int l = 0; l < MOST_LINKS && !output->open_file; l++) {
+    look_for_open_file(output, at);
+    if (follow_link(at) <= 0) break;
   }
-  return copy_text(&output->target, at);
 }
 
 /* The file that a chain of symbolic links leads to, or path itself.  /dev/stdout may lead to a
  * pipe, which has no name. */
 static trs_status find_target(trs_output *output) {
   struct stat about;
+  output->number = -1;
   if (lstat(output->path, &about) || !S_ISLNK(about.st_mode))
     return copy_text(&output->target, output->path);
+  find_open_file(output);
+  if (output->open_file) return copy_text(&output->target, output->path);
   bool exists = !stat(output->path, &about);
   if (exists && !S_ISREG(about.st_mode)) return copy_text(&output->target, output->path);
   if (!exists && errno == ENOENT) return follow_links(output);
@@ -117,8 +163,17 @@ static trs_status create_temporary(trs_output *output, mode_t mode) {
   return status;
 }
 
+/* This process's own has a position, behind what was written to it; opened anew it would begin at
+ * 0, so that another's is appended to. */
+static trs_status open_again(trs_output *output) {
+  output->fd = output->number >= 0 ? fcntl(output->number, F_DUPFD_CLOEXEC, 0)
+                                   : open(output->target, O_WRONLY | O_APPEND | O_CLOEXEC);
+  return output->fd < 0 ? write_error(output->path) : TRS_SUCCESS;
+}
+
 static trs_status open_target(trs_output *output) {
   struct stat about;
+  if (output->open_file) return open_again(output);
   bool exists = !stat(output->target, &about);
   if (exists && S_ISDIR(about.st_mode)) {
     errno = EISDIR;
@@ -138,15 +193,24 @@ static bool takes_files(const trs_output *output) {
   return !access(output->target, W_OK | X_OK);
 }
 
-trs_status trs_output_check(const char *path) {
+static bool takes_output(const trs_output *output) {
   struct stat about;
+  if (output->number >= 0) {
+    int flags = fcntl(output->number, F_GETFL);
+    errno = EBADF;
+    return flags >= 0 && (flags & O_ACCMODE) != O_RDONLY;
+  }
+  bool exists = !stat(output->target, &about);
+  errno = EISDIR;
+  if (exists && S_ISDIR(about.st_mode)) return false;
+  bool itself = output->open_file || (exists && !S_ISREG(about.st_mode));
+  return itself ? !access(output->path, W_OK) : takes_files(output);
+}
+
+trs_status trs_output_check(const char *path) {
   trs_output output = {.path = path};
   TRS_TRY(find_target(&output));
-  bool exists = !stat(output.target, &about);
-  errno = EISDIR;
-  bool good = !(exists && S_ISDIR(about.st_mode)) &&
-              (exists && !S_ISREG(about.st_mode) ? !access(path, W_OK) : takes_files(&output));
-  trs_status status = good ? TRS_SUCCESS : write_error(path);
+  trs_status status = takes_output(&output) ? TRS_SUCCESS : write_error(path);
   trs_free(output.target);
   return status;
 }

@@ -13,6 +13,9 @@ typedef struct trs_output {
   char *temporary;  /* beside it; NULL for what cannot be replaced, such as a device or a pipe */
   size_t room;      /* bytes of temporary */
   bool nameless;    /* it has no name yet */
+  bool open_file;   /* the path leads to what a process has open, as /dev/stdout does: it is written
+                       itself, from where it stands */
+  int number;       /* its descriptor if that process is this one, or -1 */
   int fd;
 } trs_output;
 

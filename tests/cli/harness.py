@@ -31,10 +31,16 @@ class Outcome:
         return f"    exit code {self.code}\n    stdout {self.out[-800:]!r}\n    stderr {self.err[-800:]!r}"
 
 
+def surroundings(**more):
+    """This environment without what a launcher of parallel programs put there, and more."""
+    launchers = ("OMPI_COMM_WORLD_", "PMI_", "PMIX_", "SLURM_")
+    kept = {k: v for k, v in os.environ.items() if not k.startswith(launchers)}
+    return {**kept, "LC_ALL": "C.UTF-8", **more}
+
+
 def run(*words, env=None, setup=None, cwd=None, **more):
     """Runs trireme; setup runs in the child before it, as for resource limits."""
-    environment = dict(os.environ, LC_ALL="C.UTF-8")
-    environment.update(env or {})
+    environment = surroundings(**(env or {}))
     done = subprocess.run([TRIREME, *map(str, words)], env=environment, preexec_fn=setup,
                           cwd=cwd or FOLDER, capture_output=True, timeout=300, **more)
     return Outcome(done.returncode, done.stdout.decode("utf-8", "replace"),

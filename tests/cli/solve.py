@@ -142,6 +142,13 @@ check("one of several processes without --grid", o.code == 0 and
 o = run("solve", "gen:poisson2d5:60", "--uplo", "lower", env={
     "OMPI_COMM_WORLD_SIZE": "2", "OMPI_COMM_WORLD_RANK": "1"})
 check("only the first says so", o.code == 0 and o.err == "", o)
+for tasks, said in ((None, False), ("1", False), ("2", True)):
+    env = {"PMIX_RANK": "0", **({"SLURM_NTASKS": tasks} if tasks else {})}
+    o = run("solve", "gen:poisson2d5:60", "--uplo", "lower", env=env)
+    check(f"PMIX_RANK without a size, SLURM_NTASKS {tasks}", o.code == 0 and
+          ("every process solves the whole system" in o.err) == said, o)
+o = run("solve", "gen:poisson2d5:60", "--uplo", "lower", env={"SLURM_NTASKS": "2"})
+check("a batch script of several tasks is one process", o.code == 0 and o.err == "", o)
 o = run("solve", "gen:poisson2d5:60", "--uplo", "lower", "--repeat", "1")
 check("one repeat", o.code == 0 and ", once" in o.out, o)
 run("solve", "L.mtx", "--rhs", "random:5", "-o", "x.mtx")
@@ -157,6 +164,9 @@ check("another seed gives another", read("x.mtx") != first)
 
 matrix("gap.mtx", 3, [(1, 1, 2), (2, 1, -4), (3, 2, 1), (3, 3, 0)])
 refuses("a missing diagonal entry", 3, ["gap.mtx", "row 1 ", "--add-diagonal", "--diag unit"], "solve", "gap.mtx")
+for name in ("t", "the"):
+    matrix(name, 2, [(1, 1, 1), (2, 1, 1), (2, 2, 0)])
+    refuses(f"a zero pivot in a file called {name}", 1, f"trireme: {name}: the diag", "solve", name)
 vectors("b.mtx", [[2, 0, 2]])
 o = run("solve", "gap.mtx", "--add-diagonal", "-b", "b.mtx", "-o", "x.mtx")
 check("--add-diagonal", o.code == 0 and close(read_vectors("x.mtx")[0], [1, 1, 1]), o)

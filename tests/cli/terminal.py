@@ -5,7 +5,7 @@ import pty
 import subprocess
 import time
 
-from harness import FOLDER, TRIREME, check, finish, has, run, skip
+from harness import FOLDER, TRIREME, check, finish, has, run, skip, surroundings
 
 SHORT = ["solve", "gen:poisson2d5:30", "--uplo", "lower"]
 ESCAPE = "\033["
@@ -28,7 +28,7 @@ def long_solve(repeat, **env):
 def on_terminal(words, out=True, err=True, **env):
     """Runs with a pseudo-terminal as stdout, stderr or both; returns (code, its text, the rest)."""
     master, slave = pty.openpty()
-    environment = dict(os.environ, TERM="xterm-256color", LC_ALL="C.UTF-8")
+    environment = surroundings(TERM="xterm-256color")
     environment.pop("NO_COLOR", None)
     environment.update(env)
     child = subprocess.Popen([TRIREME, *words], env=environment, cwd=FOLDER,

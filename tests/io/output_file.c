@@ -159,10 +159,18 @@ static void what_can_be_written_is_told_before(void **state) {
   assert_success(trs_write_path_check(scratch_text("a.mtx", "old")));
   assert_success(trs_write_path_check(link));
   assert_success(trs_write_path_check("/dev/null"));
-  assert_success(trs_write_path_check("here.mtx"));
+  char before[600];
+  assert_non_null(getcwd(before, sizeof before));
+  assert_int_equal(chdir(scratch("")), 0);
+  trs_status here = trs_write_path_check("here.mtx");
+  assert_int_equal(chdir(before), 0);
+  assert_success(here);
   assert_failure(TRS_ERROR_FILE, path, trs_write_path_check(path));
   assert_failure(TRS_ERROR_FILE, "directory", trs_write_path_check(scratch("")));
   assert_failure(TRS_ERROR_ARGUMENT, ".mat", trs_write_path_check(scratch("a.mat")));
+  assert_success(trs_text_path_check(scratch("a.mat")));
+  assert_failure(TRS_ERROR_FILE, path, trs_text_path_check(path));
+  assert_failure(TRS_ERROR_ARGUMENT, "path is NULL", trs_text_path_check(NULL));
   assert_failure(TRS_ERROR_ARGUMENT, "path is NULL", trs_write_path_check(NULL));
   assert_int_equal(scratch_count(), files);
   assert_content(scratch("a.mtx"), "old");
@@ -212,6 +220,36 @@ static void a_link_to_a_pipe_is_written_to(void **state) {
   assert_string_equal(text, "words");
   close(ends[0]);
   close(ends[1]);
+}
+
+/* As /dev/stdout is where standard output goes to a file: with > and with >>. */
+static void what_is_open_is_written_where_it_stands(void **state) {
+  (void)state;
+  static const int flags[] = {O_WRONLY, O_WRONLY | O_APPEND};
+  if (access("/proc/self/fd", X_OK)) skip();
+  for (int k = 0; k < 2; k++) {
+    char name[64], path[512];
+    snprintf(path, sizeof path, "%s", scratch_text("open.mtx", k ? "old " : ""));
+    int fd = open(path, flags[k]);
+    assert_true(fd >= 0);
+    snprintf(name, sizeof name, "/proc/self/fd/%d", fd);
+    unlink(scratch("open"));
+    assert_int_equal(symlink(name, scratch("open")), 0);
+    assert_success(trs_write_path_check(scratch("open")));
+    assert_success(trs_text_write("first ", 6, scratch("open")));
+    assert_int_equal(write(fd, "own ", 4), 4);
+    snprintf(name, sizeof name, "/dev/fd/%d", fd);
+    assert_success(trs_text_write("last", 4, access(name, W_OK) ? scratch("open") : name));
+    assert_content(path, k ? "old first own last" : "first own last");
+    assert_int_equal(close(fd), 0);
+  }
+  int fd = open(scratch("open.mtx"), O_RDONLY);
+  char name[64];
+  snprintf(name, sizeof name, "/proc/self/fd/%d", fd);
+  assert_failure(TRS_ERROR_FILE, name, trs_write_path_check(name));
+  assert_failure(TRS_ERROR_FILE, name, trs_text_write("x", 1, name));
+  assert_content(scratch("open.mtx"), "old first own last");
+  close(fd);
 }
 
 static void texts_are_written_as_matrices_are(void **state) {
@@ -282,6 +320,7 @@ int main(void) {
       cmocka_unit_test(what_can_be_written_is_told_before),
       cmocka_unit_test(links_are_followed),
       cmocka_unit_test(a_link_to_a_pipe_is_written_to),
+      cmocka_unit_test(what_is_open_is_written_where_it_stands),
       cmocka_unit_test(texts_are_written_as_matrices_are),
       cmocka_unit_test(a_killed_writer_leaves_nothing),
       cmocka_unit_test(a_failure_removes_the_temporary_file),

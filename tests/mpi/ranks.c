@@ -22,6 +22,7 @@ static int tree_is_whole(trs_tree_shape shape, int count) {
     trs_tree_place at = trs_tree_at(shape, p, count);
     if ((at.parent < 0) != (p == 0)) return 0;
     if (p && !seen[p]) return 0;
+    if (shape == TRS_TREE_BINARY && at.nchildren > 2) return 0;
     for (int c = at.first_child; c < at.first_child + at.nchildren; c++) {
       if (c <= p || c >= count || trs_tree_at(shape, c, count).parent != p) return 0;
       seen[c]++;

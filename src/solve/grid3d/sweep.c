@@ -57,6 +57,13 @@ static void take_part(const maker *m, int8_t *takes_part, int64_t I, int64_t K) 
 
 static int root_of(const maker *m, int64_t K) { return trs_place_of_block(m->part, 0, K, K); }
 
+/* A rank's place in one more tree of count members, in which it sends so often. */
+static void count_tree(trs_sweep *s, int count, int sends) {
+  s->sends += sends;
+  if (sends > s->tree_sends) s->tree_sends = sends;
+  s->tree_steps += trs_pair_steps(count);
+}
+
 /* Who has something to multiply x(K) with? */
 static void add_column(maker *m, int64_t slot) {
   trs_sweep *s = m->s;
@@ -75,8 +82,7 @@ static void add_column(maker *m, int64_t slot) {
   s->column[s->ncolumns++] = (trs_sweep_column){
       .slot = (int32_t)slot, .first_child = (int32_t)s->nchildren, .nchildren = at.nchildren};
   s->receives += place > 0;
-  s->sends += at.nchildren;
-  s->tree_steps += trs_pair_steps(count);
+  count_tree(s, count, at.nchildren);
   keep_children(m, &at);
 }
 
@@ -175,8 +181,7 @@ static void add_row(maker *m, int64_t slot, int64_t r) {
                       .first_child = at.first_child,
                       .nchildren = at.nchildren};
   s->receives += at.nchildren;
-  s->sends += place > 0;
-  s->tree_steps += trs_pair_steps(count);
+  count_tree(s, count, place > 0);
 }
 
 static trs_status add_rows(maker *m) {

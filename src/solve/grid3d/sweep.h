@@ -50,6 +50,7 @@ typedef struct trs_sweep {
   int32_t *child; /* ranks */
   int64_t ncolumns, nrows, nchildren;
   int64_t receives, sends;
+  int tree_sends;     /* the most in one tree */
   int64_t tree_steps; /* log2 of the members of each tree that this rank is in, rounded up */
   int64_t local_from, local_to; /* of the part's own supernodes, those that are solved */
   double local_flops;           /* for one right-hand side */
