@@ -9,6 +9,7 @@
 #define TRS_CONCAT_(f, letter) f##_##letter
 #define TRS_CONCAT(f, letter) TRS_CONCAT_(f, letter)
 #define TRS_INLINE static inline __attribute__((always_inline))
+#define TRS_RARE static __attribute__((cold, noinline))
 #endif
 #define NAME(f) TRS_CONCAT(f, STORE)
 

@@ -17,12 +17,18 @@ typedef struct trs_relax_work {
 
 typedef void trs_relax_rows(const trs_relax_work *work, int64_t begin, int64_t end);
 
+/* Of rows' elements, and of what storing them loses: squares where these have all their digits, as
+ * nearly always, for a norm's scaling costs as much as a small row; the norm of all other rows. */
+typedef struct trs_relax_lengths {
+  double squares[2], norms[2];
+} trs_relax_lengths;
+
 typedef struct trs_relax_kernels {
   size_t off_size, x_size, r_size; /* of an element; that of the diagonal is r's */
   bool scaled;
   /* Stores the row at position p from its blocks, the diagonal last, and factors that; adds the
-   * elements and their rounding to norms[2] of rows before.  Calls trs_fail. */
-  trs_status (*put)(trs_relaxation *R, int64_t p, double *values, double norms[2]);
+   * elements and their rounding to those of rows before.  Calls trs_fail. */
+  trs_status (*put)(trs_relaxation *R, int64_t p, double *values, trs_relax_lengths *lengths);
   trs_relax_rows *load, *unload; /* the caller's b and x to r and x, and back */
   trs_relax_rows *relax[9];      /* by block size, 0 for all others */
   /* The sum of squares of r - A x over positions, for right-hand side c: zero only where all of r -

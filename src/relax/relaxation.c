@@ -15,14 +15,14 @@
 typedef struct put_job {
   trs_relaxation *R;
   const trs_block_source *source;
-  int32_t *slot;       /* ncols for each thread */
-  double *values;      /* a row for each thread */
-  double (*norms)[2];  /* for each part of the rows */
-  trs_failure *failed; /* for each thread, of the first row in the caller's order */
+  int32_t *slot;              /* ncols for each thread */
+  double *values;             /* a row for each thread */
+  trs_relax_lengths *lengths; /* for each part of the rows */
+  trs_failure *failed;        /* for each thread, of the first row in the caller's order */
 } put_job;
 
 static trs_status put_row(const put_job *job, int64_t p, int32_t *slot, double *values,
-                          double norms[2]) {
+                          trs_relax_lengths *lengths) {
   trs_relaxation *R = job->R;
   int64_t from = R->ptr[p], count = R->ptr[p + 1] - from;
   size_t size = (size_t)R->block * (size_t)R->block;
@@ -33,7 +33,7 @@ static trs_status put_row(const put_job *job, int64_t p, int32_t *slot, double *
   trs_status status = trs_block_source_row(job->source, i, slot, values);
   for (int64_t k = 0; k < count; k++) slot[R->row[R->idx[from + k]]] = -1;
   slot[R->row[p]] = -1;
-  return status ? status : trs_relax_kernels_of(R->store)->put(R, p, values, norms);
+  return status ? status : trs_relax_kernels_of(R->store)->put(R, p, values, lengths);
 }
 
 static void put_share(void *argument, int rank, int size) {
@@ -48,12 +48,13 @@ static void put_share(void *argument, int rank, int size) {
   trs_share(parts, rank, size, &begin, &end);
   for (int64_t part = begin; part < end; part++) {
     int64_t last = (part + 1) * TRS_RELAX_PART;
-    job->norms[part][0] = job->norms[part][1] = 0;
+    trs_relax_lengths lengths = {0};
     for (int64_t p = part * TRS_RELAX_PART; p < last && p < R->nrows; p++) {
-      if (!put_row(job, p, slot, values, job->norms[part])) continue;
+      if (!put_row(job, p, slot, values, &lengths)) continue;
       trs_failure_get(&now);
       if (!failed->status || now.row < failed->row) *failed = now;
     }
+    job->lengths[part] = lengths;
   }
 }
 
@@ -72,13 +73,16 @@ static trs_status put_rows(put_job *job, int64_t parts) {
   int64_t block = (int64_t)R->block * R->block;
   TRS_TRY(TRS_ALLOC(&job->slot, R->ncols * size));
   TRS_TRY(TRS_ALLOC(&job->values, (R->longest + 1) * block * size));
-  TRS_TRY(TRS_ALLOC(&job->norms, parts));
+  TRS_TRY(TRS_ALLOC(&job->lengths, parts));
   TRS_TRY(TRS_ALLOC(&job->failed, size));
   trs_team_run(R->context->team, size, put_share, job);
   TRS_TRY(first_failure(job, size));
   R->frobenius[0] = R->frobenius[1] = 0;
   for (int64_t part = 0; part < parts; part++)
-    for (int k = 0; k < 2; k++) R->frobenius[k] = hypot(R->frobenius[k], job->norms[part][k]);
+    for (int k = 0; k < 2; k++) {
+      const trs_relax_lengths *l = &job->lengths[part];
+      R->frobenius[k] = hypot(R->frobenius[k], hypot(sqrt(l->squares[k]), l->norms[k]));
+    }
   R->rounding = R->frobenius[0] > 0 ? R->frobenius[1] / R->frobenius[0] : 0;
   return TRS_SUCCESS;
 }
@@ -117,7 +121,7 @@ trs_status trs_relaxation_update(trs_relaxation *R, const trs_block_source *sour
   if (!status) status = put_rows(&job, (R->nrows + TRS_RELAX_PART - 1) / TRS_RELAX_PART);
   trs_free(job.slot);
   trs_free(job.values);
-  trs_free(job.norms);
+  trs_free(job.lengths);
   trs_free(job.failed);
   if (R->gpu) {
     if (!status) status = trs_relax_gpu_update(R);

@@ -1,7 +1,7 @@
 /* store_tmpl.c - a row of blocks into the arrays of a trs_relaxation: off-diagonal blocks in their
  * format, the diagonal block as L and U with rows exchanged inside it. */
 
-static trs_status NAME(refuse)(const trs_relaxation *R, int64_t p, double value) {
+TRS_RARE trs_status NAME(refuse)(const trs_relaxation *R, int64_t p, double value) {
   if (isfinite(value))
     return trs_fail(TRS_ERROR_UNSUPPORTED, R->row[p],
                     "block row %d has the value %g, too large to be stored as a float: store as "
@@ -28,60 +28,85 @@ TRS_INLINE float NAME(factor_of)(const double *values, int64_t count) {
   return (float)ldexp(1, power < -126 ? -126 : power > 127 ? 127 : power);
 }
 
-static trs_status NAME(too_far)(const trs_relaxation *R, int64_t p, const char *what) {
+TRS_RARE trs_status NAME(too_far)(const trs_relaxation *R, int64_t p, const char *what) {
   return trs_fail(TRS_ERROR_UNSUPPORTED, R->row[p], "the diagonal block of block row %d %s: %s",
                   R->row[p], what,
                   sizeof(SUM) == sizeof(float) ? "store as double" : "scale the matrix");
 }
 
-/* Elements that are no larger than what rounding may have left of a sum that is zero become zero;
- * size: of the numbers added for each.  The place of the largest, b where one is not finite. */
-static int NAME(find_pivot)(SUM *column, const double *size, int k, int b) {
-  const double lost = b * (sizeof(SUM) == sizeof(float) ? FLT_EPSILON : DBL_EPSILON);
+/* Of a sum, what rounding may leave where it is zero. */
+TRS_INLINE double NAME(lost)(int b) {
+  return b * (sizeof(SUM) == sizeof(float) ? FLT_EPSILON : DBL_EPSILON);
+}
+
+/* The magnitudes that were added for element i of column j: its own in the block and those of the
+ * products taken away. */
+static double NAME(added)(const SUM *d, const double *values, const uint8_t *pivot, int i, int j,
+                          int b) {
+  double sum = fabs((double)(SUM)values[j * b + pivot[i]]);
+  for (int k = 0; k < i && k < j; k++) sum += fabs((double)d[k * b + i] * (double)d[j * b + k]);
+  return sum;
+}
+
+/* Elements of column k, from row k on, that are no larger than what rounding may have left of a sum
+ * that is zero become zero.  The place of the largest, b where one or its sum is not finite.  A sum
+ * is at most that of its column in the block and in U, for L has nothing above 1. */
+TRS_RARE int NAME(judge)(SUM *d, const double *values, const uint8_t *pivot, int k, int b) {
+  SUM *column = d + k * b;
+  double bound = 0;
   int best = k;
-  for (int i = 0; i < b; i++)
-    if (!isfinite(column[i]) || !isfinite(size[i])) return b;
-  for (int i = k; i < b; i++) {
-    if (fabs((double)column[i]) <= lost * size[i]) column[i] = 0;
-    if (fabs((double)column[i]) > fabs((double)column[best])) best = i;
+  for (int i = 0; i < b; i++) bound += fabs(values[k * b + i]) + fabs((double)column[i]);
+  for (int i = 0; i < b; i++) {
+    if (bound < DBL_MAX / 4 && (i < k || fabs((double)column[i]) > 4 * NAME(lost)(b) * bound))
+      continue;
+    double sum = NAME(added)(d, values, pivot, i, k, b);
+    if (!isfinite(column[i]) || !isfinite(sum)) return b;
+    if (i >= k && fabs((double)column[i]) <= NAME(lost)(b) * sum) column[i] = 0;
   }
+  for (int i = k; i < b; i++)
+    if (fabs((double)column[i]) > fabs((double)column[best])) best = i;
   return best;
 }
 
-/* Step k of LU, on column j: a row less l times the pivot's. */
-TRS_INLINE void NAME(eliminate)(const SUM *l, SUM *column, double *size, int k, int b) {
-  const SUM u = column[k];
-  for (int i = k + 1; i < b; i++) {
-    size[i] += fabs((double)l[i] * (double)u);
-    column[i] -= l[i] * u;
-  }
+/* The place of column k's largest element from row k on, b where one is not finite.  sum: no
+ * element has more added for it; whoever is well above what rounding leaves of that needs no judge.
+ */
+TRS_INLINE int NAME(find_pivot)(SUM *d, const double *values, const uint8_t *pivot, double sum,
+                                int k, int b) {
+  const SUM *column = d + k * b;
+  const double small = 4 * NAME(lost)(b) * sum;
+  int best = k, doubts = 0;
+  for (int i = k + 1; i < b; i++)
+    if (fabs((double)column[i]) > fabs((double)column[best])) best = i;
+  if (k == 0) return best; /* nothing was added yet */
+  for (int i = k; i < b; i++)
+    doubts |= (fabs((double)column[i]) <= small) & (fabs((double)column[i]) > 0);
+  if (!doubts && small < INFINITY && isfinite(column[best])) return best;
+  return NAME(judge)(d, values, pivot, k, b);
 }
 
-static void NAME(exchange)(SUM *d, double *size, uint8_t *pivot, int k, int best, int b) {
+static void NAME(exchange)(SUM *d, uint8_t *pivot, int k, int best, int b) {
   for (int j = 0; best != k && j < b; j++) {
     SUM kept = d[j * b + k];
-    double kept_size = size[j * b + k];
     d[j * b + k] = d[j * b + best];
     d[j * b + best] = kept;
-    size[j * b + k] = size[j * b + best];
-    size[j * b + best] = kept_size;
   }
   uint8_t kept = pivot[k];
   pivot[k] = pivot[best];
   pivot[best] = kept;
 }
 
-/* LU with the largest element of each column as pivot, in place; the diagonal becomes its inverse.
- * Row by row and column by column an element is judged by its own sum alone, so that rows and
- * columns may be scaled as they like. */
-static trs_status NAME(factor)(const trs_relaxation *R, int64_t p, SUM *d) {
+/* LU with the largest element of each column as pivot, in place of the block that values has too;
+ * the diagonal becomes its inverse.  Row by row and column by column an element is judged by its
+ * own sum alone, so that rows and columns may be scaled as they like. */
+static trs_status NAME(factor)(const trs_relaxation *R, int64_t p, const double *values,
+                               double square, SUM *d) {
   int b = R->block;
+  double most = b > 1 ? sqrt(square) : 0;
   uint8_t *pivot = R->pivot + p * b;
-  double size[TRS_RELAX_MOST_BLOCK * TRS_RELAX_MOST_BLOCK];
   for (int i = 0; i < b; i++) pivot[i] = (uint8_t)i;
-  for (int e = 0; e < b * b; e++) size[e] = fabs((double)d[e]);
   for (int k = 0; k < b; k++) {
-    int best = NAME(find_pivot)(d + k * b, size + k * b, k, b);
+    int best = NAME(find_pivot)(d, values, pivot, (k + 1) * most, k, b);
     if (best == b) return NAME(too_far)(R, p, "overflows when factored");
     if (d[k * b + best] == 0)
       return trs_fail(TRS_ERROR_ZERO_PIVOT, R->row[p],
@@ -89,27 +114,52 @@ static trs_status NAME(factor)(const trs_relaxation *R, int64_t p, SUM *d) {
                       R->row[p], sizeof(SUM) == sizeof(float) ? " as floats" : "", k);
     SUM inverse = 1 / d[k * b + best];
     if (!isfinite(inverse)) return NAME(too_far)(R, p, "has a pivot too small to be inverted");
-    NAME(exchange)(d, size, pivot, k, best, b);
+    NAME(exchange)(d, pivot, k, best, b);
     for (int i = k + 1; i < b; i++) d[k * b + i] *= inverse;
-    for (int j = k + 1; j < b; j++) NAME(eliminate)(d + k * b, d + j * b, size + j * b, k, b);
+    for (int j = k + 1; j < b; j++) {
+      const SUM u = d[j * b + k];
+      most = fabs((double)u) > most ? fabs((double)u) : most;
+      for (int i = k + 1; i < b; i++) d[j * b + i] -= d[k * b + i] * u;
+    }
     d[k * b + k] = inverse;
   }
   return TRS_SUCCESS;
 }
 
-TRS_INLINE void NAME(count)(double value, double stored, double unit, double squares[2]) {
-  double size = unit * value, lost = unit * (value - stored);
-  squares[0] += size * size;
-  squares[1] += lost * lost;
+/* Joins the row's elements and what storing them lost to norms[2], squared in a unit of its own.
+ * Before its diagonal block is factored. */
+TRS_RARE void NAME(join)(const trs_relaxation *R, int64_t p, const double *values,
+                         double norms[2]) {
+  int64_t size = (int64_t)R->block * R->block, count = R->ptr[p + 1] - R->ptr[p];
+  const OFF *off = (const OFF *)R->off + R->ptr[p] * size;
+  const SUM *diagonal = (const SUM *)R->diagonal + p * size;
+  double square = 0, lost = 0;
+  int power;
+  frexp(NAME(largest)(values, (count + 1) * size), &power);
+  if (power < -1000) power = -1000;
+  const double unit = ldexp(1, -power);
+  for (int64_t e = 0; e < (count + 1) * size; e++) {
+    double factor = FACTOR, stored;
+#if SCALED
+    if (e < count * size) factor *= R->scale[R->ptr[p] + e / size];
+#endif
+    stored = e < count * size ? DECODE(off[e]) * factor : (double)diagonal[e - count * size];
+    double value = unit * values[e], error = unit * (values[e] - stored);
+    square += value * value;
+    lost += error * error;
+  }
+  norms[0] = hypot(norms[0], ldexp(sqrt(square), power));
+  norms[1] = hypot(norms[1], ldexp(sqrt(lost), power));
 }
 
-/* result: squares of the row's elements and of what storing them loses. */
-static trs_status NAME(store)(const trs_relaxation *R, int64_t p, const double *values, double unit,
-                              double result[2]) {
+/* Stores the row; result: squares of its elements and of what storing them loses.  A function of
+ * its own, for inlined the two sums became chains of fused products, which are slower. */
+static __attribute__((noinline)) trs_status NAME(store)(const trs_relaxation *R, int64_t p,
+                                                        const double *values, double result[2]) {
   int64_t size = (int64_t)R->block * R->block, count = R->ptr[p + 1] - R->ptr[p];
   OFF *off = (OFF *)R->off + R->ptr[p] * size;
   SUM *diagonal = (SUM *)R->diagonal + p * size;
-  double squares[2] = {0, 0};
+  double square = 0, lost = 0;
   for (int64_t k = 0; k < count; k++) {
     double factor = 1;
 #if SCALED
@@ -119,29 +169,34 @@ static trs_status NAME(store)(const trs_relaxation *R, int64_t p, const double *
     for (int64_t e = k * size; e < (k + 1) * size; e++) {
       if (!isfinite(values[e]) || !isfinite((X)values[e])) return NAME(refuse)(R, p, values[e]);
       off[e] = ENCODE(values[e] / factor);
-      NAME(count)(values[e], DECODE(off[e]) * (FACTOR * factor), unit, squares);
+      double error = values[e] - DECODE(off[e]) * (FACTOR * factor);
+      square += values[e] * values[e];
+      lost += error * error;
     }
   }
   values += count * size;
   for (int64_t e = 0; e < size; e++) {
     if (!isfinite(values[e]) || !isfinite((SUM)values[e])) return NAME(refuse)(R, p, values[e]);
     diagonal[e] = (SUM)values[e];
-    NAME(count)(values[e], diagonal[e], unit, squares);
+    square += values[e] * values[e];
+    lost += (values[e] - diagonal[e]) * (values[e] - diagonal[e]);
   }
-  memcpy(result, squares, sizeof squares);
+  result[0] = square;
+  result[1] = lost;
   return TRS_SUCCESS;
 }
 
-static trs_status NAME(put)(trs_relaxation *R, int64_t p, double *values, double norms[2]) {
+static trs_status NAME(put)(trs_relaxation *R, int64_t p, double *values,
+                            trs_relax_lengths *lengths) {
   int64_t size = (int64_t)R->block * R->block, count = R->ptr[p + 1] - R->ptr[p];
-  double squares[2];
-  int power = 0;
-  TRS_TRY(NAME(store)(R, p, values, 1, squares));
-  if (!(squares[0] >= 0x1p-900 && squares[0] <= 0x1p900)) { /* again, in a unit of the row's */
-    frexp(NAME(largest)(values, (count + 1) * size), &power);
-    if (power < -1000) power = -1000;
-    TRS_TRY(NAME(store)(R, p, values, ldexp(1, -power), squares));
+  double squares[2] = {0, 0};
+  TRS_TRY(NAME(store)(R, p, values, squares));
+  if (squares[0] >= 0x1p-900 && squares[0] <= 0x1p900) {
+    lengths->squares[0] += squares[0];
+    lengths->squares[1] += squares[1];
+  } else {
+    NAME(join)(R, p, values, lengths->norms);
+    squares[0] = INFINITY;
   }
-  for (int k = 0; k < 2; k++) norms[k] = hypot(norms[k], ldexp(sqrt(squares[k]), power));
-  return NAME(factor)(R, p, (SUM *)R->diagonal + p * size);
+  return NAME(factor)(R, p, values + count * size, squares[0], (SUM *)R->diagonal + p * size);
 }
