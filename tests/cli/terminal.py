@@ -20,9 +20,10 @@ def long_solve(repeat, **env):
     while True:
         begin = time.monotonic()
         shown = on_terminal([*REPEATED, str(repeat)], out=False, **env)
-        if time.monotonic() - begin > 2 * BAR_AFTER or shown[0] != 0 or repeat > 10**8:
+        took = time.monotonic() - begin
+        if took > 2 * BAR_AFTER or shown[0] != 0 or repeat > 10**8:
             return repeat, shown
-        repeat *= 2
+        repeat = int(repeat * max(1.5, 2.5 * BAR_AFTER / took))
 
 
 def on_terminal(words, out=True, err=True, **env):
@@ -76,7 +77,7 @@ if has("jansson"):
 
 # ---- progress
 
-often, (code, text, rest) = long_solve(50000)
+often, (code, text, rest) = long_solve(4000)
 check("a progress bar when it takes long", code == 0 and "%" in text and "\r" in text, text[-400:])
 check("which is wiped in the end", text.endswith("\r\033[K"), repr(text[-80:]))
 check("and does not disturb the table", "%" not in rest and ESCAPE not in rest, rest)
