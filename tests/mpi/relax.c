@@ -276,9 +276,9 @@ static trs_status bring(trs_mpi_relaxation **R, const blocks *A, int block,
                                   A->idx + from, A->val + from * area, options);
 }
 
-static void errors(void) {
-  enum { N = 48 };
-  int last = size - 1;
+enum { N = 48 }; /* rows where errors are made, of blocks of 2; the last rank makes them */
+
+static void bad_values(void) {
   char words[64];
   blocks A = blocks_random(N, 2, 4, 2, 3);
   trs_mpi_relaxation *R;
@@ -297,32 +297,46 @@ static void errors(void) {
                                           TRS_ERROR_STRUCTURE};
     if (what < 2 || A.ptr[N] - A.ptr[N - 1] > 1) {
       good &= refused(bring(&R, &A, 2, NULL, -1), statuses[what], says[what]) && !R;
-      snprintf(words, sizeof words, size > 1 ? "rank %d: " : "%.0d", last);
+      snprintf(words, sizeof words, size > 1 ? "rank %d: " : "%.0d", size - 1);
       good &= strstr(trs_last_error()->message, words) != NULL;
     }
     memcpy(A.val + 4 * p, kept, sizeof kept);
     A.idx[p] = N - 1;
   }
   say("bad values are named with their rank and row", good);
+  blocks_free(&A);
+}
 
+static void bad_arguments(void) {
+  const int last = size - 1;
+  blocks A = blocks_random(N, 2, 4, 2, 3);
+  trs_mpi_relaxation *R;
   trs_relax_options options = {.store = (trs_relax_store)(rank == last && size > 1 ? 1 : 7)};
   if (size == 1) options.store = (trs_relax_store)7;
-  good = refused(bring(&R, &A, 2, &options, -1), TRS_ERROR_ARGUMENT, "store 7");
+  int good = refused(bring(&R, &A, 2, &options, -1), TRS_ERROR_ARGUMENT, "store 7");
   good &= refused(bring(&R, &A, 2, NULL, last), TRS_ERROR_ARGUMENT, "-1 block rows");
   good &= refused(bring(&R, &A, 0, NULL, -1), TRS_ERROR_ARGUMENT, "block size is 0");
   good &= refused(trs_mpi_relax_create(MPI_COMM_WORLD, serial, &R, NULL, 2, NULL),
                   TRS_ERROR_ARGUMENT, "A is NULL");
+  good &=
+      refused(bring(rank == last ? NULL : &R, &A, 2, NULL, -1), TRS_ERROR_ARGUMENT, "R is NULL");
   if (size > 1) {
     options.store = (trs_relax_store)(rank == last);
     good &= refused(bring(&R, &A, 2, &options, -1), TRS_ERROR_ARGUMENT, "store is 0 on one rank");
   }
   say("bad arguments", good);
+  blocks_free(&A);
+}
 
+static void bad_sweeps(void) {
+  const int last = size - 1;
+  blocks A = blocks_random(N, 2, 4, 2, 3);
+  trs_mpi_relaxation *R;
   double x[2 * N], b[2 * N] = {0}, norms[4];
   must(bring(&R, &A, 2, NULL, -1), "brought");
   trs_sweep_options o = {.residual_every = 1, .residuals = rank == last ? NULL : norms};
-  good = refused(trs_mpi_relax_sweep(R, x, 2 * N, b, 2 * N, 1, TRS_COL_MAJOR, &o),
-                 TRS_ERROR_ARGUMENT, "residuals is NULL");
+  int good = refused(trs_mpi_relax_sweep(R, x, 2 * N, b, 2 * N, 1, TRS_COL_MAJOR, &o),
+                     TRS_ERROR_ARGUMENT, "residuals is NULL");
   if (size > 1) {
     o = (trs_sweep_options){.sweeps = 1 + (rank == last)};
     good &= refused(trs_mpi_relax_sweep(R, x, 2 * N, b, 2 * N, 1, TRS_COL_MAJOR, &o),
@@ -335,17 +349,29 @@ static void errors(void) {
   must(trs_mpi_relax_sweep(R, x, 2 * N, b, 2 * N, 1, TRS_COL_MAJOR, NULL), "after errors");
   say("sweeps check their arguments", good);
   trs_mpi_relax_destroy(R);
+  blocks_free(&A);
+}
 
+static void another_type(void) {
+  blocks A = blocks_random(N, 2, 4, 2, 3);
+  trs_mpi_relaxation *R;
   trs_matrix *M = rank ? NULL : as_matrix(&A), *F = NULL;
   if (M) must(trs_matrix_convert(&F, M, TRS_CSR, TRS_FLOAT), "in float");
   must(trs_mpi_relax_create(MPI_COMM_WORLD, serial, &R, M, 2, NULL), "dealt");
-  good = refused(trs_mpi_relax_update(R, F), TRS_ERROR_ARGUMENT, "or a type, unlike");
+  int good = refused(trs_mpi_relax_update(R, F), TRS_ERROR_ARGUMENT, "or a type, unlike");
   must(trs_mpi_relax_update(R, M), "after an error");
   say("new values of another type", good);
   trs_mpi_relax_destroy(R);
   trs_matrix_destroy(M);
   trs_matrix_destroy(F);
   blocks_free(&A);
+}
+
+static void errors(void) {
+  bad_values();
+  bad_arguments();
+  bad_sweeps();
+  another_type();
 }
 
 /* Memory runs out on one rank, at every allocation: an error on all, and nothing is held. */
