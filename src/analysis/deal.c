@@ -17,7 +17,8 @@ enum {
   ROW_BYTES = 45,
   ROW_WEIGHT = 4,       /* of a row, in entries */
   FEW_SLICES = 32,      /* for each member, below which there is nothing to split */
-  SMALL_GRAPH = 200000, /* slices up to which METIS is tried unasked */
+  SMALL_GRAPH = 200000, /* slices up to which METIS is tried unasked, */
+  FEW_NEIGHBOURS = 24, /* where each needs so many others: with more it takes long and gains none */
   MOST_THREADS = 256
 };
 
@@ -27,7 +28,8 @@ typedef struct dealing {
   const int32_t *position; /* n: of each row */
   const uint8_t *begins;   /* n: is a row of the sweep the first of a block? */
   int32_t members;
-  double alone; /* measured seconds of one GPU; 0: not known */
+  double alone;       /* measured seconds of one GPU; 0: not known */
+  int64_t most_edges; /* of a graph for METIS */
   trs_team *team;
   int threads;
 } dealing;
@@ -111,7 +113,7 @@ static void deal_slabs(const dealing *d, int32_t *owner) {
 
 static trs_status deal_by_graph(const dealing *d, int32_t *owner) {
   if (d->s->nslices >= FEW_SLICES * d->members && d->members > 1)
-    return trs_deal_graph(owner, d->S, d->s, d->position, d->members);
+    return trs_deal_graph(owner, d->S, d->s, d->position, d->members, d->most_edges);
   deal_by_level(d, owner, true);
   return TRS_SUCCESS;
 }
@@ -351,6 +353,7 @@ trs_status trs_deal_create(trs_deal *deal, const trs_system *S, const trs_slices
                .begins = trs_outline_begins(outline),
                .members = members,
                .alone = alone,
+               .most_edges = INT64_MAX,
                .team = team,
                .threads = trs_sweepers(S, team)};
   *deal = (trs_deal){0};
@@ -358,7 +361,9 @@ trs_status trs_deal_create(trs_deal *deal, const trs_system *S, const trs_slices
     return trs_fail(TRS_ERROR_UNSUPPORTED, -1, "%d members: 1 to %d can solve together", members,
                     (int)TRS_DEAL_MEMBERS);
   if (d.threads > MOST_THREADS) d.threads = MOST_THREADS;
-  return partition == TRS_PARTITION_AUTO ? try_all(&d, deal) : try_partition(&d, partition, deal);
+  if (partition != TRS_PARTITION_AUTO) return try_partition(&d, partition, deal);
+  d.most_edges = FEW_NEIGHBOURS * (int64_t)s->nslices;
+  return try_all(&d, deal);
 }
 
 void trs_deal_destroy(trs_deal *deal) {

@@ -59,9 +59,9 @@ trs_status trs_deal_create(trs_deal *deal, const trs_system *S, const trs_slices
 void trs_deal_destroy(trs_deal *deal);
 
 /* deal_graph.c: the slices' members by METIS, of slices that are no parts.  TRS_ERROR_UNSUPPORTED
- * where METIS is not in this build, or the graph too large for it. */
+ * where METIS is not in this build, or the graph, of at most that many edges, too large for it. */
 trs_status trs_deal_graph(int32_t *owner, const trs_system *S, const trs_slices *s,
-                          const int32_t *position, int32_t members);
+                          const int32_t *position, int32_t members, int64_t most);
 
 /* What one member gets. */
 typedef struct trs_deal_share {

@@ -16,7 +16,7 @@ typedef struct needs {
   int32_t *slice_of; /* n: the slice that solves the row at each position */
   int64_t *ptr;
   int32_t *need;
-  int64_t room;
+  int64_t room, most; /* needs in all, at most */
 } needs;
 
 static bool is_part(const trs_slice *h) { return h->parts < 0; }
@@ -28,6 +28,9 @@ static void find_slices(needs *n) {
 }
 
 static trs_status need(needs *n, int64_t at, int32_t slice) {
+  if (at == n->most)
+    return trs_fail(TRS_ERROR_UNSUPPORTED, -1,
+                    "the graph of slices is too large for METIS: take another partition");
   if (at == n->room) {
     n->room = 2 * n->room + 1024;
     TRS_TRY(trs_realloc((void **)&n->need, n->room, sizeof *n->need));
@@ -68,9 +71,7 @@ static trs_status find_needs(needs *n) {
   }
   n->ptr[nslices] = count;
   trs_free(met);
-  if (status || count <= MOST_EDGES) return status;
-  return trs_fail(TRS_ERROR_UNSUPPORTED, -1,
-                  "the graph of slices is too large for METIS: take another partition");
+  return status;
 }
 
 /* Both ways; parts are vertices without edges. */
@@ -99,8 +100,8 @@ static trs_status build_graph(const needs *n, trs_graph *graph, int32_t **weight
 }
 
 trs_status trs_deal_graph(int32_t *owner, const trs_system *S, const trs_slices *s,
-                          const int32_t *position, int32_t members) {
-  needs n = {.S = S, .s = s, .position = position};
+                          const int32_t *position, int32_t members, int64_t most) {
+  needs n = {.S = S, .s = s, .position = position, .most = most < MOST_EDGES ? most : MOST_EDGES};
   trs_graph graph = {0};
   int32_t *weight = NULL;
   trs_status status = find_needs(&n);

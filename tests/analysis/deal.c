@@ -509,6 +509,22 @@ static void large_graphs_are_split_by_metis(void **state) {
   shape_free(&d.S);
 }
 
+/* Slices that need many others have no neighbours to keep together, and METIS takes long. */
+static void graphs_with_many_edges_are_refused(void **state) {
+  (void)state;
+  if (!graph_is_there(TRS_PARTITION_GRAPH)) skip();
+  enum { MEMBERS = 3 };
+  dealt d = {.S = shape_system(SHAPE_RANDOM, 20000, TRS_DOUBLE, true, true)};
+  deal_out(&d, &all_rules[0], MEMBERS, TRS_PARTITION_AUTO);
+  assert_int_not_equal(d.deal.partition, TRS_PARTITION_GRAPH);
+  assert_int_equal(
+      trs_deal_graph(d.deal.owner, &d.S, &d.s, d.position, MEMBERS, 24 * (int64_t)d.s.nslices),
+      TRS_ERROR_UNSUPPORTED);
+  assert_success(trs_deal_graph(d.deal.owner, &d.S, &d.s, d.position, MEMBERS, INT64_MAX));
+  gather_in(&d);
+  shape_free(&d.S);
+}
+
 static bool same_slice(const trs_slice *a, const trs_slice *b) {
   return a->entries == b->entries && a->inverse == b->inverse && a->first == b->first &&
          a->width == b->width && a->watch == b->watch && a->part == b->part &&
@@ -617,6 +633,7 @@ int main(void) {
       cmocka_unit_test(damage_is_found_out),
       cmocka_unit_test(numbers_are_as_expected),
       cmocka_unit_test(large_graphs_are_split_by_metis),
+      cmocka_unit_test(graphs_with_many_edges_are_refused),
       cmocka_unit_test(a_team_deals_as_one_thread_does),
       cmocka_unit_test(members_beyond_the_limit_are_refused),
       cmocka_unit_test(every_allocation_may_fail),
