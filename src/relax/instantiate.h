@@ -9,6 +9,11 @@
 #define TRS_CONCAT_(f, letter) f##_##letter
 #define TRS_CONCAT(f, letter) TRS_CONCAT_(f, letter)
 #define TRS_INLINE static inline __attribute__((always_inline))
+#if defined(__clang__)
+#define TRS_UNROLL /* it does */
+#else
+#define TRS_UNROLL _Pragma("GCC unroll 8")
+#endif
 #define TRS_RARE static __attribute__((cold, noinline))
 #endif
 #define NAME(f) TRS_CONCAT(f, STORE)

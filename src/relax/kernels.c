@@ -4,7 +4,7 @@
 #include <float.h>
 #include <math.h>
 #include <string.h>
-#ifdef __F16C__
+#if defined(__F16C__) || defined(__AVX2__)
 #include <immintrin.h>
 #endif
 

@@ -39,8 +39,27 @@ TRS_INLINE void NAME(row)(const trs_relaxation *R, int64_t p, const X *x, SUM *y
       (b <= 4 ? TRS_CONCAT(NAME(row), 4) : TRS_CONCAT(NAME(row), LANES))(R, p, x, y + i, b, i);
 }
 
-/* z = D^-1 y */
-TRS_INLINE void NAME(solve)(const trs_relaxation *R, int64_t p, const SUM *y, SUM *z, int b) {
+/* z = D^-1 y for blocks of at most 8, b being a literal.  Element by element and unrolled, so that
+ * z stays in registers: of columns, compilers make vectors that are read before they are stored. */
+TRS_INLINE void NAME(small_solve)(const trs_relaxation *R, int64_t p, const SUM *y, SUM *z, int b) {
+  const SUM *d = (const SUM *)R->diagonal + p * b * b;
+  const uint8_t *pivot = R->pivot + p * b;
+  TRS_UNROLL
+  for (int i = 0; i < b; i++) {
+    z[i] = y[pivot[i]];
+    TRS_UNROLL
+    for (int j = 0; j < i; j++) z[i] -= d[j * b + i] * z[j];
+  }
+  TRS_UNROLL
+  for (int i = b - 1; i >= 0; i--) {
+    TRS_UNROLL
+    for (int j = b - 1; j > i; j--) z[i] -= d[j * b + i] * z[j];
+    z[i] *= d[i * b + i];
+  }
+}
+
+/* The same for blocks of any size, column by column. */
+TRS_INLINE void NAME(long_solve)(const trs_relaxation *R, int64_t p, const SUM *y, SUM *z, int b) {
   const SUM *d = (const SUM *)R->diagonal + p * b * b;
   const uint8_t *pivot = R->pivot + p * b;
   for (int i = 0; i < b; i++) z[i] = y[pivot[i]];
@@ -63,7 +82,7 @@ TRS_INLINE void NAME(relax)(const trs_relax_work *w, int64_t begin, int64_t end,
       const SUM *r = (const SUM *)R->r + c * r_stride + p * b;
       NAME(row)(R, p, x, y, b);
       for (int i = 0; i < b; i++) y[i] = r[i] - y[i];
-      NAME(solve)(R, p, y, z, b);
+      (b <= 8 ? NAME(small_solve) : NAME(long_solve))(R, p, y, z, b);
       x += p * b;
       if (omega == 1)
         for (int i = 0; i < b; i++) x[i] = (X)z[i];
