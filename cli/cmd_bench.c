@@ -166,23 +166,19 @@ static const paragraph paragraphs[] = {
     {"L23",
      "'trireme bench l23' reruns L23's Figures 4 to 8: grid3d, also with separators inverted, "
      "grid3d-baseline and grid2d on near-square grids of the ranks of this machine (real: it "
-     "starts "
-     "mpirun itself, or is started by it with --suite FACTORS.h5), in an event-driven LogGP model "
-     "of "
-     "a Cori-like machine to 131,072 ranks (model), and as the solver's own source on the ranks of "
-     "SimGrid's SMPI (simulation: minutes to hours; only with --parts). Tables of best grids, of "
-     "times between grids, inside them and in products, least, mean and most over the ranks, of "
-     "messages and volume, and of what Pz grids replicate. --suite takes another matrix, "
+     "starts mpirun itself, or is started by it with --suite FACTORS.h5), in an event-driven LogGP "
+     "model of a Cori-like machine to 131,072 ranks (model), and as the solver's own source on the "
+     "ranks of SimGrid's SMPI (simulation: minutes to hours; only with --parts). Tables of best "
+     "grids, of times between grids, inside them and in products, least, mean and most over the "
+     "ranks, of messages and volume, and of what Pz grids replicate. --suite takes another matrix, "
      "gen:NAME:SIZE; real ranks factor gen:poisson2d9:300 and gen:kkt3d:12, the others "
      "gen:poisson2d9:2048, gen:kkt3d:64 and gen:elasticity3d:56,56,56, in structure only."},
     {"X20",
      "'trireme bench x20' reruns the measurements of X20's Figures 3 and 7 to 10 on all GPUs, at "
      "most 8, or on those that --backend cuda:0,1 lists: managed memory by the number of GPUs, the "
      "four designs on 4 of them, 4 to 32 tasks a GPU, and 32 tasks in all (30 on 3, 5 or 6 GPUs, "
-     "28 on "
-     "7) by the number of GPUs beside cuSPARSE on one; with the dependency and parallelism of "
-     "every system and how the gain "
-     "correlates with them. Page faults are not counted."},
+     "28 on 7) by the number of GPUs beside cuSPARSE on one; with the dependency and parallelism "
+     "of every system and how the gain correlates with them. Page faults are not counted."},
     {"Several GPUs",
      "'trireme bench gpus' sets 2, 4 and 8 GPUs, as many as there are or as --backend cuda:0-3 "
      "lists, beside the first alone: auto with b and x on the first GPU and with both where they "
@@ -198,12 +194,11 @@ static const paragraph paragraphs[] = {
      "with --suite gen:wingmesh:N) in 15 sweeps on the CPU, for every way of storing and each of "
      "--threads, and sets the bandwidth, every byte counted once, beside that of a copy. With "
      "--backend cuda it times W21's six variants and the library's own on a GPU (--methods: "
-     "others, "
-     "as trs_relax_options names them), every way of storing, block sizes 3 to 8, and cuSPARSE's "
-     "bsrmv with cuBLAS's batched triangular solves, all checked against the CPU's sweeps. With "
-     "--backend cuda:0-3 it takes the first GPU, the first two, four and so on to all, and checks "
-     "that x has the bits of one. Its results are rows of their own, which --table and --compare "
-     "do not take."},
+     "others, as trs_relax_options names them), every way of storing, block sizes 3 to 8, and "
+     "cuSPARSE's bsrmv with cuBLAS's batched triangular solves, all checked against the CPU's "
+     "sweeps. With --backend cuda:0-3 it takes the first GPU, the first two, four and so on to "
+     "all, and checks that x has the bits of one. Its results are rows of their own, which --table "
+     "and --compare do not take."},
     {"Results",
      "One JSON object a matrix, triangle, method, thread count and number of right-hand sides, "
      "with commit, machine, time {create_s, analysis_s, update_s, solve_s {min, median}, "
@@ -214,8 +209,7 @@ static const paragraph paragraphs[] = {
      "TRIREME_FACTORS a folder of patterns of factors (bench/make_factors). TRIREME_MKL, "
      "TRIREME_CUDART, TRIREME_CUSPARSE, TRIREME_CUBLAS, TRIREME_CUBLASLT and TRIREME_NVJITLINK are "
      "the paths of libmkl_rt, libcudart, libcusparse, libcublas, libcublasLt and libnvJitLink "
-     "where "
-     "they are not found, TRIREME_COMMIT is the commit to record."},
+     "where they are not found, TRIREME_COMMIT is the commit to record."},
     {"Examples",
      "  trireme bench quick\n"
      "  trireme bench --out after.json\n"

@@ -148,11 +148,10 @@ static const paragraph paragraphs[] = {
      "Rounding is |A - stored A| / |A| in the Frobenius norm."},
     {"Domains",
      "On several GPUs, and on ranks that mpirun started, each has some of the block rows (by "
-     "METIS, "
-     "so that few blocks cross), and x of a colour's rows that others read travels while the rest "
-     "of the colour is relaxed. Colours are those of one domain, and so is x, bit by bit. Rank 0 "
-     "reads M, deals it and prints; a time of ranks has the dealing of b and the way back of x in "
-     "it."},
+     "METIS, so that few blocks cross), and x of a colour's rows that others read travels while "
+     "the rest of the colour is relaxed. Colours are those of one domain, and so is x, bit by bit. "
+     "Rank 0 reads M, deals it and prints; a time of ranks has the dealing of b and the way back "
+     "of x in it."},
     {"Numbers",
      "The bandwidth counts every byte that a pass over the colours touches once: blocks, indices, "
      "diagonal, b and x. Rows count from 0; those of errors are block rows."},
@@ -160,8 +159,7 @@ static const paragraph paragraphs[] = {
      "These keys stay: matrix {n, nnz}, relaxation {block_size, rows, blocks, colours, store, "
      "rounding}, sweeps {count, direction, omega}, time {create_s, update_s, sweep_s {min, "
      "median}}, bytes, residual, and on ranks ranks {count, partition}; more may come. A failure "
-     "adds error {status, message, row, "
-     "exit_code}."},
+     "adds error {status, message, row, exit_code}."},
     {"Examples",
      "  trireme relax gen:wingmesh:20000 --block-size 5\n"
      "  trireme relax A.mtx --block-size 4 --sweeps 50 --residual-every 10\n"

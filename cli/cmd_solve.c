@@ -160,14 +160,11 @@ static const paragraph paragraphs[] = {
      "rounding values to floats, 1.2e-7, is allowed for."},
     {"Ranks",
      "With --grid rank 0 of an MPI program reads the pattern of the factors, every rank a part of "
-     "their "
-     "numbers, which go where they are wanted; grids have a "
-     "subtree of the separator tree each and copies of what stands above it (trireme factor "
-     "--leaves says how many subtrees there are). Rank 0 has b and x, checks and reports. Times "
-     "are "
-     "minimum, mean and maximum over the ranks: between grids, inside a grid (sending and waiting) "
-     "and in products, L and U apart, of the fastest solve, without handing out b and collecting "
-     "x."},
+     "their numbers, which go where they are wanted; grids have a subtree of the separator tree "
+     "each and copies of what stands above it (trireme factor --leaves says how many subtrees "
+     "there are). Rank 0 has b and x, checks and reports. Times are minimum, mean and maximum over "
+     "the ranks: between grids, inside a grid (sending and waiting) and in products, L and U "
+     "apart, of the fastest solve, without handing out b and collecting x."},
     {"Larger than a GPU",
      "Over several GPUs (--backend cuda:0-3 or nvshmem) a Matrix Market file of which one GPU, as "
      "--gpu-memory allows, has no room for 2.5 times the triangle is read part by part: first the "
