@@ -21,14 +21,13 @@ static inline float trs_bits_float(uint32_t bits) {
   return value;
 }
 
-/* To nearest, ties to even; |value| <= 2^15. */
+/* To nearest, ties to even; |value| <= 2^15.  Without a branch, so that compilers make vectors of
+ * it: below 2^-14 halves are multiples of 2^-24, as floats from 1/2 on are. */
 static inline uint16_t trs_half_from(float value) {
-  uint32_t bits = trs_float_bits(value), sign = bits >> 16 & 0x8000;
-  bits &= 0x7fffffff;
-  if (bits < 0x38800000) /* below 2^-14: a multiple of 2^-24 */
-    return (uint16_t)(sign | (uint32_t)lrintf(trs_bits_float(bits) * 0x1p24f));
-  bits += 0xfff + (bits >> 13 & 1);
-  return (uint16_t)(sign | (bits - 0x38000000) >> 13);
+  const uint32_t all = trs_float_bits(value), sign = all >> 16 & 0x8000, bits = all & 0x7fffffff;
+  const uint32_t small = trs_float_bits(trs_bits_float(bits) + 0.5f) - 0x3f000000;
+  const uint32_t large = (bits + 0xfff + (bits >> 13 & 1) - 0x38000000) >> 13;
+  return (uint16_t)(sign | (bits < 0x38800000 ? small : large));
 }
 
 /* The half's value over TRS_HALF_FACTOR. */

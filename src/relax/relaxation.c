@@ -21,6 +21,11 @@ typedef struct put_job {
   trs_failure *failed;        /* for each thread, of the first row in the caller's order */
 } put_job;
 
+/* The source's number of the row at position p. */
+static int64_t source_row(const put_job *job, int64_t p) {
+  return job->source->row && job->R->place ? job->R->place[p] : job->R->row[p];
+}
+
 static trs_status put_row(const put_job *job, int64_t p, int32_t *slot, double *values,
                           trs_relax_lengths *lengths) {
   trs_relaxation *R = job->R;
@@ -29,8 +34,8 @@ static trs_status put_row(const put_job *job, int64_t p, int32_t *slot, double *
   for (int64_t k = 0; k < count; k++) slot[R->row[R->idx[from + k]]] = (int32_t)k;
   slot[R->row[p]] = (int32_t)count;
   memset(values, 0, (size_t)(count + 1) * size * sizeof *values);
-  int64_t i = job->source->row && R->place ? R->place[p] : R->row[p];
-  trs_status status = trs_block_source_row(job->source, i, slot, values);
+  if (p + 1 < R->nrows) trs_block_source_ahead(job->source, source_row(job, p + 1));
+  trs_status status = trs_block_source_row(job->source, source_row(job, p), slot, values);
   for (int64_t k = 0; k < count; k++) slot[R->row[R->idx[from + k]]] = -1;
   slot[R->row[p]] = -1;
   return status ? status : trs_relax_kernels_of(R->store)->put(R, p, values, lengths);

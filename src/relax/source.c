@@ -2,6 +2,8 @@
  * it, and a row's elements.  O(nnz / threads). */
 #include "relax/source.h"
 
+#include "base/scalar.h"
+
 typedef struct scan {
   const trs_block_source *source;
   trs_block_pattern *pattern;
@@ -137,29 +139,79 @@ static trs_status new_block(const trs_block_source *S, int64_t i, int32_t j) {
                   (long long)trs_block_source_name(S, i), j);
 }
 
-static trs_status blocks_row(const trs_block_source *S, int64_t i, const int32_t *slot,
-                             double *values) {
-  int b = S->block;
-  bool turn = S->layout == TRS_ROW_MAJOR;
+/* b is S->block, a literal where blocks are small. */
+#define INLINE static inline __attribute__((always_inline))
+
+INLINE trs_status blocks_row(const trs_block_source *S, int64_t i, const int32_t *slot,
+                             double *values, int b) {
+  const bool turn = S->layout == TRS_ROW_MAJOR;
   for (int64_t p = S->ptr[i]; p < S->ptr[i + 1]; p++) {
     if (slot[S->idx[p]] < 0) return new_block(S, i, S->idx[p]);
     double *to = values + (int64_t)slot[S->idx[p]] * b * b;
-    for (int r = 0; r < b; r++)
-      for (int c = 0; c < b; c++)
-        to[c * b + r] += element(S, p * b * b + (turn ? r * b + c : c * b + r));
+    if (turn)
+      for (int r = 0; r < b; r++)
+        for (int c = 0; c < b; c++) to[c * b + r] += element(S, p * b * b + r * b + c);
+    else
+      for (int e = 0; e < b * b; e++) to[e] += element(S, p * b * b + e);
   }
   return TRS_SUCCESS;
 }
 
+/* Do b entries from p on fill a row of a block? */
+INLINE bool fills_block(const trs_block_source *S, int64_t p, int64_t end, int b) {
+  bool fills = end - p >= b && S->idx[p] % b == 0;
+  for (int c = 1; c < b && fills; c++) fills = S->idx[p + c] == S->idx[p] + c;
+  return fills;
+}
+
+INLINE trs_status entries_row(const trs_block_source *S, int64_t i, const int32_t *slot,
+                              double *values, int b) {
+  for (int r = 0; r < b; r++) {
+    const int64_t end = S->ptr[i * b + r + 1];
+    for (int64_t p = S->ptr[i * b + r], next; p < end; p = next) {
+      const int32_t j = S->idx[p] / b;
+      if (slot[j] < 0) return new_block(S, i, j);
+      next = p + (fills_block(S, p, end, b) ? b : 1);
+      double *to = values + (int64_t)slot[j] * b * b + (S->idx[p] - j * b) * b + r;
+      for (int c = 0; c < next - p; c++) to[c * b] += element(S, p + c);
+    }
+  }
+  return TRS_SUCCESS;
+}
+
+INLINE trs_status any_row(const trs_block_source *S, int64_t i, const int32_t *slot, double *values,
+                          int b) {
+  if (S->span == 1 && b > 1) return blocks_row(S, i, slot, values, b);
+  return entries_row(S, i, slot, values, b);
+}
+
 trs_status trs_block_source_row(const trs_block_source *source, int64_t i, const int32_t *slot,
                                 double *values) {
-  int b = source->block;
-  if (source->span == 1 && b > 1) return blocks_row(source, i, slot, values);
-  for (int r = 0; r < b; r++)
-    for (int64_t p = source->ptr[i * b + r]; p < source->ptr[i * b + r + 1]; p++) {
-      int32_t j = source->idx[p] / b;
-      if (slot[j] < 0) return new_block(source, i, j);
-      values[(int64_t)slot[j] * b * b + (source->idx[p] - j * b) * b + r] += element(source, p);
-    }
-  return TRS_SUCCESS;
+  switch (source->block) {
+    case 3:
+      return any_row(source, i, slot, values, 3);
+    case 4:
+      return any_row(source, i, slot, values, 4);
+    case 5:
+      return any_row(source, i, slot, values, 5);
+    case 6:
+      return any_row(source, i, slot, values, 6);
+    case 7:
+      return any_row(source, i, slot, values, 7);
+    case 8:
+      return any_row(source, i, slot, values, 8);
+    default:
+      return any_row(source, i, slot, values, source->block);
+  }
+}
+
+void trs_block_source_ahead(const trs_block_source *source, int64_t i) {
+  enum { LINE = 64 };
+  const int64_t size = (int64_t)trs_scalar_size(source->scalar);
+  const int64_t each = source->span == 1 ? (int64_t)source->block * source->block : 1;
+  const int64_t begin = source->ptr[i * source->span], end = source->ptr[(i + 1) * source->span];
+  const char *val = (const char *)source->val;
+  for (int64_t at = begin * each * size; at < end * each * size; at += LINE)
+    __builtin_prefetch(val + at);
+  for (int64_t p = begin; p < end; p += LINE / 4) __builtin_prefetch(source->idx + p);
 }

@@ -50,4 +50,7 @@ TRS_API void trs_block_pattern_free(trs_block_pattern *pattern);
 TRS_API trs_status trs_block_source_row(const trs_block_source *source, int64_t i,
                                         const int32_t *slot, double *values);
 
+/* Row i is the next: asks for its elements, which lie anywhere. */
+void trs_block_source_ahead(const trs_block_source *source, int64_t i);
+
 #endif

@@ -11,21 +11,31 @@ TRS_RARE trs_status NAME(refuse)(const trs_relaxation *R, int64_t p, double valu
                   isnan(value) ? "NaN" : "infinite");
 }
 
+/* Lanes in which sums and maxima are made, so that they need not wait for each other. */
+enum { TRS_CONCAT(SUMS, STORE) = 8 };
+#define SUMS TRS_CONCAT(SUMS, STORE)
+
+/* NaN is passed over. */
 TRS_INLINE double NAME(largest)(const double *values, int64_t count) {
-  double most = 0;
-  for (int64_t e = 0; e < count; e++) most = fabs(values[e]) > most ? fabs(values[e]) : most;
+  double lane[SUMS] = {0}, most = 0;
+  int64_t e = 0;
+  for (; e + SUMS <= count; e += SUMS)
+    for (int l = 0; l < SUMS; l++)
+      lane[l] = fabs(values[e + l]) > lane[l] ? fabs(values[e + l]) : lane[l];
+  for (; e < count; e++) most = fabs(values[e]) > most ? fabs(values[e]) : most;
+  for (int l = 0; l < SUMS; l++) most = lane[l] > most ? lane[l] : most;
   return most;
 }
 
 /* The power of two by which a block is divided, so that its largest element is just below
- * 2^MARGIN. */
+ * 2^MARGIN; one that a float has. */
 TRS_INLINE float NAME(factor_of)(const double *values, int64_t count) {
-  double most = NAME(largest)(values, count);
-  int power;
+  const double most = NAME(largest)(values, count);
+  uint64_t bits;
+  memcpy(&bits, &most, sizeof bits);
+  const int power = (int)(bits >> 52) - 1022 - MARGIN; /* frexp's, but for what is tiny */
   if (most == 0) return 1;
-  frexp(most, &power);
-  power -= MARGIN;
-  return (float)ldexp(1, power < -126 ? -126 : power > 127 ? 127 : power);
+  return trs_bits_float((uint32_t)((power < -126 ? -126 : power > 127 ? 127 : power) + 127) << 23);
 }
 
 TRS_RARE trs_status NAME(too_far)(const trs_relaxation *R, int64_t p, const char *what) {
@@ -152,37 +162,77 @@ TRS_RARE void NAME(join)(const trs_relaxation *R, int64_t p, const double *value
   norms[1] = hypot(norms[1], ldexp(sqrt(lost), power));
 }
 
-/* Stores the row; result: squares of its elements and of what storing them loses.  A function of
- * its own, for inlined the two sums became chains of fused products, which are slower. */
-static __attribute__((noinline)) trs_status NAME(store)(const trs_relaxation *R, int64_t p,
-                                                        const double *values, double result[2]) {
-  int64_t size = (int64_t)R->block * R->block, count = R->ptr[p + 1] - R->ptr[p];
+/* The squares of some elements, and of what storing them loses. */
+typedef struct NAME(sums) {
+  double square[SUMS], lost[SUMS];
+} NAME(sums);
+
+/* Is it finite, also when it is stored in so many bytes? */
+TRS_INLINE bool NAME(fits)(double value, size_t size) {
+  return fabs(value) < (size == sizeof(float) ? 0x1.ffffffp127 : INFINITY);
+}
+
+TRS_INLINE void NAME(add_up)(NAME(sums) * sums, int lane, double value, double stored) {
+  const double error = value - stored;
+  sums->square[lane] += value * value;
+  sums->lost[lane] += error * error;
+}
+
+/* Elements divided by their factor; whether all fit.  Sums in a pass of their own: in one with what
+ * is stored, gcc 12 at -O3 takes value for (double)(float)value in some lanes. */
+TRS_INLINE bool NAME(store_off)(OFF *to, const double *values, int64_t count, double factor,
+                                NAME(sums) * sums) {
+  const double inverse = 1 / factor, unit = FACTOR * factor;
+  int64_t e = 0;
+  int fit = 1;
+  for (int64_t k = 0; k < count; k++) to[k] = ENCODE(values[k] * inverse);
+  for (int64_t k = 0; k < count; k++) fit &= NAME(fits)(values[k], sizeof(X));
+  for (; e + SUMS <= count; e += SUMS)
+    for (int lane = 0; lane < SUMS; lane++)
+      NAME(add_up)(sums, lane, values[e + lane], DECODE(to[e + lane]) * unit);
+  for (; e < count; e++) NAME(add_up)(sums, 0, values[e], DECODE(to[e]) * unit);
+  return fit;
+}
+
+TRS_INLINE bool NAME(store_diagonal)(SUM *to, const double *values, int64_t count,
+                                     NAME(sums) * sums) {
+  int fit = 1;
+  for (int64_t k = 0; k < count; k++) to[k] = (SUM)values[k];
+  for (int64_t k = 0; k < count; k++) fit &= NAME(fits)(values[k], sizeof(SUM));
+  for (int64_t k = 0; k < count; k++) NAME(add_up)(sums, (int)(k % SUMS), values[k], (double)to[k]);
+  return fit;
+}
+
+/* Of an element that does not fit, the first. */
+TRS_RARE trs_status NAME(refuse_row)(const trs_relaxation *R, int64_t p, const double *values) {
+  int64_t size = (int64_t)R->block * R->block, off = (R->ptr[p + 1] - R->ptr[p]) * size, e = 0;
+  while (NAME(fits)(values[e], e < off ? sizeof(X) : sizeof(SUM))) e++;
+  return NAME(refuse)(R, p, values[e]);
+}
+
+/* Stores the row; result: squares of its elements and of what storing them loses. */
+static trs_status NAME(store)(const trs_relaxation *R, int64_t p, const double *values,
+                              double result[2]) {
+  const int64_t size = (int64_t)R->block * R->block, count = R->ptr[p + 1] - R->ptr[p];
   OFF *off = (OFF *)R->off + R->ptr[p] * size;
-  SUM *diagonal = (SUM *)R->diagonal + p * size;
-  double square = 0, lost = 0;
-  for (int64_t k = 0; k < count; k++) {
-    double factor = 1;
+  NAME(sums) sums = {0};
+  bool fit = true;
 #if SCALED
-    R->scale[R->ptr[p] + k] = NAME(factor_of)(values + k * size, size);
-    factor = R->scale[R->ptr[p] + k];
+  for (int64_t k = 0; k < count; k++) {
+    const float factor = NAME(factor_of)(values + k * size, size);
+    R->scale[R->ptr[p] + k] = factor;
+    fit &= NAME(store_off)(off + k * size, values + k * size, size, factor, &sums);
+  }
+#else
+  fit &= NAME(store_off)(off, values, count * size, 1, &sums);
 #endif
-    for (int64_t e = k * size; e < (k + 1) * size; e++) {
-      if (!isfinite(values[e]) || !isfinite((X)values[e])) return NAME(refuse)(R, p, values[e]);
-      off[e] = ENCODE(values[e] / factor);
-      double error = values[e] - DECODE(off[e]) * (FACTOR * factor);
-      square += values[e] * values[e];
-      lost += error * error;
-    }
+  fit &= NAME(store_diagonal)((SUM *)R->diagonal + p * size, values + count * size, size, &sums);
+  if (!fit) return NAME(refuse_row)(R, p, values);
+  result[0] = result[1] = 0;
+  for (int lane = 0; lane < SUMS; lane++) {
+    result[0] += sums.square[lane];
+    result[1] += sums.lost[lane];
   }
-  values += count * size;
-  for (int64_t e = 0; e < size; e++) {
-    if (!isfinite(values[e]) || !isfinite((SUM)values[e])) return NAME(refuse)(R, p, values[e]);
-    diagonal[e] = (SUM)values[e];
-    square += values[e] * values[e];
-    lost += (values[e] - diagonal[e]) * (values[e] - diagonal[e]);
-  }
-  result[0] = square;
-  result[1] = lost;
   return TRS_SUCCESS;
 }
 
@@ -200,3 +250,4 @@ static trs_status NAME(put)(trs_relaxation *R, int64_t p, double *values,
   }
   return NAME(factor)(R, p, values + count * size, squares[0], (SUM *)R->diagonal + p * size);
 }
+#undef SUMS
