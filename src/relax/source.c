@@ -206,12 +206,13 @@ trs_status trs_block_source_row(const trs_block_source *source, int64_t i, const
 }
 
 void trs_block_source_ahead(const trs_block_source *source, int64_t i) {
-  enum { LINE = 64 };
+  enum { LINE = 64, MOST = 128 * LINE }; /* from there on the processor looks ahead itself */
   const int64_t size = (int64_t)trs_scalar_size(source->scalar);
   const int64_t each = source->span == 1 ? (int64_t)source->block * source->block : 1;
   const int64_t begin = source->ptr[i * source->span], end = source->ptr[(i + 1) * source->span];
-  const char *val = (const char *)source->val;
-  for (int64_t at = begin * each * size; at < end * each * size; at += LINE)
-    __builtin_prefetch(val + at);
+  if (begin == end) return;
+  const char *val = (const char *)source->val + begin * each * size;
+  const int64_t bytes = (end - begin) * each * size;
+  for (int64_t at = 0; at < bytes && at < MOST; at += LINE) __builtin_prefetch(val + at);
   for (int64_t p = begin; p < end; p += LINE / 4) __builtin_prefetch(source->idx + p);
 }
