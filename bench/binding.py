@@ -4,30 +4,36 @@ import ctypes as C
 import glob
 import os
 
-CSR, DOUBLE, NO_TRANS, COL_MAJOR, UNIT = 0, 1, 0, 0, 1
+CSR, DOUBLE, NO_TRANS, COL_MAJOR, UNIT = 0, 2, 0, 0, 1
 KINDS, ORDERS = ["lu", "ilu0", "ic0", "triangle"], ["nd", "amd", "natural"]
 
 
-class MatrixInfo(C.Structure):
-    _fields_ = [("format", C.c_int), ("scalar", C.c_int)] + [(name, C.c_int64) for name in (
+class Sized(C.Structure):
+    """A structure that begins with its size."""
+
+    def __init__(self, **fields):
+        super().__init__(struct_size=C.sizeof(self), **fields)
+
+
+class MatrixInfo(Sized):
+    _fields_ = [("struct_size", C.c_size_t), ("format", C.c_int), ("scalar", C.c_int)] + [(name, C.c_int64) for name in (
         "nrows", "ncols", "nnz", "nlower", "nupper", "ndiagonal", "missing", "longest", "bytes")]
 
 
-class ReadOptions(C.Structure):
-    _fields_ = [("context", C.c_void_p), ("allow", C.c_int), ("seed", C.c_uint64),
-                ("scalar", C.POINTER(C.c_int)), ("progress", C.c_void_p), ("user", C.c_void_p),
-                ("reserved", C.c_char * 64)]
+class ReadOptions(Sized):
+    _fields_ = [("struct_size", C.c_size_t), ("context", C.c_void_p), ("allow", C.c_int),
+                ("seed", C.c_uint64), ("scalar", C.c_int), ("progress", C.c_void_p),
+                ("user", C.c_void_p)]
 
 
-class FactorOptions(C.Structure):
-    _fields_ = [("kind", C.c_int), ("order", C.c_int), ("order_given", C.c_int),
+class FactorOptions(Sized):
+    _fields_ = [("struct_size", C.c_size_t), ("kind", C.c_int), ("order", C.c_int),
                 ("leaves", C.c_int), ("threshold", C.c_double), ("unscaled", C.c_int),
-                ("add_diagonal", C.c_int), ("progress", C.c_void_p), ("user", C.c_void_p),
-                ("reserved", C.c_char * 64)]
+                ("add_diagonal", C.c_int), ("progress", C.c_void_p), ("user", C.c_void_p)]
 
 
-class FactorsInfo(C.Structure):
-    _fields_ = [("kind", C.c_int), ("order", C.c_int), ("scalar", C.c_int), ("n", C.c_int64),
+class FactorsInfo(Sized):
+    _fields_ = [("struct_size", C.c_size_t), ("kind", C.c_int), ("order", C.c_int), ("scalar", C.c_int), ("n", C.c_int64),
                 ("nnz_L", C.c_int64), ("nnz_U", C.c_int64), ("diag_L", C.c_int),
                 ("diag_U", C.c_int), ("supernodes", C.c_int64), ("tree_nodes", C.c_int64),
                 ("L", C.c_void_p), ("U", C.c_void_p), ("others", C.c_void_p * 7)]
@@ -37,8 +43,8 @@ class LastError(C.Structure):
     _fields_ = [("status", C.c_int), ("row", C.c_int64), ("message", C.c_char_p)]
 
 
-class BackwardError(C.Structure):
-    _fields_ = [("componentwise", C.c_double), ("normwise", C.c_double), ("row", C.c_int64)]
+class BackwardError(Sized):
+    _fields_ = [("struct_size", C.c_size_t), ("componentwise", C.c_double), ("normwise", C.c_double), ("row", C.c_int64)]
 
 
 def find_library():
@@ -62,9 +68,8 @@ def call(name, *arguments):
 def read_matrix(entry):
     if entry.startswith("file:"):
         entry = os.path.join(os.environ.get("TRIREME_MATRICES", "."), entry[len("file:"):])
-    A, double = C.c_void_p(), C.c_int(DOUBLE)
-    call("trs_matrix_read", C.byref(A), entry.encode(),
-         C.byref(ReadOptions(scalar=C.pointer(double))))
+    A = C.c_void_p()
+    call("trs_matrix_read", C.byref(A), entry.encode(), C.byref(ReadOptions(scalar=DOUBLE)))
     return A
 
 
@@ -74,7 +79,7 @@ def factor(entry):
     options = FactorOptions(kind=KINDS.index(kind))
     if entry.split(":")[0] in ORDERS:
         order, entry = entry.split(":", 1)
-        options.order, options.order_given = ORDERS.index(order), 1
+        options.order = 1 + ORDERS.index(order)
     A, F, info = read_matrix(entry), C.c_void_p(), FactorsInfo()
     call("trs_factor", C.byref(F), A, C.byref(options))
     library.trs_matrix_destroy(A)

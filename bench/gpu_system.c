@@ -40,6 +40,7 @@ static int survey(bench_gpu *gpu) {
   trs_plan *plan = NULL;
   trs_status status = trs_context_create(&ctx, "serial");
   if (!status) status = trs_analyze(ctx, &plan, gpu->host, s->uplo, TRS_NO_TRANS, s->diag, NULL);
+  gpu->info.struct_size = sizeof gpu->info;
   if (!status) status = trs_plan_get_info(plan, &gpu->info);
   trs_plan_destroy(plan);
   trs_context_destroy(ctx);
@@ -76,7 +77,7 @@ static int upload(bench_gpu *gpu) {
 static int create(bench_gpu *gpu, trs_context *ctx) {
   double start = seconds_now();
   if (trs_matrix_create_device(&gpu->T, ctx, TRS_CSR, gpu->scalar, gpu->n, gpu->n, gpu->nnz,
-                               gpu->ptr, gpu->idx, gpu->val))
+                               TRS_PTR64, gpu->ptr, gpu->idx, gpu->val))
     return leave_library(gpu->system->name);
   gpu->create = seconds_now() - start;
   return -1;

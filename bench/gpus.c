@@ -48,7 +48,7 @@ static int leave_single(const bench_gpu_list *gpus) {
 static double find_hop(trs_context *ctx) {
   trs_matrix *A = NULL, *T = NULL;
   trs_plan *plan = NULL;
-  trs_plan_info info;
+  trs_plan_info info = {.struct_size = sizeof info};
   double bound = NAN;
   bool good = !trs_matrix_read(&A, "gen:chain:20000", NULL) &&
               !trs_matrix_triangle(&T, A, TRS_LOWER, 1) &&
@@ -69,7 +69,7 @@ static void warm_up(trs_context *group) {
       !trs_matrix_read(&A, "gen:poisson3d7:10", NULL) && !trs_matrix_triangle(&T, A, TRS_LOWER, 1);
   for (int k = 0; k < 3 && good; k++) {
     trs_plan *plan = NULL;
-    trs_options how = {.method = methods[k]};
+    trs_options how = {.struct_size = sizeof(trs_options), .method = methods[k]};
     (void)trs_analyze(group, &plan, T, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT, &how);
     trs_plan_destroy(plan);
   }
@@ -163,6 +163,7 @@ static int survey(gpus_job *job) {
   trs_plan *plan = NULL;
   trs_status status = trs_context_create(&ctx, "serial");
   if (!status) status = trs_analyze(ctx, &plan, s->T, s->uplo, TRS_NO_TRANS, s->diag, NULL);
+  job->info.struct_size = sizeof job->info;
   if (!status) status = trs_plan_get_info(plan, &job->info);
   trs_plan_destroy(plan);
   trs_context_destroy(ctx);
@@ -289,9 +290,10 @@ static capped cap;
 /* Is there room for a plan by auto? */
 static trs_status try_cap(const gpus_run *run, const bench_system *s) {
   trs_plan *plan = NULL;
-  trs_options how = {.method = "auto", .gpu_memory = (int64_t)cap.bytes};
-  trs_status status =
-      trs_analyze(run->ctx[cap.group], &plan, s->T, s->uplo, TRS_NO_TRANS, s->diag, &how);
+  trs_options how = {.struct_size = sizeof(trs_options), .method = "auto"};
+  trs_status status = trs_context_set_gpu_memory(run->ctx[cap.group], (int64_t)cap.bytes);
+  if (!status)
+    status = trs_analyze(run->ctx[cap.group], &plan, s->T, s->uplo, TRS_NO_TRANS, s->diag, &how);
   trs_plan_destroy(plan);
   return status;
 }

@@ -67,12 +67,13 @@ static bool plays(const gpus_solver *s) { return !s->out && !s->failed; }
 /* The matrix comes from the host: each analysis sends it to the GPUs that need it. */
 static bool analyze(const measurement *m, gpus_solver *s) {
   const bench_system *system = m->job->system;
-  trs_options how = {.method = s->method,
+  trs_options how = {.struct_size = sizeof(trs_options),
+                     .method = s->method,
                      .nrhs = m->job->nrhs,
-                     .gpu_memory = (int64_t)m->job->limit,
                      .distributed = s->spread};
   double start = seconds_now();
   bool good =
+      !trs_context_set_gpu_memory(s->ctx, (int64_t)m->job->limit) &&
       !trs_analyze(s->ctx, &s->plan, system->T, system->uplo, TRS_NO_TRANS, system->diag, &how);
   s->row.analysis = seconds_now() - start;
   return good;
@@ -81,7 +82,7 @@ static bool analyze(const measurement *m, gpus_solver *s) {
 /* Its part of b, and room for that of x, to each member. */
 static bool place(const measurement *m, gpus_solver *s) {
   for (int k = 0; k < s->gpus; k++) {
-    trs_plan_share share;
+    trs_plan_share share = {.struct_size = sizeof share};
     if (trs_plan_get_share(s->plan, k, m->job->nrhs, &share, NULL)) return false;
     if (!share.nrows || !share.ncolumns) continue;
     size_t bytes = (size_t)(m->n * share.ncolumns) * sizeof(double);
@@ -201,7 +202,7 @@ static bool fetch_from_first(const measurement *m, const void *device, double *h
 /* The rows that a member solved, of each checked column that it has. */
 static bool fetch_share(const measurement *m, const gpus_solver *s, int member, int64_t *rows,
                         double *column, double *host) {
-  trs_plan_share share;
+  trs_plan_share share = {.struct_size = sizeof share};
   size_t bytes = (size_t)m->n * sizeof *column;
   if (trs_plan_get_share(s->plan, member, m->job->nrhs, &share, rows)) return false;
   for (int64_t k = 0; k < m->checked; k++) {
@@ -228,7 +229,7 @@ static bool fetch_from_all(const measurement *m, const gpus_solver *s, double *h
 }
 
 static bool spoil(const measurement *m, const gpus_solver *s) {
-  trs_plan_share share;
+  trs_plan_share share = {.struct_size = sizeof share};
   bool good = bench_cuda_fill(m->first.x, SPOILT, (size_t)(m->n * m->job->nrhs) * sizeof(double));
   for (int k = 0; k < s->gpus && good && s->spread; k++)
     good = !s->x[k] ||
@@ -246,6 +247,7 @@ static void *check(void *argument) {
   verdict *v = argument;
   const measurement *m = v->m;
   const bench_system *system = m->job->system;
+  v->error.struct_size = sizeof v->error;
   v->status = trs_check(system->T, system->uplo, TRS_NO_TRANS, system->diag, v->x, m->n, v->b, m->n,
                         m->checked, TRS_COL_MAJOR, &v->error);
   return NULL;
@@ -310,7 +312,7 @@ static void describe_plan(bench_row *row, const gpus_solver *s) {
 
 /* auto knows the levels; others would have to look for them. */
 static void ask_plan(bench_row *row, const gpus_solver *s, int64_t nrhs) {
-  trs_plan_info info;
+  trs_plan_info info = {.struct_size = sizeof info};
   if (strcmp(s->method, "auto") != 0 || s->spread) return;
   if (!trs_plan_get_info(s->plan, &info)) row->plan_bytes = (double)info.plan_bytes;
   if (nrhs == 1 && trs_plan_bound(s->plan, &row->bound)) row->bound = NAN;

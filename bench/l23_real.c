@@ -76,7 +76,7 @@ static trs_status time_solves(solver *s, trs_mpi_plan *plan, int64_t nrhs, trs_m
   double begin = MPI_Wtime();
   int more = 1;
   for (int k = 0; more; k++) {
-    trs_mpi_stats stats;
+    trs_mpi_stats stats = {.struct_size = sizeof stats};
     MPI_Barrier(MPI_COMM_WORLD);
     trs_status status = trs_mpi_solve(plan, s->x, s->rows, s->b, s->rows, nrhs);
     if (!status) status = trs_mpi_get_stats(plan, &stats);
@@ -104,17 +104,20 @@ static trs_status make_room(solver *s, int64_t nrhs) {
 }
 
 static trs_status run_way(solver *s, const way *w, int pz) {
-  trs_mpi_options how = {.method = w->method, .pz = pz, .scattered = w->scattered};
+  trs_mpi_options how = {.struct_size = sizeof(trs_mpi_options),
+                         .method = w->method,
+                         .pz = pz,
+                         .scattered = w->scattered};
   trs_scalar scalar = TRS_DOUBLE;
   trs_mpi_plan *plan = NULL;
-  how.scalar = &scalar;
+  how.scalar = scalar;
   how.invert = w->inverted ? "separators" : "blocks";
   l23_square(s->size / pz, &how.px, &how.py);
   trs_status status = trs_mpi_analyze_file(MPI_COMM_WORLD, &plan, s->factors, &how);
   if (!status) status = trs_mpi_distribute(plan, s->first, s->rows);
   for (int k = 0; k < s->set->nrhs.count && !status; k++) {
     int64_t nrhs = s->set->nrhs.value[k];
-    trs_mpi_stats stats = {0};
+    trs_mpi_stats stats = {.struct_size = sizeof(trs_mpi_stats)};
     status = make_room(s, nrhs);
     if (!status) status = time_solves(s, plan, nrhs, &stats);
     if (status || s->rank) continue;
@@ -145,7 +148,7 @@ static int look(solver *s, int64_t *leaves) {
   long long told[2] = {-1, 0};
   if (s->rank == 0) {
     trs_factors *F = NULL;
-    trs_factors_info info;
+    trs_factors_info info = {.struct_size = sizeof info};
     if (trs_factors_read(&F, s->factors, NULL)) {
       leave_library(s->factors);
     } else {

@@ -48,8 +48,8 @@ static trs_status borrow(measurement *m, trs_matrix **copy) {
   for (int k = 0; k < FRESH && !status; k++) {
     if (k) trs_matrix_destroy(*copy);
     double start = seconds_now();
-    status = trs_matrix_create(copy, TRS_CSR, TRS_DOUBLE, s->info.nrows, s->info.ncols, ptr, idx,
-                               val, TRS_BORROW);
+    status = trs_matrix_create(copy, TRS_CSR, TRS_DOUBLE, s->info.nrows, s->info.ncols, TRS_PTR64,
+                               ptr, idx, val, TRS_BORROW);
     m->create_seconds = keep_least(m->create_seconds, seconds_now() - start);
   }
   return status;
@@ -58,7 +58,7 @@ static trs_status borrow(measurement *m, trs_matrix **copy) {
 /* What the library held at most during the analysis, where that is more than ever before. */
 static trs_status analyze_once(bench_runner *r, const bench_system *s) {
   int64_t held, peak_before, now, peak;
-  trs_options how = {.method = r->asked, .nrhs = s->nrhs};
+  trs_options how = {.struct_size = sizeof(trs_options), .method = r->asked, .nrhs = s->nrhs};
   trs_plan_destroy(r->plan);
   r->plan = NULL;
   trs_memory_usage(&held, &peak_before);
@@ -132,7 +132,7 @@ static int run_block(bench_runner *r, measurement *m, double seconds) {
 /* The answer that the last block of solves left in x. */
 static int judge(bench_runner *r, const measurement *m) {
   const bench_system *s = &m->system;
-  trs_backward_error error;
+  trs_backward_error error = {.struct_size = sizeof error};
   int64_t n = s->info.nrows;
   if (trs_check(s->T, s->uplo, TRS_NO_TRANS, s->diag, m->x, n, m->b, n, s->nrhs, TRS_COL_MAJOR,
                 &error))
@@ -167,7 +167,7 @@ static int run_rounds(measurement *m, double seconds) {
 
 /* What only a plan knows; rows of peers have it from a plan of ours. */
 static trs_status describe_plan(bench_row *row, trs_plan *plan) {
-  trs_plan_info info;
+  trs_plan_info info = {.struct_size = sizeof info};
   trs_status status = trs_plan_get_info(plan, &info);
   if (status) return status;
   row->levels = info.levels;
@@ -178,7 +178,7 @@ static trs_status describe_plan(bench_row *row, trs_plan *plan) {
 }
 
 static trs_status describe_own(bench_runner *r) {
-  trs_plan_info info;
+  trs_plan_info info = {.struct_size = sizeof info};
   trs_status status = trs_plan_get_info(r->plan, &info);
   if (status) return status;
   r->row.plan_bytes = (double)info.plan_bytes;

@@ -47,7 +47,11 @@ static bool plays(const bench_runner *r) { return !r->out && !r->failed; }
 
 static bool analyze_plan(bench_runner *r, const bench_gpu *gpu, double *seconds) {
   const bench_system *s = gpu->system;
-  trs_options how = {.method = r->asked, .nrhs = gpu->nrhs, .store = r->store, .tune = r->tune};
+  trs_options how = {.struct_size = sizeof(trs_options),
+                     .method = r->asked,
+                     .nrhs = gpu->nrhs,
+                     .store = r->store,
+                     .tune = r->tune};
   trs_plan_destroy(r->plan);
   r->plan = NULL;
   if (!bench_cuda_wait()) return false;
@@ -189,6 +193,7 @@ typedef struct judgement {
 static void *check(void *argument) {
   judgement *j = argument;
   const bench_gpu *g = j->gpu;
+  j->error.struct_size = sizeof j->error;
   j->status = trs_check(g->host, g->system->uplo, TRS_NO_TRANS, g->system->diag, j->x, g->n, j->b,
                         g->n, bench_gpu_checked(g), TRS_COL_MAJOR, &j->error);
   return NULL;
@@ -247,7 +252,7 @@ static int check_answers(bench_runners *all, const bench_gpu *gpu) {
 /* ---- Rows ---- */
 
 static void describe_plan(bench_row *row, bench_runner *r) {
-  trs_plan_info info;
+  trs_plan_info info = {.struct_size = sizeof info};
   if (r->terse || trs_plan_get_info(r->plan, &info)) {
     snprintf(row->chosen, sizeof row->chosen, "%s", r->asked);
     return;

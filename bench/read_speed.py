@@ -22,11 +22,14 @@ import fast_matrix_market
 import numpy
 
 
+DOUBLE, PTR64 = 2, 0
+
+
 class Options(ctypes.Structure):
-    _fields_ = [("context", ctypes.c_void_p), ("allow_nonfinite", ctypes.c_int),
-                ("seed", ctypes.c_uint64), ("scalar", ctypes.c_void_p),
-                ("progress", ctypes.c_void_p), ("progress_user", ctypes.c_void_p),
-                ("reserved", ctypes.c_char * 64)]
+    _fields_ = [("struct_size", ctypes.c_size_t), ("context", ctypes.c_void_p),
+                ("allow_nonfinite", ctypes.c_int), ("seed", ctypes.c_uint64),
+                ("scalar", ctypes.c_int), ("progress", ctypes.c_void_p),
+                ("progress_user", ctypes.c_void_p)]
 
 
 class Trireme:
@@ -36,7 +39,7 @@ class Trireme:
         self.context = ctypes.c_void_p()
         self.check(self.lib.trs_context_create(ctypes.byref(self.context),
                                                f"threads:{threads}".encode()))
-        self.options = Options(context=self.context)
+        self.options = Options(struct_size=ctypes.sizeof(Options), context=self.context)
 
     def check(self, status):
         if status:
@@ -55,8 +58,8 @@ class Trireme:
         matrix = ctypes.c_void_p()
         pointer = lambda array: array.ctypes.data_as(ctypes.c_void_p)
         self.check(self.lib.trs_matrix_create(
-            ctypes.byref(matrix), form, 1, ctypes.c_int64(n), ctypes.c_int64(n), pointer(ptr),
-            pointer(idx), pointer(val), 0))
+            ctypes.byref(matrix), form, DOUBLE, ctypes.c_int64(n), ctypes.c_int64(n), PTR64,
+            pointer(ptr), pointer(idx), pointer(val), 0))
         start = time.perf_counter()
         self.check(self.lib.trs_matrix_write(matrix, os.fsencode(path)))
         seconds = time.perf_counter() - start

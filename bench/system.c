@@ -35,7 +35,6 @@ static bool find_file(char *path) {
 }
 
 static trs_status read_matrix(trs_matrix **A, const char *entry, char *skipped, size_t size) {
-  static const trs_scalar scalar = TRS_DOUBLE;
   const char *folder = getenv("TRIREME_MATRICES");
   char path[1024];
   bool file = !strncmp(entry, "file:", 5);
@@ -51,7 +50,8 @@ static trs_status read_matrix(trs_matrix **A, const char *entry, char *skipped, 
     snprintf(skipped, size, "there is no file %s", path);
     return TRS_SUCCESS;
   }
-  return trs_matrix_read(A, path, &(trs_read_options){.scalar = &scalar});
+  return trs_matrix_read(
+      A, path, &(trs_read_options){.struct_size = sizeof(trs_read_options), .scalar = TRS_DOUBLE});
 }
 
 /* "factor:lu:nd:gen:poisson2d5:500" is lu-nd-gen-poisson2d5-500.mtx, or that compressed. */
@@ -87,18 +87,18 @@ trs_status bench_source_open(bench_source *source, const char *entry, char *skip
   *skipped = 0;
   source->drawn = find_pattern(pattern, sizeof pattern, entry);
   if (source->drawn) {
-    static const trs_scalar scalar = TRS_DOUBLE;
-    trs_status status =
-        trs_matrix_read(&source->A, pattern, &(trs_read_options){.scalar = &scalar});
+    trs_status status = trs_matrix_read(
+        &source->A, pattern,
+        &(trs_read_options){.struct_size = sizeof(trs_read_options), .scalar = TRS_DOUBLE});
     return forgive(status, skipped, size);
   }
   int kind = take_word(&entry, factor, 1) < 0 ? -1 : take_word(&entry, kinds, 4);
   int order = kind < 0 ? -1 : take_word(&entry, orders, 3);
   trs_status status = read_matrix(&source->A, entry, skipped, size);
   if (!status && source->A && kind >= 0) {
-    trs_factor_options how = {.kind = (trs_factor_kind)kind};
-    if (order >= 0) how.order = (trs_order)order;
-    how.order_given = order >= 0;
+    trs_factor_options how = {.struct_size = sizeof(trs_factor_options),
+                              .kind = (trs_factor_kind)kind};
+    if (order >= 0) how.order = (trs_order)(TRS_ORDER_ND + order);
     status = trs_factor(&source->F, source->A, &how);
     trs_matrix_destroy(source->A);
     source->A = NULL;
@@ -118,10 +118,11 @@ trs_status bench_system_take(bench_system *system, const bench_source *source, t
   system->diag = TRS_NONUNIT;
   system->cut = NULL;
   if (source->F) {
-    trs_factors_info factors;
+    trs_factors_info factors = {.struct_size = sizeof factors};
     trs_factors_get_info(source->F, &factors);
     system->T = uplo == TRS_LOWER ? factors.L : factors.U;
     system->diag = uplo == TRS_LOWER ? factors.diag_L : factors.diag_U;
+    system->info.struct_size = sizeof system->info;
     trs_matrix_get_info(system->T, &system->info);
     if (system->info.format != TRS_CSR) /* all are timed on the same arrays, and MKL wants rows */
       status = trs_matrix_convert(&system->cut, system->T, TRS_CSR, TRS_DOUBLE);
@@ -130,6 +131,7 @@ trs_status bench_system_take(bench_system *system, const bench_source *source, t
   }
   if (status) return status;
   if (system->cut) system->T = system->cut;
+  system->info.struct_size = sizeof system->info;
   trs_matrix_get_info(system->T, &system->info);
   return TRS_SUCCESS;
 }

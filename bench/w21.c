@@ -66,7 +66,7 @@ static double measure_copy(int threads) {
 /* ---- Sweeps ---- */
 
 static trs_status sweep(trs_relaxation *R, int64_t n, double *x, const double *b, outcome *o) {
-  trs_sweep_options how = {.sweeps = SWEEPS};
+  trs_sweep_options how = {.struct_size = sizeof(trs_sweep_options), .sweeps = SWEEPS};
   trs_status status = TRS_SUCCESS;
   o->sweep_s = INFINITY;
   for (int round = 0; round <= ROUNDS && !status; round++) {
@@ -80,7 +80,8 @@ static trs_status sweep(trs_relaxation *R, int64_t n, double *x, const double *b
 
 static int measure(const trs_matrix *A, int64_t n, trs_context *ctx, int store, outcome *o) {
   trs_relaxation *R;
-  trs_relax_options how = {.store = (trs_relax_store)store};
+  trs_relax_options how = {.struct_size = sizeof(trs_relax_options),
+                           .store = (trs_relax_store)store};
   if (trs_relax_create(ctx, &R, A, BLOCK, &how)) return leave_library(NULL);
   double *b = malloc((size_t)n * sizeof *b), *x = calloc((size_t)n, sizeof *x);
   int code = -1;
@@ -89,6 +90,7 @@ static int measure(const trs_matrix *A, int64_t n, trs_context *ctx, int store, 
     trs_random_fill(b, n, TRS_DOUBLE, 1);
     status = sweep(R, n, x, b, o);
     if (!status) status = relative_residual(&o->residual, A, x, b, 1);
+    o->info.struct_size = sizeof o->info;
     if (!status) status = trs_relax_get_info(R, &o->info);
   } else {
     code = leave_memory((double)n * 16, "b and x");
@@ -135,7 +137,7 @@ static int run_threads(const bench_settings *set, const trs_matrix *A, const cha
                        int64_t threads, bool first) {
   char where[32];
   trs_context *ctx;
-  trs_matrix_info m;
+  trs_matrix_info m = {.struct_size = sizeof m};
   int code = -1;
   trs_matrix_get_info(A, &m);
   snprintf(where, sizeof where, threads ? "threads:%d" : "threads", (int)threads);
@@ -159,7 +161,7 @@ int bench_w21(const bench_settings *set) {
   bench_counts threads = {{0}, 0, 1};
   trs_matrix *A = NULL;
   FILE *out = NULL;
-  trs_read_options reading = {.progress = progress_show};
+  trs_read_options reading = {.struct_size = sizeof(trs_read_options), .progress = progress_show};
   int code = bench_counts_parse(&threads, "threads", set->threads, MOST_THREADS);
   if (!threads.count) threads = (bench_counts){{0}, 0, 1};
   if (code < 0) code = bench_out_open(&out, set);

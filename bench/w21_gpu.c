@@ -69,10 +69,11 @@ static double measure_copy(void) {
 static int64_t bytes_of(const bench_case *c) { return c->n * (c->scalar == TRS_FLOAT ? 4 : 8); }
 
 static trs_status create(const bench_case *c, trs_context *ctx, trs_relaxation **R) {
-  trs_relax_options how = {.store = (trs_relax_store)c->store};
+  trs_relax_options how = {.struct_size = sizeof(trs_relax_options),
+                           .store = (trs_relax_store)c->store};
   if (c->A) return trs_relax_create(ctx, R, c->A, BLOCK, &how);
-  return trs_relax_create_bsr(ctx, R, TRS_FLOAT, c->B.n, c->B.block, TRS_COL_MAJOR, c->B.ptr,
-                              c->B.idx, c->B.val, &how);
+  return trs_relax_create_bsr(ctx, R, TRS_FLOAT, c->B.n, c->B.block, TRS_COL_MAJOR, TRS_PTR64,
+                              c->B.ptr, c->B.idx, c->B.val, &how);
 }
 
 static void close_case(bench_case *c) {
@@ -105,7 +106,7 @@ static double residual_of_blocks(const block_matrix *B, const float *x, const fl
 
 /* The relaxation on both sides, b, what the CPU's sweeps make of it, and what that leaves. */
 static int open_case(bench_case *c) {
-  trs_sweep_options o = {.sweeps = SWEEPS};
+  trs_sweep_options o = {.struct_size = sizeof(trs_sweep_options), .sweeps = SWEEPS};
   size_t bytes = (size_t)bytes_of(c);
   c->b = malloc(bytes);
   c->x = malloc(bytes);
@@ -121,6 +122,7 @@ static int open_case(bench_case *c) {
     c->residual = residual_of_blocks(&c->B, c->expected, c->b);
   else if (relative_residual(&c->residual, c->A, c->expected, c->b, 1))
     return leave_library(NULL);
+  c->info.struct_size = sizeof c->info;
   if (create(c, c->gpu, &c->R) || trs_relax_get_info(c->R, &c->info)) return leave_library(NULL);
   bool good = bench_cuda_alloc(&c->there_b, bytes) && bench_cuda_alloc(&c->there_x, bytes) &&
               bench_cuda_put(c->there_b, c->b, bytes);
@@ -146,7 +148,7 @@ static double compare(const bench_case *c) {
 /* ---- Sweeps ---- */
 
 static trs_status measure(const bench_case *c, outcome *o) {
-  trs_sweep_options how = {.sweeps = SWEEPS};
+  trs_sweep_options how = {.struct_size = sizeof(trs_sweep_options), .sweeps = SWEEPS};
   trs_status status = TRS_SUCCESS;
   o->sweep_s = INFINITY;
   for (int round = 0; round < ROUNDS && !status; round++) {
@@ -210,6 +212,7 @@ static int run_variant(bench_case *c, const char *variant, bool *wrong) {
   outcome o = {0, 0};
   trs_status status = trs_relax_set_variant(c->R, variant);
   if (!status) status = measure(c, &o);
+  c->info.struct_size = sizeof c->info;
   if (!status) status = trs_relax_get_info(c->R, &c->info);
   if (status == TRS_ERROR_UNSUPPORTED) {
     bench_notice(variant, trs_last_error()->message);
@@ -444,7 +447,7 @@ static int run_stores(bench_case *c, bool *wrong) {
 }
 
 static int run_all(bench_case *c, const trs_matrix *A) {
-  trs_matrix_info m;
+  trs_matrix_info m = {.struct_size = sizeof m};
   bool wrong = false;
   trs_matrix_get_info(A, &m);
   c->A = A;
@@ -460,7 +463,7 @@ static int run_all(bench_case *c, const trs_matrix *A) {
 int bench_w21_gpu(const bench_settings *set) {
   bench_case c = {.set = set, .name = set->suite ? set->suite : "gen:wingmesh:1100000"};
   trs_matrix *A = NULL;
-  trs_read_options reading = {.progress = progress_show};
+  trs_read_options reading = {.struct_size = sizeof(trs_read_options), .progress = progress_show};
   char where[32];
   int code = bench_out_open(&c.out, set);
   if (code >= 0) return code;

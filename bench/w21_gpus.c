@@ -70,7 +70,7 @@ static void show(bench_case *c, const outcome *o) {
 
 /* The fastest of several runs, and x of the last. */
 static trs_status measure(const bench_case *c, trs_relaxation *R, outcome *o) {
-  trs_sweep_options how = {.sweeps = SWEEPS};
+  trs_sweep_options how = {.struct_size = sizeof(trs_sweep_options), .sweeps = SWEEPS};
   trs_status status = TRS_SUCCESS;
   o->sweep_s = INFINITY;
   for (int round = 0; round < ROUNDS && !status; round++) {
@@ -85,13 +85,15 @@ static trs_status measure(const bench_case *c, trs_relaxation *R, outcome *o) {
 static int run_count(bench_case *c, int count, trs_relax_store store, const char *name) {
   outcome o = {.gpus = count, .store = name};
   const char *methods = c->set->methods;
-  trs_relax_options how = {.store = store, .variant = methods};
+  trs_relax_options how = {
+      .struct_size = sizeof(trs_relax_options), .store = store, .variant = methods};
   trs_context *ctx = NULL;
   trs_relaxation *R = NULL;
   int code = bench_gpu_list_open(&c->gpus, count, &ctx);
   if (code >= 0) return code;
   trs_status status = trs_relax_create(ctx, &R, c->A, BLOCK, &how);
   if (!status) status = measure(c, R, &o);
+  o.info.struct_size = sizeof o.info;
   if (!status) status = trs_relax_get_info(R, &o.info);
   if (status) {
     code = leave_library(NULL);
@@ -119,7 +121,7 @@ static int run_store(bench_case *c, trs_relax_store store, const char *name) {
 }
 
 static int run_all(bench_case *c) {
-  trs_matrix_info m;
+  trs_matrix_info m = {.struct_size = sizeof m};
   trs_matrix_get_info(c->A, &m);
   c->n = m.nrows;
   size_t bytes = (size_t)c->n * sizeof *c->b;
@@ -138,7 +140,7 @@ static int run_all(bench_case *c) {
 int bench_w21_gpus(const bench_settings *set) {
   bench_case c = {.set = set, .name = set->suite ? set->suite : "gen:wingmesh:1100000"};
   trs_matrix *A = NULL;
-  trs_read_options reading = {.progress = progress_show};
+  trs_read_options reading = {.struct_size = sizeof(trs_read_options), .progress = progress_show};
   int code = bench_gpu_list_find(&c.gpus, set->backend);
   if (code < 0) code = bench_out_open(&c.out, set);
   if (code >= 0) return code;

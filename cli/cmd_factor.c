@@ -117,7 +117,7 @@ static void print(const char *name, const settings *s, const outcome *o) {
   table_row("matrix", "%s, %s, %s", human_scalar(f->scalar), human_things(f->n, "row", "rows").s,
             human_things(o->matrix.nnz, "entry", "entries").s);
   table_row("factors", "%s, %s order", nth_word(KINDS, (int)f->kind).s,
-            nth_word(ORDERS, (int)f->order).s);
+            nth_word(ORDERS, (int)(f->order - TRS_ORDER_ND)).s);
   table_row("entries", "%s in L, %s in U: %s times the matrix's", human_count(f->nnz_L).s,
             human_count(f->nnz_U).s, human_times(o->fill).s);
   if (f->nsupernodes)
@@ -141,7 +141,7 @@ static void report(const char *name, const settings *s, const outcome *o) {
   report_count("matrix.n", f->n);
   report_count("matrix.nnz", o->matrix.nnz);
   report_text("factors.kind", nth_word(KINDS, (int)f->kind).s);
-  report_text("factors.order", nth_word(ORDERS, (int)f->order).s);
+  report_text("factors.order", nth_word(ORDERS, (int)(f->order - TRS_ORDER_ND)).s);
   report_count("factors.nnz_L", f->nnz_L);
   report_count("factors.nnz_U", f->nnz_U);
   report_real("factors.fill", o->fill);
@@ -156,9 +156,9 @@ static void report(const char *name, const settings *s, const outcome *o) {
 }
 
 static trs_status factor(trs_factors **F, const trs_matrix *A, const settings *s, outcome *o) {
-  trs_factor_options how = {.kind = (trs_factor_kind)s->kind,
-                            .order = (trs_order)(s->order < 0 ? 0 : s->order),
-                            .order_given = s->order >= 0,
+  trs_factor_options how = {.struct_size = sizeof(trs_factor_options),
+                            .kind = (trs_factor_kind)s->kind,
+                            .order = (trs_order)(TRS_ORDER_ND + s->order), /* -1: the default */
                             .tree_leaves = (int)s->leaves,
                             /* 0 stands for the library's default there */
                             .pivot_threshold = s->threshold > 0 ? s->threshold : DBL_MIN,
@@ -190,12 +190,14 @@ static int leave_no_diagonal(const input *in, const trs_matrix_info *matrix) {
 static int factor_and_write(const input *in, const settings *s) {
   outcome o = {.read_s = in->seconds};
   trs_factors *F;
+  o.matrix.struct_size = sizeof o.matrix;
   trs_matrix_get_info(in->A, &o.matrix);
   bool incomplete = s->kind == TRS_FACTOR_ILU0 || s->kind == TRS_FACTOR_IC0;
   if (incomplete && o.matrix.nrows == o.matrix.ncols && o.matrix.missing_diagonal >= 0 &&
       !s->add_diagonal)
     return leave_no_diagonal(in, &o.matrix);
   if (factor(&F, in->A, s, &o)) return leave_library(in->name);
+  o.factors.struct_size = sizeof o.factors;
   trs_factors_get_info(F, &o.factors);
   o.fill = o.matrix.nnz ? (double)(o.factors.nnz_L + o.factors.nnz_U) / (double)o.matrix.nnz : 0;
   trs_status status = write_factors(F, s, &o);

@@ -51,7 +51,7 @@ const command cmd_gen = {.name = "gen",
                          .run = run};
 
 static int write_matrix(const input *in, const char *path) {
-  trs_matrix_info info;
+  trs_matrix_info info = {.struct_size = sizeof info};
   if (trs_matrix_write(in->A, path)) return leave_library(NULL);
   trs_matrix_get_info(in->A, &info);
   table_title(in->name);

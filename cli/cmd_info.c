@@ -54,8 +54,9 @@ const command cmd_info = {.name = "info",
 
 static trs_status analyze(trs_context *ctx, info_sweep *s, const trs_matrix *T, trs_uplo uplo,
                           trs_diag diag) {
-  trs_options how = {.progress = progress_show};
+  trs_options how = {.struct_size = sizeof(trs_options), .progress = progress_show};
   trs_status status = trs_analyze(ctx, &s->plan, T, uplo, TRS_NO_TRANS, diag, &how);
+  s->info.struct_size = sizeof s->info;
   if (!status) status = trs_plan_get_info(s->plan, &s->info);
   if (!status) status = trs_plan_get_levels(s->plan, &s->rows, &s->levels);
   if (!status) status = trs_plan_bound(s->plan, &s->bound);
@@ -88,9 +89,11 @@ static trs_status find_out(info_facts *f) {
   if (status) return status;
   progress_begin();
   if (f->in.F) {
+    f->factors.struct_size = sizeof f->factors;
     trs_factors_get_info(f->in.F, &f->factors);
     status = analyze_factors(ctx, f);
   } else {
+    f->matrix.struct_size = sizeof f->matrix;
     trs_matrix_get_info(f->in.A, &f->matrix);
     f->symmetry = symmetry_of(f->in.A);
     status = analyze_triangles(ctx, f);

@@ -225,6 +225,7 @@ static int make_rhs(job *j) {
 static int take_matrix(job *j, const char *name) {
   int code = input_read_matrix(&j->in, name, j->set.precision, "trireme relax");
   if (code >= 0) return code;
+  j->matrix.struct_size = sizeof j->matrix;
   trs_matrix_get_info(j->in.A, &j->matrix);
   if (j->matrix.scalar != TRS_FLOAT && j->matrix.scalar != TRS_DOUBLE)
     return leave(LEAVE_UNAVAILABLE, trs_status_name(TRS_ERROR_UNSUPPORTED), -1,
@@ -234,7 +235,8 @@ static int take_matrix(job *j, const char *name) {
 }
 
 static int create(job *j) {
-  trs_relax_options how = {.store = (trs_relax_store)j->set.store,
+  trs_relax_options how = {.struct_size = sizeof(trs_relax_options),
+                           .store = (trs_relax_store)j->set.store,
                            .balanced = j->set.balanced,
                            .nrhs = j->nrhs < 8 ? j->nrhs : 8,
                            .variant = j->set.variant};
@@ -250,6 +252,7 @@ static int create(job *j) {
                                : trs_relax_create(j->ctx, &j->R, j->in.A, block, &how);
   if (!status)
     status = j->ranks ? ranks_update(j->ranks, j->in.A) : trs_relax_update(j->R, j->in.A);
+  j->info.struct_size = sizeof j->info;
   if (!status)
     status = j->ranks ? ranks_info(j->ranks, &j->info) : trs_relax_get_info(j->R, &j->info);
   return status ? leave_library(j->in.name) : -1;
@@ -261,7 +264,8 @@ static int compare(const void *left, const void *right) {
 }
 
 static trs_status run_sweeps(job *j, double *norms) {
-  trs_sweep_options how = {.sweeps = j->set.sweeps,
+  trs_sweep_options how = {.struct_size = sizeof(trs_sweep_options),
+                           .sweeps = j->set.sweeps,
                            .direction = (trs_sweep_direction)j->set.direction,
                            .omega = j->set.omega,
                            .residual_every = norms ? j->set.every : 0,

@@ -9,6 +9,8 @@
 #include "output.h"
 #include "progress.h"
 
+trs_scalar scalar_chosen(int precision) { return (trs_scalar)(precision + 1); }
+
 static trs_status read_any(input *in, const trs_read_options *options) {
   trs_content content;
   trs_status status = trs_file_content(&content, in->name);
@@ -18,8 +20,9 @@ static trs_status read_any(input *in, const trs_read_options *options) {
 }
 
 trs_status input_try(input *in, const char *name, int precision) {
-  trs_scalar scalar = (trs_scalar)precision;
-  trs_read_options options = {.scalar = precision < 0 ? NULL : &scalar, .progress = progress_show};
+  trs_read_options options = {.struct_size = sizeof(trs_read_options),
+                              .scalar = scalar_chosen(precision),
+                              .progress = progress_show};
   *in = (input){.name = name};
   progress_begin();
   double start = seconds_now();
@@ -31,8 +34,9 @@ trs_status input_try(input *in, const char *name, int precision) {
 
 trs_status input_open(input *in, const char *name, int precision, trs_format format, trs_uplo uplo,
                       bool add_diagonal) {
-  trs_scalar scalar = (trs_scalar)precision;
-  trs_read_options options = {.scalar = precision < 0 ? NULL : &scalar, .progress = progress_show};
+  trs_read_options options = {.struct_size = sizeof(trs_read_options),
+                              .scalar = scalar_chosen(precision),
+                              .progress = progress_show};
   *in = (input){.name = name, .deferred = true};
   progress_begin();
   double start = seconds_now();

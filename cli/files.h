@@ -16,7 +16,10 @@ typedef struct input {
   double seconds; /* that reading took */
 } input;
 
-/* precision: a trs_scalar, or -1 for the file's own.  Returns -1, or how to leave. */
+/* The type that a place in the choices of --precision names; -1: the file's own. */
+trs_scalar scalar_chosen(int precision);
+
+/* precision: as scalar_chosen takes it.  Returns -1, or how to leave. */
 int input_read(input *in, const char *name, int precision);
 /* As input_read, but says nothing. */
 trs_status input_try(input *in, const char *name, int precision);

@@ -37,7 +37,8 @@ const char *info_kind(const info_facts *f) {
 }
 
 static const char *order_word(trs_order order) {
-  static const char *const words[] = {"nd", "amd", "natural"};
+  static const char *const words[] = {
+      [TRS_ORDER_ND] = "nd", [TRS_ORDER_AMD] = "amd", [TRS_ORDER_NATURAL] = "natural"};
   return words[order];
 }
 

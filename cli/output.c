@@ -308,8 +308,11 @@ short_text human_things(int64_t count, const char *one, const char *many) {
 }
 
 const char *human_scalar(trs_scalar scalar) {
-  static const char *const names[] = {"float", "double", "float complex", "double complex"};
-  return (unsigned)scalar < 4 ? names[scalar] : "unknown";
+  static const char *const names[] = {[TRS_FLOAT] = "float",
+                                      [TRS_DOUBLE] = "double",
+                                      [TRS_SCOMPLEX] = "float complex",
+                                      [TRS_DCOMPLEX] = "double complex"};
+  return scalar >= TRS_FLOAT && scalar <= TRS_DCOMPLEX ? names[scalar] : "unknown";
 }
 
 /* ---- Failures ---- */

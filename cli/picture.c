@@ -73,7 +73,7 @@ static void draw_row_tick(FILE *svg, double x, double y, int64_t value) {
 }
 
 static void draw_axes(FILE *svg, const picture *p, const raster_scale *s) {
-  trs_matrix_info info;
+  trs_matrix_info info = {.struct_size = sizeof info};
   trs_matrix_get_info(p->part[0], &info);
   double x = pattern_place.x, y = pattern_place.y;
   double width = (double)info.ncols * s->pixels, height = (double)info.nrows * s->pixels;

@@ -12,13 +12,13 @@
 static const char side_letter[] = "lud";
 
 static int64_t span_of(const picture *p) {
-  trs_matrix_info info;
+  trs_matrix_info info = {.struct_size = sizeof info};
   trs_matrix_get_info(p->part[0], &info);
   return info.nrows > info.ncols ? info.nrows : info.ncols;
 }
 
 static void count_entries(int64_t *count, const trs_matrix *A, const raster_scale *s) {
-  trs_matrix_info info;
+  trs_matrix_info info = {.struct_size = sizeof info};
   const int64_t *ptr;
   const int32_t *idx;
   trs_matrix_get_info(A, &info);

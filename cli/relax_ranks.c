@@ -44,6 +44,7 @@ static bool is_among_ranks(void) {
 struct relax_ranks {
   int rank, size, near; /* near: ranks on this node */
   trs_mpi_relaxation *R;
+  trs_relax_info whole;
   trs_mpi_relax_info info;
 };
 
@@ -119,8 +120,10 @@ trs_status ranks_sweep(relax_ranks *ranks, void *x, const void *b, int64_t n, in
 }
 
 trs_status ranks_info(relax_ranks *ranks, trs_relax_info *whole) {
-  trs_status status = trs_mpi_relax_get_info(ranks->R, &ranks->info);
-  if (!status) *whole = ranks->info.whole;
+  ranks->whole.struct_size = sizeof ranks->whole;
+  ranks->info.struct_size = sizeof ranks->info;
+  trs_status status = trs_mpi_relax_get_info(ranks->R, &ranks->whole, &ranks->info);
+  if (!status) *whole = ranks->whole;
   return status;
 }
 
@@ -128,9 +131,9 @@ void ranks_print(const relax_ranks *ranks) {
   if (!ranks) return;
   const trs_mpi_relax_info *i = &ranks->info;
   table_row("ranks", "%d, domains %s of %s to %s block rows, which read %s to %s of others",
-            i->whole.domains, how_dealt(i->whole.partition), human_count((int64_t)i->rows.min).s,
-            human_count((int64_t)i->rows.max).s, human_count((int64_t)i->halo_rows.min).s,
-            human_count((int64_t)i->halo_rows.max).s);
+            ranks->whole.domains, how_dealt(ranks->whole.partition),
+            human_count((int64_t)i->rows.min).s, human_count((int64_t)i->rows.max).s,
+            human_count((int64_t)i->halo_rows.min).s, human_count((int64_t)i->halo_rows.max).s);
   table_row("messages", "%s to %s of a rank in a pass over the colours, %s to %s",
             human_count((int64_t)i->messages.min).s, human_count((int64_t)i->messages.max).s,
             human_bytes(i->bytes.min).s, human_bytes(i->bytes.max).s);
@@ -148,8 +151,8 @@ static void report_spread(const char *path, const trs_mpi_spread *s) {
 
 void ranks_report(const relax_ranks *ranks) {
   if (!ranks) return;
-  report_count("ranks.count", ranks->info.whole.domains);
-  report_text("ranks.partition", ranks->info.whole.partition);
+  report_count("ranks.count", ranks->whole.domains);
+  report_text("ranks.partition", ranks->whole.partition);
   report_spread("ranks.rows", &ranks->info.rows);
   report_spread("ranks.blocks", &ranks->info.blocks);
   report_spread("ranks.halo_rows", &ranks->info.halo_rows);

@@ -36,7 +36,7 @@ static double column_ratio(const rows *A, const void *x, const void *b, int64_t 
 trs_status relative_residual(double *ratio, const trs_matrix *A, const void *x, const void *b,
                              int64_t nrhs) {
   trs_matrix *by_rows = NULL;
-  trs_matrix_info info;
+  trs_matrix_info info = {.struct_size = sizeof info};
   trs_matrix_get_info(A, &info);
   trs_status status = TRS_SUCCESS;
   if (info.format != TRS_CSR) status = trs_matrix_convert(&by_rows, A, TRS_CSR, info.scalar);

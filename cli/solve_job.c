@@ -11,7 +11,8 @@
 #include "solve.h"
 
 int64_t scalar_bytes(trs_scalar scalar) {
-  static const int64_t bytes[] = {4, 8, 8, 16};
+  static const int64_t bytes[] = {
+      [TRS_FLOAT] = 4, [TRS_DOUBLE] = 8, [TRS_SCOMPLEX] = 8, [TRS_DCOMPLEX] = 16};
   return bytes[scalar];
 }
 
@@ -19,7 +20,7 @@ int64_t scalar_bytes(trs_scalar scalar) {
 
 /* Entries in the fullest row, or column, of A. */
 static int64_t fullest(const trs_matrix *A, bool columns) {
-  trs_matrix_info info;
+  trs_matrix_info info = {.struct_size = sizeof info};
   trs_matrix_get_info(A, &info);
   if ((info.format == TRS_CSC) == columns) return info.longest_row;
   const int32_t *idx;
@@ -76,7 +77,7 @@ static int leave_no_diagonal(const solve_job *job, const trs_matrix_info *info) 
 }
 
 static int take_triangle(solve_job *job) {
-  trs_matrix_info info;
+  trs_matrix_info info = {.struct_size = sizeof info};
   trs_matrix_get_info(job->in.A, &info);
   int code = choose_triangle(job, &info);
   if (code >= 0) return code;
@@ -105,7 +106,7 @@ int solve_take_factors(solve_job *job) {
                        job->set.uplo >= 0   ? "--uplo"
                        : job->set.diag >= 0 ? "--diag"
                                             : "--add-diagonal");
-  trs_factors_info info;
+  trs_factors_info info = {.struct_size = sizeof info};
   trs_factors_get_info(job->in.F, &info);
   job->n = info.n;
   job->scalar = info.scalar;
@@ -139,7 +140,7 @@ static bool may_exceed_one(const solve_job *job, const char *name) {
 static int open_large(solve_job *job, const char *name) {
   static const trs_uplo uplo[] = {TRS_GENERAL, TRS_LOWER, TRS_UPPER};
   trs_format format = job->trans == TRS_NO_TRANS ? TRS_CSR : TRS_CSC;
-  trs_matrix_info info;
+  trs_matrix_info info = {.struct_size = sizeof info};
   if (!may_exceed_one(job, name)) return -1;
   trs_status status = input_open(&job->in, name, job->set.precision, format,
                                  uplo[job->set.uplo + 1], job->set.add_diagonal);
@@ -179,7 +180,7 @@ static int parse_rhs(solve_job *job) {
 
 static int read_rhs(solve_job *job) {
   int64_t rows;
-  trs_read_options options = {.progress = progress_show};
+  trs_read_options options = {.struct_size = sizeof(trs_read_options), .progress = progress_show};
   progress_begin();
   trs_status status =
       trs_vectors_read(&job->b, &rows, &job->nrhs, job->scalar, job->set.rhs_file, &options);
@@ -217,12 +218,12 @@ int solve_make_rhs(solve_job *job) {
 /* ---- Plan and timing ---- */
 
 static trs_status analyze(solve_job *job) {
-  trs_options options = {.method = job->set.method,
+  trs_options options = {.struct_size = sizeof(trs_options),
+                         .method = job->set.method,
                          .nrhs = job->nrhs,
                          .progress = progress_show,
                          .store = (trs_store)job->set.store,
-                         .tune = job->set.tune,
-                         .gpu_memory = (int64_t)(1e9 * job->set.gpu_memory)};
+                         .tune = job->set.tune};
   if (job->in.F) return trs_analyze_factors(job->ctx, &job->plan, job->in.F, job->trans, &options);
   return trs_analyze(job->ctx, &job->plan, job->in.A, job->uplo, job->trans, job->diag, &options);
 }
@@ -301,7 +302,9 @@ static void join_processes(solve_job *job) {
 }
 
 static int open_context(solve_job *job) {
-  if (trs_context_create(&job->ctx, job->set.backend)) return leave_library(NULL);
+  if (trs_context_create(&job->ctx, job->set.backend) ||
+      trs_context_set_gpu_memory(job->ctx, (int64_t)(1e9 * job->set.gpu_memory)))
+    return leave_library(NULL);
   join_processes(job);
   return -1;
 }
@@ -324,6 +327,7 @@ int solve_measure(solve_job *job) {
   if (status) return leave_library(job->in.name);
   int code = measure_solves(job);
   if (code >= 0) return code;
+  job->info.struct_size = sizeof job->info;
   status = trs_plan_get_info(job->plan, &job->info);
   if (!status) status = trs_plan_bound(job->plan, &job->bound);
   if (!status) status = trs_plan_get_levels(job->plan, &job->widths, &job->nlevels);
@@ -337,6 +341,7 @@ int solve_measure(solve_job *job) {
 int solve_judge(solve_job *job) {
   bool single = job->scalar == TRS_FLOAT || job->scalar == TRS_SCOMPLEX;
   double eps = single ? FLT_EPSILON : DBL_EPSILON;
+  job->error.struct_size = sizeof job->error;
   trs_status status = job->in.F
                           ? trs_check_factors(job->in.F, job->trans, job->x, job->n, job->b, job->n,
                                               job->nrhs, TRS_COL_MAJOR, &job->error)

@@ -45,6 +45,7 @@ static int parse_grid(ranks_job *r) {
 
 static int check_options(ranks_job *r) {
   const solve_settings *s = &r->job->set;
+  r->options.struct_size = sizeof r->options;
   r->options.method = s->method;
   r->options.flat_trees = s->trees;
   r->options.scattered = s->scattered;
@@ -99,7 +100,7 @@ static trs_status time_solves(ranks_job *r, int64_t most) {
   double begin = seconds_now(), sum = 0;
   int more = 1;
   for (job->repeats = 0; more; job->repeats++) {
-    trs_mpi_stats stats;
+    trs_mpi_stats stats = {.struct_size = sizeof stats};
     MPI_Barrier(MPI_COMM_WORLD);
     double start = seconds_now();
     trs_status status = trs_mpi_solve(r->plan, job->x, job->n, job->b, job->n, job->nrhs);
@@ -120,9 +121,8 @@ static trs_status time_solves(ranks_job *r, int64_t most) {
 }
 
 static int measure(ranks_job *r) {
-  trs_scalar scalar = (trs_scalar)r->job->set.precision;
   double begin = seconds_now();
-  r->options.scalar = r->job->set.precision < 0 ? NULL : &scalar;
+  r->options.scalar = scalar_chosen(r->job->set.precision);
   if (trs_mpi_analyze_file(MPI_COMM_WORLD, &r->plan, r->job->in.name, &r->options))
     return leave_library(r->job->in.name);
   r->analysis_s = seconds_now() - begin;
@@ -217,7 +217,7 @@ static void report_unknown(void) {
 
 static void report_system(const ranks_job *r) {
   const trs_mpi_stats *s = &r->stats;
-  trs_factors_info factors;
+  trs_factors_info factors = {.struct_size = sizeof factors};
   trs_factors_get_info(r->job->in.F, &factors);
   report_text("matrix.name", r->job->in.name);
   report_text("matrix.scalar", human_scalar(r->job->scalar));

@@ -21,7 +21,7 @@ static const char *system_of(const solve_job *job) {
 
 /* Bytes of deferred values. */
 static int64_t largest_part(const solve_job *job) {
-  trs_matrix_info info;
+  trs_matrix_info info = {.struct_size = sizeof info};
   trs_matrix_get_info(job->in.A, &info);
   return info.largest_part;
 }

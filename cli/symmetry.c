@@ -14,10 +14,9 @@ static double complex value_at(const void *val, int64_t p, trs_scalar scalar) {
       return ((const double *)val)[p];
     case TRS_SCOMPLEX:
       return ((const float complex *)val)[p];
-    case TRS_DCOMPLEX:
+    default:
       return ((const double complex *)val)[p];
   }
-  return 0;
 }
 
 typedef struct walk {
@@ -44,7 +43,7 @@ static void compare(walk *w, int64_t i, int64_t p, symmetry *s) {
 }
 
 symmetry symmetry_of(const trs_matrix *A) {
-  trs_matrix_info info;
+  trs_matrix_info info = {.struct_size = sizeof info};
   symmetry s = {0};
   trs_matrix_get_info(A, &info);
   if (info.nrows != info.ncols || info.nlower != info.nupper) return s;

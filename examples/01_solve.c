@@ -18,9 +18,10 @@ int main(void) {
   trs_context *ctx = NULL;
   trs_matrix *L = NULL;
   trs_plan *plan = NULL;
-  trs_backward_error error;
+  trs_backward_error error = {.struct_size = sizeof error};
   trs_status status = trs_context_create(&ctx, "auto");
-  if (!status) status = trs_matrix_create(&L, TRS_CSR, TRS_DOUBLE, 4, 4, ptr, idx, val, TRS_BORROW);
+  if (!status)
+    status = trs_matrix_create(&L, TRS_CSR, TRS_DOUBLE, 4, 4, TRS_PTR64, ptr, idx, val, TRS_BORROW);
   if (!status) status = trs_analyze(ctx, &plan, L, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT, NULL);
   if (!status) status = trs_solve(plan, x, 4, b, 4, 1, TRS_COL_MAJOR);
   if (!status)

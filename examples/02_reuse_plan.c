@@ -47,12 +47,13 @@ int main(void) {
   set_pattern(ptr, idx);
   set_values(val, 1);
   if (trs_context_create(&ctx, "auto")) return failed();
-  if (trs_matrix_create(&A, TRS_CSR, TRS_DOUBLE, N, N, ptr, idx, val, TRS_BORROW)) return failed();
+  if (trs_matrix_create(&A, TRS_CSR, TRS_DOUBLE, N, N, TRS_PTR64, ptr, idx, val, TRS_BORROW))
+    return failed();
   if (trs_analyze(ctx, &plan, A, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT, NULL)) return failed();
 
   for (int step = 0; step < STEPS; step++) {
     static double b[N];
-    trs_backward_error error;
+    trs_backward_error error = {.struct_size = sizeof error};
     set_values(val, 1.0 / (1 << step));       /* the matrix borrowed val, so it sees this ... */
     if (trs_update(plan, A)) return failed(); /* ... and the plan does from here on */
     trs_random_fill(x, N, TRS_DOUBLE, (uint64_t)step);

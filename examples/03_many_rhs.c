@@ -17,12 +17,13 @@ static int failed(void) {
 int main(void) {
   trs_context *ctx;
   trs_matrix *A;
-  trs_matrix_info info;
+  trs_matrix_info info = {.struct_size = sizeof info};
   trs_plan *plan;
-  trs_backward_error by_row, by_column;
+  trs_backward_error by_row = {.struct_size = sizeof by_row},
+                     by_column = {.struct_size = sizeof by_column};
 
   /* The upper triangle of a 3D Laplacian; take_triangle because the matrix is not a triangle. */
-  trs_options options = {.take_triangle = 1, .nrhs = NRHS};
+  trs_options options = {.struct_size = sizeof(trs_options), .take_triangle = 1, .nrhs = NRHS};
   if (trs_context_create(&ctx, "auto")) return failed();
   if (trs_matrix_read(&A, "gen:poisson3d7:20", NULL)) return failed();
   if (trs_analyze(ctx, &plan, A, TRS_UPPER, TRS_NO_TRANS, TRS_NONUNIT, &options)) return failed();

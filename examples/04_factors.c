@@ -16,7 +16,7 @@ static int failed(void) {
 static int solve(trs_context *ctx, const trs_factors *F, const trs_matrix *A, trs_trans trans,
                  const double *b, double *x, int64_t n) {
   trs_plan *plan;
-  trs_backward_error error;
+  trs_backward_error error = {.struct_size = sizeof error};
   if (trs_analyze_factors(ctx, &plan, F, trans, NULL)) return failed();
   if (trs_solve(plan, x, n, b, n, 1, TRS_COL_MAJOR)) return failed();
   if (trs_check(A, TRS_GENERAL, trans, TRS_NONUNIT, x, n, b, n, 1, TRS_COL_MAJOR, &error))
@@ -30,13 +30,14 @@ static int solve(trs_context *ctx, const trs_factors *F, const trs_matrix *A, tr
 int main(void) {
   trs_context *ctx;
   trs_matrix *A;
-  trs_matrix_info matrix;
+  trs_matrix_info matrix = {.struct_size = sizeof matrix};
   trs_factors *F;
-  trs_factors_info factors;
+  trs_factors_info factors = {.struct_size = sizeof factors};
 
   if (trs_context_create(&ctx, "auto")) return failed();
   if (trs_matrix_read(&A, "gen:powerlaw:2000", NULL)) return failed();
-  trs_factor_options options = {.kind = TRS_FACTOR_LU, .order = TRS_ORDER_AMD, .order_given = 1};
+  trs_factor_options options = {
+      .struct_size = sizeof(trs_factor_options), .kind = TRS_FACTOR_LU, .order = TRS_ORDER_AMD};
   if (trs_factor(&F, A, &options)) return failed();
   trs_matrix_get_info(A, &matrix);
   trs_factors_get_info(F, &factors);

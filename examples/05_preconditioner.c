@@ -63,9 +63,9 @@ static int conjugate_gradients(const csr *A, trs_plan *lower, trs_plan *upper, c
 int main(void) {
   trs_context *ctx;
   trs_matrix *matrix;
-  trs_matrix_info info;
+  trs_matrix_info info = {.struct_size = sizeof info};
   trs_factors *F;
-  trs_factors_info factors;
+  trs_factors_info factors = {.struct_size = sizeof factors};
   trs_plan *lower, *upper;
   csr A;
 
@@ -75,7 +75,7 @@ int main(void) {
   trs_matrix_get_arrays(matrix, &A.ptr, &A.idx, &A.values);
   A.n = info.nrows;
 
-  trs_factor_options options = {.kind = TRS_FACTOR_IC0};
+  trs_factor_options options = {.struct_size = sizeof(trs_factor_options), .kind = TRS_FACTOR_IC0};
   if (trs_factor(&F, matrix, &options)) return failed();
   trs_factors_get_info(F, &factors);
   if (trs_analyze(ctx, &lower, factors.L, TRS_LOWER, TRS_NO_TRANS, factors.diag_L, NULL) ||

@@ -51,9 +51,9 @@ static void *upload(const void *from, size_t bytes, cudaStream_t stream) {
 /* Checks are made on the host. */
 static void check(const char *what, const void *device_x, int solves) {
   trs_matrix *L;
-  trs_backward_error error;
+  trs_backward_error error = {.struct_size = sizeof error};
   cuda(cudaMemcpy(x, device_x, sizeof x, cudaMemcpyDeviceToHost));
-  trireme(trs_matrix_create(&L, TRS_CSR, TRS_DOUBLE, N, N, ptr, idx, val, TRS_BORROW));
+  trireme(trs_matrix_create(&L, TRS_CSR, TRS_DOUBLE, N, N, TRS_PTR64, ptr, idx, val, TRS_BORROW));
   trireme(trs_check(L, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT, x, N, b, N, 1, TRS_COL_MAJOR, &error));
   printf("%-12s %3d solves, backward error %.1e\n", what, solves, error.componentwise);
   if (!(error.componentwise < 1e-14)) stop("that is too much");
@@ -117,8 +117,9 @@ int main(void) {
   /* A matrix on the arrays where they lie, and a plan whose solves go to our stream. */
   trs_matrix *L;
   trs_plan *plan;
-  trs_options options = {.stream = stream};
-  trireme(trs_matrix_create_device(&L, ctx, TRS_CSR, TRS_DOUBLE, N, N, nnz, d.ptr, d.idx, d.val));
+  trs_options options = {.struct_size = sizeof(trs_options), .stream = stream};
+  trireme(trs_matrix_create_device(&L, ctx, TRS_CSR, TRS_DOUBLE, N, N, nnz, TRS_PTR64, d.ptr, d.idx,
+                                   d.val));
   trireme(trs_analyze(ctx, &plan, L, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT, &options));
 
   solve(plan, &d);

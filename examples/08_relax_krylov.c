@@ -34,7 +34,7 @@ static double dot(const double *x, const double *y, int64_t n) {
 
 /* z = M^-1 r; without a relaxation, z = r. */
 static int precondition(trs_relaxation *R, const double *r, double *z, int64_t n) {
-  const trs_sweep_options two = {.sweeps = 2};
+  const trs_sweep_options two = {.struct_size = sizeof(trs_sweep_options), .sweeps = 2};
   if (R) return trs_relax_sweep(R, z, n, r, n, 1, TRS_COL_MAJOR, &two) != TRS_SUCCESS;
   for (int64_t i = 0; i < n; i++) z[i] = r[i];
   return 0;
@@ -71,7 +71,7 @@ static int bicgstab(const csr *A, trs_relaxation *R, const double *b, double *x,
 int main(void) {
   trs_context *ctx;
   trs_matrix *matrix;
-  trs_matrix_info info;
+  trs_matrix_info info = {.struct_size = sizeof info};
   trs_relaxation *R;
   csr A;
   if (trs_context_create(&ctx, "auto")) return failed();

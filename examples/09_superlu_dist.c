@@ -119,8 +119,9 @@ static double time_trireme(trs_mpi_plan *plan, const problem *p, int repeats) {
 
 static trs_mpi_plan *analyze(const slu *s, const problem *p) {
   trs_mpi_plan *plan;
-  trs_mpi_options options = {.px = p->px, .py = p->py, .pz = p->pz};
-  trs_mpi_blocks blocks = {0};
+  trs_mpi_options options = {
+      .struct_size = sizeof(trs_mpi_options), .px = p->px, .py = p->py, .pz = p->pz};
+  trs_mpi_blocks blocks = {.struct_size = sizeof(trs_mpi_blocks)};
   if (s->grid.iam >= 0 && s->lu.Llu)
     blocks = trs_superlu_dist_d(p->n, &s->lu, &s->scale_perm, &s->grid);
   if (trs_mpi_analyze_blocks(MPI_COMM_WORLD, &plan, &blocks, &options)) stop("analysis"); /* one */
@@ -150,7 +151,7 @@ static double error_of(const problem *p) {
   MPI_Allgather(&rows, 1, MPI_INT, count, 1, MPI_INT, MPI_COMM_WORLD);
   MPI_Allgather(&first, 1, MPI_INT, from, 1, MPI_INT, MPI_COMM_WORLD);
   for (int j = 0; j < p->nrhs; j++) {
-    trs_backward_error error = {0};
+    trs_backward_error error = {.struct_size = sizeof(trs_backward_error)};
     MPI_Gatherv(p->x + j * p->rows, rows, MPI_DOUBLE, x, count, from, MPI_DOUBLE, 0,
                 MPI_COMM_WORLD);
     MPI_Gatherv(p->b + j * p->rows, rows, MPI_DOUBLE, b, count, from, MPI_DOUBLE, 0,
@@ -177,7 +178,7 @@ static void read_arguments(problem *p, int argc, char **argv) {
   }
   p->nrhs = argc > 3 ? atoi(argv[3]) : 1;
   if (trs_matrix_read(&p->A, argc > 1 ? argv[1] : "gen:poisson2d9:60", NULL)) stop("matrix");
-  trs_matrix_info info;
+  trs_matrix_info info = {.struct_size = sizeof info};
   trs_matrix_get_info(p->A, &info);
   p->n = info.nrows;
   share_rows(p);

@@ -31,7 +31,7 @@ static void place(double **x, double **b, const double *from, int64_t n) {
 
 /* A GPU's rows of x, into the host's. */
 static void gather(double *into, const trs_plan *plan, int member, const double *x, int64_t n) {
-  trs_plan_share share;
+  trs_plan_share share = {.struct_size = sizeof share};
   int64_t *row = malloc((size_t)n * sizeof *row);
   double *own = malloc((size_t)n * sizeof *own);
   if (!row || !own) stop("no memory");
@@ -48,9 +48,9 @@ int main(int argc, char **argv) {
   double *x[MOST] = {NULL}, *b[MOST] = {NULL};
   trs_context *ctx;
   trs_matrix *A, *L;
-  trs_matrix_info info;
+  trs_matrix_info info = {.struct_size = sizeof info};
   trs_plan *plan;
-  trs_backward_error error;
+  trs_backward_error error = {.struct_size = sizeof error};
   if (trs_context_create(&ctx, where)) { /* no such GPUs, no driver, or a build without CUDA */
     printf("%s\n", trs_last_error()->message);
     return NO_GPU;
@@ -66,7 +66,7 @@ int main(int argc, char **argv) {
 
   /* "push" deals rows; without a name the library measures whether that is faster than one GPU,
    * with b and x as they will lie. */
-  trs_options options = {.method = "push", .distributed = 1};
+  trs_options options = {.struct_size = sizeof(trs_options), .method = "push", .distributed = 1};
   trireme(trs_analyze(ctx, &plan, L, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT, &options));
   for (int m = 0; m < members; m++) {
     cuda(cudaSetDevice(trs_context_gpu(ctx, m)));

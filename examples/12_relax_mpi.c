@@ -40,11 +40,14 @@ int main(int argc, char **argv) {
   trs_context *ctx = NULL;
   trs_mpi_relaxation *R = NULL;
   double norms[2];
-  trs_sweep_options sweeps = {.sweeps = 15, .residual_every = 15, .residuals = norms};
+  trs_sweep_options sweeps = {.struct_size = sizeof(trs_sweep_options),
+                              .sweeps = 15,
+                              .residual_every = 15,
+                              .residuals = norms};
   trs_status status = trs_mpi_agree(MPI_COMM_WORLD, trs_context_create(&ctx, "serial"));
   if (!status)
     status = trs_mpi_relax_create_bsr(MPI_COMM_WORLD, ctx, &R, TRS_DOUBLE, own, B, TRS_ROW_MAJOR,
-                                      ptr, idx, val, NULL);
+                                      TRS_PTR64, ptr, idx, val, NULL);
   if (!status) status = trs_mpi_relax_sweep(R, x, own * B, b, own * B, 1, TRS_COL_MAJOR, &sweeps);
   if (status && rank == 0)
     fprintf(stderr, "%s\n", trs_last_error()->message);

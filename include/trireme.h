@@ -7,11 +7,21 @@
  *   Conventions.  Every function that can fail returns a trs_status; trs_last_error() then says
  *   what went wrong, where, and what to do, for the calling thread.  The library never prints,
  *   exits or aborts.  Argument order: object, outputs, inputs; sizes behind what they measure;
- *   options last (NULL, or all zero, for the defaults).  Rows and columns count from 0.  Values
+ *   options last (NULL for the defaults).  Rows and columns count from 0.  Values
  *   are void * with a trs_scalar beside them.  Unless said otherwise pointers are to host memory.
  *   Objects may be destroyed in any order: what still needs one keeps it alive.
  *   Distinct objects may be used from distinct threads at once; one plan solves one system at a
  *   time, for it owns its workspace.
+ *
+ *   Structures that the caller fills in or passes to be filled in begin with struct_size, the size
+ *   that the caller's compiler gave them; fields that are zero have their default:
+ *
+ *       trs_options options = {.struct_size = sizeof(trs_options), .nrhs = 8};
+ *       trs_plan_info info = {.struct_size = sizeof info};
+ *
+ *   A later version may add fields at the end.  A program that was compiled before keeps working:
+ *   the library reads and writes no more than struct_size bytes.  A program that was compiled with
+ *   a newer header gets TRS_ERROR_ARGUMENT if it sets a field that the library does not know.
  *
  *   Papers cited by key: L17 (Liu, Li, Hogg, Duff, Vinter 2017), X20 (Xie et al. 2020),
  *   L23 (Liu, Ding, Sao, Williams, Li 2023), W21 (Walden, Zubair, Stone, Nielsen 2021);
@@ -89,6 +99,10 @@ TRS_API int trs_context_processes(const trs_context *ctx, int *rank);
 /* How many GPUs work together, its members (1 where there is no group), of which this process runs
  * first .. first + local - 1.  Both may be NULL. */
 TRS_API int trs_context_members(const trs_context *ctx, int *first, int *local);
+/* Bytes that the library may hold on each GPU of the context, 0: no limit.  Analyses and updates to
+ * come that would need more fail with TRS_ERROR_MEMORY, or, of "auto" and several GPUs, choose
+ * another way. */
+TRS_API trs_status trs_context_set_gpu_memory(trs_context *ctx, int64_t bytes);
 /* Bytes of memory of the smallest GPU that this process runs a member on; 0: none. */
 TRS_API int64_t trs_context_gpu_memory(const trs_context *ctx);
 /* The GPU of a member that this process runs, as CUDA counts them; -1: none. */
@@ -104,10 +118,12 @@ TRS_API const char *trs_device_list(void);
 typedef struct trs_matrix trs_matrix;
 
 typedef enum trs_scalar {
-  TRS_FLOAT = 0,    /* float */
-  TRS_DOUBLE = 1,   /* double */
-  TRS_SCOMPLEX = 2, /* float complex: two floats, real part first */
-  TRS_DCOMPLEX = 3  /* double complex */
+  TRS_SCALAR_DEFAULT = 0, /* in options of readers: double, or double complex if the file has
+                             complex values */
+  TRS_FLOAT,              /* float */
+  TRS_DOUBLE,             /* double */
+  TRS_SCOMPLEX,           /* float complex: two floats, real part first */
+  TRS_DCOMPLEX            /* double complex */
 } trs_scalar;
 
 typedef enum trs_format { TRS_CSR = 0, TRS_CSC = 1 } trs_format;
@@ -122,29 +138,47 @@ typedef enum trs_ownership {
   TRS_TAKE = 2    /* the arrays, from malloc, become the library's, also when the call fails */
 } trs_ownership;
 
-/* A matrix from compressed arrays: ptr[nvec + 1], idx[ptr[nvec]], val[ptr[nvec]], with nvec rows
- * (CSR) or columns (CSC).  Indices may be unsorted and repeated: repeated entries add up.  Arrays
- * that are sorted and free of repeats are borrowed as they are; others are put in order in a copy,
- * for which every call that reads values takes them anew from a borrowed val (ptr and idx are not
- * needed any more).  Zero entries stay entries. */
+/* How the caller stores ptr and idx: one word of each pair, combined with |.  Words that are zero
+ * may be left out: TRS_PTR32 is the kind of SciPy, PETSc, cuSPARSE and hypre, TRS_PTR64 | TRS_IDX64
+ * that of torch, TRS_PTR32 | TRS_BASE1 that of many Fortran programs. */
+enum {
+  TRS_PTR64 = 0, /* ptr is an array of int64_t */
+  TRS_PTR32 = 1, /* ptr is an array of int32_t */
+  TRS_IDX32 = 0, /* idx is an array of int32_t */
+  TRS_IDX64 = 2, /* idx is an array of int64_t; indices above 2^31 - 1 are refused */
+  TRS_BASE0 = 0, /* ptr and idx count from 0 */
+  TRS_BASE1 = 4  /* ptr and idx count from 1 */
+};
+
+/* A matrix from compressed arrays: ptr[nvec + 1], idx[nnz] and val[nnz], nnz = ptr[nvec] - ptr[0],
+ * with nvec rows (CSR) or columns (CSC).  indexing: TRS_PTR64, TRS_PTR32, ... as above.
+ *   Indices may be unsorted and repeated: repeated entries add up.  Zero entries stay entries.
+ *   TRS_BORROW uses val where it lies, idx too if it is TRS_IDX32 | TRS_BASE0, and ptr if it is
+ * TRS_PTR64 | TRS_BASE0; the others are converted in a copy once, and the caller's are not needed
+ * afterwards.  If indices are not ascending or repeat, all three arrays are put in order in a copy;
+ * every call that reads values then takes them anew from the borrowed val.
+ *   TRS_ERROR_STRUCTURE names the row (CSR) or column (CSC) at fault, and says so if ptr looks like
+ * an array of the other width. */
 TRS_API trs_status trs_matrix_create(trs_matrix **A, trs_format format, trs_scalar scalar,
-                                     int64_t nrows, int64_t ncols, const int64_t *ptr,
-                                     const int32_t *idx, const void *val, trs_ownership ownership);
+                                     int64_t nrows, int64_t ncols, int indexing, const void *ptr,
+                                     const void *idx, const void *val, trs_ownership ownership);
 
-/* A matrix (CSR) from nnz triplets in any order; repeated entries add up.  Arrays are copied. */
+/* A matrix (CSR) from nnz triplets in any order; repeated entries add up.  Arrays are copied.
+ * indexing: of row and col both (TRS_IDX32 or TRS_IDX64, TRS_BASE0 or TRS_BASE1). */
 TRS_API trs_status trs_matrix_create_coo(trs_matrix **A, trs_scalar scalar, int64_t nrows,
-                                         int64_t ncols, int64_t nnz, const int32_t *row,
-                                         const int32_t *col, const void *val);
+                                         int64_t ncols, int64_t nnz, int indexing, const void *row,
+                                         const void *col, const void *val);
 
-/* A matrix whose arrays lie in device memory of the context's GPU; they are borrowed and must be
- * sorted and free of repeats, which is checked there, on the default stream: what fills them must
- * be complete or ordered before that.  Solved with by GPU methods only; functions that read arrays
- * on the host, trs_check too, refuse it (TRS_ERROR_UNSUPPORTED).  trs_matrix_get_arrays gives back
- * the device pointers; trs_matrix_set_values takes one. */
+/* The same with arrays in device memory of the context's GPU, which are borrowed; what has to be
+ * converted or put in order is, in device memory too.  The arrays are read on the default stream:
+ * the work that fills them must be complete, or ordered before that stream.  Only GPU methods solve
+ * with such a matrix; functions that read arrays on the host, trs_check too, refuse it
+ * (TRS_ERROR_UNSUPPORTED).  trs_matrix_get_arrays gives device pointers, trs_matrix_set_values
+ * takes one. */
 TRS_API trs_status trs_matrix_create_device(trs_matrix **A, trs_context *ctx, trs_format format,
                                             trs_scalar scalar, int64_t nrows, int64_t ncols,
-                                            int64_t nnz, const int64_t *ptr, const int32_t *idx,
-                                            const void *val);
+                                            int64_t nnz, int indexing, const void *ptr,
+                                            const void *idx, const void *val);
 
 /* Writes the values of vectors vector[0] < vector[1] < ... < vector[count - 1] of a matrix, rows
  * (CSR) or columns (CSC), to val: one vector behind the other, each in the order of its indices.
@@ -160,9 +194,10 @@ typedef trs_status (*trs_values_callback)(void *user, int64_t count, const int32
  * matrix (TRS_ERROR_UNSUPPORTED).  Pattern arrays are owned as in trs_matrix_create;
  * trs_matrix_get_arrays gives NULL for val. */
 TRS_API trs_status trs_matrix_create_deferred(trs_matrix **A, trs_format format, trs_scalar scalar,
-                                              int64_t nrows, int64_t ncols, const int64_t *ptr,
-                                              const int32_t *idx, trs_ownership ownership,
-                                              trs_values_callback give, void *user);
+                                              int64_t nrows, int64_t ncols, int indexing,
+                                              const void *ptr, const void *idx,
+                                              trs_ownership ownership, trs_values_callback give,
+                                              void *user);
 
 /* New values, in the order of the arrays given at creation; borrowed, copied or taken (and freed)
  * as they were then.  Plans made from the matrix see them after trs_update; until then a solve may
@@ -173,6 +208,7 @@ TRS_API trs_status trs_matrix_set_values(trs_matrix *A, const void *val);
 TRS_API void trs_matrix_destroy(trs_matrix *A);
 
 typedef struct trs_matrix_info {
+  size_t struct_size;
   trs_format format;
   trs_scalar scalar;
   int64_t nrows, ncols, nnz;
@@ -185,11 +221,12 @@ typedef struct trs_matrix_info {
                                once for one call so far; else -1 */
 } trs_matrix_info;
 
-TRS_API void trs_matrix_get_info(const trs_matrix *A, trs_matrix_info *info);
+TRS_API trs_status trs_matrix_get_info(const trs_matrix *A, trs_matrix_info *info);
 
-/* The matrix's own arrays, sorted and without repeats; valid while the matrix lives. */
-TRS_API void trs_matrix_get_arrays(const trs_matrix *A, const int64_t **ptr, const int32_t **idx,
-                                   const void **val);
+/* The matrix's own arrays, counted from 0, sorted and without repeats; valid while the matrix
+ * lives. Each of ptr, idx and val may be NULL. */
+TRS_API trs_status trs_matrix_get_arrays(const trs_matrix *A, const int64_t **ptr,
+                                         const int32_t **idx, const void **val);
 
 /* B = A in another format or scalar type.  Complex to real is refused. */
 TRS_API trs_status trs_matrix_convert(trs_matrix **B, const trs_matrix *A, trs_format format,
@@ -204,13 +241,13 @@ TRS_API trs_status trs_matrix_triangle(trs_matrix **T, const trs_matrix *A, trs_
 /* ---- Files ---------------------------------------------------------------------------------- */
 
 typedef struct trs_read_options {
-  trs_context *context;     /* its threads parse; NULL: all cores */
-  int allow_nonfinite;      /* accept NaN and Inf as values; else TRS_ERROR_FORMAT */
-  uint64_t seed;            /* of the values made for a pattern-only file */
-  const trs_scalar *scalar; /* read as this type; NULL: double, or double complex if complex */
+  size_t struct_size;
+  trs_context *context; /* its threads parse; NULL: all cores */
+  int allow_nonfinite;  /* accept NaN and Inf as values; else TRS_ERROR_FORMAT */
+  uint64_t seed;        /* of the values made for a pattern-only file */
+  trs_scalar scalar;    /* the element type of what is read */
   trs_progress progress;
   void *progress_user;
-  char reserved[64];
 } trs_read_options;
 
 /* Reads a matrix from Matrix Market (.mtx, .mtx.gz, .mtx.zst), a Binsparse HDF5 container
@@ -278,15 +315,16 @@ typedef enum trs_factor_kind {
 } trs_factor_kind;
 
 typedef enum trs_order {
-  TRS_ORDER_ND = 0, /* nested dissection by METIS, keeps the separator tree */
-  TRS_ORDER_AMD,
-  TRS_ORDER_NATURAL
+  TRS_ORDER_DEFAULT = 0, /* LU: TRS_ORDER_ND; the other kinds: TRS_ORDER_NATURAL */
+  TRS_ORDER_ND,          /* nested dissection by METIS, keeps the separator tree */
+  TRS_ORDER_AMD,         /* approximate minimum degree */
+  TRS_ORDER_NATURAL      /* the order of A */
 } trs_order;
 
 typedef struct trs_factor_options {
+  size_t struct_size;
   trs_factor_kind kind;
-  trs_order order;        /* ILU(0), IC(0) and triangle: natural only unless asked */
-  int order_given;        /* 0: the kind's default (LU: nd; the others: natural) */
+  trs_order order;
   int tree_leaves;        /* leaves of the separator tree, a power of two; 0: 8 */
   double pivot_threshold; /* LU: the diagonal stays pivot above this share of its column; 0: 0.1,
                              DBL_MIN: wherever it is not zero */
@@ -294,7 +332,6 @@ typedef struct trs_factor_options {
   int add_diagonal;       /* as in trs_matrix_triangle */
   trs_progress progress;
   void *progress_user;
-  char reserved[64];
 } trs_factor_options;
 
 TRS_API trs_status trs_factor(trs_factors **F, const trs_matrix *A,
@@ -302,7 +339,13 @@ TRS_API trs_status trs_factor(trs_factors **F, const trs_matrix *A,
 
 /* Factors the user already has.  L and U are kept alive (not copied); permutations are arrays of
  * n, row i of L U is row row_perm[i] of A, NULL for the identity; scalings are arrays of n doubles,
- * NULL for ones; both are copied. */
+ * NULL for ones; both are copied.
+ *   Where L and U are one matrix, it holds both factors, as cuSPARSE's and PETSc's ILU make them:
+ * its strict lower triangle is L's, the rest is U's, and L has a unit diagonal whatever diag_L
+ * says. With diag_U TRS_UNIT and diag_L TRS_NONUNIT the stored diagonal is L's (Crout).  New values
+ * of that matrix reach plans by trs_update_factors. L and U may lie in device memory of one GPU,
+ * both: such factors are analysed, solved with and updated there, and functions that read them on
+ * the host refuse them. */
 TRS_API trs_status trs_factors_create(trs_factors **F, const trs_matrix *L, trs_diag diag_L,
                                       const trs_matrix *U, trs_diag diag_U, const int32_t *row_perm,
                                       const int32_t *col_perm, const double *row_scale,
@@ -310,6 +353,7 @@ TRS_API trs_status trs_factors_create(trs_factors **F, const trs_matrix *L, trs_
 TRS_API void trs_factors_destroy(trs_factors *F);
 
 typedef struct trs_factors_info {
+  size_t struct_size;
   trs_factor_kind kind;
   trs_order order;
   trs_scalar scalar;
@@ -325,7 +369,7 @@ typedef struct trs_factors_info {
   const int32_t *tree_parent; /* tree_nodes: the parent's number, -1 at the root */
 } trs_factors_info;
 
-TRS_API void trs_factors_get_info(const trs_factors *F, trs_factors_info *info);
+TRS_API trs_status trs_factors_get_info(const trs_factors *F, trs_factors_info *info);
 
 TRS_API trs_status trs_factors_read(trs_factors **F, const char *path,
                                     const trs_read_options *options);
@@ -347,6 +391,7 @@ typedef enum trs_store {
 } trs_store;
 
 typedef struct trs_options {
+  size_t struct_size;
   const char *method; /* NULL or "auto", or a name from trs_method_list, for some with parameters
                          behind it: "syncfree-csc:warps=8" */
   int take_triangle;  /* 1: use the named triangle of a general matrix; 0: entries on the wrong
@@ -359,10 +404,8 @@ typedef struct trs_options {
   trs_store store; /* GPU engine only; others keep values as they came */
   int tune;        /* 1: GPU engine: times its candidates on this system once and keeps the best */
   void *stream;    /* a cudaStream_t for GPU methods; NULL: the default stream */
-  int64_t gpu_memory; /* bytes that the library may hold on each GPU from now on; 0: as before */
-  int distributed;    /* 1: solves will be trs_solve_distributed's: auto weighs several GPUs with b
-                         and x where they are solved; 0: with both on the first */
-  char reserved[28];
+  int distributed; /* 1: solves will be trs_solve_distributed's: auto weighs several GPUs with b
+                      and x where they are solved; 0: with both on the first */
 } trs_options;
 
 /* A plan for op(T) x = b, T the lower or upper triangle (uplo) of the square matrix A.  With
@@ -389,6 +432,7 @@ TRS_API trs_status trs_update_factors(trs_plan *plan, const trs_factors *F);
 TRS_API void trs_plan_destroy(trs_plan *plan);
 
 typedef struct trs_plan_info {
+  size_t struct_size;
   const char *backend, *method; /* "threads", "serial", ... */
   const char *reason;           /* why this method, one sentence */
   int threads;                  /* that a solve uses */
@@ -439,6 +483,7 @@ TRS_API trs_status trs_solve(trs_plan *plan, void *x, int64_t ldx, const void *b
 /* What of a right-hand side and its solution is solved at a member of the context's group: some
  * rows of all columns, or all rows of some columns. */
 typedef struct trs_plan_share {
+  size_t struct_size;
   int64_t nrows;                  /* all where columns are dealt */
   int64_t first_column, ncolumns; /* all where rows are dealt */
 } trs_plan_share;
@@ -492,6 +537,7 @@ typedef enum trs_relax_store {
 enum { TRS_RELAX_MOST_BLOCK = 32 };
 
 typedef struct trs_relax_options {
+  size_t struct_size;
   trs_relax_store store;
   int balanced;          /* 1: even out the colours */
   const int32_t *colour; /* nrows: the caller's colouring, numbered from 0 in the order of a forward
@@ -503,7 +549,6 @@ typedef struct trs_relax_options {
                             16 bits are not copied asynchronously); the library's own: "slices", for
                             blocks of 1 to 8, also "slices:warps=W,stages=S", W warps of 1 to 20 on
                             a multiprocessor, each with a ring of 3 to 12 stages */
-  char reserved[32];
 } trs_relax_options;
 
 /* From a square real matrix whose rows i * block_size .. (i + 1) * block_size - 1 are block row i;
@@ -515,13 +560,14 @@ typedef struct trs_relax_options {
 TRS_API trs_status trs_relax_create(trs_context *ctx, trs_relaxation **R, const trs_matrix *A,
                                     int block_size, const trs_relax_options *options);
 
-/* From blocks: ptr[nrows + 1], idx[ptr[nrows]] block columns in any order, repeated ones add up,
- * and val[ptr[nrows] * block_size^2], each block row- or column-major.  scalar (TRS_FLOAT or
+/* From blocks: ptr[nrows + 1], idx[nblocks] block columns in any order, repeated ones add up, and
+ * val[nblocks * block_size^2], each block row- or column-major.  indexing: of ptr and idx, as
+ * trs_matrix_create takes it.  scalar (TRS_FLOAT or
  * TRS_DOUBLE) is that of val, and of b and x in sweeps.  Arrays are copied. */
 TRS_API trs_status trs_relax_create_bsr(trs_context *ctx, trs_relaxation **R, trs_scalar scalar,
                                         int64_t nrows, int block_size, trs_layout layout,
-                                        const int64_t *ptr, const int32_t *idx, const void *val,
-                                        const trs_relax_options *options);
+                                        int indexing, const void *ptr, const void *idx,
+                                        const void *val, const trs_relax_options *options);
 
 /* The arrays above, and those below, may lie in device memory where the context is of a GPU; what
  * does passes through the host, behind the work of the default stream at creation, of that of
@@ -530,8 +576,8 @@ TRS_API trs_status trs_relax_create_bsr(trs_context *ctx, trs_relaxation **R, tr
 /* New values in the same pattern; a block that is not given is zero.  After a failure R sweeps
  * nothing meaningful until an update succeeds. */
 TRS_API trs_status trs_relax_update(trs_relaxation *R, const trs_matrix *A);
-TRS_API trs_status trs_relax_update_bsr(trs_relaxation *R, trs_layout layout, const int64_t *ptr,
-                                        const int32_t *idx, const void *val);
+TRS_API trs_status trs_relax_update_bsr(trs_relaxation *R, trs_layout layout, int indexing,
+                                        const void *ptr, const void *idx, const void *val);
 
 typedef enum trs_sweep_direction {
   TRS_SWEEP_FORWARD = 0,
@@ -540,6 +586,7 @@ typedef enum trs_sweep_direction {
 } trs_sweep_direction;
 
 typedef struct trs_sweep_options {
+  size_t struct_size;
   int64_t sweeps; /* W21's n_iter; 0: 1 */
   trs_sweep_direction direction;
   double omega;           /* 0: 1 */
@@ -548,7 +595,6 @@ typedef struct trs_sweep_options {
   double *residuals;      /* (1 + sweeps / k) x nrhs, a check's nrhs together: |b - A x| in the
                              2-norm, A and x as they are stored; from 1e-144 to 1e154, and 0 where
                              it is zero.  Less is NaN, more is infinite: scale A and b */
-  char reserved[40];
 } trs_sweep_options;
 
 /* Sweeps over nrhs columns of x, in the caller's order of rows; x and b are of the matrix's scalar
@@ -576,6 +622,7 @@ TRS_API trs_status trs_relax_set_stream(trs_relaxation *R, void *stream);
 TRS_API trs_status trs_relax_wait(trs_relaxation *R);
 
 typedef struct trs_relax_info {
+  size_t struct_size;
   trs_scalar scalar;
   trs_relax_store store;
   int block_size, threads;                          /* threads that a sweep uses */
@@ -601,6 +648,7 @@ TRS_API void trs_relax_destroy(trs_relaxation *R);
 /* ---- Verification --------------------------------------------------------------------------- */
 
 typedef struct trs_backward_error {
+  size_t struct_size;
   double componentwise; /* max_i |b - op(T) x|_i / (|op(T)| |x| + |b|)_i over all columns */
   double normwise;      /* max over columns, inf-norms, of |b - op(T) x| / (|op(T)| |x| + |b|) */
   int64_t worst_row;    /* where componentwise is reached */

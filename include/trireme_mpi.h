@@ -24,6 +24,7 @@ extern "C" {
 typedef struct trs_mpi_plan trs_mpi_plan;
 
 typedef struct trs_mpi_options {
+  size_t struct_size;
   const char *method; /* NULL or "grid3d"; "grid3d-baseline": level by level over the separator
                          tree; "grid2d": one grid */
   int px, py, pz;     /* all 0: a shape is chosen; pz is a power of two */
@@ -31,9 +32,9 @@ typedef struct trs_mpi_options {
   int64_t width;      /* most columns of a supernode; 0: 128 */
   int64_t relax;      /* percent of zeros that joining supernodes may bring; 0: 20, -1: none */
   trs_trans trans;    /* TRS_TRANS, TRS_CONJ_TRANS: solve with A^T, A^H */
-  int scattered; /* 1: every supernode is spread over its grid, as L23 has it; else those at the
-                    bottom of the tree have a process of their own, which saves messages */
-  const trs_scalar *scalar; /* what to read a file's values as; NULL: as trs_factors_read does */
+  int scattered;     /* 1: every supernode is spread over its grid, as L23 has it; else those at the
+                        bottom of the tree have a process of their own, which saves messages */
+  trs_scalar scalar; /* element type of what is read from a file, as in trs_read_options */
   const char *invert; /* which triangles on the diagonal are inverted in the analysis.  "blocks":
                          each supernode's.  "separators": also those of supernodes that wait for
                          each other in a row, as those of a separator, all together (at most 2048
@@ -41,7 +42,6 @@ typedef struct trs_mpi_options {
                          error may be more than 1000 times that of a solve, each supernode's.
                          "auto": those of them that are nearly full.  NULL: "auto" for grid3d,
                          "blocks" for the others */
-  char reserved[40];
 } trs_mpi_options;
 
 /* Takes its part of the factors, which every rank has whole, and has no more use for them.
@@ -60,6 +60,7 @@ TRS_API trs_status trs_mpi_analyze_file(MPI_Comm comm, trs_mpi_plan **plan, cons
  * grid of px x py processes, rank x py + y of the communicator at (x, y); ranks from px py on have
  * no blocks, their arrays of arrays are not looked at. */
 typedef struct trs_mpi_blocks {
+  size_t struct_size;
   trs_scalar scalar;
   int index_bytes, scale_bytes; /* of an index, 4 or 8; of a scale factor, 4 or 8 */
   int px, py;
@@ -69,7 +70,6 @@ typedef struct trs_mpi_blocks {
   const void *R, *C;           /* n: scale factors, or NULL; like the above rank 0's */
   const void *const *L_index, *const *L_values; /* by this rank's block columns */
   const void *const *U_index, *const *U_values; /* by this rank's block rows */
-  char reserved[32];
 } trs_mpi_blocks;
 
 /* From blocks where they lie.  Supernodes are SuperLU_DIST's; the grid may be another than that of
@@ -103,6 +103,7 @@ typedef struct trs_mpi_spread {
 
 /* Of the last solve, without handing out b and collecting x.  Seconds; L- and U-solve apart. */
 typedef struct trs_mpi_stats {
+  size_t struct_size;
   const char *method, *invert; /* as in the options */
   int px, py, pz;
   int64_t supernodes;
@@ -149,15 +150,14 @@ TRS_API trs_status trs_mpi_relax_create(MPI_Comm comm, trs_context *ctx, trs_mpi
  * sweeps are of these rows, and so is options->colour. */
 TRS_API trs_status trs_mpi_relax_create_bsr(MPI_Comm comm, trs_context *ctx, trs_mpi_relaxation **R,
                                             trs_scalar scalar, int64_t nrows, int block_size,
-                                            trs_layout layout, const int64_t *ptr,
-                                            const int32_t *idx, const void *val,
+                                            trs_layout layout, int indexing, const void *ptr,
+                                            const void *idx, const void *val,
                                             const trs_relax_options *options);
 
 /* New values in the same pattern, given as at creation. */
 TRS_API trs_status trs_mpi_relax_update(trs_mpi_relaxation *R, const trs_matrix *A);
-TRS_API trs_status trs_mpi_relax_update_bsr(trs_mpi_relaxation *R, trs_layout layout,
-                                            const int64_t *ptr, const int32_t *idx,
-                                            const void *val);
+TRS_API trs_status trs_mpi_relax_update_bsr(trs_mpi_relaxation *R, trs_layout layout, int indexing,
+                                            const void *ptr, const void *idx, const void *val);
 
 /* As trs_relax_sweep.  Every rank has room for the norms, and gets them. */
 TRS_API trs_status trs_mpi_relax_sweep(trs_mpi_relaxation *R, void *x, int64_t ldx, const void *b,
@@ -165,15 +165,18 @@ TRS_API trs_status trs_mpi_relax_sweep(trs_mpi_relaxation *R, void *x, int64_t l
                                        const trs_sweep_options *options);
 
 typedef struct trs_mpi_relax_info {
-  trs_relax_info whole; /* as of one domain; threads and seconds are the most of a rank, colour_ptr
-                           and row NULL; a domain a rank, also "as given" */
+  size_t struct_size;
   trs_mpi_spread rows, blocks; /* of a rank */
   trs_mpi_spread halo_rows;    /* of others, that a rank reads */
   trs_mpi_spread messages;     /* sent by a rank in a pass over the colours */
   trs_mpi_spread bytes;        /* that they carry, for one right-hand side */
 } trs_mpi_relax_info;
 
-TRS_API trs_status trs_mpi_relax_get_info(trs_mpi_relaxation *R, trs_mpi_relax_info *info);
+/* whole: as trs_relax_get_info has it of one domain; threads and seconds are the most of a rank,
+ * colour_ptr and row are NULL, there is one domain per rank, and partition may be "as given".
+ * Either may be NULL, on all ranks alike. */
+TRS_API trs_status trs_mpi_relax_get_info(trs_mpi_relaxation *R, trs_relax_info *whole,
+                                          trs_mpi_relax_info *info);
 TRS_API void trs_mpi_relax_destroy(trs_mpi_relaxation *R);
 
 /* Makes a failure of any rank one of all: for what ranks do apart before a collective call, such as

@@ -24,6 +24,7 @@ static inline trs_mpi_blocks trs_superlu_dist(trs_scalar scalar, int64_t n,
                                               const Glu_persist_t *persist, const void *perm_r,
                                               const void *perm_c, const gridinfo_t *grid) {
   trs_mpi_blocks b = {0};
+  b.struct_size = sizeof b;
   b.scalar = scalar;
   b.index_bytes = (int)sizeof(int_t);
   b.scale_bytes = scalar == TRS_FLOAT ? 4 : 8;

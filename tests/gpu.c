@@ -57,10 +57,10 @@ both_sides both_sides_of(triangle t, trs_format format, trs_scalar scalar) {
   s.ptr = gpu_upload(t.ptr, (size_t)(t.n + 1) * sizeof *t.ptr);
   s.idx = gpu_upload(t.idx, (size_t)nnz * sizeof *t.idx);
   s.val = gpu_upload(t.val, (size_t)nnz * scalar_bytes(scalar));
-  assert_success(
-      trs_matrix_create(&s.here, format, scalar, t.n, t.n, t.ptr, t.idx, t.val, TRS_BORROW));
+  assert_success(trs_matrix_create(&s.here, format, scalar, t.n, t.n, TRS_PTR64, t.ptr, t.idx,
+                                   t.val, TRS_BORROW));
   assert_success(trs_matrix_create_device(&s.there, gpu_context, format, scalar, t.n, t.n, nnz,
-                                          s.ptr, s.idx, s.val));
+                                          TRS_PTR64, s.ptr, s.idx, s.val));
   return s;
 }
 
@@ -74,8 +74,8 @@ void both_sides_free(both_sides *s) {
 }
 
 void gpu_judge(const both_sides *s, trs_trans trans, const void *x, const void *b, int64_t nrhs) {
-  trs_backward_error error;
-  trs_matrix_info info;
+  trs_backward_error error = {.struct_size = sizeof error};
+  trs_matrix_info info = {.struct_size = sizeof info};
   trs_matrix_get_info(s->here, &info);
   assert_success(trs_check(s->here, s->uplo, trans, TRS_NONUNIT, x, s->t.n, b, s->t.n, nrhs,
                            TRS_COL_MAJOR, &error));

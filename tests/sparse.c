@@ -31,7 +31,8 @@ static void add(triplets *t, int64_t row, int64_t col, double complex value) {
 
 static trs_matrix *triplets_take(triplets *t, int64_t n, trs_format format) {
   trs_matrix *A, *B;
-  assert_success(trs_matrix_create_coo(&A, t->scalar, n, n, t->count, t->row, t->col, t->val));
+  assert_success(
+      trs_matrix_create_coo(&A, t->scalar, n, n, t->count, TRS_IDX32, t->row, t->col, t->val));
   free(t->row);
   free(t->col);
   free(t->val);
@@ -48,6 +49,7 @@ static double complex random_value(uint64_t seed, int64_t at, trs_scalar scalar)
 }
 
 trs_matrix *sparse_random(int64_t n, double density, sparse_kind kind, uint64_t seed) {
+  if (!kind.scalar) kind.scalar = TRS_FLOAT;
   triplets t = triplets_make(n * n, kind.scalar);
   int64_t classes = kind.components > 1 ? kind.components : 1;
   double *sum = calloc((size_t)n + 1, sizeof *sum);
@@ -154,7 +156,7 @@ static void check_row(const product_row *r, int64_t n, int64_t i, double toleran
 
 void assert_product(const trs_factors *F, const trs_matrix *A, double tolerance,
                     bool on_pattern_only) {
-  trs_factors_info f;
+  trs_factors_info f = {.struct_size = sizeof f};
   trs_matrix *rows;
   trs_factors_get_info(F, &f);
   assert_success(trs_matrix_convert(&rows, A, TRS_CSR, A->scalar));

@@ -1,5 +1,6 @@
 /* distributed.c - trs_plan_get_share and trs_solve_distributed. */
 #include "api/dense.h"
+#include "base/structs.h"
 #include "device/device.h"
 #include "plan/plan.h"
 #include "solve/factors/factors.h"
@@ -8,10 +9,8 @@ static trs_plan_share whole(const trs_plan *plan, int64_t nrhs) {
   return (trs_plan_share){.nrows = plan->system.n, .ncolumns = nrhs};
 }
 
-trs_status trs_plan_get_share(const trs_plan *plan, int member, int64_t nrhs, trs_plan_share *share,
-                              int64_t *rows) {
-  if (!plan || !share)
-    return trs_fail(TRS_ERROR_ARGUMENT, -1, "%s is NULL", plan ? "share" : "plan");
+static trs_status share_of(const trs_plan *plan, int member, int64_t nrhs, trs_plan_share *share,
+                           int64_t *rows) {
   const int members = trs_context_members(plan->context, NULL, NULL);
   if (member < 0 || member >= members)
     return trs_fail(TRS_ERROR_ARGUMENT, -1, "member %d of %d: they count from 0", member, members);
@@ -20,6 +19,16 @@ trs_status trs_plan_get_share(const trs_plan *plan, int member, int64_t nrhs, tr
   if (plan->method->share) return plan->method->share(plan, member, nrhs, share, rows);
   for (int64_t i = 0; rows && i < share->nrows; i++) rows[i] = i;
   return TRS_SUCCESS;
+}
+
+trs_status trs_plan_get_share(const trs_plan *plan, int member, int64_t nrhs, trs_plan_share *share,
+                              int64_t *rows) {
+  trs_plan_share own;
+  if (!plan || !share)
+    return trs_fail(TRS_ERROR_ARGUMENT, -1, "%s is NULL", plan ? "share" : "plan");
+  TRS_TRY(TRS_STRUCT_CHECK(trs_plan_share, share));
+  TRS_TRY(share_of(plan, member, nrhs, &own, rows));
+  return TRS_STRUCT_GIVE(trs_plan_share, share, &own);
 }
 
 /* Members that stand behind a share of their own solve in place: not from host memory. */
@@ -48,7 +57,7 @@ trs_status trs_solve_distributed(trs_plan *plan, void *const *x, int64_t ldx, co
   (void)trs_context_members(plan->context, &first, &local);
   for (int k = 0; k < local; k++) {
     trs_plan_share share;
-    TRS_TRY(trs_plan_get_share(plan, first + k, nrhs, &share, NULL));
+    TRS_TRY(share_of(plan, first + k, nrhs, &share, NULL));
     int64_t n = share.nrows > 0 && share.ncolumns > 0 ? plan->system.n : 0;
     TRS_TRY(
         trs_rhs_make(&rhs, n, plan->system.scalar, x[k], ldx, b[k], ldb, share.ncolumns, layout));

@@ -1,20 +1,23 @@
 /* files.c - reading and writing: argument checks, and a team for readers and writers to use. */
+#include "base/structs.h"
 #include "factor/file.h"
 #include "io/io.h"
 #include "io/output_file.h"
 #include "matrix/matrix.h"
 #include "plan/context.h"
 
-/* The caller's context, or one of every core for the length of a call. */
+/* The caller's options; and its context, or one of every core for the length of a call. */
 typedef struct borrowed_team {
+  trs_read_options options;
   trs_context *own;
   trs_team *team;
 } borrowed_team;
 
 static trs_status borrow_team(borrowed_team *borrowed, const trs_read_options *options) {
   *borrowed = (borrowed_team){0};
-  if (options && options->context) {
-    borrowed->team = options->context->team;
+  TRS_TRY(TRS_STRUCT_TAKE(trs_read_options, &borrowed->options, options));
+  if (borrowed->options.context) {
+    borrowed->team = borrowed->options.context->team;
     return TRS_SUCCESS;
   }
   TRS_TRY(trs_context_create(&borrowed->own, "auto"));
@@ -38,7 +41,7 @@ trs_status trs_matrix_read(trs_matrix **A, const char *path, const trs_read_opti
   TRS_TRY(check_path(A, "A", path));
   *A = NULL;
   TRS_TRY(borrow_team(&with, options));
-  return end_borrowing(&with, trs_read_matrix(A, path, with.team, options));
+  return end_borrowing(&with, trs_read_matrix(A, path, with.team, &with.options));
 }
 
 trs_status trs_matrix_open(trs_matrix **T, const char *path, trs_format format, trs_uplo uplo,
@@ -53,8 +56,8 @@ trs_status trs_matrix_open(trs_matrix **T, const char *path, trs_format format, 
     return trs_fail(TRS_ERROR_ARGUMENT, -1,
                     "a diagonal is added to a triangle: uplo must be TRS_LOWER or TRS_UPPER");
   TRS_TRY(borrow_team(&with, options));
-  return end_borrowing(&with,
-                       trs_open_matrix(T, path, format, uplo, add_diagonal, with.team, options));
+  return end_borrowing(
+      &with, trs_open_matrix(T, path, format, uplo, add_diagonal, with.team, &with.options));
 }
 
 trs_status trs_matrix_write(const trs_matrix *A, const char *path) {
@@ -72,8 +75,8 @@ trs_status trs_vectors_read(void **values, int64_t *nrows, int64_t *ncols, trs_s
   *values = NULL;
   if (!nrows || !ncols) return trs_fail(TRS_ERROR_ARGUMENT, -1, "nrows or ncols is NULL");
   TRS_TRY(borrow_team(&with, options));
-  return end_borrowing(&with,
-                       trs_read_vectors(values, nrows, ncols, scalar, path, with.team, options));
+  return end_borrowing(
+      &with, trs_read_vectors(values, nrows, ncols, scalar, path, with.team, &with.options));
 }
 
 trs_status trs_vectors_write(const void *values, int64_t nrows, int64_t ncols, int64_t ld,
@@ -106,14 +109,13 @@ trs_status trs_factors_read(trs_factors **F, const char *path, const trs_read_op
   TRS_TRY(check_path(F, "F", path));
   *F = NULL;
   TRS_TRY(borrow_team(&with, options));
-  return end_borrowing(&with, trs_read_factors(F, path, with.team, options));
+  return end_borrowing(&with, trs_read_factors(F, path, with.team, &with.options));
 }
 
 trs_status trs_factors_write(const trs_factors *F, const char *path) {
   borrowed_team with;
   TRS_TRY(check_path(F, "F", path));
-  trs_matrix_renew(F->L);
-  trs_matrix_renew(F->U);
+  TRS_TRY(trs_factors_need_host(F, "trs_factors_write"));
   TRS_TRY(borrow_team(&with, NULL));
   return end_borrowing(&with, trs_write_factors(F, path, with.team));
 }

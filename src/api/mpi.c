@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/structs.h"
 #include "comm/ranks_mpi.h"
 #include "solve/grid3d/grid3d.h"
 #include "solve/grid3d/refine.h"
@@ -80,12 +81,9 @@ static trs_status compare_options(trs_ranks *ranks, const trs_grid_options *set,
                                      "flat_trees", "width",  "relax", "trans",
                                      "scattered",  "scalar", "invert"};
   const trs_layout_options *of = &set->supernodes;
-  const int64_t own[] = {method,        set->shape.x,
-                         set->shape.y,  set->shape.z,
-                         set->trees,    of->width,
-                         of->relax,     options->trans,
-                         of->scattered, options->scalar ? (int64_t)*options->scalar : -1,
-                         of->invert};
+  const int64_t own[] = {method,        set->shape.x,    set->shape.y, set->shape.z,
+                         set->trees,    of->width,       of->relax,    options->trans,
+                         of->scattered, options->scalar, of->invert};
   int64_t first[sizeof own / sizeof *own];
   trs_status status = TRS_SUCCESS;
   memcpy(first, own, sizeof own);
@@ -118,18 +116,19 @@ static trs_status open_plan(MPI_Comm comm, trs_mpi_plan **plan) {
 }
 
 /* The options, the same on all ranks, before anything is read. */
-static trs_status begin(trs_mpi_plan *plan, trs_grid_options *set, const trs_mpi_options *options) {
-  const trs_mpi_options none = {0};
-  int method;
-  if (!options) options = &none;
-  TRS_TRY(trs_ranks_agree(&plan->ranks, take_options(set, &method, options)));
+static trs_status begin(trs_mpi_plan *plan, trs_grid_options *set, trs_mpi_options *own,
+                        const trs_mpi_options *options) {
+  int method = 0;
+  trs_status status = TRS_STRUCT_TAKE(trs_mpi_options, own, options);
+  if (!status) status = take_options(set, &method, own);
+  TRS_TRY(trs_ranks_agree(&plan->ranks, status));
   plan->method = methods[method];
-  return compare_options(&plan->ranks, set, method, options);
+  return compare_options(&plan->ranks, set, method, own);
 }
 
 static trs_status analyze(trs_mpi_plan *plan, trs_grid_input *in, trs_grid_options *set,
                           const trs_mpi_options *options) {
-  trs_trans trans = options ? options->trans : TRS_NO_TRANS;
+  trs_trans trans = options->trans;
   trs_grid_shape p = set->shape;
   if (trans != TRS_NO_TRANS) trs_input_transpose(in, trans == TRS_CONJ_TRANS);
   if (!p.x && !p.y && !p.z)
@@ -149,10 +148,11 @@ trs_status trs_mpi_analyze(MPI_Comm comm, trs_mpi_plan **plan, const trs_factors
                            const trs_mpi_options *options) {
   trs_grid_input in = {0};
   trs_grid_options set;
+  trs_mpi_options own;
   TRS_TRY(open_plan(comm, plan));
-  trs_status status = begin(*plan, &set, options);
+  trs_status status = begin(*plan, &set, &own, options);
   if (!status) status = trs_ranks_agree(&(*plan)->ranks, trs_input_factors(&in, F));
-  if (!status) status = analyze(*plan, &in, &set, options);
+  if (!status) status = analyze(*plan, &in, &set, &own);
   return end(plan, &in, status);
 }
 
@@ -160,22 +160,30 @@ trs_status trs_mpi_analyze_file(MPI_Comm comm, trs_mpi_plan **plan, const char *
                                 const trs_mpi_options *options) {
   trs_grid_input in = {0};
   trs_grid_options set;
+  trs_mpi_options own;
   TRS_TRY(open_plan(comm, plan));
-  trs_status status = begin(*plan, &set, options);
-  if (!status)
-    status = trs_input_file(&in, path, options ? options->scalar : NULL, &(*plan)->ranks);
-  if (!status) status = analyze(*plan, &in, &set, options);
+  trs_status status = begin(*plan, &set, &own, options);
+  if (!status) status = trs_input_file(&in, path, own.scalar, &(*plan)->ranks);
+  if (!status) status = analyze(*plan, &in, &set, &own);
   return end(plan, &in, status);
+}
+
+static trs_status take_blocks(trs_mpi_blocks *taken, const trs_mpi_blocks *blocks) {
+  if (!blocks) return trs_fail(TRS_ERROR_ARGUMENT, -1, "blocks is NULL");
+  return TRS_STRUCT_TAKE(trs_mpi_blocks, taken, blocks);
 }
 
 trs_status trs_mpi_analyze_blocks(MPI_Comm comm, trs_mpi_plan **plan, const trs_mpi_blocks *blocks,
                                   const trs_mpi_options *options) {
   trs_grid_input in = {0};
   trs_grid_options set;
+  trs_mpi_options own;
+  trs_mpi_blocks taken;
   TRS_TRY(open_plan(comm, plan));
-  trs_status status = begin(*plan, &set, options);
-  if (!status) status = trs_input_blocks(&in, blocks, &(*plan)->ranks);
-  if (!status) status = analyze(*plan, &in, &set, options);
+  trs_status status = begin(*plan, &set, &own, options);
+  if (!status) status = trs_ranks_agree(&(*plan)->ranks, take_blocks(&taken, blocks));
+  if (!status) status = trs_input_blocks(&in, &taken, &(*plan)->ranks);
+  if (!status) status = analyze(*plan, &in, &set, &own);
   return end(plan, &in, status);
 }
 
@@ -375,31 +383,35 @@ static double volume_bound(const trs_grid_solver *s) {
          sqrt((double)s->ranks->size * s->set.shape.z);
 }
 
+static trs_status check_stats(const trs_mpi_stats *stats) {
+  if (!stats) return trs_fail(TRS_ERROR_ARGUMENT, -1, "stats is NULL");
+  return TRS_STRUCT_CHECK(trs_mpi_stats, stats);
+}
+
 trs_status trs_mpi_get_stats(trs_mpi_plan *plan, trs_mpi_stats *stats) {
   TRS_TRY(need_plan(plan));
   const trs_grid_solver *s = &plan->solver;
   figures f;
-  TRS_TRY(trs_ranks_agree(&plan->ranks,
-                          stats ? TRS_SUCCESS : trs_fail(TRS_ERROR_ARGUMENT, -1, "stats is NULL")));
+  TRS_TRY(trs_ranks_agree(&plan->ranks, check_stats(stats)));
   own_figures(s, f.sum);
   memcpy(f.min, f.sum, sizeof f.min);
   memcpy(f.max, f.sum, sizeof f.max);
   TRS_TRY(reduce(&plan->ranks, &f));
-  *stats = (trs_mpi_stats){.method = plan->method,
-                           .invert = inversions[s->set.supernodes.invert],
-                           .px = s->set.shape.x,
-                           .py = s->set.shape.y,
-                           .pz = s->set.shape.z,
-                           .supernodes = count_supernodes(&s->layout),
-                           .separators = s->runs,
-                           .inverted = s->layout.nruns,
-                           .inverted_bytes = inverted_bytes(s),
-                           .leaf_entries = leaf_spread(&s->layout)};
-  spread_figures(stats, &f, plan->ranks.size);
+  trs_mpi_stats own = {.method = plan->method,
+                       .invert = inversions[s->set.supernodes.invert],
+                       .px = s->set.shape.x,
+                       .py = s->set.shape.y,
+                       .pz = s->set.shape.z,
+                       .supernodes = count_supernodes(&s->layout),
+                       .separators = s->runs,
+                       .inverted = s->layout.nruns,
+                       .inverted_bytes = inverted_bytes(s),
+                       .leaf_entries = leaf_spread(&s->layout)};
+  spread_figures(&own, &f, plan->ranks.size);
   double once = values_once(s);
-  stats->replicated = once > 0 ? stats->bytes.mean * plan->ranks.size / once : 1;
-  double flops = flops_once(s), all = stats->flops[0].mean + stats->flops[1].mean;
-  stats->replicated_work = flops > 0 ? all * plan->ranks.size / flops : 1;
-  stats->volume_bound = volume_bound(s);
-  return TRS_SUCCESS;
+  own.replicated = once > 0 ? own.bytes.mean * plan->ranks.size / once : 1;
+  double flops = flops_once(s), all = own.flops[0].mean + own.flops[1].mean;
+  own.replicated_work = flops > 0 ? all * plan->ranks.size / flops : 1;
+  own.volume_bound = volume_bound(s);
+  return TRS_STRUCT_GIVE(trs_mpi_stats, stats, &own);
 }

@@ -4,6 +4,7 @@
 
 #include "api/dense.h"
 #include "api/relax.h"
+#include "base/structs.h"
 #include "comm/ranks_mpi.h"
 #include "relax/kernels.h"
 #include "relax/mpi/ranks.h"
@@ -12,8 +13,6 @@
 struct trs_mpi_relaxation {
   trs_ranks_relaxation own;
 };
-
-static const trs_relax_options default_options;
 
 /* ---- Creation ---- */
 
@@ -88,12 +87,13 @@ static trs_status take_dealt(trs_ranks *ranks, trs_block_source *source, trs_mat
 }
 
 static trs_status create(trs_mpi_relaxation *R, trs_context *ctx, const trs_matrix *A,
-                         int block_size, const trs_relax_options *options) {
+                         int block_size, const trs_relax_options *given) {
   trs_block_source source = {.nrows = 0};
+  trs_relax_options own, *options = &own;
   trs_matrix *by_rows;
   trs_ranks *ranks = &R->own.ranks;
-  trs_status status = check_context(ctx, options);
-  if (!status) status = trs_relax_check_create(block_size, options);
+  trs_status status = trs_relax_take_options(options, block_size, given);
+  if (!status) status = check_context(ctx, options);
   status = take_dealt(ranks, &source, &by_rows, A, block_size, status);
   if (!status) status = check_same(ranks, source.scalar, block_size, true, options);
   if (!status) status = trs_ranks_relaxation_create(&R->own, ctx, &source, true, options);
@@ -105,23 +105,51 @@ trs_status trs_mpi_relax_create(MPI_Comm comm, trs_context *ctx, trs_mpi_relaxat
                                 const trs_matrix *A, int block_size,
                                 const trs_relax_options *options) {
   TRS_TRY(open_ranks(R, comm));
-  return finish_creation(R, create(*R, ctx, A, block_size, options ? options : &default_options));
+  return finish_creation(R, create(*R, ctx, A, block_size, options));
+}
+
+/* This rank's rows as a source, whose copies are freed with free_blocks. */
+static trs_status take_blocks(trs_block_source *source, void *taken[2], trs_scalar scalar,
+                              int64_t nrows, int block_size, trs_layout layout, int indexing,
+                              const void *ptr, const void *idx, const void *val) {
+  taken[0] = taken[1] = NULL;
+  *source = (trs_block_source){.scalar = scalar,
+                               .block = block_size,
+                               .span = 1,
+                               .nrows = nrows,
+                               .layout = layout,
+                               .ptr = ptr,
+                               .idx = idx,
+                               .val = val,
+                               .indexing = indexing};
+  TRS_TRY(trs_relax_check_blocks(scalar, nrows, block_size, layout));
+  return trs_block_source_take(source, taken);
+}
+
+static void free_blocks(void *taken[2]) {
+  trs_free(taken[0]);
+  trs_free(taken[1]);
 }
 
 trs_status trs_mpi_relax_create_bsr(MPI_Comm comm, trs_context *ctx, trs_mpi_relaxation **R,
                                     trs_scalar scalar, int64_t nrows, int block_size,
-                                    trs_layout layout, const int64_t *ptr, const int32_t *idx,
-                                    const void *val, const trs_relax_options *options) {
-  if (!options) options = &default_options;
+                                    trs_layout layout, int indexing, const void *ptr,
+                                    const void *idx, const void *val,
+                                    const trs_relax_options *options) {
+  trs_relax_options chosen;
+  trs_block_source source;
+  void *taken[2] = {NULL, NULL};
   TRS_TRY(open_ranks(R, comm));
   trs_ranks_relaxation *own = &(*R)->own;
-  trs_block_source source = {scalar, block_size, 1, nrows, 0, NULL, layout, ptr, idx, val, false};
-  trs_status status = check_context(ctx, options);
-  if (!status) status = trs_relax_check_create(block_size, options);
-  if (!status) status = trs_relax_check_blocks(scalar, nrows, block_size, layout);
+  trs_status status = trs_relax_take_options(&chosen, block_size, options);
+  if (!status) status = check_context(ctx, &chosen);
+  if (!status)
+    status =
+        take_blocks(&source, taken, scalar, nrows, block_size, layout, indexing, ptr, idx, val);
   status = trs_ranks_agree(&own->ranks, status);
-  if (!status) status = check_same(&own->ranks, scalar, block_size, false, options);
-  if (!status) status = trs_ranks_relaxation_create(own, ctx, &source, false, options);
+  if (!status) status = check_same(&own->ranks, scalar, block_size, false, &chosen);
+  if (!status) status = trs_ranks_relaxation_create(own, ctx, &source, false, &chosen);
+  free_blocks(taken);
   return finish_creation(R, status);
 }
 
@@ -157,15 +185,18 @@ trs_status trs_mpi_relax_update(trs_mpi_relaxation *R, const trs_matrix *A) {
   return status;
 }
 
-trs_status trs_mpi_relax_update_bsr(trs_mpi_relaxation *R, trs_layout layout, const int64_t *ptr,
-                                    const int32_t *idx, const void *val) {
+trs_status trs_mpi_relax_update_bsr(trs_mpi_relaxation *R, trs_layout layout, int indexing,
+                                    const void *ptr, const void *idx, const void *val) {
+  trs_block_source source;
+  void *taken[2];
   TRS_TRY(check_kind(R, false));
   const trs_relaxation *D = R->own.R;
-  trs_block_source source = {D->scalar, D->block, 1,   R->own.nrows, 0,    NULL,
-                             layout,    ptr,      idx, val,          false};
-  trs_status status = trs_relax_check_blocks(D->scalar, R->own.nrows, D->block, layout);
-  TRS_TRY(trs_ranks_agree(&R->own.ranks, status));
-  return trs_ranks_relaxation_update(&R->own, &source);
+  trs_status status = take_blocks(&source, taken, D->scalar, R->own.nrows, D->block, layout,
+                                  indexing, ptr, idx, val);
+  status = trs_ranks_agree(&R->own.ranks, status);
+  if (!status) status = trs_ranks_relaxation_update(&R->own, &source);
+  free_blocks(taken);
+  return status;
 }
 
 /* ---- Sweeps ---- */
@@ -233,13 +264,12 @@ static void spread(trs_mpi_spread *s, double value, int size, bool first) {
 
 static double larger(double a, double b) { return a > b ? a : b; }
 
-static void add_rank(trs_mpi_relax_info *info, const figures *f, bool first) {
-  trs_relax_info *w = &info->whole;
-  spread(&info->rows, f->rows, info->whole.domains, first);
-  spread(&info->blocks, f->blocks, info->whole.domains, first);
-  spread(&info->halo_rows, f->halo, info->whole.domains, first);
-  spread(&info->messages, f->messages, info->whole.domains, first);
-  spread(&info->bytes, f->bytes, info->whole.domains, first);
+static void add_rank(trs_relax_info *w, trs_mpi_relax_info *info, const figures *f, bool first) {
+  spread(&info->rows, f->rows, w->domains, first);
+  spread(&info->blocks, f->blocks, w->domains, first);
+  spread(&info->halo_rows, f->halo, w->domains, first);
+  spread(&info->messages, f->messages, w->domains, first);
+  spread(&info->bytes, f->bytes, w->domains, first);
   w->nblocks += (int64_t)f->blocks;
   w->sweep_bytes += (int64_t)f->sweep_bytes;
   w->longest_row = (int64_t)larger((double)w->longest_row, f->longest);
@@ -267,33 +297,44 @@ static trs_status count_colours(trs_ranks_relaxation *Q, trs_relax_info *w) {
   return status;
 }
 
-static trs_status gather_figures(trs_ranks_relaxation *Q, trs_mpi_relax_info *info) {
+static trs_status gather_figures(trs_ranks_relaxation *Q, trs_relax_info *w,
+                                 trs_mpi_relax_info *info) {
   figures own = own_figures(Q), *all;
   double norm = 0, lost = 0;
   trs_status status = TRS_ALLOC(&all, Q->ranks.size);
   TRS_TRY(trs_ranks_agree(&Q->ranks, status));
   status = trs_ranks_records(&Q->ranks, &own, all, sizeof own);
   for (int r = 0; !status && r < Q->ranks.size; r++) {
-    add_rank(info, &all[r], r == 0);
+    add_rank(w, info, &all[r], r == 0);
     norm = hypot(norm, all[r].frobenius[0]);
     lost = hypot(lost, all[r].frobenius[1]);
   }
-  info->whole.rounding = norm > 0 ? lost / norm : 0;
+  w->rounding = norm > 0 ? lost / norm : 0;
   trs_free(all);
   return status;
 }
 
-trs_status trs_mpi_relax_get_info(trs_mpi_relaxation *R, trs_mpi_relax_info *info) {
-  if (!R || !info) return trs_fail(TRS_ERROR_ARGUMENT, -1, "%s is NULL", R ? "info" : "R");
+static trs_status check_infos(const trs_relax_info *whole, const trs_mpi_relax_info *info) {
+  if (whole) TRS_TRY(TRS_STRUCT_CHECK(trs_relax_info, whole));
+  return info ? TRS_STRUCT_CHECK(trs_mpi_relax_info, info) : TRS_SUCCESS;
+}
+
+trs_status trs_mpi_relax_get_info(trs_mpi_relaxation *R, trs_relax_info *whole,
+                                  trs_mpi_relax_info *info) {
+  if (!R) return trs_fail(TRS_ERROR_ARGUMENT, -1, "R is NULL");
   const trs_relaxation *D = R->own.R;
-  *info = (trs_mpi_relax_info){.whole = {.scalar = D->scalar,
-                                         .store = D->store,
-                                         .block_size = D->block,
-                                         .nrows = D->ncols,
-                                         .colours = D->ncolours,
-                                         .variant = "threads",
-                                         .domains = R->own.ranks.size,
-                                         .partition = R->own.partition}};
-  TRS_TRY(gather_figures(&R->own, info));
-  return count_colours(&R->own, &info->whole);
+  trs_relax_info all = {.scalar = D->scalar,
+                        .store = D->store,
+                        .block_size = D->block,
+                        .nrows = D->ncols,
+                        .colours = D->ncolours,
+                        .variant = "threads",
+                        .domains = R->own.ranks.size,
+                        .partition = R->own.partition};
+  trs_mpi_relax_info own = {.rows = {0}};
+  TRS_TRY(trs_ranks_agree(&R->own.ranks, check_infos(whole, info)));
+  TRS_TRY(gather_figures(&R->own, &all, &own));
+  TRS_TRY(count_colours(&R->own, &all));
+  if (whole) TRS_TRY(TRS_STRUCT_GIVE(trs_relax_info, whole, &all));
+  return info ? TRS_STRUCT_GIVE(trs_mpi_relax_info, info, &own) : TRS_SUCCESS;
 }

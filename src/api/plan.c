@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/config.h"
+#include "base/structs.h"
 #include "plan/bound.h"
 #include "plan/plan.h"
 #include "solve/cuda/bound.h"
@@ -14,6 +15,8 @@ static trs_status level_facts(trs_plan *plan, trs_plan_info *info) {
   return TRS_SUCCESS;
 }
 
+static trs_status gather(trs_plan *plan, trs_plan_info *info);
+
 /* The two sweeps of a plan over factors, one behind the other. */
 static trs_status sweep_facts(trs_plan *plan, trs_plan_info *info) {
   trs_plan_info part;
@@ -21,7 +24,7 @@ static trs_status sweep_facts(trs_plan *plan, trs_plan_info *info) {
   info->min_parallelism = plan->system.n;
   info->backend = info->method = NULL;
   for (int s = 0; s < 2; s++) {
-    TRS_TRY(trs_plan_get_info(plan->sweep[s], &part));
+    TRS_TRY(gather(plan->sweep[s], &part));
     info->levels += part.levels;
     info->device = part.device;
     if (part.min_parallelism < info->min_parallelism) info->min_parallelism = part.min_parallelism;
@@ -43,8 +46,7 @@ static const char *device_name(const trs_plan *plan) {
   return NULL;
 }
 
-trs_status trs_plan_get_info(trs_plan *plan, trs_plan_info *info) {
-  if (!plan || !info) return trs_fail(TRS_ERROR_ARGUMENT, -1, "%s is NULL", plan ? "info" : "plan");
+static trs_status gather(trs_plan *plan, trs_plan_info *info) {
   const trs_system *S = &plan->system;
   *info = (trs_plan_info){.backend = plan->method->backend,
                           .method = plan->method->name,
@@ -62,6 +64,14 @@ trs_status trs_plan_get_info(trs_plan *plan, trs_plan_info *info) {
   if (info->levels) info->parallelism = (double)(sweeps * S->n) / (double)info->levels;
   if (S->n) info->dependency = (double)S->nnz / (double)S->n;
   return TRS_SUCCESS;
+}
+
+trs_status trs_plan_get_info(trs_plan *plan, trs_plan_info *info) {
+  trs_plan_info own;
+  if (!plan || !info) return trs_fail(TRS_ERROR_ARGUMENT, -1, "%s is NULL", plan ? "info" : "plan");
+  TRS_TRY(TRS_STRUCT_CHECK(trs_plan_info, info));
+  TRS_TRY(gather(plan, &own));
+  return TRS_STRUCT_GIVE(trs_plan_info, info, &own);
 }
 
 trs_status trs_plan_get_levels(trs_plan *plan, int64_t **rows, int64_t *levels) {
@@ -103,7 +113,7 @@ trs_status trs_plan_bound(trs_plan *plan, double *seconds) {
   double bandwidth, hop;
   if (!plan || !seconds)
     return trs_fail(TRS_ERROR_ARGUMENT, -1, "%s is NULL", plan ? "seconds" : "plan");
-  TRS_TRY(trs_plan_get_info(plan, &info));
+  TRS_TRY(gather(plan, &info));
   TRS_TRY(measure(plan, &info, &bandwidth, &hop));
   double by_bytes = (double)info.solve_bytes / bandwidth;
   double by_levels = (double)info.levels * hop;

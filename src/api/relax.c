@@ -5,17 +5,19 @@
 #include <string.h>
 
 #include "api/dense.h"
+#include "base/structs.h"
+#include "matrix/indexing.h"
 #include "matrix/matrix.h"
 #include "relax/cuda/backend.h"
 #include "relax/cuda/group.h"
 #include "relax/relaxation.h"
 
-trs_status trs_relax_check_create(int block_size, const trs_relax_options *options) {
-  if ((unsigned)options->store > TRS_RELAX_BFLOAT)
-    return trs_fail(TRS_ERROR_ARGUMENT, -1, "store %d is not one of trs_relax_store's",
-                    options->store);
-  if (options->nrhs < 0)
-    return trs_fail(TRS_ERROR_ARGUMENT, -1, "nrhs is %lld", (long long)options->nrhs);
+trs_status trs_relax_take_options(trs_relax_options *own, int block_size,
+                                  const trs_relax_options *options) {
+  TRS_TRY(TRS_STRUCT_TAKE(trs_relax_options, own, options));
+  if ((unsigned)own->store > TRS_RELAX_BFLOAT)
+    return trs_fail(TRS_ERROR_ARGUMENT, -1, "store %d is not one of trs_relax_store's", own->store);
+  if (own->nrhs < 0) return trs_fail(TRS_ERROR_ARGUMENT, -1, "nrhs is %lld", (long long)own->nrhs);
   if (block_size < 1 || block_size > TRS_RELAX_MOST_BLOCK)
     return trs_fail(TRS_ERROR_ARGUMENT, -1, "the block size is %d; 1 to %d is wanted", block_size,
                     TRS_RELAX_MOST_BLOCK);
@@ -84,8 +86,21 @@ trs_status trs_relax_check_blocks(trs_scalar scalar, int64_t nrows, int block_si
   return TRS_SUCCESS;
 }
 
-static void free_copies(void *const copies[3]) {
-  for (int k = 0; k < 3; k++) trs_free(copies[k]);
+/* A source's arrays on the host and of the library's indexing; what was copied for that is freed by
+ * free_copies, also after a failure. */
+enum { COPIES = 5 };
+
+static trs_status bring(trs_block_source *source, void *copies[COPIES], trs_device *device,
+                        trs_stream stream) {
+  copies[3] = copies[4] = NULL;
+  trs_status status = trs_indexing_check(source->indexing);
+  if (status) copies[0] = copies[1] = copies[2] = NULL;
+  if (!status) status = trs_relax_gpu_fetch(source, copies, device, stream);
+  return status ? status : trs_block_source_take(source, copies + 3);
+}
+
+static void free_copies(void *const copies[COPIES]) {
+  for (int k = 0; k < COPIES; k++) trs_free(copies[k]);
 }
 
 /* On whose streams the caller's work is. */
@@ -95,19 +110,19 @@ static trs_device *device_of(const trs_context *ctx) {
 
 static trs_status create_from(trs_context *ctx, trs_relaxation **R, trs_block_source *source,
                               const trs_relax_options *options) {
-  void *copies[3];
-  trs_status status = trs_relax_gpu_fetch(source, copies, device_of(ctx), NULL);
+  void *copies[COPIES];
+  trs_status status = bring(source, copies, device_of(ctx), NULL);
   if (!status) status = trs_relaxation_create(R, ctx, source, options);
   free_copies(copies);
   return status;
 }
 
 static trs_status update_from(trs_relaxation *R, trs_block_source *source) {
-  void *copies[3];
+  void *copies[COPIES];
   trs_stream stream = R->group ? trs_relax_group_stream(R)
                       : R->gpu ? trs_relax_gpu_stream(R)
                                : NULL;
-  trs_status status = trs_relax_gpu_fetch(source, copies, device_of(R->context), stream);
+  trs_status status = bring(source, copies, device_of(R->context), stream);
   if (!status && !source->matrix) status = trs_block_source_check(source);
   if (!status) status = trs_relaxation_update(R, source);
   free_copies(copies);
@@ -116,35 +131,46 @@ static trs_status update_from(trs_relaxation *R, trs_block_source *source) {
 
 trs_status trs_relax_create(trs_context *ctx, trs_relaxation **R, const trs_matrix *A,
                             int block_size, const trs_relax_options *options) {
-  static const trs_relax_options defaults = {0};
+  trs_relax_options own;
   trs_block_source source;
   trs_matrix *by_rows;
   if (!ctx || !R || !A)
     return trs_fail(TRS_ERROR_ARGUMENT, -1, "%s is NULL", !ctx ? "ctx" : !R ? "R" : "A");
   *R = NULL;
-  if (!options) options = &defaults;
-  TRS_TRY(check_context(ctx, options));
-  TRS_TRY(trs_relax_check_create(block_size, options));
+  TRS_TRY(trs_relax_take_options(&own, block_size, options));
+  TRS_TRY(check_context(ctx, &own));
   TRS_TRY(trs_relax_take_matrix(&source, &by_rows, A, block_size));
-  trs_status status = create_from(ctx, R, &source, options);
+  trs_status status = create_from(ctx, R, &source, &own);
   trs_matrix_destroy(by_rows);
   return status;
 }
 
+static trs_block_source blocks(trs_scalar scalar, int64_t nrows, int block_size, trs_layout layout,
+                               int indexing, const void *ptr, const void *idx, const void *val) {
+  return (trs_block_source){.scalar = scalar,
+                            .block = block_size,
+                            .span = 1,
+                            .nrows = nrows,
+                            .ncols = nrows,
+                            .layout = layout,
+                            .ptr = ptr,
+                            .idx = idx,
+                            .val = val,
+                            .indexing = indexing};
+}
+
 trs_status trs_relax_create_bsr(trs_context *ctx, trs_relaxation **R, trs_scalar scalar,
-                                int64_t nrows, int block_size, trs_layout layout,
-                                const int64_t *ptr, const int32_t *idx, const void *val,
+                                int64_t nrows, int block_size, trs_layout layout, int indexing,
+                                const void *ptr, const void *idx, const void *val,
                                 const trs_relax_options *options) {
-  static const trs_relax_options defaults = {0};
+  trs_relax_options own;
   if (!ctx || !R) return trs_fail(TRS_ERROR_ARGUMENT, -1, "%s is NULL", ctx ? "R" : "ctx");
   *R = NULL;
-  if (!options) options = &defaults;
-  TRS_TRY(check_context(ctx, options));
-  TRS_TRY(trs_relax_check_create(block_size, options));
+  TRS_TRY(trs_relax_take_options(&own, block_size, options));
+  TRS_TRY(check_context(ctx, &own));
   TRS_TRY(trs_relax_check_blocks(scalar, nrows, block_size, layout));
-  trs_block_source source = {scalar, block_size, 1,   nrows, nrows, NULL,
-                             layout, ptr,        idx, val,   false};
-  return create_from(ctx, R, &source, options);
+  trs_block_source source = blocks(scalar, nrows, block_size, layout, indexing, ptr, idx, val);
+  return create_from(ctx, R, &source, &own);
 }
 
 trs_status trs_relax_update(trs_relaxation *R, const trs_matrix *A) {
@@ -161,18 +187,17 @@ trs_status trs_relax_update(trs_relaxation *R, const trs_matrix *A) {
   return status;
 }
 
-trs_status trs_relax_update_bsr(trs_relaxation *R, trs_layout layout, const int64_t *ptr,
-                                const int32_t *idx, const void *val) {
+trs_status trs_relax_update_bsr(trs_relaxation *R, trs_layout layout, int indexing, const void *ptr,
+                                const void *idx, const void *val) {
   if (!R) return trs_fail(TRS_ERROR_ARGUMENT, -1, "R is NULL");
   if ((unsigned)layout > TRS_ROW_MAJOR)
     return trs_fail(TRS_ERROR_ARGUMENT, -1, "layout must be TRS_COL_MAJOR or TRS_ROW_MAJOR");
-  trs_block_source source = {R->scalar, R->block, 1,   R->nrows, R->nrows, NULL,
-                             layout,    ptr,      idx, val,      false};
+  trs_block_source source = blocks(R->scalar, R->nrows, R->block, layout, indexing, ptr, idx, val);
   return update_from(R, &source);
 }
 
 trs_status trs_relax_complete(trs_sweep_options *options, const trs_sweep_options *given) {
-  *options = given ? *given : (trs_sweep_options){0};
+  TRS_TRY(TRS_STRUCT_TAKE(trs_sweep_options, options, given));
   if (options->sweeps < 0 || options->residual_every < 0)
     return trs_fail(TRS_ERROR_ARGUMENT, -1, "%s is %lld",
                     options->sweeps < 0 ? "sweeps" : "residual_every",
@@ -224,7 +249,7 @@ trs_status trs_relax_wait(trs_relaxation *R) {
 
 trs_status trs_relax_get_info(const trs_relaxation *R, trs_relax_info *info) {
   if (!R || !info) return trs_fail(TRS_ERROR_ARGUMENT, -1, "%s is NULL", R ? "info" : "R");
-  *info = (trs_relax_info){
+  trs_relax_info own = {
       .scalar = R->scalar,
       .store = R->store,
       .block_size = R->block,
@@ -242,13 +267,13 @@ trs_status trs_relax_get_info(const trs_relaxation *R, trs_relax_info *info) {
       .update_seconds = R->update_seconds,
       .variant = R->group ? trs_relax_group_variant(R) : trs_relax_gpu_variant(R),
       .device_bytes = R->group ? trs_relax_group_bytes(R) : trs_relax_gpu_bytes(R)};
-  info->domains = 1;
-  info->partition = "one domain";
-  if (R->group) info->partition = trs_relax_group_partition(R, &info->domains);
+  own.domains = 1;
+  own.partition = "one domain";
+  if (R->group) own.partition = trs_relax_group_partition(R, &own.domains);
   for (int32_t c = 0; c < R->ncolours; c++) {
     int64_t rows = R->colour_ptr[c + 1] - R->colour_ptr[c];
-    if (rows < info->smallest_colour) info->smallest_colour = rows;
-    if (rows > info->largest_colour) info->largest_colour = rows;
+    if (rows < own.smallest_colour) own.smallest_colour = rows;
+    if (rows > own.largest_colour) own.largest_colour = rows;
   }
-  return TRS_SUCCESS;
+  return TRS_STRUCT_GIVE(trs_relax_info, info, &own);
 }

@@ -4,7 +4,9 @@
 
 #include "relax/relaxation.h"
 
-TRS_API trs_status trs_relax_check_create(int block_size, const trs_relax_options *options);
+/* The caller's options, checked. */
+TRS_API trs_status trs_relax_take_options(trs_relax_options *own, int block_size,
+                                          const trs_relax_options *options);
 TRS_API trs_status trs_relax_check_blocks(trs_scalar scalar, int64_t nrows, int block_size,
                                           trs_layout layout);
 

@@ -2,6 +2,7 @@
 #include <stdint.h>
 
 #include "api/dense.h"
+#include "base/structs.h"
 #include "solve/factors/factors.h"
 #include "verify/factors_error.h"
 
@@ -17,16 +18,14 @@ static trs_status check_diag(trs_diag diag) {
   return TRS_SUCCESS;
 }
 
-static trs_status check_options(const trs_options *options) {
-  if (!options) return TRS_SUCCESS;
-  const int64_t count[] = {options->nrhs, options->solves, options->gpu_memory};
-  static const char *const name[] = {"nrhs", "solves", "gpu_memory"};
-  for (int k = 0; k < 3; k++)
-    if (count[k] < 0)
-      return trs_fail(TRS_ERROR_ARGUMENT, -1, "%s of the options is %lld", name[k],
-                      (long long)count[k]);
-  if ((unsigned)options->store > TRS_STORE_FLOAT)
-    return trs_fail(TRS_ERROR_ARGUMENT, -1, "store %d is not one of trs_store's", options->store);
+static trs_status take_options(trs_options *own, const trs_options *options) {
+  TRS_TRY(TRS_STRUCT_TAKE(trs_options, own, options));
+  if (own->nrhs < 0 || own->solves < 0)
+    return trs_fail(TRS_ERROR_ARGUMENT, -1, "%s of the options is %lld",
+                    own->nrhs < 0 ? "nrhs" : "solves",
+                    (long long)(own->nrhs < 0 ? own->nrhs : own->solves));
+  if ((unsigned)own->store > TRS_STORE_FLOAT)
+    return trs_fail(TRS_ERROR_ARGUMENT, -1, "store %d is not one of trs_store's", own->store);
   return TRS_SUCCESS;
 }
 
@@ -50,9 +49,10 @@ trs_status trs_analyze(trs_context *ctx, trs_plan **plan, const trs_matrix *A, t
     return trs_fail(TRS_ERROR_ARGUMENT, -1, "uplo must be TRS_LOWER or TRS_UPPER");
   TRS_TRY(check_trans(trans));
   TRS_TRY(check_diag(diag));
-  TRS_TRY(check_options(options));
+  trs_options own;
+  TRS_TRY(take_options(&own, options));
   TRS_TRY(check_place(ctx, A));
-  return trs_plan_create(plan, ctx, A, uplo, trans, diag, options);
+  return trs_plan_create(plan, ctx, A, uplo, trans, diag, &own);
 }
 
 trs_status trs_analyze_factors(trs_context *ctx, trs_plan **plan, const trs_factors *F,
@@ -61,8 +61,10 @@ trs_status trs_analyze_factors(trs_context *ctx, trs_plan **plan, const trs_fact
     return trs_fail(TRS_ERROR_ARGUMENT, -1, "%s is NULL", !ctx ? "ctx" : !plan ? "plan" : "F");
   *plan = NULL;
   TRS_TRY(check_trans(trans));
-  TRS_TRY(check_options(options));
-  return trs_factors_plan_create(plan, ctx, F, trans, options);
+  trs_options own;
+  TRS_TRY(take_options(&own, options));
+  TRS_TRY(check_place(ctx, F->L));
+  return trs_factors_plan_create(plan, ctx, F, trans, &own);
 }
 
 /* Another matrix than the one analysed; what differs in number is told by the plan. */
@@ -160,8 +162,10 @@ trs_status trs_plan_set_stream(trs_plan *plan, void *stream) {
 trs_status trs_check(const trs_matrix *A, trs_uplo uplo, trs_trans trans, trs_diag diag,
                      const void *x, int64_t ldx, const void *b, int64_t ldb, int64_t nrhs,
                      trs_layout layout, trs_backward_error *error) {
+  trs_backward_error found = {0};
   trs_rhs rhs;
   if (!A || !error) return trs_fail(TRS_ERROR_ARGUMENT, -1, "%s is NULL", A ? "error" : "A");
+  TRS_TRY(TRS_STRUCT_CHECK(trs_backward_error, error));
   if (!trs_matrix_is_deferred(A)) TRS_TRY(trs_matrix_need_host(A, "trs_check"));
   if ((unsigned)uplo > TRS_UPPER)
     return trs_fail(TRS_ERROR_ARGUMENT, -1, "uplo %d is not one of trs_uplo's", uplo);
@@ -171,17 +175,20 @@ trs_status trs_check(const trs_matrix *A, trs_uplo uplo, trs_trans trans, trs_di
   TRS_TRY(check_trans(trans));
   TRS_TRY(check_diag(diag));
   TRS_TRY(trs_rhs_make(&rhs, A->nrows, A->scalar, (void *)x, ldx, b, ldb, nrhs, layout));
-  return trs_backward_error_of(&(trs_operand){A, uplo, trans, diag}, &rhs, error);
+  TRS_TRY(trs_backward_error_of(&(trs_operand){A, uplo, trans, diag}, &rhs, &found));
+  return TRS_STRUCT_GIVE(trs_backward_error, error, &found);
 }
 
 trs_status trs_check_factors(const trs_factors *F, trs_trans trans, const void *x, int64_t ldx,
                              const void *b, int64_t ldb, int64_t nrhs, trs_layout layout,
                              trs_backward_error *error) {
+  trs_backward_error found = {0};
   trs_rhs rhs;
   if (!F || !error) return trs_fail(TRS_ERROR_ARGUMENT, -1, "%s is NULL", F ? "error" : "F");
+  TRS_TRY(TRS_STRUCT_CHECK(trs_backward_error, error));
+  TRS_TRY(trs_factors_need_host(F, "trs_check_factors"));
   TRS_TRY(check_trans(trans));
   TRS_TRY(trs_rhs_make(&rhs, F->n, F->scalar, (void *)x, ldx, b, ldb, nrhs, layout));
-  trs_matrix_renew(F->L);
-  trs_matrix_renew(F->U);
-  return trs_factors_error_of(F, trans, &rhs, error);
+  TRS_TRY(trs_factors_error_of(F, trans, &rhs, &found));
+  return TRS_STRUCT_GIVE(trs_backward_error, error, &found);
 }

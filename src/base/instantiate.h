@@ -11,14 +11,14 @@
  *     MUL(a, b)       the product, without C's NaN mending for complex
  *     CONJ(a), ABS(a), IS_COMPLEX, LETTER
  *     TRS_INLINE      in place of static inline where literal arguments must reach the loops
- * and its functions are collected in tables by TRS_TABLE(f) = {f_s, f_d, f_c, f_z}. */
+ * and its functions are collected in tables by TRS_TABLE(f), whose index is a trs_scalar. */
 #include "base/scalar.h"
 
 #ifndef TRS_TABLE
 #define TRS_CONCAT_(f, letter) f##_##letter
 #define TRS_CONCAT(f, letter) TRS_CONCAT_(f, letter)
 #define TRS_TABLE(f) \
-  { f##_s, f##_d, f##_c, f##_z }
+  { [TRS_FLOAT] = f##_s, [TRS_DOUBLE] = f##_d, [TRS_SCOMPLEX] = f##_c, [TRS_DCOMPLEX] = f##_z }
 #define TRS_INLINE static inline __attribute__((always_inline))
 #endif
 

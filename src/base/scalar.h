@@ -14,7 +14,7 @@
 #define CMPLXF(re, im) __builtin_complex((float)(re), (float)(im))
 #endif
 
-enum { TRS_NSCALARS = 4 };
+enum { TRS_NSCALARS = TRS_DCOMPLEX + 1 }; /* of a table with a place for each trs_scalar */
 
 static inline bool trs_scalar_valid(trs_scalar scalar) {
   return scalar >= TRS_FLOAT && scalar <= TRS_DCOMPLEX;
@@ -22,14 +22,23 @@ static inline bool trs_scalar_valid(trs_scalar scalar) {
 
 static inline bool trs_scalar_is_complex(trs_scalar scalar) { return scalar >= TRS_SCOMPLEX; }
 
-static inline bool trs_scalar_is_double(trs_scalar scalar) { return scalar & 1; }
+static inline bool trs_scalar_is_double(trs_scalar scalar) {
+  return scalar == TRS_DOUBLE || scalar == TRS_DCOMPLEX;
+}
 
 static inline size_t trs_scalar_size(trs_scalar scalar) {
-  return (size_t)4 << ((scalar & 1) + (scalar >> 1));
+  return (size_t)4 << (trs_scalar_is_double(scalar) + trs_scalar_is_complex(scalar));
+}
+
+static inline trs_scalar trs_scalar_of(bool wide, bool complex_values) {
+  if (complex_values) return wide ? TRS_DCOMPLEX : TRS_SCOMPLEX;
+  return wide ? TRS_DOUBLE : TRS_FLOAT;
 }
 
 /* "s", "d", "c", "z": BLAS's letters. */
-static inline char trs_scalar_letter(trs_scalar scalar) { return "sdcz"[scalar & 3]; }
+static inline char trs_scalar_letter(trs_scalar scalar) {
+  return "?sdcz"[trs_scalar_valid(scalar) ? scalar : 0];
+}
 
 /* C's own complex product calls a library routine that mends NaN results; these are the plain
  * four-product forms, which vectorise. */

@@ -24,8 +24,8 @@ struct trs_device {
   int references; /* under the lock */
   trs_device_facts facts;
   cudaMemPool_t pool;
-  _Atomic int64_t limit; /* bytes; 0: none */
-  _Atomic int64_t plain; /* bytes held outside the pool: shared.h */
+  _Atomic int64_t limit, allowed; /* bytes, the tests' and the context's at work; 0: none */
+  _Atomic int64_t plain;          /* bytes held outside the pool: shared.h */
   pinned_pieces blocks, stages;
   int persisting;    /* who asked for L2 set aside; under the lock */
   size_t aside;      /* what was set aside before they did */
@@ -187,8 +187,15 @@ int64_t trs_device_held(const trs_device *device) {
 
 void trs_device_limit(trs_device *device, int64_t bytes) { atomic_store(&device->limit, bytes); }
 
+void trs_device_allow(trs_device *device, int64_t bytes) { atomic_store(&device->allowed, bytes); }
+
+static int64_t limit_of(const trs_device *device) {
+  int64_t limit = atomic_load(&device->limit), allowed = atomic_load(&device->allowed);
+  return limit && (!allowed || limit < allowed) ? limit : allowed;
+}
+
 int64_t trs_device_limit_left(const trs_device *device) {
-  int64_t limit = atomic_load(&device->limit), held = trs_device_held(device);
+  int64_t limit = limit_of(device), held = trs_device_held(device);
   if (!limit) return INT64_MAX;
   return held < limit ? limit - held : 0;
 }
@@ -200,7 +207,7 @@ static trs_status no_memory(const trs_device *device, int64_t bytes, const char 
 }
 
 trs_status trs_device_count(trs_device *device, int64_t bytes) {
-  int64_t limit = atomic_load(&device->limit);
+  int64_t limit = limit_of(device);
   if (bytes > 0 && limit && trs_device_held(device) + bytes > limit)
     return no_memory(device, bytes, "the limit set for it would be passed");
   atomic_fetch_add(&device->plain, bytes);
@@ -209,7 +216,7 @@ trs_status trs_device_count(trs_device *device, int64_t bytes) {
 
 trs_status trs_device_alloc(trs_device *device, void **pointer, int64_t count, size_t size,
                             trs_stream stream) {
-  int64_t bytes, limit = atomic_load(&device->limit);
+  int64_t bytes, limit = limit_of(device);
   *pointer = NULL;
   if (count < 0 || __builtin_mul_overflow(count, (int64_t)size, &bytes))
     return trs_fail(TRS_ERROR_MEMORY, -1, "%lld elements of %zu bytes are more than fit",

@@ -48,7 +48,9 @@ trs_status trs_device_alloc(trs_device *device, void **pointer, int64_t count, s
 void trs_device_free(trs_device *device, void *pointer, trs_stream stream); /* NULL is fine */
 int64_t trs_device_held(const trs_device *device);
 
-/* No more than so many bytes from now on (0: no limit), for sharing a GPU and for the tests. */
+/* No more than so many bytes from now on (0: no limit): as the context at work wants it, and for
+ * the tests, which keep their own limit.  The lower one counts. */
+void trs_device_allow(trs_device *device, int64_t bytes);
 void trs_device_limit(trs_device *device, int64_t bytes);
 int64_t trs_device_limit_left(const trs_device *device); /* INT64_MAX: no limit */
 

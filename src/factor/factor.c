@@ -4,10 +4,11 @@
 #include <math.h>
 
 #include "base/config.h"
+#include "base/structs.h"
 #include "order/order.h"
 
 static const struct {
-  trs_order order; /* when none is asked for */
+  trs_order order; /* TRS_ORDER_DEFAULT */
   trs_status (*run)(trs_factors *parts, const trs_factor_input *input);
 } kinds[] = {
     [TRS_FACTOR_LU] = {TRS_ORDER_ND, trs_factor_lu},
@@ -108,13 +109,14 @@ static trs_status run(trs_factors *parts, const trs_matrix *A, const trs_factor_
 }
 
 trs_status trs_factor(trs_factors **F, const trs_matrix *A, const trs_factor_options *options) {
-  static const trs_factor_options defaults = {0};
+  trs_factor_options own;
   if (!F) return trs_fail(TRS_ERROR_ARGUMENT, -1, "F is NULL");
   *F = NULL;
-  if (!options) options = &defaults;
+  TRS_TRY(TRS_STRUCT_TAKE(trs_factor_options, &own, options));
+  options = &own;
   TRS_TRY(check(A, options));
-  trs_factors parts = {.kind = options->kind, .order = kinds[options->kind].order};
-  if (options->order_given) parts.order = options->order;
+  trs_factors parts = {.kind = options->kind, .order = options->order};
+  if (parts.order == TRS_ORDER_DEFAULT) parts.order = kinds[options->kind].order;
   trs_status status = run(&parts, A, options);
   if (status) {
     trs_factors_release_parts(&parts);

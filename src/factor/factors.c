@@ -5,9 +5,11 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/structs.h"
+
 static trs_status check_triangle(const trs_matrix *T, const char *name, bool lower) {
   if (!T) return trs_fail(TRS_ERROR_ARGUMENT, -1, "%s is NULL", name);
-  TRS_TRY(trs_matrix_need_host(T, "trs_factors_create"));
+  if (!T->on_device) TRS_TRY(trs_matrix_need_host(T, "trs_factors_create"));
   if (T->nrows != T->ncols)
     return trs_fail(TRS_ERROR_STRUCTURE, -1, "%s is %lld x %lld, not square", name,
                     (long long)T->nrows, (long long)T->ncols);
@@ -24,6 +26,9 @@ static trs_status check_triangle(const trs_matrix *T, const char *name, bool low
 static trs_status check_matrices(const trs_factors *f) {
   TRS_TRY(check_triangle(f->L, "L", true));
   TRS_TRY(check_triangle(f->U, "U", false));
+  if (f->L->device != f->U->device)
+    return trs_fail(TRS_ERROR_UNSUPPORTED, -1,
+                    "L and U lie in different memories: both must be on the host, or on one GPU");
   if (f->L->nrows != f->U->nrows)
     return trs_fail(TRS_ERROR_ARGUMENT, -1, "L has %lld rows, U has %lld", (long long)f->L->nrows,
                     (long long)f->U->nrows);
@@ -35,7 +40,8 @@ static trs_status check_matrices(const trs_factors *f) {
 }
 
 static trs_status check_enums(const trs_factors *f) {
-  if ((unsigned)f->kind > TRS_FACTOR_TRIANGLE || (unsigned)f->order > TRS_ORDER_NATURAL)
+  if ((unsigned)f->kind > TRS_FACTOR_TRIANGLE || f->order <= TRS_ORDER_DEFAULT ||
+      f->order > TRS_ORDER_NATURAL)
     return trs_fail(TRS_ERROR_ARGUMENT, -1, "kind %d or order %d is not one of the public ones",
                     f->kind, f->order);
   if ((unsigned)f->diag_L > TRS_UNIT || (unsigned)f->diag_U > TRS_UNIT)
@@ -179,23 +185,35 @@ static trs_status duplicate(void **copy, const void *from, int64_t n, size_t siz
   return TRS_SUCCESS;
 }
 
+/* The triangles of one matrix that holds both factors. */
+static trs_status split(trs_factors *parts, const trs_matrix *M) {
+  bool crout = parts->diag_U == TRS_UNIT && parts->diag_L == TRS_NONUNIT;
+  if (!crout) parts->diag_L = TRS_UNIT;
+  TRS_TRY(trs_matrix_cut(&parts->L, M, TRS_LOWER));
+  return trs_matrix_cut(&parts->U, M, TRS_UPPER);
+}
+
+static trs_status take_matrices(trs_factors *parts, const trs_matrix *L, const trs_matrix *U) {
+  if (L && L == U) return split(parts, L);
+  const trs_factors given = {.L = (trs_matrix *)L, .U = (trs_matrix *)U};
+  TRS_TRY(check_matrices(&given));
+  parts->L = trs_matrix_retain(L);
+  parts->U = trs_matrix_retain(U);
+  return TRS_SUCCESS;
+}
+
 trs_status trs_factors_create(trs_factors **F, const trs_matrix *L, trs_diag diag_L,
                               const trs_matrix *U, trs_diag diag_U, const int32_t *row_perm,
                               const int32_t *col_perm, const double *row_scale,
                               const double *col_scale) {
   if (!F) return trs_fail(TRS_ERROR_ARGUMENT, -1, "F is NULL");
   *F = NULL;
-  trs_factors parts = {.kind = TRS_FACTOR_LU,
-                       .order = TRS_ORDER_NATURAL,
-                       .L = (trs_matrix *)L,
-                       .U = (trs_matrix *)U,
-                       .diag_L = diag_L,
-                       .diag_U = diag_U};
-  TRS_TRY(check_matrices(&parts));
-  trs_matrix_retain(L);
-  trs_matrix_retain(U);
-  int64_t n = L->nrows;
-  trs_status status = duplicate((void **)&parts.row_perm, row_perm, n, sizeof *row_perm);
+  trs_factors parts = {
+      .kind = TRS_FACTOR_LU, .order = TRS_ORDER_NATURAL, .diag_L = diag_L, .diag_U = diag_U};
+  trs_status status = check_enums(&parts);
+  if (!status) status = take_matrices(&parts, L, U);
+  int64_t n = status ? 0 : parts.L->nrows;
+  if (!status) status = duplicate((void **)&parts.row_perm, row_perm, n, sizeof *row_perm);
   if (!status) status = duplicate((void **)&parts.col_perm, col_perm, n, sizeof *col_perm);
   if (!status) status = duplicate((void **)&parts.row_scale, row_scale, n, sizeof *row_scale);
   if (!status) status = duplicate((void **)&parts.col_scale, col_scale, n, sizeof *col_scale);
@@ -204,6 +222,11 @@ trs_status trs_factors_create(trs_factors **F, const trs_matrix *L, trs_diag dia
     return status;
   }
   return trs_factors_adopt(F, &parts);
+}
+
+trs_status trs_factors_need_host(const trs_factors *F, const char *what) {
+  TRS_TRY(trs_matrix_need_host(F->L, what));
+  return trs_matrix_need_host(F->U, what);
 }
 
 trs_factors *trs_factors_retain(const trs_factors *F) {
@@ -218,24 +241,26 @@ void trs_factors_destroy(trs_factors *F) {
   trs_free(F);
 }
 
-void trs_factors_get_info(const trs_factors *F, trs_factors_info *info) {
-  *info = (trs_factors_info){.kind = F->kind,
-                             .order = F->order,
-                             .scalar = F->scalar,
-                             .n = F->n,
-                             .nnz_L = F->L->nnz,
-                             .nnz_U = F->U->nnz,
-                             .diag_L = F->diag_L,
-                             .diag_U = F->diag_U,
-                             .nsupernodes = F->nsupernodes,
-                             .tree_nodes = F->tree_nodes,
-                             .L = F->L,
-                             .U = F->U,
-                             .row_perm = F->row_perm,
-                             .col_perm = F->col_perm,
-                             .row_scale = F->row_scale,
-                             .col_scale = F->col_scale,
-                             .supernode_ptr = F->supernode_ptr,
-                             .tree_ptr = F->tree_ptr,
-                             .tree_parent = F->tree_parent};
+trs_status trs_factors_get_info(const trs_factors *F, trs_factors_info *info) {
+  if (!F || !info) return trs_fail(TRS_ERROR_ARGUMENT, -1, "%s is NULL", F ? "info" : "F");
+  const trs_factors_info own = {.kind = F->kind,
+                                .order = F->order,
+                                .scalar = F->scalar,
+                                .n = F->n,
+                                .nnz_L = F->L->nnz,
+                                .nnz_U = F->U->nnz,
+                                .diag_L = F->diag_L,
+                                .diag_U = F->diag_U,
+                                .nsupernodes = F->nsupernodes,
+                                .tree_nodes = F->tree_nodes,
+                                .L = F->L,
+                                .U = F->U,
+                                .row_perm = F->row_perm,
+                                .col_perm = F->col_perm,
+                                .row_scale = F->row_scale,
+                                .col_scale = F->col_scale,
+                                .supernode_ptr = F->supernode_ptr,
+                                .tree_ptr = F->tree_ptr,
+                                .tree_parent = F->tree_parent};
+  return TRS_STRUCT_GIVE(trs_factors_info, info, &own);
 }

@@ -33,6 +33,9 @@ trs_status trs_factors_adopt(trs_factors **F, const trs_factors *parts);
 /* Releases what *parts holds, not the struct itself: for those who give up before adoption. */
 void trs_factors_release_parts(const trs_factors *parts);
 
+/* trs_matrix_need_host of L and U. */
+TRS_API trs_status trs_factors_need_host(const trs_factors *F, const char *what);
+
 /* A reference more: destroy releases one. */
 TRS_API trs_factors *trs_factors_retain(const trs_factors *F);
 

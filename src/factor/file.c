@@ -12,7 +12,8 @@
 #include "io/json.h"
 
 static const char *const kind_names[] = {"lu", "ilu0", "ic0", "triangle"};
-static const char *const order_names[] = {"nd", "amd", "natural"};
+static const char *const order_names[] = {
+    [TRS_ORDER_ND] = "nd", [TRS_ORDER_AMD] = "amd", [TRS_ORDER_NATURAL] = "natural"};
 static const char *const diag_names[] = {"nonunit", "unit"};
 
 enum { FILE_VERSION = 1 };
@@ -42,7 +43,7 @@ static void describe(trs_hdf5_group *root, const trs_factors_info *f) {
 }
 
 trs_status trs_write_factors(const trs_factors *F, const char *path, trs_team *team) {
-  trs_factors_info info;
+  trs_factors_info info = {.struct_size = sizeof info};
   trs_hdf5_group root, lower, upper;
   if (!F || !path) return trs_fail(TRS_ERROR_ARGUMENT, -1, "%s is NULL", F ? "path" : "F");
   if (!trs_hdf5_is_name(path))
@@ -98,14 +99,14 @@ static trs_status read_attribute(source *s, const char *text) {
     return trs_fail(TRS_ERROR_UNSUPPORTED, -1, "%s holds factors in version %lld, not %d",
                     s->reading->path, (long long)version, FILE_VERSION);
   TRS_TRY(get_choice(s, factors, "kind", kind_names, 4, &kind));
-  TRS_TRY(get_choice(s, factors, "order", order_names, 3, &order));
+  TRS_TRY(get_choice(s, factors, "order", order_names + TRS_ORDER_ND, 3, &order));
   TRS_TRY(get_choice(s, factors, "diag_L", diag_names, 2, &diag_L));
   TRS_TRY(get_choice(s, factors, "diag_U", diag_names, 2, &diag_U));
   TRS_TRY(get_count(s, factors, "n", &f->n));
   TRS_TRY(get_count(s, factors, "nsupernodes", &f->nsupernodes));
   TRS_TRY(get_count(s, factors, "tree_nodes", &f->tree_nodes));
   f->kind = (trs_factor_kind)kind;
-  f->order = (trs_order)order;
+  f->order = (trs_order)(TRS_ORDER_ND + order);
   f->diag_L = (trs_diag)diag_L;
   f->diag_U = (trs_diag)diag_U;
   return TRS_SUCCESS;
@@ -188,7 +189,7 @@ trs_status trs_read_factors(trs_factors **F, const char *path, trs_team *team,
   return read_file(F, &reading);
 }
 
-trs_status trs_read_factors_pattern(trs_factors **F, const char *path, const trs_scalar *scalar,
+trs_status trs_read_factors_pattern(trs_factors **F, const char *path, trs_scalar scalar,
                                     bool *whole) {
   if (!path) return trs_fail(TRS_ERROR_ARGUMENT, -1, "path is NULL");
   trs_pattern_only pattern = {0};
@@ -215,7 +216,7 @@ static trs_status read_part(source *s, trs_factors_part *part, int number, int p
   return status;
 }
 
-trs_status trs_read_factors_part(trs_factors_part *part, const char *path, const trs_scalar *scalar,
+trs_status trs_read_factors_part(trs_factors_part *part, const char *path, trs_scalar scalar,
                                  int number, int parts) {
   trs_reading reading = {.path = path, .options = {.scalar = scalar}};
   source s = {.reading = &reading};

@@ -12,8 +12,8 @@ trs_status trs_read_factors(trs_factors **F, const char *path, trs_team *team,
 
 /* The patterns of L and U and all else that a file has, but for their values; *whole: with their
  * values, since entries do not stand in canonical order. */
-TRS_API trs_status trs_read_factors_pattern(trs_factors **F, const char *path,
-                                            const trs_scalar *scalar, bool *whole);
+TRS_API trs_status trs_read_factors_pattern(trs_factors **F, const char *path, trs_scalar scalar,
+                                            bool *whole);
 
 /* What one of `parts` readers needs of a file whose pattern has been found to be in order: entries
  * number / parts of L and U (no parts: none), and all else; F has no matrices.  Release it, also
@@ -24,7 +24,7 @@ typedef struct trs_factors_part {
 } trs_factors_part;
 
 TRS_API trs_status trs_read_factors_part(trs_factors_part *part, const char *path,
-                                         const trs_scalar *scalar, int number, int parts);
+                                         trs_scalar scalar, int number, int parts);
 TRS_API void trs_factors_part_release(trs_factors_part *part);
 trs_status trs_write_factors(const trs_factors *F, const char *path, trs_team *team);
 

@@ -48,7 +48,8 @@ typedef struct lu_work {
 
 static void (*const gstrf_of[])(superlu_options_t *, SuperMatrix *, int, int, int *, void *, int,
                                 int *, int *, SuperMatrix *, SuperMatrix *, GlobalLU_t *,
-                                SuperLUStat_t *, int *) = {sgstrf, dgstrf, cgstrf, zgstrf};
+                                SuperLUStat_t *, int *) = {
+    [TRS_FLOAT] = sgstrf, [TRS_DOUBLE] = dgstrf, [TRS_SCOMPLEX] = cgstrf, [TRS_DCOMPLEX] = zgstrf};
 
 /* SuperLU counts in 32 bits, its first guess at the fill included. */
 static trs_status check_limits(const trs_factor_input *input) {
@@ -134,7 +135,7 @@ static trs_status prepare(lu_work *w) {
   TRS_TRY(reserve(w));
   w->store = (NCformat){.nnz = w->ptr[w->n], .nzval = w->val, .rowind = w->idx, .colptr = w->ptr};
   w->A = (SuperMatrix){.Stype = SLU_NC,
-                       .Dtype = (Dtype_t)w->input->B->scalar,
+                       .Dtype = (Dtype_t)(SLU_S + w->input->B->scalar - TRS_FLOAT),
                        .Mtype = SLU_GE,
                        .nrow = (int)w->n,
                        .ncol = (int)w->n,

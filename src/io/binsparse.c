@@ -209,7 +209,7 @@ static trs_status read_values(container *c) {
   void *numbers = NULL;
   TRS_TRY(trs_hdf5_get_array(c->file, c->group, "values", wide ? TRS_HDF5_F64 : TRS_HDF5_F32,
                              c->complex_values ? 2 * c->stored : c->stored, &numbers));
-  TRS_TRY(convert_values(c, numbers, (trs_scalar)(wide + 2 * c->complex_values)));
+  TRS_TRY(convert_values(c, numbers, trs_scalar_of(wide, c->complex_values)));
   return check_finite(c);
 }
 
@@ -253,7 +253,7 @@ static trs_status read_part(container *c, int part, int parts, trs_hdf5_part *p)
   p->slice.from = from;
   p->slice.to = to;
   e->count = c->stored = to - from;
-  TRS_TRY(convert_values(c, numbers, (trs_scalar)(wide + 2 * c->complex_values)));
+  TRS_TRY(convert_values(c, numbers, trs_scalar_of(wide, c->complex_values)));
   p->val = e->val;
   return check_finite(c);
 }

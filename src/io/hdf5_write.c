@@ -22,8 +22,10 @@ typedef struct writing {
 
 static const char *const type_names[] = {"int32", "int64", "float32", "float64"};
 
-static const char *const value_names[] = {"float32", "float64", "complex[float32]",
-                                          "complex[float64]"};
+static const char *const value_names[] = {[TRS_FLOAT] = "float32",
+                                          [TRS_DOUBLE] = "float64",
+                                          [TRS_SCOMPLEX] = "complex[float32]",
+                                          [TRS_DCOMPLEX] = "complex[float64]"};
 
 void trs_hdf5_describe_matrix(trs_hdf5_group *group, const char *name, const trs_matrix *A) {
   bool complex_values = trs_scalar_is_complex(A->scalar);

@@ -141,7 +141,7 @@ trs_status trs_matrix_market_read_dense(void **values, int64_t *nrows, int64_t *
                                         trs_scalar scalar, const trs_reading *reading) {
   source file;
   trs_reading typed = *reading;
-  typed.options.scalar = &scalar;
+  typed.options.scalar = scalar;
   TRS_TRY(open_body(&file, &typed, false));
   trs_status status = file.banner.coordinate ? read_sparse_dense(values, &file.body)
                                              : trs_array_read(values, &file.body);

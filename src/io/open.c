@@ -176,7 +176,7 @@ static trs_status read_pattern(opened *f, trs_selected *selected) {
   f->invents = selected->field == TRS_PATTERN;
   f->scalar = selected->scalar;
   f->options = (trs_read_options){
-      .allow_nonfinite = f->options.allow_nonfinite, .seed = f->options.seed, .scalar = &f->scalar};
+      .allow_nonfinite = f->options.allow_nonfinite, .seed = f->options.seed, .scalar = f->scalar};
   trs_status status = check_kind(f, selected);
   if (!status) status = check_same(f);
   if (!status && f->add_diagonal)

@@ -19,7 +19,7 @@ static trs_status begin_reading(trs_reading *reading, const char *path, trs_team
 static trs_status generate(trs_matrix **A, const trs_reading *reading) {
   trs_scalar scalar;
   trs_matrix *made;
-  trs_matrix_info info;
+  trs_matrix_info info = {.struct_size = sizeof info};
   TRS_TRY(trs_generate(&made, reading->path, reading->team, reading->options.progress,
                        reading->options.progress_user));
   trs_matrix_get_info(made, &info);

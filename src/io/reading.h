@@ -36,7 +36,7 @@ static inline void trs_reading_progress(const trs_reading *reading, const char *
 static inline trs_status trs_reading_scalar(const trs_reading *reading, bool file_is_complex,
                                             trs_scalar *scalar) {
   *scalar = file_is_complex ? TRS_DCOMPLEX : TRS_DOUBLE;
-  if (reading->options.scalar) *scalar = *reading->options.scalar;
+  if (reading->options.scalar) *scalar = reading->options.scalar;
   if (!trs_scalar_valid(*scalar))
     return trs_fail(TRS_ERROR_ARGUMENT, -1, "scalar %d is not one of trs_scalar's", *scalar);
   if (file_is_complex && !trs_scalar_is_complex(*scalar))

@@ -2,6 +2,9 @@
  * something is wrong with them, here, so that the first offence is told as for any other matrix. */
 #include "matrix/device.h"
 
+#include "matrix/indexing.h"
+#include "matrix/rearrange.h"
+
 /* ---- From the device ---- */
 
 static trs_status fetch(void **to, const void *from, int64_t count, size_t size) {
@@ -29,7 +32,10 @@ trs_status trs_matrix_download(trs_matrix **B, const trs_matrix *A, bool values)
   made->ptr = NULL;
   made->idx = NULL;
   made->val = NULL;
-  made->owns_pattern = made->owns_values = true;
+  made->hold_ptr = made->hold_idx = made->hold_val = TRS_OWNED;
+  made->source_ptr = made->source = NULL;
+  made->lent = NULL;
+  made->parent = NULL;
   int before = trs_device_enter(A->device);
   trs_status status = fetch_arrays(made, A, values);
   trs_device_leave(before);
@@ -41,6 +47,12 @@ trs_status trs_matrix_download(trs_matrix **B, const trs_matrix *A, bool values)
 }
 
 /* ---- Looking ---- */
+
+/* ptr and idx as the caller stores them. */
+typedef struct given_arrays {
+  int indexing;
+  const void *ptr, *idx;
+} given_arrays;
 
 static trs_status look(trs_look *found, const trs_matrix *A) {
   trs_look *there = NULL;
@@ -59,35 +71,103 @@ static trs_status look(trs_look *found, const trs_matrix *A) {
   return status;
 }
 
-/* The arrays are wrong somewhere: ptr is brought here and looked at, then, if it can be trusted,
- * idx. */
-static trs_status name_offence(const trs_matrix *A) {
+/* The arrays are wrong somewhere: ptr, as the caller stores it, is brought here and looked at,
+ * then, if it can be trusted, idx. */
+static trs_status name_offence(const trs_matrix *A, const given_arrays *given) {
   trs_matrix copy = *A;
-  copy.ptr = NULL;
-  copy.idx = NULL;
-  trs_status status = fetch((void **)&copy.ptr, A->ptr, A->nvectors + 1, sizeof *A->ptr);
-  if (!status) status = trs_matrix_check_ptr(&copy);
-  if (!status && copy.ptr[A->nvectors] != A->nnz)
-    status = trs_fail(TRS_ERROR_STRUCTURE, -1, "ptr[%lld] is %lld, but nnz is %lld",
-                      (long long)A->nvectors, (long long)copy.ptr[A->nvectors], (long long)A->nnz);
-  if (!status) status = fetch((void **)&copy.idx, A->idx, A->nnz, sizeof *A->idx);
-  if (!status) status = trs_matrix_name_disorder(&copy);
-  trs_free(copy.ptr);
-  trs_free(copy.idx);
+  void *ptr = NULL, *idx = NULL;
+  const int64_t base = trs_index_base(given->indexing);
+  int64_t *own = NULL;
+  trs_status status =
+      fetch(&ptr, given->ptr, A->nvectors + 1, (size_t)trs_ptr_bytes(given->indexing));
+  if (!status) status = trs_indexing_check_ptr(given->indexing, ptr, A->nvectors);
+  if (!status) status = TRS_ALLOC(&own, A->nvectors + 1);
+  if (!status) trs_indexing_take_ptr(own, given->indexing, ptr, A->nvectors);
+  if (!status && own[A->nvectors] != A->nnz)
+    status =
+        trs_fail(TRS_ERROR_STRUCTURE, -1, "ptr[%lld] is %lld, but nnz is %lld",
+                 (long long)A->nvectors, (long long)(own[A->nvectors] + base), (long long)A->nnz);
+  if (!status) status = fetch(&idx, given->idx, A->nnz, (size_t)trs_idx_bytes(given->indexing));
+  copy.ptr = own;
+  if (!status) status = trs_matrix_check_indices(&copy, given->indexing, idx);
+  if (!status) status = trs_fail(TRS_ERROR_INTERNAL, -1, "the arrays were wrong, then were not");
+  trs_free(ptr);
+  trs_free(own);
+  trs_free(idx);
   return status;
 }
 
-static trs_status take_stock(trs_matrix *A) {
-  trs_look found;
-  TRS_TRY(look(&found, A));
-  bool good = found.first == 0 && found.last == A->nnz && !found.falls && !found.outside &&
-              found.descents == found.sides.descents;
-  if (!good) return name_offence(A);
-  trs_matrix_take_sides(A, &found.sides);
-  return TRS_SUCCESS;
+/* ---- Arrays of other widths, another base or another order ---- */
+
+static trs_status take_ptr(trs_matrix *A, const given_arrays *given) {
+  if (!(given->indexing & (TRS_PTR32 | TRS_BASE1))) return TRS_SUCCESS;
+  A->hold_ptr = TRS_OWNED;
+  TRS_TRY(TRS_DEVICE_ALLOC(A->device, &A->ptr, A->nvectors + 1, NULL));
+  return trs_launch_take_ptr(A->ptr, given->indexing, given->ptr, A->nvectors);
+}
+
+static trs_status take_idx(trs_matrix *A, const given_arrays *given) {
+  if (!(given->indexing & (TRS_IDX64 | TRS_BASE1))) return TRS_SUCCESS;
+  A->hold_idx = TRS_OWNED;
+  TRS_TRY(TRS_DEVICE_ALLOC(A->device, &A->idx, A->nnz, NULL));
+  return trs_launch_take_idx(A->idx, given->indexing, given->idx, A->nnz);
+}
+
+static trs_device_arrays arrays_of(const trs_matrix *A) {
+  return (trs_device_arrays){.n = A->nvectors,
+                             .other = A->format == TRS_CSR ? A->ncols : A->nrows,
+                             .nnz = A->nnz,
+                             .ptr = A->ptr,
+                             .idx = A->idx};
+}
+
+/* What was made, whole or not, becomes A's; its values follow. */
+static void keep(trs_matrix *A, const trs_rearranged *made) {
+  A->ptr = made->ptr;
+  A->idx = made->idx;
+  A->val = NULL;
+  A->hold_ptr = A->hold_idx = A->hold_val = TRS_OWNED;
+  A->source_ptr = made->source_ptr;
+  A->source = made->source;
+  A->nnz = made->nnz;
+}
+
+static trs_status make_values(trs_matrix *A, const void *from) {
+  TRS_TRY(trs_device_alloc(A->device, &A->val, A->nnz, trs_scalar_size(A->scalar), NULL));
+  return trs_matrix_collect_on(A, from, NULL);
+}
+
+static void free_owned(trs_matrix *A) {
+  if (A->hold_ptr == TRS_OWNED) trs_device_free(A->device, A->ptr, NULL);
+  if (A->hold_idx == TRS_OWNED) trs_device_free(A->device, A->idx, NULL);
+  if (A->hold_val == TRS_OWNED) trs_device_free(A->device, A->val, NULL);
+}
+
+static trs_status put_in_order(trs_matrix *A) {
+  trs_rearranged made;
+  const trs_device_arrays arrays = arrays_of(A);
+  trs_status status = trs_device_order(&made, A->device, &arrays);
+  A->lent = A->val;
+  A->user_nnz = A->nnz;
+  free_owned(A);
+  keep(A, &made);
+  return status ? status : make_values(A, A->lent);
 }
 
 /* ---- Making ---- */
+
+static trs_status take_stock(trs_matrix *A, const given_arrays *given) {
+  trs_look found;
+  TRS_TRY(look(&found, A));
+  if (found.first != 0 || found.last != A->nnz || found.falls || found.outside)
+    return name_offence(A, given);
+  if (found.descents != found.sides.descents) {
+    TRS_TRY(put_in_order(A));
+    TRS_TRY(look(&found, A));
+  }
+  trs_matrix_take_sides(A, &found.sides);
+  return TRS_SUCCESS;
+}
 
 static trs_status check_address(const void *pointer, int64_t count, const char *name) {
   if (count == 0 || trs_device_address(pointer)) return TRS_SUCCESS;
@@ -97,22 +177,21 @@ static trs_status check_address(const void *pointer, int64_t count, const char *
       name);
 }
 
-static trs_status check_arrays(const trs_matrix *A) {
+static trs_status take_arrays(trs_matrix *A, const given_arrays *given) {
   if (A->nnz < 0) return trs_fail(TRS_ERROR_ARGUMENT, -1, "nnz is %lld", (long long)A->nnz);
-  TRS_TRY(check_address(A->ptr, A->nvectors + 1, "ptr"));
-  TRS_TRY(check_address(A->idx, A->nnz, "idx"));
-  return check_address(A->val, A->nnz, "val");
+  TRS_TRY(check_address(given->ptr, A->nvectors + 1, "ptr"));
+  TRS_TRY(check_address(given->idx, A->nnz, "idx"));
+  TRS_TRY(check_address(A->val, A->nnz, "val"));
+  TRS_TRY(take_ptr(A, given));
+  TRS_TRY(take_idx(A, given));
+  return take_stock(A, given);
 }
 
-trs_status trs_matrix_make_device(trs_matrix **result, trs_device *device, trs_format format,
-                                  trs_scalar scalar, int64_t nrows, int64_t ncols, int64_t nnz,
-                                  const int64_t *ptr, const int32_t *idx, const void *val) {
+/* With a reference to the device, and no arrays yet. */
+static trs_status make_head(trs_matrix **made, trs_device *device, trs_format format,
+                            trs_scalar scalar, int64_t nrows, int64_t ncols) {
   trs_matrix *A;
-  *result = NULL;
-  if (!device)
-    return trs_fail(TRS_ERROR_UNSUPPORTED, -1,
-                    "the context has no GPU: make one with \"cuda\" or \"cuda:N\"");
-  TRS_TRY(trs_matrix_check_shape(format, scalar, nrows, ncols));
+  *made = NULL;
   TRS_TRY(TRS_ALLOC_ZERO(&A, 1));
   atomic_init(&A->references, 1);
   A->number = trs_matrix_next_number();
@@ -120,22 +199,91 @@ trs_status trs_matrix_make_device(trs_matrix **result, trs_device *device, trs_f
   A->scalar = scalar;
   A->nrows = nrows;
   A->ncols = ncols;
-  A->nnz = nnz;
   A->nvectors = format == TRS_CSR ? nrows : ncols;
+  A->on_device = true;
+  A->device = trs_device_retain(device);
+  *made = A;
+  return TRS_SUCCESS;
+}
+
+trs_status trs_matrix_make_device(trs_matrix **result, trs_device *device, trs_format format,
+                                  trs_scalar scalar, int64_t nrows, int64_t ncols, int64_t nnz,
+                                  int indexing, const void *ptr, const void *idx, const void *val) {
+  const given_arrays given = {indexing, ptr, idx};
+  trs_matrix *A;
+  *result = NULL;
+  if (!device)
+    return trs_fail(TRS_ERROR_UNSUPPORTED, -1,
+                    "the context has no GPU: make one with \"cuda\" or \"cuda:N\"");
+  TRS_TRY(trs_indexing_check(indexing));
+  TRS_TRY(trs_matrix_check_shape(format, scalar, nrows, ncols));
+  TRS_TRY(make_head(&A, device, format, scalar, nrows, ncols));
+  A->nnz = nnz;
   A->ptr = (int64_t *)ptr;
   A->idx = (int32_t *)idx;
   A->val = (void *)val;
-  A->on_device = true;
-  A->device = trs_device_retain(device);
   int before = trs_device_enter(device);
-  trs_status status = check_arrays(A);
-  if (!status) status = take_stock(A);
+  trs_status status = take_arrays(A, &given);
   trs_device_leave(before);
   if (status)
     trs_matrix_destroy(A);
   else
     *result = A;
   return status;
+}
+
+/* ---- Triangles, values, the end ---- */
+
+static trs_status cut(trs_matrix *T, const trs_matrix *A, bool prefix) {
+  trs_rearranged made;
+  trs_look found;
+  const trs_device_arrays arrays = arrays_of(A);
+  TRS_TRY(trs_matrix_renew_on(A, NULL));
+  trs_status status = trs_device_cut(&made, A->device, &arrays, prefix);
+  keep(T, &made);
+  if (!status) status = make_values(T, A->val);
+  if (!status) status = look(&found, T);
+  if (!status) trs_matrix_take_sides(T, &found.sides);
+  return status;
+}
+
+trs_status trs_matrix_cut_on_device(trs_matrix **T, const trs_matrix *A, trs_uplo uplo) {
+  trs_matrix *made;
+  *T = NULL;
+  TRS_TRY(make_head(&made, A->device, A->format, A->scalar, A->nrows, A->ncols));
+  int before = trs_device_enter(A->device);
+  trs_status status = cut(made, A, (uplo == TRS_LOWER) == (A->format == TRS_CSR));
+  trs_device_leave(before);
+  if (status) {
+    trs_matrix_destroy(made);
+    return status;
+  }
+  made->parent = trs_matrix_retain(A);
+  *T = made;
+  return TRS_SUCCESS;
+}
+
+trs_status trs_matrix_collect_on(const trs_matrix *A, const void *from, trs_stream stream) {
+  int before = trs_device_enter(A->device);
+  trs_status status =
+      trs_launch_collect(A->val, A->scalar, A->nnz, A->source_ptr, A->source, from, stream);
+  trs_device_leave(before);
+  return status;
+}
+
+void trs_matrix_settle(const trs_matrix *A, trs_stream stream) {
+  if (atomic_load(&A->references) > 1 || (!A->hold_ptr && !A->hold_idx && !A->hold_val)) return;
+  int before = trs_device_enter(A->device);
+  (void)trs_device_wait(stream);
+  trs_device_leave(before);
+}
+
+void trs_matrix_free_on_device(trs_matrix *A) {
+  int before = trs_device_enter(A->device);
+  free_owned(A);
+  trs_device_free(A->device, A->source_ptr, NULL);
+  trs_device_free(A->device, A->source, NULL);
+  trs_device_leave(before);
 }
 
 /* ---- The diagonal ---- */

@@ -6,11 +6,25 @@
 #include "matrix/look.h"
 #include "matrix/matrix.h"
 
-/* A matrix on borrowed device arrays, checked there: sorted, free of repeats, in range.  A NULL
- * device is a failure: the context has none. */
+/* A matrix on borrowed device arrays, checked there, and converted or put in order in a copy there
+ * where they need it.  A NULL device is a failure: the context has none. */
 trs_status trs_matrix_make_device(trs_matrix **A, trs_device *device, trs_format format,
                                   trs_scalar scalar, int64_t nrows, int64_t ncols, int64_t nnz,
-                                  const int64_t *ptr, const int32_t *idx, const void *val);
+                                  int indexing, const void *ptr, const void *idx, const void *val);
+
+/* trs_matrix_cut, of a matrix in device memory. */
+trs_status trs_matrix_cut_on_device(trs_matrix **T, const trs_matrix *A, trs_uplo uplo);
+
+/* Values by A's source from those of another array, behind the work of the stream. */
+trs_status trs_matrix_collect_on(const trs_matrix *A, const void *from, trs_stream stream);
+
+/* Before the last reference to A goes: waits for the stream's work, which may read arrays that A
+ * owns.
+ */
+void trs_matrix_settle(const trs_matrix *A, trs_stream stream);
+
+/* Frees the arrays that A owns there; what uses them must be done or on the default stream. */
+void trs_matrix_free_on_device(trs_matrix *A);
 
 /* A copy in host memory of a matrix in device memory; without values its val is NULL. */
 trs_status trs_matrix_download(trs_matrix **B, const trs_matrix *A, bool values);

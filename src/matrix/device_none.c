@@ -9,12 +9,27 @@ static trs_status no_device(void) {
 
 trs_status trs_matrix_make_device(trs_matrix **A, trs_device *device, trs_format format,
                                   trs_scalar scalar, int64_t nrows, int64_t ncols, int64_t nnz,
-                                  const int64_t *ptr, const int32_t *idx, const void *val) {
+                                  int indexing, const void *ptr, const void *idx, const void *val) {
   (void)device, (void)format, (void)scalar, (void)nrows, (void)ncols, (void)nnz;
-  (void)ptr, (void)idx, (void)val;
+  (void)indexing, (void)ptr, (void)idx, (void)val;
   *A = NULL;
   return no_device();
 }
+
+trs_status trs_matrix_cut_on_device(trs_matrix **T, const trs_matrix *A, trs_uplo uplo) {
+  (void)A, (void)uplo;
+  *T = NULL;
+  return no_device();
+}
+
+trs_status trs_matrix_collect_on(const trs_matrix *A, const void *from, trs_stream stream) {
+  (void)A, (void)from, (void)stream;
+  return no_device();
+}
+
+void trs_matrix_settle(const trs_matrix *A, trs_stream stream) { (void)A, (void)stream; }
+
+void trs_matrix_free_on_device(trs_matrix *A) { (void)A; }
 
 trs_status trs_matrix_download(trs_matrix **B, const trs_matrix *A, bool values) {
   (void)A, (void)values;

@@ -21,6 +21,13 @@ typedef struct trs_deferred {
   void *user;
 } trs_deferred;
 
+/* Where the memory of an array came from, and so how it is released. */
+typedef enum trs_hold {
+  TRS_LENT = 0, /* the caller's */
+  TRS_OWNED,    /* trs_alloc, or the device's memory where the matrix lies there */
+  TRS_MALLOCED  /* malloc: TRS_TAKE */
+} trs_hold;
+
 /* Arrays are in canonical order: indices ascending within a vector, no repeats.  A vector is a row
  * of a CSR matrix or a column of a CSC one. */
 struct trs_matrix {
@@ -29,25 +36,25 @@ struct trs_matrix {
   trs_format format;
   trs_scalar scalar;
   int64_t nrows, ncols, nnz;
-  int64_t nvectors;               /* nrows (CSR) or ncols (CSC) */
-  int64_t *ptr;                   /* nvectors + 1 */
-  int32_t *idx;                   /* nnz */
-  void *val;                      /* nnz; NULL where values are deferred */
-  bool owns_pattern, owns_values; /* else borrowed */
-  bool on_device;                 /* the arrays are device memory, borrowed */
-  trs_device *device;             /* that of their GPU, else NULL */
-  bool from_malloc;               /* owned arrays came from malloc (TRS_TAKE), not trs_alloc */
-  bool takes_values;              /* TRS_TAKE: those of trs_matrix_set_values are freed */
+  int64_t nvectors; /* nrows (CSR) or ncols (CSC) */
+  int64_t *ptr;     /* nvectors + 1 */
+  int32_t *idx;     /* nnz */
+  void *val;        /* nnz; NULL where values are deferred */
+  trs_hold hold_ptr, hold_idx, hold_val;
+  bool on_device;     /* the arrays, and those of the source below, are device memory */
+  trs_device *device; /* that of their GPU, else NULL */
+  bool takes_values;  /* TRS_TAKE: those of trs_matrix_set_values are freed */
 
   trs_deferred deferred;        /* give is NULL where val has the values */
   _Atomic int64_t largest_part; /* bytes of deferred values, the most asked for at once */
 
-  /* Where the caller's arrays were not canonical: entry p of the matrix is the sum of the caller's
-   * entries source[source_ptr[p] .. source_ptr[p + 1]), or just source[p] where source_ptr is
-   * NULL; else both are NULL. */
+  /* Where the caller's arrays were not canonical, or where the values are another matrix's: entry p
+   * of the matrix is the sum of the entries source[source_ptr[p] .. source_ptr[p + 1]) there, or
+   * just source[p] where source_ptr is NULL; else both are NULL. */
   int64_t *source_ptr, *source;
   int64_t user_nnz;
-  const void *lent; /* the caller's values where they were borrowed but put in order in a copy */
+  const void *lent;   /* the caller's values where they were borrowed but put in order in a copy */
+  trs_matrix *parent; /* the matrix of which this is a triangle that follows its values, or NULL */
 
   /* Read off the pattern at creation. */
   int64_t nlower, nupper, ndiagonal; /* entries below, above and on the diagonal */
@@ -76,19 +83,25 @@ trs_status trs_matrix_ask(const trs_matrix *A, int64_t count, const int32_t *vec
 /* A reference more: destroy releases one. */
 trs_matrix *trs_matrix_retain(const trs_matrix *A);
 
-/* Values that were lent out of order are taken anew: the caller may have changed them. */
+/* Values that were lent out of order, or that follow another matrix's, are taken anew: the caller
+ * may have changed them.  The second for matrices in device memory: behind the work of the stream.
+ */
 TRS_API void trs_matrix_renew(const trs_matrix *A);
+TRS_API trs_status trs_matrix_renew_on(const trs_matrix *A, trs_stream stream);
+
+/* The triangle uplo of A, of which it keeps following the values: trs_matrix_renew takes them anew.
+ * Lies where A lies. */
+trs_status trs_matrix_cut(trs_matrix **T, const trs_matrix *A, trs_uplo uplo);
 
 /* Functions that read the arrays on the host begin with this: it fails for matrices in device
  * memory and those with deferred values, and renews others.  what: who reads, for the message. */
 TRS_API trs_status trs_matrix_need_host(const trs_matrix *A, const char *what);
 
-/* The checks of creation, for device.c: sizes and enumerations; ptr from 0 on without a fall; which
- * index of arrays that are not in order is out of range, not sorted or repeated. */
+/* The checks of creation, for device.c: sizes and enumerations; the first index out of range, as
+ * the caller counts. */
 trs_status trs_matrix_check_shape(trs_format format, trs_scalar scalar, int64_t nrows,
                                   int64_t ncols);
-trs_status trs_matrix_check_ptr(const trs_matrix *A);
-trs_status trs_matrix_name_disorder(const trs_matrix *A);
+trs_status trs_matrix_check_indices(const trs_matrix *A, int indexing, const void *idx);
 void trs_matrix_take_sides(trs_matrix *A, const trs_sides *s);
 
 /* The other format's arrays of A (its transpose's own): new_ptr[nother + 1], new_idx, new_val. */

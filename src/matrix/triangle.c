@@ -2,7 +2,7 @@
  * O(n + nnz). */
 #include <math.h>
 
-#include "matrix/matrix.h"
+#include "matrix/device.h"
 #include "matrix/values.h"
 
 /* Entries of vector i kept: [*begin, *end), of which the diagonal, if there, is at *diagonal. */
@@ -69,6 +69,71 @@ static void fill(cut *c) {
     if (absent && c->prefix) put(c, at, (int32_t)i, dominant(c, i));
   }
 }
+
+/* ---- A triangle that follows the values of its matrix. ---- */
+
+static trs_status count_kept(const trs_matrix *A, bool prefix, int64_t **ptr) {
+  TRS_TRY(TRS_ALLOC(ptr, A->nvectors + 1));
+  (*ptr)[0] = 0;
+  for (int64_t i = 0; i < A->nvectors; i++) {
+    int64_t begin, end, diagonal;
+    kept_range(A, prefix, i, &begin, &end, &diagonal);
+    (*ptr)[i + 1] = (*ptr)[i] + end - begin;
+  }
+  return TRS_SUCCESS;
+}
+
+static void copy_kept(const trs_matrix *A, bool prefix, const int64_t *ptr, int32_t *idx,
+                      int64_t *source) {
+  for (int64_t i = 0; i < A->nvectors; i++) {
+    int64_t begin, end, diagonal;
+    kept_range(A, prefix, i, &begin, &end, &diagonal);
+    for (int64_t p = begin; p < end; p++) {
+      idx[ptr[i] + p - begin] = A->idx[p];
+      source[ptr[i] + p - begin] = p;
+    }
+  }
+}
+
+static trs_status cut_on_host(trs_matrix **T, const trs_matrix *A, bool prefix) {
+  int64_t *ptr = NULL, *source = NULL;
+  int32_t *idx = NULL;
+  void *val = NULL;
+  trs_matrix_renew(A);
+  trs_status status = count_kept(A, prefix, &ptr);
+  int64_t nnz = status ? 0 : ptr[A->nvectors];
+  if (!status) status = TRS_ALLOC(&idx, nnz);
+  if (!status) status = TRS_ALLOC(&source, nnz);
+  if (!status) status = trs_alloc(&val, nnz, trs_scalar_size(A->scalar));
+  if (status) {
+    trs_free(ptr);
+    trs_free(idx);
+    trs_free(source);
+    return status;
+  }
+  copy_kept(A, prefix, ptr, idx, source);
+  trs_values_gather(val, A->val, source, nnz, A->scalar);
+  status = trs_matrix_adopt(T, A->format, A->scalar, A->nrows, A->ncols, ptr, idx, val);
+  if (status) {
+    trs_free(source);
+    return status;
+  }
+  (*T)->source = source;
+  (*T)->parent = trs_matrix_retain(A);
+  return TRS_SUCCESS;
+}
+
+trs_status trs_matrix_cut(trs_matrix **T, const trs_matrix *A, trs_uplo uplo) {
+  *T = NULL;
+  if (A->nrows != A->ncols)
+    return trs_fail(TRS_ERROR_STRUCTURE, -1, "the matrix is %lld x %lld, not square",
+                    (long long)A->nrows, (long long)A->ncols);
+  if (A->on_device) return trs_matrix_cut_on_device(T, A, uplo);
+  TRS_TRY(trs_matrix_need_host(A, "cutting a triangle"));
+  return cut_on_host(T, A, (uplo == TRS_LOWER) == (A->format == TRS_CSR));
+}
+
+/* ---- A triangle of its own, with a diagonal. ---- */
 
 trs_status trs_matrix_triangle(trs_matrix **T, const trs_matrix *A, trs_uplo uplo,
                                int add_diagonal) {

@@ -79,7 +79,7 @@ static void release(ordering_work *w) {
 }
 
 static trs_status check(trs_order order, int64_t leaves) {
-  if ((unsigned)order > TRS_ORDER_NATURAL)
+  if (order <= TRS_ORDER_DEFAULT || order > TRS_ORDER_NATURAL)
     return trs_fail(TRS_ERROR_ARGUMENT, -1, "order %d is not one of trs_order's", order);
   if (leaves < 1 || leaves > TRS_MAX_LEAVES || (leaves & (leaves - 1)))
     return trs_fail(TRS_ERROR_ARGUMENT, -1, "%lld tree leaves: a power of two up to %d is needed",

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/config.h"
 #include "base/memory.h"
 
 enum { MOST_THREADS = 1024, MOST_DEVICES = 1024 };
@@ -117,7 +118,25 @@ const char *trs_context_find_device(trs_context *context) {
   return context->device ? NULL : context->no_device;
 }
 
-int trs_context_threads(const trs_context *context) { return context->threads; }
+trs_status trs_context_set_gpu_memory(trs_context *context, int64_t bytes) {
+  if (!context) return trs_fail(TRS_ERROR_ARGUMENT, -1, "ctx is NULL");
+  if (bytes < 0) return trs_fail(TRS_ERROR_ARGUMENT, -1, "bytes is %lld", (long long)bytes);
+  atomic_store(&context->gpu_memory, bytes);
+  return TRS_SUCCESS;
+}
+
+void trs_context_limit_gpus(const trs_context *context) {
+#if TRS_HAVE_CUDA
+  const int64_t bytes = atomic_load(&context->gpu_memory);
+  if (context->device) trs_device_allow(context->device, bytes);
+  for (int m = 0; context->group && m < trs_group_local(context->group); m++)
+    trs_device_allow(trs_group_device(context->group, trs_group_first(context->group) + m), bytes);
+#else
+  (void)context;
+#endif
+}
+
+int trs_context_threads(const trs_context *context) { return context ? context->threads : 0; }
 
 int trs_context_members(const trs_context *context, int *first, int *local) {
   const trs_group *group = context->group;

@@ -17,11 +17,15 @@ struct trs_context {
                                    and for a group, of whose members in this process it is the
                                    first one's */
   trs_group *group;             /* NULL but for "cuda-group" */
-  atomic_bool looked;           /* "auto": for a device, found or not */
-  char no_device[128];          /* why it was not found, once looked is set */
+  _Atomic int64_t gpu_memory; /* bytes that the library may hold on each of its GPUs; 0: no limit */
+  atomic_bool looked;         /* "auto": for a device, found or not */
+  char no_device[128];        /* why it was not found, once looked is set */
 };
 
 trs_context *trs_context_retain(trs_context *context);
+
+/* Puts the context's limit into force on its GPUs: at the beginning of calls that allocate. */
+void trs_context_limit_gpus(const trs_context *context);
 
 /* For "auto": opens the first GPU if there is one.  NULL, or why there is none. */
 const char *trs_context_find_device(trs_context *context);

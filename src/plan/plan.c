@@ -9,18 +9,27 @@
 #include "base/timer.h"
 #include "matrix/device.h"
 
-/* Where the triangle comes from: the matrix itself, or a triangle cut from a general one. */
+/* Where the triangle comes from: the matrix itself, or a triangle cut from a general one, which
+ * follows the values of that. */
 static trs_status take_matrix(trs_plan *plan, const trs_matrix *A) {
   int64_t wrong = plan->uplo == TRS_LOWER ? A->nupper : A->nlower;
   plan->source_nnz = A->nnz;
   plan->compared = A->number;
   plan->cut = plan->options.take_triangle && wrong > 0 && A->nrows == A->ncols;
-  trs_matrix_renew(A);
-  if (!plan->cut) {
-    plan->matrix = trs_matrix_retain(A);
+  if (plan->cut && plan->matrix && plan->matrix->parent == A) {
+    TRS_TRY(trs_matrix_renew_on(plan->matrix, plan->stream));
+    trs_matrix_retain(plan->matrix);
     return TRS_SUCCESS;
   }
-  return trs_matrix_triangle(&plan->matrix, A, plan->uplo, 0);
+  if (plan->cut) return trs_matrix_cut(&plan->matrix, A, plan->uplo);
+  plan->matrix = trs_matrix_retain(A);
+  return trs_matrix_renew_on(A, plan->stream);
+}
+
+/* Solves that still read a matrix's arrays in device memory come before their end. */
+static void drop_matrix(const trs_plan *plan, trs_matrix *A) {
+  if (A && A->on_device) trs_matrix_settle(A, plan->stream);
+  trs_matrix_destroy(A);
 }
 
 /* Levels are found on the host, a pattern in device memory copied there for it. */
@@ -92,24 +101,11 @@ static trs_status analyze_or_fall_back(trs_plan *plan) {
   return plan->method->analyze(plan);
 }
 
-static void limit_memory(const trs_plan *plan) {
-#if TRS_HAVE_CUDA
-  const trs_context *context = plan->context;
-  if (plan->options.gpu_memory <= 0) return;
-  if (context->device) trs_device_limit(context->device, plan->options.gpu_memory);
-  for (int m = 0; context->group && m < trs_group_local(context->group); m++)
-    trs_device_limit(trs_group_device(context->group, trs_group_first(context->group) + m),
-                     plan->options.gpu_memory);
-#else
-  (void)plan;
-#endif
-}
-
 static trs_status choose_and_analyze(trs_plan *plan) {
   tell_progress(plan, 0.1);
-  limit_memory(plan);
+  trs_context_limit_gpus(plan->context);
   TRS_TRY(trs_plan_choose(plan, plan->options.method));
-  limit_memory(plan); /* auto may have opened a GPU just now */
+  trs_context_limit_gpus(plan->context); /* auto may have opened a GPU just now */
   tell_progress(plan, 0.4);
   return analyze_or_fall_back(plan);
 }
@@ -184,12 +180,14 @@ trs_status trs_plan_refresh(trs_plan *plan, const trs_matrix *A) {
                     "the matrix differs in size, entries, format or type from the one analysed: "
                     "analyse it anew");
   trs_matrix *before = plan->matrix;
+  trs_context_limit_gpus(plan->context);
   trs_status status = take_matrix(plan, A);
   if (status) {
+    if (plan->matrix != before) trs_matrix_destroy(plan->matrix);
     plan->matrix = before;
     return status;
   }
-  trs_matrix_destroy(before);
+  drop_matrix(plan, before);
   plan->system = trs_system_of(plan->matrix, plan->uplo, plan->trans, plan->diag);
   const char *why =
       trs_matrix_is_deferred(plan->matrix) ? trs_plan_refuses(plan, plan->method) : NULL;
@@ -205,7 +203,7 @@ void trs_plan_destroy(trs_plan *plan) {
   if (!plan) return;
   if (plan->method) plan->method->free(plan);
   trs_levels_destroy(&plan->levels);
-  trs_matrix_destroy(plan->matrix);
+  drop_matrix(plan, plan->matrix);
   trs_plan_destroy(plan->sweep[0]);
   trs_plan_destroy(plan->sweep[1]);
   trs_context_destroy(plan->context);

@@ -2,6 +2,8 @@
  * it, and a row's elements.  O(nnz / threads). */
 #include "relax/source.h"
 
+#include "matrix/indexing.h"
+
 #include "base/scalar.h"
 
 typedef struct scan {
@@ -55,16 +57,34 @@ static trs_status check_diagonal(const scan *s, int size) {
   return TRS_SUCCESS;
 }
 
+trs_status trs_block_source_take(trs_block_source *S, void *taken[2]) {
+  const int indexing = S->indexing;
+  int64_t *ptr;
+  int32_t *idx;
+  taken[0] = taken[1] = NULL;
+  TRS_TRY(trs_indexing_check(indexing));
+  if (S->nrows < 0 || indexing == TRS_NATIVE) return TRS_SUCCESS;
+  TRS_TRY(trs_indexing_check_ptr(indexing, S->ptr, S->nrows));
+  TRS_TRY(TRS_ALLOC(&ptr, S->nrows + 1));
+  taken[0] = ptr;
+  trs_indexing_take_ptr(ptr, indexing, S->ptr, S->nrows);
+  S->ptr = ptr;
+  if (indexing & (TRS_IDX64 | TRS_BASE1) && S->idx) {
+    TRS_TRY(TRS_ALLOC(&idx, ptr[S->nrows]));
+    taken[1] = idx;
+    int64_t bad = trs_indexing_take_idx(idx, indexing, S->idx, ptr[S->nrows], INT32_MAX);
+    if (bad < ptr[S->nrows])
+      return trs_fail(TRS_ERROR_STRUCTURE, -1, "idx[%lld] is %lld: no such block column",
+                      (long long)bad, (long long)trs_idx_at(indexing, S->idx, bad));
+    S->idx = idx;
+  }
+  S->indexing = TRS_NATIVE;
+  return TRS_SUCCESS;
+}
+
 trs_status trs_block_source_check(const trs_block_source *S) {
   if (S->matrix) return TRS_SUCCESS; /* checked when it was made */
-  if (!S->ptr) return trs_fail(TRS_ERROR_ARGUMENT, -1, "ptr is NULL");
-  if (S->ptr[0] != 0)
-    return trs_fail(TRS_ERROR_STRUCTURE, 0, "ptr[0] is %lld, not 0", (long long)S->ptr[0]);
-  for (int64_t i = 0; i < S->nrows; i++)
-    if (S->ptr[i + 1] < S->ptr[i])
-      return trs_fail(TRS_ERROR_STRUCTURE, i, "ptr[%lld] = %lld is less than ptr[%lld] = %lld",
-                      (long long)i + 1, (long long)S->ptr[i + 1], (long long)i,
-                      (long long)S->ptr[i]);
+  TRS_TRY(trs_indexing_check_ptr(TRS_NATIVE, S->ptr, S->nrows));
   if (S->ptr[S->nrows] && (!S->idx || !S->val))
     return trs_fail(TRS_ERROR_ARGUMENT, -1, "%s is NULL", S->idx ? "val" : "idx");
   for (int64_t i = 0; i < S->nrows; i++)

@@ -20,8 +20,13 @@ typedef struct trs_block_source {
   const int64_t *ptr;
   const int32_t *idx;
   const void *val;
-  bool matrix; /* the arrays are those of a trs_matrix */
+  bool matrix;  /* the arrays are those of a trs_matrix */
+  int indexing; /* of ptr and idx: TRS_PTR32, ...; 0 but for a caller's blocks before
+                   trs_block_source_take */
 } trs_block_source;
+
+/* ptr and idx of whatever indexing become those above; *taken are copies to be freed, or NULL. */
+TRS_API trs_status trs_block_source_take(trs_block_source *source, void *taken[2]);
 
 /* Row i's number in the system. */
 static inline int64_t trs_block_source_name(const trs_block_source *source, int64_t i) {

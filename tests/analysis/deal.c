@@ -376,8 +376,8 @@ static void solve_serially(const trs_system *S, double *x, const double *b, int6
   trs_context *ctx;
   trs_plan *plan;
   trs_matrix *A;
-  assert_success(
-      trs_matrix_create(&A, TRS_CSR, S->scalar, S->n, S->n, S->ptr, S->idx, S->val, TRS_BORROW));
+  assert_success(trs_matrix_create(&A, TRS_CSR, S->scalar, S->n, S->n, TRS_PTR64, S->ptr, S->idx,
+                                   S->val, TRS_BORROW));
   assert_success(trs_context_create(&ctx, "serial"));
   assert_success(trs_analyze(ctx, &plan, A, S->lower ? TRS_LOWER : TRS_UPPER, TRS_NO_TRANS,
                              S->unit ? TRS_UNIT : TRS_NONUNIT, NULL));
@@ -416,7 +416,7 @@ static void deals_are_sound(void **state) {
   int c = 0;
   for (shape kind = 0; kind < SHAPES; kind++)
     for (size_t z = 0; z < COUNT(sizes); z++) {
-      d.S = shape_system(kind, sizes[z], (trs_scalar)(c % 4), c & 1, c & 2);
+      d.S = shape_system(kind, sizes[z], (trs_scalar)(TRS_FLOAT + c % 4), c & 1, c & 2);
       for (trs_partition how = 0; how <= TRS_PARTITION_GRAPH; how++)
         for (size_t m = 0; m < COUNT(members) && graph_is_there(how); m++) {
           d.cuts = c % 2;

@@ -9,7 +9,8 @@ static trs_matrix *random_matrix(int64_t n, double density, trs_format format, t
   bool prefix = (uplo == TRS_LOWER) == (format == TRS_CSR);
   triangle t = triangle_random(n, density, n, prefix, TRS_DOUBLE, false, seed);
   trs_matrix *A;
-  assert_success(trs_matrix_create(&A, format, TRS_DOUBLE, n, n, t.ptr, t.idx, t.val, TRS_COPY));
+  assert_success(
+      trs_matrix_create(&A, format, TRS_DOUBLE, n, n, TRS_PTR64, t.ptr, t.idx, t.val, TRS_COPY));
   triangle_free(&t);
   return A;
 }
@@ -73,7 +74,8 @@ static void a_chain_has_as_many_levels_as_rows(void **state) {
   double val[] = {1, 1, 1, 1, 1, 1, 1};
   trs_matrix *A;
   trs_levels levels;
-  assert_success(trs_matrix_create(&A, TRS_CSR, TRS_DOUBLE, 4, 4, ptr, idx, val, TRS_BORROW));
+  assert_success(
+      trs_matrix_create(&A, TRS_CSR, TRS_DOUBLE, 4, 4, TRS_PTR64, ptr, idx, val, TRS_BORROW));
   trs_system S = trs_system_of(A, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT);
   assert_success(trs_levels_create(&levels, &S));
   assert_int_equal(levels.count, 4);

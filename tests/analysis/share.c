@@ -66,7 +66,7 @@ static void values_are_never_all_there(void **state) {
   free(text);
   trs_memory_usage(&before, &peak);
   trs_matrix *A;
-  trs_matrix_info info;
+  trs_matrix_info info = {.struct_size = sizeof info};
   assert_success(trs_matrix_open(&A, path, TRS_CSR, TRS_LOWER, 0, NULL));
   make_shares(A, MEMBERS);
   trs_matrix_get_info(A, &info);
@@ -111,8 +111,8 @@ static trs_status lend(void *user, int64_t count, const int32_t *vector, void *v
 static trs_matrix *lent(lender *l) {
   const trs_system *S = l->S;
   trs_matrix *A;
-  assert_success(trs_matrix_create_deferred(&A, TRS_CSR, S->scalar, S->n, S->n, S->ptr, S->idx,
-                                            TRS_BORROW, lend, l));
+  assert_success(trs_matrix_create_deferred(&A, TRS_CSR, S->scalar, S->n, S->n, TRS_PTR64, S->ptr,
+                                            S->idx, TRS_BORROW, lend, l));
   return A;
 }
 
@@ -187,8 +187,9 @@ static void shares_have_the_bits_of_the_whole(void **state) {
                                        TRS_PARTITION_SLABS};
   for (int kind = 0; kind < SHAPES; kind++)
     for (int k = 0; k < 3 * 3 * 2; k++) {
-      trs_system S = shape_system((shape)kind, sizes[k % 3], (trs_scalar)((kind + k) % 4),
-                                  k / 3 % 2, (kind + k) % 5 != 0);
+      trs_system S =
+          shape_system((shape)kind, sizes[k % 3], (trs_scalar)(TRS_FLOAT + (kind + k) % 4),
+                       k / 3 % 2, (kind + k) % 5 != 0);
       compare_system(&S, &all_rules[(k + kind) % 3], 1 + (kind + k) % MOST, hows[k / 6]);
       shape_free(&S);
     }
@@ -271,11 +272,11 @@ static void checks_are_those_of_the_whole(void **state) {
   static double x[ROWS * COLUMNS], b[ROWS * COLUMNS];
   trs_random_fill(x, ROWS * COLUMNS, TRS_DOUBLE, 3);
   trs_random_fill(b, ROWS * COLUMNS, TRS_DOUBLE, 4);
-  assert_success(
-      trs_matrix_create(&A, TRS_CSR, TRS_DOUBLE, ROWS, ROWS, S.ptr, S.idx, S.val, TRS_BORROW));
+  assert_success(trs_matrix_create(&A, TRS_CSR, TRS_DOUBLE, ROWS, ROWS, TRS_PTR64, S.ptr, S.idx,
+                                   S.val, TRS_BORROW));
   for (int trans = 0; trans < 2; trans++)
     for (int diag = 0; diag < 2; diag++) {
-      trs_backward_error one, other;
+      trs_backward_error one = {.struct_size = sizeof one}, other = {.struct_size = sizeof other};
       assert_success(trs_check(A, TRS_LOWER, (trs_trans)trans, (trs_diag)diag, x, ROWS, b, ROWS,
                                COLUMNS, TRS_COL_MAJOR, &one));
       assert_success(trs_check(D, TRS_LOWER, (trs_trans)trans, (trs_diag)diag, x, ROWS, b, ROWS,
@@ -284,7 +285,7 @@ static void checks_are_those_of_the_whole(void **state) {
     }
   assert_true(l.largest < S.nnz / 2);
   l.fails_after = 1;
-  trs_backward_error error;
+  trs_backward_error error = {.struct_size = sizeof error};
   assert_failure(TRS_ERROR_FILE, "function that gives",
                  trs_check(D, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT, x, ROWS, b, ROWS, 1,
                            TRS_COL_MAJOR, &error));
@@ -305,7 +306,7 @@ static void others_refuse(void **state) {
   assert_success(trs_context_create(&ctx, "threads"));
 #define ANALYZE(method_name)                                       \
   trs_analyze(ctx, &plan, D, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT, \
-              &(trs_options){.method = method_name})
+              &(trs_options){.struct_size = sizeof(trs_options), .method = method_name})
   assert_failure(TRS_ERROR_UNSUPPORTED, "deferred", ANALYZE(NULL));
   assert_failure(TRS_ERROR_UNSUPPORTED, "deferred", ANALYZE("serial"));
   assert_failure(TRS_ERROR_UNSUPPORTED, "deferred", trs_matrix_write(D, scratch("w.mtx")));
@@ -314,8 +315,8 @@ static void others_refuse(void **state) {
   assert_failure(TRS_ERROR_UNSUPPORTED, "deferred", trs_factor(&F, D, NULL));
   assert_failure(TRS_ERROR_UNSUPPORTED, "deferred", trs_relax_create(ctx, &R, D, 1, NULL));
   assert_failure(TRS_ERROR_ARGUMENT, "deferred", trs_matrix_set_values(D, S.val));
-  assert_success(
-      trs_matrix_create(&whole, TRS_CSR, TRS_DOUBLE, S.n, S.n, S.ptr, S.idx, S.val, TRS_BORROW));
+  assert_success(trs_matrix_create(&whole, TRS_CSR, TRS_DOUBLE, S.n, S.n, TRS_PTR64, S.ptr, S.idx,
+                                   S.val, TRS_BORROW));
   assert_success(trs_analyze(ctx, &plan, whole, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT, NULL));
   assert_failure(TRS_ERROR_UNSUPPORTED, "deferred", trs_update(plan, D));
   trs_plan_destroy(plan);
@@ -332,13 +333,13 @@ static void patterns_are_checked(void **state) {
   lender l = {.fails_after = -1};
   trs_matrix *A;
 #define CREATE(idx, how) \
-  trs_matrix_create_deferred(&A, TRS_CSR, TRS_DOUBLE, 2, 2, ptr, idx, how, lend, &l)
+  trs_matrix_create_deferred(&A, TRS_CSR, TRS_DOUBLE, 2, 2, TRS_PTR64, ptr, idx, how, lend, &l)
   assert_failure(TRS_ERROR_STRUCTURE, "ascend", CREATE(descending, TRS_BORROW));
   assert_failure(TRS_ERROR_STRUCTURE, "outside", CREATE(outside, TRS_COPY));
   assert_failure(TRS_ERROR_ARGUMENT, "ownership", CREATE(good, (trs_ownership)7));
-  assert_failure(
-      TRS_ERROR_ARGUMENT, "give",
-      trs_matrix_create_deferred(&A, TRS_CSR, TRS_DOUBLE, 2, 2, ptr, good, TRS_COPY, NULL, NULL));
+  assert_failure(TRS_ERROR_ARGUMENT, "give",
+                 trs_matrix_create_deferred(&A, TRS_CSR, TRS_DOUBLE, 2, 2, TRS_PTR64, ptr, good,
+                                            TRS_COPY, NULL, NULL));
   assert_survives_failing_allocations(CREATE(good, TRS_COPY), trs_matrix_destroy(A));
 }
 

@@ -318,7 +318,8 @@ static void plans_are_sound(void **state) {
   for (shape kind = 0; kind < SHAPES; kind++)
     for (size_t z = 0; z < COUNT(sizes); z++)
       for (int way = 0; way < 4; way++) {
-        trs_system S = shape_system(kind, sizes[z], (trs_scalar)(c++ % 4), way & 1, way & 2);
+        trs_system S =
+            shape_system(kind, sizes[z], (trs_scalar)(TRS_FLOAT + c++ % 4), way & 1, way & 2);
         for (size_t r = 0; r < COUNT(all_rules); r++) {
           trs_slices s;
           assert_success(trs_slices_create(&s, &S, &all_rules[r]));
@@ -350,8 +351,8 @@ static void levels_are_level_sets(void **state) {
 
 static trs_matrix *matrix_of(const trs_system *S) {
   trs_matrix *A;
-  assert_success(
-      trs_matrix_create(&A, TRS_CSR, S->scalar, S->n, S->n, S->ptr, S->idx, S->val, TRS_BORROW));
+  assert_success(trs_matrix_create(&A, TRS_CSR, S->scalar, S->n, S->n, TRS_PTR64, S->ptr, S->idx,
+                                   S->val, TRS_BORROW));
   return A;
 }
 

@@ -104,8 +104,8 @@ static dense make_dense(const variant *v, int64_t n, int64_t nrhs, trs_layout la
 
 static void judge(const variant *v, const trs_matrix *A, const void *x, int64_t ldx, const dense *d,
                   int64_t nrhs, trs_layout layout) {
-  trs_matrix_info info;
-  trs_backward_error error;
+  trs_matrix_info info = {.struct_size = sizeof info};
+  trs_backward_error error = {.struct_size = sizeof error};
   trs_matrix_get_info(A, &info);
   assert_success(
       trs_check(A, v->uplo, v->trans, v->diag, x, ldx, d->b, d->ldb, nrhs, layout, &error));
@@ -135,7 +135,7 @@ static void *copy_of(const void *array, size_t bytes) {
 /* In place gives the same bits, and only elements of the solution are written. */
 static void solve_and_check(const variant *v, trs_plan *plan, const trs_matrix *A, int64_t nrhs,
                             trs_layout layout) {
-  trs_matrix_info info;
+  trs_matrix_info info = {.struct_size = sizeof info};
   trs_matrix_get_info(A, &info);
   const size_t size = scalar_bytes(v->scalar);
   dense d = make_dense(v, info.nrows, nrhs, layout);
@@ -177,9 +177,9 @@ static bool run_shape(const variant *v, trs_context *ctx, size_t shape) {
                                v->scalar, bare, 5 + shape);
   trs_matrix *A;
   trs_plan *plan;
-  trs_options options = {.method = v->on->method};
-  assert_success(
-      trs_matrix_create(&A, v->format, v->scalar, t.n, t.n, t.ptr, t.idx, t.val, TRS_BORROW));
+  trs_options options = {.struct_size = sizeof(trs_options), .method = v->on->method};
+  assert_success(trs_matrix_create(&A, v->format, v->scalar, t.n, t.n, TRS_PTR64, t.ptr, t.idx,
+                                   t.val, TRS_BORROW));
   trs_status status = trs_analyze(ctx, &plan, A, v->uplo, v->trans, v->diag, &options);
   bool taken = !(v->on->selective && status == TRS_ERROR_UNSUPPORTED);
   if (taken) {
@@ -245,11 +245,11 @@ static int add_variants(const backend *on, int count) {
     v->trans = (trs_trans)(k % 3), k /= 3;
     v->uplo = k % 2 ? TRS_UPPER : TRS_LOWER, k /= 2;
     v->format = (trs_format)(k % 2), k /= 2;
-    v->scalar = (trs_scalar)(k % 4);
+    v->scalar = (trs_scalar)(TRS_FLOAT + k % 4);
     if (several && v->scalar != TRS_DOUBLE && v->scalar != TRS_SCOMPLEX) continue;
     snprintf(names[c], sizeof names[c], "%s %s %c %s %s %c %s", v->on->where,
-             v->on->method ? v->on->method : "auto", "sdcz"[v->scalar], v -> format ? "csc" : "csr",
-             v->uplo == TRS_LOWER ? "lower" : "upper", "ntc"[v->trans],
+             v->on->method ? v->on->method : "auto", "?sdcz"[v->scalar],
+             v -> format ? "csc" : "csr", v->uplo == TRS_LOWER ? "lower" : "upper", "ntc"[v->trans],
              v -> diag ? "unit" : "nonunit");
     tests[c] = (struct CMUnitTest){names[c], conforms, NULL, NULL, v};
     c++;

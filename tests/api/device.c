@@ -54,7 +54,7 @@ static void solve_at(trs_plan *plan, void *x, const void *b, bool b_there, bool 
 
 static void judge_x(const both_sides *s, const void *x, const void *b, int64_t ld, int64_t nrhs,
                     trs_layout layout) {
-  trs_backward_error error;
+  trs_backward_error error = {.struct_size = sizeof error};
   assert_success(
       trs_check(s->here, s->uplo, TRS_NO_TRANS, TRS_NONUNIT, x, ld, b, ld, nrhs, layout, &error));
   assert_true(error.componentwise <= error_limit(s->scalar, s->t.n));
@@ -135,7 +135,8 @@ static void plans_run_side_by_side(void **state) {
     int64_t n = 3000 + 500 * k;
     s[k] = random_system(n, 0.003, TRS_DOUBLE, 11 + (uint64_t)k);
     assert_int_equal(cudaStreamCreateWithFlags(&stream[k], cudaStreamNonBlocking), 0);
-    plan[k] = analyze(&s[k], s[k].there, TRS_NO_TRANS, &(trs_options){.stream = stream[k]});
+    plan[k] = analyze(&s[k], s[k].there, TRS_NO_TRANS,
+                      &(trs_options){.struct_size = sizeof(trs_options), .stream = stream[k]});
     b[k] = random_values(n, TRS_DOUBLE, (uint64_t)k);
     there[k] = gpu_upload(b[k], (size_t)n * sizeof(double));
     x[k] = gpu_space((size_t)n * sizeof(double));
@@ -201,7 +202,8 @@ static void a_solve_becomes_a_graph(void **state) {
     cudaGraphExec_t replay;
     assert_int_equal(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), 0);
     trs_plan *plan =
-        analyze(&s, s.there, TRS_NO_TRANS, &(trs_options){.stream = stream, .nrhs = nrhs});
+        analyze(&s, s.there, TRS_NO_TRANS,
+                &(trs_options){.struct_size = sizeof(trs_options), .stream = stream, .nrhs = nrhs});
     double *x = malloc(bytes), *direct = malloc(bytes);
     void *b_there = gpu_space(bytes), *x_there = gpu_space(bytes);
     assert_int_equal(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal), 0);
@@ -249,7 +251,7 @@ static void change_values(const both_sides *s, uint64_t seed) {
 static void values_change_where_they_lie(void **state) {
   (void)state;
   for (int c = 0; c < 8; c++) {
-    trs_scalar scalar = (trs_scalar)(c % 4);
+    trs_scalar scalar = (trs_scalar)(TRS_FLOAT + c % 4);
     trs_trans trans = c / 4 ? TRS_CONJ_TRANS : TRS_NO_TRANS;
     both_sides s = random_system(900, 0.005, scalar, 3);
     int64_t n = s.t.n, bytes = s.t.ptr[n] * (int64_t)scalar_bytes(scalar);
@@ -308,7 +310,7 @@ static void a_plan_tells_of_its_gpu(void **state) {
   both_sides s = random_system(3000, 0.002, TRS_DOUBLE, 3);
   trs_context *cpu;
   trs_plan *plan, *expected;
-  trs_plan_info info, other;
+  trs_plan_info info = {.struct_size = sizeof info}, other = {.struct_size = sizeof other};
   int64_t *rows, *rows_expected, levels, levels_expected;
   double bound, again;
   assert_success(trs_context_create(&cpu, "serial"));
@@ -365,7 +367,7 @@ static void too_little_memory_is_told_and_given_back(void **state) {
   (void)state;
   both_sides s = random_system(2000, 0.01, TRS_DOUBLE, 3);
   for (int c = 0; c < 2 * NMETHODS; c++) {
-    trs_options options = {.method = methods[c / 2]};
+    trs_options options = {.struct_size = sizeof(trs_options), .method = methods[c / 2]};
     int64_t before = gpu_held(), host_before, host_after, peak, step = 4096;
     trs_memory_usage(&host_before, &peak);
     for (int64_t allowed = 1;; allowed += step) {
@@ -414,7 +416,7 @@ static void nothing_is_left_behind(void **state) {
   for (int m = 0; m < NMETHODS; m++) {
     int64_t before = gpu_held();
     for (int k = 0; k < 20; k++) {
-      trs_options options = {.method = methods[m]};
+      trs_options options = {.struct_size = sizeof(trs_options), .method = methods[m]};
       trs_plan *plan;
       trs_status status = trs_analyze(gpu_context, &plan, k % 2 ? s.there : s.here, s.uplo,
                                       k % 3 ? TRS_TRANS : TRS_NO_TRANS, TRS_NONUNIT, &options);
@@ -448,7 +450,7 @@ static void same_kinds(const both_sides *s, const double *b, trs_trans trans) {
   assert_success(trs_solve(plan, expected, n, b, n, 1, TRS_COL_MAJOR));
   trs_plan_destroy(plan);
   for (int m = 0; m < NMETHODS; m++) {
-    trs_options options = {.method = methods[m]};
+    trs_options options = {.struct_size = sizeof(trs_options), .method = methods[m]};
     trs_status status =
         trs_analyze(gpu_context, &plan, s->here, s->uplo, trans, TRS_NONUNIT, &options);
     if (status == TRS_ERROR_UNSUPPORTED) continue;
@@ -575,7 +577,7 @@ static void solve_every_way(row_pattern pattern, int64_t n, int methods_tried) {
     trs_trans trans = c / 2 ? TRS_TRANS : TRS_NO_TRANS;
     double *b = random_values(n, TRS_DOUBLE, 5), *x = malloc((size_t)n * sizeof *x);
     for (int m = 0; m < methods_tried; m++) {
-      trs_options options = {.method = methods[m]};
+      trs_options options = {.struct_size = sizeof(trs_options), .method = methods[m]};
       trs_plan *plan;
       trs_status status =
           trs_analyze(gpu_context, &plan, s.there, s.uplo, trans, TRS_NONUNIT, &options);
@@ -650,8 +652,9 @@ static void a_thousand_solves_have_the_same_bits(void **state) {
   for (int c = 0; c < 2 * SAME_BITS; c++) {
     int64_t nrhs = c % 2 ? NRHS : 1;
     size_t used = (size_t)(N * nrhs) * sizeof(double);
-    trs_plan *plan =
-        analyze(&s, s.there, TRS_NO_TRANS, &(trs_options){.method = methods[c / 2], .nrhs = nrhs});
+    trs_plan *plan = analyze(
+        &s, s.there, TRS_NO_TRANS,
+        &(trs_options){.struct_size = sizeof(trs_options), .method = methods[c / 2], .nrhs = nrhs});
     assert_success(trs_solve(plan, first, N, b, N, nrhs, TRS_COL_MAJOR));
     gpu_judge(&s, TRS_NO_TRANS, first, b, nrhs);
     for (int k = 0; k < SOLVES; k++) {
@@ -686,7 +689,7 @@ static void a_busy_gpu_changes_nothing(void **state) {
   assert_int_equal(cudaStreamCreateWithFlags(&own, cudaStreamNonBlocking), 0);
   assert_int_equal(cudaStreamCreateWithFlags(&busy, cudaStreamNonBlocking), 0);
   for (int m = 0; m < NMETHODS; m++) {
-    trs_options options = {.method = methods[m], .stream = own};
+    trs_options options = {.struct_size = sizeof(trs_options), .method = methods[m], .stream = own};
     trs_plan *plan;
     trs_status status =
         trs_analyze(gpu_context, &plan, s.there, s.uplo, TRS_NO_TRANS, TRS_NONUNIT, &options);
@@ -728,7 +731,7 @@ static void a_stalled_solve_is_told_of(void **state) {
   double *b = random_values(n, TRS_DOUBLE, 3), *x = malloc((size_t)n * sizeof *x);
   void *b_there = gpu_upload(b, (size_t)n * sizeof *b), *x_there = gpu_space((size_t)n * sizeof *x);
   for (int there = 0; there < 2; there++) {
-    trs_options options = {.method = "engine:regions=wide"};
+    trs_options options = {.struct_size = sizeof(trs_options), .method = "engine:regions=wide"};
     trs_plan *plan = analyze(&s, s.there, TRS_NO_TRANS, &options);
     assert_success(trs_engine_break(plan));
     if (there) {
@@ -742,7 +745,8 @@ static void a_stalled_solve_is_told_of(void **state) {
     assert_int_equal(trs_solve(plan, x, n, b, n, 1, TRS_COL_MAJOR), TRS_ERROR_STALLED);
     trs_plan_destroy(plan);
   }
-  trs_plan *plan = analyze(&s, s.there, TRS_NO_TRANS, &(trs_options){.method = "engine"});
+  trs_plan *plan = analyze(&s, s.there, TRS_NO_TRANS,
+                           &(trs_options){.struct_size = sizeof(trs_options), .method = "engine"});
   assert_success(trs_solve(plan, x, n, b, n, 1, TRS_COL_MAJOR));
   gpu_judge(&s, TRS_NO_TRANS, x, b, 1);
   trs_plan_destroy(plan);

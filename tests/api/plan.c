@@ -33,7 +33,8 @@ static trs_matrix *dense3(const double *a) {
     ptr[i + 1] = nnz;
   }
   trs_matrix *A;
-  assert_success(trs_matrix_create(&A, TRS_CSR, TRS_DOUBLE, 3, 3, ptr, idx, val, TRS_COPY));
+  assert_success(
+      trs_matrix_create(&A, TRS_CSR, TRS_DOUBLE, 3, 3, TRS_PTR64, ptr, idx, val, TRS_COPY));
   return A;
 }
 
@@ -42,7 +43,7 @@ static void refused(trs_status status, int64_t row, const char *words, const dou
   trs_matrix *A = dense3(a);
   for (int m = 0; m < 3; m++) {
     trs_plan *plan;
-    trs_options options = {.method = methods[m]};
+    trs_options options = {.struct_size = sizeof(trs_options), .method = methods[m]};
     assert_failure(status, words,
                    trs_analyze(ctx, &plan, A, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT, &options));
     assert_int_equal(trs_last_error()->row, row);
@@ -74,7 +75,8 @@ static trs_status divided(double complex d, trs_scalar scalar, double complex *x
   trs_plan *plan;
   trs_value_set(value, 0, scalar, d);
   trs_value_set(b, 0, scalar, d);
-  assert_success(trs_matrix_create(&A, TRS_CSR, scalar, 1, 1, ptr, idx, value, TRS_BORROW));
+  assert_success(
+      trs_matrix_create(&A, TRS_CSR, scalar, 1, 1, TRS_PTR64, ptr, idx, value, TRS_BORROW));
   trs_status status = trs_analyze(ctx, &plan, A, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT, NULL);
   trs_matrix_destroy(A);
   if (status) return status;
@@ -110,7 +112,7 @@ static void a_diagonal_is_refused_where_its_reciprocal_overflows(void **state) {
 static void a_triangle_of_a_general_matrix_on_request(void **state) {
   (void)state;
   trs_matrix *A = dense3((double[]){2, 1, 1, 1, 4, 1, 1, 1, 8});
-  trs_options options = {.take_triangle = 1};
+  trs_options options = {.struct_size = sizeof(trs_options), .take_triangle = 1};
   trs_plan *plan;
   double b[] = {2, 5, 10}, x[3];
   assert_success(trs_analyze(ctx, &plan, A, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT, &options));
@@ -131,12 +133,17 @@ static void a_triangle_of_a_general_matrix_on_request(void **state) {
 static void options_are_checked(void **state) {
   (void)state;
   trs_matrix *A = dense3((double[]){2, 0, 0, 1, 4, 0, 1, 1, 8});
-  trs_factor_options triangles = {.kind = TRS_FACTOR_TRIANGLE};
+  trs_factor_options triangles = {.struct_size = sizeof(trs_factor_options),
+                                  .kind = TRS_FACTOR_TRIANGLE};
   trs_factors *F;
-  const trs_options bad[] = {
-      {.nrhs = -1}, {.solves = -1}, {.gpu_memory = -1}, {.store = (trs_store)9}};
-  const char *const named[] = {"nrhs", "solves", "gpu_memory", "store 9"};
+  const size_t size = sizeof(trs_options);
+  const trs_options bad[] = {{.struct_size = size, .nrhs = -1},
+                             {.struct_size = size, .solves = -1},
+                             {.struct_size = size, .store = (trs_store)9},
+                             {.nrhs = 1}};
+  const char *const named[] = {"nrhs", "solves", "store 9", "struct_size of a trs_options is 0"};
   assert_success(trs_factor(&F, A, &triangles));
+  assert_failure(TRS_ERROR_ARGUMENT, "bytes is -1", trs_context_set_gpu_memory(ctx, -1));
   for (int k = 0; k < 4; k++) {
     trs_plan *plan;
     assert_failure(TRS_ERROR_ARGUMENT, named[k],
@@ -179,7 +186,7 @@ static void an_update_takes_no_other_pattern(void **state) {
     for (int c = 0; c < 2; c++) {
       trs_plan *plan;
       trs_matrix *turned[3], *from[3] = {A, same, other};
-      trs_options options = {.method = methods[m]};
+      trs_options options = {.struct_size = sizeof(trs_options), .method = methods[m]};
       for (int k = 0; k < 3; k++)
         assert_success(trs_matrix_convert(&turned[k], from[k], (trs_format)c, TRS_DOUBLE));
       assert_success(
@@ -210,7 +217,8 @@ static trs_matrix *bidiagonal(int32_t n, int32_t moved) {
     idx[2 * i] = i;
     val[2 * i] = val[2 * i + 1] = 1;
   }
-  assert_success(trs_matrix_create(&A, TRS_CSR, TRS_DOUBLE, n, n, ptr, idx, val, TRS_TAKE));
+  assert_success(
+      trs_matrix_create(&A, TRS_CSR, TRS_DOUBLE, n, n, TRS_PTR64, ptr, idx, val, TRS_TAKE));
   return A;
 }
 
@@ -239,7 +247,7 @@ static void an_update_of_a_triangle_looks_at_that_triangle(void **state) {
   trs_matrix *across = dense3((double[]){4, 0, 1, 2, 8, 0, 0, 2, 16});
   trs_matrix *within = dense3((double[]){2, 1, 0, 1, 4, 0, 1, 0, 8});
   trs_matrix *moved = dense3((double[]){2, 1, 0, 1, 4, 1, 0, 0, 8});
-  trs_options options = {.take_triangle = 1};
+  trs_options options = {.struct_size = sizeof(trs_options), .take_triangle = 1};
   trs_plan *plan;
   double b[] = {4, 10, 18}, x[3];
   assert_success(trs_analyze(ctx, &plan, A, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT, &options));
@@ -273,12 +281,12 @@ static void an_update_sees_what_became_of_lent_values(void **state) {
                {{0, 1, 4}, {0, 0, 1, 0}, {1, 2, 1, -1}, {1, 3, 1, 1}, 3}};
   static const char *const methods[] = {"serial", "threads"};
   for (int k = 0; k < 6; k++) {
-    trs_options options = {.method = methods[k % 2]};
+    trs_options options = {.struct_size = sizeof(trs_options), .method = methods[k % 2]};
     double val[4], b[] = {1, 9}, x[2];
     trs_matrix *A;
     trs_plan *plan;
     memcpy(val, cases[k / 2].val, sizeof val);
-    assert_success(trs_matrix_create(&A, TRS_CSR, TRS_DOUBLE, 2, 2, cases[k / 2].ptr,
+    assert_success(trs_matrix_create(&A, TRS_CSR, TRS_DOUBLE, 2, 2, TRS_PTR64, cases[k / 2].ptr,
                                      cases[k / 2].idx, val, TRS_BORROW));
     assert_success(trs_analyze(ctx, &plan, A, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT, &options));
     val[cases[k / 2].off] += 1;
@@ -296,11 +304,12 @@ static void an_update_sees_what_became_of_lent_values(void **state) {
 
 static void the_analysis_of_a_chain_takes_memory_for_its_rows_alone(void **state) {
   (void)state;
-  trs_options options = {.method = "threads", .take_triangle = 1};
+  trs_options options = {
+      .struct_size = sizeof(trs_options), .method = "threads", .take_triangle = 1};
   trs_context *many;
   trs_matrix *A;
   trs_plan *plan;
-  trs_matrix_info info;
+  trs_matrix_info info = {.struct_size = sizeof info};
   int64_t before, after, peak;
   assert_success(trs_context_create(&many, "threads:32"));
   assert_success(trs_matrix_read(&A, "gen:chain:200000", NULL));
@@ -346,7 +355,7 @@ static void dense_arguments_are_checked(void **state) {
   assert_success(trs_solve(plan, x, 3, b, 3, 0, TRS_COL_MAJOR));
   assert_success(trs_solve(plan, NULL, 3, NULL, 4, 0, TRS_COL_MAJOR));
   trs_plan_destroy(plan);
-  trs_options options = {.method = "magic"};
+  trs_options options = {.struct_size = sizeof(trs_options), .method = "magic"};
   assert_failure(TRS_ERROR_ARGUMENT, "no method \"magic\"",
                  trs_analyze(ctx, &plan, A, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT, &options));
   trs_matrix_destroy(A);
@@ -434,8 +443,9 @@ static void a_gpu_is_asked_for_in_vain(void **state) {
   trs_matrix *A;
   const int64_t ptr[] = {0};
   assert_success(trs_context_create(&own, "auto"));
-  assert_failure(TRS_ERROR_UNSUPPORTED, "CUDA",
-                 trs_matrix_create_device(&A, own, TRS_CSR, TRS_DOUBLE, 0, 0, 0, ptr, NULL, NULL));
+  assert_failure(
+      TRS_ERROR_UNSUPPORTED, "CUDA",
+      trs_matrix_create_device(&A, own, TRS_CSR, TRS_DOUBLE, 0, 0, 0, TRS_PTR64, ptr, NULL, NULL));
   assert_null(A);
   trs_context_destroy(own);
 }
@@ -447,7 +457,7 @@ static void a_context_of_the_cpu_has_no_gpu_methods(void **state) {
   trs_matrix *A = dense3((double[]){2, 0, 0, 1, 4, 0, 1, 1, 8}), *none;
   trs_plan *plan;
   for (size_t m = 0; m < sizeof methods / sizeof methods[0]; m++) {
-    trs_options options = {.method = methods[m]};
+    trs_options options = {.struct_size = sizeof(trs_options), .method = methods[m]};
     char name[32];
     snprintf(name, sizeof name, "method %.*s ", (int)strcspn(methods[m], ":"), methods[m]);
     assert_failure(TRS_ERROR_UNSUPPORTED, name,
@@ -455,9 +465,9 @@ static void a_context_of_the_cpu_has_no_gpu_methods(void **state) {
     assert_null(plan);
   }
   const int64_t ptr[] = {0};
-  assert_failure(
-      TRS_ERROR_UNSUPPORTED, "",
-      trs_matrix_create_device(&none, ctx, TRS_CSR, TRS_DOUBLE, 0, 0, 0, ptr, NULL, NULL));
+  assert_failure(TRS_ERROR_UNSUPPORTED, "",
+                 trs_matrix_create_device(&none, ctx, TRS_CSR, TRS_DOUBLE, 0, 0, 0, TRS_PTR64, ptr,
+                                          NULL, NULL));
   assert_null(none);
   trs_matrix_destroy(A);
 }
@@ -468,11 +478,11 @@ static void parameters_are_for_methods_that_have_some(void **state) {
   trs_matrix *A = dense3((double[]){2, 0, 0, 1, 4, 0, 1, 1, 8});
   trs_plan *plan;
   for (int m = 0; m < 2; m++) {
-    trs_options options = {.method = methods[m]};
+    trs_options options = {.struct_size = sizeof(trs_options), .method = methods[m]};
     assert_failure(TRS_ERROR_ARGUMENT, "has no parameters",
                    trs_analyze(ctx, &plan, A, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT, &options));
   }
-  trs_options options = {.method = "serialx:warps=8"};
+  trs_options options = {.struct_size = sizeof(trs_options), .method = "serialx:warps=8"};
   assert_failure(TRS_ERROR_ARGUMENT, "no method \"serialx\"",
                  trs_analyze(ctx, &plan, A, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT, &options));
   trs_matrix_destroy(A);
@@ -482,7 +492,7 @@ static void a_plan_of_the_cpu_has_nothing_to_wait_for(void **state) {
   (void)state;
   trs_matrix *A = dense3((double[]){2, 0, 0, 1, 4, 0, 1, 1, 8});
   trs_plan *plan;
-  trs_plan_info info;
+  trs_plan_info info = {.struct_size = sizeof info};
   assert_success(trs_analyze(ctx, &plan, A, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT, NULL));
   assert_success(trs_plan_wait(plan));
   assert_success(trs_plan_set_stream(plan, NULL));
@@ -497,7 +507,7 @@ static void nan_and_infinity_pass_through(void **state) {
   static const char *const methods[] = {"serial", "threads"};
   for (int m = 0; m < 2; m++) {
     trs_matrix *A = dense3((double[]){1, 0, 0, NAN, 1, 0, 0, INFINITY, 1});
-    trs_options options = {.method = methods[m]};
+    trs_options options = {.struct_size = sizeof(trs_options), .method = methods[m]};
     trs_plan *plan;
     double b[] = {1, 1, 1}, x[3];
     assert_success(trs_analyze(ctx, &plan, A, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT, &options));
@@ -512,7 +522,7 @@ static void the_facts_are_those_of_the_matrix(void **state) {
   (void)state;
   trs_matrix *A = dense3((double[]){2, 0, 0, 0, 4, 0, 1, 1, 8});
   trs_plan *plan;
-  trs_plan_info info;
+  trs_plan_info info = {.struct_size = sizeof info};
   int64_t *rows, levels;
   double bound;
   char text[256];
@@ -550,11 +560,11 @@ static void graded_and_nearly_singular_systems(void **state) {
     }
   trs_random_fill(b, 800, TRS_DOUBLE, 4);
   trs_matrix *A;
-  assert_success(
-      trs_matrix_create(&A, TRS_CSR, TRS_DOUBLE, 800, 800, t.ptr, t.idx, t.val, TRS_BORROW));
+  assert_success(trs_matrix_create(&A, TRS_CSR, TRS_DOUBLE, 800, 800, TRS_PTR64, t.ptr, t.idx,
+                                   t.val, TRS_BORROW));
   for (int m = 0; m < 2; m++) {
-    trs_options options = {.method = methods[m]};
-    trs_backward_error error;
+    trs_options options = {.struct_size = sizeof(trs_options), .method = methods[m]};
+    trs_backward_error error = {.struct_size = sizeof error};
     trs_plan *plan;
     assert_success(trs_analyze(ctx, &plan, A, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT, &options));
     assert_success(trs_solve(plan, x, 800, b, 800, 1, TRS_COL_MAJOR));
@@ -577,11 +587,12 @@ static void the_solves_to_come_decide(void **state) {
   for (int32_t i = 0; i <= N; i++) ptr[i] = i;
   for (int32_t i = 0; i < N; i++) idx[i] = i, val[i] = 2;
   trs_matrix *A;
-  assert_success(trs_matrix_create(&A, TRS_CSR, TRS_DOUBLE, N, N, ptr, idx, val, TRS_TAKE));
+  assert_success(
+      trs_matrix_create(&A, TRS_CSR, TRS_DOUBLE, N, N, TRS_PTR64, ptr, idx, val, TRS_TAKE));
   for (int64_t solves = 0; solves < 2; solves++) {
-    trs_options options = {.solves = solves};
+    trs_options options = {.struct_size = sizeof(trs_options), .solves = solves};
     trs_plan *plan;
-    trs_plan_info info;
+    trs_plan_info info = {.struct_size = sizeof info};
     assert_success(trs_analyze(ctx, &plan, A, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT, &options));
     assert_success(trs_plan_get_info(plan, &info));
     assert_string_equal(info.method, solves ? "serial" : "threads");
@@ -593,7 +604,7 @@ static void the_solves_to_come_decide(void **state) {
 static void the_check_sees_wrong_answers(void **state) {
   (void)state;
   trs_matrix *A = dense3((double[]){2, 0, 0, 1, 4, 0, 1, 1, 8});
-  trs_backward_error error;
+  trs_backward_error error = {.struct_size = sizeof error};
   double b[] = {2, 5, 10}, x[] = {1, 1, 1}, off[] = {1, 1.5, 1}, bad[] = {1, NAN, 1};
 #define CHECK(answer) \
   trs_check(A, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT, answer, 3, b, 3, 1, TRS_COL_MAJOR, &error)
@@ -611,14 +622,14 @@ static void failing_allocations_leak_nothing(void **state) {
   static const char *const methods[] = {"serial", "threads", NULL};
   triangle t = triangle_random(300, 0.05, 300, true, TRS_DOUBLE, false, 9);
   trs_matrix *A;
-  assert_success(
-      trs_matrix_create(&A, TRS_CSR, TRS_DOUBLE, 300, 300, t.ptr, t.idx, t.val, TRS_BORROW));
+  assert_success(trs_matrix_create(&A, TRS_CSR, TRS_DOUBLE, 300, 300, TRS_PTR64, t.ptr, t.idx,
+                                   t.val, TRS_BORROW));
   for (int c = 0; c < 6; c++) {
     int64_t before, after, peak;
     trs_memory_usage(&before, &peak);
     for (int64_t n = 0;; n++) {
       trs_plan *plan = NULL;
-      trs_options options = {.method = methods[c / 2]};
+      trs_options options = {.struct_size = sizeof(trs_options), .method = methods[c / 2]};
       trs_memory_fail_after(n);
       trs_status status = trs_analyze(ctx, &plan, A, TRS_LOWER, c % 2 ? TRS_TRANS : TRS_NO_TRANS,
                                       TRS_NONUNIT, &options);
@@ -642,9 +653,9 @@ static void repeated_solves_are_bit_equal(void **state) {
   trs_random_fill(b, 3000, TRS_DOUBLE, 4);
   trs_matrix *A;
   trs_plan *plan;
-  trs_options options = {.method = "threads"};
-  assert_success(
-      trs_matrix_create(&A, TRS_CSR, TRS_DOUBLE, 3000, 3000, t.ptr, t.idx, t.val, TRS_BORROW));
+  trs_options options = {.struct_size = sizeof(trs_options), .method = "threads"};
+  assert_success(trs_matrix_create(&A, TRS_CSR, TRS_DOUBLE, 3000, 3000, TRS_PTR64, t.ptr, t.idx,
+                                   t.val, TRS_BORROW));
   assert_success(trs_analyze(ctx, &plan, A, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT, &options));
   assert_success(trs_solve(plan, first, 3000, b, 3000, 1, TRS_COL_MAJOR));
   for (int repeat = 0; repeat < 200; repeat++) {

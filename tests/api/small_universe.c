@@ -50,7 +50,8 @@ static trs_matrix *compress(const dense_lower *L, unsigned bits, bool turned, bo
     ptr[i + 1] = nnz;
   }
   trs_matrix *A;
-  assert_success(trs_matrix_create(&A, format, TRS_DOUBLE, L->n, L->n, ptr, idx, val, TRS_COPY));
+  assert_success(
+      trs_matrix_create(&A, format, TRS_DOUBLE, L->n, L->n, TRS_PTR64, ptr, idx, val, TRS_COPY));
   return A;
 }
 
@@ -60,7 +61,7 @@ static void check_one(trs_context *ctx, const char *method, const dense_lower *L
   trs_format format = choice & 8 ? TRS_CSC : TRS_CSR;
   trs_matrix *A = compress(L, bits, turned, !unit || bits % 2, format);
   trs_plan *plan;
-  trs_options options = {.method = method};
+  trs_options options = {.struct_size = sizeof(trs_options), .method = method};
   double expected[MOST], b[MOST] = {0}, x[MOST];
   for (int i = 0; i < L->n; i++) expected[i] = (i * 5) % 7 - 3;
   /* op(A) = L when turned and transposed agree, else L^T */

@@ -4,6 +4,7 @@
  * FAKE_GPUS: how many there are (2); FAKE_GPUS_WRONG=1: a row of distributed solves is lost;
  * FAKE_GPUS_ROOM=1: a plan with a limit finds no room at first. */
 #include <dlfcn.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,6 +15,7 @@ enum { MOST = 64 };
 typedef struct known {
   const void *pointer;
   int members, columns;
+  bool limited;
 } known;
 
 static known contexts[MOST], plans[MOST];
@@ -56,20 +58,28 @@ TRS_API trs_status trs_context_create(trs_context **ctx, const char *where) {
   return status;
 }
 
+TRS_API trs_status trs_context_set_gpu_memory(trs_context *ctx, int64_t bytes) {
+  find(contexts, ctx)->limited = bytes > 0;
+  return TRS_SUCCESS;
+}
+
 TRS_API trs_status trs_analyze(trs_context *ctx, trs_plan **plan, const trs_matrix *A,
                                trs_uplo uplo, trs_trans trans, trs_diag diag,
                                const trs_options *options) {
   trs_status (*real)(trs_context *, trs_plan **, const trs_matrix *, trs_uplo, trs_trans, trs_diag,
                      const trs_options *);
-  trs_options how = options ? *options : (trs_options){0};
+  trs_options how = options ? *options : (trs_options){.struct_size = sizeof(trs_options)};
   int columns = how.method && !strncmp(how.method, "columns", 7);
   next(&real, "trs_analyze");
   *plan = NULL;
-  if (how.gpu_memory && asked("FAKE_GPUS_ROOM") && refusals++ % 3 < 1) return TRS_ERROR_MEMORY;
+  if (find(contexts, ctx)->limited && asked("FAKE_GPUS_ROOM") && refusals++ % 3 < 1)
+    return TRS_ERROR_MEMORY;
   if (how.method && strcmp(how.method, "auto") != 0 && find(contexts, ctx)->members > 1)
     how.method = "serial";
   trs_status status = real(ctx, plan, A, uplo, trans, diag, &how);
-  if (!status) *find(plans, *plan) = (known){*plan, find(contexts, ctx)->members, columns};
+  if (!status)
+    *find(plans, *plan) =
+        (known){.pointer = *plan, .members = find(contexts, ctx)->members, .columns = columns};
   return status;
 }
 
@@ -80,7 +90,7 @@ static int64_t begin_of(int64_t nrhs, int member, int members) {
 TRS_API trs_status trs_plan_get_share(const trs_plan *plan, int member, int64_t nrhs,
                                       trs_plan_share *share, int64_t *rows) {
   const known *p = find(plans, plan);
-  trs_plan_info info;
+  trs_plan_info info = {.struct_size = sizeof info};
   int64_t count = 0;
   if (trs_plan_get_info((trs_plan *)plan, &info)) return TRS_ERROR_INTERNAL;
   int64_t first = p->columns ? begin_of(nrhs, member, p->members) : 0;
@@ -89,7 +99,8 @@ TRS_API trs_status trs_plan_get_share(const trs_plan *plan, int member, int64_t 
     if (rows) rows[count] = i;
     count++;
   }
-  *share = (trs_plan_share){count, first, end - first};
+  *share = (trs_plan_share){
+      .struct_size = sizeof *share, .nrows = count, .first_column = first, .ncolumns = end - first};
   return TRS_SUCCESS;
 }
 
@@ -108,7 +119,7 @@ TRS_API trs_status trs_solve_distributed(trs_plan *plan, void *const *x, int64_t
                                          const void *const *b, int64_t ldb, int64_t nrhs,
                                          trs_layout layout) {
   const known *p = find(plans, plan);
-  trs_plan_info info;
+  trs_plan_info info = {.struct_size = sizeof info};
   if (layout != TRS_COL_MAJOR || trs_plan_get_info(plan, &info)) return TRS_ERROR_ARGUMENT;
   if (p->columns) return solve_columns(p, plan, x, ldx, b, ldb, nrhs);
   double *all = malloc((size_t)(info.n * nrhs) * sizeof *all + 1);

@@ -18,14 +18,15 @@ static trs_matrix *triangle(trs_uplo uplo, const int32_t *row, const int32_t *co
   double val[N * N] = {0};
   trs_matrix *A;
   bool lower = uplo == TRS_LOWER;
-  assert_success(trs_matrix_create_coo(&A, TRS_DOUBLE, N, N, count, lower ? row : col,
+  assert_success(trs_matrix_create_coo(&A, TRS_DOUBLE, N, N, count, TRS_IDX32, lower ? row : col,
                                        lower ? col : row, val));
   return A;
 }
 
 /* Factors with entries of L at (row, col) and of U at (col, row). */
 static trs_factors make(const int32_t *row, const int32_t *col, int64_t in_L, int64_t in_U) {
-  trs_factors parts = {.L = triangle(TRS_LOWER, row, col, in_L),
+  trs_factors parts = {.order = TRS_ORDER_NATURAL,
+                       .L = triangle(TRS_LOWER, row, col, in_L),
                        .U = triangle(TRS_UPPER, row + in_L, col + in_L, in_U),
                        .tree_nodes = NODES};
   assert_success(TRS_ALLOC(&parts.tree_ptr, NODES + 1));

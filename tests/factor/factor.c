@@ -8,14 +8,16 @@ static void triangles_are_those_of_the_matrix(void **state) {
   (void)state;
   for (int c = 0; c < 16; c++) {
     trs_matrix *A = sparse_random(c, 0.3,
-                                  (sparse_kind){.scalar = (trs_scalar)(c % 4),
+                                  (sparse_kind){.scalar = (trs_scalar)(TRS_FLOAT + c % 4),
                                                 .format = c & 4 ? TRS_CSC : TRS_CSR,
                                                 .no_diagonal = c & 8},
                                   (uint64_t)c);
-    trs_factor_options options = {.kind = TRS_FACTOR_TRIANGLE, .add_diagonal = c & 8};
+    trs_factor_options options = {.struct_size = sizeof(trs_factor_options),
+                                  .kind = TRS_FACTOR_TRIANGLE,
+                                  .add_diagonal = c & 8};
     trs_matrix *rows, *L, *U;
     trs_factors *F;
-    trs_factors_info f;
+    trs_factors_info f = {.struct_size = sizeof f};
     assert_success(trs_factor(&F, A, &options));
     assert_success(trs_matrix_convert(&rows, A, TRS_CSR, A->scalar));
     assert_success(trs_matrix_triangle(&L, rows, TRS_LOWER, c & 8));
@@ -40,10 +42,12 @@ static void triangles_follow_an_order_if_asked(void **state) {
   (void)state;
   if (!TRS_HAVE_AMD) skip();
   trs_matrix *A = sparse_grid(9, 9, 1, 0.25, TRS_DOUBLE), *B, *L;
-  trs_factor_options options = {
-      .kind = TRS_FACTOR_TRIANGLE, .order = TRS_ORDER_AMD, .order_given = 1, .tree_leaves = 2};
+  trs_factor_options options = {.struct_size = sizeof(trs_factor_options),
+                                .kind = TRS_FACTOR_TRIANGLE,
+                                .order = TRS_ORDER_AMD,
+                                .tree_leaves = 2};
   trs_factors *F;
-  trs_factors_info f;
+  trs_factors_info f = {.struct_size = sizeof f};
   assert_success(trs_factor(&F, A, &options));
   trs_factors_get_info(F, &f);
   assert_int_equal(f.tree_nodes, 3);
@@ -61,7 +65,7 @@ static void no_options_mean_lu_by_nested_dissection(void **state) {
   if (!TRS_HAVE_SUPERLU || !TRS_HAVE_METIS) skip();
   trs_matrix *A = sparse_grid(9, 9, 1, 0.25, TRS_DOUBLE);
   trs_factors *F;
-  trs_factors_info f;
+  trs_factors_info f = {.struct_size = sizeof f};
   assert_success(trs_factor(&F, A, NULL));
   trs_factors_get_info(F, &f);
   assert_int_equal(f.kind, TRS_FACTOR_LU);
@@ -93,7 +97,10 @@ static void progress_is_told(void **state) {
   (void)state;
   trs_matrix *A = sparse_grid(5, 5, 1, 0.25, TRS_DOUBLE);
   heard h = {0};
-  trs_factor_options options = {.kind = TRS_FACTOR_ILU0, .progress = listen, .progress_user = &h};
+  trs_factor_options options = {.struct_size = sizeof(trs_factor_options),
+                                .kind = TRS_FACTOR_ILU0,
+                                .progress = listen,
+                                .progress_user = &h};
   trs_factors *F;
   assert_success(trs_factor(&F, A, &options));
   assert_string_equal(h.last, "factoring");
@@ -107,31 +114,44 @@ static void wrong_options_are_refused(void **state) {
   trs_matrix *A = sparse_grid(3, 3, 1, 0, TRS_DOUBLE), *wide;
   trs_factors *F;
   int64_t ptr[] = {0, 0};
-  assert_success(trs_matrix_create(&wide, TRS_CSR, TRS_DOUBLE, 1, 2, ptr, NULL, NULL, TRS_COPY));
+  assert_success(
+      trs_matrix_create(&wide, TRS_CSR, TRS_DOUBLE, 1, 2, TRS_PTR64, ptr, NULL, NULL, TRS_COPY));
   assert_failure(TRS_ERROR_ARGUMENT, "F is NULL", trs_factor(NULL, A, NULL));
   assert_failure(TRS_ERROR_ARGUMENT, "A is NULL", trs_factor(&F, NULL, NULL));
   assert_failure(TRS_ERROR_STRUCTURE, "1 x 2, not square", trs_factor(&F, wide, NULL));
   assert_failure(TRS_ERROR_ARGUMENT, "kind 9",
-                 trs_factor(&F, A, &(trs_factor_options){.kind = (trs_factor_kind)9}));
+                 trs_factor(&F, A,
+                            &(trs_factor_options){.struct_size = sizeof(trs_factor_options),
+                                                  .kind = (trs_factor_kind)9}));
   assert_failure(TRS_ERROR_ARGUMENT, "order 9",
-                 trs_factor(&F, A, &(trs_factor_options){.order = (trs_order)9, .order_given = 1}));
+                 trs_factor(&F, A,
+                            &(trs_factor_options){.struct_size = sizeof(trs_factor_options),
+                                                  .order = (trs_order)9}));
   assert_failure(TRS_ERROR_ARGUMENT, "pivot_threshold",
-                 trs_factor(&F, A, &(trs_factor_options){.pivot_threshold = 1.5}));
+                 trs_factor(&F, A,
+                            &(trs_factor_options){.struct_size = sizeof(trs_factor_options),
+                                                  .pivot_threshold = 1.5}));
   assert_failure(TRS_ERROR_ARGUMENT, "tree_leaves",
-                 trs_factor(&F, A, &(trs_factor_options){.tree_leaves = -2}));
+                 trs_factor(&F, A,
+                            &(trs_factor_options){.struct_size = sizeof(trs_factor_options),
+                                                  .tree_leaves = -2}));
   assert_failure(TRS_ERROR_ARGUMENT, "power of two",
-                 trs_factor(&F, A, &(trs_factor_options){.tree_leaves = 6}));
+                 trs_factor(&F, A,
+                            &(trs_factor_options){.struct_size = sizeof(trs_factor_options),
+                                                  .tree_leaves = 6}));
   assert_null(F);
   if (!TRS_HAVE_SUPERLU)
-    assert_failure(
-        TRS_ERROR_UNSUPPORTED, "libsuperlu-dev",
-        trs_factor(&F, A, &(trs_factor_options){.order = TRS_ORDER_NATURAL, .order_given = 1}));
+    assert_failure(TRS_ERROR_UNSUPPORTED, "libsuperlu-dev",
+                   trs_factor(&F, A,
+                              &(trs_factor_options){.struct_size = sizeof(trs_factor_options),
+                                                    .order = TRS_ORDER_NATURAL}));
   trs_matrix_destroy(A);
   trs_matrix_destroy(wide);
 }
 
 static trs_status factor_triangles(void *A) {
-  trs_factor_options options = {.kind = TRS_FACTOR_TRIANGLE, .add_diagonal = 1};
+  trs_factor_options options = {
+      .struct_size = sizeof(trs_factor_options), .kind = TRS_FACTOR_TRIANGLE, .add_diagonal = 1};
   trs_factors *F;
   TRS_TRY(trs_factor(&F, A, &options));
   trs_factors_destroy(F);

@@ -12,8 +12,8 @@ static trs_matrix *triangle(trs_uplo uplo, trs_scalar scalar, trs_format format)
   double val[14] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14};
   bool lower = uplo == TRS_LOWER;
   trs_matrix *A, *B;
-  assert_success(
-      trs_matrix_create_coo(&A, TRS_DOUBLE, 4, 4, 7, lower ? row : col, lower ? col : row, val));
+  assert_success(trs_matrix_create_coo(&A, TRS_DOUBLE, 4, 4, 7, TRS_IDX32, lower ? row : col,
+                                       lower ? col : row, val));
   assert_success(trs_matrix_convert(&B, A, format, scalar));
   trs_matrix_destroy(A);
   return B;
@@ -27,7 +27,7 @@ static void created_factors_tell_what_they_were_given(void **state) {
   for (trs_scalar s = TRS_FLOAT; s <= TRS_DCOMPLEX; s++) {
     trs_matrix *L = triangle(TRS_LOWER, s, TRS_CSC), *U = triangle(TRS_UPPER, s, TRS_CSR);
     trs_factors *F;
-    trs_factors_info f;
+    trs_factors_info f = {.struct_size = sizeof f};
     assert_success(trs_factors_create(&F, L, TRS_UNIT, U, TRS_NONUNIT, row_perm, col_perm,
                                       row_scale, col_scale));
     trs_matrix_destroy(L);
@@ -64,7 +64,7 @@ static void permutations_and_scalings_are_optional(void **state) {
   trs_matrix *L = triangle(TRS_LOWER, TRS_DOUBLE, TRS_CSR);
   trs_matrix *U = triangle(TRS_UPPER, TRS_DOUBLE, TRS_CSR);
   trs_factors *F;
-  trs_factors_info f;
+  trs_factors_info f = {.struct_size = sizeof f};
   assert_success(trs_factors_create(&F, L, TRS_NONUNIT, U, TRS_NONUNIT, NULL, NULL, NULL, NULL));
   trs_factors_get_info(F, &f);
   assert_true(!f.row_perm && !f.col_perm && !f.row_scale && !f.col_scale);
@@ -82,16 +82,62 @@ static trs_status create(const trs_matrix *L, const trs_matrix *U, const int32_t
   return status;
 }
 
+/* L and U in one matrix, as ILU codes leave them: L strictly below the diagonal, the rest U's. */
+static void one_matrix_may_hold_both_factors(void **state) {
+  (void)state;
+  int32_t ptr[] = {0, 2, 5, 7}, idx[] = {0, 1, 0, 1, 2, 1, 2};
+  double val[] = {4, 1, 0.5, 3, 2, 0.25, 5}, twice[7], x[3], b[] = {1, 2, 3};
+  trs_context *ctx;
+  trs_matrix *M;
+  trs_factors *F;
+  trs_plan *plan;
+  trs_factors_info f = {.struct_size = sizeof f};
+  trs_backward_error error = {.struct_size = sizeof error};
+  for (int k = 0; k < 7; k++) twice[k] = 2 * val[k];
+  assert_success(trs_context_create(&ctx, "serial"));
+  assert_success(
+      trs_matrix_create(&M, TRS_CSR, TRS_DOUBLE, 3, 3, TRS_PTR32, ptr, idx, val, TRS_BORROW));
+  for (int crout = 0; crout < 2; crout++) {
+    assert_success(trs_factors_create(&F, M, TRS_NONUNIT, M, crout ? TRS_UNIT : TRS_NONUNIT, NULL,
+                                      NULL, NULL, NULL));
+    assert_success(trs_factors_get_info(F, &f));
+    assert_int_equal(f.diag_L, crout ? TRS_NONUNIT : TRS_UNIT);
+    assert_int_equal(f.diag_U, crout ? TRS_UNIT : TRS_NONUNIT);
+    assert_success(trs_analyze_factors(ctx, &plan, F, TRS_NO_TRANS, NULL));
+    for (int turn = 0; turn < 3; turn++) { /* the same values, changed in place, set anew */
+      if (turn == 1) val[6] = 7;
+      if (turn == 2) assert_success(trs_matrix_set_values(M, twice));
+      if (turn > 0) assert_success(trs_update_factors(plan, F));
+      assert_success(trs_solve(plan, x, 3, b, 3, 1, TRS_COL_MAJOR));
+      assert_success(trs_check_factors(F, TRS_NO_TRANS, x, 3, b, 3, 1, TRS_COL_MAJOR, &error));
+      assert_true(error.componentwise < 1e-15);
+      double last = crout ? 1 : turn == 0 ? 5 : turn == 1 ? 7 : 10;
+      if (!crout) { /* L y = b by hand, x[2] = y[2] / U[2][2] */
+        double factor = turn == 2 ? 2 : 1, y1 = 2 - factor * 0.5 * 1;
+        assert_true(fabs(x[2] - (3 - factor * 0.25 * y1) / last) < 1e-15);
+      }
+    }
+    trs_plan_destroy(plan);
+    trs_factors_destroy(F);
+    assert_success(trs_matrix_set_values(M, val));
+    val[6] = 5;
+  }
+  trs_matrix_destroy(M);
+  trs_context_destroy(ctx);
+}
+
 static void wrong_arguments_are_refused(void **state) {
   (void)state;
   trs_matrix *L = triangle(TRS_LOWER, TRS_DOUBLE, TRS_CSR);
   trs_matrix *U = triangle(TRS_UPPER, TRS_DOUBLE, TRS_CSR);
   trs_matrix *single = triangle(TRS_UPPER, TRS_FLOAT, TRS_CSR);
+  trs_matrix *other = triangle(TRS_LOWER, TRS_DOUBLE, TRS_CSR);
   trs_matrix *small = sparse_random(3, 0, (sparse_kind){.scalar = TRS_DOUBLE}, 1);
   trs_matrix *wide;
   trs_factors *F;
   int64_t ptr[] = {0, 0};
-  assert_success(trs_matrix_create(&wide, TRS_CSR, TRS_DOUBLE, 1, 2, ptr, NULL, NULL, TRS_COPY));
+  assert_success(
+      trs_matrix_create(&wide, TRS_CSR, TRS_DOUBLE, 1, 2, TRS_PTR64, ptr, NULL, NULL, TRS_COPY));
   assert_failure(TRS_ERROR_ARGUMENT, "F is NULL",
                  trs_factors_create(NULL, L, TRS_UNIT, U, TRS_UNIT, NULL, NULL, NULL, NULL));
   assert_failure(TRS_ERROR_ARGUMENT, "L is NULL", create(NULL, U, NULL, NULL));
@@ -99,8 +145,8 @@ static void wrong_arguments_are_refused(void **state) {
   assert_failure(TRS_ERROR_ARGUMENT, "trs_matrix_convert", create(L, single, NULL, NULL));
   assert_failure(TRS_ERROR_ARGUMENT, "L has 4 rows, U has 3", create(L, small, NULL, NULL));
   assert_failure(TRS_ERROR_STRUCTURE, "L is 1 x 2", create(wide, U, NULL, NULL));
-  assert_failure(TRS_ERROR_STRUCTURE, "L is not lower", create(U, U, NULL, NULL));
-  assert_failure(TRS_ERROR_STRUCTURE, "U is not upper", create(L, L, NULL, NULL));
+  assert_failure(TRS_ERROR_STRUCTURE, "L is not lower", create(U, other, NULL, NULL));
+  assert_failure(TRS_ERROR_STRUCTURE, "U is not upper", create(other, L, NULL, NULL));
   assert_int_equal(trs_last_error()->row, 2);
   assert_failure(TRS_ERROR_ARGUMENT, "row_perm[2] = 1 is there twice",
                  create(L, U, (int32_t[]){0, 1, 1, 3}, NULL));
@@ -114,6 +160,7 @@ static void wrong_arguments_are_refused(void **state) {
   trs_matrix_destroy(L);
   trs_matrix_destroy(U);
   trs_matrix_destroy(single);
+  trs_matrix_destroy(other);
   trs_matrix_destroy(small);
   trs_matrix_destroy(wide);
 }
@@ -124,7 +171,8 @@ typedef struct shape {
 } shape;
 
 static trs_status adopt(const shape *s) {
-  trs_factors parts = {.L = triangle(TRS_LOWER, TRS_DOUBLE, TRS_CSR),
+  trs_factors parts = {.order = TRS_ORDER_NATURAL,
+                       .L = triangle(TRS_LOWER, TRS_DOUBLE, TRS_CSR),
                        .U = triangle(TRS_UPPER, TRS_DOUBLE, TRS_CSC),
                        .nsupernodes = s->nsupernodes,
                        .tree_nodes = s->tree_nodes};
@@ -192,6 +240,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(created_factors_tell_what_they_were_given),
       cmocka_unit_test(permutations_and_scalings_are_optional),
+      cmocka_unit_test(one_matrix_may_hold_both_factors),
       cmocka_unit_test(wrong_arguments_are_refused),
       cmocka_unit_test(supernodes_and_trees_are_checked),
       cmocka_unit_test(failing_allocations_are_reported),

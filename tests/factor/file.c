@@ -38,7 +38,7 @@ static void same_matrix(const trs_matrix *A, const trs_matrix *B) {
 }
 
 static void same_factors(const trs_factors *F, const trs_factors *G) {
-  trs_factors_info f, g;
+  trs_factors_info f = {.struct_size = sizeof f}, g = {.struct_size = sizeof g};
   trs_factors_get_info(F, &f);
   trs_factors_get_info(G, &g);
   assert_int_equal(f.kind, g.kind);
@@ -62,10 +62,10 @@ static void same_factors(const trs_factors *F, const trs_factors *G) {
 
 static void round_trip(const trs_factors *F) {
   trs_factors *G;
-  trs_factors_info info;
+  trs_factors_info info = {.struct_size = sizeof info};
   trs_content content;
   trs_factors_get_info(F, &info);
-  trs_read_options options = {.scalar = &info.scalar};
+  trs_read_options options = {.struct_size = sizeof(trs_read_options), .scalar = info.scalar};
   const char *path = scratch("f.h5");
   assert_success(trs_factors_write(F, path));
   assert_success(trs_file_content(&content, path));
@@ -80,10 +80,11 @@ static void every_kind_comes_back(void **state) {
   trs_matrix *A;
   assert_success(trs_generate(&A, "gen:poisson2d5:12", NULL, NULL, NULL));
   for (int kind = 0; kind <= TRS_FACTOR_TRIANGLE; kind++)
-    for (int scalar = 0; scalar < 4; scalar++) {
+    for (int scalar = TRS_FLOAT; scalar <= TRS_DCOMPLEX; scalar++) {
       trs_factors *F;
       trs_matrix *B;
-      trs_factor_options options = {.kind = (trs_factor_kind)kind};
+      trs_factor_options options = {.struct_size = sizeof(trs_factor_options),
+                                    .kind = (trs_factor_kind)kind};
       assert_success(trs_matrix_convert(&B, A, TRS_CSR, (trs_scalar)scalar));
       trs_status status = trs_factor(&F, B, &options);
       trs_matrix_destroy(B);
@@ -105,8 +106,10 @@ static trs_factors *everything(void) {
   double val[8];
   trs_factors parts = {.kind = TRS_FACTOR_LU, .order = TRS_ORDER_AMD, .diag_L = TRS_UNIT}, *F;
   for (int k = 0; k < 8; k++) val[k] = k + 1;
-  assert_success(trs_matrix_create_coo(&parts.L, TRS_DOUBLE, N, N, 8, rows, columns, val));
-  assert_success(trs_matrix_create_coo(&parts.U, TRS_DOUBLE, N, N, 8, columns, rows, val));
+  assert_success(
+      trs_matrix_create_coo(&parts.L, TRS_DOUBLE, N, N, 8, TRS_IDX32, rows, columns, val));
+  assert_success(
+      trs_matrix_create_coo(&parts.U, TRS_DOUBLE, N, N, 8, TRS_IDX32, columns, rows, val));
   parts.nsupernodes = parts.tree_nodes = 3;
   assert_success(TRS_ALLOC(&parts.row_perm, N));
   assert_success(TRS_ALLOC(&parts.col_perm, N));
@@ -179,7 +182,7 @@ static void nonsense_is_refused(void **state) {
   static const int32_t no_permutation[N] = {0, 0, 1, 2, 3, 4};
   for (size_t k = 0; k < sizeof edits / sizeof *edits; k++) {
     trs_factors *F = everything(), *G;
-    trs_factors_info info;
+    trs_factors_info info = {.struct_size = sizeof info};
     trs_hdf5_group lower, upper, root = {.name = "/", .attribute = "trireme"};
     trs_factors_get_info(F, &info);
     char text[TRS_HDF5_TEXT] =
@@ -209,7 +212,7 @@ static void nonsense_is_refused(void **state) {
 static void other_files_are_told_apart(void **state) {
   (void)state;
   trs_factors *F = everything(), *G;
-  trs_factors_info info;
+  trs_factors_info info = {.struct_size = sizeof info};
   trs_content content;
   trs_factors_get_info(F, &info);
   const char *path = scratch("m.h5");

@@ -10,7 +10,7 @@
 
 static trs_status ic0(trs_factors **F, const trs_matrix *A, trs_order order) {
   trs_factor_options options = {
-      .kind = TRS_FACTOR_IC0, .order = order, .order_given = order != TRS_ORDER_NATURAL};
+      .struct_size = sizeof(trs_factor_options), .kind = TRS_FACTOR_IC0, .order = order};
   return trs_factor(F, A, &options);
 }
 
@@ -27,14 +27,14 @@ static void check_mirror(const trs_factors_info *f) {
 static void random_patterns_follow_the_definition(void **state) {
   (void)state;
   for (int c = 0; c < 64; c++) {
-    sparse_kind kind = {.scalar = (trs_scalar)(c % 4),
+    sparse_kind kind = {.scalar = (trs_scalar)(TRS_FLOAT + c % 4),
                         .format = c & 4 ? TRS_CSC : TRS_CSR,
                         .symmetric = true,
                         .dominant = true};
     trs_order order = c & 8 && TRS_HAVE_AMD ? TRS_ORDER_AMD : TRS_ORDER_NATURAL;
     trs_matrix *A = sparse_random(c, 0.02 * (c % 13), kind, (uint64_t)c);
     trs_factors *F;
-    trs_factors_info f;
+    trs_factors_info f = {.struct_size = sizeof f};
     assert_success(ic0(&F, A, order));
     trs_factors_get_info(F, &f);
     assert_int_equal(f.diag_L, TRS_NONUNIT);
@@ -66,7 +66,8 @@ static trs_matrix *two(double complex a, double complex b, double complex c, dou
   int32_t idx[] = {0, 1, 0, 1};
   double complex val[] = {a, b, c, d};
   trs_matrix *A;
-  assert_success(trs_matrix_create(&A, TRS_CSR, TRS_DCOMPLEX, 2, 2, ptr, idx, val, TRS_COPY));
+  assert_success(
+      trs_matrix_create(&A, TRS_CSR, TRS_DCOMPLEX, 2, 2, TRS_PTR64, ptr, idx, val, TRS_COPY));
   return A;
 }
 

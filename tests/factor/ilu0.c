@@ -9,7 +9,8 @@
 #include "test.h"
 
 static trs_factors *ilu0(const trs_matrix *A, const trs_factor_options *more) {
-  trs_factor_options options = more ? *more : (trs_factor_options){0};
+  trs_factor_options options =
+      more ? *more : (trs_factor_options){.struct_size = sizeof(trs_factor_options)};
   trs_factors *F;
   options.kind = TRS_FACTOR_ILU0;
   assert_success(trs_factor(&F, A, &options));
@@ -31,7 +32,7 @@ static double complex *eliminate(const trs_matrix *A, const bool *there) {
 }
 
 static void check_dense(const trs_factors *F, const trs_matrix *A) {
-  trs_factors_info f;
+  trs_factors_info f = {.struct_size = sizeof f};
   bool *there = dense_pattern(A);
   double complex *expected = eliminate(A, there);
   trs_factors_get_info(F, &f);
@@ -54,13 +55,13 @@ static void check_dense(const trs_factors *F, const trs_matrix *A) {
 static void random_patterns_agree_with_dense_elimination(void **state) {
   (void)state;
   for (int c = 0; c < 64; c++) {
-    sparse_kind kind = {.scalar = (trs_scalar)(c % 4),
+    sparse_kind kind = {.scalar = (trs_scalar)(TRS_FLOAT + c % 4),
                         .format = c & 4 ? TRS_CSC : TRS_CSR,
                         .symmetric = c & 8,
                         .dominant = true};
     trs_matrix *A = sparse_random(c, 0.02 * (c % 13), kind, (uint64_t)c);
     trs_factors *F = ilu0(A, NULL);
-    trs_factors_info f;
+    trs_factors_info f = {.struct_size = sizeof f};
     trs_factors_get_info(F, &f);
     assert_int_equal(f.kind, TRS_FACTOR_ILU0);
     assert_int_equal(f.order, TRS_ORDER_NATURAL);
@@ -81,8 +82,9 @@ static void orders_apply_to_rows_and_columns(void **state) {
     if (order == TRS_ORDER_AMD && !TRS_HAVE_AMD) continue;
     trs_matrix *A = sparse_grid(9, 8, 3, 0.25, TRS_DOUBLE);
     trs_factors *F =
-        ilu0(A, &(trs_factor_options){.order = order, .order_given = 1, .tree_leaves = 4});
-    trs_factors_info f;
+        ilu0(A, &(trs_factor_options){
+                    .struct_size = sizeof(trs_factor_options), .order = order, .tree_leaves = 4});
+    trs_factors_info f = {.struct_size = sizeof f};
     trs_factors_get_info(F, &f);
     assert_int_equal(f.order, order);
     assert_int_equal(f.tree_nodes, order == TRS_ORDER_NATURAL ? 0 : 7);
@@ -105,14 +107,14 @@ static trs_matrix *small(const double *a) {
       val[count++] = a[k] == 99 ? 0 : a[k];
     }
   trs_matrix *A;
-  assert_success(trs_matrix_create_coo(&A, TRS_DOUBLE, 3, 3, count, row, col, val));
+  assert_success(trs_matrix_create_coo(&A, TRS_DOUBLE, 3, 3, count, TRS_IDX32, row, col, val));
   return A;
 }
 
 static void refused(trs_status status, int64_t row, const char *words, const double *a) {
   trs_matrix *A = small(a);
   trs_factors *F;
-  trs_factor_options options = {.kind = TRS_FACTOR_ILU0};
+  trs_factor_options options = {.struct_size = sizeof(trs_factor_options), .kind = TRS_FACTOR_ILU0};
   assert_failure(status, words, trs_factor(&F, A, &options));
   assert_int_equal(trs_last_error()->row, row);
   assert_null(F);
@@ -133,7 +135,8 @@ static void rows_are_named_in_the_original_numbering(void **state) {
   if (!TRS_HAVE_AMD) skip();
   trs_matrix *A = small((double[]){1, 1, 1, 1, 99, 0, 1, 0, 2});
   trs_factors *F;
-  trs_factor_options options = {.kind = TRS_FACTOR_ILU0, .order = TRS_ORDER_AMD, .order_given = 1};
+  trs_factor_options options = {
+      .struct_size = sizeof(trs_factor_options), .kind = TRS_FACTOR_ILU0, .order = TRS_ORDER_AMD};
   assert_failure(TRS_ERROR_ZERO_PIVOT, "row 1", trs_factor(&F, A, &options));
   assert_int_equal(trs_last_error()->row, 1);
   trs_matrix_destroy(A);
@@ -143,8 +146,10 @@ static void missing_diagonals_are_filled_in_on_request(void **state) {
   (void)state;
   trs_matrix *A = small((double[]){99, 2, -3, 4, 0, 0.5, 0, 0, 0});
   trs_matrix *filled = small((double[]){5, 2, -3, 4, 4.5, 0.5, 0, 0, 1});
-  trs_factors *F = ilu0(A, &(trs_factor_options){.add_diagonal = 1}), *G = ilu0(filled, NULL);
-  trs_factors_info f, g;
+  trs_factors *F = ilu0(A, &(trs_factor_options){.struct_size = sizeof(trs_factor_options),
+                                                 .add_diagonal = 1}),
+              *G = ilu0(filled, NULL);
+  trs_factors_info f = {.struct_size = sizeof f}, g = {.struct_size = sizeof g};
   trs_factors_get_info(F, &f);
   trs_factors_get_info(G, &g);
   assert_same_matrix(f.L, g.L);
@@ -157,11 +162,9 @@ static void missing_diagonals_are_filled_in_on_request(void **state) {
 
 static trs_status factor_all(void *A) {
   trs_factors *F;
-  trs_factor_options options = {.kind = TRS_FACTOR_ILU0, .add_diagonal = 1};
-  if (TRS_HAVE_AMD) {
-    options.order = TRS_ORDER_AMD;
-    options.order_given = 1;
-  }
+  trs_factor_options options = {
+      .struct_size = sizeof(trs_factor_options), .kind = TRS_FACTOR_ILU0, .add_diagonal = 1};
+  if (TRS_HAVE_AMD) options.order = TRS_ORDER_AMD;
   TRS_TRY(trs_factor(&F, A, &options));
   trs_factors_destroy(F);
   return TRS_SUCCESS;

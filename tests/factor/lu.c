@@ -22,14 +22,15 @@ static const trs_order orders[] = {
 enum { NORDERS = sizeof orders / sizeof *orders };
 
 static trs_status lu(trs_factors **F, const trs_matrix *A, trs_order order, int leaves) {
-  trs_factor_options options = {.order = order, .order_given = 1, .tree_leaves = leaves};
+  trs_factor_options options = {
+      .struct_size = sizeof(trs_factor_options), .order = order, .tree_leaves = leaves};
   return trs_factor(F, A, &options);
 }
 
 /* Every column in a supernode, every tree node's columns coupled upwards only: the latter is what
  * trs_factors_adopt checks, so a tree that is there is right. */
 static void check_info(const trs_factors *F, trs_order order) {
-  trs_factors_info f;
+  trs_factors_info f = {.struct_size = sizeof f};
   trs_factors_get_info(F, &f);
   assert_int_equal(f.kind, TRS_FACTOR_LU);
   assert_int_equal(f.order, order);
@@ -49,7 +50,7 @@ static void check_info(const trs_factors *F, trs_order order) {
 static void random_matrices_are_factored(void **state) {
   (void)state;
   for (int c = 0; c < 320; c++) {
-    sparse_kind kind = {.scalar = (trs_scalar)(c % 4),
+    sparse_kind kind = {.scalar = (trs_scalar)(TRS_FLOAT + c % 4),
                         .format = c & 4 ? TRS_CSC : TRS_CSR,
                         .symmetric = c & 8,
                         .dominant = c & 16,
@@ -71,7 +72,7 @@ static void matrices_without_a_diagonal_are_factored(void **state) {
   (void)state;
   int factored = 0;
   for (int c = 0; c < 120; c++) {
-    sparse_kind kind = {.scalar = (trs_scalar)(c % 4), .no_diagonal = true};
+    sparse_kind kind = {.scalar = (trs_scalar)(TRS_FLOAT + c % 4), .no_diagonal = true};
     trs_matrix *A = sparse_random(2 + c % 30, 0.25, kind, (uint64_t)c);
     trs_factors *F;
     trs_status status = lu(&F, A, orders[c % NORDERS], 4);
@@ -93,10 +94,10 @@ static void a_permutation_matrix_has_empty_factors(void **state) {
   int32_t row[] = {0, 1, 2, 3}, col[] = {1, 2, 3, 0};
   double val[] = {2, 3, 4, 5};
   trs_matrix *A;
-  assert_success(trs_matrix_create_coo(&A, TRS_DOUBLE, 4, 4, 4, row, col, val));
+  assert_success(trs_matrix_create_coo(&A, TRS_DOUBLE, 4, 4, 4, TRS_IDX32, row, col, val));
   for (int r = 0; r < NORDERS; r++) {
     trs_factors *F;
-    trs_factors_info f;
+    trs_factors_info f = {.struct_size = sizeof f};
     assert_success(lu(&F, A, orders[r], 2));
     trs_factors_get_info(F, &f);
     assert_int_equal(f.nnz_L, 0);
@@ -113,10 +114,10 @@ static void grids_have_the_fill_of_their_graph(void **state) {
   static const int64_t grids[][3] = {{45, 44, 1}, {12, 13, 13}, {700, 3, 1}};
   for (int g = 0; g < 3; g++)
     for (int r = 0; r < NORDERS; r++) {
-      trs_scalar scalar = (trs_scalar)((g + r) % 4);
+      trs_scalar scalar = (trs_scalar)(TRS_FLOAT + (g + r) % 4);
       trs_matrix *A = sparse_grid(grids[g][0], grids[g][1], grids[g][2], 0.25, scalar);
       trs_factors *F;
-      trs_factors_info f;
+      trs_factors_info f = {.struct_size = sizeof f};
       trs_ordering o;
       assert_success(lu(&F, A, orders[r], 8));
       assert_success(trs_ordering_compute(&o, A, orders[r], 8));
@@ -147,7 +148,7 @@ static void pivoting_leaves_a_tree_that_holds(void **state) {
         if (grid->idx[p] == i && (i * 37 + c) % 29 == 0) val[p] = 0;
     for (int r = 0; r < NORDERS; r++) {
       trs_factors *F;
-      trs_factors_info f;
+      trs_factors_info f = {.struct_size = sizeof f};
       assert_success(lu(&F, grid, orders[r], 8));
       trs_factors_get_info(F, &f);
       check_info(F, orders[r]);
@@ -169,7 +170,7 @@ static void badly_scaled_matrices_are_scaled_exactly(void **state) {
         trs_value_set(A->val, p, s,
                       trs_value_get(A->val, p, s) * pow(10, (double)(i % 7 - A->idx[p] % 5)));
     trs_factors *F;
-    trs_factors_info f;
+    trs_factors_info f = {.struct_size = sizeof f};
     assert_success(lu(&F, A, orders[0], 0));
     trs_factors_get_info(F, &f);
     assert_non_null(f.row_scale);
@@ -181,7 +182,8 @@ static void badly_scaled_matrices_are_scaled_exactly(void **state) {
     }
     assert_product(F, A, 400 * scalar_eps(s), false);
     trs_factors_destroy(F);
-    trs_factor_options plain = {.no_equilibration = 1, .order = orders[0], .order_given = 1};
+    trs_factor_options plain = {
+        .struct_size = sizeof(trs_factor_options), .no_equilibration = 1, .order = orders[0]};
     assert_success(trs_factor(&F, A, &plain));
     trs_factors_get_info(F, &f);
     assert_true(!f.row_scale && !f.col_scale);
@@ -198,7 +200,8 @@ static void extreme_values_are_within_reach(void **state) {
   int32_t idx[] = {0, 1};
   trs_matrix *A;
   trs_factors *F;
-  assert_success(trs_matrix_create(&A, TRS_CSR, TRS_FLOAT, 2, 2, ptr, idx, val, TRS_BORROW));
+  assert_success(
+      trs_matrix_create(&A, TRS_CSR, TRS_FLOAT, 2, 2, TRS_PTR64, ptr, idx, val, TRS_BORROW));
   assert_success(lu(&F, A, TRS_ORDER_NATURAL, 0));
   assert_product(F, A, 0, false);
   trs_factors_destroy(F);
@@ -210,7 +213,7 @@ static void refused(trs_status status, int64_t row, const char *words, const trs
     for (int plain = 0; plain < 2; plain++) {
       trs_factors *F;
       trs_factor_options options = {
-          .order = orders[r], .order_given = 1, .no_equilibration = plain};
+          .struct_size = sizeof(trs_factor_options), .order = orders[r], .no_equilibration = plain};
       assert_failure(status, words, trs_factor(&F, A, &options));
       if (row >= 0) assert_int_equal(trs_last_error()->row, row);
       assert_null(F);
@@ -246,7 +249,8 @@ static void structurally_singular_matrices_are_refused(void **state) {
   for (int c = 0; c < 300; c++) {
     trs_matrix *A = sparse_random(
         5 + c % 60, 1.5 / (5 + c % 60),
-        (sparse_kind){.scalar = (trs_scalar)(c % 4), .no_diagonal = c % 3}, (uint64_t)c);
+        (sparse_kind){.scalar = (trs_scalar)(TRS_FLOAT + c % 4), .no_diagonal = c % 3},
+        (uint64_t)c);
     for (int64_t p = 0; p < A->nnz; p++) /* and numerically, among them */
       if (p % 7 == 0) trs_value_set(A->val, p, A->scalar, 0);
     trs_factors *F;
@@ -281,9 +285,10 @@ static void overflow_is_reported(void **state) {
   int32_t idx[] = {0, 1, 0, 1};
   trs_matrix *A;
   trs_factors *F;
-  assert_success(trs_matrix_create(&A, TRS_CSR, TRS_DOUBLE, 2, 2, ptr, idx, val, TRS_BORROW));
-  trs_factor_options options = {.order = TRS_ORDER_NATURAL,
-                                .order_given = 1,
+  assert_success(
+      trs_matrix_create(&A, TRS_CSR, TRS_DOUBLE, 2, 2, TRS_PTR64, ptr, idx, val, TRS_BORROW));
+  trs_factor_options options = {.struct_size = sizeof(trs_factor_options),
+                                .order = TRS_ORDER_NATURAL,
                                 .no_equilibration = 1,
                                 .pivot_threshold = 1e-305};
   assert_success(trs_factor(&F, A, &options));
@@ -299,14 +304,15 @@ static void the_threshold_decides_the_pivot(void **state) {
   int64_t ptr[] = {0, 2, 4};
   int32_t idx[] = {0, 1, 0, 1};
   trs_matrix *A;
-  assert_success(trs_matrix_create(&A, TRS_CSR, TRS_DOUBLE, 2, 2, ptr, idx, val, TRS_BORROW));
+  assert_success(
+      trs_matrix_create(&A, TRS_CSR, TRS_DOUBLE, 2, 2, TRS_PTR64, ptr, idx, val, TRS_BORROW));
   for (int strict = 0; strict < 2; strict++) {
-    trs_factor_options options = {.order = TRS_ORDER_NATURAL,
-                                  .order_given = 1,
+    trs_factor_options options = {.struct_size = sizeof(trs_factor_options),
+                                  .order = TRS_ORDER_NATURAL,
                                   .no_equilibration = 1,
                                   .pivot_threshold = strict ? 0.5 : 0.2};
     trs_factors *F;
-    trs_factors_info f;
+    trs_factors_info f = {.struct_size = sizeof f};
     assert_success(trs_factor(&F, A, &options));
     trs_factors_get_info(F, &f);
     assert_int_equal(f.row_perm ? f.row_perm[0] : 0, strict);
@@ -322,7 +328,7 @@ static void the_same_pattern_gives_the_same_factors_pattern(void **state) {
   trs_matrix *A = sparse_grid(20, 20, 1, 0, TRS_DOUBLE),
              *B = sparse_grid(20, 20, 1, 0.3, TRS_DOUBLE);
   trs_factors *F, *G;
-  trs_factors_info f, g;
+  trs_factors_info f = {.struct_size = sizeof f}, g = {.struct_size = sizeof g};
   assert_success(lu(&F, A, orders[0], 4));
   assert_success(lu(&G, B, orders[0], 4));
   trs_factors_get_info(F, &f);

@@ -71,13 +71,13 @@ static sample draw(int64_t n, double density, int64_t band, int c, uint64_t seed
   it.trans = (trs_trans)(c / 2 % 3);
   it.uplo = c / 6 % 2 ? TRS_UPPER : TRS_LOWER;
   trs_format format = (trs_format)(c / 12 % 2);
-  trs_scalar scalar = (trs_scalar)(c / 24 % 4);
+  trs_scalar scalar = (trs_scalar)(TRS_FLOAT + c / 24 % 4);
   bool prefix = (it.uplo == TRS_LOWER) == (format == TRS_CSR);
   bool bare = it.diag == TRS_UNIT && seed % 2;
   it.arrays = triangle_random(n, density, band, prefix, scalar, bare, seed);
   const triangle *t = &it.arrays;
-  assert_success(
-      trs_matrix_create(&it.T, format, scalar, n, n, t->ptr, t->idx, t->val, TRS_BORROW));
+  assert_success(trs_matrix_create(&it.T, format, scalar, n, n, TRS_PTR64, t->ptr, t->idx, t->val,
+                                   TRS_BORROW));
   look(&it);
   return it;
 }
@@ -529,7 +529,7 @@ static void check_zeros(const sample *it, const trs_panels_options *o) {
 static void check_factors(const char *name, const trs_factor_options *options) {
   trs_matrix *A;
   trs_factors *F;
-  trs_factors_info f;
+  trs_factors_info f = {.struct_size = sizeof f};
   assert_success(trs_matrix_read(&A, name, NULL));
   assert_success(trs_factor(&F, A, options));
   trs_factors_get_info(F, &f);
@@ -557,8 +557,10 @@ static void factors_become_panels(void **state) {
   static const char *const names[] = {"gen:poisson2d5:19", "gen:poisson3d7:7",
                                       "gen:elasticity3d:3,4,3"};
   for (size_t k = 0; k < sizeof names / sizeof *names; k++) {
-    check_factors(names[k], &(trs_factor_options){.kind = TRS_FACTOR_ILU0});
-    if (TRS_HAVE_SUPERLU && TRS_HAVE_METIS) check_factors(names[k], &(trs_factor_options){0});
+    check_factors(names[k], &(trs_factor_options){.struct_size = sizeof(trs_factor_options),
+                                                  .kind = TRS_FACTOR_ILU0});
+    if (TRS_HAVE_SUPERLU && TRS_HAVE_METIS)
+      check_factors(names[k], &(trs_factor_options){.struct_size = sizeof(trs_factor_options)});
   }
 }
 

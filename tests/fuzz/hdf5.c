@@ -161,8 +161,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     if (!trs_read_factors(&F, path, NULL, NULL)) trs_factors_destroy(F);
   } else {
     trs_matrix *A;
-    trs_scalar scalar = (trs_scalar)(size % 4);
-    trs_read_options options = {.scalar = &scalar};
+    trs_scalar scalar = (trs_scalar)(TRS_FLOAT + size % 4);
+    trs_read_options options = {.struct_size = sizeof(trs_read_options), .scalar = scalar};
     if (!trs_read_matrix(&A, path, NULL, &options)) trs_matrix_destroy(A);
   }
   unlink(path);

@@ -9,7 +9,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   static trs_team *team;
   if (!team) CLAIM(!trs_team_create(&team, 3));
   const char *path = fuzz_file(data, size);
-  trs_scalar scalar = (trs_scalar)(size % 4);
+  trs_scalar scalar = (trs_scalar)(TRS_FLOAT + size % 4);
   void *alone, *together;
   int64_t nrows, ncols;
   char message[512];

@@ -19,7 +19,7 @@ typedef struct csr {
 static csr generate(const char *name, int threads) {
   csr m;
   trs_team *team;
-  trs_matrix_info info;
+  trs_matrix_info info = {.struct_size = sizeof info};
   assert_success(trs_team_create(&team, threads));
   assert_success(trs_generate(&m.A, name, team, NULL, NULL));
   trs_team_destroy(team);

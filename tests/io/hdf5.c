@@ -41,7 +41,7 @@ static trs_matrix *random_matrix(trs_format format, trs_scalar scalar, int64_t n
   trs_matrix *A;
   bool rows = format == TRS_CSR;
   assert_success(trs_matrix_create(&A, format, scalar, rows ? nvec : other, rows ? other : nvec,
-                                   ptr, idx, val, TRS_TAKE));
+                                   TRS_PTR64, ptr, idx, val, TRS_TAKE));
   return A;
 }
 
@@ -55,7 +55,7 @@ static bool same(const trs_matrix *A, const trs_matrix *B) {
 
 static void check_round_trip(trs_matrix *A, trs_team *with) {
   trs_matrix *B;
-  trs_read_options options = {.scalar = &A->scalar};
+  trs_read_options options = {.struct_size = sizeof(trs_read_options), .scalar = A->scalar};
   const char *path = scratch("a.h5");
   assert_success(trs_write_matrix(A, path, with));
   assert_success(trs_read_matrix(&B, path, with, &options));
@@ -66,7 +66,7 @@ static void check_round_trip(trs_matrix *A, trs_team *with) {
 
 static void every_type_and_format_reads_back(void **state) {
   (void)state;
-  for (int scalar = 0; scalar < 4; scalar++)
+  for (int scalar = TRS_FLOAT; scalar <= TRS_DCOMPLEX; scalar++)
     for (int format = 0; format < 2; format++) {
       trs_format f = (trs_format)format;
       trs_scalar s = (trs_scalar)scalar;
@@ -105,7 +105,7 @@ static void types_are_converted(void **state) {
   A = random_matrix(TRS_CSR, TRS_DCOMPLEX, 10, 10, 5);
   assert_success(trs_write_matrix(A, path, NULL));
   trs_scalar real = TRS_DOUBLE;
-  trs_read_options options = {.scalar = &real};
+  trs_read_options options = {.struct_size = sizeof(trs_read_options), .scalar = real};
   assert_failure(TRS_ERROR_ARGUMENT, "complex", trs_read_matrix(&B, path, NULL, &options));
   trs_matrix_destroy(A);
 }
@@ -114,7 +114,7 @@ static void nonfinite_values_on_request(void **state) {
   (void)state;
   trs_matrix *A = random_matrix(TRS_CSR, TRS_DOUBLE, 10, 10, 5), *B;
   const char *path = scratch("a.h5");
-  trs_read_options options = {.allow_nonfinite = 1};
+  trs_read_options options = {.struct_size = sizeof(trs_read_options), .allow_nonfinite = 1};
   ((double *)A->val)[3] = INFINITY;
   ((double *)A->val)[4] = NAN;
   assert_success(trs_write_matrix(A, path, NULL));

@@ -20,28 +20,36 @@ except ImportError as missing:
     print(f"skipped: {missing}")
     sys.exit(77)
 
-FLOAT, DOUBLE, SCOMPLEX, DCOMPLEX = range(4)
-DTYPES = [numpy.float32, numpy.float64, numpy.complex64, numpy.complex128]
+DEFAULT, FLOAT, DOUBLE, SCOMPLEX, DCOMPLEX = range(5)
+DTYPES = [None, numpy.float32, numpy.float64, numpy.complex64, numpy.complex128]
 CSR, CSC = range(2)
+PTR32 = 1
 
 
 class Error(ctypes.Structure):
     _fields_ = [("status", ctypes.c_int), ("row", ctypes.c_int64), ("message", ctypes.c_char_p)]
 
 
-class Info(ctypes.Structure):
-    _fields_ = [("format", ctypes.c_int), ("scalar", ctypes.c_int)] + [
+class Sized(ctypes.Structure):
+    """A structure that begins with its size."""
+
+    def __init__(self, **fields):
+        super().__init__(struct_size=ctypes.sizeof(self), **fields)
+
+
+class Info(Sized):
+    _fields_ = [("struct_size", ctypes.c_size_t), ("format", ctypes.c_int), ("scalar", ctypes.c_int)] + [
         (name, ctypes.c_int64)
         for name in ("nrows", "ncols", "nnz", "nlower", "nupper", "ndiagonal", "missing_diagonal",
                      "longest_row", "bytes")
     ]
 
 
-class Options(ctypes.Structure):
-    _fields_ = [("context", ctypes.c_void_p), ("allow_nonfinite", ctypes.c_int),
-                ("seed", ctypes.c_uint64), ("scalar", ctypes.POINTER(ctypes.c_int)),
-                ("progress", ctypes.c_void_p), ("progress_user", ctypes.c_void_p),
-                ("reserved", ctypes.c_char * 64)]
+class Options(Sized):
+    _fields_ = [("struct_size", ctypes.c_size_t), ("context", ctypes.c_void_p),
+                ("allow_nonfinite", ctypes.c_int), ("seed", ctypes.c_uint64),
+                ("scalar", ctypes.c_int), ("progress", ctypes.c_void_p),
+                ("progress_user", ctypes.c_void_p)]
 
 
 class Failure(Exception):
@@ -64,12 +72,10 @@ def view(pointer, count, dtype):
     return numpy.frombuffer(ctypes.string_at(pointer, size), dtype)
 
 
-def read(path, scalar=None):
+def read(path, scalar=DEFAULT):
     """The matrix that Trireme reads, in scipy's form."""
     matrix, info = ctypes.c_void_p(), Info()
-    options = Options()
-    if scalar is not None:
-        options.scalar = ctypes.pointer(ctypes.c_int(scalar))
+    options = Options(scalar=scalar)
     check(lib.trs_matrix_read(ctypes.byref(matrix), os.fsencode(path), ctypes.byref(options)))
     lib.trs_matrix_get_info(matrix, ctypes.byref(info))
     ptr, idx, val = ctypes.c_void_p(), ctypes.c_void_p(), ctypes.c_void_p()
@@ -85,11 +91,12 @@ def read(path, scalar=None):
 def write(path, a):
     """Has Trireme write a matrix of scipy."""
     matrix = ctypes.c_void_p()
-    ptr = a.indptr.astype(numpy.int64)
+    ptr = a.indptr.astype(numpy.int32)
     idx = a.indices.astype(numpy.int32)
     check(lib.trs_matrix_create(
         ctypes.byref(matrix), CSR if a.format == "csr" else CSC, DTYPES.index(a.dtype.type),
-        ctypes.c_int64(a.shape[0]), ctypes.c_int64(a.shape[1]), ptr.ctypes.data_as(ctypes.c_void_p),
+        ctypes.c_int64(a.shape[0]), ctypes.c_int64(a.shape[1]), PTR32,
+        ptr.ctypes.data_as(ctypes.c_void_p),
         idx.ctypes.data_as(ctypes.c_void_p), a.data.ctypes.data_as(ctypes.c_void_p), 0))
     check(lib.trs_matrix_write(matrix, os.fsencode(path)))
     lib.trs_matrix_destroy(matrix)

@@ -40,7 +40,7 @@ enum { TEXTS = sizeof texts / sizeof texts[0], PARTS = 3 };
 static trs_matrix *read_whole(const char *path, trs_format format, trs_uplo uplo, bool add,
                               const trs_read_options *options) {
   trs_matrix *A, *T = NULL, *B;
-  trs_matrix_info info;
+  trs_matrix_info info = {.struct_size = sizeof info};
   assert_success(trs_matrix_read(&A, path, options));
   if (uplo != TRS_GENERAL) assert_success(trs_matrix_triangle(&T, A, uplo, add));
   trs_matrix_get_info(A, &info);
@@ -90,14 +90,13 @@ static void compare_file(const char *path, trs_format format, trs_uplo uplo, boo
 
 static void parts_are_those_of_the_whole(void **state) {
   (void)state;
-  static const trs_scalar as_float = TRS_FLOAT, as_complex = TRS_SCOMPLEX;
   for (int t = 0; t < TEXTS; t++)
     for (int kind = 0; kind < 2 * 3 * 2 * 2; kind++) {
       trs_format format = kind % 2 ? TRS_CSC : TRS_CSR;
       trs_uplo uplo = (trs_uplo)(kind / 2 % 3);
       bool add = kind / 6 % 2 && uplo != TRS_GENERAL, narrow = kind / 12;
-      trs_read_options options = {.seed = 5};
-      if (narrow) options.scalar = strstr(texts[t], "complex") ? &as_complex : &as_float;
+      trs_read_options options = {.struct_size = sizeof(trs_read_options), .seed = 5};
+      if (narrow) options.scalar = strstr(texts[t], "complex") ? TRS_SCOMPLEX : TRS_FLOAT;
       compare_file(scratch_text("m.mtx", texts[t]), format, uplo, add, &options);
     }
 }
@@ -122,7 +121,7 @@ static void threads_read_the_same(void **state) {
   const char *path = scratch_text("long.mtx", text);
   trs_context *ctx;
   assert_success(trs_context_create(&ctx, "threads:3"));
-  const trs_read_options options = {.context = ctx};
+  const trs_read_options options = {.struct_size = sizeof(trs_read_options), .context = ctx};
   compare_file(path, TRS_CSR, TRS_LOWER, false, &options);
   compare_file(path, TRS_CSC, TRS_UPPER, false, &options);
   compare_file(path, TRS_CSR, TRS_GENERAL, false, &options);

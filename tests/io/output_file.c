@@ -31,7 +31,7 @@ static int make_matrix(void **state) {
     val[2 * i + 1] = -1.0 / (i + 7);
   }
   ptr[N] = 2 * N;
-  return trs_matrix_create(&A, TRS_CSR, TRS_DOUBLE, N, N, ptr, idx, val, TRS_TAKE);
+  return trs_matrix_create(&A, TRS_CSR, TRS_DOUBLE, N, N, TRS_PTR64, ptr, idx, val, TRS_TAKE);
 }
 
 static int end(void **state) {

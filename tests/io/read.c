@@ -8,9 +8,9 @@
 
 static void generators_are_read_like_files(void **state) {
   (void)state;
-  for (int scalar = 0; scalar < 4; scalar++) {
+  for (int scalar = TRS_FLOAT; scalar <= TRS_DCOMPLEX; scalar++) {
     trs_scalar wanted = (trs_scalar)scalar;
-    trs_read_options options = {.scalar = &wanted};
+    trs_read_options options = {.struct_size = sizeof(trs_read_options), .scalar = wanted};
     trs_matrix *A;
     assert_success(trs_read_matrix(&A, "gen:poisson2d5:4", NULL, &options));
     assert_int_equal(A->scalar, wanted);

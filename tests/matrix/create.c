@@ -28,8 +28,8 @@ static void messy_arrays_are_put_in_order(void **state) {
   (void)state;
   for (trs_ownership own = TRS_COPY; own <= TRS_BORROW; own++) {
     trs_matrix *A;
-    assert_success(
-        trs_matrix_create(&A, TRS_CSR, TRS_DOUBLE, 3, 3, messy_ptr, messy_idx, messy_val, own));
+    assert_success(trs_matrix_create(&A, TRS_CSR, TRS_DOUBLE, 3, 3, TRS_PTR64, messy_ptr, messy_idx,
+                                     messy_val, own));
     expect_dense(A, messy_dense);
     double doubled[8];
     for (int k = 0; k < 8; k++) doubled[k] = 2 * messy_val[k];
@@ -51,13 +51,108 @@ static void ordered_arrays_are_borrowed_as_they_are(void **state) {
   double val[] = {1, 2, 3}, other[] = {4, 5, 6};
   const void *seen;
   trs_matrix *A;
-  assert_success(trs_matrix_create(&A, TRS_CSR, TRS_DOUBLE, 2, 2, ptr, idx, val, TRS_BORROW));
+  assert_success(
+      trs_matrix_create(&A, TRS_CSR, TRS_DOUBLE, 2, 2, TRS_PTR64, ptr, idx, val, TRS_BORROW));
   trs_matrix_get_arrays(A, NULL, NULL, &seen);
   assert_ptr_equal(seen, val);
   assert_success(trs_matrix_set_values(A, other));
   trs_matrix_get_arrays(A, NULL, NULL, &seen);
   assert_ptr_equal(seen, other);
   trs_matrix_destroy(A);
+}
+
+/* The messy matrix in every width and base, each borrowed, copied and taken. */
+typedef struct indexed {
+  void *ptr, *idx;
+} indexed;
+
+static void *indices(const int64_t *from64, const int32_t *from32, int count, bool wide, int base) {
+  void *made = malloc((size_t)count * 8);
+  for (int k = 0; k < count; k++) {
+    int64_t value = (from64 ? from64[k] : from32[k]) + base;
+    if (wide)
+      ((int64_t *)made)[k] = value;
+    else
+      ((int32_t *)made)[k] = (int32_t)value;
+  }
+  return made;
+}
+
+static indexed index_arrays(int indexing, const int64_t *ptr, int vectors, const int32_t *idx) {
+  int base = indexing & TRS_BASE1 ? 1 : 0;
+  return (indexed){indices(ptr, NULL, vectors + 1, !(indexing & TRS_PTR32), base),
+                   indices(NULL, idx, (int)ptr[vectors], indexing & TRS_IDX64, base)};
+}
+
+static void every_indexing_gives_the_same_matrix(void **state) {
+  (void)state;
+  static const int64_t tidy_ptr[] = {0, 2, 3, 5};
+  static const int32_t tidy_idx[] = {0, 2, 1, 0, 2};
+  static const double tidy_val[] = {1, 5, 3, 9, 6};
+  for (int c = 0; c < 8 * 3 * 2; c++) {
+    int indexing = c % 8;
+    trs_ownership own = (trs_ownership)(c / 8 % 3);
+    bool tidy = c / 24;
+    indexed a = index_arrays(indexing, tidy ? tidy_ptr : messy_ptr, 3, tidy ? tidy_idx : messy_idx);
+    double *val = malloc(sizeof messy_val);
+    memcpy(val, tidy ? tidy_val : messy_val, tidy ? sizeof tidy_val : sizeof messy_val);
+    trs_matrix *A;
+    const int64_t *ptr;
+    const int32_t *idx;
+    const void *seen;
+    assert_success(
+        trs_matrix_create(&A, TRS_CSR, TRS_DOUBLE, 3, 3, indexing, a.ptr, a.idx, val, own));
+    expect_dense(A, messy_dense);
+    assert_success(trs_matrix_get_arrays(A, &ptr, &idx, &seen));
+    if (own == TRS_BORROW && tidy) { /* no copy of what needs none */
+      assert_true((ptr == a.ptr) == !(indexing & (TRS_PTR32 | TRS_BASE1)));
+      assert_true((idx == a.idx) == !(indexing & (TRS_IDX64 | TRS_BASE1)));
+      assert_ptr_equal(seen, val);
+    }
+    trs_matrix_destroy(A);
+    if (own == TRS_TAKE) continue; /* AddressSanitizer sees whether they are freed */
+    free(a.ptr);
+    free(a.idx);
+    free(val);
+  }
+}
+
+static void wrong_indexings_are_named(void **state) {
+  (void)state;
+  static const int64_t ptr[] = {0, 3, 4, 6, 9}, empty_first[] = {0, 0, 3, 5, 6};
+  static const int32_t idx[] = {0, 1, 2, 1, 0, 2, 0, 1, 3};
+  static const double val[9];
+  const int kinds[] = {TRS_PTR32, TRS_PTR64};
+  const char *const words[] = {"a 32-bit array given as 64-bit", "a 64-bit array given as 32-bit"};
+  trs_matrix *A;
+#define CREATE_AS(indexing, p, i) \
+  trs_matrix_create(&A, TRS_CSR, TRS_DOUBLE, 4, 4, indexing, p, i, val, TRS_COPY)
+  for (int k = 0; k < 2; k++)
+    for (int base = 0; base < 2; base++)
+      for (int first = 0; first < 2; first++) {
+        int kind = kinds[k] | (base ? TRS_BASE1 : 0);
+        indexed a = index_arrays(kind, first ? empty_first : ptr, 4, idx);
+        if (k == 0 || !first) /* the first half of 64-bit pointers may be 32-bit pointers */
+          assert_failure(TRS_ERROR_STRUCTURE, words[k], CREATE_AS(kind ^ TRS_PTR32, a.ptr, a.idx));
+        assert_failure(TRS_ERROR_STRUCTURE, base ? "(TRS_BASE1?)" : "(TRS_BASE0?)",
+                       CREATE_AS(kind ^ TRS_BASE1, a.ptr, a.idx));
+        free(a.ptr);
+        free(a.idx);
+      }
+  int64_t far[] = {0, 1, 2, 1, 0, 2, 0, 1, (int64_t)1 << 31};
+  assert_failure(TRS_ERROR_STRUCTURE, "index 2147483648 in row 3 is outside 0 .. 3",
+                 CREATE_AS(TRS_IDX64, ptr, far));
+  far[8] = (int64_t)3 << 32;
+  assert_failure(TRS_ERROR_STRUCTURE, "a 32-bit array given as 64-bit (TRS_IDX64)",
+                 CREATE_AS(TRS_IDX64, ptr, far));
+  indexed one = index_arrays(TRS_BASE1, ptr, 4, idx);
+  ((int32_t *)one.idx)[3] = 0;
+  assert_failure(TRS_ERROR_STRUCTURE, "index 0 in row 2 is outside 1 .. 4 (1-based)",
+                 CREATE_AS(TRS_BASE1, one.ptr, one.idx));
+  assert_int_equal(trs_last_error()->row, 1);
+  assert_failure(TRS_ERROR_ARGUMENT, "indexing is 8", CREATE_AS(8, one.ptr, one.idx));
+  free(one.ptr);
+  free(one.idx);
 }
 
 /* A copy in memory from malloc. */
@@ -72,9 +167,9 @@ static void taken_arrays_are_freed(void **state) {
   static const int32_t *const cases[] = {good, turned, far, good, good};
   for (int k = 0; k < 5; k++) {
     trs_matrix *A = NULL;
-    trs_status status = trs_matrix_create(k == 3 ? NULL : &A, TRS_CSR, TRS_DOUBLE, k == 4 ? -1 : 2,
-                                          2, given(ptr, sizeof ptr), given(cases[k], sizeof good),
-                                          given(val, sizeof val), TRS_TAKE);
+    trs_status status = trs_matrix_create(
+        k == 3 ? NULL : &A, TRS_CSR, TRS_DOUBLE, k == 4 ? -1 : 2, 2, TRS_PTR64,
+        given(ptr, sizeof ptr), given(cases[k], sizeof good), given(val, sizeof val), TRS_TAKE);
     assert_int_equal(status, k < 2    ? TRS_SUCCESS
                              : k == 2 ? TRS_ERROR_STRUCTURE
                                       : TRS_ERROR_ARGUMENT);
@@ -83,9 +178,10 @@ static void taken_arrays_are_freed(void **state) {
     trs_matrix_destroy(A);
   }
   trs_matrix *A;
-  assert_failure(TRS_ERROR_ARGUMENT, "give is NULL",
-                 trs_matrix_create_deferred(&A, TRS_CSR, TRS_DOUBLE, 2, 2, given(ptr, sizeof ptr),
-                                            given(good, sizeof good), TRS_TAKE, NULL, NULL));
+  assert_failure(
+      TRS_ERROR_ARGUMENT, "give is NULL",
+      trs_matrix_create_deferred(&A, TRS_CSR, TRS_DOUBLE, 2, 2, TRS_PTR64, given(ptr, sizeof ptr),
+                                 given(good, sizeof good), TRS_TAKE, NULL, NULL));
 }
 
 static void a_matrix_without_entries_has_no_values_to_set(void **state) {
@@ -93,7 +189,8 @@ static void a_matrix_without_entries_has_no_values_to_set(void **state) {
   const int64_t ptr[] = {0, 0, 0};
   for (trs_ownership own = TRS_COPY; own <= TRS_BORROW; own++) {
     trs_matrix *A;
-    assert_success(trs_matrix_create(&A, TRS_CSR, TRS_DOUBLE, 2, 2, ptr, NULL, NULL, own));
+    assert_success(
+        trs_matrix_create(&A, TRS_CSR, TRS_DOUBLE, 2, 2, TRS_PTR64, ptr, NULL, NULL, own));
     assert_success(trs_matrix_set_values(A, NULL));
     trs_matrix_destroy(A);
   }
@@ -104,7 +201,7 @@ static void triplets_in_any_order(void **state) {
   int32_t row[] = {2, 0, 2, 0, 1, 2}, col[] = {2, 2, 0, 0, 1, 0};
   double val[] = {6, 5, 4, 1, 3, 5};
   trs_matrix *A;
-  assert_success(trs_matrix_create_coo(&A, TRS_DOUBLE, 3, 3, 6, row, col, val));
+  assert_success(trs_matrix_create_coo(&A, TRS_DOUBLE, 3, 3, 6, TRS_IDX32, row, col, val));
   expect_dense(A, messy_dense);
   for (int k = 0; k < 6; k++) val[k] *= 2;
   assert_success(trs_matrix_set_values(A, val));
@@ -113,14 +210,14 @@ static void triplets_in_any_order(void **state) {
   trs_matrix_destroy(A);
   row[4] = 3;
   assert_failure(TRS_ERROR_STRUCTURE, "triplet 4 lies at row 3",
-                 trs_matrix_create_coo(&A, TRS_DOUBLE, 3, 3, 6, row, col, val));
+                 trs_matrix_create_coo(&A, TRS_DOUBLE, 3, 3, 6, TRS_IDX32, row, col, val));
 }
 
 static void formats_and_types_convert(void **state) {
   (void)state;
   trs_matrix *A, *B, *C, *none;
-  assert_success(
-      trs_matrix_create(&A, TRS_CSR, TRS_DOUBLE, 3, 3, messy_ptr, messy_idx, messy_val, TRS_COPY));
+  assert_success(trs_matrix_create(&A, TRS_CSR, TRS_DOUBLE, 3, 3, TRS_PTR64, messy_ptr, messy_idx,
+                                   messy_val, TRS_COPY));
   for (trs_scalar scalar = TRS_FLOAT; scalar <= TRS_DCOMPLEX; scalar++) {
     assert_success(trs_matrix_convert(&B, A, TRS_CSC, scalar));
     assert_int_equal(B->format, TRS_CSC);
@@ -145,7 +242,8 @@ static void triangles_with_a_dense_diagonal(void **state) {
   double val[] = {0, 2, 3, 4, 5, -6, 7};
   const double lower[] = {1, 0, 0, 3, 3, 0, 5, -6, 7}, upper[] = {2, 2, 0, 0, 4, 4, 0, 0, 7};
   trs_matrix *A, *B, *T;
-  assert_success(trs_matrix_create(&A, TRS_CSR, TRS_DOUBLE, 3, 3, ptr, idx, val, TRS_COPY));
+  assert_success(
+      trs_matrix_create(&A, TRS_CSR, TRS_DOUBLE, 3, 3, TRS_PTR64, ptr, idx, val, TRS_COPY));
   for (trs_format format = TRS_CSR; format <= TRS_CSC; format++) {
     assert_success(trs_matrix_convert(&B, A, format, TRS_DOUBLE));
     assert_success(trs_matrix_triangle(&T, B, TRS_LOWER, 1));
@@ -168,8 +266,8 @@ static void permutations(void **state) {
   const int32_t rows[] = {2, 0, 1}, cols[] = {1, 2, 0}, twice[] = {0, 0, 1};
   const double expected[] = {0, 6, 9, 0, 5, 1, 3, 0, 0};
   trs_matrix *A, *B, *C;
-  assert_success(
-      trs_matrix_create(&A, TRS_CSR, TRS_DOUBLE, 3, 3, messy_ptr, messy_idx, messy_val, TRS_COPY));
+  assert_success(trs_matrix_create(&A, TRS_CSR, TRS_DOUBLE, 3, 3, TRS_PTR64, messy_ptr, messy_idx,
+                                   messy_val, TRS_COPY));
   assert_success(trs_matrix_permute(&B, A, rows, cols));
   expect_dense(B, expected);
   assert_success(trs_matrix_convert(&C, A, TRS_CSC, TRS_DOUBLE));
@@ -191,7 +289,7 @@ static void wrong_arguments_are_named(void **state) {
   double val[] = {1, 1};
   trs_matrix *A;
 #define CREATE(scalar, rows, p, i, v) \
-  trs_matrix_create(&A, TRS_CSR, scalar, rows, 2, p, i, v, TRS_COPY)
+  trs_matrix_create(&A, TRS_CSR, scalar, rows, 2, TRS_PTR64, p, i, v, TRS_COPY)
   assert_failure(TRS_ERROR_ARGUMENT, "scalar 9", CREATE((trs_scalar)9, 2, ptr, idx, val));
   assert_failure(TRS_ERROR_ARGUMENT, "-1 x 2", CREATE(TRS_DOUBLE, -1, ptr, idx, val));
   assert_failure(TRS_ERROR_ARGUMENT, "2147483648 x 2",
@@ -217,8 +315,8 @@ static void failing_allocations_leak_nothing(void **state) {
   for (int64_t n = 0;; n++) {
     trs_matrix *A = NULL, *B = NULL, *T = NULL;
     trs_memory_fail_after(n);
-    trs_status status =
-        trs_matrix_create(&A, TRS_CSR, TRS_DOUBLE, 3, 3, messy_ptr, messy_idx, messy_val, TRS_COPY);
+    trs_status status = trs_matrix_create(&A, TRS_CSR, TRS_DOUBLE, 3, 3, TRS_PTR64, messy_ptr,
+                                          messy_idx, messy_val, TRS_COPY);
     if (!status) status = trs_matrix_convert(&B, A, TRS_CSC, TRS_DCOMPLEX);
     if (!status) status = trs_matrix_triangle(&T, B, TRS_UPPER, 1);
     trs_memory_fail_after(-1);
@@ -235,6 +333,8 @@ static void failing_allocations_leak_nothing(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(messy_arrays_are_put_in_order),
+      cmocka_unit_test(every_indexing_gives_the_same_matrix),
+      cmocka_unit_test(wrong_indexings_are_named),
       cmocka_unit_test(ordered_arrays_are_borrowed_as_they_are),
       cmocka_unit_test(taken_arrays_are_freed),
       cmocka_unit_test(a_matrix_without_entries_has_no_values_to_set),

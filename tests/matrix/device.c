@@ -28,7 +28,7 @@ static void refused(trs_status status, int64_t row, const char *words, trs_forma
   void *values = gpu_upload(val, (size_t)a->nnz * sizeof *val);
   assert_failure(status, words,
                  trs_matrix_create_device(&A, gpu_context, format, TRS_DOUBLE, a->nrows, a->ncols,
-                                          a->nnz, ptr, idx, values));
+                                          a->nnz, TRS_PTR64, ptr, idx, values));
   assert_int_equal(trs_last_error()->row, row);
   assert_null(A);
   gpu_free(ptr);
@@ -65,7 +65,7 @@ static void wrong_arguments_are_named(void **state) {
   void *p = gpu_upload(ptr, sizeof ptr), *i = gpu_upload(idx, sizeof idx);
   void *v = gpu_upload(val, sizeof val);
 #define CREATE(scalar, rows, nnz, p, i, v) \
-  trs_matrix_create_device(&A, gpu_context, TRS_CSR, scalar, rows, 2, nnz, p, i, v)
+  trs_matrix_create_device(&A, gpu_context, TRS_CSR, scalar, rows, 2, nnz, TRS_PTR64, p, i, v)
   assert_failure(TRS_ERROR_ARGUMENT, "ptr is not device memory",
                  CREATE(TRS_DOUBLE, 2, 2, ptr, i, v));
   assert_failure(TRS_ERROR_ARGUMENT, "idx is not device memory",
@@ -131,13 +131,13 @@ static void facts_are_those_found_on_the_host(void **state) {
     triangle t = random_pattern(vectors, other, density, k);
     int64_t nnz = t.ptr[vectors];
     trs_matrix *A, *B, *C;
-    assert_success(
-        trs_matrix_create(&A, format, TRS_FLOAT, nrows, ncols, t.ptr, t.idx, t.val, TRS_BORROW));
+    assert_success(trs_matrix_create(&A, format, TRS_FLOAT, nrows, ncols, TRS_PTR64, t.ptr, t.idx,
+                                     t.val, TRS_BORROW));
     void *ptr = gpu_upload(t.ptr, (size_t)(vectors + 1) * sizeof *t.ptr);
     void *idx = gpu_upload(t.idx, (size_t)nnz * sizeof *t.idx);
     void *val = gpu_upload(t.val, (size_t)nnz * sizeof(float));
     assert_success(trs_matrix_create_device(&B, gpu_context, format, TRS_FLOAT, nrows, ncols, nnz,
-                                            ptr, idx, val));
+                                            TRS_PTR64, ptr, idx, val));
     same_facts(A, B);
     assert_success(trs_matrix_download(&C, B, true));
     same_facts(A, C);
@@ -173,8 +173,8 @@ static void one_wrong_entry_among_many(void **state) {
     if (wrong) idx[77777 * EACH + 2] = idx[77777 * EACH + 1], idx[88888 * EACH] = N;
     void *i = gpu_upload(idx, N * EACH * sizeof *idx);
     trs_matrix *A;
-    trs_status status =
-        trs_matrix_create_device(&A, gpu_context, TRS_CSC, TRS_FLOAT, N, N, N * EACH, p, i, v);
+    trs_status status = trs_matrix_create_device(&A, gpu_context, TRS_CSC, TRS_FLOAT, N, N,
+                                                 N * EACH, TRS_PTR64, p, i, v);
     assert_int_equal(status, wrong ? TRS_ERROR_STRUCTURE : TRS_SUCCESS);
     if (wrong) assert_int_equal(trs_last_error()->row, 77777);
     trs_matrix_destroy(A);
@@ -215,7 +215,7 @@ static void same_verdict(both_sides *s, trs_uplo uplo, trs_status expected, int6
 static void the_diagonal_is_looked_at(void **state) {
   (void)state;
   for (int c = 0; c < 16; c++) {
-    trs_scalar scalar = (trs_scalar)(c % 4);
+    trs_scalar scalar = (trs_scalar)(TRS_FLOAT + c % 4);
     trs_format format = c / 4 % 2 ? TRS_CSC : TRS_CSR;
     bool prefix = c / 8;
     triangle t = triangle_random(3000, 0.005, 3000, prefix, scalar, false, 3);
@@ -256,10 +256,11 @@ static void functions_of_the_host_refuse(void **state) {
   trs_matrix *B;
   trs_factors *F;
   trs_plan *plan;
-  trs_backward_error error;
+  trs_backward_error error = {.struct_size = sizeof error};
   double x[50] = {0};
   trs_context *cpu;
-  trs_options serial = {.method = "serial"}, cut = {.take_triangle = 1};
+  trs_options serial = {.struct_size = sizeof(trs_options), .method = "serial"},
+              cut = {.take_triangle = 1};
 #define REFUSED(call) assert_failure(TRS_ERROR_UNSUPPORTED, "in device memory", call)
 #define ANALYZE(ctx, uplo, options) \
   trs_analyze(ctx, &plan, s.there, uplo, TRS_NO_TRANS, TRS_NONUNIT, options)

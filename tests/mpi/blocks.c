@@ -41,7 +41,8 @@ static void make(parts *p) {
   p->L_values[0] = p->l0, p->L_values[1] = p->l1;
   p->U_index[0] = p->U0;
   p->U_values[0] = p->u0;
-  p->of = (trs_mpi_blocks){.scalar = TRS_DOUBLE,
+  p->of = (trs_mpi_blocks){.struct_size = sizeof(trs_mpi_blocks),
+                           .scalar = TRS_DOUBLE,
                            .index_bytes = 4,
                            .scale_bytes = 8,
                            .px = 1,
@@ -59,7 +60,7 @@ static void make(parts *p) {
 
 static trs_status solve(const parts *p, double x[3]) {
   const double b[3] = {7, 7.5, 5.75};
-  const trs_mpi_options o = {.px = 1, .py = size, .pz = 1};
+  const trs_mpi_options o = {.struct_size = sizeof(trs_mpi_options), .px = 1, .py = size, .pz = 1};
   trs_mpi_plan *plan;
   trs_status status = trs_mpi_analyze_blocks(MPI_COMM_WORLD, &plan, &p->of, &o);
   if (!status) status = trs_mpi_solve(plan, x, 3, b, 3, 1);

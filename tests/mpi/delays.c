@@ -73,7 +73,7 @@ static int solve_often(const trs_factors *F, trs_grid_shape shape, trs_grid_algo
   int good = 1;
   create(&solver, F, &options);
   for (int k = 0; k < times; k++) {
-    trs_backward_error error = {0};
+    trs_backward_error error = {.struct_size = sizeof(trs_backward_error)};
     trs_random_fill(b, 3 * N, TRS_DOUBLE, (uint64_t)(k % (times - 1)));
     memset(x, 255, sizeof x);
     must(trs_grid_solver_solve(&solver, x, N, b, N, 3));

@@ -7,7 +7,7 @@
 static trs_factors *factored(const char *name, int leaves) {
   trs_matrix *A;
   trs_factors *F;
-  trs_factor_options options = {.tree_leaves = leaves};
+  trs_factor_options options = {.struct_size = sizeof(trs_factor_options), .tree_leaves = leaves};
   assert_success(trs_matrix_read(&A, name, NULL));
   assert_success(trs_factor(&F, A, &options));
   trs_matrix_destroy(A);
@@ -82,7 +82,7 @@ static void test_layouts(void **state) {
 static void test_forest(void **state) {
   (void)state;
   trs_factors *tree = factored("gen:poisson2d5:30", 8), *F;
-  trs_factors_info info;
+  trs_factors_info info = {.struct_size = sizeof info};
   trs_factors_get_info(tree, &info);
   assert_success(
       trs_factors_create(&F, info.L, info.diag_L, info.U, info.diag_U, NULL, NULL, NULL, NULL));

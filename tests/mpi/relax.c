@@ -49,7 +49,8 @@ static trs_matrix *as_matrix(const blocks *A) {
         row[at] = (int32_t)(i * A->b + e / A->b);
         col[at] = A->idx[p] * A->b + (int32_t)(e % A->b);
       }
-  must(trs_matrix_create_coo(&M, TRS_DOUBLE, A->n * A->b, A->n * A->b, nnz, row, col, A->val),
+  must(trs_matrix_create_coo(&M, TRS_DOUBLE, A->n * A->b, A->n * A->b, nnz, TRS_IDX32, row, col,
+                             A->val),
        "a matrix");
   must(trs_matrix_convert(&R, M, TRS_CSR, TRS_DOUBLE), "a matrix by rows");
   trs_matrix_destroy(M);
@@ -102,8 +103,8 @@ static int same_bits(const blocks *A, const trs_relax_options *options, trs_swee
   double norms[2][CHECKS * MOST_NRHS] = {{0}};
   vectors v = vectors_make(A->n * A->b, nrhs);
   o.residuals = norms[0];
-  must(trs_relax_create_bsr(serial, &one, TRS_DOUBLE, A->n, A->b, TRS_ROW_MAJOR, A->ptr, A->idx,
-                            A->val, options),
+  must(trs_relax_create_bsr(serial, &one, TRS_DOUBLE, A->n, A->b, TRS_ROW_MAJOR, TRS_PTR64, A->ptr,
+                            A->idx, A->val, options),
        "one domain");
   must(trs_relax_sweep(one, v.expected, v.n, v.b, v.n, nrhs, TRS_COL_MAJOR, &o), "one domain");
   trs_relax_destroy(one);
@@ -127,9 +128,11 @@ static int same_bits(const blocks *A, const trs_relax_options *options, trs_swee
     trs_relax_options own = *options;
     if (own.colour) own.colour += first;
     must(trs_mpi_relax_create_bsr(MPI_COMM_WORLD, ctx, &R, TRS_DOUBLE, end - first, A->b,
-                                  TRS_ROW_MAJOR, ptr, A->idx + from, A->val + from * area, &own),
+                                  TRS_ROW_MAJOR, TRS_PTR64, ptr, A->idx + from,
+                                  A->val + from * area, &own),
          "brought");
-    must(trs_mpi_relax_update_bsr(R, TRS_ROW_MAJOR, ptr, A->idx + from, A->val + from * area),
+    must(trs_mpi_relax_update_bsr(R, TRS_ROW_MAJOR, TRS_PTR64, ptr, A->idx + from,
+                                  A->val + from * area),
          "new values");
     must(
         trs_mpi_relax_sweep(R, v.x + first * b, v.n, v.b + first * b, v.n, nrhs, TRS_COL_MAJOR, &o),
@@ -144,9 +147,12 @@ static int same_bits(const blocks *A, const trs_relax_options *options, trs_swee
 }
 
 static int case_of(const blocks *A, int store, int variant, int way) {
-  trs_relax_options options = {
-      .store = (trs_relax_store)store, .nrhs = variant % 4, .balanced = variant & 1};
-  trs_sweep_options o = {.sweeps = 2 + variant % 2,
+  trs_relax_options options = {.struct_size = sizeof(trs_relax_options),
+                               .store = (trs_relax_store)store,
+                               .nrhs = variant % 4,
+                               .balanced = variant & 1};
+  trs_sweep_options o = {.struct_size = sizeof(trs_sweep_options),
+                         .sweeps = 2 + variant % 2,
                          .direction = (trs_sweep_direction)(variant % 3),
                          .omega = variant % 2 ? 0.8 : 0,
                          .keep_x = variant % 5 < 2,
@@ -185,8 +191,9 @@ static void colours_of_the_caller(void) {
   int32_t colour[N];
   blocks A = blocks_random(N, 4, 5, 2, 8);
   for (int i = 0; i < N; i++) colour[i] = N - 1 - i;
-  trs_relax_options options = {.colour = colour};
-  trs_sweep_options o = {.sweeps = 3, .direction = TRS_SWEEP_SYMMETRIC};
+  trs_relax_options options = {.struct_size = sizeof(trs_relax_options), .colour = colour};
+  trs_sweep_options o = {
+      .struct_size = sizeof(trs_sweep_options), .sweeps = 3, .direction = TRS_SWEEP_SYMMETRIC};
   int good = 1;
   for (int way = -1; way < 3; way++) good &= same_bits(&A, &options, o, 2, way);
   blocks_free(&A);
@@ -214,12 +221,15 @@ static void stars(void) {
 
 static void the_wing(void) {
   trs_matrix *A;
-  trs_matrix_info m;
+  trs_matrix_info m = {.struct_size = sizeof m};
   trs_relaxation *one;
   trs_mpi_relaxation *R;
-  trs_mpi_relax_info info;
+  trs_mpi_relax_info info = {.struct_size = sizeof info};
   double norms[2][4];
-  trs_sweep_options o = {.sweeps = 15, .residual_every = 5, .residuals = norms[0]};
+  trs_sweep_options o = {.struct_size = sizeof(trs_sweep_options),
+                         .sweeps = 15,
+                         .residual_every = 5,
+                         .residuals = norms[0]};
   must(trs_matrix_read(&A, "gen:wingmesh:3000", NULL), "the wing");
   trs_matrix_get_info(A, &m);
   vectors v = vectors_make(m.nrows, 1);
@@ -234,16 +244,14 @@ static void the_wing(void) {
     good &= memcmp(norms[0], norms[1], sizeof norms[0]) == 0 && norms[1][3] < 0.01 * norms[1][0];
   }
   say("the wing", good);
-  trs_relax_info whole;
+  trs_relax_info whole = {.struct_size = sizeof whole}, told = whole;
   must(trs_relax_get_info(one, &whole), "info");
-  must(trs_mpi_relax_get_info(R, &info), "info");
+  must(trs_mpi_relax_get_info(R, &told, &info), "info");
   say("what is told of the whole",
-      info.whole.domains == size && info.whole.nrows == whole.nrows &&
-          info.whole.nblocks == whole.nblocks && info.whole.colours == whole.colours &&
-          info.whole.smallest_colour == whole.smallest_colour &&
-          info.whole.largest_colour == whole.largest_colour &&
-          info.whole.longest_row == whole.longest_row &&
-          fabs(info.whole.rounding - whole.rounding) < 1e-6 * whole.rounding &&
+      told.domains == size && told.nrows == whole.nrows && told.nblocks == whole.nblocks &&
+          told.colours == whole.colours && told.smallest_colour == whole.smallest_colour &&
+          told.largest_colour == whole.largest_colour && told.longest_row == whole.longest_row &&
+          fabs(told.rounding - whole.rounding) < 1e-6 * whole.rounding &&
           fabs(info.rows.mean * size - (double)whole.nrows) < 0.5 &&
           (size == 1) == (info.bytes.max == 0) && info.halo_rows.max < (double)whole.nrows);
   trs_relax_destroy(one);
@@ -272,8 +280,8 @@ static trs_status bring(trs_mpi_relaxation **R, const blocks *A, int block,
   for (int64_t i = first; i <= end; i++) ptr[i - first] = A->ptr[i] - from;
   int64_t area = (int64_t)A->b * A->b;
   return trs_mpi_relax_create_bsr(MPI_COMM_WORLD, serial, R, TRS_DOUBLE,
-                                  rank == bad_rank ? -1 : end - first, block, TRS_ROW_MAJOR, ptr,
-                                  A->idx + from, A->val + from * area, options);
+                                  rank == bad_rank ? -1 : end - first, block, TRS_ROW_MAJOR,
+                                  TRS_PTR64, ptr, A->idx + from, A->val + from * area, options);
 }
 
 enum { N = 48 }; /* rows where errors are made, of blocks of 2; the last rank makes them */
@@ -311,7 +319,8 @@ static void bad_arguments(void) {
   const int last = size - 1;
   blocks A = blocks_random(N, 2, 4, 2, 3);
   trs_mpi_relaxation *R;
-  trs_relax_options options = {.store = (trs_relax_store)(rank == last && size > 1 ? 1 : 7)};
+  trs_relax_options options = {.struct_size = sizeof(trs_relax_options),
+                               .store = (trs_relax_store)(rank == last && size > 1 ? 1 : 7)};
   if (size == 1) options.store = (trs_relax_store)7;
   int good = refused(bring(&R, &A, 2, &options, -1), TRS_ERROR_ARGUMENT, "store 7");
   good &= refused(bring(&R, &A, 2, NULL, last), TRS_ERROR_ARGUMENT, "-1 block rows");
@@ -334,11 +343,13 @@ static void bad_sweeps(void) {
   trs_mpi_relaxation *R;
   double x[2 * N], b[2 * N] = {0}, norms[4];
   must(bring(&R, &A, 2, NULL, -1), "brought");
-  trs_sweep_options o = {.residual_every = 1, .residuals = rank == last ? NULL : norms};
+  trs_sweep_options o = {.struct_size = sizeof(trs_sweep_options),
+                         .residual_every = 1,
+                         .residuals = rank == last ? NULL : norms};
   int good = refused(trs_mpi_relax_sweep(R, x, 2 * N, b, 2 * N, 1, TRS_COL_MAJOR, &o),
                      TRS_ERROR_ARGUMENT, "residuals is NULL");
   if (size > 1) {
-    o = (trs_sweep_options){.sweeps = 1 + (rank == last)};
+    o = (trs_sweep_options){.struct_size = sizeof(trs_sweep_options), .sweeps = 1 + (rank == last)};
     good &= refused(trs_mpi_relax_sweep(R, x, 2 * N, b, 2 * N, 1, TRS_COL_MAJOR, &o),
                     TRS_ERROR_ARGUMENT, "sweeps is 1 on one rank and 2 on another");
   }

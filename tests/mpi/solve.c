@@ -33,8 +33,8 @@ static void must(trs_status status, const char *what) {
 static trs_factors *factored(const char *name, trs_scalar scalar, int leaves) {
   trs_matrix *A;
   trs_factors *F;
-  trs_read_options read = {.scalar = &scalar};
-  trs_factor_options options = {.tree_leaves = leaves};
+  trs_read_options read = {.struct_size = sizeof(trs_read_options), .scalar = scalar};
+  trs_factor_options options = {.struct_size = sizeof(trs_factor_options), .tree_leaves = leaves};
   must(trs_matrix_read(&A, name, &read), name);
   must(trs_factor(&F, A, &options), name);
   trs_matrix_destroy(A);
@@ -65,10 +65,10 @@ static trs_factors *unsymmetric(int n, trs_scalar scalar, int leaves) {
   }
   trs_matrix *D;
   must(trs_matrix_create_coo(&D, scalar >= TRS_SCOMPLEX ? TRS_DCOMPLEX : TRS_DOUBLE, n, n, count,
-                             row, col, value),
+                             TRS_IDX32, row, col, value),
        "unsymmetric");
   must(trs_matrix_convert(&A, D, TRS_CSR, scalar), "unsymmetric");
-  trs_factor_options options = {.tree_leaves = leaves};
+  trs_factor_options options = {.struct_size = sizeof(trs_factor_options), .tree_leaves = leaves};
   must(trs_factor(&F, A, &options), "unsymmetric");
   trs_matrix_destroy(A);
   trs_matrix_destroy(D);
@@ -95,8 +95,8 @@ static trs_factors *special(int n, int kind, int leaves) {
       col[count] = j;
       value[count++] = i == j ? n + i : 1.0 / (1 + i + 2 * j);
     }
-  must(trs_matrix_create_coo(&A, TRS_DOUBLE, n, n, count, row, col, value), "special");
-  trs_factor_options options = {.tree_leaves = leaves};
+  must(trs_matrix_create_coo(&A, TRS_DOUBLE, n, n, count, TRS_IDX32, row, col, value), "special");
+  trs_factor_options options = {.struct_size = sizeof(trs_factor_options), .tree_leaves = leaves};
   must(trs_factor(&F, A, &options), "special");
   trs_matrix_destroy(A);
   free(row);
@@ -115,9 +115,9 @@ static trs_factors *singular(int n) {
     i[k] = k;
     value[k] = 1;
   }
-  must(trs_matrix_create_coo(&L, TRS_DOUBLE, n, n, n, i, i, value), "L");
+  must(trs_matrix_create_coo(&L, TRS_DOUBLE, n, n, n, TRS_IDX32, i, i, value), "L");
   value[17] = 0;
-  must(trs_matrix_create_coo(&U, TRS_DOUBLE, n, n, n, i, i, value), "U");
+  must(trs_matrix_create_coo(&U, TRS_DOUBLE, n, n, n, TRS_IDX32, i, i, value), "U");
   must(trs_factors_create(&F, L, TRS_NONUNIT, U, TRS_NONUNIT, NULL, NULL, NULL, NULL), "L U");
   trs_matrix_destroy(L);
   trs_matrix_destroy(U);
@@ -129,7 +129,7 @@ static trs_factors *singular(int n) {
 /* ---- Solves ---- */
 
 static int64_t fullest_row(const trs_matrix *T) {
-  trs_matrix_info info;
+  trs_matrix_info info = {.struct_size = sizeof info};
   trs_matrix_get_info(T, &info);
   return info.longest_row;
 }
@@ -139,9 +139,9 @@ static int64_t rows_from(int64_t n, int r) { return n * r * r / ((int64_t)size *
 /* Solves, whole on rank 0 or by uneven runs of rows (distributed), and judges on rank 0. */
 static int solves_once(const trs_factors *F, trs_mpi_plan *plan, trs_trans trans, int64_t nrhs,
                        int distributed) {
-  static const size_t bytes[] = {4, 8, 8, 16};
-  trs_factors_info info;
-  trs_backward_error error = {0};
+  static const size_t bytes[] = {0, 4, 8, 8, 16}; /* by trs_scalar */
+  trs_factors_info info = {.struct_size = sizeof info};
+  trs_backward_error error = {.struct_size = sizeof(trs_backward_error)};
   trs_factors_get_info(F, &info);
   size_t each = bytes[info.scalar], room = (size_t)(info.n * nrhs) * each;
   char *b = malloc(room + 1), *x = malloc(room + 1);
@@ -166,7 +166,7 @@ static int solves_once(const trs_factors *F, trs_mpi_plan *plan, trs_trans trans
     must(trs_check_factors(F, trans, x, info.n, b, info.n, nrhs, TRS_COL_MAJOR, &error), "check");
   free(b);
   free(x);
-  double eps = info.scalar % 2 ? DBL_EPSILON : FLT_EPSILON;
+  double eps = info.scalar == TRS_DOUBLE || info.scalar == TRS_DCOMPLEX ? DBL_EPSILON : FLT_EPSILON;
   double limit = 50 * eps * (double)(fullest_row(info.L) + fullest_row(info.U) + 1);
   if (rank == 0 && !(error.componentwise <= limit))
     fprintf(stderr, "backward error %.3g above %.3g\n", error.componentwise, limit);
@@ -175,7 +175,7 @@ static int solves_once(const trs_factors *F, trs_mpi_plan *plan, trs_trans trans
 
 /* L23: a rank sends at most 2 messages in a binary tree.  How deep trees are ranks.c looks at. */
 static int few_messages(trs_mpi_plan *plan) {
-  trs_mpi_stats s;
+  trs_mpi_stats s = {.struct_size = sizeof s};
   must(trs_mpi_get_stats(plan, &s), "figures");
   return s.tree_sends[0].max <= 2 && s.tree_sends[1].max <= 2;
 }
@@ -200,7 +200,7 @@ static int64_t inverted; /* rows of supernodes, in all solves so far */
 
 static int solves(const trs_factors *F, const trs_mpi_options *options) {
   trs_mpi_plan *plan;
-  trs_mpi_stats stats;
+  trs_mpi_stats stats = {.struct_size = sizeof stats};
   if (trs_mpi_analyze(MPI_COMM_WORLD, &plan, F, options)) {
     fprintf(stderr, "rank %d: %s %dx%dx%d: %s\n", rank, options->method, options->px, options->py,
             options->pz, trs_last_error()->message);
@@ -218,7 +218,11 @@ static int all_shapes(const trs_factors *F, int most_grids) {
   for (int z = 1; z <= size && z <= most_grids; z *= 2)
     for (int x = 1; x <= size / z; x++) {
       if (size % (x * z)) continue;
-      trs_mpi_options o = {.px = x, .py = size / x / z, .pz = z, .width = 16};
+      trs_mpi_options o = {.struct_size = sizeof(trs_mpi_options),
+                           .px = x,
+                           .py = size / x / z,
+                           .pz = z,
+                           .width = 16};
       turn++;
       for (int variant = 0; variant < 12; variant++) {
         if (size > 4 && (variant + turn) % 4) continue;
@@ -246,9 +250,9 @@ static trs_factors *growing(int n) {
       j[count] = c;
       value[count++] = r == c ? 1 : -1;
     }
-  must(trs_matrix_create_coo(&L, TRS_DOUBLE, n, n, count, i, j, value), "L");
+  must(trs_matrix_create_coo(&L, TRS_DOUBLE, n, n, count, TRS_IDX32, i, j, value), "L");
   for (int64_t p = 0; p < count; p++) value[p] = i[p] == j[p] ? 2 : 0.01;
-  must(trs_matrix_create_coo(&U, TRS_DOUBLE, n, n, count, j, i, value), "U");
+  must(trs_matrix_create_coo(&U, TRS_DOUBLE, n, n, count, TRS_IDX32, j, i, value), "U");
   must(trs_factors_create(&F, L, TRS_NONUNIT, U, TRS_NONUNIT, NULL, NULL, NULL, NULL), "L U");
   trs_matrix_destroy(L);
   trs_matrix_destroy(U);
@@ -260,8 +264,13 @@ static trs_factors *growing(int n) {
 
 /* The backward error in each of these has been looked at. */
 static void test_inversion(void) {
-  trs_mpi_options o = {.px = size, .py = 1, .pz = 1, .width = 8, .invert = "separators"};
-  trs_mpi_stats stats;
+  trs_mpi_options o = {.struct_size = sizeof(trs_mpi_options),
+                       .px = size,
+                       .py = 1,
+                       .pz = 1,
+                       .width = 8,
+                       .invert = "separators"};
+  trs_mpi_stats stats = {.struct_size = sizeof stats};
   trs_mpi_plan *plan;
   trs_factors *F;
   say("separators were inverted", size == 1 || inverted > 0);
@@ -270,7 +279,12 @@ static void test_inversion(void) {
   must(trs_mpi_get_stats(plan, &stats), "figures");
   int good = size == 1 || (stats.separators == 1 && stats.inverted == 0);
   say("an inverse that is too large is refused", solves_with(F, plan, &o, 0) && good);
-  o = (trs_mpi_options){.px = 1, .py = size, .pz = 1, .width = 64, .invert = "blocks"};
+  o = (trs_mpi_options){.struct_size = sizeof(trs_mpi_options),
+                        .px = 1,
+                        .py = size,
+                        .pz = 1,
+                        .width = 64,
+                        .invert = "blocks"};
   must(trs_mpi_analyze(MPI_COMM_WORLD, &plan, F, &o), "analysis");
   must(trs_mpi_get_stats(plan, &stats), "figures");
   say("a supernode without a good inverse is cut",
@@ -280,7 +294,8 @@ static void test_inversion(void) {
   good = 1;
   for (int trans = 0; trans < 3; trans++)
     for (int z = 1; z <= 4 && size % z == 0; z *= 2) {
-      o = (trs_mpi_options){.px = 1,
+      o = (trs_mpi_options){.struct_size = sizeof(trs_mpi_options),
+                            .px = 1,
                             .py = size / z,
                             .pz = z,
                             .trans = (trs_trans)trans,
@@ -297,10 +312,15 @@ static void test_tree_sends(void) {
   trs_factors *F = special(60, 1, 8);
   int good = 1;
   for (int flat = 0; flat < 2; flat++) {
-    trs_mpi_options o = {
-        .method = "grid2d", .px = size, .py = 1, .pz = 1, .width = 4, .flat_trees = flat};
+    trs_mpi_options o = {.struct_size = sizeof(trs_mpi_options),
+                         .method = "grid2d",
+                         .px = size,
+                         .py = 1,
+                         .pz = 1,
+                         .width = 4,
+                         .flat_trees = flat};
     trs_mpi_plan *plan;
-    trs_mpi_stats s;
+    trs_mpi_stats s = {.struct_size = sizeof s};
     must(trs_mpi_analyze(MPI_COMM_WORLD, &plan, F, &o), "analysis");
     must(trs_mpi_get_stats(plan, &s), "figures");
     int others = size - 1, most = flat || others < 2 ? others : 2;
@@ -315,7 +335,7 @@ static void test_systems(void) {
   static const char *const letters[] = {"float", "double", "float complex", "double complex"};
   char name[64];
   for (int s = 0; s < 4; s++) {
-    trs_factors *F = unsymmetric(300, (trs_scalar)s, 8);
+    trs_factors *F = unsymmetric(300, (trs_scalar)(TRS_FLOAT + s), 8);
     snprintf(name, sizeof name, "unsymmetric, %s", letters[s]);
     say(name, all_shapes(F, 8));
     trs_factors_destroy(F);
@@ -327,7 +347,7 @@ static void test_systems(void) {
     trs_factors_destroy(F);
   }
   trs_factors *tree = factored("gen:poisson2d5:20", TRS_DOUBLE, 8), *bare;
-  trs_factors_info info;
+  trs_factors_info info = {.struct_size = sizeof info};
   trs_factors_get_info(tree, &info);
   must(trs_factors_create(&bare, info.L, info.diag_L, info.U, info.diag_U, NULL, NULL, NULL, NULL),
        "factors without a tree");
@@ -367,8 +387,12 @@ static void test_ways(void) {
   trs_mpi_plan_destroy(plan);
   for (int trans = 0; trans < 3; trans++)
     for (int z = 1; z <= 4 && size % z == 0; z *= 2) {
-      trs_mpi_options o = {
-          .px = size / z, .py = 1, .pz = z, .trans = (trs_trans)trans, .width = 16};
+      trs_mpi_options o = {.struct_size = sizeof(trs_mpi_options),
+                           .px = size / z,
+                           .py = 1,
+                           .pz = z,
+                           .trans = (trs_trans)trans,
+                           .width = 16};
       must(trs_mpi_analyze(MPI_COMM_WORLD, &plan, F, &o), "analysis");
       good &= solves_with(F, plan, &o, 1);
     }
@@ -403,10 +427,11 @@ static void test_refinement(void) {
   changed = malloc(sizeof *changed * (size_t)ptr[N]);
   for (int64_t p = 0; p < ptr[N]; p++)
     changed[p] = ((const double *)val)[p] * (1 + 1e-3 * (double)(p % 5));
-  must(trs_matrix_create(&near, TRS_CSR, TRS_DOUBLE, N, N, ptr, idx, changed, TRS_COPY), "near A");
+  must(trs_matrix_create(&near, TRS_CSR, TRS_DOUBLE, N, N, TRS_PTR64, ptr, idx, changed, TRS_COPY),
+       "near A");
   must(trs_factor(&F, near, NULL), "factors");
   for (int64_t i = 0; i <= count; i++) own[i] = ptr[first + i] - ptr[first];
-  must(trs_matrix_create(&rows, TRS_CSR, TRS_DOUBLE, count, N, own, idx + ptr[first],
+  must(trs_matrix_create(&rows, TRS_CSR, TRS_DOUBLE, count, N, TRS_PTR64, own, idx + ptr[first],
                          (const double *)val + ptr[first], TRS_COPY),
        "rows");
   must(trs_mpi_analyze(MPI_COMM_WORLD, &plan, F, NULL), "analysis");
@@ -422,8 +447,8 @@ static void test_refinement(void) {
       rank == size - 1; /* of many ranks the first have no rows, and theirs are not looked at */
   good = trs_mpi_refine(plan, wrong ? A : rows, x, N, b, N, K, 1, NULL, NULL);
   say("refinement with the wrong rows", size == 1 || good == TRS_ERROR_ARGUMENT);
-  must(trs_matrix_create_deferred(&deferred, TRS_CSR, TRS_DOUBLE, count, N, own, idx + ptr[first],
-                                  TRS_BORROW, no_values, NULL),
+  must(trs_matrix_create_deferred(&deferred, TRS_CSR, TRS_DOUBLE, count, N, TRS_PTR64, own,
+                                  idx + ptr[first], TRS_BORROW, no_values, NULL),
        "deferred");
   say("refinement with values that are not there",
       trs_mpi_refine(plan, wrong ? deferred : rows, x, N, b, N, K, 1, NULL, NULL) ==
@@ -476,8 +501,8 @@ static trs_factors *banded(int shift) {
     idx[ptr[i + 1]++] = i;
   }
   for (int64_t p = 0; p < ptr[N]; p++) val[p] = 1;
-  must(trs_matrix_create(&L, TRS_CSR, TRS_DOUBLE, N, N, ptr, idx, val, TRS_COPY), "L");
-  must(trs_matrix_create(&U, TRS_CSC, TRS_DOUBLE, N, N, ptr, idx, val, TRS_COPY), "U");
+  must(trs_matrix_create(&L, TRS_CSR, TRS_DOUBLE, N, N, TRS_PTR64, ptr, idx, val, TRS_COPY), "L");
+  must(trs_matrix_create(&U, TRS_CSC, TRS_DOUBLE, N, N, TRS_PTR64, ptr, idx, val, TRS_COPY), "U");
   must(trs_factors_create(&F, L, TRS_NONUNIT, U, TRS_NONUNIT, NULL, NULL, NULL, NULL), "L U");
   trs_matrix_destroy(L);
   trs_matrix_destroy(U);
@@ -523,7 +548,7 @@ static void test_files(void) {
     return;
   }
   for (int z = 1; z <= 8 && size % z == 0; z *= 2) {
-    trs_mpi_options o = {.px = 1, .py = size / z, .pz = z};
+    trs_mpi_options o = {.struct_size = sizeof(trs_mpi_options), .px = 1, .py = size / z, .pz = z};
     must(trs_mpi_analyze_file(MPI_COMM_WORLD, &plan, path, &o), "file");
     good &= solves_with(F, plan, &o, 1);
     o.invert = "separators";
@@ -533,7 +558,12 @@ static void test_files(void) {
   }
   say("factors from a file", good);
   for (int trans = 0; trans < 3; trans++) {
-    trs_mpi_options o = {.px = 1, .py = size, .pz = 1, .trans = (trs_trans)trans, .width = 8};
+    trs_mpi_options o = {.struct_size = sizeof(trs_mpi_options),
+                         .px = 1,
+                         .py = size,
+                         .pz = 1,
+                         .trans = (trs_trans)trans,
+                         .width = 8};
     must(trs_mpi_analyze_file(MPI_COMM_WORLD, &plan, path, &o), "file");
     good &= solves_with(F, plan, &o, 1);
   }
@@ -558,7 +588,12 @@ static int64_t held(void) {
 /* Every allocation of one rank fails in turn, in the analysis of factors in memory, or of a file,
  * and in a first solve; no rank keeps anything of it. */
 static int memory_runs_out(const trs_factors *F, const char *path, int victim) {
-  trs_mpi_options o = {.px = 1, .py = size, .pz = 1, .width = 8, .invert = "separators"};
+  trs_mpi_options o = {.struct_size = sizeof(trs_mpi_options),
+                       .px = 1,
+                       .py = size,
+                       .pz = 1,
+                       .width = 8,
+                       .invert = "separators"};
   double b[81], x[81];
   int good = 1, all = 1;
   char who[32];
@@ -587,7 +622,7 @@ static int memory_runs_out(const trs_factors *F, const char *path, int victim) {
 /* A solve with few right-hand sides, and with more. */
 static int solves_again(const trs_factors *F, trs_mpi_plan *plan, int64_t nrhs) {
   double *b = malloc(sizeof *b * 81 * (size_t)nrhs), *x = malloc(sizeof *x * 81 * (size_t)nrhs);
-  trs_backward_error error = {0};
+  trs_backward_error error = {.struct_size = sizeof(trs_backward_error)};
   trs_random_fill(b, 81 * nrhs, TRS_DOUBLE, 3);
   trs_status status = trs_mpi_solve(plan, x, 81, b, 81, nrhs);
   if (!status && rank == 0)
@@ -600,7 +635,8 @@ static int solves_again(const trs_factors *F, trs_mpi_plan *plan, int64_t nrhs) 
 /* Every allocation of one rank fails in turn in a solve with more right-hand sides than before;
  * then ranks solve with as many as before, or as that had, as if nothing had been. */
 static int solves_after_failure(const trs_factors *F, int pz, int victim) {
-  trs_mpi_options o = {.px = 1, .py = size / pz, .pz = pz, .width = 8};
+  trs_mpi_options o = {
+      .struct_size = sizeof(trs_mpi_options), .px = 1, .py = size / pz, .pz = pz, .width = 8};
   double b[81 * 3], x[81 * 3];
   int good = 1, all = 1;
   trs_random_fill(b, 81 * 3, TRS_DOUBLE, 3);
@@ -641,7 +677,8 @@ static void test_memory(void) {
 /* Each option another on the last rank. */
 static void test_different_options(void) {
   static const trs_scalar single = TRS_FLOAT;
-  const trs_mpi_options base = {.px = 1, .py = size, .pz = 1, .invert = "blocks"};
+  const trs_mpi_options base = {
+      .struct_size = sizeof(trs_mpi_options), .px = 1, .py = size, .pz = 1, .invert = "blocks"};
   trs_factors *F = factored("gen:poisson2d5:9", TRS_DOUBLE, 2);
   const char *const word[] = {"method", "px",        "py",     "flat_trees", "width",
                               "trans",  "scattered", "scalar", "invert"};
@@ -655,7 +692,7 @@ static void test_different_options(void) {
     other[4].width = 9;
     other[5].trans = TRS_TRANS;
     other[6].scattered = 1;
-    other[7].scalar = &single;
+    other[7].scalar = single;
     other[8].invert = "separators";
     snprintf(name, sizeof name, "another %s on one rank", word[k]);
     say(name, refused(F, rank == size - 1 ? other[k] : base, TRS_ERROR_ARGUMENT, word[k]));
@@ -666,8 +703,8 @@ static void test_different_options(void) {
 /* The same L and U on all ranks, but not what stands beside them. */
 static void test_different_factors(void) {
   trs_factors *F = factored("gen:poisson2d5:9", TRS_DOUBLE, 2), *G;
-  const trs_mpi_options o = {.px = size, .py = 1, .pz = 1};
-  trs_factors_info info;
+  const trs_mpi_options o = {.struct_size = sizeof(trs_mpi_options), .px = size, .py = 1, .pz = 1};
+  trs_factors_info info = {.struct_size = sizeof info};
   int32_t own[81];
   int odd = rank == size - 1;
   trs_factors_get_info(F, &info);
@@ -702,19 +739,19 @@ static void test_null(void) {
 
 static void test_errors(void) {
   trs_factors *F = factored("gen:poisson2d5:9", TRS_DOUBLE, 2);
-  trs_mpi_options o = {.px = size + 1, .py = 1, .pz = 1};
+  trs_mpi_options o = {.struct_size = sizeof(trs_mpi_options), .px = size + 1, .py = 1, .pz = 1};
   say("a grid that does not multiply to the ranks",
       refused(F, o, TRS_ERROR_ARGUMENT, "but there are"));
-  o = (trs_mpi_options){.px = 1, .py = 1, .pz = size};
+  o = (trs_mpi_options){.struct_size = sizeof(trs_mpi_options), .px = 1, .py = 1, .pz = size};
   if (size & (size - 1))
     say("Pz is no power of two", refused(F, o, TRS_ERROR_ARGUMENT, "power of two"));
   else if (size > 2)
     say("Pz larger than the tree", refused(F, o, TRS_ERROR_ARGUMENT, "leaves"));
-  o = (trs_mpi_options){.method = "grid4d"};
+  o = (trs_mpi_options){.struct_size = sizeof(trs_mpi_options), .method = "grid4d"};
   say("no such method", refused(F, o, TRS_ERROR_ARGUMENT, "grid4d"));
-  o = (trs_mpi_options){.invert = "all"};
+  o = (trs_mpi_options){.struct_size = sizeof(trs_mpi_options), .invert = "all"};
   say("no such inversion", refused(F, o, TRS_ERROR_ARGUMENT, "separators"));
-  o = (trs_mpi_options){.px = 1, .py = size, .pz = 1};
+  o = (trs_mpi_options){.struct_size = sizeof(trs_mpi_options), .px = 1, .py = size, .pz = 1};
   if (rank == size - 1) o.method = "wrong on one rank";
   say("a failure of one rank is one of all", refused(F, o, TRS_ERROR_ARGUMENT, "wrong on one"));
   trs_status status = TRS_SUCCESS;
@@ -723,7 +760,7 @@ static void test_errors(void) {
                            strstr(trs_last_error()->message, "no/such/file.mtx"));
   trs_factors_destroy(F);
   F = factored(rank == size - 1 ? "gen:poisson2d5:8" : "gen:poisson2d5:9", TRS_DOUBLE, 2);
-  o = (trs_mpi_options){.px = size, .py = 1, .pz = 1};
+  o = (trs_mpi_options){.struct_size = sizeof(trs_mpi_options), .px = size, .py = 1, .pz = 1};
   if (size > 1)
     say("other factors on one rank",
         refused(F, o, TRS_ERROR_ARGUMENT, "others than those of rank"));

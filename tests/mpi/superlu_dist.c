@@ -52,7 +52,7 @@ static void say(const char *name, int good) {
 
 static void make_system(const trs_matrix *A) {
   const void *values;
-  trs_matrix_info info;
+  trs_matrix_info info = {.struct_size = sizeof info};
   trs_matrix_get_info(A, &info);
   trs_matrix_get_arrays(A, &ptr, &idx, &values);
   n = info.nrows;
@@ -116,7 +116,7 @@ static int is_small(const number *x) { /* this rank's rows of x, by columns */
 }
 
 static int solves(const trs_mpi_blocks *blocks, int px, int py, int pz) {
-  trs_mpi_options options = {.px = px, .py = py, .pz = pz};
+  trs_mpi_options options = {.struct_size = sizeof(trs_mpi_options), .px = px, .py = py, .pz = pz};
   trs_mpi_plan *plan;
   number *x = malloc(sizeof *x * (size_t)(rows * NRHS + 1)),
          *own = malloc(sizeof *own * (size_t)(rows * NRHS + 1));
@@ -171,7 +171,7 @@ static void begin(factored *f, int64_t from, int64_t count) {
 static void factor_2d(int px, int py) {
   gridinfo_t grid;
   factored f;
-  trs_mpi_blocks blocks = {0};
+  trs_mpi_blocks blocks = {.struct_size = sizeof(trs_mpi_blocks)};
   int info = 0, places = px * py;
   superlu_gridinit(MPI_COMM_WORLD, px, py, &grid);
   if (grid.iam >= 0 && grid.iam < places) {

@@ -43,7 +43,8 @@ static void rectangular_matrices_are_refused(void **state) {
   int64_t ptr[] = {0, 0, 0};
   trs_matrix *A;
   trs_graph g;
-  assert_success(trs_matrix_create(&A, TRS_CSR, TRS_DOUBLE, 2, 3, ptr, NULL, NULL, TRS_COPY));
+  assert_success(
+      trs_matrix_create(&A, TRS_CSR, TRS_DOUBLE, 2, 3, TRS_PTR64, ptr, NULL, NULL, TRS_COPY));
   assert_failure(TRS_ERROR_STRUCTURE, "not square", trs_graph_build(&g, A));
   trs_matrix_destroy(A);
 }

@@ -118,7 +118,7 @@ static void a_star_is_ordered(void **state) {
     col[i] = 0;
     val[i] = 1;
   }
-  assert_success(trs_matrix_create_coo(&A, TRS_DOUBLE, N, N, N, row, col, val));
+  assert_success(trs_matrix_create_coo(&A, TRS_DOUBLE, N, N, N, TRS_IDX32, row, col, val));
   for (int r = 0; r < NORDERS; r++) check(A, orders[r], 8);
   trs_matrix_destroy(A);
 }

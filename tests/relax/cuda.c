@@ -42,8 +42,8 @@ static bool takes(const char *variant, int b) {
 
 static trs_status create(trs_context *ctx, trs_relaxation **R, const blocks *A,
                          const trs_relax_options *options) {
-  return trs_relax_create_bsr(ctx, R, TRS_DOUBLE, A->n, A->b, TRS_ROW_MAJOR, A->ptr, A->idx, A->val,
-                              options);
+  return trs_relax_create_bsr(ctx, R, TRS_DOUBLE, A->n, A->b, TRS_ROW_MAJOR, TRS_PTR64, A->ptr,
+                              A->idx, A->val, options);
 }
 
 /* Rounding in another order, of sums in double or float, of x in float. */
@@ -90,8 +90,12 @@ static void check_variants(const blocks *A, trs_relax_store store, int number) {
   int64_t n = A->n * A->b;
   trs_relaxation *R, *G;
   char what[128];
-  trs_relax_options options = {.store = store, .nrhs = number % 4, .balanced = number & 1};
-  trs_sweep_options o = {.sweeps = 1 + number % 3,
+  trs_relax_options options = {.struct_size = sizeof(trs_relax_options),
+                               .store = store,
+                               .nrhs = number % 4,
+                               .balanced = number & 1};
+  trs_sweep_options o = {.struct_size = sizeof(trs_sweep_options),
+                         .sweeps = 1 + number % 3,
                          .direction = (trs_sweep_direction)(number % 3),
                          .omega = number % 2 ? 0.8 : 0,
                          .keep_x = number % 5 == 0};
@@ -160,8 +164,10 @@ static void colours_of_one_row(void **state) {
   blocks A = blocks_random(N, 4, 5, 2, 8);
   int32_t colour[N];
   for (int i = 0; i < N; i++) colour[i] = N - 1 - i;
-  trs_relax_options options = {.store = TRS_RELAX_DOUBLE, .colour = colour};
-  trs_sweep_options o = {.sweeps = 3, .direction = TRS_SWEEP_SYMMETRIC};
+  trs_relax_options options = {
+      .struct_size = sizeof(trs_relax_options), .store = TRS_RELAX_DOUBLE, .colour = colour};
+  trs_sweep_options o = {
+      .struct_size = sizeof(trs_sweep_options), .sweeps = 3, .direction = TRS_SWEEP_SYMMETRIC};
   trs_relaxation *R, *G;
   vectors v = vectors_make(4 * N);
   assert_success(create(serial, &R, &A, &options));
@@ -185,8 +191,11 @@ static void norms_are_those_of_the_cpu(void **state) {
   int64_t n = A.n * 5;
   double expected[CHECKS * COLUMNS], norms[CHECKS * COLUMNS], *there;
   trs_relaxation *R, *G;
-  trs_relax_options options = {.store = TRS_RELAX_MIXED};
-  trs_sweep_options o = {.sweeps = 7, .residual_every = 2, .residuals = expected};
+  trs_relax_options options = {.struct_size = sizeof(trs_relax_options), .store = TRS_RELAX_MIXED};
+  trs_sweep_options o = {.struct_size = sizeof(trs_sweep_options),
+                         .sweeps = 7,
+                         .residual_every = 2,
+                         .residuals = expected};
   vectors v = vectors_make(n * COLUMNS);
   assert_success(create(serial, &R, &A, &options));
   assert_success(create(gpu_context, &G, &A, &options));
@@ -215,8 +224,8 @@ static void device_memory_streams_and_graphs(void **state) {
   blocks A = blocks_random(2000, 5, 12, 2, 12);
   int64_t n = A.n * 5, count = A.ptr[A.n];
   vectors v = vectors_make(n);
-  trs_relax_options options = {.store = TRS_RELAX_MIXED};
-  trs_sweep_options o = {.sweeps = 4};
+  trs_relax_options options = {.struct_size = sizeof(trs_relax_options), .store = TRS_RELAX_MIXED};
+  trs_sweep_options o = {.struct_size = sizeof(trs_sweep_options), .sweeps = 4};
   trs_relaxation *R, *G;
   cudaStream_t stream;
   cudaGraph_t graph;
@@ -227,9 +236,9 @@ static void device_memory_streams_and_graphs(void **state) {
   double *b = gpu_upload(v.b, (size_t)n * sizeof *b), *x = gpu_space((size_t)n * sizeof *x);
   assert_success(create(serial, &R, &A, &options));
   sweep_from(R, &v, v.expected, n, 1, &o);
-  assert_success(trs_relax_create_bsr(gpu_context, &G, TRS_DOUBLE, A.n, 5, TRS_ROW_MAJOR, ptr, idx,
-                                      val, &options));
-  assert_success(trs_relax_update_bsr(G, TRS_ROW_MAJOR, ptr, idx, val));
+  assert_success(trs_relax_create_bsr(gpu_context, &G, TRS_DOUBLE, A.n, 5, TRS_ROW_MAJOR, TRS_PTR64,
+                                      ptr, idx, val, &options));
+  assert_success(trs_relax_update_bsr(G, TRS_ROW_MAJOR, TRS_PTR64, ptr, idx, val));
   assert_int_equal(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), cudaSuccess);
   assert_success(trs_relax_set_stream(G, stream));
   for (int k = 0; k < VARIANTS; k++) {
@@ -271,14 +280,14 @@ static void check_update_behind(trs_context *ctx) {
   int64_t n = A.n * 5, count = A.ptr[A.n];
   size_t bytes = (size_t)count * 25 * sizeof *A.val;
   vectors v = vectors_make(n);
-  trs_sweep_options o = {.sweeps = 2};
+  trs_sweep_options o = {.struct_size = sizeof(trs_sweep_options), .sweeps = 2};
   trs_relaxation *R, *G;
   cudaStream_t stream;
   void *ptr = gpu_upload(A.ptr, (size_t)(A.n + 1) * sizeof *A.ptr);
   void *idx = gpu_upload(A.idx, (size_t)count * sizeof *A.idx);
   void *val = gpu_upload(A.val, bytes);
-  assert_success(
-      trs_relax_create_bsr(ctx, &G, TRS_DOUBLE, A.n, 5, TRS_ROW_MAJOR, ptr, idx, val, NULL));
+  assert_success(trs_relax_create_bsr(ctx, &G, TRS_DOUBLE, A.n, 5, TRS_ROW_MAJOR, TRS_PTR64, ptr,
+                                      idx, val, NULL));
   for (int64_t e = 0; e < count * 25; e++) A.val[e] *= 2;
   void *fresh = gpu_upload(A.val, bytes);
   assert_success(create(serial, &R, &A, NULL));
@@ -288,7 +297,7 @@ static void check_update_behind(trs_context *ctx) {
   assert_int_equal(cudaDeviceSynchronize(), cudaSuccess);
   assert_int_equal(hog_start(1, 32, 200000000, stream), 0);
   assert_int_equal(cudaMemcpyAsync(val, fresh, bytes, cudaMemcpyDefault, stream), cudaSuccess);
-  assert_success(trs_relax_update_bsr(G, TRS_ROW_MAJOR, ptr, idx, val));
+  assert_success(trs_relax_update_bsr(G, TRS_ROW_MAJOR, TRS_PTR64, ptr, idx, val));
   sweep_from(G, &v, v.x, n, 1, &o);
   assert_near(v.x, v.expected, n, 2e-6, "after an update behind a stream's work");
   trs_relax_destroy(R);
@@ -333,7 +342,7 @@ static void nan_goes_through(void **state) {
   enum { N = 2500 };
   trs_relaxation *G, *R;
   vectors v = vectors_make(N);
-  trs_sweep_options o = {.sweeps = 2};
+  trs_sweep_options o = {.struct_size = sizeof(trs_sweep_options), .sweeps = 2};
   v.b[77] = NAN;
   v.b[1200] = INFINITY;
   assert_success(create(serial, &R, &A, NULL));
@@ -357,7 +366,7 @@ static void bad_variants_are_refused(void **state) {
   blocks A = blocks_random(50, 9, 4, 2, 4);
   double x[450], b[450] = {1};
   trs_relaxation *G;
-  trs_relax_options options = {.variant = "warp-seven"};
+  trs_relax_options options = {.struct_size = sizeof(trs_relax_options), .variant = "warp-seven"};
   assert_failure(TRS_ERROR_ARGUMENT, "there are auto, warp-row",
                  create(gpu_context, &G, &A, &options));
   assert_null(G);

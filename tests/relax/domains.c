@@ -208,12 +208,13 @@ static void run_party(const dealt *d, const trs_sweep_options *o, const double *
 /* Stored in double, so that x is there as it was summed. */
 static void check(const blocks *A, int count, const trs_sweep_options *o, const int32_t *colour) {
   int64_t n = A->n * A->b;
-  trs_relax_options options = {.store = TRS_RELAX_DOUBLE, .colour = colour};
+  trs_relax_options options = {
+      .struct_size = sizeof(trs_relax_options), .store = TRS_RELAX_DOUBLE, .colour = colour};
   double *b = malloc((size_t)n * sizeof *b), *x = malloc((size_t)n * sizeof *x);
   trs_relaxation *one;
   trs_random_fill(b, n, TRS_DOUBLE, 3);
-  assert_success(trs_relax_create_bsr(serial, &one, TRS_DOUBLE, A->n, A->b, TRS_ROW_MAJOR, A->ptr,
-                                      A->idx, A->val, &options));
+  assert_success(trs_relax_create_bsr(serial, &one, TRS_DOUBLE, A->n, A->b, TRS_ROW_MAJOR,
+                                      TRS_PTR64, A->ptr, A->idx, A->val, &options));
   assert_success(trs_relax_sweep(one, x, n, b, n, 1, TRS_COL_MAJOR, o));
   dealt d = deal(A, count, &options);
   check_layout(&d);
@@ -233,9 +234,15 @@ static void check(const blocks *A, int count, const trs_sweep_options *o, const 
 }
 
 static const trs_sweep_options sweeps[] = {
-    {.sweeps = 6, .omega = 1},
-    {.sweeps = 4, .omega = 0.8, .direction = TRS_SWEEP_BACKWARD},
-    {.sweeps = 4, .omega = 1, .direction = TRS_SWEEP_SYMMETRIC}};
+    {.struct_size = sizeof(trs_sweep_options), .sweeps = 6, .omega = 1},
+    {.struct_size = sizeof(trs_sweep_options),
+     .sweeps = 4,
+     .omega = 0.8,
+     .direction = TRS_SWEEP_BACKWARD},
+    {.struct_size = sizeof(trs_sweep_options),
+     .sweeps = 4,
+     .omega = 1,
+     .direction = TRS_SWEEP_SYMMETRIC}};
 
 static void random_systems(void **state) {
   (void)state;
@@ -270,7 +277,7 @@ static void colours_of_one_row(void **state) {
 static void partitions(void **state) {
   (void)state;
   blocks A = blocks_random(1000, 1, 4, 2, 5);
-  trs_relax_options options = {.store = TRS_RELAX_DOUBLE};
+  trs_relax_options options = {.struct_size = sizeof(trs_relax_options), .store = TRS_RELAX_DOUBLE};
   dealt d = deal(&A, 4, &options);
   int64_t rows[4] = {0};
   for (int64_t i = 0; i < 1000; i++) rows[d.system.owner[i]]++;
@@ -282,7 +289,7 @@ static void partitions(void **state) {
 static void failing_allocations(void **state) {
   (void)state;
   blocks A = blocks_random(100, 2, 4, 2, 5);
-  trs_relax_options options = {.store = TRS_RELAX_DOUBLE};
+  trs_relax_options options = {.struct_size = sizeof(trs_relax_options), .store = TRS_RELAX_DOUBLE};
   trs_block_source source = source_of(&A);
   int64_t before, after, peak;
   trs_memory_usage(&before, &peak);

@@ -31,8 +31,8 @@ static int stop(void **state) {
 
 static trs_status create(trs_context *ctx, trs_relaxation **R, const blocks *A,
                          const trs_relax_options *options) {
-  return trs_relax_create_bsr(ctx, R, TRS_DOUBLE, A->n, A->b, TRS_ROW_MAJOR, A->ptr, A->idx, A->val,
-                              options);
+  return trs_relax_create_bsr(ctx, R, TRS_DOUBLE, A->n, A->b, TRS_ROW_MAJOR, TRS_PTR64, A->ptr,
+                              A->idx, A->val, options);
 }
 
 enum { MOST_NRHS = 4, MOST_CHECKS = 8 };
@@ -89,7 +89,8 @@ static void check_groups(const blocks *A, const trs_relax_options *options, trs_
 }
 
 static trs_sweep_options sweeps_of(int variant) {
-  return (trs_sweep_options){.sweeps = 2 + variant % 3,
+  return (trs_sweep_options){.struct_size = sizeof(trs_sweep_options),
+                             .sweeps = 2 + variant % 3,
                              .direction = (trs_sweep_direction)(variant % 3),
                              .omega = variant % 2 ? 0.8 : 0,
                              .keep_x = variant % 5 < 2,
@@ -102,7 +103,9 @@ static void every_block_size_and_store(void **state) {
     for (int store = 0; store <= TRS_RELAX_BFLOAT; store++) {
       blocks A = blocks_random(b < 9 ? 300 : 100, b, 9, 2, (uint64_t)b);
       int variant = b + store;
-      trs_relax_options options = {.store = (trs_relax_store)store, .nrhs = variant % 3};
+      trs_relax_options options = {.struct_size = sizeof(trs_relax_options),
+                                   .store = (trs_relax_store)store,
+                                   .nrhs = variant % 3};
       check_groups(&A, &options, sweeps_of(variant), 1 + variant % MOST_NRHS);
       blocks_free(&A);
     }
@@ -116,7 +119,8 @@ static void every_variant(void **state) {
       "slices"};
   blocks A = blocks_random(2000, 5, 12, 2, 3);
   for (int k = 0; k < (int)(sizeof variants / sizeof *variants); k++) {
-    trs_relax_options options = {.variant = variants[k], .nrhs = 2};
+    trs_relax_options options = {
+        .struct_size = sizeof(trs_relax_options), .variant = variants[k], .nrhs = 2};
     check_groups(&A, &options, sweeps_of(k), 1 + k % 2);
   }
   blocks_free(&A);
@@ -125,7 +129,7 @@ static void every_variant(void **state) {
 /* Empty domains, rows that read nothing, colours of a single row. */
 static void shapes_at_the_edge(void **state) {
   (void)state;
-  trs_relax_options options = {.store = TRS_RELAX_DOUBLE};
+  trs_relax_options options = {.struct_size = sizeof(trs_relax_options), .store = TRS_RELAX_DOUBLE};
   for (int64_t n = 0; n < 9; n++) {
     blocks A = blocks_random(n, 5, (int64_t)n % 4, 2, (uint64_t)n);
     check_groups(&A, &options, sweeps_of((int)n), 1);
@@ -143,10 +147,10 @@ static void shapes_at_the_edge(void **state) {
 static void the_wing(void **state) {
   (void)state;
   trs_matrix *A;
-  trs_matrix_info m;
+  trs_matrix_info m = {.struct_size = sizeof m};
   trs_relaxation *one, *R;
-  trs_relax_info info, whole;
-  trs_sweep_options o = {.sweeps = 15};
+  trs_relax_info info = {.struct_size = sizeof info}, whole = {.struct_size = sizeof whole};
+  trs_sweep_options o = {.struct_size = sizeof(trs_sweep_options), .sweeps = 15};
   assert_success(trs_matrix_read(&A, "gen:wingmesh:30000", NULL));
   trs_matrix_get_info(A, &m);
   vectors v = vectors_make(m.nrows, 1);
@@ -189,7 +193,7 @@ static void bad_input(void **state) {
   (void)state;
   blocks A = blocks_random(50, 2, 4, 2, 4);
   trs_relaxation *R;
-  trs_relax_options options = {.variant = "warp-seven"};
+  trs_relax_options options = {.struct_size = sizeof(trs_relax_options), .variant = "warp-seven"};
   double kept = A.val[4 * A.ptr[49]];
   assert_failure(TRS_ERROR_ARGUMENT, "there are auto", create(context[1], &R, &A, &options));
   assert_null(R);
@@ -206,7 +210,7 @@ static void a_wait_that_passes_its_limit(void **state) {
   (void)state;
   blocks A = blocks_random(4000, 5, 12, 2, 4);
   vectors v = vectors_make(A.n * A.b, 1);
-  trs_sweep_options o = {.sweeps = 20};
+  trs_sweep_options o = {.struct_size = sizeof(trs_sweep_options), .sweeps = 20};
   uint64_t before = trs_relax_group_wait_limit;
   trs_relax_group_wait_limit = 1;
   for (int g = 1; g < GROUPS; g++) {

@@ -16,10 +16,12 @@ typedef struct outcome {
 static void run(outcome *o, const char *where, const blocks *A, int variant, int64_t nrhs) {
   int64_t n = A->n * A->b;
   double *b = malloc((size_t)(n * nrhs + 1) * sizeof *b);
-  trs_relax_options options = {.store = TRS_RELAX_DOUBLE,
+  trs_relax_options options = {.struct_size = sizeof(trs_relax_options),
+                               .store = TRS_RELAX_DOUBLE,
                                .nrhs = variant % 3,
                                .variant = variant % 2 ? "warp-row" : "warp-six-rows-l2"};
-  trs_sweep_options sweeps = {.sweeps = SWEEPS,
+  trs_sweep_options sweeps = {.struct_size = sizeof(trs_sweep_options),
+                              .sweeps = SWEEPS,
                               .direction = (trs_sweep_direction)(variant % 3),
                               .omega = variant % 2 ? 0.8 : 1,
                               .keep_x = variant % 2,
@@ -30,13 +32,13 @@ static void run(outcome *o, const char *where, const blocks *A, int variant, int
   o->x = malloc((size_t)(n * nrhs + 1) * sizeof *o->x);
   trs_random_fill(b, n * nrhs, TRS_DOUBLE, 3);
   assert_success(trs_context_create(&ctx, where));
-  assert_success(trs_relax_create_bsr(ctx, &R, TRS_DOUBLE, A->n, A->b, TRS_ROW_MAJOR, A->ptr,
-                                      A->idx, A->val, &options));
+  assert_success(trs_relax_create_bsr(ctx, &R, TRS_DOUBLE, A->n, A->b, TRS_ROW_MAJOR, TRS_PTR64,
+                                      A->ptr, A->idx, A->val, &options));
   for (int round = 0; round < 2; round++) { /* turns count on */
     trs_random_fill(o->x, n * nrhs, TRS_DOUBLE, 4);
     assert_success(trs_relax_sweep(R, o->x, n, b, n, nrhs, TRS_COL_MAJOR, &sweeps));
     assert_success(trs_relax_set_variant(R, "warp-six-rows"));
-    assert_success(trs_relax_update_bsr(R, TRS_ROW_MAJOR, A->ptr, A->idx, A->val));
+    assert_success(trs_relax_update_bsr(R, TRS_ROW_MAJOR, TRS_PTR64, A->ptr, A->idx, A->val));
   }
   trs_relax_destroy(R);
   trs_context_destroy(ctx);
@@ -85,14 +87,17 @@ static void very_many_right_hand_sides(void **state) {
   trs_random_fill(b, N * COLUMNS, TRS_DOUBLE, 8);
   for (int k = 0; k < 2; k++)
     for (int wide = 0; wide < 2; wide++) {
-      trs_relax_options options = {
-          .store = TRS_RELAX_DOUBLE, .nrhs = wide ? COLUMNS : 8, .variant = "warp-row"};
-      trs_sweep_options o = {.residual_every = 1, .residuals = norms[wide]};
+      trs_relax_options options = {.struct_size = sizeof(trs_relax_options),
+                                   .store = TRS_RELAX_DOUBLE,
+                                   .nrhs = wide ? COLUMNS : 8,
+                                   .variant = "warp-row"};
+      trs_sweep_options o = {
+          .struct_size = sizeof(trs_sweep_options), .residual_every = 1, .residuals = norms[wide]};
       trs_context *ctx;
       trs_relaxation *R;
       assert_success(trs_context_create(&ctx, places[k]));
-      assert_success(trs_relax_create_bsr(ctx, &R, TRS_DOUBLE, N, 1, TRS_ROW_MAJOR, A.ptr, A.idx,
-                                          A.val, &options));
+      assert_success(trs_relax_create_bsr(ctx, &R, TRS_DOUBLE, N, 1, TRS_ROW_MAJOR, TRS_PTR64,
+                                          A.ptr, A.idx, A.val, &options));
       assert_int_equal(R->room, wide ? TRS_RELAX_MOST_ABREAST : 8);
       assert_success(trs_relax_sweep(R, x[wide], N, b, N, COLUMNS, TRS_COL_MAJOR, &o));
       trs_relax_destroy(R);
@@ -110,12 +115,13 @@ static trs_status create_apart(trs_context *ctx, trs_relaxation **R, int32_t n, 
   int64_t *ptr = malloc((size_t)(n + 1) * sizeof *ptr);
   int32_t *idx = malloc((size_t)n * sizeof *idx);
   double *val = calloc((size_t)n * (size_t)(b * b), sizeof *val);
-  trs_relax_options options = {.colour = idx, .variant = variant};
+  trs_relax_options options = {
+      .struct_size = sizeof(trs_relax_options), .colour = idx, .variant = variant};
   for (int32_t i = 0; i <= n; i++) ptr[i] = i;
   for (int32_t i = 0; i < n; i++) idx[i] = i;
   for (int64_t i = 0; i < (int64_t)n * b; i++) val[i / b * b * b + i % b * (b + 1)] = 1;
-  trs_status status =
-      trs_relax_create_bsr(ctx, R, TRS_DOUBLE, n, b, TRS_ROW_MAJOR, ptr, idx, val, &options);
+  trs_status status = trs_relax_create_bsr(ctx, R, TRS_DOUBLE, n, b, TRS_ROW_MAJOR, TRS_PTR64, ptr,
+                                           idx, val, &options);
   free(ptr);
   free(idx);
   free(val);
@@ -132,7 +138,7 @@ static void the_variant_that_auto_takes(void **state) {
   } rows[] = {{40, 9}, {COLOURS + 1, 1}};
   trs_context *ctx;
   trs_relaxation *R;
-  trs_relax_info info;
+  trs_relax_info info = {.struct_size = sizeof info};
   assert_success(trs_context_create(&ctx, "cuda:7"));
   assert_failure(TRS_ERROR_UNSUPPORTED, "no slices in a stand-in",
                  create_apart(ctx, &R, 40, 8, NULL));

@@ -31,8 +31,8 @@ static trs_matrix *as_matrix(const blocks *A, trs_scalar scalar, trs_format form
         row[at] = (int32_t)(i * A->b + e / A->b);
         col[at] = A->idx[p] * A->b + (int32_t)(e % A->b);
       }
-  assert_success(
-      trs_matrix_create_coo(&M, TRS_DOUBLE, A->n * A->b, A->n * A->b, nnz, row, col, A->val));
+  assert_success(trs_matrix_create_coo(&M, TRS_DOUBLE, A->n * A->b, A->n * A->b, nnz, TRS_IDX32,
+                                       row, col, A->val));
   assert_success(trs_matrix_convert(&result, M, format, scalar));
   trs_matrix_destroy(M);
   free(row);
@@ -119,9 +119,13 @@ enum { NRHS = 3 };
 static void check_against_plain(const blocks *A, trs_relax_store store, int variant) {
   int64_t n = A->n * A->b;
   trs_relaxation *R;
-  trs_relax_info info;
-  trs_relax_options options = {.store = store, .nrhs = variant % 4, .balanced = variant & 1};
-  trs_sweep_options sweep = {.sweeps = 1 + variant % 3,
+  trs_relax_info info = {.struct_size = sizeof info};
+  trs_relax_options options = {.struct_size = sizeof(trs_relax_options),
+                               .store = store,
+                               .nrhs = variant % 4,
+                               .balanced = variant & 1};
+  trs_sweep_options sweep = {.struct_size = sizeof(trs_sweep_options),
+                             .sweeps = 1 + variant % 3,
                              .direction = (trs_sweep_direction)(variant % 3),
                              .omega = variant % 2 ? 0.8 : 0,
                              .keep_x = variant % 5 == 0};
@@ -132,8 +136,8 @@ static void check_against_plain(const blocks *A, trs_relax_store store, int vari
   trs_random_fill(rhs, n * NRHS, TRS_DOUBLE, 5);
   trs_random_fill(x, n * NRHS, TRS_DOUBLE, 6);
   memcpy(again, x, (size_t)(n * NRHS) * sizeof *x);
-  assert_success(trs_relax_create_bsr(one, &R, TRS_DOUBLE, A->n, A->b, TRS_ROW_MAJOR, A->ptr,
-                                      A->idx, A->val, &options));
+  assert_success(trs_relax_create_bsr(one, &R, TRS_DOUBLE, A->n, A->b, TRS_ROW_MAJOR, TRS_PTR64,
+                                      A->ptr, A->idx, A->val, &options));
   assert_success(trs_relax_get_info(R, &info));
   assert_success(trs_relax_sweep(R, x, n, rhs, n, NRHS, TRS_COL_MAJOR, &sweep));
   for (int c = 0; c < NRHS; c++) {
@@ -203,10 +207,10 @@ static void layouts_of_blocks_and_of_vectors(void **state) {
   double rhs[500], rows[500], x[500], y[500];
   trs_random_fill(rhs, 500, TRS_DOUBLE, 1);
   for (int i = 0; i < 500; i++) rows[i % 250 * 2 + i / 250] = rhs[i];
-  assert_success(
-      trs_relax_create_bsr(one, &R, TRS_DOUBLE, 50, 5, TRS_ROW_MAJOR, A.ptr, A.idx, A.val, NULL));
-  assert_success(
-      trs_relax_create_bsr(one, &T, TRS_DOUBLE, 50, 5, TRS_COL_MAJOR, A.ptr, A.idx, turned, NULL));
+  assert_success(trs_relax_create_bsr(one, &R, TRS_DOUBLE, 50, 5, TRS_ROW_MAJOR, TRS_PTR64, A.ptr,
+                                      A.idx, A.val, NULL));
+  assert_success(trs_relax_create_bsr(one, &T, TRS_DOUBLE, 50, 5, TRS_COL_MAJOR, TRS_PTR64, A.ptr,
+                                      A.idx, turned, NULL));
   assert_success(trs_relax_sweep(R, x, n, rhs, n, 2, TRS_COL_MAJOR, NULL));
   assert_success(trs_relax_sweep(T, y, 2, rows, 2, 2, TRS_ROW_MAJOR, NULL));
   for (int i = 0; i < 500; i++) assert_true(x[i] == y[i % 250 * 2 + i / 250]);
@@ -216,14 +220,15 @@ static void layouts_of_blocks_and_of_vectors(void **state) {
   /* In float; and new values, by blocks and by rows. */
   trs_matrix *M = as_matrix(&A, TRS_FLOAT, TRS_CSR);
   trs_relaxation *F;
-  trs_relax_options all_float = {.store = TRS_RELAX_FLOAT};
+  trs_relax_options all_float = {.struct_size = sizeof(trs_relax_options),
+                                 .store = TRS_RELAX_FLOAT};
   float fb[250], fx[250];
   trs_random_fill(fb, 250, TRS_FLOAT, 1);
   assert_success(trs_relax_create(one, &F, M, 5, &all_float));
   assert_success(trs_relax_sweep(F, fx, n, fb, n, 1, TRS_COL_MAJOR, NULL));
   for (int i = 0; i < 250; i++) assert_true(fabs(fx[i] - x[i]) < 1e-5);
   for (int64_t e = 0; e < count * 25; e++) turned[e] *= 2;
-  assert_success(trs_relax_update_bsr(R, TRS_COL_MAJOR, A.ptr, A.idx, turned));
+  assert_success(trs_relax_update_bsr(R, TRS_COL_MAJOR, TRS_PTR64, A.ptr, A.idx, turned));
   trs_random_fill(rhs, 250, TRS_DOUBLE, 1);
   assert_success(trs_relax_sweep(R, y, n, rhs, n, 1, TRS_COL_MAJOR, NULL));
   for (int i = 0; i < 250; i++) assert_true(fabs(2 * y[i] - x[i]) < 1e-7);
@@ -248,9 +253,9 @@ static void repeated_blocks_add_up(void **state) {
   const double val[] = {1, 1, 3, 2}, rhs[] = {6, 4};
   double x[2];
   trs_relaxation *R;
-  trs_sweep_options o = {.sweeps = 2};
-  assert_success(
-      trs_relax_create_bsr(one, &R, TRS_DOUBLE, 2, 1, TRS_ROW_MAJOR, ptr, idx, val, NULL));
+  trs_sweep_options o = {.struct_size = sizeof(trs_sweep_options), .sweeps = 2};
+  assert_success(trs_relax_create_bsr(one, &R, TRS_DOUBLE, 2, 1, TRS_ROW_MAJOR, TRS_PTR64, ptr, idx,
+                                      val, NULL));
   assert_success(trs_relax_sweep(R, x, 2, rhs, 2, 1, TRS_COL_MAJOR, &o));
   assert_true(x[0] == 1 && x[1] == 2);
   trs_relax_destroy(R);
@@ -262,19 +267,20 @@ static void colours_of_the_caller(void **state) {
   blocks A = blocks_random(N, 4, 5, 2, 8);
   int32_t colour[N];
   for (int i = 0; i < N; i++) colour[i] = N - 1 - i; /* Gauss-Seidel from the last row on */
-  trs_relax_options options = {.store = TRS_RELAX_DOUBLE, .colour = colour};
-  trs_relax_info info;
+  trs_relax_options options = {
+      .struct_size = sizeof(trs_relax_options), .store = TRS_RELAX_DOUBLE, .colour = colour};
+  trs_relax_info info = {.struct_size = sizeof info};
   trs_relaxation *R;
-  assert_success(trs_relax_create_bsr(three, &R, TRS_DOUBLE, N, 4, TRS_ROW_MAJOR, A.ptr, A.idx,
-                                      A.val, &options));
+  assert_success(trs_relax_create_bsr(three, &R, TRS_DOUBLE, N, 4, TRS_ROW_MAJOR, TRS_PTR64, A.ptr,
+                                      A.idx, A.val, &options));
   assert_success(trs_relax_get_info(R, &info));
   assert_int_equal(info.colours, N);
   for (int i = 0; i < N; i++) assert_int_equal(info.row[i], N - 1 - i);
   trs_relax_destroy(R);
   for (int i = 0; i < N; i++) colour[i] = 0;
   assert_failure(TRS_ERROR_ARGUMENT, "not a colouring",
-                 trs_relax_create_bsr(one, &R, TRS_DOUBLE, N, 4, TRS_ROW_MAJOR, A.ptr, A.idx, A.val,
-                                      &options));
+                 trs_relax_create_bsr(one, &R, TRS_DOUBLE, N, 4, TRS_ROW_MAJOR, TRS_PTR64, A.ptr,
+                                      A.idx, A.val, &options));
   assert_null(R);
   blocks_free(&A);
 }
@@ -288,12 +294,20 @@ static void norms_are_those_of_the_residual(void **state) {
   trs_random_fill(rhs, 2 * n, TRS_DOUBLE, 2);
   for (int t = 0; t < 2; t++) {
     trs_relaxation *R;
-    trs_relax_options options = {.store = TRS_RELAX_DOUBLE, .nrhs = 1 + t};
-    trs_sweep_options o = {.sweeps = 7, .residual_every = 2, .residuals = norms[t]};
+    trs_relax_options options = {
+        .struct_size = sizeof(trs_relax_options), .store = TRS_RELAX_DOUBLE, .nrhs = 1 + t};
+    trs_sweep_options o = {.struct_size = sizeof(trs_sweep_options),
+                           .sweeps = 7,
+                           .residual_every = 2,
+                           .residuals = norms[t]};
     assert_success(trs_relax_create_bsr(t ? three : one, &R, TRS_DOUBLE, A.n, 5, TRS_ROW_MAJOR,
-                                        A.ptr, A.idx, A.val, &options));
+                                        TRS_PTR64, A.ptr, A.idx, A.val, &options));
     assert_success(trs_relax_sweep(R, x, n, rhs, n, 2, TRS_COL_MAJOR, &o));
-    o = (trs_sweep_options){.sweeps = 1, .keep_x = 1, .residual_every = 1, .residuals = last[t]};
+    o = (trs_sweep_options){.struct_size = sizeof(trs_sweep_options),
+                            .sweeps = 1,
+                            .keep_x = 1,
+                            .residual_every = 1,
+                            .residuals = last[t]};
     double before[2] = {residual_plain(&A, rhs, x), residual_plain(&A, rhs + n, x + n)};
     assert_success(trs_relax_sweep(R, x, n, rhs, n, 2, TRS_COL_MAJOR, &o));
     for (int c = 0; c < 2; c++)
@@ -319,11 +333,12 @@ static void each_precision_has_its_error(void **state) {
   for (int store = 0; store <= TRS_RELAX_BFLOAT; store++) {
     static const double reached[] = {1e-6, 1e-14, 2e-6, 1e-3, 1e-2};
     trs_relaxation *R;
-    trs_relax_info info;
-    trs_relax_options options = {.store = (trs_relax_store)store};
-    trs_sweep_options o = {.sweeps = 60};
-    assert_success(trs_relax_create_bsr(three, &R, TRS_DOUBLE, A.n, 5, TRS_ROW_MAJOR, A.ptr, A.idx,
-                                        A.val, &options));
+    trs_relax_info info = {.struct_size = sizeof info};
+    trs_relax_options options = {.struct_size = sizeof(trs_relax_options),
+                                 .store = (trs_relax_store)store};
+    trs_sweep_options o = {.struct_size = sizeof(trs_sweep_options), .sweeps = 60};
+    assert_success(trs_relax_create_bsr(three, &R, TRS_DOUBLE, A.n, 5, TRS_ROW_MAJOR, TRS_PTR64,
+                                        A.ptr, A.idx, A.val, &options));
     assert_success(trs_relax_get_info(R, &info));
     assert_true(info.rounding >= least[store] && info.rounding <= most[store]);
     assert_success(trs_relax_sweep(R, x, n, rhs, n, 1, TRS_COL_MAJOR, &o));
@@ -341,7 +356,7 @@ static double residual_of(const trs_matrix *A, const double *rhs, const double *
   const int64_t *ptr;
   const int32_t *idx;
   const void *val;
-  trs_matrix_info m;
+  trs_matrix_info m = {.struct_size = sizeof m};
   long double sum = 0;
   trs_matrix_get_info(A, &m);
   trs_matrix_get_arrays(A, &ptr, &idx, &val);
@@ -358,17 +373,21 @@ static double residual_of(const trs_matrix *A, const double *rhs, const double *
 static void sweeps_converge_on_the_wing(void **state) {
   (void)state;
   trs_matrix *A;
-  trs_matrix_info m;
+  trs_matrix_info m = {.struct_size = sizeof m};
   assert_success(trs_matrix_read(&A, "gen:wingmesh:4000", NULL));
   trs_matrix_get_info(A, &m);
   double *rhs = malloc((size_t)m.nrows * sizeof *rhs), *x = malloc((size_t)m.nrows * sizeof *x);
   trs_random_fill(rhs, m.nrows, TRS_DOUBLE, 3);
   for (int store = 0; store <= TRS_RELAX_BFLOAT; store++) {
     trs_relaxation *R;
-    trs_relax_info info;
+    trs_relax_info info = {.struct_size = sizeof info};
     double norms[16];
-    trs_relax_options options = {.store = (trs_relax_store)store};
-    trs_sweep_options o = {.sweeps = 15, .residual_every = 1, .residuals = norms};
+    trs_relax_options options = {.struct_size = sizeof(trs_relax_options),
+                                 .store = (trs_relax_store)store};
+    trs_sweep_options o = {.struct_size = sizeof(trs_sweep_options),
+                           .sweeps = 15,
+                           .residual_every = 1,
+                           .residuals = norms};
     assert_success(trs_relax_create(three, &R, A, 5, &options));
     assert_success(trs_relax_get_info(R, &info));
     assert_true(info.colours >= 8 && info.colours <= 15);
@@ -392,10 +411,11 @@ static void factors_carry_the_range(void **state) {
   for (int store = TRS_RELAX_HALF; store <= TRS_RELAX_BFLOAT; store++) {
     double x[2];
     trs_relaxation *R;
-    trs_relax_options options = {.store = (trs_relax_store)store};
-    trs_sweep_options o = {.sweeps = 60};
-    assert_success(
-        trs_relax_create_bsr(one, &R, TRS_DOUBLE, 2, 1, TRS_ROW_MAJOR, ptr, idx, val, &options));
+    trs_relax_options options = {.struct_size = sizeof(trs_relax_options),
+                                 .store = (trs_relax_store)store};
+    trs_sweep_options o = {.struct_size = sizeof(trs_sweep_options), .sweeps = 60};
+    assert_success(trs_relax_create_bsr(one, &R, TRS_DOUBLE, 2, 1, TRS_ROW_MAJOR, TRS_PTR64, ptr,
+                                        idx, val, &options));
     assert_success(trs_relax_sweep(R, x, 2, rhs, 2, 1, TRS_COL_MAJOR, &o));
     assert_true(fabs(x[0] + 0.3 * x[1] - 1) < 4e-3 && fabs(0.1 * x[0] + x[1] - 1) < 4e-3);
     trs_relax_destroy(R);
@@ -413,13 +433,15 @@ static void bad_input_is_named_by_its_block_row(void **state) {
   assert_failure(TRS_ERROR_ARGUMENT, "block size is 33", trs_relax_create(one, &R, M, 33, NULL));
   assert_success(trs_matrix_convert(&Z, M, TRS_CSR, TRS_DCOMPLEX));
   assert_failure(TRS_ERROR_UNSUPPORTED, "complex", trs_relax_create(one, &R, Z, 3, NULL));
-  trs_relax_options options = {.store = (trs_relax_store)9};
+  trs_relax_options options = {.struct_size = sizeof(trs_relax_options),
+                               .store = (trs_relax_store)9};
   assert_failure(TRS_ERROR_ARGUMENT, "store 9", trs_relax_create(one, &R, M, 3, &options));
   trs_matrix_destroy(Z);
   trs_matrix_destroy(M);
 
-#define CREATE(options) \
-  trs_relax_create_bsr(three, &R, TRS_DOUBLE, 20, 3, TRS_ROW_MAJOR, A.ptr, A.idx, A.val, options)
+#define CREATE(options)                                                                      \
+  trs_relax_create_bsr(three, &R, TRS_DOUBLE, 20, 3, TRS_ROW_MAJOR, TRS_PTR64, A.ptr, A.idx, \
+                       A.val, options)
   for (int64_t p = A.ptr[13]; p < A.ptr[14]; p++)
     for (int e = 0; e < 3 && A.idx[p] == 13; e++) A.val[9 * p + 3 * e + 1] = 0;
   assert_failure(TRS_ERROR_ZERO_PIVOT, "diagonal block of block row 13 is singular", CREATE(NULL));
@@ -456,10 +478,11 @@ static trs_status create_with(trs_relaxation **R, int b, const double *block,
   const int64_t ptr[] = {0, 1, 2};
   const int32_t idx[] = {0, 1};
   double val[2 * 8 * 8] = {0};
-  trs_relax_options options = {.store = store};
+  trs_relax_options options = {.struct_size = sizeof(trs_relax_options), .store = store};
   for (int i = 0; i < b; i++) val[i * b + i] = 1;
   memcpy(val + b * b, block, (size_t)(b * b) * sizeof *val);
-  return trs_relax_create_bsr(one, R, TRS_DOUBLE, 2, b, TRS_ROW_MAJOR, ptr, idx, val, &options);
+  return trs_relax_create_bsr(one, R, TRS_DOUBLE, 2, b, TRS_ROW_MAJOR, TRS_PTR64, ptr, idx, val,
+                              &options);
 }
 
 static void what_rounding_leaves_is_no_pivot(void **state) {
@@ -549,14 +572,15 @@ static void check_range(const blocks *A, int power, double expected) {
   int64_t n = A->n * A->b, count = A->ptr[A->n] * A->b * A->b;
   double *rhs = malloc((size_t)n * sizeof *rhs), *x = malloc((size_t)n * sizeof *x);
   double *val = malloc((size_t)count * sizeof *val), norms[2];
-  trs_relax_options options = {.store = TRS_RELAX_DOUBLE};
-  trs_sweep_options o = {.residual_every = 1, .residuals = norms};
+  trs_relax_options options = {.struct_size = sizeof(trs_relax_options), .store = TRS_RELAX_DOUBLE};
+  trs_sweep_options o = {
+      .struct_size = sizeof(trs_sweep_options), .residual_every = 1, .residuals = norms};
   trs_relaxation *R;
   trs_random_fill(rhs, n, TRS_DOUBLE, 4);
   for (int64_t i = 0; i < n; i++) rhs[i] = ldexp(rhs[i], power);
   for (int64_t e = 0; e < count; e++) val[e] = ldexp(A->val[e], power);
-  assert_success(trs_relax_create_bsr(three, &R, TRS_DOUBLE, A->n, A->b, TRS_ROW_MAJOR, A->ptr,
-                                      A->idx, val, &options));
+  assert_success(trs_relax_create_bsr(three, &R, TRS_DOUBLE, A->n, A->b, TRS_ROW_MAJOR, TRS_PTR64,
+                                      A->ptr, A->idx, val, &options));
   assert_success(trs_relax_sweep(R, x, n, rhs, n, 1, TRS_COL_MAJOR, &o));
   for (int k = 0; k < 2; k++)
     if (isfinite(expected) ? !(norms[k] > 0 && isfinite(norms[k]))
@@ -572,7 +596,8 @@ static void norms_out_of_range_say_so(void **state) {
   (void)state;
   blocks A = blocks_random(2000, 3, 7, 2, 21);
   double x[6], norms[2];
-  trs_sweep_options o = {.residual_every = 1, .residuals = norms};
+  trs_sweep_options o = {
+      .struct_size = sizeof(trs_sweep_options), .residual_every = 1, .residuals = norms};
   trs_relaxation *R;
   check_range(&A, 480, 1);
   check_range(&A, -470, 1);
@@ -596,10 +621,10 @@ static void rounding_does_not_depend_on_the_unit(void **state) {
   for (int k = 0; k < 3; k++) {
     double d = ldexp(1, (int)units[k]), o = d / 3;
     const double val[] = {d, o, o, d};
-    trs_relax_info info;
+    trs_relax_info info = {.struct_size = sizeof info};
     trs_relaxation *R;
-    assert_success(
-        trs_relax_create_bsr(one, &R, TRS_DOUBLE, 2, 1, TRS_ROW_MAJOR, ptr, idx, val, NULL));
+    assert_success(trs_relax_create_bsr(one, &R, TRS_DOUBLE, 2, 1, TRS_ROW_MAJOR, TRS_PTR64, ptr,
+                                        idx, val, NULL));
     assert_success(trs_relax_get_info(R, &info));
     rounding[k] = info.rounding;
     trs_relax_destroy(R);
@@ -610,10 +635,10 @@ static void rounding_does_not_depend_on_the_unit(void **state) {
   const double tiny[] = {1e-200, 1e-201, 1e-201, 1e-200};
   const double *const val[] = {apart, tiny};
   for (int k = 0; k < 2; k++) {
-    trs_relax_info info;
+    trs_relax_info info = {.struct_size = sizeof info};
     trs_relaxation *R;
-    assert_success(
-        trs_relax_create_bsr(one, &R, TRS_DOUBLE, 2, 1, TRS_ROW_MAJOR, ptr, idx, val[k], NULL));
+    assert_success(trs_relax_create_bsr(one, &R, TRS_DOUBLE, 2, 1, TRS_ROW_MAJOR, TRS_PTR64, ptr,
+                                        idx, val[k], NULL));
     assert_success(trs_relax_get_info(R, &info));
     double expected = k ? 1e-201 / hypot(1e-201, 1e-200) : 0;
     assert_true(fabs(info.rounding - expected) < 1e-12);
@@ -626,22 +651,22 @@ static void sweeps_check_their_arguments(void **state) {
   blocks A = blocks_random(10, 2, 3, 2, 12), B = blocks_random(10, 2, 6, 2, 99);
   trs_relaxation *R;
   double x[20], rhs[20] = {0};
-  assert_success(
-      trs_relax_create_bsr(one, &R, TRS_DOUBLE, 10, 2, TRS_ROW_MAJOR, A.ptr, A.idx, A.val, NULL));
-  trs_sweep_options o = {.residual_every = 1};
+  assert_success(trs_relax_create_bsr(one, &R, TRS_DOUBLE, 10, 2, TRS_ROW_MAJOR, TRS_PTR64, A.ptr,
+                                      A.idx, A.val, NULL));
+  trs_sweep_options o = {.struct_size = sizeof(trs_sweep_options), .residual_every = 1};
   assert_failure(TRS_ERROR_ARGUMENT, "residuals is NULL",
                  trs_relax_sweep(R, x, 20, rhs, 20, 1, TRS_COL_MAJOR, &o));
-  o = (trs_sweep_options){.omega = NAN};
+  o = (trs_sweep_options){.struct_size = sizeof(trs_sweep_options), .omega = NAN};
   assert_failure(TRS_ERROR_ARGUMENT, "omega",
                  trs_relax_sweep(R, x, 20, rhs, 20, 1, TRS_COL_MAJOR, &o));
-  o = (trs_sweep_options){.sweeps = -1};
+  o = (trs_sweep_options){.struct_size = sizeof(trs_sweep_options), .sweeps = -1};
   assert_failure(TRS_ERROR_ARGUMENT, "sweeps is -1",
                  trs_relax_sweep(R, x, 20, rhs, 20, 1, TRS_COL_MAJOR, &o));
   assert_failure(TRS_ERROR_ARGUMENT, "ldx",
                  trs_relax_sweep(R, x, 19, rhs, 20, 1, TRS_COL_MAJOR, NULL));
   assert_failure(TRS_ERROR_STRUCTURE, "not there at creation",
-                 trs_relax_update_bsr(R, TRS_ROW_MAJOR, B.ptr, B.idx, B.val));
-  assert_success(trs_relax_update_bsr(R, TRS_ROW_MAJOR, A.ptr, A.idx, A.val));
+                 trs_relax_update_bsr(R, TRS_ROW_MAJOR, TRS_PTR64, B.ptr, B.idx, B.val));
+  assert_success(trs_relax_update_bsr(R, TRS_ROW_MAJOR, TRS_PTR64, A.ptr, A.idx, A.val));
   assert_success(trs_relax_sweep(R, x, 20, rhs, 20, 1, TRS_COL_MAJOR, NULL));
   for (int i = 0; i < 20; i++) assert_true(x[i] == 0);
   trs_relax_destroy(R);
@@ -658,7 +683,8 @@ static void failing_allocations_leak_nothing(void **state) {
     int64_t before, after, peak;
     trs_memory_usage(&before, &peak);
     for (int64_t n = 0;; n++) {
-      trs_relax_options options = {.store = TRS_RELAX_HALF, .balanced = balanced};
+      trs_relax_options options = {
+          .struct_size = sizeof(trs_relax_options), .store = TRS_RELAX_HALF, .balanced = balanced};
       trs_relaxation *R = NULL;
       trs_memory_fail_after(n);
       trs_status status = trs_relax_create(three, &R, M, 5, &options);

@@ -30,8 +30,8 @@ static void note_needs(const fixture *f, trs_needs *needs, int t) {
 static void make(fixture *f, int64_t n, double density, int64_t band, trs_uplo uplo, int threads,
                  uint64_t seed) {
   triangle t = triangle_random(n, density, band, uplo == TRS_LOWER, TRS_DOUBLE, false, seed);
-  assert_success(
-      trs_matrix_create(&f->A, TRS_CSR, TRS_DOUBLE, n, n, t.ptr, t.idx, t.val, TRS_COPY));
+  assert_success(trs_matrix_create(&f->A, TRS_CSR, TRS_DOUBLE, n, n, TRS_PTR64, t.ptr, t.idx, t.val,
+                                   TRS_COPY));
   triangle_free(&t);
   f->S = trs_system_of(f->A, uplo, TRS_NO_TRANS, TRS_NONUNIT);
   f->length = malloc((size_t)(n + 1) * sizeof *f->length);

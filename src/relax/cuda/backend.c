@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "matrix/indexing.h"
 #include "plan/parameters.h"
 #include "relax/cuda/backend_state.h"
 #include "relax/kernels.h"
@@ -60,11 +61,12 @@ static trs_status fetch_arrays(trs_block_source *source, void *copies[3], trs_st
   int64_t size = source->matrix ? 1 : (int64_t)source->block * source->block;
   int64_t rows = source->nrows * (source->matrix ? source->span : 1);
   if (rows < 0 || !source->ptr) return TRS_SUCCESS; /* the check will say so */
-  TRS_TRY(fetch(&arrays[0], &copies[0], rows + 1, sizeof *source->ptr, stream));
+  const int indexing = source->indexing;
+  TRS_TRY(fetch(&arrays[0], &copies[0], rows + 1, (size_t)trs_ptr_bytes(indexing), stream));
   source->ptr = arrays[0];
-  int64_t count = source->ptr[rows];
+  int64_t count = trs_ptr_at(indexing, source->ptr, rows) - trs_index_base(indexing);
   if (count < 0) return TRS_SUCCESS;
-  TRS_TRY(fetch(&arrays[1], &copies[1], count, sizeof *source->idx, stream));
+  TRS_TRY(fetch(&arrays[1], &copies[1], count, (size_t)trs_idx_bytes(indexing), stream));
   size_t bytes = trs_scalar_size(source->scalar);
   TRS_TRY(fetch(&arrays[2], &copies[2], count * size, bytes, stream));
   source->idx = arrays[1];

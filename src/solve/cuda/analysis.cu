@@ -218,11 +218,9 @@ struct built_arrays {
   }
 };
 
-int64_t size_of_scalar(trs_scalar scalar) {
-  return int64_t(sizeof(float)) << ((scalar & 1) + (scalar >> 1));
-}
 int64_t size_of_stored(trs_scalar scalar, bool store_float) {
-  return store_float && (scalar & 1) ? size_of_scalar(scalar) / 2 : size_of_scalar(scalar);
+  bool halved = store_float && (scalar == TRS_DOUBLE || scalar == TRS_DCOMPLEX);
+  return trs::size_of_scalar(scalar) / (halved ? 2 : 1);
 }
 
 trs_status build(const cut &c, trs_slices &s, trs_slices_map &map, bool store_float,
@@ -231,7 +229,7 @@ trs_status build(const cut &c, trs_slices &s, trs_slices_map &map, bool store_fl
                                s,
                                map,
                                c.start != nullptr,
-                               size_of_scalar(c.pattern.scalar),
+                               trs::size_of_scalar(c.pattern.scalar),
                                size_of_stored(c.pattern.scalar, store_float)};
   TRS_TRY(allocate(c.device, &map.memory, c.stream, layout));
   if (s.n == 0) { /* a system without rows has one chunk boundary and one level boundary */
@@ -326,6 +324,6 @@ extern "C" int64_t trs_gpu_slices_bytes(const trs_slices *slices, const trs_slic
   return slices->nslices * int64_t(sizeof(trs_slice)) +
          (slices->n + slices->nchunks + slices->nlevels) * int_size +
          slices->entries * (int_size + size_of_stored(scalar, store_float != 0)) +
-         slices->inverses * size_of_scalar(scalar) + (map->place ? slices->n : 0) +
+         slices->inverses * trs::size_of_scalar(scalar) + (map->place ? slices->n : 0) +
          (int64_t(slices->nparts) + map->nheavy) * int_size;
 }

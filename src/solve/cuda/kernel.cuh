@@ -99,6 +99,15 @@ inline cudaError_t by_scalar(trs_scalar scalar, F f) {
   }
 }
 
+inline int64_t size_of_scalar(trs_scalar scalar) {
+  int64_t size = 0;
+  (void)by_scalar(scalar, [&](auto s) {
+    size = sizeof s;
+    return cudaSuccess;
+  });
+  return size;
+}
+
 /* ---- Memory that other blocks write or read while we run.  Relaxed: one word is never torn and
  * never stale for ever, and orders nothing else.  SYSTEM: blocks of other GPUs too. ---- */
 

@@ -111,7 +111,7 @@ extern "C" trs_status trs_gpu_transpose(trs_turned *turned, trs_device *device, 
                                         const int32_t *idx, const void *val, trs_stream stream) {
   workspace w = {};
   *turned = trs_turned{};
-  size_t size = val ? size_t(4) << ((scalar & 1) + (scalar >> 1)) : 0;
+  size_t size = val ? size_t(trs::size_of_scalar(scalar)) : 0;
   trs_status status = allocate(&w, turned, device, n, nnz, size, stream);
   if (!status)
     status = fill(&w, turned, n, nnz, scalar, ptr, idx, val, static_cast<cudaStream_t>(stream));

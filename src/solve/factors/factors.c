@@ -188,7 +188,8 @@ static trs_status make_sweeps(trs_plan *plan, const trs_options *options) {
 /* Did auto take a GPU, for one sweep at least? */
 static bool chose_gpu(const trs_plan *plan, const trs_options *options) {
   bool named = options && options->method && strcmp(options->method, "auto") != 0;
-  if (named || strcmp(plan->context->backend, "auto") != 0) return false;
+  const trs_factors *F = ((const trs_two_sweeps *)plan->state)->F;
+  if (named || strcmp(plan->context->backend, "auto") != 0 || F->L->on_device) return false;
   return (plan->sweep[0] && on_gpu(plan->sweep[0])) || (plan->sweep[1] && on_gpu(plan->sweep[1]));
 }
 

@@ -37,7 +37,7 @@ void trs_input_transpose(trs_grid_input *in, bool conjugate);
 trs_status trs_input_factors(trs_grid_input *in, const trs_factors *F);
 
 /* Collective; whatever comes of it, close it. */
-trs_status trs_input_file(trs_grid_input *in, const char *path, const trs_scalar *scalar,
+trs_status trs_input_file(trs_grid_input *in, const char *path, trs_scalar scalar,
                           trs_ranks *ranks);
 trs_status trs_input_blocks(trs_grid_input *in, const trs_mpi_blocks *blocks, trs_ranks *ranks);
 

@@ -99,10 +99,7 @@ void trs_input_describe(trs_grid_input *in, const trs_factors *F) {
 
 trs_status trs_input_factors(trs_grid_input *in, const trs_factors *F) {
   if (!F) return trs_fail(TRS_ERROR_ARGUMENT, -1, "factors are NULL");
-  trs_matrix_renew(F->L);
-  trs_matrix_renew(F->U);
-  if (F->L->on_device || F->U->on_device)
-    return trs_fail(TRS_ERROR_UNSUPPORTED, -1, "factors in device memory");
+  TRS_TRY(trs_factors_need_host(F, "trs_mpi_analyze"));
   *in = (trs_grid_input){0};
   trs_input_describe(in, F);
   in->layout = make_layout;

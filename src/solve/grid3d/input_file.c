@@ -218,8 +218,7 @@ static void take_whole(reader *r) {
 }
 
 /* Rank 0 finds out how entries stand; then everybody reads, with no parts only what is not one. */
-static trs_status read_all(reader *r, const char *path, const trs_scalar *scalar,
-                           trs_ranks *ranks) {
+static trs_status read_all(reader *r, const char *path, trs_scalar scalar, trs_ranks *ranks) {
   int32_t found[2] = {0, 0};
   trs_status status = TRS_SUCCESS;
   if (!ranks->rank) status = trs_read_factors_pattern(&r->F, path, scalar, &r->whole);
@@ -233,7 +232,7 @@ static trs_status read_all(reader *r, const char *path, const trs_scalar *scalar
   return trs_ranks_agree(ranks, status);
 }
 
-trs_status trs_input_file(trs_grid_input *in, const char *path, const trs_scalar *scalar,
+trs_status trs_input_file(trs_grid_input *in, const char *path, trs_scalar scalar,
                           trs_ranks *ranks) {
   reader *r = NULL;
   *in = (trs_grid_input){0};

@@ -17,6 +17,6 @@ enum { MOST_VECTORS = 1, REGISTERS = 16 };
 #include "base/instantiate.h"
 
 const trs_block_ops *trs_block_ops_of(trs_scalar scalar) {
-  static const trs_block_ops *const ops_of[] = {&ops_s, &ops_d, &ops_c, &ops_z};
+  static const trs_block_ops *const ops_of[] = TRS_TABLE(&ops);
   return ops_of[scalar];
 }

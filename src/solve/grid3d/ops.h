@@ -72,7 +72,8 @@ const trs_block_ops *trs_block_ops_of(trs_scalar scalar);
 
 /* Rows of a tile, and the numbers that a triangle of it takes. */
 static inline int64_t trs_tile_rows(trs_scalar scalar) {
-  static const int8_t rows[TRS_NSCALARS] = {16, 8, 8, 4};
+  static const int8_t rows[TRS_NSCALARS] = {
+      [TRS_FLOAT] = 16, [TRS_DOUBLE] = 8, [TRS_SCOMPLEX] = 8, [TRS_DCOMPLEX] = 4};
   return rows[scalar];
 }
 static inline int64_t trs_triangle_values(int64_t width, int64_t tile) {

@@ -519,11 +519,11 @@ static const char *refuses(const trs_plan *plan) {
 
 /* With several processes the same answer in all. */
 static bool fits_all(const trs_plan *plan) {
+  const int64_t limit = plan->context->gpu_memory;
   const trs_group *group = plan->context->group;
   if (!trs_group_one_process(group)) {
     int64_t room = trs_device_look(plan->context->device)->memory_bytes;
-    if (plan->options.gpu_memory > 0 && plan->options.gpu_memory < room)
-      room = plan->options.gpu_memory;
+    if (limit > 0 && limit < room) room = limit;
     return trs_plan_solve_bytes(plan) / 2 * 5 <= room;
   }
   for (int m = 0; m < trs_group_members(group); m++) {

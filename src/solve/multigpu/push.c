@@ -66,12 +66,12 @@ static trs_status read_parameters(trs_push_state *p, const trs_plan *plan) {
 
 /* Half as much again as the matrix and twice over: what the one-GPU engine's analysis holds. */
 static bool fits_one(const trs_plan *plan) {
+  const int64_t limit = plan->context->gpu_memory;
   const trs_device *device = plan->context->device;
   int64_t room;
   if (!trs_group_one_process(plan->context->group)) { /* the same answer in all */
     room = trs_device_look(device)->memory_bytes;
-    if (plan->options.gpu_memory > 0 && plan->options.gpu_memory < room)
-      room = plan->options.gpu_memory;
+    if (limit > 0 && limit < room) room = limit;
   } else if (trs_device_room(device, &room)) {
     return true;
   }
@@ -312,12 +312,12 @@ static trs_status renew_member(const trs_push_state *p, const trs_plan *plan, tr
 /* As many beside each other as are expected, but no more than there is room for beside the share of
  * the matrix.  The same in all processes. */
 static void choose_columns(trs_push_state *p, const trs_plan *plan) {
+  const int64_t limit = plan->context->gpu_memory;
   const int64_t size = (int64_t)trs_scalar_size(plan->system.scalar), n = plan->system.n;
   const int64_t column = (TRS_PUSH_THIRDS + (p->one_process ? 0 : 1 + TRS_PUSH_STAGES)) * n * size;
   const int64_t share = p->slices.entries * (size + (int64_t)sizeof(int32_t)) / p->deal.members;
   int64_t room = trs_device_look(p->member[0].device)->memory_bytes / 2;
-  if (plan->options.gpu_memory > 0 && plan->options.gpu_memory < room)
-    room = plan->options.gpu_memory;
+  if (limit > 0 && limit < room) room = limit;
   int64_t most = column > 0 ? (room - share / 10 * 13 - 3 * n * 4) / column : 1;
   if (most > plan->options.nrhs) most = plan->options.nrhs;
   if (most > TRS_PUSH_COLUMNS) most = TRS_PUSH_COLUMNS;

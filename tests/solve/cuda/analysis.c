@@ -202,7 +202,8 @@ static void slices_are_those_of_the_host(void **state) {
   for (shape kind = 0; kind < SHAPES; kind++)
     for (size_t z = 0; z < COUNT(sizes); z++)
       for (int way = 0; way < 4; way++) {
-        trs_system S = shape_system(kind, sizes[z], (trs_scalar)(c++ % 4), way & 1, way & 2);
+        trs_system S =
+            shape_system(kind, sizes[z], (trs_scalar)(TRS_FLOAT + c++ % 4), way & 1, way & 2);
         trs_gpu_pattern p = upload(&S);
         for (size_t r = 0; r < COUNT(all_rules); r++)
           if (sizes[z] < 300 || (r + (size_t)c) % 4 == 0)

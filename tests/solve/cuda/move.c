@@ -36,9 +36,9 @@ static factors_case make_factors(trs_scalar scalar, int which) {
   for (int i = 0; i < N; i++) col_scale[i] = -0.5 - trs_random_unit(8, (uint64_t)i);
   f.lower = triangle_random(N, 0.005, N, true, scalar, true, 3);
   f.upper = triangle_random(N, 0.005, N, true, scalar, false, 4);
-  assert_success(trs_matrix_create(&f.L, TRS_CSR, scalar, N, N, f.lower.ptr, f.lower.idx,
+  assert_success(trs_matrix_create(&f.L, TRS_CSR, scalar, N, N, TRS_PTR64, f.lower.ptr, f.lower.idx,
                                    f.lower.val, TRS_BORROW));
-  assert_success(trs_matrix_create(&f.U, TRS_CSC, scalar, N, N, f.upper.ptr, f.upper.idx,
+  assert_success(trs_matrix_create(&f.U, TRS_CSC, scalar, N, N, TRS_PTR64, f.upper.ptr, f.upper.idx,
                                    f.upper.val, TRS_BORROW));
   assert_success(trs_factors_create(&f.F, f.L, TRS_UNIT, f.U, TRS_NONUNIT,
                                     which & 1 ? row_perm : NULL, which & 2 ? col_perm : NULL,
@@ -56,7 +56,7 @@ static void free_factors(factors_case *f) {
 
 static void judge(const factors_case *f, trs_trans trans, const void *x, const void *b, int64_t ld,
                   int64_t nrhs, trs_layout layout) {
-  trs_backward_error error;
+  trs_backward_error error = {.struct_size = sizeof error};
   assert_success(trs_check_factors(f->F, trans, x, ld, b, ld, nrhs, layout, &error));
   double limit = 4 * error_limit(f->scalar, N);
   if (!(error.componentwise <= limit))
@@ -66,7 +66,7 @@ static void judge(const factors_case *f, trs_trans trans, const void *x, const v
 
 static trs_plan *analyze(const factors_case *f, trs_trans trans, trs_options options) {
   trs_plan *plan;
-  trs_plan_info info;
+  trs_plan_info info = {.struct_size = sizeof info};
   assert_success(trs_analyze_factors(gpu_context, &plan, f->F, trans, &options));
   assert_success(trs_plan_get_info(plan, &info));
   assert_string_equal(info.backend, "cuda");
@@ -78,14 +78,15 @@ static trs_plan *analyze(const factors_case *f, trs_trans trans, trs_options opt
 
 static void one_case(int c) {
   static const int64_t counts[] = {1, 5, 33};
-  trs_scalar scalar = (trs_scalar)(c % 4);
+  trs_scalar scalar = (trs_scalar)(TRS_FLOAT + c % 4);
   trs_trans trans = (trs_trans)(c % 3);
   trs_layout layout = (trs_layout)(c / 3 % 2);
   int64_t nrhs = counts[c / 2 % 3], ld = (layout == TRS_COL_MAJOR ? N : nrhs) + 2;
   int64_t elements = ld * (layout == TRS_COL_MAJOR ? nrhs : N);
   size_t bytes = (size_t)elements * scalar_bytes(scalar);
   factors_case f = make_factors(scalar, c % 16);
-  trs_plan *plan = analyze(&f, trans, (trs_options){.nrhs = c % 5 * 10});
+  trs_plan *plan =
+      analyze(&f, trans, (trs_options){.struct_size = sizeof(trs_options), .nrhs = c % 5 * 10});
   void *b = malloc(bytes), *x = malloc(bytes), *other = malloc(bytes);
   trs_random_fill(b, elements, scalar, 9);
   memcpy(x, b, bytes);
@@ -131,7 +132,8 @@ static void both_sweeps_become_a_graph(void **state) {
   cudaGraph_t graph;
   cudaGraphExec_t replay;
   assert_int_equal(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), 0);
-  trs_plan *plan = analyze(&f, TRS_NO_TRANS, (trs_options){.stream = stream});
+  trs_plan *plan = analyze(&f, TRS_NO_TRANS,
+                           (trs_options){.struct_size = sizeof(trs_options), .stream = stream});
   assert_int_equal(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal), 0);
   assert_success(trs_solve(plan, there, N, there, N, NRHS, TRS_COL_MAJOR));
   assert_int_equal(cudaStreamEndCapture(stream, &graph), 0);
@@ -160,7 +162,7 @@ static void new_values_and_another_stream(void **state) {
   static double b[N], x[N];
   cudaStream_t stream;
   trs_random_fill(b, N, TRS_DOUBLE, 9);
-  trs_plan *plan = analyze(&f, TRS_TRANS, (trs_options){0});
+  trs_plan *plan = analyze(&f, TRS_TRANS, (trs_options){.struct_size = sizeof(trs_options)});
   for (int64_t p = 0; p < f.lower.ptr[N]; p++) ((double *)f.lower.val)[p] *= 0.75;
   for (int64_t p = 0; p < f.upper.ptr[N]; p++) ((double *)f.upper.val)[p] *= 1.25;
   assert_success(trs_update_factors(plan, f.F));
@@ -195,13 +197,14 @@ static void too_little_memory_is_given_back(void **state) {
 static void auto_leaves_what_has_no_room_to_the_cpu(void **state) {
   (void)state;
   enum { STEPS = 12 };
-  const trs_factor_options split = {.kind = TRS_FACTOR_TRIANGLE};
+  const trs_factor_options split = {.struct_size = sizeof(trs_factor_options),
+                                    .kind = TRS_FACTOR_TRIANGLE};
   trs_context *context;
   trs_matrix *A;
   trs_factors *F;
   trs_plan *plan;
-  trs_backward_error error;
-  trs_matrix_info info;
+  trs_backward_error error = {.struct_size = sizeof error};
+  trs_matrix_info info = {.struct_size = sizeof info};
   assert_success(trs_context_create(&context, "auto"));
   assert_success(trs_matrix_read(&A, "gen:poisson3d7:90", NULL));
   assert_success(trs_factor(&F, A, &split));

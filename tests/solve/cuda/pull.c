@@ -14,7 +14,7 @@ static const char *const choices[] = {"pull", "pull:lanes=1", "pull:lanes=4", "p
                                       "pull:lanes=32"};
 
 static both_sides make_system(int64_t n, double density, int64_t band, int c) {
-  trs_scalar scalar = (trs_scalar)(c % 4);
+  trs_scalar scalar = (trs_scalar)(TRS_FLOAT + c % 4);
   triangle t = triangle_random(n, density, band, true, scalar, false, 21);
   return both_sides_of(t, (trs_format)(c / 4 % 2), scalar);
 }
@@ -49,8 +49,8 @@ static void solve_and_judge(const both_sides *s, trs_plan *plan, trs_trans trans
 static void one_system(both_sides s, int c) {
   trs_trans trans = (trs_trans)(c % 3);
   for (size_t m = 0; m < COUNT(choices); m++) {
-    trs_plan *plan =
-        analyze(&s, c % 2 ? s.there : s.here, trans, choices[m], (trs_options){.nrhs = 2});
+    trs_plan *plan = analyze(&s, c % 2 ? s.there : s.here, trans, choices[m],
+                             (trs_options){.struct_size = sizeof(trs_options), .nrhs = 2});
     solve_and_judge(&s, plan, trans, 1 + c % 2);
     trs_plan_destroy(plan);
   }
@@ -93,7 +93,8 @@ static void lanes_follow_the_mean_row(void **state) {
   } told[] = {{1, ", 1 lane a row"}, {6, ", 4 lanes"}, {24, ", 8 lanes"}, {60, ", 32 lanes"}};
   for (size_t k = 0; k < COUNT(told); k++) {
     both_sides s = make_system(1000, 1, told[k].band, 1);
-    trs_plan *plan = analyze(&s, s.here, TRS_NO_TRANS, "pull", (trs_options){0});
+    trs_plan *plan = analyze(&s, s.here, TRS_NO_TRANS, "pull",
+                             (trs_options){.struct_size = sizeof(trs_options)});
     char text[512];
     trs_plan_describe(plan, text, sizeof text);
     if (!strstr(text, told[k].words)) fail_msg("\"%s\" lacks \"%s\"", text, told[k].words);
@@ -105,7 +106,7 @@ static void lanes_follow_the_mean_row(void **state) {
 static void wrong_lanes_are_refused(void **state) {
   (void)state;
   both_sides s = make_system(50, 1, 1, 1);
-  trs_options options = {.method = "pull:lanes=2"};
+  trs_options options = {.struct_size = sizeof(trs_options), .method = "pull:lanes=2"};
   trs_plan *plan;
   assert_failure(
       TRS_ERROR_ARGUMENT, "it takes auto, 1, 4, 8, 32",
@@ -119,14 +120,15 @@ static void wrong_lanes_are_refused(void **state) {
 static void nan_with_all_bits_set(void **state) {
   (void)state;
   enum { N = 300, FROM = 77 };
-  for (int scalar = 0; scalar < 4; scalar++) {
+  for (int scalar = TRS_FLOAT; scalar <= TRS_DCOMPLEX; scalar++) {
     both_sides s = make_system(N, 1, 1, scalar); /* a chain */
     size_t size = scalar_bytes(s.scalar), parts = trs_scalar_is_complex(s.scalar) ? 2 : 1;
     char *b = malloc(N * size), *x = malloc(N * size);
     trs_random_fill(b, N, s.scalar, 22);
     memset(b + FROM * size, 0xff, size);
     for (size_t m = 0; m < COUNT(choices); m++) {
-      trs_plan *plan = analyze(&s, s.there, TRS_NO_TRANS, choices[m], (trs_options){0});
+      trs_plan *plan = analyze(&s, s.there, TRS_NO_TRANS, choices[m],
+                               (trs_options){.struct_size = sizeof(trs_options)});
       assert_success(trs_solve(plan, x, N, b, N, 1, TRS_COL_MAJOR));
       for (size_t p = 0; p < N * parts; p++) {
         bool lost = trs_scalar_is_double(s.scalar) ? isnan(((double *)(void *)x)[p])
@@ -146,7 +148,8 @@ static void new_values(void **state) {
   for (int c = 0; c < 6; c++) {
     trs_trans trans = (trs_trans)(c % 3);
     both_sides s = make_system(400, 0.1, 400, TRS_DOUBLE);
-    trs_plan *plan = analyze(&s, c % 2 ? s.there : s.here, trans, "pull", (trs_options){0});
+    trs_plan *plan = analyze(&s, c % 2 ? s.there : s.here, trans, "pull",
+                             (trs_options){.struct_size = sizeof(trs_options)});
     int64_t nnz = s.t.ptr[s.t.n];
     for (int64_t p = 0; p < nnz; p++) ((double *)s.t.val)[p] *= 0.75;
     assert_success(trs_device_copy(s.val, s.t.val, nnz * (int64_t)sizeof(double), NULL));
@@ -168,7 +171,8 @@ static void solves_become_a_graph(void **state) {
   cudaGraph_t graph;
   cudaGraphExec_t replay;
   assert_int_equal(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), 0);
-  trs_plan *plan = analyze(&s, s.there, TRS_NO_TRANS, "pull", (trs_options){.stream = stream});
+  trs_plan *plan = analyze(&s, s.there, TRS_NO_TRANS, "pull",
+                           (trs_options){.struct_size = sizeof(trs_options), .stream = stream});
   assert_int_equal(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal), 0);
   assert_success(trs_solve(plan, there, N, there, N, NRHS, TRS_COL_MAJOR));
   assert_int_equal(cudaStreamEndCapture(stream, &graph), 0);
@@ -207,7 +211,8 @@ static void a_dependency_that_never_comes(void **state) {
   trs_random_fill(b, N, TRS_DOUBLE, 22);
   for (size_t m = 0; m < COUNT(choices); m++) {
     int32_t itself = 1, *entry = (int32_t *)s.idx + s.t.ptr[1];
-    trs_plan *plan = analyze(&s, s.there, TRS_NO_TRANS, choices[m], (trs_options){0});
+    trs_plan *plan = analyze(&s, s.there, TRS_NO_TRANS, choices[m],
+                             (trs_options){.struct_size = sizeof(trs_options)});
     wait_less(plan);
     assert_success(trs_device_copy(entry, &itself, sizeof itself, NULL));
     assert_failure(TRS_ERROR_STALLED, "waited more than",
@@ -215,7 +220,8 @@ static void a_dependency_that_never_comes(void **state) {
     assert_in_range(trs_last_error()->row, 1, N - 1);
     trs_plan_destroy(plan);
     assert_success(trs_device_copy(entry, &s.t.idx[s.t.ptr[1]], sizeof itself, NULL));
-    plan = analyze(&s, s.there, TRS_NO_TRANS, choices[m], (trs_options){0});
+    plan = analyze(&s, s.there, TRS_NO_TRANS, choices[m],
+                   (trs_options){.struct_size = sizeof(trs_options)});
     assert_success(trs_solve(plan, x, N, b, N, 1, TRS_COL_MAJOR));
     gpu_judge(&s, TRS_NO_TRANS, x, b, 1);
     trs_plan_destroy(plan);

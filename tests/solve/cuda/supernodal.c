@@ -54,14 +54,14 @@ enum { NVARIANTS = 2 * 3 * 2 * 2 * 4 };
 static system_of draw(int64_t n, double density, int64_t band, int c, uint64_t seed) {
   system_of s = {.diag = (trs_diag)(c % 2), .trans = (trs_trans)(c / 2 % 3)};
   s.uplo = c / 6 % 2 ? TRS_UPPER : TRS_LOWER;
-  s.scalar = (trs_scalar)(c / 24 % 4);
+  s.scalar = (trs_scalar)(TRS_FLOAT + c / 24 % 4);
   trs_format format = (trs_format)(c / 12 % 2);
   bool prefix = (s.uplo == TRS_LOWER) == (format == TRS_CSR);
   bool bare = s.diag == TRS_UNIT && seed % 2;
   s.arrays = triangle_random(n, density, band, prefix, s.scalar, bare, seed);
   const triangle *t = &s.arrays;
-  assert_success(
-      trs_matrix_create(&s.A, format, s.scalar, n, n, t->ptr, t->idx, t->val, TRS_BORROW));
+  assert_success(trs_matrix_create(&s.A, format, s.scalar, n, n, TRS_PTR64, t->ptr, t->idx, t->val,
+                                   TRS_BORROW));
   return s;
 }
 
@@ -72,7 +72,7 @@ static void forget(system_of *s) {
 
 static trs_plan *make_plan(const system_of *s, trs_context *where, const char *method,
                            int64_t nrhs) {
-  trs_options options = {.method = method, .nrhs = nrhs};
+  trs_options options = {.struct_size = sizeof(trs_options), .method = method, .nrhs = nrhs};
   trs_plan *plan;
   assert_success(trs_analyze(where, &plan, s->A, s->uplo, s->trans, s->diag, &options));
   return plan;
@@ -85,7 +85,7 @@ static double limit_for(trs_scalar scalar, int64_t n) { return 8 * error_limit(s
 
 static void judge(const system_of *s, const char *method, const void *x, const void *b, int64_t ld,
                   int64_t nrhs, trs_layout layout) {
-  trs_backward_error error;
+  trs_backward_error error = {.struct_size = sizeof error};
   int64_t n = s->arrays.n;
   assert_success(trs_check(s->A, s->uplo, s->trans, s->diag, x, ld, b, ld, nrhs, layout, &error));
   if (!(error.componentwise <= limit_for(s->scalar, n)))
@@ -215,12 +215,12 @@ static void every_number_of_right_hand_sides(void **state) {
 
 static void solve_factors(const trs_factors *F, trs_trans trans, int64_t n, trs_scalar scalar) {
   static const int64_t numbers[] = {1, 8, 33};
-  trs_options options = {.method = "supernodal", .nrhs = 33};
+  trs_options options = {.struct_size = sizeof(trs_options), .method = "supernodal", .nrhs = 33};
   trs_plan *plan;
   assert_success(trs_analyze_factors(ctx, &plan, F, trans, &options));
   for (size_t k = 0; k < COUNT(numbers); k++) {
     int64_t nrhs = numbers[k], elements = n * nrhs;
-    trs_backward_error error;
+    trs_backward_error error = {.struct_size = sizeof error};
     void *x = malloc((size_t)elements * scalar_bytes(scalar));
     void *b = malloc((size_t)elements * scalar_bytes(scalar));
     trs_random_fill(b, elements, scalar, 35);
@@ -240,13 +240,16 @@ static void factors_are_solved_with(void **state) {
   static const char *const names[] = {"gen:poisson2d5:40", "gen:poisson3d7:11",
                                       "gen:elasticity3d:5,6,4"};
   for (int c = 0; c < 2 * 4 * (int)COUNT(names); c++) {
-    trs_scalar scalar = (trs_scalar)(c / 2 % 4);
-    trs_factor_options options = {.kind = c % 2 ? TRS_FACTOR_ILU0 : TRS_FACTOR_LU};
+    trs_scalar scalar = (trs_scalar)(TRS_FLOAT + c / 2 % 4);
+    trs_factor_options options = {.struct_size = sizeof(trs_factor_options),
+                                  .kind = c % 2 ? TRS_FACTOR_ILU0 : TRS_FACTOR_LU};
     trs_matrix *A;
     trs_factors *F;
-    trs_matrix_info info;
+    trs_matrix_info info = {.struct_size = sizeof info};
     if (c % 2 == 0 && !(TRS_HAVE_SUPERLU && TRS_HAVE_METIS)) continue;
-    assert_success(trs_matrix_read(&A, names[c / 8], &(trs_read_options){.scalar = &scalar}));
+    assert_success(trs_matrix_read(
+        &A, names[c / 8],
+        &(trs_read_options){.struct_size = sizeof(trs_read_options), .scalar = scalar}));
     trs_matrix_get_info(A, &info);
     assert_success(trs_factor(&F, A, &options));
     for (trs_trans trans = TRS_NO_TRANS; trans <= TRS_CONJ_TRANS; trans++)
@@ -359,7 +362,7 @@ static void plans_say_what_they_found(void **state) {
   system_of s = draw(100, 1, 100, 0, 0);
   for (size_t k = 0; k < COUNT(told); k++) {
     trs_plan *plan = make_plan(&s, ctx, told[k].method, 6);
-    trs_plan_info info;
+    trs_plan_info info = {.struct_size = sizeof info};
     char text[512];
     trs_plan_describe(plan, text, sizeof text);
     if (!strstr(text, told[k].words)) fail_msg("\"%s\" lacks \"%s\"", text, told[k].words);
@@ -383,7 +386,7 @@ static void wrong_parameters_are_refused(void **state) {
                {"supernodal:warps=8", "it has relax, width, threads, panels"}};
   system_of s = draw(50, 0.1, 50, 0, 1);
   for (size_t k = 0; k < COUNT(wrong); k++) {
-    trs_options options = {.method = wrong[k].method};
+    trs_options options = {.struct_size = sizeof(trs_options), .method = wrong[k].method};
     trs_plan *plan;
     assert_failure(TRS_ERROR_ARGUMENT, wrong[k].words,
                    trs_analyze(ctx, &plan, s.A, s.uplo, s.trans, s.diag, &options));

@@ -94,7 +94,8 @@ static system_of make_system(shape kind, int64_t n, trs_scalar scalar, bool back
                 .backward = backward};
   for (int64_t k = 0; k < n; k++) add_row(&t, kind, k);
   trs_matrix *rows;
-  assert_success(trs_matrix_create_coo(&rows, scalar, n, n, t.count, t.row, t.col, t.val));
+  assert_success(
+      trs_matrix_create_coo(&rows, scalar, n, n, t.count, TRS_IDX32, t.row, t.col, t.val));
   assert_success(trs_matrix_convert(&s.A, rows, format, scalar));
   trs_matrix_destroy(rows);
   free(t.row);
@@ -106,14 +107,14 @@ static system_of make_system(shape kind, int64_t n, trs_scalar scalar, bool back
 /* The c-th of many: types, storage and diagonals take turns. */
 static system_of varied_system(shape kind, int64_t n, int c) {
   static const trs_trans trans[] = {TRS_NO_TRANS, TRS_TRANS, TRS_CONJ_TRANS};
-  return make_system(kind, n, (trs_scalar)(c % 4), c % 2, trans[c % 3], (trs_format)(c / 4 % 2),
-                     c % 5 == 4 ? TRS_UNIT : TRS_NONUNIT);
+  return make_system(kind, n, (trs_scalar)(TRS_FLOAT + c % 4), c % 2, trans[c % 3],
+                     (trs_format)(c / 4 % 2), c % 5 == 4 ? TRS_UNIT : TRS_NONUNIT);
 }
 
 /* ---- Solves ---- */
 
 static trs_plan *make_plan(const system_of *s, const char *method, int64_t nrhs) {
-  trs_options options = {.method = method, .nrhs = nrhs};
+  trs_options options = {.struct_size = sizeof(trs_options), .method = method, .nrhs = nrhs};
   trs_plan *plan;
   assert_success(trs_analyze(ctx, &plan, s->A, s->uplo, s->trans, s->diag, &options));
   return plan;
@@ -121,7 +122,7 @@ static trs_plan *make_plan(const system_of *s, const char *method, int64_t nrhs)
 
 static void judge(const system_of *s, const char *method, const void *x, const void *b, int64_t ld,
                   int64_t nrhs, trs_layout layout) {
-  trs_backward_error error;
+  trs_backward_error error = {.struct_size = sizeof error};
   assert_success(trs_check(s->A, s->uplo, s->trans, s->diag, x, ld, b, ld, nrhs, layout, &error));
   double limit = error_limit(s->scalar, s->longest);
   if (!(error.componentwise <= limit))
@@ -326,7 +327,7 @@ static void wrong_parameters_are_refused(void **state) {
                {"syncfree-csc-rhs:warps=8", "it has strategy, p, q"}};
   system_of s = varied_system(RANDOM, 50, 0);
   for (size_t k = 0; k < COUNT(wrong); k++) {
-    trs_options options = {.method = wrong[k].method};
+    trs_options options = {.struct_size = sizeof(trs_options), .method = wrong[k].method};
     trs_plan *plan;
     assert_failure(TRS_ERROR_ARGUMENT, wrong[k].words,
                    trs_analyze(ctx, &plan, s.A, s.uplo, s.trans, s.diag, &options));

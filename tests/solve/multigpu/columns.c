@@ -30,7 +30,7 @@ trs_status trs_alone_create(trs_plan **alone, const trs_plan *plan, trs_device *
                             trs_stream stream, int64_t nrhs) {
   (void)device, (void)stream, (void)nrhs;
   return trs_plan_create(alone, serial, plan->matrix, plan->uplo, plan->trans, plan->diag,
-                         &(trs_options){.method = "serial"});
+                         &(trs_options){.struct_size = sizeof(trs_options), .method = "serial"});
 }
 trs_status trs_alone_time(trs_plan *plan, const trs_alone_arrays *where, int64_t nrhs,
                           double *seconds) {
@@ -185,7 +185,7 @@ static void columns_of_the_members(void **state) {
     assert_success(trs_method_columns.solve(&plan, &rhs));
     assert_success(trs_method_columns.wait(&plan));
     for (int m = 0; m < MEMBERS; m++) {
-      trs_plan_share share;
+      trs_plan_share share = {.struct_size = sizeof share};
       assert_success(trs_method_columns.share(&plan, m, nrhs, &share, NULL));
       assert_int_equal(share.first_column, next);
       next += share.ncolumns;

@@ -16,7 +16,9 @@ enum { MEMBERS = 3 };
 static trs_context *context;
 
 static trs_status make_plan(trs_plan *plan, trs_matrix *A, trs_uplo uplo, const char *parameters) {
-  return push_plan(plan, context, A, uplo, &(trs_options){.method = "push"}, parameters);
+  return push_plan(plan, context, A, uplo,
+                   &(trs_options){.struct_size = sizeof(trs_options), .method = "push"},
+                   parameters);
 }
 
 static void compare_members(const trs_plan *whole, const trs_plan *parts) {
@@ -89,8 +91,8 @@ static void what_fails_leaves_nothing(void **state) {
     int calls = member;
     trs_matrix *D;
     trs_plan plan;
-    assert_success(trs_matrix_create_deferred(&D, TRS_CSR, TRS_DOUBLE, ROWS, ROWS, ptr, idx,
-                                              TRS_COPY, fail_later, &calls));
+    assert_success(trs_matrix_create_deferred(&D, TRS_CSR, TRS_DOUBLE, ROWS, ROWS, TRS_PTR64, ptr,
+                                              idx, TRS_COPY, fail_later, &calls));
     trs_status status = make_plan(&plan, D, TRS_LOWER, "partition=cyclic");
     assert_int_equal(status, member <= MEMBERS ? TRS_ERROR_FILE : TRS_SUCCESS);
     trs_method_push.free(&plan);

@@ -38,7 +38,7 @@ enum { NRHS = 12 };
 
 static problem make_problem(const char *name, trs_uplo uplo) {
   problem p;
-  trs_matrix_info info;
+  trs_matrix_info info = {.struct_size = sizeof info};
   assert_success(trs_matrix_read(&p.A, name, NULL));
   assert_success(trs_matrix_triangle(&p.T, p.A, uplo, 1));
   trs_matrix_get_info(p.T, &info);
@@ -60,7 +60,7 @@ static void free_problem(problem *p) {
 }
 
 static void judge(const problem *p, trs_uplo uplo, int64_t nrhs) {
-  trs_backward_error error;
+  trs_backward_error error = {.struct_size = sizeof error};
   assert_success(trs_check(p->T, uplo, TRS_NO_TRANS, TRS_NONUNIT, p->x, p->n, p->b, p->n, nrhs,
                            TRS_COL_MAJOR, &error));
   assert_true(error.componentwise <= error_limit(TRS_DOUBLE, p->longest));
@@ -77,7 +77,7 @@ static trs_context *open_context(const char *where) {
 static trs_plan *analyze(trs_context *ctx, const problem *p, trs_uplo uplo, const char *method,
                          int64_t nrhs) {
   trs_plan *plan;
-  trs_options options = {.method = method, .nrhs = nrhs};
+  trs_options options = {.struct_size = sizeof(trs_options), .method = method, .nrhs = nrhs};
   trs_status status = trs_analyze(ctx, &plan, p->T, uplo, TRS_NO_TRANS, TRS_NONUNIT, &options);
   if (status == TRS_ERROR_UNSUPPORTED && strstr(trs_last_error()->message, "METIS")) {
     printf("left out: %s\n", trs_last_error()->message);
@@ -265,7 +265,8 @@ static void solves_become_graphs(void **state) {
     trs_plan *plan;
     int before = trs_device_enter(ctx->device);
     assert_int_equal(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), 0);
-    trs_options options = {.method = ways[k], .nrhs = 6, .stream = stream};
+    trs_options options = {
+        .struct_size = sizeof(trs_options), .method = ways[k], .nrhs = 6, .stream = stream};
     assert_success(trs_analyze(ctx, &plan, p.T, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT, &options));
     replay(plan, &p, 6, stream, k == 2 || (k == 0 && shared));
     trs_plan_destroy(plan);
@@ -287,6 +288,7 @@ static void solve_distributed(trs_context *ctx, trs_plan *plan, problem *p, int6
   trs_plan_share s[TRS_MOST_MEMBERS];
   for (int m = 0; m < members; m++) {
     int before = trs_device_enter(trs_group_device(ctx->group, m));
+    s[m] = (trs_plan_share){.struct_size = sizeof s[m]};
     assert_success(trs_plan_get_share(plan, m, nrhs, &s[m], NULL));
     const size_t own = (size_t)(p->n * s[m].ncolumns) * sizeof(double);
     assert_int_equal(cudaMalloc(&x[m], own + 8), cudaSuccess);
@@ -373,18 +375,17 @@ static void partitions_have_the_same_bits(void **state) {
 static void solve_within(int64_t quarters) {
   trs_context *ctx = open_context("cuda:0-1");
   problem p = make_problem("gen:poisson3d7:60", TRS_LOWER);
-  trs_matrix_info info;
-  trs_plan_info facts;
+  trs_matrix_info info = {.struct_size = sizeof info};
+  trs_plan_info facts = {.struct_size = sizeof facts};
   trs_plan *plan;
   trs_matrix_get_info(p.T, &info);
-  trs_options options = {.gpu_memory = info.bytes / 4 * quarters + p.n * 8};
-  assert_success(trs_analyze(ctx, &plan, p.T, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT, &options));
+  assert_success(trs_context_set_gpu_memory(ctx, info.bytes / 4 * quarters + p.n * 8));
+  assert_success(trs_analyze(ctx, &plan, p.T, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT, NULL));
   assert_success(trs_plan_get_info(plan, &facts));
   if (quarters <= 8) assert_string_equal(facts.method, "push");
   assert_success(trs_solve(plan, p.x, p.n, p.b, p.n, 1, TRS_COL_MAJOR));
   judge(&p, TRS_LOWER, 1);
   trs_plan_destroy(plan);
-  for (int m = 0; m < 2; m++) trs_device_limit(trs_group_device(ctx->group, m), 0);
   trs_context_destroy(ctx);
   free_problem(&p);
 }
@@ -402,10 +403,10 @@ static void what_does_not_fit_one_is_dealt(void **state) {
 static void compare_deferred(trs_context *ctx, problem *p, const char *method, trs_trans trans) {
   const size_t bytes = (size_t)p->n * sizeof *p->x;
   trs_matrix *D;
-  trs_matrix_info info;
+  trs_matrix_info info = {.struct_size = sizeof info};
   trs_plan *plan;
-  trs_backward_error error;
-  const trs_options options = {.method = method};
+  trs_backward_error error = {.struct_size = sizeof error};
+  const trs_options options = {.struct_size = sizeof(trs_options), .method = method};
   assert_success(trs_analyze(ctx, &plan, p->T, TRS_LOWER, trans, TRS_NONUNIT, &options));
   assert_success(trs_solve(plan, p->first, p->n, p->b, p->n, 1, TRS_COL_MAJOR));
   trs_plan_destroy(plan);
@@ -427,9 +428,10 @@ static void compare_deferred(trs_context *ctx, problem *p, const char *method, t
   assert_failure(TRS_ERROR_UNSUPPORTED, "by rows",
                  trs_analyze(ctx, &plan, D, TRS_LOWER, trans ? TRS_NO_TRANS : TRS_TRANS,
                              TRS_NONUNIT, &options));
-  assert_failure(TRS_ERROR_UNSUPPORTED, "deferred",
-                 trs_analyze(ctx, &plan, D, TRS_LOWER, trans, TRS_NONUNIT,
-                             &(trs_options){.method = "zerocopy"}));
+  assert_failure(
+      TRS_ERROR_UNSUPPORTED, "deferred",
+      trs_analyze(ctx, &plan, D, TRS_LOWER, trans, TRS_NONUNIT,
+                  &(trs_options){.struct_size = sizeof(trs_options), .method = "zerocopy"}));
   trs_matrix_destroy(D);
 }
 

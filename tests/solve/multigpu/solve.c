@@ -67,7 +67,7 @@ static trs_rhs rhs_of(const vectors *v) {
 }
 
 static double error_of(const trs_plan *plan, const vectors *v) {
-  trs_backward_error error;
+  trs_backward_error error = {.struct_size = sizeof error};
   assert_success(trs_check(plan->matrix, plan->uplo, TRS_NO_TRANS, TRS_NONUNIT, v->x, v->ldx, v->b,
                            v->ldb, v->nrhs, v->layout, &error));
   return error.componentwise;
@@ -96,11 +96,11 @@ static void solve_shape(shape kind, const char *where, const char *partition, bo
                         int64_t nrhs) {
   trs_system S = shape_system(kind, 400, TRS_DOUBLE, lower, true);
   trs_context *context = context_of(where);
-  const trs_options options = {.method = "push", .nrhs = nrhs};
+  const trs_options options = {.struct_size = sizeof(trs_options), .method = "push", .nrhs = nrhs};
   trs_matrix *T;
   trs_plan plan;
-  assert_success(
-      trs_matrix_create(&T, TRS_CSR, TRS_DOUBLE, S.n, S.n, S.ptr, S.idx, S.val, TRS_BORROW));
+  assert_success(trs_matrix_create(&T, TRS_CSR, TRS_DOUBLE, S.n, S.n, TRS_PTR64, S.ptr, S.idx,
+                                   S.val, TRS_BORROW));
   assert_success(push_plan(&plan, context, T, lower ? TRS_LOWER : TRS_UPPER, &options, partition));
   solve_often(&plan, nrhs, 4, shape_name(kind)); /* the fourth has the third of the first again */
   solve_often(&plan, 1, 1, shape_name(kind));
@@ -130,7 +130,9 @@ static void large_levels_have_launches_of_their_own(void **state) {
   const int64_t not_before = push_launches[TRS_PUSH_WAITS_NOT];
   const int64_t early_before = push_launches[TRS_PUSH_WAITS_EARLY];
   trs_plan plan;
-  assert_success(push_plan(&plan, context, T, TRS_LOWER, &(trs_options){.method = "push"}, ""));
+  assert_success(push_plan(&plan, context, T, TRS_LOWER,
+                           &(trs_options){.struct_size = sizeof(trs_options), .method = "push"},
+                           ""));
   solve_often(&plan, 1, 4, "kkt3d");
   assert_true(push_launches[TRS_PUSH_WAITS_NOT] > not_before);
   assert_true(push_launches[TRS_PUSH_WAITS_EARLY] > early_before);
@@ -146,7 +148,8 @@ static void what_is_not_emptied_is_found_out(void **state) {
   trs_matrix *T = triangle_of("gen:random:4000,9", TRS_LOWER);
   trs_plan plan;
   double worst = 0;
-  assert_success(push_plan(&plan, context, T, TRS_LOWER, &(trs_options){.method = "push"},
+  assert_success(push_plan(&plan, context, T, TRS_LOWER,
+                           &(trs_options){.struct_size = sizeof(trs_options), .method = "push"},
                            "partition=cyclic"));
   push_keeps = true;
   for (int turn = 0; turn < 20 && worst < 1e-6; turn++) {
@@ -169,7 +172,9 @@ static void every_layout_goes_through_the_stage(void **state) {
   trs_matrix *T = triangle_of("gen:poisson2d5:20", TRS_LOWER);
   const int64_t n = T->nrows;
   trs_plan plan;
-  assert_success(push_plan(&plan, context, T, TRS_LOWER, &(trs_options){.method = "push"}, ""));
+  assert_success(push_plan(&plan, context, T, TRS_LOWER,
+                           &(trs_options){.struct_size = sizeof(trs_options), .method = "push"},
+                           ""));
   for (int layout = 0; layout < 2; layout++)
     for (int64_t nrhs = 1; nrhs <= 3; nrhs++)
       for (int pad = 0; pad < 4; pad++) {
@@ -208,10 +213,12 @@ static void members_of_sources_and_of_sinks(void **state) {
     for (int64_t k = 0; k < count; k++) val[k] = 1 + 0.5 * (double)(k % 3);
     trs_matrix *T;
     trs_plan plan;
-    trs_plan_share share;
-    assert_success(trs_matrix_create(&T, TRS_CSR, TRS_DOUBLE, ROWS, ROWS, ptr, idx, val, TRS_COPY));
+    trs_plan_share share = {.struct_size = sizeof share};
+    assert_success(
+        trs_matrix_create(&T, TRS_CSR, TRS_DOUBLE, ROWS, ROWS, TRS_PTR64, ptr, idx, val, TRS_COPY));
     assert_success(push_plan(&plan, context, T, lower ? TRS_LOWER : TRS_UPPER,
-                             &(trs_options){.method = "push"}, "partition=slabs"));
+                             &(trs_options){.struct_size = sizeof(trs_options), .method = "push"},
+                             "partition=slabs"));
     assert_success(trs_method_push.share(&plan, 0, 1, &share, NULL));
     assert_int_equal(share.nrows, SOURCES);
     solve_often(&plan, 1, 10, lower ? "sources first" : "sources last");
@@ -230,14 +237,16 @@ static void vectors_may_lie_with_the_members(void **state) {
   const int64_t n = T->nrows;
   int64_t *rows = malloc((size_t)n * sizeof *rows), solved = 0;
   trs_plan plan;
-  assert_success(push_plan(&plan, context, T, TRS_UPPER, &(trs_options){.method = "push"}, ""));
+  assert_success(push_plan(&plan, context, T, TRS_UPPER,
+                           &(trs_options){.struct_size = sizeof(trs_options), .method = "push"},
+                           ""));
   for (int turn = 0; turn < 4; turn++) {
     vectors all = make_vectors(n, 1, n, n, TRS_COL_MAJOR, 2 + (uint64_t)turn), of[MEMBERS];
     void *x[MEMBERS];
     const void *b[MEMBERS];
     trs_rhs rhs = rhs_of(&all);
     for (int m = 0; m < MEMBERS; m++) {
-      trs_plan_share share;
+      trs_plan_share share = {.struct_size = sizeof share};
       of[m] = make_vectors(n, 1, n, n, TRS_COL_MAJOR, 90); /* others' rows: what nobody reads */
       assert_success(trs_method_push.share(&plan, m, 1, &share, rows));
       for (int64_t k = 0; k < share.nrows; k++) of[m].b[rows[k]] = all.b[rows[k]];
@@ -249,7 +258,7 @@ static void vectors_may_lie_with_the_members(void **state) {
     assert_success(trs_method_push.solve(&plan, &rhs));
     assert_success(trs_method_push.wait(&plan));
     for (int m = 0; m < MEMBERS; m++) {
-      trs_plan_share share;
+      trs_plan_share share = {.struct_size = sizeof share};
       assert_success(trs_method_push.share(&plan, m, 1, &share, rows));
       for (int64_t k = 0; k < share.nrows; k++) all.x[rows[k]] = of[m].x[rows[k]];
       solved += share.nrows;
@@ -277,7 +286,8 @@ static void a_launch_that_fails_ends_the_plan(void **state) {
   const trs_rhs rhs = rhs_of(&v);
   for (int failing = 0; failing < MEMBERS; failing++) {
     trs_plan plan;
-    assert_success(push_plan(&plan, context, T, TRS_LOWER, &(trs_options){.method = "push"},
+    assert_success(push_plan(&plan, context, T, TRS_LOWER,
+                             &(trs_options){.struct_size = sizeof(trs_options), .method = "push"},
                              "partition=slabs"));
     ((trs_push_state *)plan.state)->told->limit = 200000000;
     *(trs_fault *)((trs_push_state *)plan.state)->member[0].args.fault =
@@ -302,7 +312,8 @@ static void a_stall_names_the_row_and_the_member(void **state) {
   vectors v = make_vectors(n, 1, n, n, TRS_COL_MAJOR, 4);
   const trs_rhs rhs = rhs_of(&v);
   trs_plan plan;
-  assert_success(push_plan(&plan, context, T, TRS_LOWER, &(trs_options){.method = "push"},
+  assert_success(push_plan(&plan, context, T, TRS_LOWER,
+                           &(trs_options){.struct_size = sizeof(trs_options), .method = "push"},
                            "partition=cyclic"));
   assert_success(trs_push_break(&plan));
   for (int turn = 0; turn < 2; turn++) {
@@ -343,7 +354,9 @@ static void members_race_against_one(void **state) {
   for (size_t k = 0; k < COUNT(races); k++) {
     trs_plan plan;
     push_seconds = races[k].seconds;
-    trs_status status = push_plan(&plan, context, T, TRS_LOWER, &(trs_options){.method = NULL}, "");
+    trs_status status =
+        push_plan(&plan, context, T, TRS_LOWER,
+                  &(trs_options){.struct_size = sizeof(trs_options), .method = NULL}, "");
     if (status != races[k].status)
       fail_msg("%s: %s (%s)", races[k].what, trs_status_name(status), trs_last_error()->message);
     if (!status) {

@@ -16,7 +16,7 @@ static const char *const methods[] = {"zerocopy",       "zerocopy:tasks=1", "zer
 
 static void solve_and_judge(trs_plan *plan, const trs_matrix *A, trs_uplo uplo, int64_t n,
                             int64_t nrhs, int64_t longest) {
-  trs_backward_error error;
+  trs_backward_error error = {.struct_size = sizeof error};
   double *b = malloc((size_t)(n * nrhs + 1) * sizeof *b);
   double *x = malloc((size_t)(n * nrhs + 1) * sizeof *x);
   trs_random_fill(b, n * nrhs, TRS_DOUBLE, 5);
@@ -33,9 +33,10 @@ static void solve_and_judge(trs_plan *plan, const trs_matrix *A, trs_uplo uplo, 
 static void run_system(trs_context *ctx, const char *method, const char *name, trs_uplo uplo,
                        int64_t nrhs) {
   trs_matrix *A;
-  trs_matrix_info info;
+  trs_matrix_info info = {.struct_size = sizeof info};
   trs_plan *plan;
-  trs_options options = {.method = method, .take_triangle = true, .nrhs = nrhs};
+  trs_options options = {
+      .struct_size = sizeof(trs_options), .method = method, .take_triangle = true, .nrhs = nrhs};
   assert_success(trs_matrix_read(&A, name, NULL));
   trs_matrix_get_info(A, &info);
   assert_success(trs_analyze(ctx, &plan, A, uplo, TRS_NO_TRANS, TRS_NONUNIT, &options));
@@ -76,7 +77,8 @@ static void stall(void **state) {
     printf("%s\n", trs_last_error()->message);
     skip();
   }
-  trs_options options = {.method = "zerocopy-block", .take_triangle = true};
+  trs_options options = {
+      .struct_size = sizeof(trs_options), .method = "zerocopy-block", .take_triangle = true};
   uint64_t before = trs_multi_wait_limit;
   double *x = calloc(N, sizeof *x);
   assert_success(trs_matrix_read(&A, "gen:chain:200000", NULL));

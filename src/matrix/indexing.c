@@ -1,0 +1,79 @@
+/* indexing.c - reads ptr and idx of either width and base, and recognises a ptr of the other width.
+ * O(n + nnz). */
+#include "matrix/indexing.h"
+
+#include <string.h>
+
+trs_status trs_indexing_check(int indexing) {
+  if (indexing >= 0 && indexing <= (TRS_PTR32 | TRS_IDX64 | TRS_BASE1)) return TRS_SUCCESS;
+  return trs_fail(
+      TRS_ERROR_ARGUMENT, -1,
+      "indexing is %d: combine TRS_PTR32 or TRS_PTR64, TRS_IDX32 or TRS_IDX64, TRS_BASE0 "
+      "or TRS_BASE1 with |",
+      indexing);
+}
+
+/* Would the first bytes of ptr, read in the other width, be row pointers?  Only bytes that an array
+ * of 32 bits has are read. */
+static bool fits_other_width(int indexing, const void *ptr, int64_t nvectors) {
+  const int other = indexing ^ TRS_PTR32;
+  int64_t count = other & TRS_PTR32 ? nvectors + 1 : (nvectors + 1) / 2;
+  if (count < 2 || trs_ptr_at(other, ptr, 0) != trs_index_base(indexing)) return false;
+  for (int64_t k = 1; k < count; k++)
+    if (trs_ptr_at(other, ptr, k) < trs_ptr_at(other, ptr, k - 1)) return false;
+  return trs_ptr_at(other, ptr, count - 1) < INT32_MAX;
+}
+
+static const char *hint(int indexing, const void *ptr, int64_t nvectors) {
+  if (!fits_other_width(indexing, ptr, nvectors)) return "";
+  return indexing & TRS_PTR32 ? ": a 64-bit array given as 32-bit (TRS_PTR32)?"
+                              : ": a 32-bit array given as 64-bit (TRS_PTR64)?";
+}
+
+static trs_status fail_fall(int indexing, const void *ptr, int64_t nvectors, int64_t i) {
+  return trs_fail(TRS_ERROR_STRUCTURE, i, "ptr[%lld] = %lld is less than ptr[%lld] = %lld%s",
+                  (long long)i + 1, (long long)trs_ptr_at(indexing, ptr, i + 1), (long long)i,
+                  (long long)trs_ptr_at(indexing, ptr, i), hint(indexing, ptr, nvectors));
+}
+
+/* A vector of 2^32 entries and more: two elements of 32 bits, read as one, look so. */
+static trs_status fail_jump(int indexing, const void *ptr, int64_t nvectors, int64_t i) {
+  return trs_fail(TRS_ERROR_STRUCTURE, i, "ptr[%lld] = %lld is more than 2^32 behind ptr[%lld]%s",
+                  (long long)i + 1, (long long)trs_ptr_at(indexing, ptr, i + 1), (long long)i,
+                  hint(indexing, ptr, nvectors));
+}
+
+trs_status trs_indexing_check_ptr(int indexing, const void *ptr, int64_t nvectors) {
+  if (!ptr) return trs_fail(TRS_ERROR_ARGUMENT, -1, "ptr is NULL");
+  const int64_t base = trs_index_base(indexing), first = trs_ptr_at(indexing, ptr, 0);
+  if (first != base)
+    return trs_fail(TRS_ERROR_STRUCTURE, 0, "ptr[0] is %lld, not %lld%s", (long long)first,
+                    (long long)base,
+                    first == 1 - base ? (base ? " (TRS_BASE0?)" : " (TRS_BASE1?)")
+                                      : hint(indexing, ptr, nvectors));
+  for (int64_t i = 0; i < nvectors; i++) {
+    int64_t length = trs_ptr_at(indexing, ptr, i + 1) - trs_ptr_at(indexing, ptr, i);
+    if (length < 0) return fail_fall(indexing, ptr, nvectors, i);
+    if (length > UINT32_MAX) return fail_jump(indexing, ptr, nvectors, i);
+  }
+  return TRS_SUCCESS;
+}
+
+void trs_indexing_take_ptr(int64_t *own, int indexing, const void *ptr, int64_t nvectors) {
+  const int64_t base = trs_index_base(indexing);
+  if (indexing & TRS_PTR32)
+    for (int64_t i = 0; i <= nvectors; i++) own[i] = ((const int32_t *)ptr)[i] - base;
+  else
+    for (int64_t i = 0; i <= nvectors; i++) own[i] = ((const int64_t *)ptr)[i] - base;
+}
+
+int64_t trs_indexing_take_idx(int32_t *own, int indexing, const void *idx, int64_t count,
+                              int64_t other) {
+  const int64_t base = trs_index_base(indexing);
+  for (int64_t p = 0; p < count; p++) {
+    int64_t index = trs_idx_at(indexing, idx, p);
+    if (index < base || index - base >= other) return p;
+    own[p] = (int32_t)(index - base);
+  }
+  return count;
+}

@@ -1,0 +1,67 @@
+/* renew.c - values that the caller may change behind the library's back, and new ones. */
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "matrix/device.h"
+#include "matrix/values.h"
+
+/* The values that are taken anew: the caller's, or the parent's; NULL: these are the matrix's own.
+ */
+static const void *origin(const trs_matrix *A) { return A->parent ? A->parent->val : A->lent; }
+
+static void collect(const trs_matrix *A, const void *from, int64_t first, int64_t count, void *to) {
+  if (A->source_ptr)
+    trs_values_sum(to, from, A->source_ptr + first, A->source, count, A->scalar);
+  else
+    trs_values_gather(to, from, A->source + first, count, A->scalar);
+}
+
+/* Only what has changed is written, and by one thread at a time: others may solve with A. */
+void trs_matrix_renew(const trs_matrix *A) {
+  static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+  enum { PIECE = 256 };
+  double complex sums[PIECE];
+  size_t size = trs_scalar_size(A->scalar);
+  if (A->parent) trs_matrix_renew(A->parent);
+  const void *from = origin(A);
+  if (!from || A->on_device) return;
+  pthread_mutex_lock(&lock);
+  for (int64_t p = 0; p < A->nnz; p += PIECE) {
+    int64_t count = A->nnz - p < PIECE ? A->nnz - p : PIECE;
+    char *val = (char *)A->val + (size_t)p * size;
+    collect(A, from, p, count, sums);
+    if (memcmp(val, sums, (size_t)count * size)) memcpy(val, sums, (size_t)count * size);
+  }
+  pthread_mutex_unlock(&lock);
+}
+
+trs_status trs_matrix_renew_on(const trs_matrix *A, trs_stream stream) {
+  if (!A->on_device) {
+    trs_matrix_renew(A);
+    return TRS_SUCCESS;
+  }
+  if (A->parent) TRS_TRY(trs_matrix_renew_on(A->parent, stream));
+  const void *from = origin(A);
+  return from ? trs_matrix_collect_on(A, from, stream) : TRS_SUCCESS;
+}
+
+trs_status trs_matrix_set_values(trs_matrix *A, const void *val) {
+  if (!A || (!val && A->nnz))
+    return trs_fail(TRS_ERROR_ARGUMENT, -1, "%s is NULL", A ? "val" : "A");
+  if (trs_matrix_is_deferred(A))
+    return trs_fail(TRS_ERROR_ARGUMENT, -1,
+                    "the values of this matrix are deferred: they are asked for in trs_update");
+  if (A->on_device && A->nnz && !trs_device_address(val))
+    return trs_fail(TRS_ERROR_ARGUMENT, -1, "val is not device memory, as the matrix is");
+  if (A->lent) A->lent = val;
+  if (A->on_device && A->source) return TRS_SUCCESS; /* taken when they are read */
+  if (A->source)
+    collect(A, val, 0, A->nnz, A->val);
+  else if (A->hold_val == TRS_LENT)
+    A->val = (void *)val;
+  else if (A->nnz)
+    memmove(A->val, val, (size_t)A->nnz * trs_scalar_size(A->scalar));
+  if (A->takes_values && val != A->val) free((void *)val); /* plans may still read from A->val */
+  return TRS_SUCCESS;
+}
