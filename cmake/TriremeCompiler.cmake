@@ -7,6 +7,7 @@ set(CMAKE_POSITION_INDEPENDENT_CODE ON)
 set(CMAKE_C_FLAGS_RELEASE "-O3")
 set(CMAKE_C_FLAGS_RELWITHDEBINFO "-O2 -g")
 
+include(CheckCCompilerFlag)
 find_package(Threads REQUIRED)
 
 add_library(trireme_flags INTERFACE)
@@ -24,9 +25,17 @@ if(TRIREME_WERROR)
   target_compile_options(trireme_flags INTERFACE
     "$<$<COMPILE_LANGUAGE:CUDA>:-Werror=all-warnings;-Xcompiler=-Werror>")
 endif()
+# Levels of instructions that kernels are compiled for (src/base/cpu.h, which looks for the same).
+set(TRIREME_ISAS baseline)
+set(TRIREME_FLAGS_avx2 -mavx2 -mfma -mf16c -mbmi -mbmi2)
+set(TRIREME_FLAGS_avx512 ${TRIREME_FLAGS_avx2} -mavx512f -mavx512vl -mavx512bw -mavx512dq)
+check_c_compiler_flag(-mavx512f TRIREME_HAS_AVX512_FLAG)
 if(TRIREME_ARCH)
   trireme_c_options(-march=${TRIREME_ARCH})
+elseif(TRIREME_HAS_AVX512_FLAG)
+  list(APPEND TRIREME_ISAS avx2 avx512)
 endif()
+list(LENGTH TRIREME_ISAS TRS_ISA_LEVELS)
 if(TRIREME_SANITIZE)
   trireme_c_options(
     -fsanitize=${TRIREME_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all -g -O1)
