@@ -5,12 +5,15 @@
 #include <math.h>
 #include <string.h>
 
-/* Sums held in registers: so many vectors of right-hand sides, for a quarter of the registers'
- * rows of a panel at a time (of 64 bytes, or pairs of 32). */
-#ifdef __AVX512F__
-enum { MOST_VECTORS = 2, REGISTERS = 32 };
+/* Vectors of the processor's own size: gcc keeps larger ones in memory.  Sums are held in
+ * registers, for so many vectors of right-hand sides and a quarter of the registers' rows of a
+ * panel. */
+#if defined(__AVX512F__)
+enum { VECTOR_BYTES = 64, MOST_VECTORS = 2, REGISTERS = 32 };
+#elif defined(__AVX__)
+enum { VECTOR_BYTES = 32, MOST_VECTORS = 2, REGISTERS = 16 };
 #else
-enum { MOST_VECTORS = 1, REGISTERS = 16 };
+enum { VECTOR_BYTES = 16, MOST_VECTORS = 2, REGISTERS = 16 };
 #endif
 
 #define TRS_TEMPLATE "solve/grid3d/ops_tmpl.c"
