@@ -29,6 +29,7 @@ function(trireme_feature name)
 endfunction()
 
 add_library(trireme_features INTERFACE)
+target_link_libraries(trireme_features INTERFACE ${CMAKE_DL_LIBS})
 trireme_feature(ZLIB HEADER zlib.h LIBS z DEBIAN zlib1g-dev)
 trireme_feature(ZSTD HEADER zstd.h LIBS zstd DEBIAN libzstd-dev)
 trireme_feature(HDF5 HEADER hdf5.h LIBS hdf5 SUFFIXES hdf5/serial DEBIAN libhdf5-dev)

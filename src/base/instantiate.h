@@ -7,7 +7,7 @@
  *     SCALAR          float, double, float complex, double complex
  *     REAL            float, double, float, double
  *     WIDE, WIDE_REAL a type of higher precision to accumulate residuals in
- *     NAME(f)         f_s, f_d, f_c, f_z
+ *     NAME(f)         f_s, f_d, f_c, f_z; in a kernels.c (base/cpu.h) f_s_avx2, ...
  *     MUL(a, b)       the product, without C's NaN mending for complex
  *     CONJ(a), ABS(a), IS_COMPLEX, LETTER
  *     TRS_INLINE      in place of static inline where literal arguments must reach the loops
@@ -17,12 +17,18 @@
 #ifndef TRS_TABLE
 #define TRS_CONCAT_(f, letter) f##_##letter
 #define TRS_CONCAT(f, letter) TRS_CONCAT_(f, letter)
-#define TRS_TABLE(f) \
-  { [TRS_FLOAT] = f##_s, [TRS_DOUBLE] = f##_d, [TRS_SCOMPLEX] = f##_c, [TRS_DCOMPLEX] = f##_z }
+#ifndef TRS_ISA
+#define TRS_ISA_NAME(f) f
+#endif
+#define TRS_TABLE(f)                                                           \
+  {                                                                            \
+    [TRS_FLOAT] = TRS_ISA_NAME(f##_s), [TRS_DOUBLE] = TRS_ISA_NAME(f##_d),     \
+    [TRS_SCOMPLEX] = TRS_ISA_NAME(f##_c), [TRS_DCOMPLEX] = TRS_ISA_NAME(f##_z) \
+  }
 #define TRS_INLINE static inline __attribute__((always_inline))
 #endif
 
-#define NAME(f) TRS_CONCAT(f, LETTER)
+#define NAME(f) TRS_ISA_NAME(TRS_CONCAT(f, LETTER))
 
 #define LETTER s
 #define SCALAR float

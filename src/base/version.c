@@ -1,8 +1,7 @@
 /* version.c - what this build is and what it was built with. */
 #include <stdio.h>
 
-#include "base/config.h"
-#include "trireme.h"
+#include "base/cpu.h"
 
 typedef struct feature {
   const char *name;
@@ -36,5 +35,7 @@ const char *trs_features(void) {
                               it->package);
     if (more > 0) used += (size_t)more;
   }
+  if (used < sizeof text)
+    snprintf(text + used, sizeof text - used, "kernels  %s\n", trs_isa_text());
   return text;
 }

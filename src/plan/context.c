@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/config.h"
+#include "base/cpu.h"
 #include "base/memory.h"
 
 enum { MOST_THREADS = 1024, MOST_DEVICES = 1024 };
@@ -69,6 +70,7 @@ trs_status trs_context_create(trs_context **result, const char *where) {
   if (!result) return trs_fail(TRS_ERROR_ARGUMENT, -1, "ctx is NULL");
   trs_context *context;
   *result = NULL;
+  TRS_TRY(trs_isa_check());
   TRS_TRY(TRS_ALLOC_ZERO(&context, 1));
   atomic_init(&context->references, 1);
   trs_status status = parse(context, where ? where : "auto");

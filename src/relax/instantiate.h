@@ -4,8 +4,10 @@
  *     X       element of dq                         HALF, BFLOAT: OFF is one of the 16-bit formats
  *     SUM     element of D and r, and of all sums   SCALED: blocks have a factor; MARGIN: its power
  *     PRODUCT  in which some blocks' products are made and added; LANES of them are 32 bytes
- *     NAME(f) f_mixed, f_double, ... */
+ *     NAME(f) f_mixed, f_double, ..., and the level of instructions (base/cpu.h) */
 #ifndef TRS_INLINE
+#include "base/cpu.h"
+
 #define TRS_CONCAT_(f, letter) f##_##letter
 #define TRS_CONCAT(f, letter) TRS_CONCAT_(f, letter)
 #define TRS_INLINE static inline __attribute__((always_inline))
@@ -16,7 +18,7 @@
 #endif
 #define TRS_RARE static __attribute__((cold, noinline))
 #endif
-#define NAME(f) TRS_CONCAT(f, STORE)
+#define NAME(f) TRS_ISA_NAME(TRS_CONCAT(f, STORE))
 
 #define HALF 0
 #define BFLOAT 0

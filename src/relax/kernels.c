@@ -1,4 +1,4 @@
-/* kernels.c - the kernels of every way of storing. */
+/* kernels.c - the kernels of every way of storing, for one level of instructions. */
 #include "relax/kernels.h"
 
 #include <float.h>
@@ -16,11 +16,9 @@
 #define TRS_TEMPLATE "relax/sweep_tmpl.c"
 #include "relax/instantiate.h"
 
-const trs_relax_kernels *trs_relax_kernels_of(trs_relax_store store) {
-  static const trs_relax_kernels *const table[] = {[TRS_RELAX_MIXED] = &kernels_mixed,
-                                                   [TRS_RELAX_DOUBLE] = &kernels_double,
-                                                   [TRS_RELAX_FLOAT] = &kernels_float,
-                                                   [TRS_RELAX_HALF] = &kernels_half,
-                                                   [TRS_RELAX_BFLOAT] = &kernels_bfloat};
-  return table[store];
-}
+const trs_relax_stores TRS_ISA_NAME(trs_relax_stores) = {
+    [TRS_RELAX_MIXED] = &TRS_ISA_NAME(kernels_mixed),
+    [TRS_RELAX_DOUBLE] = &TRS_ISA_NAME(kernels_double),
+    [TRS_RELAX_FLOAT] = &TRS_ISA_NAME(kernels_float),
+    [TRS_RELAX_HALF] = &TRS_ISA_NAME(kernels_half),
+    [TRS_RELAX_BFLOAT] = &TRS_ISA_NAME(kernels_bfloat)};

@@ -1,7 +1,9 @@
-/* kernels.h - what depends on how values are stored: one table for each trs_relax_store. */
+/* kernels.h - what depends on how values are stored: one table for each trs_relax_store, and of
+ * these for each level of instructions (base/cpu.h). */
 #ifndef TRS_RELAX_KERNELS_H
 #define TRS_RELAX_KERNELS_H
 
+#include "base/cpu.h"
 #include "relax/relaxation.h"
 
 /* One call of trs_relaxation_sweep for a group of right-hand sides. */
@@ -36,6 +38,11 @@ typedef struct trs_relax_kernels {
   double (*residual)(const trs_relax_work *work, int64_t c, int64_t begin, int64_t end);
 } trs_relax_kernels;
 
+typedef const trs_relax_kernels *trs_relax_stores[TRS_RELAX_BFLOAT + 1];
+extern const trs_relax_stores trs_relax_stores_baseline, trs_relax_stores_avx2,
+    trs_relax_stores_avx512;
+
+/* Of the level that runs. */
 TRS_API const trs_relax_kernels *trs_relax_kernels_of(trs_relax_store store);
 
 #endif

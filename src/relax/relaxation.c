@@ -10,6 +10,11 @@
 #include "relax/domains.h"
 #include "relax/kernels.h"
 
+const trs_relax_kernels *trs_relax_kernels_of(trs_relax_store store) {
+  static const trs_relax_stores *const of_isa[] = TRS_ISA_TABLE(trs_relax_stores);
+  return (*of_isa[trs_isa_now()])[store];
+}
+
 /* ---- Values ---- */
 
 typedef struct put_job {

@@ -50,7 +50,7 @@ static void add(int64_t count, const void *from, void *to) {
 static const trs_block_ops ops = {
     .push = product, .pull = product, .triangle = triangle, .sweep = sweep, .add = add};
 
-const trs_block_ops *trs_block_ops_of(trs_scalar scalar) {
-  (void)scalar;
+const trs_block_ops *trs_block_ops_of(trs_scalar scalar, trs_isa isa) {
+  (void)scalar, (void)isa;
   return &ops;
 }

@@ -141,8 +141,8 @@ static trs_status plan(trs_grid_solver *s) {
 trs_status trs_structure_solver(trs_grid_solver *solver, trs_ranks *ranks,
                                 const trs_grid_layout *layout, const trs_grid_options *options) {
   *solver = (trs_grid_solver){.ranks = ranks, .set = *options, .layout = *layout};
-  trs_status status =
-      trs_part_create(&solver->part, &solver->layout, TRS_DOUBLE, options->shape, ranks->rank);
+  trs_status status = trs_part_create(&solver->part, &solver->layout, TRS_DOUBLE, trs_isa_now(),
+                                      options->shape, ranks->rank);
   if (!status) status = plan(solver);
   if (status) trs_structure_release(solver);
   return status;

@@ -13,19 +13,9 @@
 #include "base/config.h"
 #include "base/timer.h"
 #include "plan/mover.h"
+#include "solve/factors/kernels.h"
 
 enum { TILE = 8 }; /* right-hand sides permuted into the workspace at a time */
-
-typedef struct move_job {
-  const trs_moves *moves;
-  const trs_rhs *rhs;
-  void *work;
-  int64_t n, first;
-  int width; /* right-hand sides in the tile */
-} move_job;
-
-#define TRS_TEMPLATE "solve/factors/move_tmpl.c"
-#include "base/instantiate.h"
 
 /* ---- Sweeps on the host: the room is n x TILE values, row-major; one right-hand side uses the
  * first n. ---- */
@@ -35,17 +25,17 @@ static trs_status create_room(trs_plan *plan) {
   return trs_alloc(&state->room, plan->system.n * TILE, trs_scalar_size(plan->system.scalar));
 }
 
-static trs_status solve_tile(trs_plan *plan, move_job *job) {
-  static void (*const gather_of[])(void *, int, int) = TRS_TABLE(gather);
-  static void (*const scatter_of[])(void *, int, int) = TRS_TABLE(scatter);
+static trs_status solve_tile(trs_plan *plan, trs_move_job *job) {
+  static const trs_move_kernels *const of_isa[] = TRS_ISA_TABLE(trs_move_kernels);
+  const trs_move_kernels *kernels = of_isa[trs_isa_now()];
   int size = plan->system.n < 20000 ? 1 : trs_team_size(plan->context->team);
   trs_rhs inner = {.x = job->work, .b = job->work, .nrhs = job->width};
   inner.x_row = inner.b_row = job->width;
   inner.x_col = inner.b_col = 1;
-  trs_team_run(plan->context->team, size, gather_of[plan->system.scalar], job);
+  trs_team_run(plan->context->team, size, kernels->gather[plan->system.scalar], job);
   TRS_TRY(trs_plan_solve(plan->sweep[0], &inner));
   TRS_TRY(trs_plan_solve(plan->sweep[1], &inner));
-  trs_team_run(plan->context->team, size, scatter_of[plan->system.scalar], job);
+  trs_team_run(plan->context->team, size, kernels->scatter[plan->system.scalar], job);
   return TRS_SUCCESS;
 }
 
@@ -54,7 +44,7 @@ static trs_status solve_tiles(trs_plan *plan, const trs_rhs *rhs) {
   for (int64_t first = 0; first < rhs->nrhs; first += TILE) {
     int64_t left = rhs->nrhs - first;
     int width = left < TILE ? (int)left : TILE;
-    move_job job = {&state->moves, rhs, state->room, plan->system.n, first, width};
+    trs_move_job job = {&state->moves, rhs, state->room, plan->system.n, first, width};
     TRS_TRY(solve_tile(plan, &job));
   }
   return TRS_SUCCESS;

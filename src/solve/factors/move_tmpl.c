@@ -2,7 +2,7 @@
  * each thread moves a share of the rows. */
 
 static void NAME(gather)(void *argument, int rank, int size) {
-  const move_job *job = argument;
+  const trs_move_job *job = argument;
   const trs_moves *s = job->moves;
   const trs_rhs *R = job->rhs;
   const SCALAR *b = (const SCALAR *)R->b + job->first * R->b_col;
@@ -18,7 +18,7 @@ static void NAME(gather)(void *argument, int rank, int size) {
 }
 
 static void NAME(scatter)(void *argument, int rank, int size) {
-  const move_job *job = argument;
+  const trs_move_job *job = argument;
   const trs_moves *s = job->moves;
   const trs_rhs *R = job->rhs;
   SCALAR *x = (SCALAR *)R->x + job->first * R->x_col;

@@ -119,11 +119,39 @@ static void release(base *b) {
   trs_free(b->cut);
 }
 
+/* Flags that one rank has set are set on all. */
+static trs_status join_flags(trs_ranks *ranks, int8_t *flag, int64_t count) {
+  trs_tree_place at = trs_tree_at(TRS_TREE_BINARY, ranks->rank, ranks->size);
+  int8_t *other;
+  trs_status status = trs_ranks_agree(ranks, TRS_ALLOC(&other, count));
+  for (int c = 0; c < at.nchildren && !status; c++) {
+    status = trs_ranks_receive(ranks, at.first_child + c, TRS_TAG_MOVE, other, count);
+    for (int64_t k = 0; k < count && !status; k++) flag[k] |= other[k];
+  }
+  if (!status && at.parent >= 0)
+    status = trs_ranks_send(ranks, at.parent, TRS_TAG_MOVE, flag, count);
+  if (!status) status = trs_ranks_finish(ranks);
+  trs_free(other);
+  return status ? status : trs_ranks_broadcast(ranks, flag, count);
+}
+
+/* Grids that solve the same ancestor must get the same bits: all ranks take the highest level of
+ * instructions that each of them has. */
+static trs_status agree_on_isa(trs_grid_solver *s) {
+  int8_t lacks[TRS_ISA_LEVELS];
+  for (int isa = 0; isa < TRS_ISA_LEVELS; isa++) lacks[isa] = isa > (int)trs_isa_now();
+  TRS_TRY(join_flags(s->ranks, lacks, TRS_ISA_LEVELS));
+  for (int isa = 0; isa < TRS_ISA_LEVELS && !lacks[isa]; isa++) s->isa = (trs_isa)isa;
+  return TRS_SUCCESS;
+}
+
 static trs_status begin(trs_grid_solver *s, const trs_grid_input *in, base *b) {
   trs_status status = check_shape(s);
+  if (!status) status = trs_isa_check();
   s->set.supernodes.places = s->set.shape.x * s->set.shape.y;
   if (!status) status = copy_maps(&s->maps, in);
   TRS_TRY(trs_ranks_agree(s->ranks, status));
+  TRS_TRY(agree_on_isa(s));
   TRS_TRY(in->layout(in, s->ranks, &b->layout, s->set.shape.z, &s->set.supernodes));
   TRS_TRY(trs_forest_runs(&b->layout, s->set.supernodes.invert, &b->runs, &b->nruns));
   s->runs = b->nruns;
@@ -141,7 +169,7 @@ static trs_status lay_out(trs_grid_solver *s, const trs_grid_input *in, base *b,
     s->layout = b->layout;
     b->layout = (trs_grid_layout){0};
   }
-  TRS_TRY(trs_part_create(&s->part, &s->layout, in->scalar, s->set.shape, s->ranks->rank));
+  TRS_TRY(trs_part_create(&s->part, &s->layout, in->scalar, s->isa, s->set.shape, s->ranks->rank));
   return trs_fill_begin(f, &s->part);
 }
 
@@ -178,22 +206,6 @@ static trs_status check_same(const trs_grid_solver *s, const bool unit[2]) {
   return trs_ranks_agree(s->ranks, status);
 }
 
-/* What one rank refuses is refused by all. */
-static trs_status gather_refused(trs_ranks *ranks, int8_t *refused, int64_t count) {
-  trs_tree_place at = trs_tree_at(TRS_TREE_BINARY, ranks->rank, ranks->size);
-  int8_t *other;
-  trs_status status = trs_ranks_agree(ranks, TRS_ALLOC(&other, count));
-  for (int c = 0; c < at.nchildren && !status; c++) {
-    status = trs_ranks_receive(ranks, at.first_child + c, TRS_TAG_MOVE, other, count);
-    for (int64_t r = 0; r < count && !status; r++) refused[r] |= other[r];
-  }
-  if (!status && at.parent >= 0)
-    status = trs_ranks_send(ranks, at.parent, TRS_TAG_MOVE, refused, count);
-  if (!status) status = trs_ranks_finish(ranks);
-  trs_free(other);
-  return status ? status : trs_ranks_broadcast(ranks, refused, count);
-}
-
 /* Without the runs that were refused.  True: some were. */
 static bool drop_refused(base *b) {
   int64_t kept = 0, had = b->nruns;
@@ -214,8 +226,8 @@ static trs_status refuse(trs_grid_solver *s, const trs_grid_input *in, base *b, 
     TRS_TRY(trs_ranks_agree(s->ranks,
                             trs_fill_invert(f, s->ranks, in->unit, in->row_perm, b->refused)));
   b->refused[b->nruns] = found;
-  TRS_TRY(gather_refused(s->ranks, b->refused, b->nruns + 1));
-  return b->refused[b->nruns] ? gather_refused(s->ranks, b->cut, s->layout.n) : TRS_SUCCESS;
+  TRS_TRY(join_flags(s->ranks, b->refused, b->nruns + 1));
+  return b->refused[b->nruns] ? join_flags(s->ranks, b->cut, s->layout.n) : TRS_SUCCESS;
 }
 
 static trs_status cut_base(trs_grid_solver *s, base *b) {

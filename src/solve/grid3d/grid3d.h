@@ -32,6 +32,7 @@ typedef struct trs_grid_times {
 typedef struct trs_grid_solver {
   trs_ranks *ranks;
   trs_grid_options set;
+  trs_isa isa; /* of all ranks' block operations */
   trs_grid_maps maps;
   trs_grid_layout layout;
   int64_t runs;       /* that might have been inverted; the layout's are, */

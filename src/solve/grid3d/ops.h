@@ -10,6 +10,7 @@
 #ifndef TRS_SOLVE_GRID3D_OPS_H
 #define TRS_SOLVE_GRID3D_OPS_H
 
+#include "base/cpu.h"
 #include "base/scalar.h"
 #include "base/status.h"
 
@@ -68,7 +69,11 @@ typedef struct trs_block_ops {
               const int32_t *place, const int64_t *at, const void *in, void *out, int64_t ldout);
 } trs_block_ops;
 
-const trs_block_ops *trs_block_ops_of(trs_scalar scalar);
+typedef const trs_block_ops *trs_block_tables[TRS_NSCALARS];
+extern const trs_block_tables trs_block_tables_baseline, trs_block_tables_avx2,
+    trs_block_tables_avx512;
+
+const trs_block_ops *trs_block_ops_of(trs_scalar scalar, trs_isa isa);
 
 /* Rows of a tile, and the numbers that a triangle of it takes. */
 static inline int64_t trs_tile_rows(trs_scalar scalar) {

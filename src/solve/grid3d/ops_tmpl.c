@@ -3,14 +3,13 @@
  * sum knows of pairs. */
 
 typedef REAL NAME(vector)
-    __attribute__((vector_size(TRS_SLACK), aligned(sizeof(REAL)), __may_alias__));
-typedef REAL NAME(half) __attribute__((vector_size(TRS_SLACK / 2), aligned(sizeof(REAL))));
-typedef REAL NAME(quarter) __attribute__((vector_size(TRS_SLACK / 4), aligned(sizeof(REAL))));
+    __attribute__((vector_size(VECTOR_BYTES), aligned(sizeof(REAL)), __may_alias__));
 
-/* LANES real numbers are a vector, and so are TILE numbers. */
+/* A vector is LANES real numbers; a tile has TILE rows, which are PARTS vectors of real numbers. */
 #define VECTOR NAME(vector)
-#define LANES ((int64_t)(TRS_SLACK / sizeof(REAL)))
+#define LANES ((int64_t)(VECTOR_BYTES / sizeof(REAL)))
 #define TILE ((int64_t)(TRS_SLACK / sizeof(SCALAR)))
+#define PARTS (TRS_SLACK / VECTOR_BYTES)
 #define PAIR (1 + IS_COMPLEX)
 #define MOST_OUTPUTS (REGISTERS / 4 / PAIR)
 
@@ -27,16 +26,32 @@ TRS_INLINE VECTOR NAME(blend)(VECTOR a, VECTOR b, int64_t lanes) {
 /* ---- One right-hand side, real. ---- */
 
 #if !IS_COMPLEX
+typedef struct NAME(tile) {
+  VECTOR part[PARTS];
+} NAME(tile);
+
 /* A tile's products with x. */
-TRS_INLINE VECTOR NAME(tile_sum)(int64_t rows, int64_t k, const REAL *a, const REAL *x) {
-  VECTOR even = {0}, odd = {0};
+TRS_INLINE NAME(tile) NAME(tile_sum)(int64_t rows, int64_t k, const REAL *a, const REAL *x) {
+  NAME(tile) even = {{{0}}}, odd = {{{0}}};
   int64_t c = 0;
-  for (; c + 1 < k; c += 2) {
-    even += NAME(load)(a + c * rows) * x[c];
-    odd += NAME(load)(a + (c + 1) * rows) * x[c + 1];
+  for (; c + 1 < k; c += 2)
+    for (int q = 0; q < PARTS; q++) {
+      even.part[q] += NAME(load)(a + c * rows + q * LANES) * x[c];
+      odd.part[q] += NAME(load)(a + (c + 1) * rows + q * LANES) * x[c + 1];
+    }
+  for (int q = 0; q < PARTS; q++) {
+    if (c < k) even.part[q] += NAME(load)(a + c * rows + q * LANES) * x[c];
+    even.part[q] += odd.part[q];
   }
-  if (c < k) even += NAME(load)(a + c * rows) * x[c];
-  return even + odd;
+  return even;
+}
+
+/* The tile's first rows become those of y, which has room for all of them. */
+TRS_INLINE void NAME(put_tile)(const NAME(tile) * sum, int64_t rows, REAL *y) {
+  for (int q = 0; q < PARTS; q++) {
+    VECTOR old = NAME(load)(y + q * LANES);
+    *(VECTOR *)(y + q * LANES) = NAME(blend)(sum->part[q], old, rows - q * LANES);
+  }
 }
 
 TRS_INLINE bool NAME(in_a_row)(const int32_t *list) { return list[TILE - 1] - list[0] == TILE - 1; }
@@ -44,15 +59,15 @@ TRS_INLINE bool NAME(in_a_row)(const int32_t *list) { return list[TILE - 1] - li
 TRS_INLINE void NAME(push_columns)(int64_t k, int64_t m, const REAL *a, const REAL *x,
                                    const int32_t *list, REAL *y) {
   for (; m >= TILE; m -= TILE, list += TILE, a += TILE * k) {
-    VECTOR sum = NAME(tile_sum)(TILE, k, a, x);
+    NAME(tile) sum = NAME(tile_sum)(TILE, k, a, x);
     if (NAME(in_a_row)(list))
-      *(VECTOR *)(y + list[0]) += sum;
+      for (int q = 0; q < PARTS; q++) *(VECTOR *)(y + list[0] + q * LANES) += sum.part[q];
     else
-      for (int64_t i = 0; i < TILE; i++) y[list[i]] += sum[i];
+      for (int64_t i = 0; i < TILE; i++) y[list[i]] += sum.part[i / LANES][i % LANES];
   }
   if (m == 0) return;
-  VECTOR sum = NAME(tile_sum)(m, k, a, x);
-  for (int64_t i = 0; i < m; i++) y[list[i]] += sum[i];
+  NAME(tile) sum = NAME(tile_sum)(m, k, a, x);
+  for (int64_t i = 0; i < m; i++) y[list[i]] += sum.part[i / LANES][i % LANES];
 }
 
 TRS_INLINE void NAME(push_one)(int64_t m, int64_t k, const REAL *a, const REAL *x,
@@ -138,8 +153,8 @@ TRS_INLINE void NAME(triangle_one)(int64_t width, bool upper, const REAL *d, con
   for (int64_t at = 0; at < width; at += TILE) {
     int64_t rows = width - at < TILE ? width - at : TILE;
     int64_t first = upper ? at : 0, columns = upper ? width - at : at + rows;
-    VECTOR sum = NAME(tile_sum)(rows, columns, d, x + first), old = NAME(load)(y + at);
-    *(VECTOR *)(y + at) = NAME(blend)(sum, old, rows);
+    NAME(tile) sum = NAME(tile_sum)(rows, columns, d, x + first);
+    NAME(put_tile)(&sum, rows, y + at);
     d += rows * columns;
   }
 }
@@ -323,8 +338,8 @@ TRS_INLINE void NAME(solve_node)(const trs_local_node *node, bool upper, int64_t
   }
 #if !IS_COMPLEX
   if (n == 1 && node->width <= TILE) { /* one tile */
-    VECTOR sum = NAME(tile_sum)(node->width, node->width, D, x);
-    *(VECTOR *)x = NAME(blend)(sum, NAME(load)(x), node->width);
+    NAME(tile) sum = NAME(tile_sum)(node->width, node->width, D, x);
+    NAME(put_tile)(&sum, node->width, x);
     return;
   }
 #endif
@@ -530,5 +545,6 @@ static const trs_block_ops NAME(ops) = {.push = NAME(push),
 #undef VECTOR
 #undef LANES
 #undef TILE
+#undef PARTS
 #undef PAIR
 #undef MOST_OUTPUTS

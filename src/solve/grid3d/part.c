@@ -167,14 +167,14 @@ static trs_status plan_side(trs_part *p, int which) {
 }
 
 trs_status trs_part_create(trs_part *part, const trs_grid_layout *layout, trs_scalar scalar,
-                           trs_grid_shape shape, int rank) {
+                           trs_isa isa, trs_grid_shape shape, int rank) {
   *part = (trs_part){.layout = layout,
                      .shape = shape,
                      .x = rank / shape.y % shape.x,
                      .y = rank % shape.y,
                      .z = rank / shape.y / shape.x,
                      .scalar = scalar,
-                     .ops = trs_block_ops_of(scalar)};
+                     .ops = trs_block_ops_of(scalar, isa)};
   trs_status status = list_supernodes(part);
   if (!status) status = plan_side(part, 0);
   if (!status) status = plan_side(part, 1);

@@ -70,7 +70,7 @@ enum { TRS_HEAD_BYTES = 16 };
 /* All but lists and numbers (fill.h).  rank: its place is (x, y, z) with rank = (z Px + x) Py + y.
  */
 trs_status trs_part_create(trs_part *part, const trs_grid_layout *layout, trs_scalar scalar,
-                           trs_grid_shape shape, int rank);
+                           trs_isa isa, trs_grid_shape shape, int rank);
 void trs_part_destroy(trs_part *part);
 
 /* Room for so many right-hand sides at once, laid out for them; allocates, and can fail, only where

@@ -141,7 +141,7 @@ static int64_t visit_rows(const worker *w, int by, int y, visit what, char *pack
     int64_t rows = trs_width(w->l, I);
     for (int64_t K = first_column(w, I, y); K < end_column(w, I); K += w->part->shape.y) {
       int64_t columns = trs_width(w->l, K), before = w->l->first[K] - w->begin;
-      char *at = packed + (size_t)count * w->size;
+      char *at = packed ? packed + (size_t)count * w->size : NULL; /* NULL: they are counted */
       count += rows * columns;
       if (what == PACK)
         memcpy(at, N + (size_t)(before * rows) * w->size, (size_t)(rows * columns) * w->size);

@@ -4,13 +4,7 @@
  * O(nnz nrhs); no memory beyond the matrix. */
 #include <stdio.h>
 
-#include "plan/plan.h"
-
-#define TRS_TEMPLATE "solve/serial/sweep_tmpl.c"
-#include "base/instantiate.h"
-
-static void (*const by_rows_of[])(const trs_system *, const trs_rhs *, bool) = TRS_TABLE(by_rows);
-static void (*const by_columns_of[])(const trs_system *, const trs_rhs *) = TRS_TABLE(by_columns);
+#include "solve/serial/kernels.h"
 
 /* What a row and an entry take at best, data in cache and no row waiting for another
  * (docs/experiments.md). */
@@ -35,11 +29,13 @@ static trs_status analyze(trs_plan *plan) {
 }
 
 static trs_status solve(trs_plan *plan, const trs_rhs *rhs) {
+  static const trs_serial_kernels *const of_isa[] = TRS_ISA_TABLE(trs_serial_kernels);
+  const trs_serial_kernels *kernels = of_isa[trs_isa_now()];
   const trs_system *S = &plan->system;
   if (S->rows)
-    by_rows_of[S->scalar](S, rhs, ((const serial_state *)plan->state)->chained);
+    kernels->by_rows[S->scalar](S, rhs, ((const serial_state *)plan->state)->chained);
   else
-    by_columns_of[S->scalar](S, rhs);
+    kernels->by_columns[S->scalar](S, rhs);
   return TRS_SUCCESS;
 }
 

@@ -212,11 +212,12 @@ static trs_status place_waits(trs_schedule *s, const trs_needs *needs, int32_t *
   int64_t capacity = 1024;
   TRS_TRY(TRS_ALLOC(&s->waits, capacity));
   for (int t = 0; t < s->threads; t++) {
-    const trs_need *need = needs[t].list, *end = need + needs[t].count;
+    int64_t next = 0; /* of the thread's needs, whose list is NULL where it has none */
     memset(reached, 0, (size_t)s->threads * sizeof *reached);
     for (int64_t k = s->task_ptr[t]; k < s->task_ptr[t + 1]; k++) {
       s->tasks[k].wait = s->nwaits;
-      for (; need < end && need->task == k; need++) {
+      for (; next < needs[t].count && needs[t].list[next].task == k; next++) {
+        const trs_need *need = &needs[t].list[next];
         int32_t tasks = tasks_to(s, need->thread, need->end);
         if (tasks <= reached[need->thread]) continue;
         reached[need->thread] = tasks;

@@ -3,61 +3,15 @@
  * so the bits do not depend on the number of threads.
  * O(nnz nrhs) work; a copy of the matrix in schedule order. */
 #include <math.h>
-#include <stdatomic.h>
 #include <stdio.h>
-#include <string.h>
 
-#include "plan/plan.h"
-#include "solve/threads/schedule.h"
-
-enum { TILE = 4 }; /* right-hand sides that share one pass over the matrix */
-
-typedef struct progress {
-  _Alignas(64) _Atomic int64_t value; /* solve number << 32 | tasks done in it */
-} progress;
-
-typedef struct threads_state {
-  trs_schedule schedule;
-  int64_t *ptr;   /* n + 1: off-diagonal entries of the row at each position */
-  int32_t *idx;   /* positions */
-  void *val;      /* conjugated already where op conjugates */
-  void *inverse;  /* n reciprocal diagonals; NULL for a unit diagonal */
-  void *work;     /* n x TILE: x by position; one right-hand side touches the first n only */
-  progress *done; /* one a thread */
-  int64_t solves;
-  int64_t bytes;
-} threads_state;
-
-typedef struct range {
-  int64_t begin, end;
-} range;
-
-/* One team run: analysis fills the copy, a solve sweeps one tile. */
-typedef struct job {
-  trs_plan *plan;
-  threads_state *state;
-  trs_needs *needs; /* of each thread; NULL where the schedule is made */
-  const int32_t *length;
-  const trs_rhs *rhs;
-  int64_t column;
-  int width;
-} job;
-
-static void wait_for_tasks(const threads_state *s, const trs_task *task) {
-  for (int64_t w = task->wait; w < task->wait_end; w++) {
-    const trs_wait *it = &s->schedule.waits[w];
-    int64_t goal = (s->solves << 32) + it->tasks;
-    unsigned turns = 0;
-    while (atomic_load_explicit(&s->done[it->thread].value, memory_order_acquire) < goal)
-      trs_spin(&turns);
-  }
-}
+#include "solve/threads/kernels.h"
 
 /* Thread rank reads through the rows of its tasks for what they need. */
 static void note_all_needs(void *argument, int rank, int size) {
   (void)size;
-  job *j = argument;
-  const threads_state *s = j->state;
+  trs_threads_job *j = argument;
+  const trs_threads_state *s = j->state;
   const trs_schedule *plan = &s->schedule;
   int64_t begin = plan->first[rank], end = plan->first[rank + 1];
   for (int64_t task = plan->task_ptr[rank]; task < plan->task_ptr[rank + 1]; task++) {
@@ -68,8 +22,10 @@ static void note_all_needs(void *argument, int rank, int size) {
   }
 }
 
-#define TRS_TEMPLATE "solve/threads/threads_tmpl.c"
-#include "base/instantiate.h"
+static const trs_threads_kernels *kernels(void) {
+  static const trs_threads_kernels *const of_isa[] = TRS_ISA_TABLE(trs_threads_kernels);
+  return of_isa[trs_isa_now()];
+}
 
 /* Work at the speed of serial's estimate, rows dearer by their way through two numberings, most of
  * all where natural order is a chain and level order so far from it; a wait for every split level.
@@ -96,7 +52,7 @@ static trs_status row_lengths(int32_t **length, const trs_system *S) {
   return TRS_SUCCESS;
 }
 
-static trs_status allocate(trs_plan *plan, threads_state *s) {
+static trs_status allocate(trs_plan *plan, trs_threads_state *s) {
   const trs_system *S = &plan->system;
   int64_t n = S->n, nnz = s->schedule.entries[s->schedule.threads];
   size_t size = trs_scalar_size(S->scalar);
@@ -104,7 +60,7 @@ static trs_status allocate(trs_plan *plan, threads_state *s) {
   TRS_TRY(TRS_ALLOC(&s->idx, nnz));
   TRS_TRY(trs_alloc(&s->val, nnz, size));
   if (!S->unit) TRS_TRY(trs_alloc(&s->inverse, n, size));
-  TRS_TRY(trs_alloc(&s->work, n * TILE, size));
+  TRS_TRY(trs_alloc(&s->work, n * TRS_THREADS_TILE, size));
   TRS_TRY(TRS_ALLOC_ZERO(&s->done, s->schedule.threads));
   s->bytes = n * (int64_t)(16 + size * (S->unit ? 1 : 2)) + nnz * (int64_t)(4 + size);
   return TRS_SUCCESS;
@@ -114,8 +70,8 @@ static trs_status allocate(trs_plan *plan, threads_state *s) {
  */
 static void number_entries(void *argument, int rank, int size) {
   (void)size;
-  const job *j = argument;
-  threads_state *s = j->state;
+  const trs_threads_job *j = argument;
+  trs_threads_state *s = j->state;
   int64_t at = s->schedule.entries[rank];
   for (int64_t k = s->schedule.first[rank]; k < s->schedule.first[rank + 1]; k++) {
     s->ptr[k] = at;
@@ -125,21 +81,26 @@ static void number_entries(void *argument, int rank, int size) {
 }
 
 static void fill_share(void *argument, int rank, int size) {
-  static void (*const fill_rows_of[])(job *, int) = TRS_TABLE(fill_rows);
   (void)size;
-  job *j = argument;
-  fill_rows_of[j->plan->system.scalar](j, rank);
+  trs_threads_job *j = argument;
+  kernels()->fill_rows[j->plan->system.scalar](j, rank);
 }
 
-static trs_status fill(job *j) {
-  static trs_status (*const fill_columns_of[])(job *) = TRS_TABLE(fill_columns);
-  if (!j->plan->system.rows) return fill_columns_of[j->plan->system.scalar](j);
-  trs_team_run(j->plan->context->team, j->state->schedule.threads, fill_share, j);
+static trs_status fill(trs_threads_job *j) {
+  const trs_system *S = &j->plan->system;
+  trs_team *team = j->plan->context->team;
+  int threads = j->state->schedule.threads;
+  if (S->rows) {
+    trs_team_run(team, threads, fill_share, j);
+    return TRS_SUCCESS;
+  }
+  TRS_TRY(kernels()->fill_columns[S->scalar](j));
+  if (j->needs) trs_team_run(team, threads, note_all_needs, j);
   return TRS_SUCCESS;
 }
 
 static trs_status analyze(trs_plan *plan) {
-  threads_state *s;
+  trs_threads_state *s;
   int32_t *length = NULL;
   trs_needs *needs = NULL;
   TRS_TRY(TRS_ALLOC_ZERO(&s, 1));
@@ -151,7 +112,7 @@ static trs_status analyze(trs_plan *plan) {
   if (!status) status = allocate(plan, s);
   if (!status) status = trs_needs_create(&needs, s->schedule.threads);
   if (!status) {
-    job j = {.plan = plan, .state = s, .needs = needs, .length = length};
+    trs_threads_job j = {.plan = plan, .state = s, .needs = needs, .length = length};
     trs_team_run(plan->context->team, s->schedule.threads, number_entries, &j);
     status = fill(&j);
   }
@@ -162,22 +123,21 @@ static trs_status analyze(trs_plan *plan) {
 }
 
 static trs_status update(trs_plan *plan) {
-  return fill(&(job){.plan = plan, .state = plan->state});
+  return fill(&(trs_threads_job){.plan = plan, .state = plan->state});
 }
 
 static void sweep_share(void *argument, int rank, int size) {
-  static void (*const sweep_of[])(const job *, int) = TRS_TABLE(sweep);
   (void)size;
-  const job *j = argument;
-  sweep_of[j->plan->system.scalar](j, rank);
+  const trs_threads_job *j = argument;
+  kernels()->sweep[j->plan->system.scalar](j, rank);
 }
 
 static trs_status solve(trs_plan *plan, const trs_rhs *rhs) {
-  threads_state *s = plan->state;
+  trs_threads_state *s = plan->state;
   for (int64_t column = 0; column < rhs->nrhs;) {
     int64_t left = rhs->nrhs - column;
-    int width = left >= TILE ? TILE : 1;
-    job j = {.plan = plan, .state = s, .rhs = rhs, .column = column, .width = width};
+    int width = left >= TRS_THREADS_TILE ? TRS_THREADS_TILE : 1;
+    trs_threads_job j = {.plan = plan, .state = s, .rhs = rhs, .column = column, .width = width};
     s->solves++;
     trs_team_run(plan->context->team, s->schedule.threads, sweep_share, &j);
     column += width;
@@ -186,20 +146,22 @@ static trs_status solve(trs_plan *plan, const trs_rhs *rhs) {
 }
 
 static int threads(const trs_plan *plan) {
-  return ((const threads_state *)plan->state)->schedule.threads;
+  return ((const trs_threads_state *)plan->state)->schedule.threads;
 }
 
-static int64_t bytes(const trs_plan *plan) { return ((const threads_state *)plan->state)->bytes; }
+static int64_t bytes(const trs_plan *plan) {
+  return ((const trs_threads_state *)plan->state)->bytes;
+}
 
 static void describe(const trs_plan *plan, char *text, size_t size) {
-  const threads_state *s = plan->state;
+  const trs_threads_state *s = plan->state;
   snprintf(text, size, "%d levels, %lld split over %d threads, %lld tasks, %lld waits",
            plan->levels.count, (long long)s->schedule.split_levels, s->schedule.threads,
            (long long)s->schedule.task_ptr[s->schedule.threads], (long long)s->schedule.nwaits);
 }
 
 static void free_state(trs_plan *plan) {
-  threads_state *s = plan->state;
+  trs_threads_state *s = plan->state;
   if (!s) return;
   trs_schedule_destroy(&s->schedule);
   trs_free(s->ptr);

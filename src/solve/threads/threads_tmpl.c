@@ -27,9 +27,9 @@ TRS_INLINE void NAME(prefetch_row)(const trs_system *S, const int32_t *row, int6
 
 /* Copies row k's entries; with needs, their columns too, as positions, those of other threads noted
  * there. */
-TRS_INLINE void NAME(fill_row)(const job *j, int64_t i, int64_t at, range own, bool prefix,
-                               trs_needs *needs, int64_t task) {
-  const threads_state *s = j->state;
+TRS_INLINE void NAME(fill_row)(const trs_threads_job *j, int64_t i, int64_t at, range own,
+                               bool prefix, trs_needs *needs, int64_t task) {
+  const trs_threads_state *s = j->state;
   const trs_system *S = &j->plan->system;
   const int32_t *position = s->schedule.position, *from = S->idx;
   int32_t *idx = s->idx;
@@ -47,8 +47,8 @@ TRS_INLINE void NAME(fill_row)(const job *j, int64_t i, int64_t at, range own, b
 
 /* op(T) stored by rows: thread rank copies its own rows, and notes for each of its tasks how far
  * it reads into the other threads' stretches. */
-static void NAME(fill_rows)(job *j, int rank) {
-  threads_state *s = j->state;
+static void NAME(fill_rows)(trs_threads_job *j, int rank) {
+  trs_threads_state *s = j->state;
   const trs_system *S = &j->plan->system;
   const trs_schedule *plan = &s->schedule;
   const int64_t *ptr = s->ptr;
@@ -71,8 +71,8 @@ static void NAME(fill_rows)(job *j, int rank) {
 }
 
 /* op(T) stored by columns: one pass over the columns appends each entry to its row. */
-static trs_status NAME(fill_columns)(job *j) {
-  threads_state *s = j->state;
+static trs_status NAME(fill_columns)(trs_threads_job *j) {
+  trs_threads_state *s = j->state;
   const trs_system *S = &j->plan->system;
   const trs_schedule *plan = &s->schedule;
   SCALAR *val = s->val, *inverse = s->inverse;
@@ -90,13 +90,13 @@ static trs_status NAME(fill_columns)(job *j) {
     if (inverse) inverse[plan->position[col]] = NAME(reciprocal_of)(S, col);
   }
   trs_free(next);
-  if (j->needs) trs_team_run(j->plan->context->team, plan->threads, note_all_needs, j);
   return TRS_SUCCESS;
 }
 
 /* x[k] = (b[k] - sum of T[k][j] x[j]) / T[k][k] for the rows of one task. */
-TRS_INLINE void NAME(task_one)(const job *j, const trs_task *task, bool unit, bool packed) {
-  const threads_state *s = j->state;
+TRS_INLINE void NAME(task_one)(const trs_threads_job *j, const trs_task *task, bool unit,
+                               bool packed) {
+  const trs_threads_state *s = j->state;
   const trs_rhs *R = j->rhs;
   const int64_t *ptr = s->ptr;
   const int32_t *idx = s->idx, *row = s->schedule.row;
@@ -116,8 +116,8 @@ TRS_INLINE void NAME(task_one)(const job *j, const trs_task *task, bool unit, bo
 
 /* The same for four right-hand sides, neighbours in the workspace.  Four scalars, for an array
  * would live in memory. */
-TRS_INLINE void NAME(task_four)(const job *j, const trs_task *task, bool unit) {
-  const threads_state *s = j->state;
+TRS_INLINE void NAME(task_four)(const trs_threads_job *j, const trs_task *task, bool unit) {
+  const trs_threads_state *s = j->state;
   const trs_rhs *R = j->rhs;
   const int64_t *ptr = s->ptr, xc = R->x_col, bc = R->b_col;
   const int32_t *idx = s->idx, *row = s->schedule.row;
@@ -142,7 +142,7 @@ TRS_INLINE void NAME(task_four)(const job *j, const trs_task *task, bool unit) {
   }
 }
 
-static void NAME(run_task)(const job *j, const trs_task *task) {
+static void NAME(run_task)(const trs_threads_job *j, const trs_task *task) {
   bool unit = !j->state->inverse;
   if (j->width == 4)
     NAME(task_four)(j, task, unit);
@@ -154,8 +154,8 @@ static void NAME(run_task)(const job *j, const trs_task *task) {
     NAME(task_one)(j, task, false, true);
 }
 
-static void NAME(sweep)(const job *j, int rank) {
-  threads_state *s = j->state;
+static void NAME(sweep)(const trs_threads_job *j, int rank) {
+  trs_threads_state *s = j->state;
   const int64_t *task_ptr = s->schedule.task_ptr;
   for (int64_t k = task_ptr[rank]; k < task_ptr[rank + 1]; k++) {
     wait_for_tasks(s, &s->schedule.tasks[k]);

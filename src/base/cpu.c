@@ -1,0 +1,79 @@
+/* cpu.c - which level of instructions runs. */
+#include "base/cpu.h"
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#if TRS_ISA_LEVELS > 1
+#include <cpuid.h>
+#endif
+
+static const char *const names[] = {"baseline", "avx2", "avx512"};
+
+/* The instructions that CMake's flags for each level allow (cmake/TriremeCompiler.cmake). */
+#if TRS_ISA_LEVELS > 1
+static bool has_f16c(void) { /* older compilers have no name for it */
+  unsigned a, b, c, d;
+  return __get_cpuid(1, &a, &b, &c, &d) && (c & bit_F16C);
+}
+
+static bool has_avx2(void) {
+  return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
+         __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2") && has_f16c();
+}
+
+static bool has_avx512(void) {
+  return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") &&
+         __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq");
+}
+
+static trs_isa highest(void) {
+  if (!has_avx2()) return TRS_ISA_BASELINE;
+  return has_avx512() ? TRS_ISA_AVX512 : TRS_ISA_AVX2;
+}
+#else
+static trs_isa highest(void) { return TRS_ISA_BASELINE; }
+#endif
+
+/* The level that TRIREME_ISA names, or none: -1. */
+static int named(void) {
+  const char *text = getenv("TRIREME_ISA");
+  for (int isa = 0; text && isa < TRS_ISA_LEVELS; isa++)
+    if (strcmp(text, names[isa]) == 0) return isa;
+  return -1;
+}
+
+trs_isa trs_isa_now(void) {
+  static _Atomic int now = -1;
+  int isa = atomic_load_explicit(&now, memory_order_relaxed);
+  if (isa >= 0) return (trs_isa)isa;
+  int most = (int)highest(), wanted = named();
+  isa = wanted >= 0 && wanted < most ? wanted : most;
+  atomic_store_explicit(&now, isa, memory_order_relaxed);
+  return (trs_isa)isa;
+}
+
+trs_status trs_isa_check(void) {
+  const char *text = getenv("TRIREME_ISA");
+  if (!text || !*text) return TRS_SUCCESS;
+  if (named() > (int)highest())
+    return trs_fail(TRS_ERROR_UNSUPPORTED, -1,
+                    "TRIREME_ISA is %s, which this processor does not have: its highest level is "
+                    "%s",
+                    text, names[highest()]);
+  if (named() >= 0) return TRS_SUCCESS;
+  return trs_fail(TRS_ERROR_ARGUMENT, -1, "TRIREME_ISA is \"%.40s\"; this build has the level%s",
+                  text, TRS_ISA_LEVELS > 1 ? "s baseline, avx2 and avx512" : " baseline alone");
+}
+
+const char *trs_isa_text(void) {
+  static _Thread_local char text[64];
+  if (TRS_ISA_LEVELS > 1)
+    snprintf(text, sizeof text, "%s, of baseline, avx2 and avx512", names[trs_isa_now()]);
+  else
+    snprintf(text, sizeof text, "baseline alone, compiled for %s",
+             *TRS_ARCH ? TRS_ARCH : "the compiler's default");
+  return text;
+}
