@@ -14,6 +14,7 @@ typedef struct borrowed_team {
 static trs_status borrow_team(borrowed_team *borrowed, const trs_read_options *options) {
   *borrowed = (borrowed_team){0};
   if (options && options->context) {
+    TRS_TRY(trs_context_check(options->context));
     borrowed->team = options->context->team;
     return TRS_SUCCESS;
   }

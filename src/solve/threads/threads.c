@@ -7,13 +7,15 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/counter.h"
+#include "base/wait.h"
 #include "plan/plan.h"
 #include "solve/threads/schedule.h"
 
 enum { TILE = 4 }; /* right-hand sides that share one pass over the matrix */
 
 typedef struct progress {
-  _Alignas(64) _Atomic int64_t value; /* solve number << 32 | tasks done in it */
+  _Alignas(64) _Atomic uint64_t value; /* solve number << 32 | tasks done in it; wraps */
 } progress;
 
 typedef struct threads_state {
@@ -24,7 +26,7 @@ typedef struct threads_state {
   void *inverse;  /* n reciprocal diagonals; NULL for a unit diagonal */
   void *work;     /* n x TILE: x by position; one right-hand side touches the first n only */
   progress *done; /* one a thread */
-  int64_t solves;
+  uint64_t solves;
   int64_t bytes;
 } threads_state;
 
@@ -46,10 +48,11 @@ typedef struct job {
 static void wait_for_tasks(const threads_state *s, const trs_task *task) {
   for (int64_t w = task->wait; w < task->wait_end; w++) {
     const trs_wait *it = &s->schedule.waits[w];
-    int64_t goal = (s->solves << 32) + it->tasks;
-    unsigned turns = 0;
-    while (atomic_load_explicit(&s->done[it->thread].value, memory_order_acquire) < goal)
-      trs_spin(&turns);
+    uint64_t goal = (s->solves << 32) + (uint64_t)it->tasks;
+    trs_patience wait = {0};
+    while (!trs_counter_reached(
+        atomic_load_explicit(&s->done[it->thread].value, memory_order_acquire), goal))
+      trs_wait_turn(&wait);
   }
 }
 
@@ -106,6 +109,8 @@ static trs_status allocate(trs_plan *plan, threads_state *s) {
   if (!S->unit) TRS_TRY(trs_alloc(&s->inverse, n, size));
   TRS_TRY(trs_alloc(&s->work, n * TILE, size));
   TRS_TRY(TRS_ALLOC_ZERO(&s->done, s->schedule.threads));
+  s->solves = trs_counters_begin;
+  for (int t = 0; t < s->schedule.threads; t++) atomic_init(&s->done[t].value, s->solves << 32);
   s->bytes = n * (int64_t)(16 + size * (S->unit ? 1 : 2)) + nnz * (int64_t)(4 + size);
   return TRS_SUCCESS;
 }
