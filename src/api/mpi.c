@@ -11,6 +11,7 @@
 enum { DEFAULT_WIDTH = 128, DEFAULT_RELAX = 20, ZEROS_A_COLUMN = 6, NRHS_AT_ONCE = 256 };
 
 struct trs_mpi_plan {
+  trs_mpi_plan *next; /* of all plans of this process */
   trs_ranks ranks;
   trs_grid_solver solver;
   const char *method;
@@ -99,11 +100,13 @@ static trs_status compare_options(trs_ranks *ranks, const trs_grid_options *set,
 
 /* ---- The calls. ---- */
 
-static trs_status open_plan(MPI_Comm comm, trs_mpi_plan **plan) {
+static trs_mpi_plan *plans;
+
+static trs_status open_plan(MPI_Comm comm, trs_mpi_plan **plan, const trs_mpi_options *options) {
   trs_ranks ranks;
   trs_mpi_plan *made = NULL;
   if (plan) *plan = NULL;
-  TRS_TRY(trs_ranks_open_mpi(&ranks, comm));
+  TRS_TRY(trs_ranks_open_mpi(&ranks, comm, options ? options->timeout_seconds : 0));
   trs_status status = plan ? TRS_ALLOC_ZERO(&made, 1)
                            : trs_fail(TRS_ERROR_ARGUMENT, -1, "the address of the plan is NULL");
   status = trs_ranks_agree(&ranks, status);
@@ -113,6 +116,8 @@ static trs_status open_plan(MPI_Comm comm, trs_mpi_plan **plan) {
     return status;
   }
   made->ranks = ranks;
+  made->next = plans;
+  plans = made;
   *plan = made;
   return TRS_SUCCESS;
 }
@@ -149,7 +154,7 @@ trs_status trs_mpi_analyze(MPI_Comm comm, trs_mpi_plan **plan, const trs_factors
                            const trs_mpi_options *options) {
   trs_grid_input in = {0};
   trs_grid_options set;
-  TRS_TRY(open_plan(comm, plan));
+  TRS_TRY(open_plan(comm, plan, options));
   trs_status status = begin(*plan, &set, options);
   if (!status) status = trs_ranks_agree(&(*plan)->ranks, trs_input_factors(&in, F));
   if (!status) status = analyze(*plan, &in, &set, options);
@@ -160,7 +165,7 @@ trs_status trs_mpi_analyze_file(MPI_Comm comm, trs_mpi_plan **plan, const char *
                                 const trs_mpi_options *options) {
   trs_grid_input in = {0};
   trs_grid_options set;
-  TRS_TRY(open_plan(comm, plan));
+  TRS_TRY(open_plan(comm, plan, options));
   trs_status status = begin(*plan, &set, options);
   if (!status)
     status = trs_input_file(&in, path, options ? options->scalar : NULL, &(*plan)->ranks);
@@ -172,15 +177,20 @@ trs_status trs_mpi_analyze_blocks(MPI_Comm comm, trs_mpi_plan **plan, const trs_
                                   const trs_mpi_options *options) {
   trs_grid_input in = {0};
   trs_grid_options set;
-  TRS_TRY(open_plan(comm, plan));
+  TRS_TRY(open_plan(comm, plan, options));
   trs_status status = begin(*plan, &set, options);
   if (!status) status = trs_input_blocks(&in, blocks, &(*plan)->ranks);
   if (!status) status = analyze(*plan, &in, &set, options);
   return end(plan, &in, status);
 }
 
+/* A rank without a plan cannot say whom it leaves waiting, unless there is one plan only: then the
+ * others, whose calls all begin with an agreement, learn of it there. */
 static trs_status need_plan(const trs_mpi_plan *plan) {
-  return plan ? TRS_SUCCESS : trs_fail(TRS_ERROR_ARGUMENT, -1, "the plan is NULL");
+  if (plan) return trs_mpi_usable(&plan->ranks);
+  trs_status status = trs_fail(TRS_ERROR_ARGUMENT, -1, "the plan is NULL");
+  bool only = plans && !plans->next && !trs_mpi_usable(&plans->ranks);
+  return only ? trs_ranks_agree(&plans->ranks, status) : status;
 }
 
 trs_status trs_mpi_distribute(trs_mpi_plan *plan, int64_t first_row, int64_t rows) {
@@ -207,10 +217,15 @@ static trs_status check_arrays(const trs_mpi_plan *plan, const void *x, int64_t 
   return TRS_SUCCESS;
 }
 
+/* The number of right-hand sides travels with what ranks say to each other anyway. */
+static trs_status agree_on_rhs(trs_mpi_plan *plan, trs_status status, int64_t nrhs) {
+  return trs_ranks_agree_on(&plan->ranks, status, nrhs, "the number of right-hand sides");
+}
+
 trs_status trs_mpi_solve(trs_mpi_plan *plan, void *x, int64_t ldx, const void *b, int64_t ldb,
                          int64_t nrhs) {
   TRS_TRY(need_plan(plan));
-  TRS_TRY(trs_ranks_agree(&plan->ranks, check_arrays(plan, x, ldx, b, ldb, nrhs)));
+  TRS_TRY(agree_on_rhs(plan, check_arrays(plan, x, ldx, b, ldb, nrhs), nrhs));
   return trs_grid_solver_solve(&plan->solver, x, ldx, b, ldb, nrhs);
 }
 
@@ -220,13 +235,17 @@ trs_status trs_mpi_refine(trs_mpi_plan *plan, const trs_matrix *rows, void *x, i
   double left;
   int used;
   TRS_TRY(need_plan(plan));
-  TRS_TRY(trs_ranks_agree(&plan->ranks, check_arrays(plan, x, ldx, b, ldb, nrhs)));
+  TRS_TRY(agree_on_rhs(plan, check_arrays(plan, x, ldx, b, ldb, nrhs), nrhs));
+  TRS_TRY(trs_ranks_agree_on(&plan->ranks, TRS_SUCCESS, steps, "steps"));
   return trs_grid_refine(&plan->solver, rows, x, ldx, b, ldb, nrhs, steps, error ? error : &left,
                          taken ? taken : &used);
 }
 
 void trs_mpi_plan_destroy(trs_mpi_plan *plan) {
   if (!plan) return;
+  trs_mpi_plan **at = &plans;
+  while (*at != plan) at = &(*at)->next;
+  *at = plan->next;
   trs_grid_solver_destroy(&plan->solver);
   trs_ranks_close(&plan->ranks);
   trs_free(plan);
@@ -236,7 +255,7 @@ trs_status trs_mpi_agree(MPI_Comm comm, trs_status status) {
   trs_ranks ranks;
   trs_failure own = {0};
   if (status) trs_failure_get(&own);
-  TRS_TRY(trs_ranks_open_mpi(&ranks, comm));
+  TRS_TRY(trs_ranks_open_mpi(&ranks, comm, 0));
   if (status) trs_failure_set(&own);
   status = trs_ranks_agree(&ranks, status);
   trs_ranks_close(&ranks);
