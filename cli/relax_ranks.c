@@ -31,8 +31,7 @@ bool ranks_first_of_several(void) {
   return launched_size() > 1 && text && atoi(text) == 0;
 }
 
-/* Are there others, or may there be? */
-static bool is_among_ranks(void) {
+bool is_among_ranks(void) {
   int launched = launched_size();
   return launched > 1 || (launched == 0 && getenv("PMIX_RANK"));
 }

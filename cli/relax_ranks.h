@@ -12,6 +12,9 @@ typedef struct relax_ranks relax_ranks;
 /* Whether a launcher started this process as the first of several. */
 bool ranks_first_of_several(void);
 
+/* Whether there are others, or may be, as far as the launcher tells. */
+bool is_among_ranks(void);
+
 /* *ranks stays NULL where this process is alone.  Returns -1, or how to leave. */
 int ranks_join(relax_ranks **ranks);
 /* Returns how this process leaves: with rank 0's code, or, another rank, as solved. */
