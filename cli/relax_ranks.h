@@ -15,8 +15,8 @@ bool ranks_first_of_several(void);
 /* Whether there are others, or may be, as far as the launcher tells. */
 bool is_among_ranks(void);
 
-/* Whether the last failure was that of a rank that does not answer: MPI's own calls would wait for it
- * without end.  Then this process ends here with the whole program. */
+/* Whether the last failure was that of a rank that does not answer: MPI's own calls would wait for
+ * it without end.  Then this process ends here with the whole program. */
 bool ranks_are_lost(void);
 void ranks_abort_if_lost(int rank, int code);
 

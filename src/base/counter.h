@@ -3,11 +3,11 @@
 #ifndef TRS_BASE_COUNTER_H
 #define TRS_BASE_COUNTER_H
 
-#include <stdint.h>
+#include "trireme.h"
 
 /* 0 but in tests, which set it so that a counter of their choice wraps within a few solves.  A
  * counter takes its low bits when its owner is made. */
-extern uint64_t trs_counters_begin;
+TRS_API extern uint64_t trs_counters_begin;
 
 /* Is a at or behind b?  Also where the counter has wrapped between the two, as long as they are
  * less than half its range apart. */

@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/counter.h"
 #include "trireme_mpi.h"
 
 enum { N = 400 };
@@ -89,9 +90,8 @@ static void test_sweeps(void) {
   must(trs_mpi_relax_create(MPI_COMM_WORLD, ctx, &R, rank ? NULL : A, 1, NULL));
   trs_random_fill(b, 2 * N, TRS_DOUBLE, 1);
   for (int odd = 0; odd < size; odd++) {
-    nrhs &= fails(
-        trs_mpi_relax_sweep(R, x, N, b, N, rank == odd ? 2 : 1, TRS_COL_MAJOR, NULL),
-        TRS_ERROR_ARGUMENT, "nrhs is");
+    nrhs &= fails(trs_mpi_relax_sweep(R, x, N, b, N, rank == odd ? 2 : 1, TRS_COL_MAJOR, NULL),
+                  TRS_ERROR_ARGUMENT, "nrhs is");
     null &= fails(trs_mpi_relax_sweep(rank == odd ? NULL : R, x, N, b, N, 1, TRS_COL_MAJOR, NULL),
                   TRS_ERROR_ARGUMENT, "R is NULL");
     must(trs_mpi_relax_sweep(R, x, N, b, N, 1, TRS_COL_MAJOR, NULL));
@@ -131,6 +131,25 @@ static int leave_a_stopped_rank(const trs_factors *F, int stopped) {
   return good;
 }
 
+/* The tags of sweeps begin anew after 1024 of them, and their number after 2^32. */
+static void test_counters(const trs_factors *F) {
+  double b[N], x[N], first[N];
+  int good = 1;
+  trs_random_fill(b, N, TRS_DOUBLE, 1);
+  for (int wraps = 0; wraps < 2; wraps++) {
+    trs_counters_begin = wraps ? UINT32_MAX - 100 : 0;
+    trs_mpi_plan *plan = plan_of(F, 0);
+    for (int k = 0; k < 600; k++) {
+      must(trs_mpi_solve(plan, x, N, b, N, 1));
+      if (k == 0 && !wraps) memcpy(first, x, sizeof x);
+      good &= rank || !memcmp(x, first, sizeof x);
+    }
+    trs_mpi_plan_destroy(plan);
+  }
+  trs_counters_begin = 0;
+  say("solves across the wrap of the tags and of their counter", good);
+}
+
 int main(int argc, char **argv) {
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -138,6 +157,7 @@ int main(int argc, char **argv) {
   trs_factors *F = factored();
   test_solves(F);
   test_sweeps();
+  test_counters(F);
   say("the last rank is stopped: the others leave with its number",
       leave_a_stopped_rank(F, size - 1));
   say("rank 0 is stopped: the others leave with its number", leave_a_stopped_rank(F, 0));
