@@ -3,6 +3,7 @@
 
 #include "command.h"
 #include "output.h"
+#include "relax_ranks.h"
 #include "progress.h"
 #include "report.h"
 #include "solve.h"
@@ -251,10 +252,11 @@ static int solve(solve_job *job, const char *name) {
 }
 
 /* Ranks but the first, told by their launcher, for the command line is looked at before MPI is
- * there: whatever is wrong with it one of them says.  From then on MPI's ranks decide, which need
- * not be the launcher's: where the two do not know of each other each process is MPI's only one. */
+ * there: whatever is wrong with it one of them says.  A process that is alone says it itself.  From
+ * then on MPI's ranks decide, which need not be the launcher's: where the two do not know of each
+ * other each process is MPI's only one. */
 static bool is_other_rank(int argc, char **argv) {
-  if (launched_rank() == 0) return false;
+  if (launched_rank() == 0 || !is_among_ranks()) return false;
   for (int i = 0; i < argc && strcmp(argv[i], "--") != 0; i++)
     if (!strcmp(argv[i], "--grid") || !strncmp(argv[i], "--grid=", 7)) return true;
   return false;

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "command.h"
 #include "output.h"
@@ -31,8 +32,7 @@ bool ranks_first_of_several(void) {
   return launched_size() > 1 && text && atoi(text) == 0;
 }
 
-/* Are there others, or may there be? */
-static bool is_among_ranks(void) {
+bool is_among_ranks(void) {
   int launched = launched_size();
   return launched > 1 || (launched == 0 && getenv("PMIX_RANK"));
 }
@@ -67,8 +67,24 @@ int ranks_join(relax_ranks **result) {
   return -1;
 }
 
+bool ranks_are_lost(void) { return trs_last_error()->status == TRS_ERROR_STALLED; }
+
+/* The others leave rank 0 the time to say why. */
+void ranks_abort_if_lost(int rank, int code) {
+  enum { TIME_TO_SPEAK = 3 };
+  if (code < 0 || !ranks_are_lost()) return;
+  if (rank == 0) {
+    report_print();
+    code = output_finish(code);
+  } else {
+    (void)sleep(TIME_TO_SPEAK);
+  }
+  MPI_Abort(MPI_COMM_WORLD, code);
+}
+
 int ranks_leave(relax_ranks *ranks, int code) {
   if (!ranks) return code;
+  ranks_abort_if_lost(ranks->rank, code);
   trs_mpi_relax_destroy(ranks->R);
   MPI_Finalize();
   return ranks->rank ? LEAVE_SOLVED : code;
@@ -77,6 +93,7 @@ int ranks_leave(relax_ranks *ranks, int code) {
 bool ranks_speaks(const relax_ranks *ranks) { return !ranks || ranks->rank == 0; }
 
 int ranks_agree(const relax_ranks *ranks, int code) {
+  if (ranks && code >= 0) ranks_abort_if_lost(ranks->rank, code);
   if (ranks) MPI_Bcast(&code, 1, MPI_INT, 0, MPI_COMM_WORLD);
   return code;
 }

@@ -12,6 +12,14 @@ typedef struct relax_ranks relax_ranks;
 /* Whether a launcher started this process as the first of several. */
 bool ranks_first_of_several(void);
 
+/* Whether there are others, or may be, as far as the launcher tells. */
+bool is_among_ranks(void);
+
+/* Whether the last failure was that of a rank that does not answer: MPI's own calls would wait for
+ * it without end.  Then this process ends here with the whole program. */
+bool ranks_are_lost(void);
+void ranks_abort_if_lost(int rank, int code);
+
 /* *ranks stays NULL where this process is alone.  Returns -1, or how to leave. */
 int ranks_join(relax_ranks **ranks);
 /* Returns how this process leaves: with rank 0's code, or, another rank, as solved. */

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "progress.h"
+#include "relax_ranks.h"
 #include "report.h"
 #include "trireme_mpi.h"
 
@@ -26,6 +27,7 @@ typedef struct ranks_job {
 
 /* The way rank 0 leaves is the way of all. */
 static int agree_code(int code) {
+  if (code >= 0 && ranks_are_lost()) return code;
   MPI_Bcast(&code, 1, MPI_INT, 0, MPI_COMM_WORLD);
   return code;
 }
@@ -315,6 +317,7 @@ int solve_on_ranks(solve_job *job, const char *name) {
   MPI_Comm_size(MPI_COMM_WORLD, &r.size);
   if (r.rank) fall_silent();
   int code = run(&r, name);
+  ranks_abort_if_lost(r.rank, code);
   MPI_Finalize();
   return r.rank ? LEAVE_SOLVED : code;
 }

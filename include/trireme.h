@@ -78,19 +78,21 @@ TRS_API const char *trs_version(void);
 TRS_API const char *trs_features(void);
 
 /* Called now and then with done in [0, 1] from long operations, in the thread that called them.  It
- * must neither use the context that is at work nor read files. */
+ * must neither use the context that is at work nor read files, and a child forked in it must not
+ * return from it. */
 typedef void (*trs_progress)(void *user, const char *phase, double done);
 
 /* ---- Context: where work runs --------------------------------------------------------------- */
 
 typedef struct trs_context trs_context;
 
-/* where: "auto" or NULL (every core this process may use, and the first GPU where a solve is worth
- * its while), "serial", "threads", "threads:8", "cuda" (the first GPU), "cuda:1"; several GPUs of
- * one machine: "cuda:0-3", "cuda:0,2" in one process, or "nvshmem" in each of several processes
- * that mpirun started, a GPU each.  These then call the same functions with the same arguments, and
- * each gets the whole of x. TRS_ERROR_UNSUPPORTED: no CUDA (or NVSHMEM) in this build, no driver,
- * no such GPU, GPUs that cannot reach each other's memory. */
+/* where: "auto" or NULL (TRIREME_NUM_THREADS, or every core that affinity and cgroups leave to this
+ * process, and the first GPU where a solve is worth its while), "serial", "threads", "threads:8",
+ * "cuda" (the first GPU), "cuda:1"; several GPUs of one machine: "cuda:0-3", "cuda:0,2" in one
+ * process, or "nvshmem" in each of several processes that mpirun started, a GPU each.  These then
+ * call the same functions with the same arguments, and each gets the whole of x.
+ * TRS_ERROR_UNSUPPORTED: no CUDA (or NVSHMEM) in this build, no driver, no such GPU, GPUs that
+ * cannot reach each other's memory. */
 TRS_API trs_status trs_context_create(trs_context **ctx, const char *where);
 TRS_API void trs_context_destroy(trs_context *ctx);
 TRS_API int trs_context_threads(const trs_context *ctx);

@@ -9,7 +9,14 @@
  * failure is the same on all ranks: the first rank's that failed, "rank 3: ..." before its message.
  * Options are the same on all ranks, and so are factors; where options, patterns, permutations or
  * scalings differ, analyses fail with TRS_ERROR_ARGUMENT, but values are not compared.
- * MPI itself is initialised and finalised by the caller; one thread calls. */
+ * MPI itself is initialised and finalised by the caller; one thread calls.
+ *
+ *   With a limit on waits (trs_mpi_options.timeout_seconds, TRIREME_TIMEOUT for all calls), a rank
+ * that does not answer, as one that was stopped, makes all others leave with TRS_ERROR_STALLED and
+ * its number, at most two seconds behind the limit.  What was made on these ranks can only be
+ * destroyed then, and MPI_Finalize would wait for the lost rank: end with MPI_Abort.  The limit
+ * must be longer than any rank computes alone.  MPI does not survive a fork: a forked child is
+ * refused. */
 #ifndef TRIREME_MPI_H
 #define TRIREME_MPI_H
 
@@ -42,6 +49,9 @@ typedef struct trs_mpi_options {
                          error may be more than 1000 times that of a solve, each supernode's.
                          "auto": those of them that are nearly full.  NULL: "auto" for grid3d,
                          "blocks" for the others */
+  double timeout_seconds; /* the most that a rank waits for the others in any call, before it gives
+                             up with TRS_ERROR_STALLED; 0: as the environment variable
+                             TRIREME_TIMEOUT says, or without end; below 0: without end */
 } trs_mpi_options;
 
 /* Takes its part of the factors, which every rank has whole, and has no more use for them.

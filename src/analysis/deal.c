@@ -5,6 +5,8 @@
 #include <stdatomic.h>
 #include <string.h>
 
+#include "base/wait.h"
+
 const char *const trs_partition_names[] = {"auto", "cyclic", "bands", "slabs", "graph", NULL};
 
 /* Seconds: a step from level to level on one GPU, and what one between two costs more; a launch;
@@ -159,8 +161,8 @@ typedef struct look {
 static path load_path(const seen *row) {
   uint64_t bits;
   path it;
-  unsigned turns = 0;
-  while (!(bits = atomic_load_explicit(&row->path, memory_order_relaxed))) trs_spin(&turns);
+  trs_patience wait = {0};
+  while (!(bits = atomic_load_explicit(&row->path, memory_order_relaxed))) trs_wait_turn(&wait);
   memcpy(&it, &bits, sizeof it);
   return it;
 }

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/wait.h"
+
 int64_t trs_slices_alone = 20000;
 
 typedef struct block {
@@ -133,9 +135,9 @@ static void outside(const trs_system *S, int64_t k, int64_t start, int64_t *begi
 /* Another thread may still be at it. */
 static int32_t await_level(work *w, int32_t row) {
   int32_t level;
-  unsigned turns = 0;
+  trs_patience wait = {0};
   while ((level = atomic_load_explicit(&w->level_of[row], memory_order_relaxed)) < 0)
-    trs_spin(&turns);
+    trs_wait_turn(&wait);
   return level;
 }
 

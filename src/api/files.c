@@ -17,6 +17,7 @@ static trs_status borrow_team(borrowed_team *borrowed, const trs_read_options *o
   *borrowed = (borrowed_team){0};
   TRS_TRY(TRS_STRUCT_TAKE(trs_read_options, &borrowed->options, options));
   if (borrowed->options.context) {
+    TRS_TRY(trs_context_check(borrowed->options.context));
     borrowed->team = borrowed->options.context->team;
     return TRS_SUCCESS;
   }

@@ -12,6 +12,7 @@
 enum { DEFAULT_WIDTH = 128, DEFAULT_RELAX = 20, ZEROS_A_COLUMN = 6, NRHS_AT_ONCE = 256 };
 
 struct trs_mpi_plan {
+  trs_mpi_plan *next; /* of all plans of this process */
   trs_ranks ranks;
   trs_grid_solver solver;
   const char *method;
@@ -97,13 +98,21 @@ static trs_status compare_options(trs_ranks *ranks, const trs_grid_options *set,
 
 /* ---- The calls. ---- */
 
-static trs_status open_plan(MPI_Comm comm, trs_mpi_plan **plan) {
+static trs_mpi_plan *plans;
+
+/* With the caller's options, as the library has them. */
+static trs_status open_plan(MPI_Comm comm, trs_mpi_plan **plan, trs_mpi_options *own,
+                            const trs_mpi_options *options) {
   trs_ranks ranks;
   trs_mpi_plan *made = NULL;
+  trs_failure wrong = {0};
   if (plan) *plan = NULL;
-  TRS_TRY(trs_ranks_open_mpi(&ranks, comm));
-  trs_status status = plan ? TRS_ALLOC_ZERO(&made, 1)
-                           : trs_fail(TRS_ERROR_ARGUMENT, -1, "the address of the plan is NULL");
+  if (TRS_STRUCT_TAKE(trs_mpi_options, own, options)) trs_failure_get(&wrong);
+  TRS_TRY(trs_ranks_open_mpi(&ranks, comm, own->timeout_seconds));
+  trs_status status = wrong.status ? trs_failure_set(&wrong) : TRS_SUCCESS;
+  if (!status)
+    status = plan ? TRS_ALLOC_ZERO(&made, 1)
+                  : trs_fail(TRS_ERROR_ARGUMENT, -1, "the address of the plan is NULL");
   status = trs_ranks_agree(&ranks, status);
   if (status) {
     trs_ranks_close(&ranks);
@@ -111,19 +120,18 @@ static trs_status open_plan(MPI_Comm comm, trs_mpi_plan **plan) {
     return status;
   }
   made->ranks = ranks;
+  made->next = plans;
+  plans = made;
   *plan = made;
   return TRS_SUCCESS;
 }
 
 /* The options, the same on all ranks, before anything is read. */
-static trs_status begin(trs_mpi_plan *plan, trs_grid_options *set, trs_mpi_options *own,
-                        const trs_mpi_options *options) {
+static trs_status begin(trs_mpi_plan *plan, trs_grid_options *set, const trs_mpi_options *options) {
   int method = 0;
-  trs_status status = TRS_STRUCT_TAKE(trs_mpi_options, own, options);
-  if (!status) status = take_options(set, &method, own);
-  TRS_TRY(trs_ranks_agree(&plan->ranks, status));
+  TRS_TRY(trs_ranks_agree(&plan->ranks, take_options(set, &method, options)));
   plan->method = methods[method];
-  return compare_options(&plan->ranks, set, method, own);
+  return compare_options(&plan->ranks, set, method, options);
 }
 
 static trs_status analyze(trs_mpi_plan *plan, trs_grid_input *in, trs_grid_options *set,
@@ -149,8 +157,8 @@ trs_status trs_mpi_analyze(MPI_Comm comm, trs_mpi_plan **plan, const trs_factors
   trs_grid_input in = {0};
   trs_grid_options set;
   trs_mpi_options own;
-  TRS_TRY(open_plan(comm, plan));
-  trs_status status = begin(*plan, &set, &own, options);
+  TRS_TRY(open_plan(comm, plan, &own, options));
+  trs_status status = begin(*plan, &set, &own);
   if (!status) status = trs_ranks_agree(&(*plan)->ranks, trs_input_factors(&in, F));
   if (!status) status = analyze(*plan, &in, &set, &own);
   return end(plan, &in, status);
@@ -161,8 +169,8 @@ trs_status trs_mpi_analyze_file(MPI_Comm comm, trs_mpi_plan **plan, const char *
   trs_grid_input in = {0};
   trs_grid_options set;
   trs_mpi_options own;
-  TRS_TRY(open_plan(comm, plan));
-  trs_status status = begin(*plan, &set, &own, options);
+  TRS_TRY(open_plan(comm, plan, &own, options));
+  trs_status status = begin(*plan, &set, &own);
   if (!status) status = trs_input_file(&in, path, own.scalar, &(*plan)->ranks);
   if (!status) status = analyze(*plan, &in, &set, &own);
   return end(plan, &in, status);
@@ -179,16 +187,21 @@ trs_status trs_mpi_analyze_blocks(MPI_Comm comm, trs_mpi_plan **plan, const trs_
   trs_grid_options set;
   trs_mpi_options own;
   trs_mpi_blocks taken;
-  TRS_TRY(open_plan(comm, plan));
-  trs_status status = begin(*plan, &set, &own, options);
+  TRS_TRY(open_plan(comm, plan, &own, options));
+  trs_status status = begin(*plan, &set, &own);
   if (!status) status = trs_ranks_agree(&(*plan)->ranks, take_blocks(&taken, blocks));
   if (!status) status = trs_input_blocks(&in, &taken, &(*plan)->ranks);
   if (!status) status = analyze(*plan, &in, &set, &own);
   return end(plan, &in, status);
 }
 
+/* A rank without a plan cannot say whom it leaves waiting, unless there is one plan only: then the
+ * others, whose calls all begin with an agreement, learn of it there. */
 static trs_status need_plan(const trs_mpi_plan *plan) {
-  return plan ? TRS_SUCCESS : trs_fail(TRS_ERROR_ARGUMENT, -1, "the plan is NULL");
+  if (plan) return trs_mpi_usable(&plan->ranks);
+  trs_status status = trs_fail(TRS_ERROR_ARGUMENT, -1, "the plan is NULL");
+  bool only = plans && !plans->next && !trs_mpi_usable(&plans->ranks);
+  return only ? trs_ranks_agree(&plans->ranks, status) : status;
 }
 
 trs_status trs_mpi_distribute(trs_mpi_plan *plan, int64_t first_row, int64_t rows) {
@@ -215,10 +228,15 @@ static trs_status check_arrays(const trs_mpi_plan *plan, const void *x, int64_t 
   return TRS_SUCCESS;
 }
 
+/* The number of right-hand sides travels with what ranks say to each other anyway. */
+static trs_status agree_on_rhs(trs_mpi_plan *plan, trs_status status, int64_t nrhs) {
+  return trs_ranks_agree_on(&plan->ranks, status, nrhs, "the number of right-hand sides");
+}
+
 trs_status trs_mpi_solve(trs_mpi_plan *plan, void *x, int64_t ldx, const void *b, int64_t ldb,
                          int64_t nrhs) {
   TRS_TRY(need_plan(plan));
-  TRS_TRY(trs_ranks_agree(&plan->ranks, check_arrays(plan, x, ldx, b, ldb, nrhs)));
+  TRS_TRY(agree_on_rhs(plan, check_arrays(plan, x, ldx, b, ldb, nrhs), nrhs));
   return trs_grid_solver_solve(&plan->solver, x, ldx, b, ldb, nrhs);
 }
 
@@ -228,13 +246,17 @@ trs_status trs_mpi_refine(trs_mpi_plan *plan, const trs_matrix *rows, void *x, i
   double left;
   int used;
   TRS_TRY(need_plan(plan));
-  TRS_TRY(trs_ranks_agree(&plan->ranks, check_arrays(plan, x, ldx, b, ldb, nrhs)));
+  TRS_TRY(agree_on_rhs(plan, check_arrays(plan, x, ldx, b, ldb, nrhs), nrhs));
+  TRS_TRY(trs_ranks_agree_on(&plan->ranks, TRS_SUCCESS, steps, "steps"));
   return trs_grid_refine(&plan->solver, rows, x, ldx, b, ldb, nrhs, steps, error ? error : &left,
                          taken ? taken : &used);
 }
 
 void trs_mpi_plan_destroy(trs_mpi_plan *plan) {
   if (!plan) return;
+  trs_mpi_plan **at = &plans;
+  while (*at != plan) at = &(*at)->next;
+  *at = plan->next;
   trs_grid_solver_destroy(&plan->solver);
   trs_ranks_close(&plan->ranks);
   trs_free(plan);
@@ -244,7 +266,7 @@ trs_status trs_mpi_agree(MPI_Comm comm, trs_status status) {
   trs_ranks ranks;
   trs_failure own = {0};
   if (status) trs_failure_get(&own);
-  TRS_TRY(trs_ranks_open_mpi(&ranks, comm));
+  TRS_TRY(trs_ranks_open_mpi(&ranks, comm, 0));
   if (status) trs_failure_set(&own);
   status = trs_ranks_agree(&ranks, status);
   trs_ranks_close(&ranks);

@@ -11,6 +11,7 @@
 #include "trireme_mpi.h"
 
 struct trs_mpi_relaxation {
+  trs_mpi_relaxation *next; /* of all of this process */
   trs_ranks_relaxation own;
 };
 
@@ -26,7 +27,7 @@ static trs_status check_context(const trs_context *ctx, const trs_relax_options 
   return TRS_SUCCESS;
 }
 
-static trs_status check_same(const trs_ranks *ranks, trs_scalar scalar, int block_size, bool dealt,
+static trs_status check_same(trs_ranks *ranks, trs_scalar scalar, int block_size, bool dealt,
                              const trs_relax_options *options) {
   static const char *const names[] = {"the scalar type", "the block size", "store",
                                       "balanced",        "nrhs",           "the call's kind"};
@@ -36,7 +37,15 @@ static trs_status check_same(const trs_ranks *ranks, trs_scalar scalar, int bloc
                            options->balanced != 0,
                            (double)(options->nrhs > 1 ? options->nrhs : 1),
                            dealt};
-  return trs_ranks_same(ranks, values, names, sizeof values / sizeof *values);
+  return trs_ranks_same(ranks, TRS_SUCCESS, values, names, sizeof values / sizeof *values);
+}
+
+static trs_mpi_relaxation *relaxations;
+
+/* The one that a rank must mean which was given NULL; NULL: there is none, or there are several. */
+static trs_mpi_relaxation *only_one(void) {
+  bool one = relaxations && !relaxations->next && !trs_mpi_usable(&relaxations->own.ranks);
+  return one ? relaxations : NULL;
 }
 
 /* Opened ranks, which all have, or nobody. */
@@ -44,7 +53,7 @@ static trs_status open_ranks(trs_mpi_relaxation **result, MPI_Comm comm) {
   trs_ranks ranks;
   trs_mpi_relaxation *made = NULL;
   if (result) *result = NULL;
-  TRS_TRY(trs_ranks_open_mpi(&ranks, comm));
+  TRS_TRY(trs_ranks_open_mpi(&ranks, comm, 0));
   trs_status status =
       result ? TRS_ALLOC_ZERO(&made, 1) : trs_fail(TRS_ERROR_ARGUMENT, -1, "R is NULL");
   status = trs_ranks_agree(&ranks, status);
@@ -54,6 +63,8 @@ static trs_status open_ranks(trs_mpi_relaxation **result, MPI_Comm comm) {
     return status;
   }
   made->own.ranks = ranks;
+  made->next = relaxations;
+  relaxations = made;
   *result = made;
   return TRS_SUCCESS;
 }
@@ -81,7 +92,7 @@ static trs_status take_dealt(trs_ranks *ranks, trs_block_source *source, trs_mat
                : trs_fail(TRS_ERROR_ARGUMENT, -1, "A is NULL");
   TRS_TRY(trs_ranks_agree(ranks, status));
   int scalar = ranks->rank == 0 ? (int)source->scalar : 0;
-  TRS_TRY(trs_mpi_check(MPI_Bcast(&scalar, 1, MPI_INT, 0, trs_ranks_mpi_comm(ranks)), "MPI_Bcast"));
+  TRS_TRY(trs_ranks_broadcast(ranks, &scalar, sizeof scalar));
   if (ranks->rank) *source = nothing((trs_scalar)scalar, block_size);
   return TRS_SUCCESS;
 }
@@ -155,6 +166,9 @@ trs_status trs_mpi_relax_create_bsr(MPI_Comm comm, trs_context *ctx, trs_mpi_rel
 
 void trs_mpi_relax_destroy(trs_mpi_relaxation *R) {
   if (!R) return;
+  trs_mpi_relaxation **at = &relaxations;
+  while (*at != R) at = &(*at)->next;
+  *at = R->next;
   trs_ranks_relaxation_free(&R->own);
   trs_free(R);
 }
@@ -162,7 +176,11 @@ void trs_mpi_relax_destroy(trs_mpi_relaxation *R) {
 /* ---- Values ---- */
 
 static trs_status check_kind(const trs_mpi_relaxation *R, bool dealt) {
-  if (!R) return trs_fail(TRS_ERROR_ARGUMENT, -1, "R is NULL");
+  if (!R) {
+    trs_status status = trs_fail(TRS_ERROR_ARGUMENT, -1, "R is NULL");
+    return only_one() ? trs_ranks_agree(&only_one()->own.ranks, status) : status;
+  }
+  TRS_TRY(trs_mpi_usable(&R->own.ranks));
   if (R->own.dealt == dealt) return TRS_SUCCESS;
   return trs_fail(TRS_ERROR_ARGUMENT, -1,
                   dealt ? "each rank brought its rows: use trs_mpi_relax_update_bsr"
@@ -201,20 +219,26 @@ trs_status trs_mpi_relax_update_bsr(trs_mpi_relaxation *R, trs_layout layout, in
 
 /* ---- Sweeps ---- */
 
-static trs_status check_sweep(const trs_ranks *ranks, const trs_sweep_options *o, int64_t nrhs) {
+static trs_status check_sweep(trs_ranks *ranks, trs_status status, const trs_sweep_options *o,
+                              int64_t nrhs) {
   static const char *const names[] = {"nrhs",  "sweeps", "direction",
                                       "omega", "keep_x", "residual_every"};
   const double values[] = {(double)nrhs, (double)o->sweeps, o->direction,
                            o->omega,     o->keep_x != 0,    (double)o->residual_every};
-  return trs_ranks_same(ranks, values, names, sizeof values / sizeof *values);
+  return trs_ranks_same(ranks, status, values, names, sizeof values / sizeof *values);
 }
 
 trs_status trs_mpi_relax_sweep(trs_mpi_relaxation *R, void *x, int64_t ldx, const void *b,
                                int64_t ldb, int64_t nrhs, trs_layout layout,
                                const trs_sweep_options *options) {
-  trs_sweep_options complete;
+  trs_sweep_options complete = {0};
   trs_rhs rhs = {.nrhs = nrhs};
-  if (!R) return trs_fail(TRS_ERROR_ARGUMENT, -1, "R is NULL");
+  if (!R) {
+    trs_mpi_relaxation *one = only_one();
+    trs_status missing = trs_fail(TRS_ERROR_ARGUMENT, -1, "R is NULL");
+    return one ? check_sweep(&one->own.ranks, missing, &complete, nrhs) : missing;
+  }
+  TRS_TRY(trs_mpi_usable(&R->own.ranks));
   trs_ranks_relaxation *Q = &R->own;
   int64_t rows = !Q->dealt ? Q->nrows : Q->ranks.rank == 0 ? Q->R->ncols : 0;
   trs_status status = trs_relax_complete(&complete, options);
@@ -223,8 +247,7 @@ trs_status trs_mpi_relax_sweep(trs_mpi_relaxation *R, void *x, int64_t ldx, cons
   } else if (!status) {
     status = trs_rhs_make(&rhs, rows * Q->R->block, Q->R->scalar, x, ldx, b, ldb, nrhs, layout);
   }
-  TRS_TRY(trs_ranks_agree(&Q->ranks, status));
-  TRS_TRY(check_sweep(&Q->ranks, &complete, nrhs));
+  TRS_TRY(check_sweep(&Q->ranks, status, &complete, nrhs));
   return trs_ranks_relaxation_sweep(Q, &rhs, &complete);
 }
 
@@ -285,9 +308,7 @@ static trs_status count_colours(trs_ranks_relaxation *Q, trs_relax_info *w) {
   trs_status status = TRS_ALLOC(&rows, D->ncolours);
   TRS_TRY(trs_ranks_agree(&Q->ranks, status));
   for (int32_t c = 0; c < D->ncolours; c++) rows[c] = D->colour_ptr[c + 1] - D->colour_ptr[c];
-  status = trs_mpi_check(MPI_Allreduce(MPI_IN_PLACE, rows, D->ncolours, MPI_INT64_T, MPI_SUM,
-                                       trs_ranks_mpi_comm(&Q->ranks)),
-                         "MPI_Allreduce");
+  status = trs_ranks_sum(&Q->ranks, rows, D->ncolours);
   w->smallest_colour = D->ncolours ? D->ncols : 0;
   for (int32_t c = 0; c < D->ncolours; c++) {
     if (rows[c] < w->smallest_colour) w->smallest_colour = rows[c];
@@ -322,6 +343,7 @@ static trs_status check_infos(const trs_relax_info *whole, const trs_mpi_relax_i
 trs_status trs_mpi_relax_get_info(trs_mpi_relaxation *R, trs_relax_info *whole,
                                   trs_mpi_relax_info *info) {
   if (!R) return trs_fail(TRS_ERROR_ARGUMENT, -1, "R is NULL");
+  TRS_TRY(trs_mpi_usable(&R->own.ranks));
   const trs_relaxation *D = R->own.R;
   trs_relax_info all = {.scalar = D->scalar,
                         .store = D->store,

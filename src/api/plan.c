@@ -113,6 +113,7 @@ trs_status trs_plan_bound(trs_plan *plan, double *seconds) {
   double bandwidth, hop;
   if (!plan || !seconds)
     return trs_fail(TRS_ERROR_ARGUMENT, -1, "%s is NULL", plan ? "seconds" : "plan");
+  TRS_TRY(trs_plan_check(plan));
   TRS_TRY(gather(plan, &info));
   TRS_TRY(measure(plan, &info, &bandwidth, &hop));
   double by_bytes = (double)info.solve_bytes / bandwidth;
@@ -124,6 +125,13 @@ trs_status trs_plan_bound(trs_plan *plan, double *seconds) {
 size_t trs_plan_describe(trs_plan *plan, char *text, size_t size) {
   char line[512] = "";
   if (plan->method->describe) plan->method->describe(plan, line, sizeof line);
-  int length = snprintf(text, size, "%s: %s\nchosen: %s", plan->method->name, line, plan->reason);
+  char warning[128] = "";
+  int threads = plan->method->threads(plan), cores = plan->context->cores;
+  if (threads > cores)
+    snprintf(warning, sizeof warning,
+             "\nwarning: %d threads share %d core%s: they wait for each other's turns", threads,
+             cores, cores > 1 ? "s" : "");
+  int length =
+      snprintf(text, size, "%s: %s\nchosen: %s%s", plan->method->name, line, plan->reason, warning);
   return length > 0 ? (size_t)length : 0;
 }

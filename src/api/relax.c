@@ -25,6 +25,7 @@ trs_status trs_relax_take_options(trs_relax_options *own, int block_size,
 }
 
 static trs_status check_context(const trs_context *ctx, const trs_relax_options *options) {
+  TRS_TRY(trs_context_check(ctx));
   if (ctx->group && !trs_group_one_process(ctx->group))
     return trs_fail(TRS_ERROR_UNSUPPORTED, -1,
                     "relaxation on several GPUs works within one process: use a context such as "
@@ -119,6 +120,7 @@ static trs_status create_from(trs_context *ctx, trs_relaxation **R, trs_block_so
 
 static trs_status update_from(trs_relaxation *R, trs_block_source *source) {
   void *copies[COPIES];
+  TRS_TRY(trs_context_check(R->context));
   trs_stream stream = R->group ? trs_relax_group_stream(R)
                       : R->gpu ? trs_relax_gpu_stream(R)
                                : NULL;
@@ -227,6 +229,7 @@ trs_status trs_relax_sweep(trs_relaxation *R, void *x, int64_t ldx, const void *
 
 trs_status trs_relax_set_variant(trs_relaxation *R, const char *variant) {
   if (!R) return trs_fail(TRS_ERROR_ARGUMENT, -1, "R is NULL");
+  TRS_TRY(trs_context_check(R->context));
   if (R->group) return trs_relax_group_set_variant(R, variant);
   if (!R->gpu)
     return trs_fail(TRS_ERROR_UNSUPPORTED, -1, "variants are a GPU's; this relaxes on the CPU");
@@ -235,6 +238,7 @@ trs_status trs_relax_set_variant(trs_relaxation *R, const char *variant) {
 
 trs_status trs_relax_set_stream(trs_relaxation *R, void *stream) {
   if (!R) return trs_fail(TRS_ERROR_ARGUMENT, -1, "R is NULL");
+  TRS_TRY(trs_context_check(R->context));
   if (!R->gpu && !R->group)
     return trs_fail(TRS_ERROR_UNSUPPORTED, -1, "relaxation on the CPU has no stream");
   R->group ? trs_relax_group_set_stream(R, stream) : trs_relax_gpu_set_stream(R, stream);
@@ -243,6 +247,7 @@ trs_status trs_relax_set_stream(trs_relaxation *R, void *stream) {
 
 trs_status trs_relax_wait(trs_relaxation *R) {
   if (!R) return trs_fail(TRS_ERROR_ARGUMENT, -1, "R is NULL");
+  TRS_TRY(trs_context_check(R->context));
   if (R->group) return trs_relax_group_wait(R);
   return R->gpu ? trs_relax_gpu_wait(R) : TRS_SUCCESS;
 }

@@ -1,17 +1,15 @@
 /* team.c - the thread team: one generation counter starts a run, one counter of members still at
  * work ends it. */
-#define _GNU_SOURCE
 #include "base/team.h"
 
 #include <pthread.h>
-#include <sched.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 
+#include "base/counter.h"
 #include "base/memory.h"
-#include "base/timer.h"
-
-static const double SPIN_SECONDS = 200e-6; /* some wake-ups long: longer costs more than it saves */
+#include "base/process.h"
+#include "base/wait.h"
 
 typedef struct member {
   struct trs_team *team;
@@ -21,6 +19,8 @@ typedef struct member {
 
 struct trs_team {
   int size, started;
+  atomic_uint process;  /* whose threads the members are */
+  atomic_uint renewing; /* the process that starts them anew, while it does */
   member *members;
   pthread_mutex_t callers; /* held for a whole run: callers take turns */
   pthread_mutex_t lock;    /* guards sleeping */
@@ -34,15 +34,6 @@ struct trs_team {
   int body_size;
 };
 
-void trs_yield(void) { sched_yield(); }
-
-int trs_cores(void) {
-  cpu_set_t set;
-  if (sched_getaffinity(0, sizeof set, &set)) return 1;
-  int count = CPU_COUNT(&set);
-  return count > 0 ? count : 1;
-}
-
 static void sleep_until_change(trs_team *team, unsigned seen) {
   pthread_mutex_lock(&team->lock);
   atomic_fetch_add(&team->sleeping, 1);
@@ -52,24 +43,18 @@ static void sleep_until_change(trs_team *team, unsigned seen) {
 }
 
 static void wait_for_run(trs_team *team, unsigned seen) {
-  unsigned turns = 0;
-  double limit = 0;
+  trs_patience wait = {0};
   while (atomic_load_explicit(&team->generation, memory_order_acquire) == seen) {
-    trs_spin(&turns);
-    if (turns & 255) continue;
-    double now = trs_seconds();
-    if (limit == 0) limit = now + SPIN_SECONDS;
-    if (now > limit) {
-      sleep_until_change(team, seen);
-      return;
-    }
+    if (trs_wait_briefly(&wait)) continue;
+    sleep_until_change(team, seen);
+    return;
   }
 }
 
 static void *member_main(void *pointer) {
   member *self = pointer;
   trs_team *team = self->team;
-  for (unsigned seen = 0;; seen++) {
+  for (unsigned seen = (unsigned)trs_counters_begin;; seen++) {
     wait_for_run(team, seen);
     if (atomic_load(&team->stop)) return NULL;
     if (self->rank < team->body_size) team->body(team->argument, self->rank, team->body_size);
@@ -84,7 +69,6 @@ static void start_run(trs_team *team) {
   pthread_cond_broadcast(&team->wake);
   pthread_mutex_unlock(&team->lock);
 }
-
 int trs_team_size(const trs_team *team) { return team ? team->size : 1; }
 
 void trs_team_run(trs_team *team, int size, void (*body)(void *, int, int), void *argument) {
@@ -92,6 +76,8 @@ void trs_team_run(trs_team *team, int size, void (*body)(void *, int, int), void
     body(argument, 0, 1);
     return;
   }
+  trs_patience wait = {0};
+  while (trs_team_renew(team)) trs_wait_turn(&wait); /* only if forked since the call was checked */
   pthread_mutex_lock(&team->callers);
   team->body = body;
   team->argument = argument;
@@ -99,44 +85,82 @@ void trs_team_run(trs_team *team, int size, void (*body)(void *, int, int), void
   atomic_store(&team->working, team->size - 1);
   start_run(team);
   body(argument, 0, size);
-  unsigned turns = 0;
-  while (atomic_load_explicit(&team->working, memory_order_acquire)) trs_spin(&turns);
+  wait = (trs_patience){0};
+  while (atomic_load_explicit(&team->working, memory_order_acquire)) trs_wait_turn(&wait);
   pthread_mutex_unlock(&team->callers);
 }
 
-trs_status trs_team_create(trs_team **result, int size) {
-  trs_team *team;
-  *result = NULL;
-  TRS_TRY(TRS_ALLOC_ZERO(&team, 1));
-  pthread_mutex_init(&team->callers, NULL);
-  pthread_mutex_init(&team->lock, NULL);
-  pthread_cond_init(&team->wake, NULL);
-  team->size = size;
-  trs_status status = TRS_ALLOC_ZERO(&team->members, size);
-  for (int rank = 1; !status && rank < size; rank++) {
-    team->members[rank] = (member){.team = team, .rank = rank};
-    if (pthread_create(&team->members[rank].thread, NULL, member_main, &team->members[rank]))
-      status = trs_fail(TRS_ERROR_UNSUPPORTED, -1,
-                        "cannot start thread %d of %d: ask for fewer threads", rank + 1, size);
-    else
-      team->started = rank;
-  }
-  if (status) {
-    trs_team_destroy(team);
-    return status;
-  }
-  *result = team;
-  return TRS_SUCCESS;
-}
-
-void trs_team_destroy(trs_team *team) {
-  if (!team) return;
+static void stop_members(trs_team *team) {
   atomic_store(&team->stop, true);
   start_run(team);
   for (int rank = 1; rank <= team->started; rank++) pthread_join(team->members[rank].thread, NULL);
   pthread_cond_destroy(&team->wake);
   pthread_mutex_destroy(&team->lock);
   pthread_mutex_destroy(&team->callers);
+}
+
+/* In a child everything is begun afresh: locks may have been held, and members been at work, when
+ * it was forked. */
+static trs_status start_members(trs_team *team) {
+  pthread_mutex_init(&team->callers, NULL);
+  pthread_mutex_init(&team->lock, NULL);
+  pthread_cond_init(&team->wake, NULL);
+  atomic_store(&team->generation, (unsigned)trs_counters_begin);
+  atomic_store(&team->sleeping, 0);
+  atomic_store(&team->stop, false);
+  team->started = 0;
+  for (int rank = 1; rank < team->size; rank++) {
+    team->members[rank] = (member){.team = team, .rank = rank};
+    if (pthread_create(&team->members[rank].thread, NULL, member_main, &team->members[rank])) {
+      stop_members(team);
+      return trs_fail(TRS_ERROR_UNSUPPORTED, -1,
+                      "cannot start thread %d of %d: ask for fewer threads", rank + 1, team->size);
+    }
+    team->started = rank;
+  }
+  return TRS_SUCCESS;
+}
+
+/* One thread of the child renews, and others that come meanwhile wait for it.  Who renews is known
+ * by the number of the process, for a fork in the middle of a renewal leaves the mark behind. */
+trs_status trs_team_renew(trs_team *team) {
+  unsigned now = trs_process();
+  while (team && atomic_load(&team->process) != now) {
+    unsigned other = atomic_load(&team->renewing);
+    trs_patience wait = {0};
+    if (other != now && atomic_compare_exchange_strong(&team->renewing, &other, now)) {
+      trs_status status = start_members(team);
+      if (!status) atomic_store(&team->process, now);
+      atomic_store(&team->renewing, now - 1);
+      return status;
+    }
+    while (atomic_load(&team->renewing) == now) trs_wait_turn(&wait);
+  }
+  return TRS_SUCCESS;
+}
+
+trs_status trs_team_create(trs_team **result, int size) {
+  trs_team *team;
+  *result = NULL;
+  TRS_TRY(TRS_ALLOC_ZERO(&team, 1));
+  team->size = size;
+  atomic_init(&team->process, trs_process());
+  atomic_init(&team->renewing, trs_process() - 1);
+  trs_status status = TRS_ALLOC_ZERO(&team->members, size);
+  if (!status) status = start_members(team);
+  if (status) {
+    trs_free(team->members);
+    trs_free(team);
+    return status;
+  }
+  *result = team;
+  return TRS_SUCCESS;
+}
+
+/* The members of a parent process end with it. */
+void trs_team_destroy(trs_team *team) {
+  if (!team) return;
+  if (atomic_load(&team->process) == trs_process()) stop_members(team);
   trs_free(team->members);
   trs_free(team);
 }

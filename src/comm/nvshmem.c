@@ -7,12 +7,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/config.h"
 #include "base/memory.h"
-#include "base/team.h"
 #include "base/timer.h"
+#include "base/wait.h"
 #include "comm/nvshmem_link.h"
 #include "comm/rendezvous.h"
 #include "comm/transport.h"
@@ -54,23 +53,14 @@ static void *make_call(void *argument) {
   return NULL;
 }
 
-/* A while without sleep, for most calls are short. */
-static void rest(int turns) {
-  static const struct timespec little = {.tv_nsec = 100000};
-  if (turns < 200)
-    trs_yield();
-  else
-    (void)nanosleep(&little, NULL);
-}
-
 /* Whether the call came back.  One that did not keeps its record for ever.  Others may leave once
  * they are through, and all have left before the last call. */
 static bool comes_back(const call *c) {
   static const double LOOK = 0.1; /* seconds */
   const double grace = c->verb == STOP ? 20 : 2;
   double looked = trs_seconds(), lost_since = 0;
-  for (int turns = 0; !atomic_load(&c->done); turns++) {
-    rest(turns);
+  for (trs_patience wait = {0}; !atomic_load(&c->done);) {
+    trs_wait_turn(&wait);
     double now = trs_seconds();
     if (now - looked < LOOK) continue;
     looked = now;
@@ -128,8 +118,8 @@ static trs_status raise_alarm(trs_group *group, void *alarm) {
 static trs_status wait_stream(trs_group *group, trs_stream stream, void *alarm) {
   static const double LOOK = 0.1, GRACE = 0.5;
   double looked = trs_seconds(), lost_since = 0;
-  for (int turns = 0; trs_device_busy(stream); turns++) {
-    if (turns >= 200) rest(turns); /* a solve is short */
+  for (trs_patience wait = {0}; trs_device_busy(stream);) {
+    trs_wait_turn(&wait);
     double now = trs_seconds();
     if (now - looked < LOOK) continue;
     looked = now;

@@ -1,6 +1,7 @@
 /* ranks.c - what distributed solves need of their ranks beyond plain messages. */
 #include "comm/ranks.h"
 
+#include <stdio.h>
 #include <string.h>
 
 trs_status trs_ranks_send(trs_ranks *ranks, int to, int tag, const void *data, int64_t bytes) {
@@ -77,26 +78,54 @@ trs_status trs_ranks_exchange(trs_ranks *ranks, int partner, const void *out, vo
 /* ---- Agreement. ---- */
 
 typedef struct verdict {
-  int32_t rank; /* that failed; -1: none */
+  int32_t rank;  /* that failed, or has another value; -1: none */
+  int32_t giver; /* the rank whose value this is; -1: all failed */
+  int64_t value;
   trs_failure failure;
 } verdict;
 
-static void own_verdict(verdict *mine, const trs_ranks *ranks, trs_status status) {
+static void own_verdict(verdict *mine, const trs_ranks *ranks, trs_status status, int64_t value) {
   memset(mine, 0, sizeof *mine);
-  mine->rank = -1;
+  mine->rank = mine->giver = -1;
+  mine->value = value;
+  if (!status) mine->giver = ranks->rank;
   if (!status) return;
   mine->rank = ranks->rank;
   trs_failure_get(&mine->failure);
   mine->failure.status = status;
 }
 
+/* A failure goes before a difference of values, and a lower rank's before a higher one's. */
+static void join_verdicts(verdict *mine, const verdict *other, const char *what) {
+  bool failed = mine->failure.status != TRS_SUCCESS;
+  if (other->failure.status && (!failed || other->rank < mine->rank)) {
+    mine->failure = other->failure;
+    mine->rank = other->rank;
+  }
+  if (other->giver < 0) return;
+  if (mine->giver >= 0 && mine->value != other->value && !mine->failure.status) {
+    bool before = mine->giver < other->giver;
+    const verdict *first = before ? mine : other, *second = before ? other : mine;
+    trs_failure difference = {.status = TRS_ERROR_ARGUMENT, .row = -1};
+    snprintf(difference.message, sizeof difference.message,
+             "rank %d: %s is %lld, but %lld on rank %d: it must be the same on all", second->giver,
+             what, (long long)second->value, (long long)first->value, first->giver);
+    mine->failure = difference;
+    mine->rank = second->giver;
+  }
+  if (mine->giver < 0 || other->giver < mine->giver) {
+    mine->giver = other->giver;
+    mine->value = other->value;
+  }
+}
+
 /* What the subtree below has found, to the parent; what all have found, from it. */
-static trs_status settle(trs_ranks *ranks, verdict *mine, int tag) {
+static trs_status settle(trs_ranks *ranks, verdict *mine, int tag, const char *what) {
   trs_tree_place at = trs_tree_at(TRS_TREE_BINARY, ranks->rank, ranks->size);
   verdict other;
   for (int c = 0; c < at.nchildren; c++) {
     TRS_TRY(trs_ranks_receive(ranks, at.first_child + c, tag, &other, sizeof other));
-    if (other.rank >= 0 && (mine->rank < 0 || other.rank < mine->rank)) *mine = other;
+    join_verdicts(mine, &other, what);
   }
   if (at.parent >= 0) {
     TRS_TRY(trs_ranks_send(ranks, at.parent, tag, mine, sizeof *mine));
@@ -108,17 +137,24 @@ static trs_status settle(trs_ranks *ranks, verdict *mine, int tag) {
   return trs_ranks_finish(ranks);
 }
 
-trs_status trs_ranks_agree(trs_ranks *ranks, trs_status status) {
+trs_status trs_ranks_agree_on(trs_ranks *ranks, trs_status status, int64_t value,
+                              const char *what) {
   verdict mine;
   if (ranks->size == 1) return status;
-  own_verdict(&mine, ranks, status);
-  TRS_TRY(settle(ranks, &mine, TRS_TAG_AGREE));
-  if (mine.rank < 0) return TRS_SUCCESS;
+  own_verdict(&mine, ranks, status, value);
+  TRS_TRY(settle(ranks, &mine, TRS_TAG_AGREE, what));
+  if (!mine.failure.status) return TRS_SUCCESS;
   const char *said = mine.failure.message;
   if (!strncmp(said, "rank ", 5)) /* agreed on before */
     return trs_fail(mine.failure.status, mine.failure.row, "%s", said);
   return trs_fail(mine.failure.status, mine.failure.row, "rank %d: %s", (int)mine.rank, said);
 }
+
+trs_status trs_ranks_agree(trs_ranks *ranks, trs_status status) {
+  return trs_ranks_agree_on(ranks, status, 0, "");
+}
+
+/* ---- What all get. ---- */
 
 trs_status trs_ranks_broadcast(trs_ranks *ranks, void *data, int64_t bytes) {
   trs_tree_place at = trs_tree_at(TRS_TREE_BINARY, ranks->rank, ranks->size);
@@ -130,6 +166,71 @@ trs_status trs_ranks_broadcast(trs_ranks *ranks, void *data, int64_t bytes) {
 
 trs_status trs_ranks_barrier(trs_ranks *ranks) {
   verdict nothing;
-  own_verdict(&nothing, ranks, TRS_SUCCESS);
-  return settle(ranks, &nothing, TRS_TAG_BARRIER);
+  own_verdict(&nothing, ranks, TRS_SUCCESS, 0);
+  return settle(ranks, &nothing, TRS_TAG_BARRIER, "");
+}
+
+/* Records first .. first + count - 1, counted round the ring of ranks, to or from a rank. */
+static trs_status pass_records(trs_ranks *ranks, int other, char *all, int first, int count,
+                               int64_t bytes, bool sends) {
+  first %= ranks->size;
+  int until = first + count < ranks->size ? first + count : ranks->size,
+      rest = first + count - until;
+  for (int part = 0; part < 2; part++) {
+    char *at = all + (part ? 0 : first * bytes);
+    int64_t length = (part ? rest : until - first) * bytes;
+    if (length == 0) continue;
+    TRS_TRY(sends ? trs_ranks_send(ranks, other, TRS_TAG_MOVE, at, length)
+                  : trs_ranks_receive(ranks, other, TRS_TAG_MOVE, at, length));
+  }
+  return TRS_SUCCESS;
+}
+
+/* Bruck et al. 1997: every rank has the records of the `have` ranks from itself on, and gets those
+ * of as many more from the rank behind them. */
+trs_status trs_ranks_records(trs_ranks *ranks, const void *mine, void *all, int64_t bytes) {
+  int size = ranks->size, me = ranks->rank;
+  memcpy((char *)all + me * bytes, mine, (size_t)bytes);
+  for (int have = 1; have < size; have *= 2) {
+    int more = have < size - have ? have : size - have;
+    TRS_TRY(pass_records(ranks, (me + size - have) % size, all, me, more, bytes, true));
+    TRS_TRY(pass_records(ranks, (me + have) % size, all, me + have, more, bytes, false));
+    TRS_TRY(trs_ranks_finish(ranks));
+  }
+  return TRS_SUCCESS;
+}
+
+/* Towards rank 0 along a tree, some numbers at a time, and back. */
+trs_status trs_ranks_sum(trs_ranks *ranks, int64_t *values, int64_t count) {
+  enum { AT_ONCE = 64 };
+  trs_tree_place at = trs_tree_at(TRS_TREE_BINARY, ranks->rank, ranks->size);
+  int64_t other[AT_ONCE];
+  for (int64_t first = 0; first < count; first += AT_ONCE) {
+    int64_t some = count - first < AT_ONCE ? count - first : AT_ONCE;
+    for (int c = 0; c < at.nchildren; c++) {
+      TRS_TRY(trs_ranks_receive(ranks, at.first_child + c, TRS_TAG_MOVE, other, some * 8));
+      for (int64_t k = 0; k < some; k++) values[first + k] += other[k];
+    }
+    if (at.parent < 0) continue;
+    TRS_TRY(trs_ranks_send(ranks, at.parent, TRS_TAG_MOVE, values + first, some * 8));
+    TRS_TRY(trs_ranks_finish(ranks));
+  }
+  return count ? trs_ranks_broadcast(ranks, values, count * 8) : TRS_SUCCESS;
+}
+
+trs_status trs_ranks_same(trs_ranks *ranks, trs_status status, const double *values,
+                          const char *const *names, int count) {
+  enum { MOST_VALUES = 16 };
+  double first[MOST_VALUES];
+  memcpy(first, values, (size_t)count * sizeof *values);
+  trs_failure own;
+  if (status) trs_failure_get(&own);
+  TRS_TRY(trs_ranks_broadcast(ranks, first, count * (int64_t)sizeof *first));
+  if (status) trs_failure_set(&own);
+  for (int k = 0; k < count && !status; k++)
+    if (values[k] != first[k])
+      status =
+          trs_fail(TRS_ERROR_ARGUMENT, -1, "%s is %g, but %g on rank 0: it must be the same on all",
+                   names[k], values[k], first[k]);
+  return trs_ranks_agree(ranks, status);
 }

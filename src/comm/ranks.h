@@ -37,7 +37,16 @@ struct trs_ranks {
 };
 
 /* Tags that any transport has: MPI guarantees 32767. */
-enum { TRS_TAG_AGREE = 1, TRS_TAG_BARRIER, TRS_TAG_MOVE, TRS_TAG_PAIR, TRS_TAG_FREE = 16 };
+enum {
+  TRS_TAG_AGREE = 1,
+  TRS_TAG_BARRIER,
+  TRS_TAG_MOVE,
+  TRS_TAG_PAIR,
+  TRS_TAG_ASK,
+  TRS_TAG_ANSWER,
+  TRS_TAG_LOST,
+  TRS_TAG_FREE = 16
+};
 enum { TRS_TAG_LAST = 32767 };
 
 /* A message of any length whose length both sides know. */
@@ -54,6 +63,20 @@ void trs_ranks_close(trs_ranks *ranks);
 /* Collective.  Every rank gets the failure of the lowest rank that failed, "rank 3: ..." before its
  * message, or success where none did.  2 log P messages in a row. */
 trs_status trs_ranks_agree(trs_ranks *ranks, trs_status status);
+
+/* Likewise, and TRS_ERROR_ARGUMENT where the value, such as a number of right-hand sides, is not
+ * the same on all ranks; those that failed are not asked for theirs. */
+trs_status trs_ranks_agree_on(trs_ranks *ranks, trs_status status, int64_t value, const char *what);
+
+/* A record from every rank, in their order, to all: log P messages in a row. */
+trs_status trs_ranks_records(trs_ranks *ranks, const void *mine, void *all, int64_t bytes);
+
+/* The sums over all ranks, to all. */
+trs_status trs_ranks_sum(trs_ranks *ranks, int64_t *values, int64_t count);
+
+/* As trs_ranks_agree, and at most 16 values must be those of rank 0; names: what they are. */
+trs_status trs_ranks_same(trs_ranks *ranks, trs_status status, const double *values,
+                          const char *const *names, int count);
 
 /* Rank 0's bytes to all. */
 trs_status trs_ranks_broadcast(trs_ranks *ranks, void *data, int64_t bytes);

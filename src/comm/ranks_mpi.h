@@ -7,8 +7,16 @@
 #include "comm/ranks.h"
 
 /* Collective.  Works on a duplicate of the communicator, whose errors are returned.  On failure
- * *ranks may be closed all the same. */
-trs_status trs_ranks_open_mpi(trs_ranks *ranks, MPI_Comm comm);
+ * *ranks may be closed all the same.  limit: the most seconds that a rank waits for the others; 0:
+ * those of the environment variable TRIREME_TIMEOUT, or none; below 0: none. */
+trs_status trs_ranks_open_mpi(trs_ranks *ranks, MPI_Comm comm, double limit);
+
+/* Not in a forked child. */
+trs_status trs_mpi_usable(const trs_ranks *ranks);
+
+/* Waits for a request within the ranks' limit; status may be MPI_STATUS_IGNORE. */
+trs_status trs_mpi_await(const trs_ranks *ranks, MPI_Request *request, MPI_Status *status,
+                         const char *call);
 
 /* The duplicate, for messages with tags from TRS_TAG_FREE on. */
 MPI_Comm trs_ranks_mpi_comm(const trs_ranks *ranks);

@@ -5,7 +5,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <sched.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdatomic.h>
@@ -13,11 +12,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/counter.h"
 #include "base/memory.h"
 #include "base/timer.h"
+#include "base/wait.h"
 
 /* Zero is how the board begins, so nobody has to prepare it for the others. */
 typedef struct board {
@@ -107,14 +107,6 @@ static bool died(const board *b, int rank) {
   return is_zombie(pid) || (kill((pid_t)pid, 0) != 0 && errno == ESRCH);
 }
 
-static void rest(int64_t turns) {
-  static const struct timespec little = {.tv_nsec = 50000};
-  if (turns < 20000)
-    (void)sched_yield();
-  else
-    (void)nanosleep(&little, NULL);
-}
-
 static void mark_left(trs_rendezvous *r) {
   if (atomic_load(&r->board->left[r->rank])) return;
   atomic_store(&r->board->left[r->rank], 1 + atomic_fetch_add(&r->board->leavers, 1));
@@ -141,21 +133,22 @@ trs_status trs_rendezvous_tell_lost(const trs_rendezvous *r, int rank) {
                   r->ranks);
 }
 
+static bool has_come(const trs_rendezvous *r, int rank) {
+  return trs_counter_reached(atomic_load(&r->board->turn[rank]), r->turn);
+}
+
 /* Waits until a rank's count is at least r->turn.  Another than that rank may be the one that has
  * ended, and this one be waiting for it: all are looked at. */
 static trs_status await(const trs_rendezvous *r, int rank, double limit) {
-  double start = 0, looked = 0;
-  for (int64_t turns = 1; atomic_load(&r->board->turn[rank]) < r->turn; turns++) {
-    rest(turns);
-    if (turns % 128) continue;
-    double now = trs_seconds();
-    if (start == 0) start = looked = now;
-    if (now - looked > LOOK) {
-      int lost = trs_rendezvous_lost(r);
-      if (lost >= 0 && atomic_load(&r->board->turn[rank]) < r->turn)
-        return trs_rendezvous_tell_lost(r, lost);
-      looked = now;
-    }
+  double start = trs_seconds(), looked = start;
+  trs_patience wait = {0};
+  while (!has_come(r, rank)) {
+    trs_wait_turn(&wait);
+    double now = wait.since + wait.waited;
+    if (now - looked < LOOK) continue;
+    looked = now;
+    int lost = trs_rendezvous_lost(r);
+    if (lost >= 0 && !has_come(r, rank)) return trs_rendezvous_tell_lost(r, lost);
     if (now - start > limit)
       return trs_fail(TRS_ERROR_STALLED, -1, "process %d of %d has not come within %.0f s", rank,
                       r->ranks, limit);
@@ -231,16 +224,25 @@ static bool decide(trs_rendezvous *r, ending mine) {
                                                                     : end == ALL_LEFT;
 }
 
+/* Whether the rank has left; false where it has ended without, or the limit has passed. */
+static bool has_left(const trs_rendezvous *r, int rank, double start) {
+  double looked = start;
+  trs_patience wait = {0};
+  while (!atomic_load(&r->board->left[rank])) {
+    trs_wait_turn(&wait);
+    double now = wait.since + wait.waited;
+    if (now - looked < LOOK) continue;
+    looked = now;
+    if (now - start > trs_rendezvous_leave_limit || died(r->board, rank)) return false;
+  }
+  return true;
+}
+
 bool trs_rendezvous_leave(trs_rendezvous *r) {
   double start = trs_seconds();
   mark_left(r);
   for (int rank = 0; rank < r->ranks; rank++)
-    for (int64_t turns = 1; !atomic_load(&r->board->left[rank]); turns++) {
-      rest(turns);
-      if (turns % 1024) continue;
-      if (trs_seconds() - start > trs_rendezvous_leave_limit || died(r->board, rank))
-        return decide(r, GIVEN_UP);
-    }
+    if (!has_left(r, rank, start)) return decide(r, GIVEN_UP);
   return decide(r, ALL_LEFT);
 }
 

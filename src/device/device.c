@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #include "base/memory.h"
+#include "base/process.h"
 #include "device/shared.h"
 
 enum { MOST_DEVICES = 64, PINNED = 64, STAGES = 16 };
@@ -21,7 +22,8 @@ typedef struct pinned_pieces {
 } pinned_pieces;
 
 struct trs_device {
-  int references; /* under the lock */
+  int references;   /* under the lock */
+  unsigned process; /* that opened it */
   trs_device_facts facts;
   cudaMemPool_t pool;
   _Atomic int64_t limit, allowed; /* bytes, the tests' and the context's at work; 0: none */
@@ -42,6 +44,16 @@ trs_status trs_device_check(int error, const char *what) {
                       : error == cudaErrorNoKernelImageForDevice ? TRS_ERROR_UNSUPPORTED
                                                                  : TRS_ERROR_INTERNAL;
   return trs_fail(status, -1, "%s: CUDA says %s", what, cudaGetErrorString((cudaError_t)error));
+}
+
+/* CUDA belongs to the process that used it first: its children would find what is dead here. */
+static trs_status check_process(void) {
+  static atomic_uint first; /* a process's number and one; 0: none yet */
+  unsigned none = 0, own = trs_process() + 1;
+  if (atomic_compare_exchange_strong(&first, &none, own) || none == own) return TRS_SUCCESS;
+  return trs_fail(TRS_ERROR_UNSUPPORTED, -1,
+                  "CUDA was used before this process was forked, and does not survive a fork: use "
+                  "GPUs in the child alone, or start it with exec");
 }
 
 static trs_status count_devices(int *count) {
@@ -87,6 +99,7 @@ static trs_status open_new(trs_device **result, int ordinal) {
   trs_device *device;
   TRS_TRY(TRS_ALLOC_ZERO(&device, 1));
   device->references = 1;
+  device->process = trs_process();
   device->blocks = (pinned_pieces){.count = PINNED, .bytes = TRS_PINNED_BYTES};
   device->stages = (pinned_pieces){.count = STAGES, .bytes = TRS_STAGE_BYTES};
   trs_status status = look(device, ordinal);
@@ -123,6 +136,7 @@ const char *trs_device_list(void) {
 trs_status trs_device_open(trs_device **device, int ordinal) {
   int count = 0;
   *device = NULL;
+  TRS_TRY(check_process());
   TRS_TRY(count_devices(&count));
   if (ordinal < 0 || ordinal >= count || ordinal >= MOST_DEVICES)
     return trs_fail(TRS_ERROR_UNSUPPORTED, -1, "no GPU %d: CUDA shows %d, counted from 0", ordinal,
@@ -147,7 +161,7 @@ trs_device *trs_device_retain(trs_device *device) {
 }
 
 void trs_device_close(trs_device *device) {
-  if (!device) return;
+  if (!device || device->process != trs_process()) return; /* a child gives nothing back */
   pthread_mutex_lock(&lock);
   if (--device->references == 0) {
     int before = trs_device_enter(device);

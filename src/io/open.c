@@ -125,6 +125,7 @@ static trs_status give(void *user, const trs_matrix *A, int64_t count, const int
   const opened *f = user;
   trs_selected selected;
   TRS_TRY(check_same(f));
+  TRS_TRY(trs_team_renew(f->team)); /* this may be a forked child */
   TRS_TRY(read_vectors(f, A, &selected, count, vector));
   trs_status status =
       selected.n == A->nrows && selected.scalar == A->scalar ? check_same(f) : changed(f);

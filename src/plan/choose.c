@@ -60,6 +60,7 @@ static bool offered(const trs_plan *plan, const trs_method *method) {
 }
 
 const char *trs_plan_refuses(const trs_plan *plan, const trs_method *method) {
+  if (on_gpu(method) && trs_context_is_inherited(plan->context)) return trs_context_inherited;
   if (trs_matrix_is_deferred(plan->matrix) && !method->deferred)
     return "the values of the matrix are deferred, which is for \"push\" on several GPUs: read it "
            "whole (trs_matrix_read)";

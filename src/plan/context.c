@@ -9,10 +9,12 @@
 #include <string.h>
 
 #include "base/config.h"
+#include "base/cores.h"
 #include "base/cpu.h"
 #include "base/memory.h"
+#include "base/process.h"
 
-enum { MOST_THREADS = 1024, MOST_DEVICES = 1024 };
+enum { MOST_DEVICES = 1024 };
 
 static trs_status parse_device(trs_context *context, const char *where, const char *number) {
   char *rest = NULL;
@@ -39,9 +41,12 @@ static trs_status parse(trs_context *context, const char *where) {
   const char *count = where[length] ? where + length + 1 : NULL;
   if (length >= sizeof context->backend) length = 0;
   memcpy(context->backend, where, length);
-  context->threads = trs_cores();
+  context->cores = trs_cores();
+  context->threads = 1;
+  bool given = strcmp(context->backend, "serial") == 0 ||
+               (strcmp(context->backend, "threads") == 0 && count);
+  if (!given) TRS_TRY(trs_default_threads(&context->threads));
   if (strcmp(context->backend, "serial") == 0) {
-    context->threads = 1;
     if (!count) return TRS_SUCCESS;
   } else if (strcmp(context->backend, "auto") == 0) {
     if (!count) return TRS_SUCCESS;
@@ -54,11 +59,12 @@ static trs_status parse(trs_context *context, const char *where) {
     if (!count) return TRS_SUCCESS;
     char *rest;
     long threads = strtol(count, &rest, 10);
-    if (*count && !*rest && threads >= 1 && threads <= MOST_THREADS) {
+    if (*count && !*rest && threads >= 1 && threads <= TRS_MOST_THREADS) {
       context->threads = (int)threads;
       return TRS_SUCCESS;
     }
-    return trs_fail(TRS_ERROR_ARGUMENT, -1, "\"%s\": threads must be 1 to %d", where, MOST_THREADS);
+    return trs_fail(TRS_ERROR_ARGUMENT, -1, "\"%s\": threads must be 1 to %d", where,
+                    TRS_MOST_THREADS);
   }
   return trs_fail(TRS_ERROR_ARGUMENT, -1,
                   "no backend \"%s\": there are auto, serial, threads, threads:T, cuda, cuda:N, "
@@ -73,6 +79,7 @@ trs_status trs_context_create(trs_context **result, const char *where) {
   TRS_TRY(trs_isa_check());
   TRS_TRY(TRS_ALLOC_ZERO(&context, 1));
   atomic_init(&context->references, 1);
+  context->process = trs_process();
   trs_status status = parse(context, where ? where : "auto");
   if (!status && context->threads > 1) status = trs_team_create(&context->team, context->threads);
   if (status) {
@@ -93,9 +100,27 @@ trs_context *trs_context_retain(trs_context *context) {
 void trs_context_destroy(trs_context *context) {
   if (!context || atomic_fetch_sub(&context->references, 1) > 1) return;
   trs_team_destroy(context->team);
-  trs_device_close(context->device);
-  trs_group_close(context->group);
+  if (!trs_context_is_inherited(context)) {
+    trs_device_close(context->device);
+    trs_group_close(context->group);
+  }
   trs_free(context);
+}
+
+const char trs_context_inherited[] =
+    "the context was made before this process was forked, and CUDA does not survive a fork: make "
+    "contexts of GPUs in the child alone, or start it with exec (Python: the start method "
+    "\"spawn\")";
+
+bool trs_context_is_inherited(const trs_context *context) {
+  return context->process != trs_process();
+}
+
+trs_status trs_context_check(const trs_context *context) {
+  if (!trs_context_is_inherited(context)) return TRS_SUCCESS;
+  if (strncmp(context->backend, "cuda", 4) == 0)
+    return trs_fail(TRS_ERROR_UNSUPPORTED, -1, "%s", trs_context_inherited);
+  return trs_team_renew(context->team);
 }
 
 /* That there is no GPU fails no call: the last failure stays what it was. */
@@ -112,6 +137,7 @@ static void look_for_device(trs_context *context) {
 }
 
 const char *trs_context_find_device(trs_context *context) {
+  if (trs_context_is_inherited(context)) return trs_context_inherited;
   static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
   pthread_mutex_lock(&lock);
   if (!context->looked && !context->device && strcmp(context->backend, "auto") == 0)

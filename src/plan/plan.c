@@ -139,6 +139,7 @@ static trs_status create(trs_plan **result, trs_context *context, const trs_matr
   trs_plan *plan;
   *result = NULL;
   trs_failure_get(&before);
+  TRS_TRY(trs_context_check(context));
   TRS_TRY(TRS_ALLOC_ZERO(&plan, 1));
   plan->context = trs_context_retain(context);
   plan->uplo = uplo;
@@ -174,6 +175,7 @@ trs_status trs_plan_create_on_cpu(trs_plan **plan, trs_context *context, const t
 trs_status trs_plan_refresh(trs_plan *plan, const trs_matrix *A) {
   double start = trs_seconds();
   trs_diagonal_look look;
+  TRS_TRY(trs_plan_check(plan));
   if (A->nnz != plan->source_nnz || A->nrows != plan->system.n ||
       A->scalar != plan->system.scalar || A->format != plan->matrix->format)
     return trs_fail(TRS_ERROR_ARGUMENT, -1,
@@ -199,9 +201,24 @@ trs_status trs_plan_refresh(trs_plan *plan, const trs_matrix *A) {
   return TRS_SUCCESS;
 }
 
+static bool is_on_gpu(const trs_plan *plan) {
+  if (plan->sweep[0]) return is_on_gpu(plan->sweep[0]);
+  return plan->method && strncmp(plan->method->backend, "cuda", 4) == 0;
+}
+
+/* A GPU's plan in a forked child: nothing of it can be used, or given back. */
+static bool is_lost(const trs_plan *plan) {
+  return trs_context_is_inherited(plan->context) && is_on_gpu(plan);
+}
+
+trs_status trs_plan_check(const trs_plan *plan) {
+  if (is_lost(plan)) return trs_fail(TRS_ERROR_UNSUPPORTED, -1, "%s", trs_context_inherited);
+  return trs_context_check(plan->context);
+}
+
 void trs_plan_destroy(trs_plan *plan) {
   if (!plan) return;
-  if (plan->method) plan->method->free(plan);
+  if (plan->method && !is_lost(plan)) plan->method->free(plan);
   trs_levels_destroy(&plan->levels);
   drop_matrix(plan, plan->matrix);
   trs_plan_destroy(plan->sweep[0]);
@@ -220,6 +237,7 @@ int64_t trs_plan_solve_bytes(const trs_plan *plan) {
 }
 
 trs_status trs_plan_solve(trs_plan *plan, const trs_rhs *rhs) {
+  TRS_TRY(trs_plan_check(plan));
   if (plan->system.n == 0 || rhs->nrhs == 0) return TRS_SUCCESS;
   return plan->method->solve(plan, rhs);
 }
@@ -229,6 +247,7 @@ const char *trs_host_refuses(const trs_plan *plan) {
 }
 
 trs_status trs_plan_finish(trs_plan *plan) {
+  TRS_TRY(trs_plan_check(plan));
   for (int s = 0; s < 2; s++)
     if (plan->sweep[s]) TRS_TRY(trs_plan_finish(plan->sweep[s]));
   return plan->method->wait ? plan->method->wait(plan) : TRS_SUCCESS;

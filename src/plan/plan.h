@@ -60,6 +60,9 @@ int64_t trs_plan_solve_bytes(const trs_plan *plan);
 /* Solves with checked, strided arguments. */
 trs_status trs_plan_solve(trs_plan *plan, const trs_rhs *rhs);
 
+/* Every call that uses a plan makes sure of its context first: trs_context_check. */
+trs_status trs_plan_check(const trs_plan *plan);
+
 /* NULL if a method that reads the matrix on the host can work here, else why not.  For a method's
  * refuses. */
 const char *trs_host_refuses(const trs_plan *plan);

@@ -122,6 +122,7 @@ static void free_values(trs_relaxation *R) {
 trs_status trs_relaxation_update(trs_relaxation *R, const trs_block_source *source) {
   double start = trs_seconds();
   put_job job = {.R = R, .source = source};
+  TRS_TRY(trs_context_check(R->context));
   if (R->group) {
     TRS_TRY(trs_relax_group_update(R, source));
     R->update_seconds = trs_seconds() - start;
@@ -226,8 +227,10 @@ trs_status trs_relaxation_create(trs_relaxation **result, trs_context *context,
 
 void trs_relax_destroy(trs_relaxation *R) {
   if (!R) return;
-  trs_relax_gpu_free(R);
-  trs_relax_group_free(R);
+  if (!trs_context_is_inherited(R->context)) {
+    trs_relax_gpu_free(R);
+    trs_relax_group_free(R);
+  }
   trs_domain_free(R->domain);
   trs_context_destroy(R->context);
   void *const arrays[] = {R->colour_ptr, R->row,     R->place,    R->ptr,   R->idx,

@@ -9,6 +9,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/counter.h"
+#include "base/wait.h"
 #include "relax/cuda/backend.h"
 #include "relax/cuda/group.h"
 #include "relax/domains.h"
@@ -18,13 +20,14 @@
 /* Everyone's work before is visible to everyone after. */
 static void wait_for_all(trs_relax_work *w, int size) {
   if (size == 1) return;
-  unsigned phase = atomic_load_explicit(&w->phase, memory_order_relaxed), turns = 0;
+  unsigned phase = atomic_load_explicit(&w->phase, memory_order_relaxed);
+  trs_patience wait = {0};
   if (atomic_fetch_add_explicit(&w->arrived, 1, memory_order_acq_rel) == size - 1) {
     atomic_store_explicit(&w->arrived, 0, memory_order_relaxed);
     atomic_store_explicit(&w->phase, phase + 1, memory_order_release);
     return;
   }
-  while (atomic_load_explicit(&w->phase, memory_order_acquire) == phase) trs_spin(&turns);
+  while (atomic_load_explicit(&w->phase, memory_order_acquire) == phase) trs_wait_turn(&wait);
 }
 
 /* The first position of [begin, end) with at least so much work before it, a row counting as two
@@ -199,6 +202,7 @@ static void sweep_share(void *argument, int rank, int size) {
 trs_status trs_relaxation_sweep(trs_relaxation *R, const trs_rhs *rhs,
                                 const trs_sweep_options *options) {
   int64_t size = (int64_t)trs_scalar_size(R->scalar);
+  TRS_TRY(trs_context_check(R->context));
   if (R->gpu) return trs_relax_gpu_sweep(R, rhs, options);
   if (R->group) return trs_relax_group_sweep(R, rhs, options);
   for (int64_t first = 0; first < rhs->nrhs; first += R->room) {
@@ -210,7 +214,8 @@ trs_status trs_relaxation_sweep(trs_relaxation *R, const trs_rhs *rhs,
                            .rhs = &group,
                            .options = options,
                            .norms = options->residuals ? options->residuals + first : NULL,
-                           .norm_stride = rhs->nrhs};
+                           .norm_stride = rhs->nrhs,
+                           .phase = (unsigned)trs_counters_begin};
     trs_team_run(R->context->team, R->threads, sweep_share, &work);
   }
   return TRS_SUCCESS;

@@ -4,6 +4,7 @@
 #include "analysis/deal.h"
 
 #include <math.h>
+#include <sched.h>
 #include <stdatomic.h>
 
 #include "analysis/shapes.h"
@@ -11,6 +12,7 @@
 #include "base/config.h"
 #include "base/random.h"
 #include "base/team.h"
+#include "base/wait.h"
 #include "support.h"
 #include "test.h"
 
@@ -237,18 +239,18 @@ static void store(carried *to, double value) {
   atomic_store_explicit(to, bits, memory_order_relaxed);
 }
 
-static bool go_on(interpreter *in, unsigned *turns) {
-  trs_spin(turns);
-  if (*turns > MOST_TURNS) atomic_store(&in->stalled, true);
+static bool go_on(interpreter *in, trs_patience *wait) {
+  if (!trs_wait_briefly(wait)) (void)sched_yield();
+  if (wait->turns > MOST_TURNS) atomic_store(&in->stalled, true);
   return !atomic_load_explicit(&in->stalled, memory_order_relaxed);
 }
 
 static double await(interpreter *in, const carried *from) {
   uint64_t bits;
   double value;
-  unsigned turns = 0;
+  trs_patience wait = {0};
   while ((bits = atomic_load_explicit(from, memory_order_relaxed)) == EMPTY)
-    if (!go_on(in, &turns)) return 0;
+    if (!go_on(in, &wait)) return 0;
   memcpy(&value, &bits, sizeof value);
   return value;
 }
@@ -256,7 +258,7 @@ static double await(interpreter *in, const carried *from) {
 static void delay(turn *t) {
   t->random = t->random * 6364136223846793005u + 1442695040888963407u;
   if (t->in->delays && t->random >> 60 == 0)
-    for (unsigned k = 0; k < (t->random >> 40 & 15); k++) trs_yield();
+    for (unsigned k = 0; k < (t->random >> 40 & 15); k++) (void)sched_yield();
 }
 
 static double lane_sum(turn *t, const trs_slice *h, int lane) {
@@ -312,9 +314,9 @@ static void open_solve(turn *t) {
   for (int o = 0; o < t->in->d->deal.members; o++)
     atomic_store_explicit(&t->in->member[o].told[t->m], t->solve - 1, memory_order_release);
   for (int o = 0; o < t->in->d->deal.members; o++) {
-    unsigned turns = 0;
+    trs_patience wait = {0};
     while (atomic_load_explicit(&t->in->member[t->m].told[o], memory_order_acquire) < t->solve - 2)
-      if (!go_on(t->in, &turns)) return;
+      if (!go_on(t->in, &wait)) return;
   }
 }
 
@@ -334,7 +336,8 @@ static void solve_once(interpreter *in, int m, int64_t solve, uint64_t *random) 
   t.parts = own->parts + solve % THIRDS * parts;
   t.old_parts = own->parts + old * parts;
   open_solve(&t);
-  for (int k = 0; in->keeps && m == 0 && k < 2000; k++) trs_yield(); /* the others are ahead */
+  for (int k = 0; in->keeps && m == 0 && k < 2000; k++)
+    (void)sched_yield(); /* the others are ahead */
   for (int32_t chunk = 0; chunk < t.share->nchunks; chunk++) {
     delay(&t);
     for (int32_t k = t.share->chunk[chunk]; k < t.share->chunk[chunk + 1]; k++)

@@ -4,12 +4,14 @@
 #include "analysis/slice.h"
 
 #include <math.h>
+#include <sched.h>
 #include <stdatomic.h>
 
 #include "analysis/levels.h"
 #include "analysis/shapes.h"
 #include "base/random.h"
 #include "base/team.h"
+#include "base/wait.h"
 #include "support.h"
 #include "test.h"
 
@@ -218,10 +220,10 @@ static void publish(carried *to, double value) {
 static double await(interpreter *in, const carried *from) {
   uint64_t bits;
   double value;
-  unsigned turns = 0;
+  trs_patience wait = {0};
   while ((bits = atomic_load_explicit(from, memory_order_relaxed)) == EMPTY) {
-    trs_spin(&turns);
-    if ((int)turns > in->most_turns) atomic_store(&in->stalled, true);
+    if (!trs_wait_briefly(&wait)) (void)sched_yield();
+    if ((int)wait.turns > in->most_turns) atomic_store(&in->stalled, true);
     if (atomic_load_explicit(&in->stalled, memory_order_relaxed)) return 0;
   }
   memcpy(&value, &bits, sizeof value);

@@ -123,7 +123,7 @@ static int allreduces(const trs_factors *F, trs_grid_shape shape) {
 
 int main(int argc, char **argv) {
   MPI_Init(&argc, &argv);
-  must(trs_ranks_open_mpi(&ranks, MPI_COMM_WORLD));
+  must(trs_ranks_open_mpi(&ranks, MPI_COMM_WORLD, 0));
   trs_factors *F = factored("gen:poisson2d5:10");
   int good = 1;
   for (int z = 1; z <= ranks.size && z <= 8; z *= 2)

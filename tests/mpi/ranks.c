@@ -138,7 +138,7 @@ static void test_messages(void) {
 
 int main(int argc, char **argv) {
   MPI_Init(&argc, &argv);
-  if (trs_ranks_open_mpi(&ranks, MPI_COMM_WORLD)) MPI_Abort(MPI_COMM_WORLD, 1);
+  if (trs_ranks_open_mpi(&ranks, MPI_COMM_WORLD, 0)) MPI_Abort(MPI_COMM_WORLD, 1);
   test_trees();
   test_messages();
   trs_ranks_close(&ranks);

@@ -331,7 +331,8 @@ static void bad_arguments(void) {
       refused(bring(rank == last ? NULL : &R, &A, 2, NULL, -1), TRS_ERROR_ARGUMENT, "R is NULL");
   if (size > 1) {
     options.store = (trs_relax_store)(rank == last);
-    good &= refused(bring(&R, &A, 2, &options, -1), TRS_ERROR_ARGUMENT, "store is 0 on one rank");
+    good &=
+        refused(bring(&R, &A, 2, &options, -1), TRS_ERROR_ARGUMENT, "it must be the same on all");
   }
   say("bad arguments", good);
   blocks_free(&A);
@@ -351,7 +352,7 @@ static void bad_sweeps(void) {
   if (size > 1) {
     o = (trs_sweep_options){.struct_size = sizeof(trs_sweep_options), .sweeps = 1 + (rank == last)};
     good &= refused(trs_mpi_relax_sweep(R, x, 2 * N, b, 2 * N, 1, TRS_COL_MAJOR, &o),
-                    TRS_ERROR_ARGUMENT, "sweeps is 1 on one rank and 2 on another");
+                    TRS_ERROR_ARGUMENT, "it must be the same on all");
   }
   good &= refused(
       trs_mpi_relax_sweep(R, rank == last ? NULL : x, 2 * N, b, 2 * N, 1, TRS_COL_MAJOR, NULL),

@@ -8,6 +8,7 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
+#include "base/wait.h"
 #include "plan/context.h"
 #include "relax/blocks.h"
 #include "relax/kernels.h"
@@ -117,8 +118,8 @@ typedef struct party {
 } party;
 
 static void wait_for(_Atomic uint64_t *word, uint64_t turn) {
-  unsigned turns = 0;
-  while (atomic_load_explicit(word, memory_order_acquire) < turn) trs_spin(&turns);
+  trs_patience wait = {0};
+  while (atomic_load_explicit(word, memory_order_acquire) < turn) trs_wait_turn(&wait);
 }
 
 static void tell(_Atomic uint64_t *word, uint64_t turn) {

@@ -15,6 +15,7 @@
 typedef struct mpi_links {
   trs_relax_links base;
   trs_relaxation *R;
+  trs_ranks *ranks;
   MPI_Comm comm;
   int64_t nsends, nreceives, nrhs; /* nrhs: the requests are for so many; 0: there are none */
   int64_t row;                     /* bytes of a row of x */
@@ -28,14 +29,25 @@ typedef struct mpi_links {
 enum { RECORD = 64 };
 
 /* false from the first failure on. */
-static bool good(mpi_links *l, int code, const char *call) {
-  if (!l->failed.status && trs_mpi_check(code, call)) trs_failure_get(&l->failed);
+static bool keep(mpi_links *l, trs_status status) {
+  if (!l->failed.status && status) trs_failure_get(&l->failed);
   return !l->failed.status;
+}
+
+static bool good(mpi_links *l, int code, const char *call) {
+  return keep(l, trs_mpi_check(code, call));
+}
+
+static bool await(mpi_links *l, MPI_Request *request) {
+  return keep(l, trs_mpi_await(l->ranks, request, MPI_STATUS_IGNORE, "MPI_Wait"));
 }
 
 /* ---- Requests ---- */
 
+/* After a failure messages may still be on their way, into memory that is given back. */
 static void free_requests(mpi_links *l) {
+  for (int64_t m = 0; l->nrhs && m < l->nreceives; m++)
+    if (l->open[m]) MPI_Cancel(&l->receive[m]);
   for (int64_t m = 0; l->nrhs && m < l->nreceives; m++) MPI_Request_free(&l->receive[m]);
   for (int64_t m = 0; l->nrhs && m < l->nsends; m++) MPI_Request_free(&l->send[m]);
   l->nrhs = 0;
@@ -91,7 +103,7 @@ static void pack(const mpi_links *l, int64_t m) {
 static void finish(mpi_links *l, int64_t m) {
   if (l->failed.status || !l->open[m]) return;
   l->open[m] = 0;
-  if (good(l, MPI_Wait(&l->receive[m], MPI_STATUS_IGNORE), "MPI_Wait") && l->nrhs > 1) unpack(l, m);
+  if (await(l, &l->receive[m]) && l->nrhs > 1) unpack(l, m);
 }
 
 static void begin_receives(mpi_links *l, int32_t c) {
@@ -106,7 +118,7 @@ static void begin_receives(mpi_links *l, int32_t c) {
 static void begin_sends(mpi_links *l, int32_t c) {
   const trs_domain *D = l->R->domain;
   for (int64_t m = D->send_ptr[c]; m < D->send_ptr[c + 1]; m++) {
-    if (l->failed.status || !good(l, MPI_Wait(&l->send[m], MPI_STATUS_IGNORE), "MPI_Wait")) return;
+    if (l->failed.status || !await(l, &l->send[m])) return;
     pack(l, m);
     if (!good(l, MPI_Start(&l->send[m]), "MPI_Start")) return;
   }
@@ -135,8 +147,7 @@ static void look(trs_relax_links *links) {
 static void drain(trs_relax_links *links) {
   mpi_links *l = (mpi_links *)links;
   for (int64_t m = 0; m < l->nreceives; m++) finish(l, m);
-  for (int64_t m = 0; m < l->nsends && !l->failed.status; m++)
-    (void)good(l, MPI_Wait(&l->send[m], MPI_STATUS_IGNORE), "MPI_Wait");
+  for (int64_t m = 0; m < l->nsends && !l->failed.status; m++) (void)await(l, &l->send[m]);
 }
 
 static void start(trs_relax_links *links, int64_t nrhs, bool keep_x) {
@@ -155,8 +166,7 @@ static void start(trs_relax_links *links, int64_t nrhs, bool keep_x) {
 static const void *gather(trs_relax_links *links, const void *mine, int64_t bytes) {
   mpi_links *l = (mpi_links *)links;
   if (l->failed.status) return NULL;
-  int code = MPI_Allgather(mine, (int)bytes, MPI_BYTE, l->records, (int)bytes, MPI_BYTE, l->comm);
-  return good(l, code, "MPI_Allgather") ? l->records : NULL;
+  return keep(l, trs_ranks_records(l->ranks, mine, l->records, bytes)) ? l->records : NULL;
 }
 
 /* ---- Life ---- */
@@ -183,12 +193,13 @@ static trs_status allocate(mpi_links *l) {
   return trs_alloc((void **)&l->records, D->count, RECORD);
 }
 
-trs_status trs_mpi_links_create(trs_relaxation *R, MPI_Comm comm) {
+trs_status trs_mpi_links_create(trs_relaxation *R, trs_ranks *ranks) {
   mpi_links *l;
   TRS_TRY(TRS_ALLOC_ZERO(&l, 1));
   *l = (mpi_links){.base = {start, arrive, give, look, drain, gather},
                    .R = R,
-                   .comm = comm,
+                   .ranks = ranks,
+                   .comm = trs_ranks_mpi_comm(ranks),
                    .nsends = R->domain->send_ptr[R->ncolours],
                    .nreceives = R->domain->receive_ptr[R->ncolours],
                    .row = R->block * (int64_t)trs_relax_kernels_of(R->store)->x_size};

@@ -10,32 +10,6 @@
 #include "comm/ranks_mpi.h"
 #include "relax/mpi/links.h"
 
-enum { MOST_VALUES = 16 };
-
-/* ---- Small records ---- */
-
-trs_status trs_ranks_records(const trs_ranks *ranks, const void *mine, void *all, int64_t bytes) {
-  return trs_mpi_check(MPI_Allgather(mine, (int)bytes, MPI_BYTE, all, (int)bytes, MPI_BYTE,
-                                     trs_ranks_mpi_comm(ranks)),
-                       "MPI_Allgather");
-}
-
-trs_status trs_ranks_same(const trs_ranks *ranks, const double *values, const char *const *names,
-                          int count) {
-  double least[MOST_VALUES], most[MOST_VALUES];
-  MPI_Comm comm = trs_ranks_mpi_comm(ranks);
-  TRS_TRY(trs_mpi_check(MPI_Allreduce(values, least, count, MPI_DOUBLE, MPI_MIN, comm),
-                        "MPI_Allreduce"));
-  TRS_TRY(trs_mpi_check(MPI_Allreduce(values, most, count, MPI_DOUBLE, MPI_MAX, comm),
-                        "MPI_Allreduce"));
-  for (int k = 0; k < count; k++)
-    if (least[k] != most[k])
-      return trs_fail(TRS_ERROR_ARGUMENT, -1,
-                      "%s is %g on one rank and %g on another: it must be the same on all",
-                      names[k], least[k], most[k]);
-  return TRS_SUCCESS;
-}
-
 /* Pieces of count[r] elements from rank r, in the order of ranks, to all.  mine may lie in all. */
 static trs_status share_pieces(trs_ranks *ranks, const void *mine, void *all, const int64_t *count,
                                int64_t size) {
@@ -102,14 +76,13 @@ static trs_status share_pattern(trs_ranks *ranks, trs_block_pattern *whole,
 /* The caller's colours of all rows, where ranks with rows have some; else *colour stays NULL. */
 static trs_status share_colours(trs_ranks *ranks, int32_t **colour, const int32_t *own,
                                 const int64_t *brought, int64_t n) {
-  MPI_Comm comm = trs_ranks_mpi_comm(ranks);
-  int votes[2] = {brought[ranks->rank] > 0 && own, brought[ranks->rank] > 0 && !own};
-  TRS_TRY(trs_mpi_check(MPI_Allreduce(MPI_IN_PLACE, votes, 2, MPI_INT, MPI_SUM, comm),
-                        "MPI_Allreduce"));
+  int64_t votes[2] = {brought[ranks->rank] > 0 && own, brought[ranks->rank] > 0 && !own};
+  TRS_TRY(trs_ranks_sum(ranks, votes, 2));
   if (!votes[0]) return TRS_SUCCESS;
   if (votes[1])
-    return trs_fail(TRS_ERROR_ARGUMENT, -1, "%d ranks give colours and %d do not: all or none must",
-                    votes[0], votes[1]);
+    return trs_fail(TRS_ERROR_ARGUMENT, -1,
+                    "%lld ranks give colours and %lld do not: all or none must",
+                    (long long)votes[0], (long long)votes[1]);
   TRS_TRY(trs_ranks_agree(ranks, TRS_ALLOC(colour, n)));
   return share_pieces(ranks, own, *colour, brought, 4);
 }
@@ -158,11 +131,10 @@ static trs_status deal_rows(trs_ranks_relaxation *Q, trs_block_system *S) {
   S->domains = ranks->size;
   if (ranks->size == 1) return TRS_SUCCESS;
   char name[16] = "";
-  MPI_Comm comm = trs_ranks_mpi_comm(ranks);
   if (ranks->rank == 0) strncpy(name, S->partition, sizeof name - 1);
-  TRS_TRY(trs_mpi_check(MPI_Bcast(name, sizeof name, MPI_CHAR, 0, comm), "MPI_Bcast"));
+  TRS_TRY(trs_ranks_broadcast(ranks, name, sizeof name));
   S->partition = strcmp(name, "METIS") == 0 ? "METIS" : "contiguous";
-  return trs_mpi_check(MPI_Bcast(S->owner, (int)S->reads.n, MPI_INT32_T, 0, comm), "MPI_Bcast");
+  return trs_ranks_broadcast(ranks, S->owner, S->reads.n * (int64_t)sizeof *S->owner);
 }
 
 /* Rows of every rank; of a dealt system, which. */
@@ -294,9 +266,7 @@ static trs_status deal_values(trs_ranks_relaxation *Q, const trs_block_source *S
   if (!status) status = allocate_dealer(Q, S, &slot, blocks, &spare);
   status = trs_ranks_agree(&Q->ranks, status);
   if (!status)
-    status = trs_mpi_check(
-        MPI_Bcast(blocks, Q->ranks.size, MPI_INT64_T, 0, trs_ranks_mpi_comm(&Q->ranks)),
-        "MPI_Bcast");
+    status = trs_ranks_broadcast(&Q->ranks, blocks, Q->ranks.size * (int64_t)sizeof *blocks);
   if (!status)
     status = trs_ranks_agree(&Q->ranks, allocate_packet(own, Q->nrows, blocks[rank], S->block));
   if (!status)
@@ -357,7 +327,7 @@ static trs_status make_domain(trs_ranks_relaxation *Q, trs_block_system *S, trs_
   TRS_TRY(trs_ranks_agree(ranks, count_rows(Q, S)));
   trs_status status = trs_relaxation_create_domain(&Q->R, context, source->scalar, source->block, S,
                                                    ranks->rank, options);
-  if (!status && ranks->size > 1) status = trs_mpi_links_create(Q->R, trs_ranks_mpi_comm(ranks));
+  if (!status && ranks->size > 1) status = trs_mpi_links_create(Q->R, ranks);
   return trs_ranks_agree(ranks, status);
 }
 

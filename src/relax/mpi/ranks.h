@@ -34,11 +34,4 @@ trs_status trs_ranks_relaxation_sweep(trs_ranks_relaxation *Q, const trs_rhs *rh
                                       const trs_sweep_options *options);
 void trs_ranks_relaxation_free(trs_ranks_relaxation *Q);
 
-/* A record of at most 256 bytes from every rank, in their order. */
-trs_status trs_ranks_records(const trs_ranks *ranks, const void *mine, void *all, int64_t bytes);
-
-/* Every rank's record is that of rank 0, or an error that names the first other: what is it? */
-trs_status trs_ranks_same(const trs_ranks *ranks, const double *values, const char *const *names,
-                          int count);
-
 #endif

@@ -223,6 +223,7 @@ trs_status trs_factors_plan_create(trs_plan **result, trs_context *context, cons
   trs_plan *plan;
   *result = NULL;
   trs_failure_get(&before);
+  TRS_TRY(trs_context_check(context));
   TRS_TRY(TRS_ALLOC_ZERO(&plan, 1));
   plan->context = trs_context_retain(context);
   plan->method = &sweeps;

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/counter.h"
 #include "base/timer.h"
 #include "io/checksum.h"
 
@@ -273,7 +274,8 @@ static trs_status set_up(trs_grid_solver *s, const trs_grid_input *in, trs_fille
 trs_status trs_grid_solver_create(trs_grid_solver *solver, trs_ranks *ranks,
                                   const trs_grid_input *input, const trs_grid_options *options) {
   trs_filler f = {0};
-  *solver = (trs_grid_solver){.ranks = ranks, .set = *options};
+  *solver = (trs_grid_solver){
+      .ranks = ranks, .set = *options, .phases_run = (uint32_t)trs_counters_begin};
   trs_status status = set_up(solver, input, &f);
   trs_fill_abandon(&f);
   if (status) trs_grid_solver_destroy(solver);

@@ -3,6 +3,9 @@
 
 #include <string.h>
 
+#include "base/counter.h"
+#include "base/wait.h"
+
 typedef struct range {
   int64_t begin, end;
 } range;
@@ -11,10 +14,11 @@ static inline __attribute__((always_inline)) void wait_for_tasks(const trs_threa
                                                                  const trs_task *task) {
   for (int64_t w = task->wait; w < task->wait_end; w++) {
     const trs_wait *it = &s->schedule.waits[w];
-    int64_t goal = (s->solves << 32) + it->tasks;
-    unsigned turns = 0;
-    while (atomic_load_explicit(&s->done[it->thread].value, memory_order_acquire) < goal)
-      trs_spin(&turns);
+    uint64_t goal = (s->solves << 32) + (uint64_t)it->tasks;
+    trs_patience wait = {0};
+    while (!trs_counter_reached(
+        atomic_load_explicit(&s->done[it->thread].value, memory_order_acquire), goal))
+      trs_wait_turn(&wait);
   }
 }
 

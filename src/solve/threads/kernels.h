@@ -12,7 +12,7 @@
 enum { TRS_THREADS_TILE = 4 }; /* right-hand sides that share one pass over the matrix */
 
 typedef struct trs_threads_progress {
-  _Alignas(64) _Atomic int64_t value; /* solve number << 32 | tasks done in it */
+  _Alignas(64) _Atomic uint64_t value; /* solve number << 32 | tasks done in it; wraps */
 } trs_threads_progress;
 
 typedef struct trs_threads_state {
@@ -24,7 +24,7 @@ typedef struct trs_threads_state {
   void
       *work; /* n x TRS_THREADS_TILE: x by position; one right-hand side touches the first n only */
   trs_threads_progress *done; /* one a thread */
-  int64_t solves;
+  uint64_t solves;
   int64_t bytes;
 } trs_threads_state;
 

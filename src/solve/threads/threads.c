@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "base/counter.h"
 #include "solve/threads/kernels.h"
 
 /* Thread rank reads through the rows of its tasks for what they need. */
@@ -62,6 +63,8 @@ static trs_status allocate(trs_plan *plan, trs_threads_state *s) {
   if (!S->unit) TRS_TRY(trs_alloc(&s->inverse, n, size));
   TRS_TRY(trs_alloc(&s->work, n * TRS_THREADS_TILE, size));
   TRS_TRY(TRS_ALLOC_ZERO(&s->done, s->schedule.threads));
+  s->solves = trs_counters_begin;
+  for (int t = 0; t < s->schedule.threads; t++) atomic_init(&s->done[t].value, s->solves << 32);
   s->bytes = n * (int64_t)(16 + size * (S->unit ? 1 : 2)) + nnz * (int64_t)(4 + size);
   return TRS_SUCCESS;
 }

@@ -160,7 +160,8 @@ static void NAME(sweep)(const trs_threads_job *j, int rank) {
   for (int64_t k = task_ptr[rank]; k < task_ptr[rank + 1]; k++) {
     wait_for_tasks(s, &s->schedule.tasks[k]);
     NAME(run_task)(j, &s->schedule.tasks[k]);
-    atomic_store_explicit(&s->done[rank].value, (s->solves << 32) + (k + 1 - task_ptr[rank]),
+    atomic_store_explicit(&s->done[rank].value,
+                          (s->solves << 32) + (uint64_t)(k + 1 - task_ptr[rank]),
                           memory_order_release);
   }
 }

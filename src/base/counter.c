@@ -1,0 +1,4 @@
+/* counter.c */
+#include "base/counter.h"
+
+uint64_t trs_counters_begin;

@@ -1,0 +1,288 @@
+/* fork.c - a forked child has none of its parent's threads: what the parent made works there all
+ * the same, or says why not.  Children report by how they end; one that hangs is killed. */
+#include <pthread.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/cores.h"
+#include "plan/context.h"
+#include "relax/relaxation.h"
+#include "test.h"
+
+enum { PATIENCE = 120 /* seconds, on a busy machine */ };
+
+static trs_context *ctx;
+static trs_matrix *A;
+static trs_plan *plan;
+static int64_t n;
+static double *b, *x, *wanted;
+
+static void set_up(const char *where, const char *method, const char *name) {
+  trs_options options = {.method = method, .take_triangle = 1};
+  trs_matrix_info info;
+  assert_success(trs_context_create(&ctx, where));
+  assert_success(trs_matrix_read(&A, name, NULL));
+  trs_matrix_get_info(A, &info);
+  n = info.nrows;
+  b = malloc((size_t)n * sizeof *b);
+  x = malloc((size_t)n * sizeof *x);
+  wanted = malloc((size_t)n * sizeof *wanted);
+  trs_random_fill(b, n, TRS_DOUBLE, 1);
+  assert_success(trs_analyze(ctx, &plan, A, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT, &options));
+  assert_success(trs_solve(plan, wanted, n, b, n, 1, TRS_COL_MAJOR));
+}
+
+static void tear_down(void) {
+  trs_plan_destroy(plan);
+  trs_matrix_destroy(A);
+  trs_context_destroy(ctx);
+  free(b);
+  free(x);
+  free(wanted);
+}
+
+/* 0: x is right. */
+static int solve_anew(trs_plan *with) {
+  memset(x, 0, (size_t)n * sizeof *x);
+  if (trs_solve(with, x, n, b, n, 1, TRS_COL_MAJOR)) return 2;
+  return memcmp(x, wanted, (size_t)n * sizeof *x) ? 3 : 0;
+}
+
+/* Runs the work in a child; how it ends is its result. */
+static void in_child(int (*work)(void)) {
+  fflush(NULL);
+  pid_t child = fork();
+  assert_true(child >= 0);
+  if (child == 0) {
+    alarm(PATIENCE);
+    _exit(work());
+  }
+  int status = 0;
+  assert_int_equal(waitpid(child, &status, 0), child);
+  if (WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM) fail_msg("the child hangs");
+  assert_true(WIFEXITED(status));
+  assert_int_equal(WEXITSTATUS(status), 0);
+}
+
+static int child_solves(void) {
+  for (int k = 0; k < 20; k++)
+    if (solve_anew(plan)) return solve_anew(plan);
+  return 0;
+}
+
+static int child_destroys(void) {
+  trs_plan_destroy(plan);
+  trs_matrix_destroy(A);
+  trs_context_destroy(ctx);
+  return 0;
+}
+
+static int child_updates_and_analyses(void) {
+  trs_plan *second;
+  trs_options options = {.method = "threads", .take_triangle = 1};
+  if (trs_update(plan, A) || solve_anew(plan)) return 4;
+  if (trs_analyze(ctx, &second, A, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT, &options)) return 5;
+  int code = solve_anew(second);
+  trs_plan_destroy(second);
+  trs_plan_destroy(plan);
+  trs_context_destroy(ctx);
+  return code;
+}
+
+static int grandchild_solves(void) {
+  int status = 0;
+  if (child_solves()) return 6;
+  pid_t child = fork();
+  if (child == 0) _exit(child_solves());
+  if (waitpid(child, &status, 0) != child || !WIFEXITED(status) || WEXITSTATUS(status)) return 7;
+  return child_solves();
+}
+
+static void plans_of_threads_work_in_a_child(void **state) {
+  (void)state;
+  set_up("threads:3", "threads", "gen:poisson2d5:60");
+  in_child(child_solves);
+  assert_int_equal(solve_anew(plan), 0); /* the parent goes on */
+  in_child(child_destroys);
+  in_child(child_updates_and_analyses);
+  in_child(grandchild_solves);
+  assert_int_equal(solve_anew(plan), 0);
+  tear_down();
+}
+
+/* Large enough that it takes threads where there are two cores. */
+static void plans_of_auto_work_in_a_child(void **state) {
+  (void)state;
+  set_up("auto", NULL, "gen:poisson2d5:300");
+  in_child(child_solves);
+  in_child(child_destroys);
+  assert_int_equal(solve_anew(plan), 0);
+  tear_down();
+}
+
+/* The child waits for a solve of the parent's other thread, which is in its memory for ever. */
+static void *solve_for_a_while(void *stop) {
+  double *own = malloc((size_t)n * sizeof *own);
+  while (!atomic_load((atomic_bool *)stop))
+    if (trs_solve(plan, own, n, b, n, 1, TRS_COL_MAJOR)) abort();
+  free(own);
+  return NULL;
+}
+
+static void a_fork_in_the_middle_of_a_solve(void **state) {
+  (void)state;
+  pthread_t other;
+  atomic_bool stop = false;
+  set_up("threads:3", "threads", "gen:poisson2d5:60");
+  assert_int_equal(pthread_create(&other, NULL, solve_for_a_while, &stop), 0);
+  for (int k = 0; k < 20; k++) in_child(child_solves);
+  atomic_store(&stop, true);
+  pthread_join(other, NULL);
+  assert_int_equal(solve_anew(plan), 0);
+  tear_down();
+}
+
+/* ---- Progress ---- */
+
+static int calls;
+
+static void count_calls(void *user, const char *phase, double done) {
+  (void)user;
+  (void)phase;
+  (void)done;
+  calls++;
+}
+
+static int child_analyses_with_progress(void) {
+  trs_plan *second;
+  trs_options options = {.method = "threads", .take_triangle = 1, .progress = count_calls};
+  calls = 0;
+  if (trs_analyze(ctx, &second, A, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT, &options)) return 8;
+  return calls > 0 ? solve_anew(second) : 9;
+}
+
+/* Forks once; the child goes on with the call that asked, and so does the parent. */
+static void fork_in_between(void *user, const char *phase, double done) {
+  (void)phase;
+  pid_t *child = user;
+  if (done > 0.3 && *child < 0) *child = fork();
+}
+
+static int analyse_and_fork(void) {
+  trs_plan *second;
+  pid_t child = -1;
+  int status = 0;
+  trs_options options = {.method = "threads",
+                         .take_triangle = 1,
+                         .progress = fork_in_between,
+                         .progress_user = &child};
+  if (trs_analyze(ctx, &second, A, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT, &options)) return 10;
+  int code = solve_anew(second);
+  if (child == 0) _exit(code);
+  if (child < 0 || waitpid(child, &status, 0) != child) return 11;
+  return WIFEXITED(status) && !WEXITSTATUS(status) ? code : 12;
+}
+
+static void progress_callbacks_are_called_in_a_child_and_may_fork(void **state) {
+  (void)state;
+  set_up("threads:3", "threads", "gen:poisson2d5:60");
+  in_child(child_analyses_with_progress);
+  in_child(analyse_and_fork);
+  tear_down();
+}
+
+/* ---- Relaxation, reading, contexts ---- */
+
+static trs_relaxation *R;
+
+static int sweep_once(double *to) {
+  return trs_relax_sweep(R, to, n, b, n, 1, TRS_COL_MAJOR, &(trs_sweep_options){.sweeps = 5}) ? 13
+                                                                                              : 0;
+}
+
+static int child_relaxes(void) {
+  if (trs_relax_update(R, A) || sweep_once(x)) return 14;
+  if (memcmp(x, wanted, (size_t)n * sizeof *x)) return 15;
+  trs_relax_destroy(R);
+  return 0;
+}
+
+static void relaxation_works_in_a_child(void **state) {
+  (void)state;
+  set_up("threads:3", "threads", "gen:poisson2d5:60");
+  assert_success(trs_relax_create(ctx, &R, A, 1, NULL));
+  assert_int_equal(sweep_once(wanted), 0);
+  in_child(child_relaxes);
+  assert_int_equal(sweep_once(x), 0);
+  assert_memory_equal(x, wanted, (size_t)n * sizeof *x);
+  trs_relax_destroy(R);
+  tear_down();
+}
+
+static int child_reads(void) {
+  trs_matrix *B;
+  trs_read_options options = {.context = ctx};
+  if (trs_matrix_read(&B, "gen:poisson2d5:200", &options)) return 16;
+  trs_matrix_destroy(B);
+  return 0;
+}
+
+static int child_makes_its_own(void) {
+  trs_context *own;
+  trs_plan *second;
+  trs_options options = {.method = "threads", .take_triangle = 1};
+  if (trs_context_create(&own, "threads:3")) return 17;
+  if (trs_analyze(own, &second, A, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT, &options)) return 18;
+  int code = solve_anew(second);
+  trs_plan_destroy(second);
+  trs_context_destroy(own);
+  return code;
+}
+
+static void contexts_work_in_a_child(void **state) {
+  (void)state;
+  set_up("threads:3", "threads", "gen:poisson2d5:60");
+  in_child(child_reads);
+  in_child(child_makes_its_own);
+  tear_down();
+}
+
+/* ---- A GPU: no CUDA is needed to be told that it does not work. ---- */
+
+static int child_is_refused(void) {
+  trs_options options = {.take_triangle = 1};
+  trs_plan *second;
+  trs_read_options reading = {.context = ctx};
+  trs_matrix *B;
+  if (trs_analyze(ctx, &second, A, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT, &options) !=
+      TRS_ERROR_UNSUPPORTED)
+    return 19;
+  if (!strstr(trs_last_error()->message, "before this process was forked")) return 20;
+  if (trs_relax_create(ctx, &R, A, 1, NULL) != TRS_ERROR_UNSUPPORTED) return 21;
+  if (trs_matrix_read(&B, "gen:poisson2d5:4", &reading) != TRS_ERROR_UNSUPPORTED) return 22;
+  trs_context_destroy(ctx);
+  return 0;
+}
+
+static void contexts_of_a_gpu_are_refused_in_a_child(void **state) {
+  (void)state;
+  set_up("threads:2", "threads", "gen:poisson2d5:20");
+  strcpy(ctx->backend, "cuda"); /* as far as the host can tell */
+  in_child(child_is_refused);
+  strcpy(ctx->backend, "threads");
+  tear_down();
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(plans_of_threads_work_in_a_child),
+      cmocka_unit_test(plans_of_auto_work_in_a_child),
+      cmocka_unit_test(a_fork_in_the_middle_of_a_solve),
+      cmocka_unit_test(progress_callbacks_are_called_in_a_child_and_may_fork),
+      cmocka_unit_test(relaxation_works_in_a_child),
+      cmocka_unit_test(contexts_work_in_a_child),
+      cmocka_unit_test(contexts_of_a_gpu_are_refused_in_a_child),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,167 @@
+/* lost.c - ranks that call differently, or do not answer: an error on all others, within the limit.
+ * Run by mpirun with two ranks or more; rank 0 prints 'ok NAME' and 'not ok NAME'. */
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/counter.h"
+#include "trireme_mpi.h"
+
+enum { N = 400 };
+
+static int rank, size, failures;
+
+static void say(const char *name, int good) {
+  int all;
+  MPI_Allreduce(&good, &all, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+  failures += !all;
+  if (rank == 0) printf("%s %s (%d ranks)\n", all ? "ok" : "not ok", name, size);
+}
+
+static void must(trs_status status) {
+  if (!status) return;
+  fprintf(stderr, "rank %d: %s\n", rank, trs_last_error()->message);
+  MPI_Abort(MPI_COMM_WORLD, 1);
+}
+
+static int fails(trs_status status, trs_status expected, const char *words) {
+  if (status == expected && strstr(trs_last_error()->message, words)) return 1;
+  fprintf(stderr, "rank %d: status %s: %s\n", rank, trs_status_name(status),
+          status ? trs_last_error()->message : "");
+  return 0;
+}
+
+static trs_factors *factored(void) {
+  trs_matrix *A;
+  trs_factors *F;
+  must(trs_matrix_read(&A, "gen:poisson2d5:20", NULL));
+  must(trs_factor(&F, A, NULL));
+  trs_matrix_destroy(A);
+  return F;
+}
+
+static trs_mpi_plan *plan_of(const trs_factors *F, double limit) {
+  trs_mpi_plan *plan;
+  const trs_mpi_options options = {.px = size, .py = 1, .pz = 1, .timeout_seconds = limit};
+  must(trs_mpi_analyze(MPI_COMM_WORLD, &plan, F, &options));
+  return plan;
+}
+
+/* Each rank in turn is the one that calls otherwise; the plan solves on afterwards. */
+static void test_solves(const trs_factors *F) {
+  double b[2 * N], x[2 * N];
+  int nrhs = 1, null = 1, child = 1;
+  trs_mpi_plan *plan = plan_of(F, 0);
+  trs_random_fill(b, 2 * N, TRS_DOUBLE, 1);
+  for (int odd = 0; odd < size; odd++) {
+    nrhs &= fails(trs_mpi_solve(plan, x, N, b, N, rank == odd ? 2 : 1), TRS_ERROR_ARGUMENT,
+                  "the number of right-hand sides is");
+    null &= fails(trs_mpi_solve(rank == odd ? NULL : plan, x, N, b, N, 1), TRS_ERROR_ARGUMENT,
+                  "the plan is NULL");
+    must(trs_mpi_solve(plan, x, N, b, N, 1));
+  }
+  pid_t forked = fork();
+  if (forked == 0) {
+    child = fails(trs_mpi_solve(plan, x, N, b, N, 1), TRS_ERROR_UNSUPPORTED, "was forked");
+    trs_mpi_plan_destroy(plan);
+    trs_mpi_plan *own;
+    child &= fails(trs_mpi_analyze(MPI_COMM_WORLD, &own, F, NULL), TRS_ERROR_UNSUPPORTED, "forked");
+    _exit(!child);
+  }
+  waitpid(forked, &child, 0);
+  must(trs_mpi_solve(plan, x, N, b, N, 1));
+  trs_mpi_plan_destroy(plan);
+  say("another number of right-hand sides on one rank", nrhs);
+  say("no plan on one rank", null);
+  say("a forked child of a rank is refused", WIFEXITED(child) && WEXITSTATUS(child) == 0);
+}
+
+static void test_sweeps(void) {
+  double b[2 * N], x[2 * N];
+  int nrhs = 1, null = 1;
+  trs_context *ctx;
+  trs_matrix *A;
+  trs_mpi_relaxation *R;
+  must(trs_context_create(&ctx, "serial"));
+  must(trs_matrix_read(&A, "gen:poisson2d5:20", NULL));
+  must(trs_mpi_relax_create(MPI_COMM_WORLD, ctx, &R, rank ? NULL : A, 1, NULL));
+  trs_random_fill(b, 2 * N, TRS_DOUBLE, 1);
+  for (int odd = 0; odd < size; odd++) {
+    nrhs &= fails(trs_mpi_relax_sweep(R, x, N, b, N, rank == odd ? 2 : 1, TRS_COL_MAJOR, NULL),
+                  TRS_ERROR_ARGUMENT, "nrhs is");
+    null &= fails(trs_mpi_relax_sweep(rank == odd ? NULL : R, x, N, b, N, 1, TRS_COL_MAJOR, NULL),
+                  TRS_ERROR_ARGUMENT, "R is NULL");
+    must(trs_mpi_relax_sweep(R, x, N, b, N, 1, TRS_COL_MAJOR, NULL));
+  }
+  trs_mpi_relax_destroy(R);
+  trs_matrix_destroy(A);
+  trs_context_destroy(ctx);
+  say("sweeps with another number of right-hand sides on one rank", nrhs);
+  say("sweeps without a relaxation on one rank", null);
+}
+
+/* All but one solve, while that one is stopped; then a child of the stopped one lets it go on, so
+ * that MPI can be ended. */
+static int leave_a_stopped_rank(const trs_factors *F, int stopped) {
+  double b[N], x[N];
+  char words[64];
+  trs_mpi_plan *plan = plan_of(F, 1);
+  int good = 1;
+  snprintf(words, sizeof words, "rank %d does not answer", stopped);
+  trs_random_fill(b, N, TRS_DOUBLE, 1);
+  must(trs_mpi_solve(plan, x, N, b, N, 1));
+  MPI_Barrier(MPI_COMM_WORLD);
+  if (rank == stopped) {
+    pid_t self = getpid(), waker = fork();
+    if (waker == 0) {
+      sleep(8);
+      kill(self, SIGCONT);
+      _exit(0);
+    }
+    raise(SIGSTOP);
+    waitpid(waker, NULL, 0);
+  } else {
+    good = fails(trs_mpi_solve(plan, x, N, b, N, 1), TRS_ERROR_STALLED, words);
+    good &= fails(trs_mpi_solve(plan, x, N, b, N, 1), TRS_ERROR_STALLED, words);
+    trs_mpi_plan_destroy(plan);
+  }
+  return good;
+}
+
+/* The tags of sweeps begin anew after 1024 of them, and their number after 2^32. */
+static void test_counters(const trs_factors *F) {
+  double b[N], x[N], first[N];
+  int good = 1;
+  trs_random_fill(b, N, TRS_DOUBLE, 1);
+  for (int wraps = 0; wraps < 2; wraps++) {
+    trs_counters_begin = wraps ? UINT32_MAX - 100 : 0;
+    trs_mpi_plan *plan = plan_of(F, 0);
+    for (int k = 0; k < 600; k++) {
+      must(trs_mpi_solve(plan, x, N, b, N, 1));
+      if (k == 0 && !wraps) memcpy(first, x, sizeof x);
+      good &= rank || !memcmp(x, first, sizeof x);
+    }
+    trs_mpi_plan_destroy(plan);
+  }
+  trs_counters_begin = 0;
+  say("solves across the wrap of the tags and of their counter", good);
+}
+
+int main(int argc, char **argv) {
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  trs_factors *F = factored();
+  test_solves(F);
+  test_sweeps();
+  test_counters(F);
+  say("the last rank is stopped: the others leave with its number",
+      leave_a_stopped_rank(F, size - 1));
+  say("rank 0 is stopped: the others leave with its number", leave_a_stopped_rank(F, 0));
+  trs_factors_destroy(F);
+  MPI_Finalize();
+  return failures != 0;
+}
