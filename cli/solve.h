@@ -62,6 +62,8 @@ int solve_leave_inaccurate(const solve_job *job);
 
 void solve_print(const solve_job *job);
 void solve_report(const solve_job *job);
+void solve_print_error(const solve_job *job);
+void solve_report_error(const solve_job *job);
 
 int64_t scalar_bytes(trs_scalar scalar);
 double solve_median(double *seconds, int64_t count); /* which it sorts */

@@ -193,9 +193,7 @@ static void print(const ranks_job *r) {
   table_row("", "n nrhs / sqrt(P Pz), which bounds either but for a factor: %s",
             human_bytes(s->volume_bound).s);
   table_gap();
-  table_styled(job->good ? STYLE_GOOD : STYLE_BAD, "backward error",
-               "%ssmall: %.1e componentwise, %.1e normwise (limit %.1e)", job->good ? "" : "NOT ",
-               job->error.componentwise, job->error.normwise, job->limit);
+  solve_print_error(job);
 }
 
 static void report_spread(const char *path, const trs_mpi_spread *s) {
@@ -274,9 +272,7 @@ static void report(const ranks_job *r) {
   report_spread("ranks.intra_messages.U", &s->intra_messages[1]);
   report_spread("ranks.intra_bytes.L", &s->intra_bytes[0]);
   report_spread("ranks.intra_bytes.U", &s->intra_bytes[1]);
-  report_real("backward_error.componentwise", r->job->error.componentwise);
-  report_real("backward_error.normwise", r->job->error.normwise);
-  report_real("backward_error.limit", r->job->limit);
+  solve_report_error(r->job);
 }
 
 /* What rank 0 does with the solution. */

@@ -600,13 +600,32 @@ TRS_API void trs_relax_destroy(trs_relaxation *R);
 
 /* ---- Verification --------------------------------------------------------------------------- */
 
+/* Why x is not finite in range_row. */
+typedef enum trs_range {
+  TRS_RANGE_FINITE = 0, /* x is finite */
+  TRS_RANGE_RHS,        /* b is not finite: in that row; of factors in any row */
+  TRS_RANGE_MATRIX,     /* the matrix is not finite there; of factors anywhere */
+  TRS_RANGE_PIVOT,      /* the quotient with the diagonal entry exceeds the type's range */
+  TRS_RANGE_OVERFLOW,   /* a product or a sum before it does; of factors any of them */
+  TRS_RANGE_UNEXPLAINED /* nothing in that row exceeds the range */
+} trs_range;
+
 typedef struct trs_backward_error {
-  double componentwise; /* max_i |b - op(T) x|_i / (|op(T)| |x| + |b|)_i over all columns */
-  double normwise;      /* max over columns, inf-norms, of |b - op(T) x| / (|op(T)| |x| + |b|) */
-  int64_t worst_row;    /* where componentwise is reached */
+  double componentwise;   /* max_i |b - op(T) x|_i / s_i over all columns */
+  double normwise;        /* max over columns, inf-norms, of |b - op(T) x| / s */
+  int64_t worst_row;      /* where componentwise is reached */
+  int64_t underflow_rows; /* rows, over all columns, with a residual and with more of s from
+                             underflow than from T, x and b */
+  trs_range range;
+  int64_t range_row, range_column; /* the first row of the first column in which x is not finite,
+                                      in the order of the sweep (factors: of the rows); or -1 */
 } trs_backward_error;
 
-/* Residuals accumulate in higher precision.  uplo TRS_GENERAL takes all of A. */
+/* Residuals accumulate in higher precision.  uplo TRS_GENERAL takes all of A.
+ *   s = |op(T)| |x| + |b| + tiny (|op(T)| e + m), where tiny is the type's smallest normal number,
+ * e is all ones and m_i the entries of row i: what gradual underflow may lose is no error, however
+ * small x becomes.  Anywhere else the last term is too small to count.  An x that is not finite
+ * has infinite errors; range says why. */
 TRS_API trs_status trs_check(const trs_matrix *A, trs_uplo uplo, trs_trans trans, trs_diag diag,
                              const void *x, int64_t ldx, const void *b, int64_t ldb, int64_t nrhs,
                              trs_layout layout, trs_backward_error *error);

@@ -4,6 +4,7 @@
 #define TRS_BASE_SCALAR_H
 
 #include <complex.h>
+#include <float.h>
 #include <stdbool.h>
 
 #include "trireme.h"
@@ -26,6 +27,10 @@ static inline bool trs_scalar_is_double(trs_scalar scalar) { return scalar & 1; 
 
 static inline size_t trs_scalar_size(trs_scalar scalar) {
   return (size_t)4 << ((scalar & 1) + (scalar >> 1));
+}
+
+static inline double trs_smallest_normal(trs_scalar scalar) {
+  return trs_scalar_is_double(scalar) ? DBL_MIN : FLT_MIN;
 }
 
 /* "s", "d", "c", "z": BLAS's letters. */

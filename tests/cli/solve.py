@@ -185,10 +185,19 @@ for uplo in [[], ["--uplo", "lower"], ["--uplo", "upper"]]:
 
 matrix("overflow.mtx", 3, [(1, 1, 1e-300), (2, 1, 1e300), (2, 2, 1), (3, 2, 1), (3, 3, 1)])
 before = os.listdir(FOLDER)
-o = refuses("a solution that overflows", 1, ["backward error", "no solution is written"], "solve",
-            "overflow.mtx", "-o", "bad.mtx")
+o = refuses("a solution that overflows", 1,
+            ["x overflows double: first in row 1 of right-hand side 0", "no solution is written"],
+            "solve", "overflow.mtx", "-o", "bad.mtx")
 check("a wrong solution is not written", not leftovers(before), leftovers(before))
 check("and the table says so", "NOT small" in o.out, o)
+matrix("unit.mtx", 40000, [(1, 1, 1)], columns=1)
+for options in [["--uplo", "lower"], ["--uplo", "upper", "--trans", "t", "--precision", "s"]]:
+    o = run("solve", "gen:poisson2d5:200", *options, "-b", "unit.mtx", "-o", "x.mtx")
+    check("a solution in range " + " ".join(options), o.code == 0 and
+          ("below the range" in o.out) == ("s" in options), o)
+o = run("solve", "gen:poisson2d5:600", "--uplo", "lower", "-b",
+        matrix("unit.mtx", 360000, [(1, 1, 1)], columns=1), "-o", "x.mtx")
+check("a solution that underflows", o.code == 0 and "below the range of double" in o.out, o)
 
 # ---- JSON
 
