@@ -170,6 +170,9 @@ static void print(const ranks_job *r) {
     table_row("inverted", "%s of %s of supernodes that wait for each other; %s more in the blocks",
               human_count(s->inverted).s, human_things(s->separators, "row", "rows").s,
               human_bytes(s->inverted_bytes).s);
+  if (s->solved)
+    table_row("solved", "%s of supernodes, whose inverses would lose digits; others are multiplied",
+              human_things(s->solved, "triangle", "triangles").s);
   table_gap();
   table_row("analysis", "%s", human_seconds(r->analysis_s).s);
   table_row("solve", "%s at best, %s in the median of %s", human_seconds(job->fastest).s,
@@ -231,6 +234,7 @@ static void report_system(const ranks_job *r) {
   report_count("plan.separators", s->separators);
   report_count("plan.inverted", s->inverted);
   report_real("plan.inverted_bytes", s->inverted_bytes);
+  report_count("plan.solved", s->solved);
   report_count("plan.grid.px", s->px);
   report_count("plan.grid.py", s->py);
   report_count("plan.grid.pz", s->pz);
