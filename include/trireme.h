@@ -83,6 +83,8 @@ typedef struct trs_context trs_context;
  * no such GPU, GPUs that cannot reach each other's memory. */
 TRS_API trs_status trs_context_create(trs_context **ctx, const char *where);
 TRS_API void trs_context_destroy(trs_context *ctx);
+/* Of these and of all that only tell: a NULL object is one of 0 threads, rows and members; where an
+ * output is NULL it is left out. */
 TRS_API int trs_context_threads(const trs_context *ctx);
 /* How many processes work together ("nvshmem"; else 1), and which of them this is, from 0. */
 TRS_API int trs_context_processes(const trs_context *ctx, int *rank);
@@ -414,7 +416,8 @@ TRS_API trs_status trs_plan_get_levels(trs_plan *plan, int64_t **rows, int64_t *
  * GPU methods. */
 TRS_API trs_status trs_plan_bound(trs_plan *plan, double *seconds);
 
-/* A few lines of text on what the plan decided, snprintf-like: returns the length needed. */
+/* A few lines of text on what the plan decided, snprintf-like: returns the length needed, 0 without
+ * a plan. */
 TRS_API size_t trs_plan_describe(trs_plan *plan, char *text, size_t size);
 
 /* One method a line: "threads    level sets on every core ...". */
@@ -423,7 +426,9 @@ TRS_API const char *trs_method_list(void);
 /* ---- Solve ---------------------------------------------------------------------------------- */
 
 /* x = op(T)^-1 b for nrhs right-hand sides of the matrix's scalar type, ldx, ldb >= n (column
- * major) or >= nrhs (row major).  x may be b (then ldx == ldb); else they must not overlap.
+ * major) or >= nrhs (row major).  x may be b (then ldx == ldb); else they must not overlap: arrays
+ * with ldx == ldb may interleave, such as columns of one row-major array; with different ones the
+ * ranges of their addresses must be apart.
  * Allocates nothing.  The same plan and input give the same bits, but for the methods that say
  * otherwise (atomic sums).
  *   GPU plans take x and b in host or device memory.  With both in device memory the call only

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "api/dense.h"
 #include "comm/ranks_mpi.h"
 #include "solve/grid3d/grid3d.h"
 #include "solve/grid3d/refine.h"
@@ -204,7 +205,9 @@ static trs_status check_arrays(const trs_mpi_plan *plan, const void *x, int64_t 
     return trs_fail(TRS_ERROR_ARGUMENT, -1,
                     "ldx = %lld and ldb = %lld must be at least the %lld rows of this rank",
                     (long long)ldx, (long long)ldb, (long long)rows);
-  return TRS_SUCCESS;
+  if (nrhs == 1) return TRS_SUCCESS;
+  TRS_TRY(trs_dense_check("x", x, rows, nrhs, ldx, TRS_COL_MAJOR, plan->solver.part.scalar));
+  return trs_dense_check("b", b, rows, nrhs, ldb, TRS_COL_MAJOR, plan->solver.part.scalar);
 }
 
 trs_status trs_mpi_solve(trs_mpi_plan *plan, void *x, int64_t ldx, const void *b, int64_t ldb,

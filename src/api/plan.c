@@ -113,6 +113,8 @@ trs_status trs_plan_bound(trs_plan *plan, double *seconds) {
 
 size_t trs_plan_describe(trs_plan *plan, char *text, size_t size) {
   char line[512] = "";
+  if (text && size) *text = '\0';
+  if (!plan || (!text && size)) return 0;
   if (plan->method->describe) plan->method->describe(plan, line, sizeof line);
   int length = snprintf(text, size, "%s: %s\nchosen: %s", plan->method->name, line, plan->reason);
   return length > 0 ? (size_t)length : 0;

@@ -219,6 +219,8 @@ void trs_factors_destroy(trs_factors *F) {
 }
 
 void trs_factors_get_info(const trs_factors *F, trs_factors_info *info) {
+  if (info) *info = (trs_factors_info){0};
+  if (!F || !info) return;
   *info = (trs_factors_info){.kind = F->kind,
                              .order = F->order,
                              .scalar = F->scalar,

@@ -507,6 +507,8 @@ void trs_matrix_destroy(trs_matrix *A) {
 }
 
 void trs_matrix_get_info(const trs_matrix *A, trs_matrix_info *info) {
+  if (info) *info = (trs_matrix_info){.missing_diagonal = -1, .largest_part = -1};
+  if (!A || !info) return;
   *info =
       (trs_matrix_info){.format = A->format,
                         .scalar = A->scalar,
@@ -525,10 +527,8 @@ void trs_matrix_get_info(const trs_matrix *A, trs_matrix_info *info) {
 
 void trs_matrix_get_arrays(const trs_matrix *A, const int64_t **ptr, const int32_t **idx,
                            const void **val) {
-  if (ptr) *ptr = A->ptr;
-  if (idx) *idx = A->idx;
-  if (val) {
-    trs_matrix_renew(A);
-    *val = A->val;
-  }
+  if (ptr) *ptr = A ? A->ptr : NULL;
+  if (idx) *idx = A ? A->idx : NULL;
+  if (val && A) trs_matrix_renew(A);
+  if (val) *val = A ? A->val : NULL;
 }
