@@ -112,6 +112,9 @@ void solve_print_error(const solve_job *job) {
   if (e->underflow_rows)
     table_row("", "%s below the range of %s: underflow is allowed for",
               human_things(e->underflow_rows, "row", "rows").s, human_scalar(job->scalar));
+  if (job->set.matrix)
+    table_row("", "against %s: %.1e componentwise, %.1e normwise", job->set.matrix,
+              job->of_matrix.componentwise, job->of_matrix.normwise);
 }
 
 void solve_report_error(const solve_job *job) {
@@ -121,6 +124,9 @@ void solve_report_error(const solve_job *job) {
   report_real("backward_error.limit", job->limit);
   report_count("backward_error.worst_row", e->worst_row);
   report_count("backward_error.underflow_rows", e->underflow_rows);
+  if (!job->set.matrix) return;
+  report_real("backward_error_of_matrix.componentwise", job->of_matrix.componentwise);
+  report_real("backward_error_of_matrix.normwise", job->of_matrix.normwise);
 }
 
 void solve_print(const solve_job *job) {

@@ -198,8 +198,8 @@ TRS_API trs_status trs_matrix_convert(trs_matrix **B, const trs_matrix *A, trs_f
                                       trs_scalar scalar);
 
 /* The lower or upper triangle of A, diagonal included.  With add_diagonal, rows without a
- * diagonal entry, or with a zero one, get max(1, sum of the row's absolute values), as
- * L17 and X20 make their test systems solvable with "a dense main diagonal". */
+ * diagonal entry, or with a zero one, get max(1, sum of the absolute values of the
+ * triangle's row), as L17 and X20 make their test systems solvable with "a dense main diagonal". */
 TRS_API trs_status trs_matrix_triangle(trs_matrix **T, const trs_matrix *A, trs_uplo uplo,
                                        int add_diagonal);
 
@@ -293,7 +293,9 @@ typedef struct trs_factor_options {
   double pivot_threshold; /* LU: the diagonal stays pivot above this share of its column; 0: 0.1,
                              DBL_MIN: wherever it is not zero */
   int no_equilibration;   /* LU: 1 leaves the rows and columns unscaled */
-  int add_diagonal;       /* as in trs_matrix_triangle */
+  int add_diagonal;       /* rows of A without a diagonal entry, or with a zero one, get max(1, sum
+                             of the row's absolute values in all of A), for every kind, before
+                             anything else: L and U of a triangle have the same one */
   trs_progress progress;
   void *progress_user;
   char reserved[64];

@@ -293,6 +293,12 @@ if has("HDF5"):
     refuses("factors of factors", 3, "needs a matrix", "factor", "F.h5", "-o", "G.h5")
     if json:
         o = run("factor", "A.mtx", "-o", "F.h5", "--kind", "ilu0", "--json")
+        of_A = at(o.json(), "factors.backward_error_of_A")
+        check("errors of incomplete factors", at(o.json(), "factors.backward_error") < 1e-14 and
+              of_A > 1e-6, o)
+        j = run("solve", "F.h5", "--matrix", "A.mtx", "--json").json()
+        check("--matrix", at(j, "backward_error.componentwise") < 1e-14 and
+              at(j, "backward_error_of_matrix.componentwise") == of_A, j)
         check("JSON of factor", o.code == 0 and at(o.json(), "factors.kind") == "ilu0" and
               at(o.json(), "output.bytes") > 0 and at(o.json(), "factors.fill") > 0, o)
         o = run("solve", "F.h5", "--json")
