@@ -4,7 +4,7 @@
 
 #include "plan/method.h"
 
-/* The array named x or b, whose leading dimension is large enough, ends within the address space. */
+/* The array named x or b ends within the address space; ld is large enough. */
 TRS_API trs_status trs_dense_check(const char *name, const void *array, int64_t n, int64_t nrhs,
                                    int64_t ld, trs_layout layout, trs_scalar scalar);
 
