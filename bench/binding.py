@@ -44,7 +44,9 @@ class LastError(C.Structure):
 
 
 class BackwardError(Sized):
-    _fields_ = [("struct_size", C.c_size_t), ("componentwise", C.c_double), ("normwise", C.c_double), ("row", C.c_int64)]
+    _fields_ = [("struct_size", C.c_size_t), ("componentwise", C.c_double),
+                ("normwise", C.c_double), ("row", C.c_int64), ("underflow_rows", C.c_int64),
+                ("range", C.c_int), ("range_row", C.c_int64), ("range_column", C.c_int64)]
 
 
 def find_library():

@@ -39,6 +39,11 @@ static const option options[] = {
      .value = "FILE",
      .offset = FIELD(rhs_file),
      .help = "read the right-hand sides, the columns of a Matrix Market file"},
+    {.name = "matrix",
+     .kind = OPTION_FILE,
+     .value = "FILE",
+     .offset = FIELD(matrix),
+     .help = "with factors: the matrix that was factored, to report the error against it too"},
     {.name = "rhs",
      .kind = OPTION_TEXT,
      .value = "random[:SEED]",
@@ -158,7 +163,10 @@ static const paragraph paragraphs[] = {
      "floating-point numbers at 1 and r the entries in the fullest row of op(T). For factors the "
      "system is A = L U, |A| stands for |L| |U|, and r counts the fullest rows of both. A larger "
      "error makes the exit code 1, and no solution is written. With --store f32 the error of "
-     "rounding values to floats, 1.2e-7, is allowed for."},
+     "rounding values to floats, 1.2e-7, is allowed for. Underflow is no error: the denominator is "
+     "|T| (|x| + tiny) + |b| + m tiny, with tiny the smallest normal number of the type and m the "
+     "entries of the row; the report counts the rows in which tiny decides. An x that overflows is "
+     "an error, which names the first row."},
     {"Ranks",
      "With --grid rank 0 of an MPI program reads the pattern of the factors, every rank a part of "
      "their numbers, which go where they are wanted; grids have a subtree of the separator tree "
@@ -226,13 +234,28 @@ int solve_write(const solve_job *job) {
   return status ? leave_library(NULL) : -1;
 }
 
+static int leave_not_finite(const solve_job *job) {
+  static const char *const causes[] = {
+      [TRS_RANGE_RHS] = "b is not finite",
+      [TRS_RANGE_MATRIX] = "the matrix is not finite",
+      [TRS_RANGE_PIVOT] = "the quotient with the diagonal entry exceeds the range",
+      [TRS_RANGE_OVERFLOW] = "a product or a sum exceeds the range",
+      [TRS_RANGE_UNEXPLAINED] = "nothing exceeds the range"};
+  const trs_backward_error *e = &job->error;
+  bool overflow = e->range == TRS_RANGE_PIVOT || e->range == TRS_RANGE_OVERFLOW;
+  return leave(LEAVE_NUMERICAL, overflow ? "overflow" : "backward error", e->range_row,
+               "x %s %s: first in row %lld of right-hand side %lld, where %s%s",
+               overflow ? "overflows" : "is not finite in", human_scalar(job->scalar),
+               (long long)e->range_row, (long long)e->range_column, causes[e->range],
+               job->set.output ? "; no solution is written" : "");
+}
+
 int solve_leave_inaccurate(const solve_job *job) {
-  return leave(
-      LEAVE_NUMERICAL, "backward error", job->error.worst_row,
-      "the backward error, %.3g, is above %.3g (worst row %lld)%s%s", job->error.componentwise,
-      job->limit, (long long)job->error.worst_row,
-      job->set.grid ? "; products with inverses lose less in narrower supernodes: --width 8" : "",
-      job->set.output ? "; no solution is written" : "");
+  if (job->error.range) return leave_not_finite(job);
+  return leave(LEAVE_NUMERICAL, "backward error", job->error.worst_row,
+               "the backward error, %.3g, is above %.3g (worst row %lld)%s",
+               job->error.componentwise, job->limit, (long long)job->error.worst_row,
+               job->set.output ? "; no solution is written" : "");
 }
 
 static int solve(solve_job *job, const char *name) {

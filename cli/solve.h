@@ -10,7 +10,7 @@ typedef struct solve_settings {
   int store;                        /* as trs_store */
   double gpu_memory;                /* GB; 0: all */
   bool add_diagonal, tune, json;
-  const char *rhs_file, *rhs, *output, *backend, *method, *grid;
+  const char *rhs_file, *rhs, *output, *backend, *method, *grid, *matrix;
   int trees; /* position in the option's words */
   bool scattered;
   int invert;           /* position in the option's words */
@@ -40,6 +40,7 @@ typedef struct solve_job {
   double fastest, median;
   int64_t bytes; /* that one solve of all right-hand sides must touch */
   trs_backward_error error;
+  trs_backward_error of_matrix; /* set.matrix instead of the factors' product */
   double limit;
   bool rounded; /* values were stored as floats: the limit allows for it */
   bool good;    /* the backward error is below the limit */
@@ -62,6 +63,8 @@ int solve_leave_inaccurate(const solve_job *job);
 
 void solve_print(const solve_job *job);
 void solve_report(const solve_job *job);
+void solve_print_error(const solve_job *job);
+void solve_report_error(const solve_job *job);
 
 int64_t scalar_bytes(trs_scalar scalar);
 double solve_median(double *seconds, int64_t count); /* which it sorts */

@@ -338,6 +338,26 @@ int solve_measure(solve_job *job) {
 
 /* ---- Verdict ---- */
 
+/* Only reported: incomplete factors do not solve with the matrix. */
+static int judge_matrix(solve_job *job) {
+  input in = {0};
+  if (!job->set.matrix) return -1;
+  if (!job->in.F)
+    return leave_usage("solve", "--matrix is for factors; %s is a matrix", job->in.name);
+  int code = input_read_matrix(&in, job->set.matrix, (int)job->scalar, "--matrix");
+  trs_matrix_info info = {.struct_size = sizeof info};
+  trs_matrix_get_info(in.A, &info);
+  if (code < 0 && (info.nrows != job->n || info.ncols != job->n))
+    code = leave(LEAVE_INPUT, trs_status_name(TRS_ERROR_ARGUMENT), -1,
+                 "%s is %s x %s, the factors have %s rows", job->set.matrix,
+                 human_count(info.nrows).s, human_count(info.ncols).s, human_count(job->n).s);
+  if (code < 0 && trs_check(in.A, TRS_GENERAL, job->trans, TRS_NONUNIT, job->x, job->n, job->b,
+                            job->n, job->nrhs, TRS_COL_MAJOR, &job->of_matrix))
+    code = leave_library(job->set.matrix);
+  input_free(&in);
+  return code;
+}
+
 int solve_judge(solve_job *job) {
   bool single = job->scalar == TRS_FLOAT || job->scalar == TRS_SCOMPLEX;
   double eps = single ? FLT_EPSILON : DBL_EPSILON;
@@ -351,7 +371,7 @@ int solve_judge(solve_job *job) {
   job->rounded = job->set.store == TRS_STORE_FLOAT && job->info.device && !single;
   job->limit = 50 * eps * (double)(job->longest_row + 1) + (job->rounded ? FLT_EPSILON : 0);
   job->good = isfinite(job->error.normwise) && job->error.componentwise <= job->limit;
-  return -1;
+  return judge_matrix(job);
 }
 
 void solve_free(solve_job *job) {

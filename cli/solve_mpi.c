@@ -172,6 +172,9 @@ static void print(const ranks_job *r) {
     table_row("inverted", "%s of %s of supernodes that wait for each other; %s more in the blocks",
               human_count(s->inverted).s, human_things(s->separators, "row", "rows").s,
               human_bytes(s->inverted_bytes).s);
+  if (s->solved)
+    table_row("solved", "%s of supernodes, whose inverses would lose digits; others are multiplied",
+              human_things(s->solved, "triangle", "triangles").s);
   table_gap();
   table_row("analysis", "%s", human_seconds(r->analysis_s).s);
   table_row("solve", "%s at best, %s in the median of %s", human_seconds(job->fastest).s,
@@ -195,9 +198,7 @@ static void print(const ranks_job *r) {
   table_row("", "n nrhs / sqrt(P Pz), which bounds either but for a factor: %s",
             human_bytes(s->volume_bound).s);
   table_gap();
-  table_styled(job->good ? STYLE_GOOD : STYLE_BAD, "backward error",
-               "%ssmall: %.1e componentwise, %.1e normwise (limit %.1e)", job->good ? "" : "NOT ",
-               job->error.componentwise, job->error.normwise, job->limit);
+  solve_print_error(job);
 }
 
 static void report_spread(const char *path, const trs_mpi_spread *s) {
@@ -235,6 +236,7 @@ static void report_system(const ranks_job *r) {
   report_count("plan.separators", s->separators);
   report_count("plan.inverted", s->inverted);
   report_real("plan.inverted_bytes", s->inverted_bytes);
+  report_count("plan.solved", s->solved);
   report_count("plan.grid.px", s->px);
   report_count("plan.grid.py", s->py);
   report_count("plan.grid.pz", s->pz);
@@ -276,9 +278,7 @@ static void report(const ranks_job *r) {
   report_spread("ranks.intra_messages.U", &s->intra_messages[1]);
   report_spread("ranks.intra_bytes.L", &s->intra_bytes[0]);
   report_spread("ranks.intra_bytes.U", &s->intra_bytes[1]);
-  report_real("backward_error.componentwise", r->job->error.componentwise);
-  report_real("backward_error.normwise", r->job->error.normwise);
-  report_real("backward_error.limit", r->job->limit);
+  solve_report_error(r->job);
 }
 
 /* What rank 0 does with the solution. */

@@ -103,6 +103,32 @@ static void print_memory(const solve_job *job) {
             job->in.deferred ? "matrix's pattern" : "matrix");
 }
 
+void solve_print_error(const solve_job *job) {
+  const trs_backward_error *e = &job->error;
+  table_styled(job->good ? STYLE_GOOD : STYLE_BAD, "backward error",
+               "%ssmall: %.1e componentwise, %.1e normwise (limit %.1e%s)", job->good ? "" : "NOT ",
+               e->componentwise, e->normwise, job->limit,
+               job->rounded ? ", values stored as floats" : "");
+  if (e->underflow_rows)
+    table_row("", "%s below the range of %s: underflow is allowed for",
+              human_things(e->underflow_rows, "row", "rows").s, human_scalar(job->scalar));
+  if (job->set.matrix)
+    table_row("", "against %s: %.1e componentwise, %.1e normwise", job->set.matrix,
+              job->of_matrix.componentwise, job->of_matrix.normwise);
+}
+
+void solve_report_error(const solve_job *job) {
+  const trs_backward_error *e = &job->error;
+  report_real("backward_error.componentwise", e->componentwise);
+  report_real("backward_error.normwise", e->normwise);
+  report_real("backward_error.limit", job->limit);
+  report_count("backward_error.worst_row", e->worst_row);
+  report_count("backward_error.underflow_rows", e->underflow_rows);
+  if (!job->set.matrix) return;
+  report_real("backward_error_of_matrix.componentwise", job->of_matrix.componentwise);
+  report_real("backward_error_of_matrix.normwise", job->of_matrix.normwise);
+}
+
 void solve_print(const solve_job *job) {
   print_matrix(job);
   table_gap();
@@ -112,10 +138,7 @@ void solve_print(const solve_job *job) {
   print_times(job);
   print_memory(job);
   table_gap();
-  table_styled(job->good ? STYLE_GOOD : STYLE_BAD, "backward error",
-               "%ssmall: %.1e componentwise, %.1e normwise (limit %.1e%s)", job->good ? "" : "NOT ",
-               job->error.componentwise, job->error.normwise, job->limit,
-               job->rounded ? ", values stored as floats" : "");
+  solve_print_error(job);
 }
 
 /* ---- JSON ---- */
@@ -192,9 +215,6 @@ void solve_report(const solve_job *job) {
   report_real("bound_s", job->bound);
   report_real("bound_ratio", job->fastest / job->bound);
   report_count("memory.peak_bytes", peak);
-  report_real("backward_error.componentwise", job->error.componentwise);
-  report_real("backward_error.normwise", job->error.normwise);
-  report_real("backward_error.limit", job->limit);
-  report_count("backward_error.worst_row", job->error.worst_row);
+  solve_report_error(job);
   if (job->set.output) report_text("output", job->good ? job->set.output : "");
 }

@@ -95,6 +95,8 @@ typedef struct trs_context trs_context;
  * cannot reach each other's memory. */
 TRS_API trs_status trs_context_create(trs_context **ctx, const char *where);
 TRS_API void trs_context_destroy(trs_context *ctx);
+/* Of these and of all that only tell: a NULL object is one of 0 threads, rows and members; where an
+ * output is NULL it is left out. */
 TRS_API int trs_context_threads(const trs_context *ctx);
 /* How many processes work together ("nvshmem"; else 1), and which of them this is, from 0. */
 TRS_API int trs_context_processes(const trs_context *ctx, int *rank);
@@ -235,8 +237,8 @@ TRS_API trs_status trs_matrix_convert(trs_matrix **B, const trs_matrix *A, trs_f
                                       trs_scalar scalar);
 
 /* The lower or upper triangle of A, diagonal included.  With add_diagonal, rows without a
- * diagonal entry, or with a zero one, get max(1, sum of the row's absolute values), as
- * L17 and X20 make their test systems solvable with "a dense main diagonal". */
+ * diagonal entry, or with a zero one, get max(1, sum of the absolute values of the
+ * triangle's row), as L17 and X20 make their test systems solvable with "a dense main diagonal". */
 TRS_API trs_status trs_matrix_triangle(trs_matrix **T, const trs_matrix *A, trs_uplo uplo,
                                        int add_diagonal);
 
@@ -331,7 +333,9 @@ typedef struct trs_factor_options {
   double pivot_threshold; /* LU: the diagonal stays pivot above this share of its column; 0: 0.1,
                              DBL_MIN: wherever it is not zero */
   int no_equilibration;   /* LU: 1 leaves the rows and columns unscaled */
-  int add_diagonal;       /* as in trs_matrix_triangle */
+  int add_diagonal;       /* rows of A without a diagonal entry, or with a zero one, get max(1, sum
+                             of the row's absolute values in all of A), for every kind, before
+                             anything else: L and U of a triangle have the same one */
   trs_progress progress;
   void *progress_user;
 } trs_factor_options;
@@ -460,7 +464,8 @@ TRS_API trs_status trs_plan_get_levels(trs_plan *plan, int64_t **rows, int64_t *
  * GPU methods. */
 TRS_API trs_status trs_plan_bound(trs_plan *plan, double *seconds);
 
-/* A few lines of text on what the plan decided, snprintf-like: returns the length needed. */
+/* A few lines of text on what the plan decided, snprintf-like: returns the length needed, 0 without
+ * a plan. */
 TRS_API size_t trs_plan_describe(trs_plan *plan, char *text, size_t size);
 
 /* One method a line: "threads    level sets on every core ...". */
@@ -469,7 +474,9 @@ TRS_API const char *trs_method_list(void);
 /* ---- Solve ---------------------------------------------------------------------------------- */
 
 /* x = op(T)^-1 b for nrhs right-hand sides of the matrix's scalar type, ldx, ldb >= n (column
- * major) or >= nrhs (row major).  x may be b (then ldx == ldb); else they must not overlap.
+ * major) or >= nrhs (row major).  x may be b (then ldx == ldb); else they must not overlap: arrays
+ * with ldx == ldb may interleave, such as columns of one row-major array; with different ones the
+ * ranges of their addresses must be apart.
  * Allocates nothing.  The same plan and input give the same bits, but for the methods that say
  * otherwise (atomic sums).
  *   GPU plans take x and b in host or device memory.  With both in device memory the call only
@@ -649,14 +656,33 @@ TRS_API void trs_relax_destroy(trs_relaxation *R);
 
 /* ---- Verification --------------------------------------------------------------------------- */
 
+/* Why x is not finite in range_row. */
+typedef enum trs_range {
+  TRS_RANGE_FINITE = 0, /* x is finite */
+  TRS_RANGE_RHS,        /* b is not finite: in that row; of factors in any row */
+  TRS_RANGE_MATRIX,     /* the matrix is not finite there; of factors anywhere */
+  TRS_RANGE_PIVOT,      /* the quotient with the diagonal entry exceeds the type's range */
+  TRS_RANGE_OVERFLOW,   /* a product or a sum before it does; of factors any of them */
+  TRS_RANGE_UNEXPLAINED /* nothing in that row exceeds the range */
+} trs_range;
+
 typedef struct trs_backward_error {
   size_t struct_size;
-  double componentwise; /* max_i |b - op(T) x|_i / (|op(T)| |x| + |b|)_i over all columns */
-  double normwise;      /* max over columns, inf-norms, of |b - op(T) x| / (|op(T)| |x| + |b|) */
-  int64_t worst_row;    /* where componentwise is reached */
+  double componentwise;   /* max_i |b - op(T) x|_i / s_i over all columns */
+  double normwise;        /* max over columns, inf-norms, of |b - op(T) x| / s */
+  int64_t worst_row;      /* where componentwise is reached */
+  int64_t underflow_rows; /* rows, over all columns, with a residual and with more of s from
+                             underflow than from T, x and b */
+  trs_range range;
+  int64_t range_row, range_column; /* the first row of the first column in which x is not finite,
+                                      in the order of the sweep (factors: of the rows); or -1 */
 } trs_backward_error;
 
-/* Residuals accumulate in higher precision.  uplo TRS_GENERAL takes all of A. */
+/* Residuals accumulate in higher precision.  uplo TRS_GENERAL takes all of A.
+ *   s = |op(T)| |x| + |b| + tiny (|op(T)| e + m), where tiny is the type's smallest normal number,
+ * e is all ones and m_i the entries of row i: what gradual underflow may lose is no error, however
+ * small x becomes.  Anywhere else the last term is too small to count.  An x that is not finite
+ * has infinite errors; range says why. */
 TRS_API trs_status trs_check(const trs_matrix *A, trs_uplo uplo, trs_trans trans, trs_diag diag,
                              const void *x, int64_t ldx, const void *b, int64_t ldb, int64_t nrhs,
                              trs_layout layout, trs_backward_error *error);

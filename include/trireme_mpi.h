@@ -45,8 +45,10 @@ typedef struct trs_mpi_options {
   const char *invert; /* which triangles on the diagonal are inverted in the analysis.  "blocks":
                          each supernode's.  "separators": also those of supernodes that wait for
                          each other in a row, as those of a separator, all together (at most 2048
-                         columns), so that they take one broadcast and one reduction; where the
-                         error may be more than 1000 times that of a solve, each supernode's.
+                         columns), so that they take one broadcast and one reduction.  Where a
+                         product with the inverse may have 1000 times the error of a solve, each
+                         supernode's is inverted instead; where it may have 50 times that error for
+                         a supernode, its triangle is solved with (trs_mpi_stats.solved).
                          "auto": those of them that are nearly full.  NULL: "auto" for grid3d,
                          "blocks" for the others */
   double timeout_seconds; /* the most that a rank waits for the others in any call, before it gives
@@ -120,6 +122,8 @@ typedef struct trs_mpi_stats {
   int64_t separators,
       inverted;          /* rows of supernodes that options.invert names; of these inverted */
   double inverted_bytes; /* that they have more than before, on one grid */
+  int64_t solved;        /* triangles of supernodes, of L and of U, that are not inverted, since a
+                            product would lose digits; each once, however many grids have it */
   trs_mpi_spread solve_s;
   trs_mpi_spread inter_s[2]; /* between grids: before the U-solve, within it */
   trs_mpi_spread intra_s[2]; /* inside a grid: sending and waiting, L and U */

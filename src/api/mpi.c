@@ -4,6 +4,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "api/dense.h"
 #include "base/structs.h"
 #include "comm/ranks_mpi.h"
 #include "solve/grid3d/grid3d.h"
@@ -225,7 +226,9 @@ static trs_status check_arrays(const trs_mpi_plan *plan, const void *x, int64_t 
     return trs_fail(TRS_ERROR_ARGUMENT, -1,
                     "ldx = %lld and ldb = %lld must be at least the %lld rows of this rank",
                     (long long)ldx, (long long)ldb, (long long)rows);
-  return TRS_SUCCESS;
+  if (nrhs == 1) return TRS_SUCCESS;
+  TRS_TRY(trs_dense_check("x", x, rows, nrhs, ldx, TRS_COL_MAJOR, plan->solver.part.scalar));
+  return trs_dense_check("b", b, rows, nrhs, ldb, TRS_COL_MAJOR, plan->solver.part.scalar);
 }
 
 /* The number of right-hand sides travels with what ranks say to each other anyway. */
@@ -275,17 +278,32 @@ trs_status trs_mpi_agree(MPI_Comm comm, trs_status status) {
 
 /* ---- Figures over the ranks. ---- */
 
-enum { NFIGURES_A_SWEEP = 10, NFIGURES = 2 + 2 * NFIGURES_A_SWEEP };
+enum { NFIGURES_A_SWEEP = 10, NFIGURES_BEFORE = 3 };
+enum { NFIGURES = NFIGURES_BEFORE + 2 * NFIGURES_A_SWEEP };
 
 typedef struct figures {
   double min[NFIGURES], max[NFIGURES], sum[NFIGURES];
 } figures;
+
+/* Triangles that are solved with, of supernodes that have their first grid here. */
+static int64_t count_solved(const trs_part *p) {
+  int64_t count = 0;
+  for (int which = 0; which < 2; which++) {
+    const trs_local_side *side = &p->side[which];
+    for (int64_t i = 0; i < p->nlocal; i++)
+      count += side->node[i].solved && p->layout->lo[p->local[i]] == p->z;
+    for (int64_t i = 0; i < p->nslots; i++)
+      count += side->solved[i] && p->layout->lo[p->slot[i]] == p->z;
+  }
+  return count;
+}
 
 static void own_figures(const trs_grid_solver *s, double *v) {
   const trs_grid_times *t = &s->times;
   int64_t values = s->part.side[0].nvalues + s->part.side[1].nvalues;
   *v++ = t->total_s;
   *v++ = (double)values * (double)trs_scalar_size(s->part.scalar);
+  *v++ = (double)count_solved(&s->part);
   for (int which = 0; which < 2; which++) {
     *v++ = t->exchange[which].seconds;
     *v++ = (double)t->exchange[which].messages;
@@ -306,17 +324,18 @@ static void own_figures(const trs_grid_solver *s, double *v) {
 
 /* In the same order. */
 static void spread_figures(trs_mpi_stats *stats, const figures *f, int ranks) {
-  trs_mpi_spread *to[NFIGURES] = {&stats->solve_s, &stats->bytes};
+  trs_mpi_spread solved, *to[NFIGURES] = {&stats->solve_s, &stats->bytes, &solved};
   for (int which = 0; which < 2; which++) {
     trs_mpi_spread *of[] = {&stats->inter_s[which],        &stats->inter_messages[which],
                             &stats->inter_bytes[which],    &stats->intra_s[which],
                             &stats->intra_messages[which], &stats->intra_bytes[which],
                             &stats->flop_s[which],         &stats->flops[which],
                             &stats->message_bound[which],  &stats->tree_sends[which]};
-    memcpy(to + 2 + NFIGURES_A_SWEEP * which, of, sizeof of);
+    memcpy(to + NFIGURES_BEFORE + NFIGURES_A_SWEEP * which, of, sizeof of);
   }
   for (int i = 0; i < NFIGURES; i++)
     *to[i] = (trs_mpi_spread){f->min[i], f->sum[i] / ranks, f->max[i]};
+  stats->solved = (int64_t)(solved.mean * ranks + 0.5);
 }
 
 static void merge(figures *f, const figures *other) {

@@ -124,6 +124,8 @@ trs_status trs_plan_bound(trs_plan *plan, double *seconds) {
 
 size_t trs_plan_describe(trs_plan *plan, char *text, size_t size) {
   char line[512] = "";
+  if (text && size) *text = '\0';
+  if (!plan || (!text && size)) return 0;
   if (plan->method->describe) plan->method->describe(plan, line, sizeof line);
   char warning[128] = "";
   int threads = plan->method->threads(plan), cores = plan->context->cores;

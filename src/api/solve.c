@@ -1,7 +1,9 @@
 /* solve.c - trs_analyze, trs_update, trs_solve and trs_check: argument checks, then dispatch. */
 #include <stdint.h>
+#include <stdlib.h>
 
 #include "api/dense.h"
+#include "base/extent.h"
 #include "base/structs.h"
 #include "solve/factors/factors.h"
 #include "verify/factors_error.h"
@@ -102,10 +104,50 @@ trs_status trs_update_factors(trs_plan *plan, const trs_factors *F) {
   return trs_factors_plan_refresh(plan, F);
 }
 
-/* Bytes from the first element of a dense array, which has one, to behind its last. */
-static int64_t extent(int64_t n, int64_t nrhs, int64_t ld, trs_layout layout, int64_t size) {
-  int64_t outer = layout == TRS_COL_MAJOR ? nrhs : n, inner = layout == TRS_COL_MAJOR ? n : nrhs;
-  return ((outer - 1) * ld + inner) * size;
+/* A dense array of `outer` runs of `inner` bytes, ld bytes apart. */
+typedef struct strided {
+  uintptr_t at;
+  int64_t outer, inner, ld, extent;
+} strided;
+
+trs_status trs_dense_check(const char *name, const void *array, int64_t n, int64_t nrhs, int64_t ld,
+                           trs_layout layout, trs_scalar scalar) {
+  bool columns = layout == TRS_COL_MAJOR;
+  int64_t extent, size = (int64_t)trs_scalar_size(scalar);
+  if (n == 0 || nrhs == 0) return TRS_SUCCESS;
+  if (trs_extent(&extent, columns ? nrhs : n, columns ? n : nrhs, ld, size) &&
+      (uintptr_t)extent <= UINTPTR_MAX - (uintptr_t)array)
+    return TRS_SUCCESS;
+  return trs_fail(TRS_ERROR_ARGUMENT, -1,
+                  "%s of %lld rows and %lld columns with ld%s = %lld ends beyond the address space",
+                  name, (long long)n, (long long)nrhs, name, (long long)ld);
+}
+
+/* Of an array that was checked.  One run has no leading dimension. */
+static strided lay_out(const void *array, int64_t n, int64_t nrhs, int64_t ld, trs_layout layout,
+                       int64_t size) {
+  bool columns = layout == TRS_COL_MAJOR;
+  strided s = {(uintptr_t)array, columns ? nrhs : n, (columns ? n : nrhs) * size, ld * size, 0};
+  if (s.outer == 1) s.ld = s.inner;
+  s.extent = (s.outer - 1) * s.ld + s.inner;
+  return s;
+}
+
+/* Runs of both at equal distances: one of x and one of b, m runs apart, share a byte if and only if
+ * they begin less than a run apart.  Only the two m around the distance of the arrays can. */
+static bool runs_meet(const strided *x, const strided *b) {
+  int64_t distance = (int64_t)(b->at - x->at), near = distance / x->ld, rest = distance % x->ld;
+  int64_t beside = rest < 0 ? rest + x->ld : rest - x->ld;
+  int64_t next = rest < 0 ? near - 1 : near + 1;
+  bool meet = llabs(near) < x->outer && llabs(rest) < x->inner;
+  return meet || (llabs(next) < x->outer && llabs(beside) < x->inner);
+}
+
+/* Exact for equal leading dimensions; with others arrays whose ranges of addresses meet overlap. */
+static bool overlap(const strided *x, const strided *b) {
+  bool meet = x->at < b->at + (uintptr_t)b->extent && b->at < x->at + (uintptr_t)x->extent;
+  if (x->at == b->at) return x->ld != b->ld;
+  return meet && (x->ld != b->ld || runs_meet(x, b));
 }
 
 trs_status trs_rhs_make(trs_rhs *rhs, int64_t n, trs_scalar scalar, void *x, int64_t ldx,
@@ -129,11 +171,12 @@ trs_status trs_rhs_make(trs_rhs *rhs, int64_t n, trs_scalar scalar, void *x, int
                    .b_row = columns ? 1 : ldb,
                    .b_col = columns ? ldb : 1};
   if (n == 0 || nrhs == 0) return TRS_SUCCESS;
+  TRS_TRY(trs_dense_check("x", x, n, nrhs, ldx, layout, scalar));
+  TRS_TRY(trs_dense_check("b", b, n, nrhs, ldb, layout, scalar));
   int64_t size = (int64_t)trs_scalar_size(scalar);
-  uintptr_t x_at = (uintptr_t)x, b_at = (uintptr_t)b;
-  if (x == b ? ldx != ldb
-             : x_at < b_at + (uintptr_t)extent(n, nrhs, ldb, layout, size) &&
-                   b_at < x_at + (uintptr_t)extent(n, nrhs, ldx, layout, size))
+  strided own = lay_out(x, n, nrhs, ldx, layout, size);
+  strided given = lay_out(b, n, nrhs, ldb, layout, size);
+  if (overlap(&own, &given))
     return trs_fail(TRS_ERROR_ARGUMENT, -1,
                     "x and b overlap: pass the same array with ldx == ldb, or distinct ones");
   return TRS_SUCCESS;

@@ -17,8 +17,8 @@ static _Atomic int64_t failures_in = -1;
 void trs_memory_fail_after(int64_t n) { atomic_store(&failures_in, n); }
 
 void trs_memory_usage(int64_t *current, int64_t *peak) {
-  *current = atomic_load(&bytes_now);
-  *peak = atomic_load(&bytes_peak);
+  if (current) *current = atomic_load(&bytes_now);
+  if (peak) *peak = atomic_load(&bytes_peak);
 }
 
 static bool fails_on_purpose(void) {

@@ -4,6 +4,7 @@
 #define TRS_BASE_SCALAR_H
 
 #include <complex.h>
+#include <float.h>
 #include <stdbool.h>
 
 #include "trireme.h"
@@ -33,6 +34,10 @@ static inline size_t trs_scalar_size(trs_scalar scalar) {
 static inline trs_scalar trs_scalar_of(bool wide, bool complex_values) {
   if (complex_values) return wide ? TRS_DCOMPLEX : TRS_SCOMPLEX;
   return wide ? TRS_DOUBLE : TRS_FLOAT;
+}
+
+static inline double trs_smallest_normal(trs_scalar scalar) {
+  return trs_scalar_is_double(scalar) ? DBL_MIN : FLT_MIN;
 }
 
 /* "s", "d", "c", "z": BLAS's letters. */

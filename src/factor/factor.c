@@ -48,7 +48,7 @@ static trs_status prepare(trs_matrix **ready, const trs_matrix *A,
     rows = trs_matrix_retain(A);
   else
     TRS_TRY(trs_matrix_convert(&rows, A, TRS_CSR, A->scalar));
-  if (!options->add_diagonal || options->kind == TRS_FACTOR_TRIANGLE) {
+  if (!options->add_diagonal) {
     *ready = rows;
     return TRS_SUCCESS;
   }
@@ -92,8 +92,7 @@ static trs_status run(trs_factors *parts, const trs_matrix *A, const trs_factor_
   trs_matrix *ready = NULL, *B = NULL;
   trs_factor_input input = {
       .pivot_threshold = options->pivot_threshold == 0 ? 0.1 : options->pivot_threshold,
-      .equilibrate = !options->no_equilibration,
-      .add_diagonal = options->add_diagonal};
+      .equilibrate = !options->no_equilibration};
   TRS_TRY(prepare(&ready, A, options));
   trs_status status = order_matrix(parts, &B, &input.fill, ready, options);
   trs_matrix_destroy(ready);

@@ -11,8 +11,7 @@ typedef struct trs_factor_input {
   const int32_t *perm;
   double pivot_threshold;
   bool equilibrate;
-  bool add_diagonal; /* for the triangle; the others get B with its diagonal filled in */
-  int64_t fill;      /* entries of the complete L if no pivot leaves the diagonal; 0: not known */
+  int64_t fill; /* entries of the complete L if no pivot leaves the diagonal; 0: not known */
 } trs_factor_input;
 
 /* Each sets L, U, diag_L and diag_U of *parts, and LU what else it knows; what they set stays set

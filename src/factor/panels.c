@@ -424,8 +424,3 @@ void trs_panels_invert(const trs_panels *panels, void *values, trs_scalar scalar
   static void (*const invert_of[])(const trs_panels *, void *) = TRS_TABLE(invert_all);
   invert_of[scalar](panels, values);
 }
-
-void trs_triangle_invert(void *values, int64_t width, bool upper, trs_scalar scalar) {
-  static void (*const invert_of[])(void *, int64_t, bool) = TRS_TABLE(invert_triangle);
-  invert_of[scalar](values, width, upper);
-}

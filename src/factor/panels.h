@@ -112,9 +112,6 @@ TRS_API trs_status trs_panels_fill(const trs_panels *panels, void *values, trs_s
  * triangle need not be. */
 TRS_API void trs_panels_invert(const trs_panels *panels, void *values, trs_scalar scalar);
 
-/* Likewise one triangle, width x width by columns. */
-TRS_API void trs_triangle_invert(void *values, int64_t width, bool upper, trs_scalar scalar);
-
 #ifdef __cplusplus
 }
 #endif

@@ -54,18 +54,3 @@ static void NAME(invert_all)(const trs_panels *P, void *values) {
   for (int64_t s = 0; s < P->count; s++)
     NAME(invert)((SCALAR *)values + P->panel[s].values, P->panel[s].width);
 }
-
-/* Read from its end, an upper triangle is a lower one. */
-static void NAME(mirror)(SCALAR *D, int64_t count) {
-  for (int64_t i = 0, j = count - 1; i < j; i++, j--) {
-    SCALAR kept = D[i];
-    D[i] = D[j];
-    D[j] = kept;
-  }
-}
-
-static void NAME(invert_triangle)(void *values, int64_t width, bool upper) {
-  if (upper) NAME(mirror)(values, width * width);
-  NAME(invert)(values, width);
-  if (upper) NAME(mirror)(values, width * width);
-}

@@ -4,6 +4,6 @@
 
 trs_status trs_factor_triangle(trs_factors *parts, const trs_factor_input *input) {
   parts->diag_L = parts->diag_U = TRS_NONUNIT;
-  TRS_TRY(trs_matrix_triangle(&parts->L, input->B, TRS_LOWER, input->add_diagonal));
-  return trs_matrix_triangle(&parts->U, input->B, TRS_UPPER, input->add_diagonal);
+  TRS_TRY(trs_matrix_triangle(&parts->L, input->B, TRS_LOWER, 0));
+  return trs_matrix_triangle(&parts->U, input->B, TRS_UPPER, 0);
 }

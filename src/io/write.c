@@ -3,6 +3,7 @@
  * is refused. */
 #include <string.h>
 
+#include "base/extent.h"
 #include "base/scalar.h"
 #include "io/hdf5.h"
 #include "io/io.h"
@@ -50,6 +51,12 @@ static trs_status check_dense(const trs_dense *dense, const char *path) {
                     "2147483647, the leading dimension be at least %lld",
                     (long long)dense->nrows, (long long)dense->ncols, (long long)dense->ld,
                     (long long)least);
+  int64_t bytes, runs = dense->layout == TRS_COL_MAJOR ? dense->ncols : dense->nrows;
+  if (least > 0 && runs > 0 &&
+      !trs_extent(&bytes, runs, least, dense->ld, (int64_t)trs_scalar_size(dense->scalar)))
+    return trs_fail(TRS_ERROR_ARGUMENT, -1,
+                    "%lld x %lld values with leading dimension %lld end beyond the address space",
+                    (long long)dense->nrows, (long long)dense->ncols, (long long)dense->ld);
   return TRS_SUCCESS;
 }
 

@@ -305,9 +305,10 @@ trs_status trs_matrix_get_info(const trs_matrix *A, trs_matrix_info *info) {
 
 trs_status trs_matrix_get_arrays(const trs_matrix *A, const int64_t **ptr, const int32_t **idx,
                                  const void **val) {
+  if (ptr) *ptr = A ? A->ptr : NULL;
+  if (idx) *idx = A ? A->idx : NULL;
+  if (val) *val = NULL;
   if (!A) return trs_fail(TRS_ERROR_ARGUMENT, -1, "A is NULL");
-  if (ptr) *ptr = A->ptr;
-  if (idx) *idx = A->idx;
   if (!val) return TRS_SUCCESS;
   TRS_TRY(trs_matrix_renew_on(A, NULL));
   *val = A->val;

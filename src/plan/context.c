@@ -167,15 +167,16 @@ void trs_context_limit_gpus(const trs_context *context) {
 int trs_context_threads(const trs_context *context) { return context ? context->threads : 0; }
 
 int trs_context_members(const trs_context *context, int *first, int *local) {
-  const trs_group *group = context->group;
+  const trs_group *group = context ? context->group : NULL;
   if (first) *first = group ? trs_group_first(group) : 0;
-  if (local) *local = group ? trs_group_local(group) : 1;
-  return group ? trs_group_members(group) : 1;
+  if (local) *local = group ? trs_group_local(group) : context != NULL;
+  return group ? trs_group_members(group) : context != NULL;
 }
 
 int64_t trs_context_gpu_memory(const trs_context *context) {
-  const trs_group *group = context->group;
   int first, local;
+  if (!context) return 0;
+  const trs_group *group = context->group;
   (void)trs_context_members(context, &first, &local);
   int64_t least = context->device ? trs_device_look(context->device)->memory_bytes : 0;
   for (int member = first; group && member < first + local; member++) {
@@ -195,7 +196,7 @@ int trs_context_gpu(const trs_context *context, int member) {
 }
 
 int trs_context_processes(const trs_context *context, int *rank) {
-  bool several = context->group && !trs_group_one_process(context->group);
+  bool several = context && context->group && !trs_group_one_process(context->group);
   if (rank) *rank = several ? trs_group_first(context->group) : 0;
-  return several ? trs_group_members(context->group) : 1;
+  return several ? trs_group_members(context->group) : context != NULL;
 }

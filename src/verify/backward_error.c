@@ -6,16 +6,18 @@
 #include <string.h>
 
 #include "matrix/values.h"
+#include "verify/range.h"
 
 static long double magnitude(long double re, long double im) {
   return im == 0 ? fabsl(re) : hypotl(re, im);
 }
 
-static void add_product(trs_wide *y, double complex a, const trs_wide *x) {
-  long double re = creal(a), im = cimag(a);
+static void add_product(trs_wide *y, double complex a, const trs_wide *x, double smallest) {
+  long double re = creal(a), im = cimag(a), size = magnitude(re, im);
   y->re += re * x->re - im * x->im;
   y->im += re * x->im + im * x->re;
-  y->magnitude += magnitude(re, im) * x->magnitude;
+  y->magnitude += size * x->magnitude;
+  y->underflow += size * x->underflow + smallest;
 }
 
 static bool counts(const trs_operand *op, int64_t row, int64_t col) {
@@ -31,6 +33,7 @@ static void begin_product(const trs_operand *op, const trs_wide *x, trs_wide *y)
 static void apply_vectors(const trs_operand *op, int64_t begin, int64_t end, const void *val,
                           const trs_wide *x, trs_wide *y) {
   const trs_matrix *A = op->A;
+  const double smallest = trs_smallest_normal(A->scalar);
   bool turned = op->trans != TRS_NO_TRANS, by_rows = A->format == TRS_CSR;
   for (int64_t v = begin; v < end; v++)
     for (int64_t p = A->ptr[v]; p < A->ptr[v + 1]; p++) {
@@ -38,7 +41,7 @@ static void apply_vectors(const trs_operand *op, int64_t begin, int64_t end, con
       if (!counts(op, row, col)) continue;
       double complex a = trs_value_get(val, p - A->ptr[begin], A->scalar);
       if (op->trans == TRS_CONJ_TRANS) a = conj(a);
-      add_product(&y[turned ? col : row], a, &x[turned ? row : col]);
+      add_product(&y[turned ? col : row], a, &x[turned ? row : col], smallest);
     }
 }
 
@@ -50,7 +53,8 @@ void trs_wide_apply(const trs_operand *op, const trs_wide *x, trs_wide *y) {
 void trs_wide_load(trs_wide *wide, const void *x, int64_t x_row, trs_scalar scalar, int64_t n) {
   for (int64_t i = 0; i < n; i++) {
     double complex value = trs_value_get(x, i * x_row, scalar);
-    wide[i] = (trs_wide){creal(value), cimag(value), magnitude(creal(value), cimag(value))};
+    wide[i] = (trs_wide){creal(value), cimag(value), magnitude(creal(value), cimag(value)),
+                         trs_smallest_normal(scalar)};
   }
 }
 
@@ -61,6 +65,8 @@ void trs_wide_compare(const trs_wide *y, const void *b, int64_t b_row, trs_scala
     double complex bi = trs_value_get(b, i * b_row, scalar);
     long double residual = magnitude(creal(bi) - y[i].re, cimag(bi) - y[i].im);
     long double scale = y[i].magnitude + magnitude(creal(bi), cimag(bi));
+    if (residual > 0 && y[i].underflow > scale) error->underflow_rows++;
+    scale += y[i].underflow;
     /* 0 / 0 is a row that is exactly right; a NaN anywhere must not pass for small */
     double ratio = residual == 0 ? 0 : (double)(residual / scale);
     if (!(ratio <= error->componentwise)) {
@@ -141,17 +147,25 @@ static trs_status judge_columns(const trs_operand *op, const trs_rhs *rhs, int64
   return TRS_SUCCESS;
 }
 
+trs_status trs_wide_apply_any(const trs_operand *op, const trs_wide *x, trs_wide *y) {
+  begin_product(op, x, y);
+  if (trs_matrix_is_deferred(op->A)) return apply_parts(op, x, y, 1);
+  apply_vectors(op, 0, op->A->nvectors, op->A->val, x, y);
+  return TRS_SUCCESS;
+}
+
 trs_status trs_backward_error_of(const trs_operand *op, const trs_rhs *rhs,
                                  trs_backward_error *error) {
   const int64_t n = op->A->nrows, together = columns_together(op->A, rhs->nrhs);
   trs_wide *x, *y = NULL;
-  *error = (trs_backward_error){0};
+  trs_range_begin(error);
   trs_status status = TRS_ALLOC(&x, n * together);
   if (!status) status = TRS_ALLOC(&y, n * together);
   for (int64_t r = 0; !status && r < rhs->nrhs; r += together) {
     int64_t columns = rhs->nrhs - r < together ? rhs->nrhs - r : together;
     status = judge_columns(op, rhs, r, columns, x, y, error);
   }
+  if (!status && !isfinite(error->componentwise)) status = trs_range_explain(op, rhs, x, y, error);
   trs_free(x);
   trs_free(y);
   return status;

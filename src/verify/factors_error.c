@@ -1,17 +1,28 @@
 /* factors_error.c - applies the factors in reverse, in long double.  O((nnz(L) + nnz(U)) nrhs). */
 #include "verify/factors_error.h"
 
+#include <math.h>
+
+#include "verify/range.h"
+
 static trs_wide scaled(trs_wide value, double divisor) {
   long double d = divisor, m = d < 0 ? -d : d;
-  return (trs_wide){value.re / d, value.im / d, value.magnitude / m};
+  return (trs_wide){value.re / d, value.im / d, value.magnitude / m, value.underflow / m};
+}
+
+/* Scaling is a product more, which may underflow. */
+static trs_wide unscaled(trs_wide value, double divisor, double smallest) {
+  value = scaled(value, divisor);
+  value.underflow += smallest;
+  return value;
 }
 
 /* to[k] = from[perm[k]] / scale[perm[k]]: x into the factors' numbering. */
 static void into(trs_wide *to, const trs_wide *from, const int32_t *perm, const double *scale,
-                 int64_t n) {
+                 int64_t n, double smallest) {
   for (int64_t k = 0; k < n; k++) {
     int64_t i = perm ? perm[k] : k;
-    to[k] = scale ? scaled(from[i], scale[i]) : from[i];
+    to[k] = scale ? unscaled(from[i], scale[i], smallest) : from[i];
   }
 }
 
@@ -27,7 +38,8 @@ static void out_of(trs_wide *to, const trs_wide *from, const int32_t *perm, cons
 static void apply(const trs_factors *F, trs_trans trans, trs_wide *x, trs_wide *work) {
   trs_operand L = {F->L, TRS_LOWER, trans, F->diag_L}, U = {F->U, TRS_UPPER, trans, F->diag_U};
   bool plain = trans == TRS_NO_TRANS;
-  into(work, x, plain ? F->col_perm : F->row_perm, plain ? F->col_scale : F->row_scale, F->n);
+  into(work, x, plain ? F->col_perm : F->row_perm, plain ? F->col_scale : F->row_scale, F->n,
+       trs_smallest_normal(F->scalar));
   trs_wide_apply(plain ? &U : &L, work, x);
   trs_wide_apply(plain ? &L : &U, x, work);
   out_of(x, work, plain ? F->row_perm : F->col_perm, plain ? F->row_scale : F->col_scale, F->n);
@@ -37,7 +49,7 @@ trs_status trs_factors_error_of(const trs_factors *F, trs_trans trans, const trs
                                 trs_backward_error *error) {
   size_t size = trs_scalar_size(F->scalar);
   trs_wide *x, *work = NULL;
-  *error = (trs_backward_error){0};
+  trs_range_begin(error);
   trs_status status = TRS_ALLOC(&x, F->n);
   if (!status) status = TRS_ALLOC(&work, F->n);
   for (int64_t r = 0; !status && r < rhs->nrhs; r++) {
@@ -47,6 +59,7 @@ trs_status trs_factors_error_of(const trs_factors *F, trs_trans trans, const trs
     trs_wide_compare(x, (const char *)rhs->b + (size_t)(r * rhs->b_col) * size, rhs->b_row,
                      F->scalar, F->n, error);
   }
+  if (!status && !isfinite(error->componentwise)) trs_range_explain_factors(F, rhs, error);
   trs_free(x);
   trs_free(work);
   return status;

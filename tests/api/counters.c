@@ -28,7 +28,8 @@ static trs_context *context_from(uint64_t begin) {
 
 static trs_plan *plan_on(trs_context *ctx, const trs_matrix *A) {
   trs_plan *plan;
-  trs_options options = {.method = "threads", .take_triangle = 1};
+  trs_options options = {
+      .struct_size = sizeof(trs_options), .method = "threads", .take_triangle = 1};
   assert_success(trs_analyze(ctx, &plan, A, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT, &options));
   return plan;
 }
@@ -75,7 +76,8 @@ static void sweeps_across_the_wrap(void **state) {
     trs_context *ctx = context_from(begins[k]);
     assert_success(trs_relax_create(ctx, &R, A, 1, NULL));
     for (int s = 0; s < SOLVES; s++) {
-      trs_sweep_options options = {.sweeps = 3, .direction = TRS_SWEEP_SYMMETRIC};
+      trs_sweep_options options = {
+          .struct_size = sizeof(trs_sweep_options), .sweeps = 3, .direction = TRS_SWEEP_SYMMETRIC};
       trs_random_fill(b, N, TRS_DOUBLE, (uint64_t)s);
       trs_counters_begin = 0;
       assert_success(trs_relax_sweep(right, wanted, N, b, N, 1, TRS_COL_MAJOR, &options));

@@ -19,8 +19,8 @@ static int64_t n;
 static double *b, *x, *wanted;
 
 static void set_up(const char *where, const char *method, const char *name) {
-  trs_options options = {.method = method, .take_triangle = 1};
-  trs_matrix_info info;
+  trs_options options = {.struct_size = sizeof(trs_options), .method = method, .take_triangle = 1};
+  trs_matrix_info info = {.struct_size = sizeof info};
   assert_success(trs_context_create(&ctx, where));
   assert_success(trs_matrix_read(&A, name, NULL));
   trs_matrix_get_info(A, &info);
@@ -80,7 +80,8 @@ static int child_destroys(void) {
 
 static int child_updates_and_analyses(void) {
   trs_plan *second;
-  trs_options options = {.method = "threads", .take_triangle = 1};
+  trs_options options = {
+      .struct_size = sizeof(trs_options), .method = "threads", .take_triangle = 1};
   if (trs_update(plan, A) || solve_anew(plan)) return 4;
   if (trs_analyze(ctx, &second, A, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT, &options)) return 5;
   int code = solve_anew(second);
@@ -156,7 +157,10 @@ static void count_calls(void *user, const char *phase, double done) {
 
 static int child_analyses_with_progress(void) {
   trs_plan *second;
-  trs_options options = {.method = "threads", .take_triangle = 1, .progress = count_calls};
+  trs_options options = {.struct_size = sizeof(trs_options),
+                         .method = "threads",
+                         .take_triangle = 1,
+                         .progress = count_calls};
   calls = 0;
   if (trs_analyze(ctx, &second, A, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT, &options)) return 8;
   return calls > 0 ? solve_anew(second) : 9;
@@ -173,7 +177,8 @@ static int analyse_and_fork(void) {
   trs_plan *second;
   pid_t child = -1;
   int status = 0;
-  trs_options options = {.method = "threads",
+  trs_options options = {.struct_size = sizeof(trs_options),
+                         .method = "threads",
                          .take_triangle = 1,
                          .progress = fork_in_between,
                          .progress_user = &child};
@@ -197,8 +202,11 @@ static void progress_callbacks_are_called_in_a_child_and_may_fork(void **state) 
 static trs_relaxation *R;
 
 static int sweep_once(double *to) {
-  return trs_relax_sweep(R, to, n, b, n, 1, TRS_COL_MAJOR, &(trs_sweep_options){.sweeps = 5}) ? 13
-                                                                                              : 0;
+  return trs_relax_sweep(
+             R, to, n, b, n, 1, TRS_COL_MAJOR,
+             &(trs_sweep_options){.struct_size = sizeof(trs_sweep_options), .sweeps = 5})
+             ? 13
+             : 0;
 }
 
 static int child_relaxes(void) {
@@ -222,7 +230,7 @@ static void relaxation_works_in_a_child(void **state) {
 
 static int child_reads(void) {
   trs_matrix *B;
-  trs_read_options options = {.context = ctx};
+  trs_read_options options = {.struct_size = sizeof(trs_read_options), .context = ctx};
   if (trs_matrix_read(&B, "gen:poisson2d5:200", &options)) return 16;
   trs_matrix_destroy(B);
   return 0;
@@ -231,7 +239,8 @@ static int child_reads(void) {
 static int child_makes_its_own(void) {
   trs_context *own;
   trs_plan *second;
-  trs_options options = {.method = "threads", .take_triangle = 1};
+  trs_options options = {
+      .struct_size = sizeof(trs_options), .method = "threads", .take_triangle = 1};
   if (trs_context_create(&own, "threads:3")) return 17;
   if (trs_analyze(own, &second, A, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT, &options)) return 18;
   int code = solve_anew(second);
@@ -251,9 +260,9 @@ static void contexts_work_in_a_child(void **state) {
 /* ---- A GPU: no CUDA is needed to be told that it does not work. ---- */
 
 static int child_is_refused(void) {
-  trs_options options = {.take_triangle = 1};
+  trs_options options = {.struct_size = sizeof(trs_options), .take_triangle = 1};
   trs_plan *second;
-  trs_read_options reading = {.context = ctx};
+  trs_read_options reading = {.struct_size = sizeof(trs_read_options), .context = ctx};
   trs_matrix *B;
   if (trs_analyze(ctx, &second, A, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT, &options) !=
       TRS_ERROR_UNSUPPORTED)

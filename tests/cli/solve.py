@@ -185,10 +185,19 @@ for uplo in [[], ["--uplo", "lower"], ["--uplo", "upper"]]:
 
 matrix("overflow.mtx", 3, [(1, 1, 1e-300), (2, 1, 1e300), (2, 2, 1), (3, 2, 1), (3, 3, 1)])
 before = os.listdir(FOLDER)
-o = refuses("a solution that overflows", 1, ["backward error", "no solution is written"], "solve",
-            "overflow.mtx", "-o", "bad.mtx")
+o = refuses("a solution that overflows", 1,
+            ["x overflows double: first in row 1 of right-hand side 0", "no solution is written"],
+            "solve", "overflow.mtx", "-o", "bad.mtx")
 check("a wrong solution is not written", not leftovers(before), leftovers(before))
 check("and the table says so", "NOT small" in o.out, o)
+matrix("unit.mtx", 40000, [(1, 1, 1)], columns=1)
+for options in [["--uplo", "lower"], ["--uplo", "upper", "--trans", "t", "--precision", "s"]]:
+    o = run("solve", "gen:poisson2d5:200", *options, "-b", "unit.mtx", "-o", "x.mtx")
+    check("a solution in range " + " ".join(options), o.code == 0 and
+          ("below the range" in o.out) == ("s" in options), o)
+o = run("solve", "gen:poisson2d5:600", "--uplo", "lower", "-b",
+        matrix("unit.mtx", 360000, [(1, 1, 1)], columns=1), "-o", "x.mtx")
+check("a solution that underflows", o.code == 0 and "below the range of double" in o.out, o)
 
 # ---- JSON
 
@@ -284,6 +293,12 @@ if has("HDF5"):
     refuses("factors of factors", 3, "needs a matrix", "factor", "F.h5", "-o", "G.h5")
     if json:
         o = run("factor", "A.mtx", "-o", "F.h5", "--kind", "ilu0", "--json")
+        of_A = at(o.json(), "factors.backward_error_of_A")
+        check("errors of incomplete factors", at(o.json(), "factors.backward_error") < 1e-14 and
+              of_A > 1e-6, o)
+        j = run("solve", "F.h5", "--matrix", "A.mtx", "--json").json()
+        check("--matrix", at(j, "backward_error.componentwise") < 1e-14 and
+              at(j, "backward_error_of_matrix.componentwise") == of_A, j)
         check("JSON of factor", o.code == 0 and at(o.json(), "factors.kind") == "ilu0" and
               at(o.json(), "output.bytes") > 0 and at(o.json(), "factors.fill") > 0, o)
         o = run("solve", "F.h5", "--json")

@@ -45,7 +45,11 @@ static trs_factors *factored(void) {
 
 static trs_mpi_plan *plan_of(const trs_factors *F, double limit) {
   trs_mpi_plan *plan;
-  const trs_mpi_options options = {.px = size, .py = 1, .pz = 1, .timeout_seconds = limit};
+  const trs_mpi_options options = {.struct_size = sizeof(trs_mpi_options),
+                                   .px = size,
+                                   .py = 1,
+                                   .pz = 1,
+                                   .timeout_seconds = limit};
   must(trs_mpi_analyze(MPI_COMM_WORLD, &plan, F, &options));
   return plan;
 }

@@ -22,6 +22,7 @@ static trs_status make_room(trs_filler *f, int which) {
   int64_t numbers = 0;
   TRS_TRY(TRS_ALLOC(&f->at[which], l->count));
   TRS_TRY(TRS_ALLOC_ZERO(&f->cursor[which], l->count));
+  TRS_TRY(TRS_ALLOC_ZERO(&f->solved[which], l->count));
   for (int64_t K = 0; K < l->count; K++) {
     f->at[which][K] = -1;
     if (!wanted(f->part, which, K)) continue;
@@ -53,6 +54,7 @@ void trs_fill_abandon(trs_filler *f) {
     trs_free(f->at[which]);
     trs_free(f->cursor[which]);
     trs_free(f->dense[which]);
+    trs_free(f->solved[which]);
   }
   *f = (trs_filler){0};
 }
@@ -122,7 +124,8 @@ static void pack_column(const packer *w, int64_t slot) {
   const trs_grid_layout *l = w->part->layout;
   const trs_grid_blocks *blocks = &l->blocks[w->which];
   int64_t K = w->part->slot[slot], at = w->side->ptr[slot];
-  if (w->side->inverse[slot] >= 0) pack_triangle(w, K, w->side->inverse[slot]);
+  if (w->side->diagonal[slot] >= 0) pack_triangle(w, K, w->side->diagonal[slot]);
+  w->side->solved[slot] = w->f->solved[w->which][K];
   for (int64_t b = blocks->ptr[K]; b < blocks->ptr[K + 1]; b++) {
     int64_t I = blocks->row[b], S = w->which ? I : K, other = w->which ? K : I;
     if (l->home[I] >= 0 || !trs_has_block(w->part, w->which, I, K)) continue;
@@ -137,11 +140,12 @@ static void pack_column(const packer *w, int64_t slot) {
 /* U's columns from the farthest to the nearest: the x found last are waited for last. */
 static void pack_node(const packer *w, int64_t i, const int32_t *row_of) {
   const trs_grid_layout *l = w->part->layout;
-  const trs_local_node *node = &w->side->node[i];
+  trs_local_node *node = &w->side->node[i];
   const trs_grid_lists *lists = &l->lists[w->which];
   int64_t K = w->part->local[i], last = node->length - 1, other = K;
   int64_t triangle = trs_triangle_values(node->width, trs_tile_rows(w->part->scalar));
   pack_triangle(w, K, node->values);
+  node->solved = w->f->solved[w->which][K];
   pack_panel(w, K, w->which ? last : 0, w->which, node->length, node->values + triangle);
   for (int64_t r = 0; r < node->length; r++) {
     int64_t j = lists->idx[lists->ptr[K] + (w->which ? last - r : r)];
@@ -177,18 +181,41 @@ trs_status trs_fill_check(const trs_filler *f, int which, int64_t first, int64_t
                   which ? 'U' : 'L', zero ? "zero" : "NaN or infinite");
 }
 
-/* Of supernodes whose diagonal blocks are at this rank. */
-static trs_status invert(const trs_filler *f, int which, bool unit, const int32_t *row_perm) {
+/* |N| |T| up to which a product with the inverse N stands for a solve with T.  Where right-hand
+ * sides cancel, the componentwise error is as many times that of substitution.  Ordinary factors
+ * have less in all but a few supernodes (docs/experiments.md). */
+static const double most_growth = 50;
+
+/* N: room for a triangle; room: for twice its width. */
+static trs_status invert(const trs_filler *f, int which, bool unit, const int32_t *row_perm,
+                         void *N, double *room) {
   const trs_part *p = f->part;
+  const size_t size = trs_scalar_size(p->scalar);
   for (int64_t K = 0; K < p->layout->count; K++) {
     if (f->at[which][K] < 0 || !trs_has_diagonal(p, K) || trs_half(p->layout, K)) continue;
-    void *D = (char *)f->dense[which] + (size_t)f->at[which][K] * trs_scalar_size(p->scalar);
-    if (unit) p->ops->set_unit(trs_width(p->layout, K), D);
-    TRS_TRY(
-        trs_fill_check(f, which, trs_origin(p->layout, K), trs_width(p->layout, K), D, row_perm));
-    trs_triangle_invert(D, trs_width(p->layout, K), which, p->scalar);
+    int64_t width = trs_width(p->layout, K);
+    void *D = (char *)f->dense[which] + (size_t)f->at[which][K] * size;
+    if (unit) p->ops->set_unit(width, D);
+    TRS_TRY(trs_fill_check(f, which, trs_origin(p->layout, K), width, D, row_perm));
+    p->ops->invert_rows(width, which, D, 0, width, N);
+    f->solved[which][K] = !(p->ops->growth(width, D, 0, width, N, room) <= most_growth);
+    if (!f->solved[which][K]) memcpy(D, N, (size_t)(width * width) * size);
   }
   return TRS_SUCCESS;
+}
+
+/* Of supernodes whose diagonal blocks are at this rank. */
+static trs_status invert_all(const trs_filler *f, const bool unit[2], const int32_t *row_perm) {
+  const int64_t widest = f->part->layout->widest;
+  void *N = NULL;
+  double *room = NULL;
+  trs_status status = trs_alloc(&N, widest * widest, trs_scalar_size(f->part->scalar));
+  if (!status) status = TRS_ALLOC(&room, 2 * widest);
+  for (int which = 0; which < 2 && !status; which++)
+    status = invert(f, which, unit[which], row_perm, N, room);
+  trs_free(N);
+  trs_free(room);
+  return status;
 }
 
 /* ---- All. ---- */
@@ -201,8 +228,7 @@ static void list_rows(const trs_part *p, int32_t *row_of) {
 
 trs_status trs_fill_end(trs_filler *f, const bool unit[2], const int32_t *row_perm) {
   int32_t *row_of = NULL;
-  trs_status status = invert(f, 0, unit[0], row_perm);
-  if (!status) status = invert(f, 1, unit[1], row_perm);
+  trs_status status = invert_all(f, unit, row_perm);
   if (!status) status = TRS_ALLOC_ZERO(&row_of, f->part->layout->count);
   if (!status) list_rows(f->part, row_of);
   for (int which = 0; which < 2 && !status; which++) {

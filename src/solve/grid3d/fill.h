@@ -14,6 +14,7 @@ typedef struct trs_filler {
   int32_t *cursor[2]; /* count: where in its list the last entry stood */
   void *dense[2];     /* width x width by columns, then the list's length x width by rows; entries
                          of a run's triangle stand where those of its inverse will */
+  bool *solved[2];    /* count: the diagonal block is here and stays as it is */
 } trs_filler;
 
 /* The process that keeps the entries of L or U in rows of I and columns of K, which are no upper
@@ -38,16 +39,13 @@ int64_t trs_fill_place(trs_filler *f, int which, int64_t i, int64_t j);
 trs_status trs_fill_invert(trs_filler *f, trs_ranks *ranks, const bool unit[2],
                            const int32_t *row_perm, int8_t *refused);
 
-/* cut.c: sets cut[n] at columns of this rank's supernodes where these must be cut, since a product
- * with the inverse of their triangle would lose too many digits. */
-trs_status trs_fill_find_cuts(const trs_filler *f, const bool unit[2], int8_t *cut, bool *found);
-
 /* Diagonal entries of D, width x width by columns, from column `first` of the factors on: zero or
  * not finite is a failure, of the row that row_perm names. */
 trs_status trs_fill_check(const trs_filler *f, int which, int64_t first, int64_t width,
                           const void *D, const int32_t *row_perm);
 
-/* Finishes the part, and releases the filler.  TRS_ERROR_ZERO_PIVOT, TRS_ERROR_NOT_FINITE: a
+/* Finishes the part, and releases the filler.  Triangles whose inverse would lose too many digits
+ * are not inverted.  TRS_ERROR_ZERO_PIVOT, TRS_ERROR_NOT_FINITE: a
  * diagonal entry; unit: L's diagonal is ones, U's likewise; row_perm: rows' names, or NULL. */
 trs_status trs_fill_end(trs_filler *f, const bool unit[2], const int32_t *row_perm);
 void trs_fill_abandon(trs_filler *f);

@@ -109,15 +109,13 @@ typedef struct base {
   trs_grid_layout layout;
   trs_grid_run *runs;
   int64_t nruns;
-  int8_t *refused; /* nruns, and one for all supernodes: some are to be cut */
-  int8_t *cut;     /* n */
+  int8_t *refused; /* nruns */
 } base;
 
 static void release(base *b) {
   trs_grid_layout_destroy(&b->layout);
   trs_free(b->runs);
   trs_free(b->refused);
-  trs_free(b->cut);
 }
 
 /* Flags that one rank has set are set on all. */
@@ -156,8 +154,7 @@ static trs_status begin(trs_grid_solver *s, const trs_grid_input *in, base *b) {
   TRS_TRY(in->layout(in, s->ranks, &b->layout, s->set.shape.z, &s->set.supernodes));
   TRS_TRY(trs_forest_runs(&b->layout, s->set.supernodes.invert, &b->runs, &b->nruns));
   s->runs = b->nruns;
-  TRS_TRY(TRS_ALLOC(&b->cut, b->layout.n));
-  return TRS_ALLOC(&b->refused, b->nruns + 1);
+  return TRS_ALLOC(&b->refused, b->nruns);
 }
 
 static trs_status lay_out(trs_grid_solver *s, const trs_grid_input *in, base *b, trs_filler *f) {
@@ -216,42 +213,20 @@ static bool drop_refused(base *b) {
   return kept < had;
 }
 
-/* Inverts runs and looks at the other triangles; what is refused is the same on all ranks then. */
-static trs_status refuse(trs_grid_solver *s, const trs_grid_input *in, base *b, trs_filler *f) {
-  bool found = false;
-  memset(b->refused, 0, (size_t)b->nruns + 1);
-  memset(b->cut, 0, (size_t)s->layout.n);
-  trs_status status = trs_fill_find_cuts(f, in->unit, b->cut, &found);
-  TRS_TRY(trs_ranks_agree(s->ranks, status));
-  if (b->nruns)
-    TRS_TRY(trs_ranks_agree(s->ranks,
-                            trs_fill_invert(f, s->ranks, in->unit, in->row_perm, b->refused)));
-  b->refused[b->nruns] = found;
-  TRS_TRY(join_flags(s->ranks, b->refused, b->nruns + 1));
-  return b->refused[b->nruns] ? join_flags(s->ranks, b->cut, s->layout.n) : TRS_SUCCESS;
-}
-
-static trs_status cut_base(trs_grid_solver *s, base *b) {
-  trs_grid_layout cut, *old = b->layout.first ? &b->layout : &s->layout;
-  TRS_TRY(trs_grid_layout_cut(&cut, old, b->cut, b->runs, b->nruns));
-  trs_grid_layout_destroy(old);
-  b->layout = cut;
-  return TRS_SUCCESS;
-}
-
-/* Lays out and fills, once more where runs turn out to be better left alone, or supernodes to be
- * too wide: then blocks lie on other ranks.  What is set up by each rank alone is agreed on before
- * the next step that takes all. */
+/* Lays out and fills, once more where runs turn out to be better left alone: then blocks lie on
+ * other ranks.  What is set up by each rank alone is agreed on before the next step that takes
+ * all. */
 static trs_status fill_part(trs_grid_solver *s, const trs_grid_input *in, base *b, trs_filler *f) {
   for (bool again = true; again;) {
     TRS_TRY(trs_ranks_agree(s->ranks, lay_out(s, in, b, f)));
     TRS_TRY(check_same(s, in->unit));
     TRS_TRY(trs_ranks_agree(s->ranks, in->fill(in, f, s->ranks)));
-    TRS_TRY(refuse(s, in, b, f));
-    bool cut = b->refused[b->nruns];
-    again = drop_refused(b) || cut;
-    if (cut) TRS_TRY(trs_ranks_agree(s->ranks, cut_base(s, b)));
-    if (again && !b->layout.first) b->layout = s->layout, s->layout = (trs_grid_layout){0};
+    if (!b->nruns) return TRS_SUCCESS;
+    memset(b->refused, 0, (size_t)b->nruns);
+    TRS_TRY(trs_ranks_agree(s->ranks,
+                            trs_fill_invert(f, s->ranks, in->unit, in->row_perm, b->refused)));
+    TRS_TRY(join_flags(s->ranks, b->refused, b->nruns));
+    again = drop_refused(b);
   }
   return TRS_SUCCESS;
 }

@@ -130,11 +130,6 @@ double trs_run_numbers(const trs_grid_layout *layout, const trs_grid_run *run);
 trs_status trs_grid_layout_invert(trs_grid_layout *to, const trs_grid_layout *from,
                                   const trs_grid_run *runs, int64_t count);
 
-/* cut.c: `to` is `from`, without runs, with supernodes beginning at the columns of cut[n] as well;
- * runs to come are numbered anew. */
-trs_status trs_grid_layout_cut(trs_grid_layout *to, const trs_grid_layout *from, const int8_t *cut,
-                               trs_grid_run *runs, int64_t nruns);
-
 /* layout.c: blocks from lists. */
 trs_status trs_grid_layout_blocks(trs_grid_layout *layout);
 

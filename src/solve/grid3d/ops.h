@@ -18,10 +18,11 @@ enum { TRS_SLACK = 64 };
 
 /* A supernode whose panels are at this rank, of L or of U. */
 typedef struct trs_local_node {
-  int64_t values; /* where they begin: the inverted diagonal block, then the panel */
+  int64_t values; /* where they begin: the diagonal block, mostly inverted, then the panel */
   int64_t list;   /* the panel's rows */
   int32_t row;    /* its first row */
   int32_t width, length;
+  bool solved; /* the diagonal block is not inverted */
 } trs_local_node;
 
 /* Numbers are negated in panels: products are added. */
@@ -33,7 +34,9 @@ typedef struct trs_block_ops {
                void *y);
   /* y = D x */
   void (*triangle)(int64_t width, bool upper, int64_t n, const void *D, const void *x, void *y);
-  /* Both for nodes from <= i < to, forwards for L and backwards for U; spare has room for the
+  /* x = D^-1 x, by substitution */
+  void (*solve)(int64_t width, bool upper, int64_t n, const void *D, void *x);
+  /* All for nodes from <= i < to, forwards for L and backwards for U; spare has room for the
    * widest. */
   void (*sweep)(const trs_local_node *node, int64_t from, int64_t to, bool upper, int64_t n,
                 const void *values, const int32_t *list, void *x, void *spare);
@@ -51,9 +54,11 @@ typedef struct trs_block_ops {
    * from + r at k * rows + r of N. */
   void (*invert_rows)(int64_t width, bool upper, const void *T, int64_t from, int64_t rows,
                       void *N);
-  /* The greatest sum of |N| |T| in these rows (Skeel's condition number): so many times worse than
-   * a solve with T a product with N may be.  sum: room for width. */
-  double (*growth)(int64_t width, const void *T, int64_t rows, const void *N, double *sum);
+  /* The largest (|N| |T| x)_i / x_i in these rows (Skeel's condition number): so many times worse
+   * than a solve with T a product with N may be.  Rows and columns of T may be of any size: x goes
+   * by that of its columns.  room: for twice the width. */
+  double (*growth)(int64_t width, const void *T, int64_t from, int64_t rows, const void *N,
+                   double *room);
   void (*add)(int64_t count, const void *from, void *to);
   void (*set_unit)(int64_t width, void *D); /* ones on the diagonal */
   /* out[at[i]] = in[i] where at[i] >= 0 */

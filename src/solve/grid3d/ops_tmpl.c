@@ -327,11 +327,61 @@ static void NAME(triangle)(int64_t width, bool upper, int64_t n, const void *D, 
   NAME(triangle_many)(width, upper, n, D, x, y);
 }
 
+/* ---- Triangles that are not inverted. ---- */
+
+/* x -= d y for a column d and a row y. */
+TRS_INLINE void NAME(eliminate)(int64_t rows, int64_t n, const SCALAR *d, const SCALAR *y,
+                                SCALAR *x) {
+  for (int64_t i = 0; i < rows; i++)
+    for (int64_t j = 0; j < n; j++) x[i * n + j] -= MUL(d[i], y[j]);
+}
+
+/* The triangle inside a tile, whose columns follow each other at d: x of its rows. */
+TRS_INLINE void NAME(solve_tile)(int64_t rows, bool upper, int64_t n, const SCALAR *d, SCALAR *x) {
+  for (int64_t k = 0; k < rows; k++) {
+    int64_t c = upper ? rows - 1 - k : k;
+    for (int64_t j = 0; j < n; j++) x[c * n + j] /= d[c * rows + c];
+    if (upper)
+      NAME(eliminate)(c, n, d + c * rows, x + c * n, x);
+    else
+      NAME(eliminate)
+    (rows - c - 1, n, d + c * rows + c + 1, x + c * n, x + (c + 1) * n);
+  }
+}
+
+/* A tile has all columns up to the diagonal, or from it on. */
+TRS_INLINE void NAME(solve_tiles)(int64_t width, bool upper, int64_t n, const SCALAR *d,
+                                  SCALAR *x) {
+  int64_t tiles = (width + TILE - 1) / TILE;
+  if (upper) d += trs_triangle_values(width, TILE);
+  for (int64_t t = 0; t < tiles; t++) {
+    int64_t at = (upper ? tiles - 1 - t : t) * TILE, rows = width - at < TILE ? width - at : TILE;
+    int64_t others = upper ? width - at - rows : at, first = upper ? at + rows : 0;
+    if (upper) d -= rows * (rows + others);
+    const SCALAR *own = upper ? d : d + rows * others, *before = upper ? d + rows * rows : d;
+    for (int64_t c = 0; c < others; c++)
+      NAME(eliminate)(rows, n, before + c * rows, x + (first + c) * n, x + at * n);
+    NAME(solve_tile)(rows, upper, n, own, x + at * n);
+    if (!upper) d += rows * (rows + others);
+  }
+}
+
+static void NAME(solve)(int64_t width, bool upper, int64_t n, const void *D, void *x) {
+  if (n == 1)
+    NAME(solve_tiles)(width, upper, 1, D, x);
+  else
+    NAME(solve_tiles)(width, upper, n, D, x);
+}
+
 /* ---- Sweeps. ---- */
 
 /* x of a node, through spare. */
 TRS_INLINE void NAME(solve_node)(const trs_local_node *node, bool upper, int64_t n, const SCALAR *D,
                                  SCALAR *x, SCALAR *spare) {
+  if (node->solved) {
+    NAME(solve)(node->width, upper, n, D, x);
+    return;
+  }
   if (node->width == 1) {
     for (int64_t j = 0; j < n; j++) x[j] = MUL(D[0], x[j]);
     return;
@@ -443,15 +493,30 @@ TRS_INLINE void NAME(invert_column)(int64_t width, const SCALAR *t, int64_t c, i
   for (int64_t r = 0; r < rows; r++) out[r] = MUL(inverse, out[r]);
 }
 
-static double NAME(growth)(int64_t width, const void *T, int64_t rows, const void *N, double *sum) {
+/* How large each x is beside the others: 1 over the largest entry of its column of T, once rows
+ * are divided by theirs. */
+static void NAME(scale_columns)(int64_t width, const SCALAR *t, double *row, double *x) {
+  for (int64_t k = 0; k < width; k++) row[k] = x[k] = 0;
+  for (int64_t c = 0; c < width; c++)
+    for (int64_t k = 0; k < width; k++) row[k] = fmax(row[k], (double)ABS(t[k + c * width]));
+  for (int64_t c = 0; c < width; c++) {
+    for (int64_t k = 0; k < width; k++) x[c] = fmax(x[c], (double)ABS(t[k + c * width]) / row[k]);
+    x[c] = 1 / x[c];
+  }
+}
+
+static double NAME(growth)(int64_t width, const void *T, int64_t from, int64_t rows, const void *N,
+                           double *room) {
   const SCALAR *t = T, *n = N;
-  double most = 0;
+  double *sum = room, *x = room + width, most = 0;
+  NAME(scale_columns)(width, t, sum, x);
   for (int64_t k = 0; k < width; k++) sum[k] = 0;
   for (int64_t c = 0; c < width; c++)
-    for (int64_t k = 0; k < width; k++) sum[k] += (double)ABS(t[k + c * width]);
+    for (int64_t k = 0; k < width; k++) sum[k] += (double)ABS(t[k + c * width]) * x[c];
   for (int64_t r = 0; r < rows; r++) {
     double growth = 0;
     for (int64_t k = 0; k < width; k++) growth += (double)ABS(n[k * rows + r]) * sum[k];
+    growth /= x[from + r];
     if (!(growth <= most)) most = growth;
   }
   return most;
@@ -528,6 +593,7 @@ static void NAME(put)(int64_t count, int64_t n, const int32_t *rows, const doubl
 static const trs_block_ops NAME(ops) = {.push = NAME(push),
                                         .pull = NAME(pull),
                                         .triangle = NAME(triangle),
+                                        .solve = NAME(solve),
                                         .sweep = NAME(sweep),
                                         .tile_panel = NAME(tile_panel),
                                         .turn_panel = NAME(turn_panel),

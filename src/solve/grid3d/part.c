@@ -113,9 +113,9 @@ static void plan_column(planner *w, int64_t slot) {
   const trs_grid_blocks *blocks = &l->blocks[w->which];
   int64_t K = w->part->slot[slot];
   w->side->ptr[slot] = w->nblocks;
-  w->side->inverse[slot] = -1;
+  w->side->diagonal[slot] = -1;
   if (trs_has_diagonal(w->part, K) && !trs_half(l, K)) {
-    w->side->inverse[slot] = w->side->nvalues;
+    w->side->diagonal[slot] = w->side->nvalues;
     w->side->nvalues += trs_triangle_values(trs_width(l, K), w->tile);
   }
   for (int64_t b = blocks->ptr[K]; b < blocks->ptr[K + 1]; b++)
@@ -158,7 +158,8 @@ static trs_status plan_side(trs_part *p, int which) {
   trs_local_side *side = &p->side[which];
   planner w = {.part = p, .side = side, .which = which, .tile = trs_tile_rows(p->scalar)};
   TRS_TRY(TRS_ALLOC(&side->ptr, p->nslots + 1));
-  TRS_TRY(TRS_ALLOC(&side->inverse, p->nslots));
+  TRS_TRY(TRS_ALLOC(&side->diagonal, p->nslots));
+  TRS_TRY(TRS_ALLOC_ZERO(&side->solved, p->nslots));
   TRS_TRY(TRS_ALLOC(&side->node, p->nlocal));
   plan(&w);
   TRS_TRY(TRS_ALLOC(&side->block, w.nblocks));
@@ -238,7 +239,7 @@ trs_status trs_part_reserve(trs_part *part, int64_t nrhs) {
 void trs_part_destroy(trs_part *part) {
   for (int which = 0; which < 2; which++) {
     trs_local_side *s = &part->side[which];
-    void *arrays[] = {s->ptr, s->block, s->list, s->values, s->inverse, s->node};
+    void *arrays[] = {s->ptr, s->block, s->list, s->values, s->diagonal, s->solved, s->node};
     for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++) trs_free(arrays[k]);
   }
   trs_part_give_back(part);

@@ -24,7 +24,8 @@ typedef struct trs_local_block {
 typedef struct trs_local_side {
   int64_t *ptr; /* nslots + 1 */
   trs_local_block *block;
-  int64_t *inverse;     /* nslots: where the inverted diagonal block begins, or -1 */
+  int64_t *diagonal;    /* nslots: where the diagonal block begins, or -1 */
+  bool *solved;         /* nslots: it is not inverted */
   trs_local_node *node; /* nlocal */
   int32_t *list;        /* rows of the blocks' supernodes, or of the array of rows (nodes) */
   void *values;

@@ -1,9 +1,10 @@
 /* refine_tmpl.c - residuals of some rows, for one element type. */
 
-/* r = b - A x for rows of A with all columns; the largest |r| / (|A| |x| + |b|).  x whole, by
- * columns. */
+/* r = b - A x for rows of A with all columns; the largest componentwise backward error, with what
+ * underflow may lose (verify/backward_error.h).  x whole, by columns. */
 static double NAME(residual)(const trs_matrix *A, int64_t n, int64_t nrhs, const void *X,
                              const void *B, int64_t ldb, void *R) {
+  const WIDE_REAL smallest = sizeof(REAL) == sizeof(double) ? DBL_MIN : FLT_MIN;
   double worst = 0;
   for (int64_t j = 0; j < nrhs; j++)
     for (int64_t i = 0; i < A->nrows; i++) {
@@ -14,7 +15,7 @@ static double NAME(residual)(const trs_matrix *A, int64_t n, int64_t nrhs, const
       for (int64_t p = A->ptr[i]; p < A->ptr[i + 1]; p++) {
         SCALAR a = ((const SCALAR *)A->val)[p], v = x[A->idx[p]];
         sum -= (WIDE)a * (WIDE)v;
-        size += (WIDE_REAL)ABS(a) * (WIDE_REAL)ABS(v);
+        size += (WIDE_REAL)ABS(a) * ((WIDE_REAL)ABS(v) + smallest) + smallest;
       }
       SCALAR r = (SCALAR)sum;
       ((SCALAR *)R)[i + j * A->nrows] = r;

@@ -28,7 +28,7 @@ typedef struct worker {
   int64_t begin, width; /* of the run */
   size_t size;
   char *T, *N, *out, *in; /* a triangle by columns; rows of N; messages */
-  double *sum;
+  double *room;
   trs_status status; /* the first failure of this rank, which goes on for the others' sake */
   trs_failure failure;
 } worker;
@@ -125,8 +125,9 @@ static bool compute_rows(const worker *w) {
   bool good = true;
   for (int64_t I = first_computed(w, w->part->y); I < w->run->to; I += step(w)) {
     int64_t rows = trs_width(w->l, I);
-    w->part->ops->invert_rows(w->width, w->which, w->T, w->l->first[I] - w->begin, rows, N);
-    good &= w->part->ops->growth(w->width, w->T, rows, N, w->sum) <= most_growth;
+    int64_t from = w->l->first[I] - w->begin;
+    w->part->ops->invert_rows(w->width, w->which, w->T, from, rows, N);
+    good &= w->part->ops->growth(w->width, w->T, from, rows, N, w->room) <= most_growth;
     N += (size_t)(rows * w->width) * w->size;
   }
   return good;
@@ -208,7 +209,7 @@ static trs_status make_room(worker *w) {
   TRS_TRY(trs_alloc((void **)&w->N, share, w->size));
   TRS_TRY(trs_alloc((void **)&w->out, share, w->size));
   TRS_TRY(trs_alloc((void **)&w->in, share, w->size));
-  return TRS_ALLOC(&w->sum, widest);
+  return TRS_ALLOC(&w->room, 2 * widest);
 }
 
 static trs_status invert_all(worker *w) {
@@ -231,7 +232,7 @@ trs_status trs_fill_invert(trs_filler *f, trs_ranks *ranks, const bool unit[2],
               .size = trs_scalar_size(f->part->scalar)};
   trs_status status = trs_ranks_agree(ranks, make_room(&w));
   if (!status) status = invert_all(&w);
-  void *arrays[] = {w.T, w.N, w.out, w.in, w.sum};
+  void *arrays[] = {w.T, w.N, w.out, w.in, w.room};
   for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++) trs_free(arrays[k]);
   return status;
 }

@@ -358,13 +358,15 @@ static trs_status finish_row(runner *r, const trs_sweep_row *row) {
     return send_slot(r, row->parent, trs_slot_sum(p, slot), row->I, MESSAGE_SUM + row->place);
   const trs_local_side *side = &p->side[r->s->which];
   double begin = trs_seconds();
-  if (side->inverse[slot] < 0) { /* the identity */
-    memcpy(trs_slot_x(p, slot), trs_slot_sum(p, slot), (size_t)trs_slot_bytes(p, row->I));
-    return r->s->column_of[slot] >= 0 ? use_column(r, slot) : TRS_SUCCESS;
-  }
-  p->ops->triangle(width, r->s->which, p->nrhs,
-                   (char *)side->values + (size_t)side->inverse[slot] * trs_scalar_size(p->scalar),
-                   trs_slot_sum(p, slot), trs_slot_x(p, slot));
+  const char *D = (char *)side->values + side->diagonal[slot] * (int64_t)trs_scalar_size(p->scalar);
+  void *sum = trs_slot_sum(p, slot), *x = trs_slot_x(p, slot);
+  bool identity = side->diagonal[slot] < 0;
+  if (identity || side->solved[slot]) memcpy(x, sum, (size_t)trs_slot_bytes(p, row->I));
+  if (identity) return r->s->column_of[slot] >= 0 ? use_column(r, slot) : TRS_SUCCESS;
+  if (side->solved[slot])
+    p->ops->solve(width, r->s->which, p->nrhs, D, x);
+  else
+    p->ops->triangle(width, r->s->which, p->nrhs, D, sum, x);
   r->times->flops += (double)(width * width * p->nrhs);
   r->times->flop_s += trs_seconds() - begin;
   return r->s->column_of[slot] >= 0 ? use_column(r, slot) : TRS_SUCCESS;
