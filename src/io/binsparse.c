@@ -183,14 +183,15 @@ static trs_status check_finite(const container *c) {
   return TRS_SUCCESS;
 }
 
-/* Entries in canonical order, so that nothing will be moved. */
+/* Entries in canonical order, so that nothing will be moved.  Pointers are checked on the way, each
+ * before it is followed. */
 static bool in_order(const trs_entries *e) {
   if ((e->kind != TRS_ROWS && e->kind != TRS_COLUMNS) || e->symmetry != TRS_UNSYMMETRIC)
     return false;
   int64_t n = e->kind == TRS_ROWS ? e->nrows : e->ncols;
   if (e->ptr[0] != 0 || e->ptr[n] != e->count) return false;
   for (int64_t i = 0; i < n; i++) {
-    if (e->ptr[i + 1] < e->ptr[i]) return false;
+    if (e->ptr[i + 1] < e->ptr[i] || e->ptr[i + 1] > e->count) return false;
     for (int64_t k = e->ptr[i] + 1; k < e->ptr[i + 1]; k++)
       if (e->minor[k] <= e->minor[k - 1]) return false;
   }
@@ -213,6 +214,15 @@ static trs_status read_values(container *c) {
   return check_finite(c);
 }
 
+/* What is wrong with the entries is the file's fault. */
+static trs_status blame_file(const container *c, trs_status status) {
+  trs_failure failure;
+  if (status != TRS_ERROR_STRUCTURE) return status;
+  trs_failure_get(&failure);
+  return trs_fail(TRS_ERROR_FORMAT, failure.row, "%s: group %s: %s", c->reading->path, c->group,
+                  failure.message);
+}
+
 static trs_status read_matrix(container *c, trs_matrix **A) {
   trs_status status = find_descriptor(c);
   if (!status) status = read_pattern(c);
@@ -221,12 +231,7 @@ static trs_status read_matrix(container *c, trs_matrix **A) {
     trs_entries_release(&c->entries);
     return status;
   }
-  status = trs_entries_adopt(A, &c->entries);
-  if (status != TRS_ERROR_STRUCTURE) return status;
-  trs_failure failure;
-  trs_failure_get(&failure);
-  return trs_fail(TRS_ERROR_FORMAT, failure.row, "%s: group %s: %s", c->reading->path, c->group,
-                  failure.message);
+  return blame_file(c, trs_entries_adopt(A, &c->entries));
 }
 
 trs_status trs_hdf5_get_matrix(trs_hdf5_file *file, const trs_reading *reading, const char *group,
@@ -246,6 +251,8 @@ static trs_status read_part(container *c, int part, int parts, trs_hdf5_part *p)
   p->slice = (trs_slice){.from = each * from, .to = each * to};
   TRS_TRY(trs_hdf5_get_array(c->file, c->group, "pointers_to_1", TRS_HDF5_I64, p->n + 1,
                              (void **)&p->ptr));
+  e->ptr = p->ptr;
+  TRS_TRY(blame_file(c, trs_entries_check_pointers(e)));
   TRS_TRY(trs_hdf5_get_slice(c->file, c->group, "indices_1", TRS_HDF5_I32, e->count, &indices,
                              (void **)&p->idx));
   TRS_TRY(trs_hdf5_get_slice(c->file, c->group, "values", wide ? TRS_HDF5_F64 : TRS_HDF5_F32,

@@ -28,7 +28,7 @@ static bool by_columns(const trs_entries *e) {
   return e->kind == TRS_COLUMNS || e->kind == TRS_SWAPPED_PAIRS;
 }
 
-static trs_status check_pointers(const trs_entries *e) {
+trs_status trs_entries_check_pointers(const trs_entries *e) {
   int64_t n = by_columns(e) ? e->ncols : e->nrows;
   if (!e->ptr) return TRS_SUCCESS;
   if (e->ptr[0] != 0 || e->ptr[n] != e->count)
@@ -55,7 +55,7 @@ static trs_status check_indices(const int32_t *indices, int64_t count, int64_t l
 }
 
 static trs_status check_entries(const trs_entries *e) {
-  TRS_TRY(check_pointers(e));
+  TRS_TRY(trs_entries_check_pointers(e));
   int64_t majors = by_columns(e) ? e->ncols : e->nrows;
   int64_t minors = by_columns(e) ? e->nrows : e->ncols;
   TRS_TRY(check_indices(e->major, e->count, majors, "indices_0"));
