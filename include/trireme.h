@@ -210,7 +210,9 @@ typedef struct trs_read_options {
   const trs_scalar *scalar; /* read as this type; NULL: double, or double complex if complex */
   trs_progress progress;
   void *progress_user;
-  char reserved[64];
+  int64_t max_bytes; /* of memory for the call: what a file claims beyond is TRS_ERROR_MEMORY; 0:
+                        half of the machine's, or of its control group's limit; -1: no limit */
+  char reserved[56];
 } trs_read_options;
 
 /* Reads a matrix from Matrix Market (.mtx, .mtx.gz, .mtx.zst), a Binsparse HDF5 container

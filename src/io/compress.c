@@ -1,6 +1,9 @@
 /* compress.c - gzip and zstd, at levels that keep up with formatting numbers on some threads. */
 #include "io/compress.h"
 
+#include <stdbool.h>
+#include <string.h>
+
 #include "base/config.h"
 #include "base/memory.h"
 
@@ -12,6 +15,13 @@
 #endif
 
 enum { GZIP_LEVEL = 3, ZSTD_LEVEL = 3 };
+
+trs_status trs_buffer_reserve(trs_buffer *buffer, int64_t room) {
+  if (room <= buffer->room) return TRS_SUCCESS;
+  TRS_TRY(trs_realloc((void **)&buffer->data, room, 1));
+  buffer->room = room;
+  return TRS_SUCCESS;
+}
 
 static bool ends_with(const char *text, const char *ending) {
   size_t length = strlen(text), tail = strlen(ending);
