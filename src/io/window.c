@@ -54,6 +54,7 @@ static trs_status take_lines(trs_window *w) {
   b->lines = b->length;
   if (!w->ended)
     while (b->lines > 0 && b->memory[b->lines - 1] != '\n') b->lines--;
+  if (!b->lines && !w->head) b->lines = b->length; /* whoever reads the head says what it lacks */
   if (!b->lines && !w->ended)
     return trs_fail(TRS_ERROR_FORMAT, -1, "%s: a line is longer than %lld bytes",
                     w->source.reading->path, (long long)b->room);
