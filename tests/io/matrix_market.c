@@ -801,6 +801,31 @@ static void the_same_bytes_from_any_team(void **state) {
   trs_matrix_destroy(A);
 }
 
+/* Any bit of a compressed file: what is read is what was written, or nothing. */
+static void changed_bits_are_noticed(void **state) {
+  (void)state;
+  sample s = make_sample(REAL, GENERAL, 60, 60, 900);
+  trs_matrix *A, *B;
+  assert_success(trs_read_matrix(&A, scratch_text("p.mtx", s.text), NULL, NULL));
+  for (int e = 1; e < ENDINGS; e++) {
+    size_t length;
+    assert_success(trs_write_matrix(A, scratch(endings[e]), NULL));
+    char *bytes = scratch_load(scratch(endings[e]), &length);
+    for (size_t at = 0; at < length; at++) {
+      char bit = (char)(1 << trs_random_below(7, at, 8));
+      bytes[at] ^= bit;
+      if (!trs_read_matrix(&B, scratch_bytes(endings[e], bytes, length), NULL, NULL)) {
+        assert_same(A, B);
+        trs_matrix_destroy(B);
+      }
+      bytes[at] ^= bit;
+    }
+    free(bytes);
+  }
+  trs_matrix_destroy(A);
+  sample_free(&s);
+}
+
 static void empty_matrices_are_written(void **state) {
   (void)state;
   static const int64_t ptr[6] = {0};
@@ -856,6 +881,7 @@ int main(void) {
     cmocka_unit_test(failing_allocations_while_reading),
     cmocka_unit_test(what_is_written_reads_back_to_the_bit),
     cmocka_unit_test(the_same_bytes_from_any_team),
+    cmocka_unit_test(changed_bits_are_noticed),
     cmocka_unit_test(empty_matrices_are_written),
     cmocka_unit_test(failing_allocations_while_writing),
   };
