@@ -1,6 +1,7 @@
 /* cmd_factor.c - trireme factor: L and U of a matrix, into a file that trireme solve takes. */
 #include <float.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "command.h"
 #include "files.h"
@@ -14,7 +15,7 @@ typedef struct settings {
   int kind, order, precision;
   const char *output;
   int64_t leaves;
-  double threshold;
+  double threshold, max_memory;
   bool add_diagonal, json;
 } settings;
 
@@ -68,6 +69,7 @@ static const option options[] = {
      .offset = FIELD(precision),
      .help = "read values as float, double, float complex or double complex (default: d, or z for "
              "a complex file)"},
+    MAX_MEMORY_OPTION(FIELD(max_memory)),
     {.name = "json",
      .kind = OPTION_FLAG,
      .offset = FIELD(json),
@@ -159,7 +161,7 @@ static void print(const char *name, const settings *s, const outcome *o) {
   print_errors(o);
   table_row("time", "%s to read, %s to factor, %s to write", human_seconds(o->read_s).s,
             human_seconds(o->factor_s).s, human_seconds(o->write_s).s);
-  table_row("written", "%s, %s", s->output, human_bytes((double)o->bytes).s);
+  print_written(s->output);
 }
 
 static void report(const char *name, const settings *s, const outcome *o) {
@@ -278,10 +280,15 @@ static int run(int argc, char **argv) {
   input in = {0};
   int code = options_parse(&cmd_factor, &s, &argc, argv);
   if (code >= 0) return code;
+  files_limit_memory(s.max_memory);
   if (!s.output) return leave_usage("factor", "-o FILE is missing: where to write the factors");
+  if (!strcmp(s.output, "-"))
+    return leave_usage("factor",
+                       "factors are HDF5 files, which standard output cannot take: name "
+                       "a file");
   if (!names_hdf5(s.output))
     return leave_usage("factor", "factors are written as HDF5: name the file %s.h5", s.output);
-  code = check_writable(s.output);
+  code = check_writable(&s.output);
   if (code < 0) code = input_read_matrix(&in, argv[0], s.precision, "trireme factor");
   if (code < 0) code = factor_and_write(&in, &s);
   input_free(&in);

@@ -24,7 +24,8 @@ static const option options[] = {
      .kind = OPTION_FILE,
      .value = "FILE",
      .offset = offsetof(settings, output),
-     .help = "write the matrix there: Matrix Market (.mtx, .mtx.gz, .mtx.zst) or HDF5 (.h5)"},
+     .help = "write the matrix there: Matrix Market (.mtx, .mtx.gz, .mtx.zst) or HDF5 (.h5); - is "
+             "standard output"},
     {.name = "precision",
      .kind = OPTION_CHOICE,
      .words = "s|d|c|z",
@@ -57,17 +58,17 @@ static int write_matrix(const input *in, const char *path) {
   table_title(in->name);
   table_row("matrix", "%s, %s x %s, %s", human_scalar(info.scalar), human_count(info.nrows).s,
             human_count(info.ncols).s, human_things(info.nnz, "entry", "entries").s);
-  table_row("written", "%s, %s", path, human_bytes((double)file_bytes(path)).s);
+  print_written(path);
   return LEAVE_SOLVED;
 }
 
-static int make(const char *name, const settings *s) {
+static int make(const char *name, settings *s) {
   char full[256];
   input in = {0};
   bool prefixed = !strncmp(name, "gen:", 4);
   if (snprintf(full, sizeof full, "%s%s", prefixed ? "" : "gen:", name) >= (int)sizeof full)
     return leave_usage("gen", "the name is too long");
-  int code = check_writable(s->output);
+  int code = check_writable(&s->output);
   if (code < 0) code = input_read_matrix(&in, full, s->precision, "trireme gen");
   if (code < 0) code = write_matrix(&in, s->output);
   input_free(&in);

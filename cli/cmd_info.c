@@ -13,6 +13,7 @@ static int run(int argc, char **argv);
 
 typedef struct settings {
   const char *svg;
+  double max_memory;
   bool json;
 } settings;
 
@@ -21,6 +22,7 @@ static const option options[] = {{.name = "svg",
                                   .value = "FILE",
                                   .offset = offsetof(settings, svg),
                                   .help = "draw the pattern and the widths of the levels"},
+                                 MAX_MEMORY_OPTION(offsetof(settings, max_memory)),
                                  {.name = "json",
                                   .kind = OPTION_FLAG,
                                   .offset = offsetof(settings, json),
@@ -155,6 +157,7 @@ static int run(int argc, char **argv) {
   settings s = {0};
   info_facts f = {0};
   int code = options_parse(&cmd_info, &s, &argc, argv);
+  files_limit_memory(s.max_memory);
   if (code < 0 && s.svg) code = check_text_writable(s.svg);
   if (code < 0) code = input_read(&f.in, argv[0], -1);
   if (code < 0) code = tell(&f, &s);

@@ -18,7 +18,7 @@ typedef struct settings {
   int store, direction, precision;
   const char *rhs_file, *output, *backend, *variant;
   int64_t block_size, sweeps, every, nrhs, seed, repeat;
-  double omega;
+  double omega, max_memory;
   bool balanced, json;
 } settings;
 
@@ -98,7 +98,7 @@ static const option options[] = {
      .kind = OPTION_FILE,
      .value = "FILE",
      .offset = FIELD(output),
-     .help = "write x; only if the residual fell"},
+     .help = "write x; only if the residual fell; - is standard output"},
     {.name = "backend",
      .kind = OPTION_TEXT,
      .value = "serial|threads[:T]|cuda[:N]|auto",
@@ -128,6 +128,7 @@ static const option options[] = {
      .minimum = 1,
      .maximum = 1e6,
      .help = "run all sweeps R times for the timing (default 3)"},
+    MAX_MEMORY_OPTION(FIELD(max_memory)),
     {.name = "json",
      .kind = OPTION_FLAG,
      .offset = FIELD(json),
@@ -209,7 +210,9 @@ static int make_rhs(job *j) {
   j->nrhs = j->set.nrhs;
   if (j->set.rhs_file) {
     int64_t rows;
-    if (trs_vectors_read(&j->b, &rows, &j->nrhs, j->matrix.scalar, j->set.rhs_file, NULL))
+    const trs_read_options how = {.struct_size = sizeof(trs_read_options),
+                                  .max_bytes = files_max_bytes()};
+    if (trs_vectors_read(&j->b, &rows, &j->nrhs, j->matrix.scalar, j->set.rhs_file, &how))
       return leave_library(NULL);
     if (rows != j->n || j->nrhs < 1)
       return leave(LEAVE_INPUT, trs_status_name(TRS_ERROR_FORMAT), -1,
@@ -427,7 +430,7 @@ static void report(const job *j) {
 
 /* Rank 0's work before the others can join in. */
 static int prepare(job *j, const char *name) {
-  int code = j->set.output ? check_writable(j->set.output) : -1;
+  int code = j->set.output ? check_writable(&j->set.output) : -1;
   if (code < 0) code = take_matrix(j, name);
   return code < 0 ? make_rhs(j) : code;
 }
@@ -470,7 +473,7 @@ static int relax(job *j, const char *name) {
   if (!j->set.output) return LEAVE_SOLVED;
   if (trs_vectors_write(j->x, j->n, j->nrhs, j->n, TRS_COL_MAJOR, j->matrix.scalar, j->set.output))
     return leave_library(NULL);
-  table_row("written", "%s", j->set.output);
+  print_written(j->set.output);
   return LEAVE_SOLVED;
 }
 
@@ -479,6 +482,7 @@ static int run(int argc, char **argv) {
       .set = {.precision = -1, .block_size = 1, .sweeps = 15, .omega = 1, .seed = 1, .repeat = 3}};
   int code = ranks_join(&j.ranks);
   if (code < 0) code = options_parse(&cmd_relax, &j.set, &argc, argv);
+  files_limit_memory(j.set.max_memory);
   if (code < 0) code = relax(&j, argv[0]);
   code = ranks_leave(j.ranks, code);
   trs_relax_destroy(j.R);

@@ -62,7 +62,7 @@ static const option options[] = {
      .kind = OPTION_FILE,
      .value = "FILE",
      .offset = FIELD(output),
-     .help = "write the solution x; only if its backward error is small"},
+     .help = "write the solution x; only if its backward error is small; - is standard output"},
     {.name = "backend",
      .kind = OPTION_TEXT,
      .value = "serial|threads[:T]|cuda[:N]|cuda:N-N|nvshmem|auto",
@@ -144,6 +144,7 @@ static const option options[] = {
      .maximum = 1e9,
      .help = "solve R times for the timing (default: ten times, or for one second if that is "
              "less)"},
+    MAX_MEMORY_OPTION(FIELD(max_memory)),
     {.name = "json",
      .kind = OPTION_FLAG,
      .offset = FIELD(json),
@@ -218,13 +219,13 @@ const command cmd_solve = {.name = "solve",
                            .paragraphs = paragraphs,
                            .run = run};
 
-int solve_check_settings(const solve_settings *s) {
+int solve_check_settings(solve_settings *s) {
   if (s->rhs_file && s->rhs) return leave_usage("solve", "give either -b FILE or --rhs, not both");
   if (s->rhs_file && s->nrhs)
     return leave_usage("solve", "--nrhs counts made right-hand sides; -b FILE brings its own");
   if (s->output && names_hdf5(s->output))
     return leave_usage("solve", "solutions are written as Matrix Market: name the file x.mtx");
-  return s->output ? check_writable(s->output) : -1;
+  return s->output ? check_writable(&s->output) : -1;
 }
 
 int solve_write(const solve_job *job) {
@@ -270,7 +271,7 @@ static int solve(solve_job *job, const char *name) {
   solve_report(job);
   if (!job->good) return solve_leave_inaccurate(job);
   code = solve_write(job);
-  if (code < 0 && job->set.output) table_row("written", "%s", job->set.output);
+  if (code < 0 && job->set.output) print_written(job->set.output);
   return code < 0 ? LEAVE_SOLVED : code;
 }
 
@@ -292,6 +293,7 @@ static int run(int argc, char **argv) {
   int code = options_parse(&cmd_solve, &job.set, &argc, argv);
   if (silent && code >= 0) return LEAVE_SOLVED;
   if (silent) output_speak();
+  files_limit_memory(job.set.max_memory);
   if (code < 0) code = job.set.grid ? solve_on_ranks(&job, argv[0]) : solve(&job, argv[0]);
   solve_free(&job);
   return code;

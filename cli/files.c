@@ -1,13 +1,17 @@
 /* files.c - reading the operand M, and writing files that appear whole or not at all. */
 #include "files.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "command.h"
 #include "output.h"
 #include "progress.h"
+#include "report.h"
 
 trs_scalar scalar_chosen(int precision) { return (trs_scalar)(precision + 1); }
 
@@ -22,7 +26,8 @@ static trs_status read_any(input *in, const trs_read_options *options) {
 trs_status input_try(input *in, const char *name, int precision) {
   trs_read_options options = {.struct_size = sizeof(trs_read_options),
                               .scalar = scalar_chosen(precision),
-                              .progress = progress_show};
+                              .progress = progress_show,
+                              .max_bytes = files_max_bytes()};
   *in = (input){.name = name};
   progress_begin();
   double start = seconds_now();
@@ -36,7 +41,8 @@ trs_status input_open(input *in, const char *name, int precision, trs_format for
                       bool add_diagonal) {
   trs_read_options options = {.struct_size = sizeof(trs_read_options),
                               .scalar = scalar_chosen(precision),
-                              .progress = progress_show};
+                              .progress = progress_show,
+                              .max_bytes = files_max_bytes()};
   *in = (input){.name = name, .deferred = true};
   progress_begin();
   double start = seconds_now();
@@ -66,8 +72,51 @@ void input_free(input *in) {
   in->deferred = false;
 }
 
-int check_writable(const char *path) {
-  return trs_write_path_check(path) ? leave_library(NULL) : -1;
+static double max_gigabytes; /* 0: the library's default */
+
+void files_limit_memory(double gigabytes) { max_gigabytes = gigabytes; }
+
+int64_t files_max_bytes(void) { return (int64_t)(max_gigabytes * 1e9); }
+
+static struct {
+  char path[32];   /* of what was standard output, or "" */
+  long hard_links; /* names that the file to be replaced has besides the one given */
+} written;
+
+static int take_standard_output(const char **path) {
+  if (output_json())
+    return leave_usage(NULL, "-o - and --json both write to standard output: give -o a file");
+  fflush(stdout);
+  int file = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+  if (file < 0 || dup2(STDERR_FILENO, STDOUT_FILENO) < 0)
+    return leave(LEAVE_INPUT, trs_status_name(TRS_ERROR_FILE), -1,
+                 "cannot write to standard output: %s", strerror(errno));
+  snprintf(written.path, sizeof written.path, "/dev/fd/%d", file);
+  *path = written.path;
+  return -1;
+}
+
+int check_writable(const char **path) {
+  struct stat about;
+  if (!strcmp(*path, "-")) {
+    int code = take_standard_output(path);
+    if (code >= 0) return code;
+  } else if (!stat(*path, &about) && S_ISREG(about.st_mode)) {
+    written.hard_links = (long)about.st_nlink - 1;
+  }
+  return trs_write_path_check(*path) ? leave_library(NULL) : -1;
+}
+
+void print_written(const char *path) {
+  if (*written.path)
+    table_row("written", "to standard output");
+  else
+    table_row("written", "%s, %s", path, human_bytes((double)file_bytes(path)).s);
+  if (written.hard_links <= 0) return;
+  table_row("", "%s was replaced: %s of the old file %s its old content", path,
+            human_things(written.hard_links, "other name", "other names").s,
+            written.hard_links == 1 ? "keeps" : "keep");
+  report_count("output_links_kept_old", written.hard_links);
 }
 
 int check_text_writable(const char *path) {

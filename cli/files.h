@@ -30,8 +30,25 @@ trs_status input_open(input *in, const char *name, int precision, trs_format for
 int input_read_matrix(input *in, const char *name, int precision, const char *task);
 void input_free(input *in);
 
-/* Asks, before hours of work, whether path can be written.  Returns -1, or how to leave. */
-int check_writable(const char *path);
+/* --max-memory, a double of the settings, for every command that reads files; what it was given,
+ * for all reading from then on. */
+#define MAX_MEMORY_OPTION(field)                                                                  \
+  {                                                                                               \
+    .name = "max-memory", .kind = OPTION_REAL, .value = "GB", .offset = (field), .minimum = 1e-6, \
+    .maximum = 1e9,                                                                               \
+    .help =                                                                                       \
+        "refuse files that take more memory than so many GB to read (default: half of the "       \
+        "machine's memory)"                                                                       \
+  }
+void files_limit_memory(double gigabytes);
+/* As max_bytes of trs_read_options. */
+int64_t files_max_bytes(void);
+
+/* Asks, before hours of work, whether *path can be written.  Returns -1, or how to leave.  "-" is
+ * standard output: *path becomes a name of it, and reports go to standard error from then on. */
+int check_writable(const char **path);
+/* The report's line about a file that has been written. */
+void print_written(const char *path);
 int check_text_writable(const char *path);
 bool names_hdf5(const char *path);
 

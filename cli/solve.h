@@ -9,6 +9,7 @@ typedef struct solve_settings {
   int uplo, trans, diag, precision; /* positions in the option's words; uplo, diag, precision -1 */
   int store;                        /* as trs_store */
   double gpu_memory;                /* GB; 0: all */
+  double max_memory;                /* GB; 0: the default */
   bool add_diagonal, tune, json;
   const char *rhs_file, *rhs, *output, *backend, *method, *grid, *matrix;
   int trees; /* position in the option's words */
@@ -57,7 +58,7 @@ void solve_free(solve_job *job);
 
 /* All of a solve with --grid, on every rank; only rank 0 says anything. */
 int solve_on_ranks(solve_job *job, const char *name);
-int solve_check_settings(const solve_settings *s);
+int solve_check_settings(solve_settings *s);
 int solve_write(const solve_job *job);
 int solve_leave_inaccurate(const solve_job *job);
 

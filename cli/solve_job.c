@@ -180,7 +180,9 @@ static int parse_rhs(solve_job *job) {
 
 static int read_rhs(solve_job *job) {
   int64_t rows;
-  trs_read_options options = {.struct_size = sizeof(trs_read_options), .progress = progress_show};
+  trs_read_options options = {.struct_size = sizeof(trs_read_options),
+                              .progress = progress_show,
+                              .max_bytes = files_max_bytes()};
   progress_begin();
   trs_status status =
       trs_vectors_read(&job->b, &rows, &job->nrhs, job->scalar, job->set.rhs_file, &options);

@@ -46,7 +46,7 @@ static int parse_grid(ranks_job *r) {
 }
 
 static int check_options(ranks_job *r) {
-  const solve_settings *s = &r->job->set;
+  solve_settings *s = &r->job->set;
   r->options.struct_size = sizeof r->options;
   r->options.method = s->method;
   r->options.flat_trees = s->trees;
@@ -291,7 +291,7 @@ static int conclude(ranks_job *r) {
   report(r);
   if (!job->good) return solve_leave_inaccurate(job);
   code = solve_write(job);
-  if (code < 0 && job->set.output) table_row("written", "%s", job->set.output);
+  if (code < 0 && job->set.output) print_written(job->set.output);
   return code < 0 ? LEAVE_SOLVED : code;
 }
 

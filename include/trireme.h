@@ -252,6 +252,8 @@ typedef struct trs_read_options {
   trs_scalar scalar;    /* the element type of what is read */
   trs_progress progress;
   void *progress_user;
+  int64_t max_bytes; /* of memory for the call: what a file claims beyond is TRS_ERROR_MEMORY; 0:
+                        half of the machine's, or of its control group's limit; -1: no limit */
 } trs_read_options;
 
 /* Reads a matrix from Matrix Market (.mtx, .mtx.gz, .mtx.zst), a Binsparse HDF5 container

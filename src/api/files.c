@@ -1,4 +1,5 @@
 /* files.c - reading and writing: argument checks, and a team for readers and writers to use. */
+#include "base/cancel.h"
 #include "base/structs.h"
 #include "factor/file.h"
 #include "io/io.h"
@@ -6,9 +7,11 @@
 #include "matrix/matrix.h"
 #include "plan/context.h"
 
-/* The caller's options; and its context, or one of every core for the length of a call. */
+/* The caller's options; and its context, or one of every core for the length of a call, in which
+ * the thread is not cancelled. */
 typedef struct borrowed_team {
   trs_read_options options;
+  int cancel;
   trs_context *own;
   trs_team *team;
 } borrowed_team;
@@ -16,18 +19,23 @@ typedef struct borrowed_team {
 static trs_status borrow_team(borrowed_team *borrowed, const trs_read_options *options) {
   *borrowed = (borrowed_team){0};
   TRS_TRY(TRS_STRUCT_TAKE(trs_read_options, &borrowed->options, options));
+  if (borrowed->options.context) TRS_TRY(trs_context_check(borrowed->options.context));
+  borrowed->cancel = trs_cancel_defer();
   if (borrowed->options.context) {
-    TRS_TRY(trs_context_check(borrowed->options.context));
     borrowed->team = borrowed->options.context->team;
     return TRS_SUCCESS;
   }
-  TRS_TRY(trs_context_create(&borrowed->own, "auto"));
-  borrowed->team = borrowed->own->team;
-  return TRS_SUCCESS;
+  trs_status status = trs_context_create(&borrowed->own, "auto");
+  if (status)
+    trs_cancel_restore(borrowed->cancel);
+  else
+    borrowed->team = borrowed->own->team;
+  return status;
 }
 
 static trs_status end_borrowing(const borrowed_team *borrowed, trs_status status) {
   trs_context_destroy(borrowed->own);
+  trs_cancel_restore(borrowed->cancel);
   return status;
 }
 
@@ -92,7 +100,10 @@ trs_status trs_vectors_write(const void *values, int64_t nrows, int64_t ncols, i
 trs_status trs_text_write(const char *text, int64_t length, const char *path) {
   TRS_TRY(check_path(text, "text", path));
   if (length < 0) return trs_fail(TRS_ERROR_ARGUMENT, -1, "length is %lld", (long long)length);
-  return trs_write_text(text, length, path);
+  int cancel = trs_cancel_defer();
+  trs_status status = trs_write_text(text, length, path);
+  trs_cancel_restore(cancel);
+  return status;
 }
 
 trs_status trs_write_path_check(const char *path) {
@@ -123,5 +134,8 @@ trs_status trs_factors_write(const trs_factors *F, const char *path) {
 
 trs_status trs_file_content(trs_content *content, const char *path) {
   TRS_TRY(check_path(content, "content", path));
-  return trs_find_content(content, path);
+  int cancel = trs_cancel_defer();
+  trs_status status = trs_find_content(content, path);
+  trs_cancel_restore(cancel);
+  return status;
 }

@@ -28,7 +28,22 @@ static bool fails_on_purpose(void) {
   return left == 0;
 }
 
+static _Thread_local trs_memory_limit *limit;
+
+trs_memory_limit *trs_memory_limit_set(trs_memory_limit *next) {
+  trs_memory_limit *before = limit;
+  limit = next;
+  return before;
+}
+
+static bool is_too_much(int64_t bytes) {
+  bool much = limit && bytes > limit->bytes - limit->used;
+  if (much && !limit->refused) limit->refused = bytes;
+  return much;
+}
+
 static void count(int64_t bytes) {
+  if (limit) limit->used += bytes;
   int64_t now = atomic_fetch_add(&bytes_now, bytes) + bytes;
   int64_t peak = atomic_load(&bytes_peak);
   while (now > peak && !atomic_compare_exchange_weak(&bytes_peak, &peak, now)) continue;
@@ -52,7 +67,7 @@ trs_status trs_alloc(void **pointer, int64_t elements, size_t size) {
       bytes > (size_t)INT64_MAX / 2)
     return trs_fail(TRS_ERROR_MEMORY, -1, "out of memory: %lld elements of %zu bytes",
                     (long long)elements, size);
-  char *block = take(bytes);
+  char *block = is_too_much((int64_t)bytes) ? NULL : take(bytes);
   if (!block)
     return trs_fail(TRS_ERROR_MEMORY, -1, "out of memory: %.1f MB wanted, %.1f MB held",
                     (double)bytes / 1e6, (double)atomic_load(&bytes_now) / 1e6);

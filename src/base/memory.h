@@ -22,6 +22,16 @@ TRS_API trs_status trs_realloc(void **pointer, int64_t count, size_t size);
  * own and take a failure badly.  Holds nothing. */
 trs_status trs_memory_probe(int64_t bytes);
 
+/* What the calling thread may hold more than when the limit was set; allocations of other threads
+ * do not count. */
+typedef struct trs_memory_limit {
+  int64_t bytes, used;
+  int64_t refused; /* bytes of the first allocation that was too much, or 0 */
+} trs_memory_limit;
+
+/* NULL: none.  Returns the one before. */
+trs_memory_limit *trs_memory_limit_set(trs_memory_limit *limit);
+
 /* Tests: the n-th allocation from now (counting from 0) fails, and all after it; -1: none. */
 void trs_memory_fail_after(int64_t n);
 

@@ -1,17 +1,20 @@
-/* rendezvous.c - a board in POSIX shared memory: each process writes its record, raises its count,
+/* rendezvous.c - a board in shared memory: each process writes its record, raises its count,
  * and reads when all counts have come as far.  Records lie in two sets that take turns: who writes
  * one knows that all have read what it held two turns ago. */
 #include "comm/rendezvous.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <stdbool.h>
 #include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/counter.h"
@@ -34,7 +37,9 @@ typedef enum ending { UNDECIDED, ALL_LEFT, GIVEN_UP } ending;
 
 struct trs_rendezvous {
   board *board;
-  char path[128];
+  char name[96], folder[160], path[272];
+  dev_t device; /* of the board's file, and its number there */
+  ino_t inode;
   int rank, ranks;
   uint64_t turn;
 };
@@ -101,11 +106,16 @@ static bool is_zombie(int32_t pid) {
   return found && state == 'Z';
 }
 
-static bool died(const board *b, int rank) {
-  int32_t pid = atomic_load(&b->pid[rank]);
-  if (!pid) return false;
+static bool is_gone(int32_t pid) {
   return is_zombie(pid) || (kill((pid_t)pid, 0) != 0 && errno == ESRCH);
 }
+
+static bool died(const board *b, int rank) {
+  int32_t pid = atomic_load(&b->pid[rank]);
+  return pid && is_gone(pid);
+}
+
+static bool is_replaced(const trs_rendezvous *r);
 
 static void mark_left(trs_rendezvous *r) {
   if (atomic_load(&r->board->left[r->rank])) return;
@@ -149,6 +159,7 @@ static trs_status await(const trs_rendezvous *r, int rank, double limit) {
     looked = now;
     int lost = trs_rendezvous_lost(r);
     if (lost >= 0 && !has_come(r, rank)) return trs_rendezvous_tell_lost(r, lost);
+    if (r->turn == 1 && r->rank && is_replaced(r)) return trs_rendezvous_tell_lost(r, 0);
     if (now - start > limit)
       return trs_fail(TRS_ERROR_STALLED, -1, "process %d of %d has not come within %.0f s", rank,
                       r->ranks, limit);
@@ -174,28 +185,187 @@ trs_status trs_rendezvous_exchange(trs_rendezvous *r, void *all, int64_t size) {
   return exchange(r, all, size, LIMIT);
 }
 
-static trs_status attach(trs_rendezvous *r) {
-  int file = shm_open(r->path, O_CREAT | O_RDWR, 0600);
+/* ---- Where the board lies: a file in a folder that is this user's alone, so that nobody else can
+ * put one there, or look into it. ---- */
+
+const char *trs_rendezvous_base;
+
+static trs_status not_ours(const char *path, const char *what, const struct stat *about) {
+  return trs_fail(TRS_ERROR_UNSUPPORTED, -1,
+                  "%s is not %s of this user alone (owner %ld, mode %03o), so that others could "
+                  "change what it holds: remove it",
+                  path, what, (long)about->st_uid, (unsigned)about->st_mode & 0777);
+}
+
+static bool is_private(const struct stat *about) {
+  return about->st_uid == geteuid() && !(about->st_mode & 077);
+}
+
+static trs_status make_folder(const char *folder) {
+  struct stat about;
+  if (mkdir(folder, 0700) && errno != EEXIST)
+    return trs_fail(TRS_ERROR_UNSUPPORTED, -1, "no shared memory (%s): %s", folder,
+                    strerror(errno));
+  if (lstat(folder, &about))
+    return trs_fail(TRS_ERROR_UNSUPPORTED, -1, "no shared memory (%s): %s", folder,
+                    strerror(errno));
+  return S_ISDIR(about.st_mode) && is_private(&about) ? TRS_SUCCESS
+                                                      : not_ours(folder, "a folder", &about);
+}
+
+/* Somebody else may have taken the folder's name: then it is one in the user's own directory for
+ * such things.  All processes of a run come to the same answer. */
+static trs_status find_folder(trs_rendezvous *r) {
+  const char *base = trs_rendezvous_base, *own = getenv("XDG_RUNTIME_DIR");
+  if (!base) base = access("/dev/shm", W_OK) ? "/tmp" : "/dev/shm";
+  snprintf(r->folder, sizeof r->folder, "%s/trireme-%ld", base, (long)geteuid());
+  trs_status status = make_folder(r->folder);
+  if (!status || !own || *own != '/' || strlen(own) > 100) return status;
+  trs_failure failure;
+  trs_failure_get(&failure);
+  snprintf(r->folder, sizeof r->folder, "%s/trireme", own);
+  return make_folder(r->folder) ? trs_failure_set(&failure) : TRS_SUCCESS;
+}
+
+/* Whether the processes of the board in this file have all gone.  One without processes is being
+ * made, unless nobody has touched it for an hour. */
+static bool is_left_behind(int file) {
+  static const int64_t HOUR = 3600;
+  struct stat about;
+  int32_t pid[TRS_RENDEZVOUS_MOST] = {0};
+  if (fstat(file, &about) || !S_ISREG(about.st_mode) || !is_private(&about)) return false;
+  if (pread(file, pid, sizeof pid, offsetof(board, pid)) < 0) return false;
+  for (int rank = 0; rank < TRS_RENDEZVOUS_MOST; rank++)
+    if (pid[rank] && !is_gone(pid[rank])) return false;
+  return pid[0] || time(NULL) - about.st_mtime > HOUR;
+}
+
+static void remove_left_behind(const char *folder) {
+  DIR *list = opendir(folder);
+  if (!list) return;
+  for (struct dirent *entry; (entry = readdir(list));) {
+    if (*entry->d_name == '.') continue;
+    int file = openat(dirfd(list), entry->d_name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    if (file < 0) continue;
+    if (is_left_behind(file)) (void)unlinkat(dirfd(list), entry->d_name, 0);
+    (void)close(file);
+  }
+  (void)closedir(list);
+}
+
+/* Maps the board in the file, which is closed. */
+static trs_status map_board(trs_rendezvous *r, int file) {
+  struct stat about;
+  void *at = MAP_FAILED;
+  if (!fstat(file, &about))
+    at = mmap(NULL, sizeof(board), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+  int error = errno;
+  (void)close(file);
+  if (at == MAP_FAILED)
+    return trs_fail(TRS_ERROR_MEMORY, -1, "no shared memory (%s): %s", r->path, strerror(error));
+  r->board = at;
+  r->device = about.st_dev;
+  r->inode = about.st_ino;
+  return TRS_SUCCESS;
+}
+
+static void unmap_board(trs_rendezvous *r) {
+  if (r->board) (void)munmap(r->board, sizeof(board));
+  r->board = NULL;
+}
+
+/* Whether the path leads to another board by now: this one is left of an earlier run. */
+static bool is_replaced(const trs_rendezvous *r) {
+  struct stat about;
+  return !lstat(r->path, &about) && (about.st_dev != r->device || about.st_ino != r->inode);
+}
+
+/* Rank 0 makes the board, and gives it its name when it is ready. */
+static trs_status create_board(trs_rendezvous *r) {
+  char making[sizeof r->path + 16];
+  snprintf(making, sizeof making, "%s.%ld", r->path, (long)getpid());
+  (void)unlink(making);
+  int file = open(making, O_CREAT | O_EXCL | O_RDWR | O_NOFOLLOW | O_CLOEXEC, 0600);
   if (file < 0 || ftruncate(file, sizeof(board)) != 0) {
+    trs_status status =
+        trs_fail(TRS_ERROR_UNSUPPORTED, -1, "no shared memory (%s): %s", making, strerror(errno));
+    if (file >= 0) (void)close(file);
+    return status;
+  }
+  TRS_TRY(map_board(r, file));
+  atomic_store(&r->board->pid[0], (int32_t)getpid());
+  if (!rename(making, r->path)) return TRS_SUCCESS;
+  (void)unlink(making);
+  return trs_fail(TRS_ERROR_UNSUPPORTED, -1, "no shared memory (%s): %s", r->path, strerror(errno));
+}
+
+/* One try of another rank to find the board: success with r->board NULL where it is not there yet,
+ * or is one of an earlier run. */
+static trs_status find_board(trs_rendezvous *r) {
+  struct stat about;
+  int file = open(r->path, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+  if (file < 0 && errno == ENOENT) return TRS_SUCCESS;
+  if (file < 0 || fstat(file, &about)) {
     if (file >= 0) (void)close(file);
     return trs_fail(TRS_ERROR_UNSUPPORTED, -1, "no shared memory (%s): %s", r->path,
                     strerror(errno));
   }
-  void *at = mmap(NULL, sizeof(board), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
-  (void)close(file);
-  if (at == MAP_FAILED)
-    return trs_fail(TRS_ERROR_MEMORY, -1, "no shared memory (%s): %s", r->path, strerror(errno));
-  r->board = at;
+  if (!S_ISREG(about.st_mode) || !is_private(&about) || about.st_size != sizeof(board)) {
+    (void)close(file);
+    return not_ours(r->path, "a file", &about);
+  }
+  TRS_TRY(map_board(r, file));
+  int32_t nobody = 0;
+  if (died(r->board, 0) ||
+      !atomic_compare_exchange_strong(&r->board->pid[r->rank], &nobody, (int32_t)getpid()))
+    unmap_board(r);
   return TRS_SUCCESS;
 }
 
+/* Another run that has met may remove the folder just now. */
+static trs_status create_in_folder(trs_rendezvous *r) {
+  enum { TRIES = 100 };
+  remove_left_behind(r->folder);
+  trs_status status = create_board(r);
+  for (int tries = 0; status && tries < TRIES && access(r->folder, F_OK); tries++) {
+    TRS_TRY(make_folder(r->folder));
+    status = create_board(r);
+  }
+  return status;
+}
+
+static trs_status attach(trs_rendezvous *r, double limit) {
+  trs_patience wait = {0};
+  TRS_TRY(find_folder(r));
+  snprintf(r->path, sizeof r->path, "%s/%s", r->folder, r->name);
+  if (r->rank == 0) return create_in_folder(r);
+  for (;;) {
+    TRS_TRY(find_board(r));
+    if (r->board) return TRS_SUCCESS;
+    trs_wait_turn(&wait);
+    if (wait.waited > limit)
+      return trs_fail(TRS_ERROR_STALLED, -1, "process 0 of %d has not come within %.0f s", r->ranks,
+                      limit);
+  }
+}
+
 /* The name serves the beginning only: whoever comes later under it meets others. */
+static void give_up_name(trs_rendezvous *r) {
+  if (!is_replaced(r)) (void)unlink(r->path);
+  (void)rmdir(r->folder); /* unless there are boards of others */
+}
+
 static trs_status meet(trs_rendezvous *r) {
-  TRS_TRY(attach(r));
-  atomic_store(&r->board->left[r->rank], 0);
-  atomic_store(&r->board->pid[r->rank], (int32_t)getpid());
-  trs_status status = exchange(r, NULL, 0, FIRST_LIMIT);
-  if (r->rank == 0 || status) (void)shm_unlink(r->path);
+  double start = trs_seconds();
+  trs_status status;
+  for (;;) {
+    TRS_TRY(attach(r, FIRST_LIMIT));
+    status = exchange(r, NULL, 0, FIRST_LIMIT);
+    if (!status || r->rank == 0 || !is_replaced(r) || trs_seconds() - start > FIRST_LIMIT) break;
+    unmap_board(r);
+    r->turn = 0;
+  }
+  if (r->rank == 0 || status) give_up_name(r);
   return status ? status : exchange(r, NULL, 0, FIRST_LIMIT);
 }
 
@@ -205,9 +375,9 @@ trs_status trs_rendezvous_open(trs_rendezvous **result, const char *name, int ra
   TRS_TRY(TRS_ALLOC_ZERO(&r, 1));
   r->rank = rank;
   r->ranks = ranks;
-  snprintf(r->path, sizeof r->path, "/trireme-%ld-%.80s", (long)getuid(), name);
-  for (char *c = r->path + 1; *c; c++)
-    if (*c == '/') *c = '.';
+  snprintf(r->name, sizeof r->name, "%.80s", name);
+  for (char *c = r->name; *c; c++)
+    if (*c == '/' || *c == '.') *c = '-';
   trs_status status = meet(r);
   if (status) {
     trs_rendezvous_close(r);
@@ -248,9 +418,7 @@ bool trs_rendezvous_leave(trs_rendezvous *r) {
 
 void trs_rendezvous_close(trs_rendezvous *r) {
   if (!r) return;
-  if (r->board) {
-    mark_left(r);
-    (void)munmap(r->board, sizeof(board));
-  }
+  if (r->board) mark_left(r);
+  unmap_board(r);
   trs_free(r);
 }

@@ -25,6 +25,9 @@ void trs_rendezvous_close(trs_rendezvous *r); /* NULL is fine */
 bool trs_rendezvous_leave(trs_rendezvous *r);
 extern double trs_rendezvous_leave_limit;
 
+/* For the tests: the folder in which users' own lie, or NULL for /dev/shm. */
+extern const char *trs_rendezvous_base;
+
 /* The first process that has ended without a word, or by leaving, or -1.  Microseconds. */
 int trs_rendezvous_lost(const trs_rendezvous *r);
 /* The error that says so. */

@@ -10,6 +10,7 @@
 #include "factor/factors.h"
 #include "io/hdf5.h"
 #include "io/json.h"
+#include "io/limit.h"
 
 static const char *const kind_names[] = {"lu", "ilu0", "ic0", "triangle"};
 static const char *const order_names[] = {
@@ -169,14 +170,16 @@ static trs_status adopt(trs_factors **F, const source *s) {
 static trs_status read_file(trs_factors **F, const trs_reading *reading) {
   source s = {.reading = reading};
   *F = NULL;
-  TRS_TRY(trs_hdf5_open(&s.file, reading));
-  trs_status status = read_parts(&s);
+  trs_limit limit;
+  trs_limit_begin(&limit, reading);
+  trs_status status = trs_hdf5_open(&s.file, reading);
+  if (!status) status = read_parts(&s);
   trs_hdf5_close(s.file);
-  if (status) {
+  if (status)
     trs_factors_release_parts(&s.parts);
-    return status;
-  }
-  status = adopt(F, &s);
+  else
+    status = adopt(F, &s);
+  status = trs_limit_end(&limit, status);
   if (!status) trs_reading_progress(reading, "reading", 1);
   return status;
 }
@@ -221,9 +224,12 @@ trs_status trs_read_factors_part(trs_factors_part *part, const char *path, trs_s
   trs_reading reading = {.path = path, .options = {.scalar = scalar}};
   source s = {.reading = &reading};
   *part = (trs_factors_part){.side = {{.ptr = NULL}}};
-  TRS_TRY(trs_hdf5_open(&s.file, &reading));
-  trs_status status = read_part(&s, part, number, parts);
+  trs_limit limit;
+  trs_limit_begin(&limit, &reading);
+  trs_status status = trs_hdf5_open(&s.file, &reading);
+  if (!status) status = read_part(&s, part, number, parts);
   trs_hdf5_close(s.file);
+  status = trs_limit_end(&limit, status);
   part->F = s.parts;
   part->F.scalar = part->side[0].scalar;
   return status;

@@ -40,7 +40,7 @@ void trs_array_position(const trs_banner *banner, int64_t number, int64_t *i, in
 static int64_t count_lines(const char *text, const char *end) {
   int64_t count = 0;
   while (text < end) {
-    const char *next = trs_next_line(text, end);
+    const char *next = trs_skip_line(text, end);
     count += !next;
     if (!next) {
       next = trs_line_end(text, end);
@@ -68,9 +68,47 @@ static void fill_body(void *argument, int rank, int size) {
     trs_body_piece(array->body, number, (int64_t)size * TRS_PIECES, &begin, &end);
     if (!fill_lines[array->body->scalar](array, array->first[number], begin, end))
       array->failed = true;
-    if (rank == 0)
-      trs_reading_progress(array->body->reading, "reading", (double)(piece + 1) / TRS_PIECES);
+    double done = (double)(piece + 1) / TRS_PIECES;
+    if (rank == 0 && !array->body->window->fresh)
+      trs_reading_progress(array->body->reading, "reading",
+                           array->from + (array->to - array->from) * done);
   }
+}
+
+/* Numbers the values of the lines at hand, which follow those before; then reads them, if asked. */
+static void take_window(trs_array *array, bool fill) {
+  const trs_body *body = array->body;
+  int64_t pieces = body->size * TRS_PIECES;
+  trs_team_run(body->reading->team, body->size, count_body, array);
+  for (int64_t piece = 0; piece < pieces; piece++) array->first[piece + 1] += array->first[piece];
+  array->failed |= array->first[pieces] > body->banner->count;
+  if (fill && !array->failed) trs_team_run(body->reading->team, body->size, fill_body, array);
+  array->first[0] = array->first[pieces];
+}
+
+/* One pass over the text, which ends with the first bad line; counts and, if asked, reads. */
+static trs_status run_text(trs_array *array, bool fill) {
+  trs_window *w = array->body->window;
+  array->first[0] = 0;
+  array->from = 0;
+  TRS_TRY(trs_window_restart(w));
+  while (w->begin < w->end && !array->failed) {
+    array->to = trs_window_done(w);
+    take_window(array, fill);
+    array->from = array->to;
+    TRS_TRY(trs_window_next(w));
+  }
+  array->failed |= array->first[0] != array->body->banner->count;
+  return array->failed ? trs_body_diagnose(array->body) : TRS_SUCCESS;
+}
+
+/* How much text there is can be told before of plain files only. */
+static trs_status check_length(trs_array *array) {
+  enum { SHORTEST = 2 }; /* bytes of a line, "1" */
+  const trs_body *body = array->body;
+  bool known = !body->window->packed && body->window->source.size >= 0;
+  if (!trs_body_can_hold(body, SHORTEST)) return trs_body_diagnose(body);
+  return known ? TRS_SUCCESS : run_text(array, false);
 }
 
 static trs_status fill(trs_array *array) {
@@ -78,17 +116,13 @@ static trs_status fill(trs_array *array) {
   const trs_banner *banner = body->banner;
   size_t size = trs_scalar_size(body->scalar);
   TRS_TRY(TRS_ALLOC(&array->first, body->size * TRS_PIECES + 1));
-  trs_team_run(body->reading->team, body->size, count_body, array);
-  array->first[0] = 0;
-  for (int64_t piece = 0; piece < body->size * TRS_PIECES; piece++)
-    array->first[piece + 1] += array->first[piece];
-  if (array->first[body->size * TRS_PIECES] != banner->count) return trs_body_diagnose(body);
+  TRS_TRY(check_length(array));
   TRS_TRY(trs_alloc(&array->values, banner->nrows * banner->ncols, size));
   if (banner->symmetry == TRS_SKEW_SYMMETRIC)
     for (int64_t i = 0; i < banner->nrows; i++)
       memset((char *)array->values + (size_t)(i * banner->nrows + i) * size, 0, size);
-  trs_team_run(body->reading->team, body->size, fill_body, array);
-  return array->failed ? trs_body_diagnose(body) : TRS_SUCCESS;
+  TRS_TRY(run_text(array, true));
+  return trs_source_check(&body->window->source);
 }
 
 trs_status trs_array_read(void **values, const trs_body *body) {

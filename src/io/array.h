@@ -8,8 +8,9 @@
 
 typedef struct trs_array {
   const trs_body *body;
-  void *values;   /* nrows x ncols */
-  int64_t *first; /* size * TRS_PIECES + 1: number of the first value in each piece of the text */
+  double from, to; /* of this pass, the share that lies before and behind the lines at hand */
+  void *values;    /* nrows x ncols */
+  int64_t *first;  /* size * TRS_PIECES + 1: number of the first value in each piece of the text */
   atomic_bool failed;
 } trs_array;
 

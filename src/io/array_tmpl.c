@@ -23,8 +23,8 @@ static bool NAME(fill_lines)(trs_array *array, int64_t number, const char *text,
   while (text < end) {
     SCALAR value;
     text = trs_skip_blanks(text);
-    const char *next = trs_next_line(text, end);
-    if (next) { /* a blank line */
+    const char *next = trs_skip_line(text, end);
+    if (next) {
       text = next;
       continue;
     }

@@ -101,18 +101,16 @@ static trs_status check_combination(const trs_banner *banner, const char *path) 
   return why ? trs_fail(TRS_ERROR_FORMAT, -1, "%s:1: %s", path, why) : TRS_SUCCESS;
 }
 
-/* Moves head to the size line, past comments and blank lines. */
-static trs_status find_size_line(cursor *head) {
-  for (;;) {
+/* Moves head to the size line, past comments and blank lines: false where there is none. */
+static bool skip_comments(cursor *head) {
+  while (head->at < head->end) {
     const char *line_end = trs_line_end(head->at, head->end), *at = head->at;
-    if (head->at == head->end)
-      return trs_fail(TRS_ERROR_FORMAT, -1, "%s:%lld: the file ends before its size line",
-                      head->path, (long long)head->line);
     while (at < line_end && is_space(*at)) at++;
-    if (at < line_end && *at != '%') return TRS_SUCCESS;
+    if (at < line_end && *at != '%') return true;
     head->at = line_end < head->end ? line_end + 1 : line_end;
     head->line += line_end < head->end;
   }
+  return false;
 }
 
 static trs_status bad_size_line(const cursor *head, const char *end, bool coordinate) {
@@ -154,17 +152,25 @@ static int64_t array_count(const trs_banner *banner) {
   return banner->symmetry == TRS_SKEW_SYMMETRIC ? n * (n - 1) / 2 : n * (n + 1) / 2;
 }
 
-trs_status trs_banner_read(trs_banner *banner, const trs_text *text, const char *path) {
-  cursor head = {.path = path, .at = text->begin, .end = text->end, .line = 1};
+bool trs_banner_complete(const char *text, const char *end) {
+  cursor head = {.path = "", .at = text, .end = end, .line = 1};
+  return skip_comments(&head);
+}
+
+trs_status trs_banner_read(trs_banner *banner, const char *text, const char *all,
+                           const char *path) {
+  cursor head = {.path = path, .at = text, .end = all, .line = 1};
   const char *end = trs_line_end(head.at, head.end);
   TRS_TRY(read_words(banner, &head, end));
   TRS_TRY(check_combination(banner, path));
-  TRS_TRY(find_size_line(&head));
+  if (!skip_comments(&head))
+    return trs_fail(TRS_ERROR_FORMAT, -1, "%s:%lld: the file ends before its size line", path,
+                    (long long)head.line);
   end = trs_line_end(head.at, head.end);
   TRS_TRY(read_sizes(banner, &head, end));
   if (!banner->coordinate) banner->count = array_count(banner);
   banner->size_line = head.line;
   banner->body_line = head.line + 1;
-  banner->body = end < head.end ? end + 1 : end;
+  banner->head = (end < head.end ? end + 1 : end) - text;
   return TRS_SUCCESS;
 }

@@ -2,7 +2,8 @@
 #ifndef TRS_IO_BANNER_H
 #define TRS_IO_BANNER_H
 
-#include "io/source.h"
+#include "io/number.h"
+#include "base/status.h"
 
 typedef enum trs_field { TRS_REAL, TRS_INTEGER, TRS_COMPLEX, TRS_PATTERN } trs_field;
 
@@ -21,10 +22,12 @@ typedef struct trs_banner {
   int64_t count;     /* entries that the body must hold: those of one triangle where symmetric */
   int64_t size_line; /* line numbers, from 1 */
   int64_t body_line;
-  const char *body; /* the first line behind the size line */
+  int64_t head; /* bytes up to the first line behind the size line */
 } trs_banner;
 
-trs_status trs_banner_read(trs_banner *banner, const trs_text *text, const char *path);
+/* Whether the text, of whole lines, has a size line. */
+bool trs_banner_complete(const char *text, const char *end);
+trs_status trs_banner_read(trs_banner *banner, const char *text, const char *end, const char *path);
 
 /* Text of a file as messages show it: its beginning, bytes that do not print as question marks. */
 typedef struct trs_quote {

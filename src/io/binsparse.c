@@ -19,6 +19,7 @@ typedef struct container {
   trs_entries entries; /* its shape, structure and arrays */
   int64_t stored;      /* elements of the dataset of values: 1 if constant, else one an entry */
   bool complex_values;
+  bool filled; /* absent entries have a value of their own */
 } container;
 
 static trs_status bad(const container *c, const char *problem) {
@@ -26,17 +27,28 @@ static trs_status bad(const container *c, const char *problem) {
                   c->reading->path, c->group, problem);
 }
 
-static trs_status unsupported(const container *c, const char *what, char *value) {
+static trs_status unsupported(const container *c, const char *what, char *value,
+                              const char *instead) {
   for (char *at = value; *at; at++)
     if (!isprint((unsigned char)*at)) *at = '?';
-  return trs_fail(TRS_ERROR_UNSUPPORTED, -1, "%s: group %s has the %s \"%s\", which is not read",
-                  c->reading->path, c->group, what, value);
+  return trs_fail(TRS_ERROR_UNSUPPORTED, -1, "%s: group %s has the %s \"%s\", which is not read%s",
+                  c->reading->path, c->group, what, value, instead);
 }
 
 static int find(const char *text, const char *const *names, int count) {
   for (int n = 0; n < count; n++)
     if (!strcmp(text, names[n])) return n;
   return -1;
+}
+
+/* Versions differ in their second number too: 0.1 is a draft. */
+static trs_status read_version(container *c, trs_json descriptor) {
+  char text[32];
+  trs_json version = trs_json_member(descriptor, "version");
+  if (!trs_json_string(version, text, sizeof text))
+    return bad(c, "has no version: \"version\": \"0.1\" belongs there");
+  if (!strcmp(text, "0.1") || !strncmp(text, "0.1.", 4)) return TRS_SUCCESS;
+  return unsupported(c, "version", text, ": 0.1 is");
 }
 
 static trs_status read_format(container *c, trs_json descriptor) {
@@ -47,7 +59,7 @@ static trs_status read_format(container *c, trs_json descriptor) {
   if (!trs_json_string(trs_json_member(descriptor, "format"), text, sizeof text))
     return bad(c, "has no format");
   int kind = find(text, names, 5);
-  if (kind < 0) return unsupported(c, "format", text);
+  if (kind < 0) return unsupported(c, "format", text, ": CSR, CSC, COO (COOR) and COOC are");
   c->entries.kind = kinds[kind];
   return TRS_SUCCESS;
 }
@@ -65,7 +77,7 @@ static trs_status read_structure(container *c, trs_json descriptor) {
   if (!structure.begin) return TRS_SUCCESS;
   if (!trs_json_string(structure, text, sizeof text)) return bad(c, "has an unreadable structure");
   int kind = find(text, names, 7);
-  if (kind < 0) return unsupported(c, "structure", text);
+  if (kind < 0) return unsupported(c, "structure", text, "");
   c->entries.symmetry = (trs_symmetry)((kind + 1) / 2);
   c->entries.upper = kind && kind % 2 == 0;
   if (kind && c->entries.nrows != c->entries.ncols) return bad(c, "is symmetric but not square");
@@ -113,13 +125,15 @@ static trs_status read_descriptor(container *c, const char *text) {
   if (!json.begin) return bad(c, "is not valid JSON");
   if (!descriptor.begin) descriptor = json; /* as some writers have it */
   trs_json fill = trs_json_member(descriptor, "fill");
-  if (fill.begin && *fill.begin == 't')
-    return trs_fail(TRS_ERROR_UNSUPPORTED, -1, "%s: group %s has a fill value, which is not read",
-                    c->reading->path, c->group);
+  c->filled = fill.begin && *fill.begin == 't';
+  TRS_TRY(read_version(c, descriptor));
   TRS_TRY(read_format(c, descriptor));
   TRS_TRY(read_shape(c, descriptor));
   TRS_TRY(read_structure(c, descriptor));
-  return read_value_type(c, descriptor);
+  TRS_TRY(read_value_type(c, descriptor));
+  if (c->entries.symmetry == TRS_HERMITIAN && !c->complex_values)
+    return bad(c, "is hermitian, which only complex values can be: real ones are symmetric");
+  return TRS_SUCCESS;
 }
 
 static trs_status find_descriptor(container *c) {
@@ -132,6 +146,22 @@ static trs_status find_descriptor(container *c) {
   trs_status status = read_descriptor(c, text);
   trs_free(text);
   return status;
+}
+
+/* Absent entries are zeros here: a file may say so. */
+static trs_status check_fill(container *c) {
+  double *value, parts[2] = {0};
+  int64_t count = c->complex_values ? 2 : 1;
+  if (!c->filled) return TRS_SUCCESS;
+  TRS_TRY(
+      trs_hdf5_get_array(c->file, c->group, "fill_value", TRS_HDF5_F64, count, (void **)&value));
+  memcpy(parts, value, (size_t)count * sizeof *value);
+  trs_free(value);
+  if (parts[0] == 0 && parts[1] == 0) return TRS_SUCCESS;
+  return trs_fail(TRS_ERROR_UNSUPPORTED, -1,
+                  "%s: group %s has a fill value other than 0, which is not read: absent entries "
+                  "of a sparse matrix are 0",
+                  c->reading->path, c->group);
 }
 
 static trs_status read_pattern(container *c) {
@@ -183,14 +213,15 @@ static trs_status check_finite(const container *c) {
   return TRS_SUCCESS;
 }
 
-/* Entries in canonical order, so that nothing will be moved. */
+/* Entries in canonical order, so that nothing will be moved.  Pointers are checked on the way, each
+ * before it is followed. */
 static bool in_order(const trs_entries *e) {
   if ((e->kind != TRS_ROWS && e->kind != TRS_COLUMNS) || e->symmetry != TRS_UNSYMMETRIC)
     return false;
   int64_t n = e->kind == TRS_ROWS ? e->nrows : e->ncols;
   if (e->ptr[0] != 0 || e->ptr[n] != e->count) return false;
   for (int64_t i = 0; i < n; i++) {
-    if (e->ptr[i + 1] < e->ptr[i]) return false;
+    if (e->ptr[i + 1] < e->ptr[i] || e->ptr[i + 1] > e->count) return false;
     for (int64_t k = e->ptr[i] + 1; k < e->ptr[i + 1]; k++)
       if (e->minor[k] <= e->minor[k - 1]) return false;
   }
@@ -213,20 +244,25 @@ static trs_status read_values(container *c) {
   return check_finite(c);
 }
 
+/* What is wrong with the entries is the file's fault. */
+static trs_status blame_file(const container *c, trs_status status) {
+  trs_failure failure;
+  if (status != TRS_ERROR_STRUCTURE) return status;
+  trs_failure_get(&failure);
+  return trs_fail(TRS_ERROR_FORMAT, failure.row, "%s: group %s: %s", c->reading->path, c->group,
+                  failure.message);
+}
+
 static trs_status read_matrix(container *c, trs_matrix **A) {
   trs_status status = find_descriptor(c);
+  if (!status) status = check_fill(c);
   if (!status) status = read_pattern(c);
   if (!status) status = read_values(c);
   if (status) {
     trs_entries_release(&c->entries);
     return status;
   }
-  status = trs_entries_adopt(A, &c->entries);
-  if (status != TRS_ERROR_STRUCTURE) return status;
-  trs_failure failure;
-  trs_failure_get(&failure);
-  return trs_fail(TRS_ERROR_FORMAT, failure.row, "%s: group %s: %s", c->reading->path, c->group,
-                  failure.message);
+  return blame_file(c, trs_entries_adopt(A, &c->entries));
 }
 
 trs_status trs_hdf5_get_matrix(trs_hdf5_file *file, const trs_reading *reading, const char *group,
@@ -246,6 +282,8 @@ static trs_status read_part(container *c, int part, int parts, trs_hdf5_part *p)
   p->slice = (trs_slice){.from = each * from, .to = each * to};
   TRS_TRY(trs_hdf5_get_array(c->file, c->group, "pointers_to_1", TRS_HDF5_I64, p->n + 1,
                              (void **)&p->ptr));
+  e->ptr = p->ptr;
+  TRS_TRY(blame_file(c, trs_entries_check_pointers(e)));
   TRS_TRY(trs_hdf5_get_slice(c->file, c->group, "indices_1", TRS_HDF5_I32, e->count, &indices,
                              (void **)&p->idx));
   TRS_TRY(trs_hdf5_get_slice(c->file, c->group, "values", wide ? TRS_HDF5_F64 : TRS_HDF5_F32,

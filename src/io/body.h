@@ -8,8 +8,7 @@
 
 typedef struct trs_body {
   const trs_reading *reading;
-  const trs_text *text;
-  trs_window *window; /* of compressed text: the lines at hand; NULL: all are */
+  trs_window *window; /* the lines at hand */
   const trs_banner *banner;
   trs_scalar scalar;
   int size; /* members of the team at work */
@@ -18,16 +17,12 @@ typedef struct trs_body {
 /* A member reads this many pieces of the text and tells the progress in between. */
 enum { TRS_PIECES = 64 };
 
-/* The lines at hand. */
-static inline const char *trs_body_begin(const trs_body *body) {
-  return body->window ? body->window->begin : body->banner->body;
-}
-static inline const char *trs_body_end(const trs_body *body) {
-  return body->window ? body->window->end : body->text->end;
-}
-
-/* As many members as the text is worth. */
+/* As many members as the lines at hand are worth. */
 int trs_body_members(const trs_body *body);
+
+/* Text that is too short for the values declared, of so many bytes a line at least, is not worth
+ * any memory. */
+bool trs_body_can_hold(const trs_body *body, int64_t shortest);
 
 /* Piece number of count: whole lines, every line in one piece. */
 void trs_body_piece(const trs_body *body, int64_t number, int64_t count, const char **begin,
@@ -83,6 +78,16 @@ static inline const char *trs_next_line(const char *text, const char *end) {
   if (*text == '\r') text++;
   if (*text == '\n') return text + 1;
   return text >= end ? end : NULL;
+}
+
+/* The next line, if this one, of a text that ends at end, is blank or a comment; else NULL. */
+static inline const char *trs_skip_line(const char *text, const char *end) {
+  text = trs_skip_blanks(text);
+  if (*text == '%' && text < end) {
+    const char *newline = trs_line_end(text, end);
+    return newline < end ? newline + 1 : end;
+  }
+  return trs_next_line(text, end);
 }
 
 /* Both indices of an entry, and the blanks behind each; NULL where they are not. */

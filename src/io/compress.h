@@ -2,7 +2,15 @@
 #ifndef TRS_IO_COMPRESS_H
 #define TRS_IO_COMPRESS_H
 
-#include "io/decompress.h"
+#include "base/status.h"
+
+/* Growing memory. */
+typedef struct trs_buffer {
+  char *data;
+  int64_t length, room;
+} trs_buffer;
+
+trs_status trs_buffer_reserve(trs_buffer *buffer, int64_t room);
 
 typedef enum trs_packing { TRS_PLAIN, TRS_GZIP, TRS_ZSTD } trs_packing;
 

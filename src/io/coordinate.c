@@ -27,8 +27,8 @@ static inline void count_entry(const trs_coordinate *c, int64_t *next, bool alon
   if (trs_coordinate_takes(c, &i, &j)) trs_take_place(next, i, alone);
 }
 
-/* Counts the entry of the line [line, line_end); -1 if it is bad, 0 if blank.  A symmetric file's
- * entries count on both sides of the diagonal. */
+/* Counts the entry of the line [line, line_end); -1 if it is bad, 0 if blank or a comment.  A
+ * symmetric file's entries count on both sides of the diagonal. */
 static inline int count_line(const trs_coordinate *c, int64_t *next, bool alone, const char *line,
                              const char *line_end, const char *end) {
   bool mirrored = c->body->banner->symmetry != TRS_UNSYMMETRIC;
@@ -36,7 +36,7 @@ static inline int count_line(const trs_coordinate *c, int64_t *next, bool alone,
   line = trs_skip_blanks(line);
   bool both = mirrored || c->only;
   const char *after = both ? trs_parse_indices(line, &i, &j) : trs_parse_index(line, &i);
-  if (!after) return trs_next_line(line, end) == line_end ? 0 : -1;
+  if (!after) return trs_skip_line(line, end) == line_end ? 0 : -1;
   i--, j--;
   if ((uint64_t)i >= (uint64_t)c->nrows || (uint64_t)j >= (uint64_t)c->ncols) return -1;
   count_entry(c, next, alone, i, j);
@@ -76,8 +76,8 @@ static void read_text(trs_coordinate *c, int rank, bool fill) {
                      : (entries = count_piece(c, next, alone, begin, end)) >= 0;
     c->partial[rank] += entries;
     if (!good) c->failed = true;
-    double done = (double)(piece + 1) / TRS_PIECES;
-    if (rank == 0 && !c->body->window) /* which tells its own */
+    double done = c->from + (c->to - c->from) * (double)(piece + 1) / TRS_PIECES;
+    if (rank == 0 && !c->body->window->fresh) /* unpacking tells its own */
       trs_reading_progress(c->body->reading, "reading", fill ? 0.2 + 0.75 * done : 0.2 * done);
   }
 }
@@ -185,14 +185,24 @@ static void run(trs_coordinate *c, void (*body)(void *, int, int)) {
   trs_team_run(c->body->reading->team, c->body->size, body, c);
 }
 
-/* One pass over the text. */
+static int64_t sum_partial(const trs_coordinate *c) {
+  int64_t sum = 0;
+  for (int rank = 0; rank < c->body->size; rank++) sum += c->partial[rank];
+  return sum;
+}
+
+/* One pass over the text, which ends where it has more entries than it declares. */
 static trs_status run_text(trs_coordinate *c, void (*body)(void *, int, int)) {
   trs_window *w = c->body->window;
-  if (w) TRS_TRY(trs_window_restart(w));
-  do {
+  c->from = 0;
+  TRS_TRY(trs_window_restart(w));
+  while (w->begin < w->end && !c->failed) {
+    c->to = trs_window_done(w);
     run(c, body);
-    if (w) TRS_TRY(trs_window_next(w));
-  } while (w && w->begin < w->end && !c->failed);
+    if (body == count_body && sum_partial(c) > c->body->banner->count) c->failed = true;
+    c->from = c->to;
+    TRS_TRY(trs_window_next(w));
+  }
   return TRS_SUCCESS;
 }
 
@@ -216,9 +226,7 @@ static void compact(trs_coordinate *c) {
 static trs_status count_entries(trs_coordinate *c) {
   run(c, clear_body);
   TRS_TRY(run_text(c, count_body));
-  int64_t entries = 0;
-  for (int rank = 0; rank < c->body->size; rank++) entries += c->partial[rank];
-  if (c->failed || entries != c->body->banner->count) return trs_body_diagnose(c->body);
+  if (c->failed || sum_partial(c) != c->body->banner->count) return trs_body_diagnose(c->body);
   run(c, sum_body);
   for (int rank = 0; rank < c->body->size; rank++) {
     int64_t sum = c->partial[rank];
@@ -240,16 +248,10 @@ static trs_status order_entries(trs_coordinate *c) {
   return TRS_SUCCESS;
 }
 
-/* Text at hand that is too short for the entries declared is not worth any memory. */
-static bool can_hold(const trs_body *body) {
-  enum { SHORTEST = 4 };                                    /* bytes of a line, "1 1" */
-  int64_t bytes = body->text->end - body->banner->body + 1; /* the last may lack its newline */
-  return body->window || body->banner->count <= bytes / SHORTEST;
-}
-
 static trs_status build(trs_coordinate *c) {
+  enum { SHORTEST = 4 }; /* bytes of a line, "1 1" */
   int size = c->body->size;
-  if (!can_hold(c->body)) return trs_body_diagnose(c->body);
+  if (!trs_body_can_hold(c->body, SHORTEST)) return trs_body_diagnose(c->body);
   TRS_TRY(TRS_ALLOC_ZERO(&c->partial, size));
   TRS_TRY(TRS_ALLOC(&c->bad_sums, size));
   TRS_TRY(TRS_ALLOC(&c->next, c->groups * c->nrows));
@@ -262,7 +264,9 @@ static trs_status build(trs_coordinate *c) {
   c->ptr[c->nrows] = c->nnz;
   TRS_TRY(run_text(c, fill_body));
   bool both_sides = c->above && c->below;
-  return c->failed || both_sides ? trs_body_diagnose(c->body) : order_entries(c);
+  if (c->failed || both_sides) return trs_body_diagnose(c->body);
+  TRS_TRY(trs_source_check(&c->body->window->source));
+  return order_entries(c);
 }
 
 /* Counters may take half the memory of the matrix; where it is read in parts there is one set. */

@@ -20,6 +20,7 @@ typedef struct trs_coordinate {
   int64_t *next;
   int64_t *partial;  /* size: each member's entries (counting), then those of its rows */
   int64_t *bad_sums; /* size: each member's first row with an overflowing sum, or -1 */
+  double from, to;   /* of this pass, the share that lies before and behind the lines at hand */
   int64_t *ptr;      /* the matrix */
   int32_t *idx;
   void *val;

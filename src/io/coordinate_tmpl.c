@@ -71,7 +71,7 @@ static inline bool NAME(read_line)(const trs_coordinate *c, NAME(batch) * batch,
   SCALAR value;
   line = trs_skip_blanks(line);
   const char *after = trs_parse_indices(line, &i, &j);
-  if (!after) return trs_next_line(line, end) == line_end; /* a blank line? */
+  if (!after) return trs_skip_line(line, end) == line_end; /* blank, or a comment? */
   if (!trs_is_blank(*after) && c->body->banner->field != TRS_PATTERN) return false;
   after = NAME(parse_scalar)(after, c->body, &value);
   i--, j--;

@@ -9,29 +9,36 @@
 #endif
 #if TRS_HAVE_ZSTD
 #include <zstd.h>
+#include <zstd_errors.h>
 #endif
 
-trs_status trs_buffer_reserve(trs_buffer *buffer, int64_t room) {
-  if (room <= buffer->room) return TRS_SUCCESS;
-  TRS_TRY(trs_realloc((void **)&buffer->data, room + TRS_TEXT_SLACK, 1));
-  buffer->room = room;
+enum { INPUT_BYTES = 1 << 18 };
+
+#if TRS_HAVE_ZLIB || TRS_HAVE_ZSTD
+static const char *name_of(const trs_unpacker *u) { return u->gzip ? "gzip" : "zstd"; }
+
+static trs_status damaged(const trs_unpacker *u) {
+  return trs_fail(TRS_ERROR_FORMAT, -1, "%s: the %s data is damaged near byte %lld",
+                  u->source->reading->path, name_of(u), (long long)(u->at - u->length));
+}
+
+static trs_status truncated(const trs_unpacker *u) {
+  return trs_fail(TRS_ERROR_FORMAT, -1, "%s: the %s data is truncated: it ends after %lld bytes",
+                  u->source->reading->path, name_of(u), (long long)u->at);
+}
+
+/* Sees to it that there is input, if the source has more. */
+static trs_status refill(trs_unpacker *u) {
+  if (u->length) return TRS_SUCCESS;
+  u->begin = 0;
+  TRS_TRY(trs_source_read(u->source, u->at, u->input, INPUT_BYTES, &u->length));
+  u->at += u->length;
   return TRS_SUCCESS;
 }
 
-void trs_buffer_to_text(trs_buffer *buffer, trs_text *text, trs_status status) {
-  if (status) {
-    trs_free(buffer->data);
-    return;
-  }
-  memset(buffer->data + buffer->length, 0, TRS_TEXT_SLACK);
-  *text =
-      (trs_text){.begin = buffer->data, .end = buffer->data + buffer->length, .heap = buffer->data};
-}
-
-#if TRS_HAVE_ZLIB || TRS_HAVE_ZSTD
-static trs_status bad_data(const trs_unpacker *u, const char *why) {
-  return trs_fail(TRS_ERROR_FORMAT, -1, "%s: the %s data is %s", u->reading->path,
-                  u->gzip ? "gzip" : "zstd", why);
+static void take_input(trs_unpacker *u, int64_t count) {
+  u->begin += count;
+  u->length -= count;
 }
 #endif
 
@@ -62,31 +69,35 @@ static trs_status gunzip_open(trs_unpacker *u) {
 
 static unsigned piece(int64_t bytes) { return (unsigned)(bytes < 1 << 26 ? bytes : 1 << 26); }
 
+/* Behind a member: another, or the end, with zeros before it, as on tapes. */
+static trs_status find_member(trs_unpacker *u) {
+  inflateReset(u->stream);
+  u->inside = false;
+  do {
+    TRS_TRY(refill(u));
+    u->ended = !u->length;
+    while (u->length && !u->input[u->begin]) take_input(u, 1);
+  } while (!u->ended && !u->length);
+  return TRS_SUCCESS;
+}
+
 /* One call of inflate; it has ended after the last byte of the last member. */
 static trs_status gunzip_read(trs_unpacker *u, char *to, int64_t room, int64_t *got) {
   z_stream *stream = u->stream;
-  const char *end = u->packed->end;
-  int64_t left = end - (u->packed->begin + u->at);
-  stream->next_in = (unsigned char *)u->packed->begin + u->at;
-  stream->avail_in = piece(left);
+  TRS_TRY(refill(u));
+  bool last = !u->length; /* what it holds back may still come */
+  stream->next_in = (unsigned char *)u->input + u->begin;
+  stream->avail_in = piece(u->length);
   stream->next_out = (unsigned char *)to;
   stream->avail_out = piece(room);
   *got = stream->avail_out;
   int code = inflate(stream, Z_NO_FLUSH);
   *got -= stream->avail_out;
+  take_input(u, (char *)stream->next_in - (u->input + u->begin));
   if (code == Z_MEM_ERROR) return trs_fail(TRS_ERROR_MEMORY, -1, "out of memory in zlib");
-  if (code == Z_BUF_ERROR || (code == Z_OK && left == 0 && stream->avail_out))
-    return bad_data(u, "truncated");
-  if (code != Z_OK && code != Z_STREAM_END)
-    return bad_data(u, stream->msg ? stream->msg : "damaged");
-  const char *next = (const char *)stream->next_in;
-  if (code == Z_STREAM_END) {
-    while (next < end && *next == 0) next++; /* padding, as on tapes */
-    u->ended = next == end;
-    inflateReset(stream);
-  }
-  u->at = next - u->packed->begin;
-  return TRS_SUCCESS;
+  if (code == Z_BUF_ERROR || (code == Z_OK && last && stream->avail_out)) return truncated(u);
+  if (code != Z_OK && code != Z_STREAM_END) return damaged(u);
+  return code == Z_STREAM_END ? find_member(u) : TRS_SUCCESS;
 }
 
 static void gunzip_close(trs_unpacker *u) {
@@ -98,7 +109,7 @@ static trs_status gunzip_open(trs_unpacker *u) {
   return trs_fail(TRS_ERROR_UNSUPPORTED, -1,
                   "%s is compressed by gzip, which this build lacks: install zlib1g-dev and build "
                   "Trireme again, or decompress it first",
-                  u->reading->path);
+                  u->source->reading->path);
 }
 static trs_status gunzip_read(trs_unpacker *u, char *to, int64_t room, int64_t *got) {
   (void)to, (void)room, (void)got;
@@ -114,17 +125,42 @@ static trs_status unzstd_open(trs_unpacker *u) {
   return TRS_SUCCESS;
 }
 
+static trs_status unzstd_error(const trs_unpacker *u, size_t code) {
+  const char *path = u->source->reading->path, *why = NULL;
+  switch (ZSTD_getErrorCode(code)) {
+    case ZSTD_error_memory_allocation:
+      return trs_fail(TRS_ERROR_MEMORY, -1, "%s: out of memory in zstd", path);
+    case ZSTD_error_checksum_wrong:
+      return trs_fail(TRS_ERROR_FORMAT, -1,
+                      "%s: the zstd data is damaged before byte %lld: its checksum does not match",
+                      path, (long long)(u->at - u->length));
+    case ZSTD_error_frameParameter_windowTooLarge:
+      why = "needs more than 128 MB to be unpacked: compress the text without --long";
+      break;
+    case ZSTD_error_dictionary_wrong:
+      why = "needs a dictionary, which is not read: compress the text without one";
+      break;
+    default:
+      return damaged(u);
+  }
+  return trs_fail(TRS_ERROR_UNSUPPORTED, -1, "%s: the zstd data %s", path, why);
+}
+
 static trs_status unzstd_read(trs_unpacker *u, char *to, int64_t room, int64_t *got) {
-  size_t size = (size_t)(u->packed->end - u->packed->begin), at = (size_t)u->at;
-  ZSTD_inBuffer in = {u->packed->begin, at + (size - at < 1 << 24 ? size - at : 1 << 24), at};
+  TRS_TRY(refill(u));
+  bool last = !u->length;
+  ZSTD_inBuffer in = {u->input + u->begin, (size_t)u->length, 0};
   ZSTD_outBuffer out = {to, (size_t)room, 0};
-  size_t left = ZSTD_decompressStream(u->stream, &out, &in);
-  *got = (int64_t)out.pos;
-  u->at = (int64_t)in.pos;
-  if (ZSTD_isError(left)) return bad_data(u, ZSTD_getErrorName(left));
-  u->full = out.pos == out.size && left;
-  u->ended = in.pos == size && !u->full;
-  return u->ended && left ? bad_data(u, "truncated") : TRS_SUCCESS;
+  if (!last || u->full) {
+    size_t left = ZSTD_decompressStream(u->stream, &out, &in);
+    *got = (int64_t)out.pos;
+    take_input(u, (int64_t)in.pos);
+    if (ZSTD_isError(left)) return unzstd_error(u, left);
+    u->inside = left != 0;
+    u->full = out.pos == out.size && left;
+  }
+  u->ended = last && !u->full;
+  return u->ended && u->inside ? truncated(u) : TRS_SUCCESS;
 }
 
 static void unzstd_close(trs_unpacker *u) { ZSTD_freeDStream(u->stream); }
@@ -133,7 +169,7 @@ static trs_status unzstd_open(trs_unpacker *u) {
   return trs_fail(TRS_ERROR_UNSUPPORTED, -1,
                   "%s is compressed by zstd, which this build lacks: install libzstd-dev and build "
                   "Trireme again, or decompress it first",
-                  u->reading->path);
+                  u->source->reading->path);
 }
 static trs_status unzstd_read(trs_unpacker *u, char *to, int64_t room, int64_t *got) {
   (void)to, (void)room, (void)got;
@@ -142,65 +178,66 @@ static trs_status unzstd_read(trs_unpacker *u, char *to, int64_t room, int64_t *
 static void unzstd_close(trs_unpacker *u) { (void)u; }
 #endif
 
-static bool begins_with(const trs_text *text, const char *magic, size_t length) {
-  return (size_t)(text->end - text->begin) >= length && !memcmp(text->begin, magic, length);
+static bool begins_with(const trs_source *source, const char *magic, int length) {
+  return source->nfirst >= length && !memcmp(source->first, magic, (size_t)length);
 }
 
-static bool is_gzip(const trs_text *text) { return begins_with(text, "\x1f\x8b", 2); }
+static bool is_gzip(const trs_source *source) { return begins_with(source, "\x1f\x8b", 2); }
 
-bool trs_is_packed(const trs_text *text) {
-  return is_gzip(text) || begins_with(text, "\x28\xb5\x2f\xfd", 4);
+bool trs_is_packed(const trs_source *source) {
+  return is_gzip(source) || begins_with(source, "\x28\xb5\x2f\xfd", 4);
 }
 
-trs_status trs_unpacker_open(trs_unpacker *u, const trs_text *packed, const trs_reading *reading) {
-  *u = (trs_unpacker){.reading = reading, .packed = packed, .gzip = is_gzip(packed)};
-  return u->gzip ? gunzip_open(u) : unzstd_open(u);
+/* By the first bytes; by the name where they are not those of a text that may be read. */
+trs_status trs_packing_known(const trs_source *source) {
+  static const struct {
+    const char *magic, *ending, *name, *remedy;
+    int length;
+  } others[] = {{"BZh", ".bz2", "bzip2", "bunzip2", 3},
+                {"\xfd"
+                 "7zXZ",
+                 ".xz", "xz", "unxz", 5},
+                {"\x5d\0\0", ".lzma", "lzma", "unlzma", 3},
+                {"\x04\x22\x4d\x18", ".lz4", "lz4", "unlz4", 4},
+                {"\x1f\x9d", ".Z", "compress", "uncompress", 2},
+                {"PK\x03\x04", ".zip", "zip", "unzip", 4}};
+  const char *path = source->reading->path, *dot = strrchr(path, '.');
+  bool text = begins_with(source, "%%", 2) || trs_is_packed(source);
+  for (size_t k = 0; k < sizeof others / sizeof *others; k++)
+    if (begins_with(source, others[k].magic, others[k].length) ||
+        (dot && !text && source->nfirst && !strcmp(dot, others[k].ending)))
+      return trs_fail(TRS_ERROR_UNSUPPORTED, -1,
+                      "%s is compressed by %s, which is not read: decompress it first (%s), or "
+                      "compress it by gzip or zstd",
+                      path, others[k].name, others[k].remedy);
+  return TRS_SUCCESS;
+}
+
+trs_status trs_unpacker_open(trs_unpacker *u, trs_source *source) {
+  *u = (trs_unpacker){.source = source, .gzip = is_gzip(source)};
+  TRS_TRY(u->gzip ? gunzip_open(u) : unzstd_open(u));
+  return TRS_ALLOC(&u->input, INPUT_BYTES);
 }
 
 trs_status trs_unpacker_read(trs_unpacker *u, char *to, int64_t room, int64_t *got) {
   *got = 0;
   TRS_TRY(u->gzip ? gunzip_read(u, to, room, got) : unzstd_read(u, to, room, got));
-  trs_reading_progress(u->reading, "decompressing",
-                       (double)u->at / (double)(u->packed->end - u->packed->begin));
+  if (u->source->size > 0)
+    trs_reading_progress(u->source->reading, "decompressing",
+                         (double)(u->at - u->length) / (double)u->source->size);
   return TRS_SUCCESS;
 }
 
 void trs_unpacker_close(trs_unpacker *u) {
   if (u->stream) (u->gzip ? gunzip_close : unzstd_close)(u);
+  trs_free(u->input);
   u->stream = NULL;
+  u->input = NULL;
 }
 
-/* Of gzip the length of the text modulo 2^32 stands in the last four bytes; deflate shrinks at most
- * 1032 times. */
-static int64_t guess_length(const trs_text *packed) {
-  int64_t size = packed->end - packed->begin, length = 0;
-  for (int byte = 0; is_gzip(packed) && size >= 18 && byte < 4; byte++)
-    length |= (int64_t)(unsigned char)packed->end[byte - 4] << 8 * byte;
-  return length > 4 * size && length < 1032 * size ? length : 4 * size;
-}
-
-static trs_status unpack(trs_buffer *buffer, trs_unpacker *u) {
-  TRS_TRY(trs_buffer_reserve(buffer, guess_length(u->packed) + 1));
-  while (!u->ended) {
-    int64_t got;
-    if (buffer->length == buffer->room) TRS_TRY(trs_buffer_reserve(buffer, 2 * buffer->room));
-    TRS_TRY(
-        trs_unpacker_read(u, buffer->data + buffer->length, buffer->room - buffer->length, &got));
-    buffer->length += got;
-  }
-  return TRS_SUCCESS;
-}
-
-trs_status trs_decompress(trs_text *text, const trs_reading *reading) {
-  if (!trs_is_packed(text)) return TRS_SUCCESS;
-  trs_buffer buffer = {0};
-  trs_text packed = *text;
-  trs_unpacker u;
-  trs_status status = trs_unpacker_open(&u, &packed, reading);
-  if (!status) status = unpack(&buffer, &u);
-  trs_unpacker_close(&u);
-  trs_text_close(&packed);
-  *text = (trs_text){0};
-  trs_buffer_to_text(&buffer, text, status);
-  return status;
+/* deflate shrinks at most 1032 times; a block of zstd has at least 4 bytes and unpacks to at most
+ * 128 KiB. */
+int64_t trs_unpacked_most(const trs_source *source) {
+  int64_t each = is_gzip(source) ? 1032 : 1 << 15;
+  return source->size < 0 || source->size > INT64_MAX / each ? INT64_MAX : source->size * each;
 }

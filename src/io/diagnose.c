@@ -118,36 +118,31 @@ static trs_status too_few(const inspection *in) {
       in->body->banner->coordinate ? "that its size line declares" : "that its size line implies");
 }
 
-/* Of compressed text all is decompressed, for the message is about a line of it. */
-static trs_status diagnose_whole(const trs_body *windowed) {
-  trs_text text;
-  trs_banner banner;
-  trs_body body = *windowed;
-  TRS_TRY(trs_text_open(&text, body.reading));
-  body.window = NULL;
-  body.text = &text;
-  body.banner = &banner;
-  trs_status status = trs_banner_read(&banner, &text, body.reading->path);
-  if (!status) status = trs_body_diagnose(&body);
-  trs_text_close(&text);
-  return status;
-}
-
-trs_status trs_body_diagnose(const trs_body *body) {
-  if (body->window) return diagnose_whole(body);
-  inspection in = {.body = body, .line = body->banner->body_line};
-  const char *line = body->banner->body, *end = body->text->end;
-  for (; line < end; in.line++) {
+/* The lines at hand. */
+static trs_status check_lines(inspection *in) {
+  const char *line = in->body->window->begin, *end = in->body->window->end;
+  for (; line < end; in->line++) {
     const char *line_end = trs_line_end(line, end);
-    if (!trs_next_line(line, end)) { /* not a blank line */
-      in.at = line;
-      in.end = line_end;
-      TRS_TRY(check_line(&in));
-      in.seen++;
+    if (!trs_skip_line(line, end)) {
+      in->at = line;
+      in->end = line_end;
+      TRS_TRY(check_line(in));
+      in->seen++;
     }
     line = line_end < end ? line_end + 1 : end;
   }
+  return TRS_SUCCESS;
+}
+
+trs_status trs_body_diagnose(const trs_body *body) {
+  inspection in = {.body = body, .line = body->banner->body_line};
+  trs_window *w = body->window;
+  TRS_TRY(trs_window_restart(w));
+  while (w->begin < w->end) {
+    TRS_TRY(check_lines(&in));
+    TRS_TRY(trs_window_next(w));
+  }
   if (in.seen < body->banner->count) return too_few(&in);
-  return trs_fail(TRS_ERROR_FILE, -1, "%s has changed while it was being read",
+  return trs_fail(TRS_ERROR_FILE, -1, "%s has changed while it was being read: read it again",
                   body->reading->path);
 }

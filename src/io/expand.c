@@ -28,7 +28,7 @@ static bool by_columns(const trs_entries *e) {
   return e->kind == TRS_COLUMNS || e->kind == TRS_SWAPPED_PAIRS;
 }
 
-static trs_status check_pointers(const trs_entries *e) {
+trs_status trs_entries_check_pointers(const trs_entries *e) {
   int64_t n = by_columns(e) ? e->ncols : e->nrows;
   if (!e->ptr) return TRS_SUCCESS;
   if (e->ptr[0] != 0 || e->ptr[n] != e->count)
@@ -55,7 +55,7 @@ static trs_status check_indices(const int32_t *indices, int64_t count, int64_t l
 }
 
 static trs_status check_entries(const trs_entries *e) {
-  TRS_TRY(check_pointers(e));
+  TRS_TRY(trs_entries_check_pointers(e));
   int64_t majors = by_columns(e) ? e->ncols : e->nrows;
   int64_t minors = by_columns(e) ? e->nrows : e->ncols;
   TRS_TRY(check_indices(e->major, e->count, majors, "indices_0"));
@@ -114,6 +114,20 @@ static trs_status count_rows(const trs_entries *e, int64_t **ptr) {
   return TRS_SUCCESS;
 }
 
+/* Takes the arrays.  Each entry stands once in a file of this kind. */
+static trs_status adopt(trs_matrix **A, trs_format format, trs_scalar scalar, int64_t nrows,
+                        int64_t ncols, int64_t *ptr, int32_t *idx, void *val) {
+  int64_t entries = ptr[format == TRS_CSR ? nrows : ncols];
+  TRS_TRY(trs_matrix_adopt(A, format, scalar, nrows, ncols, ptr, idx, val));
+  int64_t repeated = entries - (*A)->nnz;
+  if (!repeated) return TRS_SUCCESS;
+  trs_matrix_destroy(*A);
+  *A = NULL;
+  return trs_fail(TRS_ERROR_STRUCTURE, -1,
+                  "%lld of %lld entries repeat others: each position may be given once",
+                  (long long)repeated, (long long)entries);
+}
+
 static trs_status expand(trs_matrix **A, trs_entries *e) {
   int64_t *ptr = NULL;
   int32_t *idx = NULL;
@@ -124,7 +138,7 @@ static trs_status expand(trs_matrix **A, trs_entries *e) {
   if (!status) status = TRS_ALLOC(&idx, ptr[e->nrows + 1]);
   if (!status) status = trs_alloc(&val, ptr[e->nrows + 1], trs_scalar_size(e->scalar));
   if (!status) scatter[e->scalar](e, ptr + 1, idx, val);
-  if (!status) return trs_matrix_adopt(A, TRS_CSR, e->scalar, e->nrows, e->ncols, ptr, idx, val);
+  if (!status) return adopt(A, TRS_CSR, e->scalar, e->nrows, e->ncols, ptr, idx, val);
   trs_free(ptr);
   trs_free(idx);
   trs_free(val);
@@ -139,5 +153,5 @@ trs_status trs_entries_adopt(trs_matrix **A, trs_entries *e) {
     return status;
   }
   trs_format format = e->kind == TRS_ROWS ? TRS_CSR : TRS_CSC;
-  return trs_matrix_adopt(A, format, e->scalar, e->nrows, e->ncols, e->ptr, e->minor, e->val);
+  return adopt(A, format, e->scalar, e->nrows, e->ncols, e->ptr, e->minor, e->val);
 }

@@ -26,6 +26,8 @@ typedef struct trs_entries {
 
 /* Checks everything, and takes the arrays also when it fails (TRS_ERROR_STRUCTURE). */
 trs_status trs_entries_adopt(trs_matrix **A, trs_entries *entries);
+/* Of these checks, that of ptr. */
+trs_status trs_entries_check_pointers(const trs_entries *entries);
 void trs_entries_release(trs_entries *entries);
 
 #endif

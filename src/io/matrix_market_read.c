@@ -6,44 +6,32 @@
 #include "matrix/values.h"
 
 typedef struct source {
-  trs_text text;
-  trs_window window; /* of text that stays compressed */
+  trs_window window;
   trs_banner banner;
   trs_body body;
 } source;
 
-static void close_body(source *file) {
-  trs_window_close(&file->window);
-  trs_text_close(&file->text);
-}
-
-/* The head of the file, in its text or in the first lines of compressed text. */
 static trs_status read_head(source *file, const trs_reading *reading) {
-  trs_text first = file->text;
-  if (trs_is_packed(&file->text)) {
-    file->body.window = &file->window;
-    TRS_TRY(trs_window_open(&file->window, &file->text, reading));
-    first = (trs_text){.begin = file->window.begin, .end = file->window.end};
-  }
-  if (first.begin == first.end)
+  trs_window *w = &file->window;
+  if (w->begin == w->end)
     return trs_fail(TRS_ERROR_FORMAT, -1, "%s:1: the file is empty", reading->path);
-  TRS_TRY(trs_banner_read(&file->banner, &first, reading->path));
-  if (file->body.window) file->window.head = file->banner.body - file->window.begin;
+  while (!w->ended && !trs_banner_complete(w->begin, w->end)) TRS_TRY(trs_window_widen(w));
+  TRS_TRY(trs_banner_read(&file->banner, w->begin, w->end, reading->path));
+  w->head = file->banner.head;
+  TRS_TRY(trs_window_restart(w));
   return trs_reading_scalar(reading, file->banner.field == TRS_COMPLEX, &file->body.scalar);
 }
 
-/* in_parts: what is compressed is not decompressed whole. */
+/* in_parts: of compressed text nothing is kept. */
 static trs_status open_body(source *file, const trs_reading *reading, bool in_parts) {
   *file = (source){0};
-  TRS_TRY((in_parts ? trs_text_open_packed : trs_text_open)(&file->text, reading));
   file->body =
-      (trs_body){.reading = reading, .text = &file->text, .banner = &file->banner, .size = 1};
-  trs_status status = read_head(file, reading);
-  if (status)
-    close_body(file);
-  else
-    file->body.size = trs_body_members(&file->body);
-  return status;
+      (trs_body){.reading = reading, .window = &file->window, .banner = &file->banner, .size = 1};
+  trs_status status = trs_window_open(&file->window, reading, in_parts);
+  if (!status) status = read_head(file, reading);
+  if (status) return trs_window_close(&file->window, status);
+  file->body.size = trs_body_members(&file->body);
+  return TRS_SUCCESS;
 }
 
 /* The nonzero values of a dense array, in rows; idx and val are NULL when they are only counted. */
@@ -89,8 +77,7 @@ trs_status trs_matrix_market_read(trs_matrix **A, const trs_reading *reading) {
   TRS_TRY(open_body(&file, reading, false));
   trs_status status = file.banner.coordinate ? trs_coordinate_read(A, &file.body)
                                              : read_array_matrix(A, &file.body);
-  close_body(&file);
-  return status;
+  return trs_window_close(&file.window, status);
 }
 
 static trs_status select_entries(trs_selected *selected, const trs_selection *only,
@@ -116,8 +103,7 @@ trs_status trs_matrix_market_select(trs_selected *selected, const trs_selection 
   source file;
   TRS_TRY(open_body(&file, reading, true));
   trs_status status = select_entries(selected, only, &file.body);
-  close_body(&file);
-  return status;
+  return trs_window_close(&file.window, status);
 }
 
 static trs_status read_sparse_dense(void **values, const trs_body *body) {
@@ -149,6 +135,5 @@ trs_status trs_matrix_market_read_dense(void **values, int64_t *nrows, int64_t *
     *nrows = file.banner.nrows;
     *ncols = file.banner.ncols;
   }
-  close_body(&file);
-  return status;
+  return trs_window_close(&file.window, status);
 }

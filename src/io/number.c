@@ -26,6 +26,9 @@ static const uint64_t powers_of_ten[] = {1,      10,      100,      1000,     10
 
 static bool is_digit(char c) { return (unsigned char)(c - '0') < 10; }
 
+/* e or, as Fortran writes doubles, d. */
+static bool begins_exponent(char c) { return (unsigned)((c | 0x20) - 'd') < 2; }
+
 /* Appends digits to *w, which wraps past 19 of them; returns where they end. */
 static inline const char *take_digits(const char *text, uint64_t *w) {
   uint64_t word = trs_eight_chars(text);
@@ -157,7 +160,7 @@ static __attribute__((noinline)) double long_significand(const char *begin, cons
   return below == above ? from_bits(below) : decide(begin, end, exponent);
 }
 
-/* [+-] digits behind an e; saturates. */
+/* [+-] digits behind an e or d; saturates. */
 static __attribute__((noinline)) const char *take_exponent(const char *text, int64_t *exponent) {
   bool negative = *text == '-';
   text += *text == '-' || *text == '+';
@@ -185,7 +188,7 @@ const char *trs_parse_real(const char *text, double *value) {
   }
   if (count == 0) return NULL;
   const char *end = text;
-  if ((*text | 0x20) == 'e') {
+  if (begins_exponent(*text)) {
     text = take_exponent(text + 1, &exponent);
     if (!text) return NULL;
     q += exponent;
@@ -202,7 +205,7 @@ bool trs_is_real(const char *text) {
   int64_t points = 0, exponent;
   for (; is_digit(*text) || (*text == '.' && points == 0); text++) points += *text == '.';
   if (text - begin - points == 0) return false;
-  if ((*text | 0x20) == 'e') text = take_exponent(text + 1, &exponent);
+  if (begins_exponent(*text)) text = take_exponent(text + 1, &exponent);
   return text && (*text == '\0' || strchr(" \t\r\n", *text));
 }
 
@@ -223,6 +226,6 @@ const char *trs_parse_nonfinite(const char *text, double *value) {
 const char *trs_parse_integer(const char *text, double *value) {
   const char *digits = text + (*text == '-' || *text == '+'), *end = digits;
   while (is_digit(*end)) end++;
-  if (end == digits || *end == '.' || (*end | 0x20) == 'e') return NULL;
+  if (end == digits || *end == '.' || begins_exponent(*end)) return NULL;
   return trs_parse_real(text, value);
 }

@@ -53,8 +53,8 @@ static inline const char *trs_parse_index(const char *text, int64_t *value) {
   return text + count;
 }
 
-/* A decimal number as strtod takes it, [+-] digits [. digits] [e [+-] digits], rounded to nearest,
- * ties to even; NULL where there is none or it overflows. */
+/* A decimal number as strtod takes it, [+-] digits [. digits] [e [+-] digits], or with Fortran's d
+ * for the e, rounded to nearest, ties to even; NULL where there is none or it overflows. */
 const char *trs_parse_real(const char *text, double *value);
 
 /* [+-] nan, inf or infinity in any case; NULL where there is none. */

@@ -10,6 +10,7 @@
 
 #include "io/hdf5.h"
 #include "io/io.h"
+#include "io/limit.h"
 #include "io/matrix_market.h"
 #include "io/source.h"
 #include "matrix/matrix.h"
@@ -120,9 +121,8 @@ static void free_entries(trs_compressed *e) {
   trs_free(e->val);
 }
 
-static trs_status give(void *user, const trs_matrix *A, int64_t count, const int32_t *vector,
-                       void **val) {
-  const opened *f = user;
+static trs_status give_values(const opened *f, const trs_matrix *A, int64_t count,
+                              const int32_t *vector, void **val) {
   trs_selected selected;
   TRS_TRY(check_same(f));
   TRS_TRY(trs_team_renew(f->team)); /* this may be a forked child */
@@ -132,6 +132,15 @@ static trs_status give(void *user, const trs_matrix *A, int64_t count, const int
   if (!status) status = take_values(f, A, &selected.entries, count, vector, val);
   free_entries(&selected.entries);
   return status;
+}
+
+static trs_status give(void *user, const trs_matrix *A, int64_t count, const int32_t *vector,
+                       void **val) {
+  const opened *f = user;
+  trs_reading reading = {.path = f->path, .options = f->options};
+  trs_limit limit;
+  trs_limit_begin(&limit, &reading);
+  return trs_limit_end(&limit, give_values(f, A, count, vector, val));
 }
 
 /* ---- Opening. ---- */
@@ -176,8 +185,10 @@ static trs_status read_pattern(opened *f, trs_selected *selected) {
   TRS_TRY(trs_matrix_market_select(selected, &only, &reading));
   f->invents = selected->field == TRS_PATTERN;
   f->scalar = selected->scalar;
-  f->options = (trs_read_options){
-      .allow_nonfinite = f->options.allow_nonfinite, .seed = f->options.seed, .scalar = f->scalar};
+  f->options = (trs_read_options){.allow_nonfinite = f->options.allow_nonfinite,
+                                  .seed = f->options.seed,
+                                  .scalar = f->scalar,
+                                  .max_bytes = f->options.max_bytes};
   trs_status status = check_kind(f, selected);
   if (!status) status = check_same(f);
   if (!status && f->add_diagonal)
@@ -224,8 +235,12 @@ trs_status trs_open_matrix(trs_matrix **T, const char *path, trs_format format, 
   f->uplo = uplo;
   f->add_diagonal = add_diagonal;
   if (options) f->options = *options;
+  trs_reading reading = {.path = path, .options = f->options};
+  trs_limit limit;
+  trs_limit_begin(&limit, &reading);
   trs_status status = open_file(f, path, team);
   if (!status) status = read_pattern(f, &selected);
+  status = trs_limit_end(&limit, status);
   if (status) {
     close_file(f);
     return status;

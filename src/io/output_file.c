@@ -1,22 +1,26 @@
 /* output_file.c - writes beside the target and renames when all is on the disk, so that a reader
  * sees the old file or the new one, whatever fails in between.  Where the file system can, what is
- * written has no name until then: a process that is killed leaves nothing behind. */
+ * written has no name until then: a process that is killed leaves nothing behind; elsewhere the
+ * next writer clears up after it. */
 #define _GNU_SOURCE /* O_TMPFILE */
 #include "io/output_file.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/memory.h"
 
-enum { MOST_TRIES = 1000, MOST_LINKS = 40 };
+enum { MOST_TRIES = 1000, MOST_LINKS = 40, PREFIX_BYTES = 96 };
 
 static trs_status write_error(const char *path) {
   return trs_fail(TRS_ERROR_FILE, -1, "cannot write %s: %s", path, strerror(errno));
@@ -111,14 +115,24 @@ static trs_status find_target(trs_output *output) {
   return status;
 }
 
-/* DIRECTORY/.trireme-PROCESS-NUMBER, which no other writer in any process chooses, given to the
- * file by make, which returns less than 0 where it could not. */
+/* .trireme-HOST- and what else would be part of a path is a dot. */
+static void temporary_prefix(char prefix[PREFIX_BYTES]) {
+  char host[PREFIX_BYTES - 16] = "";
+  (void)gethostname(host, sizeof host - 1);
+  for (char *c = host; *c; c++)
+    if (*c == '/') *c = '.';
+  snprintf(prefix, PREFIX_BYTES, ".trireme-%s-", host);
+}
+
+/* DIRECTORY/.trireme-HOST-PROCESS-NUMBER, which no other writer in any process chooses, given to
+ * the file by make, which returns less than 0 where it could not. */
 static bool name_temporary(trs_output *output, int (*make)(trs_output *)) {
   static atomic_uint number;
+  char prefix[PREFIX_BYTES];
+  temporary_prefix(prefix);
   for (int tries = 0; tries < MOST_TRIES; tries++) {
-    snprintf(output->temporary, output->room, "%.*s.trireme-%ld-%u",
-             directory_length(output->target), output->target, (long)getpid(),
-             atomic_fetch_add(&number, 1));
+    snprintf(output->temporary, output->room, "%.*s%s%ld-%u", directory_length(output->target),
+             output->target, prefix, (long)getpid(), atomic_fetch_add(&number, 1));
     if (make(output) >= 0) return true;
     if (errno != EEXIST) break;
   }
@@ -127,6 +141,37 @@ static bool name_temporary(trs_output *output, int (*make)(trs_output *)) {
 
 static int open_named(trs_output *output) {
   return output->fd = open(output->temporary, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+}
+
+/* Whether name, of this prefix, is a file that this user's process on this machine was killed over:
+ * that process is gone, and nobody holds the file's lock, not even a process that has the same
+ * number in another container. */
+static bool is_leftover(int folder, const char *name, const char *prefix) {
+  struct stat about;
+  char *end;
+  if (strncmp(name, prefix, strlen(prefix))) return false;
+  long process = strtol(name + strlen(prefix), &end, 10);
+  if (process <= 0 || process > INT_MAX || *end != '-') return false;
+  if (!kill((pid_t)process, 0) || errno != ESRCH) return false;
+  int fd = openat(folder, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+  if (fd < 0) return false;
+  bool ours = !fstat(fd, &about) && S_ISREG(about.st_mode) && about.st_uid == geteuid() &&
+              !flock(fd, LOCK_EX | LOCK_NB);
+  close(fd);
+  return ours;
+}
+
+/* What killed writers have left beside the target. */
+static void remove_leftovers(const trs_output *output) {
+  char path[PATH_MAX], prefix[PREFIX_BYTES];
+  temporary_prefix(prefix);
+  snprintf(path, sizeof path, "%.*s.", directory_length(output->target), output->target);
+  DIR *folder = opendir(path);
+  if (!folder) return;
+  for (struct dirent *entry; (entry = readdir(folder));)
+    if (is_leftover(dirfd(folder), entry->d_name, prefix))
+      (void)unlinkat(dirfd(folder), entry->d_name, 0);
+  closedir(folder);
 }
 
 #ifdef O_TMPFILE
@@ -151,10 +196,12 @@ static int link_nameless(trs_output *output) { return output->fd; }
 #endif
 
 static trs_status create_temporary(trs_output *output, mode_t mode) {
-  output->room = (size_t)directory_length(output->target) + 48;
+  output->room = (size_t)directory_length(output->target) + PREFIX_BYTES + 32;
   TRS_TRY(TRS_ALLOC(&output->temporary, (int64_t)output->room));
+  remove_leftovers(output);
   if (open_nameless(output) || name_temporary(output, open_named)) {
-    if (mode) (void)!fchmod(output->fd, mode); /* as the file to be replaced */
+    (void)flock(output->fd, LOCK_EX | LOCK_NB); /* for others to see that it is being written */
+    if (mode) (void)!fchmod(output->fd, mode);  /* as the file to be replaced */
     return TRS_SUCCESS;
   }
   trs_status status = write_error(output->path);

@@ -4,6 +4,7 @@
 #include "generate/generate.h"
 #include "io/hdf5.h"
 #include "io/io.h"
+#include "io/limit.h"
 #include "io/matrix_market.h"
 #include "io/source.h"
 
@@ -42,7 +43,10 @@ trs_status trs_read_matrix(trs_matrix **A, const char *path, trs_team *team,
   TRS_TRY(begin_reading(&reading, path, team, options));
   if (!strncmp(path, "gen:", 4)) return generate(A, &reading);
   TRS_TRY(trs_hdf5_is_file(path, &hdf5));
-  return hdf5 ? trs_hdf5_read(A, &reading) : trs_matrix_market_read(A, &reading);
+  trs_limit limit;
+  trs_limit_begin(&limit, &reading);
+  trs_status status = hdf5 ? trs_hdf5_read(A, &reading) : trs_matrix_market_read(A, &reading);
+  return trs_limit_end(&limit, status);
 }
 
 trs_status trs_read_vectors(void **values, int64_t *nrows, int64_t *ncols, trs_scalar scalar,
@@ -53,5 +57,8 @@ trs_status trs_read_vectors(void **values, int64_t *nrows, int64_t *ncols, trs_s
   *values = NULL;
   *nrows = *ncols = 0;
   TRS_TRY(begin_reading(&reading, path, team, options));
-  return trs_matrix_market_read_dense(values, nrows, ncols, scalar, &reading);
+  trs_limit limit;
+  trs_limit_begin(&limit, &reading);
+  return trs_limit_end(&limit,
+                       trs_matrix_market_read_dense(values, nrows, ncols, scalar, &reading));
 }

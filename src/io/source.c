@@ -1,15 +1,12 @@
-/* source.c - a file's text: mapped where it can be, read where it cannot (a pipe), and decompressed
- * where its first bytes say that it is gzip or zstd.  As with any mapped file, no other program may
- * shorten it meanwhile. */
+/* source.c - reads instead of mapping: in a mapped file that another program shortens the reader
+ * would meet SIGBUS, and a library has no business with signals. */
 #include "io/source.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <sys/mman.h>
+#include <stdatomic.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#include "io/decompress.h"
 
 static trs_status file_error(const char *what, const char *path) {
   return trs_fail(TRS_ERROR_FILE, -1, "cannot %s %s: %s", what, path, strerror(errno));
@@ -26,64 +23,106 @@ static trs_status open_file(int *fd, struct stat *about, const char *path) {
   return status;
 }
 
-/* Maps the file and, behind it, one page of zeros: where the file ends with a page, that is the
- * slack its readers need. */
-static bool map_file(trs_text *text, int fd, size_t size) {
-  size_t page = (size_t)sysconf(_SC_PAGESIZE);
-  size_t bytes = (size + page - 1) / page * page + page;
-  char *map = mmap(NULL, bytes, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (map == MAP_FAILED) return false;
-  if (mmap(map, size, PROT_READ, MAP_PRIVATE | MAP_FIXED, fd, 0) == MAP_FAILED) {
-    munmap(map, bytes);
-    return false;
-  }
-  madvise(map, size, MADV_WILLNEED);
-  *text = (trs_text){.begin = map, .end = map + size, .map = map, .map_bytes = bytes};
-  return true;
+static trs_status changed(const trs_source *source) {
+  return trs_fail(TRS_ERROR_FILE, -1, "%s has changed while it was being read: read it again",
+                  source->reading->path);
 }
 
-static trs_status read_file(trs_text *text, int fd, const char *path) {
-  trs_buffer buffer = {0};
-  trs_status status = trs_buffer_reserve(&buffer, 1 << 16);
-  while (!status) {
-    ssize_t got = read(fd, buffer.data + buffer.length, (size_t)(buffer.room - buffer.length));
-    if (got == 0) break;
+/* Reads until count bytes are there or the file ends; -1 with errno after a failure. */
+static int64_t read_fully(int fd, int64_t at, char *to, int64_t count) {
+  int64_t length = 0;
+  while (length < count) {
+    size_t rest = (size_t)(count - length);
+    ssize_t got = at < 0 ? read(fd, to + length, rest) : pread(fd, to + length, rest, at + length);
     if (got < 0 && errno == EINTR) continue;
-    if (got < 0) status = file_error("read", path);
-    if (got > 0) buffer.length += got;
-    if (!status && buffer.length == buffer.room)
-      status = trs_buffer_reserve(&buffer, 2 * buffer.room);
+    if (got < 0) return -1;
+    if (got == 0) break;
+    length += got;
   }
-  trs_buffer_to_text(&buffer, text, status);
-  return status;
+  return length;
 }
 
-trs_status trs_text_open_packed(trs_text *text, const trs_reading *reading) {
-  int fd;
+trs_status trs_source_open(trs_source *source, const trs_reading *reading) {
   struct stat about;
-  *text = (trs_text){0};
+  *source = (trs_source){.reading = reading, .fd = -1, .size = -1};
+  int fd;
   TRS_TRY(open_file(&fd, &about, reading->path));
-  trs_status status = TRS_SUCCESS;
-  if (!S_ISREG(about.st_mode) || about.st_size == 0 || !map_file(text, fd, (size_t)about.st_size))
-    status = read_file(text, fd, reading->path);
-  close(fd);
-  if (status) trs_text_close(text);
-  return status;
+  source->fd = fd;
+  if (S_ISREG(about.st_mode) && about.st_size > 0) source->size = about.st_size;
+  source->date = about.st_mtim;
+  int64_t got = read_fully(fd, source->size < 0 ? -1 : 0, source->first, TRS_SOURCE_FIRST);
+  if (got < 0) return trs_source_close(source, file_error("read", reading->path));
+  source->nfirst = (int)got;
+  return TRS_SUCCESS;
 }
 
-trs_status trs_text_open(trs_text *text, const trs_reading *reading) {
-  TRS_TRY(trs_text_open_packed(text, reading));
-  trs_status status = trs_decompress(text, reading);
-  if (!status && text->begin == text->end)
-    status = trs_fail(TRS_ERROR_FORMAT, -1, "%s:1: the file is empty", reading->path);
-  if (status) trs_text_close(text);
-  return status;
+static trs_status read_once(trs_source *source, char *to, int64_t count, int64_t *got) {
+  int64_t ahead = source->nfirst < count ? source->nfirst : count;
+  memcpy(to, source->first, (size_t)ahead);
+  memmove(source->first, source->first + ahead, (size_t)(source->nfirst - ahead));
+  source->nfirst -= (int)ahead;
+  *got = read_fully(source->fd, -1, to + ahead, count - ahead);
+  if (*got < 0) return file_error("read", source->reading->path);
+  *got += ahead;
+  return TRS_SUCCESS;
 }
 
-void trs_text_close(trs_text *text) {
-  if (text->map) munmap(text->map, text->map_bytes);
-  trs_free(text->heap);
-  *text = (trs_text){0};
+trs_status trs_source_read(trs_source *source, int64_t at, char *to, int64_t count, int64_t *got) {
+  if (source->size < 0) return read_once(source, to, count, got);
+  int64_t left = source->size - at;
+  if (count > left) count = left;
+  *got = read_fully(source->fd, at, to, count);
+  if (*got < 0) return file_error("read", source->reading->path);
+  return *got < count ? changed(source) : TRS_SUCCESS;
+}
+
+typedef struct share {
+  const trs_source *source;
+  int64_t at, count;
+  char *to;
+  atomic_int error; /* errno of a failure, or -1: the file has become shorter */
+} share;
+
+static void read_share(void *argument, int rank, int size) {
+  share *s = argument;
+  int64_t begin, end;
+  trs_share(s->count, rank, size, &begin, &end);
+  int64_t got = read_fully(s->source->fd, s->at + begin, s->to + begin, end - begin);
+  if (got < 0)
+    atomic_store(&s->error, errno);
+  else if (got < end - begin)
+    atomic_store(&s->error, -1);
+}
+
+trs_status trs_source_read_all(trs_source *source, int64_t at, char *to, int64_t count) {
+  enum { LEAST = 1 << 16 }; /* bytes that are worth another thread */
+  share s = {.source = source, .at = at, .count = count, .to = to};
+  int64_t size = trs_team_size(source->reading->team);
+  if (size > count / LEAST) size = count / LEAST + 1;
+  if (size > trs_team_size(source->reading->team)) size = trs_team_size(source->reading->team);
+  trs_team_run(source->reading->team, (int)size, read_share, &s);
+  int error = atomic_load(&s.error);
+  if (error > 0) errno = error;
+  return error < 0 ? changed(source)
+         : error   ? file_error("read", source->reading->path)
+                   : TRS_SUCCESS;
+}
+
+trs_status trs_source_check(const trs_source *source) {
+  struct stat now;
+  if (source->fd < 0 || source->size < 0) return TRS_SUCCESS;
+  bool same = !fstat(source->fd, &now) && now.st_size == source->size &&
+              now.st_mtim.tv_sec == source->date.tv_sec &&
+              now.st_mtim.tv_nsec == source->date.tv_nsec;
+  return same ? TRS_SUCCESS : changed(source);
+}
+
+trs_status trs_source_close(trs_source *source, trs_status status) {
+  if ((status == TRS_ERROR_FORMAT || status == TRS_ERROR_STRUCTURE) && trs_source_check(source))
+    status = TRS_ERROR_FILE;
+  if (source->fd >= 0) close(source->fd);
+  source->fd = -1;
+  return status;
 }
 
 trs_status trs_file_peek(const char *path, void *bytes, size_t size) {

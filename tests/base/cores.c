@@ -106,7 +106,8 @@ static void too_many_threads_are_told(void **state) {
   trs_matrix *A;
   trs_plan *plan;
   char text[1024], where[32], words[64];
-  trs_options options = {.method = "threads", .take_triangle = 1};
+  trs_options options = {
+      .struct_size = sizeof(trs_options), .method = "threads", .take_triangle = 1};
   assert_success(trs_matrix_read(&A, "gen:poisson2d5:40", NULL));
   for (int more = 0; more < 2; more++) {
     snprintf(where, sizeof where, "threads:%d", trs_cores() + more);

@@ -1,10 +1,12 @@
 /* rendezvous.c - processes that meet, exchange records and notice when one of them has gone. */
 #include "comm/rendezvous.h"
 
+#include <fcntl.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -138,6 +140,107 @@ static void late(void **state) {
   trs_rendezvous_leave_limit = limit;
 }
 
+/* ---- Where the board lies. ---- */
+
+static char base[64], folder[128];
+
+static void begin_in_own_base(void) {
+  strcpy(base, "/tmp/trireme-test-XXXXXX");
+  assert_non_null(mkdtemp(base));
+  snprintf(folder, sizeof folder, "%s/trireme-%ld", base, (long)geteuid());
+  trs_rendezvous_base = base;
+  unsetenv("XDG_RUNTIME_DIR");
+}
+
+/* Nothing may be left. */
+static void end_in_own_base(void) {
+  trs_rendezvous_base = NULL;
+  assert_int_equal(rmdir(base), 0);
+}
+
+static trs_status open_alone(void) {
+  trs_rendezvous *r;
+  trs_status status = trs_rendezvous_open(&r, "alone", 0, 1);
+  trs_rendezvous_close(r);
+  return status;
+}
+
+/* A folder that others can write to, or made by somebody else, or a link: not a word of it is
+ * believed. */
+static void boards_of_others_are_refused(void **state) {
+  (void)state;
+  begin_in_own_base();
+  assert_int_equal(mkdir(folder, 0700), 0);
+  assert_int_equal(chmod(folder, 0777), 0);
+  assert_failure(TRS_ERROR_UNSUPPORTED, "is not a folder of this user alone", open_alone());
+  assert_int_equal(rmdir(folder), 0);
+  assert_int_equal(symlink("/tmp", folder), 0);
+  assert_failure(TRS_ERROR_UNSUPPORTED, "is not a folder of this user alone", open_alone());
+  assert_int_equal(unlink(folder), 0);
+  if (geteuid() == 0) {
+    assert_int_equal(mkdir(folder, 0700), 0);
+    assert_int_equal(chown(folder, 4711, 4711), 0);
+    assert_failure(TRS_ERROR_UNSUPPORTED, "(owner 4711", open_alone());
+    setenv("XDG_RUNTIME_DIR", base, 1); /* there is another place, then */
+    assert_success(open_alone());
+    unsetenv("XDG_RUNTIME_DIR");
+    assert_int_equal(rmdir(folder), 0);
+  }
+  end_in_own_base();
+}
+
+static trs_status join_as_second(void) {
+  trs_rendezvous *r;
+  trs_status status = trs_rendezvous_open(&r, "board", 1, 2);
+  trs_rendezvous_close(r);
+  return status;
+}
+
+static void boards_that_others_could_change_are_refused(void **state) {
+  (void)state;
+  char path[160];
+  begin_in_own_base();
+  assert_int_equal(mkdir(folder, 0700), 0);
+  snprintf(path, sizeof path, "%s/board", folder);
+  int file = open(path, O_CREAT | O_RDWR, 0600);
+  assert_int_equal(fchmod(file, 0666), 0);
+  close(file);
+  assert_failure(TRS_ERROR_UNSUPPORTED, "is not a file of this user alone", join_as_second());
+  assert_int_equal(unlink(path), 0);
+  assert_int_equal(symlink("/dev/null", path), 0);
+  assert_failure(TRS_ERROR_UNSUPPORTED, "no shared memory", join_as_second());
+  assert_int_equal(unlink(path), 0);
+  assert_int_equal(rmdir(folder), 0);
+  end_in_own_base();
+}
+
+/* A process that is killed before the others have come leaves its board. */
+static void leave_a_board(const char *name) {
+  pid_t child = fork();
+  if (child == 0) {
+    trs_rendezvous *r;
+    (void)trs_rendezvous_open(&r, name, 0, RANKS);
+    _exit(0);
+  }
+  char path[192];
+  snprintf(path, sizeof path, "%s/%s", folder, name);
+  while (access(path, F_OK)) usleep(1000);
+  kill(child, SIGKILL);
+  assert_int_equal(waitpid(child, NULL, 0), child);
+  assert_int_equal(access(path, F_OK), 0);
+}
+
+static void boards_of_killed_processes_do_no_harm(void **state) {
+  (void)state;
+  char name[64];
+  begin_in_own_base();
+  leave_a_board("another");
+  name_of(name, sizeof name, "again");
+  leave_a_board(name);
+  assert_true(together("again", talk)); /* under its very name */
+  end_in_own_base();                    /* and both are gone */
+}
+
 static void environment(void **state) {
   (void)state;
   int rank, ranks;
@@ -186,8 +289,13 @@ static void environment(void **state) {
 }
 
 int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(records), cmocka_unit_test(losses),
-                                     cmocka_unit_test(killed), cmocka_unit_test(late),
-                                     cmocka_unit_test(environment)};
+  const struct CMUnitTest tests[] = {cmocka_unit_test(records),
+                                     cmocka_unit_test(losses),
+                                     cmocka_unit_test(killed),
+                                     cmocka_unit_test(late),
+                                     cmocka_unit_test(environment),
+                                     cmocka_unit_test(boards_of_others_are_refused),
+                                     cmocka_unit_test(boards_that_others_could_change_are_refused),
+                                     cmocka_unit_test(boards_of_killed_processes_do_no_harm)};
   return cmocka_run_group_tests_name("comm/rendezvous", tests, NULL, NULL);
 }

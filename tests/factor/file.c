@@ -209,6 +209,40 @@ static void nonsense_is_refused(void **state) {
   }
 }
 
+/* Pointers that lead out of the arrays, to a reader that wants the pattern only: under the address
+ * sanitizer every read outside would end the test. */
+static void pointers_are_checked_before_they_are_followed(void **state) {
+  (void)state;
+  trs_factors *F = everything(), *G;
+  trs_factors_info info = {.struct_size = sizeof info};
+  trs_hdf5_group lower, upper, root = {.name = "/", .attribute = "trireme", .ngroups = 2};
+  trs_factors_get_info(F, &info);
+  snprintf(
+      root.text, sizeof root.text,
+      "{\"factors\": {\"version\": 1, \"kind\": \"lu\", \"order\": \"amd\", \"n\": 6, "
+      "\"diag_L\": \"unit\", \"diag_U\": \"nonunit\", \"nsupernodes\": 0, \"tree_nodes\": 0}}");
+  trs_hdf5_describe_matrix(&lower, "L", info.L);
+  trs_hdf5_describe_matrix(&upper, "U", info.U);
+  root.groups[0] = &lower;
+  root.groups[1] = &upper;
+  int64_t ptr[N + 1] = {0};
+  for (int i = 1; i <= N; i++) ptr[i] = info.L->nnz; /* all in one row, whose indices rise */
+  int32_t idx[64];
+  for (int k = 0; k < info.L->nnz; k++) idx[k] = k;
+  ptr[1] = 1000000;
+  lower.datasets[0].data = ptr;
+  lower.datasets[1].data = idx;
+  bool whole;
+  assert_success(trs_hdf5_write_file(&root, scratch("p.h5"), NULL));
+  assert_failure(TRS_ERROR_FORMAT, "pointers_to_1[2] = 8 is less than the one before it",
+                 trs_read_factors_pattern(&G, scratch("p.h5"), TRS_SCALAR_DEFAULT, &whole));
+  trs_factors_part part;
+  assert_failure(TRS_ERROR_FORMAT, "pointers_to_1[2] = 8 is less than the one before it",
+                 trs_read_factors_part(&part, scratch("p.h5"), TRS_SCALAR_DEFAULT, 0, 1));
+  trs_factors_part_release(&part);
+  trs_factors_destroy(F);
+}
+
 static void other_files_are_told_apart(void **state) {
   (void)state;
   trs_factors *F = everything(), *G;
@@ -263,6 +297,7 @@ int main(void) {
     cmocka_unit_test(every_array_comes_back),
     cmocka_unit_test(damage_is_noticed),
     cmocka_unit_test(nonsense_is_refused),
+    cmocka_unit_test(pointers_are_checked_before_they_are_followed),
     cmocka_unit_test(other_files_are_told_apart),
     cmocka_unit_test(failing_allocations),
 #else

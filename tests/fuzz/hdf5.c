@@ -93,12 +93,12 @@ static void add_descriptor(hid_t group, input *in) {
                                       "iso[complex[float32]]"};
   char text[512];
   unsigned f = take(in), n = take(in) % 6;
-  int length =
-      snprintf(text, sizeof text,
-               "{\"binsparse\": {\"format\": \"%s\", \"shape\": [%u, %u], \"structure\": \"%s\", "
-               "\"number_of_stored_values\": %u, \"data_types\": {\"values\": \"%s\"}}}",
-               formats[f % 4], n, f & 128 ? n : take(in) % 6, structures[f / 4 % 6], take(in) % 20,
-               types[take(in) % 4]);
+  int length = snprintf(text, sizeof text,
+                        "{\"binsparse\": {\"version\": \"0.1\", \"fill\": %s, \"format\": \"%s\", "
+                        "\"shape\": [%u, %u], \"structure\": \"%s\", "
+                        "\"number_of_stored_values\": %u, \"data_types\": {\"values\": \"%s\"}}}",
+                        f & 64 ? "true" : "false", formats[f % 4], n, f & 128 ? n : take(in) % 6,
+                        structures[f / 4 % 6], take(in) % 20, types[take(in) % 4]);
   hid_t type = H5Tcopy(H5T_C_S1), space = H5Screate(H5S_SCALAR);
   H5Tset_size(type, (size_t)length);
   hid_t attribute = H5Acreate2(group, "binsparse", type, space, H5P_DEFAULT, H5P_DEFAULT);
@@ -118,6 +118,7 @@ static void add_matrix(hid_t group, input *in) {
   if (which & 4) add_dataset(group, "indices_0", in);
   if (!(which & 8)) add_dataset(group, "indices_1", in);
   if (!(which & 16)) add_dataset(group, "values", in);
+  if (which & 32) add_dataset(group, "fill_value", in);
 }
 
 static void add_factors(hid_t file, input *in) {

@@ -47,10 +47,30 @@ static void a_diagonal_that_cannot_be_is_refused(void **state) {
                  expand(&A, TRS_HERMITIAN, CMPLX(1, 1)));
 }
 
+/* Two entries of one place, in pairs and in a triangle that stands for a symmetric matrix. */
+static void repeated_entries_are_refused(void **state) {
+  (void)state;
+  static const int32_t major[] = {1, 0, 1}, minor[] = {0, 0, 0};
+  for (int symmetry = 0; symmetry < 2; symmetry++) {
+    trs_entries e = {.kind = TRS_PAIRS, .symmetry = (trs_symmetry)symmetry, .scalar = TRS_DOUBLE};
+    trs_matrix *A;
+    e.nrows = e.ncols = 2;
+    e.count = 3;
+    assert_success(TRS_ALLOC(&e.major, 3));
+    assert_success(TRS_ALLOC(&e.minor, 3));
+    assert_success(trs_alloc_zero(&e.val, 3, sizeof(double)));
+    memcpy(e.major, major, sizeof major);
+    memcpy(e.minor, minor, sizeof minor);
+    assert_failure(TRS_ERROR_STRUCTURE, "entries repeat others", trs_entries_adopt(&A, &e));
+    assert_null(A);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(symmetric_entries_are_mirrored),
       cmocka_unit_test(a_diagonal_that_cannot_be_is_refused),
+      cmocka_unit_test(repeated_entries_are_refused),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -41,7 +41,7 @@ class Info(Sized):
     _fields_ = [("struct_size", ctypes.c_size_t), ("format", ctypes.c_int), ("scalar", ctypes.c_int)] + [
         (name, ctypes.c_int64)
         for name in ("nrows", "ncols", "nnz", "nlower", "nupper", "ndiagonal", "missing_diagonal",
-                     "longest_row", "bytes")
+                     "longest_row", "bytes", "largest_part")
     ]
 
 
@@ -49,7 +49,7 @@ class Options(Sized):
     _fields_ = [("struct_size", ctypes.c_size_t), ("context", ctypes.c_void_p),
                 ("allow_nonfinite", ctypes.c_int), ("seed", ctypes.c_uint64),
                 ("scalar", ctypes.c_int), ("progress", ctypes.c_void_p),
-                ("progress_user", ctypes.c_void_p)]
+                ("progress_user", ctypes.c_void_p), ("max_bytes", ctypes.c_int64)]
 
 
 class Failure(Exception):
@@ -230,6 +230,10 @@ def theirs_in_every_format(path):
     put(path, ones, data_types={"values": "iso[int8]"}, **about(a, "CSR"))
     a.data[:] = 7
     same(a, read(path))
+    for zero in (numpy.array([0.0]), numpy.array([0], numpy.int8), numpy.array([-0.0])):
+        filled = {**csr_arrays(a), "fill_value": zero}
+        put(path, filled, fill=True, **about(a, "CSR"))
+        same(a, read(path))
 
 
 def theirs_in_every_structure(path):
@@ -278,6 +282,14 @@ def what_is_wrong_is_refused(path):
             arrays[name] = array
         return change
 
+    def repeating(arrays):
+        coo = a.tocoo()
+        del arrays["pointers_to_1"]
+        arrays["values"] = numpy.ones(a.nnz)
+        arrays["indices_0"], arrays["indices_1"] = coo.row.copy(), coo.col.copy()
+        for name in ("indices_0", "indices_1"):
+            arrays[name][7] = arrays[name][3]
+
     nothing = dict.copy
     bad("indices_1[5] = 30 is outside 0 .. 29", setting("indices_1", 5, 30))
     bad("indices_1[5] = -1 is outside", setting("indices_1", 5, -1))
@@ -300,11 +312,19 @@ def what_is_wrong_is_refused(path):
     bad("shape", nothing, shape=[1 << 31, 30])
     bad("pointers_to_1 has 41 elements, not 2147483648", nothing, shape=[(1 << 31) - 1, 30])
     bad("no format", nothing, format=5)
-    bad("\"DCSR\", which is not read", nothing, format="DCSR")
+    for name in ("DCSR", "DCSC", "DMATR"):
+        bad(f"\"{name}\", which is not read: CSR, CSC, COO", nothing, format=name)
+    bad("has no version", nothing, version=None)
+    bad("has no version", nothing, version=1)
+    bad("the version \"7.0\", which is not read: 0.1 is", nothing, version="7.0")
+    bad("dataset /fill_value is missing", nothing, fill=True)
+    one = {"fill_value": numpy.array([1.0])}
+    bad("a fill value other than 0", lambda arrays: arrays.update(one), fill=True)
+    bad(f"1 of {a.nnz} entries repeat others", repeating, format="COO")
     bad("not square", nothing, structure="symmetric_lower")
     bad("which is not read", nothing, structure="banded")
-    bad("which is not read", nothing, fill=True)
     a = sample(numpy.float64, 30, 30)
+    bad("hermitian, which only complex values can be", nothing, structure="hermitian_lower")
     bad("outside its lower triangle", nothing, structure="symmetric_lower")
     with h5py.File(path, "w") as f:
         f.attrs["binsparse"] = "{"
@@ -317,7 +337,7 @@ def what_is_wrong_is_refused(path):
     refused("has no attribute \"binsparse\"", path)
     with h5py.File(path, "w") as f:
         f.create_dataset("values", shape=(1 << 40,), dtype="f8", chunks=(1 << 20,))
-        f.attrs["binsparse"] = json.dumps({"binsparse": {**about(a, "CSR"),
+        f.attrs["binsparse"] = json.dumps({"binsparse": {"version": "0.1", **about(a, "CSR"),
                                                          "number_of_stored_values": 1 << 40,
                                                          "data_types": {"values": "float64"}}})
         f["pointers_to_1"] = numpy.zeros(31, int)

@@ -520,8 +520,12 @@ static const struct {
     {MM "coordinate real general\n" SIZE2 "1 1 -1e999\n1 1 1\n", "a.mtx:3: \"-1e999\" overflows"},
     {MM "coordinate real general\n" SIZE2 "1 1 1\n1 1 inf\n", "a.mtx:4: \"inf\" is not finite"},
     {MM "coordinate real general\n" SIZE2 "1 1 1 1\n1 1 1\n", "a.mtx:3: \"1\" follows the entry"},
-    {MM "coordinate real general\n" SIZE2 "1 1 1\n% comment\n1 1 1\n",
-     "a.mtx:4: \"%\" is not a row index"},
+    {MM "coordinate real general\n" SIZE2 "1 1 1\n% comment\n1 1 x\n",
+     "a.mtx:5: \"x\" is no number"},
+    {MM "coordinate real general\n" SIZE2 "1 1 1 % no comment\n1 1 1\n",
+     "a.mtx:3: \"%\" follows the entry"},
+    {MM "coordinate real general\n" SIZE2 "1 1 1.5D\n1 1 1\n", "a.mtx:3: \"1.5D\" is no number"},
+    {MM "array real general\n2 1\n1\n  % 3\ny\n", "a.mtx:5: \"y\" is no number"},
     {MM "coordinate real general\n" SIZE2 "1 1 1\r1 1 1\n", "a.mtx:3: \"1\" follows the entry"},
     {MM "coordinate integer general\n" SIZE2 "1 1 1.5\n1 1 1\n", "a.mtx:3: \"1.5\" is no integer"},
     {MM "coordinate integer general\n" SIZE2 "1 1 1e2\n1 1 1\n", "a.mtx:3: \"1e2\" is no integer"},
@@ -635,6 +639,65 @@ static void damaged_compression(void **state) {
   sample_free(&s);
 }
 
+/* Bytes that zlib and zstd complain about in words of their own. */
+static void damage_is_told_in_plain_words(void **state) {
+  (void)state;
+  static const char *const theirs[] = {"incorrect", "invalid",   "unknown",  "Unknown",
+                                       "crc",       "Corrupted", "Restored", "too far",
+                                       "Data ",     "Header",    "corrupt",  "Unsupported frame",
+                                       "mismatch"};
+  sample s = make_sample(REAL, GENERAL, 20, 20, 40);
+  for (int e = 1; e < ENDINGS; e++) {
+    size_t length;
+    trs_matrix *A;
+    char *bytes = scratch_load(scratch_packed(endings[e], s.text, s.length), &length);
+    for (size_t at = 2; at < length; at++) {
+      bytes[at] ^= 0x40;
+      trs_status status = trs_read_matrix(&A, scratch_bytes(endings[e], bytes, length), NULL, NULL);
+      for (size_t w = 0; status && w < sizeof theirs / sizeof *theirs; w++)
+        if (strstr(trs_last_error()->message, theirs[w]))
+          fail_msg("byte %d: %s", (int)at, trs_last_error()->message);
+      if (!status) trs_matrix_destroy(A);
+      bytes[at] ^= 0x40;
+    }
+    char *twice = malloc(length + 5);
+    memcpy(twice, bytes, length);
+    memcpy(twice + length, "junk!", 5);
+    assert_failure(TRS_ERROR_FORMAT, "data is damaged near byte",
+                   trs_read_matrix(&A, scratch_bytes(endings[e], twice, length + 5), NULL, NULL));
+    free(twice);
+    free(bytes);
+  }
+  sample_free(&s);
+}
+
+static void other_compressions_are_named(void **state) {
+  (void)state;
+  static const struct {
+    const char *name, *bytes, *words;
+  } files[] = {{"a.mtx.bz2", "BZh91AY&SY", "is compressed by bzip2"},
+               {"a.mtx", "BZh91AY&SY", "bunzip2"},
+               {"b.mtx.bz2", "some other bytes", "is compressed by bzip2"},
+               {"a.mtx.xz",
+                "\xfd"
+                "7zXZ",
+                "is compressed by xz"},
+               {"a.mtx",
+                "\xfd"
+                "7zXZ",
+                "unxz"},
+               {"b.mtx.xz", "some other bytes", "is compressed by xz"},
+               {"a.mtx.zip", "PK\x03\x04", "is compressed by zip"}};
+  for (size_t k = 0; k < sizeof files / sizeof *files; k++) {
+    trs_matrix *A;
+    assert_failure(TRS_ERROR_UNSUPPORTED, files[k].words,
+                   trs_read_matrix(&A, scratch_text(files[k].name, files[k].bytes), NULL, NULL));
+  }
+  trs_matrix *A; /* text that somebody only named so */
+  assert_success(trs_read_matrix(&A, scratch_text("c.mtx.bz2", HEAD "1 1 1\n1 1 1\n"), NULL, NULL));
+  trs_matrix_destroy(A);
+}
+
 static void failing_allocations_while_reading(void **state) {
   (void)state;
   static const int kinds[][2] = {{REAL, GENERAL}, {COMPLEX, HERMITIAN}, {PATTERN, SYMMETRIC}};
@@ -739,6 +802,31 @@ static void the_same_bytes_from_any_team(void **state) {
   trs_matrix_destroy(A);
 }
 
+/* Any bit of a compressed file: what is read is what was written, or nothing. */
+static void changed_bits_are_noticed(void **state) {
+  (void)state;
+  sample s = make_sample(REAL, GENERAL, 60, 60, 900);
+  trs_matrix *A, *B;
+  assert_success(trs_read_matrix(&A, scratch_text("p.mtx", s.text), NULL, NULL));
+  for (int e = 1; e < ENDINGS; e++) {
+    size_t length;
+    assert_success(trs_write_matrix(A, scratch(endings[e]), NULL));
+    char *bytes = scratch_load(scratch(endings[e]), &length);
+    for (size_t at = 0; at < length; at++) {
+      char bit = (char)(1 << trs_random_below(7, at, 8));
+      bytes[at] ^= bit;
+      if (!trs_read_matrix(&B, scratch_bytes(endings[e], bytes, length), NULL, NULL)) {
+        assert_same(A, B);
+        trs_matrix_destroy(B);
+      }
+      bytes[at] ^= bit;
+    }
+    free(bytes);
+  }
+  trs_matrix_destroy(A);
+  sample_free(&s);
+}
+
 static void empty_matrices_are_written(void **state) {
   (void)state;
   static const int64_t ptr[6] = {0};
@@ -790,9 +878,12 @@ int main(void) {
     cmocka_unit_test(the_first_bad_line_is_named_by_any_team),
     cmocka_unit_test(files_that_cannot_be_read),
     cmocka_unit_test(damaged_compression),
+    cmocka_unit_test(damage_is_told_in_plain_words),
+    cmocka_unit_test(other_compressions_are_named),
     cmocka_unit_test(failing_allocations_while_reading),
     cmocka_unit_test(what_is_written_reads_back_to_the_bit),
     cmocka_unit_test(the_same_bytes_from_any_team),
+    cmocka_unit_test(changed_bits_are_noticed),
     cmocka_unit_test(empty_matrices_are_written),
     cmocka_unit_test(failing_allocations_while_writing),
   };

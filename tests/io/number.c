@@ -173,6 +173,31 @@ static void thousands_of_digits(void **state) {
   }
 }
 
+static void exponents_of_fortran(void **state) {
+  (void)state;
+  static const char *const texts[][2] = {{"1.5D0", "1.5"},
+                                         {"1.5d+03", "1.5e3"},
+                                         {"-.25D-10", "-.25e-10"},
+                                         {"1D308", "1e308"},
+                                         {"4.9D-324", "4.9e-324"},
+                                         {"1.d1 ", "1.e1 "},
+                                         {"123456789012345678901D-5", "123456789012345678901e-5"}};
+  for (size_t k = 0; k < sizeof texts / sizeof *texts; k++) {
+    double value = 0, expected = 1;
+    size_t length, expected_length;
+    assert_non_null(parse(texts[k][1], &expected, &expected_length));
+    assert_non_null(parse(texts[k][0], &value, &length));
+    assert_true(value == expected);
+    assert_int_equal(texts[k][0][length], texts[k][1][expected_length]);
+  }
+  static const char *const bad[] = {"1D", "1D+", "D5", "1.5D309"};
+  for (size_t k = 0; k < sizeof bad / sizeof *bad; k++) {
+    double value;
+    size_t length;
+    assert_null(parse(bad[k], &value, &length));
+  }
+}
+
 static void no_numbers(void **state) {
   (void)state;
   static const char *const texts[] = {"",  "-",   "+",   ".",   "-.",  "e5", ".e5",
@@ -289,6 +314,7 @@ int main(void) {
       cmocka_unit_test(half_way_cases),
       cmocka_unit_test(edges),
       cmocka_unit_test(thousands_of_digits),
+      cmocka_unit_test(exponents_of_fortran),
       cmocka_unit_test(no_numbers),
       cmocka_unit_test(the_locale_has_no_say),
       cmocka_unit_test(indices),

@@ -172,10 +172,16 @@ static void compressed_files_stay_so(void **state) {
   trs_window_bytes = 80;
   const char *path = scratch_packed("p.mtx.gz", texts[0], strlen(texts[0]));
   assert_survives_failing_allocations(open_and_ask(path, false), (void)0);
-  trs_window_bytes = 10;
+  char comment[5000];
+  memset(comment, '%', sizeof comment);
+  comment[0] = '\n';
+  memcpy(comment + sizeof comment - 8, "\n1 1 1\n", 8);
+  char whole[5200] = "%%MatrixMarket matrix coordinate real general\n5 5 1";
+  strcat(whole, comment);
   trs_matrix *D;
   assert_failure(TRS_ERROR_FORMAT, "longer than",
-                 trs_matrix_open(&D, path, TRS_CSR, TRS_LOWER, 0, NULL));
+                 trs_matrix_open(&D, scratch_packed("p.mtx.gz", whole, strlen(whole)), TRS_CSR,
+                                 TRS_LOWER, 0, NULL));
   trs_window_bytes = before;
   free(text);
 }

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/file.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -295,6 +296,36 @@ static void a_killed_writer_leaves_nothing(void **state) {
   assert_int_equal(scratch_count(), files);
 }
 
+/* Where files cannot be nameless, a killed writer leaves one behind: the next removes it, and none
+ * that may still be written. */
+static void leftovers_of_killed_writers_are_removed(void **state) {
+  (void)state;
+  char host[64] = "", name[2][6][128];
+  gethostname(host, sizeof host - 1);
+  pid_t gone = fork();
+  if (!gone) _exit(0);
+  assert_int_equal(waitpid(gone, NULL, 0), gone);
+  snprintf(name[0][0], 128, ".trireme-%s-%ld-0", host, (long)gone);
+  snprintf(name[0][1], 128, ".trireme-%s-%ld-17", host, (long)gone);
+  snprintf(name[1][0], 128, ".trireme-%s-%ld-0", host, (long)getppid());
+  snprintf(name[1][1], 128, ".trireme-another%s-%ld-0", host, (long)gone);
+  snprintf(name[1][2], 128, ".trireme-%s-%ld", host, (long)gone);
+  snprintf(name[1][3], 128, ".trireme-%s-", host);
+  snprintf(name[1][4], 128, "trireme-%s-%ld-0", host, (long)gone);
+  snprintf(name[1][5], 128, ".trireme-%s-%ld-2", host, (long)gone);
+  for (int k = 0; k < 2; k++) (void)scratch_text(name[0][k], "left");
+  for (int k = 0; k < 6; k++) (void)scratch_text(name[1][k], "kept");
+  int locked = open(scratch(name[1][5]), O_RDONLY); /* as by its writer, in another container */
+  assert_int_equal(flock(locked, LOCK_EX), 0);
+  assert_success(trs_text_write("new", 3, scratch("l.mtx")));
+  for (int k = 0; k < 2; k++) assert_int_equal(access(scratch(name[0][k]), F_OK), -1);
+  for (int k = 0; k < 6; k++) assert_int_equal(access(scratch(name[1][k]), F_OK), 0);
+  close(locked);
+  assert_success(trs_text_write("new", 3, scratch("l.mtx")));
+  assert_int_equal(access(scratch(name[1][5]), F_OK), -1);
+  for (int k = 0; k < 5; k++) unlink(scratch(name[1][k]));
+}
+
 static void a_failure_removes_the_temporary_file(void **state) {
   (void)state;
   trs_output output;
@@ -323,6 +354,7 @@ int main(void) {
       cmocka_unit_test(what_is_open_is_written_where_it_stands),
       cmocka_unit_test(texts_are_written_as_matrices_are),
       cmocka_unit_test(a_killed_writer_leaves_nothing),
+      cmocka_unit_test(leftovers_of_killed_writers_are_removed),
       cmocka_unit_test(a_failure_removes_the_temporary_file),
   };
   return cmocka_run_group_tests(tests, make_matrix, end);

@@ -330,7 +330,7 @@ static double error_of_cancelling(const trs_factors *F, const trs_mpi_options *o
 static void test_cancellation(void) {
   int good = 1, solved = 0;
   for (int c = 0; c < 4 * 3; c++) {
-    trs_factors *F = graded((trs_scalar)(c & 3));
+    trs_factors *F = graded((trs_scalar)(TRS_FLOAT + (c & 3)));
     trs_mpi_options o = {.struct_size = sizeof(trs_mpi_options),
                          .px = 1,
                          .py = size,

@@ -1,0 +1,30 @@
+/* limit.c - sizes in a file are claims of whoever wrote it: a few bytes may claim, or unpack to,
+ * more than the machine has. */
+#include "io/limit.h"
+
+#include "base/cancel.h"
+#include "base/machine.h"
+
+static int64_t allowed(const trs_reading *reading) {
+  int64_t bytes = reading->options.max_bytes;
+  if (bytes < 0) return INT64_MAX;
+  return bytes ? bytes : trs_machine_memory() / 2;
+}
+
+void trs_limit_begin(trs_limit *l, const trs_reading *reading) {
+  *l = (trs_limit){.limit = {.bytes = allowed(reading)}, .path = reading->path};
+  l->cancel = trs_cancel_defer();
+  l->before = trs_memory_limit_set(&l->limit);
+}
+
+trs_status trs_limit_end(trs_limit *l, trs_status status) {
+  (void)trs_memory_limit_set(l->before);
+  trs_cancel_restore(l->cancel);
+  if (status != TRS_ERROR_MEMORY || !l->limit.refused) return status;
+  return trs_fail(TRS_ERROR_MEMORY, -1,
+                  "%s: reading it takes more than the limit of %.1f MB (%.1f MB held, %.1f MB more "
+                  "wanted): raise the limit (max_bytes of trs_read_options, --max-memory) if the "
+                  "file is to be trusted",
+                  l->path, (double)l->limit.bytes / 1e6, (double)l->limit.used / 1e6,
+                  (double)l->limit.refused / 1e6);
+}

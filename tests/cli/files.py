@@ -1,0 +1,86 @@
+"""Files: standard output, hard links, limits of memory, compressions, text of other programs."""
+
+import bz2
+import gzip
+import lzma
+import os
+
+from harness import check, finish, has, path, read, refuses, run, skip, write
+
+HEAD = "%%MatrixMarket matrix coordinate real general\n"
+
+# ---- -o - is standard output
+
+o = run("gen", "poisson2d5:2", "-o", "-")
+plain = run("gen", "poisson2d5:2", "-o", "plain.mtx")
+check("gen to standard output", o.code == 0 and o.out == read("plain.mtx").decode() and
+      "standard output" in o.err, o)
+o = run("solve", "gen:poisson2d5:9", "--uplo", "lower", "-o", "-")
+run("solve", "gen:poisson2d5:9", "--uplo", "lower", "-o", "x.mtx")
+check("solve to standard output", o.code == 0 and o.out == read("x.mtx").decode() and "backward" in o.err, o)
+o = run("relax", "gen:poisson2d5:9", "-o", "-")
+check("relax to standard output", o.code == 0 and o.out.startswith("%%MatrixMarket"), o)
+check("no file of that name", not os.path.exists(path("-")))
+refuses("factors to standard output", 2, "standard output", "factor", "gen:poisson2d5:9", "-o", "-")
+if has("jansson"):
+    o = run("solve", "gen:poisson2d5:9", "--uplo", "lower", "-o", "-", "--json")
+    check("both on standard output", o.code == 2 and "--json" in o.err, o)
+
+# ---- hard links
+
+write("h.mtx", "old")
+os.link(path("h.mtx"), path("other.mtx"))
+o = run("gen", "poisson2d5:2", "-o", "h.mtx")
+check("a broken hard link is told", o.code == 0 and "1 other name of the old file keeps" in
+      " ".join(o.out.split()) and read("other.mtx") == b"old" and
+      read("h.mtx") == read("plain.mtx"), o)
+o = run("gen", "poisson2d5:2", "-o", "h.mtx")
+check("nothing is told without one", o.code == 0 and "other name" not in o.out, o)
+
+# ---- limits of memory
+
+write("claims.mtx", HEAD + "2000000000 2000000000 1\n1 1 1\n")
+for command in ["info", "solve", "relax"]:
+    refuses(f"{command} --max-memory", 4, ["claims.mtx", "--max-memory", "50.0 MB"], command,
+            "claims.mtx", "--max-memory", "0.05")
+write("vector.mtx", HEAD + "100000 100000 1\n1 1 1\n")
+refuses("a right-hand side beyond the limit", 4, ["vector.mtx", "--max-memory"], "solve",
+        "gen:poisson2d5:9", "--uplo", "lower", "-b", "vector.mtx", "--max-memory", "0.05")
+refuses("--max-memory 0", 2, "--max-memory", "info", "claims.mtx", "--max-memory", "0")
+o = run("info", "plain.mtx", "--max-memory", "0.05")
+check("what fits is read", o.code == 0, o)
+
+# ---- compressions
+
+text = (HEAD + "1 1 1\n1 1 2\n").encode()
+write("b.mtx.bz2", bz2.compress(text))
+write("x.mtx.xz", lzma.compress(text))
+write("b.mtx", bz2.compress(text))
+write("empty.mtx.xz", b"something else")
+refuses("bzip2", 4, ["b.mtx.bz2", "bzip2", "bunzip2"], "info", "b.mtx.bz2")
+refuses("xz", 4, ["x.mtx.xz", "xz", "unxz"], "info", "x.mtx.xz")
+refuses("bzip2 by its bytes", 4, ["b.mtx", "bzip2"], "info", "b.mtx")
+refuses("xz by its name", 4, ["empty.mtx.xz", "unxz"], "info", "empty.mtx.xz")
+if has("zlib"):
+    packed = bytearray(gzip.compress(text * 9))
+    packed[14] ^= 0xff
+    write("d.mtx.gz", bytes(packed))
+    refuses("damaged gzip data", 3, ["d.mtx.gz", "gzip data is damaged near byte"], "info",
+            "d.mtx.gz")
+    write("t.mtx.gz", gzip.compress(text) + b"trailing")
+    refuses("junk behind gzip data", 3, ["t.mtx.gz", "gzip data is damaged near byte"], "info",
+            "t.mtx.gz")
+else:
+    skip("damaged gzip data", "no zlib")
+
+# ---- text of other programs
+
+write("fortran.mtx", HEAD + "% made by a program\n2 2 3\n  1 1  0.2D+01\n% the second row\n\n"
+      "  2 1 -1.D0\n  2 2  .4d1\n% the end\n")
+write("c.mtx", HEAD + "2 2 3\n1 1 2\n2 1 -1\n2 2 4\n")
+a = run("solve", "fortran.mtx", "-o", "xf.mtx")
+b = run("solve", "c.mtx", "-o", "xc.mtx")
+check("Fortran's numbers and comments between entries",
+      a.code == 0 and b.code == 0 and read("xf.mtx") == read("xc.mtx"), a)
+
+finish()
