@@ -170,7 +170,7 @@ int bench_run(const bench_settings *set) {
     progress_begin();
     if (!set->json && set->device < 0) bench_live_head(&run.runners);
     if (!set->json && set->device >= 0) bench_gpu_live_head(&run.runners);
-    for (int64_t i = 0; i < run.suite.count; i++) run_entry(&run, i);
+    for (int64_t i = 0; i < run.suite.count && !output_lost(); i++) run_entry(&run, i);
     progress_end();
     code = bench_out_close(run.out, set, finish(&run));
   }

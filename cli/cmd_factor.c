@@ -127,7 +127,7 @@ static void print(const char *name, const settings *s, const outcome *o) {
     table_row("separator tree", "%s", human_things(f->tree_nodes, "node", "nodes").s);
   table_row("time", "%s to read, %s to factor, %s to write", human_seconds(o->read_s).s,
             human_seconds(o->factor_s).s, human_seconds(o->write_s).s);
-  table_row("written", "%s, %s", s->output, human_bytes((double)o->bytes).s);
+  table_row("written", "%s, %s", human_name(s->output).s, human_bytes((double)o->bytes).s);
 }
 
 static void report(const char *name, const settings *s, const outcome *o) {

@@ -57,7 +57,7 @@ static int write_matrix(const input *in, const char *path) {
   table_title(in->name);
   table_row("matrix", "%s, %s x %s, %s", human_scalar(info.scalar), human_count(info.nrows).s,
             human_count(info.ncols).s, human_things(info.nnz, "entry", "entries").s);
-  table_row("written", "%s, %s", path, human_bytes((double)file_bytes(path)).s);
+  table_row("written", "%s, %s", human_name(path).s, human_bytes((double)file_bytes(path)).s);
   return LEAVE_SOLVED;
 }
 

@@ -134,7 +134,7 @@ static int draw(const info_facts *f, const char *path) {
   int code = picture_write(&p, path);
   if (code < 0) {
     table_gap();
-    table_row("picture", "%s", path);
+    table_row("picture", "%s", human_name(path).s);
     report_text("picture", path);
   }
   return code;

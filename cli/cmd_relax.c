@@ -466,7 +466,7 @@ static int relax(job *j, const char *name) {
   if (!j->set.output) return LEAVE_SOLVED;
   if (trs_vectors_write(j->x, j->n, j->nrhs, j->n, TRS_COL_MAJOR, j->matrix.scalar, j->set.output))
     return leave_library(NULL);
-  table_row("written", "%s", j->set.output);
+  table_row("written", "%s", human_name(j->set.output).s);
   return LEAVE_SOLVED;
 }
 

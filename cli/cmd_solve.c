@@ -246,7 +246,7 @@ static int solve(solve_job *job, const char *name) {
   solve_report(job);
   if (!job->good) return solve_leave_inaccurate(job);
   code = solve_write(job);
-  if (code < 0 && job->set.output) table_row("written", "%s", job->set.output);
+  if (code < 0 && job->set.output) table_row("written", "%s", human_name(job->set.output).s);
   return code < 0 ? LEAVE_SOLVED : code;
 }
 

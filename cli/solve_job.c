@@ -46,7 +46,7 @@ static int leave_general(const solve_job *job, const trs_matrix_info *info) {
 /* What was asked for is done, but may not be what was meant. */
 static void note_diagonal_only(const solve_job *job, const char *is, const char *asked) {
   fprintf(stderr, "trireme: note: %s is %s triangular: its %s triangle is its diagonal\n",
-          job->in.name, is, asked);
+          human_name(job->in.name).s, is, asked);
 }
 
 /* Which triangle is meant; -1, or how to leave. */

@@ -289,7 +289,7 @@ static int conclude(ranks_job *r) {
   report(r);
   if (!job->good) return solve_leave_inaccurate(job);
   code = solve_write(job);
-  if (code < 0 && job->set.output) table_row("written", "%s", job->set.output);
+  if (code < 0 && job->set.output) table_row("written", "%s", human_name(job->set.output).s);
   return code < 0 ? LEAVE_SOLVED : code;
 }
 

@@ -51,7 +51,7 @@ static void print_system(const solve_job *job) {
   char many[64];
   snprintf(many, sizeof many, "%s", count);
   if (job->set.rhs_file)
-    table_row("system", "%s, %s from %s", system_of(job), many, job->set.rhs_file);
+    table_row("system", "%s, %s from %s", system_of(job), many, human_name(job->set.rhs_file).s);
   else
     table_row("system", "%s, %s, random with seed %llu", system_of(job), many,
               (unsigned long long)job->seed);
