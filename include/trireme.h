@@ -417,7 +417,8 @@ TRS_API trs_status trs_plan_bound(trs_plan *plan, double *seconds);
 /* A few lines of text on what the plan decided, snprintf-like: returns the length needed. */
 TRS_API size_t trs_plan_describe(trs_plan *plan, char *text, size_t size);
 
-/* One method a line: "threads    level sets on every core ...". */
+/* One method per line: its name, its backend and a summary, "serial  serial  one thread ...".  The
+ * line of a method that this build lacks ends in "[not in this build]". */
 TRS_API const char *trs_method_list(void);
 
 /* ---- Solve ---------------------------------------------------------------------------------- */

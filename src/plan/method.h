@@ -21,7 +21,6 @@ typedef struct trs_rhs {
 typedef struct trs_method {
   const char *name;
   const char *backend; /* the context that offers it: "serial", "threads", "cuda", "cuda-group" */
-  const char *summary; /* one line, with the source */
   bool deferred;       /* asks for deferred values of the matrix itself */
   bool parameters;     /* takes them: analyze calls trs_parameters_read */
 
