@@ -6,7 +6,7 @@ import signal
 import subprocess
 import time
 
-from harness import (FOLDER, TRIREME, check, finish, has, read, run, skip, surroundings,
+from harness import (FOLDER, PATIENCE, TRIREME, check, finish, has, read, run, skip, surroundings,
                      write)
 
 SHORT = ["solve", "gen:poisson2d5:30", "--uplo", "lower"]
@@ -83,8 +83,10 @@ often, (code, text, rest) = long_solve(4000)
 check("a progress bar when it takes long", code == 0 and "%" in text and "\r" in text, text[-400:])
 check("which is wiped in the end", text.endswith("\r\033[K"), repr(text[-80:]))
 check("and does not disturb the table", "%" not in rest and ESCAPE not in rest, rest)
+begin = time.monotonic()
 code, text, rest = on_terminal(SHORT, out=False)
-check("no progress bar when it is quick", code == 0 and text == "", repr(text))
+quick = time.monotonic() - begin < BAR_AFTER  # not so on a machine that is busy enough
+check("no progress bar when it is quick", code == 0 and (text == "" or not quick), repr(text))
 _, (code, text, rest) = long_solve(often, TERM="dumb")
 check("no progress bar on a dumb terminal", code == 0 and text == "", repr(text))
 o = run(*REPEATED, often)
@@ -97,7 +99,7 @@ for words in [SHORT, ["--help"], ["--version"], ["methods"], ["gen", "--list"],
     read_end, write_end = os.pipe()
     os.close(read_end)
     done = subprocess.run([TRIREME, *words], stdout=write_end, stderr=subprocess.PIPE, cwd=FOLDER,
-                          timeout=60)
+                          timeout=PATIENCE)
     os.close(write_end)
     check("a reader that has left: " + " ".join(words), done.returncode == -signal.SIGPIPE and
           not done.stderr, f"{done.returncode} {done.stderr}")
@@ -105,7 +107,7 @@ if os.path.exists("/dev/full"):
     for words in [SHORT, ["--help"], ["help", "--man", "solve"]]:
         with open("/dev/full", "w") as full:
             done = subprocess.run([TRIREME, *words], stdout=full, stderr=subprocess.PIPE,
-                                  cwd=FOLDER, timeout=60)
+                                  cwd=FOLDER, timeout=PATIENCE)
         check("a full disk: " + " ".join(words), done.returncode == 3 and
               b"No space left" in done.stderr, done.stderr)
 else:
