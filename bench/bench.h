@@ -38,6 +38,8 @@ int bench_l17(const bench_settings *set);
 int bench_w21(const bench_settings *set); /* set->suite: the matrix, or NULL for W21's */
 int bench_w21_gpu(const bench_settings *set);
 int bench_w21_gpus(const bench_settings *set); /* on several */
+bool bench_w21_is_line(const char *line);
+int bench_w21_table(const char *path);
 int bench_x20(const bench_settings *set);
 int bench_gpus(const bench_settings *set);
 int bench_l23(const bench_settings *set);

@@ -21,7 +21,10 @@ bool bench_is_method(const char *name) {
 }
 
 int bench_leave_unknown(const char *name) {
-  return leave_usage("bench", "--methods: '%s' is neither auto nor a method of this build ('trireme methods' lists them)", name);
+  return leave_usage(
+      "bench",
+      "--methods: '%s' is neither auto nor a method of this build ('trireme methods' lists them)",
+      name);
 }
 
 /* The next runner, or NULL: there is no room for more. */

@@ -189,7 +189,7 @@ static void print_head(const bench_case *c) {
       c->name, human_count(c->info.nrows).s, human_count(c->info.nblocks).s,
       human_count(c->info.colours).s, SWEEPS, bench_cuda_device(), c->copy_gbs);
   printf(
-      "| variant | store | block | sweep | GB/s | share of a copy | residual | from the CPU's |\n"
+      "| variant | store | block | sweep | GB/s | of a copy | residual | difference |\n"
       "| --- | --- | --: | --: | --: | --: | --: | --: |\n");
 }
 
@@ -198,7 +198,7 @@ static void show(bench_case *c, const char *variant, const outcome *o) {
   if (!c->set->json && !c->headed) print_head(c);
   c->headed = true;
   if (!c->set->json)
-    printf("| %s | %s | %d | %s | %.0f | %.1f %% | %.2e | %.0e%s |\n", variant, stores[c->store],
+    printf("| %s | %s | %d | %s | %.0f | %.0f %% | %.1e | %.0e%s |\n", variant, stores[c->store],
            c->info.block_size, human_seconds(o->sweep_s).s, gbs, 100 * gbs / c->copy_gbs,
            c->residual, o->difference, is_wrong(c, o) ? " WRONG" : "");
   fflush(stdout);

@@ -23,8 +23,8 @@ enum { LABEL_WIDTH = 16, PAIR_WIDTH = 30, LIST_FIELDS = 4, TEXT_SIZE = 4096 };
 
 static struct {
   bool colour, colour_errors, draws, unicode, json;
-  int width;
-} out = {.width = 80};
+  int width, columns;
+} out = {.width = 80, .columns = 80};
 
 /* Open MPI gives a rank a pseudo-terminal, whatever mpirun itself writes to. */
 static bool is_terminal(int file) { return isatty(file) && !getenv("OMPI_COMM_WORLD_SIZE"); }
@@ -41,9 +41,14 @@ void output_setup(void) {
   out.colour_errors = coloured && is_terminal(STDERR_FILENO);
   out.draws = clever && is_terminal(STDERR_FILENO);
   out.unicode = !strcmp(nl_langinfo(CODESET), "UTF-8");
+  const char *columns = getenv("COLUMNS");
   struct winsize size;
-  if (is_terminal(STDOUT_FILENO) && !ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) && size.ws_col >= 40)
+  if (is_terminal(STDOUT_FILENO) && !ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) && size.ws_col >= 40) {
+    out.columns = size.ws_col;
     out.width = size.ws_col < 100 ? size.ws_col : 100;
+  } else if (columns && atoi(columns) >= 40) {
+    out.columns = atoi(columns);
+  }
 }
 
 /* Where standard output and standard error went before output_silence. */
@@ -90,6 +95,7 @@ bool output_json(void) { return out.json; }
 bool output_unicode(void) { return out.unicode; }
 bool output_draws(void) { return out.draws; }
 int output_width(void) { return out.width; }
+int output_columns(void) { return out.columns; }
 
 const char *style_on(style s) {
   static const char *const codes[] = {"", "\033[1m", "\033[2m", "\033[32m", "\033[1;31m"};

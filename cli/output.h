@@ -19,8 +19,10 @@ bool output_json(void);
 bool output_unicode(void);
 /* Whether standard error can be drawn on. */
 bool output_draws(void);
-/* Columns to fill: the terminal's, at most 100; 80 elsewhere. */
+/* Columns of text to fill: the terminal's, at most 100; 80 elsewhere. */
 int output_width(void);
+/* Columns of tables: the terminal's; elsewhere those of COLUMNS in the environment, or 80. */
+int output_columns(void);
 
 typedef enum style { STYLE_PLAIN, STYLE_BOLD, STYLE_DIM, STYLE_GOOD, STYLE_BAD } style;
 /* Escape sequences for standard output, or "". */

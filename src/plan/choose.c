@@ -1,5 +1,5 @@
 /* choose.c - the list of methods, and auto's choice among them: the lowest estimate of one solve,
- * with the analysis spread over the solves expected. */
+ * with the analysis spread over the solves expected.  Estimates are good for comparing only. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -184,11 +184,11 @@ static void explain(trs_plan *plan, const double *seconds, int first, int second
   else if (isinf(seconds[second]))
     used =
         snprintf(plan->reason, size, "so small a solve ends before several threads have started");
-  else
-    used = snprintf(
-        plan->reason, size, "expected to take %.3g ms a solve%s, against %.3g ms for %s",
-        1e3 * seconds[first], plan->options.solves > 0 ? " with its share of the analysis" : "",
-        1e3 * seconds[second], methods[second]->name);
+  else /* a ratio: estimates know neither this machine's speed nor its other work */
+    used = snprintf(plan->reason, size,
+                    "estimated %.2f times as fast as %s%s (one right-hand side, idle cores)",
+                    seconds[second] / seconds[first], methods[second]->name,
+                    plan->options.solves > 0 ? " with its share of the analysis" : "");
   if (used > 0 && (size_t)used < size && plan->context->looked && !plan->context->device)
     snprintf(plan->reason + used, size - (size_t)used, "; no GPU: %s", plan->context->no_device);
   const trs_group *group = plan->context->group;

@@ -27,7 +27,7 @@ typedef struct trs_method {
   /* May it solve this plan's system here?  Pure; NULL if so, else why not, as half a sentence. */
   const char *(*refuses)(const trs_plan *plan);
 
-  /* Seconds one solve will take, for comparison between methods.  Pure. */
+  /* Seconds of one solve on an idle machine, good only for comparing methods.  Pure. */
   double (*estimate)(const trs_plan *plan);
 
   /* What analyze costs, in solves by substitution, all but nothing for serial. */

@@ -6,7 +6,7 @@ import subprocess
 
 from harness import check, finish, gpu, has, path, refuses, run, skip, write
 
-COMMANDS = ["solve", "factor", "relax", "info", "gen", "methods", "completion", "help"]
+COMMANDS = ["solve", "factor", "relax", "info", "gen", "methods", "bench", "completion", "help"]
 ENTRY = re.compile(r"^  (?:-\w, |    )(--[a-z-]+)", re.MULTILINE)
 
 # ---- help and version
