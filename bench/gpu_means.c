@@ -145,7 +145,7 @@ static void print_line(const line *l, const figure *f, const bench_groups *group
   if (markdown)
     printf("| %s | %s | %lld | %s | %s |\n", l->text, text.s, (long long)f->mean.count, where, aim);
   else
-    printf("  %-48s %7s  %s%s%s%s%s\n", l->text, text.s,
+    printf("  %-44s %7s  %s%s%s%s%s\n", l->text, text.s,
            style_on(!l->want ? STYLE_PLAIN
                     : hit    ? STYLE_GOOD
                              : STYLE_BAD),

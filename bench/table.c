@@ -50,8 +50,8 @@ void bench_live_head(const bench_runners *all) {
   char name[24];
   for (int i = 0; i < all->count; i++)
     if (all->runner[i].threads > most) most = all->runner[i].threads;
-  printf("%s%-33s%-40s%s%s\n", style_on(STYLE_DIM), "", "milliseconds of the fastest solve",
-         shows_gains() ? " times as fast" : "", style_off());
+  printf("%s%-33s%s%s%s\n", style_on(STYLE_DIM), "", "milliseconds of the fastest solve",
+         shows_gains() ? "        times as fast" : "", style_off());
   printf("%s%-25s%7s", style_on(STYLE_BOLD), "matrix", "par");
   for (int c = 0; c < 5; c++) {
     bench_column_name(name, sizeof name, live[c], most);

@@ -458,7 +458,7 @@ static int run_all(bench_case *c, const trs_matrix *A) {
 }
 
 int bench_w21_gpu(const bench_settings *set) {
-  bench_case c = {.set = set, .name = set->suite ? set->suite : "gen:wingmesh:1100000"};
+  bench_case c = {.set = set, .name = set->suite ? set->suite : BENCH_W21_CASE};
   trs_matrix *A = NULL;
   trs_read_options reading = {.progress = progress_show};
   char where[32];

@@ -244,10 +244,12 @@ const command cmd_bench = {
     .paragraphs = paragraphs,
     .run = run};
 
-/* "cpu", "cuda" or "cuda:N" */
+/* "cpu", "cuda" or "cuda:N"; by default as the suite says. */
 static int parse_backend(bench_settings *set) {
   static const char cuda[] = "cuda";
-  const char *rest = set->backend ? set->backend : "cpu";
+  const char *suite = set->suite ? set->suite : "";
+  bool for_gpu = !strcmp(suite, "gpu") || !strncmp(suite, "gpu-", 4);
+  const char *rest = set->backend ? set->backend : for_gpu ? cuda : "cpu";
   char *end = NULL;
   set->device = -1;
   if (!strcmp(rest, "cpu")) return -1;
@@ -272,7 +274,6 @@ static int check_files(const bench_settings *set, int operands) {
   if (set->table && operands) return leave_usage("bench", "--table takes one file");
   if ((set->table || set->compare) && set->json)
     return leave_usage("bench", "--json prints what a run finds: leave it out");
-  if (set->svg && set->list) return leave_usage("bench", "--svg draws results: leave it out");
   return -1;
 }
 
@@ -342,10 +343,11 @@ static int run_w21(bench_settings *set) {
   if (set->device < 0 && set->methods)
     return leave_usage("bench", "--methods are a GPU's variants for w21: --backend cuda");
   if (set->scalar || set->layout || set->store || set->tune || set->table || set->svg ||
-      set->list || set->nrhs_list || set->markdown)
+      set->nrhs_list || set->markdown)
     return leave_usage(
         "bench",
-        "w21 takes --backend, --threads, --methods, --peer, --suite, --out and --json alone");
+        "w21 takes --backend, --threads, --methods, --peer, --suite, --out, --json and --list "
+        "alone");
   return several ? bench_w21_gpus(set) : set->device < 0 ? bench_w21(set) : bench_w21_gpu(set);
 }
 
@@ -353,7 +355,7 @@ static int run_w21(bench_settings *set) {
 static int run_l23(bench_settings *set) {
   enum { MOST_RANKS = 1 << 20, MOST_NRHS = 4096 };
   bool other = set->methods || set->backend || set->threads || set->peer || set->scalar ||
-               set->layout || set->store || set->tune || set->list || set->table;
+               set->layout || set->store || set->tune || set->table;
   if (other)
     return leave_usage("bench",
                        "l23 takes --parts, --ranks, --grids, --work, --suite, --nrhs, "
@@ -369,6 +371,24 @@ static part part_of(const bench_settings *set, int argc, char **argv) {
   for (int k = PARTS - 1; k > PART_SUITE && argc && !set->compare; k--)
     if (!strcmp(argv[0], part_names[k])) return (part)k;
   return PART_SUITE;
+}
+
+static int list(const bench_settings *set, part what) {
+  if (set->svg) return leave_usage("bench", "--svg draws results: leave it out with --list");
+  if (what == PART_L23) return bench_l23_list(set);
+  if (what == PART_W21) return bench_list(set->suite ? set->suite : BENCH_W21_CASE);
+  return bench_list(set->suite || what == PART_SUITE ? set->suite : part_names[what]);
+}
+
+/* Pictures come last: before hours of work it is asked whether they can be written. */
+static int check_picture(const bench_settings *set, part what) {
+  char path[1200];
+  if (!set->svg) return -1;
+  if (what == PART_L17 || what == PART_X20)
+    bench_svg_path(path, sizeof path, set->svg, what == PART_L17 ? "rates" : "designs");
+  else
+    snprintf(path, sizeof path, "%s", set->svg);
+  return trs_text_path_check(path) ? leave_library(NULL) : -1;
 }
 
 static int measure(const bench_settings *set, part what) {
@@ -389,6 +409,10 @@ static int run(int argc, char **argv) {
   int code = options_parse(&cmd_bench, &set, &argc, argv);
   if (code >= 0) return code;
   part what = part_of(&set, argc, argv);
+  if (argc && what == PART_SUITE && !set.suite && set.list) set.suite = argv[0];
+  if (set.list && !set.compare && !set.table) return list(&set, what);
+  code = check_picture(&set, what);
+  if (code >= 0) return code;
   if (what == PART_W21) return run_w21(&set);
   if (what == PART_L23) return run_l23(&set);
   if (set.parts || set.ranks || set.grids || set.work)
@@ -400,7 +424,6 @@ static int run(int argc, char **argv) {
   if (code < 0) code = check_files(&set, argc);
   if (code < 0) code = check_place(&set, what);
   if (code >= 0) return code;
-  if (set.list) return bench_list(set.suite);
   if (set.compare) return bench_compare(set.compare, set.suite, set.svg);
   if (set.table) return bench_table(set.table, set.svg);
   return measure(&set, what);
