@@ -38,12 +38,21 @@ int bench_l17(const bench_settings *set);
 int bench_w21(const bench_settings *set); /* set->suite: the matrix, or NULL for W21's */
 int bench_w21_gpu(const bench_settings *set);
 int bench_w21_gpus(const bench_settings *set); /* on several */
+bool bench_w21_is_line(const char *line);
+int bench_w21_table(const char *path);
 int bench_x20(const bench_settings *set);
 int bench_gpus(const bench_settings *set);
 int bench_l23(const bench_settings *set);
 int bench_list(const char *suite);
+int bench_l23_list(const bench_settings *set); /* its matrices */
 int bench_compare(const char *before, const char *after, const char *svg);
 int bench_table(const char *path, const char *svg);
+
+/* W21's matrix. */
+#define BENCH_W21_CASE "gen:wingmesh:1100000"
+
+/* One of several charts: x-rates.svg from "x" and from "x.svg". */
+void bench_svg_path(char *path, size_t size, const char *prefix, const char *name);
 
 /* A line on standard error about an entry that is left out. */
 void bench_notice(const char *entry, const char *text);

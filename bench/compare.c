@@ -67,13 +67,13 @@ static int make_pairs(comparison *c, const bench_rows *before, const bench_rows 
 }
 
 static void print_pairs(const comparison *c) {
-  char label[40];
-  printf("%s%-40s %-12s %10s %10s %8s%s\n", style_on(STYLE_BOLD), "system", "method", "before, ms",
+  char label[37];
+  printf("%s%-36s %-12s %10s %10s %8s%s\n", style_on(STYLE_BOLD), "system", "method", "before, ms",
          "after, ms", "gain", style_off());
   for (int64_t i = 0; i < c->count; i++) {
     const pair *p = &c->pair[i];
     bench_label(label, sizeof label, p->before);
-    printf("%-40s %-12s %10.4f %10.4f %8s\n", label, c->name[p->method],
+    printf("%-36s %-12s %10.4f %10.4f %8s\n", label, c->name[p->method],
            1e3 * bench_row_seconds(p->before), 1e3 * bench_row_seconds(p->after),
            isnan(gain(p)) ? "WRONG" : human_times(gain(p)).s);
   }

@@ -361,7 +361,7 @@ static int run_capped(gpus_run *run) {
 static int run_all(gpus_run *run) {
   int worst = LEAVE_SOLVED, code;
   progress_begin();
-  for (int64_t i = 0; i < run->suite.count; i++) {
+  for (int64_t i = 0; i < run->suite.count && !output_lost(); i++) {
     code = run_entry(run, run->suite.entry[i]);
     if (code > worst) worst = code;
   }

@@ -34,12 +34,34 @@ static int width_of(const bench_grid *grid, int column) {
   return (int)width;
 }
 
-static void print_aligned(const bench_grid *grid) {
-  for (int64_t i = 0; i < grid->cells; i++) {
-    int column = (int)(i % grid->columns), width = width_of(grid, column);
-    printf(column ? "  %*s" : "%-*s", width, grid->cell[i]);
-    if (column + 1 == grid->columns) printf("\n");
+/* The first column, and those from begin to end. */
+static void print_columns(const bench_grid *grid, int begin, int end) {
+  for (int64_t row = 0; row < grid->cells; row += grid->columns) {
+    printf("%-*s", width_of(grid, 0), grid->cell[row]);
+    for (int c = begin; c < end && row + c < grid->cells; c++)
+      printf("  %*s", width_of(grid, c), grid->cell[row + c]);
+    printf("\n");
   }
+}
+
+/* Columns that do not fit stand below, beside the first one again. */
+static void print_aligned(const bench_grid *grid) {
+  static bool told;
+  int begin = 1, end;
+  do {
+    int width = width_of(grid, 0);
+    for (end = begin; end < grid->columns; end++) {
+      width += 2 + width_of(grid, end);
+      if (end > begin && width > output_columns()) break;
+    }
+    if (begin > 1) printf("\n");
+    print_columns(grid, begin, end);
+    if (end < grid->columns && !told)
+      printf("%s(wider than %d columns; COLUMNS=200 prints it in one piece)%s\n",
+             style_on(STYLE_DIM), output_columns(), style_off());
+    told |= end < grid->columns;
+    begin = end;
+  } while (begin < grid->columns);
 }
 
 void bench_grid_print(bench_grid *grid, const char *title, bool markdown) {

@@ -82,6 +82,7 @@ static bool take_text(reader *r) {
     if (used + count < MOST_TEXT) memcpy(r->text + used, letters, count), used += count;
   }
   r->text[used] = 0;
+  snprintf(r->text, sizeof r->text, "%s", human_name(r->text).s); /* tables print it */
   if (*r->at != '"') return fail(r, "the line ends inside a text");
   r->at++;
   return true;

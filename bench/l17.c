@@ -132,7 +132,7 @@ static int run_all(l17 *run) {
   int worst = LEAVE_SOLVED;
   run->steps = 4 * run->suite.count;
   progress_begin();
-  for (int64_t i = 0; i < run->suite.count; i++) {
+  for (int64_t i = 0; i < run->suite.count && !output_lost(); i++) {
     int code = run_entry(run, run->suite.entry[i]);
     if (code > worst) worst = code;
   }

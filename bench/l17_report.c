@@ -226,7 +226,7 @@ static int64_t count_systems(const bench_rows *rows, bench_experiment experiment
 
 static int write_ratios(bench_chart *chart, const char *prefix, const char *name) {
   char path[1200];
-  snprintf(path, sizeof path, "%s-%s.svg", prefix, name);
+  bench_svg_path(path, sizeof path, prefix, name);
   int code = chart->rows ? bench_chart_write(chart, path) : -1;
   bench_chart_close(chart);
   return code;
@@ -319,7 +319,7 @@ static int draw_lines(const bench_rows *rows, bench_experiment experiment, const
   int code = bench_lines_open(&lines, count_systems(rows, experiment));
   if (code >= 0) return code;
   fill_lines(&lines, rows, experiment, nrhs);
-  snprintf(path, sizeof path, "%s-%s.svg", prefix, sweep ? "p" : "strategies");
+  bench_svg_path(path, sizeof path, prefix, sweep ? "p" : "strategies");
   code = bench_lines_write(&lines, path);
   bench_lines_close(&lines);
   return code;

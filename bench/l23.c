@@ -4,6 +4,7 @@
 #include "l23.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -30,6 +31,11 @@ typedef struct l23 {
   bench_counts ranks;
   l23_rows rows;
   FILE *out;
+  struct { /* of the program at work */
+    char label[80];
+    double begin, span; /* its share of the run */
+    int lines, expected;
+  } now;
 } l23;
 
 /* ---- Other programs. ---- */
@@ -73,6 +79,22 @@ static void be_program(const words *w, int output) {
   _exit(127);
 }
 
+static void set_progress(l23 *run, const char *label, double begin, double span, int expected) {
+  snprintf(run->now.label, sizeof run->now.label, "%s", label);
+  run->now.begin = begin;
+  run->now.span = span;
+  run->now.lines = 0;
+  run->now.expected = expected;
+}
+
+/* Waits for the next line, and meanwhile shows that something goes on. */
+static void await(const l23 *run, FILE *from) {
+  struct pollfd end = {.fd = fileno(from), .events = POLLIN};
+  double share = run->now.expected ? (double)run->now.lines / run->now.expected : 0;
+  do progress_show(NULL, run->now.label, run->now.begin + run->now.span * (share < 1 ? share : 1));
+  while (poll(&end, 1, 200) == 0);
+}
+
 /* Each line that it prints goes to take; what is no JSON is passed over. */
 static int run_program(l23 *run, words *w, int (*take)(l23 *, const char *)) {
   int ends[2], state = 0, code = -1;
@@ -88,8 +110,11 @@ static int run_program(l23 *run, words *w, int (*take)(l23 *, const char *)) {
   }
   close(ends[1]);
   FILE *from = fdopen(ends[0], "r");
-  while (child > 0 && from && getline(&line, &room, from) > 0)
+  if (from) setvbuf(from, NULL, _IONBF, 0); /* so that nothing lies there while poll waits */
+  while (child > 0 && from && (await(run, from), getline(&line, &room, from) > 0)) {
+    run->now.lines++;
     if (line[0] == '{' && take && code < 0) code = take(run, line);
+  }
   if (from) fclose(from);
   free(line);
   if (child < 0 || waitpid(child, &state, 0) < 0)
@@ -266,9 +291,13 @@ static int play(l23 *run, const char *name, const char *path, bool simulated, bo
   char tool[1200];
   words solves = {0}, w = {0};
   int code = -1;
+  const double begin = run->now.begin, span = run->now.span;
   list_solves(run, &solves, simulated, inverted);
-  for (int k = 0; simulated && k < solves.count && code < 0; k++)
+  for (int k = 0; simulated && k < solves.count && code < 0; k++) {
+    set_progress(run, name, begin + span * k / solves.count, span / solves.count, 1);
     code = simulate_one(run, name, path, solves.at[k]);
+  }
+  set_progress(run, name, begin, span, solves.count);
   if (simulated || !solves.count) return code;
   beside(tool, sizeof tool, TRIREME_HELPERS_PATH, "trireme-simulate");
   const char *first[] = {tool, "loggp", name, path};
@@ -277,15 +306,18 @@ static int play(l23 *run, const char *name, const char *path, bool simulated, bo
   return run_program(run, &w, keep_line);
 }
 
-static int run_structure(l23 *run, const char *name, const char *generator, bool simulated) {
+static int run_structure(l23 *run, const char *name, const char *generator, bool simulated,
+                         double begin, double span) {
   char path[1400], inverted[1500], label[80];
   snprintf(path, sizeof path, "%s/%s", run->work, name);
   snprintf(inverted, sizeof inverted, "%s+inverted", path);
   snprintf(label, sizeof label, "%s+inverted", name);
-  progress_show(NULL, name, 0.5);
+  set_progress(run, name, begin, 0.3 * span, 2);
   int code = make_structure(run, generator, path, false);
   if (code < 0) code = make_structure(run, generator, path, true);
+  set_progress(run, name, begin + 0.3 * span, 0.4 * span, 1);
   if (code < 0) code = play(run, name, path, simulated, false);
+  set_progress(run, label, begin + 0.7 * span, 0.3 * span, 1);
   return code < 0 ? play(run, label, inverted, simulated, true) : code;
 }
 
@@ -293,17 +325,19 @@ static void use_ranks(l23 *run, const bench_counts *usual) {
   run->ranks = run->set->ranks ? run->set->rank_counts : *usual;
 }
 
-static int run_structures(l23 *run, bool simulated) {
+static int run_structures(l23 *run, bool simulated, double begin, double span) {
   static const bench_counts modelled = {{128, 512, 2048, 8192, 32768, 131072}, 131072, 6};
   static const bench_counts simulation = {{128, 512, 2048}, 2048, 3};
   const char *own = run->set->suite;
   int code = -1;
   use_ranks(run, simulated ? &simulation : &modelled);
-  if (own && !strncmp(own, "gen:", 4)) return run_structure(run, own + 4, own, simulated);
+  if (own && !strncmp(own, "gen:", 4))
+    return run_structure(run, own + 4, own, simulated, begin, span);
   if (own)
     return leave_usage("bench", "l23 models and simulates matrices gen:NAME:SIZE, not %s", own);
   for (int k = 0; k < NSYSTEMS && code < 0; k++)
-    code = run_structure(run, systems[k].name, systems[k].generator, simulated);
+    code = run_structure(run, systems[k].name, systems[k].generator, simulated,
+                         begin + span * k / NSYSTEMS, span / NSYSTEMS);
   return code;
 }
 
@@ -388,7 +422,7 @@ static int start_ranks(l23 *run, const char *factors, int64_t ranks) {
   return code;
 }
 
-static int run_real(l23 *run) {
+static int run_real(l23 *run, double span) {
   static const bench_counts usual = {{1, 2, 4, 8, 16}, 16, 5};
   const char *own = run->set->suite;
   int code = -1;
@@ -396,10 +430,13 @@ static int run_real(l23 *run) {
   for (int s = 0; s < (own ? 1 : 2) && code < 0; s++) {
     char factors[1200];
     const char *matrix = own ? own : real_systems[s];
-    progress_show(NULL, matrix, 0.5 * s);
+    double each = span / (own ? 1 : 2), step = each / (run->ranks.count + 1);
+    set_progress(run, matrix, each * s, step, 1);
     code = make_factors(run, matrix, factors, sizeof factors);
-    for (int k = 0; k < run->ranks.count && code < 0; k++)
+    for (int k = 0; k < run->ranks.count && code < 0; k++) {
+      set_progress(run, matrix, each * s + step * (k + 1), step, 1);
       code = start_ranks(run, factors, run->ranks.value[k]);
+    }
   }
   return code;
 }
@@ -453,10 +490,13 @@ static void close_work(l23 *run) {
 static int run_parts(l23 *run) {
   int code = open_work(run);
   if (code >= 0) return code;
+  bool real = has_part(run->set, "real"), model = has_part(run->set, "model"),
+       simulation = has_part(run->set, "simulation");
+  double each = 1.0 / (real + model + simulation);
   progress_begin();
-  if (has_part(run->set, "real")) code = run_real(run);
-  if (code < 0 && has_part(run->set, "model")) code = run_structures(run, false);
-  if (code < 0 && has_part(run->set, "simulation")) code = run_structures(run, true);
+  if (real) code = run_real(run, each);
+  if (code < 0 && model) code = run_structures(run, false, each * real, each);
+  if (code < 0 && simulation) code = run_structures(run, true, 1 - each, each);
   progress_end();
   close_work(run);
   return code;
@@ -474,10 +514,19 @@ static int check(const bench_settings *set) {
   return -1;
 }
 
+int bench_l23_list(const bench_settings *set) {
+  if (set->suite) return printf("%s\n", human_name(set->suite).s), LEAVE_SOLVED;
+  for (int k = 0; k < 2; k++) printf("%s\n", real_systems[k]);
+  for (int k = 0; k < NSYSTEMS; k++) printf("%s\n", systems[k].generator);
+  return LEAVE_SOLVED;
+}
+
 int bench_l23(const bench_settings *set) {
   l23 run = {.set = set};
   bool rank = is_among_ranks();
   int code = check(set);
+  if (code < 0 && set->svg && (rank || !has_part(set, "model")))
+    code = leave_usage("bench", "--svg draws what was modelled: --parts model");
   if (code < 0 && !rank) code = bench_out_open(&run.out, set);
   if (code >= 0) return code;
   if (rank && launched_rank() == 0) code = bench_out_open(&run.out, set); /* the file is its */

@@ -79,7 +79,7 @@ static void print_line(const char *text, double value, int64_t count, double rea
     printf("| %s | %s | %lld | %s |\n", text, human_times(value).s, (long long)count, aim);
     return;
   }
-  printf("  %-54s %7s  %s%s%s\n", text, human_times(value).s,
+  printf("  %-42s %7s  %s%s%s\n", text, human_times(value).s,
          style_on(!*aim ? STYLE_PLAIN
                   : hit ? STYLE_GOOD
                         : STYLE_BAD),

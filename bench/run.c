@@ -126,6 +126,9 @@ static int sum_up(run_state *run) {
       bench_means_print(&groups, false);
   }
   if (code < 0 && run->set->svg && groups.count) code = bench_draw(&groups, gpu, run->set->svg);
+  if (code < 0 && run->set->svg && !groups.count)
+    fprintf(stderr, "trireme: bench: there is nothing to draw: %s is not written\n",
+            human_name(run->set->svg).s);
   free(groups.group);
   return code;
 }
@@ -141,6 +144,12 @@ static int finish(run_state *run) {
                  "%s with a backward error that is not small",
                  human_things(run->wrong, "result is WRONG,", "results are WRONG,").s);
   return run->worst;
+}
+
+void bench_svg_path(char *path, size_t size, const char *prefix, const char *name) {
+  size_t length = strlen(prefix);
+  if (length > 4 && !strcmp(prefix + length - 4, ".svg")) length -= 4;
+  snprintf(path, size, "%.*s-%s.svg", (int)length, prefix, name);
 }
 
 int bench_out_open(FILE **out, const bench_settings *set) {
@@ -170,7 +179,7 @@ int bench_run(const bench_settings *set) {
     progress_begin();
     if (!set->json && set->device < 0) bench_live_head(&run.runners);
     if (!set->json && set->device >= 0) bench_gpu_live_head(&run.runners);
-    for (int64_t i = 0; i < run.suite.count; i++) run_entry(&run, i);
+    for (int64_t i = 0; i < run.suite.count && !output_lost(); i++) run_entry(&run, i);
     progress_end();
     code = bench_out_close(run.out, set, finish(&run));
   }

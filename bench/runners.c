@@ -12,14 +12,19 @@ bool bench_is_method(const char *name) {
   size_t length = strcspn(name, ":");
   if (length == 4 && !strncmp(name, "auto", 4)) return true;
   for (const char *line = trs_method_list(); *line; line += line[strcspn(line, "\n")] != 0) {
-    if (strcspn(line, " \n") == length && !strncmp(line, name, length)) return true;
+    const char *absent = strstr(line, "[not in this build]");
+    bool same = strcspn(line, " \n") == length && !strncmp(line, name, length);
     line += strcspn(line, "\n");
+    if (same) return !absent || absent > line;
   }
   return false;
 }
 
 int bench_leave_unknown(const char *name) {
-  return leave_usage("bench", "--methods: '%s' is neither auto nor in 'trireme methods'", name);
+  return leave_usage(
+      "bench",
+      "--methods: '%s' is neither auto nor a method of this build ('trireme methods' lists them)",
+      name);
 }
 
 /* The next runner, or NULL: there is no room for more. */

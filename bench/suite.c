@@ -35,6 +35,9 @@ static bool is_path(const char *name) {
 }
 
 static int add(bench_suite *suite, const char *text) {
+  if (strcmp(text, human_name(text).s) != 0)
+    return leave(LEAVE_INPUT, trs_status_name(TRS_ERROR_FORMAT), -1,
+                 "the name %s has a character that is not printable", text);
   char **entry = realloc(suite->entry, (size_t)(suite->count + 1) * sizeof *entry);
   if (entry) suite->entry = entry;
   char *copy = entry ? strdup(text) : NULL;

@@ -35,19 +35,33 @@ static short_text ratio(double value) { return bench_ratio(value); }
 static const bench_column live[] = {BENCH_SERIAL, BENCH_THREADS, BENCH_AUTO, BENCH_MKL_ONE,
                                     BENCH_MKL_ALL};
 
+/* Gains need more than 80 columns; "WRONG" has room behind them. */
+enum { GAINS_FROM = 100 };
+static bool shows_gains(void) { return output_columns() >= GAINS_FROM; }
+
+static void print_gains(const bench_group *g) {
+  printf(" %7s %6s", ratio(bench_gain(g, BENCH_THREADS, BENCH_SERIAL)).s,
+         ratio(bench_gain(g, BENCH_AUTO, BENCH_SERIAL)).s);
+  printf(" %6s", ratio(bench_gain(g, BENCH_AUTO, bench_best(g, BENCH_MKL_ONE, BENCH_MKL_ALL))).s);
+}
+
 void bench_live_head(const bench_runners *all) {
   int64_t most = 1;
   char name[24];
   for (int i = 0; i < all->count; i++)
     if (all->runner[i].threads > most) most = all->runner[i].threads;
-  printf("%s%-33s%-41s%s%s\n", style_on(STYLE_DIM), "", "milliseconds of the fastest solve",
-         "times as fast", style_off());
+  printf("%s%-33s%s%s%s\n", style_on(STYLE_DIM), "", "milliseconds of the fastest solve",
+         shows_gains() ? "        times as fast" : "", style_off());
   printf("%s%-25s%7s", style_on(STYLE_BOLD), "matrix", "par");
   for (int c = 0; c < 5; c++) {
     bench_column_name(name, sizeof name, live[c], most);
     printf(" %7s", name);
   }
-  printf(" %7s %6s %6s%s\n", "thr/ser", "au/ser", "au/mkl", style_off());
+  if (shows_gains()) printf(" %7s %6s %6s", "thr/ser", "au/ser", "au/mkl");
+  printf("%s\n", style_off());
+  if (!shows_gains())
+    printf("%s(COLUMNS=%d shows ratios in each line too)%s\n", style_on(STYLE_DIM), GAINS_FROM,
+           style_off());
   fflush(stdout);
 }
 
@@ -63,9 +77,7 @@ void bench_live_line(const bench_rows *rows, int64_t first) {
   printf("%-25s%7s", label, human_real(g->first->parallelism).s);
   for (int c = 0; c < 5; c++) printf(" %7s", milliseconds(g->column[live[c]]).s);
   for (int64_t i = 0; i < part.count; i++) wrong |= part.row[i].wrong;
-  printf(" %7s %6s", ratio(bench_gain(g, BENCH_THREADS, BENCH_SERIAL)).s,
-         ratio(bench_gain(g, BENCH_AUTO, BENCH_SERIAL)).s);
-  printf(" %6s", ratio(bench_gain(g, BENCH_AUTO, bench_best(g, BENCH_MKL_ONE, BENCH_MKL_ALL))).s);
+  if (shows_gains()) print_gains(g);
   printf("%s%s%s\n", style_on(STYLE_BAD), wrong ? " WRONG" : "", style_off());
   fflush(stdout);
   free(groups.group);
@@ -145,7 +157,7 @@ static int draw_gpu(const bench_groups *groups, const char *path) {
   bench_chart chart = {.title = "Triangular solves on a GPU, times as fast as cuSPARSE",
                        .axis = "times as fast as cuSPARSE, logarithmic",
                        .series = 3,
-                       .name = {"engine", "engine, values as f32", "the bound"}};
+                       .name = {"engine", "engine, values as f32", "reference time"}};
   int code = bench_chart_open(&chart, groups->count);
   if (code >= 0) return code;
   snprintf(chart.subtitle, sizeof chart.subtitle,
@@ -186,12 +198,12 @@ static bool report_own(const bench_rows *rows, const char *svg, int *code) {
   return false;
 }
 
-/* Lines of l23 are of another kind. */
-static bool is_l23(const char *path) {
+/* Lines of l23 and of w21 are of other kinds. */
+static bool begins_with(const char *path, bool (*is_line)(const char *)) {
   FILE *file = fopen(path, "r");
   char *line = NULL;
   size_t room = 0;
-  bool is = file && getline(&line, &room, file) > 0 && l23_is_line(line);
+  bool is = file && getline(&line, &room, file) > 0 && is_line(line);
   free(line);
   if (file) fclose(file);
   return is;
@@ -210,7 +222,10 @@ static int table_l23(const char *path, const char *svg) {
 int bench_table(const char *path, const char *svg) {
   bench_rows rows;
   bench_groups groups[2] = {0};
-  if (is_l23(path)) return table_l23(path, svg);
+  if (begins_with(path, l23_is_line)) return table_l23(path, svg);
+  if (begins_with(path, bench_w21_is_line))
+    return svg ? leave_usage("bench", "there is no chart of w21's results: leave out --svg")
+               : bench_w21_table(path);
   int code = bench_rows_read(&rows, path);
   if (code < 0 && report_own(&rows, svg, &code)) {
     bench_rows_free(&rows);

@@ -157,7 +157,7 @@ static int run_threads(const bench_settings *set, const trs_matrix *A, const cha
 }
 
 int bench_w21(const bench_settings *set) {
-  const char *name = set->suite ? set->suite : "gen:wingmesh:1100000";
+  const char *name = set->suite ? set->suite : BENCH_W21_CASE;
   bench_counts threads = {{0}, 0, 1};
   trs_matrix *A = NULL;
   FILE *out = NULL;

@@ -191,7 +191,7 @@ static void print_head(const bench_case *c) {
       c->name, human_count(c->info.nrows).s, human_count(c->info.nblocks).s,
       human_count(c->info.colours).s, SWEEPS, bench_cuda_device(), c->copy_gbs);
   printf(
-      "| variant | store | block | sweep | GB/s | share of a copy | residual | from the CPU's |\n"
+      "| variant | store | block | sweep | GB/s | of a copy | residual | difference |\n"
       "| --- | --- | --: | --: | --: | --: | --: | --: |\n");
 }
 
@@ -200,7 +200,7 @@ static void show(bench_case *c, const char *variant, const outcome *o) {
   if (!c->set->json && !c->headed) print_head(c);
   c->headed = true;
   if (!c->set->json)
-    printf("| %s | %s | %d | %s | %.0f | %.1f %% | %.2e | %.0e%s |\n", variant, stores[c->store],
+    printf("| %s | %s | %d | %s | %.0f | %.0f %% | %.1e | %.0e%s |\n", variant, stores[c->store],
            c->info.block_size, human_seconds(o->sweep_s).s, gbs, 100 * gbs / c->copy_gbs,
            c->residual, o->difference, is_wrong(c, o) ? " WRONG" : "");
   fflush(stdout);
@@ -461,7 +461,7 @@ static int run_all(bench_case *c, const trs_matrix *A) {
 }
 
 int bench_w21_gpu(const bench_settings *set) {
-  bench_case c = {.set = set, .name = set->suite ? set->suite : "gen:wingmesh:1100000"};
+  bench_case c = {.set = set, .name = set->suite ? set->suite : BENCH_W21_CASE};
   trs_matrix *A = NULL;
   trs_read_options reading = {.struct_size = sizeof(trs_read_options), .progress = progress_show};
   char where[32];

@@ -138,13 +138,16 @@ static int run_all(bench_case *c) {
 }
 
 int bench_w21_gpus(const bench_settings *set) {
-  bench_case c = {.set = set, .name = set->suite ? set->suite : "gen:wingmesh:1100000"};
+  bench_case c = {.set = set, .name = set->suite ? set->suite : BENCH_W21_CASE};
   trs_matrix *A = NULL;
   trs_read_options reading = {.struct_size = sizeof(trs_read_options), .progress = progress_show};
   int code = bench_gpu_list_find(&c.gpus, set->backend);
   if (code < 0) code = bench_out_open(&c.out, set);
   if (code >= 0) return code;
-  code = bench_cuda_open(c.gpus.number[0]);
+  trs_context *all = NULL; /* before minutes of reading: whether there are so many */
+  code = bench_gpu_list_open(&c.gpus, c.gpus.count, &all);
+  trs_context_destroy(all);
+  if (code < 0) code = bench_cuda_open(c.gpus.number[0]);
   progress_begin();
   if (code < 0 && trs_matrix_read(&A, c.name, &reading)) code = leave_library(NULL);
   progress_end();

@@ -146,7 +146,7 @@ static int run_entry(x20 *run, const char *entry) {
 static int run_all(x20 *run) {
   int worst = LEAVE_SOLVED;
   progress_begin();
-  for (int64_t i = 0; i < run->suite.count; i++) {
+  for (int64_t i = 0; i < run->suite.count && !output_lost(); i++) {
     int code = run_entry(run, run->suite.entry[i]);
     if (code > worst) worst = code;
   }

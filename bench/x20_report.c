@@ -218,7 +218,7 @@ static int draw(const bench_rows *rows, bench_x20_experiment experiment, const c
     for (int k = 0; k < chart.series; k++)
       chart.value[s * chart.series + k] = seconds / seconds_of(rows, column[k + 1], system[s]);
   }
-  snprintf(path, sizeof path, "%s-%s.svg", prefix, names[experiment]);
+  bench_svg_path(path, sizeof path, prefix, names[experiment]);
   code = bench_chart_write(&chart, path);
   bench_chart_close(&chart);
   return code;

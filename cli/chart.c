@@ -54,7 +54,7 @@ void chart_draw(FILE *svg, const picture_levels *l, place at, const char *colour
   char class[16];
   fprintf(svg, "<text class=\"head\" x=\"%g\" y=\"%g\">Levels of the %s</text>\n", at.x, at.y - 32,
           l->name);
-  fprintf(svg, "<text class=\"note\" x=\"%g\" y=\"%g\">%s, %s rows a level%s</text>\n", at.x,
+  fprintf(svg, "<text class=\"note\" x=\"%g\" y=\"%g\">%s, %s rows per level%s</text>\n", at.x,
           at.y - 14, human_things(l->levels, "level", "levels").s,
           human_real(l->levels ? (double)l->n / (double)l->levels : 0).s,
           w.logarithmic ? ", logarithmic scale" : "");

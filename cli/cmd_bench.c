@@ -17,26 +17,27 @@ static const option options[] = {
      .kind = OPTION_FILE,
      .value = "FILE",
      .offset = FIELD(out),
-     .help = "write the results as JSON lines, each as soon as it is there"},
+     .help = "write the results as JSON lines, each as soon as it is measured"},
     {.name = "methods",
      .kind = OPTION_TEXT,
      .value = "LIST",
      .words = "@methods",
      .offset = FIELD(methods),
-     .help = "the methods to time (default serial,threads,auto; on a GPU auto; gpus: beside "
-             "auto and zerocopy), with parameters where they have some: syncfree-csc:warps=8"},
+     .help = "the methods to time (default: serial,threads,auto on the CPU, auto on a GPU, "
+             "zerocopy beside auto for gpus); some take parameters: syncfree-csc:warps=8"},
     {.name = "backend",
      .kind = OPTION_TEXT,
      .value = "WHERE",
      .words = "cpu|cuda",
      .offset = FIELD(backend),
-     .help = "cpu (the default), cuda or cuda:N; several GPUs, such as cuda:0-3, for x20 and gpus"},
+     .help = "cpu (the default), cuda or cuda:N; for x20, gpus and w21 also several GPUs, such as "
+             "cuda:0-3"},
     {.name = "threads",
      .kind = OPTION_TEXT,
      .value = "LIST",
      .offset = FIELD(threads),
-     .help = "the thread counts, such as 1,2,4 (default: every core); serial takes 1, auto and "
-             "oneMKL the most"},
+     .help = "the numbers of threads, such as 1,2,4 (default: all cores); serial uses 1, auto and "
+             "oneMKL the largest"},
     {.name = "uplo",
      .kind = OPTION_CHOICE,
      .words = "lower|upper|both",
@@ -48,18 +49,19 @@ static const option options[] = {
      .offset = FIELD(seconds),
      .minimum = 0,
      .maximum = 3600,
-     .help = "solve for about S seconds with each method (default 0.3, on a GPU 0.05, gpus 0.2), "
-             "five times at least"},
+     .help = "time each method for about S seconds and at least five solves (default 0.3; on a GPU "
+             "0.05, for gpus 0.2)"},
     {.name = "nrhs",
      .kind = OPTION_TEXT,
      .value = "LIST",
      .offset = FIELD(nrhs_list),
-     .help = "right-hand sides in a solve, such as 1,8,32 (default 1; gpus: 1,64)"},
+     .help = "the numbers of right-hand sides, such as 1,8,32 (default 1; for gpus 1,64)"},
     {.name = "peer",
      .kind = OPTION_CHOICE,
      .words = "auto|none",
      .offset = FIELD(peer),
-     .help = "whether to time oneMKL, on a GPU cuSPARSE, too where it is found (default auto)"},
+     .help = "none: do not time oneMKL, or cuSPARSE on a GPU, beside Trireme (default auto: time "
+             "it if it is found)"},
     {.name = "scalar",
      .kind = OPTION_CHOICE,
      .words = "double|float",
@@ -69,147 +71,155 @@ static const option options[] = {
      .kind = OPTION_CHOICE,
      .words = "column|row",
      .offset = FIELD(layout),
-     .help = "GPU: how several right-hand sides lie (default column)"},
+     .help = "GPU: the layout of several right-hand sides, column- or row-major (default column)"},
     {.name = "store",
      .kind = OPTION_CHOICE,
      .words = "same|f32",
      .offset = FIELD(store),
-     .help = "GPU: f32 also times the engine with the matrix's values kept as floats"},
+     .help = "GPU: f32 also times the engine with values stored as floats"},
     {.name = "tune",
      .kind = OPTION_FLAG,
      .offset = FIELD(tune),
-     .help = "GPU: let the engine time its candidates in the analysis"},
+     .help = "GPU: the engine times its candidate settings in the analysis"},
     {.name = "suite",
      .kind = OPTION_FILE,
      .value = "SUITE",
      .offset = FIELD(suite),
-     .help = "the suite, for 'trireme bench l17', 'x20' and 'gpus'; for w21 and l23 the matrix"},
+     .help = "the suite for l17, x20 and gpus; for w21 and l23 the matrix"},
     {.name = "parts",
      .kind = OPTION_TEXT,
      .value = "LIST",
      .words = "real|model|simulation",
      .offset = FIELD(parts),
-     .help = "l23: what to run, of real, model and simulation (default real,model)"},
+     .help = "for l23: the parts to run, of real, model and simulation (default real,model)"},
     {.name = "ranks",
      .kind = OPTION_TEXT,
      .value = "LIST",
      .offset = FIELD(ranks),
-     .help = "l23: the numbers of ranks (default real 1,2,4,8,16, simulation 128,512,2048, model "
-             "those and 8192,32768,131072)"},
+     .help = "for l23: the numbers of ranks (default: real 1,2,4,8,16; simulation 128,512,2048; "
+             "model these and 8192,32768,131072)"},
     {.name = "grids",
      .kind = OPTION_TEXT,
      .value = "LIST",
      .offset = FIELD(grids),
-     .help = "l23: the solves to model or simulate, METHOD:PXxPYxPZ:NRHS[:flat][:scattered]"},
+     .help = "for l23: the solves to model or simulate, METHOD:PXxPYxPZ:NRHS[:flat][:scattered]"},
     {.name = "work",
      .kind = OPTION_FILE,
      .value = "FOLDER",
      .offset = FIELD(work),
-     .help = "l23: keep factors and structures there, and take those that are there (default: a "
-             "folder that is removed)"},
+     .help = "for l23: keep factors and structures in FOLDER and use those in it (default: a "
+             "temporary folder)"},
     {.name = "markdown",
      .kind = OPTION_FLAG,
      .offset = FIELD(markdown),
-     .help = "l17, l23, x20, gpus: print the tables as Markdown"},
+     .help = "for l17, l23, x20 and gpus: print the tables as Markdown"},
     {.name = "compare",
      .kind = OPTION_FILE,
      .value = "BEFORE.json",
      .offset = FIELD(compare),
-     .help = "run nothing; compare these results with those of the file that follows"},
+     .help =
+         "compare the results in BEFORE.json with those in the file that follows; runs nothing"},
     {.name = "table",
      .kind = OPTION_FILE,
      .value = "FILE.json",
      .offset = FIELD(table),
-     .help = "run nothing; print results as Markdown tables"},
+     .help = "print the results in FILE.json as Markdown tables; runs nothing"},
     {.name = "svg",
      .kind = OPTION_FILE,
      .value = "FILE",
      .offset = FIELD(svg),
-     .help = "draw the results; l17: FILE-rates.svg and four more; x20: FILE-designs.svg and three "
-             "more"},
+     .help = "draw the results as SVG; l17 and x20 draw several, FILE-rates.svg or "
+             "FILE-designs.svg and others"},
     {.name = "list",
      .kind = OPTION_FLAG,
      .offset = FIELD(list),
-     .help = "list the suites, or the matrices of the suite that is named"},
+     .help =
+         "list the suites, or the matrices of the suite or benchmark that is named; runs nothing"},
     {.name = "json",
      .kind = OPTION_FLAG,
      .offset = FIELD(json),
-     .help = "print the results as JSON lines, and failures as JSON"},
+     .help = "print the results as JSON lines and failures as JSON"},
     {0}};
 
 static const paragraph paragraphs[] = {
     {NULL,
-     "Times the solve methods on a suite of matrices: 'cpu' (the default) and 'gpu' (that on a "
-     "GPU) are those that results are published for, 'quick' and 'gpu-quick' take seconds. SUITE "
-     "may also be a file with one matrix a line, or one matrix: gen:NAME:SIZE, file:NAME, or "
-     "factor:KIND[:ORDER]:MATRIX for L and U of a factorisation (KIND lu, ilu0, ic0 or triangle). "
-     "Of matrices both triangles are taken, with diagonal entries where they have none. Files "
-     "that are not there are skipped, said and counted."},
+     "Times the solve methods on a suite of matrices. The published results are of the suite cpu "
+     "(the default) and of gpu, on a GPU; quick and gpu-quick take seconds. Suites gpu and gpu-* "
+     "run with --backend cuda unless another backend is given. SUITE may also be a file with one "
+     "matrix per line, or one matrix: gen:NAME:SIZE, file:NAME, or factor:KIND[:ORDER]:MATRIX for "
+     "L and U of a factorisation (KIND lu, ilu0, ic0 or triangle). Both triangles of a matrix are "
+     "solved, with missing diagonal entries added. Missing files are skipped, reported and "
+     "counted."},
     {"Method",
-     "All methods see the same arrays and the same random right-hand sides. Analyses are the best "
-     "of three. Solves are timed in five rounds, every method in each, so that a machine that "
-     "drifts does so for all; the table shows the fastest. The answer of the last round is put "
-     "back into the system: where the backward error is not small, the result is marked WRONG, "
-     "counts nowhere, and the exit code is 1."},
+     "All methods use the same arrays and the same random right-hand sides. The analysis time is "
+     "the best of three. Solves are timed in five rounds with every method in each, so that a "
+     "drift of the machine affects all methods alike; the table shows the fastest solve. The "
+     "solution of the last round is substituted into the system. If the backward error is not "
+     "small, the result is marked WRONG and counts nowhere, and the exit code is 1."},
     {"On a GPU",
-     "With --backend cuda everything lies in device memory, and cuSPARSE's SpSV and SpSM are the "
-     "peers. Solves are timed by events around batches of them, and the table shows the median; "
-     "latency_s is of one solve that the host waits for. The first analysis of a system is told "
-     "apart from the later ones, of which the better counts; cuSPARSE's question for its buffer's "
-     "size (ask_s) is not in its analysis, nor is allocating the buffer."},
+     "With --backend cuda all data is in device memory, and the peers are cuSPARSE's SpSV and "
+     "SpSM. Solves are timed with events around batches, and the table shows the median; latency_s "
+     "is the time of one solve that the host waits for. The first analysis of a system is reported "
+     "apart from the later ones, of which the best counts. cuSPARSE's query of its buffer size "
+     "(ask_s) and the allocation of that buffer are not part of its analysis."},
     {"L17",
-     "'trireme bench l17' reruns the measurements of L17's Figures 7 to 12 and Tables IV and V "
-     "beside cuSPARSE and the engine: rates of SpTRSV by warps a block, with scratchpad and "
-     "without, single and double, forward and backward; SpTRSM by both strategies and the "
-     "adaptive choice over 1 to 256 right-hand sides; the sweep over p; and analyses, also as "
-     "multiples of a solve."},
+     "'trireme bench l17' repeats the measurements of L17's Figures 7 to 12 and Tables IV and V, "
+     "beside cuSPARSE and the engine: SpTRSV rates by warps per block, with and without "
+     "scratchpad, in single and double precision, forward and backward; SpTRSM by both strategies "
+     "and the adaptive choice for 1 to 256 right-hand sides; the parameter p; and analysis times, "
+     "also in multiples of a solve."},
     {"L23",
-     "'trireme bench l23' reruns L23's Figures 4 to 8: grid3d, also with separators inverted, "
-     "grid3d-baseline and grid2d on near-square grids of the ranks of this machine (real: it "
-     "starts mpirun itself, or is started by it with --suite FACTORS.h5), in an event-driven LogGP "
-     "model of a Cori-like machine to 131,072 ranks (model), and as the solver's own source on the "
-     "ranks of SimGrid's SMPI (simulation: minutes to hours; only with --parts). Tables of best "
-     "grids, of times between grids, inside them and in products, least, mean and most over the "
-     "ranks, of messages and volume, and of what Pz grids replicate. --suite takes another matrix, "
-     "gen:NAME:SIZE; real ranks factor gen:poisson2d9:300 and gen:kkt3d:12, the others "
-     "gen:poisson2d9:2048, gen:kkt3d:64 and gen:elasticity3d:56,56,56, in structure only."},
+     "'trireme bench l23' repeats L23's Figures 4 to 8: grid3d, also with inverted separators, "
+     "grid3d-baseline and grid2d on near-square grids. The part real uses the ranks of this "
+     "machine; it starts mpirun itself, or runs under mpirun with --suite FACTORS.h5. The part "
+     "model is an event-driven LogGP model of a Cori-like machine with up to 131,072 ranks. The "
+     "part simulation runs the solver's source on the ranks of SimGrid's SMPI; it takes minutes to "
+     "hours and runs only with --parts. The tables show the best grids; the minimum, mean and "
+     "maximum over the ranks of the times between grids, inside grids and in products; messages "
+     "and volume; and what Pz grids replicate. --suite takes another matrix, gen:NAME:SIZE. The "
+     "part real factors gen:poisson2d9:300 and gen:kkt3d:12; the others use the structure of the "
+     "factors of gen:poisson2d9:2048, gen:kkt3d:64 and gen:elasticity3d:56,56,56."},
     {"X20",
-     "'trireme bench x20' reruns the measurements of X20's Figures 3 and 7 to 10 on all GPUs, at "
-     "most 8, or on those that --backend cuda:0,1 lists: managed memory by the number of GPUs, the "
-     "four designs on 4 of them, 4 to 32 tasks a GPU, and 32 tasks in all (30 on 3, 5 or 6 GPUs, "
-     "28 on 7) by the number of GPUs beside cuSPARSE on one; with the dependency and parallelism "
-     "of every system and how the gain correlates with them. Page faults are not counted."},
+     "'trireme bench x20' repeats the measurements of X20's Figures 3 and 7 to 10 on all GPUs, at "
+     "most 8, or on those of --backend cuda:0,1: managed memory by the number of GPUs; the four "
+     "designs on 4 GPUs; 4 to 32 tasks per GPU; and 32 tasks in total (30 on 3, 5 or 6 GPUs, 28 on "
+     "7) by the number of GPUs, beside cuSPARSE on one; with the dependency and parallelism of "
+     "every system and their correlation with the speedup. Page faults are not counted."},
     {"Several GPUs",
-     "'trireme bench gpus' sets 2, 4 and 8 GPUs, as many as there are or as --backend cuda:0-3 "
-     "lists, beside the first alone: auto with b and x on the first GPU and with both where they "
-     "are solved (spread), and X20's zerocopy on as many; --methods adds others, such as "
-     "push:partition=cyclic. Right-hand sides beyond one are for systems of parallelism 5,000 and "
-     "more. Then one system is solved that is larger than what plans may hold on each GPU, beside "
-     "a smaller one on one GPU with the same limit. Solves are launched behind each other and "
-     "timed by the host's clock, all methods of a system in rounds; triangles are lower ones "
-     "unless --uplo upper. Ends with geometric means, worst cases, and where more GPUs do not help "
-     "and why. A GPU that is named twice stands for two members: for trying it out."},
+     "'trireme bench gpus' compares 2, 4 and 8 GPUs, as many as there are or as --backend cuda:0-3 "
+     "names, with one GPU: auto with b and x on the first GPU, auto with b and x distributed as "
+     "they are solved (spread), and X20's zerocopy. --methods adds others, such as "
+     "push:partition=cyclic. Several right-hand sides are timed only for systems with a "
+     "parallelism of 5,000 or more. Then a system is solved that is larger than what plans may use "
+     "of one GPU, beside a smaller one on one GPU with the same limit. Solves are launched one "
+     "behind the other and timed by the host's clock, all methods of a system in rounds. The "
+     "triangle is the lower one unless --uplo upper is given. The report ends with geometric "
+     "means, worst cases, and the systems where more GPUs do not help, with the reason. A GPU that "
+     "is named twice counts as two members; this is for testing the command."},
     {"W21",
-     "'trireme bench w21' relaxes W21's case (gen:wingmesh:1100000, some 10 GB of memory; another "
-     "with --suite gen:wingmesh:N) in 15 sweeps on the CPU, for every way of storing and each of "
-     "--threads, and sets the bandwidth, every byte counted once, beside that of a copy. With "
-     "--backend cuda it times W21's six variants and the library's own on a GPU (--methods: "
-     "others, as trs_relax_options names them), every way of storing, block sizes 3 to 8, and "
-     "cuSPARSE's bsrmv with cuBLAS's batched triangular solves, all checked against the CPU's "
-     "sweeps. With --backend cuda:0-3 it takes the first GPU, the first two, four and so on to "
-     "all, and checks that x has the bits of one. Its results are rows of their own, which --table "
-     "and --compare do not take."},
+     "'trireme bench w21' relaxes W21's case (gen:wingmesh:1100000, about 10 GB of memory; another "
+     "with --suite gen:wingmesh:N) with 15 sweeps on the CPU, for every way of storing and each of "
+     "--threads, and compares the bandwidth, with every byte counted once, with that of a copy. "
+     "With --backend cuda it times W21's six variants and the library's own on a GPU (--methods "
+     "names others, as trs_relax_options does), every way of storing, block sizes 3 to 8, and "
+     "cuSPARSE's bsrmv with cuBLAS's batched triangular solves, and checks all of them against the "
+     "CPU's sweeps. With --backend cuda:0-3 it uses the first GPU, the first two, four and so on "
+     "up to all, and checks that x has the same bits as on one GPU. --table prints its results "
+     "again; --compare does not take them."},
     {"Results",
-     "One JSON object a matrix, triangle, method, thread count and number of right-hand sides, "
-     "with commit, machine, time {create_s, analysis_s, update_s, solve_s {min, median}, "
-     "repeats}, bytes, bound_s, gbs, backward_error, memory and reason. What does not apply is "
-     "null. bench/peer_scipy.py adds SciPy to such a file of a CPU."},
+     "One JSON object per matrix, triangle, method, number of threads and number of right-hand "
+     "sides, with commit, machine, time {create_s, analysis_s, update_s, solve_s {min, median}, "
+     "repeats}, bytes, bound_s (the reference time, see trireme solve --help), gbs, "
+     "backward_error, memory and reason. What does not apply is null. bench/peer_scipy.py adds "
+     "SciPy to such a file of a CPU."},
     {"Environment",
-     "TRIREME_MATRICES is the folder of the files in a suite, TRIREME_SUITES a folder of suites, "
-     "TRIREME_FACTORS a folder of patterns of factors (bench/make_factors). TRIREME_MKL, "
-     "TRIREME_CUDART, TRIREME_CUSPARSE, TRIREME_CUBLAS, TRIREME_CUBLASLT and TRIREME_NVJITLINK are "
-     "the paths of libmkl_rt, libcudart, libcusparse, libcublas, libcublasLt and libnvJitLink "
-     "where they are not found, TRIREME_COMMIT is the commit to record."},
+     "TRIREME_MATRICES is the folder of the files in a suite (tools/fetch_matrices fetches them), "
+     "TRIREME_SUITES a folder of suites, TRIREME_FACTORS a folder of patterns of factors "
+     "(bench/make_factors). TRIREME_MKL, TRIREME_CUDART, TRIREME_CUSPARSE, TRIREME_CUBLAS, "
+     "TRIREME_CUBLASLT and TRIREME_NVJITLINK are the paths of libmkl_rt, libcudart, libcusparse, "
+     "libcublas, libcublasLt and libnvJitLink if they are not found by themselves. TRIREME_COMMIT "
+     "is the commit to record. COLUMNS is the width of the tables where standard output is no "
+     "terminal."},
     {"Examples",
      "  trireme bench quick\n"
      "  trireme bench --out after.json\n"
@@ -234,10 +244,12 @@ const command cmd_bench = {
     .paragraphs = paragraphs,
     .run = run};
 
-/* "cpu", "cuda" or "cuda:N" */
+/* "cpu", "cuda" or "cuda:N"; by default as the suite says. */
 static int parse_backend(bench_settings *set) {
   static const char cuda[] = "cuda";
-  const char *rest = set->backend ? set->backend : "cpu";
+  const char *suite = set->suite ? set->suite : "";
+  bool for_gpu = !strcmp(suite, "gpu") || !strncmp(suite, "gpu-", 4);
+  const char *rest = set->backend ? set->backend : for_gpu ? cuda : "cpu";
   char *end = NULL;
   set->device = -1;
   if (!strcmp(rest, "cpu")) return -1;
@@ -262,7 +274,6 @@ static int check_files(const bench_settings *set, int operands) {
   if (set->table && operands) return leave_usage("bench", "--table takes one file");
   if ((set->table || set->compare) && set->json)
     return leave_usage("bench", "--json prints what a run finds: leave it out");
-  if (set->svg && set->list) return leave_usage("bench", "--svg draws results: leave it out");
   return -1;
 }
 
@@ -332,10 +343,11 @@ static int run_w21(bench_settings *set) {
   if (set->device < 0 && set->methods)
     return leave_usage("bench", "--methods are a GPU's variants for w21: --backend cuda");
   if (set->scalar || set->layout || set->store || set->tune || set->table || set->svg ||
-      set->list || set->nrhs_list || set->markdown)
+      set->nrhs_list || set->markdown)
     return leave_usage(
         "bench",
-        "w21 takes --backend, --threads, --methods, --peer, --suite, --out and --json alone");
+        "w21 takes --backend, --threads, --methods, --peer, --suite, --out, --json and --list "
+        "alone");
   return several ? bench_w21_gpus(set) : set->device < 0 ? bench_w21(set) : bench_w21_gpu(set);
 }
 
@@ -343,7 +355,7 @@ static int run_w21(bench_settings *set) {
 static int run_l23(bench_settings *set) {
   enum { MOST_RANKS = 1 << 20, MOST_NRHS = 4096 };
   bool other = set->methods || set->backend || set->threads || set->peer || set->scalar ||
-               set->layout || set->store || set->tune || set->list || set->table;
+               set->layout || set->store || set->tune || set->table;
   if (other)
     return leave_usage("bench",
                        "l23 takes --parts, --ranks, --grids, --work, --suite, --nrhs, "
@@ -359,6 +371,24 @@ static part part_of(const bench_settings *set, int argc, char **argv) {
   for (int k = PARTS - 1; k > PART_SUITE && argc && !set->compare; k--)
     if (!strcmp(argv[0], part_names[k])) return (part)k;
   return PART_SUITE;
+}
+
+static int list(const bench_settings *set, part what) {
+  if (set->svg) return leave_usage("bench", "--svg draws results: leave it out with --list");
+  if (what == PART_L23) return bench_l23_list(set);
+  if (what == PART_W21) return bench_list(set->suite ? set->suite : BENCH_W21_CASE);
+  return bench_list(set->suite || what == PART_SUITE ? set->suite : part_names[what]);
+}
+
+/* Pictures come last: before hours of work it is asked whether they can be written. */
+static int check_picture(const bench_settings *set, part what) {
+  char path[1200];
+  if (!set->svg) return -1;
+  if (what == PART_L17 || what == PART_X20)
+    bench_svg_path(path, sizeof path, set->svg, what == PART_L17 ? "rates" : "designs");
+  else
+    snprintf(path, sizeof path, "%s", set->svg);
+  return trs_text_path_check(path) ? leave_library(NULL) : -1;
 }
 
 static int measure(const bench_settings *set, part what) {
@@ -379,6 +409,10 @@ static int run(int argc, char **argv) {
   int code = options_parse(&cmd_bench, &set, &argc, argv);
   if (code >= 0) return code;
   part what = part_of(&set, argc, argv);
+  if (argc && what == PART_SUITE && !set.suite && set.list) set.suite = argv[0];
+  if (set.list && !set.compare && !set.table) return list(&set, what);
+  code = check_picture(&set, what);
+  if (code >= 0) return code;
   if (what == PART_W21) return run_w21(&set);
   if (what == PART_L23) return run_l23(&set);
   if (set.parts || set.ranks || set.grids || set.work)
@@ -390,7 +424,6 @@ static int run(int argc, char **argv) {
   if (code < 0) code = check_files(&set, argc);
   if (code < 0) code = check_place(&set, what);
   if (code >= 0) return code;
-  if (set.list) return bench_list(set.suite);
   if (set.compare) return bench_compare(set.compare, set.suite, set.svg);
   if (set.table) return bench_table(set.table, set.svg);
   return measure(&set, what);

@@ -30,60 +30,59 @@ static const option options[] = {
      .kind = OPTION_FILE,
      .value = "FILE",
      .offset = FIELD(output),
-     .help = "write the factors there (HDF5, FILE.h5); required"},
+     .help = "write the factors to FILE.h5 (HDF5); required"},
     {.name = "kind",
      .kind = OPTION_CHOICE,
      .words = KINDS,
      .offset = FIELD(kind),
-     .help = "complete LU (the default), incomplete LU or Cholesky without fill, or the matrix's "
-             "two triangles as they are"},
+     .help = "complete LU (lu, the default), incomplete LU without fill (ilu0), incomplete "
+             "Cholesky without fill (ic0), or the two triangles of the matrix (triangle)"},
     {.name = "order",
      .kind = OPTION_CHOICE,
      .words = ORDERS,
      .offset = FIELD(order),
-     .help = "nested dissection (the default for lu), minimum degree, or as in the file (the "
-             "default for the others)"},
+     .help = "fill-reducing order: nested dissection (nd, the default for lu), approximate minimum "
+             "degree (amd), or the order of the file (natural, the default for the others)"},
     {.name = "leaves",
      .kind = OPTION_COUNT,
      .value = "K",
      .offset = FIELD(leaves),
      .minimum = 1,
      .maximum = 0x1p30,
-     .help = "leaves of the separator tree, a power of two (default 8)"},
+     .help = "the number of leaves of the separator tree, a power of two (default 8)"},
     {.name = "pivot-threshold",
      .kind = OPTION_REAL,
      .value = "T",
      .offset = FIELD(threshold),
      .minimum = 0,
      .maximum = 1,
-     .help = "lu: the diagonal entry stays pivot if it is at least T times the largest of its "
-             "column (default 0.1)"},
+     .help = "for lu: keep the diagonal entry as pivot if it is at least T times the largest entry "
+             "of its column (default 0.1)"},
     {.name = "add-diagonal",
      .kind = OPTION_FLAG,
      .offset = FIELD(add_diagonal),
-     .help = "give rows with a missing or zero diagonal entry max(1, the sum of the row's "
-             "absolute values) there, for every kind before it is factored"},
+     .help = "set each missing or zero diagonal entry to max(1, the sum of the absolute values of "
+             "its row in all of A), for every kind, before factoring"},
     {.name = "precision",
      .kind = OPTION_CHOICE,
      .words = "s|d|c|z",
      .offset = FIELD(precision),
-     .help = "read values as float, double, float complex or double complex (default: d, or z for "
-             "a complex file)"},
+     .help = "read values as float (s), double (d), complex float (c) or complex double (z) "
+             "(default: d, or z for a complex file)"},
     MAX_MEMORY_OPTION(FIELD(max_memory)),
     {.name = "json",
      .kind = OPTION_FLAG,
      .offset = FIELD(json),
-     .help = "print the report, and failures, as JSON"},
+     .help = "print the report and failures as JSON"},
     {0}};
 
 static const paragraph paragraphs[] = {
     {NULL,
-     "Factors A(rows, columns), scaled, into L U and writes L, U, the permutations, the "
-     "scalings and the separator tree. 'trireme solve FILE' then solves A x = b by both "
-     "sweeps. The report has the componentwise backward errors of one solve with a random b, of "
-     "the "
-     "product L U and of A as it was read; for incomplete kinds the latter is the error of the "
-     "factorisation. 'trireme solve FILE --matrix M' has both for any b."},
+     "Permutes and scales A, factors it into L U, and writes L, U, the permutations, the scalings "
+     "and the separator tree to a file. 'trireme solve FILE' then solves A x = b with both "
+     "sweeps. The report has the componentwise backward error of one solve with a random b, for "
+     "the product L U and for A as it was read. With incomplete kinds the second is the error of "
+     "the factorisation. 'trireme solve FILE --matrix M' prints both errors for any b."},
     {"Examples",
      "  trireme factor A.mtx -o A.h5\n"
      "  trireme factor gen:poisson3d7:40 -o P.h5 --order nd --leaves 16\n"
@@ -154,7 +153,7 @@ static void print(const char *name, const settings *s, const outcome *o) {
   table_row("entries", "%s in L, %s in U: %s times the matrix's", human_count(f->nnz_L).s,
             human_count(f->nnz_U).s, human_times(o->fill).s);
   if (f->nsupernodes)
-    table_row("supernodes", "%s, %s columns each", human_count(f->nsupernodes).s,
+    table_row("supernodes", "%s, %s columns on average", human_count(f->nsupernodes).s,
               human_real((double)f->n / (double)f->nsupernodes).s);
   if (f->tree_nodes)
     table_row("separator tree", "%s", human_things(f->tree_nodes, "node", "nodes").s);
@@ -249,7 +248,7 @@ static void measure_errors(const trs_factors *F, const trs_matrix *A, outcome *o
 /* Said here rather than by the library, which does not know the option that helps. */
 static int leave_no_diagonal(const input *in, const trs_matrix_info *matrix) {
   return leave(LEAVE_INPUT, trs_status_name(TRS_ERROR_STRUCTURE), matrix->missing_diagonal,
-               "%s: row %lld has no diagonal entry: --add-diagonal adds what is missing", in->name,
+               "%s: row %lld has no diagonal entry: --add-diagonal adds missing entries", in->name,
                (long long)matrix->missing_diagonal);
 }
 
@@ -281,11 +280,12 @@ static int run(int argc, char **argv) {
   int code = options_parse(&cmd_factor, &s, &argc, argv);
   if (code >= 0) return code;
   files_limit_memory(s.max_memory);
-  if (!s.output) return leave_usage("factor", "-o FILE is missing: where to write the factors");
+  if (!s.output)
+    return leave_usage("factor", "-o FILE is missing: the file to write the factors to");
   if (!strcmp(s.output, "-"))
     return leave_usage("factor",
-                       "factors are HDF5 files, which standard output cannot take: name "
-                       "a file");
+                       "factors are written as HDF5, which standard output cannot take: "
+                       "give a file name");
   if (!names_hdf5(s.output))
     return leave_usage("factor", "factors are written as HDF5: name the file %s.h5", s.output);
   code = check_writable(&s.output);

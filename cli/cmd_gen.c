@@ -24,19 +24,21 @@ static const option options[] = {
      .kind = OPTION_FILE,
      .value = "FILE",
      .offset = offsetof(settings, output),
-     .help = "write the matrix there: Matrix Market (.mtx, .mtx.gz, .mtx.zst) or HDF5 (.h5); - is "
-             "standard output"},
+     .help =
+         "write the matrix to FILE: Matrix Market (.mtx, .mtx.gz, .mtx.zst) or HDF5 (.h5); - is "
+         "standard output"},
     {.name = "precision",
      .kind = OPTION_CHOICE,
      .words = "s|d|c|z",
      .offset = offsetof(settings, precision),
-     .help = "make values float, double (the default), float complex or double complex"},
+     .help =
+         "make float (s), double (d, the default), complex float (c) or complex double (z) values"},
     {0}};
 
 static const paragraph paragraphs[] = {
     {NULL,
-     "Makes a matrix and writes it. Wherever a command takes a matrix file, it takes such a "
-     "name too, so a file is needed only by other programs."},
+     "Generates a matrix and writes it to a file. Every command that takes a matrix file also "
+     "takes the name of a generated matrix, so the file is needed only by other programs."},
     {"Examples",
      "  trireme gen --list\n"
      "  trireme gen gen:poisson2d5:100 -o poisson.mtx"},
@@ -84,6 +86,6 @@ static int run(int argc, char **argv) {
     return LEAVE_SOLVED;
   }
   if (!argc) return leave_usage("gen", "a name is missing ('trireme gen --list' lists them)");
-  if (!s.output) return leave_usage("gen", "-o FILE is missing: where to write the matrix");
+  if (!s.output) return leave_usage("gen", "-o FILE is missing: the file to write the matrix to");
   return make(argv[0], &s);
 }

@@ -14,12 +14,11 @@ static const option options[] = {{.name = "man",
                                   .help = "print the manual page's source (roff)"},
                                  {0}};
 
-static const paragraph paragraphs[] = {
-    {NULL,
-     "'trireme help solve' is 'trireme solve --help'. To read a page without installing "
-     "it:"},
-    {"Examples", "  trireme help --man solve | man -l -"},
-    {0}};
+static const paragraph paragraphs[] = {{NULL,
+                                        "'trireme help solve' prints the same as 'trireme solve "
+                                        "--help'. To read a manual page without installing it:"},
+                                       {"Examples", "  trireme help --man solve | man -l -"},
+                                       {0}};
 
 const command cmd_help = {.name = "help",
                           .synopsis = "[--man] [COMMAND]",

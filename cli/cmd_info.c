@@ -21,21 +21,21 @@ static const option options[] = {{.name = "svg",
                                   .kind = OPTION_FILE,
                                   .value = "FILE",
                                   .offset = offsetof(settings, svg),
-                                  .help = "draw the pattern and the widths of the levels"},
+                                  .help = "draw the pattern and the level widths as SVG"},
                                  MAX_MEMORY_OPTION(offsetof(settings, max_memory)),
                                  {.name = "json",
                                   .kind = OPTION_FLAG,
                                   .offset = offsetof(settings, json),
-                                  .help = "print the report, and failures, as JSON"},
+                                  .help = "print the report and failures as JSON"},
                                  {0}};
 
 static const paragraph paragraphs[] = {
     {NULL,
-     "Tells what decides how fast a matrix, or a file of factors, can be solved with: "
-     "entries, symmetry, and for each triangle its levels. Rows of one level do not depend "
-     "on each other and can be solved at once; parallelism counts them, dependency is the "
-     "entries in an average row, and the bound is the time that no solve on this machine "
-     "can beat. Triangles of a general matrix are taken as 'trireme solve --uplo "
+     "Describes a matrix or a file of factors: entries, symmetry, and for each triangle the level "
+     "sets that decide how fast it can be solved. Rows of one level are independent. Parallelism "
+     "is the mean number of rows per level, dependency the mean number of entries per row. The "
+     "reference time is the larger of bytes / bandwidth and levels x latency, measured on this "
+     "machine; it is no limit. Triangles of a general matrix are taken as 'trireme solve --uplo "
      "--add-diagonal' takes them. Rows and columns count from 0."},
     {"Examples",
      "  trireme info A.mtx\n"
@@ -139,7 +139,7 @@ static int draw(const info_facts *f, const char *path) {
   int code = picture_write(&p, path);
   if (code < 0) {
     table_gap();
-    table_row("picture", "%s", path);
+    table_row("picture", "%s", human_name(path).s);
     report_text("picture", path);
   }
   return code;

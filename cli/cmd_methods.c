@@ -1,6 +1,9 @@
-/* cmd_methods.c - trireme methods: what --method can name. */
+/* cmd_methods.c - trireme methods: every method there is, by where it runs, and whether this build
+ * and this machine can run it. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "command.h"
 #include "output.h"
@@ -11,22 +14,126 @@ static const option options[] = {{0}};
 
 static const paragraph paragraphs[] = {
     {NULL,
-     "Lists the methods that 'trireme solve --method NAME' can force, each with the backend that "
-     "offers it; those of cuda, and of cuda-group (--backend cuda:0-3 or nvshmem: several GPUs), "
-     "are there in builds with CUDA. Left alone, the solve chooses by the matrix and the machine, "
-     "and says why."},
+     "Lists every method by the place where it runs, and says for each place whether this build "
+     "and this machine can run its methods, and if not, why. 'trireme solve --method NAME' forces "
+     "a method; without it, the solve chooses by the matrix and the machine and says why. 'trireme "
+     "relax --variant NAME' forces a GPU kernel of relaxation."},
     {0}};
 
 const command cmd_methods = {.name = "methods",
                              .synopsis = "",
-                             .summary = "list the solve methods",
+                             .summary = "list the methods, and which of them can run here",
                              .options = options,
                              .paragraphs = paragraphs,
                              .run = run};
 
+/* ---- Can they run? NULL, or why not. ---- */
+
+static const char *no_reason(void) { return NULL; }
+
+static const char *no_gpu(void) {
+  static char why[600];
+  trs_context *ctx;
+  if (*trs_device_list()) return NULL;
+  if (!trs_context_create(&ctx, "cuda")) {
+    trs_context_destroy(ctx);
+    return NULL;
+  }
+  snprintf(why, sizeof why, "%s", trs_last_error()->message);
+  return why;
+}
+
+static bool in_path(const char *program) {
+  const char *path = getenv("PATH");
+  char file[4096];
+  while (path && *path) {
+    size_t length = strcspn(path, ":");
+    snprintf(file, sizeof file, "%.*s/%s", (int)length, path, program);
+    if (!access(file, X_OK)) return true;
+    path += length + (path[length] == ':');
+  }
+  return false;
+}
+
+static const char *no_ranks(void) {
+#if TRIREME_CLI_MPI
+  return in_path("mpirun") ? NULL : "there is no mpirun in PATH: install openmpi-bin";
+#else
+  (void)in_path;
+  return "this build has no MPI: install libopenmpi-dev and openmpi-bin and build again";
+#endif
+}
+
+/* ---- The groups ---- */
+
+/* What the library's list does not have: each line as print_list takes it. */
+static const char ranks[] =
+    "grid3d           several grids, one exchange between them (L23: Algorithm 1)\n"
+    "grid3d-baseline  several grids, level by level over the separator tree (L23: 2.2)\n"
+    "grid2d           one grid (L23)\n";
+static const char relaxation_on_cpu[] = "threads  rows of one colour shared among the threads\n";
+static const char relaxation_on_gpu[] =
+    "slices                  one launch for all colours, for blocks of 1 to 8\n"
+    "warp-row                one warp per block row (W21)\n"
+    "warp-row-l2             warp-row, x kept in the L2 cache (W21)\n"
+    "warp-row-l2-async       warp-row-l2, asynchronous copies (W21)\n"
+    "warp-six-rows           one warp for six block rows (W21)\n"
+    "warp-six-rows-l2        warp-six-rows, x kept in the L2 cache (W21)\n"
+    "warp-six-rows-l2-async  warp-six-rows-l2, asynchronous copies (W21)\n";
+
+typedef struct group {
+  const char *title, *command;
+  const char *backends; /* of the library's list, in bars; or NULL: */
+  const char *list;
+  const char *(*refuses)(void);
+} group;
+
+static const group groups[] = {
+    {"Solves on the CPU", "trireme solve --backend serial or threads", "|serial|threads|", NULL,
+     no_reason},
+    {"Solves on one GPU", "trireme solve --backend cuda", "|cuda|", NULL, no_gpu},
+    {"Solves on several GPUs", "trireme solve --backend cuda:0-3 or nvshmem", "|cuda-group|", NULL,
+     no_gpu},
+    {"Solves on MPI ranks (factors)", "mpirun -np 8 trireme solve --grid 2x2x2", NULL, ranks,
+     no_ranks},
+    {"Relaxation on the CPU", "trireme relax", NULL, relaxation_on_cpu, no_reason},
+    {"Relaxation on a GPU", "trireme relax --backend cuda --variant NAME", NULL, relaxation_on_gpu,
+     no_gpu},
+};
+
+/* The library's methods of some backends, "NAME  SUMMARY" per line. */
+static void collect(char *list, size_t size, const char *backends) {
+  char name[64], backend[32], summary[256], word[40];
+  size_t used = 0;
+  *list = 0;
+  for (const char *line = trs_method_list(); *line; line += line[strcspn(line, "\n")] != 0) {
+    int got = sscanf(line, "%63s %31s %255[^[\n]", name, backend, summary);
+    line += strcspn(line, "\n");
+    snprintf(word, sizeof word, "|%s|", backend);
+    if (got == 3 && strstr(backends, word) && used < size)
+      used += (size_t)snprintf(list + used, size - used, "%s  %s\n", name, summary);
+  }
+}
+
+static void print_group(const group *g) {
+  char list[4096];
+  const char *why = g->refuses();
+  if (g->backends) collect(list, sizeof list, g->backends);
+  printf("%s%s%s: %s\n", style_on(STYLE_BOLD), g->title, style_off(), g->command);
+  if (why) {
+    printf("%snot available: ", style_on(STYLE_BAD));
+    print_hanging(why, 15);
+    printf("%s", style_off());
+  }
+  print_list(g->backends ? list : g->list);
+}
+
 static int run(int argc, char **argv) {
   int code = options_parse(&cmd_methods, NULL, &argc, argv);
   if (code >= 0) return code;
-  print_list(trs_method_list());
+  for (size_t k = 0; k < sizeof groups / sizeof *groups; k++) {
+    if (k) printf("\n");
+    print_group(&groups[k]);
+  }
   return LEAVE_SOLVED;
 }

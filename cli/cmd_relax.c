@@ -34,7 +34,7 @@ static const option options[] = {
      .offset = FIELD(block_size),
      .minimum = 1,
      .maximum = TRS_RELAX_MOST_BLOCK,
-     .help = "unknowns a block: rows i B to i B + B - 1 are block row i (default 1)"},
+     .help = "unknowns per block: rows i B to i B + B - 1 are block row i (default 1)"},
     {.name = "sweeps",
      .letter = 'n',
      .kind = OPTION_COUNT,
@@ -42,125 +42,126 @@ static const option options[] = {
      .offset = FIELD(sweeps),
      .minimum = 1,
      .maximum = 1e9,
-     .help = "sweeps from x = 0 (default 15)"},
+     .help = "the number of sweeps, from x = 0 (default 15)"},
     {.name = "direction",
      .kind = OPTION_CHOICE,
      .words = DIRECTIONS,
      .offset = FIELD(direction),
-     .help = "over the colours forward (the default), backward, or both in every sweep"},
+     .help = "order of the colours: forward (the default), backward, or both in every sweep "
+             "(symmetric)"},
     {.name = "omega",
      .kind = OPTION_REAL,
      .value = "W",
      .offset = FIELD(omega),
      .minimum = 1e-6,
      .maximum = 2,
-     .help = "share of the way that a row goes to its solution (default 1)"},
+     .help = "the relaxation factor (default 1)"},
     {.name = "store",
      .kind = OPTION_CHOICE,
      .words = STORES,
      .offset = FIELD(store),
-     .help = "mixed (the default): x and what is off the diagonal in single, the diagonal and all "
-             "arithmetic in double precision; all in double (f64) or single (f32); or as mixed "
-             "with 16 bits off the diagonal"},
+     .help = "precision: mixed (the default) keeps x and off-diagonal blocks in single precision, "
+             "the diagonal blocks and the arithmetic in double; f64 is all double, f32 all single; "
+             "f16 and bf16 are mixed with off-diagonal blocks in 16 bits"},
     {.name = "balanced",
      .kind = OPTION_FLAG,
      .offset = FIELD(balanced),
-     .help = "even out the numbers of rows of the colours"},
+     .help = "colour with about the same number of rows in every colour"},
     {.name = "residual-every",
      .kind = OPTION_COUNT,
      .value = "K",
      .offset = FIELD(every),
      .minimum = 1,
      .maximum = 1e9,
-     .help = "show the residual after every K sweeps"},
+     .help = "print the residual after every K sweeps"},
     {.name = "rhs-file",
      .letter = 'b',
      .kind = OPTION_FILE,
      .value = "FILE",
      .offset = FIELD(rhs_file),
-     .help = "read the right-hand sides, the columns of a Matrix Market file"},
+     .help = "read the right-hand sides from the columns of a Matrix Market file"},
     {.name = "nrhs",
      .kind = OPTION_COUNT,
      .value = "K",
      .offset = FIELD(nrhs),
      .minimum = 1,
      .maximum = 0x1p31,
-     .help = "how many right-hand sides to make, uniform in [-1, 1) (default 1)"},
+     .help = "the number of random right-hand sides, uniform in [-1, 1) (default 1)"},
     {.name = "seed",
      .kind = OPTION_COUNT,
      .value = "SEED",
      .offset = FIELD(seed),
      .minimum = 0,
      .maximum = 0x1p53,
-     .help = "of the right-hand sides made (default 1)"},
+     .help = "the seed of the random right-hand sides (default 1)"},
     {.name = "output",
      .letter = 'o',
      .kind = OPTION_FILE,
      .value = "FILE",
      .offset = FIELD(output),
-     .help = "write x; only if the residual fell; - is standard output"},
+     .help = "write x to FILE, but only if the residual fell; - is standard output"},
     {.name = "backend",
      .kind = OPTION_TEXT,
      .value = "serial|threads[:T]|cuda[:N]|auto",
      .words = "serial|threads|cuda|auto",
      .offset = FIELD(backend),
-     .help = "on one core, on T threads, on a GPU, on several (cuda:0-3 or cuda:0,2), or on all "
-             "cores (auto, the default); of each rank under mpirun, by default its share of the "
-             "cores"},
+     .help = "where to relax: one core (serial), T threads, one GPU (cuda:N), several GPUs "
+             "(cuda:0-3 or cuda:0,2), or all cores (auto, the default); under mpirun each rank "
+             "uses its share of the cores by default"},
     {.name = "variant",
      .kind = OPTION_TEXT,
      .value = "NAME",
      .words = "auto|warp-row|warp-row-l2|warp-row-l2-async|warp-six-rows|warp-six-rows-l2|"
               "warp-six-rows-l2-async|slices",
      .offset = FIELD(variant),
-     .help = "of a GPU's kernels (default auto, the fastest); W21's are warp-row and "
-             "warp-six-rows, each also with -l2 or -l2-async behind (f16 and bf16 are not copied "
-             "asynchronously)"},
+     .help = "the GPU kernels (default auto, the fastest; 'trireme methods' lists them); the "
+             "asynchronous variants do not take f16 and bf16"},
     {.name = "precision",
      .kind = OPTION_CHOICE,
      .words = "s|d",
      .offset = FIELD(precision),
-     .help = "read values, b and x as float or double (default: d)"},
+     .help = "read values, b and x as float (s) or double (d, the default)"},
     {.name = "repeat",
      .kind = OPTION_COUNT,
      .value = "R",
      .offset = FIELD(repeat),
      .minimum = 1,
      .maximum = 1e6,
-     .help = "run all sweeps R times for the timing (default 3)"},
+     .help = "time R runs of all sweeps (default 3)"},
     MAX_MEMORY_OPTION(FIELD(max_memory)),
     {.name = "json",
      .kind = OPTION_FLAG,
      .offset = FIELD(json),
-     .help = "print the report, and failures, as JSON"},
+     .help = "print the report and failures as JSON"},
     {0}};
 
 static const paragraph paragraphs[] = {
     {NULL,
-     "Relaxes A x = b block row by block row: A is split in its diagonal blocks D and the rest O, "
-     "block rows are coloured so that none reads another of its colour, and each sweep goes over "
-     "the colours, x = x + omega (D^-1 (b - O x) - x) for all rows of one at once (W21). Blocks "
-     "come from grouping the unknowns of a matrix; each needs a diagonal block that is not "
-     "singular."},
+     "Relaxes A x = b by multicolour block relaxation (W21). A is split into its diagonal blocks D "
+     "and the rest O. Block rows are coloured so that rows of one colour do not depend on each "
+     "other. A sweep goes over the colours and updates x = x + omega (D^-1 (b - O x) - x) for all "
+     "rows of a colour at once; omega is the relaxation factor. Every diagonal block must be "
+     "nonsingular."},
     {"Check",
      "The residual is |b - A x| / |b| in the 2-norm, with A as it was read and x as it is "
-     "returned, the largest of all right-hand sides. If the sweeps did not reduce it the exit code "
-     "is 1, and x is not written. --residual-every shows it with A and x as they are stored. "
-     "Rounding is |A - stored A| / |A| in the Frobenius norm."},
+     "returned; of several right-hand sides the largest counts. If the sweeps did not reduce it, "
+     "the exit code is 1 and x is not written. --residual-every prints the residual of A and x as "
+     "they are stored. The rounding error is |A - stored A| / |A| in the Frobenius norm."},
     {"Domains",
-     "On several GPUs, and on ranks that mpirun started, each has some of the block rows (by "
-     "METIS, so that few blocks cross), and x of a colour's rows that others read travels while "
-     "the rest of the colour is relaxed. Colours are those of one domain, and so is x, bit by bit. "
-     "Rank 0 reads M, deals it and prints; a time of ranks has the dealing of b and the way back "
-     "of x in it."},
+     "Several GPUs, or the ranks of mpirun, have one domain of block rows each. METIS finds "
+     "domains with few blocks between them. The rows that other domains need are sent while the "
+     "rest of their colour is relaxed. The colours are those of a single domain, so x is the same "
+     "bit for bit. Rank 0 reads M, distributes it and prints the report. With ranks a sweep's time "
+     "includes distributing b and collecting x. Open MPI's mpirun starts no more ranks than cores "
+     "unless it is given --oversubscribe."},
     {"Numbers",
-     "The bandwidth counts every byte that a pass over the colours touches once: blocks, indices, "
-     "diagonal, b and x. Rows count from 0; those of errors are block rows."},
+     "The bandwidth counts every byte that one pass over the colours touches once: blocks, "
+     "indices, diagonal, b and x. Rows count from 0. Rows in errors are block rows."},
     {"JSON",
-     "These keys stay: matrix {n, nnz}, relaxation {block_size, rows, blocks, colours, store, "
-     "rounding}, sweeps {count, direction, omega}, time {create_s, update_s, sweep_s {min, "
-     "median}}, bytes, residual, and on ranks ranks {count, partition}; more may come. A failure "
-     "adds error {status, message, row, exit_code}."},
+     "These keys are stable: matrix {n, nnz}, relaxation {block_size, rows, blocks, colours, "
+     "store, rounding}, sweeps {count, direction, omega}, time {create_s, update_s, sweep_s {min, "
+     "median}}, bytes, residual, and with ranks also ranks {count, partition}; others may be "
+     "added. A failure adds error {status, message, row, exit_code}."},
     {"Examples",
      "  trireme relax gen:wingmesh:20000 --block-size 5\n"
      "  trireme relax A.mtx --block-size 4 --sweeps 50 --residual-every 10\n"
@@ -232,7 +233,7 @@ static int take_matrix(job *j, const char *name) {
   trs_matrix_get_info(j->in.A, &j->matrix);
   if (j->matrix.scalar != TRS_FLOAT && j->matrix.scalar != TRS_DOUBLE)
     return leave(LEAVE_UNAVAILABLE, trs_status_name(TRS_ERROR_UNSUPPORTED), -1,
-                 "%s: relaxation takes real matrices; this is complex", name);
+                 "%s: relaxation takes real matrices; this one is complex", name);
   j->n = j->matrix.nrows;
   return -1;
 }
@@ -351,7 +352,7 @@ static void print_place(const job *j) {
               i->domains == 1 ? "" : ", domains ", i->domains == 1 ? "" : how_dealt(i->partition));
   else
     table_row("on", "%s%s", human_things(i->threads, "thread", "threads").s,
-              j->ranks ? " a rank" : "");
+              j->ranks ? " per rank" : "");
   ranks_print(j->ranks);
 }
 
@@ -360,27 +361,29 @@ static void print(const job *j, bool good) {
   table_title(j->in.name);
   table_row("matrix", "%s, %s, %s", human_scalar(j->matrix.scalar),
             human_things(j->n, "row", "rows").s, human_things(j->matrix.nnz, "entry", "entries").s);
-  table_row("blocks", "%d x %d: %s off the diagonal in %s, %s a row", i->block_size, i->block_size,
-            human_count(i->nblocks).s, human_things(i->nrows, "block row", "block rows").s,
+  table_row("blocks", "%d x %d: %s off the diagonal in %s, %s per row", i->block_size,
+            i->block_size, human_count(i->nblocks).s,
+            human_things(i->nrows, "block row", "block rows").s,
             human_real(i->nrows ? (double)i->nblocks / (double)i->nrows : 0).s);
-  table_row("colours", "%s, of %s to %s block rows", human_count(i->colours).s,
+  table_row("colours", "%s, with %s to %s block rows each", human_count(i->colours).s,
             human_count(i->smallest_colour).s, human_count(i->largest_colour).s);
-  table_row("stored", "%s, %.1e lost by rounding", nth_word(STORES, j->set.store).s, i->rounding);
+  table_row("stored", "%s, rounding error %.1e", nth_word(STORES, j->set.store).s, i->rounding);
   table_gap();
   table_row("system", "A x = b, %s",
             human_things(j->nrhs, "right-hand side", "right-hand sides").s);
-  table_row("sweeps", "%s %s from zero, omega %g", human_count(j->set.sweeps).s,
+  table_row("sweeps", "%s %s from x = 0, relaxation factor %g", human_count(j->set.sweeps).s,
             nth_word(DIRECTIONS, j->set.direction).s, j->set.omega);
   print_place(j);
   for (int64_t c = 1; c < j->checks; c++)
     table_row(c == 1 ? "residuals" : "", "%s after %s", ratio_text(j->history[c]).s,
               human_things(c * j->set.every, "sweep", "sweeps").s);
   table_gap();
-  table_row("setup", "%s, as long as %s sweeps; new values %s", human_seconds(i->create_seconds).s,
-            human_real(i->create_seconds / j->median).s, human_seconds(i->update_seconds).s);
+  table_row("setup", "%s, the time of %s sweeps; update with new values %s",
+            human_seconds(i->create_seconds).s, human_real(i->create_seconds / j->median).s,
+            human_seconds(i->update_seconds).s);
   table_row("sweep", "%s at best, %s in the median of %s", human_seconds(j->fastest).s,
             human_seconds(j->median).s, human_things(j->repeats, "run", "runs").s);
-  table_row("bandwidth", "%s GB/s: %s touched a sweep",
+  table_row("bandwidth", "%s GB/s: %s touched per sweep",
             human_times((double)sweep_bytes(j) / j->fastest * 1e-9).s,
             human_bytes((double)sweep_bytes(j)).s);
   table_gap();
@@ -439,21 +442,21 @@ static int leave_unsolved(const job *j, const char *name) {
   const char *unwritten = j->set.output ? "; x was not written" : "";
   if (j->set.store != TRS_RELAX_DOUBLE && !is_finite(j))
     return leave(LEAVE_NUMERICAL, "inaccurate", -1,
-                 "%s: x grew too large for a float: --store f64 tells whether the sweeps "
+                 "%s: x is too large for a float: --store f64 shows whether the sweeps "
                  "diverge%s",
                  name, unwritten);
   return leave(LEAVE_NUMERICAL, "inaccurate", -1,
                "%s: the sweeps did not reduce the residual (now %s%s): the diagonal blocks may "
-               "not dominate; try another --block-size or a smaller --omega%s",
+               "not dominate; try another --block-size or a smaller relaxation factor (--omega)%s",
                name, ratio_text(j->residual).s, isfinite(j->residual) ? " of that of x = 0" : "",
                unwritten);
 }
 
 static int relax(job *j, const char *name) {
   if (j->set.rhs_file && j->set.nrhs)
-    return leave_usage("relax", "--nrhs counts made right-hand sides; -b FILE brings its own");
+    return leave_usage("relax", "--nrhs is for random right-hand sides: leave it out with -b FILE");
   if (j->set.output && names_hdf5(j->set.output))
-    return leave_usage("relax", "x is written as Matrix Market: name the file x.mtx");
+    return leave_usage("relax", "x is written as Matrix Market: give a name such as x.mtx");
   if (!j->set.nrhs) j->set.nrhs = 1;
   progress_begin();
   int code = ranks_agree(j->ranks, ranks_speaks(j->ranks) ? prepare(j, name) : -1);

@@ -17,28 +17,28 @@ static const option options[] = {
      .kind = OPTION_CHOICE,
      .words = "lower|upper",
      .offset = FIELD(uplo),
-     .help = "the triangle to solve with; of a general matrix it is taken, the rest ignored"},
+     .help = "the triangle to solve with; of a general matrix the rest is ignored"},
     {.name = "trans",
      .kind = OPTION_CHOICE,
      .words = "n|t|c",
      .offset = FIELD(trans),
-     .help = "solve with T (n, the default), its transpose (t) or conjugate transpose (c)"},
+     .help = "solve with T (n, the default), its transpose (t) or its conjugate transpose (c)"},
     {.name = "diag",
      .kind = OPTION_CHOICE,
      .words = "nonunit|unit",
      .offset = FIELD(diag),
-     .help = "unit: the diagonal is one, stored diagonal entries are ignored"},
+     .help = "unit: the diagonal is one; stored diagonal entries are ignored"},
     {.name = "add-diagonal",
      .kind = OPTION_FLAG,
      .offset = FIELD(add_diagonal),
-     .help = "give rows with a missing or zero diagonal entry max(1, the sum of the row's "
-             "absolute values) there"},
+     .help = "set each missing or zero diagonal entry to max(1, the sum of the absolute values of "
+             "its row)"},
     {.name = "rhs-file",
      .letter = 'b',
      .kind = OPTION_FILE,
      .value = "FILE",
      .offset = FIELD(rhs_file),
-     .help = "read the right-hand sides, the columns of a Matrix Market file"},
+     .help = "read the right-hand sides from the columns of a Matrix Market file"},
     {.name = "matrix",
      .kind = OPTION_FILE,
      .value = "FILE",
@@ -49,156 +49,158 @@ static const option options[] = {
      .value = "random[:SEED]",
      .words = "random",
      .offset = FIELD(rhs),
-     .help = "make right-hand sides, uniform in [-1, 1) (the default, with seed 1)"},
+     .help = "random right-hand sides, uniform in [-1, 1) (the default, with seed 1)"},
     {.name = "nrhs",
      .kind = OPTION_COUNT,
      .value = "K",
      .offset = FIELD(nrhs),
      .minimum = 1,
      .maximum = 0x1p31,
-     .help = "how many right-hand sides to make (default 1)"},
+     .help = "the number of random right-hand sides (default 1)"},
     {.name = "output",
      .letter = 'o',
      .kind = OPTION_FILE,
      .value = "FILE",
      .offset = FIELD(output),
-     .help = "write the solution x; only if its backward error is small; - is standard output"},
+     .help = "write the solution x to FILE, but only if its backward error is small; - is standard "
+             "output"},
     {.name = "backend",
      .kind = OPTION_TEXT,
      .value = "serial|threads[:T]|cuda[:N]|cuda:N-N|nvshmem|auto",
      .words = "serial|threads|cuda|nvshmem|auto",
      .offset = FIELD(backend),
-     .help = "where to solve: on one core, on T threads, on the first or N-th GPU (from 0), on "
-             "several GPUs of this machine (cuda:0-3 or cuda:0,2; under mpirun, a process a GPU, "
-             "nvshmem), or wherever it is fastest (auto, the default)"},
+     .help = "where to solve: one core (serial), T threads, the first GPU (cuda), GPU N, counted "
+             "from 0 (cuda:N), several GPUs of this machine (cuda:0-3 or cuda:0,2; nvshmem for one "
+             "process per GPU under mpirun), or the fastest of CPU and GPU (auto, the default)"},
     {.name = "method",
      .kind = OPTION_TEXT,
      .value = "NAME[:KEY=VALUE,...]",
      .words = "@methods",
      .offset = FIELD(method),
-     .help = "force a method ('trireme methods' lists them), some with parameters: "
+     .help = "use this method ('trireme methods' lists them); some take parameters: "
              "syncfree-csc:warps=8"},
     {.name = "grid",
      .kind = OPTION_TEXT,
      .value = "PXxPYxPZ|auto",
      .words = "auto",
      .offset = FIELD(grid),
-     .help = "solve A x = b from factors on the ranks that mpirun started: PZ grids, a power of "
-             "two, of PX x PY ranks; --method may be grid3d (the default), grid3d-baseline or "
-             "grid2d"},
+     .help = "solve A x = b from factors on MPI ranks: PZ grids, a power of two, of PX x PY ranks; "
+             "--method is grid3d (the default), grid3d-baseline or grid2d"},
     {.name = "trees",
      .kind = OPTION_CHOICE,
      .words = "binary|flat",
      .offset = FIELD(trees),
-     .help = "with --grid: how x and sums go to many ranks (default: binary)"},
+     .help = "with --grid: shape of the broadcast and reduction trees (default binary)"},
     {.name = "scattered",
      .kind = OPTION_FLAG,
      .offset = FIELD(scattered),
-     .help = "with --grid: spread every supernode over its grid, as L23 does; else those at the "
-             "bottom of the tree have a rank of their own, which saves messages"},
+     .help = "with --grid: distribute every supernode over its grid, as in L23; the default keeps "
+             "each supernode at the bottom of the tree on one rank, which saves messages"},
     {.name = "invert",
      .kind = OPTION_CHOICE,
      .words = "auto|blocks|separators",
      .offset = FIELD(invert),
-     .help =
-         "with --grid: which triangles the analysis inverts: those of supernodes, those of whole "
-         "separators, or of separators that are nearly full (auto, the default of grid3d); a "
-         "separator that may lose more than three digits is left alone"},
+     .help = "with --grid: which diagonal triangles the analysis inverts: those of supernodes "
+             "(blocks), those of whole separators, or those of nearly full separators (auto, the "
+             "default of grid3d); a separator is left alone if its inverse may lose more than "
+             "three digits"},
     {.name = "width",
      .kind = OPTION_COUNT,
      .value = "W",
      .offset = FIELD(width),
      .minimum = 1,
      .maximum = 1e6,
-     .help = "with --grid: most columns of a supernode (default: 128)"},
+     .help = "with --grid: the largest number of columns of a supernode (default 128)"},
     {.name = "store",
      .kind = OPTION_CHOICE,
      .words = "same|f32",
      .offset = FIELD(store),
-     .help = "f32: on a GPU, keep the values off the diagonal of a double matrix as floats, which "
-             "is faster and less accurate (default: as they came)"},
+     .help = "f32: a GPU keeps the off-diagonal values of a double matrix as floats; faster and "
+             "less accurate (default same)"},
     {.name = "gpu-memory",
      .kind = OPTION_REAL,
      .value = "GB",
      .offset = FIELD(gpu_memory),
      .minimum = 1e-6,
      .maximum = 1e6,
-     .help =
-         "hold at most so much on each GPU: several can solve what does not fit one, whose file "
-         "is then read part by part"},
+     .help = "use at most GB gigabytes of each GPU; several GPUs can solve what does not fit on "
+             "one, and then read the file part by part"},
     {.name = "tune",
      .kind = OPTION_FLAG,
      .offset = FIELD(tune),
-     .help = "on a GPU, let the analysis time its candidates and keep the fastest"},
+     .help = "on a GPU: time candidate settings in the analysis and keep the fastest"},
     {.name = "precision",
      .kind = OPTION_CHOICE,
      .words = "s|d|c|z",
      .offset = FIELD(precision),
-     .help = "read values as float, double, float complex or double complex (default: d, or z for "
-             "a complex file)"},
+     .help = "read values as float (s), double (d), complex float (c) or complex double (z) "
+             "(default: d, or z for a complex file)"},
     {.name = "repeat",
      .kind = OPTION_COUNT,
      .value = "R",
      .offset = FIELD(repeat),
      .minimum = 1,
      .maximum = 1e9,
-     .help = "solve R times for the timing (default: ten times, or for one second if that is "
-             "less)"},
+     .help = "time R solves (default: ten, or as many as fit in one second)"},
     MAX_MEMORY_OPTION(FIELD(max_memory)),
     {.name = "json",
      .kind = OPTION_FLAG,
      .offset = FIELD(json),
-     .help = "print the report, and failures, as JSON"},
+     .help = "print the report and failures as JSON"},
     {0}};
 
 static const paragraph paragraphs[] = {
     {NULL,
-     "Solves op(T) x = b for a triangular matrix T, or A x = b by both sweeps over factors. M is "
-     "a matrix file, a file of factors (trireme factor), or a generator's name such as "
-     "gen:poisson2d5:1000 (trireme gen --list). A triangular matrix is solved as it is. Of a "
-     "general one --uplo takes a triangle; without it, a general matrix is an error."},
+     "Solves op(T) x = b for a triangular matrix T, or A x = b by both sweeps over its factors. M "
+     "is a matrix file, a file of factors (trireme factor), or the name of a generated matrix such "
+     "as gen:poisson2d5:1000 (trireme gen --list). A triangular matrix is solved as it is. A "
+     "general matrix needs --uplo, which selects a triangle."},
     {"Check",
-     "Every solution is put back into its system. The backward error is the largest of "
-     "|b - T x| / (|T| |x| + |b|), row by row (componentwise) and in the infinity norm (normwise). "
-     "It is small if the componentwise error is at most 50 eps (r + 1), with eps the spacing of "
-     "floating-point numbers at 1 and r the entries in the fullest row of op(T). For factors the "
-     "system is A = L U, |A| stands for |L| |U|, and r counts the fullest rows of both. A larger "
-     "error makes the exit code 1, and no solution is written. With --store f32 the error of "
-     "rounding values to floats, 1.2e-7, is allowed for. Underflow is no error: the denominator is "
-     "|T| (|x| + tiny) + |b| + m tiny, with tiny the smallest normal number of the type and m the "
-     "entries of the row; the report counts the rows in which tiny decides. An x that overflows is "
-     "an error, which names the first row."},
+     "Every solution is substituted into its system. The backward error is the maximum of |b - T "
+     "x| / (|T| |x| + |b|), for each row (componentwise) and in the infinity norm (normwise). It "
+     "is small if the componentwise error is at most 50 eps (r + 1), where eps is the machine "
+     "epsilon and r the number of entries in the longest row of op(T). For factors the system is A "
+     "= L U, |L| |U| stands for |A|, and r adds the longest rows of both. If the error is larger, "
+     "the exit code is 1 and no solution is written. With --store f32 the limit allows for the "
+     "rounding of values to floats, 1.2e-7. Underflow is no error: the denominator is |T| (|x| + "
+     "tiny) + |b| + m tiny, where tiny is the smallest normal number of the type and m the number "
+     "of entries in the row. The report counts the rows in which tiny decides. An x that overflows "
+     "is an error, which names the first row."},
     {"Ranks",
-     "With --grid rank 0 of an MPI program reads the pattern of the factors, every rank a part of "
-     "their numbers, which go where they are wanted; grids have a subtree of the separator tree "
-     "each and copies of what stands above it (trireme factor --leaves says how many subtrees "
-     "there are). Rank 0 has b and x, checks and reports. Times are minimum, mean and maximum over "
-     "the ranks: between grids, inside a grid (sending and waiting) and in products, L and U "
-     "apart, of the fastest solve, without handing out b and collecting x."},
+     "With --grid the factors are distributed over the ranks of an MPI program. Rank 0 reads the "
+     "pattern, and every rank reads part of the values. Each grid has one subtree of the separator "
+     "tree and copies of the separators above it (trireme factor --leaves sets the number of "
+     "subtrees). Rank 0 holds b and x, checks and reports. Times are the minimum, mean and maximum "
+     "over the ranks in the fastest solve: between grids, inside a grid (sending and waiting) and "
+     "in products, for L and for U. They leave out distributing b and collecting x. Open MPI's "
+     "mpirun starts no more ranks than cores unless it is given --oversubscribe."},
     {"Larger than a GPU",
-     "Over several GPUs (--backend cuda:0-3 or nvshmem) a Matrix Market file of which one GPU, as "
-     "--gpu-memory allows, has no room for 2.5 times the triangle is read part by part: first the "
-     "pattern, then the values of each GPU's rows, which are forgotten when they are sent, and for "
-     "the check in up to eight parts. Each part is a pass over the file, which must not change "
-     "meanwhile. The report says so, and how large the largest part was. Arrays, HDF5 and "
-     "generators are read or made whole, and so is what --trans and --add-diagonal together ask "
-     "for, and methods other than push. Without --uplo the whole pattern is read."},
+     "Over several GPUs (--backend cuda:0-3 or nvshmem) a Matrix Market file is read part by part "
+     "if one GPU, or the limit --gpu-memory, has no room for 2.5 times the triangle: first the "
+     "pattern, then the values of each GPU's rows, which are dropped once they are sent, and the "
+     "values again in up to eight parts for the check. Each part is one pass over the file, which "
+     "must not change in the meantime. The report says so and gives the size of the largest part. "
+     "Array files, HDF5 files and generated matrices are always read whole; so is everything with "
+     "--trans and --add-diagonal together, and with methods other than push. Without --uplo the "
+     "whole pattern is read."},
     {"Numbers",
-     "The bound is the time that no solve on this machine can beat: the larger of the bytes "
-     "touched over the bandwidth, and the levels times the latency of a dependency, both measured "
-     "here. Times are those of the analysis (once a pattern), of new values, and of the solve, "
-     "without reading and checking; on a GPU the solve includes bringing b there and x back. Rows "
-     "and columns count from 0."},
+     "The reference time is the larger of two estimates: bytes touched / bandwidth, and levels x "
+     "latency of one dependency. Both rates are measured on this machine in the same run. It is no "
+     "limit: a solve can be faster where the method merges levels or the machine was busy during "
+     "the measurement. Times are those of the analysis (once per pattern), of an update with new "
+     "values, and of the solve, without reading and checking. On a GPU the solve includes the "
+     "transfers of b and x. Rows and columns count from 0."},
     {"JSON",
-     "These keys stay: matrix {n, nnz, levels}, plan {backend, method, reason}, time {analysis_s, "
-     "update_s, solve_s {min, median}}, bytes, bound_s, backward_error {componentwise, normwise}; "
-     "more may come. A failure adds error {status, message, row, exit_code}. Numbers that are not "
-     "finite, and what is not known, are null: with --grid matrix.levels, plan.reason, "
-     "time.update_s, bytes and bound_s. --grid adds plan.grid {px, py, pz} and, each with min, "
-     "mean and max over the ranks and of the fastest solve, ranks {solve_s, inter_s {before_U, "
-     "within_U}, intra_s {L, U}, products_s {L, U}, flops {L, U}}, and inter_messages, "
-     "inter_bytes, intra_messages and intra_bytes, divided as the seconds are; time.solve_s is of "
-     "the slowest rank, time.whole_s.min with b handed out and x collected."},
+     "These keys are stable: matrix {n, nnz, levels}, plan {backend, method, reason}, time "
+     "{analysis_s, update_s, solve_s {min, median}}, bytes, bound_s (the reference time), "
+     "backward_error {componentwise, normwise}; others may be added. A failure adds error {status, "
+     "message, row, exit_code}. Numbers that are not finite or not known are null: with --grid "
+     "these are matrix.levels, plan.reason, time.update_s, bytes and bound_s. --grid adds "
+     "plan.grid {px, py, pz} and, for the fastest solve and each with min, mean and max over the "
+     "ranks, ranks {solve_s, inter_s {before_U, within_U}, intra_s {L, U}, products_s {L, U}, "
+     "flops {L, U}}, and inter_messages, inter_bytes, intra_messages and intra_bytes, divided like "
+     "the seconds. time.solve_s is the time of the slowest rank; time.whole_s.min includes "
+     "distributing b and collecting x."},
     {"Examples",
      "  trireme solve L.mtx\n"
      "  trireme solve A.mtx --uplo lower --add-diagonal -b b.mtx -o x.mtx\n"
@@ -222,9 +224,10 @@ const command cmd_solve = {.name = "solve",
 int solve_check_settings(solve_settings *s) {
   if (s->rhs_file && s->rhs) return leave_usage("solve", "give either -b FILE or --rhs, not both");
   if (s->rhs_file && s->nrhs)
-    return leave_usage("solve", "--nrhs counts made right-hand sides; -b FILE brings its own");
+    return leave_usage("solve", "--nrhs is for random right-hand sides: leave it out with -b FILE");
   if (s->output && names_hdf5(s->output))
-    return leave_usage("solve", "solutions are written as Matrix Market: name the file x.mtx");
+    return leave_usage("solve",
+                       "solutions are written as Matrix Market: give a name such as x.mtx");
   return s->output ? check_writable(&s->output) : -1;
 }
 

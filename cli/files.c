@@ -111,9 +111,9 @@ void print_written(const char *path) {
   if (*written.path)
     table_row("written", "to standard output");
   else
-    table_row("written", "%s, %s", path, human_bytes((double)file_bytes(path)).s);
+    table_row("written", "%s, %s", human_name(path).s, human_bytes((double)file_bytes(path)).s);
   if (written.hard_links <= 0) return;
-  table_row("", "%s was replaced: %s of the old file %s its old content", path,
+  table_row("", "%s was replaced: %s of the old file %s its old content", human_name(path).s,
             human_things(written.hard_links, "other name", "other names").s,
             written.hard_links == 1 ? "keeps" : "keep");
   report_count("output_links_kept_old", written.hard_links);

@@ -28,7 +28,7 @@ static void print_options(const command *c) {
     option_head(o, head, sizeof head);
     entry(head, o->help);
   }
-  entry("-h, --help", "print this and leave");
+  entry("-h, --help", "print this help and exit");
 }
 
 static void print_commands(void) {
@@ -52,9 +52,12 @@ static void print_exit_codes(void) {
 }
 
 static void print_usage(const command *c) {
-  printf("Usage: trireme%s%s%s%s\n\n", *c->name ? " " : "", c->name, *c->synopsis ? " " : "",
-         c->synopsis);
-  printf("%c%s.\n", toupper((unsigned char)c->summary[0]), c->summary + 1);
+  char usage[512];
+  snprintf(usage, sizeof usage, "trireme%s%s%s%s", *c->name ? " " : "", c->name,
+           *c->synopsis ? " " : "", c->synopsis);
+  printf("Usage: ");
+  print_hanging(usage, 7);
+  printf("\n%c%s.\n", toupper((unsigned char)c->summary[0]), c->summary + 1);
 }
 
 void help_print(const command *c) {

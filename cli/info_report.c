@@ -52,9 +52,9 @@ static void print_matrix(const info_facts *f) {
   bool square = m->nrows == m->ncols, both = m->nlower && m->nupper;
   table_row("kind", "%s%s%s", kind_of(m), square && both ? ", " : "",
             square && both ? symmetry_word(f) : "");
-  table_row("by side", "%s below the diagonal, %s on it, %s above", human_count(m->nlower).s,
+  table_row("structure", "%s below the diagonal, %s on it, %s above", human_count(m->nlower).s,
             human_count(m->ndiagonal).s, human_count(m->nupper).s);
-  table_row(m->format == TRS_CSR ? "rows" : "columns", "%s entries on average, %s in the fullest",
+  table_row(m->format == TRS_CSR ? "rows" : "columns", "%s entries on average, at most %s",
             human_real(m->nrows ? (double)m->nnz / (double)m->nrows : 0).s,
             human_count(m->longest_row).s);
   table_row("memory", "%s as %s", human_bytes((double)m->bytes).s,
@@ -69,7 +69,7 @@ static void print_factors(const info_facts *f) {
             i->diag_L == TRS_UNIT ? " (unit diagonal)" : "", human_count(i->nnz_U).s,
             i->diag_U == TRS_UNIT ? " (unit diagonal)" : "");
   if (i->nsupernodes)
-    table_row("supernodes", "%s, %s columns each", human_count(i->nsupernodes).s,
+    table_row("supernodes", "%s, %s columns on average", human_count(i->nsupernodes).s,
               human_real((double)i->n / (double)i->nsupernodes).s);
   if (i->tree_nodes) table_row("separator tree", "%s nodes", human_count(i->tree_nodes).s);
 }
@@ -89,7 +89,7 @@ static void tell_entries(char *text, size_t size, const info_sweep *s) {
 }
 
 static void tell_dependency(char *text, size_t size, const info_sweep *s) {
-  snprintf(text, size, "%s entries a row", human_real(s->info.dependency).s);
+  snprintf(text, size, "%s entries per row", human_real(s->info.dependency).s);
 }
 
 static void tell_levels(char *text, size_t size, const info_sweep *s) {
@@ -97,7 +97,7 @@ static void tell_levels(char *text, size_t size, const info_sweep *s) {
 }
 
 static void tell_parallelism(char *text, size_t size, const info_sweep *s) {
-  snprintf(text, size, "%s %s a level", human_real(s->info.parallelism).s,
+  snprintf(text, size, "%s %s per level", human_real(s->info.parallelism).s,
            s->info.parallelism == 1 ? "row" : "rows");
 }
 
@@ -110,7 +110,7 @@ static void tell_bytes(char *text, size_t size, const info_sweep *s) {
   snprintf(text, size, "%s", human_bytes((double)s->info.solve_bytes).s);
 }
 
-static void tell_bound(char *text, size_t size, const info_sweep *s) {
+static void tell_reference(char *text, size_t size, const info_sweep *s) {
   snprintf(text, size, "%s on %s", human_seconds(s->bound).s,
            human_things(s->info.threads, "thread", "threads").s);
 }
@@ -136,21 +136,21 @@ static void print_sweeps(const info_facts *f) {
   print_line(f, "parallelism", tell_parallelism);
   print_line(f, "rows in a level", tell_extremes);
   print_widths(f, both ? 24 : 56);
-  print_line(f, "a solve touches", tell_bytes);
-  print_line(f, "its bound", tell_bound);
+  print_line(f, "bytes per solve", tell_bytes);
+  print_line(f, "reference time", tell_reference);
 }
 
 static void print_diagonal(const info_facts *f) {
   const trs_matrix_info *m = &f->matrix;
   if (m->nrows != m->ncols) {
-    table_row("triangles", "none: only square matrices have them");
+    table_row("triangles", "none, since the matrix is not square");
     return;
   }
   if (m->missing_diagonal < 0) {
     table_row("diagonal", "complete");
     return;
   }
-  table_row("diagonal", "%s missing, the first in row %lld; the triangles below have them added",
+  table_row("diagonal", "%s missing, the first in row %lld; added to the triangles below",
             human_things(m->nrows - m->ndiagonal, "entry", "entries").s,
             (long long)m->missing_diagonal);
 }

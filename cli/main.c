@@ -21,17 +21,15 @@ const command *const commands[] = {
 #undef COMMAND
 
 const exit_code exit_codes[] = {
-    {LEAVE_SOLVED, "done; what was solved was checked, and its backward error is small"},
+    {LEAVE_SOLVED, "success; every solution was checked and has a small backward error"},
     {LEAVE_NUMERICAL,
-     "numerical failure: a zero or not finite pivot, a stalled solve, a backward "
-     "error that is not small"},
+     "numerical failure: a zero or non-finite pivot, a stalled solve, a large backward error, or "
+     "sweeps that do not reduce the residual"},
     {LEAVE_USAGE, "a mistake in the command line"},
     {LEAVE_INPUT,
-     "a file that cannot be read or written, or whose content is invalid or does not "
-     "fit the task"},
+     "a file that cannot be read or written, or whose content is invalid or does not fit the task"},
     {LEAVE_UNAVAILABLE,
-     "something this build or machine does not have: a feature, a GPU, or enough "
-     "memory on either side"},
+     "something that this build or machine lacks: a feature, a GPU, or enough memory"},
     {LEAVE_BUG, "an internal error: a bug, please report it"},
     {0}};
 
@@ -39,18 +37,19 @@ typedef struct settings {
   bool version;
 } settings;
 
-static const option options[] = {{.name = "version",
-                                  .kind = OPTION_FLAG,
-                                  .offset = offsetof(settings, version),
-                                  .help = "print the version and what this build can do"},
-                                 {0}};
+static const option options[] = {
+    {.name = "version",
+     .kind = OPTION_FLAG,
+     .offset = offsetof(settings, version),
+     .help = "print the version, the features of this build and the GPUs"},
+    {0}};
 
 static const paragraph paragraphs[] = {
     {NULL,
-     "Solves sparse triangular systems, op(L) x = b and op(U) x = b, and A x = b by both sweeps "
-     "over factors, with matrices from Matrix Market (.mtx, .mtx.gz, .mtx.zst) or HDF5 files, or "
-     "made on the spot from a name such as gen:poisson2d5:1000. Every solution is checked: its "
-     "backward error is measured in the same run, and a large one is a failure."},
+     "Solves sparse triangular systems op(L) x = b and op(U) x = b, and A x = b with both factors. "
+     "Matrices come from Matrix Market (.mtx, .mtx.gz, .mtx.zst) or HDF5 files, or are generated "
+     "from a name such as gen:poisson2d5:1000. Every solution is checked: its backward error is "
+     "measured in the same run, and a large one is a failure."},
     {"Examples",
      "  trireme solve gen:poisson2d5:1000 --uplo lower\n"
      "  trireme solve L.mtx -b b.mtx -o x.mtx\n"
@@ -58,8 +57,8 @@ static const paragraph paragraphs[] = {
      "  trireme solve A.h5 --json\n"
      "  trireme info A.mtx --svg A.svg"},
     {"Environment",
-     "NO_COLOR, if set and not empty, turns colours off; so do TERM=dumb and Open MPI's mpirun. "
-     "Neither colours nor progress bars are written to anything but a terminal."},
+     "NO_COLOR, if set and not empty, turns colours off, as do TERM=dumb and Open MPI's mpirun. "
+     "Colours and progress bars are written to terminals only."},
     {0}};
 
 const command root_command = {.name = "",

@@ -66,7 +66,7 @@ static void put_option(const option *o) {
 }
 
 static void put_options(const command *c) {
-  static const option help = {.name = "help", .letter = 'h', .help = "print a summary and leave"};
+  static const option help = {.name = "help", .letter = 'h', .help = "print this help and exit"};
   section("options");
   for (const option *o = c->options; o->name; o++) put_option(o);
   put_option(&help);

@@ -7,6 +7,8 @@
 #include <langinfo.h>
 #include <locale.h>
 #include <math.h>
+#include <poll.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,8 +23,8 @@ enum { LABEL_WIDTH = 16, PAIR_WIDTH = 30, LIST_FIELDS = 4, TEXT_SIZE = 4096 };
 
 static struct {
   bool colour, colour_errors, draws, unicode, json;
-  int width;
-} out = {.width = 80};
+  int width, columns;
+} out = {.width = 80, .columns = 80};
 
 /* Open MPI gives a rank a pseudo-terminal, whatever mpirun itself writes to. */
 static bool is_terminal(int file) { return isatty(file) && !getenv("OMPI_COMM_WORLD_SIZE"); }
@@ -39,9 +41,14 @@ void output_setup(void) {
   out.colour_errors = coloured && is_terminal(STDERR_FILENO);
   out.draws = clever && is_terminal(STDERR_FILENO);
   out.unicode = !strcmp(nl_langinfo(CODESET), "UTF-8");
+  const char *columns = getenv("COLUMNS");
   struct winsize size;
-  if (is_terminal(STDOUT_FILENO) && !ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) && size.ws_col >= 40)
+  if (is_terminal(STDOUT_FILENO) && !ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) && size.ws_col >= 40) {
+    out.columns = size.ws_col;
     out.width = size.ws_col < 100 ? size.ws_col : 100;
+  } else if (columns && atoi(columns) >= 40) {
+    out.columns = atoi(columns);
+  }
 }
 
 /* Where standard output and standard error went before output_silence. */
@@ -88,6 +95,7 @@ bool output_json(void) { return out.json; }
 bool output_unicode(void) { return out.unicode; }
 bool output_draws(void) { return out.draws; }
 int output_width(void) { return out.width; }
+int output_columns(void) { return out.columns; }
 
 const char *style_on(style s) {
   static const char *const codes[] = {"", "\033[1m", "\033[2m", "\033[32m", "\033[1;31m"};
@@ -148,7 +156,7 @@ void print_hanging(const char *text, int indent) {
 /* ---- Tables ---- */
 
 void table_title(const char *title) {
-  if (!out.json) printf("%s%s%s\n", style_on(STYLE_BOLD), title, style_off());
+  if (!out.json) printf("%s%s%s\n", style_on(STYLE_BOLD), human_name(title).s, style_off());
 }
 
 void table_gap(void) {
@@ -240,7 +248,38 @@ void print_list(const char *list) {
   }
 }
 
-/* ---- Numbers ---- */
+/* ---- Names and numbers ---- */
+
+/* Bytes of the UTF-8 character that text begins with, or 0 for what a terminal may obey or not
+ * understand: control characters (C0, DEL, C1) and stray bytes. */
+static size_t printable_length(const char *text) {
+  const unsigned char *t = (const unsigned char *)text;
+  size_t length = t[0] < 0x80 ? 1 : t[0] < 0xC2 ? 0 : t[0] < 0xE0 ? 2 : t[0] < 0xF0 ? 3 : 4;
+  bool control = t[0] < 0x20 || t[0] == 0x7F || (t[0] == 0xC2 && t[1] < 0xA0) || t[0] > 0xF4;
+  for (size_t k = 1; k < length; k++)
+    if ((t[k] & 0xC0) != 0x80) return 0;
+  return control ? 0 : length;
+}
+
+static void escape(char *to, size_t size, const char *from) {
+  size_t used = 0;
+  while (*from && used + 5 < size) {
+    size_t length = printable_length(from);
+    if (length)
+      memcpy(to + used, from, length);
+    else
+      snprintf(to + used, size - used, "\\x%02x", (unsigned char)*from);
+    used += length ? length : 4;
+    from += length ? length : 1;
+  }
+  to[used] = 0;
+}
+
+name_text human_name(const char *name) {
+  name_text t;
+  escape(t.s, sizeof t.s, name);
+  return t;
+}
 
 short_text human_count(int64_t count) {
   char digits[24];
@@ -335,11 +374,12 @@ static void say_json(int code, const char *status, int64_t row, const char *mess
 }
 
 int leave(int code, const char *status, int64_t row, const char *format, ...) {
-  char message[TEXT_SIZE];
+  char text[TEXT_SIZE], message[TEXT_SIZE];
   va_list arguments;
   va_start(arguments, format);
-  vsnprintf(message, sizeof message, format, arguments);
+  vsnprintf(text, sizeof text, format, arguments);
   va_end(arguments);
+  escape(message, sizeof message, text);
   say(message);
   say_json(code, status, row, message);
   return code;
@@ -373,7 +413,7 @@ int leave_library(const char *about) {
   const trs_error *error = trs_last_error();
   size_t status = (size_t)error->status;
   int code = status < sizeof codes / sizeof codes[0] ? codes[status] : LEAVE_BUG;
-  if (about && knows_name(error->message, about)) about = NULL;
+  if (about && knows_name(error->message, human_name(about).s)) about = NULL;
   return leave(code, trs_status_name(error->status), error->row, "%s%s%s", about ? about : "",
                about ? ": " : "", error->message);
 }
@@ -395,11 +435,27 @@ int leave_memory(double bytes, const char *what) {
                human_bytes(bytes).s, what);
 }
 
+bool output_lost(void) { return fflush(stdout) != 0 || ferror(stdout); }
+
+static bool reader_has_left(void) {
+  struct pollfd to = {.fd = STDOUT_FILENO, .events = POLLOUT};
+  return poll(&to, 1, 0) == 1 && (to.revents & POLLERR);
+}
+
+/* As head ends other programs: silently, by the signal.  It was ignored until now, so that
+ * everything else is in order. */
+static void end_by_broken_pipe(void) {
+  signal(SIGPIPE, SIG_DFL);
+  raise(SIGPIPE);
+}
+
 int output_finish(int code) {
+  bool left = reader_has_left();
   errno = 0;
   bool failed = ferror(stdout);
   failed |= fclose(stdout) != 0;
-  if (!failed) return code;
+  if (failed && left && !code) end_by_broken_pipe();
+  if (!failed || left) return code;
   char message[128];
   snprintf(message, sizeof message, "cannot write to standard output: %s",
            errno ? strerror(errno) : "an earlier write failed");

@@ -19,8 +19,10 @@ bool output_json(void);
 bool output_unicode(void);
 /* Whether standard error can be drawn on. */
 bool output_draws(void);
-/* Columns to fill: the terminal's, at most 100; 80 elsewhere. */
+/* Columns of text to fill: the terminal's, at most 100; 80 elsewhere. */
 int output_width(void);
+/* Columns of tables: the terminal's; elsewhere those of COLUMNS in the environment, or 80. */
+int output_columns(void);
 
 typedef enum style { STYLE_PLAIN, STYLE_BOLD, STYLE_DIM, STYLE_GOOD, STYLE_BAD } style;
 /* Escape sequences for standard output, or "". */
@@ -35,7 +37,8 @@ void output_speak(void);
 int launched_rank(void);
 
 /* A table: a title, then rows of a label and a text that is wrapped under itself.  A row with an
- * empty label continues the one before.  With --json nothing is printed. */
+ * empty label continues the one before; '\n' breaks lines, so names of files go through human_name.
+ * With --json nothing is printed. */
 void table_title(const char *title);
 void table_row(const char *label, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void table_styled(style s, const char *label, const char *format, ...)
@@ -58,6 +61,12 @@ typedef struct short_text {
   char s[64];
 } short_text;
 
+typedef struct name_text {
+  char s[1024];
+} name_text;
+
+name_text human_name(const char *name); /* of a file: what is not printable as \xNN */
+
 short_text human_count(int64_t count);       /* 1,234,567 */
 short_text human_seconds(double seconds);    /* 12.3 ms */
 short_text human_bytes(double bytes);        /* 45.6 MB */
@@ -79,7 +88,10 @@ int leave_usage(const char *name, const char *format, ...) __attribute__((format
 /* Out of memory, in the command's own arrays. */
 int leave_memory(double bytes, const char *what);
 
-/* Flushes standard output; what could not be written is a failure. */
+/* Whether what was written to standard output so far has not arrived: going on is of no use. */
+bool output_lost(void);
+/* Flushes standard output; what could not be written is a failure, or SIGPIPE where the reader has
+ * left. */
 int output_finish(int code);
 
 #endif

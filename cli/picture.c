@@ -30,7 +30,8 @@ static const char style_sheet[] =
     "</style>\n";
 
 void svg_escape(FILE *svg, const char *text) {
-  for (; *text; text++) {
+  const name_text shown = human_name(text);
+  for (text = shown.s; *text; text++) {
     if (*text == '<')
       fputs("&lt;", svg);
     else if (*text == '>')
@@ -38,7 +39,7 @@ void svg_escape(FILE *svg, const char *text) {
     else if (*text == '&')
       fputs("&amp;", svg);
     else
-      fputc((unsigned char)*text < ' ' ? ' ' : *text, svg);
+      fputc(*text, svg);
   }
 }
 

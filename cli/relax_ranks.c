@@ -147,11 +147,11 @@ trs_status ranks_info(relax_ranks *ranks, trs_relax_info *whole) {
 void ranks_print(const relax_ranks *ranks) {
   if (!ranks) return;
   const trs_mpi_relax_info *i = &ranks->info;
-  table_row("ranks", "%d, domains %s of %s to %s block rows, which read %s to %s of others",
+  table_row("ranks", "%d, domains %s with %s to %s block rows, which read %s to %s rows of others",
             ranks->whole.domains, how_dealt(ranks->whole.partition),
             human_count((int64_t)i->rows.min).s, human_count((int64_t)i->rows.max).s,
             human_count((int64_t)i->halo_rows.min).s, human_count((int64_t)i->halo_rows.max).s);
-  table_row("messages", "%s to %s of a rank in a pass over the colours, %s to %s",
+  table_row("messages", "%s to %s per rank in one pass over the colours, %s to %s",
             human_count((int64_t)i->messages.min).s, human_count((int64_t)i->messages.max).s,
             human_bytes(i->bytes.min).s, human_bytes(i->bytes.max).s);
 }

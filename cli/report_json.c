@@ -32,7 +32,7 @@ static void put(const char *path, json_t *value) {
 void report_text(const char *path, const char *text) {
   if (!output_json()) return;
   json_t *value = json_string(text ? text : "");
-  put(path, value ? value : json_string("(not UTF-8)"));
+  put(path, value ? value : json_string(human_name(text).s)); /* names need not be UTF-8 */
 }
 
 void report_count(const char *path, int64_t count) {

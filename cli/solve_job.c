@@ -47,7 +47,7 @@ static int leave_general(const solve_job *job, const trs_matrix_info *info) {
 /* What was asked for is done, but may not be what was meant. */
 static void note_diagonal_only(const solve_job *job, const char *is, const char *asked) {
   fprintf(stderr, "trireme: note: %s is %s triangular: its %s triangle is its diagonal\n",
-          job->in.name, is, asked);
+          human_name(job->in.name).s, is, asked);
 }
 
 /* Which triangle is meant; -1, or how to leave. */
@@ -70,8 +70,8 @@ static int leave_no_diagonal(const solve_job *job, const trs_matrix_info *info) 
   int64_t others = info->nrows - info->ndiagonal - 1;
   return leave(
       LEAVE_INPUT, trs_status_name(TRS_ERROR_STRUCTURE), info->missing_diagonal,
-      "%s: row %lld has no diagonal entry%s%s: --add-diagonal adds what is missing, --diag "
-      "unit solves with ones",
+      "%s: row %lld has no diagonal entry%s%s: --add-diagonal adds missing entries, --diag "
+      "unit takes ones",
       job->in.name, (long long)info->missing_diagonal, others ? ", nor have " : "",
       others ? human_things(others, "other", "others").s : "");
 }
@@ -101,7 +101,7 @@ static int take_triangle(solve_job *job) {
 
 int solve_take_factors(solve_job *job) {
   if (job->set.uplo >= 0 || job->set.diag >= 0 || job->set.add_diagonal)
-    return leave_usage("solve", "%s holds factors, which are solved with as they are: leave out %s",
+    return leave_usage("solve", "%s holds factors, to which %s does not apply: leave it out",
                        job->in.name,
                        job->set.uplo >= 0   ? "--uplo"
                        : job->set.diag >= 0 ? "--diag"
@@ -285,13 +285,12 @@ static void note_options(const solve_job *job) {
                      : s->width       ? "width"
                                       : NULL;
   if (gpu && !job->info.device)
-    fprintf(stderr, "trireme: note: --%s is for solves on a GPU; this one is not\n", gpu);
-  if (grid)
-    fprintf(stderr, "trireme: note: --%s is for solves with --grid; this one is without\n", grid);
+    fprintf(stderr, "trireme: note: --%s has no effect: this solve is not on a GPU\n", gpu);
+  if (grid) fprintf(stderr, "trireme: note: --%s has no effect without --grid\n", grid);
   if (!job->together && ranks_first_of_several())
     fprintf(stderr,
-            "trireme: note: every process solves the whole system for itself; --grid deals "
-            "factors to ranks, --backend nvshmem deals a system to GPUs\n");
+            "trireme: note: every process solves the whole system on its own; --grid distributes "
+            "factors over ranks, --backend nvshmem a system over GPUs\n");
 }
 
 /* Of several processes the first speaks and writes, and all solve as often. */

@@ -163,7 +163,8 @@ static void print(const ranks_job *r) {
             human_things(job->nrhs, "right-hand side", "right-hand sides").s);
   table_row("ranks", "%d x %d x %d, %s, %s trees", s->px, s->py, s->pz, s->method,
             job->set.trees ? "flat" : "binary");
-  table_row("blocks", "%s, %s, %s a rank; %s times what one rank would keep, %s its work",
+  table_row("blocks",
+            "%s, %s, %s per rank; in total %s times the memory of one rank, %s times its work",
             human_bytes(s->bytes.min).s, human_bytes(s->bytes.mean).s, human_bytes(s->bytes.max).s,
             human_times(s->replicated).s, human_times(s->replicated_work).s);
   table_row("leaves", "%s, %s, %s entries", human_real(s->leaf_entries.min).s,
@@ -179,8 +180,9 @@ static void print(const ranks_job *r) {
   table_row("analysis", "%s", human_seconds(r->analysis_s).s);
   table_row("solve", "%s at best, %s in the median of %s", human_seconds(job->fastest).s,
             human_seconds(job->median).s, human_count(job->repeats).s);
-  table_row("", "%s at best with b handed out and x collected", human_seconds(r->whole_s).s);
-  table_row("", "of its ranks the least, the mean and the most:");
+  table_row("", "%s at best including distributing b and collecting x",
+            human_seconds(r->whole_s).s);
+  table_row("", "minimum, mean and maximum over the ranks:");
   print_seconds("between grids", "before U", &s->inter_s[0]);
   print_seconds("", "within U", &s->inter_s[1]);
   print_seconds("inside a grid", "L", &s->intra_s[0]);
@@ -192,10 +194,11 @@ static void print(const ranks_job *r) {
   print_traffic("inside a grid", "L", &s->intra_messages[0], &s->intra_bytes[0]);
   print_traffic("", "U", &s->intra_messages[1], &s->intra_bytes[1]);
   const trs_mpi_spread *bound = s->message_bound;
-  table_row("", "log2 of members, summed over a rank's trees (L23): L %s, %s, %s; U %s, %s, %s",
+  table_row("",
+            "log2 of members, summed over the trees of a rank (L23): L %s, %s, %s; U %s, %s, %s",
             human_real(bound[0].min).s, human_real(bound[0].mean).s, human_real(bound[0].max).s,
             human_real(bound[1].min).s, human_real(bound[1].mean).s, human_real(bound[1].max).s);
-  table_row("", "n nrhs / sqrt(P Pz), which bounds either but for a factor: %s",
+  table_row("", "n nrhs / sqrt(P Pz), either volume up to a constant factor (L23): %s",
             human_bytes(s->volume_bound).s);
   table_gap();
   solve_print_error(job);

@@ -34,12 +34,12 @@ static void print_matrix(const solve_job *job) {
             job->diag == TRS_UNIT ? ", unit diagonal" : "", human_things(i->n, "row", "rows").s,
             human_things(i->nnz, "entry", "entries").s);
   if (job->entries_before)
-    table_row("", "taken from a matrix of %s entries", human_count(job->entries_before).s);
+    table_row("", "a triangle of a matrix with %s entries", human_count(job->entries_before).s);
   if (job->in.deferred)
-    table_row("", "its values are read part by part, %s at once at most",
+    table_row("", "values read part by part, at most %s at once",
               human_bytes((double)largest_part(job)).s);
-  table_row("dependency", "%s entries a row", human_real(i->dependency).s);
-  table_row("parallelism", "%s %s a level: %s of %s to %s", human_real(i->parallelism).s,
+  table_row("dependency", "%s entries per row", human_real(i->dependency).s);
+  table_row("parallelism", "%s %s per level; %s of %s to %s rows", human_real(i->parallelism).s,
             i->parallelism == 1 ? "row" : "rows", human_things(i->levels, "level", "levels").s,
             human_count(i->min_parallelism).s, human_count(i->max_parallelism).s);
   widths_line(line, sizeof line, job->widths, job->nlevels, output_width() - 24 < 56 ? 40 : 56);
@@ -51,7 +51,7 @@ static void print_system(const solve_job *job) {
   char many[64];
   snprintf(many, sizeof many, "%s", count);
   if (job->set.rhs_file)
-    table_row("system", "%s, %s from %s", system_of(job), many, job->set.rhs_file);
+    table_row("system", "%s, %s from %s", system_of(job), many, human_name(job->set.rhs_file).s);
   else
     table_row("system", "%s, %s, random with seed %llu", system_of(job), many,
               (unsigned long long)job->seed);
@@ -62,44 +62,40 @@ static void print_plan(const solve_job *job) {
   trs_plan_describe(job->plan, text, sizeof text);
   table_row("plan", "%s", text);
   if (job->info.device)
-    table_row("GPU", "%s, %s of its memory taken by the plan", job->info.device,
+    table_row("GPU", "%s; the plan takes %s of its memory", job->info.device,
               human_bytes((double)job->info.plan_bytes).s);
 }
 
-static void print_bound(const solve_job *job) {
-  const char *what = job->nrhs > 1 ? " for one right-hand side" : "";
-  if (job->fastest < job->bound)
-    table_row("bound", "%s%s, which the solve beat: the machine was busy when it was measured",
-              human_seconds(job->bound).s, what);
-  else
-    table_row("bound", "%s%s; best solve: %s times that", human_seconds(job->bound).s, what,
-              human_times(job->fastest / job->bound).s);
+static void print_reference(const solve_job *job) {
+  table_row("reference time", "%s%s; the best solve took %s times that",
+            human_seconds(job->bound).s, job->nrhs > 1 ? " for one right-hand side" : "",
+            human_times(job->fastest / job->bound).s);
 }
 
 static void print_times(const solve_job *job) {
   const trs_plan_info *i = &job->info;
   if (job->in.deferred)
-    table_row("analysis", "%s, reading the values included", human_seconds(i->analysis_seconds).s);
+    table_row("analysis", "%s, including reading the values", human_seconds(i->analysis_seconds).s);
   else
-    table_row("analysis", "%s, as long as %s solves; new values %s",
+    table_row("analysis", "%s, the time of %s solves; update with new values %s",
               human_seconds(i->analysis_seconds).s,
               human_times(i->analysis_seconds / job->median).s, human_seconds(i->update_seconds).s);
-  const char *transfers = i->device ? "; b went to the GPU and x came back in this time" : "";
+  const char *transfers = i->device ? ", including the transfers of b and x" : "";
   if (job->repeats > 1)
     table_row("solve", "%s at best, %s in the median of %s%s", human_seconds(job->fastest).s,
               human_seconds(job->median).s, human_count(job->repeats).s, transfers);
   else
-    table_row("solve", "%s, once%s", human_seconds(job->fastest).s, transfers);
+    table_row("solve", "%s, one solve%s", human_seconds(job->fastest).s, transfers);
   table_row("bandwidth", "%s GB/s: %s touched",
             human_times((double)job->bytes / job->fastest * 1e-9).s,
             human_bytes((double)job->bytes).s);
-  print_bound(job);
+  print_reference(job);
 }
 
 static void print_memory(const solve_job *job) {
   int64_t current, peak;
   trs_memory_usage(&current, &peak);
-  table_row("memory", "%s at most, the %s included", human_bytes((double)peak).s,
+  table_row("memory", "at most %s, including the %s", human_bytes((double)peak).s,
             job->in.deferred ? "matrix's pattern" : "matrix");
 }
 

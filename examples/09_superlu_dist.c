@@ -1,7 +1,12 @@
 /* 09_superlu_dist.c - a program that factors with SuperLU_DIST and solves with Trireme, from the
  * factors where they lie: three calls in place of pdgstrs, which is timed beside them.
  *
- *     mpirun -np 4 09_superlu_dist [MATRIX [PXxPYxPZ [RIGHT-HAND SIDES]]]
+ *     mpicc 09_superlu_dist.c -I/usr/include/superlu-dist -o 09_superlu_dist \
+ *       $(pkg-config --cflags --libs trireme_mpi) -lsuperlu_dist
+ *     mpirun -np 4 ./09_superlu_dist [MATRIX [PXxPYxPZ [RIGHT-HAND SIDES]]]
+ *
+ * superlu_ddefs.h is in a folder of its own: /usr/include/superlu-dist is Debian's.  With fewer
+ * cores than ranks mpirun (Open MPI's) wants --oversubscribe.
  *
  * SuperLU_DIST works on the Px x Py ranks of the first grid (with Pz = 1 all), each rank having a
  * run of rows of A, b and x; Trireme takes these ranks' blocks and rows, and all of the ranks. */

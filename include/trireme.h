@@ -461,16 +461,18 @@ TRS_API trs_status trs_plan_get_info(trs_plan *plan, trs_plan_info *info);
 /* rows[levels]: rows in each level; freed by the caller with trs_free. */
 TRS_API trs_status trs_plan_get_levels(trs_plan *plan, int64_t **rows, int64_t *levels);
 
-/* Seconds no solve on this machine can beat: max(bytes / bandwidth, levels x hop), both measured
- * here on first use (some 20 ms), at the plan's thread count and working-set size; on the GPU for
- * GPU methods. */
+/* The reference time of a solve with one right-hand side, in seconds: max(bytes / bandwidth, levels
+ * x latency of a dependency), both rates measured on this machine (some 20 ms), at the
+ * plan's thread count and working-set size; on the GPU for GPU methods.  It is no limit: a method
+ * that merges levels can be faster, and a busy machine measures lower rates. */
 TRS_API trs_status trs_plan_bound(trs_plan *plan, double *seconds);
 
 /* A few lines of text on what the plan decided, snprintf-like: returns the length needed, 0 without
  * a plan. */
 TRS_API size_t trs_plan_describe(trs_plan *plan, char *text, size_t size);
 
-/* One method a line: "threads    level sets on every core ...". */
+/* One method per line: its name, its backend and a summary, "serial  serial  one thread ...".  The
+ * line of a method that this build lacks ends in "[not in this build]". */
 TRS_API const char *trs_method_list(void);
 
 /* ---- Solve ---------------------------------------------------------------------------------- */

@@ -13,6 +13,8 @@
 #ifndef TRIREME_SUPERLU_DIST_H
 #define TRIREME_SUPERLU_DIST_H
 
+#include <string.h>
+
 #include "trireme_mpi.h"
 
 #ifdef __cplusplus
@@ -23,7 +25,8 @@ extern "C" {
 static inline trs_mpi_blocks trs_superlu_dist(trs_scalar scalar, int64_t n,
                                               const Glu_persist_t *persist, const void *perm_r,
                                               const void *perm_c, const gridinfo_t *grid) {
-  trs_mpi_blocks b = {0};
+  trs_mpi_blocks b;
+  memset(&b, 0, sizeof b); /* C and C++ have no common initialiser without warnings */
   b.struct_size = sizeof b;
   b.scalar = scalar;
   b.index_bytes = (int)sizeof(int_t);

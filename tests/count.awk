@@ -48,7 +48,7 @@ function number(text, word) {
   next
 }
 
-function finish(line,    id, name, state, seconds, counts) {
+function finish(line,    id, name, state, seconds, counts, late) {
   id = line
   sub(/^[^#]*#/, "", id)
   name = id
@@ -77,10 +77,28 @@ function finish(line,    id, name, state, seconds, counts) {
   printf "%-32s %-28s %7.2f s\n", name, counts, seconds
   if (failed[id]) {
     printf "---- %s\n%s---- end of %s\n", line, output[id], name
-    bad[++nbad] = name
+    late = state ~ /^\*\*\*Timeout/
+    bad[++nbad] = (late ? "timed out " : "failed ") name (late ? " after " seconds " s" : "")
   }
   ran++
   fflush()
+}
+
+# Skips with one reason are one line: 'skipped NAME: REASON', or 'skipped N tests: REASON'.
+function group_skips(    k, reason_of, count, first, order, n) {
+  for (k = 1; k <= nwhy; k++) {
+    reason_of = why[k]
+    if (!sub(/^[^:]*: /, "", reason_of)) reason_of = ""
+    if (!count[reason_of]++) {
+      order[++n] = reason_of
+      first[reason_of] = why[k]
+    }
+  }
+  for (k = 1; k <= n; k++)
+    if (count[order[k]] == 1)
+      print "skipped " first[order[k]]
+    else
+      print "skipped " count[order[k]] " tests: " (order[k] ? order[k] : "no reason given")
 }
 
 # ctest's own complaints: no such directory, executables that were not built.
@@ -91,8 +109,8 @@ END {
     print "no test was run"
     all_failed++
   }
-  for (k = 1; k <= nwhy; k++) print "skipped " why[k]
-  for (k = 1; k <= nbad; k++) print "failed " bad[k]
+  group_skips()
+  for (k = 1; k <= nbad; k++) print bad[k]
   printf "%d passed, %d failed, %d skipped\n", all_passed, all_failed, all_skipped
   exit all_failed > 0
 }

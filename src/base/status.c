@@ -2,6 +2,7 @@
 #include "base/status.h"
 
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -34,24 +35,42 @@ const trs_error *trs_last_error(void) {
   return &shown;
 }
 
+/* Bytes of the UTF-8 character that text begins with, or 0 for what a terminal may obey or not
+ * understand: control characters (C0, DEL, C1) and stray bytes. */
+static size_t printable_length(const char *text) {
+  const unsigned char *t = (const unsigned char *)text;
+  size_t length = t[0] < 0x80 ? 1 : t[0] < 0xC2 ? 0 : t[0] < 0xE0 ? 2 : t[0] < 0xF0 ? 3 : 4;
+  bool control = t[0] < 0x20 || t[0] == 0x7F || (t[0] == 0xC2 && t[1] < 0xA0) || t[0] > 0xF4;
+  for (size_t k = 1; k < length; k++)
+    if ((t[k] & 0xC0) != 0x80) return 0;
+  return control ? 0 : length;
+}
+
+/* Names of files and their content reach messages: what is not printable is shown as \xNN. */
+static void escape(char *to, size_t size, const char *from) {
+  size_t used = 0;
+  while (*from && used + 5 < size) {
+    size_t length = printable_length(from);
+    if (length)
+      memcpy(to + used, from, length);
+    else
+      snprintf(to + used, size - used, "\\x%02x", (unsigned char)*from);
+    used += length ? length : 4;
+    from += length ? length : 1;
+  }
+  to[used] = 0;
+}
+
 trs_status trs_fail(trs_status status, int64_t row, const char *format, ...) {
+  char message[sizeof last.message];
   va_list arguments;
   va_start(arguments, format);
-  vsnprintf(last.message, sizeof last.message, format, arguments);
+  vsnprintf(message, sizeof message, format, arguments);
   va_end(arguments);
+  escape(last.message, sizeof last.message, message);
   last.status = status;
   last.row = row;
   return status;
-}
-
-trs_status trs_fail_in(const char *prefix) {
-  char message[sizeof last.message];
-  memcpy(message, last.message, sizeof message);
-  int length = snprintf(last.message, sizeof last.message, "%s: ", prefix);
-  if (length > 0 && (size_t)length < sizeof last.message)
-    snprintf(last.message + length, sizeof last.message - (size_t)length, "%.*s",
-             (int)(sizeof last.message - (size_t)length - 1), message);
-  return last.status;
 }
 
 void trs_failure_get(trs_failure *failure) { *failure = last; }

@@ -10,12 +10,10 @@ extern "C" {
 
 /* TRS_API here, in memory.h and in factor/: libtrireme_mpi calls these too. */
 
-/* Records the failure for trs_last_error and returns status.  row is the row at fault, or -1. */
+/* Records the failure for trs_last_error and returns status.  row is the row at fault, or -1.  What
+ * is not printable in names and file content reaches the message as \xNN. */
 TRS_API trs_status trs_fail(trs_status status, int64_t row, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-
-/* Puts "PREFIX: " before the message of the last failure; returns its status. */
-trs_status trs_fail_in(const char *prefix);
 
 /* Carries a failure from one thread to another: copy there, set here. */
 typedef struct trs_failure {

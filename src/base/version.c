@@ -15,8 +15,8 @@ static const feature features[] = {
     {"HDF5", TRS_HAVE_HDF5, "Binsparse containers", "libhdf5-dev"},
     {"METIS", TRS_HAVE_METIS, "nested dissection", "libmetis-dev"},
     {"AMD", TRS_HAVE_AMD, "minimum degree ordering", "libsuitesparse-dev"},
-    {"CUDA", TRS_HAVE_CUDA, "solves on a GPU", "nvidia-cuda-toolkit"},
-    {"NVSHMEM", TRS_HAVE_NVSHMEM, "a process a GPU", "nvidia-nvshmem-cu13 with pip"},
+    {"CUDA", TRS_HAVE_CUDA, "solves on a GPU", "NVIDIA's CUDA toolkit, which has nvcc,"},
+    {"NVSHMEM", TRS_HAVE_NVSHMEM, "one process per GPU", "nvidia-nvshmem-cu13 with pip"},
     {"SuperLU", TRS_HAVE_SUPERLU, "complete LU", "libsuperlu-dev"},
     {"MPI", TRS_HAVE_MPI, "solves on the ranks of a cluster", "libopenmpi-dev openmpi-bin"},
 };

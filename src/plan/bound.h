@@ -1,4 +1,4 @@
-/* bound.h - what this machine cannot beat, measured here. */
+/* bound.h - the rates of this machine that the reference time of a solve is made of. */
 #ifndef TRS_PLAN_BOUND_H
 #define TRS_PLAN_BOUND_H
 

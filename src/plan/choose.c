@@ -1,5 +1,5 @@
 /* choose.c - the list of methods, and auto's choice among them: the lowest estimate of one solve,
- * with the analysis spread over the solves expected. */
+ * with the analysis spread over the solves expected.  Estimates are good for comparing only. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -7,42 +7,48 @@
 #include "base/config.h"
 #include "plan/plan.h"
 
+/* TRS_METHOD is redefined for each reading of the list. */
 #if TRS_HAVE_CUDA
-#define TRS_METHOD_CUDA(name, text) TRS_METHOD(name)
+#define TRS_METHOD_CUDA TRS_METHOD
 #else
-#define TRS_METHOD_CUDA(name, text)
+#define TRS_METHOD_CUDA(id, name, backend, summary)
 #endif
-#define TRS_METHOD(name) extern const trs_method trs_method_##name;
+#define TRS_METHOD(id, name, backend, summary) extern const trs_method trs_method_##id;
 #include "plan/methods.def"
 #undef TRS_METHOD
 
 static const trs_method *const methods[] = {
-#define TRS_METHOD(name) &trs_method_##name,
+#define TRS_METHOD(id, name, backend, summary) &trs_method_##id,
 #include "plan/methods.def"
 #undef TRS_METHOD
 };
-
-/* Those that a build without CUDA knows of but does not have. */
-static const char *const absent[] = {
 #undef TRS_METHOD_CUDA
-#define TRS_METHOD(name)
-#if TRS_HAVE_CUDA
-#define TRS_METHOD_CUDA(name, text)
-#else
-#define TRS_METHOD_CUDA(name, text) text,
-#endif
-#include "plan/methods.def"
-#undef TRS_METHOD
-    NULL};
 
 enum { NMETHODS = sizeof methods / sizeof methods[0] };
+
+/* Those, too, that this build does not have. */
+typedef struct entry {
+  const char *name, *backend, *summary;
+  bool absent;
+} entry;
+
+static const entry entries[] = {
+#define TRS_METHOD(id, name, backend, summary) {name, backend, summary, false},
+#define TRS_METHOD_CUDA(id, name, backend, summary) {name, backend, summary, !TRS_HAVE_CUDA},
+#include "plan/methods.def"
+#undef TRS_METHOD
+#undef TRS_METHOD_CUDA
+};
+
+enum { NENTRIES = sizeof entries / sizeof entries[0] };
 
 const char *trs_method_list(void) {
   static _Thread_local char text[4096];
   size_t used = 0;
-  for (int m = 0; m < NMETHODS && used < sizeof text; m++) {
-    int more = snprintf(text + used, sizeof text - used, "%-18s%-12s%s\n", methods[m]->name,
-                        methods[m]->backend, methods[m]->summary);
+  for (int m = 0; m < NENTRIES && used < sizeof text; m++) {
+    const entry *it = &entries[m];
+    int more = snprintf(text + used, sizeof text - used, "%-18s%-12s%s%s\n", it->name, it->backend,
+                        it->summary, it->absent ? " [not in this build]" : "");
     if (more > 0) used += (size_t)more;
   }
   return text;
@@ -98,12 +104,12 @@ static trs_status take_named(trs_plan *plan, const char *given) {
   for (int m = 0; m < NMETHODS; m++)
     if (same_name(methods[m]->name, given, length))
       return take_method(plan, methods[m], given + length + (given[length] == ':'));
-  for (int a = 0; absent[a]; a++)
-    if (same_name(absent[a], given, length))
+  for (int m = 0; m < NENTRIES; m++)
+    if (entries[m].absent && same_name(entries[m].name, given, length))
       return trs_fail(TRS_ERROR_UNSUPPORTED, -1,
                       "method %s needs CUDA, which this build does not have: install the CUDA "
                       "toolkit (nvcc) and build again",
-                      absent[a]);
+                      entries[m].name);
   return trs_fail(TRS_ERROR_ARGUMENT, -1,
                   "no method \"%.*s\": trs_method_list and `trireme methods` name them",
                   (int)length, given);
@@ -179,11 +185,11 @@ static void explain(trs_plan *plan, const double *seconds, int first, int second
   else if (isinf(seconds[second]))
     used =
         snprintf(plan->reason, size, "so small a solve ends before several threads have started");
-  else
-    used = snprintf(
-        plan->reason, size, "expected to take %.3g ms a solve%s, against %.3g ms for %s",
-        1e3 * seconds[first], plan->options.solves > 0 ? " with its share of the analysis" : "",
-        1e3 * seconds[second], methods[second]->name);
+  else /* a ratio: estimates know neither this machine's speed nor its other work */
+    used = snprintf(plan->reason, size,
+                    "estimated %.2f times as fast as %s%s (one right-hand side, idle cores)",
+                    seconds[second] / seconds[first], methods[second]->name,
+                    plan->options.solves > 0 ? " with its share of the analysis" : "");
   if (used > 0 && (size_t)used < size && plan->context->looked && !plan->context->device)
     snprintf(plan->reason + used, size - (size_t)used, "; no GPU: %s", plan->context->no_device);
   const trs_group *group = plan->context->group;

@@ -21,14 +21,13 @@ typedef struct trs_rhs {
 typedef struct trs_method {
   const char *name;
   const char *backend; /* the context that offers it: "serial", "threads", "cuda", "cuda-group" */
-  const char *summary; /* one line, with the source */
   bool deferred;       /* asks for deferred values of the matrix itself */
   bool parameters;     /* takes them: analyze calls trs_parameters_read */
 
   /* May it solve this plan's system here?  Pure; NULL if so, else why not, as half a sentence. */
   const char *(*refuses)(const trs_plan *plan);
 
-  /* Seconds one solve will take, for comparison between methods.  Pure. */
+  /* Seconds of one solve on an idle machine, good only for comparing methods.  Pure. */
   double (*estimate)(const trs_plan *plan);
 
   /* What analyze costs, in solves by substitution, all but nothing for serial. */

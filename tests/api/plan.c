@@ -390,6 +390,8 @@ static void the_library_tells_what_it_has(void **state) {
   assert_non_null(strstr(trs_features(), TRS_HAVE_CUDA ? "CUDA     yes" : "CUDA     no "));
   assert_int_equal(strncmp(trs_method_list(), "serial ", 7), 0);
   assert_non_null(strstr(trs_method_list(), "\nthreads "));
+  assert_non_null(strstr(trs_method_list(), "\nzerocopy-block "));
+  assert_int_equal(!strstr(trs_method_list(), "[not in this build]"), TRS_HAVE_CUDA);
 }
 
 static void looking_for_a_gpu_is_no_failure(void **state) {

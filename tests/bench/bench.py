@@ -237,7 +237,69 @@ def test_without_jansson():
     refuses("--json names what is missing", 4, "libjansson-dev", "bench", "--json")
 
 
+RESULTS = os.path.join(HERE, os.pardir, os.pardir, "bench", "results")
+
+
+def test_lists():
+    for what, entry in (("l17", "gen:poisson2d5:400"), ("x20", "gen:chain:100000"),
+                        ("gpus", "gen:kkt3d:160"), ("w21", "gen:wingmesh:1100000"),
+                        ("l23", "gen:poisson2d9:2048"), ("quick", "gen:poisson2d5:150")):
+        o = bench("--list", what)
+        check(f"--list {what} lists its systems", o.code == 0 and entry in o.out.split(), o)
+    o = bench("l23", "--list", "--suite", "gen:kkt3d:5")
+    check("--list of another matrix", o.code == 0 and o.out == "gen:kkt3d:5\n", o)
+
+
+def test_without_gpu():
+    if has("CUDA"):
+        skip("benchmarks of a GPU without one", "this build has CUDA")
+        return
+    for words in (["gpu"], ["gpu-quick"], ["l17"], ["x20"], ["gpus"],
+                  ["w21", "--backend", "cuda:0-1"]):
+        o = bench(*words)
+        check("says at once that there is no GPU: " + " ".join(words), o.code == 4 and
+              "CUDA" in o.err and not o.out, o)
+    o = bench("gpu-quick", "--backend", "cpu", "--methods", "nothing")
+    check("a suite of GPUs on the CPU, if asked", o.code == 2 and "nothing" in o.err, o)
+
+
+def test_pictures():
+    refuses("a picture that cannot be written, before the run", 3, "nowhere", "bench", "cpu",
+            "--svg", "nowhere/x.svg", env=CLEAN)
+    refuses("a picture of real ranks", 2, "--parts model", "bench", "l23", "--parts", "real",
+            "--svg", "x.svg", env=CLEAN)
+    table = os.path.join(RESULTS, "l17-h200.json")
+    o = bench("--table", table, "--svg", "seventeen.svg")
+    check("several pictures of a name with .svg", o.code == 0 and
+          read("seventeen-rates.svg").startswith(b"<svg"), o)
+    o = bench("file:none.mtx", "--svg", "none.svg", env={"TRIREME_MATRICES": path("")})
+    check("a picture of nothing is said not to be", "nothing to draw: none.svg" in o.err, o)
+
+
+def test_w21_table():
+    for name, said in (("w21-xeon-16-cores", "| threads | 16 | 5 | f16 |"),
+                       ("w21-h200", "| warp-six-rows-l2 | - | 5 | mixed |"),
+                       ("w21-h200-x4", "| slices | 4 | 5 | mixed |")):
+        o = bench("--table", os.path.join(RESULTS, name + ".json"))
+        check(f"--table of {name}", o.code == 0 and said in o.out, o)
+    refuses("a chart of w21", 2, "no chart", "bench", "--table",
+            os.path.join(RESULTS, "w21-h200.json"), "--svg", "x.svg", env=CLEAN)
+
+
+def test_widths():
+    o = bench(SMALL, *SHORT, "--peer", "none")
+    check("a run fits 80 columns", o.code == 0 and "COLUMNS=100" in o.out and
+          max(map(len, o.out.splitlines())) <= 80, o)
+    o = bench(SMALL, *SHORT, "--peer", "none", env={"COLUMNS": "120"})
+    check("COLUMNS widens it", "thr/ser" in o.out and "COLUMNS" not in o.out, o)
+
+
 test_suites()
+test_lists()
+test_without_gpu()
+test_pictures()
+test_w21_table()
+test_widths()
 test_table_on_terminal()
 test_missing()
 test_usage()

@@ -218,7 +218,7 @@ def gpu_rows():
 def test_tables():
     o = bench("--table", write_rows("gpu.json", gpu_rows()), "--svg", path("gpu.svg"))
     check("a table of a GPU is as recorded", o.code == 0 and o.out == expected("gpu.txt"), o)
-    svg("gpu.svg", o, ["cuSPARSE", "the bound", "wave L", "poisson2d5:100 L x8"])
+    svg("gpu.svg", o, ["cuSPARSE", "reference time", "wave L", "poisson2d5:100 L x8"])
     faster = [dict(r, time=dict(r["time"], solve_s={"min": 1e-5, "median": 1e-5}))
               for r in gpu_rows()[:4]]
     o = bench("--compare", path("gpu.json"), write_rows("faster.json", faster))

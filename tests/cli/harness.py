@@ -12,6 +12,7 @@ import tempfile
 
 TRIREME = os.path.abspath(sys.argv[1])
 SANITIZED = os.environ.get("TRIREME_SANITIZE", "") not in ("", "OFF")
+PATIENCE = 900  # seconds: only a hang takes as long, on a busy machine too
 failures = 0
 _folder = tempfile.TemporaryDirectory(prefix="trireme-cli-")
 FOLDER = _folder.name
@@ -42,7 +43,7 @@ def run(*words, env=None, setup=None, cwd=None, **more):
     """Runs trireme; setup runs in the child before it, as for resource limits."""
     environment = surroundings(**(env or {}))
     done = subprocess.run([TRIREME, *map(str, words)], env=environment, preexec_fn=setup,
-                          cwd=cwd or FOLDER, capture_output=True, timeout=300, **more)
+                          cwd=cwd or FOLDER, capture_output=True, timeout=PATIENCE, **more)
     return Outcome(done.returncode, done.stdout.decode("utf-8", "replace"),
                    done.stderr.decode("utf-8", "replace"))
 

@@ -5,7 +5,7 @@ import stat
 import subprocess
 import xml.etree.ElementTree as tree
 
-from harness import (FOLDER, check, finish, has, leftovers, matrix, path, read, refuses, run, skip)
+from harness import (FOLDER, PATIENCE, check, finish, has, leftovers, matrix, path, read, refuses, run, skip)
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -69,7 +69,7 @@ os.chmod(path("p.svg"), 0o600)
 reader = subprocess.Popen(["cat", path("pipe")], stdout=subprocess.PIPE)
 o = run("info", "wide.mtx", "--svg", "pipe")
 try:
-    drawn = reader.communicate(timeout=20)[0]
+    drawn = reader.communicate(timeout=PATIENCE)[0]
 except subprocess.TimeoutExpired:  # nobody opened the pipe
     reader.kill()
     drawn = reader.communicate()[0]

@@ -4,9 +4,9 @@ import re
 import shutil
 import subprocess
 
-from harness import check, finish, has, path, refuses, run, skip, write
+from harness import check, finish, gpu, has, path, refuses, run, skip, write
 
-COMMANDS = ["solve", "factor", "relax", "info", "gen", "methods", "completion", "help"]
+COMMANDS = ["solve", "factor", "relax", "info", "gen", "methods", "bench", "completion", "help"]
 ENTRY = re.compile(r"^  (?:-\w, |    )(--[a-z-]+)", re.MULTILINE)
 
 # ---- help and version
@@ -100,9 +100,24 @@ if shutil.which("fish"):
 
 # ---- lists
 
+METHODS = """serial threads engine pull syncfree-csc syncfree-csc-rhs supernodal columns push unified
+zerocopy-block zerocopy grid3d grid3d-baseline grid2d slices warp-row warp-row-l2 warp-row-l2-async
+warp-six-rows warp-six-rows-l2 warp-six-rows-l2-async""".split()
 o = run("methods")
-check("methods lists serial and threads", o.code == 0 and "\nthreads" in "\n" + o.out and
-      "serial" in o.out, o)
+listed = [l.split()[0] for l in o.out.splitlines() if l and not l.startswith(" ")]
+check("methods lists every method", o.code == 0 and all(m in listed for m in METHODS), o)
+check("methods fits 80 columns", all(len(l) <= 80 for l in o.out.splitlines()), o)
+parts = dict((p.split(":")[0], p) for p in o.out.split("\n\n"))
+REFUSED = "\nnot available: "
+check("methods says that the CPU can run its own", all(
+    REFUSED not in parts[p] for p in ["Solves on the CPU", "Relaxation on the CPU"]), o)
+for part in ["Solves on one GPU", "Solves on several GPUs", "Relaxation on a GPU"]:
+    check(f"methods says why not: {part}", (REFUSED in parts[part]) != gpu(), o)
+    if not has("CUDA"):
+        check(f"methods names CUDA: {part}", "no CUDA" in parts[part], o)
+o = run("methods", env={"PATH": "/nowhere"})
+check("methods says what ranks need", ("openmpi-bin" if has("MPI") else "libopenmpi-dev") in o.out,
+      o)
 o = run("gen", "--list")
 check("gen --list", o.code == 0 and "gen:poisson2d5:" in o.out, o)
 

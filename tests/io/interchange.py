@@ -404,7 +404,7 @@ def read_damaged(path):
 
 def damage_to_theirs_is_survived(path):
     result = subprocess.run([sys.executable, __file__, sys.argv[1], path, "damage"], check=False,
-                            timeout=120)
+                            timeout=900)
     assert result.returncode == 0, result
 
 

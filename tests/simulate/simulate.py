@@ -26,7 +26,7 @@ def rows(folder, part, *options):
     out = os.path.join(folder, part + ".json")
     result = subprocess.run([trireme, "bench", "l23", "--parts", part, "--suite", matrix, "--work",
                              folder, "--out", out, *options], text=True, capture_output=True,
-                            timeout=280)
+                            timeout=900)
     if result.returncode:
         return [], result
     with open(out, encoding="utf-8") as file:

@@ -1,4 +1,4 @@
-/* bound.h - what a GPU cannot beat, measured on it.  C and CUDA C++. */
+/* bound.h - the rates of a GPU that the reference time of a solve is made of.  C and CUDA C++. */
 #ifndef TRS_SOLVE_CUDA_BOUND_H
 #define TRS_SOLVE_CUDA_BOUND_H
 

@@ -313,7 +313,6 @@ static void free_state(trs_plan *plan) {
 const trs_method trs_method_engine = {
     .name = "engine",
     .backend = "cuda",
-    .summary = "level-order slices, wide and narrow regions, inverted diagonal blocks",
     .parameters = true,
     .refuses = trs_gpu_refuses,
     .estimate = estimate,

@@ -133,7 +133,6 @@ static void free_state(trs_plan *plan) {
 const trs_method trs_method_pull = {
     .name = "pull",
     .backend = "cuda",
-    .summary = "no analysis, rows in natural order wait for the x they need; for one solve",
     .parameters = true,
     .refuses = trs_gpu_refuses,
     .estimate = estimate,

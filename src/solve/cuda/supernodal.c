@@ -322,9 +322,6 @@ static void free_state(trs_plan *plan) {
 const trs_method trs_method_supernodal = {
     .name = "supernodal",
     .backend = "cuda",
-    .summary =
-        "a block of threads a supernode, diagonal blocks inverted; atomic sums (L23 "
-        "Algorithm 4)",
     .parameters = true,
     .refuses = trs_gpu_refuses,
     .estimate = estimate,

@@ -58,7 +58,6 @@ static void describe(const trs_plan *plan, char *text, size_t size) {
 const trs_method trs_method_syncfree_csc = {
     .name = "syncfree-csc",
     .backend = "cuda",
-    .summary = "no levels, a warp a component, sums by atomics (L17: Algorithm 3)",
     .parameters = true,
     .refuses = trs_gpu_refuses,
     .estimate = trs_syncfree_estimate,

@@ -75,7 +75,6 @@ static void describe(const trs_plan *plan, char *text, size_t size) {
 const trs_method trs_method_syncfree_csc_rhs = {
     .name = "syncfree-csc-rhs",
     .backend = "cuda",
-    .summary = "as syncfree-csc, for many right-hand sides (L17: Algorithm 4)",
     .parameters = true,
     .refuses = trs_gpu_refuses,
     .estimate = trs_syncfree_estimate,

@@ -106,7 +106,6 @@ static void free_state(trs_plan *plan) {
 static const trs_method sweeps = {
     .name = "factors",
     .backend = "serial",
-    .summary = "both sweeps over a pair of factors",
     .refuses = refuses,
     .solve = solve,
     .threads = threads,

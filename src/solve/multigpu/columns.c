@@ -595,7 +595,6 @@ static void free_state(trs_plan *plan) {
 const trs_method trs_method_columns = {
     .name = "columns",
     .backend = "cuda-group",
-    .summary = "right-hand sides dealt to several GPUs, each with the engine's whole plan",
     .parameters = true,
     .refuses = refuses,
     .estimate = estimate,

@@ -500,7 +500,6 @@ static void free_state(trs_plan *plan) {
 const trs_method trs_method_push = {
     .name = "push",
     .backend = "cuda-group",
-    .summary = "rows dealt to several GPUs, each x pushed once to those that need it",
     .deferred = true,
     .parameters = true,
     .refuses = refuses,

@@ -148,7 +148,6 @@ static void release(trs_plan *plan) {
 const trs_method trs_method_unified = {
     .name = "unified",
     .backend = "cuda-group",
-    .summary = "sums and counts in managed memory, for comparison (X20: Algorithm 2)",
     .parameters = true,
     .refuses = refuses,
     .estimate = trs_multi_estimate,

@@ -107,7 +107,6 @@ static void release(trs_plan *plan) {
 const trs_method trs_method_zerocopy = {
     .name = "zerocopy",
     .backend = "cuda-group",
-    .summary = "partial sums read from every GPU, a pool of tasks (X20: Algorithm 3)",
     .parameters = true,
     .refuses = trs_multi_refuses,
     .estimate = trs_multi_estimate,
@@ -125,7 +124,6 @@ const trs_method trs_method_zerocopy = {
 const trs_method trs_method_zerocopy_block = {
     .name = "zerocopy-block",
     .backend = "cuda-group",
-    .summary = "as zerocopy, a contiguous block of components for each GPU (X20)",
     .refuses = trs_multi_refuses,
     .estimate = trs_multi_estimate,
     .analysis_solves = 0.5,

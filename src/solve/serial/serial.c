@@ -54,7 +54,6 @@ static void free_state(trs_plan *plan) { trs_free(plan->state); }
 const trs_method trs_method_serial = {
     .name = "serial",
     .backend = "serial",
-    .summary = "one thread, the matrix as stored (L17, X20: Algorithm 1)",
     .refuses = trs_host_refuses,
     .estimate = estimate,
     .analyze = analyze,

@@ -179,7 +179,6 @@ static void free_state(trs_plan *plan) {
 const trs_method trs_method_threads = {
     .name = "threads",
     .backend = "threads",
-    .summary = "every core, level order, point-to-point waits (Park et al. 2014)",
     .refuses = trs_host_refuses,
     .estimate = estimate,
     .analysis_solves = 8,

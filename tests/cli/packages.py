@@ -1,0 +1,53 @@
+"""Every Debian package that a message or tools/setup names can be installed from Debian."""
+
+import os
+import re
+import shutil
+import subprocess
+
+from harness import check, finish, run, skip
+
+SOURCE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+NAME = re.compile(r"\b(?:lib[a-z0-9.+-]+-dev(?:-[a-z0-9-]+)?|[a-z0-9]+1g-dev|openmpi-bin"
+                  r"|nvidia-cuda-[a-z]+)\b")
+
+
+def text(*parts):
+    with open(os.path.join(SOURCE, *parts), encoding="utf-8", errors="replace") as f:
+        return f.read()
+
+
+def named():
+    """Name of package -> a file that names it."""
+    found = {}
+    for folder in ["src", "cli", "bench", "cmake", "tools"]:
+        for where, _, files in os.walk(os.path.join(SOURCE, folder)):
+            for file in files:
+                if "results" in where or not re.search(r"\.(c|h|cpp|cmake|txt)$|^[a-z]+$", file):
+                    continue
+                for package in NAME.findall(text(where, file)):
+                    found.setdefault(package, file)
+    for package in NAME.findall(text("CMakeLists.txt")):
+        found.setdefault(package, "CMakeLists.txt")
+    for words in re.findall(r'^(?:need|want|lint)="([^"$]*)"', text("tools", "setup"), re.MULTILINE):
+        found.update((package, "tools/setup") for package in words.split())
+    return found
+
+
+def candidate(package):
+    said = subprocess.run(["apt-cache", "policy", package], capture_output=True, text=True).stdout
+    return re.search(r"Candidate: (?!\(none\))\S", said) is not None
+
+
+packages = named()
+check("packages are found in the sources", {"zlib1g-dev", "libhdf5-dev", "openmpi-bin"} <=
+      set(packages), packages)
+if not shutil.which("apt-cache") or not candidate("zlib1g-dev"):
+    skip("packages can be installed", "no lists of packages on this machine (apt-get update)")
+else:
+    for package, file in sorted(packages.items()):
+        check(f"{package}, in {file}", candidate(package))
+for feature in re.findall(r"^  (\S+) +no .*", run("--version").out, re.MULTILINE):
+    line = re.search(rf"^  {feature} .*", run("--version").out, re.MULTILINE).group()
+    check(f"--version says how to get {feature}", "(install " in line, line)
+finish()
