@@ -374,7 +374,8 @@ void bench_gpus_report(const bench_rows *rows, bool markdown) {
   print_capped(rows, markdown);
 }
 
-/* ---- The plot: auto on several GPUs, every system and number of right-hand sides ---- */
+/* ---- The plot: auto on one GPU and on several, a panel for each number of right-hand sides. ----
+ */
 
 /* All systems behind one another, and auto's columns. */
 static int collect(const bench_rows *rows, const bench_row **system, const bench_row **column,
@@ -388,7 +389,7 @@ static int collect(const bench_rows *rows, const bench_row **system, const bench
     for (int s = 0; s < more && count < MOST_SYSTEMS; s++) system[count++] = picked[s];
     more = k ? 0 : pick(rows, nrhs[k], true, picked);
     for (int c = 0; c < more && *columns < most; c++)
-      if (is_auto(picked[c]) && picked[c]->threads > 1) column[(*columns)++] = picked[c];
+      if (is_auto(picked[c])) column[(*columns)++] = picked[c];
   }
   return count;
 }
@@ -396,22 +397,25 @@ static int collect(const bench_rows *rows, const bench_row **system, const bench
 int bench_gpus_draw(const bench_rows *rows, const char *path) {
   enum { MOST_SERIES = 8 };
   const bench_row *system[MOST_SYSTEMS], *column[MOST_SERIES];
-  bench_chart chart = {.title = "Triangular solves on several GPUs, times as fast as on one",
-                       .axis = "times as fast as auto on one GPU, logarithmic"};
-  int count = collect(rows, system, column, MOST_SERIES, &chart.series);
-  if (!count || !chart.series) return -1;
-  int code = bench_chart_open(&chart, count);
+  bench_profile profile = {.title = "Triangular solves on several GPUs: performance profiles"};
+  int count = collect(rows, system, column, MOST_SERIES, &profile.series);
+  if (!count || !profile.series) return -1;
+  int code = bench_profile_open(&profile, count);
   if (code >= 0) return code;
-  snprintf(chart.subtitle, sizeof chart.subtitle,
-           "medians; b and x on the first GPU, or spread as they are solved; x64: 64 right-hand "
-           "sides");
-  for (int k = 0; k < chart.series; k++) name_of(chart.name[k], sizeof chart.name[k], column[k]);
+  snprintf(profile.subtitle, sizeof profile.subtitle,
+           "Share of the systems solved within a factor of the fastest time; b and x on the first "
+           "GPU, or spread over the GPUs that solve them");
+  for (int k = 0; k < profile.series; k++)
+    name_of(profile.name[k], sizeof profile.name[k], column[k]);
   for (int s = 0; s < count; s++) {
-    bench_label(chart.label[s], sizeof chart.label[s], system[s]);
-    for (int k = 0; k < chart.series; k++)
-      chart.value[s * chart.series + k] = gain_of(rows, find(rows, system[s], column[k]));
+    profile.panel[s] = bench_profile_panel(
+        &profile, human_things(system[s]->nrhs, "right-hand side", "right-hand sides").s);
+    for (int k = 0; k < profile.series; k++) {
+      const bench_row *row = find(rows, system[s], column[k]);
+      if (row) profile.seconds[s * profile.series + k] = row->median;
+    }
   }
-  code = bench_chart_write(&chart, path);
-  bench_chart_close(&chart);
+  code = bench_profile_write(&profile, path);
+  bench_profile_close(&profile);
   return code;
 }
