@@ -1,12 +1,12 @@
 /* gpu_table.c - a line a system on a GPU: while a run goes on, and from rows, as Markdown: the
- * solves beside cuSPARSE's and the bound; then what comes before them, and memory. */
+ * solves beside cuSPARSE's and the reference time; then what comes before them, and memory. */
 #include <math.h>
 #include <string.h>
 
 #include "bench.h"
 #include "output.h"
 
-enum { MOST_OTHERS = 12 };
+enum { MOST_OTHERS = 12, LABEL = 26 };
 
 /* Milliseconds of a solve; "!" marks a wrong answer, "failed" that there was none. */
 static short_text solve_text(const bench_row *row) {
@@ -18,7 +18,7 @@ static short_text solve_text(const bench_row *row) {
   return t;
 }
 
-static double over_bound(const bench_group *g) {
+static double over_reference(const bench_group *g) {
   const bench_row *e = g->column[BENCH_ENGINE];
   return e && !e->wrong ? e->median / e->bound : NAN;
 }
@@ -31,12 +31,12 @@ static int width_of(const bench_runner *r) {
 }
 
 void bench_gpu_live_head(const bench_runners *all) {
-  printf("%s%-34s%s%s\n", style_on(STYLE_DIM), "", "milliseconds of a solve, the median",
+  printf("%s%*s%s%s\n", style_on(STYLE_DIM), LABEL, "", "milliseconds of a solve, the median",
          style_off());
-  printf("%s%-34s", style_on(STYLE_BOLD), "matrix");
+  printf("%s%-*s", style_on(STYLE_BOLD), LABEL, "matrix");
   for (int i = 0; i < all->count; i++)
     printf(" %*s", width_of(&all->runner[i]), all->runner[i].method);
-  printf(" %8s %8s %8s%s\n", "bound", ":cusp", ":bound", style_off());
+  printf(" %8s %8s %8s%s\n", "ref.", ":cusp", ":ref.", style_off());
   fflush(stdout);
 }
 
@@ -50,19 +50,19 @@ static const bench_row *row_of(const bench_rows *rows, const char *method) {
 void bench_gpu_live_line(const bench_runners *all, const bench_rows *rows, int64_t first) {
   bench_rows part = {.row = rows->row + first, .count = rows->count - first};
   bench_group g = {.first = part.row};
-  char label[35];
+  char label[LABEL + 1];
   bool wrong = false;
   const bench_row *engine = row_of(&part, "auto");
   g.column[BENCH_ENGINE] = engine ? engine : row_of(&part, "engine");
   g.column[BENCH_CUSPARSE] = row_of(&part, "cusparse");
   bench_label(label, sizeof label, g.first);
-  printf("%-34s", label);
+  printf("%-*s", LABEL, label);
   for (int i = 0; i < all->count; i++)
     printf(" %*s", width_of(&all->runner[i]), solve_text(row_of(&part, all->runner[i].method)).s);
   for (int64_t i = 0; i < part.count; i++) wrong |= part.row[i].wrong;
   printf(" %8s %8s", bench_milliseconds(g.first->bound).s,
          bench_ratio(bench_gain(&g, BENCH_ENGINE, BENCH_CUSPARSE)).s);
-  printf(" %8s", bench_ratio(over_bound(&g)).s);
+  printf(" %8s", bench_ratio(over_reference(&g)).s);
   printf("%s%s%s\n", style_on(STYLE_BAD), wrong ? " WRONG" : "", style_off());
   fflush(stdout);
 }
@@ -106,17 +106,17 @@ static void print_solve(const bench_group *g, const bench_rows *rows, const othe
   for (int k = 0; k < o->count; k++)
     printf(" %s |", solve_text(bench_find(rows, first, o->method[k])).s);
   printf(" %s | %s |", bench_ratio(bench_gain(g, BENCH_ENGINE, BENCH_CUSPARSE)).s,
-         bench_ratio(over_bound(g)).s);
+         bench_ratio(over_reference(g)).s);
   printf(" %s |\n", engine ? engine->chosen : "-");
 }
 
 static void print_solves(const bench_groups *groups, const bench_rows *rows) {
   others o = find_others(rows);
   bool narrow = any(groups, BENCH_ENGINE_F32);
-  printf("| system | n | nnz | levels | bound, ms | engine, ms |%s cuSPARSE, ms |",
+  printf("| system | n | nnz | levels | reference, ms | engine, ms |%s cuSPARSE, ms |",
          narrow ? " engine+f32, ms |" : "");
   for (int k = 0; k < o.count; k++) printf(" %s, ms |", o.method[k]);
-  printf(" engine : cuSPARSE | engine over bound | chosen |\n| --- |");
+  printf(" engine : cuSPARSE | engine : reference | chosen |\n| --- |");
   for (int k = 0; k < 8 + narrow + o.count; k++) printf(" --: |");
   printf(" --- |\n");
   for (int64_t i = 0; i < groups->count; i++) print_solve(&groups->group[i], rows, &o, narrow);

@@ -97,8 +97,8 @@ static bool ruled_by_levels(const bench_row *one) {
 
 static void print_systems(const bench_rows *rows, bool markdown) {
   static const char *const heads[] = {
-      "system",           "rows",      "entries",  "levels",      "parallelism", "bytes, MB",
-      "levels x hop, ms", "bound, ms", "ruled by", "one GPU, ms", "best"};
+      "system",           "rows",          "entries",  "levels",      "parallelism", "bytes, MB",
+      "levels x hop, ms", "reference, ms", "ruled by", "one GPU, ms", "best"};
   const bench_row *system[MOST_SYSTEMS];
   bench_grid grid = {.columns = sizeof heads / sizeof *heads};
   char text[64];
@@ -121,7 +121,7 @@ static void print_systems(const bench_rows *rows, bool markdown) {
     bench_grid_add(&grid, bench_milliseconds(r->median).s);
     bench_grid_add(&grid, bench_milliseconds(r->fastest).s);
   }
-  if (count) bench_grid_print(&grid, "Systems, and what bounds a solve on one GPU", markdown);
+  if (count) bench_grid_print(&grid, "Systems, and what limits a solve on one GPU", markdown);
 }
 
 static void print_gains(const bench_rows *rows, int64_t nrhs, bool markdown) {
@@ -256,7 +256,7 @@ static void print_means(const bench_rows *rows, bool markdown) {
 static void explain(const bench_row *one, char *text, size_t size) {
   double levels = (double)one->levels * one->hop;
   if (!isfinite(levels) || isnan(one->bound))
-    snprintf(text, size, "its bound is not known");
+    snprintf(text, size, "its reference time is not known");
   else if (ruled_by_levels(one))
     snprintf(
         text, size,
