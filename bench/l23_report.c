@@ -299,14 +299,14 @@ static int fill_panel(bench_lines *lines, int64_t at, const l23_rows *rows, choi
   return series;
 }
 
-/* The systems that were modelled on more than one number of ranks, at most most of them. */
-static int pick_panels(const l23_rows *rows, int64_t *panel, int most) {
+/* The systems that were modelled on so many numbers of ranks at least, at most most of them. */
+static int pick_panels(const l23_rows *rows, int least, int64_t *panel, int most) {
   int64_t ranks[MOST_RANKS];
   int panels = 0;
   for (int64_t i = 0; i < rows->count && panels < most; i++) {
     const l23_row *r = &rows->row[i];
     choice c = {"loggp", r->matrix, 0, r->nrhs, VARIANTS, false};
-    if (!strcmp(r->kind, "loggp") && is_first(rows, i) && list_ranks(rows, &c, ranks) > 1)
+    if (!strcmp(r->kind, "loggp") && is_first(rows, i) && list_ranks(rows, &c, ranks) >= least)
       panel[panels++] = i;
   }
   return panels;
@@ -342,11 +342,9 @@ int l23_draw(const l23_rows *rows, const char *path) {
                        .x_axis = "ranks",
                        .series = 8};
   int64_t panel[MOST_PANELS];
-  int panels = pick_panels(rows, panel, MOST_PANELS);
-  if (!panels)
-    return leave_usage("bench",
-                       "--svg draws what was modelled on two or more numbers of ranks: "
-                       "--parts model");
+  int panels = pick_panels(rows, 2, panel, MOST_PANELS); /* points alone are in the tables */
+  if (!panels) panels = pick_panels(rows, 1, panel, MOST_PANELS);
+  if (!panels) return leave_usage("bench", "--svg draws what was modelled: --parts model");
   fill_ranks(&lines, rows, panel, panels);
   name_series(&lines);
   int code = bench_lines_open(&lines, panels);
