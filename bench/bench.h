@@ -335,8 +335,8 @@ int bench_measure(bench_rows *rows, bench_runners *all, const bench_system *syst
 int bench_measure_gpu(bench_rows *rows, bench_runners *all, bench_gpu *gpu, int64_t nrhs,
                       double seconds, void (*tick)(const char *name, double done));
 
-/* ---- What rows say: groups.c, means.c, table.c, and gpu_means.c, gpu_table.c; ratio_chart.c and
- * line_chart.c draw. ---- */
+/* ---- What rows say: groups.c, means.c, table.c, and gpu_means.c, gpu_table.c; profile_chart.c,
+ * ratio_chart.c and line_chart.c draw. ---- */
 
 typedef enum bench_column {
   BENCH_SERIAL,
@@ -395,6 +395,26 @@ const bench_row *bench_find(const bench_rows *rows, const bench_row *system, con
 /* Solves until the first is ahead of the second, analyses included; INFINITY: never. */
 double bench_break_even(const bench_row *fast, const bench_row *slow);
 
+/* Performance profiles: seconds of each method on each system, the systems in panels. */
+enum { BENCH_MOST_PANELS = 12 };
+
+typedef struct bench_profile {
+  const char *title;
+  char subtitle[256];
+  int series, panels;
+  char name[8][80], label[BENCH_MOST_PANELS][80];
+  int64_t rows;
+  int *panel;      /* of each row */
+  double *seconds; /* rows x series, NAN: none */
+} bench_profile;
+
+int bench_profile_open(bench_profile *profile, int64_t rows);
+/* The panel of that label, made where there is none yet. */
+int bench_profile_panel(bench_profile *profile, const char *label);
+int bench_profile_write(const bench_profile *profile, const char *path);
+void bench_profile_close(bench_profile *profile);
+
+/* Ratios, a line a system. */
 typedef struct bench_chart {
   const char *title, *axis;
   char subtitle[256];
@@ -480,7 +500,7 @@ void bench_grid_print(bench_grid *grid, const char *title, bool markdown);
 
 /* Panels of lines over a logarithmic axis of powers of two. */
 typedef struct bench_lines {
-  const char *title, *subtitle, *x_axis, *y_axis;
+  const char *title, *subtitle, *x_axis;
   int series, points;
   char name[8][80]; /* "": not in the legend */
   bool dots[8];     /* points instead of a line, in the colour of the series four before */

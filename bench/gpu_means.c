@@ -1,5 +1,5 @@
-/* gpu_means.c - what a run on a GPU comes to, beside what it shall reach: geometric means over its
- * systems with the worst of them named, solves with one right-hand side and with more apart.
+/* gpu_means.c - what a run on a GPU comes to: geometric means over its systems with the worst of
+ * them named, solves with one right-hand side and with more apart.
  * Wrong answers are left out of the means and counted. */
 #include <math.h>
 
@@ -8,11 +8,6 @@
 
 enum { MOST_NRHS = 16 };
 static const double BYTES_RULE = 0.5; /* of the bandwidth that the bound's bytes come near to */
-
-typedef struct figure {
-  bench_mean mean;
-  int64_t short_of; /* values on the wrong side of one */
-} figure;
 
 static bool both(const bench_group *g, bench_column a, bench_column b) {
   return g->column[a] && g->column[b] && !g->column[a]->wrong && !g->column[b]->wrong;
@@ -58,41 +53,37 @@ static double narrow_gain(const bench_group *g) {
 
 /* ---- Lines ---- */
 
-typedef enum want { NOTHING, LEAST, MOST } want; /* a value of at least or at most the reach */
-
 typedef struct line {
   const char *text;
   double (*value)(const bench_group *group);
   enum { MEAN, SMALLEST, LARGEST } take;
-  want want;
-  double reach;
   bool bytes_rule; /* only systems where bytes rule the bound */
 } line;
 
 static const line of_one[] = {
-    {"engine against cuSPARSE SpSV, a solve", solve_gain, MEAN, LEAST, 4, false},
-    {"engine against cuSPARSE SpSV, the least", solve_gain, SMALLEST, LEAST, 1, false},
-    {"engine : reference time", over_reference, MEAN, MOST, 2.5, false},
-    {"engine : reference time, the most", over_reference, LARGEST, NOTHING, 0, false},
-    {"analysis, times as fast as cuSPARSE's", analysis_gain, MEAN, LEAST, 5, false},
-    {"analysis, the least", analysis_gain, SMALLEST, NOTHING, 0, false},
-    {"solves until ahead, analyses included, the most", break_even, LARGEST, MOST, 3, false},
-    {"update, times as fast as cuSPARSE's", update_gain, MEAN, NOTHING, 0, false},
-    {"memory beyond the matrix, over the matrix", memory, MEAN, NOTHING, 0, false},
-    {"memory beyond the matrix, the most", memory, LARGEST, MOST, 1.5, false},
-    {"cuSPARSE's buffer, over the matrix", buffer, MEAN, NOTHING, 0, false},
-    {"cuSPARSE's buffer, the most", buffer, LARGEST, NOTHING, 0, false},
-    {"values as f32 against f64, where bytes rule", narrow_gain, MEAN, LEAST, 1.3, true},
-    {"values as f32 against f64, all", narrow_gain, MEAN, NOTHING, 0, false},
-    {NULL, NULL, MEAN, NOTHING, 0, false}};
+    {"engine against cuSPARSE SpSV, a solve", solve_gain, MEAN, false},
+    {"engine against cuSPARSE SpSV, the least", solve_gain, SMALLEST, false},
+    {"engine : reference time", over_reference, MEAN, false},
+    {"engine : reference time, the most", over_reference, LARGEST, false},
+    {"analysis, times as fast as cuSPARSE's", analysis_gain, MEAN, false},
+    {"analysis, the least", analysis_gain, SMALLEST, false},
+    {"solves until ahead, analyses included, the most", break_even, LARGEST, false},
+    {"update, times as fast as cuSPARSE's", update_gain, MEAN, false},
+    {"memory beyond the matrix, over the matrix", memory, MEAN, false},
+    {"memory beyond the matrix, the most", memory, LARGEST, false},
+    {"cuSPARSE's buffer, over the matrix", buffer, MEAN, false},
+    {"cuSPARSE's buffer, the most", buffer, LARGEST, false},
+    {"values as f32 against f64, where bytes rule", narrow_gain, MEAN, true},
+    {"values as f32 against f64, all", narrow_gain, MEAN, false},
+    {NULL, NULL, MEAN, false}};
 
 static const line of_many[] = {
-    {"engine against cuSPARSE SpSM, a solve", solve_gain, MEAN, LEAST, 4, false},
-    {"engine against cuSPARSE SpSM, the least", solve_gain, SMALLEST, LEAST, 1, false},
-    {"analysis, times as fast as cuSPARSE's", analysis_gain, MEAN, NOTHING, 0, false},
-    {"memory beyond the matrix, the most", memory, LARGEST, NOTHING, 0, false},
-    {"values as f32 against f64, all", narrow_gain, MEAN, NOTHING, 0, false},
-    {NULL, NULL, MEAN, NOTHING, 0, false}};
+    {"engine against cuSPARSE SpSM, a solve", solve_gain, MEAN, false},
+    {"engine against cuSPARSE SpSM, the least", solve_gain, SMALLEST, false},
+    {"analysis, times as fast as cuSPARSE's", analysis_gain, MEAN, false},
+    {"memory beyond the matrix, the most", memory, LARGEST, false},
+    {"values as f32 against f64, all", narrow_gain, MEAN, false},
+    {NULL, NULL, MEAN, false}};
 
 /* Bytes a second that the bound of a system stands for; the most of all is the memory's. */
 static double bound_speed(const bench_group *g) {
@@ -107,57 +98,41 @@ static double most_speed(const bench_groups *groups) {
 }
 
 /* Systems with nrhs right-hand sides only.  INFINITY (never ahead) is kept as the most. */
-static figure figure_of(const line *l, const bench_groups *groups, int64_t nrhs) {
-  figure f = {0};
+static bench_mean mean_of(const line *l, const bench_groups *groups, int64_t nrhs) {
+  bench_mean mean = {0};
   double enough = BYTES_RULE * most_speed(groups);
   for (int64_t i = 0; i < groups->count; i++) {
     const bench_group *g = &groups->group[i];
     if (g->first->nrhs != nrhs || (l->bytes_rule && !(bound_speed(g) >= enough))) continue;
     double value = l->value(g);
-    if (isinf(value)) f.mean.most = value, f.mean.most_at = i, f.mean.count++;
-    if (!isinf(f.mean.most)) bench_mean_add(&f.mean, value, i);
-    if (l->want == LEAST) f.short_of += value < l->reach;
-    if (l->want == MOST) f.short_of += value > l->reach;
+    if (isinf(value)) mean.most = value, mean.most_at = i, mean.count++;
+    if (!isinf(mean.most)) bench_mean_add(&mean, value, i);
   }
-  return f;
+  return mean;
 }
 
-static double taken(const line *l, const figure *f) {
-  if (l->take == SMALLEST) return f->mean.least;
-  return l->take == LARGEST ? f->mean.most : bench_mean_value(&f->mean);
-}
-
-static void print_line(const line *l, const figure *f, const bench_groups *groups, bool markdown) {
-  char aim[96] = "", where[96] = "", label[48];
-  double value = taken(l, f);
-  bool hit = l->want == LEAST ? value >= l->reach : value <= l->reach;
-  int64_t at = l->take == SMALLEST || l->want == LEAST ? f->mean.least_at : f->mean.most_at;
-  bench_label(label, sizeof label, groups->group[at].first);
-  if (l->want)
-    snprintf(aim, sizeof aim, "%s %s: %s", l->want == LEAST ? "reach" : "at most",
-             human_times(l->reach).s, hit ? "reached" : "MISSED");
-  if (l->take != MEAN && f->short_of && l->want)
-    snprintf(where, sizeof where, "%s; %lld of %lld short of it", label, (long long)f->short_of,
-             (long long)f->mean.count);
-  else if (l->take != MEAN)
-    snprintf(where, sizeof where, "%s", label);
+/* Of the smallest and the largest the system is named. */
+static void print_line(const line *l, const bench_mean *mean, const bench_groups *groups,
+                       bool markdown) {
+  char where[48] = "";
+  double value = l->take == SMALLEST  ? mean->least
+                 : l->take == LARGEST ? mean->most
+                                      : bench_mean_value(mean);
+  int64_t at = l->take == SMALLEST ? mean->least_at : mean->most_at;
+  if (l->take != MEAN) bench_label(where, sizeof where, groups->group[at].first);
   short_text text = isinf(value) ? (short_text){"never"} : human_times(value);
   if (markdown)
-    printf("| %s | %s | %lld | %s | %s |\n", l->text, text.s, (long long)f->mean.count, where, aim);
+    printf("| %s | %s | %lld | %s |\n", l->text, text.s, (long long)mean->count, where);
   else
-    printf("  %-44s %7s  %s%s%s%s%s\n", l->text, text.s,
-           style_on(!l->want ? STYLE_PLAIN
-                    : hit    ? STYLE_GOOD
-                             : STYLE_BAD),
-           aim, style_off(), *aim && *where ? "  " : "", where);
+    printf("  %-48s %7s  %s\n", l->text, text.s, where);
 }
 
 static void print_head(int64_t nrhs, int64_t systems, bool markdown) {
   short_text sides = human_things(nrhs, "right-hand side", "right-hand sides");
   if (markdown)
     printf(
-        "\n| geometric mean of, %s | value | systems | where | reach |\n"
-        "| --- | --: | --: | --- | --- |\n",
+        "\n| geometric mean of, %s | value | systems | where |\n"
+        "| --- | --: | --: | --- |\n",
         sides.s);
   else
     printf("\n%sGeometric means%s, %s, %s\n", style_on(STYLE_BOLD), style_off(), sides.s,
@@ -173,11 +148,11 @@ static void print_nrhs(const bench_groups *groups, int64_t nrhs, bool markdown) 
     wrong += g->first->nrhs == nrhs && g->column[BENCH_ENGINE] && g->column[BENCH_ENGINE]->wrong;
   }
   for (const line *l = nrhs == 1 ? of_one : of_many; l->text; l++) {
-    figure f = figure_of(l, groups, nrhs);
-    if (!f.mean.count) continue;
+    bench_mean mean = mean_of(l, groups, nrhs);
+    if (!mean.count) continue;
     if (!headed) print_head(nrhs, systems, markdown);
     headed = true;
-    print_line(l, &f, groups, markdown);
+    print_line(l, &mean, groups, markdown);
   }
   if (wrong)
     printf("%sNot in the means: %s of the engine, wrong or missing.\n", markdown ? "\n" : "  ",

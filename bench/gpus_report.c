@@ -1,6 +1,6 @@
 /* gpus_report.c - tables and plot of trireme bench gpus, from its rows: times as fast as auto on
- * one GPU, the means beside what they shall reach, where more GPUs do not help, and a system larger
- * than a GPU's memory. */
+ * one GPU, geometric means, where more GPUs do not help, and a system larger than a GPU's memory.
+ */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -191,7 +191,6 @@ typedef struct line {
   bool least; /* the worst case counts, else the mean */
   bool (*takes)(const bench_row *row);
   double (*value)(const bench_rows *rows, const bench_row *row);
-  double reach[MOST_SIZES]; /* on 2, 4, 8 GPUs; 0: none */
 } line;
 
 static bool takes_all(const bench_row *row) {
@@ -211,26 +210,11 @@ static double over_zerocopy(const bench_rows *rows, const bench_row *row) {
 }
 
 static const line lines[] = {
-    {"auto over one GPU, the worst", true, takes_all, gain_of, {0.97, 0.97, 0.97}},
-    {"auto over one GPU, mean, 1 right-hand side", false, takes_single, gain_of, {0}},
-    {"two levels, 100 M entries and more", false, takes_two_level, gain_of, {1.9, 3.4, 6}},
-    {"64 right-hand sides, parallelism 5,000 and more",
-     false,
-     takes_many,
-     gain_of,
-     {1.8, 3.2, 5.5}},
-    {"auto over zerocopy", false, takes_single, over_zerocopy, {0, 4, 0}}};
-
-/* A cell and, where there is one, its reach. */
-static void add_mean(bench_grid *grid, const bench_mean *mean, const line *l, double reach) {
-  double value = l->least ? mean->least : bench_mean_value(mean);
-  char text[160];
-  bench_grid_add(grid, human_times(value).s);
-  bench_grid_add(grid, human_count(mean->count).s);
-  snprintf(text, sizeof text, "%s: %s", human_times(reach).s,
-           value >= reach ? "reached" : "MISSED");
-  bench_grid_add(grid, reach > 0 ? text : "");
-}
+    {"auto over one GPU, the worst", true, takes_all, gain_of},
+    {"auto over one GPU, mean, 1 right-hand side", false, takes_single, gain_of},
+    {"two levels, 100 M entries and more", false, takes_two_level, gain_of},
+    {"64 right-hand sides, parallelism 5,000 and more", false, takes_many, gain_of},
+    {"auto over zerocopy", false, takes_single, over_zerocopy}};
 
 static void print_line(const bench_rows *rows, bench_grid *grid, const line *l, int size,
                        bool spread) {
@@ -245,15 +229,16 @@ static void print_line(const bench_rows *rows, bench_grid *grid, const line *l, 
   bench_grid_add(grid, l->text);
   snprintf(text, sizeof text, "%d%s", 2 << size, spread ? ", spread" : "");
   bench_grid_add(grid, text);
-  add_mean(grid, &mean, l, l->reach[size]);
+  bench_grid_add(grid, human_times(l->least ? mean.least : bench_mean_value(&mean)).s);
+  bench_grid_add(grid, human_count(mean.count).s);
   bench_label(label, sizeof label, &rows->row[mean.least_at]);
   snprintf(text, sizeof text, "%s, %s", label, human_times(mean.least).s);
   bench_grid_add(grid, text);
 }
 
 static void print_means(const bench_rows *rows, bool markdown) {
-  static const char *const heads[] = {"times as fast", "GPUs", "value", "of", "reach", "the least"};
-  bench_grid grid = {.columns = 6};
+  static const char *const heads[] = {"times as fast", "GPUs", "value", "of", "the least"};
+  bench_grid grid = {.columns = 5};
   for (int k = 0; k < grid.columns; k++) bench_grid_add(&grid, heads[k]);
   for (size_t k = 0; k < sizeof lines / sizeof *lines; k++)
     for (int size = 0; size < MOST_SIZES - 1; size++)
@@ -316,7 +301,6 @@ static double rate_of(const bench_row *row) { return 1e-9 * (double)row->bytes /
 static void print_capped(const bench_rows *rows, bool markdown) {
   static const char *const heads[] = {"system", "GPUs", "limit, MB",        "times the limit",
                                       "ms",     "GB/s", "of one GPU's rate"};
-  static const double REACH = 0.5;
   bench_grid grid = {.columns = sizeof heads / sizeof *heads};
   const bench_row *one = NULL;
   char text[160];
@@ -338,9 +322,7 @@ static void print_capped(const bench_rows *rows, bool markdown) {
     bench_grid_add(&grid, bench_milliseconds(r->median).s);
     bench_grid_add(&grid, human_real(rate_of(r)).s);
     double share = one && r != one ? rate_of(r) / rate_of(one) : NAN;
-    snprintf(text, sizeof text, "%s (%s: %s)", human_times(share).s, human_times(REACH).s,
-             share > REACH ? "reached" : "MISSED");
-    bench_grid_add(&grid, isnan(share) ? "" : text);
+    bench_grid_add(&grid, isnan(share) ? "" : human_times(share).s);
   }
   if (grid.cells > grid.columns)
     bench_grid_print(&grid,
@@ -374,7 +356,8 @@ void bench_gpus_report(const bench_rows *rows, bool markdown) {
   print_capped(rows, markdown);
 }
 
-/* ---- The plot: auto on several GPUs, every system and number of right-hand sides ---- */
+/* ---- The plot: auto on one GPU and on several, a panel for each number of right-hand sides. ----
+ */
 
 /* All systems behind one another, and auto's columns. */
 static int collect(const bench_rows *rows, const bench_row **system, const bench_row **column,
@@ -388,7 +371,7 @@ static int collect(const bench_rows *rows, const bench_row **system, const bench
     for (int s = 0; s < more && count < MOST_SYSTEMS; s++) system[count++] = picked[s];
     more = k ? 0 : pick(rows, nrhs[k], true, picked);
     for (int c = 0; c < more && *columns < most; c++)
-      if (is_auto(picked[c]) && picked[c]->threads > 1) column[(*columns)++] = picked[c];
+      if (is_auto(picked[c])) column[(*columns)++] = picked[c];
   }
   return count;
 }
@@ -396,22 +379,25 @@ static int collect(const bench_rows *rows, const bench_row **system, const bench
 int bench_gpus_draw(const bench_rows *rows, const char *path) {
   enum { MOST_SERIES = 8 };
   const bench_row *system[MOST_SYSTEMS], *column[MOST_SERIES];
-  bench_chart chart = {.title = "Triangular solves on several GPUs, times as fast as on one",
-                       .axis = "times as fast as auto on one GPU, logarithmic"};
-  int count = collect(rows, system, column, MOST_SERIES, &chart.series);
-  if (!count || !chart.series) return -1;
-  int code = bench_chart_open(&chart, count);
+  bench_profile profile = {.title = "Triangular solves on several GPUs: performance profiles"};
+  int count = collect(rows, system, column, MOST_SERIES, &profile.series);
+  if (!count || !profile.series) return -1;
+  int code = bench_profile_open(&profile, count);
   if (code >= 0) return code;
-  snprintf(chart.subtitle, sizeof chart.subtitle,
-           "medians; b and x on the first GPU, or spread as they are solved; x64: 64 right-hand "
-           "sides");
-  for (int k = 0; k < chart.series; k++) name_of(chart.name[k], sizeof chart.name[k], column[k]);
+  snprintf(profile.subtitle, sizeof profile.subtitle,
+           "Share of the systems solved within a factor of the fastest time; b and x on the first "
+           "GPU, or spread over the GPUs that solve them");
+  for (int k = 0; k < profile.series; k++)
+    name_of(profile.name[k], sizeof profile.name[k], column[k]);
   for (int s = 0; s < count; s++) {
-    bench_label(chart.label[s], sizeof chart.label[s], system[s]);
-    for (int k = 0; k < chart.series; k++)
-      chart.value[s * chart.series + k] = gain_of(rows, find(rows, system[s], column[k]));
+    profile.panel[s] = bench_profile_panel(
+        &profile, human_things(system[s]->nrhs, "right-hand side", "right-hand sides").s);
+    for (int k = 0; k < profile.series; k++) {
+      const bench_row *row = find(rows, system[s], column[k]);
+      if (row) profile.seconds[s * profile.series + k] = row->median;
+    }
   }
-  code = bench_chart_write(&chart, path);
-  bench_chart_close(&chart);
+  code = bench_profile_write(&profile, path);
+  bench_profile_close(&profile);
   return code;
 }

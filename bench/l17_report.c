@@ -224,11 +224,11 @@ static int64_t count_systems(const bench_rows *rows, bench_experiment experiment
   return count;
 }
 
-static int write_ratios(bench_chart *chart, const char *prefix, const char *name) {
+static int write_profile(bench_profile *profile, const char *prefix, const char *name) {
   char path[1200];
   bench_svg_path(path, sizeof path, prefix, name);
-  int code = chart->rows ? bench_chart_write(chart, path) : -1;
-  bench_chart_close(chart);
+  int code = profile->rows ? bench_profile_write(profile, path) : -1;
+  bench_profile_close(profile);
   return code;
 }
 
@@ -237,52 +237,59 @@ static double time_of(const bench_row *row, bool analysis) {
   return analysis ? row->analysis : row->median;
 }
 
-/* How many times as fast as cuSPARSE: solves, or analyses. */
-static int draw_against_cusparse(const bench_rows *rows, const char *prefix, bool analysis) {
-  bench_chart chart = {.title = analysis ? "Preprocessing, times as fast as cuSPARSE's"
-                                         : "SpTRSV, times as fast as cuSPARSE",
-                       .axis = "times as fast as cuSPARSE, logarithmic",
-                       .series = 2,
-                       .name = {"engine", "syncfree-csc, 16 warps, scratchpad"}};
-  int code = bench_chart_open(&chart, count_systems(rows, BENCH_RATES));
+static int panel_of(bench_profile *profile, const bench_row *row) {
+  char label[64];
+  snprintf(label, sizeof label, "%s precision, %s",
+           strcmp(row->scalar, "float") ? "double" : "single", row->upper ? "backward" : "forward");
+  return bench_profile_panel(profile, label);
+}
+
+/* Fills the profile with one of its methods' times of solves, or of analyses, on each system. */
+static int fill_profile(bench_profile *profile, const bench_rows *rows, const char *const *method,
+                        bool analysis) {
+  int code = bench_profile_open(profile, count_systems(rows, BENCH_RATES));
   if (code >= 0) return code;
-  snprintf(chart.subtitle, sizeof chart.subtitle, "L forward, U backward; f32: single precision");
   int64_t at = 0;
   for (int64_t i = 0; i < rows->count; i++) {
     const bench_row *row = &rows->row[i];
     if (!of(row, BENCH_RATES) || !is_first(rows, i)) continue;
-    double peer = time_of(find(rows, row, CUSPARSE, 1), analysis);
-    bench_label(chart.label[at], sizeof chart.label[at], row);
-    chart.value[2 * at] = peer / time_of(find(rows, row, ENGINE, 1), analysis);
-    chart.value[2 * at++ + 1] = peer / time_of(find(rows, row, SYNCFREE, 1), analysis);
+    profile->panel[at] = panel_of(profile, row);
+    for (int k = 0; k < profile->series; k++)
+      profile->seconds[at * profile->series + k] = time_of(find(rows, row, method[k], 1), analysis);
+    at++;
   }
-  return write_ratios(&chart, prefix, analysis ? "preprocessing" : "rates");
+  return -1;
+}
+
+static int draw_against_cusparse(const bench_rows *rows, const char *prefix, bool analysis) {
+  static const char *const method[] = {ENGINE, CUSPARSE, SYNCFREE};
+  bench_profile profile = {
+      .title = analysis ? "Preprocessing for SpTRSV: performance profiles"
+                        : "SpTRSV by three methods: performance profiles",
+      .subtitle = "Share of the systems within a factor of the fastest method's time",
+      .series = 3,
+      .name = {"engine", "cuSPARSE, default algorithm", "syncfree-csc, 16 warps, scratchpad"}};
+  int code = fill_profile(&profile, rows, method, analysis);
+  return code < 0 ? write_profile(&profile, prefix, analysis ? "preprocessing" : "rates") : code;
 }
 
 /* What the scratchpad gains, by warps a block. */
 static int draw_scratchpad(const bench_rows *rows, const char *prefix) {
-  bench_chart chart = {.title = "Scratchpad, times as fast as without",
-                       .axis = "times as fast as without scratchpad, logarithmic",
-                       .series = 4,
-                       .name = {"4 warps", "8 warps", "16 warps", "32 warps"}};
-  int code = bench_chart_open(&chart, count_systems(rows, BENCH_RATES));
-  if (code >= 0) return code;
-  snprintf(chart.subtitle, sizeof chart.subtitle, "syncfree-csc, by warps a block");
-  int64_t at = 0;
-  for (int64_t i = 0; i < rows->count; i++) {
-    const bench_row *row = &rows->row[i];
-    if (!of(row, BENCH_RATES) || !is_first(rows, i)) continue;
-    bench_label(chart.label[at], sizeof chart.label[at], row);
-    for (int k = 0; k < 4; k++) {
-      char with[64], without[64];
-      snprintf(with, sizeof with, "syncfree-csc:warps=%d,scratchpad=yes", 4 << k);
-      snprintf(without, sizeof without, "syncfree-csc:warps=%d,scratchpad=no", 4 << k);
-      chart.value[4 * at + k] =
-          time_of(find(rows, row, without, 1), false) / time_of(find(rows, row, with, 1), false);
-    }
-    at++;
+  bench_profile profile = {
+      .title = "Warps per block and the scratchpad in syncfree-csc: performance profiles",
+      .subtitle = "Share of the systems within a factor of the fastest choice's time",
+      .series = 8};
+  char text[8][64];
+  const char *method[8];
+  for (int k = 0; k < 8; k++) {
+    snprintf(profile.name[k], sizeof profile.name[k], "%d warps%s", 4 << k / 2,
+             k % 2 ? ", no scratchpad" : "");
+    snprintf(text[k], sizeof text[k], "syncfree-csc:warps=%d,scratchpad=%s", 4 << k / 2,
+             k % 2 ? "no" : "yes");
+    method[k] = text[k];
   }
-  return write_ratios(&chart, prefix, "scratchpad");
+  int code = fill_profile(&profile, rows, method, false);
+  return code < 0 ? write_profile(&profile, prefix, "scratchpad") : code;
 }
 
 static void fill_lines(bench_lines *lines, const bench_rows *rows, bench_experiment experiment,
@@ -309,7 +316,6 @@ static int draw_lines(const bench_rows *rows, bench_experiment experiment, const
       .title = sweep ? "SpTRSM, the adaptive strategy by p" : "SpTRSM by right-hand sides",
       .subtitle = "GFlop/s, double precision, forward",
       .x_axis = "right-hand sides",
-      .y_axis = "",
       .points = points_of(rows, experiment, nrhs)};
   for (; bench_l17_method(experiment, lines.series); lines.series++)
     snprintf(lines.name[lines.series], sizeof lines.name[0], "%s",

@@ -299,38 +299,61 @@ static int fill_panel(bench_lines *lines, int64_t at, const l23_rows *rows, choi
   return series;
 }
 
-/* The systems of the model, or those of real ranks where nothing was modelled. */
-int l23_draw(const l23_rows *rows, const char *path) {
-  bench_lines lines = {
-      .title = "The best grid of each solve, ms by ranks",
-      .subtitle = "lines: LogGP model, points: SimGrid SMPI; of each system the right-hand sides",
-      .x_axis = "ranks",
-      .y_axis = "",
-      .series = 8};
-  int64_t panel[32], ranks[MOST_RANKS];
+/* The systems that were modelled on so many numbers of ranks at least, at most most of them. */
+static int pick_panels(const l23_rows *rows, int least, int64_t *panel, int most) {
+  int64_t ranks[MOST_RANKS];
   int panels = 0;
-  for (int64_t i = 0; i < rows->count && panels < 32; i++)
-    if (!strcmp(rows->row[i].kind, "loggp") && is_first(rows, i)) panel[panels++] = i;
-  if (!panels) return leave_usage("bench", "--svg draws what was modelled: --parts model");
+  for (int64_t i = 0; i < rows->count && panels < most; i++) {
+    const l23_row *r = &rows->row[i];
+    choice c = {"loggp", r->matrix, 0, r->nrhs, VARIANTS, false};
+    if (!strcmp(r->kind, "loggp") && is_first(rows, i) && list_ranks(rows, &c, ranks) >= least)
+      panel[panels++] = i;
+  }
+  return panels;
+}
+
+/* The numbers of ranks of the system that has the most of them. */
+static void fill_ranks(bench_lines *lines, const l23_rows *rows, const int64_t *panel, int panels) {
+  int64_t ranks[MOST_RANKS];
   for (int p = 0; p < panels; p++) {
     const l23_row *r = &rows->row[panel[p]];
     choice c = {"loggp", r->matrix, 0, r->nrhs, VARIANTS, false};
     int count = list_ranks(rows, &c, ranks);
-    if (count <= lines.points) continue;
-    lines.points = count;
-    for (int k = 0; k < count; k++) lines.x[k] = (double)ranks[k];
+    if (count <= lines->points) continue;
+    lines->points = count;
+    for (int k = 0; k < count; k++) lines->x[k] = (double)ranks[k];
   }
+}
+
+static void name_series(bench_lines *lines) {
   for (int v = 0, s = 0; v < VARIANTS; v++) {
     if (v == SCATTERED) continue;
-    snprintf(lines.name[s], sizeof lines.name[s], "%s", variant_names[v]);
-    lines.dots[4 + s++] = true;
+    snprintf(lines->name[s], sizeof lines->name[s], "%s", variant_names[v]);
+    lines->dots[4 + s++] = true;
   }
+}
+
+int l23_draw(const l23_rows *rows, const char *path) {
+  enum { MOST_PANELS = 12 };
+  bench_lines lines = {.title = "Milliseconds of a solve by the number of ranks, best grid of each",
+                       .subtitle =
+                           "Lines: the LogGP model. Large dots: simulated ranks (SimGrid "
+                           "SMPI). Nothing here was measured on a cluster.",
+                       .x_axis = "ranks",
+                       .series = 8};
+  int64_t panel[MOST_PANELS];
+  int panels = pick_panels(rows, 2, panel, MOST_PANELS); /* points alone are in the tables */
+  if (!panels) panels = pick_panels(rows, 1, panel, MOST_PANELS);
+  if (!panels) return leave_usage("bench", "--svg draws what was modelled: --parts model");
+  fill_ranks(&lines, rows, panel, panels);
+  name_series(&lines);
   int code = bench_lines_open(&lines, panels);
   if (code >= 0) return code;
   for (int p = 0; p < panels; p++) {
     const l23_row *r = &rows->row[panel[p]];
     choice c = {"loggp", r->matrix, 0, r->nrhs, VARIANTS, false};
-    snprintf(lines.label[p], sizeof *lines.label, "%.48s, %lld", r->matrix, (long long)r->nrhs);
+    snprintf(lines.label[p], sizeof *lines.label, "%.40s, %lld right-hand side%s", r->matrix,
+             (long long)r->nrhs, r->nrhs == 1 ? "" : "s");
     fill_panel(&lines, p, rows, c);
   }
   code = bench_lines_write(&lines, path);

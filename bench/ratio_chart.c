@@ -1,27 +1,15 @@
 /* ratio_chart.c - ratios as an SVG: one line a system, a bar from 1 and a dot for each series, on a
- * logarithmic scale; above them the geometric means.  One file without scripts, fonts or links. */
+ * logarithmic scale; above them the geometric means.  Where the page has no room for all systems it
+ * shows those whose ratios are farthest from 1. */
 #include <math.h>
 #include <stdlib.h>
 
 #include "bench.h"
 #include "files.h"
 #include "output.h"
-#include "picture.h"
+#include "svg.h"
 
-enum { LEFT = 300, WIDTH = 1000, RIGHT = 40, TOP = 150, BAR = 6, GAP = 8, BOTTOM = 60 };
-
-static const char style_sheet[] =
-    "<style>\n"
-    "text{font-family:system-ui,-apple-system,'Segoe UI','DejaVu Sans',Helvetica,Arial,sans-serif;"
-    "fill:#24292f;font-size:12px}\n"
-    ".title{font-size:21px;font-weight:600}.note{fill:#57606a}.legend{font-size:13px}\n"
-    ".grid{stroke:#eaeef2}.one{stroke:#57606a}.band{fill:#f6f8fa}\n"
-    ".s0{fill:#1c5f9f;stroke:#1c5f9f}.s1{fill:#d9722f;stroke:#d9722f}"
-    ".s2{fill:#949ca6;stroke:#949ca6}.s3{fill:#424a53;stroke:#424a53}"
-    ".s4{fill:#1a7f37;stroke:#1a7f37}.s5{fill:#8250df;stroke:#8250df}"
-    ".s6{fill:#bf3989;stroke:#bf3989}.s7{fill:#9a6700;stroke:#9a6700}\n"
-    "path[class^=s]{stroke-width:2;stroke-opacity:.5}\n"
-    "</style>\n";
+enum { LEFT = 230, BAR = 6, GAP = 8, MEANS = 30, BOTTOM = 48 };
 
 int bench_chart_open(bench_chart *chart, int64_t rows) {
   size_t cells = (size_t)(rows * chart->series);
@@ -41,115 +29,162 @@ void bench_chart_close(bench_chart *chart) {
   free(chart->value);
 }
 
+/* ---- The systems that are shown ---- */
+
+static double distance_of(const bench_chart *chart, int64_t row) {
+  double most = 0;
+  for (int k = 0; k < chart->series; k++) {
+    double v = chart->value[row * chart->series + k];
+    if (v > 0 && !isinf(v)) most = fmax(most, fabs(log(v)));
+  }
+  return most;
+}
+
+static int downwards(const void *a, const void *b) {
+  double x = *(const double *)a, y = *(const double *)b;
+  return (x < y) - (x > y);
+}
+
+/* The distance from 1 that a system has at least to be one of *shown. */
+static double least_distance(const bench_chart *chart, int64_t room, int64_t *shown) {
+  double *distance = malloc(((size_t)chart->rows + 1) * sizeof *distance), least = 0;
+  *shown = chart->rows;
+  if (!distance || chart->rows <= room) {
+    free(distance);
+    return 0;
+  }
+  for (int64_t i = 0; i < chart->rows; i++) distance[i] = distance_of(chart, i);
+  qsort(distance, (size_t)chart->rows, sizeof *distance, downwards);
+  least = distance[room - 1];
+  free(distance);
+  *shown = room;
+  return least;
+}
+
+/* ---- Scale and axis ---- */
+
 typedef struct scale {
-  double low, high, step, height; /* step: pixels of a line's height */
+  double low, high, top, bottom; /* top, bottom: of the lines */
 } scale;
 
 static double place_of(const scale *s, double value) {
-  return LEFT + (WIDTH - LEFT - RIGHT) * log(value / s->low) / log(s->high / s->low);
+  return LEFT + (SVG_WIDTH - SVG_MARGIN - LEFT) * log(value / s->low) / log(s->high / s->low);
 }
 
 /* Ratios from the smallest to the largest, 1 and a tenth more always inside. */
 static scale scale_of(const bench_chart *chart) {
-  scale s = {.low = 1 / 1.25, .high = 1.25, .step = BAR * chart->series + GAP};
+  scale s = {.low = 1 / 1.25, .high = 1.25};
   for (int64_t i = 0; i < chart->rows * chart->series; i++) {
     double v = chart->value[i];
     if (!(v > 0) || isinf(v)) continue;
     s.low = fmin(s.low, v / 1.1);
     s.high = fmax(s.high, v * 1.1);
   }
-  s.height = TOP + s.step * (double)chart->rows;
   return s;
 }
 
-static void text(FILE *svg, const char *class, double x, double y, const char *anchor,
-                 const char *words) {
-  fprintf(svg, "<text class=\"%s\" x=\"%.1f\" y=\"%.1f\" text-anchor=\"%s\">", class, x, y, anchor);
-  svg_escape(svg, words);
-  fprintf(svg, "</text>\n");
-}
+static int step_of(const bench_chart *chart) { return BAR * chart->series + GAP; }
 
-static void draw_head(FILE *svg, const bench_chart *chart, const scale *s) {
-  double height = s->height + BOTTOM;
-  fprintf(svg,
-          "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%.0f\" viewBox=\"0 0 %d "
-          "%.0f\" role=\"img\">\n<title>%s</title>\n%s<rect width=\"%d\" height=\"%.0f\" "
-          "fill=\"#fff\"/>\n",
-          WIDTH, height, WIDTH, height, chart->title, style_sheet, WIDTH, height);
-  text(svg, "title", 32, 44, "start", chart->title);
-  text(svg, "note", 32, 68, "start", chart->subtitle);
-  text(svg, "note", (LEFT + WIDTH - RIGHT) / 2.0, s->height + 44, "middle", chart->axis);
-}
-
-static void draw_tick(FILE *svg, const scale *s, double value) {
+static void draw_axis(FILE *svg, const bench_chart *chart, const scale *s) {
+  svg_panel p = {LEFT, s->top, SVG_WIDTH - SVG_MARGIN - LEFT, s->bottom - s->top};
   char words[32];
-  if (value < s->low || value > s->high) return;
-  double x = place_of(s, value);
-  snprintf(words, sizeof words, "%.4g", value);
-  fprintf(svg, "<path class=\"%s\" d=\"M%.1f %dV%.1f\"/>\n", value == 1 ? "one" : "grid", x,
-          TOP - 8, s->height);
-  text(svg, "note", x, s->height + 20, "middle", words);
+  for (double v = svg_next_tick(s->low, s->low, s->high, p.width); v < s->high;
+       v = svg_next_tick(v, s->low, s->high, p.width)) {
+    snprintf(words, sizeof words, "%.4g", v);
+    svg_tick_below(svg, &p, place_of(s, v), words);
+  }
+  fprintf(svg, "<path class=\"axis\" d=\"M%.1f %.1fV%.1f\"/>\n", place_of(s, 1), s->top, s->bottom);
+  svg_text(svg, "note", p.x + p.width / 2, s->bottom + 36, "middle", chart->axis);
 }
 
-/* 1, 2 and 5 times the powers of ten; where the range is small, steps of a tenth as well. */
-static void draw_axis(FILE *svg, const scale *s) {
-  static const double shares[] = {1, 2, 5};
-  bool narrow = s->high / s->low < 3;
-  for (double power = 1e-6; power < 1e7; power *= 10)
-    for (int i = 0; i < 3; i++)
-      if (!narrow || shares[i] * power != 1) draw_tick(svg, s, shares[i] * power);
-  for (int tenth = 4; narrow && tenth < 30; tenth++)
-    if (tenth != 5 && tenth != 20) draw_tick(svg, s, tenth / 10.0);
-}
+/* ---- Lines ---- */
 
-static void draw_band(FILE *svg, const scale *s, int64_t row) {
-  double top = TOP + s->step * (double)row;
-  if (row % 2 == 0)
-    fprintf(svg, "<rect class=\"band\" x=\"0\" y=\"%.1f\" width=\"%d\" height=\"%.1f\"/>\n", top,
-            WIDTH, s->step);
-}
-
-static void draw_values(FILE *svg, const bench_chart *chart, const scale *s, int64_t row) {
-  double top = TOP + s->step * (double)row, one = place_of(s, 1);
-  text(svg, "label", LEFT - 14, top + s->step / 2 + 4, "end", chart->label[row]);
+static void draw_values(FILE *svg, const bench_chart *chart, const scale *s, int64_t row,
+                        double top) {
+  double one = place_of(s, 1);
+  svg_text(svg, "label", LEFT - 14, top + step_of(chart) / 2.0 + 4, "end", chart->label[row]);
   for (int k = 0; k < chart->series; k++) {
     double v = chart->value[row * chart->series + k], y = top + GAP / 2.0 + BAR * (k + 0.5);
     if (!(v > 0) || isinf(v)) continue;
     double x = place_of(s, v);
-    fprintf(svg, "<path class=\"s%d\" d=\"M%.1f %.1fH%.1f\"/>", k, one, y, x);
-    fprintf(svg, "<circle class=\"s%d\" cx=\"%.1f\" cy=\"%.1f\" r=\"2.6\"/>\n", k, x, y);
+    fprintf(svg,
+            "<path class=\"s%d\" stroke-width=\"2\" stroke-opacity=\".5\" d=\"M%.1f %.1fH%.1f\"/>",
+            k, one, y, x);
+    fprintf(svg, "<circle class=\"d%d\" cx=\"%.1f\" cy=\"%.1f\" r=\"2.6\"/>\n", k, x, y);
   }
 }
 
-/* The series' names with their means, and a diamond where each mean stands. */
-static void draw_legend(FILE *svg, const bench_chart *chart, const scale *s) {
-  double x = 32;
+static void draw_lines(FILE *svg, const bench_chart *chart, const scale *s, double least) {
+  int64_t shown = (int64_t)((s->bottom - s->top) / step_of(chart) + 0.5), at = 0;
+  for (int64_t k = 0; k < shown; k += 2)
+    fprintf(svg, "<rect class=\"band\" x=\"0\" y=\"%.1f\" width=\"%d\" height=\"%d\"/>\n",
+            s->top + (double)(k * step_of(chart)), SVG_WIDTH, step_of(chart));
+  draw_axis(svg, chart, s);
+  for (int64_t i = 0; i < chart->rows && at < shown; i++)
+    if (distance_of(chart, i) >= least)
+      draw_values(svg, chart, s, i, s->top + (double)(at++ * step_of(chart)));
+}
+
+/* ---- Means, over all systems: in the legend, and as diamonds above the lines. ---- */
+
+static double mean_of(const bench_chart *chart, int series) {
+  bench_mean mean = {0};
+  for (int64_t i = 0; i < chart->rows; i++)
+    bench_mean_add(&mean, chart->value[i * chart->series + series], i);
+  return mean.count ? bench_mean_value(&mean) : NAN;
+}
+
+static void draw_means(FILE *svg, const bench_chart *chart, const scale *s) {
   for (int k = 0; k < chart->series; k++) {
-    char words[96];
-    bench_mean mean = {0};
-    for (int64_t i = 0; i < chart->rows; i++)
-      bench_mean_add(&mean, chart->value[i * chart->series + k], i);
-    if (!mean.count) continue;
-    double value = bench_mean_value(&mean), at = place_of(s, value);
-    int length = snprintf(words, sizeof words, "%s  %s", chart->name[k], human_times(value).s);
-    fprintf(svg, "<circle class=\"s%d\" cx=\"%.1f\" cy=\"96\" r=\"5\"/>\n", k, x + 5);
-    text(svg, "legend", x + 18, 101, "start", words);
-    fprintf(svg, "<path class=\"s%d\" d=\"M%.1f %dl6 7l-6 7l-6 -7z\"/>\n", k, at, TOP - 24);
-    x += 48 + 7.5 * length;
+    double mean = mean_of(chart, k);
+    if (!isnan(mean))
+      fprintf(svg, "<path class=\"d%d\" d=\"M%.1f %.1fl6 7l-6 7l-6 -7z\"/>\n", k, place_of(s, mean),
+              s->top - 20);
   }
-  text(svg, "note", x, 101, "start", "geometric means");
+}
+
+static void name_series(const bench_chart *chart, char name[8][80]) {
+  for (int k = 0; k < chart->series; k++) {
+    double mean = mean_of(chart, k);
+    if (isnan(mean))
+      *name[k] = 0;
+    else
+      snprintf(name[k], 80, "%.56s: %.20s", chart->name[k], human_times(mean).s);
+  }
+}
+
+static void name_shown(char *text, size_t size, const bench_chart *chart, int64_t shown) {
+  snprintf(text, size, "%s; the %lld of %lld systems that are farthest from 1", chart->subtitle,
+           (long long)shown, (long long)chart->rows);
 }
 
 int bench_chart_write(const bench_chart *chart, const char *path) {
   text_file file;
+  char name[8][80] = {""}, subtitle[400];
+  int64_t shown;
+  svg_page page = {chart->title,
+                   subtitle,
+                   "diamonds: geometric means",
+                   chart->series,
+                   (const char(*)[80])name,
+                   0};
   scale s = scale_of(chart);
+  name_series(chart, name);
+  name_shown(subtitle, sizeof subtitle, chart, chart->rows);
+  double free = SVG_MOST_HEIGHT - svg_head_height(&page) - MEANS - BOTTOM;
+  double least = least_distance(chart, (int64_t)(free / step_of(chart)), &shown);
+  if (shown < chart->rows)
+    name_shown(subtitle, sizeof subtitle, chart, shown);
+  else
+    snprintf(subtitle, sizeof subtitle, "%s", chart->subtitle);
+  s.top = svg_head_height(&page) + MEANS;
+  s.bottom = s.top + (double)(step_of(chart) * shown);
+  page.body = s.bottom + BOTTOM - svg_head_height(&page);
   int code = text_file_open(&file, path);
   if (code >= 0) return code;
-  draw_head(file.stream, chart, &s);
-  for (int64_t i = 0; i < chart->rows; i++) draw_band(file.stream, &s, i);
-  draw_axis(file.stream, &s);
-  for (int64_t i = 0; i < chart->rows; i++) draw_values(file.stream, chart, &s, i);
-  draw_legend(file.stream, chart, &s);
+  svg_head(file.stream, &page);
+  draw_lines(file.stream, chart, &s, least);
+  draw_means(file.stream, chart, &s);
   fprintf(file.stream, "</svg>\n");
   return text_file_close(&file);
 }

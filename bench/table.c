@@ -128,52 +128,69 @@ static void print_markdown(const bench_groups *groups) {
   bench_means_print(groups, true);
 }
 
-static int draw_cpu(const bench_groups *groups, const char *path) {
-  static const bench_column columns[] = {BENCH_THREADS, BENCH_AUTO, BENCH_MKL_ONE, BENCH_MKL_ALL};
-  bench_chart chart = {.title = "Triangular solves, times as fast as serial",
-                       .axis = "times as fast as one thread of Trireme, logarithmic",
-                       .series = 4};
-  int code = bench_chart_open(&chart, groups->count);
+/* A panel for each number of right-hand sides and type of values. */
+static int panel_of(bench_profile *profile, const bench_row *row) {
+  char label[96];
+  snprintf(label, sizeof label, "%s%s",
+           human_things(row->nrhs, "right-hand side", "right-hand sides").s,
+           strcmp(row->scalar, "double") != 0 ? ", single precision" : "");
+  return bench_profile_panel(profile, label);
+}
+
+static int draw_profile(bench_profile *profile, const bench_groups *groups,
+                        const bench_column *columns, const char *path) {
+  int code = bench_profile_open(profile, groups->count);
   if (code >= 0) return code;
-  snprintf(chart.subtitle, sizeof chart.subtitle,
-           "%s on %s, fastest solves; L lower, U upper triangles",
-           human_things(groups->count, "system", "systems").s,
-           human_things(groups->threads, "thread", "threads").s);
-  for (int c = 0; c < 4; c++)
-    bench_column_name(chart.name[c], sizeof chart.name[c], columns[c], groups->threads);
   for (int64_t g = 0; g < groups->count; g++) {
-    bench_label(chart.label[g], sizeof chart.label[g], groups->group[g].first);
-    for (int c = 0; c < 4; c++)
-      chart.value[4 * g + c] = bench_gain(&groups->group[g], columns[c], BENCH_SERIAL);
+    profile->panel[g] = panel_of(profile, groups->group[g].first);
+    for (int c = 0; c < profile->series; c++) {
+      const bench_row *row = groups->group[g].column[columns[c]];
+      if (row && !row->wrong) profile->seconds[g * profile->series + c] = bench_row_seconds(row);
+    }
   }
-  code = bench_chart_write(&chart, path);
-  bench_chart_close(&chart);
+  code = bench_profile_write(profile, path);
+  bench_profile_close(profile);
   return code;
 }
 
-/* Beside the engine, what the bound would allow. */
+/* Columns that no system has are left out. */
+static int used_columns(const bench_groups *groups, const bench_column *from, int count,
+                        bench_column *used) {
+  int kept = 0;
+  for (int c = 0; c < count; c++)
+    for (int64_t g = 0; g < groups->count; g++)
+      if (groups->group[g].column[from[c]]) {
+        used[kept++] = from[c];
+        break;
+      }
+  return kept;
+}
+
+static int draw_cpu(const bench_groups *groups, const char *path) {
+  static const bench_column all[] = {BENCH_AUTO, BENCH_THREADS, BENCH_SERIAL, BENCH_MKL_ONE,
+                                     BENCH_MKL_ALL};
+  bench_profile profile = {.title = "Triangular solves on a CPU: performance profiles"};
+  bench_column columns[5];
+  profile.series = used_columns(groups, all, 5, columns);
+  snprintf(
+      profile.subtitle, sizeof profile.subtitle,
+      "Share of the systems that a method solves within a factor of the fastest method's time, "
+      "%s; further left and higher is better",
+      human_things(groups->threads, "thread", "threads").s);
+  for (int c = 0; c < profile.series; c++)
+    bench_column_name(profile.name[c], sizeof profile.name[c], columns[c], groups->threads);
+  return draw_profile(&profile, groups, columns, path);
+}
+
 static int draw_gpu(const bench_groups *groups, const char *path) {
-  static const bench_column columns[] = {BENCH_ENGINE, BENCH_ENGINE_F32};
-  bench_chart chart = {.title = "Triangular solves on a GPU, times as fast as cuSPARSE",
-                       .axis = "times as fast as cuSPARSE, logarithmic",
-                       .series = 3,
-                       .name = {"engine", "engine, values as f32", "reference time"}};
-  int code = bench_chart_open(&chart, groups->count);
-  if (code >= 0) return code;
-  snprintf(chart.subtitle, sizeof chart.subtitle,
-           "%s, median of solves; L lower, U upper triangles; x8: 8 right-hand sides",
-           human_things(groups->count, "system", "systems").s);
-  for (int64_t g = 0; g < groups->count; g++) {
-    const bench_group *group = &groups->group[g];
-    const bench_row *peer = group->column[BENCH_CUSPARSE];
-    bench_label(chart.label[g], sizeof chart.label[g], group->first);
-    for (int c = 0; c < 2; c++)
-      chart.value[3 * g + c] = bench_gain(group, columns[c], BENCH_CUSPARSE);
-    if (peer && !peer->wrong) chart.value[3 * g + 2] = bench_row_seconds(peer) / peer->bound;
-  }
-  code = bench_chart_write(&chart, path);
-  bench_chart_close(&chart);
-  return code;
+  static const bench_column columns[] = {BENCH_ENGINE, BENCH_CUSPARSE};
+  bench_profile profile = {.title = "Triangular solves on a GPU: performance profiles",
+                           .series = 2,
+                           .name = {"Trireme, engine", "cuSPARSE, default algorithm"}};
+  snprintf(profile.subtitle, sizeof profile.subtitle,
+           "Share of the systems that a library solves within a factor of the faster library's "
+           "time; further left and higher is better");
+  return draw_profile(&profile, groups, columns, path);
 }
 
 int bench_draw(const bench_groups *groups, bool gpu, const char *path) {

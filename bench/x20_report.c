@@ -200,9 +200,12 @@ void bench_x20_report(const bench_rows *rows, bool markdown) {
 
 static int draw(const bench_rows *rows, bench_x20_experiment experiment, const char *prefix) {
   static const char *const names[] = {"unified", "designs", "tasks", "scaling"};
+  static const char *const heads[] = {
+      "Managed memory by the number of GPUs (X20, Figure 3)", "The designs (X20, Figure 7)",
+      "Tasks per GPU (X20, Figure 8)", "32 tasks by the number of GPUs (X20, Figures 9 and 10)"};
   const bench_row *system[MOST_SYSTEMS], *column[MOST_COLUMNS];
   int count = systems_of(rows, experiment, system), columns = columns_of(rows, experiment, column);
-  bench_chart chart = {.title = titles[experiment], .axis = "times as fast, logarithmic"};
+  bench_chart chart = {.title = heads[experiment], .axis = "times as fast, logarithmic"};
   char path[1200], base[80];
   chart.series = columns - 1 < 8 ? columns - 1 : 8;
   if (!count || chart.series < 1) return -1;

@@ -2,7 +2,7 @@
  * partition with a rank on each of its 32 cores, on which L23 measured.
  *
  * The network between nodes is bench/platforms' for SMPI; here are its figures as LogGP has them.
- * docs/benchmarks.md says where they come from. */
+ * bench/results/cluster.md says where they come from. */
 #ifndef TRS_SIMULATE_MACHINE_H
 #define TRS_SIMULATE_MACHINE_H
 

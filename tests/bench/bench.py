@@ -53,14 +53,28 @@ def expected(name):
         return f.read()
 
 
-def svg(name, o):
+def inside(text, width, height):
+    """Does a text end within the page, at 5.5 pixels a letter?"""
+    if not text.hasAttribute("x"):
+        return True
+    x, y = float(text.getAttribute("x")), float(text.getAttribute("y"))
+    length = 5.5 * len(text.firstChild.data if text.firstChild else "")
+    begin = x - length * {"start": 0, "": 0, "middle": 0.5, "end": 1}[text.getAttribute("text-anchor")]
+    return 0 <= begin and begin + length <= width and 0 < y < height
+
+
+def svg(name, o, words=()):
+    """A picture that stands alone, fits a page, and shows something in each of its panels."""
     text = read(name).decode() if os.path.exists(path(name)) else ""
     try:
         root = xml.dom.minidom.parseString(text).documentElement
         good = root.tagName == "svg" and "href" not in text and "nan" not in text.lower()
+        width, height = (float(root.getAttribute(a)) for a in ("width", "height"))
+        good &= width <= 900 and height <= 701 and len(root.getElementsByTagName("title")) == 1
+        good &= all(inside(t, width, height) for t in root.getElementsByTagName("text"))
     except Exception:
         good = False
-    check(f"{name} is whole and stands alone", good, o)
+    check(f"{name} is whole and stands alone", good and all(w in text for w in words), o)
 
 
 def test_quick():
@@ -186,9 +200,17 @@ def test_compare():
     o = bench("--compare", data("before.json"), data("after.json"), "--svg", path("gain.svg"))
     check("a comparison is as recorded", o.code == 0 and o.out == expected("compare.txt"), o)
     svg("gain.svg", o)
+    first = lines(expected("before.json"))[0]
+    rows = [dict(first, matrix=f"gen:chain:{100 + k}") for k in range(90)]
+    write("many.json", "".join(json.dumps(r) + "\n" for r in rows))
+    for k, r in enumerate(rows):
+        r["time"] = dict(r["time"], solve_s={"min": 1e-3 * (1 + k), "median": 1e-3 * (1 + k)})
+    write("slow.json", "".join(json.dumps(r) + "\n" for r in rows))
+    o = bench("--compare", path("many.json"), path("slow.json"), "--svg", path("many.svg"))
+    svg("many.svg", o, ["of 90 systems", "chain:189 L"])
     o = bench("--table", data("before.json"), "--svg", path("bars.svg"))
     check("a table is as recorded", o.code == 0 and o.out == expected("table.txt"), o)
-    svg("bars.svg", o)
+    svg("bars.svg", o, ["auto", "threads", "serial", "2 systems", "100 %"])
 
 
 def test_bad_files():

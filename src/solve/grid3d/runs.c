@@ -12,7 +12,7 @@
 
 /* |N| |T| up to which a run is inverted: the error of a product may be so many times that of a
  * solve.  Separators of poisson2d9:600 have less than 200, and it grows with their width
- * (docs/benchmarks.md). */
+ * (bench/results/cluster.md). */
 static const double most_growth = 1e3;
 
 typedef struct worker {

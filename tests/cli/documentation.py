@@ -1,0 +1,84 @@
+"""What README.md and docs/ show: the commands run, the pieces of C compile."""
+
+import os
+import shlex
+import shutil
+import subprocess
+
+from harness import FOLDER, check, finish, has, run, skip, vectors
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+PAGES = ["README.md"] + sorted(os.path.join("docs", p) for p in os.listdir(os.path.join(ROOT, "docs"))
+                               if p.endswith(".md"))
+
+# What pieces of C use without declaring it.
+PRELUDE = """
+#include <stdio.h>
+#include <trireme.h>
+trs_context *ctx;
+trs_matrix *L, *M, *LU;
+trs_plan *plan;
+trs_factors *F;
+trs_relaxation *R;
+int64_t n, nnz, *rows;
+int member;
+void *ptr, *idx, *val, *x, *b, *r, *z, *d_ptr, *d_idx, *d_val, *d_x, *d_b, *stream;
+"""
+
+
+def text_of(page):
+    with open(os.path.join(ROOT, page), encoding="utf-8") as f:
+        return f.read()
+
+
+def blocks(page, language):
+    """The blocks of code in a language."""
+    found, inside = [], None
+    for line in text_of(page).splitlines():
+        if line.startswith("```"):
+            inside = None if inside is not None else line[3:]
+            if inside == language:
+                found.append([])
+        elif inside == language:
+            found[-1].append(line)
+    return found
+
+
+def test_readme():
+    lines = text_of("README.md").splitlines()
+    check("README.md is one screen", 50 <= len(lines) <= 90, len(lines))
+    run("gen", "gen:poisson3d7:8", "-o", "A.mtx", cwd=FOLDER)
+    vectors("b.mtx", [[1] * 512])
+    for block in blocks("README.md", ""):
+        for line in block:
+            words = shlex.split(line.split("#")[0])
+            if not words or words[0] != "build/cli/trireme":
+                continue
+            if any(w.endswith(".h5") for w in words) and not (
+                    has("HDF5") and has("SuperLU") and has("METIS")):
+                skip(" ".join(words[1:]), "factors need HDF5, SuperLU and METIS")
+                continue
+            o = run(*words[1:])
+            check(f"README.md: {' '.join(words[1:])}", o.code == 0, o)
+
+
+def test_c():
+    compiler = os.environ.get("CC") or shutil.which("cc")
+    if not compiler:
+        skip("pieces of C", "no C compiler in PATH")
+        return
+    for page in PAGES:
+        for number, piece in enumerate(blocks(page, "c"), 1):
+            body = "".join(line + "\n" for line in piece if line[:1] != "#")
+            program = f"{PRELUDE}\nvoid piece(void);\nvoid piece(void) {{\n{body}}}\n"
+            done = subprocess.run([*shlex.split(compiler), "-std=c17", "-fsyntax-only", "-Wall",
+                                   "-Werror", "-Wno-unused-variable", "-I",
+                                   os.path.join(ROOT, "include"), "-x", "c", "-"],
+                                  input=program.encode(), capture_output=True)
+            check(f"{page}: piece {number} of C compiles", done.returncode == 0,
+                  done.stderr.decode("utf-8", "replace"))
+
+
+test_readme()
+test_c()
+finish()
