@@ -1,12 +1,15 @@
-/* launch.c - starts a worker process so that the program around the library does not notice.
+/* launch.c - starts a worker process so that the program around the library does not notice: no
+ * SIGCHLD arrives, a program that ignores SIGCHLD does not lose the exit status, and a program that
+ * waits for any of its children does not meet the worker.
  *
- * clone rather than posix_spawn: the process has no signal for its parent, so that no SIGCHLD
- * arrives, a program that ignores SIGCHLD does not lose the exit status, and a program that waits
- * for any child does not take it.  As with vfork, the calling thread stands still until the new
- * program runs, and no memory is copied.
+ * What is run by execve always signals its parent when it ends.  So the parent is a keeper: a
+ * process that shares the program's memory, has no signal for the program, and does nothing but
+ * start the worker, wait for its end and note how it ended.  Nothing is copied for it, no handler
+ * of pthread_atfork runs, and only system calls are made in it, for it shares the calling thread's
+ * variables too.
  *
- * The process is a session of its own, so that signals to the program's group do not reach it, and
- * is killed when the thread that started it ends. */
+ * The worker is a session of its own, so that signals to the program's group do not reach it.  It
+ * is killed with the keeper, and the keeper with the thread that started it. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -16,41 +19,90 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <linux/futex.h>
+#include <stdatomic.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "worker/worker.h"
 
-enum { STACK = 32768 };
+enum { STACK = 16384 };
 
-typedef struct launch {
-  const char *path;
+struct trs_worker_process {
+  const char *path; /* these until it has started */
   const int *files;
   int count;
   char **environment;
-  pid_t parent;
-  int error; /* errno of what failed */
-} launch;
+  pid_t program, keeper, worker;
+  int error;          /* errno of what failed at the start */
+  atomic_int started; /* futex */
+  atomic_flag busy;   /* somebody kills the worker, or the keeper forgets its number */
+  bool ended;
+  int state; /* as waitpid has it */
+  _Alignas(64) char keepers_stack[STACK];
+  _Alignas(64) char workers_stack[STACK];
+};
 
 extern char **environ;
 
-/* Runs in the new process on the caller's memory: system calls only.  Signals stay blocked until
- * the new program has its own handlers. */
-__attribute__((no_sanitize("address", "thread"))) static int become(void *argument) {
-  launch *l = argument;
-  char *arguments[] = {(char *)l->path, NULL};
-  prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (getppid() != l->parent) _exit(127);
-  setsid();
-  for (int k = 0; k < l->count; k++)
-    if (l->files[k] >= 0 && dup2(l->files[k], k) < 0) {
-      l->error = errno;
-      _exit(127);
-    }
-  execve(l->path, arguments, l->environment);
-  l->error = errno;
-  _exit(127);
+#define ONLY_SYSTEM_CALLS __attribute__((no_sanitize("address", "thread", "undefined")))
+
+/* Signals stay blocked until the new program has its own handlers. */
+ONLY_SYSTEM_CALLS static int become(void *argument) {
+  trs_worker_process *p = argument;
+  char *arguments[] = {(char *)p->path, NULL};
+  syscall(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+  syscall(SYS_setsid);
+  p->error = syscall(SYS_getppid) == p->keeper ? 0 : ECHILD;
+  for (int k = 0; k < p->count && !p->error; k++)
+    if (p->files[k] >= 0 && syscall(SYS_dup3, p->files[k], k, 0) < 0) p->error = errno;
+  if (!p->error) {
+    syscall(SYS_execve, p->path, arguments, p->environment);
+    p->error = errno;
+  }
+  syscall(SYS_exit, 127);
+  return 0;
+}
+
+ONLY_SYSTEM_CALLS static void take_turn(trs_worker_process *p) {
+  while (atomic_flag_test_and_set(&p->busy)) syscall(SYS_sched_yield);
+}
+
+ONLY_SYSTEM_CALLS static void say_started(trs_worker_process *p) {
+  atomic_store(&p->started, 1);
+  syscall(SYS_futex, &p->started, FUTEX_WAKE, 1, NULL, NULL, 0);
+}
+
+/* The keeper; signals stay blocked, those of the worker's end among them. */
+ONLY_SYSTEM_CALLS static int keep(void *argument) {
+  trs_worker_process *p = argument;
+  struct {
+    void (*handler)(int);
+    unsigned long rest[8];
+  } by_default = {SIG_DFL, {0}};
+  syscall(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+  p->keeper = (pid_t)syscall(SYS_getpid);
+  syscall(SYS_rt_sigaction, SIGCHLD, &by_default, NULL, 8);
+  p->error = syscall(SYS_getppid) == p->program ? 0 : ECHILD;
+  if (!p->error) {
+    p->worker = clone(become, p->workers_stack + STACK, CLONE_VM | CLONE_VFORK | SIGCHLD, p);
+    if (p->worker < 0) p->error = errno;
+  }
+  for (int k = 0; k < p->count; k++)
+    if (p->files[k] >= 0) syscall(SYS_close, p->files[k]);
+  say_started(p);
+  if (p->worker > 0) {
+    syscall(SYS_waitid, P_PID, p->worker, NULL, WEXITED | WNOWAIT, NULL);
+    take_turn(p);
+    syscall(SYS_wait4, p->worker, &p->state, 0, NULL);
+    p->ended = true;
+    atomic_flag_clear(&p->busy);
+  }
+  syscall(SYS_exit, 0);
+  return 0;
 }
 
 /* ---- Environment: one BLAS thread unless told otherwise. ---- */
@@ -84,20 +136,50 @@ static trs_status make_environment(char ***result, char settings[COUNTS][SETTING
   return TRS_SUCCESS;
 }
 
-trs_status trs_worker_launch(int *pid, const char *path, const int *files, int count) {
-  _Alignas(64) char stack[STACK];
-  char settings[COUNTS][SETTING];
-  launch l = {.path = path, .files = files, .count = count, .parent = getpid()};
+static void start(trs_worker_process *p) {
+  const struct timespec second = {1, 0};
   sigset_t all, before;
-  TRS_TRY(make_environment(&l.environment, settings));
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
-  *pid = clone(become, stack + STACK, CLONE_VM | CLONE_VFORK, &l);
-  if (*pid < 0) l.error = errno;
-  if (*pid >= 0 && l.error) waitpid(*pid, NULL, __WALL);
+  p->keeper = clone(keep, p->keepers_stack + STACK, CLONE_VM, p);
+  if (p->keeper < 0) p->error = errno;
+  while (p->keeper > 0 && !atomic_load(&p->started)) {
+    syscall(SYS_futex, &p->started, FUTEX_WAIT, 0, &second, NULL, 0);
+    if (waitpid(p->keeper, NULL, __WALL | WNOHANG) != p->keeper) continue;
+    p->keeper = 0; /* somebody has killed it */
+    if (!atomic_load(&p->started)) p->error = ECHILD;
+  }
   pthread_sigmask(SIG_SETMASK, &before, NULL);
-  trs_free(l.environment);
-  if (!l.error) return TRS_SUCCESS;
-  return trs_fail(l.error == ENOMEM ? TRS_ERROR_MEMORY : TRS_ERROR_FILE, -1, "cannot start %s: %s",
-                  path, strerror(l.error));
+}
+
+trs_status trs_worker_launch(trs_worker_process **process, const char *path, const int *files,
+                             int count) {
+  char settings[COUNTS][SETTING];
+  trs_worker_process *p;
+  *process = NULL;
+  TRS_TRY(TRS_ALLOC_ZERO(&p, 1));
+  *p = (trs_worker_process){.path = path, .files = files, .count = count, .program = getpid()};
+  trs_status status = make_environment(&p->environment, settings);
+  if (!status) start(p);
+  trs_free(p->environment);
+  int error = p->error;
+  if (!status && !error) {
+    *process = p;
+    return TRS_SUCCESS;
+  }
+  trs_worker_finish(p);
+  if (status) return status;
+  return trs_fail(error == ENOMEM ? TRS_ERROR_MEMORY : TRS_ERROR_FILE, -1, "cannot start %s: %s",
+                  path, strerror(error));
+}
+
+int trs_worker_finish(trs_worker_process *p) {
+  take_turn(p);
+  if (p->worker > 0 && !p->ended) kill(p->worker, SIGKILL);
+  atomic_flag_clear(&p->busy);
+  if (p->keeper > 0)
+    while (waitpid(p->keeper, NULL, __WALL) < 0 && errno == EINTR) continue;
+  int state = p->state;
+  trs_free(p);
+  return state;
 }

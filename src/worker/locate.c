@@ -74,6 +74,8 @@ static trs_status find(char *path, const char *program) {
 trs_status trs_worker_locate(char **path, const char *program) {
   TRS_TRY(TRS_ALLOC(path, PATH_MAX));
   trs_status status = find(*path, program);
-  if (status) trs_free(*path);
+  if (!status) return TRS_SUCCESS;
+  trs_free(*path);
+  *path = NULL;
   return status;
 }

@@ -10,7 +10,6 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,7 +27,7 @@ enum { FIRST_FILE = 10, SAID = 200 }; /* above all numbers that files have in th
 
 struct trs_worker {
   trs_worker_job job;
-  pid_t pid; /* 0: has ended */
+  trs_worker_process *process; /* NULL: has ended */
   int socket, memory, log;
   int64_t at, end; /* in the shared memory: next array of the answer, end of the request's */
   double seconds;
@@ -93,8 +92,7 @@ static trs_status start(trs_worker *w) {
   if (!status) {
     int file = w->job.file < 0 ? -1 : fcntl(w->job.file, F_DUPFD_CLOEXEC, FIRST_FILE);
     int files[TRS_WORKER_FILES] = {none, w->log, w->log, theirs, w->memory, file};
-    status = trs_worker_launch(&w->pid, path, files, TRS_WORKER_FILES);
-    if (status) w->pid = 0;
+    status = trs_worker_launch(&w->process, path, files, TRS_WORKER_FILES);
     if (file >= 0) close(file);
   }
   if (theirs >= 0) close(theirs);
@@ -121,18 +119,15 @@ trs_status trs_worker_start(trs_worker **worker, const trs_worker_job *job) {
 
 /* ---- End. ---- */
 
-/* Kills the process if it has not ended yet, and waits until it has. */
 static int reap(trs_worker *w) {
-  int state = 0;
-  kill(w->pid, SIGKILL);
-  while (waitpid(w->pid, &state, __WALL) < 0 && errno == EINTR) continue;
-  w->pid = 0;
+  int state = trs_worker_finish(w->process);
+  w->process = NULL;
   return state;
 }
 
 void trs_worker_end(trs_worker *w) {
   if (!w) return;
-  if (w->pid > 0) reap(w);
+  if (w->process) reap(w);
   if (w->socket >= 0) close(w->socket);
   if (w->memory >= 0) close(w->memory);
   if (w->log >= 0) close(w->log);
@@ -282,7 +277,7 @@ static trs_status check_answer(const trs_worker *w, trs_worker_message *m, ssize
 
 trs_status trs_worker_ask(trs_worker *w, trs_worker_message *m) {
   ssize_t got;
-  if (!w->pid) return trs_fail(TRS_ERROR_INTERNAL, -1, "%s has ended", w->job.library);
+  if (!w->process) return trs_fail(TRS_ERROR_INTERNAL, -1, "%s has ended", w->job.library);
   TRS_TRY(send_request(w, m));
   do {
     if (!wait_for(w)) return too_slow(w);

@@ -38,6 +38,12 @@ void trs_worker_end(trs_worker *worker);
 trs_status trs_worker_locate(char **path, const char *program);
 
 /* launch.c: the process that runs the program, with these files as its 0, 1, ...; -1: none. */
-trs_status trs_worker_launch(int *pid, const char *path, const int *files, int count);
+typedef struct trs_worker_process trs_worker_process;
+
+trs_status trs_worker_launch(trs_worker_process **process, const char *path, const int *files,
+                             int count);
+
+/* Kills it unless it has ended, waits, and returns how it ended, as waitpid has it. */
+int trs_worker_finish(trs_worker_process *process);
 
 #endif
