@@ -183,14 +183,15 @@ static trs_status check_finite(const container *c) {
   return TRS_SUCCESS;
 }
 
-/* Entries in canonical order, so that nothing will be moved. */
+/* Entries in canonical order, so that nothing will be moved; false too where the pointers lead out of
+ * the entries. */
 static bool in_order(const trs_entries *e) {
   if ((e->kind != TRS_ROWS && e->kind != TRS_COLUMNS) || e->symmetry != TRS_UNSYMMETRIC)
     return false;
   int64_t n = e->kind == TRS_ROWS ? e->nrows : e->ncols;
   if (e->ptr[0] != 0 || e->ptr[n] != e->count) return false;
   for (int64_t i = 0; i < n; i++) {
-    if (e->ptr[i + 1] < e->ptr[i]) return false;
+    if (e->ptr[i + 1] < e->ptr[i] || e->ptr[i + 1] > e->count) return false;
     for (int64_t k = e->ptr[i] + 1; k < e->ptr[i + 1]; k++)
       if (e->minor[k] <= e->minor[k - 1]) return false;
   }

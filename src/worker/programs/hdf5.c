@@ -121,7 +121,7 @@ static trs_status get_text(const char *group, const char *name, int64_t *length)
 }
 
 static trs_status has(const char *group, const char *name, int64_t *found) {
-  char path[TRS_WORKER_TEXT + 1];
+  char path[2 * TRS_WORKER_TEXT];
   *found = 0;
   TRS_TRY(check_links(group, 0));
   if (strcmp(group, "/") && H5Lexists(file, group, H5P_DEFAULT) <= 0) return TRS_SUCCESS;
