@@ -21,6 +21,7 @@
 #include <string.h>
 #include <linux/futex.h>
 #include <stdatomic.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -83,6 +84,7 @@ ONLY_SYSTEM_CALLS static int keep(void *argument) {
     void (*handler)(int);
     unsigned long rest[8];
   } by_default = {SIG_DFL, {0}};
+  siginfo_t about;
   syscall(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
   p->keeper = (pid_t)syscall(SYS_getpid);
   syscall(SYS_rt_sigaction, SIGCHLD, &by_default, NULL, 8);
@@ -95,7 +97,7 @@ ONLY_SYSTEM_CALLS static int keep(void *argument) {
     if (p->files[k] >= 0) syscall(SYS_close, p->files[k]);
   say_started(p);
   if (p->worker > 0) {
-    syscall(SYS_waitid, P_PID, p->worker, NULL, WEXITED | WNOWAIT, NULL);
+    syscall(SYS_waitid, P_PID, p->worker, &about, WEXITED | WNOWAIT, NULL);
     take_turn(p);
     syscall(SYS_wait4, p->worker, &p->state, 0, NULL);
     p->ended = true;
@@ -136,12 +138,23 @@ static trs_status make_environment(char ***result, char settings[COUNTS][SETTING
   return TRS_SUCCESS;
 }
 
+/* The keeper with the program's memory; or with a copy of it, where emulators of the processor know
+ * no other processes.  valgrind ends the program instead of saying so. */
+static pid_t start_keeper(trs_worker_process *p) {
+  const char *preloaded = getenv("LD_PRELOAD");
+  bool emulated = preloaded && strstr(preloaded, "vgpreload_");
+  pid_t keeper = emulated ? -1 : clone(keep, p->keepers_stack + STACK, CLONE_VM, p);
+  if (emulated || (keeper < 0 && (errno == EINVAL || errno == ENOSYS)))
+    keeper = clone(keep, p->keepers_stack + STACK, 0, p);
+  return keeper;
+}
+
 static void start(trs_worker_process *p) {
   const struct timespec second = {1, 0};
   sigset_t all, before;
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
-  p->keeper = clone(keep, p->keepers_stack + STACK, CLONE_VM, p);
+  p->keeper = start_keeper(p);
   if (p->keeper < 0) p->error = errno;
   while (p->keeper > 0 && !atomic_load(&p->started)) {
     syscall(SYS_futex, &p->started, FUTEX_WAIT, 0, &second, NULL, 0);
@@ -157,8 +170,13 @@ trs_status trs_worker_launch(trs_worker_process **process, const char *path, con
   char settings[COUNTS][SETTING];
   trs_worker_process *p;
   *process = NULL;
-  TRS_TRY(TRS_ALLOC_ZERO(&p, 1));
-  *p = (trs_worker_process){.path = path, .files = files, .count = count, .program = getpid()};
+  TRS_TRY(trs_memory_probe(sizeof *p));
+  p = mmap(NULL, sizeof *p, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  if (p == MAP_FAILED) return trs_fail(TRS_ERROR_MEMORY, -1, "out of memory for a process");
+  p->path = path;
+  p->files = files;
+  p->count = count;
+  p->program = getpid();
   trs_status status = make_environment(&p->environment, settings);
   if (!status) start(p);
   trs_free(p->environment);
@@ -180,6 +198,6 @@ int trs_worker_finish(trs_worker_process *p) {
   if (p->keeper > 0)
     while (waitpid(p->keeper, NULL, __WALL) < 0 && errno == EINTR) continue;
   int state = p->state;
-  trs_free(p);
+  munmap(p, sizeof *p);
   return state;
 }
