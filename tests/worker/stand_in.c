@@ -47,7 +47,10 @@ int main(void) {
     return printf("%s %s\n", getenv("OPENBLAS_NUM_THREADS"), getenv("OMP_NUM_THREADS")) < 0;
   if (!strcmp(what, "abort")) abort();
   if (!strcmp(what, "kill")) raise(SIGKILL);
-  if (!strcmp(what, "fault")) raise(SIGSEGV);
+  if (!strcmp(what, "fault")) {
+    signal(SIGSEGV, SIG_DFL); /* sanitizers have handlers */
+    raise(SIGSEGV);
+  }
   if (!strcmp(what, "old")) answer(&m, "0.0.9", sizeof m);
   if (!strcmp(what, "short")) answer(&m, TRS_VERSION_TEXT, 40);
   if (!strcmp(what, "nothing")) answer(&m, TRS_VERSION_TEXT, sizeof m);
