@@ -183,8 +183,8 @@ static trs_status check_finite(const container *c) {
   return TRS_SUCCESS;
 }
 
-/* Entries in canonical order, so that nothing will be moved; false too where the pointers lead out of
- * the entries. */
+/* Entries in canonical order, so that nothing will be moved; false too where the pointers lead out
+ * of the entries. */
 static bool in_order(const trs_entries *e) {
   if ((e->kind != TRS_ROWS && e->kind != TRS_COLUMNS) || e->symmetry != TRS_UNSYMMETRIC)
     return false;
