@@ -49,6 +49,17 @@ struct trs_worker_process {
 
 extern char **environ;
 
+#if defined __has_feature
+#define HAS_FEATURE(name) __has_feature(name)
+#else
+#define HAS_FEATURE(name) 0
+#endif
+#if defined __SANITIZE_THREAD__ || HAS_FEATURE(thread_sanitizer)
+enum { SHARE_MEMORY = 0 }; /* the sanitizer follows no process that does */
+#else
+enum { SHARE_MEMORY = CLONE_VM };
+#endif
+
 #define ONLY_SYSTEM_CALLS __attribute__((no_sanitize("address", "thread", "undefined")))
 
 /* Signals stay blocked until the new program has its own handlers. */
@@ -90,7 +101,7 @@ ONLY_SYSTEM_CALLS static int keep(void *argument) {
   syscall(SYS_rt_sigaction, SIGCHLD, &by_default, NULL, 8);
   p->error = syscall(SYS_getppid) == p->program ? 0 : ECHILD;
   if (!p->error) {
-    p->worker = clone(become, p->workers_stack + STACK, CLONE_VM | CLONE_VFORK | SIGCHLD, p);
+    p->worker = clone(become, p->workers_stack + STACK, SHARE_MEMORY | CLONE_VFORK | SIGCHLD, p);
     if (p->worker < 0) p->error = errno;
   }
   for (int k = 0; k < p->count; k++)
@@ -143,7 +154,7 @@ static trs_status make_environment(char ***result, char settings[COUNTS][SETTING
 static pid_t start_keeper(trs_worker_process *p) {
   const char *preloaded = getenv("LD_PRELOAD");
   bool emulated = preloaded && strstr(preloaded, "vgpreload_");
-  pid_t keeper = emulated ? -1 : clone(keep, p->keepers_stack + STACK, CLONE_VM, p);
+  pid_t keeper = emulated ? -1 : clone(keep, p->keepers_stack + STACK, SHARE_MEMORY, p);
   if (emulated || (keeper < 0 && (errno == EINVAL || errno == ENOSYS)))
     keeper = clone(keep, p->keepers_stack + STACK, 0, p);
   return keeper;

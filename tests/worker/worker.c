@@ -185,8 +185,7 @@ static void it_ends_with_the_program(void **state) {
 
 /* ---- The program's signals. ---- */
 
-static volatile sig_atomic_t terms, children;
-static atomic_int done;
+static atomic_int terms, children, done;
 
 static void count_signal(int number) {
   if (number == SIGTERM) terms++;
@@ -214,7 +213,8 @@ static void signals_are_the_programs(void **state) {
   for (int in_thread = 0; in_thread < 2; in_thread++) {
     pthread_t sender, orderer;
     void *failed = NULL;
-    terms = children = 0;
+    atomic_store(&terms, 0);
+    atomic_store(&children, 0);
     atomic_store(&done, 0);
     memset(perm, 0, bytes);
     pthread_create(&sender, NULL, send_terms, NULL);
