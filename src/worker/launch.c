@@ -88,6 +88,15 @@ ONLY_SYSTEM_CALLS static void say_started(trs_worker_process *p) {
   syscall(SYS_futex, &p->started, FUTEX_WAKE, 1, NULL, NULL, 0);
 }
 
+/* The keeper has all of the program's files open, whose readers would wait for their end. */
+ONLY_SYSTEM_CALLS static void close_files(const trs_worker_process *p) {
+#ifdef SYS_close_range
+  if (!syscall(SYS_close_range, 0, ~0U, 0)) return;
+#endif
+  for (int k = 0; k < p->count; k++)
+    if (p->files[k] >= 0) syscall(SYS_close, p->files[k]);
+}
+
 /* The keeper; signals stay blocked, those of the worker's end among them. */
 ONLY_SYSTEM_CALLS static int keep(void *argument) {
   trs_worker_process *p = argument;
@@ -104,8 +113,7 @@ ONLY_SYSTEM_CALLS static int keep(void *argument) {
     p->worker = clone(become, p->workers_stack + STACK, SHARE_MEMORY | CLONE_VFORK | SIGCHLD, p);
     if (p->worker < 0) p->error = errno;
   }
-  for (int k = 0; k < p->count; k++)
-    if (p->files[k] >= 0) syscall(SYS_close, p->files[k]);
+  close_files(p);
   say_started(p);
   if (p->worker > 0) {
     syscall(SYS_waitid, P_PID, p->worker, &about, WEXITED | WNOWAIT, NULL);

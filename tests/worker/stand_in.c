@@ -34,6 +34,7 @@ int main(void) {
   const char *what = getenv("STAND_IN");
   trs_worker_message m;
   sigset_t none;
+  for (int file = TRS_WORKER_FILES; file < 256; file++) close(file); /* as main.c does */
   sigemptyset(&none);
   sigprocmask(SIG_SETMASK, &none, NULL);
   if (recv(TRS_WORKER_SOCKET, &m, sizeof m, 0) != sizeof m) return 1;

@@ -346,6 +346,38 @@ static void limits_of_the_program_are_kept(void **state) {
   assert_int_equal(in_child(order_with_few_files), TRS_ERROR_FILE);
 }
 
+static void *close_soon(void *pipe_end) {
+  usleep(20000);
+  close(*(int *)pipe_end);
+  return NULL;
+}
+
+/* A pipe that the program closes meanwhile has no other writer: its reader, which then ends the
+ * worker, is not kept waiting. */
+static void files_of_the_program_are_not_held(void **state) {
+  (void)state;
+  int ends[2], how;
+  char byte, path[PATH_MAX];
+  pthread_t closer;
+  snprintf(path, sizeof path, "%s", scratch("reader"));
+  stand_in("hang");
+  setenv("STAND_IN_FILE", path, 1);
+  setenv("TRIREME_WORKER_SECONDS", "100", 1);
+  assert_int_equal(pipe(ends), 0);
+  pid_t reader = fork();
+  if (reader == 0) {
+    close(ends[1]);
+    _exit(read(ends[0], &byte, 1) == 0 ? kill(read_number(path), SIGKILL) : 1);
+  }
+  close(ends[0]);
+  pthread_create(&closer, NULL, close_soon, &ends[1]);
+  assert_failure(TRS_ERROR_INTERNAL, "signal 9", order(&graph));
+  unsetenv("STAND_IN_FILE");
+  pthread_join(closer, NULL);
+  assert_int_equal(waitpid(reader, &how, 0), reader);
+  assert_int_equal(how, 0);
+}
+
 static void short_memory_is_an_error(void **state) {
   (void)state;
 #if defined __SANITIZE_ADDRESS__ || defined __SANITIZE_THREAD__
@@ -383,6 +415,7 @@ int main(void) {
       cmocka_unit_test_teardown(a_thread_is_cancelled_afterwards, restore),
       cmocka_unit_test_teardown(threads_order_at_once, restore),
       cmocka_unit_test_teardown(limits_of_the_program_are_kept, restore),
+      cmocka_unit_test_teardown(files_of_the_program_are_not_held, restore),
       cmocka_unit_test_teardown(short_memory_is_an_error, restore),
   };
   return TRS_HAVE_METIS ? cmocka_run_group_tests(tests, begin, end) : 0;
