@@ -1,7 +1,9 @@
 # Optional features.  Each is found or absent; TRIREME_WITH_X=OFF leaves it out on purpose, and
-# src/base/config.h tells the code.  trireme --version lists them.
+# src/base/config.h tells the code.  trireme --version lists them.  The library links what is found,
+# but for what is marked WORKER: that is linked by a worker's program (src/worker/), as the target
+# trireme_with_X.
 function(trireme_feature name)
-  cmake_parse_arguments(PARSE_ARGV 1 F "" "HEADER;DEBIAN" "LIBS;SUFFIXES;EXTRA")
+  cmake_parse_arguments(PARSE_ARGV 1 F "WORKER" "HEADER;DEBIAN" "LIBS;SUFFIXES;EXTRA")
   option(TRIREME_WITH_${name} "Use ${name} where it is found" ON)
   set(TRS_HAVE_${name} 0)
   if(TRIREME_WITH_${name})
@@ -18,8 +20,13 @@ function(trireme_feature name)
     endforeach()
     if(found)
       set(TRS_HAVE_${name} 1)
-      target_include_directories(trireme_features SYSTEM INTERFACE ${TRIREME_${name}_INCLUDE})
-      target_link_libraries(trireme_features INTERFACE ${libraries})
+      set(target trireme_features)
+      if(F_WORKER)
+        set(target trireme_with_${name})
+        add_library(${target} INTERFACE)
+      endif()
+      target_include_directories(${target} SYSTEM INTERFACE ${TRIREME_${name}_INCLUDE})
+      target_link_libraries(${target} INTERFACE ${libraries})
       message(STATUS "${name}: ${libraries}")
     else()
       message(STATUS "${name}: not found (Debian: ${F_DEBIAN})")
@@ -32,11 +39,11 @@ add_library(trireme_features INTERFACE)
 target_link_libraries(trireme_features INTERFACE ${CMAKE_DL_LIBS})
 trireme_feature(ZLIB HEADER zlib.h LIBS z DEBIAN zlib1g-dev)
 trireme_feature(ZSTD HEADER zstd.h LIBS zstd DEBIAN libzstd-dev)
-trireme_feature(HDF5 HEADER hdf5.h LIBS hdf5 SUFFIXES hdf5/serial DEBIAN libhdf5-dev)
-trireme_feature(METIS HEADER metis.h LIBS metis DEBIAN libmetis-dev)
+trireme_feature(HDF5 WORKER HEADER hdf5.h LIBS hdf5 SUFFIXES hdf5/serial DEBIAN libhdf5-dev)
+trireme_feature(METIS WORKER HEADER metis.h LIBS metis DEBIAN libmetis-dev)
 trireme_feature(AMD HEADER amd.h LIBS amd suitesparseconfig SUFFIXES suitesparse
                 DEBIAN libsuitesparse-dev)
-trireme_feature(SUPERLU HEADER slu_ddefs.h LIBS superlu SUFFIXES superlu SuperLU
+trireme_feature(SUPERLU WORKER HEADER slu_ddefs.h LIBS superlu SUFFIXES superlu SuperLU
                 DEBIAN libsuperlu-dev)
 trireme_feature(JANSSON HEADER jansson.h LIBS jansson DEBIAN libjansson-dev)
 

@@ -16,6 +16,8 @@ static _Atomic int64_t failures_in = -1;
 
 void trs_memory_fail_after(int64_t n) { atomic_store(&failures_in, n); }
 
+int64_t trs_memory_failures_left(void) { return atomic_load(&failures_in); }
+
 void trs_memory_usage(int64_t *current, int64_t *peak) {
   if (current) *current = atomic_load(&bytes_now);
   if (peak) *peak = atomic_load(&bytes_peak);

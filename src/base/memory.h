@@ -35,4 +35,7 @@ trs_memory_limit *trs_memory_limit_set(trs_memory_limit *limit);
 /* Tests: the n-th allocation from now (counting from 0) fails, and all after it; -1: none. */
 void trs_memory_fail_after(int64_t n);
 
+/* What that n has come down to: worker processes go on from there. */
+int64_t trs_memory_failures_left(void);
+
 #endif

@@ -116,7 +116,9 @@ static trs_status read_attribute(source *s, const char *text) {
 /* An array that may be absent. */
 static trs_status get_array(const source *s, const char *name, trs_hdf5_type type, int64_t count,
                             void *data) {
-  if (!trs_hdf5_has(s->file, "/", name)) return TRS_SUCCESS;
+  bool has;
+  TRS_TRY(trs_hdf5_has(s->file, "/", name, &has));
+  if (!has) return TRS_SUCCESS;
   return trs_hdf5_get_array(s->file, "/", name, type, count, data);
 }
 

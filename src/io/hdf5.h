@@ -6,6 +6,7 @@
 #define TRS_IO_HDF5_H
 
 #include "io/reading.h"
+#include "worker/protocol.h" /* trs_hdf5_type */
 
 /* By the name's ending: .h5, .hdf5. */
 bool trs_hdf5_is_name(const char *path);
@@ -17,8 +18,6 @@ trs_status trs_hdf5_read(trs_matrix **A, const trs_reading *reading);
 trs_status trs_hdf5_write(const trs_matrix *A, const char *path, trs_team *team);
 
 /* ---- What files of other kinds are built from -------------------------------------------- */
-
-typedef enum trs_hdf5_type { TRS_HDF5_I32, TRS_HDF5_I64, TRS_HDF5_F32, TRS_HDF5_F64 } trs_hdf5_type;
 
 static inline int64_t trs_hdf5_type_size(trs_hdf5_type type) {
   return type == TRS_HDF5_I32 || type == TRS_HDF5_F32 ? 4 : 8;
@@ -48,7 +47,7 @@ void trs_hdf5_describe_matrix(trs_hdf5_group *group, const char *name, const trs
 
 trs_status trs_hdf5_write_file(const trs_hdf5_group *root, const char *path, trs_team *team);
 
-/* An open file.  HDF5 itself is used under a lock that is held until the file is closed. */
+/* An open file.  Until it is closed the calling thread cannot be cancelled. */
 typedef struct trs_hdf5_file trs_hdf5_file;
 
 trs_status trs_hdf5_open(trs_hdf5_file **file, const trs_reading *reading);
@@ -57,7 +56,7 @@ void trs_hdf5_close(trs_hdf5_file *file);
 /* A group's text attribute, to be released with trs_free; NULL if there is none.  group is "/" or
  * a path from there. */
 trs_status trs_hdf5_get_text(trs_hdf5_file *file, const char *group, const char *name, char **text);
-bool trs_hdf5_has(trs_hdf5_file *file, const char *group, const char *name);
+trs_status trs_hdf5_has(trs_hdf5_file *file, const char *group, const char *name, bool *has);
 
 /* The dataset of that name, of count elements, converted to the type. */
 trs_status trs_hdf5_get_array(trs_hdf5_file *file, const char *group, const char *name,

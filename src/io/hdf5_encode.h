@@ -19,7 +19,4 @@ typedef struct trs_hdf5_extent {
 trs_status trs_hdf5_encode(unsigned char metadata[TRS_HDF5_METADATA], const trs_hdf5_group *root,
                            const trs_hdf5_extent *extents, int64_t file_bytes);
 
-/* Refuses the open file if a checksum in its metadata is wrong. */
-trs_status trs_hdf5_verify(int fd, const char *path);
-
 #endif

@@ -1,19 +1,19 @@
-/* hdf5_file.h - an open HDF5 file, for the sources that call the HDF5 library. */
+/* hdf5_file.h - an open HDF5 file: a worker process that has it open too. */
 #ifndef TRS_IO_HDF5_FILE_H
 #define TRS_IO_HDF5_FILE_H
 
-#include <hdf5.h>
-
 #include "io/hdf5.h"
+#include "worker/worker.h"
 
 struct trs_hdf5_file {
   const trs_reading *reading;
-  hid_t id;
-  int fd;             /* the same file, for reading past the library */
-  H5E_auto2_t report; /* the program's own error handler, while ours is silence */
-  void *report_data;
+  trs_worker *worker;
+  int fd;        /* for reading past the worker */
+  int64_t bytes; /* of the file */
 };
 
-enum { TRS_HDF5_PATH = 256 };
+/* A request about the object of that name, and about another there, with bytes of data to come. */
+trs_status trs_hdf5_ask(trs_hdf5_file *file, trs_worker_message *message, const char *object,
+                        const char *name, int64_t bytes);
 
 #endif

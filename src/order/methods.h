@@ -10,6 +10,7 @@ trs_status trs_order_amd(int32_t *perm, const trs_graph *graph);
 
 /* part[n]: 0 to parts - 1, of about the same weight each (weight[n], by vertices), few edges
  * between them.  By METIS, which TRS_ERROR_UNSUPPORTED names where it is missing. */
-trs_status trs_graph_split(int32_t *part, const trs_graph *graph, int32_t *weight, int32_t parts);
+trs_status trs_graph_split(int32_t *part, const trs_graph *graph, const int32_t *weight,
+                           int32_t parts);
 
 #endif

@@ -1,93 +1,56 @@
-/* metis.c - nested dissection (George 1973) by METIS_NodeND (Karypis and Kumar 1998).
- *
- * METIS_NodeND rather than METIS_NodeNDP or METIS_ComputeVertexSeparator, for it alone catches its
- * own allocation failures, where the others end the process.  The separators are read off the
- * elimination tree afterwards (tree.c).  METIS seeds and uses rand(), which the process shares:
- * calls take turns, so that the same graph always gets the same order.
- * O(nnz log n). */
+/* metis.c - nested dissection (George 1973) by METIS_NodeND and partitions by METIS_PartGraphKway
+ * (Karypis and Kumar 1998), which run in a worker process (src/worker/).  The separators are read
+ * off the elimination tree afterwards (tree.c).  The same graph always gets the same order.
+ * O(nnz log n), and some milliseconds for the process. */
 #include "base/config.h"
+#include "matrix/matrix.h"
 #include "order/methods.h"
+#include "worker/worker.h"
 
-#if TRS_HAVE_METIS
-
-#include <pthread.h>
-
-#include <metis.h>
-
-_Static_assert(sizeof(idx_t) == sizeof(int32_t), "METIS with 32-bit indices");
-
-enum { SEED = 1 };
-static pthread_mutex_t turn = PTHREAD_MUTEX_INITIALIZER;
-
-/* METIS reports a lack of memory on stderr, so make sure of what it will take: two copies of the
- * graph with weights, and some forty words a vertex. */
-static trs_status reserve(const trs_graph *graph) {
-  return trs_memory_probe((40 * graph->n + 4 * (int64_t)graph->ptr[graph->n]) * 4);
-}
-
-static trs_status dissect(int32_t *perm, int32_t *inverse, const trs_graph *graph) {
-  idx_t n = (idx_t)graph->n, options[METIS_NOPTIONS];
-  METIS_SetDefaultOptions(options);
-  options[METIS_OPTION_SEED] = SEED;
-  pthread_mutex_lock(&turn);
-  int result = METIS_NodeND(&n, graph->ptr, graph->adjacent, NULL, options, perm, inverse);
-  pthread_mutex_unlock(&turn);
-  if (result == METIS_ERROR_MEMORY)
-    return trs_fail(TRS_ERROR_MEMORY, -1, "out of memory in METIS, %lld vertices, %d edges",
-                    (long long)graph->n, graph->ptr[graph->n] / 2);
-  if (result != METIS_OK)
-    return trs_fail(TRS_ERROR_INTERNAL, -1, "METIS_NodeND returned %d", result);
-  return TRS_SUCCESS;
+/* The job's arrays there, one array of a word per vertex back. */
+static trs_status run(int32_t *result, const trs_graph *graph, const int32_t *weight,
+                      trs_worker_message *message) {
+  static const trs_worker_job job = {.program = "metis", .library = "METIS", .file = -1};
+  trs_worker *worker;
+  message->number[0] = graph->n;
+  message->number[1] = graph->ptr[graph->n];
+  TRS_TRY(trs_worker_start(&worker, &job));
+  trs_status status = trs_worker_give(worker, graph->ptr, graph->n + 1, sizeof *graph->ptr);
+  if (!status)
+    status =
+        trs_worker_give(worker, graph->adjacent, graph->ptr[graph->n], sizeof *graph->adjacent);
+  if (!status && weight) status = trs_worker_give(worker, weight, graph->n, sizeof *weight);
+  if (!status) status = trs_worker_ask(worker, message);
+  if (!status) status = trs_worker_take(worker, result, graph->n, sizeof *result);
+  trs_worker_end(worker);
+  return status;
 }
 
 trs_status trs_order_metis(int32_t *perm, const trs_graph *graph) {
+  trs_worker_message message = {.job = TRS_METIS_ORDER};
+  if (!TRS_HAVE_METIS)
+    return trs_fail(TRS_ERROR_UNSUPPORTED, -1,
+                    "nested dissection needs METIS, which is not in this build: install "
+                    "libmetis-dev and build again, or order by AMD");
   if (graph->ptr[graph->n] == 0) {
     for (int64_t k = 0; k < graph->n; k++) perm[k] = (int32_t)k;
     return TRS_SUCCESS;
   }
-  int32_t *inverse;
-  TRS_TRY(TRS_ALLOC(&inverse, graph->n));
-  trs_status status = reserve(graph);
-  if (!status) status = dissect(perm, inverse, graph);
-  trs_free(inverse);
-  return status;
+  TRS_TRY(run(perm, graph, NULL, &message));
+  return trs_permutation_check(perm, graph->n, "METIS's order");
 }
 
-trs_status trs_graph_split(int32_t *part, const trs_graph *graph, int32_t *weight, int32_t parts) {
-  idx_t n = (idx_t)graph->n, constraints = 1, count = parts, cut, options[METIS_NOPTIONS];
-  METIS_SetDefaultOptions(options);
-  options[METIS_OPTION_SEED] = SEED;
-  TRS_TRY(reserve(graph));
-  pthread_mutex_lock(&turn);
-  int result = METIS_PartGraphKway(&n, &constraints, graph->ptr, graph->adjacent, weight, NULL,
-                                   NULL, &count, NULL, NULL, options, &cut, part);
-  pthread_mutex_unlock(&turn);
-  if (result == METIS_ERROR_MEMORY)
-    return trs_fail(TRS_ERROR_MEMORY, -1, "out of memory in METIS, %lld vertices, %d edges",
-                    (long long)graph->n, graph->ptr[graph->n] / 2);
-  if (result != METIS_OK)
-    return trs_fail(TRS_ERROR_INTERNAL, -1, "METIS_PartGraphKway returned %d", result);
+trs_status trs_graph_split(int32_t *part, const trs_graph *graph, const int32_t *weight,
+                           int32_t parts) {
+  trs_worker_message message = {.job = TRS_METIS_SPLIT, .number = {[2] = parts}};
+  if (!TRS_HAVE_METIS)
+    return trs_fail(TRS_ERROR_UNSUPPORTED, -1,
+                    "a partition by the graph needs METIS, which is not in this build: install "
+                    "libmetis-dev and build again, or take another partition");
+  TRS_TRY(run(part, graph, weight, &message));
+  for (int64_t k = 0; k < graph->n; k++)
+    if (part[k] < 0 || part[k] >= parts)
+      return trs_fail(TRS_ERROR_INTERNAL, -1, "METIS put vertex %lld into part %d of %d",
+                      (long long)k, part[k], parts);
   return TRS_SUCCESS;
 }
-
-#else
-
-trs_status trs_graph_split(int32_t *part, const trs_graph *graph, int32_t *weight, int32_t parts) {
-  (void)part;
-  (void)graph;
-  (void)weight;
-  (void)parts;
-  return trs_fail(TRS_ERROR_UNSUPPORTED, -1,
-                  "a partition by the graph needs METIS, which is not in this build: install "
-                  "libmetis-dev and build again, or take another partition");
-}
-
-trs_status trs_order_metis(int32_t *perm, const trs_graph *graph) {
-  (void)perm;
-  (void)graph;
-  return trs_fail(TRS_ERROR_UNSUPPORTED, -1,
-                  "nested dissection needs METIS, which is not in this build: install "
-                  "libmetis-dev and build again, or order by AMD");
-}
-
-#endif

@@ -145,7 +145,7 @@ static void damage_is_noticed(void **state) {
   assert_success(trs_write_factors(F, scratch("g.h5"), NULL));
   char *bytes = scratch_load(scratch("g.h5"), &length);
   for (size_t at = 0; at < length; at++) {
-    if (at > 6000 && bytes[at] == 0 && at % 397) continue;
+    if (bytes[at] == 0 ? at % 997 : at % 13) continue; /* most is padding */
     char bit = (char)(1 << trs_random_below(3, at, 8));
     bytes[at] ^= bit;
     trs_status status = trs_read_factors(&G, scratch_bytes("d.h5", bytes, length), NULL, NULL);
@@ -157,7 +157,7 @@ static void damage_is_noticed(void **state) {
     }
     bytes[at] ^= bit;
   }
-  for (size_t cut = 8; cut < length; cut += 501)
+  for (size_t cut = 8; cut < length; cut += 2003)
     assert_failure(TRS_ERROR_FORMAT, "c.h5",
                    trs_read_factors(&G, scratch_bytes("c.h5", bytes, cut), NULL, NULL));
   free(bytes);

@@ -8,7 +8,6 @@
 #include "base/config.h"
 #include "base/memory.h"
 #include "base/random.h"
-#include "io/hdf5_verify.h"
 #include "io/io.h"
 #include "io/scratch.h"
 #include "matrix/matrix.h"
@@ -138,7 +137,7 @@ static void a_file_cut_short_is_refused(void **state) {
   trs_matrix *A, *B;
   size_t length;
   char *bytes = small_file(&A, &length);
-  for (size_t cut = 0; cut < length; cut += cut < 1500 ? 7 : 211)
+  for (size_t cut = 0; cut < length; cut += cut < 1500 ? 23 : 611)
     assert_failure(TRS_ERROR_FORMAT, "c.h5",
                    trs_read_matrix(&B, scratch_bytes("c.h5", bytes, cut), NULL, NULL));
   assert_failure(TRS_ERROR_FORMAT, "c.h5",
@@ -154,7 +153,7 @@ static void damage_is_noticed(void **state) {
   size_t length, refused = 0;
   char *bytes = small_file(&A, &length);
   for (size_t at = 0; at < length; at++) {
-    if (at > 1500 && bytes[at] == 0 && at % 97) continue; /* most is padding */
+    if (bytes[at] == 0 ? at % 97 : at % 5) continue; /* most is padding */
     char bit = (char)(1 << trs_random_below(3, at, 8));
     bytes[at] ^= bit;
     trs_status status = trs_read_matrix(&B, scratch_bytes("d.h5", bytes, length), NULL, NULL);
@@ -167,36 +166,9 @@ static void damage_is_noticed(void **state) {
     }
     bytes[at] ^= bit;
   }
-  assert_true(refused > 600);
+  assert_true(refused > 100);
   trs_matrix_destroy(A);
   free(bytes);
-}
-
-/* A version 1 attribute message with a text of size bytes, count times if that is not 0. */
-static bool attribute_is_damaged(unsigned char kind, unsigned char size, unsigned char count) {
-  unsigned char message[64] = {1, [2] = 2, [4] = 8, [6] = count ? 16 : 8, [8] = 'a'};
-  unsigned char *type = message + 16, *space = type + 8;
-  trs_verification v = {.fd = -1};
-  type[0] = (unsigned char)(0x10 | kind);
-  type[4] = size;
-  space[0] = 1;
-  space[1] = count > 0;
-  if (count) space[8] = count;
-  trs_verify_attribute(&v, message, 24 + message[6] + 16); /* 16 bytes behind the space */
-  return v.damaged;
-}
-
-static void an_attribute_lies_within_its_message(void **state) {
-  (void)state;
-  enum { TEXT = 3, REFERENCE = 9 };
-  assert_false(attribute_is_damaged(TEXT, 16, 0));
-  assert_true(attribute_is_damaged(TEXT, 17, 0));
-  assert_false(attribute_is_damaged(TEXT, 4, 4));
-  assert_true(attribute_is_damaged(TEXT, 4, 5));
-  assert_true(attribute_is_damaged(TEXT, 1, 255));
-  assert_false(attribute_is_damaged(REFERENCE, 16, 0));
-  assert_true(attribute_is_damaged(REFERENCE, 8, 0));
-  assert_true(attribute_is_damaged(REFERENCE, 16, 2));
 }
 
 static void the_damaged_dataset_is_named(void **state) {
@@ -286,7 +258,6 @@ int main(void) {
       cmocka_unit_test(nonfinite_values_on_request),
       cmocka_unit_test(a_file_cut_short_is_refused),
       cmocka_unit_test(damage_is_noticed),
-      cmocka_unit_test(an_attribute_lies_within_its_message),
       cmocka_unit_test(the_damaged_dataset_is_named),
       cmocka_unit_test(files_that_are_something_else),
       cmocka_unit_test(a_container_is_known_by_its_first_bytes),

@@ -1,0 +1,222 @@
+/* launch.c - starts a worker process so that the program around the library does not notice: no
+ * SIGCHLD arrives, a program that ignores SIGCHLD does not lose the exit status, and a program that
+ * waits for any of its children does not meet the worker.
+ *
+ * What is run by execve always signals its parent when it ends.  So the parent is a keeper: a
+ * process that shares the program's memory, has no signal for the program, and does nothing but
+ * start the worker, wait for its end and note how it ended.  Nothing is copied for it, no handler
+ * of pthread_atfork runs, and only system calls are made in it, for it shares the calling thread's
+ * variables too.
+ *
+ * The worker is a session of its own, so that signals to the program's group do not reach it.  It
+ * is killed with the keeper, and the keeper with the thread that started it. */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <linux/futex.h>
+#include <stdatomic.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "worker/worker.h"
+
+enum { STACK = 16384 };
+
+struct trs_worker_process {
+  const char *path; /* these until it has started */
+  const int *files;
+  int count;
+  char **environment;
+  pid_t program, keeper, worker;
+  int error;          /* errno of what failed at the start */
+  atomic_int started; /* futex */
+  atomic_flag busy;   /* somebody kills the worker, or the keeper forgets its number */
+  bool ended;
+  int state; /* as waitpid has it */
+  _Alignas(64) char keepers_stack[STACK];
+  _Alignas(64) char workers_stack[STACK];
+};
+
+extern char **environ;
+
+#if defined __has_feature
+#define HAS_FEATURE(name) __has_feature(name)
+#else
+#define HAS_FEATURE(name) 0
+#endif
+#if defined __SANITIZE_THREAD__ || HAS_FEATURE(thread_sanitizer)
+enum { SHARE_MEMORY = 0 }; /* the sanitizer follows no process that does */
+#else
+enum { SHARE_MEMORY = CLONE_VM };
+#endif
+
+#define ONLY_SYSTEM_CALLS __attribute__((no_sanitize("address", "thread", "undefined")))
+
+/* Signals stay blocked until the new program has its own handlers. */
+ONLY_SYSTEM_CALLS static int become(void *argument) {
+  trs_worker_process *p = argument;
+  char *arguments[] = {(char *)p->path, NULL};
+  syscall(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+  syscall(SYS_setsid);
+  p->error = syscall(SYS_getppid) == p->keeper ? 0 : ECHILD;
+  for (int k = 0; k < p->count && !p->error; k++)
+    if (p->files[k] >= 0 && syscall(SYS_dup3, p->files[k], k, 0) < 0) p->error = errno;
+  if (!p->error) {
+    syscall(SYS_execve, p->path, arguments, p->environment);
+    p->error = errno;
+  }
+  syscall(SYS_exit, 127);
+  return 0;
+}
+
+ONLY_SYSTEM_CALLS static void take_turn(trs_worker_process *p) {
+  while (atomic_flag_test_and_set(&p->busy)) syscall(SYS_sched_yield);
+}
+
+ONLY_SYSTEM_CALLS static void say_started(trs_worker_process *p) {
+  atomic_store(&p->started, 1);
+  syscall(SYS_futex, &p->started, FUTEX_WAKE, 1, NULL, NULL, 0);
+}
+
+/* The keeper has all of the program's files open, whose readers would wait for their end. */
+ONLY_SYSTEM_CALLS static void close_files(const trs_worker_process *p) {
+#ifdef SYS_close_range
+  if (!syscall(SYS_close_range, 0, ~0U, 0)) return;
+#endif
+  for (int k = 0; k < p->count; k++)
+    if (p->files[k] >= 0) syscall(SYS_close, p->files[k]);
+}
+
+/* The keeper; signals stay blocked, those of the worker's end among them. */
+ONLY_SYSTEM_CALLS static int keep(void *argument) {
+  trs_worker_process *p = argument;
+  struct {
+    void (*handler)(int);
+    unsigned long rest[8];
+  } by_default = {SIG_DFL, {0}};
+  siginfo_t about;
+  syscall(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+  p->keeper = (pid_t)syscall(SYS_getpid);
+  syscall(SYS_rt_sigaction, SIGCHLD, &by_default, NULL, 8);
+  p->error = syscall(SYS_getppid) == p->program ? 0 : ECHILD;
+  if (!p->error) {
+    p->worker = clone(become, p->workers_stack + STACK, SHARE_MEMORY | CLONE_VFORK | SIGCHLD, p);
+    if (p->worker < 0) p->error = errno;
+  }
+  close_files(p);
+  say_started(p);
+  if (p->worker > 0) {
+    syscall(SYS_waitid, P_PID, p->worker, &about, WEXITED | WNOWAIT, NULL);
+    take_turn(p);
+    syscall(SYS_wait4, p->worker, &p->state, 0, NULL);
+    p->ended = true;
+    atomic_flag_clear(&p->busy);
+  }
+  syscall(SYS_exit, 0);
+  return 0;
+}
+
+/* ---- Environment: one BLAS thread unless told otherwise. ---- */
+
+static const char *const thread_counts[] = {"OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS",
+                                            "MKL_NUM_THREADS", "BLIS_NUM_THREADS"};
+enum { COUNTS = sizeof thread_counts / sizeof *thread_counts, SETTING = 64 };
+
+static bool is_thread_count(const char *entry) {
+  for (int k = 0; k < COUNTS; k++) {
+    size_t length = strlen(thread_counts[k]);
+    if (!strncmp(entry, thread_counts[k], length) && entry[length] == '=') return true;
+  }
+  return false;
+}
+
+/* The program's, but for the numbers of threads; settings is room for those. */
+static trs_status make_environment(char ***result, char settings[COUNTS][SETTING]) {
+  const char *threads = getenv("TRIREME_BLAS_THREADS");
+  int64_t count = 0, kept = 0;
+  while (environ && environ[count]) count++;
+  TRS_TRY(TRS_ALLOC(result, count + COUNTS + 1));
+  for (int64_t k = 0; k < count; k++)
+    if (environ[k] && !is_thread_count(environ[k])) (*result)[kept++] = environ[k];
+  for (int k = 0; k < COUNTS; k++) {
+    snprintf(settings[k], SETTING, "%s=%.20s", thread_counts[k],
+             threads && *threads ? threads : "1");
+    (*result)[kept++] = settings[k];
+  }
+  (*result)[kept] = NULL;
+  return TRS_SUCCESS;
+}
+
+/* The keeper with the program's memory; or with a copy of it, where emulators of the processor know
+ * no other processes.  valgrind ends the program instead of saying so. */
+static pid_t start_keeper(trs_worker_process *p) {
+  const char *preloaded = getenv("LD_PRELOAD");
+  bool emulated = preloaded && strstr(preloaded, "vgpreload_");
+  pid_t keeper = emulated ? -1 : clone(keep, p->keepers_stack + STACK, SHARE_MEMORY, p);
+  if (emulated || (keeper < 0 && (errno == EINVAL || errno == ENOSYS)))
+    keeper = clone(keep, p->keepers_stack + STACK, 0, p);
+  return keeper;
+}
+
+static void start(trs_worker_process *p) {
+  const struct timespec second = {1, 0};
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  p->keeper = start_keeper(p);
+  if (p->keeper < 0) p->error = errno;
+  while (p->keeper > 0 && !atomic_load(&p->started)) {
+    syscall(SYS_futex, &p->started, FUTEX_WAIT, 0, &second, NULL, 0);
+    if (waitpid(p->keeper, NULL, __WALL | WNOHANG) != p->keeper) continue;
+    p->keeper = 0; /* somebody has killed it */
+    if (!atomic_load(&p->started)) p->error = ECHILD;
+  }
+  pthread_sigmask(SIG_SETMASK, &before, NULL);
+}
+
+trs_status trs_worker_launch(trs_worker_process **process, const char *path, const int *files,
+                             int count) {
+  char settings[COUNTS][SETTING];
+  trs_worker_process *p;
+  *process = NULL;
+  TRS_TRY(trs_memory_probe(sizeof *p));
+  p = mmap(NULL, sizeof *p, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  if (p == MAP_FAILED) return trs_fail(TRS_ERROR_MEMORY, -1, "out of memory for a process");
+  p->path = path;
+  p->files = files;
+  p->count = count;
+  p->program = getpid();
+  trs_status status = make_environment(&p->environment, settings);
+  if (!status) start(p);
+  trs_free(p->environment);
+  int error = p->error;
+  if (!status && !error) {
+    *process = p;
+    return TRS_SUCCESS;
+  }
+  trs_worker_finish(p);
+  if (status) return status;
+  return trs_fail(error == ENOMEM ? TRS_ERROR_MEMORY : TRS_ERROR_FILE, -1, "cannot start %s: %s",
+                  path, strerror(error));
+}
+
+int trs_worker_finish(trs_worker_process *p) {
+  take_turn(p);
+  if (p->worker > 0 && !p->ended) kill(p->worker, SIGKILL);
+  atomic_flag_clear(&p->busy);
+  if (p->keeper > 0)
+    while (waitpid(p->keeper, NULL, __WALL) < 0 && errno == EINTR) continue;
+  int state = p->state;
+  munmap(p, sizeof *p);
+  return state;
+}

@@ -1,0 +1,287 @@
+/* worker.c - starts a worker process, sends it requests and arrays, and says what became of it.
+ *
+ * Arrays go through memory that has no name (memfd_create).  This side touches it by pwrite and
+ * pread alone, which fail where a mapping would raise a signal, and believes no number in an answer
+ * that the memory's size does not bear out. */
+#define _GNU_SOURCE
+#include "worker/worker.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/config.h"
+
+enum { FIRST_FILE = 10, SAID = 200 }; /* above all numbers that files have in the worker */
+
+struct trs_worker {
+  trs_worker_job job;
+  trs_worker_process *process; /* NULL: has ended */
+  int socket, memory, log;
+  int64_t at, end; /* in the shared memory: next array of the answer, end of the request's */
+  double seconds;
+  int64_t most_bytes;
+  int cancel; /* the calling thread's state before */
+};
+
+static trs_status cannot(const trs_worker *w, const char *what, int error) {
+  trs_status status = error == ENOMEM || error == ENOSPC ? TRS_ERROR_MEMORY : TRS_ERROR_FILE;
+  return trs_fail(status, -1, "%s needs a process of its own: cannot %s: %s", w->job.library, what,
+                  strerror(error));
+}
+
+/* ---- Limits. ---- */
+
+static double from_environment(const char *name) {
+  const char *text = getenv(name);
+  return text && *text ? strtod(text, NULL) : 0;
+}
+
+void trs_worker_limit(trs_worker *w, double seconds, int64_t bytes) {
+  double told_seconds = from_environment("TRIREME_WORKER_SECONDS");
+  double told_bytes = 1e6 * from_environment("TRIREME_WORKER_MB");
+  if (bytes <= 0) bytes = (int64_t)sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE);
+  if (told_seconds > 0 && (seconds <= 0 || told_seconds < seconds)) seconds = told_seconds;
+  if (told_bytes > 0 && told_bytes < (double)bytes) bytes = (int64_t)told_bytes;
+  w->seconds = seconds;
+  w->most_bytes = bytes;
+}
+
+/* ---- Start. ---- */
+
+/* The same open file under a number that no file of the worker has. */
+static int move_up(int file) {
+  if (file < 0) return file;
+  int moved = fcntl(file, F_DUPFD_CLOEXEC, FIRST_FILE), error = errno;
+  close(file);
+  errno = error;
+  return moved;
+}
+
+static trs_status open_files(trs_worker *w, int *theirs, int *none) {
+  int pair[2];
+  if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair))
+    return cannot(w, "make a socket", errno);
+  w->socket = move_up(pair[0]);
+  *theirs = move_up(pair[1]);
+  if (w->socket < 0 || *theirs < 0) return cannot(w, "make a socket", errno);
+  *none = move_up(open("/dev/null", O_RDONLY | O_CLOEXEC));
+  if (*none < 0) return cannot(w, "open /dev/null", errno);
+  w->log = move_up(memfd_create("trireme-log", MFD_CLOEXEC));
+  w->memory = move_up(memfd_create("trireme-worker", MFD_CLOEXEC));
+  if (w->log < 0 || w->memory < 0) return cannot(w, "make shared memory", errno);
+  return TRS_SUCCESS;
+}
+
+static trs_status start(trs_worker *w) {
+  char *path = NULL;
+  int theirs = -1, none = -1;
+  trs_status status = trs_worker_locate(&path, w->job.program);
+  if (!status) status = open_files(w, &theirs, &none);
+  if (!status) {
+    int file = w->job.file < 0 ? -1 : fcntl(w->job.file, F_DUPFD_CLOEXEC, FIRST_FILE);
+    int files[TRS_WORKER_FILES] = {none, w->log, w->log, theirs, w->memory, file};
+    status = trs_worker_launch(&w->process, path, files, TRS_WORKER_FILES);
+    if (file >= 0) close(file);
+  }
+  if (theirs >= 0) close(theirs);
+  if (none >= 0) close(none);
+  trs_free(path);
+  return status;
+}
+
+trs_status trs_worker_start(trs_worker **worker, const trs_worker_job *job) {
+  trs_worker *w;
+  *worker = NULL;
+  TRS_TRY(TRS_ALLOC_ZERO(&w, 1));
+  w->job = *job;
+  w->socket = w->memory = w->log = -1;
+  pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &w->cancel);
+  trs_worker_limit(w, 0, 0);
+  trs_status status = start(w);
+  if (status)
+    trs_worker_end(w);
+  else
+    *worker = w;
+  return status;
+}
+
+/* ---- End. ---- */
+
+static int reap(trs_worker *w) {
+  int state = trs_worker_finish(w->process);
+  w->process = NULL;
+  return state;
+}
+
+void trs_worker_end(trs_worker *w) {
+  if (!w) return;
+  if (w->process) reap(w);
+  if (w->socket >= 0) close(w->socket);
+  if (w->memory >= 0) close(w->memory);
+  if (w->log >= 0) close(w->log);
+  pthread_setcancelstate(w->cancel, NULL);
+  trs_free(w);
+}
+
+/* The end of what the process printed, in one line; returns its length. */
+static int read_log(const trs_worker *w, char said[SAID]) {
+  off_t end = lseek(w->log, 0, SEEK_END), from = end > SAID - 1 ? end - (SAID - 1) : 0;
+  ssize_t got = pread(w->log, said, SAID - 1, from);
+  if (got < 0) got = 0;
+  while (got > 0 && (unsigned char)said[got - 1] <= ' ') got--;
+  for (ssize_t k = 0; k < got; k++)
+    if ((unsigned char)said[k] < ' ' || said[k] == 127) said[k] = ' ';
+  said[got] = 0;
+  return (int)got;
+}
+
+static bool speaks_of_memory(const char *said) {
+  return strcasestr(said, "memory") || strcasestr(said, "alloc");
+}
+
+/* The process has ended by itself: how. */
+static trs_status ended(trs_worker *w) {
+  char said[SAID], how[120];
+  int state = reap(w), length = read_log(w, said);
+  bool memory = speaks_of_memory(said) || (WIFSIGNALED(state) && WTERMSIG(state) == SIGBUS);
+  if (memory)
+    snprintf(how, sizeof how, "ran out of memory");
+  else if (WIFSIGNALED(state))
+    snprintf(how, sizeof how, "ended with signal %d (%s)%s", WTERMSIG(state),
+             strsignal(WTERMSIG(state)),
+             WTERMSIG(state) == SIGKILL ? ": it was killed, perhaps for want of memory" : "");
+  else
+    snprintf(how, sizeof how, "ended its process with exit status %d", WEXITSTATUS(state));
+  if (w->job.path && !memory)
+    return trs_fail(TRS_ERROR_FORMAT, -1, "%s is damaged: %s %s while it read the file%s%s",
+                    w->job.path, w->job.library, how, length ? ": " : "", said);
+  return trs_fail(memory ? TRS_ERROR_MEMORY : TRS_ERROR_INTERNAL, -1, "%s%s%s %s%s%s",
+                  w->job.path ? w->job.path : "", w->job.path ? ": " : "", w->job.library, how,
+                  length ? ": " : "", said);
+}
+
+static trs_status too_slow(trs_worker *w) {
+  reap(w);
+  return trs_fail(w->job.path ? TRS_ERROR_FORMAT : TRS_ERROR_STALLED, -1,
+                  "%s%s%s was stopped after %g seconds, the most it may take%s",
+                  w->job.path ? w->job.path : "", w->job.path ? ": " : "", w->job.library,
+                  w->seconds,
+                  w->job.path ? ": the file is damaged, or the machine very busy"
+                              : " (TRIREME_WORKER_SECONDS)");
+}
+
+/* ---- Arrays. ---- */
+
+/* A write beyond the program's limit on files would raise a signal. */
+static trs_status check_file_limit(const trs_worker *w, int64_t end) {
+  struct rlimit limit;
+  if (getrlimit(RLIMIT_FSIZE, &limit) || limit.rlim_cur == RLIM_INFINITY ||
+      (rlim_t)end <= limit.rlim_cur)
+    return TRS_SUCCESS;
+  return trs_fail(TRS_ERROR_MEMORY, -1,
+                  "%s needs %.1f MB of memory to share, more than files may have here (ulimit -f)",
+                  w->job.library, (double)end / 1e6);
+}
+
+trs_status trs_worker_give(trs_worker *w, const void *array, int64_t count, size_t size) {
+  int64_t bytes = count * (int64_t)size, done = 0, from = trs_worker_align(w->end);
+  TRS_TRY(check_file_limit(w, from + bytes));
+  while (done < bytes) {
+    ssize_t wrote =
+        pwrite(w->memory, (const char *)array + done, (size_t)(bytes - done), from + done);
+    if (wrote < 0 && errno == EINTR) continue;
+    if (wrote <= 0) return cannot(w, "fill shared memory", wrote ? errno : ENOSPC);
+    done += wrote;
+  }
+  w->end = from + bytes;
+  return TRS_SUCCESS;
+}
+
+trs_status trs_worker_take(trs_worker *w, void *array, int64_t count, size_t size) {
+  int64_t bytes = count * (int64_t)size, done = 0, from = trs_worker_align(w->at);
+  while (done < bytes) {
+    ssize_t got = pread(w->memory, (char *)array + done, (size_t)(bytes - done), from + done);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return cannot(w, "read shared memory", errno);
+    if (got == 0)
+      return trs_fail(TRS_ERROR_INTERNAL, -1, "%s: an array of its answer is missing",
+                      w->job.library);
+    done += got;
+  }
+  w->at = from + bytes;
+  return TRS_SUCCESS;
+}
+
+/* ---- Requests. ---- */
+
+static double now(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* Waits for a message or the end of the process; false: neither came in time. */
+static bool wait_for(const trs_worker *w) {
+  enum { LONGEST = 1000 * 3600 }; /* milliseconds at a time */
+  double end = now() + w->seconds;
+  struct pollfd socket = {.fd = w->socket, .events = POLLIN};
+  for (;;) {
+    double left = w->seconds > 0 ? 1e3 * (end - now()) : LONGEST;
+    int found = poll(&socket, 1, left > LONGEST ? LONGEST : left < 0 ? 0 : (int)left + 1);
+    if (found > 0) return true;
+    if (found < 0 && errno != EINTR) return true; /* the next call says why */
+    if (w->seconds > 0 && now() >= end) return false;
+  }
+}
+
+static trs_status send_request(trs_worker *w, trs_worker_message *m) {
+  snprintf(m->version, sizeof m->version, "%s", TRS_VERSION_TEXT);
+  m->bytes = w->end;
+  m->most_bytes = w->most_bytes;
+  m->fail_after = trs_memory_failures_left();
+  off_t filled = lseek(w->memory, 0, SEEK_END);
+  if (!w->end && filled > 0) /* with the answers before, which have been taken */
+    fallocate(w->memory, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0, filled);
+  w->at = w->end;
+  w->end = 0;
+  while (send(w->socket, m, sizeof *m, MSG_NOSIGNAL) < 0)
+    if (errno != EINTR) return ended(w);
+  return TRS_SUCCESS;
+}
+
+static trs_status check_answer(const trs_worker *w, trs_worker_message *m, ssize_t bytes) {
+  m->text[sizeof m->text - 1] = m->version[sizeof m->version - 1] = 0;
+  if (bytes != sizeof *m || strcmp(m->version, TRS_VERSION_TEXT))
+    return trs_fail(TRS_ERROR_UNSUPPORTED, -1,
+                    "trireme-worker-%s is not of this build: install Trireme again, or correct "
+                    "TRIREME_WORKERS",
+                    w->job.program);
+  if (m->fail_after >= 0) trs_memory_fail_after(m->fail_after);
+  if (!m->status) return TRS_SUCCESS;
+  if (m->status < 0 || m->status > TRS_ERROR_INTERNAL) m->status = TRS_ERROR_INTERNAL;
+  return trs_fail((trs_status)m->status, m->row, "%s%s%s", w->job.path ? w->job.path : "",
+                  w->job.path ? ": " : "", m->text);
+}
+
+trs_status trs_worker_ask(trs_worker *w, trs_worker_message *m) {
+  ssize_t got;
+  if (!w->process) return trs_fail(TRS_ERROR_INTERNAL, -1, "%s has ended", w->job.library);
+  TRS_TRY(send_request(w, m));
+  do {
+    if (!wait_for(w)) return too_slow(w);
+    got = recv(w->socket, m, sizeof *m, 0);
+  } while (got < 0 && errno == EINTR);
+  return got <= 0 ? ended(w) : check_answer(w, m, got);
+}

@@ -1,0 +1,422 @@
+/* worker.c - whatever a foreign library does in its process is an error here, and the program's
+ * signals, children, files and output are as if there were no such process. */
+#define _GNU_SOURCE
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/config.h"
+#include "base/memory.h"
+#include "generate/generate.h"
+#include "io/scratch.h"
+#include "matrix/matrix.h"
+#include "order/graph.h"
+#include "order/methods.h"
+#include "test.h"
+
+static trs_matrix *small, *large;
+static trs_graph graph, large_graph;
+
+static int begin(void **state) {
+  (void)state;
+  assert_success(trs_generate(&small, "gen:poisson2d5:30", NULL, NULL, NULL));
+  assert_success(trs_generate(&large, "gen:poisson3d7:40", NULL, NULL, NULL));
+  assert_success(trs_graph_build(&graph, small));
+  return trs_graph_build(&large_graph, large);
+}
+
+static int end(void **state) {
+  trs_matrix_destroy(small);
+  trs_matrix_destroy(large);
+  trs_graph_free(&graph);
+  trs_graph_free(&large_graph);
+  return scratch_remove(state);
+}
+
+/* The real programs again. */
+static int restore(void **state) {
+  (void)state;
+  unsetenv("TRIREME_WORKERS");
+  unsetenv("TRIREME_WORKER_SECONDS");
+  unsetenv("TRIREME_WORKER_MB");
+  signal(SIGCHLD, SIG_DFL);
+  return 0;
+}
+
+static void stand_in(const char *what) {
+  static char folder[PATH_MAX];
+  if (!*folder) {
+    char *slash;
+    snprintf(folder, sizeof folder, "%s", scratch("trireme-worker-metis"));
+    assert_int_equal(symlink(TRIREME_STAND_IN, folder), 0);
+    slash = strrchr(folder, '/');
+    *slash = 0;
+  }
+  setenv("TRIREME_WORKERS", folder, 1);
+  setenv("STAND_IN", what, 1);
+}
+
+static trs_status order(const trs_graph *g) {
+  int32_t *perm = malloc((size_t)g->n * sizeof *perm);
+  trs_status status = trs_order_metis(perm, g);
+  free(perm);
+  return status;
+}
+
+static double now(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static int count_files(void) {
+  DIR *directory = opendir("/proc/self/fd");
+  int count = 0;
+  assert_non_null(directory);
+  while (readdir(directory)) count++;
+  closedir(directory);
+  return count;
+}
+
+static void assert_no_child(void) {
+  assert_int_equal(waitpid(-1, NULL, __WALL | WNOHANG), -1);
+  assert_int_equal(errno, ECHILD);
+}
+
+static void what_ends_it_is_named(void **state) {
+  static const struct {
+    const char *what;
+    trs_status status;
+    const char *words;
+  } ends[] = {
+      {"exit", TRS_ERROR_INTERNAL, "METIS ended its process with exit status 7: no more of this"},
+      {"memory", TRS_ERROR_MEMORY, "METIS ran out of memory: malloc fails"},
+      {"abort", TRS_ERROR_INTERNAL, "METIS ended with signal 6 (Aborted)"},
+      {"kill", TRS_ERROR_INTERNAL, "METIS ended with signal 9 (Killed): it was killed, perhaps"},
+      {"fault", TRS_ERROR_INTERNAL, "METIS ended with signal 11 (Segmentation fault)"},
+      {"old", TRS_ERROR_UNSUPPORTED, "trireme-worker-metis is not of this build"},
+      {"short", TRS_ERROR_UNSUPPORTED, "trireme-worker-metis is not of this build"},
+      {"nothing", TRS_ERROR_INTERNAL, "METIS: an array of its answer is missing"},
+      {"zeros", TRS_ERROR_ARGUMENT, "METIS's order"},
+  };
+  (void)state;
+  int before = count_files();
+  for (size_t k = 0; k < sizeof ends / sizeof *ends; k++) {
+    stand_in(ends[k].what);
+    assert_failure(ends[k].status, ends[k].words, order(&graph));
+    assert_no_child();
+  }
+  assert_int_equal(count_files(), before);
+}
+
+static void one_that_hangs_is_stopped(void **state) {
+  (void)state;
+  double start = now();
+  stand_in("hang");
+  setenv("TRIREME_WORKER_SECONDS", "0.2", 1);
+  assert_failure(TRS_ERROR_STALLED, "METIS was stopped after 0.2 seconds", order(&graph));
+  assert_true(now() - start < 60);
+  assert_no_child();
+}
+
+static void one_that_is_missing_is_named(void **state) {
+  (void)state;
+  setenv("TRIREME_WORKERS", "/nowhere", 1);
+  assert_failure(TRS_ERROR_UNSUPPORTED,
+                 "/nowhere/trireme-worker-metis: No such file or directory; TRIREME_WORKERS",
+                 order(&graph));
+}
+
+static void blas_has_one_thread_unless_told_otherwise(void **state) {
+  (void)state;
+  stand_in("threads");
+  setenv("OPENBLAS_NUM_THREADS", "16", 1);
+  assert_failure(TRS_ERROR_INTERNAL, "status 0: 1 1", order(&graph));
+  setenv("TRIREME_BLAS_THREADS", "3", 1);
+  assert_failure(TRS_ERROR_INTERNAL, "status 0: 3 3", order(&graph));
+  unsetenv("TRIREME_BLAS_THREADS");
+  unsetenv("OPENBLAS_NUM_THREADS");
+}
+
+/* The process that the stand-in is, once it says so. */
+static pid_t read_number(const char *path) {
+  for (int tries = 0; tries < 6000; tries++) {
+    FILE *file = fopen(path, "r");
+    long pid = 0;
+    int found = file ? fscanf(file, "%ld", &pid) : 0;
+    if (file) fclose(file);
+    if (found == 1) return (pid_t)pid;
+    usleep(10000);
+  }
+  fail_msg("the stand-in has not started");
+  return 0;
+}
+
+static void it_ends_with_the_program(void **state) {
+  (void)state;
+  char path[PATH_MAX];
+  snprintf(path, sizeof path, "%s", scratch("number"));
+  stand_in("hang");
+  setenv("STAND_IN_FILE", path, 1);
+  pid_t program = fork();
+  if (program == 0) _exit(order(&graph) ? 1 : 0);
+  pid_t worker = read_number(path);
+  unsetenv("STAND_IN_FILE");
+  kill(program, SIGKILL);
+  assert_int_equal(waitpid(program, NULL, 0), program);
+  for (int tries = 0; tries < 6000 && !kill(worker, 0); tries++) {
+    char line[256] = "", name[64];
+    snprintf(name, sizeof name, "/proc/%ld/stat", (long)worker);
+    FILE *file = fopen(name, "r");
+    if (file && fgets(line, sizeof line, file) && strstr(line, ") Z ")) worker = INT_MAX;
+    if (file) fclose(file); /* a zombie where nobody adopts it */
+    usleep(10000);
+  }
+  assert_int_equal(kill(worker, 0), -1);
+}
+
+/* ---- The program's signals. ---- */
+
+static atomic_int terms, children, done;
+
+static void count_signal(int number) {
+  if (number == SIGTERM) terms++;
+  if (number == SIGCHLD) children++;
+}
+
+static void *send_terms(void *unused) {
+  while (!atomic_load(&done)) {
+    kill(getpid(), SIGTERM);
+    usleep(2000);
+  }
+  return unused;
+}
+
+static void *order_large(void *perm) { return trs_order_metis(perm, &large_graph) ? perm : NULL; }
+
+static void signals_are_the_programs(void **state) {
+  (void)state;
+  size_t bytes = (size_t)large_graph.n * sizeof(int32_t);
+  int32_t *expected = malloc(bytes), *perm = malloc(bytes);
+  struct sigaction act = {.sa_handler = count_signal}, old_term, old_child;
+  assert_success(trs_order_metis(expected, &large_graph));
+  sigaction(SIGTERM, &act, &old_term);
+  sigaction(SIGCHLD, &act, &old_child);
+  for (int in_thread = 0; in_thread < 2; in_thread++) {
+    pthread_t sender, orderer;
+    void *failed = NULL;
+    atomic_store(&terms, 0);
+    atomic_store(&children, 0);
+    atomic_store(&done, 0);
+    memset(perm, 0, bytes);
+    pthread_create(&sender, NULL, send_terms, NULL);
+    if (in_thread) {
+      pthread_create(&orderer, NULL, order_large, perm);
+      pthread_join(orderer, &failed);
+    } else {
+      failed = order_large(perm);
+    }
+    atomic_store(&done, 1);
+    pthread_join(sender, NULL);
+    assert_null(failed);
+    assert_memory_equal(perm, expected, bytes);
+    assert_true(terms > 0);
+    assert_int_equal(children, 0);
+    struct sigaction now_there;
+    sigaction(SIGTERM, NULL, &now_there);
+    assert_true(now_there.sa_handler == count_signal);
+  }
+  sigaction(SIGTERM, &old_term, NULL);
+  sigaction(SIGCHLD, &old_child, NULL);
+  free(expected);
+  free(perm);
+}
+
+static void a_program_that_ignores_its_children_learns_as_much(void **state) {
+  (void)state;
+  signal(SIGCHLD, SIG_IGN);
+  stand_in("fault");
+  assert_failure(TRS_ERROR_INTERNAL, "signal 11", order(&graph));
+  restore(NULL);
+  assert_success(order(&graph));
+  assert_no_child();
+}
+
+static void *wait_for_all(void *unused) {
+  while (!atomic_load(&done)) waitpid(-1, NULL, WNOHANG);
+  return unused;
+}
+
+static void a_program_that_waits_for_any_child_does_not_take_it(void **state) {
+  (void)state;
+  pthread_t waiter;
+  atomic_store(&done, 0);
+  pthread_create(&waiter, NULL, wait_for_all, NULL);
+  stand_in("fault");
+  for (int k = 0; k < 50; k++) assert_failure(TRS_ERROR_INTERNAL, "signal 11", order(&graph));
+  atomic_store(&done, 1);
+  pthread_join(waiter, NULL);
+}
+
+static void a_thread_is_cancelled_afterwards(void **state) {
+  (void)state;
+  int32_t *perm = malloc((size_t)large_graph.n * sizeof *perm);
+  int64_t before, now_held, peak;
+  int files = count_files();
+  void *result;
+  pthread_t thread;
+  trs_memory_usage(&before, &peak);
+  pthread_create(&thread, NULL, order_large, perm);
+  usleep(3000);
+  pthread_cancel(thread);
+  pthread_join(thread, &result);
+  trs_memory_usage(&now_held, &peak);
+  assert_int_equal(now_held, before);
+  assert_int_equal(count_files(), files);
+  assert_no_child();
+  free(perm);
+}
+
+static void *order_often(void *expected) {
+  int32_t *perm = malloc((size_t)graph.n * sizeof *perm);
+  void *failed = NULL;
+  for (int k = 0; k < 10 && !failed; k++)
+    if (trs_order_metis(perm, &graph) || memcmp(perm, expected, (size_t)graph.n * sizeof *perm))
+      failed = expected;
+  free(perm);
+  return failed;
+}
+
+static void threads_order_at_once(void **state) {
+  (void)state;
+  enum { THREADS = 4 };
+  int32_t *expected = malloc((size_t)graph.n * sizeof *expected);
+  pthread_t threads[THREADS];
+  assert_success(trs_order_metis(expected, &graph));
+  for (int k = 0; k < THREADS; k++) pthread_create(&threads[k], NULL, order_often, expected);
+  for (int k = 0; k < THREADS; k++) {
+    void *failed;
+    pthread_join(threads[k], &failed);
+    assert_null(failed);
+  }
+  free(expected);
+}
+
+/* ---- Limits of the program. ---- */
+
+/* Runs in a process of its own, for what it changes; the exit status is the status. */
+static int in_child(trs_status (*body)(void)) {
+  int state;
+  pid_t pid = fork();
+  if (pid == 0) _exit((int)body());
+  assert_int_equal(waitpid(pid, &state, 0), pid);
+  assert_true(WIFEXITED(state));
+  return WEXITSTATUS(state);
+}
+
+static trs_status order_without_standard_files(void) {
+  for (int file = 0; file < 3; file++) close(file);
+  return order(&graph);
+}
+
+static trs_status order_with_small_files(void) {
+  const struct rlimit limit = {1000, RLIM_INFINITY};
+  setrlimit(RLIMIT_FSIZE, &limit);
+  return order(&graph);
+}
+
+static trs_status order_with_few_files(void) {
+  const struct rlimit limit = {5, 5};
+  setrlimit(RLIMIT_NOFILE, &limit);
+  return order(&graph);
+}
+
+static void limits_of_the_program_are_kept(void **state) {
+  (void)state;
+  assert_int_equal(in_child(order_without_standard_files), TRS_SUCCESS);
+  assert_int_equal(in_child(order_with_small_files), TRS_ERROR_MEMORY);
+  assert_int_equal(in_child(order_with_few_files), TRS_ERROR_FILE);
+}
+
+static void *close_soon(void *pipe_end) {
+  usleep(20000);
+  close(*(int *)pipe_end);
+  return NULL;
+}
+
+/* A pipe that the program closes meanwhile has no other writer: its reader, which then ends the
+ * worker, is not kept waiting. */
+static void files_of_the_program_are_not_held(void **state) {
+  (void)state;
+  int ends[2], how;
+  char byte, path[PATH_MAX];
+  pthread_t closer;
+  snprintf(path, sizeof path, "%s", scratch("reader"));
+  stand_in("hang");
+  setenv("STAND_IN_FILE", path, 1);
+  setenv("TRIREME_WORKER_SECONDS", "100", 1);
+  assert_int_equal(pipe(ends), 0);
+  pid_t reader = fork();
+  if (reader == 0) {
+    close(ends[1]);
+    _exit(read(ends[0], &byte, 1) == 0 ? kill(read_number(path), SIGKILL) : 1);
+  }
+  close(ends[0]);
+  pthread_create(&closer, NULL, close_soon, &ends[1]);
+  assert_failure(TRS_ERROR_INTERNAL, "signal 9", order(&graph));
+  unsetenv("STAND_IN_FILE");
+  pthread_join(closer, NULL);
+  assert_int_equal(waitpid(reader, &how, 0), reader);
+  assert_int_equal(how, 0);
+}
+
+static void short_memory_is_an_error(void **state) {
+  (void)state;
+#if defined __SANITIZE_ADDRESS__ || defined __SANITIZE_THREAD__
+  skip(); /* no limit of memory is set then */
+#endif
+  setenv("TRIREME_WORKER_MB", "10", 1);
+  assert_failure(TRS_ERROR_MEMORY, "memory", order(&large_graph));
+#if TRS_HAVE_SUPERLU
+  trs_factors *F;
+  int refused = 0, factored = 0;
+  for (int mb = 10; !factored; mb += mb / 4) {
+    char text[16];
+    snprintf(text, sizeof text, "%d", mb);
+    setenv("TRIREME_WORKER_MB", text, 1);
+    trs_status status = trs_factor(&F, small, NULL);
+    if (status && status != TRS_ERROR_MEMORY) fail_msg("%d MB: %s", mb, trs_last_error()->message);
+    factored = !status;
+    refused += !factored;
+    if (factored) trs_factors_destroy(F);
+  }
+  assert_true(refused > 5);
+#endif
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test_teardown(what_ends_it_is_named, restore),
+      cmocka_unit_test_teardown(one_that_hangs_is_stopped, restore),
+      cmocka_unit_test_teardown(one_that_is_missing_is_named, restore),
+      cmocka_unit_test_teardown(blas_has_one_thread_unless_told_otherwise, restore),
+      cmocka_unit_test_teardown(it_ends_with_the_program, restore),
+      cmocka_unit_test_teardown(signals_are_the_programs, restore),
+      cmocka_unit_test_teardown(a_program_that_ignores_its_children_learns_as_much, restore),
+      cmocka_unit_test_teardown(a_program_that_waits_for_any_child_does_not_take_it, restore),
+      cmocka_unit_test_teardown(a_thread_is_cancelled_afterwards, restore),
+      cmocka_unit_test_teardown(threads_order_at_once, restore),
+      cmocka_unit_test_teardown(limits_of_the_program_are_kept, restore),
+      cmocka_unit_test_teardown(files_of_the_program_are_not_held, restore),
+      cmocka_unit_test_teardown(short_memory_is_an_error, restore),
+  };
+  return TRS_HAVE_METIS ? cmocka_run_group_tests(tests, begin, end) : 0;
+}
