@@ -345,13 +345,14 @@ static int judge_matrix(solve_job *job) {
   if (!job->set.matrix) return -1;
   if (!job->in.F)
     return leave_usage("solve", "--matrix is for factors; %s is a matrix", job->in.name);
-  int code = input_read_matrix(&in, job->set.matrix, (int)job->scalar, "--matrix");
+  int code = input_read_matrix(&in, job->set.matrix, (int)(job->scalar - TRS_FLOAT), "--matrix");
   trs_matrix_info info = {.struct_size = sizeof info};
   trs_matrix_get_info(in.A, &info);
   if (code < 0 && (info.nrows != job->n || info.ncols != job->n))
     code = leave(LEAVE_INPUT, trs_status_name(TRS_ERROR_ARGUMENT), -1,
                  "%s is %s x %s, the factors have %s rows", job->set.matrix,
                  human_count(info.nrows).s, human_count(info.ncols).s, human_count(job->n).s);
+  job->of_matrix.struct_size = sizeof job->of_matrix;
   if (code < 0 && trs_check(in.A, TRS_GENERAL, job->trans, TRS_NONUNIT, job->x, job->n, job->b,
                             job->n, job->nrhs, TRS_COL_MAJOR, &job->of_matrix))
     code = leave_library(job->set.matrix);
