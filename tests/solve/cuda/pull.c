@@ -121,7 +121,7 @@ static void nan_with_all_bits_set(void **state) {
   (void)state;
   enum { N = 300, FROM = 77 };
   for (int scalar = TRS_FLOAT; scalar <= TRS_DCOMPLEX; scalar++) {
-    both_sides s = make_system(N, 1, 1, scalar); /* a chain */
+    both_sides s = make_system(N, 1, 1, scalar - TRS_FLOAT); /* a chain */
     size_t size = scalar_bytes(s.scalar), parts = trs_scalar_is_complex(s.scalar) ? 2 : 1;
     char *b = malloc(N * size), *x = malloc(N * size);
     trs_random_fill(b, N, s.scalar, 22);
@@ -147,7 +147,7 @@ static void new_values(void **state) {
   (void)state;
   for (int c = 0; c < 6; c++) {
     trs_trans trans = (trs_trans)(c % 3);
-    both_sides s = make_system(400, 0.1, 400, TRS_DOUBLE);
+    both_sides s = make_system(400, 0.1, 400, TRS_DOUBLE - TRS_FLOAT);
     trs_plan *plan = analyze(&s, c % 2 ? s.there : s.here, trans, "pull",
                              (trs_options){.struct_size = sizeof(trs_options)});
     int64_t nnz = s.t.ptr[s.t.n];
@@ -165,7 +165,7 @@ static void solves_become_a_graph(void **state) {
   (void)state;
   enum { N = 3001, NRHS = 3 };
   static double b[N * NRHS], x[N * NRHS];
-  both_sides s = make_system(N, 0.002, N, TRS_DOUBLE);
+  both_sides s = make_system(N, 0.002, N, TRS_DOUBLE - TRS_FLOAT);
   void *there = gpu_space(sizeof b);
   cudaStream_t stream;
   cudaGraph_t graph;
@@ -207,7 +207,7 @@ static void a_dependency_that_never_comes(void **state) {
   (void)state;
   enum { N = 2000 };
   static double b[N], x[N];
-  both_sides s = make_system(N, 1, 1, TRS_DOUBLE);
+  both_sides s = make_system(N, 1, 1, TRS_DOUBLE - TRS_FLOAT);
   trs_random_fill(b, N, TRS_DOUBLE, 22);
   for (size_t m = 0; m < COUNT(choices); m++) {
     int32_t itself = 1, *entry = (int32_t *)s.idx + s.t.ptr[1];
