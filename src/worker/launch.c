@@ -71,6 +71,8 @@ ONLY_SYSTEM_CALLS static int become(void *argument) {
   p->error = syscall(SYS_getppid) == p->keeper ? 0 : ECHILD;
   for (int k = 0; k < p->count && !p->error; k++)
     if (p->files[k] >= 0 && syscall(SYS_dup3, p->files[k], k, 0) < 0) p->error = errno;
+  for (int k = 0; k < p->count; k++) /* the program's own file would stay open under that number */
+    if (p->files[k] < 0) syscall(SYS_close, k);
   if (!p->error) {
     syscall(SYS_execve, p->path, arguments, p->environment);
     p->error = errno;
