@@ -8,7 +8,6 @@
 #include "analysis/shapes.h"
 #include "base/memory.h"
 #include "io/scratch.h"
-#include "io/window.h"
 #include "matrix/matrix.h"
 #include "test.h"
 
@@ -57,6 +56,8 @@ static void make_shares(const trs_matrix *A, int members) {
   trs_slices_destroy(&s);
   trs_outline_destroy(outline);
 }
+
+extern int64_t trs_window_bytes; /* io/window.h, whose trs_slice is another */
 
 static void values_are_never_all_there(void **state) {
   (void)state;
