@@ -54,13 +54,17 @@ typedef struct given_arrays {
   const void *ptr, *idx;
 } given_arrays;
 
+static trs_device_arrays arrays_of(const trs_matrix *A) {
+  return (trs_device_arrays){.n = A->nvectors,
+                             .other = A->format == TRS_CSR ? A->ncols : A->nrows,
+                             .nnz = A->nnz,
+                             .ptr = A->ptr,
+                             .idx = A->idx};
+}
+
 static trs_status look(trs_look *found, const trs_matrix *A) {
   trs_look *there = NULL;
-  trs_looked_at arrays = {.n = A->nvectors,
-                          .other = A->format == TRS_CSR ? A->ncols : A->nrows,
-                          .nnz = A->nnz,
-                          .ptr = A->ptr,
-                          .idx = A->idx};
+  const trs_device_arrays arrays = arrays_of(A);
   *found = (trs_look){.sides = TRS_NO_SIDES};
   TRS_TRY(TRS_DEVICE_ALLOC(A->device, &there, 1, NULL));
   trs_status status = trs_device_copy(there, found, sizeof *found, NULL);
@@ -111,14 +115,6 @@ static trs_status take_idx(trs_matrix *A, const given_arrays *given) {
   A->hold_idx = TRS_OWNED;
   TRS_TRY(TRS_DEVICE_ALLOC(A->device, &A->idx, A->nnz, NULL));
   return trs_launch_take_idx(A->idx, given->indexing, given->idx, A->nnz);
-}
-
-static trs_device_arrays arrays_of(const trs_matrix *A) {
-  return (trs_device_arrays){.n = A->nvectors,
-                             .other = A->format == TRS_CSR ? A->ncols : A->nrows,
-                             .nnz = A->nnz,
-                             .ptr = A->ptr,
-                             .idx = A->idx};
 }
 
 /* What was made, whole or not, becomes A's; its values follow. */

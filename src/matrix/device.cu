@@ -4,6 +4,7 @@
 #include <cuda_runtime.h>
 
 #include "matrix/look.h"
+#include "matrix/position.cuh"
 
 namespace {
 
@@ -53,7 +54,7 @@ __device__ void raise(int64_t *most, int64_t value) {
 
 /* ---- Kernels; blocks are of whole warps, and all threads reach the end. ---- */
 
-__global__ void look_at_ptr(trs_look *found, trs_looked_at A) {
+__global__ void look_at_ptr(trs_look *found, trs_device_arrays A) {
   int64_t falls = 0, longest = 0;
   for (int64_t i = first_item(); i < A.n; i += stride()) {
     int64_t length = A.ptr[i + 1] - A.ptr[i];
@@ -68,7 +69,7 @@ __global__ void look_at_ptr(trs_look *found, trs_looked_at A) {
   raise(&found->sides.longest, longest);
 }
 
-__global__ void look_at_indices(trs_look *found, trs_looked_at A) {
+__global__ void look_at_indices(trs_look *found, trs_device_arrays A) {
   int64_t outside = 0, descents = 0;
   for (int64_t p = first_item(); p < A.nnz; p += stride()) {
     int32_t index = A.idx[p];
@@ -79,24 +80,10 @@ __global__ void look_at_indices(trs_look *found, trs_looked_at A) {
   add(&found->descents, descents);
 }
 
-/* Position of the first entry of vector i whose index is at least i, if indices ascend. */
-__device__ int64_t diagonal_position(const trs_looked_at &A, int64_t i, int64_t low, int64_t high) {
-  if (A.idx[low] >= i) return low;
-  if (A.idx[high - 1] < i) return high;
-  while (low < high) {
-    int64_t middle = low + (high - low) / 2;
-    if (A.idx[middle] < i)
-      low = middle + 1;
-    else
-      high = middle;
-  }
-  return low;
-}
-
-__device__ void count_vector(const trs_looked_at &A, int64_t i, trs_sides *s) {
+__device__ void count_vector(const trs_device_arrays &A, int64_t i, trs_sides *s) {
   int64_t begin = A.ptr[i], end = A.ptr[i + 1], at = end;
   if (begin < end) {
-    at = diagonal_position(A, i, begin, end);
+    at = trs::diagonal_position(A, i, begin, end);
     if (begin > 0) s->descents += A.idx[begin] <= A.idx[begin - 1];
   }
   int64_t has = at < end && A.idx[at] == i;
@@ -109,7 +96,7 @@ __device__ void count_vector(const trs_looked_at &A, int64_t i, trs_sides *s) {
 }
 
 /* Only where the kernel before found that ptr stays within idx. */
-__global__ void look_at_vectors(trs_look *found, trs_looked_at A) {
+__global__ void look_at_vectors(trs_look *found, trs_device_arrays A) {
   if (found->falls || found->first != 0 || found->last != A.nnz) return; /* alike in all threads */
   trs_sides s = {};
   s.first_before = s.first_after = s.missing = INT64_MAX;
@@ -167,7 +154,7 @@ void launch_diagonal(int64_t *worst, int blocks, int64_t n, bool prefix, int par
 
 }  // namespace
 
-extern "C" trs_status trs_launch_look(trs_look *found, const trs_looked_at *arrays,
+extern "C" trs_status trs_launch_look(trs_look *found, const trs_device_arrays *arrays,
                                       trs_stream stream) {
   auto s = static_cast<cudaStream_t>(stream);
   look_at_ptr<<<blocks_for(arrays->n), BLOCK, 0, s>>>(found, *arrays);

@@ -21,18 +21,18 @@ typedef enum trs_pivot {
   TRS_PIVOT_GOOD
 } trs_pivot;
 
-typedef struct trs_looked_at {
+typedef struct trs_device_arrays {
   int64_t n, other, nnz; /* vectors, the range of indices, entries */
   const int64_t *ptr;
   const int32_t *idx;
-} trs_looked_at;
+} trs_device_arrays;
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
 /* Launches three kernels that add to *found, device memory that holds an empty look. */
-trs_status trs_launch_look(trs_look *found, const trs_looked_at *arrays, trs_stream stream);
+trs_status trs_launch_look(trs_look *found, const trs_device_arrays *arrays, trs_stream stream);
 
 /* The least TRS_PIVOT_GOOD * i + its trs_pivot over vectors i with a bad diagonal entry, or
  * INT64_MAX, of each of *count shares of the vectors: to worst, a stage of the device.  A value is

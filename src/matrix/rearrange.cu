@@ -6,6 +6,8 @@
 #include <cub/device/device_scan.cuh>
 #include <cuda_runtime.h>
 
+#include "matrix/position.cuh"
+
 namespace {
 
 constexpr int BLOCK = 256;
@@ -115,25 +117,12 @@ trs_status order(order_work *w, trs_rearranged *made, const trs_device_arrays &a
 
 /* ---- Cut. ---- */
 
-/* Position of the first entry of vector i whose index is at least i. */
-__device__ int64_t diagonal_position(const trs_device_arrays &a, int64_t i) {
-  int64_t low = a.ptr[i], high = a.ptr[i + 1];
-  while (low < high) {
-    int64_t middle = low + (high - low) / 2;
-    if (a.idx[middle] < i)
-      low = middle + 1;
-    else
-      high = middle;
-  }
-  return low;
-}
-
 struct range {
   int64_t begin, end;
 };
 
 __device__ range kept(const trs_device_arrays &a, bool prefix, int64_t i) {
-  int64_t at = diagonal_position(a, i);
+  int64_t at = trs::diagonal_position(a, i, a.ptr[i], a.ptr[i + 1]);
   if (!prefix) return {at, a.ptr[i + 1]};
   return {a.ptr[i], at + (at < a.ptr[i + 1] && a.idx[at] == i)};
 }

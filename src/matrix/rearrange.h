@@ -6,13 +6,7 @@
 #ifndef TRS_MATRIX_REARRANGE_H
 #define TRS_MATRIX_REARRANGE_H
 
-#include "device/device.h"
-
-typedef struct trs_device_arrays {
-  int64_t n, other, nnz; /* vectors, the range of indices, entries */
-  const int64_t *ptr;
-  const int32_t *idx;
-} trs_device_arrays;
+#include "matrix/look.h"
 
 /* Arrays made from those: entry p is the sum of the entries source[source_ptr[p] ..
  * source_ptr[p + 1]), or source[p] where source_ptr is NULL. */

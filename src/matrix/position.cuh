@@ -1,0 +1,27 @@
+/* position.cuh - where the diagonal of a vector stands, by bisection: O(log of its length). */
+#ifndef TRS_MATRIX_POSITION_CUH
+#define TRS_MATRIX_POSITION_CUH
+
+#include "matrix/look.h"
+
+namespace trs {
+
+/* The first position in low .. high whose index is at least i, if indices ascend there; high if
+ * none is. */
+__device__ inline int64_t diagonal_position(const trs_device_arrays &A, int64_t i, int64_t low,
+                                            int64_t high) {
+  if (low == high || A.idx[high - 1] < i) return high;
+  if (A.idx[low] >= i) return low;
+  while (low < high) {
+    int64_t middle = low + (high - low) / 2;
+    if (A.idx[middle] < i)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return low;
+}
+
+}  // namespace trs
+
+#endif
