@@ -673,8 +673,9 @@ static int64_t held(void) {
   return current;
 }
 
-/* Every allocation of one rank fails in turn, in the analysis of factors in memory, or of a file,
- * and in a first solve; no rank keeps anything of it. */
+/* Every allocation of one rank fails in turn, in the analysis of factors in memory and in a first
+ * solve; of a file, whose reader is a process to be started, every fourth.  No rank keeps anything
+ * of it. */
 static int memory_runs_out(const trs_factors *F, const char *path, int victim) {
   trs_mpi_options o = {.struct_size = sizeof(trs_mpi_options),
                        .px = 1,
@@ -686,7 +687,7 @@ static int memory_runs_out(const trs_factors *F, const char *path, int victim) {
   int good = 1, all = 1;
   char who[32];
   snprintf(who, sizeof who, "rank %d: ", victim);
-  for (int64_t k = 0; all; k++) {
+  for (int64_t k = 0; all; k += path ? 4 : 1) {
     trs_mpi_plan *plan;
     int64_t before = held();
     if (rank == victim) trs_memory_fail_after(k);
