@@ -275,7 +275,8 @@ bool bench_bsr_relax(const bench_bsr *m, int64_t begin, int64_t end);
 
 typedef struct bench_cusparse {
   const bench_gpu *gpu;
-  bool many; /* SpSM, else SpSV */
+  bool many;     /* SpSM, else SpSV */
+  int algorithm; /* of SpSV: 0 is the default */
   void *matrix, *b, *x, *state, *buffer;
   size_t buffer_bytes;
 } bench_cusparse;
@@ -283,8 +284,14 @@ typedef struct bench_cusparse {
 /* Why it is not there, or NULL. */
 const char *bench_cusparse_load(void);
 const char *bench_cusparse_version(void);
+/* Algorithms of SpSV that the loaded library knows, as runners name them; SpSM has the first. */
+enum { BENCH_CUSPARSE_MOST = 3 };
+extern const char *const bench_cusparse_name[BENCH_CUSPARSE_MOST];
+int bench_cusparse_known(void);
+/* The number of the algorithm of that name; -1: none of cuSPARSE's. */
+int bench_cusparse_algorithm(const char *name);
 const char *bench_cusparse_error(void);
-bool bench_cusparse_prepare(bench_cusparse *s, const bench_gpu *gpu);
+bool bench_cusparse_prepare(bench_cusparse *s, const bench_gpu *gpu, int algorithm);
 /* From nothing; asking for the buffer's size and analysing are timed apart, allocating it is not
  * timed. */
 bool bench_cusparse_analyze(bench_cusparse *s, double *ask_seconds, double *seconds);
@@ -352,7 +359,7 @@ typedef enum bench_column {
   BENCH_COLUMNS
 } bench_column;
 
-/* The rows of one system; NULL: not measured. */
+/* The rows of one system; NULL: not measured.  cuSPARSE's is the row of its fastest algorithm. */
 typedef struct bench_group {
   const bench_row *first, *column[BENCH_COLUMNS];
 } bench_group;
@@ -362,6 +369,8 @@ typedef struct bench_groups {
   int64_t count, threads;
 } bench_groups;
 
+/* Puts the row of a system into its column if it has one; threads: the most of all rows. */
+void bench_group_put(bench_group *group, const bench_row *row, int64_t threads);
 /* The groups of the rows that are from a GPU, or of those that are not. */
 int bench_groups_make(bench_groups *groups, const bench_rows *rows, bool gpu);
 void bench_column_name(char *name, size_t size, bench_column column, int64_t threads);

@@ -2,13 +2,14 @@
  * build.  The names and numbers below are those of its documented generic interface, version 12.
  * The matrix is by rows with 32-bit row pointers beside 32-bit columns. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "bench.h"
 #include "progress.h"
 
 enum { BASE_ZERO = 0, OP_NONE = 0, INDEX_32 = 2, ORDER_COLUMNS = 1, ORDER_ROWS = 2 };
 enum { FILL_MODE = 0, DIAG_TYPE = 1, FILL_LOWER = 0, FILL_UPPER = 1, DIAG_NONUNIT = 0, DIAG_UNIT };
-enum { REAL_32 = 0, REAL_64 = 1, ALGORITHM_DEFAULT = 0, UPDATE_GENERAL = 0 };
+enum { REAL_32 = 0, REAL_64 = 1, MANY_DEFAULT = 0, UPDATE_GENERAL = 0 };
 
 typedef int solver_buffer_size(void *, int, const void *, void *, void *, void *, int, int, void *,
                                size_t *);
@@ -110,6 +111,23 @@ const char *bench_cusparse_version(void) {
   return text;
 }
 
+/* ALG1 and ALG2 came with 12.9; an older library takes the numbers without knowing them. */
+const char *const bench_cusparse_name[] = {"cusparse", "cusparse:alg1", "cusparse:alg2"};
+
+int bench_cusparse_known(void) {
+  enum { MAJOR, MINOR };
+  int major = 0, minor = 0;
+  (void)good(sparse.property(MAJOR, &major));
+  (void)good(sparse.property(MINOR, &minor));
+  return major > 12 || (major == 12 && minor >= 9) ? BENCH_CUSPARSE_MOST : 1;
+}
+
+int bench_cusparse_algorithm(const char *name) {
+  for (int k = 0; k < BENCH_CUSPARSE_MOST; k++)
+    if (!strcmp(name, bench_cusparse_name[k])) return k;
+  return -1;
+}
+
 /* ---- One system ---- */
 
 static const void *one(const bench_gpu *gpu) {
@@ -139,8 +157,8 @@ static bool create_array(const bench_cusparse *s, void **array, void *values) {
                                   type_of(g), order));
 }
 
-bool bench_cusparse_prepare(bench_cusparse *s, const bench_gpu *gpu) {
-  *s = (bench_cusparse){.gpu = gpu, .many = gpu->nrhs > 1};
+bool bench_cusparse_prepare(bench_cusparse *s, const bench_gpu *gpu, int algorithm) {
+  *s = (bench_cusparse){.gpu = gpu, .many = gpu->nrhs > 1, .algorithm = algorithm};
   return create_matrix(s) && create_array(s, &s->b, gpu->b) && create_array(s, &s->x, gpu->x);
 }
 
@@ -154,19 +172,19 @@ static bool ask_buffer(bench_cusparse *s) {
   const bench_gpu *g = s->gpu;
   if (s->many)
     return good(sparse.buffer_size_many(sparse.handle, OP_NONE, OP_NONE, one(g), s->matrix, s->b,
-                                        s->x, type_of(g), ALGORITHM_DEFAULT, s->state,
+                                        s->x, type_of(g), MANY_DEFAULT, s->state,
                                         &s->buffer_bytes));
   return good(sparse.buffer_size(sparse.handle, OP_NONE, one(g), s->matrix, s->b, s->x, type_of(g),
-                                 ALGORITHM_DEFAULT, s->state, &s->buffer_bytes));
+                                 s->algorithm, s->state, &s->buffer_bytes));
 }
 
 static bool analyze(bench_cusparse *s) {
   const bench_gpu *g = s->gpu;
   if (s->many)
     return good(sparse.analysis_many(sparse.handle, OP_NONE, OP_NONE, one(g), s->matrix, s->b, s->x,
-                                     type_of(g), ALGORITHM_DEFAULT, s->state, s->buffer));
+                                     type_of(g), MANY_DEFAULT, s->state, s->buffer));
   return good(sparse.analysis(sparse.handle, OP_NONE, one(g), s->matrix, s->b, s->x, type_of(g),
-                              ALGORITHM_DEFAULT, s->state, s->buffer));
+                              s->algorithm, s->state, s->buffer));
 }
 
 bool bench_cusparse_analyze(bench_cusparse *s, double *ask_seconds, double *seconds) {
@@ -197,9 +215,9 @@ bool bench_cusparse_solve(const bench_cusparse *s) {
   const bench_gpu *g = s->gpu;
   if (s->many)
     return good(sparse.solve_many(sparse.handle, OP_NONE, OP_NONE, one(g), s->matrix, s->b, s->x,
-                                  type_of(g), ALGORITHM_DEFAULT, s->state));
+                                  type_of(g), MANY_DEFAULT, s->state));
   return good(sparse.solve(sparse.handle, OP_NONE, one(g), s->matrix, s->b, s->x, type_of(g),
-                           ALGORITHM_DEFAULT, s->state));
+                           s->algorithm, s->state));
 }
 
 void bench_cusparse_free(bench_cusparse *s) {

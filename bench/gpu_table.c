@@ -52,9 +52,7 @@ void bench_gpu_live_line(const bench_runners *all, const bench_rows *rows, int64
   bench_group g = {.first = part.row};
   char label[LABEL + 1];
   bool wrong = false;
-  const bench_row *engine = row_of(&part, "auto");
-  g.column[BENCH_ENGINE] = engine ? engine : row_of(&part, "engine");
-  g.column[BENCH_CUSPARSE] = row_of(&part, "cusparse");
+  for (int64_t i = 0; i < part.count; i++) bench_group_put(&g, &part.row[i], 1);
   bench_label(label, sizeof label, g.first);
   printf("%-*s", LABEL, label);
   for (int i = 0; i < all->count; i++)
@@ -74,9 +72,12 @@ typedef struct others {
   int count;
 } others;
 
-/* Methods that have no column of their own. */
+static bool has(const bench_rows *rows, const char *method) { return row_of(rows, method) != NULL; }
+
+/* Methods that have no column of their own; cuSPARSE's default algorithm where it has others. */
 static others find_others(const bench_rows *rows) {
-  static const char *const own[] = {"auto", "engine", "engine+f32", "cusparse"};
+  bool several = has(rows, bench_cusparse_name[1]) || has(rows, bench_cusparse_name[2]);
+  const char *own[] = {"auto", "engine", "engine+f32", several ? "" : bench_cusparse_name[0]};
   others o = {0};
   for (int64_t i = 0; i < rows->count && o.count < MOST_OTHERS; i++) {
     bool known = !bench_on_gpu(&rows->row[i]);
@@ -148,11 +149,26 @@ static void print_before(const bench_group *g) {
   printf(" %s | %s |\n", bench_milliseconds(e->latency).s, bench_milliseconds(c->latency).s);
 }
 
+/* The versions of cuSPARSE in rows, one after the other. */
+static void print_versions(const bench_groups *groups) {
+  const char *last = NULL;
+  for (int64_t i = 0; i < groups->count; i++) {
+    const bench_row *row = groups->group[i].column[BENCH_CUSPARSE];
+    if (!row || (last && !strcmp(last, row->reason))) continue;
+    printf("%s %s", last ? "," : " The peer is the fastest algorithm of", row->reason);
+    last = row->reason;
+  }
+  if (last) printf(".");
+}
+
 void bench_gpu_tables(const bench_groups *groups, const bench_rows *rows) {
   print_solves(groups, rows);
   printf(
       "\nMilliseconds of a solve, the median of batches between two events; ! marks a wrong "
-      "answer; a : b says how many times as fast a is as b.\n\n"
+      "answer; a : b says how many times as fast a is as b.");
+  print_versions(groups);
+  printf(
+      "\n\n"
       "| system | analysis, ms | first of its kind | cuSPARSE: buffer size, ms | analysis, ms | "
       "first | engine : cuSPARSE | ahead after solves | update, ms | cuSPARSE, ms | "
       "memory / matrix | buffer / matrix | one solve awaited, ms | cuSPARSE, ms |\n| --- |");

@@ -25,12 +25,11 @@ static int column_of(const bench_row *row, int64_t most) {
     const char *method;
     bool gpu;
     int one, all;
-  } columns[] = {
-      {"serial", false, BENCH_SERIAL, -1},   {"threads", false, -1, BENCH_THREADS},
-      {"auto", false, -1, BENCH_AUTO},       {"mkl", false, BENCH_MKL_ONE, BENCH_MKL_ALL},
-      {"scipy", false, BENCH_SCIPY, -1},     {"engine", true, BENCH_ENGINE, -1},
-      {"auto", true, BENCH_ENGINE, -1},      {"engine+f32", true, BENCH_ENGINE_F32, -1},
-      {"cusparse", true, BENCH_CUSPARSE, -1}};
+  } columns[] = {{"serial", false, BENCH_SERIAL, -1}, {"threads", false, -1, BENCH_THREADS},
+                 {"auto", false, -1, BENCH_AUTO},     {"mkl", false, BENCH_MKL_ONE, BENCH_MKL_ALL},
+                 {"scipy", false, BENCH_SCIPY, -1},   {"engine", true, BENCH_ENGINE, -1},
+                 {"auto", true, BENCH_ENGINE, -1},    {"engine+f32", true, BENCH_ENGINE_F32, -1}};
+  if (bench_on_gpu(row) && bench_cusparse_algorithm(row->method) >= 0) return BENCH_CUSPARSE;
   for (size_t i = 0; i < sizeof columns / sizeof columns[0]; i++)
     if (columns[i].gpu == bench_on_gpu(row) && !strcmp(row->method, columns[i].method)) {
       bool one = columns[i].all < 0 || (columns[i].one >= 0 && row->threads == 1);
@@ -39,12 +38,19 @@ static int column_of(const bench_row *row, int64_t most) {
   return -1;
 }
 
+static bool is_slower(const bench_row *row, const bench_row *than) {
+  if (row->wrong || than->wrong) return row->wrong && !than->wrong;
+  return !(bench_row_seconds(row) < bench_row_seconds(than));
+}
+
 /* Where the engine runs under both its names, auto is what is judged. */
-static void put(bench_group *g, int column, const bench_row *row) {
-  if (column < 0) return;
-  const bench_row *there = g->column[column];
-  if (column != BENCH_ENGINE || !there || strcmp(there->method, "auto") != 0)
-    g->column[column] = row;
+void bench_group_put(bench_group *g, const bench_row *row, int64_t threads) {
+  int column = column_of(row, threads);
+  const bench_row *there = column < 0 ? NULL : g->column[column];
+  if (column < 0 || (column == BENCH_ENGINE && there && !strcmp(there->method, "auto")) ||
+      (column == BENCH_CUSPARSE && there && is_slower(row, there)))
+    return;
+  g->column[column] = row;
 }
 
 int bench_groups_make(bench_groups *groups, const bench_rows *rows, bool gpu) {
@@ -58,7 +64,7 @@ int bench_groups_make(bench_groups *groups, const bench_rows *rows, bool gpu) {
   for (int64_t i = 0; i < rows->count; i++) {
     if (bench_on_gpu(&rows->row[i]) != gpu) continue;
     bench_group *g = find_or_add(groups, &rows->row[i]);
-    put(g, column_of(&rows->row[i], groups->threads), &rows->row[i]);
+    bench_group_put(g, &rows->row[i], groups->threads);
   }
   return -1;
 }

@@ -84,15 +84,18 @@ static bool update_once(bench_runner *r, const bench_gpu *gpu, double *seconds) 
 static void prepare(bench_runner *r, const bench_gpu *gpu) {
   double seconds = 0;
   bool good = true;
+  int algorithm = r->ctx ? 0 : bench_cusparse_algorithm(r->method);
   r->row = bench_row_empty();
   r->repeats = r->batch = 0;
-  r->out = r->failed = false;
+  r->failed = false;
+  r->out = gpu->nrhs > 1 && algorithm > 0; /* SpSM has one algorithm */
+  if (r->out) return;
   if (!r->ctx && !gpu->short_ptr) {
     say_without(r, gpu, "more entries than 32-bit row pointers can count");
     r->out = true;
     return;
   }
-  if (!r->ctx) good = bench_cusparse_prepare(&r->cusparse, gpu);
+  if (!r->ctx) good = bench_cusparse_prepare(&r->cusparse, gpu, algorithm);
   for (int k = 0; k < FRESH && good && (k < 2 || seconds < LONG_ANALYSIS); k++) {
     good = analyze_once(r, gpu, &seconds);
     if (k == 0)
@@ -266,6 +269,8 @@ static void describe_plan(bench_row *row, bench_runner *r) {
 static void describe_peer(bench_row *row, const bench_runner *r) {
   row->plan_bytes = (double)r->cusparse.buffer_bytes;
   snprintf(row->chosen, sizeof row->chosen, "%s", r->cusparse.many ? "SpSM" : "SpSV");
+  if (r->cusparse.algorithm)
+    snprintf(row->chosen, sizeof row->chosen, "SpSV ALG%d", r->cusparse.algorithm);
   snprintf(row->reason, sizeof row->reason, "%s", bench_cusparse_version());
 }
 

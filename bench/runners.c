@@ -6,8 +6,6 @@
 #include "command.h"
 #include "output.h"
 
-static const char CUSPARSE[] = "cusparse";
-
 bool bench_is_method(const char *name) {
   size_t length = strcspn(name, ":");
   if (length == 4 && !strncmp(name, "auto", 4)) return true;
@@ -107,7 +105,7 @@ static int add_on_gpu(bench_runners *all, const bench_settings *set, const char 
   char where[32];
   bench_runner *r = add(all, name, 1);
   if (!r) return LEAVE_USAGE;
-  if (!strcmp(name, CUSPARSE)) return -1;
+  if (bench_cusparse_algorithm(name) >= 0) return -1;
   if (!bench_is_method(name)) return bench_leave_unknown(name);
   snprintf(where, sizeof where, "cuda:%d", set->device);
   if (!all->gpu && trs_context_create(&all->gpu, where)) return leave_library("--backend");
@@ -147,6 +145,25 @@ static bool has_peer(const bench_runners *all) {
   return false;
 }
 
+/* Newer algorithms of cuSPARSE's that the loaded library has. */
+static int add_newer(bench_runners *all, const bench_settings *set) {
+  int code = -1;
+  for (int k = 1; k < bench_cusparse_known() && code < 0; k++)
+    code = add_on_gpu(all, set, bench_cusparse_name[k]);
+  return code;
+}
+
+static int check_known(const bench_runners *all) {
+  for (int i = 0; i < all->count; i++)
+    if (!all->runner[i].ctx &&
+        bench_cusparse_algorithm(all->runner[i].method) >= bench_cusparse_known())
+      return leave(LEAVE_UNAVAILABLE, trs_status_name(TRS_ERROR_UNSUPPORTED), -1,
+                   "%s: it came with cuSPARSE 12.9, and this is %s: name a newer one by "
+                   "TRIREME_CUSPARSE",
+                   all->runner[i].method, bench_cusparse_version());
+  return -1;
+}
+
 static int open_on_gpu(bench_runners *all, const bench_settings *set) {
   const char *names = set->methods ? set->methods : "auto";
   char name[64];
@@ -154,10 +171,12 @@ static int open_on_gpu(bench_runners *all, const bench_settings *set) {
   while (code < 0 && bench_next_method(&names, name, sizeof name))
     code = add_on_gpu(all, set, name);
   if (code < 0 && set->store) code = add_narrow(all, set);
-  if (code < 0 && !set->peer && !has_peer(all)) code = add_on_gpu(all, set, CUSPARSE);
-  if (code >= 0) return code;
-  code = bench_cuda_open(set->device);
-  return code < 0 && has_peer(all) ? load_peer(all) : code;
+  bool best = code < 0 && !set->peer && !has_peer(all);
+  if (best) code = add_on_gpu(all, set, bench_cusparse_name[0]);
+  if (code < 0) code = bench_cuda_open(set->device);
+  if (code < 0 && has_peer(all)) code = load_peer(all);
+  if (code < 0 && best && has_peer(all)) code = add_newer(all, set);
+  return code < 0 ? check_known(all) : code;
 }
 
 int bench_runners_open(bench_runners *all, const bench_settings *set) {

@@ -186,7 +186,11 @@ static int draw_gpu(const bench_groups *groups, const char *path) {
   static const bench_column columns[] = {BENCH_ENGINE, BENCH_CUSPARSE};
   bench_profile profile = {.title = "Triangular solves on a GPU: performance profiles",
                            .series = 2,
-                           .name = {"Trireme, engine", "cuSPARSE, default algorithm"}};
+                           .name = {"Trireme, engine", "cuSPARSE"}};
+  for (int64_t i = groups->count; i-- > 0;) /* the first one's version */
+    if (groups->group[i].column[BENCH_CUSPARSE])
+      snprintf(profile.name[1], sizeof profile.name[1], "%.79s",
+               groups->group[i].column[BENCH_CUSPARSE]->reason);
   snprintf(profile.subtitle, sizeof profile.subtitle,
            "Share of the systems that a library solves within a factor of the faster library's "
            "time; further left and higher is better");

@@ -158,7 +158,9 @@ static const paragraph paragraphs[] = {
      "small, the result is marked WRONG and counts nowhere, and the exit code is 1."},
     {"On a GPU",
      "With --backend cuda all data is in device memory, and the peers are cuSPARSE's SpSV and "
-     "SpSM. Solves are timed with events around batches, and the table shows the median; latency_s "
+     "SpSM. From version 12.9 SpSV has two more algorithms, the methods cusparse:alg1 and "
+     "cusparse:alg2; ratios are over the fastest of the three. Solves are timed with events around "
+     "batches, and the table shows the median; latency_s "
      "is the time of one solve that the host waits for. The first analysis of a system is reported "
      "apart from the later ones, of which the best counts. cuSPARSE's query of its buffer size "
      "(ask_s) and the allocation of that buffer are not part of its analysis."},

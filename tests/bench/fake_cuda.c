@@ -1,7 +1,7 @@
 /* fake_cuda.c - the functions of the CUDA runtime and of cuSPARSE that trireme bench calls, with
  * host memory for device memory and plain substitution for solves, so that the peer is tested where
  * no GPU is.  FAKE_CUDA=wrong spoils every answer, refuse fails to analyse, lost fails to solve,
- * small has no more than a megabyte for each array. */
+ * small has no more than a megabyte for each array, newer is version 12.9. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -160,7 +160,7 @@ int cusparseCreate(void **handle) {
 }
 
 int cusparseGetProperty(int which, int *value) {
-  *value = which == 0 ? 12 : which;
+  *value = which == 0 ? 12 : which == 1 && asked("newer") ? 9 : which;
   return SUCCESS;
 }
 
@@ -291,6 +291,8 @@ static int update(void *state, const void *val, int part) {
   return !s->analysed || !val || part != 0;
 }
 
+static int known(int algorithm) { return algorithm >= 0 && algorithm < (asked("newer") ? 3 : 1); }
+
 int cusparseSpSV_createDescr(void **s) { return create_solver(s, 0); }
 
 int cusparseSpSV_destroyDescr(void *s) {
@@ -300,18 +302,18 @@ int cusparseSpSV_destroyDescr(void *s) {
 
 int cusparseSpSV_bufferSize(void *handle, int op, const void *alpha, void *A, void *b, void *x,
                             int type, int algorithm, void *s, size_t *bytes) {
-  return !handle || !alpha || !b || !x || algorithm || ask(s, op, A, type, bytes);
+  return !handle || !alpha || !b || !x || !known(algorithm) || ask(s, op, A, type, bytes);
 }
 
 int cusparseSpSV_analysis(void *handle, int op, const void *alpha, void *A, void *b, void *x,
                           int type, int algorithm, void *s, void *buffer) {
-  if (!handle || op || !alpha || !A || !b || !x || type > 1 || algorithm) return 3;
+  if (!handle || op || !alpha || !A || !b || !x || type > 1 || !known(algorithm)) return 3;
   return analyse(s, buffer);
 }
 
 int cusparseSpSV_solve(void *handle, int op, const void *alpha, void *A, void *b, void *x, int type,
                        int algorithm, void *s) {
-  if (!handle || op || type > 1 || algorithm) return 3;
+  if (!handle || op || type > 1 || !known(algorithm)) return 3;
   return solve(s, alpha, A, b, x, 0);
 }
 

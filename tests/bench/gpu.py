@@ -77,6 +77,13 @@ def test_peer():
           row["time"]["latency_s"] > 0 and row["time"]["repeats"] >= 5 and
           row["reason"] == "cuSPARSE 12.1.2" and
           row["machine"]["gpu"] == "Fake, driver 13.0, runtime 13.0", row)
+    newer = ("--backend", "cuda", "--methods", "cusparse,cusparse:alg1,cusparse:alg2", *SHORT)
+    o = bench(SMALL, *newer, "--nrhs", "1,3", "--out", path("newer.json"), env={"FAKE_CUDA": "newer"})
+    check("its newer algorithms solve for one right-hand side", o.code == 0 and
+          [r["chosen"] for r in rows_of("newer.json")] ==
+          2 * ["SpSV", "SpSV ALG1", "SpSV ALG2", "SpSM"], o)
+    o = bench(SMALL, *newer)
+    check("an older library is named", o.code == 4 and "this is cuSPARSE 12.1.2" in o.err, o)
     o = bench("factor:ilu0:gen:poisson2d5:10", *PEER, "--out", path("unit.json"))
     check("a unit diagonal is told to cuSPARSE", o.code == 0 and
           not any(r["wrong"] for r in rows_of("unit.json")), o)
@@ -204,7 +211,8 @@ def made_up(matrix, uplo, method, median, analysis=1e-3, **more):
            "wrong": more.get("wrong", False),
            "memory": {"matrix": 1000000, "plan": round(1e6 * more.get("memory", 1)),
                       "vectors": 160000, "total": 2160000, "analysis_peak": None,
-                      "process_peak": None}, "reason": "made up"}
+                      "process_peak": None},
+           "reason": "cuSPARSE 12.9.4" if method.startswith("cusparse") else "made up"}
     return row
 
 
@@ -222,6 +230,7 @@ def gpu_rows():
                  made_up(matrix, uplo, "engine+f32", engine / 1.5, 5e-4),
                  made_up(matrix, uplo, "syncfree-csc:warps=8", 2e-3, 1e-4, memory=0.1),
                  made_up(matrix, uplo, "cusparse", cusparse, 5e-3, memory=2)]
+    rows += [made_up("gen:poisson2d5:100", "lower", "cusparse:alg2", 3e-4, 5e-3, memory=2)]
     rows += [made_up("gen:poisson2d5:100", "lower", "auto", 8e-4, 6e-3, nrhs=8, bound=None),
              made_up("gen:poisson2d5:100", "lower", "cusparse", 8e-3, 5e-3, nrhs=8, bound=None),
              made_up("gen:lost:1", "lower", "auto", None, wrong=True),
@@ -232,7 +241,7 @@ def gpu_rows():
 def test_tables():
     o = bench("--table", write_rows("gpu.json", gpu_rows()), "--svg", path("gpu.svg"))
     check("a table of a GPU is as recorded", o.code == 0 and o.out == expected("gpu.txt"), o)
-    svg("gpu.svg", o, ["cuSPARSE, default algorithm", "1 right-hand side, 4 systems",
+    svg("gpu.svg", o, ["cuSPARSE 12.9.4", "1 right-hand side, 4 systems",
                        "8 right-hand sides, 1 system"])
     faster = [dict(r, time=dict(r["time"], solve_s={"min": 1e-5, "median": 1e-5}))
               for r in gpu_rows()[:4]]
