@@ -146,11 +146,11 @@ int text_file_open(text_file *f, const char *path) {
   return f->stream ? -1 : leave_memory(BUFSIZ, "a file's text");
 }
 
-int text_file_close(text_file *f) {
+int text_file_close(text_file *f, int code) {
   bool good = !ferror(f->stream);
   good &= !fclose(f->stream);
-  int code = good ? -1 : leave_memory((double)f->length, "a file's text");
-  if (good && trs_text_write(f->text, (int64_t)f->length, f->path)) code = leave_library(NULL);
+  if (code < 0 && !good) code = leave_memory((double)f->length, "a file's text");
+  if (code < 0 && trs_text_write(f->text, (int64_t)f->length, f->path)) code = leave_library(NULL);
   free(f->text);
   return code;
 }
