@@ -213,7 +213,8 @@ WRITES = "write,pwrite64,writev,pwritev,sendmsg,sendto"
 FILES = "openat,newfstatat,statx,lseek,ftruncate,fsync,fdatasync,linkat,rename,renameat,renameat2,unlink,unlinkat,flock,fchmod,fchown,fallocate"
 # Not what strace's errors never are in truth: futex and waitid that end otherwise than documented.
 START = "clone,clone3,execve,prctl,setsid,dup3,socketpair,memfd_create,pipe2,fcntl,poll"
-MEMORY = "mmap,mprotect,brk,madvise,munmap,mremap"
+# Not brk: strace answers for it as the kernel never does.
+MEMORY = "mmap,mprotect,madvise,munmap,mremap"
 ERRORS = [("ENOSPC", WRITES), ("ENOSPC", FILES), ("EIO", READS), ("EIO", WRITES), ("EIO", FILES),
           ("EINTR", READS), ("EINTR", WRITES), ("EINTR", "wait4,waitid,poll,openat,flock"),
           ("ENOMEM", MEMORY), ("ENOMEM", START), ("EAGAIN", "clone,clone3"),

@@ -80,8 +80,48 @@ class Fuzzers(Program):
         return units, [] if o.code == 0 else [f"FUZZ_SEED={seed % 2**31} {o}"]
 
 
+class Valgrind(Program):
+    name, share, what = "valgrind", 4, "test programs under valgrind, kernels without AVX"
+    programs = ("test_api_arguments", "test_matrix_create", "test_factor_ilu0", "test_solve_schedule",
+                "test_order_tree", "test_io_json", "test_base_structs", "test_analysis_levels")
+
+    def __init__(self, machine, folder):
+        super().__init__(machine, folder)
+        self.paths = [machine.test(p) for p in self.programs]
+        try:
+            machine.run(["valgrind", "--version"], folder)
+        except FileNotFoundError:
+            raise Skip("no valgrind (Debian: valgrind)") from None
+
+    def attempt(self, seed, rng, _):
+        o = self.machine.run(["valgrind", "-q", "--error-exitcode=99", "--leak-check=full",
+                              self.paths[seed % len(self.paths)]], self.folder,
+                             {"TRIREME_SEED": str(seed), "TRIREME_ISA": "baseline"}, patience=3000)
+        return (o.out + o.err).count(b"[       OK ]"), [str(o)] if o.code != 0 else []
+
+
+class Analyzer(Program):
+    """Each try is some files; all come before one comes again."""
+    name, share, what = "analyzer", 2, "gcc's static analyzer, file by file"
+    EACH = 4
+
+    def __init__(self, machine, folder):
+        super().__init__(machine, folder)
+        self.words = [os.path.join(TESTS, "..", "tools", "analyze"), machine.build]
+        o = machine.run([*self.words, "--list"], folder)
+        if o.code == 77:
+            raise Skip("gcc has no -fanalyzer")
+        self.files = o.out.decode().split()
+
+    def attempt(self, seed, rng, _):
+        first = seed * self.EACH
+        files = [self.files[(first + k) % len(self.files)] for k in range(self.EACH)]
+        o = self.machine.run([*self.words, *files], self.folder, {"JOBS": "1"}, patience=3000)
+        return self.EACH, [o.out.decode("utf-8", "replace")] if o.code != 0 else []
+
+
 SCENARIOS = [
-    Fuzzers, Mutations,
+    Fuzzers, Mutations, Valgrind, Analyzer,
     program("counters", 1, "counters of solves and sweeps begin just below a wrap", "test_api_counters"),
     program("forks", 2, "children of a process that solves, reads and relaxes", "test_api_fork"),
     program("cancels", 3, "threads are cancelled while they read, write and order", "test_io_limit",
