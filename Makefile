@@ -14,7 +14,7 @@ cmake = $$(command -v ninja >/dev/null && echo env CMAKE_GENERATOR=Ninja) cmake
 configure = $(cmake) -S . -B $(1) $(2) $(CMAKE_FLAGS) >$(1)/configure.log || { cat $(1)/configure.log; exit 1; }
 build = @mkdir -p $(1) && $(call configure,$(1),$(2)) && cmake --build $(1) -j $(JOBS)
 
-.PHONY: help run check setup build test bench install format lint analyze asan ubsan tsan fuzz torture clean
+.PHONY: help run check setup build test bench install format lint analyze asan tsan fuzz torture clean
 .DEFAULT_GOAL := help
 
 help: ## this list
@@ -54,10 +54,6 @@ analyze: build ## gcc's static analyzer
 asan: ## the tests under the address and undefined-behaviour sanitizers
 	$(call build,$(BUILD)/asan,--preset asan)
 	@tests/run $(BUILD)/asan -E '^(levels|install|setup|reporting|headers|cli/packages|mpi/solve/[12]$$|mpi/relax/[1478])'
-
-ubsan: ## the tests under clang's undefined-behaviour sanitizer
-	$(call build,$(BUILD)/ubsan,--preset ubsan)
-	@tests/run $(BUILD)/ubsan -E '^(levels|install|setup|reporting|headers|cli/packages|small_universe)'
 
 tsan: ## the tests that start threads, under the thread sanitizer
 	$(call build,$(BUILD)/tsan,--preset tsan)

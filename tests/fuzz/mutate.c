@@ -188,7 +188,7 @@ static void say_mutation(int number) {
 
 static void watch(void) {
   signal(SIGABRT, say_mutation);
-#ifndef __SANITIZE_ADDRESS__ /* which says more of these, and aborts */
+#ifndef TRS_SANITIZE_ADDRESS /* which says more of these, and aborts */
   signal(SIGSEGV, say_mutation);
   signal(SIGBUS, say_mutation);
 #endif

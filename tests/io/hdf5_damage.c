@@ -7,7 +7,7 @@
 #include "io/scratch.h"
 #include "test.h"
 
-#if defined __SANITIZE_ADDRESS__ || defined __SANITIZE_THREAD__
+#if defined TRS_SANITIZE_ADDRESS || defined TRS_SANITIZE_THREAD
 enum { SANITIZED = 1 }; /* with memory of its own */
 #else
 enum { SANITIZED = 0 };
