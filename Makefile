@@ -4,6 +4,8 @@ BUILD ?= build
 PREFIX ?= /usr/local
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 CMAKE_FLAGS ?=
+TORTURE_SECONDS ?= 3600
+TORTURE ?=
 TRIREME_MATRICES ?= $(wildcard ../shared/matrices)
 export TRIREME_MATRICES
 
@@ -12,7 +14,7 @@ cmake = $$(command -v ninja >/dev/null && echo env CMAKE_GENERATOR=Ninja) cmake
 configure = $(cmake) -S . -B $(1) $(2) $(CMAKE_FLAGS) >$(1)/configure.log || { cat $(1)/configure.log; exit 1; }
 build = @mkdir -p $(1) && $(call configure,$(1),$(2)) && cmake --build $(1) -j $(JOBS)
 
-.PHONY: help run check setup build test bench install format lint asan tsan fuzz clean
+.PHONY: help run check setup build test bench install format lint analyze asan tsan fuzz torture clean
 .DEFAULT_GOAL := help
 
 help: ## this list
@@ -46,6 +48,9 @@ format: ## put the sources in the project's format
 lint: ## layers, format, shell scripts
 	@tools/lint
 
+analyze: build ## gcc's static analyzer
+	@JOBS=$(JOBS) tools/analyze $(BUILD)
+
 asan: ## the tests under the address and undefined-behaviour sanitizers
 	$(call build,$(BUILD)/asan,--preset asan)
 	@tests/run $(BUILD)/asan -E '^(levels|install|setup|reporting|headers|cli/packages|mpi/solve/[12]$$|mpi/relax/[1478])'
@@ -56,6 +61,11 @@ tsan: ## the tests that start threads, under the thread sanitizer
 
 fuzz: ## a minute of random files for the readers
 	@tests/fuzz/run 60
+
+torture: ## an hour of attacks (TORTURE_SECONDS=60, TORTURE='--only kills --seed 7')
+	$(call build,$(BUILD),-DTRIREME_BUILD_TESTS=ON)
+	$(call build,$(BUILD)/asan,--preset asan)
+	@tests/torture/run $(BUILD) --asan $(BUILD)/asan --seconds $(TORTURE_SECONDS) $(TORTURE)
 
 clean: ## remove the build directory
 	rm -rf $(BUILD)

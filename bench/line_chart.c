@@ -125,5 +125,5 @@ int bench_lines_write(const bench_lines *lines, const char *path) {
   svg_head(file.stream, &page);
   for (int64_t at = 0; at < lines->panels; at++) draw_panel(file.stream, lines, at, head);
   fprintf(file.stream, "</svg>\n");
-  return text_file_close(&file);
+  return text_file_close(&file, -1);
 }

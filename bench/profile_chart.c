@@ -130,7 +130,7 @@ int bench_profile_write(const bench_profile *profile, const char *path) {
     for (int panel = 0; panel < profile->panels; panel++)
       draw_panel(file.stream, profile, panel, head, factor, largest);
     fprintf(file.stream, "</svg>\n");
-    code = text_file_close(&file);
+    code = text_file_close(&file, -1);
   }
   free(factor);
   return code;

@@ -186,5 +186,5 @@ int bench_chart_write(const bench_chart *chart, const char *path) {
   draw_lines(file.stream, chart, &s, least);
   draw_means(file.stream, chart, &s);
   fprintf(file.stream, "</svg>\n");
-  return text_file_close(&file);
+  return text_file_close(&file, -1);
 }

@@ -299,7 +299,7 @@ static int watch(job *j) {
 static int measure(job *j) {
   double *seconds = malloc((size_t)j->set.repeat * sizeof *seconds);
   trs_status status = TRS_SUCCESS;
-  if (ranks_any(j->ranks, !seconds)) {
+  if (ranks_any(j->ranks, !seconds) || !seconds) {
     free(seconds);
     return leave_memory((double)j->set.repeat * sizeof *seconds, "the timings");
   }

@@ -1,4 +1,5 @@
 /* files.c - reading the operand M, and writing files that appear whole or not at all. */
+#define _GNU_SOURCE /* fopencookie */
 #include "files.h"
 
 #include <errno.h>
@@ -128,17 +129,28 @@ bool names_hdf5(const char *path) {
   return dot && (!strcmp(dot, ".h5") || !strcmp(dot, ".hdf5"));
 }
 
+static ssize_t append(void *file, const char *bytes, size_t count) {
+  text_file *f = file;
+  char *grown = realloc(f->text, f->length + count + 1);
+  if (!grown) return -1;
+  memcpy(grown + f->length, bytes, count);
+  f->text = grown;
+  f->length += count;
+  return (ssize_t)count;
+}
+
+/* Not by open_memstream, whose stream forgets that memory was short. */
 int text_file_open(text_file *f, const char *path) {
   *f = (text_file){.path = path};
-  f->stream = open_memstream(&f->text, &f->length);
+  f->stream = fopencookie(f, "w", (cookie_io_functions_t){.write = append});
   return f->stream ? -1 : leave_memory(BUFSIZ, "a file's text");
 }
 
-int text_file_close(text_file *f) {
+int text_file_close(text_file *f, int code) {
   bool good = !ferror(f->stream);
   good &= !fclose(f->stream);
-  int code = good ? -1 : leave_memory((double)f->length, "a file's text");
-  if (good && trs_text_write(f->text, (int64_t)f->length, f->path)) code = leave_library(NULL);
+  if (code < 0 && !good) code = leave_memory((double)f->length, "a file's text");
+  if (code < 0 && trs_text_write(f->text, (int64_t)f->length, f->path)) code = leave_library(NULL);
   free(f->text);
   return code;
 }

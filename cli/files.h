@@ -61,7 +61,9 @@ typedef struct text_file {
 } text_file;
 
 int text_file_open(text_file *f, const char *path);
-int text_file_close(text_file *f);
+
+/* Writes it, unless code says that it has failed; the exit code, or -1. */
+int text_file_close(text_file *f, int code);
 
 int64_t file_bytes(const char *path);
 

@@ -156,6 +156,5 @@ int picture_write(const picture *p, const char *path) {
   draw_charts(file.stream, p);
   draw_legend(file.stream, p, &scale);
   fprintf(file.stream, "</svg>\n");
-  int closed = text_file_close(&file);
-  return code >= 0 ? code : closed;
+  return text_file_close(&file, code);
 }

@@ -21,6 +21,12 @@
     skip();                   \
   } while (0)
 
+/* What tests/torture varies from run to run; 0 in a plain one. */
+static inline uint64_t test_seed(void) {
+  const char *text = getenv("TRIREME_SEED");
+  return text ? strtoull(text, NULL, 10) : 0;
+}
+
 /* The call succeeds; else the library's own message is shown. */
 #define assert_success(call)                                           \
   do {                                                                 \

@@ -285,6 +285,8 @@ trs_status trs_ranks_open_mpi(trs_ranks *ranks, MPI_Comm comm, double asked) {
   MPI_Request request;
   double limit;
   *ranks = (trs_ranks){.transport = &transport, .chunk = CHUNK};
+  if (comm == MPI_COMM_NULL) /* MPI would end the program */
+    return trs_fail(TRS_ERROR_ARGUMENT, -1, "comm is MPI_COMM_NULL: this rank is not in it");
   TRS_TRY(check_meeting());
   trs_failure failure = {0};
   trs_status status = take_limit(&limit, asked);

@@ -41,7 +41,7 @@ struct trs_rendezvous {
   dev_t device; /* of the board's file, and its number there */
   ino_t inode;
   int rank, ranks;
-  uint64_t turn;
+  uint64_t turn, begin; /* counts on the board are from begin on, so that zero is before all */
 };
 
 static const double FIRST_LIMIT = 60, LIMIT = 3600, LOOK = 0.05; /* seconds */
@@ -144,7 +144,7 @@ trs_status trs_rendezvous_tell_lost(const trs_rendezvous *r, int rank) {
 }
 
 static bool has_come(const trs_rendezvous *r, int rank) {
-  return trs_counter_reached(atomic_load(&r->board->turn[rank]), r->turn);
+  return trs_counter_reached(r->begin + atomic_load(&r->board->turn[rank]), r->turn);
 }
 
 /* Waits until a rank's count is at least r->turn.  Another than that rank may be the one that has
@@ -159,7 +159,7 @@ static trs_status await(const trs_rendezvous *r, int rank, double limit) {
     looked = now;
     int lost = trs_rendezvous_lost(r);
     if (lost >= 0 && !has_come(r, rank)) return trs_rendezvous_tell_lost(r, lost);
-    if (r->turn == 1 && r->rank && is_replaced(r)) return trs_rendezvous_tell_lost(r, 0);
+    if (r->turn - r->begin == 1 && r->rank && is_replaced(r)) return trs_rendezvous_tell_lost(r, 0);
     if (now - start > limit)
       return trs_fail(TRS_ERROR_STALLED, -1, "process %d of %d has not come within %.0f s", rank,
                       r->ranks, limit);
@@ -171,7 +171,7 @@ static trs_status exchange(trs_rendezvous *r, void *all, int64_t size, double li
   r->turn++;
   char(*records)[TRS_RENDEZVOUS_RECORD] = r->board->record[r->turn % 2];
   if (size) memcpy(records[r->rank], (char *)all + r->rank * size, (size_t)size);
-  atomic_store(&r->board->turn[r->rank], r->turn);
+  atomic_store(&r->board->turn[r->rank], r->turn - r->begin);
   for (int rank = 0; rank < r->ranks; rank++) {
     TRS_TRY(await(r, rank, limit));
     if (size) memcpy((char *)all + rank * size, records[rank], (size_t)size);
@@ -374,6 +374,7 @@ trs_status trs_rendezvous_open(trs_rendezvous **result, const char *name, int ra
   *result = NULL;
   TRS_TRY(TRS_ALLOC_ZERO(&r, 1));
   r->rank = rank;
+  r->begin = r->turn = trs_counters_begin;
   r->ranks = ranks;
   snprintf(r->name, sizeof r->name, "%.80s", name);
   for (char *c = r->name; *c; c++)

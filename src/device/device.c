@@ -1,10 +1,12 @@
 /* device.c - the CUDA runtime behind device.h. */
 #include "device/device.h"
 
+#include <cuda.h>
 #include <cuda_runtime_api.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/memory.h"
 #include "base/process.h"
@@ -372,6 +374,36 @@ bool trs_device_address(const void *pointer) {
     return false;
   }
   return attributes.type == cudaMemoryTypeDevice || attributes.type == cudaMemoryTypeManaged;
+}
+
+typedef CUresult (*range_function)(CUdeviceptr *base, size_t *size, CUdeviceptr pointer);
+
+/* The driver's, which programs do not link. */
+static range_function find_range(void) {
+  enum cudaDriverEntryPointQueryResult how;
+  void *found = NULL;
+  const char *name = "cuMemGetAddressRange";
+#if CUDART_VERSION >= 12050
+  cudaError_t error =
+      cudaGetDriverEntryPointByVersion(name, &found, 12000, cudaEnableDefault, &how);
+#else
+  cudaError_t error = cudaGetDriverEntryPoint(name, &found, cudaEnableDefault, &how);
+#endif
+  range_function range = NULL;
+  if (error) (void)cudaGetLastError();
+  if (!error && how == cudaDriverEntryPointSuccess) memcpy(&range, &found, sizeof range);
+  return range;
+}
+
+int64_t trs_device_extent(const void *pointer, int64_t wanted) {
+  const range_function range = find_range();
+  const CUdeviceptr at = (CUdeviceptr)pointer;
+  CUdeviceptr base, end = at;
+  size_t size;
+  while (range && (int64_t)(end - at) < wanted && range(&base, &size, end) == CUDA_SUCCESS &&
+         base + size > end)
+    end = base + size;
+  return end > at ? (int64_t)(end - at) : INT64_MAX;
 }
 
 bool trs_device_capturing(trs_stream stream) {

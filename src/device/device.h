@@ -75,6 +75,9 @@ bool trs_device_busy(trs_stream stream); /* what was put into it is not done yet
 
 /* Can kernels read this address?  (Device and managed memory; false for any host pointer.) */
 bool trs_device_address(const void *pointer);
+/* Bytes from there to the end of the allocation, and of what adjoins it as far as they are wanted;
+ * INT64_MAX where the driver does not say. */
+int64_t trs_device_extent(const void *pointer, int64_t wanted);
 /* Is the stream being captured into a graph? */
 bool trs_device_capturing(trs_stream stream);
 

@@ -9,6 +9,7 @@
 
 #include "base/config.h"
 #include "io/hdf5_file.h"
+#include "io/limit.h"
 #include "io/source.h"
 
 static bool ends_with(const char *text, const char *ending) {
@@ -27,11 +28,15 @@ trs_status trs_hdf5_is_file(const char *path, bool *is) {
   return TRS_SUCCESS;
 }
 
-/* Time and memory that a sound file of this size needs at most, with much to spare. */
+/* Time and memory that a sound file of this size needs at most, with much to spare; beside the
+ * array that is read, which counts for the caller's limit, no more than that limit and what the
+ * worker itself takes. */
 static void set_limits(trs_hdf5_file *file, int64_t bytes) {
-  enum { SECONDS = 60, BYTES_PER_SECOND = 1000000, MEMORY = 512 << 20 };
+  enum { SECONDS = 60, BYTES_PER_SECOND = 1000000, MEMORY = 512 << 20, WORKER = 128 << 20 };
   double all = (double)file->bytes + (double)bytes;
-  double memory = MEMORY + 2 * (double)file->bytes + 3 * (double)bytes;
+  double beside = MEMORY + 2 * (double)file->bytes;
+  double allowed = WORKER + (double)trs_limit_bytes(file->reading);
+  double memory = (allowed < beside ? allowed : beside) + 3 * (double)bytes;
   trs_worker_limit(file->worker, SECONDS + all / BYTES_PER_SECOND, (int64_t)memory);
 }
 

@@ -5,14 +5,14 @@
 #include "base/cancel.h"
 #include "base/machine.h"
 
-static int64_t allowed(const trs_reading *reading) {
+int64_t trs_limit_bytes(const trs_reading *reading) {
   int64_t bytes = reading->options.max_bytes;
   if (bytes < 0) return INT64_MAX;
   return bytes ? bytes : trs_machine_memory() / 2;
 }
 
 void trs_limit_begin(trs_limit *l, const trs_reading *reading) {
-  *l = (trs_limit){.limit = {.bytes = allowed(reading)}, .path = reading->path};
+  *l = (trs_limit){.limit = {.bytes = trs_limit_bytes(reading)}, .path = reading->path};
   l->cancel = trs_cancel_defer();
   l->before = trs_memory_limit_set(&l->limit);
 }

@@ -12,6 +12,9 @@ typedef struct trs_limit {
   int cancel;
 } trs_limit;
 
+/* What reading may take: the option, or the share of the machine that stands for it. */
+int64_t trs_limit_bytes(const trs_reading *reading);
+
 /* Between begin and end, by the same thread, allocations beyond what the reading's options allow
  * fail, and requests to cancel the thread wait. */
 void trs_limit_begin(trs_limit *l, const trs_reading *reading);

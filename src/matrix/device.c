@@ -173,11 +173,31 @@ static trs_status check_address(const void *pointer, int64_t count, const char *
       name);
 }
 
+/* Numbers of another width than was said would be read behind the end of their array. */
+static trs_status check_room(const void *pointer, int64_t count, int64_t size, const char *name,
+                             const char *hint) {
+  int64_t room = count > INT64_MAX / size ? 0 : trs_device_extent(pointer, count * size);
+  if (count == 0 || room / size >= count) return TRS_SUCCESS;
+  return trs_fail(TRS_ERROR_ARGUMENT, -1,
+                  "%s has room for %lld bytes, less than %lld numbers of %lld bytes each%s", name,
+                  (long long)room, (long long)count, (long long)size, hint);
+}
+
+static trs_status check_rooms(const trs_matrix *A, const given_arrays *given) {
+  const bool narrow_ptr = given->indexing & TRS_PTR32, wide_idx = given->indexing & TRS_IDX64;
+  TRS_TRY(check_room(given->ptr, A->nvectors + 1, trs_ptr_bytes(given->indexing), "ptr",
+                     narrow_ptr ? "" : ": a 32-bit array given as 64-bit (TRS_PTR64)?"));
+  TRS_TRY(check_room(given->idx, A->nnz, trs_idx_bytes(given->indexing), "idx",
+                     wide_idx ? ": a 32-bit array given as 64-bit (TRS_IDX64)?" : ""));
+  return check_room(A->val, A->nnz, (int64_t)trs_scalar_size(A->scalar), "val", "");
+}
+
 static trs_status take_arrays(trs_matrix *A, const given_arrays *given) {
   if (A->nnz < 0) return trs_fail(TRS_ERROR_ARGUMENT, -1, "nnz is %lld", (long long)A->nnz);
   TRS_TRY(check_address(given->ptr, A->nvectors + 1, "ptr"));
   TRS_TRY(check_address(given->idx, A->nnz, "idx"));
   TRS_TRY(check_address(A->val, A->nnz, "val"));
+  TRS_TRY(check_rooms(A, given));
   TRS_TRY(take_ptr(A, given));
   TRS_TRY(take_idx(A, given));
   return take_stock(A, given);

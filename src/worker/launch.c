@@ -113,7 +113,9 @@ ONLY_SYSTEM_CALLS static int keep(void *argument) {
   close_files(p);
   say_started(p);
   if (p->worker > 0) {
-    syscall(SYS_waitid, P_PID, p->worker, &about, WEXITED | WNOWAIT, NULL);
+    while (syscall(SYS_waitid, P_PID, p->worker, &about, WEXITED | WNOWAIT, NULL) < 0 &&
+           errno == EINTR)
+      continue;
     take_turn(p);
     syscall(SYS_wait4, p->worker, &p->state, 0, NULL);
     p->ended = true;

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/cores.h"
+#include "base/random.h"
 #include "plan/context.h"
 #include "relax/relaxation.h"
 #include "test.h"
@@ -137,7 +138,10 @@ static void a_fork_in_the_middle_of_a_solve(void **state) {
   atomic_bool stop = false;
   set_up("threads:3", "threads", "gen:poisson2d5:60");
   assert_int_equal(pthread_create(&other, NULL, solve_for_a_while, &stop), 0);
-  for (int k = 0; k < 20; k++) in_child(child_solves);
+  for (int k = 0; k < 20; k++) {
+    usleep((unsigned)trs_random_below(test_seed(), (uint64_t)k, 3000));
+    in_child(child_solves);
+  }
   atomic_store(&stop, true);
   pthread_join(other, NULL);
   assert_int_equal(solve_anew(plan), 0);

@@ -1,4 +1,5 @@
-/* hog.cu - a kernel that does nothing, on as many multiprocessors as it is given, for a while. */
+/* hog.cu - a kernel that does nothing, on as many multiprocessors as it is given, for a while; and
+ * memory that is not the library's. */
 #include "api/hog.h"
 
 #include <cuda_runtime.h>
@@ -14,3 +15,10 @@ extern "C" int hog_start(int blocks, int threads, unsigned long long nanoseconds
   spin<<<blocks, threads, 0, static_cast<cudaStream_t>(stream)>>>(nanoseconds);
   return cudaGetLastError();
 }
+
+extern "C" void *hog_take(unsigned long long bytes) {
+  void *memory = nullptr;
+  return cudaMalloc(&memory, bytes) == cudaSuccess ? memory : nullptr;
+}
+
+extern "C" void hog_give(void *memory) { cudaFree(memory); }

@@ -1,4 +1,4 @@
-/* hog.h - keeps a GPU busy for a while.  C and CUDA C++. */
+/* hog.h - what takes a GPU from others: its multiprocessors, its memory.  C and CUDA C++. */
 #ifndef TRS_TEST_HOG_H
 #define TRS_TEST_HOG_H
 
@@ -8,6 +8,10 @@ extern "C" {
 
 /* Launches blocks of so many threads that all spin for some nanoseconds; a cudaStream_t. */
 int hog_start(int blocks, int threads, unsigned long long nanoseconds, void *stream);
+
+/* Memory straight from cudaMalloc, or NULL. */
+void *hog_take(unsigned long long bytes);
+void hog_give(void *memory);
 
 #ifdef __cplusplus
 }

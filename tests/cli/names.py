@@ -56,6 +56,9 @@ if has("jansson"):
     os.link(good, name)
     o = run("solve", name, "--json")
     check("a name in JSON that is UTF-8 stays", o.json().get("matrix", {}).get("name") == name, o)
+o = run("info", matrix("turned\u202e\u2067\u200fxtm.mtx", 2, ENTRIES))
+check("marks that turn the direction of text are shown", o.code == 0 and
+      "turned\\xe2\\x80\\xae\\xe2\\x81\\xa7\\xe2\\x80\\x8fxtm.mtx" in o.out, o)
 o = run("solve", matrix("gr\u00fc\u00df\u20ac.mtx", 2, ENTRIES))
 check("letters of other languages stay", o.out.startswith(f"{FOLDER}/gr\u00fc\u00df\u20ac.mtx\n"), o)
 finish()

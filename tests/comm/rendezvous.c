@@ -10,6 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/counter.h"
 #include "base/timer.h"
 #include "test.h"
 
@@ -58,7 +59,14 @@ static int talk(const char *name, int rank) {
 }
 
 static void records(void **state) {
+  static const uint64_t begins[] = {INT32_MAX - 50, UINT32_MAX - 50, INT64_MAX - 50,
+                                    UINT64_MAX - 50};
   (void)state;
+  for (int k = 0; k < 4; k++) {
+    trs_counters_begin = begins[k];
+    assert_true(together("counters", talk));
+  }
+  trs_counters_begin = 0;
   assert_true(together("records", talk));
   assert_true(together("records", talk)); /* the name is free again */
 }

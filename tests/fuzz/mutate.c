@@ -2,6 +2,7 @@
  * with an error that says what is wrong, or without, but never with a crash, a hang or gigabytes.
  * Usage: fuzz_mutate COUNT SEED FILE-OR-FOLDER ...; mutation k of a seed is always the same. */
 #include <dirent.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -83,18 +84,19 @@ static void add_file(const char *path) {
 }
 
 static void add(const char *path) {
-  DIR *directory = opendir(path);
-  if (!directory) {
+  struct dirent **entries;
+  int count = scandir(path, &entries, NULL, alphasort);
+  if (count < 0) {
     add_file(path);
     return;
   }
-  for (struct dirent *entry; (entry = readdir(directory));) {
+  for (int k = 0; k < count; k++) {
     char name[4096];
-    if (*entry->d_name == '.') continue;
-    snprintf(name, sizeof name, "%s/%s", path, entry->d_name);
-    add_file(name);
+    snprintf(name, sizeof name, "%s/%s", path, entries[k]->d_name);
+    if (*entries[k]->d_name != '.') add_file(name);
+    free(entries[k]);
   }
-  closedir(directory);
+  free(entries);
 }
 
 /* ---- Mutations. ---- */
@@ -173,8 +175,28 @@ static const char *write_file(const uint8_t *bytes, size_t size) {
   return path;
 }
 
+static volatile uint64_t current;
+
+/* A program that ends here says at which mutation. */
+static void say_mutation(int number) {
+  char text[64];
+  int length = snprintf(text, sizeof text, "at mutation %llu\n", (unsigned long long)current);
+  (void)!write(STDERR_FILENO, text, (size_t)length);
+  signal(number, SIG_DFL);
+  raise(number);
+}
+
+static void watch(void) {
+  signal(SIGABRT, say_mutation);
+#ifndef TRS_SANITIZE_ADDRESS /* which says more of these, and aborts */
+  signal(SIGSEGV, say_mutation);
+  signal(SIGBUS, say_mutation);
+#endif
+}
+
 static void try(tally *t, uint64_t seed) {
   static uint8_t bytes[LARGEST];
+  current = seed;
   const original *o = &originals[seed % (uint64_t)noriginals];
   int is_factors = strstr(o->name, "factors") != NULL;
   const char *path = write_file(bytes, mutate(o, bytes, seed));
@@ -197,8 +219,9 @@ static void try(tally *t, uint64_t seed) {
 
 int main(int argc, char **argv) {
   tally t = {0};
-  int64_t current, peak;
+  int64_t held, peak;
   CLAIM(argc > 3);
+  watch();
   for (int k = 3; k < argc; k++) add(argv[k]);
   long count = atol(argv[1]);
   uint64_t first = strtoull(argv[2], NULL, 10);
@@ -206,13 +229,13 @@ int main(int argc, char **argv) {
     try(&t, first + (uint64_t)k);
     if (k % 5000 == 4999) fprintf(stderr, "%ld\n", k + 1);
   }
-  trs_memory_usage(&current, &peak);
+  trs_memory_usage(&held, &peak);
   printf(
       "%ld mutations of %d files: %ld read, %ld refused; the library ended %ld times, was stopped "
       "%ld times, was short of memory %ld times; longest %.2f s, %.1f MB at most here\n",
       count, noriginals, t.succeeded, t.refused, t.ended, t.slow, t.memory, t.longest,
       (double)peak / 1e6);
   unlink(write_file(NULL, 0));
-  CLAIM(current == 0 && peak < (int64_t)2 << 30);
+  CLAIM(held == 0 && peak < (int64_t)2 << 30);
   return 0;
 }

@@ -8,6 +8,7 @@
 #include "base/config.h"
 #include "base/machine.h"
 #include "base/memory.h"
+#include "base/random.h"
 #include "factor/file.h"
 #include "io/io.h"
 #include "io/scratch.h"
@@ -164,7 +165,7 @@ static void cancelled_threads_keep_nothing(void **state) {
     if (k < 2) assert_success(trs_write_matrix(A, path, NULL));
     trs_memory_usage(&before, &peak);
     assert_int_equal(pthread_create(&thread, NULL, read_for_ever, path), 0);
-    usleep((unsigned)(k * 397 % 5000));
+    usleep((unsigned)trs_random_below(test_seed(), (uint64_t)k, 5000));
     pthread_cancel(thread);
     pthread_join(thread, &result);
     assert_true(result == PTHREAD_CANCELED);

@@ -4,6 +4,7 @@
 
 #include <math.h>
 
+#include "api/hog.h"
 #include "base/random.h"
 #include "gpu.h"
 #include "matrix/values.h"
@@ -390,6 +391,34 @@ static void wrong_arrays_of_any_indexing_are_named(void **state) {
   assert_int_equal(gpu_held(), before);
 }
 
+/* Arrays that end before what is said of them, straight from CUDA: not read behind their end. */
+static void arrays_that_are_too_short_are_refused(void **state) {
+  (void)state;
+  enum { N = 1 << 20 };
+  trs_matrix *A;
+  int32_t *ptr = malloc((N + 1) * sizeof *ptr);
+  int64_t before = gpu_held();
+  for (int32_t i = 0; i <= N; i++) ptr[i] = i;
+  int32_t *p = hog_take((N + 1) * sizeof *p), *idx = hog_take(N * sizeof *idx);
+  double *val = hog_take(N * sizeof *val);
+  assert_true(p && idx && val);
+  assert_success(trs_device_copy(p, ptr, (N + 1) * sizeof *p, NULL));
+  assert_success(trs_device_copy(idx, ptr, N * sizeof *idx, NULL));
+  assert_success(trs_device_fill(val, 0, N * sizeof *val, NULL));
+#define CREATE_LONG(scalar, n, indexing) \
+  trs_matrix_create_device(&A, gpu_context, TRS_CSR, scalar, n, n, n, indexing, p, idx, val)
+  assert_success(CREATE_LONG(TRS_DOUBLE, N, TRS_PTR32));
+  trs_matrix_destroy(A);
+  assert_failure(TRS_ERROR_ARGUMENT, "a 32-bit array given as 64-bit (TRS_PTR64)?",
+                 CREATE_LONG(TRS_DOUBLE, N, TRS_PTR64));
+  assert_failure(TRS_ERROR_ARGUMENT, "a 32-bit array given as 64-bit (TRS_IDX64)?",
+                 CREATE_LONG(TRS_DOUBLE, N, TRS_PTR32 | TRS_IDX64));
+  assert_failure(TRS_ERROR_ARGUMENT, "val has room for", CREATE_LONG(TRS_DCOMPLEX, N, TRS_PTR32));
+  assert_int_equal(gpu_held(), before);
+  hog_give(p), hog_give(idx), hog_give(val);
+  free(ptr);
+}
+
 /* ---- Both factors in one matrix, and one triangle of a general one ---- */
 
 static void solves_follow_the_values_of_one_matrix(void **state) {
@@ -497,6 +526,7 @@ int main(void) {
       cmocka_unit_test(a_missing_diagonal_entry_is_named),
       cmocka_unit_test(arrays_of_any_indexing_and_order),
       cmocka_unit_test(wrong_arrays_of_any_indexing_are_named),
+      cmocka_unit_test(arrays_that_are_too_short_are_refused),
       cmocka_unit_test(solves_follow_the_values_of_one_matrix),
       cmocka_unit_test(functions_of_the_host_refuse),
   };

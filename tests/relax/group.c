@@ -7,6 +7,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "counters.h"
 #include "gpu.h"
 #include "plan/context.h"
 #include "relax/blocks.h"
@@ -123,6 +124,20 @@ static void every_variant(void **state) {
         .struct_size = sizeof(trs_relax_options), .variant = variants[k], .nrhs = 2};
     check_groups(&A, &options, sweeps_of(k), 1 + k % 2);
   }
+  blocks_free(&A);
+}
+
+static void counters_pass_32_bits(void **state) {
+  (void)state;
+  static const char *const variants[] = {"warp-row", "slices"};
+  blocks A = blocks_random(2000, 5, 12, 2, 4);
+  for (int k = 0; k < 2 * COUNTER_BEGINS; k++) {
+    trs_relax_options options = {
+        .struct_size = sizeof(trs_relax_options), .variant = variants[k % 2], .nrhs = 2};
+    trs_counters_begin = counter_begins[k / 2];
+    check_groups(&A, &options, sweeps_of(k), 1 + k % 2);
+  }
+  trs_counters_begin = 0;
   blocks_free(&A);
 }
 
@@ -254,6 +269,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(every_block_size_and_store),
       cmocka_unit_test(every_variant),
+      cmocka_unit_test(counters_pass_32_bits),
       cmocka_unit_test(shapes_at_the_edge),
       cmocka_unit_test(the_wing),
       cmocka_unit_test(bad_input),

@@ -1,6 +1,7 @@
 /* launches.c - what the host does for relaxation on several GPUs, on a stand-in for them: domains,
  * lists, launches and their order, staging, norms; the bits of one GPU. */
 #include "relax/blocks.h"
+#include "counters.h"
 #include "device_stand_in.h"
 #include "relax/relaxation.h"
 #include "relax/cuda/args.h"
@@ -68,6 +69,16 @@ static void members_that_share_a_gpu(void **state) {
   compare("cuda:0-0");
   compare("cuda:0,0");
   compare("cuda:0,0,0,0,0");
+}
+
+static void counters_pass_32_bits(void **state) {
+  (void)state;
+  stand_in_one_thread = true;
+  for (int k = 0; k < COUNTER_BEGINS; k++) {
+    trs_counters_begin = counter_begins[k];
+    compare("cuda:0,0,0");
+  }
+  trs_counters_begin = 0;
 }
 
 /* A thread each, where the machine has two cores. */
@@ -156,7 +167,8 @@ static void the_variant_that_auto_takes(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(members_that_share_a_gpu), cmocka_unit_test(members_with_a_gpu_each),
-      cmocka_unit_test(very_many_right_hand_sides), cmocka_unit_test(the_variant_that_auto_takes)};
+      cmocka_unit_test(counters_pass_32_bits), cmocka_unit_test(members_that_share_a_gpu),
+      cmocka_unit_test(members_with_a_gpu_each), cmocka_unit_test(very_many_right_hand_sides),
+      cmocka_unit_test(the_variant_that_auto_takes)};
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -15,6 +15,7 @@
 
 #include "base/config.h"
 #include "base/memory.h"
+#include "base/random.h"
 #include "generate/generate.h"
 #include "io/scratch.h"
 #include "matrix/matrix.h"
@@ -275,7 +276,7 @@ static void a_thread_is_cancelled_afterwards(void **state) {
   pthread_t thread;
   trs_memory_usage(&before, &peak);
   pthread_create(&thread, NULL, order_large, perm);
-  usleep(3000);
+  usleep((unsigned)trs_random_below(test_seed(), 0, 6000));
   pthread_cancel(thread);
   pthread_join(thread, &result);
   trs_memory_usage(&now_held, &peak);

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "base/counter.h"
 #include "relax/cuda/group_state.h"
 
 _Static_assert((int)TRS_RELAX_MEMBERS == (int)TRS_MOST_MEMBERS &&
@@ -100,6 +101,7 @@ static trs_status set_signs(trs_relax_group *G, trs_relax_member *m, int which) 
   trs_relax_signs signs = {.limit = trs_relax_group_wait_limit};
   TRS_TRY(trs_device_alloc_host(m->device, (void **)&m->told));
   *m->told = 0;
+  for (int k = 0; k < G->members; k++) signs.begun[k] = signs.pushed[k] = trs_counters_begin;
   TRS_TRY(trs_device_copy(G->signs.base[which], &signs, sizeof signs, m->stream));
   return trs_device_wait(m->stream);
 }
@@ -120,6 +122,7 @@ static trs_status build(trs_relax_group *G, const trs_relaxation *R, trs_block_s
     TRS_TRY(status);
     G->apart &= trs_group_sharers(G->group, k) == 1;
   }
+  G->turn = trs_counters_begin;
   G->together = G->apart && trs_team_size(R->context->team) >= G->members;
   return TRS_SUCCESS;
 }

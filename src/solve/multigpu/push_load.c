@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "analysis/share.h"
+#include "base/counter.h"
 #include "solve/multigpu/push_state.h"
 
 enum {
@@ -28,7 +29,10 @@ trs_status trs_push_share_memory(trs_push_state *p, const trs_plan *plan) {
 static trs_status clear_shared(const trs_push_state *p, const trs_push_member *m) {
   char *own = p->shared.base[m->number];
   TRS_TRY(trs_device_fill(own, 0xff, p->told_at, m->stream));
-  TRS_TRY(trs_device_fill(own + p->told_at, 0, p->fault_at - p->told_at, m->stream));
+  unsigned long long finished[TRS_PUSH_MEMBERS];
+  for (int k = 0; k < p->members; k++) finished[k] = trs_counters_begin;
+  TRS_TRY(trs_device_copy(own + p->told_at, finished, p->members * (int64_t)sizeof *finished,
+                          m->stream));
   if (m->number == 0)
     TRS_TRY(trs_device_copy(own + p->fault_at, p->told, sizeof *p->told, m->stream));
   return trs_device_wait(m->stream);
@@ -76,7 +80,9 @@ static trs_status send_arrays(const trs_push_state *p, const trs_plan *plan,
   TRS_TRY(trs_device_copy((void *)a->clear, share->clear,
                           share->nclear * (int64_t)sizeof *share->clear, m->stream));
   TRS_TRY(trs_device_fill(a->parts, 0xff, parts * size, m->stream));
-  return trs_device_fill(a->counters, 0, sizeof *a->counters, m->stream);
+  const trs_push_counters counters = {.solve = trs_counters_begin};
+  TRS_TRY(trs_device_copy(a->counters, &counters, sizeof counters, m->stream));
+  return trs_device_wait(m->stream);
 }
 
 /* Blocks of threads that wait must all be there.  Where several members have the same GPU none may

@@ -126,8 +126,13 @@ static trs_status has(const char *group, const char *name, int64_t *found) {
   TRS_TRY(check_links(group, 0));
   if (strcmp(group, "/") && H5Lexists(file, group, H5P_DEFAULT) <= 0) return TRS_SUCCESS;
   snprintf(path, sizeof path, "%s/%s", group, name);
-  *found = H5Lexists(file, path, H5P_DEFAULT) > 0;
-  return TRS_SUCCESS;
+  htri_t exists = H5Lexists(file, path, H5P_DEFAULT);
+  *found = exists > 0;
+  if (exists >= 0) return TRS_SUCCESS;
+  return trs_fail(TRS_ERROR_FORMAT, -1,
+                  "group %s cannot be read: it is damaged, or memory is short; give more memory, "
+                  "or write the file again",
+                  group);
 }
 
 /* ---- Datasets. ---- */
@@ -155,8 +160,9 @@ static int64_t find_length(hid_t dataset, bool *vector) {
 /* The attribute "crc32": 1, 0 if there is none, -1 if it cannot be read. */
 static int64_t find_crc(hid_t dataset, int64_t *crc) {
   uint32_t value = 0;
-  if (H5Aexists(dataset, "crc32") <= 0) return 0;
-  hid_t attribute = H5Aopen(dataset, "crc32", H5P_DEFAULT);
+  htri_t exists = H5Aexists(dataset, "crc32");
+  if (exists == 0) return 0;
+  hid_t attribute = exists < 0 ? -1 : H5Aopen(dataset, "crc32", H5P_DEFAULT);
   hid_t space = attribute < 0 ? -1 : H5Aget_space(attribute);
   if (space < 0 || H5Sget_simple_extent_npoints(space) != 1 ||
       H5Aread(attribute, H5T_NATIVE_UINT32, &value) < 0)
@@ -192,7 +198,7 @@ static trs_status look(const char *path, int64_t *number) {
   number[TRS_LOOK_FOUND] = type >= 0 && properties >= 0;
   if (number[TRS_LOOK_FOUND]) {
     number[TRS_LOOK_ELSEWHERE] =
-        H5Pget_layout(properties) == H5D_VIRTUAL || H5Pget_external_count(properties) > 0;
+        H5Pget_layout(properties) == H5D_VIRTUAL || H5Pget_external_count(properties) != 0;
     if (!number[TRS_LOOK_ELSEWHERE]) describe(dataset, type, properties, number);
   }
   if (properties >= 0) H5Pclose(properties);

@@ -10,6 +10,7 @@
 
 #include <cuda_runtime_api.h>
 
+#include "counters.h"
 #include "io/scratch.h"
 #include "plan/context.h"
 #include "support.h"
@@ -153,6 +154,21 @@ static void a_thousand_solves_have_the_same_bits(void **state) {
   solve_often(plan, &p, TRS_UPPER, 1, 1000);
   trs_plan_destroy(plan);
   free_problem(&p);
+  trs_context_destroy(ctx);
+}
+
+static void counters_pass_32_bits(void **state) {
+  trs_context *ctx = open_context(*state);
+  if (!ctx) skip();
+  for (int k = 0; k < COUNTER_BEGINS; k++) {
+    problem p = make_problem("gen:poisson2d5:60", TRS_LOWER);
+    trs_counters_begin = counter_begins[k];
+    trs_plan *plan = analyze(ctx, &p, TRS_LOWER, partitions[k], 1);
+    trs_counters_begin = 0;
+    if (plan) solve_often(plan, &p, TRS_LOWER, 1, 12);
+    trs_plan_destroy(plan);
+    free_problem(&p);
+  }
   trs_context_destroy(ctx);
 }
 
@@ -489,6 +505,7 @@ int main(void) {
     void (*test)(void **state);
   } each[] = {{"push", solves_have_the_same_bits},
               {"a thousand", a_thousand_solves_have_the_same_bits},
+              {"counters", counters_pass_32_bits},
               {"two contexts", contexts_share_their_gpus},
               {"large levels", large_levels_have_the_same_bits},
               {"columns", columns_are_dealt},

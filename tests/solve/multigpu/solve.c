@@ -3,6 +3,7 @@
  * emptied is a wrong x or a stall here. */
 #include <math.h>
 
+#include "counters.h"
 #include "analysis/shapes.h"
 #include "api/dense.h"
 #include "base/memory.h"
@@ -120,6 +121,16 @@ static void every_partition_solves(void **state) {
       for (size_t w = c % 2; w < COUNT(contexts); w += 2)
         solve_shape(kind, contexts[w], partitions[k], c / 2 % 2, columns[(c + c / 4) % 4]);
   assert_int_equal(stand_in_held(), 0);
+}
+
+static void counters_pass_32_bits(void **state) {
+  (void)state;
+  for (int k = 0; k < COUNTER_BEGINS; k++)
+    for (shape kind = 0; kind < SHAPES; kind++) {
+      trs_counters_begin = counter_begins[k];
+      solve_shape(kind, "cuda:0-2", partitions[kind % COUNT(partitions)], k % 2, 1 + 2 * k);
+    }
+  trs_counters_begin = 0;
 }
 
 /* Levels so large that each has a launch of its own, whose rows nobody at home waits for. */
@@ -379,6 +390,7 @@ static void every_kind_of_launch_was_met(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(every_partition_solves),
+      cmocka_unit_test(counters_pass_32_bits),
       cmocka_unit_test(large_levels_have_launches_of_their_own),
       cmocka_unit_test(what_is_not_emptied_is_found_out),
       cmocka_unit_test(every_layout_goes_through_the_stage),

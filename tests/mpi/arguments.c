@@ -1,0 +1,147 @@
+/* arguments.c - NULL for every pointer of every public function on ranks: an error on all, whether
+ * all ranks or one of them give it.  Run by mpirun; rank 0 prints 'ok NAME' and 'not ok NAME'. */
+#include <stdio.h>
+#include <string.h>
+
+#include "trireme_mpi.h"
+
+enum { N = 100 };
+
+static int rank, size, failures, good;
+static trs_context *ctx;
+static trs_matrix *A;
+static trs_factors *F;
+static trs_mpi_plan *plan;
+static trs_mpi_relaxation *R;
+static double x[N], b[N];
+
+static void say(const char *name) {
+  int all;
+  MPI_Allreduce(&good, &all, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+  failures += !all;
+  good = 1;
+  if (rank == 0) printf("%s %s (%d ranks)\n", all ? "ok" : "not ok", name, size);
+}
+
+static void must(trs_status status) {
+  if (!status) return;
+  fprintf(stderr, "rank %d: %s\n", rank, trs_last_error()->message);
+  MPI_Abort(MPI_COMM_WORLD, 1);
+}
+
+static void refused(const char *call, trs_status status, const char *words) {
+  if (status == TRS_ERROR_ARGUMENT && strstr(trs_last_error()->message, words)) return;
+  fprintf(stderr, "rank %d: %s: %s: %s\n", rank, call, trs_status_name(status),
+          status ? trs_last_error()->message : "");
+  good = 0;
+}
+#define REFUSED(words, call) refused(#call, call, words)
+
+/* The pointer, but NULL on the odd rank, or on all where there is none. */
+static void *but(const void *pointer, int odd) {
+  return odd < 0 || rank == odd ? NULL : (void *)pointer;
+}
+
+static void plans_are_not_made(int odd) {
+  trs_mpi_plan *made;
+  const trs_mpi_options options = {
+      .struct_size = sizeof(trs_mpi_options), .px = size, .py = 1, .pz = 1};
+  const trs_mpi_blocks blocks = {.struct_size = sizeof(trs_mpi_blocks),
+                                 .scalar = TRS_DOUBLE,
+                                 .index_bytes = 4,
+                                 .scale_bytes = 8,
+                                 .px = size,
+                                 .py = 1,
+                                 .n = N,
+                                 .nsupers = 1};
+  REFUSED("plan is NULL", trs_mpi_analyze(MPI_COMM_WORLD, but(&made, odd), F, &options));
+  REFUSED("plan is NULL", trs_mpi_analyze_file(MPI_COMM_WORLD, but(&made, odd), "F.h5", &options));
+  REFUSED("plan is NULL",
+          trs_mpi_analyze_blocks(MPI_COMM_WORLD, but(&made, odd), &blocks, &options));
+  REFUSED("blocks is NULL",
+          trs_mpi_analyze_blocks(MPI_COMM_WORLD, &made, but(&blocks, odd), &options));
+  if (odd > 0) return; /* what rank 0 alone gives */
+  REFUSED("factors are NULL", trs_mpi_analyze(MPI_COMM_WORLD, &made, but(F, odd), &options));
+  REFUSED("is NULL", trs_mpi_analyze_file(MPI_COMM_WORLD, &made, but("F.h5", odd), &options));
+  REFUSED("something is missing", trs_mpi_analyze_blocks(MPI_COMM_WORLD, &made, &blocks, &options));
+}
+
+static void plans_are_not_used(int odd) {
+  trs_mpi_stats stats = {.struct_size = sizeof stats};
+  REFUSED("plan is NULL", trs_mpi_solve(but(plan, odd), x, N, b, N, 1));
+  REFUSED("plan is NULL", trs_mpi_refine(but(plan, odd), A, x, N, b, N, 1, 1, NULL, NULL));
+  REFUSED("plan is NULL", trs_mpi_distribute(but(plan, odd), 0, rank ? 0 : N));
+  REFUSED("plan is NULL", trs_mpi_get_stats(but(plan, odd), &stats));
+  REFUSED("stats is NULL", trs_mpi_get_stats(plan, but(&stats, odd)));
+  if (odd > 0) return; /* ranks without rows take NULL */
+  REFUSED("x or b is NULL", trs_mpi_solve(plan, but(x, odd), N, b, N, 1));
+  REFUSED("x or b is NULL", trs_mpi_solve(plan, x, N, but(b, odd), N, 1));
+  REFUSED("x or b is NULL", trs_mpi_refine(plan, A, but(x, odd), N, b, N, 1, 1, NULL, NULL));
+  REFUSED("x or b is NULL", trs_mpi_refine(plan, A, x, N, but(b, odd), N, 1, 1, NULL, NULL));
+  REFUSED("NULL", trs_mpi_refine(plan, but(A, odd), x, N, b, N, 1, 1, NULL, NULL));
+}
+
+static void relaxations_refuse(int odd) {
+  static const int64_t ptr[N + 1];
+  static const int32_t idx[1];
+  trs_mpi_relaxation *made;
+  trs_relax_info info = {.struct_size = sizeof info};
+  REFUSED("ctx is NULL", trs_mpi_relax_create(MPI_COMM_WORLD, but(ctx, odd), &made, A, 1, NULL));
+  REFUSED("R is NULL", trs_mpi_relax_create(MPI_COMM_WORLD, ctx, but(&made, odd), A, 1, NULL));
+  REFUSED("R is NULL", trs_mpi_relax_update(but(R, odd), A));
+  if (odd < 0)
+    REFUSED("R is NULL", trs_mpi_relax_update_bsr(NULL, TRS_ROW_MAJOR, TRS_PTR64, ptr, idx, x));
+  REFUSED("R is NULL", trs_mpi_relax_sweep(but(R, odd), x, N, b, N, 1, TRS_COL_MAJOR, NULL));
+  if (odd < 0) REFUSED("R is NULL", trs_mpi_relax_get_info(NULL, &info, NULL));
+  if (odd > 0) return;
+  REFUSED("NULL", trs_mpi_relax_create(MPI_COMM_WORLD, ctx, &made, but(A, odd), 1, NULL));
+  REFUSED("NULL", trs_mpi_relax_update(R, but(A, odd)));
+  REFUSED("NULL", trs_mpi_relax_create_bsr(MPI_COMM_WORLD, ctx, &made, TRS_DOUBLE, N, 1,
+                                           TRS_ROW_MAJOR, TRS_PTR64, but(ptr, odd), idx, x, NULL));
+  REFUSED("NULL", trs_mpi_relax_sweep(R, but(x, odd), N, b, N, 1, TRS_COL_MAJOR, NULL));
+  REFUSED("NULL", trs_mpi_relax_sweep(R, x, N, but(b, odd), N, 1, TRS_COL_MAJOR, NULL));
+}
+
+static void set_up(void) {
+  const trs_mpi_options options = {
+      .struct_size = sizeof(trs_mpi_options), .px = size, .py = 1, .pz = 1};
+  must(trs_context_create(&ctx, "serial"));
+  must(trs_matrix_read(&A, "gen:poisson2d5:10", NULL));
+  must(trs_factor(&F, A, NULL));
+  must(trs_mpi_analyze(MPI_COMM_WORLD, &plan, F, &options));
+  must(trs_mpi_relax_create(MPI_COMM_WORLD, ctx, &R, rank ? NULL : A, 1, NULL));
+  trs_random_fill(b, N, TRS_DOUBLE, 1);
+}
+
+static void tear_down(void) {
+  trs_mpi_plan_destroy(plan);
+  trs_mpi_plan_destroy(NULL);
+  trs_mpi_relax_destroy(R);
+  trs_mpi_relax_destroy(NULL);
+  trs_factors_destroy(F);
+  trs_matrix_destroy(A);
+  trs_context_destroy(ctx);
+}
+
+int main(int argc, char **argv) {
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  good = 1;
+  set_up();
+  for (int odd = -1; odd < size; odd++) {
+    plans_are_not_used(odd);
+    relaxations_refuse(odd);
+  }
+  say("plans and relaxations refuse NULL");
+  trs_mpi_plan *made;
+  for (int odd = -1; odd < size; odd++) plans_are_not_made(odd);
+  REFUSED("MPI_COMM_NULL", trs_mpi_analyze(MPI_COMM_NULL, &made, F, NULL));
+  REFUSED("MPI_COMM_NULL", trs_mpi_relax_create(MPI_COMM_NULL, ctx, &R, A, 1, NULL));
+  REFUSED("MPI_COMM_NULL", trs_mpi_agree(MPI_COMM_NULL, TRS_SUCCESS));
+  must(trs_mpi_solve(plan, x, N, b, N, 1)); /* all of that has changed nothing */
+  say("plans are not made of NULL");
+  tear_down();
+  MPI_Finalize();
+  return failures != 0;
+}

@@ -1,0 +1,397 @@
+"""commands.py - scenarios in which a trireme command meets what it cannot expect: it ends with the
+right file, or with a message and the file that was there before."""
+
+import os
+import re
+import shutil
+import signal
+import subprocess
+import time
+
+from machine import HERE, Skip
+
+SMALL = "gen:poisson2d5:12"
+# What each command reads and writes.  All of the optional libraries are called by one of them.
+COMMANDS = [
+    ("out.mtx", ["gen", SMALL[4:], "-o", "out.mtx"]),
+    ("out.mtx.gz", ["gen", SMALL[4:], "-o", "out.mtx.gz"]),
+    ("out.mtx.zst", ["gen", SMALL[4:], "-o", "out.mtx.zst"]),
+    ("out.h5", ["gen", SMALL[4:], "-o", "out.h5"]),
+    ("out.h5", ["factor", "A.mtx", "-o", "out.h5"]),
+    ("out.h5", ["factor", "A.h5", "--order", "amd", "-o", "out.h5"]),
+    ("out.h5", ["factor", "A.mtx.zst", "--kind", "ilu0", "-o", "out.h5"]),
+    ("out.mtx", ["solve", "F.h5", "-b", "b.mtx", "-o", "out.mtx"]),
+    ("out.mtx.gz", ["solve", "A.mtx.gz", "--uplo", "lower", "-o", "out.mtx.gz"]),
+    ("out.mtx.zst", ["solve", "A.mtx.zst", "--uplo", "upper", "--backend", "threads:3", "-o",
+                     "out.mtx.zst"]),
+    ("out.mtx", ["solve", "A.h5", "--uplo", "lower", "--json", "-o", "out.mtx"]),
+    ("out.mtx", ["relax", "A.mtx", "--sweeps", "20", "-o", "out.mtx"]),
+    ("out.svg", ["info", "F.h5", "--svg", "out.svg"]),
+]
+OLD = b"what was there before\n"
+WORKER_ENDED = re.compile(rb"ended (its process )?with|was stopped after")
+
+
+class Scenario:
+    """A folder with inputs, the right outputs, and judgement of what a command left there."""
+    name, share, what = "", 1, ""
+
+    def __init__(self, machine, folder):
+        self.machine, self.folder = machine, folder
+        for words in (["gen", SMALL[4:], "-o", "A.mtx"], ["gen", SMALL[4:], "-o", "A.mtx.gz"],
+                      ["gen", SMALL[4:], "-o", "A.mtx.zst"], ["gen", SMALL[4:], "-o", "A.h5"],
+                      ["factor", SMALL, "-o", "F.h5"],
+                      ["solve", SMALL, "--uplo", "lower", "-o", "b.mtx"]):
+            self.plain(words)
+        self.inputs = set(os.listdir(folder))
+        self.right = []
+        for output, words in COMMANDS:
+            self.plain(words)
+            self.right.append(self.content(output))
+            os.remove(self.path(output))
+
+    def note(self):
+        return ""
+
+    def path(self, name):
+        return os.path.join(self.folder, name)
+
+    def plain(self, words):
+        o = self.machine.run([self.machine.trireme, *words], self.folder)
+        if o.code != 0:
+            raise Skip(f"{o}")
+
+    def content(self, name):
+        try:
+            with open(self.path(name), "rb") as f:
+                return f.read()
+        except FileNotFoundError:
+            return None
+
+    def prepare(self, which):
+        """The words of a command, with an older file in place of its output."""
+        output, words = COMMANDS[which]
+        with open(self.path(output), "wb") as f:
+            f.write(OLD)
+        return [self.machine.trireme, *words]
+
+    def sweep_up(self, which):
+        output = COMMANDS[which][0]
+        left = sorted(set(os.listdir(self.folder)) - self.inputs - {output})
+        for name in left + [output]:
+            if os.path.exists(self.path(name)):
+                os.remove(self.path(name))
+        return left
+
+    def judge(self, which, o, deadly=()):
+        """What is wrong with how a command ended; deadly signals may end it."""
+        content = self.content(COMMANDS[which][0])
+        left = self.sweep_up(which)
+        if o.code is None:
+            return [str(o)]
+        wrong = []
+        if o.code == 0 and content != self.right[which]:
+            wrong.append("success, but not the right file")
+        if o.code != 0 and content not in (OLD, self.right[which]):
+            wrong.append("a failure leaves neither the old file nor the new one")
+        if o.code < 0 and -o.code not in deadly:
+            wrong.append("a signal")
+        # 127: the loader, before the program begins, has its own words.
+        if o.code > 0 and o.code != 127 and b"trireme: " not in o.err:
+            wrong.append("a failure without a message")
+        if o.code == 5 and not WORKER_ENDED.search(o.err) or o.code > 5 and o.code != 127:
+            wrong.append("an internal error")
+        if left and o.code >= 0:
+            wrong.append(f"files are left: {left}")
+        return [f"{', '.join(wrong)}: {o}"] if wrong else []
+
+
+class Allocations(Scenario):
+    name, share = "allocations", 20
+    what = "one allocation of a command or of its libraries fails, or all from one on"
+    STRIDE = 1000003
+
+    def __init__(self, machine, folder):
+        super().__init__(machine, folder)
+        self.preload = os.path.join(machine.build, "tests", "torture", "fail_malloc.so")
+        if not os.access(self.preload, os.R_OK):
+            raise Skip("no fail_malloc.so in this build: a sanitizer has its own allocator")
+        self.places = [p for which in range(len(COMMANDS)) for p in self.count(which)]
+        self.met = set()
+
+    def count(self, which):
+        counts = self.machine.folder("counts")
+        o = self.machine.run(self.prepare(which), self.folder,
+                             {"LD_PRELOAD": self.preload, "TORTURE_COUNT": counts})
+        if o.code != 0:
+            raise Skip(f"{o}")
+        self.sweep_up(which)
+        most = {}
+        for name in os.listdir(counts):
+            program = name.rsplit(".", 1)[0]
+            with open(os.path.join(counts, name), "rb") as f:
+                most[program] = max(most.get(program, 0), int.from_bytes(f.read(), "little"))
+        shutil.rmtree(counts)
+        return [(which, program, at) for program in sorted(most) for at in range(most[program])]
+
+    def note(self):
+        return f" ({len(self.met)} of {len(self.places)} allocations)"
+
+    def attempt(self, seed, rng, _):
+        place = seed * self.STRIDE % len(self.places)
+        which, program, at = self.places[place]
+        self.met.add(place)
+        env = {"LD_PRELOAD": self.preload, "TORTURE_FAIL_IN": program, "TORTURE_FAIL_AT": str(at)}
+        if rng.random() < 0.3:
+            env["TORTURE_FAIL_ON"] = "1"
+        found = self.judge(which, self.machine.run(self.prepare(which), self.folder, env))
+        return 1, [f"allocation {at} of {program}{', and all after it' * ('TORTURE_FAIL_ON' in env)}: {w}"
+                   for w in found]
+
+
+class Traced(Scenario):
+    """A command under strace, which makes one of its system calls fail."""
+
+    def __init__(self, machine, folder):
+        try:
+            probe = machine.run(["strace", "-f", "-qq", "-o", "/dev/null", "true"], folder)
+        except FileNotFoundError:
+            raise Skip("no strace (Debian: strace)") from None
+        if probe.code != 0:
+            raise Skip("strace may not trace here")
+        super().__init__(machine, folder)
+
+    def inject(self, which, what):
+        return self.machine.run(["strace", "-f", "-qq", "-o", "/dev/null", "-e", f"inject={what}",
+                                 *self.prepare(which)], self.folder)
+
+
+class Kills(Traced):
+    name, share, what = "kills", 22, "a command is killed at one of its system calls"
+
+    def __init__(self, machine, folder):
+        super().__init__(machine, folder)
+        self.places = [(which, at) for which in range(len(COMMANDS))
+                       for at in range(1, self.calls(which) + 1)]
+        self.met = set()
+
+    def calls(self, which):
+        """Of its longest process, which is the program."""
+        trace = self.path("trace")
+        self.machine.run(["strace", "-ff", "-qq", "-o", trace, *self.prepare(which)], self.folder)
+        most = 0
+        for name in os.listdir(self.folder):
+            if name.startswith("trace."):
+                with open(self.path(name), errors="replace") as f:
+                    most = max(most, sum(1 for _ in f))
+        self.sweep_up(which)
+        return most
+
+    def note(self):
+        return f" ({len(self.met)} of {len(self.places)} system calls)"
+
+    def attempt(self, seed, rng, _):
+        place = seed * Allocations.STRIDE % len(self.places)
+        which, at = self.places[place]
+        self.met.add(place)
+        o = self.inject(which, f"all:signal=KILL:when={at}")
+        after = self.content(COMMANDS[which][0])
+        wrong = []
+        if after not in (OLD, self.right[which]):
+            wrong.append(f"killed at call {at}, it leaves neither the old file nor the new one: {o}")
+        # The next writer succeeds, and clears up after a writer that was killed.
+        left = {n for n in os.listdir(self.folder) if n.startswith(".trireme-")}
+        again = self.machine.run(self.prepare(which), self.folder)
+        still = left & set(os.listdir(self.folder))
+        if still:
+            wrong.append(f"killed at call {at}, it leaves {sorted(still)} for good: {o}")
+        return 1, wrong + self.judge(which, again)
+
+
+READS = "read,pread64,recvmsg,getdents64"
+WRITES = "write,pwrite64,writev,pwritev,sendmsg,sendto"
+FILES = "openat,newfstatat,statx,lseek,ftruncate,fsync,fdatasync,linkat,rename,renameat,renameat2,unlink,unlinkat,flock,fchmod,fchown,fallocate"
+# Not what strace's errors never are in truth: futex and waitid that end otherwise than documented.
+START = "clone,clone3,execve,prctl,setsid,dup3,socketpair,memfd_create,pipe2,fcntl,poll"
+# Not brk: strace answers for it as the kernel never does.
+MEMORY = "mmap,mprotect,madvise,munmap,mremap"
+ERRORS = [("ENOSPC", WRITES), ("ENOSPC", FILES), ("EIO", READS), ("EIO", WRITES), ("EIO", FILES),
+          ("EINTR", READS), ("EINTR", WRITES), ("EINTR", "wait4,waitid,poll,openat,flock"),
+          ("ENOMEM", MEMORY), ("ENOMEM", START), ("EAGAIN", "clone,clone3"),
+          ("EMFILE", "openat,socketpair,memfd_create,pipe2,dup3"), ("EACCES", FILES),
+          ("EPERM", START), ("ENOSYS", START), ("EDQUOT", WRITES)]
+
+
+class Errors(Traced):
+    name, share = "errors", 12
+    what = "a system call fails, once or from there on: ENOSPC, EIO, EINTR, ENOMEM, EMFILE, ..."
+
+    def __init__(self, machine, folder):
+        """Where memory is short before main, the loader ends the program in its own ways."""
+        super().__init__(machine, folder)
+        trace = self.path("trace")
+        machine.run(["strace", "-qq", "-o", trace, machine.trireme, "help"], folder)
+        with open(trace, encoding="utf-8", errors="replace") as f:
+            lines = [line.split("(")[0] for line in f]
+        os.remove(trace)
+        self.first = {call: lines.count(call) for call in MEMORY.split(",")}
+
+    def attempt(self, seed, rng, _):
+        which = seed % len(COMMANDS)
+        error, calls = rng.choice(ERRORS)
+        call = rng.choice(calls.split(","))
+        # Most calls come a few times only.
+        at = 1 + int(60 * rng.random() ** 3) + (self.first[call] if calls == MEMORY else 0)
+        on = "+" if error not in ("EINTR", "EAGAIN") and rng.random() < 0.3 else ""
+        what = f"?{call}:error={error}:when={at}{on}"
+        o = self.inject(which, what)
+        if call.startswith("write") and on:
+            o.err += b"trireme: (nowhere to say it)"
+        return 1, [f"{what}: {w}" for w in self.judge(which, o)]
+
+
+class Signals(Scenario):
+    name, share = "signals", 6
+    what = "a signal to a command, or to the worker process it runs, at a random time"
+    HARMLESS = ["SIGCHLD", "SIGCONT", "SIGWINCH", "SIGURG"]
+    DEADLY = ["SIGTERM", "SIGINT", "SIGHUP", "SIGQUIT", "SIGUSR1", "SIGALRM", "SIGPIPE", "SIGKILL"]
+
+    def attempt(self, seed, rng, _):
+        which = seed % len(COMMANDS)
+        tag = f"TORTURE_TAG={self.machine.base}-{seed}"
+        name = rng.choice(self.HARMLESS + self.DEADLY + ["SIGSTOP"])
+        to_worker, delay = rng.random() < 0.4, 0.06 * rng.random() ** 2
+        process = self.machine.start(self.prepare(which), self.folder, dict([tag.split("=")]))
+        time.sleep(delay)
+        for pid in self.machine.workers(tag)[:1] if to_worker else [process.pid]:
+            self.send(pid, name)
+        o = self.machine.finish(process)
+        deadly = () if to_worker else [getattr(signal, n) for n in self.DEADLY]
+        wrong = self.judge(which, o, deadly)
+        if orphans := self.machine.orphans(tag):
+            wrong.append(f"its workers {orphans} go on: {o}")
+        return 1, [f"{name} to the {'worker' if to_worker else 'command'} after {delay:.4f} s: {w}"
+                   for w in wrong]
+
+    @staticmethod
+    def send(pid, name):
+        try:
+            os.kill(pid, getattr(signal, name))
+            if name == "SIGSTOP":
+                time.sleep(0.05)
+                os.kill(pid, signal.SIGCONT)
+        except ProcessLookupError:
+            pass
+
+
+class Limits(Scenario):
+    name, share = "limits", 6
+    what = "ulimit: address space, data, stack, open files, size of files; no standard files"
+    RANGES = {"as": (4e6, 9e8), "data": (1e5, 2e8), "stack": (3e5, 9e6), "nofile": (3, 40),
+              "fsize": (1, 2e5), "nproc": (1, 50)}
+    WRAPPERS = ['exec "$@" <&-', 'exec "$@" >&-', 'exec "$@" 2>&-', 'exec "$@" <&- >&- 2>&-',
+                'exec "$@" >/dev/full', 'exec "$@" 2>/dev/full']
+
+    def attempt(self, seed, rng, _):
+        which = seed % len(COMMANDS)
+        words = self.prepare(which)
+        if rng.random() < 0.1:
+            wrapper = rng.choice(self.WRAPPERS)
+            o = self.machine.run(["sh", "-c", wrapper, "sh", *words], self.folder)
+            if "2>" in wrapper:
+                o.err += b"trireme: (nowhere to say it)"
+            return 1, [f"{wrapper}: {w}" for w in self.judge(which, o)]
+        what = rng.choice(list(self.RANGES))
+        low, high = self.RANGES[what]
+        value = int(low * (high / low) ** rng.random())
+        o = self.machine.run(["prlimit", f"--{what}={value}", *words], self.folder)
+        if o.err.startswith(b"prlimit: "):  # its own start failed
+            o.code = 127
+        # The kernel and the C library end a program that does not fit before it begins.
+        before = (signal.SIGSEGV, signal.SIGKILL) if not o.out and not o.err else ()
+        deadly = {"fsize": (signal.SIGXFSZ,), "as": before, "data": before, "stack": before}
+        return 1, [f"--{what}={value}: {w}" for w in self.judge(which, o, deadly.get(what, ()))]
+
+
+class Names(Scenario):
+    name, share = "names", 2
+    what = "files whose names hold any bytes: none of them reaches the terminal as a control"
+    PARTS = [b"\033[31m", b"\n", b"\r", b"\x9b", b"\xc3\xa9", b"%s%n", b"\x7f", b"'", b'"', b"`id`",
+             b"$(id)", b" ", b"\xe2\x80\xae", b"a", b"\\", b"\x01", b"\xff\xfe", b"<b>", b"&", b"gen:",
+             b"n" * 60]
+
+    def attempt(self, seed, rng, _):
+        stem = b"".join(rng.choice(self.PARTS) for _ in range(rng.randrange(1, 9)))
+        if rng.random() < 0.5:
+            stem = bytes(rng.choice([c for c in range(1, 256) if c != 47]) for _ in range(rng.randrange(1, 60)))
+        stem = (b"x" if stem[:1] in b"-" or stem.startswith(b"gen:") else b"") + stem
+        name = stem + rng.choice([b".mtx", b".h5", b".mtx.gz", b".mtx.zst"])
+        folder = os.fsencode(self.folder)
+        trireme = self.machine.trireme
+        wrong = []
+        o = self.machine.run([trireme, "gen", SMALL[4:], "-o", name], folder)
+        made = o.code == 0
+        wrong += self.look(o, made or o.code == 3)
+        for words in (["info", name], ["solve", name, "--uplo", "lower"], ["info", name + b"/no"],
+                      ["solve", name, "--json", "--uplo", "lower"], ["frobnicate", name]):
+            o = self.machine.run([trireme, *words], folder)
+            expected = (0, 4) if made and name in words and words[0] != "frobnicate" else (2, 3)
+            if "--json" in words:  # JSON has what is UTF-8 as it is
+                o.out = o.out.replace("\u202e".encode(), b"")
+            wrong += self.look(o, o.code in expected)
+        for left in os.listdir(folder):
+            if os.fsdecode(left) not in self.inputs:
+                os.remove(os.path.join(folder, left))
+        return 6, wrong
+
+    @staticmethod
+    def look(o, good):
+        shown = (o.out + o.err).decode("utf-8", "surrogateescape")
+        evil = [c for c in shown if c < " " and c != "\n" or "\x7f" <= c < "\xa0" or c in "\u202e"
+                or "\udc80" <= c <= "\udcff"]
+        return [] if good and not evil else [f"{'controls ' + repr(evil) if evil else 'exit code'}: {o}"]
+
+
+class Ranks(Scenario):
+    name, share = "ranks", 7
+    what = "a rank of three is stopped for 10 s, or killed, at a random time"
+    RANK = 'echo $$ >rank.$OMPI_COMM_WORLD_RANK; exec "$@"'
+
+    def __init__(self, machine, folder):
+        self.mpirun = os.path.join(os.path.dirname(HERE), "mpi", "run")
+        super().__init__(machine, folder)
+        if b" MPI      yes" not in machine.run([machine.trireme, "--version"], folder).out:
+            raise Skip("no MPI in this build")
+        self.words = [self.mpirun, "3", "sh", "-c", self.RANK, "sh", machine.trireme, "solve", "F.h5",
+                      "--grid", "3x1x1", "--repeat", "20000"]
+
+    def attempt(self, seed, rng, _):
+        rank, delay, kills = rng.randrange(3), 0.1 + 3 * rng.random(), rng.random() < 0.4
+        process = self.machine.start(self.words, self.folder, {"TRIREME_TIMEOUT": "2"})
+        time.sleep(delay)
+        try:
+            with open(self.path(f"rank.{rank}"), encoding="ascii") as f:
+                pid = int(f.read())
+            os.kill(pid, signal.SIGKILL if kills else signal.SIGSTOP)
+            if not kills:
+                self.wait(process, 10)
+                os.kill(pid, signal.SIGCONT)
+        except (OSError, ValueError):
+            pass  # it has not begun, or has ended
+        o = self.machine.finish(process)
+        for k in range(3):
+            if os.path.exists(self.path(f"rank.{k}")):
+                os.remove(self.path(f"rank.{k}"))
+        good = o.code == 0 and b"backward error" in o.out or o.code and o.err
+        done = f"rank {rank} is {'killed' if kills else 'stopped'} after {delay:.2f} s"
+        return 1, [] if good else [f"{done}: {o}"]
+
+    @staticmethod
+    def wait(process, seconds):
+        try:
+            process.wait(timeout=seconds)
+        except subprocess.TimeoutExpired:
+            pass
+
+
+SCENARIOS = [Allocations, Errors, Kills, Signals, Limits, Names, Ranks]
