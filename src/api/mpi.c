@@ -83,18 +83,10 @@ static trs_status compare_options(trs_ranks *ranks, const trs_grid_options *set,
                                      "flat_trees", "width",  "relax", "trans",
                                      "scattered",  "scalar", "invert"};
   const trs_layout_options *of = &set->supernodes;
-  const int64_t own[] = {method,        set->shape.x,    set->shape.y, set->shape.z,
-                         set->trees,    of->width,       of->relax,    options->trans,
-                         of->scattered, options->scalar, of->invert};
-  int64_t first[sizeof own / sizeof *own];
-  trs_status status = TRS_SUCCESS;
-  memcpy(first, own, sizeof own);
-  TRS_TRY(trs_ranks_broadcast(ranks, first, sizeof first));
-  for (size_t k = 0; k < sizeof own / sizeof *own && !status; k++)
-    if (own[k] != first[k])
-      status =
-          trs_fail(TRS_ERROR_ARGUMENT, -1, "its option %s is another than that of rank 0", name[k]);
-  return trs_ranks_agree(ranks, status);
+  const double own[] = {method,        set->shape.x,      set->shape.y,      set->shape.z,
+                        set->trees,    (double)of->width, (double)of->relax, options->trans,
+                        of->scattered, options->scalar,   of->invert};
+  return trs_ranks_same(ranks, TRS_SUCCESS, own, name, sizeof own / sizeof *own);
 }
 
 /* ---- The calls. ---- */
@@ -338,30 +330,16 @@ static void spread_figures(trs_mpi_stats *stats, const figures *f, int ranks) {
   stats->solved = (int64_t)(solved.mean * ranks + 0.5);
 }
 
-static void merge(figures *f, const figures *other) {
+static void merge(void *mine, const void *others, int64_t count, const void *what) {
+  figures *f = mine;
+  const figures *other = others;
+  (void)count; /* one */
+  (void)what;
   for (int i = 0; i < NFIGURES; i++) {
     if (other->min[i] < f->min[i]) f->min[i] = other->min[i];
     if (other->max[i] > f->max[i]) f->max[i] = other->max[i];
     f->sum[i] += other->sum[i];
   }
-}
-
-/* To rank 0 and back, along a tree. */
-static trs_status reduce(trs_ranks *ranks, figures *f) {
-  trs_tree_place at = trs_tree_at(TRS_TREE_BINARY, ranks->rank, ranks->size);
-  figures other;
-  for (int c = 0; c < at.nchildren; c++) {
-    TRS_TRY(trs_ranks_receive(ranks, at.first_child + c, TRS_TAG_MOVE, &other, sizeof other));
-    merge(f, &other);
-  }
-  if (at.parent >= 0) {
-    TRS_TRY(trs_ranks_send(ranks, at.parent, TRS_TAG_MOVE, f, sizeof *f));
-    TRS_TRY(trs_ranks_finish(ranks));
-    TRS_TRY(trs_ranks_receive(ranks, at.parent, TRS_TAG_MOVE, f, sizeof *f));
-  }
-  for (int c = 0; c < at.nchildren; c++)
-    TRS_TRY(trs_ranks_send(ranks, at.first_child + c, TRS_TAG_MOVE, f, sizeof *f));
-  return trs_ranks_finish(ranks);
 }
 
 static trs_mpi_spread leaf_spread(const trs_grid_layout *l) {
@@ -437,7 +415,7 @@ trs_status trs_mpi_get_stats(trs_mpi_plan *plan, trs_mpi_stats *stats) {
   own_figures(s, f.sum);
   memcpy(f.min, f.sum, sizeof f.min);
   memcpy(f.max, f.sum, sizeof f.max);
-  TRS_TRY(reduce(&plan->ranks, &f));
+  TRS_TRY(trs_ranks_reduce(&plan->ranks, &f, 1, sizeof f, merge));
   trs_mpi_stats own = {.method = plan->method,
                        .invert = inversions[s->set.supernodes.invert],
                        .px = s->set.shape.x,

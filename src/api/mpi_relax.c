@@ -308,7 +308,7 @@ static trs_status count_colours(trs_ranks_relaxation *Q, trs_relax_info *w) {
   trs_status status = TRS_ALLOC(&rows, D->ncolours);
   TRS_TRY(trs_ranks_agree(&Q->ranks, status));
   for (int32_t c = 0; c < D->ncolours; c++) rows[c] = D->colour_ptr[c + 1] - D->colour_ptr[c];
-  status = trs_ranks_sum(&Q->ranks, rows, D->ncolours);
+  status = trs_ranks_reduce(&Q->ranks, rows, D->ncolours, sizeof *rows, trs_join_sums);
   w->smallest_colour = D->ncolours ? D->ncols : 0;
   for (int32_t c = 0; c < D->ncolours; c++) {
     if (rows[c] < w->smallest_colour) w->smallest_colour = rows[c];

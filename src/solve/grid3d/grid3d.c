@@ -118,28 +118,12 @@ static void release(base *b) {
   trs_free(b->refused);
 }
 
-/* Flags that one rank has set are set on all. */
-static trs_status join_flags(trs_ranks *ranks, int8_t *flag, int64_t count) {
-  trs_tree_place at = trs_tree_at(TRS_TREE_BINARY, ranks->rank, ranks->size);
-  int8_t *other;
-  trs_status status = trs_ranks_agree(ranks, TRS_ALLOC(&other, count));
-  for (int c = 0; c < at.nchildren && !status; c++) {
-    status = trs_ranks_receive(ranks, at.first_child + c, TRS_TAG_MOVE, other, count);
-    for (int64_t k = 0; k < count && !status; k++) flag[k] |= other[k];
-  }
-  if (!status && at.parent >= 0)
-    status = trs_ranks_send(ranks, at.parent, TRS_TAG_MOVE, flag, count);
-  if (!status) status = trs_ranks_finish(ranks);
-  trs_free(other);
-  return status ? status : trs_ranks_broadcast(ranks, flag, count);
-}
-
 /* Grids that solve the same ancestor must get the same bits: all ranks take the highest level of
  * instructions that each of them has. */
 static trs_status agree_on_isa(trs_grid_solver *s) {
   int8_t lacks[TRS_ISA_LEVELS];
   for (int isa = 0; isa < TRS_ISA_LEVELS; isa++) lacks[isa] = isa > (int)trs_isa_now();
-  TRS_TRY(join_flags(s->ranks, lacks, TRS_ISA_LEVELS));
+  TRS_TRY(trs_ranks_reduce(s->ranks, lacks, TRS_ISA_LEVELS, 1, trs_join_flags));
   for (int isa = 0; isa < TRS_ISA_LEVELS && !lacks[isa]; isa++) s->isa = (trs_isa)isa;
   return TRS_SUCCESS;
 }
@@ -225,7 +209,7 @@ static trs_status fill_part(trs_grid_solver *s, const trs_grid_input *in, base *
     memset(b->refused, 0, (size_t)b->nruns);
     TRS_TRY(trs_ranks_agree(s->ranks,
                             trs_fill_invert(f, s->ranks, in->unit, in->row_perm, b->refused)));
-    TRS_TRY(join_flags(s->ranks, b->refused, b->nruns));
+    TRS_TRY(trs_ranks_reduce(s->ranks, b->refused, b->nruns, 1, trs_join_flags));
     again = drop_refused(b);
   }
   return TRS_SUCCESS;
