@@ -45,6 +45,11 @@ static trs_status make_phase(trs_grid_solver *s, int which, int height) {
 
 static trs_status check_shape(const trs_grid_solver *s) {
   trs_grid_shape p = s->set.shape;
+  if (s->set.plans.context && (p.x != 1 || p.y != 1))
+    return trs_fail(TRS_ERROR_UNSUPPORTED, -1,
+                    "a grid of %d x %d x %d: with a backend each grid is one rank, so that Px and "
+                    "Py must be 1: 1 x 1 x %d",
+                    p.x, p.y, p.z, s->ranks->size);
   if (p.x < 1 || p.y < 1 || p.z < 1 || (int64_t)p.x * p.y * p.z != s->ranks->size)
     return trs_fail(TRS_ERROR_ARGUMENT, -1,
                     "a grid of %d x %d x %d has %lld ranks, but there are %d", p.x, p.y, p.z,
@@ -223,7 +228,8 @@ static trs_status set_up(trs_grid_solver *s, const trs_grid_input *in, trs_fille
     s->run_numbers += trs_run_numbers(&b.layout, &b.runs[r]);
   release(&b);
   TRS_TRY(status);
-  status = trs_fill_end(f, in->unit, in->row_perm);
+  status = s->set.plans.context ? trs_grid_plans_create(f, in->unit, in->row_perm, &s->set.plans)
+                                : trs_fill_end(f, in->unit, in->row_perm);
   if (!status) status = trs_grid_solver_plan(s);
   if (!status) status = trs_ranks_reserve(s->ranks, s->ranks->size);
   TRS_TRY(trs_ranks_agree(s->ranks, status));
@@ -398,12 +404,25 @@ static trs_status agree_on_room(trs_grid_solver *s, int64_t nrhs) {
   return status;
 }
 
+/* What fails in a sweep of one rank is told to all behind both: nobody waits for it in between. */
+static trs_status run_by_plans(trs_grid_solver *s) {
+  trs_part *part = &s->part;
+  double begin = trs_seconds();
+  part->solver->take(part);
+  s->times.transfer_s += trs_seconds() - begin;
+  TRS_TRY(trs_grid_solver_run(s));
+  begin = trs_seconds();
+  trs_status status = part->solver->give(part);
+  s->times.transfer_s += trs_seconds() - begin;
+  return trs_ranks_agree(s->ranks, status);
+}
+
 static trs_status solve_some(trs_grid_solver *s, void *x, int64_t ldx, const void *b, int64_t ldb,
                              int64_t nrhs) {
   TRS_TRY(reserve(s, nrhs)); /* in the room there is */
   memset(s->part.base, 0, (size_t)s->part.sum_bytes);
   TRS_TRY(trs_moves_take(&s->moves, &s->part, &s->maps, s->ranks, b, ldb));
-  TRS_TRY(trs_grid_solver_run(s));
+  TRS_TRY(s->part.solver ? run_by_plans(s) : trs_grid_solver_run(s));
   return trs_moves_put(&s->moves, &s->part, &s->maps, s->ranks, x, ldx);
 }
 
