@@ -170,8 +170,11 @@ TRS_API trs_status trs_mpi_get_stats(trs_mpi_plan *plan, trs_mpi_stats *stats);
 /* Multicolour block relaxation, as trireme.h describes it, with a domain of the block rows on each
  * rank: colours are those of one domain, rows that others read are relaxed first and travel while
  * the rest is relaxed.  x and the norms have the bits that trs_relax_sweep gives, for any number of
- * ranks.  Options, sizes and the way of calling are the same on all ranks.  ctx is this rank's, of
- * the CPU; with several threads MPI is to be initialised with MPI_THREAD_FUNNELED. */
+ * ranks.  Options, sizes and the way of calling are the same on all ranks.  ctx is this rank's: of
+ * the CPU, where with several threads MPI is to be initialised with MPI_THREAD_FUNNELED, or on all
+ * ranks of a GPU each (trs_mpi_context_create), which several may share.  Then x and the norms have
+ * the bits of one such GPU, rows of other ranks pass through pinned memory of the host, and x and b
+ * of rows that each rank brings may lie in device memory; sweeps return when x is there. */
 typedef struct trs_mpi_relaxation trs_mpi_relaxation;
 
 /* From a matrix on rank 0, which deals it; others pass NULL for A, and for x and b in sweeps. METIS

@@ -43,13 +43,19 @@ static trs_grid_shape choose_shape(int size, int64_t leaves, bool flat) {
   return p;
 }
 
-static trs_status check_backend(const char *backend, int method) {
+static trs_status check_backend(const trs_mpi_options *options, int method) {
+  const char *backend = options->backend;
   bool gpu = backend && !strncmp(backend, "cuda", 4);
   if (method == ALGORITHM_4 && !gpu)
     return trs_fail(TRS_ERROR_ARGUMENT, -1, "%s needs the backend cuda", methods[method]);
   if (method == BASELINE && backend)
     return trs_fail(TRS_ERROR_UNSUPPORTED, -1,
                     "grid3d-baseline has no backends: leave out \"%s\", or take grid3d", backend);
+  if (backend && (options->px > 1 || options->py > 1))
+    return trs_fail(TRS_ERROR_UNSUPPORTED, -1,
+                    "a grid of %d x %d x %d with the backend %s: there each grid is one rank, so "
+                    "that Px and Py must be 1: 1 x 1 x P on P ranks",
+                    options->px, options->py, options->pz, backend);
   return TRS_SUCCESS;
 }
 
@@ -64,7 +70,7 @@ static trs_status take_options(trs_grid_options *set, int *method, const trs_mpi
                     "there is no method \"%s\" for ranks: grid3d, grid3d:algorithm=4 (GPUs), "
                     "grid3d-baseline or grid2d",
                     options->method);
-  TRS_TRY(check_backend(options->backend, which));
+  TRS_TRY(check_backend(options, which));
   if (which == GRID2D && options->pz > 1)
     return trs_fail(TRS_ERROR_ARGUMENT, -1, "grid2d has one grid, not Pz = %d", options->pz);
   int invert = which == GRID3D || which == ALGORITHM_4 ? TRS_INVERT_DENSE : TRS_INVERT_BLOCKS;

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/config.h"
 #include "base/memory.h"
 #include "comm/ranks_mpi.h"
 #include "device/shared.h"
@@ -261,6 +262,7 @@ static void test_memory(void) {
   trs_matrix_destroy(A);
 }
 
+#if TRS_HAVE_CUDA
 /* A GPU that has room for this rank's plans, but not for all of them. */
 static void test_gpu_memory(void) {
   trs_matrix *A = system_of(200, TRS_DOUBLE);
@@ -321,6 +323,11 @@ static void test_device_vectors(void) {
   trs_factors_destroy(F);
   trs_matrix_destroy(A);
 }
+
+#else
+static void test_gpu_memory(void) {}
+static void test_device_vectors(void) {}
+#endif
 
 /* ---- Errors ---- */
 

@@ -45,11 +45,6 @@ static trs_status make_phase(trs_grid_solver *s, int which, int height) {
 
 static trs_status check_shape(const trs_grid_solver *s) {
   trs_grid_shape p = s->set.shape;
-  if (s->set.plans.context && (p.x != 1 || p.y != 1))
-    return trs_fail(TRS_ERROR_UNSUPPORTED, -1,
-                    "a grid of %d x %d x %d: with a backend each grid is one rank, so that Px and "
-                    "Py must be 1: 1 x 1 x %d",
-                    p.x, p.y, p.z, s->ranks->size);
   if (p.x < 1 || p.y < 1 || p.z < 1 || (int64_t)p.x * p.y * p.z != s->ranks->size)
     return trs_fail(TRS_ERROR_ARGUMENT, -1,
                     "a grid of %d x %d x %d has %lld ranks, but there are %d", p.x, p.y, p.z,

@@ -173,6 +173,9 @@ static void describe(plans *s) {
   for (int k = 0; k < s->nsteps; k++) {
     const trs_plan *plan = s->step[k].plan;
     if (!plan) continue;
+    const trs_system *T = &plan->system;
+    if (!s->device) /* else the plan has it all */
+      s->base.bytes += 8 * (T->n + 1) + T->nnz * (4 + (int64_t)trs_scalar_size(T->scalar));
     if (plan->method->bytes) s->base.bytes += plan->method->bytes(plan);
     size_t length = strlen(s->base.methods), room = sizeof s->base.methods - length;
     if (!strstr(s->base.methods, plan->method->name))
