@@ -64,6 +64,8 @@ typedef struct trs_mpi_options {
                              GPUs, for the same bits.  Backends have their own inverses: invert,
                              flat_trees and scattered change nothing */
   int64_t nrhs; /* with a backend: right-hand sides expected in a solve, as in trs_options */
+  int in_turn;  /* 1, with a backend: ranks sweep one behind the other, so that those which share a
+                   GPU or cores are timed each alone (trs_mpi_stats.flop_s); for measurements */
 } trs_mpi_options;
 
 /* A context on each rank, as trs_context_create makes it.  where: "cuda", one of the GPUs of the

@@ -97,6 +97,7 @@ static trs_status take_options(trs_grid_options *set, int *method, const trs_mpi
                      .scattered = options->scattered,
                      .invert = (trs_invert)invert},
       .nrhs = NRHS_AT_ONCE,
+      .in_turn = options->in_turn && options->backend,
       .plans = {.method = which == ALGORITHM_4 ? "supernodal" : NULL,
                 .nrhs = options->nrhs,
                 .mpi_reads_device = trs_mpi_reads_device()}};
@@ -108,8 +109,8 @@ static trs_status take_options(trs_grid_options *set, int *method, const trs_mpi
 static trs_status compare_options(trs_ranks *ranks, const trs_grid_options *set, int method,
                                   const trs_mpi_options *options) {
   static const char *const name[] = {
-      "method",    "px",     "py",     "pz",   "flat_trees",         "width", "relax", "trans",
-      "scattered", "scalar", "invert", "nrhs", "the kind of backend"};
+      "method",    "px",     "py",     "pz",   "flat_trees",          "width",  "relax", "trans",
+      "scattered", "scalar", "invert", "nrhs", "the kind of backend", "in_turn"};
   const trs_layout_options *of = &set->supernodes;
   const double own[] = {method,
                         set->shape.x,
@@ -123,7 +124,8 @@ static trs_status compare_options(trs_ranks *ranks, const trs_grid_options *set,
                         options->scalar,
                         of->invert,
                         (double)options->nrhs,
-                        options->backend ? options->backend[0] : 0};
+                        options->backend ? options->backend[0] : 0,
+                        options->in_turn};
   return trs_ranks_same(ranks, TRS_SUCCESS, own, name, sizeof own / sizeof *own);
 }
 

@@ -402,9 +402,9 @@ static void errors(void) {
 
 /* What of the above there is on a GPU, which all ranks share, with each kind of kernel. */
 static void on_a_gpu(void) {
-  static const char *const variants[] = {"warp-six-rows", "warp-row-l2", "auto"};
+  static const char *const variants[] = {"warp-six-rows", "auto"};
   must(trs_mpi_context_create(MPI_COMM_WORLD, &gpu, "cuda"), "cuda");
-  for (int k = 0; k < (STAND_IN ? 1 : 3); k++) {
+  for (int k = 0; k < (STAND_IN ? 1 : 2); k++) {
     gpu_variant = variants[k];
     if (rank == 0) printf("on a GPU, %s:\n", gpu_variant);
     every_block_size_and_store();

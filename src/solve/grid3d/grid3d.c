@@ -331,6 +331,14 @@ static trs_status next_tag(trs_grid_solver *s, int *tag) {
 static trs_status run_phase(trs_grid_solver *s, int which, int height) {
   int tag;
   TRS_TRY(next_tag(s, &tag));
+  for (int r = 0; s->set.in_turn && r < s->ranks->size; r++) {
+    TRS_TRY(trs_ranks_barrier(s->ranks));
+    if (r != s->ranks->rank) continue;
+    s->part.solver->rehearse(&s->part, which);
+    TRS_TRY(
+        trs_sweep_run(&s->phase[which][height], &s->part, s->ranks, tag, &s->times.sweep[which]));
+  }
+  if (s->set.in_turn) return TRS_SUCCESS;
   return trs_sweep_run(&s->phase[which][height], &s->part, s->ranks, tag, &s->times.sweep[which]);
 }
 

@@ -21,6 +21,7 @@ typedef struct trs_grid_options {
   trs_layout_options supernodes;
   int64_t nrhs; /* most right-hand sides that go through together */
   trs_plans_options plans;
+  bool in_turn; /* with plans: ranks sweep one behind the other */
 } trs_grid_options;
 
 /* Of one solve at one rank. */

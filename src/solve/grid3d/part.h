@@ -43,6 +43,8 @@ typedef struct trs_local_solver {
   trs_status (*give)(trs_part *part);
   /* L (which 0) or U of all, in the place of the rows; returns when it is done. */
   void (*sweep)(trs_part *part, int which);
+  /* The same, to no effect but that a GPU that others used meanwhile is at work for this one. */
+  void (*rehearse)(trs_part *part, int which);
   /* The last `rows` rows, those that grids share: where MPI can read them, and write those of
    * another grid, which are then added. */
   void (*share)(trs_part *part, int64_t rows, const void **out, void **in);

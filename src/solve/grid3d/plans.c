@@ -81,16 +81,20 @@ static void take(trs_part *p) {
   trs_device_leave(before);
 }
 
+static void bring_back(trs_part *p) {
+  plans *s = plans_of(p);
+  if (!s->device) return;
+  int before = trs_device_enter(s->device);
+  (void)keep(s, trs_device_copy(p->base, s->rows, p->row_bytes, NULL));
+  (void)keep(s, trs_device_wait(NULL));
+  trs_device_leave(before);
+}
+
 static trs_status give(trs_part *p) {
   plans *s = plans_of(p);
   for (int k = 0; k < s->nsteps; k++)
     if (s->step[k].plan) (void)keep(s, trs_plan_wait(s->step[k].plan));
-  if (s->device) {
-    int before = trs_device_enter(s->device);
-    (void)keep(s, trs_device_copy(p->base, s->rows, p->row_bytes, NULL));
-    (void)keep(s, trs_device_wait(NULL));
-    trs_device_leave(before);
-  }
+  bring_back(p);
   trs_failure failed = s->failed;
   s->failed = (trs_failure){0};
   return failed.status ? trs_failure_set(&failed) : TRS_SUCCESS;
@@ -106,6 +110,14 @@ static void sweep(trs_part *p, int which) {
     (void)keep(s, trs_solve(last, x, p->nrhs, x, p->nrhs, p->nrhs, TRS_ROW_MAJOR));
   }
   if (last) (void)keep(s, trs_plan_wait(last));
+}
+
+static void rehearse(trs_part *p, int which) {
+  if (!plans_of(p)->device) return;
+  bring_back(p);
+  sweep(p, which);
+  sweep(p, which);
+  take(p);
 }
 
 /* The wait is for sums that are under way as well: what another grid sends next takes the place of
@@ -202,6 +214,7 @@ trs_status trs_grid_plans_create(const trs_filler *f, const bool unit[2], const 
                                .take = take,
                                .give = give,
                                .sweep = sweep,
+                               .rehearse = rehearse,
                                .share = share,
                                .add = add,
                                .destroy = destroy};
