@@ -20,6 +20,14 @@ static int rank, size, failures;
 static const char *backend; /* at work */
 static bool gpu;
 
+/* Builds without CUDA have a stand-in for a GPU's memory, in which methods of the CPU solve. */
+#ifdef TRS_TEST_STAND_IN
+enum { STAND_IN = 1 };
+#else
+enum { STAND_IN = 0 };
+#endif
+static bool in_device_memory;
+
 static void say(const char *name, int good) {
   int all;
   MPI_Allreduce(&good, &all, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
@@ -153,6 +161,11 @@ static void open_inside(inside *in, const trs_factors *F) {
   must(trs_ranks_open_mpi(&in->ranks, MPI_COMM_WORLD, 0), "ranks");
   must(trs_mpi_context_create(MPI_COMM_WORLD, &in->context, backend), "context");
   must(trs_input_factors(&input, F), "input");
+  trs_device *device;
+  if (in_device_memory) {
+    must(trs_device_open(&device, 0), "device");
+    in->context->device = device;
+  }
   trs_grid_options set = {.shape = {1, 1, size},
                           .supernodes = {.width = 16, .relax = 20, .few = 6},
                           .nrhs = 16,
@@ -367,13 +380,22 @@ static void test_errors(void) {
   o.backend = gpu && rank < size - 1 ? "cuda" : "cuda:99";
   if (gpu)
     say("a rank without a GPU", refused(F, o, TRS_ERROR_UNSUPPORTED, words));
-  else
+  else if (!STAND_IN)
     say("no rank has a GPU", refused(F, o, TRS_ERROR_UNSUPPORTED, size > 1 ? "rank 0: " : ""));
   trs_context *context;
   say("a context without a name",
       trs_mpi_context_create(MPI_COMM_WORLD, &context, NULL) == TRS_ERROR_ARGUMENT && !context);
   trs_factors_destroy(F);
   trs_matrix_destroy(A);
+}
+
+/* Rows in device memory, shared ones by way of pinned memory. */
+static void test_staging(void) {
+  backend = "serial";
+  in_device_memory = true;
+  test_bits();
+  test_failure();
+  in_device_memory = false;
 }
 
 static void test_backend(const char *name) {
@@ -392,6 +414,7 @@ int main(int argc, char **argv) {
   MPI_Comm_size(MPI_COMM_WORLD, &size);
   test_backend("serial");
   if (size < 8) test_backend("threads:2");
+  if (STAND_IN) test_staging();
   if (*trs_device_list()) {
     test_backend("cuda");
     test_gpu_memory();
