@@ -1,4 +1,4 @@
-/* l23.c - trireme bench l23: L23's Figures 4 to 8.  Real ranks are this command again, under
+/* l23.c - trireme bench l23: L23's Figures 4 to 9.  Real ranks are this command again, under
  * mpirun; simulated ones SimGrid's (trireme-smpi under smpirun); the LogGP model and structures of
  * factors come from trireme-simulate.  Those two programs stand beside the command. */
 #include "l23.h"
@@ -341,6 +341,23 @@ static int run_structures(l23 *run, bool simulated, double begin, double span) {
   return code;
 }
 
+/* ---- Which parts. ---- */
+
+/* Is it the first word of the list? */
+static bool begins_with(const char *list, const char *word) {
+  size_t length = strlen(word);
+  return !strncmp(list, word, length) && (!list[length] || list[length] == ',');
+}
+
+static bool has_part(const bench_settings *set, const char *part) {
+  const char *list = set->parts ? set->parts : "real,model";
+  for (; list; list = strchr(list, ',')) {
+    list += *list == ',';
+    if (begins_with(list, part)) return true;
+  }
+  return false;
+}
+
 /* ---- Real ranks. ---- */
 
 /* Does a launcher say that there are others? */
@@ -367,7 +384,7 @@ static int run_rank(l23 *run) {
   const char *slash = strrchr(path, '/');
   snprintf(name, sizeof name, "%s", slash ? slash + 1 : path);
   name[strcspn(name, ".")] = 0;
-  return l23_real(run->set, path, name, put_real, run);
+  return l23_real(run->set, path, name, has_part(run->set, "gpu"), put_real, run);
 }
 
 static int make_factors(l23 *run, const char *matrix, char *path, size_t size) {
@@ -403,7 +420,7 @@ static int read_rows(l23 *run, const char *path) {
   return code;
 }
 
-static int start_ranks(l23 *run, const char *factors, int64_t ranks) {
+static int start_ranks(l23 *run, const char *factors, int64_t ranks, const char *part) {
   char self[1024], rows[1200], count[32], nrhs[256] = "", seconds[32];
   words w = {0};
   self_path(self, sizeof self);
@@ -413,8 +430,8 @@ static int start_ranks(l23 *run, const char *factors, int64_t ranks) {
   for (int k = 0; k < run->set->nrhs.count; k++)
     snprintf(nrhs + strlen(nrhs), sizeof nrhs - strlen(nrhs), "%s%lld", k ? "," : "",
              (long long)run->set->nrhs.value[k]);
-  const char *line[] = {"mpirun", "-np",    count, self,    "bench", "l23",       "--suite",
-                        factors,  "--nrhs", nrhs,  "--out", rows,    "--seconds", seconds};
+  const char *line[] = {"mpirun", "-np", count,   self, "bench",     "l23",   "--suite", factors,
+                        "--nrhs", nrhs,  "--out", rows, "--seconds", seconds, "--parts", part};
   for (size_t k = 0; k < sizeof line / sizeof *line; k++) add(&w, line[k]);
   int code = run_program(run, &w, NULL);
   if (code < 0) code = read_rows(run, rows);
@@ -422,7 +439,8 @@ static int start_ranks(l23 *run, const char *factors, int64_t ranks) {
   return code;
 }
 
-static int run_real(l23 *run, double span) {
+/* part: real or gpu. */
+static int run_real(l23 *run, const char *part, double begin, double span) {
   static const bench_counts usual = {{1, 2, 4, 8, 16}, 16, 5};
   const char *own = run->set->suite;
   int code = -1;
@@ -431,11 +449,11 @@ static int run_real(l23 *run, double span) {
     char factors[1200];
     const char *matrix = own ? own : real_systems[s];
     double each = span / (own ? 1 : 2), step = each / (run->ranks.count + 1);
-    set_progress(run, matrix, each * s, step, 1);
+    set_progress(run, matrix, begin + each * s, step, 1);
     code = make_factors(run, matrix, factors, sizeof factors);
     for (int k = 0; k < run->ranks.count && code < 0; k++) {
-      set_progress(run, matrix, each * s + step * (k + 1), step, 1);
-      code = start_ranks(run, factors, run->ranks.value[k]);
+      set_progress(run, matrix, begin + each * s + step * (k + 1), step, 1);
+      code = start_ranks(run, factors, run->ranks.value[k], part);
     }
   }
   return code;
@@ -443,25 +461,10 @@ static int run_real(l23 *run, double span) {
 
 /* ---- All. ---- */
 
-/* Is it the first word of the list? */
-static bool begins_with(const char *list, const char *word) {
-  size_t length = strlen(word);
-  return !strncmp(list, word, length) && (!list[length] || list[length] == ',');
-}
-
 static bool is_part(const char *list) {
-  static const char *const parts[] = {"real", "model", "simulation"};
-  for (int k = 0; k < 3; k++)
+  static const char *const parts[] = {"real", "gpu", "model", "simulation"};
+  for (int k = 0; k < 4; k++)
     if (begins_with(list, parts[k])) return true;
-  return false;
-}
-
-static bool has_part(const bench_settings *set, const char *part) {
-  const char *list = set->parts ? set->parts : "real,model";
-  for (; list; list = strchr(list, ',')) {
-    list += *list == ',';
-    if (begins_with(list, part)) return true;
-  }
   return false;
 }
 
@@ -490,12 +493,13 @@ static void close_work(l23 *run) {
 static int run_parts(l23 *run) {
   int code = open_work(run);
   if (code >= 0) return code;
-  bool real = has_part(run->set, "real"), model = has_part(run->set, "model"),
-       simulation = has_part(run->set, "simulation");
-  double each = 1.0 / (real + model + simulation);
+  bool real = has_part(run->set, "real"), gpu = has_part(run->set, "gpu"),
+       model = has_part(run->set, "model"), simulation = has_part(run->set, "simulation");
+  double each = 1.0 / (real + gpu + model + simulation);
   progress_begin();
-  if (real) code = run_real(run, each);
-  if (code < 0 && model) code = run_structures(run, false, each * real, each);
+  if (real) code = run_real(run, "real", 0, each);
+  if (code < 0 && gpu) code = run_real(run, "gpu", each * real, each);
+  if (code < 0 && model) code = run_structures(run, false, each * (real + gpu), each);
   if (code < 0 && simulation) code = run_structures(run, true, 1 - each, each);
   progress_end();
   close_work(run);
@@ -506,7 +510,7 @@ static int check(const bench_settings *set) {
   for (const char *list = set->parts; list; list = strchr(list, ',')) {
     list += *list == ',';
     if (!is_part(list))
-      return leave_usage("bench", "--parts takes real, model and simulation, not '%.*s'",
+      return leave_usage("bench", "--parts takes real, gpu, model and simulation, not '%.*s'",
                          (int)strcspn(list, ","), list);
   }
   if (set->grids && has_part(set, "real"))

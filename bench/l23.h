@@ -26,8 +26,14 @@ typedef enum l23_value {
   L23_VALUES
 } l23_value;
 
+/* What a step of the exchange between grids is modelled to take in composed rows: L23's GPUs reach
+ * other nodes at 12.5 GB/s. */
+#define L23_STEP_S 5e-6
+#define L23_NETWORK 12.5e9 /* bytes a second */
+
 typedef struct l23_row {
-  char kind[8];    /* real, smpi, loggp */
+  char kind[12];   /* real, smpi, loggp; with GPUs: gpu, a GPU for each rank; shared, several
+                      ranks on one; composed, ranks timed one by one and the exchange modelled */
   char matrix[64]; /* without what says that separators are inverted */
   char method[24], trees[8];
   bool homes, inverted;
@@ -59,9 +65,9 @@ int l23_draw(const l23_rows *rows, const char *path);
 /* Px x Py with Px <= Py, as square as can be. */
 void l23_square(int64_t places, int *px, int *py);
 
-/* On the ranks of an MPI program, or on one: all grids of so many ranks.  put is called on rank 0.
- */
-int l23_real(const bench_settings *set, const char *factors, const char *name,
+/* On the ranks of an MPI program, or on one: all grids of so many ranks, or (gpu) 1 x 1 x ranks on
+ * GPUs, Figure 9.  put is called on rank 0. */
+int l23_real(const bench_settings *set, const char *factors, const char *name, bool gpu,
              void (*put)(void *user, const l23_row *row), void *user);
 
 #endif

@@ -91,7 +91,7 @@ static const option options[] = {
      .value = "LIST",
      .words = "real|model|simulation",
      .offset = FIELD(parts),
-     .help = "for l23: the parts to run, of real, model and simulation (default real,model)"},
+     .help = "for l23: the parts to run, of real, gpu, model and simulation (default real,model)"},
     {.name = "ranks",
      .kind = OPTION_TEXT,
      .value = "LIST",
@@ -171,15 +171,22 @@ static const paragraph paragraphs[] = {
      "and the adaptive choice for 1 to 256 right-hand sides; the parameter p; and analysis times, "
      "also in multiples of a solve."},
     {"L23",
-     "'trireme bench l23' repeats L23's Figures 4 to 8: grid3d, also with inverted separators, "
+     "'trireme bench l23' repeats L23's Figures 4 to 9: grid3d, also with inverted separators, "
      "grid3d-baseline and grid2d on near-square grids. The part real uses the ranks of this "
-     "machine; it starts mpirun itself, or runs under mpirun with --suite FACTORS.h5. The part "
+     "machine; it starts mpirun itself, or runs under mpirun with --suite FACTORS.h5. The part gpu "
+     "(Figure 9) does the same with a GPU for each of 1 x 1 x Pz grids; its rows are measured (a "
+     "GPU "
+     "for each rank), shared (several ranks on a GPU, which slow each other down), or composed: "
+     "the "
+     "slowest grid's L- and U-solve, each timed alone on a GPU, and the exchange modelled from its "
+     "bytes (5 us and 12.5 GB/s a step). The part "
      "model is an event-driven LogGP model of a Cori-like machine with up to 131,072 ranks. The "
      "part simulation runs the solver's source on the ranks of SimGrid's SMPI; it takes minutes to "
      "hours and runs only with --parts. The tables show the best grids; the minimum, mean and "
      "maximum over the ranks of the times between grids, inside grids and in products; messages "
      "and volume; and what Pz grids replicate. --suite takes another matrix, gen:NAME:SIZE. The "
-     "part real factors gen:poisson2d9:300 and gen:kkt3d:12; the others use the structure of the "
+     "parts real and gpu factor gen:poisson2d9:300 and gen:kkt3d:12; the others use the structure "
+     "of the "
      "factors of gen:poisson2d9:2048, gen:kkt3d:64 and gen:elasticity3d:56,56,56."},
     {"X20",
      "'trireme bench x20' repeats the measurements of X20's Figures 3 and 7 to 10 on all GPUs, at "

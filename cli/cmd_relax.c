@@ -105,9 +105,11 @@ static const option options[] = {
      .value = "serial|threads[:T]|cuda[:N]|auto",
      .words = "serial|threads|cuda|auto",
      .offset = FIELD(backend),
-     .help = "where to relax: one core (serial), T threads, one GPU (cuda:N), several GPUs "
-             "(cuda:0-3 or cuda:0,2), or all cores (auto, the default); under mpirun each rank "
-             "uses its share of the cores by default"},
+     .help =
+         "where to relax: one core (serial), T threads, one GPU (cuda:N), several GPUs "
+         "(cuda:0-3 or cuda:0,2), or all cores (auto, the default); under mpirun each rank "
+         "uses its share of the cores by default, and with cuda one of the GPUs of its machine, "
+         "in turn"},
     {.name = "variant",
      .kind = OPTION_TEXT,
      .value = "NAME",
@@ -167,7 +169,7 @@ static const paragraph paragraphs[] = {
      "  trireme relax A.mtx --block-size 4 --sweeps 50 --residual-every 10\n"
      "  trireme relax A.mtx.gz --block-size 5 --store f16 -b b.mtx -o x.mtx\n"
      "  trireme relax gen:wingmesh:1100000 --block-size 5 --backend cuda:0-3\n"
-     "  mpirun -np 4 trireme relax A.mtx --block-size 5"},
+     "  mpirun -np 4 trireme relax A.mtx --block-size 5 --backend cuda"},
     {0}};
 
 const command cmd_relax = {.name = "relax",
@@ -250,7 +252,10 @@ static int create(job *j) {
     ranks_backend(j->ranks, share, sizeof share);
     where = share;
   }
-  if (ranks_status(j->ranks, trs_context_create(&j->ctx, where))) return leave_library(NULL);
+  bool dealt = j->ranks && !strncmp(where, "cuda", 4);
+  if (dealt ? ranks_context(j->ranks, &j->ctx, where)
+            : ranks_status(j->ranks, trs_context_create(&j->ctx, where)))
+    return leave_library(NULL);
   const int block = (int)j->set.block_size;
   trs_status status = j->ranks ? ranks_create(j->ranks, j->ctx, j->in.A, block, &how)
                                : trs_relax_create(j->ctx, &j->R, j->in.A, block, &how);

@@ -85,7 +85,9 @@ static const option options[] = {
      .words = "auto",
      .offset = FIELD(grid),
      .help = "solve A x = b from factors on MPI ranks: PZ grids, a power of two, of PX x PY ranks; "
-             "--method is grid3d (the default), grid3d-baseline or grid2d"},
+             "--method is grid3d (the default), grid3d:algorithm=4 (L23's, on GPUs), "
+             "grid3d-baseline or grid2d. With --backend cuda, cuda:N, threads[:T] or serial each "
+             "of 1x1xPZ grids is solved there; the ranks of a machine take its GPUs in turn"},
     {.name = "trees",
      .kind = OPTION_CHOICE,
      .words = "binary|flat",
@@ -172,8 +174,10 @@ static const paragraph paragraphs[] = {
      "tree and copies of the separators above it (trireme factor --leaves sets the number of "
      "subtrees). Rank 0 holds b and x, checks and reports. Times are the minimum, mean and maximum "
      "over the ranks in the fastest solve: between grids, inside a grid (sending and waiting) and "
-     "in products, for L and for U. They leave out distributing b and collecting x. Open MPI's "
-     "mpirun starts no more ranks than cores unless it is given --oversubscribe."},
+     "in products, for L and for U. They leave out distributing b and collecting x. With --backend "
+     "each rank solves its grid's triangles with a method of that backend, on a GPU that several "
+     "ranks may share; --grid is then 1x1xPZ or auto, and products are the whole of a sweep. Open "
+     "MPI's mpirun starts no more ranks than cores unless it is given --oversubscribe."},
     {"Larger than a GPU",
      "Over several GPUs (--backend cuda:0-3 or nvshmem) a Matrix Market file is read part by part "
      "if one GPU, or the limit --gpu-memory, has no room for 2.5 times the triangle: first the "

@@ -122,6 +122,11 @@ void ranks_backend(const relax_ranks *ranks, char *text, size_t size) {
   snprintf(text, size, each > 1 ? "threads:%d" : "serial", each);
 }
 
+trs_status ranks_context(const relax_ranks *ranks, trs_context **ctx, const char *where) {
+  (void)ranks;
+  return trs_mpi_context_create(MPI_COMM_WORLD, ctx, where);
+}
+
 trs_status ranks_create(relax_ranks *ranks, trs_context *ctx, const trs_matrix *A, int block_size,
                         const trs_relax_options *options) {
   return trs_mpi_relax_create(MPI_COMM_WORLD, ctx, &ranks->R, A, block_size, options);
@@ -212,6 +217,10 @@ int64_t ranks_share(const relax_ranks *ranks, int64_t count) {
 void ranks_backend(const relax_ranks *ranks, char *text, size_t size) {
   (void)ranks;
   snprintf(text, size, "auto");
+}
+trs_status ranks_context(const relax_ranks *ranks, trs_context **ctx, const char *where) {
+  (void)ranks;
+  return trs_context_create(ctx, where);
 }
 trs_status ranks_create(relax_ranks *ranks, trs_context *ctx, const trs_matrix *A, int block_size,
                         const trs_relax_options *options) {

@@ -35,6 +35,9 @@ int64_t ranks_share(const relax_ranks *ranks, int64_t count);         /* rank 0'
 /* The backend unless one is named: the node's cores, dealt to its ranks. */
 void ranks_backend(const relax_ranks *ranks, char *text, size_t size);
 
+/* A GPU for each rank: trs_mpi_context_create. */
+trs_status ranks_context(const relax_ranks *ranks, trs_context **ctx, const char *where);
+
 /* As trs_relax_*, of ranks that are not NULL. */
 trs_status ranks_create(relax_ranks *ranks, trs_context *ctx, const trs_matrix *A, int block_size,
                         const trs_relax_options *options);

@@ -57,12 +57,12 @@ static int check_options(ranks_job *r) {
   r->job->trans = (trs_trans)s->trans;
   int code = solve_check_settings(s);
   if (code >= 0) return code;
-  if (s->backend || s->tune || s->store || s->gpu_memory > 0)
+  if (s->tune || s->store || s->gpu_memory > 0)
     return leave_usage("solve", "with --grid ranks solve: leave out --%s",
-                       s->backend ? "backend"
-                       : s->tune  ? "tune"
+                       s->tune    ? "tune"
                        : s->store ? "store"
                                   : "gpu-memory");
+  r->options.backend = s->backend;
   return parse_grid(r);
 }
 
@@ -125,6 +125,7 @@ static trs_status time_solves(ranks_job *r, int64_t most) {
 static int measure(ranks_job *r) {
   double begin = seconds_now();
   r->options.scalar = scalar_chosen(r->job->set.precision);
+  r->options.nrhs = r->options.backend ? r->job->nrhs : 0;
   if (trs_mpi_analyze_file(MPI_COMM_WORLD, &r->plan, r->job->in.name, &r->options))
     return leave_library(r->job->in.name);
   r->analysis_s = seconds_now() - begin;
@@ -163,6 +164,12 @@ static void print(const ranks_job *r) {
             human_things(job->nrhs, "right-hand side", "right-hand sides").s);
   table_row("ranks", "%d x %d x %d, %s, %s trees", s->px, s->py, s->pz, s->method,
             job->set.trees ? "flat" : "binary");
+  if (s->gpus)
+    table_row("backend", "%s, by %s, on %s, at most %s on each", s->backend, s->solver,
+              human_things(s->gpus, "GPU", "GPUs").s,
+              human_things(s->ranks_on_gpu, "rank", "ranks").s);
+  else if (s->backend)
+    table_row("backend", "%s, by %s", s->backend, s->solver);
   table_row("blocks",
             "%s, %s, %s per rank; in total %s times the memory of one rank, %s times its work",
             human_bytes(s->bytes.min).s, human_bytes(s->bytes.mean).s, human_bytes(s->bytes.max).s,
@@ -182,6 +189,7 @@ static void print(const ranks_job *r) {
             human_seconds(job->median).s, human_count(job->repeats).s);
   table_row("", "%s at best including distributing b and collecting x",
             human_seconds(r->whole_s).s);
+  if (s->gpus) table_row("", "%s of that from and to the GPU", human_seconds(s->transfer_s.max).s);
   table_row("", "minimum, mean and maximum over the ranks:");
   print_seconds("between grids", "before U", &s->inter_s[0]);
   print_seconds("", "within U", &s->inter_s[1]);
@@ -234,6 +242,12 @@ static void report_system(const ranks_job *r) {
   report_count("system.nrhs", r->job->nrhs);
   report_text("plan.backend", "mpi");
   report_text("plan.method", s->method);
+  if (s->backend) {
+    report_text("plan.ranks_backend", s->backend);
+    report_text("plan.solver", s->solver);
+    report_count("plan.gpus", s->gpus);
+    report_count("plan.ranks_on_gpu", s->ranks_on_gpu);
+  }
   report_text("plan.trees", r->job->set.trees ? "flat" : "binary");
   report_text("plan.invert", s->invert);
   report_count("plan.separators", s->separators);
@@ -263,6 +277,7 @@ static void report(const ranks_job *r) {
   report_real("time.solve_s.median", r->job->median);
   report_real("time.solve_s.mean", r->mean);
   report_real("time.whole_s.min", r->whole_s);
+  if (s->backend) report_real("time.transfer_s", s->transfer_s.max);
   report_count("time.repeats", r->job->repeats);
   report_spread("ranks.solve_s", &s->solve_s);
   report_spread("ranks.inter_s.before_U", &s->inter_s[0]);

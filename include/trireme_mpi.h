@@ -33,7 +33,9 @@ typedef struct trs_mpi_plan trs_mpi_plan;
 typedef struct trs_mpi_options {
   size_t struct_size;
   const char *method; /* NULL or "grid3d"; "grid3d-baseline": level by level over the separator
-                         tree; "grid2d": one grid */
+                         tree; "grid2d": one grid; with the backend cuda, "grid3d:algorithm=4":
+                         grids solve as L23's Algorithm 4 has it, but for rows that several share,
+                         which would not get the same bits */
   int px, py, pz;     /* all 0: a shape is chosen; pz is a power of two */
   int flat_trees;     /* 1: whoever has something sends it to all itself */
   int64_t width;      /* most columns of a supernode; 0: 128 */
@@ -54,7 +56,22 @@ typedef struct trs_mpi_options {
   double timeout_seconds; /* the most that a rank waits for the others in any call, before it gives
                              up with TRS_ERROR_STALLED; 0: as the environment variable
                              TRIREME_TIMEOUT says, or without end; below 0: without end */
+  const char *backend;    /* where a rank solves what is its own; NULL: on one core, by block
+                             operations.  Else where trs_mpi_context_create takes it to: its grid's
+                             part of L and U is analysed for that backend and stays there (L23, section
+                             3.4: a GPU a grid).  For grid3d and grid2d with px and py of 1; no shape
+                             given: 1 x 1 x ranks.  Kinds are the same on all ranks, and so should be
+                             GPUs, for the same bits.  Backends have their own inverses: invert,
+                             flat_trees and scattered change nothing */
+  int64_t nrhs; /* with a backend: right-hand sides expected in a solve, as in trs_options */
+  int in_turn;  /* 1, with a backend: ranks sweep one behind the other, so that those which share a
+                   GPU or cores are timed each alone (trs_mpi_stats.flop_s); for measurements */
 } trs_mpi_options;
+
+/* A context on each rank, as trs_context_create makes it.  where: "cuda", one of the GPUs of the
+ * rank's machine, which its ranks take in turn, so that several may share one; "cuda:N";
+ * "threads[:T]"; "serial".  A rank that has none fails them all: TRS_ERROR_UNSUPPORTED names it. */
+TRS_API trs_status trs_mpi_context_create(MPI_Comm comm, trs_context **ctx, const char *where);
 
 /* Takes its part of the factors, which every rank has whole, and has no more use for them.
  * TRS_ERROR_ARGUMENT: the shape does not fit the ranks, pz is no power of two or larger than the
@@ -95,7 +112,9 @@ TRS_API trs_status trs_mpi_analyze_blocks(MPI_Comm comm, trs_mpi_plan **plan,
 TRS_API trs_status trs_mpi_distribute(trs_mpi_plan *plan, int64_t first_row, int64_t rows);
 
 /* A x = b with nrhs right-hand sides by columns, of which x and b are this rank's rows; who has
- * none may pass NULL.  nrhs is the same on all ranks. */
+ * none may pass NULL.  nrhs is the same on all ranks.  With a GPU's backend x and b may lie in
+ * device memory, here and in trs_mpi_refine: they pass through host memory, and the call returns
+ * when x is there. */
 TRS_API trs_status trs_mpi_solve(trs_mpi_plan *plan, void *x, int64_t ldx, const void *b,
                                  int64_t ldb, int64_t nrhs);
 
@@ -140,6 +159,10 @@ typedef struct trs_mpi_stats {
                                       their depths, whatever trees there are */
   trs_mpi_spread tree_sends[2];    /* the most messages that a rank sends in one tree: at most 2 in
                                       binary ones */
+  const char *backend;             /* of this rank, "cuda"; NULL: block operations */
+  const char *solver;              /* methods of the backend: "engine"; NULL: none */
+  int gpus, ranks_on_gpu;          /* that all ranks work on; the most ranks on one of them */
+  trs_mpi_spread transfer_s; /* right-hand sides to the backend, x from there: not in solve_s */
 } trs_mpi_stats;
 
 TRS_API trs_status trs_mpi_get_stats(trs_mpi_plan *plan, trs_mpi_stats *stats);
@@ -149,8 +172,11 @@ TRS_API trs_status trs_mpi_get_stats(trs_mpi_plan *plan, trs_mpi_stats *stats);
 /* Multicolour block relaxation, as trireme.h describes it, with a domain of the block rows on each
  * rank: colours are those of one domain, rows that others read are relaxed first and travel while
  * the rest is relaxed.  x and the norms have the bits that trs_relax_sweep gives, for any number of
- * ranks.  Options, sizes and the way of calling are the same on all ranks.  ctx is this rank's, of
- * the CPU; with several threads MPI is to be initialised with MPI_THREAD_FUNNELED. */
+ * ranks.  Options, sizes and the way of calling are the same on all ranks.  ctx is this rank's: of
+ * the CPU, where with several threads MPI is to be initialised with MPI_THREAD_FUNNELED, or on all
+ * ranks of a GPU each (trs_mpi_context_create), which several may share.  Then x and the norms have
+ * the bits of one such GPU, rows of other ranks pass through pinned memory of the host, and x and b
+ * of rows that each rank brings may lie in device memory; sweeps return when x is there. */
 typedef struct trs_mpi_relaxation trs_mpi_relaxation;
 
 /* From a matrix on rank 0, which deals it; others pass NULL for A, and for x and b in sweeps. METIS

@@ -98,6 +98,17 @@ trs_status trs_device_copy_rows(void *to, int64_t to_pitch, const void *from, in
                     stream);
   return TRS_SUCCESS;
 }
+trs_status trs_device_add(bool doubles, int64_t count, const void *from, void *to,
+                          trs_stream stream) {
+  (void)stream;
+  finish_work();
+  for (int64_t i = 0; i < count; i++)
+    if (doubles)
+      ((double *)to)[i] += ((const double *)from)[i];
+    else
+      ((float *)to)[i] += ((const float *)from)[i];
+  return TRS_SUCCESS;
+}
 trs_status trs_device_fill(void *pointer, int byte, int64_t bytes, trs_stream stream) {
   (void)stream;
   finish_work();

@@ -5,8 +5,10 @@
 #include <string.h>
 
 #include "api/dense.h"
+#include "api/mpi_context.h"
 #include "base/structs.h"
 #include "comm/ranks_mpi.h"
+#include "device/shared.h"
 #include "solve/grid3d/grid3d.h"
 #include "solve/grid3d/refine.h"
 
@@ -17,13 +19,15 @@ struct trs_mpi_plan {
   trs_ranks ranks;
   trs_grid_solver solver;
   const char *method;
+  trs_context *context; /* of the backend, or NULL */
+  trs_mpi_gpus gpus;
 };
 
 static const char *const inversions[] = {"blocks", "separators", "auto"}; /* trs_invert */
 enum { NINVERSIONS = 3 };
 
-static const char *const methods[] = {"grid3d", "grid3d-baseline", "grid2d"};
-enum { GRID3D, BASELINE, GRID2D, NMETHODS };
+static const char *const methods[] = {"grid3d", "grid3d-baseline", "grid2d", "grid3d:algorithm=4"};
+enum { GRID3D, BASELINE, GRID2D, ALGORITHM_4, NMETHODS };
 
 /* ---- Options. ---- */
 
@@ -39,7 +43,23 @@ static trs_grid_shape choose_shape(int size, int64_t leaves, bool flat) {
   return p;
 }
 
-/* All but a shape that is to be chosen. */
+static trs_status check_backend(const trs_mpi_options *options, int method) {
+  const char *backend = options->backend;
+  bool gpu = backend && !strncmp(backend, "cuda", 4);
+  if (method == ALGORITHM_4 && !gpu)
+    return trs_fail(TRS_ERROR_ARGUMENT, -1, "%s needs the backend cuda", methods[method]);
+  if (method == BASELINE && backend)
+    return trs_fail(TRS_ERROR_UNSUPPORTED, -1,
+                    "grid3d-baseline has no backends: leave out \"%s\", or take grid3d", backend);
+  if (backend && (options->px > 1 || options->py > 1))
+    return trs_fail(TRS_ERROR_UNSUPPORTED, -1,
+                    "a grid of %d x %d x %d with the backend %s: there each grid is one rank, so "
+                    "that Px and Py must be 1: 1 x 1 x P on P ranks",
+                    options->px, options->py, options->pz, backend);
+  return TRS_SUCCESS;
+}
+
+/* All but a shape that is to be chosen, and the context. */
 static trs_status take_options(trs_grid_options *set, int *method, const trs_mpi_options *options) {
   int which = GRID3D;
   if (options->method)
@@ -47,17 +67,22 @@ static trs_status take_options(trs_grid_options *set, int *method, const trs_mpi
   *method = which;
   if (which == NMETHODS)
     return trs_fail(TRS_ERROR_ARGUMENT, -1,
-                    "there is no method \"%s\" for ranks: grid3d, grid3d-baseline or grid2d",
+                    "there is no method \"%s\" for ranks: grid3d, grid3d:algorithm=4 (GPUs), "
+                    "grid3d-baseline or grid2d",
                     options->method);
+  TRS_TRY(check_backend(options, which));
   if (which == GRID2D && options->pz > 1)
     return trs_fail(TRS_ERROR_ARGUMENT, -1, "grid2d has one grid, not Pz = %d", options->pz);
-  int invert = which == GRID3D ? TRS_INVERT_DENSE : TRS_INVERT_BLOCKS;
+  int invert = which == GRID3D || which == ALGORITHM_4 ? TRS_INVERT_DENSE : TRS_INVERT_BLOCKS;
   if (options->invert)
     for (invert = 0; invert < NINVERSIONS && strcmp(inversions[invert], options->invert) != 0;)
       invert++;
   if (invert == NINVERSIONS)
     return trs_fail(TRS_ERROR_ARGUMENT, -1, "invert is \"%s\": it takes blocks, separators or auto",
                     options->invert);
+  if (options->nrhs < 0)
+    return trs_fail(TRS_ERROR_ARGUMENT, -1, "nrhs of the options is %lld",
+                    (long long)options->nrhs);
   if (options->trans < TRS_NO_TRANS || options->trans > TRS_CONJ_TRANS)
     return trs_fail(TRS_ERROR_ARGUMENT, -1, "trans = %d", (int)options->trans);
   *set = (trs_grid_options){
@@ -71,7 +96,11 @@ static trs_status take_options(trs_grid_options *set, int *method, const trs_mpi
                      .few = options->relax < 0 ? 0 : ZEROS_A_COLUMN,
                      .scattered = options->scattered,
                      .invert = (trs_invert)invert},
-      .nrhs = NRHS_AT_ONCE};
+      .nrhs = NRHS_AT_ONCE,
+      .in_turn = options->in_turn && options->backend,
+      .plans = {.method = which == ALGORITHM_4 ? "supernodal" : NULL,
+                .nrhs = options->nrhs,
+                .mpi_reads_device = trs_mpi_reads_device()}};
   return TRS_SUCCESS;
 }
 
@@ -79,22 +108,25 @@ static trs_status take_options(trs_grid_options *set, int *method, const trs_mpi
  * what they are not. */
 static trs_status compare_options(trs_ranks *ranks, const trs_grid_options *set, int method,
                                   const trs_mpi_options *options) {
-  static const char *const name[] = {"method",     "px",     "py",    "pz",
-                                     "flat_trees", "width",  "relax", "trans",
-                                     "scattered",  "scalar", "invert"};
+  static const char *const name[] = {
+      "method",    "px",     "py",     "pz",   "flat_trees",          "width",  "relax", "trans",
+      "scattered", "scalar", "invert", "nrhs", "the kind of backend", "in_turn"};
   const trs_layout_options *of = &set->supernodes;
-  const int64_t own[] = {method,        set->shape.x,    set->shape.y, set->shape.z,
-                         set->trees,    of->width,       of->relax,    options->trans,
-                         of->scattered, options->scalar, of->invert};
-  int64_t first[sizeof own / sizeof *own];
-  trs_status status = TRS_SUCCESS;
-  memcpy(first, own, sizeof own);
-  TRS_TRY(trs_ranks_broadcast(ranks, first, sizeof first));
-  for (size_t k = 0; k < sizeof own / sizeof *own && !status; k++)
-    if (own[k] != first[k])
-      status =
-          trs_fail(TRS_ERROR_ARGUMENT, -1, "its option %s is another than that of rank 0", name[k]);
-  return trs_ranks_agree(ranks, status);
+  const double own[] = {method,
+                        set->shape.x,
+                        set->shape.y,
+                        set->shape.z,
+                        set->trees,
+                        (double)of->width,
+                        (double)of->relax,
+                        options->trans,
+                        of->scattered,
+                        options->scalar,
+                        of->invert,
+                        (double)options->nrhs,
+                        options->backend ? options->backend[0] : 0,
+                        options->in_turn};
+  return trs_ranks_same(ranks, TRS_SUCCESS, own, name, sizeof own / sizeof *own);
 }
 
 /* ---- The calls. ---- */
@@ -132,7 +164,11 @@ static trs_status begin(trs_mpi_plan *plan, trs_grid_options *set, const trs_mpi
   int method = 0;
   TRS_TRY(trs_ranks_agree(&plan->ranks, take_options(set, &method, options)));
   plan->method = methods[method];
-  return compare_options(&plan->ranks, set, method, options);
+  TRS_TRY(compare_options(&plan->ranks, set, method, options));
+  if (!options->backend) return TRS_SUCCESS;
+  TRS_TRY(trs_mpi_open_context(&plan->ranks, &plan->context, options->backend, &plan->gpus));
+  set->plans.context = plan->context;
+  return TRS_SUCCESS;
 }
 
 static trs_status analyze(trs_mpi_plan *plan, trs_grid_input *in, trs_grid_options *set,
@@ -140,7 +176,9 @@ static trs_status analyze(trs_mpi_plan *plan, trs_grid_input *in, trs_grid_optio
   trs_trans trans = options->trans;
   trs_grid_shape p = set->shape;
   if (trans != TRS_NO_TRANS) trs_input_transpose(in, trans == TRS_CONJ_TRANS);
-  if (!p.x && !p.y && !p.z)
+  if (!p.x && !p.y && !p.z && plan->context)
+    set->shape = (trs_grid_shape){1, 1, plan->ranks.size};
+  else if (!p.x && !p.y && !p.z)
     set->shape = choose_shape(plan->ranks.size, in->leaves, plan->method == methods[GRID2D]);
   return trs_grid_solver_create(&plan->solver, &plan->ranks, in, set);
 }
@@ -231,6 +269,64 @@ static trs_status check_arrays(const trs_mpi_plan *plan, const void *x, int64_t 
   return trs_dense_check("b", b, rows, nrhs, ldb, TRS_COL_MAJOR, plan->solver.part.scalar);
 }
 
+/* ---- b and x in device memory. ---- */
+
+/* What lies on a GPU, as columns without gaps on the host. */
+typedef struct vectors {
+  void *x, *copy_x; /* those to work on, and ours */
+  const void *b;
+  void *copy_b;
+  int64_t rows, ldx, ldb, nrhs, bytes; /* of a column */
+} vectors;
+
+/* Between the caller's column-major array in device memory, whose GPU CUDA finds out, and a copy.
+ */
+static trs_status move_columns(const vectors *v, void *there, int64_t ld, void *copy, bool out) {
+  int64_t pitch = v->nrhs > 1 ? ld * (v->bytes / v->rows) : v->bytes;
+  if (out)
+    TRS_TRY(trs_device_copy_rows(there, pitch, copy, v->bytes, v->bytes, v->nrhs, NULL));
+  else
+    TRS_TRY(trs_device_copy_rows(copy, v->bytes, there, pitch, v->bytes, v->nrhs, NULL));
+  return trs_device_wait(NULL);
+}
+
+static trs_status fetch_columns(vectors *v, const void *there, int64_t ld, void **copy) {
+  TRS_TRY(trs_alloc(copy, v->bytes, (size_t)v->nrhs));
+  return move_columns(v, (void *)(uintptr_t)there, ld, *copy, false);
+}
+
+/* keep_x: x is read too. */
+static trs_status fetch_vectors(vectors *v, const trs_mpi_plan *plan, void *x, int64_t ldx,
+                                const void *b, int64_t ldb, int64_t nrhs, bool keep_x) {
+  const int64_t *first = plan->solver.moves.first + plan->ranks.rank;
+  *v = (vectors){.x = x, .b = b, .ldx = ldx, .ldb = ldb, .rows = first[1] - first[0], .nrhs = nrhs};
+  v->bytes = v->rows * (int64_t)trs_scalar_size(plan->solver.part.scalar);
+  bool gpu = plan->context && plan->context->device && v->bytes > 0 && nrhs > 0;
+  if (gpu && trs_device_address(b)) {
+    TRS_TRY(fetch_columns(v, b, ldb, &v->copy_b));
+    v->b = v->copy_b;
+    v->ldb = v->rows;
+  }
+  if (!gpu || !trs_device_address(x)) return TRS_SUCCESS;
+  if (keep_x)
+    TRS_TRY(fetch_columns(v, x, ldx, &v->copy_x));
+  else
+    TRS_TRY(trs_alloc(&v->copy_x, v->bytes, (size_t)nrhs));
+  v->x = v->copy_x;
+  v->ldx = v->rows;
+  return TRS_SUCCESS;
+}
+
+/* x to where the caller has it, after success. */
+static trs_status return_vectors(trs_mpi_plan *plan, vectors *v, void *x, int64_t ldx,
+                                 trs_status status) {
+  bool gpu = plan->context && plan->context->device;
+  if (!status && v->copy_x) status = move_columns(v, x, ldx, v->copy_x, true);
+  trs_free(v->copy_x);
+  trs_free(v->copy_b);
+  return gpu ? trs_ranks_agree(&plan->ranks, status) : status;
+}
+
 /* The number of right-hand sides travels with what ranks say to each other anyway. */
 static trs_status agree_on_rhs(trs_mpi_plan *plan, trs_status status, int64_t nrhs) {
   return trs_ranks_agree_on(&plan->ranks, status, nrhs, "the number of right-hand sides");
@@ -238,9 +334,13 @@ static trs_status agree_on_rhs(trs_mpi_plan *plan, trs_status status, int64_t nr
 
 trs_status trs_mpi_solve(trs_mpi_plan *plan, void *x, int64_t ldx, const void *b, int64_t ldb,
                          int64_t nrhs) {
+  vectors v = {0};
   TRS_TRY(need_plan(plan));
-  TRS_TRY(agree_on_rhs(plan, check_arrays(plan, x, ldx, b, ldb, nrhs), nrhs));
-  return trs_grid_solver_solve(&plan->solver, x, ldx, b, ldb, nrhs);
+  trs_status status = check_arrays(plan, x, ldx, b, ldb, nrhs);
+  if (!status) status = fetch_vectors(&v, plan, x, ldx, b, ldb, nrhs, false);
+  status = agree_on_rhs(plan, status, nrhs);
+  if (!status) status = trs_grid_solver_solve(&plan->solver, v.x, v.ldx, v.b, v.ldb, nrhs);
+  return return_vectors(plan, &v, x, ldx, status);
 }
 
 trs_status trs_mpi_refine(trs_mpi_plan *plan, const trs_matrix *rows, void *x, int64_t ldx,
@@ -248,11 +348,16 @@ trs_status trs_mpi_refine(trs_mpi_plan *plan, const trs_matrix *rows, void *x, i
                           int *taken) {
   double left;
   int used;
+  vectors v = {0};
   TRS_TRY(need_plan(plan));
-  TRS_TRY(agree_on_rhs(plan, check_arrays(plan, x, ldx, b, ldb, nrhs), nrhs));
-  TRS_TRY(trs_ranks_agree_on(&plan->ranks, TRS_SUCCESS, steps, "steps"));
-  return trs_grid_refine(&plan->solver, rows, x, ldx, b, ldb, nrhs, steps, error ? error : &left,
-                         taken ? taken : &used);
+  trs_status status = check_arrays(plan, x, ldx, b, ldb, nrhs);
+  if (!status) status = fetch_vectors(&v, plan, x, ldx, b, ldb, nrhs, true);
+  status = agree_on_rhs(plan, status, nrhs);
+  if (!status) status = trs_ranks_agree_on(&plan->ranks, TRS_SUCCESS, steps, "steps");
+  if (!status)
+    status = trs_grid_refine(&plan->solver, rows, v.x, v.ldx, v.b, v.ldb, nrhs, steps,
+                             error ? error : &left, taken ? taken : &used);
+  return return_vectors(plan, &v, x, ldx, status);
 }
 
 void trs_mpi_plan_destroy(trs_mpi_plan *plan) {
@@ -261,6 +366,7 @@ void trs_mpi_plan_destroy(trs_mpi_plan *plan) {
   while (*at != plan) at = &(*at)->next;
   *at = plan->next;
   trs_grid_solver_destroy(&plan->solver);
+  trs_context_destroy(plan->context);
   trs_ranks_close(&plan->ranks);
   trs_free(plan);
 }
@@ -278,7 +384,7 @@ trs_status trs_mpi_agree(MPI_Comm comm, trs_status status) {
 
 /* ---- Figures over the ranks. ---- */
 
-enum { NFIGURES_A_SWEEP = 10, NFIGURES_BEFORE = 3 };
+enum { NFIGURES_A_SWEEP = 10, NFIGURES_BEFORE = 5 };
 enum { NFIGURES = NFIGURES_BEFORE + 2 * NFIGURES_A_SWEEP };
 
 typedef struct figures {
@@ -300,9 +406,12 @@ static int64_t count_solved(const trs_part *p) {
 
 static void own_figures(const trs_grid_solver *s, double *v) {
   const trs_grid_times *t = &s->times;
-  int64_t values = s->part.side[0].nvalues + s->part.side[1].nvalues;
+  double panels = (double)(s->part.side[0].nvalues + s->part.side[1].nvalues) *
+                  (double)trs_scalar_size(s->part.scalar);
   *v++ = t->total_s;
-  *v++ = (double)values * (double)trs_scalar_size(s->part.scalar);
+  *v++ = t->transfer_s;
+  *v++ = panels;
+  *v++ = s->part.solver ? (double)s->part.solver->bytes : panels;
   *v++ = (double)count_solved(&s->part);
   for (int which = 0; which < 2; which++) {
     *v++ = t->exchange[which].seconds;
@@ -322,9 +431,11 @@ static void own_figures(const trs_grid_solver *s, double *v) {
   }
 }
 
-/* In the same order. */
-static void spread_figures(trs_mpi_stats *stats, const figures *f, int ranks) {
-  trs_mpi_spread solved, *to[NFIGURES] = {&stats->solve_s, &stats->bytes, &solved};
+/* In the same order.  panels: bytes of blocks. */
+static void spread_figures(trs_mpi_stats *stats, trs_mpi_spread *panels, const figures *f,
+                           int ranks) {
+  trs_mpi_spread solved,
+      *to[NFIGURES] = {&stats->solve_s, &stats->transfer_s, panels, &stats->bytes, &solved};
   for (int which = 0; which < 2; which++) {
     trs_mpi_spread *of[] = {&stats->inter_s[which],        &stats->inter_messages[which],
                             &stats->inter_bytes[which],    &stats->intra_s[which],
@@ -338,30 +449,16 @@ static void spread_figures(trs_mpi_stats *stats, const figures *f, int ranks) {
   stats->solved = (int64_t)(solved.mean * ranks + 0.5);
 }
 
-static void merge(figures *f, const figures *other) {
+static void merge(void *mine, const void *others, int64_t count, const void *what) {
+  figures *f = mine;
+  const figures *other = others;
+  (void)count; /* one */
+  (void)what;
   for (int i = 0; i < NFIGURES; i++) {
     if (other->min[i] < f->min[i]) f->min[i] = other->min[i];
     if (other->max[i] > f->max[i]) f->max[i] = other->max[i];
     f->sum[i] += other->sum[i];
   }
-}
-
-/* To rank 0 and back, along a tree. */
-static trs_status reduce(trs_ranks *ranks, figures *f) {
-  trs_tree_place at = trs_tree_at(TRS_TREE_BINARY, ranks->rank, ranks->size);
-  figures other;
-  for (int c = 0; c < at.nchildren; c++) {
-    TRS_TRY(trs_ranks_receive(ranks, at.first_child + c, TRS_TAG_MOVE, &other, sizeof other));
-    merge(f, &other);
-  }
-  if (at.parent >= 0) {
-    TRS_TRY(trs_ranks_send(ranks, at.parent, TRS_TAG_MOVE, f, sizeof *f));
-    TRS_TRY(trs_ranks_finish(ranks));
-    TRS_TRY(trs_ranks_receive(ranks, at.parent, TRS_TAG_MOVE, f, sizeof *f));
-  }
-  for (int c = 0; c < at.nchildren; c++)
-    TRS_TRY(trs_ranks_send(ranks, at.first_child + c, TRS_TAG_MOVE, f, sizeof *f));
-  return trs_ranks_finish(ranks);
 }
 
 static trs_mpi_spread leaf_spread(const trs_grid_layout *l) {
@@ -437,7 +534,7 @@ trs_status trs_mpi_get_stats(trs_mpi_plan *plan, trs_mpi_stats *stats) {
   own_figures(s, f.sum);
   memcpy(f.min, f.sum, sizeof f.min);
   memcpy(f.max, f.sum, sizeof f.max);
-  TRS_TRY(reduce(&plan->ranks, &f));
+  TRS_TRY(trs_ranks_reduce(&plan->ranks, &f, 1, sizeof f, merge));
   trs_mpi_stats own = {.method = plan->method,
                        .invert = inversions[s->set.supernodes.invert],
                        .px = s->set.shape.x,
@@ -447,10 +544,15 @@ trs_status trs_mpi_get_stats(trs_mpi_plan *plan, trs_mpi_stats *stats) {
                        .separators = s->runs,
                        .inverted = s->layout.nruns,
                        .inverted_bytes = inverted_bytes(s),
-                       .leaf_entries = leaf_spread(&s->layout)};
-  spread_figures(&own, &f, plan->ranks.size);
+                       .leaf_entries = leaf_spread(&s->layout),
+                       .backend = plan->context ? plan->context->backend : NULL,
+                       .solver = s->part.solver ? s->part.solver->methods : NULL,
+                       .gpus = plan->gpus.count,
+                       .ranks_on_gpu = plan->gpus.sharing};
+  trs_mpi_spread panels;
+  spread_figures(&own, &panels, &f, plan->ranks.size);
   double once = values_once(s);
-  own.replicated = once > 0 ? own.bytes.mean * plan->ranks.size / once : 1;
+  own.replicated = once > 0 ? panels.mean * plan->ranks.size / once : 1;
   double flops = flops_once(s), all = own.flops[0].mean + own.flops[1].mean;
   own.replicated_work = flops > 0 ? all * plan->ranks.size / flops : 1;
   own.volume_bound = volume_bound(s);

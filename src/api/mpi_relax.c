@@ -6,6 +6,7 @@
 #include "api/relax.h"
 #include "base/structs.h"
 #include "comm/ranks_mpi.h"
+#include "relax/cuda/backend.h"
 #include "relax/kernels.h"
 #include "relax/mpi/ranks.h"
 #include "trireme_mpi.h"
@@ -17,26 +18,31 @@ struct trs_mpi_relaxation {
 
 /* ---- Creation ---- */
 
+static bool on_gpu(const trs_context *ctx) { return strcmp(ctx->backend, "cuda") == 0; }
+
 static trs_status check_context(const trs_context *ctx, const trs_relax_options *options) {
   if (!ctx) return trs_fail(TRS_ERROR_ARGUMENT, -1, "ctx is NULL");
-  if (strncmp(ctx->backend, "cuda", 4) == 0)
+  if (ctx->group)
     return trs_fail(TRS_ERROR_UNSUPPORTED, -1,
-                    "ranks relax on the CPU: use a context of \"threads:T\" or \"serial\"");
-  if (options->variant && strcmp(options->variant, "auto") != 0)
+                    "a rank relaxes on one GPU or on the CPU: use a context of \"cuda:N\", "
+                    "\"threads:T\" or \"serial\", or trs_mpi_context_create");
+  if (!on_gpu(ctx) && options->variant && strcmp(options->variant, "auto") != 0)
     return trs_fail(TRS_ERROR_ARGUMENT, -1, "variant \"%s\" is a GPU's", options->variant);
   return TRS_SUCCESS;
 }
 
-static trs_status check_same(trs_ranks *ranks, trs_scalar scalar, int block_size, bool dealt,
-                             const trs_relax_options *options) {
-  static const char *const names[] = {"the scalar type", "the block size", "store",
-                                      "balanced",        "nrhs",           "the call's kind"};
+static trs_status check_same(trs_ranks *ranks, const trs_context *ctx, trs_scalar scalar,
+                             int block_size, bool dealt, const trs_relax_options *options) {
+  static const char *const names[] = {"the scalar type",   "the block size", "store",
+                                      "balanced",          "nrhs",           "the call's kind",
+                                      "a context of a GPU"};
   const double values[] = {scalar,
                            block_size,
                            options->store,
                            options->balanced != 0,
                            (double)(options->nrhs > 1 ? options->nrhs : 1),
-                           dealt};
+                           dealt,
+                           on_gpu(ctx)};
   return trs_ranks_same(ranks, TRS_SUCCESS, values, names, sizeof values / sizeof *values);
 }
 
@@ -106,7 +112,7 @@ static trs_status create(trs_mpi_relaxation *R, trs_context *ctx, const trs_matr
   trs_status status = trs_relax_take_options(options, block_size, given);
   if (!status) status = check_context(ctx, options);
   status = take_dealt(ranks, &source, &by_rows, A, block_size, status);
-  if (!status) status = check_same(ranks, source.scalar, block_size, true, options);
+  if (!status) status = check_same(ranks, ctx, source.scalar, block_size, true, options);
   if (!status) status = trs_ranks_relaxation_create(&R->own, ctx, &source, true, options);
   trs_matrix_destroy(by_rows);
   return status;
@@ -158,7 +164,7 @@ trs_status trs_mpi_relax_create_bsr(MPI_Comm comm, trs_context *ctx, trs_mpi_rel
     status =
         take_blocks(&source, taken, scalar, nrows, block_size, layout, indexing, ptr, idx, val);
   status = trs_ranks_agree(&own->ranks, status);
-  if (!status) status = check_same(&own->ranks, scalar, block_size, false, &chosen);
+  if (!status) status = check_same(&own->ranks, ctx, scalar, block_size, false, &chosen);
   if (!status) status = trs_ranks_relaxation_create(own, ctx, &source, false, &chosen);
   free_blocks(taken);
   return finish_creation(R, status);
@@ -246,6 +252,10 @@ trs_status trs_mpi_relax_sweep(trs_mpi_relaxation *R, void *x, int64_t ldx, cons
     if (nrhs < 0) status = trs_fail(TRS_ERROR_ARGUMENT, -1, "nrhs is %lld", (long long)nrhs);
   } else if (!status) {
     status = trs_rhs_make(&rhs, rows * Q->R->block, Q->R->scalar, x, ldx, b, ldb, nrhs, layout);
+    if (!status && Q->dealt && (trs_device_address(x) || trs_device_address(b)))
+      status = trs_fail(TRS_ERROR_UNSUPPORTED, -1,
+                        "x and b that rank 0 deals must lie in host memory: only rows that each "
+                        "rank brings may lie on its GPU");
   }
   TRS_TRY(check_sweep(&Q->ranks, status, &complete, nrhs));
   return trs_ranks_relaxation_sweep(Q, &rhs, &complete);
@@ -308,7 +318,7 @@ static trs_status count_colours(trs_ranks_relaxation *Q, trs_relax_info *w) {
   trs_status status = TRS_ALLOC(&rows, D->ncolours);
   TRS_TRY(trs_ranks_agree(&Q->ranks, status));
   for (int32_t c = 0; c < D->ncolours; c++) rows[c] = D->colour_ptr[c + 1] - D->colour_ptr[c];
-  status = trs_ranks_sum(&Q->ranks, rows, D->ncolours);
+  status = trs_ranks_reduce(&Q->ranks, rows, D->ncolours, sizeof *rows, trs_join_sums);
   w->smallest_colour = D->ncolours ? D->ncols : 0;
   for (int32_t c = 0; c < D->ncolours; c++) {
     if (rows[c] < w->smallest_colour) w->smallest_colour = rows[c];
@@ -350,7 +360,7 @@ trs_status trs_mpi_relax_get_info(trs_mpi_relaxation *R, trs_relax_info *whole,
                         .block_size = D->block,
                         .nrows = D->ncols,
                         .colours = D->ncolours,
-                        .variant = "threads",
+                        .variant = trs_relax_gpu_variant(D),
                         .domains = R->own.ranks.size,
                         .partition = R->own.partition};
   trs_mpi_relax_info own = {.rows = {0}};

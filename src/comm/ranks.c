@@ -75,6 +75,84 @@ trs_status trs_ranks_exchange(trs_ranks *ranks, int partner, const void *out, vo
   return trs_ranks_finish(ranks);
 }
 
+/* ---- What all give and get. ---- */
+
+/* What is joined at a time lies on the stack, so that nothing can fail but messages. */
+enum { JOINED_BYTES = 1024 };
+
+static trs_status hand_down(trs_ranks *ranks, int tag, void *data, int64_t bytes) {
+  trs_tree_place at = trs_tree_at(TRS_TREE_BINARY, ranks->rank, ranks->size);
+  if (at.parent >= 0) TRS_TRY(trs_ranks_receive(ranks, at.parent, tag, data, bytes));
+  for (int c = 0; c < at.nchildren; c++)
+    TRS_TRY(trs_ranks_send(ranks, at.first_child + c, tag, data, bytes));
+  return trs_ranks_finish(ranks);
+}
+
+/* What the subtree below has, joined, to the parent; what all have, from it. */
+static trs_status reduce(trs_ranks *ranks, int tag, void *values, int64_t count, size_t size,
+                         trs_join join, const void *what) {
+  trs_tree_place at = trs_tree_at(TRS_TREE_BINARY, ranks->rank, ranks->size);
+  _Alignas(16) char other[JOINED_BYTES];
+  int64_t at_once = JOINED_BYTES / (int64_t)size, some;
+  if (count == 0) return TRS_SUCCESS;
+  for (int64_t first = 0; first < count; first += some) {
+    char *mine = (char *)values + first * (int64_t)size;
+    some = count - first < at_once ? count - first : at_once;
+    for (int c = 0; c < at.nchildren; c++) {
+      TRS_TRY(trs_ranks_receive(ranks, at.first_child + c, tag, other, some * (int64_t)size));
+      join(mine, other, some, what);
+    }
+    if (at.parent < 0) continue;
+    TRS_TRY(trs_ranks_send(ranks, at.parent, tag, mine, some * (int64_t)size));
+    TRS_TRY(trs_ranks_finish(ranks));
+  }
+  return hand_down(ranks, tag, values, count * (int64_t)size);
+}
+
+trs_status trs_ranks_broadcast(trs_ranks *ranks, void *data, int64_t bytes) {
+  return hand_down(ranks, TRS_TAG_MOVE, data, bytes);
+}
+
+trs_status trs_ranks_reduce(trs_ranks *ranks, void *values, int64_t count, size_t size,
+                            trs_join join) {
+  return reduce(ranks, TRS_TAG_MOVE, values, count, size, join, NULL);
+}
+
+void trs_join_sums(void *mine, const void *other, int64_t count, const void *what) {
+  (void)what;
+  for (int64_t k = 0; k < count; k++) ((int64_t *)mine)[k] += ((const int64_t *)other)[k];
+}
+
+void trs_join_largest(void *mine, const void *other, int64_t count, const void *what) {
+  (void)what;
+  for (int64_t k = 0; k < count; k++) {
+    double *a = (double *)mine + k, b = ((const double *)other)[k];
+    if (!(b <= *a) && *a == *a) *a = b; /* what is NaN stays */
+  }
+}
+
+void trs_join_flags(void *mine, const void *other, int64_t count, const void *what) {
+  (void)what;
+  for (int64_t k = 0; k < count; k++) ((int8_t *)mine)[k] |= ((const int8_t *)other)[k];
+}
+
+/* Pieces may lie in the whole already: then they are sent from there. */
+trs_status trs_ranks_pieces(trs_ranks *ranks, const void *mine, void *all, const int64_t *count,
+                            int64_t size) {
+  int64_t at = 0;
+  for (int r = 0; r < ranks->size; r++)
+    if (r != ranks->rank && count[ranks->rank])
+      TRS_TRY(trs_ranks_send(ranks, r, TRS_TAG_MOVE, mine, count[ranks->rank] * size));
+  for (int r = 0; r < ranks->size; r++, at += count[r - 1]) {
+    if (!count[r]) continue;
+    if (r != ranks->rank)
+      TRS_TRY(trs_ranks_receive(ranks, r, TRS_TAG_MOVE, (char *)all + at * size, count[r] * size));
+    else
+      memmove((char *)all + at * size, mine, (size_t)(count[r] * size));
+  }
+  return trs_ranks_finish(ranks);
+}
+
 /* ---- Agreement. ---- */
 
 typedef struct verdict {
@@ -96,7 +174,10 @@ static void own_verdict(verdict *mine, const trs_ranks *ranks, trs_status status
 }
 
 /* A failure goes before a difference of values, and a lower rank's before a higher one's. */
-static void join_verdicts(verdict *mine, const verdict *other, const char *what) {
+static void join_verdicts(void *of_mine, const void *of_other, int64_t count, const void *what) {
+  verdict *mine = of_mine;
+  const verdict *other = of_other;
+  (void)count; /* one */
   bool failed = mine->failure.status != TRS_SUCCESS;
   if (other->failure.status && (!failed || other->rank < mine->rank)) {
     mine->failure = other->failure;
@@ -109,7 +190,7 @@ static void join_verdicts(verdict *mine, const verdict *other, const char *what)
     trs_failure difference = {.status = TRS_ERROR_ARGUMENT, .row = -1};
     snprintf(difference.message, sizeof difference.message,
              "rank %d: %s is %lld, but %lld on rank %d: it must be the same on all", second->giver,
-             what, (long long)second->value, (long long)first->value, first->giver);
+             (const char *)what, (long long)second->value, (long long)first->value, first->giver);
     mine->failure = difference;
     mine->rank = second->giver;
   }
@@ -119,22 +200,9 @@ static void join_verdicts(verdict *mine, const verdict *other, const char *what)
   }
 }
 
-/* What the subtree below has found, to the parent; what all have found, from it. */
 static trs_status settle(trs_ranks *ranks, verdict *mine, int tag, const char *what) {
-  trs_tree_place at = trs_tree_at(TRS_TREE_BINARY, ranks->rank, ranks->size);
-  verdict other;
-  for (int c = 0; c < at.nchildren; c++) {
-    TRS_TRY(trs_ranks_receive(ranks, at.first_child + c, tag, &other, sizeof other));
-    join_verdicts(mine, &other, what);
-  }
-  if (at.parent >= 0) {
-    TRS_TRY(trs_ranks_send(ranks, at.parent, tag, mine, sizeof *mine));
-    TRS_TRY(trs_ranks_finish(ranks));
-    TRS_TRY(trs_ranks_receive(ranks, at.parent, tag, mine, sizeof *mine));
-  }
-  for (int c = 0; c < at.nchildren; c++)
-    TRS_TRY(trs_ranks_send(ranks, at.first_child + c, tag, mine, sizeof *mine));
-  return trs_ranks_finish(ranks);
+  _Static_assert(sizeof *mine <= JOINED_BYTES, "joined in one piece");
+  return reduce(ranks, tag, mine, 1, sizeof *mine, join_verdicts, what);
 }
 
 trs_status trs_ranks_agree_on(trs_ranks *ranks, trs_status status, int64_t value,
@@ -152,16 +220,6 @@ trs_status trs_ranks_agree_on(trs_ranks *ranks, trs_status status, int64_t value
 
 trs_status trs_ranks_agree(trs_ranks *ranks, trs_status status) {
   return trs_ranks_agree_on(ranks, status, 0, "");
-}
-
-/* ---- What all get. ---- */
-
-trs_status trs_ranks_broadcast(trs_ranks *ranks, void *data, int64_t bytes) {
-  trs_tree_place at = trs_tree_at(TRS_TREE_BINARY, ranks->rank, ranks->size);
-  if (at.parent >= 0) TRS_TRY(trs_ranks_receive(ranks, at.parent, TRS_TAG_MOVE, data, bytes));
-  for (int c = 0; c < at.nchildren; c++)
-    TRS_TRY(trs_ranks_send(ranks, at.first_child + c, TRS_TAG_MOVE, data, bytes));
-  return trs_ranks_finish(ranks);
 }
 
 trs_status trs_ranks_barrier(trs_ranks *ranks) {
@@ -198,24 +256,6 @@ trs_status trs_ranks_records(trs_ranks *ranks, const void *mine, void *all, int6
     TRS_TRY(trs_ranks_finish(ranks));
   }
   return TRS_SUCCESS;
-}
-
-/* Towards rank 0 along a tree, some numbers at a time, and back. */
-trs_status trs_ranks_sum(trs_ranks *ranks, int64_t *values, int64_t count) {
-  enum { AT_ONCE = 64 };
-  trs_tree_place at = trs_tree_at(TRS_TREE_BINARY, ranks->rank, ranks->size);
-  int64_t other[AT_ONCE];
-  for (int64_t first = 0; first < count; first += AT_ONCE) {
-    int64_t some = count - first < AT_ONCE ? count - first : AT_ONCE;
-    for (int c = 0; c < at.nchildren; c++) {
-      TRS_TRY(trs_ranks_receive(ranks, at.first_child + c, TRS_TAG_MOVE, other, some * 8));
-      for (int64_t k = 0; k < some; k++) values[first + k] += other[k];
-    }
-    if (at.parent < 0) continue;
-    TRS_TRY(trs_ranks_send(ranks, at.parent, TRS_TAG_MOVE, values + first, some * 8));
-    TRS_TRY(trs_ranks_finish(ranks));
-  }
-  return count ? trs_ranks_broadcast(ranks, values, count * 8) : TRS_SUCCESS;
 }
 
 trs_status trs_ranks_same(trs_ranks *ranks, trs_status status, const double *values,

@@ -71,8 +71,21 @@ trs_status trs_ranks_agree_on(trs_ranks *ranks, trs_status status, int64_t value
 /* A record from every rank, in their order, to all: log P messages in a row. */
 trs_status trs_ranks_records(trs_ranks *ranks, const void *mine, void *all, int64_t bytes);
 
-/* The sums over all ranks, to all. */
-trs_status trs_ranks_sum(trs_ranks *ranks, int64_t *values, int64_t count);
+/* count[r] elements of size bytes from every rank r, in the order of ranks, to all.  mine may lie
+ * in all, where it belongs there. */
+trs_status trs_ranks_pieces(trs_ranks *ranks, const void *mine, void *all, const int64_t *count,
+                            int64_t size);
+
+/* What all ranks' values come to, to all: 2 log P messages in a row.  join puts count elements of
+ * another rank to those of this one; what is NULL.  size: at most 1024. */
+typedef void (*trs_join)(void *mine, const void *other, int64_t count, const void *what);
+trs_status trs_ranks_reduce(trs_ranks *ranks, void *values, int64_t count, size_t size,
+                            trs_join join);
+void trs_join_sums(void *mine, const void *other, int64_t count, const void *what); /* int64_t */
+/* double; NaN is the largest */
+void trs_join_largest(void *mine, const void *other, int64_t count, const void *what);
+/* int8_t: set where one rank has set it */
+void trs_join_flags(void *mine, const void *other, int64_t count, const void *what);
 
 /* As trs_ranks_agree, and at most 16 values must be those of rank 0; names: what they are. */
 trs_status trs_ranks_same(trs_ranks *ranks, trs_status status, const double *values,

@@ -9,6 +9,11 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
+
+#if __has_include(<mpi-ext.h>)
+#include <mpi-ext.h> /* Open MPI: MPIX_ */
+#endif
 
 #include "base/process.h"
 #include "base/timer.h"
@@ -209,6 +214,32 @@ static void close(trs_ranks *ranks) {
   if (s) trs_free(s->request);
   if (s && s->lost == NOBODY) trs_free(s); /* else a note may still be read from it */
   *ranks = (trs_ranks){0};
+}
+
+trs_status trs_mpi_neighbours(trs_ranks *ranks, int *machine, int *turn) {
+  char own[MPI_MAX_PROCESSOR_NAME] = "", *all = NULL;
+  int length;
+  trs_status status = trs_mpi_check(MPI_Get_processor_name(own, &length), "MPI_Get_processor_name");
+  if (!status) status = trs_alloc((void **)&all, ranks->size, sizeof own);
+  status = trs_ranks_agree(ranks, status);
+  if (!status) status = trs_ranks_records(ranks, own, all, sizeof own);
+  *machine = ranks->rank;
+  *turn = 0;
+  for (int r = ranks->rank - 1; r >= 0 && !status; r--) {
+    if (memcmp(all + r * (int64_t)sizeof own, own, sizeof own) != 0) continue;
+    *machine = r;
+    ++*turn;
+  }
+  trs_free(all);
+  return status;
+}
+
+bool trs_mpi_reads_device(void) {
+#if defined MPIX_CUDA_AWARE_SUPPORT
+  return MPIX_Query_cuda_support() == 1;
+#else
+  return false;
+#endif
 }
 
 MPI_Comm trs_ranks_mpi_comm(const trs_ranks *ranks) { return ((const state *)ranks->state)->comm; }

@@ -21,6 +21,13 @@ trs_status trs_mpi_await(const trs_ranks *ranks, MPI_Request *request, MPI_Statu
 /* The duplicate, for messages with tags from TRS_TAG_FREE on. */
 MPI_Comm trs_ranks_mpi_comm(const trs_ranks *ranks);
 
+/* Collective: the first rank of this one's machine, and how many ranks before this one are there.
+ */
+trs_status trs_mpi_neighbours(trs_ranks *ranks, int *machine, int *turn);
+
+/* Whether MPI says of itself that it takes addresses of a GPU's memory. */
+bool trs_mpi_reads_device(void);
+
 /* After a call of MPI that gave this code. */
 trs_status trs_mpi_check(int code, const char *call);
 

@@ -1,7 +1,8 @@
 /* device.h - one GPU: every call of the CUDA runtime that is not a kernel launch.
  *
  * Without CUDA in the build, device_none.c answers: opening fails and says why, and nothing else is
- * ever called.  A stream is a cudaStream_t; NULL is the device's default stream. */
+ * ever called.  TRS_API: libtrireme_mpi calls these too.  A stream is a cudaStream_t; NULL is the
+ * device's default stream. */
 #ifndef TRS_DEVICE_DEVICE_H
 #define TRS_DEVICE_DEVICE_H
 
@@ -36,16 +37,17 @@ const trs_device_facts *trs_device_look(const trs_device *device);
 
 /* Makes the device the calling thread's current one and gives back the one before, for
  * trs_device_leave.  Everything below, and every launch, happens between the two. */
-int trs_device_enter(const trs_device *device);
-void trs_device_leave(int before);
+TRS_API int trs_device_enter(const trs_device *device);
+TRS_API void trs_device_leave(int before);
 
 /* Device memory in stream order from a pool that keeps what is freed; *pointer is NULL after a
  * failure.  Counted: bytes held now are trs_device_held. */
-trs_status trs_device_alloc(trs_device *device, void **pointer, int64_t count, size_t size,
-                            trs_stream stream);
+TRS_API trs_status trs_device_alloc(trs_device *device, void **pointer, int64_t count, size_t size,
+                                    trs_stream stream);
 #define TRS_DEVICE_ALLOC(device, pointer, count, stream) \
   trs_device_alloc((device), (void **)(pointer), (count), sizeof **(pointer), (stream))
-void trs_device_free(trs_device *device, void *pointer, trs_stream stream); /* NULL is fine */
+TRS_API void trs_device_free(trs_device *device, void *pointer,
+                             trs_stream stream); /* NULL is fine */
 int64_t trs_device_held(const trs_device *device);
 
 /* No more than so many bytes from now on (0: no limit): as the context at work wants it, and for
@@ -64,17 +66,18 @@ void trs_device_unpersist(trs_device *device);
 
 /* Copies between host and device, either way round, by where the pointers point.  Pageable host
  * memory makes the call wait. */
-trs_status trs_device_copy(void *to, const void *from, int64_t bytes, trs_stream stream);
+TRS_API trs_status trs_device_copy(void *to, const void *from, int64_t bytes, trs_stream stream);
 /* rows of row_bytes, to_pitch and from_pitch bytes apart, which CUDA limits to 2^31 - 1: beyond, a
  * copy a row */
-trs_status trs_device_copy_rows(void *to, int64_t to_pitch, const void *from, int64_t from_pitch,
-                                int64_t row_bytes, int64_t rows, trs_stream stream);
+TRS_API trs_status trs_device_copy_rows(void *to, int64_t to_pitch, const void *from,
+                                        int64_t from_pitch, int64_t row_bytes, int64_t rows,
+                                        trs_stream stream);
 trs_status trs_device_fill(void *pointer, int byte, int64_t bytes, trs_stream stream);
-trs_status trs_device_wait(trs_stream stream);
+TRS_API trs_status trs_device_wait(trs_stream stream);
 bool trs_device_busy(trs_stream stream); /* what was put into it is not done yet */
 
 /* Can kernels read this address?  (Device and managed memory; false for any host pointer.) */
-bool trs_device_address(const void *pointer);
+TRS_API bool trs_device_address(const void *pointer);
 /* Bytes from there to the end of the allocation, and of what adjoins it as far as they are wanted;
  * INT64_MAX where the driver does not say. */
 int64_t trs_device_extent(const void *pointer, int64_t wanted);

@@ -1,6 +1,12 @@
 /* device_none.c - a build without CUDA: no GPU can be opened, so of device.h only what is asked
- * before that has something to say. */
-#include "device/device.h"
+ * before that has something to say.  What libtrireme_mpi calls once a device is open is here for
+ * its linker. */
+#include "device/shared.h"
+
+/* What is called for a device that was opened. */
+static trs_status none(void) {
+  return trs_fail(TRS_ERROR_INTERNAL, -1, "this build has no CUDA, but a device is in use");
+}
 
 trs_status trs_device_open(trs_device **device, int ordinal) {
   (void)ordinal;
@@ -21,3 +27,51 @@ const trs_device_facts *trs_device_look(const trs_device *device) {
   (void)device;
   return NULL;
 }
+
+int trs_device_enter(const trs_device *device) {
+  (void)device;
+  return 0;
+}
+void trs_device_leave(int before) { (void)before; }
+trs_status trs_device_alloc(trs_device *device, void **pointer, int64_t count, size_t size,
+                            trs_stream stream) {
+  (void)device, (void)count, (void)size, (void)stream;
+  *pointer = NULL;
+  return none();
+}
+void trs_device_free(trs_device *device, void *pointer, trs_stream stream) {
+  (void)device, (void)pointer, (void)stream;
+}
+trs_status trs_device_copy(void *to, const void *from, int64_t bytes, trs_stream stream) {
+  (void)to, (void)from, (void)bytes, (void)stream;
+  return none();
+}
+trs_status trs_device_copy_rows(void *to, int64_t to_pitch, const void *from, int64_t from_pitch,
+                                int64_t row_bytes, int64_t rows, trs_stream stream) {
+  (void)to, (void)to_pitch, (void)from, (void)from_pitch, (void)row_bytes, (void)rows, (void)stream;
+  return none();
+}
+trs_status trs_device_wait(trs_stream stream) {
+  (void)stream;
+  return none();
+}
+trs_status trs_device_identity(const trs_device *device, int64_t *identity) {
+  (void)device, (void)identity;
+  return none();
+}
+trs_status trs_device_total(int *count) {
+  trs_device *device;
+  *count = 0;
+  return trs_device_open(&device, 0);
+}
+trs_status trs_device_add(bool doubles, int64_t count, const void *from, void *to,
+                          trs_stream stream) {
+  (void)doubles, (void)count, (void)from, (void)to, (void)stream;
+  return none();
+}
+trs_status trs_device_alloc_pinned(void **pointer, int64_t bytes) {
+  (void)bytes;
+  *pointer = NULL;
+  return none();
+}
+void trs_device_free_pinned(void *pointer) { (void)pointer; }

@@ -34,10 +34,10 @@ void trs_device_free_managed(void *pointer); /* NULL is fine */
 trs_status trs_device_room(const trs_device *device, int64_t *bytes);
 
 /* The same number for the same GPU in every process of this machine. */
-trs_status trs_device_identity(const trs_device *device, int64_t *identity);
+TRS_API trs_status trs_device_identity(const trs_device *device, int64_t *identity);
 
 /* How many GPUs CUDA shows; TRS_ERROR_UNSUPPORTED where there are none. */
-trs_status trs_device_total(int *count);
+TRS_API trs_status trs_device_total(int *count);
 
 trs_status trs_device_stream_create(const trs_device *device, trs_stream *stream);
 void trs_device_stream_destroy(const trs_device *device, trs_stream stream); /* NULL is fine */
@@ -50,9 +50,13 @@ trs_status trs_device_event_record(trs_device_event *event, trs_stream stream);
 trs_status trs_device_event_follow(trs_device_event *event, trs_stream stream);
 trs_status trs_device_event_wait(trs_device_event *event); /* the host; at once if never recorded */
 
+/* to[i] += from[i] for numbers in device memory, floats or doubles; launches only. */
+TRS_API trs_status trs_device_add(bool doubles, int64_t count, const void *from, void *to,
+                                  trs_stream stream);
+
 /* Host memory from which copies need no stage. */
-trs_status trs_device_alloc_pinned(void **pointer, int64_t bytes);
-void trs_device_free_pinned(void *pointer); /* NULL is fine */
+TRS_API trs_status trs_device_alloc_pinned(void **pointer, int64_t bytes);
+TRS_API void trs_device_free_pinned(void *pointer); /* NULL is fine */
 
 #ifdef __cplusplus
 }

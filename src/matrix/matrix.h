@@ -66,9 +66,10 @@ struct trs_matrix {
 uint64_t trs_matrix_next_number(void);
 
 /* A matrix that owns the given trs_alloc'ed arrays, which need not be in order; on failure they
- * are freed. */
-trs_status trs_matrix_adopt(trs_matrix **A, trs_format format, trs_scalar scalar, int64_t nrows,
-                            int64_t ncols, int64_t *ptr, int32_t *idx, void *val);
+ * are freed.  TRS_API: libtrireme_mpi calls it too. */
+TRS_API trs_status trs_matrix_adopt(trs_matrix **A, trs_format format, trs_scalar scalar,
+                                    int64_t nrows, int64_t ncols, int64_t *ptr, int32_t *idx,
+                                    void *val);
 
 /* The same of a pattern in order, the values deferred; on failure deferred.free is called too. */
 trs_status trs_matrix_adopt_pattern(trs_matrix **A, trs_format format, trs_scalar scalar,

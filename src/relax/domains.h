@@ -41,6 +41,19 @@ struct trs_domain {
   int32_t *sent, *need; /* positions; numbers of messages */
 };
 
+/* Where x lies on a GPU, messages pass through memory of the host: a message's rows one behind the
+ * other, each with all its right-hand sides.  What fails is told at the sweep's end. */
+struct trs_relax_mover {
+  char *out; /* trs_domain.sent, in its order */
+  char *in;  /* the rows of others */
+  /* The colour's messages lie in out when it returns; the last ones must have left. */
+  void (*pack)(trs_relaxation *R, int32_t colour, int64_t nrhs);
+  /* A message has come to in. */
+  void (*unpack)(trs_relaxation *R, const trs_domain_message *message, int64_t nrhs);
+  /* What came of the colour is taken from in when it returns. */
+  void (*settle)(trs_relaxation *R, int32_t colour);
+};
+
 /* How x comes to other domains.  One thread calls.  The first failure is kept by the links. */
 struct trs_relax_links {
   /* A sweep of so many right-hand sides is about to begin, x of own rows is loaded; others' rows
@@ -57,6 +70,8 @@ struct trs_relax_links {
   void (*drain)(trs_relax_links *links);
   /* The records of all domains, of at most 64 bytes, in their order; NULL after a failure. */
   const void *(*gather)(trs_relax_links *links, const void *mine, int64_t bytes);
+  /* The sums of all domains' numbers. */
+  void (*sum)(trs_relax_links *links, int64_t *values, int64_t count);
 };
 
 /* A colour's turn where domains store into each other's memory.  Turns count from 1 on, the same at

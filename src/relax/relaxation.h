@@ -10,6 +10,7 @@
 
 typedef struct trs_domain trs_domain; /* relax/domains.h */
 typedef struct trs_relax_links trs_relax_links;
+typedef struct trs_relax_mover trs_relax_mover;
 
 enum { TRS_RELAX_IDX_PAST = 32 }; /* zeros behind idx, for who looks ahead */
 
@@ -50,6 +51,7 @@ struct trs_relaxation {
   trs_square_sum *total;     /* room: of all rows */
   trs_domain *domain;        /* NULL: there is one */
   trs_relax_links *links;    /* to the other domains; borrowed, NULL: none */
+  trs_relax_mover *mover;    /* for links, where x lies on a GPU; borrowed, else NULL */
   double frobenius[2];       /* norms of A and of A - stored A */
   double rounding;           /* |A - stored A| / |A| in the Frobenius norm */
   int threads;               /* that a sweep uses */

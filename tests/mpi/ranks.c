@@ -1,7 +1,9 @@
 /* ranks.c - src/comm: trees and pairs for all small sizes; messages in pieces and from anybody;
- * agreement with every rank, and every two, failing.  Run by mpirun with any number of ranks. */
+ * agreement with every rank, and every two, failing; reductions and pieces.  Run by mpirun with any
+ * number of ranks. */
 #include "comm/ranks_mpi.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -136,11 +138,50 @@ static void test_messages(void) {
   say("exchange", good);
 }
 
+/* So many that they go in several parts. */
+static int reduces(void) {
+  enum { COUNT = 300 };
+  int64_t sums[COUNT];
+  double largest[COUNT];
+  int8_t flags[3 * COUNT];
+  int good = 1, size = ranks.size;
+  for (int k = 0; k < COUNT; k++) sums[k] = k + ranks.rank;
+  for (int k = 0; k < COUNT; k++) largest[k] = (ranks.rank + k) % size;
+  largest[7] = ranks.rank == size - 1 ? NAN : 1;
+  for (int k = 0; k < 3 * COUNT; k++) flags[k] = k % size == ranks.rank && k % 2;
+  good &= !trs_ranks_reduce(&ranks, sums, COUNT, sizeof *sums, trs_join_sums);
+  good &= !trs_ranks_reduce(&ranks, largest, COUNT, sizeof *largest, trs_join_largest);
+  good &= !trs_ranks_reduce(&ranks, flags, 3 * COUNT, 1, trs_join_flags);
+  good &= !trs_ranks_reduce(&ranks, NULL, 0, 1, trs_join_flags);
+  for (int k = 0; k < COUNT; k++) good &= sums[k] == (int64_t)k * size + size * (size - 1) / 2;
+  for (int k = 0; k < COUNT; k++) good &= k == 7 ? isnan(largest[k]) : largest[k] == size - 1;
+  for (int k = 0; k < 3 * COUNT; k++) good &= flags[k] == k % 2;
+  return good;
+}
+
+/* Rank r has r elements, in place or not. */
+static int gathers_pieces(bool in_place) {
+  int64_t count[64], all[64 * 64] = {0}, mine[64];
+  int good = 1, me = ranks.rank, at = me * (me - 1) / 2;
+  for (int r = 0; r < ranks.size; r++) count[r] = r;
+  for (int k = 0; k < me; k++) (in_place ? all + at : mine)[k] = 100 * me + k;
+  good &= !trs_ranks_pieces(&ranks, in_place ? all + at : mine, all, count, sizeof *all);
+  for (int r = 0, i = 0; r < ranks.size; r++)
+    for (int k = 0; k < r; k++) good &= all[i++] == 100 * r + k;
+  return good;
+}
+
+static void test_collectives(void) {
+  say("reductions", reduces());
+  say("pieces of all", gathers_pieces(false) & gathers_pieces(true));
+}
+
 int main(int argc, char **argv) {
   MPI_Init(&argc, &argv);
   if (trs_ranks_open_mpi(&ranks, MPI_COMM_WORLD, 0)) MPI_Abort(MPI_COMM_WORLD, 1);
   test_trees();
   test_messages();
+  test_collectives();
   trs_ranks_close(&ranks);
   MPI_Finalize();
   return failures != 0;

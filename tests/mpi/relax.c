@@ -1,6 +1,7 @@
 /* relax.c - relaxation on ranks, bit by bit against one domain: every block size and way of
  * storing, matrices that rank 0 deals and rows that ranks bring, empty domains and more ranks than
- * rows, several right-hand sides, norms, new values; errors, the same on all ranks.  Run by mpirun
+ * rows, several right-hand sides, norms, new values; ranks on a GPU against one domain there;
+ * errors, the same on all ranks.  Run by mpirun
  * with any number of ranks; rank 0 prints 'ok NAME' and 'not ok NAME'. */
 #include <math.h>
 #include <stdbool.h>
@@ -14,6 +15,15 @@
 
 static int rank, size, failures;
 static trs_context *serial, *several;
+static trs_context *gpu; /* at work, also for the one domain; NULL: the CPU is */
+static const char *gpu_variant;
+
+/* Builds without CUDA have a stand-in for GPUs, with W21's kernels in double. */
+#ifdef TRS_TEST_STAND_IN
+enum { STAND_IN = 1 };
+#else
+enum { STAND_IN = 0 };
+#endif
 
 /* A verdict of all ranks: good if it is good on each. */
 static void say(const char *name, int good) {
@@ -96,20 +106,23 @@ static int equal_rows(const vectors *v, int64_t first, int64_t rows) {
 enum { CHECKS = 3, MOST_NRHS = 5 };
 
 /* x and norms of a case on the ranks, by either way of giving the matrix. */
-static int same_bits(const blocks *A, const trs_relax_options *options, trs_sweep_options o,
+static int same_bits(const blocks *A, const trs_relax_options *given, trs_sweep_options o,
                      int64_t nrhs, int way) {
+  trs_relax_options with_variant = *given, *options = &with_variant;
+  with_variant.variant = gpu_variant;
+  if (STAND_IN) with_variant.store = TRS_RELAX_DOUBLE;
   trs_relaxation *one;
   trs_mpi_relaxation *R;
   double norms[2][CHECKS * MOST_NRHS] = {{0}};
   vectors v = vectors_make(A->n * A->b, nrhs);
   o.residuals = norms[0];
-  must(trs_relax_create_bsr(serial, &one, TRS_DOUBLE, A->n, A->b, TRS_ROW_MAJOR, TRS_PTR64, A->ptr,
-                            A->idx, A->val, options),
+  must(trs_relax_create_bsr(gpu ? gpu : serial, &one, TRS_DOUBLE, A->n, A->b, TRS_ROW_MAJOR,
+                            TRS_PTR64, A->ptr, A->idx, A->val, options),
        "one domain");
   must(trs_relax_sweep(one, v.expected, v.n, v.b, v.n, nrhs, TRS_COL_MAJOR, &o), "one domain");
   trs_relax_destroy(one);
   o.residuals = norms[1];
-  trs_context *ctx = rank % 2 ? several : serial;
+  trs_context *ctx = gpu ? gpu : rank % 2 ? several : serial;
   int good = 1;
   if (way < 0) {
     trs_matrix *M = rank ? NULL : as_matrix(A);
@@ -163,6 +176,7 @@ static int case_of(const blocks *A, int store, int variant, int way) {
 static void every_block_size_and_store(void) {
   for (int store = 0; store <= TRS_RELAX_BFLOAT; store++) {
     char name[64];
+    if (STAND_IN && store != TRS_RELAX_DOUBLE) continue;
     int good = 1;
     for (int b = 1; b <= 32; b += b < 9 ? 1 : 7) {
       blocks A = blocks_random(b < 9 ? 200 : 60, b, 9, 2, (uint64_t)b);
@@ -386,6 +400,39 @@ static void errors(void) {
   another_type();
 }
 
+/* What of the above there is on a GPU, which all ranks share, with each kind of kernel. */
+static void on_a_gpu(void) {
+  static const char *const variants[] = {"warp-six-rows", "auto"};
+  must(trs_mpi_context_create(MPI_COMM_WORLD, &gpu, "cuda"), "cuda");
+  for (int k = 0; k < (STAND_IN ? 1 : 2); k++) {
+    gpu_variant = variants[k];
+    if (rank == 0) printf("on a GPU, %s:\n", gpu_variant);
+    every_block_size_and_store();
+    few_rows();
+    colours_of_the_caller();
+    stars();
+  }
+  trs_context_destroy(gpu);
+  gpu = NULL;
+  gpu_variant = NULL;
+}
+
+/* A context of the CPU on one rank, of the GPU on others. */
+static void mixed_contexts(void) {
+  blocks A = blocks_random(48, 2, 4, 2, 3);
+  trs_matrix *M = rank ? NULL : as_matrix(&A);
+  trs_context *ctx;
+  trs_mpi_relaxation *R;
+  must(trs_mpi_context_create(MPI_COMM_WORLD, &ctx, "cuda"), "cuda");
+  trs_status status =
+      trs_mpi_relax_create(MPI_COMM_WORLD, rank == size - 1 ? serial : ctx, &R, M, 2, NULL);
+  say("the GPU on some ranks only",
+      status == TRS_ERROR_ARGUMENT && !R && strstr(trs_last_error()->message, "of a GPU is"));
+  trs_context_destroy(ctx);
+  trs_matrix_destroy(M);
+  blocks_free(&A);
+}
+
 /* Memory runs out on one rank, at every allocation: an error on all, and nothing is held. */
 static int all_or_none(int failing, int64_t n, bool dealt, int *done) {
   blocks A = blocks_random(48, 2, 4, 2, 3);
@@ -436,6 +483,12 @@ int main(int argc, char **argv) {
   the_wing();
   errors();
   memory_runs_out();
+  if (STAND_IN || *trs_device_list()) {
+    on_a_gpu();
+    if (size > 1) mixed_contexts();
+  } else if (rank == 0) {
+    printf("skip relaxation on a GPU: there is none\n");
+  }
   trs_context_destroy(serial);
   trs_context_destroy(several);
   MPI_Finalize();

@@ -2,8 +2,8 @@
  * trs_check_factors measures: factored grids, unsymmetric patterns, a diagonal matrix, a dense one,
  * a forest; one and many right-hand sides; all element types; transposed; separators inverted; b
  * and x in any partition; factors from a file; errors, the same on all ranks, memory that runs out
- * on one among them.  Run by mpirun with any number of ranks; rank 0 prints 'ok NAME' and 'not ok
- * NAME'. */
+ * on one among them; grids by the methods of other backends.  Run by mpirun with any number of
+ * ranks; rank 0 prints 'ok NAME' and 'not ok NAME'. */
 #include <float.h>
 #include <math.h>
 #include <stdio.h>
@@ -197,6 +197,22 @@ static int solves_with(const trs_factors *F, trs_mpi_plan *plan, const trs_mpi_o
   return good;
 }
 
+/* Grids of one rank each by the methods of other backends; with a GPU by its own, which all ranks
+ * share.  0: there is no such variant here. */
+static int take_backend(trs_mpi_options *o, int variant) {
+  static const char *const backends[] = {"serial", "threads:2", "cuda", "cuda"};
+  if (variant >= 4 || (variant >= 2 && !*trs_device_list())) return 0;
+  *o = (trs_mpi_options){.struct_size = sizeof *o,
+                         .method = variant == 3 ? "grid3d:algorithm=4" : NULL,
+                         .pz = size,
+                         .px = 1,
+                         .py = 1,
+                         .width = 16,
+                         .nrhs = 7 * (variant % 2),
+                         .backend = backends[variant]};
+  return 1;
+}
+
 static int64_t inverted; /* rows of supernodes, in all solves so far */
 
 static int solves(const trs_factors *F, const trs_mpi_options *options) {
@@ -234,6 +250,9 @@ static int all_shapes(const trs_factors *F, int most_grids) {
         good &= solves(F, &o);
       }
     }
+  trs_mpi_options o;
+  int grids = (size & (size - 1)) == 0 && size <= most_grids;
+  for (int variant = 0; grids && take_backend(&o, variant); variant++) good &= solves(F, &o);
   return good;
 }
 

@@ -9,6 +9,7 @@
 
 #include "comm/transport.h"
 #include "relax/cuda/args.h"
+#include "relax/cuda/halo.h"
 #include "relax/cuda/push.h"
 #include "relax/exact.h"
 #include "relax/stand_in.h"
@@ -148,6 +149,20 @@ int64_t trs_relax_slice_vectors(const trs_relax_args *a, int32_t width) {
 trs_status trs_relax_slices_squares(const trs_relax_args *a, const trs_relax_slices *s,
                                     trs_stream stream) {
   return trs_relax_slices_pack(a, s, stream);
+}
+
+/* ---- Rows for other ranks ---- */
+
+trs_status trs_relax_move_rows(const trs_relax_rows_moved *m, trs_stream stream) {
+  (void)stream;
+  for (int64_t k = 0; k < m->count; k++)
+    for (int64_t c = 0; c < m->nrhs; c++) {
+      int64_t p = m->list ? m->list[k] : m->first + k;
+      double *x = (double *)m->x + c * m->stride + p * m->pitch;
+      double *packed = (double *)m->packed + (k * m->nrhs + c) * m->block;
+      memcpy(m->out ? packed : x, m->out ? x : packed, (size_t)m->block * sizeof *x);
+    }
+  return TRS_SUCCESS;
 }
 
 /* ---- Turns ---- */

@@ -287,6 +287,7 @@ void trs_relax_gpu_free(trs_relaxation *R) {
   trs_relax_gpu *g = R->gpu;
   if (!g) return;
   int before = trs_device_enter(g->device);
+  trs_relax_halo_free(R);
   leave_variant(g);
   drop(g, &g->shared);
   drop(g, &g->blocks);

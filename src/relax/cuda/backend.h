@@ -22,10 +22,13 @@ trs_status trs_relax_gpu_fetch(trs_block_source *source, void *copies[3], trs_de
 trs_status trs_relax_gpu_update(trs_relaxation *R);
 trs_status trs_relax_gpu_sweep(trs_relaxation *R, const trs_rhs *rhs,
                                const trs_sweep_options *options);
+/* Before R, a domain, is linked to those of other ranks: sets R->mover.  Its sweeps then take b and
+ * x of the domain's rows, and every domain takes part in them. */
+TRS_API trs_status trs_relax_gpu_link(trs_relaxation *R);
 trs_status trs_relax_gpu_wait(trs_relaxation *R);
 void trs_relax_gpu_set_stream(trs_relaxation *R, void *stream);
 trs_stream trs_relax_gpu_stream(const trs_relaxation *R);
-const char *trs_relax_gpu_variant(const trs_relaxation *R);
+TRS_API const char *trs_relax_gpu_variant(const trs_relaxation *R);
 int64_t trs_relax_gpu_bytes(const trs_relaxation *R);
 void trs_relax_gpu_free(trs_relaxation *R); /* R->gpu may be NULL */
 

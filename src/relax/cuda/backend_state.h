@@ -28,6 +28,15 @@ typedef struct trs_relax_owned {
   int64_t bytes;
 } trs_relax_owned;
 
+/* halo.c: links of a domain to other ranks. */
+typedef struct trs_relax_halo trs_relax_halo;
+trs_status trs_relax_halo_start(trs_relaxation *R, bool keep_x);
+void trs_relax_halo_sweep(trs_relaxation *R, int64_t sweeps, trs_sweep_direction direction);
+/* words: exact sums of this domain in device memory, of each right-hand side, or NULL. */
+trs_status trs_relax_halo_norms(trs_relaxation *R, const uint64_t *words, double *norms);
+trs_status trs_relax_halo_end(trs_relaxation *R);
+void trs_relax_halo_free(trs_relaxation *R);
+
 struct trs_relax_gpu {
   trs_device *device;
   trs_stream stream;
@@ -44,6 +53,7 @@ struct trs_relax_gpu {
   void *staged[2]; /* x and b of room right-hand sides that lie on the host; NULL until needed */
   double *norms;   /* pinned, TRS_STAGE_BYTES */
   trs_fault *told; /* pinned: slices' fault as of the last wait */
+  trs_relax_halo *halo; /* NULL: not among ranks */
 };
 
 /* Where the rows of a colour begin that no other domain reads. */
@@ -57,6 +67,9 @@ trs_status trs_relax_take(trs_relax_gpu *g, trs_relax_owned *o, const void *poin
 /* The same with the host's elements in it. */
 trs_status trs_relax_bring(trs_relax_gpu *g, trs_relax_owned *o, const void *pointer,
                            const void *from, int64_t count, size_t size);
+
+/* Room on the GPU for x and b that lie on the host. */
+trs_status trs_relax_need_stages(trs_relaxation *R);
 
 /* Cuts R's rows in slices and brings what they need, their values aside. */
 trs_status trs_relax_make_slices(trs_relaxation *R);

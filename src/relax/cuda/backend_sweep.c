@@ -37,6 +37,10 @@ trs_status trs_relax_gpu_run_turns(trs_relaxation *R, trs_sweep_direction direct
 
 static trs_status run_sweeps(trs_relaxation *R, int64_t sweeps, trs_sweep_direction direction) {
   trs_relax_gpu *g = R->gpu;
+  if (R->links) {
+    trs_relax_halo_sweep(R, sweeps, direction);
+    return TRS_SUCCESS;
+  }
   const int64_t passes = direction == TRS_SWEEP_SYMMETRIC ? 2 : 1;
   if (g->variant->kind == TRS_RELAX_BY_SLICES)
     return trs_relax_gpu_run_turns(R, direction, passes * sweeps * R->ncolours, NULL);
@@ -83,7 +87,23 @@ static trs_status hand_over(trs_relax_gpu *g, norms *m) {
   return TRS_SUCCESS;
 }
 
-static trs_status check(trs_relax_gpu *g, norms *m) {
+/* Of all ranks' domains, on each of them. */
+static trs_status check_ranks(trs_relaxation *R, norms *m) {
+  trs_relax_gpu *g = R->gpu;
+  double *to = m->to + m->check++ * m->stride;
+  R->links->drain(R->links);
+  trs_status status = R->nrows ? add_squares(g) : TRS_SUCCESS;
+  const uint64_t *words = R->nrows && !status ? g->args.words : NULL;
+  TRS_TRY(trs_relax_halo_norms(R, words, m->there ? g->norms : to));
+  TRS_TRY(status);
+  if (!m->there) return TRS_SUCCESS;
+  TRS_TRY(trs_device_copy(to, g->norms, m->width * (int64_t)sizeof *to, g->stream));
+  return trs_device_wait(g->stream);
+}
+
+static trs_status check(trs_relaxation *R, norms *m) {
+  trs_relax_gpu *g = R->gpu;
+  if (R->links) return check_ranks(R, m);
   if (m->there) return find_norms(g, m->to + m->check++ * m->stride);
   TRS_TRY(find_norms(g, g->norms + m->held * m->width));
   m->check++;
@@ -92,19 +112,29 @@ static trs_status check(trs_relax_gpu *g, norms *m) {
   return (m->held + 1) * m->width > room ? hand_over(g, m) : TRS_SUCCESS;
 }
 
-/* All sweeps of one group, whose x and b lie in device memory. */
+/* The first failure; among ranks all go on to the end, for others wait for what these send. */
+static bool goes_on(const trs_relaxation *R, trs_status *first, trs_status now) {
+  if (!*first) *first = now;
+  return !*first || R->links;
+}
+
+/* All sweeps of one group, whose x and b lie in device memory; status: so far. */
 static trs_status sweep_group(trs_relaxation *R, const trs_relax_vectors *v,
-                              const trs_sweep_options *o, norms *m) {
+                              const trs_sweep_options *o, norms *m, trs_status status) {
   trs_relax_gpu *g = R->gpu;
-  TRS_TRY(trs_relax_load(&g->args, v, g->stream));
-  if (m->to) TRS_TRY(check(g, m));
-  for (int64_t done = 0; done < o->sweeps;) {
+  if (!status) status = trs_relax_load(&g->args, v, g->stream);
+  if (R->links) (void)goes_on(R, &status, trs_relax_halo_start(R, v->keep));
+  bool on = goes_on(R, &status, TRS_SUCCESS);
+  if (on && m->to) on = goes_on(R, &status, check(R, m));
+  for (int64_t done = 0; on && done < o->sweeps;) {
     int64_t left = o->sweeps - done,
             now = m->to && o->residual_every < left ? o->residual_every : left;
-    TRS_TRY(run_sweeps(R, now, o->direction));
+    on = goes_on(R, &status, run_sweeps(R, now, o->direction));
     done += now;
-    if (m->to && done % o->residual_every == 0) TRS_TRY(check(g, m));
+    if (on && m->to && done % o->residual_every == 0) on = goes_on(R, &status, check(R, m));
   }
+  if (R->links) (void)goes_on(R, &status, trs_relax_halo_end(R));
+  TRS_TRY(status);
   TRS_TRY(trs_relax_unload(&g->args, v, g->stream));
   return hand_over(g, m);
 }
@@ -115,6 +145,7 @@ trs_status trs_relax_stage_columns(const trs_relaxation *R, const trs_relax_colu
   bool by_rows = k->col == 1 && k->row != 1;
   int64_t pitch = (by_rows ? k->row : k->col) * size, own = (by_rows ? k->width : n) * size;
   int64_t lines = by_rows ? n : k->width;
+  if (n == 0) return TRS_SUCCESS;
   void *caller = (void *)(uintptr_t)k->array, *stage = (void *)(uintptr_t)k->stage;
   if (lines == 1) pitch = own;
   return out ? trs_device_copy_rows(caller, pitch, stage, own, own, lines, stream)
@@ -136,7 +167,7 @@ trs_relax_staging trs_relax_stage(trs_relax_vectors *v, const trs_relaxation *R,
                              .b = {v->b, rhs->b, rhs->b_row, rhs->b_col, rhs->nrhs}};
 }
 
-static trs_status need_stages(trs_relaxation *R) {
+trs_status trs_relax_need_stages(trs_relaxation *R) {
   trs_relax_gpu *g = R->gpu;
   int64_t bytes = R->nrows * R->block * R->room * (int64_t)trs_scalar_size(R->scalar);
   for (int k = 0; k < 2; k++)
@@ -153,11 +184,12 @@ static trs_status sweep_staged(trs_relaxation *R, const trs_rhs *rhs,
                                norms *m) {
   trs_relax_gpu *g = R->gpu;
   trs_relax_vectors v = *there;
-  TRS_TRY(need_stages(R));
+  TRS_TRY(trs_relax_need_stages(R));
   const trs_relax_staging staging = trs_relax_stage(&v, R, rhs, g->staged);
-  TRS_TRY(trs_relax_stage_columns(R, &staging.b, false, g->stream));
-  if (v.keep) TRS_TRY(trs_relax_stage_columns(R, &staging.x, false, g->stream));
-  TRS_TRY(sweep_group(R, &v, o, m));
+  trs_status status = trs_relax_stage_columns(R, &staging.b, false, g->stream);
+  if (!status && v.keep) status = trs_relax_stage_columns(R, &staging.x, false, g->stream);
+  if (status && !R->links) return status;
+  TRS_TRY(sweep_group(R, &v, o, m, status));
   return trs_relax_stage_columns(R, &staging.x, true, g->stream);
 }
 
@@ -190,7 +222,7 @@ static trs_status sweep_all(trs_relaxation *R, const trs_rhs *rhs, const trs_swe
                .there = o->residuals && trs_device_address(o->residuals)};
     g->args.nrhs = (int)group.nrhs;
     g->args.omega = o->omega;
-    TRS_TRY(there ? sweep_group(R, &v, o, &m) : sweep_staged(R, &group, &v, o, &m));
+    TRS_TRY(there ? sweep_group(R, &v, o, &m, TRS_SUCCESS) : sweep_staged(R, &group, &v, o, &m));
   }
   return TRS_SUCCESS;
 }
@@ -207,7 +239,8 @@ trs_status trs_relax_gpu_sweep(trs_relaxation *R, const trs_rhs *rhs,
     status = trs_fail(TRS_ERROR_UNSUPPORTED, -1,
                       "a stream that is being captured takes x, b and residuals in device memory "
                       "only");
-  if (!status && rhs->nrhs > 0 && R->nrows > 0) status = sweep_all(R, rhs, options, there);
+  if (!status && rhs->nrhs > 0 && (R->nrows > 0 || R->links))
+    status = sweep_all(R, rhs, options, there);
   if (!status && waits) status = finish(g);
   trs_device_leave(before);
   return status;

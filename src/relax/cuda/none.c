@@ -38,6 +38,10 @@ trs_status trs_relax_gpu_sweep(trs_relaxation *R, const trs_rhs *rhs,
   (void)options;
   return no_cuda();
 }
+trs_status trs_relax_gpu_link(trs_relaxation *R) {
+  (void)R;
+  return no_cuda();
+}
 trs_status trs_relax_gpu_wait(trs_relaxation *R) {
   (void)R;
   return TRS_SUCCESS;

@@ -21,7 +21,7 @@ typedef struct mpi_links {
   int64_t row;                     /* bytes of a row of x */
   MPI_Request *send, *receive;
   uint8_t *open;  /* receives: begun, not yet waited for */
-  char *out, *in; /* packed messages; in: of several right-hand sides only */
+  char *out, *in; /* packed messages; in: of several right-hand sides only; or the mover's */
   char *records;
   trs_failure failed;
 } mpi_links;
@@ -55,8 +55,8 @@ static void free_requests(mpi_links *l) {
 
 static char *arrival(const mpi_links *l, int64_t m, int64_t nrhs) {
   int64_t begin = l->R->domain->receive[m].begin;
-  return nrhs == 1 ? (char *)l->R->x + begin * l->row
-                   : l->in + (begin - l->R->nrows) * l->row * nrhs;
+  return nrhs == 1 && !l->R->mover ? (char *)l->R->x + begin * l->row
+                                   : l->in + (begin - l->R->nrows) * l->row * nrhs;
 }
 
 static void make_requests(mpi_links *l, int64_t nrhs) {
@@ -82,9 +82,13 @@ static void make_requests(mpi_links *l, int64_t nrhs) {
 /* ---- Messages ---- */
 
 static void unpack(const mpi_links *l, int64_t m) {
-  const trs_relaxation *R = l->R;
+  trs_relaxation *R = l->R;
   const trs_domain_message *M = &R->domain->receive[m];
   int64_t bytes = (M->end - M->begin) * l->row, column = (R->nrows + R->nhalo) * l->row;
+  if (R->mover) {
+    R->mover->unpack(R, M, l->nrhs);
+    return;
+  }
   for (int64_t c = 0; c < l->nrhs; c++)
     memcpy((char *)R->x + c * column + M->begin * l->row, arrival(l, m, l->nrhs) + c * bytes,
            (size_t)bytes);
@@ -103,23 +107,33 @@ static void pack(const mpi_links *l, int64_t m) {
 static void finish(mpi_links *l, int64_t m) {
   if (l->failed.status || !l->open[m]) return;
   l->open[m] = 0;
-  if (await(l, &l->receive[m]) && l->nrhs > 1) unpack(l, m);
+  if (await(l, &l->receive[m]) && (l->nrhs > 1 || l->R->mover)) unpack(l, m);
 }
 
 static void begin_receives(mpi_links *l, int32_t c) {
   const trs_domain *D = l->R->domain;
   for (int64_t m = D->receive_ptr[c]; m < D->receive_ptr[c + 1]; m++) {
     finish(l, m);
+    if (l->R->mover) l->R->mover->settle(l->R, c);
     if (l->failed.status || !good(l, MPI_Start(&l->receive[m]), "MPI_Start")) return;
     l->open[m] = 1;
   }
 }
 
+/* The colour's messages of its last turn have left. */
+static void await_sends(mpi_links *l, int32_t c) {
+  const trs_domain *D = l->R->domain;
+  for (int64_t m = D->send_ptr[c]; m < D->send_ptr[c + 1] && !l->failed.status; m++)
+    (void)await(l, &l->send[m]);
+}
+
 static void begin_sends(mpi_links *l, int32_t c) {
   const trs_domain *D = l->R->domain;
+  await_sends(l, c);
+  if (l->R->mover) l->R->mover->pack(l->R, c, l->nrhs);
   for (int64_t m = D->send_ptr[c]; m < D->send_ptr[c + 1]; m++) {
-    if (l->failed.status || !await(l, &l->send[m])) return;
-    pack(l, m);
+    if (l->failed.status) return;
+    if (!l->R->mover) pack(l, m);
     if (!good(l, MPI_Start(&l->send[m]), "MPI_Start")) return;
   }
 }
@@ -131,6 +145,7 @@ static void arrive(trs_relax_links *links, int32_t c) {
   const trs_domain *D = l->R->domain;
   for (int64_t k = D->need_ptr[c]; k < D->need_ptr[c + 1]; k++) finish(l, D->need[k]);
   begin_receives(l, c);
+  if (l->R->mover) await_sends(l, c); /* before rows are packed in their place */
 }
 
 static void give(trs_relax_links *links, int32_t c) { begin_sends((mpi_links *)links, c); }
@@ -156,7 +171,7 @@ static void start(trs_relax_links *links, int64_t nrhs, bool keep_x) {
   int64_t column = (R->nrows + R->nhalo) * l->row;
   if (l->failed.status) return;
   if (nrhs != l->nrhs) make_requests(l, nrhs);
-  for (int64_t c = 0; !keep_x && c < nrhs; c++)
+  for (int64_t c = 0; !keep_x && !R->mover && c < nrhs; c++)
     memset((char *)R->x + c * column + R->nrows * l->row, 0, (size_t)(R->nhalo * l->row));
   for (int32_t c = 0; keep_x && c < R->ncolours; c++) begin_receives(l, c);
   for (int32_t c = 0; keep_x && c < R->ncolours; c++) begin_sends(l, c);
@@ -167,6 +182,12 @@ static const void *gather(trs_relax_links *links, const void *mine, int64_t byte
   mpi_links *l = (mpi_links *)links;
   if (l->failed.status) return NULL;
   return keep(l, trs_ranks_records(l->ranks, mine, l->records, bytes)) ? l->records : NULL;
+}
+
+static void sum(trs_relax_links *links, int64_t *values, int64_t count) {
+  mpi_links *l = (mpi_links *)links;
+  if (!l->failed.status)
+    (void)keep(l, trs_ranks_reduce(l->ranks, values, count, sizeof *values, trs_join_sums));
 }
 
 /* ---- Life ---- */
@@ -188,6 +209,11 @@ static trs_status allocate(mpi_links *l) {
   TRS_TRY(TRS_ALLOC(&l->send, l->nsends));
   TRS_TRY(TRS_ALLOC(&l->receive, l->nreceives));
   TRS_TRY(TRS_ALLOC_ZERO(&l->open, l->nreceives));
+  if (R->mover) {
+    l->out = R->mover->out;
+    l->in = R->mover->in;
+    return trs_alloc((void **)&l->records, D->count, RECORD);
+  }
   TRS_TRY(trs_alloc((void **)&l->out, sent * R->room, (size_t)l->row));
   if (R->room > 1) TRS_TRY(trs_alloc((void **)&l->in, R->nhalo * R->room, (size_t)l->row));
   return trs_alloc((void **)&l->records, D->count, RECORD);
@@ -196,7 +222,7 @@ static trs_status allocate(mpi_links *l) {
 trs_status trs_mpi_links_create(trs_relaxation *R, trs_ranks *ranks) {
   mpi_links *l;
   TRS_TRY(TRS_ALLOC_ZERO(&l, 1));
-  *l = (mpi_links){.base = {start, arrive, give, look, drain, gather},
+  *l = (mpi_links){.base = {start, arrive, give, look, drain, gather, sum},
                    .R = R,
                    .ranks = ranks,
                    .comm = trs_ranks_mpi_comm(ranks),
@@ -216,6 +242,7 @@ void trs_mpi_links_free(trs_relaxation *R) {
   mpi_links *l = R ? (mpi_links *)R->links : NULL;
   if (!l) return;
   free_requests(l);
+  if (R->mover) l->out = l->in = NULL; /* its own */
   void *const arrays[] = {l->send, l->receive, l->open, l->out, l->in, l->records, l};
   for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++) trs_free(arrays[k]);
   R->links = NULL;

@@ -8,24 +8,8 @@
 
 #include "base/timer.h"
 #include "comm/ranks_mpi.h"
+#include "relax/cuda/backend.h"
 #include "relax/mpi/links.h"
-
-/* Pieces of count[r] elements from rank r, in the order of ranks, to all.  mine may lie in all. */
-static trs_status share_pieces(trs_ranks *ranks, const void *mine, void *all, const int64_t *count,
-                               int64_t size) {
-  int64_t at = 0;
-  for (int r = 0; r < ranks->size; r++)
-    if (r != ranks->rank && count[ranks->rank])
-      TRS_TRY(trs_ranks_send(ranks, r, TRS_TAG_MOVE, mine, count[ranks->rank] * size));
-  for (int r = 0; r < ranks->size; r++, at += count[r - 1]) {
-    if (!count[r]) continue;
-    if (r != ranks->rank)
-      TRS_TRY(trs_ranks_receive(ranks, r, TRS_TAG_MOVE, (char *)all + at * size, count[r] * size));
-    else
-      memcpy((char *)all + at * size, mine, (size_t)(count[r] * size));
-  }
-  return trs_ranks_finish(ranks);
-}
 
 /* ---- Rows, pattern ---- */
 
@@ -63,8 +47,8 @@ static trs_status share_pattern(trs_ranks *ranks, trs_block_pattern *whole,
   int64_t total = 0;
   for (int r = 0; !status && r < ranks->size; r++) total += blocks[r];
   if (!status) status = trs_ranks_agree(ranks, TRS_ALLOC(&whole->idx, total));
-  if (!status) status = share_pieces(ranks, own->ptr + 1, whole->ptr + 1, brought, 8);
-  if (!status) status = share_pieces(ranks, own->idx, whole->idx, blocks, 4);
+  if (!status) status = trs_ranks_pieces(ranks, own->ptr + 1, whole->ptr + 1, brought, 8);
+  if (!status) status = trs_ranks_pieces(ranks, own->idx, whole->idx, blocks, 4);
   int64_t i = 1, before = 0;
   for (int r = 0; !status && r < ranks->size; before += blocks[r++])
     for (int64_t k = 0; k < brought[r]; k++) whole->ptr[i++] += before;
@@ -77,14 +61,14 @@ static trs_status share_pattern(trs_ranks *ranks, trs_block_pattern *whole,
 static trs_status share_colours(trs_ranks *ranks, int32_t **colour, const int32_t *own,
                                 const int64_t *brought, int64_t n) {
   int64_t votes[2] = {brought[ranks->rank] > 0 && own, brought[ranks->rank] > 0 && !own};
-  TRS_TRY(trs_ranks_sum(ranks, votes, 2));
+  TRS_TRY(trs_ranks_reduce(ranks, votes, 2, sizeof *votes, trs_join_sums));
   if (!votes[0]) return TRS_SUCCESS;
   if (votes[1])
     return trs_fail(TRS_ERROR_ARGUMENT, -1,
                     "%lld ranks give colours and %lld do not: all or none must",
                     (long long)votes[0], (long long)votes[1]);
   TRS_TRY(trs_ranks_agree(ranks, TRS_ALLOC(colour, n)));
-  return share_pieces(ranks, own, *colour, brought, 4);
+  return trs_ranks_pieces(ranks, own, *colour, brought, 4);
 }
 
 static trs_status share_system(trs_ranks_relaxation *Q, trs_block_system *S, trs_context *context,
@@ -327,6 +311,7 @@ static trs_status make_domain(trs_ranks_relaxation *Q, trs_block_system *S, trs_
   TRS_TRY(trs_ranks_agree(ranks, count_rows(Q, S)));
   trs_status status = trs_relaxation_create_domain(&Q->R, context, source->scalar, source->block, S,
                                                    ranks->rank, options);
+  if (!status && ranks->size > 1 && Q->R->gpu) status = trs_relax_gpu_link(Q->R);
   if (!status && ranks->size > 1) status = trs_mpi_links_create(Q->R, ranks);
   return trs_ranks_agree(ranks, status);
 }

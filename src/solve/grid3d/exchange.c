@@ -89,11 +89,18 @@ trs_status trs_sparse_allreduce(const trs_slot_list *lists, trs_part *part, trs_
     const trs_slot_list *list = &lists[step];
     int64_t bytes = trs_slots_bytes(list, part);
     if (list->count == 0) continue; /* at the partner too */
-    char *in = (char *)buffer + bytes;
-    pack(list, part, false, buffer);
-    TRS_TRY(trs_ranks_exchange(ranks, rank_on(part, trs_pair_partner(part->z, step)), buffer, in,
-                               bytes));
-    unpack(list, part, false, true, in);
+    const void *out = buffer;
+    void *in = (char *)buffer + bytes;
+    if (part->solver)
+      part->solver->share(part, list->columns, &out, &in);
+    else
+      pack(list, part, false, buffer);
+    TRS_TRY(
+        trs_ranks_exchange(ranks, rank_on(part, trs_pair_partner(part->z, step)), out, in, bytes));
+    if (part->solver)
+      part->solver->add(part, list->columns);
+    else
+      unpack(list, part, false, true, in);
     times->messages++;
     times->bytes += bytes;
   }

@@ -118,28 +118,12 @@ static void release(base *b) {
   trs_free(b->refused);
 }
 
-/* Flags that one rank has set are set on all. */
-static trs_status join_flags(trs_ranks *ranks, int8_t *flag, int64_t count) {
-  trs_tree_place at = trs_tree_at(TRS_TREE_BINARY, ranks->rank, ranks->size);
-  int8_t *other;
-  trs_status status = trs_ranks_agree(ranks, TRS_ALLOC(&other, count));
-  for (int c = 0; c < at.nchildren && !status; c++) {
-    status = trs_ranks_receive(ranks, at.first_child + c, TRS_TAG_MOVE, other, count);
-    for (int64_t k = 0; k < count && !status; k++) flag[k] |= other[k];
-  }
-  if (!status && at.parent >= 0)
-    status = trs_ranks_send(ranks, at.parent, TRS_TAG_MOVE, flag, count);
-  if (!status) status = trs_ranks_finish(ranks);
-  trs_free(other);
-  return status ? status : trs_ranks_broadcast(ranks, flag, count);
-}
-
 /* Grids that solve the same ancestor must get the same bits: all ranks take the highest level of
  * instructions that each of them has. */
 static trs_status agree_on_isa(trs_grid_solver *s) {
   int8_t lacks[TRS_ISA_LEVELS];
   for (int isa = 0; isa < TRS_ISA_LEVELS; isa++) lacks[isa] = isa > (int)trs_isa_now();
-  TRS_TRY(join_flags(s->ranks, lacks, TRS_ISA_LEVELS));
+  TRS_TRY(trs_ranks_reduce(s->ranks, lacks, TRS_ISA_LEVELS, 1, trs_join_flags));
   for (int isa = 0; isa < TRS_ISA_LEVELS && !lacks[isa]; isa++) s->isa = (trs_isa)isa;
   return TRS_SUCCESS;
 }
@@ -225,7 +209,7 @@ static trs_status fill_part(trs_grid_solver *s, const trs_grid_input *in, base *
     memset(b->refused, 0, (size_t)b->nruns);
     TRS_TRY(trs_ranks_agree(s->ranks,
                             trs_fill_invert(f, s->ranks, in->unit, in->row_perm, b->refused)));
-    TRS_TRY(join_flags(s->ranks, b->refused, b->nruns));
+    TRS_TRY(trs_ranks_reduce(s->ranks, b->refused, b->nruns, 1, trs_join_flags));
     again = drop_refused(b);
   }
   return TRS_SUCCESS;
@@ -239,7 +223,8 @@ static trs_status set_up(trs_grid_solver *s, const trs_grid_input *in, trs_fille
     s->run_numbers += trs_run_numbers(&b.layout, &b.runs[r]);
   release(&b);
   TRS_TRY(status);
-  status = trs_fill_end(f, in->unit, in->row_perm);
+  status = s->set.plans.context ? trs_grid_plans_create(f, in->unit, in->row_perm, &s->set.plans)
+                                : trs_fill_end(f, in->unit, in->row_perm);
   if (!status) status = trs_grid_solver_plan(s);
   if (!status) status = trs_ranks_reserve(s->ranks, s->ranks->size);
   TRS_TRY(trs_ranks_agree(s->ranks, status));
@@ -346,6 +331,14 @@ static trs_status next_tag(trs_grid_solver *s, int *tag) {
 static trs_status run_phase(trs_grid_solver *s, int which, int height) {
   int tag;
   TRS_TRY(next_tag(s, &tag));
+  for (int r = 0; s->set.in_turn && r < s->ranks->size; r++) {
+    TRS_TRY(trs_ranks_barrier(s->ranks));
+    if (r != s->ranks->rank) continue;
+    s->part.solver->rehearse(&s->part, which);
+    TRS_TRY(
+        trs_sweep_run(&s->phase[which][height], &s->part, s->ranks, tag, &s->times.sweep[which]));
+  }
+  if (s->set.in_turn) return TRS_SUCCESS;
   return trs_sweep_run(&s->phase[which][height], &s->part, s->ranks, tag, &s->times.sweep[which]);
 }
 
@@ -414,12 +407,25 @@ static trs_status agree_on_room(trs_grid_solver *s, int64_t nrhs) {
   return status;
 }
 
+/* What fails in a sweep of one rank is told to all behind both: nobody waits for it in between. */
+static trs_status run_by_plans(trs_grid_solver *s) {
+  trs_part *part = &s->part;
+  double begin = trs_seconds();
+  part->solver->take(part);
+  s->times.transfer_s += trs_seconds() - begin;
+  TRS_TRY(trs_grid_solver_run(s));
+  begin = trs_seconds();
+  trs_status status = part->solver->give(part);
+  s->times.transfer_s += trs_seconds() - begin;
+  return trs_ranks_agree(s->ranks, status);
+}
+
 static trs_status solve_some(trs_grid_solver *s, void *x, int64_t ldx, const void *b, int64_t ldb,
                              int64_t nrhs) {
   TRS_TRY(reserve(s, nrhs)); /* in the room there is */
   memset(s->part.base, 0, (size_t)s->part.sum_bytes);
   TRS_TRY(trs_moves_take(&s->moves, &s->part, &s->maps, s->ranks, b, ldb));
-  TRS_TRY(trs_grid_solver_run(s));
+  TRS_TRY(s->part.solver ? run_by_plans(s) : trs_grid_solver_run(s));
   return trs_moves_put(&s->moves, &s->part, &s->maps, s->ranks, x, ldx);
 }
 

@@ -9,6 +9,7 @@
 #include "solve/grid3d/exchange.h"
 #include "solve/grid3d/input.h"
 #include "solve/grid3d/move.h"
+#include "solve/grid3d/plans.h"
 #include "solve/grid3d/sweep.h"
 
 typedef enum trs_grid_algorithm { TRS_GRID3D = 0, TRS_GRID3D_BASELINE = 1 } trs_grid_algorithm;
@@ -19,6 +20,8 @@ typedef struct trs_grid_options {
   trs_grid_shape shape;
   trs_layout_options supernodes;
   int64_t nrhs; /* most right-hand sides that go through together */
+  trs_plans_options plans;
+  bool in_turn; /* with plans: ranks sweep one behind the other */
 } trs_grid_options;
 
 /* Of one solve at one rank. */
@@ -26,6 +29,7 @@ typedef struct trs_grid_times {
   trs_sweep_times sweep[2];       /* L, U */
   trs_exchange_times exchange[2]; /* before the U-solve, and within it */
   double total_s;
+  double transfer_s; /* beside the total: right-hand sides to where plans work, and x from there */
   int64_t nrhs;
 } trs_grid_times;
 

@@ -45,6 +45,8 @@ typedef struct trs_grid_run {
   int64_t from, to;
 } trs_grid_run;
 
+enum { TRS_MOST_HEIGHT = 31 }; /* levels, and the root's */
+
 typedef struct trs_grid_layout {
   int pz, levels; /* pz = 2^levels */
   int64_t n, count, widest;

@@ -9,26 +9,13 @@ typedef struct share {
   int64_t first, rows;
 } share;
 
-/* From all to rank 0, and back. */
-static trs_status gather(trs_ranks *ranks, share own, int64_t *first) {
-  share other = own;
-  int size = ranks->size;
-  if (ranks->rank) {
-    TRS_TRY(trs_ranks_send(ranks, 0, TRS_TAG_MOVE, &other, sizeof other));
-    TRS_TRY(trs_ranks_finish(ranks));
-    return trs_ranks_receive(ranks, 0, TRS_TAG_MOVE, first, (size + 1) * (int64_t)sizeof *first);
+/* A rank without rows begins anywhere.  first[0] < 0: rank -1 - first[0] begins elsewhere. */
+static void follow(const share *of, int size, int64_t *first) {
+  first[0] = of[0].first;
+  for (int r = 0; r < size; r++) {
+    if (r && of[r].rows && of[r].first != first[r]) first[0] = -1 - r;
+    first[r + 1] = r ? first[r] + of[r].rows : of[r].rows;
   }
-  first[0] = own.first;
-  first[1] = own.rows;
-  for (int r = 1; r < size; r++) {
-    TRS_TRY(trs_ranks_receive(ranks, r, TRS_TAG_MOVE, &other, sizeof other));
-    /* A rank without rows begins anywhere. */
-    if (other.rows && other.first != first[r]) first[0] = -1 - r;
-    first[r + 1] = first[r] + other.rows;
-  }
-  for (int r = 1; r < size; r++)
-    TRS_TRY(trs_ranks_send(ranks, r, TRS_TAG_MOVE, first, (size + 1) * (int64_t)sizeof *first));
-  return trs_ranks_finish(ranks);
 }
 
 static trs_status check_partition(const int64_t *first, int size, int64_t n) {
@@ -111,10 +98,14 @@ static trs_status make(trs_moves *m, const trs_part *p, const trs_grid_maps *map
 
 trs_status trs_moves_create(trs_moves *m, const trs_part *part, const trs_grid_maps *maps,
                             trs_ranks *ranks, int64_t first, int64_t rows) {
+  share *of = NULL;
   *m = (trs_moves){0};
   trs_status status = TRS_ALLOC(&m->first, ranks->size + 1);
+  if (!status) status = TRS_ALLOC(&of, ranks->size);
   status = trs_ranks_agree(ranks, status);
-  if (!status) status = gather(ranks, (share){first, rows}, m->first);
+  if (!status) status = trs_ranks_records(ranks, &(share){first, rows}, of, sizeof *of);
+  if (!status) follow(of, ranks->size, m->first);
+  trs_free(of);
   if (!status) status = trs_ranks_agree(ranks, make(m, part, maps, ranks));
   if (status) trs_moves_destroy(m);
   return status;

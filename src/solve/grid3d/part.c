@@ -229,6 +229,7 @@ trs_status trs_part_reserve(trs_part *part, int64_t nrhs) {
   if (!status)
     status = trs_alloc_zero(&part->spare, part->layout->widest * nrhs * size + TRS_SLACK, 1);
   if (!status) status = trs_alloc((void **)&part->children, part->child_columns * nrhs, size);
+  if (!status && part->solver) status = part->solver->reserve(part);
   if (status)
     trs_part_give_back(part);
   else
@@ -237,6 +238,7 @@ trs_status trs_part_reserve(trs_part *part, int64_t nrhs) {
 }
 
 void trs_part_destroy(trs_part *part) {
+  if (part->solver) part->solver->destroy(part);
   for (int which = 0; which < 2; which++) {
     trs_local_side *s = &part->side[which];
     void *arrays[] = {s->ptr, s->block, s->list, s->values, s->diagonal, s->solved, s->node};

@@ -32,13 +32,36 @@ typedef struct trs_local_side {
   int64_t nlist, nvalues;
 } trs_local_side;
 
-typedef struct trs_part {
+/* Another way to solve the supernodes at home than by their panels on this core, for grids of one
+ * process, whose supernodes are all at home (plans.h).  What fails is kept until give tells it. */
+typedef struct trs_part trs_part;
+typedef struct trs_local_solver {
+  /* Room for the right-hand sides that the part is laid out for. */
+  trs_status (*reserve)(trs_part *part);
+  /* Rows from the part's base to where they are solved, and back. */
+  void (*take)(trs_part *part);
+  trs_status (*give)(trs_part *part);
+  /* L (which 0) or U of all, in the place of the rows; returns when it is done. */
+  void (*sweep)(trs_part *part, int which);
+  /* The same, to no effect but that a GPU that others used meanwhile is at work for this one. */
+  void (*rehearse)(trs_part *part, int which);
+  /* The last `rows` rows, those that grids share: where MPI can read them, and write those of
+   * another grid, which are then added. */
+  void (*share)(trs_part *part, int64_t rows, const void **out, void **in);
+  void (*add)(trs_part *part, int64_t rows);
+  void (*destroy)(trs_part *part);
+  int64_t bytes;    /* that it holds, beside the rows */
+  char methods[64]; /* with which it solves */
+} trs_local_solver;
+
+struct trs_part {
   const trs_grid_layout *layout;
   trs_grid_shape shape;
   int x, y, z; /* this rank's place */
   trs_scalar scalar;
   const trs_block_ops *ops;
-  trs_local_side side[2]; /* L, U */
+  trs_local_side side[2];   /* L, U */
+  trs_local_solver *solver; /* NULL: panels */
 
   /* Supernodes without a home of which x or sums may pass here, ascending. */
   int64_t nslots;
@@ -64,7 +87,7 @@ typedef struct trs_part {
   char *message;                /* room for one that arrives */
   char *children;               /* sums of other ranks whose turn has not come */
   int64_t child_columns;        /* how many rows that has room for; set before the first reserve */
-} trs_part;
+};
 
 enum { TRS_HEAD_BYTES = 16 };
 

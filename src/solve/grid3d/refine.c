@@ -15,7 +15,8 @@ typedef struct refinement {
   const trs_matrix *A;
   int64_t n, first, rows, nrhs;
   size_t size;
-  char *whole, *packed; /* x of all ranks, by columns; of one rank */
+  int64_t *counts;      /* rows of every rank */
+  char *whole, *packed; /* x of all ranks, by columns; by ranks */
   char *residual;       /* rows x nrhs, then the correction */
   char *before;         /* x before the last correction */
 } refinement;
@@ -35,6 +36,9 @@ static trs_status check(const refinement *w, int steps) {
 
 static trs_status make_room(refinement *w) {
   int64_t own = w->rows * w->nrhs, all = w->n * w->nrhs;
+  const int64_t *first = w->s->moves.first;
+  TRS_TRY(TRS_ALLOC(&w->counts, w->s->ranks->size));
+  for (int r = 0; r < w->s->ranks->size; r++) w->counts[r] = first[r + 1] - first[r];
   TRS_TRY(trs_alloc((void **)&w->whole, all, w->size));
   TRS_TRY(trs_alloc((void **)&w->packed, all, w->size));
   TRS_TRY(trs_alloc_zero((void **)&w->residual, 2 * own, w->size));
@@ -47,38 +51,19 @@ static void copy_columns(char *to, int64_t ldto, const char *from, int64_t ldfro
     memcpy(to + (size_t)(j * ldto) * size, from + (size_t)(j * ldfrom) * size, (size_t)rows * size);
 }
 
-/* x of all to rank 0, and on to all. */
+/* x of all to all: by ranks, then by columns. */
 static trs_status gather(refinement *w, const void *x, int64_t ldx) {
   trs_ranks *ranks = w->s->ranks;
   const int64_t *first = w->s->moves.first;
-  copy_columns(w->packed, w->rows, x, ldx, w->rows, w->nrhs, w->size);
-  if (ranks->rank && w->rows)
-    TRS_TRY(
-        trs_ranks_send(ranks, 0, TRS_TAG_MOVE, w->packed, w->rows * w->nrhs * (int64_t)w->size));
-  TRS_TRY(trs_ranks_finish(ranks));
-  for (int r = 0; r < ranks->size && ranks->rank == 0; r++) {
+  char *mine = w->packed + (size_t)(w->first * w->nrhs) * w->size;
+  copy_columns(mine, w->rows, x, ldx, w->rows, w->nrhs, w->size);
+  TRS_TRY(trs_ranks_pieces(ranks, mine, w->packed, w->counts, w->nrhs * (int64_t)w->size));
+  for (int r = 0; r < ranks->size; r++) {
     int64_t rows = first[r + 1] - first[r];
-    if (rows == 0) continue;
-    if (r)
-      TRS_TRY(
-          trs_ranks_receive(ranks, r, TRS_TAG_MOVE, w->packed, rows * w->nrhs * (int64_t)w->size));
-    copy_columns(w->whole + (size_t)first[r] * w->size, w->n, w->packed, rows, rows, w->nrhs,
-                 w->size);
+    copy_columns(w->whole + (size_t)first[r] * w->size, w->n,
+                 w->packed + (size_t)(first[r] * w->nrhs) * w->size, rows, rows, w->nrhs, w->size);
   }
-  return trs_ranks_broadcast(ranks, w->whole, w->n * w->nrhs * (int64_t)w->size);
-}
-
-/* The largest of all ranks, at all of them. */
-static trs_status largest(trs_ranks *ranks, double *value) {
-  trs_tree_place at = trs_tree_at(TRS_TREE_BINARY, ranks->rank, ranks->size);
-  for (int c = 0; c < at.nchildren; c++) {
-    double other;
-    TRS_TRY(trs_ranks_receive(ranks, at.first_child + c, TRS_TAG_PAIR, &other, sizeof other));
-    if (!(other <= *value)) *value = other;
-  }
-  if (at.parent >= 0) TRS_TRY(trs_ranks_send(ranks, at.parent, TRS_TAG_PAIR, value, sizeof *value));
-  TRS_TRY(trs_ranks_finish(ranks));
-  return trs_ranks_broadcast(ranks, value, sizeof *value);
+  return TRS_SUCCESS;
 }
 
 static trs_status measure(refinement *w, const void *x, int64_t ldx, const void *b, int64_t ldb,
@@ -89,7 +74,7 @@ static trs_status measure(refinement *w, const void *x, int64_t ldx, const void 
   TRS_TRY(gather(w, x, ldx));
   if (w->rows)
     *error = residual_of[w->s->part.scalar](w->A, w->n, w->nrhs, w->whole, b, ldb, w->residual);
-  return largest(w->s->ranks, error);
+  return trs_ranks_reduce(w->s->ranks, error, 1, sizeof *error, trs_join_largest);
 }
 
 static trs_status improve(refinement *w, char *x, int64_t ldx, const void *b, int64_t ldb,
@@ -135,6 +120,7 @@ trs_status trs_grid_refine(trs_grid_solver *s, const trs_matrix *rows, void *x, 
   if (!status) status = make_room(&w);
   status = trs_ranks_agree(s->ranks, status);
   if (!status) status = improve(&w, x, ldx, b, ldb, steps, error, taken);
+  trs_free(w.counts);
   trs_free(w.whole);
   trs_free(w.packed);
   trs_free(w.residual);

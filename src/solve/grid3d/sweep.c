@@ -419,6 +419,12 @@ static void sweep_local(runner *r) {
   const trs_local_side *side = &p->side[s->which];
   double begin = trs_seconds();
   if (s->local_from == s->local_to) return;
+  r->times->flops += s->local_flops * (double)p->nrhs;
+  if (p->solver) {
+    p->solver->sweep(r->part, s->which);
+    r->times->flop_s += trs_seconds() - begin;
+    return;
+  }
   for (int64_t i = 0; s->which && i < p->ntouched; i++)
     memcpy(p->base + p->touched_row[i] * trs_row_bytes(p), trs_slot_x(p, p->touched[i]),
            (size_t)trs_slot_bytes(p, p->slot[p->touched[i]]));
@@ -427,7 +433,6 @@ static void sweep_local(runner *r) {
   for (int64_t i = 0; !s->which && i < p->ntouched; i++)
     p->ops->add(trs_width(p->layout, p->slot[p->touched[i]]) * p->nrhs,
                 p->base + p->touched_row[i] * trs_row_bytes(p), trs_slot_sum(p, p->touched[i]));
-  r->times->flops += s->local_flops * (double)p->nrhs;
   r->times->flop_s += trs_seconds() - begin;
 }
 

@@ -21,7 +21,6 @@ enum {
 };
 
 /* Roles go by the height of a supernode's node, on this grid and elsewhere. */
-enum { TRS_MOST_HEIGHT = 31 };
 typedef struct trs_roles {
   int8_t here[TRS_MOST_HEIGHT], elsewhere[TRS_MOST_HEIGHT];
 } trs_roles;

@@ -1,0 +1,27 @@
+/* plans.h - a grid of one process solved by plans of the library's own methods, on a GPU or on
+ * threads (L23, section 3.4: at Px = Py = 1 each grid is one GPU that solves L^z, then U^z).
+ *
+ * Matrices, rows and sums lie where the context's methods work: of a GPU in its memory.  Only rows
+ * that grids share travel between the sweeps, from device memory where MPI reads that, else by way
+ * of pinned memory; they are added on the device. */
+#ifndef TRS_SOLVE_GRID3D_PLANS_H
+#define TRS_SOLVE_GRID3D_PLANS_H
+
+#include "plan/context.h"
+#include "solve/grid3d/triangles.h"
+
+typedef struct trs_plans_options {
+  trs_context *context;  /* of one GPU or of the CPU; NULL: panels, no plans */
+  const char *method;    /* for L and for what of U is not shared; NULL: the context's choice.  What
+                            is shared takes that in any case: x must have the same bits on all grids,
+                            and published methods add in any order */
+  int64_t nrhs;          /* right-hand sides expected in a solve */
+  bool mpi_reads_device; /* MPI takes addresses of device memory */
+} trs_plans_options;
+
+/* Into f->part->solver, in the place of trs_fill_end; fails as that does, and for want of memory on
+ * the GPU.  Local.  Grids of one process only. */
+trs_status trs_grid_plans_create(const trs_filler *f, const bool unit[2], const int32_t *row_perm,
+                                 const trs_plans_options *options);
+
+#endif

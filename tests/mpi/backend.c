@@ -1,0 +1,428 @@
+/* backend.c - grids of one rank that are solved by the methods of a backend: on threads, and where
+ * there is a GPU on that, which all ranks share.  All types, transposed, refined; x of shared
+ * ancestors has the same bits on all grids; what fails on one rank fails on all.  What systems
+ * there are solve.c goes through.  Run by mpirun with 1, 2, 4, ... ranks. */
+#include <float.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/config.h"
+#include "base/memory.h"
+#include "comm/ranks_mpi.h"
+#include "device/shared.h"
+#include "io/checksum.h"
+#include "plan/context.h"
+#include "solve/grid3d/grid3d.h"
+#include "trireme_mpi.h"
+
+static int rank, size, failures;
+static const char *backend; /* at work */
+static bool gpu;
+
+/* Builds without CUDA have a stand-in for a GPU's memory, in which methods of the CPU solve. */
+#ifdef TRS_TEST_STAND_IN
+enum { STAND_IN = 1 };
+#else
+enum { STAND_IN = 0 };
+#endif
+static bool in_device_memory;
+
+static void say(const char *name, int good) {
+  int all;
+  MPI_Allreduce(&good, &all, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+  failures += !all;
+  if (rank == 0)
+    printf("%s %s%s%s (%d ranks)\n", all ? "ok" : "not ok", name, backend ? ", " : "",
+           backend ? backend : "", size);
+}
+
+static void must(trs_status status, const char *what) {
+  if (!status) return;
+  fprintf(stderr, "rank %d: %s: %s\n", rank, what, trs_last_error()->message);
+  MPI_Abort(MPI_COMM_WORLD, 1);
+}
+
+static trs_mpi_options ways(void) {
+  return (trs_mpi_options){.struct_size = sizeof(trs_mpi_options), .width = 16, .backend = backend};
+}
+
+/* A matrix of grid points that also depend on others at random, in one direction. */
+static trs_matrix *system_of(int n, trs_scalar scalar) {
+  enum { EACH = 4 };
+  int64_t count = 0;
+  int parts = scalar >= TRS_SCOMPLEX ? 2 : 1;
+  int32_t *row = malloc(sizeof *row * (size_t)n * EACH),
+          *col = malloc(sizeof *col * (size_t)n * EACH);
+  double *value = malloc(sizeof *value * (size_t)n * EACH * 2);
+  trs_matrix *D, *A;
+  for (int i = 0; i < n; i++)
+    for (int k = 0; k < EACH; k++, count++) {
+      row[count] = i;
+      col[count] = (int32_t)((i + k * (7 + i % 5)) % n);
+      value[parts * count] = k ? 0.3 + (double)(count % 7) / 7 : 4;
+      if (parts == 2) value[2 * count + 1] = (double)(count % 3) / 9;
+    }
+  must(trs_matrix_create_coo(&D, parts == 2 ? TRS_DCOMPLEX : TRS_DOUBLE, n, n, count, TRS_IDX32,
+                             row, col, value),
+       "matrix");
+  must(trs_matrix_convert(&A, D, TRS_CSR, scalar), "matrix");
+  trs_matrix_destroy(D);
+  free(row);
+  free(col);
+  free(value);
+  return A;
+}
+
+static trs_factors *factors_of(const trs_matrix *A) {
+  trs_factors *F;
+  must(trs_factor(
+           &F, A,
+           &(trs_factor_options){.struct_size = sizeof(trs_factor_options), .tree_leaves = 8}),
+       "factors");
+  return F;
+}
+
+/* ---- Solutions ---- */
+
+/* The backward error on rank 0, else 0. */
+static double error_of(const trs_factors *F, trs_mpi_plan *plan, trs_trans trans, int64_t nrhs) {
+  trs_factors_info info = {.struct_size = sizeof info};
+  trs_backward_error error = {.struct_size = sizeof error};
+  trs_factors_get_info(F, &info);
+  size_t bytes = (size_t)(info.n * nrhs) * trs_scalar_size(info.scalar);
+  void *b = malloc(bytes), *x = malloc(bytes);
+  trs_random_fill(b, info.n * nrhs, info.scalar, 3);
+  must(trs_mpi_solve(plan, x, info.n, b, info.n, nrhs), "solve");
+  if (rank == 0)
+    must(trs_check_factors(F, trans, x, info.n, b, info.n, nrhs, TRS_COL_MAJOR, &error), "check");
+  free(b);
+  free(x);
+  return error.componentwise;
+}
+
+static void test_types(void) {
+  static const int64_t many[] = {1, 7, 50};
+  int good = 1;
+  for (int c = 0; c < 4 * 3; c++) {
+    trs_scalar scalar = (trs_scalar)(TRS_FLOAT + (c & 3));
+    trs_matrix *A = system_of(200, scalar);
+    trs_factors *F = factors_of(A);
+    trs_mpi_options o = ways();
+    trs_mpi_plan *plan;
+    trs_mpi_stats s = {.struct_size = sizeof s};
+    o.trans = (trs_trans)(c / 4);
+    o.nrhs = many[c % 3];
+    o.in_turn = c == 3;
+    if (gpu && c % 2) o.method = "grid3d:algorithm=4";
+    must(trs_mpi_analyze(MPI_COMM_WORLD, &plan, F, &o), "analysis");
+    for (int k = 0; k < 3; k++)
+      good &= error_of(F, plan, o.trans, many[k]) <
+              2000 * (trs_scalar_is_double(scalar) ? DBL_EPSILON : FLT_EPSILON);
+    must(trs_mpi_get_stats(plan, &s), "figures");
+    good &= s.px == 1 && s.py == 1 && s.pz == size && s.solver && *s.solver;
+    good &= gpu ? s.gpus >= 1 && s.ranks_on_gpu >= 1 : s.gpus == 0;
+    good &= !gpu || !o.method || strstr(s.solver, "supernodal");
+    trs_mpi_plan_destroy(plan);
+    trs_factors_destroy(F);
+    trs_matrix_destroy(A);
+  }
+  say("all types, op(A)", good);
+}
+
+static void test_refinement(void) {
+  trs_matrix *A = system_of(200, TRS_DOUBLE);
+  trs_factors *F = factors_of(A);
+  trs_mpi_options o = ways();
+  trs_mpi_plan *plan;
+  double b[200], x[200], error = 1;
+  int taken;
+  trs_random_fill(b, 200, TRS_DOUBLE, 3);
+  must(trs_mpi_analyze(MPI_COMM_WORLD, &plan, F, &o), "analysis");
+  must(trs_mpi_solve(plan, x, 200, b, 200, 1), "solve");
+  if (rank == 0) x[7] *= 1.01;
+  must(trs_mpi_refine(plan, rank ? NULL : A, x, 200, b, 200, 1, 3, &error, &taken), "refinement");
+  say("refinement", error < 4 * DBL_EPSILON && taken >= 1);
+  trs_mpi_plan_destroy(plan);
+  trs_factors_destroy(F);
+  trs_matrix_destroy(A);
+}
+
+/* ---- Inside ---- */
+
+typedef struct inside {
+  trs_ranks ranks;
+  trs_context *context;
+  trs_grid_solver solver;
+} inside;
+
+static void open_inside(inside *in, const trs_factors *F) {
+  trs_grid_input input;
+  must(trs_ranks_open_mpi(&in->ranks, MPI_COMM_WORLD, 0), "ranks");
+  must(trs_mpi_context_create(MPI_COMM_WORLD, &in->context, backend), "context");
+  must(trs_input_factors(&input, F), "input");
+  trs_device *device;
+  if (in_device_memory) {
+    must(trs_device_open(&device, 0), "device");
+    in->context->device = device;
+  }
+  trs_grid_options set = {.shape = {1, 1, size},
+                          .supernodes = {.width = 16, .relax = 20, .few = 6},
+                          .nrhs = 16,
+                          .plans = {.context = in->context, .nrhs = 7}};
+  must(trs_grid_solver_create(&in->solver, &in->ranks, &input, &set), "solver");
+}
+
+static void close_inside(inside *in) {
+  trs_grid_solver_destroy(&in->solver);
+  trs_context_destroy(in->context);
+  trs_ranks_close(&in->ranks);
+}
+
+/* Checksums of x of the rows from each height on, the same for all grids that share them. */
+static int shares_bits(inside *in) {
+  const trs_part *p = &in->solver.part;
+  int good = 1;
+  uint32_t *all = malloc((size_t)size * sizeof *all);
+  for (int h = 1; h <= p->layout->levels; h++) {
+    int64_t first = p->local_to[h - 1] < p->nlocal ? p->local_row[p->local_to[h - 1]] : p->rows;
+    uint32_t own =
+        trs_crc32(0, p->base + first * trs_row_bytes(p), (p->rows - first) * trs_row_bytes(p));
+    must(trs_ranks_records(&in->ranks, &own, all, sizeof own), "records");
+    for (int z = 0; z < size; z++) good &= all[z] == all[z >> h << h];
+  }
+  free(all);
+  return good;
+}
+
+static void test_bits(void) {
+  enum { N = 900 };
+  trs_matrix *A;
+  static double b[N * 16], x[N * 16], again[N * 16];
+  inside in = {0};
+  int good = 1, same = 1;
+  must(trs_matrix_read(&A, "gen:poisson2d9:30", NULL), "matrix");
+  trs_factors *F = factors_of(A);
+  trs_random_fill(b, N * 16, TRS_DOUBLE, 3);
+  open_inside(&in, F);
+  for (int nrhs = 1; nrhs <= 16; nrhs += 5) {
+    must(trs_grid_solver_solve(&in.solver, x, N, b, N, nrhs), "solve");
+    good &= shares_bits(&in);
+    must(trs_grid_solver_solve(&in.solver, again, N, b, N, nrhs), "solve");
+    same &= rank || memcmp(x, again, sizeof *x * N * (size_t)nrhs) == 0;
+  }
+  say("x of shared ancestors has the same bits on all grids", good);
+  say("solves have the same bits", same);
+  close_inside(&in);
+  trs_factors_destroy(F);
+  trs_matrix_destroy(A);
+}
+
+static trs_status (*give)(trs_part *part);
+
+static trs_status fail_to_give(trs_part *part) {
+  trs_status status = give(part);
+  return status ? status : trs_fail(TRS_ERROR_STALLED, 3, "row 3 waited");
+}
+
+static void test_failure(void) {
+  trs_matrix *A = system_of(200, TRS_DOUBLE);
+  trs_factors *F = factors_of(A);
+  inside in = {0};
+  char words[64];
+  double b[200], x[200];
+  trs_random_fill(b, 200, TRS_DOUBLE, 3);
+  open_inside(&in, F);
+  trs_local_solver *solver = in.solver.part.solver;
+  give = solver->give;
+  if (rank == size - 1) solver->give = fail_to_give;
+  trs_status status = trs_grid_solver_solve(&in.solver, x, 200, b, 200, 1);
+  snprintf(words, sizeof words, size > 1 ? "rank %d: row 3 waited" : "row 3 waited", size - 1);
+  int good = status == TRS_ERROR_STALLED && !strcmp(trs_last_error()->message, words);
+  solver->give = give;
+  good &= !trs_grid_solver_solve(&in.solver, x, 200, b, 200, 1);
+  say("a solve that fails on one rank", good);
+  close_inside(&in);
+  trs_factors_destroy(F);
+  trs_matrix_destroy(A);
+}
+
+/* ---- Memory ---- */
+
+/* Every allocation of one rank fails in turn. */
+static void test_memory(void) {
+  trs_matrix *A = system_of(60, TRS_DOUBLE);
+  trs_factors *F = factors_of(A);
+  int good = 1, all = 1;
+  double b[60], x[60];
+  trs_random_fill(b, 60, TRS_DOUBLE, 3);
+  for (int64_t k = 0; all; k += 1 + k / 8) {
+    trs_mpi_options o = ways();
+    trs_mpi_plan *plan;
+    int64_t before, after;
+    trs_memory_usage(&before, NULL);
+    if (rank == size - 1) trs_memory_fail_after(k);
+    trs_status status = trs_mpi_analyze(MPI_COMM_WORLD, &plan, F, &o);
+    if (!status) status = trs_mpi_solve(plan, x, 60, b, 60, 1);
+    trs_memory_fail_after(-1);
+    trs_mpi_plan_destroy(plan);
+    trs_memory_usage(&after, NULL);
+    good &= (!status || status == TRS_ERROR_MEMORY) && before == after;
+    all = status != TRS_SUCCESS;
+    MPI_Allreduce(MPI_IN_PLACE, &all, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+  }
+  say("memory that runs out on one rank", good);
+  trs_factors_destroy(F);
+  trs_matrix_destroy(A);
+}
+
+#if TRS_HAVE_CUDA
+/* A GPU that has room for this rank's plans, but not for all of them. */
+static void test_gpu_memory(void) {
+  trs_matrix *A = system_of(200, TRS_DOUBLE);
+  trs_factors *F = factors_of(A);
+  trs_mpi_options o = ways();
+  trs_mpi_plan *plan;
+  trs_context *context;
+  char words[32];
+  must(trs_context_create(&context, "cuda"), "context");
+  if (rank == size - 1) trs_device_limit(context->device, 3000);
+  trs_status status = trs_mpi_analyze(MPI_COMM_WORLD, &plan, F, &o);
+  trs_device_limit(context->device, 0);
+  snprintf(words, sizeof words, size > 1 ? "rank %d: " : "GPU", size - 1);
+  say("a GPU of one rank is short of memory",
+      status == TRS_ERROR_MEMORY && !plan && strstr(trs_last_error()->message, words));
+  trs_context_destroy(context);
+  trs_factors_destroy(F);
+  trs_matrix_destroy(A);
+}
+
+/* b and x of rank 0 in device memory, with columns apart. */
+static void test_device_vectors(void) {
+  enum { N = 200, LD = 210, NRHS = 3 };
+  trs_matrix *A = system_of(N, TRS_DOUBLE);
+  trs_factors *F = factors_of(A);
+  trs_mpi_options o = ways();
+  trs_mpi_plan *plan;
+  trs_context *context;
+  trs_backward_error error = {.struct_size = sizeof error};
+  static double b[LD * NRHS], x[LD * NRHS];
+  void *there[2] = {NULL, NULL};
+  double left = 1;
+  trs_random_fill(b, LD * NRHS, TRS_DOUBLE, 3);
+  for (int i = 0; i < LD * NRHS; i++) x[i] = 17;
+  must(trs_context_create(&context, "cuda"), "context");
+  trs_device *device = context->device;
+  int before = trs_device_enter(device);
+  for (int k = 0; k < 2 && rank == 0; k++) {
+    must(trs_device_alloc(device, &there[k], LD * NRHS, sizeof *b, NULL), "room");
+    must(trs_device_copy(there[k], k ? b : x, sizeof b, NULL), "copy");
+  }
+  must(trs_mpi_analyze(MPI_COMM_WORLD, &plan, F, &o), "analysis");
+  must(trs_mpi_solve(plan, there[0], LD, there[1], LD, NRHS), "solve");
+  must(trs_mpi_refine(plan, rank ? NULL : A, there[0], LD, there[1], LD, NRHS, 2, &left, NULL),
+       "refinement");
+  int good = left < 4 * DBL_EPSILON;
+  if (rank == 0) {
+    must(trs_device_copy(x, there[0], sizeof x, NULL), "copy");
+    must(trs_device_wait(NULL), "copy");
+    must(trs_check_factors(F, TRS_NO_TRANS, x, LD, b, LD, NRHS, TRS_COL_MAJOR, &error), "check");
+    good &= error.componentwise < 2000 * DBL_EPSILON && x[N] == 17 && x[LD + N] == 17;
+  }
+  for (int k = 0; k < 2; k++) trs_device_free(device, there[k], NULL);
+  trs_device_leave(before);
+  say("b and x in device memory", good);
+  trs_mpi_plan_destroy(plan);
+  trs_context_destroy(context);
+  trs_factors_destroy(F);
+  trs_matrix_destroy(A);
+}
+
+#else
+static void test_gpu_memory(void) {}
+static void test_device_vectors(void) {}
+#endif
+
+/* ---- Errors ---- */
+
+static int refused(const trs_factors *F, trs_mpi_options o, trs_status expected,
+                   const char *words) {
+  trs_mpi_plan *plan;
+  trs_status status = trs_mpi_analyze(MPI_COMM_WORLD, &plan, F, &o);
+  int good = status == expected && !plan && strstr(trs_last_error()->message, words);
+  if (!good)
+    fprintf(stderr, "rank %d: %s, \"%s\" lacks \"%s\"\n", rank, trs_status_name(status),
+            trs_last_error()->message, words);
+  trs_mpi_plan_destroy(plan);
+  return good;
+}
+
+static void test_errors(void) {
+  trs_matrix *A = system_of(60, TRS_DOUBLE);
+  trs_factors *F = factors_of(A);
+  backend = NULL;
+  trs_mpi_options o = ways();
+  o.backend = "serial", o.method = "grid3d:algorithm=4";
+  say("Algorithm 4 without a GPU", refused(F, o, TRS_ERROR_ARGUMENT, "needs the backend cuda"));
+  o.method = "grid3d-baseline";
+  say("the baseline on a backend", refused(F, o, TRS_ERROR_UNSUPPORTED, "leave out \"serial\""));
+  o.method = NULL, o.px = size, o.py = o.pz = 1;
+  if (size > 1)
+    say("grids of several ranks on a backend",
+        refused(F, o, TRS_ERROR_UNSUPPORTED, "Px and Py must be 1"));
+  o.px = o.pz = 0, o.backend = "cuda:0-3";
+  say("several GPUs for a rank", refused(F, o, TRS_ERROR_ARGUMENT, "not \"cuda:0-3\""));
+  o.backend = rank ? "threads" : "serial", o.py = 0;
+  if (size > 1)
+    say("another backend on one rank", refused(F, o, TRS_ERROR_ARGUMENT, "the kind of backend"));
+  char words[32];
+  snprintf(words, sizeof words, size > 1 ? "rank %d: " : "GPU", size - 1);
+  o.backend = gpu && rank < size - 1 ? "cuda" : "cuda:99";
+  if (gpu)
+    say("a rank without a GPU", refused(F, o, TRS_ERROR_UNSUPPORTED, words));
+  else if (!STAND_IN)
+    say("no rank has a GPU", refused(F, o, TRS_ERROR_UNSUPPORTED, size > 1 ? "rank 0: " : ""));
+  trs_context *context;
+  say("a context without a name",
+      trs_mpi_context_create(MPI_COMM_WORLD, &context, NULL) == TRS_ERROR_ARGUMENT && !context);
+  trs_factors_destroy(F);
+  trs_matrix_destroy(A);
+}
+
+/* Rows in device memory, shared ones by way of pinned memory. */
+static void test_staging(void) {
+  backend = "serial";
+  in_device_memory = true;
+  test_bits();
+  test_failure();
+  in_device_memory = false;
+}
+
+static void test_backend(const char *name) {
+  backend = name;
+  gpu = name[0] == 'c';
+  test_types();
+  test_refinement();
+  test_bits();
+  test_failure();
+  test_memory();
+}
+
+int main(int argc, char **argv) {
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  test_backend("serial");
+  if (size < 8) test_backend("threads:2");
+  if (STAND_IN) test_staging();
+  if (*trs_device_list()) {
+    test_backend("cuda");
+    test_gpu_memory();
+    test_device_vectors();
+  } else if (rank == 0) {
+    printf("skip solves on a GPU: there is none\n");
+  }
+  test_errors();
+  MPI_Finalize();
+  return failures != 0;
+}
