@@ -76,9 +76,17 @@ def dense(x: Any) -> Dense:
                  None)
 
 
+def contiguous(x: Dense, dtype: Any = None) -> Dense:
+    """x in host memory, copied only where it is not contiguous, aligned and of the dtype."""
+    dtype = x.dtype if dtype is None else dtype
+    if x.dtype == dtype and x.array.flags.c_contiguous and x.array.flags.aligned:
+        return x
+    return dense(np.array(x.array, dtype, order="C"))
+
+
 def like(x: Dense, dtype: Any) -> Dense:
     """A new array of x's library, place, shape and order, uninitialised."""
-    order = "F" if len(x.shape) == 2 and x.strides[0] < x.strides[1] else "C"
+    order: Any = "F" if len(x.shape) == 2 and x.strides[0] < x.strides[1] else "C"
     if x.device is None:
         return dense(np.empty(x.shape, dtype, order))._replace(kind=x.kind)
     if x.kind == "cupy":

@@ -6,11 +6,11 @@ from typing import Any, Dict, Optional, Tuple
 import numpy as np
 
 from . import _api
-from ._arrays import DTYPES
+from ._arrays import DTYPES, stream_address
 from ._context import context_of
 from ._library import Progress, check, library, make_struct, run
 from ._matrix import Matrix, compressed, copy_of, matrix_of, to_scipy
-from ._plan import (LONG_ANALYSIS, TRANS, Solver, make_options, pick, place_of, stream_address)
+from ._plan import LONG_ANALYSIS, STORE, TRANS, Solver, make_options, pick, place_of
 
 KINDS = {_api.TRS_FACTOR_LU: "lu", _api.TRS_FACTOR_ILU0: "ilu0", _api.TRS_FACTOR_IC0: "ic0",
          _api.TRS_FACTOR_TRIANGLE: "triangle"}
@@ -31,7 +31,6 @@ class FactorsPlan(Solver):
         kind, info = pick(TRANS, "trans", trans), factors._info()
         place = place_of(device, factors._device)
         address, told = stream_address(stream), Progress(progress)
-        from ._plan import STORE
         options = make_options(told, method=method, nrhs=nrhs, solves=solves,
                                store=pick(STORE, "store", store), stream=address)
         handle = C.c_void_p()

@@ -63,7 +63,8 @@ def _candidates() -> List[str]:
     found = []
     if importlib.util.find_spec("trireme_cu13"):
         import trireme_cu13
-        found += glob.glob(os.path.join(os.path.dirname(trireme_cu13.__file__), "libtrireme.so*"))
+        found += glob.glob(os.path.join(os.path.dirname(trireme_cu13.__file__), "lib",
+                                        "libtrireme.so"))
     found += glob.glob(os.path.join(HERE, "lib", "libtrireme.so*"))
     found += glob.glob(os.path.join(HERE, "..", "..", "..", "build", "src", "libtrireme.so"))
     return found + ["libtrireme.so.0"]

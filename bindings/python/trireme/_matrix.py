@@ -7,7 +7,7 @@ from typing import Any, NamedTuple, Optional, Tuple
 import numpy as np
 
 from . import _api
-from ._arrays import DTYPES, SCALARS, Dense, dense, library_of
+from ._arrays import DTYPES, SCALARS, Dense, contiguous, dense, library_of
 from ._context import context_of
 from ._library import check, library, make_struct
 
@@ -53,14 +53,12 @@ def _index_array(x: Any) -> Dense:
         if made.device is not None:
             raise TypeError(f"indices of type {made.dtype}: int32 or int64 is wanted")
         made = dense(made.array.astype(np.int64))
-    if made.device is None and not made.array.flags.carray:
-        made = dense(np.require(made.array, requirements="CAW"))
-    return made
+    return contiguous(made) if made.device is None else made
 
 
 def value_type(dtype: Any) -> Any:
     """The type that values of a dtype are solved in: integers become float64."""
-    dtype = np.dtype(dtype)
+    dtype = np.dtype(dtype).newbyteorder("=")
     if dtype in SCALARS:
         return dtype
     if dtype.kind in "biu":
@@ -79,8 +77,7 @@ def compressed(A: Any, dtype: Any = None, stacklevel: int = 4) -> Compressed:
     ptr, idx, values = _index_array(ptr), _index_array(idx), dense(val)
     wanted = value_type(values.dtype if dtype is None else dtype)
     if values.device is None:
-        if values.dtype != wanted or not values.array.flags.carray:
-            values = dense(np.require(values.array, wanted, "CAW"))
+        values = contiguous(values, wanted)
     elif values.dtype != wanted:
         raise TypeError(f"values of type {values.dtype} in device memory: {wanted} is wanted, "
                         "convert them there")

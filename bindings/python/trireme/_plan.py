@@ -6,8 +6,8 @@ from typing import Any, Dict, Optional
 import numpy as np
 
 from . import _api
-from ._arrays import (SCALARS, Dense, as_pairs, assign, common_layout, dense, give_back, like,
-                      stream_address, stream_of)
+from ._arrays import (SCALARS, Dense, as_pairs, assign, common_layout, contiguous, dense,
+                      give_back, like, stream_address, stream_of)
 from ._context import Lock, context_of
 from ._library import Progress, StructureError, check, library, make_struct, run
 from ._matrix import Matrix, compressed, copy_of, value_type
@@ -19,7 +19,8 @@ STORE = {"same": _api.TRS_STORE_SAME, "float": _api.TRS_STORE_FLOAT}
 LONG_ANALYSIS = 2_000_000  # entries from which a call is left to a thread, for Ctrl-C
 LONG_SOLVE = 50_000_000  # entries times right-hand sides
 
-_ndarray, _byref, _from_buffer = np.ndarray, C.byref, C.c_char.from_buffer
+_ndarray, _byref = np.ndarray, C.byref
+_from_buffer: Any = C.c_char.from_buffer
 _solve = library.trs_solve
 
 
@@ -35,7 +36,8 @@ class Solver:
 
     def __init__(self, handle: C.c_void_p, keep: Any, n: int, nnz: int, dtype: Any, trans: str,
                  on_gpu: bool, matrix_device: Optional[int], stream: Optional[int]) -> None:
-        self._handle, self._keep = handle, keep
+        self._handle: Optional[C.c_void_p] = handle
+        self._keep: Any = keep
         self._n, self._nnz, self._dtype = n, nnz, np.dtype(dtype)
         self._trans, self._on_gpu, self._matrix_device = trans, on_gpu, matrix_device
         self._stream, self._stream_now = stream, stream or 0
@@ -333,7 +335,7 @@ class Plan(Solver):
                  method: Optional[str] = None, nrhs: int = 1, solves: int = 0,
                  store: str = "same", tune: bool = False, stream: Any = None, dtype: Any = None,
                  copy: bool = True, progress: Any = None) -> None:
-        self._options = dict(uplo=uplo, trans=trans, unit_diagonal=unit_diagonal,
+        self._options: Dict[str, Any] = dict(uplo=uplo, trans=trans, unit_diagonal=unit_diagonal,
                              take_triangle=take_triangle, device=device, threads=threads,
                              method=method, nrhs=nrhs, solves=solves, store=store, tune=tune)
         kind = dict(uplo=pick(UPLO, "uplo", uplo), trans=pick(TRANS, "trans", trans),
@@ -376,8 +378,7 @@ class Plan(Solver):
         if new.dtype != self._dtype and not np.can_cast(new.dtype, self._dtype, "same_kind"):
             raise TypeError(f"values of type {new.dtype}: the plan has {self._dtype}")
         if not self._keep or not self._keep.copied:
-            new = new if new.device is not None else dense(
-                np.require(new.array, self._dtype, "CA"))
+            new = new if new.device is not None else contiguous(new, self._dtype)
 
         def call() -> None:
             with self._lock.lock:

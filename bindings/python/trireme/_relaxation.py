@@ -33,9 +33,10 @@ class _Blocks:
         self.rows = int(A.shape[0]) // self.size
         if A.shape[0] != A.shape[1]:
             raise ValueError(f"A must be a square matrix but its shape is {A.shape}.")
-        self.val = np.require(data, wanted, "CA")
+        self.val = np.require(data, wanted, ["C", "A"])
         kind = np.int64 if 8 in (A.indptr.dtype.itemsize, A.indices.dtype.itemsize) else np.int32
-        self.ptr, self.idx = np.require(A.indptr, kind, "CA"), np.require(A.indices, kind, "CA")
+        self.ptr = np.require(A.indptr, kind, ["C", "A"])
+        self.idx = np.require(A.indices, kind, ["C", "A"])
         self.indexing = _api.TRS_PTR32 if kind == np.int32 else _api.TRS_PTR64 | _api.TRS_IDX64
         if self.ptr.shape != (self.rows + 1,) or self.idx.shape[0] < self.ptr[-1] or \
                 self.val.shape[0] < self.ptr[-1]:

@@ -52,7 +52,7 @@ def _gradient_of_values(L: Any, x: Any, g: Any, options: Dict[str, Any]) -> Any:
     return values.masked_fill(row == column, 0) if options["unit_diagonal"] else values
 
 
-class _Solve(torch.autograd.Function):
+class _Solve(torch.autograd.Function):  # type: ignore[misc,unused-ignore]
     """values are L's, a tensor of their own, so that torch follows them."""
 
     @staticmethod
@@ -108,7 +108,7 @@ def solve(L: Any, b: Any, lower: bool = True, trans: str = "N", unit_diagonal: b
                         unit_diagonal, **options)
 
 
-class _Values(torch.autograd.Function):
+class _Values(torch.autograd.Function):  # type: ignore[misc,unused-ignore]
     """The values of a sparse tensor, whose gradient is a sparse tensor of the same pattern."""
 
     @staticmethod
