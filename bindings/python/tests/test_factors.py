@@ -29,7 +29,7 @@ def test_ilu0_is_exact_on_its_pattern():
     product = (P.L @ P.U - A).toarray()
     assert np.abs(product[A.toarray() != 0]).max() < 1e-14
     np.testing.assert_allclose(P.L @ (P.U @ P.solve(B)), B, atol=1e-13)
-    assert P.kind == "ilu0" and P.perm_r is None and P.scale_r is None
+    assert P.kind == "ilu0" and P.unit_L and not P.unit_U and P.perm_r is None and P.scale_r is None
 
 
 @pytest.mark.parametrize("trans", "NTH")
@@ -132,6 +132,15 @@ def test_relaxation_preconditions_and_refuses():
         tr.relaxation(M, store="double precision")
     with pytest.raises(ValueError, match="colour"):
         tr.relaxation(M, colour=[0, 1])
+
+
+def test_triangles():
+    M = sp.csr_array(np.array([[0.0, 2, 0], [3, 4, 0], [-5, 0, 0]]))
+    np.testing.assert_array_equal(tr.triangle(M).toarray(), np.tril(M.toarray()))
+    np.testing.assert_array_equal(tr.triangle(M, "upper", add_diagonal=True).toarray(),
+                                  [[2, 2, 0], [0, 4, 0], [0, 0, 1]])
+    with pytest.raises(ValueError, match="uplo"):
+        tr.triangle(M, "left")
 
 
 def test_files(tmp_path):

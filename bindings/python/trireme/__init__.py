@@ -11,6 +11,7 @@ from ._factors import Factors, FactorsPlan, from_factors, ic0, ilu0, lu
 from ._files import generate, generators, read, write
 from ._library import (VERSION, SingularMatrixError, StructureError, UnsupportedError, devices,
                        features, memory_usage, version)
+from ._matrix import triangle
 from ._oneshot import CacheInfo, cache_clear, cache_info, spsolve_triangular
 from ._plan import Plan, methods, plan
 from ._relaxation import Relaxation, relaxation
@@ -21,7 +22,7 @@ __all__ = ["CacheInfo", "Factors", "FactorsPlan", "Plan", "Relaxation", "Singula
            "StructureError", "UnsupportedError", "bench", "cache_clear", "cache_info", "devices",
            "features", "from_factors", "generate", "generators", "get_num_threads", "ic0", "ilu0",
            "lu", "memory_usage", "methods", "plan", "read", "register_threadpoolctl", "relaxation",
-           "set_num_threads", "spsolve_triangular", "version", "write"]
+           "set_num_threads", "spsolve_triangular", "triangle", "version", "write"]
 
 
 def __getattr__(name: str) -> object:

@@ -105,6 +105,16 @@ class Factors:
         info = self._info()
         return _with_diagonal(to_scipy(C.c_void_p(info.U)), info.diag_U, "U")
 
+    @property
+    def unit_L(self) -> bool:
+        """Whether the diagonal of L is ones."""
+        return bool(self._info().diag_L)
+
+    @property
+    def unit_U(self) -> bool:
+        """Whether the diagonal of U is ones."""
+        return bool(self._info().diag_U)
+
     def _vector(self, name: str, dtype: Any) -> Any:
         info = self._info()
         pointer = getattr(info, name)
@@ -166,9 +176,8 @@ class Factors:
     def __reduce__(self) -> Any:
         if self._device is not None:
             raise TypeError("factors on a GPU cannot be pickled: pickle those in host memory")
-        info = self._info()
         return _factors_again, (self.L, self.U, self.perm_r, self.perm_c, self.scale_r,
-                                self.scale_c, bool(info.diag_L), bool(info.diag_U))
+                                self.scale_c, self.unit_L, self.unit_U)
 
 
 def _with_diagonal(T: Any, unit: int, name: str) -> Any:

@@ -146,6 +146,9 @@ def run(call: Callable[[], Any], long: bool) -> Any:
     raise value
 
 
+_NO_PROGRESS = _api.trs_progress()
+
+
 class Progress:
     """A caller's progress function, or a bar of tqdm's, as the C library calls it.
 
@@ -155,13 +158,13 @@ class Progress:
     def __init__(self, told: Any) -> None:
         self.told, self.bar = told, None
         self.error: Optional[BaseException] = None
-        self.callback = _api.trs_progress(self.call) if told else _api.trs_progress()
+        self.callback = _api.trs_progress(self.call) if told else _NO_PROGRESS
         if told is True:
             try:
                 from tqdm.auto import tqdm
                 self.bar = tqdm(total=1.0, bar_format="{desc}: {percentage:3.0f}%|{bar}|")
             except ImportError:
-                self.callback = _api.trs_progress()
+                self.callback = _NO_PROGRESS
 
     def call(self, user: Any, phase: bytes, done: float) -> None:
         try:

@@ -33,6 +33,8 @@ def _torch_parts(A: Any) -> Tuple[str, Any, Any, Any]:
 
 def _parts(A: Any, stacklevel: int) -> Tuple[str, Any, Any, Any, Any]:
     """Format, shape and the three arrays; other formats than CSR and CSC are converted."""
+    if getattr(A, "format", None) in ("csr", "csc") and hasattr(A, "indptr"):
+        return A.format, A.shape, A.indptr, A.indices, A.data
     if library_of(A) == "torch":
         return (*_torch_parts(A)[:1], tuple(A.shape), *_torch_parts(A)[1:])
     if hasattr(A, "to_scipy_sparse"):
@@ -47,9 +49,12 @@ def _parts(A: Any, stacklevel: int) -> Tuple[str, Any, Any, Any, Any]:
     return form, A.shape, A.indptr, A.indices, A.data
 
 
+_INDEX_TYPES = {np.dtype(np.int32), np.dtype(np.int64)}
+
+
 def _index_array(x: Any) -> Dense:
     made = dense(x)
-    if made.dtype.kind not in "iu" or made.dtype.itemsize not in (4, 8) or made.dtype.kind == "u":
+    if made.dtype not in _INDEX_TYPES:
         if made.device is not None:
             raise TypeError(f"indices of type {made.dtype}: int32 or int64 is wanted")
         made = dense(made.array.astype(np.int64))
@@ -169,3 +174,31 @@ def to_scipy(A: Any) -> Any:
 def matrix_of(A: Any, dtype: Optional[Any] = None, stacklevel: int = 4) -> Matrix:
     """A's arrays, borrowed for a call that copies what it needs."""
     return Matrix(compressed(A, dtype, stacklevel + 1), copy=False)
+
+
+def triangle(A: Any, uplo: str = "lower", *, add_diagonal: bool = False) -> Any:
+    """The lower or upper triangle of a matrix, with its diagonal.
+
+    Parameters
+    ----------
+    A : (n, n) sparse array or matrix
+        As `trireme.plan` takes it.
+    uplo : {"lower", "upper"}
+        Which.
+    add_diagonal : bool, optional
+        Give rows without a diagonal entry, or with a zero one, the sum of the absolute values of
+        the triangle's row, at least 1, so that it can be solved with.
+
+    Returns
+    -------
+    csr_array or csc_array
+    """
+    matrix, handle = matrix_of(A), C.c_void_p()
+    which = {"lower": _api.TRS_LOWER, "upper": _api.TRS_UPPER}.get(uplo)
+    if which is None:
+        raise ValueError(f"uplo is {uplo!r}: it must be one of lower, upper")
+    check(library.trs_matrix_triangle(C.byref(handle), matrix.handle, which, int(add_diagonal)))
+    try:
+        return to_scipy(handle)
+    finally:
+        library.trs_matrix_destroy(handle)

@@ -101,7 +101,7 @@ def _solve(parts: Compressed, b: Any, out: Any, uplo: str, unit: bool) -> Any:
     if entry is None:
         entry = _make(parts, uplo, unit)
     else:
-        entry.plan.update(parts.val.array)
+        entry.plan._refresh(parts.val)
     x = entry.plan.solve(b, out)
     entry.plan._forget_values()
     _put(key, entry)

@@ -96,9 +96,13 @@ class Solver:
             complex one of the same precision where b is complex.
         """
         # Contiguous vectors of NumPy, of the plan's type: what takes a microsecond or two.
-        if (type(b) is _ndarray and type(out) is _ndarray and self._small
-                and b.shape == self._shape and out.shape == self._shape
-                and b.dtype is self._dtype and out.dtype is self._dtype):
+        if type(b) is _ndarray and b.shape == self._shape and b.dtype is self._dtype \
+                and self._small:
+            if out is None:
+                out = np.empty(self._shape, self._dtype)
+            elif type(out) is not _ndarray or out.shape != self._shape \
+                    or out.dtype is not self._dtype:
+                return self._solve_any(b, out)
             try:
                 source, target = _byref(_from_buffer(b)), _byref(_from_buffer(out))
             except (TypeError, ValueError, BufferError):
@@ -380,6 +384,9 @@ class Plan(Solver):
         if not self._keep or not self._keep.copied:
             new = new if new.device is not None else contiguous(new, self._dtype)
 
+        self._refresh(new)
+
+    def _refresh(self, new: Dense) -> None:
         def call() -> None:
             with self._lock.lock:
                 handle = self._ready()
@@ -403,10 +410,11 @@ class Plan(Solver):
                                  "make a new plan")
         return parts.val.array
 
-    def backward_error(self, x: Any, b: Any) -> float:
+    def backward_error(self, x: Any, b: Any, normwise: bool = False) -> float:
         """The componentwise backward error of a solution, max |b - op(T) x| / (|op(T)| |x| + |b|).
 
-        Residuals are accumulated in a higher precision than x.
+        With `normwise` the ratio of the largest of each.  Residuals are accumulated in a higher
+        precision than x.
         """
         error = make_struct(_api.trs_backward_error)
         own = [np.asarray(a, self._dtype).reshape(self._n, -1, order="A") for a in (x, b)]
@@ -419,7 +427,7 @@ class Plan(Solver):
                 int(options["unit_diagonal"]), own[0].ctypes.data, max(1, self._n),
                 own[1].ctypes.data, max(1, self._n), own[0].shape[1], _api.TRS_COL_MAJOR,
                 C.byref(error)))
-        return float(error.componentwise)
+        return float(error.normwise if normwise else error.componentwise)
 
     def __reduce__(self) -> Any:
         with self._lock.lock:
