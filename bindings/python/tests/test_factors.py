@@ -158,7 +158,8 @@ def test_files(tmp_path):
         tr.generate("poissn:3")
     try:
         tr.write(tmp_path / "f.h5", tr.ilu0(A))
+        P = tr.read(tmp_path / "f.h5")
     except tr.UnsupportedError as error:
-        assert "HDF5" in str(error) or "hdf5" in str(error)
+        assert "HDF5" in str(error)
         return
-    np.testing.assert_allclose(tr.read(tmp_path / "f.h5").solve(B), tr.ilu0(A).solve(B))
+    np.testing.assert_allclose(P.solve(B), tr.ilu0(A).solve(B))

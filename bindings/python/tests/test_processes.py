@@ -187,9 +187,9 @@ threading.Timer(0.7, os.kill, (os.getpid(), signal.SIGINT)).start()
 begin = time.perf_counter()
 try:
     tr.generate("poisson3d7:250")
-    print("no interrupt after", time.perf_counter() - begin)
+    print("no interrupt after", time.perf_counter() - begin, flush=True)
 except KeyboardInterrupt:
-    print("interrupted", time.perf_counter() - begin < 0.7 + 5)
+    print("interrupted", time.perf_counter() - begin < 0.7 + 5, flush=True)
 os._exit(0)
 """
 

@@ -101,7 +101,7 @@ def contiguous(x: Dense, dtype: Any = None) -> Dense:
 
 def like(x: Dense, dtype: Any) -> Dense:
     """A new array of x's library, place, shape and order, uninitialised."""
-    order: Any = "F" if len(x.shape) == 2 and x.strides[0] < x.strides[1] else "C"
+    order: Any = "F" if len(x.shape) == 2 and abs(x.strides[0]) < abs(x.strides[1]) else "C"
     if x.device is None:
         return dense(np.empty(x.shape, dtype, order))._replace(kind=x.kind)
     if x.kind == "cupy":
@@ -187,6 +187,18 @@ def stream_of(x: Dense) -> int:
         return int(torch.cuda.current_stream(x.device).cuda_stream)
     cupy = sys.modules.get("cupy")
     return int(cupy.cuda.get_current_stream(x.device).ptr) if cupy else 0
+
+
+def settle(x: Dense) -> None:
+    """Waits for the work of x's library that fills x: C reads matrices on the default stream."""
+    if x.device is None or not stream_of(x):
+        return
+    if x.kind == "torch":
+        import torch
+        torch.cuda.current_stream(x.device).synchronize()
+    else:
+        import cupy
+        cupy.cuda.get_current_stream(x.device).synchronize()
 
 
 def stream_address(stream: Any) -> Optional[int]:

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple, Optional, Tuple
 import numpy as np
 
 from . import _api
-from ._arrays import DTYPES, SCALARS, Dense, contiguous, dense, library_of
+from ._arrays import DTYPES, SCALARS, Dense, contiguous, dense, library_of, settle
 from ._context import context_of
 from ._library import check, library, make_struct
 
@@ -122,6 +122,7 @@ class Matrix:
                                             indexing, ptr.address, idx.address, val.address,
                                             _api.TRS_BORROW))
         else:
+            settle(val)
             check(library.trs_matrix_create_device(
                 C.byref(self.handle), context_of(device, None), form, scalar, *parts.shape,
                 idx.shape[0], indexing, ptr.address, idx.address, val.address))

@@ -390,6 +390,7 @@ class Plan(Solver):
         def call() -> None:
             with self._lock.lock:
                 handle = self._ready()
+                self._follow_stream(new)
                 self._keep.set_values(new)
                 check(library.trs_update(handle, self._keep.handle), self._keep.handle)
         run(call, self._nnz >= LONG_ANALYSIS)
@@ -483,6 +484,7 @@ def plan(A: Any, uplo: str = "lower", trans: str = "N", **options: Any) -> Plan:
         The type to solve in; A's values are converted.
     copy : bool, optional
         False: use A's arrays where they lie.  They must then not change while the plan lives.
+        Arrays on a GPU are always used where they lie.
     progress : callable or True, optional
         Called with (phase, done) now and then; True shows a bar where tqdm is there.
 
