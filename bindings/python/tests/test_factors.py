@@ -91,7 +91,7 @@ def test_lu_or_what_to_install():
     try:
         P = tr.lu(A)
     except tr.UnsupportedError as error:
-        assert "SuperLU" in str(error) or "METIS" in str(error) or "superlu" in str(error)
+        assert any(name in str(error).lower() for name in ("superlu", "metis"))
         return
     np.testing.assert_allclose(A @ P.solve(B), B, atol=1e-12)
     np.testing.assert_allclose(A @ pickle.loads(pickle.dumps(P)).solve(B), B, atol=1e-12)
@@ -160,6 +160,6 @@ def test_files(tmp_path):
         tr.write(tmp_path / "f.h5", tr.ilu0(A))
         P = tr.read(tmp_path / "f.h5")
     except tr.UnsupportedError as error:
-        assert "HDF5" in str(error)
+        assert "hdf5" in str(error).lower()
         return
     np.testing.assert_allclose(P.solve(B), tr.ilu0(A).solve(B))

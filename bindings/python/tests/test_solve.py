@@ -1,8 +1,10 @@
 """Solves with one triangle: every type, order, stride and shape; what is refused, and how."""
 
 import copy
+import gc
 import pickle
 import warnings
+import weakref
 
 import numpy as np
 import pytest
@@ -302,6 +304,24 @@ def test_progress_is_told_and_its_exception_comes_through():
         raise KeyError("mine")
     with pytest.raises(KeyError, match="mine"):
         tr.plan(make_triangle(30), progress=stop)
+
+
+class Stream:
+    """A stream as CuPy's, the default one."""
+
+    ptr = 0
+
+
+def test_a_plan_keeps_its_stream_alive():
+    stream = Stream()
+    p, R = tr.plan(make_triangle(5), stream=stream), weakref.ref(stream)
+    del stream
+    assert R() is not None
+    p.solve(np.ones(5))
+    del p
+    gc.collect()
+    assert R() is None
+    refused(TypeError, "stream", tr.plan, make_triangle(5), stream="mine")
 
 
 def test_bench_is_a_table():

@@ -180,25 +180,20 @@ def as_pairs(x: Dense) -> Dense:
     return dense(array)._replace(kind=x.kind, writeable=x.writeable)
 
 
-def stream_of(x: Dense) -> int:
-    """The stream that x's library is working on."""
+def stream_of(x: Dense) -> Any:
+    """The stream that x's library is working on, or None for the default one."""
     if x.kind == "torch":
         import torch
-        return int(torch.cuda.current_stream(x.device).cuda_stream)
+        return torch.cuda.current_stream(x.device)
     cupy = sys.modules.get("cupy")
-    return int(cupy.cuda.get_current_stream(x.device).ptr) if cupy else 0
+    return cupy.cuda.get_current_stream(x.device) if cupy else None
 
 
 def settle(x: Dense) -> None:
     """Waits for the work of x's library that fills x: C reads matrices on the default stream."""
-    if x.device is None or not stream_of(x):
-        return
-    if x.kind == "torch":
-        import torch
-        torch.cuda.current_stream(x.device).synchronize()
-    else:
-        import cupy
-        cupy.cuda.get_current_stream(x.device).synchronize()
+    stream: Any = None if x.device is None else stream_of(x)
+    if stream_address(stream):
+        stream.synchronize()
 
 
 def stream_address(stream: Any) -> Optional[int]:

@@ -39,7 +39,7 @@ class FactorsPlan(Solver):
             context_of(place, threads), C.byref(handle), factors._handle, kind,
             C.byref(options))), nnz >= LONG_ANALYSIS)
         super().__init__(handle, factors, info.n, nnz, factors.dtype, trans,
-                         place.startswith("cuda"), factors._device, address)
+                         place.startswith("cuda"), factors._device, stream)
         told.finish()
 
     def __reduce__(self) -> Any:

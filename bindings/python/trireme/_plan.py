@@ -35,12 +35,14 @@ class Solver:
     """What plans over one triangle and over factors have in common."""
 
     def __init__(self, handle: C.c_void_p, keep: Any, n: int, nnz: int, dtype: Any, trans: str,
-                 on_gpu: bool, matrix_device: Optional[int], stream: Optional[int]) -> None:
+                 on_gpu: bool, matrix_device: Optional[int], stream: Any) -> None:
         self._handle: Optional[C.c_void_p] = handle
         self._keep: Any = keep
         self._n, self._nnz, self._dtype = n, nnz, np.dtype(dtype)
         self._trans, self._on_gpu, self._matrix_device = trans, on_gpu, matrix_device
-        self._stream, self._stream_now = stream, stream or 0
+        self._stream = stream
+        self._stream_now = stream_address(stream) or 0
+        self._stream_kept = stream  # C uses it until the plan is destroyed
         self._lock = Lock()
         self._small = nnz < LONG_SOLVE
         self._shape = (n,)
@@ -212,9 +214,10 @@ class Solver:
         if x.device is None or self._stream is not None:
             return
         stream = stream_of(x)
-        if stream != self._stream_now:
-            check(library.trs_plan_set_stream(self._handle, stream))
-            self._stream_now = stream
+        address = stream_address(stream) or 0
+        if address != self._stream_now:
+            check(library.trs_plan_set_stream(self._handle, address))
+            self._stream_now, self._stream_kept = address, stream
 
     def wait(self) -> None:
         """Wait for solves of device arrays, and raise what failed in them."""
@@ -362,7 +365,7 @@ class Plan(Solver):
             return matrix
         matrix = run(analyze, parts.idx.shape[0] >= LONG_ANALYSIS)
         super().__init__(handle, matrix, parts.shape[0], parts.idx.shape[0], parts.val.dtype,
-                         trans, place.startswith("cuda"), parts.val.device, address)
+                         trans, place.startswith("cuda"), parts.val.device, stream)
         told.finish()
 
     def update(self, values: Any) -> None:

@@ -80,6 +80,7 @@ class Relaxation:
             run(lambda: check(library.trs_relax_create(
                 context, C.byref(self._handle), matrix.handle, self._block_size,
                 C.byref(options))), matrix.parts.idx.shape[0] >= LONG_SOLVE // 10)
+        self._stream_kept = stream  # C uses it until the relaxation is destroyed
         if stream is not None:
             check(library.trs_relax_set_stream(self._handle, stream_address(stream)))
 
