@@ -18,6 +18,7 @@ from ._matrix import Compressed, compressed
 from ._plan import Plan
 
 MOST_PLANS = 8
+MANY = 16  # right-hand sides for which several threads are thought of
 MOST_BYTES = 1 << 28  # of patterns; a plan holds about twice as much
 
 
@@ -87,19 +88,21 @@ def _put(key: Any, entry: _Entry) -> None:
             dropped.append(old)
 
 
-def _make(parts: Compressed, uplo: str, unit: bool) -> _Entry:
+def _make(parts: Compressed, uplo: str, unit: bool, device: str) -> _Entry:
     ptr, idx = dense(parts.ptr.array.copy()), dense(parts.idx.array.copy())
     own = parts._replace(ptr=ptr, idx=idx)
-    made = Plan(own, uplo, unit_diagonal=unit, solves=1, copy=False)
+    made = Plan(own, uplo, unit_diagonal=unit, solves=1, copy=False, device=device)
     return _Entry(made, own, ptr.array.nbytes + idx.array.nbytes)
 
 
 def _solve(parts: Compressed, b: Any, out: Any, uplo: str, unit: bool) -> Any:
+    # One thread is done with few right-hand sides before several have found their levels.
+    device = "serial" if b.ndim == 1 or b.shape[1] < MANY else "auto"
     key = (parts.format, parts.shape, parts.idx.shape, parts.ptr.dtype, parts.idx.dtype,
-           parts.val.dtype, uplo, unit, where("auto", None))
+           parts.val.dtype, uplo, unit, where(device, None))
     entry = _take(key, parts)
     if entry is None:
-        entry = _make(parts, uplo, unit)
+        entry = _make(parts, uplo, unit, device)
     else:
         entry.plan._refresh(parts.val)
     x = entry.plan.solve(b, out)
