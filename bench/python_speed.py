@@ -146,19 +146,11 @@ def preconditioners(A):
     """Name, how it is made, and what it preconditions with."""
     yield "Trireme, ilu0", lambda: tr.ilu0(A).as_linear_operator()
     yield "Trireme, ic0", lambda: tr.ic0(A).as_linear_operator()
-    csc = sp.csc_matrix(A)
-
-    def spilu(**options):
-        S = sla.spilu(csc, **options)
-        return sla.LinearOperator(A.shape, S.solve)
-    yield "SciPy, spilu, fill 1", lambda: spilu(drop_tol=0, fill_factor=1,
-                                                permc_spec="NATURAL", diag_pivot_thresh=0)
-    yield "SciPy, spilu, defaults", spilu
     try:
         import pyamg
         from pyamg.relaxation.relaxation import gauss_seidel
     except ImportError:
-        return
+        pyamg = None
     csr = sp.csr_matrix(A)
 
     def smoother():
@@ -167,8 +159,16 @@ def preconditioners(A):
             gauss_seidel(csr, z, r, iterations=1, sweep="symmetric")
             return z
         return sla.LinearOperator(A.shape, apply, dtype=float)
-    yield f"pyAMG {pyamg.__version__}, symmetric Gauss-Seidel", smoother
+    if pyamg:
+        yield f"pyAMG {pyamg.__version__}, symmetric Gauss-Seidel", smoother
+    csc = sp.csc_matrix(A)
 
+    def spilu(**options):
+        S = sla.spilu(csc, **options)
+        return sla.LinearOperator(A.shape, S.solve)
+    yield "SciPy, spilu, fill 1", lambda: spilu(drop_tol=0, fill_factor=1,
+                                                permc_spec="NATURAL", diag_pivot_thresh=0)
+    yield "SciPy, spilu, defaults", spilu
 
 def cg(seconds, write, matrix="poisson3d7:100"):
     A = tr.generate(matrix)
@@ -189,7 +189,7 @@ def cg(seconds, write, matrix="poisson3d7:100"):
         rows.append(write(facts("cg", matrix=matrix, preconditioner=name, make_s=made, cg_s=took,
                                 steps=len(steps), residual=residual, failed=int(failed))))
         print(f"cg on {matrix}, {name}: {made:.2f} s + {took:.2f} s, {len(steps)} steps, "
-              f"residual {residual:.1e}")
+              f"residual {residual:.1e}", flush=True)
         del M
     return rows
 
