@@ -110,8 +110,9 @@ class Matrix:
         ptr, idx, val = parts.ptr, parts.idx, parts.val
         if copy:
             ptr, idx, val = _own(ptr), _own(idx), _own(val) if values else val
-        self.parts = Compressed(parts.format, parts.shape, ptr, idx, val)
-        self.copied = copy
+        self.parts: Any = Compressed(parts.format, parts.shape, ptr, idx, val)
+        self.val: Any = val
+        self.count, self.copied = val.shape, copy
         self.handle = C.c_void_p()
         indexing = (_api.TRS_PTR32 if ptr.dtype.itemsize == 4 else _api.TRS_PTR64) | \
                    (_api.TRS_IDX32 if idx.dtype.itemsize == 4 else _api.TRS_IDX64)
@@ -133,14 +134,18 @@ class Matrix:
 
     def set_values(self, val: Dense) -> None:
         """New values: into the own copy, or the caller's array in place of the one before."""
-        if val.shape != self.parts.val.shape:
+        if val.shape != self.count:
             raise ValueError(f"{val.shape[0] if val.shape else 0} values for a pattern of "
-                             f"{self.parts.val.shape[0]} entries")
+                             f"{self.count[0]} entries")
         if self.copied and val.device is None:
-            np.copyto(self.parts.val.array, val.array, casting="same_kind")
-            val = self.parts.val
+            np.copyto(self.val.array, val.array, casting="same_kind")
+            val = self.val
         check(library.trs_matrix_set_values(self.handle, val.address))
-        self.parts = self.parts._replace(val=val)
+        self.val = val
+
+    def forget_values(self) -> None:
+        """Lets go of the caller's arrays: new values must come before C reads any."""
+        self.parts = self.val = None
 
 
 def matrix_arrays(A: Any) -> Tuple[str, Tuple[int, int], np.ndarray, np.ndarray, np.ndarray]:

@@ -24,7 +24,8 @@ MOST_BYTES = 1 << 28  # of patterns; a plan holds about twice as much
 
 class _Entry(NamedTuple):
     plan: Plan
-    parts: Compressed  # with copies of ptr and idx
+    ptr: Dense  # copies, which the plan's matrix borrows
+    idx: Dense
     bytes: int
 
 
@@ -67,8 +68,8 @@ def _take(key: Any, parts: Compressed) -> Optional[_Entry]:
     """A plan of this pattern, which leaves the cache until it is put back."""
     with _lock.lock:
         for number, (its_key, entry) in reversed(_cache.items()):
-            if its_key == key and _same(entry.parts.ptr, parts.ptr) and \
-                    _same(entry.parts.idx, parts.idx):
+            if its_key == key and _same(entry.ptr, parts.ptr) and \
+                    _same(entry.idx, parts.idx):
                 del _cache[number]
                 _counts["hits"] += 1
                 return entry
@@ -90,9 +91,9 @@ def _put(key: Any, entry: _Entry) -> None:
 
 def _make(parts: Compressed, uplo: str, unit: bool, device: str) -> _Entry:
     ptr, idx = dense(parts.ptr.array.copy()), dense(parts.idx.array.copy())
-    own = parts._replace(ptr=ptr, idx=idx)
+    own = Compressed(parts.format, parts.shape, ptr, idx, parts.val)
     made = Plan(own, uplo, unit_diagonal=unit, solves=1, copy=False, device=device)
-    return _Entry(made, own, ptr.array.nbytes + idx.array.nbytes)
+    return _Entry(made, ptr, idx, ptr.array.nbytes + idx.array.nbytes)
 
 
 def _solve(parts: Compressed, b: Any, out: Any, uplo: str, unit: bool) -> Any:
@@ -106,7 +107,7 @@ def _solve(parts: Compressed, b: Any, out: Any, uplo: str, unit: bool) -> Any:
     else:
         entry.plan._refresh(parts.val)
     x = entry.plan.solve(b, out)
-    entry.plan._forget_values()
+    entry.plan._keep.forget_values()
     _put(key, entry)
     return x
 

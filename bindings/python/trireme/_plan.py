@@ -313,9 +313,8 @@ def struct_dict(info: Any) -> Dict[str, Any]:
 
 
 def make_options(progress: Progress, **fields: Any) -> Any:
-    method = fields.pop("method")
-    return make_struct(_api.trs_options, method=method.encode() if method else None,
-                       progress=progress.callback, **fields)
+    given = {name: v.encode() if name == "method" else v for name, v in fields.items() if v}
+    return make_struct(_api.trs_options, progress=progress.callback, **given)
 
 
 def place_of(device: str, matrix_device: Optional[int]) -> str:
@@ -398,11 +397,6 @@ class Plan(Solver):
                 check(library.trs_update(handle, self._keep.handle), self._keep.handle)
         run(call, self._nnz >= LONG_ANALYSIS)
 
-    def _forget_values(self) -> None:
-        """Lets go of the caller's values: an update must come before the next solve."""
-        parts = self._keep.parts
-        self._keep.parts = parts._replace(val=parts.val._replace(array=None))
-
     def _values_of(self, parts: Any) -> Any:
         mine = self._keep.parts if self._keep else parts
         same = parts.format == mine.format and parts.shape == mine.shape
@@ -440,7 +434,7 @@ class Plan(Solver):
             if parts.val.device is not None:
                 raise TypeError("a plan of a matrix on a GPU cannot be pickled: pickle one of a "
                                 "matrix in host memory")
-            arrays = [a.array for a in (parts.ptr, parts.idx, parts.val)]
+            arrays = [a.array for a in (parts.ptr, parts.idx, self._keep.val)]
             return _again, (parts.format, parts.shape, arrays, self._options)
 
 
