@@ -105,7 +105,7 @@ static void draw_axes(FILE *svg, const svg_panel *p, double largest) {
 static void draw_panel(FILE *svg, const bench_profile *profile, int panel, double head,
                        double *factor, double largest) {
   svg_panel p = svg_panel_at(profile->panels, panel, head);
-  char label[96];
+  char label[160];
   int64_t count = gather(profile, panel, 0, factor);
   snprintf(label, sizeof label, "%s%s%s", profile->label[panel], *profile->label[panel] ? ", " : "",
            human_things(count, "system", "systems").s);

@@ -56,5 +56,11 @@ if(TRIREME_SANITIZE)
   trireme_c_options(
     -fsanitize=${TRIREME_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all -g -O1)
   target_link_options(trireme_flags INTERFACE -fsanitize=${TRIREME_SANITIZE})
+  foreach(sanitizer address thread) # gcc and clang name them differently
+    if(TRIREME_SANITIZE MATCHES ${sanitizer})
+      string(TOUPPER TRS_SANITIZE_${sanitizer} macro)
+      target_compile_definitions(trireme_flags INTERFACE ${macro})
+    endif()
+  endforeach()
 endif()
 target_link_libraries(trireme_flags INTERFACE Threads::Threads m)

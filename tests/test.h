@@ -14,6 +14,13 @@
 
 #include "trireme.h"
 
+/* Ends a test that this build or this machine cannot run. */
+#define skip_test(reason)     \
+  do {                        \
+    printf("%s\n", (reason)); \
+    skip();                   \
+  } while (0)
+
 /* The call succeeds; else the library's own message is shown. */
 #define assert_success(call)                                           \
   do {                                                                 \

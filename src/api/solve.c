@@ -127,8 +127,9 @@ trs_status trs_dense_check(const char *name, const void *array, int64_t n, int64
 static strided lay_out(const void *array, int64_t n, int64_t nrhs, int64_t ld, trs_layout layout,
                        int64_t size) {
   bool columns = layout == TRS_COL_MAJOR;
-  strided s = {(uintptr_t)array, columns ? nrhs : n, (columns ? n : nrhs) * size, ld * size, 0};
-  if (s.outer == 1) s.ld = s.inner;
+  int64_t inner = (columns ? n : nrhs) * size;
+  strided s = {(uintptr_t)array, columns ? nrhs : n, inner, inner, 0};
+  if (s.outer > 1) s.ld = ld * size; /* one run may have any leading dimension */
   s.extent = (s.outer - 1) * s.ld + s.inner;
   return s;
 }

@@ -49,12 +49,7 @@ struct trs_worker_process {
 
 extern char **environ;
 
-#if defined __has_feature
-#define HAS_FEATURE(name) __has_feature(name)
-#else
-#define HAS_FEATURE(name) 0
-#endif
-#if defined __SANITIZE_THREAD__ || HAS_FEATURE(thread_sanitizer)
+#ifdef TRS_SANITIZE_THREAD
 enum { SHARE_MEMORY = 0 }; /* the sanitizer follows no process that does */
 #else
 enum { SHARE_MEMORY = CLONE_VM };

@@ -502,7 +502,7 @@ static void numbers_are_as_expected(void **state) {
 
 static void large_graphs_are_split_by_metis(void **state) {
   (void)state;
-  if (!graph_is_there(TRS_PARTITION_GRAPH)) skip();
+  if (!graph_is_there(TRS_PARTITION_GRAPH)) skip_test("this build has no METIS");
   dealt d = {.S = shape_system(SHAPE_BOX, 20000, TRS_DOUBLE, true, true)};
   deal_out(&d, &all_rules[0], 3, TRS_PARTITION_GRAPH);
   need_sound(&d, "box");
@@ -515,7 +515,7 @@ static void large_graphs_are_split_by_metis(void **state) {
 /* Slices that need many others have no neighbours to keep together, and METIS takes long. */
 static void graphs_with_many_edges_are_refused(void **state) {
   (void)state;
-  if (!graph_is_there(TRS_PARTITION_GRAPH)) skip();
+  if (!graph_is_there(TRS_PARTITION_GRAPH)) skip_test("this build has no METIS");
   enum { MEMBERS = 3 };
   dealt d = {.S = shape_system(SHAPE_RANDOM, 20000, TRS_DOUBLE, true, true)};
   deal_out(&d, &all_rules[0], MEMBERS, TRS_PARTITION_AUTO);

@@ -72,9 +72,9 @@ static const struct {
               {100, 1, 1}, {257, 20, 0.3}, {600, 600, 0.01}, {1500, 1500, 0.001}};
 
 /* Sanitizers take their time. */
-#if defined(__SANITIZE_THREAD__)
+#if defined TRS_SANITIZE_THREAD
 static const int64_t right_hand_sides[] = {1, 11};
-#elif defined(__SANITIZE_ADDRESS__)
+#elif defined TRS_SANITIZE_ADDRESS
 static const int64_t right_hand_sides[] = {1, 2, 11};
 #else
 static const int64_t right_hand_sides[] = {1, 2, 3, 8, 11};
@@ -206,16 +206,14 @@ static void conforms(void **state) {
     refused += !run_shape(v, ctx, shape);
   trs_context_destroy(ctx);
   if (refused == 0) return;
-  printf("%s\n", trs_last_error()->message);
-  skip();
+  skip_test(trs_last_error()->message);
 }
 
 /* Stands for all cases of a context that cannot be had. */
 static void without(void **state) {
   trs_context *ctx;
   if (trs_context_create(&ctx, *state)) {
-    printf("%s\n", trs_last_error()->message);
-    skip();
+    skip_test(trs_last_error()->message);
   }
   trs_context_destroy(ctx);
 }

@@ -85,8 +85,7 @@ static void every_pattern(void **state) {
   trs_context *ctx;
   trs_status status = trs_context_create(&ctx, contexts[backend]);
   if (backend >= GPU && status == TRS_ERROR_UNSUPPORTED) {
-    printf("%s\n", trs_last_error()->message);
-    skip();
+    skip_test(trs_last_error()->message);
   }
   assert_success(status);
   for (int n = 1; n <= MOST; n++)

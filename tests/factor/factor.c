@@ -69,7 +69,7 @@ static void triangles_are_those_of_the_matrix(void **state) {
 
 static void triangles_follow_an_order_if_asked(void **state) {
   (void)state;
-  if (!TRS_HAVE_AMD) skip();
+  if (!TRS_HAVE_AMD) skip_test("this build has no AMD");
   trs_matrix *A = sparse_grid(9, 9, 1, 0.25, TRS_DOUBLE), *B, *L;
   trs_factor_options options = {.struct_size = sizeof(trs_factor_options),
                                 .kind = TRS_FACTOR_TRIANGLE,
@@ -91,7 +91,7 @@ static void triangles_follow_an_order_if_asked(void **state) {
 
 static void no_options_mean_lu_by_nested_dissection(void **state) {
   (void)state;
-  if (!TRS_HAVE_SUPERLU || !TRS_HAVE_METIS) skip();
+  if (!TRS_HAVE_SUPERLU || !TRS_HAVE_METIS) skip_test("this build has no SuperLU or no METIS");
   trs_matrix *A = sparse_grid(9, 9, 1, 0.25, TRS_DOUBLE);
   trs_factors *F;
   trs_factors_info f = {.struct_size = sizeof f};

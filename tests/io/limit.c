@@ -149,6 +149,9 @@ static void *read_once(void *path) {
 /* Whatever they were doing, others read on and nothing is left behind. */
 static void cancelled_threads_keep_nothing(void **state) {
   (void)state;
+#if defined TRS_SANITIZE_ADDRESS && defined __clang__
+  skip_test("clang's address sanitizer reports the end of a cancelled thread");
+#endif
   trs_matrix *A;
   static const char *const names[] = {"c.mtx", TRS_HAVE_HDF5 ? "c.h5" : "d.mtx"};
   assert_success(trs_read_matrix(&A, "gen:poisson2d5:60", NULL, NULL));

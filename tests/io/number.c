@@ -8,7 +8,7 @@
 #include "io/format.h"
 #include "test.h"
 
-#if defined(__SANITIZE_ADDRESS__)
+#ifdef TRS_SANITIZE_ADDRESS
 enum { ROUNDS = 100000 };
 #else
 enum { ROUNDS = 1500000 };

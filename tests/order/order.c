@@ -125,7 +125,7 @@ static void a_star_is_ordered(void **state) {
 
 static void dissection_balances_a_grid(void **state) {
   (void)state;
-  if (!TRS_HAVE_METIS) skip();
+  if (!TRS_HAVE_METIS) skip_test("this build has no METIS");
   trs_matrix *A = sparse_grid(60, 60, 1, 0, TRS_DOUBLE);
   trs_ordering o;
   assert_success(trs_ordering_compute(&o, A, TRS_ORDER_ND, 4));

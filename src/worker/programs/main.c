@@ -17,13 +17,7 @@
 #include "base/config.h"
 #include "worker/programs/serve.h"
 
-#ifdef __has_feature
-#define HAS_FEATURE(name) __has_feature(name)
-#else
-#define HAS_FEATURE(name) 0
-#endif
-#if defined __SANITIZE_ADDRESS__ || defined __SANITIZE_THREAD__ || \
-    HAS_FEATURE(address_sanitizer) || HAS_FEATURE(thread_sanitizer)
+#if defined TRS_SANITIZE_ADDRESS || defined TRS_SANITIZE_THREAD
 enum { SANITIZED = 1 }; /* shadow memory has no room within any limit */
 #else
 enum { SANITIZED = 0 };

@@ -30,8 +30,7 @@ static int stop(void **state) {
 
 static void need_gpu(void) {
   if (ctx) return;
-  printf("%s\n", trs_last_error()->message);
-  skip();
+  skip_test(trs_last_error()->message);
 }
 
 /* ---- Systems ---- */
