@@ -1,6 +1,7 @@
 """The Python package beside SciPy, pyAMG and CuPy, in one process.
 
-    python_speed.py [--out RUN.json] [--svg CHART.svg] [--part one-shot,small,plan,cg,gpu] [--seconds S]
+    python_speed.py [--out RUN.json] [--svg CHART.svg] [--part one-shot,small,plan,cg,gpu]
+                    [--matrix poisson3d7:100] [--seconds S]
 
 Real matrices (.mtx.gz) come from the folder TRIREME_MATRICES.  Both triangles of each, with a
 diagonal where one is missing, are solved by spsolve_triangular of both packages, which take turns;
@@ -170,7 +171,7 @@ def preconditioners(A):
                                                 permc_spec="NATURAL", diag_pivot_thresh=0)
     yield "SciPy, spilu, defaults", spilu
 
-def cg(seconds, write, matrix="poisson3d7:100"):
+def cg(seconds, write, matrix):
     A = tr.generate(matrix)
     b = np.random.default_rng(1).uniform(-1, 1, A.shape[0])
     rows = []
@@ -264,6 +265,7 @@ def main():
     parser.add_argument("--out", help="JSON lines")
     parser.add_argument("--svg", help="a chart of part one-shot")
     parser.add_argument("--part", default="one-shot,small,plan,cg")
+    parser.add_argument("--matrix", default="poisson3d7:100", help="of part cg")
     parser.add_argument("--seconds", type=float, default=0.2, help="for each system")
     arguments = parser.parse_args()
     out = open(arguments.out, "w", encoding="utf-8") if arguments.out else None
@@ -273,7 +275,8 @@ def main():
             print(json.dumps(row, separators=(",", ":")), file=out, flush=True)
         return row
     for part in arguments.part.split(","):
-        rows = PARTS[part](arguments.seconds, write)
+        more = [arguments.matrix] if part == "cg" else []
+        rows = PARTS[part](arguments.seconds, write, *more)
         if part == "one-shot" and arguments.svg:
             chart(rows, arguments.svg)
 
