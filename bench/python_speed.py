@@ -182,14 +182,15 @@ def cg(seconds, write, matrix):
         except (RuntimeError, MemoryError) as error:
             print(f"cg, {name}: {error}")
             continue
-        made, steps = time.perf_counter() - start, []
+        made, steps, cpu = time.perf_counter() - start, [], time.process_time()
         start = time.perf_counter()
         x, failed = sla.cg(A, b, rtol=1e-8, M=M, callback=lambda _: steps.append(1))
-        took = time.perf_counter() - start
+        took, cpu = time.perf_counter() - start, time.process_time() - cpu
         residual = float(np.linalg.norm(A @ x - b) / np.linalg.norm(b))
-        rows.append(write(facts("cg", matrix=matrix, preconditioner=name, make_s=made, cg_s=took,
+        rows.append(write(facts("cg", matrix=matrix, preconditioner=name, make_s=made, cg_s=took, cg_cpu_s=cpu,
                                 steps=len(steps), residual=residual, failed=int(failed))))
-        print(f"cg on {matrix}, {name}: {made:.2f} s + {took:.2f} s, {len(steps)} steps, "
+        print(f"cg on {matrix}, {name}: {made:.2f} s + {took:.2f} s (processor {cpu:.2f} s), "
+              f"{len(steps)} steps, "
               f"residual {residual:.1e}", flush=True)
         del M
     return rows
