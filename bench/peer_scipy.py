@@ -1,18 +1,18 @@
 """SciPy beside Trireme: solves the systems of a finished run with spsolve_triangular.
 
-    peer_scipy.py RUN.json [--library libtrireme.so] [--seconds S] >> RUN.json
+    peer_scipy.py RUN.json [--seconds S] >> RUN.json
 
-Every system for which RUN.json has a row of method "serial" is made again through libtrireme, with
-the same right-hand side, and the answer is checked by trs_check.  The rows printed are those of
-the run with SciPy's times in them.  SciPy 1.14 or newer: before that, spsolve_triangular was a loop
-in Python.  It is timed with the matrix by rows and by columns, whichever is faster counts; it has
-no analysis to keep, so each solve pays for its own.
+Every system for which RUN.json has a row of method "serial" is made again by the Python package,
+with the same right-hand side, and the answer is checked.  The rows printed are those of the run with
+SciPy's times in them.  SciPy 1.14 or newer: before that, spsolve_triangular was a loop in Python.
+It is timed with the matrix by rows and by columns, whichever is faster counts; it has no analysis to
+keep, so each solve pays for its own.
 """
 
 import argparse
-import ctypes as C
 import datetime
 import json
+import os
 import resource
 import statistics
 import sys
@@ -20,31 +20,36 @@ import time
 
 import numpy as np
 import scipy
-from scipy.sparse import csc_array, csr_array
 from scipy.sparse.linalg import spsolve_triangular
 
-from binding import (COL_MAJOR, CSR, DOUBLE, NO_TRANS, UNIT, BackwardError, call, factor,
-                     find_library, open_library, pointers, read_matrix)
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../bindings/python"))
+import trireme as tr  # noqa: E402
+
+
+def read_matrix(entry):
+    """What a suite calls file:NAME or gen:NAME."""
+    if entry.startswith("gen:"):
+        return tr.generate(entry[len("gen:"):])
+    if entry.startswith("file:"):
+        entry = os.path.join(os.environ.get("TRIREME_MATRICES", "."), entry[len("file:"):])
+    return tr.read(entry)
+
+
+def factor(entry):
+    """The factors that "factor:KIND[:ORDER]:MATRIX" names."""
+    kind, entry = entry[len("factor:"):].split(":", 1)
+    options = {}
+    if entry.split(":")[0] in ("nd", "amd", "natural"):
+        options["order"], entry = entry.split(":", 1)
+    return {"lu": tr.lu, "ilu0": tr.ilu0, "ic0": tr.ic0}[kind](read_matrix(entry), **options)
 
 
 def take_triangle(entry, uplo):
-    """The matrix object of the system, 1 if its diagonal is one, and what to destroy."""
+    """The matrix of the system, and whether its diagonal is one."""
     if not entry.startswith("factor:"):
-        A, T = read_matrix(entry), C.c_void_p()
-        call("trs_matrix_triangle", C.byref(T), A, uplo, 1)
-        library.trs_matrix_destroy(A)
-        return T, 0, lambda: library.trs_matrix_destroy(T)
-    F, info = factor(entry)
-    T, unit = (info.L, info.diag_L) if uplo == 1 else (info.U, info.diag_U)
-    return C.c_void_p(T), unit, lambda: library.trs_factors_destroy(F)
-
-
-def arrays(T):
-    ptr, idx, val, info = pointers(T)
-    parts = (np.ctypeslib.as_array(val).copy(), np.ctypeslib.as_array(idx).copy(),
-             np.ctypeslib.as_array(ptr).astype(np.int32))
-    make = csr_array if info.format == CSR else csc_array
-    return make(parts, shape=(info.nrows, info.ncols)), info
+        return tr.triangle(read_matrix(entry), uplo, add_diagonal=True), False
+    F = factor(entry)
+    return (F.L, F.unit_L) if uplo == "lower" else (F.U, F.unit_U)
 
 
 def time_solves(A, b, lower, unit, seconds):
@@ -56,29 +61,29 @@ def time_solves(A, b, lower, unit, seconds):
     return took, x
 
 
-def check(T, uplo, diag, x, b):
-    error, (n, nrhs) = BackwardError(), b.shape
-    x = np.asfortranarray(x.reshape(n, nrhs))
-    call("trs_check", T, uplo, NO_TRANS, diag, x.ctypes.data_as(C.c_void_p), C.c_int64(n),
-         b.ctypes.data_as(C.c_void_p), C.c_int64(n), C.c_int64(nrhs), COL_MAJOR, C.byref(error))
-    return error
+def random_rhs(n, nrhs):
+    """The right-hand side of the C benchmark."""
+    b = np.empty((n, nrhs), order="F")
+    from trireme import _api
+    from trireme._library import library
+    library.trs_random_fill(b.ctypes.data, b.size, _api.TRS_DOUBLE, 1)
+    return b
 
 
 def solve(row, seconds):
     """The row with SciPy's results in it."""
-    lower, nrhs = row["uplo"] == "lower", row["nrhs"]
-    T, diag, destroy = take_triangle(row["matrix"], 1 if lower else 2)
-    A, info = arrays(T)
-    b = np.empty((info.nrows, nrhs), order="F")
-    library.trs_random_fill(b.ctypes.data_as(C.c_void_p), C.c_int64(b.size), DOUBLE, C.c_uint64(1))
-    right = b[:, 0].copy() if nrhs == 1 else b
-    runs = {M.format: time_solves(M, right, lower, diag == UNIT, seconds / 2)
-            for M in (A.tocsr(), A.tocsc())}
+    T, unit = take_triangle(row["matrix"], row["uplo"])
+    b = random_rhs(T.shape[0], row["nrhs"])
+    right = b[:, 0].copy() if row["nrhs"] == 1 else b
+    runs = {M.format: time_solves(M, right, row["uplo"] == "lower", unit, seconds / 2)
+            for M in (T.tocsr(), T.tocsc())}
     form = min(runs, key=lambda f: min(runs[f][0]))
     took, x = runs[form]
-    error = check(T, 1 if lower else 2, diag, x, b)
-    destroy()
-    small = error.componentwise <= 50 * np.finfo(float).eps * (info.longest + 1)
+    with tr.plan(T, row["uplo"], unit_diagonal=unit, threads=1) as p:
+        error = {"componentwise": p.backward_error(x, right),
+                 "normwise": p.backward_error(x, right, normwise=True)}
+    longest = np.diff(T.indptr).max(initial=0)
+    small = error["componentwise"] <= 50 * np.finfo(float).eps * (longest + 1)
     return describe(row, took, form, error, not small)
 
 
@@ -93,22 +98,18 @@ def describe(row, took, form, error, wrong):
         time={"create_s": None, "analysis_s": None, "update_s": None,
               "solve_s": {"min": min(took), "median": statistics.median(took)},
               "repeats": len(took)},
-        gbs=1e-9 * row["bytes"] / min(took), wrong=wrong,
-        backward_error={"componentwise": finite(error.componentwise),
-                        "normwise": finite(error.normwise)},
+        gbs=1e-9 * row["bytes"] / min(took), wrong=bool(wrong),
+        backward_error={name: finite(value) for name, value in error.items()},
         memory=memory, reason=f"SciPy {scipy.__version__}, NumPy {np.__version__}")
 
 
 def main():
-    global library
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("run", metavar="RUN.json")
-    parser.add_argument("--library", default=find_library(), help="libtrireme.so")
     parser.add_argument("--seconds", type=float, default=0.3, help="of solves a system")
     arguments = parser.parse_args()
     if tuple(map(int, scipy.__version__.split(".")[:2])) < (1, 14):
         sys.exit(f"peer_scipy: SciPy {scipy.__version__} is too old: 1.14 or newer is wanted")
-    library = open_library(arguments.library)
     with open(arguments.run) as run:
         rows = [json.loads(line) for line in run if line.strip()]
     for row in rows:

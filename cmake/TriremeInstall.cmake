@@ -72,3 +72,11 @@ if(TRS_HAVE_MPI)
   configure_file(cmake/trireme_mpi.pc.in ${generated}/trireme_mpi.pc @ONLY)
   install(FILES ${generated}/trireme_mpi.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 endif()
+
+# In the Python package: the library under one name, for archives of Python have no links, and the
+# workers where the library looks for them.
+if(SKBUILD)
+  install(FILES $<TARGET_FILE:trireme> DESTINATION lib RENAME libtrireme.so COMPONENT python)
+  install(DIRECTORY ${PROJECT_BINARY_DIR}/libexec/trireme DESTINATION libexec COMPONENT python
+          USE_SOURCE_PERMISSIONS OPTIONAL)
+endif()

@@ -1,0 +1,1 @@
+"""The library of trireme with CUDA 13, in lib/; trireme finds it here."""

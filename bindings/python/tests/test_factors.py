@@ -1,0 +1,165 @@
+"""Factors, relaxation, files."""
+
+import pickle
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+import scipy.sparse.linalg as sla
+
+import trireme as tr
+
+A = tr.generate("poisson2d5:20")
+N = A.shape[0]
+B = np.random.default_rng(0).uniform(-1, 1, N)
+
+
+def test_ilu0_and_ic0_precondition_cg():
+    plain = []
+    sla.cg(A, B, callback=plain.append)
+    for make in (tr.ilu0, tr.ic0):
+        steps, P = [], make(A)
+        x, failed = sla.cg(A, B, M=P.as_linear_operator(), callback=steps.append)
+        assert not failed and 2 * len(steps) < len(plain) and "ilu0" in repr(P) or "ic0" in repr(P)
+        assert np.linalg.norm(A @ x - B) < 2e-5 * np.linalg.norm(B) * 2
+
+
+def test_ilu0_is_exact_on_its_pattern():
+    P = tr.ilu0(A)
+    product = (P.L @ P.U - A).toarray()
+    assert np.abs(product[A.toarray() != 0]).max() < 1e-14
+    np.testing.assert_allclose(P.L @ (P.U @ P.solve(B)), B, atol=1e-13)
+    assert P.kind == "ilu0" and P.unit_L and not P.unit_U and P.perm_r is None and P.scale_r is None
+
+
+@pytest.mark.parametrize("trans", "NTH")
+def test_splu_and_spilu_are_taken(trans):
+    rng = np.random.default_rng(3)
+    M = sp.csc_array(sp.random(80, 80, 0.05, random_state=3) + sp.diags(rng.uniform(0.01, 1, 80)))
+    b = rng.uniform(-1, 1, (80, 2))
+    for S in (sla.splu(M), sla.spilu(M, drop_tol=1e-3)):
+        P = tr.from_factors(S)
+        np.testing.assert_allclose(P.solve(b, trans), S.solve(b, trans), rtol=1e-6, atol=1e-9)
+    op = {"N": M, "T": M.T, "H": M.T}[trans]
+    np.testing.assert_allclose(op @ tr.from_factors(sla.splu(M)).solve(b, trans), b, atol=1e-8)
+
+
+def test_from_factors_with_permutations_and_scalings():
+    rng = np.random.default_rng(4)
+    L = sp.csr_array(np.tril(rng.uniform(-1, 1, (9, 9))) + 3 * np.eye(9))
+    U = sp.csc_array(np.triu(rng.uniform(-1, 1, (9, 9))) + 3 * np.eye(9)).astype("f4")
+    r, c = rng.permutation(9), rng.permutation(9)
+    dr, dc = rng.uniform(1, 2, 9), rng.uniform(1, 2, 9)
+    M = np.empty((9, 9))
+    M[np.ix_(r, c)] = (L @ U).toarray()
+    M = M / dr[:, None] / dc[None, :]
+    P = tr.from_factors(L, U, r, c, scale_r=dr, scale_c=dc)
+    b = rng.uniform(size=9)
+    np.testing.assert_allclose(M @ P.solve(b), b, atol=1e-12)
+    Q = pickle.loads(pickle.dumps(P))
+    np.testing.assert_array_equal(Q.perm_c, c)
+    np.testing.assert_allclose(M @ Q.solve(b), b, atol=1e-12)
+    with pytest.raises(ValueError, match="perm_r"):
+        tr.from_factors(L, U, r[:5])
+    with pytest.raises(ValueError, match="perm|twice|permutation"):
+        tr.from_factors(L, U, np.zeros(9, int))
+
+
+def test_plans_of_factors():
+    P = tr.ic0(A.astype("f4"))
+    with P.plan("T", threads=2) as p:
+        x = p.solve(B.astype("f4"))
+        q = pickle.loads(pickle.dumps(p))
+        np.testing.assert_array_equal(q.solve(B.astype("f4")), x)
+    y = P.as_linear_operator() @ B  # rounds
+    np.testing.assert_allclose(x, y, rtol=1e-3, atol=1e-4)
+    assert y.dtype == np.float32
+
+
+def test_operators_take_integers_and_complex_vectors():
+    P = tr.ilu0(A)
+    M = P.as_linear_operator()
+    np.testing.assert_allclose(M @ np.ones(N, np.int8), P.solve(np.ones(N)))
+    np.testing.assert_allclose(M @ (B + 2j * B), (1 + 2j) * P.solve(B))
+    np.testing.assert_allclose(M.H @ B, P.solve(B, "H"))
+    np.testing.assert_allclose(M @ np.stack([B, B], 1), np.stack([P.solve(B)] * 2, 1))
+    np.testing.assert_allclose(tr.plan(sp.csr_array(sp.tril(A))).as_linear_operator() @ B,
+                               tr.spsolve_triangular(sp.csr_array(sp.tril(A)), B))
+
+
+def test_lu_or_what_to_install():
+    try:
+        P = tr.lu(A)
+    except tr.UnsupportedError as error:
+        assert any(name in str(error).lower() for name in ("superlu", "metis"))
+        return
+    np.testing.assert_allclose(A @ P.solve(B), B, atol=1e-12)
+    np.testing.assert_allclose(A @ pickle.loads(pickle.dumps(P)).solve(B), B, atol=1e-12)
+
+
+def test_singular_matrices_cannot_be_factored():
+    with pytest.raises(tr.SingularMatrixError):
+        tr.ilu0(sp.csr_array(np.array([[1.0, 0], [1, 0]])))
+
+
+@pytest.mark.parametrize("store", ["mixed", "double", "float", "half", "bfloat16"])
+def test_relaxation(store):
+    M = sp.bsr_array(A + 4 * sp.eye(N), blocksize=(4, 4))
+    R = tr.relaxation(M, store=store)
+    x = np.zeros(N)
+    norms = R.sweep(x, B, sweeps=15, residual_every=5)
+    assert norms.shape == (4, 1) and norms[-1] < 1e-4 * norms[0] and R.info["block_size"] == 4
+    np.testing.assert_allclose(M @ x, B, atol=0.1)
+    by_size = tr.relaxation(M.tocsr(), 4, store=store)
+    y = np.full(N, 7.0)
+    by_size.sweep(y, B, sweeps=15, zero=True)
+    np.testing.assert_allclose(x, y, atol=1e-5)
+    R.update(2 * M)
+    R.sweep(y, B, sweeps=15, zero=True, direction="symmetric")
+    np.testing.assert_allclose(2 * (M @ y), B, atol=0.1)
+
+
+def test_relaxation_preconditions_and_refuses():
+    M = sp.bsr_array(A, blocksize=(4, 4))
+    R = tr.relaxation(M, store="double")
+    x, failed = sla.cg(A, B, M=R.as_linear_operator(direction="symmetric"))
+    assert not failed
+    with pytest.raises(ValueError, match="x has shape"):
+        R.sweep(np.zeros(3), B)
+    with pytest.raises(TypeError, match="float32"):
+        R.sweep(np.zeros(N, "f4"), B)
+    with pytest.raises(ValueError, match="store"):
+        tr.relaxation(M, store="double precision")
+    with pytest.raises(ValueError, match="colour"):
+        tr.relaxation(M, colour=[0, 1])
+
+
+def test_triangles():
+    M = sp.csr_array(np.array([[0.0, 2, 0], [3, 4, 0], [-5, 0, 0]]))
+    np.testing.assert_array_equal(tr.triangle(M).toarray(), np.tril(M.toarray()))
+    np.testing.assert_array_equal(tr.triangle(M, "upper", add_diagonal=True).toarray(),
+                                  [[2, 2, 0], [0, 4, 0], [0, 0, 1]])
+    with pytest.raises(ValueError, match="uplo"):
+        tr.triangle(M, "left")
+
+
+def test_files(tmp_path):
+    for name in ("a.mtx", "a.mtx.gz"):
+        tr.write(tmp_path / name, A)
+        C = tr.read(tmp_path / name)
+        assert C.dtype == np.float64 and (abs(C - A)).nnz == 0
+        assert tr.read(str(tmp_path / name), "complex64").dtype == np.complex64
+    with pytest.raises(OSError, match="none.mtx"):
+        tr.read(tmp_path / "none.mtx")
+    (tmp_path / "bad.mtx").write_text("%%MatrixMarket matrix coordinate real general\n1 1 1\n2 1 1\n")
+    with pytest.raises(ValueError, match="line 3|bad.mtx"):
+        tr.read(tmp_path / "bad.mtx")
+    with pytest.raises(ValueError, match="poisson"):
+        tr.generate("poissn:3")
+    try:
+        tr.write(tmp_path / "f.h5", tr.ilu0(A))
+        P = tr.read(tmp_path / "f.h5")
+    except tr.UnsupportedError as error:
+        assert "hdf5" in str(error).lower()
+        return
+    np.testing.assert_allclose(P.solve(B), tr.ilu0(A).solve(B))

@@ -1,0 +1,104 @@
+"""Arrays of CuPy and torch on a GPU: they stay there."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+import trireme as tr
+
+if not tr.devices():
+    pytest.skip("no GPU, or no CUDA in this build", allow_module_level=True)
+L = sp.csr_array(sp.tril(tr.generate("poisson2d5:60")))
+N = L.shape[0]
+
+
+@pytest.fixture(scope="module")
+def cupy():
+    return pytest.importorskip("cupy", reason="no CuPy")
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "complex64", "complex128"])
+@pytest.mark.parametrize("order", "CF")
+def test_arrays_stay_on_the_gpu(cupy, dtype, order):
+    from cupyx.scipy.sparse import csr_matrix
+    A = L.astype(dtype)
+    p = tr.plan(csr_matrix(sp.csr_matrix(A)))
+    for shape in ((N,), (N, 3)):
+        b = cupy.asarray(np.ones(shape, dtype), order=order)
+        x = p.solve(b)
+        assert isinstance(x, cupy.ndarray) and x.flags.f_contiguous == b.flags.f_contiguous
+        np.testing.assert_allclose(A @ x.get(), b.get(), rtol=1e-4)
+        out = cupy.empty_like(b)
+        assert p.solve(b, out=out) is out and bool((out == x).all())
+    if dtype == "float64":
+        b = cupy.ones(N, "complex128") * (1 + 2j)
+        np.testing.assert_allclose(A @ p.solve(b).get(), b.get())
+    with pytest.raises(TypeError, match="host memory"):
+        p.solve(np.ones(N, dtype))
+    with pytest.raises(TypeError, match="GPU"):
+        tr.plan(L, threads=1).solve(cupy.ones(N))
+
+
+def test_one_shot_update_and_host_vectors(cupy):
+    from cupyx.scipy.sparse import csr_matrix
+    A, b = csr_matrix(sp.csr_matrix(L)), cupy.ones(N)
+    x = tr.spsolve_triangular(A, b)
+    np.testing.assert_allclose(L @ x.get(), 1)
+    p = tr.plan(A)
+    p.update(2 * A.data)
+    np.testing.assert_allclose(p.solve(b).get(), x.get() / 2)
+    q = tr.plan(L, device="cuda")
+    np.testing.assert_allclose(L @ q.solve(np.ones(N)), 1)
+    assert "cuda" in q.info["backend"] and q.info["device"]
+
+
+def test_streams_and_graphs(cupy):
+    from cupyx.scipy.sparse import csr_matrix
+    stream = cupy.cuda.Stream(non_blocking=True)
+    p = tr.plan(csr_matrix(sp.csr_matrix(L)), stream=stream)
+    b, x = cupy.ones(N), cupy.zeros(N)
+    cupy.cuda.Device().synchronize()
+    p.solve(b, out=x)
+    stream.synchronize()
+    wanted = x.get()
+    np.testing.assert_allclose(L @ wanted, 1)
+    with stream:
+        stream.begin_capture()
+        p.solve(b, out=x)
+        graph = stream.end_capture()
+    b *= 3
+    cupy.cuda.Device().synchronize()
+    graph.launch(stream)
+    stream.synchronize()
+    np.testing.assert_allclose(x.get(), 3 * wanted)
+    follows = tr.plan(csr_matrix(sp.csr_matrix(L)))
+    with stream:
+        y = follows.solve(2 * cupy.ones(N))
+    stream.synchronize()
+    np.testing.assert_allclose(y.get(), 2 * wanted)
+
+
+def test_torch_on_the_gpu():
+    torch = pytest.importorskip("torch", reason="no torch")
+    if not torch.cuda.is_available():
+        pytest.skip("torch sees no GPU")
+    A = torch.sparse_csr_tensor(torch.as_tensor(L.indptr.astype(np.int64)),
+                                torch.as_tensor(L.indices.astype(np.int64)),
+                                torch.as_tensor(L.data), L.shape).cuda().requires_grad_()
+    b = torch.ones(N, dtype=torch.float64, device="cuda", requires_grad=True)
+    x = tr.torch.solve(A, b)
+    assert x.is_cuda
+    x.sum().backward()
+    np.testing.assert_allclose(L @ x.detach().cpu().numpy(), 1)
+    np.testing.assert_allclose(L.T @ b.grad.cpu().numpy(), 1)
+    with tr.plan(A.detach()) as p:
+        out = torch.empty(N, dtype=torch.float64, device="cuda")
+        p.solve(b.detach(), out=out)
+        assert torch.equal(out, x.detach())
+
+
+def test_a_forked_child_raises():
+    from test_processes import in_child
+    p = tr.plan(L, device="cuda")
+    p.solve(np.ones(N))
+    assert "fork" in in_child(lambda: p.solve(np.ones(N)))

@@ -1,0 +1,33 @@
+"""Trireme: sparse triangular solves, faster than SciPy's and reused.
+
+`spsolve_triangular` replaces SciPy's.  `plan` analyses once and solves often.  `ilu0`, `ic0`, `lu`
+and `from_factors` make factors, whose `as_linear_operator` preconditions SciPy's solvers.
+`relaxation` is multicolour Gauss-Seidel.  `trireme.torch.solve` can be differentiated.
+"""
+
+from ._bench import bench
+from ._context import get_num_threads, set_num_threads
+from ._factors import Factors, FactorsPlan, from_factors, ic0, ilu0, lu
+from ._files import generate, generators, read, write
+from ._library import (VERSION, SingularMatrixError, StructureError, UnsupportedError, devices,
+                       features, memory_usage, version)
+from ._matrix import triangle
+from ._oneshot import CacheInfo, cache_clear, cache_info, spsolve_triangular
+from ._plan import Plan, methods, plan
+from ._relaxation import Relaxation, relaxation
+from ._threadpool import register as register_threadpoolctl
+
+__version__ = VERSION
+__all__ = ["CacheInfo", "Factors", "FactorsPlan", "Plan", "Relaxation", "SingularMatrixError",
+           "StructureError", "UnsupportedError", "bench", "cache_clear", "cache_info", "devices",
+           "features", "from_factors", "generate", "generators", "get_num_threads", "ic0", "ilu0",
+           "lu", "memory_usage", "methods", "plan", "read", "register_threadpoolctl", "relaxation",
+           "set_num_threads", "spsolve_triangular", "triangle", "version", "write"]
+
+
+def __getattr__(name: str) -> object:
+    """trireme.torch is imported when it is asked for."""
+    if name == "torch":
+        import importlib
+        return importlib.import_module(".torch", __name__)
+    raise AttributeError(f"module 'trireme' has no attribute {name!r}")

@@ -1,0 +1,81 @@
+"""Where work runs: one C context per device and number of threads, shared by all plans."""
+
+import ctypes as C
+import os
+import threading
+import weakref
+from typing import Any, Dict, Optional
+
+from ._library import check, library
+
+_contexts: Dict[str, C.c_void_p] = {}
+_lock = threading.Lock()
+_default_threads: Optional[int] = None
+_locked: "weakref.WeakSet[Any]" = weakref.WeakSet()
+
+
+def set_num_threads(threads: Optional[int]) -> None:
+    """The threads of plans made from now on that do not ask for a number.
+
+    None is the default: TRIREME_NUM_THREADS, or every core that this process may use.
+    """
+    global _default_threads
+    if threads is not None and threads < 1:
+        raise ValueError(f"threads is {threads}: it must be 1 or more, or None")
+    _default_threads = threads
+
+
+def get_num_threads() -> int:
+    """The threads of plans made from now on that do not ask for a number."""
+    return int(library.trs_context_threads(context_of("auto", None)))
+
+
+def where(device: str, threads: Optional[int]) -> str:
+    """The C library's name for a device and a number of threads."""
+    threads = _default_threads if threads is None else threads
+    if device in ("auto", "cpu", "threads"):
+        if threads is not None:
+            return f"threads:{int(threads)}"
+        return "auto" if device == "auto" else "threads"
+    return device
+
+
+def context_of(device: str, threads: Optional[int]) -> C.c_void_p:
+    name = where(device, threads)
+    found = _contexts.get(name)
+    if found is None:
+        with _lock:
+            found = _contexts.get(name)
+            if found is None:
+                found = C.c_void_p()
+                check(library.trs_context_create(C.byref(found), name.encode()))
+                _contexts[name] = found
+    return found
+
+
+class Lock:
+    """A lock that a forked child finds open.
+
+    What another thread held it for when the process was forked is lost: `broken` says so.
+    """
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+        self.broken = False
+        _locked.add(self)
+
+    def renew(self) -> None:
+        self.broken = self.broken or self.lock.locked()
+        self.lock = threading.Lock()
+
+
+def _after_fork() -> None:
+    global _lock
+    _lock = threading.Lock()
+    for name in [name for name in _contexts if name.startswith(("cuda", "auto", "nvshmem"))]:
+        del _contexts[name]  # its GPU did not survive the fork; plans of it keep it alive
+    for lock in list(_locked):
+        lock.renew()
+
+
+os.register_at_fork(after_in_child=_after_fork)

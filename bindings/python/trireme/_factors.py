@@ -1,0 +1,351 @@
+"""Factors: ILU(0), IC(0), LU, or those the caller has; solves by both sweeps."""
+
+import ctypes as C
+from typing import Any, Dict, Optional, Tuple
+
+import numpy as np
+
+from . import _api
+from ._arrays import DTYPES, stream_address
+from ._context import context_of
+from ._library import Progress, check, library, make_struct, run
+from ._matrix import Matrix, compressed, copy_of, matrix_of, to_scipy
+from ._plan import LONG_ANALYSIS, STORE, TRANS, Solver, make_options, pick, place_of
+
+KINDS = {_api.TRS_FACTOR_LU: "lu", _api.TRS_FACTOR_ILU0: "ilu0", _api.TRS_FACTOR_IC0: "ic0",
+         _api.TRS_FACTOR_TRIANGLE: "triangle"}
+ORDERS = {"default": _api.TRS_ORDER_DEFAULT, "nd": _api.TRS_ORDER_ND, "amd": _api.TRS_ORDER_AMD,
+          "natural": _api.TRS_ORDER_NATURAL}
+
+
+class FactorsPlan(Solver):
+    """A plan for op(A) x = b by both sweeps over the factors; `Factors.plan` makes it."""
+
+    def __init__(self, factors: "Factors", trans: str = "N", *, device: str = "auto",
+                 threads: Optional[int] = None, method: Optional[str] = None, nrhs: int = 1,
+                 solves: int = 0, store: str = "same", stream: Any = None,
+                 progress: Any = None) -> None:
+        self._factors = factors
+        self._options = dict(device=device, threads=threads, method=method, nrhs=nrhs,
+                             solves=solves, store=store)
+        kind, info = pick(TRANS, "trans", trans), factors._info()
+        place = place_of(device, factors._device)
+        address, told = stream_address(stream), Progress(progress)
+        options = make_options(told, method=method, nrhs=nrhs, solves=solves,
+                               store=pick(STORE, "store", store), stream=address)
+        handle = C.c_void_p()
+        nnz = info.nnz_L + info.nnz_U
+        run(lambda: check(library.trs_analyze_factors(
+            context_of(place, threads), C.byref(handle), factors._handle, kind,
+            C.byref(options))), nnz >= LONG_ANALYSIS)
+        super().__init__(handle, factors, info.n, nnz, factors.dtype, trans,
+                         place.startswith("cuda"), factors._device, stream)
+        told.finish()
+
+    def __reduce__(self) -> Any:
+        return _plan_again, (self._factors, self._trans, self._options)
+
+
+def _plan_again(factors: "Factors", trans: str, options: Dict[str, Any]) -> FactorsPlan:
+    return FactorsPlan(factors, trans, **options)
+
+
+class Factors:
+    """L and U of a matrix, with permutations and scalings; solves ``A x = b``.
+
+    Made by `ilu0`, `ic0`, `lu`, `from_factors` and `read`.  The product is
+    ``L U = (P_r D_r A D_c P_c^T)``, where row i of it is row ``perm_r[i]`` of A and column j is
+    column ``perm_c[j]``.
+    """
+
+    def __init__(self, handle: C.c_void_p, keep: Any = None, device: Optional[int] = None) -> None:
+        self._handle, self._keep, self._device = handle, keep, device
+        self._plans: Dict[str, FactorsPlan] = {}
+
+    def __del__(self, destroy: Any = library.trs_factors_destroy) -> None:
+        if getattr(self, "_handle", None):
+            destroy(self._handle)
+
+    def _info(self) -> Any:
+        info = make_struct(_api.trs_factors_info)
+        check(library.trs_factors_get_info(self._handle, C.byref(info)))
+        return info
+
+    @property
+    def shape(self) -> Tuple[int, int]:
+        """(n, n)."""
+        n = int(self._info().n)
+        return (n, n)
+
+    @property
+    def dtype(self) -> Any:
+        """The type of L and U."""
+        return DTYPES[self._info().scalar]
+
+    @property
+    def nnz(self) -> int:
+        """Entries of L and U together."""
+        info = self._info()
+        return int(info.nnz_L + info.nnz_U)
+
+    @property
+    def kind(self) -> str:
+        """"lu", "ilu0", "ic0" or "triangle"."""
+        return KINDS[self._info().kind]
+
+    @property
+    def L(self) -> Any:
+        """A copy of the lower factor, a SciPy sparse array; a unit diagonal is written out."""
+        info = self._info()
+        return _with_diagonal(to_scipy(C.c_void_p(info.L)), info.diag_L, "L")
+
+    @property
+    def U(self) -> Any:
+        """A copy of the upper factor, a SciPy sparse array; a unit diagonal is written out."""
+        info = self._info()
+        return _with_diagonal(to_scipy(C.c_void_p(info.U)), info.diag_U, "U")
+
+    @property
+    def unit_L(self) -> bool:
+        """Whether the diagonal of L is ones."""
+        return bool(self._info().diag_L)
+
+    @property
+    def unit_U(self) -> bool:
+        """Whether the diagonal of U is ones."""
+        return bool(self._info().diag_U)
+
+    def _vector(self, name: str, dtype: Any) -> Any:
+        info = self._info()
+        pointer = getattr(info, name)
+        return copy_of(pointer, info.n, dtype) if pointer else None
+
+    @property
+    def perm_r(self) -> Any:
+        """Row i of L U is row perm_r[i] of A; (n,) int32, or None for the identity."""
+        return self._vector("row_perm", np.int32)
+
+    @property
+    def perm_c(self) -> Any:
+        """Column j of L U is column perm_c[j] of A; (n,) int32, or None for the identity."""
+        return self._vector("col_perm", np.int32)
+
+    @property
+    def scale_r(self) -> Any:
+        """Row scalings, by the rows of A; (n,) float64, or None for ones."""
+        return self._vector("row_scale", np.float64)
+
+    @property
+    def scale_c(self) -> Any:
+        """Column scalings, by the columns of A; (n,) float64, or None for ones."""
+        return self._vector("col_scale", np.float64)
+
+    def plan(self, trans: str = "N", **options: Any) -> FactorsPlan:
+        """A plan for ``op(A) x = b``; options as `trireme.plan` has them."""
+        return FactorsPlan(self, trans, **options)
+
+    def _plan_of(self, trans: str) -> FactorsPlan:
+        found = self._plans.get(trans)
+        if found is None:
+            found = self._plans[trans] = _without_cycle(self.plan(trans))
+        return found
+
+    def solve(self, b: Any, trans: str = "N", out: Any = None) -> Any:
+        """Solve ``op(A) x = b``, as `Solver.solve`; the first call for each trans analyses."""
+        return self._plan_of(trans).solve(b, out)
+
+    def as_linear_operator(self) -> Any:
+        """SciPy's LinearOperator of the inverse, for `M=` of its iterative solvers."""
+        from scipy.sparse.linalg import LinearOperator
+        forward = self._plan_of("N").as_linear_operator()
+
+        def adjoint(v: Any) -> Any:
+            return self._plan_of("H").as_linear_operator().matvec(v)
+        return LinearOperator(self.shape, matvec=forward.matvec, matmat=forward.matmat,
+                              rmatvec=adjoint, dtype=self.dtype)
+
+    def write(self, path: Any) -> None:
+        """Write to an HDF5 file, which `read` and the command take."""
+        import os
+        check(library.trs_factors_write(self._handle, os.fsencode(path)))
+
+    def __repr__(self) -> str:
+        n = self.shape[0]
+        return f"<Factors {self.kind}, {n} x {n}, {self.nnz} entries in L and U, {self.dtype}>"
+
+    def __reduce__(self) -> Any:
+        if self._device is not None:
+            raise TypeError("factors on a GPU cannot be pickled: pickle those in host memory")
+        return _factors_again, (self.L, self.U, self.perm_r, self.perm_c, self.scale_r,
+                                self.scale_c, self.unit_L, self.unit_U)
+
+
+def _with_diagonal(T: Any, unit: int, name: str) -> Any:
+    if not unit:
+        return T
+    from scipy.sparse import eye, tril, triu
+    strict = tril(T, -1) if name == "L" else triu(T, 1)
+    return type(T)(strict + eye(T.shape[0], dtype=T.dtype))
+
+
+def _without_cycle(plan: FactorsPlan) -> FactorsPlan:
+    """The C plan keeps the C factors alive, but not arrays lent to them."""
+    keep = plan._factors._keep
+    plan._keep = keep if keep is not None else True
+    plan._factors = None  # type: ignore[assignment]
+    return plan
+
+
+def _factors_again(L: Any, U: Any, perm_r: Any, perm_c: Any, scale_r: Any, scale_c: Any,
+                   unit_L: bool, unit_U: bool) -> Factors:
+    return from_factors(L, U, perm_r, perm_c, scale_r=scale_r, scale_c=scale_c,
+                        unit_L=unit_L, unit_U=unit_U)
+
+
+def _factor(A: Any, kind: int, order: str, progress: Any, **fields: Any) -> Factors:
+    matrix = matrix_of(A, stacklevel=5)
+    if matrix.parts.shape[0] != matrix.parts.shape[1]:
+        raise ValueError(f"A must be a square matrix but its shape is {matrix.parts.shape}.")
+    told = Progress(progress)
+    options = make_struct(_api.trs_factor_options, kind=kind, order=pick(ORDERS, "order", order),
+                          progress=told.callback, **fields)
+    handle = C.c_void_p()
+    run(lambda: check(library.trs_factor(C.byref(handle), matrix.handle, C.byref(options)),
+                      matrix.handle), matrix.parts.idx.shape[0] >= LONG_ANALYSIS // 20)
+    made = Factors(handle, matrix)
+    told.finish()
+    return made
+
+
+def ilu0(A: Any, *, order: str = "natural", add_diagonal: bool = False,
+         progress: Any = None) -> Factors:
+    """The incomplete LU factors of A on the pattern of A.
+
+    Parameters
+    ----------
+    A : (n, n) sparse array or matrix
+        As `trireme.plan` takes it.
+    order : {"natural", "nd", "amd"}, optional
+        The order of elimination.
+    add_diagonal : bool, optional
+        Give rows without a diagonal entry, or with a zero one, the sum of their absolute values.
+    progress : callable or True, optional
+        Called with (phase, done) now and then.
+
+    Returns
+    -------
+    Factors
+        `P.as_linear_operator()` is a preconditioner for SciPy's solvers.
+    """
+    return _factor(A, _api.TRS_FACTOR_ILU0, order, progress, add_diagonal=int(add_diagonal))
+
+
+def ic0(A: Any, *, order: str = "natural", add_diagonal: bool = False,
+        progress: Any = None) -> Factors:
+    """The incomplete Cholesky factors of A on the pattern of its lower triangle, U = L^H.
+
+    Parameters and result are those of `ilu0`.
+    """
+    return _factor(A, _api.TRS_FACTOR_IC0, order, progress, add_diagonal=int(add_diagonal))
+
+
+def lu(A: Any, *, order: str = "default", pivot_threshold: float = 0.1,
+       equilibrate: bool = True, progress: Any = None) -> Factors:
+    """The LU factors of A, by SuperLU in a worker process, where the build has it.
+
+    Parameters
+    ----------
+    A : (n, n) sparse array or matrix
+        As `trireme.plan` takes it.
+    order : {"default", "nd", "amd", "natural"}, optional
+        The default is nested dissection by METIS.
+    pivot_threshold : float, optional
+        The diagonal stays pivot above this share of its column.
+    equilibrate : bool, optional
+        Scale rows and columns first.
+    progress : callable or True, optional
+        Called with (phase, done) now and then.
+
+    Returns
+    -------
+    Factors
+
+    Notes
+    -----
+    Wheels have neither SuperLU nor METIS: there use ``from_factors(scipy.sparse.linalg.splu(A))``.
+    """
+    return _factor(A, _api.TRS_FACTOR_LU, order, progress, pivot_threshold=pivot_threshold,
+                   no_equilibration=int(not equilibrate))
+
+
+def _permutation(perm: Any, n: int, name: str) -> Any:
+    if perm is None:
+        return None
+    made = np.ascontiguousarray(perm, np.int32)
+    if made.shape != (n,):
+        raise ValueError(f"{name} has shape {made.shape}: ({n},) is wanted")
+    return made
+
+
+def _scaling(scale: Any, n: int, name: str) -> Any:
+    if scale is None:
+        return None
+    made = np.ascontiguousarray(scale, np.float64)
+    if made.shape != (n,):
+        raise ValueError(f"{name} has shape {made.shape}: ({n},) is wanted")
+    return made
+
+
+def _address(array: Any) -> Optional[int]:
+    return None if array is None else int(array.ctypes.data)
+
+
+def from_factors(L: Any, U: Any = None, perm_r: Any = None, perm_c: Any = None, *,
+                 scale_r: Any = None, scale_c: Any = None, unit_L: bool = False,
+                 unit_U: bool = False) -> Factors:
+    """Factors that you already have.
+
+    Parameters
+    ----------
+    L : (n, n) sparse array or matrix, or SuperLU
+        The lower factor; or what `scipy.sparse.linalg.splu` or `spilu` returned, alone.
+    U : (n, n) sparse array or matrix, optional
+        The upper factor.
+    perm_r, perm_c : (n,) array of int, optional
+        Row i of L U is row perm_r[i] of A, and column j is column perm_c[j].
+    scale_r, scale_c : (n,) array of float, optional
+        Scalings of the rows and columns of A.
+    unit_L, unit_U : bool, optional
+        Take that diagonal for ones, whatever is stored.
+
+    Returns
+    -------
+    Factors
+
+    Notes
+    -----
+    SciPy's ``splu(A)`` has the inverse permutations: there row i of A is row perm_r[i] of L U.  An
+    object of `splu` is taken by its own convention.
+    """
+    if U is None:
+        if not all(hasattr(L, name) for name in ("L", "U", "perm_r", "perm_c")):
+            raise TypeError("from_factors needs L and U, or what splu returned")
+        return from_factors(L.L, L.U, np.argsort(L.perm_r), np.argsort(L.perm_c), unit_L=True)
+    parts = [compressed(L), compressed(U)]
+    if parts[0].shape != parts[1].shape or parts[0].shape[0] != parts[0].shape[1]:
+        raise ValueError(f"L has shape {parts[0].shape} and U {parts[1].shape}: they must be "
+                         "square and equal")
+    dtype = np.promote_types(parts[0].val.dtype, parts[1].val.dtype)
+    if parts[0].val.dtype != parts[1].val.dtype:
+        parts = [compressed(L, dtype), compressed(U, dtype)]
+    device, n = parts[0].val.device, parts[0].shape[0]
+    place = "auto" if device is None else f"cuda:{device}"
+    own = [Matrix(part, copy=True, device=place) for part in parts]
+    perms = [_permutation(perm_r, n, "perm_r"), _permutation(perm_c, n, "perm_c")]
+    scales = [_scaling(scale_r, n, "scale_r"), _scaling(scale_c, n, "scale_c")]
+    handle = C.c_void_p()
+    check(library.trs_factors_create(
+        C.byref(handle), own[0].handle, int(unit_L), own[1].handle, int(unit_U),
+        *map(_address, perms), *map(_address, scales)))
+    return Factors(handle, own, device)
+

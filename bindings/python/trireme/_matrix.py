@@ -1,0 +1,210 @@
+"""Sparse matrices of SciPy, CuPy and torch as C matrices."""
+
+import ctypes as C
+import warnings
+from typing import Any, NamedTuple, Optional, Tuple
+
+import numpy as np
+
+from . import _api
+from ._arrays import DTYPES, SCALARS, Dense, contiguous, dense, library_of, settle
+from ._context import context_of
+from ._library import check, library, make_struct
+
+
+class Compressed(NamedTuple):
+    """The three arrays of a CSR or CSC matrix."""
+
+    format: str
+    shape: Tuple[int, int]
+    ptr: Dense
+    idx: Dense
+    val: Dense
+
+
+def _torch_parts(A: Any) -> Tuple[str, Any, Any, Any]:
+    import torch
+    if A.layout == torch.sparse_csr:
+        return "csr", A.crow_indices(), A.col_indices(), A.values()
+    if A.layout == getattr(torch, "sparse_csc", None):
+        return "csc", A.ccol_indices(), A.row_indices(), A.values()
+    raise TypeError(f"a torch tensor of layout {A.layout}: use A.to_sparse_csr()")
+
+
+def _parts(A: Any, stacklevel: int) -> Tuple[str, Any, Any, Any, Any]:
+    """Format, shape and the three arrays; other formats than CSR and CSC are converted."""
+    if getattr(A, "format", None) in ("csr", "csc") and hasattr(A, "indptr"):
+        return A.format, A.shape, A.indptr, A.indices, A.data
+    if library_of(A) == "torch":
+        return (*_torch_parts(A)[:1], tuple(A.shape), *_torch_parts(A)[1:])
+    if hasattr(A, "to_scipy_sparse"):
+        A = A.to_scipy_sparse()
+    form = getattr(A, "format", "csr" if hasattr(A, "indptr") else None)
+    if form not in ("csr", "csc") or not hasattr(A, "indptr"):
+        from scipy.sparse import SparseEfficiencyWarning, csr_array
+        warnings.warn("CSC or CSR matrix format is required. Converting to CSR matrix.",
+                      SparseEfficiencyWarning, stacklevel=stacklevel)
+        A = A.tocsr() if hasattr(A, "tocsr") else csr_array(np.asarray(A))
+        form = "csr"
+    return form, A.shape, A.indptr, A.indices, A.data
+
+
+_INDEX_TYPES = {np.dtype(np.int32), np.dtype(np.int64)}
+
+
+def _index_array(x: Any) -> Dense:
+    made = dense(x)
+    if made.dtype not in _INDEX_TYPES:
+        if made.device is not None:
+            raise TypeError(f"indices of type {made.dtype}: int32 or int64 is wanted")
+        made = dense(made.array.astype(np.int64))
+    return contiguous(made) if made.device is None else made
+
+
+def value_type(dtype: Any) -> Any:
+    """The type that values of a dtype are solved in: integers become float64."""
+    dtype = np.dtype(dtype).newbyteorder("=")
+    if dtype in SCALARS:
+        return dtype
+    if dtype.kind in "biu":
+        return np.dtype("f8")
+    if dtype == np.float16:
+        return np.dtype("f4")
+    raise TypeError(f"values of type {dtype}: float32, float64, complex64 and complex128 can be "
+                    "used, and what converts to them without loss")
+
+
+def compressed(A: Any, dtype: Any = None, stacklevel: int = 4) -> Compressed:
+    """The arrays of A, in the C library's types; copied only where the types differ."""
+    form, shape, ptr, idx, val = _parts(A, stacklevel + 1)
+    if len(shape) != 2:
+        raise ValueError(f"A must have two dimensions, but its shape is {tuple(shape)}")
+    ptr, idx, values = _index_array(ptr), _index_array(idx), dense(val)
+    wanted = value_type(values.dtype if dtype is None else dtype)
+    if values.device is None:
+        values = contiguous(values, wanted)
+    elif values.dtype != wanted:
+        raise TypeError(f"values of type {values.dtype} in device memory: {wanted} is wanted, "
+                        "convert them there")
+    if not (ptr.device == idx.device == values.device):
+        raise TypeError("indptr, indices and data lie in different memories: put all on one device")
+    nvec = shape[0] if form == "csr" else shape[1]
+    if ptr.shape != (nvec + 1,) or idx.shape != values.shape:
+        raise ValueError(f"indptr has shape {ptr.shape}, indices {idx.shape} and data "
+                         f"{values.shape}: {(nvec + 1,)} and two of one length are wanted")
+    if values.device is None and idx.shape[0] < (int(ptr.array[-1]) if nvec else 0):
+        raise ValueError(f"indptr ends with {int(ptr.array[-1])}, but indices and data have "
+                         f"{idx.shape[0]} entries")
+    return Compressed(form, (int(shape[0]), int(shape[1])), ptr, idx, values)
+
+
+def _own(x: Dense) -> Dense:
+    return dense(x.array.copy()) if x.device is None else x
+
+
+class Matrix:
+    """A C matrix that borrows arrays which this object keeps: its own copies, or the caller's."""
+
+    def __init__(self, parts: Compressed, copy: bool, device: str = "auto",
+                 values: bool = True) -> None:
+        ptr, idx, val = parts.ptr, parts.idx, parts.val
+        if copy:
+            ptr, idx, val = _own(ptr), _own(idx), _own(val) if values else val
+        self.parts: Any = Compressed(parts.format, parts.shape, ptr, idx, val)
+        self.val: Any = val
+        self.count, self.copied = val.shape, copy
+        self.handle = C.c_void_p()
+        indexing = (_api.TRS_PTR32 if ptr.dtype.itemsize == 4 else _api.TRS_PTR64) | \
+                   (_api.TRS_IDX32 if idx.dtype.itemsize == 4 else _api.TRS_IDX64)
+        form = _api.TRS_CSR if parts.format == "csr" else _api.TRS_CSC
+        scalar = SCALARS[val.dtype]
+        if val.device is None:
+            check(library.trs_matrix_create(C.byref(self.handle), form, scalar, *parts.shape,
+                                            indexing, ptr.address, idx.address, val.address,
+                                            _api.TRS_BORROW))
+        else:
+            settle(val)
+            check(library.trs_matrix_create_device(
+                C.byref(self.handle), context_of(device, None), form, scalar, *parts.shape,
+                idx.shape[0], indexing, ptr.address, idx.address, val.address))
+
+    def __del__(self, destroy: Any = library.trs_matrix_destroy) -> None:
+        if getattr(self, "handle", None):
+            destroy(self.handle)
+
+    def set_values(self, val: Dense) -> None:
+        """New values: into the own copy, or the caller's array in place of the one before."""
+        if val.shape != self.count:
+            raise ValueError(f"{val.shape[0] if val.shape else 0} values for a pattern of "
+                             f"{self.count[0]} entries")
+        if self.copied and val.device is None:
+            np.copyto(self.val.array, val.array, casting="same_kind")
+            val = self.val
+        check(library.trs_matrix_set_values(self.handle, val.address))
+        self.val = val
+
+    def forget_values(self) -> None:
+        """Lets go of the caller's arrays: new values must come before C reads any."""
+        self.parts = self.val = None
+
+
+def matrix_arrays(A: Any) -> Tuple[str, Tuple[int, int], np.ndarray, np.ndarray, np.ndarray]:
+    """Format, shape and copies of the arrays of a C matrix in host memory."""
+    info = make_struct(_api.trs_matrix_info)
+    check(library.trs_matrix_get_info(A, C.byref(info)))
+    ptr, idx, val = C.c_void_p(), C.c_void_p(), C.c_void_p()
+    check(library.trs_matrix_get_arrays(A, C.byref(ptr), C.byref(idx), C.byref(val)))
+    form = "csr" if info.format == _api.TRS_CSR else "csc"
+    nvec = info.nrows if form == "csr" else info.ncols
+    narrow = np.int32 if info.nnz < 2**31 else np.int64
+    return (form, (info.nrows, info.ncols), copy_of(ptr, nvec + 1, np.int64).astype(narrow),
+            copy_of(idx, info.nnz, np.int32), copy_of(val, info.nnz, DTYPES[info.scalar]))
+
+
+def copy_of(pointer: Any, count: int, dtype: Any) -> np.ndarray:
+    """A copy of count elements of C memory."""
+    made = np.empty(count, dtype)
+    address = pointer if isinstance(pointer, int) else pointer.value
+    if count:
+        C.memmove(made.ctypes.data, address, made.nbytes)
+    return made
+
+
+def to_scipy(A: Any) -> Any:
+    """A C matrix as SciPy's csr_array or csc_array."""
+    from scipy.sparse import csc_array, csr_array
+    form, shape, ptr, idx, val = matrix_arrays(A)
+    return (csr_array if form == "csr" else csc_array)((val, idx, ptr), shape=shape)
+
+
+def matrix_of(A: Any, dtype: Optional[Any] = None, stacklevel: int = 4) -> Matrix:
+    """A's arrays, borrowed for a call that copies what it needs."""
+    return Matrix(compressed(A, dtype, stacklevel + 1), copy=False)
+
+
+def triangle(A: Any, uplo: str = "lower", *, add_diagonal: bool = False) -> Any:
+    """The lower or upper triangle of a matrix, with its diagonal.
+
+    Parameters
+    ----------
+    A : (n, n) sparse array or matrix
+        As `trireme.plan` takes it.
+    uplo : {"lower", "upper"}
+        Which.
+    add_diagonal : bool, optional
+        Give rows without a diagonal entry, or with a zero one, the sum of the absolute values of
+        the triangle's row, at least 1, so that it can be solved with.
+
+    Returns
+    -------
+    csr_array or csc_array
+    """
+    matrix, handle = matrix_of(A), C.c_void_p()
+    which = {"lower": _api.TRS_LOWER, "upper": _api.TRS_UPPER}.get(uplo)
+    if which is None:
+        raise ValueError(f"uplo is {uplo!r}: it must be one of lower, upper")
+    check(library.trs_matrix_triangle(C.byref(handle), matrix.handle, which, int(add_diagonal)))
+    try:
+        return to_scipy(handle)
+    finally:
+        library.trs_matrix_destroy(handle)

@@ -1,0 +1,196 @@
+"""spsolve_triangular with SciPy's signature; what was analysed is kept for the next call.
+
+A kept plan is found by its pattern: the arrays given are compared with copies of those that were
+analysed, so that a matrix changed in place, or another one at the same address, is never taken for
+the old one.  Values are read anew in every call.  A plan belongs to one call at a time.
+"""
+
+import ctypes as C
+from collections import OrderedDict
+from typing import Any, List, NamedTuple, Optional, Tuple
+
+import numpy as np
+
+from . import _api
+from ._arrays import Dense, dense
+from ._context import Lock, where
+from ._matrix import Compressed, compressed
+from ._plan import Plan
+
+MOST_PLANS = 8
+MANY = 16  # right-hand sides for which several threads are thought of
+MOST_BYTES = 1 << 28  # of patterns; a plan holds about twice as much
+
+
+class _Entry(NamedTuple):
+    plan: Plan
+    ptr: Dense  # copies, which the plan's matrix borrows
+    idx: Dense
+    bytes: int
+
+
+_cache: "OrderedDict[int, Tuple[Any, _Entry]]" = OrderedDict()
+_lock = Lock()
+_counts = {"hits": 0, "misses": 0, "numbers": 0}
+_memcmp = C.CDLL(None).memcmp
+_memcmp.restype, _memcmp.argtypes = C.c_int, [C.c_void_p, C.c_void_p, C.c_size_t]
+
+
+class CacheInfo(NamedTuple):
+    """Of `cache_info`."""
+
+    hits: int
+    misses: int
+    plans: int
+    bytes: int
+
+
+def cache_info() -> CacheInfo:
+    """Calls of `spsolve_triangular` that found a plan or made one, plans kept, and bytes of their
+    patterns."""
+    with _lock.lock:
+        return CacheInfo(_counts["hits"], _counts["misses"], len(_cache),
+                         sum(entry.bytes for _, entry in _cache.values()))
+
+
+def cache_clear() -> None:
+    """Forget the plans that `spsolve_triangular` kept."""
+    with _lock.lock:
+        _cache.clear()
+
+
+def _same(a: Dense, b: Dense) -> bool:
+    return a.address == b.address or \
+        _memcmp(a.address, b.address, a.shape[0] * a.dtype.itemsize) == 0
+
+
+def _take(key: Any, parts: Compressed) -> Optional[_Entry]:
+    """A plan of this pattern, which leaves the cache until it is put back."""
+    with _lock.lock:
+        for number, (its_key, entry) in reversed(_cache.items()):
+            if its_key == key and _same(entry.ptr, parts.ptr) and \
+                    _same(entry.idx, parts.idx):
+                del _cache[number]
+                _counts["hits"] += 1
+                return entry
+        _counts["misses"] += 1
+    return None
+
+
+def _put(key: Any, entry: _Entry) -> None:
+    dropped: List[_Entry] = []
+    with _lock.lock:
+        _counts["numbers"] += 1
+        _cache[_counts["numbers"]] = (key, entry)
+        total = sum(kept.bytes for _, kept in _cache.values())
+        while len(_cache) > MOST_PLANS or total > MOST_BYTES:
+            _, (_, old) = _cache.popitem(last=False)
+            total -= old.bytes
+            dropped.append(old)
+
+
+def _make(parts: Compressed, uplo: str, unit: bool, device: str) -> _Entry:
+    ptr, idx = dense(parts.ptr.array.copy()), dense(parts.idx.array.copy())
+    own = Compressed(parts.format, parts.shape, ptr, idx, parts.val)
+    made = Plan(own, uplo, unit_diagonal=unit, solves=1, copy=False, device=device)
+    return _Entry(made, ptr, idx, ptr.array.nbytes + idx.array.nbytes)
+
+
+def _solve(parts: Compressed, b: Any, out: Any, uplo: str, unit: bool) -> Any:
+    # One thread is done with few right-hand sides before several have found their levels.
+    device = "serial" if b.ndim == 1 or b.shape[1] < MANY else "auto"
+    key = (parts.format, parts.shape, parts.idx.shape, parts.ptr.dtype, parts.idx.dtype,
+           parts.val.dtype, uplo, unit, where(device, None))
+    entry = _take(key, parts)
+    if entry is None:
+        entry = _make(parts, uplo, unit, device)
+    else:
+        entry.plan._refresh(parts.val)
+    x = entry.plan.solve(b, out)
+    entry.plan._keep.forget_values()
+    _put(key, entry)
+    return x
+
+
+def _matrix_type(A: Any, b: Any) -> Any:
+    """SciPy's type of the result, of which A's values have the precision, complex only if A is."""
+    result = np.promote_types(np.promote_types(A, np.float32), b)
+    if result not in (np.float32, np.float64, np.complex64, np.complex128):
+        raise TypeError(f"A is {A} and b {b}: {result} cannot be solved in")
+    return result if np.dtype(A).kind == "c" else np.empty(0, result).real.dtype
+
+
+def spsolve_triangular(A: Any, b: Any, lower: bool = True, overwrite_A: bool = False,
+                       overwrite_b: bool = False, unit_diagonal: bool = False) -> Any:
+    """Solve ``A x = b`` for a triangular A; SciPy's function of this name, faster.
+
+    Parameters
+    ----------
+    A : (n, n) sparse array or matrix
+        CSR or CSC; other formats are converted with a SparseEfficiencyWarning.
+    b : (n,) or (n, k) array_like
+        Right-hand sides.
+    lower : bool, optional
+        Whether A is lower (the default) or upper triangular.
+    overwrite_A : bool, optional
+        Taken for SciPy's sake: A is never changed.
+    overwrite_b : bool, optional
+        Put the solution into b, if its type can hold it.
+    unit_diagonal : bool, optional
+        Take the diagonal for ones, whatever is stored.
+
+    Returns
+    -------
+    x : (n,) or (n, k) array
+        Of the type that NumPy promotes A's, float32 and b's to.
+
+    Raises
+    ------
+    SingularMatrixError, StructureError
+        Kinds of numpy.linalg.LinAlgError; `.row` says where.
+
+    Notes
+    -----
+    The analysis is kept, up to `_oneshot.MOST_PLANS` of them, and found by the pattern of A; values
+    are read anew.  `trireme.plan` saves the comparison too, and lets you choose.
+
+    Examples
+    --------
+    >>> import numpy as np, scipy.sparse as sp, trireme as tr
+    >>> tr.spsolve_triangular(sp.csr_array(np.array([[2.0, 0], [1, 4]])), [2.0, 9])
+    array([1., 2.])
+    """
+    right = dense(np.asarray(b) if isinstance(b, (list, tuple)) else b)
+    uplo = "lower" if lower else "upper"
+    values = getattr(A, "dtype", None)
+    if right.device is not None or not isinstance(values, np.dtype):
+        return _solve_elsewhere(A, b, right, uplo, unit_diagonal)
+    parts = compressed(A, _matrix_type(values, right.dtype), stacklevel=3)
+    if parts.val.device is not None:
+        raise TypeError("A is on a GPU and b in host memory: copy one to the other's place")
+    n = parts.shape[0]
+    if n != parts.shape[1]:
+        raise ValueError(f"A must be a square matrix but its shape is {parts.shape}.")
+    if len(right.shape) not in (1, 2):
+        raise ValueError(f"b must have 1 or 2 dims but its shape is {right.shape}.")
+    if right.shape[0] != n:
+        raise ValueError("The size of the dimensions of A must be equal to the size of the first "
+                         f"dimension of b but the shape of A is {parts.shape} and the shape of b "
+                         f"is {right.shape}.")
+    out = None
+    if overwrite_b and right.writeable and \
+            right.dtype == np.promote_types(parts.val.dtype, right.dtype):
+        out = right.array
+    return _solve(parts, right.array if right.kind == "numpy" else b, out, uplo, unit_diagonal)
+
+
+def _solve_elsewhere(A: Any, b: Any, right: Dense, uplo: str, unit: bool) -> Any:
+    """Of torch, or on a GPU: a plan for this call alone."""
+    with Plan(A, uplo, unit_diagonal=unit, solves=1, copy=False) as made:
+        x = made.solve(b)
+        if right.device is not None:
+            made.wait()
+        return x
+
+
+__all__ = ["CacheInfo", "cache_clear", "cache_info", "spsolve_triangular", "_api"]

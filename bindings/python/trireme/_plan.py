@@ -1,0 +1,516 @@
+"""Plans: a system that was analysed once and is solved as often as you like."""
+
+import ctypes as C
+from typing import Any, Dict, Optional
+
+import numpy as np
+
+from . import _api
+from ._arrays import (SCALARS, Dense, as_pairs, assign, common_layout, contiguous, dense,
+                      give_back, like, stream_address, stream_of)
+from ._context import Lock, context_of
+from ._library import Progress, StructureError, check, library, make_struct, run
+from ._matrix import Matrix, compressed, copy_of, value_type
+from ._picture import level_picture
+
+UPLO = {"lower": _api.TRS_LOWER, "upper": _api.TRS_UPPER}
+TRANS = {"N": _api.TRS_NO_TRANS, "T": _api.TRS_TRANS, "H": _api.TRS_CONJ_TRANS}
+STORE = {"same": _api.TRS_STORE_SAME, "float": _api.TRS_STORE_FLOAT}
+LONG_ANALYSIS = 2_000_000  # entries from which a call is left to a thread, for Ctrl-C
+LONG_SOLVE = 50_000_000  # entries times right-hand sides
+
+_ndarray, _byref = np.ndarray, C.byref
+_from_buffer: Any = C.c_char.from_buffer
+_solve = library.trs_solve
+
+
+def pick(table: Dict[str, int], name: str, value: Any) -> int:
+    try:
+        return table[value]
+    except (KeyError, TypeError):
+        raise ValueError(f"{name} is {value!r}: it must be one of {', '.join(table)}") from None
+
+
+class Solver:
+    """What plans over one triangle and over factors have in common."""
+
+    def __init__(self, handle: C.c_void_p, keep: Any, n: int, nnz: int, dtype: Any, trans: str,
+                 on_gpu: bool, matrix_device: Optional[int], stream: Any) -> None:
+        self._handle: Optional[C.c_void_p] = handle
+        self._keep: Any = keep
+        self._n, self._nnz, self._dtype = n, nnz, np.dtype(dtype)
+        self._trans, self._on_gpu, self._matrix_device = trans, on_gpu, matrix_device
+        self._stream = stream
+        self._stream_now = stream_address(stream) or 0
+        self._stream_kept = stream  # C uses it until the plan is destroyed
+        self._lock = Lock()
+        self._small = nnz < LONG_SOLVE
+        self._shape = (n,)
+        self._ld, self._one, self._layout = C.c_int64(max(n, 1)), C.c_int64(1), C.c_int(0)
+
+    # Life ------------------------------------------------------------------------------------
+
+    def close(self) -> None:
+        """Frees the plan; closing it again does nothing."""
+        with self._lock.lock:
+            handle, self._handle = self._handle, None
+            if handle:
+                library.trs_plan_destroy(handle)
+            self._keep = None
+
+    def __enter__(self) -> Any:
+        return self
+
+    def __exit__(self, *error: Any) -> None:
+        self.close()
+
+    def __del__(self, destroy: Any = library.trs_plan_destroy) -> None:
+        handle = getattr(self, "_handle", None)
+        if handle:
+            destroy(handle)
+
+    def _ready(self) -> Any:
+        """The handle, inside the lock."""
+        if self._lock.broken:
+            raise RuntimeError("the process was forked while another thread was using this plan: "
+                               "make a new one in the child, or use spawn")
+        if not self._handle:
+            raise ValueError("the plan is closed")
+        return self._handle
+
+    # Solving ---------------------------------------------------------------------------------
+
+    def solve(self, b: Any, out: Any = None) -> Any:
+        """Solve for one or many right-hand sides.
+
+        Parameters
+        ----------
+        b : (n,) or (n, k) array
+            Right-hand sides, of NumPy, CuPy, torch or JAX, in C or F order or with other strides.
+        out : (n,) or (n, k) array, optional
+            Where the solution goes; `b` itself for a solve in place.  With contiguous arrays of the
+            plan's dtype nothing is allocated.
+
+        Returns
+        -------
+        x : (n,) or (n, k) array
+            The solution, of b's library: `out` if it was given.  Its dtype is the plan's, or the
+            complex one of the same precision where b is complex.
+        """
+        # Contiguous vectors of NumPy, of the plan's type: what takes a microsecond or two.
+        if type(b) is _ndarray and b.shape == self._shape and b.dtype is self._dtype \
+                and self._small:
+            if out is None:
+                out = np.empty(self._shape, self._dtype)
+            elif type(out) is not _ndarray or out.shape != self._shape \
+                    or out.dtype is not self._dtype:
+                return self._solve_any(b, out)
+            try:
+                source, target = _byref(_from_buffer(b)), _byref(_from_buffer(out))
+            except (TypeError, ValueError, BufferError):
+                return self._solve_any(b, out)
+            lock = self._lock
+            with lock.lock:
+                if self._handle and not lock.broken and b.flags.aligned and out.flags.aligned \
+                        and self._matrix_device is None:
+                    status = _solve(self._handle, target, self._ld, source, self._ld, self._one,
+                                    self._layout)
+                    if status:
+                        check(status)
+                    return out
+        return self._solve_any(b, out)
+
+    def _solve_any(self, b: Any, out: Any) -> Any:
+        source = dense(b)
+        if len(source.shape) not in (1, 2) or source.shape[0] != self._n:
+            raise ValueError(f"b has shape {source.shape}: ({self._n},) or ({self._n}, k) is "
+                             "wanted, with the rows of the matrix")
+        dtype = self._result_type(source.dtype)
+        self._check_place(source, "b")
+        if out is None:
+            target = like(source, dtype)
+        else:
+            target = dense(out)
+            self._check_out(target, source, dtype)
+        self._solve_into(target, source)
+        return give_back(target) if out is None else out
+
+    def _result_type(self, dtype: Any) -> Any:
+        dtype = np.dtype(dtype)
+        if dtype.kind in "biu":
+            return self._dtype
+        complex_type = np.promote_types(self._dtype, np.complex64)
+        wanted = np.promote_types(self._dtype, dtype)
+        if wanted in (self._dtype, complex_type):
+            return wanted
+        raise TypeError(f"b is {dtype} and the plan {self._dtype}, which would lose digits: make "
+                        f"the plan with dtype={wanted.name!r}, or pass b.astype({self._dtype.name!r})")
+
+    def _check_place(self, x: Dense, name: str) -> None:
+        if x.device is not None and not self._on_gpu:
+            raise TypeError(f"{name} is on a GPU, the plan on the CPU: copy {name} to host memory, "
+                            "or make the plan with device=\"cuda\"")
+        if self._matrix_device is not None and x.device != self._matrix_device:
+            place = "in host memory" if x.device is None else f"on GPU {x.device}"
+            raise TypeError(f"{name} is {place}, the matrix on GPU {self._matrix_device}: copy one "
+                            "to the other's place")
+
+    def _check_out(self, out: Dense, b: Dense, dtype: Any) -> None:
+        self._check_place(out, "out")
+        if out.device != b.device:
+            raise TypeError("b and out lie in different memories: put both on one device")
+        if out.shape != b.shape:
+            raise ValueError(f"out has shape {out.shape}, b {b.shape}: they must be equal")
+        if out.dtype != dtype:
+            raise TypeError(f"out is {out.dtype}: {dtype} is wanted")
+        if not out.writeable:
+            raise ValueError("out cannot be written to")
+
+    def _solve_into(self, x: Dense, b: Dense) -> None:
+        """x = op(T)^-1 b, for arrays that were checked."""
+        if 0 in x.shape:
+            return
+        if b.dtype != x.dtype:
+            assign(x, b)  # converts
+            b = x
+        layout = common_layout(x, b)
+        if layout is None:
+            fresh = like(b, x.dtype)
+            if common_layout(fresh, fresh) is None or fresh.strides != b.strides:
+                fresh = like(b._replace(strides=x.strides[::-1] if len(x.shape) == 1 else (2, 1)),
+                             x.dtype)
+            assign(fresh, b)
+            self._solve_into(fresh, fresh)
+            assign(x, fresh)
+        elif x.dtype != self._dtype:
+            self._solve_pairs(x, b)
+        else:
+            self._call(x, b, *layout)
+
+    def _solve_pairs(self, x: Dense, b: Dense) -> None:
+        """A complex right-hand side of a real system: twice as many real ones."""
+        contiguous = all(leading_row(a) for a in (x, b))
+        if contiguous:
+            pairs_x, pairs_b = as_pairs(x), as_pairs(b)
+            self._solve_into(pairs_x, pairs_b)
+            return
+        fresh = like(b._replace(strides=(2, 1)), x.dtype)
+        assign(fresh, b)
+        self._solve_pairs(fresh, fresh)
+        assign(x, fresh)
+
+    def _call(self, x: Dense, b: Dense, layout: int, ldx: int, ldb: int) -> None:
+        nrhs = 1 if len(x.shape) == 1 else x.shape[1]
+
+        def call() -> None:
+            with self._lock.lock:
+                handle = self._ready()
+                self._follow_stream(x)
+                check(_solve(handle, x.address, ldx, b.address, ldb, nrhs, layout))
+        run(call, self._nnz * nrhs >= LONG_SOLVE)
+
+    def _follow_stream(self, x: Dense) -> None:
+        """Where no stream was named, solves of device arrays follow their library's stream."""
+        if x.device is None or self._stream is not None:
+            return
+        stream = stream_of(x)
+        address = stream_address(stream) or 0
+        if address != self._stream_now:
+            check(library.trs_plan_set_stream(self._handle, address))
+            self._stream_now, self._stream_kept = address, stream
+
+    def wait(self) -> None:
+        """Wait for solves of device arrays, and raise what failed in them."""
+        with self._lock.lock:
+            check(library.trs_plan_wait(self._ready()))
+
+    # What it is ------------------------------------------------------------------------------
+
+    @property
+    def shape(self) -> Any:
+        """(n, n)."""
+        return (self._n, self._n)
+
+    @property
+    def dtype(self) -> Any:
+        """The type that systems are solved in."""
+        return self._dtype
+
+    @property
+    def info(self) -> Dict[str, Any]:
+        """Method, reason, threads, levels and sizes, by the names of trs_plan_info."""
+        info = make_struct(_api.trs_plan_info)
+        with self._lock.lock:
+            check(library.trs_plan_get_info(self._ready(), C.byref(info)))
+            return struct_dict(info)
+
+    @property
+    def levels(self) -> Any:
+        """Rows in each level: rows of one level can be solved at once."""
+        rows, count = C.c_void_p(), C.c_int64()
+        with self._lock.lock:
+            check(library.trs_plan_get_levels(self._ready(), C.byref(rows), C.byref(count)))
+        try:
+            return copy_of(rows, count.value, np.int64)
+        finally:
+            library.trs_free(rows)
+
+    def bound(self) -> float:
+        """The reference time of a solve in seconds, from rates measured on this machine."""
+        seconds = C.c_double()
+        with self._lock.lock:
+            check(library.trs_plan_bound(self._ready(), C.byref(seconds)))
+        return seconds.value
+
+    def __str__(self) -> str:
+        text = C.create_string_buffer(2048)
+        with self._lock.lock:
+            library.trs_plan_describe(self._ready(), text, len(text))
+        info = self.info
+        return (f"{text.value.decode(errors='replace')}\n{info['n']:,} rows, {info['nnz']:,} "
+                f"entries, {info['levels']:,} levels\nexpected: {1e6 * self.bound():.3g} µs per "
+                "solve (the reference time)")
+
+    def __repr__(self) -> str:
+        if not self._handle:
+            return f"<{type(self).__name__}, closed>"
+        info = self.info
+        return (f"<{type(self).__name__} {self._n} x {self._n}, {self._nnz} entries, "
+                f"{self._dtype}, method {info['method']}, {info['threads']} threads>")
+
+    def _repr_svg_(self) -> str:
+        return level_picture(self.levels)
+
+    def as_linear_operator(self) -> Any:
+        """SciPy's LinearOperator of the inverse: `M=` of its solvers.
+
+        Vectors of a higher precision than the plan's are rounded to it, as preconditioners may.
+        """
+        from scipy.sparse.linalg import LinearOperator
+
+        def apply(v: Any) -> Any:
+            v = np.asarray(v)
+            if v.dtype.kind == "f" and v.dtype != self._dtype:
+                v = v.astype(self._dtype)
+            elif v.dtype.kind == "c":
+                v = v.astype(np.promote_types(self._dtype, np.complex64))
+            return self.solve(v)
+        return LinearOperator(self.shape, matvec=apply, matmat=apply, dtype=self._dtype)
+
+
+def leading_row(x: Dense) -> bool:
+    """Whether x is contiguous in C order."""
+    size, steps = x.dtype.itemsize, []
+    for extent in x.shape[::-1]:
+        steps.append(size)
+        size *= extent
+    return all(e == 1 or s == t for e, s, t in zip(x.shape, x.strides, steps[::-1]))
+
+
+def struct_dict(info: Any) -> Dict[str, Any]:
+    values = {name: getattr(info, name) for name, _ in info._fields_ if name != "struct_size"}
+    return {name: v.decode() if isinstance(v, bytes) else v for name, v in values.items()}
+
+
+def make_options(progress: Progress, **fields: Any) -> Any:
+    given = {name: v.encode() if name == "method" else v for name, v in fields.items() if v}
+    return make_struct(_api.trs_options, progress=progress.callback, **given)
+
+
+def place_of(device: str, matrix_device: Optional[int]) -> str:
+    """The device of a plan: that of the matrix where it was left open."""
+    if matrix_device is None:
+        return device
+    if device == "auto":
+        return f"cuda:{matrix_device}"
+    if not device.startswith("cuda"):
+        raise TypeError(f"the matrix is on GPU {matrix_device}, device is {device!r}: copy the "
+                        "matrix to host memory, or leave device out")
+    return device
+
+
+class Plan(Solver):
+    """A triangular system op(T) x = b that was analysed; `trireme.plan` makes it.
+
+    One plan solves one system at a time: calls from several threads wait for each other.
+    It can be pickled and copied, which keeps matrix and options and analyses again.
+    """
+
+    def __init__(self, A: Any, uplo: str = "lower", trans: str = "N", *, unit_diagonal: bool = False,
+                 take_triangle: bool = False, device: str = "auto", threads: Optional[int] = None,
+                 method: Optional[str] = None, nrhs: int = 1, solves: int = 0,
+                 store: str = "same", tune: bool = False, stream: Any = None, dtype: Any = None,
+                 copy: bool = True, progress: Any = None) -> None:
+        self._options: Dict[str, Any] = dict(uplo=uplo, trans=trans, unit_diagonal=unit_diagonal,
+                             take_triangle=take_triangle, device=device, threads=threads,
+                             method=method, nrhs=nrhs, solves=solves, store=store, tune=tune)
+        kind = dict(uplo=pick(UPLO, "uplo", uplo), trans=pick(TRANS, "trans", trans),
+                    diag=_api.TRS_UNIT if unit_diagonal else _api.TRS_NONUNIT)
+        parts = A if hasattr(A, "_replace") else compressed(A, dtype)
+        if parts.shape[0] != parts.shape[1]:
+            raise ValueError(f"A must be a square matrix but its shape is {parts.shape}.")
+        place = place_of(device, parts.val.device)
+        address, told = stream_address(stream), Progress(progress)
+        options = make_options(told, method=method, take_triangle=int(take_triangle), nrhs=nrhs,
+                               solves=solves, store=pick(STORE, "store", store), tune=int(tune),
+                               stream=address)
+        handle = C.c_void_p()
+
+        def analyze() -> Matrix:
+            matrix = Matrix(parts, copy, place)
+            check(library.trs_analyze(context_of(place, threads), C.byref(handle), matrix.handle,
+                                      kind["uplo"], kind["trans"], kind["diag"],
+                                      C.byref(options)), matrix.handle)
+            return matrix
+        matrix = run(analyze, parts.idx.shape[0] >= LONG_ANALYSIS)
+        super().__init__(handle, matrix, parts.shape[0], parts.idx.shape[0], parts.val.dtype,
+                         trans, place.startswith("cuda"), parts.val.device, stream)
+        told.finish()
+
+    def update(self, values: Any) -> None:
+        """New values in the same pattern.
+
+        Parameters
+        ----------
+        values : (nnz,) array, or sparse matrix
+            In the order of the `data` of the matrix that the plan was made from; of a sparse matrix
+            that was given, its `data`, and the pattern is compared.
+        """
+        if hasattr(values, "indptr") or getattr(values, "layout", None) is not None \
+                and "sparse" in str(values.layout):
+            values = self._values_of(compressed(values, self._dtype))
+        new = dense(values)
+        self._check_place(new, "values")
+        if new.dtype != self._dtype and not np.can_cast(new.dtype, self._dtype, "same_kind"):
+            raise TypeError(f"values of type {new.dtype}: the plan has {self._dtype}")
+        if not self._keep or not self._keep.copied:
+            new = new if new.device is not None else contiguous(new, self._dtype)
+
+        self._refresh(new)
+
+    def _refresh(self, new: Dense) -> None:
+        def call() -> None:
+            with self._lock.lock:
+                handle = self._ready()
+                self._follow_stream(new)
+                self._keep.set_values(new)
+                check(library.trs_update(handle, self._keep.handle), self._keep.handle)
+        run(call, self._nnz >= LONG_ANALYSIS)
+
+    def _values_of(self, parts: Any) -> Any:
+        mine = self._keep.parts if self._keep else parts
+        same = parts.format == mine.format and parts.shape == mine.shape
+        if same and mine.val.device is None:
+            same = np.array_equal(parts.ptr.array, mine.ptr.array) and \
+                np.array_equal(parts.idx.array, mine.idx.array)
+        if not same:
+            raise StructureError("the matrix has another pattern than the one that was analysed: "
+                                 "make a new plan")
+        return parts.val.array
+
+    def backward_error(self, x: Any, b: Any, normwise: bool = False) -> float:
+        """The componentwise backward error of a solution, max |b - op(T) x| / (|op(T)| |x| + |b|).
+
+        With `normwise` the ratio of the largest of each.  Residuals are accumulated in a higher
+        precision than x.
+        """
+        error = make_struct(_api.trs_backward_error)
+        own = [np.asarray(a, self._dtype).reshape(self._n, -1, order="A") for a in (x, b)]
+        own = [np.asfortranarray(a) for a in own]
+        options = self._options
+        with self._lock.lock:
+            self._ready()
+            check(library.trs_check(
+                self._keep.handle, UPLO[options["uplo"]], TRANS[options["trans"]],
+                int(options["unit_diagonal"]), own[0].ctypes.data, max(1, self._n),
+                own[1].ctypes.data, max(1, self._n), own[0].shape[1], _api.TRS_COL_MAJOR,
+                C.byref(error)))
+        return float(error.normwise if normwise else error.componentwise)
+
+    def __reduce__(self) -> Any:
+        with self._lock.lock:
+            self._ready()
+            parts = self._keep.parts
+            if parts.val.device is not None:
+                raise TypeError("a plan of a matrix on a GPU cannot be pickled: pickle one of a "
+                                "matrix in host memory")
+            arrays = [a.array for a in (parts.ptr, parts.idx, self._keep.val)]
+            return _again, (parts.format, parts.shape, arrays, self._options)
+
+
+def _again(form: str, shape: Any, arrays: Any, options: Dict[str, Any]) -> Plan:
+    from ._matrix import Compressed
+    return Plan(Compressed(form, shape, *map(dense, arrays)), **options)
+
+
+def plan(A: Any, uplo: str = "lower", trans: str = "N", **options: Any) -> Plan:
+    """Analyse a triangular system once, to solve it as often as you like.
+
+    Parameters
+    ----------
+    A : (n, n) sparse array or matrix
+        CSR or CSC, of SciPy, CuPy or torch, or anything with `indptr`, `indices` and `data`, with
+        int32 or int64 indices, sorted or not; repeated entries add up.  Other formats are converted
+        with a SparseEfficiencyWarning.  float32, float64, complex64 and complex128 are solved as
+        they are, integers as float64.
+    uplo : {"lower", "upper"}
+        The triangle that A is.
+    trans : {"N", "T", "H"}
+        Solve with A, its transpose, or its conjugate transpose.
+    unit_diagonal : bool, optional
+        Take the diagonal for ones, whatever is stored.
+    take_triangle : bool, optional
+        Use the named triangle of a general matrix; without it entries on the other side are an
+        error.
+    device : str, optional
+        "auto", "cpu", "serial", "cuda", "cuda:1", or "cuda:0-3" for several GPUs.
+    threads : int, optional
+        CPU threads; without it `set_num_threads`, TRIREME_NUM_THREADS, or all cores.
+    method : str, optional
+        A method by name (`trireme.methods()`); without it the one with the lowest estimate.
+    nrhs, solves : int, optional
+        Right-hand sides expected in a solve, and solves expected (0: many).
+    store : {"same", "float"}, optional
+        "float": on a GPU, keep off-diagonal values of double systems as floats.
+    tune : bool, optional
+        On a GPU: time the candidates once, and keep the best.
+    stream : optional
+        A stream of CuPy or torch for solves of device arrays; without it they follow the current
+        stream of the library that b came from.
+    dtype : optional
+        The type to solve in; A's values are converted.
+    copy : bool, optional
+        False: use A's arrays where they lie.  They must then not change while the plan lives.
+        Arrays on a GPU are always used where they lie.
+    progress : callable or True, optional
+        Called with (phase, done) now and then; True shows a bar where tqdm is there.
+
+    Returns
+    -------
+    Plan
+
+    Raises
+    ------
+    SingularMatrixError
+        A diagonal entry is missing, zero or not finite; `.row` says where.
+    StructureError
+        Entries on the wrong side; `.row` says where.
+
+    Examples
+    --------
+    >>> import numpy as np, scipy.sparse as sp, trireme as tr
+    >>> L = sp.csr_array(np.array([[2.0, 0], [1, 4]]))
+    >>> with tr.plan(L) as p:
+    ...     x = p.solve(np.array([2.0, 9]))
+    >>> x
+    array([1., 2.])
+    """
+    return Plan(A, uplo, trans, **options)
+
+
+def methods() -> str:
+    """The methods by name, one per line, and what they are for."""
+    return str(library.trs_method_list().decode())
+
+
+__all__ = ["Plan", "Solver", "methods", "plan", "SCALARS", "value_type"]

@@ -1,0 +1,224 @@
+"""Multicolour relaxation of block systems."""
+
+import ctypes as C
+from typing import Any, Dict, Optional
+
+import numpy as np
+
+from . import _api
+from ._arrays import SCALARS, Dense, common_layout, dense, stream_address
+from ._context import Lock, context_of
+from ._library import check, library, make_struct, run
+from ._matrix import matrix_of
+from ._plan import LONG_SOLVE, pick, struct_dict
+
+STORES = {"mixed": _api.TRS_RELAX_MIXED, "double": _api.TRS_RELAX_DOUBLE,
+          "float": _api.TRS_RELAX_FLOAT, "half": _api.TRS_RELAX_HALF,
+          "bfloat16": _api.TRS_RELAX_BFLOAT}
+DIRECTIONS = {"forward": _api.TRS_SWEEP_FORWARD, "backward": _api.TRS_SWEEP_BACKWARD,
+              "symmetric": _api.TRS_SWEEP_SYMMETRIC}
+
+
+class _Blocks:
+    """The arrays of a BSR matrix, kept for a call."""
+
+    def __init__(self, A: Any) -> None:
+        data = np.asarray(A.data)
+        if data.ndim != 3 or data.shape[1] != data.shape[2]:
+            raise ValueError(f"the blocks have shape {data.shape[1:]}: square ones are wanted")
+        wanted = data.dtype if data.dtype == np.float32 else np.dtype("f8")
+        if data.dtype.kind == "c":
+            raise TypeError("relaxation is of real matrices")
+        self.size = int(data.shape[1])
+        self.rows = int(A.shape[0]) // self.size
+        if A.shape[0] != A.shape[1]:
+            raise ValueError(f"A must be a square matrix but its shape is {A.shape}.")
+        self.val = np.require(data, wanted, ["C", "A"])
+        kind = np.int64 if 8 in (A.indptr.dtype.itemsize, A.indices.dtype.itemsize) else np.int32
+        self.ptr = np.require(A.indptr, kind, ["C", "A"])
+        self.idx = np.require(A.indices, kind, ["C", "A"])
+        self.indexing = _api.TRS_PTR32 if kind == np.int32 else _api.TRS_PTR64 | _api.TRS_IDX64
+        if self.ptr.shape != (self.rows + 1,) or self.idx.shape[0] < self.ptr[-1] or \
+                self.val.shape[0] < self.ptr[-1]:
+            raise ValueError("indptr, indices and data do not belong together")
+
+    def arrays(self) -> Any:
+        return (_api.TRS_ROW_MAJOR, self.indexing, self.ptr.ctypes.data, self.idx.ctypes.data,
+                self.val.ctypes.data)
+
+
+def _is_bsr(A: Any) -> bool:
+    return getattr(A, "format", None) == "bsr"
+
+
+class Relaxation:
+    """Gauss-Seidel by colours on block rows; `trireme.relaxation` makes it."""
+
+    def __init__(self, A: Any, block_size: Optional[int] = None, *, store: str = "mixed",
+                 nrhs: int = 1, balanced: bool = False, colour: Any = None, device: str = "auto",
+                 threads: Optional[int] = None, stream: Any = None) -> None:
+        self._handle, self._lock = C.c_void_p(), Lock()
+        context = context_of(device, threads)
+        if colour is not None:
+            colour = np.ascontiguousarray(colour, np.int32)
+        options = make_struct(_api.trs_relax_options, store=pick(STORES, "store", store), nrhs=nrhs,
+                              balanced=int(balanced),
+                              colour=None if colour is None else colour.ctypes.data)
+        if _is_bsr(A) and block_size in (None, A.blocksize[0]):
+            blocks = _Blocks(A)
+            self._check_colour(colour, blocks.rows)
+            self._block_size, self._n = blocks.size, blocks.rows * blocks.size
+            self._dtype = blocks.val.dtype
+            run(lambda: check(library.trs_relax_create_bsr(
+                context, C.byref(self._handle), SCALARS[self._dtype], blocks.rows, blocks.size,
+                *blocks.arrays(), C.byref(options))), blocks.val.size >= LONG_SOLVE // 10)
+        else:
+            matrix = matrix_of(A.tocsr() if _is_bsr(A) else A, stacklevel=5)
+            self._block_size, self._n = block_size or 1, matrix.parts.shape[0]
+            self._check_colour(colour, self._n // self._block_size)
+            self._dtype = matrix.parts.val.dtype
+            run(lambda: check(library.trs_relax_create(
+                context, C.byref(self._handle), matrix.handle, self._block_size,
+                C.byref(options))), matrix.parts.idx.shape[0] >= LONG_SOLVE // 10)
+        self._stream_kept = stream  # C uses it until the relaxation is destroyed
+        if stream is not None:
+            check(library.trs_relax_set_stream(self._handle, stream_address(stream)))
+
+    @staticmethod
+    def _check_colour(colour: Any, rows: int) -> None:
+        if colour is not None and colour.shape != (rows,):
+            raise ValueError(f"colour has shape {colour.shape}: ({rows},) is wanted")
+
+    def __del__(self, destroy: Any = library.trs_relax_destroy) -> None:
+        if getattr(self, "_handle", None):
+            destroy(self._handle)
+
+    def _ready(self) -> Any:
+        if self._lock.broken:
+            raise RuntimeError("the process was forked while another thread was using this "
+                               "relaxation: make a new one in the child")
+        return self._handle
+
+    def _vector(self, array: Any, name: str) -> Dense:
+        made = dense(array)
+        if made.dtype != self._dtype:
+            if name == "x" or made.device is not None or \
+                    not np.can_cast(made.dtype, self._dtype, "same_kind"):
+                raise TypeError(f"{name} is {made.dtype}: {self._dtype} is wanted")
+            made = dense(made.array.astype(self._dtype))
+        if len(made.shape) not in (1, 2) or made.shape[0] != self._n:
+            raise ValueError(f"{name} has shape {made.shape}: ({self._n},) or ({self._n}, k) is "
+                             "wanted")
+        return made
+
+    def sweep(self, x: Any, b: Any, sweeps: int = 1, *, direction: str = "forward",
+              omega: float = 1.0, zero: bool = False, residual_every: int = 0) -> Any:
+        """Sweep towards the solution of A x = b; x is changed in place.
+
+        Parameters
+        ----------
+        x, b : (n,) or (n, k) array
+            The approximation, and the right-hand side.
+        sweeps : int, optional
+            How many.
+        direction : {"forward", "backward", "symmetric"}, optional
+            The order of the colours; symmetric is forward, then backward.
+        omega : float, optional
+            The factor of relaxation.
+        zero : bool, optional
+            Start from zero, whatever x holds.
+        residual_every : int, optional
+            Measure |b - A x| before the first sweep and after every so many.
+
+        Returns
+        -------
+        residuals : (m, k) array or None
+            2-norms, one row per measurement; None where none was asked for.
+        """
+        own, given = self._vector(x, "x"), self._vector(b, "b")
+        if own.shape != given.shape:
+            raise ValueError(f"x has shape {own.shape}, b {given.shape}: they must be equal")
+        layout = common_layout(own, given)
+        if layout is None or not own.writeable:
+            raise ValueError("x and b must be writable arrays of one order, C or Fortran")
+        nrhs = 1 if len(own.shape) == 1 else own.shape[1]
+        every = int(residual_every)
+        residuals = np.zeros((1 + sweeps // every, nrhs)) if every > 0 else None
+        options = make_struct(_api.trs_sweep_options, sweeps=sweeps, omega=omega,
+                              direction=pick(DIRECTIONS, "direction", direction),
+                              keep_x=int(not zero), residual_every=every,
+                              residuals=None if residuals is None else residuals.ctypes.data)
+
+        def call() -> None:
+            with self._lock.lock:
+                check(library.trs_relax_sweep(self._ready(), own.address, layout[1], given.address,
+                                              layout[2], nrhs, layout[0], C.byref(options)))
+        run(call, self._n * nrhs * sweeps >= LONG_SOLVE // 20)
+        return residuals
+
+    def update(self, A: Any) -> None:
+        """New values in the same pattern, of a matrix of the kind that was given at first."""
+        with self._lock.lock:
+            if _is_bsr(A) and A.blocksize[0] == self._block_size:
+                blocks = _Blocks(A)
+                if blocks.rows * blocks.size != self._n or blocks.val.dtype != self._dtype:
+                    raise ValueError(f"A is {A.shape} of {blocks.val.dtype}: {(self._n, self._n)} "
+                                     f"of {self._dtype} is wanted")
+                check(library.trs_relax_update_bsr(self._ready(), *blocks.arrays()))
+            else:
+                matrix = matrix_of(A, self._dtype)
+                check(library.trs_relax_update(self._ready(), matrix.handle))
+
+    @property
+    def info(self) -> Dict[str, Any]:
+        """Colours, blocks, bytes and times, by the names of trs_relax_info."""
+        info = make_struct(_api.trs_relax_info)
+        with self._lock.lock:
+            check(library.trs_relax_get_info(self._ready(), C.byref(info)))
+            found = struct_dict(info)
+        for pointer in ("colour_ptr", "row"):
+            del found[pointer]
+        return found
+
+    def as_linear_operator(self, sweeps: int = 1, **options: Any) -> Any:
+        """SciPy's LinearOperator of some sweeps from zero, a preconditioner."""
+        from scipy.sparse.linalg import LinearOperator
+
+        def apply(v: Any) -> Any:
+            b = np.array(v, self._dtype, order="C")
+            x = np.zeros_like(b)
+            self.sweep(x, b, sweeps, zero=True, **options)
+            return x
+        return LinearOperator((self._n, self._n), matvec=apply, matmat=apply, dtype=self._dtype)
+
+    def __repr__(self) -> str:
+        info = self.info
+        return (f"<Relaxation {self._n} x {self._n}, blocks of {self._block_size}, "
+                f"{info['colours']} colours, {info['threads']} threads>")
+
+
+def relaxation(A: Any, block_size: Optional[int] = None, **options: Any) -> Relaxation:
+    """Prepare multicolour Gauss-Seidel relaxation of a block system.
+
+    Parameters
+    ----------
+    A : (n, n) sparse array or matrix
+        BSR with square blocks, or CSR or CSC with `block_size`; float32 or float64.
+    block_size : int, optional
+        Rows of a block, 1 to 32; the default is BSR's own, else 1.
+    store : {"mixed", "double", "float", "half", "bfloat16"}, optional
+        How entries off the diagonal blocks are kept; all but "double" keep x in float.
+    nrhs : int, optional
+        Right-hand sides swept side by side.
+    balanced : bool, optional
+        Even out the colours.
+    colour : (n / block_size,) array of int, optional
+        Your own colouring.
+    device, threads, stream : optional
+        As `trireme.plan` takes them.
+
+    Returns
+    -------
+    Relaxation
+    """
+    return Relaxation(A, block_size, **options)

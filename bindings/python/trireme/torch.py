@@ -1,0 +1,121 @@
+"""Sparse triangular solves that torch can differentiate.
+
+    x = trireme.torch.solve(L, b)
+
+The gradient of b is L^-H g, that of L's values -(L^-H g) x^H on the pattern of L.
+"""
+
+from typing import Any, Dict
+
+import torch
+
+from ._plan import Plan
+
+_FLIP = {"lower": "upper", "upper": "lower"}
+
+
+def _indices(L: Any) -> Any:
+    """Row and column of each entry of a compressed sparse tensor."""
+    if L.layout == torch.sparse_csr:
+        ptr, idx = L.crow_indices(), L.col_indices()
+    else:
+        ptr, idx = L.ccol_indices(), L.row_indices()
+    count = ptr[1:] - ptr[:-1]
+    vector = torch.repeat_interleave(torch.arange(len(count), device=ptr.device), count)
+    return (vector, idx) if L.layout == torch.sparse_csr else (idx, vector)
+
+
+def _with_values(pattern: Any, values: Any) -> Any:
+    make = torch.sparse_csr_tensor if pattern.layout == torch.sparse_csr else \
+        torch.sparse_csc_tensor
+    first, second = (pattern.crow_indices, pattern.col_indices) \
+        if pattern.layout == torch.sparse_csr else (pattern.ccol_indices, pattern.row_indices)
+    return make(first(), second(), values, pattern.shape)
+
+
+def _run(L: Any, b: Any, options: Dict[str, Any]) -> Any:
+    with Plan(L, **options) as plan:
+        x = plan.solve(b)
+        if b.is_cuda:
+            plan.wait()
+        return x
+
+
+def _gradient_of_values(L: Any, x: Any, g: Any, options: Dict[str, Any]) -> Any:
+    """-g x^H on the pattern of op(L), brought back to L's."""
+    row, column = _indices(L)
+    turned = options["trans"] == "H"
+    products = g[column] * x[row].conj() if turned else g[row] * x[column].conj()
+    values = -(products if products.dim() == 1 else products.sum(1))
+    if turned:
+        values = values.conj()
+    return values.masked_fill(row == column, 0) if options["unit_diagonal"] else values
+
+
+class _Solve(torch.autograd.Function):  # type: ignore[misc,unused-ignore]
+    """values are L's, a tensor of their own, so that torch follows them."""
+
+    @staticmethod
+    def forward(ctx: Any, values: Any, b: Any, pattern: Any, options: Dict[str, Any]) -> Any:
+        x = _run(_with_values(pattern, values.detach()), b.detach(), options)
+        ctx.pattern, ctx.options = pattern, options
+        ctx.save_for_backward(values, x)
+        return x
+
+    @staticmethod
+    def backward(ctx: Any, gradient: Any) -> Any:
+        values, x = ctx.saved_tensors
+        if ctx.options["trans"] == "T":
+            raise NotImplementedError("gradients are for trans=\"N\" and \"H\"")
+        L = _with_values(ctx.pattern, values.detach())
+        adjoint = dict(ctx.options, trans="H" if ctx.options["trans"] == "N" else "N")
+        g = _run(L, gradient.resolve_conj().contiguous(), adjoint)
+        wanted, _, _, _ = ctx.needs_input_grad
+        of_values = _gradient_of_values(L, x, g, ctx.options) if wanted else None
+        return of_values, g if ctx.needs_input_grad[1] else None, None, None
+
+
+def solve_values(pattern: Any, values: Any, b: Any, lower: bool = True, trans: str = "N",
+                 unit_diagonal: bool = False, **options: Any) -> Any:
+    """As `solve`, of the matrix with the pattern of one tensor and the values of another."""
+    options = dict(options, uplo="lower" if lower else "upper", trans=trans,
+                   unit_diagonal=unit_diagonal, solves=options.get("solves", 1))
+    return _Solve.apply(values, b, pattern.detach(), options)
+
+
+def solve(L: Any, b: Any, lower: bool = True, trans: str = "N", unit_diagonal: bool = False,
+          **options: Any) -> Any:
+    """Solve ``op(L) x = b`` so that torch can differentiate it by L's values and by b.
+
+    Parameters
+    ----------
+    L : (n, n) sparse CSR or CSC tensor
+        Triangular.
+    b : (n,) or (n, k) tensor
+        Of L's type, on L's device.
+    lower, unit_diagonal : bool, optional
+        Which triangle, and whether its diagonal is taken for ones.
+    trans : {"N", "H", "T"}, optional
+        "T" has no gradient.
+    **options
+        Of `trireme.plan`: threads, method.
+
+    Returns
+    -------
+    x : tensor of b's shape
+    """
+    return solve_values(L, _Values.apply(L) if L.requires_grad else L.values(), b, lower, trans,
+                        unit_diagonal, **options)
+
+
+class _Values(torch.autograd.Function):  # type: ignore[misc,unused-ignore]
+    """The values of a sparse tensor, whose gradient is a sparse tensor of the same pattern."""
+
+    @staticmethod
+    def forward(ctx: Any, L: Any) -> Any:
+        ctx.pattern = L.detach()
+        return L.detach().values().clone()
+
+    @staticmethod
+    def backward(ctx: Any, gradient: Any) -> Any:
+        return _with_values(ctx.pattern, gradient)
