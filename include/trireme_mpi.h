@@ -70,7 +70,9 @@ typedef struct trs_mpi_options {
 
 /* A context on each rank, as trs_context_create makes it.  where: "cuda", one of the GPUs of the
  * rank's machine, which its ranks take in turn, so that several may share one; "cuda:N";
- * "threads[:T]"; "serial".  A rank that has none fails them all: TRS_ERROR_UNSUPPORTED names it. */
+ * "threads[:T]"; "serial".  The caller destroys it (trs_context_destroy).  A rank that has no such
+ * GPU fails them all: TRS_ERROR_UNSUPPORTED names it; TRS_ERROR_ARGUMENT: where is none of these.
+ */
 TRS_API trs_status trs_mpi_context_create(MPI_Comm comm, trs_context **ctx, const char *where);
 
 /* Takes its part of the factors, which every rank has whole, and has no more use for them.
