@@ -250,10 +250,7 @@ void print_list(const char *list) {
 
 /* ---- Names and numbers ---- */
 
-/* Bytes of the UTF-8 character that text begins with, or 0 for what a terminal may obey or not
- * understand: control characters (C0, DEL, C1), those that turn the direction of what follows
- * (U+200E, U+200F, U+202A to U+202E, U+2066 to U+2069), and stray bytes. */
-static size_t printable_length(const char *text) {
+size_t printable_length(const char *text) {
   const unsigned char *t = (const unsigned char *)text;
   size_t length = t[0] < 0x80 ? 1 : t[0] < 0xC2 ? 0 : t[0] < 0xE0 ? 2 : t[0] < 0xF0 ? 3 : 4;
   bool control = t[0] < 0x20 || t[0] == 0x7F || (t[0] == 0xC2 && t[1] < 0xA0) || t[0] > 0xF4;
