@@ -56,6 +56,10 @@ if has("jansson"):
     os.link(good, name)
     o = run("solve", name, "--json")
     check("a name in JSON that is UTF-8 stays", o.json().get("matrix", {}).get("name") == name, o)
+for name, shown in ((b"over\xe0\x82\x9blong", "over\\xe0\\x82\\x9blong"), (b"half\xed\xa0\x80", "half\\xed\\xa0\\x80"),
+                    (b"far\xf4\x90\x80\x80", "far\\xf4\\x90\\x80\\x80")):
+    o = run("info", name.decode("utf-8", "surrogateescape"))
+    check(f"bytes that are no UTF-8: {shown}", o.code == 3 and shown in o.err, o)
 if has("jansson"):
     name = path("del\x7fcsi\u009bturned\u202e.mtx")
     os.link(good, name)
