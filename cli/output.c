@@ -250,15 +250,15 @@ void print_list(const char *list) {
 
 /* ---- Names and numbers ---- */
 
-/* Bytes of the UTF-8 character that text begins with, or 0 for what a terminal may obey or not
- * understand: control characters (C0, DEL, C1), those that turn the direction of what follows
- * (U+200E, U+200F, U+202A to U+202E, U+2066 to U+2069), and stray bytes. */
-static size_t printable_length(const char *text) {
+size_t printable_length(const char *text) {
   const unsigned char *t = (const unsigned char *)text;
   size_t length = t[0] < 0x80 ? 1 : t[0] < 0xC2 ? 0 : t[0] < 0xE0 ? 2 : t[0] < 0xF0 ? 3 : 4;
   bool control = t[0] < 0x20 || t[0] == 0x7F || (t[0] == 0xC2 && t[1] < 0xA0) || t[0] > 0xF4;
   for (size_t k = 1; k < length; k++)
     if ((t[k] & 0xC0) != 0x80) return 0;
+  if ((t[0] == 0xE0 && t[1] < 0xA0) || (t[0] == 0xED && t[1] > 0x9F) ||
+      (t[0] == 0xF0 && t[1] < 0x90) || (t[0] == 0xF4 && t[1] > 0x8F))
+    return 0; /* longer than the character needs, or none at all */
   if (length == 3 && t[0] == 0xE2)
     control = (t[1] == 0x80 && (t[2] == 0x8E || t[2] == 0x8F || (t[2] >= 0xAA && t[2] <= 0xAE))) ||
               (t[1] == 0x81 && t[2] >= 0xA6 && t[2] <= 0xA9);

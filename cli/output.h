@@ -65,6 +65,11 @@ typedef struct name_text {
   char s[1024];
 } name_text;
 
+/* Bytes of the UTF-8 character that text begins with, or 0 for what a terminal may obey or not
+ * understand: control characters (C0, DEL, C1), those that turn the direction of what follows
+ * (U+200E, U+200F, U+202A to U+202E, U+2066 to U+2069), and stray bytes. */
+size_t printable_length(const char *text);
+
 name_text human_name(const char *name); /* of a file: what is not printable as \xNN */
 
 short_text human_count(int64_t count);       /* 1,234,567 */

@@ -66,9 +66,31 @@ void report_append_reals(const char *path, const double *values, int64_t count) 
   put(path, array);
 }
 
+/* The first character of UTF-8 text as JSON escapes it; the text behind it. */
+static const char *print_escaped(const char *text) {
+  const unsigned char *t = (const unsigned char *)text;
+  int more = t[0] < 0x80 ? 0 : t[0] < 0xE0 ? 1 : 2; /* none of a terminal's controls is longer */
+  unsigned code = more ? t[0] & (0x3Fu >> more) : t[0];
+  for (int k = 1; k <= more; k++) code = code << 6 | (t[k] & 0x3Fu);
+  printf("\\u%04x", code);
+  return text + more + 1;
+}
+
+/* Names have their letters, but nothing that a terminal obeys. */
+static void print_text(const char *text) {
+  while (*text) {
+    size_t length = *text == '\n' ? 1 : printable_length(text);
+    if (!length) text = print_escaped(text);
+    fwrite(text, 1, length, stdout);
+    text += length;
+  }
+}
+
 void report_print(void) {
   if (!root) return;
-  json_dumpf(root, stdout, JSON_INDENT(2) | JSON_REAL_PRECISION(12));
+  char *text = json_dumps(root, JSON_INDENT(2) | JSON_REAL_PRECISION(12));
+  if (text) print_text(text);
+  free(text);
   putchar('\n');
   json_decref(root);
   root = NULL;

@@ -96,7 +96,10 @@ static int grandchild_solves(void) {
   int status = 0;
   if (child_solves()) return 6;
   pid_t child = fork();
-  if (child == 0) _exit(child_solves());
+  if (child == 0) {
+    alarm(PATIENCE); /* not inherited */
+    _exit(child_solves());
+  }
   if (waitpid(child, &status, 0) != child || !WIFEXITED(status) || WEXITSTATUS(status)) return 7;
   return child_solves();
 }
@@ -174,7 +177,7 @@ static int child_analyses_with_progress(void) {
 static void fork_in_between(void *user, const char *phase, double done) {
   (void)phase;
   pid_t *child = user;
-  if (done > 0.3 && *child < 0) *child = fork();
+  if (done > 0.3 && *child < 0 && (*child = fork()) == 0) alarm(PATIENCE);
 }
 
 static int analyse_and_fork(void) {

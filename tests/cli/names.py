@@ -56,6 +56,16 @@ if has("jansson"):
     os.link(good, name)
     o = run("solve", name, "--json")
     check("a name in JSON that is UTF-8 stays", o.json().get("matrix", {}).get("name") == name, o)
+for name, shown in ((b"over\xe0\x82\x9blong", "over\\xe0\\x82\\x9blong"), (b"half\xed\xa0\x80", "half\\xed\\xa0\\x80"),
+                    (b"far\xf4\x90\x80\x80", "far\\xf4\\x90\\x80\\x80")):
+    o = run("info", name.decode("utf-8", "surrogateescape"))
+    check(f"bytes that are no UTF-8: {shown}", o.code == 3 and shown in o.err, o)
+if has("jansson"):
+    name = path("del\x7fcsi\u009bturned\u202e.mtx")
+    os.link(good, name)
+    o = run("solve", name, "--json")
+    check("controls of a name in JSON are escaped there", clean(o) and "\u202e" not in o.out and
+          o.json().get("matrix", {}).get("name") == name, o)
 o = run("info", matrix("turned\u202e\u2067\u200fxtm.mtx", 2, ENTRIES))
 check("marks that turn the direction of text are shown", o.code == 0 and
       "turned\\xe2\\x80\\xae\\xe2\\x81\\xa7\\xe2\\x80\\x8fxtm.mtx" in o.out, o)
