@@ -186,12 +186,11 @@ def cg(seconds, write, matrix):
         x, failed = sla.cg(A, b, rtol=1e-8, M=M, callback=lambda _: steps.append(1))
         took, cpu = time.perf_counter() - start, time.process_time() - cpu
         residual = float(np.linalg.norm(A @ x - b) / np.linalg.norm(b))
-        rows.append(write(facts("cg", matrix=matrix, preconditioner=name, make_s=made, make_cpu_s=make_cpu, cg_s=took, cg_cpu_s=cpu,
-                                steps=len(steps), residual=residual, failed=int(failed))))
+        rows.append(write(facts("cg", matrix=matrix, preconditioner=name, make_s=made,
+                                make_cpu_s=make_cpu, cg_s=took, cg_cpu_s=cpu, steps=len(steps),
+                                residual=residual, failed=int(failed))))
         print(f"cg on {matrix}, {name}: {made:.2f} s + {took:.2f} s (processor {make_cpu:.2f} s + "
-              f"{cpu:.2f} s), "
-              f"{len(steps)} steps, "
-              f"residual {residual:.1e}", flush=True)
+              f"{cpu:.2f} s), {len(steps)} steps, residual {residual:.1e}", flush=True)
         del M
     return rows
 
