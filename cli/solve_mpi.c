@@ -96,14 +96,14 @@ static int make_timings(ranks_job *r, int64_t most) {
       r->rank || r->seconds ? -1 : leave_memory((double)most * sizeof *r->seconds, "the timings"));
 }
 
-/* Ten solves, or a second's worth, as rank 0's clock says; figures of the fastest. */
+/* Ten solves, or a second's worth; figures of the fastest.  Figures are the same on all ranks,
+ * which decide alike and leave trs_mpi_get_stats together: a wait inside MPI would not answer other
+ * ranks that look for a lost one. */
 static trs_status time_solves(ranks_job *r, int64_t most) {
   solve_job *job = r->job;
-  double begin = seconds_now(), sum = 0;
-  int more = 1;
-  for (job->repeats = 0; more; job->repeats++) {
+  double sum = 0;
+  for (job->repeats = 0; job->repeats < most && (job->set.repeat || sum < 1); job->repeats++) {
     trs_mpi_stats stats = {.struct_size = sizeof stats};
-    MPI_Barrier(MPI_COMM_WORLD);
     double start = seconds_now();
     trs_status status = trs_mpi_solve(r->plan, job->x, job->n, job->b, job->n, job->nrhs);
     double whole = seconds_now() - start;
@@ -113,8 +113,6 @@ static trs_status time_solves(ranks_job *r, int64_t most) {
     if (job->repeats == 0 || whole < r->whole_s) r->whole_s = whole;
     sum += stats.solve_s.max;
     if (r->seconds) r->seconds[job->repeats] = stats.solve_s.max;
-    more = job->repeats + 1 < most && (job->set.repeat || seconds_now() - begin < 1);
-    MPI_Bcast(&more, 1, MPI_INT, 0, MPI_COMM_WORLD);
   }
   job->fastest = r->stats.solve_s.max;
   r->mean = sum / (double)job->repeats;
