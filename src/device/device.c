@@ -376,32 +376,44 @@ bool trs_device_address(const void *pointer) {
   return attributes.type == cudaMemoryTypeDevice || attributes.type == cudaMemoryTypeManaged;
 }
 
-typedef CUresult (*range_function)(CUdeviceptr *base, size_t *size, CUdeviceptr pointer);
-
-/* The driver's, which programs do not link. */
-static range_function find_range(void) {
+/* A function of the driver's, which programs do not link; NULL: the driver has none of that name.
+ */
+static void *driver_function(const char *name) {
   enum cudaDriverEntryPointQueryResult how;
   void *found = NULL;
-  const char *name = "cuMemGetAddressRange";
 #if CUDART_VERSION >= 12050
   cudaError_t error =
       cudaGetDriverEntryPointByVersion(name, &found, 12000, cudaEnableDefault, &how);
 #else
   cudaError_t error = cudaGetDriverEntryPoint(name, &found, cudaEnableDefault, &how);
 #endif
-  range_function range = NULL;
   if (error) (void)cudaGetLastError();
-  if (!error && how == cudaDriverEntryPointSuccess) memcpy(&range, &found, sizeof range);
-  return range;
+  return !error && how == cudaDriverEntryPointSuccess ? found : NULL;
+}
+
+/* Was it mapped piece by piece into addresses reserved before?  An array may then span pieces; it
+ * never spans two allocations of cudaMalloc, and CUDA refuses to copy across them. */
+static bool is_mapped(CUdeviceptr at) {
+  CUresult (*retain)(CUmemGenericAllocationHandle *, void *);
+  CUresult (*release)(CUmemGenericAllocationHandle);
+  void *const function[2] = {driver_function("cuMemRetainAllocationHandle"),
+                             driver_function("cuMemRelease")};
+  CUmemGenericAllocationHandle piece;
+  if (!function[0] || !function[1]) return false;
+  memcpy(&retain, &function[0], sizeof retain);
+  memcpy(&release, &function[1], sizeof release);
+  return retain(&piece, (void *)at) == CUDA_SUCCESS && release(piece) == CUDA_SUCCESS;
 }
 
 int64_t trs_device_extent(const void *pointer, int64_t wanted) {
-  const range_function range = find_range();
+  CUresult (*range)(CUdeviceptr *, size_t *, CUdeviceptr);
+  void *const function = driver_function("cuMemGetAddressRange");
   const CUdeviceptr at = (CUdeviceptr)pointer;
   CUdeviceptr base, end = at;
   size_t size;
-  while (range && (int64_t)(end - at) < wanted && range(&base, &size, end) == CUDA_SUCCESS &&
-         base + size > end)
+  memcpy(&range, &function, sizeof range);
+  while (range && (int64_t)(end - at) < wanted && (end == at || is_mapped(at)) &&
+         range(&base, &size, end) == CUDA_SUCCESS && base + size > end)
     end = base + size;
   return end > at ? (int64_t)(end - at) : INT64_MAX;
 }
