@@ -72,10 +72,8 @@ static const struct {
               {100, 1, 1}, {257, 20, 0.3}, {600, 600, 0.01}, {1500, 1500, 0.001}};
 
 /* Sanitizers take their time. */
-#if defined TRS_SANITIZE_THREAD
+#if defined TRS_SANITIZE_THREAD || defined TRS_SANITIZE_ADDRESS
 static const int64_t right_hand_sides[] = {1, 11};
-#elif defined TRS_SANITIZE_ADDRESS
-static const int64_t right_hand_sides[] = {1, 2, 11};
 #else
 static const int64_t right_hand_sides[] = {1, 2, 3, 8, 11};
 #endif
