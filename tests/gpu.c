@@ -3,7 +3,7 @@
 
 #include <cuda_runtime_api.h>
 
-#include "plan/context.h"
+#include "backend/context.h"
 #include "test.h"
 
 trs_context *gpu_context;

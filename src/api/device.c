@@ -1,6 +1,6 @@
 /* device.c - matrices in a GPU's memory. */
 #include "matrix/device.h"
-#include "plan/context.h"
+#include "backend/context.h"
 
 trs_status trs_matrix_create_device(trs_matrix **A, trs_context *ctx, trs_format format,
                                     trs_scalar scalar, int64_t nrows, int64_t ncols, int64_t nnz,

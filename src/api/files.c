@@ -5,7 +5,7 @@
 #include "io/io.h"
 #include "io/output_file.h"
 #include "matrix/matrix.h"
-#include "plan/context.h"
+#include "backend/context.h"
 
 /* The caller's options; and its context, or one of every core for the length of a call, in which
  * the thread is not cancelled. */

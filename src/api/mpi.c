@@ -545,7 +545,7 @@ trs_status trs_mpi_get_stats(trs_mpi_plan *plan, trs_mpi_stats *stats) {
                        .inverted = s->layout.nruns,
                        .inverted_bytes = inverted_bytes(s),
                        .leaf_entries = leaf_spread(&s->layout),
-                       .backend = plan->context ? plan->context->backend : NULL,
+                       .backend = plan->context ? plan->context->backend->name : NULL,
                        .solver = s->part.solver ? s->part.solver->methods : NULL,
                        .gpus = plan->gpus.count,
                        .ranks_on_gpu = plan->gpus.sharing};

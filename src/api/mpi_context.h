@@ -3,7 +3,7 @@
 #define TRS_API_MPI_CONTEXT_H
 
 #include "comm/ranks.h"
-#include "plan/context.h"
+#include "backend/context.h"
 
 /* Of all ranks together. */
 typedef struct trs_mpi_gpus {

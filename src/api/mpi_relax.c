@@ -18,7 +18,7 @@ struct trs_mpi_relaxation {
 
 /* ---- Creation ---- */
 
-static bool on_gpu(const trs_context *ctx) { return strcmp(ctx->backend, "cuda") == 0; }
+static bool on_gpu(const trs_context *ctx) { return ctx->backend->gpu && !ctx->group; }
 
 static trs_status check_context(const trs_context *ctx, const trs_relax_options *options) {
   if (!ctx) return trs_fail(TRS_ERROR_ARGUMENT, -1, "ctx is NULL");

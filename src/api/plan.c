@@ -2,11 +2,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/config.h"
 #include "base/structs.h"
-#include "plan/bound.h"
 #include "plan/plan.h"
-#include "solve/cuda/bound.h"
 
 static trs_status level_facts(trs_plan *plan, trs_plan_info *info) {
   TRS_TRY(trs_plan_need_levels(plan));
@@ -37,28 +34,20 @@ static trs_status sweep_facts(trs_plan *plan, trs_plan_info *info) {
   return TRS_SUCCESS;
 }
 
-static const char *device_name(const trs_plan *plan) {
-#if TRS_HAVE_CUDA
-  if (strncmp(plan->method->backend, "cuda", 4) == 0)
-    return trs_device_look(plan->context->device)->name;
-#endif
-  (void)plan;
-  return NULL;
-}
-
 static trs_status gather(trs_plan *plan, trs_plan_info *info) {
   const trs_system *S = &plan->system;
-  *info = (trs_plan_info){.backend = plan->method->backend,
+  const trs_backend *backend = plan->method->backend;
+  *info = (trs_plan_info){.backend = backend->name,
                           .method = plan->method->name,
                           .reason = plan->reason,
-                          .threads = plan->method->threads(plan),
+                          .threads = trs_plan_threads(plan),
                           .n = S->n,
                           .nnz = S->nnz,
                           .solve_bytes = trs_plan_solve_bytes(plan),
                           .plan_bytes = plan->method->bytes ? plan->method->bytes(plan) : 0,
                           .analysis_seconds = plan->analysis_seconds,
                           .update_seconds = plan->update_seconds,
-                          .device = device_name(plan)};
+                          .device = backend->describe ? backend->describe(plan->context) : NULL};
   TRS_TRY(plan->sweep[0] ? sweep_facts(plan, info) : level_facts(plan, info));
   int sweeps = plan->sweep[0] ? 2 : 1;
   if (info->levels) info->parallelism = (double)(sweeps * S->n) / (double)info->levels;
@@ -91,21 +80,14 @@ trs_status trs_plan_get_levels(trs_plan *plan, int64_t **rows, int64_t *levels) 
   return TRS_SUCCESS;
 }
 
-/* What the place of the solve reads a second, and seconds between rows that depend on each other.
+/* The rates of the place of the solve; of a plan over factors, of the sweep that has more threads.
  */
 static trs_status measure(const trs_plan *plan, const trs_plan_info *info, double *bandwidth,
                           double *hop) {
-#if TRS_HAVE_CUDA
-  if (strncmp(info->backend, "cuda", 4) == 0) {
-    const trs_device *device = plan->context->device;
-    TRS_TRY(trs_gpu_bandwidth(bandwidth, device, info->solve_bytes, plan->stream));
-    if (strcmp(info->backend, "cuda-group") == 0) /* each member reads its share */
-      *bandwidth *= trs_group_members(plan->context->group);
-    return trs_gpu_hop(hop, device, plan->stream);
-  }
-#endif
-  *hop = trs_measure_hop();
-  return trs_measure_bandwidth(bandwidth, plan->context->team, info->threads, info->solve_bytes);
+  const trs_context *context = plan->context;
+  const trs_backend *backend = (plan->sweep[0] ? plan->sweep[0] : plan)->method->backend;
+  TRS_TRY(backend->bandwidth(bandwidth, context, info->threads, info->solve_bytes, plan->stream));
+  return backend->hop(hop, context, plan->stream);
 }
 
 trs_status trs_plan_bound(trs_plan *plan, double *seconds) {
@@ -128,7 +110,7 @@ size_t trs_plan_describe(trs_plan *plan, char *text, size_t size) {
   if (!plan || (!text && size)) return 0;
   if (plan->method->describe) plan->method->describe(plan, line, sizeof line);
   char warning[128] = "";
-  int threads = plan->method->threads(plan), cores = plan->context->cores;
+  int threads = trs_plan_threads(plan), cores = plan->context->cores;
   if (threads > cores)
     snprintf(warning, sizeof warning,
              "\nwarning: %d threads share %d core%s: they wait for each other's turns", threads,

@@ -30,8 +30,7 @@ static trs_status check_context(const trs_context *ctx, const trs_relax_options 
     return trs_fail(TRS_ERROR_UNSUPPORTED, -1,
                     "relaxation on several GPUs works within one process: use a context such as "
                     "\"cuda:0-3\"");
-  if (options->variant && strcmp(options->variant, "auto") != 0 &&
-      strncmp(ctx->backend, "cuda", 4) != 0)
+  if (options->variant && strcmp(options->variant, "auto") != 0 && !ctx->backend->gpu)
     return trs_fail(TRS_ERROR_ARGUMENT, -1,
                     "variant \"%s\" is a GPU's: use a context of \"cuda\" or \"cuda:N\"",
                     options->variant);

@@ -1,6 +1,6 @@
 /* choose.c - the list of methods, and auto's choice among them: the lowest estimate of one solve,
  * with the analysis spread over the solves expected.  Estimates are good for comparing only. */
-#include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -54,29 +54,18 @@ const char *trs_method_list(void) {
   return text;
 }
 
-static bool on_gpu(const trs_method *method) { return strncmp(method->backend, "cuda", 4) == 0; }
-
-/* A context with a GPU has methods of the GPU only: x and b may lie there.  One of several GPUs has
- * those of one too. */
 static bool offered(const trs_plan *plan, const trs_method *method) {
-  const char *backend = plan->context->backend;
-  if (strcmp(backend, "cuda-group") == 0) return on_gpu(method);
-  if (strcmp(backend, "auto") == 0 || strcmp(backend, method->backend) == 0) return true;
-  return strcmp(backend, "cuda") != 0 && strcmp(method->backend, "serial") == 0;
+  const trs_backend *const *of = plan->context->backend->offers;
+  while (*of && *of != method->backend) of++;
+  return *of;
 }
 
 const char *trs_plan_refuses(const trs_plan *plan, const trs_method *method) {
-  if (on_gpu(method) && trs_context_is_inherited(plan->context)) return trs_context_inherited;
+  if (method->backend->gpu && trs_context_is_inherited(plan->context)) return trs_context_inherited;
   if (trs_matrix_is_deferred(plan->matrix) && !method->deferred)
     return "the values of the matrix are deferred, which is for \"push\" on several GPUs: read it "
            "whole (trs_matrix_read)";
   return method->refuses(plan);
-}
-
-/* Why a method that is not offered is not. */
-static const char *elsewhere(const trs_method *method) {
-  if (strcmp(method->backend, "cuda-group") != 0) return "it belongs to another backend";
-  return "it is for several GPUs: take a context such as \"cuda:0-3\", or \"cuda:0-0\" for one";
 }
 
 static bool same_name(const char *name, const char *given, size_t length) {
@@ -84,8 +73,9 @@ static bool same_name(const char *name, const char *given, size_t length) {
 }
 
 static trs_status take_method(trs_plan *plan, const trs_method *method, const char *parameters) {
-  if (on_gpu(method)) (void)trs_context_find_device(plan->context);
-  const char *why = offered(plan, method) ? trs_plan_refuses(plan, method) : elsewhere(method);
+  if (method->backend->gpu) (void)trs_context_find_device(plan->context);
+  const char *why =
+      offered(plan, method) ? trs_plan_refuses(plan, method) : method->backend->elsewhere;
   if (why)
     return trs_fail(TRS_ERROR_UNSUPPORTED, -1, "method %s cannot be used here: %s", method->name,
                     why);
@@ -122,7 +112,7 @@ static trs_status look_at_levels(trs_plan *plan) {
   static const int64_t SMALL = 20000;
   const trs_group *group = plan->context->group;
   bool several = group && trs_group_members(group) > 1;
-  if (strncmp(plan->context->backend, "cuda", 4) == 0 && !several) return TRS_SUCCESS;
+  if (plan->context->backend->gpu && !several) return TRS_SUCCESS;
   if ((plan->context->threads == 1 && !several) || plan->system.n + plan->system.nnz < SMALL)
     return TRS_SUCCESS;
   return trs_plan_need_levels(plan);
@@ -136,26 +126,48 @@ static void look_for_gpu(trs_plan *plan) {
     (void)trs_context_find_device(plan->context);
 }
 
-/* One solve and, where the caller says how many are to come, its share of the analysis. */
-static double cost(const trs_plan *plan, const trs_method *method) {
-  double solve = method->estimate(plan);
-  if (plan->options.solves <= 0) return solve;
-  double substitution = trs_method_serial.estimate(plan);
-  return solve + method->analysis_solves * substitution / (double)plan->options.solves;
+trs_estimate trs_only_by_name(const trs_plan *plan) {
+  (void)plan;
+  return (trs_estimate){.preference = TRS_PREFERENCE_LAST};
 }
 
-/* The two lowest costs among the methods on offer; -1 where there is none. */
-static void find_best(const trs_plan *plan, double *seconds, int *first, int *second) {
-  *first = *second = -1;
+/* With the solve's share of the analysis, where the caller says how many solves are to come. */
+static trs_estimate cost(const trs_plan *plan, const trs_method *method) {
+  trs_estimate estimate = method->estimate(plan);
+  if (plan->options.solves <= 0) return estimate;
+  double substitution = trs_method_serial.estimate(plan).seconds;
+  estimate.seconds += method->analysis_solves * substitution / (double)plan->options.solves;
+  return estimate;
+}
+
+typedef struct candidate {
+  const trs_method *method; /* NULL: none */
+  trs_estimate estimate;
+} candidate;
+
+static bool is_better(const candidate *a, const candidate *b) {
+  if (!b->method) return true;
+  if (a->estimate.preference != b->estimate.preference)
+    return a->estimate.preference > b->estimate.preference;
+  return a->estimate.seconds < b->estimate.seconds;
+}
+
+static bool may_choose(const trs_plan *plan, int m) {
+  if (!offered(plan, methods[m]) || trs_plan_refuses(plan, methods[m])) return false;
+  return !(plan->no_gpu && methods[m]->backend->gpu) && !(plan->declined >> m & 1);
+}
+
+/* best[0] and the next one. */
+static void find_best(const trs_plan *plan, candidate best[2]) {
+  best[0] = best[1] = (candidate){0};
   for (int m = 0; m < NMETHODS; m++) {
-    if (!offered(plan, methods[m]) || trs_plan_refuses(plan, methods[m])) continue;
-    if ((plan->no_gpu && on_gpu(methods[m])) || plan->declined >> m & 1) continue;
-    seconds[m] = cost(plan, methods[m]);
-    if (*first < 0 || seconds[m] < seconds[*first]) {
-      *second = *first;
-      *first = m;
-    } else if (*second < 0 || seconds[m] < seconds[*second]) {
-      *second = m;
+    if (!may_choose(plan, m)) continue;
+    const candidate next = {methods[m], cost(plan, methods[m])};
+    if (is_better(&next, &best[0])) {
+      best[1] = best[0];
+      best[0] = next;
+    } else if (is_better(&next, &best[1])) {
+      best[1] = next;
     }
   }
 }
@@ -165,52 +177,56 @@ void trs_plan_decline(trs_plan *plan) {
     if (methods[m] == plan->method) plan->declined |= 1u << m;
 }
 
-static void explain(trs_plan *plan, const double *seconds, int first, int second) {
-  size_t size = sizeof plan->reason;
-  int used;
-  /* Methods of several GPUs that stand out say so by an estimate that nothing beats. */
-  double stands_out = strcmp(methods[first]->backend, "cuda-group") == 0 && second >= 0
-                          ? methods[first]->estimate(plan)
-                          : 1;
+/* Appends to the plan's reason, as far as there is room. */
+static void add_reason(trs_plan *plan, const char *format, ...) {
+  const size_t used = strlen(plan->reason);
+  va_list arguments;
+  va_start(arguments, format);
+  vsnprintf(plan->reason + used, sizeof plan->reason - used, format, arguments);
+  va_end(arguments);
+}
+
+static void explain_choice(trs_plan *plan, const candidate *first, const candidate *second) {
+  const trs_estimate *other = &second->estimate;
   if (trs_matrix_is_deferred(plan->matrix))
-    used = snprintf(plan->reason, size, "the values of the matrix are deferred");
-  else if (stands_out <= 0)
-    used = snprintf(plan->reason, size, "one GPU has no room for it");
-  else if (stands_out <= 1e-9)
-    used = snprintf(plan->reason, size, "there are right-hand sides for every GPU");
-  else if (on_gpu(methods[first]) && (second < 0 || isinf(seconds[second])))
-    used = snprintf(plan->reason, size, "the GPU's own choice");
-  else if (second < 0)
-    used = snprintf(plan->reason, size, "the only method of this backend");
-  else if (isinf(seconds[second]))
-    used =
-        snprintf(plan->reason, size, "so small a solve ends before several threads have started");
+    add_reason(plan, "the values of the matrix are deferred");
+  else if (first->estimate.because)
+    add_reason(plan, "%s", first->estimate.because);
+  else if (second->method && other->preference == TRS_PREFERENCE_LAST && other->because)
+    add_reason(plan, "%s", other->because);
+  else if (first->method->backend->gpu &&
+           (!second->method || other->preference == TRS_PREFERENCE_LAST))
+    add_reason(plan, "the GPU's own choice");
+  else if (!second->method)
+    add_reason(plan, "the only method of this backend");
   else /* a ratio: estimates know neither this machine's speed nor its other work */
-    used = snprintf(plan->reason, size,
-                    "estimated %.2f times as fast as %s%s (one right-hand side, idle cores)",
-                    seconds[second] / seconds[first], methods[second]->name,
-                    plan->options.solves > 0 ? " with its share of the analysis" : "");
-  if (used > 0 && (size_t)used < size && plan->context->looked && !plan->context->device)
-    snprintf(plan->reason + used, size - (size_t)used, "; no GPU: %s", plan->context->no_device);
-  const trs_group *group = plan->context->group;
-  if (used > 0 && (size_t)used < size && group && trs_group_members(group) > 1 &&
-      strcmp(methods[first]->backend, "cuda") == 0)
-    snprintf(plan->reason + used, size - (size_t)used, "; on %s of %d GPUs",
-             trs_group_one_process(group) ? "the first" : "each", trs_group_members(group));
+    add_reason(plan, "estimated %.2f times as fast as %s%s (one right-hand side, idle cores)",
+               other->seconds / first->estimate.seconds, second->method->name,
+               plan->options.solves > 0 ? " with its share of the analysis" : "");
+}
+
+static void explain(trs_plan *plan, const candidate best[2]) {
+  const trs_context *context = plan->context;
+  const trs_group *group = context->group;
+  plan->reason[0] = '\0';
+  explain_choice(plan, &best[0], &best[1]);
+  if (context->looked && !context->device) add_reason(plan, "; no GPU: %s", context->no_device);
+  if (group && trs_group_members(group) > 1 && best[0].method->backend == &trs_backend_cuda)
+    add_reason(plan, "; on %s of %d GPUs", trs_group_one_process(group) ? "the first" : "each",
+               trs_group_members(group));
 }
 
 static trs_status take_best(trs_plan *plan) {
-  double seconds[NMETHODS];
-  int first, second;
+  candidate best[2];
   look_for_gpu(plan);
   TRS_TRY(look_at_levels(plan));
-  find_best(plan, seconds, &first, &second);
+  find_best(plan, best);
   const char *why = trs_plan_refuses(plan, methods[0]);
-  if (first < 0)
+  if (!best[0].method)
     return trs_fail(TRS_ERROR_UNSUPPORTED, -1, "no method can be used here: %s",
                     why ? why : "this backend has none");
-  plan->method = methods[first];
-  explain(plan, seconds, first, second);
+  plan->method = best[0].method;
+  explain(plan, best);
   return TRS_SUCCESS;
 }
 

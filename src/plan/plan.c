@@ -1,7 +1,6 @@
 /* plan.c - a plan's life: check the triangle, choose a method, let it analyse; update; solve. */
 #include "plan/plan.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -54,6 +53,36 @@ static void drop_level_of_rows(trs_plan *plan) {
   plan->levels.level = NULL;
 }
 
+/* A plan over factors runs where its sweeps do. */
+static const trs_backend *backend_of(const trs_plan *plan) {
+  if (plan->sweep[0]) return backend_of(plan->sweep[0]);
+  return plan->method ? plan->method->backend : plan->context->backend;
+}
+
+int trs_plan_enter(const trs_plan *plan) {
+  const trs_backend *backend = backend_of(plan);
+  return backend->enter ? backend->enter(plan->context) : 0;
+}
+
+void trs_plan_leave(const trs_plan *plan, int before) {
+  const trs_backend *backend = backend_of(plan);
+  if (backend->leave) backend->leave(before);
+}
+
+static trs_status run_on_device(trs_plan *plan, trs_status (*step)(trs_plan *plan)) {
+  int before = trs_plan_enter(plan);
+  trs_status status = step(plan);
+  trs_plan_leave(plan, before);
+  return status;
+}
+
+static void free_state(trs_plan *plan) {
+  int before = trs_plan_enter(plan);
+  plan->method->free(plan);
+  trs_plan_leave(plan, before);
+  plan->state = NULL;
+}
+
 static void tell_progress(const trs_plan *plan, double done) {
   if (plan->options.progress)
     plan->options.progress(plan->options.progress_user, "analysing", done);
@@ -68,14 +97,14 @@ static trs_status analyze_next(trs_plan *plan, trs_status status) {
     char why[160];
     const char *name = plan->method->name;
     snprintf(why, sizeof why, "%s", trs_last_error()->message);
-    plan->method->free(plan);
-    plan->state = NULL;
+    free_state(plan);
     trs_plan_decline(plan);
-    if (trs_plan_choose(plan, NULL) || isinf(plan->method->estimate(plan)))
+    if (trs_plan_choose(plan, NULL) ||
+        plan->method->estimate(plan).preference == TRS_PREFERENCE_LAST)
       return trs_failure_set(&first);
     size_t used = strlen(plan->reason);
     snprintf(plan->reason + used, sizeof plan->reason - used, "; not %s: %s", name, why);
-    status = plan->method->analyze(plan);
+    status = run_on_device(plan, plan->method->analyze);
   }
   return status;
 }
@@ -84,21 +113,20 @@ static trs_status analyze_next(trs_plan *plan, trs_status status) {
  */
 static trs_status analyze_or_fall_back(trs_plan *plan) {
   const char *name = plan->options.method;
-  trs_status status = plan->method->analyze(plan);
+  trs_status status = run_on_device(plan, plan->method->analyze);
   bool chosen = !name || strcmp(name, "auto") == 0;
   if (status && chosen && plan->context->group) return analyze_next(plan, status);
   if (status != TRS_ERROR_MEMORY || !chosen || plan->matrix->on_device ||
-      strcmp(plan->context->backend, "auto") != 0 || strcmp(plan->method->backend, "cuda") != 0)
+      !plan->context->backend->finds_gpu || !plan->method->backend->gpu)
     return status;
   char why[128];
   snprintf(why, sizeof why, "%s", trs_last_error()->message);
-  plan->method->free(plan);
-  plan->state = NULL;
+  free_state(plan);
   plan->no_gpu = true;
   TRS_TRY(trs_plan_choose(plan, NULL));
   size_t used = strlen(plan->reason);
   snprintf(plan->reason + used, sizeof plan->reason - used, "; not the GPU: %s", why);
-  return plan->method->analyze(plan);
+  return run_on_device(plan, plan->method->analyze);
 }
 
 static trs_status choose_and_analyze(trs_plan *plan) {
@@ -195,20 +223,15 @@ trs_status trs_plan_refresh(trs_plan *plan, const trs_matrix *A) {
       trs_matrix_is_deferred(plan->matrix) ? trs_plan_refuses(plan, plan->method) : NULL;
   if (why) return trs_fail(TRS_ERROR_UNSUPPORTED, -1, "%s", why);
   TRS_TRY(trs_system_begin_diagonal(&look, &plan->system, plan->stream));
-  status = plan->method->update ? plan->method->update(plan) : TRS_SUCCESS;
+  status = plan->method->update ? run_on_device(plan, plan->method->update) : TRS_SUCCESS;
   TRS_TRY(with_diagonal(&look, status));
   plan->update_seconds = trs_seconds() - start;
   return TRS_SUCCESS;
 }
 
-static bool is_on_gpu(const trs_plan *plan) {
-  if (plan->sweep[0]) return is_on_gpu(plan->sweep[0]);
-  return plan->method && strncmp(plan->method->backend, "cuda", 4) == 0;
-}
-
 /* A GPU's plan in a forked child: nothing of it can be used, or given back. */
 static bool is_lost(const trs_plan *plan) {
-  return trs_context_is_inherited(plan->context) && is_on_gpu(plan);
+  return trs_context_is_inherited(plan->context) && backend_of(plan)->gpu;
 }
 
 trs_status trs_plan_check(const trs_plan *plan) {
@@ -218,13 +241,17 @@ trs_status trs_plan_check(const trs_plan *plan) {
 
 void trs_plan_destroy(trs_plan *plan) {
   if (!plan) return;
-  if (plan->method && !is_lost(plan)) plan->method->free(plan);
+  if (plan->method && !is_lost(plan)) free_state(plan);
   trs_levels_destroy(&plan->levels);
   drop_matrix(plan, plan->matrix);
   trs_plan_destroy(plan->sweep[0]);
   trs_plan_destroy(plan->sweep[1]);
   trs_context_destroy(plan->context);
   trs_free(plan);
+}
+
+int trs_plan_threads(const trs_plan *plan) {
+  return plan->method->threads ? plan->method->threads(plan) : 1;
 }
 
 int64_t trs_plan_solve_bytes(const trs_plan *plan) {
@@ -239,7 +266,10 @@ int64_t trs_plan_solve_bytes(const trs_plan *plan) {
 trs_status trs_plan_solve(trs_plan *plan, const trs_rhs *rhs) {
   TRS_TRY(trs_plan_check(plan));
   if (plan->system.n == 0 || rhs->nrhs == 0) return TRS_SUCCESS;
-  return plan->method->solve(plan, rhs);
+  int before = trs_plan_enter(plan);
+  trs_status status = plan->method->solve(plan, rhs);
+  trs_plan_leave(plan, before);
+  return status;
 }
 
 const char *trs_host_refuses(const trs_plan *plan) {
@@ -250,7 +280,7 @@ trs_status trs_plan_finish(trs_plan *plan) {
   TRS_TRY(trs_plan_check(plan));
   for (int s = 0; s < 2; s++)
     if (plan->sweep[s]) TRS_TRY(trs_plan_finish(plan->sweep[s]));
-  return plan->method->wait ? plan->method->wait(plan) : TRS_SUCCESS;
+  return plan->method->wait ? run_on_device(plan, plan->method->wait) : TRS_SUCCESS;
 }
 
 void trs_plan_use_stream(trs_plan *plan, trs_stream stream) {

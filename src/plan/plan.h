@@ -54,6 +54,14 @@ void trs_plan_decline(trs_plan *plan);
 /* Makes plan->levels if it is not there. */
 trs_status trs_plan_need_levels(trs_plan *plan);
 
+/* Threads that a solve uses. */
+int trs_plan_threads(const trs_plan *plan);
+
+/* Makes the device of the plan's methods the calling thread's current one, if they have one, and
+ * the one before again. */
+int trs_plan_enter(const trs_plan *plan);
+void trs_plan_leave(const trs_plan *plan, int before);
+
 /* Bytes one solve must touch: matrix, b and x once each. */
 int64_t trs_plan_solve_bytes(const trs_plan *plan);
 

@@ -167,13 +167,12 @@ static int choose_threads(const trs_relaxation *R) {
 static trs_status build(trs_relaxation *R, const trs_block_system *system, int32_t me,
                         const trs_relax_options *options) {
   TRS_TRY(trs_domain_lay_out(R, system, me));
-  const bool gpus = strncmp(R->context->backend, "cuda", 4) == 0;
+  const bool gpus = R->context->backend->gpu;
   R->room = options->nrhs > 1 ? options->nrhs : 1;
   if (gpus && R->room > TRS_RELAX_MOST_ABREAST) R->room = TRS_RELAX_MOST_ABREAST;
   R->threads = choose_threads(R);
-  if (strcmp(R->context->backend, "cuda-group") == 0) return TRS_SUCCESS; /* who calls goes on */
-  if (strcmp(R->context->backend, "cuda") == 0)
-    return trs_relax_gpu_create(R, R->context->device, NULL, options->variant);
+  if (R->context->group) return TRS_SUCCESS; /* group.c goes on */
+  if (gpus) return trs_relax_gpu_create(R, R->context->device, NULL, options->variant);
   return allocate_vectors(R);
 }
 

@@ -3,7 +3,7 @@
 #ifndef TRS_RELAX_RELAXATION_H
 #define TRS_RELAX_RELAXATION_H
 
-#include "plan/context.h"
+#include "backend/context.h"
 #include "plan/method.h"
 #include "relax/part.h"
 #include "relax/source.h"

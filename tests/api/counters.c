@@ -3,7 +3,7 @@
 #include "base/counter.h"
 #include "base/random.h"
 #include "base/team.h"
-#include "plan/context.h"
+#include "backend/context.h"
 #include "solve/threads/schedule.h"
 #include "test.h"
 

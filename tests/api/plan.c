@@ -5,7 +5,7 @@
 #include "base/config.h"
 #include "base/memory.h"
 #include "matrix/values.h"
-#include "plan/context.h"
+#include "backend/context.h"
 #include "solve/threads/schedule.h"
 #include "support.h"
 #include "test.h"

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "io/scratch.h"
-#include "plan/context.h"
+#include "backend/context.h"
 #include "test.h"
 
 static char root[200];

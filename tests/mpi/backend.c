@@ -12,7 +12,7 @@
 #include "comm/ranks_mpi.h"
 #include "device/shared.h"
 #include "io/checksum.h"
-#include "plan/context.h"
+#include "backend/context.h"
 #include "solve/grid3d/grid3d.h"
 #include "trireme_mpi.h"
 

@@ -9,7 +9,7 @@
 #include <stdbool.h>
 
 #include "base/wait.h"
-#include "plan/context.h"
+#include "backend/context.h"
 #include "relax/blocks.h"
 #include "relax/kernels.h"
 #include "test.h"

@@ -9,7 +9,7 @@
 
 #include "counters.h"
 #include "gpu.h"
-#include "plan/context.h"
+#include "backend/context.h"
 #include "relax/blocks.h"
 #include "test.h"
 

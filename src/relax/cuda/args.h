@@ -4,7 +4,7 @@
 
 #include "device/device.h"
 #include "relax/part.h"
-#include "solve/cuda/fault.h"
+#include "device/fault.h"
 
 #ifdef __cplusplus
 extern "C" {

@@ -4,7 +4,7 @@
 #define TRS_RELAX_CUDA_PUSH_CUH
 
 #include "relax/cuda/push.h"
-#include "solve/cuda/kernel.cuh"
+#include "device/kernel.cuh"
 
 namespace trs {
 

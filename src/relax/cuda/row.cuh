@@ -9,7 +9,7 @@
 
 #include "relax/cuda/args.h"
 #include "relax/exact.h"
-#include "solve/cuda/kernel.cuh"
+#include "device/kernel.cuh"
 
 namespace trs {
 

@@ -14,7 +14,7 @@
 #define TRS_SOLVE_CUDA_ANALYSIS_CUH
 
 #include "solve/cuda/analysis.h"
-#include "solve/cuda/kernel.cuh"
+#include "device/kernel.cuh"
 
 namespace trs {
 

@@ -11,12 +11,13 @@ typedef trs_engine_candidate candidate;
 
 /* For comparison with the CPU's methods, whose right-hand sides are in host memory: transfers, and
  * a level or the bytes. */
-static double estimate(const trs_plan *plan) {
+static trs_estimate estimate(const trs_plan *plan) {
   static const double BUS = 10e9, BANDWIDTH = 2e12, LEVEL = 0.6e-6, START = 30e-6;
   const trs_system *S = &plan->system;
   double levels = plan->has_levels ? plan->levels.count : 0;
   double moved = 2.0 * (double)S->n * (double)trs_scalar_size(S->scalar);
-  return START + moved / BUS + levels * LEVEL + (double)trs_plan_solve_bytes(plan) / BANDWIDTH;
+  double bytes = (double)trs_plan_solve_bytes(plan);
+  return (trs_estimate){.seconds = START + moved / BUS + levels * LEVEL + bytes / BANDWIDTH};
 }
 
 static trs_status read_parameters(engine *e, const trs_plan *plan) {
@@ -243,13 +244,11 @@ static trs_status analyze(trs_plan *plan) {
   plan->state = e;
   TRS_TRY(read_parameters(e, plan));
   trs_gpu_begin(&e->gpu, plan);
-  int before = trs_device_enter(e->gpu.device);
-  trs_status status = analyze_on_device(e, plan);
-  trs_device_leave(before);
-  return status;
+  return analyze_on_device(e, plan);
 }
 
-static trs_status update_on_device(engine *e, trs_plan *plan) {
+static trs_status update(trs_plan *plan) {
+  engine *e = plan->state;
   TRS_TRY(trs_gpu_load(&e->gpu, plan, true, TRS_GPU_PATTERN | TRS_GPU_VALUES));
   trs_gpu_pattern pattern = pattern_of(&e->gpu.system);
   TRS_TRY(
@@ -259,24 +258,11 @@ static trs_status update_on_device(engine *e, trs_plan *plan) {
   return TRS_SUCCESS;
 }
 
-static trs_status update(trs_plan *plan) {
-  engine *e = plan->state;
-  int before = trs_device_enter(e->gpu.device);
-  trs_status status = update_on_device(e, plan);
-  trs_device_leave(before);
-  return status;
-}
-
 static trs_status solve(trs_plan *plan, const trs_rhs *rhs) {
   return trs_gpu_solve(plan, &((engine *)plan->state)->gpu, rhs, trs_engine_launch);
 }
 
 static trs_status wait(trs_plan *plan) { return trs_gpu_wait(plan, &((engine *)plan->state)->gpu); }
-
-static int threads(const trs_plan *plan) {
-  (void)plan;
-  return 1;
-}
 
 static int64_t bytes(const trs_plan *plan) {
   const engine *e = plan->state;
@@ -301,18 +287,16 @@ static void free_state(trs_plan *plan) {
   engine *e = plan->state;
   if (!e) return;
   if (e->gpu.device) {
-    int before = trs_device_enter(e->gpu.device);
     drop_arrays(e, plan->stream);
     drop_candidate(e, &e->c, plan->stream);
     trs_gpu_free(&e->gpu, plan);
-    trs_device_leave(before);
   }
   trs_free(e);
 }
 
 const trs_method trs_method_engine = {
     .name = "engine",
-    .backend = "cuda",
+    .backend = &trs_backend_cuda,
     .parameters = true,
     .refuses = trs_gpu_refuses,
     .estimate = estimate,
@@ -321,7 +305,6 @@ const trs_method trs_method_engine = {
     .update = update,
     .solve = solve,
     .wait = wait,
-    .threads = threads,
     .bytes = bytes,
     .describe = describe,
     .free = free_state,

@@ -4,7 +4,7 @@
 
 #include "analysis/slices.h"
 #include "device/device.h"
-#include "solve/cuda/fault.h"
+#include "device/fault.h"
 
 /* Runs of levels, each solved by one launch. */
 typedef enum trs_region_kind {

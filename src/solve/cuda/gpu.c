@@ -24,10 +24,7 @@ trs_status trs_gpu_arm(trs_gpu *gpu, const trs_plan *plan) {
 
 trs_status trs_gpu_open(trs_gpu *gpu, trs_plan *plan) {
   trs_gpu_begin(gpu, plan);
-  int before = trs_device_enter(gpu->device);
-  trs_status status = trs_gpu_arm(gpu, plan);
-  trs_device_leave(before);
-  return status;
+  return trs_gpu_arm(gpu, plan);
 }
 
 static void drop(trs_gpu *gpu, int which, trs_stream stream) {
@@ -144,12 +141,7 @@ static trs_status finish(trs_plan *plan, trs_gpu *gpu) {
   return check_fault(gpu);
 }
 
-trs_status trs_gpu_wait(trs_plan *plan, trs_gpu *gpu) {
-  int before = trs_device_enter(gpu->device);
-  trs_status status = finish(plan, gpu);
-  trs_device_leave(before);
-  return status;
-}
+trs_status trs_gpu_wait(trs_plan *plan, trs_gpu *gpu) { return finish(plan, gpu); }
 
 static trs_status need_stage(trs_plan *plan, trs_gpu *gpu, int64_t nrhs) {
   if (gpu->stage) return TRS_SUCCESS;
@@ -178,10 +170,8 @@ static trs_status solve_staged(trs_plan *plan, trs_gpu *gpu, const trs_rhs *rhs,
 
 trs_status trs_gpu_solve(trs_plan *plan, trs_gpu *gpu, const trs_rhs *rhs, trs_gpu_launch launch) {
   TRS_TRY(check_fault(gpu));
-  int before = trs_device_enter(gpu->device);
   bool there = trs_device_address(rhs->x) && trs_device_address(rhs->b);
   trs_status status =
       there ? launch(plan, rhs, plan->stream) : solve_staged(plan, gpu, rhs, launch);
-  trs_device_leave(before);
   return status;
 }

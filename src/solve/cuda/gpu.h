@@ -5,7 +5,7 @@
 
 #include "device/device.h"
 #include "plan/plan.h"
-#include "solve/cuda/fault.h"
+#include "device/fault.h"
 
 typedef struct trs_gpu {
   trs_device *device;

@@ -41,11 +41,9 @@ static trs_status create(trs_plan *plan) {
   room *r;
   TRS_TRY(TRS_ALLOC_ZERO(&r, 1));
   ((trs_two_sweeps *)plan->state)->room = r;
-  int before = trs_device_enter(plan->context->device);
   trs_status status = trs_gpu_open(&r->gpu, plan);
   r->gpu.system = plan->system;
   if (!status) status = fill(r, plan);
-  trs_device_leave(before);
   return status;
 }
 
@@ -97,12 +95,10 @@ static void free_room(trs_plan *plan) {
   room *r = room_of(plan);
   if (!r) return;
   if (r->gpu.device) {
-    int before = trs_device_enter(r->gpu.device);
     void *arrays[] = {r->in_perm, r->out_perm, r->in_scale, r->out_scale, r->work};
     for (size_t k = 0; k < sizeof arrays / sizeof arrays[0]; k++)
       trs_device_free(r->gpu.device, arrays[k], plan->stream);
     trs_gpu_free(&r->gpu, plan);
-    trs_device_leave(before);
   }
   trs_free(r);
 }

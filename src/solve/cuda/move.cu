@@ -2,7 +2,7 @@
  * threads move those of one row; where rows do, squares are turned in shared memory. */
 #include "solve/cuda/move.h"
 
-#include "solve/cuda/kernel.cuh"
+#include "device/kernel.cuh"
 
 namespace {
 

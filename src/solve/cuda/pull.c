@@ -2,7 +2,6 @@
  * once. */
 #include "solve/cuda/pull.h"
 
-#include <math.h>
 #include <stdio.h>
 
 #include "plan/parameters.h"
@@ -49,23 +48,13 @@ static trs_status analyze(trs_plan *plan) {
   s->lanes =
       s->lanes_choice == LANES_AUTO ? lanes_for(&plan->system) : lanes_of_word[s->lanes_choice];
   TRS_TRY(trs_gpu_open(&s->gpu, plan));
-  int before = trs_device_enter(s->gpu.device);
-  trs_status status = build(s, plan);
-  trs_device_leave(before);
-  return status;
-}
-
-static trs_status load_values(pull *s, trs_plan *plan) {
-  TRS_TRY(trs_gpu_load(&s->gpu, plan, true, TRS_GPU_VALUES));
-  return trs_device_wait(plan->stream);
+  return build(s, plan);
 }
 
 static trs_status update(trs_plan *plan) {
   pull *s = plan->state;
-  int before = trs_device_enter(s->gpu.device);
-  trs_status status = load_values(s, plan);
-  trs_device_leave(before);
-  return status;
+  TRS_TRY(trs_gpu_load(&s->gpu, plan, true, TRS_GPU_VALUES));
+  return trs_device_wait(plan->stream);
 }
 
 static trs_status launch(trs_plan *plan, const trs_rhs *rhs, trs_stream stream) {
@@ -101,11 +90,9 @@ static trs_status solve(trs_plan *plan, const trs_rhs *rhs) {
 static trs_status wait(trs_plan *plan) { return trs_gpu_wait(plan, &((pull *)plan->state)->gpu); }
 
 /* A single solve is over before another method's analysis is. */
-static double estimate(const trs_plan *plan) { return plan->options.solves == 1 ? 0 : INFINITY; }
-
-static int threads(const trs_plan *plan) {
-  (void)plan;
-  return 1;
+static trs_estimate estimate(const trs_plan *plan) {
+  const bool once = plan->options.solves == 1;
+  return (trs_estimate){.preference = once ? TRS_PREFERENCE_NONE : TRS_PREFERENCE_LAST};
 }
 
 static int64_t bytes(const trs_plan *plan) {
@@ -122,17 +109,15 @@ static void describe(const trs_plan *plan, char *text, size_t size) {
 static void free_state(trs_plan *plan) {
   pull *s = plan->state;
   if (s && s->gpu.device) {
-    int before = trs_device_enter(s->gpu.device);
     trs_device_free(s->gpu.device, s->work, plan->stream);
     trs_gpu_free(&s->gpu, plan);
-    trs_device_leave(before);
   }
   trs_free(s);
 }
 
 const trs_method trs_method_pull = {
     .name = "pull",
-    .backend = "cuda",
+    .backend = &trs_backend_cuda,
     .parameters = true,
     .refuses = trs_gpu_refuses,
     .estimate = estimate,
@@ -141,7 +126,6 @@ const trs_method trs_method_pull = {
     .update = update,
     .solve = solve,
     .wait = wait,
-    .threads = threads,
     .bytes = bytes,
     .describe = describe,
     .free = free_state,

@@ -3,7 +3,7 @@
 #define TRS_SOLVE_CUDA_PULL_H
 
 #include "device/device.h"
-#include "solve/cuda/fault.h"
+#include "device/fault.h"
 #include "trireme.h"
 
 /* Entries that a lane waits for at once. */

@@ -4,7 +4,7 @@
 #define TRS_SOLVE_CUDA_SLICE_CUH
 
 #include "solve/cuda/engine.h"
-#include "solve/cuda/kernel.cuh"
+#include "device/kernel.cuh"
 
 namespace trs {
 

@@ -30,11 +30,6 @@ typedef struct supernodal {
   int64_t at_once, work_bytes;
 } supernodal;
 
-static double estimate(const trs_plan *plan) {
-  (void)plan;
-  return INFINITY; /* published methods run where they are asked for by name */
-}
-
 static trs_status read_parameters(supernodal *s, const trs_plan *plan) {
   static const char *const kinds[] = {"auto", "columns", "rows", NULL};
   static const char *const threads[] = {"auto", "32", "64", "128", "256", NULL};
@@ -226,9 +221,7 @@ static trs_status analyze(trs_plan *plan) {
   s->gpu.system.n = plan->system.n; /* what trs_gpu_bytes asks for; nothing is loaded */
   s->gpu.system.scalar = plan->system.scalar;
   TRS_TRY(fetch(&copy, &S, plan));
-  int before = trs_device_enter(s->gpu.device);
   trs_status status = build(s, plan, &S);
-  trs_device_leave(before);
   trs_matrix_destroy(copy);
   return status;
 }
@@ -238,9 +231,7 @@ static trs_status update(trs_plan *plan) {
   trs_matrix *copy;
   trs_system S;
   TRS_TRY(fetch(&copy, &S, plan));
-  int before = trs_device_enter(s->gpu.device);
   trs_status status = load_values(s, plan, &S);
-  trs_device_leave(before);
   trs_matrix_destroy(copy);
   return status;
 }
@@ -280,11 +271,6 @@ static trs_status wait(trs_plan *plan) {
   return trs_gpu_wait(plan, &((supernodal *)plan->state)->gpu);
 }
 
-static int threads(const trs_plan *plan) {
-  (void)plan;
-  return 1;
-}
-
 static int64_t bytes(const trs_plan *plan) {
   const supernodal *s = plan->state;
   const trs_panels *P = &s->panels;
@@ -308,12 +294,10 @@ static void describe(const trs_plan *plan, char *text, size_t size) {
 static void free_state(trs_plan *plan) {
   supernodal *s = plan->state;
   if (s && s->gpu.device) {
-    int before = trs_device_enter(s->gpu.device);
     void *arrays[] = {s->panel, s->block, s->list, s->line, s->values, s->work};
     for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++)
       trs_device_free(s->gpu.device, arrays[k], plan->stream);
     trs_gpu_free(&s->gpu, plan);
-    trs_device_leave(before);
   }
   if (s) trs_panels_destroy(&s->panels);
   trs_free(s);
@@ -321,16 +305,15 @@ static void free_state(trs_plan *plan) {
 
 const trs_method trs_method_supernodal = {
     .name = "supernodal",
-    .backend = "cuda",
+    .backend = &trs_backend_cuda,
     .parameters = true,
     .refuses = trs_gpu_refuses,
-    .estimate = estimate,
+    .estimate = trs_only_by_name,
     .analysis_solves = 100,
     .analyze = analyze,
     .update = update,
     .solve = solve,
     .wait = wait,
-    .threads = threads,
     .bytes = bytes,
     .describe = describe,
     .free = free_state,

@@ -15,7 +15,7 @@
  * infinite x into NaN where the triangle has no entry. */
 #include "solve/cuda/supernodal.h"
 
-#include "solve/cuda/kernel.cuh"
+#include "device/kernel.cuh"
 #include "solve/cuda/syncfree.cuh"
 
 namespace {

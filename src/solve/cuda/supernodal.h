@@ -4,7 +4,7 @@
 
 #include "device/device.h"
 #include "factor/panels.h"
-#include "solve/cuda/fault.h"
+#include "device/fault.h"
 
 enum {
   TRS_SUPERNODAL_WIDEST = 128,       /* columns in a supernode */

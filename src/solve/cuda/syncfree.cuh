@@ -6,7 +6,7 @@
 #ifndef TRS_SOLVE_CUDA_SYNCFREE_CUH
 #define TRS_SOLVE_CUDA_SYNCFREE_CUH
 
-#include "solve/cuda/kernel.cuh"
+#include "device/kernel.cuh"
 #include "solve/cuda/syncfree.h"
 
 namespace trs::syncfree {

@@ -8,7 +8,7 @@
 #define TRS_SOLVE_CUDA_SYNCFREE_H
 
 #include "device/device.h"
-#include "solve/cuda/fault.h"
+#include "device/fault.h"
 #include "trireme.h"
 
 typedef struct trs_syncfree {

@@ -57,16 +57,15 @@ static void describe(const trs_plan *plan, char *text, size_t size) {
 
 const trs_method trs_method_syncfree_csc = {
     .name = "syncfree-csc",
-    .backend = "cuda",
+    .backend = &trs_backend_cuda,
     .parameters = true,
     .refuses = trs_gpu_refuses,
-    .estimate = trs_syncfree_estimate,
+    .estimate = trs_only_by_name,
     .analysis_solves = 0.1,
     .analyze = analyze,
     .update = trs_syncfree_update,
     .solve = solve,
     .wait = trs_syncfree_wait,
-    .threads = trs_syncfree_threads,
     .bytes = trs_syncfree_bytes,
     .describe = describe,
     .free = trs_syncfree_free,

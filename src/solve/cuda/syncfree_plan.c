@@ -1,8 +1,6 @@
 /* syncfree_plan.c - analysis, update and memory of both synchronization-free methods. */
 #include "solve/cuda/syncfree_plan.h"
 
-#include <math.h>
-
 /* The ticket and met, so that left_sum behind them is aligned for every scalar. */
 static int64_t counters_bytes(int64_t n) {
   static const int64_t ALIGNMENT = 256;
@@ -61,39 +59,18 @@ static trs_status build(trs_syncfree_plan *p, trs_plan *plan) {
 trs_status trs_syncfree_analyze(trs_plan *plan, int64_t width) {
   trs_syncfree_plan *p = plan->state;
   p->width = width;
-  int before = trs_device_enter(plan->context->device);
-  trs_status status = build(p, plan);
-  trs_device_leave(before);
-  return status;
-}
-
-static trs_status load_values(trs_syncfree_plan *p, trs_plan *plan) {
-  TRS_TRY(trs_gpu_load(&p->gpu, plan, false, TRS_GPU_VALUES));
-  return trs_device_wait(plan->stream);
+  return build(p, plan);
 }
 
 trs_status trs_syncfree_update(trs_plan *plan) {
   trs_syncfree_plan *p = plan->state;
-  int before = trs_device_enter(p->gpu.device);
-  trs_status status = load_values(p, plan);
-  trs_device_leave(before);
-  return status;
-}
-
-/* Published methods run where they are asked for by name. */
-double trs_syncfree_estimate(const trs_plan *plan) {
-  (void)plan;
-  return INFINITY;
+  TRS_TRY(trs_gpu_load(&p->gpu, plan, false, TRS_GPU_VALUES));
+  return trs_device_wait(plan->stream);
 }
 
 trs_status trs_syncfree_wait(trs_plan *plan) {
   trs_syncfree_plan *p = plan->state;
   return trs_gpu_wait(plan, &p->gpu);
-}
-
-int trs_syncfree_threads(const trs_plan *plan) {
-  (void)plan;
-  return 1;
 }
 
 int64_t trs_syncfree_bytes(const trs_plan *plan) {
@@ -106,11 +83,9 @@ int64_t trs_syncfree_bytes(const trs_plan *plan) {
 void trs_syncfree_free(trs_plan *plan) {
   trs_syncfree_plan *p = plan->state;
   if (p && p->gpu.device) {
-    int before = trs_device_enter(p->gpu.device);
     trs_device_free(p->gpu.device, p->in_degree, plan->stream);
     trs_device_free(p->gpu.device, p->workspace, plan->stream);
     trs_gpu_free(&p->gpu, plan);
-    trs_device_leave(before);
   }
   trs_free(p);
 }

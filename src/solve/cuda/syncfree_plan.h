@@ -22,10 +22,8 @@ trs_status trs_syncfree_analyze(trs_plan *plan, int64_t width);
 trs_status trs_syncfree_begin(const trs_syncfree_plan *p, trs_syncfree *s, int64_t width,
                               trs_stream stream);
 
-double trs_syncfree_estimate(const trs_plan *plan);
 trs_status trs_syncfree_update(trs_plan *plan);
 trs_status trs_syncfree_wait(trs_plan *plan);
-int trs_syncfree_threads(const trs_plan *plan);
 int64_t trs_syncfree_bytes(const trs_plan *plan);
 void trs_syncfree_free(trs_plan *plan);
 

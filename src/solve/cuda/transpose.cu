@@ -4,7 +4,7 @@
 
 #include <cub/device/device_radix_sort.cuh>
 
-#include "solve/cuda/kernel.cuh"
+#include "device/kernel.cuh"
 
 namespace {
 

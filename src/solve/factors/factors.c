@@ -65,18 +65,12 @@ static const trs_mover host_mover = {
 
 /* ---- The plan ---- */
 
-static const char *refuses(const trs_plan *plan) {
-  (void)plan;
-  return NULL;
-}
-
 static trs_status solve(trs_plan *plan, const trs_rhs *rhs) {
   return ((const trs_two_sweeps *)plan->state)->mover->solve(plan, rhs);
 }
 
 static int threads(const trs_plan *plan) {
-  int first = plan->sweep[0]->method->threads(plan->sweep[0]);
-  int second = plan->sweep[1]->method->threads(plan->sweep[1]);
+  int first = trs_plan_threads(plan->sweep[0]), second = trs_plan_threads(plan->sweep[1]);
   return first > second ? first : second;
 }
 
@@ -105,8 +99,7 @@ static void free_state(trs_plan *plan) {
 
 static const trs_method sweeps = {
     .name = "factors",
-    .backend = "serial",
-    .refuses = refuses,
+    .backend = &trs_backend_serial,
     .solve = solve,
     .threads = threads,
     .bytes = bytes,
@@ -127,9 +120,7 @@ static trs_status make_sweep(trs_plan *plan, int lower, const trs_options *optio
       plan->trans, lower ? F->diag_L : F->diag_U, options);
 }
 
-static bool on_gpu(const trs_plan *sweep) {
-  return strncmp(sweep->method->backend, "cuda", 4) == 0;
-}
+static bool on_gpu(const trs_plan *sweep) { return sweep->method->backend->gpu; }
 
 /* Where auto took the GPU for one sweep only, the other goes there too: what the right-hand sides
  * would lose on their way between is more than it can gain. */
@@ -171,14 +162,17 @@ static trs_status make_sweeps(trs_plan *plan, const trs_options *options) {
   TRS_TRY(join_sweeps(plan, options));
   make_reason(plan);
   state->mover = mover_for(plan);
-  return state->mover->create(plan);
+  int before = trs_plan_enter(plan);
+  trs_status status = state->mover->create(plan);
+  trs_plan_leave(plan, before);
+  return status;
 }
 
 /* Did auto take a GPU, for one sweep at least? */
 static bool chose_gpu(const trs_plan *plan, const trs_options *options) {
   bool named = options && options->method && strcmp(options->method, "auto") != 0;
   const trs_factors *F = ((const trs_two_sweeps *)plan->state)->F;
-  if (named || strcmp(plan->context->backend, "auto") != 0 || F->L->on_device) return false;
+  if (named || !plan->context->backend->finds_gpu || F->L->on_device) return false;
   return (plan->sweep[0] && on_gpu(plan->sweep[0])) || (plan->sweep[1] && on_gpu(plan->sweep[1]));
 }
 
@@ -187,7 +181,9 @@ static trs_status fall_back(trs_plan *plan, const trs_options *options) {
   trs_two_sweeps *state = plan->state;
   char why[128];
   snprintf(why, sizeof why, "%s", trs_last_error()->message);
+  int before = trs_plan_enter(plan);
   if (state->mover) state->mover->free(plan);
+  trs_plan_leave(plan, before);
   state->mover = NULL;
   state->room = NULL;
   for (int s = 0; s < 2; s++) {

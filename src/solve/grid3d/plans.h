@@ -7,7 +7,7 @@
 #ifndef TRS_SOLVE_GRID3D_PLANS_H
 #define TRS_SOLVE_GRID3D_PLANS_H
 
-#include "plan/context.h"
+#include "backend/context.h"
 #include "solve/grid3d/triangles.h"
 
 typedef struct trs_plans_options {

@@ -1,22 +1,9 @@
 /* alone.c - the engine on one GPU of a group, and the time of solves. */
 #include "solve/multigpu/alone.h"
 
-#include <stdatomic.h>
-#include <stdio.h>
-
 #include "base/memory.h"
 #include "base/timer.h"
 #include "device/shared.h"
-
-/* A context of that GPU alone. */
-static trs_status make_context(trs_context **context, trs_device *device) {
-  TRS_TRY(TRS_ALLOC_ZERO(context, 1));
-  atomic_init(&(*context)->references, 1);
-  snprintf((*context)->backend, sizeof(*context)->backend, "cuda");
-  (*context)->threads = 1;
-  (*context)->device = trs_device_retain(device);
-  return TRS_SUCCESS;
-}
 
 /* A matrix in device memory is looked at on its own GPU, where the stream is a stranger: the
  * default stream serves both. */
@@ -30,7 +17,7 @@ trs_status trs_alone_create(trs_plan **alone, const trs_plan *plan, trs_device *
                          .tune = plan->options.tune,
                          .stream = plan->matrix->on_device ? NULL : stream};
   *alone = NULL;
-  TRS_TRY(make_context(&context, device));
+  TRS_TRY(trs_context_of_device(&context, device));
   trs_status status =
       trs_plan_create(alone, context, plan->matrix, plan->uplo, plan->trans, plan->diag, &options);
   trs_context_destroy(context); /* the plan keeps it */

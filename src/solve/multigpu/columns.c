@@ -535,15 +535,12 @@ static bool fits_all(const trs_plan *plan) {
 }
 
 /* The choice where there are two right-hand sides for each member, and room: it scales best. */
-static double estimate(const trs_plan *plan) {
+static trs_estimate estimate(const trs_plan *plan) {
   const int members = trs_group_members(plan->context->group);
-  if (members == 1 || plan->options.nrhs < 2 * members || !fits_all(plan)) return INFINITY;
-  return 1e-9;
-}
-
-static int threads(const trs_plan *plan) {
-  (void)plan;
-  return 1;
+  if (members == 1 || plan->options.nrhs < 2 * members || !fits_all(plan))
+    return (trs_estimate){.preference = TRS_PREFERENCE_LAST};
+  return (trs_estimate){.preference = TRS_PREFERENCE_FIRST,
+                        .because = "there are right-hand sides for every GPU"};
 }
 
 static int64_t bytes(const trs_plan *plan) {
@@ -594,7 +591,7 @@ static void free_state(trs_plan *plan) {
 
 const trs_method trs_method_columns = {
     .name = "columns",
-    .backend = "cuda-group",
+    .backend = &trs_backend_cuda_group,
     .parameters = true,
     .refuses = refuses,
     .estimate = estimate,
@@ -604,7 +601,6 @@ const trs_method trs_method_columns = {
     .share = share,
     .solve = solve,
     .wait = wait,
-    .threads = threads,
     .bytes = bytes,
     .describe = describe,
     .free = free_state,

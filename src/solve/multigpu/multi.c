@@ -460,17 +460,6 @@ trs_status trs_multi_share(const trs_plan *plan, int member, int64_t nrhs, trs_p
   return TRS_SUCCESS;
 }
 
-/* Published methods run where they are asked for by name. */
-double trs_multi_estimate(const trs_plan *plan) {
-  (void)plan;
-  return INFINITY;
-}
-
-int trs_multi_threads(const trs_plan *plan) {
-  (void)plan;
-  return 1;
-}
-
 int64_t trs_multi_bytes(const trs_multi *m, const trs_system *S) {
   int64_t total = 0;
   for (int k = 0; k < m->tasks.members; k++)

@@ -62,8 +62,6 @@ trs_status trs_multi_solve(trs_plan *plan, const trs_rhs *rhs, const trs_multi_s
 /* For a method's table. */
 trs_status trs_multi_share(const trs_plan *plan, int member, int64_t nrhs, trs_plan_share *share,
                            int64_t *rows);
-double trs_multi_estimate(const trs_plan *plan);
-int trs_multi_threads(const trs_plan *plan);
 int64_t trs_multi_bytes(const trs_multi *m, const trs_system *S); /* of the members here */
 void trs_multi_describe(const trs_multi *m, char *text, size_t size);
 

@@ -439,21 +439,19 @@ static const char *refuses(const trs_plan *plan) {
 
 /* As the one-GPU engine's estimate, shared, and a step between GPUs now and then; nothing is
  * compared with where the matrix does not fit one GPU. */
-static double estimate(const trs_plan *plan) {
+static trs_estimate estimate(const trs_plan *plan) {
   static const double BUS = 10e9, BANDWIDTH = 2e12, LEVEL = 0.65e-6, START = 40e-6;
   const trs_system *S = &plan->system;
   const int members = trs_group_members(plan->context->group);
   double levels = plan->has_levels ? plan->levels.count : 0;
   double moved = 2.0 * (double)S->n * (double)trs_scalar_size(S->scalar);
-  if (!fits_one(plan)) return 0;
-  if (members == 1) return 1; /* the engine does as well */
-  return START + moved / BUS + levels * LEVEL +
-         (double)trs_plan_solve_bytes(plan) / BANDWIDTH / members;
-}
-
-static int threads(const trs_plan *plan) {
-  (void)plan;
-  return 1;
+  if (!fits_one(plan))
+    return (trs_estimate){.preference = TRS_PREFERENCE_ONLY,
+                          .because = "one GPU has no room for it"};
+  if (members == 1) /* the engine does as well */
+    return (trs_estimate){.preference = TRS_PREFERENCE_LAST};
+  double bytes = (double)trs_plan_solve_bytes(plan) / members;
+  return (trs_estimate){.seconds = START + moved / BUS + levels * LEVEL + bytes / BANDWIDTH};
 }
 
 static int64_t bytes(const trs_plan *plan) {
@@ -499,7 +497,7 @@ static void free_state(trs_plan *plan) {
 
 const trs_method trs_method_push = {
     .name = "push",
-    .backend = "cuda-group",
+    .backend = &trs_backend_cuda_group,
     .deferred = true,
     .parameters = true,
     .refuses = refuses,
@@ -510,7 +508,6 @@ const trs_method trs_method_push = {
     .share = share,
     .solve = trs_push_solve,
     .wait = wait,
-    .threads = threads,
     .bytes = bytes,
     .describe = describe,
     .free = free_state,

@@ -10,7 +10,7 @@
 
 #include "analysis/slices.h"
 #include "device/device.h"
-#include "solve/cuda/fault.h"
+#include "device/fault.h"
 
 enum {
   TRS_PUSH_MEMBERS = 32, /* at most: bits of a mask */

@@ -147,16 +147,15 @@ static void release(trs_plan *plan) {
 
 const trs_method trs_method_unified = {
     .name = "unified",
-    .backend = "cuda-group",
+    .backend = &trs_backend_cuda_group,
     .parameters = true,
     .refuses = refuses,
-    .estimate = trs_multi_estimate,
+    .estimate = trs_only_by_name,
     .analysis_solves = 0.5,
     .analyze = analyze,
     .update = trs_multi_update,
     .share = trs_multi_share,
     .solve = solve,
-    .threads = trs_multi_threads,
     .bytes = bytes,
     .describe = describe,
     .free = release,

@@ -8,9 +8,9 @@
 
 /* What a row and an entry take at best, data in cache and no row waiting for another
  * (docs/experiments.md). */
-static double estimate(const trs_plan *plan) {
+static trs_estimate estimate(const trs_plan *plan) {
   static const double ENTRY = 0.35e-9, ROW = 0.9e-9;
-  return ROW * (double)plan->system.n + ENTRY * (double)plan->system.nnz;
+  return (trs_estimate){.seconds = ROW * (double)plan->system.n + ENTRY * (double)plan->system.nnz};
 }
 
 enum { LONG = 8 }; /* entries in a row from which the wait for the x before it counts no more */
@@ -39,11 +39,6 @@ static trs_status solve(trs_plan *plan, const trs_rhs *rhs) {
   return TRS_SUCCESS;
 }
 
-static int threads(const trs_plan *plan) {
-  (void)plan;
-  return 1;
-}
-
 static void describe(const trs_plan *plan, char *text, size_t size) {
   snprintf(text, size, "%s substitution by %s of op(A), as stored",
            plan->system.lower ? "forward" : "backward", plan->system.rows ? "rows" : "columns");
@@ -53,12 +48,11 @@ static void free_state(trs_plan *plan) { trs_free(plan->state); }
 
 const trs_method trs_method_serial = {
     .name = "serial",
-    .backend = "serial",
+    .backend = &trs_backend_serial,
     .refuses = trs_host_refuses,
     .estimate = estimate,
     .analyze = analyze,
     .solve = solve,
-    .threads = threads,
     .describe = describe,
     .free = free_state,
 };

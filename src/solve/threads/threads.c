@@ -31,10 +31,12 @@ static const trs_threads_kernels *kernels(void) {
 /* Work at the speed of serial's estimate, rows dearer by their way through two numberings, most of
  * all where natural order is a chain and level order so far from it; a wait for every split level.
  * The margin is for machines that are not all ours. */
-static double estimate(const trs_plan *plan) {
+static trs_estimate estimate(const trs_plan *plan) {
   static const double ENTRY = 0.35e-9, ROW = 1.4e-9, FAR_ROW = 3e-9, START = 2e-6, WAIT = 75e-9,
                       MARGIN = 1.28;
-  if (!plan->has_levels) return INFINITY; /* too small to have been looked at */
+  if (!plan->has_levels)
+    return (trs_estimate){.preference = TRS_PREFERENCE_LAST,
+                          .because = "so small a solve ends before several threads have started"};
   const trs_levels *levels = &plan->levels;
   const trs_system *S = &plan->system;
   double row = trs_system_chained(S) ? FAR_ROW : ROW, seconds = START;
@@ -44,7 +46,7 @@ static double estimate(const trs_plan *plan) {
         row * (double)(levels->ptr[k + 1] - levels->ptr[k]) + ENTRY * (double)levels->entries[k];
     seconds += work / parts + (parts > 1 ? WAIT : 0);
   }
-  return MARGIN * seconds;
+  return (trs_estimate){.seconds = MARGIN * seconds};
 }
 
 static trs_status row_lengths(int32_t **length, const trs_system *S) {
@@ -178,7 +180,7 @@ static void free_state(trs_plan *plan) {
 
 const trs_method trs_method_threads = {
     .name = "threads",
-    .backend = "threads",
+    .backend = &trs_backend_threads,
     .refuses = trs_host_refuses,
     .estimate = estimate,
     .analysis_solves = 8,

@@ -6,7 +6,7 @@
 
 #include "base/random.h"
 #include "matrix/values.h"
-#include "plan/context.h"
+#include "backend/context.h"
 #include "support.h"
 #include "test.h"
 

@@ -12,7 +12,7 @@
 
 #include "counters.h"
 #include "io/scratch.h"
-#include "plan/context.h"
+#include "backend/context.h"
 #include "support.h"
 #include "test.h"
 

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "plan/context.h"
+#include "backend/context.h"
 #include "solve/multigpu/multi.h"
 #include "support.h"
 #include "test.h"

@@ -1,6 +1,6 @@
-/* bound.h - the rates of a GPU that the reference time of a solve is made of.  C and CUDA C++. */
-#ifndef TRS_SOLVE_CUDA_BOUND_H
-#define TRS_SOLVE_CUDA_BOUND_H
+/* speed.h - the rates of a GPU that the reference time of a solve is made of.  C and CUDA C++. */
+#ifndef TRS_DEVICE_SPEED_H
+#define TRS_DEVICE_SPEED_H
 
 #include "device/device.h"
 

@@ -1,6 +1,6 @@
 /* fault.h - how a kernel tells that a wait passed its limit.  Shared by C and CUDA C++. */
-#ifndef TRS_SOLVE_CUDA_FAULT_H
-#define TRS_SOLVE_CUDA_FAULT_H
+#ifndef TRS_DEVICE_FAULT_H
+#define TRS_DEVICE_FAULT_H
 
 #include <stdint.h>
 

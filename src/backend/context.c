@@ -1,75 +1,52 @@
-/* context.c - parses "auto", "serial", "threads[:T]", "cuda[:N]", "cuda:0-3" and "nvshmem"; starts
- * the team, opens the GPUs.
+/* context.c - makes contexts from names such as "auto", "threads:4" and "cuda:0-3", and keeps them.
  */
-#include "plan/context.h"
+#include "backend/context.h"
 
 #include <pthread.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "base/config.h"
 #include "base/cores.h"
 #include "base/cpu.h"
 #include "base/memory.h"
 #include "base/process.h"
 
-enum { MOST_DEVICES = 1024 };
+/* The name of a context up to its colon. */
+static const struct {
+  const char *name;
+  const trs_backend *backend;
+} names[] = {{"auto", &trs_backend_auto},
+             {"serial", &trs_backend_serial},
+             {"threads", &trs_backend_threads},
+             {"cuda", &trs_backend_cuda},
+             {"nvshmem", &trs_backend_cuda_group}};
 
-static trs_status parse_device(trs_context *context, const char *where, const char *number) {
-  char *rest = NULL;
-  long ordinal = number ? strtol(number, &rest, 10) : 0;
-  if (number && (!*number || *rest || ordinal < 0 || ordinal > MOST_DEVICES))
-    return trs_fail(TRS_ERROR_ARGUMENT, -1, "\"%s\": a GPU's number follows cuda:, from 0", where);
-  trs_device *device;
-  TRS_TRY(trs_device_open(&device, (int)ordinal));
-  context->device = device;
-  return TRS_SUCCESS;
-}
-
-/* where: of several GPUs, what stands behind "cuda:", or "nvshmem". */
-static trs_status open_group(trs_context *context, const char *where) {
-  snprintf(context->backend, sizeof context->backend, "cuda-group");
-  TRS_TRY(trs_group_open(&context->group, where));
-  trs_device *first = trs_group_device(context->group, trs_group_first(context->group));
-  context->device = trs_device_retain(first);
-  return TRS_SUCCESS;
-}
-
-static trs_status parse(trs_context *context, const char *where) {
-  size_t length = strcspn(where, ":");
-  const char *count = where[length] ? where + length + 1 : NULL;
-  if (length >= sizeof context->backend) length = 0;
-  memcpy(context->backend, where, length);
-  context->cores = trs_cores();
-  context->threads = 1;
-  bool given = strcmp(context->backend, "serial") == 0 ||
-               (strcmp(context->backend, "threads") == 0 && count);
-  if (!given) TRS_TRY(trs_default_threads(&context->threads));
-  if (strcmp(context->backend, "serial") == 0) {
-    if (!count) return TRS_SUCCESS;
-  } else if (strcmp(context->backend, "auto") == 0) {
-    if (!count) return TRS_SUCCESS;
-  } else if (strcmp(context->backend, "cuda") == 0) {
-    if (count && strpbrk(count, "-,")) return open_group(context, count);
-    return parse_device(context, where, count);
-  } else if (strcmp(context->backend, "nvshmem") == 0) {
-    if (!count) return open_group(context, where);
-  } else if (strcmp(context->backend, "threads") == 0) {
-    if (!count) return TRS_SUCCESS;
-    char *rest;
-    long threads = strtol(count, &rest, 10);
-    if (*count && !*rest && threads >= 1 && threads <= TRS_MOST_THREADS) {
-      context->threads = (int)threads;
-      return TRS_SUCCESS;
-    }
-    return trs_fail(TRS_ERROR_ARGUMENT, -1, "\"%s\": threads must be 1 to %d", where,
-                    TRS_MOST_THREADS);
-  }
+trs_status trs_context_unknown(const char *name) {
   return trs_fail(TRS_ERROR_ARGUMENT, -1,
                   "no backend \"%s\": there are auto, serial, threads, threads:T, cuda, cuda:N, "
                   "cuda:0-3 or cuda:0,2 for several GPUs, and nvshmem",
-                  where);
+                  name);
+}
+
+static trs_status open_backend(trs_context *context, const char *name) {
+  const size_t length = strcspn(name, ":");
+  const char *argument = name[length] ? name + length + 1 : NULL;
+  for (size_t k = 0; k < sizeof names / sizeof *names; k++)
+    if (strlen(names[k].name) == length && memcmp(names[k].name, name, length) == 0) {
+      context->backend = names[k].backend;
+      return context->backend->open(context, name, argument);
+    }
+  return trs_context_unknown(name);
+}
+
+static trs_status make(trs_context **result) {
+  trs_context *context;
+  TRS_TRY(TRS_ALLOC_ZERO(&context, 1));
+  atomic_init(&context->references, 1);
+  context->process = trs_process();
+  context->threads = 1;
+  *result = context;
+  return TRS_SUCCESS;
 }
 
 trs_status trs_context_create(trs_context **result, const char *where) {
@@ -77,18 +54,21 @@ trs_status trs_context_create(trs_context **result, const char *where) {
   trs_context *context;
   *result = NULL;
   TRS_TRY(trs_isa_check());
-  TRS_TRY(TRS_ALLOC_ZERO(&context, 1));
-  atomic_init(&context->references, 1);
-  context->process = trs_process();
-  trs_status status = parse(context, where ? where : "auto");
+  TRS_TRY(make(&context));
+  context->cores = trs_cores();
+  trs_status status = open_backend(context, where ? where : "auto");
   if (!status && context->threads > 1) status = trs_team_create(&context->team, context->threads);
-  if (status) {
-    trs_device_close(context->device);
-    trs_group_close(context->group);
-    trs_free(context);
-    return status;
-  }
-  *result = context;
+  if (status)
+    trs_context_destroy(context);
+  else
+    *result = context;
+  return status;
+}
+
+trs_status trs_context_of_device(trs_context **result, trs_device *device) {
+  TRS_TRY(make(result));
+  (*result)->backend = &trs_backend_cuda;
+  (*result)->device = trs_device_retain(device);
   return TRS_SUCCESS;
 }
 
@@ -118,7 +98,7 @@ bool trs_context_is_inherited(const trs_context *context) {
 
 trs_status trs_context_check(const trs_context *context) {
   if (!trs_context_is_inherited(context)) return TRS_SUCCESS;
-  if (strncmp(context->backend, "cuda", 4) == 0)
+  if (context->backend->gpu)
     return trs_fail(TRS_ERROR_UNSUPPORTED, -1, "%s", trs_context_inherited);
   return trs_team_renew(context->team);
 }
@@ -140,8 +120,7 @@ const char *trs_context_find_device(trs_context *context) {
   if (trs_context_is_inherited(context)) return trs_context_inherited;
   static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
   pthread_mutex_lock(&lock);
-  if (!context->looked && !context->device && strcmp(context->backend, "auto") == 0)
-    look_for_device(context);
+  if (!context->looked && !context->device && context->backend->finds_gpu) look_for_device(context);
   pthread_mutex_unlock(&lock);
   return context->device ? NULL : context->no_device;
 }
@@ -154,14 +133,11 @@ trs_status trs_context_set_gpu_memory(trs_context *context, int64_t bytes) {
 }
 
 void trs_context_limit_gpus(const trs_context *context) {
-#if TRS_HAVE_CUDA
   const int64_t bytes = atomic_load(&context->gpu_memory);
+  const trs_group *group = context->group;
   if (context->device) trs_device_allow(context->device, bytes);
-  for (int m = 0; context->group && m < trs_group_local(context->group); m++)
-    trs_device_allow(trs_group_device(context->group, trs_group_first(context->group) + m), bytes);
-#else
-  (void)context;
-#endif
+  for (int k = 0; group && k < trs_group_local(group); k++)
+    trs_device_allow(trs_group_device(group, trs_group_first(group) + k), bytes);
 }
 
 int trs_context_threads(const trs_context *context) { return context ? context->threads : 0; }

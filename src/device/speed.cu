@@ -1,14 +1,14 @@
-/* bound.cu - bandwidth by reading a buffer as large as the solve's data over and over, past the
+/* speed.cu - bandwidth by reading a buffer as large as the solve's data over and over, past the
  * first-level caches; the hop by two blocks that hand a number to and fro, each word one relaxed
  * store and polled by relaxed loads.  How long that takes depends on where in the second-level
  * cache the words lie and on which multiprocessors the blocks run, by nearly twice: the least of
  * many places and pairs counts. */
-#include "solve/cuda/bound.h"
+#include "device/speed.h"
 
 #include <math.h>
 #include <pthread.h>
 
-#include "solve/cuda/kernel.cuh"
+#include "device/kernel.cuh"
 
 namespace {
 

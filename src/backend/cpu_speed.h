@@ -1,6 +1,6 @@
-/* bound.h - the rates of this machine that the reference time of a solve is made of. */
-#ifndef TRS_PLAN_BOUND_H
-#define TRS_PLAN_BOUND_H
+/* cpu_speed.h - the rates of this machine that the reference time of a solve is made of. */
+#ifndef TRS_BACKEND_CPU_SPEED_H
+#define TRS_BACKEND_CPU_SPEED_H
 
 #include "base/team.h"
 

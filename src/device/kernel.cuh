@@ -1,11 +1,11 @@
 /* kernel.cuh - what every kernel file shares: element types, dispatch by trs_scalar, loads and
  * stores that other blocks see, waits with a limit. */
-#ifndef TRS_SOLVE_CUDA_KERNEL_CUH
-#define TRS_SOLVE_CUDA_KERNEL_CUH
+#ifndef TRS_DEVICE_KERNEL_CUH
+#define TRS_DEVICE_KERNEL_CUH
 
 #include <cuda_runtime.h>
 
-#include "solve/cuda/fault.h"
+#include "device/fault.h"
 #include "trireme.h"
 
 namespace trs {

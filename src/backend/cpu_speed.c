@@ -1,6 +1,6 @@
-/* bound.c - bandwidth by reading a buffer as large as the solve's data, from the cache that holds
- * it; the hop by a chain of dependent rows in the first-level cache. */
-#include "plan/bound.h"
+/* cpu_speed.c - bandwidth by reading a buffer as large as the solve's data, from the cache that
+ * holds it; the hop by a chain of dependent rows in the first-level cache. */
+#include "backend/cpu_speed.h"
 
 #include <stdbool.h>
 

@@ -1,0 +1,93 @@
+/* cuda.c - the backends of NVIDIA GPUs: "cuda[:N]" is one, "cuda:0-3" and "nvshmem" are a group. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "backend/context.h"
+#include "base/cores.h"
+#include "device/speed.h"
+
+enum { MOST_DEVICES = 1024 };
+
+static trs_status open_group(trs_context *context, const char *members) {
+  context->backend = &trs_backend_cuda_group;
+  TRS_TRY(trs_group_open(&context->group, members));
+  trs_device *first = trs_group_device(context->group, trs_group_first(context->group));
+  context->device = trs_device_retain(first);
+  return TRS_SUCCESS;
+}
+
+static trs_status open_one(trs_context *context, const char *name, const char *number) {
+  char *rest = NULL;
+  long ordinal = number ? strtol(number, &rest, 10) : 0;
+  if (number && (!*number || *rest || ordinal < 0 || ordinal > MOST_DEVICES))
+    return trs_fail(TRS_ERROR_ARGUMENT, -1, "\"%s\": a GPU's number follows cuda:, from 0", name);
+  trs_device *device;
+  TRS_TRY(trs_device_open(&device, (int)ordinal));
+  context->device = device;
+  return TRS_SUCCESS;
+}
+
+static trs_status open_cuda(trs_context *context, const char *name, const char *argument) {
+  TRS_TRY(trs_default_threads(&context->threads));
+  if (argument && strpbrk(argument, "-,")) return open_group(context, argument);
+  return open_one(context, name, argument);
+}
+
+static trs_status open_nvshmem(trs_context *context, const char *name, const char *argument) {
+  if (argument) return trs_context_unknown(name);
+  TRS_TRY(trs_default_threads(&context->threads));
+  return open_group(context, name);
+}
+
+static int enter(const trs_context *context) { return trs_device_enter(context->device); }
+
+static const char *describe(const trs_context *context) {
+  return trs_device_look(context->device)->name;
+}
+
+static trs_status bandwidth(double *bytes_per_second, const trs_context *context, int threads,
+                            int64_t bytes, trs_stream stream) {
+  (void)threads;
+  return trs_gpu_bandwidth(bytes_per_second, context->device, bytes, stream);
+}
+
+/* Each member reads its share. */
+static trs_status group_bandwidth(double *bytes_per_second, const trs_context *context, int threads,
+                                  int64_t bytes, trs_stream stream) {
+  TRS_TRY(bandwidth(bytes_per_second, context, threads, bytes, stream));
+  *bytes_per_second *= trs_group_members(context->group);
+  return TRS_SUCCESS;
+}
+
+static trs_status hop(double *seconds, const trs_context *context, trs_stream stream) {
+  return trs_gpu_hop(seconds, context->device, stream);
+}
+
+static const trs_backend *const one_gpu[] = {&trs_backend_cuda, NULL};
+static const trs_backend *const several_gpus[] = {&trs_backend_cuda, &trs_backend_cuda_group, NULL};
+
+const trs_backend trs_backend_cuda = {.name = "cuda",
+                                      .gpu = true,
+                                      .offers = one_gpu,
+                                      .elsewhere = "it belongs to another backend",
+                                      .open = open_cuda,
+                                      .enter = enter,
+                                      .leave = trs_device_leave,
+                                      .describe = describe,
+                                      .bandwidth = bandwidth,
+                                      .hop = hop};
+
+/* enter: the first member of this process. */
+const trs_backend trs_backend_cuda_group = {
+    .name = "cuda-group",
+    .gpu = true,
+    .offers = several_gpus,
+    .elsewhere =
+        "it is for several GPUs: take a context such as \"cuda:0-3\", or \"cuda:0-0\" for "
+        "one",
+    .open = open_nvshmem,
+    .enter = enter,
+    .leave = trs_device_leave,
+    .describe = describe,
+    .bandwidth = group_bandwidth,
+    .hop = hop};
