@@ -6,7 +6,7 @@
 #include "api/relax.h"
 #include "base/structs.h"
 #include "comm/ranks_mpi.h"
-#include "relax/cuda/backend.h"
+#include "relax/backend.h"
 #include "relax/kernels.h"
 #include "relax/mpi/ranks.h"
 #include "trireme_mpi.h"
@@ -360,10 +360,10 @@ trs_status trs_mpi_relax_get_info(trs_mpi_relaxation *R, trs_relax_info *whole,
                         .block_size = D->block,
                         .nrows = D->ncols,
                         .colours = D->ncolours,
-                        .variant = trs_relax_gpu_variant(D),
                         .domains = R->own.ranks.size,
                         .partition = R->own.partition};
   trs_mpi_relax_info own = {.rows = {0}};
+  D->backend->describe(D, &all);
   TRS_TRY(trs_ranks_agree(&R->own.ranks, check_infos(whole, info)));
   TRS_TRY(gather_figures(&R->own, &all, &own));
   TRS_TRY(count_colours(&R->own, &all));

@@ -8,9 +8,7 @@
 #include "base/structs.h"
 #include "matrix/indexing.h"
 #include "matrix/matrix.h"
-#include "relax/cuda/backend.h"
-#include "relax/cuda/group.h"
-#include "relax/relaxation.h"
+#include "relax/backend.h"
 
 trs_status trs_relax_take_options(trs_relax_options *own, int block_size,
                                   const trs_relax_options *options) {
@@ -95,7 +93,7 @@ static trs_status bring(trs_block_source *source, void *copies[COPIES], trs_devi
   copies[3] = copies[4] = NULL;
   trs_status status = trs_indexing_check(source->indexing);
   if (status) copies[0] = copies[1] = copies[2] = NULL;
-  if (!status) status = trs_relax_gpu_fetch(source, copies, device, stream);
+  if (!status) status = trs_block_source_fetch(source, copies, device, stream);
   return status ? status : trs_block_source_take(source, copies + 3);
 }
 
@@ -120,9 +118,7 @@ static trs_status create_from(trs_context *ctx, trs_relaxation **R, trs_block_so
 static trs_status update_from(trs_relaxation *R, trs_block_source *source) {
   void *copies[COPIES];
   TRS_TRY(trs_context_check(R->context));
-  trs_stream stream = R->group ? trs_relax_group_stream(R)
-                      : R->gpu ? trs_relax_gpu_stream(R)
-                               : NULL;
+  trs_stream stream = R->backend->stream ? R->backend->stream(R) : NULL;
   trs_status status = bring(source, copies, device_of(R->context), stream);
   if (!status && !source->matrix) status = trs_block_source_check(source);
   if (!status) status = trs_relaxation_update(R, source);
@@ -229,51 +225,46 @@ trs_status trs_relax_sweep(trs_relaxation *R, void *x, int64_t ldx, const void *
 trs_status trs_relax_set_variant(trs_relaxation *R, const char *variant) {
   if (!R) return trs_fail(TRS_ERROR_ARGUMENT, -1, "R is NULL");
   TRS_TRY(trs_context_check(R->context));
-  if (R->group) return trs_relax_group_set_variant(R, variant);
-  if (!R->gpu)
+  if (!R->backend->set_variant)
     return trs_fail(TRS_ERROR_UNSUPPORTED, -1, "variants are a GPU's; this relaxes on the CPU");
-  return trs_relax_gpu_set_variant(R, variant);
+  return R->backend->set_variant(R, variant);
 }
 
 trs_status trs_relax_set_stream(trs_relaxation *R, void *stream) {
   if (!R) return trs_fail(TRS_ERROR_ARGUMENT, -1, "R is NULL");
   TRS_TRY(trs_context_check(R->context));
-  if (!R->gpu && !R->group)
+  if (!R->backend->set_stream)
     return trs_fail(TRS_ERROR_UNSUPPORTED, -1, "relaxation on the CPU has no stream");
-  R->group ? trs_relax_group_set_stream(R, stream) : trs_relax_gpu_set_stream(R, stream);
+  R->backend->set_stream(R, stream);
   return TRS_SUCCESS;
 }
 
 trs_status trs_relax_wait(trs_relaxation *R) {
   if (!R) return trs_fail(TRS_ERROR_ARGUMENT, -1, "R is NULL");
   TRS_TRY(trs_context_check(R->context));
-  if (R->group) return trs_relax_group_wait(R);
-  return R->gpu ? trs_relax_gpu_wait(R) : TRS_SUCCESS;
+  return R->backend->wait ? R->backend->wait(R) : TRS_SUCCESS;
 }
 
 trs_status trs_relax_get_info(const trs_relaxation *R, trs_relax_info *info) {
   if (!R || !info) return trs_fail(TRS_ERROR_ARGUMENT, -1, "%s is NULL", R ? "info" : "R");
-  trs_relax_info own = {
-      .scalar = R->scalar,
-      .store = R->store,
-      .block_size = R->block,
-      .threads = R->threads,
-      .nrows = R->nrows,
-      .nblocks = R->noff,
-      .longest_row = R->longest,
-      .colours = R->ncolours,
-      .smallest_colour = R->ncolours ? R->nrows : 0,
-      .colour_ptr = R->colour_ptr,
-      .row = R->row,
-      .sweep_bytes = trs_relaxation_sweep_bytes(R),
-      .rounding = R->rounding,
-      .create_seconds = R->create_seconds,
-      .update_seconds = R->update_seconds,
-      .variant = R->group ? trs_relax_group_variant(R) : trs_relax_gpu_variant(R),
-      .device_bytes = R->group ? trs_relax_group_bytes(R) : trs_relax_gpu_bytes(R)};
-  own.domains = 1;
-  own.partition = "one domain";
-  if (R->group) own.partition = trs_relax_group_partition(R, &own.domains);
+  trs_relax_info own = {.scalar = R->scalar,
+                        .store = R->store,
+                        .block_size = R->block,
+                        .threads = R->threads,
+                        .nrows = R->nrows,
+                        .nblocks = R->noff,
+                        .longest_row = R->longest,
+                        .colours = R->ncolours,
+                        .smallest_colour = R->ncolours ? R->nrows : 0,
+                        .colour_ptr = R->colour_ptr,
+                        .row = R->row,
+                        .sweep_bytes = trs_relaxation_sweep_bytes(R),
+                        .rounding = R->rounding,
+                        .create_seconds = R->create_seconds,
+                        .update_seconds = R->update_seconds,
+                        .domains = 1,
+                        .partition = "one domain"};
+  R->backend->describe(R, &own);
   for (int32_t c = 0; c < R->ncolours; c++) {
     int64_t rows = R->colour_ptr[c + 1] - R->colour_ptr[c];
     if (rows < own.smallest_colour) own.smallest_colour = rows;

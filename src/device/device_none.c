@@ -2,7 +2,6 @@
  * before that has something to say.  What libtrireme_mpi calls once a device is open is here for
  * its linker. */
 #include "device/shared.h"
-#include "device/speed.h"
 
 /* What is called for a device that was opened. */
 static trs_status none(void) {
@@ -77,12 +76,3 @@ trs_status trs_device_alloc_pinned(void **pointer, int64_t bytes) {
   return none();
 }
 void trs_device_free_pinned(void *pointer) { (void)pointer; }
-trs_status trs_gpu_bandwidth(double *bandwidth, const trs_device *device, int64_t bytes,
-                             trs_stream stream) {
-  (void)bandwidth, (void)device, (void)bytes, (void)stream;
-  return none();
-}
-trs_status trs_gpu_hop(double *seconds, const trs_device *device, trs_stream stream) {
-  (void)seconds, (void)device, (void)stream;
-  return none();
-}

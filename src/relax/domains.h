@@ -100,7 +100,12 @@ void trs_domain_free(trs_domain *domain); /* NULL is fine */
 /* A relaxation of domain me without values; they come with the first update. */
 TRS_API trs_status trs_relaxation_create_domain(trs_relaxation **R, trs_context *context,
                                                 trs_scalar scalar, int block,
-                                                const trs_block_system *system, int32_t me,
+                                                trs_block_system *system, int32_t me,
                                                 const trs_relax_options *options);
+/* The same without the state of its backend: positions, pattern and messages alone. */
+trs_status trs_relaxation_lay_out_domain(trs_relaxation **R, trs_context *context,
+                                         trs_scalar scalar, int block,
+                                         const trs_block_system *system, int32_t me,
+                                         const trs_relax_options *options);
 
 #endif

@@ -5,9 +5,8 @@
 #include <string.h>
 
 #include "base/timer.h"
-#include "relax/cuda/backend.h"
-#include "relax/cuda/group.h"
-#include "relax/domains.h"
+#include "relax/backend.h"
+#include "relax/cuda/args.h"
 #include "relax/kernels.h"
 
 const trs_relax_kernels *trs_relax_kernels_of(trs_relax_store store) {
@@ -111,7 +110,7 @@ static trs_status allocate_values(trs_relaxation *R) {
   return TRS_ALLOC(&R->pivot, R->nrows * R->block);
 }
 
-static void free_values(trs_relaxation *R) {
+void trs_relaxation_drop_values(trs_relaxation *R) {
   void *const arrays[] = {R->off, R->scale, R->diagonal, R->pivot};
   for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++) trs_free(arrays[k]);
   R->off = R->diagonal = NULL;
@@ -119,42 +118,26 @@ static void free_values(trs_relaxation *R) {
   R->pivot = NULL;
 }
 
-trs_status trs_relaxation_update(trs_relaxation *R, const trs_block_source *source) {
-  double start = trs_seconds();
+trs_status trs_relaxation_put_values(trs_relaxation *R, const trs_block_source *source) {
   put_job job = {.R = R, .source = source};
-  TRS_TRY(trs_context_check(R->context));
-  if (R->group) {
-    TRS_TRY(trs_relax_group_update(R, source));
-    R->update_seconds = trs_seconds() - start;
-    return TRS_SUCCESS;
-  }
   trs_status status = R->off ? TRS_SUCCESS : allocate_values(R);
   if (!status) status = put_rows(&job, (R->nrows + TRS_RELAX_PART - 1) / TRS_RELAX_PART);
   trs_free(job.slot);
   trs_free(job.values);
   trs_free(job.lengths);
   trs_free(job.failed);
-  if (R->gpu) {
-    if (!status) status = trs_relax_gpu_update(R);
-    free_values(R);
-  }
+  return status;
+}
+
+trs_status trs_relaxation_update(trs_relaxation *R, const trs_block_source *source) {
+  double start = trs_seconds();
+  TRS_TRY(trs_context_check(R->context));
+  trs_status status = R->backend->update(R, source);
   R->update_seconds = trs_seconds() - start;
   return status;
 }
 
 /* ---- Creation ---- */
-
-static trs_status allocate_vectors(trs_relaxation *R) {
-  const trs_relax_kernels *K = trs_relax_kernels_of(R->store);
-  int64_t n;
-  if (__builtin_mul_overflow((R->nrows + R->nhalo) * R->block, R->room, &n))
-    return trs_fail(TRS_ERROR_MEMORY, -1, "more bytes than a computer can count");
-  TRS_TRY(trs_alloc(&R->x, n, K->x_size));
-  TRS_TRY(trs_alloc(&R->r, R->nrows * R->block * R->room, K->r_size));
-  TRS_TRY(TRS_ALLOC(&R->squares, R->nrows * R->room));
-  TRS_TRY(TRS_ALLOC(&R->total, R->room));
-  return TRS_ALLOC(&R->partial, (R->nrows + TRS_RELAX_PART - 1) / TRS_RELAX_PART * R->room);
-}
 
 /* Threads that a sweep is worth: a colour's barrier costs as much as some thousand products. */
 static int choose_threads(const trs_relaxation *R) {
@@ -167,23 +150,22 @@ static int choose_threads(const trs_relaxation *R) {
 static trs_status build(trs_relaxation *R, const trs_block_system *system, int32_t me,
                         const trs_relax_options *options) {
   TRS_TRY(trs_domain_lay_out(R, system, me));
-  const bool gpus = R->context->backend->gpu;
   R->room = options->nrhs > 1 ? options->nrhs : 1;
-  if (gpus && R->room > TRS_RELAX_MOST_ABREAST) R->room = TRS_RELAX_MOST_ABREAST;
+  if (R->context->backend->gpu && R->room > TRS_RELAX_MOST_ABREAST)
+    R->room = TRS_RELAX_MOST_ABREAST;
   R->threads = choose_threads(R);
-  if (R->context->group) return TRS_SUCCESS; /* group.c goes on */
-  if (gpus) return trs_relax_gpu_create(R, R->context->device, NULL, options->variant);
-  return allocate_vectors(R);
+  return TRS_SUCCESS;
 }
 
-trs_status trs_relaxation_create_domain(trs_relaxation **result, trs_context *context,
-                                        trs_scalar scalar, int block,
-                                        const trs_block_system *system, int32_t me,
-                                        const trs_relax_options *options) {
+trs_status trs_relaxation_lay_out_domain(trs_relaxation **result, trs_context *context,
+                                         trs_scalar scalar, int block,
+                                         const trs_block_system *system, int32_t me,
+                                         const trs_relax_options *options) {
   trs_relaxation *R;
   *result = NULL;
   TRS_TRY(TRS_ALLOC_ZERO(&R, 1));
   R->context = trs_context_retain(context);
+  R->backend = trs_relax_backend_for(context);
   R->scalar = scalar;
   R->store = options->store;
   R->block = block;
@@ -192,6 +174,17 @@ trs_status trs_relaxation_create_domain(trs_relaxation **result, trs_context *co
     trs_relax_destroy(R);
   else
     *result = R;
+  return status;
+}
+
+trs_status trs_relaxation_create_domain(trs_relaxation **R, trs_context *context, trs_scalar scalar,
+                                        int block, trs_block_system *system, int32_t me,
+                                        const trs_relax_options *options) {
+  TRS_TRY(trs_relaxation_lay_out_domain(R, context, scalar, block, system, me, options));
+  trs_status status = (*R)->backend->create(*R, system, options);
+  if (!status) return TRS_SUCCESS;
+  trs_relax_destroy(*R);
+  *R = NULL;
   return status;
 }
 
@@ -206,13 +199,6 @@ trs_status trs_relaxation_create(trs_relaxation **result, trs_context *context,
   TRS_TRY(trs_block_system_create(&system, &pattern, options, context->team));
   trs_status status =
       trs_relaxation_create_domain(&R, context, source->scalar, source->block, &system, 0, options);
-  if (!status && context->group) {
-    trs_free(R->ptr);
-    trs_free(R->idx);
-    R->ptr = NULL;
-    R->idx = NULL;
-    status = trs_relax_group_create(R, &system, options);
-  }
   trs_block_system_free(&system);
   if (!status) status = trs_relaxation_update(R, source);
   if (status) {
@@ -226,10 +212,7 @@ trs_status trs_relaxation_create(trs_relaxation **result, trs_context *context,
 
 void trs_relax_destroy(trs_relaxation *R) {
   if (!R) return;
-  if (!trs_context_is_inherited(R->context)) {
-    trs_relax_gpu_free(R);
-    trs_relax_group_free(R);
-  }
+  if (!trs_context_is_inherited(R->context)) R->backend->free(R);
   trs_domain_free(R->domain);
   trs_context_destroy(R->context);
   void *const arrays[] = {R->colour_ptr, R->row,     R->place,    R->ptr,   R->idx,
@@ -240,7 +223,7 @@ void trs_relax_destroy(trs_relaxation *R) {
 
 int64_t trs_relaxation_sweep_bytes(const trs_relaxation *R) {
   const trs_relax_kernels *K = trs_relax_kernels_of(R->store);
-  int64_t b = R->block, n = R->nrows, factor = !K->scaled ? 0 : R->gpu || R->group ? 1 : 4;
+  int64_t b = R->block, n = R->nrows, factor = !K->scaled ? 0 : R->context->backend->gpu ? 1 : 4;
   return R->noff * (b * b * (int64_t)K->off_size + 4 + factor) + 8 * (n + 1) +
          n * (b * b * (int64_t)K->r_size + b) + n * b * (int64_t)(K->r_size + 2 * K->x_size);
 }

@@ -11,6 +11,7 @@
 typedef struct trs_domain trs_domain; /* relax/domains.h */
 typedef struct trs_relax_links trs_relax_links;
 typedef struct trs_relax_mover trs_relax_mover;
+typedef struct trs_relax_backend trs_relax_backend; /* relax/backend.h */
 
 enum { TRS_RELAX_IDX_PAST = 32 }; /* zeros behind idx, for who looks ahead */
 
@@ -47,18 +48,19 @@ struct trs_relaxation {
   int64_t room;        /* right-hand sides that x and r have room for */
   void *x, *r;         /* room arrays of nrows x block each; x: + nhalo */
   double *squares;     /* room arrays of nrows: of a row's residual */
-  trs_square_sum *partial;   /* their sums, for parts of the rows */
-  trs_square_sum *total;     /* room: of all rows */
-  trs_domain *domain;        /* NULL: there is one */
-  trs_relax_links *links;    /* to the other domains; borrowed, NULL: none */
-  trs_relax_mover *mover;    /* for links, where x lies on a GPU; borrowed, else NULL */
-  double frobenius[2];       /* norms of A and of A - stored A */
-  double rounding;           /* |A - stored A| / |A| in the Frobenius norm */
-  int threads;               /* that a sweep uses */
-  struct trs_relax_gpu *gpu; /* relax/cuda/backend.h, of a context of one GPU; else NULL.  Then off,
+  trs_square_sum *partial; /* their sums, for parts of the rows */
+  trs_square_sum *total;   /* room: of all rows */
+  trs_domain *domain;      /* NULL: there is one */
+  trs_relax_links *links;  /* to the other domains; borrowed, NULL: none */
+  trs_relax_mover *mover;  /* for links, where x lies on a GPU; borrowed, else NULL */
+  double frobenius[2];     /* norms of A and of A - stored A */
+  double rounding;         /* |A - stored A| / |A| in the Frobenius norm */
+  int threads;             /* that a sweep uses */
+  const trs_relax_backend *backend;
+  struct trs_relax_gpu *gpu; /* relax/cuda/backend.h: the state on one GPU; else NULL.  Then off,
                                 scale, diagonal and pivot are NULL but during an update, and x, r,
                                 squares and partial always */
-  struct trs_relax_group *group; /* relax/cuda/group.h, of a context of several; else NULL.  Then
+  struct trs_relax_group *group; /* relax/cuda/group.h: the state on several GPUs; else NULL.  Then
                                     this has the colours alone, and the group's domains all else */
   double create_seconds, update_seconds;
 };

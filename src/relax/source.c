@@ -57,6 +57,45 @@ static trs_status check_diagonal(const scan *s, int size) {
   return TRS_SUCCESS;
 }
 
+/* ---- Arrays in device memory ---- */
+
+static trs_status fetch(const void **array, void **copy, int64_t count, size_t size,
+                        trs_stream stream) {
+  if (!*array || !trs_device_address(*array)) return TRS_SUCCESS;
+  TRS_TRY(trs_alloc(copy, count, size));
+  TRS_TRY(trs_device_copy(*copy, *array, count * (int64_t)size, stream));
+  *array = *copy;
+  return trs_device_wait(stream);
+}
+
+static trs_status fetch_arrays(trs_block_source *source, void *copies[3], trs_stream stream) {
+  const void *arrays[] = {source->ptr, source->idx, source->val};
+  int64_t size = source->matrix ? 1 : (int64_t)source->block * source->block;
+  int64_t rows = source->nrows * (source->matrix ? source->span : 1);
+  if (rows < 0 || !source->ptr) return TRS_SUCCESS; /* the check will say so */
+  const int indexing = source->indexing;
+  TRS_TRY(fetch(&arrays[0], &copies[0], rows + 1, (size_t)trs_ptr_bytes(indexing), stream));
+  source->ptr = arrays[0];
+  int64_t count = trs_ptr_at(indexing, source->ptr, rows) - trs_index_base(indexing);
+  if (count < 0) return TRS_SUCCESS;
+  TRS_TRY(fetch(&arrays[1], &copies[1], count, (size_t)trs_idx_bytes(indexing), stream));
+  size_t bytes = trs_scalar_size(source->scalar);
+  TRS_TRY(fetch(&arrays[2], &copies[2], count * size, bytes, stream));
+  source->idx = arrays[1];
+  source->val = arrays[2];
+  return TRS_SUCCESS;
+}
+
+trs_status trs_block_source_fetch(trs_block_source *source, void *copies[3], trs_device *device,
+                                  trs_stream stream) {
+  copies[0] = copies[1] = copies[2] = NULL;
+  if (!device) return fetch_arrays(source, copies, stream);
+  int before = trs_device_enter(device);
+  trs_status status = fetch_arrays(source, copies, stream);
+  trs_device_leave(before);
+  return status;
+}
+
 trs_status trs_block_source_take(trs_block_source *S, void *taken[2]) {
   const int indexing = S->indexing;
   int64_t *ptr;

@@ -6,6 +6,7 @@
 
 #include "base/memory.h"
 #include "base/team.h"
+#include "device/device.h"
 
 /* Block row i is entries ptr[i * span] .. ptr[(i + 1) * span]; entry p lies in block column
  * idx[p] / span.  Compressed rows have span == block and an element an entry, blocks have span 1.
@@ -24,6 +25,12 @@ typedef struct trs_block_source {
   int indexing; /* of ptr and idx: TRS_PTR32, ...; 0 but for a caller's blocks before
                    trs_block_source_take */
 } trs_block_source;
+
+/* Brings those of the source's arrays to the host that lie in device memory, behind what the
+ * device's stream holds: copies[3] are those made, to be freed by the caller also after a failure.
+ * device: NULL is the current one. */
+trs_status trs_block_source_fetch(trs_block_source *source, void *copies[3], trs_device *device,
+                                  trs_stream stream);
 
 /* ptr and idx of whatever indexing become those above; *taken are copies to be freed, or NULL. */
 TRS_API trs_status trs_block_source_take(trs_block_source *source, void *taken[2]);

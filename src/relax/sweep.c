@@ -11,9 +11,7 @@
 
 #include "base/counter.h"
 #include "base/wait.h"
-#include "relax/cuda/backend.h"
-#include "relax/cuda/group.h"
-#include "relax/domains.h"
+#include "relax/backend.h"
 #include "relax/exact.h"
 #include "relax/kernels.h"
 
@@ -199,17 +197,18 @@ static void sweep_share(void *argument, int rank, int size) {
   K->unload(w, begin, end);
 }
 
-trs_status trs_relaxation_sweep(trs_relaxation *R, const trs_rhs *rhs,
-                                const trs_sweep_options *options) {
+trs_rhs trs_relaxation_columns(const trs_relaxation *R, const trs_rhs *rhs, int64_t first) {
   int64_t size = (int64_t)trs_scalar_size(R->scalar);
-  TRS_TRY(trs_context_check(R->context));
-  if (R->gpu) return trs_relax_gpu_sweep(R, rhs, options);
-  if (R->group) return trs_relax_group_sweep(R, rhs, options);
+  trs_rhs columns = *rhs;
+  columns.nrhs = rhs->nrhs - first < R->room ? rhs->nrhs - first : R->room;
+  columns.x = (char *)rhs->x + first * rhs->x_col * size;
+  columns.b = (const char *)rhs->b + first * rhs->b_col * size;
+  return columns;
+}
+
+static trs_status sweep(trs_relaxation *R, const trs_rhs *rhs, const trs_sweep_options *options) {
   for (int64_t first = 0; first < rhs->nrhs; first += R->room) {
-    trs_rhs group = *rhs;
-    group.nrhs = rhs->nrhs - first < R->room ? rhs->nrhs - first : R->room;
-    group.x = (char *)rhs->x + first * rhs->x_col * size;
-    group.b = (const char *)rhs->b + first * rhs->b_col * size;
+    trs_rhs group = trs_relaxation_columns(R, rhs, first);
     trs_relax_work work = {.R = R,
                            .rhs = &group,
                            .options = options,
@@ -220,3 +219,38 @@ trs_status trs_relaxation_sweep(trs_relaxation *R, const trs_rhs *rhs,
   }
   return TRS_SUCCESS;
 }
+
+trs_status trs_relaxation_sweep(trs_relaxation *R, const trs_rhs *rhs,
+                                const trs_sweep_options *options) {
+  TRS_TRY(trs_context_check(R->context));
+  return R->backend->sweep(R, rhs, options);
+}
+
+/* ---- The CPU's table ---- */
+
+static trs_status allocate_vectors(trs_relaxation *R, trs_block_system *system,
+                                   const trs_relax_options *options) {
+  const trs_relax_kernels *K = trs_relax_kernels_of(R->store);
+  int64_t n;
+  (void)system, (void)options;
+  if (__builtin_mul_overflow((R->nrows + R->nhalo) * R->block, R->room, &n))
+    return trs_fail(TRS_ERROR_MEMORY, -1, "more bytes than a computer can count");
+  TRS_TRY(trs_alloc(&R->x, n, K->x_size));
+  TRS_TRY(trs_alloc(&R->r, R->nrows * R->block * R->room, K->r_size));
+  TRS_TRY(TRS_ALLOC(&R->squares, R->nrows * R->room));
+  TRS_TRY(TRS_ALLOC(&R->total, R->room));
+  return TRS_ALLOC(&R->partial, (R->nrows + TRS_RELAX_PART - 1) / TRS_RELAX_PART * R->room);
+}
+
+static void describe(const trs_relaxation *R, trs_relax_info *info) {
+  (void)R;
+  info->variant = "threads";
+}
+
+static void free_nothing(trs_relaxation *R) { (void)R; } /* trs_relax_destroy frees the arrays */
+
+const trs_relax_backend trs_relax_cpu = {.create = allocate_vectors,
+                                         .update = trs_relaxation_put_values,
+                                         .sweep = sweep,
+                                         .describe = describe,
+                                         .free = free_nothing};

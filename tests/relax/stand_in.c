@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "comm/transport.h"
+#include "relax/backend.h"
 #include "relax/cuda/args.h"
 #include "relax/cuda/halo.h"
 #include "relax/cuda/push.h"
@@ -15,6 +16,11 @@
 #include "relax/stand_in.h"
 
 bool stand_in_one_thread;
+
+const trs_relax_backend *trs_relax_backend_for(const trs_context *context) {
+  if (context->group) return &trs_relax_group_backend;
+  return context->backend->gpu ? &trs_relax_gpu_backend : &trs_relax_cpu;
+}
 
 trs_status trs_nvshmem_open(trs_group *group) {
   (void)group;

@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "matrix/indexing.h"
 #include "plan/parameters.h"
 #include "relax/cuda/backend_state.h"
 #include "relax/kernels.h"
@@ -45,43 +44,6 @@ trs_status trs_relax_bring(trs_relax_gpu *g, trs_relax_owned *o, const void *poi
 static void drop(trs_relax_gpu *g, trs_relax_owned *o) {
   for (int k = 0; k < o->count; k++) trs_device_free(g->device, o->array[k], g->stream);
   *o = (trs_relax_owned){.count = 0};
-}
-
-static trs_status fetch(const void **array, void **copy, int64_t count, size_t size,
-                        trs_stream stream) {
-  if (!*array || !trs_device_address(*array)) return TRS_SUCCESS;
-  TRS_TRY(trs_alloc(copy, count, size));
-  TRS_TRY(trs_device_copy(*copy, *array, count * (int64_t)size, stream));
-  *array = *copy;
-  return trs_device_wait(stream);
-}
-
-static trs_status fetch_arrays(trs_block_source *source, void *copies[3], trs_stream stream) {
-  const void *arrays[] = {source->ptr, source->idx, source->val};
-  int64_t size = source->matrix ? 1 : (int64_t)source->block * source->block;
-  int64_t rows = source->nrows * (source->matrix ? source->span : 1);
-  if (rows < 0 || !source->ptr) return TRS_SUCCESS; /* the check will say so */
-  const int indexing = source->indexing;
-  TRS_TRY(fetch(&arrays[0], &copies[0], rows + 1, (size_t)trs_ptr_bytes(indexing), stream));
-  source->ptr = arrays[0];
-  int64_t count = trs_ptr_at(indexing, source->ptr, rows) - trs_index_base(indexing);
-  if (count < 0) return TRS_SUCCESS;
-  TRS_TRY(fetch(&arrays[1], &copies[1], count, (size_t)trs_idx_bytes(indexing), stream));
-  size_t bytes = trs_scalar_size(source->scalar);
-  TRS_TRY(fetch(&arrays[2], &copies[2], count * size, bytes, stream));
-  source->idx = arrays[1];
-  source->val = arrays[2];
-  return TRS_SUCCESS;
-}
-
-trs_status trs_relax_gpu_fetch(trs_block_source *source, void *copies[3], trs_device *device,
-                               trs_stream stream) {
-  copies[0] = copies[1] = copies[2] = NULL;
-  if (!device) return fetch_arrays(source, copies, stream);
-  int before = trs_device_enter(device);
-  trs_status status = fetch_arrays(source, copies, stream);
-  trs_device_leave(before);
-  return status;
 }
 
 /* ---- Variants ---- */
@@ -276,10 +238,17 @@ static trs_status bring_values(trs_relaxation *R) {
   return trs_device_wait(g->stream);
 }
 
-trs_status trs_relax_gpu_update(trs_relaxation *R) {
+static trs_status bring_on_device(trs_relaxation *R) {
   int before = trs_device_enter(R->gpu->device);
   trs_status status = bring_values(R);
   trs_device_leave(before);
+  return status;
+}
+
+static trs_status update(trs_relaxation *R, const trs_block_source *source) {
+  trs_status status = trs_relaxation_put_values(R, source);
+  if (!status) status = bring_on_device(R);
+  trs_relaxation_drop_values(R);
   return status;
 }
 
@@ -300,12 +269,38 @@ void trs_relax_gpu_free(trs_relaxation *R) {
   R->gpu = NULL;
 }
 
-void trs_relax_gpu_set_stream(trs_relaxation *R, void *stream) { R->gpu->stream = stream; }
-trs_stream trs_relax_gpu_stream(const trs_relaxation *R) { return R->gpu->stream; }
 const char *trs_relax_gpu_variant(const trs_relaxation *R) {
-  return !R->gpu ? "threads" : R->gpu->variant ? R->gpu->variant->name : "none";
+  return R->gpu->variant ? R->gpu->variant->name : "none";
 }
+
 int64_t trs_relax_gpu_bytes(const trs_relaxation *R) {
   const trs_relax_gpu *g = R->gpu;
-  return g ? g->shared.bytes + g->blocks.bytes + g->own.bytes + g->staged_bytes : 0;
+  return g->shared.bytes + g->blocks.bytes + g->own.bytes + g->staged_bytes;
 }
+
+/* ---- The table ---- */
+
+static trs_status create(trs_relaxation *R, trs_block_system *system,
+                         const trs_relax_options *options) {
+  (void)system;
+  return trs_relax_gpu_create(R, R->context->device, NULL, options->variant);
+}
+
+static void set_stream(trs_relaxation *R, trs_stream stream) { R->gpu->stream = stream; }
+static trs_stream stream(const trs_relaxation *R) { return R->gpu->stream; }
+
+static void describe(const trs_relaxation *R, trs_relax_info *info) {
+  info->variant = trs_relax_gpu_variant(R);
+  info->device_bytes = trs_relax_gpu_bytes(R);
+}
+
+const trs_relax_backend trs_relax_gpu_backend = {.create = create,
+                                                 .update = update,
+                                                 .sweep = trs_relax_gpu_sweep,
+                                                 .wait = trs_relax_gpu_wait,
+                                                 .set_variant = trs_relax_gpu_set_variant,
+                                                 .set_stream = set_stream,
+                                                 .stream = stream,
+                                                 .link = trs_relax_gpu_link,
+                                                 .describe = describe,
+                                                 .free = trs_relax_gpu_free};

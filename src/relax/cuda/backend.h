@@ -13,41 +13,11 @@ trs_status trs_relax_gpu_create(trs_relaxation *R, trs_device *device, trs_strea
                                 const char *variant);
 /* Another one for the same values; after a failure there is none. */
 trs_status trs_relax_gpu_set_variant(trs_relaxation *R, const char *name);
-/* Brings those of the source's arrays to the host that lie in device memory, behind what the
- * device's stream holds: copies[3] are those made, to be freed by the caller also after a failure.
- * device: NULL is the current one. */
-trs_status trs_relax_gpu_fetch(trs_block_source *source, void *copies[3], trs_device *device,
-                               trs_stream stream);
-/* The values that stand in R's arrays. */
-trs_status trs_relax_gpu_update(trs_relaxation *R);
-trs_status trs_relax_gpu_sweep(trs_relaxation *R, const trs_rhs *rhs,
-                               const trs_sweep_options *options);
-/* Before R, a domain, is linked to those of other ranks: sets R->mover.  Its sweeps then take b and
- * x of the domain's rows, and every domain takes part in them. */
-TRS_API trs_status trs_relax_gpu_link(trs_relaxation *R);
-trs_status trs_relax_gpu_wait(trs_relaxation *R);
-void trs_relax_gpu_set_stream(trs_relaxation *R, void *stream);
-trs_stream trs_relax_gpu_stream(const trs_relaxation *R);
-TRS_API const char *trs_relax_gpu_variant(const trs_relaxation *R);
-int64_t trs_relax_gpu_bytes(const trs_relaxation *R);
 void trs_relax_gpu_free(trs_relaxation *R); /* R->gpu may be NULL */
-
-/* A column-major or row-major array of the caller's, in strides of elements, and columns of its
- * size without gaps in device memory, out of which it is filled or into which it goes. */
-typedef struct trs_relax_columns {
-  const void *stage, *array;
-  int64_t row, col, width;
-} trs_relax_columns;
-
-trs_status trs_relax_stage_columns(const trs_relaxation *R, const trs_relax_columns *columns,
-                                   bool out, trs_stream stream);
-/* b and x, which may lie on the host, are to come and go by way of stages, of x and of b, and v is
- * of these instead. */
-typedef struct trs_relax_staging {
-  trs_relax_columns x, b;
-} trs_relax_staging;
-trs_relax_staging trs_relax_stage(trs_relax_vectors *v, const trs_relaxation *R, const trs_rhs *rhs,
-                                  void *const stage[2]);
+int64_t trs_relax_gpu_bytes(const trs_relaxation *R);
+const char *trs_relax_gpu_variant(const trs_relaxation *R);
+trs_status trs_relax_gpu_wait(trs_relaxation *R);
+trs_status trs_relax_gpu_link(trs_relaxation *R); /* halo.c: trs_relax_backend's link */
 
 /* ---- A domain's part in a sweep of several GPUs, launched on its stream; its device is entered.
  * Its boundary and its interior rows run apart. ---- */

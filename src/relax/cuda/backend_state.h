@@ -5,7 +5,7 @@
 
 #include "relax/cuda/args.h"
 #include "relax/cuda/backend.h"
-#include "relax/domains.h"
+#include "relax/backend.h"
 #include "relax/exact.h"
 
 typedef enum trs_relax_variant_kind {
@@ -70,6 +70,10 @@ trs_status trs_relax_bring(trs_relax_gpu *g, trs_relax_owned *o, const void *poi
 
 /* Room on the GPU for x and b that lie on the host. */
 trs_status trs_relax_need_stages(trs_relaxation *R);
+
+/* backend_sweep.c: trs_relax_backend's sweep. */
+trs_status trs_relax_gpu_sweep(trs_relaxation *R, const trs_rhs *rhs,
+                               const trs_sweep_options *options);
 
 /* Cuts R's rows in slices and brings what they need, their values aside. */
 trs_status trs_relax_make_slices(trs_relaxation *R);

@@ -91,8 +91,9 @@ static trs_status make_domain(trs_relax_group *G, int which, const trs_relaxatio
   trs_relax_member *m = &G->member[which];
   m->device = trs_group_device(G->group, which);
   m->stream = trs_group_stream(G->group, which);
-  TRS_TRY(
-      trs_relaxation_create_domain(&m->R, R->context, R->scalar, R->block, system, which, options));
+  TRS_TRY(trs_relaxation_lay_out_domain(&m->R, R->context, R->scalar, R->block, system, which,
+                                        options));
+  m->R->backend = &trs_relax_gpu_backend;
   TRS_TRY(TRS_ALLOC(&m->last, R->ncolours));
   return trs_relax_gpu_create(m->R, m->device, m->stream, options->variant);
 }
@@ -127,8 +128,13 @@ static trs_status build(trs_relax_group *G, const trs_relaxation *R, trs_block_s
   return TRS_SUCCESS;
 }
 
-trs_status trs_relax_group_create(trs_relaxation *R, trs_block_system *system,
-                                  const trs_relax_options *options) {
+/* R keeps the colours alone. */
+static trs_status create(trs_relaxation *R, trs_block_system *system,
+                         const trs_relax_options *options) {
+  trs_free(R->ptr);
+  trs_free(R->idx);
+  R->ptr = NULL;
+  R->idx = NULL;
   TRS_TRY(TRS_ALLOC_ZERO(&R->group, 1));
   R->group->group = trs_group_retain(R->context->group);
   R->group->members = trs_group_members(R->group->group);
@@ -149,7 +155,7 @@ static void free_member(trs_relax_member *m) {
   trs_free(m->last);
 }
 
-void trs_relax_group_free(trs_relaxation *R) {
+static void free_group(trs_relaxation *R) {
   trs_relax_group *G = R->group;
   if (!G) return;
   for (int k = 0; k < G->members && G->member[k].device; k++) { /* all kernels are done */
@@ -168,7 +174,7 @@ void trs_relax_group_free(trs_relaxation *R) {
 }
 
 /* All domains, so that the failure is that of the first row. */
-trs_status trs_relax_group_update(trs_relaxation *R, const trs_block_source *source) {
+static trs_status update(trs_relaxation *R, const trs_block_source *source) {
   trs_relax_group *G = R->group;
   trs_failure first = {.status = TRS_SUCCESS}, now;
   R->frobenius[0] = R->frobenius[1] = 0;
@@ -184,23 +190,17 @@ trs_status trs_relax_group_update(trs_relaxation *R, const trs_block_source *sou
   return first.status ? trs_failure_set(&first) : TRS_SUCCESS;
 }
 
-trs_status trs_relax_group_set_variant(trs_relaxation *R, const char *name) {
+static trs_status set_variant(trs_relaxation *R, const char *name) {
   TRS_TRY(trs_relax_group_wait(R)); /* others store into x */
   for (int k = 0; k < R->group->members; k++)
-    TRS_TRY(trs_relax_gpu_set_variant(R->group->member[k].R, name));
+    TRS_TRY(trs_relax_gpu_backend.set_variant(R->group->member[k].R, name));
   return TRS_SUCCESS;
 }
 
-void trs_relax_group_set_stream(trs_relaxation *R, void *stream) { R->group->stream = stream; }
-trs_stream trs_relax_group_stream(const trs_relaxation *R) { return R->group->stream; }
-const char *trs_relax_group_variant(const trs_relaxation *R) {
-  return trs_relax_gpu_variant(R->group->member[R->group->members - 1].R);
-}
-const char *trs_relax_group_partition(const trs_relaxation *R, int *members) {
-  *members = R->group->members;
-  return R->group->partition;
-}
-int64_t trs_relax_group_bytes(const trs_relaxation *R) {
+static void set_stream(trs_relaxation *R, trs_stream stream) { R->group->stream = stream; }
+static trs_stream stream(const trs_relaxation *R) { return R->group->stream; }
+
+static int64_t bytes_of(const trs_relaxation *R) {
   const trs_relax_group *G = R->group;
   int64_t bytes = 2 * G->staged_bytes;
   for (int k = 0; k < G->members; k++) {
@@ -211,3 +211,20 @@ int64_t trs_relax_group_bytes(const trs_relaxation *R) {
   }
   return bytes;
 }
+
+static void describe(const trs_relaxation *R, trs_relax_info *info) {
+  info->variant = trs_relax_gpu_variant(R->group->member[R->group->members - 1].R);
+  info->device_bytes = bytes_of(R);
+  info->domains = R->group->members;
+  info->partition = R->group->partition;
+}
+
+const trs_relax_backend trs_relax_group_backend = {.create = create,
+                                                   .update = update,
+                                                   .sweep = trs_relax_group_sweep,
+                                                   .wait = trs_relax_group_wait,
+                                                   .set_variant = set_variant,
+                                                   .set_stream = set_stream,
+                                                   .stream = stream,
+                                                   .describe = describe,
+                                                   .free = free_group};

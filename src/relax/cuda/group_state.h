@@ -4,6 +4,7 @@
 #define TRS_RELAX_CUDA_GROUP_STATE_H
 
 #include "device/shared.h"
+#include "relax/backend.h"
 #include "relax/cuda/backend.h"
 #include "relax/cuda/group.h"
 #include "relax/cuda/push.h"
@@ -20,6 +21,7 @@ typedef struct trs_relax_member {
   bool fresh;     /* nothing of a turn was launched since other work */
 } trs_relax_member;
 
+typedef struct trs_relax_group trs_relax_group;
 struct trs_relax_group {
   trs_group *group;
   int members;
@@ -29,6 +31,7 @@ struct trs_relax_group {
   uint64_t turn;
   trs_stream stream; /* the caller's, of the first member's GPU */
   trs_device_event *mark;
+  int64_t nrhs;    /* right-hand sides that are loaded */
   void *staged[2]; /* at the first member: x and b of room right-hand sides; NULL until needed */
   int64_t staged_bytes;
   bool apart;    /* a member a GPU */
@@ -44,5 +47,10 @@ typedef struct trs_relax_passes {
 } trs_relax_passes;
 
 trs_status trs_relax_group_pass(trs_relax_passes *P);
+
+/* group_sweep.c: of trs_relax_backend. */
+trs_status trs_relax_group_sweep(trs_relaxation *R, const trs_rhs *rhs,
+                                 const trs_sweep_options *options);
+trs_status trs_relax_group_wait(trs_relaxation *R);
 
 #endif

@@ -8,7 +8,7 @@
 
 #include "base/timer.h"
 #include "comm/ranks_mpi.h"
-#include "relax/cuda/backend.h"
+#include "relax/backend.h"
 #include "relax/mpi/links.h"
 
 /* ---- Rows, pattern ---- */
@@ -311,7 +311,7 @@ static trs_status make_domain(trs_ranks_relaxation *Q, trs_block_system *S, trs_
   TRS_TRY(trs_ranks_agree(ranks, count_rows(Q, S)));
   trs_status status = trs_relaxation_create_domain(&Q->R, context, source->scalar, source->block, S,
                                                    ranks->rank, options);
-  if (!status && ranks->size > 1 && Q->R->gpu) status = trs_relax_gpu_link(Q->R);
+  if (!status && ranks->size > 1 && Q->R->backend->link) status = Q->R->backend->link(Q->R);
   if (!status && ranks->size > 1) status = trs_mpi_links_create(Q->R, ranks);
   return trs_ranks_agree(ranks, status);
 }

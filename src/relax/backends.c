@@ -1,0 +1,13 @@
+/* backends.c - the choice among the tables of relaxation, by the context.  Tests of a build without
+ * CUDA have a choice of their own, among tables with stand-ins for kernels. */
+#include "base/config.h"
+#include "relax/backend.h"
+
+const trs_relax_backend *trs_relax_backend_for(const trs_context *context) {
+#if TRS_HAVE_CUDA
+  if (context->group) return &trs_relax_group_backend;
+  if (context->backend->gpu) return &trs_relax_gpu_backend;
+#endif
+  (void)context;
+  return &trs_relax_cpu;
+}

@@ -1,0 +1,141 @@
+/* driver.c - the sequence of a call: for each group of right-hand sides bring b and x, load, check
+ * norms, sweep, check, unload, take x back. */
+#include "relax/cuda/driver.h"
+
+#include <string.h>
+
+#include "relax/backend.h"
+
+/* ---- Norms go straight to the caller's device memory, or by way of pinned memory to the host: the
+ * host waits when that is full, and at the end. ---- */
+
+typedef struct norms {
+  double *to; /* of the group's first right-hand side; NULL: no norms */
+  int64_t stride, width;
+  bool there;          /* in device memory */
+  int64_t check, held; /* checks made, and those among them in pinned memory */
+} norms;
+
+static trs_status hand_over(const trs_relax_driver *d, norms *m) {
+  if (!m->held) return TRS_SUCCESS;
+  TRS_TRY(d->steps->wait(d->R));
+  for (int64_t k = 0; k < m->held; k++)
+    memcpy(m->to + (m->check - m->held + k) * m->stride, d->pinned + k * m->width,
+           (size_t)m->width * sizeof *d->pinned);
+  m->held = 0;
+  return TRS_SUCCESS;
+}
+
+static trs_status check_on_host(const trs_relax_driver *d, norms *m) {
+  double *to = m->to + m->check++ * m->stride;
+  TRS_TRY(d->steps->host_norms(d->R, m->there ? d->pinned : to));
+  if (!m->there) return TRS_SUCCESS;
+  TRS_TRY(trs_device_copy(to, d->pinned, m->width * (int64_t)sizeof *to, d->stream));
+  return trs_device_wait(d->stream);
+}
+
+static trs_status check(const trs_relax_driver *d, norms *m) {
+  const int64_t room = TRS_STAGE_BYTES / (int64_t)sizeof *d->pinned;
+  if (d->steps->host_norms) return check_on_host(d, m);
+  if (m->there) return d->steps->norms(d->R, m->width, m->to + m->check++ * m->stride);
+  TRS_TRY(d->steps->norms(d->R, m->width, d->pinned + m->held * m->width));
+  m->check++;
+  m->held++;
+  return (m->held + 1) * m->width > room ? hand_over(d, m) : TRS_SUCCESS;
+}
+
+/* ---- One group of right-hand sides ---- */
+
+/* Keeps the first failure.  False: the call ends. */
+static bool goes_on(const trs_relax_driver *d, trs_status *first, trs_status now) {
+  if (!*first) *first = now;
+  return !*first || d->steps->to_the_end;
+}
+
+/* x and b lie in device memory; status: of bringing them there. */
+static trs_status sweep_group(const trs_relax_driver *d, const trs_relax_vectors *v,
+                              const trs_sweep_options *o, norms *m, trs_status status) {
+  trs_relaxation *R = d->R;
+  bool on = goes_on(d, &status, TRS_SUCCESS);
+  if (on) on = goes_on(d, &status, d->steps->load(R, v, m->width, o->omega));
+  if (on && m->to) on = goes_on(d, &status, check(d, m));
+  for (int64_t done = 0, now; on && done < o->sweeps; done += now) {
+    now = o->sweeps - done;
+    if (m->to && o->residual_every < now) now = o->residual_every;
+    on = goes_on(d, &status, d->steps->run(R, now, o->direction));
+    if (on && m->to && (done + now) % o->residual_every == 0) on = goes_on(d, &status, check(d, m));
+  }
+  if (on && d->steps->end) (void)goes_on(d, &status, d->steps->end(R));
+  TRS_TRY(status);
+  TRS_TRY(d->steps->unload(R, v));
+  return hand_over(d, m);
+}
+
+/* ---- Arrays on the host ---- */
+
+/* A column-major or row-major array of the caller's, in strides of elements, and columns of its
+ * size without gaps in device memory. */
+typedef struct columns {
+  void *stage, *array;
+  int64_t row, col, width;
+} columns;
+
+static trs_status copy_columns(const trs_relax_driver *d, const columns *k, bool out) {
+  const trs_relaxation *R = d->R;
+  int64_t size = (int64_t)trs_scalar_size(R->scalar), n = R->nrows * R->block;
+  bool by_rows = k->col == 1 && k->row != 1;
+  int64_t pitch = (by_rows ? k->row : k->col) * size, own = (by_rows ? k->width : n) * size;
+  int64_t lines = by_rows ? n : k->width;
+  if (n == 0) return TRS_SUCCESS;
+  if (lines == 1) pitch = own;
+  return out ? trs_device_copy_rows(k->array, pitch, k->stage, own, own, lines, d->stream)
+             : trs_device_copy_rows(k->stage, own, k->array, pitch, own, lines, d->stream);
+}
+
+/* v becomes the vectors in the stages. */
+static void use_stages(const trs_relax_driver *d, const trs_rhs *rhs, trs_relax_vectors *v) {
+  const int64_t n = d->R->nrows * d->R->block;
+  const bool x_by_rows = rhs->x_col == 1 && rhs->x_row != 1;
+  const bool b_by_rows = rhs->b_col == 1 && rhs->b_row != 1;
+  v->x = d->stage[0];
+  v->b = d->stage[1];
+  v->x_row = x_by_rows ? rhs->nrhs : 1;
+  v->x_col = x_by_rows ? 1 : n;
+  v->b_row = b_by_rows ? rhs->nrhs : 1;
+  v->b_col = b_by_rows ? 1 : n;
+}
+
+static trs_status sweep_staged(const trs_relax_driver *d, const trs_rhs *rhs, trs_relax_vectors *v,
+                               const trs_sweep_options *o, norms *m) {
+  TRS_TRY(d->steps->need_stages(d->R));
+  use_stages(d, rhs, v);
+  const columns x = {d->stage[0], rhs->x, rhs->x_row, rhs->x_col, rhs->nrhs};
+  const columns b = {d->stage[1], (void *)(uintptr_t)rhs->b, rhs->b_row, rhs->b_col, rhs->nrhs};
+  trs_status status = copy_columns(d, &b, false);
+  if (!status && v->keep) status = copy_columns(d, &x, false);
+  if (!status && d->steps->staged) status = d->steps->staged(d->R);
+  TRS_TRY(sweep_group(d, v, o, m, status));
+  return copy_columns(d, &x, true);
+}
+
+trs_status trs_relax_drive(const trs_relax_driver *d, const trs_rhs *rhs,
+                           const trs_sweep_options *o, bool there) {
+  const trs_relaxation *R = d->R;
+  for (int64_t first = 0; first < rhs->nrhs; first += R->room) {
+    trs_rhs group = trs_relaxation_columns(R, rhs, first);
+    trs_relax_vectors v = {.x = group.x,
+                           .b = group.b,
+                           .x_row = group.x_row,
+                           .x_col = group.x_col,
+                           .b_row = group.b_row,
+                           .b_col = group.b_col,
+                           .wide = R->scalar == TRS_DOUBLE,
+                           .keep = o->keep_x};
+    norms m = {.to = o->residuals ? o->residuals + first : NULL,
+               .stride = rhs->nrhs,
+               .width = group.nrhs,
+               .there = o->residuals && trs_device_address(o->residuals)};
+    TRS_TRY(there ? sweep_group(d, &v, o, &m, TRS_SUCCESS) : sweep_staged(d, &group, &v, o, &m));
+  }
+  return TRS_SUCCESS;
+}
