@@ -200,6 +200,47 @@ int trs_group_sharers(const trs_group *group, int member) {
   return sharers;
 }
 
+/* ---- Steps of the members ---- */
+
+static trs_status run_member(const trs_group *group, int member, trs_member_step step, void *work) {
+  int before = trs_device_enter(group->device[member]);
+  trs_status status = step(work, member);
+  trs_device_leave(before);
+  return status;
+}
+
+trs_status trs_group_each(const trs_group *group, trs_member_step step, void *work) {
+  for (int m = group->first; m < group->first + group->local; m++)
+    TRS_TRY(run_member(group, m, step, work));
+  return TRS_SUCCESS;
+}
+
+typedef struct team_work {
+  const trs_group *group;
+  trs_member_step step;
+  void *work;
+  trs_failure failure[TRS_MOST_MEMBERS];
+} team_work;
+
+static void run_members(void *argument, int rank, int size) {
+  team_work *w = argument;
+  for (int k = rank; k < w->group->local; k += size)
+    if (run_member(w->group, w->group->first + k, w->step, w->work))
+      trs_failure_get(&w->failure[k]);
+}
+
+trs_status trs_group_each_by_team(const trs_group *group, trs_team *team, trs_member_step step,
+                                  void *work) {
+  team_work w = {.group = group, .step = step, .work = work};
+  const int size = trs_team_size(team);
+  trs_team_run(team, size < group->local ? size : group->local, run_members, &w);
+  for (int k = 0; k < group->local; k++)
+    if (w.failure[k].status) return trs_failure_set(&w.failure[k]);
+  return TRS_SUCCESS;
+}
+
+/* ---- Memory and agreement ---- */
+
 trs_status trs_group_alloc(trs_group *group, trs_symmetric *memory, int64_t bytes) {
   *memory = (trs_symmetric){.bytes = bytes > 0 ? bytes : 1};
   trs_status status = group->transport->alloc(group, memory);

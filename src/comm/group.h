@@ -7,6 +7,7 @@
 #ifndef TRS_COMM_GROUP_H
 #define TRS_COMM_GROUP_H
 
+#include "base/team.h"
 #include "device/device.h"
 
 /* One lane of a warp a member. */
@@ -36,6 +37,15 @@ bool trs_group_one_process(const trs_group *group);
 trs_device *trs_group_device(const trs_group *group, int member);
 trs_stream trs_group_stream(const trs_group *group, int member);
 int trs_group_sharers(const trs_group *group, int member);
+
+/* A step of a member's, with its GPU as the calling thread's current one. */
+typedef trs_status (*trs_member_step)(void *work, int member);
+/* For each member that this process runs, one after the other, until one fails. */
+trs_status trs_group_each(const trs_group *group, trs_member_step step, void *work);
+/* The same for all of them, side by side by the threads of a team (NULL: one thread).  Gives back
+ * the failure of the first member that has one. */
+trs_status trs_group_each_by_team(const trs_group *group, trs_team *team, trs_member_step step,
+                                  void *work);
 
 /* ---- Memory.  These and the functions below are called by all processes or by none. ---- */
 

@@ -107,6 +107,12 @@ static trs_status set_signs(trs_relax_group *G, trs_relax_member *m, int which) 
   return trs_device_wait(m->stream);
 }
 
+static trs_status prepare_member(void *group, int which) {
+  trs_relax_group *G = group;
+  TRS_TRY(make_lists(G, which));
+  return set_signs(G, &G->member[which], which);
+}
+
 static trs_status build(trs_relax_group *G, const trs_relaxation *R, trs_block_system *system,
                         const trs_relax_options *options) {
   TRS_TRY(trs_block_system_split(system, G->members));
@@ -115,14 +121,8 @@ static trs_status build(trs_relax_group *G, const trs_relaxation *R, trs_block_s
   TRS_TRY(trs_group_alloc(G->group, &G->signs, sizeof(trs_relax_signs)));
   TRS_TRY(trs_device_event_create(G->member[0].device, &G->mark));
   G->apart = true;
-  for (int k = 0; k < G->members; k++) {
-    int before = trs_device_enter(G->member[k].device);
-    trs_status status = make_lists(G, k);
-    if (!status) status = set_signs(G, &G->member[k], k);
-    trs_device_leave(before);
-    TRS_TRY(status);
-    G->apart &= trs_group_sharers(G->group, k) == 1;
-  }
+  TRS_TRY(trs_group_each(G->group, prepare_member, G));
+  for (int k = 0; k < G->members; k++) G->apart &= trs_group_sharers(G->group, k) == 1;
   G->turn = trs_counters_begin;
   G->together = G->apart && trs_team_size(R->context->team) >= G->members;
   return TRS_SUCCESS;
@@ -141,31 +141,33 @@ static trs_status create(trs_relaxation *R, trs_block_system *system,
   return build(R->group, R, system, options);
 }
 
-static void free_member(trs_relax_member *m) {
-  if (!m->device) return;
-  int before = trs_device_enter(m->device);
+static trs_status wait_for_kernels(void *group, int which) {
+  const trs_relax_member *m = &((trs_relax_group *)group)->member[which];
+  if (m->device) (void)trs_device_wait(m->stream);
+  return TRS_SUCCESS;
+}
+
+static trs_status free_member(void *group, int which) {
+  trs_relax_member *m = &((trs_relax_group *)group)->member[which];
+  if (!m->device) return TRS_SUCCESS;
   (void)trs_device_wait(m->stream);
   trs_device_free(m->device, m->from, m->stream);
   trs_device_free(m->device, m->to, m->stream);
   trs_device_free(m->device, m->member, m->stream);
   for (int k = 0; k < 3; k++) trs_device_free(m->device, m->lists[k], m->stream);
   trs_device_free_host(m->device, m->told);
-  trs_device_leave(before);
   trs_relax_destroy(m->R);
   trs_free(m->last);
+  return TRS_SUCCESS;
 }
 
 static void free_group(trs_relaxation *R) {
   trs_relax_group *G = R->group;
   if (!G) return;
-  for (int k = 0; k < G->members && G->member[k].device; k++) { /* all kernels are done */
-    int before = trs_device_enter(G->member[k].device);
-    (void)trs_device_wait(G->member[k].stream);
-    trs_device_leave(before);
-  }
+  (void)trs_group_each(G->group, wait_for_kernels, G);
   for (int k = 0; k < 2 && G->staged[k]; k++)
     trs_device_free_plain(G->member[0].device, G->staged[k], G->staged_bytes);
-  for (int k = 0; k < G->members; k++) free_member(&G->member[k]);
+  (void)trs_group_each(G->group, free_member, G);
   trs_device_event_destroy(G->mark);
   trs_group_free(G->group, &G->signs);
   trs_group_close(G->group);

@@ -31,7 +31,8 @@ struct trs_relax_group {
   uint64_t turn;
   trs_stream stream; /* the caller's, of the first member's GPU */
   trs_device_event *mark;
-  int64_t nrhs;    /* right-hand sides that are loaded */
+  int64_t nrhs;          /* right-hand sides that are loaded */
+  trs_relax_words words; /* of the members, for norms */
   void *staged[2]; /* at the first member: x and b of room right-hand sides; NULL until needed */
   int64_t staged_bytes;
   bool apart;    /* a member a GPU */

@@ -8,17 +8,17 @@
 
 /* ---- Norms: the members' exact sums are added by the first one ---- */
 
+static trs_status wait_for_member(void *group, int k) {
+  trs_relax_group *G = group;
+  const trs_relax_member *m = &G->member[k];
+  const char *signs = G->signs.base[k];
+  TRS_TRY(trs_device_copy(m->told, signs + offsetof(trs_relax_signs, told), sizeof *m->told,
+                          m->stream));
+  return trs_relax_gpu_wait(m->R);
+}
+
 static trs_status wait_for_members(trs_relax_group *G) {
-  for (int k = 0; k < G->members; k++) {
-    trs_relax_member *m = &G->member[k];
-    int before = trs_device_enter(m->device);
-    const char *signs = G->signs.base[k];
-    trs_status status = trs_device_copy(m->told, signs + offsetof(trs_relax_signs, told),
-                                        sizeof *m->told, m->stream);
-    if (!status) status = trs_relax_gpu_wait(m->R);
-    trs_device_leave(before);
-    TRS_TRY(status);
-  }
+  TRS_TRY(trs_group_each(G->group, wait_for_member, G));
   for (int k = 0; k < G->members; k++)
     if (*G->member[k].told)
       return trs_fail(TRS_ERROR_STALLED, -1,
@@ -28,54 +28,51 @@ static trs_status wait_for_members(trs_relax_group *G) {
   return TRS_SUCCESS;
 }
 
-static trs_status add_squares(trs_relax_group *G, trs_relax_words *w) {
-  for (int k = 0; k < G->members; k++) {
-    int before = trs_device_enter(G->member[k].device);
-    trs_status status = trs_relax_gpu_squares(G->member[k].R, &w->words[k]);
-    trs_device_leave(before);
-    TRS_TRY(status);
-  }
-  w->members = G->members;
-  return TRS_SUCCESS;
+static trs_status add_squares(void *group, int k) {
+  trs_relax_group *G = group;
+  return trs_relax_gpu_squares(G->member[k].R, &G->words.words[k]);
 }
 
 static trs_status find_norms(trs_relaxation *R, int64_t nrhs, double *norms) {
   trs_relax_group *G = R->group;
-  trs_relax_words words;
+  G->words.members = G->members;
   TRS_TRY(trs_group_fence(G->group)); /* x and words are at rest */
-  TRS_TRY(add_squares(G, &words));
+  TRS_TRY(trs_group_each(G->group, add_squares, G));
   TRS_TRY(trs_group_fence(G->group));
-  int before = trs_device_enter(G->member[0].device);
-  trs_status status = trs_relax_roots(&words, (int)nrhs, norms, G->member[0].stream);
-  trs_device_leave(before);
-  return status;
+  return trs_relax_roots(&G->words, (int)nrhs, norms, G->member[0].stream);
 }
 
 /* ---- Sweeps ---- */
 
+typedef struct vectors_work {
+  trs_relax_group *G;
+  const trs_relax_vectors *v;
+  double omega;
+} vectors_work;
+
+static trs_status load_member(void *argument, int k) {
+  const vectors_work *work = argument;
+  const trs_relax_member *m = &work->G->member[k];
+  memset(m->last, 0, (size_t)m->R->ncolours * sizeof *m->last);
+  return trs_relax_gpu_load(m->R, work->v, work->G->nrhs, work->omega);
+}
+
 static trs_status load(trs_relaxation *R, const trs_relax_vectors *v, int64_t nrhs, double omega) {
-  trs_relax_group *G = R->group;
-  G->nrhs = nrhs;
-  for (int k = 0; k < G->members; k++) {
-    trs_relax_member *m = &G->member[k];
-    int before = trs_device_enter(m->device);
-    trs_status status = trs_relax_gpu_load(m->R, v, nrhs, omega);
-    trs_device_leave(before);
-    TRS_TRY(status);
-    memset(m->last, 0, (size_t)m->R->ncolours * sizeof *m->last);
-  }
-  return trs_group_fence(G->group);
+  vectors_work work = {R->group, v, omega};
+  R->group->nrhs = nrhs;
+  TRS_TRY(trs_group_each(R->group->group, load_member, &work));
+  return trs_group_fence(R->group->group);
+}
+
+static trs_status unload_member(void *argument, int k) {
+  const vectors_work *work = argument;
+  return trs_relax_gpu_unload(work->G->member[k].R, work->v);
 }
 
 static trs_status unload(trs_relaxation *R, const trs_relax_vectors *v) {
-  trs_relax_group *G = R->group;
-  for (int k = 0; k < G->members; k++) {
-    int before = trs_device_enter(G->member[k].device);
-    trs_status status = trs_relax_gpu_unload(G->member[k].R, v);
-    trs_device_leave(before);
-    TRS_TRY(status);
-  }
-  return trs_group_fence(G->group);
+  vectors_work work = {.G = R->group, .v = v};
+  TRS_TRY(trs_group_each(R->group->group, unload_member, &work));
+  return trs_group_fence(R->group->group);
 }
 
 static trs_status run(trs_relaxation *R, int64_t sweeps, trs_sweep_direction direction) {

@@ -52,45 +52,14 @@ typedef struct passage {
   int slot; /* of the block at `at` */
 } passage;
 
-/* What members do, and how it went. */
+/* What the members of a call share. */
 typedef struct joint_work {
   trs_plan *plan;
   columns_state *c;
   const trs_rhs *rhs;
-  trs_status (*step)(struct joint_work *work, int which);
   passage passage[TRS_MOST_MEMBERS];
   trs_device_event *last; /* members by one thread: the block brought last */
-  trs_failure failure[TRS_MOST_MEMBERS];
 } joint_work;
-
-static void be_member(void *argument, int rank, int size) {
-  joint_work *work = argument;
-  for (int m = rank; m < work->c->members; m += size) {
-    if (!work->c->member[m].device) continue;
-    int before = trs_device_enter(work->c->member[m].device);
-    if (work->step(work, m)) trs_failure_get(&work->failure[m]);
-    trs_device_leave(before);
-  }
-}
-
-/* On every member here, side by side where threads; the failure of the first that has one. */
-static trs_status go(joint_work *work, bool threads, trs_status (*step)(joint_work *, int)) {
-  const columns_state *c = work->c;
-  trs_team *team = work->plan->context->team;
-  int size = trs_team_size(team);
-  if (size > c->members) size = c->members;
-  work->step = step;
-  trs_team_run(team, threads ? size : 1, be_member, work);
-  for (int m = 0; m < c->members; m++)
-    if (work->failure[m].status) return trs_failure_set(&work->failure[m]);
-  return TRS_SUCCESS;
-}
-
-static trs_status on_members(trs_plan *plan, columns_state *c, bool threads,
-                             trs_status (*step)(joint_work *, int)) {
-  joint_work work = {.plan = plan, .c = c};
-  return go(&work, threads, step);
-}
 
 /* ---- Analysis. ---- */
 
@@ -141,7 +110,8 @@ static int64_t block_width(const columns_state *c, int64_t columns) {
   return least(width, columns);
 }
 
-static trs_status analyze_member(joint_work *work, int which) {
+static trs_status analyze_member(void *argument, int which) {
+  joint_work *work = argument;
   const trs_plan *plan = work->plan;
   member *m = &work->c->member[which];
   int64_t nrhs = shared_out(plan->options.nrhs, work->c->members);
@@ -190,12 +160,15 @@ static trs_status analyze(trs_plan *plan) {
   c->one_process = trs_group_one_process(c->group);
   trs_status status = read_parameters(c, plan);
   if (!status) status = open_members(c);
-  if (!status) status = on_members(plan, c, true, analyze_member);
+  joint_work work = {.plan = plan, .c = c};
+  if (!status)
+    status = trs_group_each_by_team(c->group, plan->context->team, analyze_member, &work);
   if (!status) status = weigh(plan, c);
   return trs_group_agree(c->group, status);
 }
 
-static trs_status update_member(joint_work *work, int which) {
+static trs_status update_member(void *argument, int which) {
+  joint_work *work = argument;
   const member *m = &work->c->member[which];
   TRS_TRY(trs_plan_finish(m->plan));
   if (work->plan->matrix->on_device) trs_plan_use_stream(m->plan, NULL);
@@ -205,8 +178,10 @@ static trs_status update_member(joint_work *work, int which) {
 }
 
 static trs_status update(trs_plan *plan) {
-  const columns_state *c = plan->state;
-  return trs_group_agree(c->group, on_members(plan, plan->state, true, update_member));
+  columns_state *c = plan->state;
+  joint_work work = {.plan = plan, .c = c};
+  return trs_group_agree(
+      c->group, trs_group_each_by_team(c->group, plan->context->team, update_member, &work));
 }
 
 /* ---- Solving. ---- */
@@ -322,7 +297,8 @@ static int64_t begin_of(const columns_state *c, const trs_rhs *rhs, int which) {
 
 /* Behind the start: columns that lie with the member, or are to be read where they lie, at once;
  * others have a passage before them. */
-static trs_status begin_member(joint_work *work, int which) {
+static trs_status begin_member(void *argument, int which) {
+  joint_work *work = argument;
   columns_state *c = work->c;
   member *m = &c->member[which];
   const trs_rhs *rhs = work->rhs;
@@ -341,13 +317,15 @@ static bool has_columns(const columns_state *c, const trs_rhs *rhs, int which) {
   return c->member[which].device && begin_of(c, rhs, which) < begin_of(c, rhs, which + 1);
 }
 
-static trs_status end_member(joint_work *work, int which) {
+static trs_status end_member(void *argument, int which) {
+  joint_work *work = argument;
   const member *m = &work->c->member[which];
   if (!has_columns(work->c, work->rhs, which)) return TRS_SUCCESS;
   return trs_device_event_record(m->done, m->stream);
 }
 
-static trs_status solve_member(joint_work *work, int which) {
+static trs_status solve_member(void *argument, int which) {
+  joint_work *work = argument;
   TRS_TRY(begin_member(work, which));
   while (!is_over(&work->passage[which])) TRS_TRY(advance(work, which));
   return end_member(work, which);
@@ -355,7 +333,8 @@ static trs_status solve_member(joint_work *work, int which) {
 
 /* One block of each member: they come one behind the other, so that the first are there while
  * others are still on their way. */
-static trs_status take_turn(joint_work *work, int which) {
+static trs_status take_turn(void *argument, int which) {
+  joint_work *work = argument;
   const passage *p = &work->passage[which];
   member *m = &work->c->member[which];
   trs_device_event *brought = p->at < p->end ? m->brought[p->slot] : NULL;
@@ -374,46 +353,38 @@ static bool all_over(const joint_work *work) {
 
 /* All members by one thread. */
 static trs_status solve_by_turns(joint_work *work) {
-  TRS_TRY(go(work, false, begin_member));
-  while (!all_over(work)) TRS_TRY(go(work, false, take_turn));
-  return go(work, false, end_member);
+  const trs_group *group = work->c->group;
+  TRS_TRY(trs_group_each(group, begin_member, work));
+  while (!all_over(work)) TRS_TRY(trs_group_each(group, take_turn, work));
+  return trs_group_each(group, end_member, work);
 }
 
 /* After a failure of one: others still read b and write x. */
-static trs_status still_member(joint_work *work, int which) {
+static trs_status still_member(void *argument, int which) {
+  joint_work *work = argument;
   const member *m = &work->c->member[which];
   (void)trs_device_wait(m->in);
   (void)trs_device_wait(m->stream);
   return trs_device_wait(m->out);
 }
 
-static trs_status finish_member(joint_work *work, int which) {
+static trs_status finish_member(void *argument, int which) {
+  joint_work *work = argument;
   return trs_plan_finish(work->c->member[which].plan);
 }
 
 static trs_status wait(trs_plan *plan) {
   columns_state *c = plan->state;
-  int before = trs_device_enter(c->member[c->first].device);
-  trs_status status = trs_device_wait(plan->stream);
-  trs_device_leave(before);
-  return status ? status : on_members(plan, c, false, finish_member);
-}
-
-static trs_status begin(trs_plan *plan, const columns_state *c) {
-  int before = trs_device_enter(c->member[c->first].device);
-  trs_status status = trs_device_event_record(c->start, plan->stream);
-  trs_device_leave(before);
-  return status;
+  joint_work work = {.plan = plan, .c = c};
+  TRS_TRY(trs_device_wait(plan->stream));
+  return trs_group_each(c->group, finish_member, &work);
 }
 
 /* The plan's stream goes on when all members that had columns have. */
 static trs_status end(trs_plan *plan, const columns_state *c, const trs_rhs *rhs) {
-  int before = trs_device_enter(c->member[c->first].device);
-  trs_status status = TRS_SUCCESS;
-  for (int m = 0; m < c->members && !status; m++)
-    if (has_columns(c, rhs, m)) status = trs_device_event_follow(c->member[m].done, plan->stream);
-  trs_device_leave(before);
-  return status;
+  for (int m = 0; m < c->members; m++)
+    if (has_columns(c, rhs, m)) TRS_TRY(trs_device_event_follow(c->member[m].done, plan->stream));
+  return TRS_SUCCESS;
 }
 
 /* ---- A process a GPU. ---- */
@@ -470,10 +441,7 @@ static trs_status solve_in_turns(trs_plan *plan, columns_state *c, const trs_rhs
 
 static trs_status solve_in_processes(trs_plan *plan, columns_state *c, const trs_rhs *rhs,
                                      trs_status status) {
-  int before = trs_device_enter(c->member[c->first].device);
-  status = solve_in_turns(plan, c, rhs, status);
-  trs_device_leave(before);
-  return trs_group_agree(c->group, status);
+  return trs_group_agree(c->group, solve_in_turns(plan, c, rhs, status));
 }
 
 static trs_status solve(trs_plan *plan, const trs_rhs *rhs) {
@@ -488,13 +456,15 @@ static trs_status solve(trs_plan *plan, const trs_rhs *rhs) {
                       "where they are solved (trs_solve_distributed)");
   if (!c->one_process && !rhs->x_of) return solve_in_processes(plan, c, rhs, status);
   TRS_TRY(status);
-  TRS_TRY(begin(plan, c));
-  status = there ? solve_by_turns(&work) : go(&work, true, solve_member);
+  TRS_TRY(trs_device_event_record(c->start, plan->stream));
+  status = there ? solve_by_turns(&work)
+                 : trs_group_each_by_team(c->group, plan->context->team, solve_member, &work);
   if (!status) status = end(plan, c, rhs);
   if (!status) return there ? TRS_SUCCESS : wait(plan);
   trs_failure failure;
   trs_failure_get(&failure);
-  if (!trs_device_capturing(plan->stream)) (void)on_members(plan, c, false, still_member);
+  if (!trs_device_capturing(plan->stream))
+    (void)trs_group_each_by_team(c->group, NULL, still_member, &work); /* all, whatever fails */
   return trs_failure_set(&failure);
 }
 

@@ -22,21 +22,9 @@ const char *trs_multi_refuses(const trs_plan *plan) {
 
 static trs_multi *multi_of(const trs_plan *plan) { return plan->state; }
 
-static bool is_local(const trs_group *group, int member) {
-  int first = trs_group_first(group);
-  return member >= first && member < first + trs_group_local(group);
-}
-
-trs_status trs_multi_each(trs_plan *plan, trs_multi_step step) {
+trs_status trs_multi_each(trs_plan *plan, trs_member_step step) {
   trs_group *group = multi_of(plan)->group;
-  trs_status status = TRS_SUCCESS;
-  for (int member = 0; member < trs_group_members(group) && !status; member++) {
-    if (!is_local(group, member)) continue;
-    int before = trs_device_enter(trs_group_device(group, member));
-    status = step(plan, member);
-    trs_device_leave(before);
-  }
-  return trs_group_agree(group, status);
+  return trs_group_agree(group, trs_group_each(group, step, plan));
 }
 
 /* ---- The system by columns, on the host. ---- */
@@ -124,60 +112,67 @@ static trs_status load_values(const trs_system *S, trs_portion *s, const trs_tas
   return trs_device_wait(s->stream);
 }
 
-static trs_status load_member(trs_plan *plan, int member, const host_columns *c, bool pattern) {
-  trs_multi *m = multi_of(plan);
+typedef struct load_work {
+  trs_plan *plan;
+  host_columns columns;
+  bool pattern;
+} load_work;
+
+static trs_status load_member(void *argument, int member) {
+  const load_work *work = argument;
+  const host_columns *c = &work->columns;
+  trs_multi *m = multi_of(work->plan);
   trs_portion *s = &m->portion[member];
   int64_t *local = NULL;
   trs_status status = TRS_SUCCESS;
-  int before = trs_device_enter(s->device);
-  if (pattern) status = TRS_ALLOC(&local, m->tasks.own[member] + 1);
-  if (pattern && !status) status = load_pattern(m, s, &m->tasks, member, c, local);
-  if (!status) status = load_values(&plan->system, s, &m->tasks, member, c);
-  trs_device_leave(before);
+  if (work->pattern) status = TRS_ALLOC(&local, m->tasks.own[member] + 1);
+  if (work->pattern && !status) status = load_pattern(m, s, &m->tasks, member, c, local);
+  if (!status) status = load_values(&work->plan->system, s, &m->tasks, member, c);
   trs_free(local);
   return status;
 }
 
 static trs_status load(trs_plan *plan, bool pattern) {
   trs_group *group = multi_of(plan)->group;
-  host_columns columns;
-  trs_status status = get_columns(&columns, plan);
-  for (int m = 0; m < trs_group_members(group) && !status; m++)
-    if (is_local(group, m)) status = load_member(plan, m, &columns, pattern);
-  free_columns(&columns);
+  load_work work = {.plan = plan, .pattern = pattern};
+  trs_status status = get_columns(&work.columns, plan);
+  if (!status) status = trs_group_each(group, load_member, &work);
+  free_columns(&work.columns);
   return trs_group_agree(group, status);
 }
 
 /* ---- Opening ---- */
 
-static trs_status ask_room(trs_multi *m, int64_t *room) {
-  trs_status status = TRS_SUCCESS;
-  for (int k = 0; k < trs_group_members(m->group) && !status; k++)
-    if (is_local(m->group, k)) {
-      status = trs_device_room(trs_group_device(m->group, k), &room[k]);
-      room[k] /= trs_group_sharers(m->group, k);
-    }
-  TRS_TRY(trs_group_agree(m->group, status));
-  return trs_group_exchange(m->group, room, sizeof *room);
+typedef struct room_work {
+  const trs_group *group;
+  int64_t room[TRS_MOST_MEMBERS];
+} room_work;
+
+static trs_status ask_room(void *argument, int member) {
+  room_work *work = argument;
+  TRS_TRY(trs_device_room(trs_group_device(work->group, member), &work->room[member]));
+  work->room[member] /= trs_group_sharers(work->group, member);
+  return TRS_SUCCESS;
 }
 
 static trs_status deal(trs_plan *plan, int64_t each) {
   trs_multi *m = multi_of(plan);
-  int64_t room[TRS_MOST_MEMBERS] = {0};
-  TRS_TRY(ask_room(m, room));
+  room_work work = {.group = m->group};
+  TRS_TRY(trs_group_agree(m->group, trs_group_each(m->group, ask_room, &work)));
+  TRS_TRY(trs_group_exchange(m->group, work.room, sizeof *work.room));
   return trs_group_agree(m->group, trs_tasks_create(&m->tasks, plan->system.n, plan->system.lower,
-                                                    trs_group_members(m->group), each, room));
+                                                    trs_group_members(m->group), each, work.room));
 }
 
 static trs_status open_locked(trs_plan *plan, int64_t each) {
   trs_multi *m = multi_of(plan);
   int64_t most = 0, nrhs = plan->options.nrhs;
   m->width = nrhs < 1 ? 1 : nrhs < MOST_WIDTH ? nrhs : MOST_WIDTH;
-  for (int k = 0; k < trs_group_members(m->group); k++)
-    if (is_local(m->group, k)) {
-      m->portion[k].device = trs_group_device(m->group, k);
-      m->portion[k].stream = trs_group_stream(m->group, k);
-    }
+  const int first = trs_group_first(m->group), end = first + trs_group_local(m->group);
+  for (int k = first; k < end; k++) {
+    m->portion[k].device = trs_group_device(m->group, k);
+    m->portion[k].stream = trs_group_stream(m->group, k);
+  }
   TRS_TRY(deal(plan, each));
   for (int k = 0; k < m->tasks.members; k++)
     if (m->tasks.own[k] > most) most = m->tasks.own[k];
@@ -204,20 +199,21 @@ trs_status trs_multi_update(trs_plan *plan) {
   return status;
 }
 
+static trs_status free_portion(void *multi, int member) {
+  trs_portion *s = &((trs_multi *)multi)->portion[member];
+  if (!s->device) return TRS_SUCCESS;
+  trs_device_free(s->device, s->ptr, s->stream);
+  trs_device_free(s->device, s->idx, s->stream);
+  trs_device_free(s->device, s->val, s->stream);
+  trs_device_free(s->device, s->ticket, s->stream);
+  (void)trs_device_wait(s->stream);
+  trs_device_free_host(s->device, s->told);
+  return TRS_SUCCESS;
+}
+
 void trs_multi_free(trs_multi *m) {
   if (!m->group) return;
-  for (int k = 0; k < TRS_MOST_MEMBERS; k++) {
-    trs_portion *s = &m->portion[k];
-    if (!s->device) continue;
-    int before = trs_device_enter(s->device);
-    trs_device_free(s->device, s->ptr, s->stream);
-    trs_device_free(s->device, s->idx, s->stream);
-    trs_device_free(s->device, s->val, s->stream);
-    trs_device_free(s->device, s->ticket, s->stream);
-    (void)trs_device_wait(s->stream);
-    trs_device_free_host(s->device, s->told);
-    trs_device_leave(before);
-  }
+  (void)trs_group_each(m->group, free_portion, m);
   trs_group_free(m->group, &m->stage);
   trs_group_free(m->group, &m->fault);
   trs_tasks_destroy(&m->tasks);
@@ -331,19 +327,19 @@ trs_part trs_multi_part(const trs_plan *plan, int index, int64_t width, bool row
   return part;
 }
 
-static trs_status restore(trs_plan *plan, const trs_multi_solver *solver, int64_t width) {
-  trs_multi *m = multi_of(plan);
-  for (int k = 0; k < m->tasks.members; k++) {
-    trs_portion *portion = &m->portion[k];
-    if (!portion->device) continue;
-    int before = trs_device_enter(portion->device);
-    trs_status status = trs_device_fill(
-        portion->ticket, 0, m->tasks.count * (int64_t)sizeof *portion->ticket, portion->stream);
-    if (!status) status = solver->restore(plan, k, width);
-    trs_device_leave(before);
-    TRS_TRY(status);
-  }
-  return TRS_SUCCESS;
+typedef struct restore_work {
+  trs_plan *plan;
+  const trs_multi_solver *solver;
+  int64_t width;
+} restore_work;
+
+static trs_status restore(void *argument, int member) {
+  const restore_work *work = argument;
+  const trs_multi *m = multi_of(work->plan);
+  const trs_portion *portion = &m->portion[member];
+  TRS_TRY(trs_device_fill(portion->ticket, 0, m->tasks.count * (int64_t)sizeof *portion->ticket,
+                          portion->stream));
+  return work->solver->restore(work->plan, member, work->width);
 }
 
 /* In the order of the tasks: a launch may wait for room in a queue behind those before it, and all
@@ -363,7 +359,7 @@ static trs_status launch_all(trs_plan *plan, const trs_multi_solver *solver, con
 }
 
 /* A failure that a local member has been told of. */
-static trs_status tell(trs_plan *plan, int member) {
+static trs_status tell(void *plan, int member) {
   const trs_multi *m = multi_of(plan);
   const trs_portion *portion = &m->portion[member];
   uint64_t told = portion->told->told;
@@ -380,7 +376,7 @@ static trs_status tell(trs_plan *plan, int member) {
 }
 
 /* The same after its work so far. */
-static trs_status finish_member(trs_plan *plan, int member) {
+static trs_status finish_member(void *plan, int member) {
   trs_multi *m = multi_of(plan);
   trs_portion *portion = &m->portion[member];
   TRS_TRY(trs_device_copy(portion->told, m->fault.base[member], sizeof *portion->told,
@@ -389,7 +385,7 @@ static trs_status finish_member(trs_plan *plan, int member) {
   return tell(plan, member);
 }
 
-static trs_status await_member(trs_plan *plan, int member) {
+static trs_status await_member(void *plan, int member) {
   trs_multi *m = multi_of(plan);
   return trs_group_wait(m->group, m->portion[member].stream, m->fault.base[member]);
 }
@@ -400,7 +396,8 @@ static trs_status solve_tile(trs_plan *plan, const trs_rhs *rhs, const trs_multi
   trs_multi *m = multi_of(plan);
   trs_group *group = m->group;
   TRS_TRY(trs_group_fence(group));
-  trs_status status = restore(plan, solver, s->width);
+  restore_work work = {plan, solver, s->width};
+  trs_status status = trs_group_each(group, restore, &work);
   if (!status) status = bring(m, rhs, s);
   TRS_TRY(trs_group_agree(group, status));
   TRS_TRY(trs_group_fence(group));
@@ -416,12 +413,8 @@ static trs_status solve_locked(trs_plan *plan, const trs_rhs *rhs, const trs_mul
   trs_multi *m = multi_of(plan);
   span s = {.size = (int64_t)trs_scalar_size(plan->system.scalar),
             .row_major = rhs->x_row != 1 || rhs->b_row != 1};
-  if (rhs->x_of || trs_device_address(rhs->b) || trs_device_address(rhs->x)) {
-    int before = trs_device_enter(plan->context->device);
-    trs_status status = trs_device_wait(plan->stream);
-    trs_device_leave(before);
-    TRS_TRY(trs_group_agree(m->group, status));
-  }
+  if (rhs->x_of || trs_device_address(rhs->b) || trs_device_address(rhs->x))
+    TRS_TRY(trs_group_agree(m->group, trs_device_wait(plan->stream)));
   for (s.first = 0; s.first < rhs->nrhs; s.first += s.width) {
     int64_t left = rhs->nrhs - s.first;
     s.width = left < m->width ? left : m->width;

@@ -45,8 +45,7 @@ void trs_multi_free(trs_multi *m);
 
 /* One step of each local member, on its stream and its device; all processes agree on how it went.
  */
-typedef trs_status (*trs_multi_step)(trs_plan *plan, int member);
-trs_status trs_multi_each(trs_plan *plan, trs_multi_step step);
+trs_status trs_multi_each(trs_plan *plan, trs_member_step step); /* the step's work is the plan */
 
 /* A launch's view of a task of a local member; width right-hand sides, lying as rows or columns. */
 trs_part trs_multi_part(const trs_plan *plan, int task, int64_t width, bool row_major);

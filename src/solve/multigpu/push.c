@@ -210,35 +210,16 @@ static trs_status find_partition(trs_push_state *p, const trs_plan *plan, const 
   return TRS_SUCCESS;
 }
 
-typedef struct share_work {
-  trs_push_state *p;
-  trs_failure failure[TRS_MOST_MEMBERS];
-} share_work;
-
-static void make_share(void *argument, int rank, int size) {
-  share_work *work = argument;
-  trs_push_state *p = work->p;
-  for (int k = rank; k < p->local; k += size) {
-    trs_push_member *m = &p->member[k];
-    trs_status status =
-        trs_deal_share_create(&m->share, &p->deal, &p->slices, m->number, p->rules.watch);
-    if (!status)
-      status = trs_push_cut(&m->run, &m->nruns, &m->share, p->slices.level, p->slices.nlevels,
-                            p->deal.members);
-    if (!status) status = trs_push_spare(m, &p->deal, &p->slices);
-    if (status) trs_failure_get(&work->failure[k]);
-  }
+static trs_status make_share(void *plan, int number) {
+  trs_push_state *p = ((const trs_plan *)plan)->state;
+  trs_push_member *m = trs_push_member_of(p, number);
+  TRS_TRY(trs_deal_share_create(&m->share, &p->deal, &p->slices, number, p->rules.watch));
+  TRS_TRY(trs_push_cut(&m->run, &m->nruns, &m->share, p->slices.level, p->slices.nlevels,
+                       p->deal.members));
+  return trs_push_spare(m, &p->deal, &p->slices);
 }
 
-static trs_status make_shares(trs_push_state *p) {
-  share_work work = {.p = p};
-  trs_team_run(p->team, trs_team_size(p->team), make_share, &work);
-  for (int k = 0; k < p->local; k++)
-    if (work.failure[k].status) return trs_failure_set(&work.failure[k]);
-  return TRS_SUCCESS;
-}
-
-static trs_status deal_rows(trs_push_state *p, const trs_plan *plan, const trs_system *S) {
+static trs_status deal_rows(trs_push_state *p, trs_plan *plan, const trs_system *S) {
   trs_pattern_features features = {.n = S->n};
   trs_slice_rules rules[TRS_MOST_CANDIDATES];
   trs_slices_sample(S, &features.row_length, &features.chained, &features.run);
@@ -247,7 +228,7 @@ static trs_status deal_rows(trs_push_state *p, const trs_plan *plan, const trs_s
   TRS_TRY(find_partition(p, plan, S));
   if (!p->races) TRS_TRY(expect_of_one(p, S->scalar));
   TRS_TRY(look_at_gain(p, plan));
-  return make_shares(p);
+  return trs_group_each_by_team(p->group, p->team, make_share, plan);
 }
 
 static trs_status open_members(trs_push_state *p, trs_plan *plan) {
@@ -287,26 +268,17 @@ static trs_status solve_nothing(const trs_plan *plan, const trs_push_member *m) 
   return trs_device_wait(m->stream);
 }
 
-/* For each local member, on its device. */
-typedef trs_status (*member_step)(const trs_push_state *p, const trs_plan *plan,
-                                  trs_push_member *m);
-
-static trs_status each_member(const trs_push_state *p, const trs_plan *plan, member_step step) {
-  trs_status status = TRS_SUCCESS;
-  for (int k = 0; k < p->local && !status; k++) {
-    int before = trs_device_enter(p->member[k].device);
-    status = step(p, plan, &p->member[k]);
-    trs_device_leave(before);
-  }
-  return status;
+static trs_status equip_member(void *plan, int number) {
+  trs_push_state *p = ((const trs_plan *)plan)->state;
+  return trs_push_equip(p, plan, trs_push_member_of(p, number));
 }
-
-static trs_status warm_member(const trs_push_state *p, const trs_plan *plan, trs_push_member *m) {
-  (void)p;
-  return solve_nothing(plan, m);
+static trs_status warm_member(void *plan, int number) {
+  const trs_push_state *p = ((const trs_plan *)plan)->state;
+  return solve_nothing(plan, trs_push_member_of(p, number));
 }
-static trs_status renew_member(const trs_push_state *p, const trs_plan *plan, trs_push_member *m) {
-  return trs_push_send_entries(p, plan, m);
+static trs_status renew_member(void *plan, int number) {
+  const trs_push_state *p = ((const trs_plan *)plan)->state;
+  return trs_push_send_entries(p, plan, trs_push_member_of(p, number));
 }
 
 /* As many beside each other as are expected, but no more than there is room for beside the share of
@@ -329,25 +301,25 @@ static trs_status deal_and_race(trs_push_state *p, trs_plan *plan, const host_sy
   TRS_TRY(trs_group_agree(p->group, deal_rows(p, plan, &h->S)));
   choose_columns(p, plan);
   TRS_TRY(trs_push_share_memory(p, plan));
-  TRS_TRY(trs_group_agree(p->group, each_member(p, plan, trs_push_equip)));
-  TRS_TRY(trs_group_agree(p->group, each_member(p, plan, warm_member)));
+  TRS_TRY(trs_group_agree(p->group, trs_group_each(p->group, equip_member, plan)));
+  TRS_TRY(trs_group_agree(p->group, trs_group_each(p->group, warm_member, plan)));
   return race(p, plan);
 }
 
-static void undo_share(trs_push_member *m) {
-  int before = trs_device_enter(m->device);
+static trs_status undo_share(void *state, int number) {
+  trs_push_member *m = trs_push_member_of(state, number);
   (void)trs_device_wait(m->stream);
   trs_device_free(m->device, m->memory, m->stream);
-  trs_device_leave(before);
   trs_deal_share_destroy(&m->share);
   trs_free(m->run);
   m->memory = NULL;
   m->run = NULL;
   m->nruns = 0;
+  return TRS_SUCCESS;
 }
 
 static void undo_deal(trs_push_state *p) {
-  for (int k = 0; k < p->local; k++) undo_share(&p->member[k]);
+  if (p->local) (void)trs_group_each(p->group, undo_share, p);
   if (p->group) trs_group_free(p->group, &p->shared);
   drop_deal(p);
   p->together = 0;
@@ -395,7 +367,7 @@ static trs_status update(trs_plan *plan) {
   if (!status) status = take_system(&h, plan);
   if (!status) {
     trs_outline_renew(p->outline, &h.S);
-    status = each_member(p, plan, renew_member);
+    status = trs_group_each(p->group, renew_member, plan);
   }
   drop_system(&h);
   return trs_group_agree(p->group, status);

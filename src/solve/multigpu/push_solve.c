@@ -29,13 +29,10 @@ static trs_status check_fault(const trs_plan *plan, const trs_push_state *p) {
 
 /* Waits for the plan's stream, which waits for all members. */
 trs_status trs_push_finish(const trs_plan *plan, const trs_push_state *p) {
-  int before = trs_device_enter(p->member[0].device);
-  trs_status status = trs_device_copy(p->told, trs_push_shared_at(p, 0, p->fault_at),
-                                      sizeof *p->told, plan->stream);
-  if (!status)
-    status = trs_group_wait(p->group, plan->stream, trs_push_shared_at(p, 0, p->fault_at));
-  trs_device_leave(before);
-  return status ? status : check_fault(plan, p);
+  void *fault = trs_push_shared_at(p, 0, p->fault_at);
+  TRS_TRY(trs_device_copy(p->told, fault, sizeof *p->told, plan->stream));
+  TRS_TRY(trs_group_wait(p->group, plan->stream, fault));
+  return check_fault(plan, p);
 }
 
 /* The members of one process have all finished the call before; between the right-hand sides of a
@@ -67,12 +64,10 @@ static trs_status launch_member(const trs_plan *plan, const trs_push_member *m, 
 
 /* Members begin when `stream` has come here. */
 static trs_status begin(const trs_push_state *p, trs_stream stream) {
-  int before = trs_device_enter(p->member[0].device);
-  trs_status status = trs_device_event_record(p->start, stream);
-  trs_device_leave(before);
-  for (int k = 0; k < p->local && !status; k++)
-    status = trs_device_event_follow(p->start, p->member[k].stream);
-  return status;
+  TRS_TRY(trs_device_event_record(p->start, stream));
+  for (int k = 0; k < p->local; k++)
+    TRS_TRY(trs_device_event_follow(p->start, p->member[k].stream));
+  return TRS_SUCCESS;
 }
 
 /* And `stream` goes on when all members have. */
@@ -137,10 +132,8 @@ static trs_status solve_staged(trs_plan *plan, trs_push_state *p, const trs_rhs 
 
 /* x is everywhere once all are through. */
 static trs_status wait_members(const trs_push_state *p, trs_status status) {
-  const trs_push_member *m = &p->member[0];
-  int before = trs_device_enter(m->device);
-  if (!status) status = trs_group_wait(p->group, m->stream, trs_push_shared_at(p, 0, p->fault_at));
-  trs_device_leave(before);
+  void *fault = trs_push_shared_at(p, 0, p->fault_at);
+  if (!status) status = trs_group_wait(p->group, p->member[0].stream, fault);
   return trs_group_agree(p->group, status);
 }
 
@@ -186,26 +179,24 @@ trs_status trs_push_solve(trs_plan *plan, const trs_rhs *rhs) {
   trs_push_state *p = plan->state;
   const bool there =
       rhs->x_of || (p->one_process && trs_device_address(rhs->x) && trs_device_address(rhs->b));
-  int before = trs_device_enter(p->member[0].device);
   trs_status told = check_fault(plan, p); /* perhaps in some processes alone */
   if (!told) told = check_capture(plan, p, there);
-  trs_device_leave(before);
   TRS_TRY(there ? told : trs_group_agree(p->group, told));
-  before = trs_device_enter(p->member[0].device);
   trs_group_lock(p->group);
   if (trs_device_capturing(plan->stream)) trs_group_mark(p->group);
   trs_status status = there            ? launch(plan, p, rhs)
                       : p->one_process ? solve_staged(plan, p, rhs)
                                        : solve_in_processes(plan, p, rhs);
   trs_group_unlock(p->group);
-  trs_device_leave(before);
   return there ? status : trs_group_agree(p->group, status);
 }
 
 /* ---- For tests. ---- */
 
 /* The slice to be read back, changed and put there again. */
-static trs_status lose_first_row(trs_push_state *p, trs_push_member *m) {
+static trs_status lose_first_row(void *state, int number) {
+  trs_push_state *p = state;
+  const trs_push_member *m = trs_push_member_of(p, number);
   static const uint64_t SOON = 200000000; /* nanoseconds */
   trs_slice slice;
   if (m->number == 0) {
@@ -223,11 +214,5 @@ static trs_status lose_first_row(trs_push_state *p, trs_push_member *m) {
 
 trs_status trs_push_break(trs_plan *plan) {
   trs_push_state *p = plan->state;
-  trs_status status = TRS_SUCCESS;
-  for (int k = 0; k < p->local && !status; k++) {
-    int before = trs_device_enter(p->member[k].device);
-    status = lose_first_row(p, &p->member[k]);
-    trs_device_leave(before);
-  }
-  return status;
+  return trs_group_each(p->group, lose_first_row, p);
 }

@@ -58,6 +58,11 @@ static inline void *trs_push_shared_at(const trs_push_state *p, int number, int6
   return (char *)p->shared.base[number] + offset;
 }
 
+/* A member that this process runs, by its number in the group. */
+static inline trs_push_member *trs_push_member_of(const trs_push_state *p, int number) {
+  return &p->member[number - trs_group_first(p->group)];
+}
+
 /* A member's runs, to be freed with trs_free; without `blocks`.  members: that have rows. */
 trs_status trs_push_cut(trs_push_run **run, int32_t *nruns, const trs_deal_share *share,
                         const trs_slice_level *level, int32_t nlevels, int32_t members);

@@ -21,7 +21,8 @@ static const char *refuses(const trs_plan *plan) {
   return "managed memory is shared within one process only: take a context such as \"cuda:0-3\"";
 }
 
-static trs_status make_room(trs_plan *plan, int member) {
+static trs_status make_room(void *work, int member) {
+  trs_plan *plan = work;
   unified_state *u = plan->state;
   trs_portion *s = &u->multi.portion[member];
   const trs_tasks *t = &u->multi.tasks;
@@ -43,7 +44,8 @@ static trs_status make_room(trs_plan *plan, int member) {
   return trs_device_fill(u->s_in_degree, 0, n * (int64_t)sizeof *u->s_in_degree, s->stream);
 }
 
-static trs_status count_member(trs_plan *plan, int member) {
+static trs_status count_member(void *work, int member) {
+  trs_plan *plan = work;
   unified_state *u = plan->state;
   for (int32_t k = 0; k < u->multi.tasks.count; k++) {
     const trs_task *task = &u->multi.tasks.task[k];
@@ -54,7 +56,8 @@ static trs_status count_member(trs_plan *plan, int member) {
   return trs_device_wait(u->multi.portion[member].stream);
 }
 
-static trs_status keep_counts(trs_plan *plan, int member) {
+static trs_status keep_counts(void *work, int member) {
+  trs_plan *plan = work;
   unified_state *u = plan->state;
   trs_stream stream = u->multi.portion[member].stream;
   if (member > 0) return TRS_SUCCESS;
@@ -123,21 +126,22 @@ static void describe(const trs_plan *plan, char *text, size_t size) {
   trs_multi_describe(&((const unified_state *)plan->state)->multi, text, size);
 }
 
+static trs_status free_member(void *state, int m) {
+  unified_state *u = state;
+  const trs_portion *s = &u->multi.portion[m];
+  if (!s->device) return TRS_SUCCESS;
+  trs_device_free(s->device, u->d_in_degree[m], s->stream);
+  trs_device_free(s->device, u->d_left_sum[m], s->stream);
+  trs_device_free(s->device, u->owner[m], s->stream);
+  if (m == 0) trs_device_free(s->device, u->initial, s->stream);
+  return trs_device_wait(s->stream);
+}
+
 static void release(trs_plan *plan) {
   unified_state *u = plan->state;
   if (!u) return;
-  for (int m = 0; m < TRS_MOST_MEMBERS; m++) {
-    trs_portion *s = &u->multi.portion[m];
-    if (!s->device) continue;
-    int before = trs_device_enter(s->device);
-    trs_device_free(s->device, u->d_in_degree[m], s->stream);
-    trs_device_free(s->device, u->d_left_sum[m], s->stream);
-    trs_device_free(s->device, u->owner[m], s->stream);
-    if (m == 0) trs_device_free(s->device, u->initial, s->stream);
-    (void)trs_device_wait(s->stream);
-    trs_device_leave(before);
-  }
   if (u->multi.group) {
+    (void)trs_group_each(u->multi.group, free_member, u);
     trs_group_free_managed(u->multi.group, u->s_left_sum);
     trs_group_free_managed(u->multi.group, u->s_in_degree);
   }

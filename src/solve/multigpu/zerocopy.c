@@ -12,7 +12,8 @@ typedef struct zerocopy_state {
 
 enum { DEFAULT_TASKS = 8, MOST_TASKS = 1024 };
 
-static trs_status count_member(trs_plan *plan, int member) {
+static trs_status count_member(void *work, int member) {
+  trs_plan *plan = work;
   zerocopy_state *z = plan->state;
   trs_portion *portion = &z->multi.portion[member];
   int64_t n = plan->system.n;
