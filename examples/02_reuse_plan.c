@@ -1,7 +1,7 @@
 /* 02_reuse_plan.c - one analysis, many matrices of the same pattern, many right-hand sides each.
  *
- * A time stepper solves (D + dt C) x = b with a new dt now and then.  The pattern never changes,
- * so the plan is made once; trs_update takes in new values at a fraction of the analysis. */
+ * A time stepper solves (D + dt C) x = b and sometimes changes dt.  The pattern never changes, so
+ * the plan is made once.  trs_update takes new values in a fraction of the time of the analysis. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -14,7 +14,7 @@ static int failed(void) {
   return EXIT_FAILURE;
 }
 
-/* Row i: 1 + dt on the diagonal, -dt / 2 one and a hundred places before it. */
+/* Row i: 1 + dt on the diagonal, -dt / 2 at distances 1 and 100 before it. */
 static void set_values(double *val, double dt) {
   int64_t p = 0;
   for (int i = 0; i < N; i++) {
@@ -54,8 +54,8 @@ int main(void) {
   for (int step = 0; step < STEPS; step++) {
     static double b[N];
     trs_backward_error error = {.struct_size = sizeof error};
-    set_values(val, 1.0 / (1 << step));       /* the matrix borrowed val, so it sees this ... */
-    if (trs_update(plan, A)) return failed(); /* ... and the plan does from here on */
+    set_values(val, 1.0 / (1 << step));       /* the matrix borrowed val: it has the new values, */
+    if (trs_update(plan, A)) return failed(); /* and from here on the plan has them */
     trs_random_fill(x, N, TRS_DOUBLE, (uint64_t)step);
     for (int solve = 0; solve < SOLVES; solve++) {
       for (int i = 0; i < N; i++) b[i] = x[i];

@@ -1,13 +1,14 @@
 /* 03_many_rhs.c - many right-hand sides in one call, in either layout.
  *
- * The matrix is read once for all of them, so 32 cost far less than 32 times one.  Row-major
- * storage, X[i * ldx + r], keeps the values of a row of X together and is the faster layout. */
+ * The matrix is read once for all right-hand sides, so 32 of them take far less than 32 times the
+ * time of one.  Row-major storage, X[i * ldx + r], keeps the values of a row of X together and is
+ * the faster layout. */
 #include <stdio.h>
 #include <stdlib.h>
 
 #include <trireme.h>
 
-enum { NRHS = 32, LD = NRHS + 4 }; /* a leading dimension may be larger than it need be */
+enum { NRHS = 32, LD = NRHS + 4 }; /* a leading dimension may be larger than necessary */
 
 static int failed(void) {
   fprintf(stderr, "%s\n", trs_last_error()->message);

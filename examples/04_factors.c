@@ -1,7 +1,7 @@
 /* 04_factors.c - A x = b by a complete LU factorisation and both triangular solves, with A' x = b
  * from the same factors.
  *
- * Needs SuperLU in the library; without it the example says so and leaves with 77. */
+ * Needs SuperLU in the library; without it the example says so and exits with 77. */
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -1,7 +1,7 @@
 /* 05_preconditioner.c - conjugate gradients, preconditioned by an incomplete Cholesky
  * factorisation: every iteration solves L L' z = r by two triangular solves.
  *
- * trs_analyze_factors would make one plan of both; two plans show what goes on. */
+ * trs_analyze_factors would make one plan of both; two plans show the two solves. */
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -1,8 +1,8 @@
-/* 06_gpu.c - L x = b where everything already lies in a GPU's memory: the program's own arrays, its
- * own stream, solves captured into a CUDA graph and replayed, new values.
+/* 06_gpu.c - L x = b with all arrays in a GPU's memory: the program's own arrays and stream, solves
+ * captured into a CUDA graph and replayed, new values.
  *
- * With arrays in device memory trs_solve only launches kernels: it returns at once, and
- * trs_plan_wait (or any wait for the stream) tells when x is there. */
+ * With arrays in device memory trs_solve only launches kernels and returns at once.  x is complete
+ * after trs_plan_wait, or any other wait for the stream. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -48,7 +48,7 @@ static void *upload(const void *from, size_t bytes, cudaStream_t stream) {
   return to;
 }
 
-/* Checks are made on the host. */
+/* The host checks the answer. */
 static void check(const char *what, const void *device_x, int solves) {
   trs_matrix *L;
   trs_backward_error error = {.struct_size = sizeof error};
@@ -94,7 +94,7 @@ static void replay_solves(trs_plan *plan, const device_arrays *d, cudaStream_t s
   cuda(cudaGraphDestroy(graph));
 }
 
-/* New values in the arrays that were lent.  A graph is recorded anew after that. */
+/* New values in the borrowed arrays.  After that a graph has to be recorded anew. */
 static void change_values(trs_plan *plan, const trs_matrix *L, const device_arrays *d, int64_t nnz,
                           cudaStream_t stream) {
   for (int64_t p = 0; p < nnz; p++) val[p] *= 1 + 0.5 / (double)(p + 1);
@@ -114,7 +114,7 @@ int main(void) {
   trs_random_fill(b, N, TRS_DOUBLE, 1);
   device_arrays d = upload_all(nnz, stream);
 
-  /* A matrix on the arrays where they lie, and a plan whose solves go to our stream. */
+  /* A matrix on the arrays in place, and a plan whose solves use our stream. */
   trs_matrix *L;
   trs_plan *plan;
   trs_options options = {.struct_size = sizeof(trs_options), .stream = stream};

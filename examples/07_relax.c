@@ -1,5 +1,5 @@
-/* 07_relax.c - block relaxation in the program's own arrays: A x = b in blocks of 5 x 5, as a flow
- * solver has it, one row of cells whose neighbours push on each other. */
+/* 07_relax.c - block relaxation in the program's own arrays: A x = b in blocks of 5 x 5, as in a
+ * flow solver: one row of cells in which neighbours interact. */
 #include <math.h>
 #include <stdio.h>
 

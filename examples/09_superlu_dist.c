@@ -1,15 +1,16 @@
 /* 09_superlu_dist.c - a program that factors with SuperLU_DIST and solves with Trireme, from the
- * factors where they lie: three calls in place of pdgstrs, which is timed beside them.
+ * factors in place: three calls instead of pdgstrs, which is timed for comparison.
  *
  *     mpicc 09_superlu_dist.c -I/usr/include/superlu-dist -o 09_superlu_dist \
  *       $(pkg-config --cflags --libs trireme_mpi) -lsuperlu_dist
  *     mpirun -np 4 ./09_superlu_dist [MATRIX [PXxPYxPZ [RIGHT-HAND SIDES]]]
  *
- * superlu_ddefs.h is in a folder of its own: /usr/include/superlu-dist is Debian's.  With fewer
- * cores than ranks mpirun (Open MPI's) wants --oversubscribe.
+ * superlu_ddefs.h is in a folder of its own, /usr/include/superlu-dist on Debian.  With fewer cores
+ * than ranks Open MPI's mpirun needs --oversubscribe.
  *
- * SuperLU_DIST works on the Px x Py ranks of the first grid (with Pz = 1 all), each rank having a
- * run of rows of A, b and x; Trireme takes these ranks' blocks and rows, and all of the ranks. */
+ * SuperLU_DIST works on the Px x Py ranks of the first grid (all ranks if Pz = 1); each of them has
+ * a run of rows of A, b and x.  Trireme takes the blocks and rows of these ranks and works on all
+ * ranks. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -81,7 +82,7 @@ static int factor(slu *s, const problem *p) {
   return info;
 }
 
-/* Its triangular solves alone, the best of some: x for scaled b. */
+/* The triangular solves of SuperLU_DIST alone, the best of several: x for scaled b. */
 static double time_superlu(slu *s, const problem *p, double *x, int repeats) {
   double best = 1e30;
   int info;

@@ -1,8 +1,8 @@
 /* 10_mpi.c - A x = b on the ranks of an MPI program, from factors: three calls.
  *
- * Here every rank makes the same factors of a small matrix; of large ones trs_mpi_analyze_file
- * reads its part of a file that `trireme factor` has made.  Every rank has a run of rows of b and
- * gets these of x. */
+ * Every rank makes the same factors of a small matrix.  For large matrices each rank reads its part
+ * of a file of `trireme factor` by trs_mpi_analyze_file.  Every rank has a run of rows of b and
+ * gets the same rows of x. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -39,7 +39,7 @@ int main(int argc, char **argv) {
   trs_mpi_plan *plan;
   if (trs_mpi_analyze(MPI_COMM_WORLD, &plan, F, NULL)) stop("analysis");
   if (trs_mpi_distribute(plan, first, rows)) stop("rows");
-  if (trs_mpi_solve(plan, x, rows, b, rows, 1)) stop("solve"); /* as often as you like */
+  if (trs_mpi_solve(plan, x, rows, b, rows, 1)) stop("solve"); /* any number of times */
 
   for (int64_t i = 0; i < rows; i++) sum += x[i];
   MPI_Allreduce(MPI_IN_PLACE, &sum, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);

@@ -1,8 +1,8 @@
-/* 11_several_gpus.c - L x = b by the GPUs of one machine, with b and x where they are solved: every
- * GPU holds the elements of its share, and none crosses from GPU to GPU but the values of x that
- * another GPU's rows need.
+/* 11_several_gpus.c - L x = b by the GPUs of one machine, with b and x on the GPUs that solve them:
+ * every GPU holds the elements of its share.  Only the values of x that another GPU's rows need
+ * cross from GPU to GPU.
  *
- *   11_several_gpus [cuda:0-3]      cuda:0,0 tries it out on one GPU */
+ *   11_several_gpus [cuda:0-3]      cuda:0,0 runs it on one GPU */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -22,7 +22,7 @@ static void trireme(trs_status status) {
   if (status) stop(trs_last_error()->message);
 }
 
-/* A GPU's b, from the host's; elements that are not its own may hold anything. */
+/* A GPU's b, from the host's; elements outside its share may have any value. */
 static void place(double **x, double **b, const double *from, int64_t n) {
   cuda(cudaMalloc((void **)x, (size_t)n * sizeof **x));
   cuda(cudaMalloc((void **)b, (size_t)n * sizeof **b));

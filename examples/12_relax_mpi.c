@@ -1,7 +1,7 @@
 /* 12_relax_mpi.c - block relaxation over MPI, each rank with its own cells: the row of cells of
- * 07_relax.c, cut in as many pieces as there are ranks.  Columns are numbered over all ranks; what
- * a rank needs of its neighbours the library finds and exchanges, and x is the same, bit by bit, on
- * any number of ranks.   mpirun -np 4 12_relax_mpi */
+ * 07_relax.c, cut into one piece per rank.  Columns are numbered over all ranks.  The library finds
+ * and exchanges the x that a rank needs of its neighbours.  x is the same, bit by bit, on any
+ * number of ranks.   mpirun -np 4 12_relax_mpi */
 #include <math.h>
 #include <stdio.h>
 

@@ -1,18 +1,18 @@
 /* 13_replace_spsv.c - Trireme in place of cuSPARSE's SpSV in an ILU(0) preconditioner.
  *
  * cusparseDcsrilu02 (and PETSc's ILU) leave L and U in one matrix: the strict lower triangle is
- * L's, whose unit diagonal is not stored, the rest is U's.  A code with SpSV makes two descriptors,
- * two buffers and two analyses of it, and calls cusparseSpSV_solve twice.  Here the matrix goes in
- * once, with the 32-bit row pointers that it has, and one solve does both sweeps:
+ * L's, whose unit diagonal is not stored, the rest is U's.  A program with SpSV makes two
+ * descriptors, two buffers and two analyses of it, and calls cusparseSpSV_solve twice.  With
+ * Trireme it passes the matrix once, with its 32-bit row pointers, and one solve makes both sweeps:
  *
- *     cusparseSpSV_createDescr, _bufferSize, _analysis, twice   trs_factors_create,
- * trs_analyze_factors cusparseSpSV_solve, twice                                 trs_solve
- *     cusparseSpSV_updateMatrix, twice                          trs_update_factors
- *     cusparseSpSV_destroyDescr, twice                          trs_plan_destroy,
- * trs_factors_destroy
+ *     SpSV, each call twice                      Trireme
+ *     _createDescr, _bufferSize, _analysis       trs_factors_create, trs_analyze_factors
+ *     _solve                                     trs_solve
+ *     _updateMatrix                              trs_update_factors
+ *     _destroyDescr                              trs_plan_destroy, trs_factors_destroy
  *
  * On a GPU only two lines differ: trs_context_create(&ctx, "cuda"), and trs_matrix_create_device
- * with the device pointers.  x and b are device pointers then, and trs_solve only launches. */
+ * with the device pointers.  x and b are then device pointers, and trs_solve only launches. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -43,7 +43,7 @@ static void make_matrix(double wind) {
   }
 }
 
-/* What cusparseDcsrilu02 computes: ILU(0) in place of a copy of A. */
+/* ILU(0) in place of a copy of A, as cusparseDcsrilu02 computes it. */
 static void factor(void) {
   static int32_t at[N];
   for (int32_t j = 0; j < N; j++) at[j] = -1;
