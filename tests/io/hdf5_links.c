@@ -137,7 +137,7 @@ static void external_storage_is_refused(void **state) {
   H5Pclose(properties);
   H5Sclose(space);
   H5Fclose(file);
-  refused("a.h5: dataset /values lies in another file, where it is not looked for");
+  refused("a.h5: dataset /values lies in another file, which is not read");
 }
 
 static void a_virtual_dataset_is_refused(void **state) {
@@ -157,7 +157,7 @@ static void a_virtual_dataset_is_refused(void **state) {
   H5Sclose(from);
   H5Sclose(to);
   H5Fclose(file);
-  refused("a.h5: dataset /values lies in another file, where it is not looked for");
+  refused("a.h5: dataset /values lies in another file, which is not read");
 }
 
 int main(void) {
