@@ -573,10 +573,10 @@ static void entries_without_a_place_are_refused(void **state) {
   trs_panels P;
   assert_success(trs_panels_create(&P, &it.source, &limits[1]));
   double *values = malloc((size_t)P.nvalues * sizeof *values);
-  assert_failure(TRS_ERROR_ARGUMENT, "analyse the matrix anew",
+  assert_failure(TRS_ERROR_ARGUMENT, "analyse the matrix again",
                  trs_panels_fill(&P, values, TRS_FLOAT, &other.source, other.S.val, false, false));
   assert_failure(
-      TRS_ERROR_ARGUMENT, "analyse the matrix anew",
+      TRS_ERROR_ARGUMENT, "analyse the matrix again",
       trs_panels_fill(&P, values, TRS_FLOAT, &turned.source, turned.S.val, false, false));
   free(values);
   trs_panels_destroy(&P);
