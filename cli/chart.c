@@ -1,5 +1,5 @@
-/* chart.c - rows per level as a stepped area: the mean of each cell's levels, and behind it, paler,
- * the most. */
+/* chart.c - rows per level as a stepped area: the mean over the levels of each cell, and behind it,
+ * in a paler colour, their maximum. */
 #include <math.h>
 
 #include "output.h"

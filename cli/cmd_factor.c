@@ -1,4 +1,4 @@
-/* cmd_factor.c - trireme factor: L and U of a matrix, into a file that trireme solve takes. */
+/* cmd_factor.c - trireme factor: writes L and U of a matrix to a file for trireme solve. */
 #include <float.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,7 +23,7 @@ typedef struct settings {
 #define KINDS "lu|ilu0|ic0|triangle"
 #define ORDERS "nd|amd|natural"
 
-/* The words of kind and order stand in the order of trs_factor_kind and trs_order. */
+/* The words of kind and order are in the order of trs_factor_kind and trs_order. */
 static const option options[] = {
     {.name = "output",
      .letter = 'o',
@@ -104,7 +104,7 @@ typedef struct outcome {
   trs_factors_info factors;
   double read_s, factor_s, write_s, fill;
   int64_t bytes;
-  const char *unsolved; /* NULL, or why no error is known */
+  const char *unsolved; /* NULL, or the reason why no error is known */
   trs_backward_error own, against;
 } outcome;
 
@@ -194,7 +194,7 @@ static trs_status factor(trs_factors **F, const trs_matrix *A, const settings *s
                             .kind = (trs_factor_kind)s->kind,
                             .order = (trs_order)(TRS_ORDER_ND + s->order), /* -1: the default */
                             .tree_leaves = (int)s->leaves,
-                            /* 0 stands for the library's default there */
+                            /* 0 means the library's default in this structure */
                             .pivot_threshold = s->threshold > 0 ? s->threshold : DBL_MIN,
                             .add_diagonal = s->add_diagonal,
                             .progress = progress_show};
@@ -246,7 +246,7 @@ static void measure_errors(const trs_factors *F, const trs_matrix *A, outcome *o
   free(b);
 }
 
-/* Said here rather than by the library, which does not know the option that helps. */
+/* Reported here, because the library does not know the option that helps. */
 static int leave_no_diagonal(const input *in, const trs_matrix_info *matrix) {
   return leave(LEAVE_INPUT, trs_status_name(TRS_ERROR_STRUCTURE), matrix->missing_diagonal,
                "%s: row %lld has no diagonal entry: --add-diagonal adds missing entries", in->name,

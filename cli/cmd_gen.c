@@ -1,4 +1,4 @@
-/* cmd_gen.c - trireme gen: matrices made from a name, into a file. */
+/* cmd_gen.c - trireme gen: writes a matrix generated from a name to a file. */
 #include <stdio.h>
 #include <string.h>
 

@@ -52,7 +52,7 @@ const command cmd_info = {.name = "info",
                           .paragraphs = paragraphs,
                           .run = run};
 
-/* ---- Finding out ---- */
+/* ---- Collecting the facts ---- */
 
 static trs_status analyze(trs_context *ctx, info_sweep *s, const trs_matrix *T, trs_uplo uplo,
                           trs_diag diag) {

@@ -1,5 +1,5 @@
-/* cmd_methods.c - trireme methods: every method there is, by where it runs, and whether this build
- * and this machine can run it. */
+/* cmd_methods.c - trireme methods: all methods by the place where they run, and whether this build
+ * and this machine can run them. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,7 +27,7 @@ const command cmd_methods = {.name = "methods",
                              .paragraphs = paragraphs,
                              .run = run};
 
-/* ---- Can they run? NULL, or why not. ---- */
+/* ---- NULL, or the reason why methods cannot run. ---- */
 
 static const char *no_reason(void) { return NULL; }
 
@@ -66,7 +66,7 @@ static const char *no_ranks(void) {
 
 /* ---- The groups ---- */
 
-/* What the library's list does not have: each line as print_list takes it. */
+/* Methods that the library's list does not contain, one per line as print_list expects. */
 static const char ranks[] =
     "grid3d           several grids, one exchange between them (L23: Algorithm 1)\n"
     "grid3d-baseline  several grids, level by level over the separator tree (L23: 2.2)\n"
@@ -83,7 +83,7 @@ static const char relaxation_on_gpu[] =
 
 typedef struct group {
   const char *title, *command;
-  const char *backends; /* of the library's list, in bars; or NULL: */
+  const char *backends; /* names in the library's list between bars; or NULL: */
   const char *list;
   const char *(*refuses)(void);
 } group;

@@ -1,5 +1,5 @@
-/* cmd_relax.c - trireme relax: multicolour block relaxation of one system, timed, and what it
- * leaves of the residual. */
+/* cmd_relax.c - trireme relax: multicolour block relaxation of one system, timed, with the residual
+ * that is left. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,7 +26,7 @@ typedef struct settings {
 #define STORES "mixed|f64|f32|f16|bf16"
 #define DIRECTIONS "forward|backward|symmetric"
 
-/* The words of store and direction stand in the order of the library's. */
+/* The words of store and direction are in the order of the library's enums. */
 static const option options[] = {
     {.name = "block-size",
      .kind = OPTION_COUNT,
@@ -189,13 +189,13 @@ typedef struct job {
   int64_t n, nrhs;
   void *b, *x; /* n x nrhs, column-major */
   trs_context *ctx;
-  relax_ranks *ranks; /* NULL: this process is alone */
-  trs_relaxation *R;  /* NULL on ranks */
+  relax_ranks *ranks; /* NULL: one process */
+  trs_relaxation *R;  /* NULL with ranks */
   trs_relax_info info;
-  double fastest, median; /* of a sweep */
+  double fastest, median; /* seconds of a sweep */
   int64_t repeats;
   double *norms;   /* checks x nrhs */
-  double *history; /* checks: the largest of a check, relative to the first */
+  double *history; /* checks: the largest norm of a check, relative to the first check */
   int64_t checks;  /* 1 + sweeps / every, or 0 */
   double residual;
 } job;
@@ -227,8 +227,8 @@ static int make_rhs(job *j) {
   return code < 0 ? allocate(j, &j->x) : code;
 }
 
-/* By rows, which the residual and the library want. */
-static int take_matrix(job *j, const char *name) {
+/* Reads the matrix by rows, as the residual and the library need it. */
+static int read_matrix(job *j, const char *name) {
   int code = input_read_matrix(&j->in, name, j->set.precision, "trireme relax");
   if (code >= 0) return code;
   j->matrix.struct_size = sizeof j->matrix;
@@ -283,8 +283,8 @@ static trs_status run_sweeps(job *j, double *norms) {
   return trs_relax_sweep(j->R, j->x, j->n, j->b, j->n, j->nrhs, TRS_COL_MAJOR, &how);
 }
 
-/* The residuals on the way, in a run of their own. */
-static int watch(job *j) {
+/* A separate run that records the residuals between sweeps. */
+static int record_residuals(job *j) {
   if (!j->set.every) return -1;
   int64_t checks = 1 + j->set.sweeps / j->set.every;
   j->norms = calloc((size_t)(checks * j->nrhs), sizeof *j->norms);
@@ -349,7 +349,7 @@ static short_text ratio_text(double ratio) {
   return t;
 }
 
-/* Threads, those of each rank, or GPUs and their kernels. */
+/* Prints the threads, in total or per rank, or the GPUs and their kernels. */
 static void print_place(const job *j) {
   const trs_relax_info *i = &j->info;
   if (strcmp(i->variant, "threads") != 0)
@@ -436,10 +436,10 @@ static void report(const job *j) {
   report_real("residual", j->residual);
 }
 
-/* Rank 0's work before the others can join in. */
+/* The work of rank 0 before all ranks continue. */
 static int prepare(job *j, const char *name) {
   int code = j->set.output ? check_writable(&j->set.output) : -1;
-  if (code < 0) code = take_matrix(j, name);
+  if (code < 0) code = read_matrix(j, name);
   return code < 0 ? make_rhs(j) : code;
 }
 
@@ -467,7 +467,7 @@ static int relax(job *j, const char *name) {
   int code = ranks_agree(j->ranks, ranks_speaks(j->ranks) ? prepare(j, name) : -1);
   j->nrhs = ranks_share(j->ranks, j->nrhs);
   if (code < 0) code = create(j);
-  if (code < 0) code = watch(j);
+  if (code < 0) code = record_residuals(j);
   if (code < 0) code = measure(j);
   progress_end();
   if (code < 0 && !ranks_speaks(j->ranks)) return LEAVE_SOLVED;

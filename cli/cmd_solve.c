@@ -282,10 +282,10 @@ static int solve(solve_job *job, const char *name) {
   return code < 0 ? LEAVE_SOLVED : code;
 }
 
-/* Ranks but the first, told by their launcher, for the command line is looked at before MPI is
- * there: whatever is wrong with it one of them says.  A process that is alone says it itself.  From
- * then on MPI's ranks decide, which need not be the launcher's: where the two do not know of each
- * other each process is MPI's only one. */
+/* True on ranks other than the first, according to the launcher, because the command line is parsed
+ * before MPI starts: only one rank reports its mistakes, or a process that is alone.  Afterwards
+ * MPI's ranks decide, which may differ from the launcher's: if the two do not know of each other,
+ * each process is MPI's only one. */
 static bool is_other_rank(int argc, char **argv) {
   if (launched_rank() == 0 || !is_among_ranks()) return false;
   for (int i = 0; i < argc && strcmp(argv[i], "--") != 0; i++)

@@ -1,5 +1,5 @@
-/* command.h - a subcommand is a table of its syntax and a function.  The table alone makes the
- * parser, --help, the manual pages and the completion scripts, so that nothing is said twice. */
+/* command.h - a subcommand is a table of its syntax and a function.  The parser, --help, the manual
+ * pages and the completion scripts come from the table alone. */
 #ifndef TRIREME_CLI_COMMAND_H
 #define TRIREME_CLI_COMMAND_H
 
@@ -32,21 +32,21 @@ typedef struct option {
   const char *name; /* without the dashes */
   char letter;      /* the short form, or 0 */
   option_kind kind;
-  const char *value;       /* what --help calls the value; NULL for flags and choices */
+  const char *value;       /* the name of the value in --help; NULL for flags and choices */
   const char *words;       /* "lower|upper": the choices, or what completion offers */
-  size_t offset;           /* of the field in the command's settings */
+  size_t offset;           /* offset of the field in the command's settings */
   double minimum, maximum; /* of counts and reals */
   const char *help;        /* one sentence, no full stop */
 } option;
 
 typedef struct paragraph {
-  const char *title; /* NULL: part of the description; those come first */
-  const char *text;  /* lines that begin with a blank are shown as they are */
+  const char *title; /* NULL: part of the description, which comes first */
+  const char *text;  /* lines that begin with a blank are printed unchanged */
 } paragraph;
 
 typedef struct command {
   const char *name;
-  const char *synopsis; /* what follows "trireme NAME" */
+  const char *synopsis; /* the text after "trireme NAME" */
   const char *summary;  /* one line */
   const char *operand;  /* "file", or words to complete operands with, or NULL */
   int min_operands, max_operands;
@@ -73,7 +73,8 @@ int leave_no_command(const char *typed);
  * or how to leave: --help was printed, or a mistake was reported. */
 int options_parse(const command *c, void *settings, int *argc, char **argv);
 
-/* The known word nearest to a mistyped one, or NULL if none is near; words separated by '|'. */
+/* Finds the known word nearest to a mistyped one; false if none is near.  words: separated by
+ * '|'. */
 bool word_near(char *near, size_t size, const char *typed, const char *words);
 
 void help_print(const command *c);
@@ -83,7 +84,7 @@ int completion_print(const char *shell);
 /* "-b, --rhs-file FILE" */
 void option_head(const option *o, char *text, size_t size);
 
-/* The next word of a '|' list: its length, and where it begins; 0 at the end. */
+/* The next word of a '|' list: returns its length and its beginning; 0 at the end. */
 size_t next_word(const char **words, const char **begin);
 
 #endif

@@ -1,11 +1,11 @@
-/* completion.c - completion scripts for bash, zsh and fish, from the commands' tables. */
+/* completion.c - completion scripts for bash, zsh and fish, from the tables of the commands. */
 #include <stdio.h>
 #include <string.h>
 
 #include "command.h"
 #include "output.h"
 
-/* Prints text with a backslash before each of the letters in escaped. */
+/* Prints text with a backslash before each character in `escaped`. */
 static void print_escaped(const char *text, size_t length, const char *escaped) {
   for (size_t i = 0; i < length; i++) {
     if (strchr(escaped, text[i])) putchar('\\');
@@ -13,7 +13,7 @@ static void print_escaped(const char *text, size_t length, const char *escaped) 
   }
 }
 
-/* The library's generators, "gen:NAME:ARGUMENTS   what it is" a line, as "NAME:". */
+/* Prints the library's generators, "gen:NAME:ARGUMENTS   summary" per line, as "NAME:". */
 static void print_generators(const char *escaped) {
   static const char prefix[] = "gen:";
   for (const char *line = trs_generator_list(); *line;) {
@@ -26,7 +26,7 @@ static void print_generators(const char *escaped) {
   }
 }
 
-/* The library's methods, "NAME   what it is" a line. */
+/* Prints the library's methods, "NAME   summary" per line, as names. */
 static void print_methods(void) {
   for (const char *line = trs_method_list(); *line;) {
     printf("%.*s ", (int)strcspn(line, " \n"), line);
@@ -51,7 +51,7 @@ static void print_words(const char *words, const char *escaped) {
 
 static bool takes_file(const option *o) { return o->kind == OPTION_FILE; }
 
-/* Text inside single quotes of a shell; ':' and brackets mean something to zsh's _arguments. */
+/* Prints text for single quotes of a shell; ':' and brackets are special in zsh's _arguments. */
 static void print_quoted(const char *text, const char *escaped) {
   for (; *text; text++) {
     if (*text == '\'')

@@ -1,4 +1,4 @@
-/* files.c - reading the operand M, and writing files that appear whole or not at all. */
+/* files.c - reads the operand M, and writes files that appear complete or not at all. */
 #define _GNU_SOURCE /* fopencookie */
 #include "files.h"
 
@@ -80,11 +80,11 @@ void files_limit_memory(double gigabytes) { max_gigabytes = gigabytes; }
 int64_t files_max_bytes(void) { return (int64_t)(max_gigabytes * 1e9); }
 
 static struct {
-  char path[32];   /* of what was standard output, or "" */
-  long hard_links; /* names that the file to be replaced has besides the one given */
+  char path[32];   /* the former path of standard output, or "" */
+  long hard_links; /* further names (hard links) of the file to be replaced */
 } written;
 
-static int take_standard_output(const char **path) {
+static int open_standard_output(const char **path) {
   if (output_json())
     return leave_usage(NULL, "-o - and --json both write to standard output: give -o a file");
   fflush(stdout);
@@ -100,7 +100,7 @@ static int take_standard_output(const char **path) {
 int check_writable(const char **path) {
   struct stat about;
   if (!strcmp(*path, "-")) {
-    int code = take_standard_output(path);
+    int code = open_standard_output(path);
     if (code >= 0) return code;
   } else if (!stat(*path, &about) && S_ISREG(about.st_mode)) {
     written.hard_links = (long)about.st_nlink - 1;
@@ -139,7 +139,7 @@ static ssize_t append(void *file, const char *bytes, size_t count) {
   return (ssize_t)count;
 }
 
-/* Not by open_memstream, whose stream forgets that memory was short. */
+/* Replaces open_memstream, whose stream does not keep the error if memory runs out. */
 int text_file_open(text_file *f, const char *path) {
   *f = (text_file){.path = path};
   f->stream = fopencookie(f, "w", (cookie_io_functions_t){.write = append});

@@ -1,4 +1,4 @@
-/* files.h - what subcommands read and write. */
+/* files.h - input and output files of the subcommands. */
 #ifndef TRIREME_CLI_FILES_H
 #define TRIREME_CLI_FILES_H
 
@@ -12,26 +12,26 @@ typedef struct input {
   const char *name;
   trs_matrix *A;
   trs_factors *F;
-  bool deferred;  /* the values of A are still in the file */
-  double seconds; /* that reading took */
+  bool deferred;  /* the values of A stay in the file */
+  double seconds; /* time to read it */
 } input;
 
-/* The type that a place in the choices of --precision names; -1: the file's own. */
+/* The element type for a position in the choices of --precision; -1: the file's own. */
 trs_scalar scalar_chosen(int precision);
 
-/* precision: as scalar_chosen takes it.  Returns -1, or how to leave. */
+/* precision: as of scalar_chosen.  Returns -1, or the exit code. */
 int input_read(input *in, const char *name, int precision);
-/* As input_read, but says nothing. */
+/* As input_read, but prints nothing. */
 trs_status input_try(input *in, const char *name, int precision);
-/* A square matrix, or a triangle of one, of which the pattern is read only. */
+/* A square matrix, or a triangle of one, with only its pattern read. */
 trs_status input_open(input *in, const char *name, int precision, trs_format format, trs_uplo uplo,
                       bool add_diagonal);
-/* As input_read; factors are refused, task says what for. */
+/* As input_read, but factors are an error; task names the command in the message. */
 int input_read_matrix(input *in, const char *name, int precision, const char *task);
 void input_free(input *in);
 
-/* --max-memory, a double of the settings, for every command that reads files; what it was given,
- * for all reading from then on. */
+/* --max-memory, a double in the settings, for every command that reads files; the limit for all
+ * later reading. */
 #define MAX_MEMORY_OPTION(field)                                                                  \
   {                                                                                               \
     .name = "max-memory", .kind = OPTION_REAL, .value = "GB", .offset = (field), .minimum = 1e-6, \
@@ -41,13 +41,13 @@ void input_free(input *in);
         "machine's memory)"                                                                       \
   }
 void files_limit_memory(double gigabytes);
-/* As max_bytes of trs_read_options. */
+/* The value for max_bytes of trs_read_options. */
 int64_t files_max_bytes(void);
 
-/* Asks, before hours of work, whether *path can be written.  Returns -1, or how to leave.  "-" is
- * standard output: *path becomes a name of it, and reports go to standard error from then on. */
+/* Checks, before hours of work, that *path can be written.  Returns -1, or the exit code.  "-" is
+ * standard output: *path becomes a name for it, and reports then go to standard error. */
 int check_writable(const char **path);
-/* The report's line about a file that has been written. */
+/* Prints the report's line about a written file. */
 void print_written(const char *path);
 int check_text_writable(const char *path);
 bool names_hdf5(const char *path);
@@ -62,7 +62,7 @@ typedef struct text_file {
 
 int text_file_open(text_file *f, const char *path);
 
-/* Writes it, unless code says that it has failed; the exit code, or -1. */
+/* Writes it, unless code is that of a failure.  Returns the exit code, or -1. */
 int text_file_close(text_file *f, int code);
 
 int64_t file_bytes(const char *path);

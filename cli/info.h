@@ -1,4 +1,4 @@
-/* info.h - what trireme info found out. */
+/* info.h - the facts that trireme info collects. */
 #ifndef TRIREME_CLI_INFO_H
 #define TRIREME_CLI_INFO_H
 
@@ -8,7 +8,7 @@
 /* One triangle and its levels. */
 typedef struct info_sweep {
   bool present;
-  trs_matrix *taken; /* the triangle, if it was taken from a general matrix */
+  trs_matrix *taken; /* the triangle, if it was cut from a general matrix */
   trs_plan *plan;
   trs_plan_info info;
   int64_t *rows, levels;

@@ -74,43 +74,43 @@ static void print_factors(const info_facts *f) {
   if (i->tree_nodes) table_row("separator tree", "%s nodes", human_count(i->tree_nodes).s);
 }
 
-/* One row of the triangles' table: what tells a line's text from a sweep. */
+/* Prints one row of the triangles' table; format_sweep writes the text of one sweep. */
 static void print_line(const info_facts *f, const char *label,
-                       void (*tell)(char *text, size_t size, const info_sweep *s)) {
+                       void (*format_sweep)(char *text, size_t size, const info_sweep *s)) {
   char text[2][LINE_SIZE] = {"", ""};
   int used = 0;
   for (int i = 0; i < 2; i++)
-    if (f->sweep[i].present) tell(text[used++], LINE_SIZE, &f->sweep[i]);
+    if (f->sweep[i].present) format_sweep(text[used++], LINE_SIZE, &f->sweep[i]);
   if (used) table_pair(label, text[0], text[1]);
 }
 
-static void tell_entries(char *text, size_t size, const info_sweep *s) {
+static void format_entries(char *text, size_t size, const info_sweep *s) {
   snprintf(text, size, "%s", human_count(s->info.nnz).s);
 }
 
-static void tell_dependency(char *text, size_t size, const info_sweep *s) {
+static void format_dependency(char *text, size_t size, const info_sweep *s) {
   snprintf(text, size, "%s entries per row", human_real(s->info.dependency).s);
 }
 
-static void tell_levels(char *text, size_t size, const info_sweep *s) {
+static void format_levels(char *text, size_t size, const info_sweep *s) {
   snprintf(text, size, "%s", human_count(s->levels).s);
 }
 
-static void tell_parallelism(char *text, size_t size, const info_sweep *s) {
+static void format_parallelism(char *text, size_t size, const info_sweep *s) {
   snprintf(text, size, "%s %s per level", human_real(s->info.parallelism).s,
            s->info.parallelism == 1 ? "row" : "rows");
 }
 
-static void tell_extremes(char *text, size_t size, const info_sweep *s) {
+static void format_extremes(char *text, size_t size, const info_sweep *s) {
   snprintf(text, size, "%s to %s", human_count(s->info.min_parallelism).s,
            human_count(s->info.max_parallelism).s);
 }
 
-static void tell_bytes(char *text, size_t size, const info_sweep *s) {
+static void format_bytes(char *text, size_t size, const info_sweep *s) {
   snprintf(text, size, "%s", human_bytes((double)s->info.solve_bytes).s);
 }
 
-static void tell_reference(char *text, size_t size, const info_sweep *s) {
+static void format_reference(char *text, size_t size, const info_sweep *s) {
   snprintf(text, size, "%s on %s", human_seconds(s->bound).s,
            human_things(s->info.threads, "thread", "threads").s);
 }
@@ -130,14 +130,14 @@ static void print_sweeps(const info_facts *f) {
   if (!f->sweep[0].present && !f->sweep[1].present) return;
   table_gap();
   table_pair("", f->sweep[0].present ? lower : upper, both ? upper : "");
-  print_line(f, "entries", tell_entries);
-  print_line(f, "dependency", tell_dependency);
-  print_line(f, "levels", tell_levels);
-  print_line(f, "parallelism", tell_parallelism);
-  print_line(f, "rows in a level", tell_extremes);
+  print_line(f, "entries", format_entries);
+  print_line(f, "dependency", format_dependency);
+  print_line(f, "levels", format_levels);
+  print_line(f, "parallelism", format_parallelism);
+  print_line(f, "rows in a level", format_extremes);
   print_widths(f, both ? 24 : 56);
-  print_line(f, "bytes per solve", tell_bytes);
-  print_line(f, "reference time", tell_reference);
+  print_line(f, "bytes per solve", format_bytes);
+  print_line(f, "reference time", format_reference);
 }
 
 static void print_diagonal(const info_facts *f) {

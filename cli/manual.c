@@ -5,7 +5,7 @@
 
 #include "command.h"
 
-/* Text with roff's own characters made harmless; at_start: the first column of a line. */
+/* Prints text with roff's own characters escaped; at_start: at the first column of a line. */
 static void put(const char *text, size_t length, bool at_start) {
   for (size_t i = 0; i < length; i++) {
     char letter = text[i];
@@ -29,7 +29,7 @@ static void section(const char *title) {
   printf("\n");
 }
 
-/* Paragraphs: blank lines part them, indented lines stay as they are. */
+/* Prints paragraphs: blank lines separate them, indented lines are literal. */
 static void prose(const char *text) {
   bool literal = false;
   while (*text) {

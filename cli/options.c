@@ -1,5 +1,6 @@
-/* options.c - argv into a command's settings, driven by its table.  Options may stand anywhere,
- * "--" ends them, "--name VALUE", "--name=VALUE", "-nVALUE" and "-n VALUE" are the same. */
+/* options.c - parses argv into a command's settings by its table of options.  Options may come
+ * before or after operands; "--" ends them; "--name VALUE", "--name=VALUE", "-nVALUE" and "-n
+ * VALUE" are the same. */
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -117,7 +118,7 @@ static int set(const command *c, const option *o, void *settings, const char *te
   return LEAVE_BUG;
 }
 
-/* The option in argv[*at], whose value is the attached one or the next word. */
+/* Sets the option in argv[*at], whose value is attached or the next word. */
 static int take(const command *c, const option *o, void *settings, const char *attached, int argc,
                 char **argv, int *at) {
   if (o->kind == OPTION_FLAG) {

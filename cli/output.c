@@ -26,14 +26,14 @@ static struct {
   int width, columns;
 } out = {.width = 80, .columns = 80};
 
-/* Open MPI gives a rank a pseudo-terminal, whatever mpirun itself writes to. */
+/* Open MPI gives a rank a pseudo-terminal, whatever mpirun's own output is. */
 static bool is_terminal(int file) { return isatty(file) && !getenv("OMPI_COMM_WORLD_SIZE"); }
 
 void output_setup(void) {
   static char buffer[1 << 16];
   const char *term = getenv("TERM"), *no_color = getenv("NO_COLOR");
   setlocale(LC_CTYPE, "");
-  /* Elsewhere most outputs are written at the end, or fail with a reason. */
+  /* elsewhere the output is written at the end, or fails with a reason */
   if (!is_terminal(STDOUT_FILENO)) setvbuf(stdout, buffer, _IOFBF, sizeof buffer);
   bool clever = term && *term && strcmp(term, "dumb") != 0;
   bool coloured = clever && !(no_color && *no_color);
@@ -51,13 +51,13 @@ void output_setup(void) {
   }
 }
 
-/* Where standard output and standard error went before output_silence. */
+/* The descriptors of standard output and standard error before output_silence. */
 static struct {
   int file[2];
   bool draws;
 } before = {{-1, -1}, false};
 
-/* By their descriptors, so that the streams can be given back what they had. */
+/* Redirects the descriptors, so that they can be restored. */
 void output_silence(void) {
   int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
   fflush(NULL);
@@ -113,7 +113,7 @@ static int columns(const char *text, size_t length) {
   return count;
 }
 
-/* Prints words up to the end of a line of text, wrapped; at is the column reached. */
+/* Prints words up to the end of a line of text, wrapped; `at` is the column reached. */
 static void wrap_line(FILE *stream, const char *text, size_t length, int indent, int at) {
   int start = at;
   while (length) {
@@ -200,7 +200,7 @@ void table_styled(style s, const char *label, const char *format, ...) {
   if (!out.json) print_row(s, label, text);
 }
 
-/* Bytes of the field that line begins with, and of the two blanks or more behind it. */
+/* Length of the first field of line, and of the two or more blanks after it. */
 static size_t field_length(const char *line, size_t *blanks) {
   size_t length = 0;
   while (line[length] && line[length] != '\n' && strncmp(line + length, "  ", 2) != 0) length++;
@@ -223,7 +223,7 @@ static void measure_fields(const char *list, size_t widest[LIST_FIELDS]) {
   }
 }
 
-/* The fields of one line under each other's; the last is wrapped. */
+/* Prints the fields of one line in columns; the last is wrapped. */
 static void print_fields(const char *line, const size_t widest[LIST_FIELDS]) {
   size_t blanks, column = 0, end = strcspn(line, "\n"), at = 0;
   for (int field = 0; field < LIST_FIELDS - 1; field++) {

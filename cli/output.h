@@ -8,18 +8,18 @@
 
 #include "trireme.h"
 
-/* Looks at the terminal, NO_COLOR, TERM and the locale. */
+/* Reads the terminal's properties, NO_COLOR, TERM and the locale. */
 void output_setup(void);
 
-/* --json: tables are not printed, failures also go to standard output as JSON. */
+/* --json: tables are not printed; failures are also printed to standard output as JSON. */
 void output_set_json(bool json);
 bool output_json(void);
 
-/* Whether the terminal or file understands UTF-8. */
+/* True if the terminal or file accepts UTF-8. */
 bool output_unicode(void);
-/* Whether standard error can be drawn on. */
+/* True if progress can be drawn on standard error. */
 bool output_draws(void);
-/* Columns of text to fill: the terminal's, at most 100; 80 elsewhere. */
+/* Columns of text: the terminal's, at most 100; 80 elsewhere. */
 int output_width(void);
 /* Columns of tables: the terminal's; elsewhere those of COLUMNS in the environment, or 80. */
 int output_columns(void);
@@ -29,11 +29,11 @@ typedef enum style { STYLE_PLAIN, STYLE_BOLD, STYLE_DIM, STYLE_GOOD, STYLE_BAD }
 const char *style_on(style s);
 const char *style_off(void);
 
-/* From now on this process says nothing: another of the same run does. */
+/* Suppresses all output of this process from now on; another process of the run prints. */
 void output_silence(void);
-/* Until now: output_silence is taken back. */
+/* Reverts output_silence. */
 void output_speak(void);
-/* The rank that a launcher gave this process; 0 if none did. */
+/* The rank that a launcher gave this process; 0 without one. */
 int launched_rank(void);
 
 /* A table: a title, then rows of a label and a text that is wrapped under itself.  A row with an
@@ -43,18 +43,18 @@ void table_title(const char *title);
 void table_row(const char *label, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void table_styled(style s, const char *label, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-/* Two texts side by side, not wrapped; with an empty right one, only the left. */
+/* Two texts side by side, not wrapped; only the left one if the right is empty. */
 void table_pair(const char *label, const char *left, const char *right);
 void table_gap(void);
 
-/* Text wrapped at the output's width, indented; '\n' breaks lines, "\n\n" paragraphs, and lines
- * that begin with a blank stay as they are. */
+/* Prints indented text wrapped at the output's width.  '\n' breaks lines, "\n\n" separates
+ * paragraphs, and lines that begin with a blank are unchanged. */
 void print_wrapped(FILE *stream, const char *text, int indent);
 
-/* One line of text, wrapped under itself, when the cursor already stands at column indent. */
+/* Prints one line of text, wrapped below itself, with the cursor already at column `indent`. */
 void print_hanging(const char *text, int indent);
 
-/* The library's lists, fields parted by two blanks or more, as a table. */
+/* Prints the library's lists, whose fields are separated by two blanks or more, as a table. */
 void print_list(const char *list);
 
 typedef struct short_text {

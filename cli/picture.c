@@ -1,5 +1,5 @@
-/* picture.c - the SVG of trireme info: pattern on the left, levels on the right, legend below.
- * One file without scripts, fonts or links to anything else. */
+/* picture.c - the SVG of trireme info: pattern on the left, levels on the right, legend below.  One
+ * file without scripts, fonts or external links. */
 #include "picture.h"
 
 #include "command.h"
@@ -94,7 +94,7 @@ static void draw_axes(FILE *svg, const picture *p, const raster_scale *s) {
   draw_text(svg, "head", x, y - 14, p->part[1] ? "Pattern of L and U" : "Pattern");
 }
 
-/* The columns of each node of the separator tree, as squares along the diagonal. */
+/* Draws the columns of each node of the separator tree as squares along the diagonal. */
 static void draw_tree(FILE *svg, const picture *p, const raster_scale *s) {
   for (int64_t t = 0; p->tree_ptr && t < p->tree_nodes; t++) {
     double begin = (double)p->tree_ptr[t] * s->pixels, end = (double)p->tree_ptr[t + 1] * s->pixels;

@@ -1,4 +1,5 @@
-/* progress.c - the bar: nothing in the first second, then ten times a second at most. */
+/* progress.c - the progress bar: hidden during the first second, then drawn at most ten times a
+ * second. */
 #include "progress.h"
 
 #include <stdbool.h>

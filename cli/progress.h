@@ -1,11 +1,12 @@
-/* progress.h - a bar on standard error for what takes longer than a second, on terminals only. */
+/* progress.h - a progress bar on standard error for operations longer than a second, on terminals
+ * only. */
 #ifndef TRIREME_CLI_PROGRESS_H
 #define TRIREME_CLI_PROGRESS_H
 
-/* A trs_progress: draws phase and share done.  user is not used. */
+/* A trs_progress: draws the phase and the fraction done.  user is not used. */
 void progress_show(void *user, const char *phase, double done);
 
-/* Starts the clock of a new operation, and wipes the bar of the last. */
+/* _begin starts the clock of a new operation and removes the last bar. */
 void progress_begin(void);
 void progress_end(void);
 

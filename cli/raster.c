@@ -1,5 +1,5 @@
-/* raster.c - the pattern of a matrix as squares: one an entry if they fit, else cells shaded by the
- * logarithm of how many entries they hold.  Runs of equal cells become one rectangle, and all
+/* raster.c - the pattern of a matrix as squares: one per entry if they fit, else cells shaded by
+ * the logarithm of their number of entries.  Runs of equal cells become one rectangle, and all
  * rectangles of a shade one path, so that a million entries make a small file.  O(nnz). */
 #include <math.h>
 #include <stdlib.h>
@@ -41,7 +41,7 @@ static int shade_of(int64_t count, const raster_scale *s) {
 
 static int side_of(int row, int column) { return row > column ? 0 : row < column ? 1 : 2; }
 
-/* All cells of one shade on one side as one path, a rectangle a run. */
+/* Draws all cells of one shade on one side as one path, one rectangle per run. */
 static void draw_shade(FILE *svg, const int64_t *count, raster_scale *s, int side, int shade) {
   bool any = false;
   for (int r = 0; r < s->cells; r++)

@@ -1,6 +1,6 @@
-/* relax_ranks.c - the ranks of trireme relax.  What ranks but 0 print goes nowhere, and they leave
- * with 0: mpirun ends the whole program at the first other code, perhaps before rank 0 has said
- * why, and passes rank 0's on. */
+/* relax_ranks.c - trireme relax on ranks.  The output of ranks other than 0 is discarded, and they
+ * exit with 0: mpirun ends the whole program at the first other code, possibly before rank 0 has
+ * printed the reason, and returns rank 0's code. */
 #include "relax_ranks.h"
 
 #include <stdio.h>
@@ -12,8 +12,8 @@
 #include "output.h"
 #include "report.h"
 
-/* How many processes a launcher says that there are; 0: it does not say.  Slurm's PMIx gives ranks
- * without a size, and SLURM_NTASKS is in the environment of batch scripts too, which are one
+/* The number of processes according to the launcher; 0: unknown.  Slurm's PMIx gives ranks without
+ * a size, and SLURM_NTASKS is also set in the environment of batch scripts, which are one
  * process. */
 static int launched_size(void) {
   static const char *const sizes[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE"};
@@ -192,7 +192,7 @@ int ranks_join(relax_ranks **ranks) {
                "openmpi-bin and build again");
 }
 
-/* No process gets ranks. */
+/* Without MPI no process has ranks. */
 int ranks_leave(relax_ranks *ranks, int code) {
   (void)ranks;
   return code;

@@ -15,7 +15,7 @@ static json_t *root;
 
 bool report_available(void) { return true; }
 
-/* Puts value, whose reference it takes, at a dotted path, making the objects on the way. */
+/* Puts value at a dotted path and takes its reference; creates the objects on the way. */
 static void put(const char *path, json_t *value) {
   if (!root) root = json_object();
   json_t *object = root;
@@ -32,7 +32,7 @@ static void put(const char *path, json_t *value) {
 void report_text(const char *path, const char *text) {
   if (!output_json()) return;
   json_t *value = json_string(text ? text : "");
-  put(path, value ? value : json_string(human_name(text).s)); /* names need not be UTF-8 */
+  put(path, value ? value : json_string(human_name(text).s)); /* names may be invalid UTF-8 */
 }
 
 void report_count(const char *path, int64_t count) {
@@ -66,17 +66,17 @@ void report_append_reals(const char *path, const double *values, int64_t count) 
   put(path, array);
 }
 
-/* The first character of UTF-8 text as JSON escapes it; the text behind it. */
+/* Prints the first character of UTF-8 text as a JSON escape; returns the text after it. */
 static const char *print_escaped(const char *text) {
   const unsigned char *t = (const unsigned char *)text;
-  int more = t[0] < 0x80 ? 0 : t[0] < 0xE0 ? 1 : 2; /* none of a terminal's controls is longer */
+  int more = t[0] < 0x80 ? 0 : t[0] < 0xE0 ? 1 : 2; /* no control is longer */
   unsigned code = more ? t[0] & (0x3Fu >> more) : t[0];
   for (int k = 1; k <= more; k++) code = code << 6 | (t[k] & 0x3Fu);
   printf("\\u%04x", code);
   return text + more + 1;
 }
 
-/* Names have their letters, but nothing that a terminal obeys. */
+/* Prints names unchanged, but escapes characters that a terminal interprets. */
 static void print_text(const char *text) {
   while (*text) {
     size_t length = *text == '\n' ? 1 : printable_length(text);

@@ -1,4 +1,4 @@
-/* residual.c - |b - A x| / |b|, row by row in double precision.  O(entries) for each column. */
+/* residual.c - |b - A x| / |b|, row by row in double precision.  O(entries) per column. */
 #include "residual.h"
 
 #include <math.h>
@@ -20,7 +20,7 @@ static double value(const rows *A, const void *array, int64_t at) {
   return A->single ? (double)((const float *)array)[at] : ((const double *)array)[at];
 }
 
-/* Norms are added as such, for squares have half the range. */
+/* Sums by hypot instead of squares, which have half the exponent range. */
 static double column_ratio(const rows *A, const void *x, const void *b, int64_t first) {
   double left = 0, right = 0;
   for (int64_t i = 0; i < A->n; i++) {

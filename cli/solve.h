@@ -1,4 +1,4 @@
-/* solve.h - one run of trireme solve, in the order in which its members are filled. */
+/* solve.h - the data of one run of trireme solve, in the order in which it is filled. */
 #ifndef TRIREME_CLI_SOLVE_H
 #define TRIREME_CLI_SOLVE_H
 
@@ -6,7 +6,8 @@
 #include "files.h"
 
 typedef struct solve_settings {
-  int uplo, trans, diag, precision; /* positions in the option's words; uplo, diag, precision -1 */
+  int uplo, trans, diag, precision; /* positions in the option's words; uplo, diag, precision: -1 if
+                                       not given */
   int store;                        /* as trs_store */
   double gpu_memory;                /* GB; 0: all */
   double max_memory;                /* GB; 0: the default */
@@ -15,39 +16,39 @@ typedef struct solve_settings {
   int trees; /* position in the option's words */
   bool scattered;
   int invert;           /* position in the option's words */
-  int64_t width;        /* of supernodes, 0 for the library's */
+  int64_t width;        /* of supernodes; 0: the library's default */
   int64_t nrhs, repeat; /* 0: not given */
 } solve_settings;
 
 typedef struct solve_job {
   solve_settings set;
-  input in;               /* in.A is the triangle that is solved with */
-  int64_t entries_before; /* of the matrix it was taken from; 0 if nothing was left out */
+  input in;               /* in.A is the triangle of the solve */
+  int64_t entries_before; /* of the matrix that it was cut from; 0 if nothing was left out */
   trs_uplo uplo;
   trs_trans trans;
   trs_diag diag;
   trs_scalar scalar;
-  int64_t n, longest_row; /* of op(T), or of the rows of op(L) and op(U) together */
+  int64_t n, longest_row; /* of op(T); for factors, the sum of those of op(L) and op(U) */
   int64_t nrhs;
   uint64_t seed;
   void *b, *x; /* n x nrhs, column-major */
   trs_context *ctx;
-  bool together; /* several processes solve */
+  bool together; /* several processes solve together */
   trs_plan *plan;
   trs_plan_info info;
-  int64_t *widths, nlevels; /* rows in each level; NULL when there are none to show */
+  int64_t *widths, nlevels; /* rows in each level; NULL if not shown */
   double bound;
   int64_t repeats;
   double fastest, median;
-  int64_t bytes; /* that one solve of all right-hand sides must touch */
+  int64_t bytes; /* bytes that one solve of all right-hand sides must touch */
   trs_backward_error error;
-  trs_backward_error of_matrix; /* set.matrix instead of the factors' product */
+  trs_backward_error of_matrix; /* with set.matrix instead of the product of the factors */
   double limit;
-  bool rounded; /* values were stored as floats: the limit allows for it */
+  bool rounded; /* values were stored as floats; the limit allows for it */
   bool good;    /* the backward error is below the limit */
 } solve_job;
 
-/* Each returns -1, or how to leave. */
+/* Each returns -1, or the exit code. */
 int solve_open_group(solve_job *job);
 int solve_take_matrix(solve_job *job, const char *name);
 int solve_take_factors(solve_job *job);
@@ -56,7 +57,7 @@ int solve_measure(solve_job *job);
 int solve_judge(solve_job *job);
 void solve_free(solve_job *job);
 
-/* All of a solve with --grid, on every rank; only rank 0 says anything. */
+/* All of a solve with --grid, on every rank; only rank 0 prints. */
 int solve_on_ranks(solve_job *job, const char *name);
 int solve_check_settings(solve_settings *s);
 int solve_write(const solve_job *job);

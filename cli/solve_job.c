@@ -1,4 +1,4 @@
-/* solve_job.c - the steps of trireme solve: matrix, right-hand sides, plan, timing, verdict. */
+/* solve_job.c - the steps of trireme solve: matrix, right-hand sides, plan, timing, check. */
 #include <errno.h>
 #include <float.h>
 #include <math.h>
@@ -44,13 +44,13 @@ static int leave_general(const solve_job *job, const trs_matrix_info *info) {
                job->in.name);
 }
 
-/* What was asked for is done, but may not be what was meant. */
+/* The requested triangle is solved, but may not be the intended one. */
 static void note_diagonal_only(const solve_job *job, const char *is, const char *asked) {
   fprintf(stderr, "trireme: note: %s is %s triangular: its %s triangle is its diagonal\n",
           human_name(job->in.name).s, is, asked);
 }
 
-/* Which triangle is meant; -1, or how to leave. */
+/* Determines the triangle.  Returns -1, or the exit code. */
 static int choose_triangle(solve_job *job, const trs_matrix_info *info) {
   bool lower = !info->nupper, upper = !info->nlower;
   int uplo = job->set.uplo;
@@ -65,7 +65,7 @@ static int choose_triangle(solve_job *job, const trs_matrix_info *info) {
   return -1;
 }
 
-/* Said here rather than by the library, which does not know the options that help. */
+/* Reported here, because the library does not know the options that help. */
 static int leave_no_diagonal(const solve_job *job, const trs_matrix_info *info) {
   int64_t others = info->nrows - info->ndiagonal - 1;
   return leave(
@@ -115,19 +115,20 @@ int solve_take_factors(solve_job *job) {
   return -1;
 }
 
-/* Half as much again as the matrix and twice over, as the library reckons what one GPU needs. */
+/* 1.5 times the matrix, plus the matrix, as the library estimates the need of one GPU. */
 static bool exceeds_one(const solve_job *job, double bytes) {
   double room = (double)trs_context_gpu_memory(job->ctx), limit = 1e9 * job->set.gpu_memory;
   return 2.5 * bytes > (limit > 0 && limit < room ? limit : room);
 }
 
-/* Other methods want all values. */
+/* Other methods need all values. */
 static bool may_push(const solve_job *job) {
   const char *method = job->set.method;
   return !method || !strcmp(method, "auto") || !strncmp(method, "push", 4);
 }
 
-/* A file that one of several GPUs may have no room for: text has at least 4 bytes an entry. */
+/* True if the file may exceed the memory of one of several GPUs: text has at least 4 bytes per
+ * entry. */
 static bool may_exceed_one(const solve_job *job, const char *name) {
   const char *dot = strrchr(name, '.');
   bool packed = dot && (!strcmp(dot, ".gz") || !strcmp(dot, ".zst"));
@@ -135,8 +136,8 @@ static bool may_exceed_one(const solve_job *job, const char *name) {
   return packed || exceeds_one(job, (double)file_bytes(name) / 4 * 12);
 }
 
-/* Opens what one GPU has no room for, so that its values come part by part; in.A is NULL where the
- * matrix is better read whole, or can only be. */
+/* Opens a matrix that exceeds one GPU, with its values in the file.  in.A is NULL if reading all of
+ * it is better or the only way. */
 static int open_large(solve_job *job, const char *name) {
   static const trs_uplo uplo[] = {TRS_GENERAL, TRS_LOWER, TRS_UPPER};
   trs_format format = job->trans == TRS_NO_TRANS ? TRS_CSR : TRS_CSC;
@@ -212,7 +213,7 @@ int solve_make_rhs(solve_job *job) {
   else if (code < 0 && (code = allocate(job, &job->b)) < 0)
     trs_random_fill(job->b, job->n * job->nrhs, job->scalar, job->seed);
   if (code < 0) code = allocate(job, &job->x);
-  if (code < 0) /* its pages shall exist before the first solve is timed */
+  if (code < 0) /* allocates its pages before the first timed solve */
     memset(job->x, 0, (size_t)(job->n * job->nrhs * scalar_bytes(job->scalar)));
   return code;
 }
@@ -275,7 +276,7 @@ static int measure_solves(solve_job *job) {
   return status ? leave_library(job->in.name) : -1;
 }
 
-/* What was asked for is not done. */
+/* Prints notes about options without effect. */
 static void note_options(const solve_job *job) {
   const solve_settings *s = &job->set;
   const char *gpu = s->store ? "store" : s->tune ? "tune" : s->gpu_memory > 0 ? "gpu-memory" : NULL;
@@ -293,7 +294,7 @@ static void note_options(const solve_job *job) {
             "factors over ranks, --backend nvshmem a system over GPUs\n");
 }
 
-/* Of several processes the first speaks and writes, and all solve as often. */
+/* With several processes only the first prints and writes; all make the same number of solves. */
 static void join_processes(solve_job *job) {
   int rank;
   job->together = trs_context_processes(job->ctx, &rank) > 1;
@@ -310,7 +311,8 @@ static int open_context(solve_job *job) {
   return -1;
 }
 
-/* Several GPUs are looked at before the matrix is read: what they have room for decides how. */
+/* Several GPUs are opened before the matrix is read, because their memory determines how to read
+ * it. */
 int solve_open_group(solve_job *job) {
   const char *where = job->set.backend;
   bool group =
@@ -323,7 +325,7 @@ int solve_measure(solve_job *job) {
   int opened = job->ctx ? -1 : open_context(job);
   if (opened >= 0) return opened;
   trs_status status = analyze(job);
-  if (!status && !job->in.deferred) status = update(job); /* which would read all again */
+  if (!status && !job->in.deferred) status = update(job); /* it would read all values again */
   progress_end();
   if (status) return leave_library(job->in.name);
   int code = measure_solves(job);
@@ -337,10 +339,10 @@ int solve_measure(solve_job *job) {
   return status ? leave_library(job->in.name) : -1;
 }
 
-/* ---- Verdict ---- */
+/* ---- Check ---- */
 
 /* Only reported: incomplete factors do not solve with the matrix. */
-static int judge_matrix(solve_job *job) {
+static int check_matrix_error(solve_job *job) {
   input in = {0};
   if (!job->set.matrix) return -1;
   if (!job->in.F)
@@ -373,7 +375,7 @@ int solve_judge(solve_job *job) {
   job->rounded = job->set.store == TRS_STORE_FLOAT && job->info.device && !single;
   job->limit = 50 * eps * (double)(job->longest_row + 1) + (job->rounded ? FLT_EPSILON : 0);
   job->good = isfinite(job->error.normwise) && job->error.componentwise <= job->limit;
-  return judge_matrix(job);
+  return check_matrix_error(job);
 }
 
 void solve_free(solve_job *job) {

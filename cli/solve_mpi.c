@@ -25,7 +25,7 @@ typedef struct ranks_job {
   double *seconds; /* of every solve, on rank 0 */
 } ranks_job;
 
-/* The way rank 0 leaves is the way of all. */
+/* All ranks continue with rank 0's code. */
 static int agree_code(int code) {
   if (code >= 0 && ranks_are_lost()) return code;
   MPI_Bcast(&code, 1, MPI_INT, 0, MPI_COMM_WORLD);
@@ -66,7 +66,7 @@ static int check_options(ranks_job *r) {
   return parse_grid(r);
 }
 
-/* Whole on rank 0, which checks the solution. */
+/* Rank 0 reads all factors, because it checks the solution. */
 static int take_factors(ranks_job *r, const char *name) {
   solve_job *job = r->job;
   job->in.name = name;
@@ -89,16 +89,16 @@ static int make_rhs(ranks_job *r) {
   return code;
 }
 
-/* Rank 0 takes room for the time of every solve. */
+/* Rank 0 allocates the times of the solves. */
 static int make_timings(ranks_job *r, int64_t most) {
   if (!r->rank) r->seconds = malloc((size_t)most * sizeof *r->seconds);
   return agree_code(
       r->rank || r->seconds ? -1 : leave_memory((double)most * sizeof *r->seconds, "the timings"));
 }
 
-/* Ten solves, or a second's worth; figures of the fastest.  Figures are the same on all ranks,
- * which decide alike and leave trs_mpi_get_stats together: a wait inside MPI would not answer other
- * ranks that look for a lost one. */
+/* Ten solves, or one second; statistics of the fastest.  All ranks have the same statistics and
+ * therefore decide alike, and they leave trs_mpi_get_stats together: a rank that waits inside MPI
+ * would not answer ranks that look for a lost one. */
 static trs_status time_solves(ranks_job *r, int64_t most) {
   solve_job *job = r->job;
   double sum = 0;
@@ -297,7 +297,7 @@ static void report(const ranks_job *r) {
   solve_report_error(r->job);
 }
 
-/* What rank 0 does with the solution. */
+/* Rank 0 checks, writes and reports. */
 static int conclude(ranks_job *r) {
   solve_job *job = r->job;
   if (r->rank) return -1;

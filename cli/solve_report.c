@@ -1,4 +1,4 @@
-/* solve_report.c - what trireme solve found, as a table and as JSON. */
+/* solve_report.c - prints the results of trireme solve as a table and as JSON. */
 #include <math.h>
 #include <string.h>
 
@@ -19,7 +19,7 @@ static const char *system_of(const solve_job *job) {
   return job->in.F ? whole[job->trans] : triangle[job->uplo == TRS_UPPER][job->trans];
 }
 
-/* Bytes of deferred values. */
+/* The largest part of deferred values, in bytes. */
 static int64_t largest_part(const solve_job *job) {
   trs_matrix_info info = {.struct_size = sizeof info};
   trs_matrix_get_info(job->in.A, &info);

@@ -29,7 +29,7 @@ static int distance(const char *a, size_t na, const char *b, size_t nb) {
   return d[na][nb];
 }
 
-/* How far the word is from what was typed; a word that was begun counts as near. */
+/* The distance between the word and the typed text; the beginning of a word counts as near. */
 static int far(const char *typed, const char *word, size_t length) {
   size_t typed_length = strlen(typed);
   if (typed_length > LONGEST || length > LONGEST) return LONGEST;

@@ -1,5 +1,5 @@
 /* symmetry.c - compares every entry (i, j) with (j, i).  Rows are visited in order, so the partners
- * of row j's entries are met in order too: one cursor a row suffices.  O(n + nnz). */
+ * of row j's entries are reached in order too, and one cursor per row suffices.  O(n + nnz). */
 #include "symmetry.h"
 
 #include <complex.h>
@@ -24,7 +24,7 @@ typedef struct walk {
   const int32_t *idx;
   const void *val;
   trs_scalar scalar;
-  int64_t *cursor; /* of each row: its first entry whose partner was not met */
+  int64_t *cursor; /* of each row: its first entry whose partner is not reached yet */
 } walk;
 
 /* Compares entry p, at (i, j), with the next one of row j, which must be (j, i). */

@@ -1,4 +1,4 @@
-/* symmetry.h - is a matrix's pattern, or the matrix itself, symmetric? */
+/* symmetry.h - the symmetry of a matrix and of its pattern. */
 #ifndef TRIREME_CLI_SYMMETRY_H
 #define TRIREME_CLI_SYMMETRY_H
 
@@ -7,7 +7,7 @@
 #include "trireme.h"
 
 typedef struct symmetry {
-  bool pattern, symmetric, hermitian, skew; /* the last three of the values, exactly */
+  bool pattern, symmetric, hermitian, skew; /* the last three by exact values */
 } symmetry;
 
 symmetry symmetry_of(const trs_matrix *A);

@@ -1,5 +1,5 @@
-/* widths.c - rows per level as the cells of a chart: each cell the mean and the most of its levels.
- * O(levels). */
+/* widths.c - rows per level as the cells of a chart: the mean and the maximum over the levels of
+ * each cell.  O(levels). */
 #include "widths.h"
 
 #include <math.h>
@@ -47,7 +47,7 @@ void widths_line(char *text, size_t size, const int64_t *rows, int64_t levels, i
   widths w = widths_of(rows, levels, cells < WIDTHS_CELLS ? cells : WIDTHS_CELLS);
   size_t used = 0;
   text[0] = 0;
-  double top = 0; /* the cells' own, so that means of many levels still fill the row */
+  double top = 0; /* the maximum over the cells, so that means of many levels still fill the row */
   for (int c = 0; c < w.cells; c++) top = fmax(top, widths_height(&w, w.mean[c]));
   for (int c = 0; c < w.cells && used + 4 < size; c++) {
     int step = (int)(widths_height(&w, w.mean[c]) / top * 7.999);

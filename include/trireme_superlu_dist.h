@@ -1,15 +1,14 @@
-/* trireme_superlu_dist.h - factors of SuperLU_DIST for trs_mpi_analyze_blocks, where they lie.
- * Include it after SuperLU_DIST's own superlu_ddefs.h, superlu_sdefs.h or superlu_zdefs.h; nothing
- * of it is in the library.
+/* trireme_superlu_dist.h - passes factors of SuperLU_DIST to trs_mpi_analyze_blocks in place.
+ * Include it after SuperLU_DIST's own superlu_ddefs.h, superlu_sdefs.h or superlu_zdefs.h.  The
+ * library itself contains nothing of SuperLU_DIST.
  *
  *     trs_mpi_blocks blocks = trs_superlu_dist_d(n, &LUstruct, &ScalePermstruct, &grid);
  *     trs_mpi_analyze_blocks(grid.comm, &plan, &blocks, NULL);
  *
  * The communicator's first ranks are those of the grid, in its order.  With factors of pdgssvx3d,
- * which solves on layer 0, take grid3d.comm, and &grid3d.grid2d for the grid; ranks of the other
- * layers bring their structures too, of which nothing is read.  With SUPERLU_RANKORDER=XY its first
- * ranks are not layer 0: split it with grid3d.zscp.Iam * nprow * npcol + grid3d.grid2d.iam as key.
- */
+ * which solves on layer 0, pass grid3d.comm, and &grid3d.grid2d for the grid; ranks of the other
+ * layers pass their structures too, which are not read.  With SUPERLU_RANKORDER=XY its first ranks
+ * are not layer 0: split it with grid3d.zscp.Iam * nprow * npcol + grid3d.grid2d.iam as key. */
 #ifndef TRIREME_SUPERLU_DIST_H
 #define TRIREME_SUPERLU_DIST_H
 
@@ -21,7 +20,7 @@
 extern "C" {
 #endif
 
-/* What does not depend on the element type. */
+/* The fields that do not depend on the element type. */
 static inline trs_mpi_blocks trs_superlu_dist(trs_scalar scalar, int64_t n,
                                               const Glu_persist_t *persist, const void *perm_r,
                                               const void *perm_c, const gridinfo_t *grid) {

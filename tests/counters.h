@@ -1,5 +1,5 @@
-/* counters.h - where tests begin counters of 64 bits, which never reach their own wrap: below those
- * of 32 bits, in which no part of them may be kept, and below the change of sign. */
+/* counters.h - start values of 64-bit counters, which do not wrap by themselves: below the wraps of
+ * 32 bits, in which no part of them may be kept, and below the change of sign. */
 #ifndef TRS_TEST_COUNTERS_H
 #define TRS_TEST_COUNTERS_H
 

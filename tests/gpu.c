@@ -1,4 +1,4 @@
-/* gpu.c - the context of the tests on a GPU, and systems on both sides. */
+/* gpu.c - the context of the GPU tests, and systems in both memories. */
 #include "gpu.h"
 
 #include <cuda_runtime_api.h>

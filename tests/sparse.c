@@ -1,4 +1,4 @@
-/* sparse.c - small matrices and the checks that orderings and factors share. */
+/* sparse.c - small matrices and checks shared by the tests of orderings and factors. */
 #include "sparse.h"
 
 #include <math.h>

@@ -1,4 +1,4 @@
-/* support.h - random triangular systems and the combinations every method must pass. */
+/* support.h - random triangular systems, and scalar types, for the tests of all methods. */
 #ifndef TRS_TEST_SUPPORT_H
 #define TRS_TEST_SUPPORT_H
 
@@ -13,17 +13,17 @@ typedef struct triangle {
   void *val;
 } triangle;
 
-/* A random lower or upper triangle with about density n entries in a full row, near the diagonal
- * or anywhere, with well scaled values; stored diagonal unless without_diagonal. */
+/* A random lower or upper triangle with about density n entries in a full row, near the diagonal or
+ * anywhere, with well scaled values; the diagonal is stored unless without_diagonal. */
 triangle triangle_random(int64_t n, double density, int64_t band, bool prefix, trs_scalar scalar,
                          bool without_diagonal, uint64_t seed);
 void triangle_free(triangle *t);
 
-/* Elements, element size and unit roundoff of a scalar type. */
+/* Element size and unit roundoff of a scalar type. */
 size_t scalar_bytes(trs_scalar scalar);
 double scalar_eps(trs_scalar scalar);
 
-/* Backward error allowed: a few roundings an entry. */
+/* The backward error allowed: a few roundings per entry. */
 double error_limit(trs_scalar scalar, int64_t longest_row);
 
 #endif

@@ -1,4 +1,4 @@
-/* test.h - what every test program includes: cmocka, and short forms of common checks. */
+/* test.h - included by every test program: cmocka, and short forms of common checks. */
 #ifndef TRS_TEST_H
 #define TRS_TEST_H
 
@@ -14,27 +14,27 @@
 
 #include "trireme.h"
 
-/* Ends a test that this build or this machine cannot run. */
+/* Skips a test that this build or this machine cannot run. */
 #define skip_test(reason)     \
   do {                        \
     printf("%s\n", (reason)); \
     skip();                   \
   } while (0)
 
-/* What tests/torture varies from run to run; 0 in a plain one. */
+/* A seed that tests/torture varies from run to run; 0 in an ordinary run. */
 static inline uint64_t test_seed(void) {
   const char *text = getenv("TRIREME_SEED");
   return text ? strtoull(text, NULL, 10) : 0;
 }
 
-/* The call succeeds; else the library's own message is shown. */
+/* The call must succeed; otherwise the test fails with the library's message. */
 #define assert_success(call)                                           \
   do {                                                                 \
     trs_status status_ = (call);                                       \
     if (status_) fail_msg("%s: %s", #call, trs_last_error()->message); \
   } while (0)
 
-/* The call fails with this status, and its message contains the words. */
+/* The call must fail with this status and with a message that contains the words. */
 #define assert_failure(expected, words, call)                                               \
   do {                                                                                      \
     trs_status status_ = (call);                                                            \

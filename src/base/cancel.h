@@ -1,11 +1,11 @@
-/* cancel.h - a thread that is cancelled inside the library would keep its locks and leave its
- * files; requests wait until the call is over. */
+/* cancel.h - defers pthread cancellation to the end of a library call.  A thread cancelled inside
+ * the library would keep its locks and leave its files behind. */
 #ifndef TRS_BASE_CANCEL_H
 #define TRS_BASE_CANCEL_H
 
 #include <pthread.h>
 
-/* Returns what trs_cancel_restore needs.  Pairs may lie inside each other. */
+/* Returns the state for trs_cancel_restore.  Pairs may nest. */
 static inline int trs_cancel_defer(void) {
   int before;
   (void)pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before);

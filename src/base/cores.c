@@ -1,9 +1,9 @@
-/* cores.c - the affinity mask, and the processor time that cgroups leave.
+/* cores.c - the affinity mask and the processor time that cgroups allow.
  *
- * /proc/self/cgroup names the group.  Version 2 has "QUOTA PERIOD" in its cpu.max, version 1 has
- * them in cpu.cfs_quota_us and cpu.cfs_period_us.  The groups above it limit it too.  Inside a
- * container the name may be that of the host, while the container's own group is mounted at the
- * top: directories that do not exist are passed over. */
+ * /proc/self/cgroup names the group.  Version 2 has "QUOTA PERIOD" in cpu.max; version 1 has the
+ * two numbers in cpu.cfs_quota_us and cpu.cfs_period_us.  Limits of the groups above apply too.
+ * Inside a container the name may be the host's, while the container's own group is mounted at the
+ * top; directories that do not exist are therefore skipped. */
 #define _GNU_SOURCE
 #include "base/cores.h"
 
@@ -27,7 +27,7 @@ static int affinity_cores(void) {
   return count > 0 ? count : 1;
 }
 
-/* The two numbers of "DIRECTORY/NAME"; how many were read.  "max" is no number. */
+/* Returns the number of integers read from "DIRECTORY/NAME", 0 to 2.  "max" is not an integer. */
 static int read_numbers(const char *directory, const char *name, long long *first,
                         long long *second) {
   char path[1024], text[64] = "";
@@ -53,7 +53,7 @@ static int limit_of(const char *directory, bool version2) {
 
 static int smaller_limit(int a, int b) { return a == 0 || (b > 0 && b < a) ? b : a; }
 
-/* The least limit of a group and those above it, up to the mount. */
+/* The smallest limit of a group and of the groups above it, up to the mount. */
 static int limit_along(const char *mount, const char *group, bool version2) {
   char directory[1024];
   int length = snprintf(directory, sizeof directory, "%s%s", mount, group), least = 0;

@@ -1,4 +1,4 @@
-/* cores.h - how many threads this process should have. */
+/* cores.h - the number of threads for this process. */
 #ifndef TRS_BASE_CORES_H
 #define TRS_BASE_CORES_H
 
@@ -6,15 +6,15 @@
 
 enum { TRS_MOST_THREADS = 1024 };
 
-/* Cores that this process may use: those of its affinity mask, or fewer where a cgroup limits its
- * share of processor time, rounded up. */
+/* The number of cores in the affinity mask, or fewer if a cgroup limits the processor time (rounded
+ * up). */
 int trs_cores(void);
 
-/* TRIREME_NUM_THREADS where it is set, else trs_cores(). */
+/* TRIREME_NUM_THREADS if it is set, else trs_cores(). */
 trs_status trs_default_threads(int *threads);
 
-/* The cores that the limits of cgroups (version 1 or 2) leave, 0: no limit.  root is put before the
- * names of all files: "" but for tests. */
+/* The number of cores that cgroup limits (version 1 or 2) allow; 0: no limit.  root is a prefix of
+ * all file names: "" except in tests. */
 int trs_quota_cores(const char *root);
 
 #endif

@@ -1,16 +1,16 @@
-/* counter.h - where the counters of solves and sweeps begin.  docs/reliability.md lists them, and
- * what happens where one wraps. */
+/* counter.h - the start value of the counters of solves and sweeps.  docs/reliability.md lists the
+ * counters and the effect of a wrap. */
 #ifndef TRS_BASE_COUNTER_H
 #define TRS_BASE_COUNTER_H
 
 #include "trireme.h"
 
-/* 0 but in tests, which set it so that a counter of their choice wraps within a few solves.  A
- * counter takes its low bits when its owner is made. */
+/* 0, except in tests that set it so that a counter wraps within a few solves.  A counter reads its
+ * low bits when its owner is created. */
 TRS_API extern uint64_t trs_counters_begin;
 
-/* Is a at or behind b?  Also where the counter has wrapped between the two, as long as they are
- * less than half its range apart. */
+/* True if a is equal to b or after it.  Holds across a wrap if the two are less than half the
+ * counter's range apart. */
 static inline int trs_counter_reached(uint64_t a, uint64_t b) { return (int64_t)(a - b) >= 0; }
 
 #endif

@@ -1,4 +1,4 @@
-/* cpu.c - which level of instructions runs. */
+/* cpu.c - selects the instruction level. */
 #include "base/cpu.h"
 
 #include <stdatomic.h>
@@ -14,7 +14,7 @@ static const char *const names[] = {"baseline", "avx2", "avx512"};
 
 /* The instructions that CMake's flags for each level allow (cmake/TriremeCompiler.cmake). */
 #if TRS_ISA_LEVELS > 1
-static bool has_f16c(void) { /* older compilers have no name for it */
+static bool has_f16c(void) { /* older compilers have no name for it in __builtin_cpu_supports */
   unsigned a, b, c, d;
   return __get_cpuid(1, &a, &b, &c, &d) && (c & bit_F16C);
 }
@@ -37,7 +37,7 @@ static trs_isa highest(void) {
 static trs_isa highest(void) { return TRS_ISA_BASELINE; }
 #endif
 
-/* The level that TRIREME_ISA names, or none: -1. */
+/* The level that TRIREME_ISA names, or -1. */
 static int named(void) {
   const char *text = getenv("TRIREME_ISA");
   for (int isa = 0; text && isa < TRS_ISA_LEVELS; isa++)

@@ -1,14 +1,14 @@
-/* cpu.h - levels of instructions.  A portable build for x86-64 compiles each kernels.c three times,
- * for the baseline, for AVX2 and for AVX-512; the highest level of the processor runs.
+/* cpu.h - instruction levels.  A portable build for x86-64 compiles each kernels.c three times: for
+ * the baseline, for AVX2 and for AVX-512.  The highest level of the processor runs.
  *
  *     extern const trs_x trs_x_baseline, trs_x_avx2, trs_x_avx512;          kernels.h
  *     const trs_x TRS_ISA_NAME(trs_x) = {...};                              kernels.c
  *     static const trs_x *const of_isa[] = TRS_ISA_TABLE(trs_x);            the caller
  *     of_isa[trs_isa_now()]->...
  *
- * Every function in a kernels.c is inlined or has its level in its name (NAME, base/instantiate.h),
- * so that a linker never mixes levels and a test can tell them apart.  Builds for one processor
- * (TRIREME_ARCH) or for another family have one level, named baseline. */
+ * Every function in a kernels.c is inlined or has its level in its name (NAME, base/instantiate.h).
+ * The linker therefore never mixes levels, and a test can distinguish them.  Builds for one
+ * processor (TRIREME_ARCH) or for another architecture have one level, named baseline. */
 #ifndef TRS_BASE_CPU_H
 #define TRS_BASE_CPU_H
 
@@ -31,11 +31,11 @@ typedef enum trs_isa { TRS_ISA_BASELINE, TRS_ISA_AVX2, TRS_ISA_AVX512 } trs_isa;
 #define TRS_ISA_NAME(f) TRS_ISA_JOIN(f, TRS_ISA)
 #endif
 
-/* The level that runs: the processor's highest, or the lower one that the environment variable
- * TRIREME_ISA names.  The same for the whole life of the process. */
+/* The level in use: the processor's highest, or the lower one that the environment variable
+ * TRIREME_ISA names.  It does not change during the life of the process. */
 TRS_API trs_isa trs_isa_now(void);
 
-/* Fails where TRIREME_ISA names no level, or one that the build or the processor lacks. */
+/* Fails if TRIREME_ISA names no level, or one that the build or the processor lacks. */
 TRS_API trs_status trs_isa_check(void);
 
 /* "avx512, of baseline, avx2 and avx512" */

@@ -1,12 +1,12 @@
-/* extent.h - how far a dense array reaches, with sizes that callers give. */
+/* extent.h - the extent in bytes of a dense array whose sizes come from the caller. */
 #ifndef TRS_BASE_EXTENT_H
 #define TRS_BASE_EXTENT_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Bytes from the first element to behind the last of `outer` runs (columns or rows) of `inner`
- * elements, ld apart; all positive, ld at least inner.  False: more than an address can count. */
+/* Bytes from the first element to the end of the last of `outer` runs (columns or rows) of `inner`
+ * elements, ld apart.  All arguments are positive, and ld >= inner.  False on overflow. */
 static inline bool trs_extent(int64_t *bytes, int64_t outer, int64_t inner, int64_t ld,
                               int64_t size) {
   return !__builtin_mul_overflow(outer - 1, ld, bytes) &&

@@ -3,15 +3,15 @@
  *     #define TRS_TEMPLATE "solve/serial/sweep_tmpl.c"
  *     #include "base/instantiate.h"
  *
- * The template is ordinary C that says
+ * The template is ordinary C that uses
  *     SCALAR          float, double, float complex, double complex
  *     REAL            float, double, float, double
  *     WIDE, WIDE_REAL a type of higher precision to accumulate residuals in
  *     NAME(f)         f_s, f_d, f_c, f_z; in a kernels.c (base/cpu.h) f_s_avx2, ...
- *     MUL(a, b)       the product, without C's NaN mending for complex
+ *     MUL(a, b)       the product, without the NaN correction of C's complex product
  *     CONJ(a), ABS(a), IS_COMPLEX, LETTER
- *     TRS_INLINE      in place of static inline where literal arguments must reach the loops
- * and its functions are collected in tables by TRS_TABLE(f), whose index is a trs_scalar. */
+ *     TRS_INLINE      replaces static inline where literal arguments must reach the loops
+ * TRS_TABLE(f) collects the four instances of f in a table indexed by trs_scalar. */
 #include "base/scalar.h"
 
 #ifndef TRS_TABLE

@@ -1,5 +1,5 @@
-/* machine.c - the machine's memory, and the limits of control groups (Linux): those of version 2
- * and of version 1's memory controller, of the process's own group and of all groups above it. */
+/* machine.c - the machine's memory and the limits of Linux control groups: those of version 2 and
+ * of version 1's memory controller, for the process's own group and all groups above it. */
 #include "base/machine.h"
 
 #include <limits.h>
@@ -11,7 +11,7 @@
 
 static int64_t lesser(int64_t a, int64_t b) { return a < b ? a : b; }
 
-/* The number that a file holds; INT64_MAX where there is none, such as "max". */
+/* The number in a file; INT64_MAX if the file has none, such as "max". */
 static int64_t number_in(const char *path) {
   long long value;
   FILE *file = fopen(path, "re");
@@ -21,8 +21,8 @@ static int64_t number_in(const char *path) {
   return found ? value : INT64_MAX;
 }
 
-/* The least limit in the folder root/group and those above it.  In a container the root is often
- * the group itself. */
+/* The smallest limit in the folder root/group and in those above it.  In a container the root is
+ * often the group itself. */
 static int64_t group_limit(const char *root, const char *group, const char *name) {
   char path[PATH_MAX], part[PATH_MAX];
   int64_t least = INT64_MAX;

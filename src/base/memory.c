@@ -1,5 +1,5 @@
-/* memory.c - counted allocation.  A 64-byte head before each block keeps its size, so that the
- * counters need no help from the allocator. */
+/* memory.c - counted allocation.  A 64-byte header before each block stores its size, so that the
+ * counters do not depend on the allocator. */
 #include "base/memory.h"
 
 #include <stdatomic.h>
@@ -51,8 +51,8 @@ static void count(int64_t bytes) {
   while (now > peak && !atomic_compare_exchange_weak(&bytes_peak, &peak, now)) continue;
 }
 
-/* Large blocks start on a huge page: the solves are bound by memory, and 4 KiB pages cost them
- * both in faults at first touch and in address translation. */
+/* Large blocks start on a huge page: solves are memory-bound, and 4 KiB pages cost them page faults
+ * at first touch and address translation. */
 static void *take(size_t bytes) {
   size_t whole = bytes + HEAD;
   if (fails_on_purpose()) return NULL;

@@ -1,5 +1,5 @@
-/* process.c - counts forks by a handler that runs in the child: the reading costs a load, where
- * getpid would be a system call. */
+/* process.c - counts forks by a handler that runs in the child.  Reading the count costs one load;
+ * getpid would cost a system call. */
 #include "base/process.h"
 
 #include <pthread.h>

@@ -1,11 +1,11 @@
-/* random.h - counter-based random numbers: value i of a stream is a function of (seed, i) alone,
- * so that any thread can make any part and the result never depends on how many there are. */
+/* random.h - counter-based random numbers: value i of a stream is a function of (seed, i) alone.
+ * Any thread can compute any part, and the result does not depend on the number of threads. */
 #ifndef TRS_BASE_RANDOM_H
 #define TRS_BASE_RANDOM_H
 
 #include <stdint.h>
 
-/* splitmix64's output function (Steele, Lea, Flood 2014) at position i of stream seed. */
+/* splitmix64's output function (Steele, Lea, Flood 2014) at position i of stream `seed`. */
 static inline uint64_t trs_random(uint64_t seed, uint64_t i) {
   uint64_t z = seed * 0xD1342543DE82EF95u + (i + 1) * 0x9E3779B97F4A7C15u;
   z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;

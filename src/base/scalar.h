@@ -1,5 +1,5 @@
-/* scalar.h - the four element types.  Values are touched only by template files, compiled once
- * for each type by base/instantiate.h; everything else carries void * and a trs_scalar. */
+/* scalar.h - the four element types.  Only template files touch values; base/instantiate.h compiles
+ * them once for each type.  All other code passes void * and a trs_scalar. */
 #ifndef TRS_BASE_SCALAR_H
 #define TRS_BASE_SCALAR_H
 
@@ -9,13 +9,13 @@
 
 #include "trireme.h"
 
-/* glibc keeps these from clang. */
+/* glibc does not define these for clang. */
 #ifndef CMPLX
 #define CMPLX(re, im) __builtin_complex((double)(re), (double)(im))
 #define CMPLXF(re, im) __builtin_complex((float)(re), (float)(im))
 #endif
 
-enum { TRS_NSCALARS = TRS_DCOMPLEX + 1 }; /* of a table with a place for each trs_scalar */
+enum { TRS_NSCALARS = TRS_DCOMPLEX + 1 }; /* size of a table indexed by trs_scalar */
 
 static inline bool trs_scalar_valid(trs_scalar scalar) {
   return scalar >= TRS_FLOAT && scalar <= TRS_DCOMPLEX;
@@ -40,12 +40,12 @@ static inline double trs_smallest_normal(trs_scalar scalar) {
   return trs_scalar_is_double(scalar) ? DBL_MIN : FLT_MIN;
 }
 
-/* "s", "d", "c", "z": BLAS's letters. */
+/* "s", "d", "c", "z": the letters of BLAS. */
 static inline char trs_scalar_letter(trs_scalar scalar) {
   return "?sdcz"[trs_scalar_valid(scalar) ? scalar : 0];
 }
 
-/* C's own complex product calls a library routine that mends NaN results; these are the plain
+/* C's own complex product calls a library routine that corrects NaN results.  These are the plain
  * four-product forms, which vectorise. */
 static inline float complex trs_mul_c(float complex a, float complex b) {
   return CMPLXF(crealf(a) * crealf(b) - cimagf(a) * cimagf(b),

@@ -1,4 +1,4 @@
-/* status.c - the status codes' names and the calling thread's last failure. */
+/* status.c - the names of the status codes and the calling thread's last failure. */
 #include "base/status.h"
 
 #include <stdarg.h>
@@ -46,7 +46,7 @@ static size_t printable_length(const char *text) {
     if ((t[k] & 0xC0) != 0x80) return 0;
   if ((t[0] == 0xE0 && t[1] < 0xA0) || (t[0] == 0xED && t[1] > 0x9F) ||
       (t[0] == 0xF0 && t[1] < 0x90) || (t[0] == 0xF4 && t[1] > 0x8F))
-    return 0; /* longer than the character needs, or none at all */
+    return 0; /* an overlong encoding or not a character */
   if (length == 3 && t[0] == 0xE2)
     control = (t[1] == 0x80 && (t[2] == 0x8E || t[2] == 0x8F || (t[2] >= 0xAA && t[2] <= 0xAE))) ||
               (t[1] == 0x81 && t[2] >= 0xA6 && t[2] <= 0xA9);

@@ -1,4 +1,4 @@
-/* status.h - how a function fails: one list of codes, one message for each thread. */
+/* status.h - how a function fails: one list of codes, one message per thread. */
 #ifndef TRS_BASE_STATUS_H
 #define TRS_BASE_STATUS_H
 
@@ -8,14 +8,14 @@
 extern "C" {
 #endif
 
-/* TRS_API here, in memory.h and in factor/: libtrireme_mpi calls these too. */
+/* TRS_API here, in memory.h and in factor/ because libtrireme_mpi calls these functions. */
 
-/* Records the failure for trs_last_error and returns status.  row is the row at fault, or -1.  What
- * is not printable in names and file content reaches the message as \xNN. */
+/* Records the failure for trs_last_error and returns status.  row is the row at fault, or -1.
+ * Bytes of names and file content that are not printable appear as \xNN. */
 TRS_API trs_status trs_fail(trs_status status, int64_t row, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* Carries a failure from one thread to another: copy there, set here. */
+/* A failure on its way from one thread to another: get it in the first, set it in the second. */
 typedef struct trs_failure {
   trs_status status;
   int64_t row;

@@ -1,9 +1,10 @@
-/* structs.c - copies structures across the public interface, whichever version each side has. */
+/* structs.c - copies structures across the public interface, whose two sides may have different
+ * versions. */
 #include "base/structs.h"
 
 #include <string.h>
 
-enum { MOST = 4096 }; /* bytes: no structure of the interface comes near */
+enum { MOST = 4096 }; /* bytes; every structure of the interface is far smaller */
 
 static size_t size_of(const void *given) {
   size_t size;

@@ -1,25 +1,24 @@
 /* structs.h - structures of the public interface, which begin with struct_size and may grow.
  *
- * A caller compiled with an older header passes a shorter structure, one with a newer header a
- * longer one.  The library copies what is passed into a structure of its own size before it reads
- * a field, and writes results back within the caller's size. */
+ * A caller compiled with an older header passes a shorter structure, a caller with a newer header a
+ * longer one.  The library copies an argument into a structure of its own size before it reads a
+ * field, and writes results back within the caller's size. */
 #ifndef TRS_BASE_STRUCTS_H
 #define TRS_BASE_STRUCTS_H
 
 #include "base/status.h"
 
-/* *own = *given, fields that the caller's structure does not have being zero; NULL stands for all
- * zero.  Fails if struct_size cannot be right, or if a field is set that this library does not
- * have.
- */
+/* *own = *given.  Fields that the caller's structure lacks become zero; NULL stands for all zero.
+ * Fails if struct_size is impossible, or if the caller sets a field that this library does not
+ * know. */
 #define TRS_STRUCT_TAKE(type, own, given) \
   trs_struct_take(1 ? (own) : (type *)0, sizeof(type), 1 ? (given) : (const type *)0, #type)
 
-/* Is *given ready to be written to? */
+/* Fails unless *given can be written to. */
 #define TRS_STRUCT_CHECK(type, given) \
   trs_struct_check(1 ? (given) : (const type *)0, sizeof(type), #type)
 
-/* *given = *own, but for struct_size; what only the caller's structure has becomes zero. */
+/* *given = *own, except struct_size.  Fields that only the caller's structure has become zero. */
 #define TRS_STRUCT_GIVE(type, given, own) \
   trs_struct_give(1 ? (given) : (type *)0, 1 ? (own) : (const type *)0, sizeof(type), #type)
 

@@ -1,4 +1,4 @@
-/* team.c - the thread team: one generation counter starts a run, one counter of members still at
+/* team.c - the thread team: a generation counter starts a run; a counter of the members still at
  * work ends it. */
 #include "base/team.h"
 
@@ -19,13 +19,14 @@ typedef struct member {
 
 struct trs_team {
   int size, started;
-  atomic_uint process;  /* whose threads the members are */
-  atomic_uint renewing; /* the process that starts them anew, while it does */
+  atomic_uint process;  /* the process whose threads the members are */
+  atomic_uint renewing; /* the process that is restarting them, during the restart */
   member *members;
-  pthread_mutex_t callers; /* held for a whole run: callers take turns */
+  pthread_mutex_t callers; /* held for a whole run: callers run one after the other */
   pthread_mutex_t lock;    /* guards sleeping */
   pthread_cond_t wake;
-  _Alignas(64) atomic_uint generation; /* the run in progress; members compare with the last seen */
+  _Alignas(64) atomic_uint generation; /* number of the run in progress; members compare it with the
+                                          last one they saw */
   _Alignas(64) atomic_int sleeping;
   _Alignas(64) atomic_int working;
   atomic_bool stop;
@@ -77,7 +78,7 @@ void trs_team_run(trs_team *team, int size, void (*body)(void *, int, int), void
     return;
   }
   trs_patience wait = {0};
-  while (trs_team_renew(team)) trs_wait_turn(&wait); /* only if forked since the call was checked */
+  while (trs_team_renew(team)) trs_wait_turn(&wait); /* after a fork since the check */
   pthread_mutex_lock(&team->callers);
   team->body = body;
   team->argument = argument;
@@ -99,8 +100,8 @@ static void stop_members(trs_team *team) {
   pthread_mutex_destroy(&team->callers);
 }
 
-/* In a child everything is begun afresh: locks may have been held, and members been at work, when
- * it was forked. */
+/* A forked child initialises everything: locks may have been held, and members at work, at the time
+ * of the fork. */
 static trs_status start_members(trs_team *team) {
   pthread_mutex_init(&team->callers, NULL);
   pthread_mutex_init(&team->lock, NULL);
@@ -121,8 +122,8 @@ static trs_status start_members(trs_team *team) {
   return TRS_SUCCESS;
 }
 
-/* One thread of the child renews, and others that come meanwhile wait for it.  Who renews is known
- * by the number of the process, for a fork in the middle of a renewal leaves the mark behind. */
+/* One thread of the child restarts the members, and other threads wait for it.  The process number
+ * identifies a restart, because a fork during a restart leaves the mark of the parent behind. */
 trs_status trs_team_renew(trs_team *team) {
   unsigned now = trs_process();
   while (team && atomic_load(&team->process) != now) {
@@ -157,7 +158,7 @@ trs_status trs_team_create(trs_team **result, int size) {
   return TRS_SUCCESS;
 }
 
-/* The members of a parent process end with it. */
+/* The members of a parent process end with that process. */
 void trs_team_destroy(trs_team *team) {
   if (!team) return;
   if (atomic_load(&team->process) == trs_process()) stop_members(team);

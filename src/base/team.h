@@ -1,8 +1,8 @@
 /* team.h - a fixed team of threads that runs one function on every member.
  *
- * Members spin between runs for a while, so that solves in a loop start within a microsecond, and
- * then sleep, so that an idle program burns nothing.  A forked child has none of its parent's
- * threads: the first use of a team there starts its members anew. */
+ * Members spin between runs for a while, so that solves in a loop start within a microsecond.  Then
+ * they sleep, so that an idle program uses no processor time.  A forked child has none of its
+ * parent's threads; the first use of a team in the child restarts its members. */
 #ifndef TRS_BASE_TEAM_H
 #define TRS_BASE_TEAM_H
 
@@ -10,19 +10,20 @@
 
 typedef struct trs_team trs_team;
 
-/* size members, the caller being member 0; size 1 starts no thread. */
+/* size members, of which the caller is member 0.  size 1 starts no thread. */
 trs_status trs_team_create(trs_team **team, int size);
 void trs_team_destroy(trs_team *team);
 
 /* NULL is a team of one. */
 int trs_team_size(const trs_team *team);
 
-/* In a forked child: starts the members anew, unless that was done.  Calls that can fail make sure
- * of them by this before they run anything. */
+/* In a forked child: restarts the members once.  A call that can fail calls this before it runs
+ * anything on the team. */
 trs_status trs_team_renew(trs_team *team);
 
-/* Runs body(argument, rank, size) on members 0 .. size-1 and returns when all are done.  size at
- * most the team's.  Not from within a body.  Calls from several threads take turns. */
+/* Runs body(argument, rank, size) on members 0 .. size-1 and returns when all are done.  size is at
+ * most the team's.  Not to be called from a body.  Calls from several threads run one after the
+ * other. */
 void trs_team_run(trs_team *team, int size, void (*body)(void *argument, int rank, int size),
                   void *argument);
 

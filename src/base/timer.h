@@ -1,4 +1,4 @@
-/* timer.h - seconds on a clock that never goes back. */
+/* timer.h - seconds of a monotonic clock. */
 #ifndef TRS_BASE_TIMER_H
 #define TRS_BASE_TIMER_H
 

@@ -1,4 +1,4 @@
-/* version.c - what this build is and what it was built with. */
+/* version.c - the version of this build and its optional features. */
 #include <stdio.h>
 
 #include "base/cpu.h"

@@ -1,9 +1,9 @@
-/* wait.c - the part of a wait that is long enough to be worth a system call.
+/* wait.c - the part of a wait that is long enough for system calls.
  *
- * Giving the core away is the fastest way on where the other members of the team are all that waits
- * for it.  Where another program does, Linux lets that one run for milliseconds, again at every
- * such call, while a thread that wakes up from a sleep goes on at once: who sees that it got its
- * core back late sleeps instead for a while. */
+ * sched_yield is the fastest way to continue if only other members of the team want the core.  If
+ * another program wants it, Linux runs that program for milliseconds after each sched_yield,
+ * whereas a thread that wakes from a sleep continues at once.  A thread that gets its core back
+ * late therefore sleeps for a while instead of yielding. */
 #define _GNU_SOURCE
 #include "base/wait.h"
 
@@ -12,14 +12,16 @@
 
 #include "base/timer.h"
 
-/* A sleep takes 60 us at the least, so it begins where that is little against the wait so far, and
- * lasts a fraction of it. */
+/* A sleep takes at least 60 us.  It begins when that is short against the wait so far, and lasts a
+ * fraction of the wait. */
 static const double YIELD_SECONDS = 2e-3, LONGEST_SLEEP = 1e-3, FRACTION = 1.0 / 64;
 
-/* A core that came back later than this was another program's, and may be for this long. */
+/* If sched_yield takes longer than LATE, another program had the core and may want it for
+ * BUSY_SECONDS. */
 static const double LATE = 500e-6, BUSY_SECONDS = 20e-3;
 
-/* Longer than the shortest sleep: that of one member does not send the others to sleep in turn. */
+/* Longer than the shortest sleep, so that the sleep of one member does not send the others to sleep
+ * in turn. */
 static const double SPIN_SECONDS = 80e-6;
 
 static _Thread_local double busy_until;

@@ -1,4 +1,4 @@
-/* group.c - what both transports share: members, streams, agreement. */
+/* group.c - the code common to both transports: members, streams, agreement on failures. */
 #include "comm/group.h"
 
 #include <pthread.h>
@@ -9,21 +9,21 @@
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-/* NVSHMEM starts once a process: all groups of a process over it are this one. */
+/* NVSHMEM starts once per process: all groups of a process over NVSHMEM are this one. */
 static trs_group *over_nvshmem;
 
-/* ---- GPUs that several groups have.  Kernels of one group wait for each other across GPUs: if one
- * GPU began with those of one group and another GPU with those of a second, all would wait for
- * ever.  So a group launches when it holds all of its GPUs, and behind what the group before it
- * launched there.  Graphs are the caller's to order: streams that are being captured neither follow
- * nor are followed. ---- */
+/* ---- GPUs shared by several groups.  Kernels of one group wait for each other across GPUs.  If
+ * one GPU started the kernels of one group and another GPU those of a second group, all would wait
+ * for ever.  A group therefore launches only while it holds all of its GPUs, and after the work of
+ * the group that launched there before.  The caller orders graphs: streams under capture neither
+ * wait for other streams nor are waited for. ---- */
 
 enum { MOST_GPUS = 64 };
 
 static struct held_gpu {
-  pthread_mutex_t launching; /* guards the others */
-  const trs_group *last;     /* that launched here */
-  bool marked;               /* its events stand behind that */
+  pthread_mutex_t launching; /* guards the other fields */
+  const trs_group *last;     /* the group that launched here last */
+  bool marked;               /* its events are recorded after its last launch */
 } held[MOST_GPUS];
 
 static void make_locks(void) {
@@ -40,8 +40,8 @@ static bool is_here(const trs_group *group, int member, int gpu) {
   return ordinal_of(group, member) == gpu && !trs_device_capturing(group->stream[member]);
 }
 
-/* Where the group's work on this GPU ends.  A failure here is one of CUDA itself, which the
- * launches meet as well. */
+/* Records the end of the group's work on this GPU.  A failure is one of CUDA itself, which the
+ * launches return too. */
 static void mark_end(const trs_group *group, int gpu) {
   if (held[gpu].marked) return;
   for (int m = group->first; m < end_of(group); m++) {
@@ -60,7 +60,7 @@ static void follow(const trs_group *group, const trs_group *last, int gpu) {
         (void)trs_device_event_follow(last->launched[k], group->stream[m]);
 }
 
-/* The group's GPUs, each once, ascending: all groups take them in this order. */
+/* The group's GPUs, each once, ascending: all groups lock them in this order. */
 static void list_gpus(trs_group *group) {
   static pthread_once_t once = PTHREAD_ONCE_INIT;
   pthread_once(&once, make_locks);
@@ -72,7 +72,7 @@ static void list_gpus(trs_group *group) {
       }
 }
 
-static void leave_gpus(trs_group *group) {
+static void forget_group(trs_group *group) {
   for (int k = 0; k < group->gpus; k++) {
     struct held_gpu *g = &held[group->gpu[k]];
     pthread_mutex_lock(&g->launching);
@@ -96,8 +96,8 @@ void trs_group_mark(trs_group *group) {
     if (held[group->gpu[k]].last == group) mark_end(group, group->gpu[k]);
 }
 
-/* What became part of a graph was not launched. */
-static void launched_here(const trs_group *group, int gpu) {
+/* Work that became part of a graph was not launched. */
+static void note_launch(const trs_group *group, int gpu) {
   bool here = false;
   for (int m = group->first; m < end_of(group); m++) here |= is_here(group, m, gpu);
   if (!here) return;
@@ -107,14 +107,14 @@ static void launched_here(const trs_group *group, int gpu) {
 
 void trs_group_unlock(trs_group *group) {
   for (int k = group->gpus - 1; k >= 0; k--) {
-    launched_here(group, group->gpu[k]);
+    note_launch(group, group->gpu[k]);
     pthread_mutex_unlock(&held[group->gpu[k]].launching);
   }
 }
 
 /* ---- Opening and closing ---- */
 
-trs_status trs_group_take(trs_group *group, const int *ordinals) {
+trs_status trs_group_open_gpus(trs_group *group, const int *ordinals) {
   for (int k = 0; k < group->local; k++) {
     int m = group->first + k;
     TRS_TRY(trs_device_open(&group->device[m], ordinals[k]));
@@ -126,8 +126,8 @@ trs_status trs_group_take(trs_group *group, const int *ordinals) {
   return TRS_SUCCESS;
 }
 
-static void dissolve(trs_group *group) {
-  leave_gpus(group);
+static void destroy_group(trs_group *group) {
+  forget_group(group);
   if (group->transport && group->transport->close) group->transport->close(group);
   for (int m = group->first; m < end_of(group); m++) {
     trs_device_event_destroy(group->event[m]);
@@ -146,7 +146,7 @@ static trs_status open_new(trs_group **result, const char *where, bool nvshmem) 
   group->references = 1;
   trs_status status = nvshmem ? trs_nvshmem_open(group) : trs_peer_open(group, ordinals, count);
   if (status)
-    dissolve(group);
+    destroy_group(group);
   else
     *result = group;
   return status;
@@ -164,7 +164,7 @@ trs_status trs_group_open(trs_group **result, const char *where) {
     status = open_new(result, where, nvshmem);
     if (nvshmem && !status) {
       over_nvshmem = *result;
-      over_nvshmem->references++; /* to the process's end */
+      over_nvshmem->references++; /* kept until the process ends */
     }
   }
   pthread_mutex_unlock(&lock);
@@ -183,7 +183,7 @@ void trs_group_close(trs_group *group) {
   pthread_mutex_lock(&lock);
   bool last = --group->references == 0;
   pthread_mutex_unlock(&lock);
-  if (last) dissolve(group);
+  if (last) destroy_group(group);
 }
 
 int trs_group_members(const trs_group *group) { return group->members; }
@@ -193,7 +193,7 @@ bool trs_group_one_process(const trs_group *group) { return group->one_process; 
 trs_device *trs_group_device(const trs_group *group, int member) { return group->device[member]; }
 trs_stream trs_group_stream(const trs_group *group, int member) { return group->stream[member]; }
 
-/* Processes have a GPU each. */
+/* With several processes each has one GPU. */
 int trs_group_sharers(const trs_group *group, int member) {
   int sharers = 0;
   for (int m = 0; m < group->members; m++) sharers += group->device[m] == group->device[member];

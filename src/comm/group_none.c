@@ -1,4 +1,5 @@
-/* group_none.c - a build without CUDA: no group can be opened, and nothing else is ever called. */
+/* group_none.c - group.h in a build without CUDA: opening a group fails, and no other function is
+ * called. */
 #include <string.h>
 
 #include "comm/group.h"

@@ -1,5 +1,5 @@
-/* nvshmem.c - a process a GPU: symmetric memory from NVSHMEM, everything else through the
- * processes' own rendezvous, so that one that ends is noticed by the others. */
+/* nvshmem.c - one process per GPU: symmetric memory from NVSHMEM, everything else through the
+ * processes' own rendezvous, so that each process notices the end of another. */
 #define _GNU_SOURCE /* dladdr */
 #include <dlfcn.h>
 #include <pthread.h>
@@ -16,7 +16,7 @@
 #include "comm/rendezvous.h"
 #include "comm/transport.h"
 
-/* One a process, and to its end: NVSHMEM starts once. */
+/* One per process, kept until its end: NVSHMEM starts once. */
 static struct {
   const trs_nvshmem_link *link;
   trs_rendezvous *rendezvous;
@@ -24,8 +24,8 @@ static struct {
   bool started, broken; /* broken: a call of NVSHMEM still waits for a process that has ended */
 } process;
 
-/* ---- Calls of NVSHMEM that wait for all processes, by a thread of their own, so that this process
- * can go on without them where another has ended. ---- */
+/* ---- Calls of NVSHMEM that wait for all processes.  A separate thread makes them, so that this
+ * process can continue if another has ended. ---- */
 
 typedef enum verb { START, ALLOC, RELEASE, STOP } verb;
 
@@ -33,16 +33,17 @@ typedef struct call {
   verb verb;
   int rank, ranks;
   int64_t bytes;
-  void *memory; /* RELEASE: what; ALLOC: what came */
+  void *memory; /* RELEASE: the memory to free; ALLOC: the result */
   char id[TRS_NVSHMEM_ID];
-  const char *why; /* START: what went wrong */
+  const char *why; /* START: the failure */
   atomic_int done;
 } call;
 
 static void *make_call(void *argument) {
   call *c = argument;
   int before = trs_device_enter(process.device);
-  /* A call of the runtime: NVSHMEM asks the driver, for which a new thread has no device yet. */
+  /* A call of the CUDA runtime: NVSHMEM uses the driver, for which a new thread has no device
+   * yet. */
   (void)trs_device_wait(NULL);
   if (c->verb == START) c->why = process.link->start(c->rank, c->ranks, c->id);
   if (c->verb == ALLOC) c->memory = process.link->alloc(c->bytes);
@@ -53,9 +54,10 @@ static void *make_call(void *argument) {
   return NULL;
 }
 
-/* Whether the call came back.  One that did not keeps its record for ever.  Others may leave once
- * they are through, and all have left before the last call. */
-static bool comes_back(const call *c) {
+/* True if the call returns.  A call that does not keeps its record for ever.  Other processes may
+ * end soon after their call has returned, hence the grace time; all have left before the last
+ * call. */
+static bool returns_in_time(const call *c) {
   static const double LOOK = 0.1; /* seconds */
   const double grace = c->verb == STOP ? 20 : 2;
   double looked = trs_seconds(), lost_since = 0;
@@ -71,21 +73,21 @@ static bool comes_back(const call *c) {
   return true;
 }
 
-static trs_status guarded(call *given) {
+static trs_status call_guarded(call *given) {
   pthread_t thread;
   call *c;
   if (process.broken)
-    return trs_fail(TRS_ERROR_STALLED, -1, "a process of this run has ended: so has NVSHMEM");
+    return trs_fail(TRS_ERROR_STALLED, -1, "a process of this run has ended, and NVSHMEM with it");
   TRS_TRY(TRS_ALLOC(&c, 1));
   *c = *given;
   if (pthread_create(&thread, NULL, make_call, c)) {
     trs_free(c);
-    return trs_fail(TRS_ERROR_MEMORY, -1, "no thread could be started");
+    return trs_fail(TRS_ERROR_MEMORY, -1, "cannot start a thread");
   }
-  process.broken = !comes_back(c);
+  process.broken = !returns_in_time(c);
   if (process.broken) {
     (void)pthread_detach(thread);
-    return trs_rendezvous_tell_lost(process.rendezvous, trs_rendezvous_lost(process.rendezvous));
+    return trs_rendezvous_report_lost(process.rendezvous, trs_rendezvous_lost(process.rendezvous));
   }
   (void)pthread_join(thread, NULL);
   *given = *c;
@@ -114,7 +116,8 @@ static trs_status raise_alarm(trs_group *group, void *alarm) {
   return trs_device_copy(alarm, &raised, sizeof raised, side);
 }
 
-/* Others may leave as soon as they are through: the alarm comes a while after. */
+/* Other processes may end as soon as their work is complete, so the alarm follows after a grace
+ * time. */
 static trs_status wait_stream(trs_group *group, trs_stream stream, void *alarm) {
   static const double LOOK = 0.1, GRACE = 0.5;
   double looked = trs_seconds(), lost_since = 0;
@@ -129,7 +132,7 @@ static trs_status wait_stream(trs_group *group, trs_stream stream, void *alarm) 
     if (now - lost_since < GRACE) continue;
     (void)raise_alarm(group, alarm);
     (void)trs_device_wait(stream);
-    return trs_rendezvous_tell_lost(process.rendezvous, lost);
+    return trs_rendezvous_report_lost(process.rendezvous, lost);
   }
   return trs_device_wait(stream);
 }
@@ -146,14 +149,14 @@ static trs_status reach_all(trs_group *group, trs_symmetric *memory, void *mine)
   return TRS_SUCCESS;
 }
 
-/* All are asked for room first, and are alive then: allocation itself waits for all of them. */
+/* The processes first agree that all have memory: the allocation itself waits for all of them. */
 static trs_status alloc(trs_group *group, trs_symmetric *memory) {
   trs_device *device = group->device[group->first];
   trs_status status = trs_device_count(device, memory->bytes);
   bool counted = !status;
   call room = {.verb = ALLOC, .bytes = memory->bytes};
   status = trs_group_agree(group, status);
-  if (!status) status = guarded(&room);
+  if (!status) status = call_guarded(&room);
   if (!status) {
     if (!room.memory)
       status = trs_fail(TRS_ERROR_MEMORY, -1,
@@ -164,30 +167,31 @@ static trs_status alloc(trs_group *group, trs_symmetric *memory) {
       status = reach_all(group, memory, room.memory);
     status = trs_group_agree(group, status);
     room.verb = RELEASE;
-    if (status && room.memory) (void)guarded(&room);
+    if (status && room.memory) (void)call_guarded(&room);
   }
   if (status && counted) (void)trs_device_count(device, -memory->bytes);
   return status;
 }
 
-/* Where another process has ended, NVSHMEM would wait for it: the memory stays until the end. */
+/* If another process has ended, NVSHMEM would wait for it: the memory is then kept until the
+ * end. */
 static void release(trs_group *group, trs_symmetric *memory) {
   trs_device *device = group->device[group->first];
   if (trs_rendezvous_exchange(process.rendezvous, NULL, 0)) return;
   call gone = {.verb = RELEASE, .memory = memory->base[group->first]};
-  if (guarded(&gone)) return;
+  if (call_guarded(&gone)) return;
   (void)trs_device_count(device, -memory->bytes);
 }
 
-/* Ending NVSHMEM waits for all processes: only where all have come here. */
+/* Stopping NVSHMEM waits for all processes: only if all of them have arrived here. */
 static void stop_at_exit(void) {
   call last = {.verb = STOP};
-  if (trs_rendezvous_leave(process.rendezvous) && !process.broken) (void)guarded(&last);
+  if (trs_rendezvous_leave(process.rendezvous) && !process.broken) (void)call_guarded(&last);
   trs_rendezvous_close(process.rendezvous);
   process.rendezvous = NULL;
 }
 
-static const trs_transport nvshmem = {
+static const trs_group_transport nvshmem = {
     .name = "NVSHMEM",
     .alloc = alloc,
     .free = release,
@@ -198,7 +202,7 @@ static const trs_transport nvshmem = {
 
 /* ---- Opening ---- */
 
-/* Beside this library, in ../lib from it, or where the loader looks. */
+/* Searches next to this library, in ../lib from it, and on the loader's path. */
 static void *open_library(char *why, size_t size) {
   static const char FILE_NAME[] = "libtrireme_nvshmem.so";
   static const char *const folders[] = {"", "../lib/", "../src/"};
@@ -237,12 +241,12 @@ static trs_status load(void) {
   const trs_nvshmem_link *link = dlsym(library, TRS_NVSHMEM_SYMBOL);
   if (!link || link->version != TRS_NVSHMEM_LINK)
     return trs_fail(TRS_ERROR_UNSUPPORTED, -1,
-                    "libtrireme_nvshmem.so is of another version of Trireme: install both anew");
+                    "libtrireme_nvshmem.so is of another version of Trireme: install both again");
   process.link = link;
   return TRS_SUCCESS;
 }
 
-/* Processes see the same GPUs and take one each, or see one each. */
+/* Processes see the same GPUs and use one each, or see one each. */
 static trs_status take_gpu(trs_group *group) {
   int count = 0, rank = group->first;
   TRS_TRY(trs_device_total(&count));
@@ -251,7 +255,7 @@ static trs_status take_gpu(trs_group *group) {
                     "%d processes, but %d GPUs: start as many processes as there are GPUs",
                     group->members, count);
   int ordinal = count == 1 ? 0 : rank;
-  return trs_group_take(group, &ordinal);
+  return trs_group_open_gpus(group, &ordinal);
 }
 
 static trs_status check_distinct(trs_group *group) {
@@ -277,10 +281,11 @@ static trs_status start(trs_group *group) {
   call begin = {.verb = START, .rank = group->first, .ranks = group->members};
   memcpy(begin.id, ids[0], sizeof begin.id);
   process.device = group->device[group->first];
-  status = guarded(&begin);
+  status = call_guarded(&begin);
   if (!status && begin.why) status = trs_fail(TRS_ERROR_UNSUPPORTED, -1, "NVSHMEM: %s", begin.why);
   if (!status) return trs_group_agree(group, TRS_SUCCESS);
-  trs_rendezvous_close(process.rendezvous); /* others are still in the call: they see us leave */
+  trs_rendezvous_close(process.rendezvous); /* other processes are still in the call: they notice
+                                               that this one leaves */
   process.rendezvous = NULL;
   process.broken = true;
   return status;

@@ -1,7 +1,7 @@
 /* nvshmem_link.cpp - libtrireme_nvshmem.so: NVSHMEM's host library behind nvshmem_link.h.
  *
- * C++ because its headers are.  Kernels use nothing of NVSHMEM but the addresses that reach gives,
- * so its device library is not needed. */
+ * C++ because NVSHMEM's headers are C++.  Kernels use only the addresses that reach returns, so
+ * NVSHMEM's device library is not needed. */
 #include "comm/nvshmem_link.h"
 
 #include <nvshmem_host.h>
@@ -13,9 +13,9 @@ namespace {
 
 static_assert(sizeof(nvshmemx_uniqueid_t) == TRS_NVSHMEM_ID, "the id is passed on as bytes");
 
-/* One machine: its processes find each other over the loopback interface.  Multicast memory
- * (NVLS) is of no use here, and hangs on some systems; its thread for what we do not use (the
- * proxy) spins on a core that others need where mpirun binds a process to one. */
+/* The processes of one machine find each other over the loopback interface.  Multicast memory
+ * (NVLS) is not used and hangs on some systems.  The proxy thread serves features that are not used
+ * here, and spins on a core that the solve needs if mpirun binds a process to one core. */
 void prepare() {
   setenv("NVSHMEM_BOOTSTRAP_UID_SOCK_IFNAME", "lo", 0);
   setenv("NVSHMEM_DISABLE_NVLS", "1", 0);

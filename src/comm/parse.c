@@ -1,11 +1,11 @@
-/* parse.c - "0-3" and "0,2,2": the GPUs behind "cuda:". */
+/* parse.c - the GPUs named after "cuda:", such as "0-3" and "0,2,2". */
 #include <stdlib.h>
 
 #include "comm/group.h"
 
 enum { MOST_ORDINAL = 1023 };
 
-/* A number at *at, which moves behind it; -1 where there is none. */
+/* Reads a number at *at and advances *at past it; -1 if there is none. */
 static int read_number(const char **at) {
   char *rest;
   if (**at < '0' || **at > '9') return -1;

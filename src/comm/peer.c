@@ -1,4 +1,4 @@
-/* peer.c - all members in one process: memory of one GPU that the others' kernels reach. */
+/* peer.c - all members in one process: memory of one GPU that the kernels of the others access. */
 #include "comm/transport.h"
 
 static trs_status alloc(trs_group *group, trs_symmetric *memory) {
@@ -16,7 +16,7 @@ static void release(trs_group *group, trs_symmetric *memory) {
     trs_device_free_plain(group->device[m], memory->base[m], memory->bytes);
 }
 
-/* Streams of the other GPUs wait for each event. */
+/* The streams of all other GPUs wait for each member's event. */
 static trs_status fence(trs_group *group) {
   if (group->members == 1) return TRS_SUCCESS;
   for (int m = 0; m < group->members; m++) {
@@ -32,20 +32,20 @@ static trs_status fence(trs_group *group) {
 }
 
 static trs_status exchange(trs_group *group, void *all, int64_t size) {
-  (void)group; /* every member's record is here */
+  (void)group; /* every member's record is in this process */
   (void)all;
   (void)size;
   return TRS_SUCCESS;
 }
 
-static const trs_transport peer = {
+static const trs_group_transport peer = {
     .name = "peer memory", .alloc = alloc, .free = release, .fence = fence, .exchange = exchange};
 
 trs_status trs_peer_open(trs_group *group, const int *ordinals, int count) {
   group->transport = &peer;
   group->one_process = true;
   group->members = group->local = count;
-  TRS_TRY(trs_group_take(group, ordinals));
+  TRS_TRY(trs_group_open_gpus(group, ordinals));
   for (int a = 0; a < count; a++)
     for (int b = 0; b < count; b++) TRS_TRY(trs_device_reach(group->device[a], group->device[b]));
   return TRS_SUCCESS;

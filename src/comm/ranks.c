@@ -1,4 +1,4 @@
-/* ranks.c - what distributed solves need of their ranks beyond plain messages. */
+/* ranks.c - operations of the distributed solves on their ranks, beyond plain messages. */
 #include "comm/ranks.h"
 
 #include <stdio.h>
@@ -75,12 +75,12 @@ trs_status trs_ranks_exchange(trs_ranks *ranks, int partner, const void *out, vo
   return trs_ranks_finish(ranks);
 }
 
-/* ---- What all give and get. ---- */
+/* ---- Reductions and gathers. ---- */
 
-/* What is joined at a time lies on the stack, so that nothing can fail but messages. */
+/* Values joined in one step lie on the stack, so that only messages can fail. */
 enum { JOINED_BYTES = 1024 };
 
-static trs_status hand_down(trs_ranks *ranks, int tag, void *data, int64_t bytes) {
+static trs_status pass_down(trs_ranks *ranks, int tag, void *data, int64_t bytes) {
   trs_tree_place at = trs_tree_at(TRS_TREE_BINARY, ranks->rank, ranks->size);
   if (at.parent >= 0) TRS_TRY(trs_ranks_receive(ranks, at.parent, tag, data, bytes));
   for (int c = 0; c < at.nchildren; c++)
@@ -88,7 +88,8 @@ static trs_status hand_down(trs_ranks *ranks, int tag, void *data, int64_t bytes
   return trs_ranks_finish(ranks);
 }
 
-/* What the subtree below has, joined, to the parent; what all have, from it. */
+/* Receives the children's values, joins them, sends the result to the parent, and receives the
+ * result of all ranks from it. */
 static trs_status reduce(trs_ranks *ranks, int tag, void *values, int64_t count, size_t size,
                          trs_join join, const void *what) {
   trs_tree_place at = trs_tree_at(TRS_TREE_BINARY, ranks->rank, ranks->size);
@@ -106,11 +107,11 @@ static trs_status reduce(trs_ranks *ranks, int tag, void *values, int64_t count,
     TRS_TRY(trs_ranks_send(ranks, at.parent, tag, mine, some * (int64_t)size));
     TRS_TRY(trs_ranks_finish(ranks));
   }
-  return hand_down(ranks, tag, values, count * (int64_t)size);
+  return pass_down(ranks, tag, values, count * (int64_t)size);
 }
 
 trs_status trs_ranks_broadcast(trs_ranks *ranks, void *data, int64_t bytes) {
-  return hand_down(ranks, TRS_TAG_MOVE, data, bytes);
+  return pass_down(ranks, TRS_TAG_MOVE, data, bytes);
 }
 
 trs_status trs_ranks_reduce(trs_ranks *ranks, void *values, int64_t count, size_t size,
@@ -127,7 +128,7 @@ void trs_join_largest(void *mine, const void *other, int64_t count, const void *
   (void)what;
   for (int64_t k = 0; k < count; k++) {
     double *a = (double *)mine + k, b = ((const double *)other)[k];
-    if (!(b <= *a) && *a == *a) *a = b; /* what is NaN stays */
+    if (!(b <= *a) && *a == *a) *a = b; /* keeps NaN */
   }
 }
 
@@ -136,7 +137,7 @@ void trs_join_flags(void *mine, const void *other, int64_t count, const void *wh
   for (int64_t k = 0; k < count; k++) ((int8_t *)mine)[k] |= ((const int8_t *)other)[k];
 }
 
-/* Pieces may lie in the whole already: then they are sent from there. */
+/* If mine points into all, pieces are sent from there. */
 trs_status trs_ranks_pieces(trs_ranks *ranks, const void *mine, void *all, const int64_t *count,
                             int64_t size) {
   int64_t at = 0;
@@ -156,7 +157,7 @@ trs_status trs_ranks_pieces(trs_ranks *ranks, const void *mine, void *all, const
 /* ---- Agreement. ---- */
 
 typedef struct verdict {
-  int32_t rank;  /* that failed, or has another value; -1: none */
+  int32_t rank;  /* the rank that failed or has another value; -1: none */
   int32_t giver; /* the rank whose value this is; -1: all failed */
   int64_t value;
   trs_failure failure;
@@ -173,11 +174,12 @@ static void own_verdict(verdict *mine, const trs_ranks *ranks, trs_status status
   mine->failure.status = status;
 }
 
-/* A failure goes before a difference of values, and a lower rank's before a higher one's. */
+/* A failure takes precedence over a difference of values, and a lower rank's over a higher
+ * rank's. */
 static void join_verdicts(void *of_mine, const void *of_other, int64_t count, const void *what) {
   verdict *mine = of_mine;
   const verdict *other = of_other;
-  (void)count; /* one */
+  (void)count; /* always 1 */
   bool failed = mine->failure.status != TRS_SUCCESS;
   if (other->failure.status && (!failed || other->rank < mine->rank)) {
     mine->failure = other->failure;
@@ -200,7 +202,7 @@ static void join_verdicts(void *of_mine, const void *of_other, int64_t count, co
   }
 }
 
-static trs_status settle(trs_ranks *ranks, verdict *mine, int tag, const char *what) {
+static trs_status join_all_verdicts(trs_ranks *ranks, verdict *mine, int tag, const char *what) {
   _Static_assert(sizeof *mine <= JOINED_BYTES, "joined in one piece");
   return reduce(ranks, tag, mine, 1, sizeof *mine, join_verdicts, what);
 }
@@ -210,10 +212,10 @@ trs_status trs_ranks_agree_on(trs_ranks *ranks, trs_status status, int64_t value
   verdict mine;
   if (ranks->size == 1) return status;
   own_verdict(&mine, ranks, status, value);
-  TRS_TRY(settle(ranks, &mine, TRS_TAG_AGREE, what));
+  TRS_TRY(join_all_verdicts(ranks, &mine, TRS_TAG_AGREE, what));
   if (!mine.failure.status) return TRS_SUCCESS;
   const char *said = mine.failure.message;
-  if (!strncmp(said, "rank ", 5)) /* agreed on before */
+  if (!strncmp(said, "rank ", 5)) /* the failure was agreed on before */
     return trs_fail(mine.failure.status, mine.failure.row, "%s", said);
   return trs_fail(mine.failure.status, mine.failure.row, "rank %d: %s", (int)mine.rank, said);
 }
@@ -225,10 +227,10 @@ trs_status trs_ranks_agree(trs_ranks *ranks, trs_status status) {
 trs_status trs_ranks_barrier(trs_ranks *ranks) {
   verdict nothing;
   own_verdict(&nothing, ranks, TRS_SUCCESS, 0);
-  return settle(ranks, &nothing, TRS_TAG_BARRIER, "");
+  return join_all_verdicts(ranks, &nothing, TRS_TAG_BARRIER, "");
 }
 
-/* Records first .. first + count - 1, counted round the ring of ranks, to or from a rank. */
+/* Sends or receives records first .. first + count - 1, counted around the ring of ranks. */
 static trs_status pass_records(trs_ranks *ranks, int other, char *all, int first, int count,
                                int64_t bytes, bool sends) {
   first %= ranks->size;
@@ -244,8 +246,8 @@ static trs_status pass_records(trs_ranks *ranks, int other, char *all, int first
   return TRS_SUCCESS;
 }
 
-/* Bruck et al. 1997: every rank has the records of the `have` ranks from itself on, and gets those
- * of as many more from the rank behind them. */
+/* Bruck et al. 1997: every rank has the records of `have` ranks from itself on, and receives those
+ * of as many more from the rank after them. */
 trs_status trs_ranks_records(trs_ranks *ranks, const void *mine, void *all, int64_t bytes) {
   int size = ranks->size, me = ranks->rank;
   memcpy((char *)all + me * bytes, mine, (size_t)bytes);

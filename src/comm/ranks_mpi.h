@@ -6,29 +6,29 @@
 
 #include "comm/ranks.h"
 
-/* Collective.  Works on a duplicate of the communicator, whose errors are returned.  On failure
- * *ranks may be closed all the same.  limit: the most seconds that a rank waits for the others; 0:
- * those of the environment variable TRIREME_TIMEOUT, or none; below 0: none. */
+/* Collective.  Works on a duplicate of the communicator, whose errors are returned.  After a
+ * failure *ranks may be closed.  limit: the longest wait of a rank for the others in seconds; 0:
+ * the environment variable TRIREME_TIMEOUT, or no limit; below 0: no limit. */
 trs_status trs_ranks_open_mpi(trs_ranks *ranks, MPI_Comm comm, double limit);
 
-/* Not in a forked child. */
+/* Fails in a forked child. */
 trs_status trs_mpi_usable(const trs_ranks *ranks);
 
-/* Waits for a request within the ranks' limit; status may be MPI_STATUS_IGNORE. */
+/* Waits for a request within the ranks' limit.  status may be MPI_STATUS_IGNORE. */
 trs_status trs_mpi_await(const trs_ranks *ranks, MPI_Request *request, MPI_Status *status,
                          const char *call);
 
-/* The duplicate, for messages with tags from TRS_TAG_FREE on. */
+/* The duplicate communicator, for messages with tags from TRS_TAG_FREE on. */
 MPI_Comm trs_ranks_mpi_comm(const trs_ranks *ranks);
 
-/* Collective: the first rank of this one's machine, and how many ranks before this one are there.
- */
-trs_status trs_mpi_neighbours(trs_ranks *ranks, int *machine, int *turn);
+/* Collective.  *machine: the first rank on this rank's machine.  *position: the number of lower
+ * ranks on that machine. */
+trs_status trs_mpi_neighbours(trs_ranks *ranks, int *machine, int *position);
 
-/* Whether MPI says of itself that it takes addresses of a GPU's memory. */
+/* True if MPI reports that it accepts addresses of GPU memory. */
 bool trs_mpi_reads_device(void);
 
-/* After a call of MPI that gave this code. */
+/* Converts the code that a call of MPI returned. */
 trs_status trs_mpi_check(int code, const char *call);
 
 #endif

@@ -1,6 +1,7 @@
-/* rendezvous.c - a board in shared memory: each process writes its record, raises its count,
- * and reads when all counts have come as far.  Records lie in two sets that take turns: who writes
- * one knows that all have read what it held two turns ago. */
+/* rendezvous.c - a board in shared memory.  In each exchange a process writes its record, raises
+ * its count, and reads all records once all counts have reached its own.  Two sets of records
+ * alternate: a process that writes a set knows that all have read its content of two exchanges
+ * before. */
 #include "comm/rendezvous.h"
 
 #include <dirent.h>
@@ -22,32 +23,32 @@
 #include "base/timer.h"
 #include "base/wait.h"
 
-/* Zero is how the board begins, so nobody has to prepare it for the others. */
+/* A board begins as all zeros, so that no process has to initialise it for the others. */
 typedef struct board {
-  _Atomic uint64_t turn[TRS_RENDEZVOUS_MOST];
+  _Atomic uint64_t round[TRS_RENDEZVOUS_MOST];
   _Atomic int32_t pid[TRS_RENDEZVOUS_MOST];
-  _Atomic int32_t left[TRS_RENDEZVOUS_MOST]; /* 0, or its place among those that left */
+  _Atomic int32_t left[TRS_RENDEZVOUS_MOST]; /* 0, or its position in the order of leaving */
   _Atomic int32_t leavers;
-  _Atomic int32_t end; /* how it ended: ending */
+  _Atomic int32_t end; /* an enum ending */
   char record[2][TRS_RENDEZVOUS_MOST][TRS_RENDEZVOUS_RECORD];
 } board;
 
-/* Decided once, by whoever sees it first: that all have left, or that one waits no longer. */
+/* Set once, by the first process that sees it: all have left, or one has stopped waiting. */
 typedef enum ending { UNDECIDED, ALL_LEFT, GIVEN_UP } ending;
 
 struct trs_rendezvous {
   board *board;
   char name[96], folder[160], path[272];
-  dev_t device; /* of the board's file, and its number there */
+  dev_t device; /* device and inode of the board's file */
   ino_t inode;
   int rank, ranks;
-  uint64_t turn, begin; /* counts on the board are from begin on, so that zero is before all */
+  uint64_t round, begin; /* counts on the board start at `begin`, so that zero precedes all */
 };
 
 static const double FIRST_LIMIT = 60, LIMIT = 3600, LOOK = 0.05; /* seconds */
 double trs_rendezvous_leave_limit = 10;
 
-/* ---- Who am I? ---- */
+/* ---- This process's rank. ---- */
 
 static int number_from(const char *const *variables) {
   for (; *variables; variables++) {
@@ -78,15 +79,15 @@ trs_status trs_rendezvous_environment(int *rank, int *ranks, char *name, int siz
                     *ranks, TRS_RENDEZVOUS_MOST);
   if (near > 0 && near < *ranks)
     return trs_fail(TRS_ERROR_UNSUPPORTED, -1,
-                    "%d processes, %d of them on this node: all have to be on one", *ranks, near);
+                    "%d processes, %d of them on this node: all must be on one", *ranks, near);
   if (near <= 0 && *ranks > 1 && nodes > 1)
-    return trs_fail(TRS_ERROR_UNSUPPORTED, -1, "%d processes on %d nodes: all have to be on one",
+    return trs_fail(TRS_ERROR_UNSUPPORTED, -1, "%d processes on %d nodes: all must be on one",
                     *ranks, nodes);
   const char *job = NULL, *step = getenv("SLURM_STEP_ID");
   for (const char *const *v = job_names; *v && !job; v++) job = getenv(*v);
   if (job && *job)
     snprintf(name, (size_t)size, "%s", job);
-  else if (step && getenv("SLURM_JOB_ID")) /* steps are counted in each job anew */
+  else if (step && getenv("SLURM_JOB_ID")) /* steps are numbered per job */
     snprintf(name, (size_t)size, "%s.%s", getenv("SLURM_JOB_ID"), step);
   else /* started by one launcher */
     snprintf(name, (size_t)size, "%ld", (long)(*ranks > 1 ? getppid() : getpid()));
@@ -95,7 +96,7 @@ trs_status trs_rendezvous_environment(int *rank, int *ranks, char *name, int siz
 
 /* ---- The board ---- */
 
-/* Over, but its parent has not looked yet (Linux). */
+/* The process has ended, but its parent has not waited for it yet (Linux). */
 static bool is_zombie(int32_t pid) {
   char path[64], state = 0;
   snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
@@ -122,9 +123,9 @@ static void mark_left(trs_rendezvous *r) {
   atomic_store(&r->board->left[r->rank], 1 + atomic_fetch_add(&r->board->leavers, 1));
 }
 
-/* Who left has perhaps done so because another died, or left before: that one is named.  Whether
- * one is alive is asked before whether it has left: who leaves and ends between the two has not
- * died. */
+/* A process may leave because another died, so a process that died or left earlier is named.  Each
+ * process is checked for life before it is checked for having left: one that leaves and ends
+ * between the two checks has not died. */
 int trs_rendezvous_lost(const trs_rendezvous *r) {
   int lost = -1;
   int32_t first = INT32_MAX;
@@ -138,40 +139,41 @@ int trs_rendezvous_lost(const trs_rendezvous *r) {
   return lost;
 }
 
-trs_status trs_rendezvous_tell_lost(const trs_rendezvous *r, int rank) {
-  return trs_fail(TRS_ERROR_STALLED, -1, "process %d of %d has ended: so does the solve", rank,
+trs_status trs_rendezvous_report_lost(const trs_rendezvous *r, int rank) {
+  return trs_fail(TRS_ERROR_STALLED, -1, "process %d of %d has ended, which ends the solve", rank,
                   r->ranks);
 }
 
-static bool has_come(const trs_rendezvous *r, int rank) {
-  return trs_counter_reached(r->begin + atomic_load(&r->board->turn[rank]), r->turn);
+static bool has_reached(const trs_rendezvous *r, int rank) {
+  return trs_counter_reached(r->begin + atomic_load(&r->board->round[rank]), r->round);
 }
 
-/* Waits until a rank's count is at least r->turn.  Another than that rank may be the one that has
- * ended, and this one be waiting for it: all are looked at. */
+/* Waits until a rank's count is at least r->round.  The rank may itself wait for a third one that
+ * has ended, so all ranks are checked. */
 static trs_status await(const trs_rendezvous *r, int rank, double limit) {
   double start = trs_seconds(), looked = start;
   trs_patience wait = {0};
-  while (!has_come(r, rank)) {
+  while (!has_reached(r, rank)) {
     trs_wait_turn(&wait);
     double now = wait.since + wait.waited;
     if (now - looked < LOOK) continue;
     looked = now;
     int lost = trs_rendezvous_lost(r);
-    if (lost >= 0 && !has_come(r, rank)) return trs_rendezvous_tell_lost(r, lost);
-    if (r->turn - r->begin == 1 && r->rank && is_replaced(r)) return trs_rendezvous_tell_lost(r, 0);
+    if (lost >= 0 && !has_reached(r, rank)) return trs_rendezvous_report_lost(r, lost);
+    if (r->round - r->begin == 1 && r->rank && is_replaced(r))
+      return trs_rendezvous_report_lost(r, 0);
     if (now - start > limit)
-      return trs_fail(TRS_ERROR_STALLED, -1, "process %d of %d has not come within %.0f s", rank,
+      return trs_fail(TRS_ERROR_STALLED, -1, "process %d of %d did not arrive within %.0f s", rank,
                       r->ranks, limit);
   }
   return TRS_SUCCESS;
 }
 
 static trs_status exchange(trs_rendezvous *r, void *all, int64_t size, double limit) {
-  r->turn++;
-  char(*records)[TRS_RENDEZVOUS_RECORD] = r->board->record[r->turn % 2];
+  r->round++;
+  char(*records)[TRS_RENDEZVOUS_RECORD] = r->board->record[r->round % 2];
   if (size) memcpy(records[r->rank], (char *)all + r->rank * size, (size_t)size);
-  atomic_store(&r->board->turn[r->rank], r->turn - r->begin);
+  atomic_store(&r->board->round[r->rank], r->round - r->begin);
   for (int rank = 0; rank < r->ranks; rank++) {
     TRS_TRY(await(r, rank, limit));
     if (size) memcpy((char *)all + rank * size, records[rank], (size_t)size);
@@ -185,15 +187,15 @@ trs_status trs_rendezvous_exchange(trs_rendezvous *r, void *all, int64_t size) {
   return exchange(r, all, size, LIMIT);
 }
 
-/* ---- Where the board lies: a file in a folder that is this user's alone, so that nobody else can
- * put one there, or look into it. ---- */
+/* ---- The board's file lies in a folder with access for this user only, so that no other user can
+ * replace or read it. ---- */
 
 const char *trs_rendezvous_base;
 
-static trs_status not_ours(const char *path, const char *what, const struct stat *about) {
+static trs_status fail_not_private(const char *path, const char *what, const struct stat *about) {
   return trs_fail(TRS_ERROR_UNSUPPORTED, -1,
-                  "%s is not %s of this user alone (owner %ld, mode %03o), so that others could "
-                  "change what it holds: remove it",
+                  "%s is not %s of this user alone (owner %ld, mode %03o), so other users could "
+                  "change its content: remove it",
                   path, what, (long)about->st_uid, (unsigned)about->st_mode & 0777);
 }
 
@@ -209,12 +211,13 @@ static trs_status make_folder(const char *folder) {
   if (lstat(folder, &about))
     return trs_fail(TRS_ERROR_UNSUPPORTED, -1, "no shared memory (%s): %s", folder,
                     strerror(errno));
-  return S_ISDIR(about.st_mode) && is_private(&about) ? TRS_SUCCESS
-                                                      : not_ours(folder, "a folder", &about);
+  return S_ISDIR(about.st_mode) && is_private(&about)
+             ? TRS_SUCCESS
+             : fail_not_private(folder, "a folder", &about);
 }
 
-/* Somebody else may have taken the folder's name: then it is one in the user's own directory for
- * such things.  All processes of a run come to the same answer. */
+/* If another user has taken the folder's name, the folder is made in this user's XDG_RUNTIME_DIR.
+ * All processes of a run decide alike. */
 static trs_status find_folder(trs_rendezvous *r) {
   const char *base = trs_rendezvous_base, *own = getenv("XDG_RUNTIME_DIR");
   if (!base) base = access("/dev/shm", W_OK) ? "/tmp" : "/dev/shm";
@@ -227,8 +230,8 @@ static trs_status find_folder(trs_rendezvous *r) {
   return make_folder(r->folder) ? trs_failure_set(&failure) : TRS_SUCCESS;
 }
 
-/* Whether the processes of the board in this file have all gone.  One without processes is being
- * made, unless nobody has touched it for an hour. */
+/* True if all processes of the board in this file have ended.  A board without processes is still
+ * being made, unless it is untouched for an hour. */
 static bool is_left_behind(int file) {
   static const int64_t HOUR = 3600;
   struct stat about;
@@ -253,7 +256,7 @@ static void remove_left_behind(const char *folder) {
   (void)closedir(list);
 }
 
-/* Maps the board in the file, which is closed. */
+/* Maps the board in the file, and closes the file. */
 static trs_status map_board(trs_rendezvous *r, int file) {
   struct stat about;
   void *at = MAP_FAILED;
@@ -274,13 +277,13 @@ static void unmap_board(trs_rendezvous *r) {
   r->board = NULL;
 }
 
-/* Whether the path leads to another board by now: this one is left of an earlier run. */
+/* True if the path leads to another board now: this one belongs to an earlier run. */
 static bool is_replaced(const trs_rendezvous *r) {
   struct stat about;
   return !lstat(r->path, &about) && (about.st_dev != r->device || about.st_ino != r->inode);
 }
 
-/* Rank 0 makes the board, and gives it its name when it is ready. */
+/* Rank 0 makes the board, and renames it to its final name when it is complete. */
 static trs_status create_board(trs_rendezvous *r) {
   char making[sizeof r->path + 16];
   snprintf(making, sizeof making, "%s.%ld", r->path, (long)getpid());
@@ -299,8 +302,8 @@ static trs_status create_board(trs_rendezvous *r) {
   return trs_fail(TRS_ERROR_UNSUPPORTED, -1, "no shared memory (%s): %s", r->path, strerror(errno));
 }
 
-/* One try of another rank to find the board: success with r->board NULL where it is not there yet,
- * or is one of an earlier run. */
+/* One attempt of another rank to find the board.  Success with r->board NULL: it does not exist
+ * yet, or belongs to an earlier run. */
 static trs_status find_board(trs_rendezvous *r) {
   struct stat about;
   int file = open(r->path, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
@@ -312,7 +315,7 @@ static trs_status find_board(trs_rendezvous *r) {
   }
   if (!S_ISREG(about.st_mode) || !is_private(&about) || about.st_size != sizeof(board)) {
     (void)close(file);
-    return not_ours(r->path, "a file", &about);
+    return fail_not_private(r->path, "a file", &about);
   }
   TRS_TRY(map_board(r, file));
   int32_t nobody = 0;
@@ -322,7 +325,7 @@ static trs_status find_board(trs_rendezvous *r) {
   return TRS_SUCCESS;
 }
 
-/* Another run that has met may remove the folder just now. */
+/* Another run that has just started may remove the folder at this moment. */
 static trs_status create_in_folder(trs_rendezvous *r) {
   enum { TRIES = 100 };
   remove_left_behind(r->folder);
@@ -344,18 +347,19 @@ static trs_status attach(trs_rendezvous *r, double limit) {
     if (r->board) return TRS_SUCCESS;
     trs_wait_turn(&wait);
     if (wait.waited > limit)
-      return trs_fail(TRS_ERROR_STALLED, -1, "process 0 of %d has not come within %.0f s", r->ranks,
-                      limit);
+      return trs_fail(TRS_ERROR_STALLED, -1, "process 0 of %d did not arrive within %.0f s",
+                      r->ranks, limit);
   }
 }
 
-/* The name serves the beginning only: whoever comes later under it meets others. */
-static void give_up_name(trs_rendezvous *r) {
+/* The name is needed only for the start; a later process under the same name belongs to another
+ * run. */
+static void remove_name(trs_rendezvous *r) {
   if (!is_replaced(r)) (void)unlink(r->path);
-  (void)rmdir(r->folder); /* unless there are boards of others */
+  (void)rmdir(r->folder); /* fails if other runs have boards there */
 }
 
-static trs_status meet(trs_rendezvous *r) {
+static trs_status join_board(trs_rendezvous *r) {
   double start = trs_seconds();
   trs_status status;
   for (;;) {
@@ -363,9 +367,9 @@ static trs_status meet(trs_rendezvous *r) {
     status = exchange(r, NULL, 0, FIRST_LIMIT);
     if (!status || r->rank == 0 || !is_replaced(r) || trs_seconds() - start > FIRST_LIMIT) break;
     unmap_board(r);
-    r->turn = 0;
+    r->round = 0;
   }
-  if (r->rank == 0 || status) give_up_name(r);
+  if (r->rank == 0 || status) remove_name(r);
   return status ? status : exchange(r, NULL, 0, FIRST_LIMIT);
 }
 
@@ -374,12 +378,12 @@ trs_status trs_rendezvous_open(trs_rendezvous **result, const char *name, int ra
   *result = NULL;
   TRS_TRY(TRS_ALLOC_ZERO(&r, 1));
   r->rank = rank;
-  r->begin = r->turn = trs_counters_begin;
+  r->begin = r->round = trs_counters_begin;
   r->ranks = ranks;
   snprintf(r->name, sizeof r->name, "%.80s", name);
   for (char *c = r->name; *c; c++)
     if (*c == '/' || *c == '.') *c = '-';
-  trs_status status = meet(r);
+  trs_status status = join_board(r);
   if (status) {
     trs_rendezvous_close(r);
     return status;
@@ -388,14 +392,14 @@ trs_status trs_rendezvous_open(trs_rendezvous **result, const char *name, int ra
   return TRS_SUCCESS;
 }
 
-/* The same answer to all, whenever they come. */
+/* All processes get the same answer, at any time. */
 static bool decide(trs_rendezvous *r, ending mine) {
   int32_t end = UNDECIDED;
   return atomic_compare_exchange_strong(&r->board->end, &end, mine) ? mine == ALL_LEFT
                                                                     : end == ALL_LEFT;
 }
 
-/* Whether the rank has left; false where it has ended without, or the limit has passed. */
+/* True if the rank has left; false if it has ended without leaving or the limit has passed. */
 static bool has_left(const trs_rendezvous *r, int rank, double start) {
   double looked = start;
   trs_patience wait = {0};

@@ -1,4 +1,4 @@
-/* add.cu - sums of arrays: what other ranks' GPUs have found, added to what this one has. */
+/* add.cu - sums of arrays: the contribution of another rank's GPU is added to this one's. */
 #include <cuda_runtime.h>
 
 #include "device/shared.h"

@@ -14,10 +14,10 @@
 
 enum { MOST_DEVICES = 64, PINNED = 64, STAGES = 16 };
 
-/* Pieces of pinned host memory.  Pinning takes the system a good part of a millisecond, so a device
- * pins some once and hands them out; who comes when all are out pins another. */
+/* Pieces of pinned host memory.  Pinning takes the system most of a millisecond, so a device pins
+ * `count` pieces once and lends them; a request beyond these pins a piece of its own. */
 typedef struct pinned_pieces {
-  char *memory; /* count pieces of so many bytes, or NULL; under the lock */
+  char *memory; /* count pieces of `bytes` bytes, or NULL; under the lock */
   bool taken[PINNED];
   int count;
   size_t bytes;
@@ -25,15 +25,16 @@ typedef struct pinned_pieces {
 
 struct trs_device {
   int references;   /* under the lock */
-  unsigned process; /* that opened it */
+  unsigned process; /* the process that opened it */
   trs_device_facts facts;
   cudaMemPool_t pool;
-  _Atomic int64_t limit, allowed; /* bytes, the tests' and the context's at work; 0: none */
+  _Atomic int64_t limit, allowed; /* in bytes: that of the tests, that of the context in use; 0:
+                                     none */
   _Atomic int64_t plain;          /* bytes held outside the pool: shared.h */
   pinned_pieces blocks, stages;
-  int persisting;    /* who asked for L2 set aside; under the lock */
-  size_t aside;      /* what was set aside before they did */
-  cudaStream_t side; /* NULL until it is asked for; under the lock */
+  int persisting;    /* number of requests for L2 set aside; under the lock */
+  size_t aside;      /* the bytes set aside before these requests */
+  cudaStream_t side; /* NULL until the first request; under the lock */
 };
 
 static trs_device *opened[MOST_DEVICES];
@@ -41,16 +42,16 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 trs_status trs_device_check(int error, const char *what) {
   if (error == cudaSuccess) return TRS_SUCCESS;
-  (void)cudaGetLastError(); /* not to be found by the next call */
+  (void)cudaGetLastError(); /* clears the error, so that the next call does not return it */
   trs_status status = error == cudaErrorMemoryAllocation         ? TRS_ERROR_MEMORY
                       : error == cudaErrorNoKernelImageForDevice ? TRS_ERROR_UNSUPPORTED
                                                                  : TRS_ERROR_INTERNAL;
   return trs_fail(status, -1, "%s: CUDA says %s", what, cudaGetErrorString((cudaError_t)error));
 }
 
-/* CUDA belongs to the process that used it first: its children would find what is dead here. */
+/* CUDA belongs to the process that used it first; in a forked child its state is invalid. */
 static trs_status check_process(void) {
-  static atomic_uint first; /* a process's number and one; 0: none yet */
+  static atomic_uint first; /* the number of that process, plus one; 0: none yet */
   unsigned none = 0, own = trs_process() + 1;
   if (atomic_compare_exchange_strong(&first, &none, own) || none == own) return TRS_SUCCESS;
   return trs_fail(TRS_ERROR_UNSUPPORTED, -1,
@@ -163,7 +164,7 @@ trs_device *trs_device_retain(trs_device *device) {
 }
 
 void trs_device_close(trs_device *device) {
-  if (!device || device->process != trs_process()) return; /* a child gives nothing back */
+  if (!device || device->process != trs_process()) return; /* a child releases nothing */
   pthread_mutex_lock(&lock);
   if (--device->references == 0) {
     int before = trs_device_enter(device);
@@ -225,7 +226,7 @@ static trs_status no_memory(const trs_device *device, int64_t bytes, const char 
 trs_status trs_device_count(trs_device *device, int64_t bytes) {
   int64_t limit = limit_of(device);
   if (bytes > 0 && limit && trs_device_held(device) + bytes > limit)
-    return no_memory(device, bytes, "the limit set for it would be passed");
+    return no_memory(device, bytes, "the request exceeds the limit set for it");
   atomic_fetch_add(&device->plain, bytes);
   return TRS_SUCCESS;
 }
@@ -239,7 +240,7 @@ trs_status trs_device_alloc(trs_device *device, void **pointer, int64_t count, s
                     (long long)count, size);
   if (bytes == 0) bytes = 1;
   if (limit && trs_device_held(device) + bytes > limit)
-    return no_memory(device, bytes, "the limit set for it would be passed");
+    return no_memory(device, bytes, "the request exceeds the limit set for it");
   cudaError_t error = cudaMallocFromPoolAsync(pointer, (size_t)bytes, device->pool, stream);
   if (!error) return TRS_SUCCESS;
   (void)cudaGetLastError();
@@ -311,7 +312,7 @@ int64_t trs_device_persist(trs_device *device) {
                              (size_t)device->facts.persisting_bytes);
   }
   if (cudaDeviceGetLimit(&bytes, cudaLimitPersistingL2CacheSize)) bytes = 0;
-  (void)cudaGetLastError(); /* a GPU that cannot sets nothing aside */
+  (void)cudaGetLastError(); /* a GPU without this feature sets nothing aside */
   pthread_mutex_unlock(&lock);
   return (int64_t)bytes;
 }
@@ -376,8 +377,7 @@ bool trs_device_address(const void *pointer) {
   return attributes.type == cudaMemoryTypeDevice || attributes.type == cudaMemoryTypeManaged;
 }
 
-/* A function of the driver's, which programs do not link; NULL: the driver has none of that name.
- */
+/* A function of the driver, which programs do not link.  NULL: the driver has none of that name. */
 static void *driver_function(const char *name) {
   enum cudaDriverEntryPointQueryResult how;
   void *found = NULL;
@@ -391,8 +391,8 @@ static void *driver_function(const char *name) {
   return !error && how == cudaDriverEntryPointSuccess ? found : NULL;
 }
 
-/* Was it mapped piece by piece into addresses reserved before?  An array may then span pieces; it
- * never spans two allocations of cudaMalloc, and CUDA refuses to copy across them. */
+/* True if the memory was mapped piece by piece into reserved addresses.  An array may span such
+ * pieces; it never spans two allocations of cudaMalloc, and CUDA refuses to copy across these. */
 static bool is_mapped(CUdeviceptr at) {
   CUresult (*retain)(CUmemGenericAllocationHandle *, void *);
   CUresult (*release)(CUmemGenericAllocationHandle);
@@ -421,7 +421,7 @@ int64_t trs_device_extent(const void *pointer, int64_t wanted) {
 bool trs_device_capturing(trs_stream stream) {
   enum cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
   if (cudaStreamIsCapturing((cudaStream_t)stream, &status) != cudaSuccess)
-    (void)cudaGetLastError(); /* the default stream while another captures */
+    (void)cudaGetLastError(); /* returned for the default stream while another stream is captured */
   return status != cudaStreamCaptureStatusNone;
 }
 

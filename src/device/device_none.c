@@ -1,9 +1,8 @@
-/* device_none.c - a build without CUDA: no GPU can be opened, so of device.h only what is asked
- * before that has something to say.  What libtrireme_mpi calls once a device is open is here for
- * its linker. */
+/* device_none.c - device.h in a build without CUDA: opening a GPU fails.  Functions that need an
+ * open device exist only if the linker of libtrireme_mpi needs them, and fail. */
 #include "device/shared.h"
 
-/* What is called for a device that was opened. */
+/* The failure of functions that need an open device. */
 static trs_status none(void) {
   return trs_fail(TRS_ERROR_INTERNAL, -1, "this build has no CUDA, but a device is in use");
 }

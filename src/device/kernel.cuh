@@ -1,5 +1,5 @@
-/* kernel.cuh - what every kernel file shares: element types, dispatch by trs_scalar, loads and
- * stores that other blocks see, waits with a limit. */
+/* kernel.cuh - shared by all kernel files: element types, dispatch by trs_scalar, loads and stores
+ * that other blocks see, waits with a limit. */
 #ifndef TRS_DEVICE_KERNEL_CUH
 #define TRS_DEVICE_KERNEL_CUH
 
@@ -10,7 +10,7 @@
 
 namespace trs {
 
-/* ---- Elements: float, double and these. ---- */
+/* ---- Elements: float, double and these types. ---- */
 
 template <class R>
 struct alignas(2 * sizeof(R)) complex_of {
@@ -108,8 +108,9 @@ inline int64_t size_of_scalar(trs_scalar scalar) {
   return size;
 }
 
-/* ---- Memory that other blocks write or read while we run.  Relaxed: one word is never torn and
- * never stale for ever, and orders nothing else.  SYSTEM: blocks of other GPUs too. ---- */
+/* ---- Memory that other blocks write or read during the kernel.  Relaxed: a word is never torn, a
+ * store becomes visible eventually, and nothing else is ordered.  SYSTEM: visible to other GPUs.
+ * ---- */
 
 template <bool SYSTEM = false, class W>
 __device__ inline W load_relaxed(const W *p) {
@@ -147,7 +148,7 @@ __device__ inline void store_relaxed(W *p, W value) {
       asm volatile("st.relaxed.gpu.global.u64 [%0], %1;" ::"l"(p), "l"(bits) : "memory");
   }
 }
-/* value = *p where wanted; a predicated load, so that several are under way at once. */
+/* value = *p if wanted.  The load is predicated, so that several can be in flight. */
 template <bool SYSTEM = false, class W>
 __device__ inline void load_relaxed_if(bool wanted, const W *p, W &value) {
   static_assert(sizeof(W) == 4 || sizeof(W) == 8, "one machine word");
@@ -184,10 +185,10 @@ __device__ inline W load_acquire(const W *p) {
   return value;
 }
 
-/* ---- Kernels one behind the other: launch_behind lets a kernel start while the one before it in
- * the stream still runs (from sm_90 on; elsewhere it is a launch as any), and the kernel calls
- * await_kernel_before before it touches anything that earlier work of the stream may change. ----
- */
+/* ---- Overlapping launches.  launch_behind lets a kernel start while the previous kernel in the
+ * stream still runs (from sm_90 on; an ordinary launch elsewhere).  The kernel calls
+ * await_kernel_before before it touches anything that earlier work of the stream may change.
+ * ---- */
 
 __device__ inline void await_kernel_before() {
 #if __CUDA_ARCH__ >= 900
@@ -211,20 +212,21 @@ inline cudaError_t launch_behind(bool overlaps, void (*kernel)(P...), dim3 block
   return cudaLaunchKernelEx(&config, kernel, P(arguments)...);
 }
 
-/* ---- Waits.  wait w(fault); while (!ready() && w.goes_on(row)) {} ; goes_on is false once the
- * limit has passed here or anywhere: the caller then goes on with whatever it has, so that every
- * kernel ends. ---- */
+/* ---- Waits.  wait w(fault); while (!ready() && w.goes_on(row)) {}  goes_on returns false once the
+ * limit has passed in this or in any other wait.  The caller then continues with its current
+ * values, so that every kernel ends. ---- */
 
-/* One thread's wait begins at start (0: not begun); gives back 0 when it has lasted too long. */
+/* start: the time when this thread's wait began (0: not yet).  Returns the start, or 0 if the wait
+ * has passed the limit. */
 __device__ __noinline__ inline unsigned long long look_at_wait(trs_fault *fault, long long row,
                                                                unsigned long long start) {
   unsigned long long now;
   asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
-  volatile trs_fault *told = fault;
-  if (told->stalled) return 0;
+  volatile trs_fault *record = fault;
+  if (record->stalled) return 0;
   if (start == 0) return now;
-  if (now - start < told->limit) return start;
-  if (atomicExch(&fault->stalled, 1) == 0) told->row = row;
+  if (now - start < record->limit) return start;
+  if (atomicExch(&fault->stalled, 1) == 0) record->row = row;
   return 0;
 }
 

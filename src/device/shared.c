@@ -15,8 +15,8 @@ trs_status trs_device_total(int *count) {
                   error ? cudaGetErrorString(error) : "there are none");
 }
 
-/* Memory in stream order, ours and the caller's from cudaMallocAsync, is closed to other GPUs until
- * its pool is opened to them. */
+/* Stream-ordered memory, the library's and the caller's from cudaMallocAsync, is accessible to
+ * other GPUs only after its pool is opened to them. */
 static cudaError_t open_pools(const trs_device *device, const trs_device *other) {
   const struct cudaMemAccessDesc access = {
       .location = {.type = cudaMemLocationTypeDevice, .id = ordinal_of(device)},
@@ -84,7 +84,7 @@ void trs_device_free_plain(trs_device *device, void *pointer, int64_t bytes) {
 
 trs_status trs_device_room(const trs_device *device, int64_t *bytes) {
   size_t empty = 0, all = 0;
-  uint64_t reserved = 0, used = 0; /* the pool keeps what is freed */
+  uint64_t reserved = 0, used = 0; /* the pool keeps freed memory */
   cudaMemPool_t pool = (cudaMemPool_t)trs_device_pool(device);
   int before = trs_device_enter(device);
   cudaError_t error = cudaMemGetInfo(&empty, &all);
@@ -105,7 +105,7 @@ trs_status trs_device_identity(const trs_device *device, int64_t *identity) {
   return TRS_SUCCESS;
 }
 
-/* More of it than a GPU has free can hang that GPU. */
+/* More managed memory than a GPU has free can hang that GPU. */
 trs_status trs_device_check_managed(const trs_device *device, int64_t bytes) {
   int concurrent = 0, ordinal = ordinal_of(device);
   int64_t room = 0;
@@ -113,10 +113,11 @@ trs_status trs_device_check_managed(const trs_device *device, int64_t bytes) {
       cudaDeviceGetAttribute(&concurrent, cudaDevAttrConcurrentManagedAccess, ordinal),
       "looking at the device"));
   if (!concurrent)
-    return trs_fail(TRS_ERROR_UNSUPPORTED, -1,
-                    "GPU %d cannot touch managed memory while another does (no concurrent managed "
-                    "access on this system)",
-                    ordinal);
+    return trs_fail(
+        TRS_ERROR_UNSUPPORTED, -1,
+        "GPU %d cannot access managed memory while another GPU does (no concurrent managed "
+        "access on this system)",
+        ordinal);
   TRS_TRY(trs_device_room(device, &room));
   if (bytes <= room / 2) return TRS_SUCCESS;
   return trs_fail(TRS_ERROR_MEMORY, -1,

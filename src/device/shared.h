@@ -1,5 +1,6 @@
-/* shared.h - what several GPUs that work together need of the CUDA runtime: each other's memory,
- * streams that wait for each other.  As device.h, never called without CUDA in the build. */
+/* shared.h - the functions of the CUDA runtime that several GPUs need to work together: access to
+ * each other's memory, streams that wait for each other.  As device.h, never called without
+ * CUDA. */
 #ifndef TRS_DEVICE_SHARED_H
 #define TRS_DEVICE_SHARED_H
 
@@ -9,54 +10,55 @@
 extern "C" {
 #endif
 
-/* Lets kernels of one GPU read and write memory of the other: from cudaMalloc, from ours and from
- * the default pool.  TRS_ERROR_UNSUPPORTED where they cannot. */
+/* Lets kernels of `device` read and write memory of `other`: from cudaMalloc, from the library's
+ * pool and from the default pool.  TRS_ERROR_UNSUPPORTED: no peer access. */
 trs_status trs_device_reach(const trs_device *device, const trs_device *other);
 
-void *trs_device_pool(const trs_device *device); /* its cudaMemPool_t */
+void *trs_device_pool(const trs_device *device); /* the device's cudaMemPool_t */
 
-/* The number of the GPU whose memory this is; -1: the host's, or managed. */
+/* The ordinal of the GPU whose memory this is; -1: host or managed memory. */
 int trs_device_of(const void *pointer);
 
-/* Memory that other GPUs may reach, outside the pool: takes milliseconds.  Counted with the pool's
- * and under its limit. */
+/* Memory outside the pool that other GPUs may access; takes milliseconds.  It counts with the
+ * pool's memory against the limit. */
 trs_status trs_device_alloc_plain(trs_device *device, void **pointer, int64_t bytes);
-void trs_device_free_plain(trs_device *device, void *pointer, int64_t bytes); /* NULL is fine */
-/* Counts memory that came from elsewhere, within the limit; negative bytes give it back. */
+void trs_device_free_plain(trs_device *device, void *pointer, int64_t bytes); /* NULL is allowed */
+/* Counts memory allocated elsewhere against the limit; negative bytes subtract. */
 trs_status trs_device_count(trs_device *device, int64_t bytes);
 
 /* Memory that moves to whoever touches it.  check: may this GPU touch so much, while others do? */
 trs_status trs_device_check_managed(const trs_device *device, int64_t bytes);
 trs_status trs_device_alloc_managed(const trs_device *device, void **pointer, int64_t bytes);
-void trs_device_free_managed(void *pointer); /* NULL is fine */
+void trs_device_free_managed(void *pointer); /* NULL is allowed */
 
-/* Bytes that may still be allocated: what the GPU has free, or less where a limit is set. */
+/* Bytes that may still be allocated: the GPU's free memory, or less under a limit. */
 trs_status trs_device_room(const trs_device *device, int64_t *bytes);
 
-/* The same number for the same GPU in every process of this machine. */
+/* A number of the GPU, the same in every process of this machine. */
 TRS_API trs_status trs_device_identity(const trs_device *device, int64_t *identity);
 
-/* How many GPUs CUDA shows; TRS_ERROR_UNSUPPORTED where there are none. */
+/* The number of GPUs that CUDA shows.  TRS_ERROR_UNSUPPORTED: none. */
 TRS_API trs_status trs_device_total(int *count);
 
 trs_status trs_device_stream_create(const trs_device *device, trs_stream *stream);
 void trs_device_stream_destroy(const trs_device *device, trs_stream stream); /* NULL is fine */
 
-/* A point in a stream that others can wait for, without the host. */
+/* A point in a stream that other streams can wait for without the host. */
 typedef struct trs_device_event trs_device_event;
 trs_status trs_device_event_create(const trs_device *device, trs_device_event **event);
-void trs_device_event_destroy(trs_device_event *event); /* NULL is fine */
+void trs_device_event_destroy(trs_device_event *event); /* NULL is allowed */
 trs_status trs_device_event_record(trs_device_event *event, trs_stream stream);
 trs_status trs_device_event_follow(trs_device_event *event, trs_stream stream);
-trs_status trs_device_event_wait(trs_device_event *event); /* the host; at once if never recorded */
+trs_status trs_device_event_wait(trs_device_event *event); /* blocks the host; returns at once if
+                                                              never recorded */
 
-/* to[i] += from[i] for numbers in device memory, floats or doubles; launches only. */
+/* to[i] += from[i] for floats or doubles in device memory; only launches. */
 TRS_API trs_status trs_device_add(bool doubles, int64_t count, const void *from, void *to,
                                   trs_stream stream);
 
-/* Host memory from which copies need no stage. */
+/* Pinned host memory, for copies without staging. */
 TRS_API trs_status trs_device_alloc_pinned(void **pointer, int64_t bytes);
-TRS_API void trs_device_free_pinned(void *pointer); /* NULL is fine */
+TRS_API void trs_device_free_pinned(void *pointer); /* NULL is allowed */
 
 #ifdef __cplusplus
 }

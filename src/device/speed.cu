@@ -1,8 +1,8 @@
-/* speed.cu - bandwidth by reading a buffer as large as the solve's data over and over, past the
- * first-level caches; the hop by two blocks that hand a number to and fro, each word one relaxed
- * store and polled by relaxed loads.  How long that takes depends on where in the second-level
- * cache the words lie and on which multiprocessors the blocks run, by nearly twice: the least of
- * many places and pairs counts. */
+/* speed.cu - the bandwidth, by repeated reads of a buffer as large as the solve's data past the
+ * first-level caches; the hop, by two blocks that exchange a number, each word one relaxed store,
+ * polled by relaxed loads.  The time of a hop varies by nearly a factor of two with the place of
+ * the words in the second-level cache and with the multiprocessors of the blocks, so the minimum
+ * over many places and pairs counts. */
 #include "device/speed.h"
 
 #include <math.h>
@@ -15,9 +15,10 @@ namespace {
 enum { BLOCK = 256, BLOCKS_A_MULTIPROCESSOR = 4, UNROLL = 4, SAMPLES = 5 };
 
 const int64_t LEAST = 4096, MOST = int64_t(1) << 30; /* bytes of the buffer */
-const int64_t TRAFFIC = int64_t(1) << 30; /* read in one sample, so that its launch is little */
+const int64_t TRAFFIC = int64_t(1) << 30; /* read in one sample, so that the launch time is
+                                             negligible */
 
-/* Sizes are told apart by quarter octaves, each measured at its lower end. */
+/* Sizes fall into classes of a quarter octave; each class is measured at its lower end. */
 enum { CLASSES = 73, MOST_DEVICES = 64 };
 const double CLASS_RATIO = 1.189207115002721; /* 2^(1/4) */
 
@@ -37,9 +38,10 @@ __device__ uint4 load_past_l1(const uint4 *p) {
   return v;
 }
 
-/* All threads walk through the buffer side by side, and from its end on from its start. */
+/* Consecutive threads read consecutive words and continue at the start of the buffer after its
+ * end. */
 __global__ void __launch_bounds__(BLOCK)
-    read_on(const uint4 *data, unsigned count, int rounds, unsigned *sink) {
+    read_buffer(const uint4 *data, unsigned count, int rounds, unsigned *sink) {
   unsigned thread = blockIdx.x * BLOCK + threadIdx.x, sum = 0;
   unsigned at = thread % count, step = gridDim.x * BLOCK % count;
   for (int round = 0; round < rounds; round++) {
@@ -53,10 +55,10 @@ __global__ void __launch_bounds__(BLOCK)
 #pragma unroll
     for (int u = 0; u < UNROLL; u++) sum |= v[u].x | v[u].y | v[u].z | v[u].w;
   }
-  if (sum) *sink = sum; /* never, but the compiler does not know that the buffer is zero */
+  if (sum) *sink = sum; /* never true, but the compiler does not know that the buffer is zero */
 }
 
-/* Not from the pool, which would keep it.  Less than asked for where there is not so much. */
+/* Not from the pool, which would keep it.  Halves the size until the allocation succeeds. */
 trs_status allocate_buffer(void **buffer, int64_t *bytes) {
   cudaError_t error;
   while ((error = cudaMalloc(buffer, static_cast<size_t>(*bytes))) != cudaSuccess &&
@@ -75,16 +77,16 @@ trs_status time_reads(double *bandwidth, void *buffer, int64_t bytes, int multip
   int rounds = static_cast<int>((TRAFFIC + round - 1) / round);
   double best = 1e30;
   TRS_TRY(trs_device_fill(buffer, 0, bytes, stream));
-  for (int sample = 0; sample <= SAMPLES; sample++) { /* the first one warms up */
+  for (int sample = 0; sample <= SAMPLES; sample++) { /* the first sample warms up */
     trs_device_timer_start(timer, stream);
-    read_on<<<blocks, BLOCK, 0, s>>>(static_cast<const uint4 *>(buffer),
-                                     static_cast<unsigned>(bytes / sizeof(uint4)), rounds,
-                                     static_cast<unsigned *>(buffer));
+    read_buffer<<<blocks, BLOCK, 0, s>>>(static_cast<const uint4 *>(buffer),
+                                         static_cast<unsigned>(bytes / sizeof(uint4)), rounds,
+                                         static_cast<unsigned *>(buffer));
     double took = trs_device_timer_stop(timer, stream);
     if (sample > 0 && took > 0 && took < best) best = took;
   }
   TRS_TRY(trs_device_check(cudaGetLastError(), "measuring the bandwidth"));
-  if (best == 1e30) return trs_fail(TRS_ERROR_INTERNAL, -1, "the GPU's events tell no time");
+  if (best == 1e30) return trs_fail(TRS_ERROR_INTERNAL, -1, "the GPU's events measured no time");
   *bandwidth = double(round) * rounds / best;
   return TRS_SUCCESS;
 }
@@ -106,11 +108,11 @@ trs_status measure_bandwidth(double *bandwidth, const trs_device *device, int64_
 /* ---- The hop ---- */
 
 enum { WARM_ROUNDS = 20, ROUNDS = 120, PLACES = 16, PARTNERS = 16 };
-const int64_t APART = 4224;            /* bytes from one place to the next */
-const uint64_t PATIENCE = 1000000000u; /* nanoseconds, for the other block to come and answer */
+const int64_t APART = 4224;            /* bytes between consecutive places */
+const uint64_t PATIENCE = 1000000000u; /* nanoseconds; the longest wait for the other block */
 
 struct ping_pong {
-  alignas(128) unsigned word[2][32]; /* one cache line for each block to write */
+  alignas(128) unsigned word[2][32]; /* one cache line per writing block */
   unsigned tickets;
   unsigned long long nanoseconds;
   trs_fault fault;
@@ -122,8 +124,8 @@ __device__ unsigned long long now() {
   return time;
 }
 
-/* The first block of threads and its partner; others only keep them apart. */
-__global__ void play(ping_pong *p, unsigned partner) {
+/* Block 0 and its partner exchange numbers; the other blocks only separate the two. */
+__global__ void exchange(ping_pong *p, unsigned partner) {
   if (blockIdx.x != 0 && blockIdx.x != partner) return;
   unsigned me = atomicAdd(&p->tickets, 1u);
   unsigned *mine = &p->word[me][0], *other = &p->word[1 - me][0];
@@ -144,7 +146,7 @@ trs_status time_hop(double *seconds, char *place, unsigned partner, trs_stream s
   ping_pong here = {};
   here.fault.limit = PATIENCE;
   TRS_TRY(trs_device_copy(there, &here, sizeof here, stream));
-  play<<<partner + 1, 1, 0, static_cast<cudaStream_t>(stream)>>>(there, partner);
+  exchange<<<partner + 1, 1, 0, static_cast<cudaStream_t>(stream)>>>(there, partner);
   TRS_TRY(trs_device_check(cudaGetLastError(), "measuring a hop"));
   TRS_TRY(trs_device_copy(&here, there, sizeof here, stream));
   TRS_TRY(trs_device_wait(stream));
@@ -154,7 +156,7 @@ trs_status time_hop(double *seconds, char *place, unsigned partner, trs_stream s
   return TRS_SUCCESS;
 }
 
-/* 0 where the blocks did not meet. */
+/* 0 if the two blocks did not run at the same time. */
 trs_status time_hops(double *seconds, char *places, int multiprocessors, trs_stream stream) {
   double best = HUGE_VAL, took = 0;
   for (int k = 0; k < PARTNERS && took < HUGE_VAL; k++)

@@ -1,9 +1,9 @@
-/* collapse.c - a separator tree that the factors respect, after pivoting.
+/* collapse.c - adapts the separator tree to the factors after pivoting.
  *
- * A pivot off the diagonal puts a row of one part of the tree among the rows of another, and
- * entries of U then couple subtrees that were independent.  For every such entry the subtree under
- * the lowest node above both columns becomes one node; its descendants stay, empty, so that the
- * shape of the tree does not change.  O(n + nnz + depth x entries at fault). */
+ * A pivot off the diagonal moves a row of one part of the tree among the rows of another; entries
+ * of U then couple subtrees that were independent.  For every such entry, the subtree under the
+ * lowest node above both columns becomes one node.  Its descendants stay as empty nodes, so that
+ * the shape of the tree does not change.  O(n + nnz + depth x entries that couple subtrees). */
 #include "factor/kinds.h"
 
 typedef struct collapser {
@@ -18,7 +18,7 @@ static bool below(const collapser *c, int32_t node, int32_t top) {
 }
 
 /* The lowest node above both a and b. */
-static int32_t meet(const collapser *c, int32_t a, int32_t b) {
+static int32_t common_ancestor(const collapser *c, int32_t a, int32_t b) {
   while (!below(c, b, a)) a = c->parts->tree_parent[a];
   return a;
 }
@@ -27,7 +27,7 @@ static void mark(collapser *c, const trs_matrix *T) {
   for (int64_t i = 0; i < T->nvectors; i++)
     for (int64_t p = T->ptr[i]; p < T->ptr[i + 1]; p++) {
       int32_t a = c->node[i], b = c->node[T->idx[p]];
-      if (!below(c, a, b) && !below(c, b, a)) c->whole[meet(c, a, b)] = true;
+      if (!below(c, a, b) && !below(c, b, a)) c->whole[common_ancestor(c, a, b)] = true;
     }
 }
 
@@ -44,7 +44,7 @@ static void locate(collapser *c) {
   }
 }
 
-/* Empties the nodes under each marked one.  Larger subtrees come later and overwrite. */
+/* Empties the nodes under each marked node.  Larger subtrees come later and overwrite. */
 static void merge(const collapser *c, trs_factors *parts) {
   for (int32_t t = 0; t < parts->tree_nodes; t++)
     if (c->whole[t])

@@ -1,5 +1,5 @@
-/* diagonal.c - fills in a diagonal that is missing or zero, as L17 and X20 do for their test
- * systems.  O(n + nnz). */
+/* diagonal.c - adds diagonal entries that are missing or zero, as L17 and X20 do for their test
+ * systems. O(n + nnz). */
 #include <math.h>
 
 #include "factor/kinds.h"

@@ -1,12 +1,12 @@
-/* equilibrate.c - row, then column scaling to a largest entry near one, when the largest entries
+/* equilibrate.c - scales rows, then columns, to a largest entry near one if the largest entries
  * differ by more than a factor of ten (LAPACK's xGEEQU and its rule).  The factors are powers of
- * two, so that scaling rounds nothing.  O(n + nnz). */
+ * two, so that scaling does not round.  O(n + nnz). */
 #include <math.h>
 
 #include "factor/kinds.h"
 #include "matrix/values.h"
 
-/* 2^-exponent of size, within what the scalar type and its reciprocal can hold. */
+/* 2^-exponent of size, in the range of the scalar type and of its reciprocal. */
 static double power(double size, trs_scalar scalar) {
   int limit = trs_scalar_is_double(scalar) ? 1020 : 124;
   int exponent = -ilogb(size);
@@ -29,13 +29,13 @@ static trs_status check(const double *size, const trs_factor_input *input, const
     if (size[i] == 0) {
       int64_t row = trs_factor_row(input, i);
       return trs_fail(TRS_ERROR_ZERO_PIVOT, row,
-                      "LU: %s %lld (0-based) has no entry but zeros: the matrix is singular", what,
+                      "LU: %s %lld (0-based) has only zero entries: the matrix is singular", what,
                       (long long)row);
     }
   return TRS_SUCCESS;
 }
 
-/* Turns sizes into scale factors; frees them where they are alike already. */
+/* Converts sizes to scale factors; frees them if they are nearly equal. */
 static void to_scale(double **size, int64_t n, trs_scalar scalar) {
   double least = INFINITY, most = 0;
   for (int64_t i = 0; i < n; i++) {

@@ -38,8 +38,8 @@ static void report(const trs_factor_options *options, const char *phase, double 
   if (options->progress) options->progress(options->progress_user, phase, done);
 }
 
-/* A in rows and with its diagonal filled in where that was asked for; A itself, retained, where
- * nothing is to be done. */
+/* A by rows, with its diagonal filled in on request; a reference to A itself if nothing has to be
+ * done. */
 static trs_status prepare(trs_matrix **ready, const trs_matrix *A,
                           const trs_factor_options *options) {
   trs_matrix *rows = NULL;
@@ -57,7 +57,7 @@ static trs_status prepare(trs_matrix **ready, const trs_matrix *A,
   return status;
 }
 
-/* The parts own the ordering's arrays: perm for rows and columns both. */
+/* Moves the ordering's arrays to parts; perm serves rows and columns. */
 static trs_status hand_over(trs_factors *parts, trs_ordering *o, int64_t n) {
   parts->row_perm = o->perm;
   parts->tree_nodes = o->tree.nodes;
@@ -71,7 +71,7 @@ static trs_status hand_over(trs_factors *parts, trs_ordering *o, int64_t n) {
 }
 
 /* Orders A; *B is the matrix in the new order.  Incomplete factors in the natural order need no
- * graph, which spares them its limits. */
+ * graph and therefore have none of its limits. */
 static trs_status order_matrix(trs_factors *parts, trs_matrix **B, int64_t *fill,
                                const trs_matrix *A, const trs_factor_options *options) {
   trs_ordering ordering = {0};
@@ -99,7 +99,7 @@ static trs_status run(trs_factors *parts, const trs_matrix *A, const trs_factor_
   if (!status) {
     report(options, "factoring", 0);
     input.B = B;
-    input.perm = parts->col_perm; /* the rows' may move with the pivots */
+    input.perm = parts->col_perm; /* pivoting may change the order of the rows */
     status = kinds[parts->kind].run(parts, &input);
     report(options, "factoring", 1);
   }

@@ -1,5 +1,5 @@
-/* factors.c - holds L, U, permutations, scalings and the separator tree; checks what it is given.
- * O(n + nnz). */
+/* factors.c - stores L, U, permutations, scalings and the separator tree, and checks its input. O(n
+ * + nnz). */
 #include "factor/factors.h"
 
 #include <math.h>
@@ -17,7 +17,7 @@ static trs_status check_triangle(const trs_matrix *T, const char *name, bool low
   if (vector >= 0)
     return trs_fail(TRS_ERROR_STRUCTURE, T->format == TRS_CSR ? vector : -1,
                     "%s is not %s triangular: %s %lld has an entry %s the diagonal; "
-                    "trs_matrix_triangle takes the triangle out",
+                    "trs_matrix_triangle extracts the triangle",
                     name, lower ? "lower" : "upper", T->format == TRS_CSR ? "row" : "column",
                     (long long)vector, lower ? "above" : "below");
   return TRS_SUCCESS;
@@ -28,7 +28,7 @@ static trs_status check_matrices(const trs_factors *f) {
   TRS_TRY(check_triangle(f->U, "U", false));
   if (f->L->device != f->U->device)
     return trs_fail(TRS_ERROR_UNSUPPORTED, -1,
-                    "L and U lie in different memories: both must be on the host, or on one GPU");
+                    "L and U lie in different memories: both must be on the host or on one GPU");
   if (f->L->nrows != f->U->nrows)
     return trs_fail(TRS_ERROR_ARGUMENT, -1, "L has %lld rows, U has %lld", (long long)f->L->nrows,
                     (long long)f->U->nrows);
@@ -52,15 +52,15 @@ static trs_status check_enums(const trs_factors *f) {
 static trs_status check_scale(const double *scale, int64_t n, const char *name) {
   for (int64_t i = 0; scale && i < n; i++)
     if (!isfinite(scale[i]) || scale[i] == 0)
-      return trs_fail(TRS_ERROR_ARGUMENT, i, "%s[%lld] is %g; scalings are finite and not zero",
+      return trs_fail(TRS_ERROR_ARGUMENT, i, "%s[%lld] is %g; scalings must be finite and not zero",
                       name, (long long)i, scale[i]);
   return TRS_SUCCESS;
 }
 
-/* Does ptr[count + 1] cut 0 .. n into count ranges, possibly empty? */
+/* Fails unless ptr[count + 1] partitions 0 .. n into count ranges, possibly empty. */
 static trs_status check_partition(const int64_t *ptr, int64_t count, int64_t n, const char *name) {
   if (count < 0 || (count > 0) != (ptr != NULL))
-    return trs_fail(TRS_ERROR_ARGUMENT, -1, "%s does not go with a count of %lld", name,
+    return trs_fail(TRS_ERROR_ARGUMENT, -1, "%s contradicts a count of %lld", name,
                     (long long)count);
   if (!ptr) return TRS_SUCCESS;
   if (ptr[0] != 0 || ptr[count] != n)
@@ -73,8 +73,9 @@ static trs_status check_partition(const int64_t *ptr, int64_t count, int64_t n, 
   return TRS_SUCCESS;
 }
 
-/* first[t], the first node of the subtree under t, from the parents of a postordered forest.
- * It is one where each node's children, taken from the last, abut. */
+/* first[t]: the first node of the subtree under t, computed from the parents of a postordered
+ * forest.  The forest is postordered if the subtrees of each node's children, taken from the last
+ * child, adjoin. */
 static trs_status find_subtrees(const int32_t *parent, int64_t nodes, int32_t *first) {
   for (int64_t t = 0; t < nodes; t++) first[t] = (int32_t)t;
   for (int64_t t = 0; t < nodes; t++) {
@@ -95,8 +96,8 @@ static trs_status find_subtrees(const int32_t *parent, int64_t nodes, int32_t *f
   return TRS_SUCCESS;
 }
 
-/* Every entry of T couples a column to itself, or to one of its node's ancestors: the smaller
- * index lies in the subtree under the node of the larger one. */
+/* Every entry of T must couple a column to itself or to an ancestor of its node: the smaller index
+ * lies in the subtree under the node of the larger one. */
 static trs_status check_coupling(const trs_matrix *T, const char *name, const int64_t *subtree) {
   for (int64_t i = 0; i < T->nvectors; i++)
     for (int64_t p = T->ptr[i]; p < T->ptr[i + 1]; p++) {
@@ -120,7 +121,7 @@ static void spread(int64_t *subtree, const trs_factors *f, const int32_t *first)
 static trs_status check_tree(const trs_factors *f, int64_t n) {
   TRS_TRY(check_partition(f->tree_ptr, f->tree_nodes, n, "tree_ptr"));
   if ((f->tree_nodes > 0) != (f->tree_parent != NULL) || f->tree_nodes > INT32_MAX)
-    return trs_fail(TRS_ERROR_ARGUMENT, -1, "tree_parent does not go with %lld tree nodes",
+    return trs_fail(TRS_ERROR_ARGUMENT, -1, "tree_parent contradicts %lld tree nodes",
                     (long long)f->tree_nodes);
   if (!f->tree_nodes) return TRS_SUCCESS;
   int32_t *first = NULL;
@@ -185,7 +186,7 @@ static trs_status duplicate(void **copy, const void *from, int64_t n, size_t siz
   return TRS_SUCCESS;
 }
 
-/* The triangles of one matrix that holds both factors. */
+/* The two triangles of one matrix that holds both factors. */
 static trs_status split(trs_factors *parts, const trs_matrix *M) {
   bool crout = parts->diag_U == TRS_UNIT && parts->diag_L == TRS_NONUNIT;
   if (!crout) parts->diag_L = TRS_UNIT;

@@ -4,39 +4,40 @@
 
 #include "matrix/matrix.h"
 
-/* L U = P_r D_r A D_c P_c^T, as trireme.h writes it out.  Arrays come from trs_alloc; those that
- * are not known are NULL.  Both matrices are n x n, of one scalar type and either format; their
- * diagonals are stored unless unit. */
+/* L U = P_r D_r A D_c P_c^T, as trireme.h defines it.  Arrays come from trs_alloc; unknown ones are
+ * NULL. Both matrices are n x n, of one scalar type and of either format.  Their diagonals are
+ * stored unless unit. */
 struct trs_factors {
   atomic_int references;
   trs_factor_kind kind;
   trs_order order;
   trs_scalar scalar; /* set by trs_factors_adopt from L */
-  int64_t n;         /* likewise */
+  int64_t n;         /* set by trs_factors_adopt from L */
   trs_matrix *L, *U; /* one reference each */
   trs_diag diag_L, diag_U;
   int32_t *row_perm, *col_perm;  /* n */
   double *row_scale, *col_scale; /* n */
-  int64_t nsupernodes;           /* 0 when not known */
+  int64_t nsupernodes;           /* 0: not known */
   int64_t *supernode_ptr;        /* nsupernodes + 1 */
-  int64_t tree_nodes;            /* 0 without a tree */
+  int64_t tree_nodes;            /* 0: no tree */
   int64_t *tree_ptr;             /* tree_nodes + 1, in postorder: children before parents, */
   int32_t *tree_parent;          /* tree_nodes        a subtree's columns contiguous */
 };
 
-/* Factors that own everything in *parts, whose references, scalar and n are ignored.  On failure
- * it is released.  Checks all there is to check, so that a damaged file does no harm: shapes and
- * sides of L and U, permutations, scalings finite and not zero, supernodes and the separator tree
- * partitions of the columns, no entry of L or U between two subtrees.  O(n + nnz). */
+/* Creates factors that take ownership of everything in *parts; parts->references, scalar and n are
+ * not read.  On failure *parts is released.  Checks everything, so that a damaged file does no
+ * harm: shapes and triangles of L and U, permutations, scalings (finite and not zero), supernodes
+ * and the separator tree (partitions of the columns), no entry of L or U between two subtrees.  O(n
+ * + nnz). */
 trs_status trs_factors_adopt(trs_factors **F, const trs_factors *parts);
 
-/* Releases what *parts holds, not the struct itself: for those who give up before adoption. */
+/* Releases the content of *parts, not the struct itself, when there is no adoption. */
 void trs_factors_release_parts(const trs_factors *parts);
 
-/* trs_matrix_need_host of L and U. */
+/* trs_matrix_need_host for L and U. */
 TRS_API trs_status trs_factors_need_host(const trs_factors *F, const char *what);
 
-/* A reference more: destroy releases one. */
+/* Adds a reference; destroy releases one. */
 TRS_API trs_factors *trs_factors_retain(const trs_factors *F);
 
 #endif

@@ -1,6 +1,6 @@
 /* file.c - factors in an HDF5 file: groups "L" and "U", each a Binsparse matrix; permutations,
- * scalings, supernodes and the separator tree as datasets beside them, those that are known; the
- * rest in the attribute "trireme", in JSON. */
+ * scalings, supernodes and the separator tree as datasets beside them, if known; all other facts in
+ * the attribute "trireme", in JSON. */
 #include "factor/file.h"
 
 #include <stdio.h>
@@ -68,25 +68,26 @@ typedef struct source {
   trs_factors parts;
 } source;
 
-static trs_status bad(const source *s, const char *name) {
+static trs_status bad_attribute(const source *s, const char *name) {
   return trs_fail(TRS_ERROR_FORMAT, -1,
-                  "%s: the attribute \"trireme\" has no %s, or one that is not known",
-                  s->reading->path, name);
+                  "%s: the attribute \"trireme\" has no %s, or an unknown one", s->reading->path,
+                  name);
 }
 
-/* The place in names of the member of that name. */
+/* The index in names of the value of that member. */
 static trs_status get_choice(const source *s, trs_json factors, const char *name,
                              const char *const *names, int count, int *choice) {
   char text[32];
-  if (!trs_json_string(trs_json_member(factors, name), text, sizeof text)) return bad(s, name);
+  if (!trs_json_string(trs_json_member(factors, name), text, sizeof text))
+    return bad_attribute(s, name);
   for (*choice = 0; *choice < count; ++*choice)
     if (!strcmp(text, names[*choice])) return TRS_SUCCESS;
-  return bad(s, name);
+  return bad_attribute(s, name);
 }
 
 static trs_status get_count(const source *s, trs_json factors, const char *name, int64_t *count) {
   if (!trs_json_integer(trs_json_member(factors, name), count) || *count < 0 || *count > INT32_MAX)
-    return bad(s, name);
+    return bad_attribute(s, name);
   return TRS_SUCCESS;
 }
 
@@ -113,7 +114,7 @@ static trs_status read_attribute(source *s, const char *text) {
   return TRS_SUCCESS;
 }
 
-/* An array that may be absent. */
+/* Reads an array that may be absent. */
 static trs_status get_array(const source *s, const char *name, trs_hdf5_type type, int64_t count,
                             void *data) {
   bool has;
@@ -143,7 +144,7 @@ static trs_status read_matrices(source *s) {
   trs_reading_progress(s->reading, "reading", 0.5);
   TRS_TRY(trs_hdf5_get_matrix(s->file, s->reading, "U", &f->U));
   if (f->L->nrows != f->n || f->U->nrows != f->n)
-    return trs_fail(TRS_ERROR_FORMAT, -1, "%s: L and U are not of the order %lld that is declared",
+    return trs_fail(TRS_ERROR_FORMAT, -1, "%s: L and U are not of the declared order %lld",
                     s->reading->path, (long long)f->n);
   return TRS_SUCCESS;
 }
@@ -160,7 +161,8 @@ static trs_status read_parts(source *s) {
   return status ? status : read_matrices(s);
 }
 
-/* What trs_factors_adopt finds wrong is the file's fault. */
+/* Faults that trs_factors_adopt finds are faults of the file: changes the status to
+ * TRS_ERROR_FORMAT. */
 static trs_status adopt(trs_factors **F, const source *s) {
   trs_failure failure;
   trs_status status = trs_factors_adopt(F, &s->parts);
@@ -200,7 +202,7 @@ trs_status trs_read_factors_pattern(trs_factors **F, const char *path, trs_scala
   trs_pattern_only pattern = {0};
   trs_reading reading = {.path = path, .options = {.scalar = scalar}, .pattern = &pattern};
   trs_status status = read_file(F, &reading);
-  if (!status && pattern.whole) { /* of L too, if only U's order is another */
+  if (!status && pattern.whole) { /* reads L again too, if only U is out of order */
     trs_factors_destroy(*F);
     status = trs_read_factors(F, path, NULL, &reading.options);
   }
@@ -211,7 +213,7 @@ trs_status trs_read_factors_pattern(trs_factors **F, const char *path, trs_scala
 static trs_status read_part(source *s, trs_factors_part *part, int number, int parts) {
   char *text = NULL;
   TRS_TRY(trs_hdf5_get_text(s->file, "/", "trireme", &text));
-  trs_status status = text ? read_attribute(s, text) : bad(s, "text");
+  trs_status status = text ? read_attribute(s, text) : bad_attribute(s, "text");
   trs_free(text);
   if (!status) status = read_arrays(s);
   if (!status && parts)

@@ -6,18 +6,18 @@
 #include "io/hdf5.h"
 #include "io/reading.h"
 
-/* As trs_factors_read and trs_factors_write; the team reads, checks and writes the arrays. */
+/* As trs_factors_read and trs_factors_write.  The team reads, checks and writes the arrays. */
 trs_status trs_read_factors(trs_factors **F, const char *path, trs_team *team,
                             const trs_read_options *options);
 
-/* The patterns of L and U and all else that a file has, but for their values; *whole: with their
- * values, since entries do not stand in canonical order. */
+/* Reads the patterns of L and U and everything else in the file except their values.  *whole: the
+ * values were read too, because the entries are not in canonical order. */
 TRS_API trs_status trs_read_factors_pattern(trs_factors **F, const char *path, trs_scalar scalar,
                                             bool *whole);
 
-/* What one of `parts` readers needs of a file whose pattern has been found to be in order: entries
- * number / parts of L and U (no parts: none), and all else; F has no matrices.  Release it, also
- * after a failure. */
+/* The part of a file that one of `parts` readers needs, if its pattern is in canonical order:
+ * entries number / parts of L and U (none if parts is 0), and everything else; F has no matrices.
+ * Release it, also after a failure. */
 typedef struct trs_factors_part {
   trs_factors F;
   trs_hdf5_part side[2];

@@ -1,8 +1,8 @@
 /* ic0.c - incomplete Cholesky without fill (Meijerink and van der Vorst 1977): L L^H agrees with
- * the hermitian matrix on its pattern.  Row by row,
+ * the Hermitian matrix on its pattern.  Row by row,
  *     L_ik = (a_ik - sum_{j < k} L_ij conj(L_kj)) / L_kk,  L_ii = sqrt(a_ii - sum |L_ij|^2),
- * each sum over the entries that both rows have.
- * O(n + nnz + sum over entries (i, k) below the diagonal of entries in row k of L). */
+ * each sum over the entries common to both rows. O(n + nnz + sum over entries (i, k) below the
+ * diagonal of entries in row k of L). */
 #include <math.h>
 #include <string.h>
 
@@ -10,7 +10,7 @@
 
 enum { ROUNDING = 100 }; /* units of roundoff by which mirrored entries may differ */
 
-/* Where and why a row's elimination failed. */
+/* The position and reason of a failed elimination. */
 typedef struct ic0_failure {
   int64_t row, column;
   bool not_finite;
@@ -49,7 +49,7 @@ static trs_status check_hermitian(const trs_factor_input *input) {
                   (long long)trs_factor_row(input, at.column));
 }
 
-/* Rows of a lower triangle end in their diagonal. */
+/* Fails unless each row of the lower triangle ends in its diagonal. */
 static trs_status check_diagonal(const trs_matrix *L, const trs_factor_input *input) {
   for (int64_t i = 0; i < L->nrows; i++)
     if (L->ptr[i + 1] == L->ptr[i] || L->idx[L->ptr[i + 1] - 1] != i) {
@@ -78,7 +78,7 @@ static trs_status eliminate(trs_matrix *L, const trs_factor_input *input) {
                   (long long)row);
 }
 
-/* U = L^H: the columns of L, conjugated, are its rows. */
+/* U = L^H: the rows of U are the conjugated columns of L. */
 static trs_status conjugate_transpose(trs_matrix **U, const trs_matrix *L) {
   int64_t *ptr;
   int32_t *idx;

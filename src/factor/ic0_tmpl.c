@@ -1,8 +1,8 @@
-/* ic0_tmpl.c - the typed loops of ic0.c; compiled once for each element type. */
+/* ic0_tmpl.c - the typed loops of ic0.c, compiled once for each element type. */
 
 static bool NAME(alike)(SCALAR a, SCALAR b) {
   REAL size = ABS(a) > ABS(b) ? ABS(a) : ABS(b), roundoff = sizeof(REAL) == 4 ? 0x1p-24f : 0x1p-53;
-  return !(ABS(a - CONJ(b)) > ROUNDING * roundoff * size); /* NaN is the elimination's to report */
+  return !(ABS(a - CONJ(b)) > ROUNDING * roundoff * size); /* the elimination reports NaN */
 }
 
 static bool NAME(mirrored)(const trs_matrix *B, const ic0_mirror *mirror, ic0_failure *failure) {
@@ -20,8 +20,8 @@ static bool NAME(mirrored)(const trs_matrix *B, const ic0_mirror *mirror, ic0_fa
   return true;
 }
 
-/* Row i up to its diagonal, from the finished rows above it; position[j] is where the row has
- * column j, stale when before the row.  Returns the square of its pivot. */
+/* Computes row i up to its diagonal from the finished rows above it.  position[j]: the position of
+ * column j in the row; stale if before the row's beginning.  Returns the square of the pivot. */
 static SCALAR NAME(row)(trs_matrix *L, int64_t i, int64_t *position) {
   SCALAR *val = L->val;
   int64_t begin = L->ptr[i], last = L->ptr[i + 1] - 1;
@@ -43,7 +43,7 @@ static bool NAME(eliminate)(trs_matrix *L, int64_t *position, ic0_failure *failu
   for (int64_t j = 0; j < L->nrows; j++) position[j] = -1;
   for (int64_t i = 0; i < L->nrows; i++) {
     SCALAR square = NAME(row)(L, i, position);
-    REAL size = (REAL)square; /* the real part; a hermitian diagonal has no other */
+    REAL size = (REAL)square; /* the real part; a Hermitian diagonal is real */
     if (!isfinite(ABS(square)) || size <= 0) {
       *failure = (ic0_failure){i, i, !isfinite(ABS(square))};
       return false;

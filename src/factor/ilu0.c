@@ -1,26 +1,27 @@
 /* ilu0.c - incomplete LU without fill (Meijerink and van der Vorst 1977; row by row in the IKJ
- * order of Saad 2003, section 10.3): L U agrees with the matrix on its pattern.  L is unit, its
- * diagonal not stored.  O(n + sum over entries (i, k) below the diagonal of entries in row k of U).
- */
+ * order of Saad 2003, section 10.3): L U agrees with the matrix on its pattern.  L is unit; its
+ * diagonal is not stored.  O(n + sum over entries (i, k) below the diagonal of entries in row k of
+ * U). */
 #include <math.h>
 #include <string.h>
 
 #include "factor/kinds.h"
 
-/* Where a row's elimination failed. */
+/* The row of a failed elimination. */
 typedef struct ilu0_failure {
   int64_t row;
-  bool not_finite; /* else zero */
+  bool not_finite; /* else the pivot is zero */
 } ilu0_failure;
 
-/* The matrix's pattern, a copy of its values that becomes L and U, and where each diagonal is. */
+/* The matrix's pattern, a copy of its values that becomes L and U, and the positions of the
+ * diagonals. */
 typedef struct ilu0_work {
   int64_t n;
   const int64_t *ptr;
   const int32_t *idx;
   void *val;
   int64_t *diagonal;
-  int64_t *position; /* of the current row's entry in column j; stale when before the row */
+  int64_t *position; /* of the current row's entry in column j; stale if before the row */
 } ilu0_work;
 
 #define TRS_TEMPLATE "factor/ilu0_tmpl.c"
@@ -55,9 +56,9 @@ static trs_status eliminate(ilu0_work *w, const trs_factor_input *input) {
                   (long long)row);
 }
 
-/* The entries of each row from begin(i) to end(i) as a matrix of their own: strictly below the
- * diagonal, or from it on. */
-static trs_status take(trs_matrix **T, const ilu0_work *w, trs_scalar scalar, bool lower) {
+/* A matrix of the entries of each row strictly below the diagonal (lower), or from the diagonal
+ * on. */
+static trs_status extract(trs_matrix **T, const ilu0_work *w, trs_scalar scalar, bool lower) {
   int64_t *ptr = NULL, nnz = 0;
   int32_t *idx = NULL;
   char *val = NULL;
@@ -93,8 +94,8 @@ static trs_status factor(trs_factors *parts, ilu0_work *w, const trs_factor_inpu
   if (B->nnz) memcpy(w->val, B->val, (size_t)B->nnz * trs_scalar_size(B->scalar));
   TRS_TRY(find_diagonals(w, input));
   TRS_TRY(eliminate(w, input));
-  TRS_TRY(take(&parts->L, w, B->scalar, true));
-  return take(&parts->U, w, B->scalar, false);
+  TRS_TRY(extract(&parts->L, w, B->scalar, true));
+  return extract(&parts->U, w, B->scalar, false);
 }
 
 trs_status trs_factor_ilu0(trs_factors *parts, const trs_factor_input *input) {

@@ -1,6 +1,6 @@
-/* ilu0_tmpl.c - the elimination of ilu0.c; compiled once for each element type. */
+/* ilu0_tmpl.c - the elimination of ilu0.c, compiled once for each element type. */
 
-/* Row i minus multiplier times row k of U, on the pattern of row i. */
+/* Subtracts multiplier times row k of U from row i, on the pattern of row i. */
 static void NAME(subtract)(const ilu0_work *w, int64_t i, int64_t k, SCALAR multiplier) {
   SCALAR *val = w->val;
   for (int64_t p = w->diagonal[k] + 1; p < w->ptr[k + 1]; p++) {

@@ -1,10 +1,9 @@
-/* lu.c - complete LU by SuperLU, which runs in a worker process (src/worker/programs/superlu.c):
- * what goes there and what comes back.  Cost: that of the factorisation, plus O(entries of L and
- * U).
+/* lu.c - complete LU by SuperLU in a worker process (src/worker/programs/superlu.c): the data sent
+ * and received.  Cost: the factorisation, plus O(entries of L and U).
  *
- * SuperLU reads and writes past the end of a column that has no row left to pivot on.  A diagonal
- * entry in every column, zero if need be, makes sure there always is one: a row that an earlier
- * column took as its pivot passed its pattern on to the row it displaced. */
+ * SuperLU reads and writes past the end of a column that has no row left as a pivot.  A diagonal
+ * entry in every column, possibly zero, ensures that there is one: a row that an earlier column
+ * took as its pivot passed its pattern on to the row that it displaced. */
 #include <math.h>
 
 #include "base/config.h"
@@ -15,8 +14,8 @@
 typedef struct lu_work {
   const trs_factor_input *input;
   int64_t n;
-  size_t size;        /* of a value */
-  int32_t *ptr, *idx; /* the matrix by columns, as SuperLU wants it */
+  size_t size;        /* of a value in bytes */
+  int32_t *ptr, *idx; /* the matrix by columns, as SuperLU needs it */
   void *val;
   bool padded;     /* with zeros on the diagonal */
   int32_t *perm_r; /* row i of B becomes row perm_r[i] */
@@ -48,7 +47,7 @@ static trs_status count_columns(lu_work *w) {
   if (B->nnz + w->n > INT32_MAX)
     return trs_fail(TRS_ERROR_UNSUPPORTED, -1,
                     "LU: %lld entries are too many for SuperLU's 32-bit integers; use ILU(0), or "
-                    "bring factors of your own",
+                    "pass factors from another library",
                     (long long)B->nnz);
   TRS_TRY(TRS_ALLOC_ZERO(&w->ptr, w->n + 2));
   for (int64_t p = 0; p < B->nnz; p++) w->ptr[B->idx[p] + 2]++;
@@ -61,7 +60,7 @@ static trs_status count_columns(lu_work *w) {
   return TRS_SUCCESS;
 }
 
-/* The matrix by columns, scaled, with a full diagonal. */
+/* The scaled matrix by columns, with a full diagonal. */
 static trs_status make_columns(lu_work *w, const double *row_scale, const double *col_scale) {
   const trs_matrix *B = w->input->B;
   TRS_TRY(count_columns(w));
@@ -97,19 +96,19 @@ static trs_status singular(const lu_work *w, int64_t pivot) {
     return trs_fail(TRS_ERROR_INTERNAL, -1, "SuperLU returned %lld", (long long)pivot);
   int64_t row = trs_factor_row(w->input, pivot - 1);
   return trs_fail(TRS_ERROR_ZERO_PIVOT, row,
-                  "LU: no pivot but zero is left in column %lld (0-based): the matrix is singular",
+                  "LU: every pivot left in column %lld (0-based) is zero: the matrix is singular",
                   (long long)row);
 }
 
-/* ---- There and back. ---- */
+/* ---- Exchange with the worker. ---- */
 
-static trs_status give(trs_worker *worker, const lu_work *w) {
+static trs_status send_matrix(trs_worker *worker, const lu_work *w) {
   TRS_TRY(trs_worker_give(worker, w->ptr, w->n + 1, sizeof *w->ptr));
   TRS_TRY(trs_worker_give(worker, w->idx, w->ptr[w->n], sizeof *w->idx));
   return trs_worker_give(worker, w->val, w->ptr[w->n], w->size);
 }
 
-static trs_status take_supernodes(trs_factors *parts, trs_worker *worker, int64_t count) {
+static trs_status receive_supernodes(trs_factors *parts, trs_worker *worker, int64_t count) {
   if (count < 1 || count > INT32_MAX)
     return trs_fail(TRS_ERROR_INTERNAL, -1, "SuperLU made %lld supernodes", (long long)count);
   parts->nsupernodes = count;
@@ -117,16 +116,18 @@ static trs_status take_supernodes(trs_factors *parts, trs_worker *worker, int64_
   return trs_worker_take(worker, parts->supernode_ptr, count + 1, sizeof *parts->supernode_ptr);
 }
 
-/* Row pointers of L and U, whose number of entries the message has. */
-static trs_status take_pointers(int64_t **ptr, const lu_work *w, trs_worker *worker, int64_t nnz) {
+/* Row pointers of L and U.  nnz: the number of entries in the worker's message. */
+static trs_status receive_pointers(int64_t **ptr, const lu_work *w, trs_worker *worker,
+                                   int64_t nnz) {
   TRS_TRY(TRS_ALLOC(ptr, w->n + 2));
   TRS_TRY(trs_worker_take(worker, *ptr, w->n + 2, sizeof **ptr));
   if ((*ptr)[w->n] == nnz) return TRS_SUCCESS;
-  return trs_fail(TRS_ERROR_INTERNAL, -1, "SuperLU's factors contradict themselves");
+  return trs_fail(TRS_ERROR_INTERNAL, -1, "SuperLU's factors are inconsistent");
 }
 
-/* Takes the pointers over. */
-static trs_status take_matrix(trs_matrix **T, const lu_work *w, trs_worker *worker, int64_t **ptr) {
+/* Takes ownership of the pointers. */
+static trs_status receive_matrix(trs_matrix **T, const lu_work *w, trs_worker *worker,
+                                 int64_t **ptr) {
   const trs_scalar scalar = w->input->B->scalar;
   int64_t nnz = (*ptr)[w->n], *own = *ptr;
   int32_t *idx = NULL;
@@ -143,17 +144,17 @@ static trs_status take_matrix(trs_matrix **T, const lu_work *w, trs_worker *work
   return status;
 }
 
-static trs_status take_factors(trs_factors *parts, lu_work *w, trs_worker *worker,
-                               const trs_worker_message *m) {
+static trs_status receive_factors(trs_factors *parts, lu_work *w, trs_worker *worker,
+                                  const trs_worker_message *m) {
   int64_t *L = NULL, *U = NULL;
   TRS_TRY(TRS_ALLOC(&w->perm_r, w->n));
   TRS_TRY(trs_worker_take(worker, w->perm_r, w->n, sizeof *w->perm_r));
   TRS_TRY(trs_permutation_check(w->perm_r, w->n, "SuperLU's row order"));
-  TRS_TRY(take_supernodes(parts, worker, m->number[TRS_LU_SUPERNODES]));
-  trs_status status = take_pointers(&L, w, worker, m->number[TRS_LU_NNZ_L]);
-  if (!status) status = take_pointers(&U, w, worker, m->number[TRS_LU_NNZ_U]);
-  if (!status) status = take_matrix(&parts->L, w, worker, &L);
-  if (!status) status = take_matrix(&parts->U, w, worker, &U);
+  TRS_TRY(receive_supernodes(parts, worker, m->number[TRS_LU_SUPERNODES]));
+  trs_status status = receive_pointers(&L, w, worker, m->number[TRS_LU_NNZ_L]);
+  if (!status) status = receive_pointers(&U, w, worker, m->number[TRS_LU_NNZ_U]);
+  if (!status) status = receive_matrix(&parts->L, w, worker, &L);
+  if (!status) status = receive_matrix(&parts->U, w, worker, &U);
   trs_free(L);
   trs_free(U);
   return status;
@@ -169,20 +170,20 @@ static trs_status ask(trs_factors *parts, lu_work *w) {
                                      [TRS_LU_FILL] = w->input->fill}};
   trs_worker *worker;
   TRS_TRY(trs_worker_start(&worker, &job));
-  trs_status status = give(worker, w);
+  trs_status status = send_matrix(worker, w);
   free_columns(w);
   if (!status) status = trs_worker_ask(worker, &m);
   int64_t pivot = m.number[TRS_LU_ZERO_PIVOT];
   if (!status && pivot) status = singular(w, pivot);
-  if (!status) status = take_factors(parts, w, worker, &m);
+  if (!status) status = receive_factors(parts, w, worker, &m);
   trs_worker_end(worker);
   return status;
 }
 
-/* ---- What came back. ---- */
+/* ---- Conversion of the result. ---- */
 
 /* Pivot k is row row_perm[k] of A. */
-static trs_status take_pivots(trs_factors *parts, const lu_work *w, bool *diagonal) {
+static trs_status set_row_perm(trs_factors *parts, const lu_work *w, bool *diagonal) {
   int32_t *row_perm;
   TRS_TRY(TRS_ALLOC(&row_perm, w->n));
   *diagonal = true;
@@ -213,14 +214,14 @@ static trs_status check_factor(const trs_matrix *T, const trs_factors *parts) {
 
 static trs_status finish(trs_factors *parts, const lu_work *w) {
   bool diagonal;
-  TRS_TRY(take_pivots(parts, w, &diagonal));
+  TRS_TRY(set_row_perm(parts, w, &diagonal));
   TRS_TRY(check_factor(parts->L, parts));
   TRS_TRY(check_factor(parts->U, parts));
   return diagonal ? TRS_SUCCESS : trs_collapse_tree(parts);
 }
 
-/* Scale factors in A's numbering. */
-static trs_status hand_over(double **scale, const trs_factor_input *input) {
+/* Converts scale factors to A's numbering. */
+static trs_status renumber_scale(double **scale, const trs_factor_input *input) {
   double *moved;
   if (!*scale || !input->perm) return TRS_SUCCESS;
   TRS_TRY(TRS_ALLOC(&moved, input->B->nrows));
@@ -235,8 +236,8 @@ static trs_status run(trs_factors *parts, lu_work *w) {
   TRS_TRY(check_finite(input));
   if (input->equilibrate) TRS_TRY(trs_equilibrate(&parts->row_scale, &parts->col_scale, input));
   TRS_TRY(make_columns(w, parts->row_scale, parts->col_scale));
-  TRS_TRY(hand_over(&parts->row_scale, input));
-  TRS_TRY(hand_over(&parts->col_scale, input));
+  TRS_TRY(renumber_scale(&parts->row_scale, input));
+  TRS_TRY(renumber_scale(&parts->col_scale, input));
   TRS_TRY(ask(parts, w));
   return finish(parts, w);
 }
@@ -249,7 +250,7 @@ trs_status trs_factor_lu(trs_factors *parts, const trs_factor_input *input) {
                     "libsuperlu-dev and build again, or use ILU(0)");
   parts->diag_L = TRS_UNIT;
   parts->diag_U = TRS_NONUNIT;
-  if (work.n == 0) { /* SuperLU has no such matrices */
+  if (work.n == 0) { /* SuperLU does not accept an empty matrix */
     TRS_TRY(trs_matrix_triangle(&parts->L, input->B, TRS_LOWER, 0));
     return trs_matrix_triangle(&parts->U, input->B, TRS_UPPER, 0);
   }

@@ -1,16 +1,16 @@
-/* panels.c - finds supernodes in a triangle and lays out their panels.  Told for panels by columns;
- * those by rows are found as the panels by columns of the transpose.
+/* panels.c - finds the supernodes of a triangle and lays out their panels.  Described for panels by
+ * columns; panels by rows are the panels by columns of the transpose.
  *
- * 1. The pattern by columns in the order of the sweep, diagonal left out.
- * 2. Runs: column k + 1 joins column k where the rows of k are k + 1 and the rows of k + 1 (the
- *    supernodes of Liu, Ng, Peyton 1993, without their condition on other children; too wide ones
- *    are cut evenly).
- * 3. Joining (relaxed supernodes, Ashcraft, Grimes 1989): in the order of the sweep each run takes
- *    in the group before it while that is its child, its first row below being a column of the
- *    run, and the zeros this brings are few.  Groups lie on a stack, and the rows of all of them
- *    in one array beside it, which in the end is the panels' list of rows.
- * Linear: a test of two groups costs their rows at most, and a group is joined fewer times than it
- * has columns, so all joins into a supernode cost no more than its panel. */
+ * 1. The pattern by columns in the order of the sweep, without the diagonal.
+ * 2. Runs: column k + 1 joins column k if the rows of k are k + 1 and the rows of k + 1 (the
+ *    supernodes of Liu, Ng, Peyton 1993, without their condition on other children).  Runs that
+ *    are too wide are cut evenly.
+ * 3. Joining (relaxed supernodes, Ashcraft, Grimes 1989): in the order of the sweep each run joins
+ *    the group before it while that group is its child (its first row below is a column of the run)
+ *    and the added zeros are few.  Groups lie on a stack; the rows of all of them lie in one array
+ *    beside it, which finally is the panels' list of rows.
+ * Linear: a test of two groups costs at most the number of their rows, and a group is joined fewer
+ * times than it has columns, so all joins into a supernode cost no more than its panel. */
 #include "factor/panels.h"
 
 #include <math.h>
@@ -21,12 +21,12 @@
 
 #undef I /* complex.h's; in the papers a block is T(I,K) */
 
-/* Place of row or column i, and the row or column at place i. */
+/* The place of row or column i; also the row or column at place i. */
 static inline int64_t place_of(const trs_panels_source *T, int64_t i) {
   return T->lower ? i : T->n - 1 - i;
 }
 
-/* The q-th entry of vector v in the order of the sweep. */
+/* Entry q of vector v in the order of the sweep. */
 static inline int64_t entry_at(const trs_panels_source *T, int64_t v, int64_t q) {
   return T->lower ? T->ptr[v] + q : T->ptr[v + 1] - 1 - q;
 }
@@ -34,11 +34,12 @@ static inline int64_t entry_at(const trs_panels_source *T, int64_t v, int64_t q)
 /* ---- 1. Columns. ---- */
 
 typedef struct columns {
-  int64_t *ptr; /* n + 2: counts, then each column's next place, shifted by one; then n + 1 */
+  int64_t *ptr; /* n + 2: counts, then the next position of each column, shifted by one; finally n +
+                   1 */
   int32_t *row; /* ascending within a column */
 } columns;
 
-/* Counts entries while there is no room for them yet, then puts them in. */
+/* Counts the entries in the first pass; stores them in the second. */
 static void visit(const trs_panels_source *T, columns *C) {
   for (int32_t k = 0; k < T->n; k++) {
     int64_t v = place_of(T, k), length = T->ptr[v + 1] - T->ptr[v];
@@ -68,21 +69,22 @@ static inline int64_t height_of(const columns *C, int64_t k) { return C->ptr[k +
 /* ---- 2. Runs. ---- */
 
 typedef struct group {
-  int64_t entries, rows; /* entries with the diagonal; where the rows begin in the array of rows */
+  int64_t entries, rows; /* entries with the diagonal; the start of the rows in the array of rows */
   int32_t first, width, height;
 } group;
 
 typedef struct builder {
   int64_t n;
   columns C;
-  int32_t *part;             /* n: which part of the partition given a place lies in; or NULL */
+  int32_t *part;             /* n: the part of a given partition that contains a place; NULL without
+                                one */
   int64_t width, relax, few; /* the limits */
   int32_t *run;              /* first columns of the runs, and n */
   int64_t nruns;
   group *stack; /* at most nruns */
   int64_t depth;
   int32_t *row;      /* of the groups on the stack, one after the other */
-  int32_t *spare[2]; /* n each: rows of two groups joined */
+  int32_t *spare[2]; /* n each: the rows of two joined groups */
 } builder;
 
 static bool nested(const builder *B, int64_t k) {
@@ -114,7 +116,7 @@ static trs_status find_runs(builder *B) {
 
 /* ---- 3. Joining. ---- */
 
-/* The entries that a diagonal triangle and a panel have room for. */
+/* The capacity of a diagonal triangle and a panel, in entries. */
 static int64_t room(int64_t width, int64_t height) {
   return width * (width + 1) / 2 + width * height;
 }
@@ -131,8 +133,9 @@ static bool related(const builder *B, const group *child, const group *run) {
   return child->height > 0 && B->row[child->rows] < end && end - child->first <= B->width;
 }
 
-/* Two ascending lists become one. */
-static int32_t unite(int32_t *out, const int32_t *a, int32_t na, const int32_t *b, int32_t nb) {
+/* Merges two ascending lists; returns the length of the result. */
+static int32_t merge_lists(int32_t *out, const int32_t *a, int32_t na, const int32_t *b,
+                           int32_t nb) {
   int32_t i = 0, j = 0, count = 0;
   while (i < na && j < nb) {
     int32_t x = a[i], y = b[j];
@@ -145,8 +148,8 @@ static int32_t unite(int32_t *out, const int32_t *a, int32_t na, const int32_t *
   return count;
 }
 
-/* Can the group on top of the stack be joined to *G, whose rows are given?  Then *G becomes both
- * and their rows are put into out. */
+/* Joins the group on top of the stack to *G, whose rows are given, if possible.  Then *G becomes
+ * the joined group, and `out` its rows. */
 static bool join(builder *B, group *G, const int32_t *rows, int32_t *out) {
   const group *top = &B->stack[B->depth - 1];
   const int32_t *above = B->row + top->rows;
@@ -157,8 +160,8 @@ static bool join(builder *B, group *G, const int32_t *rows, int32_t *out) {
                 .first = top->first,
                 .width = end - top->first,
                 .height = left > G->height ? left : G->height};
-  if (!B->part && !full_enough(B, &both)) return false; /* even if one has the other's rows */
-  both.height = unite(out, above, left, rows, G->height);
+  if (!B->part && !full_enough(B, &both)) return false; /* even if one contains the other's rows */
+  both.height = merge_lists(out, above, left, rows, G->height);
   if (!B->part && !full_enough(B, &both)) return false;
   *G = both;
   return true;
@@ -192,9 +195,9 @@ static trs_status join_runs(builder *B) {
 
 /* ---- The panels. ---- */
 
-/* Rows of op(T) were taken for columns of its transpose, whose sweep goes the other way: turns the
- * order of places, and with it that of everything. */
-static void turn(builder *B, int64_t nlist) {
+/* Rows of op(T) were treated as columns of its transpose, whose sweep runs in the opposite
+ * direction: reverses the order of places and of all data. */
+static void reverse_places(builder *B, int64_t nlist) {
   for (int64_t s = 0; s < B->depth; s++) {
     group *G = &B->stack[s];
     G->first = (int32_t)(B->n - G->first - G->width);
@@ -229,7 +232,7 @@ static void lay_out(trs_panels *P, const builder *B) {
   }
 }
 
-/* Supernode K has been seen to add to I. */
+/* Records that supernode K adds to supernode I. */
 static void link_panels(trs_panels *P, int32_t *level, int32_t K, int32_t I) {
   P->panel[I].sources++;
   if (level[I] <= level[K]) level[I] = level[K] + 1;
@@ -254,8 +257,8 @@ static trs_status list_lines(trs_panels *P, int32_t *level) {
   return TRS_SUCCESS;
 }
 
-/* Blocks in the order they stand in the panels: by I, then K.  With a NULL list it counts those of
- * each K, and its rows. */
+/* Visits the blocks in the order of the panels: by I, then K.  With a NULL list, counts the blocks
+ * of each K and its rows. */
 static void visit_blocks(trs_panels *P, int64_t *next, int32_t *level) {
   for (int64_t s = 0; s < P->count; s++) {
     const trs_panel *I = &P->panel[s];
@@ -280,7 +283,7 @@ static void visit_blocks(trs_panels *P, int64_t *next, int32_t *level) {
   }
 }
 
-/* The rows that a supernode's blocks have, one block after the other. */
+/* The rows of a supernode's blocks, one block after the other. */
 static void number_lines(trs_panels *P, const int64_t *end) {
   int64_t at = 0, b = 0;
   for (int64_t s = 0; s < P->count; s++) {
@@ -316,7 +319,7 @@ static trs_status finish(trs_panels *P, builder *B) {
   P->count = B->depth;
   if (B->depth) P->nlist = B->stack[B->depth - 1].rows + B->stack[B->depth - 1].height;
   TRS_TRY(trs_realloc((void **)&B->row, P->nlist, sizeof *B->row));
-  if (P->by_rows) turn(B, P->nlist);
+  if (P->by_rows) reverse_places(B, P->nlist);
   P->list = B->row;
   B->row = NULL;
   TRS_TRY(TRS_ALLOC(&P->panel, P->count));
@@ -356,7 +359,7 @@ trs_status trs_panels_create(trs_panels *panels, const trs_panels_source *T,
   builder B = {.n = T->n};
   trs_panels_source seen = *T;
   *panels = (trs_panels){.n = T->n, .backward = !T->lower, .by_rows = options->by_rows};
-  if (options->by_rows) { /* the transpose */
+  if (options->by_rows) { /* of the transpose */
     seen.rows = !T->rows;
     seen.lower = !T->lower;
   }
@@ -378,13 +381,13 @@ void trs_panels_destroy(trs_panels *panels) {
 
 /* ---- Values. ---- */
 
-/* The supernode whose panel keeps the entry at (row, column). */
-static inline int32_t keeper(const trs_panels *P, int32_t row, int32_t column) {
+/* The supernode whose panel contains the entry at (row, column). */
+static inline int32_t supernode_of(const trs_panels *P, int32_t row, int32_t column) {
   return P->owner[P->by_rows ? row : column];
 }
 
-/* Where the entry stands among its keeper's values, or -1.  The cursor runs along the panel's list
- * with entries that come in its order. */
+/* The position of the entry among the values of its supernode, or -1.  The cursor advances along
+ * the panel's list for entries that arrive in its order. */
 static inline int64_t slot(const trs_panels *P, const trs_panel *panel, int32_t row, int32_t column,
                            int32_t *cursor) {
   int64_t width = panel->width, square = panel->values + width * width;
@@ -413,8 +416,8 @@ trs_status trs_panels_fill(const trs_panels *panels, void *values, trs_scalar sc
   trs_free(cursor);
   if (bad >= 0)
     return trs_fail(TRS_ERROR_ARGUMENT, bad,
-                    "row or column %lld (0-based) has an entry that was not there at analysis: "
-                    "analyse the matrix anew",
+                    "row or column %lld (0-based) has an entry that was absent at analysis: "
+                    "analyse the matrix again",
                     (long long)bad);
   if (unit) set_unit_of[scalar](panels, values);
   return TRS_SUCCESS;

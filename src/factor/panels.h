@@ -1,19 +1,19 @@
-/* panels.h - a triangle as supernodes: runs of consecutive columns or rows kept as dense blocks.
+/* panels.h - a triangle as supernodes: runs of consecutive columns or rows stored as dense blocks.
  *
- * The unknowns are cut into supernodes.  Each has a diagonal block, a dense triangle, and a panel
- * of what its columns (or rows) have outside that block, zeros filled in:
- *   - by columns, as L23 and SuperLU_DIST keep L: the rows in which any of its columns has an
+ * The unknowns are partitioned into supernodes.  Each has a diagonal block, a dense triangle, and a
+ * panel with the entries of its columns (or rows) outside that block, with zeros filled in:
+ *   - by columns, as L23 and SuperLU_DIST store L: the rows in which any of its columns has an
  * entry;
- *   - by rows, as they keep U: the columns in which any of its rows has one.  The columns of such a
- *     U seldom have rows in common, but its rows are the columns of an L.
- * A panel falls into blocks T(I,K), of rows of supernode I and columns of supernode K.
+ *   - by rows, as they store U: the columns in which any of its rows has an entry.  Columns of such
+ *     a U seldom have common rows, but its rows are the columns of an L.
+ * A panel consists of blocks T(I,K), with rows of supernode I and columns of supernode K.
  *
- * Everything is counted in the order of the sweep: place k is row and column k of op(T) in a
- * forward sweep and n - 1 - k in a backward one.  In places every triangle is lower, and supernode
- * K adds to later supernodes only.
+ * All numbers follow the order of the sweep: place k is row and column k of op(T) in a forward
+ * sweep and n - 1 - k in a backward one.  In places every triangle is lower, and supernode K adds
+ * to later supernodes only.
  *
- * The pattern (trs_panels_create) and the values (trs_panels_fill, trs_panels_invert) are apart, so
- * that new values need no new analysis.  C and CUDA C++. */
+ * The pattern (trs_panels_create) and the values (trs_panels_fill, trs_panels_invert) are separate,
+ * so that new values need no new analysis.  C and CUDA C++. */
 #ifndef TRS_FACTOR_PANELS_H
 #define TRS_FACTOR_PANELS_H
 
@@ -25,7 +25,7 @@
 extern "C" {
 #endif
 
-/* op(T) as it is stored; the diagonal may be stored or not. */
+/* op(T) as stored; the diagonal may be stored or absent. */
 typedef struct trs_panels_source {
   int64_t n;
   const int64_t *ptr; /* n + 1 */
@@ -37,21 +37,21 @@ typedef struct trs_panels_source {
 /* One supernode.  Its values, all by columns: the diagonal block, width x width, then the panel:
  * length rows x width columns, or width rows x length columns. */
 typedef struct trs_panel {
-  int64_t values; /* where they begin */
-  int64_t list;   /* where the list of its panel's rows (columns) begins */
-  int64_t lines;  /* where the rows it adds to begin: its list, or those of its blocks */
-  int32_t first;  /* it has the places first .. first + width - 1 */
+  int64_t values; /* start of its values */
+  int64_t list;   /* start of the list of its panel's rows (columns) */
+  int64_t lines;  /* start of the rows that it adds to: its list, or the rows of its blocks */
+  int32_t first;  /* its places are first .. first + width - 1 */
   int32_t width, length;
-  int32_t height;  /* rows it adds to */
-  int32_t sources; /* supernodes that add to its rows: L23's fmod before the solve */
+  int32_t height;  /* number of rows that it adds to */
+  int32_t sources; /* number of supernodes that add to its rows: L23's fmod before the solve */
   int32_t reserved;
 } trs_panel;
 
-/* Block T(I,K) of a panel by rows, by columns: width(I) x count. */
+/* Block T(I,K) of a panel by rows, stored by columns: width(I) x count. */
 typedef struct trs_panel_block {
-  int64_t values;       /* where it begins */
-  int64_t list;         /* where its columns begin in the list */
-  int64_t lines;        /* the place of its first row among the rows that K adds to */
+  int64_t values;       /* start of its values */
+  int64_t list;         /* start of its columns in the list */
+  int64_t lines;        /* the position of its first row among the rows that K adds to */
   int32_t count;        /* columns */
   int32_t target;       /* I */
   int32_t first, width; /* of I */
@@ -63,53 +63,53 @@ typedef struct trs_panels {
   bool by_rows;
   trs_panel *panel; /* count, in the order of the sweep */
   int32_t *owner;   /* n: the supernode of each place */
-  int64_t nlist;    /* of all panels together */
+  int64_t nlist;    /* of all panels */
   int32_t *list;    /* nlist: places, ascending within a panel */
   int64_t nvalues;  /* of all diagonal blocks (squares) and panels */
-  int64_t entries;  /* of the triangle, a full diagonal counted */
-  int64_t zeros;    /* kept beside them: in panels and in the triangles on the diagonal */
+  int64_t entries;  /* of the triangle, with a full diagonal */
+  int64_t zeros;    /* stored in addition: in panels and in the diagonal triangles */
   int32_t widest;
   int32_t levels; /* of the supernodes */
 
-  /* The rows each supernode adds to, those of the next supernode first.  By columns they are its
-   * list, and line[r] is I where row r is the last of a block T(I,K), else -1; by rows, line[r] is
-   * the block that row r belongs to. */
+  /* The rows that each supernode adds to, those of the next supernode first.  By columns they are
+   * its list, and line[r] is I if row r is the last of a block T(I,K), else -1.  By rows, line[r]
+   * is the block that contains row r. */
   int64_t nlines;
   int32_t *line;
   int64_t nblocks;
   trs_panel_block *block; /* nblocks, by K, then I; NULL by columns */
 } trs_panels;
 
-/* Which supernodes to make.  With a partition of the columns of op(T) (nparts + 1 first columns,
- * ascending) those; else they are found: first runs of columns (rows) with nested patterns, as
- * elimination makes them, then neighbours joined while the zeros this brings stay few. */
+/* The choice of supernodes.  With a partition of the columns of op(T) (nparts + 1 first columns,
+ * ascending) these are used.  Otherwise they are found: first runs of columns (rows) with nested
+ * patterns, as elimination makes them; then neighbours are joined while the added zeros are few. */
 typedef struct trs_panels_options {
   bool by_rows;
   const int64_t *partition;
   int64_t nparts;
-  int64_t width; /* most columns in a supernode that is found */
-  int64_t relax; /* percent of zeros that joining may bring a supernode to; 0: none */
-  int64_t few;   /* zeros a column that are always let in, for short columns */
+  int64_t width; /* most columns of a supernode that is found */
+  int64_t relax; /* percent of zeros that joining may lead to; 0: none */
+  int64_t few;   /* zeros per column that are always allowed, for short columns */
 } trs_panels_options;
 
-/* O(n + nnz + nvalues), the last only as far as zeros are let in. */
+/* O(n + nnz + nvalues); nvalues only counts if zeros are allowed. */
 TRS_API trs_status trs_panels_create(trs_panels *panels, const trs_panels_source *T,
                                      const trs_panels_options *options);
 TRS_API void trs_panels_destroy(trs_panels *panels);
 
-/* values[nvalues] from val, the values that belong to T's pattern.  unit: the diagonal is one
- * whatever is stored; conjugate: values enter so.  TRS_ERROR_ARGUMENT where T has an entry for
- * which the panels have no place. */
+/* values[nvalues] from val, the values of T's pattern.  unit: the diagonal is one, whatever is
+ * stored; conjugate: values are conjugated.  TRS_ERROR_ARGUMENT: T has an entry without a place in
+ * the panels. */
 TRS_API trs_status trs_panels_fill(const trs_panels *panels, void *values, trs_scalar scalar,
                                    const trs_panels_source *T, const void *val, bool unit,
                                    bool conjugate);
 
-/* Every diagonal block becomes its inverse, so that a solve multiplies by it (DiagInv of
+/* Replaces every diagonal block by its inverse, so that a solve multiplies by it (DiagInv of
  * SuperLU_DIST, L23 section 2).  O(sum of width^3).
- *   What it costs: substitution makes a componentwise backward error of some width roundings
- * whatever the block; the product with the inverse multiplies that by the condition of the block,
- * | |D| |D^-1| |.  Blocks of a stable factorisation are well conditioned; blocks of an arbitrary
- * triangle need not be. */
+ *   Accuracy: substitution makes a componentwise backward error of some width roundings for every
+ * block; the product with the inverse multiplies that by the condition of the block, | |D| |D^-1|
+ * |.  Blocks of a stable factorisation are well conditioned; blocks of an arbitrary triangle need
+ * not be. */
 TRS_API void trs_panels_invert(const trs_panels *panels, void *values, trs_scalar scalar);
 
 #ifdef __cplusplus

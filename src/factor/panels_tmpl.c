@@ -1,7 +1,7 @@
-/* panels_tmpl.c - values into panels, and the inverses of their diagonal blocks. */
+/* panels_tmpl.c - stores values in panels and inverts their diagonal blocks. */
 
-/* The vector with an entry that has no place, or -1.  cursor[count] where vectors run across the
- * panels: the sweep then meets each panel's list in its order. */
+/* Returns the vector with an entry that has no place, or -1.  cursor[count] serves vectors that
+ * cross the panels: the sweep then visits each panel's list in order. */
 static int64_t NAME(scatter)(const trs_panels *P, void *values, const trs_panels_source *T,
                              const void *val, bool unit, bool conjugate, int32_t *cursor) {
   SCALAR *out = values;
@@ -14,7 +14,7 @@ static int64_t NAME(scatter)(const trs_panels *P, void *values, const trs_panels
       int32_t other = (int32_t)place_of(T, T->idx[p]);
       int32_t row = T->rows ? k : other, column = T->rows ? other : k;
       if (unit && row == column) continue;
-      int32_t s = keeper(P, row, column);
+      int32_t s = supernode_of(P, row, column);
       int64_t at = slot(P, &P->panel[s], row, column, cursor ? &cursor[s] : &own);
       if (at < 0) return v;
       out[at] = conjugate ? CONJ(in[p]) : in[p];
@@ -30,9 +30,9 @@ static void NAME(set_unit)(const trs_panels *P, void *values) {
   }
 }
 
-/* In place, from the last column to the first: column j of the inverse is -1/D[j][j] times the
- * inverse of what lies below and to the right, times column j of D.  A zero multiplies nothing, so
- * that an infinite entry reaches only what depends on it. */
+/* Inverts in place, from the last column to the first: column j of the inverse is -1/D[j][j] times
+ * the inverse of the block below and to the right, times column j of D.  A zero multiplies nothing,
+ * so that an infinite entry only affects the entries that depend on it. */
 static void NAME(invert)(SCALAR *D, int64_t width) {
   for (int64_t j = width - 1; j >= 0; j--) {
     SCALAR *d = D + j * width, pivot = 1 / d[j];

@@ -1,4 +1,4 @@
-/* triangle.c - L and U cut out of the matrix, diagonal in both: systems to solve, not a
+/* triangle.c - L and U as triangles of the matrix, each with the diagonal: systems to solve, not a
  * factorisation.  O(n + nnz). */
 #include "factor/kinds.h"
 

@@ -1,5 +1,5 @@
-/* chain.c - the tridiagonal Laplacian: its lower triangle is one chain of N dependent rows, no two
- * of which can be solved at once. */
+/* chain.c - the tridiagonal Laplacian.  Its lower triangle is one chain of N dependent rows,
+ * without any parallelism. */
 #include "generate/rows.h"
 
 static int64_t make_row(const void *shape, int64_t i, int32_t *col, double *val) {

@@ -1,11 +1,11 @@
-/* delaunay.c - the graph Laplacian plus one of a random planar mesh: N points, uniform in the unit
- * square, joined by their Delaunay triangulation.  Symmetric, strictly diagonally dominant.
+/* delaunay.c - the graph Laplacian, plus one, of a random planar mesh: N points, uniform in the
+ * unit square, joined by their Delaunay triangulation.  Symmetric, strictly diagonally dominant.
  *
- * Points are numbered as mesh generators insert them: in rounds, a random quarter of the points
- * before the other three quarters and so on down, each round along a Hilbert curve (Amenta, Choi,
- * Rote 2003).  The pattern of delaunay_n15 in the SuiteSparse collection suggests the same
- * numbering: there as here, half of the edges join points less than 28 numbers apart.  Expected
- * O(N log N), for the sort. */
+ * Points are numbered as mesh generators insert them, in rounds: a random quarter of the points
+ * precedes the other three quarters, recursively, and each round follows a Hilbert curve (Amenta,
+ * Choi, Rote 2003).  The pattern of delaunay_n15 in the SuiteSparse collection suggests the same
+ * numbering: in both, half of the edges join points less than 28 numbers apart.  Expected O(N log
+ * N), for the sort. */
 #include <stdlib.h>
 
 #include "base/memory.h"
@@ -19,11 +19,11 @@ typedef struct mesh {
   int64_t n, longest;
   trs_point *points;
   trs_triangulation T; /* empty below three points */
-  int32_t *corner;     /* per point: 3 t + e if it is corner e of triangle t */
+  int32_t *corner;     /* per point: 3 t + e if the point is corner e of triangle t */
 } mesh;
 
 /* The point at a position along the Hilbert curve, from the innermost square outwards: digit d of
- * the position says which quarter of the next larger square the last one is, and how it lies. */
+ * the position selects the quarter of the next larger square, and its orientation. */
 static trs_point curve_point(uint64_t position) {
   int64_t x = 0, y = 0, s = 1;
   for (int level = 0; level < TRS_POINT_BITS; level++, s *= 2, position >>= 2) {
@@ -53,8 +53,8 @@ static int compare_positions(const void *left, const void *right) {
   return (a > b) - (a < b);
 }
 
-/* position[n], ascending and distinct: a uniform position along the curve is a uniform point of the
- * square.  Those drawn twice are drawn again. */
+/* position[n], ascending and distinct.  A uniform position along the curve is a uniform point of
+ * the square.  Repeated positions are drawn again. */
 static void draw_positions(uint64_t *position, int64_t n, uint64_t seed) {
   uint64_t draws = 0;
   for (int64_t i = 0; i < n; i++) position[i] = trs_random(seed, draws++) >> (64 - CURVE_BITS);
@@ -67,7 +67,8 @@ static void draw_positions(uint64_t *position, int64_t n, uint64_t seed) {
   }
 }
 
-/* 0, the last round, for three quarters of the points, 1 for three quarters of the others ... */
+/* 0, the last round, for three quarters of the points; 1 for three quarters of the rest; and so
+ * on. */
 static int round_of(uint64_t seed, int64_t i) {
   return __builtin_ctzll(trs_random(seed, (uint64_t)i) | (uint64_t)1 << (2 * ROUNDS - 2)) / 2;
 }
@@ -84,7 +85,8 @@ static trs_status draw_points(mesh *m, uint64_t seed) {
   return TRS_SUCCESS;
 }
 
-/* A corner at each point, and the longest row: a point has as many neighbours as triangles. */
+/* Finds a corner at each point, and the longest row: a point has as many neighbours as
+ * triangles. */
 static trs_status find_corners(mesh *m) {
   int32_t *degree;
   TRS_TRY(TRS_ALLOC_ZERO(&degree, m->n + 1));
@@ -97,7 +99,7 @@ static trs_status find_corners(mesh *m) {
   return TRS_SUCCESS;
 }
 
-/* Once around point i, from triangle to triangle; returns its neighbours' count. */
+/* Goes once around point i, from triangle to triangle; returns the number of its neighbours. */
 static int64_t find_neighbours(const mesh *m, int64_t i, int32_t *col) {
   const trs_triangulation *T = &m->T;
   int64_t count = 0, q = m->corner[i], first = q / 3;

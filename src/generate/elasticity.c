@@ -1,12 +1,12 @@
 /* elasticity.c - a clamped elastic beam of NX x NY x NZ nodes in unit cubes: trilinear hexahedra,
- * three unknowns a node in consecutive rows, each node coupled with its 27 neighbours.
+ * three unknowns per node in consecutive rows, each node coupled with its 27 neighbours.
  *
  *   K[a i][b j] = integral of  lambda d_i N_a d_j N_b + mu (d_j N_a d_i N_b + [i = j] dN_a . dN_b)
  *
- * for nodes a, b and directions i, j of an element, by 2 x 2 x 2 Gauss points (exact here).  The
- * face z = 0 is held by stiff springs, so the matrix is symmetric positive definite.  Entries that
- * cancel stay entries, as in any assembled matrix: the lower triangle has
- * 3 (NX + 2 NY + 4 NZ - 6) levels.  9,9,257 has the shape of FEM/Cantilever, 62451 rows. */
+ * for nodes a, b and directions i, j of an element, by 2 x 2 x 2 Gauss points (exact here).  Stiff
+ * springs hold the face z = 0, so the matrix is symmetric positive definite.  Entries that cancel
+ * stay entries, as in any assembled matrix: the lower triangle has 3 (NX + 2 NY + 4 NZ - 6) levels.
+ * 9,9,257 has the shape of FEM/Cantilever, 62451 rows. */
 #include <math.h>
 
 #include "generate/grid.h"
@@ -31,7 +31,7 @@ static void shape_gradient(int a, const double point[3], double gradient[3]) {
   }
 }
 
-/* Adds a Gauss point's part to the lower triangle of the element matrix. */
+/* Adds the contribution of a Gauss point to the lower triangle of the element matrix. */
 static void add_point(beam *b, const double point[3], double weight) {
   const double young = 1, poisson = 0.3;
   const double lambda = young * poisson / ((1 + poisson) * (1 - 2 * poisson));
@@ -60,7 +60,8 @@ static void make_element(beam *b) {
   b->spring = 10 * CORNERS * b->element[0][0];
 }
 
-/* block[27][3]: the coefficients of unknown c of a node with each neighbour's three. */
+/* block[27][3]: the coefficients of unknown c of a node with the three unknowns of each
+ * neighbour. */
 static void assemble(const beam *b, trs_node at, int c, double block[27][3]) {
   const trs_grid *grid = &b->grid;
   trs_grid elements = {grid->nx - 1, grid->ny - 1, grid->nz - 1};
@@ -109,4 +110,5 @@ static trs_status make(trs_matrix **A, const trs_request *request) {
 }
 
 const trs_generator trs_generator_elasticity3d = {
-    "elasticity3d", "NX,NY,NZ", "elastic beam, 3 rows a node; 9,9,257 is as FEM/Cantilever", make};
+    "elasticity3d", "NX,NY,NZ", "elastic beam, 3 rows per node; 9,9,257 is as FEM/Cantilever",
+    make};

@@ -1,4 +1,4 @@
-/* generate.c - the list of generators: finds one by name, and describes them all. */
+/* generate.c - the list of generators: search by name, and their descriptions. */
 #include "generate/generate.h"
 
 #include <pthread.h>

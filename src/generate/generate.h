@@ -1,4 +1,5 @@
-/* generate.h - matrices made from a name, "gen:poisson3d7:100", instead of read from a file. */
+/* generate.h - matrices generated from a name, "gen:poisson3d7:100", instead of read from a
+ * file. */
 #ifndef TRS_GENERATE_GENERATE_H
 #define TRS_GENERATE_GENERATE_H
 
@@ -6,12 +7,12 @@
 
 #include "base/team.h"
 
-/* Does the name start with "gen:"? */
+/* True if the name starts with "gen:". */
 bool trs_is_generator(const char *name);
 
-/* The matrix of that name, general CSR in double precision, filled by the team (NULL: the caller
- * alone).  The same name gives the same bits whatever the team.  progress may be NULL; it is
- * called in the calling thread. */
+/* The matrix of that name: general CSR in double precision, filled by the team (NULL: by the caller
+ * alone).  The same name gives the same bits with every team.  progress may be NULL; it is called
+ * in the calling thread. */
 trs_status trs_generate(trs_matrix **A, const char *name, trs_team *team, trs_progress progress,
                         void *user);
 

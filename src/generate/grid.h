@@ -1,4 +1,4 @@
-/* grid.h - nodes of a box, numbered with x fastest and z slowest. */
+/* grid.h - the nodes of a box, numbered with x fastest and z slowest. */
 #ifndef TRS_GENERATE_GRID_H
 #define TRS_GENERATE_GRID_H
 

@@ -17,7 +17,8 @@ enum { FACES = 6, MOST_IN_ROW = 27 + 3 * 9 + 1 };
 
 typedef struct system {
   trs_grid grid;
-  int64_t states, controls; /* how many; the adjoints are as many as the states */
+  int64_t states, controls; /* the numbers of states and controls; there are as many adjoints as
+                               states */
 } system;
 
 static int64_t add(int64_t count, int32_t *col, double *val, int64_t j, double value) {
@@ -26,7 +27,8 @@ static int64_t add(int64_t count, int32_t *col, double *val, int64_t j, double v
   return count + 1;
 }
 
-/* The 27-point Laplacian's row at a node, scaled to a diagonal of one, with columns from first. */
+/* The row of the 27-point Laplacian at a node, scaled to a diagonal of one; its columns start at
+ * `first`. */
 static int64_t add_stencil(const system *s, trs_node at, int64_t first, int64_t count, int32_t *col,
                            double *val) {
   for (int64_t z = at.z - 1; z <= at.z + 1; z++)
@@ -48,7 +50,7 @@ static trs_node face_node(const system *s, int f, int64_t a, int64_t b) {
   return (trs_node){a, b, side};
 }
 
-/* Is the node on face f, and where? */
+/* True if the node is on face f; (*a, *b) is its place there. */
 static bool on_face(const system *s, int f, trs_node at, int64_t *a, int64_t *b) {
   int64_t side = f % 2 ? s->grid.nx - 1 : 0;
   *a = f / 2 == 0 ? at.y : at.x;
@@ -56,7 +58,7 @@ static bool on_face(const system *s, int f, trs_node at, int64_t *a, int64_t *b)
   return side == (f / 2 == 0 ? at.x : f / 2 == 1 ? at.y : at.z);
 }
 
-/* What a control and a node of its face add to B, by their distance in the face's own grid. */
+/* The entry of B for a control and a node of its face, by their distance in the face's own grid. */
 static double control_weight(int64_t da, int64_t db) { return -1.0 / (1 << (1 + !!da + !!db)); }
 
 static int64_t make_control(const system *s, int64_t u, int32_t *col, double *val) {

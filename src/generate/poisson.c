@@ -1,8 +1,9 @@
 /* poisson.c - Laplacians on a rectangle or box by 5, 9, 7 and 27 points, zero at the boundary.
  *
- * A neighbour's coefficient depends on how many of its coordinates differ; 0 means no entry.  All
- * are symmetric positive definite and weakly diagonally dominant.  Lower triangles in this order
- * have nx + ny - 1, nx + 2 ny - 2, nx + ny + nz - 2 and nx + 2 ny + 4 nz - 6 levels. */
+ * A neighbour's coefficient depends on the number of coordinates that differ; 0 means no entry.
+ * All matrices are symmetric positive definite and weakly diagonally dominant.  In this order the
+ * lower triangles have nx + ny - 1, nx + 2 ny - 2, nx + ny + nz - 2 and nx + 2 ny + 4 nz - 6
+ * levels. */
 #include "generate/grid.h"
 #include "generate/rows.h"
 

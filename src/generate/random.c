@@ -1,11 +1,11 @@
-/* random.c - a symmetric matrix with K random entries a row in its lower triangle (all that there
- * are, in the first K rows), values in [-1, 1), strictly diagonally dominant and so positive
+/* random.c - a symmetric matrix with K random entries per row in its lower triangle (all entries in
+ * the first K rows), values in [-1, 1), strictly diagonally dominant and therefore positive
  * definite.
  *
- * The columns of row i come straight from the counter-based generator: K draws from 0 .. i - K,
- * sorted, the s-th raised by s, are K distinct columns below i.  The upper triangle is their
- * mirror: rows are counted and filled with atomic increments, and sorted afterwards, so the result
- * does not depend on who came first.  O(N K log K). */
+ * The columns of row i come from the counter-based generator: K draws from 0 .. i - K are sorted,
+ * and s is added to the s-th, which gives K distinct columns below i.  The upper triangle mirrors
+ * the lower one: rows are counted and filled with atomic increments and sorted afterwards, so the
+ * result does not depend on the order of the threads.  O(N K log K). */
 #include <math.h>
 #include <stdatomic.h>
 
@@ -20,13 +20,13 @@ typedef struct mirror {
   int64_t *ptr;
   int32_t *idx;
   double *val;
-  _Atomic int32_t *above; /* entries right of the diagonal of each row, so far */
-  int32_t *work;          /* k columns for each thread */
+  _Atomic int32_t *above; /* entries right of the diagonal of each row so far */
+  int32_t *work;          /* k columns per thread */
 } mirror;
 
 static int64_t below(const mirror *m, int64_t i) { return i < m->k ? i : m->k; }
 
-/* The columns of row i below the diagonal, ascending; returns how many. */
+/* The columns of row i below the diagonal, ascending; returns their number. */
 static int64_t make_columns(const mirror *m, int64_t i, int32_t *col) {
   int64_t count = below(m, i);
   for (int64_t q = 0; q < count; q++)
@@ -51,7 +51,7 @@ static void count_share(void *argument, int rank, int size) {
   }
 }
 
-/* Leaves above at zero for the next pass. */
+/* Resets `above` to zero for the next pass. */
 static void sum_up(mirror *m) {
   m->ptr[0] = 0;
   for (int64_t i = 0; i < m->n; i++) {
@@ -61,7 +61,7 @@ static void sum_up(mirror *m) {
   }
 }
 
-/* Row i's own columns, its diagonal, and row i as a column of the rows above. */
+/* Fills row i's own columns, its diagonal, and row i as a column of the rows above. */
 static void fill_share(void *argument, int rank, int size) {
   mirror *m = argument;
   int64_t begin, end;
@@ -135,4 +135,4 @@ static trs_status make(trs_matrix **A, const trs_request *request) {
 }
 
 const trs_generator trs_generator_random = {
-    "random", "N,K[,seed=S]", "symmetric, K random entries a row below the diagonal", make};
+    "random", "N,K[,seed=S]", "symmetric, K random entries per row below the diagonal", make};

@@ -9,7 +9,7 @@
 
 static const long long MOST = INT32_MAX;
 
-/* The k-th argument's name, counted from 0, in a signature; NULL behind the last. */
+/* The name of argument k, counted from 0, in a signature; NULL after the last. */
 static const char *argument_name(const char *signature, int k, int *length) {
   static const char marks[] = "[],";
   for (const char *at = signature;; k--) {
@@ -27,7 +27,7 @@ static int count_names(const char *signature) {
   return count;
 }
 
-/* How many arguments must be there: those before the first bracket. */
+/* The number of required arguments: those before the first bracket. */
 static int count_required(const char *signature) {
   int count = 1;
   for (; *signature && *signature != '['; signature++) count += *signature == ',';
@@ -39,7 +39,7 @@ static trs_status bad_count(const trs_request *request, const trs_generator *gen
                   generator->name, generator->arguments);
 }
 
-/* A whole number of decimal digits alone, at most limit. */
+/* Accepts only decimal digits; the value is at most `limit`. */
 static bool parse_number(const char *text, int length, uint64_t limit, uint64_t *value) {
   *value = 0;
   for (int i = 0; i < length; i++) {
@@ -58,7 +58,7 @@ static trs_status parse_value(trs_request *request, const char *signature, int k
   uint64_t value;
   if (!parse_number(text, length, (uint64_t)MOST, &value) || value == 0)
     return trs_fail(TRS_ERROR_ARGUMENT, -1,
-                    "%s: %.*s is '%.*s'; a whole number in 1 .. %lld is wanted", request->name,
+                    "%s: %.*s is '%.*s'; expected a whole number in 1 .. %lld", request->name,
                     name_length, name, length, text, MOST);
   request->value[k] = (int64_t)value;
   return TRS_SUCCESS;
@@ -75,7 +75,7 @@ trs_status trs_request_parse(trs_request *request, const trs_generator *generato
     if (seeded && length >= 5 && !strncmp(at, "seed=", 5)) {
       if (!parse_number(at + 5, length - 5, UINT64_MAX, &request->seed))
         return trs_fail(TRS_ERROR_ARGUMENT, -1,
-                        "%s: seed is '%.*s'; a whole number below 2^64 is wanted", request->name,
+                        "%s: seed is '%.*s'; expected a whole number below 2^64", request->name,
                         length - 5, at + 5);
       continue;
     }

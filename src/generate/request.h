@@ -1,4 +1,4 @@
-/* request.h - a generator's name taken apart, and the table of generators. */
+/* request.h - the parts of a generator's name, and the table of generators. */
 #ifndef TRS_GENERATE_REQUEST_H
 #define TRS_GENERATE_REQUEST_H
 
@@ -8,16 +8,16 @@ enum { TRS_REQUEST_VALUES = 3 };
 
 typedef struct trs_request {
   const char *name;                  /* "gen:poisson3d7:100", for messages */
-  int64_t value[TRS_REQUEST_VALUES]; /* optional ones left out equal the first */
+  int64_t value[TRS_REQUEST_VALUES]; /* optional values that are absent equal the first */
   uint64_t seed;
   trs_team *team;
-  trs_progress progress; /* or NULL */
+  trs_progress progress; /* may be NULL */
   void *user;
 } trs_request;
 
-/* arguments is what follows the name, the one source for parsing and help: "NX[,NY,NZ]" or
- * "N,K[,seed=S]".  An optional group is given whole or not at all; a seed may always be left out.
- */
+/* arguments: the signature after the name, used by the parser and by the help: "NX[,NY,NZ]" or
+ * "N,K[,seed=S]".  An optional group is given completely or not at all; a seed is always
+ * optional. */
 typedef struct trs_generator {
   const char *name, *arguments, *summary;
   trs_status (*make)(trs_matrix **A, const trs_request *request);
@@ -28,14 +28,14 @@ extern const trs_generator trs_generator_poisson2d5, trs_generator_poisson2d9,
     trs_generator_kkt3d, trs_generator_delaunay, trs_generator_powerlaw, trs_generator_random,
     trs_generator_chain, trs_generator_wingmesh;
 
-/* Fills value and seed from the text behind "gen:NAME:". */
+/* Fills value and seed from the text after "gen:NAME:". */
 trs_status trs_request_parse(trs_request *request, const trs_generator *generator,
                              const char *text);
 
-/* a x b x c x d rows, refused above 2^31 - 1. */
+/* Fails if a x b x c x d rows exceed 2^31 - 1. */
 trs_status trs_request_rows(const trs_request *request, int64_t a, int64_t b, int64_t c, int64_t d);
 
-/* Tells the caller how far the making is; for member 0 of the team only. */
+/* Reports progress to the caller; for member 0 of the team only. */
 static inline void trs_request_progress(const trs_request *request, const char *phase,
                                         double done) {
   if (request->progress) request->progress(request->user, phase, done);

@@ -1,6 +1,6 @@
-/* rows.c - a compressed matrix from rows made one at a time, in two passes over the rows: count,
- * then fill at the offsets that the counts add up to.  Each thread owns a run of rows, so the
- * pages of the result lie near it.  O(nnz / threads), plus O(n) for the sums. */
+/* rows.c - a compressed matrix from a function that makes one row, in two passes over the rows:
+ * count the entries, then fill at the offsets of the prefix sums.  Each thread owns a range of
+ * rows, so that the pages of its part lie near it.  O(nnz / threads), plus O(n) for the sums. */
 #include "generate/rows.h"
 
 #include <stdlib.h>
@@ -14,7 +14,7 @@ typedef struct build {
   int64_t *ptr; /* n + 1: lengths after the first pass, offsets in the second */
   int32_t *idx; /* NULL in the first pass */
   double *val;
-  int32_t *col_work; /* a row for each thread */
+  int32_t *col_work; /* one row per thread */
   double *val_work;
 } build;
 
@@ -75,7 +75,7 @@ static int compare_columns(const void *left, const void *right) {
   return (a > b) - (a < b);
 }
 
-/* Most rows are a handful of entries, where insertion beats any other sort. */
+/* Most rows have a handful of entries, for which insertion sort is the fastest. */
 static void insertion_sort(int32_t *col, int64_t count) {
   for (int64_t q = 1; q < count; q++) {
     int32_t j = col[q];

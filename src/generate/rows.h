@@ -6,14 +6,14 @@
 
 typedef struct trs_rows {
   int64_t n;       /* the matrix is n x n */
-  int64_t longest; /* no row has more entries */
+  int64_t longest; /* upper bound on the entries of a row */
   const void *shape;
-  /* Row i of the matrix into col[longest], ascending, and val[longest]; returns its entries.
-   * Called from any thread, twice a row, and must give the same each time. */
+  /* Writes row i of the matrix to col[longest], ascending, and val[longest]; returns the number of
+   * entries.  Called by any thread, twice per row, with the same result each time. */
   int64_t (*make)(const void *shape, int64_t i, int32_t *col, double *val);
 } trs_rows;
 
-/* Counts, sums up and fills, each row by whichever thread owns it. */
+/* Counts the entries, sums the counts and fills the rows; each row belongs to one thread. */
 trs_status trs_rows_build(trs_matrix **A, const trs_rows *rows, const trs_request *request);
 
 void trs_columns_sort(int32_t *col, int64_t count);

@@ -1,13 +1,13 @@
 /* triangulate.c - Delaunay triangulation by incremental insertion (Bowyer 1981, Watson 1981).
  *
- * A point removes the triangles whose circumcircle holds it, a star-shaped cavity, and is joined
- * to the cavity's edges.  Triangles with a vertex at infinity stand for the outside of the hull;
- * their "circumcircle" is the open half plane beyond their hull edge, with the edge itself.
- * Coordinates are integers, so every sign is exact and ties are settled one way.
+ * A new point removes the triangles whose circumcircle contains it, a star-shaped cavity, and is
+ * joined to the cavity's edges.  Triangles with a vertex at infinity cover the outside of the hull;
+ * their "circumcircle" is the open half plane beyond their hull edge, and the edge itself.
+ * Coordinates are integers, so that every sign is exact and ties are resolved consistently.
  *
- * The search for a point's triangle walks there from the point before: with points in random rounds
- * along a space-filling curve (Amenta, Choi, Rote 2003) walks and cavities stay short, expected
- * O(n) in all.  Any other order is right too, but slower. */
+ * The search for a point's triangle walks there from the previous point.  With points in random
+ * rounds along a space-filling curve (Amenta, Choi, Rote 2003) walks and cavities stay short,
+ * expected O(n) in total.  Any other order gives a correct result, but more slowly. */
 #include "generate/triangulate.h"
 
 #include <stdbool.h>
@@ -17,14 +17,14 @@
 __extension__ typedef __int128 wide;
 
 typedef struct edge {
-  int32_t from, to; /* counter-clockwise as seen from within the cavity */
-  int32_t outside;  /* position in across[] that must point back at the new triangle */
+  int32_t from, to; /* counter-clockwise as seen from inside the cavity */
+  int32_t outside;  /* position in across[] that must refer to the new triangle */
 } edge;
 
 typedef struct builder {
   trs_triangulation *T;
   const trs_point *points;
-  int32_t *mark;   /* per triangle: the last point whose cavity held it */
+  int32_t *mark;   /* per triangle: the last point whose cavity contained it */
   int32_t *fan;    /* per vertex: the new triangle whose cavity edge starts there */
   int32_t *cavity; /* triangles */
   edge *edges;     /* the cavity's boundary */
@@ -39,8 +39,8 @@ static int64_t orient(const builder *B, int32_t a, int32_t b, int32_t c) {
          (int64_t)(at[b].y - at[a].y) * (at[c].x - at[a].x);
 }
 
-/* Does p lie strictly inside the circle through a, b, c (counter-clockwise)?  The determinant stays
- * below 2^124: differences have 30 bits, squares and products 61, their products 122. */
+/* True if p lies strictly inside the circle through a, b, c (counter-clockwise).  The determinant
+ * stays below 2^124: differences have 30 bits, squares and products 61, their products 122. */
 static bool in_circle(const builder *B, int32_t a, int32_t b, int32_t c, int32_t p) {
   const trs_point *at = B->points;
   int64_t ax = at[a].x - at[p].x, ay = at[a].y - at[p].y;
@@ -65,7 +65,7 @@ static int infinite_corner(const builder *B, int32_t t) {
   return -1;
 }
 
-/* Must triangle t go when p comes? */
+/* True if inserting p removes triangle t. */
 static bool conflicts(const builder *B, int32_t t, int32_t p) {
   const int32_t *v = B->T->vertex + 3 * (int64_t)t;
   int e = infinite_corner(B, t);
@@ -75,8 +75,8 @@ static bool conflicts(const builder *B, int32_t t, int32_t p) {
   return side > 0 || (side == 0 && strictly_between(B, a, b, p));
 }
 
-/* Walks from the last new triangle towards p, over any edge that p lies beyond, to a triangle that
- * p is in conflict with.  Such a walk cannot circle in a Delaunay triangulation. */
+/* Walks from the newest triangle towards p, across any edge that separates the triangle from p, to
+ * a triangle that p conflicts with.  Such a walk cannot cycle in a Delaunay triangulation. */
 static int32_t locate(const builder *B, int32_t p) {
   const int32_t *vertex = B->T->vertex, *across = B->T->across;
   int64_t t = B->last;
@@ -109,9 +109,9 @@ static void add_to_cavity(builder *B, int32_t t, int32_t p) {
   B->cavity[B->ncavity++] = t;
 }
 
-/* Looks over the edges of cavity triangle t: the neighbour joins the cavity, or the edge is part
- * of the boundary. */
-static void look_around(builder *B, int32_t t, int32_t p) {
+/* For each edge of cavity triangle t: the neighbour joins the cavity, or the edge is part of the
+ * boundary. */
+static void expand_cavity(builder *B, int32_t t, int32_t p) {
   const int32_t *v = B->T->vertex + 3 * (int64_t)t, *across = B->T->across;
   for (int e = 0; e < 3; e++) {
     int32_t other = across[3 * (int64_t)t + e];
@@ -126,8 +126,8 @@ static void look_around(builder *B, int32_t t, int32_t p) {
   }
 }
 
-/* Joins p to every edge on the list; the cavity's triangles give their places. */
-static void join(builder *B, int32_t p) {
+/* Joins p to every edge of the list.  New triangles reuse the slots of the cavity's triangles. */
+static void connect(builder *B, int32_t p) {
   trs_triangulation *T = B->T;
   for (int64_t k = 0; k < B->nedges; k++) {
     edge from = B->edges[k];
@@ -153,14 +153,14 @@ static trs_status insert(builder *B, int32_t p) {
   TRS_TRY(make_room(B));
   add_to_cavity(B, locate(B, p), p);
   for (int64_t k = 0; k < B->ncavity; k++) {
-    look_around(B, B->cavity[k], p);
+    expand_cavity(B, B->cavity[k], p);
     TRS_TRY(make_room(B)); /* a triangle adds at most 3 to either list */
   }
-  join(B, p);
+  connect(B, p);
   return TRS_SUCCESS;
 }
 
-/* The first triangle, of points 0, 1 and a third one, and the three outside it. */
+/* Makes the first triangle, of points 0, 1 and a third one, and the three triangles outside it. */
 static trs_status start(builder *B, int32_t *third) {
   int32_t n = (int32_t)B->T->npoints, c = 2;
   while (c < n && orient(B, 0, 1, c) == 0) c++;
@@ -177,7 +177,7 @@ static trs_status start(builder *B, int32_t *third) {
   B->edges[1] = (edge){a, c, 1};
   B->edges[2] = (edge){b, a, 2};
   B->nedges = 3;
-  join(B, n);
+  connect(B, n);
   *third = c;
   return TRS_SUCCESS;
 }
@@ -201,7 +201,7 @@ void trs_triangulation_clear(trs_triangulation *T) {
 trs_status trs_triangulate(trs_triangulation *T, int64_t n, const trs_point *points,
                            const trs_request *request) {
   builder B = {.T = T, .points = points};
-  int64_t triangles = 2 * n - 2; /* of a sphere with n + 1 vertices */
+  int64_t triangles = 2 * n - 2; /* the number of triangles of a sphere with n + 1 vertices */
   *T = (trs_triangulation){.npoints = n};
   trs_status status = TRS_ALLOC(&T->vertex, 3 * triangles);
   if (!status) status = TRS_ALLOC(&T->across, 3 * triangles);

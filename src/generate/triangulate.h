@@ -10,14 +10,14 @@ typedef struct trs_point {
   int32_t x, y; /* in 0 .. 2^TRS_POINT_BITS - 1 */
 } trs_point;
 
-/* Triangles tile the plane: those outside the hull share the vertex npoints, "infinity". */
+/* Triangles tile the plane: those outside the hull share the vertex npoints, at infinity. */
 typedef struct trs_triangulation {
   int64_t npoints, ntriangles;
-  int32_t *vertex; /* 3 a triangle, counter-clockwise */
-  int32_t *across; /* 3 a triangle: the triangle on the other side of the edge facing vertex */
+  int32_t *vertex; /* 3 per triangle, counter-clockwise */
+  int32_t *across; /* 3 per triangle: the triangle across the edge opposite the vertex */
 } trs_triangulation;
 
-/* points[n], n >= 3, distinct, inserted in the order given.  TRS_ERROR_ARGUMENT if all lie on a
+/* points[n], n >= 3, distinct, inserted in the given order.  TRS_ERROR_ARGUMENT if all lie on a
  * line. */
 trs_status trs_triangulate(trs_triangulation *T, int64_t n, const trs_point *points,
                            const trs_request *request);

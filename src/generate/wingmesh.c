@@ -1,11 +1,12 @@
 /* wingmesh.c - the block matrix of an implicit flow solver on a mixed mesh around a wing: layers of
- * prisms at the wall, tetrahedra beyond, five unknowns a vertex in consecutive rows, each vertex
- * coupled with all that share an element with it.  N = 1100000 has the figures of W21: 1.1 million
- * vertices, 19 million blocks off the diagonal, some 17 a row.
+ * prisms at the wall, tetrahedra beyond them, five unknowns per vertex in consecutive rows.  Each
+ * vertex is coupled with all vertices that share an element with it.  N = 1100000 has the figures
+ * of W21: 1.1 million vertices, 19 million blocks off the diagonal, some 17 per row.
  *
- * Vertex (i, j, k) stands at angle i around the section, on layer j outward, at span k.  A wall
- * quadrilateral is cut along its (+i, +k) diagonal, which makes prisms of the lower layers' cells
- * and six tetrahedra (Kuhn) of the others', and both fit where they meet.
+ * Vertex (i, j, k) lies at angle i around the section, on layer j outward, at span k.  A wall
+ * quadrilateral is cut along its (+i, +k) diagonal.  The cut makes prisms of the cells in the lower
+ * layers and six tetrahedra (Kuhn) of each cell in the others, and the two match at their
+ * interface.
  *
  * For an edge from u to v with area S and normal n, flux Jacobians A (Euler, conservative
  * variables) and spectral radius s = |velocity n| + sound, plus friction:
@@ -28,11 +29,11 @@ typedef struct wing {
 
 typedef struct vertex {
   int64_t number;
-  double at[3], volume;      /* of its part of the mesh, roughly */
+  double at[3], volume;      /* approximate volume of its part of the mesh */
   double velocity[3], sound; /* the flow there */
 } vertex;
 
-/* Distance of a layer from the wall: geometric growth, the whole mesh two chords high. */
+/* Distance of a layer from the wall: geometric growth; the whole mesh is two chords high. */
 static double height(const wing *w, double layer) {
   const double growth = 7;
   return 2 * expm1(growth * layer / (double)(w->layers - 1)) / expm1(growth);
@@ -55,10 +56,11 @@ static vertex vertex_at(const wing *w, int64_t i, int64_t j, int64_t k) {
   return v;
 }
 
-/* Is (di, dk), each -1, 0 or 1, the place itself or the other end of an edge of the cut wall? */
+/* True if (di, dk), each -1, 0 or 1, is the vertex itself or the other end of an edge of the cut
+ * wall. */
 static bool on_wall(int di, int dk) { return di * dk >= 0; }
 
-/* Do a vertex of layer j and its neighbour at (di, dj, dk) share an element? */
+/* True if a vertex of layer j and its neighbour at (di, dj, dk) share an element. */
 static bool coupled(const wing *w, int64_t j, int di, int dj, int dk) {
   if (!on_wall(di, dk) || !(di || dj || dk) || j + dj < 0 || j + dj >= w->layers) return false;
   if (dj == 0 || (dj > 0 ? j : j - 1) < w->prisms) return true;
@@ -82,7 +84,8 @@ static void jacobian_row(const vertex *v, const double n[3], int c, double row[U
   row[4] = c == 0 ? 0 : c == 4 ? GAMMA * through : g * n[m];
 }
 
-/* Row c of the blocks of an edge: off of the neighbour v, and the part of u's diagonal block. */
+/* Row c of the blocks of an edge: off[] is that of the neighbour v, diagonal[] the contribution to
+ * u's diagonal block. */
 static void edge_rows(const vertex *u, const vertex *v, int c, double off[UNKNOWNS],
                       double diagonal[UNKNOWNS]) {
   double n[3], length = 0, through = 0;
@@ -148,4 +151,4 @@ static trs_status make(trs_matrix **A, const trs_request *request) {
 }
 
 const trs_generator trs_generator_wingmesh = {
-    "wingmesh", "N", "5 unknowns a vertex, N vertices around a wing; 1100000 is W21's", make};
+    "wingmesh", "N", "5 unknowns per vertex, N vertices around a wing; 1100000 is W21's", make};

@@ -1,5 +1,6 @@
-/* array.c - Matrix Market array text to a dense column-major array, by all members of a team: the
- * lines of every piece of the text are counted first, so that each value knows its place. */
+/* array.c - reads Matrix Market array text into a dense column-major array, with all members of a
+ * team. The lines of every piece of the text are counted first, so that the position of each value
+ * is known. */
 #include "io/array.h"
 
 #include <math.h>
@@ -75,8 +76,9 @@ static void fill_body(void *argument, int rank, int size) {
   }
 }
 
-/* Numbers the values of the lines at hand, which follow those before; then reads them, if asked. */
-static void take_window(trs_array *array, bool fill) {
+/* Numbers the values of the current lines, which follow those of earlier windows; reads them if
+ * `fill`. */
+static void process_window(trs_array *array, bool fill) {
   const trs_body *body = array->body;
   int64_t pieces = body->size * TRS_PIECES;
   trs_team_run(body->reading->team, body->size, count_body, array);
@@ -86,7 +88,8 @@ static void take_window(trs_array *array, bool fill) {
   array->first[0] = array->first[pieces];
 }
 
-/* One pass over the text, which ends with the first bad line; counts and, if asked, reads. */
+/* One pass over the text, which ends at the first bad line.  Counts the values and reads them if
+ * `fill`. */
 static trs_status run_text(trs_array *array, bool fill) {
   trs_window *w = array->body->window;
   array->first[0] = 0;
@@ -94,7 +97,7 @@ static trs_status run_text(trs_array *array, bool fill) {
   TRS_TRY(trs_window_restart(w));
   while (w->begin < w->end && !array->failed) {
     array->to = trs_window_done(w);
-    take_window(array, fill);
+    process_window(array, fill);
     array->from = array->to;
     TRS_TRY(trs_window_next(w));
   }
@@ -102,7 +105,7 @@ static trs_status run_text(trs_array *array, bool fill) {
   return array->failed ? trs_body_diagnose(array->body) : TRS_SUCCESS;
 }
 
-/* How much text there is can be told before of plain files only. */
+/* The length of the text is known in advance for plain files only. */
 static trs_status check_length(trs_array *array) {
   enum { SHORTEST = 2 }; /* bytes of a line, "1" */
   const trs_body *body = array->body;

@@ -1,4 +1,4 @@
-/* array.h - a Matrix Market array on its way into a dense column-major one. */
+/* array.h - the state of reading a Matrix Market array into a dense column-major array. */
 #ifndef TRS_IO_ARRAY_H
 #define TRS_IO_ARRAY_H
 
@@ -8,7 +8,7 @@
 
 typedef struct trs_array {
   const trs_body *body;
-  double from, to; /* of this pass, the share that lies before and behind the lines at hand */
+  double from, to; /* of this pass: the fractions of the text before and after the current lines */
   void *values;    /* nrows x ncols */
   int64_t *first;  /* size * TRS_PIECES + 1: number of the first value in each piece of the text */
   atomic_bool failed;

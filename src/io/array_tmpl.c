@@ -1,8 +1,8 @@
-/* array_tmpl.c - a dense array's values to their places, for one element type. */
+/* array_tmpl.c - stores the values of a dense array, for one element type. */
 
 #include "io/value_tmpl.c"
 
-/* Where the next value of an array goes: down the columns, of the lower triangle if symmetric. */
+/* The position after a value: down the columns, of the lower triangle if symmetric. */
 static void NAME(put)(trs_array *array, int64_t i, int64_t j, SCALAR value) {
   SCALAR *values = array->values;
   trs_symmetry symmetry = array->body->banner->symmetry;
@@ -14,8 +14,8 @@ static void NAME(put)(trs_array *array, int64_t i, int64_t j, SCALAR value) {
   values[j + i * nrows] = value;
 }
 
-/* Reads the lines [text, end), the first of which holds value number `number`; false if one is bad.
- */
+/* Reads the lines [text, end), the first of which holds value number `number`.  False if one is
+ * bad. */
 static bool NAME(fill_lines)(trs_array *array, int64_t number, const char *text, const char *end) {
   const trs_banner *banner = array->body->banner;
   int64_t i, j;

@@ -12,7 +12,7 @@
 typedef struct cursor {
   const char *path;
   const char *at, *end; /* the text not yet read */
-  int64_t line;         /* the number of the line at which at stands */
+  int64_t line;         /* the number of the line that contains `at` */
 } cursor;
 
 trs_quote trs_quote_text(const char *text, int64_t length) {
@@ -26,7 +26,7 @@ trs_quote trs_quote_text(const char *text, int64_t length) {
 
 static bool is_space(char c) { return trs_is_blank(c) || c == '\r'; }
 
-/* The next word of the line [*at, end): its length, 0 at the end of the line. */
+/* The next word of the line [*at, end); returns its length, 0 at the end of the line. */
 static int next_word(const char **at, const char *end) {
   while (*at < end && is_space(**at)) ++*at;
   const char *word = *at;
@@ -41,7 +41,7 @@ static int find_word(const char *word, int length, const char *const *names, int
   return -1;
 }
 
-/* The next word of the banner, one of names. */
+/* Reads the next word of the banner, which must be one of `names`. */
 static trs_status choose(const cursor *head, const char **at, const char *end, const char *what,
                          const char *const *names, int count, int *choice) {
   int length = next_word(at, end);
@@ -93,7 +93,8 @@ static trs_status read_words(trs_banner *banner, const cursor *head, const char 
 
 static trs_status check_combination(const trs_banner *banner, const char *path) {
   const char *why = NULL;
-  if (banner->field == TRS_PATTERN && !banner->coordinate) why = "an array has values: no pattern";
+  if (banner->field == TRS_PATTERN && !banner->coordinate)
+    why = "an array has values and cannot be a pattern";
   if (banner->field == TRS_PATTERN && banner->symmetry > TRS_SYMMETRIC)
     why = "a pattern can only be general or symmetric";
   if (banner->symmetry == TRS_HERMITIAN && banner->field != TRS_COMPLEX)
@@ -101,7 +102,7 @@ static trs_status check_combination(const trs_banner *banner, const char *path) 
   return why ? trs_fail(TRS_ERROR_FORMAT, -1, "%s:1: %s", path, why) : TRS_SUCCESS;
 }
 
-/* Moves head to the size line, past comments and blank lines: false where there is none. */
+/* Moves head to the size line, past comments and blank lines.  False if there is none. */
 static bool skip_comments(cursor *head) {
   while (head->at < head->end) {
     const char *line_end = trs_line_end(head->at, head->end), *at = head->at;
@@ -141,7 +142,7 @@ static trs_status read_sizes(trs_banner *banner, const cursor *head, const char 
                     head->path, (long long)head->line, (long long)sizes[0], (long long)sizes[1]);
   if (banner->symmetry != TRS_UNSYMMETRIC && sizes[0] != sizes[1])
     return trs_fail(TRS_ERROR_FORMAT, -1,
-                    "%s:%lld: %lld x %lld is not square, as the banner's symmetry demands",
+                    "%s:%lld: %lld x %lld is not square, as the banner's symmetry requires",
                     head->path, (long long)head->line, (long long)sizes[0], (long long)sizes[1]);
   return TRS_SUCCESS;
 }

@@ -15,27 +15,28 @@ typedef enum trs_symmetry {
 } trs_symmetry;
 
 typedef struct trs_banner {
-  bool coordinate; /* else array */
+  bool coordinate; /* false: array */
   trs_field field;
   trs_symmetry symmetry;
   int64_t nrows, ncols;
-  int64_t count;     /* entries that the body must hold: those of one triangle where symmetric */
+  int64_t count;     /* entries of the body; for a symmetric file, those of one triangle */
   int64_t size_line; /* line numbers, from 1 */
   int64_t body_line;
-  int64_t head; /* bytes up to the first line behind the size line */
+  int64_t head; /* bytes up to the first line after the size line */
 } trs_banner;
 
-/* Whether the text, of whole lines, has a size line. */
+/* True if the text, which consists of whole lines, contains a size line. */
 bool trs_banner_complete(const char *text, const char *end);
 trs_status trs_banner_read(trs_banner *banner, const char *text, const char *end, const char *path);
 
-/* Text of a file as messages show it: its beginning, bytes that do not print as question marks. */
+/* The beginning of a file's text, for messages; bytes that are not printable become question
+ * marks. */
 typedef struct trs_quote {
   char text[61];
 } trs_quote;
 trs_quote trs_quote_text(const char *text, int64_t length);
 
-/* The end of the line that begins at line: its newline or the end of the text. */
+/* The end of the line that starts at `line`: its newline or the end of the text. */
 static inline const char *trs_line_end(const char *line, const char *end) {
   const char *newline = memchr(line, '\n', (size_t)(end - line));
   return newline ? newline : end;

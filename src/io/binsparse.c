@@ -1,5 +1,6 @@
-/* binsparse.c - a matrix from a group of an HDF5 file laid out by the Binsparse specification:
- * formats CSR, CSC, COO (COOR) and COOC, any structure, complex and constant ("iso") values. */
+/* binsparse.c - reads a matrix from a group of an HDF5 file in the layout of the Binsparse
+ * specification: formats CSR, CSC, COO (COOR) and COOC, any structure, complex and constant ("iso")
+ * values. */
 #include <ctype.h>
 #include <float.h>
 #include <math.h>
@@ -16,13 +17,13 @@ typedef struct container {
   trs_hdf5_file *file;
   const trs_reading *reading;
   const char *group;
-  trs_entries entries; /* its shape, structure and arrays */
-  int64_t stored;      /* elements of the dataset of values: 1 if constant, else one an entry */
+  trs_entries entries; /* shape, structure and arrays */
+  int64_t stored;      /* elements of the dataset of values: 1 if constant, else one per entry */
   bool complex_values;
-  bool filled; /* absent entries have a value of their own */
+  bool filled; /* the file gives a value for absent entries */
 } container;
 
-static trs_status bad(const container *c, const char *problem) {
+static trs_status bad_descriptor(const container *c, const char *problem) {
   return trs_fail(TRS_ERROR_FORMAT, -1, "%s: the \"binsparse\" descriptor of group %s %s",
                   c->reading->path, c->group, problem);
 }
@@ -41,12 +42,12 @@ static int find(const char *text, const char *const *names, int count) {
   return -1;
 }
 
-/* Versions differ in their second number too: 0.1 is a draft. */
+/* Versions with different second numbers differ too: 0.1 is a draft. */
 static trs_status read_version(container *c, trs_json descriptor) {
   char text[32];
   trs_json version = trs_json_member(descriptor, "version");
   if (!trs_json_string(version, text, sizeof text))
-    return bad(c, "has no version: \"version\": \"0.1\" belongs there");
+    return bad_descriptor(c, "has no version: add \"version\": \"0.1\"");
   if (!strcmp(text, "0.1") || !strncmp(text, "0.1.", 4)) return TRS_SUCCESS;
   return unsupported(c, "version", text, ": 0.1 is");
 }
@@ -57,7 +58,7 @@ static trs_status read_format(container *c, trs_json descriptor) {
                                            TRS_SWAPPED_PAIRS};
   char text[64];
   if (!trs_json_string(trs_json_member(descriptor, "format"), text, sizeof text))
-    return bad(c, "has no format");
+    return bad_descriptor(c, "has no format");
   int kind = find(text, names, 5);
   if (kind < 0) return unsupported(c, "format", text, ": CSR, CSC, COO (COOR) and COOC are");
   c->entries.kind = kinds[kind];
@@ -75,12 +76,14 @@ static trs_status read_structure(container *c, trs_json descriptor) {
   trs_json structure = trs_json_member(descriptor, "structure");
   char text[64];
   if (!structure.begin) return TRS_SUCCESS;
-  if (!trs_json_string(structure, text, sizeof text)) return bad(c, "has an unreadable structure");
+  if (!trs_json_string(structure, text, sizeof text))
+    return bad_descriptor(c, "has an unreadable structure");
   int kind = find(text, names, 7);
   if (kind < 0) return unsupported(c, "structure", text, "");
   c->entries.symmetry = (trs_symmetry)((kind + 1) / 2);
   c->entries.upper = kind && kind % 2 == 0;
-  if (kind && c->entries.nrows != c->entries.ncols) return bad(c, "is symmetric but not square");
+  if (kind && c->entries.nrows != c->entries.ncols)
+    return bad_descriptor(c, "is symmetric but not square");
   return TRS_SUCCESS;
 }
 
@@ -89,16 +92,16 @@ static trs_status read_shape(container *c, trs_json descriptor) {
   trs_entries *e = &c->entries;
   if (!trs_json_integer(trs_json_element(shape, 0), &e->nrows) ||
       !trs_json_integer(trs_json_element(shape, 1), &e->ncols) || trs_json_element(shape, 2).begin)
-    return bad(c, "has no shape of two integers");
+    return bad_descriptor(c, "has no shape of two integers");
   if (e->nrows < 0 || e->ncols < 0 || e->nrows > INT32_MAX || e->ncols > INT32_MAX)
-    return bad(c, "has a shape beyond 2147483647 x 2147483647");
+    return bad_descriptor(c, "has a shape beyond 2147483647 x 2147483647");
   if (!trs_json_integer(trs_json_member(descriptor, "number_of_stored_values"), &e->count) ||
       e->count < 0)
-    return bad(c, "has no number_of_stored_values");
+    return bad_descriptor(c, "has no number_of_stored_values");
   return TRS_SUCCESS;
 }
 
-/* Takes "WORD[" off the front. */
+/* Removes "WORD[" from the front. */
 static bool unwrap(const char **text, const char *word) {
   size_t length = strlen(word);
   if (strncmp(*text, word, length) || (*text)[length] != '[') return false;
@@ -111,19 +114,19 @@ static trs_status read_value_type(container *c, trs_json descriptor) {
   char text[64];
   const char *at = text;
   if (!trs_json_string(trs_json_member(types, "values"), text, sizeof text))
-    return bad(c, "has no data type for values");
+    return bad_descriptor(c, "has no data type for values");
   c->stored = unwrap(&at, "iso") ? 1 : c->entries.count;
   c->complex_values = unwrap(&at, "complex");
   if (strlen(at) > 16 || c->entries.count > INT64_MAX / 32)
-    return bad(c, "has an impossible data type or number of values");
+    return bad_descriptor(c, "has an impossible data type or number of values");
   return TRS_SUCCESS;
 }
 
 static trs_status read_descriptor(container *c, const char *text) {
   trs_json json = trs_json_parse(text, strlen(text));
   trs_json descriptor = trs_json_member(json, "binsparse");
-  if (!json.begin) return bad(c, "is not valid JSON");
-  if (!descriptor.begin) descriptor = json; /* as some writers have it */
+  if (!json.begin) return bad_descriptor(c, "is not valid JSON");
+  if (!descriptor.begin) descriptor = json; /* some writers omit the outer object */
   trs_json fill = trs_json_member(descriptor, "fill");
   c->filled = fill.begin && *fill.begin == 't';
   TRS_TRY(read_version(c, descriptor));
@@ -132,7 +135,8 @@ static trs_status read_descriptor(container *c, const char *text) {
   TRS_TRY(read_structure(c, descriptor));
   TRS_TRY(read_value_type(c, descriptor));
   if (c->entries.symmetry == TRS_HERMITIAN && !c->complex_values)
-    return bad(c, "is hermitian, which only complex values can be: real ones are symmetric");
+    return bad_descriptor(
+        c, "is hermitian, which only complex values can be: real ones are symmetric");
   return TRS_SUCCESS;
 }
 
@@ -148,7 +152,7 @@ static trs_status find_descriptor(container *c) {
   return status;
 }
 
-/* Absent entries are zeros here: a file may say so. */
+/* Absent entries are zeros; the file may state that value. */
 static trs_status check_fill(container *c) {
   double *value, parts[2] = {0};
   int64_t count = c->complex_values ? 2 : 1;
@@ -176,8 +180,7 @@ static trs_status read_pattern(container *c) {
                             (void **)&e->minor);
 }
 
-/* Converts the numbers read to the wanted type, each of the stored ones to all entries if they are
- * constant. */
+/* Converts the numbers read to the wanted type.  A constant value is copied to all entries. */
 static trs_status convert_values(container *c, void *numbers, trs_scalar stored) {
   trs_entries *e = &c->entries;
   int64_t step = c->stored == e->count ? 1 : 0;
@@ -213,8 +216,8 @@ static trs_status check_finite(const container *c) {
   return TRS_SUCCESS;
 }
 
-/* Entries in canonical order, so that nothing will be moved.  Pointers are checked on the way, each
- * before it is followed. */
+/* True if entries are in canonical order, so that nothing has to be moved.  Checks each pointer
+ * before using it. */
 static bool in_order(const trs_entries *e) {
   if ((e->kind != TRS_ROWS && e->kind != TRS_COLUMNS) || e->symmetry != TRS_UNSYMMETRIC)
     return false;
@@ -244,7 +247,7 @@ static trs_status read_values(container *c) {
   return check_finite(c);
 }
 
-/* What is wrong with the entries is the file's fault. */
+/* Faults of the entries are faults of the file: changes the status to TRS_ERROR_FORMAT. */
 static trs_status blame_file(const container *c, trs_status status) {
   trs_failure failure;
   if (status != TRS_ERROR_STRUCTURE) return status;

@@ -1,7 +1,7 @@
 /* body.c - cuts a text into pieces of whole lines. */
 #include "io/body.h"
 
-/* Text that is worth another thread; fuzzers make every byte worth one. */
+/* Bytes of text that justify another thread; under a fuzzer every byte does. */
 #ifndef TRS_LEAST_BYTES
 #define TRS_LEAST_BYTES (1 << 14)
 #endif
@@ -18,7 +18,7 @@ bool trs_body_can_hold(const trs_body *body, int64_t shortest) {
   return most == INT64_MAX || body->banner->count <= (most - body->banner->head + 1) / shortest;
 }
 
-/* The first line that begins at or behind offset bytes into the body. */
+/* The first line that begins at offset bytes into the body or later. */
 static const char *line_from(const trs_body *body, int64_t offset) {
   const char *begin = body->window->begin, *end = body->window->end;
   if (offset == 0) return begin;

@@ -1,6 +1,6 @@
-/* checksum.c - CRC-32 eight bytes a step (Kounavis and Berry 2005, "slicing by eight"), and of
+/* checksum.c - CRC-32 in steps of eight bytes (Kounavis and Berry 2005, "slicing by eight"), and of
  * joined parts: appending n zero bytes multiplies a CRC, as a polynomial over GF(2), by x^(8n).
- * O(count); O(log n) to join.  lookup3 (Jenkins 2006) twelve bytes a step. */
+ * O(count); O(log n) to join.  lookup3 (Jenkins 2006) in steps of twelve bytes. */
 #include "io/checksum.h"
 
 #include <pthread.h>
@@ -8,7 +8,7 @@
 
 static const uint32_t POLYNOMIAL = 0xEDB88320u;
 
-/* table[k][b]: the CRC of byte b and k zero bytes behind it. */
+/* table[k][b]: the CRC of byte b followed by k zero bytes. */
 static uint32_t table[8][256];
 static pthread_once_t table_made = PTHREAD_ONCE_INIT;
 

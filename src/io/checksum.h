@@ -1,5 +1,5 @@
-/* checksum.h - CRC-32 as in gzip and zip (reflected polynomial 0xEDB88320), for data; lookup3,
- * which HDF5 has in its metadata. */
+/* checksum.h - CRC-32 as in gzip and zip (reflected polynomial 0xEDB88320), for data; lookup3, for
+ * HDF5 metadata. */
 #ifndef TRS_IO_CHECKSUM_H
 #define TRS_IO_CHECKSUM_H
 
@@ -7,10 +7,10 @@
 
 #include "trireme.h"
 
-/* Of bytes behind those that gave crc; 0 for none. */
+/* The CRC of earlier bytes and these; crc is that of the earlier bytes, 0 for none. */
 TRS_API uint32_t trs_crc32(uint32_t crc, const void *bytes, int64_t count);
 
-/* Of A B, from those of A and B and the length of B. */
+/* The CRC of A followed by B, from those of A and B and the length of B. */
 TRS_API uint32_t trs_crc32_join(uint32_t first, uint32_t second, int64_t second_count);
 
 uint32_t trs_lookup3(const void *bytes, int64_t count);

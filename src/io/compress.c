@@ -1,4 +1,4 @@
-/* compress.c - gzip and zstd, at levels that keep up with formatting numbers on some threads. */
+/* compress.c - gzip and zstd, at levels as fast as formatting numbers on a few threads. */
 #include "io/compress.h"
 
 #include <stdbool.h>
@@ -43,19 +43,19 @@ trs_status trs_packing_check(trs_packing packing, const char *path) {
 }
 
 #if TRS_HAVE_ZLIB
-static void *take_memory(void *unused, unsigned items, unsigned size) {
+static void *zlib_alloc(void *unused, unsigned items, unsigned size) {
   void *memory;
   (void)unused;
   return trs_alloc(&memory, items, size) ? NULL : memory;
 }
 
-static void give_memory(void *unused, void *memory) {
+static void zlib_free(void *unused, void *memory) {
   (void)unused;
   trs_free(memory);
 }
 
 static trs_status gzip(trs_buffer *packed, const trs_buffer *text) {
-  z_stream stream = {.zalloc = take_memory, .zfree = give_memory};
+  z_stream stream = {.zalloc = zlib_alloc, .zfree = zlib_free};
   if (deflateInit2(&stream, GZIP_LEVEL, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY) != Z_OK)
     return trs_fail(TRS_ERROR_MEMORY, -1, "out of memory in zlib");
   trs_status status =
@@ -66,7 +66,7 @@ static trs_status gzip(trs_buffer *packed, const trs_buffer *text) {
     stream.next_out = (unsigned char *)packed->data;
     stream.avail_out = (unsigned)packed->room;
     if (deflate(&stream, Z_FINISH) != Z_STREAM_END)
-      status = trs_fail(TRS_ERROR_INTERNAL, -1, "zlib needs more room than it said");
+      status = trs_fail(TRS_ERROR_INTERNAL, -1, "zlib needs more space than it announced");
     packed->length = (char *)stream.next_out - packed->data;
   }
   deflateEnd(&stream);
@@ -80,7 +80,7 @@ static trs_status gzip(trs_buffer *packed, const trs_buffer *text) {
 #endif
 
 #if TRS_HAVE_ZSTD
-/* With a checksum of the text, without which one changed bit in nine would go unseen. */
+/* With a checksum of the text; without it one changed bit in nine would go undetected. */
 static trs_status zstd(trs_buffer *packed, const trs_buffer *text) {
   size_t bound = ZSTD_compressBound((size_t)text->length);
   TRS_TRY(trs_buffer_reserve(packed, (int64_t)bound));

@@ -1,10 +1,10 @@
-/* coordinate.c - Matrix Market coordinate text to a CSR matrix, by all members of a team, with no
- * copy of the entries in between: every member reads its share of the text twice, first counting
- * the entries of each row, then putting them where the counts say.  Entries of a row arrive in the
- * order of the file if each member has its own counters; rows that are not in order then are
- * sorted, and repeats added up in an order that depends on their values alone, so that the result
- * is the same for any team.  O(text + nnz log longest row); beside the matrix, 8 bytes a row and
- * group of members. */
+/* coordinate.c - reads Matrix Market coordinate text into a CSR matrix, with all members of a team
+ * and without an intermediate copy of the entries.  Every member reads its share of the text twice:
+ * it first counts the entries of each row, then stores them at the positions that follow from the
+ * counts. If each member has its own counters, entries of a row arrive in the order of the file.
+ * Rows that are not in order afterwards are sorted; repeats are added in an order that depends only
+ * on their values, so that the result is the same for any team.  O(text + nnz log longest row);
+ * besides the matrix, 8 bytes per row and group of members. */
 #include "io/coordinate.h"
 
 #include <math.h>
@@ -24,11 +24,11 @@ static void (*const invent_row[])(trs_coordinate *, int64_t) = TRS_TABLE(invent_
 
 static inline void count_entry(const trs_coordinate *c, int64_t *next, bool alone, int64_t i,
                                int64_t j) {
-  if (trs_coordinate_takes(c, &i, &j)) trs_take_place(next, i, alone);
+  if (trs_coordinate_selects(c, &i, &j)) trs_next_place(next, i, alone);
 }
 
-/* Counts the entry of the line [line, line_end); -1 if it is bad, 0 if blank or a comment.  A
- * symmetric file's entries count on both sides of the diagonal. */
+/* Counts the entry of the line [line, line_end); -1 if it is bad, 0 if the line is blank or a
+ * comment. Entries of a symmetric file count on both sides of the diagonal. */
 static inline int count_line(const trs_coordinate *c, int64_t *next, bool alone, const char *line,
                              const char *line_end, const char *end) {
   bool mirrored = c->body->banner->symmetry != TRS_UNSYMMETRIC;
@@ -44,7 +44,7 @@ static inline int count_line(const trs_coordinate *c, int64_t *next, bool alone,
   return 1;
 }
 
-/* Entries in the lines [text, end), or -1. */
+/* The number of entries in the lines [text, end), or -1. */
 static int64_t count_piece(const trs_coordinate *c, int64_t *next, bool alone, const char *text,
                            const char *end) {
   const char *starts[TRS_LINES + 1];
@@ -62,7 +62,7 @@ static int64_t count_piece(const trs_coordinate *c, int64_t *next, bool alone, c
   return entries;
 }
 
-/* One of the two passes over the text: counting, or filling in the arrays. */
+/* One of the two passes over the text: counting, or filling the arrays. */
 static void read_text(trs_coordinate *c, int rank, bool fill) {
   int size = c->body->size;
   int group = trs_coordinate_group(c, rank);
@@ -77,7 +77,7 @@ static void read_text(trs_coordinate *c, int rank, bool fill) {
     c->partial[rank] += entries;
     if (!good) c->failed = true;
     double done = c->from + (c->to - c->from) * (double)(piece + 1) / TRS_PIECES;
-    if (rank == 0 && !c->body->window->fresh) /* unpacking tells its own */
+    if (rank == 0 && !c->body->window->fresh) /* the unpacker reports its own progress */
       trs_reading_progress(c->body->reading, "reading", fill ? 0.2 + 0.75 * done : 0.2 * done);
   }
 }
@@ -108,7 +108,7 @@ static void sum_body(void *argument, int rank, int size) {
   c->partial[rank] = sum;
 }
 
-/* Counts become positions: row by row, and within a row group by group. */
+/* Converts counts to positions: row by row, and within a row group by group. */
 static void position_body(void *argument, int rank, int size) {
   trs_coordinate *c = argument;
   int64_t begin, end, at = c->partial[rank];
@@ -145,7 +145,7 @@ static int compare_indices(const void *left, const void *right) {
   return (a > b) - (a < b);
 }
 
-/* Row i in order where there are no values. */
+/* Sorts row i of a matrix without values. */
 static void order_indices(trs_coordinate *c, int64_t i) {
   int32_t *idx = c->idx + c->ptr[i];
   int64_t length = c->ptr[i + 1] - c->ptr[i], count = 0;
@@ -191,7 +191,7 @@ static int64_t sum_partial(const trs_coordinate *c) {
   return sum;
 }
 
-/* One pass over the text, which ends where it has more entries than it declares. */
+/* One pass over the text, which ends if it has more entries than declared. */
 static trs_status run_text(trs_coordinate *c, void (*body)(void *, int, int)) {
   trs_window *w = c->body->window;
   c->from = 0;
@@ -206,7 +206,7 @@ static trs_status run_text(trs_coordinate *c, void (*body)(void *, int, int)) {
   return TRS_SUCCESS;
 }
 
-/* Closes the gaps that merged repeats have left. */
+/* Closes the gaps left by merged repeats. */
 static void compact(trs_coordinate *c) {
   size_t size = trs_scalar_size(c->body->scalar);
   int64_t at = 0;
@@ -222,7 +222,7 @@ static void compact(trs_coordinate *c) {
   c->ptr[c->nrows] = c->nnz = at;
 }
 
-/* Fails if the counters do not match what the file declares. */
+/* Fails if the counts do not match the number of entries that the file declares. */
 static trs_status count_entries(trs_coordinate *c) {
   run(c, clear_body);
   TRS_TRY(run_text(c, count_body));
@@ -241,7 +241,7 @@ static trs_status order_entries(trs_coordinate *c) {
   for (int rank = 0; rank < c->body->size; rank++)
     if (c->bad_sums[rank] >= 0)
       return trs_fail(TRS_ERROR_FORMAT, c->bad_sums[rank],
-                      "%s: repeated entries in row %lld add up beyond the range of their type",
+                      "%s: the sum of repeated entries in row %lld exceeds the range of their type",
                       c->body->reading->path, (long long)c->bad_sums[rank] + 1);
   if (c->repeats) compact(c);
   if (c->val && c->body->banner->field == TRS_PATTERN) run(c, invent_body);
@@ -249,7 +249,7 @@ static trs_status order_entries(trs_coordinate *c) {
 }
 
 static trs_status build(trs_coordinate *c) {
-  enum { SHORTEST = 4 }; /* bytes of a line, "1 1" */
+  enum { SHORTEST = 4 }; /* bytes of the shortest line, "1 1" */
   int size = c->body->size;
   if (!trs_body_can_hold(c->body, SHORTEST)) return trs_body_diagnose(c->body);
   TRS_TRY(TRS_ALLOC_ZERO(&c->partial, size));
@@ -269,7 +269,7 @@ static trs_status build(trs_coordinate *c) {
   return order_entries(c);
 }
 
-/* Counters may take half the memory of the matrix; where it is read in parts there is one set. */
+/* Counters may take half the memory of the matrix.  A matrix read in parts has one set. */
 static int count_groups(const trs_banner *banner, const trs_selection *only, int size) {
   int64_t affordable = banner->nrows ? 6 * (banner->count / (8 * banner->nrows)) : size;
   if (only) affordable = 1;

@@ -1,15 +1,15 @@
-/* coordinate_tmpl.c - entries to their places, for one element type. */
+/* coordinate_tmpl.c - stores entries, for one element type. */
 
 #include "io/value_tmpl.c"
 
-/* May the entry stand in a file of this symmetry? */
+/* True if the entry is valid in a file of this symmetry. */
 static bool NAME(allowed)(trs_symmetry symmetry, int64_t i, int64_t j, SCALAR value) {
   if (i != j) return true;
   return symmetry == TRS_SYMMETRIC || (symmetry == TRS_HERMITIAN && NAME(is_real)(value));
 }
 
-/* Entries read but not yet put in their places: by the time they are, the memory that the places
- * lie in has had time to arrive. */
+/* Entries that are read but not stored yet.  Their places are prefetched and arrive in the cache
+ * before they are stored. */
 typedef struct NAME(batch) {
   int count;
   int32_t rows[2 * TRS_LINES], columns[2 * TRS_LINES];
@@ -18,7 +18,7 @@ typedef struct NAME(batch) {
 
 static inline void NAME(add)(const trs_coordinate *c, NAME(batch) * batch, const int64_t *next,
                              int64_t i, int64_t j, SCALAR value) {
-  if (!trs_coordinate_takes(c, &i, &j)) return;
+  if (!trs_coordinate_selects(c, &i, &j)) return;
   int at = batch->count++;
   batch->rows[at] = (int32_t)i;
   batch->columns[at] = (int32_t)j;
@@ -26,14 +26,14 @@ static inline void NAME(add)(const trs_coordinate *c, NAME(batch) * batch, const
   __builtin_prefetch(&next[i], 1);
 }
 
-/* False if the file has changed since the entries were counted. */
+/* Stores the batch.  False if the file has changed since the entries were counted. */
 static bool NAME(place)(const trs_coordinate *c, int64_t *next, bool alone,
                         const NAME(batch) * batch) {
   int64_t places[2 * TRS_LINES];
   SCALAR *val = c->val;
   bool inside = true;
   for (int k = 0; k < batch->count; k++) {
-    places[k] = trs_take_place(next, batch->rows[k], alone);
+    places[k] = trs_next_place(next, batch->rows[k], alone);
     inside &= places[k] < c->nnz;
     __builtin_prefetch(&c->idx[places[k]], 1);
     if (val) __builtin_prefetch(&val[places[k]], 1);
@@ -45,7 +45,8 @@ static bool NAME(place)(const trs_coordinate *c, int64_t *next, bool alone,
   return inside;
 }
 
-/* Notes the side of the diagonal; written once, so that the members do not fight over it. */
+/* Records the side of the diagonal.  Written once, so that the members do not contend for the cache
+ * line. */
 static void NAME(note_side)(trs_coordinate *c, int64_t i, int64_t j) {
   atomic_bool *side = i > j ? &c->below : &c->above;
   if (!atomic_load_explicit(side, memory_order_relaxed))
@@ -63,7 +64,7 @@ static bool NAME(add_mirrored)(const trs_coordinate *c, NAME(batch) * batch, con
   return true;
 }
 
-/* Reads the line [line, line_end), of a text that ends at end. */
+/* Reads the line [line, line_end) of a text that ends at `end`. */
 static inline bool NAME(read_line)(const trs_coordinate *c, NAME(batch) * batch,
                                    const int64_t *next, const char *line, const char *line_end,
                                    const char *end) {
@@ -71,7 +72,7 @@ static inline bool NAME(read_line)(const trs_coordinate *c, NAME(batch) * batch,
   SCALAR value;
   line = trs_skip_blanks(line);
   const char *after = trs_parse_indices(line, &i, &j);
-  if (!after) return trs_skip_line(line, end) == line_end; /* blank, or a comment? */
+  if (!after) return trs_skip_line(line, end) == line_end; /* true for a blank line or a comment */
   if (!trs_is_blank(*after) && c->body->banner->field != TRS_PATTERN) return false;
   after = NAME(parse_scalar)(after, c->body, &value);
   i--, j--;
@@ -83,7 +84,7 @@ static inline bool NAME(read_line)(const trs_coordinate *c, NAME(batch) * batch,
          NAME(add_mirrored)(c, batch, next, i, j, value);
 }
 
-/* Reads the lines of [text, end); false if one is bad. */
+/* Reads the lines of [text, end).  False if one is bad. */
 static bool NAME(fill_piece)(const trs_coordinate *c, int64_t *next, bool alone, const char *text,
                              const char *end) {
   const char *starts[TRS_LINES + 1];
@@ -99,7 +100,8 @@ static bool NAME(fill_piece)(const trs_coordinate *c, int64_t *next, bool alone,
   return true;
 }
 
-/* Column order, and a fixed one for repeated entries whatever order they came in. */
+/* Order by column; repeated entries are ordered by value, independently of their order of
+ * arrival. */
 static bool NAME(after)(const int32_t *idx, const SCALAR *val, int64_t a, int32_t j,
                         const SCALAR *value) {
   return idx[a] != j ? idx[a] > j : memcmp(&val[a], value, sizeof *value) > 0;
@@ -132,7 +134,7 @@ static void NAME(sift_down)(int32_t *idx, SCALAR *val, int64_t root, int64_t len
   val[root] = value;
 }
 
-/* Needs no memory, and no time beyond length log length on any input. */
+/* Needs no memory and at most length log length time on any input. */
 static void NAME(heap_sort)(int32_t *idx, SCALAR *val, int64_t length) {
   for (int64_t root = length / 2; root-- > 0;) NAME(sift_down)(idx, val, root, length);
   for (int64_t last = length - 1; last > 0; last--) {
@@ -146,7 +148,7 @@ static void NAME(heap_sort)(int32_t *idx, SCALAR *val, int64_t length) {
   }
 }
 
-/* Adds up repeats in a sorted row; returns its new length. */
+/* Adds repeats in a sorted row; returns its new length. */
 static int64_t NAME(merge)(int32_t *idx, SCALAR *val, int64_t length, bool *overflow) {
   int64_t count = 0;
   for (int64_t k = 0; k < length; k++) {
@@ -163,7 +165,7 @@ static int64_t NAME(merge)(int32_t *idx, SCALAR *val, int64_t length, bool *over
   return count;
 }
 
-/* Puts row i in order; false if a sum of repeated entries overflows. */
+/* Sorts row i and merges repeats.  False if a sum of repeated entries overflows. */
 static bool NAME(order_row)(trs_coordinate *c, int64_t i) {
   int64_t begin = c->ptr[i], length = c->ptr[i + 1] - begin;
   int32_t *idx = c->idx + begin;
@@ -181,8 +183,8 @@ static bool NAME(order_row)(trs_coordinate *c, int64_t i) {
   return !overflow || c->nonfinite;
 }
 
-/* Values for row i of a pattern: a function of the seed and the position, the same on both sides of
- * the diagonal where the file is symmetric. */
+/* Values for row i of a pattern: a function of the seed and the position, equal on both sides of
+ * the diagonal of a symmetric file. */
 static void NAME(invent_row)(trs_coordinate *c, int64_t i) {
   bool symmetric = c->body->banner->symmetry == TRS_SYMMETRIC;
   uint64_t seed = c->body->reading->options.seed;

@@ -1,4 +1,5 @@
-/* decompress.c - gzip (RFC 1952, several members too) and zstd (RFC 8878) to text in memory. */
+/* decompress.c - unpacks gzip (RFC 1952, also several members) and zstd (RFC 8878) to text in
+ * memory. */
 #include "io/decompress.h"
 
 #include "base/config.h"
@@ -27,7 +28,7 @@ static trs_status truncated(const trs_unpacker *u) {
                   u->source->reading->path, name_of(u), (long long)u->at);
 }
 
-/* Sees to it that there is input, if the source has more. */
+/* Reads input unless some is left; length stays 0 at the end of the source. */
 static trs_status refill(trs_unpacker *u) {
   if (u->length) return TRS_SUCCESS;
   u->begin = 0;
@@ -36,20 +37,20 @@ static trs_status refill(trs_unpacker *u) {
   return TRS_SUCCESS;
 }
 
-static void take_input(trs_unpacker *u, int64_t count) {
+static void consume_input(trs_unpacker *u, int64_t count) {
   u->begin += count;
   u->length -= count;
 }
 #endif
 
 #if TRS_HAVE_ZLIB
-static void *take_memory(void *unused, unsigned items, unsigned size) {
+static void *zlib_alloc(void *unused, unsigned items, unsigned size) {
   void *memory;
   (void)unused;
   return trs_alloc(&memory, items, size) ? NULL : memory;
 }
 
-static void give_memory(void *unused, void *memory) {
+static void zlib_free(void *unused, void *memory) {
   (void)unused;
   trs_free(memory);
 }
@@ -57,8 +58,8 @@ static void give_memory(void *unused, void *memory) {
 static trs_status gunzip_open(trs_unpacker *u) {
   z_stream *stream;
   TRS_TRY(TRS_ALLOC_ZERO(&stream, 1));
-  stream->zalloc = take_memory;
-  stream->zfree = give_memory;
+  stream->zalloc = zlib_alloc;
+  stream->zfree = zlib_free;
   if (inflateInit2(stream, 15 + 16) != Z_OK) {
     trs_free(stream);
     return trs_fail(TRS_ERROR_MEMORY, -1, "out of memory in zlib");
@@ -69,23 +70,23 @@ static trs_status gunzip_open(trs_unpacker *u) {
 
 static unsigned piece(int64_t bytes) { return (unsigned)(bytes < 1 << 26 ? bytes : 1 << 26); }
 
-/* Behind a member: another, or the end, with zeros before it, as on tapes. */
+/* After a member: another member, or the end, possibly after zero padding as on tapes. */
 static trs_status find_member(trs_unpacker *u) {
   inflateReset(u->stream);
   u->inside = false;
   do {
     TRS_TRY(refill(u));
     u->ended = !u->length;
-    while (u->length && !u->input[u->begin]) take_input(u, 1);
+    while (u->length && !u->input[u->begin]) consume_input(u, 1);
   } while (!u->ended && !u->length);
   return TRS_SUCCESS;
 }
 
-/* One call of inflate; it has ended after the last byte of the last member. */
+/* One call of inflate.  Unpacking has ended after the last byte of the last member. */
 static trs_status gunzip_read(trs_unpacker *u, char *to, int64_t room, int64_t *got) {
   z_stream *stream = u->stream;
   TRS_TRY(refill(u));
-  bool last = !u->length; /* what it holds back may still come */
+  bool last = !u->length; /* zlib may still hold output */
   stream->next_in = (unsigned char *)u->input + u->begin;
   stream->avail_in = piece(u->length);
   stream->next_out = (unsigned char *)to;
@@ -93,7 +94,7 @@ static trs_status gunzip_read(trs_unpacker *u, char *to, int64_t room, int64_t *
   *got = stream->avail_out;
   int code = inflate(stream, Z_NO_FLUSH);
   *got -= stream->avail_out;
-  take_input(u, (char *)stream->next_in - (u->input + u->begin));
+  consume_input(u, (char *)stream->next_in - (u->input + u->begin));
   if (code == Z_MEM_ERROR) return trs_fail(TRS_ERROR_MEMORY, -1, "out of memory in zlib");
   if (code == Z_BUF_ERROR || (code == Z_OK && last && stream->avail_out)) return truncated(u);
   if (code != Z_OK && code != Z_STREAM_END) return damaged(u);
@@ -138,7 +139,7 @@ static trs_status unzstd_error(const trs_unpacker *u, size_t code) {
       why = "needs more than 128 MB to be unpacked: compress the text without --long";
       break;
     case ZSTD_error_dictionary_wrong:
-      why = "needs a dictionary, which is not read: compress the text without one";
+      why = "needs a dictionary, which is not supported: compress the text without one";
       break;
     default:
       return damaged(u);
@@ -154,7 +155,7 @@ static trs_status unzstd_read(trs_unpacker *u, char *to, int64_t room, int64_t *
   if (!last || u->full) {
     size_t left = ZSTD_decompressStream(u->stream, &out, &in);
     *got = (int64_t)out.pos;
-    take_input(u, (int64_t)in.pos);
+    consume_input(u, (int64_t)in.pos);
     if (ZSTD_isError(left)) return unzstd_error(u, left);
     u->inside = left != 0;
     u->full = out.pos == out.size && left;
@@ -188,7 +189,7 @@ bool trs_is_packed(const trs_source *source) {
   return is_gzip(source) || begins_with(source, "\x28\xb5\x2f\xfd", 4);
 }
 
-/* By the first bytes; by the name where they are not those of a text that may be read. */
+/* By the first bytes; by the name if these are not the start of readable text. */
 trs_status trs_packing_known(const trs_source *source) {
   static const struct {
     const char *magic, *ending, *name, *remedy;
@@ -206,10 +207,11 @@ trs_status trs_packing_known(const trs_source *source) {
   for (size_t k = 0; k < sizeof others / sizeof *others; k++)
     if (begins_with(source, others[k].magic, others[k].length) ||
         (dot && !text && source->nfirst && !strcmp(dot, others[k].ending)))
-      return trs_fail(TRS_ERROR_UNSUPPORTED, -1,
-                      "%s is compressed by %s, which is not read: decompress it first (%s), or "
-                      "compress it by gzip or zstd",
-                      path, others[k].name, others[k].remedy);
+      return trs_fail(
+          TRS_ERROR_UNSUPPORTED, -1,
+          "%s is compressed by %s, which is not supported: decompress it first (%s), or "
+          "compress it by gzip or zstd",
+          path, others[k].name, others[k].remedy);
   return TRS_SUCCESS;
 }
 
@@ -235,8 +237,8 @@ void trs_unpacker_close(trs_unpacker *u) {
   u->input = NULL;
 }
 
-/* deflate shrinks at most 1032 times; a block of zstd has at least 4 bytes and unpacks to at most
- * 128 KiB. */
+/* deflate expands at most 1032 times.  A zstd block has at least 4 bytes and unpacks to at most 128
+ * KiB. */
 int64_t trs_unpacked_most(const trs_source *source) {
   int64_t each = is_gzip(source) ? 1032 : 1 << 15;
   return source->size < 0 || source->size > INT64_MAX / each ? INT64_MAX : source->size * each;

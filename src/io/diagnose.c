@@ -1,6 +1,6 @@
-/* diagnose.c - the first bad line of a Matrix Market body, and what is wrong with it.  The readers
- * only notice that something is wrong, in whatever order their threads get there; this reads the
- * lines again one by one, so that the message is the same for any number of threads. */
+/* diagnose.c - finds the first bad line of a Matrix Market body and the reason.  The readers only
+ * detect that a line is bad, in an order that depends on the threads.  This file reads the lines
+ * again one by one, so that the message is the same for any number of threads. */
 #include <float.h>
 #include <math.h>
 #include <stdio.h>
@@ -9,12 +9,12 @@
 
 typedef struct inspection {
   const trs_body *body;
-  int64_t line;        /* number of the line in hand */
-  const char *at;      /* the item in hand */
-  const char *end;     /* of the line, its newline left out */
-  int64_t seen;        /* entries before this one */
-  int64_t row, column; /* of this one, from 1 */
-  bool above, below;   /* entries before this one lie there */
+  int64_t line;        /* number of the current line */
+  const char *at;      /* the current item */
+  const char *end;     /* end of the line, without its newline */
+  int64_t seen;        /* entries before the current one */
+  int64_t row, column; /* of the current entry, from 1 */
+  bool above, below;   /* an earlier entry lies on that side */
 } inspection;
 
 static trs_status bad_item(const inspection *in, const char *problem) {
@@ -59,7 +59,8 @@ static trs_status check_value(inspection *in, double *value) {
     if (trs_is_real(in->at) && !trs_parse_real(in->at, value))
       return bad_item(in, "overflows the range of a double");
   }
-  if (!after || !item_ends(after)) return bad_item(in, integer ? "is no integer" : "is no number");
+  if (!after || !item_ends(after))
+    return bad_item(in, integer ? "is not an integer" : "is not a number");
   if (!trs_scalar_is_double(in->body->scalar) && fabs(*value) > FLT_MAX && !isinf(*value) &&
       isinf((float)*value))
     return bad_item(in, "overflows the range of a float");
@@ -74,7 +75,7 @@ static trs_status check_symmetry(inspection *in, double imaginary) {
   in->above |= in->column > in->row;
   in->below |= in->column < in->row;
   if (in->above && in->below)
-    problem = "lies across the diagonal from entries before it: one triangle is to be stored";
+    problem = "lies across the diagonal from earlier entries: store one triangle only";
   else if (in->row == in->column && symmetry == TRS_SKEW_SYMMETRIC)
     problem = "lies on the diagonal, which is zero and must not be stored";
   else if (in->row == in->column && symmetry == TRS_HERMITIAN && imaginary != 0 &&
@@ -118,7 +119,7 @@ static trs_status too_few(const inspection *in) {
       in->body->banner->coordinate ? "that its size line declares" : "that its size line implies");
 }
 
-/* The lines at hand. */
+/* Checks the current lines. */
 static trs_status check_lines(inspection *in) {
   const char *line = in->body->window->begin, *end = in->body->window->end;
   for (; line < end; in->line++) {

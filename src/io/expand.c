@@ -1,5 +1,5 @@
-/* expand.c - entries to a matrix: those by row or column as they are; pairs of indices, and
- * triangles that stand for a symmetric matrix, by a counting sort.  O(n + entries). */
+/* expand.c - converts entries to a matrix: entries by row or column directly; index pairs, and
+ * triangles of a symmetric matrix, by a counting sort.  O(n + entries). */
 #include "io/expand.h"
 
 #include <math.h>
@@ -62,7 +62,7 @@ static trs_status check_entries(const trs_entries *e) {
   return check_indices(e->minor, e->count, minors, "indices_1");
 }
 
-/* Pointers become an index for each entry; then majors are made the rows. */
+/* Converts pointers to one index per entry; then makes the major indices rows. */
 static trs_status make_pairs(trs_entries *e) {
   if (e->ptr) {
     TRS_TRY(TRS_ALLOC(&e->major, e->count));
@@ -77,7 +77,7 @@ static trs_status make_pairs(trs_entries *e) {
   return TRS_SUCCESS;
 }
 
-/* As in a text file: zero, or real. */
+/* As in a text file, the diagonal is zero (skew-symmetric) or real (Hermitian). */
 static trs_status check_diagonal(const trs_entries *e) {
   bool skew = e->symmetry == TRS_SKEW_SYMMETRIC;
   if (!skew && e->symmetry != TRS_HERMITIAN) return TRS_SUCCESS;
@@ -103,7 +103,7 @@ static trs_status check_triangle(const trs_entries *e) {
   return TRS_SUCCESS;
 }
 
-/* ptr[i + 1] becomes where row i begins: scattering moves it to where the next row does. */
+/* ptr[i + 1] is the start of row i; scattering advances it to the start of the next row. */
 static trs_status count_rows(const trs_entries *e, int64_t **ptr) {
   TRS_TRY(TRS_ALLOC_ZERO(ptr, e->nrows + 2));
   for (int64_t k = 0; k < e->count; k++) {
@@ -114,7 +114,7 @@ static trs_status count_rows(const trs_entries *e, int64_t **ptr) {
   return TRS_SUCCESS;
 }
 
-/* Takes the arrays.  Each entry stands once in a file of this kind. */
+/* Takes ownership of the arrays.  Files of this kind contain each entry once. */
 static trs_status adopt(trs_matrix **A, trs_format format, trs_scalar scalar, int64_t nrows,
                         int64_t ncols, int64_t *ptr, int32_t *idx, void *val) {
   int64_t entries = ptr[format == TRS_CSR ? nrows : ncols];

@@ -1,6 +1,6 @@
-/* expand_tmpl.c - entries and their mirror images to their rows, for one element type. */
+/* expand_tmpl.c - stores entries and their mirror images in their rows, for one element type. */
 
-/* next[row] is where the row's next entry goes. */
+/* next[row] is the position of the row's next entry. */
 static void NAME(scatter)(const trs_entries *e, int64_t *next, int32_t *idx, void *values) {
   const SCALAR *from = e->val;
   SCALAR *to = values;

@@ -1,10 +1,10 @@
-/* format.c - doubles to 17 significant digits, floats to 9: as many as always suffice to read back
- * the same bits.
+/* format.c - doubles to 17 significant digits, floats to 9: always enough to read back the same
+ * bits.
  *
- * With |x| = m 2^e, the digits are the integer nearest to m 2^e 10^k for the k that gives it the
- * wanted length.  m times the 128 leading bits of 5^k leaves an error of less than 2^-64 of the
- * last digit, while 17 digits lie at most 0.9 of the distance of doubles apart: enough to read
- * back, if not to settle every tie. */
+ * With |x| = m 2^e, the digits are the integer nearest to m 2^e 10^k for the k that gives the
+ * wanted length.  m times the 128 leading bits of 5^k has an error below 2^-64 of the last digit.
+ * Numbers of 17 digits are at most 0.9 of the distance between doubles apart.  That is enough to
+ * read back the same double, but not to resolve every tie. */
 #include "io/format.h"
 
 #include <math.h>
@@ -40,7 +40,7 @@ char *trs_format_index(char *text, int64_t value) {
   return text + length;
 }
 
-/* The integer nearest to m 2^e 10^k, where m has its top bit set and the result fits 64 bits. */
+/* The integer nearest to m 2^e 10^k.  m has its top bit set and the result fits 64 bits. */
 static uint64_t scaled(uint64_t m, int e, int k) {
   const uint64_t *power = trs_power_table[k - TRS_POWER_FIRST];
   u128 product = (u128)m * power[0];
@@ -50,13 +50,14 @@ static uint64_t scaled(uint64_t m, int e, int k) {
   return (uint64_t)((product + ((u128)1 << (drop - 1))) >> drop);
 }
 
-/* Digits of m 2^e, top bit of m set: an integer of exactly so many digits, times 10^*exponent. */
+/* The digits of m 2^e, m with its top bit set: an integer of exactly `digits` digits, times
+ * 10^*exponent. */
 static uint64_t significant(uint64_t m, int e, int digits, uint64_t least, int *exponent) {
-  /* log10 2 = 78913 / 2^18, cut off: k is right or one too large. */
+  /* log10 2 = 78913 / 2^18, truncated: k is correct or one too large. */
   int k = digits - 1 - (int)(((int64_t)(e + 63) * 78913) >> 18);
   uint64_t value = scaled(m, e, k);
   if (value >= 10 * least) value = scaled(m, e, --k);
-  if (value >= 10 * least) { /* 99..9.6 rounded up to one digit more */
+  if (value >= 10 * least) { /* 99..9.6 rounded up to one more digit */
     value = least;
     k--;
   }
@@ -72,8 +73,8 @@ static char *put_exponent(char *text, int exponent) {
   return trs_format_index(text, exponent);
 }
 
-/* count digits, the point behind the first before_point of them (which may be none of them, or
- * more than there are). */
+/* Writes count digits, with the point after the first before_point of them (possibly none, or more
+ * than count). */
 static char *put_positional(char *text, const char *digits, int count, int before_point) {
   if (before_point <= 0) {
     memcpy(text, "0.0000", 6);

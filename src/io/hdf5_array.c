@@ -1,9 +1,9 @@
 /* hdf5_array.c - one-dimensional datasets from an HDF5 file of any origin.
  *
- * Nothing in the file is believed: rank, type, length and the room that the data takes in the file
- * are checked before memory is taken.  Contiguous data in the memory's own type is read past the
- * HDF5 library, by all members of a team, each checking what it has read while that is in its
- * cache; any other layout goes through the library, in its worker process. */
+ * The file is untrusted: rank, type, length and storage size of a dataset are checked before memory
+ * is allocated.  All members of a team read contiguous data of the native type directly, without
+ * the HDF5 library; each checks its part while it is in the cache.  The library, in its worker
+ * process, reads all other layouts. */
 #include <errno.h>
 #include <math.h>
 #include <stdatomic.h>
@@ -26,20 +26,20 @@ typedef struct array {
   int64_t offset;                    /* in the file, if it can be read past the library, or -1 */
   trs_slice *slice;                  /* NULL: all */
   bool has_crc;
-  uint32_t crc;   /* that the file says */
-  uint32_t *crcs; /* one a member */
+  uint32_t crc;   /* stored in the file */
+  uint32_t *crcs; /* one per member */
   void *data;
-  atomic_int error; /* errno of a failed read, or -1 where the file ends too soon */
+  atomic_int error; /* errno of a failed read; -1 if the file ends too early */
 } array;
 
-static trs_status bad(const array *a, const char *why) {
+static trs_status bad_dataset(const array *a, const char *why) {
   return trs_fail(TRS_ERROR_FORMAT, -1, "%s: dataset %s %s", a->file->reading->path, a->path, why);
 }
 
 static bool is_real(trs_hdf5_type type) { return type == TRS_HDF5_F32 || type == TRS_HDF5_F64; }
 
-/* The type to read the stored numbers as on the way to the wanted one: without loss, but for
- * integers beyond 2^53, which become the nearest double as those of a text file do. */
+/* Chooses the type in which the stored numbers are read before conversion to the wanted one.
+ * Without loss, except that integers beyond 2^53 become the nearest double, as in a text file. */
 static trs_status choose_type(array *a, trs_hdf5_type wanted) {
   int64_t size = a->found[TRS_LOOK_SIZE];
   if (a->found[TRS_LOOK_IS_REAL] && is_real(wanted)) {
@@ -50,7 +50,7 @@ static trs_status choose_type(array *a, trs_hdf5_type wanted) {
     bool narrow = size < 4 || (size == 4 && a->found[TRS_LOOK_IS_SIGNED]);
     a->stored = narrow ? TRS_HDF5_I32 : TRS_HDF5_I64;
   } else {
-    return bad(a, is_real(wanted) ? "does not hold numbers" : "does not hold integers");
+    return bad_dataset(a, is_real(wanted) ? "does not hold numbers" : "does not hold integers");
   }
   return TRS_SUCCESS;
 }
@@ -59,14 +59,14 @@ static trs_status look(array *a) {
   trs_worker_message message = {.job = TRS_HDF5_LOOK};
   TRS_TRY(trs_hdf5_ask(a->file, &message, a->path, "", 0));
   memcpy(a->found, message.number, sizeof a->found);
-  if (!a->found[TRS_LOOK_FOUND]) return bad(a, "is missing, or no readable dataset");
+  if (!a->found[TRS_LOOK_FOUND]) return bad_dataset(a, "is missing, or not a readable dataset");
   if (a->found[TRS_LOOK_ELSEWHERE])
-    return bad(a, "lies in another file, where it is not looked for");
+    return bad_dataset(a, "lies in another file, which is not read");
   return TRS_SUCCESS;
 }
 
 static trs_status check_length(array *a) {
-  if (!a->found[TRS_LOOK_VECTOR]) return bad(a, "is not one-dimensional");
+  if (!a->found[TRS_LOOK_VECTOR]) return bad_dataset(a, "is not one-dimensional");
   if (a->found[TRS_LOOK_LENGTH] != a->count)
     return trs_fail(TRS_ERROR_FORMAT, -1, "%s: dataset %s has %lld elements, not %lld",
                     a->file->reading->path, a->path, (long long)a->found[TRS_LOOK_LENGTH],
@@ -74,18 +74,18 @@ static trs_status check_length(array *a) {
   return TRS_SUCCESS;
 }
 
-/* Finds where the data lies and whether the file is large enough to hold it. */
+/* Finds the position of the data and checks that the file is large enough to contain it. */
 static trs_status check_storage(array *a) {
   int64_t stored = a->found[TRS_LOOK_STORED], size = a->found[TRS_LOOK_SIZE];
   int64_t offset = a->found[TRS_LOOK_OFFSET], all = a->file->bytes;
   a->offset = -1;
   if (a->count == 0) return TRS_SUCCESS;
-  if (size <= 0 || size > 16) return bad(a, "is of a type that is not read");
+  if (size <= 0 || size > 16) return bad_dataset(a, "is of a type that is not supported");
   if (stored <= 0 || stored > all || a->count > stored * MOST_SHRUNK / size)
-    return bad(a, "is truncated: the file does not hold that much data");
+    return bad_dataset(a, "is truncated: the file does not hold that much data");
   if (!a->found[TRS_LOOK_CONTIGUOUS]) return TRS_SUCCESS;
   if (offset < 0 || stored / size < a->count || offset > all - stored)
-    return bad(a, "is truncated: it reaches beyond the end of the file");
+    return bad_dataset(a, "is truncated: it reaches beyond the end of the file");
   if (a->found[TRS_LOOK_NATIVE] == (int64_t)a->stored) a->offset = offset;
   return TRS_SUCCESS;
 }
@@ -105,7 +105,7 @@ static bool read_piece(array *a, char *to, int64_t count, int64_t offset) {
   return true;
 }
 
-/* Reads, if it is to be read past the library, and checks a member's share. */
+/* Reads a member's share, if directly readable, and checks it. */
 static void load_body(void *argument, int rank, int size) {
   array *a = argument;
   int64_t begin, end;
@@ -125,7 +125,7 @@ static trs_status read_through_library(array *a) {
       .job = TRS_HDF5_READ,
       .number = {(int64_t)a->stored, a->slice ? a->slice->from : 0, a->count}};
   TRS_TRY(trs_hdf5_ask(a->file, &message, a->path, "", a->bytes));
-  /* Only bytes as they lie in the file can be checked. */
+  /* Only bytes read as stored in the file can be checked. */
   a->has_crc = a->has_crc && a->found[TRS_LOOK_NATIVE] == (int64_t)a->stored;
   return trs_worker_take(a->file->worker, a->data, a->bytes, 1);
 }
@@ -136,7 +136,7 @@ static trs_status load(array *a) {
   if (a->count && a->offset < 0) TRS_TRY(read_through_library(a));
   trs_team_run(team, size, load_body, a);
   int error = atomic_load(&a->error);
-  if (error) return bad(a, error > 0 ? "cannot be read from the disk" : "is truncated");
+  if (error) return bad_dataset(a, error > 0 ? "cannot be read from the disk" : "is truncated");
   uint32_t crc = 0;
   for (int rank = 0; rank < size; rank++) {
     int64_t begin, end;
@@ -150,7 +150,7 @@ static trs_status load(array *a) {
     a->slice->bytes = a->bytes;
     return TRS_SUCCESS;
   }
-  return a->has_crc && crc != a->crc ? bad(a, "is damaged: its checksum does not match")
+  return a->has_crc && crc != a->crc ? bad_dataset(a, "is damaged: its checksum does not match")
                                      : TRS_SUCCESS;
 }
 
@@ -183,8 +183,8 @@ static trs_status convert(array *a, trs_hdf5_type wanted) {
   trs_free(a->data);
   a->data = converted;
   return fits ? TRS_SUCCESS
-              : bad(a, wanted == TRS_HDF5_I32 ? "holds numbers beyond 32 bits"
-                                              : "holds values beyond the range of a float");
+              : bad_dataset(a, wanted == TRS_HDF5_I32 ? "holds numbers beyond 32 bits"
+                                                      : "holds values beyond the range of a float");
 }
 
 static trs_status read_array(array *a, trs_hdf5_type wanted) {
@@ -192,7 +192,8 @@ static trs_status read_array(array *a, trs_hdf5_type wanted) {
   TRS_TRY(check_length(a));
   TRS_TRY(choose_type(a, wanted));
   TRS_TRY(check_storage(a));
-  if (a->found[TRS_LOOK_HAS_CRC] < 0) return bad(a, "has an unreadable attribute \"crc32\"");
+  if (a->found[TRS_LOOK_HAS_CRC] < 0)
+    return bad_dataset(a, "has an unreadable attribute \"crc32\"");
   a->has_crc = a->found[TRS_LOOK_HAS_CRC] > 0;
   a->crc = (uint32_t)a->found[TRS_LOOK_CRC];
   if (a->slice) {

@@ -1,9 +1,9 @@
 /* hdf5_encode.c - HDF5 metadata for groups with one text attribute each and contiguous datasets
  * (HDF5 file format specification 3.0: superblock 2, object headers 2, which carry checksums).
  *
- * The HDF5 library is not used for writing because it does not survive a disk that fills up: when
- * H5Fclose cannot flush, the library (1.10) crashes the program.  What is written here is a small
- * and fixed part of the format that every HDF5 since 1.8 reads. */
+ * The HDF5 library is not used for writing because it fails on a full disk: if H5Fclose cannot
+ * flush, the library (1.10) crashes the program.  The code writes a small fixed part of the format
+ * that every HDF5 since 1.8 reads. */
 #include "io/hdf5_encode.h"
 
 #include <string.h>
@@ -24,7 +24,7 @@ enum {
 
 static const uint64_t UNDEFINED = UINT64_MAX;
 
-/* Bytes written so far.  What does not fit is dropped, and overflow says so. */
+/* Bytes written so far.  Bytes beyond the limit are dropped, and overflow is set. */
 typedef struct encoder {
   unsigned char *bytes;
   int64_t length;
@@ -45,12 +45,12 @@ static void put_text(encoder *e, const char *text, size_t count) {
   for (size_t k = 0; k < count; k++) put(e, (unsigned char)text[k], 1);
 }
 
-/* An object header's or the superblock's checksum, over the bytes from begin. */
+/* The checksum of an object header or of the superblock, over the bytes from begin. */
 static void put_checksum(encoder *e, int64_t begin) {
   put(e, trs_lookup3(e->bytes + begin, e->length - begin), 4);
 }
 
-/* Messages and headers begin with their length, which is filled in at the end. */
+/* Sets a value that was written before: messages and headers begin with their length. */
 static void set(encoder *e, int64_t at, int64_t value, int count) {
   if (!e->overflow)
     for (int byte = 0; byte < count; byte++)
@@ -69,7 +69,7 @@ static int64_t begin_header(encoder *e) {
   int64_t begin = e->length;
   put_text(e, "OHDR", 4);
   put(e, 2, 1); /* version */
-  put(e, 2, 1); /* the length below has four bytes; no times, no creation order */
+  put(e, 2, 1); /* a length of four bytes follows; no times, no creation order */
   put(e, 0, 4);
   return begin;
 }
@@ -176,7 +176,7 @@ static void put_link(encoder *e, const char *name, int64_t address) {
   end_message(e, begin);
 }
 
-/* What the group holds, then the group; returns its header's address. */
+/* Writes the group's content, then the group; returns its header's address. */
 static int64_t put_group(encoder *e, const trs_hdf5_group *group) {
   int64_t datasets[TRS_HDF5_DATASETS], groups[TRS_HDF5_GROUPS];
   for (int k = 0; k < group->ndatasets; k++) datasets[k] = put_dataset(e, e->extent++);
@@ -184,7 +184,7 @@ static int64_t put_group(encoder *e, const trs_hdf5_group *group) {
   int64_t header = begin_header(e), message = begin_message(e, LINK_INFO);
   put(e, 0, 2); /* version, flags */
   put(e, UNDEFINED, 8);
-  put(e, UNDEFINED, 8); /* links stand in the header itself */
+  put(e, UNDEFINED, 8); /* links are in the header itself */
   end_message(e, message);
   message = begin_message(e, GROUP_INFO);
   put(e, 0, 2);

@@ -4,18 +4,19 @@
 
 #include "io/hdf5.h"
 
-/* Metadata fills the file up to here; the datasets follow, each at a multiple of ALIGNMENT. */
+/* Bytes that the metadata may take.  The datasets follow, each at a multiple of
+ * TRS_HDF5_ALIGNMENT. */
 enum { TRS_HDF5_METADATA = 16384, TRS_HDF5_ALIGNMENT = 4096 };
 
-/* Where a dataset's bytes lie in the file, and their checksum. */
+/* The position of a dataset's bytes in the file, and their checksum. */
 typedef struct trs_hdf5_extent {
   const trs_hdf5_dataset *dataset;
   int64_t offset, bytes;
   uint32_t crc;
 } trs_hdf5_extent;
 
-/* The metadata for a file that holds root, whose datasets, in depth-first order with a group's own
- * before those of its groups, lie at the extents. */
+/* The metadata of a file that contains root.  extents: its datasets in depth-first order, a group's
+ * own before those of its subgroups. */
 trs_status trs_hdf5_encode(unsigned char metadata[TRS_HDF5_METADATA], const trs_hdf5_group *root,
                            const trs_hdf5_extent *extents, int64_t file_bytes);
 

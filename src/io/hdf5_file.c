@@ -1,5 +1,5 @@
-/* hdf5_file.c - opens HDF5 files and reads their text attributes.  The HDF5 library runs in a
- * worker process for each file (src/worker/programs/hdf5.c). */
+/* hdf5_file.c - opens HDF5 files and reads their text attributes.  The HDF5 library runs in one
+ * worker process per file (src/worker/programs/hdf5.c). */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -28,9 +28,9 @@ trs_status trs_hdf5_is_file(const char *path, bool *is) {
   return TRS_SUCCESS;
 }
 
-/* Time and memory that a sound file of this size needs at most, with much to spare; beside the
- * array that is read, which counts for the caller's limit, no more than that limit and what the
- * worker itself takes. */
+/* Sets generous limits on the time and memory for an intact file of this size.  The array that is
+ * read counts against the caller's limit; beside it, the worker may use at most that limit plus its
+ * own needs. */
 static void set_limits(trs_hdf5_file *file, int64_t bytes) {
   enum { SECONDS = 60, BYTES_PER_SECOND = 1000000, MEMORY = 512 << 20, WORKER = 128 << 20 };
   double all = (double)file->bytes + (double)bytes;

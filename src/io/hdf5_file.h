@@ -1,4 +1,4 @@
-/* hdf5_file.h - an open HDF5 file: a worker process that has it open too. */
+/* hdf5_file.h - an open HDF5 file, open also in a worker process. */
 #ifndef TRS_IO_HDF5_FILE_H
 #define TRS_IO_HDF5_FILE_H
 
@@ -12,7 +12,8 @@ struct trs_hdf5_file {
   int64_t bytes; /* of the file */
 };
 
-/* A request about the object of that name, and about another there, with bytes of data to come. */
+/* A request about the object of that name, and a second name there, with `bytes` bytes of data
+ * expected. */
 trs_status trs_hdf5_ask(trs_hdf5_file *file, trs_worker_message *message, const char *object,
                         const char *name, int64_t bytes);
 

@@ -1,5 +1,5 @@
-/* hdf5_write.c - groups of datasets to an HDF5 file: metadata first, then the arrays one after the
- * other, at disk speed; checksums are computed by all members of a team. */
+/* hdf5_write.c - writes groups of datasets to an HDF5 file: metadata first, then the arrays one
+ * after the other, at disk speed.  All members of a team compute the checksums. */
 #include <stdio.h>
 #include <string.h>
 
@@ -16,7 +16,7 @@ typedef struct writing {
   int count;
   int64_t file_bytes;
   trs_hdf5_extent extents[MOST_EXTENTS];
-  uint32_t *crcs; /* one a member */
+  uint32_t *crcs; /* one per member */
   const trs_hdf5_extent *current;
 } writing;
 
@@ -102,8 +102,7 @@ trs_status trs_hdf5_write_file(const trs_hdf5_group *root, const char *path, trs
   unsigned char *metadata = NULL;
   trs_output output;
   if (__BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__)
-    return trs_fail(TRS_ERROR_UNSUPPORTED, -1, "%s: HDF5 is written by little-endian machines only",
-                    path);
+    return trs_fail(TRS_ERROR_UNSUPPORTED, -1, "%s: only little-endian machines write HDF5", path);
   TRS_TRY(trs_output_open(&output, path));
   trs_status status = TRS_ALLOC(&w.crcs, trs_team_size(team));
   if (!status) status = TRS_ALLOC(&metadata, TRS_HDF5_METADATA);

@@ -1,5 +1,5 @@
-/* json.c - a JSON reader that keeps no tree: it checks the text once and then finds what it is
- * asked for by skipping over the rest. */
+/* json.c - a JSON reader without a tree: it checks the text once, then finds a value by skipping
+ * over those before it. */
 #include "io/json.h"
 
 #include <string.h>
@@ -48,7 +48,7 @@ static const char *skip_word(const char *at, const char *end) {
 
 static const char *skip_value(const char *at, const char *end, int depth);
 
-/* Behind the key of an object's member and its colon; NULL if there is none. */
+/* The position after the key of an object's member and its colon; NULL if there is none. */
 static const char *skip_key(const char *at, const char *end) {
   if (at == end || *at != '"') return NULL;
   at = skip_string(at, end);
@@ -88,8 +88,8 @@ trs_json trs_json_parse(const char *text, size_t length) {
   return (trs_json){begin, after};
 }
 
-/* The elements of a checked array, or the members of a checked object, one by one: *at stands
- * behind the bracket or the element before. */
+/* Steps through the elements of a checked array or the members of a checked object.  *at is after
+ * the bracket or after the previous element. */
 static bool next_element(const char **at, const char *end, trs_json *key, trs_json *value) {
   const char *from = skip_space(*at, end);
   if (from < end && *from == ',') from = skip_space(from + 1, end);

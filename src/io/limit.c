@@ -1,5 +1,5 @@
-/* limit.c - sizes in a file are claims of whoever wrote it: a few bytes may claim, or unpack to,
- * more than the machine has. */
+/* limit.c - limits memory, because sizes in a file are untrusted: a few bytes may claim, or unpack
+ * to, more than the machine has. */
 #include "io/limit.h"
 
 #include "base/cancel.h"
@@ -23,8 +23,8 @@ trs_status trs_limit_end(trs_limit *l, trs_status status) {
   if (status != TRS_ERROR_MEMORY || !l->limit.refused) return status;
   return trs_fail(TRS_ERROR_MEMORY, -1,
                   "%s: reading it takes more than the limit of %.1f MB (%.1f MB held, %.1f MB more "
-                  "wanted): raise the limit (max_bytes of trs_read_options, --max-memory) if the "
-                  "file is to be trusted",
+                  "needed): raise the limit (max_bytes of trs_read_options, --max-memory) if you "
+                  "trust the file",
                   l->path, (double)l->limit.bytes / 1e6, (double)l->limit.used / 1e6,
                   (double)l->limit.refused / 1e6);
 }

@@ -1,4 +1,4 @@
-/* limit.h - how much memory the reading of one file may take. */
+/* limit.h - the limit on the memory for reading one file. */
 #ifndef TRS_IO_LIMIT_H
 #define TRS_IO_LIMIT_H
 
@@ -12,13 +12,13 @@ typedef struct trs_limit {
   int cancel;
 } trs_limit;
 
-/* What reading may take: the option, or the share of the machine that stands for it. */
+/* The limit in bytes: the option, or its default, a part of the machine's memory. */
 int64_t trs_limit_bytes(const trs_reading *reading);
 
-/* Between begin and end, by the same thread, allocations beyond what the reading's options allow
+/* Between begin and end, in the same thread, allocations beyond the limit of the reading's options
  * fail, and requests to cancel the thread wait. */
 void trs_limit_begin(trs_limit *l, const trs_reading *reading);
-/* Given what the reading came to; says which limit was in the way, if one was. */
+/* Takes and returns the status of the reading; if the limit caused a failure, sets its message. */
 trs_status trs_limit_end(trs_limit *l, trs_status status);
 
 #endif

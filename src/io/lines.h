@@ -1,5 +1,5 @@
-/* lines.h - where the lines of a text begin, many at a time: that a line's beginning does not
- * depend on having read the line before is what lets the processor work on several at once. */
+/* lines.h - finds the starts of many lines at once.  A line's start then does not depend on parsing
+ * the line before, so the processor can work on several lines at the same time. */
 #ifndef TRS_IO_LINES_H
 #define TRS_IO_LINES_H
 
@@ -11,7 +11,7 @@
 
 enum { TRS_LINES = 256, TRS_LINES_STEP = 64 };
 
-/* Bit k: is character k, of 64, a newline? */
+/* Bit k is set if character k, of 64, is a newline. */
 static inline uint64_t trs_newlines(const char *text) {
   uint64_t mask = 0;
 #if defined(__SSE2__)
@@ -24,15 +24,16 @@ static inline uint64_t trs_newlines(const char *text) {
   for (int k = 0; k < 8; k++) {
     const uint64_t low = 0x7F7F7F7F7F7F7F7Fu;
     uint64_t other = trs_eight_chars(text + 8 * k) ^ 0x0A0A0A0A0A0A0A0Au;
-    uint64_t equal = ~(((other & low) + low) | other | low); /* 0x80 where other is 0 */
+    uint64_t equal = ~(((other & low) + low) | other | low); /* 0x80 in bytes where other is 0 */
     mask |= ((equal >> 7) * 0x0102040810204080u >> 56) << 8 * k;
   }
 #endif
   return mask;
 }
 
-/* Finds lines of [text, end), which begins a line and ends with one: line k of the count returned
- * is [starts[k], starts[k + 1]), its newline included.  Reads up to 64 bytes behind the end. */
+/* Finds lines of [text, end), which begins and ends at line boundaries.  Line k of the count
+ * returned is [starts[k], starts[k + 1]), with its newline.  Reads up to 64 bytes beyond the
+ * end. */
 static inline int trs_find_lines(const char *text, const char *end,
                                  const char *starts[TRS_LINES + 1]) {
   int count = 0;
@@ -41,7 +42,7 @@ static inline int trs_find_lines(const char *text, const char *end,
     uint64_t mask = trs_newlines(text);
     if (end - text < TRS_LINES_STEP) mask &= ((uint64_t)1 << (end - text)) - 1;
     int found = __builtin_popcountll(mask);
-    for (int k = 1; k <= 4; k++) { /* more than there may be, instead of an unforeseeable branch */
+    for (int k = 1; k <= 4; k++) { /* may exceed the lines; avoids an unpredictable branch */
       starts[count + k] = text + (mask ? __builtin_ctzll(mask) : 0) + 1;
       mask &= mask - 1;
     }
@@ -51,7 +52,7 @@ static inline int trs_find_lines(const char *text, const char *end,
     }
     count += found;
   }
-  if (text >= end && starts[count] < end) starts[++count] = end; /* the last has no newline */
+  if (text >= end && starts[count] < end) starts[++count] = end; /* the last line has no newline */
   return count;
 }
 

@@ -1,5 +1,5 @@
-/* matrix_market_read.c - Matrix Market files to a sparse matrix or a dense array, whichever of the
- * two the file holds. */
+/* matrix_market_read.c - reads Matrix Market files as a sparse matrix or as a dense array, in
+ * either form of the file. */
 #include "io/body.h"
 #include "io/matrix_market.h"
 #include "matrix/matrix.h"
@@ -22,7 +22,7 @@ static trs_status read_head(source *file, const trs_reading *reading) {
   return trs_reading_scalar(reading, file->banner.field == TRS_COMPLEX, &file->body.scalar);
 }
 
-/* in_parts: of compressed text nothing is kept. */
+/* in_parts: keep no decompressed text. */
 static trs_status open_body(source *file, const trs_reading *reading, bool in_parts) {
   *file = (source){0};
   file->body =
@@ -34,7 +34,7 @@ static trs_status open_body(source *file, const trs_reading *reading, bool in_pa
   return TRS_SUCCESS;
 }
 
-/* The nonzero values of a dense array, in rows; idx and val are NULL when they are only counted. */
+/* The nonzero values of a dense array by rows.  Only counts if idx and val are NULL. */
 static void gather_nonzeros(const trs_body *body, const void *dense, int64_t *ptr, int32_t *idx,
                             void *val) {
   int64_t nrows = body->banner->nrows, ncols = body->banner->ncols, count = 0;
@@ -51,7 +51,7 @@ static void gather_nonzeros(const trs_body *body, const void *dense, int64_t *pt
   ptr[nrows] = count;
 }
 
-/* In an array zero means that there is no entry. */
+/* Zeros of an array are not entries. */
 static trs_status read_array_matrix(trs_matrix **A, const trs_body *body) {
   const trs_banner *banner = body->banner;
   void *dense = NULL, *val = NULL;
@@ -85,12 +85,13 @@ static trs_status select_entries(trs_selected *selected, const trs_selection *on
   const trs_banner *banner = body->banner;
   if (!banner->coordinate)
     return trs_fail(TRS_ERROR_UNSUPPORTED, -1,
-                    "%s is a dense array, which is not read in parts: read it whole "
+                    "%s is a dense array, which cannot be read in parts: read all of it "
                     "(trs_matrix_read)",
                     body->reading->path);
   if (banner->nrows != banner->ncols)
-    return trs_fail(TRS_ERROR_STRUCTURE, -1, "%s holds a matrix of %lld x %lld, not a square one",
-                    body->reading->path, (long long)banner->nrows, (long long)banner->ncols);
+    return trs_fail(TRS_ERROR_STRUCTURE, -1,
+                    "%s holds a matrix of %lld x %lld, which is not square", body->reading->path,
+                    (long long)banner->nrows, (long long)banner->ncols);
   *selected = (trs_selected){.field = banner->field,
                              .symmetry = banner->symmetry,
                              .scalar = body->scalar,

@@ -1,5 +1,6 @@
-/* matrix_market_write.c - sparse matrices and dense arrays to Matrix Market text: members of a team
- * format, and compress, a block of entries each; the caller writes the blocks in their order. */
+/* matrix_market_write.c - writes sparse matrices and dense arrays as Matrix Market text.  Each
+ * member of a team formats, and compresses, a block of entries; the caller writes the blocks in
+ * order. */
 #include <stdio.h>
 
 #include "io/compress.h"
@@ -15,7 +16,8 @@ static char *(*const format_entries[])(char *, const trs_matrix *, int64_t, int6
 static char *(*const format_values[])(char *, const trs_dense *, int64_t,
                                       int64_t) = TRS_TABLE(format_values);
 
-/* Entries of a block, and the most bytes one takes: two indices, two numbers, separators. */
+/* Entries of a block, and the largest number of bytes per entry: two indices, two numbers,
+ * separators. */
 enum { BLOCK = 1 << 15, ENTRY_BYTES = 2 * 20 + 2 * TRS_FORMAT_BYTES + 4 };
 
 typedef struct member {
@@ -25,18 +27,18 @@ typedef struct member {
 } member;
 
 typedef struct writing {
-  const trs_matrix *A; /* or else */
+  const trs_matrix *A; /* or NULL for a dense array */
   const trs_dense *dense;
   trs_output *output;
   trs_team *team;
   int size;
   trs_packing packing;
-  int64_t count; /* entries in all */
-  int64_t begin; /* the first of this round */
+  int64_t count; /* total number of entries */
+  int64_t begin; /* the first entry of this round */
   member *members;
 } writing;
 
-/* The vector that entry p lies in. */
+/* The vector that contains entry p. */
 static int64_t vector_of(const trs_matrix *A, int64_t p) {
   int64_t low = 0, high = A->nvectors; /* ptr[low] <= p < ptr[high] */
   while (high - low > 1) {

@@ -1,4 +1,4 @@
-/* matrix_market_write_tmpl.c - entries and values to text, for one element type. */
+/* matrix_market_write_tmpl.c - formats entries and values as text, for one element type. */
 
 static char *NAME(format_value)(char *text, SCALAR value) {
   REAL parts[2] = {0};

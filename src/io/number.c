@@ -1,12 +1,12 @@
-/* number.c - correctly rounded decimal to binary conversion.
+/* number.c - correctly rounded conversion of decimal to binary.
  *
- * The digits w (at most 19) and the exponent q of w 10^q are joined by
- *   - one exact operation where w and 10^|q| are exact doubles (Clinger 1990), else
- *   - a 64 x 128 bit product of w with the leading bits of 5^q, which leaves the rounding in doubt
- *     in one recognisable case only (Lemire 2021, "Number parsing at a gigabyte per second";
- *     Mushtak and Lemire 2023, "Fast number parsing without fallback").
- * With more than 19 digits w and w + 1 usually round alike; where they do not, strtod decides, from
- * digits without a decimal point so that the locale has no say. */
+ * The digits w (at most 19) and the exponent q of w 10^q are combined by
+ *   - one exact operation if w and 10^|q| are exact doubles (Clinger 1990), else
+ *   - a 64 x 128 bit product of w with the leading bits of 5^q, whose rounding is undecided in one
+ *     recognisable case only (Lemire 2021, "Number parsing at a gigabyte per second"; Mushtak and
+ *     Lemire 2023, "Fast number parsing without fallback").
+ * With more than 19 digits w and w + 1 usually round to the same double.  Otherwise strtod decides;
+ * its digits contain no decimal point, so that the result does not depend on the locale. */
 #include "io/number.h"
 
 #include <float.h>
@@ -26,11 +26,11 @@ static const uint64_t powers_of_ten[] = {1,      10,      100,      1000,     10
 
 static bool is_digit(char c) { return (unsigned char)(c - '0') < 10; }
 
-/* e or, as Fortran writes doubles, d. */
+/* e, or d as Fortran writes doubles. */
 static bool begins_exponent(char c) { return (unsigned)((c | 0x20) - 'd') < 2; }
 
-/* Appends digits to *w, which wraps past 19 of them; returns where they end. */
-static inline const char *take_digits(const char *text, uint64_t *w) {
+/* Appends digits to *w, which wraps after 19 of them; returns the end of the digits. */
+static inline const char *append_digits(const char *text, uint64_t *w) {
   uint64_t word = trs_eight_chars(text);
   int count = trs_leading_digits(word);
   while (count == 8) {
@@ -45,13 +45,13 @@ static inline const char *take_digits(const char *text, uint64_t *w) {
 
 const char *trs_parse_long_index(const char *text, int64_t *value) {
   uint64_t w = 0;
-  const char *end = take_digits(text, &w);
+  const char *end = append_digits(text, &w);
   if (end - text > 18) return NULL;
   *value = (int64_t)w;
   return end;
 }
 
-/* The bits of the double nearest to w 10^q, w > 0, without sign; infinity's when it overflows. */
+/* The bits of the double nearest to w 10^q, w > 0, without sign; those of infinity on overflow. */
 static uint64_t nearest_bits(uint64_t w, int64_t q) {
   const uint64_t infinity = (uint64_t)0x7FF << 52;
   if (q < TRS_POWER_FIRST) return 0;
@@ -67,14 +67,15 @@ static uint64_t nearest_bits(uint64_t w, int64_t q) {
     high += low < more;
   }
   int upper = (int)(high >> 63), shift = upper + 9;
-  uint64_t mantissa = high >> shift; /* 54 bits, the last for rounding */
+  uint64_t mantissa = high >> shift; /* 54 bits, the last one for rounding */
   int exponent = (int)((217706 * q) >> 16) + 63 + upper - zeros + 1023;
-  if (exponent <= 0) { /* subnormal, or the least normal number after rounding */
+  if (exponent <= 0) { /* subnormal, or the smallest normal number after rounding */
     if (exponent <= -63) return 0;
     mantissa >>= 1 - exponent;
     return (mantissa + (mantissa & 1)) >> 1;
   }
-  /* Exactly half way between two doubles: 5^q must then be a factor of, or fit, 64 bits. */
+  /* Exactly half way between two doubles: only if 5^q is a factor of 64 bits or fits into 64
+   * bits. */
   if (low <= 1 && q >= -4 && q <= 23 && (mantissa & 3) == 1 && mantissa << shift == high)
     mantissa--;
   mantissa = (mantissa + (mantissa & 1)) >> 1;
@@ -105,9 +106,9 @@ static inline double nearest(uint64_t w, int64_t q) {
   return w ? from_bits(nearest_bits(w, q)) : 0;
 }
 
-/* The value of the significand [begin, end), digits with at most one point, times 10^q: strtod on
- * the first 800 digits, more than any half-way point between doubles has, and a 1 that stands for
- * whatever follows them. */
+/* The value of the significand [begin, end), digits with at most one point, times 10^q, by strtod
+ * on the first 800 digits, more than any half-way point between doubles has, and a 1 for nonzero
+ * digits after them. */
 static double decide(const char *begin, const char *end, int64_t q) {
   char digits[DECISIVE_DIGITS + 32];
   int count = 0;
@@ -135,15 +136,15 @@ static double decide(const char *begin, const char *end, int64_t q) {
   return strtod(digits, NULL);
 }
 
-/* Significant digits in [begin, end), which holds digits and at most one point. */
+/* The number of significant digits in [begin, end), which contains digits and at most one point. */
 static int64_t significant_digits(const char *begin, const char *end) {
   int64_t count = 0;
   for (const char *at = begin; at < end; at++) count += (count || *at != '0') && *at != '.';
   return count;
 }
 
-/* w 10^q where w is the wrapped significand [begin, end) of more than 19 digits; exponent is the
- * one written behind it. */
+/* w 10^q, where w is the wrapped significand [begin, end) of more than 19 digits; exponent is the
+ * written one. */
 static __attribute__((noinline)) double long_significand(const char *begin, const char *end,
                                                          uint64_t w, int64_t q, int64_t exponent) {
   int64_t dropped = significant_digits(begin, end) - MOST_DIGITS;
@@ -160,8 +161,8 @@ static __attribute__((noinline)) double long_significand(const char *begin, cons
   return below == above ? from_bits(below) : decide(begin, end, exponent);
 }
 
-/* [+-] digits behind an e or d; saturates. */
-static __attribute__((noinline)) const char *take_exponent(const char *text, int64_t *exponent) {
+/* Reads [+-] digits after an e or d; saturates. */
+static __attribute__((noinline)) const char *read_exponent(const char *text, int64_t *exponent) {
   bool negative = *text == '-';
   text += *text == '-' || *text == '+';
   if (!is_digit(*text)) return NULL;
@@ -174,22 +175,22 @@ static __attribute__((noinline)) const char *take_exponent(const char *text, int
 
 const char *trs_parse_real(const char *text, double *value) {
   bool negative = *text == '-';
-  text += negative | (*text == '+'); /* signs are unforeseeable: no branches on them */
+  text += negative | (*text == '+'); /* signs are unpredictable: no branches on them */
   const char *begin = text;
   uint64_t w = 0;
   int64_t q = 0, exponent = 0;
-  text = take_digits(text, &w);
+  text = append_digits(text, &w);
   int64_t count = text - begin;
   if (*text == '.') {
     const char *fraction = ++text;
-    text = take_digits(text, &w);
+    text = append_digits(text, &w);
     q = fraction - text;
     count -= q;
   }
   if (count == 0) return NULL;
   const char *end = text;
   if (begins_exponent(*text)) {
-    text = take_exponent(text + 1, &exponent);
+    text = read_exponent(text + 1, &exponent);
     if (!text) return NULL;
     q += exponent;
   }
@@ -205,7 +206,7 @@ bool trs_is_real(const char *text) {
   int64_t points = 0, exponent;
   for (; is_digit(*text) || (*text == '.' && points == 0); text++) points += *text == '.';
   if (text - begin - points == 0) return false;
-  if (begins_exponent(*text)) text = take_exponent(text + 1, &exponent);
+  if (begins_exponent(*text)) text = read_exponent(text + 1, &exponent);
   return text && (*text == '\0' || strchr(" \t\r\n", *text));
 }
 

@@ -1,9 +1,9 @@
-/* open.c - a Matrix Market file as a matrix whose values stay there.  Opening reads the pattern of
- * the wanted triangle.  Asked for values of some vectors, it reads these as coordinate.c reads
- * whole files, so that repeats add up and values are made for patterns in the same way, and holds
- * their indices against the pattern.  Each is a pass over the file: O(text), and of the entries
- * wanted 4 bytes each beside their values; where the diagonal is made, twice that and their values
- * once more. */
+/* open.c - a Matrix Market file as a matrix whose values stay in the file.  Opening reads the
+ * pattern of the selected triangle.  A request for values of some vectors reads them as
+ * coordinate.c reads whole files, so that repeats are added and values of patterns are generated in
+ * the same way, and compares their indices with the pattern.  Each request is a pass over the file:
+ * O(text) time, and memory for the values and 4 bytes per requested entry; if a diagonal is added,
+ * twice that and the values once more. */
 #include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -24,7 +24,7 @@ typedef struct opened {
   trs_format format;
   trs_uplo uplo;
   bool add_diagonal;
-  bool invents; /* a pattern: values are made from whole rows */
+  bool invents; /* a pattern: values are generated from whole rows */
 } opened;
 
 static void close_file(void *user) {
@@ -34,7 +34,7 @@ static void close_file(void *user) {
   trs_free(f);
 }
 
-static trs_status look_at(const char *path, struct stat *about) {
+static trs_status stat_file(const char *path, struct stat *about) {
   if (stat(path, about))
     return trs_fail(TRS_ERROR_FILE, -1, "cannot open %s: %s", path, strerror(errno));
   return TRS_SUCCESS;
@@ -45,9 +45,9 @@ static trs_status changed(const opened *f) {
                   "%s has changed since it was opened: open it again (trs_matrix_open)", f->path);
 }
 
-static trs_status check_same(const opened *f) {
+static trs_status check_unchanged(const opened *f) {
   struct stat now;
-  TRS_TRY(look_at(f->path, &now));
+  TRS_TRY(stat_file(f->path, &now));
   bool same = now.st_dev == f->about.st_dev && now.st_ino == f->about.st_ino &&
               now.st_size == f->about.st_size && now.st_mtim.tv_sec == f->about.st_mtim.tv_sec &&
               now.st_mtim.tv_nsec == f->about.st_mtim.tv_nsec;
@@ -56,7 +56,7 @@ static trs_status check_same(const opened *f) {
 
 /* ---- Values. ---- */
 
-/* Vectors v of a matrix that has none of others: do they have A's pattern? */
+/* True if the vectors listed have A's pattern; ptr and idx contain no others. */
 static trs_status compare_pattern(const opened *f, const trs_matrix *A, const int64_t *ptr,
                                   const int32_t *idx, int64_t count, const int32_t *vector) {
   for (int64_t k = 0; k < count; k++) {
@@ -68,7 +68,7 @@ static trs_status compare_pattern(const opened *f, const trs_matrix *A, const in
   return TRS_SUCCESS;
 }
 
-/* Where more has to be done than to select: the triangle is cut as from the whole matrix. */
+/* If selecting entries does not suffice: cuts the triangle as from the whole matrix. */
 static trs_status cut_values(const opened *f, const trs_matrix *A, trs_compressed *e, int64_t count,
                              const int32_t *vector, void **val) {
   const size_t size = trs_scalar_size(A->scalar);
@@ -124,11 +124,11 @@ static void free_entries(trs_compressed *e) {
 static trs_status give_values(const opened *f, const trs_matrix *A, int64_t count,
                               const int32_t *vector, void **val) {
   trs_selected selected;
-  TRS_TRY(check_same(f));
-  TRS_TRY(trs_team_renew(f->team)); /* this may be a forked child */
+  TRS_TRY(check_unchanged(f));
+  TRS_TRY(trs_team_renew(f->team)); /* this process may be a forked child */
   TRS_TRY(read_vectors(f, A, &selected, count, vector));
   trs_status status =
-      selected.n == A->nrows && selected.scalar == A->scalar ? check_same(f) : changed(f);
+      selected.n == A->nrows && selected.scalar == A->scalar ? check_unchanged(f) : changed(f);
   if (!status) status = take_values(f, A, &selected.entries, count, vector, val);
   free_entries(&selected.entries);
   return status;
@@ -145,7 +145,7 @@ static trs_status give(void *user, const trs_matrix *A, int64_t count, const int
 
 /* ---- Opening. ---- */
 
-/* The pattern with a diagonal entry in every vector. */
+/* Adds a diagonal entry to every vector of the pattern. */
 static trs_status fill_diagonal(trs_compressed *e, int64_t n, bool last) {
   int64_t *ptr, at = 0;
   int32_t *idx = NULL;
@@ -173,10 +173,11 @@ static trs_status fill_diagonal(trs_compressed *e, int64_t n, bool last) {
 static trs_status check_kind(const opened *f, const trs_selected *selected) {
   bool by_rows = f->add_diagonal || (f->invents && selected->symmetry == TRS_UNSYMMETRIC);
   if (f->format == TRS_CSR || !by_rows) return TRS_SUCCESS;
-  return trs_fail(TRS_ERROR_UNSUPPORTED, -1,
-                  "%s: values on the diagonal are made from whole rows: open it in CSR, or read it "
-                  "whole (trs_matrix_read)",
-                  f->path);
+  return trs_fail(
+      TRS_ERROR_UNSUPPORTED, -1,
+      "%s: values on the diagonal depend on whole rows: open it in CSR, or read all of it "
+      "(trs_matrix_read)",
+      f->path);
 }
 
 static trs_status read_pattern(opened *f, trs_selected *selected) {
@@ -190,7 +191,7 @@ static trs_status read_pattern(opened *f, trs_selected *selected) {
                                   .scalar = f->scalar,
                                   .max_bytes = f->options.max_bytes};
   trs_status status = check_kind(f, selected);
-  if (!status) status = check_same(f);
+  if (!status) status = check_unchanged(f);
   if (!status && f->add_diagonal)
     status = fill_diagonal(&selected->entries, selected->n,
                            (f->format == TRS_CSR) == (f->uplo == TRS_LOWER));
@@ -198,17 +199,17 @@ static trs_status read_pattern(opened *f, trs_selected *selected) {
   return status;
 }
 
-/* What can be read in parts, and more than once. */
+/* Fails unless the file can be read in parts and repeatedly. */
 static trs_status check_file(const opened *f) {
   bool hdf5;
   const char *what = NULL;
-  if (!S_ISREG(f->about.st_mode)) what = "is no regular file, which cannot be read several times";
+  if (!S_ISREG(f->about.st_mode)) what = "is not a regular file and cannot be read several times";
   if (!what) {
     TRS_TRY(trs_hdf5_is_file(f->path, &hdf5));
-    if (hdf5) what = "is an HDF5 container, which is not read in parts";
+    if (hdf5) what = "is an HDF5 container, which cannot be read in parts";
   }
   if (!what) return TRS_SUCCESS;
-  return trs_fail(TRS_ERROR_UNSUPPORTED, -1, "%s %s: read it whole (trs_matrix_read)", f->path,
+  return trs_fail(TRS_ERROR_UNSUPPORTED, -1, "%s %s: read all of it (trs_matrix_read)", f->path,
                   what);
 }
 
@@ -216,7 +217,7 @@ static trs_status open_file(opened *f, const char *path, trs_team *team) {
   int64_t length = (int64_t)strlen(path) + 1;
   TRS_TRY(TRS_ALLOC(&f->path, length));
   memcpy(f->path, path, (size_t)length);
-  TRS_TRY(look_at(path, &f->about));
+  TRS_TRY(stat_file(path, &f->about));
   TRS_TRY(check_file(f));
   return trs_team_create(&f->team, trs_team_size(team));
 }
@@ -227,7 +228,7 @@ trs_status trs_open_matrix(trs_matrix **T, const char *path, trs_format format, 
   opened *f;
   if (!strncmp(path, "gen:", 4))
     return trs_fail(TRS_ERROR_UNSUPPORTED, -1,
-                    "%s: generators make a matrix whole: "
+                    "%s: generators make complete matrices: use "
                     "trs_matrix_read",
                     path);
   TRS_TRY(TRS_ALLOC_ZERO(&f, 1));

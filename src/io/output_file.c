@@ -1,7 +1,7 @@
-/* output_file.c - writes beside the target and renames when all is on the disk, so that a reader
- * sees the old file or the new one, whatever fails in between.  Where the file system can, what is
- * written has no name until then: a process that is killed leaves nothing behind; elsewhere the
- * next writer clears up after it. */
+/* output_file.c - writes a temporary file beside the target and renames it when all data is on the
+ * disk, so that a reader sees the old file or the new one, whatever fails in between.  If the file
+ * system supports it, the temporary file has no name until then, and a killed process leaves
+ * nothing behind; otherwise the next writer removes the leftovers. */
 #define _GNU_SOURCE /* O_TMPFILE */
 #include "io/output_file.h"
 
@@ -32,13 +32,13 @@ static trs_status copy_text(char **copy, const char *text) {
   return TRS_SUCCESS;
 }
 
-/* Bytes of path up to its last slash. */
+/* The length of path up to its last slash. */
 static int directory_length(const char *path) {
   const char *slash = strrchr(path, '/');
   return slash ? (int)(slash + 1 - path) : 0;
 }
 
-/* Where a link leads, in its place: 1; 0: it is none; -1: too long a name. */
+/* Replaces a link by its target: 1; 0: not a link; -1: the name is too long. */
 static int follow_link(char at[PATH_MAX]) {
   char to[PATH_MAX];
   ssize_t length = readlink(at, to, sizeof to);
@@ -51,7 +51,7 @@ static int follow_link(char at[PATH_MAX]) {
   return 1;
 }
 
-/* The name at the end of a chain of links, where no file is yet. */
+/* The name at the end of a chain of links, where no file exists yet. */
 static trs_status follow_links(trs_output *output) {
   char at[PATH_MAX];
   int more = 1;
@@ -60,7 +60,7 @@ static trs_status follow_links(trs_output *output) {
   return more < 0 ? write_error(output->path) : copy_text(&output->target, at);
 }
 
-/* Whether folder lists the open files of a process, and of this one. */
+/* True if folder lists the open files of a process; *own: of this process. */
 static bool lists_open_files(const char *folder, bool *own) {
   size_t length = strlen(folder);
   char *self = realpath("/proc/self", NULL);
@@ -72,7 +72,7 @@ static bool lists_open_files(const char *folder, bool *own) {
          (!strncmp(folder, "/proc/", 6) && length > 9 && !strcmp(folder + length - 3, "/fd"));
 }
 
-/* Looks whether at is a name that a process's open file has besides its own. */
+/* Checks whether `at` is a second name of a file that a process has open. */
 static void look_for_open_file(trs_output *output, const char *at) {
   char folder[PATH_MAX], *end;
   int length = directory_length(at);
@@ -85,8 +85,8 @@ static void look_for_open_file(trs_output *output, const char *at) {
   free(real);
 }
 
-/* Standard output that goes to a file has a name there, /dev/stdout, which must not be replaced:
- * others may have written to it before, and will again. */
+/* Standard output that goes to a file has a second name, /dev/stdout.  That file must not be
+ * replaced: other processes may have written to it before and will again. */
 static void find_open_file(trs_output *output) {
   char at[PATH_MAX];
   snprintf(at, sizeof at, "%s", output->path);
@@ -96,7 +96,7 @@ static void find_open_file(trs_output *output) {
   }
 }
 
-/* The file that a chain of symbolic links leads to, or path itself.  /dev/stdout may lead to a
+/* The file at the end of a chain of symbolic links, or path itself.  /dev/stdout may lead to a
  * pipe, which has no name. */
 static trs_status find_target(trs_output *output) {
   struct stat about;
@@ -115,7 +115,7 @@ static trs_status find_target(trs_output *output) {
   return status;
 }
 
-/* .trireme-HOST- and what else would be part of a path is a dot. */
+/* .trireme-HOST-, with dots for characters that are special in a path. */
 static void temporary_prefix(char prefix[PREFIX_BYTES]) {
   char host[PREFIX_BYTES - 16] = "";
   (void)gethostname(host, sizeof host - 1);
@@ -124,8 +124,8 @@ static void temporary_prefix(char prefix[PREFIX_BYTES]) {
   snprintf(prefix, PREFIX_BYTES, ".trireme-%s-", host);
 }
 
-/* DIRECTORY/.trireme-HOST-PROCESS-NUMBER, which no other writer in any process chooses, given to
- * the file by make, which returns less than 0 where it could not. */
+/* Chooses DIRECTORY/.trireme-HOST-PROCESS-NUMBER, which no other writer in any process chooses.
+ * `make` creates the file under that name; it returns less than 0 on failure. */
 static bool name_temporary(trs_output *output, int (*make)(trs_output *)) {
   static atomic_uint number;
   char prefix[PREFIX_BYTES];
@@ -143,9 +143,9 @@ static int open_named(trs_output *output) {
   return output->fd = open(output->temporary, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
 }
 
-/* Whether name, of this prefix, is a file that this user's process on this machine was killed over:
- * that process is gone, and nobody holds the file's lock, not even a process that has the same
- * number in another container. */
+/* True if `name`, of this prefix, was left by a killed process of this user on this machine: the
+ * process has ended, and no process holds the file's lock, not even one with the same number in
+ * another container. */
 static bool is_leftover(int folder, const char *name, const char *prefix) {
   struct stat about;
   char *end;
@@ -161,7 +161,7 @@ static bool is_leftover(int folder, const char *name, const char *prefix) {
   return ours;
 }
 
-/* What killed writers have left beside the target. */
+/* Removes files that killed writers left beside the target. */
 static void remove_leftovers(const trs_output *output) {
   char path[PATH_MAX], prefix[PREFIX_BYTES];
   temporary_prefix(prefix);
@@ -178,7 +178,7 @@ static void remove_leftovers(const trs_output *output) {
 static const char file_links[] = "/proc/self/fd";
 
 static bool open_nameless(trs_output *output) {
-  if (access(file_links, X_OK)) return false; /* it could not be given a name */
+  if (access(file_links, X_OK)) return false; /* a file without a name could not be linked later */
   snprintf(output->temporary, output->room, "%.*s.", directory_length(output->target),
            output->target);
   output->fd = open(output->temporary, O_TMPFILE | O_RDWR | O_CLOEXEC, 0666);
@@ -200,8 +200,8 @@ static trs_status create_temporary(trs_output *output, mode_t mode) {
   TRS_TRY(TRS_ALLOC(&output->temporary, (int64_t)output->room));
   remove_leftovers(output);
   if (open_nameless(output) || name_temporary(output, open_named)) {
-    (void)flock(output->fd, LOCK_EX | LOCK_NB); /* for others to see that it is being written */
-    if (mode) (void)!fchmod(output->fd, mode);  /* as the file to be replaced */
+    (void)flock(output->fd, LOCK_EX | LOCK_NB); /* marks the file as being written */
+    if (mode) (void)!fchmod(output->fd, mode);  /* the permissions of the file to be replaced */
     return TRS_SUCCESS;
   }
   trs_status status = write_error(output->path);
@@ -210,8 +210,8 @@ static trs_status create_temporary(trs_output *output, mode_t mode) {
   return status;
 }
 
-/* This process's own has a position, behind what was written to it; opened anew it would begin at
- * 0, so that another's is appended to. */
+/* A file that this process has open has a position, after the data written so far; a newly opened
+ * descriptor would begin at 0.  A file of another process is appended to. */
 static trs_status open_again(trs_output *output) {
   output->fd = output->number >= 0 ? fcntl(output->number, F_DUPFD_CLOEXEC, 0)
                                    : open(output->target, O_WRONLY | O_APPEND | O_CLOEXEC);
@@ -232,15 +232,15 @@ static trs_status open_target(trs_output *output) {
   return output->fd < 0 ? write_error(output->path) : TRS_SUCCESS;
 }
 
-/* Whether the directory of the target takes new files. */
-static bool takes_files(const trs_output *output) {
+/* True if new files can be created in the target's directory. */
+static bool is_writable_folder(const trs_output *output) {
   char *slash = strrchr(output->target, '/');
   if (!slash) return !access(".", W_OK | X_OK);
   slash[slash == output->target] = '\0';
   return !access(output->target, W_OK | X_OK);
 }
 
-static bool takes_output(const trs_output *output) {
+static bool is_writable(const trs_output *output) {
   struct stat about;
   if (output->number >= 0) {
     int flags = fcntl(output->number, F_GETFL);
@@ -251,13 +251,13 @@ static bool takes_output(const trs_output *output) {
   errno = EISDIR;
   if (exists && S_ISDIR(about.st_mode)) return false;
   bool itself = output->open_file || (exists && !S_ISREG(about.st_mode));
-  return itself ? !access(output->path, W_OK) : takes_files(output);
+  return itself ? !access(output->path, W_OK) : is_writable_folder(output);
 }
 
 trs_status trs_output_check(const char *path) {
   trs_output output = {.path = path};
   TRS_TRY(find_target(&output));
-  trs_status status = takes_output(&output) ? TRS_SUCCESS : write_error(path);
+  trs_status status = is_writable(&output) ? TRS_SUCCESS : write_error(path);
   trs_free(output.target);
   return status;
 }
@@ -281,7 +281,7 @@ trs_status trs_output_write(trs_output *output, const void *bytes, int64_t count
   return TRS_SUCCESS;
 }
 
-/* The rename itself must reach the disk too; a file system that cannot do that is no error. */
+/* Flushes the rename to the disk.  A file system that cannot do that is not an error. */
 static void sync_directory(char *path) {
   char *slash = strrchr(path, '/');
   if (slash) slash[slash == path] = '\0';
@@ -291,7 +291,7 @@ static void sync_directory(char *path) {
   close(fd);
 }
 
-/* Flushes the temporary file, under its name. */
+/* Flushes the temporary file and gives it its name. */
 static trs_status complete(trs_output *output) {
   if (!output->temporary) return TRS_SUCCESS;
   if (fsync(output->fd) || (output->nameless && !name_temporary(output, link_nameless)))

@@ -16,7 +16,7 @@ static trs_status begin_reading(trs_reading *reading, const char *path, trs_team
   return TRS_SUCCESS;
 }
 
-/* A generator's matrix in the type asked for. */
+/* A generated matrix, in the requested element type. */
 static trs_status generate(trs_matrix **A, const trs_reading *reading) {
   trs_scalar scalar;
   trs_matrix *made;

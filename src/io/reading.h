@@ -1,4 +1,4 @@
-/* reading.h - what every function that takes part in reading one file needs to know. */
+/* reading.h - the parameters of reading one file, for all functions that take part. */
 #ifndef TRS_IO_READING_H
 #define TRS_IO_READING_H
 
@@ -8,13 +8,13 @@
 /* A part of an array: elements from..to of it. */
 typedef struct trs_slice {
   int64_t from, to;
-  bool checked; /* the file has a checksum, and crc is of this part */
+  bool checked; /* the file has a checksum, and crc is that of this part */
   uint32_t crc, whole_crc;
   int64_t bytes; /* of this part */
 } trs_slice;
 
-/* Matrices are read without their values, which other readers take, as long as entries stand in
- * canonical order; once they do not, whole. */
+/* Matrices are read without their values, which other readers read, as long as entries are in
+ * canonical order; otherwise completely. */
 typedef struct trs_pattern_only {
   bool whole;
 } trs_pattern_only;
@@ -23,7 +23,7 @@ typedef struct trs_reading {
   const char *path;
   trs_team *team;
   trs_read_options options;
-  trs_pattern_only *pattern; /* or NULL */
+  trs_pattern_only *pattern; /* may be NULL */
 } trs_reading;
 
 static inline void trs_reading_progress(const trs_reading *reading, const char *phase,
@@ -32,7 +32,8 @@ static inline void trs_reading_progress(const trs_reading *reading, const char *
     reading->options.progress(reading->options.progress_user, phase, done);
 }
 
-/* The type to read values as: the caller's choice, or double, real or complex as the file is. */
+/* The element type of the result: the caller's choice, or double, real or complex as in the
+ * file. */
 static inline trs_status trs_reading_scalar(const trs_reading *reading, bool file_is_complex,
                                             trs_scalar *scalar) {
   *scalar = file_is_complex ? TRS_DCOMPLEX : TRS_DOUBLE;

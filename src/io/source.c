@@ -1,5 +1,5 @@
-/* source.c - reads instead of mapping: in a mapped file that another program shortens the reader
- * would meet SIGBUS, and a library has no business with signals. */
+/* source.c - reads files instead of mapping them: if another program shortens a mapped file, the
+ * reader gets SIGBUS, and a library should not handle signals. */
 #include "io/source.h"
 
 #include <errno.h>
@@ -28,7 +28,7 @@ static trs_status changed(const trs_source *source) {
                   source->reading->path);
 }
 
-/* Reads until count bytes are there or the file ends; -1 with errno after a failure. */
+/* Reads until count bytes are read or the file ends; -1 with errno on failure. */
 static int64_t read_fully(int fd, int64_t at, char *to, int64_t count) {
   int64_t length = 0;
   while (length < count) {
@@ -80,7 +80,7 @@ typedef struct share {
   const trs_source *source;
   int64_t at, count;
   char *to;
-  atomic_int error; /* errno of a failure, or -1: the file has become shorter */
+  atomic_int error; /* errno of a failure; -1: the file has become shorter */
 } share;
 
 static void read_share(void *argument, int rank, int size) {
@@ -95,7 +95,7 @@ static void read_share(void *argument, int rank, int size) {
 }
 
 trs_status trs_source_read_all(trs_source *source, int64_t at, char *to, int64_t count) {
-  enum { LEAST = 1 << 16 }; /* bytes that are worth another thread */
+  enum { LEAST = 1 << 16 }; /* bytes that justify another thread */
   share s = {.source = source, .at = at, .count = count, .to = to};
   int64_t size = trs_team_size(source->reading->team);
   if (size > count / LEAST) size = count / LEAST + 1;
@@ -130,7 +130,7 @@ trs_status trs_file_peek(const char *path, void *bytes, size_t size) {
   struct stat about;
   memset(bytes, 0, size);
   if (!stat(path, &about) && !S_ISREG(about.st_mode) && !S_ISDIR(about.st_mode))
-    return TRS_SUCCESS; /* a pipe gives its bytes only once */
+    return TRS_SUCCESS; /* the bytes of a pipe can be read only once */
   TRS_TRY(open_file(&fd, &about, path));
   trs_status status = TRS_SUCCESS;
   if (pread(fd, bytes, size, 0) < 0) status = file_error("read", path);

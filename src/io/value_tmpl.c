@@ -1,7 +1,7 @@
-/* value_tmpl.c - the value of an entry, for one element type; part of other templates. */
+/* value_tmpl.c - the value of an entry, for one element type; included in other templates. */
 
-/* Reads the value that the blanks before text lead to (1 for a pattern); returns what follows it,
- * NULL if it is not right. */
+/* Reads the value after the blanks at text (1 for a pattern); returns the end of the value, NULL if
+ * it is invalid. */
 static inline const char *NAME(parse_scalar)(const char *text, const trs_body *body,
                                              SCALAR *value) {
   trs_field field = body->banner->field;
@@ -20,5 +20,5 @@ static inline const char *NAME(parse_scalar)(const char *text, const trs_body *b
   return text;
 }
 
-/* Real, or NaN. */
+/* True for a real value or NaN. */
 static inline bool NAME(is_real)(SCALAR value) { return value == CONJ(value) || value != value; }

@@ -1,5 +1,5 @@
-/* window.c - fills blocks of memory with text; the last line of one, if it is not whole, begins the
- * next. */
+/* window.c - fills blocks of memory with text.  An incomplete last line is moved to the next
+ * block. */
 #include "io/window.h"
 
 #include "base/memory.h"
@@ -46,7 +46,7 @@ static trs_status make_room(trs_block *b, int64_t room) {
   return TRS_SUCCESS;
 }
 
-/* Fills the block that is at hand and takes its whole lines. */
+/* Fills the current block and finds its whole lines. */
 static trs_status take_lines(trs_window *w) {
   trs_block *b = block_of(w);
   if (!w->ended)
@@ -54,7 +54,7 @@ static trs_status take_lines(trs_window *w) {
   b->lines = b->length;
   if (!w->ended)
     while (b->lines > 0 && b->memory[b->lines - 1] != '\n') b->lines--;
-  if (!b->lines && !w->head) b->lines = b->length; /* whoever reads the head says what it lacks */
+  if (!b->lines && !w->head) b->lines = b->length; /* the reader of the head reports the error */
   if (!b->lines && !w->ended)
     return trs_fail(TRS_ERROR_FORMAT, -1, "%s: a line is longer than %lld bytes",
                     w->source.reading->path, (long long)b->room);
@@ -72,7 +72,7 @@ static int64_t block_room(const trs_window *w) {
   return smaller ? w->source.size : room;
 }
 
-/* A block behind the others becomes the one at hand. */
+/* Appends a block and makes it the current one. */
 static trs_status add_block(trs_window *w) {
   if (w->nblocks == w->rooms) {
     int64_t rooms = 2 * w->rooms + 1;
@@ -106,7 +106,7 @@ trs_status trs_window_widen(trs_window *w) {
   return take_lines(w);
 }
 
-/* Back to the beginning of text that is not in memory. */
+/* Returns to the beginning of text that is not in memory. */
 static trs_status rewind_text(trs_window *w) {
   w->at = 0;
   w->ended = false;

@@ -1,6 +1,6 @@
-/* write.c - chooses the writer by the name's ending: .h5 and .hdf5 are HDF5, all else is Matrix
- * Market, compressed if it ends in .gz or .zst; but a name that promises what is not written here
- * is refused. */
+/* write.c - chooses the writer by the ending of the name: .h5 and .hdf5 are HDF5, all other names
+ * are Matrix Market, compressed if they end in .gz or .zst.  Endings of formats that are not
+ * written are errors. */
 #include <string.h>
 
 #include "base/extent.h"

@@ -1,13 +1,13 @@
-/* canonical.c - arrays of the caller's put in canonical order if need be, and their entries counted
- * by side of the diagonal.  O(n + nnz) when in order, O(nnz log longest) when not. */
+/* canonical.c - puts the caller's arrays in canonical order if needed, and counts the entries on
+ * each side of the diagonal.  O(n + nnz) if they are in order, O(nnz log longest) if not. */
 #include <stdlib.h>
 
 #include "matrix/create.h"
 #include "matrix/indexing.h"
 #include "matrix/values.h"
 
-/* Is every index in range, and how many are not larger than the one before?  One pass that knows
- * nothing of vectors, for vector instructions. */
+/* False if an index is out of range.  *descents: the number of indices not larger than the one
+ * before. One pass that ignores vector boundaries, so that it vectorises. */
 static bool scan_indices(const trs_matrix *A, int64_t *descents) {
   uint32_t other = (uint32_t)trs_matrix_other(A);
   const int32_t *idx = A->idx;
@@ -21,8 +21,8 @@ static bool scan_indices(const trs_matrix *A, int64_t *descents) {
   return !outside;
 }
 
-/* Position of the first entry of vector i, not empty, whose index is at least i, given that
- * indices ascend. */
+/* Position of the first entry of vector i whose index is at least i.  The vector is not empty and
+ * its indices ascend. */
 static int64_t diagonal_position(const trs_matrix *A, int64_t i) {
   int64_t low = A->ptr[i], high = A->ptr[i + 1];
   if (A->idx[low] >= i) return low;
@@ -50,8 +50,8 @@ static void count_vector(const trs_matrix *A, int64_t i, trs_sides *s) {
   if (end - begin > s->longest) s->longest = end - begin;
 }
 
-/* Entries before the diagonal of a row lie in the lower triangle, those of a column in the upper.
- */
+/* Entries before the diagonal lie in the lower triangle of a CSR matrix, in the upper one of a CSC
+ * matrix. */
 void trs_matrix_take_sides(trs_matrix *A, const trs_sides *s) {
   bool rows = A->format == TRS_CSR;
   int64_t diagonals = A->nrows < A->ncols ? A->nrows : A->ncols;
@@ -103,7 +103,7 @@ static int64_t order_vector(const trs_matrix *A, int64_t i, entry *work, int32_t
   return count;
 }
 
-/* Replaces the caller's arrays by ordered ones and remembers where each entry came from. */
+/* Replaces the caller's arrays by ordered ones and records the source of each entry. */
 static trs_status put_in_order(trs_matrix *A) {
   int64_t *ptr = NULL;
   int32_t *idx = NULL;
@@ -144,25 +144,24 @@ static trs_status put_in_order(trs_matrix *A) {
   return TRS_SUCCESS;
 }
 
-/* Deferred values come in the order of the indices, which is not the library's to change. */
+/* Deferred values come in the order of the indices, which the library therefore cannot change. */
 static trs_status name_disorder(const trs_matrix *A) {
   for (int64_t i = 0; i < A->nvectors; i++)
     for (int64_t p = A->ptr[i] + 1; p < A->ptr[i + 1]; p++)
       if (A->idx[p] <= A->idx[p - 1])
-        return trs_fail(
-            TRS_ERROR_STRUCTURE, i,
-            "%s %lld has index %d behind %d (entry %lld, 0-based): with deferred values "
-            "%s indices must ascend, none twice; sort and merge them first",
-            trs_vector_word(A), (long long)i, A->idx[p], A->idx[p - 1], (long long)p,
-            trs_vector_word(A));
-  return trs_fail(TRS_ERROR_INTERNAL, -1, "the indices were out of order, then were not");
+        return trs_fail(TRS_ERROR_STRUCTURE, i,
+                        "%s %lld has index %d after %d (entry %lld, 0-based): with deferred values "
+                        "%s indices must ascend without repeats; sort and merge them first",
+                        trs_vector_word(A), (long long)i, A->idx[p], A->idx[p - 1], (long long)p,
+                        trs_vector_word(A));
+  return trs_fail(TRS_ERROR_INTERNAL, -1, "the indices changed during the check");
 }
 
 trs_status trs_matrix_put_in_order(trs_matrix *A) {
   int64_t descents, at_starts;
   if (!scan_indices(A, &descents)) return trs_matrix_check_indices(A, TRS_NATIVE, A->idx);
   count_sides(A, &at_starts);
-  if (descents == at_starts) return TRS_SUCCESS; /* none within a vector: in order */
+  if (descents == at_starts) return TRS_SUCCESS; /* no descent within a vector: in order */
   if (trs_matrix_is_deferred(A)) return name_disorder(A);
   TRS_TRY(put_in_order(A));
   A->nnz = A->ptr[A->nvectors];

@@ -1,14 +1,14 @@
-/* compare.c - whether a triangle has the pattern of another matrix's.  Each thread looks at a run
- * of vectors, all at once where nothing stands on the other side.  O(n + nnz). */
+/* compare.c - compares the pattern of a triangle with that of another matrix.  Each thread compares
+ * a range of vectors, as one memory block if no entries lie on the other side.  O(n + nnz). */
 #include <string.h>
 
 #include "matrix/matrix.h"
 
-enum { FEW = 1 << 15 }; /* entries that one thread has looked at before others have woken */
+enum { FEW = 1 << 15 }; /* entries that one thread compares before the others have woken */
 
 typedef struct comparison {
   const trs_matrix *T, *A;
-  bool prefix; /* vectors of the triangle end with the diagonal; else begin */
+  bool prefix; /* true: vectors of the triangle end with the diagonal; false: they begin with it */
   _Atomic int64_t first_differs;
 } comparison;
 
@@ -18,7 +18,7 @@ static bool same_run(const trs_matrix *T, const trs_matrix *A, int64_t begin, in
          (!count || !memcmp(T->idx + from, A->idx + from, (size_t)count * sizeof *T->idx));
 }
 
-/* A's vector i has the entries of T's, and besides them only what lies across the diagonal. */
+/* True if A's vector i has the entries of T's, and otherwise only entries across the diagonal. */
 static bool same_vector(const comparison *c, int64_t i) {
   const trs_matrix *T = c->T, *A = c->A;
   int64_t count = T->ptr[i + 1] - T->ptr[i], more = A->ptr[i + 1] - A->ptr[i] - count;

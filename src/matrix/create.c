@@ -29,7 +29,7 @@ trs_status trs_matrix_check_shape(trs_format format, trs_scalar scalar, int64_t 
   return TRS_SUCCESS;
 }
 
-/* The vector in which entry p lies. */
+/* The vector that contains entry p. */
 static int64_t vector_of(const trs_matrix *A, int64_t p) {
   int64_t low = 0, high = A->nvectors;
   while (high - low > 1) {
@@ -73,7 +73,7 @@ void trs_matrix_free_arrays(const trs_matrix *A) {
   release(A->hold_val, A->val);
 }
 
-/* ptr as the library keeps it: the caller's where it is that, else a copy. */
+/* Converts ptr to 64 bits and base 0, in a copy unless the caller's array is so already. */
 static trs_status take_ptr(trs_matrix *A, int indexing) {
   TRS_TRY(trs_indexing_check_ptr(indexing, A->ptr, A->nvectors));
   if (!(indexing & (TRS_PTR32 | TRS_BASE1))) return TRS_SUCCESS;
@@ -109,7 +109,7 @@ static trs_status take_arrays(trs_matrix *A, int indexing) {
   return take_idx(A, indexing);
 }
 
-/* A borrowed array becomes a copy of it. */
+/* Replaces a borrowed array by a copy. */
 static trs_status duplicate(void **array, trs_hold *hold, int64_t count, size_t size) {
   void *copy;
   if (*hold != TRS_LENT) return TRS_SUCCESS;
@@ -127,7 +127,7 @@ static trs_status copy_arrays(trs_matrix *A) {
   return duplicate(&A->val, &A->hold_val, A->nnz, trs_scalar_size(A->scalar));
 }
 
-/* Forgets where entries came from: for matrices whose arrays no caller will ever refresh. */
+/* Drops the record of where entries came from, for matrices whose arrays no caller refreshes. */
 static void forget_source(trs_matrix *A) {
   trs_free(A->source_ptr);
   trs_free(A->source);
@@ -144,14 +144,14 @@ trs_status trs_matrix_check_target(trs_matrix **result, trs_ownership ownership,
   return TRS_SUCCESS;
 }
 
-/* What was taken is freed. */
+/* Frees arrays taken by TRS_TAKE; returns status. */
 trs_status trs_matrix_refuse(const trs_matrix *head, trs_status status) {
   trs_matrix_free_arrays(head);
   if (head->deferred.free) head->deferred.free(head->deferred.user);
   return status;
 }
 
-/* The head's arrays are the caller's, of whatever indexing. */
+/* The head's arrays are the caller's, of any indexing. */
 trs_status trs_matrix_make(trs_matrix **result, trs_matrix head, trs_ownership ownership,
                            int indexing) {
   trs_matrix *A;
@@ -256,7 +256,7 @@ trs_status trs_matrix_need_host(const trs_matrix *A, const char *what) {
                     "%s reads the matrix on the host, but this one is in device memory", what);
   if (trs_matrix_is_deferred(A))
     return trs_fail(TRS_ERROR_UNSUPPORTED, -1,
-                    "%s needs all values of the matrix, but these are deferred: read it whole "
+                    "%s needs all values of the matrix, but these are deferred: read all of it "
                     "(trs_matrix_read)",
                     what);
   trs_matrix_renew(A);

@@ -1,4 +1,4 @@
-/* deferred.c - matrices of which only the pattern is held: values are asked for by vectors. */
+/* deferred.c - matrices that hold only the pattern; values are requested by vectors. */
 #include "matrix/deferred.h"
 
 static int64_t count_entries(const trs_matrix *A, int64_t count, const int32_t *vector) {

@@ -1,4 +1,4 @@
-/* deferred.h - values that a caller's function gives. */
+/* deferred.h - values that a function of the caller's supplies. */
 #ifndef TRS_MATRIX_DEFERRED_H
 #define TRS_MATRIX_DEFERRED_H
 

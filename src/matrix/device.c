@@ -1,11 +1,12 @@
-/* device.c - matrices in device memory: borrowed arrays, looked at there (device.cu) and, where
- * something is wrong with them, here, so that the first offence is told as for any other matrix. */
+/* device.c - matrices in device memory: borrowed arrays, checked there (device.cu).  If the check
+ * fails, the pattern is checked again on the host, so that the error names the first fault as for
+ * any other matrix. */
 #include "matrix/device.h"
 
 #include "matrix/indexing.h"
 #include "matrix/rearrange.h"
 
-/* ---- From the device ---- */
+/* ---- Copies to the host ---- */
 
 static trs_status fetch(void **to, const void *from, int64_t count, size_t size) {
   TRS_TRY(trs_alloc(to, count, size));
@@ -46,7 +47,7 @@ trs_status trs_matrix_download(trs_matrix **B, const trs_matrix *A, bool values)
   return status;
 }
 
-/* ---- Looking ---- */
+/* ---- Checks ---- */
 
 /* ptr and idx as the caller stores them. */
 typedef struct given_arrays {
@@ -75,9 +76,9 @@ static trs_status look(trs_look *found, const trs_matrix *A) {
   return status;
 }
 
-/* The arrays are wrong somewhere: ptr, as the caller stores it, is brought here and looked at,
- * then, if it can be trusted, idx. */
-static trs_status name_offence(const trs_matrix *A, const given_arrays *given) {
+/* The arrays are wrong: copies ptr, in the caller's indexing, to the host and checks it, then idx
+ * if ptr is valid. */
+static trs_status name_fault(const trs_matrix *A, const given_arrays *given) {
   trs_matrix copy = *A;
   void *ptr = NULL, *idx = NULL;
   const int64_t base = trs_index_base(given->indexing);
@@ -94,7 +95,7 @@ static trs_status name_offence(const trs_matrix *A, const given_arrays *given) {
   if (!status) status = fetch(&idx, given->idx, A->nnz, (size_t)trs_idx_bytes(given->indexing));
   copy.ptr = own;
   if (!status) status = trs_matrix_check_indices(&copy, given->indexing, idx);
-  if (!status) status = trs_fail(TRS_ERROR_INTERNAL, -1, "the arrays were wrong, then were not");
+  if (!status) status = trs_fail(TRS_ERROR_INTERNAL, -1, "the arrays changed during the check");
   trs_free(ptr);
   trs_free(own);
   trs_free(idx);
@@ -117,8 +118,8 @@ static trs_status take_idx(trs_matrix *A, const given_arrays *given) {
   return trs_launch_take_idx(A->idx, given->indexing, given->idx, A->nnz);
 }
 
-/* What was made, whole or not, becomes A's; its values follow. */
-static void keep(trs_matrix *A, const trs_rearranged *made) {
+/* Moves the new arrays, complete or not, to A; the values follow. */
+static void set_arrays(trs_matrix *A, const trs_rearranged *made) {
   A->ptr = made->ptr;
   A->idx = made->idx;
   A->val = NULL;
@@ -146,17 +147,17 @@ static trs_status put_in_order(trs_matrix *A) {
   A->lent = A->val;
   A->user_nnz = A->nnz;
   free_owned(A);
-  keep(A, &made);
+  set_arrays(A, &made);
   return status ? status : make_values(A, A->lent);
 }
 
-/* ---- Making ---- */
+/* ---- Creation ---- */
 
-static trs_status take_stock(trs_matrix *A, const given_arrays *given) {
+static trs_status check_and_count(trs_matrix *A, const given_arrays *given) {
   trs_look found;
   TRS_TRY(look(&found, A));
   if (found.first != 0 || found.last != A->nnz || found.falls || found.outside)
-    return name_offence(A, given);
+    return name_fault(A, given);
   if (found.descents != found.sides.descents) {
     TRS_TRY(put_in_order(A));
     TRS_TRY(look(&found, A));
@@ -173,7 +174,7 @@ static trs_status check_address(const void *pointer, int64_t count, const char *
       name);
 }
 
-/* Numbers of another width than was said would be read behind the end of their array. */
+/* Elements wider than the caller's would be read beyond the end of the array. */
 static trs_status check_room(const void *pointer, int64_t count, int64_t size, const char *name,
                              const char *hint) {
   int64_t room = count > INT64_MAX / size ? 0 : trs_device_extent(pointer, count * size);
@@ -200,10 +201,10 @@ static trs_status take_arrays(trs_matrix *A, const given_arrays *given) {
   TRS_TRY(check_rooms(A, given));
   TRS_TRY(take_ptr(A, given));
   TRS_TRY(take_idx(A, given));
-  return take_stock(A, given);
+  return check_and_count(A, given);
 }
 
-/* With a reference to the device, and no arrays yet. */
+/* Has a reference to the device, and no arrays yet. */
 static trs_status make_head(trs_matrix **made, trs_device *device, trs_format format,
                             trs_scalar scalar, int64_t nrows, int64_t ncols) {
   trs_matrix *A;
@@ -248,7 +249,7 @@ trs_status trs_matrix_make_device(trs_matrix **result, trs_device *device, trs_f
   return status;
 }
 
-/* ---- Triangles, values, the end ---- */
+/* ---- Triangles, values, destruction ---- */
 
 static trs_status cut(trs_matrix *T, const trs_matrix *A, bool prefix) {
   trs_rearranged made;
@@ -256,7 +257,7 @@ static trs_status cut(trs_matrix *T, const trs_matrix *A, bool prefix) {
   const trs_device_arrays arrays = arrays_of(A);
   TRS_TRY(trs_matrix_renew_on(A, NULL));
   trs_status status = trs_device_cut(&made, A->device, &arrays, prefix);
-  keep(T, &made);
+  set_arrays(T, &made);
   if (!status) status = make_values(T, A->val);
   if (!status) status = look(&found, T);
   if (!status) trs_matrix_take_sides(T, &found.sides);
@@ -312,7 +313,7 @@ static trs_status launch_look(trs_diagonal_look *look, int64_t n, bool prefix, t
                              parts, ptr, val, look->stream);
 }
 
-static void drop_look(trs_diagonal_look *look) {
+static void release_look(trs_diagonal_look *look) {
   trs_device_free_stage(look->device, look->found);
   *look = (trs_diagonal_look){0};
 }
@@ -324,7 +325,7 @@ trs_status trs_device_begin_diagonal(trs_diagonal_look *look, trs_device *device
   int before = trs_device_enter(device);
   trs_status status = launch_look(look, n, prefix, scalar, ptr, val);
   trs_device_leave(before);
-  if (status) drop_look(look);
+  if (status) release_look(look);
   return status;
 }
 
@@ -336,7 +337,7 @@ trs_status trs_device_end_diagonal(trs_diagonal_look *look, int64_t *vector, trs
   trs_device_leave(before);
   for (int k = 0; !status && k < look->shares; k++)
     if (found[k] < worst) worst = found[k];
-  drop_look(look);
+  release_look(look);
   *vector = worst / TRS_PIVOT_GOOD;
   *pivot = worst == INT64_MAX ? TRS_PIVOT_GOOD : (trs_pivot)(worst % TRS_PIVOT_GOOD);
   return status;

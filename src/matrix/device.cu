@@ -1,6 +1,7 @@
-/* device.cu - looks at a matrix in device memory: is it in order, and what stands on which side of
- * the diagonal?  Entries are read once by all threads together, then each vector by one thread, by
- * bisection for the diagonal.  O(nnz + n log longest) work, 12 bytes read a pattern entry. */
+/* device.cu - checks a matrix in device memory: the order of its entries, and the number on each
+ * side of the diagonal.  All threads together read the entries once; then one thread per vector
+ * finds the diagonal by bisection.  O(nnz + n log longest) work, 12 bytes read per pattern
+ * entry. */
 #include <cuda_runtime.h>
 
 #include "matrix/look.h"
@@ -20,7 +21,7 @@ int blocks_for(int64_t count) {
 __device__ int64_t first_item() { return int64_t(blockIdx.x) * blockDim.x + threadIdx.x; }
 __device__ int64_t stride() { return int64_t(gridDim.x) * blockDim.x; }
 
-/* ---- One atomic a warp; every lane of the warp calls. ---- */
+/* ---- One atomic per warp; every lane of the warp calls. ---- */
 
 __device__ int64_t sum_of_warp(int64_t value) {
   for (int step = 16; step > 0; step /= 2) value += __shfl_down_sync(~0u, value, step);
@@ -52,7 +53,7 @@ __device__ void raise(int64_t *most, int64_t value) {
     atomicMax(reinterpret_cast<long long *>(most), static_cast<long long>(value));
 }
 
-/* ---- Kernels; blocks are of whole warps, and all threads reach the end. ---- */
+/* ---- Kernels.  Blocks consist of whole warps, and all threads reach the end. ---- */
 
 __global__ void look_at_ptr(trs_look *found, trs_device_arrays A) {
   int64_t falls = 0, longest = 0;
@@ -95,9 +96,10 @@ __device__ void count_vector(const trs_device_arrays &A, int64_t i, trs_sides *s
   if (!has && i < s->missing) s->missing = i;
 }
 
-/* Only where the kernel before found that ptr stays within idx. */
+/* Requires that the previous kernel found ptr to stay within idx. */
 __global__ void look_at_vectors(trs_look *found, trs_device_arrays A) {
-  if (found->falls || found->first != 0 || found->last != A.nnz) return; /* alike in all threads */
+  if (found->falls || found->first != 0 || found->last != A.nnz)
+    return; /* the same in all threads */
   trs_sides s = {};
   s.first_before = s.first_after = s.missing = INT64_MAX;
   for (int64_t i = first_item(); i < A.n; i += stride()) count_vector(A, i, &s);
@@ -122,7 +124,7 @@ __device__ trs_pivot pivot_of(R re, R im) {
   return isfinite(denominator) && isfinite(1 / denominator) ? TRS_PIVOT_GOOD : TRS_PIVOT_EXTREME;
 }
 
-/* worst: of each block, in host memory. */
+/* worst: one value per block, in host memory. */
 template <class R, int PARTS>
 __global__ void look_at_diagonal(int64_t *worst, int64_t n, bool prefix, const int64_t *ptr,
                                  const R *val) {
@@ -160,7 +162,7 @@ extern "C" trs_status trs_launch_look(trs_look *found, const trs_device_arrays *
   look_at_ptr<<<blocks_for(arrays->n), BLOCK, 0, s>>>(found, *arrays);
   look_at_indices<<<blocks_for(arrays->nnz), BLOCK, 0, s>>>(found, *arrays);
   look_at_vectors<<<blocks_for(arrays->n), BLOCK, 0, s>>>(found, *arrays);
-  return trs_device_check(cudaGetLastError(), "looking at a matrix");
+  return trs_device_check(cudaGetLastError(), "checking a matrix");
 }
 
 extern "C" trs_status trs_launch_diagonal(int64_t *worst, int *count, int64_t n, int prefix,
@@ -172,5 +174,5 @@ extern "C" trs_status trs_launch_diagonal(int64_t *worst, int *count, int64_t n,
     launch_diagonal<double>(worst, *count, n, prefix, parts, ptr, val, s);
   else
     launch_diagonal<float>(worst, *count, n, prefix, parts, ptr, val, s);
-  return trs_device_check(cudaGetLastError(), "looking at a diagonal");
+  return trs_device_check(cudaGetLastError(), "checking a diagonal");
 }

@@ -1,5 +1,5 @@
-/* device_none.c - a build without CUDA: no matrix lies in device memory, so only the making of one
- * is ever asked for. */
+/* device_none.c - device.h in a build without CUDA: creating a matrix in device memory fails, and
+ * no other function is called. */
 #include "matrix/device.h"
 
 static trs_status no_device(void) {

@@ -13,8 +13,8 @@ trs_status trs_indexing_check(int indexing) {
       indexing);
 }
 
-/* Would the first bytes of ptr, read in the other width, be row pointers?  Only bytes that an array
- * of 32 bits has are read. */
+/* True if the first bytes of ptr, read in the other width, are valid row pointers.  Reads only
+ * bytes that a 32-bit array has. */
 static bool fits_other_width(int indexing, const void *ptr, int64_t nvectors) {
   const int other = indexing ^ TRS_PTR32;
   int64_t count = other & TRS_PTR32 ? nvectors + 1 : (nvectors + 1) / 2;
@@ -36,9 +36,9 @@ static trs_status fail_fall(int indexing, const void *ptr, int64_t nvectors, int
                   (long long)trs_ptr_at(indexing, ptr, i), hint(indexing, ptr, nvectors));
 }
 
-/* A vector of 2^32 entries and more: two elements of 32 bits, read as one, look so. */
+/* A vector of 2^32 entries or more: probably two 32-bit elements read as one. */
 static trs_status fail_jump(int indexing, const void *ptr, int64_t nvectors, int64_t i) {
-  return trs_fail(TRS_ERROR_STRUCTURE, i, "ptr[%lld] = %lld is more than 2^32 behind ptr[%lld]%s",
+  return trs_fail(TRS_ERROR_STRUCTURE, i, "ptr[%lld] = %lld exceeds ptr[%lld] by more than 2^32%s",
                   (long long)i + 1, (long long)trs_ptr_at(indexing, ptr, i + 1), (long long)i,
                   hint(indexing, ptr, nvectors));
 }

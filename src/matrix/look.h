@@ -1,4 +1,4 @@
-/* look.h - what the kernels of device.cu find in a matrix in device memory.  C and CUDA C++. */
+/* look.h - results of the kernels in device.cu about a matrix in device memory.  C and CUDA C++. */
 #ifndef TRS_MATRIX_LOOK_H
 #define TRS_MATRIX_LOOK_H
 
@@ -7,17 +7,17 @@
 
 typedef struct trs_look {
   int64_t first, last; /* ptr[0] and ptr[n] */
-  int64_t falls;       /* vectors that end before they begin */
+  int64_t falls;       /* vectors whose end precedes their begin */
   int64_t outside;     /* indices outside 0 .. other - 1 */
-  int64_t descents;    /* indices not larger than the one before, wherever vectors begin */
-  trs_sides sides;     /* gathered only where ptr runs from 0 to nnz without a fall */
+  int64_t descents;    /* indices not larger than the one before, across vector boundaries too */
+  trs_sides sides;     /* gathered only if ptr runs from 0 to nnz without a fall */
 } trs_look;
 
-/* A diagonal entry: can it be divided by? */
+/* A diagonal entry as a divisor. */
 typedef enum trs_pivot {
   TRS_PIVOT_ZERO,
   TRS_PIVOT_NOT_FINITE,
-  TRS_PIVOT_EXTREME, /* its reciprocal is not finite, or overflows on the way */
+  TRS_PIVOT_EXTREME, /* its reciprocal is not finite or overflows in the computation */
   TRS_PIVOT_GOOD
 } trs_pivot;
 
@@ -34,8 +34,8 @@ extern "C" {
 /* Launches three kernels that add to *found, device memory that holds an empty look. */
 trs_status trs_launch_look(trs_look *found, const trs_device_arrays *arrays, trs_stream stream);
 
-/* The least TRS_PIVOT_GOOD * i + its trs_pivot over vectors i with a bad diagonal entry, or
- * INT64_MAX, of each of *count shares of the vectors: to worst, a stage of the device.  A value is
+/* For each of *count shares of the vectors: the smallest TRS_PIVOT_GOOD * i + trs_pivot over
+ * vectors i with a bad diagonal entry, or INT64_MAX.  worst is a stage of the device.  A value has
  * one or two parts, floats or doubles. */
 trs_status trs_launch_diagonal(int64_t *worst, int *count, int64_t n, int prefix, int wide,
                                int parts, const int64_t *ptr, const void *val, trs_stream stream);

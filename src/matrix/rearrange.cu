@@ -1,5 +1,5 @@
-/* rearrange.cu - the caller's arrays in device memory as the library wants them: of its widths and
- * base, sorted and merged, or one triangle of them. */
+/* rearrange.cu - converts the caller's arrays in device memory to the library's widths and base,
+ * sorts and merges them, or copies one triangle of them. */
 #include "matrix/rearrange.h"
 
 #include <cub/device/device_radix_sort.cuh>
@@ -35,7 +35,7 @@ __global__ void take_idx(int32_t *own, const From *idx, int64_t count, int64_t b
   }
 }
 
-/* ---- Order: entries sorted by (vector, index); those of equal keys become one. ---- */
+/* ---- Order: entries sorted by (vector, index); entries of equal keys are merged. ---- */
 
 using key_type = unsigned long long;
 
@@ -48,13 +48,13 @@ __global__ void make_keys(trs_device_arrays a, key_type *key, int64_t *entry) {
     }
 }
 
-/* place[p] = 1 where entry p is the first of its key; place[nnz] = 0. */
+/* place[p] = 1 if entry p is the first of its key; place[nnz] = 0. */
 __global__ void mark_firsts(int64_t nnz, const key_type *key, int64_t *place) {
   for (int64_t p = first_item(); p <= nnz; p += stride())
     place[p] = p < nnz && (p == 0 || key[p] != key[p - 1]);
 }
 
-/* place: now of how many firsts each stands behind. */
+/* place: after the scan, the number of first entries before each entry. */
 __global__ void put_firsts(trs_device_arrays a, const key_type *key, const int64_t *place,
                            trs_rearranged made) {
   for (int64_t p = first_item(); p < a.nnz; p += stride())
@@ -162,7 +162,7 @@ trs_status find_ptr(trs_rearranged *made, trs_device *device, const trs_device_a
   return status ? status : trs_device_wait(nullptr);
 }
 
-/* ---- Values: a thread per entry; an element is one or two numbers. ---- */
+/* ---- Values: one thread per entry; an element is one or two numbers. ---- */
 
 template <class R, int PARTS>
 __global__ void collect(R *val, int64_t nnz, const int64_t *source_ptr, const int64_t *source,

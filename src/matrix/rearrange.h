@@ -1,15 +1,14 @@
-/* rearrange.h - arrays in device memory converted, put in order or cut there (rearrange.cu).  C and
- * CUDA C++.
+/* rearrange.h - converts, sorts or cuts arrays in device memory (rearrange.cu).  C and CUDA C++.
  *
- * What is made is allocated on the default stream and the caller's to free, also after a failure;
- * launches are on that stream too. */
+ * The new arrays are allocated on the default stream; the caller frees them, also after a failure.
+ * Kernels run on that stream too. */
 #ifndef TRS_MATRIX_REARRANGE_H
 #define TRS_MATRIX_REARRANGE_H
 
 #include "matrix/look.h"
 
-/* Arrays made from those: entry p is the sum of the entries source[source_ptr[p] ..
- * source_ptr[p + 1]), or source[p] where source_ptr is NULL. */
+/* The new arrays: entry p is the sum of the entries source[source_ptr[p] .. source_ptr[p + 1]), or
+ * source[p] if source_ptr is NULL. */
 typedef struct trs_rearranged {
   int64_t nnz;
   int64_t *ptr;
@@ -21,21 +20,21 @@ typedef struct trs_rearranged {
 extern "C" {
 #endif
 
-/* own[n + 1] and own[nnz] from arrays of the given indexing (TRS_PTR32, ...), counted from 0; an
- * index that 32 bits cannot hold becomes -1. */
+/* own[n + 1] and own[nnz] in base 0, from arrays of the given indexing (TRS_PTR32, ...).  An index
+ * beyond 32 bits becomes -1. */
 trs_status trs_launch_take_ptr(int64_t *own, int indexing, const void *ptr, int64_t n);
 trs_status trs_launch_take_idx(int32_t *own, int indexing, const void *idx, int64_t nnz);
 
-/* Ascending indices, repeats merged, by a stable radix sort: O(nnz) work, 40 bytes of workspace an
- * entry.  ptr and idx are in range. */
+/* Sorts indices and merges repeats by a stable radix sort: O(nnz) work, 40 bytes of workspace per
+ * entry. ptr and idx are in range. */
 trs_status trs_device_order(trs_rearranged *made, trs_device *device,
                             const trs_device_arrays *arrays);
 
-/* The entries before and on the diagonal (prefix), or those on and behind it.  idx ascends. */
+/* Copies the entries up to the diagonal (prefix), or those from the diagonal on.  idx ascends. */
 trs_status trs_device_cut(trs_rearranged *made, trs_device *device, const trs_device_arrays *arrays,
                           int prefix);
 
-/* val[p] for all entries that were made, from the values they were made of. */
+/* val[p] of all new entries, from the values that they were made of. */
 trs_status trs_launch_collect(void *val, trs_scalar scalar, int64_t nnz, const int64_t *source_ptr,
                               const int64_t *source, const void *from, trs_stream stream);
 

@@ -1,4 +1,4 @@
-/* renew.c - values that the caller may change behind the library's back, and new ones. */
+/* renew.c - new values, and values that the caller may have changed in place. */
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -6,8 +6,8 @@
 #include "matrix/device.h"
 #include "matrix/values.h"
 
-/* The values that are taken anew: the caller's, or the parent's; NULL: these are the matrix's own.
- */
+/* The values that are read again: the caller's, or the parent's.  NULL: the matrix has its own
+ * values. */
 static const void *origin(const trs_matrix *A) { return A->parent ? A->parent->val : A->lent; }
 
 static void collect(const trs_matrix *A, const void *from, int64_t first, int64_t count, void *to) {
@@ -17,7 +17,7 @@ static void collect(const trs_matrix *A, const void *from, int64_t first, int64_
     trs_values_gather(to, from, A->source + first, count, A->scalar);
 }
 
-/* Only what has changed is written, and by one thread at a time: others may solve with A. */
+/* Writes only values that have changed, by one thread at a time: other threads may solve with A. */
 void trs_matrix_renew(const trs_matrix *A) {
   static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
   enum { PIECE = 256 };
@@ -51,11 +51,11 @@ trs_status trs_matrix_set_values(trs_matrix *A, const void *val) {
     return trs_fail(TRS_ERROR_ARGUMENT, -1, "%s is NULL", A ? "val" : "A");
   if (trs_matrix_is_deferred(A))
     return trs_fail(TRS_ERROR_ARGUMENT, -1,
-                    "the values of this matrix are deferred: they are asked for in trs_update");
+                    "the values of this matrix are deferred: trs_update requests them");
   if (A->on_device && A->nnz && !trs_device_address(val))
-    return trs_fail(TRS_ERROR_ARGUMENT, -1, "val is not device memory, as the matrix is");
+    return trs_fail(TRS_ERROR_ARGUMENT, -1, "val is not device memory, but the matrix is");
   if (A->lent) A->lent = val;
-  if (A->on_device && A->source) return TRS_SUCCESS; /* taken when they are read */
+  if (A->on_device && A->source) return TRS_SUCCESS; /* values are collected when they are read */
   if (A->source)
     collect(A, val, 0, A->nnz, A->val);
   else if (A->hold_val == TRS_LENT)

@@ -1,11 +1,12 @@
-/* triangle.c - the lower or upper triangle of a general matrix, with a dense diagonal on request.
+/* triangle.c - the lower or upper triangle of a general matrix, on request with a dense diagonal.
  * O(n + nnz). */
 #include <math.h>
 
 #include "matrix/device.h"
 #include "matrix/values.h"
 
-/* Entries of vector i kept: [*begin, *end), of which the diagonal, if there, is at *diagonal. */
+/* Entries of vector i that are kept: [*begin, *end); *diagonal is the position of the diagonal
+ * entry, if present. */
 static void kept_range(const trs_matrix *A, bool prefix, int64_t i, int64_t *begin, int64_t *end,
                        int64_t *diagonal) {
   int64_t at = A->ptr[i];
@@ -19,7 +20,7 @@ static void kept_range(const trs_matrix *A, bool prefix, int64_t i, int64_t *beg
 typedef struct cut {
   const trs_matrix *A;
   bool prefix, add_diagonal;
-  double *sums; /* of the absolute values kept in each row, where a diagonal entry is made */
+  double *sums; /* of the absolute values kept in each row, if diagonal entries are added */
   int64_t *ptr;
   int32_t *idx;
   void *val;
@@ -133,7 +134,7 @@ trs_status trs_matrix_cut(trs_matrix **T, const trs_matrix *A, trs_uplo uplo) {
   return cut_on_host(T, A, (uplo == TRS_LOWER) == (A->format == TRS_CSR));
 }
 
-/* ---- A triangle of its own, with a diagonal. ---- */
+/* ---- An independent triangle, with a diagonal on request. ---- */
 
 trs_status trs_matrix_triangle(trs_matrix **T, const trs_matrix *A, trs_uplo uplo,
                                int add_diagonal) {

@@ -1,11 +1,11 @@
-/* triplets.c - a matrix from triplets in any order: sorted by row, then as from compressed arrays.
- * O(n + nnz). */
+/* triplets.c - a matrix from triplets in any order: sorted by row, then created from compressed
+ * arrays. O(n + nnz). */
 #include "matrix/create.h"
 #include "matrix/indexing.h"
 #include "matrix/values.h"
 
-/* The matrix of triplets sorted by row; order[p] is the triplet behind entry p and becomes, with
- * repeats merged, the matrix's memory of its source. */
+/* The matrix of triplets sorted by row.  order[p] is the triplet of entry p; with repeats merged it
+ * becomes the matrix's source. */
 static trs_status adopt_triplets(trs_matrix **result, trs_matrix head, int64_t *order) {
   trs_status status = trs_matrix_make(result, head, TRS_BORROW, TRS_NATIVE);
   if (status) {
@@ -49,7 +49,8 @@ static trs_status check_triplets(const triplets *t) {
   return TRS_SUCCESS;
 }
 
-/* By rows, each in the order of the triplets; ptr has one zero more than rows, and is shifted. */
+/* Sorts by rows, each in the order of the triplets.  ptr has one zero more than rows and is
+ * shifted. */
 static void sort_triplets(const triplets *t, int64_t *ptr, int32_t *idx, int64_t *order) {
   for (int64_t p = 0; p < t->nnz; p++) ptr[row_of(t, p) + 2]++;
   for (int64_t i = 0; i < t->nrows; i++) ptr[i + 2] += ptr[i + 1];

@@ -1,4 +1,4 @@
-/* values.h - value arrays of any element type: copy, convert, gather, add up. */
+/* values.h - value arrays of any element type: copy, convert, gather, add. */
 #ifndef TRS_MATRIX_VALUES_H
 #define TRS_MATRIX_VALUES_H
 
@@ -16,7 +16,7 @@ void trs_values_gather(void *to, const void *from, const int64_t *source, int64_
 void trs_values_sum(void *to, const void *from, const int64_t *source_ptr, const int64_t *source,
                     int64_t count, trs_scalar scalar);
 
-/* |val[p]| and val[p] as double complex, for code that is not in a hurry. */
+/* val[p]| and val[p] as double complex, for code whose speed does not matter. */
 double trs_value_abs(const void *val, int64_t p, trs_scalar scalar);
 double complex trs_value_get(const void *val, int64_t p, trs_scalar scalar);
 void trs_value_set(void *val, int64_t p, trs_scalar scalar, double complex value);

@@ -1,5 +1,5 @@
-/* amd.c - approximate minimum degree (Amestoy, Davis, Duff 1996) by SuiteSparse's AMD.
- * O(n nnz) at worst, near O(nnz) in practice. */
+/* amd.c - approximate minimum degree (Amestoy, Davis, Duff 1996) by SuiteSparse's AMD.  O(n nnz) in
+ * the worst case, near O(nnz) in practice. */
 #include "base/config.h"
 #include "order/methods.h"
 
@@ -7,7 +7,7 @@
 
 #include <amd.h>
 
-/* AMD's 2.4 nnz + 8 n integers. */
+/* AMD needs 2.4 nnz + 8 n integers. */
 static trs_status reserve(const trs_graph *graph) {
   return trs_memory_probe((8 * graph->n + 5 * (int64_t)graph->ptr[graph->n] / 2 + 1) * 4);
 }

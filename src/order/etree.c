@@ -23,7 +23,7 @@ trs_status trs_etree(int32_t *parent, const trs_graph *graph, const int32_t *per
   return TRS_SUCCESS;
 }
 
-/* Children as lists, each ascending: head[j] the first child of j, head[n] the first root. */
+/* Children as ascending lists: head[j] is the first child of j, head[n] the first root. */
 static void list_children(int32_t *head, int32_t *next, const int32_t *parent, int64_t n) {
   for (int64_t j = 0; j <= n; j++) head[j] = -1;
   for (int64_t j = n - 1; j >= 0; j--) {
@@ -41,7 +41,7 @@ trs_status trs_postorder(int32_t *post, const int32_t *parent, int64_t n) {
     list_children(head, next, parent, n);
     int64_t k = 0, at = head[n];
     while (at != -1) {
-      while (head[at] != -1) { /* down to a leaf, taking each child off its list */
+      while (head[at] != -1) { /* descends to a leaf and removes each child from its list */
         int32_t child = head[at];
         head[at] = next[child];
         at = child;
@@ -68,9 +68,9 @@ void trs_first_descendants(int32_t *first, const int32_t *parent, int64_t n) {
 
 typedef struct counter {
   int32_t *first;    /* smallest vertex of the subtree */
-  int32_t *neighbor; /* the last neighbour of row i looked at, or -1 */
+  int32_t *neighbor; /* the last neighbour of row i visited, or -1 */
   int32_t *leaf;     /* the last leaf of row i's subtree, or -1 */
-  int32_t *set;      /* disjoint sets: the way to the least common ancestor */
+  int32_t *set;      /* disjoint sets, to find the least common ancestor */
 } counter;
 
 static int32_t find(int32_t *set, int32_t j) {
@@ -84,10 +84,10 @@ static int32_t find(int32_t *set, int32_t j) {
   return root;
 }
 
-/* Row i of the factor is the subtree of the elimination tree that its entries in A span.  Where j
- * is a new leaf of it, the path from j upwards counts, and from where it meets the last leaf's
- * path it was counted already. */
-static void meet(counter *c, int32_t *weight, int32_t i, int32_t j) {
+/* Row i of the factor is the subtree of the elimination tree that its entries in A span.  If j is a
+ * new leaf of that subtree, the path from j upwards counts; the part above the meeting with the
+ * last leaf's path has been counted already. */
+static void add_leaf(counter *c, int32_t *weight, int32_t i, int32_t j) {
   if (c->first[j] > c->neighbor[i]) {
     weight[j]++;
     if (c->leaf[i] != -1) weight[find(c->set, c->leaf[i])]--;
@@ -96,10 +96,11 @@ static void meet(counter *c, int32_t *weight, int32_t i, int32_t j) {
   c->neighbor[i] = j;
 }
 
-static void weigh(counter *c, int32_t *weight, const trs_graph *graph, const int32_t *perm,
-                  const int32_t *inverse, const int32_t *parent) {
+static void weigh_columns(counter *c, int32_t *weight, const trs_graph *graph, const int32_t *perm,
+                          const int32_t *inverse, const int32_t *parent) {
   for (int32_t j = 0; j < graph->n; j++) {
-    weight[j] = c->first[j] == j; /* a leaf's diagonal; above it the children's are passed on */
+    weight[j] = c->first[j] == j; /* a leaf counts its diagonal; the counts above are passed on from
+                                     the children */
     c->neighbor[j] = c->leaf[j] = -1;
     c->set[j] = j;
   }
@@ -108,7 +109,7 @@ static void weigh(counter *c, int32_t *weight, const trs_graph *graph, const int
     if (parent[j] != -1) weight[parent[j]]--;
     for (int32_t p = graph->ptr[v]; p < graph->ptr[v + 1]; p++) {
       int32_t i = inverse[graph->adjacent[p]];
-      if (i > j) meet(c, weight, i, j);
+      if (i > j) add_leaf(c, weight, i, j);
     }
     if (parent[j] != -1) c->set[j] = parent[j];
   }
@@ -123,7 +124,7 @@ trs_status trs_column_counts(int32_t *count, const trs_graph *graph, const int32
   if (!status) status = TRS_ALLOC(&c.set, graph->n);
   if (!status) {
     trs_first_descendants(c.first, parent, graph->n);
-    weigh(&c, count, graph, perm, inverse, parent);
+    weigh_columns(&c, count, graph, perm, inverse, parent);
     for (int64_t j = 0; j < graph->n; j++)
       if (parent[j] != -1) count[parent[j]] += count[j];
   }

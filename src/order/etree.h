@@ -1,5 +1,5 @@
-/* etree.h - the elimination tree of a permuted graph: parent[j] is the first row below the
- * diagonal of column j of the Cholesky factor, or -1 at a root; always greater than j. */
+/* etree.h - the elimination tree of a permuted graph: parent[j] is the first row below the diagonal
+ * in column j of the Cholesky factor, or -1 at a root.  parent[j] > j. */
 #ifndef TRS_ORDER_ETREE_H
 #define TRS_ORDER_ETREE_H
 
@@ -9,7 +9,7 @@
 trs_status trs_etree(int32_t *parent, const trs_graph *graph, const int32_t *perm,
                      const int32_t *inverse);
 
-/* post[k] is the k-th vertex in postorder; siblings in ascending order. */
+/* post[k] is vertex number k in postorder; siblings are in ascending order. */
 trs_status trs_postorder(int32_t *post, const int32_t *parent, int64_t n);
 
 /* first[j]: the smallest vertex of the subtree under j, in a postordered tree. */

@@ -1,4 +1,4 @@
-/* graph.c - the pattern of A + A^T: each row of A merged with the same row of A^T, both ascending.
+/* graph.c - the pattern of A + A^T: merges each row of A with the same row of A^T, both ascending.
  * O(n + nnz). */
 #include "order/graph.h"
 
@@ -7,7 +7,7 @@ typedef struct pattern {
   int32_t *idx;
 } pattern;
 
-/* The transposed pattern of A by a counting sort; to is allocated to fit. */
+/* The transposed pattern of A by a counting sort.  `to` is allocated with the right size. */
 static void transpose_pattern(pattern *to, const trs_matrix *A) {
   for (int64_t p = 0; p < A->nnz; p++) to->ptr[A->idx[p] + 2]++;
   for (int64_t j = 0; j < A->nvectors; j++) to->ptr[j + 2] += to->ptr[j + 1];
@@ -16,7 +16,8 @@ static void transpose_pattern(pattern *to, const trs_matrix *A) {
       to->idx[to->ptr[A->idx[p] + 1]++] = (int32_t)i;
 }
 
-/* The union of row i of A and of B without i; into to unless that is NULL.  Returns its size. */
+/* The union of row i of A and row i of B, without i, written to `to` unless it is NULL.  Returns
+ * its size. */
 static int64_t merge_row(int32_t *to, const trs_matrix *A, const pattern *B, int64_t i) {
   int64_t p = A->ptr[i], q = B->ptr[i], p_end = A->ptr[i + 1], q_end = B->ptr[i + 1], count = 0;
   while (p < p_end || q < q_end) {

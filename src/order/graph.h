@@ -1,11 +1,11 @@
-/* graph.h - the undirected graph of a square matrix: what orderings look at. */
+/* graph.h - the undirected graph of a square matrix, input of the orderings. */
 #ifndef TRS_ORDER_GRAPH_H
 #define TRS_ORDER_GRAPH_H
 
 #include "matrix/matrix.h"
 
-/* Vertex v's neighbours are adjacent[ptr[v] .. ptr[v + 1]), ascending, without v itself.  32-bit
- * pointers, as METIS and AMD want them. */
+/* The neighbours of vertex v are adjacent[ptr[v] .. ptr[v + 1]), ascending, without v.  METIS and
+ * AMD need 32-bit pointers. */
 typedef struct trs_graph {
   int64_t n;
   int32_t *ptr;      /* n + 1 */

@@ -1,13 +1,13 @@
 /* metis.c - nested dissection (George 1973) by METIS_NodeND and partitions by METIS_PartGraphKway
- * (Karypis and Kumar 1998), which run in a worker process (src/worker/).  The separators are read
- * off the elimination tree afterwards (tree.c).  The same graph always gets the same order.
- * O(nnz log n), and some milliseconds for the process. */
+ * (Karypis and Kumar 1998), in a worker process (src/worker/).  The separators follow from the
+ * elimination tree (tree.c).  The same graph always gets the same order.  O(nnz log n), and some
+ * milliseconds for the process. */
 #include "base/config.h"
 #include "matrix/matrix.h"
 #include "order/methods.h"
 #include "worker/worker.h"
 
-/* The job's arrays there, one array of a word per vertex back. */
+/* Sends the job's arrays to the worker and receives one integer per vertex. */
 static trs_status run(int32_t *result, const trs_graph *graph, const int32_t *weight,
                       trs_worker_message *message) {
   static const trs_worker_job job = {.program = "metis", .library = "METIS", .file = -1};

@@ -1,6 +1,6 @@
 /* order.c - graph, fill-reducing permutation, elimination tree, postorder, fill, separator tree.
- * Postorder and tree renumber the columns without changing the fill: they keep every column ahead
- * of its ancestors in the elimination tree. */
+ * Postorder and tree renumber the columns without changing the fill, because every column stays
+ * ahead of its ancestors in the elimination tree. */
 #include "order/order.h"
 
 #include "order/etree.h"
@@ -10,7 +10,7 @@ typedef struct ordering_work {
   trs_graph graph;
   int32_t *perm, *inverse; /* the permutation so far */
   int32_t *etree, *count;
-  int32_t *step, *spare; /* a renumbering of it, and room to apply it */
+  int32_t *step, *spare; /* a renumbering, and workspace to apply it */
 } ordering_work;
 
 static trs_status first_permutation(ordering_work *w, trs_order order) {
@@ -30,7 +30,7 @@ static void gather(int32_t *array, const ordering_work *w) {
   for (int64_t k = 0; k < w->graph.n; k++) array[k] = w->spare[k];
 }
 
-/* Renumbers columns by step, and the elimination tree with them: old column step[k] is now k. */
+/* Renumbers the columns and the elimination tree by step: old column step[k] becomes k. */
 static void renumber(ordering_work *w) {
   int64_t n = w->graph.n;
   gather(w->perm, w);
@@ -82,7 +82,7 @@ static trs_status check(trs_order order, int64_t leaves) {
   if (order <= TRS_ORDER_DEFAULT || order > TRS_ORDER_NATURAL)
     return trs_fail(TRS_ERROR_ARGUMENT, -1, "order %d is not one of trs_order's", order);
   if (leaves < 1 || leaves > TRS_MAX_LEAVES || (leaves & (leaves - 1)))
-    return trs_fail(TRS_ERROR_ARGUMENT, -1, "%lld tree leaves: a power of two up to %d is needed",
+    return trs_fail(TRS_ERROR_ARGUMENT, -1, "%lld tree leaves: expected a power of two up to %d",
                     (long long)leaves, TRS_MAX_LEAVES);
   return TRS_SUCCESS;
 }

@@ -1,4 +1,4 @@
-/* order.h - a symmetric permutation for a matrix, what fill it leads to, and its separator tree. */
+/* order.h - a symmetric permutation of a matrix, its fill, and its separator tree. */
 #ifndef TRS_ORDER_ORDER_H
 #define TRS_ORDER_ORDER_H
 
@@ -6,9 +6,9 @@
 #include "order/tree.h"
 
 typedef struct trs_ordering {
-  int32_t *perm; /* new row and column k is the old one perm[k]; NULL for the natural order */
-  int64_t fill;  /* entries of the Cholesky factor of the pattern of A + A^T, so ordered */
-  trs_tree tree; /* no nodes for the natural order */
+  int32_t *perm; /* new row and column k is old row and column perm[k]; NULL: the natural order */
+  int64_t fill;  /* entries of the Cholesky factor of the pattern of A + A^T in this order */
+  trs_tree tree; /* empty for the natural order */
 } trs_ordering;
 
 enum { TRS_DEFAULT_LEAVES = 8, TRS_MAX_LEAVES = 65536 };

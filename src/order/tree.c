@@ -1,28 +1,28 @@
 /* tree.c - cuts an elimination tree into 2^k independent leaves and the separators above them.
  *
- * Subtrees of the elimination tree are independent.  At each node of the separator tree there is a
- * forest, at the top all of it.  Roots move from the forest into the separator, the heaviest
- * subtree first, each leaving its children behind (as Geist and Ng 1989 map subtrees to
- * processors); the rest is dealt into two groups, the heaviest first and always to the lighter.
- * Of all such separators the one with the shortest path is kept:
+ * Subtrees of the elimination tree are independent.  Each node of the separator tree begins with a
+ * forest; the top node begins with all of it.  Roots move from the forest into the separator, the
+ * heaviest subtree first, and leave their children behind (as Geist and Ng 1989 map subtrees to
+ * processors).  The remaining roots are dealt into two groups, the heaviest first, always to the
+ * lighter group.  Of all such separators the one with the shortest path is kept:
  *     cost of the separator + cost of the heavier group.
- * On an order from nested dissection these are its separators; any other order gets what it has.
- * O(n log n) for each level. */
+ * For an order from nested dissection these are its separators; any other order gets the best
+ * available ones.  O(n log n) per level. */
 #include "order/tree.h"
 
 #include "order/etree.h"
 
-enum { MAX_DEALS = 32 }; /* trials of dealing for one separator, once no subtree dominates */
+enum { MAX_DEALS = 32 }; /* trials per separator, once no subtree dominates */
 
 typedef struct cutter {
   const int32_t *etree, *first;
   int64_t *weight;              /* of the whole subtree */
   int32_t *child, *sibling;     /* lists of children */
-  int32_t *roots, *work, *hand; /* n each: the forest's roots, and two scratch copies */
+  int32_t *roots, *work, *hand; /* n each: the roots of the forest, and two work arrays */
   int32_t *node;                /* of each column */
 } cutter;
 
-/* A binary heap of roots, the heaviest subtree on top; ties go to the smaller index. */
+/* A binary heap of roots, with the heaviest subtree on top.  Ties go to the smaller index. */
 static bool heavier(const cutter *c, int32_t a, int32_t b) {
   return c->weight[a] != c->weight[b] ? c->weight[a] > c->weight[b] : a < b;
 }
@@ -57,7 +57,7 @@ static int64_t heap_copy(const cutter *c, int32_t *heap, const int32_t *from, in
   return size;
 }
 
-/* Takes the heaviest root off the heap and puts its children on it; returns the root. */
+/* Moves the heaviest root off the heap and adds its children; returns the root. */
 static int32_t open_root(const cutter *c, int32_t *heap, int64_t *count) {
   int32_t root = heap_pop(c, heap, count);
   for (int32_t j = c->child[root]; j != -1; j = c->sibling[j]) heap_push(c, heap, count, j);
@@ -70,14 +70,14 @@ static int64_t own_weight(const cutter *c, int32_t j) {
   return own;
 }
 
-/* The weight of the heavier group when the heap's roots are dealt. */
+/* The weight of the heavier group after the heap's roots are dealt. */
 static int64_t deal(const cutter *c, const int32_t *heap, int64_t count, int32_t *hand) {
   int64_t left = heap_copy(c, hand, heap, count), group[2] = {0, 0};
   while (left > 0) group[group[1] < group[0]] += c->weight[heap_pop(c, hand, &left)];
   return group[0] > group[1] ? group[0] : group[1];
 }
 
-/* How many roots to open for the shortest path. */
+/* The number of roots to open for the shortest path. */
 static int64_t choose(const cutter *c, int64_t at, int64_t count) {
   int32_t *heap = c->work + at, *hand = c->hand + at;
   int64_t size = heap_copy(c, heap, c->roots + at, count);
@@ -99,8 +99,8 @@ static int64_t choose(const cutter *c, int64_t at, int64_t count) {
   return best_opened;
 }
 
-/* Deals the heap's roots into the two ends of the slice that starts at at: the first group's roots
- * to its beginning, the second's behind as many places as the first group has columns. */
+/* Deals the heap's roots to the two ends of the range that starts at `at`: the first group's roots
+ * to its beginning, the second group's after as many places as the first group has columns. */
 static void split(const cutter *c, int64_t at, int64_t size, int64_t begin[2], int64_t count[2]) {
   int32_t *heap = c->work + at, *hand = c->hand + at;
   int64_t group[2] = {0, 0}, columns = 0, taken = 0;
@@ -127,8 +127,8 @@ static void assign_leaf(const cutter *c, int64_t at, int64_t count, int32_t node
   }
 }
 
-/* The forest of roots[at .. at + count) fills the complete tree of 2^levels leaves whose nodes
- * are numbered from node on; returns its root's number. */
+/* Distributes the forest of roots[at .. at + count) over the complete tree of 2^levels leaves,
+ * whose nodes are numbered from `node` on; returns the number of its root. */
 static int32_t cut(const cutter *c, trs_tree *tree, int64_t at, int64_t count, int levels,
                    int32_t node) {
   int32_t below = (int32_t)(((int64_t)1 << levels) - 1), self = node + 2 * below;
@@ -147,7 +147,7 @@ static int32_t cut(const cutter *c, trs_tree *tree, int64_t at, int64_t count, i
   return self;
 }
 
-/* Columns sorted by node, stably. */
+/* Sorts columns by node, stably. */
 static void gather(trs_tree *tree, int32_t *order, const int32_t *node, int64_t n) {
   for (int64_t t = 0; t <= tree->nodes; t++) tree->ptr[t] = 0;
   for (int64_t j = 0; j < n; j++) tree->ptr[node[j] + 1]++;
@@ -157,7 +157,8 @@ static void gather(trs_tree *tree, int32_t *order, const int32_t *node, int64_t 
   tree->ptr[0] = 0;
 }
 
-/* Subtree weights, lists of children, and the roots of the whole forest; returns their number. */
+/* Computes subtree weights, lists of children and the roots of the forest; returns the number of
+ * roots. */
 static int64_t prepare(cutter *c, const int32_t *cost, int64_t n) {
   int64_t roots = 0;
   for (int64_t j = 0; j < n; j++) {

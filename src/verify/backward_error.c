@@ -1,5 +1,5 @@
-/* backward_error.c - residuals in long double, whatever the element type: slow, obvious and
- * independent of every solver.  O(nnz nrhs). */
+/* backward_error.c - residuals in long double for every element type: simple, slow and independent
+ * of every solver.  O(nnz nrhs). */
 #include "verify/backward_error.h"
 
 #include <math.h>
@@ -29,7 +29,7 @@ static void begin_product(const trs_operand *op, const trs_wide *x, trs_wide *y)
   for (int64_t i = 0; i < op->A->nrows; i++) y[i] = op->diag == TRS_UNIT ? x[i] : (trs_wide){0};
 }
 
-/* Vectors begin .. end - 1, whose values are val. */
+/* Multiplies by vectors begin .. end - 1, whose values are val. */
 static void apply_vectors(const trs_operand *op, int64_t begin, int64_t end, const void *val,
                           const trs_wide *x, trs_wide *y) {
   const trs_matrix *A = op->A;
@@ -67,7 +67,7 @@ void trs_wide_compare(const trs_wide *y, const void *b, int64_t b_row, trs_scala
     long double scale = y[i].magnitude + magnitude(creal(bi), cimag(bi));
     if (residual > 0 && y[i].underflow > scale) error->underflow_rows++;
     scale += y[i].underflow;
-    /* 0 / 0 is a row that is exactly right; a NaN anywhere must not pass for small */
+    /* 0 / 0 is an exact row; a NaN must not count as small */
     double ratio = residual == 0 ? 0 : (double)(residual / scale);
     if (!(ratio <= error->componentwise)) {
       error->componentwise = isnan(ratio) ? INFINITY : ratio;
@@ -80,9 +80,9 @@ void trs_wide_compare(const trs_wide *y, const void *b, int64_t b_row, trs_scala
   if (!(ratio <= error->normwise)) error->normwise = isnan(ratio) ? INFINITY : ratio;
 }
 
-/* ---- Deferred values: asked for in parts, for several columns at once. ---- */
+/* ---- Deferred values, requested in parts for several columns at once. ---- */
 
-/* Entries of a part, so that they are few: each may be a pass over a file. */
+/* Entries per part.  Few parts, because each may be a pass over a file. */
 static int64_t part_entries(const trs_matrix *A) {
   static const int64_t LEAST = 1 << 20;
   enum { PARTS = 8 };
@@ -95,7 +95,7 @@ static int64_t part_end(const trs_matrix *A, int64_t begin) {
   return end;
 }
 
-static trs_status ask_part(const trs_matrix *A, int64_t begin, int64_t end, void **val) {
+static trs_status request_part(const trs_matrix *A, int64_t begin, int64_t end, void **val) {
   int32_t *vector;
   TRS_TRY(TRS_ALLOC(&vector, end - begin));
   for (int64_t v = begin; v < end; v++) vector[v - begin] = (int32_t)v;
@@ -110,7 +110,7 @@ static trs_status apply_parts(const trs_operand *op, const trs_wide *x, trs_wide
   for (int64_t begin = 0, end; begin < A->nvectors; begin = end) {
     void *val;
     end = part_end(A, begin);
-    TRS_TRY(ask_part(A, begin, end, &val));
+    TRS_TRY(request_part(A, begin, end, &val));
     for (int64_t r = 0; r < columns; r++)
       apply_vectors(op, begin, end, val, x + r * A->nrows, y + r * A->nrows);
     trs_free(val);
@@ -118,7 +118,7 @@ static trs_status apply_parts(const trs_operand *op, const trs_wide *x, trs_wide
   return TRS_SUCCESS;
 }
 
-/* As many as take no more memory than a part. */
+/* The number of columns whose workspace takes no more memory than a part. */
 static int64_t columns_together(const trs_matrix *A, int64_t nrhs) {
   if (!trs_matrix_is_deferred(A)) return 1;
   int64_t part = part_entries(A) * (int64_t)trs_scalar_size(A->scalar);
@@ -126,9 +126,9 @@ static int64_t columns_together(const trs_matrix *A, int64_t nrhs) {
   return most < 1 ? 1 : most < nrhs ? most : nrhs;
 }
 
-static trs_status judge_columns(const trs_operand *op, const trs_rhs *rhs, int64_t first,
-                                int64_t columns, trs_wide *x, trs_wide *y,
-                                trs_backward_error *error) {
+static trs_status measure_columns(const trs_operand *op, const trs_rhs *rhs, int64_t first,
+                                  int64_t columns, trs_wide *x, trs_wide *y,
+                                  trs_backward_error *error) {
   const trs_scalar scalar = op->A->scalar;
   const size_t size = trs_scalar_size(scalar);
   const int64_t n = op->A->nrows;
@@ -163,7 +163,7 @@ trs_status trs_backward_error_of(const trs_operand *op, const trs_rhs *rhs,
   if (!status) status = TRS_ALLOC(&y, n * together);
   for (int64_t r = 0; !status && r < rhs->nrhs; r += together) {
     int64_t columns = rhs->nrhs - r < together ? rhs->nrhs - r : together;
-    status = judge_columns(op, rhs, r, columns, x, y, error);
+    status = measure_columns(op, rhs, r, columns, x, y, error);
   }
   if (!status && !isfinite(error->componentwise)) status = trs_range_explain(op, rhs, x, y, error);
   trs_free(x);

@@ -1,4 +1,4 @@
-/* factors_error.c - applies the factors in reverse, in long double.  O((nnz(L) + nnz(U)) nrhs). */
+/* factors_error.c - multiplies by the factors in long double.  O((nnz(L) + nnz(U)) nrhs). */
 #include "verify/factors_error.h"
 
 #include <math.h>
@@ -10,14 +10,14 @@ static trs_wide scaled(trs_wide value, double divisor) {
   return (trs_wide){value.re / d, value.im / d, value.magnitude / m, value.underflow / m};
 }
 
-/* Scaling is a product more, which may underflow. */
+/* Scaling is one more product, which may underflow. */
 static trs_wide unscaled(trs_wide value, double divisor, double smallest) {
   value = scaled(value, divisor);
   value.underflow += smallest;
   return value;
 }
 
-/* to[k] = from[perm[k]] / scale[perm[k]]: x into the factors' numbering. */
+/* to[k] = from[perm[k]] / scale[perm[k]]: x in the factors' numbering. */
 static void into(trs_wide *to, const trs_wide *from, const int32_t *perm, const double *scale,
                  int64_t n, double smallest) {
   for (int64_t k = 0; k < n; k++) {
@@ -26,7 +26,7 @@ static void into(trs_wide *to, const trs_wide *from, const int32_t *perm, const 
   }
 }
 
-/* to[perm[k]] = from[k] / scale[perm[k]]: the product back into the caller's. */
+/* to[perm[k]] = from[k] / scale[perm[k]]: the product in the caller's numbering. */
 static void out_of(trs_wide *to, const trs_wide *from, const int32_t *perm, const double *scale,
                    int64_t n) {
   for (int64_t k = 0; k < n; k++) {

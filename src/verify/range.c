@@ -1,4 +1,4 @@
-/* range.c - the first row of x that is not finite, and what made it so. */
+/* range.c - finds the first row of x that is not finite, and the reason. */
 #include "verify/range.h"
 
 #include <float.h>
@@ -20,7 +20,8 @@ static double complex element(const void *array, const trs_rhs *rhs, bool of_x, 
   return trs_value_get(array, at, scalar);
 }
 
-/* The first row of the first column, in the order of a sweep.  False: x is finite. */
+/* Finds the first such row of the first such column, in the order of the sweep.  False: x is
+ * finite. */
 static bool find(const trs_rhs *rhs, int64_t n, trs_scalar scalar, bool backward,
                  trs_backward_error *error) {
   for (int64_t r = 0; r < rhs->nrhs; r++)
@@ -34,11 +35,11 @@ static bool find(const trs_rhs *rhs, int64_t n, trs_scalar scalar, bool backward
   return false;
 }
 
-/* ---- A triangle: the row's own equation tells. ---- */
+/* ---- A triangle: the row's equation gives the reason. ---- */
 
 typedef struct row_equation {
   double complex b;
-  trs_wide known, diagonal; /* sum of t_ij x_j over the x_j before, t_ii */
+  trs_wide known, diagonal; /* sum of t_ij x_j over the earlier x_j; t_ii */
 } row_equation;
 
 static bool wide_is_finite(const trs_wide *v) { return isfinite(v->re) && isfinite(v->im); }
@@ -53,7 +54,7 @@ static trs_range name_range(const row_equation *e, trs_scalar scalar) {
   return sum > most * e->diagonal.magnitude ? TRS_RANGE_PIVOT : TRS_RANGE_UNEXPLAINED;
 }
 
-/* x becomes a unit vector. */
+/* Sets x to a unit vector. */
 static void set_unit(trs_wide *x, int64_t n, int64_t i) {
   for (int64_t k = 0; k < n; k++) x[k] = (trs_wide){0};
   x[i] = (trs_wide){.re = 1, .magnitude = 1};
@@ -84,7 +85,8 @@ trs_status trs_range_explain(const trs_operand *op, const trs_rhs *rhs, trs_wide
   return explain_row(op, rhs, x, y, error);
 }
 
-/* ---- Factors: x comes out of two sweeps, so that only the input can be told apart. ---- */
+/* ---- Factors: x results from two sweeps, so that only faults of the input can be identified.
+ * ---- */
 
 static bool matrix_is_finite(const trs_matrix *A) {
   for (int64_t p = 0; p < A->nnz; p++)

@@ -1,15 +1,15 @@
-/* launch.c - starts a worker process so that the program around the library does not notice: no
+/* launch.c - starts a worker process without side effects on the program around the library: no
  * SIGCHLD arrives, a program that ignores SIGCHLD does not lose the exit status, and a program that
- * waits for any of its children does not meet the worker.
+ * waits for any of its children never gets the worker's status.
  *
- * What is run by execve always signals its parent when it ends.  So the parent is a keeper: a
- * process that shares the program's memory, has no signal for the program, and does nothing but
- * start the worker, wait for its end and note how it ended.  Nothing is copied for it, no handler
- * of pthread_atfork runs, and only system calls are made in it, for it shares the calling thread's
- * variables too.
+ * A process run by execve always signals its parent when it ends.  The parent is therefore a
+ * keeper: a process that shares the program's memory, sends the program no signal, and only starts
+ * the worker, waits for its end and records its exit status.  Nothing is copied for the keeper and
+ * no handler of pthread_atfork runs.  The keeper makes only system calls, because it also shares
+ * the calling thread's thread-local variables.
  *
- * The worker is a session of its own, so that signals to the program's group do not reach it.  It
- * is killed with the keeper, and the keeper with the thread that started it. */
+ * The worker has a session of its own, so that signals to the program's process group do not reach
+ * it. It is killed with the keeper, and the keeper with the thread that started it. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -33,16 +33,16 @@
 enum { STACK = 16384 };
 
 struct trs_worker_process {
-  const char *path; /* these until it has started */
+  const char *path; /* path, files and count are valid until the start is complete */
   const int *files;
   int count;
   char **environment;
   pid_t program, keeper, worker;
-  int error;          /* errno of what failed at the start */
+  int error;          /* errno of a failed start */
   atomic_int started; /* futex */
-  atomic_flag busy;   /* somebody kills the worker, or the keeper forgets its number */
+  atomic_flag busy;   /* lock: the program kills the worker, or the keeper clears its number */
   bool ended;
-  int state; /* as waitpid has it */
+  int state; /* as of waitpid */
   _Alignas(64) char keepers_stack[STACK];
   _Alignas(64) char workers_stack[STACK];
 };
@@ -50,7 +50,7 @@ struct trs_worker_process {
 extern char **environ;
 
 #ifdef TRS_SANITIZE_THREAD
-enum { SHARE_MEMORY = 0 }; /* the sanitizer follows no process that does */
+enum { SHARE_MEMORY = 0 }; /* the sanitizer does not follow a process that shares memory */
 #else
 enum { SHARE_MEMORY = CLONE_VM };
 #endif
@@ -58,7 +58,7 @@ enum { SHARE_MEMORY = CLONE_VM };
 #define ONLY_SYSTEM_CALLS __attribute__((no_sanitize("address", "thread", "undefined")))
 
 /* Signals stay blocked until the new program has its own handlers. */
-ONLY_SYSTEM_CALLS static int become(void *argument) {
+ONLY_SYSTEM_CALLS static int exec_worker(void *argument) {
   trs_worker_process *p = argument;
   char *arguments[] = {(char *)p->path, NULL};
   syscall(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
@@ -76,16 +76,17 @@ ONLY_SYSTEM_CALLS static int become(void *argument) {
   return 0;
 }
 
-ONLY_SYSTEM_CALLS static void take_turn(trs_worker_process *p) {
+ONLY_SYSTEM_CALLS static void lock_worker(trs_worker_process *p) {
   while (atomic_flag_test_and_set(&p->busy)) syscall(SYS_sched_yield);
 }
 
-ONLY_SYSTEM_CALLS static void say_started(trs_worker_process *p) {
+ONLY_SYSTEM_CALLS static void announce_start(trs_worker_process *p) {
   atomic_store(&p->started, 1);
   syscall(SYS_futex, &p->started, FUTEX_WAKE, 1, NULL, NULL, 0);
 }
 
-/* The keeper has all of the program's files open, whose readers would wait for their end. */
+/* The keeper closes its copies of the program's files; a reader at the other end of a pipe would
+ * otherwise never see the end of the file. */
 ONLY_SYSTEM_CALLS static void close_files(const trs_worker_process *p) {
 #ifdef SYS_close_range
   if (!syscall(SYS_close_range, 0, ~0U, 0)) return;
@@ -94,8 +95,8 @@ ONLY_SYSTEM_CALLS static void close_files(const trs_worker_process *p) {
     if (p->files[k] >= 0) syscall(SYS_close, p->files[k]);
 }
 
-/* The keeper; signals stay blocked, those of the worker's end among them. */
-ONLY_SYSTEM_CALLS static int keep(void *argument) {
+/* The keeper's main function.  Signals stay blocked, including those of the worker's end. */
+ONLY_SYSTEM_CALLS static int keeper_main(void *argument) {
   trs_worker_process *p = argument;
   struct {
     void (*handler)(int);
@@ -107,16 +108,17 @@ ONLY_SYSTEM_CALLS static int keep(void *argument) {
   syscall(SYS_rt_sigaction, SIGCHLD, &by_default, NULL, 8);
   p->error = syscall(SYS_getppid) == p->program ? 0 : ECHILD;
   if (!p->error) {
-    p->worker = clone(become, p->workers_stack + STACK, SHARE_MEMORY | CLONE_VFORK | SIGCHLD, p);
+    p->worker =
+        clone(exec_worker, p->workers_stack + STACK, SHARE_MEMORY | CLONE_VFORK | SIGCHLD, p);
     if (p->worker < 0) p->error = errno;
   }
   close_files(p);
-  say_started(p);
+  announce_start(p);
   if (p->worker > 0) {
     while (syscall(SYS_waitid, P_PID, p->worker, &about, WEXITED | WNOWAIT, NULL) < 0 &&
            errno == EINTR)
       continue;
-    take_turn(p);
+    lock_worker(p);
     syscall(SYS_wait4, p->worker, &p->state, 0, NULL);
     p->ended = true;
     atomic_flag_clear(&p->busy);
@@ -125,7 +127,7 @@ ONLY_SYSTEM_CALLS static int keep(void *argument) {
   return 0;
 }
 
-/* ---- Environment: one BLAS thread unless told otherwise. ---- */
+/* ---- Environment: one BLAS thread, or TRIREME_BLAS_THREADS. ---- */
 
 static const char *const thread_counts[] = {"OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS",
                                             "MKL_NUM_THREADS", "BLIS_NUM_THREADS"};
@@ -139,7 +141,7 @@ static bool is_thread_count(const char *entry) {
   return false;
 }
 
-/* The program's, but for the numbers of threads; settings is room for those. */
+/* The program's environment with other thread counts; settings is the space for these. */
 static trs_status make_environment(char ***result, char settings[COUNTS][SETTING]) {
   const char *threads = getenv("TRIREME_BLAS_THREADS");
   int64_t count = 0, kept = 0;
@@ -156,14 +158,15 @@ static trs_status make_environment(char ***result, char settings[COUNTS][SETTING
   return TRS_SUCCESS;
 }
 
-/* The keeper with the program's memory; or with a copy of it, where emulators of the processor know
- * no other processes.  valgrind ends the program instead of saying so. */
+/* Starts the keeper in the program's memory, or in a copy where an emulator of the processor
+ * supports no shared memory.  valgrind ends the program instead of returning an error, and is
+ * recognised by its preloaded library. */
 static pid_t start_keeper(trs_worker_process *p) {
   const char *preloaded = getenv("LD_PRELOAD");
   bool emulated = preloaded && strstr(preloaded, "vgpreload_");
-  pid_t keeper = emulated ? -1 : clone(keep, p->keepers_stack + STACK, SHARE_MEMORY, p);
+  pid_t keeper = emulated ? -1 : clone(keeper_main, p->keepers_stack + STACK, SHARE_MEMORY, p);
   if (emulated || (keeper < 0 && (errno == EINVAL || errno == ENOSYS)))
-    keeper = clone(keep, p->keepers_stack + STACK, 0, p);
+    keeper = clone(keeper_main, p->keepers_stack + STACK, 0, p);
   return keeper;
 }
 
@@ -177,7 +180,7 @@ static void start(trs_worker_process *p) {
   while (p->keeper > 0 && !atomic_load(&p->started)) {
     syscall(SYS_futex, &p->started, FUTEX_WAIT, 0, &second, NULL, 0);
     if (waitpid(p->keeper, NULL, __WALL | WNOHANG) != p->keeper) continue;
-    p->keeper = 0; /* somebody has killed it */
+    p->keeper = 0; /* another program has killed it */
     if (!atomic_load(&p->started)) p->error = ECHILD;
   }
   pthread_sigmask(SIG_SETMASK, &before, NULL);
@@ -210,7 +213,7 @@ trs_status trs_worker_launch(trs_worker_process **process, const char *path, con
 }
 
 int trs_worker_finish(trs_worker_process *p) {
-  take_turn(p);
+  lock_worker(p);
   if (p->worker > 0 && !p->ended) kill(p->worker, SIGKILL);
   atomic_flag_clear(&p->busy);
   if (p->keeper > 0)

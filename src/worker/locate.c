@@ -1,6 +1,6 @@
-/* locate.c - where the worker programs lie: where TRIREME_WORKERS says; else in libexec/trireme by
- * the same path from the library, or from the program that it is linked into, as installed and as
- * built; else where they were installed. */
+/* locate.c - the path of a worker program, searched in this order: the folder that TRIREME_WORKERS
+ * names; libexec/trireme relative to the library, or to the program that it is linked into, as
+ * installed and as built; the folder of the installation. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -14,8 +14,8 @@
 #include "worker/folders.h"
 #include "worker/worker.h"
 
-/* FOLDER/trireme-worker-PROGRAM, if it can be run. */
-static bool is_there(char *path, const char *folder, const char *program) {
+/* FOLDER/trireme-worker-PROGRAM, if it is executable. */
+static bool is_executable(char *path, const char *folder, const char *program) {
   int length = snprintf(path, PATH_MAX, "%s/trireme-worker-%s", folder, program);
   return length < PATH_MAX && access(path, X_OK) == 0;
 }
@@ -29,13 +29,13 @@ static bool is_near(char *path, char *neighbour, const char *program) {
   *slash = 0;
   for (size_t k = 0; k < sizeof folders / sizeof *folders; k++)
     if (snprintf(folder, sizeof folder, "%s/%s", neighbour, folders[k]) < PATH_MAX &&
-        is_there(path, folder, program))
+        is_executable(path, folder, program))
       return true;
   return false;
 }
 
 static bool is_near_library(char *path, const char *program) {
-  static const char here = 0; /* in the library */
+  static const char here = 0; /* an address in the library */
   Dl_info library;
   char file[PATH_MAX];
   if (!dladdr(&here, &library) || !library.dli_fname) return false;
@@ -52,21 +52,21 @@ static bool is_near_program(char *path, const char *program) {
 }
 
 static trs_status find(char *path, const char *program) {
-  const char *told = secure_getenv("TRIREME_WORKERS");
-  if (told && *told) {
-    if (is_there(path, told, program)) return TRS_SUCCESS;
+  const char *folder_named = secure_getenv("TRIREME_WORKERS");
+  if (folder_named && *folder_named) {
+    if (is_executable(path, folder_named, program)) return TRS_SUCCESS;
     return trs_fail(TRS_ERROR_UNSUPPORTED, -1,
                     "%s/trireme-worker-%s: %s; TRIREME_WORKERS names the folder where Trireme's "
-                    "worker programs lie",
-                    told, program, strerror(errno));
+                    "worker programs are",
+                    folder_named, program, strerror(errno));
   }
   if (is_near_library(path, program) || is_near_program(path, program) ||
-      is_there(path, TRS_WORKERS_INSTALLED, program))
+      is_executable(path, TRS_WORKERS_INSTALLED, program))
     return TRS_SUCCESS;
   return trs_fail(TRS_ERROR_UNSUPPORTED, -1,
-                  "the program trireme-worker-%s is missing: it is looked for in libexec/trireme "
+                  "the program trireme-worker-%s is missing: Trireme searches libexec/trireme "
                   "beside the library's folder and in " TRS_WORKERS_INSTALLED
-                  "; install Trireme whole (cmake --install), or name the folder in the "
+                  "; install all of Trireme (cmake --install), or name the folder in the "
                   "environment variable TRIREME_WORKERS",
                   program);
 }

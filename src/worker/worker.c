@@ -1,8 +1,8 @@
-/* worker.c - starts a worker process, sends it requests and arrays, and says what became of it.
+/* worker.c - starts a worker process, sends it requests and arrays, and reports how it ended.
  *
- * Arrays go through memory that has no name (memfd_create).  This side touches it by pwrite and
- * pread alone, which fail where a mapping would raise a signal, and believes no number in an answer
- * that the memory's size does not bear out. */
+ * Arrays pass through anonymous memory (memfd_create).  The library uses only pwrite and pread on
+ * it, which return an error where a mapping would raise a signal, and checks every number of an
+ * answer against the memory's size. */
 #define _GNU_SOURCE
 #include "worker/worker.h"
 
@@ -23,16 +23,21 @@
 
 #include "base/config.h"
 
-enum { FIRST_FILE = 10, SAID = 200 }; /* above all numbers that files have in the worker */
+enum {
+  FIRST_FILE = 10,
+  SAID = 200
+}; /* FIRST_FILE: above all descriptors of the worker; SAID:
+      longest text of its log */
 
 struct trs_worker {
   trs_worker_job job;
-  trs_worker_process *process; /* NULL: has ended */
+  trs_worker_process *process; /* NULL: it has ended */
   int socket, memory, log;
-  int64_t at, end; /* in the shared memory: next array of the answer, end of the request's */
+  int64_t at, end; /* offsets in the shared memory: the next array of the answer; the end of the
+                      request's arrays */
   double seconds;
   int64_t most_bytes;
-  int cancel; /* the calling thread's state before */
+  int cancel; /* the calling thread's cancellation state before */
 };
 
 static trs_status cannot(const trs_worker *w, const char *what, int error) {
@@ -60,7 +65,7 @@ void trs_worker_limit(trs_worker *w, double seconds, int64_t bytes) {
 
 /* ---- Start. ---- */
 
-/* The same open file under a number that no file of the worker has. */
+/* The same open file under a descriptor that no file of the worker has. */
 static int move_up(int file) {
   if (file < 0) return file;
   int moved = fcntl(file, F_DUPFD_CLOEXEC, FIRST_FILE), error = errno;
@@ -135,7 +140,7 @@ void trs_worker_end(trs_worker *w) {
   trs_free(w);
 }
 
-/* The end of what the process printed, in one line; returns its length. */
+/* The end of the process's output, in one line; returns its length. */
 static int read_log(const trs_worker *w, char said[SAID]) {
   off_t end = lseek(w->log, 0, SEEK_END), from = end > SAID - 1 ? end - (SAID - 1) : 0;
   ssize_t got = pread(w->log, said, SAID - 1, from);
@@ -151,7 +156,7 @@ static bool speaks_of_memory(const char *said) {
   return strcasestr(said, "memory") || strcasestr(said, "alloc");
 }
 
-/* The process has ended by itself: how. */
+/* Reports how the process ended by itself. */
 static trs_status ended(trs_worker *w) {
   char said[SAID], how[120];
   int state = reap(w), length = read_log(w, said);
@@ -175,7 +180,7 @@ static trs_status ended(trs_worker *w) {
 static trs_status too_slow(trs_worker *w) {
   reap(w);
   return trs_fail(w->job.path ? TRS_ERROR_FORMAT : TRS_ERROR_STALLED, -1,
-                  "%s%s%s was stopped after %g seconds, the most it may take%s",
+                  "%s%s%s was stopped after %g seconds, its time limit%s",
                   w->job.path ? w->job.path : "", w->job.path ? ": " : "", w->job.library,
                   w->seconds,
                   w->job.path ? ": the file is damaged, or the machine very busy"
@@ -184,15 +189,16 @@ static trs_status too_slow(trs_worker *w) {
 
 /* ---- Arrays. ---- */
 
-/* A write beyond the program's limit on files would raise a signal. */
+/* A write beyond the process's file size limit would raise a signal. */
 static trs_status check_file_limit(const trs_worker *w, int64_t end) {
   struct rlimit limit;
   if (getrlimit(RLIMIT_FSIZE, &limit) || limit.rlim_cur == RLIM_INFINITY ||
       (rlim_t)end <= limit.rlim_cur)
     return TRS_SUCCESS;
-  return trs_fail(TRS_ERROR_MEMORY, -1,
-                  "%s needs %.1f MB of memory to share, more than files may have here (ulimit -f)",
-                  w->job.library, (double)end / 1e6);
+  return trs_fail(
+      TRS_ERROR_MEMORY, -1,
+      "%s needs %.1f MB of shared memory, more than the limit on file sizes (ulimit -f)",
+      w->job.library, (double)end / 1e6);
 }
 
 trs_status trs_worker_give(trs_worker *w, const void *array, int64_t count, size_t size) {
@@ -232,16 +238,16 @@ static double now(void) {
   return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* Waits for a message or the end of the process; false: neither came in time. */
+/* Waits for a message or the end of the process.  False: the time limit has passed. */
 static bool wait_for(const trs_worker *w) {
-  enum { LONGEST = 1000 * 3600 }; /* milliseconds at a time */
+  enum { LONGEST = 1000 * 3600 }; /* longest poll in milliseconds */
   double end = now() + w->seconds;
   struct pollfd socket = {.fd = w->socket, .events = POLLIN};
   for (;;) {
     double left = w->seconds > 0 ? 1e3 * (end - now()) : LONGEST;
     int found = poll(&socket, 1, left > LONGEST ? LONGEST : left < 0 ? 0 : (int)left + 1);
     if (found > 0) return true;
-    if (found < 0 && errno != EINTR) return true; /* the next call says why */
+    if (found < 0 && errno != EINTR) return true; /* the next call reports the error */
     if (w->seconds > 0 && now() >= end) return false;
   }
 }
@@ -252,7 +258,7 @@ static trs_status send_request(trs_worker *w, trs_worker_message *m) {
   m->most_bytes = w->most_bytes;
   m->fail_after = trs_memory_failures_left();
   off_t filled = lseek(w->memory, 0, SEEK_END);
-  if (!w->end && filled > 0) /* with the answers before, which have been taken */
+  if (!w->end && filled > 0) /* frees the arrays of earlier answers, which have been read */
     fallocate(w->memory, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0, filled);
   w->at = w->end;
   w->end = 0;

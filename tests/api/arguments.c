@@ -1,5 +1,5 @@
-/* Arguments that no array can have: NULL for every pointer of every public function, leading
- * dimensions that exceed the address space, and x and b that overlap or only interleave. */
+/* arguments.c - impossible arguments: NULL for every pointer of every public function, leading
+ * dimensions beyond the address space, and x and b that overlap or only interleave. */
 #include "api/dense.h"
 
 #include "test.h"
@@ -278,14 +278,14 @@ static void leading_dimensions_beyond_all_addresses_are_refused(void **state) {
 
 enum { ROOM = 160 };
 
-/* Bytes of an array, marked. */
+/* Marks the bytes of an array. */
 static void mark(char *bytes, int64_t at, int64_t n, int64_t nrhs, int64_t ld, trs_layout layout) {
   for (int64_t i = 0; i < n; i++)
     for (int64_t r = 0; r < nrhs; r++)
       memset(bytes + at + 4 * (layout == TRS_COL_MAJOR ? i + r * ld : i * ld + r), 1, 4);
 }
 
-/* Every pair of small arrays of floats, also at odd addresses, against their bytes. */
+/* Every pair of small arrays of floats, also at odd addresses, checked byte by byte. */
 static void arrays_overlap_where_they_share_a_byte(void **state) {
   (void)state;
   static char room[4 * ROOM];
@@ -315,7 +315,7 @@ static void arrays_overlap_where_they_share_a_byte(void **state) {
   assert_true(accepted > 1000);
 }
 
-/* Columns 0, 1 of four are b, the others x. */
+/* Columns 0 and 1 of four are b, the others x. */
 static void interleaved_columns_are_solved(void **state) {
   (void)state;
   double both_of[N][4];

@@ -1,6 +1,6 @@
-/* conformance.c - every method on every combination of precision, format, uplo, trans, diag,
- * layout and number of right-hand sides, in place and not, judged by backward error.  Those of the
- * GPU where there is one, those of several where there are so many. */
+/* conformance.c - every method with every precision, format, uplo, trans, diag, layout and number
+ * of right-hand sides, in place and not, checked by backward error.  GPU methods run if there is a
+ * GPU, those of several GPUs if there are enough. */
 #include <complex.h>
 
 #include "solve/threads/schedule.h"
@@ -9,8 +9,8 @@
 
 typedef struct backend {
   const char *where, *method;
-  bool sums_vary; /* atomic sums: other bits in every solve */
-  bool selective; /* may refuse a system: that is a skip, with its reason */
+  bool sums_vary; /* atomic sums: different bits in every solve */
+  bool selective; /* may refuse a system: a skip, with its reason */
 } backend;
 
 typedef struct variant {
@@ -22,7 +22,7 @@ typedef struct variant {
   trs_diag diag;
 } variant;
 
-/* Those of the GPU last. */
+/* GPU backends are last. */
 static const backend backends[] = {{"serial", "serial", false, false},
                                    {"threads:2", "threads", false, false},
                                    {"threads:3", "threads", false, false},
@@ -64,14 +64,14 @@ static const backend backends[] = {{"serial", "serial", false, false},
 
 enum { NBACKENDS = sizeof backends / sizeof backends[0] };
 
-/* Sizes around the part size of the schedule, a dense one, a chain, an empty one. */
+/* Sizes around the part size of the schedule; a dense system, a chain, an empty one. */
 static const struct {
   int64_t n, band;
   double density;
 } shapes[] = {{0, 1, 1},   {1, 1, 1},      {2, 2, 1},        {33, 33, 1},
               {100, 1, 1}, {257, 20, 0.3}, {600, 600, 0.01}, {1500, 1500, 0.001}};
 
-/* Sanitizers take their time. */
+/* Sanitizers are slow. */
 #if defined TRS_SANITIZE_THREAD || defined TRS_SANITIZE_ADDRESS
 static const int64_t right_hand_sides[] = {1, 11};
 #else
@@ -80,8 +80,8 @@ static const int64_t right_hand_sides[] = {1, 2, 3, 8, 11};
 
 enum { PAD = 3 };
 
-/* b has room between its columns or rows, x has it by turns; behind both stands one element more.
- */
+/* b has gaps between its columns or rows, x in every second case; both are followed by one more
+ * element. */
 typedef struct dense {
   void *x, *b;
   int64_t ldx, ldb, length, vectors;
@@ -91,7 +91,7 @@ static dense make_dense(const variant *v, int64_t n, int64_t nrhs, trs_layout la
   dense d = {.length = layout == TRS_COL_MAJOR ? n : nrhs,
              .vectors = layout == TRS_COL_MAJOR ? nrhs : n};
   d.ldb = d.length + PAD;
-  d.ldx = nrhs % 2 ? d.length : d.ldb; /* one right-hand side: rows beside each other in x alone */
+  d.ldx = nrhs % 2 ? d.length : d.ldb; /* one right-hand side: rows are adjacent in x alone */
   if (d.ldx == 0) d.ldx = 1;
   d.x = malloc((size_t)(d.ldx * d.vectors + 1) * scalar_bytes(v->scalar));
   d.b = malloc((size_t)(d.ldb * d.vectors + 1) * scalar_bytes(v->scalar));
@@ -114,7 +114,7 @@ static void judge(const variant *v, const trs_matrix *A, const void *x, int64_t 
   assert_true(error.normwise <= error.componentwise);
 }
 
-/* What stands between the vectors of an array, and behind them, is as in another. */
+/* Gaps between the vectors of an array, and the bytes after them, must equal those of the other. */
 static void same_gaps(const dense *d, const void *array, int64_t ld, const void *other,
                       size_t size) {
   for (int64_t c = 0; c < d->vectors; c++) {
@@ -130,7 +130,7 @@ static void *copy_of(const void *array, size_t bytes) {
   return memcpy(malloc(bytes), array, bytes);
 }
 
-/* In place gives the same bits, and only elements of the solution are written. */
+/* In-place solves must give the same bits, and only elements of the solution may be written. */
 static void solve_and_check(const variant *v, trs_plan *plan, const trs_matrix *A, int64_t nrhs,
                             trs_layout layout) {
   trs_matrix_info info = {.struct_size = sizeof info};
@@ -155,7 +155,7 @@ static void solve_and_check(const variant *v, trs_plan *plan, const trs_matrix *
   free(d.b);
 }
 
-/* new values through the arrays that were lent */
+/* new values through borrowed arrays */
 static void change_values(const variant *v, const triangle *t) {
   bool wide = v->scalar == TRS_DOUBLE || v->scalar == TRS_DCOMPLEX;
   int parts = v->scalar >= TRS_SCOMPLEX ? 2 : 1;
@@ -167,10 +167,10 @@ static void change_values(const variant *v, const triangle *t) {
         ((float *)t->val)[at] *= 1 + 1.0f / (float)(p + 2);
 }
 
-/* False where a selective method will not have the system. */
+/* False if a selective method refuses the system. */
 static bool run_shape(const variant *v, trs_context *ctx, size_t shape) {
   bool prefix = (v->uplo == TRS_LOWER) == (v->format == TRS_CSR);
-  bool bare = v->diag == TRS_UNIT && shape % 2; /* a unit diagonal may be stored or not */
+  bool bare = v->diag == TRS_UNIT && shape % 2; /* a unit diagonal is stored or absent */
   triangle t = triangle_random(shapes[shape].n, shapes[shape].density, shapes[shape].band, prefix,
                                v->scalar, bare, 5 + shape);
   trs_matrix *A;
@@ -207,7 +207,7 @@ static void conforms(void **state) {
   skip_test(trs_last_error()->message);
 }
 
-/* Stands for all cases of a context that cannot be had. */
+/* One skip for all cases of a context that cannot be created. */
 static void without(void **state) {
   trs_context *ctx;
   if (trs_context_create(&ctx, *state)) {
@@ -229,7 +229,8 @@ static variant variants[NCASES];
 static char names[NCASES][96];
 static struct CMUnitTest tests[NCASES];
 
-/* With members that wait for each other a solve takes longer: one real and one complex type do. */
+/* Solves with members that wait for each other take longer: one real and one complex type
+ * suffice. */
 static int add_variants(const backend *on, int count) {
   bool several = strpbrk(on->where, ",-") != NULL;
   int c = count;
@@ -263,7 +264,7 @@ int main(int argc, char **argv) {
     bool known = k > 0 && strcmp(where, backends[k - 1].where) == 0;
     if (is_there(where))
       count = add_variants(&backends[k], count);
-    else if (!known) /* once a context */
+    else if (!known) /* once per context */
       tests[count++] = (struct CMUnitTest){where, without, NULL, NULL, (void *)where};
   }
   return _cmocka_run_group_tests("conformance", tests, (size_t)count, NULL, NULL);

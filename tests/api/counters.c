@@ -1,5 +1,5 @@
-/* counters.c - solves and sweeps across the wrap of every counter of the CPU's: each begins a few
- * steps below, x must have the bits of a plan whose counters begin at zero. */
+/* counters.c - solves and sweeps across the wrap of every CPU counter.  Each counter begins a few
+ * steps before the wrap; x must have the bits of a plan whose counters begin at zero. */
 #include "base/counter.h"
 #include "base/random.h"
 #include "base/team.h"
@@ -7,7 +7,7 @@
 #include "solve/threads/schedule.h"
 #include "test.h"
 
-/* Below the wrap, or the change of sign, of 32 and 64 bits, and where solves << 32 passes them. */
+/* Before the wrap, or the change of sign, of 32 and 64 bits, and where solves << 32 passes them. */
 static uint64_t begins[] = {INT32_MAX - 3, UINT32_MAX - 3, INT64_MAX - 3, UINT64_MAX - 3,
                             UINT32_MAX / 3 * 3 - 3};
 enum { NBEGINS = sizeof begins / sizeof *begins, SOLVES = 12, THREADS = 4 };
@@ -41,7 +41,7 @@ static trs_plan *plan_on(trs_context *ctx, const trs_matrix *A) {
   return plan;
 }
 
-/* Other right-hand sides from solve to solve: a wait that is skipped reads the x before. */
+/* Different right-hand sides in each solve: a skipped wait reads the previous x. */
 static void solves_across_the_wrap(void **state) {
   (void)state;
   trs_matrix *A;

@@ -1,6 +1,6 @@
-/* device.c - plans of a GPU as their users see them: matrices and right-hand sides on either side,
- * streams, graphs, new values, too little memory, NaN and infinity, systems that hang kernels which
- * count on an order of blocks or lanes, a busy GPU. */
+/* device.c - plans on a GPU through the public interface: matrices and right-hand sides in either
+ * memory, streams, graphs, new values, too little memory, NaN and infinity, systems that hang
+ * kernels which rely on an order of blocks or lanes, a busy GPU. */
 #include <math.h>
 
 #include <cuda_runtime_api.h>
@@ -10,8 +10,8 @@
 #include "matrix/device.h"
 #include "test.h"
 
-/* Those that add in whatever order come last, and behind them those that store zeros, with which
- * NaN spreads further; some may refuse a system. */
+/* Methods that add in any order come last; after them those that store zeros, with which NaN
+ * spreads further.  Some may refuse a system. */
 static const char *const methods[] = {NULL, "engine", "syncfree-csc", "syncfree-csc-rhs",
                                       "supernodal"};
 enum { SAME_BITS = 2, NO_ZEROS = 4, NMETHODS = sizeof methods / sizeof methods[0] };
@@ -33,9 +33,9 @@ static trs_plan *analyze(const both_sides *s, const trs_matrix *A, trs_trans tra
   return plan;
 }
 
-/* ---- Where b and x lie ---- */
+/* ---- The memory of b and x ---- */
 
-/* x of a solve with b and x on the host's side or the device's; in place where both are one. */
+/* x of a solve with b and x in host or device memory; in place if both share one. */
 static void solve_at(trs_plan *plan, void *x, const void *b, bool b_there, bool x_there,
                      bool in_place, int64_t ld, int64_t nrhs, trs_layout layout, size_t bytes) {
   void *from = b_there ? gpu_upload(b, bytes) : malloc(bytes);
@@ -60,7 +60,7 @@ static void judge_x(const both_sides *s, const void *x, const void *b, int64_t l
   assert_true(error.componentwise <= error_limit(s->scalar, s->t.n));
 }
 
-/* More right-hand sides than these come from the host in several parts, each a solve of its own. */
+/* More right-hand sides than this come from the host in several parts, each a solve of its own. */
 enum { STAGED = 64 };
 
 static void b_and_x_lie_anywhere(void **state) {
@@ -79,8 +79,8 @@ static void b_and_x_lie_anywhere(void **state) {
     void *x = malloc(bytes);
     solve_at(plan, first, b, false, false, false, ld, nrhs, layout, bytes);
     judge_x(&s, first, b, ld, nrhs, layout);
-    for (int where = 0; where < 6; where++) { /* the places, then in place on either side */
-      memcpy(x, b, bytes);                    /* what lies between the columns stays */
+    for (int where = 0; where < 6; where++) { /* the four places, then in place in either memory */
+      memcpy(x, b, bytes);                    /* gaps between the columns stay unchanged */
       solve_at(plan, x, b, where & 1, where & 2, where >= 4, ld, nrhs, layout, bytes);
       if (nrhs <= STAGED) assert_memory_equal(x, first, bytes);
       judge_x(&s, x, b, ld, nrhs, layout);
@@ -93,7 +93,7 @@ static void b_and_x_lie_anywhere(void **state) {
   }
 }
 
-/* One column of a row-major b into an x that is dense. */
+/* One column of a row-major b into a dense x. */
 static void b_and_x_have_strides_of_their_own(void **state) {
   (void)state;
   enum { N = 500, LD = 3 };
@@ -159,7 +159,7 @@ static void plans_run_side_by_side(void **state) {
   }
 }
 
-/* One plan goes from stream to stream; each solve takes what the one before has left. */
+/* One plan moves from stream to stream; each solve reads the result of the previous one. */
 static void a_plan_changes_its_stream(void **state) {
   (void)state;
   both_sides s = random_system(2000, 0.005, TRS_DOUBLE, 3);
@@ -235,7 +235,7 @@ static void a_solve_becomes_a_graph(void **state) {
 
 /* ---- New values ---- */
 
-/* Other values off the diagonal, on the host's side. */
+/* New values off the diagonal, in host memory. */
 static void change_values(const both_sides *s, uint64_t seed) {
   size_t size = scalar_bytes(s->scalar);
   int64_t n = s->t.n;
@@ -257,7 +257,7 @@ static void values_change_where_they_lie(void **state) {
     int64_t n = s.t.n, bytes = s.t.ptr[n] * (int64_t)scalar_bytes(scalar);
     trs_plan *plan = analyze(&s, s.there, trans, NULL);
     void *b = random_values(n, scalar, 3), *x = random_values(n, scalar, 4);
-    for (int way = 0; way < 2; way++) { /* in the arrays that were lent, then in others */
+    for (int way = 0; way < 2; way++) { /* in the borrowed arrays, then in others */
       void *lent = way ? gpu_space((size_t)bytes) : s.val;
       change_values(&s, 9 + (uint64_t)way);
       assert_success(trs_device_copy(lent, s.t.val, bytes, NULL));
@@ -439,7 +439,7 @@ static bool same_kind(double a, double b) {
   return isnan(a) ? isnan(b) : isinf(a) ? a == b : isfinite(b);
 }
 
-/* x of a plan is NaN, infinite and finite where serial's is. */
+/* x of a plan is NaN, infinite and finite in the rows where that of serial is. */
 static void same_kinds(const both_sides *s, const double *b, trs_trans trans) {
   int64_t n = s->t.n;
   trs_context *cpu;
@@ -471,8 +471,7 @@ static void set_bits(double *value, uint64_t bits) { memcpy(value, &bits, sizeof
 
 static void nan_and_infinity_in_the_right_hand_side(void **state) {
   (void)state;
-  /* quiet, negative, all ones, with payloads, signalling: one may be a kernel's mark for "not yet"
-   */
+  /* quiet, negative, all ones, with payloads, signalling: a kernel may use one for "not yet" */
   static const uint64_t payloads[] = {0x7ff8000000000000, 0xfff8000000000000, 0xffffffffffffffff,
                                       0x7fffffffffffffff, 0x7ff8000000000001, 0x7ff4dead0badf00d,
                                       0xfff0000000000001, 0x7ffc0ffee0ddba11};
@@ -510,7 +509,7 @@ static void nan_and_infinity_in_the_matrix(void **state) {
 
 /* ---- Systems that hang a naive kernel ---- */
 
-/* The columns before the diagonal of row i of n, ascending; returns how many. */
+/* The columns before the diagonal of row i of n, ascending; returns their number. */
 typedef int64_t (*row_pattern)(int64_t i, int64_t n, int32_t *columns);
 
 static int64_t neighbour(int64_t i, int64_t n, int32_t *columns) {
@@ -614,7 +613,8 @@ static void sizes_around_the_limits_of_warps_and_blocks(void **state) {
   }
 }
 
-/* Each row needs the one half way to the start: few levels, more rows than a grid has blocks. */
+/* Each row depends on the row half way to the start: few levels, more rows than a grid has
+ * blocks. */
 static int64_t half_way(int64_t i, int64_t n, int32_t *columns) {
   (void)n;
   columns[0] = (int32_t)(i / 2);
@@ -638,7 +638,7 @@ static void more_rows_than_65535_blocks_of_256(void **state) {
   both_sides_free(&s);
 }
 
-/* ---- Again and again, and beside others ---- */
+/* ---- Many solves, and solves beside other work ---- */
 
 static void a_thousand_solves_have_the_same_bits(void **state) {
   (void)state;
@@ -674,7 +674,7 @@ static void a_thousand_solves_have_the_same_bits(void **state) {
   both_sides_free(&s);
 }
 
-/* Another kernel holds a part, nearly all, or all of the multiprocessors while solves run. */
+/* Another kernel occupies a part, nearly all, or all of the multiprocessors during solves. */
 static void a_busy_gpu_changes_nothing(void **state) {
   (void)state;
   enum { N = 30000, SOLVES = 10 };
@@ -719,7 +719,7 @@ static void a_busy_gpu_changes_nothing(void **state) {
   both_sides_free(&s);
 }
 
-/* ---- A plan broken on purpose ---- */
+/* ---- A deliberately broken plan ---- */
 
 /* solve/cuda/engine.h: the rows of the first slice of a wide region never become ready. */
 trs_status trs_engine_break(trs_plan *plan);

@@ -1,5 +1,6 @@
-/* fork.c - a forked child has none of its parent's threads: what the parent made works there all
- * the same, or says why not.  Children report by how they end; one that hangs is killed. */
+/* fork.c - a forked child has none of its parent's threads.  The parent's objects work there as in
+ * the parent, or return an error with the reason.  Children report by their exit status; one that
+ * hangs is killed. */
 #include <pthread.h>
 #include <signal.h>
 #include <sys/wait.h>
@@ -43,14 +44,14 @@ static void tear_down(void) {
   free(wanted);
 }
 
-/* 0: x is right. */
+/* 0 if x is right. */
 static int solve_anew(trs_plan *with) {
   memset(x, 0, (size_t)n * sizeof *x);
   if (trs_solve(with, x, n, b, n, 1, TRS_COL_MAJOR)) return 2;
   return memcmp(x, wanted, (size_t)n * sizeof *x) ? 3 : 0;
 }
 
-/* Runs the work in a child; how it ends is its result. */
+/* Runs the work in a child, which must exit with 0. */
 static void in_child(int (*work)(void)) {
   fflush(NULL);
   pid_t child = fork();
@@ -108,7 +109,7 @@ static void plans_of_threads_work_in_a_child(void **state) {
   (void)state;
   set_up("threads:3", "threads", "gen:poisson2d5:60");
   in_child(child_solves);
-  assert_int_equal(solve_anew(plan), 0); /* the parent goes on */
+  assert_int_equal(solve_anew(plan), 0); /* the parent continues */
   in_child(child_destroys);
   in_child(child_updates_and_analyses);
   in_child(grandchild_solves);
@@ -116,7 +117,7 @@ static void plans_of_threads_work_in_a_child(void **state) {
   tear_down();
 }
 
-/* Large enough that it takes threads where there are two cores. */
+/* Large enough for several threads if there are two cores. */
 static void plans_of_auto_work_in_a_child(void **state) {
   (void)state;
   set_up("auto", NULL, "gen:poisson2d5:300");
@@ -126,7 +127,8 @@ static void plans_of_auto_work_in_a_child(void **state) {
   tear_down();
 }
 
-/* The child waits for a solve of the parent's other thread, which is in its memory for ever. */
+/* The child is forked during a solve of the parent's other thread, which never ends in the child's
+ * memory. */
 static void *solve_for_a_while(void *stop) {
   double *own = malloc((size_t)n * sizeof *own);
   while (!atomic_load((atomic_bool *)stop))
@@ -173,7 +175,7 @@ static int child_analyses_with_progress(void) {
   return calls > 0 ? solve_anew(second) : 9;
 }
 
-/* Forks once; the child goes on with the call that asked, and so does the parent. */
+/* Forks once.  The child continues with the call, and so does the parent. */
 static void fork_in_between(void *user, const char *phase, double done) {
   (void)phase;
   pid_t *child = user;
@@ -264,7 +266,7 @@ static void contexts_work_in_a_child(void **state) {
   tear_down();
 }
 
-/* ---- A GPU: no CUDA is needed to be told that it does not work. ---- */
+/* ---- A GPU.  The error needs no CUDA. ---- */
 
 static int child_is_refused(void) {
   trs_options options = {.struct_size = sizeof(trs_options), .take_triangle = 1};

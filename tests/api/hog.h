@@ -1,4 +1,4 @@
-/* hog.h - what takes a GPU from others: its multiprocessors, its memory.  C and CUDA C++. */
+/* hog.h - occupies a GPU's multiprocessors or memory.  C and CUDA C++. */
 #ifndef TRS_TEST_HOG_H
 #define TRS_TEST_HOG_H
 
@@ -6,10 +6,10 @@
 extern "C" {
 #endif
 
-/* Launches blocks of so many threads that all spin for some nanoseconds; a cudaStream_t. */
+/* Launches blocks of `threads` threads that spin for some nanoseconds on a cudaStream_t. */
 int hog_start(int blocks, int threads, unsigned long long nanoseconds, void *stream);
 
-/* Memory straight from cudaMalloc, or NULL. */
+/* Memory from cudaMalloc, or NULL. */
 void *hog_take(unsigned long long bytes);
 void hog_give(void *memory);
 

@@ -1,4 +1,4 @@
-/* plan.c - what a plan refuses, what it tells, how it lives and dies. */
+/* plan.c - invalid input of plans, their information, and their lifetime. */
 #include <math.h>
 #include <pthread.h>
 
@@ -174,7 +174,7 @@ static void an_update_looks_at_the_diagonal_again(void **state) {
   trs_matrix_destroy(A);
 }
 
-/* As many entries as the matrix analysed, elsewhere. */
+/* The same number of entries as in the analysed matrix, at other positions. */
 static void an_update_takes_no_other_pattern(void **state) {
   (void)state;
   trs_matrix *A = dense3((double[]){2, 0, 0, 1, 4, 0, 0, 1, 8});
@@ -240,7 +240,7 @@ static void an_update_of_many_rows_names_the_first_that_differs(void **state) {
   trs_matrix_destroy(B);
 }
 
-/* What stands in the other triangle does not matter; counts are those of the whole. */
+/* Entries of the other triangle are irrelevant; counts are those of the whole matrix. */
 static void an_update_of_a_triangle_looks_at_that_triangle(void **state) {
   (void)state;
   trs_matrix *A = dense3((double[]){2, 1, 0, 1, 4, 0, 0, 1, 8});
@@ -268,7 +268,7 @@ static void an_update_of_a_triangle_looks_at_that_triangle(void **state) {
   trs_matrix_destroy(moved);
 }
 
-/* Sorted arrays are used where they lie, others in a copy: to the caller it is the same. */
+/* Sorted arrays are used in place, others in a copy; the caller sees no difference. */
 static void an_update_sees_what_became_of_lent_values(void **state) {
   (void)state;
   static const struct {
@@ -410,7 +410,7 @@ static void *find_device(void *context) {
   return NULL;
 }
 
-/* Of interest to ThreadSanitizer. */
+/* For ThreadSanitizer. */
 static void one_thread_looks_for_a_gpu_while_another_analyses(void **state) {
   (void)state;
   trs_matrix *A = dense3((double[]){2, 0, 0, 1, 4, 0, 1, 1, 8});
@@ -529,7 +529,7 @@ static void the_facts_are_those_of_the_matrix(void **state) {
   char text[256];
   assert_success(trs_analyze(ctx, &plan, A, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT, NULL));
   assert_success(trs_plan_get_info(plan, &info));
-  assert_string_equal(info.method, "serial"); /* 5 entries are not worth a team */
+  assert_string_equal(info.method, "serial"); /* 5 entries do not justify a team */
   assert_int_equal(info.levels, 2);
   assert_int_equal(info.min_parallelism, 1);
   assert_int_equal(info.max_parallelism, 2);
@@ -548,7 +548,7 @@ static void the_facts_are_those_of_the_matrix(void **state) {
   trs_matrix_destroy(A);
 }
 
-/* Entries from 1e-150 to 1e150 and a diagonal near zero: small backward errors all the same. */
+/* Entries from 1e-150 to 1e150 and a diagonal near zero still give small backward errors. */
 static void graded_and_nearly_singular_systems(void **state) {
   (void)state;
   static const char *const methods[] = {"serial", "threads"};
@@ -578,7 +578,7 @@ static void graded_and_nearly_singular_systems(void **state) {
   triangle_free(&t);
 }
 
-/* A wide system is worth every thread for many solves, and not for one. */
+/* A wide system justifies every thread for many solves, and none for one. */
 static void the_solves_to_come_decide(void **state) {
   (void)state;
   enum { N = 40000 };

@@ -1,14 +1,13 @@
 /* small_universe.c - every strictly lower pattern up to n = 5, all 1 + 2 + 8 + 64 + 1024 of them,
- * with integer values whose answers are exact: results must be equal, not close.  On a GPU, whose
- * analyses take longer, patterns of n = 5 share the sixteen choices of the system out among them.
- */
+ * with integer values whose solutions are exact: results must be equal, not close.  On a GPU, whose
+ * analyses take longer, the patterns of n = 5 cover the sixteen choices of the system in turn. */
 #include "solve/threads/schedule.h"
 #include "support.h"
 #include "test.h"
 
 enum { MOST = 5 };
 
-enum { NBACKENDS = 5, GPU = 3 /* and on */, CHOICES = 16 };
+enum { NBACKENDS = 5, GPU = 3 /* GPU: the index of the first GPU backend */, CHOICES = 16 };
 
 static const char *const contexts[NBACKENDS] = {"serial", "threads:2", "threads:4", "cuda", "cuda"};
 static const char *const methods[NBACKENDS] = {"serial", "threads", "threads", "engine", "pull"};
@@ -18,7 +17,7 @@ typedef struct dense_lower {
   double a[MOST][MOST];
 } dense_lower;
 
-/* Bit k of the pattern says whether the k-th place below the diagonal holds an entry. */
+/* Bit k of the pattern is set if place k below the diagonal has an entry. */
 static dense_lower from_bits(int n, unsigned bits, bool unit) {
   dense_lower L = {.n = n};
   for (int i = 0; i < n; i++) {
@@ -29,7 +28,8 @@ static dense_lower from_bits(int n, unsigned bits, bool unit) {
   return L;
 }
 
-/* Compressed rows of L or of its transpose, explicit zeros kept where the pattern has entries. */
+/* Compressed rows of L or of its transpose; explicit zeros are kept where the pattern has
+ * entries. */
 static trs_matrix *compress(const dense_lower *L, unsigned bits, bool turned, bool store_diagonal,
                             trs_format format) {
   bool in[MOST][MOST] = {{false}};

@@ -1,4 +1,4 @@
-/* cores.c - limits of cgroups, read from a made-up system, and TRIREME_NUM_THREADS. */
+/* cores.c - limits of cgroups in an imitated system, and TRIREME_NUM_THREADS. */
 #define _GNU_SOURCE
 #include "base/cores.h"
 
@@ -12,7 +12,7 @@
 
 static char root[200];
 
-/* A file with its directories, under a root of its own for each test. */
+/* Writes a file and its directories, under a separate root per test. */
 static void put(const char *name, const char *text) {
   char path[512];
   snprintf(path, sizeof path, "%s%s", root, name);
@@ -43,7 +43,7 @@ static void version_2_is_read_up_to_the_root(void **state) {
   put("/sys/fs/cgroup/a/b/cpu.max", "350000 100000\n");
   assert_int_equal(trs_quota_cores(root), 4); /* rounded up */
   put("/sys/fs/cgroup/a/cpu.max", "150000 100000\n");
-  assert_int_equal(trs_quota_cores(root), 2); /* that of the group above */
+  assert_int_equal(trs_quota_cores(root), 2); /* the limit of the group above */
   put("/sys/fs/cgroup/cpu.max", "50000 100000\n");
   assert_int_equal(trs_quota_cores(root), 1);
 }
@@ -57,7 +57,7 @@ static void version_1_is_read_where_its_controller_is_mounted(void **state) {
   assert_int_equal(trs_quota_cores(root), 0);
   put("/sys/fs/cgroup/cpu,cpuacct/box/cpu.cfs_quota_us", "300000\n");
   assert_int_equal(trs_quota_cores(root), 3);
-  /* A container's own group is at the top of the mount, under the name that the host has for it. */
+  /* A container's own group is at the top of the mount; the name is the host's. */
   put("/proc/self/cgroup", "4:cpu,cpuacct:/docker/0123\n");
   put("/sys/fs/cgroup/cpu,cpuacct/cpu.cfs_quota_us", "200000\n");
   put("/sys/fs/cgroup/cpu,cpuacct/cpu.cfs_period_us", "100000\n");
@@ -85,7 +85,7 @@ static void the_environment_sets_the_default(void **state) {
     assert_int_equal(trs_context_threads(ctx), 3);
     trs_context_destroy(ctx);
   }
-  assert_success(trs_context_create(&ctx, "threads:2")); /* a number that is given comes first */
+  assert_success(trs_context_create(&ctx, "threads:2")); /* an explicit number takes precedence */
   assert_int_equal(trs_context_threads(ctx), 2);
   trs_context_destroy(ctx);
   for (size_t k = 0; k < sizeof wrong / sizeof *wrong; k++) {

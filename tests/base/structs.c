@@ -1,4 +1,4 @@
-/* structs.c - structures of callers that were compiled with an older or a newer header. */
+/* structs.c - structures of callers compiled with an older or a newer header. */
 #include "base/structs.h"
 
 #include <string.h>
@@ -27,7 +27,7 @@ static void options_of_any_version_are_taken(void **state) {
   assert_true(own.struct_size == sizeof own && own.first == 0 && own.second == 0);
   assert_success(take(&own, &given));
   assert_true(own.first == 3 && own.second == 4);
-  given.struct_size = sizeof(size_t) + sizeof(int32_t); /* older: it ends behind first */
+  given.struct_size = sizeof(size_t) + sizeof(int32_t); /* older: the structure ends after first */
   assert_success(take(&own, &given));
   assert_true(own.first == 3 && own.second == 0);
   assert_success(take(&own, &newer));
@@ -50,7 +50,7 @@ static void sizes_that_nobody_set_are_refused(void **state) {
   }
 }
 
-/* What lies behind the caller's structure is not written to. */
+/* Bytes after the caller's structure are not written. */
 static void results_stay_within_the_callers_structure(void **state) {
   (void)state;
   const pair own = {sizeof own, 7, 8};

@@ -1,4 +1,4 @@
-"""Every kind of input that cannot be right, and outputs that cannot be written."""
+"""Every kind of invalid input, and outputs that cannot be written."""
 
 import gzip
 import os
@@ -13,7 +13,7 @@ GOOD = [(1, 1, 2), (2, 1, 1), (2, 2, 2), (3, 3, 2)]
 
 
 def invalid(name, content, said=(), code=3):
-    """The content is refused with the file's name; also as JSON."""
+    """The content is an error that names the file; also as JSON."""
     file = "bad.mtx"
     write(file, content)
     said = [said] if isinstance(said, str) else list(said)
@@ -148,7 +148,7 @@ def small_files():
 
 
 def into_file():
-    """Standard output that goes to a file, which -o and --svg name too, is not replaced."""
+    """A file that is standard output is not replaced if -o and --svg name it too."""
     gen, solve = ["gen", "gen:chain:3", "-o"], ["solve", "gen:chain:3", "--uplo", "lower", "-o"]
     info = ["info", "gen:chain:3", "--svg"]
     for mode in ("wb", "ab"):

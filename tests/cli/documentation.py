@@ -1,4 +1,4 @@
-"""What README.md and docs/ show: the commands run, the pieces of C compile."""
+"""The examples in README.md and docs/: the commands run, the pieces of C compile."""
 
 import os
 import shlex
@@ -11,7 +11,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 PAGES = ["README.md"] + sorted(os.path.join("docs", p) for p in os.listdir(os.path.join(ROOT, "docs"))
                                if p.endswith(".md"))
 
-# What pieces of C use without declaring it.
+# Declarations that the pieces of C assume.
 PRELUDE = """
 #include <stdio.h>
 #include <trireme.h>

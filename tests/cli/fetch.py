@@ -1,4 +1,4 @@
-"""tools/fetch_matrices, with a folder of this machine for the collection."""
+"""tools/fetch_matrices, with a local folder in place of the collection."""
 
 import os
 import re

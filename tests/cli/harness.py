@@ -33,14 +33,14 @@ class Outcome:
 
 
 def surroundings(**more):
-    """This environment without what a launcher of parallel programs put there, and more."""
+    """This environment without the variables of a launcher of parallel programs, plus others."""
     launchers = ("OMPI_COMM_WORLD_", "PMI_", "PMIX_", "SLURM_")
     kept = {k: v for k, v in os.environ.items() if not k.startswith(launchers)}
     return {**kept, "LC_ALL": "C.UTF-8", **more}
 
 
 def run(*words, env=None, setup=None, cwd=None, **more):
-    """Runs trireme; setup runs in the child before it, as for resource limits."""
+    """Runs trireme.  setup runs in the child before it, for example to set resource limits."""
     environment = surroundings(**(env or {}))
     done = subprocess.run([TRIREME, *map(str, words)], env=environment, preexec_fn=setup,
                           cwd=cwd or FOLDER, capture_output=True, timeout=PATIENCE, **more)
@@ -99,7 +99,7 @@ def vectors(name, columns):
 
 
 def read_vectors(name):
-    """The columns of a Matrix Market array file, complex numbers as such."""
+    """The columns of a Matrix Market array file; complex values as complex numbers."""
     lines = [l for l in read(name).decode().splitlines() if l and not l.startswith("%")]
     rows, columns = map(int, lines[0].split()[:2])
     values = [complex(*map(float, l.split())) for l in lines[1:]]
@@ -117,7 +117,7 @@ def leftovers(before):
 
 
 def has(feature):
-    """Whether this build says yes to a feature."""
+    """True if this build has a feature."""
     for line in run("--version").out.splitlines():
         words = line.split()
         if len(words) > 1 and words[0].lower() == feature.lower():
@@ -126,7 +126,7 @@ def has(feature):
 
 
 def gpu():
-    """Whether this build and machine have a GPU to solve on."""
+    """True if this build and this machine can solve on a GPU."""
     return "\n  cuda:0 " in run("--version").out
 
 

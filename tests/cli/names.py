@@ -1,4 +1,4 @@
-"""Names of files with control characters reach the terminal as \\xNN, whoever forms the message."""
+"""Names of files with control characters reach the terminal as \\xNN, from every source of messages."""
 
 import os
 import xml.dom.minidom
@@ -11,7 +11,7 @@ ENTRIES = [(1, 1, 2), (2, 1, 1), (2, 2, 4)]
 
 
 def clean(o):
-    """Nothing that a terminal obeys: tables and messages have newlines only of their own."""
+    """No character that a terminal interprets; newlines come only from tables and messages."""
     return not any(c < " " and c != "\n" or "\x7f" <= c < "\xa0" for c in o.out + o.err)
 
 

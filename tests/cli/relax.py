@@ -1,4 +1,4 @@
-"""trireme relax on what it should manage, the answer computed here again, and on what it refuses."""
+"""trireme relax on valid systems, with the solution recomputed here, and on invalid ones."""
 
 import json
 import os
@@ -79,8 +79,9 @@ refuses("sweeps that diverge", 1, ["residual", "x was not written"], "relax", "f
         path("no.mtx"))
 check("no x of sweeps that diverge", not os.path.exists(path("no.mtx")))
 
-# Not dominated by its diagonal blocks: a plate's bending in one dimension, symmetric and positive
-# definite, converges slowly; with a smaller diagonal, indefinite, it diverges.
+# Not dominated by its diagonal blocks: the bending of a plate in one dimension.  Relaxation of this
+# symmetric positive definite matrix converges slowly; with a smaller diagonal it is indefinite, and
+# relaxation diverges.
 def plate(diagonal):
     return [(i + 1, j + 1, v) for i in range(12) for j, v in
             ((i - 2, 1), (i - 1, -4), (i, diagonal), (i + 1, -4), (i + 2, 1)) if 0 <= j < 12]

@@ -1,4 +1,4 @@
-"""trireme solve, factor, gen and info on what they should manage, answers computed here again."""
+"""trireme solve, factor, gen and info on valid input, with the solutions recomputed here."""
 
 import os
 import random

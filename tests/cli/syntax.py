@@ -1,4 +1,4 @@
-"""Help, manual pages, completion scripts, and what happens to mistyped command lines."""
+"""Help, manual pages, completion scripts, and mistyped command lines."""
 
 import re
 import shutil
@@ -178,7 +178,7 @@ if has("jansson"):
 else:
     refuses("JSON not in this build", 4, "libjansson-dev", "solve", "gen:chain:5", "--json")
 
-# ---- ways to write the same
+# ---- equivalent command lines
 
 same = [["--uplo", "lower", "--trans=t"], ["--trans", "t", "--uplo=lower"]]
 for words in same:

@@ -1,4 +1,4 @@
-"""Colour and progress bars on terminals only; output that does not arrive is a failure."""
+"""Colour and progress bars on terminals only; output that cannot be written is a failure."""
 
 import os
 import pty
@@ -18,7 +18,7 @@ BAR_AFTER = 1  # second
 
 
 def long_solve(repeat, **env):
-    """On a terminal, repeated so often that it takes a while, whatever else this machine does."""
+    """On a terminal, with enough repeats to last a while on any machine."""
     while True:
         begin = time.monotonic()
         shown = on_terminal([*REPEATED, str(repeat)], out=False, **env)
@@ -103,7 +103,7 @@ if has("MPI"):
 else:
     skip("a progress bar while other programs work", "MPI is not in this build")
 
-# ---- output that does not arrive
+# ---- output that cannot be written
 
 for words in [SHORT, ["--help"], ["--version"], ["methods"], ["gen", "--list"],
               ["completion", "bash"], ["help", "--man", "solve"], ["info", "gen:poisson2d5:30"]]:

@@ -1,6 +1,6 @@
-/* fake_nvshmem.c - in the place of libtrireme_nvshmem.so, for tests of comm/nvshmem.c without GPUs:
- * symmetric memory that forked processes share, and calls that wait for all of them for ever, as
- * NVSHMEM's do. */
+/* fake_nvshmem.c - replaces libtrireme_nvshmem.so in tests of comm/nvshmem.c without GPUs:
+ * symmetric memory that forked processes share, and calls that wait for all processes without a
+ * limit, as NVSHMEM's do. */
 #include "comm/fake_nvshmem.h"
 
 #include <signal.h>

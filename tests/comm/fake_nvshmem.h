@@ -1,5 +1,5 @@
-/* fake_nvshmem.h - what the test of processes and its stand-in for NVSHMEM share: made before the
- * processes are forked, at the address that FAKE_BOARD says. */
+/* fake_nvshmem.h - shared by the test of processes and its replacement for NVSHMEM.  The board is
+ * created before the processes are forked, at the address that FAKE_BOARD contains. */
 #ifndef TRS_TEST_FAKE_NVSHMEM_H
 #define TRS_TEST_FAKE_NVSHMEM_H
 

@@ -1,5 +1,5 @@
-/* group.c - groups of one process that have the same GPUs, on a stand-in: whoever launches does so
- * behind what the others launched on each of its GPUs, and never beside them. */
+/* group.c - groups of one process that share GPUs, with a stand-in for the device: a group launches
+ * after the launches of other groups on each of its GPUs, and never at the same time. */
 #include "comm/group.h"
 
 #include <pthread.h>
@@ -13,7 +13,7 @@ trs_status trs_nvshmem_open(trs_group *group) {
   return TRS_ERROR_UNSUPPORTED;
 }
 
-/* ---- What was followed since the last look ---- */
+/* ---- Streams followed since the last check ---- */
 
 enum { MOST_FOLLOWED = 64 };
 
@@ -61,7 +61,7 @@ static void turns_are_kept_on_each_gpu(void **state) {
   (void)state;
   trs_group *a = open_group("0-1");
   launch(a);
-  trs_group *b = open_group("1,3"); /* behind what was launched when there was no other */
+  trs_group *b = open_group("1,3"); /* after launches made when it was the only group */
   launch(b);
   assert_int_equal(nfollowed, 1);
   assert_true(was_followed(b, 0, a, 1));
@@ -71,7 +71,7 @@ static void turns_are_kept_on_each_gpu(void **state) {
   assert_int_equal(nfollowed, 1);
   assert_true(was_followed(a, 1, b, 0));
   trs_group *c =
-      open_group("3,0,3"); /* a GPU twice: both members go behind, in any order of GPUs */
+      open_group("3,0,3"); /* a GPU named twice: both members follow, in any order of GPUs */
   launch(c);
   assert_int_equal(nfollowed, 3);
   assert_true(was_followed(c, 0, b, 1) && was_followed(c, 2, b, 1) && was_followed(c, 1, a, 0));
@@ -79,7 +79,7 @@ static void turns_are_kept_on_each_gpu(void **state) {
   assert_int_equal(nfollowed, 3);
   assert_true(was_followed(b, 0, a, 1) && was_followed(b, 1, c, 0) && was_followed(b, 1, c, 2));
   trs_group_close(c);
-  launch(b); /* nobody is behind a group that is gone */
+  launch(b); /* nothing follows a destroyed group */
   assert_int_equal(nfollowed, 0);
   trs_group_close(b);
   launch(a);
@@ -95,14 +95,14 @@ static void graphs_are_left_alone(void **state) {
   launch(b);
   assert_int_equal(nfollowed, 1);
   assert_true(was_followed(b, 1, a, 1));
-  launch(a); /* what b has captured on GPU 0 was not launched there */
+  launch(a); /* work that b captured on GPU 0 was not launched there */
   assert_int_equal(nfollowed, 1);
   assert_true(was_followed(a, 1, b, 1));
   stand_in_captures = NULL;
   launch(b);
   assert_int_equal(nfollowed, 2);
   assert_true(was_followed(b, 0, a, 0) && was_followed(b, 1, a, 1));
-  trs_group_lock(b); /* a graph begins: what was launched before it is followed all the same */
+  trs_group_lock(b); /* a graph begins; it nevertheless follows earlier launches */
   trs_group_mark(b);
   stand_in_captures = trs_group_stream(b, 0);
   trs_group_unlock(b);
@@ -114,7 +114,7 @@ static void graphs_are_left_alone(void **state) {
   trs_group_close(b);
 }
 
-/* Groups whose lists of GPUs run against each other, all at once: locks in one order only. */
+/* Groups with opposite orders of GPUs, all at once: locks must be taken in one order. */
 static _Atomic int inside;
 
 static void *launch_often(void *argument) {

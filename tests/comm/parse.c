@@ -1,4 +1,4 @@
-/* parse.c - which GPUs stand behind "cuda:". */
+/* parse.c - the GPUs named after "cuda:". */
 #include "comm/group.h"
 #include "test.h"
 
@@ -31,7 +31,7 @@ static void nonsense(void **state) {
   assert_int_equal(trs_group_parse("0-32", ordinals, &count), TRS_ERROR_ARGUMENT);
 }
 
-/* What a context says of groups where there are no GPUs for them. */
+/* The message of a context for groups without GPUs. */
 static void without_gpus(void **state) {
   (void)state;
   trs_context *ctx;

@@ -1,6 +1,6 @@
-/* processes.c - comm/nvshmem.c with a process a member, where neither GPUs nor NVSHMEM are: memory
- * that all reach, and what the others get, within seconds, when one is killed or fails on the way:
- * one error that says so, and never a wait without end. */
+/* processes.c - comm/nvshmem.c with one process per member, without GPUs and without NVSHMEM:
+ * memory that all processes access, and the result in the other processes, within seconds, if one
+ * is killed or fails: one error with the reason, and never an endless wait. */
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -40,7 +40,7 @@ static void new_board(void) {
   setenv("FAKE_BOARD", text, 1);
 }
 
-/* Runs all ranks; each ends as run says, killed with its signal. */
+/* Runs all ranks.  Each must end as run requires; `killed` by its signal. */
 static void run_all(const char *job, int (*run)(int rank), int killed) {
   pid_t child[FAKE_RANKS];
   char name[64];
@@ -52,7 +52,7 @@ static void run_all(const char *job, int (*run)(int rank), int killed) {
     child[rank] = fork();
     if (child[rank] > 0) continue;
     set_number("PMI_RANK", rank);
-    alarm(600); /* a wait without end is a failure, not a hang */
+    alarm(600); /* an endless wait becomes a failure */
     exit(run(rank));
   }
   for (int rank = 0; rank < FAKE_RANKS; rank++) {
@@ -68,7 +68,7 @@ static void run_all(const char *job, int (*run)(int rank), int killed) {
   munmap(board, sizeof *board);
 }
 
-static const double SOON = 30; /* seconds, on a busy machine; a wait would last an hour */
+static const double SOON = 30; /* seconds, on a busy machine; a full wait would last an hour */
 
 static bool says(trs_status status, const char *what) {
   return status && strstr(trs_last_error()->message, what) != NULL;
@@ -100,7 +100,7 @@ static void memory_is_shared(void **state) {
   run_all("share", share_memory, -1);
 }
 
-/* Rank 1 is killed while all make room together. */
+/* Rank 1 is killed while all ranks allocate together. */
 static int lose_in_alloc(int rank) {
   trs_group *group;
   trs_symmetric memory;
@@ -110,7 +110,7 @@ static int lose_in_alloc(int rank) {
   trs_status status = trs_group_alloc(group, &memory, 1000);
   if (!says(status, "process 1 of 4 has ended")) return 2;
   if (trs_seconds() - start > SOON) return 3;
-  if (!trs_group_alloc(group, &memory, 1000)) return 4; /* and ever after */
+  if (!trs_group_alloc(group, &memory, 1000)) return 4; /* and in later calls */
   trs_group_close(group);
   return 0;
 }

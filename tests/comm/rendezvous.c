@@ -1,4 +1,4 @@
-/* rendezvous.c - processes that meet, exchange records and notice when one of them has gone. */
+/* rendezvous.c - processes that exchange records and notice when one of them has ended. */
 #include "comm/rendezvous.h"
 
 #include <fcntl.h>
@@ -20,7 +20,7 @@ static void name_of(char *name, size_t size, const char *what) {
   snprintf(name, size, "test-%s-%ld", what, (long)getpid());
 }
 
-/* Starts the other ranks, runs rank 0 here: whether all were satisfied. */
+/* Starts the other ranks and runs rank 0 here.  True if all ranks succeed. */
 static bool together(const char *what, int (*run)(const char *name, int rank)) {
   char name[64];
   pid_t child[RANKS];
@@ -71,7 +71,7 @@ static void records(void **state) {
   assert_true(together("records", talk)); /* the name is free again */
 }
 
-/* Rank 2 goes without a word, rank 3 by closing: the others are told. */
+/* Rank 2 ends without leaving, rank 3 closes: the other ranks get an error. */
 static int lose(const char *name, int rank) {
   trs_rendezvous *r;
   if (trs_rendezvous_open(&r, name, rank, RANKS)) return 1;
@@ -90,10 +90,10 @@ static void losses(void **state) {
   assert_true(together("losses", lose));
 }
 
-/* Rank 1 is killed between two exchanges, while all others wait for it: each is told within
- * seconds, also those that would have waited for one who gave up because of it. */
+/* Rank 1 is killed between two exchanges while all others wait for it.  Each gets the error within
+ * seconds, also a rank that waits for one that gave up because of it. */
 static int survive(const char *name, int rank) {
-  static const double SOON = 30; /* seconds, on a busy machine; a wait would last an hour */
+  static const double SOON = 30; /* seconds, on a busy machine; a full wait would last an hour */
   trs_rendezvous *r;
   if (trs_rendezvous_open(&r, name, rank, RANKS)) return 1;
   if (trs_rendezvous_lost(r) >= 0) return 2;
@@ -129,8 +129,8 @@ static void killed(void **state) {
   }
 }
 
-/* Rank 0 comes when the others wait for it no longer: nobody hears that all have left, so that none
- * goes on to what takes all. */
+/* Rank 0 arrives after the others have stopped waiting for it.  All ranks are told that not all
+ * have left, so that none continues with collective steps. */
 static int come_late(const char *name, int rank) {
   trs_rendezvous *r;
   trs_rendezvous_leave_limit = 0.2;
@@ -148,7 +148,7 @@ static void late(void **state) {
   trs_rendezvous_leave_limit = limit;
 }
 
-/* ---- Where the board lies. ---- */
+/* ---- The folder of the board. ---- */
 
 static char base[64], folder[128];
 
@@ -160,7 +160,7 @@ static void begin_in_own_base(void) {
   unsetenv("XDG_RUNTIME_DIR");
 }
 
-/* Nothing may be left. */
+/* Fails if a file is left. */
 static void end_in_own_base(void) {
   trs_rendezvous_base = NULL;
   assert_int_equal(rmdir(base), 0);
@@ -173,8 +173,7 @@ static trs_status open_alone(void) {
   return status;
 }
 
-/* A folder that others can write to, or made by somebody else, or a link: not a word of it is
- * believed. */
+/* A folder that others can write to, that another user made, or that is a link, is not used. */
 static void boards_of_others_are_refused(void **state) {
   (void)state;
   begin_in_own_base();
@@ -189,7 +188,7 @@ static void boards_of_others_are_refused(void **state) {
     assert_int_equal(mkdir(folder, 0700), 0);
     assert_int_equal(chown(folder, 4711, 4711), 0);
     assert_failure(TRS_ERROR_UNSUPPORTED, "(owner 4711", open_alone());
-    setenv("XDG_RUNTIME_DIR", base, 1); /* there is another place, then */
+    setenv("XDG_RUNTIME_DIR", base, 1); /* an alternative folder */
     assert_success(open_alone());
     unsetenv("XDG_RUNTIME_DIR");
     assert_int_equal(rmdir(folder), 0);
@@ -222,7 +221,7 @@ static void boards_that_others_could_change_are_refused(void **state) {
   end_in_own_base();
 }
 
-/* A process that is killed before the others have come leaves its board. */
+/* A process that is killed before the others arrive leaves its board. */
 static void leave_a_board(const char *name) {
   pid_t child = fork();
   if (child == 0) {
@@ -245,8 +244,8 @@ static void boards_of_killed_processes_do_no_harm(void **state) {
   leave_a_board("another");
   name_of(name, sizeof name, "again");
   leave_a_board(name);
-  assert_true(together("again", talk)); /* under its very name */
-  end_in_own_base();                    /* and both are gone */
+  assert_true(together("again", talk)); /* under the same name */
+  end_in_own_base();                    /* and both boards are gone */
 }
 
 static void environment(void **state) {
@@ -290,7 +289,7 @@ static void environment(void **state) {
   setenv("SLURM_STEP_NUM_NODES", "1", 1);
   assert_success(trs_rendezvous_environment(&rank, &ranks, name, sizeof name));
   assert_int_equal(rank, 1);
-  assert_string_equal(name, "4711.0"); /* not another job's first step */
+  assert_string_equal(name, "4711.0"); /* not the first step of another job */
   setenv("SLURM_STEP_NUM_NODES", "2", 1);
   assert_failure(TRS_ERROR_UNSUPPORTED, "on 2 nodes",
                  trs_rendezvous_environment(&rank, &ranks, name, sizeof name));

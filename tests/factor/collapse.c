@@ -1,5 +1,5 @@
-/* collapse.c - separator trees after pivoting: what the factors contradict is merged, the rest
- * stays. */
+/* collapse.c - separator trees after pivoting: nodes that the factors couple are merged, all others
+ * stay. */
 #include "base/random.h"
 #include "factor/kinds.h"
 #include "sparse.h"

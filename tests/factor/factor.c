@@ -1,11 +1,11 @@
-/* factor.c - trs_factor's options, its triangles, progress, and what it refuses. */
+/* factor.c - the options of trs_factor, its triangles, progress, and invalid input. */
 #include "base/config.h"
 #include "matrix/matrix.h"
 #include "matrix/values.h"
 #include "sparse.h"
 #include "test.h"
 
-/* max(1, sum of absolute values of all of the row) where no diagonal entry is stored. */
+/* max(1, sum of absolute values of the whole row) where no diagonal entry is stored. */
 static void fill_diagonal(trs_matrix **A) {
   const trs_matrix *old = *A;
   int64_t n = old->nrows, nnz = old->nnz + n;
@@ -110,7 +110,7 @@ typedef struct heard {
   double done;
 } heard;
 
-/* Phases come in order, each from 0 to 1. */
+/* Phases must come in order, each from 0 to 1. */
 static void listen(void *user, const char *phase, double done) {
   heard *h = user;
   if (strcmp(h->last, phase) == 0)

@@ -1,4 +1,5 @@
-/* factors.c - factors from the user's own arrays: kept alive, described, and refused when wrong. */
+/* factors.c - factors from the user's own arrays: kept alive, described, and rejected if
+ * invalid. */
 #include "factor/factors.h"
 
 #include <math.h>
@@ -82,7 +83,7 @@ static trs_status create(const trs_matrix *L, const trs_matrix *U, const int32_t
   return status;
 }
 
-/* L and U in one matrix, as ILU codes leave them: L strictly below the diagonal, the rest U's. */
+/* L and U in one matrix, as ILU codes leave them: L strictly below the diagonal, U in the rest. */
 static void one_matrix_may_hold_both_factors(void **state) {
   (void)state;
   int32_t ptr[] = {0, 2, 5, 7}, idx[] = {0, 1, 0, 1, 2, 1, 2};
@@ -104,7 +105,7 @@ static void one_matrix_may_hold_both_factors(void **state) {
     assert_int_equal(f.diag_L, crout ? TRS_NONUNIT : TRS_UNIT);
     assert_int_equal(f.diag_U, crout ? TRS_UNIT : TRS_NONUNIT);
     assert_success(trs_analyze_factors(ctx, &plan, F, TRS_NO_TRANS, NULL));
-    for (int turn = 0; turn < 3; turn++) { /* the same values, changed in place, set anew */
+    for (int turn = 0; turn < 3; turn++) { /* the same values; changed in place; set anew */
       if (turn == 1) val[6] = 7;
       if (turn == 2) assert_success(trs_matrix_set_values(M, twice));
       if (turn > 0) assert_success(trs_update_factors(plan, F));

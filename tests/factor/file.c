@@ -1,4 +1,4 @@
-/* file.c - factors written to a file come back the same, and damage is refused. */
+/* file.c - factors written to a file and read back are equal; damaged files are errors. */
 #include "factor/file.h"
 
 #include "base/config.h"
@@ -98,7 +98,7 @@ static void every_kind_comes_back(void **state) {
 
 enum { N = 6 };
 
-/* Every array there can be: two leaves of two columns under a root. */
+/* All optional arrays: two leaves of two columns under a root. */
 static trs_factors *everything(void) {
   static const int32_t rows[] = {0, 1, 2, 3, 4, 4, 5, 5}, columns[] = {0, 1, 2, 3, 4, 1, 5, 2};
   static const int64_t tree_ptr[] = {0, 2, 4, 6}, supernodes[] = {0, 1, 4, 6};
@@ -164,7 +164,7 @@ static void damage_is_noticed(void **state) {
   trs_factors_destroy(F);
 }
 
-/* A file whose checksums are right but whose content is not. */
+/* A file with correct checksums and invalid content. */
 static void nonsense_is_refused(void **state) {
   (void)state;
   static const struct {
@@ -209,8 +209,8 @@ static void nonsense_is_refused(void **state) {
   }
 }
 
-/* Pointers that lead out of the arrays, to a reader that wants the pattern only: under the address
- * sanitizer every read outside would end the test. */
+/* Pointers that lead out of the arrays, for a reader of the pattern only.  The address sanitizer
+ * would end the test at a read outside. */
 static void pointers_are_checked_before_they_are_followed(void **state) {
   (void)state;
   trs_factors *F = everything(), *G;
@@ -226,7 +226,9 @@ static void pointers_are_checked_before_they_are_followed(void **state) {
   root.groups[0] = &lower;
   root.groups[1] = &upper;
   int64_t ptr[N + 1] = {0};
-  for (int i = 1; i <= N; i++) ptr[i] = info.L->nnz; /* all in one row, whose indices rise */
+  for (int i = 1; i <= N; i++)
+    ptr[i] = info.L->nnz; /* all entries in one row with ascending
+                             indices */
   int32_t idx[64];
   for (int k = 0; k < info.L->nnz; k++) idx[k] = k;
   ptr[1] = 1000000;

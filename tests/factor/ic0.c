@@ -1,4 +1,4 @@
-/* ic0.c - IC(0) against its definition, U = L^H, and what is not positive definite. */
+/* ic0.c - IC(0) against its definition, U = L^H, and matrices that are not positive definite. */
 #include <math.h>
 
 #include "base/config.h"
@@ -47,7 +47,7 @@ static void random_patterns_follow_the_definition(void **state) {
   }
 }
 
-/* On a full pattern nothing is dropped: L L^H is the matrix. */
+/* On a full pattern no entry is dropped: L L^H is the matrix. */
 static void a_full_pattern_gives_cholesky(void **state) {
   (void)state;
   for (trs_scalar s = TRS_FLOAT; s <= TRS_DCOMPLEX; s++) {

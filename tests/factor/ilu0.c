@@ -17,7 +17,7 @@ static trs_factors *ilu0(const trs_matrix *A, const trs_factor_options *more) {
   return F;
 }
 
-/* Row after row in place on dense arrays, on the pattern of A alone. */
+/* In-place elimination row by row on dense arrays, on the pattern of A alone. */
 static double complex *eliminate(const trs_matrix *A, const bool *there) {
   int64_t n = A->nrows;
   double complex *a = dense_copy(A);
@@ -95,7 +95,7 @@ static void orders_apply_to_rows_and_columns(void **state) {
   }
 }
 
-/* Rows of three entries each, 0 standing for none and 99 for a stored zero. */
+/* Rows of three entries each; 0 is no entry and 99 a stored zero. */
 static trs_matrix *small(const double *a) {
   int32_t row[9], col[9];
   double val[9];

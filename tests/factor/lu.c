@@ -1,4 +1,4 @@
-/* lu.c - complete LU: L U is the permuted, scaled matrix to the last rounding; singular matrices,
+/* lu.c - complete LU: L U equals the permuted, scaled matrix up to rounding; singular matrices,
  * pivoting and the separator tree. */
 #include <math.h>
 #include <unistd.h>
@@ -27,8 +27,8 @@ static trs_status lu(trs_factors **F, const trs_matrix *A, trs_order order, int 
   return trs_factor(F, A, &options);
 }
 
-/* Every column in a supernode, every tree node's columns coupled upwards only: the latter is what
- * trs_factors_adopt checks, so a tree that is there is right. */
+/* Every column is in a supernode.  trs_factors_adopt checks that columns of a tree node are coupled
+ * upwards only, so a tree that is present is valid. */
 static void check_info(const trs_factors *F, trs_order order) {
   trs_factors_info f = {.struct_size = sizeof f};
   trs_factors_get_info(F, &f);
@@ -67,7 +67,7 @@ static void random_matrices_are_factored(void **state) {
   }
 }
 
-/* Without a diagonal every pivot is somewhere else; half of these are singular. */
+/* Without a diagonal every pivot is off the diagonal; half of these matrices are singular. */
 static void matrices_without_a_diagonal_are_factored(void **state) {
   (void)state;
   int factored = 0;
@@ -108,7 +108,7 @@ static void a_permutation_matrix_has_empty_factors(void **state) {
   trs_matrix_destroy(A);
 }
 
-/* Where no pivot moves, the factors have the fill that the ordering foretold: no padding. */
+/* If no pivot moves, the factors have the fill that the ordering predicts, without padding. */
 static void grids_have_the_fill_of_their_graph(void **state) {
   (void)state;
   static const int64_t grids[][3] = {{45, 44, 1}, {12, 13, 13}, {700, 3, 1}};
@@ -136,7 +136,7 @@ static void grids_have_the_fill_of_their_graph(void **state) {
 }
 
 /* The first column of each leaf's chain gets a zero on its diagonal and must pivot on its
- * neighbour: the tree stays where the two lie in one node and is cut down where they do not. */
+ * neighbour: the tree stays if the two lie in one node, and is collapsed if they do not. */
 static void pivoting_leaves_a_tree_that_holds(void **state) {
   (void)state;
   int kept = 0;
@@ -220,7 +220,7 @@ static void refused(trs_status status, int64_t row, const char *words, const trs
     }
 }
 
-/* A grid with row, column or both of vertex 5 wiped to zeros, stored or not. */
+/* A grid whose row or column of vertex 5, or both, is zero, stored or not. */
 static void singular_matrices_are_refused(void **state) {
   (void)state;
   for (int c = 0; c < 3; c++) {
@@ -241,8 +241,8 @@ static void singular_matrices_are_refused(void **state) {
   trs_matrix_destroy(A);
 }
 
-/* Random patterns with few entries are mostly singular by structure; whatever they are, memory
- * stays sound (under the address sanitiser) and the product holds. */
+/* Random patterns with few entries are mostly structurally singular.  In every case memory stays
+ * valid (as the address sanitizer checks) and the product holds. */
 static void structurally_singular_matrices_are_refused(void **state) {
   (void)state;
   int singular = 0;
@@ -251,7 +251,7 @@ static void structurally_singular_matrices_are_refused(void **state) {
         5 + c % 60, 1.5 / (5 + c % 60),
         (sparse_kind){.scalar = (trs_scalar)(TRS_FLOAT + c % 4), .no_diagonal = c % 3},
         (uint64_t)c);
-    for (int64_t p = 0; p < A->nnz; p++) /* and numerically, among them */
+    for (int64_t p = 0; p < A->nnz; p++) /* some also numerically */
       if (p % 7 == 0) trs_value_set(A->val, p, A->scalar, 0);
     trs_factors *F;
     trs_status status = lu(&F, A, orders[c % NORDERS], 2);

@@ -1,6 +1,5 @@
-/* panels.c - supernodes against a slow definition of them, panels against the triangle they were
- * made from, and a solve by panels, block by block as a GPU does it, against the right-hand side.
- */
+/* panels.c - supernodes against a slow definition, panels against the triangle they were made from,
+ * and a solve by panels, block by block as on a GPU, against the right-hand side. */
 #include <complex.h>
 #include <math.h>
 
@@ -23,12 +22,12 @@ typedef struct sample {
   trs_diag diag;
   trs_system S;
   trs_panels_source source;
-  bool *there;           /* n x n by rows, places; the diagonal too */
-  double complex *dense; /* the same, values */
+  bool *there;           /* n x n by rows, in places, with the diagonal */
+  double complex *dense; /* the values */
 } sample;
 
-/* Is there an entry at these places?  Seen by rows, the transpose has it, its sweep the other way.
- */
+/* True if there is an entry at these places.  By rows the transpose has it, and its sweep runs in
+ * the opposite direction. */
 static bool there(const sample *it, bool by_rows, int64_t i, int64_t k) {
   int64_t n = it->S.n;
   return by_rows ? it->there[(n - 1 - k) * n + n - 1 - i] : it->there[i * n + k];
@@ -65,7 +64,7 @@ static void forget(sample *it) {
 
 enum { NVARIANTS = 2 * 2 * 3 * 2 * 4 };
 
-/* Variant c of every way to store and use a random triangle. */
+/* Variant c of all ways to store and use a random triangle. */
 static sample draw(int64_t n, double density, int64_t band, int c, uint64_t seed) {
   sample it = {.diag = (trs_diag)(c % 2)};
   it.trans = (trs_trans)(c / 2 % 3);
@@ -140,7 +139,7 @@ static bool may_join(const sample *it, const trs_panels_options *o, int64_t firs
   return (room - entries_of(it, o->by_rows, first, to)) * 100 <= o->relax * room;
 }
 
-/* first[] gets the first columns, and n behind them. */
+/* first[] receives the first columns, and n at the end. */
 static int64_t define_supernodes(const sample *it, const trs_panels_options *o, int64_t *first) {
   int64_t n = it->S.n, count = 0, end;
   for (int64_t from = 0; from < n; from = end) {
@@ -184,7 +183,7 @@ static void supernodes_are_those_of_the_definition(void **state) {
 
 /* ---- Panels. ---- */
 
-/* Has the block of rows of I and columns of K an entry in this column, or in this row? */
+/* True if the block of rows of I and columns of K has an entry in this column, or in this row. */
 static bool in_block(const sample *it, const trs_panels *P, int64_t I, int64_t K, int64_t at) {
   const trs_panel *i = &P->panel[I], *k = &P->panel[K];
   for (int64_t c = 0; c < (P->by_rows ? i->width : k->width); c++) {
@@ -194,7 +193,7 @@ static bool in_block(const sample *it, const trs_panels *P, int64_t I, int64_t K
   return false;
 }
 
-/* The list has every place that one of the supernode's rows or columns has an entry at. */
+/* The list contains every place with an entry of one of the supernode's rows or columns. */
 static void check_list(const sample *it, const trs_panels *P, int64_t s) {
   const trs_panel *p = &P->panel[s];
   int64_t r = p->list;
@@ -207,7 +206,7 @@ static void check_list(const sample *it, const trs_panels *P, int64_t s) {
   assert_int_equal(r, p->list + p->length);
 }
 
-/* What K adds to, where panels are by columns. */
+/* The rows that K adds to, for panels by columns. */
 static void check_lines(const trs_panels *P, int64_t K) {
   const trs_panel *p = &P->panel[K];
   assert_true(p->lines == p->list && p->height == p->length && !P->block);
@@ -218,7 +217,7 @@ static void check_lines(const trs_panels *P, int64_t K) {
   }
 }
 
-/* And where they are by rows: the next block of K, with those before it counted. */
+/* The same for panels by rows: the next block of K, after the rows of the blocks before it. */
 static void check_block(const trs_panels *P, int64_t I, int64_t K, int64_t *b, int64_t *lines) {
   const trs_panel *i = &P->panel[I];
   int64_t from = i->list, end = i->list + i->length, to;
@@ -248,7 +247,7 @@ static void check_blocks(const trs_panels *P) {
   assert_true(b == P->nblocks && at == P->nlines);
 }
 
-/* Sources and levels, by looking for blocks with an entry. */
+/* Sources and levels, by a search for blocks with an entry. */
 static void check_graph(const sample *it, const trs_panels *P) {
   int64_t *level = calloc((size_t)P->count + 1, sizeof *level), levels = 0;
   for (int64_t I = 0; I < P->count; I++) {
@@ -293,13 +292,13 @@ static void check_layout(const sample *it, const trs_panels *P, const trs_panels
   check_graph(it, P);
 }
 
-/* Of the diagonal block. */
+/* An element of the diagonal block. */
 static double complex square(const trs_panels *P, const void *values, trs_scalar scalar, int64_t s,
                              int64_t r, int64_t c) {
   return trs_value_get(values, P->panel[s].values + r + c * P->panel[s].width, scalar);
 }
 
-/* Of the panel: line l, across the list, and entry r along it. */
+/* An element of the panel: line l, across the list, and entry r along it. */
 static double complex entry(const trs_panels *P, const void *values, trs_scalar scalar, int64_t s,
                             int64_t l, int64_t r) {
   const trs_panel *p = &P->panel[s];
@@ -307,7 +306,7 @@ static double complex entry(const trs_panels *P, const void *values, trs_scalar 
   return trs_value_get(values, p->values + (int64_t)p->width * p->width + at, scalar);
 }
 
-/* Every entry is there, bit for bit, and everything else is zero. */
+/* Every entry is stored bit for bit, and everything else is zero. */
 static void check_values(const sample *it, const trs_panels *P, const void *values) {
   int64_t n = it->S.n;
   double complex *left = malloc((size_t)(n * n + 1) * sizeof *left);
@@ -390,7 +389,7 @@ static void partitions_given_are_kept(void **state) {
 
 /* ---- Solves. ---- */
 
-/* Row l of those that K adds to: its place, T(I,K) x there, and I if it is the last of I's. */
+/* Row l of those that K adds to: its place, T(I,K) x there, and I if it is the last row of I. */
 static int64_t line_of(const trs_panels *P, const void *values, trs_scalar scalar, int64_t K,
                        int64_t l, const double complex *x, double complex *sum, int32_t *tell) {
   const trs_panel *p = &P->panel[K];
@@ -410,7 +409,7 @@ static int64_t line_of(const trs_panels *P, const void *values, trs_scalar scala
   return b->first + c;
 }
 
-/* What one block of a GPU does for supernode K; those that have heard of all their sources become
+/* The work of one GPU block for supernode K.  Supernodes whose sources are all complete become
  * ready. */
 static void solve_panel(const trs_panels *P, const void *values, trs_scalar scalar, int64_t K,
                         double complex *x, double complex *lsum, int32_t *waits, int64_t *ready,
@@ -431,8 +430,7 @@ static void solve_panel(const trs_panels *P, const void *values, trs_scalar scal
   }
 }
 
-/* Of the supernodes that are ready the last is taken first, so that an order other than the sweep's
- * is tried too. */
+/* Takes the last of the ready supernodes first, to test an order other than the sweep's. */
 static void solve_panels(const trs_panels *P, const void *values, trs_scalar scalar,
                          double complex *x) {
   double complex *lsum = calloc((size_t)P->n + 1, sizeof *lsum);
@@ -517,7 +515,7 @@ static void zeros_of_an_inverse_stop_what_is_not_finite(void **state) {
 
 /* ---- Factors. ---- */
 
-/* SuperLU's own supernodes bring no zeros into L. */
+/* SuperLU's own supernodes add no zeros to L. */
 static void check_zeros(const sample *it, const trs_panels_options *o) {
   trs_panels P;
   assert_success(trs_panels_create(&P, &it->source, o));
@@ -564,7 +562,7 @@ static void factors_become_panels(void **state) {
   }
 }
 
-/* ---- What can go wrong. ---- */
+/* ---- Errors. ---- */
 
 static void entries_without_a_place_are_refused(void **state) {
   (void)state;
@@ -573,10 +571,10 @@ static void entries_without_a_place_are_refused(void **state) {
   trs_panels P;
   assert_success(trs_panels_create(&P, &it.source, &limits[1]));
   double *values = malloc((size_t)P.nvalues * sizeof *values);
-  assert_failure(TRS_ERROR_ARGUMENT, "analyse the matrix anew",
+  assert_failure(TRS_ERROR_ARGUMENT, "analyse the matrix again",
                  trs_panels_fill(&P, values, TRS_FLOAT, &other.source, other.S.val, false, false));
   assert_failure(
-      TRS_ERROR_ARGUMENT, "analyse the matrix anew",
+      TRS_ERROR_ARGUMENT, "analyse the matrix again",
       trs_panels_fill(&P, values, TRS_FLOAT, &turned.source, turned.S.val, false, false));
   free(values);
   trs_panels_destroy(&P);

@@ -1,4 +1,4 @@
-/* file.c - input as a file that exists in memory only. */
+/* file.c - passes input as a file that exists only in memory. */
 #define _GNU_SOURCE
 #include <stdio.h>
 #include <sys/mman.h>

@@ -1,4 +1,4 @@
-/* fuzz.h - what the fuzz targets share.  A target is the function that libFuzzer calls; replay.c
+/* fuzz.h - shared by the fuzz targets.  A target is the function that libFuzzer calls; replay.c
  * calls it too, for the files of the corpus. */
 #ifndef TRS_TEST_FUZZ_H
 #define TRS_TEST_FUZZ_H

@@ -1,6 +1,6 @@
-/* hdf5.c - HDF5 files with any descriptor, any types, lengths and content, and any layout.  The
- * file itself is well-formed, made by the HDF5 library: bytes at random would only search for
- * mistakes in that library, which does not survive them (tests/fuzz/README.md). */
+/* hdf5.c - HDF5 files with any descriptor, types, lengths, content and layout.  The HDF5 library
+ * makes the file, which is therefore well-formed: random bytes would only find errors in that
+ * library, which does not survive them (tests/fuzz/README.md). */
 #include <hdf5.h>
 #include <stdio.h>
 #include <string.h>
@@ -83,7 +83,7 @@ static void add_text(hid_t group, const char *name, input *in) {
   H5Tclose(type);
 }
 
-/* Shapes, formats and types that go together often enough to get past the first check. */
+/* Shapes, formats and types that match often enough to pass the first check. */
 static void add_descriptor(hid_t group, input *in) {
   static const char *const formats[] = {"CSR", "CSC", "COO", "COOC"};
   static const char *const structures[] = {"general",         "symmetric_lower",

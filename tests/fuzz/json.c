@@ -5,7 +5,8 @@
 #include "io/json.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-  char *text = malloc(size + 1), word[32]; /* exactly as long: the sanitizer sees every byte */
+  char *text = malloc(size + 1), word[32]; /* exactly as long as the input: the sanitizer checks
+                                              every byte */
   memcpy(text, data, size);
   trs_json json = trs_json_parse(text, size);
   trs_json inner = trs_json_member(json, "binsparse");

@@ -1,5 +1,5 @@
-/* matrix_market.c - any bytes as a Matrix Market file: every team comes to the same matrix or the
- * same complaint, and a matrix that was read can be written and read again. */
+/* matrix_market.c - any bytes as a Matrix Market file: every team gets the same matrix or the same
+ * error, and a matrix that was read can be written and read again. */
 #include <string.h>
 #include <unistd.h>
 

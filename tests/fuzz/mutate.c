@@ -1,6 +1,7 @@
-/* mutate.c - HDF5 files with some bytes changed, checksums of their metadata mended or not: read
- * with an error that says what is wrong, or without, but never with a crash, a hang or gigabytes.
- * Usage: fuzz_mutate COUNT SEED FILE-OR-FOLDER ...; mutation k of a seed is always the same. */
+/* mutate.c - HDF5 files with some bytes changed, with or without corrected checksums of their
+ * metadata: read with or without an error that names the fault, but never with a crash, a hang or
+ * gigabytes of memory. Usage: fuzz_mutate COUNT SEED FILE-OR-FOLDER ...; mutation k of a seed is
+ * always the same. */
 #include <dirent.h>
 #include <signal.h>
 #include <stdio.h>
@@ -166,7 +167,7 @@ static double now(void) {
   return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* A file with a name: the HDF5 library wants to see it. */
+/* Writes a file with a name, which the HDF5 library checks. */
 static const char *write_file(const uint8_t *bytes, size_t size) {
   static char path[] = "/tmp/trireme-mutate-XXXXXX";
   static int fd = -1;
@@ -177,7 +178,7 @@ static const char *write_file(const uint8_t *bytes, size_t size) {
 
 static volatile uint64_t current;
 
-/* A program that ends here says at which mutation. */
+/* If the program ends here, prints the number of the mutation. */
 static void say_mutation(int number) {
   char text[64];
   int length = snprintf(text, sizeof text, "at mutation %llu\n", (unsigned long long)current);
@@ -188,7 +189,7 @@ static void say_mutation(int number) {
 
 static void watch(void) {
   signal(SIGABRT, say_mutation);
-#ifndef TRS_SANITIZE_ADDRESS /* which says more of these, and aborts */
+#ifndef TRS_SANITIZE_ADDRESS /* the sanitizer reports more about these signals, and aborts */
   signal(SIGSEGV, say_mutation);
   signal(SIGBUS, say_mutation);
 #endif

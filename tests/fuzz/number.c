@@ -1,5 +1,5 @@
-/* number.c - any text as a number: agrees with strtod, which knows e but not d for the exponent,
- * wherever both read one. */
+/* number.c - any text as a number: agrees with strtod if both read it; strtod accepts the exponent
+ * letter e but not d. */
 #include <math.h>
 #include <string.h>
 

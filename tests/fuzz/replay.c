@@ -1,4 +1,4 @@
-/* replay.c - runs a fuzz target on the files named, or on all files of the directories named, for
+/* replay.c - runs a fuzz target on the given files, or on all files of the given directories, for
  * compilers without libFuzzer. */
 #include <dirent.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
-/* generate.c - every generator: sizes, levels and values that are known, the same bits from any
- * team, refusals, failing allocations. */
+/* generate.c - every generator: known sizes, levels and values, the same bits for every team,
+ * invalid arguments, failing allocations. */
 #include "generate/generate.h"
 
 #include <math.h>
@@ -95,7 +95,7 @@ static void sizes_and_levels(void **state) {
   }
 }
 
-/* nlpkkt160 has 118931856 entries in its lower triangle with a full diagonal; the same formula
+/* nlpkkt160 has 118931856 entries in its lower triangle with a full diagonal.  The same formula
  * holds for every N. */
 static void kkt_has_the_size_of_nlpkkt(void **state) {
   (void)state;
@@ -133,7 +133,7 @@ static void symmetric_ones_are_symmetric(void **state) {
   }
 }
 
-/* So that triangular solves stay bounded: |a_ii| >= sum of the others. */
+/* a_ii| >= the sum of the others, so that triangular solves stay bounded. */
 static void rows_are_diagonally_dominant(void **state) {
   (void)state;
   static const char *const names[] = {
@@ -166,7 +166,7 @@ static void poisson_coefficients(void **state) {
   trs_matrix_destroy(m.A);
 }
 
-/* (A u)_i for a displacement linear in the node's place: u = c + M (x, y, z). */
+/* (A u)_i for a displacement that is linear in the node's position: u = c + M (x, y, z). */
 static double apply_linear(const csr *m, int64_t i, int64_t nx, int64_t ny, const double c[3],
                            const double M[3][3]) {
   double sum = 0;
@@ -178,8 +178,8 @@ static double apply_linear(const csr *m, int64_t i, int64_t nx, int64_t ny, cons
   return sum;
 }
 
-/* Rigid motions cost nothing away from the clamped face; a stretch costs nothing inside; and the
- * whole is positive definite. */
+/* Rigid motions have no energy away from the clamped face, stretches none inside, and the whole
+ * matrix is positive definite. */
 static void elasticity_is_elasticity(void **state) {
   (void)state;
   csr m = generate("gen:elasticity3d:3,4,5", 1);
@@ -198,7 +198,7 @@ static void elasticity_is_elasticity(void **state) {
   trs_matrix_destroy(m.A);
 }
 
-/* A = L D L' without pivoting, dense: all pivots positive. */
+/* A = L D L' without pivoting, dense: all pivots must be positive. */
 static void assert_positive_definite(const char *name) {
   csr m = generate(name, 1);
   int64_t n = m.n;
@@ -228,7 +228,7 @@ static void positive_definite(void **state) {
   assert_positive_definite("gen:chain:30");
 }
 
-/* The mesh's neighbours are mutual, its blocks full, and some 17 to a row. */
+/* The mesh's adjacency is symmetric, its blocks are full, and some 17 blocks lie in a row. */
 static void the_wing_is_a_mesh(void **state) {
   (void)state;
   csr m = generate("gen:wingmesh:3000", 2);

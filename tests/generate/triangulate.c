@@ -1,5 +1,6 @@
 /* triangulate.c - the Delaunay triangulation against its definition, by brute force, on random
- * points and on the worst ones: lattices, lines with one point beside, corners of the range. */
+ * points and on difficult ones: lattices, lines with one point beside them, corners of the
+ * range. */
 #include "generate/triangulate.h"
 
 #include <stdbool.h>
@@ -22,7 +23,7 @@ static wide in_circle(trs_point a, trs_point b, trs_point c, trs_point p) {
          (wide)(cx * cx + cy * cy) * (ax * by - ay * bx);
 }
 
-/* Neighbours name each other, and share the edge. */
+/* Neighbours refer to each other and share the edge. */
 static void check_adjacency(const trs_triangulation *T) {
   for (int64_t t = 0; t < T->ntriangles; t++)
     for (int e = 0; e < 3; e++) {
@@ -35,8 +36,8 @@ static void check_adjacency(const trs_triangulation *T) {
     }
 }
 
-/* No point inside a circle, none beyond a hull edge, every triangle turns left, and the sphere's
- * count of triangles: together these leave nothing else to be. */
+/* No point inside a circle, none beyond a hull edge, every triangle counter-clockwise, and the
+ * sphere's number of triangles: together these determine the triangulation. */
 static void check(int64_t n, const trs_point *points) {
   static const trs_request request;
   trs_triangulation T;
@@ -80,7 +81,7 @@ static void shuffle(trs_point *points, int64_t n, uint64_t seed) {
   }
 }
 
-/* Every unit square's four corners lie on a circle, and whole rows on a line. */
+/* The four corners of every unit square lie on a circle, and whole rows on a line. */
 static void lattices(void **state) {
   (void)state;
   const int32_t top = (1 << 30) - 1;

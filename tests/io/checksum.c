@@ -4,7 +4,7 @@
 #include "base/random.h"
 #include "test.h"
 
-/* One bit at a time, from the definition. */
+/* From the definition, one bit at a time. */
 static uint32_t plain_crc(const unsigned char *bytes, int64_t count) {
   uint32_t crc = ~0u;
   for (int64_t k = 0; k < count; k++) {

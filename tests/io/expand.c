@@ -1,4 +1,4 @@
-/* expand.c - entries of a symmetric matrix, and what their diagonal may be. */
+/* expand.c - entries of a symmetric matrix, and valid values on their diagonal. */
 #include "io/expand.h"
 
 #include "base/memory.h"
@@ -47,7 +47,7 @@ static void a_diagonal_that_cannot_be_is_refused(void **state) {
                  expand(&A, TRS_HERMITIAN, CMPLX(1, 1)));
 }
 
-/* Two entries of one place, in pairs and in a triangle that stands for a symmetric matrix. */
+/* Two entries at one position, in pairs and in a triangle of a symmetric matrix. */
 static void repeated_entries_are_refused(void **state) {
   (void)state;
   static const int32_t major[] = {1, 0, 1}, minor[] = {0, 0, 0};

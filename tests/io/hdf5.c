@@ -1,4 +1,4 @@
-/* hdf5.c - matrices in HDF5 containers: written, read back, and refused when damaged. */
+/* hdf5.c - matrices in HDF5 containers: written, read back, and rejected if damaged. */
 #include "io/hdf5.h"
 
 #include <math.h>
@@ -96,7 +96,7 @@ static void types_are_converted(void **state) {
   trs_matrix *A = random_matrix(TRS_CSR, TRS_FLOAT, 10, 10, 5), *B;
   const char *path = scratch("a.h5");
   assert_success(trs_write_matrix(A, path, NULL));
-  assert_success(trs_read_matrix(&B, path, NULL, NULL)); /* double unless asked otherwise */
+  assert_success(trs_read_matrix(&B, path, NULL, NULL)); /* double is the default */
   assert_int_equal(B->scalar, TRS_DOUBLE);
   for (int64_t p = 0; p < A->nnz; p++) assert_true(((float *)A->val)[p] == ((double *)B->val)[p]);
   trs_matrix_destroy(A);
@@ -146,14 +146,14 @@ static void a_file_cut_short_is_refused(void **state) {
   free(bytes);
 }
 
-/* Any change is noticed, unless it hits a byte that means nothing. */
+/* Every change is detected, unless it hits a byte without meaning. */
 static void damage_is_noticed(void **state) {
   (void)state;
   trs_matrix *A, *B;
   size_t length, refused = 0;
   char *bytes = small_file(&A, &length);
   for (size_t at = 0; at < length; at++) {
-    if (bytes[at] == 0 ? at % 97 : at % 5) continue; /* most is padding */
+    if (bytes[at] == 0 ? at % 97 : at % 5) continue; /* most bytes are padding */
     char bit = (char)(1 << trs_random_below(3, at, 8));
     bytes[at] ^= bit;
     trs_status status = trs_read_matrix(&B, scratch_bytes("d.h5", bytes, length), NULL, NULL);

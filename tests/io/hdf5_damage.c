@@ -1,5 +1,5 @@
-/* hdf5_damage.c - containers with a byte changed where libhdf5 believes what it reads: an error
- * that says so, in little memory. */
+/* hdf5_damage.c - containers with a byte changed in metadata that libhdf5 does not check: an error
+ * that says so, with little memory. */
 #include <hdf5.h>
 #include <sys/resource.h>
 
@@ -19,7 +19,7 @@ static const char *descriptor =
     "{\"binsparse\": {\"version\": \"0.1\", \"format\": \"CSR\", \"shape\": [3, 3], "
     "\"number_of_stored_values\": 3, \"data_types\": {\"values\": \"float64\"}}}";
 
-/* As h5py writes it: a length that is not part of the type. */
+/* As h5py writes it: the length is not part of the type. */
 static void add_text(hid_t file) {
   hid_t type = H5Tcopy(H5T_C_S1), space = H5Screate(H5S_SCALAR);
   H5Tset_size(type, H5T_VARIABLE);
@@ -57,7 +57,7 @@ static const char *make_file(void) {
   return path;
 }
 
-/* The first place of these bytes from there on. */
+/* The first occurrence of these bytes from `from` on. */
 static int64_t find(const char *bytes, size_t count, size_t from, const void *wanted,
                     size_t length) {
   for (size_t at = from; at + length <= count; at++)
@@ -77,7 +77,7 @@ static trs_status read_bytes(const char *bytes, size_t count) {
   return status;
 }
 
-/* The memory of the largest worker that has ended, in megabytes. */
+/* The memory of the largest worker so far, in megabytes. */
 static long worker_megabytes(void) {
   struct rusage usage;
   getrusage(RUSAGE_CHILDREN, &usage);
@@ -91,7 +91,7 @@ static void chunks_shorter_than_their_checksum(void **state) {
   char *bytes = scratch_load(make_file(), &count);
   assert_success(read_bytes(bytes, count));
   for (int64_t at = 0; (at = find(bytes, count, (size_t)at, "TREE\1", 5)) >= 0; at++, trees++)
-    for (char size = 0; size < 4; size++) { /* of the chunk that the tree's first key is about */
+    for (char size = 0; size < 4; size++) { /* of the chunk of the tree's first key */
       uint32_t before;
       memcpy(&before, bytes + at + 24, sizeof before);
       memset(bytes + at + 24, 0, sizeof before);
@@ -103,8 +103,8 @@ static void chunks_shorter_than_their_checksum(void **state) {
   free(bytes);
 }
 
-/* A text's type says how large its characters are: libhdf5 takes as much memory as the text has
- * characters of that size. */
+/* The type of a text contains the size of its characters; libhdf5 allocates a character of that
+ * size for each one of the text. */
 static void read_characters_of_any_size(void) {
   static const unsigned char type[] = {0x19, 1, 0, 0, 16, 0, 0, 0}; /* variable text, 16 bytes */
   size_t count;
@@ -117,7 +117,7 @@ static void read_characters_of_any_size(void) {
     for (int value = 2; value < 256; value += 23) {
       char before = size[byte];
       size[byte] = (char)value;
-      trs_status status = read_bytes(bytes, count); /* what fits does no harm */
+      trs_status status = read_bytes(bytes, count); /* a size that fits does no harm */
       if (status || byte > 2) assert_failure(TRS_ERROR_FORMAT, "damaged.h5", status);
       size[byte] = before;
     }
@@ -128,7 +128,7 @@ static void need_limit(void) {
   if (SANITIZED) skip_test("a sanitizer needs the address space for itself");
 }
 
-/* The limit holds for the worker too, beside what it takes for itself. */
+/* The limit applies to the worker too, in addition to its own needs. */
 static void the_worker_keeps_the_limit(void **state) {
   (void)state;
   need_limit();
@@ -148,7 +148,8 @@ static void characters_of_any_size(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(chunks_shorter_than_their_checksum),
-      cmocka_unit_test(the_worker_keeps_the_limit), /* the largest worker so far is its own */
+      cmocka_unit_test(the_worker_keeps_the_limit), /* first, because it measures the largest worker
+                                                       so far */
       cmocka_unit_test(characters_of_any_size),
   };
   return cmocka_run_group_tests_name("io/hdf5_damage", tests, NULL, scratch_remove);

@@ -1,5 +1,5 @@
-/* hdf5_links.c - containers whose parts lie elsewhere: behind links inside the file, which are
- * followed, and in other files, which are never opened. */
+/* hdf5_links.c - containers whose parts lie elsewhere: links inside the file are followed; other
+ * files are never opened. */
 #include <fcntl.h>
 #include <hdf5.h>
 #include <stdbool.h>
@@ -42,7 +42,7 @@ static void add_values(hid_t group, const char *name) {
   add_numbers(group, name, H5T_NATIVE_DOUBLE, values, N);
 }
 
-/* A container that lacks its values; returns the file, open. */
+/* A container without its values; returns the open file. */
 static hid_t begin_file(const char *path) {
   const int64_t ptr[N + 1] = {0, 1, 2, 3};
   const int32_t idx[N] = {0, 1, 2};
@@ -54,7 +54,7 @@ static hid_t begin_file(const char *path) {
   return file;
 }
 
-/* The other file: a pipe, which would keep whoever opens it for ever. */
+/* The other file: a pipe, on which a reader would wait for ever. */
 static const char *elsewhere(void) {
   static char path[4096];
   snprintf(path, sizeof path, "%s", scratch("pipe.h5"));
@@ -137,7 +137,7 @@ static void external_storage_is_refused(void **state) {
   H5Pclose(properties);
   H5Sclose(space);
   H5Fclose(file);
-  refused("a.h5: dataset /values lies in another file, where it is not looked for");
+  refused("a.h5: dataset /values lies in another file, which is not read");
 }
 
 static void a_virtual_dataset_is_refused(void **state) {
@@ -157,7 +157,7 @@ static void a_virtual_dataset_is_refused(void **state) {
   H5Sclose(from);
   H5Sclose(to);
   H5Fclose(file);
-  refused("a.h5: dataset /values lies in another file, where it is not looked for");
+  refused("a.h5: dataset /values lies in another file, which is not read");
 }
 
 int main(void) {

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Files of other programs: what h5py and scipy write Trireme reads, what Trireme writes they read.
+"""Files of other programs: Trireme reads files of h5py and scipy, and they read its files.
 
 Usage: interchange.py LIBTRIREME.  Exits with 77, a skipped test, without numpy, scipy or h5py."""
 
@@ -89,7 +89,7 @@ def read(path, scalar=DEFAULT):
 
 
 def write(path, a):
-    """Has Trireme write a matrix of scipy."""
+    """Writes a matrix of scipy with Trireme."""
     matrix = ctypes.c_void_p()
     ptr = a.indptr.astype(numpy.int32)
     idx = a.indices.astype(numpy.int32)
@@ -365,7 +365,7 @@ def matrix_market(path):
 
 
 def damage_leaves_no_mark(path):
-    """The HDF5 library prints, when the program ends, about headers that it could not read."""
+    """At the end of the program the HDF5 library prints messages about unreadable headers."""
     a = sample(numpy.float64)
     write(path, a)
     with open(path, "rb") as f:
@@ -381,7 +381,7 @@ def damage_leaves_no_mark(path):
 
 
 def read_damaged(path):
-    """Reads files with some bytes changed; tests/fuzz/mutate.c does so with more of them."""
+    """Reads files with some bytes changed; tests/fuzz/mutate.c covers more changes."""
     random = numpy.random.default_rng(5)
     a = sample(numpy.float64)
     for file in ({}, {"libver": "latest"}):

@@ -1,5 +1,5 @@
-/* limit.c - files that claim, or unpack to, more memory than the reader is given; and threads that
- * are cancelled while they read. */
+/* limit.c - files that claim, or unpack to, more memory than the reader may use; threads cancelled
+ * while they read. */
 #include "io/limit.h"
 
 #include <pthread.h>
@@ -19,7 +19,7 @@
 
 enum { MB = 1 << 20 };
 
-/* Refused with the limit's name, without taking what was claimed. */
+/* Rejected with the limit's message, without allocating the claimed size. */
 static void assert_limited(const char *path, bool vectors, int64_t limit) {
   trs_read_options options = {.struct_size = sizeof(trs_read_options), .max_bytes = limit};
   int64_t before, after, peak, nrows, ncols;
@@ -70,7 +70,7 @@ static void parts_have_the_limit_too(void **state) {
 }
 
 #if TRS_HAVE_ZLIB || TRS_HAVE_ZSTD
-/* Text that shrinks a thousand times. */
+/* Text that compresses a thousand times. */
 static void small_files_that_unpack_to_much(void **state) {
   (void)state;
   static const char *const names[] = {
@@ -86,13 +86,13 @@ static void small_files_that_unpack_to_much(void **state) {
   for (size_t n = 0; n < sizeof names / sizeof *names; n++) {
     int64_t before, peak;
     trs_matrix *A;
-    memset(text, '\n', LENGTH); /* nothing wrong but its length */
+    memset(text, '\n', LENGTH); /* valid except for its length */
     memcpy(text, HEAD "1 1 1\n", strlen(HEAD "1 1 1\n"));
     assert_limited(scratch_packed(names[n], text, LENGTH), false, 16 * MB);
-    memset(text, 'x', LENGTH); /* not worth unpacking more than the beginning */
+    memset(text, 'x', LENGTH); /* unpacking stops after the beginning */
     assert_failure(TRS_ERROR_FORMAT, "not a Matrix Market file",
                    trs_read_matrix(&A, scratch_packed(names[n], text, LENGTH), NULL, NULL));
-    const int head = (int)strlen(HEAD "1 1 1\n"); /* and now more entries than are declared */
+    const int head = (int)strlen(HEAD "1 1 1\n"); /* now more entries than declared */
     memcpy(text, HEAD "1 1 1\n", (size_t)head);
     for (int at = head; at < LENGTH; at++) text[at] = "1 1 1\n"[(at - head) % 6];
     assert_failure(TRS_ERROR_FORMAT, "more entries than the 1",
@@ -147,7 +147,7 @@ static void *read_once(void *path) {
   return status ? path : NULL;
 }
 
-/* Whatever they were doing, others read on and nothing is left behind. */
+/* Wherever they are cancelled, other threads continue to read and nothing is left behind. */
 static void cancelled_threads_keep_nothing(void **state) {
   (void)state;
 #if defined TRS_SANITIZE_ADDRESS && defined __clang__
@@ -156,7 +156,7 @@ static void cancelled_threads_keep_nothing(void **state) {
   trs_matrix *A;
   static const char *const names[] = {"c.mtx", TRS_HAVE_HDF5 ? "c.h5" : "d.mtx"};
   assert_success(trs_read_matrix(&A, "gen:poisson2d5:60", NULL, NULL));
-  alarm(300); /* a lock that is kept would stop the test */
+  alarm(300); /* a lock that stays held would stop the test */
   for (int k = 0; k < 60; k++) {
     char *path = (char *)scratch(names[k % 2]);
     int64_t before, after, peak;

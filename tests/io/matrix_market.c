@@ -42,7 +42,7 @@ static const char *const endings[] = {
 };
 enum { ENDINGS = sizeof endings / sizeof *endings };
 
-/* ---- A random file and the dense matrix it stands for ---------------------------------------- */
+/* ---- A random file and its dense matrix ---------------------------------------------------- */
 
 static const char *const fields[] = {"real", "integer", "complex", "pattern", "double"};
 static const char *const symmetries[] = {"general", "symmetric", "skew-symmetric", "hermitian"};
@@ -68,7 +68,7 @@ static void add(sample *s, int64_t i, int64_t j, double complex value) {
   s->present[i * s->ncols + j] = true;
 }
 
-/* Multiples of 1/8 add up without rounding, in any order. */
+/* Multiples of 1/8 add without rounding, in any order. */
 static double eighths(uint64_t seed, uint64_t k) {
   return (double)(int64_t)trs_random_below(seed, k, 20001) / 8 - 1250;
 }
@@ -140,7 +140,7 @@ static void check_values(const trs_matrix *A, const sample *s) {
                  creal(s->dense[i * s->ncols + A->idx[p]]));
 }
 
-/* Off-diagonal values in [-1, 1], the diagonal as large as all of its row and one. */
+/* Off-diagonal values in [-1, 1]; the diagonal is one plus the sum of its row's absolute values. */
 static void check_pattern_values(const trs_matrix *A, int symmetry) {
   for (int64_t i = 0; i < A->nrows; i++) {
     double sum = 1, diagonal = 0;
@@ -208,7 +208,7 @@ static void every_kind_symmetry_and_compression(void **state) {
     }
 }
 
-/* Rows long enough for the other sorting method, and many more threads than rows. */
+/* Rows long enough for heap sort, and many more threads than rows. */
 static void few_long_rows(void **state) {
   (void)state;
   sample s = make_sample(REAL, GENERAL, 2, 4000, 12000);
@@ -216,7 +216,7 @@ static void few_long_rows(void **state) {
   sample_free(&s);
 }
 
-/* So few entries a row that the members must share their counters. */
+/* So few entries per row that the members must share their counters. */
 static void many_short_rows(void **state) {
   (void)state;
   sample s = make_sample(COMPLEX, GENERAL, 9000, 100, 7000);
@@ -243,7 +243,7 @@ static void gzip_members_follow_one_another(void **state) {
   size_t first, second, half = s.length / 2;
   char *a = scratch_load(scratch_packed("1.gz", s.text, half), &first);
   char *b = scratch_load(scratch_packed("2.gz", s.text + half, s.length - half), &second);
-  char *both = calloc(first + second + 512, 1); /* and a tape's padding */
+  char *both = calloc(first + second + 512, 1); /* with the padding of a tape */
   memcpy(both, a, first);
   memcpy(both + first, b, second);
   check_file(&s, REAL, GENERAL, scratch_bytes("both.mtx.gz", both, first + second + 512));
@@ -261,7 +261,8 @@ static void gzip_members_follow_one_another(void **state) {
 static void no_newline_at_the_end(void **state) {
   (void)state;
   trs_matrix *A;
-  for (int blanks = 0; blanks < 70; blanks++) { /* wherever a vector of characters may end */
+  for (int blanks = 0; blanks < 70; blanks++) { /* at every position where a vector of characters
+                                                   may end */
     char text[256] = HEAD;
     sprintf(text + strlen(text), "%*s2 2 2\n1 1 3\n%*s2 2 12345678", blanks + 1, " ", blanks, "");
     assert_success(trs_read_matrix(&A, scratch_text("a.mtx", text), NULL, NULL));
@@ -271,7 +272,7 @@ static void no_newline_at_the_end(void **state) {
   }
 }
 
-/* A file that ends with a page of memory. */
+/* A file that ends at a page boundary. */
 static void whole_pages(void **state) {
   (void)state;
   long page = sysconf(_SC_PAGESIZE);
@@ -448,8 +449,7 @@ static void a_pipe_is_read_too(void **state) {
   sample_free(&s);
 }
 
-/* ---- What is wrong, and where -----------------------------------------------------------------
- */
+/* ---- Errors and their positions ------------------------------------------------------------ */
 
 #define MM "%%MatrixMarket matrix "
 #define SIZE2 "2 2 2\n"
@@ -512,27 +512,32 @@ static const struct {
      "a.mtx:4: the line ends before its indices"},
     {MM "coordinate real general\n" SIZE2 "1 1 1\n1 1\n",
      "a.mtx:4: the line ends before its value"},
-    {MM "coordinate real general\n" SIZE2 "1 1 abc\n1 1 1\n", "a.mtx:3: \"abc\" is no number"},
-    {MM "coordinate real general\n" SIZE2 "1 1 1.0.0\n1 1 1\n", "a.mtx:3: \"1.0.0\" is no number"},
-    {MM "coordinate real general\n" SIZE2 "1 1 1e\n1 1 1\n", "a.mtx:3: \"1e\" is no number"},
-    {MM "coordinate real general\n" SIZE2 "1 1 0x10\n1 1 1\n", "a.mtx:3: \"0x10\" is no number"},
-    {MM "coordinate real general\n" SIZE2 "1 1 1,5\n1 1 1\n", "a.mtx:3: \"1,5\" is no number"},
+    {MM "coordinate real general\n" SIZE2 "1 1 abc\n1 1 1\n", "a.mtx:3: \"abc\" is not a number"},
+    {MM "coordinate real general\n" SIZE2 "1 1 1.0.0\n1 1 1\n",
+     "a.mtx:3: \"1.0.0\" is not a number"},
+    {MM "coordinate real general\n" SIZE2 "1 1 1e\n1 1 1\n", "a.mtx:3: \"1e\" is not a number"},
+    {MM "coordinate real general\n" SIZE2 "1 1 0x10\n1 1 1\n", "a.mtx:3: \"0x10\" is not a number"},
+    {MM "coordinate real general\n" SIZE2 "1 1 1,5\n1 1 1\n", "a.mtx:3: \"1,5\" is not a number"},
     {MM "coordinate real general\n" SIZE2 "1 1 -1e999\n1 1 1\n", "a.mtx:3: \"-1e999\" overflows"},
     {MM "coordinate real general\n" SIZE2 "1 1 1\n1 1 inf\n", "a.mtx:4: \"inf\" is not finite"},
     {MM "coordinate real general\n" SIZE2 "1 1 1 1\n1 1 1\n", "a.mtx:3: \"1\" follows the entry"},
     {MM "coordinate real general\n" SIZE2 "1 1 1\n% comment\n1 1 x\n",
-     "a.mtx:5: \"x\" is no number"},
+     "a.mtx:5: \"x\" is not a number"},
     {MM "coordinate real general\n" SIZE2 "1 1 1 % no comment\n1 1 1\n",
      "a.mtx:3: \"%\" follows the entry"},
-    {MM "coordinate real general\n" SIZE2 "1 1 1.5D\n1 1 1\n", "a.mtx:3: \"1.5D\" is no number"},
-    {MM "array real general\n2 1\n1\n  % 3\ny\n", "a.mtx:5: \"y\" is no number"},
+    {MM "coordinate real general\n" SIZE2 "1 1 1.5D\n1 1 1\n", "a.mtx:3: \"1.5D\" is not a number"},
+    {MM "array real general\n2 1\n1\n  % 3\ny\n", "a.mtx:5: \"y\" is not a number"},
     {MM "coordinate real general\n" SIZE2 "1 1 1\r1 1 1\n", "a.mtx:3: \"1\" follows the entry"},
-    {MM "coordinate integer general\n" SIZE2 "1 1 1.5\n1 1 1\n", "a.mtx:3: \"1.5\" is no integer"},
-    {MM "coordinate integer general\n" SIZE2 "1 1 1e2\n1 1 1\n", "a.mtx:3: \"1e2\" is no integer"},
-    {MM "coordinate integer general\n" SIZE2 "1 1 nan\n1 1 1\n", "a.mtx:3: \"nan\" is no integer"},
+    {MM "coordinate integer general\n" SIZE2 "1 1 1.5\n1 1 1\n",
+     "a.mtx:3: \"1.5\" is not an integer"},
+    {MM "coordinate integer general\n" SIZE2 "1 1 1e2\n1 1 1\n",
+     "a.mtx:3: \"1e2\" is not an integer"},
+    {MM "coordinate integer general\n" SIZE2 "1 1 nan\n1 1 1\n",
+     "a.mtx:3: \"nan\" is not an integer"},
     {MM "coordinate complex general\n" SIZE2 "1 1 1 1\n1 1 1\n",
      "a.mtx:4: the line ends before its value"},
-    {MM "coordinate complex general\n" SIZE2 "1 1 1 i\n1 1 1 1\n", "a.mtx:3: \"i\" is no number"},
+    {MM "coordinate complex general\n" SIZE2 "1 1 1 i\n1 1 1 1\n",
+     "a.mtx:3: \"i\" is not a number"},
     {MM "coordinate pattern general\n" SIZE2 "1 1\n1 1 1\n", "a.mtx:4: \"1\" follows the entry"},
     {MM "coordinate real symmetric\n" SIZE2 "2 1 1\n1 2 1\n",
      "a.mtx:4: entry (1, 2) of a symmetric matrix lies across the diagonal"},
@@ -543,11 +548,11 @@ static const struct {
     {MM "array real general\n2 2\n1\n2\n3\n", "a.mtx:5: the file ends after 3 of the 4 entries"},
     {MM "array real general\n2 2\n1\n2\n3\n4\n5\n", "a.mtx:7: more entries than the 4 of line 2"},
     {MM "array real general\n2 2\n1 2\n2\n3\n4\n", "a.mtx:3: \"2\" follows the entry"},
-    {MM "array real general\n2 2\n1\nx\n3\n4\n", "a.mtx:4: \"x\" is no number"},
+    {MM "array real general\n2 2\n1\nx\n3\n4\n", "a.mtx:4: \"x\" is not a number"},
     {MM "array complex hermitian\n2 2\n1 0\n2 1\n3 1\n",
      "a.mtx:5: entry (2, 2) of a hermitian matrix"},
     {MM "coordinate real general\n1 1 3\n1 1 1e308\n1 1 1e308\n1 1 1\n",
-     "repeated entries in row 1 add up beyond"},
+     "the sum of repeated entries in row 1 exceeds"},
 };
 
 static void a_short_file_with_a_large_size_line_takes_no_memory(void **state) {
@@ -571,7 +576,7 @@ static void bad_files_are_refused_with_their_line(void **state) {
     assert_failure(TRS_ERROR_FORMAT, bad_files[k].words, trs_read_matrix(&A, path, NULL, NULL));
     assert_null(A);
     if (!strstr(bad_files[k].text, "matrix")) continue;
-    for (int e = 1; e < ENDINGS; e++) { /* lines count in the text, not in the compressed file */
+    for (int e = 1; e < ENDINGS; e++) { /* line numbers are those of the text, not of the file */
       char words[256];
       const char *colon = strchr(bad_files[k].words, ':');
       path = scratch_packed(endings[e], bad_files[k].text, strlen(bad_files[k].text));
@@ -582,7 +587,7 @@ static void bad_files_are_refused_with_their_line(void **state) {
   }
 }
 
-/* Among many lines, two of them bad, the first is named, whoever comes upon the other. */
+/* Of two bad lines among many, the first is named, whichever thread finds one first. */
 static void the_first_bad_line_is_named_by_any_team(void **state) {
   (void)state;
   static const char *const bad[] = {"x 1 1", "1 1 1e999", "1 0 1", "1 1 1 1"};
@@ -630,7 +635,7 @@ static void damaged_compression(void **state) {
     for (size_t at = length / 2; at < length / 2 + 20; at++) {
       bytes[at] ^= 0x10;
       trs_status status = trs_read_matrix(&A, scratch_bytes(endings[e], bytes, length), NULL, NULL);
-      if (!status) trs_matrix_destroy(A); /* zstd frames of this kind carry no checksum */
+      if (!status) trs_matrix_destroy(A); /* zstd frames of this kind have no checksum */
       assert_true(status == TRS_ERROR_FORMAT || (!status && strstr(endings[e], "zst")));
       bytes[at] ^= 0x10;
     }
@@ -639,7 +644,7 @@ static void damaged_compression(void **state) {
   sample_free(&s);
 }
 
-/* Bytes that zlib and zstd complain about in words of their own. */
+/* Bytes for which zlib and zstd have messages of their own. */
 static void damage_is_told_in_plain_words(void **state) {
   (void)state;
   static const char *const theirs[] = {"incorrect", "invalid",   "unknown",  "Unknown",
@@ -693,7 +698,7 @@ static void other_compressions_are_named(void **state) {
     assert_failure(TRS_ERROR_UNSUPPORTED, files[k].words,
                    trs_read_matrix(&A, scratch_text(files[k].name, files[k].bytes), NULL, NULL));
   }
-  trs_matrix *A; /* text that somebody only named so */
+  trs_matrix *A; /* plain text with a misleading name */
   assert_success(trs_read_matrix(&A, scratch_text("c.mtx.bz2", HEAD "1 1 1\n1 1 1\n"), NULL, NULL));
   trs_matrix_destroy(A);
 }
@@ -802,7 +807,7 @@ static void the_same_bytes_from_any_team(void **state) {
   trs_matrix_destroy(A);
 }
 
-/* Any bit of a compressed file: what is read is what was written, or nothing. */
+/* With any bit of a compressed file changed, reading gives the written matrix or an error. */
 static void changed_bits_are_noticed(void **state) {
   (void)state;
   sample s = make_sample(REAL, GENERAL, 60, 60, 900);

@@ -1,4 +1,5 @@
-/* number.c - decimal conversion: reading agrees with strtod on every bit, writing reads back. */
+/* number.c - decimal conversion: reading agrees with strtod in every bit, and written numbers read
+ * back. */
 #include "io/number.h"
 
 #include <locale.h>
@@ -14,7 +15,7 @@ enum { ROUNDS = 100000 };
 enum { ROUNDS = 1500000 };
 #endif
 
-/* Reads text as the library does, at the end of what may be read. */
+/* Reads text as the library does, at the end of readable memory. */
 static const char *parse(const char *text, double *value, size_t *length) {
   static char room[4096 + TRS_TEXT_SLACK];
   memset(room, 0, sizeof room);
@@ -78,7 +79,7 @@ static void random_strings(void **state) {
   }
 }
 
-/* Half way between neighbouring doubles, exactly and a digit to either side. */
+/* Half way between neighbouring doubles, exactly and one digit to either side. */
 static void check_half_way(double value) {
   static char text[1400];
   double above = nextafter(value, INFINITY);

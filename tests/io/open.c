@@ -1,6 +1,6 @@
-/* open.c - matrices whose values stay in their file: parts of them are those of the whole matrix,
- * to the bit, whatever the file looks like; what cannot be read in parts, or has changed, is
- * refused. */
+/* open.c - matrices whose values stay in their file: their parts equal those of the whole matrix,
+ * to the bit, for every form of file; files that cannot be read in parts, or have changed, are
+ * errors. */
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -36,7 +36,7 @@ static const char *const texts[] = {
 
 enum { TEXTS = sizeof texts / sizeof texts[0], PARTS = 3 };
 
-/* The matrix that is to come out, read whole. */
+/* The expected matrix, read completely. */
 static trs_matrix *read_whole(const char *path, trs_format format, trs_uplo uplo, bool add,
                               const trs_read_options *options) {
   trs_matrix *A, *T = NULL, *B;
@@ -101,7 +101,7 @@ static void parts_are_those_of_the_whole(void **state) {
     }
 }
 
-/* Text of many lines, which several threads read: entries in a scattered order, some twice. */
+/* Text of many lines, which several threads read: entries in scattered order, some repeated. */
 static char *long_text(int64_t n, int64_t count) {
   char *text = malloc((size_t)count * 40 + 200);
   char *at = text + sprintf(text, "%%%%MatrixMarket matrix coordinate real general\n%d %d %d\n",
@@ -141,7 +141,7 @@ static trs_status open_and_ask(const char *path, bool add) {
 }
 
 #if TRS_HAVE_ZLIB && TRS_HAVE_ZSTD
-/* Through windows of a few lines, and of all. */
+/* Through windows of a few lines, and of all lines. */
 static void compressed_files_stay_so(void **state) {
   (void)state;
   static const char *const names[] = {"p.mtx.gz", "p.mtx.zst"};
@@ -192,11 +192,11 @@ static void what_has_no_parts_is_refused(void **state) {
   trs_matrix *D = NULL;
 #define OPEN(path) trs_matrix_open(&D, path, TRS_CSR, TRS_LOWER, 0, NULL)
   assert_failure(TRS_ERROR_FILE, "cannot open", OPEN(scratch("none.mtx")));
-  assert_failure(TRS_ERROR_UNSUPPORTED, "whole", OPEN("gen:poisson2d5:10"));
+  assert_failure(TRS_ERROR_UNSUPPORTED, "complete matrices", OPEN("gen:poisson2d5:10"));
   assert_failure(TRS_ERROR_UNSUPPORTED, "HDF5", OPEN(scratch_text("a.h5", "x")));
   assert_failure(TRS_ERROR_UNSUPPORTED, "dense array",
                  OPEN(scratch_text("a.mtx", "%%MatrixMarket matrix array real general\n1 1\n1\n")));
-  assert_failure(TRS_ERROR_STRUCTURE, "not a square",
+  assert_failure(TRS_ERROR_STRUCTURE, "not square",
                  OPEN(scratch_text("r.mtx",
                                    "%%MatrixMarket matrix coordinate real general\n"
                                    "2 3 1\n1 1 1\n")));
@@ -204,7 +204,7 @@ static void what_has_no_parts_is_refused(void **state) {
                  OPEN(scratch_text("bad.mtx",
                                    "%%MatrixMarket matrix coordinate real general\n"
                                    "2 2 1\n1 1 x\n")));
-  assert_failure(TRS_ERROR_UNSUPPORTED, "no regular file", OPEN("/dev/null"));
+  assert_failure(TRS_ERROR_UNSUPPORTED, "not a regular file", OPEN("/dev/null"));
   assert_failure(TRS_ERROR_ARGUMENT, "empty", OPEN(""));
   const char *path = scratch_text("m.mtx", texts[0]);
   assert_failure(TRS_ERROR_UNSUPPORTED, "whole rows",
@@ -224,7 +224,7 @@ static trs_status ask_first(const trs_matrix *D) {
   return status;
 }
 
-/* So that the new file has the date of the old one. */
+/* Gives the new file the date of the old one. */
 static void set_date(const char *path, struct timespec date) {
   const struct timespec both[2] = {date, date};
   assert_int_equal(utimensat(0, path, both, 0), 0);

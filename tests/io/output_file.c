@@ -1,4 +1,4 @@
-/* output_file.c - a file appears whole or not at all, whatever fails. */
+/* output_file.c - a file appears complete or not at all, whatever fails. */
 #define _GNU_SOURCE /* O_TMPFILE */
 #include "io/output_file.h"
 
@@ -77,7 +77,7 @@ static void an_old_file_is_replaced_and_keeps_its_mode(void **state) {
   }
 }
 
-/* A limit on the size of files stands in for a full disk. */
+/* A file size limit stands in for a full disk. */
 static void a_full_disk_leaves_the_old_file_alone(void **state) {
   (void)state;
   struct rlimit before, limit;
@@ -207,7 +207,7 @@ static void links_are_followed(void **state) {
   assert_failure(TRS_ERROR_FILE, "broken.mtx", trs_write_matrix(A, scratch("broken.mtx"), NULL));
 }
 
-/* As /dev/stdout does where standard output is a pipe. */
+/* /dev/stdout is such a link if standard output is a pipe. */
 static void a_link_to_a_pipe_is_written_to(void **state) {
   (void)state;
   int ends[2];
@@ -223,7 +223,7 @@ static void a_link_to_a_pipe_is_written_to(void **state) {
   close(ends[1]);
 }
 
-/* As /dev/stdout is where standard output goes to a file: with > and with >>. */
+/* /dev/stdout is such a link if standard output goes to a file, by > or by >>. */
 static void what_is_open_is_written_where_it_stands(void **state) {
   (void)state;
   static const int flags[] = {O_WRONLY, O_WRONLY | O_APPEND};
@@ -296,8 +296,8 @@ static void a_killed_writer_leaves_nothing(void **state) {
   assert_int_equal(scratch_count(), files);
 }
 
-/* Where files cannot be nameless, a killed writer leaves one behind: the next removes it, and none
- * that may still be written. */
+/* If files cannot be nameless, a killed writer leaves one behind.  The next writer removes it, but
+ * no file that may still be written. */
 static void leftovers_of_killed_writers_are_removed(void **state) {
   (void)state;
   char host[64] = "", name[2][6][128];
@@ -315,7 +315,7 @@ static void leftovers_of_killed_writers_are_removed(void **state) {
   snprintf(name[1][5], 128, ".trireme-%s-%ld-2", host, (long)gone);
   for (int k = 0; k < 2; k++) (void)scratch_text(name[0][k], "left");
   for (int k = 0; k < 6; k++) (void)scratch_text(name[1][k], "kept");
-  int locked = open(scratch(name[1][5]), O_RDONLY); /* as by its writer, in another container */
+  int locked = open(scratch(name[1][5]), O_RDONLY); /* as by its writer in another container */
   assert_int_equal(flock(locked, LOCK_EX), 0);
   assert_success(trs_text_write("new", 3, scratch("l.mtx")));
   for (int k = 0; k < 2; k++) assert_int_equal(access(scratch(name[0][k]), F_OK), -1);

@@ -1,4 +1,4 @@
-/* read.c - what a name stands for: a generator, or a file of a kind told by its bytes. */
+/* read.c - the kind of a name: a generator, or a file whose bytes determine its kind. */
 #include "base/config.h"
 #include "base/memory.h"
 #include "io/io.h"

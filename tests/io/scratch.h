@@ -1,31 +1,31 @@
-/* scratch.h - a temporary directory for a test program, and files in it. */
+/* scratch.h - a temporary directory of a test program, and files in it. */
 #ifndef TRS_TEST_IO_SCRATCH_H
 #define TRS_TEST_IO_SCRATCH_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
-/* The path of a name in the directory, which the first call makes; valid for some calls. */
+/* The path of a name in the directory, which the first call creates.  Valid for some calls. */
 const char *scratch(const char *name);
 
 /* Each returns the path. */
 const char *scratch_bytes(const char *name, const void *bytes, size_t count);
 const char *scratch_text(const char *name, const char *text);
 
-/* The text compressed as the name's ending says: .gz, .zst, or not at all. */
+/* Writes the text compressed as the name's ending requires: .gz, .zst, or not at all. */
 const char *scratch_packed(const char *name, const char *text, size_t count);
 
-/* A file's bytes, to be freed. */
+/* A file's bytes, to be freed by the caller. */
 char *scratch_load(const char *path, size_t *count);
 
-/* Files in the directory. */
+/* The number of files in the directory. */
 int scratch_count(void);
 
-/* Removes the directory and what it holds: a group teardown. */
+/* Removes the directory and its files: a group teardown. */
 int scratch_remove(void **state);
 
-/* Runs the call with the first, the second, ... allocation failing until it succeeds, and checks
- * that it then fails for want of memory and leaves nothing behind. */
+/* Runs the call with the first, the second, ... allocation failing until it succeeds.  Each failure
+ * must be TRS_ERROR_MEMORY and leave nothing behind. */
 #define assert_survives_failing_allocations(call, cleanup)                          \
   do {                                                                              \
     trs_status fails_ = TRS_ERROR_MEMORY;                                           \

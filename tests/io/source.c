@@ -1,5 +1,5 @@
-/* source.c - files that other programs change while they are read: an error that says so, never a
- * signal and never a mixture of both contents. */
+/* source.c - files that other programs change while they are read: an error with that reason, never
+ * a signal and never a mixture of both contents. */
 #include "io/source.h"
 
 #include <fcntl.h>
@@ -45,13 +45,13 @@ static char *array_text(void) {
   return lines_of("%%MatrixMarket matrix array real general\n20000 1\n", "0.123456789\n");
 }
 
-/* Long ago, so that any change has another date. */
+/* An old date, so that any change has another one. */
 static void make_old(const char *path) {
   const struct timespec both[2] = {{.tv_sec = 1000000}, {.tv_sec = 1000000}};
   assert_int_equal(utimensat(0, path, both, 0), 0);
 }
 
-/* ---- A change in the middle of reading, by whom progress is told. ---- */
+/* ---- A change in the middle of reading, made by the progress callback. ---- */
 
 typedef enum change { SHORTEN, EMPTY, GROW, OVERWRITE, CHANGES } change;
 
@@ -120,7 +120,7 @@ static void changes_are_told(void **state) {
   free(array);
 }
 
-/* ---- At any moment, as a program that writes the file anew does. ---- */
+/* ---- A change at any moment, by a program that rewrites the file. ---- */
 
 typedef struct rewriter {
   const char *path, *text;
@@ -154,7 +154,8 @@ static void a_file_that_is_written_again_and_again(void **state) {
     trs_matrix *A;
     trs_status status = trs_read_matrix(&A, r.path, team, NULL);
     if (status && status != TRS_ERROR_FILE && status != TRS_ERROR_FORMAT)
-      fail_msg("%s", trs_last_error()->message); /* FORMAT: nothing changed while it was empty */
+      fail_msg("%s", trs_last_error()->message); /* FORMAT: the file did not change while it was
+                                                    empty */
     refused += status != TRS_SUCCESS;
     trs_matrix_destroy(A);
   }
@@ -188,7 +189,7 @@ static void heads_and_lines_at_the_edges_of_windows(void **state) {
   trs_window_bytes = default_window;
 }
 
-/* Text of which a window holds a part is never in memory as a whole. */
+/* Text is never in memory as a whole if a window holds a part of it. */
 static void large_files_take_no_more_memory(void **state) {
   (void)state;
   char *text = matrix_text();

@@ -107,7 +107,7 @@ static void what_does_not_fit_is_refused(void **state) {
 
 enum { NROWS = 1001, NCOLS = 37, LD = 1003 };
 
-/* Written from either layout with room between the vectors; read back to the bit. */
+/* Written from either layout with gaps between the vectors; read back to the bit. */
 static void round_trip(trs_scalar scalar, trs_layout layout, const char *name, trs_team *with) {
   size_t size = trs_scalar_size(scalar);
   void *x = malloc(size * LD * LD), *back;

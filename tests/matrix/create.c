@@ -1,4 +1,4 @@
-/* create.c - matrices from arrays in any order, conversions, triangles, and what is refused. */
+/* create.c - matrices from arrays in any order, conversions, triangles, and invalid input. */
 #include "matrix/matrix.h"
 #include "matrix/values.h"
 #include "support.h"
@@ -104,13 +104,13 @@ static void every_indexing_gives_the_same_matrix(void **state) {
         trs_matrix_create(&A, TRS_CSR, TRS_DOUBLE, 3, 3, indexing, a.ptr, a.idx, val, own));
     expect_dense(A, messy_dense);
     assert_success(trs_matrix_get_arrays(A, &ptr, &idx, &seen));
-    if (own == TRS_BORROW && tidy) { /* no copy of what needs none */
+    if (own == TRS_BORROW && tidy) { /* arrays that need no conversion are not copied */
       assert_true((ptr == a.ptr) == !(indexing & (TRS_PTR32 | TRS_BASE1)));
       assert_true((idx == a.idx) == !(indexing & (TRS_IDX64 | TRS_BASE1)));
       assert_ptr_equal(seen, val);
     }
     trs_matrix_destroy(A);
-    if (own == TRS_TAKE) continue; /* AddressSanitizer sees whether they are freed */
+    if (own == TRS_TAKE) continue; /* AddressSanitizer checks that they are freed */
     free(a.ptr);
     free(a.idx);
     free(val);
@@ -132,7 +132,7 @@ static void wrong_indexings_are_named(void **state) {
       for (int first = 0; first < 2; first++) {
         int kind = kinds[k] | (base ? TRS_BASE1 : 0);
         indexed a = index_arrays(kind, first ? empty_first : ptr, 4, idx);
-        if (k == 0 || !first) /* the first half of 64-bit pointers may be 32-bit pointers */
+        if (k == 0 || !first) /* the first half of 64-bit pointers may be valid 32-bit pointers */
           assert_failure(TRS_ERROR_STRUCTURE, words[k], CREATE_AS(kind ^ TRS_PTR32, a.ptr, a.idx));
         assert_failure(TRS_ERROR_STRUCTURE, base ? "(TRS_BASE1?)" : "(TRS_BASE0?)",
                        CREATE_AS(kind ^ TRS_BASE1, a.ptr, a.idx));
@@ -158,7 +158,7 @@ static void wrong_indexings_are_named(void **state) {
 /* A copy in memory from malloc. */
 static void *given(const void *from, size_t bytes) { return memcpy(malloc(bytes), from, bytes); }
 
-/* AddressSanitizer sees whether they are. */
+/* AddressSanitizer checks it. */
 static void taken_arrays_are_freed(void **state) {
   (void)state;
   static const int64_t ptr[] = {0, 1, 3};

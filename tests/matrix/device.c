@@ -1,5 +1,5 @@
-/* device.c - matrices on arrays in device memory: what is found out about them there is what the
- * host finds out, and what is wrong with them is told with its row. */
+/* device.c - matrices on arrays in device memory: their facts agree with the host's, and errors
+ * name the row. */
 #include "matrix/device.h"
 
 #include <math.h>
@@ -82,10 +82,9 @@ static void wrong_arguments_are_named(void **state) {
   gpu_free(v);
 }
 
-/* ---- What is found out ---- */
+/* ---- Facts ---- */
 
-/* A random pattern with entries on both sides, a share of the diagonal entries and empty vectors.
- */
+/* A random pattern with entries on both sides, some of the diagonal entries, and empty vectors. */
 static triangle random_pattern(int64_t vectors, int64_t other, double density, uint64_t seed) {
   triangle t = {.n = vectors};
   int64_t nnz = 0;
@@ -160,7 +159,7 @@ static void one_wrong_entry_among_many(void **state) {
   for (int64_t i = 0; i <= N; i++) ptr[i] = i * EACH;
   for (int64_t i = 0; i < N; i++)
     for (int k = 0; k < EACH; k++) idx[i * EACH + k] = (int32_t)((i + k * 7) % (N - 100)) + k;
-  for (int64_t i = 0; i < N; i++) /* where the rows above wrap round */
+  for (int64_t i = 0; i < N; i++) /* the rows above wrap around here */
     for (int k = 1; k < EACH; k++)
       if (idx[i * EACH + k] <= idx[i * EACH + k - 1])
         for (int all = 0; all < EACH; all++) idx[i * EACH + all] = all;
@@ -190,7 +189,7 @@ static void set_diagonal(both_sides *s, int64_t i, bool prefix, double complex v
   trs_value_set(s->t.val, at, s->scalar, value);
 }
 
-/* The same error as on the host, for the smallest bad row. */
+/* The same error as on the host, for the first bad row. */
 static void same_verdict(both_sides *s, trs_uplo uplo, trs_status expected, int64_t row) {
   int64_t bytes = s->t.ptr[s->t.n] * (int64_t)scalar_bytes(s->scalar);
   trs_plan *plan;
@@ -243,12 +242,12 @@ static void a_missing_diagonal_entry_is_named(void **state) {
   both_sides_free(&s);
 }
 
-/* ---- Who cannot read them ---- */
+/* ---- Functions that cannot read them ---- */
 
 /* ---- Arrays of any indexing and order ---- */
 
-/* A square matrix as SciPy, hypre or Fortran codes have it: entries in any order within a vector,
- * some twice, of either width and base; host and device arrays. */
+/* A square matrix as SciPy, hypre or Fortran codes store it: entries in any order within a vector,
+ * some repeated, of either width and base; host and device arrays. */
 typedef struct loose {
   int64_t n, nnz;
   int indexing;
@@ -264,8 +263,8 @@ static void put(void *array, bool wide, int64_t at, int64_t value) {
     ((int32_t *)array)[at] = (int32_t)value;
 }
 
-/* Row i has 1 to 9 entries, the diagonal one first and large, as hypre wants it; sorted: ascending
- * and none twice. */
+/* Row i has 1 to 9 entries, the diagonal first and large, as in hypre.  sorted: ascending without
+ * repeats. */
 static loose loose_make(int64_t n, int indexing, bool sorted, uint64_t seed) {
   loose m = {.n = n, .indexing = indexing};
   const int64_t base = indexing & TRS_BASE1 ? 1 : 0;
@@ -285,7 +284,7 @@ static loose loose_make(int64_t n, int indexing, bool sorted, uint64_t seed) {
       put(m.idx, wide_idx, m.nnz, j + base);
       m.val[m.nnz++] = 0.02 * trs_random_signed(seed + 2, (uint64_t)(9 * i + k));
     }
-    if (sorted) { /* the diagonal last of those up to i */
+    if (sorted) { /* the diagonal is the last of the entries up to i */
       put(m.idx, wide_idx, m.nnz, i + base);
       m.val[m.nnz++] = 20;
     }
@@ -326,7 +325,7 @@ static void loose_scale(loose *m) {
   assert_success(trs_device_wait(NULL));
 }
 
-/* The same entries on both sides; values too. */
+/* The same entries and values in both memories. */
 static void same_matrix(const trs_matrix *here, const trs_matrix *there) {
   const int64_t *ptr, *far_ptr;
   const int32_t *idx, *far_idx;
@@ -376,7 +375,7 @@ static void wrong_arrays_of_any_indexing_are_named(void **state) {
                            idx, m.there_val)
     snprintf(words, sizeof words, "a %d-bit array given as %d-bit", indexing & TRS_PTR32 ? 32 : 64,
              indexing & TRS_PTR32 ? 64 : 32);
-    if (!(indexing & TRS_PTR32)) /* the other way round reads behind the array */
+    if (!(indexing & TRS_PTR32)) /* in the opposite case the read would go beyond the array */
       assert_failure(TRS_ERROR_STRUCTURE, words,
                      CREATE_AS(indexing ^ TRS_PTR32, m.nnz, m.there_idx));
     put(m.idx, indexing & TRS_IDX64, m.nnz - 1, 40 + base);
@@ -391,7 +390,7 @@ static void wrong_arrays_of_any_indexing_are_named(void **state) {
   assert_int_equal(gpu_held(), before);
 }
 
-/* Arrays that end before what is said of them, straight from CUDA: not read behind their end. */
+/* Arrays from cudaMalloc that are shorter than declared are not read beyond their end. */
 static void arrays_that_are_too_short_are_refused(void **state) {
   (void)state;
   enum { N = 1 << 20 };
@@ -419,7 +418,7 @@ static void arrays_that_are_too_short_are_refused(void **state) {
   free(ptr);
 }
 
-/* ---- Both factors in one matrix, and one triangle of a general one ---- */
+/* ---- Both factors in one matrix, and one triangle of a general matrix ---- */
 
 static void solves_follow_the_values_of_one_matrix(void **state) {
   (void)state;
@@ -489,7 +488,7 @@ static void functions_of_the_host_refuse(void **state) {
   REFUSED(trs_factor(&F, s.there, NULL));
   REFUSED(trs_check(s.there, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT, x, 50, x, 50, 1, TRS_COL_MAJOR,
                     &error));
-  assert_success(ANALYZE(gpu_context, TRS_UPPER, &cut)); /* cut there: the diagonal */
+  assert_success(ANALYZE(gpu_context, TRS_UPPER, &cut)); /* cut on the device: the diagonal */
   trs_plan_destroy(plan);
   assert_success(
       trs_factors_create(&F, s.there, TRS_NONUNIT, s.there, TRS_NONUNIT, NULL, NULL, NULL, NULL));

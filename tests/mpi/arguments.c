@@ -1,5 +1,6 @@
-/* arguments.c - NULL for every pointer of every public function on ranks: an error on all, whether
- * all ranks or one of them give it.  Run by mpirun; rank 0 prints 'ok NAME' and 'not ok NAME'. */
+/* arguments.c - NULL for every pointer argument of every public function on ranks: an error on all
+ * ranks, whether all ranks or one of them pass NULL.  Run by mpirun; rank 0 prints 'ok NAME' and
+ * 'not ok NAME'. */
 #include <stdio.h>
 #include <string.h>
 
@@ -37,7 +38,7 @@ static void refused(const char *call, trs_status status, const char *words) {
 }
 #define REFUSED(words, call) refused(#call, call, words)
 
-/* The pointer, but NULL on the odd rank, or on all where there is none. */
+/* The pointer; NULL on rank `odd`, or on all ranks if odd is negative. */
 static void *but(const void *pointer, int odd) {
   return odd < 0 || rank == odd ? NULL : (void *)pointer;
 }
@@ -60,7 +61,7 @@ static void plans_are_not_made(int odd) {
           trs_mpi_analyze_blocks(MPI_COMM_WORLD, but(&made, odd), &blocks, &options));
   REFUSED("blocks is NULL",
           trs_mpi_analyze_blocks(MPI_COMM_WORLD, &made, but(&blocks, odd), &options));
-  if (odd > 0) return; /* what rank 0 alone gives */
+  if (odd > 0) return; /* only rank 0's argument is used */
   REFUSED("factors are NULL", trs_mpi_analyze(MPI_COMM_WORLD, &made, but(F, odd), &options));
   REFUSED("is NULL", trs_mpi_analyze_file(MPI_COMM_WORLD, &made, but("F.h5", odd), &options));
   REFUSED("something is missing", trs_mpi_analyze_blocks(MPI_COMM_WORLD, &made, &blocks, &options));
@@ -139,7 +140,7 @@ int main(int argc, char **argv) {
   REFUSED("MPI_COMM_NULL", trs_mpi_analyze(MPI_COMM_NULL, &made, F, NULL));
   REFUSED("MPI_COMM_NULL", trs_mpi_relax_create(MPI_COMM_NULL, ctx, &R, A, 1, NULL));
   REFUSED("MPI_COMM_NULL", trs_mpi_agree(MPI_COMM_NULL, TRS_SUCCESS));
-  must(trs_mpi_solve(plan, x, N, b, N, 1)); /* all of that has changed nothing */
+  must(trs_mpi_solve(plan, x, N, b, N, 1)); /* none of the calls above has changed anything */
   say("plans are not made of NULL");
   tear_down();
   MPI_Finalize();

@@ -1,7 +1,7 @@
-/* backend.c - grids of one rank that are solved by the methods of a backend: on threads, and where
- * there is a GPU on that, which all ranks share.  All types, transposed, refined; x of shared
- * ancestors has the same bits on all grids; what fails on one rank fails on all.  What systems
- * there are solve.c goes through.  Run by mpirun with 1, 2, 4, ... ranks. */
+/* backend.c - grids of one rank solved by the methods of a backend: on threads, and on a GPU if
+ * there is one, which all ranks share.  All types, transposed, refined; x of shared ancestors has
+ * the same bits on all grids; a failure on one rank is one on all.  solve.c covers the kinds of
+ * systems.  Run by mpirun with 1, 2, 4, ... ranks. */
 #include <float.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,7 +20,7 @@ static int rank, size, failures;
 static const char *backend; /* at work */
 static bool gpu;
 
-/* Builds without CUDA have a stand-in for a GPU's memory, in which methods of the CPU solve. */
+/* Builds without CUDA have a stand-in for a GPU's memory; methods of the CPU solve there. */
 #ifdef TRS_TEST_STAND_IN
 enum { STAND_IN = 1 };
 #else
@@ -47,7 +47,7 @@ static trs_mpi_options ways(void) {
   return (trs_mpi_options){.struct_size = sizeof(trs_mpi_options), .width = 16, .backend = backend};
 }
 
-/* A matrix of grid points that also depend on others at random, in one direction. */
+/* A matrix of grid points that also depend on random other points, in one direction. */
 static trs_matrix *system_of(int n, trs_scalar scalar) {
   enum { EACH = 4 };
   int64_t count = 0;
@@ -148,7 +148,7 @@ static void test_refinement(void) {
   trs_matrix_destroy(A);
 }
 
-/* ---- Inside ---- */
+/* ---- Internals ---- */
 
 typedef struct inside {
   trs_ranks ranks;
@@ -179,7 +179,7 @@ static void close_inside(inside *in) {
   trs_ranks_close(&in->ranks);
 }
 
-/* Checksums of x of the rows from each height on, the same for all grids that share them. */
+/* Checksums of x of the rows from each height on are the same for all grids that share them. */
 static int shares_bits(inside *in) {
   const trs_part *p = &in->solver.part;
   int good = 1;
@@ -277,7 +277,7 @@ static void test_memory(void) {
 }
 
 #if TRS_HAVE_CUDA
-/* A GPU that has room for this rank's plans, but not for all of them. */
+/* A GPU with memory for this rank's plans, but not for those of all ranks. */
 static void test_gpu_memory(void) {
   trs_matrix *A = system_of(200, TRS_DOUBLE);
   trs_factors *F = factors_of(A);
@@ -297,7 +297,7 @@ static void test_gpu_memory(void) {
   trs_matrix_destroy(A);
 }
 
-/* b and x of rank 0 in device memory, with columns apart. */
+/* b and x of rank 0 in device memory, with gaps between the columns. */
 static void test_device_vectors(void) {
   enum { N = 200, LD = 210, NRHS = 3 };
   trs_matrix *A = system_of(N, TRS_DOUBLE);
@@ -389,7 +389,7 @@ static void test_errors(void) {
   trs_matrix_destroy(A);
 }
 
-/* Rows in device memory, shared ones by way of pinned memory. */
+/* Rows in device memory, with shared ones through pinned memory. */
 static void test_staging(void) {
   backend = "serial";
   in_device_memory = true;

@@ -1,9 +1,9 @@
-/* blocks.c - trs_mpi_analyze_blocks with blocks made by hand, in the way of SuperLU_DIST but
- * without it: solved, refused where they make no sense, and memory that runs out on one rank.
+/* blocks.c - trs_mpi_analyze_blocks with handmade blocks in the layout of SuperLU_DIST, without
+ * that library: solved, rejected if invalid, and memory that runs out on one rank.
  *
  *       1         4 1 2
  *   L = 1/2 1     U = 3 1     two supernodes, of two columns and of one
- *       1/4 1/2 1       2                                                    */
+ *       1/4 1/2 1       2 */
 #include <stdio.h>
 #include <string.h>
 
@@ -76,7 +76,7 @@ static void refuses(const char *name, const parts *p, const char *words) {
   say(name, good);
 }
 
-/* Sets one number of good blocks to another, and asks for words in what is said. */
+/* Replaces one number of valid blocks, and requires these words in the message. */
 #define REFUSES(member, value, words) \
   do {                                \
     parts p;                          \
@@ -113,7 +113,8 @@ static int64_t held(void) {
   return current;
 }
 
-/* Every allocation of one rank fails in turn: all tell, and nothing is kept. */
+/* Every allocation of one rank fails in turn: all ranks return the error, and no memory stays
+ * allocated. */
 static int memory_runs_out(int victim) {
   parts p;
   double x[3];

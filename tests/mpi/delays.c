@@ -1,6 +1,6 @@
-/* delays.c - many solves with messages that are late at random, on every shape, the same bits
- * whatever came first; the sparse allreduce on its own; tags that wrap.  The transport is MPI's
- * with pauses. */
+/* delays.c - many solves with random delays of messages, on every shape: the same bits for every
+ * order of arrival; the sparse allreduce alone; tags that wrap.  The transport is MPI's with
+ * pauses. */
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -90,7 +90,8 @@ static int solve_often(const trs_factors *F, trs_grid_shape shape, trs_grid_algo
   return good;
 }
 
-/* Each grid's x of an ancestor is 2^z; afterwards all have the sum over those that share it. */
+/* Each grid's x of an ancestor is 2^z; afterwards all grids have the sum over those that share
+ * it. */
 static int allreduces(const trs_factors *F, trs_grid_shape shape) {
   trs_grid_options options = {.shape = shape, .supernodes = {.width = 8}, .nrhs = 3};
   trs_grid_solver s;

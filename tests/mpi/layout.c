@@ -1,5 +1,5 @@
-/* layout.c - src/solve/grid3d/layout.c: supernodes are a partition within the tree's nodes, blocks
- * are those of L and U, and every two supernodes that meet in a block share grids. */
+/* layout.c - src/solve/grid3d/layout.c: supernodes partition the tree's nodes, blocks are those of
+ * L and U, and every two supernodes with a common block share grids. */
 #include "test.h"
 
 #include "solve/grid3d/layout.h"
@@ -78,7 +78,7 @@ static void test_layouts(void **state) {
     }
 }
 
-/* Without a tree: the same checks, and still a leaf for every grid. */
+/* Without a tree: the same checks, and one leaf for every grid. */
 static void test_forest(void **state) {
   (void)state;
   trs_factors *tree = factored("gen:poisson2d5:30", 8), *F;
@@ -100,7 +100,7 @@ static void test_forest(void **state) {
   trs_factors_destroy(tree);
 }
 
-/* Every grid of a regular problem has a leaf, and nearly the same. */
+/* Every grid of a regular problem has a leaf, of nearly the same size. */
 static void test_balance(void **state) {
   (void)state;
   trs_factors *F = factored("gen:poisson2d5:40", 8);

@@ -1,5 +1,5 @@
-/* lost.c - ranks that call differently, or do not answer: an error on all others, within the limit.
- * Run by mpirun with two ranks or more; rank 0 prints 'ok NAME' and 'not ok NAME'. */
+/* lost.c - ranks that make other calls or do not answer: an error on all other ranks, within the
+ * limit.  Run by mpirun with two ranks or more; rank 0 prints 'ok NAME' and 'not ok NAME'. */
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -54,7 +54,7 @@ static trs_mpi_plan *plan_of(const trs_factors *F, double limit) {
   return plan;
 }
 
-/* Each rank in turn is the one that calls otherwise; the plan solves on afterwards. */
+/* Each rank in turn makes another call; the plan still solves afterwards. */
 static void test_solves(const trs_factors *F) {
   double b[2 * N], x[2 * N];
   int nrhs = 1, null = 1, child = 1;
@@ -107,8 +107,8 @@ static void test_sweeps(void) {
   say("sweeps without a relaxation on one rank", null);
 }
 
-/* All but one solve, while that one is stopped; then a child of the stopped one lets it go on, so
- * that MPI can be ended. */
+/* All ranks but one solve while that one is stopped.  A child of the stopped rank then lets it
+ * continue, so that MPI can be ended. */
 static int leave_a_stopped_rank(const trs_factors *F, int stopped) {
   double b[N], x[N];
   char words[64];
@@ -135,7 +135,7 @@ static int leave_a_stopped_rank(const trs_factors *F, int stopped) {
   return good;
 }
 
-/* The tags of sweeps begin anew after 1024 of them, and their number after 2^32. */
+/* The tags of sweeps start again after 1024 sweeps, their number after 2^32. */
 static void test_counters(const trs_factors *F) {
   double b[N], x[N], first[N];
   int good = 1;

@@ -1,6 +1,6 @@
-/* ranks.c - src/comm: trees and pairs for all small sizes; messages in pieces and from anybody;
- * agreement with every rank, and every two, failing; reductions and pieces.  Run by mpirun with any
- * number of ranks. */
+/* ranks.c - src/comm: trees and pairs for all small sizes; messages in pieces and from any rank;
+ * agreement when every rank, and every two ranks, fail; reductions and gathers.  Run by mpirun with
+ * any number of ranks. */
 #include "comm/ranks_mpi.h"
 
 #include <math.h>
@@ -17,7 +17,7 @@ static void say(const char *name, int good) {
   if (ranks.rank == 0) printf("%s %s (%d ranks)\n", all ? "ok" : "not ok", name, ranks.size);
 }
 
-/* Everyone but the root is the child of one, its parent, which stands before it. */
+/* Every place except the root is the child of one parent, which precedes it. */
 static int tree_is_whole(trs_tree_shape shape, int count) {
   int seen[128] = {0}, depth[128] = {0}, deepest = 0;
   for (int p = 0; p < count; p++) {
@@ -39,7 +39,7 @@ static int tree_is_whole(trs_tree_shape shape, int count) {
   return deepest <= (shape == TRS_TREE_FLAT ? 1 : most);
 }
 
-/* After step k everyone has heard of its aligned run of 2^(k+1), once each. */
+/* After step k every place has received from its aligned run of 2^(k+1) places, once from each. */
 static int pairs_are_whole(int size) {
   uint64_t heard[64], next[64] = {0};
   for (int p = 0; p < size; p++) heard[p] = UINT64_C(1) << p;
@@ -69,7 +69,7 @@ static void test_trees(void) {
   say("pairs in lines of up to 64 places", good);
 }
 
-/* Round a ring, in pieces of 7 bytes: lengths on both sides of every multiple. */
+/* Around a ring, in pieces of 7 bytes: lengths on both sides of every multiple. */
 static int sends_pieces(void) {
   char out[64], in[64];
   int good = 1, to = (ranks.rank + 1) % ranks.size;
@@ -87,8 +87,8 @@ static int sends_pieces(void) {
   return good;
 }
 
-/* Everyone to rank 0, which takes them as they come. */
-static int takes_from_anybody(void) {
+/* All ranks send to rank 0, which receives in the order of arrival. */
+static int receives_from_any_rank(void) {
   int64_t value = ranks.rank, sum = 0, bytes;
   if (ranks.rank) {
     if (trs_ranks_send(&ranks, 0, TRS_TAG_FREE, &value, sizeof value)) return 0;
@@ -120,7 +120,7 @@ static int agrees(int first, int second) {
 
 static void test_messages(void) {
   say("messages in pieces", sends_pieces());
-  say("messages from anybody", takes_from_anybody());
+  say("messages from any rank", receives_from_any_rank());
   int good = 1;
   for (int second = 0; second <= ranks.size; second++)
     for (int first = 0; first <= second; first++) good &= agrees(first, second);
@@ -138,7 +138,7 @@ static void test_messages(void) {
   say("exchange", good);
 }
 
-/* So many that they go in several parts. */
+/* So many elements that they are sent in several parts. */
 static int reduces(void) {
   enum { COUNT = 300 };
   int64_t sums[COUNT];

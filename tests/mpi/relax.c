@@ -1,8 +1,8 @@
-/* relax.c - relaxation on ranks, bit by bit against one domain: every block size and way of
- * storing, matrices that rank 0 deals and rows that ranks bring, empty domains and more ranks than
+/* relax.c - relaxation on ranks, bit by bit against one domain: every block size and storage,
+ * matrices that rank 0 distributes and rows that ranks bring, empty domains and more ranks than
  * rows, several right-hand sides, norms, new values; ranks on a GPU against one domain there;
- * errors, the same on all ranks.  Run by mpirun
- * with any number of ranks; rank 0 prints 'ok NAME' and 'not ok NAME'. */
+ * errors, the same on all ranks.  Run by mpirun with any number of ranks; rank 0 prints 'ok NAME'
+ * and 'not ok NAME'. */
 #include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -15,7 +15,7 @@
 
 static int rank, size, failures;
 static trs_context *serial, *several;
-static trs_context *gpu; /* at work, also for the one domain; NULL: the CPU is */
+static trs_context *gpu; /* the GPU in use, also for the single domain; NULL: the CPU */
 static const char *gpu_variant;
 
 /* Builds without CUDA have a stand-in for GPUs, with W21's kernels in double. */
@@ -41,7 +41,7 @@ static void must(trs_status status, const char *what) {
 
 /* ---- Systems ---- */
 
-/* Where rank r's rows begin: 0 even, 1 every other rank has none, 2 the last has all. */
+/* The start of rank r's rows: 0 even, 1 every other rank has none, 2 the last rank has all. */
 static int64_t begin_of(int64_t n, int r, int way) {
   if (way == 0) return n * r / size;
   if (way == 1) return r == size ? n : n * (r / 2 * 2) / size;
@@ -92,7 +92,7 @@ static void vectors_free(vectors *v) {
   free(v->expected);
 }
 
-/* Columns of the rows from first on, of a whole vector. */
+/* Compares the rows from `first` on with those of a whole vector. */
 static int equal_rows(const vectors *v, int64_t first, int64_t rows) {
   for (int64_t c = 0; c < v->nrhs; c++)
     if (memcmp(v->x + c * v->n + first, v->expected + c * v->n + first,
@@ -105,7 +105,7 @@ static int equal_rows(const vectors *v, int64_t first, int64_t rows) {
 
 enum { CHECKS = 3, MOST_NRHS = 5 };
 
-/* x and norms of a case on the ranks, by either way of giving the matrix. */
+/* x and norms of a case on the ranks, with the matrix given in either way. */
 static int same_bits(const blocks *A, const trs_relax_options *given, trs_sweep_options o,
                      int64_t nrhs, int way) {
   trs_relax_options with_variant = *given, *options = &with_variant;
@@ -214,7 +214,7 @@ static void colours_of_the_caller(void) {
   say("the caller's colours", good);
 }
 
-/* Empty rows and one that all read. */
+/* Empty rows, and one row that all others read. */
 static void stars(void) {
   enum { N = 300 };
   int64_t ptr[N + 1];
@@ -276,7 +276,7 @@ static void the_wing(void) {
 
 /* ---- Errors ---- */
 
-/* The same on all ranks, and with these words. */
+/* The same error on all ranks, with these words. */
 static int refused(trs_status status, trs_status expected, const char *words) {
   char mine[512] = "", first[512];
   if (status) snprintf(mine, sizeof mine, "%s", trs_last_error()->message);
@@ -298,7 +298,7 @@ static trs_status bring(trs_mpi_relaxation **R, const blocks *A, int block,
                                   TRS_PTR64, ptr, A->idx + from, A->val + from * area, options);
 }
 
-enum { N = 48 }; /* rows where errors are made, of blocks of 2; the last rank makes them */
+enum { N = 48 }; /* rows of the error tests, in blocks of 2; the last rank makes the errors */
 
 static void bad_values(void) {
   char words[64];
@@ -400,7 +400,7 @@ static void errors(void) {
   another_type();
 }
 
-/* What of the above there is on a GPU, which all ranks share, with each kind of kernel. */
+/* The tests above that apply to a GPU, which all ranks share, with each kind of kernel. */
 static void on_a_gpu(void) {
   static const char *const variants[] = {"warp-six-rows", "auto"};
   must(trs_mpi_context_create(MPI_COMM_WORLD, &gpu, "cuda"), "cuda");
@@ -417,7 +417,7 @@ static void on_a_gpu(void) {
   gpu_variant = NULL;
 }
 
-/* A context of the CPU on one rank, of the GPU on others. */
+/* A context of the CPU on one rank, of the GPU on the others. */
 static void mixed_contexts(void) {
   blocks A = blocks_random(48, 2, 4, 2, 3);
   trs_matrix *M = rank ? NULL : as_matrix(&A);
@@ -433,7 +433,8 @@ static void mixed_contexts(void) {
   blocks_free(&A);
 }
 
-/* Memory runs out on one rank, at every allocation: an error on all, and nothing is held. */
+/* Memory runs out on one rank, at every allocation: an error on all ranks, and no memory stays
+ * allocated. */
 static int all_or_none(int failing, int64_t n, bool dealt, int *done) {
   blocks A = blocks_random(48, 2, 4, 2, 3);
   trs_matrix *M = dealt && rank == 0 ? as_matrix(&A) : NULL;

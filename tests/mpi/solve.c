@@ -1,9 +1,9 @@
-/* solve.c - every grid shape of the ranks there are, against the backward error that
- * trs_check_factors measures: factored grids, unsymmetric patterns, a diagonal matrix, a dense one,
- * a forest; one and many right-hand sides; all element types; transposed; separators inverted; b
- * and x in any partition; factors from a file; errors, the same on all ranks, memory that runs out
- * on one among them; grids by the methods of other backends.  Run by mpirun with any number of
- * ranks; rank 0 prints 'ok NAME' and 'not ok NAME'. */
+/* solve.c - every grid shape for the number of ranks, by the backward error of trs_check_factors:
+ * factored grids, unsymmetric patterns, a diagonal matrix, a dense one, a forest; one and many
+ * right-hand sides; all element types; transposed; separators inverted; b and x in any partition;
+ * factors from a file; errors, the same on all ranks, including memory that runs out on one; grids
+ * by the methods of other backends. Run by mpirun with any number of ranks; rank 0 prints 'ok NAME'
+ * and 'not ok NAME'. */
 #include <float.h>
 #include <math.h>
 #include <stdio.h>
@@ -42,7 +42,7 @@ static trs_factors *factored(const char *name, trs_scalar scalar, int leaves) {
   return F;
 }
 
-/* One rank of every few makes a row or a column that the other triangle lacks. */
+/* A random pattern in which most entries (i, j) lack their mirror (j, i). */
 static trs_factors *unsymmetric(int n, trs_scalar scalar, int leaves) {
   trs_matrix *A;
   trs_factors *F;
@@ -137,7 +137,8 @@ static int64_t fullest_row(const trs_matrix *T) {
 
 static int64_t rows_from(int64_t n, int r) { return n * r * r / ((int64_t)size * size); }
 
-/* Solves, whole on rank 0 or by uneven runs of rows (distributed), and judges on rank 0. */
+/* Solves, with all rows on rank 0 or distributed in uneven ranges, and checks the result on
+ * rank 0. */
 static int solves_once(const trs_factors *F, trs_mpi_plan *plan, trs_trans trans, int64_t nrhs,
                        int distributed) {
   static const size_t bytes[] = {0, 4, 8, 8, 16}; /* by trs_scalar */
@@ -174,7 +175,7 @@ static int solves_once(const trs_factors *F, trs_mpi_plan *plan, trs_trans trans
   return error.componentwise <= limit;
 }
 
-/* L23: a rank sends at most 2 messages in a binary tree.  How deep trees are ranks.c looks at. */
+/* L23: a rank sends at most 2 messages in a binary tree.  ranks.c checks the depth of the trees. */
 static int few_messages(trs_mpi_plan *plan) {
   trs_mpi_stats s = {.struct_size = sizeof s};
   must(trs_mpi_get_stats(plan, &s), "figures");
@@ -197,8 +198,8 @@ static int solves_with(const trs_factors *F, trs_mpi_plan *plan, const trs_mpi_o
   return good;
 }
 
-/* Grids of one rank each by the methods of other backends; with a GPU by its own, which all ranks
- * share.  0: there is no such variant here. */
+/* Grids of one rank each by the methods of other backends; with a GPU by its methods, which all
+ * ranks share. 0: this build and machine have no such variant. */
 static int take_backend(trs_mpi_options *o, int variant) {
   static const char *const backends[] = {"serial", "threads:2", "cuda", "cuda"};
   if (variant >= 4 || (variant >= 2 && !*trs_device_list())) return 0;
@@ -228,8 +229,8 @@ static int solves(const trs_factors *F, const trs_mpi_options *options) {
   return solves_with(F, plan, options, 0);
 }
 
-/* Every shape of the ranks there are, both algorithms, both kinds of trees, supernodes scattered
- * and not, separators inverted and not; on many ranks a different few of these for each shape. */
+/* Every shape, both algorithms, both kinds of trees, supernodes scattered or not, separators
+ * inverted or not; on many ranks a different selection of these for each shape. */
 static int all_shapes(const trs_factors *F, int most_grids) {
   int good = 1, turn = 0;
   for (int z = 1; z <= size && z <= most_grids; z *= 2)
@@ -256,8 +257,8 @@ static int all_shapes(const trs_factors *F, int most_grids) {
   return good;
 }
 
-/* A supernode's triangle has a good inverse each, all of them together have none: multipliers of 1
- * double from row to row. */
+/* The triangle of each supernode has a good inverse, but all of them together do not: multipliers
+ * of 1 double from row to row. */
 static trs_factors *growing(int n) {
   trs_matrix *L, *U;
   trs_factors *F;
@@ -282,7 +283,7 @@ static trs_factors *growing(int n) {
   return F;
 }
 
-/* Dense triangles along the diagonal, pivots and multipliers of 1e-4 to 1: many have an inverse
+/* Dense triangles along the diagonal with pivots and multipliers of 1e-4 to 1: many have an inverse
  * thousands of times too large for their solutions.  All types. */
 static trs_factors *graded(trs_scalar scalar) {
   enum { BLOCKS = 80, WIDTH = 8, N = BLOCKS * WIDTH, MOST = N * WIDTH };
@@ -313,7 +314,7 @@ static trs_factors *graded(trs_scalar scalar) {
   return F;
 }
 
-/* to = T from, of one column of reals. */
+/* to = T from, for one real column. */
 static void multiply(const trs_matrix *T, const double *from, double *to) {
   trs_matrix_info info = {.struct_size = sizeof info};
   const int64_t *ptr;
@@ -327,7 +328,7 @@ static void multiply(const trs_matrix *T, const double *from, double *to) {
   }
 }
 
-/* b = L U x with x in [-1, 1], so that sums cancel which a product with an inverse rounds. */
+/* b = L U x with x in [-1, 1], so that sums cancel which a product with an inverse would round. */
 static double error_of_cancelling(const trs_factors *F, const trs_mpi_options *o) {
   trs_factors_info info = {.struct_size = sizeof info};
   trs_mpi_plan *plan;
@@ -368,7 +369,7 @@ static void test_cancellation(void) {
   say("triangles with large inverses are solved with, all types", good && solved == 12);
 }
 
-/* The backward error in each of these has been looked at. */
+/* Each of these checks the backward error. */
 static void test_inversion(void) {
   trs_mpi_options o = {.struct_size = sizeof(trs_mpi_options),
                        .px = size,
@@ -517,7 +518,7 @@ static trs_status no_values(void *user, int64_t count, const int32_t *vector, vo
   return TRS_SUCCESS;
 }
 
-/* With the factors of a matrix that is not quite A. */
+/* With the factors of a matrix that differs slightly from A. */
 static void test_refinement(void) {
   enum { N = 144, K = 3 };
   trs_matrix *A, *near, *rows, *deferred;
@@ -551,7 +552,7 @@ static void test_refinement(void) {
   good &= error < 1e-15 && taken > 2 && taken < 12;
   say("iterative refinement", good);
   int wrong =
-      rank == size - 1; /* of many ranks the first have no rows, and theirs are not looked at */
+      rank == size - 1; /* with many ranks the first have no rows, and theirs are not read */
   good = trs_mpi_refine(plan, wrong ? A : rows, x, N, b, N, K, 1, NULL, NULL);
   say("refinement with the wrong rows", size == 1 || good == TRS_ERROR_ARGUMENT);
   must(trs_matrix_create_deferred(&deferred, TRS_CSR, TRS_DOUBLE, count, N, TRS_PTR64, own,
@@ -581,7 +582,7 @@ static int refused_file(const char *path, trs_status expected, const char *words
   return good;
 }
 
-/* A few bytes in the middle of U's values. */
+/* Changes a few bytes in the middle of U's values. */
 static void damage(const char *path) {
   unsigned char bytes[8] = {0};
   FILE *file = fopen(path, "r+b");
@@ -593,8 +594,8 @@ static void damage(const char *path) {
   fclose(file);
 }
 
-/* L = U' with a 1 in each row of L, one or two places before the diagonal: patterns of which the
- * indices alone differ. */
+/* L = U' with a 1 in each row of L, one or two places before the diagonal: patterns that differ
+ * only in their indices. */
 static trs_factors *banded(int shift) {
   enum { N = 40 };
   trs_matrix *L, *U;
@@ -616,7 +617,8 @@ static trs_factors *banded(int shift) {
   return F;
 }
 
-/* A file of the last rank is another than those of the rest, as where each node has a disk. */
+/* The last rank's file differs from that of the other ranks, as if each node had a disk of its
+ * own. */
 static int refused_other(trs_factors *most, trs_factors *last) {
   char path[64] = "/tmp/trireme-mpi-XXXXXX.h5";
   int good = mkstemps(path, 3) >= 0;
@@ -693,8 +695,7 @@ static int64_t held(void) {
 }
 
 /* Every allocation of one rank fails in turn, in the analysis of factors in memory and in a first
- * solve; of a file, whose reader is a process to be started, every fourth.  No rank keeps anything
- * of it. */
+ * solve; with a file, whose reader needs a process, every fourth.  No rank keeps memory. */
 static int memory_runs_out(const trs_factors *F, const char *path, int victim) {
   trs_mpi_options o = {.struct_size = sizeof(trs_mpi_options),
                        .px = 1,
@@ -740,8 +741,9 @@ static int solves_again(const trs_factors *F, trs_mpi_plan *plan, int64_t nrhs) 
   return !status && error.componentwise < 1e-12;
 }
 
-/* Every allocation of one rank fails in turn in a solve with more right-hand sides than before;
- * then ranks solve with as many as before, or as that had, as if nothing had been. */
+/* Every allocation of one rank fails in turn in a solve with more right-hand sides than before.
+ * Then the ranks solve with as many as before, or as in that solve, without an effect of the
+ * failure. */
 static int solves_after_failure(const trs_factors *F, int pz, int victim) {
   trs_mpi_options o = {
       .struct_size = sizeof(trs_mpi_options), .px = 1, .py = size / pz, .pz = pz, .width = 8};
@@ -782,7 +784,7 @@ static void test_memory(void) {
   trs_factors_destroy(F);
 }
 
-/* Each option another on the last rank. */
+/* Each option differs in turn on the last rank. */
 static void test_different_options(void) {
   static const trs_scalar single = TRS_FLOAT;
   const trs_mpi_options base = {
@@ -808,7 +810,7 @@ static void test_different_options(void) {
   trs_factors_destroy(F);
 }
 
-/* The same L and U on all ranks, but not what stands beside them. */
+/* The same L and U on all ranks, but different permutations, scalings and so on. */
 static void test_different_factors(void) {
   trs_factors *F = factored("gen:poisson2d5:9", TRS_DOUBLE, 2), *G;
   const trs_mpi_options o = {.struct_size = sizeof(trs_mpi_options), .px = size, .py = 1, .pz = 1};

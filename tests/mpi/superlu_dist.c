@@ -1,6 +1,6 @@
-/* superlu_dist.c - trireme_superlu_dist.h with factors of SuperLU_DIST, of its 2D and its 3D
- * factorisation, solved on 2D and 3D grids: compiled with IS_S, IS_D and IS_Z, the element types
- * that it has.  Answers are judged by their residual. */
+/* superlu_dist.c - trireme_superlu_dist.h with factors of SuperLU_DIST, from its 2D and its 3D
+ * factorisation, solved on 2D and 3D grids.  Compiled with IS_S, IS_D and IS_Z for its element
+ * types.  Solutions are checked by their residual. */
 #include <complex.h>
 #include <math.h>
 #include <stdio.h>
@@ -39,7 +39,7 @@ typedef doublecomplex foreign;
 enum { NRHS = 2, PZ = 2 };
 
 static int rank, size, failed;
-static int64_t n, first, rows; /* of A; this rank's */
+static int64_t n, first, rows; /* of A; of this rank */
 static const int64_t *ptr;
 static const int32_t *idx;
 static number *val, *b; /* b: n x NRHS, the same on all ranks */
@@ -62,7 +62,7 @@ static void make_system(const trs_matrix *A) {
   b = malloc(sizeof *b * (size_t)(n * NRHS));
   for (int64_t i = 0; i < n; i++)
     for (int64_t p = ptr[i]; p < ptr[i + 1]; p++) {
-      double off = 0.1 * (double)((7 * i + idx[p]) % 5); /* no symmetry left */
+      double off = 0.1 * (double)((7 * i + idx[p]) % 5); /* makes the values unsymmetric */
       val[p] = (number)(((const double *)values)[p] + (i == idx[p] ? 0 : off));
 #if defined IS_Z
       val[p] += 0.3 * _Complex_I * (double)((i + 3 * idx[p]) % 4);
@@ -84,9 +84,9 @@ static void make_rows(SuperMatrix *M, int64_t from, int64_t count) {
    THEIRS, SLU_GE);
 }
 
-/* ---- Solving with what lies there. ---- */
+/* ---- Solving with the blocks in place. ---- */
 
-static int is_small(const number *x) { /* this rank's rows of x, by columns */
+static int is_small(const number *x) { /* x: this rank's rows, column-major */
   number *all = malloc(sizeof *all * (size_t)n);
   double most = 0;
   for (int c = 0; c < NRHS; c++) {
@@ -193,7 +193,7 @@ static void factor_2d(int px, int py) {
   superlu_gridexit(&grid);
 }
 
-/* On all ranks, PZ layers; layer 0 has all of the factors afterwards. */
+/* On all ranks, with PZ layers; layer 0 has all factors afterwards. */
 static void factor_3d(int px, int py) {
   gridinfo3d_t grid;
   factored f;
@@ -205,7 +205,7 @@ static void factor_3d(int px, int py) {
   double *error = berr;
 #endif
   superlu_gridinit3d(MPI_COMM_WORLD, px, py, PZ, &grid);
-  int64_t place = grid.grid2d.iam * PZ + grid.zscp.Iam; /* it joins rows along z */
+  int64_t place = grid.grid2d.iam * PZ + grid.zscp.Iam; /* SuperLU_DIST gathers rows along z */
   int64_t from = n * place / size, count = n * (place + 1) / size - from;
   begin(&f, from, count);
   f.options.Algo3d = YES;
@@ -226,7 +226,7 @@ int main(int argc, char **argv) {
   if (trs_matrix_read(&A, "gen:poisson2d9:15", NULL)) return 1;
   make_system(A);
   factor_2d(1, size);
-  if (size % 2 == 0) factor_2d(size / 2, 1); /* some ranks have none */
+  if (size % 2 == 0) factor_2d(size / 2, 1); /* some ranks have no blocks */
   if (size % PZ == 0) factor_3d(1, size / PZ);
   trs_matrix_destroy(A);
   free(val);

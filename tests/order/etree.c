@@ -1,5 +1,4 @@
-/* etree.c - elimination tree, postorder and column counts against elimination on a dense pattern.
- */
+/* etree.c - elimination tree, postorder and column counts against dense elimination. */
 #include "order/etree.h"
 
 #include "base/random.h"
@@ -47,7 +46,7 @@ static void discard(problem *q) {
   free(q->count);
 }
 
-/* The pattern of the factor's lower triangle, by eliminating column after column. */
+/* The pattern of the factor's lower triangle, by eliminating one column after the other. */
 static bool *eliminate(const problem *q) {
   int64_t n = q->g.n;
   bool *L = calloc((size_t)(n * n) + 1, sizeof *L);
@@ -79,7 +78,7 @@ static void check_counts(const problem *q, const bool *L) {
   }
 }
 
-/* Children before parents, and every subtree in one stretch. */
+/* Children precede parents, and every subtree is contiguous. */
 static void check_postorder(const problem *q) {
   int64_t n = q->g.n;
   int32_t *place = malloc((size_t)(n + 1) * sizeof *place);
@@ -103,7 +102,7 @@ static void check_postorder(const problem *q) {
   free(size);
 }
 
-/* Renumbers by the postorder, as counting wants it. */
+/* Renumbers by the postorder, as trs_column_counts requires. */
 static void apply_postorder(problem *q) {
   int64_t n = q->g.n;
   int32_t *perm = malloc((size_t)(n + 1) * sizeof *perm);

@@ -1,5 +1,4 @@
-/* order.c - orderings of matrices: permutations, fill and separator trees that hold what they
- * promise, whatever the graph. */
+/* order.c - orderings of matrices: valid permutations, fill and separator trees for every graph. */
 #include "order/order.h"
 
 #include <unistd.h>
@@ -19,7 +18,7 @@ static const trs_order orders[] = {
     TRS_ORDER_NATURAL};
 enum { NORDERS = sizeof orders / sizeof *orders };
 
-/* Entries of the factor when vertices are eliminated in this order. */
+/* Entries of the factor if vertices are eliminated in this order. */
 static int64_t count_fill(const trs_graph *g, const int32_t *perm) {
   int64_t n = g->n, fill = 0;
   bool *L = calloc((size_t)(n * n) + 1, sizeof *L);
@@ -39,7 +38,7 @@ static int64_t count_fill(const trs_graph *g, const int32_t *perm) {
   return fill;
 }
 
-/* No edge joins two nodes neither of which is above the other. */
+/* An edge joins two nodes only if one is above the other. */
 static void check_tree(const trs_ordering *o, const trs_graph *g) {
   const trs_tree *tree = &o->tree;
   int32_t *node = malloc((size_t)(g->n + 1) * sizeof *node);
@@ -106,7 +105,7 @@ static void special_graphs_are_ordered(void **state) {
   }
 }
 
-/* A star: METIS is left with a graph without edges once the middle is taken out. */
+/* A star: METIS gets a graph without edges after the centre is removed. */
 static void a_star_is_ordered(void **state) {
   (void)state;
   enum { N = 300 };

@@ -1,4 +1,4 @@
-/* tree.c - separator trees cut from elimination trees: always valid, balanced where they can be. */
+/* tree.c - separator trees cut from elimination trees: always valid, balanced if possible. */
 #include "order/tree.h"
 
 #include "base/random.h"
@@ -26,7 +26,7 @@ static void forest_free(forest *f) {
   free(f->order);
 }
 
-/* A random postordered forest: each vertex in turn adopts some of the roots just before it. */
+/* A random postordered forest: each vertex adopts some of the roots just before it. */
 static forest forest_random(int64_t n, uint64_t bound, uint64_t seed) {
   forest f = forest_make(n);
   int32_t *roots = malloc((size_t)(n + 1) * sizeof *roots);
@@ -46,7 +46,7 @@ static bool above(const trs_tree *tree, int32_t top, int32_t node) {
   return node == top;
 }
 
-/* A complete binary tree in postorder, leaves of one depth. */
+/* A complete binary tree in postorder, with all leaves at one depth. */
 static void check_shape(const trs_tree *tree, int64_t n, int64_t leaves) {
   assert_int_equal(tree->nodes, 2 * leaves - 1);
   assert_int_equal(tree->ptr[0], 0);
@@ -65,7 +65,7 @@ static void check_shape(const trs_tree *tree, int64_t n, int64_t leaves) {
   assert_int_equal(children, tree->nodes - 1);
 }
 
-/* Every column's parent lies in its node or above; within a node the order is kept. */
+/* The parent of every column lies in its node or above; within a node the order is preserved. */
 static void check_columns(const trs_tree *tree, const forest *f) {
   int32_t *node = malloc((size_t)(f->n + 1) * sizeof *node);
   for (int64_t j = 0; j < f->n; j++) node[j] = -1;
@@ -123,7 +123,8 @@ static void a_chain_stays_in_one_leaf(void **state) {
   forest_free(&f);
 }
 
-/* A complete binary elimination tree of 2^7 - 1 chains of 5 is cut at its own separators. */
+/* A complete binary elimination tree of 2^7 - 1 chains of 5 vertices is cut at its own
+ * separators. */
 static int64_t add_chains(forest *f, int64_t at, int depth) {
   int64_t left = depth > 0 ? add_chains(f, at, depth - 1) : -1;
   int64_t right = depth > 0 ? add_chains(f, left + 1, depth - 1) : -1;

@@ -1,4 +1,4 @@
-/* parameters.c - what stands behind a method's name: read, and refused in words that help. */
+/* parameters.c - the parameters after a method's name: read, or an error with a helpful message. */
 #include "plan/parameters.h"
 
 #include "test.h"

@@ -1,4 +1,4 @@
-/* blocks.c - block matrices that the tests of relaxation share. */
+/* blocks.c - block matrices for the tests of relaxation. */
 #include "relax/blocks.h"
 
 #include <stdbool.h>
@@ -28,7 +28,8 @@ blocks blocks_random(int64_t n, int b, int64_t each, double dominance, uint64_t 
     }
     A.ptr[i + 1] = at;
   }
-  /* A large element in each row of the diagonal block, off its diagonal: the block needs pivots. */
+  /* A large off-diagonal element in each row of the diagonal block, so that the block needs
+   * pivoting. */
   for (int64_t i = 0; i < n; i++)
     for (int64_t p = A.ptr[i]; p < A.ptr[i + 1]; p++)
       if (A.idx[p] == i)

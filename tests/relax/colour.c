@@ -1,5 +1,5 @@
 /* colour.c - colourings of random graphs, stars, complete graphs and graphs without edges: valid,
- * as few as they may be, the same for any number of threads, even on request. */
+ * with as few colours as possible, the same for any number of threads, and balanced on request. */
 #include "relax/colour.h"
 
 #include "test.h"
@@ -21,7 +21,7 @@ typedef struct graph {
   trs_block_pattern reads, read_by;
 } graph;
 
-/* there(u, v): does u read v? */
+/* there(u, v): true if u reads v. */
 static graph graph_make(int64_t n, bool (*there)(int64_t n, int64_t u, int64_t v)) {
   graph g = {.reads = {.n = n}};
   assert_success(TRS_ALLOC(&g.reads.ptr, n + 1));
@@ -52,7 +52,7 @@ static bool complete(int64_t n, int64_t u, int64_t v) { return n > 0 && u != v; 
 static bool nothing(int64_t n, int64_t u, int64_t v) { return n < 0 && u == v; }
 static bool path(int64_t n, int64_t u, int64_t v) { return v == u + 1 && n > 0; }
 
-/* The number of colours. */
+/* Returns the number of colours. */
 static int32_t check(int64_t n, bool (*there)(int64_t, int64_t, int64_t), bool balanced) {
   graph g = graph_make(n, there);
   trs_block_graph G = {&g.reads, &g.read_by};

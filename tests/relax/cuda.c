@@ -1,5 +1,5 @@
-/* cuda.c - relaxation on a GPU against the CPU's serial sweep: every variant, way of storing and
- * block size; the same bits every time; streams, graphs, memory of either side, and failures. */
+/* cuda.c - relaxation on a GPU against the CPU's serial sweep: every variant, storage and block
+ * size; the same bits in every run; streams, graphs, memory of either side, and failures. */
 #include <cuda_runtime_api.h>
 #include <math.h>
 #include <stdbool.h>
@@ -29,7 +29,7 @@ static const char *const variants[] = {
     "warp-six-rows-l2",
     "warp-six-rows-l2-async",
     "slices",
-    "slices:warps=1", /* many slices each */
+    "slices:warps=1", /* many slices per warp */
     "slices:warps=1,stages=5",
     "slices:warps=1,stages=12", /* a ring longer than some rows */
     "slices:warps=20",
@@ -46,7 +46,7 @@ static trs_status create(trs_context *ctx, trs_relaxation **R, const blocks *A,
                               A->idx, A->val, options);
 }
 
-/* Rounding in another order, of sums in double or float, of x in float. */
+/* Rounding in another order: of sums in double or float, of x in float. */
 static const double tolerance[] = {2e-6, 1e-13, 2e-5, 2e-6, 2e-6};
 
 static void assert_near(const double *x, const double *expected, int64_t count, double limit,
@@ -59,7 +59,7 @@ static void assert_near(const double *x, const double *expected, int64_t count, 
   if (!(worst <= limit * most)) fail_msg("%s: error %g of %g", what, worst, most);
 }
 
-/* What a case needs, x's start in `begin`. */
+/* The data of a case; `begin` is the start of x. */
 typedef struct vectors {
   int64_t count;
   double *b, *begin, *expected, *x, *again;
@@ -85,7 +85,7 @@ static void sweep_from(trs_relaxation *R, vectors *v, double *x, int64_t n, int6
   assert_success(trs_relax_sweep(R, x, n, v->b, n, nrhs, TRS_COL_MAJOR, o));
 }
 
-/* All variants on one matrix; number makes cases differ in sweeps, direction, omega and start. */
+/* All variants on one matrix.  `number` varies sweeps, direction, omega and start. */
 static void check_variants(const blocks *A, trs_relax_store store, int number) {
   int64_t n = A->n * A->b;
   trs_relaxation *R, *G;
@@ -148,7 +148,7 @@ static void many_rows(void **state) {
   }
 }
 
-/* Rows that no stage of shared memory holds, beside short ones. */
+/* Rows that exceed every stage of shared memory, beside short ones. */
 static void long_rows(void **state) {
   (void)state;
   blocks A = blocks_random(400, 5, 300, 2, 3);
@@ -273,8 +273,7 @@ static void device_memory_streams_and_graphs(void **state) {
   blocks_free(&A);
 }
 
-/* Values that a stream is still to bring, behind a kernel that takes long, are those of an update
- * behind it. */
+/* An update on a stream uses values that the stream writes before it, after a slow kernel. */
 static void check_update_behind(trs_context *ctx) {
   blocks A = blocks_random(500, 5, 7, 2, 31);
   int64_t n = A.n * 5, count = A.ptr[A.n];
@@ -318,7 +317,7 @@ static void updates_follow_the_stream(void **state) {
   trs_context_destroy(group);
 }
 
-/* Row-major right-hand sides, and x in the place of b. */
+/* Row-major right-hand sides, and x in place of b. */
 static void layouts(void **state) {
   (void)state;
   blocks A = blocks_random(500, 3, 7, 2, 4);
@@ -383,7 +382,7 @@ static void bad_variants_are_refused(void **state) {
   blocks_free(&A);
 }
 
-/* With less device memory than needed, at every size of it, an error and nothing left behind. */
+/* With less device memory than needed, at every limit: an error, and no memory stays allocated. */
 static void too_little_memory(void **state) {
   (void)state;
   blocks A = blocks_random(300, 5, 7, 2, 4);

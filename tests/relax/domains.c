@@ -1,6 +1,6 @@
-/* domains.c - a block system dealt to domains: every row at one place, messages that both sides see
- * alike, and turns by which threads, each with a domain's x, relax and store into each other's as
- * the GPUs of a group do.  Any store too early or too late changes bits here, and is a race for
+/* domains.c - a block system divided into domains: every row has one place, both sides see the same
+ * messages, and threads with one domain each relax colour by colour and store into each other's x
+ * as the GPUs of a group do.  A store too early or too late changes bits here and is a race for
  * ThreadSanitizer. */
 #include "relax/domains.h"
 
@@ -106,7 +106,7 @@ typedef struct member {
   struct party *party;
   int me;
   pthread_t thread;
-  _Atomic uint64_t begun[MOST], pushed[MOST]; /* told by the others */
+  _Atomic uint64_t begun[MOST], pushed[MOST]; /* written by the other members */
   uint64_t *last;
   trs_relax_work work;
 } member;
@@ -177,7 +177,7 @@ static void *be_member(void *argument) {
   return NULL;
 }
 
-/* Own rows of b to r, x zero everywhere; b stands in the order of the system's rows. */
+/* Copies the member's rows of b to r and sets x to zero; b is in the order of the system's rows. */
 static void load(const trs_relaxation *R, const double *b) {
   int B = R->block;
   memset(R->x, 0, (size_t)((R->nrows + R->nhalo) * B) * trs_relax_kernels_of(R->store)->x_size);
@@ -186,7 +186,7 @@ static void load(const trs_relaxation *R, const double *b) {
 }
 
 static void run_party(const dealt *d, const trs_sweep_options *o, const double *b) {
-  static party only; /* aligned, as the work asks */
+  static party only; /* aligned as the work requires */
   party *P = &only;
   trs_rhs rhs = {.nrhs = 1};
   *P = (party){.d = d, .options = o};
@@ -206,7 +206,7 @@ static void run_party(const dealt *d, const trs_sweep_options *o, const double *
   }
 }
 
-/* Stored in double, so that x is there as it was summed. */
+/* Stored in double, so that x keeps the precision of its sums. */
 static void check(const blocks *A, int count, const trs_sweep_options *o, const int32_t *colour) {
   int64_t n = A->n * A->b;
   trs_relax_options options = {
@@ -264,7 +264,7 @@ static void few_rows(void **state) {
   }
 }
 
-/* A colour for each row: domains run far ahead of each other where nothing holds them. */
+/* One colour per row: without synchronisation the domains would run far ahead of each other. */
 static void colours_of_one_row(void **state) {
   (void)state;
   enum { N = 120 };

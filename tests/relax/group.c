@@ -1,6 +1,6 @@
-/* group.c - relaxation on the GPUs there are, several domains on one of them too: the bits of one
- * GPU for every variant, way of storing and block size; norms, memory of either side, new values,
- * bad input, little memory, and a wait that passes its limit. */
+/* group.c - relaxation on the available GPUs, also with several domains per GPU: the bits of one
+ * GPU for every variant, storage and block size; norms, memory of either side, new values, bad
+ * input, little memory, and a wait that passes its limit. */
 #include "relax/cuda/group.h"
 
 #include <cuda_runtime_api.h>
@@ -16,7 +16,7 @@
 static const char *const groups[] = {"cuda:0-0", "cuda:0,0", "cuda:0,0,0,0,0",
                                      "cuda:0-1", "cuda:0-3", "cuda:0-7"};
 enum { GROUPS = sizeof groups / sizeof *groups };
-static trs_context *context[GROUPS]; /* NULL: there are not so many GPUs */
+static trs_context *context[GROUPS]; /* NULL: fewer GPUs are available */
 
 static int start(void **state) {
   (void)state;
@@ -141,7 +141,7 @@ static void counters_pass_32_bits(void **state) {
   blocks_free(&A);
 }
 
-/* Empty domains, rows that read nothing, colours of a single row. */
+/* Empty domains, rows that read no other row, colours of a single row. */
 static void shapes_at_the_edge(void **state) {
   (void)state;
   trs_relax_options options = {.struct_size = sizeof(trs_relax_options), .store = TRS_RELAX_DOUBLE};
@@ -183,7 +183,7 @@ static void the_wing(void **state) {
     assert_memory_equal(info.row, whole.row, (size_t)whole.nrows * sizeof *info.row);
     assert_string_equal(info.variant, whole.variant);
     assert_int_equal(info.domains, trs_context_members(context[g], NULL, NULL));
-    for (int round = 0; round < 5; round++) { /* launched one behind the other */
+    for (int round = 0; round < 5; round++) { /* launched in sequence */
       assert_int_equal(cudaMemset(x, 0xff, (size_t)v.n * sizeof *x), cudaSuccess);
       assert_success(trs_relax_sweep(R, x, v.n, b, v.n, 1, TRS_COL_MAJOR, &o));
     }
@@ -220,7 +220,8 @@ static void bad_input(void **state) {
   blocks_free(&A);
 }
 
-/* Every wait passes its limit at once, or none had to wait: an error or the result, and no hang. */
+/* Every wait passes its limit at once, or no wait was needed: an error or the result, and no
+ * hang. */
 static void a_wait_that_passes_its_limit(void **state) {
   (void)state;
   blocks A = blocks_random(4000, 5, 12, 2, 4);
@@ -241,7 +242,7 @@ static void a_wait_that_passes_its_limit(void **state) {
   blocks_free(&A);
 }
 
-/* With less device memory than needed, at every size of it, an error and nothing left behind. */
+/* With less device memory than needed, at every limit: an error, and no memory stays allocated. */
 static void too_little_memory(void **state) {
   (void)state;
   blocks A = blocks_random(300, 5, 7, 2, 4);

@@ -1,4 +1,4 @@
-/* launches.c - what the host does for relaxation on several GPUs, on a stand-in for them: domains,
+/* launches.c - the host's part of relaxation on several GPUs, with a stand-in for them: domains,
  * lists, launches and their order, staging, norms; the bits of one GPU. */
 #include "relax/blocks.h"
 #include "counters.h"
@@ -81,14 +81,14 @@ static void counters_pass_32_bits(void **state) {
   trs_counters_begin = 0;
 }
 
-/* A thread each, where the machine has two cores. */
+/* One thread per member, if the machine has two cores. */
 static void members_with_a_gpu_each(void **state) {
   (void)state;
   stand_in_one_thread = false;
   compare("cuda:0-1");
 }
 
-/* More right-hand sides than a launch takes, with norms on the host. */
+/* More right-hand sides than one launch takes, with norms on the host. */
 static void very_many_right_hand_sides(void **state) {
   (void)state;
   enum { N = 3, COLUMNS = 2 * TRS_RELAX_MOST_ABREAST + 5 };
@@ -120,7 +120,7 @@ static void very_many_right_hand_sides(void **state) {
   blocks_free(&A);
 }
 
-/* n block rows without others, each of its own colour. */
+/* n block rows without off-diagonal blocks, each of its own colour. */
 static trs_status create_apart(trs_context *ctx, trs_relaxation **R, int32_t n, int b,
                                const char *variant) {
   int64_t *ptr = malloc((size_t)(n + 1) * sizeof *ptr);
@@ -139,7 +139,7 @@ static trs_status create_apart(trs_context *ctx, trs_relaxation **R, int32_t n, 
   return status;
 }
 
-/* The stand-in has no slices, and says so. */
+/* The stand-in has no slices and returns an error for them. */
 static void the_variant_that_auto_takes(void **state) {
   (void)state;
   enum { COLOURS = TRS_RELAX_MOST_SLICED_COLOURS };

@@ -1,5 +1,5 @@
-/* relaxation.c - sweeps against a plain serial sweep in long double, for every block size and way
- * of storing; bad input; what each precision costs. */
+/* relaxation.c - sweeps against a plain serial sweep in long double, for every block size and
+ * storage; bad input; the accuracy of each precision. */
 #include <math.h>
 #include <stdbool.h>
 
@@ -40,7 +40,7 @@ static trs_matrix *as_matrix(const blocks *A, trs_scalar scalar, trs_format form
   return result;
 }
 
-/* y = D^-1 y by elimination with pivots, in long double. */
+/* y = D^-1 y by elimination with pivoting, in long double. */
 static void solve_plain(int b, const double *D, long double *y) {
   long double a[32][33];
   for (int i = 0; i < b; i++) {
@@ -82,7 +82,7 @@ static void relax_row_plain(const blocks *A, int64_t i, const double *rhs, long 
   for (int r = 0; r < b; r++) x[i * b + r] += omega * (y[r] - x[i * b + r]);
 }
 
-/* The sweeps that the info's colours describe, row by row. */
+/* The sweeps for the colours in info, row by row. */
 static void sweep_plain(const blocks *A, const trs_relax_info *info, const double *rhs,
                         long double *x, const trs_sweep_options *o) {
   double omega = o->omega == 0 ? 1 : o->omega;
@@ -111,7 +111,7 @@ static double residual_plain(const blocks *A, const double *rhs, const double *x
   return (double)sqrtl(sum);
 }
 
-/* What rounding O, x and D may bring, relative to the largest x, when sweeps contract. */
+/* Errors from rounding O, x and D, relative to the largest x, for contracting sweeps. */
 static const double tolerance[] = {2e-6, 1e-13, 2e-5, 4e-3, 4e-2};
 
 enum { NRHS = 3 };
@@ -351,7 +351,7 @@ static void each_precision_has_its_error(void **state) {
   blocks_free(&A);
 }
 
-/* |b - A x| with A as it was given. */
+/* b - A x| with A as given. */
 static double residual_of(const trs_matrix *A, const double *rhs, const double *x) {
   const int64_t *ptr;
   const int32_t *idx;
@@ -369,7 +369,7 @@ static double residual_of(const trs_matrix *A, const double *rhs, const double *
   return (double)sqrtl(sum);
 }
 
-/* W21's case, small: every way of storing gains two digits and more in fifteen sweeps. */
+/* W21's case in small: every storage gains at least two digits in fifteen sweeps. */
 static void sweeps_converge_on_the_wing(void **state) {
   (void)state;
   trs_matrix *A;
@@ -402,7 +402,7 @@ static void sweeps_converge_on_the_wing(void **state) {
   free(x);
 }
 
-/* Blocks of far apart sizes, which a half alone could not hold. */
+/* Blocks of very different sizes, whose range a half alone does not have. */
 static void factors_carry_the_range(void **state) {
   (void)state;
   const int64_t ptr[] = {0, 2, 4};
@@ -472,7 +472,7 @@ static void bad_input_is_named_by_its_block_row(void **state) {
 #undef CREATE
 }
 
-/* Two block rows without others, 1 and the block. */
+/* Two block rows without off-diagonal blocks: 1 and the block. */
 static trs_status create_with(trs_relaxation **R, int b, const double *block,
                               trs_relax_store store) {
   const int64_t ptr[] = {0, 1, 2};
@@ -500,8 +500,8 @@ static void what_rounding_leaves_is_no_pivot(void **state) {
   }
 }
 
-/* A block that dominates by rows, these times 10^rows and columns times 10^-columns by turns; the
- * exact x is that power of each column. */
+/* A block that dominates by rows.  Its rows are scaled by 10^rows and 10^-rows alternately, its
+ * columns by 10^columns and 10^-columns; the exact x is the inverse of each column's scale. */
 static void check_scaled(int b, double rows, double columns) {
   double block[64], rhs[16] = {0}, x[16];
   trs_relaxation *R;
@@ -530,8 +530,7 @@ static void scaled_blocks_are_kept(void **state) {
     check_scaled(b, 100, 50);
     check_scaled(b, -75, 75);
   }
-  /* The large rows leave rounding of each other in the second column, where the small one counts.
-   */
+  /* The large rows leave their rounding in the second column, where the small one matters. */
   const double hidden[] = {.1e150, .7e150, .3e150, .2e150, 1.4e150, .7e150, 0, 1e-150, 0};
   const double rhs[6] = {0, 0, 0, 1.1e150, 2.3e150, 1e-150};
   double x[6];
@@ -567,7 +566,8 @@ static void factors_that_overflow_are_refused(void **state) {
                  create_with(&R, 2, tiny, TRS_RELAX_DOUBLE));
 }
 
-/* A and b times a power of two: rounding and norms follow, or say that they cannot. */
+/* A and b times a power of two: rounding and norms scale with it, or are reported as out of
+ * range. */
 static void check_range(const blocks *A, int power, double expected) {
   int64_t n = A->n * A->b, count = A->ptr[A->n] * A->b * A->b;
   double *rhs = malloc((size_t)n * sizeof *rhs), *x = malloc((size_t)n * sizeof *x);
@@ -603,7 +603,7 @@ static void norms_out_of_range_say_so(void **state) {
   check_range(&A, -470, 1);
   check_range(&A, 660, INFINITY);
   check_range(&A, -660, NAN);
-  const double block[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1}, rhs[6] = {0}; /* nothing stays nothing */
+  const double block[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1}, rhs[6] = {0}; /* zero stays zero */
   assert_success(create_with(&R, 3, block, TRS_RELAX_DOUBLE));
   assert_success(trs_relax_sweep(R, x, 6, rhs, 6, 1, TRS_COL_MAJOR, &o));
   assert_true(norms[0] == 0 && norms[1] == 0);
@@ -611,7 +611,7 @@ static void norms_out_of_range_say_so(void **state) {
   blocks_free(&A);
 }
 
-/* A third is lost alike in any unit. */
+/* The rounding of a third is the same in any unit. */
 static void rounding_does_not_depend_on_the_unit(void **state) {
   (void)state;
   const int64_t ptr[] = {0, 2, 4};
@@ -630,7 +630,7 @@ static void rounding_does_not_depend_on_the_unit(void **state) {
     trs_relax_destroy(R);
   }
   assert_true(rounding[0] > 1e-9 && rounding[1] == rounding[0] && rounding[2] == rounding[0]);
-  /* Far apart: what is lost of the small is nothing beside the large. */
+  /* Far apart: the loss of the small values is negligible against the large ones. */
   const double apart[] = {1e200, 1.23456789e30, 1.23456789e30, 1e200};
   const double tiny[] = {1e-200, 1e-201, 1e-201, 1e-200};
   const double *const val[] = {apart, tiny};

@@ -1,6 +1,6 @@
-/* stand_in.c - plain loops in the place of relaxation's kernels, for builds without CUDA: W21's by
- * rows, in double.  A wait that is not over when it is launched is an error where one thread
- * launches for all: nothing launched later could end it. */
+/* stand_in.c - plain loops in place of relaxation's kernels, for builds without CUDA: W21's by
+ * rows, in double.  If one thread launches for all members, a wait that is not met at its launch is
+ * an error, because no later launch could meet it. */
 #include <math.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -89,7 +89,7 @@ trs_status trs_relax_unload(const trs_relax_args *a, const trs_relax_vectors *v,
   return TRS_SUCCESS;
 }
 
-/* Of O x, which reads all that a residual reads. */
+/* Computes O x, which reads everything that a residual reads. */
 trs_status trs_relax_squares(const trs_relax_args *a, trs_stream stream) {
   (void)stream;
   for (int64_t c = 0; c < a->nrhs; c++)

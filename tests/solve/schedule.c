@@ -1,5 +1,6 @@
-/* schedule.c - the threads method's schedule: every row once, every dependency waited for, and no
- * wait too many.  Checked on the plan itself, so that a wrong one fails whatever the timing. */
+/* schedule.c - the schedule of the threads method: every row once, a wait for every dependency, and
+ * no needless wait.  The test checks the plan itself, so that a wrong plan fails independently of
+ * timing. */
 #include "solve/threads/schedule.h"
 
 #include "support.h"
@@ -13,7 +14,7 @@ typedef struct fixture {
   trs_schedule schedule;
 } fixture;
 
-/* As the method notes them. */
+/* Records needs as the method does. */
 static void note_needs(const fixture *f, trs_needs *needs, int t) {
   const trs_schedule *s = &f->schedule;
   for (int64_t task = s->task_ptr[t]; task < s->task_ptr[t + 1]; task++)
@@ -58,13 +59,13 @@ static int thread_of(const trs_schedule *s, int64_t position) {
   return t;
 }
 
-/* Counts entries whose row could be solved before what it depends on, were all other threads as
- * slow as the waits allow. */
+/* Counts entries whose row could be solved before its dependency if all other threads were as slow
+ * as the waits allow. */
 static int64_t unguarded_entries(const fixture *f) {
   const trs_schedule *s = &f->schedule;
   int64_t unguarded = 0;
   for (int t = 0; t < s->threads; t++) {
-    int32_t sure[16] = {0}; /* tasks of each thread known to be done */
+    int32_t sure[16] = {0}; /* tasks of each thread known to be complete */
     for (int64_t task = s->task_ptr[t]; task < s->task_ptr[t + 1]; task++) {
       const trs_task *it = &s->tasks[task];
       for (int64_t w = it->wait; w < it->wait_end; w++)

@@ -1,5 +1,5 @@
-"""commands.py - scenarios in which a trireme command meets what it cannot expect: it ends with the
-right file, or with a message and the file that was there before."""
+"""commands.py - scenarios in which a trireme command meets unexpected failures: it ends with the
+right file, or with a message and the previous file unchanged."""
 
 import os
 import re
@@ -33,7 +33,7 @@ WORKER_ENDED = re.compile(rb"ended (its process )?with|was stopped after")
 
 
 class Scenario:
-    """A folder with inputs, the right outputs, and judgement of what a command left there."""
+    """A folder with inputs, the right outputs, and checks of the files that a command left."""
     name, share, what = "", 1, ""
 
     def __init__(self, machine, folder):
@@ -69,7 +69,7 @@ class Scenario:
             return None
 
     def prepare(self, which):
-        """The words of a command, with an older file in place of its output."""
+        """The words of a command; an older file exists under the name of its output."""
         output, words = COMMANDS[which]
         with open(self.path(output), "wb") as f:
             f.write(OLD)
@@ -84,7 +84,7 @@ class Scenario:
         return left
 
     def judge(self, which, o, deadly=()):
-        """What is wrong with how a command ended; deadly signals may end it."""
+        """The fault in how a command ended; fatal signals may end it."""
         content = self.content(COMMANDS[which][0])
         left = self.sweep_up(which)
         if o.code is None:
@@ -96,7 +96,7 @@ class Scenario:
             wrong.append("a failure leaves neither the old file nor the new one")
         if o.code < 0 and -o.code not in deadly:
             wrong.append("a signal")
-        # 127: the loader, before the program begins, has its own words.
+        # 127: the loader failed before the program began, with a message of its own.
         if o.code > 0 and o.code != 127 and b"trireme: " not in o.err:
             wrong.append("a failure without a message")
         if o.code == 5 and not WORKER_ENDED.search(o.err) or o.code > 5 and o.code != 127:
@@ -199,7 +199,7 @@ class Kills(Traced):
         wrong = []
         if after not in (OLD, self.right[which]):
             wrong.append(f"killed at call {at}, it leaves neither the old file nor the new one: {o}")
-        # The next writer succeeds, and clears up after a writer that was killed.
+        # The next writer succeeds and removes the file of a killed writer.
         left = {n for n in os.listdir(self.folder) if n.startswith(".trireme-")}
         again = self.machine.run(self.prepare(which), self.folder)
         still = left & set(os.listdir(self.folder))
@@ -211,9 +211,9 @@ class Kills(Traced):
 READS = "read,pread64,recvmsg,getdents64"
 WRITES = "write,pwrite64,writev,pwritev,sendmsg,sendto"
 FILES = "openat,newfstatat,statx,lseek,ftruncate,fsync,fdatasync,linkat,rename,renameat,renameat2,unlink,unlinkat,flock,fchmod,fchown,fallocate"
-# Not what strace's errors never are in truth: futex and waitid that end otherwise than documented.
+# Without failures that cannot occur: strace makes futex and waitid fail in undocumented ways.
 START = "clone,clone3,execve,prctl,setsid,dup3,socketpair,memfd_create,pipe2,fcntl,poll"
-# Not brk: strace answers for it as the kernel never does.
+# Without brk: strace returns an answer that the kernel never gives.
 MEMORY = "mmap,mprotect,madvise,munmap,mremap"
 ERRORS = [("ENOSPC", WRITES), ("ENOSPC", FILES), ("EIO", READS), ("EIO", WRITES), ("EIO", FILES),
           ("EINTR", READS), ("EINTR", WRITES), ("EINTR", "wait4,waitid,poll,openat,flock"),
@@ -227,7 +227,7 @@ class Errors(Traced):
     what = "a system call fails, once or from there on: ENOSPC, EIO, EINTR, ENOMEM, EMFILE, ..."
 
     def __init__(self, machine, folder):
-        """Where memory is short before main, the loader ends the program in its own ways."""
+        """If memory runs out before main, the loader ends the program in its own ways."""
         super().__init__(machine, folder)
         trace = self.path("trace")
         machine.run(["strace", "-qq", "-o", trace, machine.trireme, "help"], folder)
@@ -240,7 +240,7 @@ class Errors(Traced):
         which = seed % len(COMMANDS)
         error, calls = rng.choice(ERRORS)
         call = rng.choice(calls.split(","))
-        # Most calls come a few times only.
+        # Most calls occur only a few times.
         at = 1 + int(60 * rng.random() ** 3) + (self.first[call] if calls == MEMORY else 0)
         on = "+" if error not in ("EINTR", "EAGAIN") and rng.random() < 0.3 else ""
         what = f"?{call}:error={error}:when={at}{on}"

@@ -12,11 +12,11 @@ PATIENCE = 120  # seconds: what takes longer hangs
 
 
 class Skip(Exception):
-    """Why a scenario cannot run here."""
+    """The reason why a scenario cannot run here."""
 
 
 class Outcome:
-    """How a process ended: its exit code, less than 0 for a signal, None where it hung."""
+    """How a process ended: its exit code, negative for a signal, None if it hung."""
 
     def __init__(self, words, code, out, err):
         self.words, self.code, self.out, self.err = words, code, out, err
@@ -86,7 +86,7 @@ class Machine:
         return found
 
     def orphans(self, tag):
-        """Those that are there still when all had time to end."""
+        """The processes left after all had time to end."""
         end = time.time() + 20
         while (found := self.workers(tag)) and time.time() < end:
             time.sleep(0.02)

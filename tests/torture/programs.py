@@ -1,4 +1,4 @@
-"""programs.py - scenarios that are test programs: they run again and again, with other seeds."""
+"""programs.py - scenarios that are test programs, run repeatedly with other seeds."""
 
 import os
 import re
@@ -102,7 +102,7 @@ class Valgrind(Program):
 
 
 class Analyzer(Program):
-    """Each try is some files; all come before one comes again."""
+    """Each try is some files; all files are tried before any is repeated."""
     name, share, what = "analyzer", 2, "gcc's static analyzer, file by file"
     EACH = 4
 

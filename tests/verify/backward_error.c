@@ -1,4 +1,4 @@
-/* What underflows is no error, what is wrong is one, and what overflows has a name. */
+/* backward_error.c - underflow is no error, wrong values are, and overflow is named. */
 #include "verify/backward_error.h"
 
 #include <float.h>
@@ -16,7 +16,7 @@ static trs_context *ctx;
 
 static trs_uplo other(trs_uplo uplo) { return uplo == TRS_LOWER ? TRS_UPPER : TRS_LOWER; }
 
-/* Four entries per row: x of a unit vector falls to 0.4 of itself from row to row, and below the
+/* Four entries per row: x of a unit vector decays to 0.4 of itself from row to row, and below the
  * smallest double after some 850 rows. */
 static trs_matrix *decaying(trs_scalar scalar, trs_format format, trs_uplo uplo) {
   bool forward = (uplo == TRS_LOWER) == (format == TRS_CSR);
@@ -42,7 +42,7 @@ static trs_matrix *decaying(trs_scalar scalar, trs_format format, trs_uplo uplo)
   return A;
 }
 
-/* The first unit vector in the order of the sweep, one further on, and a full column. */
+/* The first unit vector in the order of the sweep, a later one, and a full column. */
 static void *right_sides(trs_scalar scalar, bool backward) {
   char *b = calloc(N * NRHS, scalar_bytes(scalar));
   trs_value_set(b, backward ? N - 1 : 0, scalar, 1);
@@ -109,7 +109,7 @@ static void underflow_is_no_error(void **state) {
   for_all(expect_underflow);
 }
 
-/* Wherever x is well above the smallest normal number, and there alone, a change is seen. */
+/* A change is detected exactly where x is well above the smallest normal number. */
 static void expect_mutations_found(judged *s) {
   const double smallest = trs_smallest_normal(s->scalar), limit = error_limit(s->scalar, ENTRIES);
   int64_t found = 0;
@@ -133,7 +133,8 @@ static void wrong_values_are_found(void **state) {
   for_all(expect_mutations_found);
 }
 
-/* x = 0 for b that no underflow makes small, and digits lost above the range of subnormals. */
+/* Detects x = 0 for a b that underflow does not explain, and digits lost above the range of
+ * subnormals. */
 static void expect_flush_found(judged *s) {
   const double smallest = trs_smallest_normal(s->scalar);
   for (int64_t i = 0; i < 2 * N; i++)
@@ -198,7 +199,7 @@ static void overflow_has_a_row_and_a_cause(void **state) {
   }
 }
 
-/* Not what arithmetic made of it: no overflow. */
+/* A NaN that arithmetic does not explain is not an overflow. */
 static void a_nan_from_nowhere_is_not_called_overflow(void **state) {
   (void)state;
   judged s = solved(TRS_DOUBLE, TRS_CSR, TRS_UPPER, TRS_NO_TRANS, "serial");

@@ -1,4 +1,4 @@
-/* stand_in.c - a worker's program that does what STAND_IN says instead of its job. */
+/* stand_in.c - a worker program that acts as STAND_IN says instead of doing its job. */
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,7 +17,7 @@ static void answer(trs_worker_message *m, const char *version, size_t size) {
   pause();
 }
 
-/* Where the test finds this process. */
+/* Writes this process's number to a file for the test. */
 static void leave_number(void) {
   FILE *file = fopen(getenv("STAND_IN_FILE"), "w");
   if (!file) exit(1);

@@ -1,5 +1,5 @@
-/* worker.c - whatever a foreign library does in its process is an error here, and the program's
- * signals, children, files and output are as if there were no such process. */
+/* worker.c - every misbehaviour of a foreign library in its process becomes an error, and the
+ * program's signals, children, files and output are as without that process. */
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <errno.h>
@@ -42,7 +42,7 @@ static int end(void **state) {
   return scratch_remove(state);
 }
 
-/* The real programs again. */
+/* Restores the real programs. */
 static int restore(void **state) {
   (void)state;
   unsetenv("TRIREME_WORKERS");
@@ -147,7 +147,7 @@ static void blas_has_one_thread_unless_told_otherwise(void **state) {
   unsetenv("OPENBLAS_NUM_THREADS");
 }
 
-/* The process that the stand-in is, once it says so. */
+/* The process number of the stand-in, once it is written. */
 static pid_t read_number(const char *path) {
   for (int tries = 0; tries < 6000; tries++) {
     FILE *file = fopen(path, "r");
@@ -178,13 +178,13 @@ static void it_ends_with_the_program(void **state) {
     snprintf(name, sizeof name, "/proc/%ld/stat", (long)worker);
     FILE *file = fopen(name, "r");
     if (file && fgets(line, sizeof line, file) && strstr(line, ") Z ")) worker = INT_MAX;
-    if (file) fclose(file); /* a zombie where nobody adopts it */
+    if (file) fclose(file); /* a zombie if no process adopts it */
     usleep(10000);
   }
   assert_int_equal(kill(worker, 0), -1);
 }
 
-/* ---- The program's signals. ---- */
+/* ---- Signals of the program. ---- */
 
 static atomic_int terms, children, done;
 
@@ -313,7 +313,8 @@ static void threads_order_at_once(void **state) {
 
 /* ---- Limits of the program. ---- */
 
-/* Runs in a process of its own, for what it changes; the exit status is the status. */
+/* Runs body in a process of its own, because it changes limits; the exit status is the
+ * trs_status. */
 static int in_child(trs_status (*body)(void)) {
   int state;
   pid_t pid = fork();
@@ -353,8 +354,8 @@ static void *close_soon(void *pipe_end) {
   return NULL;
 }
 
-/* A pipe that the program closes meanwhile has no other writer: its reader, which then ends the
- * worker, is not kept waiting. */
+/* A pipe that the program closes meanwhile has no other writer, so its reader, which then ends the
+ * worker, does not have to wait. */
 static void files_of_the_program_are_not_held(void **state) {
   (void)state;
   int ends[2], how;

@@ -1,9 +1,9 @@
-/* hdf5.c - the HDF5 library in a worker process, for one file.  The file may be anything: the
- * library, release 1.10, follows damaged metadata out of its memory, into endless loops and into
- * gigabytes, all of which ends here.
+/* hdf5.c - the HDF5 library in a worker process, for one file.  The file's content is untrusted:
+ * HDF5 1.10 reads beyond its memory, loops endlessly or allocates gigabytes on damaged metadata.
+ * All of that ends with this process.
  *
- * Once the file is open this process can open no other: no external link, external storage, virtual
- * dataset or filter plugin leads anywhere. */
+ * Once the file is open this process can open no other, so that no external link, external storage,
+ * virtual dataset or filter plugin leads outside. */
 #include <hdf5.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -18,7 +18,7 @@ static hid_t file = -1;
 
 /* ---- The file. ---- */
 
-/* Files on network disks may refuse locks, which reading can do without. */
+/* File systems on a network may refuse locks, which are not needed to read. */
 static hid_t access_properties(void) {
   hid_t properties = H5Pcreate(H5P_FILE_ACCESS);
 #if H5_VERS_MAJOR > 1 || H5_VERS_MINOR > 12 || (H5_VERS_MINOR == 12 && H5_VERS_RELEASE >= 1) || \
@@ -57,8 +57,8 @@ static trs_status check_soft_link(const char *link, int depth) {
   return check_links(path, depth + 1);
 }
 
-/* Every link on the way is looked at, to the end, before anything behind it is opened.  A part that
- * does not exist is found missing by whoever opens it. */
+/* Checks every link on the path before the object behind it is opened.  A part that does not exist
+ * fails when it is opened. */
 static trs_status check_links(const char *path, int depth) {
   char part[TRS_WORKER_TEXT];
   for (size_t end = 1; *path && end <= strlen(path); end++) {
@@ -85,7 +85,7 @@ static trs_status give_text(const char *text, int64_t length, int64_t *given) {
   return TRS_SUCCESS;
 }
 
-/* A text whose length is not part of its type, as h5py writes it. */
+/* A text of variable length, as h5py writes it. */
 static trs_status get_variable_text(hid_t attribute, hid_t type, int64_t *length) {
   char *stored = NULL;
   if (H5Aread(attribute, type, &stored) < 0 || !stored) return TRS_SUCCESS;
@@ -157,7 +157,7 @@ static int64_t find_length(hid_t dataset, bool *vector) {
   return length > INT64_MAX ? -1 : (int64_t)length;
 }
 
-/* The attribute "crc32": 1, 0 if there is none, -1 if it cannot be read. */
+/* The attribute "crc32": 1; 0 if there is none; -1 if it cannot be read. */
 static int64_t find_crc(hid_t dataset, int64_t *crc) {
   uint32_t value = 0;
   htri_t exists = H5Aexists(dataset, "crc32");
@@ -207,7 +207,8 @@ static trs_status look(const char *path, int64_t *number) {
   return TRS_SUCCESS;
 }
 
-/* An integer that the type read into cannot hold is an error; a real loses no more than digits. */
+/* An integer out of the range of the destination type is an error; a real number only loses
+ * digits. */
 static H5T_conv_ret_t refuse_range(H5T_conv_except_t except, hid_t from, hid_t to, void *value,
                                    void *result, void *unused) {
   (void)from, (void)to, (void)value, (void)result, (void)unused;

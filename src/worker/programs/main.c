@@ -1,5 +1,5 @@
-/* main.c - of every worker's program: takes a request, has it served, answers, until the library
- * closes the socket.  Whatever the foreign library does, it does it here. */
+/* main.c - the main function of every worker: receives a request, serves it, answers, until the
+ * library closes the socket.  All side effects of the foreign library stay in this process. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -18,7 +18,7 @@
 #include "worker/programs/serve.h"
 
 #if defined TRS_SANITIZE_ADDRESS || defined TRS_SANITIZE_THREAD
-enum { SANITIZED = 1 }; /* shadow memory has no room within any limit */
+enum { SANITIZED = 1 }; /* shadow memory exceeds every limit */
 #else
 enum { SANITIZED = 0 };
 #endif
@@ -29,7 +29,7 @@ static struct {
   void *array[MOST_ARRAYS];
   size_t bytes[MOST_ARRAYS];
   int count;
-  int64_t in, out; /* ends of what has been taken and given */
+  int64_t in, out; /* ends of the arrays received and sent */
 } shared;
 
 /* ---- Arrays. ---- */
@@ -108,8 +108,8 @@ static void answer(trs_worker_message *m, trs_status status) {
 
 /* ---- The process. ---- */
 
-/* Signals that others send stay blocked: what becomes of the work is the program's to decide, with
- * which this process ends.  METIS gives up by raising SIGABRT. */
+/* Signals from outside stay blocked: the calling program decides, and this process ends with it.
+ * METIS reports an abort by raising SIGABRT. */
 static void settle_signals(void) {
   sigset_t blocked;
   for (int signal_number = 1; signal_number < NSIG; signal_number++) signal(signal_number, SIG_DFL);
@@ -118,7 +118,7 @@ static void settle_signals(void) {
   sigprocmask(SIG_SETMASK, &blocked, NULL);
 }
 
-/* Files of the program that are not marked to be closed. */
+/* Descriptors inherited from the program that are not marked to be closed. */
 static void close_files(void) {
 #ifdef SYS_close_range
   if (!syscall(SYS_close_range, TRS_WORKER_FILES, ~0U, 0)) return;
@@ -126,8 +126,8 @@ static void close_files(void) {
   for (int file = TRS_WORKER_FILES; file < 1024; file++) close(file);
 }
 
-/* Where memory runs out, this process goes before the program. */
-static void go_first(void) {
+/* If memory runs out, the kernel ends this process before the program. */
+static void prefer_oom_victim(void) {
   struct rlimit none = {0, 0};
   int file = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
   if (file >= 0 && write(file, "500", 3) != 3) errno = 0;
@@ -135,8 +135,8 @@ static void go_first(void) {
   setrlimit(RLIMIT_CORE, &none);
 }
 
-/* A library has called exit: so much memory the process had. */
-static void say_memory(int status, void *unused) {
+/* Called when a library calls exit: prints the peak memory of the process. */
+static void print_peak_memory(int status, void *unused) {
   static char text[4096];
   int file = open("/proc/self/status", O_RDONLY | O_CLOEXEC);
   ssize_t got = file < 0 ? -1 : read(file, text, sizeof text - 1);
@@ -148,10 +148,10 @@ static void say_memory(int status, void *unused) {
 
 int main(void) {
   trs_worker_message message;
-  on_exit(say_memory, NULL);
+  on_exit(print_peak_memory, NULL);
   settle_signals();
   close_files();
-  go_first();
+  prefer_oom_victim();
   for (;;) {
     ssize_t got = recv(TRS_WORKER_SOCKET, &message, sizeof message, 0);
     if (got != sizeof message) {

@@ -1,6 +1,6 @@
-/* metis.c - METIS (Karypis and Kumar 1998) in a worker process.  It takes the process's SIGTERM
- * and SIGABRT, jumps out of handlers, seeds rand(), prints, and may end the process: all of that is
- * here only. */
+/* metis.c - METIS (Karypis and Kumar 1998) in a worker process.  METIS takes over SIGTERM and
+ * SIGABRT, jumps out of handlers, seeds rand(), prints, and may end the process; only this process
+ * is affected. */
 #include <metis.h>
 
 #include "worker/programs/serve.h"
@@ -14,7 +14,7 @@ typedef struct work {
   idx_t options[METIS_NOPTIONS];
 } work;
 
-static trs_status take_graph(work *w, const trs_worker_message *m) {
+static trs_status receive_graph(work *w, const trs_worker_message *m) {
   w->n = (idx_t)m->number[0];
   w->entries = (idx_t)m->number[1];
   METIS_SetDefaultOptions(w->options);
@@ -23,7 +23,7 @@ static trs_status take_graph(work *w, const trs_worker_message *m) {
   return trs_serve_take(&w->adjacent, w->entries, sizeof(idx_t));
 }
 
-static trs_status judge(const work *w, int result, const char *function) {
+static trs_status check_result(const work *w, int result, const char *function) {
   if (result == METIS_OK) return TRS_SUCCESS;
   if (result == METIS_ERROR_MEMORY)
     return trs_fail(TRS_ERROR_MEMORY, -1, "out of memory in METIS, %d vertices, %d edges", w->n,
@@ -37,7 +37,7 @@ static trs_status order(work *w) {
   TRS_TRY(TRS_ALLOC(&inverse, w->n));
   int result = METIS_NodeND(&w->n, w->ptr, w->adjacent, NULL, w->options, perm, inverse);
   trs_free(inverse);
-  return judge(w, result, "METIS_NodeND");
+  return check_result(w, result, "METIS_NodeND");
 }
 
 static trs_status split(work *w, idx_t parts) {
@@ -46,11 +46,11 @@ static trs_status split(work *w, idx_t parts) {
   TRS_TRY(trs_serve_give(&part, w->n, sizeof(idx_t)));
   int result = METIS_PartGraphKway(&w->n, &constraints, w->ptr, w->adjacent, weight, NULL, NULL,
                                    &parts, NULL, NULL, w->options, &cut, part);
-  return judge(w, result, "METIS_PartGraphKway");
+  return check_result(w, result, "METIS_PartGraphKway");
 }
 
 trs_status trs_serve(trs_worker_message *m) {
   work w;
-  TRS_TRY(take_graph(&w, m));
+  TRS_TRY(receive_graph(&w, m));
   return m->job == TRS_METIS_ORDER ? order(&w) : split(&w, (idx_t)m->number[2]);
 }

@@ -1,11 +1,11 @@
-/* superlu.c - SuperLU 5 (Demmel, Eisenstat, Gilbert, Li, Liu 1999) and the BLAS behind it in a
- * worker process: left-looking, supernodal, threshold pivoting that stays on the diagonal where it
- * can ("symmetric mode"), the columns in the order they come in.  When malloc fails SuperLU writes
- * to stderr, and for small blocks exits; OpenBLAS tries for ever, so room for its buffers is made
- * sure of first.
+/* superlu.c - SuperLU 5 (Demmel, Eisenstat, Gilbert, Li, Liu 1999) and its BLAS in a worker
+ * process: left-looking, supernodal, threshold pivoting that prefers the diagonal ("symmetric
+ * mode"), columns in the order of the input.  When malloc fails, SuperLU writes to stderr and, for
+ * small blocks, exits; OpenBLAS retries for ever.  The worker therefore checks in advance that
+ * memory for their buffers is available.
  *
- * Supernodes are not relaxed: then every entry of L and U is one that elimination fills in, the
- * pattern does not depend on the values as long as the pivots stay, and U's solves do no work on
+ * Supernodes are not relaxed.  Every entry of L and U is then an original or a fill-in entry, the
+ * pattern does not depend on the values as long as the pivots stay, and solves with U do no work on
  * padding. */
 #include <slu_cdefs.h> /* before complex.h, for SuperLU has a type named complex */
 #include <slu_ddefs.h>
@@ -17,7 +17,12 @@
 #include "base/scalar.h"
 #include "worker/programs/serve.h"
 
-enum { RELAX_COLUMNS = 1, TUNED_PANEL = 1, TUNED_FILL = 6 }; /* the latter by sp_ienv's numbers */
+enum {
+  RELAX_COLUMNS = 1,
+  TUNED_PANEL = 1,
+  TUNED_FILL = 6
+}; /* TUNED_PANEL, TUNED_FILL: parameters
+      of sp_ienv */
 
 static const int64_t BLAS_BUFFERS = 256 << 20;
 
@@ -25,7 +30,7 @@ typedef struct work {
   trs_scalar scalar;
   size_t size; /* of a value */
   int64_t n, entries, fill;
-  bool padded; /* with zeros on the diagonal, which L and U leave out */
+  bool padded; /* with zeros on the diagonal, which L and U omit */
   int *ptr, *idx;
   void *val;
   int *perm_c, *perm_r, *etree;
@@ -40,25 +45,25 @@ static void (*const gstrf_of[])(superlu_options_t *, SuperMatrix *, int, int, in
                                 SuperLUStat_t *, int *) = {
     [TRS_FLOAT] = sgstrf, [TRS_DOUBLE] = dgstrf, [TRS_SCOMPLEX] = cgstrf, [TRS_DCOMPLEX] = zgstrf};
 
-/* SuperLU counts in 32 bits, its first guess at the fill included. */
+/* SuperLU counts in 32 bits, including its first estimate of the fill. */
 static trs_status check_limits(const work *w) {
   if (w->entries * sp_ienv(TUNED_FILL) > INT32_MAX || 2 * w->fill > INT32_MAX)
     return trs_fail(TRS_ERROR_UNSUPPORTED, -1,
                     "LU: %lld entries, factors of some %.3g: too large for SuperLU's 32-bit "
-                    "integers; use ILU(0), or bring factors of your own",
+                    "integers; use ILU(0), or pass factors from another library",
                     (long long)w->entries, 2 * (double)w->fill);
   return TRS_SUCCESS;
 }
 
-/* Room for SuperLU's first guess or for the factors it will grow to, old and new copy of the
- * largest array at once; for its work arrays; and for the buffers of BLAS. */
+/* Checks for memory: SuperLU's first estimate or the final factors, old and new copy of the largest
+ * array at once; its work arrays; the buffers of BLAS. */
 static trs_status reserve(const work *w) {
   int64_t guess = (int64_t)sp_ienv(TUNED_FILL) * w->entries, grown = 5 * w->fill / 2;
   int64_t entries = 2 * (guess > grown ? guess : grown) + 2 * sp_ienv(TUNED_PANEL) * w->n;
   return trs_memory_probe(BLAS_BUFFERS + entries * (int64_t)(w->size + sizeof(int)));
 }
 
-static trs_status take(work *w, const trs_worker_message *m) {
+static trs_status receive_matrix(work *w, const trs_worker_message *m) {
   w->scalar = (trs_scalar)m->number[TRS_LU_SCALAR];
   w->size = trs_scalar_size(w->scalar);
   w->n = m->number[TRS_LU_N];
@@ -107,10 +112,10 @@ static trs_status factor(work *w, double threshold, int64_t *zero_pivot) {
   return info < 0 ? trs_fail(TRS_ERROR_INTERNAL, -1, "SuperLU returned %d", info) : TRS_SUCCESS;
 }
 
-/* ---- L and U by rows; columns arrive in ascending order, so rows come out sorted. ---- */
+/* ---- L and U by rows.  Columns arrive in ascending order, so rows are sorted. ---- */
 
 typedef struct rows {
-  int64_t *ptr; /* n + 2: counts, then each row's next place, shifted by one */
+  int64_t *ptr; /* n + 2: counts, then the next position of each row, shifted by one */
   int32_t *idx;
   char *val;
 } rows;
@@ -126,8 +131,8 @@ static bool is_zero(const char *value, trs_scalar scalar) {
   return parts[0] == 0 && parts[1] == 0 && narrow[0] == 0 && narrow[1] == 0;
 }
 
-/* Counts an entry while there is no room for it yet, then puts it in its place. */
-static void put(const work *w, rows *to, int row, int column, const char *value) {
+/* Counts an entry in the first pass (idx is NULL); stores it in the second. */
+static void add_entry(const work *w, rows *to, int row, int column, const char *value) {
   if (w->padded && is_zero(value, w->scalar)) return;
   if (!to->idx) {
     to->ptr[row + 2]++;
@@ -138,8 +143,8 @@ static void put(const work *w, rows *to, int row, int column, const char *value)
   memcpy(to->val + (size_t)at * w->size, value, w->size);
 }
 
-/* Every entry of L and U, column by column.  A supernode's columns share one list of rows, its own
- * columns first: down to the diagonal they belong to U, below it to L. */
+/* Every entry of L and U, column by column.  The columns of a supernode share one list of rows,
+ * which begins with its own columns: rows down to the diagonal belong to U, rows below it to L. */
 static void visit(const work *w, rows *L, rows *U) {
   const SCformat *super = w->L.Store;
   const NCformat *upper = w->U.Store;
@@ -150,9 +155,9 @@ static void visit(const work *w, rows *L, rows *U) {
     int count = super->rowind_colptr[first + 1] - super->rowind_colptr[first];
     const char *value = super_val + (size_t)super->nzval_colptr[j] * w->size;
     for (int p = upper->colptr[j]; p < upper->colptr[j + 1]; p++)
-      put(w, U, upper->rowind[p], j, upper_val + (size_t)p * w->size);
+      add_entry(w, U, upper->rowind[p], j, upper_val + (size_t)p * w->size);
     for (int r = 0; r < count; r++)
-      put(w, r <= j - first ? U : L, row[r], j, value + (size_t)r * w->size);
+      add_entry(w, r <= j - first ? U : L, row[r], j, value + (size_t)r * w->size);
   }
 }
 
@@ -162,7 +167,7 @@ static trs_status make_room(const work *w, rows *of) {
   return trs_serve_give(&of->val, of->ptr[w->n + 1], w->size);
 }
 
-static trs_status give_supernodes(const work *w, int64_t *count) {
+static trs_status send_supernodes(const work *w, int64_t *count) {
   const SCformat *super = w->L.Store;
   int64_t *ptr;
   *count = super->nsuper + 1;
@@ -171,9 +176,9 @@ static trs_status give_supernodes(const work *w, int64_t *count) {
   return TRS_SUCCESS;
 }
 
-static trs_status give(const work *w, trs_worker_message *m) {
+static trs_status send_factors(const work *w, trs_worker_message *m) {
   rows L = {0}, U = {0};
-  TRS_TRY(give_supernodes(w, &m->number[TRS_LU_SUPERNODES]));
+  TRS_TRY(send_supernodes(w, &m->number[TRS_LU_SUPERNODES]));
   TRS_TRY(trs_serve_give(&L.ptr, w->n + 2, sizeof *L.ptr));
   TRS_TRY(trs_serve_give(&U.ptr, w->n + 2, sizeof *U.ptr));
   visit(w, &L, &U);
@@ -185,11 +190,11 @@ static trs_status give(const work *w, trs_worker_message *m) {
   return TRS_SUCCESS;
 }
 
-/* The process ends with the job, and gives its memory back then. */
+/* Memory is not freed: the process ends with the job. */
 trs_status trs_serve(trs_worker_message *m) {
   work w = {0};
-  TRS_TRY(take(&w, m));
+  TRS_TRY(receive_matrix(&w, m));
   TRS_TRY(prepare(&w));
   TRS_TRY(factor(&w, m->threshold, &m->number[TRS_LU_ZERO_PIVOT]));
-  return m->number[TRS_LU_ZERO_PIVOT] ? TRS_SUCCESS : give(&w, m);
+  return m->number[TRS_LU_ZERO_PIVOT] ? TRS_SUCCESS : send_factors(&w, m);
 }

@@ -1,6 +1,6 @@
-/* columns.c - `columns` without GPUs: who gets which right-hand sides, in blocks through two stages
- * and back, from the host, from the first GPU or from every member's own memory.  Plain
- * substitution stands for the engine; what is launched is done at once. */
+/* columns.c - `columns` without GPUs: the right-hand sides of each member, in blocks through two
+ * stages and back, from the host, from the first GPU or from every member's own memory.  Plain
+ * substitution replaces the engine; launches complete at once. */
 #include <math.h>
 
 #include "api/dense.h"
@@ -17,10 +17,10 @@ extern const trs_method trs_method_columns;
 
 enum { ROWS = 37, MOST = 41, GUARD = -9 };
 
-/* ---- In the engine's place ---- */
+/* ---- Replacement of the engine ---- */
 
 static trs_context *serial;
-static double seconds_of_a_column; /* of many; each of a few takes twice as long */
+static double seconds_of_a_column; /* with many columns; with few, each takes twice as long */
 
 trs_status trs_nvshmem_open(trs_group *group) {
   (void)group;
@@ -39,12 +39,12 @@ trs_status trs_alone_time(trs_plan *plan, const trs_alone_arrays *where, int64_t
   return TRS_SUCCESS;
 }
 
-/* ---- A plan, and solves judged by those of the serial method ---- */
+/* ---- A plan, and solves checked against the serial method ---- */
 
 typedef struct setting {
   const char *where, *parameters;
-  int64_t nrhs;   /* expected */
-  double seconds; /* of a column */
+  int64_t nrhs;   /* expected right-hand sides */
+  double seconds; /* seconds per column */
 } setting;
 
 static trs_context *context;
@@ -87,10 +87,10 @@ static int64_t at(const shape *s, int64_t ld, int64_t i, int64_t c) {
   return s->layout == TRS_ROW_MAJOR ? i * ld + c : c * ld + i;
 }
 
-/* Sums of several columns at a time are rounded in another order. */
+/* Sums of several columns at a time round in another order. */
 static bool near(double x, double y) { return fabs(x - y) <= 1e-12 * (1 + fabs(y)); }
 
-/* Whoever solves a column leaves what the serial method does, and nothing else is written. */
+/* Every solved column equals the serial method's, and nothing else is written. */
 static void solve(const shape *s) {
   enum { ROOM = (ROWS + 3) * (MOST + 3) };
   static double b[ROOM], x[ROOM], y[ROWS];
@@ -143,7 +143,7 @@ static void columns_of_the_host(void **state) {
   }
 }
 
-/* All lie with the first GPU, which keeps more of them the longer the link's way is. */
+/* All columns lie with the first GPU, which keeps more of them the slower the link is. */
 static void columns_of_the_first_gpu(void **state) {
   (void)state;
   static const double seconds[] = {0, 1e-12, 1e-9, 1e-3};
@@ -158,7 +158,7 @@ static void columns_of_the_first_gpu(void **state) {
     }
 }
 
-/* A member's columns begin its own arrays. */
+/* A member's columns are the first in its own arrays. */
 static void columns_of_the_members(void **state) {
   (void)state;
   enum { MEMBERS = 3 };

@@ -1,5 +1,6 @@
-/* load.c - what `push` sends to its members where values are deferred, on a stand-in for GPUs: the
- * bytes that it sends of the whole matrix, one member's values in host memory at a time. */
+/* load.c - the data that `push` sends to its members for deferred values, with a stand-in for GPUs:
+ * the bytes that it sends for the whole matrix, with one member's values in host memory at a
+ * time. */
 #include "base/memory.h"
 #include "comm/transport.h"
 #include "device_stand_in.h"
@@ -79,7 +80,7 @@ static trs_status fail_later(void *user, int64_t count, const int32_t *vector, v
   return --*calls > 0 ? TRS_SUCCESS : TRS_ERROR_FILE;
 }
 
-/* A diagonal matrix, whose values fail to come for the first, the second, ... member. */
+/* A diagonal matrix whose values fail for the first, the second, ... member. */
 static void what_fails_leaves_nothing(void **state) {
   (void)state;
   enum { ROWS = 90 };

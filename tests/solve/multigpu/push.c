@@ -1,8 +1,6 @@
-/* push.c - `push` and `columns` on the GPUs there are: the same bits in every solve and by every
- * partition, arrays in device memory and on a stream, many solves behind each other, stored floats,
- * little memory, a stall, graphs.  Types, formats and layouts in every combination are
- * api/conformance.c's.
- */
+/* push.c - `push` and `columns` on the available GPUs: the same bits in every solve and with every
+ * partition, arrays in device memory and on a stream, many solves in sequence, stored floats,
+ * little memory, a stall, graphs. api/conformance.c covers types, formats and layouts. */
 #include "solve/multigpu/push.h"
 
 #include <stdio.h>
@@ -74,7 +72,7 @@ static trs_context *open_context(const char *where) {
   return NULL;
 }
 
-/* NULL, having said why, for a partition by the graph in a build without METIS. */
+/* NULL, after printing the reason, for a partition by the graph in a build without METIS. */
 static trs_plan *analyze(trs_context *ctx, const problem *p, trs_uplo uplo, const char *method,
                          int64_t nrhs) {
   trs_plan *plan;
@@ -88,7 +86,7 @@ static trs_plan *analyze(trs_context *ctx, const problem *p, trs_uplo uplo, cons
   return plan;
 }
 
-/* From host memory: the first solve is judged, the others have its bits. */
+/* From host memory: the first solve is checked, and the others have its bits. */
 static void solve_often(trs_plan *plan, problem *p, trs_uplo uplo, int64_t nrhs, int turns) {
   size_t bytes = (size_t)(p->n * nrhs) * sizeof *p->x;
   for (int turn = 0; turn < turns; turn++) {
@@ -103,7 +101,7 @@ static void solve_from_host(trs_plan *plan, problem *p, trs_uplo uplo, int64_t n
   solve_often(plan, p, uplo, nrhs, 20);
 }
 
-/* In device memory of the group's first GPU, many launched before the first is waited for. */
+/* In device memory of the group's first GPU, with many solves launched before the first wait. */
 static void solve_on_device(const trs_context *ctx, trs_plan *plan, problem *p, int64_t nrhs) {
   enum { TURNS = 50 };
   size_t bytes = (size_t)(p->n * nrhs) * sizeof *p->x;
@@ -132,7 +130,7 @@ static void solves_have_the_same_bits(void **state) {
     for (size_t m = 0; m < COUNT(partitions); m++) {
       trs_uplo uplo = m % 2 ? TRS_UPPER : TRS_LOWER;
       problem p = make_problem(systems[s], uplo);
-      const int64_t nrhs = 5 * (m % 3) + 1; /* 11: eight beside each other, then three */
+      const int64_t nrhs = 5 * (m % 3) + 1; /* 11: eight together, then three */
       trs_plan *plan = analyze(ctx, &p, uplo, partitions[m], m < 3 ? nrhs : 1);
       if (plan) {
         solve_from_host(plan, &p, uplo, nrhs);
@@ -172,8 +170,8 @@ static void counters_pass_32_bits(void **state) {
   trs_context_destroy(ctx);
 }
 
-/* Solves of two contexts on the same GPUs, launched in turn and many at a time: members of one wait
- * for each other, not for those of the other. */
+/* Solves of two contexts on the same GPUs, launched alternately, many at a time: members of one
+ * context wait for each other, not for those of the other. */
 static void contexts_share_their_gpus(void **state) {
   enum { TURNS = 50 };
   trs_context *ctx[2] = {open_context(*state)};
@@ -206,7 +204,7 @@ static void contexts_share_their_gpus(void **state) {
   for (int k = 0; k < 2; k++) trs_context_destroy(ctx[k]);
 }
 
-/* Two levels, both with launches of their own where no GPU is shared. */
+/* Two levels, each with its own launch if no GPU is shared. */
 static void large_levels_have_the_same_bits(void **state) {
   trs_context *ctx = open_context(*state);
   if (!ctx) skip();
@@ -240,8 +238,8 @@ static void columns_are_dealt(void **state) {
   trs_context_destroy(ctx);
 }
 
-/* A solve in a graph, played several times with other right-hand sides; methods that wait for their
- * launches, and members that share a GPU, refuse. */
+/* A solve in a graph, replayed several times with other right-hand sides.  Methods that wait for
+ * their launches, and members that share a GPU, return an error. */
 static void replay(trs_plan *plan, problem *p, int64_t nrhs, cudaStream_t stream, bool refused) {
   const size_t bytes = (size_t)(p->n * nrhs) * sizeof(double);
   cudaGraph_t graph;
@@ -293,7 +291,8 @@ static void solves_become_graphs(void **state) {
   trs_context_destroy(ctx);
 }
 
-/* b and x with the members that solve them: the same bits, in the share's elements only. */
+/* b and x on the members that solve them: the same bits, and only the share's elements are
+ * written. */
 static void solve_distributed(trs_context *ctx, trs_plan *plan, problem *p, int64_t nrhs,
                               bool sums_vary) {
   void *x[TRS_MOST_MEMBERS] = {NULL}, *b[TRS_MOST_MEMBERS] = {NULL};
@@ -357,7 +356,7 @@ static void vectors_lie_where_they_are_solved(void **state) {
     void *const there[TRS_MOST_MEMBERS] = {p.x};
     if (p.n > 0)
       assert_int_equal(trs_solve_distributed(plan, there, p.n, none, p.n, 1, TRS_COL_MAJOR),
-                       TRS_ERROR_ARGUMENT); /* host memory, or none */
+                       TRS_ERROR_ARGUMENT); /* host memory, or NULL */
     trs_plan_destroy(plan);
     free_problem(&p);
   }
@@ -386,8 +385,8 @@ static void partitions_have_the_same_bits(void **state) {
   if (!begun) skip_test(trs_last_error()->message);
 }
 
-/* A limit below what one GPU needs: auto deals the rows. */
-/* With so many quarters of the matrix's bytes at each GPU. */
+/* With a limit below the need of one GPU auto deals the rows.  quarters: the limit of each GPU in
+ * quarters of the matrix's bytes. */
 static void solve_within(int64_t quarters) {
   trs_context *ctx = open_context("cuda:0-1");
   problem p = make_problem("gen:poisson3d7:60", TRS_LOWER);
@@ -406,7 +405,7 @@ static void solve_within(int64_t quarters) {
   free_problem(&p);
 }
 
-/* Also where one GPU seems to have room for the analysis of all, and has not. */
+/* Also if one GPU seems to have enough memory for the analysis of all rows, but has not. */
 static void what_does_not_fit_one_is_dealt(void **state) {
   (void)state;
   trs_context *ctx = open_context("cuda:0-1");
@@ -415,7 +414,7 @@ static void what_does_not_fit_one_is_dealt(void **state) {
   for (int64_t quarters = 8; quarters <= 18; quarters++) solve_within(quarters);
 }
 
-/* Solves with values that are in a file have the bits of those that are not. */
+/* Solves with values in a file have the bits of those with values in memory. */
 static void compare_deferred(trs_context *ctx, problem *p, const char *method, trs_trans trans) {
   const size_t bytes = (size_t)p->n * sizeof *p->x;
   trs_matrix *D;
@@ -464,7 +463,7 @@ static void deferred_values_have_the_same_bits(void **state) {
   trs_context_destroy(ctx);
 }
 
-/* A zero on the diagonal is found where the values come. */
+/* A zero on the diagonal is found when the values are read. */
 static void deferred_zeros_are_told(void **state) {
   (void)state;
   trs_context *ctx = open_context("cuda:0,0");

@@ -1,5 +1,5 @@
-/* push_stand_in.c - push.cu in plain C.  Launches queue up; whatever needs their results has all
- * members do theirs at once, side by side, with random delays. */
+/* push_stand_in.c - push.cu in plain C.  Launches are queued; when their results are needed, all
+ * members execute their launches at the same time, with random delays. */
 #include "solve/multigpu/push_stand_in.h"
 
 #include <pthread.h>
@@ -152,7 +152,7 @@ static turn turn_of(const launch *l, uint64_t solve, int32_t column) {
                 .random = solve * 77 + (uint64_t)a->member};
 }
 
-/* Rows that wait for nobody of their own launch come in any order: the last first. */
+/* Rows that wait for no row of their own launch may be solved in any order: the last first. */
 static void solve_once(const launch *l, uint64_t solve) {
   for (int32_t column = 0; column < l->a.columns; column++) {
     const turn t = turn_of(l, solve, column);
@@ -160,7 +160,7 @@ static void solve_once(const launch *l, uint64_t solve) {
   }
 }
 
-/* The others by ticket, taken by several "blocks of threads". */
+/* All other rows by ticket, taken by several "blocks of threads". */
 enum { BLOCKS = 2 };
 
 typedef struct tickets {
@@ -191,7 +191,7 @@ static void solve_by_ticket(const launch *l, uint64_t solve) {
   for (int k = 0; k < BLOCKS; k++) assert_int_equal(pthread_join(thread[k], NULL), 0);
 }
 
-/* The third of the solve before, as far as that used it. */
+/* Empties the third of the previous solve, as far as that solve used it. */
 static void empty_old(const trs_push_args *a, uint64_t solve) {
   const int64_t n = a->slices.n, nparts = (int64_t)a->slices.nparts * TRS_SLICE_LANES;
   const int64_t old = third_of(solve + TRS_PUSH_THIRDS - 1) * a->most;
@@ -281,7 +281,7 @@ trs_status trs_push_resident(const trs_push_args *args, const trs_push_run *run,
   return TRS_SUCCESS;
 }
 
-/* ---- What else push calls ---- */
+/* ---- Other functions that push calls ---- */
 
 trs_status trs_nvshmem_open(trs_group *group) {
   (void)group;

@@ -1,5 +1,5 @@
-/* runs.c - a member's launches: every chunk once and in order, large levels alone, nobody waiting
- * for its own launch where that does not wait. */
+/* runs.c - a member's launches: every chunk once and in order, large levels alone, and no wait for
+ * a row of the same launch in launches that do not wait. */
 #include "analysis/slices.h"
 #include "base/random.h"
 #include "solve/multigpu/push_state.h"
@@ -26,7 +26,7 @@ static void draw_levels(trs_slice_level *level) {
   }
 }
 
-/* Some chunks of each level, a slice each; of some levels none. */
+/* Some chunks of each level, with one slice each; none of some levels. */
 static void draw_share(trs_deal_share *share, trs_slice *slice, int32_t *chunk) {
   *share = (trs_deal_share){.slice = slice, .chunk = chunk};
   for (int l = 0; l < LEVELS; l++)
@@ -101,7 +101,7 @@ static void small_levels_go_together(void **state) {
   trs_free(run);
 }
 
-/* It still has to end its solve. */
+/* Such a member still has to end its solve. */
 static void a_member_without_rows_has_a_run(void **state) {
   (void)state;
   const trs_slice_level none[1] = {{0}};

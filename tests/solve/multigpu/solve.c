@@ -1,6 +1,6 @@
-/* solve.c - solves of `push` from end to end on a stand-in for GPUs: its analysis, what it sends,
- * its launches, in which every member is a thread.  A wrong list of what is pushed, waited for or
- * emptied is a wrong x or a stall here. */
+/* solve.c - complete solves of `push` with a stand-in for GPUs, in which every member is a thread:
+ * its analysis, the data it sends, its launches.  A wrong list of pushes, waits or words to empty
+ * gives a wrong x or a stall. */
 #include <math.h>
 
 #include "counters.h"
@@ -36,7 +36,7 @@ static trs_matrix *triangle_of(const char *what, trs_uplo uplo) {
 
 static void drop(trs_plan *plan) { trs_method_push.free(plan); }
 
-/* ---- Solves, judged by what they leave ---- */
+/* ---- Solves, checked by their results ---- */
 
 typedef struct vectors {
   double *x, *b;
@@ -74,7 +74,7 @@ static double error_of(const trs_plan *plan, const vectors *v) {
   return error.componentwise;
 }
 
-/* So many solves behind each other, each of another b. */
+/* Several solves in sequence, each with another b. */
 static void solve_often(trs_plan *plan, int64_t nrhs, int times, const char *what) {
   for (int turn = 0; turn < times; turn++) {
     const int64_t n = plan->system.n;
@@ -103,7 +103,7 @@ static void solve_shape(shape kind, const char *where, const char *partition, bo
   assert_success(trs_matrix_create(&T, TRS_CSR, TRS_DOUBLE, S.n, S.n, TRS_PTR64, S.ptr, S.idx,
                                    S.val, TRS_BORROW));
   assert_success(push_plan(&plan, context, T, lower ? TRS_LOWER : TRS_UPPER, &options, partition));
-  solve_often(&plan, nrhs, 4, shape_name(kind)); /* the fourth has the third of the first again */
+  solve_often(&plan, nrhs, 4, shape_name(kind)); /* the fourth uses the third of the first again */
   solve_often(&plan, 1, 1, shape_name(kind));
   drop(&plan);
   trs_matrix_destroy(T);
@@ -133,7 +133,7 @@ static void counters_pass_32_bits(void **state) {
   trs_counters_begin = 0;
 }
 
-/* Levels so large that each has a launch of its own, whose rows nobody at home waits for. */
+/* Levels so large that each has a launch of its own; no row of its own member waits for it. */
 static void large_levels_have_launches_of_their_own(void **state) {
   (void)state;
   trs_context *context = context_of("cuda:0-1");
@@ -152,7 +152,7 @@ static void large_levels_have_launches_of_their_own(void **state) {
   trs_context_destroy(context);
 }
 
-/* Members that do not empty what a solve left: the interpreter is no judge if this passes. */
+/* Members that do not empty a solve's words: if this passes, the interpreter detects nothing. */
 static void what_is_not_emptied_is_found_out(void **state) {
   (void)state;
   trs_context *context = context_of("cuda:0-1");
@@ -202,10 +202,11 @@ static void every_layout_goes_through_the_stage(void **state) {
   trs_context_destroy(context);
 }
 
-/* One member has all rows that need nothing, the other all that nobody needs; and the reverse. */
+/* One member has all rows without dependencies, the other all rows that no row depends on; and the
+ * reverse. */
 static void members_of_sources_and_of_sinks(void **state) {
   (void)state;
-  enum { SOURCES = 120, SINKS = 100, ROWS = SOURCES + SINKS }; /* equal in weight */
+  enum { SOURCES = 120, SINKS = 100, ROWS = SOURCES + SINKS }; /* of equal weight */
   int64_t ptr[ROWS + 1];
   int32_t idx[SOURCES + 2 * SINKS];
   double val[SOURCES + 2 * SINKS];
@@ -239,7 +240,7 @@ static void members_of_sources_and_of_sinks(void **state) {
   trs_context_destroy(context);
 }
 
-/* Each member's rows from arrays of its own, into arrays of its own. */
+/* Each member's rows from its own arrays, into its own arrays. */
 static void vectors_may_lie_with_the_members(void **state) {
   (void)state;
   enum { MEMBERS = 3 };
@@ -258,7 +259,7 @@ static void vectors_may_lie_with_the_members(void **state) {
     trs_rhs rhs = rhs_of(&all);
     for (int m = 0; m < MEMBERS; m++) {
       trs_plan_share share = {.struct_size = sizeof share};
-      of[m] = make_vectors(n, 1, n, n, TRS_COL_MAJOR, 90); /* others' rows: what nobody reads */
+      of[m] = make_vectors(n, 1, n, n, TRS_COL_MAJOR, 90); /* other members' rows are never read */
       assert_success(trs_method_push.share(&plan, m, 1, &share, rows));
       for (int64_t k = 0; k < share.nrows; k++) of[m].b[rows[k]] = all.b[rows[k]];
       x[m] = of[m].x;
@@ -285,8 +286,8 @@ static void vectors_may_lie_with_the_members(void **state) {
   trs_context_destroy(context);
 }
 
-/* The first, the second, ... launch of a solve fails: that solve does, and the plan says so ever
- * after, for some members have begun what others have not. */
+/* The first, the second, ... launch of a solve fails: the solve returns an error, and so does every
+ * later one of the plan, because some members have started work that others have not. */
 static void a_launch_that_fails_ends_the_plan(void **state) {
   (void)state;
   enum { MEMBERS = 3 };
@@ -337,13 +338,13 @@ static void a_stall_names_the_row_and_the_member(void **state) {
   trs_context_destroy(context);
 }
 
-/* ---- auto: against one GPU ---- */
+/* ---- auto: comparison with one GPU ---- */
 
 typedef struct race {
   const char *what;
   double seconds[4]; /* of one GPU, of all four, of two */
   trs_status status;
-  int members; /* that got rows */
+  int members; /* members with rows */
 } race;
 
 static void members_race_against_one(void **state) {

@@ -1,6 +1,6 @@
-/* tasks.c - components dealt to members, exhaustively small, and X20's two algorithms over threads
- * by those tasks: a thread a member, which waits as the kernels do, so that an order of tasks in
- * which somebody waits for ever fails here. */
+/* tasks.c - components dealt to members, exhaustively for small sizes, and X20's two algorithms by
+ * threads with these tasks: one thread per member, which waits as the kernels do, so that an order
+ * of tasks with an endless wait fails. */
 #include "solve/multigpu/tasks.h"
 
 #include <math.h>
@@ -71,7 +71,7 @@ static void deals_by_room(void **state) {
     }
     trs_tasks_destroy(&t);
   }
-  /* about the same is the same: members take turns */
+  /* nearly equal counts as equal: members alternate */
   trs_tasks t;
   const int64_t near[3] = {1000000, 990000, 995000};
   assert_success(trs_tasks_create(&t, 100, true, 3, 4, near));
@@ -79,7 +79,7 @@ static void deals_by_room(void **state) {
   trs_tasks_destroy(&t);
 }
 
-/* ---- The algorithms, over threads ---- */
+/* ---- The algorithms, by threads ---- */
 
 enum { MOST = 9 };
 
@@ -87,10 +87,10 @@ typedef struct machine {
   const triangle *t; /* by columns; lower with the diagonal first, or upper with it last */
   trs_tasks tasks;
   bool unified;
-  double *x; /* b before */
+  double *x; /* initially b */
   /* Algorithm 3: of each member.  Algorithm 2: [0] is s., and d. are the members' own. */
   atomic_int *in_degree[MOST + 1];
-  double *left_sum[MOST + 1]; /* written under the lock: C has no atomic additions of double */
+  double *left_sum[MOST + 1]; /* written under the lock: C has no atomic addition of doubles */
   pthread_mutex_t lock;
   atomic_bool go;
 } machine;
@@ -152,7 +152,7 @@ static void *run_member(void *argument) {
   return NULL;
 }
 
-/* Each member's columns alone: those of Algorithm 2 go to the one count that all share. */
+/* Counts each member's own columns; those of Algorithm 2 go to the single shared count. */
 static void count(machine *m) {
   const triangle *t = m->t;
   for (int64_t i = 0; i < t->n; i++) {

@@ -1,6 +1,6 @@
-/* x20.c - X20's methods on the GPUs there are: parameters, shapes that need many hops between
- * members, updates, arrays in device memory, many right-hand sides, and a stall that all members
- * are told of.  Types, formats and layouts in every combination are api/conformance.c's. */
+/* x20.c - X20's methods on the available GPUs: parameters, shapes with many hops between members,
+ * updates, arrays in device memory, many right-hand sides, and a stall that all members report.
+ * api/conformance.c covers types, formats and layouts. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -65,7 +65,7 @@ static void systems(void **state) {
   trs_context_destroy(ctx);
 }
 
-/* A limit that every wait passes: each process and member gets the one error, and soon. */
+/* A limit that every wait passes: all processes and members return the same error, soon. */
 static void stall(void **state) {
   (void)state;
   trs_context *ctx;
