@@ -17,8 +17,8 @@
  * of TRS_PART_WIDTH entries a lane.  All but the last only leave their sums (parts), by lane, which
  * the last adds to its own.
  *
- * The same arrays are built on the GPU by solve/cuda/analysis.cu; slice.c is the plain version that
- * it is compared with.  C and CUDA C++. */
+ * The same arrays are built on the GPU by solve/cuda/engine/analysis.cu; slice.c is the plain
+ * version that it is compared with.  C and CUDA C++. */
 #ifndef TRS_ANALYSIS_SLICES_H
 #define TRS_ANALYSIS_SLICES_H
 
@@ -55,7 +55,7 @@ typedef struct trs_slice {
   uint8_t rows, log_lanes, block, heavy; /* block: rows of its largest block, 0 in a part */
 } trs_slice;
 
-/* How rows become blocks and lanes; from the matrix's features (solve/cuda/choice.c). */
+/* How rows become blocks and lanes; from the matrix's features (solve/cuda/engine/choice.c). */
 typedef struct trs_slice_rules {
   int32_t most_block;  /* rows in a block: 1 to TRS_MOST_BLOCK */
   int32_t dense;       /* 1: diagonal blocks must be full; 0: a chain row to row suffices */
@@ -75,7 +75,7 @@ typedef struct trs_slice_level {
   int32_t heavy; /* slices of heavy blocks in it: they come first */
 } trs_slice_level;
 
-/* Arrays on the host (slice.c) or on the device (solve/cuda/analysis.cu). */
+/* Arrays on the host (slice.c) or on the device (solve/cuda/engine/analysis.cu). */
 typedef struct trs_slices {
   int64_t n;
   int32_t nblocks, nslices, nchunks, nlevels, nparts;

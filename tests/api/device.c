@@ -721,7 +721,7 @@ static void a_busy_gpu_changes_nothing(void **state) {
 
 /* ---- A plan broken on purpose ---- */
 
-/* solve/cuda/engine.h: the rows of the first slice of a wide region never become ready. */
+/* solve/cuda/engine/engine.h: the rows of the first slice of a wide region never become ready. */
 trs_status trs_engine_break(trs_plan *plan);
 
 static void a_stalled_solve_is_told_of(void **state) {

@@ -1,7 +1,7 @@
 /* pull.cu - rows in their natural order, each pulling the x it needs as they become known.
  *
  * Nothing is analysed: rows come straight from the compressed arrays, a group of lanes a row, and
- * wait for x that carries its own readiness (slice.cuh).  Blocks of threads take tickets in the
+ * wait for x that carries its own readiness (ready.cuh).  Blocks of threads take tickets in the
  * order of the sweep: one waits only for blocks that run already.  The rows of a warp may wait for
  * each other, so a warp goes round one loop until all of them are solved: in a turn every lane
  * looks once at what it still lacks, and rows that lack nothing are published.  No atomic sums: the
@@ -9,7 +9,7 @@
  * O(nnz) work; a row waits for the longest chain of dependencies before it. */
 #include "solve/cuda/pull.h"
 
-#include "solve/cuda/slice.cuh"
+#include "solve/cuda/ready.cuh"
 
 namespace {
 

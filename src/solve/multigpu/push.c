@@ -8,7 +8,7 @@
 
 #include "matrix/device.h"
 #include "plan/parameters.h"
-#include "solve/cuda/choice.h"
+#include "solve/cuda/engine/choice.h"
 #include "solve/multigpu/alone.h"
 #include "solve/multigpu/push_state.h"
 

@@ -1,8 +1,8 @@
-/* push.cu - one system by several GPUs: the wide kernel's slices (solve/cuda/wide.cuh), of which
- * every member has its own.
+/* push.cu - one system by several GPUs: the wide kernel's slices
+ * (solve/cuda/engine/warp_slice.cuh), of which every member has its own.
  *
  * A solved x is stored at home, and then once into the memory of each member that needs it; all
- * wait for words in their own memory only.  A word carries its readiness (slice.cuh), so that a
+ * wait for words in their own memory only.  A word carries its readiness (solve/cuda/ready.cuh), so that a
  * step between two GPUs costs one store over the link.
  *
  * A member goes through the levels of the whole system in runs, a launch each.  A run of several
@@ -16,7 +16,7 @@
  */
 #include "solve/multigpu/push.h"
 
-#include "solve/cuda/wide.cuh"
+#include "solve/cuda/engine/warp_slice.cuh"
 
 namespace {
 

@@ -1,6 +1,6 @@
 /* push_runs.c - a member's launches in a solve: runs of levels of the whole system, cut where a
  * level is so large that a launch of its own costs little. */
-#include "solve/cuda/choice.h"
+#include "solve/cuda/engine/choice.h"
 #include "solve/multigpu/push_state.h"
 
 static int32_t waits_of(const trs_region *region) {

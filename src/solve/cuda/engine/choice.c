@@ -1,0 +1,229 @@
+/* choice.c - the engine's choices and the cost model behind them.  The constants were measured on
+ * an H200 (docs/experiments.md); they need only order the kernels rightly, not predict times. */
+#include "solve/cuda/engine/choice.h"
+
+#include <math.h>
+
+#include "base/memory.h"
+
+/* Seconds: a level's dependency through the second-level cache, and more of it for longer rows; a
+ * level of the narrow kernel, each slice of it, each slice when its warps are the limit, and how
+ * much more blocks of several rows are; a launch behind another.  Bytes per second of the device
+ * and of one multiprocessor. */
+static const double HOP = 0.46e-6, BATCH_HOP = 0.04e-6, NARROW_LEVEL = 0.12e-6,
+                    NARROW_SLICE = 0.07e-6, NARROW_TURN = 0.095e-6, NARROW_BLOCKS = 1.15,
+                    LATE_ENTRY = 0.05e-6, LAUNCH = 2e-6, BANDWIDTH = 3.3e12, OWN_BANDWIDTH = 90e9;
+
+enum { FETCHED = TRS_NARROW_WIDTH, ENTRY_BYTES = 12, ROW_BYTES = 45 };
+
+static const trs_slice_rules plain = {.most_block = 1,
+                                      .dense = 1,
+                                      .lane_length = 4,
+                                      .wide_lane_length = 16,
+                                      .wide_rows = 16384,
+                                      .heavy_width = 32,
+                                      .wide_heavy_width = 32,
+                                      .narrow_rows = 512,
+                                      .watch = 3};
+
+/* Rows that need the row just before them, four at a time inverted together: it costs little and
+ * saves up to three levels of four, but in meshes without order it can make more levels. */
+static trs_slice_rules chains(void) {
+  trs_slice_rules rules = plain;
+  rules.most_block = 4;
+  rules.dense = 0;
+  return rules;
+}
+
+/* Nodes of several unknowns, and supernodes. */
+static trs_slice_rules full_blocks(int32_t most, int32_t heavy_width) {
+  trs_slice_rules rules = plain;
+  rules.most_block = most;
+  rules.heavy_width = heavy_width;
+  return rules;
+}
+
+/* Long rows in wide levels: fewer lanes, and so more rows, for each warp. */
+static int with_lane_lengths(trs_slice_rules *rules, const trs_pattern_features *f, int count) {
+  static const double LONG = 8;
+  for (int k = 0; k < TRS_MOST_CANDIDATES && f->row_length >= LONG; k++)
+    rules[k].wide_lane_length = 32;
+  return count;
+}
+
+/* Diagonal blocks where rows need several before them; but in small systems the narrow kernel makes
+ * more of short blocks, or of none, unless the blocks are large.  Chains where nearly all rows have
+ * them; where some do, the cost model has to say whether they lengthen the way. */
+int trs_choose_rules(trs_slice_rules *rules, const trs_pattern_features *f) {
+  static const double REGULAR = 0.9, SOME = 0.02, NODES = 2, SUPERNODES = 6;
+  static const int64_t SMALL = 4096;
+  const bool small = f->n <= SMALL, regular = f->chained >= REGULAR;
+  const trs_slice_rules blocks = full_blocks(TRS_MOST_BLOCK, 4);
+  if (f->run >= NODES && !(small && f->run < SUPERNODES)) {
+    rules[0] = blocks;
+    rules[1] = full_blocks(TRS_LIGHT_BLOCK, 4);
+    rules[2] = chains();
+    rules[3] = plain;
+    return with_lane_lengths(rules, f, 1);
+  }
+  bool chained = f->run >= NODES || (regular && !small);
+  rules[0] = chained ? chains() : plain;
+  rules[1] = chained ? plain : chains();
+  rules[2] = blocks;
+  rules[3] = full_blocks(TRS_LIGHT_BLOCK, 4);
+  return with_lane_lengths(rules, f, f->chained >= SOME && !regular && !chained ? 2 : 1);
+}
+
+static double level_bytes(const trs_slice_level *level) {
+  return ENTRY_BYTES * (double)(level[1].entries - level->entries) +
+         ROW_BYTES * (double)(level[1].position - level->position);
+}
+
+/* Entries a lane, about. */
+static double level_width(const trs_slice_level *level) {
+  int32_t slices = level[1].slice - level->slice;
+  return (double)(level[1].entries - level->entries) / TRS_SLICE_LANES / slices;
+}
+
+static double wide_cost(const trs_slice_level *level) {
+  double batches = fmin(level_width(level), 32) / 4;
+  return HOP + BATCH_HOP * batches + level_bytes(level) / BANDWIDTH;
+}
+
+static double narrow_cost(const trs_slice_level *level, int32_t most_rows, bool blocks) {
+  int32_t rows = level[1].position - level->position, slices = level[1].slice - level->slice;
+  double width = level_width(level);
+  if (level->heavy > 0 || rows > most_rows || slices > TRS_NARROW_SLICES) return INFINITY;
+  if (width > TRS_NARROW_WIDTH) return INFINITY;
+  double late = width > FETCHED ? LATE_ENTRY * (width - FETCHED) : 0;
+  double turn = fmax(NARROW_LEVEL + NARROW_SLICE * slices, NARROW_TURN * slices) + late;
+  return fmax(blocks ? NARROW_BLOCKS * turn : turn, level_bytes(level) / OWN_BANDWIDTH);
+}
+
+/* cost[kind] of the levels so far, ending in that kind; came[level][kind]: the kind before. */
+static void walk(const trs_slice_level *level, int32_t nlevels, int32_t most_rows, bool blocks,
+                 trs_region_choice choice, double cost[2], uint8_t (*came)[2]) {
+  cost[0] = cost[1] = LAUNCH;
+  for (int32_t l = 0; l < nlevels; l++) {
+    double own[2] = {wide_cost(level + l), narrow_cost(level + l, most_rows, blocks)};
+    if (choice == TRS_REGIONS_WIDE) own[TRS_REGION_NARROW] = INFINITY;
+    if (choice == TRS_REGIONS_NARROW && isfinite(own[TRS_REGION_NARROW]))
+      own[TRS_REGION_WIDE] = INFINITY;
+    double next[2];
+    for (int kind = 0; kind < 2; kind++) {
+      bool stays = cost[kind] <= cost[1 - kind] + LAUNCH;
+      came[l][kind] = (uint8_t)(stays ? kind : 1 - kind);
+      next[kind] = (stays ? cost[kind] : cost[1 - kind] + LAUNCH) + own[kind];
+    }
+    cost[0] = next[0];
+    cost[1] = next[1];
+  }
+}
+
+/* A level so large that a launch of its own costs little: what it needs is settled then. */
+static bool settled(const trs_slice_level *level, int32_t shares) {
+  static const int64_t ROWS = 65536, ENTRIES = 1 << 20;
+  return level->heavy == 0 && level[1].position - level->position >= ROWS * shares &&
+         level[1].entries - level->entries >= ENTRIES * shares;
+}
+
+static trs_region region_of(const trs_slice_level *level, trs_region_kind kind, int32_t begin,
+                            int32_t end, int32_t shares) {
+  trs_region region = {.kind = kind,
+                       .level = begin,
+                       .level_end = end,
+                       .slice = level[begin].slice,
+                       .slice_end = level[end].slice,
+                       .chunk = level[begin].chunk,
+                       .chunk_end = level[end].chunk,
+                       .entries = level[end].entries - level[begin].entries};
+  for (int32_t l = begin; l < end; l++) {
+    int32_t rows = level[l + 1].position - level[l].position;
+    if (rows > region.most_rows) region.most_rows = rows;
+    region.heavy |= level[l].heavy > 0;
+  }
+  region.settled = kind == TRS_REGION_WIDE && end == begin + 1 && settled(level + begin, shares);
+  return region;
+}
+
+/* Does level l + 1 begin another region than level l? */
+static bool parts(const trs_slice_level *level, const uint8_t *kind, int32_t l, int32_t shares) {
+  return kind[l] != kind[l + 1] || settled(level + l, shares) || settled(level + l + 1, shares);
+}
+
+/* The kinds found going back from the cheaper end; kind[l] of each level.  Gives back how many
+ * regions that makes. */
+static int32_t trace(const trs_slice_level *level, uint8_t *kind, uint8_t (*came)[2],
+                     int32_t nlevels, const double cost[2], int32_t shares) {
+  int now = cost[1] < cost[0] ? 1 : 0;
+  int32_t count = nlevels > 0;
+  for (int32_t l = nlevels - 1; l >= 0; l--) {
+    kind[l] = (uint8_t)now;
+    if (l < nlevels - 1) count += parts(level, kind, l, shares);
+    now = came[l][now];
+  }
+  return count;
+}
+
+trs_status trs_choose_regions(trs_region **regions, int32_t *nregions, double *seconds,
+                              const trs_slice_level *level, int32_t nlevels, int32_t most_rows,
+                              bool blocks, trs_region_choice choice, int32_t shares) {
+  uint8_t(*came)[2] = NULL, *kind = NULL;
+  double cost[2];
+  *regions = NULL;
+  *nregions = 0;
+  trs_status status = trs_alloc((void **)&came, nlevels, sizeof *came);
+  if (!status) status = TRS_ALLOC(&kind, nlevels);
+  if (!status) {
+    walk(level, nlevels, most_rows, blocks, choice, cost, came);
+    *seconds = fmin(cost[0], cost[1]);
+    status = TRS_ALLOC(regions, trace(level, kind, came, nlevels, cost, shares));
+  }
+  for (int32_t l = 0, end; !status && l < nlevels; l = end) {
+    for (end = l + 1; end < nlevels && !parts(level, kind, end - 1, shares);) end++;
+    (*regions)[(*nregions)++] = region_of(level, (trs_region_kind)kind[l], l, end, shares);
+  }
+  trs_free(came);
+  trs_free(kind);
+  return status;
+}
+
+/* ---- Several right-hand sides. ---- */
+
+/* Seconds that a slice keeps its warp's place on the device busy, and the same where its rows lie
+ * apart in b and x; a heavy one has a whole block of threads and waits for itself; a level of a
+ * tile; a part of a heavy block there, and more of it for each byte of a row.  Bytes of x per
+ * second where they are waited for, and where they are settled. */
+static const double PLACE = 1.25e-9, PLACE_APART = 2.3e-9, HEAVY_PLACES = 10, TILE_LEVEL = 1.5e-6,
+                    TILE_PART = 0.34e-6, TILE_PART_BYTE = 0.4e-9, TILE_BANDWIDTH = 2.5e12,
+                    SETTLED_BANDWIDTH = 6e12;
+
+double trs_beside_seconds(const trs_region *regions, int32_t nregions, const trs_slice_level *level,
+                          int32_t width, bool apart, int32_t multiprocessors) {
+  const double place = apart ? PLACE_APART : PLACE;
+  double seconds = 0;
+  for (int32_t k = 0; k < nregions; k++) {
+    const bool narrow = regions[k].kind == TRS_REGION_NARROW;
+    const double turns = ceil((double)width / multiprocessors);
+    for (int32_t l = regions[k].level; l < regions[k].level_end; l++) {
+      double slices = level[l + 1].slice - level[l].slice;
+      double places = slices + (HEAVY_PLACES - 1) * level[l].heavy;
+      double wide = fmax(wide_cost(level + l), place * places * width);
+      seconds += narrow ? turns * narrow_cost(level + l, INT32_MAX, false) : wide;
+    }
+  }
+  return seconds;
+}
+
+double trs_tile_seconds(const trs_slice_level *level, int32_t nlevels, int32_t nparts,
+                        int64_t column_bytes) {
+  double moving = 0;
+  for (int32_t l = 0; l < nlevels; l++) {
+    double rows = level[l + 1].position - level[l].position;
+    double passed = (double)(level[l + 1].entries - level[l].entries) + 4 * rows;
+    double bandwidth = settled(level + l, 1) ? SETTLED_BANDWIDTH : TILE_BANDWIDTH;
+    moving += passed * (double)column_bytes / bandwidth;
+  }
+  const double part = TILE_PART + TILE_PART_BYTE * (double)column_bytes;
+  return TILE_LEVEL * nlevels + fmax(part * nparts, moving);
+}

@@ -1,0 +1,212 @@
+/* engine_launch.c - the engine's launches for one right-hand side and for several.
+ *
+ * Several go through the levels in one of two ways.  Beside each other: the kernels for one
+ * right-hand side, with so many times the blocks of threads; each of them is as fast as alone while
+ * levels are what takes time, but the matrix is read once for each.  In a tile: the kernel of
+ * tile.cu, which reads it once for all.  Where the rows of a level lie far apart, columns of b and
+ * x are turned into rows before and after a tile: one line of memory a row then, not one a value.
+ */
+#include <stdlib.h>
+
+#include "solve/cuda/engine/state.h"
+#include "solve/cuda/move.h"
+
+enum {
+  MOST_TILE = 128, /* right-hand sides together, */
+  TILE_SHARE = 8,  /* which take so much of the memory at most */
+  WORTH_TURNING = 8,
+  STRETCHES = 4, /* of the rows in level order are looked at, */
+  STRETCH = 512, /* so many each: */
+  NEAR = 2       /* rows so far from the one before are in the same sector, about */
+};
+
+static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
+
+static int64_t work_bytes(const trs_engine_args *a, trs_scalar scalar) {
+  int64_t parts = (int64_t)a->slices.nparts * TRS_SLICE_LANES;
+  return (a->slices.n + parts) * (int64_t)trs_scalar_size(scalar);
+}
+
+/* Right-hand sides in whole packs of 16 bytes, which tile.cu moves at once. */
+static int32_t whole_packs(int64_t width, trs_scalar scalar) {
+  int64_t size = (int64_t)trs_scalar_size(scalar), pack = size < 16 ? 16 / size : 1;
+  return (int32_t)((width + pack - 1) / pack * pack);
+}
+
+/* The most right-hand sides that are better solved beside each other than in a tile. */
+static int32_t most_beside(const trs_engine *e, trs_scalar scalar, bool apart) {
+  const int32_t multiprocessors = trs_device_look(e->gpu.device)->multiprocessors;
+  const int64_t size = (int64_t)trs_scalar_size(scalar);
+  const trs_slices *s = &e->c.slices;
+  if (e->rhs_choice != TRS_RHS_AUTO) return e->rhs_choice == TRS_RHS_BESIDE ? MOST_TILE : 0;
+  int32_t good = 1, bad = MOST_TILE + 1;
+  while (bad - good > 1) {
+    int32_t width = (good + bad) / 2;
+    double beside =
+        trs_beside_seconds(e->c.regions, e->c.nregions, e->c.level, width, apart, multiprocessors);
+    double tile = trs_tile_seconds(e->c.level, s->nlevels, s->nparts, width * size);
+    *(beside < tile ? &good : &bad) = width;
+  }
+  return good;
+}
+
+/* Do rows that are solved together lie apart in memory?  By some stretches of them. */
+static trs_status rows_lie_apart(const trs_engine *e, trs_stream stream, bool *apart) {
+  const int64_t n = e->args.slices.n, length = least(STRETCH, n);
+  int32_t row[STRETCH];
+  int64_t near = 0, seen = 0;
+  for (int64_t k = 0; k < STRETCHES; k++) {
+    const int32_t *from = e->args.slices.row + k * (n - length) / (STRETCHES - 1);
+    TRS_TRY(trs_device_copy(row, from, length * (int64_t)sizeof *row, stream));
+    TRS_TRY(trs_device_wait(stream));
+    for (int64_t p = 1; p < length; p++) near += llabs((int64_t)row[p] - row[p - 1]) <= NEAR;
+    seen += length - 1;
+  }
+  *apart = 2 * near < seen;
+  return TRS_SUCCESS;
+}
+
+/* As many together as are expected, if there is room. */
+trs_status trs_engine_prepare_rhs(trs_engine *e, const trs_plan *plan) {
+  const trs_scalar scalar = plan->system.scalar;
+  int64_t width = least(plan->options.nrhs, MOST_TILE), one = work_bytes(&e->args, scalar);
+  int64_t most = trs_device_look(e->gpu.device)->memory_bytes / TILE_SHARE;
+  while (width > 2 && width * one > most) width = (width + 1) / 2;
+  bool apart = false;
+  if (width >= WORTH_TURNING) TRS_TRY(rows_lie_apart(e, plan->stream, &apart));
+  e->most_beside = most_beside(e, scalar, apart);
+  e->args.tile = whole_packs(width, scalar);
+  e->bytes += e->args.tile * one;
+  TRS_TRY(
+      trs_device_alloc(e->gpu.device, &e->args.tile_work, e->args.tile, (size_t)one, plan->stream));
+  if (!apart || width <= e->most_beside) return TRS_SUCCESS;
+  int64_t turned = width * e->args.slices.n * (int64_t)trs_scalar_size(scalar);
+  e->bytes += turned;
+  return trs_device_alloc(e->gpu.device, &e->turned, turned, 1, plan->stream);
+}
+
+/* Regions from k on as one for many right-hand sides, whose kernel takes both kinds alike; gives
+ * back the next.  A settled region stays alone. */
+static int32_t join_regions(const trs_engine *e, int32_t k, trs_region *joined) {
+  const trs_region *regions = e->c.regions;
+  *joined = regions[k++];
+  while (k < e->c.nregions && !joined->settled && !regions[k].settled) {
+    joined->level_end = regions[k].level_end;
+    joined->slice_end = regions[k].slice_end;
+    joined->chunk_end = regions[k].chunk_end;
+    joined->entries += regions[k].entries;
+    joined->heavy |= regions[k++].heavy;
+  }
+  return k;
+}
+
+/* Positions whose x may be waited for, begin .. end - 1: those of launches of several levels, but
+ * for the last level of the last of them.  What stands before was solved by earlier launches. */
+static void find_waited(const trs_engine *e, bool joined, int64_t *begin, int64_t *end) {
+  *begin = *end = 0;
+  for (int32_t k = 0, next; k < e->c.nregions; k = next) {
+    trs_region r = e->c.regions[k];
+    next = joined ? join_regions(e, k, &r) : k + 1;
+    if (r.level_end - r.level < 2) continue;
+    if (*end == 0) *begin = e->c.level[r.level].position;
+    *end = e->c.level[r.level_end - 1].position;
+  }
+}
+
+static trs_status empty_work(const trs_engine *e, const trs_engine_args *a, trs_scalar scalar,
+                             trs_stream stream) {
+  int64_t size = (int64_t)trs_scalar_size(scalar), begin, end;
+  find_waited(e, false, &begin, &end);
+  if (begin < end) {
+    end += (a->columns - 1) * a->slices.n;
+    TRS_TRY(trs_device_fill((char *)a->work + begin * size, 0xff, (end - begin) * size, stream));
+  }
+  if (a->slices.nparts == 0) return TRS_SUCCESS;
+  return trs_device_fill(a->parts, 0xff,
+                         a->columns * (int64_t)a->slices.nparts * TRS_SLICE_LANES * size, stream);
+}
+
+trs_status trs_engine_launch_one(const trs_engine *e, const trs_engine_args *a, trs_scalar scalar,
+                                 trs_stream stream) {
+  if (a->halves == 1) TRS_TRY(empty_work(e, a, scalar, stream));
+  for (int32_t k = 0; k < e->c.nregions; k++) {
+    int32_t last = k + 1 == e->c.nregions && a->halves == 2;
+    if (e->c.regions[k].kind == TRS_REGION_WIDE)
+      TRS_TRY(trs_engine_wide(a, scalar, &e->c.regions[k], k, last, stream));
+    else
+      TRS_TRY(trs_engine_narrow(a, scalar, &e->c.regions[k], last, stream));
+  }
+  return TRS_SUCCESS;
+}
+
+/* The same for several: columns of work, which has one half then. */
+static trs_status launch_beside(const trs_engine *e, const trs_engine_args *a, trs_scalar scalar,
+                                int32_t columns, trs_stream stream) {
+  trs_engine_args own = *a;
+  own.columns = columns;
+  own.halves = 1;
+  own.work = a->tile_work;
+  own.parts = (char *)a->tile_work + columns * a->slices.n * (int64_t)trs_scalar_size(scalar);
+  return trs_engine_launch_one(e, &own, scalar, stream);
+}
+
+static trs_status empty_tile(const trs_engine *e, const trs_engine_args *a, trs_scalar scalar,
+                             trs_stream stream) {
+  int64_t begin, end, row = a->tile * (int64_t)trs_scalar_size(scalar);
+  find_waited(e, true, &begin, &end);
+  if (begin >= end) return TRS_SUCCESS;
+  return trs_device_fill((char *)a->tile_work + begin * row, 0xff, (end - begin) * row, stream);
+}
+
+static trs_status launch_tile(const trs_engine *e, const trs_engine_args *a, trs_scalar scalar,
+                              int32_t width, trs_stream stream) {
+  trs_engine_args own = *a;
+  trs_region region;
+  own.tile = whole_packs(width, scalar);
+  TRS_TRY(empty_tile(e, &own, scalar, stream));
+  for (int32_t k = 0, next; k < e->c.nregions; k = next) {
+    next = join_regions(e, k, &region);
+    TRS_TRY(trs_engine_tile(&own, scalar, &region, k, width, stream));
+  }
+  return TRS_SUCCESS;
+}
+
+/* Columns become rows for the time of the tile. */
+static trs_status launch_turned(const trs_engine *e, const trs_engine_args *a, trs_scalar scalar,
+                                int32_t width, trs_stream stream) {
+  trs_move in = {.n = a->slices.n, .width = width, .row = a->b_row, .col = a->b_col}, out = in;
+  trs_engine_args own = *a;
+  out.row = a->x_row, out.col = a->x_col;
+  own.x = e->turned, own.b = e->turned;
+  own.x_row = own.b_row = width;
+  own.x_col = own.b_col = 1;
+  TRS_TRY(trs_launch_gather(e->turned, a->b, &in, scalar, stream));
+  TRS_TRY(launch_tile(e, &own, scalar, width, stream));
+  return trs_launch_scatter(a->x, e->turned, &out, scalar, stream);
+}
+
+static trs_status launch_some(const trs_engine *e, const trs_engine_args *a, trs_scalar scalar,
+                              int32_t width, trs_stream stream) {
+  bool columns = a->b_col > a->b_row && a->x_col > a->x_row;
+  if (width == 1) return trs_engine_launch_one(e, a, scalar, stream);
+  if (width <= e->most_beside) return launch_beside(e, a, scalar, width, stream);
+  if (e->turned && columns && width >= WORTH_TURNING)
+    return launch_turned(e, a, scalar, width, stream);
+  return launch_tile(e, a, scalar, width, stream);
+}
+
+trs_status trs_engine_launch(trs_plan *plan, const trs_rhs *rhs, trs_stream stream) {
+  const trs_engine *e = plan->state;
+  trs_engine_args a = e->args;
+  trs_scalar scalar = plan->system.scalar;
+  int64_t size = (int64_t)trs_scalar_size(scalar);
+  int32_t width;
+  a.x_row = rhs->x_row, a.x_col = rhs->x_col, a.b_row = rhs->b_row, a.b_col = rhs->b_col;
+  for (int64_t column = 0; column < rhs->nrhs; column += width) {
+    width = e->args.tile > 0 ? (int32_t)least(rhs->nrhs - column, e->args.tile) : 1;
+    a.x = (char *)rhs->x + column * a.x_col * size;
+    a.b = (const char *)rhs->b + column * a.b_col * size;
+    TRS_TRY(launch_some(e, &a, scalar, width, stream));
+  }
+  return TRS_SUCCESS;
+}

@@ -1,0 +1,128 @@
+/* wide.cu - wide regions: rows in level order, a warp a slice, every multiprocessor.
+ *
+ * x_i = Dinv (b_i - sum of a_ij x_j): a lane polls the x it needs until their values are there
+ * (slice.cuh), so the cost of a dependency is one store and one load through the second-level
+ * cache.  A warp whose turn is far off looks at one word only, some levels up: polling everything
+ * from the start would fill the cache's queues and delay whom all wait for.
+ * Blocks of threads take tickets in schedule order: one waits only for blocks that run already.
+ * Where nothing waits there are no tickets.
+ * No atomic sums: the same bits every time. */
+#include "solve/cuda/engine/warp_slice.cuh"
+
+namespace {
+
+using namespace trs;
+using namespace trs::wide_slices;
+
+template <class S, class V>
+struct view {
+  using scalar = S;
+  using stored = V;
+  static constexpr bool system = false;
+  const trs_slices &s;
+  S *work, *other; /* this solve's x by position, and the half being cleared for the next */
+  S *parts, *other_parts;
+  one_rhs<S> rhs;
+  trs_fault *fault;
+
+  struct nothing {};
+  __device__ nothing look(int32_t) const { return {}; }
+  __device__ void finish(int32_t position, int32_t row, S value, nothing) const {
+    value = full(value);
+    publish(work + position, value);
+    if (other) other[position] = empty_value<S>();
+    rhs.x[row * rhs.x_row] = value;
+  }
+};
+
+/* The slices of the ticket-th block of threads.  Without heavy ones among them any WARPS in a row
+ * will do, which saves a look. */
+template <bool HEAVY>
+__device__ void find_slices(const trs_slices &s, const trs_region &region, int32_t ticket,
+                            int32_t *slice, int32_t *end) {
+  if (HEAVY) {
+    *slice = s.chunk[region.chunk + ticket];
+    *end = s.chunk[region.chunk + ticket + 1];
+  } else {
+    *slice = region.slice + ticket * WARPS;
+    *end = min(*slice + WARPS, region.slice_end);
+  }
+}
+
+/* WAITS: heavy where there are heavy slices. */
+template <class S, class V, waits WAITS>
+__global__ void __launch_bounds__(THREADS, resident<S>(WAITS))
+    wide(const __grid_constant__ trs_engine_args a, const __grid_constant__ trs_region region,
+         uint32_t *tickets, int32_t last) {
+  __shared__ int32_t taken;
+  __shared__ S partial[WAITS == waits::heavy ? THREADS : 1];
+  extern __shared__ __align__(16) unsigned char shared[];
+  int32_t ticket = int32_t(blockIdx.x);
+  if (WAITS == waits::rows || WAITS == waits::heavy) {
+    if (threadIdx.x == 0) taken = int32_t(atomicInc(tickets, gridDim.x - 1));
+    __syncthreads();
+    ticket = taken;
+  }
+  const int32_t column = a.columns > 1 ? ticket % a.columns : 0;
+  if (a.columns > 1) ticket /= a.columns;
+  place at = {int(threadIdx.x) % 32, int(threadIdx.x) / 32};
+  int32_t slice, end;
+  find_slices<WAITS == waits::heavy>(a.slices, region, ticket, &slice, &end);
+  const trs_slice h = a.slices.slice[min(slice + at.warp, end - 1)];
+  await_kernel_before();
+  uint32_t parity = a.halves == 2 ? a.counters->parity : 0;
+  S *work = static_cast<S *>(a.work), *parts = static_cast<S *>(a.parts);
+  int64_t nparts = int64_t(a.slices.nparts) * TRS_SLICE_LANES;
+  const int64_t place_of_work = parity + column;
+  view<S, V> v = {a.slices,
+                  work + place_of_work * a.slices.n,
+                  a.halves == 2 ? work + (parity ^ 1) * a.slices.n : nullptr,
+                  parts + place_of_work * nparts,
+                  a.halves == 2 ? parts + (parity ^ 1) * nparts : nullptr,
+                  {static_cast<S *>(a.x) + column * a.x_col,
+                   static_cast<const S *>(a.b) + column * a.b_col, a.x_row, a.b_row},
+                  a.fault};
+  if (WAITS == waits::heavy && h.heavy)
+    solve_heavy(v, h, at, partial);
+  else if (slice + at.warp < end)
+    solve_slice<WAITS>(v, h, at.lane, reinterpret_cast<ring<S, V> *>(shared));
+  if (!last) return;
+  __syncthreads();
+  if (threadIdx.x == 0 && atomicInc(&a.counters->finished, gridDim.x - 1) == gridDim.x - 1)
+    a.counters->parity = parity ^ 1;
+}
+
+/* Of one level: all it needs was solved by earlier launches. */
+waits waits_of(const trs_region *region) {
+  if (region->heavy) return waits::heavy;
+  if (region->level_end - region->level > 1) return waits::rows;
+  return region->entries == 0 ? waits::bare : waits::none;
+}
+
+template <class S, class V>
+cudaError_t launch(waits w, const trs_engine_args &a, const trs_region &region, uint32_t *tickets,
+                   int32_t last, cudaStream_t stream) {
+  const int32_t slices = region.slice_end - region.slice;
+  const int32_t blocks =
+      region.heavy ? region.chunk_end - region.chunk : (slices + WARPS - 1) / WARPS;
+  auto kernel = w == waits::heavy  ? wide<S, V, waits::heavy>
+                : w == waits::rows ? wide<S, V, waits::rows>
+                : w == waits::bare ? wide<S, V, waits::bare>
+                                   : wide<S, V, waits::none>;
+  return launch_behind(a.overlaps, kernel, unsigned(blocks) * unsigned(a.columns), THREADS,
+                       w == waits::none ? sizeof(ring<S, V>) : 0, stream, a, region, tickets, last);
+}
+
+}  // namespace
+
+extern "C" trs_status trs_engine_wide(const trs_engine_args *a, trs_scalar scalar,
+                                      const trs_region *region, int32_t number, int32_t last,
+                                      trs_stream stream) {
+  uint32_t *ticket = a->counters->ticket + number;
+  auto to = static_cast<cudaStream_t>(stream);
+  cudaError_t error = by_values(scalar, a->float_values, [&](auto element, auto value) {
+    return launch<decltype(element), decltype(value)>(waits_of(region), *a, *region, ticket, last,
+                                                      to);
+  });
+  return trs_device_check(error, "launching the wide kernel");
+}
