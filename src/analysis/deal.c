@@ -11,7 +11,7 @@ const char *const trs_partition_names[] = {"auto", "cyclic", "bands", "slabs", "
 
 /* Seconds: a step from level to level on one GPU, and what one between two costs more; a launch;
  * a value sent.  Bytes per second, and bytes of an entry and of a row. */
-static const double HOP = 0.46e-6, CROSS = 0.35e-6, LAUNCH = 4e-6, PUSH = 12e-12,
+static const double HOP = 0.46e-6, PEER_STEP = 0.35e-6, LAUNCH = 4e-6, PUSH = 12e-12,
                     BANDWIDTH = 3.3e12;
 
 enum {
@@ -36,12 +36,10 @@ typedef struct dealing {
   int threads;
 } dealing;
 
-static bool is_part(const trs_slice *h) { return h->parts < 0; }
-
 static int64_t entries_of(const trs_slice *h) { return (int64_t)h->width * trs_slice_stride(h); }
 
 static double seconds_of(const trs_slice *h) {
-  int64_t rows = is_part(h) ? 0 : h->rows;
+  int64_t rows = trs_slice_is_part(h) ? 0 : h->rows;
   return (double)(ENTRY_BYTES * entries_of(h) + ROW_BYTES * rows) / BANDWIDTH;
 }
 
@@ -55,7 +53,7 @@ static int32_t same_class(const trs_slices *s, int32_t k, int32_t *count) {
        k < s->nslices && s->slice[k].level == first->level && s->slice[k].heavy == first->heavy &&
        (first->heavy || s->slice[k].log_lanes == first->log_lanes);
        k++)
-    *count += !is_part(&s->slice[k]);
+    *count += !trs_slice_is_part(&s->slice[k]);
   return k;
 }
 
@@ -70,13 +68,9 @@ static void deal_by_level(const dealing *d, int32_t *owner, bool stretches) {
     grain = grain < 1 ? 1 : grain < TRS_CHUNK_SLICES ? grain : TRS_CHUNK_SLICES;
     for (int32_t j = k; j < end; j++) {
       owner[j] = stretches ? (int32_t)((int64_t)at * d->members / count) : at / grain % d->members;
-      at += !is_part(&s->slice[j]);
+      at += !trs_slice_is_part(&s->slice[j]);
     }
   }
-}
-
-static int64_t sweep_of(const trs_system *S, int64_t row) {
-  return S->lower ? row : S->n - 1 - row;
 }
 
 /* Of the first k rows of the sweep. */
@@ -106,7 +100,7 @@ static void deal_slabs(const dealing *d, int32_t *owner) {
   int64_t cut[TRS_DEAL_MEMBERS + 1];
   trs_deal_slabs(cut, d->S, d->members);
   for (int32_t k = 0; k < d->s->nslices; k++) {
-    int64_t at = sweep_of(d->S, d->s->row[d->s->slice[k].first]);
+    int64_t at = trs_in_sweep(d->S, d->s->row[d->s->slice[k].first]);
     int32_t member = 0;
     while (member + 1 < d->members && at >= cut[member + 1]) member++;
     owner[k] = member;
@@ -128,7 +122,7 @@ static trs_status deal_slices(const dealing *d, trs_partition partition, int32_t
   else
     deal_by_level(d, owner, partition == TRS_PARTITION_BANDS);
   for (int32_t k = d->s->nslices - 2; k >= 0; k--)
-    if (is_part(&d->s->slice[k])) owner[k] = owner[k + 1];
+    if (trs_slice_is_part(&d->s->slice[k])) owner[k] = owner[k + 1];
   return TRS_SUCCESS;
 }
 
@@ -137,7 +131,7 @@ static trs_status deal_slices(const dealing *d, trs_partition partition, int32_t
 /* The longest path to a block: its steps, at least 1 once it is known, and those between members.
  */
 typedef struct path {
-  int32_t steps, crossings;
+  int32_t steps, peer_steps;
 } path;
 
 /* Of a row, side by side, since each entry asks for all of it. */
@@ -171,7 +165,7 @@ static void store_path(seen *row, path it) {
   memcpy(&bits, &it, sizeof bits);
   atomic_store_explicit(&row->path, bits, memory_order_relaxed);
 }
-static double seconds_along(path it) { return HOP * it.steps + CROSS * it.crossings; }
+static double seconds_along(path it) { return HOP * it.steps + PEER_STEP * it.peer_steps; }
 
 /* The slices' members are their rows'. */
 static void spread_owners(void *argument, int rank, int size) {
@@ -180,7 +174,7 @@ static void spread_owners(void *argument, int rank, int size) {
   int64_t begin, end;
   trs_share(s->nslices, rank, size, &begin, &end);
   for (int64_t k = begin; k < end; k++)
-    for (int32_t r = 0; r < s->slice[k].rows && !is_part(&s->slice[k]); r++) {
+    for (int32_t r = 0; r < s->slice[k].rows && !trs_slice_is_part(&s->slice[k]); r++) {
       seen *row = &it->row[s->row[s->slice[k].first + r]];
       atomic_init(&row->path, 0);
       atomic_init(&row->mask, 0);
@@ -207,26 +201,26 @@ static bool need_row(seen *row, int32_t member) {
 /* Rows [k, end) of the sweep, a block. */
 static int64_t look_at_block(look *it, int64_t k, int64_t end, path *longest) {
   const trs_system *S = it->d->S;
-  const int64_t first = sweep_of(S, k);
+  const int64_t first = trs_in_sweep(S, k);
   const int32_t own = it->row[first].owner;
   path latest = {0, 0};
   int64_t pushes = 0;
   for (int64_t row = k; row < end; row++) {
     int64_t begin, stop;
-    trs_off_diagonal(S, sweep_of(S, row), S->lower, S->has_diagonal, &begin, &stop);
+    trs_off_diagonal(S, trs_in_sweep(S, row), S->lower, S->has_diagonal, &begin, &stop);
     for (int64_t p = begin; p < stop; p++) {
       if (S->lower ? S->idx[p] >= first : S->idx[p] <= first) continue; /* within the block */
       seen *other = &it->row[S->idx[p]];
       path there = load_path(other);
       if (other->owner != own) {
-        there.crossings++;
+        there.peer_steps++;
         pushes += need_row(other, own);
       }
       if (seconds_along(there) > seconds_along(latest)) latest = there;
     }
   }
   latest.steps++;
-  for (int64_t row = k; row < end; row++) store_path(&it->row[sweep_of(S, row)], latest);
+  for (int64_t row = k; row < end; row++) store_path(&it->row[trs_in_sweep(S, row)], latest);
   if (seconds_along(latest) > seconds_along(*longest)) *longest = latest;
   return pushes;
 }
@@ -264,7 +258,7 @@ static trs_status look_at_all(const dealing *d, trs_deal *deal, double *seconds)
     deal->pushes += it.pushes[t];
     if (seconds_along(it.longest[t]) > seconds_along(longest)) longest = it.longest[t];
   }
-  deal->crossings = longest.crossings;
+  deal->peer_steps = longest.peer_steps;
   *seconds = seconds_along(longest);
   trs_free(it.row);
   return TRS_SUCCESS;
@@ -283,7 +277,7 @@ static void weigh_levels(const dealing *d, trs_deal *deal, double *fullest, doub
   for (int32_t k = 0; k < d->s->nslices; k++) {
     double own = seconds_of(&d->s->slice[k]);
     load[deal->owner[k]] += own;
-    deal->rows[deal->owner[k]] += is_part(&d->s->slice[k]) ? 0 : d->s->slice[k].rows;
+    deal->rows[deal->owner[k]] += trs_slice_is_part(&d->s->slice[k]) ? 0 : d->s->slice[k].rows;
     all[deal->owner[k]] += own;
     total += own;
     if (k + 1 < d->s->nslices && d->s->slice[k + 1].level == d->s->slice[k].level) continue;
@@ -389,10 +383,10 @@ static void take_slices(trs_deal_share *share, const trs_deal *deal, const trs_s
     h->inverse = share->inverses;
     share->entries += entries_of(h);
     share->inverses += trs_slice_inverses(h);
-    h->part = is_part(h) ? share->nparts : share->nparts - parts;
-    share->nparts += is_part(h);
-    share->rows += is_part(h) ? 0 : h->rows;
-    parts = is_part(h) ? parts + 1 : 0;
+    h->part = trs_slice_is_part(h) ? share->nparts : share->nparts - parts;
+    share->nparts += trs_slice_is_part(h);
+    share->rows += trs_slice_is_part(h) ? 0 : h->rows;
+    parts = trs_slice_is_part(h) ? parts + 1 : 0;
   }
 }
 
@@ -411,16 +405,16 @@ static void take_chunks(trs_deal_share *share) {
 
 /* Something of its own, some levels up and as far into its level; a member without rows there
  * watches nothing. */
-static void take_watches(trs_deal_share *share, int32_t watch) {
+static void take_early_polls(trs_deal_share *share, int32_t early_poll) {
   int32_t up = 0, up_end = 0; /* slices of the level watched */
   for (int32_t k = 0, end; k < share->nslices; k = end) {
     int32_t level = share->slice[k].level;
     for (end = k; end < share->nslices && share->slice[end].level == level;) end++;
-    while (up < k && share->slice[up].level < level - watch) up++;
-    for (up_end = up; up_end < k && share->slice[up_end].level == level - watch;) up_end++;
+    while (up < k && share->slice[up].level < level - early_poll) up++;
+    for (up_end = up; up_end < k && share->slice[up_end].level == level - early_poll;) up_end++;
     for (int32_t j = k; j < end; j++) {
       int32_t it = up + (int32_t)((int64_t)(j - k) * (up_end - up) / (end - k));
-      share->slice[j].watch = watch > 0 && up_end > up ? share->slice[it].first : -1;
+      share->slice[j].early_poll = early_poll > 0 && up_end > up ? share->slice[it].first : -1;
     }
   }
 }
@@ -440,7 +434,7 @@ static void take_clears(trs_deal_share *share, const trs_deal *deal, const trs_s
 }
 
 static trs_status take(trs_deal_share *share, const trs_deal *deal, const trs_slices *s,
-                       int32_t member, int32_t watch) {
+                       int32_t member, int32_t early_poll) {
   int32_t count = 0;
   int64_t groups = (s->n + TRS_CLEAR_ROWS - 1) / TRS_CLEAR_ROWS;
   for (int32_t k = 0; k < s->nslices; k++) count += deal->owner[k] == member;
@@ -450,7 +444,7 @@ static trs_status take(trs_deal_share *share, const trs_deal *deal, const trs_sl
   TRS_TRY(TRS_ALLOC(&share->clear, groups));
   take_slices(share, deal, s, member);
   take_chunks(share);
-  take_watches(share, watch);
+  take_early_polls(share, early_poll);
   return trs_deal_share_clear(share, deal, s, member, NULL);
 }
 
@@ -464,9 +458,9 @@ trs_status trs_deal_share_clear(trs_deal_share *share, const trs_deal *deal, con
 }
 
 trs_status trs_deal_share_create(trs_deal_share *share, const trs_deal *deal, const trs_slices *s,
-                                 int32_t member, int32_t watch) {
+                                 int32_t member, int32_t early_poll) {
   *share = (trs_deal_share){0};
-  trs_status status = take(share, deal, s, member, watch);
+  trs_status status = take(share, deal, s, member, early_poll);
   if (status) trs_deal_share_destroy(share);
   return status;
 }

@@ -41,7 +41,7 @@ typedef struct trs_deal {
   int64_t pushes;                 /* values sent in a solve */
   double balance;                 /* entries of the fullest member over the mean */
   double level_balance;           /* the same by levels: the fullest members' sum over the means' */
-  int32_t crossings;              /* steps between members on the longest path */
+  int32_t peer_steps;             /* steps between members on the longest path */
   double seconds;                 /* expected of a solve */
   double alone;                   /* the same of one member that has all */
 } trs_deal;
@@ -67,8 +67,8 @@ trs_status trs_deal_graph(int32_t *owner, const trs_system *S, const trs_slices 
 typedef struct trs_deal_share {
   int32_t nslices, nchunks, nparts, nclear;
   int64_t entries, inverses, rows;
-  trs_slice *slice; /* offsets and parts are the member's own; first stays; watch is one of its own
-                       rows, or -1 */
+  trs_slice *slice; /* offsets and parts are the member's own; first stays; early_poll is one of its
+                       own rows, or -1 */
   int32_t *number;  /* nslices: which of all slices each is */
   int32_t *chunk;   /* nchunks + 1 */
   int32_t *clear;   /* nclear: positions [k TRS_CLEAR_ROWS, (k + 1) TRS_CLEAR_ROWS) hold what may be
@@ -76,7 +76,7 @@ typedef struct trs_deal_share {
 } trs_deal_share;
 
 trs_status trs_deal_share_create(trs_deal_share *share, const trs_deal *deal, const trs_slices *s,
-                                 int32_t member, int32_t watch);
+                                 int32_t member, int32_t early_poll);
 /* Leaves out of what is emptied the rows of slices whose mark in spared[nslices] is set: nobody at
  * home waits for them. */
 trs_status trs_deal_share_clear(trs_deal_share *share, const trs_deal *deal, const trs_slices *s,

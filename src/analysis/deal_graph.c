@@ -19,11 +19,9 @@ typedef struct needs {
   int64_t room, most; /* needs in all, at most */
 } needs;
 
-static bool is_part(const trs_slice *h) { return h->parts < 0; }
-
 static void find_slices(needs *n) {
   for (int32_t k = 0; k < n->s->nslices; k++)
-    for (int32_t r = 0; r < n->s->slice[k].rows && !is_part(&n->s->slice[k]); r++)
+    for (int32_t r = 0; r < n->s->slice[k].rows && !trs_slice_is_part(&n->s->slice[k]); r++)
       n->slice_of[n->s->slice[k].first + r] = k;
 }
 
@@ -42,7 +40,7 @@ static trs_status need(needs *n, int64_t at, int32_t slice) {
 /* met: nslices, the last slice that was found to need each. */
 static trs_status needs_of(needs *n, int32_t k, int32_t *met, int64_t *count) {
   const trs_slice *h = &n->s->slice[k];
-  for (int32_t r = 0; r < h->rows && !is_part(h); r++) {
+  for (int32_t r = 0; r < h->rows && !trs_slice_is_part(h); r++) {
     int64_t begin, end;
     trs_off_diagonal(n->S, n->s->row[h->first + r], n->S->lower, n->S->has_diagonal, &begin, &end);
     for (int64_t p = begin; p < end; p++) {
@@ -94,7 +92,7 @@ static trs_status build_graph(const needs *n, trs_graph *graph, int32_t **weight
     const trs_slice *h = &n->s->slice[k];
     int64_t width = h->width + h->parts * (int64_t)TRS_PART_WIDTH;
     (*weight)[k] =
-        is_part(h) ? 1 : (int32_t)(width * trs_slice_stride(h) / 8 % INT32_MAX) + h->rows;
+        trs_slice_is_part(h) ? 1 : (int32_t)(width * trs_slice_stride(h) / 8 % INT32_MAX) + h->rows;
   }
   return TRS_SUCCESS;
 }

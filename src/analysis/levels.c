@@ -95,12 +95,6 @@ void trs_levels_extremes(const trs_levels *levels, int64_t *smallest, int64_t *l
   }
 }
 
-void trs_levels_order(const trs_levels *levels, int32_t *order) {
-  for (int64_t i = 0; i < levels->n; i++) order[levels->ptr[levels->level[i]]++] = (int32_t)i;
-  for (int32_t k = levels->count; k > 0; k--) levels->ptr[k] = levels->ptr[k - 1];
-  if (levels->count) levels->ptr[0] = 0;
-}
-
 void trs_in_degrees(const trs_system *S, int32_t *in_degree) {
   memset(in_degree, 0, (size_t)S->n * sizeof *in_degree);
   for (int64_t i = 0; i < S->n; i++) {

@@ -23,9 +23,6 @@ void trs_levels_destroy(trs_levels *levels);
 /* Rows in the smallest and largest level; 0 for an empty system. */
 void trs_levels_extremes(const trs_levels *levels, int64_t *smallest, int64_t *largest);
 
-/* order[n]: rows by level, ascending within a level.  O(n). */
-void trs_levels_order(const trs_levels *levels, int32_t *order);
-
 /* in_degree[n]: the rows each row waits for (L17 Algorithm 3's preprocessing). */
 void trs_in_degrees(const trs_system *S, int32_t *in_degree);
 

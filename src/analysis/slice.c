@@ -50,9 +50,6 @@ typedef struct trs_outline {
   int32_t *kind_begin;              /* nkinds */
 } work;
 
-/* Row k of the sweep. */
-static int64_t row_at(const trs_system *S, int64_t k) { return S->lower ? k : S->n - 1 - k; }
-
 /* Off-diagonal entry k of row i in the order of the sweep, the nearest to the diagonal last. */
 static int64_t entry_at(const trs_system *S, int64_t begin, int64_t end, int64_t k) {
   return S->lower ? begin + k : end - 1 - k;
@@ -60,11 +57,11 @@ static int64_t entry_at(const trs_system *S, int64_t begin, int64_t end, int64_t
 
 /* How many of the rows just before row k of the sweep it depends on, without a gap. */
 static int32_t run_before(const trs_system *S, int64_t k, int32_t most) {
-  int64_t i = row_at(S, k), begin, end;
+  int64_t i = trs_in_sweep(S, k), begin, end;
   int32_t run = 0;
   trs_off_diagonal(S, i, S->lower, S->has_diagonal, &begin, &end);
   while (run < most && run < end - begin &&
-         S->idx[entry_at(S, begin, end, end - begin - 1 - run)] == row_at(S, k - 1 - run))
+         S->idx[entry_at(S, begin, end, end - begin - 1 - run)] == trs_in_sweep(S, k - 1 - run))
     run++;
   return run;
 }
@@ -102,7 +99,7 @@ static void make_blocks(void *argument, int rank, int size) {
   share_windows(w, rank, size, &begin, &end);
   for (int before = 0; before < rank; before++) number += w->tally[before].blocks;
   for (int64_t k = begin; k < end; k++) {
-    atomic_init(&w->level_of[row_at(&w->S, k)], -1);
+    atomic_init(&w->level_of[trs_in_sweep(&w->S, k)], -1);
     if (!w->begins[k]) {
       w->block[number].rows++;
       continue;
@@ -126,8 +123,8 @@ static trs_status find_blocks(work *w) {
 
 /* Entries of the row at place k of the sweep that lie outside the block beginning at start. */
 static void outside(const trs_system *S, int64_t k, int64_t start, int64_t *begin, int64_t *end) {
-  const int64_t first = row_at(S, start);
-  trs_off_diagonal(S, row_at(S, k), S->lower, S->has_diagonal, begin, end);
+  const int64_t first = trs_in_sweep(S, start);
+  trs_off_diagonal(S, trs_in_sweep(S, k), S->lower, S->has_diagonal, begin, end);
   while (S->lower && *begin < *end && S->idx[*end - 1] >= first) --*end;
   while (!S->lower && *begin < *end && S->idx[*begin] <= first) ++*begin;
 }
@@ -156,7 +153,7 @@ static void look_at_block(work *w, block *b) {
   }
   b->level = level;
   for (int32_t r = 0; r < b->rows; r++)
-    atomic_store_explicit(&w->level_of[row_at(S, b->start + r)], level, memory_order_relaxed);
+    atomic_store_explicit(&w->level_of[trs_in_sweep(S, b->start + r)], level, memory_order_relaxed);
 }
 
 /* Blocks by ticket, in the order of the sweep, so that nobody waits for what nobody has taken. */
@@ -287,7 +284,7 @@ static void share_slices(const work *w, int rank, int size, int64_t *begin, int6
 
 static trs_slice new_slice(const block *b, int32_t first) {
   return (trs_slice){.first = first,
-                     .watch = -1,
+                     .early_poll = -1,
                      .level = b->level,
                      .log_lanes = (uint8_t)trs_class_lanes(b->class_number),
                      .heavy = (uint8_t)trs_class_heavy(b->class_number)};
@@ -342,7 +339,7 @@ static void add_block(work *w, block *b, int32_t number, int32_t position) {
   b->place = slice->rows;
   slice->rows = (uint8_t)(slice->rows + b->rows);
   for (int32_t r = 0; r < b->rows; r++) {
-    int64_t row = row_at(&w->S, b->start + r);
+    int64_t row = trs_in_sweep(&w->S, b->start + r);
     w->slices->row[position + r] = (int32_t)row;
     w->position[row] = position + r;
   }
@@ -421,12 +418,12 @@ static void cut_chunks(trs_slices *s) {
 
 /* Something to wait for that is ready some hops before the slice's turn: the row `watch` levels up
  * that stands as far into its level. */
-static void choose_watches(trs_slices *s, int32_t watch) {
+static void choose_early_polls(trs_slices *s, int32_t early_poll) {
   for (int32_t k = 0; k < s->nslices; k++) {
     const trs_slice_level *it = &s->level[s->slice[k].level];
-    if (watch == 0 || s->slice[k].level < watch) continue;
-    int64_t at = it[-watch].position, rows = it[1 - watch].position - at;
-    s->slice[k].watch = (int32_t)(at + (k - it->slice) * rows / (it[1].slice - it->slice));
+    if (early_poll == 0 || s->slice[k].level < early_poll) continue;
+    int64_t at = it[-early_poll].position, rows = it[1 - early_poll].position - at;
+    s->slice[k].early_poll = (int32_t)(at + (k - it->slice) * rows / (it[1].slice - it->slice));
   }
 }
 
@@ -492,7 +489,7 @@ static trs_status outline(work *w) {
   TRS_TRY(TRS_ALLOC(&s->chunk, s->nslices + 1));
   number_slices(s);
   cut_chunks(s);
-  choose_watches(s, w->rules.watch);
+  choose_early_polls(s, w->rules.early_poll);
   return TRS_SUCCESS;
 }
 
@@ -590,7 +587,7 @@ void trs_slices_sample(const trs_system *S, double *row_length, double *chained,
   int64_t step = S->n > ROWS ? S->n / ROWS : 1, rows = 0, entries = 0, chains = 0, runs = 0;
   for (int64_t k = 0; k < S->n; k += step) {
     int64_t begin, end, before = k < TRS_MOST_BLOCK ? k : TRS_MOST_BLOCK;
-    trs_off_diagonal(S, row_at(S, k), S->lower, S->has_diagonal, &begin, &end);
+    trs_off_diagonal(S, trs_in_sweep(S, k), S->lower, S->has_diagonal, &begin, &end);
     int32_t own = run_before(S, k, (int32_t)before);
     rows++;
     entries += end - begin;

@@ -16,12 +16,12 @@ static void NAME(fill_row)(const work *w, const block *b, int32_t r, const trs_s
                            const trs_slice_arrays *to, NAME(diagonal_block) * D) {
   const trs_system *S = &w->S;
   const int64_t stride = trs_slice_stride(slice), last = ((int64_t)1 << slice->log_lanes) - 1;
-  int64_t i = row_at(S, b->start + r), begin, end, k = 0;
+  int64_t i = trs_in_sweep(S, b->start + r), begin, end, k = 0;
   trs_off_diagonal(S, i, S->lower, S->has_diagonal, &begin, &end);
   int64_t lane = (int64_t)(b->place + r) << slice->log_lanes;
   for (int64_t e = 0; e < end - begin; e++) {
     int64_t p = entry_at(S, begin, end, e);
-    int64_t before = S->lower ? S->idx[p] : S->n - 1 - S->idx[p];
+    int64_t before = trs_in_sweep(S, S->idx[p]);
     if (before >= b->start) {
       D->value[r][before - b->start] = NAME(slice_value)(S, p);
       D->full[r][before - b->start] = true;

@@ -48,7 +48,7 @@ typedef struct trs_slice {
   int64_t entries, inverse; /* offsets */
   int32_t first;            /* position of its first row */
   int32_t width;            /* entries a lane */
-  int32_t watch;            /* a position some levels up to wait for before looking closer, or -1 */
+  int32_t early_poll;       /* a position some levels up to wait for before looking closer, or -1 */
   int32_t part;             /* heavy: number of its (first) part */
   int32_t parts;            /* parts to add; -1: this slice is one */
   int32_t level;
@@ -60,12 +60,14 @@ typedef struct trs_slice_rules {
   int32_t most_block;  /* rows in a block: 1 to TRS_MOST_BLOCK */
   int32_t dense;       /* 1: diagonal blocks must be full; 0: a chain row to row suffices */
   int32_t lane_length; /* entries a lane may have: a row gets the fewest lanes that keep to it */
-  int32_t wide_lane_length; /* the same in levels of at least wide_rows rows, where throughput */
-  int32_t wide_rows;        /* counts and latency does not */
-  int32_t heavy_width;      /* entries a lane may have in levels of fewer than narrow_rows rows; */
-  int32_t wide_heavy_width; /* and in others: blocks with more are heavy */
-  int32_t narrow_rows;
-  int32_t watch; /* levels up that a slice watches; 0: none */
+  int32_t large_level_lane_length; /* the same in levels of at least large_level_rows rows, where
+                                      throughput */
+  int32_t large_level_rows;        /* counts and latency does not */
+  int32_t small_level_heavy_width; /* entries a lane may have in levels of fewer than narrow_rows
+                                      rows; */
+  int32_t other_heavy_width;       /* and in others: blocks with more are heavy */
+  int32_t small_level_rows;
+  int32_t early_poll; /* levels up that a slice watches; 0: none */
 } trs_slice_rules;
 
 /* Where a level begins. */
@@ -109,8 +111,10 @@ TRS_SLICES_INLINE int32_t trs_most_lanes(int32_t block_class) {
 TRS_SLICES_INLINE int32_t trs_class_of(trs_slice_rules rules, int32_t rows, int32_t length,
                                        int32_t level_rows) {
   int32_t block_class = trs_block_class(rows), lanes = 0, most = trs_most_lanes(block_class);
-  int32_t each = level_rows >= rules.wide_rows ? rules.wide_lane_length : rules.lane_length;
-  int32_t width = level_rows < rules.narrow_rows ? rules.heavy_width : rules.wide_heavy_width;
+  int32_t each =
+      level_rows >= rules.large_level_rows ? rules.large_level_lane_length : rules.lane_length;
+  int32_t width =
+      level_rows < rules.small_level_rows ? rules.small_level_heavy_width : rules.other_heavy_width;
   if (rows > TRS_LIGHT_BLOCK || length > width << most)
     lanes = TRS_HEAVY;
   else
@@ -155,6 +159,9 @@ TRS_SLICES_INLINE int32_t trs_slice_inverses(const trs_slice *h) {
   if (size > TRS_EXACT_BLOCK && !h->heavy) return size * h->rows;
   return (h->heavy ? 1 : trs_blocks_before(h, h->rows)) * (size * (size + 1) / 2);
 }
+
+/* A slice that only leaves sums. */
+TRS_SLICES_INLINE int32_t trs_slice_is_part(const trs_slice *h) { return h->parts < 0; }
 
 /* Slices of a heavy block of that width. */
 TRS_SLICES_INLINE int32_t trs_heavy_slices(int32_t width) {

@@ -25,6 +25,11 @@ trs_system trs_system_of(const trs_matrix *T, trs_uplo uplo, trs_trans trans, tr
 /* Do the off-diagonal entries of a vector stand before its diagonal one? */
 static inline bool trs_system_prefix(const trs_system *S) { return S->rows == S->lower; }
 
+/* Row k of the sweep, or the place of row k in the sweep. */
+static inline int64_t trs_in_sweep(const trs_system *S, int64_t k) {
+  return S->lower ? k : S->n - 1 - k;
+}
+
 /* Off-diagonal entries [*begin, *end) of vector i; prefix and full (= has_diagonal) are
  * parameters so that loops can be compiled for constants. */
 static inline void trs_off_diagonal(const trs_system *S, int64_t i, bool prefix, bool full,

@@ -66,7 +66,7 @@ static void deal_out(dealt *d, const trs_slice_rules *rules, int members, trs_pa
   d->position = trs_outline_positions(d->outline);
   assert_success(trs_deal_create(&d->deal, &d->S, &d->s, d->outline, members, how, 0, NULL));
   for (int m = 0; m < members; m++) {
-    assert_success(trs_deal_share_create(&d->share[m], &d->deal, &d->s, m, rules->watch));
+    assert_success(trs_deal_share_create(&d->share[m], &d->deal, &d->s, m, rules->early_poll));
     fill_share(d, m);
   }
 }
@@ -95,8 +95,6 @@ typedef struct checked {
 
 #define FAULT(c, ...) (snprintf((c)->fault, sizeof(c)->fault, __VA_ARGS__), false)
 
-static bool is_part(const trs_slice *h) { return h->parts < 0; }
-
 /* Offsets and parts follow one another; slices stand in the order of the whole system. */
 static bool check_slices(checked *c, int m) {
   const dealt *d = c->d;
@@ -111,16 +109,16 @@ static bool check_slices(checked *c, int m) {
     if (h->first != whole->first || h->width != whole->width || h->parts != whole->parts ||
         h->rows != whole->rows || h->level != whole->level)
       return FAULT(c, "slice %d differs", k);
-    if (is_part(h) && h->part != parts) return FAULT(c, "part of slice %d", k);
+    if (trs_slice_is_part(h) && h->part != parts) return FAULT(c, "part of slice %d", k);
     if (h->parts > 0 && h->part + h->parts != parts) return FAULT(c, "parts of slice %d", k);
-    for (int32_t r = 0; r < h->rows && !is_part(h); r++) {
+    for (int32_t r = 0; r < h->rows && !trs_slice_is_part(h); r++) {
       if (c->member[h->first + r] >= 0) return FAULT(c, "position %d twice", h->first + r);
       c->member[h->first + r] = m;
     }
     entries += (int64_t)h->width * trs_slice_stride(h);
     inverses += trs_slice_inverses(h);
-    parts += is_part(h);
-    rows += is_part(h) ? 0 : h->rows;
+    parts += trs_slice_is_part(h);
+    rows += trs_slice_is_part(h) ? 0 : h->rows;
   }
   if (entries != share->entries || inverses != share->inverses || rows != share->rows ||
       parts != share->nparts)
@@ -158,7 +156,8 @@ static bool check_entries(checked *c, int m) {
   for (int32_t k = 0; k < share->nslices; k++) {
     const trs_slice *h = &share->slice[k];
     int64_t count = (int64_t)h->width * trs_slice_stride(h);
-    if (h->watch >= 0 && (c->member[h->watch] != m || h->watch >= d->s.level[h->level].position))
+    if (h->early_poll >= 0 &&
+        (c->member[h->early_poll] != m || h->early_poll >= d->s.level[h->level].position))
       return FAULT(c, "what slice %d of %d watches", k, m);
     for (int64_t e = 0; e < count; e++) {
       int32_t p = d->arrays[m].idx[h->entries + e];
@@ -286,13 +285,13 @@ static void solve_slice(turn *t, const trs_slice *h) {
   const dealt *d = t->in->d;
   const double *b = t->in->b + (t->solve - 1) * d->s.n;
   double sum[TRS_SLICE_LANES], residual[TRS_SLICE_LANES];
-  if (h->watch >= 0) (void)await(t->in, &t->work[h->watch]);
+  if (h->early_poll >= 0) (void)await(t->in, &t->work[h->early_poll]);
   for (int lane = 0; lane < TRS_SLICE_LANES; lane++) sum[lane] = lane_sum(t, h, lane);
-  for (int lane = 0; lane < TRS_SLICE_LANES && is_part(h); lane++) {
+  for (int lane = 0; lane < TRS_SLICE_LANES && trs_slice_is_part(h); lane++) {
     store(&t->parts[(int64_t)h->part * TRS_SLICE_LANES + lane], sum[lane]);
     atomic_store(&t->old_parts[(int64_t)h->part * TRS_SLICE_LANES + lane], EMPTY);
   }
-  if (is_part(h)) return;
+  if (trs_slice_is_part(h)) return;
   for (int r = 0; r < h->rows; r++) {
     residual[r] = b[d->s.row[h->first + r]];
     for (int k = 0; k < 1 << h->log_lanes; k++) residual[r] -= sum[(r << h->log_lanes) + k];
@@ -489,9 +488,9 @@ static void numbers_are_as_expected(void **state) {
   assert_true(slabs.balance < 1.2);
   d.cuts = true;
   slabs = dealt_as(&d, 4, TRS_PARTITION_SLABS);
-  assert_true(slabs.crossings <= 3); /* a path goes from one to the next and never back */
+  assert_true(slabs.peer_steps <= 3); /* a path goes from one to the next and never back */
   assert_int_equal(one.pushes, 0);
-  assert_int_equal(one.crossings, 0);
+  assert_int_equal(one.peer_steps, 0);
   assert_true(one.balance == 1);
   shape_free(&d.S);
   d.S = shape_system(SHAPE_RANDOM, 40000, TRS_DOUBLE, false, true);
@@ -530,7 +529,7 @@ static void graphs_with_many_edges_are_refused(void **state) {
 
 static bool same_slice(const trs_slice *a, const trs_slice *b) {
   return a->entries == b->entries && a->inverse == b->inverse && a->first == b->first &&
-         a->width == b->width && a->watch == b->watch && a->part == b->part &&
+         a->width == b->width && a->early_poll == b->early_poll && a->part == b->part &&
          a->parts == b->parts && a->level == b->level && a->rows == b->rows &&
          a->log_lanes == b->log_lanes && a->block == b->block && a->heavy == b->heavy;
 }

@@ -8,6 +8,7 @@
 #include "analysis/shapes.h"
 #include "base/memory.h"
 #include "io/scratch.h"
+#include "io/window.h"
 #include "matrix/matrix.h"
 #include "test.h"
 
@@ -56,8 +57,6 @@ static void make_shares(const trs_matrix *A, int members) {
   trs_slices_destroy(&s);
   trs_outline_destroy(outline);
 }
-
-extern int64_t trs_window_bytes; /* io/window.h, whose trs_slice is another */
 
 static void values_are_never_all_there(void **state) {
   (void)state;
@@ -175,7 +174,7 @@ static void compare_system(const trs_system *S, const trs_slice_rules *rules, in
   assert_success(trs_deal_create(&deal, S, &s, outline, members, how, 0, NULL));
   for (int m = 0; m < members; m++) {
     trs_deal_share share;
-    assert_success(trs_deal_share_create(&share, &deal, &s, m, rules->watch));
+    assert_success(trs_deal_share_create(&share, &deal, &s, m, rules->early_poll));
     compare_share(S, A, outline, &s, &share);
     trs_deal_share_destroy(&share);
   }

@@ -30,8 +30,6 @@ typedef struct checked {
 
 #define FAULT(c, ...) (snprintf((c)->fault, sizeof(c)->fault, __VA_ARGS__), false)
 
-static bool is_part(const trs_slice *h) { return h->parts < 0; }
-
 /* Offsets follow one another; slices stand in the order of their levels and positions. */
 static bool check_slices(checked *c) {
   int64_t entries = 0, inverses = 0;
@@ -43,14 +41,15 @@ static bool check_slices(checked *c) {
     if (h->level != level && h->level != ++level) return FAULT(c, "level of slice %d", k);
     if (h->rows < 1 || h->rows << h->log_lanes > TRS_SLICE_LANES)
       return FAULT(c, "slice %d has %d rows", k, h->rows);
-    if (is_part(h) && (!h->heavy || h->width != TRS_PART_WIDTH || h->block || h->part != parts))
+    if (trs_slice_is_part(h) &&
+        (!h->heavy || h->width != TRS_PART_WIDTH || h->block || h->part != parts))
       return FAULT(c, "part %d", k);
-    if (!is_part(h) && h->parts > 0 && h->part + h->parts != parts)
+    if (!trs_slice_is_part(h) && h->parts > 0 && h->part + h->parts != parts)
       return FAULT(c, "parts of slice %d", k);
     entries += (int64_t)h->width * trs_slice_stride(h);
     inverses += trs_slice_inverses(h);
-    parts += is_part(h);
-    position += is_part(h) ? 0 : h->rows;
+    parts += trs_slice_is_part(h);
+    position += trs_slice_is_part(h) ? 0 : h->rows;
   }
   if (position != c->S->n || parts != c->s->nparts || level != c->s->nlevels - 1)
     return FAULT(c, "rows, parts or levels in all");
@@ -95,7 +94,7 @@ static bool check_chunks(checked *c) {
       const trs_slice *h = &c->s->slice[j];
       if (h->heavy && count > 1) return FAULT(c, "chunk %d is heavy", k);
       if (h->level != c->s->slice[begin].level) return FAULT(c, "levels of chunk %d", k);
-      for (int32_t r = 0; r < h->rows && !is_part(h); r++) {
+      for (int32_t r = 0; r < h->rows && !trs_slice_is_part(h); r++) {
         c->slice_of[h->first + r] = j;
         c->ticket[h->first + r] = k;
       }
@@ -156,15 +155,17 @@ static bool check_choices(checked *c, int32_t k) {
   const trs_slice *h = &c->s->slice[k];
   const trs_slice_level *at = &c->s->level[h->level];
   int32_t rows = at[1].position - at->position;
-  int32_t each = rows >= c->rules.wide_rows ? c->rules.wide_lane_length : c->rules.lane_length;
+  int32_t each =
+      rows >= c->rules.large_level_rows ? c->rules.large_level_lane_length : c->rules.lane_length;
   int32_t most = h->block ? trs_most_lanes(trs_block_class(h->block)) : 0;
   if (h->block > c->rules.most_block) return FAULT(c, "the block of slice %d", k);
   if (!h->heavy && h->width > each && h->log_lanes < most) return FAULT(c, "lanes of slice %d", k);
   if (!h->heavy && h->log_lanes > 0 && h->width << 1 <= each >> 1)
     return FAULT(c, "too many lanes in slice %d", k);
-  if ((h->watch < 0) != (c->rules.watch == 0 || h->level < c->rules.watch))
+  if ((h->early_poll < 0) != (c->rules.early_poll == 0 || h->level < c->rules.early_poll))
     return FAULT(c, "whether slice %d watches", k);
-  if (h->watch >= 0 && c->s->slice[c->slice_of[h->watch]].level != h->level - c->rules.watch)
+  if (h->early_poll >= 0 &&
+      c->s->slice[c->slice_of[h->early_poll]].level != h->level - c->rules.early_poll)
     return FAULT(c, "what slice %d watches", k);
   return true;
 }
@@ -245,11 +246,11 @@ static double lane_sum(interpreter *in, const trs_slice *h, int lane) {
 static void solve_slice(interpreter *in, const trs_slice *h) {
   double sum[TRS_SLICE_LANES], residual[TRS_SLICE_LANES];
   int lanes = 1 << h->log_lanes;
-  if (h->watch >= 0) (void)await(in, &in->work[h->watch]);
+  if (h->early_poll >= 0) (void)await(in, &in->work[h->early_poll]);
   for (int lane = 0; lane < TRS_SLICE_LANES; lane++) sum[lane] = lane_sum(in, h, lane);
-  for (int lane = 0; lane < TRS_SLICE_LANES && is_part(h); lane++)
+  for (int lane = 0; lane < TRS_SLICE_LANES && trs_slice_is_part(h); lane++)
     publish(&in->parts[(int64_t)h->part * TRS_SLICE_LANES + lane], sum[lane]);
-  if (is_part(h)) return;
+  if (trs_slice_is_part(h)) return;
   for (int r = 0; r < h->rows; r++) {
     residual[r] = in->b[in->s->row[h->first + r]];
     for (int k = 0; k < lanes; k++) residual[r] -= sum[r * lanes + k];
@@ -292,8 +293,8 @@ static bool interpret(const trs_slices *s, double *x, const double *b, trs_team 
 
 /* ---- Tests. ---- */
 
-/* most_block, dense; lane_length, wide_lane_length, wide_rows; heavy_width, wide_heavy_width,
- * narrow_rows; watch */
+/* most_block, dense; lane_length, large_level_lane_length, large_level_rows;
+ * small_level_heavy_width, other_heavy_width, small_level_rows; early_poll */
 static const trs_slice_rules all_rules[] = {
     {1, 1, 4, 16, 16384, 32, 32, 0, 2},  {1, 1, 4, 16, 100, 32, 32, 0, 1},
     {1, 1, 1, 2, 300, 2, 8, 30, 3},      {2, 1, 4, 16, 16384, 4, 32, 1000, 0},
@@ -451,8 +452,8 @@ static void solve_too_early(trs_slices *s) {
 static void read_what_comes_later(trs_slices *s) { *some_entry(s) = (int32_t)s->n - 1; }
 static void read_another(trs_slices *s) { (*some_entry(s))--; }
 static void change_a_value(trs_slices *s) { ((double *)s->val)[some_entry(s) - s->idx] *= 2; }
-static void watch_itself(trs_slices *s) {
-  s->slice[s->nslices / 2].watch = s->slice[s->nslices / 2].first;
+static void poll_itself(trs_slices *s) {
+  s->slice[s->nslices / 2].early_poll = s->slice[s->nslices / 2].first;
 }
 static void mix_levels(trs_slices *s) {
   int32_t next = last_of_a_level(s) + 1, chunk = 0;
@@ -470,7 +471,7 @@ static void damaged_plans_are_found_out(void **state) {
     bool stalls, solves; /* the right solution, in spite of it */
   } cases[] = {{"solve too early", solve_too_early, true, false},
                {"read what comes later", read_what_comes_later, true, false},
-               {"watch itself", watch_itself, true, false},
+               {"watch itself", poll_itself, true, false},
                {"read another", read_another, false, false},
                {"change a value", change_a_value, false, false},
                {"solve a row twice", solve_a_row_twice, false, false},

@@ -721,7 +721,7 @@ static void a_busy_gpu_changes_nothing(void **state) {
 
 /* ---- A plan broken on purpose ---- */
 
-/* solve/cuda/engine/engine.h: the rows of the first slice of a wide region never become ready. */
+/* solve/cuda/engine/engine.h: the rows of the first slice of a launch never become ready. */
 trs_status trs_engine_break(trs_plan *plan);
 
 static void a_stalled_solve_is_told_of(void **state) {
@@ -731,7 +731,8 @@ static void a_stalled_solve_is_told_of(void **state) {
   double *b = random_values(n, TRS_DOUBLE, 3), *x = malloc((size_t)n * sizeof *x);
   void *b_there = gpu_upload(b, (size_t)n * sizeof *b), *x_there = gpu_space((size_t)n * sizeof *x);
   for (int there = 0; there < 2; there++) {
-    trs_options options = {.struct_size = sizeof(trs_options), .method = "engine:regions=wide"};
+    trs_options options = {.struct_size = sizeof(trs_options),
+                           .method = "engine:launch-ranges=warp-per-slice"};
     trs_plan *plan = analyze(&s, s.there, TRS_NO_TRANS, &options);
     assert_success(trs_engine_break(plan));
     if (there) {
@@ -754,6 +755,21 @@ static void a_stalled_solve_is_told_of(void **state) {
   gpu_free(x_there);
   free(b);
   free(x);
+  both_sides_free(&s);
+}
+
+static void old_parameters_of_the_engine_warn(void **state) {
+  (void)state;
+  both_sides s = random_system(100, 0.1, TRS_DOUBLE, 3);
+  for (int old = 0; old < 2; old++) {
+    trs_options options = {.struct_size = sizeof(trs_options),
+                           .method = old ? "engine:regions=wide" : "engine:launch-ranges=auto"};
+    trs_plan *plan = analyze(&s, s.there, TRS_NO_TRANS, &options);
+    char text[1024];
+    trs_plan_describe(plan, text, sizeof text);
+    assert_int_equal(strstr(text, "warning: \"regions=wide\" is now") != NULL, old);
+    trs_plan_destroy(plan);
+  }
   both_sides_free(&s);
 }
 
@@ -782,6 +798,7 @@ int main(void) {
       cmocka_unit_test(a_thousand_solves_have_the_same_bits),
       cmocka_unit_test(a_busy_gpu_changes_nothing),
       cmocka_unit_test(a_stalled_solve_is_told_of),
+      cmocka_unit_test(old_parameters_of_the_engine_warn),
   };
   return cmocka_run_group_tests(tests, NULL, gpu_stop);
 }

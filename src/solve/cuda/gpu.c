@@ -16,10 +16,10 @@ const char *trs_gpu_refuses(const trs_plan *plan) {
 void trs_gpu_begin(trs_gpu *gpu, const trs_plan *plan) { gpu->device = plan->context->device; }
 
 trs_status trs_gpu_arm(trs_gpu *gpu, const trs_plan *plan) {
-  TRS_TRY(trs_device_alloc_host(gpu->device, (void **)&gpu->told));
-  *gpu->told = (trs_fault){.row = -1, .limit = WAIT_LIMIT};
+  TRS_TRY(trs_device_alloc_host(gpu->device, (void **)&gpu->host_fault));
+  *gpu->host_fault = (trs_fault){.row = -1, .limit = WAIT_LIMIT};
   TRS_TRY(TRS_DEVICE_ALLOC(gpu->device, &gpu->fault, 1, plan->stream));
-  return trs_device_copy(gpu->fault, gpu->told, sizeof *gpu->told, plan->stream);
+  return trs_device_copy(gpu->fault, gpu->host_fault, sizeof *gpu->host_fault, plan->stream);
 }
 
 trs_status trs_gpu_open(trs_gpu *gpu, trs_plan *plan) {
@@ -46,8 +46,8 @@ void trs_gpu_free(trs_gpu *gpu, trs_plan *plan) {
   gpu->stage = NULL;
   trs_device_free(gpu->device, gpu->fault, plan->stream);
   (void)trs_device_wait(plan->stream); /* a copy may be under way */
-  trs_device_free_host(gpu->device, gpu->told);
-  gpu->fault = gpu->told = NULL;
+  trs_device_free_host(gpu->device, gpu->host_fault);
+  gpu->fault = gpu->host_fault = NULL;
 }
 
 int64_t trs_gpu_bytes(const trs_gpu *gpu) {
@@ -72,18 +72,18 @@ static trs_status bring(trs_gpu *gpu, trs_plan *plan, int which, const void **re
 }
 
 /* Replaces the loaded arrays by those of the other order. */
-static trs_status turn(trs_gpu *gpu, trs_plan *plan, int what) {
+static trs_status transpose(trs_gpu *gpu, trs_plan *plan, int what) {
   trs_system *S = &gpu->system;
-  trs_turned turned = {0};
-  TRS_TRY(trs_gpu_transpose(&turned, gpu->device, S->n, S->nnz, S->scalar, S->ptr, S->idx,
+  trs_transposed other = {0};
+  TRS_TRY(trs_gpu_transpose(&other, gpu->device, S->n, S->nnz, S->scalar, S->ptr, S->idx,
                             what & TRS_GPU_VALUES ? S->val : NULL, plan->stream));
   trs_gpu_unload(gpu, plan);
-  gpu->owned[0] = turned.ptr;
-  gpu->owned[1] = turned.idx;
-  gpu->owned[2] = turned.val;
-  S->ptr = turned.ptr;
-  S->idx = turned.idx;
-  S->val = turned.val;
+  gpu->owned[0] = other.ptr;
+  gpu->owned[1] = other.idx;
+  gpu->owned[2] = other.val;
+  S->ptr = other.ptr;
+  S->idx = other.idx;
+  S->val = other.val;
   S->rows = !S->rows;
   return TRS_SUCCESS;
 }
@@ -104,10 +104,10 @@ static trs_status conjugate(trs_gpu *gpu, trs_plan *plan) {
 
 trs_status trs_gpu_load(trs_gpu *gpu, trs_plan *plan, bool rows, int what) {
   const void *ptr = gpu->system.ptr, *idx = gpu->system.idx, *val = NULL;
-  bool turns = plan->system.rows != rows;
+  bool transposes = plan->system.rows != rows;
   if (plan->matrix->on_device)
     what |= TRS_GPU_PATTERN; /* only pointers, maybe to other arrays now */
-  if (turns) {
+  if (transposes) {
     trs_gpu_unload(gpu, plan);
     what |= TRS_GPU_PATTERN;
   }
@@ -120,28 +120,28 @@ trs_status trs_gpu_load(trs_gpu *gpu, trs_plan *plan, bool rows, int what) {
   gpu->system.ptr = ptr;
   gpu->system.idx = idx;
   gpu->system.val = val;
-  if (turns) TRS_TRY(turn(gpu, plan, what));
+  if (transposes) TRS_TRY(transpose(gpu, plan, what));
   return gpu->system.conj ? conjugate(gpu, plan) : TRS_SUCCESS;
 }
 
 /* ---- Solving ---- */
 
 static trs_status check_fault(const trs_gpu *gpu) {
-  if (!gpu->told->stalled) return TRS_SUCCESS;
-  return trs_fail(TRS_ERROR_STALLED, gpu->told->row,
+  if (!gpu->host_fault->stalled) return TRS_SUCCESS;
+  return trs_fail(TRS_ERROR_STALLED, gpu->host_fault->row,
                   "GPU %d: row %lld waited more than %.3g s for the rows it depends on (0-based); "
                   "x is not complete, analyse anew",
-                  trs_device_look(gpu->device)->ordinal, (long long)gpu->told->row,
-                  1e-9 * (double)gpu->told->limit);
+                  trs_device_look(gpu->device)->ordinal, (long long)gpu->host_fault->row,
+                  1e-9 * (double)gpu->host_fault->limit);
 }
 
 static trs_status finish(trs_plan *plan, trs_gpu *gpu) {
-  TRS_TRY(trs_device_copy(gpu->told, gpu->fault, sizeof *gpu->told, plan->stream));
+  TRS_TRY(trs_device_copy(gpu->host_fault, gpu->fault, sizeof *gpu->host_fault, plan->stream));
   TRS_TRY(trs_device_wait(plan->stream));
   return check_fault(gpu);
 }
 
-trs_status trs_gpu_wait(trs_plan *plan, trs_gpu *gpu) { return finish(plan, gpu); }
+trs_status trs_gpu_wait(trs_plan *plan) { return finish(plan, plan->state); }
 
 static trs_status need_stage(trs_plan *plan, trs_gpu *gpu, int64_t nrhs) {
   if (gpu->stage) return TRS_SUCCESS;

@@ -14,8 +14,8 @@ typedef struct trs_gpu {
   void *owned[3];    /* those of ptr, idx, val that are ours, not the caller's; device memory */
   void *stage;       /* n x stage_width: right-hand sides that came from the host */
   int64_t stage_width;
-  trs_fault *fault; /* device memory, for the kernels */
-  trs_fault *told;  /* pinned host memory: fault as of the last wait */
+  trs_fault *fault;      /* device memory, for the kernels */
+  trs_fault *host_fault; /* pinned host memory: fault as of the last wait */
 } trs_gpu;
 
 enum { TRS_GPU_PATTERN = 1, TRS_GPU_VALUES = 2 };
@@ -49,6 +49,6 @@ typedef trs_status (*trs_gpu_launch)(trs_plan *plan, const trs_rhs *rhs, trs_str
 trs_status trs_gpu_solve(trs_plan *plan, trs_gpu *gpu, const trs_rhs *rhs, trs_gpu_launch launch);
 
 /* Waits for the plan's stream; TRS_ERROR_STALLED with the row where a wait passed its limit. */
-trs_status trs_gpu_wait(trs_plan *plan, trs_gpu *gpu);
+trs_status trs_gpu_wait(trs_plan *plan);
 
 #endif

@@ -4,20 +4,20 @@
 
 #include "device/device.h"
 
-typedef struct trs_move {
+typedef struct trs_row_map {
   int64_t n, width;    /* rows and right-hand sides of the workspace, which is row-major */
   int64_t row, col;    /* of the strided array, in elements */
   const int32_t *perm; /* row i of the workspace is row perm[i] outside; NULL: identity */
   const double *scale; /* n factors, by rows outside; NULL: ones */
-} trs_move;
+} trs_row_map;
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-trs_status trs_launch_gather(void *work, const void *b, const trs_move *move, trs_scalar scalar,
+trs_status trs_launch_gather(void *work, const void *b, const trs_row_map *move, trs_scalar scalar,
                              trs_stream stream);
-trs_status trs_launch_scatter(void *x, const void *work, const trs_move *move, trs_scalar scalar,
+trs_status trs_launch_scatter(void *x, const void *work, const trs_row_map *move, trs_scalar scalar,
                               trs_stream stream);
 
 #ifdef __cplusplus

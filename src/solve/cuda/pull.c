@@ -87,8 +87,6 @@ static trs_status solve(trs_plan *plan, const trs_rhs *rhs) {
   return trs_gpu_solve(plan, &((pull *)plan->state)->gpu, rhs, launch);
 }
 
-static trs_status wait(trs_plan *plan) { return trs_gpu_wait(plan, &((pull *)plan->state)->gpu); }
-
 /* A single solve is over before another method's analysis is. */
 static trs_estimate estimate(const trs_plan *plan) {
   const bool once = plan->options.solves == 1;
@@ -125,7 +123,7 @@ const trs_method trs_method_pull = {
     .analyze = analyze,
     .update = update,
     .solve = solve,
-    .wait = wait,
+    .wait = trs_gpu_wait,
     .bytes = bytes,
     .describe = describe,
     .free = free_state,

@@ -53,13 +53,13 @@ class share {
 
   /* Looks once at what the batch lacks; adds it when nothing is, in the order of the entries
    * whatever arrived first.  Past the limit of waits the share ends with what there is. */
-  __device__ void turn() {
+  __device__ void step() {
     if (over()) return;
     bool lacks = false;
 #pragma unroll
-    for (int u = 0; u < BATCH; u++) peek_if(empty(value_[u]), x_ + col_[u], value_[u]);
+    for (int u = 0; u < BATCH; u++) peek_if(is_pending(value_[u]), x_ + col_[u], value_[u]);
 #pragma unroll
-    for (int u = 0; u < BATCH; u++) lacks |= empty(value_[u]);
+    for (int u = 0; u < BATCH; u++) lacks |= is_pending(value_[u]);
     if (lacks && patience_.goes_on(row_)) return;
     add();
     next_ = lacks ? e_.count : next_ + BATCH * LANES;
@@ -83,7 +83,7 @@ class share {
       bool there = q < e_.count;
       col_[u] = there ? __ldg(idx_ + e_.at(q)) : -1;
       coefficient_[u] = there ? val_[e_.at(q)] : S{};
-      value_[u] = there ? empty_value<S>() : S{};
+      value_[u] = there ? pending_value<S>() : S{};
     }
   }
   __device__ void add() {
@@ -104,7 +104,7 @@ struct equation {
     inverse = a.unit ? one<S>() : reciprocal(static_cast<const S *>(a.val)[e.diagonal]);
   }
   __device__ void finish(const trs_pull &a, S sum) const {
-    S x = full((b - sum) * inverse);
+    S x = encode((b - sum) * inverse);
     publish(static_cast<S *>(a.known) + row, x);
     static_cast<S *>(a.x)[row * a.x_row] = x;
   }
@@ -126,7 +126,7 @@ __device__ void solve_rows(const trs_pull &a, share<S, LANES> &mine, const equat
   const unsigned row_lanes = (ALL_LANES >> (WARP - LANES)) << first;
   bool done = own.row < 0;
   while (!__all_sync(ALL_LANES, done)) {
-    mine.turn();
+    mine.step();
     bool complete = (~__ballot_sync(ALL_LANES, mine.over()) & row_lanes) == 0 && !done;
     if (!__any_sync(ALL_LANES, complete)) continue;
     S sum = sum_lanes(mine.sum(), LOG_LANES);

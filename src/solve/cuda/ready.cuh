@@ -12,25 +12,25 @@ namespace trs {
  * fence stands between rows. ---- */
 
 /* Of a double the upper word is enough: no other value that is published has it. */
-__device__ inline bool empty(float v) { return __float_as_uint(v) == 0xffffffffu; }
-__device__ inline bool empty(double v) { return __double2hiint(v) == -1; }
+__device__ inline bool is_pending(float v) { return __float_as_uint(v) == 0xffffffffu; }
+__device__ inline bool is_pending(double v) { return __double2hiint(v) == -1; }
 template <class R>
-__device__ inline bool empty(complex_of<R> v) {
-  return empty(v.re) || empty(v.im);
+__device__ inline bool is_pending(complex_of<R> v) {
+  return is_pending(v.re) || is_pending(v.im);
 }
 
 /* A NaN that came from the user may have all bits set: another NaN then. */
-__device__ inline float full(float v) { return empty(v) ? __uint_as_float(0x7fffffffu) : v; }
-__device__ inline double full(double v) {
-  return empty(v) ? __longlong_as_double(0x7fffffffffffffffll) : v;
+__device__ inline float encode(float v) { return is_pending(v) ? __uint_as_float(0x7fffffffu) : v; }
+__device__ inline double encode(double v) {
+  return is_pending(v) ? __longlong_as_double(0x7fffffffffffffffll) : v;
 }
 template <class R>
-__device__ inline complex_of<R> full(complex_of<R> v) {
-  return {full(v.re), full(v.im)};
+__device__ inline complex_of<R> encode(complex_of<R> v) {
+  return {encode(v.re), encode(v.im)};
 }
 
 template <class S>
-__device__ inline S empty_value() {
+__device__ inline S pending_value() {
   S v;
   memset(&v, 0xff, sizeof v);
   return v;

@@ -4,11 +4,11 @@
 
 #include "device/device.h"
 
-typedef struct trs_turned {
+typedef struct trs_transposed {
   int64_t *ptr; /* n + 1 */
   int32_t *idx; /* nnz, ascending within a vector */
   void *val;    /* nnz; NULL where no values were given */
-} trs_turned;
+} trs_transposed;
 
 #ifdef __cplusplus
 extern "C" {
@@ -16,7 +16,7 @@ extern "C" {
 
 /* A square n x n matrix turned from rows to columns or back; device arrays from trs_device_alloc,
  * the caller's to free.  On failure nothing is left allocated.  O(nnz) by a stable radix sort. */
-trs_status trs_gpu_transpose(trs_turned *turned, trs_device *device, int64_t n, int64_t nnz,
+trs_status trs_gpu_transpose(trs_transposed *result, trs_device *device, int64_t n, int64_t nnz,
                              trs_scalar scalar, const int64_t *ptr, const int32_t *idx,
                              const void *val, trs_stream stream);
 

@@ -197,8 +197,9 @@ static void solves_become_a_graph(void **state) {
 static void wait_less(trs_plan *plan) {
   static const uint64_t SOON = 200000000; /* nanoseconds */
   trs_gpu *state = plan->state;
-  state->told->limit = SOON;
-  assert_success(trs_device_copy(state->fault, state->told, sizeof *state->told, plan->stream));
+  state->host_fault->limit = SOON;
+  assert_success(
+      trs_device_copy(state->fault, state->host_fault, sizeof *state->host_fault, plan->stream));
   assert_success(trs_device_wait(plan->stream));
 }
 

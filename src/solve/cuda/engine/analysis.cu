@@ -171,7 +171,7 @@ void give_stage_back(cut &c) {
 trs_status take_numbers(cut &c) {
   if (c.dropped) return TRS_SUCCESS;
   TRS_TRY(trs_device_wait(c.side));
-  c.numbers = c.stage->told;
+  c.numbers = c.stage->numbers;
   if (c.numbers.stalled) return stalled(c, c.numbers.row);
   c.dropped = c.numbers.given_up || (c.rival && c.numbers.nlevels > c.rival->numbers.nlevels);
   return TRS_SUCCESS;

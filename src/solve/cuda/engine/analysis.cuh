@@ -89,7 +89,7 @@ struct cut_numbers {
 /* What a stage of the device holds for a cut. */
 struct cut_stage {
   enum { MOST = (TRS_STAGE_BYTES - sizeof(cut_numbers)) / sizeof(trs_slice_level) };
-  cut_numbers told;
+  cut_numbers numbers;
   trs_slice_level level[MOST];
 };
 

@@ -138,7 +138,7 @@ __device__ void invert_blocks(const fill_view &v, const trs_slice &h, const S *v
   const int t = this_lane();
   const bool there = t < h.rows;
   S *out = static_cast<S *>(v.s.inverse) + h.inverse;
-  for (int k = t; k < trs_slice_inverses(&h); k += WARP) out[k] = empty_value<S>();
+  for (int k = t; k < trs_slice_inverses(&h); k += WARP) out[k] = pending_value<S>();
   int32_t position = h.first + (there ? t : 0);
   placed_row r = row_at(v, position);
   if (there) blocks.load(v, val, r, v.t.mirror(v.s.row[position]) - r.place, t);

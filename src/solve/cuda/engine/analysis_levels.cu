@@ -96,16 +96,16 @@ class warp_wait {
  public:
   __device__ explicit warp_wait(analysis_state *state) : state_(state) {}
   __device__ bool goes_on(long long row) {
-    if ((++turns_ & (LOOK_ROUND - 1)) != 0) return true;
+    if ((++steps_ & (LOOK_ROUND - 1)) != 0) return true;
     if (__any_sync(~0u, load_relaxed(&state_->given_up) != 0)) return false;
-    if ((turns_ & (LOOK_UP - 1)) != 0) return true;
+    if ((steps_ & (LOOK_UP - 1)) != 0) return true;
     start_ = look_at_wait(&state_->fault, row, start_);
     return __all_sync(~0u, start_ != 0);
   }
 
  private:
   analysis_state *state_;
-  unsigned turns_ = 0;
+  unsigned steps_ = 0;
   unsigned long long start_ = 0;
 };
 
@@ -113,8 +113,8 @@ class warp_wait {
  * one of two places, so that many looks are under way at once. ---- */
 
 /* Of all nodes in device memory, of those of this block of threads in its shared memory. */
-struct wide_board {
-  static constexpr bool IS_WHOLE = false;
+struct device_board {
+  static constexpr bool IN_SHARED = false;
   uint32_t *all;
   volatile uint32_t *mine;
   int32_t first; /* of this block's nodes */
@@ -124,7 +124,7 @@ struct wide_board {
     load_relaxed_if(wanted && !is_mine, all + node, far);
     if (wanted && is_mine) near = mine[node - first];
   }
-  __device__ void tell(int32_t node, uint32_t value) const {
+  __device__ void publish(int32_t node, uint32_t value) const {
     mine[node - first] = value;
     store_relaxed(all + node, value);
   }
@@ -132,8 +132,8 @@ struct wide_board {
 };
 
 /* Of all nodes in shared memory. */
-struct whole_board {
-  static constexpr bool IS_WHOLE = true;
+struct shared_board {
+  static constexpr bool IN_SHARED = true;
   volatile uint16_t *all;
   const volatile int32_t *at; /* where each warp is */
   int32_t mine;               /* where this one is */
@@ -141,13 +141,13 @@ struct whole_board {
   __device__ void look(int32_t node, bool wanted, uint32_t &, uint32_t &near) const {
     if (wanted) near = all[node];
   }
-  __device__ void tell(int32_t node, uint32_t value) const {
+  __device__ void publish(int32_t node, uint32_t value) const {
     all[node] = uint16_t(min(value, uint32_t(UINT16_MAX)));
   }
   /* Warps that wait take issue slots from the one that they wait for, which is most often one of
    * those furthest back in the sweep. */
-  __device__ void rest(unsigned turn) {
-    if (turn % FRONT_ROUND == 0)
+  __device__ void rest(unsigned step) {
+    if (step % FRONT_ROUND == 0)
       naps = mine - int32_t(__reduce_min_sync(~0u, unsigned(at[this_lane()]))) >= FRONT;
     if (naps) __nanosleep(NAP);
   }
@@ -171,7 +171,7 @@ struct walk {
   bool has_chains;         /* the warp; where a scan for nothing would be most of a step */
   bool news;               /* worth looking at all that is in hand */
   bool is_long;            /* some of it is left for the warp to walk */
-  bool told;
+  bool published;
 
   __device__ void start(const node_view &v, bool exists) {
     const int lane = this_lane();
@@ -179,7 +179,7 @@ struct walk {
     count = exists ? v.count : 0;
     team = lane / LANES;
     unsigned chains = __ballot_sync(~0u, exists && v.chained && team > 0);
-    if (Board::IS_WHOLE) has_chains = chains != 0;
+    if (Board::IN_SHARED) has_chains = chains != 0;
     head_team = (WARP - 1 - __clz(~chains & (~0u >> (WARP - 1 - lane)))) / LANES;
     head = node - (team - head_team);
     is_long = LANES < WARP && count > LONG_ROW * LANES;
@@ -190,7 +190,7 @@ struct walk {
     }
     highest = 0;
     news = true;
-    told = !exists;
+    published = !exists;
   }
 
   __device__ int32_t nearest() const {
@@ -234,12 +234,12 @@ struct walk {
   __device__ bool await(int32_t near, warp_wait &w) {
     uint32_t far_got = 0, near_got = 0;
     bool goes_on = true;
-    for (unsigned turn = 0;; turn++) {
+    for (unsigned step = 0;; step++) {
       known.look(near, near >= 0, far_got, near_got);
       if (__any_sync(~0u, (far_got | near_got) != 0)) break;
       goes_on = w.goes_on(node);
       if (!goes_on) break;
-      known.rest(turn);
+      known.rest(step);
     }
     uint32_t got[SLOTS];
 #pragma unroll
@@ -302,22 +302,22 @@ struct walk {
     for (int step = LANES / 2; step > 0; step /= 2)
       level = max(level, __shfl_xor_sync(~0u, level, step));
 #pragma unroll
-    for (int d = 1; d < TEAMS && (!Board::IS_WHOLE || has_chains); d *= 2) {
+    for (int d = 1; d < TEAMS && (!Board::IN_SHARED || has_chains); d *= 2) {
       uint32_t before = __shfl_up_sync(~0u, level, d * LANES);
       if (team - d >= head_team) level = max(level, before + d);
     }
     if (level < NOT_YET) {
-      if (!told && this_lane() % LANES == 0) known.tell(node, level + 1);
-      told = true;
+      if (!published && this_lane() % LANES == 0) known.publish(node, level + 1);
+      published = true;
       highest = level;
     }
-    return __all_sync(~0u, told);
+    return __all_sync(~0u, published);
   }
 
   /* Until all of the warp's levels are known: true, or a wait has lasted too long or all give up.
    */
   __device__ bool run(warp_wait &w) {
-    unsigned ready = 0, turn = 0;
+    unsigned ready = 0, step = 0;
     look(nearest());
     for (bool goes_on = true; goes_on;) {
       int32_t near = nearest();
@@ -329,7 +329,7 @@ struct walk {
         look(near);
         if (any_long) {
           help();
-          known.rest(turn++);
+          known.rest(step++);
         }
         goes_on = w.goes_on(node);
       } else {
@@ -373,13 +373,14 @@ __device__ bool walk_nodes(const walk_view<Graph> &v, walk_memory &m, int32_t no
   uint32_t longest = exists ? uint32_t(v.graph.longest(node, its, v.length)) : 0;
   longest = __reduce_max_sync(~0u, longest);
   if (this_lane() == 0) atomicMax(&m.longest, longest);
-  walk<LANES, Graph, wide_board> me = {v.graph, {v.known, m.mine, int32_t(m.ticket * NODES)}, node};
+  walk<LANES, Graph, device_board> me = {
+      v.graph, {v.known, m.mine, int32_t(m.ticket * NODES)}, node};
   warp_wait w(v.state);
   me.start(its, exists);
-  bool all_told = me.run(w);
+  bool complete = me.run(w);
   uint32_t highest = __reduce_max_sync(~0u, me.highest);
   if (this_lane() == 0) atomicMax(&m.highest, highest);
-  return all_told;
+  return complete;
 }
 
 /* Ticket after ticket.  A block of threads has one at a time, so that it waits only for those that
@@ -458,7 +459,7 @@ __device__ void walk_groups(const walk_view<Graph> &v, alone_memory &m, volatile
       its = v.graph.node(node);
       longest = max(longest, uint32_t(v.graph.longest(node, its, v.length)));
     }
-    walk<LANES, Graph, whole_board> me = {v.graph, {known, m.at, g}, node};
+    walk<LANES, Graph, shared_board> me = {v.graph, {known, m.at, g}, node};
     warp_wait w(v.state); /* its limit is for one group, not for the walk */
     me.start(its, exists);
     goes_on = me.run(w);
@@ -473,8 +474,8 @@ __device__ void walk_groups(const walk_view<Graph> &v, alone_memory &m, volatile
 }
 
 template <class Graph>
-__device__ void tell_levels(const walk_view<Graph> &v, const alone_memory &m,
-                            const volatile uint16_t *known, int32_t nodes) {
+__device__ void store_levels(const walk_view<Graph> &v, const alone_memory &m,
+                             const volatile uint16_t *known, int32_t nodes) {
   static_assert(ALONE_ROWS < UINT16_MAX, "levels, and one more, fit");
   for (int32_t k = int32_t(threadIdx.x); k < nodes; k += ALONE_THREADS) v.known[k] = known[k];
   if (threadIdx.x > 0) return;
@@ -510,7 +511,7 @@ __global__ void __launch_bounds__(ALONE_THREADS, 1)
       walk_groups<WARP>(v, m, known, nodes);
   }
   __syncthreads();
-  tell_levels(v, m, known, nodes);
+  store_levels(v, m, known, nodes);
 }
 
 template <class Graph>

@@ -22,7 +22,7 @@ enum {
   LONGEST = 1 << 30, /* so that lengths shifted by lanes fit, as in slice.c */
   COUNTERS = GRID_WARPS * SORT_DIGITS,
   AHEAD = 8, /* blocks of a slice that are looked at at once */
-  TURNS = 4  /* of a warp along its share, whose loads are under way at once */
+  STEPS = 4  /* of a warp along its share, whose loads are under way at once */
 };
 
 struct cut_view {
@@ -94,7 +94,7 @@ struct cutter {
   __device__ int32_t chunks_of(int32_t l) const;
   __device__ void count_chunks();
   __device__ void finish_levels();
-  __device__ void tell(int32_t nchunks);
+  __device__ void store_numbers(int32_t nchunks);
 };
 
 /* ---- Rows of each level, where classes depend on them. ---- */
@@ -105,10 +105,11 @@ __device__ bool cutter<K>::needs_level_rows() const {
   const int32_t longest = v.state->longest;
   const int32_t rows = min(r.most_block, int32_t(TRS_LIGHT_BLOCK));
   const int32_t most = trs_most_lanes(trs_block_class(rows));
-  const bool lanes = r.lane_length != r.wide_lane_length && v.t.n >= r.wide_rows &&
-                     (longest > r.lane_length || longest > r.wide_lane_length);
-  const bool heavy = r.heavy_width != r.wide_heavy_width && v.t.n >= r.narrow_rows &&
-                     (longest > r.heavy_width << most || longest > r.wide_heavy_width << most);
+  const bool lanes = r.lane_length != r.large_level_lane_length && v.t.n >= r.large_level_rows &&
+                     (longest > r.lane_length || longest > r.large_level_lane_length);
+  const bool heavy =
+      r.small_level_heavy_width != r.other_heavy_width && v.t.n >= r.small_level_rows &&
+      (longest > r.small_level_heavy_width << most || longest > r.other_heavy_width << most);
   return lanes || heavy;
 }
 
@@ -139,17 +140,17 @@ __device__ void cutter<K>::find_classes(bool by_level) {
   if (threadIdx.x < 2) m.classes[threadIdx.x] = 0;
   __syncthreads();
   uint64_t found = 0;
-  for (int64_t first = grid_thread(); first < count; first += TURNS * grid_threads()) {
-    int32_t length[TURNS], rows[TURNS], level_rows[TURNS];
+  for (int64_t first = grid_thread(); first < count; first += STEPS * grid_threads()) {
+    int32_t length[STEPS], rows[STEPS], level_rows[STEPS];
 #pragma unroll
-    for (int u = 0; u < TURNS; u++) {
+    for (int u = 0; u < STEPS; u++) {
       const int32_t b = int32_t(min(first + u * grid_threads(), int64_t(count) - 1));
       length[u] = v.length[b];
       rows[u] = v.blocks.rows(b);
       level_rows[u] = by_level ? v.o.level_rows[v.known[b] - 1] : 0;
     }
 #pragma unroll
-    for (int u = 0; u < TURNS; u++) {
+    for (int u = 0; u < STEPS; u++) {
       const int64_t b = first + u * grid_threads();
       if (b >= count) break;
       int32_t kind =
@@ -206,12 +207,12 @@ __device__ void cutter<K>::count_digits(int pass) {
   for (int d = this_lane(); d < SORT_DIGITS; d += WARP) mine[d] = 0;
   __syncwarp();
   const share s = share_of_warp(count);
-  for (int64_t first = s.first + this_lane(); first < s.end; first += TURNS * WARP) {
-    K keys[TURNS];
+  for (int64_t first = s.first + this_lane(); first < s.end; first += STEPS * WARP) {
+    K keys[STEPS];
 #pragma unroll
-    for (int u = 0; u < TURNS; u++) keys[u] = key_at(pass, min(first + u * WARP, s.end - 1));
+    for (int u = 0; u < STEPS; u++) keys[u] = key_at(pass, min(first + u * WARP, s.end - 1));
 #pragma unroll
-    for (int u = 0; u < TURNS; u++)
+    for (int u = 0; u < STEPS; u++)
       if (first + u * WARP < s.end) atomicAdd(mine + digit(keys[u], pass), 1);
   }
   __syncthreads();
@@ -250,17 +251,17 @@ __device__ void cutter<K>::move_elements(int pass) {
   int32_t *to_order = v.o.order[pass & 1];
   const int32_t *from_order = v.o.order[(pass + 1) & 1];
   const share s = share_of_warp(count);
-  for (int64_t first = s.first; first < s.end; first += TURNS * WARP) {
-    K keys[TURNS];
-    int32_t blocks[TURNS];
+  for (int64_t first = s.first; first < s.end; first += STEPS * WARP) {
+    K keys[STEPS];
+    int32_t blocks[STEPS];
 #pragma unroll
-    for (int u = 0; u < TURNS; u++) {
+    for (int u = 0; u < STEPS; u++) {
       const int64_t k = min(first + u * WARP + this_lane(), s.end - 1);
       keys[u] = key_at(pass, k);
       blocks[u] = pass > 0 ? from_order[k] : int32_t(k);
     }
 #pragma unroll
-    for (int u = 0; u < TURNS; u++) {
+    for (int u = 0; u < STEPS; u++) {
       if (first + u * WARP >= s.end) break;
       const bool there = first + u * WARP + this_lane() < s.end;
       unsigned d = digit(keys[u], pass);
@@ -308,11 +309,11 @@ __device__ void cutter<K>::count_slices() {
   const share s = share_of_warp(count);
   int64_t run = s.first < s.end ? run_begin(s.first) : 0;
   slices_and_rows found = {0, 0};
-  for (int64_t first = s.first; first < s.end; first += TURNS * WARP) {
-    K keys[TURNS], before[TURNS];
-    int32_t rows[TURNS], length[TURNS];
+  for (int64_t first = s.first; first < s.end; first += STEPS * WARP) {
+    K keys[STEPS], before[STEPS];
+    int32_t rows[STEPS], length[STEPS];
 #pragma unroll
-    for (int u = 0; u < TURNS; u++) {
+    for (int u = 0; u < STEPS; u++) {
       const int64_t k = min(first + u * WARP + this_lane(), s.end - 1);
       const int32_t b = order[k];
       keys[u] = key[k];
@@ -321,7 +322,7 @@ __device__ void cutter<K>::count_slices() {
       length[u] = v.length[b];
     }
 #pragma unroll
-    for (int u = 0; u < TURNS; u++) {
+    for (int u = 0; u < STEPS; u++) {
       if (first + u * WARP >= s.end) break;
       const int64_t k = first + u * WARP + this_lane();
       const bool there = k < s.end;
@@ -354,16 +355,16 @@ __device__ void cutter<K>::begin_slices() {
   slices_and_rows at = grid.before + sum_before(m.warps, GRID_WARPS, this_warp()).before;
   nslices = grid.all.slices;
   const share s = share_of_warp(count);
-  for (int64_t first = s.first; first < s.end; first += TURNS * WARP) {
-    slices_and_rows own[TURNS];
+  for (int64_t first = s.first; first < s.end; first += STEPS * WARP) {
+    slices_and_rows own[STEPS];
 #pragma unroll
-    for (int u = 0; u < TURNS; u++) {
+    for (int u = 0; u < STEPS; u++) {
       const int64_t k = first + u * WARP + this_lane();
       own[u] = {0, 0};
       if (k < s.end) own[u] = {v.o.upto[k], v.o.rows[k]};
     }
 #pragma unroll
-    for (int u = 0; u < TURNS; u++) {
+    for (int u = 0; u < STEPS; u++) {
       if (first + u * WARP >= s.end) break;
       const int64_t k = first + u * WARP + this_lane();
       slices_and_rows upto = at + sum_upto(own[u]);
@@ -377,7 +378,7 @@ __device__ void cutter<K>::begin_slices() {
   }
 }
 
-/* Slice s but for its offsets, watch and part. */
+/* Slice s but for its offsets, early_poll and part. */
 template <class K>
 __device__ trs_slice cutter<K>::slice(int32_t s) const {
   const int32_t k = v.o.first_block[s], kind = class_number(k);
@@ -385,7 +386,7 @@ __device__ trs_slice cutter<K>::slice(int32_t s) const {
   const int32_t end = heavy ? k + 1 : s + 1 < nslices ? v.o.first_block[s + 1] : count;
   trs_slice h = {};
   h.first = v.o.rows_before[k];
-  h.watch = -1;
+  h.early_poll = -1;
   h.level = level(k);
   h.log_lanes = uint8_t(trs_class_lanes(kind));
   h.heavy = heavy;
@@ -482,7 +483,7 @@ __device__ void cutter<K>::count_chunks() {
 template <class K>
 __device__ void cutter<K>::finish_levels() {
   const share mine = share_of_block(nlevels);
-  const bool told = nlevels < int32_t(cut_stage::MOST);
+  const bool fits = nlevels < int32_t(cut_stage::MOST);
   sums<int32_t> grid = sum_before(v.o.chunks, int(gridDim.x), int(blockIdx.x));
   int32_t at = grid.before;
   for (int64_t first = mine.first; first < mine.end; first += GRID_THREADS) {
@@ -492,38 +493,38 @@ __device__ void cutter<K>::finish_levels() {
     if (there) {
       v.o.level[l].chunk = at + sum.before;
       v.o.level[l].heavy = v.o.heavies[l + 1] - v.o.heavies[l];
-      if (told) v.stage->level[l] = v.o.level[l];
+      if (fits) v.stage->level[l] = v.o.level[l];
     }
     at += sum.all;
   }
   if (grid_thread() > 0) return;
   v.o.level[nlevels].chunk = grid.all;
-  if (told) v.stage->level[nlevels] = v.o.level[nlevels];
-  tell(grid.all);
+  if (fits) v.stage->level[nlevels] = v.o.level[nlevels];
+  store_numbers(grid.all);
 }
 
 template <class K>
-__device__ void cutter<K>::tell(int32_t nchunks) {
-  cut_numbers &told = v.stage->told;
-  told.nblocks = count;
-  told.nlevels = nlevels;
-  told.nslices = nslices;
-  told.nchunks = nchunks;
-  told.nparts = all.parts;
-  told.nheavy = all.heavy;
-  told.entries = all.entries;
-  told.inverses = all.inverses;
+__device__ void cutter<K>::store_numbers(int32_t nchunks) {
+  cut_numbers &to = v.stage->numbers;
+  to.nblocks = count;
+  to.nlevels = nlevels;
+  to.nslices = nslices;
+  to.nchunks = nchunks;
+  to.nparts = all.parts;
+  to.nheavy = all.heavy;
+  to.entries = all.entries;
+  to.inverses = all.inverses;
 }
 
 /* ---- The kernels. ---- */
 
 /* Levels that are not all known, or a wait that lasted too long. */
-__device__ bool tell_failure(const cut_view &v) {
+__device__ bool store_failure(const cut_view &v) {
   const analysis_state &s = *v.state;
   if (threadIdx.x == 0 && blockIdx.x == 0) {
-    v.stage->told.given_up = int32_t(s.given_up);
-    v.stage->told.stalled = s.fault.stalled;
-    v.stage->told.row = s.fault.row;
+    v.stage->numbers.given_up = int32_t(s.given_up);
+    v.stage->numbers.stalled = s.fault.stalled;
+    v.stage->numbers.row = s.fault.row;
   }
   return s.given_up != 0 || s.fault.stalled != 0;
 }
@@ -573,10 +574,10 @@ __global__ void __launch_bounds__(GRID_THREADS, 1)
     order_kernel(const __grid_constant__ cut_view v) {
   __shared__ cut_memory m;
   await_kernel_before();
-  if (tell_failure(v)) return;
+  if (store_failure(v)) return;
   cutter<K> c(v, m);
   grid_barrier all(v.state, v.cluster);
-  if (!sort_blocks(c, all) || !cut_order(c, all)) tell_failure(v);
+  if (!sort_blocks(c, all) || !cut_order(c, all)) store_failure(v);
 }
 
 struct lay_view {
@@ -589,17 +590,17 @@ struct lay_view {
 /* Of the blocks at places of the order. */
 template <class K>
 __device__ void lay_rows(const cutter<K> &c, const lay_view &to) {
-  for (int64_t begin = grid_thread(); begin < c.count; begin += TURNS * grid_threads()) {
-    int32_t first[TURNS], at[TURNS], rows[TURNS];
+  for (int64_t begin = grid_thread(); begin < c.count; begin += STEPS * grid_threads()) {
+    int32_t first[STEPS], at[STEPS], rows[STEPS];
 #pragma unroll
-    for (int u = 0; u < TURNS; u++) {
+    for (int u = 0; u < STEPS; u++) {
       const int64_t k = min(begin + u * grid_threads(), int64_t(c.count) - 1);
       first[u] = c.v.blocks.first(c.order[k]);
       at[u] = c.v.o.rows_before[k];
       rows[u] = c.v.o.rows[k];
     }
 #pragma unroll
-    for (int u = 0; u < TURNS; u++) {
+    for (int u = 0; u < STEPS; u++) {
       if (begin + u * grid_threads() >= c.count) break;
       for (int32_t r = 0; r < rows[u]; r++) {
         int32_t row = c.v.t.mirror(first[u] + r);
@@ -611,9 +612,9 @@ __device__ void lay_rows(const cutter<K> &c, const lay_view &to) {
   }
 }
 
-/* As slice.c's choose_watches. */
-__device__ int32_t watch_of(const trs_slice_level *l, int32_t watch, int32_t in_level) {
-  int64_t at = l[-watch].position, rows = l[1 - watch].position - at;
+/* As slice.c's choose_early_polls. */
+__device__ int32_t early_poll_of(const trs_slice_level *l, int32_t early_poll, int32_t in_level) {
+  int64_t at = l[-early_poll].position, rows = l[1 - early_poll].position - at;
   return int32_t(at + in_level * rows / (l[1].slice - l->slice));
 }
 
@@ -621,11 +622,13 @@ template <class K>
 __device__ void lay_slice(const cutter<K> &c, const lay_view &to, int32_t s, trs_slice h,
                           const offsets &at) {
   const trs_slice_level *l = c.v.o.level + h.level;
-  const int32_t in_level = s - l->slice, behind = in_level - l->heavy, watch = c.v.rules.watch;
+  const int32_t in_level = s - l->slice, behind = in_level - l->heavy,
+                early_poll = c.v.rules.early_poll;
   h.entries = at.entries;
   h.inverse = at.inverses;
   if (h.heavy) h.part = at.parts - max(h.parts, 0);
-  if (watch > 0 && h.level >= watch) h.watch = watch_of(l, watch, in_level);
+  if (early_poll > 0 && h.level >= early_poll)
+    h.early_poll = early_poll_of(l, early_poll, in_level);
   to.s.slice[s] = h;
   if (h.heavy && h.parts >= 0) to.map.heavy[at.heavy] = s;
   if (h.parts < 0) {

@@ -10,21 +10,21 @@
  * level of the narrow kernel, each slice of it, each slice when its warps are the limit, and how
  * much more blocks of several rows are; a launch behind another.  Bytes per second of the device
  * and of one multiprocessor. */
-static const double HOP = 0.46e-6, BATCH_HOP = 0.04e-6, NARROW_LEVEL = 0.12e-6,
-                    NARROW_SLICE = 0.07e-6, NARROW_TURN = 0.095e-6, NARROW_BLOCKS = 1.15,
+static const double HOP = 0.46e-6, BATCH_HOP = 0.04e-6, BLOCK_LEVEL = 0.12e-6,
+                    BLOCK_SLICE = 0.07e-6, BLOCK_STEP = 0.095e-6, MULTI_ROW = 1.15,
                     LATE_ENTRY = 0.05e-6, LAUNCH = 2e-6, BANDWIDTH = 3.3e12, OWN_BANDWIDTH = 90e9;
 
-enum { FETCHED = TRS_NARROW_WIDTH, ENTRY_BYTES = 12, ROW_BYTES = 45 };
+enum { FETCHED = TRS_SINGLE_BLOCK_WIDTH, ENTRY_BYTES = 12, ROW_BYTES = 45 };
 
 static const trs_slice_rules plain = {.most_block = 1,
                                       .dense = 1,
                                       .lane_length = 4,
-                                      .wide_lane_length = 16,
-                                      .wide_rows = 16384,
-                                      .heavy_width = 32,
-                                      .wide_heavy_width = 32,
-                                      .narrow_rows = 512,
-                                      .watch = 3};
+                                      .large_level_lane_length = 16,
+                                      .large_level_rows = 16384,
+                                      .small_level_heavy_width = 32,
+                                      .other_heavy_width = 32,
+                                      .small_level_rows = 512,
+                                      .early_poll = 3};
 
 /* Rows that need the row just before them, four at a time inverted together: it costs little and
  * saves up to three levels of four, but in meshes without order it can make more levels. */
@@ -39,7 +39,7 @@ static trs_slice_rules chains(void) {
 static trs_slice_rules full_blocks(int32_t most, int32_t heavy_width) {
   trs_slice_rules rules = plain;
   rules.most_block = most;
-  rules.heavy_width = heavy_width;
+  rules.small_level_heavy_width = heavy_width;
   return rules;
 }
 
@@ -47,7 +47,7 @@ static trs_slice_rules full_blocks(int32_t most, int32_t heavy_width) {
 static int with_lane_lengths(trs_slice_rules *rules, const trs_pattern_features *f, int count) {
   static const double LONG = 8;
   for (int k = 0; k < TRS_MOST_CANDIDATES && f->row_length >= LONG; k++)
-    rules[k].wide_lane_length = 32;
+    rules[k].large_level_lane_length = 32;
   return count;
 }
 
@@ -85,30 +85,30 @@ static double level_width(const trs_slice_level *level) {
   return (double)(level[1].entries - level->entries) / TRS_SLICE_LANES / slices;
 }
 
-static double wide_cost(const trs_slice_level *level) {
+static double warp_slice_cost(const trs_slice_level *level) {
   double batches = fmin(level_width(level), 32) / 4;
   return HOP + BATCH_HOP * batches + level_bytes(level) / BANDWIDTH;
 }
 
-static double narrow_cost(const trs_slice_level *level, int32_t most_rows, bool blocks) {
+static double single_block_cost(const trs_slice_level *level, int32_t most_rows, bool blocks) {
   int32_t rows = level[1].position - level->position, slices = level[1].slice - level->slice;
   double width = level_width(level);
-  if (level->heavy > 0 || rows > most_rows || slices > TRS_NARROW_SLICES) return INFINITY;
-  if (width > TRS_NARROW_WIDTH) return INFINITY;
+  if (level->heavy > 0 || rows > most_rows || slices > TRS_SINGLE_BLOCK_SLICES) return INFINITY;
+  if (width > TRS_SINGLE_BLOCK_WIDTH) return INFINITY;
   double late = width > FETCHED ? LATE_ENTRY * (width - FETCHED) : 0;
-  double turn = fmax(NARROW_LEVEL + NARROW_SLICE * slices, NARROW_TURN * slices) + late;
-  return fmax(blocks ? NARROW_BLOCKS * turn : turn, level_bytes(level) / OWN_BANDWIDTH);
+  double step = fmax(BLOCK_LEVEL + BLOCK_SLICE * slices, BLOCK_STEP * slices) + late;
+  return fmax(blocks ? MULTI_ROW * step : step, level_bytes(level) / OWN_BANDWIDTH);
 }
 
 /* cost[kind] of the levels so far, ending in that kind; came[level][kind]: the kind before. */
 static void walk(const trs_slice_level *level, int32_t nlevels, int32_t most_rows, bool blocks,
-                 trs_region_choice choice, double cost[2], uint8_t (*came)[2]) {
+                 trs_range_choice choice, double cost[2], uint8_t (*came)[2]) {
   cost[0] = cost[1] = LAUNCH;
   for (int32_t l = 0; l < nlevels; l++) {
-    double own[2] = {wide_cost(level + l), narrow_cost(level + l, most_rows, blocks)};
-    if (choice == TRS_REGIONS_WIDE) own[TRS_REGION_NARROW] = INFINITY;
-    if (choice == TRS_REGIONS_NARROW && isfinite(own[TRS_REGION_NARROW]))
-      own[TRS_REGION_WIDE] = INFINITY;
+    double own[2] = {warp_slice_cost(level + l), single_block_cost(level + l, most_rows, blocks)};
+    if (choice == TRS_RANGES_WARP_SLICE) own[TRS_LAUNCH_SINGLE_BLOCK] = INFINITY;
+    if (choice == TRS_RANGES_SINGLE_BLOCK && isfinite(own[TRS_LAUNCH_SINGLE_BLOCK]))
+      own[TRS_LAUNCH_WARP_SLICE] = INFINITY;
     double next[2];
     for (int kind = 0; kind < 2; kind++) {
       bool stays = cost[kind] <= cost[1 - kind] + LAUNCH;
@@ -127,32 +127,33 @@ static bool settled(const trs_slice_level *level, int32_t shares) {
          level[1].entries - level->entries >= ENTRIES * shares;
 }
 
-static trs_region region_of(const trs_slice_level *level, trs_region_kind kind, int32_t begin,
-                            int32_t end, int32_t shares) {
-  trs_region region = {.kind = kind,
-                       .level = begin,
-                       .level_end = end,
-                       .slice = level[begin].slice,
-                       .slice_end = level[end].slice,
-                       .chunk = level[begin].chunk,
-                       .chunk_end = level[end].chunk,
-                       .entries = level[end].entries - level[begin].entries};
+static trs_launch_range range_of(const trs_slice_level *level, trs_launch_kind kind, int32_t begin,
+                                 int32_t end, int32_t shares) {
+  trs_launch_range range = {.kind = kind,
+                            .level = begin,
+                            .level_end = end,
+                            .slice = level[begin].slice,
+                            .slice_end = level[end].slice,
+                            .chunk = level[begin].chunk,
+                            .chunk_end = level[end].chunk,
+                            .entries = level[end].entries - level[begin].entries};
   for (int32_t l = begin; l < end; l++) {
     int32_t rows = level[l + 1].position - level[l].position;
-    if (rows > region.most_rows) region.most_rows = rows;
-    region.heavy |= level[l].heavy > 0;
+    if (rows > range.most_rows) range.most_rows = rows;
+    range.heavy |= level[l].heavy > 0;
   }
-  region.settled = kind == TRS_REGION_WIDE && end == begin + 1 && settled(level + begin, shares);
-  return region;
+  range.settled =
+      kind == TRS_LAUNCH_WARP_SLICE && end == begin + 1 && settled(level + begin, shares);
+  return range;
 }
 
-/* Does level l + 1 begin another region than level l? */
+/* Does level l + 1 begin another range than level l? */
 static bool parts(const trs_slice_level *level, const uint8_t *kind, int32_t l, int32_t shares) {
   return kind[l] != kind[l + 1] || settled(level + l, shares) || settled(level + l + 1, shares);
 }
 
 /* The kinds found going back from the cheaper end; kind[l] of each level.  Gives back how many
- * regions that makes. */
+ * ranges that makes. */
 static int32_t trace(const trs_slice_level *level, uint8_t *kind, uint8_t (*came)[2],
                      int32_t nlevels, const double cost[2], int32_t shares) {
   int now = cost[1] < cost[0] ? 1 : 0;
@@ -165,23 +166,24 @@ static int32_t trace(const trs_slice_level *level, uint8_t *kind, uint8_t (*came
   return count;
 }
 
-trs_status trs_choose_regions(trs_region **regions, int32_t *nregions, double *seconds,
-                              const trs_slice_level *level, int32_t nlevels, int32_t most_rows,
-                              bool blocks, trs_region_choice choice, int32_t shares) {
+trs_status trs_choose_launch_ranges(trs_launch_range **ranges, int32_t *nranges, double *seconds,
+                                    const trs_slice_level *level, int32_t nlevels,
+                                    int32_t most_rows, bool blocks, trs_range_choice choice,
+                                    int32_t shares) {
   uint8_t(*came)[2] = NULL, *kind = NULL;
   double cost[2];
-  *regions = NULL;
-  *nregions = 0;
+  *ranges = NULL;
+  *nranges = 0;
   trs_status status = trs_alloc((void **)&came, nlevels, sizeof *came);
   if (!status) status = TRS_ALLOC(&kind, nlevels);
   if (!status) {
     walk(level, nlevels, most_rows, blocks, choice, cost, came);
     *seconds = fmin(cost[0], cost[1]);
-    status = TRS_ALLOC(regions, trace(level, kind, came, nlevels, cost, shares));
+    status = TRS_ALLOC(ranges, trace(level, kind, came, nlevels, cost, shares));
   }
   for (int32_t l = 0, end; !status && l < nlevels; l = end) {
     for (end = l + 1; end < nlevels && !parts(level, kind, end - 1, shares);) end++;
-    (*regions)[(*nregions)++] = region_of(level, (trs_region_kind)kind[l], l, end, shares);
+    (*ranges)[(*nranges)++] = range_of(level, (trs_launch_kind)kind[l], l, end, shares);
   }
   trs_free(came);
   trs_free(kind);
@@ -194,36 +196,37 @@ trs_status trs_choose_regions(trs_region **regions, int32_t *nregions, double *s
  * apart in b and x; a heavy one has a whole block of threads and waits for itself; a level of a
  * tile; a part of a heavy block there, and more of it for each byte of a row.  Bytes of x per
  * second where they are waited for, and where they are settled. */
-static const double PLACE = 1.25e-9, PLACE_APART = 2.3e-9, HEAVY_PLACES = 10, TILE_LEVEL = 1.5e-6,
-                    TILE_PART = 0.34e-6, TILE_PART_BYTE = 0.4e-9, TILE_BANDWIDTH = 2.5e12,
+static const double PLACE = 1.25e-9, PLACE_APART = 2.3e-9, HEAVY_PLACES = 10, MANY_LEVEL = 1.5e-6,
+                    MANY_PART = 0.34e-6, MANY_PART_BYTE = 0.4e-9, MANY_BANDWIDTH = 2.5e12,
                     SETTLED_BANDWIDTH = 6e12;
 
-double trs_beside_seconds(const trs_region *regions, int32_t nregions, const trs_slice_level *level,
-                          int32_t width, bool apart, int32_t multiprocessors) {
+double trs_batched_seconds(const trs_launch_range *ranges, int32_t nranges,
+                           const trs_slice_level *level, int32_t width, bool apart,
+                           int32_t multiprocessors) {
   const double place = apart ? PLACE_APART : PLACE;
   double seconds = 0;
-  for (int32_t k = 0; k < nregions; k++) {
-    const bool narrow = regions[k].kind == TRS_REGION_NARROW;
-    const double turns = ceil((double)width / multiprocessors);
-    for (int32_t l = regions[k].level; l < regions[k].level_end; l++) {
+  for (int32_t k = 0; k < nranges; k++) {
+    const bool single_block = ranges[k].kind == TRS_LAUNCH_SINGLE_BLOCK;
+    const double waves = ceil((double)width / multiprocessors);
+    for (int32_t l = ranges[k].level; l < ranges[k].level_end; l++) {
       double slices = level[l + 1].slice - level[l].slice;
       double places = slices + (HEAVY_PLACES - 1) * level[l].heavy;
-      double wide = fmax(wide_cost(level + l), place * places * width);
-      seconds += narrow ? turns * narrow_cost(level + l, INT32_MAX, false) : wide;
+      double warp_slice = fmax(warp_slice_cost(level + l), place * places * width);
+      seconds += single_block ? waves * single_block_cost(level + l, INT32_MAX, false) : warp_slice;
     }
   }
   return seconds;
 }
 
-double trs_tile_seconds(const trs_slice_level *level, int32_t nlevels, int32_t nparts,
-                        int64_t column_bytes) {
+double trs_many_rhs_seconds(const trs_slice_level *level, int32_t nlevels, int32_t nparts,
+                            int64_t column_bytes) {
   double moving = 0;
   for (int32_t l = 0; l < nlevels; l++) {
     double rows = level[l + 1].position - level[l].position;
     double passed = (double)(level[l + 1].entries - level[l].entries) + 4 * rows;
-    double bandwidth = settled(level + l, 1) ? SETTLED_BANDWIDTH : TILE_BANDWIDTH;
+    double bandwidth = settled(level + l, 1) ? SETTLED_BANDWIDTH : MANY_BANDWIDTH;
     moving += passed * (double)column_bytes / bandwidth;
   }
-  const double part = TILE_PART + TILE_PART_BYTE * (double)column_bytes;
-  return TILE_LEVEL * nlevels + fmax(part * nparts, moving);
+  const double part = MANY_PART + MANY_PART_BYTE * (double)column_bytes;
+  return MANY_LEVEL * nlevels + fmax(part * nparts, moving);
 }

@@ -19,25 +19,27 @@ typedef struct trs_pattern_features {
 enum { TRS_MOST_CANDIDATES = 4 };
 int trs_choose_rules(trs_slice_rules *rules, const trs_pattern_features *features);
 
-typedef enum trs_region_choice {
-  TRS_REGIONS_AUTO,
-  TRS_REGIONS_WIDE,
-  TRS_REGIONS_NARROW
-} trs_region_choice;
+typedef enum trs_range_choice {
+  TRS_RANGES_AUTO,
+  TRS_RANGES_WARP_SLICE,
+  TRS_RANGES_SINGLE_BLOCK
+} trs_range_choice;
 
 /* Regions for the levels (level[nlevels + 1]): the cheapest sequence, by dynamic programming over
  * the levels; most_rows: of a level that the narrow kernel takes; blocks: of several rows; shares:
- * GPUs that each have a part of every level.  *regions is freed with trs_free; seconds is what one
+ * GPUs that each have a part of every level.  *ranges is freed with trs_free; seconds is what one
  * solve should take. */
-trs_status trs_choose_regions(trs_region **regions, int32_t *nregions, double *seconds,
-                              const trs_slice_level *level, int32_t nlevels, int32_t most_rows,
-                              bool blocks, trs_region_choice choice, int32_t shares);
+trs_status trs_choose_launch_ranges(trs_launch_range **ranges, int32_t *nranges, double *seconds,
+                                    const trs_slice_level *level, int32_t nlevels,
+                                    int32_t most_rows, bool blocks, trs_range_choice choice,
+                                    int32_t shares);
 
 /* What solves of several right-hand sides should take: beside each other, each as if alone; and in
  * a tile, whose columns have so many bytes a row together. */
-double trs_beside_seconds(const trs_region *regions, int32_t nregions, const trs_slice_level *level,
-                          int32_t width, bool apart, int32_t multiprocessors);
-double trs_tile_seconds(const trs_slice_level *level, int32_t nlevels, int32_t nparts,
-                        int64_t column_bytes);
+double trs_batched_seconds(const trs_launch_range *ranges, int32_t nranges,
+                           const trs_slice_level *level, int32_t width, bool apart,
+                           int32_t multiprocessors);
+double trs_many_rhs_seconds(const trs_slice_level *level, int32_t nlevels, int32_t nparts,
+                            int64_t column_bytes);
 
 #endif

@@ -1,9 +1,8 @@
-/* engine.c - the GPU engine: analysis into slices and regions, solves by their kernels. */
+/* engine.c - the GPU engine: analysis into slices and ranges, solves by their kernels. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "plan/parameters.h"
 #include "solve/cuda/engine/state.h"
 
 typedef trs_engine engine;
@@ -20,33 +19,13 @@ static trs_estimate estimate(const trs_plan *plan) {
   return (trs_estimate){.seconds = START + moved / BUS + levels * LEVEL + bytes / BANDWIDTH};
 }
 
-static trs_status read_parameters(engine *e, const trs_plan *plan) {
-  static const char *const no_yes[] = {"no", "yes", NULL};
-  static const char *const kinds[] = {"auto", "wide", "narrow", NULL};
-  static const char *const ways[] = {"auto", "beside", "tile", NULL};
-  e->block = e->dense = e->lanes = e->wide_lanes = e->watch = e->heavy = e->narrow_rows = -1;
-  const trs_parameter table[] = {{"block", NULL, 1, TRS_MOST_BLOCK, &e->block},
-                                 {"dense", no_yes, 0, 0, &e->dense},
-                                 {"lane-length", NULL, 1, 1024, &e->lanes},
-                                 {"wide-lane-length", NULL, 1, 1024, &e->wide_lanes},
-                                 {"watch", NULL, 0, 64, &e->watch},
-                                 {"heavy-width", NULL, 1, 1024, &e->heavy},
-                                 {"narrow-rows", NULL, 0, INT32_MAX, &e->narrow_rows},
-                                 {"halves", NULL, 1, 2, &e->halves},
-                                 {"rhs", ways, 0, 0, &e->rhs_choice},
-                                 {"regions", kinds, 0, 0, &e->regions_choice}};
-  return trs_parameters_read(plan, table, sizeof table / sizeof table[0]);
-}
-
 /* Rules with what the caller asked for by name. */
 static trs_slice_rules with_parameters(const engine *e, trs_slice_rules rules) {
-  if (e->block > 0) rules.most_block = (int32_t)e->block;
-  if (e->dense >= 0) rules.dense = (int32_t)e->dense;
-  if (e->lanes > 0) rules.lane_length = (int32_t)e->lanes;
-  if (e->wide_lanes > 0) rules.wide_lane_length = (int32_t)e->wide_lanes;
-  if (e->heavy > 0) rules.heavy_width = (int32_t)e->heavy;
-  if (e->narrow_rows >= 0) rules.narrow_rows = (int32_t)e->narrow_rows;
-  if (e->watch >= 0) rules.watch = (int32_t)e->watch;
+  const trs_engine_parameters *p = &e->asked;
+  if (p->block > 0) rules.most_block = (int32_t)p->block;
+  if (p->dense >= 0) rules.dense = (int32_t)p->dense;
+  if (p->small_level_rows >= 0) rules.small_level_rows = (int32_t)p->small_level_rows;
+  if (p->early_poll >= 0) rules.early_poll = (int32_t)p->early_poll;
   return rules;
 }
 
@@ -60,12 +39,12 @@ static trs_status make_work(engine *e, const trs_plan *plan, trs_gpu_blank *blan
   a->fault = e->gpu.fault;
   a->overlaps = facts->capability >= 9;
   a->columns = 1;
-  a->halves = 2 * n * size <= facts->l2_bytes / 4 ? 2 : 1;
-  if (e->halves > 0) a->halves = (int32_t)e->halves;
+  a->buffers = 2 * n * size <= facts->l2_bytes / 4 ? 2 : 1;
+  if (e->asked.double_buffer >= 0) a->buffers = 1 + (int32_t)e->asked.double_buffer;
   int64_t parts = (int64_t)e->c.slices.nparts * TRS_SLICE_LANES;
-  int64_t work_bytes = a->halves * n * size, bytes = a->halves * (n + parts) * size;
+  int64_t work_bytes = a->buffers * n * size, bytes = a->buffers * (n + parts) * size;
   int64_t counters_at = (bytes + (int64_t)sizeof(int64_t) - 1) / 8 * 8;
-  int64_t counters = (int64_t)sizeof *e->args.counters + (e->c.nregions + 1) * 4;
+  int64_t counters = (int64_t)sizeof *e->args.counters + (e->c.nranges + 1) * 4;
   e->bytes = counters_at + counters;
   TRS_TRY(trs_device_alloc(e->gpu.device, &e->memory, e->bytes, 1, plan->stream));
   a->work = e->memory;
@@ -96,9 +75,9 @@ static trs_gpu_pattern pattern_of(const trs_system *S) {
 
 static void drop_arrays(engine *e, trs_stream stream) {
   trs_device_free(e->gpu.device, e->memory, stream);
-  trs_device_free(e->gpu.device, e->args.tile_work, stream);
-  trs_device_free(e->gpu.device, e->turned, stream);
-  e->turned = NULL;
+  trs_device_free(e->gpu.device, e->args.many_rhs_work, stream);
+  trs_device_free(e->gpu.device, e->transposed, stream);
+  e->transposed = NULL;
   e->args = (trs_engine_args){.float_values = e->args.float_values};
   e->memory = NULL;
   e->bytes = 0;
@@ -108,7 +87,7 @@ static void drop_candidate(engine *e, candidate *c, trs_stream stream) {
   trs_gpu_cut_free(c->cut);
   trs_gpu_slices_free(&c->slices, &c->map, e->gpu.device, stream);
   trs_free(c->level);
-  trs_free(c->regions);
+  trs_free(c->ranges);
   *c = (candidate){0};
 }
 
@@ -127,9 +106,9 @@ static trs_status look_at_candidate(const engine *e, const trs_plan *plan, candi
   c->seconds = INFINITY;
   TRS_TRY(trs_gpu_cut_finish(c->cut, &c->slices, &c->level));
   if (!c->level) return TRS_SUCCESS;
-  return trs_choose_regions(&c->regions, &c->nregions, &c->seconds, c->level, c->slices.nlevels,
-                            TRS_NARROW_ROWS(trs_scalar_size(plan->system.scalar)),
-                            c->rules.most_block > 1, (trs_region_choice)e->regions_choice, 1);
+  return trs_choose_launch_ranges(&c->ranges, &c->nranges, &c->seconds, c->level, c->slices.nlevels,
+                                  TRS_SINGLE_BLOCK_ROWS(trs_scalar_size(plan->system.scalar)),
+                                  c->rules.most_block > 1, (trs_range_choice)e->asked.ranges, 1);
 }
 
 /* e->c, which was looked at, and what its solves need. */
@@ -242,7 +221,7 @@ static trs_status analyze(trs_plan *plan) {
   engine *e;
   TRS_TRY(TRS_ALLOC_ZERO(&e, 1));
   plan->state = e;
-  TRS_TRY(read_parameters(e, plan));
+  TRS_TRY(trs_engine_parameters_read(&e->asked, plan));
   trs_gpu_begin(&e->gpu, plan);
   return analyze_on_device(e, plan);
 }
@@ -262,8 +241,6 @@ static trs_status solve(trs_plan *plan, const trs_rhs *rhs) {
   return trs_gpu_solve(plan, &((engine *)plan->state)->gpu, rhs, trs_engine_launch);
 }
 
-static trs_status wait(trs_plan *plan) { return trs_gpu_wait(plan, &((engine *)plan->state)->gpu); }
-
 static int64_t bytes(const trs_plan *plan) {
   const engine *e = plan->state;
   return e->bytes + trs_gpu_bytes(&e->gpu) +
@@ -272,15 +249,16 @@ static int64_t bytes(const trs_plan *plan) {
 
 static void describe(const trs_plan *plan, char *text, size_t size) {
   const engine *e = plan->state;
-  int32_t narrow = 0;
-  for (int32_t k = 0; k < e->c.nregions; k++)
-    if (e->c.regions[k].kind == TRS_REGION_NARROW)
-      narrow += e->c.regions[k].level_end - e->c.regions[k].level;
+  int32_t single_block = 0;
+  for (int32_t k = 0; k < e->c.nranges; k++)
+    if (e->c.ranges[k].kind == TRS_LAUNCH_SINGLE_BLOCK)
+      single_block += e->c.ranges[k].level_end - e->c.ranges[k].level;
   snprintf(text, size,
-           "%d levels of %d blocks of up to %d rows, %d slices, %d regions, %d levels in one "
-           "block of threads, %s %.3g ms",
+           "%d levels of %d blocks of up to %d rows, %d slices, %d launches, %d levels in one "
+           "block of threads, %s %.3g ms%s",
            e->c.slices.nlevels, e->c.slices.nblocks, e->c.rules.most_block, e->c.slices.nslices,
-           e->c.nregions, narrow, e->tuned ? "timed at" : "expects", 1e3 * e->c.seconds);
+           e->c.nranges, single_block, e->tuned ? "timed at" : "expects", 1e3 * e->c.seconds,
+           e->asked.warning);
 }
 
 static void free_state(trs_plan *plan) {
@@ -304,7 +282,7 @@ const trs_method trs_method_engine = {
     .analyze = analyze,
     .update = update,
     .solve = solve,
-    .wait = wait,
+    .wait = trs_gpu_wait,
     .bytes = bytes,
     .describe = describe,
     .free = free_state,
@@ -314,8 +292,8 @@ const trs_method trs_method_engine = {
 static trs_status lose_first_row(engine *e, trs_stream stream) {
   static const uint64_t SOON = 200000000; /* nanoseconds */
   trs_slice slice;
-  e->gpu.told->limit = SOON;
-  TRS_TRY(trs_device_copy(e->gpu.fault, e->gpu.told, sizeof *e->gpu.told, stream));
+  e->gpu.host_fault->limit = SOON;
+  TRS_TRY(trs_device_copy(e->gpu.fault, e->gpu.host_fault, sizeof *e->gpu.host_fault, stream));
   TRS_TRY(trs_device_copy(&slice, e->c.slices.slice, sizeof slice, stream));
   TRS_TRY(trs_device_wait(stream));
   slice.rows = 0;

@@ -12,9 +12,9 @@
 #include "solve/cuda/move.h"
 
 enum {
-  MOST_TILE = 128, /* right-hand sides together, */
-  TILE_SHARE = 8,  /* which take so much of the memory at most */
-  WORTH_TURNING = 8,
+  MOST_TOGETHER = 128, /* right-hand sides together, */
+  MEMORY_SHARE = 8,    /* which take so much of the memory at most */
+  WORTH_TRANSPOSING = 8,
   STRETCHES = 4, /* of the rows in level order are looked at, */
   STRETCH = 512, /* so many each: */
   NEAR = 2       /* rows so far from the one before are in the same sector, about */
@@ -34,18 +34,18 @@ static int32_t whole_packs(int64_t width, trs_scalar scalar) {
 }
 
 /* The most right-hand sides that are better solved beside each other than in a tile. */
-static int32_t most_beside(const trs_engine *e, trs_scalar scalar, bool apart) {
+static int32_t most_batched(const trs_engine *e, trs_scalar scalar, bool apart) {
   const int32_t multiprocessors = trs_device_look(e->gpu.device)->multiprocessors;
   const int64_t size = (int64_t)trs_scalar_size(scalar);
   const trs_slices *s = &e->c.slices;
-  if (e->rhs_choice != TRS_RHS_AUTO) return e->rhs_choice == TRS_RHS_BESIDE ? MOST_TILE : 0;
-  int32_t good = 1, bad = MOST_TILE + 1;
+  if (e->asked.rhs != TRS_RHS_AUTO) return e->asked.rhs == TRS_RHS_BATCHED ? MOST_TOGETHER : 0;
+  int32_t good = 1, bad = MOST_TOGETHER + 1;
   while (bad - good > 1) {
     int32_t width = (good + bad) / 2;
-    double beside =
-        trs_beside_seconds(e->c.regions, e->c.nregions, e->c.level, width, apart, multiprocessors);
-    double tile = trs_tile_seconds(e->c.level, s->nlevels, s->nparts, width * size);
-    *(beside < tile ? &good : &bad) = width;
+    double batched =
+        trs_batched_seconds(e->c.ranges, e->c.nranges, e->c.level, width, apart, multiprocessors);
+    double many = trs_many_rhs_seconds(e->c.level, s->nlevels, s->nparts, width * size);
+    *(batched < many ? &good : &bad) = width;
   }
   return good;
 }
@@ -69,33 +69,33 @@ static trs_status rows_lie_apart(const trs_engine *e, trs_stream stream, bool *a
 /* As many together as are expected, if there is room. */
 trs_status trs_engine_prepare_rhs(trs_engine *e, const trs_plan *plan) {
   const trs_scalar scalar = plan->system.scalar;
-  int64_t width = least(plan->options.nrhs, MOST_TILE), one = work_bytes(&e->args, scalar);
-  int64_t most = trs_device_look(e->gpu.device)->memory_bytes / TILE_SHARE;
+  int64_t width = least(plan->options.nrhs, MOST_TOGETHER), one = work_bytes(&e->args, scalar);
+  int64_t most = trs_device_look(e->gpu.device)->memory_bytes / MEMORY_SHARE;
   while (width > 2 && width * one > most) width = (width + 1) / 2;
   bool apart = false;
-  if (width >= WORTH_TURNING) TRS_TRY(rows_lie_apart(e, plan->stream, &apart));
-  e->most_beside = most_beside(e, scalar, apart);
-  e->args.tile = whole_packs(width, scalar);
-  e->bytes += e->args.tile * one;
-  TRS_TRY(
-      trs_device_alloc(e->gpu.device, &e->args.tile_work, e->args.tile, (size_t)one, plan->stream));
-  if (!apart || width <= e->most_beside) return TRS_SUCCESS;
-  int64_t turned = width * e->args.slices.n * (int64_t)trs_scalar_size(scalar);
-  e->bytes += turned;
-  return trs_device_alloc(e->gpu.device, &e->turned, turned, 1, plan->stream);
+  if (width >= WORTH_TRANSPOSING) TRS_TRY(rows_lie_apart(e, plan->stream, &apart));
+  e->most_batched = most_batched(e, scalar, apart);
+  e->args.many_rhs = whole_packs(width, scalar);
+  e->bytes += e->args.many_rhs * one;
+  TRS_TRY(trs_device_alloc(e->gpu.device, &e->args.many_rhs_work, e->args.many_rhs, (size_t)one,
+                           plan->stream));
+  if (!apart || width <= e->most_batched) return TRS_SUCCESS;
+  int64_t bytes = width * e->args.slices.n * (int64_t)trs_scalar_size(scalar);
+  e->bytes += bytes;
+  return trs_device_alloc(e->gpu.device, &e->transposed, bytes, 1, plan->stream);
 }
 
 /* Regions from k on as one for many right-hand sides, whose kernel takes both kinds alike; gives
- * back the next.  A settled region stays alone. */
-static int32_t join_regions(const trs_engine *e, int32_t k, trs_region *joined) {
-  const trs_region *regions = e->c.regions;
-  *joined = regions[k++];
-  while (k < e->c.nregions && !joined->settled && !regions[k].settled) {
-    joined->level_end = regions[k].level_end;
-    joined->slice_end = regions[k].slice_end;
-    joined->chunk_end = regions[k].chunk_end;
-    joined->entries += regions[k].entries;
-    joined->heavy |= regions[k++].heavy;
+ * back the next.  A settled range stays alone. */
+static int32_t join_ranges(const trs_engine *e, int32_t k, trs_launch_range *joined) {
+  const trs_launch_range *ranges = e->c.ranges;
+  *joined = ranges[k++];
+  while (k < e->c.nranges && !joined->settled && !ranges[k].settled) {
+    joined->level_end = ranges[k].level_end;
+    joined->slice_end = ranges[k].slice_end;
+    joined->chunk_end = ranges[k].chunk_end;
+    joined->entries += ranges[k].entries;
+    joined->heavy |= ranges[k++].heavy;
   }
   return k;
 }
@@ -104,16 +104,16 @@ static int32_t join_regions(const trs_engine *e, int32_t k, trs_region *joined) 
  * for the last level of the last of them.  What stands before was solved by earlier launches. */
 static void find_waited(const trs_engine *e, bool joined, int64_t *begin, int64_t *end) {
   *begin = *end = 0;
-  for (int32_t k = 0, next; k < e->c.nregions; k = next) {
-    trs_region r = e->c.regions[k];
-    next = joined ? join_regions(e, k, &r) : k + 1;
+  for (int32_t k = 0, next; k < e->c.nranges; k = next) {
+    trs_launch_range r = e->c.ranges[k];
+    next = joined ? join_ranges(e, k, &r) : k + 1;
     if (r.level_end - r.level < 2) continue;
     if (*end == 0) *begin = e->c.level[r.level].position;
     *end = e->c.level[r.level_end - 1].position;
   }
 }
 
-static trs_status empty_work(const trs_engine *e, const trs_engine_args *a, trs_scalar scalar,
+static trs_status clear_work(const trs_engine *e, const trs_engine_args *a, trs_scalar scalar,
                              trs_stream stream) {
   int64_t size = (int64_t)trs_scalar_size(scalar), begin, end;
   find_waited(e, false, &begin, &end);
@@ -128,71 +128,71 @@ static trs_status empty_work(const trs_engine *e, const trs_engine_args *a, trs_
 
 trs_status trs_engine_launch_one(const trs_engine *e, const trs_engine_args *a, trs_scalar scalar,
                                  trs_stream stream) {
-  if (a->halves == 1) TRS_TRY(empty_work(e, a, scalar, stream));
-  for (int32_t k = 0; k < e->c.nregions; k++) {
-    int32_t last = k + 1 == e->c.nregions && a->halves == 2;
-    if (e->c.regions[k].kind == TRS_REGION_WIDE)
-      TRS_TRY(trs_engine_wide(a, scalar, &e->c.regions[k], k, last, stream));
+  if (a->buffers == 1) TRS_TRY(clear_work(e, a, scalar, stream));
+  for (int32_t k = 0; k < e->c.nranges; k++) {
+    int32_t last = k + 1 == e->c.nranges && a->buffers == 2;
+    if (e->c.ranges[k].kind == TRS_LAUNCH_WARP_SLICE)
+      TRS_TRY(trs_engine_warp_slice(a, scalar, &e->c.ranges[k], k, last, stream));
     else
-      TRS_TRY(trs_engine_narrow(a, scalar, &e->c.regions[k], last, stream));
+      TRS_TRY(trs_engine_single_block(a, scalar, &e->c.ranges[k], last, stream));
   }
   return TRS_SUCCESS;
 }
 
 /* The same for several: columns of work, which has one half then. */
-static trs_status launch_beside(const trs_engine *e, const trs_engine_args *a, trs_scalar scalar,
-                                int32_t columns, trs_stream stream) {
+static trs_status launch_batched(const trs_engine *e, const trs_engine_args *a, trs_scalar scalar,
+                                 int32_t columns, trs_stream stream) {
   trs_engine_args own = *a;
   own.columns = columns;
-  own.halves = 1;
-  own.work = a->tile_work;
-  own.parts = (char *)a->tile_work + columns * a->slices.n * (int64_t)trs_scalar_size(scalar);
+  own.buffers = 1;
+  own.work = a->many_rhs_work;
+  own.parts = (char *)a->many_rhs_work + columns * a->slices.n * (int64_t)trs_scalar_size(scalar);
   return trs_engine_launch_one(e, &own, scalar, stream);
 }
 
-static trs_status empty_tile(const trs_engine *e, const trs_engine_args *a, trs_scalar scalar,
-                             trs_stream stream) {
-  int64_t begin, end, row = a->tile * (int64_t)trs_scalar_size(scalar);
+static trs_status clear_many_rhs(const trs_engine *e, const trs_engine_args *a, trs_scalar scalar,
+                                 trs_stream stream) {
+  int64_t begin, end, row = a->many_rhs * (int64_t)trs_scalar_size(scalar);
   find_waited(e, true, &begin, &end);
   if (begin >= end) return TRS_SUCCESS;
-  return trs_device_fill((char *)a->tile_work + begin * row, 0xff, (end - begin) * row, stream);
+  return trs_device_fill((char *)a->many_rhs_work + begin * row, 0xff, (end - begin) * row, stream);
 }
 
-static trs_status launch_tile(const trs_engine *e, const trs_engine_args *a, trs_scalar scalar,
-                              int32_t width, trs_stream stream) {
+static trs_status launch_many_rhs(const trs_engine *e, const trs_engine_args *a, trs_scalar scalar,
+                                  int32_t width, trs_stream stream) {
   trs_engine_args own = *a;
-  trs_region region;
-  own.tile = whole_packs(width, scalar);
-  TRS_TRY(empty_tile(e, &own, scalar, stream));
-  for (int32_t k = 0, next; k < e->c.nregions; k = next) {
-    next = join_regions(e, k, &region);
-    TRS_TRY(trs_engine_tile(&own, scalar, &region, k, width, stream));
+  trs_launch_range range;
+  own.many_rhs = whole_packs(width, scalar);
+  TRS_TRY(clear_many_rhs(e, &own, scalar, stream));
+  for (int32_t k = 0, next; k < e->c.nranges; k = next) {
+    next = join_ranges(e, k, &range);
+    TRS_TRY(trs_engine_many_rhs(&own, scalar, &range, k, width, stream));
   }
   return TRS_SUCCESS;
 }
 
 /* Columns become rows for the time of the tile. */
-static trs_status launch_turned(const trs_engine *e, const trs_engine_args *a, trs_scalar scalar,
-                                int32_t width, trs_stream stream) {
-  trs_move in = {.n = a->slices.n, .width = width, .row = a->b_row, .col = a->b_col}, out = in;
+static trs_status launch_transposed(const trs_engine *e, const trs_engine_args *a,
+                                    trs_scalar scalar, int32_t width, trs_stream stream) {
+  trs_row_map in = {.n = a->slices.n, .width = width, .row = a->b_row, .col = a->b_col}, out = in;
   trs_engine_args own = *a;
   out.row = a->x_row, out.col = a->x_col;
-  own.x = e->turned, own.b = e->turned;
+  own.x = e->transposed, own.b = e->transposed;
   own.x_row = own.b_row = width;
   own.x_col = own.b_col = 1;
-  TRS_TRY(trs_launch_gather(e->turned, a->b, &in, scalar, stream));
-  TRS_TRY(launch_tile(e, &own, scalar, width, stream));
-  return trs_launch_scatter(a->x, e->turned, &out, scalar, stream);
+  TRS_TRY(trs_launch_gather(e->transposed, a->b, &in, scalar, stream));
+  TRS_TRY(launch_many_rhs(e, &own, scalar, width, stream));
+  return trs_launch_scatter(a->x, e->transposed, &out, scalar, stream);
 }
 
 static trs_status launch_some(const trs_engine *e, const trs_engine_args *a, trs_scalar scalar,
                               int32_t width, trs_stream stream) {
   bool columns = a->b_col > a->b_row && a->x_col > a->x_row;
   if (width == 1) return trs_engine_launch_one(e, a, scalar, stream);
-  if (width <= e->most_beside) return launch_beside(e, a, scalar, width, stream);
-  if (e->turned && columns && width >= WORTH_TURNING)
-    return launch_turned(e, a, scalar, width, stream);
-  return launch_tile(e, a, scalar, width, stream);
+  if (width <= e->most_batched) return launch_batched(e, a, scalar, width, stream);
+  if (e->transposed && columns && width >= WORTH_TRANSPOSING)
+    return launch_transposed(e, a, scalar, width, stream);
+  return launch_many_rhs(e, a, scalar, width, stream);
 }
 
 trs_status trs_engine_launch(trs_plan *plan, const trs_rhs *rhs, trs_stream stream) {
@@ -203,7 +203,7 @@ trs_status trs_engine_launch(trs_plan *plan, const trs_rhs *rhs, trs_stream stre
   int32_t width;
   a.x_row = rhs->x_row, a.x_col = rhs->x_col, a.b_row = rhs->b_row, a.b_col = rhs->b_col;
   for (int64_t column = 0; column < rhs->nrhs; column += width) {
-    width = e->args.tile > 0 ? (int32_t)least(rhs->nrhs - column, e->args.tile) : 1;
+    width = e->args.many_rhs > 0 ? (int32_t)least(rhs->nrhs - column, e->args.many_rhs) : 1;
     a.x = (char *)rhs->x + column * a.x_col * size;
     a.b = (const char *)rhs->b + column * a.b_col * size;
     TRS_TRY(launch_some(e, &a, scalar, width, stream));

@@ -70,24 +70,24 @@ __device__ inline pack<S> multiply_add(S a, const pack<S> &x, const pack<S> &sum
   return each<S>([&](int k) { return trs::multiply_add(a, x.of[k], sum.of[k]); });
 }
 template <class S>
-__device__ inline pack<S> full(const pack<S> &x) {
-  return each<S>([&](int k) { return trs::full(x.of[k]); });
+__device__ inline pack<S> encode(const pack<S> &x) {
+  return each<S>([&](int k) { return trs::encode(x.of[k]); });
 }
 template <class S>
 __device__ inline pack<S> shuffle_xor(const pack<S> &x, int mask) {
   return each<S>([&](int k) { return trs::shuffle_xor(x.of[k], mask); });
 }
 template <class S>
-__device__ inline bool empty(const pack<S> &x) {
+__device__ inline bool is_pending(const pack<S> &x) {
   bool any = false;
 #pragma unroll
-  for (int k = 0; k < pack<S>::SIZE; k++) any |= trs::empty(x.of[k]);
+  for (int k = 0; k < pack<S>::SIZE; k++) any |= trs::is_pending(x.of[k]);
   return any;
 }
 
 template <class S>
-__device__ inline pack<S> empty_pack() {
-  return each<S>([](int) { return empty_value<S>(); });
+__device__ inline pack<S> pending_pack() {
+  return each<S>([](int) { return pending_value<S>(); });
 }
 
 /* One load and one store, of words that each carry their own readiness. */
@@ -136,7 +136,7 @@ struct task {
   trs_slice h;        /* a heavy block's slices as one */
   int32_t log_across; /* of the threads across a strip */
   int32_t strips;
-  int32_t turn, sharers; /* strips turn, turn + sharers, ... are this block's */
+  int32_t first, sharers; /* strips turn, turn + sharers, ... are this block's */
 };
 
 __device__ inline trs_slice joined(trs_slice h) {
@@ -159,7 +159,7 @@ __device__ inline int32_t log_across(const trs_slice &h, int32_t most) {
  * knows how many parts stand before it; the last SHARERS of them all share the strips, and what
  * parts are left have nothing to do.  shares: threads that the right-hand sides want side by side.
  */
-__device__ inline void find_task(const trs_slices &s, int32_t slice, int32_t turn, int32_t sharers,
+__device__ inline void find_task(const trs_slices &s, int32_t slice, int32_t first, int32_t sharers,
                                  int32_t shares, int32_t most, task *to) {
   const int lane = int(threadIdx.x);
   trs_slice h = s.slice[slice];
@@ -173,17 +173,17 @@ __device__ inline void find_task(const trs_slices &s, int32_t slice, int32_t tur
   h = joined(h);
   int32_t across = log_across(h, most), own = min(h.parts, SHARERS - 1) + 1;
   int32_t strips = before < 0 ? 0 : (shares + (1 << across) - 1) >> across;
-  *to = {h, across, strips, max(before, 0) * sharers + turn, own * sharers};
+  *to = {h, across, strips, max(before, 0) * sharers + first, own * sharers};
 }
 
 /* ---- A thread's view of it.  What can be had again from shared memory and the launch's arguments
  * is not kept: registers are short. ---- */
 
-struct tile_args {
+struct many_rhs_args {
   trs_engine_args engine;
   int32_t width;            /* right-hand sides in it */
   int32_t most;             /* log_across where slices are not heavy */
-  int32_t first_slice;      /* of the region */
+  int32_t first_slice;      /* of the range */
   int32_t sharers;          /* blocks of threads that share a slice's strips */
   int32_t b_packs, x_packs; /* rows of b, of x, are whole packs of memory */
   uint32_t *tickets;
@@ -222,12 +222,12 @@ struct packs {
 };
 
 template <class S_, class V_, int EACH_>
-struct tile_view {
+struct many_rhs_view {
   using S = S_;
   using V = V_;
   static constexpr int EACH = EACH_, LOG_EACH = EACH == 2 ? 1 : 0;
   using places = layout<S, EACH>;
-  const tile_args &a;
+  const many_rhs_args &a;
   const task &t;
   pack<S> *shared;
 
@@ -265,8 +265,8 @@ struct tile_view {
   }
   /* x of a position, for the thread's first pack. */
   __device__ pack<S> *work(strip now, int64_t position) const {
-    return static_cast<pack<S> *>(a.engine.tile_work) +
-           (position * a.engine.tile + now.first) / pack<S>::SIZE + vector();
+    return static_cast<pack<S> *>(a.engine.many_rhs_work) +
+           (position * a.engine.many_rhs + now.first) / pack<S>::SIZE + vector();
   }
 };
 
@@ -356,12 +356,12 @@ template <class W>
 using entries_of = batch<typename W::S, typename W::V, BATCH<typename W::S>>;
 
 template <class S, int EACH>
-__device__ bool any_empty(const packs<S, EACH> (&value)[BATCH<S>]) {
+__device__ bool any_pending(const packs<S, EACH> (&value)[BATCH<S>]) {
   bool any = false;
 #pragma unroll
   for (int u = 0; u < BATCH<S>; u++)
 #pragma unroll
-    for (int p = 0; p < EACH; p++) any |= empty(value[u].of[p]);
+    for (int p = 0; p < EACH; p++) any |= is_pending(value[u].of[p]);
   return any;
 }
 
@@ -372,7 +372,7 @@ __device__ void add_batch(const W &v, const entries_of<W> &entries, bool second,
                           const pack<typename W::S> *x, packs<typename W::S, W::EACH> &sum,
                           wait &w) {
   using S = typename W::S;
-  const int32_t apart = v.a.engine.tile / pack<S>::SIZE;
+  const int32_t apart = v.a.engine.many_rhs / pack<S>::SIZE;
   packs<S, W::EACH> value[BATCH<S>];
   bool missing = false;
 #pragma unroll
@@ -388,18 +388,18 @@ __device__ void add_batch(const W &v, const entries_of<W> &entries, bool second,
         peek_if(wanted, x + int64_t(entries.idx[u]) * apart + (p << v.t.log_across),
                 value[u].of[p]);
       else if (WAITS && wanted)
-        value[u].of[p] = empty_pack<S>();
+        value[u].of[p] = pending_pack<S>();
       missing |= WAITS && W::EACH == 1 && wanted;
     }
-  if (WAITS && W::EACH > 1) missing = any_empty<S, W::EACH>(value);
+  if (WAITS && W::EACH > 1) missing = any_pending<S, W::EACH>(value);
   while (missing) {
 #pragma unroll
     for (int u = 0; u < BATCH<S>; u++)
 #pragma unroll
       for (int p = 0; p < W::EACH; p++)
-        peek_if(empty(value[u].of[p]), x + int64_t(entries.idx[u]) * apart + (p << v.t.log_across),
-                value[u].of[p]);
-    missing = any_empty<S, W::EACH>(value);
+        peek_if(is_pending(value[u].of[p]),
+                x + int64_t(entries.idx[u]) * apart + (p << v.t.log_across), value[u].of[p]);
+    missing = any_pending<S, W::EACH>(value);
     if (missing && !w.goes_on(v.row_number())) break;
   }
 #pragma unroll
@@ -476,7 +476,7 @@ __device__ packs<typename W::S, W::EACH> apply_inverse(const W &v, int r) {
   for (int k = max(0, r + 1 - h.block); k <= r; k++) {
     const int32_t at = trs_inverse_at(&h, r, r - k);
     const S coefficient = v.inverse()[max(at, 0)];
-    const bool there = at >= 0 && !trs::empty(coefficient);
+    const bool there = at >= 0 && !trs::is_pending(coefficient);
 #pragma unroll
     for (int p = 0; p < W::EACH; p++) {
       const pack<S> residual = v.residuals(k)[v.number(p)];
@@ -517,7 +517,7 @@ __device__ void finish_rows(const W &v, strip now, const packs<typename W::S, W:
   if (!leads) return;
 #pragma unroll
   for (int p = 0; p < W::EACH; p++) {
-    x.of[p] = full(x.of[p]);
+    x.of[p] = encode(x.of[p]);
     if (h.level + 1 < v.slices().nlevels && (p == 0 || v.there(now, p)))
       publish(v.work(now, h.first + r) + (p << v.t.log_across), x.of[p]);
     place[v.number(p)] = x.of[p];
@@ -542,13 +542,13 @@ __device__ void begin(const W &v, strip first) {
 /* From afar a few threads look at one row for all (wide.cu).  Only before the first strip: by the
  * others' turn it is there. */
 template <class W>
-__device__ void watch(const W &v, strip first) {
+__device__ void poll_early(const W &v, strip first) {
   using S = typename W::S;
   wait w(v.a.engine.fault);
-  pack<S> seen = empty_pack<S>();
+  pack<S> seen = pending_pack<S>();
   if (v.lane() == 0 && v.group() == 0 && v.there(first)) {
-    do peek_if(true, v.work(first, v.h().watch), seen);
-    while (empty(seen) && w.goes_on(v.row_number()));
+    do peek_if(true, v.work(first, v.h().early_poll), seen);
+    while (is_pending(seen) && w.goes_on(v.row_number()));
   }
   __syncthreads();
 }
@@ -558,10 +558,10 @@ __device__ void watch(const W &v, strip first) {
 template <bool WAITS, class W>
 __device__ void solve_strips(const W &v) {
   const task &t = v.t;
-  strip now = v.at(t.turn, 0);
+  strip now = v.at(t.first, 0);
   begin(v, now);
-  if (WAITS && v.h().watch >= 0) watch(v, now);
-  for (int32_t k = t.turn; k < t.strips; k += t.sharers) {
+  if (WAITS && v.h().early_poll >= 0) poll_early(v, now);
+  for (int32_t k = t.first; k < t.strips; k += t.sharers) {
     const auto sum = sum_near<WAITS>(v, now);
     __pipeline_wait_prior(0);
     __syncthreads();
@@ -577,7 +577,7 @@ __device__ void solve_strips(const W &v) {
 template <class S, class V, bool WAITS, int EACH>
 __global__ void __launch_bounds__(EACH == 1 ? THREADS : 32 * ACROSS,
                                   EACH == 1 ? RESIDENT : RESIDENT_TWO)
-    solve_tile(const __grid_constant__ tile_args a) {
+    solve_many_rhs(const __grid_constant__ many_rhs_args a) {
   extern __shared__ __align__(16) unsigned char shared[];
   __shared__ task t;
   if (threadIdx.x < TRS_SLICE_LANES) {
@@ -589,31 +589,31 @@ __global__ void __launch_bounds__(EACH == 1 ? THREADS : 32 * ACROSS,
               int32_t(ticket) % a.sharers, a.sharers, threads, a.most, &t);
   }
   __syncthreads();
-  if (t.turn >= t.strips) return;
-  solve_strips<WAITS>(tile_view<S, V, EACH>{a, t, reinterpret_cast<pack<S> *>(shared)});
+  if (t.first >= t.strips) return;
+  solve_strips<WAITS>(many_rhs_view<S, V, EACH>{a, t, reinterpret_cast<pack<S> *>(shared)});
 }
 
 /* Threads of a block.  Heavy slices are alone in their chunks, others eight together if the level
  * has as many.  Short heavy slices, of which each level has more than the device takes at once, are
  * worth fewer threads each. */
-int32_t block_threads(const trs_region *region, int32_t most, int32_t strips) {
-  if (!region->heavy) return TRS_SLICE_LANES << most;
-  int64_t slices = region->slice_end - region->slice, chunks = region->chunk_end - region->chunk;
-  int64_t levels = region->level_end - region->level;
-  if (region->entries < slices * SHORT && slices * strips > levels * PLENTY) return MIXED_THREADS;
+int32_t block_threads(const trs_launch_range *range, int32_t most, int32_t strips) {
+  if (!range->heavy) return TRS_SLICE_LANES << most;
+  int64_t slices = range->slice_end - range->slice, chunks = range->chunk_end - range->chunk;
+  int64_t levels = range->level_end - range->level;
+  if (range->entries < slices * SHORT && slices * strips > levels * PLENTY) return MIXED_THREADS;
   return slices < chunks * (TRS_CHUNK_SLICES / 2) ? HEAVY_THREADS : MIXED_THREADS;
 }
 
 /* Blocks of threads for a slice: one, which pays for ticket, entries and inverse once, where the
  * slices of a level fill the device; else more, up to one a strip. */
-int32_t sharers_of(const trs_region *region, int32_t strips) {
-  int32_t levels = region->level_end - region->level, slices = region->slice_end - region->slice;
+int32_t sharers_of(const trs_launch_range *range, int32_t strips) {
+  int32_t levels = range->level_end - range->level, slices = range->slice_end - range->slice;
   int32_t wanted = int32_t(int64_t(ENOUGH) * levels / slices) + 1;
   return wanted < strips ? wanted : strips;
 }
 
-bool waits(const trs_region *region) {
-  return !region->settled && region->level_end - region->level > 1;
+bool waits(const trs_launch_range *range) {
+  return !range->settled && range->level_end - range->level > 1;
 }
 
 /* Rows that begin at whole packs and are as many of them long: 16 bytes are moved at once. */
@@ -623,34 +623,35 @@ bool whole_packs(const void *first, int64_t row, int64_t column, int32_t width, 
 }
 
 template <class S, class V, int EACH>
-cudaError_t launch(tile_args &args, const trs_region *region, int32_t strips, cudaStream_t stream) {
-  const int32_t slices = region->slice_end - region->slice;
-  const int32_t threads = block_threads(region, args.most, strips);
-  auto kernel = waits(region) ? solve_tile<S, V, true, EACH> : solve_tile<S, V, false, EACH>;
+cudaError_t launch(many_rhs_args &args, const trs_launch_range *range, int32_t strips,
+                   cudaStream_t stream) {
+  const int32_t slices = range->slice_end - range->slice;
+  const int32_t threads = block_threads(range, args.most, strips);
+  auto kernel = waits(range) ? solve_many_rhs<S, V, true, EACH> : solve_many_rhs<S, V, false, EACH>;
   kernel<<<unsigned(slices) * unsigned(args.sharers), threads,
-           layout<S, EACH>::bytes(args.most, threads, region->heavy), stream>>>(args);
+           layout<S, EACH>::bytes(args.most, threads, range->heavy), stream>>>(args);
   return cudaGetLastError();
 }
 
 }  // namespace
 
-extern "C" trs_status trs_engine_tile(const trs_engine_args *a, trs_scalar scalar,
-                                      const trs_region *region, int32_t number, int32_t width,
-                                      trs_stream stream) {
+extern "C" trs_status trs_engine_many_rhs(const trs_engine_args *a, trs_scalar scalar,
+                                          const trs_launch_range *range, int32_t number,
+                                          int32_t width, trs_stream stream) {
   auto to = static_cast<cudaStream_t>(stream);
   cudaError_t error = by_values(scalar, a->float_values, [&](auto element, auto value) {
     using S = decltype(element);
     using V = decltype(value);
-    tile_args args = {*a, width, 0, region->slice, 1, 0, 0, a->counters->ticket + number};
+    many_rhs_args args = {*a, width, 0, range->slice, 1, 0, 0, a->counters->ticket + number};
     args.b_packs = whole_packs(a->b, a->b_row, a->b_col, width, sizeof(S));
     args.x_packs = whole_packs(a->x, a->x_row, a->x_col, width, sizeof(S));
     while (pack<S>::SIZE << args.most < width && 1 << args.most < ACROSS) args.most++;
     const int32_t strip = pack<S>::SIZE << args.most, strips = (width + strip - 1) / strip;
-    args.sharers = sharers_of(region, strips);
+    args.sharers = sharers_of(range, strips);
     const bool rows = args.b_packs && args.x_packs;
-    if (!region->heavy && args.sharers == 1 && width > strip && (rows || !waits(region)))
-      return launch<S, V, 2>(args, region, strips, to);
-    return launch<S, V, 1>(args, region, strips, to);
+    if (!range->heavy && args.sharers == 1 && width > strip && (rows || !waits(range)))
+      return launch<S, V, 2>(args, range, strips, to);
+    return launch<S, V, 1>(args, range, strips, to);
   });
   return trs_device_check(error, "launching the kernel for many right-hand sides");
 }

@@ -12,7 +12,7 @@
  * of a level back (`kept`).  What is older a warp reads from device memory ahead of its turn, when
  * it has WARPS slices and its own last one still to solve: those are younger than `kept`, so it
  * waits for earlier slices only, and never for itself.
- * A level's barrier counts its slices; the last adds what is missing to TRS_NARROW_SLICES.
+ * A level's barrier counts its slices; the last adds what is missing to TRS_SINGLE_BLOCK_SLICES.
  * No atomic sums: the same bits every time. */
 #include "solve/cuda/engine/slice.cuh"
 
@@ -23,7 +23,7 @@ using namespace trs;
 enum {
   WARPS = 16,
   THREADS = 32 * WARPS,
-  WIDTH = TRS_NARROW_WIDTH,
+  WIDTH = TRS_SINGLE_BLOCK_WIDTH,
   LANES = TRS_SLICE_LANES,
   LEVELS = 32 /* barriers of levels, in turn: more than a warp can be ahead of the slowest, or it
                  would take a phase of long ago for its own */
@@ -37,7 +37,7 @@ __host__ __device__ constexpr int ring_size() {
 /* Positions back from which x comes from device memory. */
 template <class S>
 __host__ __device__ constexpr int kept() {
-  return ring_size<S>() - 2 * TRS_NARROW_ROWS(sizeof(S));
+  return ring_size<S>() - 2 * TRS_SINGLE_BLOCK_ROWS(sizeof(S));
 }
 static_assert(kept<float>() > 2 * WARPS * LANES && kept<complex_of<double>>() > 2 * WARPS * LANES,
               "nobody waits for itself");
@@ -113,9 +113,9 @@ __device__ inline void barrier_wait(uint64_t *barrier, int32_t phase, wait &w, l
 }
 
 template <class S, class V>
-struct narrow_view {
+struct single_block_view {
   const trs_engine_args &a;
-  const trs_region &region;
+  const trs_launch_range &range;
   memory<S> &m;
   S *work, *other, *x;
   const S *b;
@@ -157,7 +157,7 @@ struct coming {
   coefficients<S, TRS_EXACT_BLOCK> inverse;
   S b, old[WIDTH];
 
-  __device__ const S *inverses(const narrow_view<S, V> &v) const {
+  __device__ const S *inverses(const single_block_view<S, V> &v) const {
     return static_cast<const S *>(v.a.slices.inverse) + h.inverse;
   }
   __device__ bool leads(int lane) const {
@@ -166,7 +166,7 @@ struct coming {
   /* Is the x of that position older than what the ring will hold? */
   __device__ bool is_old(int32_t at) const { return at >= 0 && at <= h.first - kept<S>(); }
 
-  __device__ void fetch_entries(const narrow_view<S, V> &v, int32_t number) {
+  __device__ void fetch_entries(const single_block_view<S, V> &v, int32_t number) {
     const trs_slices &all = v.a.slices;
     const int32_t apart = trs_slice_stride(&h), width = v.lane < apart ? h.width : 0;
     r = v.lane < apart ? v.lane >> h.log_lanes : 0;
@@ -180,22 +180,22 @@ struct coming {
     }
     inverse.load(inverses(v), h, r);
     int32_t first = __ldg(v.a.level_slice + h.level), end = __ldg(v.a.level_slice + h.level + 1);
-    bool is_last = v.region.slice + number == end - 1;
-    arrivals = is_last ? TRS_NARROW_SLICES - (end - first) + 1 : 1;
+    bool is_last = v.range.slice + number == end - 1;
+    arrivals = is_last ? TRS_SINGLE_BLOCK_SLICES - (end - first) + 1 : 1;
   }
 
-  __device__ void fetch_values(const narrow_view<S, V> &v) {
+  __device__ void fetch_values(const single_block_view<S, V> &v) {
     b = leads(v.lane) ? v.b[row * v.a.b_row] : S{};
 #pragma unroll
     for (int u = 0; u < WIDTH; u++) {
-      old[u] = is_old(idx[u]) ? empty_value<S>() : S{};
+      old[u] = is_old(idx[u]) ? pending_value<S>() : S{};
       peek_if(is_old(idx[u]), v.work + idx[u], old[u]);
     }
   }
 
   /* b less what old x contribute; idx becomes the shared address of x in the ring, or of the zero
    * behind it. */
-  __device__ S start(const narrow_view<S, V> &v, wait &w) {
+  __device__ S start(const single_block_view<S, V> &v, wait &w) {
     const uint32_t ring = shared_address(v.m.ring);
     S known = b;
 #pragma unroll
@@ -203,7 +203,7 @@ struct coming {
       const int32_t at = idx[u];
       uint32_t place = uint32_t(at) % uint32_t(ring_size<S>());
       if (is_old(at)) {
-        while (empty(old[u]) && w.goes_on(row)) old[u] = peek(v.work + at);
+        while (is_pending(old[u]) && w.goes_on(row)) old[u] = peek(v.work + at);
         known = known - widen<S>(val[u]) * old[u];
       }
       if (at < 0 || is_old(at)) {
@@ -226,8 +226,8 @@ struct coming {
     return even + odd;
   }
 
-  /* Entries beyond those in registers; the choice of regions makes them rare. */
-  __device__ S sum_others(const narrow_view<S, V> &v, wait &w) const {
+  /* Entries beyond those in registers; the choice of ranges makes them rare. */
+  __device__ S sum_others(const single_block_view<S, V> &v, wait &w) const {
     S sum = S{};
     const int32_t apart = trs_slice_stride(&h);
     for (int k = WIDTH; k < h.width && v.lane < apart; k++) {
@@ -235,7 +235,7 @@ struct coming {
       int32_t at = v.a.slices.idx[entry];
       if (at < 0) continue;
       S x = is_old(at) ? peek(v.work + at) : v.m.ring[at % ring_size<S>()];
-      while (empty(x) && w.goes_on(row)) x = peek(v.work + at);
+      while (is_pending(x) && w.goes_on(row)) x = peek(v.work + at);
       sum = multiply_add(widen<S>(static_cast<const V *>(v.a.slices.val)[entry]), x, sum);
     }
     __syncwarp();
@@ -243,34 +243,34 @@ struct coming {
   }
 };
 
-/* The slice of that number, counted from the region's first, when its level's turn has come. */
+/* The slice of that number, counted from the range's first, when its level's turn has come. */
 template <class S, class V>
-__device__ void solve_slice(const narrow_view<S, V> &v, coming<S, V> &c) {
+__device__ void solve_slice(const single_block_view<S, V> &v, coming<S, V> &c) {
   wait w(v.a.fault);
   S known = c.start(v, w);
-  const int32_t level = c.h.level - v.region.level, before = level - 1;
+  const int32_t level = c.h.level - v.range.level, before = level - 1;
   const int32_t position = c.h.first + c.r;
   const bool writes = c.leads(v.lane);
   if (level > 0) barrier_wait(&v.m.level[before % LEVELS], before / LEVELS, w, c.row);
   S sum = c.sum();
   if (c.h.width > WIDTH) sum = sum + c.sum_others(v, w);
   S x = c.inverse.apply(sum_lanes(known - sum, c.h.log_lanes), c.inverses(v), c.h, c.r);
-  x = full(x);
+  x = encode(x);
   if (writes) v.m.ring[uint32_t(position) % uint32_t(ring_size<S>())] = x;
   barrier_arrive(&v.m.level[level % LEVELS], v.lane, c.arrivals);
   if (!writes) return;
   publish(v.work + position, x);
-  if (v.other) v.other[position] = empty_value<S>();
+  if (v.other) v.other[position] = pending_value<S>();
   v.x[c.row * v.a.x_row] = x;
 }
 
 /* Solves `now`, and brings on the warp's next slice: what its description points to before the
  * wait, what that points to after it.  Then now is the one behind that. */
 template <class S, class V>
-__device__ void take_turn(const narrow_view<S, V> &v, coming<S, V> &now, coming<S, V> &next,
+__device__ void take_step(const single_block_view<S, V> &v, coming<S, V> &now, coming<S, V> &next,
                           int32_t number, int32_t last) {
   const trs_slice far =
-      load_slice(v.a.slices.slice + v.region.slice + min(number + 2 * WARPS, last));
+      load_slice(v.a.slices.slice + v.range.slice + min(number + 2 * WARPS, last));
   const bool more = number + WARPS <= last;
   if (more) next.fetch_entries(v, number + WARPS);
   solve_slice(v, now);
@@ -280,9 +280,9 @@ __device__ void take_turn(const narrow_view<S, V> &v, coming<S, V> &now, coming<
 
 /* Two slices in hand by turns: copied, they would be waited for. */
 template <class S, class V>
-__device__ void solve_region(const narrow_view<S, V> &v) {
-  const trs_slice *slice = v.a.slices.slice + v.region.slice;
-  const int32_t last = v.region.slice_end - v.region.slice - 1;
+__device__ void solve_range(const single_block_view<S, V> &v) {
+  const trs_slice *slice = v.a.slices.slice + v.range.slice;
+  const int32_t last = v.range.slice_end - v.range.slice - 1;
   if (v.warp > last) return;
   coming<S, V> even, odd;
   even.h = load_slice(slice + v.warp);
@@ -290,15 +290,15 @@ __device__ void solve_region(const narrow_view<S, V> &v) {
   even.fetch_entries(v, v.warp);
   even.fetch_values(v);
   for (int32_t number = v.warp; number <= last; number += 2 * WARPS) {
-    take_turn(v, even, odd, number, last);
-    if (number + WARPS <= last) take_turn(v, odd, even, number + WARPS, last);
+    take_step(v, even, odd, number, last);
+    if (number + WARPS <= last) take_step(v, odd, even, number + WARPS, last);
   }
 }
 
-/* The x of the regions before. */
+/* The x of the ranges before. */
 template <class S, class V>
-__device__ void fill_ring(const narrow_view<S, V> &v) {
-  int32_t first = v.a.slices.slice[v.region.slice].first;
+__device__ void fill_ring(const single_block_view<S, V> &v) {
+  int32_t first = v.a.slices.slice[v.range.slice].first;
   for (int32_t k = max(0, first - ring_size<S>()) + int32_t(threadIdx.x); k < first; k += THREADS)
     v.m.ring[k % ring_size<S>()] = peek(v.work + k);
   if (threadIdx.x == 0) v.m.ring[ring_size<S>()] = S{};
@@ -306,27 +306,27 @@ __device__ void fill_ring(const narrow_view<S, V> &v) {
 
 template <class S, class V>
 __global__ void __launch_bounds__(THREADS, 1)
-    narrow(const __grid_constant__ trs_engine_args a, const __grid_constant__ trs_region region,
-           int32_t last) {
+    single_block(const __grid_constant__ trs_engine_args a,
+                 const __grid_constant__ trs_launch_range range, int32_t last) {
   extern __shared__ __align__(16) unsigned char shared[];
   auto &m = *reinterpret_cast<memory<S> *>(shared);
-  if (threadIdx.x < LEVELS) barrier_init(&m.level[threadIdx.x], TRS_NARROW_SLICES * ARRIVING);
+  if (threadIdx.x < LEVELS) barrier_init(&m.level[threadIdx.x], TRS_SINGLE_BLOCK_SLICES * ARRIVING);
   await_kernel_before();
-  uint32_t parity = a.halves == 2 ? a.counters->parity : 0;
+  uint32_t parity = a.buffers == 2 ? a.counters->parity : 0;
   S *work = static_cast<S *>(a.work);
   const int64_t column = blockIdx.x; /* of several right-hand sides each has a block */
-  narrow_view<S, V> v = {a,
-                         region,
-                         m,
-                         work + (parity + column) * a.slices.n,
-                         a.halves == 2 ? work + (parity ^ 1) * a.slices.n : nullptr,
-                         static_cast<S *>(a.x) + column * a.x_col,
-                         static_cast<const S *>(a.b) + column * a.b_col,
-                         int(threadIdx.x) % 32,
-                         int(threadIdx.x) / 32};
+  single_block_view<S, V> v = {a,
+                               range,
+                               m,
+                               work + (parity + column) * a.slices.n,
+                               a.buffers == 2 ? work + (parity ^ 1) * a.slices.n : nullptr,
+                               static_cast<S *>(a.x) + column * a.x_col,
+                               static_cast<const S *>(a.b) + column * a.b_col,
+                               int(threadIdx.x) % 32,
+                               int(threadIdx.x) / 32};
   fill_ring(v);
   __syncthreads();
-  solve_region(v);
+  solve_range(v);
   if (!last) return;
   __syncthreads();
   if (threadIdx.x == 0) a.counters->parity = parity ^ 1;
@@ -334,18 +334,19 @@ __global__ void __launch_bounds__(THREADS, 1)
 
 }  // namespace
 
-extern "C" trs_status trs_engine_narrow(const trs_engine_args *a, trs_scalar scalar,
-                                        const trs_region *region, int32_t last, trs_stream stream) {
+extern "C" trs_status trs_engine_single_block(const trs_engine_args *a, trs_scalar scalar,
+                                              const trs_launch_range *range, int32_t last,
+                                              trs_stream stream) {
   auto s = static_cast<cudaStream_t>(stream);
   cudaError_t error = by_values(scalar, a->float_values, [&](auto element, auto value) {
     using S = decltype(element);
     using V = decltype(value);
     const int bytes = int(sizeof(memory<S>));
-    cudaError_t set =
-        cudaFuncSetAttribute(narrow<S, V>, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
+    cudaError_t set = cudaFuncSetAttribute(single_block<S, V>,
+                                           cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
     if (set) return set;
-    return launch_behind(a->overlaps, narrow<S, V>, unsigned(a->columns), THREADS, size_t(bytes), s,
-                         *a, *region, last);
+    return launch_behind(a->overlaps, single_block<S, V>, unsigned(a->columns), THREADS,
+                         size_t(bytes), s, *a, *range, last);
   });
-  return trs_device_check(error, "launching the narrow kernel");
+  return trs_device_check(error, "launching the single-block kernel");
 }

@@ -73,15 +73,15 @@ struct batch {
     bool missing = false;
 #pragma unroll
     for (int u = 0; u < U; u++) {
-      value[u] = idx[u] >= 0 ? empty_value<S>() : S{};
+      value[u] = idx[u] >= 0 ? pending_value<S>() : S{};
       missing |= idx[u] >= 0;
     }
     while (missing) {
 #pragma unroll
-      for (int u = 0; u < U; u++) peek_if<SYSTEM>(empty(value[u]), x + idx[u], value[u]);
+      for (int u = 0; u < U; u++) peek_if<SYSTEM>(is_pending(value[u]), x + idx[u], value[u]);
       missing = false;
 #pragma unroll
-      for (int u = 0; u < U; u++) missing |= empty(value[u]);
+      for (int u = 0; u < U; u++) missing |= is_pending(value[u]);
       if (missing && !w.goes_on(row)) break;
     }
     return sum + products(value);
@@ -93,7 +93,7 @@ struct batch {
 #pragma unroll
     for (int u = 0; u < U; u++) {
       value[u] = idx[u] >= 0 ? x[idx[u]] : S{};
-      *missing |= empty(value[u]);
+      *missing |= is_pending(value[u]);
     }
     return sum + products(value);
   }
@@ -121,7 +121,7 @@ struct coefficients {
   __device__ void load(const S *inverse, const trs_slice &h, int r) {
     c[0] = inverse[r];
 #pragma unroll
-    for (int d = 1; d < FIRST; d++) c[d] = empty_value<S>();
+    for (int d = 1; d < FIRST; d++) c[d] = pending_value<S>();
     if (h.block == 1) return;
 #pragma unroll
     for (int d = 1; d < FIRST; d++) c[d] = one(inverse, h, r, d);
@@ -133,7 +133,7 @@ struct coefficients {
 
   __device__ static S one(const S *inverse, const trs_slice &h, int r, int d) {
     int32_t at = trs_inverse_at(&h, r, d);
-    return at >= 0 ? inverse[at] : empty_value<S>();
+    return at >= 0 ? inverse[at] : pending_value<S>();
   }
 
   /* c[d], d < FIRST, without a run-time index into registers. */
@@ -164,7 +164,7 @@ struct coefficients {
  private:
   __device__ static void add(S &x, S coefficient, S residual, int distance) {
     S other = shuffle_up(residual, distance & 31);
-    if (!empty(coefficient)) x = multiply_add(coefficient, other, x);
+    if (!is_pending(coefficient)) x = multiply_add(coefficient, other, x);
   }
 };
 

@@ -1,10 +1,11 @@
-/* engine_plan.h - what the engine's plan holds; shared by its analysis (engine.c) and its launches
- * (engine_launch.c). */
+/* state.h - what the engine's plan holds; shared by its analysis (engine.c) and its launches
+ * (launch.c). */
 #ifndef TRS_SOLVE_CUDA_ENGINE_STATE_H
 #define TRS_SOLVE_CUDA_ENGINE_STATE_H
 
 #include "solve/cuda/engine/analysis.h"
 #include "solve/cuda/engine/choice.h"
+#include "solve/cuda/engine/parameters.h"
 #include "solve/cuda/gpu.h"
 
 /* One way to cut the system, as far as its pattern goes. */
@@ -14,25 +15,22 @@ typedef struct trs_engine_candidate {
   trs_slices slices; /* device memory */
   trs_slices_map map;
   trs_slice_level *level; /* host copy */
-  trs_region *regions;
-  int32_t nregions;
+  trs_launch_range *ranges;
+  int32_t nranges;
   double seconds; /* what the cost model expects of a solve, or what tuning measured */
 } trs_engine_candidate;
 
 typedef struct trs_engine {
   trs_gpu gpu;
   trs_engine_candidate c;
-  int64_t block, dense, lanes, wide_lanes, watch, heavy, narrow_rows, halves, regions_choice,
-      rhs_choice; /* -1: not given */
+  trs_engine_parameters asked;
   trs_engine_args args;
-  void *memory;        /* args' arrays are parts of it */
-  int64_t bytes;       /* of it, of tile_work and turned */
-  int32_t most_beside; /* right-hand sides beside each other; more go in a tile */
-  void *turned;        /* a tile's right-hand sides by rows, or NULL */
+  void *memory;         /* args' arrays are parts of it */
+  int64_t bytes;        /* of it, of many_rhs_work and turned */
+  int32_t most_batched; /* right-hand sides beside each other; more go in a tile */
+  void *transposed;     /* a tile's right-hand sides by rows, or NULL */
   bool tuned;
 } trs_engine;
-
-typedef enum trs_rhs_choice { TRS_RHS_AUTO, TRS_RHS_BESIDE, TRS_RHS_TILE } trs_rhs_choice;
 
 /* Memory for solves of several right-hand sides together, as many as the plan expects; and what it
  * takes. */

@@ -1,4 +1,4 @@
-/* wide.cu - wide regions: rows in level order, a warp a slice, every multiprocessor.
+/* wide.cu - wide ranges: rows in level order, a warp a slice, every multiprocessor.
  *
  * x_i = Dinv (b_i - sum of a_ij x_j): a lane polls the x it needs until their values are there
  * (slice.cuh), so the cost of a dependency is one store and one load through the second-level
@@ -12,7 +12,7 @@
 namespace {
 
 using namespace trs;
-using namespace trs::wide_slices;
+using namespace trs::warp_slice;
 
 template <class S, class V>
 struct view {
@@ -28,9 +28,9 @@ struct view {
   struct nothing {};
   __device__ nothing look(int32_t) const { return {}; }
   __device__ void finish(int32_t position, int32_t row, S value, nothing) const {
-    value = full(value);
+    value = encode(value);
     publish(work + position, value);
-    if (other) other[position] = empty_value<S>();
+    if (other) other[position] = pending_value<S>();
     rhs.x[row * rhs.x_row] = value;
   }
 };
@@ -38,22 +38,23 @@ struct view {
 /* The slices of the ticket-th block of threads.  Without heavy ones among them any WARPS in a row
  * will do, which saves a look. */
 template <bool HEAVY>
-__device__ void find_slices(const trs_slices &s, const trs_region &region, int32_t ticket,
+__device__ void find_slices(const trs_slices &s, const trs_launch_range &range, int32_t ticket,
                             int32_t *slice, int32_t *end) {
   if (HEAVY) {
-    *slice = s.chunk[region.chunk + ticket];
-    *end = s.chunk[region.chunk + ticket + 1];
+    *slice = s.chunk[range.chunk + ticket];
+    *end = s.chunk[range.chunk + ticket + 1];
   } else {
-    *slice = region.slice + ticket * WARPS;
-    *end = min(*slice + WARPS, region.slice_end);
+    *slice = range.slice + ticket * WARPS;
+    *end = min(*slice + WARPS, range.slice_end);
   }
 }
 
 /* WAITS: heavy where there are heavy slices. */
 template <class S, class V, waits WAITS>
 __global__ void __launch_bounds__(THREADS, resident<S>(WAITS))
-    wide(const __grid_constant__ trs_engine_args a, const __grid_constant__ trs_region region,
-         uint32_t *tickets, int32_t last) {
+    warp_per_slice(const __grid_constant__ trs_engine_args a,
+                   const __grid_constant__ trs_launch_range range, uint32_t *tickets,
+                   int32_t last) {
   __shared__ int32_t taken;
   __shared__ S partial[WAITS == waits::heavy ? THREADS : 1];
   extern __shared__ __align__(16) unsigned char shared[];
@@ -67,18 +68,18 @@ __global__ void __launch_bounds__(THREADS, resident<S>(WAITS))
   if (a.columns > 1) ticket /= a.columns;
   place at = {int(threadIdx.x) % 32, int(threadIdx.x) / 32};
   int32_t slice, end;
-  find_slices<WAITS == waits::heavy>(a.slices, region, ticket, &slice, &end);
+  find_slices<WAITS == waits::heavy>(a.slices, range, ticket, &slice, &end);
   const trs_slice h = a.slices.slice[min(slice + at.warp, end - 1)];
   await_kernel_before();
-  uint32_t parity = a.halves == 2 ? a.counters->parity : 0;
+  uint32_t parity = a.buffers == 2 ? a.counters->parity : 0;
   S *work = static_cast<S *>(a.work), *parts = static_cast<S *>(a.parts);
   int64_t nparts = int64_t(a.slices.nparts) * TRS_SLICE_LANES;
   const int64_t place_of_work = parity + column;
   view<S, V> v = {a.slices,
                   work + place_of_work * a.slices.n,
-                  a.halves == 2 ? work + (parity ^ 1) * a.slices.n : nullptr,
+                  a.buffers == 2 ? work + (parity ^ 1) * a.slices.n : nullptr,
                   parts + place_of_work * nparts,
-                  a.halves == 2 ? parts + (parity ^ 1) * nparts : nullptr,
+                  a.buffers == 2 ? parts + (parity ^ 1) * nparts : nullptr,
                   {static_cast<S *>(a.x) + column * a.x_col,
                    static_cast<const S *>(a.b) + column * a.b_col, a.x_row, a.b_row},
                   a.fault};
@@ -93,36 +94,35 @@ __global__ void __launch_bounds__(THREADS, resident<S>(WAITS))
 }
 
 /* Of one level: all it needs was solved by earlier launches. */
-waits waits_of(const trs_region *region) {
-  if (region->heavy) return waits::heavy;
-  if (region->level_end - region->level > 1) return waits::rows;
-  return region->entries == 0 ? waits::bare : waits::none;
+waits waits_of(const trs_launch_range *range) {
+  if (range->heavy) return waits::heavy;
+  if (range->level_end - range->level > 1) return waits::rows;
+  return range->entries == 0 ? waits::bare : waits::none;
 }
 
 template <class S, class V>
-cudaError_t launch(waits w, const trs_engine_args &a, const trs_region &region, uint32_t *tickets,
-                   int32_t last, cudaStream_t stream) {
-  const int32_t slices = region.slice_end - region.slice;
-  const int32_t blocks =
-      region.heavy ? region.chunk_end - region.chunk : (slices + WARPS - 1) / WARPS;
-  auto kernel = w == waits::heavy  ? wide<S, V, waits::heavy>
-                : w == waits::rows ? wide<S, V, waits::rows>
-                : w == waits::bare ? wide<S, V, waits::bare>
-                                   : wide<S, V, waits::none>;
+cudaError_t launch(waits w, const trs_engine_args &a, const trs_launch_range &range,
+                   uint32_t *tickets, int32_t last, cudaStream_t stream) {
+  const int32_t slices = range.slice_end - range.slice;
+  const int32_t blocks = range.heavy ? range.chunk_end - range.chunk : (slices + WARPS - 1) / WARPS;
+  auto kernel = w == waits::heavy  ? warp_per_slice<S, V, waits::heavy>
+                : w == waits::rows ? warp_per_slice<S, V, waits::rows>
+                : w == waits::bare ? warp_per_slice<S, V, waits::bare>
+                                   : warp_per_slice<S, V, waits::none>;
   return launch_behind(a.overlaps, kernel, unsigned(blocks) * unsigned(a.columns), THREADS,
-                       w == waits::none ? sizeof(ring<S, V>) : 0, stream, a, region, tickets, last);
+                       w == waits::none ? sizeof(ring<S, V>) : 0, stream, a, range, tickets, last);
 }
 
 }  // namespace
 
-extern "C" trs_status trs_engine_wide(const trs_engine_args *a, trs_scalar scalar,
-                                      const trs_region *region, int32_t number, int32_t last,
-                                      trs_stream stream) {
+extern "C" trs_status trs_engine_warp_slice(const trs_engine_args *a, trs_scalar scalar,
+                                            const trs_launch_range *range, int32_t number,
+                                            int32_t last, trs_stream stream) {
   uint32_t *ticket = a->counters->ticket + number;
   auto to = static_cast<cudaStream_t>(stream);
   cudaError_t error = by_values(scalar, a->float_values, [&](auto element, auto value) {
-    return launch<decltype(element), decltype(value)>(waits_of(region), *a, *region, ticket, last,
+    return launch<decltype(element), decltype(value)>(waits_of(range), *a, *range, ticket, last,
                                                       to);
   });
-  return trs_device_check(error, "launching the wide kernel");
+  return trs_device_check(error, "launching the warp-per-slice kernel");
 }

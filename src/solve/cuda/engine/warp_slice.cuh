@@ -13,7 +13,7 @@
 #include "solve/cuda/engine/slice.cuh"
 
 namespace trs {
-namespace wide_slices {
+namespace warp_slice {
 
 enum { WARPS = TRS_CHUNK_SLICES, THREADS = 32 * WARPS, BATCH = 4 };
 
@@ -45,8 +45,8 @@ __device__ typename W::scalar lane_sum(const W &v, const trs_slice &h, int lane,
   wait w(v.fault);
   batch<S, V, BATCH> now, next;
   now.load(idx, val, offset, stride, width, apart);
-  if (h.watch >= 0)
-    while (empty(peek<W::system>(v.work + h.watch)) && w.goes_on(row)) {
+  if (h.early_poll >= 0)
+    while (is_pending(peek<W::system>(v.work + h.early_poll)) && w.goes_on(row)) {
     }
   S sum = S{};
   int k = offset + BATCH * stride;
@@ -60,7 +60,7 @@ __device__ typename W::scalar lane_sum(const W &v, const trs_slice &h, int lane,
   return sum;
 }
 
-/* A lane's entries of a settled region on their way through shared memory, where each lane has
+/* A lane's entries of a settled range on their way through shared memory, where each lane has
  * places of its own: more than registers would hold, and no lane waits for another. */
 template <class S, class V>
 struct ring {
@@ -108,7 +108,7 @@ __device__ typename W::scalar patient_sum(const W &v, const int32_t *idx,
   return sum;
 }
 
-/* lane_sum of a settled region. */
+/* lane_sum of a settled range. */
 template <class W>
 __device__ typename W::scalar settled_sum(const W &v, const trs_slice &h, int lane, int32_t row,
                                           ring<typename W::scalar, typename W::stored> &r) {
@@ -146,7 +146,7 @@ __device__ typename W::scalar row_sum(const W &v, const trs_slice &h, int lane, 
     return lane_sum(v, h, lane, 0, 1, row);
 }
 
-/* ring_of_block: of a settled region */
+/* ring_of_block: of a settled range */
 template <waits WAITS, class W, class R>
 __device__ void solve_slice(const W &v, const trs_slice &h, int lane, R *ring_of_block) {
   using S = typename W::scalar;
@@ -174,7 +174,7 @@ __device__ typename W::scalar sum_parts(const W &v, const trs_slice &h, place at
   for (int k = at.warp; k < h.parts; k += WARPS) {
     const S *part = v.parts + int64_t(h.part + k) * TRS_SLICE_LANES + at.lane;
     S value = peek(part);
-    while (empty(value) && w.goes_on(row)) value = peek(part);
+    while (is_pending(value) && w.goes_on(row)) value = peek(part);
     sum = sum + value;
   }
   __syncwarp();
@@ -194,8 +194,8 @@ __device__ void leave_part(const W &v, const trs_slice &h, place at,
   using S = typename W::scalar;
   if (at.warp > 0) return;
   int64_t where = int64_t(h.part) * TRS_SLICE_LANES + at.lane;
-  publish(v.parts + where, full(sum_warps(partial, at.lane)));
-  if (v.other_parts) v.other_parts[where] = empty_value<S>();
+  publish(v.parts + where, encode(sum_warps(partial, at.lane)));
+  if (v.other_parts) v.other_parts[where] = pending_value<S>();
 }
 
 /* Every WARPS-th diagonal of a heavy block's inverse, each warp's own. */
@@ -208,7 +208,7 @@ struct diagonals {
 #pragma unroll
     for (int k = 0; k < OWN; k++) {
       int32_t at = r < h.rows ? trs_inverse_at(&h, r, warp + k * WARPS) : -1;
-      c[k] = at >= 0 ? inverse[at] : empty_value<S>();
+      c[k] = at >= 0 ? inverse[at] : pending_value<S>();
     }
   }
   __device__ S apply(S residual, const trs_slice &h, int warp) const {
@@ -216,7 +216,7 @@ struct diagonals {
 #pragma unroll
     for (int k = 0; k < OWN; k++) {
       S other = shuffle_up(residual, ((warp + k * WARPS) << h.log_lanes) & 31);
-      if (!empty(c[k])) x = multiply_add(c[k], other, x);
+      if (!is_pending(c[k])) x = multiply_add(c[k], other, x);
     }
     return x;
   }
@@ -254,7 +254,7 @@ constexpr int resident(waits w) {
              : (w == waits::bare ? 6 : 4) / (sizeof(S) == 16 ? 2 : 1);
 }
 
-}  // namespace wide_slices
+}  // namespace warp_slice
 }  // namespace trs
 
 #endif

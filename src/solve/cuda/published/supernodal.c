@@ -155,11 +155,11 @@ static int64_t share_work(const supernodal *s, trs_supernodal_job *job, int64_t 
   job->nrhs = nrhs;
   job->tile = tile_for(a, nrhs);
   job->tiles = (nrhs + job->tile - 1) / job->tile;
-  int64_t told = aligned(sizeof *job->ticket);
-  int64_t lsum = told + aligned(a->count * job->tiles * (int64_t)sizeof *job->told);
+  int64_t added = aligned(sizeof *job->ticket);
+  int64_t lsum = added + aligned(a->count * job->tiles * (int64_t)sizeof *job->added);
   if (work) {
     job->ticket = (void *)work;
-    job->told = (void *)(work + told);
+    job->added = (void *)(work + added);
     job->lsum = work + lsum;
   }
   return lsum + a->n * nrhs * (int64_t)trs_scalar_size(a->scalar);
@@ -267,10 +267,6 @@ static trs_status solve(trs_plan *plan, const trs_rhs *rhs) {
   return trs_gpu_solve(plan, &((supernodal *)plan->state)->gpu, rhs, launch);
 }
 
-static trs_status wait(trs_plan *plan) {
-  return trs_gpu_wait(plan, &((supernodal *)plan->state)->gpu);
-}
-
 static int64_t bytes(const trs_plan *plan) {
   const supernodal *s = plan->state;
   const trs_panels *P = &s->panels;
@@ -313,7 +309,7 @@ const trs_method trs_method_supernodal = {
     .analyze = analyze,
     .update = update,
     .solve = solve,
-    .wait = wait,
+    .wait = trs_gpu_wait,
     .bytes = bytes,
     .describe = describe,
     .free = free_state,

@@ -55,11 +55,11 @@ __device__ inline int64_t take_ticket(unsigned long long *counter) {
 
 /* Until the supernode is ready; a barrier. */
 __device__ inline void wait_for_sources(const trs_supernodal &m, const trs_panel &K,
-                                        const int32_t *told) {
+                                        const int32_t *added) {
   if (threadIdx.x == 0 && K.sources > 0) {
     trs::wait wait(m.fault);
     const long long row = m.backward ? m.n - 1 - K.first : K.first;
-    while (trs::load_relaxed(told) < K.sources && wait.goes_on(row)) {
+    while (trs::load_relaxed(added) < K.sources && wait.goes_on(row)) {
     }
     fence_device();
   }
@@ -74,7 +74,7 @@ struct line {
   int64_t step;
   const int32_t *column;
   int32_t count, place;
-  int32_t tell; /* the supernode to be told after this row, or -1 */
+  int32_t target; /* the supernode to be told after this row, or -1 */
 };
 
 template <class S, bool BY_ROWS>
@@ -187,9 +187,9 @@ __device__ inline void add_panel(const trs_supernodal &m, const trs_supernodal_j
     sum = gather(sum, of, share);
     if (mine && group == 0) add_to(static_cast<S *>(job.lsum) + row.place, sum);
     __syncthreads();
-    if (mine && group == 0 && row.tell >= 0) {
+    if (mine && group == 0 && row.target >= 0) {
       fence_device();
-      atomicAdd(job.told + row.tell, 1);
+      atomicAdd(job.added + row.target, 1);
     }
   }
 }
@@ -206,7 +206,7 @@ __global__ void __launch_bounds__(TRS_SUPERNODAL_MOST_THREADS)
     const trs_panel K = m.panel[s];
     for (int k = static_cast<int>(threadIdx.x); k < K.width; k += threads)
       y[k] = b[(K.first + k) * job.b_row];
-    wait_for_sources(m, K, job.told + s);
+    wait_for_sources(m, K, job.added + s);
     for (int k = static_cast<int>(threadIdx.x); k < K.width; k += threads)
       y[k] = y[k] - load_sum(static_cast<const S *>(job.lsum) + K.first + k);
     __syncthreads();
@@ -360,10 +360,10 @@ __device__ inline void add_strip(const trs_supernodal &m, const trs_supernodal_j
   }
   __syncthreads();
   if (static_cast<int>(threadIdx.x) >= rows) return; /* no barrier follows in here */
-  const int32_t tell = find_line<S, BY_ROWS>(m, K, r0 + static_cast<int>(threadIdx.x)).tell;
-  if (tell < 0) return;
+  const int32_t target = find_line<S, BY_ROWS>(m, K, r0 + static_cast<int>(threadIdx.x)).target;
+  if (target < 0) return;
   fence_device();
-  atomicAdd(job.told + tell * job.tiles + t.tile, 1);
+  atomicAdd(job.added + target * job.tiles + t.tile, 1);
 }
 
 template <class S, int TILE, bool BY_ROWS>
@@ -396,7 +396,7 @@ __global__ void __launch_bounds__(TRS_SUPERNODAL_MOST_THREADS)
     t.first = t.tile * TILE;
     if (job.nrhs - t.first < TILE) t.count = static_cast<int>(job.nrhs - t.first);
     read_b<S, TILE>(job, K, t, X);
-    wait_for_sources(m, K, job.told + ticket);
+    wait_for_sources(m, K, job.added + ticket);
     subtract_sums<S, TILE>(job, K, t, X);
     solve_diagonals<S, TILE>(m, job, K, t, X, strip);
     add_panels<S, TILE, BY_ROWS>(m, job, K, t, X, strip);

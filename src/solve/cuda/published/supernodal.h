@@ -40,7 +40,7 @@ typedef struct trs_supernodal_job {
   int32_t tile;               /* right-hand sides a block solves for at once: 1, 8, 16 or 32 */
   int64_t tiles;              /* that make up nrhs */
   unsigned long long *ticket; /* the next pair of a supernode and a tile, supernodes outermost */
-  int32_t *told;              /* count x tiles: blocks added to each pair; at sources: ready */
+  int32_t *added;             /* count x tiles: blocks added to each pair; at sources: ready */
   void *lsum;                 /* n x nrhs */
 } trs_supernodal_job;
 

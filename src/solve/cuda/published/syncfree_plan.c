@@ -68,11 +68,6 @@ trs_status trs_syncfree_update(trs_plan *plan) {
   return trs_device_wait(plan->stream);
 }
 
-trs_status trs_syncfree_wait(trs_plan *plan) {
-  trs_syncfree_plan *p = plan->state;
-  return trs_gpu_wait(plan, &p->gpu);
-}
-
 int64_t trs_syncfree_bytes(const trs_plan *plan) {
   const trs_syncfree_plan *p = plan->state;
   const trs_system *S = &p->gpu.system;

@@ -23,7 +23,6 @@ trs_status trs_syncfree_begin(const trs_syncfree_plan *p, trs_syncfree *s, int64
                               trs_stream stream);
 
 trs_status trs_syncfree_update(trs_plan *plan);
-trs_status trs_syncfree_wait(trs_plan *plan);
 int64_t trs_syncfree_bytes(const trs_plan *plan);
 void trs_syncfree_free(trs_plan *plan);
 

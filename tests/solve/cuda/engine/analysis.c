@@ -84,7 +84,7 @@ static void same_numbers(const both *b) {
 
 static bool same_slice(const trs_slice *a, const trs_slice *b) {
   return a->entries == b->entries && a->inverse == b->inverse && a->first == b->first &&
-         a->width == b->width && a->watch == b->watch && a->part == b->part &&
+         a->width == b->width && a->early_poll == b->early_poll && a->part == b->part &&
          a->parts == b->parts && a->level == b->level && a->rows == b->rows &&
          a->log_lanes == b->log_lanes && a->block == b->block && a->heavy == b->heavy;
 }
@@ -184,8 +184,8 @@ static void compare(const char *name, const trs_system *S, const trs_gpu_pattern
 
 /* ---- Tests. ---- */
 
-/* most_block, dense; lane_length, wide_lane_length, wide_rows; heavy_width, wide_heavy_width,
- * narrow_rows; watch */
+/* most_block, dense; lane_length, large_level_lane_length, large_level_rows;
+ * small_level_heavy_width, other_heavy_width, small_level_rows; early_poll */
 static const trs_slice_rules all_rules[] = {
     {1, 1, 4, 16, 16384, 32, 32, 0, 2},  {1, 1, 4, 16, 100, 32, 32, 0, 1},
     {1, 1, 1, 2, 300, 2, 8, 30, 3},      {2, 1, 4, 16, 16384, 4, 32, 1000, 0},
