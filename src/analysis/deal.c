@@ -1,4 +1,4 @@
-/* deal.c - who solves which slices, and what that means for each member. */
+/* deal.c - the partition of slices among the members, its cost, and each member's share. */
 #include "analysis/deal.h"
 
 #include <math.h>
@@ -9,8 +9,8 @@
 
 const char *const trs_partition_names[] = {"auto", "cyclic", "bands", "slabs", "graph", NULL};
 
-/* Seconds: a step from level to level on one GPU, and what one between two costs more; a launch;
- * a value sent.  Bytes per second, and bytes of an entry and of a row. */
+/* Seconds: a step between levels on one GPU; what a step between two GPUs costs more; a launch; a
+ * value sent.  Bytes per second; bytes per entry and per row. */
 static const double HOP = 0.46e-6, PEER_STEP = 0.35e-6, LAUNCH = 4e-6, PUSH = 12e-12,
                     BANDWIDTH = 3.3e12;
 
@@ -18,9 +18,10 @@ enum {
   ENTRY_BYTES = 12,
   ROW_BYTES = 45,
   ROW_WEIGHT = 4,       /* of a row, in entries */
-  FEW_SLICES = 32,      /* for each member, below which there is nothing to split */
-  SMALL_GRAPH = 200000, /* slices up to which METIS is tried unasked, */
-  FEW_NEIGHBOURS = 24, /* where each needs so many others: with more it takes long and gains none */
+  FEW_SLICES = 32,      /* per member; below it a split gains nothing */
+  SMALL_GRAPH = 200000, /* auto tries METIS up to this number of slices */
+  FEW_NEIGHBOURS = 24,  /* needs per slice, mean, up to which auto tries METIS: beyond, it takes
+                           long and gains nothing */
   MOST_THREADS = 256
 };
 
@@ -28,10 +29,10 @@ typedef struct dealing {
   const trs_system *S;
   const trs_slices *s;
   const int32_t *position; /* n: of each row */
-  const uint8_t *begins;   /* n: is a row of the sweep the first of a block? */
+  const uint8_t *begins;   /* n: 1 where a row of the sweep is the first of a block */
   int32_t members;
-  double alone;       /* measured seconds of one GPU; 0: not known */
-  int64_t most_edges; /* of a graph for METIS */
+  double alone;       /* seconds of one GPU, measured; 0: unknown */
+  int64_t most_edges; /* of the graph for METIS */
   trs_team *team;
   int threads;
 } dealing;
@@ -43,10 +44,11 @@ static double seconds_of(const trs_slice *h) {
   return (double)(ENTRY_BYTES * entries_of(h) + ROW_BYTES * rows) / BANDWIDTH;
 }
 
-/* ---- Partitions: owner of every slice that is not a part; parts follow. ---- */
+/* ---- Partitions: the owner of each slice that is not a part.  A part has the owner of the slice
+ * that adds it.  ---- */
 
-/* Slices of a level that are no parts, and stand in the same class, from k on; gives back the end,
- * which counts parts, and how many there are. */
+/* The end of the slices of one level and class that begin at k.  count: those that are not parts.
+ */
 static int32_t same_class(const trs_slices *s, int32_t k, int32_t *count) {
   const trs_slice *first = &s->slice[k];
   for (*count = 0;
@@ -57,7 +59,7 @@ static int32_t same_class(const trs_slices *s, int32_t k, int32_t *count) {
   return k;
 }
 
-/* The same number of slices for each: in turn, some neighbours at a time, or in one stretch each.
+/* Each member gets the same number of slices: round-robin by a few neighbours, or in one stretch.
  */
 static void deal_by_level(const dealing *d, int32_t *owner, bool stretches) {
   const trs_slices *s = d->s;
@@ -73,7 +75,7 @@ static void deal_by_level(const dealing *d, int32_t *owner, bool stretches) {
   }
 }
 
-/* Of the first k rows of the sweep. */
+/* Of the first k rows of the sweep, in entries. */
 static int64_t weight_before(const trs_system *S, int64_t k) {
   return (S->lower ? S->ptr[k] - S->ptr[0] : S->ptr[S->n] - S->ptr[S->n - k]) + ROW_WEIGHT * k;
 }
@@ -82,7 +84,7 @@ void trs_deal_slabs(int64_t *cut, const trs_system *S, int32_t members) {
   const int64_t total = weight_before(S, S->n);
   cut[0] = 0;
   for (int32_t m = 1; m <= members; m++) {
-    int64_t low = cut[m - 1], high = S->n; /* the first row that has that much before it */
+    int64_t low = cut[m - 1], high = S->n; /* finds the first row with that weight before it */
     while (low < high) {
       int64_t middle = low + (high - low) / 2;
       if (weight_before(S, middle) < total * m / members)
@@ -95,7 +97,7 @@ void trs_deal_slabs(int64_t *cut, const trs_system *S, int32_t members) {
   cut[members] = S->n;
 }
 
-/* Parts of the sweep that weigh the same; a slice goes where its first row is. */
+/* Parts of the sweep of equal weight.  The first row of a slice decides its member. */
 static void deal_slabs(const dealing *d, int32_t *owner) {
   int64_t cut[TRS_DEAL_MEMBERS + 1];
   trs_deal_slabs(cut, d->S, d->members);
@@ -126,23 +128,22 @@ static trs_status deal_slices(const dealing *d, trs_partition partition, int32_t
   return TRS_SUCCESS;
 }
 
-/* ---- What a partition means. ---- */
+/* ---- The cost of a partition.  ---- */
 
-/* The longest path to a block: its steps, at least 1 once it is known, and those between members.
- */
+/* The longest path to a block.  steps is at least 1 once the path is known. */
 typedef struct path {
   int32_t steps, peer_steps;
 } path;
 
-/* Of a row, side by side, since each entry asks for all of it. */
+/* Per row, contiguous, since each entry reads all of it. */
 typedef struct seen {
-  _Atomic uint64_t path; /* its block's; 0: not known yet */
+  _Atomic uint64_t path; /* of its block; 0: unknown */
   _Atomic uint32_t mask;
   int32_t owner;
 } seen;
 
-/* What threads find of a partition: rows by ticket, in the order of the sweep, so that a thread
- * waits only for what another has taken. */
+/* A walk over all rows.  Threads take rows by ticket in the order of the sweep, so a thread waits
+ * only for rows that another thread has taken. */
 typedef struct look {
   const dealing *d;
   trs_deal *deal;
@@ -167,7 +168,7 @@ static void store_path(seen *row, path it) {
 }
 static double seconds_along(path it) { return HOP * it.steps + PEER_STEP * it.peer_steps; }
 
-/* The slices' members are their rows'. */
+/* Copies the owners of slices to their rows. */
 static void spread_owners(void *argument, int rank, int size) {
   look *it = argument;
   const trs_slices *s = it->d->s;
@@ -182,7 +183,7 @@ static void spread_owners(void *argument, int rank, int size) {
     }
 }
 
-/* Masks by position. */
+/* Copies the masks of rows to their positions. */
 static void place_masks(void *argument, int rank, int size) {
   look *it = argument;
   int64_t begin, end;
@@ -191,14 +192,14 @@ static void place_masks(void *argument, int rank, int size) {
     it->deal->mask[k] = atomic_load_explicit(&it->row[it->d->s->row[k]].mask, memory_order_relaxed);
 }
 
-/* Tells a row's member that it is needed; whether that is new. */
+/* Marks the row as needed by member.  True if the mark is new. */
 static bool need_row(seen *row, int32_t member) {
   const uint32_t bit = 1u << member;
   if (atomic_load_explicit(&row->mask, memory_order_relaxed) & bit) return false;
   return !(atomic_fetch_or_explicit(&row->mask, bit, memory_order_relaxed) & bit);
 }
 
-/* Rows [k, end) of the sweep, a block. */
+/* Rows [k, end) of the sweep, which are one block.  Returns the number of values to send. */
 static int64_t look_at_block(look *it, int64_t k, int64_t end, path *longest) {
   const trs_system *S = it->d->S;
   const int64_t first = trs_in_sweep(S, k);
@@ -244,7 +245,7 @@ static void look_at_rows(void *argument, int rank, int size) {
   it->longest[rank] = longest;
 }
 
-/* Masks by position, pushes, and the longest path in seconds, hops alone. */
+/* Finds masks, pushes and the longest path.  seconds: the steps of that path only. */
 static trs_status look_at_all(const dealing *d, trs_deal *deal, double *seconds) {
   const int64_t n = d->S->n;
   const int all = n < trs_slices_alone ? 1 : trs_team_size(d->team);
@@ -270,7 +271,7 @@ static double most_of(const double *load, int32_t members) {
   return most;
 }
 
-/* The fullest member of each level: their sum, and that of the means. */
+/* Sums over the levels: the load of the fullest member, and the mean load. */
 static void weigh_levels(const dealing *d, trs_deal *deal, double *fullest, double *mean) {
   double all[TRS_DEAL_MEMBERS] = {0}, load[TRS_DEAL_MEMBERS] = {0}, total = 0;
   *fullest = 0;
@@ -289,7 +290,8 @@ static void weigh_levels(const dealing *d, trs_deal *deal, double *fullest, doub
   deal->level_balance = total > 0 ? *fullest / *mean : 1;
 }
 
-/* How far bytes alone are from what was measured: rows whose x lie far apart cost more. */
+/* The factor from the modelled time of the bytes to the measured time.  Rows whose x lie far apart
+ * cost more. */
 static double scale_of(const dealing *d, double expected) {
   static const double LEAST = 0.3, MOST = 4;
   if (d->alone <= 0 || expected <= 0) return 1;
@@ -316,7 +318,8 @@ static trs_status try_partition(const dealing *d, trs_partition partition, trs_d
   return status;
 }
 
-/* The one that is expected to be fastest; METIS only where it is quick and neighbours matter. */
+/* The partition with the lowest expected time.  METIS only where it is fast and neighbours matter.
+ */
 static trs_status try_all(const dealing *d, trs_deal *best) {
   static const trs_partition all[] = {TRS_PARTITION_BANDS, TRS_PARTITION_SLABS,
                                       TRS_PARTITION_CYCLIC, TRS_PARTITION_GRAPH};
@@ -368,12 +371,12 @@ void trs_deal_destroy(trs_deal *deal) {
   *deal = (trs_deal){0};
 }
 
-/* ---- A member's share. ---- */
+/* ---- The share of one member.  ---- */
 
-/* Its slices in their order, offsets and parts counted anew. */
+/* The member's slices in their order, with offsets and parts counted from 0. */
 static void take_slices(trs_deal_share *share, const trs_deal *deal, const trs_slices *s,
                         int32_t member) {
-  int32_t parts = 0; /* met since the last slice that adds them */
+  int32_t parts = 0; /* since the last slice that adds parts */
   for (int32_t k = 0; k < s->nslices; k++) {
     if (deal->owner[k] != member) continue;
     trs_slice *h = &share->slice[share->nslices];
@@ -390,7 +393,7 @@ static void take_slices(trs_deal_share *share, const trs_deal *deal, const trs_s
   }
 }
 
-/* As in slice.c: heavy slices alone, others of a level TRS_CHUNK_SLICES at a time. */
+/* As in slice.c: heavy slices alone, the others of a level TRS_CHUNK_SLICES at a time. */
 static void take_chunks(trs_deal_share *share) {
   for (int32_t k = 0; k < share->nslices;) {
     int32_t end = k + 1;
@@ -403,10 +406,10 @@ static void take_chunks(trs_deal_share *share) {
   share->chunk[share->nchunks] = share->nslices;
 }
 
-/* Something of its own, some levels up and as far into its level; a member without rows there
- * watches nothing. */
+/* The position to poll is the member's own: `early_poll` levels up, at the same relative place in
+ * the member's slices of that level.  -1 if the member has no slices there. */
 static void take_early_polls(trs_deal_share *share, int32_t early_poll) {
-  int32_t up = 0, up_end = 0; /* slices of the level watched */
+  int32_t up = 0, up_end = 0; /* slices of the level to poll */
   for (int32_t k = 0, end; k < share->nslices; k = end) {
     int32_t level = share->slice[k].level;
     for (end = k; end < share->nslices && share->slice[end].level == level;) end++;

@@ -5,13 +5,13 @@ TRS_INLINE SCALAR NAME(slice_value)(const trs_system *S, int64_t p) {
   return IS_COMPLEX && S->conj ? CONJ(a) : a;
 }
 
-/* The diagonal block, and whether each entry of it is there: full[r][c], c <= r. */
+/* full[r][c], c <= r: the diagonal block has that entry. */
 typedef struct NAME(diagonal_block) {
   SCALAR value[TRS_MOST_BLOCK][TRS_MOST_BLOCK];
   bool full[TRS_MOST_BLOCK][TRS_MOST_BLOCK];
 } NAME(diagonal_block);
 
-/* Row r of block b: entries outside go to the slice, those inside to D. */
+/* Row r of block b: entries outside the block go to the slice, those inside to D. */
 static void NAME(fill_row)(const work *w, const block *b, int32_t r, const trs_slice *slice,
                            const trs_slice_arrays *to, NAME(diagonal_block) * D) {
   const trs_system *S = &w->S;
@@ -39,7 +39,8 @@ static void NAME(fill_row)(const work *w, const block *b, int32_t r, const trs_s
 }
 
 /* Column c of the inverse of b by substitution: y_c = 1 / d_c, y_r = -(sum of D_rk y_k) / d_r.
- * Where no path leads from c to r there is no coefficient, not a zero. */
+ * Where no path leads from c to r the inverse has no coefficient; a zero would turn infinity into
+ * NaN. */
 static void NAME(invert_column)(const NAME(diagonal_block) * D, const block *b, int32_t c,
                                 const trs_slice *slice, SCALAR *inverse) {
   SCALAR y[TRS_MOST_BLOCK];
@@ -61,7 +62,7 @@ static void NAME(fill_block)(const work *w, int32_t number, const trs_slice *sli
                              const trs_slice_arrays *to) {
   static _Thread_local NAME(diagonal_block) D;
   const block *b = &w->block[number];
-  const trs_slice *last = slice; /* the one with the inverse */
+  const trs_slice *last = slice; /* the slice with the inverse */
   while (last->parts < 0) last++;
   for (int32_t r = 0; r < b->rows; r++) memset(D.full[r], 0, sizeof D.full[r]);
   for (int32_t r = 0; r < b->rows; r++) NAME(fill_row)(w, b, r, slice, to, &D);

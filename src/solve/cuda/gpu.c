@@ -1,12 +1,13 @@
-/* gpu.c - systems, right-hand sides and failures between host and device. */
+/* gpu.c - the system, right-hand sides and failures between host and device. */
 #include "solve/cuda/gpu.h"
 
 #include "solve/cuda/span.h"
 #include "solve/cuda/transpose.h"
 
-static const uint64_t WAIT_LIMIT = 10000000000u; /* ten seconds, then a solve is called stalled */
+static const uint64_t WAIT_LIMIT = 10000000000u; /* ten seconds; then the solve counts as stalled
+                                                  */
 
-enum { MOST_STAGED = 64 }; /* right-hand sides brought to the device at a time */
+enum { MOST_STAGED = 64 }; /* right-hand sides in the stage at once */
 
 const char *trs_gpu_refuses(const trs_plan *plan) {
   if (plan->context->device) return NULL;
@@ -45,7 +46,7 @@ void trs_gpu_free(trs_gpu *gpu, trs_plan *plan) {
   trs_device_free(gpu->device, gpu->stage, plan->stream);
   gpu->stage = NULL;
   trs_device_free(gpu->device, gpu->fault, plan->stream);
-  (void)trs_device_wait(plan->stream); /* a copy may be under way */
+  (void)trs_device_wait(plan->stream); /* the copy of the fault may still run */
   trs_device_free_host(gpu->device, gpu->host_fault);
   gpu->fault = gpu->host_fault = NULL;
 }
@@ -57,7 +58,7 @@ int64_t trs_gpu_bytes(const trs_gpu *gpu) {
          (gpu->owned[2] ? S->nnz * size : 0) + S->n * gpu->stage_width * size;
 }
 
-/* Array which (0 ptr, 1 idx, 2 val) of the plan's system in device memory: the caller's own if it
+/* Array `which` of the plan's system (0 ptr, 1 idx, 2 val) in device memory: the caller's if it
  * lies there, else a copy. */
 static trs_status bring(trs_gpu *gpu, trs_plan *plan, int which, const void **result) {
   const trs_system *S = &plan->system;
@@ -71,7 +72,7 @@ static trs_status bring(trs_gpu *gpu, trs_plan *plan, int which, const void **re
   return trs_device_copy(gpu->owned[which], arrays[which], bytes[which], plan->stream);
 }
 
-/* Replaces the loaded arrays by those of the other order. */
+/* Replaces the loaded arrays by those of the other storage order. */
 static trs_status transpose(trs_gpu *gpu, trs_plan *plan, int what) {
   trs_system *S = &gpu->system;
   trs_transposed other = {0};
@@ -88,7 +89,7 @@ static trs_status transpose(trs_gpu *gpu, trs_plan *plan, int what) {
   return TRS_SUCCESS;
 }
 
-/* Conjugates once here, so that no kernel need know of it. */
+/* Once here, so that no kernel conjugates. */
 static trs_status conjugate(trs_gpu *gpu, trs_plan *plan) {
   trs_system *S = &gpu->system;
   S->conj = false;
@@ -106,7 +107,7 @@ trs_status trs_gpu_load(trs_gpu *gpu, trs_plan *plan, bool rows, int what) {
   const void *ptr = gpu->system.ptr, *idx = gpu->system.idx, *val = NULL;
   bool transposes = plan->system.rows != rows;
   if (plan->matrix->on_device)
-    what |= TRS_GPU_PATTERN; /* only pointers, maybe to other arrays now */
+    what |= TRS_GPU_PATTERN; /* costs only pointers, which may have changed */
   if (transposes) {
     trs_gpu_unload(gpu, plan);
     what |= TRS_GPU_PATTERN;
@@ -124,7 +125,7 @@ trs_status trs_gpu_load(trs_gpu *gpu, trs_plan *plan, bool rows, int what) {
   return gpu->system.conj ? conjugate(gpu, plan) : TRS_SUCCESS;
 }
 
-/* ---- Solving ---- */
+/* ---- Solving. ---- */
 
 static trs_status check_fault(const trs_gpu *gpu) {
   if (!gpu->host_fault->stalled) return TRS_SUCCESS;
@@ -153,7 +154,7 @@ static trs_status need_stage(trs_plan *plan, trs_gpu *gpu, int64_t nrhs) {
   return TRS_SUCCESS;
 }
 
-/* From host to host, or with one side on the device. */
+/* x or b, or both, lie in host memory. */
 static trs_status solve_staged(trs_plan *plan, trs_gpu *gpu, const trs_rhs *rhs,
                                trs_gpu_launch launch) {
   TRS_TRY(need_stage(plan, gpu, rhs->nrhs));

@@ -1,10 +1,10 @@
-/* move.c - both sweeps over a pair of factors on one GPU: permutations, scalings and the workspace
- * stay in its memory, and nothing but b and x ever crosses the bus. */
+/* move.c - both sweeps over a pair of factors on one GPU.  Permutations, scalings and the
+ * workspace stay in device memory; only b and x cross the bus. */
 #include "plan/mover.h"
 #include "solve/cuda/gpu.h"
 #include "solve/cuda/move.h"
 
-/* Right-hand sides in the workspace: as many as are expected, within these. */
+/* Bounds of the right-hand sides in the workspace.  Between them: as many as the plan expects. */
 enum { LEAST_TOGETHER = 8, MOST_TOGETHER = 32 };
 
 typedef struct room {
@@ -67,7 +67,7 @@ static trs_status launch_together(trs_plan *plan, const trs_rhs *rhs, int64_t fi
   return trs_launch_scatter(x, r->work, &out, scalar, stream);
 }
 
-/* The sweeps launch on the same stream: trs_plan_use_stream sees to that. */
+/* Both sweeps use this stream: trs_plan_use_stream sets it in them. */
 static trs_status launch(trs_plan *plan, const trs_rhs *rhs, trs_stream stream) {
   int64_t together = room_of(plan)->together;
   for (int64_t first = 0; first < rhs->nrhs; first += together) {
@@ -77,7 +77,7 @@ static trs_status launch(trs_plan *plan, const trs_rhs *rhs, trs_stream stream) 
   return TRS_SUCCESS;
 }
 
-/* Arrays that came from the host are back there already: a sweep that stalled is told of now. */
+/* If x or b lie in host memory, solve returns after the sweeps, and reports a stall now. */
 static trs_status solve(trs_plan *plan, const trs_rhs *rhs) {
   TRS_TRY(trs_gpu_solve(plan, &room_of(plan)->gpu, rhs, launch));
   if (trs_device_address(rhs->x) && trs_device_address(rhs->b)) return TRS_SUCCESS;

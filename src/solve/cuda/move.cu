@@ -1,5 +1,5 @@
-/* move.cu - a thread an element.  Where right-hand sides lie side by side outside too, neighbouring
- * threads move those of one row; where rows do, squares are turned in shared memory. */
+/* move.cu - one thread per element.  If the array is row-major, neighbouring threads copy the
+ * right-hand sides of one row.  If it is column-major, squares are transposed in shared memory. */
 #include "solve/cuda/move.h"
 
 #include "device/kernel.cuh"
@@ -18,7 +18,7 @@ __device__ trs::complex_of<R> scaled(double scale, trs::complex_of<R> value) {
   return {static_cast<R>(scale) * value.re, static_cast<R>(scale) * value.im};
 }
 
-/* Each row has 2^shift threads, of which width work. */
+/* Each row has 2^shift threads; the first `width` of them work. */
 template <class S, bool IN>
 __global__ void move_rows(S *work, S *outside, trs_row_map m, int shift) {
   int64_t count = m.n << shift, mask = (int64_t(1) << shift) - 1;
@@ -33,8 +33,8 @@ __global__ void move_rows(S *work, S *outside, trs_row_map m, int shift) {
   }
 }
 
-/* SIDE rows and right-hand sides at a time, through shared memory: along the rows outside, along
- * the right-hand sides in the workspace. */
+/* Transposes squares of SIDE rows and SIDE right-hand sides in shared memory: accesses are
+ * contiguous along rows in the array and along right-hand sides in the workspace. */
 template <class S, bool IN>
 __global__ void __launch_bounds__(BLOCK) move_squares(S *work, S *outside, trs_row_map m) {
   __shared__ S square[SIDE][SIDE + 1];

@@ -1,5 +1,5 @@
-/* pull.c - solves without analysis: pull.cu once for each right-hand side, for plans that solve
- * once. */
+/* pull.c - solves without analysis, for plans that solve once.  One launch of pull.cu per
+ * right-hand side. */
 #include "solve/cuda/pull.h"
 
 #include <stdio.h>
@@ -16,7 +16,7 @@ typedef struct pull {
 
 static const char *const lanes_words[] = {"auto", "1", "4", "8", "32", NULL};
 static const int lanes_of_word[] = {0, 1, 4, 8, 32};
-enum { LANES_AUTO, LANES_LEAST, LANES_MOST = 4 }; /* places in both */
+enum { LANES_AUTO, LANES_LEAST, LANES_MOST = 4 }; /* places in both arrays */
 
 static int64_t known_bytes(const trs_system *S) {
   return S->n * (int64_t)trs_scalar_size(S->scalar);
@@ -26,7 +26,7 @@ static int64_t work_bytes(const trs_system *S) {
   return known_bytes(S) + (int64_t)sizeof(uint32_t);
 }
 
-/* As few as share out a mean row in one batch a lane. */
+/* The fewest lanes per row with which a mean row is one batch per lane. */
 static int lanes_for(const trs_system *S) {
   int k = LANES_LEAST;
   while (k < LANES_MOST && S->nnz > S->n * lanes_of_word[k] * TRS_PULL_BATCH) k++;
@@ -87,7 +87,7 @@ static trs_status solve(trs_plan *plan, const trs_rhs *rhs) {
   return trs_gpu_solve(plan, &((pull *)plan->state)->gpu, rhs, launch);
 }
 
-/* A single solve is over before another method's analysis is. */
+/* One solve ends before the analysis of another method does. */
 static trs_estimate estimate(const trs_plan *plan) {
   const bool once = plan->options.solves == 1;
   return (trs_estimate){.preference = once ? TRS_PREFERENCE_NONE : TRS_PREFERENCE_LAST};

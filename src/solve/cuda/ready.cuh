@@ -1,4 +1,4 @@
-/* ready.cuh - x that carries its own readiness, and sums over the lanes of a row: device code of
+/* ready.cuh - x that carries its own readiness, and sums over the lanes of a row.  Device code of
  * the engine and of pull. */
 #ifndef TRS_SOLVE_CUDA_READY_CUH
 #define TRS_SOLVE_CUDA_READY_CUH
@@ -7,11 +7,10 @@
 
 namespace trs {
 
-/* ---- x that carries its own readiness: a word with all bits set, a NaN that arithmetic does not
- * make by itself, means not solved yet.  One store publishes value and readiness together, so no
- * fence stands between rows. ---- */
+/* ---- A word with all bits set is pending: a NaN that arithmetic does not produce.  One store
+ * publishes value and readiness together, so no fence stands between rows. ---- */
 
-/* Of a double the upper word is enough: no other value that is published has it. */
+/* The upper word of a double decides: no published value has all its bits set. */
 __device__ inline bool is_pending(float v) { return __float_as_uint(v) == 0xffffffffu; }
 __device__ inline bool is_pending(double v) { return __double2hiint(v) == -1; }
 template <class R>
@@ -19,7 +18,7 @@ __device__ inline bool is_pending(complex_of<R> v) {
   return is_pending(v.re) || is_pending(v.im);
 }
 
-/* A NaN that came from the user may have all bits set: another NaN then. */
+/* A user's NaN may have all bits set; it is stored as another NaN. */
 __device__ inline float encode(float v) { return is_pending(v) ? __uint_as_float(0x7fffffffu) : v; }
 __device__ inline double encode(double v) {
   return is_pending(v) ? __longlong_as_double(0x7fffffffffffffffll) : v;
@@ -36,7 +35,7 @@ __device__ inline S pending_value() {
   return v;
 }
 
-/* Double complex goes in two words, each with its own readiness.  SYSTEM: other GPUs write it. */
+/* A double complex is two words, each with its own readiness.  SYSTEM: other GPUs write it. */
 template <bool SYSTEM = false, class S>
 __device__ inline S peek(const S *p) {
   if constexpr (sizeof(S) == 16)
@@ -83,7 +82,7 @@ __device__ inline S shuffle_up(S v, int distance) {
     return __shfl_up_sync(~0u, v, distance);
 }
 
-/* The sum over the 2^log_lanes lanes of a row, the same in each of them. */
+/* The sum over the 2^log_lanes lanes of a row, in each of them. */
 template <class S>
 __device__ inline S sum_lanes(S sum, int log_lanes) {
   for (int step = 1 << log_lanes >> 1; step > 0; step >>= 1) sum = sum + shuffle_xor(sum, step);

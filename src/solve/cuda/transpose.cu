@@ -1,5 +1,5 @@
-/* transpose.cu - rows to columns by a stable radix sort of the column indices (CUB): entries of one
- * column keep the order of their rows, so the result is sorted and always the same. */
+/* transpose.cu - rows to columns by a stable radix sort of the column indices (CUB).  The entries
+ * of a column keep the order of their rows, so the result is sorted and always the same. */
 #include "solve/cuda/transpose.h"
 
 #include <cub/device/device_radix_sort.cuh>
@@ -15,7 +15,7 @@ int blocks_for(int64_t count) {
   return static_cast<int>(blocks < 1 ? 1 : blocks > 65536 ? 65536 : blocks);
 }
 
-/* A warp a row. */
+/* One warp per row. */
 __global__ void number_entries(int64_t n, const int64_t *ptr, int32_t *row, int64_t *entry) {
   int64_t warp = (int64_t(blockIdx.x) * blockDim.x + threadIdx.x) / 32;
   for (int64_t i = warp; i < n; i += int64_t(gridDim.x) * blockDim.x / 32)

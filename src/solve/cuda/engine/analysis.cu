@@ -1,4 +1,4 @@
-/* analysis.cu - the sequence of the analysis on the GPU, and what it leaves. */
+/* analysis.cu - the sequence of the analysis on the GPU, its memory and its results. */
 extern "C" {
 #include "base/memory.h"
 }
@@ -11,17 +11,19 @@ using namespace trs;
 const uint64_t WAIT_LIMIT = 10000000000u; /* ten seconds */
 
 enum {
-  SMALL = 1 << 18,        /* rows up to which memory is taken for as many blocks, levels and slices
-                             as there may be; else the host waits for their numbers */
-  BLOCKS_A_SHARE = 1024,  /* blocks of rows to a block of threads, for as many as run at once */
-  CLUSTER_ROWS = 1 << 15, /* rows up to which a cluster is enough, whose barriers cost a fraction */
-  CLUSTER_SHARE = 512,    /* blocks of rows to one of its blocks of threads, */
-  CLUSTER = 8             /* of which it has so many at most, a power of two */
+  SMALL = 1 << 18,        /* systems of up to that many rows get memory for the most blocks, levels
+                             and slices; for larger ones the host waits for the counts first */
+  BLOCKS_A_SHARE = 1024,  /* blocks of rows per block of threads, if all of these can run at once
+                           */
+  CLUSTER_ROWS = 1 << 15, /* systems of up to that many rows take one cluster, whose barriers cost
+                             a fraction */
+  CLUSTER_SHARE = 512,    /* blocks of rows per block of threads of a cluster */
+  CLUSTER = 8             /* blocks of threads in a cluster, at most; a power of two */
 };
 
 /* ---- Memory. ---- */
 
-/* Everything up to the levels of blocks. */
+/* Up to the levels of blocks. */
 struct first_arrays {
   cut &c;
   void operator()(arena &a) const {
@@ -38,14 +40,14 @@ struct first_arrays {
   }
 };
 
-/* And from there on. */
+/* For the steps after the levels. */
 struct order_memory {
   cut &c;
   int64_t blocks, levels;
   void operator()(arena &a) const {
     order_arrays &o = c.o;
     const int64_t key = long_keys(c) ? sizeof(uint64_t) : sizeof(uint32_t);
-    /* Each part of a heavy block but its last has so many entries of one row at least. */
+    /* Each part of a heavy block but its last has that many entries of one row at least. */
     const int64_t slices = blocks + c.pattern.nnz / TRS_PART_WIDTH;
     for (int k = 0; k < 2; k++) {
       char *bytes;
@@ -92,7 +94,8 @@ __global__ void clear_words(analysis_state *state, analysis_state fresh, uint32_
   if (this_thread() == 0) *state = fresh;
 }
 
-/* Levels unknown, or windows uncounted: those know of levels where they begin a block. */
+/* Sets all levels to unknown; if there are blocks, sets all windows to uncounted, and a level
+ * becomes unknown where its block begins. */
 trs_status clear_state(const cut &c) {
   enum { WORDS_A_THREAD = 8 };
   const int64_t n = c.pattern.n;
@@ -112,7 +115,7 @@ trs_status stalled(const cut &c, int64_t row) {
                   trs_device_look(c.device)->ordinal, 1e-9 * double(WAIT_LIMIT), (long long)(row));
 }
 
-/* Numbers of blocks and levels of a large system, before memory is taken for what follows. */
+/* The number of blocks and levels of a large system, before the allocation for the next steps. */
 trs_status look_at_levels(cut &c, int64_t *blocks, int64_t *levels) {
   auto *found = reinterpret_cast<analysis_state *>(c.stage->level);
   TRS_TRY(trs_device_copy(found, c.state, sizeof *found, c.stream));
@@ -124,8 +127,8 @@ trs_status look_at_levels(cut &c, int64_t *blocks, int64_t *levels) {
   return TRS_SUCCESS;
 }
 
-/* A walk by one block of threads leaves room for another beside it; later blocks of threads wait
- * for each other, so that all of both have to fit. */
+/* A second cut runs beside its rival if one block of threads finds its levels, and if the later
+ * blocks of threads of both, which wait for each other, fit on the device together. */
 trs_status choose_stream(cut &c) {
   const bool fits = c.cluster || 2 * int(c.grid) <= trs_device_look(c.device)->multiprocessors;
   trs_stream side;
@@ -232,7 +235,7 @@ trs_status build(const cut &c, trs_slices &s, trs_slices_map &map, bool store_fl
                                trs::size_of_scalar(c.pattern.scalar),
                                size_of_stored(c.pattern.scalar, store_float)};
   TRS_TRY(allocate(c.device, &map.memory, c.stream, layout));
-  if (s.n == 0) { /* a system without rows has one chunk boundary and one level boundary */
+  if (s.n == 0) { /* one chunk boundary and one level boundary */
     TRS_TRY(trs_gpu_clear(&blank, c.stream));
     TRS_TRY(trs_device_fill(s.chunk, 0, sizeof *s.chunk, c.stream));
     return trs_device_fill(map.level_slice, 0, sizeof *map.level_slice, c.stream);
@@ -304,7 +307,7 @@ extern "C" trs_status trs_gpu_cut_build(trs_gpu_cut *c, trs_slices *slices, trs_
 extern "C" void trs_gpu_cut_free(trs_gpu_cut *c) {
   if (!c) return;
   if (c->stage) {
-    (void)trs_device_wait(c->side); /* kernels may still write there */
+    (void)trs_device_wait(c->side); /* kernels may still write to the stage */
     give_stage_back(*c);
   }
   for (void *memory : c->memory) trs_device_free(c->device, memory, c->stream);

@@ -1,4 +1,4 @@
-/* analysis.cuh - what the steps of the analysis hand on to each other.
+/* analysis.cuh - data that the steps of the analysis pass on.
  *
  *   analysis_blocks.cu   rows into blocks, and for each block the blocks it depends on
  *   analysis_levels.cu   levels of blocks
@@ -6,10 +6,11 @@
  *   analysis_fill.cu     entries and inverses into their places
  *   analysis.cu          the sequence
  *
- * Rows and columns are named by their place in the sweep, from 0 on in the order of the solve, so
- * that lower and upper triangles are one.
- *   Numbers that a step leaves for the next stay on the device, and what the host has to know is
- * written by kernels into its pinned memory: a small system is cut with one wait. */
+ * Rows and columns are numbered along the sweep, from 0 in the order of the solve, so that lower
+ * and upper triangles are alike.
+ *
+ * The counts that a step passes to the next stay on the device.  Kernels write what the host has
+ * to know into its pinned memory, so a small system is cut with one wait. */
 #ifndef TRS_SOLVE_CUDA_ENGINE_ANALYSIS_CUH
 #define TRS_SOLVE_CUDA_ENGINE_ANALYSIS_CUH
 
@@ -22,14 +23,14 @@ enum {
   ANALYSIS_THREADS = 256,
   WARP = 32,
   ANALYSIS_WARPS = ANALYSIS_THREADS / WARP,
-  SHARED_ALWAYS = 48 << 10, /* bytes of shared memory that a kernel has unless it asks for more */
-  SORT_BITS = 8,            /* of a digit */
+  SHARED_ALWAYS = 48 << 10, /* bytes of shared memory that a kernel may have without a request */
+  SORT_BITS = 8,            /* per digit */
   SORT_DIGITS = 1 << SORT_BITS
 };
 
-/* Off-diagonal entries of a row in the order of the sweep: the nearest to the diagonal last. */
+/* Off-diagonal entries of a row in the order of the sweep; the nearest to the diagonal is last. */
 struct row_view {
-  int64_t origin, diagonal; /* of its first entry and of its diagonal one among the triangle's */
+  int64_t origin, diagonal; /* of the first entry and of the diagonal entry in the arrays */
   int32_t count;
 };
 
@@ -42,7 +43,7 @@ struct pattern_view {
   explicit pattern_view(const trs_gpu_pattern &p)
       : n(p.n), ptr(p.ptr), idx(p.idx), lower(p.lower != 0), full(p.has_diagonal != 0) {}
 
-  /* Row at a place of the sweep, or place of a row. */
+  /* The row at a place of the sweep, or the place of a row. */
   __device__ int32_t mirror(int64_t k) const { return int32_t(lower ? k : n - 1 - k); }
 
   __device__ row_view row(int64_t place) const {
@@ -55,13 +56,13 @@ struct pattern_view {
   __device__ int64_t entry(int64_t origin, int64_t e) const {
     return lower ? origin + e : origin - e;
   }
-  /* Place of the column of entry e. */
+  /* The place of the column of entry e. */
   __device__ int32_t column(int64_t origin, int64_t e) const {
     return mirror(__ldg(idx + entry(origin, e)));
   }
 };
 
-/* The rows of each block; a row is a block of its own where start is NULL. */
+/* The rows of each block.  start is NULL if each row is a block. */
 struct blocks_view {
   const int32_t *start; /* nblocks + 1: first rows */
 
@@ -69,31 +70,31 @@ struct blocks_view {
   __device__ int32_t rows(int32_t b) const { return start ? start[b + 1] - start[b] : 1; }
 };
 
-/* Numbers in device memory that kernels leave for those after them. */
+/* Counts in device memory that kernels pass on. */
 struct analysis_state {
-  int32_t nblocks, nlevels, longest; /* longest: most entries that a row has outside its block */
-  uint32_t given_up;                 /* more levels than the rival has */
+  int32_t nblocks, nlevels, longest; /* longest: most entries of one row outside its block */
+  uint32_t given_up;                 /* the cut needs more levels than its rival */
   uint32_t window_ticket, node_ticket, arrived;
   unsigned long long classes; /* a bit for each that occurs */
   trs_fault fault;
 };
 
-/* And for the host: pinned memory. */
+/* Counts for the host, in pinned memory. */
 struct cut_numbers {
   int32_t nblocks, nlevels, nslices, nchunks, nparts, nheavy;
   int64_t entries, inverses;
   int32_t given_up, stalled;
-  int64_t row; /* whose wait stalled */
+  int64_t row; /* that waited longest */
 };
 
-/* What a stage of the device holds for a cut. */
+/* The use of a stage of the device by a cut. */
 struct cut_stage {
   enum { MOST = (TRS_STAGE_BYTES - sizeof(cut_numbers)) / sizeof(trs_slice_level) };
   cut_numbers numbers;
   trs_slice_level level[MOST];
 };
 
-/* Entries and inverses; slices of heavy blocks that are, and that are not, parts. */
+/* Number of entries and of inverses; slices of heavy blocks: parts, and others. */
 struct offsets {
   int64_t entries, inverses;
   int32_t parts, heavy;
@@ -109,7 +110,7 @@ __device__ inline slices_and_rows operator+(const slices_and_rows &a, const slic
   return {a.slices + b.slices, a.rows + b.rows};
 }
 
-/* A thread's share, of so many threads'. */
+/* One thread's share of the words. */
 __device__ inline void clear_bytes(void *to, int64_t bytes, uint64_t word, int64_t thread,
                                    int64_t threads) {
   const int64_t size = sizeof word, words = bytes / size;
@@ -121,7 +122,7 @@ __device__ inline void clear_share(const trs_gpu_blank &blank, int64_t thread, i
   clear_bytes(blank.zeros, blank.zeros_bytes, 0, thread, threads);
 }
 
-/* Parts of one piece of memory, in turn; without memory only counts it. */
+/* Parts of one allocation, in sequence; NULL memory only counts. */
 class arena {
  public:
   explicit arena(void *memory) : memory_(static_cast<char *>(memory)) {}
@@ -138,7 +139,7 @@ class arena {
   int64_t used_ = 0;
 };
 
-/* One allocation for all that layout(arena) takes; it is called twice. */
+/* One allocation for all that layout(arena) takes; layout is called twice. */
 template <class F>
 trs_status allocate(trs_device *device, void **memory, trs_stream stream, F layout) {
   arena measure(nullptr);
@@ -153,47 +154,48 @@ trs_status allocate(trs_device *device, void **memory, trs_stream stream, F layo
 struct order_arrays {
   uint8_t *kind;            /* class of each block */
   void *key[2];             /* level * classes + class: uint32_t, or uint64_t for long_keys */
-  int32_t *order[2];        /* blocks, in order of their keys at last */
+  int32_t *order[2];        /* blocks; in the end in the order of their keys */
   int32_t *level_rows;      /* rows of each level */
-  int32_t *digits;          /* counts of the sort, for each block of threads */
-  int32_t *width;           /* by place in the order: entries a lane, */
-  uint8_t *rows;            /* rows of the block, */
-  int32_t *upto;            /* slices that begin up to there, */
-  int32_t *rows_before;     /* rows before it */
+  int32_t *digits;          /* of the sort, per block of threads */
+  int32_t *width;           /* entries per lane, by place in the order */
+  uint8_t *rows;            /* rows of the block, likewise */
+  int32_t *upto;            /* slices that begin up to the block, likewise */
+  int32_t *rows_before;     /* rows before the block, likewise */
   int32_t *first_block;     /* place in the order of each slice's first block */
   int32_t *heavies;         /* slices of heavy blocks before each level */
-  slices_and_rows *counted; /* for each block of threads, */
-  offsets *sizes;           /* likewise, */
-  int32_t *chunks;          /* likewise */
+  slices_and_rows *counted; /* per block of threads */
+  offsets *sizes;           /* per block of threads */
+  int32_t *chunks;          /* per block of threads */
   trs_slice_level *level;   /* nlevels + 1 */
 };
 
 }  // namespace trs
 
-/* A cut under way: host memory, pointers to device memory. */
+/* The state of a cut: host memory with pointers to device memory. */
 struct trs_gpu_cut {
   trs_device *device;
-  cudaStream_t stream, side; /* the caller's; that of the first steps */
+  cudaStream_t stream, side; /* the caller's stream; the stream of the steps up to order_slices */
   trs_gpu_pattern pattern;
   trs_slice_rules rules;
   const trs_gpu_cut *rival;
-  bool dropped;  /* given up */
-  unsigned grid; /* blocks of threads that cut slices; */
-  bool cluster;  /* so few that they can be one cluster */
+  bool dropped;  /* abandoned */
+  unsigned grid; /* blocks of threads that cut slices */
+  bool cluster;  /* the grid is one cluster */
   void *memory[2];
-  trs::cut_stage *stage; /* pinned host memory, while kernels may write there */
+  trs::cut_stage *stage; /* pinned host memory; NULL once kernels no longer write to it */
   trs::cut_numbers numbers;
 
   trs::analysis_state *state;
-  uint64_t *windows; /* counts of blocks, handed on from window to window */
-  int32_t *number;   /* n: block of each row; NULL where rows are blocks */
+  uint64_t *windows; /* counts of blocks, passed from window to window */
+  int32_t *number;   /* n: block of each row; NULL if each row is a block */
   int32_t *start;    /* nblocks + 1, or NULL likewise */
-  /* What blocks depend on, where they have more than one row: block b on near_count[b] others
-   * (highest bit: the one just before is among them) from near + ptr[its lowest row] on. */
+  /* Dependencies of blocks, if some blocks have several rows: block b depends on near_count[b]
+   * others, listed from near + ptr[its lowest row] on.  The highest bit of near_count[b] is set if
+   * b depends on the block just before it. */
   int32_t *near;
   uint32_t *near_count;
   uint32_t *known; /* nblocks: level + 1 */
-  int32_t *length; /* nblocks: most entries that a row has outside of its block */
+  int32_t *length; /* nblocks: most entries of one row outside its block */
   trs::order_arrays o;
   int32_t *position; /* n: of each row */
 };
@@ -202,20 +204,21 @@ namespace trs {
 
 using cut = trs_gpu_cut;
 
-/* Keys of 32 bits hold any level and class of so many blocks. */
+/* True if a level and a class of so many blocks do not fit a key of 32 bits. */
 inline bool long_keys(const cut &c) { return c.pattern.n > int64_t(UINT32_MAX / TRS_CLASSES); }
 
-/* Can a kernel start while the one before it still runs, and are there clusters? */
+/* True if a kernel can start before its predecessor ends, and if the device has clusters. */
 inline bool overlaps(const cut &c) { return trs_device_look(c.device)->capability >= 9; }
 
 /* Before the first step. */
 analysis_state fresh_state(const cut &c);
 
-/* Are levels found by one block of threads?  And is that the first step? */
+/* walks_alone: one block of threads finds the levels.  begins_with_walk: and it is the first step.
+ */
 bool walks_alone(const cut &c);
 bool begins_with_walk(const cut &c);
 
-/* The steps: each launches.  order_slices leaves numbers and levels in c.stage. */
+/* The steps; each launches.  order_slices leaves counts and levels in c.stage. */
 trs_status find_blocks(const cut &c);
 trs_status find_levels(const cut &c);
 trs_status order_slices(const cut &c);
@@ -233,8 +236,8 @@ __device__ inline int64_t this_thread() {
 }
 __device__ inline int this_lane() { return int(threadIdx.x) % WARP; }
 
-/* As many lanes as have most rows' entries in hand at once; but lanes that find no entry narrow the
- * stretch of the sweep that is under way. */
+/* Enough lanes to hold the entries of most rows at once.  Lanes without entries would shorten the
+ * stretch of the sweep that is in work. */
 __host__ __device__ inline int lanes_for(double entries) {
   return entries <= 8 ? 1 : entries <= 24 ? 4 : entries <= 64 ? 8 : 32;
 }

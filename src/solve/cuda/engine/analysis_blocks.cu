@@ -1,13 +1,14 @@
-/* analysis_blocks.cu - runs of rows into blocks, and the blocks that each depends on.
+/* analysis_blocks.cu - runs of rows become blocks; for each block, the blocks it depends on.
  *
- * A row joins the block before it by how many of the rows just before it it needs.  A block of
- * threads takes a window of TRS_BLOCK_WINDOW rows, a thread a row: each looks where a block would
- * end that began with its row, and doubling the steps from end to end marks those that do begin.
- * Numbers go on from window to window: each leaves its count where the next ones find it, and looks
- * back until it finds a sum of all before.
- *   The rows of a block share most of their columns, and those of one block stand side by side: of
- * each row's entries only the blocks behind them are kept that the block's first row does not need,
- * so that the walk along the levels reads a fraction of the entries.  O(nnz). */
+ * The number of rows just before a row that it depends on decides whether it joins the block
+ * before it.  A block of threads takes a window of TRS_BLOCK_WINDOW rows, one thread per row.
+ * Each thread finds where a block that begins with its row would end; pointer doubling along these
+ * ends marks the rows that do begin a block.  Block numbers pass from window to window: each
+ * window publishes its count and looks back until it finds a sum of all windows before.
+ *
+ * The rows of a block share most of their columns.  Of each row's entries the list keeps only the
+ * blocks that the first row of its own block does not depend on, and one entry per block.  The
+ * walk along the levels then reads a fraction of the entries.  O(nnz). */
 #include "solve/cuda/engine/analysis.cuh"
 
 namespace {
@@ -16,7 +17,7 @@ using namespace trs;
 
 enum { WINDOW = TRS_BLOCK_WINDOW, WINDOW_WARPS = WINDOW / WARP };
 
-/* How many of the rows just before row k it depends on, without a gap; most at most. */
+/* The number of rows just before row k that it depends on, without a gap; at most `most`. */
 __device__ int32_t run_before(const pattern_view &t, const row_view &row, int64_t k, int32_t most) {
   int32_t run = 0;
   while (run < most && run < row.count &&
@@ -25,12 +26,14 @@ __device__ int32_t run_before(const pattern_view &t, const row_view &row, int64_
   return run;
 }
 
-/* ---- Numbers from window to window. ---- */
+/* ---- Block numbers, from window to window. ---- */
 
-const uint64_t COUNT = uint64_t(1) << 32, SUM = uint64_t(2) << 32; /* of the window; up to it */
+const uint64_t COUNT = uint64_t(1) << 32, SUM = uint64_t(2)
+                                                << 32; /* flags of a word: count of the window;
+                                                          sum up to the window */
 
-/* Blocks in all windows before.  By the first warp: the last 32 windows at a time.  Where a wait
- * lasts too long whatever has been found. */
+/* The number of blocks in all windows before.  Run by the first warp, 32 windows at a time.  Past
+ * the limit of waits the result is incomplete. */
 __device__ int32_t look_back(const uint64_t *windows, int32_t window, trs_fault *fault) {
   int32_t found = 0;
   for (int32_t last = window - 1; last >= 0; last -= WARP) {
@@ -51,7 +54,8 @@ __device__ int32_t look_back(const uint64_t *windows, int32_t window, trs_fault 
   return found;
 }
 
-/* By the first warp: how many blocks begin in windows before, when `count` do in this one. */
+/* Run by the first warp: publishes `count`, the blocks that begin in this window, and returns the
+ * number in the windows before. */
 __device__ int32_t hand_on(uint64_t *windows, int32_t window, int32_t count, trs_fault *fault) {
   if (window > 0 && this_lane() == 0) store_relaxed(windows + window, COUNT | uint32_t(count));
   int32_t before = look_back(windows, window, fault);
@@ -72,21 +76,21 @@ struct cut_view {
 };
 
 struct window_memory {
-  uint8_t run[WINDOW];  /* of the rows just before each that it needs */
-  int16_t next[WINDOW]; /* the first row of a block some steps on, or WINDOW */
+  uint8_t run[WINDOW];  /* rows just before each row that it depends on */
+  int16_t next[WINDOW]; /* first row of the block that is 2^k blocks on, in step k; or WINDOW */
   uint8_t begins[WINDOW];
   int32_t counts[WINDOW_WARPS];
   int32_t window, before;
 };
 
-/* Where a block ends that begins with row t. */
+/* The end of a block that would begin with row t. */
 __device__ int32_t block_end(const cut_view &v, const window_memory &m, int32_t t, int32_t rows) {
   int32_t end = t + 1;
   while (end < rows && end - t < v.most_block && m.run[end] >= (v.dense ? end - t : 1)) end++;
   return end;
 }
 
-/* begins[] of each row: those that are reached from row 0, twice as many with each step. */
+/* Sets begins[] of all rows that are reached from row 0.  Each step doubles the reach. */
 __device__ void mark_begins(window_memory &m, int32_t t) {
   for (int reached = 1; reached < WINDOW; reached *= 2) {
     __syncthreads();
@@ -99,7 +103,8 @@ __device__ void mark_begins(window_memory &m, int32_t t) {
   __syncthreads();
 }
 
-/* Blocks that begin in the window up to row t, that one included; *all: in the whole window. */
+/* The number of blocks that begin in the window up to row t, inclusive.  *all: in the whole
+ * window. */
 __device__ int32_t count_begins(window_memory &m, int32_t t, int32_t *all) {
   int32_t warp = t / WARP, before = 0;
   unsigned begins = __ballot_sync(~0u, m.begins[t] != 0);
@@ -147,11 +152,11 @@ __global__ void __launch_bounds__(WINDOW) cut_windows(const __grid_constant__ cu
   v.state->nblocks = number + 1;
 }
 
-/* ---- Which blocks each depends on. ---- */
+/* ---- The blocks that each block depends on. ---- */
 
 enum {
-  AHEAD = 4,      /* entries that a lane has under way */
-  LONG_ROW = 128, /* entries a lane from which the whole warp takes a row */
+  AHEAD = 4,      /* entries that a lane loads at once */
+  LONG_ROW = 128, /* entries per lane from which on the whole warp takes the row */
 };
 const uint32_t CHAINED = 1u << 31;
 
@@ -162,21 +167,22 @@ struct near_view {
   uint32_t *near_count;
 };
 
-/* A row of a block, walked by a team of LANES of a warp. */
+/* One row of a block, walked by a team of LANES of a warp. */
 template <int LANES>
 struct row_walk {
   const near_view &v;
   int64_t k;
   row_view row;
-  int32_t block = v.number[k], first = v.start[block]; /* the row's, and its first row */
+  int32_t block = v.number[k], first = v.start[block]; /* of the row; its first row */
   bool is_first = k == first;
   row_view first_row = is_first ? row : v.t.row(first);
   int32_t *out = v.near + v.t.ptr[v.t.lower ? first : v.t.n - v.start[block + 1]];
-  int32_t lane = this_lane() % LANES, outside = 0; /* entries outside of the block */
+  int32_t lane = this_lane() % LANES, outside = 0; /* entries outside the block */
   unsigned team = ~0u >> (WARP - LANES) << (this_lane() - lane);
   bool chained = false; /* depends on the block just before */
 
-  /* Has the block's first row an entry in block m?  Mostly at the same place as this row. */
+  /* True if the first row of this row's block has an entry in block m.  That entry is mostly at
+   * the same place as this row's. */
   __device__ bool in_first_row(int32_t m) const {
     int32_t low = 0, high = first_row.count, from = v.start[m];
     while (low < high) {
@@ -189,8 +195,8 @@ struct row_walk {
     return low < first_row.count && v.t.column(first_row.origin, low) < v.start[m + 1];
   }
 
-  /* The lane's entry: in block m, or -1; left: block of the entry before.  The rows of a block add
-   * to one list, in whatever order. */
+  /* Adds the lane's entry, which is in block m (-1: in none), to the block's list.  left: block of
+   * the entry before.  Rows of one block add to its list in any order. */
   __device__ void add(int32_t m, int32_t left, bool same_place) {
     bool is_new = m >= 0 && m != left && !same_place;
     if (is_new && !is_first) is_new = !in_first_row(m);
@@ -230,7 +236,7 @@ struct row_walk {
   }
 };
 
-/* A team of LANES a row; rows far longer than the others are walked by the whole warp. */
+/* A team of LANES per row.  The whole warp walks rows that are far longer than the others. */
 template <int LANES>
 __global__ void __launch_bounds__(ANALYSIS_THREADS) list_near(const __grid_constant__ near_view v) {
   int64_t k = this_thread() / LANES;
@@ -271,15 +277,16 @@ void find_near(const cut &c) {
 enum {
   MOST_WINDOWS = 4096,
   MOST_SAMPLERS = MOST_WINDOWS / ANALYSIS_WARPS,
-  LONG_ROW_SAMPLED = 1 << 23 /* so that sums of a block of threads fit */
+  LONG_ROW_SAMPLED = 1 << 23 /* so that the sum over a block of threads fits 32 bits */
 };
 
 struct row_sums {
-  unsigned value[4]; /* of trs_row_sample's, in their order */
+  unsigned value[4]; /* of trs_row_sample, in its order */
 };
 static_assert(MOST_SAMPLERS * sizeof(row_sums) <= TRS_STAGE_BYTES, "sums fit");
 
-/* A warp a window of 32 rows, windows spread evenly; sums: host memory. */
+/* One warp per window of 32 rows; windows are spread evenly.  sums: pinned host memory, per block
+ * of threads. */
 __global__ void __launch_bounds__(ANALYSIS_THREADS)
     sample_rows(pattern_view t, int64_t windows, int64_t all, row_sums *sums) {
   __shared__ row_sums mine;

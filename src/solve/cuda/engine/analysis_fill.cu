@@ -1,10 +1,12 @@
-/* analysis_fill.cu - entries into their lanes, diagonal blocks inverted.
+/* analysis_fill.cu - entries into their lanes; diagonal blocks inverted.
  *
- * A warp a slice: its stores are side by side, its loads along rows.  An entry inside a block is
- * one at most as far from the diagonal as its row from the block's first, so a byte a position
- * tells where a row's other entries end.
- *   Diagonal blocks are inverted by columns, a lane a column, as in analysis/slice_tmpl.c: those of
- * up to TRS_LIGHT_BLOCK rows all at once for a slice, larger ones by a warp each. */
+ * One warp per slice: its stores are contiguous, its loads run along rows.  An entry inside a
+ * block is at most as far from the diagonal as its row is from the first row of the block, so one
+ * byte per position is enough to find the end of a row's other entries.
+ *
+ * Diagonal blocks are inverted by columns, one lane per column, as in analysis/slice_tmpl.c.
+ * Blocks of up to TRS_LIGHT_BLOCK rows are inverted together, slice by slice; each larger block by
+ * a warp of its own. */
 #include "solve/cuda/engine/analysis.cuh"
 #include "solve/cuda/engine/slice.cuh"
 
@@ -21,7 +23,7 @@ struct fill_view {
   bool unit;
 };
 
-/* A row at a position: its entries outside of its block, then those inside. */
+/* A row at a position: first its entries outside its block, then those inside. */
 struct placed_row {
   row_view row;
   int32_t outside, place;
@@ -32,7 +34,7 @@ __device__ placed_row row_at(const fill_view &v, int32_t position) {
   int32_t place = v.map.place ? v.map.place[position] : 0;
   row_view row = v.t.row(k);
   int32_t low = max(row.count - place, 0), high = row.count;
-  while (low < high) { /* not where the row is its block's first */
+  while (low < high) { /* empty if the row is the first of its block */
     int32_t middle = (low + high) / 2;
     if (v.t.column(row.origin, middle) < k - place)
       low = middle + 1;
@@ -42,7 +44,7 @@ __device__ placed_row row_at(const fill_view &v, int32_t position) {
   return {row, low, place};
 }
 
-/* Elements of a slice in place: whatever get finds at an entry, pad behind a row's last. */
+/* Writes the elements of a slice: get(entry) for each entry, pad behind the last entry of a row. */
 template <class T, class F>
 __device__ void fill_slice(const fill_view &v, const trs_slice &h, const placed_row &r, bool there,
                            T *all, T pad, F get) {
@@ -80,7 +82,7 @@ __device__ S reciprocal_diagonal(const fill_view &v, const S *val, const row_vie
   return v.unit ? one<S>() : reciprocal(val[row.diagonal]);
 }
 
-/* Rows of a slice that are blocks of their own. */
+/* For slices whose blocks have one row. */
 template <class S>
 __device__ void invert_rows(const fill_view &v, const trs_slice &h, const S *val) {
   const int t = this_lane();
@@ -89,13 +91,13 @@ __device__ void invert_rows(const fill_view &v, const trs_slice &h, const S *val
   static_cast<S *>(v.s.inverse)[h.inverse + t] = reciprocal_diagonal(v, val, row);
 }
 
-/* A slice's diagonal blocks of up to ROWS rows, and the columns of their inverses: element k of row
- * or column t of the slice stands at k * TRS_SLICE_LANES + t, counted within its block.  Diagonal
- * entries are inverted already. */
+/* The diagonal blocks of a slice, of up to ROWS rows, and the columns of their inverses.  Element
+ * k of row or column t of the slice is at k * TRS_SLICE_LANES + t; k counts within the block.  The
+ * diagonal entries are reciprocals. */
 template <class S, int ROWS>
 struct diagonal_blocks {
   S value[ROWS * TRS_SLICE_LANES], inverse[ROWS * TRS_SLICE_LANES];
-  unsigned mask[TRS_SLICE_LANES]; /* entries of row t that are there */
+  unsigned mask[TRS_SLICE_LANES]; /* bit c: row t has entry c */
 
   __device__ void load(const fill_view &v, const S *val, const placed_row &r, int32_t first,
                        int t) {
@@ -109,9 +111,9 @@ struct diagonal_blocks {
     mask[t] = found;
   }
 
-  /* Column c of the block whose first row is `base`, kept as column t, by substitution: y_c = 1 /
-   * d_c, y_r = -(sum of d_rk y_k) / d_r.  Where no path leads from c to r there is no coefficient.
-   */
+  /* Column c of the inverse of the block whose first row is `base`, stored as column t, by
+   * substitution: y_c = 1 / d_c, y_r = -(sum of d_rk y_k) / d_r.  Where no path leads from c to r
+   * there is no coefficient. */
   __device__ void invert(S *out, const trs_slice &h, int t, int c, int rows) {
     const int base = t - c;
     unsigned known = 0;
@@ -131,7 +133,7 @@ struct diagonal_blocks {
   }
 };
 
-/* By a warp, a lane a row and then a column. */
+/* By a warp: one lane per row, then one lane per column. */
 template <class S, int ROWS>
 __device__ void invert_blocks(const fill_view &v, const trs_slice &h, const S *val,
                               diagonal_blocks<S, ROWS> &blocks) {
@@ -150,7 +152,7 @@ __device__ void invert_blocks(const fill_view &v, const trs_slice &h, const S *v
 
 enum { WARPS = 4, THREADS = WARP * WARPS };
 
-/* BLOCKS: there are blocks of more rows than one.  position: of each row, for idx, or NULL. */
+/* BLOCKS: some blocks have several rows.  position: of each row, to fill idx; NULL: only values. */
 template <class S, class V, bool BLOCKS>
 __global__ void __launch_bounds__(THREADS)
     fill_entries(const __grid_constant__ fill_view v, const S *val, const int32_t *position) {

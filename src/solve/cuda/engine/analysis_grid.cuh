@@ -1,9 +1,9 @@
 /* analysis_grid.cuh - steps of a whole grid in one kernel: a barrier over all blocks of threads,
- * which run at once (a cooperative launch, or a cluster), lists dealt out to them, and sums along
- * them.
+ * shares of lists, and sums along lists.  All blocks run at once, by a cooperative launch or as
+ * one cluster.
  *
- * A scan of a list is two steps: each block sums up its share, and behind the barrier adds what
- * those before it have found.  Blocks keep the same shares throughout. */
+ * A scan of a list is two steps: each block sums its share, and behind the barrier adds the sums
+ * of the blocks before it.  Blocks keep the same shares throughout. */
 #ifndef TRS_SOLVE_CUDA_ENGINE_ANALYSIS_GRID_CUH
 #define TRS_SOLVE_CUDA_ENGINE_ANALYSIS_GRID_CUH
 
@@ -17,9 +17,9 @@ __device__ inline int this_warp() { return int(threadIdx.x) / WARP; }
 __device__ inline int64_t grid_thread() { return int64_t(blockIdx.x) * GRID_THREADS + threadIdx.x; }
 __device__ inline int64_t grid_threads() { return int64_t(gridDim.x) * GRID_THREADS; }
 
-/* ---- The barrier.  False: it lasted too long, and the kernel has to end. ---- */
+/* ---- The barrier.  False: a wait passed its limit, and the kernel has to end. ---- */
 
-/* Of a cluster; what its blocks wrote before is seen by all behind it. */
+/* Over one cluster.  Writes before the barrier are visible behind it. */
 __device__ inline void wait_for_cluster() {
 #if __CUDA_ARCH__ >= 900
   asm volatile("barrier.cluster.arrive.release;\n\tbarrier.cluster.wait.acquire;" ::: "memory");
@@ -51,7 +51,7 @@ class grid_barrier {
  private:
   analysis_state *state_;
   bool cluster_;
-  uint32_t all_ = 0; /* arrivals, this turn's included */
+  uint32_t all_ = 0; /* arrivals, this step's included */
 };
 
 /* ---- Shares. ---- */
@@ -60,14 +60,14 @@ struct share {
   int64_t first, end;
 };
 
-/* The part-th of so many shares, whole warps' worth but for the last. */
+/* Share number `part` of `parts`: whole warps of elements, but for the last. */
 __device__ inline share share_of(int64_t count, int64_t part, int64_t parts) {
   int64_t each = (count + parts - 1) / parts;
   each = (each + WARP - 1) / WARP * WARP;
   int64_t first = min(count, each * part);
   return {first, min(count, first + each)};
 }
-/* A warp's; those of a block's warps are side by side. */
+/* The share of a warp.  The shares of a block's warps are neighbours. */
 __device__ inline share share_of_warp(int64_t count) {
   return share_of(count, int64_t(blockIdx.x) * GRID_WARPS + this_warp(),
                   int64_t(gridDim.x) * GRID_WARPS);
@@ -76,7 +76,7 @@ __device__ inline share share_of_block(int64_t count) {
   return share_of(count, blockIdx.x, gridDim.x);
 }
 
-/* ---- Sums of numbers, or of structs of them that can be added. ---- */
+/* ---- Sums of numbers, or of structs with an operator +. ---- */
 
 template <class T>
 __device__ inline T shuffled_up(T value, int distance) {
@@ -113,7 +113,7 @@ struct sums {
   T before, all;
 };
 
-/* By each warp: of the first `count` elements those before `at`, and all. */
+/* By each warp: the sum of the elements before `at` and of all `count` elements. */
 template <class T>
 __device__ inline sums<T> sum_before(const T *element, int count, int at) {
   sums<T> s = {};
@@ -125,12 +125,12 @@ __device__ inline sums<T> sum_before(const T *element, int count, int at) {
   return {shuffled(sum_upto(s.before), WARP - 1), shuffled(sum_upto(s.all), WARP - 1)};
 }
 
-/* Over the threads of a block: those before this one, and all.  All threads call. */
+/* Over the threads of a block: the sum before this thread, and of all.  All threads call. */
 template <class T>
 __device__ inline sums<T> sum_block(T value) {
   __shared__ T warps[GRID_WARPS];
   T upto = sum_upto(value), before = shuffled_up(upto, 1);
-  __syncthreads(); /* whoever read them before has */
+  __syncthreads(); /* so that the former contents have been read */
   if (this_lane() == WARP - 1) warps[this_warp()] = upto;
   __syncthreads();
   sums<T> s = sum_before(warps, GRID_WARPS, this_warp());

@@ -1,20 +1,26 @@
-/* analysis_levels.cu - levels of blocks, without synchronisation between them: whoever knows the
- * levels of all it depends on knows its own and stores it, one more than it is, where 0 stood.
+/* analysis_levels.cu - levels of blocks, without synchronisation between levels.  A level is known
+ * once the levels of all dependencies are.  It is stored plus one; 0 means unknown.
  *
- * Blocks of threads take tickets in the order of the sweep, so that one waits only for those that
- * run already.  A block of rows (a node here) has one lane or a few, each with a few entries in
- * hand; a lane looks at all of them at first and whenever one has become known, and else waits for
- * the nearest only, which is known last: polling all would fill the second-level cache's queues.
- * Nodes of the same block of threads are looked for in its shared memory.
- *   Small systems are walked by one block of threads that has all levels in its shared memory: a
- * step along the way costs a store and a load there, not in the second-level cache; in larger ones
- * it would have its hands full.
- *   Grids and bands make chains, each node needing the one just before it.  Those are not waited
- * for within a warp: once what stands before the warp is known, a scan over its lanes gives the
- * levels of the whole chain at once, so that a warp, not a row, is a step along it.
- *   Entries that the chain implies are skipped, and rows far longer than the others are walked by
- * the whole warp.  O(nnz) reads; the time is that of the longest way through the warps.
- *   Where a rival is known to need fewer levels, whoever sees that says so and all give up. */
+ * A node is a block of rows.  Blocks of threads take tickets in the order of the sweep, so one
+ * waits only for those that already run.  A node has one lane or a few, and each lane holds a few
+ * entries.  A lane polls all its entries at first and after each that became known, else only the
+ * nearest one, which becomes known last: polls of all entries would fill the queues of the
+ * second-level cache.  Nodes of the same block of threads are polled in its shared memory.
+ *
+ * Small systems are walked by one block of threads, which holds all levels in its shared memory: a
+ * step along the longest path costs a store and a load there instead of in the second-level cache.
+ * One block of threads is too slow for larger systems.
+ *
+ * Grids and bands make chains, in which each node depends on the node just before it.  Lanes do
+ * not wait for a chain within their warp: once the dependencies before the warp are known, a scan
+ * over its lanes gives the levels of the whole chain.  The step along a chain is then a warp, not
+ * a row.
+ *
+ * Entries that the chain implies are skipped.  The whole warp walks rows that are far longer than
+ * the others.  O(nnz) reads; the time is that of the longest path, counted in warps.
+ *
+ * If a rival is known to need fewer levels, the first block of threads that exceeds its number
+ * sets given_up, and all stop. */
 #include <climits>
 
 #include "solve/cuda/engine/analysis.cuh"
@@ -26,30 +32,30 @@ using namespace trs;
 enum {
   THREADS = 512,
   BLOCKS_A_MULTIPROCESSOR = 3,
-  SLOTS = 4,       /* entries that a lane has in hand */
-  LONG_ROW = 64,   /* entries a lane from which the warp helps, */
-  CHUNKS = 8,      /* so many a lane at a time */
-  LOOK_ROUND = 64, /* turns of a wait between looks whether all give up, */
-  LOOK_UP = 8192   /* and between looks at the clock */
+  SLOTS = 4,       /* entries that a lane holds */
+  LONG_ROW = 64,   /* entries per lane from which on the warp helps */
+  CHUNKS = 8,      /* entries per lane at a time, in that case */
+  LOOK_ROUND = 64, /* steps of a wait between reads of given_up */
+  LOOK_UP = 8192   /* and between reads of the clock */
 };
-/* The walk by one block of threads. */
+/* The walk by one block of threads: */
 enum {
   ALONE_THREADS = 1024,
   ALONE_WARPS = ALONE_THREADS / WARP,
-  ALONE_ROWS = 20480,      /* in systems of no more rows */
-  ALONE_ENTRIES = 1 << 19, /* and entries */
-  FRONT = 8,               /* warps that spin: those furthest back in the sweep */
-  FRONT_ROUND = 8,         /* turns of a wait between looks for them */
-  NAP = 60                 /* nanoseconds between the turns of others */
+  ALONE_ROWS = 20480,      /* systems of at most that many rows */
+  ALONE_ENTRIES = 1 << 19, /* and that many entries */
+  FRONT = 8,               /* warps less than that many groups ahead of the hindmost spin */
+  FRONT_ROUND = 8,         /* steps of a wait between searches for these */
+  NAP = 60                 /* nanoseconds of sleep between the steps of the other warps */
 };
-const uint32_t NOT_YET = 1u << 31; /* above every level, also with a warp's chain added */
+const uint32_t NOT_YET = 1u << 31; /* above every level, also after a warp's chain is added */
 
-/* ---- What nodes depend on. ---- */
+/* ---- The dependencies of nodes. ---- */
 
 struct node_view {
   int64_t origin;
   int32_t count;
-  bool chained; /* depends on the node just before */
+  bool chained; /* depends on the node just before it */
 };
 
 struct rows_graph {
@@ -63,7 +69,7 @@ struct rows_graph {
     return {row.origin, row.count, row.count > 0 && other(row.origin, row.count - 1) == k - 1};
   }
   __device__ int32_t other(int64_t origin, int64_t e) const { return t.column(origin, e); }
-  /* Most entries of one of its rows outside of it; length[] is filled in on the way. */
+  /* The most entries outside the node in one of its rows.  This graph also writes length[k]. */
   __device__ int32_t longest(int32_t k, const node_view &v, int32_t *length) const {
     return length[k] = v.count;
   }
@@ -75,7 +81,7 @@ struct blocks_graph {
   const int32_t *start, *near;
   const uint32_t *near_count;
 
-  /* A row's entries, of which those in one block are one entry. */
+  /* Entries of a row, where entries in one block count once. */
   __device__ double entries_a_node(int32_t nodes) const {
     return entries_a_row * double(nodes) / double(t.n);
   }
@@ -90,7 +96,7 @@ struct blocks_graph {
   }
 };
 
-/* ---- Waits of a whole warp: all its lanes go on, or none. ---- */
+/* ---- Waits of a whole warp: either all lanes continue or none. ---- */
 
 class warp_wait {
  public:
@@ -109,15 +115,15 @@ class warp_wait {
   unsigned long long start_ = 0;
 };
 
-/* ---- Boards: levels known so far, plus one.  look finds what is known of a node, or leaves 0, in
- * one of two places, so that many looks are under way at once. ---- */
+/* ---- Boards of levels, plus one.  look polls one node: it sets far or near, depending on the
+ * memory that holds the node, or leaves both 0.  With two results many polls are in flight. ---- */
 
-/* Of all nodes in device memory, of those of this block of threads in its shared memory. */
+/* All nodes in device memory; the nodes of this block of threads in its shared memory. */
 struct device_board {
   static constexpr bool IN_SHARED = false;
   uint32_t *all;
   volatile uint32_t *mine;
-  int32_t first; /* of this block's nodes */
+  int32_t first; /* of the nodes of this block of threads */
 
   __device__ void look(int32_t node, bool wanted, uint32_t &far, uint32_t &near) const {
     const bool is_mine = node >= first;
@@ -131,12 +137,12 @@ struct device_board {
   __device__ void rest(unsigned) const {}
 };
 
-/* Of all nodes in shared memory. */
+/* All nodes in shared memory. */
 struct shared_board {
   static constexpr bool IN_SHARED = true;
   volatile uint16_t *all;
-  const volatile int32_t *at; /* where each warp is */
-  int32_t mine;               /* where this one is */
+  const volatile int32_t *at; /* the group of each warp */
+  int32_t mine;               /* the group of this warp */
 
   __device__ void look(int32_t node, bool wanted, uint32_t &, uint32_t &near) const {
     if (wanted) near = all[node];
@@ -144,8 +150,8 @@ struct shared_board {
   __device__ void publish(int32_t node, uint32_t value) const {
     all[node] = uint16_t(min(value, uint32_t(UINT16_MAX)));
   }
-  /* Warps that wait take issue slots from the one that they wait for, which is most often one of
-   * those furthest back in the sweep. */
+  /* Waiting warps take issue slots from the warp they wait for, which is mostly among those
+   * furthest back in the sweep.  All others sleep. */
   __device__ void rest(unsigned step) {
     if (step % FRONT_ROUND == 0)
       naps = mine - int32_t(__reduce_min_sync(~0u, unsigned(at[this_lane()]))) >= FRONT;
@@ -163,14 +169,16 @@ struct walk {
   Board known;
   int32_t node, count;
   int64_t origin;
-  int32_t team, head_team; /* in the warp: mine, and that where my chain begins */
-  int32_t head;            /* the node there: what is as near is implied by the chain */
-  int32_t next;            /* the first entry not in hand, or not seen by the warp */
-  int32_t other[SLOTS];    /* nodes in hand, or -1 */
-  uint32_t highest;        /* the least that the level can be, as far as is known */
-  bool has_chains;         /* the warp; where a scan for nothing would be most of a step */
-  bool news;               /* worth looking at all that is in hand */
-  bool is_long;            /* some of it is left for the warp to walk */
+  int32_t team, head_team; /* places in the warp: of this team, and of the team where its chain
+                              begins */
+  int32_t head;            /* first node of the chain: it and all behind it are implied */
+  int32_t next;            /* first entry that the lane does not hold yet; of a long row, that the
+                              warp has not walked */
+  int32_t other[SLOTS];    /* nodes held, or -1 */
+  uint32_t highest;        /* lower bound of the level from what is known */
+  bool has_chains;         /* of the warp; without chains a scan would be most of a step */
+  bool news;               /* an entry became known, so all held entries are polled */
+  bool is_long;            /* the warp has to walk the rest of the row */
   bool published;
 
   __device__ void start(const node_view &v, bool exists) {
@@ -200,7 +208,7 @@ struct walk {
     return found;
   }
 
-  /* got[u] is what is known of other[u], or 0. */
+  /* got[u]: what is known of other[u], or 0. */
   __device__ void take(const uint32_t *got) {
     news = false;
 #pragma unroll
@@ -213,7 +221,7 @@ struct walk {
     }
   }
 
-  /* Looks at everything in hand where there is news, else at the nearest. */
+  /* Polls all held entries if there is news, else the nearest. */
   __device__ void look(int32_t near) {
     uint32_t far_got[SLOTS], near_got[SLOTS];
 #pragma unroll
@@ -229,8 +237,8 @@ struct walk {
     take(far_got);
   }
 
-  /* Looks at the nearest until a lane's is known.  As short as can be: warps that wait take issue
-   * slots from the one that they wait for. */
+  /* Polls the nearest entry until one lane has its value.  Few instructions, since waiting warps
+   * take issue slots from the warp they wait for. */
   __device__ bool await(int32_t near, warp_wait &w) {
     uint32_t far_got = 0, near_got = 0;
     bool goes_on = true;
@@ -248,7 +256,7 @@ struct walk {
     return goes_on;
   }
 
-  /* The whole warp walks on along the long rows, as far as they are known. */
+  /* The whole warp walks the long rows, as far as levels are known. */
   __device__ void help() {
     unsigned rows = __ballot_sync(~0u, is_long && this_lane() % LANES == 0);
     for (; rows; rows &= rows - 1) {
@@ -292,8 +300,8 @@ struct walk {
     return __reduce_max_sync(~0u, most);
   }
 
-  /* Levels along the chains, as far as they are known; true when all of the warp's are.
-   * ready: lanes that know all they depend on outside of their chain. */
+  /* Publishes the levels of the chains, as far as they are known.  True if all levels of the warp
+   * are.  ready: lanes whose dependencies outside their chain are known. */
   __device__ bool settle(unsigned ready) {
     const unsigned team_mask = ~0u >> (WARP - LANES);
     bool known_all = (ready >> (team * LANES) & team_mask) == team_mask;
@@ -314,8 +322,7 @@ struct walk {
     return __all_sync(~0u, published);
   }
 
-  /* Until all of the warp's levels are known: true, or a wait has lasted too long or all give up.
-   */
+  /* True once all levels of the warp are known; false if a wait passed its limit or all stop. */
   __device__ bool run(warp_wait &w) {
     unsigned ready = 0, step = 0;
     look(nearest());
@@ -346,23 +353,23 @@ struct walk_view {
   uint32_t *known;
   int32_t *length;
   analysis_state *state;
-  const int32_t *most;         /* levels that the rival needs, or NULL */
-  int least_lanes, most_lanes; /* of the kernels that are launched */
-  bool begins;                 /* the first step of all: nothing is set yet */
+  const int32_t *most;         /* levels of the rival, or NULL */
+  int least_lanes, most_lanes; /* bounds of the kernels that are launched */
+  bool begins;                 /* this is the first step, so nothing is initialised */
 
   __device__ int lanes(int32_t nodes) const {
     return max(least_lanes, min(most_lanes, lanes_for(graph.entries_a_node(nodes))));
   }
 };
 
-/* ---- By all. ---- */
+/* ---- The walk by all blocks of threads. ---- */
 
-/* What a block of threads shares. */
+/* Shared memory of a block of threads. */
 struct walk_memory {
   uint32_t mine[THREADS], ticket, tickets, highest, longest;
 };
 
-/* The nodes of one ticket; false where some of their levels are not found. */
+/* Walks the nodes of one ticket.  False if some levels stay unknown. */
 template <int LANES, class Graph>
 __device__ bool walk_nodes(const walk_view<Graph> &v, walk_memory &m, int32_t nodes) {
   enum { NODES = THREADS / LANES };
@@ -383,8 +390,7 @@ __device__ bool walk_nodes(const walk_view<Graph> &v, walk_memory &m, int32_t no
   return complete;
 }
 
-/* Ticket after ticket.  A block of threads has one at a time, so that it waits only for those that
- * run. */
+/* A block of threads holds one ticket at a time, so it waits only for blocks that run. */
 template <int LANES, class Graph>
 __device__ void walk_tickets(const walk_view<Graph> &v, walk_memory &m) {
   enum { NODES = THREADS / LANES };
@@ -404,7 +410,7 @@ __device__ void walk_tickets(const walk_view<Graph> &v, walk_memory &m) {
   } while (goes_on);
 }
 
-/* For as many lanes as the number of nodes, which only the device knows, makes right. */
+/* Works only if LANES fits the number of nodes, which only the device knows. */
 template <int LANES, class Graph>
 __global__ void __launch_bounds__(THREADS, BLOCKS_A_MULTIPROCESSOR)
     walk_levels(const __grid_constant__ walk_view<Graph> v) {
@@ -417,7 +423,7 @@ __global__ void __launch_bounds__(THREADS, BLOCKS_A_MULTIPROCESSOR)
   atomicMax(&v.state->longest, int32_t(m.longest));
 }
 
-/* As many blocks of threads as run at once, or as have nodes. */
+/* The blocks of threads that run at once, or fewer if the nodes need fewer. */
 template <int LANES, class Graph>
 void launch(const cut &c, const walk_view<Graph> &v) {
   const int64_t most =
@@ -426,7 +432,7 @@ void launch(const cut &c, const walk_view<Graph> &v) {
   walk_levels<LANES><<<unsigned(all < most ? all : most), THREADS, 0, c.side>>>(v);
 }
 
-/* Whatever may be right for blocks of one row up to the largest. */
+/* All LANES that may fit, for blocks of one row up to the largest. */
 template <class Graph>
 void launch_all(const cut &c, const walk_view<Graph> &v) {
   if (v.least_lanes <= 1) launch<1>(c, v);
@@ -435,11 +441,11 @@ void launch_all(const cut &c, const walk_view<Graph> &v) {
   if (v.most_lanes == WARP) launch<WARP>(c, v);
 }
 
-/* ---- By one block of threads: a warp takes every ALONE_WARPS-th group of nodes, and so waits only
- * for groups that are done or under way. ---- */
+/* ---- The walk by one block of threads.  A warp takes every ALONE_WARPS-th group of nodes, so it
+ * waits only for groups that are finished or in work. ---- */
 
 struct alone_memory {
-  int32_t at[ALONE_WARPS]; /* groups that the warps are at */
+  int32_t at[ALONE_WARPS]; /* current group of each warp */
   uint32_t highest, longest;
 };
 
@@ -523,7 +529,7 @@ trs_status launch_alone(const cut &c, const walk_view<Graph> &v) {
   return trs_device_check(error, "finding levels");
 }
 
-/* ---- Which of them. ---- */
+/* ---- Launches. ---- */
 
 template <class Graph>
 trs_status launch_right(const cut &c, const Graph &graph) {

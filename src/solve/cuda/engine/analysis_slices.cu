@@ -1,15 +1,17 @@
 /* analysis_slices.cu - blocks in order of level and class, cut in slices and chunks.
  *
- * One kernel of as many blocks of threads as run at once, with barriers between its steps, counts:
- *   rows of each level, and so the class of each block;
- *   a radix sort by level and class, stable, of no more bits than there are levels and classes: a
- *   warp counts the digits of its share of the list, and puts its elements behind those of warps
- *   before it;
- *   slices, and rows and slices before each block, by scans along the order;
- *   sizes of slices, and so where levels begin; chunks of levels.
- * It leaves numbers and levels for the host.  Once the host has made room, a second kernel, with
- * the same shares, lays slices and rows: what the plain version (analysis/slice.c) counts on its
- * way along the order is looked up or scanned once more.  O(blocks) but for the sort. */
+ * One kernel, of as many blocks of threads as run at once and with barriers between its steps:
+ *   counts the rows of each level, which give the class of each block;
+ *   sorts by level and class: a stable radix sort of only the bits that levels and classes need,
+ *     in
+ *   which a warp counts the digits of its share and puts its elements behind those of earlier
+ *     warps;
+ *   counts slices, and the rows and slices before each block, by scans along the order;
+ *   sums the sizes of slices, which give the begins of levels, and counts the chunks of levels.
+ *
+ * It writes counts and levels for the host.  After the host's allocation a second kernel with the
+ * same shares lays out slices and rows: it looks up, or scans again, what the plain version
+ * (analysis/slice.c) counts on its way along the order.  O(blocks) besides the sort. */
 #include <climits>
 
 #include "solve/cuda/engine/analysis_grid.cuh"
@@ -21,8 +23,8 @@ using namespace trs;
 enum {
   LONGEST = 1 << 30, /* so that lengths shifted by lanes fit, as in slice.c */
   COUNTERS = GRID_WARPS * SORT_DIGITS,
-  AHEAD = 8, /* blocks of a slice that are looked at at once */
-  STEPS = 4  /* of a warp along its share, whose loads are under way at once */
+  AHEAD = 8, /* blocks of a slice that are read at once */
+  STEPS = 4  /* steps of a warp along its share whose loads are in flight together */
 };
 
 struct cut_view {
@@ -30,22 +32,22 @@ struct cut_view {
   blocks_view blocks;
   trs_slice_rules rules;
   analysis_state *state;
-  const uint32_t *known; /* levels, plus one */
+  const uint32_t *known; /* levels plus one */
   const int32_t *length;
   order_arrays o;
   cut_stage *stage; /* host memory */
-  bool cluster;     /* the grid is one */
+  bool cluster;     /* the grid is one cluster */
 };
 
-/* What a block of threads shares. */
+/* Shared memory of a block of threads. */
 struct cut_memory {
   int32_t counter[GRID_WARPS][SORT_DIGITS];
   uint32_t classes[2];
-  uint8_t number[TRS_CLASSES]; /* of the classes that occur, in their order */
+  uint8_t number[TRS_CLASSES]; /* the classes that occur, in order */
   slices_and_rows warps[GRID_WARPS];
 };
 
-/* A cut in the hands of a block of threads. */
+/* The work of a block of threads on a cut. */
 template <class K>
 struct cutter {
   const cut_view &v;
@@ -97,7 +99,7 @@ struct cutter {
   __device__ void store_numbers(int32_t nchunks);
 };
 
-/* ---- Rows of each level, where classes depend on them. ---- */
+/* ---- Rows of each level, if classes depend on them. ---- */
 
 template <class K>
 __device__ bool cutter<K>::needs_level_rows() const {
@@ -118,7 +120,7 @@ __device__ void cutter<K>::clear_level_rows() {
   for (int64_t l = grid_thread(); l < nlevels; l += grid_threads()) v.o.level_rows[l] = 0;
 }
 
-/* In shared memory where levels fit there. */
+/* In shared memory if all levels fit there. */
 template <class K>
 __device__ void cutter<K>::count_level_rows() {
   int32_t *mine = &m.counter[0][0];
@@ -177,8 +179,7 @@ __device__ void cutter<K>::take_classes() {
   __syncthreads();
 }
 
-/* ---- The sort.  A key is level * classes + class; before the first pass it is made on the way.
- * ---- */
+/* ---- The sort.  A key is level * classes + class; the first pass computes it. ---- */
 
 template <class K>
 __device__ int cutter<K>::passes() const {
@@ -200,7 +201,7 @@ __device__ unsigned digit(K key, int pass) {
   return unsigned(key >> SORT_BITS * pass) % SORT_DIGITS;
 }
 
-/* Of each warp's share, and of the block's for the others. */
+/* Counts the digits of each warp's share, and of the block's share for the other blocks. */
 template <class K>
 __device__ void cutter<K>::count_digits(int pass) {
   int32_t *mine = m.counter[this_warp()];
@@ -223,13 +224,13 @@ __device__ void cutter<K>::count_digits(int pass) {
   }
 }
 
-/* Counters become where each warp's elements of a digit go. */
+/* Turns each counter into the destination of the warp's next element of that digit. */
 template <class K>
 __device__ void cutter<K>::place_digits() {
   const int d = int(threadIdx.x);
   int32_t before = 0, all = 0;
   if (d < SORT_DIGITS)
-#pragma unroll 16 /* loads under way at once */
+#pragma unroll 16 /* loads in flight */
     for (unsigned g = 0; g < gridDim.x; g++) {
       int32_t found = v.o.digits[g * SORT_DIGITS + d];
       before += g < blockIdx.x ? found : 0;
@@ -285,7 +286,7 @@ __device__ void cutter<K>::take_order(int passes) {
 
 /* ---- Slices. ---- */
 
-/* Where the run of keys equal to that at k begins.  By a warp. */
+/* The begin of the run of keys equal to that at k.  By a warp. */
 template <class K>
 __device__ int64_t cutter<K>::run_begin(int64_t k) const {
   const K wanted = key[k];
@@ -303,7 +304,7 @@ __device__ int32_t width_of(int32_t length, int32_t log_lanes) {
   return int32_t((int64_t(length) + (1 << log_lanes) - 1) >> log_lanes);
 }
 
-/* Along the order: width and rows of each block, and the slices that begin with it. */
+/* Along the order: width and rows of each block, and the number of slices that begin with it. */
 template <class K>
 __device__ void cutter<K>::count_slices() {
   const share s = share_of_warp(count);
@@ -378,7 +379,7 @@ __device__ void cutter<K>::begin_slices() {
   }
 }
 
-/* Slice s but for its offsets, early_poll and part. */
+/* Slice s without its offsets, early_poll and part. */
 template <class K>
 __device__ trs_slice cutter<K>::slice(int32_t s) const {
   const int32_t k = v.o.first_block[s], kind = class_number(k);
@@ -392,7 +393,7 @@ __device__ trs_slice cutter<K>::slice(int32_t s) const {
   h.heavy = heavy;
   h.rows = uint8_t((end < count ? v.o.rows_before[end] : int32_t(v.t.n)) - h.first);
   int32_t block = 0;
-  for (int32_t b = k; b < end; b += AHEAD) { /* the last again and again behind the end */
+  for (int32_t b = k; b < end; b += AHEAD) { /* behind the end it reads the last block again */
 #pragma unroll
     for (int u = 0; u < AHEAD; u++) {
       const int32_t at = min(b + u, end - 1);
@@ -425,7 +426,7 @@ __device__ void cutter<K>::sum_sizes() {
   if (threadIdx.x == 0) v.o.sizes[blockIdx.x] = found;
 }
 
-/* f(s, slice, offsets of the slice) for all of the block's share. */
+/* f(s, slice, offsets of the slice) for the block's share. */
 template <class K>
 template <class F>
 __device__ void cutter<K>::for_slices(F f) {
@@ -448,7 +449,7 @@ __device__ void cutter<K>::for_slices(F f) {
   }
 }
 
-/* ---- Levels, and their chunks: heavy slices alone, the others some at a time. ---- */
+/* ---- Levels and their chunks: heavy slices alone, the others TRS_CHUNK_SLICES at a time. ---- */
 
 template <class K>
 __device__ void cutter<K>::find_levels() {
@@ -479,7 +480,7 @@ __device__ void cutter<K>::count_chunks() {
   if (threadIdx.x == 0) v.o.chunks[blockIdx.x] = found;
 }
 
-/* chunk and heavy of each level; the host gets a copy, where levels fit there. */
+/* Sets chunk and heavy of each level.  The host gets a copy if the stage has room. */
 template <class K>
 __device__ void cutter<K>::finish_levels() {
   const share mine = share_of_block(nlevels);
@@ -518,7 +519,7 @@ __device__ void cutter<K>::store_numbers(int32_t nchunks) {
 
 /* ---- The kernels. ---- */
 
-/* Levels that are not all known, or a wait that lasted too long. */
+/* True if some levels are unknown or a wait passed its limit. */
 __device__ bool store_failure(const cut_view &v) {
   const analysis_state &s = *v.state;
   if (threadIdx.x == 0 && blockIdx.x == 0) {
@@ -587,7 +588,7 @@ struct lay_view {
   trs_gpu_blank blank;
 };
 
-/* Of the blocks at places of the order. */
+/* Positions of the rows of each block, along the order. */
 template <class K>
 __device__ void lay_rows(const cutter<K> &c, const lay_view &to) {
   for (int64_t begin = grid_thread(); begin < c.count; begin += STEPS * grid_threads()) {
@@ -612,7 +613,7 @@ __device__ void lay_rows(const cutter<K> &c, const lay_view &to) {
   }
 }
 
-/* As slice.c's choose_early_polls. */
+/* As choose_early_polls of slice.c. */
 __device__ int32_t early_poll_of(const trs_slice_level *l, int32_t early_poll, int32_t in_level) {
   int64_t at = l[-early_poll].position, rows = l[1 - early_poll].position - at;
   return int32_t(at + in_level * rows / (l[1].slice - l->slice));
@@ -670,7 +671,7 @@ cut_view view_of(const cut &c) {
           c.cluster};
 }
 
-/* Blocks of threads that run at once. */
+/* All blocks of threads run at once. */
 cudaError_t launch_together(const cut &c, const cut_view &v) {
   const auto kernel = long_keys(c) ? order_kernel<uint64_t> : order_kernel<uint32_t>;
   cudaLaunchAttribute how[2] = {};

@@ -1,20 +1,20 @@
-/* choice.c - the engine's choices and the cost model behind them.  The constants were measured on
- * an H200 (docs/experiments.md); they need only order the kernels rightly, not predict times. */
+/* choice.c - the engine's choices and their cost model.  The constants were measured on an H200
+ * (docs/experiments.md).  They have to order the kernels, not to predict times. */
 #include "solve/cuda/engine/choice.h"
 
 #include <math.h>
 
 #include "base/memory.h"
 
-/* Seconds: a level's dependency through the second-level cache, and more of it for longer rows; a
- * level of the narrow kernel, each slice of it, each slice when its warps are the limit, and how
- * much more blocks of several rows are; a launch behind another.  Bytes per second of the device
- * and of one multiprocessor. */
+/* Seconds per level of the warp-per-slice kernel: a dependency through the second-level cache, and
+ * more per batch of entries.  Seconds of the single-block kernel: per level; per slice; per slice
+ * if its warps are the limit; factor for blocks of several rows.  Seconds per launch behind
+ * another.  Bytes per second of the device and of one multiprocessor. */
 static const double HOP = 0.46e-6, BATCH_HOP = 0.04e-6, BLOCK_LEVEL = 0.12e-6,
-                    BLOCK_SLICE = 0.07e-6, BLOCK_STEP = 0.095e-6, MULTI_ROW = 1.15,
-                    LATE_ENTRY = 0.05e-6, LAUNCH = 2e-6, BANDWIDTH = 3.3e12, OWN_BANDWIDTH = 90e9;
+                    BLOCK_SLICE = 0.07e-6, BLOCK_STEP = 0.095e-6, MULTI_ROW = 1.15, LAUNCH = 2e-6,
+                    BANDWIDTH = 3.3e12, OWN_BANDWIDTH = 90e9;
 
-enum { FETCHED = TRS_SINGLE_BLOCK_WIDTH, ENTRY_BYTES = 12, ROW_BYTES = 45 };
+enum { ENTRY_BYTES = 12, ROW_BYTES = 45 };
 
 static const trs_slice_rules plain = {.most_block = 1,
                                       .dense = 1,
@@ -26,8 +26,9 @@ static const trs_slice_rules plain = {.most_block = 1,
                                       .small_level_rows = 512,
                                       .early_poll = 3};
 
-/* Rows that need the row just before them, four at a time inverted together: it costs little and
- * saves up to three levels of four, but in meshes without order it can make more levels. */
+/* Chains: rows that depend on the row just before them are inverted four at a time.  This costs
+ * little and saves up to three levels of four, but in meshes without order it can make more
+ * levels. */
 static trs_slice_rules chains(void) {
   trs_slice_rules rules = plain;
   rules.most_block = 4;
@@ -35,7 +36,7 @@ static trs_slice_rules chains(void) {
   return rules;
 }
 
-/* Nodes of several unknowns, and supernodes. */
+/* For nodes of several unknowns and for supernodes. */
 static trs_slice_rules full_blocks(int32_t most, int32_t heavy_width) {
   trs_slice_rules rules = plain;
   rules.most_block = most;
@@ -43,7 +44,7 @@ static trs_slice_rules full_blocks(int32_t most, int32_t heavy_width) {
   return rules;
 }
 
-/* Long rows in wide levels: fewer lanes, and so more rows, for each warp. */
+/* Long rows in large levels: fewer lanes per row, so more rows per warp. */
 static int with_lane_lengths(trs_slice_rules *rules, const trs_pattern_features *f, int count) {
   static const double LONG = 8;
   for (int k = 0; k < TRS_MOST_CANDIDATES && f->row_length >= LONG; k++)
@@ -51,9 +52,9 @@ static int with_lane_lengths(trs_slice_rules *rules, const trs_pattern_features 
   return count;
 }
 
-/* Diagonal blocks where rows need several before them; but in small systems the narrow kernel makes
- * more of short blocks, or of none, unless the blocks are large.  Chains where nearly all rows have
- * them; where some do, the cost model has to say whether they lengthen the way. */
+/* Full diagonal blocks if rows depend on several rows just before them; in small systems only if
+ * the blocks are large, since the single-block kernel solves short blocks or none faster.  Chains
+ * if nearly all rows are chained.  If some are, the cost model compares both. */
 int trs_choose_rules(trs_slice_rules *rules, const trs_pattern_features *f) {
   static const double REGULAR = 0.9, SOME = 0.02, NODES = 2, SUPERNODES = 6;
   static const int64_t SMALL = 4096;
@@ -79,7 +80,7 @@ static double level_bytes(const trs_slice_level *level) {
          ROW_BYTES * (double)(level[1].position - level->position);
 }
 
-/* Entries a lane, about. */
+/* Entries per lane, roughly. */
 static double level_width(const trs_slice_level *level) {
   int32_t slices = level[1].slice - level->slice;
   return (double)(level[1].entries - level->entries) / TRS_SLICE_LANES / slices;
@@ -95,12 +96,12 @@ static double single_block_cost(const trs_slice_level *level, int32_t most_rows,
   double width = level_width(level);
   if (level->heavy > 0 || rows > most_rows || slices > TRS_SINGLE_BLOCK_SLICES) return INFINITY;
   if (width > TRS_SINGLE_BLOCK_WIDTH) return INFINITY;
-  double late = width > FETCHED ? LATE_ENTRY * (width - FETCHED) : 0;
-  double step = fmax(BLOCK_LEVEL + BLOCK_SLICE * slices, BLOCK_STEP * slices) + late;
+  double step = fmax(BLOCK_LEVEL + BLOCK_SLICE * slices, BLOCK_STEP * slices);
   return fmax(blocks ? MULTI_ROW * step : step, level_bytes(level) / OWN_BANDWIDTH);
 }
 
-/* cost[kind] of the levels so far, ending in that kind; came[level][kind]: the kind before. */
+/* cost[kind]: of the levels so far if the last one has that kind.  came[level][kind]: the kind of
+ * the level before. */
 static void walk(const trs_slice_level *level, int32_t nlevels, int32_t most_rows, bool blocks,
                  trs_range_choice choice, double cost[2], uint8_t (*came)[2]) {
   cost[0] = cost[1] = LAUNCH;
@@ -120,7 +121,8 @@ static void walk(const trs_slice_level *level, int32_t nlevels, int32_t most_row
   }
 }
 
-/* A level so large that a launch of its own costs little: what it needs is settled then. */
+/* True if the level is so large that a launch of its own costs little.  All that it needs is then
+ * solved before the launch. */
 static bool settled(const trs_slice_level *level, int32_t shares) {
   static const int64_t ROWS = 65536, ENTRIES = 1 << 20;
   return level->heavy == 0 && level[1].position - level->position >= ROWS * shares &&
@@ -147,13 +149,13 @@ static trs_launch_range range_of(const trs_slice_level *level, trs_launch_kind k
   return range;
 }
 
-/* Does level l + 1 begin another range than level l? */
+/* True if level l + 1 begins another range than level l. */
 static bool parts(const trs_slice_level *level, const uint8_t *kind, int32_t l, int32_t shares) {
   return kind[l] != kind[l + 1] || settled(level + l, shares) || settled(level + l + 1, shares);
 }
 
-/* The kinds found going back from the cheaper end; kind[l] of each level.  Gives back how many
- * ranges that makes. */
+/* Follows came from the cheaper end; kind[l] is the kind of level l.  Returns the number of
+ * ranges. */
 static int32_t trace(const trs_slice_level *level, uint8_t *kind, uint8_t (*came)[2],
                      int32_t nlevels, const double cost[2], int32_t shares) {
   int now = cost[1] < cost[0] ? 1 : 0;
@@ -192,10 +194,10 @@ trs_status trs_choose_launch_ranges(trs_launch_range **ranges, int32_t *nranges,
 
 /* ---- Several right-hand sides. ---- */
 
-/* Seconds that a slice keeps its warp's place on the device busy, and the same where its rows lie
- * apart in b and x; a heavy one has a whole block of threads and waits for itself; a level of a
- * tile; a part of a heavy block there, and more of it for each byte of a row.  Bytes of x per
- * second where they are waited for, and where they are settled. */
+/* Batched, seconds: a slice keeps the place of its warp for PLACE, or PLACE_APART if its rows lie
+ * apart in b and x; a heavy slice counts as HEAVY_PLACES, for its block of threads.  Many-rhs:
+ * seconds per level; per part of a heavy block, and per byte of a row of it; bytes of x per second
+ * if rows wait, and in settled levels. */
 static const double PLACE = 1.25e-9, PLACE_APART = 2.3e-9, HEAVY_PLACES = 10, MANY_LEVEL = 1.5e-6,
                     MANY_PART = 0.34e-6, MANY_PART_BYTE = 0.4e-9, MANY_BANDWIDTH = 2.5e12,
                     SETTLED_BANDWIDTH = 6e12;

@@ -1,4 +1,4 @@
-/* engine.c - the GPU engine: analysis into slices and ranges, solves by their kernels. */
+/* engine.c - the method engine: analysis into slices and launch ranges, update, description. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -8,8 +8,8 @@
 typedef trs_engine engine;
 typedef trs_engine_candidate candidate;
 
-/* For comparison with the CPU's methods, whose right-hand sides are in host memory: transfers, and
- * a level or the bytes. */
+/* For auto's comparison with the methods of the CPU, whose right-hand sides lie in host memory:
+ * transfers, plus a hop per level and the bytes of the system. */
 static trs_estimate estimate(const trs_plan *plan) {
   static const double BUS = 10e9, BANDWIDTH = 2e12, LEVEL = 0.6e-6, START = 30e-6;
   const trs_system *S = &plan->system;
@@ -19,7 +19,7 @@ static trs_estimate estimate(const trs_plan *plan) {
   return (trs_estimate){.seconds = START + moved / BUS + levels * LEVEL + bytes / BANDWIDTH};
 }
 
-/* Rules with what the caller asked for by name. */
+/* The rules with the parameters that the caller gave. */
 static trs_slice_rules with_parameters(const engine *e, trs_slice_rules rules) {
   const trs_engine_parameters *p = &e->asked;
   if (p->block > 0) rules.most_block = (int32_t)p->block;
@@ -29,8 +29,8 @@ static trs_slice_rules with_parameters(const engine *e, trs_slice_rules rules) {
   return rules;
 }
 
-/* Memory for solves, of which all bits have to be set in work and parts, and none in the counters
- * behind them. */
+/* Memory for solves.  blank names the parts to fill: all bits set in work and parts, zeros in the
+ * counters. */
 static trs_status make_work(engine *e, const trs_plan *plan, trs_gpu_blank *blank) {
   const trs_system *S = &plan->system;
   const trs_device_facts *facts = trs_device_look(e->gpu.device);
@@ -54,7 +54,7 @@ static trs_status make_work(engine *e, const trs_plan *plan, trs_gpu_blank *blan
   return TRS_SUCCESS;
 }
 
-/* With the slices that are built. */
+/* After the slices are built. */
 static trs_status prepare_solves(engine *e, const trs_plan *plan) {
   e->args.slices = e->c.slices;
   e->args.level_slice = e->c.map.level_slice;
@@ -91,8 +91,8 @@ static void drop_candidate(engine *e, candidate *c, trs_stream stream) {
   *c = (candidate){0};
 }
 
-/* The system cut by rules; given up, so that nothing comes of it, where it has more levels than its
- * rival.  The device may still be at work on it. */
+/* Begins to cut the system by the rules.  The cut is abandoned if it needs more levels than its
+ * rival.  The device may still work on it at the return. */
 static trs_status begin_candidate(engine *e, trs_plan *plan, trs_slice_rules rules,
                                   const candidate *rival, candidate *c) {
   trs_gpu_pattern pattern = pattern_of(&e->gpu.system);
@@ -101,7 +101,7 @@ static trs_status begin_candidate(engine *e, trs_plan *plan, trs_slice_rules rul
                            plan->stream);
 }
 
-/* Its levels, and what a solve should take: for ever where it was given up. */
+/* Levels and expected seconds of a solve; INFINITY for an abandoned cut. */
 static trs_status look_at_candidate(const engine *e, const trs_plan *plan, candidate *c) {
   c->seconds = INFINITY;
   TRS_TRY(trs_gpu_cut_finish(c->cut, &c->slices, &c->level));
@@ -111,7 +111,7 @@ static trs_status look_at_candidate(const engine *e, const trs_plan *plan, candi
                                   c->rules.most_block > 1, (trs_range_choice)e->asked.ranges, 1);
 }
 
-/* e->c, which was looked at, and what its solves need. */
+/* Builds e->c and allocates what its solves need. */
 static trs_status complete(engine *e, trs_plan *plan) {
   trs_gpu_blank blank;
   TRS_TRY(make_work(e, plan, &blank));
@@ -121,8 +121,8 @@ static trs_status complete(engine *e, trs_plan *plan) {
   return prepare_solves(e, plan);
 }
 
-/* Seconds of a solve of e->c, the best of a few, on a right-hand side of zeros: nothing in a solve
- * depends on its values. */
+/* Seconds of a solve of e->c, the best of a few.  The right-hand side is zero, since the time does
+ * not depend on values. */
 static trs_status time_solve(engine *e, trs_plan *plan, double *seconds) {
   enum { REPEATS = 5 };
   trs_device_timer *timer;
@@ -144,7 +144,7 @@ static trs_status time_solve(engine *e, trs_plan *plan, double *seconds) {
   return status;
 }
 
-/* The best of e->c and another, which is dropped or takes its place. */
+/* Keeps the better of e->c and other, and drops the worse. */
 static void keep_better(engine *e, candidate *other, bool other_is_better, trs_stream stream) {
   drop_candidate(e, other_is_better ? &e->c : other, stream);
   if (other_is_better) e->c = *other;
@@ -157,8 +157,8 @@ static int plainest(const trs_slice_rules *rules, int count) {
   return found;
 }
 
-/* The candidate with the lowest cost becomes e->c.  All are begun before the first is waited for:
- * that with the shortest blocks, and then those whose blocks must not make more levels of it. */
+/* The candidate with the lowest cost becomes e->c.  All cuts are begun before the first wait:
+ * first the plainest, which is the rival of the others. */
 static trs_status compare_candidates(engine *e, trs_plan *plan, const trs_slice_rules *rules,
                                      int count) {
   candidate other[TRS_MOST_CANDIDATES];
@@ -175,7 +175,7 @@ static trs_status compare_candidates(engine *e, trs_plan *plan, const trs_slice_
   return status ? status : complete(e, plan);
 }
 
-/* All are built and timed. */
+/* Builds and times all. */
 static trs_status time_candidates(engine *e, trs_plan *plan, const trs_slice_rules *rules,
                                   int count) {
   for (int k = 0; k < count; k++) {
@@ -204,7 +204,7 @@ static trs_status analyze_on_device(engine *e, trs_plan *plan) {
   TRS_TRY(trs_gpu_load(&e->gpu, plan, true, TRS_GPU_PATTERN | TRS_GPU_VALUES));
   trs_gpu_pattern pattern = pattern_of(&e->gpu.system);
   TRS_TRY(trs_gpu_begin_features(&sample, e->gpu.device, &pattern, plan->stream));
-  trs_status status = trs_gpu_arm(&e->gpu, plan); /* while the device is at work */
+  trs_status status = trs_gpu_arm(&e->gpu, plan); /* while the device works */
   TRS_TRY(trs_gpu_end_features(&features, &sample));
   TRS_TRY(status);
   int count = trs_choose_rules(rules, &features);
@@ -288,7 +288,7 @@ const trs_method trs_method_engine = {
     .free = free_state,
 };
 
-/* The slice to be read back, changed and put there again. */
+/* Reads the first slice back, removes its rows and writes it again. */
 static trs_status lose_first_row(engine *e, trs_stream stream) {
   static const uint64_t SOON = 200000000; /* nanoseconds */
   trs_slice slice;

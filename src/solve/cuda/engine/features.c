@@ -1,4 +1,4 @@
-/* features.c - a sample of rows in device memory, read as features. */
+/* features.c - features of the pattern from a sample of rows in device memory. */
 #include "solve/cuda/engine/analysis.h"
 #include "solve/cuda/engine/choice.h"
 

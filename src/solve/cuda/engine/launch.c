@@ -1,23 +1,24 @@
-/* engine_launch.c - the engine's launches for one right-hand side and for several.
+/* launch.c - the engine's launches, for one right-hand side and for several.
  *
- * Several go through the levels in one of two ways.  Beside each other: the kernels for one
- * right-hand side, with so many times the blocks of threads; each of them is as fast as alone while
- * levels are what takes time, but the matrix is read once for each.  In a tile: the kernel of
- * tile.cu, which reads it once for all.  Where the rows of a level lie far apart, columns of b and
- * x are turned into rows before and after a tile: one line of memory a row then, not one a value.
- */
+ * Several right-hand sides pass through the levels in one of two ways.  Batched: the kernels for
+ * one right-hand side, with that many times the blocks of threads.  Each right-hand side is as
+ * fast as alone while dependencies limit the time, but the matrix is read once per right-hand
+ * side.  Many-rhs: the kernel of many_rhs.cu, which reads the matrix once for all.
+ *
+ * If the rows of a level lie far apart in memory, columns of b and x are transposed before and
+ * after the many-rhs kernel: a row is then one line of memory, not one line per value. */
 #include <stdlib.h>
 
 #include "solve/cuda/engine/state.h"
 #include "solve/cuda/move.h"
 
 enum {
-  MOST_TOGETHER = 128, /* right-hand sides together, */
-  MEMORY_SHARE = 8,    /* which take so much of the memory at most */
+  MOST_TOGETHER = 128, /* right-hand sides solved together, at most */
+  MEMORY_SHARE = 8,    /* their workspace takes at most 1 / MEMORY_SHARE of the device */
   WORTH_TRANSPOSING = 8,
-  STRETCHES = 4, /* of the rows in level order are looked at, */
-  STRETCH = 512, /* so many each: */
-  NEAR = 2       /* rows so far from the one before are in the same sector, about */
+  STRETCHES = 4, /* samples of the rows in level order */
+  STRETCH = 512, /* rows per sample */
+  NEAR = 2       /* rows at most that far apart are about in the same sector */
 };
 
 static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
@@ -27,13 +28,13 @@ static int64_t work_bytes(const trs_engine_args *a, trs_scalar scalar) {
   return (a->slices.n + parts) * (int64_t)trs_scalar_size(scalar);
 }
 
-/* Right-hand sides in whole packs of 16 bytes, which tile.cu moves at once. */
+/* Rounds up to whole packs of 16 bytes, the unit of many_rhs.cu. */
 static int32_t whole_packs(int64_t width, trs_scalar scalar) {
   int64_t size = (int64_t)trs_scalar_size(scalar), pack = size < 16 ? 16 / size : 1;
   return (int32_t)((width + pack - 1) / pack * pack);
 }
 
-/* The most right-hand sides that are better solved beside each other than in a tile. */
+/* The number of right-hand sides up to which batched is faster. */
 static int32_t most_batched(const trs_engine *e, trs_scalar scalar, bool apart) {
   const int32_t multiprocessors = trs_device_look(e->gpu.device)->multiprocessors;
   const int64_t size = (int64_t)trs_scalar_size(scalar);
@@ -50,7 +51,7 @@ static int32_t most_batched(const trs_engine *e, trs_scalar scalar, bool apart) 
   return good;
 }
 
-/* Do rows that are solved together lie apart in memory?  By some stretches of them. */
+/* True if rows that are solved together lie apart in memory, judged from samples. */
 static trs_status rows_lie_apart(const trs_engine *e, trs_stream stream, bool *apart) {
   const int64_t n = e->args.slices.n, length = least(STRETCH, n);
   int32_t row[STRETCH];
@@ -66,7 +67,7 @@ static trs_status rows_lie_apart(const trs_engine *e, trs_stream stream, bool *a
   return TRS_SUCCESS;
 }
 
-/* As many together as are expected, if there is room. */
+/* For as many right-hand sides together as the plan expects, as far as memory allows. */
 trs_status trs_engine_prepare_rhs(trs_engine *e, const trs_plan *plan) {
   const trs_scalar scalar = plan->system.scalar;
   int64_t width = least(plan->options.nrhs, MOST_TOGETHER), one = work_bytes(&e->args, scalar);
@@ -85,8 +86,8 @@ trs_status trs_engine_prepare_rhs(trs_engine *e, const trs_plan *plan) {
   return trs_device_alloc(e->gpu.device, &e->transposed, bytes, 1, plan->stream);
 }
 
-/* Regions from k on as one for many right-hand sides, whose kernel takes both kinds alike; gives
- * back the next.  A settled range stays alone. */
+/* Joins the ranges from k on for the many-rhs kernel, which solves both kinds alike.  Returns the
+ * next one.  A settled range stays alone. */
 static int32_t join_ranges(const trs_engine *e, int32_t k, trs_launch_range *joined) {
   const trs_launch_range *ranges = e->c.ranges;
   *joined = ranges[k++];
@@ -100,8 +101,8 @@ static int32_t join_ranges(const trs_engine *e, int32_t k, trs_launch_range *joi
   return k;
 }
 
-/* Positions whose x may be waited for, begin .. end - 1: those of launches of several levels, but
- * for the last level of the last of them.  What stands before was solved by earlier launches. */
+/* Positions begin .. end - 1 whose x may be waited for: all of launches of several levels but the
+ * last level of the last of them.  Earlier launches have solved what stands before. */
 static void find_waited(const trs_engine *e, bool joined, int64_t *begin, int64_t *end) {
   *begin = *end = 0;
   for (int32_t k = 0, next; k < e->c.nranges; k = next) {
@@ -139,7 +140,7 @@ trs_status trs_engine_launch_one(const trs_engine *e, const trs_engine_args *a, 
   return TRS_SUCCESS;
 }
 
-/* The same for several: columns of work, which has one half then. */
+/* The same for several right-hand sides: each has its own part of work, with one buffer. */
 static trs_status launch_batched(const trs_engine *e, const trs_engine_args *a, trs_scalar scalar,
                                  int32_t columns, trs_stream stream) {
   trs_engine_args own = *a;
@@ -171,7 +172,7 @@ static trs_status launch_many_rhs(const trs_engine *e, const trs_engine_args *a,
   return TRS_SUCCESS;
 }
 
-/* Columns become rows for the time of the tile. */
+/* Transposes columns of b and x for the many-rhs kernel. */
 static trs_status launch_transposed(const trs_engine *e, const trs_engine_args *a,
                                     trs_scalar scalar, int32_t width, trs_stream stream) {
   trs_row_map in = {.n = a->slices.n, .width = width, .row = a->b_row, .col = a->b_col}, out = in;

@@ -1,19 +1,23 @@
-/* tile.cu - many right-hand sides at once through all levels.
+/* many_rhs.cu - the many-rhs kernel: many right-hand sides together through all levels.
  *
- * A block of threads solves a slice for all of them, in passes over strips of up to ACROSS packs,
- * or twice that.  A pack is 16 bytes of right-hand sides side by side, what one load carries: two
- * doubles, four floats.  Each lane of the slice (wide.cu) is ACROSS threads here, so that an entry
- * is read once for a strip and the x it multiplies are one line of the cache; what threads are left
- * over share a lane's entries, in groups.  Where levels are wide a thread has two packs (EACH): an
- * entry's index, value and addresses then serve both, and instructions are what such levels wait
- * for.
- * Strips come one after the other, so that what a slice costs once (its ticket, its place, its
- * entries from memory) is paid once; levels then follow each other strip by strip, as in a
- * pipeline: the rows of a level wait for the first strip of the level before, not for its last.
- * b arrives in shared memory while the sums are made, and x leaves from there, so that both are
- * read and written along whichever of rows and right-hand sides lies side by side.
- * Readiness, order and tickets are those of wide.cu; of a heavy block's slices each sums all of the
- * rows, for its share of the strips.  A row's sum is always made in the same order. */
+ * A block of threads solves a slice for all right-hand sides, strip by strip.  A strip is up to
+ * ACROSS packs, or twice that.  A pack is 16 bytes of neighbouring right-hand sides, the size of
+ * one load: two doubles, four floats.  Each lane of the slice (warp_slice.cu) is ACROSS threads
+ * here, so a strip reads an entry once, and the x that it multiplies is one line of the cache.
+ * Threads that are left over share the entries of a lane, in groups.  In large levels a thread has
+ * two packs (EACH): both use the entry's index, value and addresses, and the instruction rate
+ * limits such levels.
+ *
+ * Strips follow each other in one block, so a slice pays once for its ticket, its description and
+ * its entries from memory.  Levels then overlap strip by strip, as in a pipeline: the rows of a
+ * level wait for the first strip of the level before, not for its last.
+ *
+ * b arrives in shared memory during the sums, and x leaves from there, so both are accessed along
+ * rows or along right-hand sides, whichever is contiguous.
+ *
+ * Readiness, order and tickets are those of warp_slice.cu.  Each slice of a heavy block sums all
+ * entries of its rows, for its share of the strips.  The order of a row's sum is always the same.
+ */
 #include <cuda_pipeline.h>
 
 #include "solve/cuda/engine/slice.cuh"
@@ -23,25 +27,28 @@ namespace {
 using namespace trs;
 
 enum {
-  ACROSS = 8,          /* packs of a strip at most: a line of the cache */
-  HEAVY_ACROSS = 2,    /* the fewest that a heavy block's strips are narrowed to: a sector */
-  HEAVY_LENGTH = 16,   /* entries of a heavy block's lane that one thread takes without that */
-  HEAVY_THREADS = 512, /* in a block where most slices are heavy or levels are narrow, */
-  MIXED_THREADS = 256, /* where some are heavy, or all are SHORT; else 32 lanes x ACROSS */
-  SHORT = 512,         /* entries of a slice, */
-  PLENTY = 264,        /* strips of a level */
-  THREADS = 512,       /* at most */
-  RESIDENT = 2,        /* blocks of so many on a multiprocessor: 64 registers a thread; */
-  RESIDENT_TWO = 3,    /* of 32 lanes x ACROSS threads of two packs each: 80 */
-  SHARERS = 32,        /* slices of a heavy block that share its strips at most: a warp */
-  ENOUGH = 120         /* blocks of threads a level that are worth their price */
+  ACROSS = 8,          /* packs per strip, at most: a line of the cache */
+  HEAVY_ACROSS = 2,    /* packs per strip of a heavy block, at least: a sector */
+  HEAVY_LENGTH = 16,   /* entries per lane and thread of a heavy block up to which its strips stay
+                          wide */
+  HEAVY_THREADS = 512, /* threads of a block if most slices are heavy or levels have few slices */
+  MIXED_THREADS = 256, /* threads of a block if some are heavy, or all are SHORT; otherwise 32
+                          lanes x ACROSS */
+  SHORT = 512,         /* entries per slice: fewer are short */
+  PLENTY = 264,        /* strips per level: more fill the device several times */
+  THREADS = 512,       /* per block, at most */
+  RESIDENT = 2,        /* blocks of THREADS per multiprocessor: 64 registers per thread */
+  RESIDENT_TWO = 3,    /* blocks of 32 lanes x ACROSS threads with two packs each: 80 registers per
+                          thread */
+  SHARERS = 32,        /* slices of a heavy block that share its strips, at most: a warp */
+  ENOUGH = 120         /* blocks of threads per level up to which more of them pay */
 };
 
-/* Entries of a thread under way. */
+/* Entries of a thread that are loaded together. */
 template <class S>
 constexpr int BATCH = sizeof(S) == 16 ? 3 : 4;
 
-/* ---- Packs ---- */
+/* ---- Packs. ---- */
 
 template <class S>
 struct alignas(16) pack {
@@ -49,7 +56,7 @@ struct alignas(16) pack {
   S of[SIZE];
 };
 
-/* Each element by itself. */
+/* Element by element. */
 template <class S, class F>
 __device__ inline pack<S> each(F f) {
   pack<S> result;
@@ -90,7 +97,7 @@ __device__ inline pack<S> pending_pack() {
   return each<S>([](int) { return pending_value<S>(); });
 }
 
-/* One load and one store, of words that each carry their own readiness. */
+/* One load and one store of words that each carry their own readiness. */
 template <class S>
 __device__ inline void peek_if(bool wanted, const pack<S> *p, pack<S> &x) {
   if constexpr (sizeof(typename element<S>::real) == 8) {
@@ -123,20 +130,20 @@ __device__ inline void publish(pack<S> *p, pack<S> x) {
                  : "memory");
   }
 }
-/* Each thread a line of an array, as far as it reaches. */
+/* Each thread prefetches one line of an array, up to its end. */
 template <class T>
 __device__ inline void prefetch_line(const T *array, int32_t count) {
   const int32_t at = int32_t(threadIdx.x) * int32_t(128 / sizeof(T));
   if (at < count) asm volatile("prefetch.global.L1 [%0];" ::"l"(array + at));
 }
 
-/* ---- A block's task ---- */
+/* ---- The task of a block of threads. ---- */
 
 struct task {
-  trs_slice h;        /* a heavy block's slices as one */
-  int32_t log_across; /* of the threads across a strip */
+  trs_slice h;        /* a heavy block's slices joined to one */
+  int32_t log_across; /* threads across a strip */
   int32_t strips;
-  int32_t first, sharers; /* strips turn, turn + sharers, ... are this block's */
+  int32_t first, sharers; /* this block has strips first, first + sharers, ... */
 };
 
 __device__ inline trs_slice joined(trs_slice h) {
@@ -146,7 +153,7 @@ __device__ inline trs_slice joined(trs_slice h) {
   return h;
 }
 
-/* Where a heavy block has many entries narrower strips leave more threads for each lane. */
+/* If a heavy block has many entries, narrower strips leave more threads for each lane. */
 __device__ inline int32_t log_across(const trs_slice &h, int32_t most) {
   int32_t across = most;
   while (h.heavy && (1 << across) > HEAVY_ACROSS &&
@@ -155,10 +162,9 @@ __device__ inline int32_t log_across(const trs_slice &h, int32_t most) {
   return across;
 }
 
-/* By the first warp, for share `turn` of `sharers` of a slice.  The last slice of a heavy block
- * knows how many parts stand before it; the last SHARERS of them all share the strips, and what
- * parts are left have nothing to do.  shares: threads that the right-hand sides want side by side.
- */
+/* By the first warp: share `first` of `sharers` of a slice.  The last slice of a heavy block knows
+ * the number of its parts.  The last SHARERS slices share its strips; earlier parts have no work.
+ * shares: threads that all right-hand sides would take across. */
 __device__ inline void find_task(const trs_slices &s, int32_t slice, int32_t first, int32_t sharers,
                                  int32_t shares, int32_t most, task *to) {
   const int lane = int(threadIdx.x);
@@ -176,27 +182,28 @@ __device__ inline void find_task(const trs_slices &s, int32_t slice, int32_t fir
   *to = {h, across, strips, max(before, 0) * sharers + first, own * sharers};
 }
 
-/* ---- A thread's view of it.  What can be had again from shared memory and the launch's arguments
- * is not kept: registers are short. ---- */
+/* ---- A thread's view of the task.  It recomputes what shared memory and the launch's arguments
+ * hold, since registers are scarce. ---- */
 
 struct many_rhs_args {
   trs_engine_args engine;
-  int32_t width;            /* right-hand sides in it */
-  int32_t most;             /* log_across where slices are not heavy */
+  int32_t width;            /* right-hand sides */
+  int32_t most;             /* log_across of slices that are not heavy */
   int32_t first_slice;      /* of the range */
-  int32_t sharers;          /* blocks of threads that share a slice's strips */
-  int32_t b_packs, x_packs; /* rows of b, of x, are whole packs of memory */
+  int32_t sharers;          /* blocks of threads that share the strips of a slice */
+  int32_t b_packs, x_packs; /* rows of b and of x are whole packs in memory */
   uint32_t *tickets;
 };
 
-/* Right-hand sides from `first` of the tile on. */
+/* The right-hand sides from `first` on. */
 struct strip {
   int32_t first;
-  int32_t buffer; /* that has its b, then its x */
+  int32_t buffer; /* of its b, later its x */
 };
 
-/* A block's shared memory, without its task: two buffers of b and x and the residuals, 32 rows of
- * packs each, the first with room against bank conflicts; a partial sum a thread; the inverse. */
+/* A block's shared memory, besides its task: two buffers of b and x, and the residuals, each with
+ * 32 rows of packs, the buffers padded against bank conflicts; one partial sum per thread; the
+ * inverse. */
 template <class S, int EACH>
 struct layout {
   static constexpr int ROWS = TRS_SLICE_LANES;
@@ -245,7 +252,8 @@ struct many_rhs_view {
   __device__ strip at(int32_t number, int32_t buffer) const {
     return {number << log_width(), buffer};
   }
-  /* The thread's p-th pack, as a number in the strip, and whether it has right-hand sides. */
+  /* The number in the strip of the thread's p-th pack; and whether that pack has right-hand sides.
+   */
   __device__ int number(int p) const { return vector() + (p << t.log_across); }
   __device__ bool there(strip now, int p = 0) const {
     return now.first + number(p) * pack<S>::SIZE < a.width;
@@ -256,7 +264,7 @@ struct many_rhs_view {
   __device__ pack<S> *residuals(int r) const {
     return shared + places::residual(a.most) + (r << log_packs());
   }
-  /* The p-th partial sum of the thread that is `ahead` of this one. */
+  /* The p-th partial sum of the thread `ahead` places after this one. */
   __device__ pack<S> *partial(int p, int ahead = 0) const {
     return shared + places::partial(a.most) + p * int(blockDim.x) + int(threadIdx.x) + ahead;
   }
@@ -270,10 +278,10 @@ struct many_rhs_view {
   }
 };
 
-/* ---- b and x ---- */
+/* ---- b and x. ---- */
 
-/* f(row of the slice, right-hand side of the strip, row of the system) for a thread's share of
- * them, neighbours in memory by neighbouring threads. */
+/* Calls f(row of the slice, right-hand side of the strip, row of the system) for a thread's share.
+ * Neighbouring threads take neighbours in memory. */
 template <class W, class F>
 __device__ void for_share(const W &v, int64_t row_stride, int64_t column_stride, F f) {
   const int log_width = v.log_width();
@@ -284,7 +292,7 @@ __device__ void for_share(const W &v, int64_t row_stride, int64_t column_stride,
     if (r < v.h().rows) f(r, c, int64_t(__ldg(v.slices().row + v.h().first + r)));
   }
 }
-/* The same with packs of the strip, in rows that are whole packs in memory. */
+/* The same by packs, for rows that are whole packs in memory. */
 template <class W, class F>
 __device__ void for_packs(const W &v, strip now, F f) {
   const int c = int(threadIdx.x) & ((1 << v.log_packs()) - 1);
@@ -294,8 +302,8 @@ __device__ void for_packs(const W &v, strip now, F f) {
     f(r, c, int64_t(__ldg(v.slices().row + v.h().first + r)));
 }
 
-/* The same with right-hand sides in columns: a thread keeps to one row, at `offset` of the strip's
- * first column, and to every so-manieth column. */
+/* The same for column-major right-hand sides: f(row, column, offset).  A thread keeps to one row.
+ */
 template <class W, class F>
 __device__ void for_columns(const W &v, strip now, int64_t row_stride, int64_t column_stride, F f) {
   const int r = int(threadIdx.x) % TRS_SLICE_LANES, apart = int(blockDim.x) / TRS_SLICE_LANES;
@@ -350,7 +358,7 @@ __device__ void write_x(const W &v, strip now) {
     });
 }
 
-/* ---- Sums ---- */
+/* ---- Sums. ---- */
 
 template <class W>
 using entries_of = batch<typename W::S, typename W::V, BATCH<typename W::S>>;
@@ -365,8 +373,8 @@ __device__ bool any_pending(const packs<S, EACH> (&value)[BATCH<S>]) {
   return any;
 }
 
-/* A batch's share of the sum; each x is waited for, if anything is.  second: the thread's second
- * pack has right-hand sides */
+/* Adds a batch of entries.  WAITS: waits for each x.  second: the thread's second pack has
+ * right-hand sides. */
 template <bool WAITS, class W>
 __device__ void add_batch(const W &v, const entries_of<W> &entries, bool second,
                           const pack<typename W::S> *x, packs<typename W::S, W::EACH> &sum,
@@ -383,7 +391,7 @@ __device__ void add_batch(const W &v, const entries_of<W> &entries, bool second,
       value[u].of[p] = pack<S>{};
       if (!WAITS && wanted)
         value[u].of[p] = x[int64_t(entries.idx[u]) * apart + (p << v.t.log_across)];
-      /* The first look by itself pays only where a thread has registers to spare. */
+      /* A first poll without a wait pays only if the thread has registers to spare. */
       if (WAITS && W::EACH > 1)
         peek_if(wanted, x + int64_t(entries.idx[u]) * apart + (p << v.t.log_across),
                 value[u].of[p]);
@@ -427,7 +435,7 @@ __device__ packs<typename W::S, W::EACH> lane_sum(const W &v, strip now) {
   return sum;
 }
 
-/* How many lanes of one row a warp has, as a power of two. */
+/* Lanes of one row within a warp, as a power of two. */
 template <class W>
 __device__ int log_near(const W &v) {
   return min(int(v.h().log_lanes), 5 - v.t.log_across);
@@ -438,7 +446,8 @@ __device__ int shares(const W &v) {
   return v.groups() << (v.h().log_lanes - log_near(v));
 }
 
-/* Sums over a row's lanes, as far as a warp reaches; beyond that all are left in v.partial(). */
+/* The sum over the lanes of a row within a warp.  If other warps have lanes of the row too, all
+ * leave theirs in v.partial(). */
 template <bool WAITS, class W>
 __device__ packs<typename W::S, W::EACH> sum_near(const W &v, strip now) {
   packs<typename W::S, W::EACH> sum{};
@@ -453,7 +462,7 @@ __device__ packs<typename W::S, W::EACH> sum_near(const W &v, strip now) {
   return sum;
 }
 
-/* A row's sum from those of its first thread and of the other warps'. */
+/* The sum of a row from those of its first thread and of the other warps. */
 template <class W>
 __device__ pack<typename W::S> sum_far(const W &v, pack<typename W::S> sum, int p) {
   const int near = log_near(v), log_warps = v.h().log_lanes - near, count = shares(v);
@@ -464,7 +473,7 @@ __device__ pack<typename W::S> sum_far(const W &v, pack<typename W::S> sum, int 
   return sum;
 }
 
-/* ---- Rows ---- */
+/* ---- Rows. ---- */
 
 /* x of row r from the residuals of its block. */
 template <class W>
@@ -486,8 +495,7 @@ __device__ packs<typename W::S, W::EACH> apply_inverse(const W &v, int r) {
   return x;
 }
 
-/* The strip's x from the sums; they take the places of b.  Rows of the last level are not waited
- * for. */
+/* The strip's x from the sums, stored in place of b.  No row waits for rows of the last level. */
 template <class W>
 __device__ void finish_rows(const W &v, strip now, const packs<typename W::S, W::EACH> &near) {
   using S = typename W::S;
@@ -524,8 +532,8 @@ __device__ void finish_rows(const W &v, strip now, const packs<typename W::S, W:
   }
 }
 
-/* The entries (a heavy slice's first), the inverse and the first strip's b: all on their way
- * together. */
+/* Starts all loads together: the entries (of a heavy slice only the first), the inverse, and b of
+ * the first strip. */
 template <class W>
 __device__ void begin(const W &v, strip first) {
   using S = typename W::S;
@@ -539,8 +547,8 @@ __device__ void begin(const W &v, strip first) {
   fetch_b(v, first);
 }
 
-/* From afar a few threads look at one row for all (wide.cu).  Only before the first strip: by the
- * others' turn it is there. */
+/* The early poll (warp_slice.cu): a few threads poll one row for all.  Only before the first
+ * strip; the row is solved before the others. */
 template <class W>
 __device__ void poll_early(const W &v, strip first) {
   using S = typename W::S;
@@ -553,8 +561,8 @@ __device__ void poll_early(const W &v, strip first) {
   __syncthreads();
 }
 
-/* The barriers: b and partial sums are there, and the x of the strip before has left; x is there,
- * and nobody looks at sums or residuals any more. */
+/* The first barrier: b and partial sums are there, and the x of the strip before has left.  The
+ * second: x is there, and no thread reads sums or residuals any more. */
 template <bool WAITS, class W>
 __device__ void solve_strips(const W &v) {
   const task &t = v.t;
@@ -593,9 +601,9 @@ __global__ void __launch_bounds__(EACH == 1 ? THREADS : 32 * ACROSS,
   solve_strips<WAITS>(many_rhs_view<S, V, EACH>{a, t, reinterpret_cast<pack<S> *>(shared)});
 }
 
-/* Threads of a block.  Heavy slices are alone in their chunks, others eight together if the level
- * has as many.  Short heavy slices, of which each level has more than the device takes at once, are
- * worth fewer threads each. */
+/* Threads per block.  Heavy slices are alone in their chunks; others are up to eight per chunk.
+ * Short heavy slices get fewer threads if a level has more of them than the device takes at once.
+ */
 int32_t block_threads(const trs_launch_range *range, int32_t most, int32_t strips) {
   if (!range->heavy) return TRS_SLICE_LANES << most;
   int64_t slices = range->slice_end - range->slice, chunks = range->chunk_end - range->chunk;
@@ -604,8 +612,8 @@ int32_t block_threads(const trs_launch_range *range, int32_t most, int32_t strip
   return slices < chunks * (TRS_CHUNK_SLICES / 2) ? HEAVY_THREADS : MIXED_THREADS;
 }
 
-/* Blocks of threads for a slice: one, which pays for ticket, entries and inverse once, where the
- * slices of a level fill the device; else more, up to one a strip. */
+/* Blocks of threads per slice.  One, which pays once for ticket, entries and inverse, if the
+ * slices of a level fill the device; else more, up to one per strip. */
 int32_t sharers_of(const trs_launch_range *range, int32_t strips) {
   int32_t levels = range->level_end - range->level, slices = range->slice_end - range->slice;
   int32_t wanted = int32_t(int64_t(ENOUGH) * levels / slices) + 1;
@@ -616,7 +624,7 @@ bool waits(const trs_launch_range *range) {
   return !range->settled && range->level_end - range->level > 1;
 }
 
-/* Rows that begin at whole packs and are as many of them long: 16 bytes are moved at once. */
+/* True if rows begin at 16-byte addresses and are whole packs: then 16 bytes are moved at once. */
 bool whole_packs(const void *first, int64_t row, int64_t column, int32_t width, size_t size) {
   return column == 1 && reinterpret_cast<uintptr_t>(first) % 16 == 0 && row * size % 16 == 0 &&
          width * size % 16 == 0;

@@ -1,4 +1,4 @@
-/* parameters.c - the engine's parameters, and the names that they had before. */
+/* parameters.c - the engine's parameters and their former names. */
 #include "solve/cuda/engine/parameters.h"
 
 #include <stdio.h>
@@ -6,8 +6,7 @@
 
 #include "analysis/slices.h"
 
-/* A whole item, or the beginning of one up to and with '='.  Version 0.1 takes the old forms too.
- */
+/* A whole item, or its beginning up to '='.  Version 0.1 accepts both forms. */
 static const struct {
   const char *old, *now;
 } renamed[] = {{"regions=auto", "launch-ranges=auto"},
@@ -22,7 +21,7 @@ static const struct {
 
 enum { RENAMED = sizeof renamed / sizeof renamed[0], MOST_GROWTH = 16 };
 
-/* The place of an item in the table, or RENAMED. */
+/* The place of an item in the table, or RENAMED if it is not there. */
 static int find_renamed(const char *item, size_t length) {
   int k = 0;
   while (k < RENAMED) {
@@ -41,7 +40,7 @@ static void warn(trs_engine_parameters *p, int k) {
            used ? "," : "; warning:", renamed[k].old, renamed[k].now);
 }
 
-/* given with new names, into text. */
+/* Copies given into text, with new names. */
 static void translate(trs_engine_parameters *p, char *text, const char *given) {
   for (const char *at = given; *at;) {
     size_t length = strcspn(at, ","), kept = 0;

@@ -1,19 +1,21 @@
-/* narrow.cu - runs of narrow levels: one block of threads, x of the last rows in its shared memory.
+/* single_block.cu - the single-block kernel: runs of levels with few rows, in one block of
+ * threads, with the last x in its shared memory.
  *
- * A dependency costs a store, a barrier in shared memory and a load, a few times less than through
- * the second-level cache.  The warps take slices in turn.  While the levels before its slice are
- * under way, a warp brings all that the slice needs into registers, and asks for its next one: the
- * entries, where in shared memory each x will stand, the right-hand side, x older than the ring.
- * So little is done between one level and the next.  Nobody spins on memory: warps that did would
- * slow down the one that all wait for.
+ * A dependency costs a store, a barrier in shared memory and a load: several times less than
+ * through the second-level cache.  Warps take slices cyclically.  While the levels before its
+ * slice are solved, a warp loads all that the slice needs into registers: the entries, the place
+ * of each x in shared memory, the right-hand side, and x older than the ring.  It also requests
+ * its next slice.  Little work is then left between two levels.  No warp polls memory, which would
+ * slow the warp that all others wait for.
  *
- * The ring holds the x of the last RING positions.  A warp solves a slice after the level before is
- * complete and before the next one begins, so the ring has all that is at most RING less the rows
- * of a level back (`kept`).  What is older a warp reads from device memory ahead of its turn, when
- * it has WARPS slices and its own last one still to solve: those are younger than `kept`, so it
- * waits for earlier slices only, and never for itself.
- * A level's barrier counts its slices; the last adds what is missing to TRS_SINGLE_BLOCK_SLICES.
- * No atomic sums: the same bits every time. */
+ * The ring holds the x of the last ring_size positions.  A warp solves a slice after the level
+ * before is complete and before the next level begins.  So the ring holds every x that is at most
+ * kept() positions back, which is the ring less the rows of two levels.  A warp reads older x from
+ * device memory ahead of its slice's turn, while WARPS slices and its own last one are unsolved.
+ * Those are younger than kept(), so the warp waits for earlier slices only, never for itself.
+ *
+ * The barrier of a level counts slices; the last slice adds what is missing to
+ * TRS_SINGLE_BLOCK_SLICES.  No atomic sums: the same bits every time. */
 #include "solve/cuda/engine/slice.cuh"
 
 namespace {
@@ -25,8 +27,8 @@ enum {
   THREADS = 32 * WARPS,
   WIDTH = TRS_SINGLE_BLOCK_WIDTH,
   LANES = TRS_SLICE_LANES,
-  LEVELS = 32 /* barriers of levels, in turn: more than a warp can be ahead of the slowest, or it
-                 would take a phase of long ago for its own */
+  LEVELS = 32 /* barriers, used cyclically by levels: more than the levels that a warp can be ahead
+                 of the slowest, or it would take an old phase for its own */
 };
 static_assert(WARPS < LEVELS, "a warp is at most WARPS slices ahead");
 
@@ -34,13 +36,13 @@ template <class S>
 __host__ __device__ constexpr int ring_size() {
   return sizeof(S) == 16 ? 4096 : 8192;
 }
-/* Positions back from which x comes from device memory. */
+/* Positions further back than this are read from device memory. */
 template <class S>
 __host__ __device__ constexpr int kept() {
   return ring_size<S>() - 2 * TRS_SINGLE_BLOCK_ROWS(sizeof(S));
 }
 static_assert(kept<float>() > 2 * WARPS * LANES && kept<complex_of<double>>() > 2 * WARPS * LANES,
-              "nobody waits for itself");
+              "no warp waits for itself");
 
 template <class S>
 struct memory {
@@ -57,16 +59,16 @@ __device__ inline void barrier_init(uint64_t *barrier, uint32_t count) {
   asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(shared_address(barrier)), "r"(count)
                : "memory");
 }
-/* Lanes that arrive for a warp: one.  racecheck does not see that the others are behind it by
- * __syncwarp, so in a build for it (TRIREME_RACECHECK) all do. */
+/* Lanes that arrive for a warp: one, since __syncwarp orders the others before it.  racecheck does
+ * not see that, so in a build for it (TRIREME_RACECHECK) all arrive. */
 #ifdef TRS_RACECHECK
 constexpr int ARRIVING = 32;
 #else
 constexpr int ARRIVING = 1;
 #endif
 
-/* Arrivals for the warp, after what its lanes wrote.  Before sm_90 only one at a time can complete
- * a phase. */
+/* `count` arrivals for the warp, after the writes of its lanes.  Before sm_90 only a single
+ * arrival can complete a phase. */
 __device__ inline void barrier_arrive(uint64_t *barrier, int lane, int32_t count = 1) {
   __syncwarp();
   if (lane >= ARRIVING) return;
@@ -106,7 +108,7 @@ __device__ inline bool barrier_passed(uint64_t *barrier, uint32_t parity) {
 #endif
   return passed != 0;
 }
-/* Until the barrier's phase number `phase` (0, 1, ...) is complete. */
+/* Waits for the end of phase number `phase` (0, 1, ...) of the barrier. */
 __device__ inline void barrier_wait(uint64_t *barrier, int32_t phase, wait &w, long long row) {
   while (!barrier_passed(barrier, uint32_t(phase) & 1) && w.goes_on(row)) {
   }
@@ -122,7 +124,7 @@ struct single_block_view {
   int lane, warp;
 };
 
-/* ---- A slice on its way into a warp's registers ---- */
+/* ---- A slice that is loaded into a warp's registers. ---- */
 
 __device__ inline trs_slice load_slice(const trs_slice *from) {
   union {
@@ -147,11 +149,13 @@ __device__ inline void shared_load(uint32_t at, complex_of<R> &v) {
   shared_load(at + uint32_t(sizeof v.re), v.im);
 }
 
-/* First what the slice says, then what that points to, then what that points to. */
+/* Loaded in three steps: the description of the slice, the entries and row, the right-hand side
+ * and old x. */
 template <class S, class V>
 struct coming {
   trs_slice h;
-  int32_t r, row, arrivals; /* the lane's row of the slice; arrivals at its level's barrier */
+  int32_t r, row, arrivals; /* the lane's row in the slice; the row of the system; arrivals at the
+                               barrier of the level */
   int32_t idx[WIDTH];
   V val[WIDTH];
   coefficients<S, TRS_EXACT_BLOCK> inverse;
@@ -163,7 +167,7 @@ struct coming {
   __device__ bool leads(int lane) const {
     return (lane >> h.log_lanes) < h.rows && (lane & ((1 << h.log_lanes) - 1)) == 0;
   }
-  /* Is the x of that position older than what the ring will hold? */
+  /* True if the ring no longer holds the x of that position. */
   __device__ bool is_old(int32_t at) const { return at >= 0 && at <= h.first - kept<S>(); }
 
   __device__ void fetch_entries(const single_block_view<S, V> &v, int32_t number) {
@@ -193,8 +197,8 @@ struct coming {
     }
   }
 
-  /* b less what old x contribute; idx becomes the shared address of x in the ring, or of the zero
-   * behind it. */
+  /* b less the products with old x.  idx becomes the address in shared memory of x in the ring, or
+   * of the zero behind it. */
   __device__ S start(const single_block_view<S, V> &v, wait &w) {
     const uint32_t ring = shared_address(v.m.ring);
     S known = b;
@@ -216,7 +220,7 @@ struct coming {
     return known;
   }
 
-  /* Products with x in the ring; in pairs, for a shorter chain. */
+  /* The products with x in the ring.  Pairs shorten the chain of additions. */
   __device__ S sum() const {
     S x[WIDTH];
 #pragma unroll
@@ -226,7 +230,8 @@ struct coming {
     return even + odd;
   }
 
-  /* Entries beyond those in registers; the choice of ranges makes them rare. */
+  /* The products of entries beyond those in registers.  They are rare, since the cost model limits
+   * the mean width of a level. */
   __device__ S sum_others(const single_block_view<S, V> &v, wait &w) const {
     S sum = S{};
     const int32_t apart = trs_slice_stride(&h);
@@ -243,7 +248,7 @@ struct coming {
   }
 };
 
-/* The slice of that number, counted from the range's first, when its level's turn has come. */
+/* Solves a slice after the level before it. */
 template <class S, class V>
 __device__ void solve_slice(const single_block_view<S, V> &v, coming<S, V> &c) {
   wait w(v.a.fault);
@@ -264,8 +269,8 @@ __device__ void solve_slice(const single_block_view<S, V> &v, coming<S, V> &c) {
   v.x[c.row * v.a.x_row] = x;
 }
 
-/* Solves `now`, and brings on the warp's next slice: what its description points to before the
- * wait, what that points to after it.  Then now is the one behind that. */
+/* Solves `now` and loads the warp's next slice: entries before the wait for the level, values
+ * after it.  Then `now` holds the description of the slice behind that. */
 template <class S, class V>
 __device__ void take_step(const single_block_view<S, V> &v, coming<S, V> &now, coming<S, V> &next,
                           int32_t number, int32_t last) {
@@ -278,7 +283,7 @@ __device__ void take_step(const single_block_view<S, V> &v, coming<S, V> &now, c
   if (more) next.fetch_values(v);
 }
 
-/* Two slices in hand by turns: copied, they would be waited for. */
+/* Two slices in registers alternate: a copy between them would wait for the loads. */
 template <class S, class V>
 __device__ void solve_range(const single_block_view<S, V> &v) {
   const trs_slice *slice = v.a.slices.slice + v.range.slice;
@@ -295,7 +300,7 @@ __device__ void solve_range(const single_block_view<S, V> &v) {
   }
 }
 
-/* The x of the ranges before. */
+/* The x of earlier ranges. */
 template <class S, class V>
 __device__ void fill_ring(const single_block_view<S, V> &v) {
   int32_t first = v.a.slices.slice[v.range.slice].first;
@@ -314,7 +319,7 @@ __global__ void __launch_bounds__(THREADS, 1)
   await_kernel_before();
   uint32_t parity = a.buffers == 2 ? a.counters->parity : 0;
   S *work = static_cast<S *>(a.work);
-  const int64_t column = blockIdx.x; /* of several right-hand sides each has a block */
+  const int64_t column = blockIdx.x; /* one block per right-hand side */
   single_block_view<S, V> v = {a,
                                range,
                                m,

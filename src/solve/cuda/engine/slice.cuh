@@ -1,5 +1,5 @@
-/* slice.cuh - device code that the engine's kernels share: the parts of solving a slice
- * (analysis/slices.h). */
+/* slice.cuh - device code for the parts of a slice (analysis/slices.h), shared by the engine's
+ * kernels. */
 #ifndef TRS_SOLVE_CUDA_ENGINE_SLICE_CUH
 #define TRS_SOLVE_CUDA_ENGINE_SLICE_CUH
 
@@ -36,7 +36,7 @@ struct narrower<complex_of<double>> {
   using type = complex_of<float>;
 };
 
-/* by_scalar with the type of the stored values beside. */
+/* by_scalar, with the type of the stored values as second argument. */
 template <class F>
 inline cudaError_t by_values(trs_scalar scalar, bool float_values, F f) {
   return by_scalar(scalar, [&](auto element) {
@@ -45,13 +45,13 @@ inline cudaError_t by_values(trs_scalar scalar, bool float_values, F f) {
   });
 }
 
-/* A batch of a lane's entries. */
+/* Some entries of a lane. */
 template <class S, class V, int U>
 struct batch {
   int32_t idx[U];
   V val[U];
 
-  /* entries k, k + stride, ... below width; they stand `apart` from each other */
+  /* Entries k, k + stride, ... below width.  Neighbouring entries are `apart` elements apart. */
   __device__ void load(const int32_t *all_idx, const V *all_val, int k, int stride, int width,
                        int apart) {
 #pragma unroll
@@ -66,7 +66,8 @@ struct batch {
     }
   }
 
-  /* sum + entries times x, each waited for; in the order of the entries whatever arrives first. */
+  /* sum + entries times x.  Waits for each x; adds in the order of the entries, whatever arrives
+   * first. */
   template <bool SYSTEM = false>
   __device__ S add(S sum, const S *x, wait &w, long long row) const {
     S value[U];
@@ -87,7 +88,7 @@ struct batch {
     return sum + products(value);
   }
 
-  /* The same where every x should be there; missing: one was not. */
+  /* The same without waits.  *missing: an x was pending. */
   __device__ S add_settled(S sum, const S *x, bool *missing) const {
     S value[U];
 #pragma unroll
@@ -99,7 +100,7 @@ struct batch {
   }
 
  private:
-  /* Two chains side by side; unused entries are zero times zero. */
+  /* Two chains of additions.  Unused entries are zero times zero. */
   __device__ S products(const S *value) const {
     static_assert(U % 2 == 0, "entries come in pairs");
     S even = widen<S>(val[0]) * value[0], odd = widen<S>(val[1]) * value[1];
@@ -112,8 +113,8 @@ struct batch {
   }
 };
 
-/* A lane's coefficients of the inverse, of row r of its slice: FIRST in registers, asked for before
- * they are needed; larger blocks bring the others to the first-level cache. */
+/* The coefficients of the inverse of row r, one lane's.  The first FIRST are loaded into registers
+ * early; those of larger blocks are prefetched into the first-level cache. */
 template <class S, int FIRST>
 struct coefficients {
   S c[FIRST];

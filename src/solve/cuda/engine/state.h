@@ -1,4 +1,4 @@
-/* state.h - what the engine's plan holds; shared by its analysis (engine.c) and its launches
+/* state.h - the state of the engine's plan, for its analysis (engine.c) and its launches
  * (launch.c). */
 #ifndef TRS_SOLVE_CUDA_ENGINE_STATE_H
 #define TRS_SOLVE_CUDA_ENGINE_STATE_H
@@ -8,16 +8,16 @@
 #include "solve/cuda/engine/parameters.h"
 #include "solve/cuda/gpu.h"
 
-/* One way to cut the system, as far as its pattern goes. */
+/* One way to cut the system. */
 typedef struct trs_engine_candidate {
   trs_slice_rules rules;
-  trs_gpu_cut *cut;  /* until it is built, or given up */
+  trs_gpu_cut *cut;  /* until it is built or abandoned */
   trs_slices slices; /* device memory */
   trs_slices_map map;
   trs_slice_level *level; /* host copy */
   trs_launch_range *ranges;
   int32_t nranges;
-  double seconds; /* what the cost model expects of a solve, or what tuning measured */
+  double seconds; /* of a solve: expected by the cost model, or measured by tuning */
 } trs_engine_candidate;
 
 typedef struct trs_engine {
@@ -25,18 +25,18 @@ typedef struct trs_engine {
   trs_engine_candidate c;
   trs_engine_parameters asked;
   trs_engine_args args;
-  void *memory;         /* args' arrays are parts of it */
-  int64_t bytes;        /* of it, of many_rhs_work and turned */
-  int32_t most_batched; /* right-hand sides beside each other; more go in a tile */
-  void *transposed;     /* a tile's right-hand sides by rows, or NULL */
+  void *memory;         /* one allocation for the arrays of args */
+  int64_t bytes;        /* of memory, many_rhs_work and transposed */
+  int32_t most_batched; /* up to this number of right-hand sides are batched */
+  void *transposed;     /* right-hand sides by rows for the many-rhs kernel, or NULL */
   bool tuned;
 } trs_engine;
 
-/* Memory for solves of several right-hand sides together, as many as the plan expects; and what it
- * takes. */
+/* Memory for the right-hand sides that are solved together.  The number is plan->options.nrhs,
+ * within limits. */
 trs_status trs_engine_prepare_rhs(trs_engine *e, const trs_plan *plan);
 
-/* All solves.  launch_one: of the right-hand side that args has. */
+/* Launch solves.  launch_one: of the right-hand side in args. */
 trs_status trs_engine_launch_one(const trs_engine *e, const trs_engine_args *args,
                                  trs_scalar scalar, trs_stream stream);
 trs_status trs_engine_launch(trs_plan *plan, const trs_rhs *rhs, trs_stream stream);

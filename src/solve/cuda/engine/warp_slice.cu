@@ -1,12 +1,13 @@
-/* wide.cu - wide ranges: rows in level order, a warp a slice, every multiprocessor.
+/* warp_slice.cu - the warp-per-slice kernel: rows in level order, one warp per slice, on every
+ * multiprocessor.
  *
- * x_i = Dinv (b_i - sum of a_ij x_j): a lane polls the x it needs until their values are there
- * (slice.cuh), so the cost of a dependency is one store and one load through the second-level
- * cache.  A warp whose turn is far off looks at one word only, some levels up: polling everything
- * from the start would fill the cache's queues and delay whom all wait for.
- * Blocks of threads take tickets in schedule order: one waits only for blocks that run already.
- * Where nothing waits there are no tickets.
- * No atomic sums: the same bits every time. */
+ * x_i = Dinv (b_i - sum of a_ij x_j).  A lane polls the x that it needs until they are there
+ * (ready.cuh), so a dependency costs one store and one load through the second-level cache.
+ * Before that, a warp polls one word only, some levels up (early poll): polls of everything from
+ * the start would fill the queues of the cache and slow the warp that every other warp depends on.
+ *
+ * Blocks of threads take tickets in schedule order, so a block waits only for blocks that already
+ * run.  Ranges in which no row waits need no tickets.  No atomic sums: the same bits every time. */
 #include "solve/cuda/engine/warp_slice.cuh"
 
 namespace {
@@ -20,7 +21,8 @@ struct view {
   using stored = V;
   static constexpr bool system = false;
   const trs_slices &s;
-  S *work, *other; /* this solve's x by position, and the half being cleared for the next */
+  S *work, *other; /* this solve's x by position; the buffer to clear for the next solve, or NULL
+                    */
   S *parts, *other_parts;
   one_rhs<S> rhs;
   trs_fault *fault;
@@ -35,8 +37,8 @@ struct view {
   }
 };
 
-/* The slices of the ticket-th block of threads.  Without heavy ones among them any WARPS in a row
- * will do, which saves a look. */
+/* The slices of a block of threads.  Without heavy slices these are any WARPS in sequence, which
+ * saves the read of chunk. */
 template <bool HEAVY>
 __device__ void find_slices(const trs_slices &s, const trs_launch_range &range, int32_t ticket,
                             int32_t *slice, int32_t *end) {
@@ -49,7 +51,7 @@ __device__ void find_slices(const trs_slices &s, const trs_launch_range &range, 
   }
 }
 
-/* WAITS: heavy where there are heavy slices. */
+/* waits::heavy if the range has heavy slices. */
 template <class S, class V, waits WAITS>
 __global__ void __launch_bounds__(THREADS, resident<S>(WAITS))
     warp_per_slice(const __grid_constant__ trs_engine_args a,
@@ -93,7 +95,7 @@ __global__ void __launch_bounds__(THREADS, resident<S>(WAITS))
     a.counters->parity = parity ^ 1;
 }
 
-/* Of one level: all it needs was solved by earlier launches. */
+/* A range of one level waits for nothing, since earlier launches have solved all that it needs. */
 waits waits_of(const trs_launch_range *range) {
   if (range->heavy) return waits::heavy;
   if (range->level_end - range->level > 1) return waits::rows;

@@ -1,10 +1,10 @@
-/* wide.cuh - a warp a slice: device code of the wide kernel (wide.cu), and of the one in which
- * several GPUs solve together (solve/multigpu/push.cu).
+/* warp_slice.cuh - one warp per slice: device code of the warp-per-slice kernel (warp_slice.cu)
+ * and of push, by which several GPUs solve together (solve/multigpu/push.cu).
  *
- * A view says where things are and what becomes of a solved row: `scalar` and `stored`, the types
- * of x and of the entries; system: do other GPUs write what is waited for; s, work, parts,
- * other_parts, rhs, fault; finish(position, row, value), and what of it can be fetched early:
- * look(position). */
+ * A view is the kernel's access to a solve.  Types: scalar, of x; stored, of the entries.
+ * Constant: system, true if other GPUs write x.  Members: s, work, parts, other_parts, rhs, fault.
+ * Functions: finish(position, row, value, early) stores a solved row; look(position) loads what
+ * finish needs early. */
 #ifndef TRS_SOLVE_CUDA_ENGINE_WARP_SLICE_CUH
 #define TRS_SOLVE_CUDA_ENGINE_WARP_SLICE_CUH
 
@@ -28,12 +28,12 @@ struct place {
   int lane, warp;
 };
 
-/* Who can be waited for.  bare: no entries, so nobody; none: all are settled, but for what other
- * GPUs have sent last. */
+/* What rows wait for.  bare: nothing, since they have no entries.  none: nothing, or what other
+ * GPUs sent last.  rows: other rows.  heavy: other rows, and some slices are heavy. */
 enum class waits { bare, none, rows, heavy };
 
-/* The lane's share of its row's sum: batches from the offset-th, `stride` entries apart.  Most rows
- * have one batch: little is to be done when its x are there. */
+/* The lane's share of its row's sum: batches from entry `offset` on, with `stride` between the
+ * entries.  Most rows have one batch, so few instructions follow its x. */
 template <class W>
 __device__ typename W::scalar lane_sum(const W &v, const trs_slice &h, int lane, int offset,
                                        int stride, int32_t row) {
@@ -60,8 +60,8 @@ __device__ typename W::scalar lane_sum(const W &v, const trs_slice &h, int lane,
   return sum;
 }
 
-/* A lane's entries of a settled range on their way through shared memory, where each lane has
- * places of its own: more than registers would hold, and no lane waits for another. */
+/* Entries of a settled range on their way through shared memory.  Each lane has places of its own:
+ * more than registers hold, and no lane waits for another. */
 template <class S, class V>
 struct ring {
   enum { STAGES = sizeof(V) == 16 ? 2 : 3, ROOM = STAGES * BATCH };
@@ -91,7 +91,7 @@ struct ring {
   }
 };
 
-/* The same sum, waiting for every x. */
+/* The same sum with waits for every x. */
 template <class W>
 __device__ typename W::scalar patient_sum(const W &v, const int32_t *idx,
                                           const typename W::stored *val, int width, int apart,
@@ -108,7 +108,7 @@ __device__ typename W::scalar patient_sum(const W &v, const int32_t *idx,
   return sum;
 }
 
-/* lane_sum of a settled range. */
+/* lane_sum for a settled range. */
 template <class W>
 __device__ typename W::scalar settled_sum(const W &v, const trs_slice &h, int lane, int32_t row,
                                           ring<typename W::scalar, typename W::stored> &r) {
@@ -146,7 +146,7 @@ __device__ typename W::scalar row_sum(const W &v, const trs_slice &h, int lane, 
     return lane_sum(v, h, lane, 0, 1, row);
 }
 
-/* ring_of_block: of a settled range */
+/* ring_of_block: for a settled range. */
 template <waits WAITS, class W, class R>
 __device__ void solve_slice(const W &v, const trs_slice &h, int lane, R *ring_of_block) {
   using S = typename W::scalar;
@@ -157,7 +157,7 @@ __device__ void solve_slice(const W &v, const trs_slice &h, int lane, R *ring_of
   S b = v.rhs.b[row * v.rhs.b_row];
   const S *inverse = static_cast<const S *>(v.s.inverse) + h.inverse;
   if (!there) r = 0;
-  /* Fewer where nothing hides behind a wait, or where pushing takes the registers. */
+  /* Fewer registers where no wait hides the load, or where pushing needs them. */
   coefficients<S, WAITS == waits::bare || (W::system && WAITS == waits::none) ? 1 : BATCH> c;
   c.load(inverse, h, r);
   S residual = b - sum_lanes(row_sum<WAITS>(v, h, lane, row, ring_of_block), h.log_lanes);
@@ -165,7 +165,7 @@ __device__ void solve_slice(const W &v, const trs_slice &h, int lane, R *ring_of
   if (there && (lane & ((1 << h.log_lanes) - 1)) == 0) v.finish(position, row, x, early);
 }
 
-/* A part's sums, or the parts of a row, are carried like x. */
+/* The sums of the parts of a heavy block.  They carry their readiness as x does. */
 template <class W>
 __device__ typename W::scalar sum_parts(const W &v, const trs_slice &h, place at, int32_t row) {
   using S = typename W::scalar;
@@ -198,7 +198,7 @@ __device__ void leave_part(const W &v, const trs_slice &h, place at,
   if (v.other_parts) v.other_parts[where] = pending_value<S>();
 }
 
-/* Every WARPS-th diagonal of a heavy block's inverse, each warp's own. */
+/* Every WARPS-th diagonal of a heavy block's inverse, by each warp. */
 template <class S>
 struct diagonals {
   enum { OWN = TRS_MOST_BLOCK / WARPS };
@@ -222,7 +222,7 @@ struct diagonals {
   }
 };
 
-/* One slice by all warps of the block: each sums every WARPS-th entry, then each multiplies with
+/* One slice by all warps of the block.  Each warp sums every WARPS-th entry, then multiplies with
  * every WARPS-th diagonal of the inverse. */
 template <class W>
 __device__ void solve_heavy(const W &v, const trs_slice &h, place at, typename W::scalar *partial) {
@@ -245,8 +245,8 @@ __device__ void solve_heavy(const W &v, const trs_slice &h, place at, typename W
     v.finish(position, row, sum_warps(partial, at.lane), early);
 }
 
-/* Blocks of threads on a multiprocessor.  Where rows wait, few: whoever waits in vain slows down
- * the caches for the others, and registers are worth more (docs/experiments.md). */
+/* Blocks of threads per multiprocessor.  Few where rows wait: polls in vain slow the caches, and
+ * more registers per thread gain more (docs/experiments.md). */
 template <class S>
 constexpr int resident(waits w) {
   return w == waits::rows || w == waits::heavy

@@ -1,8 +1,9 @@
-/* supernodal.c - L23 Algorithm 4 on one GPU: the triangle as supernodal panels, found on the host
- * (factor/panels.c), each supernode solved by one block of threads (supernodal.cu).
+/* supernodal.c - L23 Algorithm 4 on one GPU.  The triangle is kept as supernodal panels, found on
+ * the host (factor/panels.c).  One block of threads solves each supernode (supernodal.cu).
  *
- * Panels by columns, or by rows where that makes clearly fewer supernodes: of LU factors, L by
- * columns and U by rows.  O(nnz + zeros kept) a solve, and as much device memory for the values. */
+ * Panels are by columns, or by rows if that makes clearly fewer supernodes: for LU factors, L by
+ * columns and U by rows.  O(nnz + stored zeros) per solve, and as much device memory for the
+ * values. */
 #include <math.h>
 #include <stdio.h>
 
@@ -13,9 +14,10 @@
 #include "solve/cuda/published/supernodal.h"
 
 enum { AUTO, BY_COLUMNS, BY_ROWS };
-enum { MOST_AT_ONCE = 256 /* right-hand sides in one launch */, ALIGNMENT = 256 };
+enum { MOST_AT_ONCE = 256 /* right-hand sides per launch */, ALIGNMENT = 256 };
 
-static const int64_t MOST_SHARED = 47 << 10; /* what a block has unasked, less the ticket's share */
+static const int64_t MOST_SHARED = 47 << 10; /* shared memory of a block without a request, less
+                                                the ticket */
 
 typedef struct supernodal {
   trs_gpu gpu;
@@ -26,7 +28,7 @@ typedef struct supernodal {
   trs_panel_block *block;
   int32_t *list, *line;
   void *values;
-  void *work; /* device memory: ticket, told, lsum */
+  void *work; /* device memory: ticket, added, lsum */
   int64_t at_once, work_bytes;
 } supernodal;
 
@@ -44,9 +46,9 @@ static trs_status read_parameters(supernodal *s, const trs_plan *plan) {
   return TRS_SUCCESS;
 }
 
-/* ---- The host's part. ---- */
+/* ---- The host's part: panels and their values. ---- */
 
-/* The plan's system in host memory; *copy is to be destroyed. */
+/* The plan's system in host memory.  The caller destroys *copy. */
 static trs_status fetch(trs_matrix **copy, trs_system *S, const trs_plan *plan) {
   *S = plan->system;
   *copy = NULL;
@@ -62,7 +64,7 @@ static trs_panels_source source_of(const trs_system *S) {
   return (trs_panels_source){S->n, S->ptr, S->idx, S->rows, S->lower};
 }
 
-/* Panels by columns are the cheaper to solve with: rows must pay. */
+/* Solves with panels by columns are cheaper, so rows have to make clearly fewer supernodes. */
 static trs_status find_panels(supernodal *s, const trs_system *S) {
   static const double CLEARLY_FEWER = 0.9;
   trs_panels_source T = source_of(S);
@@ -88,7 +90,7 @@ static trs_status fill(supernodal *s, const trs_system *S, void **values) {
   return TRS_SUCCESS;
 }
 
-/* Into device memory that is there. */
+/* Into device memory that is allocated already. */
 static trs_status load_values(supernodal *s, const trs_plan *plan, const trs_system *S) {
   void *values = NULL;
   trs_status status = fill(s, S, &values);
@@ -117,9 +119,9 @@ static trs_status put_panels(supernodal *s, trs_stream stream) {
   return put(s, (void **)&s->block, P->block, P->nblocks, sizeof *P->block, stream);
 }
 
-/* As many threads as an entry's supernode has rows to add to on average, so that those that have
- * most of the work keep a block busy.  More than MOST would leave too few small supernodes under
- * way at once. */
+/* Threads per block: the mean height of a supernode, weighted by its entries, so that the
+ * supernodes with most of the work keep a block busy.  More than MOST would leave too few small
+ * supernodes in work at once. */
 static int32_t threads_for(const trs_panels *P) {
   enum { LEAST = 32, MOST = 128 };
   double entries = 0, rows = 0;
@@ -133,8 +135,7 @@ static int32_t threads_for(const trs_panels *P) {
   return threads;
 }
 
-/* Right-hand sides that a block solves for at once: no more than there are, as far as shared memory
- * goes. */
+/* Right-hand sides per block: at most nrhs, as far as shared memory allows. */
 static int32_t tile_for(const trs_supernodal *a, int64_t nrhs) {
   int32_t tile = TRS_SUPERNODAL_MOST_TILE;
   int64_t size = (int64_t)trs_scalar_size(a->scalar);
@@ -148,7 +149,7 @@ static int32_t tile_for(const trs_supernodal *a, int64_t nrhs) {
 
 static int64_t aligned(int64_t bytes) { return (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT; }
 
-/* Where a launch's counters and sums lie; returns their bytes. */
+/* Places the counters and sums of a launch in s->work.  Returns their bytes. */
 static int64_t share_work(const supernodal *s, trs_supernodal_job *job, int64_t nrhs) {
   const trs_supernodal *a = &s->args;
   char *work = s->work;
@@ -165,7 +166,7 @@ static int64_t share_work(const supernodal *s, trs_supernodal_job *job, int64_t 
   return lsum + a->n * nrhs * (int64_t)trs_scalar_size(a->scalar);
 }
 
-/* Enough for any number of right-hand sides up to at_once; the tiles of each differ. */
+/* Room for any number of right-hand sides up to at_once, since the tile depends on the number. */
 static trs_status make_work(supernodal *s, const trs_plan *plan) {
   trs_supernodal_job job;
   int64_t hint = plan->options.nrhs;
@@ -218,7 +219,7 @@ static trs_status analyze(trs_plan *plan) {
   plan->state = s;
   TRS_TRY(read_parameters(s, plan));
   TRS_TRY(trs_gpu_open(&s->gpu, plan));
-  s->gpu.system.n = plan->system.n; /* what trs_gpu_bytes asks for; nothing is loaded */
+  s->gpu.system.n = plan->system.n; /* for trs_gpu_bytes; nothing is loaded */
   s->gpu.system.scalar = plan->system.scalar;
   TRS_TRY(fetch(&copy, &S, plan));
   trs_status status = build(s, plan, &S);
@@ -236,7 +237,7 @@ static trs_status update(trs_plan *plan) {
   return status;
 }
 
-/* A backward sweep walks x and b from their ends. */
+/* A backward sweep runs through x and b from their ends. */
 static void aim(trs_supernodal_job *job, const supernodal *s, const trs_rhs *rhs, int64_t first) {
   int64_t size = (int64_t)trs_scalar_size(s->args.scalar), last = s->args.n - 1;
   int64_t sign = s->args.backward ? -1 : 1;

@@ -1,18 +1,19 @@
-/* supernodal.cu - L23 Algorithm 4: a block of threads a supernode column.
+/* supernodal.cu - L23 Algorithm 4: one block of threads per supernode column.
  *
- * Supernode K is ready once every block T(K,J) has been added to its rows of lsum: L23 counts fmod
- * down, here told counts up to it, so that one clearing serves lsum and counts.  Then
- *     x(K) = T(K,K)^-1 (b(K) - lsum(K)),   lsum(I) += T(I,K) x(K),   told(I) += 1   for every I.
- * With one right-hand side these are products of matrix and vector, with many products of matrices
- * in tiles, x(K) in shared memory.  Both sweeps and both ways to keep panels run the same code.
+ * Supernode K is ready once every block T(K,J) has been added to its rows of lsum.  L23 counts
+ * fmod down; here added counts up, so that one clearing serves lsum and counts.  Then
+ *   x(K) = T(K,K)^-1 (b(K) - lsum(K)),   lsum(I) += T(I,K) x(K),   added(I) += 1   for every I.
  *
- * Supernodes are taken in the order of the sweep by ticket, not by blockIdx: a block then waits
- * only for blocks that have begun.  Order of memory: the sums of a block, its barrier, a fence,
- * told; and told, a fence, the barrier of who waited, its reading of the sums.  Rows are added from
- * the next supernode's on, and every part of the panel is told of as soon as it is added.
+ * With one right-hand side these are matrix-vector products; with many they are matrix products in
+ * tiles, with x(K) in shared memory.  Both sweeps and both kinds of panels run the same code.
  *
- * A zero in a block multiplies nothing: zeros kept for the sake of a dense block do not turn an
- * infinite x into NaN where the triangle has no entry. */
+ * Blocks of threads take supernodes by ticket in the order of the sweep, not by blockIdx, so a
+ * block waits only for blocks that have begun.  Order of memory, writer: sums of a block, its
+ * barrier, a fence, added.  Reader: added, a fence, a barrier, the sums.  Rows are added from the
+ * next supernode on, and each part of the panel is counted as soon as it is added.
+ *
+ * A zero in a block multiplies nothing.  Zeros that are stored for the sake of a dense block
+ * therefore do not turn an infinite x into NaN. */
 #include "solve/cuda/published/supernodal.h"
 
 #include "device/kernel.cuh"
@@ -45,7 +46,7 @@ __device__ inline S *shared_memory() {
   return reinterpret_cast<S *>(shared_bytes);
 }
 
-/* A barrier, and between two calls there must be another. */
+/* Contains a barrier.  Another barrier is needed between two calls. */
 __device__ inline int64_t take_ticket(unsigned long long *counter) {
   __shared__ unsigned long long ticket;
   if (threadIdx.x == 0) ticket = atomicAdd(counter, 1ull);
@@ -53,7 +54,7 @@ __device__ inline int64_t take_ticket(unsigned long long *counter) {
   return static_cast<int64_t>(ticket);
 }
 
-/* Until the supernode is ready; a barrier. */
+/* Waits until the supernode is ready.  Contains a barrier. */
 __device__ inline void wait_for_sources(const trs_supernodal &m, const trs_panel &K,
                                         const int32_t *added) {
   if (threadIdx.x == 0 && K.sources > 0) {
@@ -66,15 +67,15 @@ __device__ inline void wait_for_sources(const trs_supernodal &m, const trs_panel
   __syncthreads();
 }
 
-/* A row that K adds to: entries count, step apart; those of a panel by rows in columns of a list.
- */
+/* A row that K adds to: `count` entries, `step` apart.  A row of a panel by rows has a list of its
+ * columns. */
 template <class S>
 struct line {
   const S *value;
   int64_t step;
   const int32_t *column;
   int32_t count, place;
-  int32_t target; /* the supernode to be told after this row, or -1 */
+  int32_t target; /* the supernode whose part is complete after this row, or -1 */
 };
 
 template <class S, bool BY_ROWS>
@@ -96,12 +97,12 @@ __device__ inline line<S> find_line(const trs_supernodal &m, const trs_panel &K,
 
 /* ---- One right-hand side. ---- */
 
-/* Threads are groups of rows, a power of two each; the groups share the columns. */
+/* Threads form groups of `rows` threads, a power of two; the groups share the columns. */
 struct shape {
   int rows, groups;
 };
 
-/* Long columns are shared out only where every thread keeps enough of them to hide memory. */
+/* More groups only while each thread keeps enough entries to hide the latency of memory. */
 __device__ inline shape shape_for(int rows, int width) {
   constexpr int KEPT = 8, MOST_GROUPS = 4;
   const int threads = static_cast<int>(blockDim.x);
@@ -113,8 +114,7 @@ __device__ inline shape shape_for(int rows, int width) {
   return {lanes, groups < width ? groups : width};
 }
 
-/* This thread's share of a row times x: every groups-th entry from its group's on, AHEAD of them on
- * their way from memory at a time. */
+/* A thread's share of a row times x: every groups-th entry.  AHEAD loads are in flight. */
 template <class S>
 __device__ inline S dot(const line<S> &row, int32_t origin, const S *x, int group, int groups) {
   constexpr int AHEAD = 8;
@@ -130,12 +130,12 @@ __device__ inline S dot(const line<S> &row, int32_t origin, const S *x, int grou
     }
 #pragma unroll
     for (int q = 0; q < AHEAD; q++)
-      if (nonzero(a[q])) sum = multiply_add(a[q], x[at[q]], sum); /* none past the end */
+      if (nonzero(a[q])) sum = multiply_add(a[q], x[at[q]], sum); /* a[q] is zero past the end */
   }
   return sum;
 }
 
-/* The groups' shares to the threads of the first group.  A barrier must follow. */
+/* Adds the sums of all groups in the threads of the first group.  A barrier must follow. */
 template <class S>
 __device__ inline S gather(S sum, shape of, S *share) {
   if (of.groups == 1) return sum;
@@ -215,9 +215,9 @@ __global__ void __launch_bounds__(TRS_SUPERNODAL_MOST_THREADS)
   }
 }
 
-/* ---- Many. ---- */
+/* ---- Many right-hand sides. ---- */
 
-/* A thread's part of a product: rows rows() apart by right-hand sides LANES apart. */
+/* A thread's part of a product: EACH rows, rows() apart, by right-hand sides LANES apart. */
 template <class S, int TILE>
 struct part {
   static constexpr int COLUMNS = TILE / LANES;
@@ -233,7 +233,7 @@ struct part {
 #pragma unroll
       for (int c = 0; c < COLUMNS; c++) sum[e][c] = zero<S>();
   }
-  /* One entry of row e times one row of X. */
+  /* Adds entry a of row e times a row of X. */
   __device__ void add(int e, S a, const S (&x)[COLUMNS]) {
     if (!nonzero(a)) return;
 #pragma unroll
@@ -241,8 +241,8 @@ struct part {
   }
 };
 
-/* A, rows x depth by columns, length apart, times X in shared memory; A passes through shared
- * memory DEPTH columns at a time.  Begins with a barrier. */
+/* A (rows x depth, by columns, `length` apart) times X in shared memory.  A passes through shared
+ * memory, DEPTH columns at a time.  Begins with a barrier. */
 template <class S, int TILE>
 __device__ inline void multiply(part<S, TILE> &p, const S *A, int64_t length, int rows, int depth,
                                 const S *X, S *strip) {
@@ -266,7 +266,7 @@ __device__ inline void multiply(part<S, TILE> &p, const S *A, int64_t length, in
   }
 }
 
-/* The same for rows of a panel by rows, each with columns of its own, straight from memory. */
+/* The same for rows of a panel by rows, each with columns of its own, directly from memory. */
 template <class S, int TILE>
 __device__ inline void multiply_lines(part<S, TILE> &p, const trs_supernodal &m, const trs_panel &K,
                                       int r0, int rows, const S *X) {
@@ -286,13 +286,13 @@ __device__ inline void multiply_lines(part<S, TILE> &p, const trs_supernodal &m,
   }
 }
 
-/* One tile of right-hand sides: those of the job from the first on, so many of them. */
+/* One tile: `count` right-hand sides of the job from `first` on. */
 struct span {
   int64_t tile, first;
   int count;
 };
 
-/* X = b(K), the tile's unused columns zero; read in the order of the array. */
+/* X = b(K), zero in the tile's unused columns.  Reads in the order of the array. */
 template <class S, int TILE>
 __device__ inline void read_b(const trs_supernodal_job &job, const trs_panel &K, span t, S *X) {
   const S *b = static_cast<const S *>(job.b) + t.first * job.b_col;
@@ -316,7 +316,7 @@ __device__ inline void subtract_sums(const trs_supernodal_job &job, const trs_pa
   }
 }
 
-/* X = T(K,K)^-1 X, from the last rows to the first: those need no rows behind them. */
+/* X = T(K,K)^-1 X from the last rows to the first: a row needs only rows before it. */
 template <class S, int TILE>
 __device__ inline void solve_diagonals(const trs_supernodal &m, const trs_supernodal_job &job,
                                        const trs_panel &K, span t, S *X, S *strip) {
@@ -343,7 +343,7 @@ __device__ inline void solve_diagonals(const trs_supernodal &m, const trs_supern
   __syncthreads();
 }
 
-/* A strip of the panel has been multiplied: its sums, then word of them. */
+/* Adds the sums of a strip of the panel, then counts them. */
 template <class S, int TILE, bool BY_ROWS>
 __device__ inline void add_strip(const trs_supernodal &m, const trs_supernodal_job &job,
                                  const trs_panel &K, span t, int r0, int rows,

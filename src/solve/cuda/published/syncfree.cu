@@ -1,5 +1,5 @@
-/* syncfree.cu - in-degrees, all the preprocessing L17's methods need (its Algorithm 2): one atomic
- * addition an entry.  O(nnz). */
+/* syncfree.cu - in-degrees, the only preprocessing of L17's methods (its Algorithm 2): one atomic
+ * addition per entry.  O(nnz). */
 #include "solve/cuda/published/syncfree.cuh"
 
 namespace {

@@ -1,8 +1,8 @@
 /* syncfree.cuh - what the kernels of both synchronization-free methods share.
  *
- * Order of memory.  The paper's code has none.  Here: the sums a warp adds come before its fence,
- * the fence before it counts them as met; who has seen all of them counted passes a fence of its
- * own before it reads the sum.  A fence serves a round of entries, not one entry. */
+ * Order of memory: the paper's code has none.  Here a warp's sums come before its fence, and the
+ * fence before the counts of met.  A waiting warp that has seen all counts passes a fence before
+ * it reads the sum.  One fence serves a round of entries. */
 #ifndef TRS_SOLVE_CUDA_PUBLISHED_SYNCFREE_CUH
 #define TRS_SOLVE_CUDA_PUBLISHED_SYNCFREE_CUH
 
@@ -14,7 +14,8 @@ namespace trs::syncfree {
 constexpr int WARP = 32;
 constexpr unsigned ALL_LANES = 0xffffffffu;
 
-/* Entries of a column that share a fence: long columns let their first components go early. */
+/* Entries of a column per fence.  Several rounds let the first components of a long column start
+ * early. */
 constexpr int64_t ROUND = 256;
 
 __device__ inline int lane_of_thread() { return static_cast<int>(threadIdx.x % WARP); }
@@ -24,10 +25,10 @@ __device__ inline int warps_of_block() { return static_cast<int>(blockDim.x / WA
 __device__ inline void fence_device() { asm volatile("fence.acq_rel.gpu;" ::: "memory"); }
 __device__ inline void fence_block() { asm volatile("fence.acq_rel.cta;" ::: "memory"); }
 
-/* A place in the order of the blocks' beginnings; also a barrier of the block.  Components are
- * dealt by ticket, not by blockIdx: blocks need not begin in the order of their numbers, and one
- * that waits for a block kept out by those that wait would wait for ever.  By ticket a block waits
- * for blocks alone that have begun. */
+/* The next number in the order in which blocks begin.  Also a barrier of the block.  Components
+ * are dealt by ticket, not by blockIdx, since blocks may begin in any order.  With blockIdx a
+ * block could wait for one that never gets a place on the device; by ticket it waits only for
+ * blocks that have begun. */
 __device__ inline int64_t take_ticket(uint32_t *counter) {
   __shared__ uint32_t ticket;
   if (threadIdx.x == 0) ticket = atomicAdd(counter, 1u);
@@ -35,12 +36,12 @@ __device__ inline int64_t take_ticket(uint32_t *counter) {
   return ticket;
 }
 
-/* The k-th component of the sweep, and the place in the sweep of component k. */
+/* The k-th component of the sweep, or the place of component k in the sweep. */
 __device__ inline int64_t in_sweep(const trs_syncfree &s, int64_t k) {
   return s.lower ? k : s.n - 1 - k;
 }
 
-/* Arrays that no kernel of the solve writes. */
+/* For arrays that no kernel of the solve writes. */
 template <class S>
 __device__ inline S read_constant(const S *p) {
   if constexpr (!element<S>::is_complex) {
@@ -60,7 +61,7 @@ __device__ inline bool stores_diagonal(const trs_syncfree &s, int64_t j) {
   return begin < end && __ldg(s.idx + (s.lower ? begin : end - 1)) == j;
 }
 
-/* Off-diagonal entries of a column, from the diagonal outwards: the q-th is at first + q step. */
+/* Off-diagonal entries of a column, from the diagonal outwards.  Entry q is at first + q step. */
 struct column {
   int64_t first, count;
   int step;
@@ -80,7 +81,7 @@ __device__ inline S inverse_diagonal(const trs_syncfree &s, int64_t j) {
   return reciprocal(read_constant(val + (s.lower ? __ldg(s.ptr + j) : __ldg(s.ptr + j + 1) - 1)));
 }
 
-/* A sum that other blocks added to: from where atomics happen, past this multiprocessor's cache. */
+/* A sum that other blocks add to: read where atomics act, past the cache of this multiprocessor. */
 template <class S>
 __device__ inline S load_sum(const S *sum) {
   if constexpr (element<S>::is_complex)

@@ -1,4 +1,5 @@
-/* syncfree_csc.c - L17 Algorithm 3 as a method: syncfree_csc.cu once for each right-hand side. */
+/* syncfree_csc.c - L17 Algorithm 3 as a method: one launch of syncfree_csc.cu per right-hand side.
+ */
 #include <stdio.h>
 
 #include "plan/parameters.h"

@@ -1,11 +1,13 @@
-/* syncfree_csc.cu - L17 Algorithm 3: one warp a component, one right-hand side.
+/* syncfree_csc.cu - L17 Algorithm 3: one warp per component, one right-hand side.
  *
  * Blocks of warps take neighbouring components in the order of the sweep.  Products for components
- * of the same block go through its scratchpad (the paper's s_left_sum, and s_in_degree, here
- * pad.met), the others through global memory.  The paper divides its critical section between the
- * two memories in the same way; its order of memory is syncfree.cuh's, its waits have a limit.
- * Loops are not unrolled: registers bound the components in flight, and columns are short.
- * O(nnz) work; a component waits for the longest chain of dependencies before it. */
+ * of the same block go through its scratchpad (the paper's s_left_sum and s_in_degree, here
+ * pad.left_sum and pad.met), the others through global memory.  The paper divides its critical
+ * section between the two memories in the same way.  The order of memory is that of syncfree.cuh,
+ * and waits have a limit.  Loops are not unrolled: registers bound the number of components in
+ * work, and columns are short.
+ *
+ * O(nnz) work; the time is that of the longest chain of dependencies. */
 #include "solve/cuda/published/syncfree.cuh"
 
 namespace {
@@ -21,7 +23,7 @@ struct scratchpad {
   int met[MOST_WARPS];
 };
 
-/* Waits until component i has met its in-degree and gives its left sum.  One lane does. */
+/* The left sum of component i, once the component has met its in-degree.  Run by one lane. */
 template <class S, bool SCRATCHPAD>
 __device__ S await_left_sum(const trs_syncfree &s, const scratchpad<S> &pad, int64_t i) {
   const int warp = warp_of_thread();
@@ -43,7 +45,7 @@ __device__ S await_left_sum(const trs_syncfree &s, const scratchpad<S> &pad, int
   return near > 0 ? sum + pad.left_sum[warp] : sum;
 }
 
-/* x[i], in every lane; the first stores it. */
+/* x[i], in every lane.  The first lane stores it. */
 template <class S, bool SCRATCHPAD>
 __device__ S solve_component(const trs_syncfree &s, const trs_syncfree_rhs &rhs,
                              const scratchpad<S> &pad, int64_t i) {
@@ -60,7 +62,7 @@ __device__ S solve_component(const trs_syncfree &s, const trs_syncfree_rhs &rhs,
     return __shfl_sync(ALL_LANES, xi, 0);
 }
 
-/* Adds the products of a round of entries; gives whether any went to global memory. */
+/* Adds the products of a round of entries.  True if some went to global memory. */
 template <class S, bool SCRATCHPAD>
 __device__ bool add_products(const trs_syncfree &s, scratchpad<S> &pad, const column &c,
                              int64_t from, int64_t to, int64_t block_first, S xi) {
@@ -101,7 +103,7 @@ __global__ void __launch_bounds__(MOST_WARPS *WARP) sweep(trs_syncfree s, trs_sy
     pad.left_sum[threadIdx.x] = zero<S>();
     pad.met[threadIdx.x] = 0;
   }
-  const int64_t block_first = take_ticket(s.ticket) * warps_of_block(); /* a barrier for pad too */
+  const int64_t block_first = take_ticket(s.ticket) * warps_of_block(); /* a barrier also for pad */
   const int64_t k = block_first + warp_of_thread();
   if (k >= s.n) return;
   const int64_t i = in_sweep(s, k);

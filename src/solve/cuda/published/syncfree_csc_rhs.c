@@ -1,5 +1,5 @@
-/* syncfree_csc_rhs.c - L17 Algorithm 4 as a method: syncfree_csc_rhs.cu once for each tile of
- * right-hand sides, as wide as the plan was told to expect. */
+/* syncfree_csc_rhs.c - L17 Algorithm 4 as a method: one launch of syncfree_csc_rhs.cu per tile of
+ * right-hand sides.  A tile is as wide as the plan expects. */
 #include <stdio.h>
 
 #include "plan/parameters.h"

@@ -1,20 +1,19 @@
-/* syncfree_csc_rhs.cu - L17 Algorithm 4: one warp a component, many right-hand sides.
+/* syncfree_csc_rhs.cu - L17 Algorithm 4: one warp per component, many right-hand sides.
  *
- * left_sum holds the right-hand sides of a component side by side; once a component is solved, its
- * row of left_sum holds its x, which the products read (the caller's x may lie in any order).
- * Sums of many right-hand sides do not fit a scratchpad: all go through global memory.
+ * left_sum holds the right-hand sides of a component contiguously.  Once a component is solved,
+ * its row of left_sum holds its x, from which the products are made, since the caller's x may have
+ * any layout.  The sums of many right-hand sides do not fit a scratchpad, so all go through global
+ * memory.
  *
- * The products of a column's entries with the right-hand sides are dealt to the lanes either way:
- * a lane a right-hand side, its additions side by side in memory, or a lane an entry.  Adaptive
- * takes the right-hand sides where (entries <= right-hand sides or right-hand sides > p) and
- * entries < q, and the entries elsewhere.  p = 8 and q = 8192 are the paper's; that they bound the
- * right-hand sides and the entries of a column, in this very condition, is read off the authors'
- * published program, where they are 16 and 2048.
+ * The products of a column's entries with the right-hand sides are distributed over the lanes in
+ * one of two ways: one lane per right-hand side, with contiguous additions, or one lane per entry.
+ * The adaptive choice is the first where (entries <= right-hand sides or right-hand sides > p) and
+ * entries < q, else the second.  p = 8 and q = 8192 are the paper's values.  The condition is that
+ * of the authors' published program, where the values are 16 and 2048.
  *
- * Left open by the paper: what is done where the sums of all right-hand sides do not fit.  Here
- * they are solved in tiles, one behind the other, and the choice goes by the tile's width.  And the
- * order of memory: syncfree.cuh.
- * O(nnz nrhs) work, n width sums. */
+ * The paper leaves two points open.  If the sums of all right-hand sides do not fit, they are
+ * solved here in consecutive tiles, and the choice depends on the width of the tile.  The order of
+ * memory is that of syncfree.cuh.  O(nnz nrhs) work, n width sums. */
 #include "solve/cuda/published/syncfree.cuh"
 
 namespace {
@@ -22,7 +21,7 @@ namespace {
 using namespace trs;
 using namespace trs::syncfree;
 
-enum { WARPS = 16 }; /* of a block, as L17 has by default */
+enum { WARPS = 16 }; /* per block, L17's default */
 
 /* Waits until component i has met its in-degree. */
 __device__ void await_component(const trs_syncfree &s, int64_t i) {
@@ -36,7 +35,7 @@ __device__ void await_component(const trs_syncfree &s, int64_t i) {
   __syncwarp();
 }
 
-/* Row i of x, to the caller and over its left sums, which have served. */
+/* Stores row i of x for the caller, and over its left sums, which are no longer needed. */
 template <class S>
 __device__ void solve_component(const trs_syncfree &s, const trs_syncfree_rhs &rhs, int64_t i,
                                 S inverse) {
@@ -102,7 +101,7 @@ __global__ void __launch_bounds__(WARPS *WARP)
       add_by_rhs(s, c, from, to, xi, rhs.width);
     else
       add_by_nnz(s, c, from, to, xi, rhs.width);
-    __syncwarp(); /* an entry's sums come from several lanes, its count from one */
+    __syncwarp(); /* several lanes add an entry's sums, one lane counts it */
     fence_device();
     for (int64_t q = from + lane_of_thread(); q < to; q += WARP)
       atomicAdd(&s.met[__ldg(s.idx + c.at(q))], 1);

@@ -1,7 +1,7 @@
 /* syncfree_plan.c - analysis, update and memory of both synchronization-free methods. */
 #include "solve/cuda/published/syncfree_plan.h"
 
-/* The ticket and met, so that left_sum behind them is aligned for every scalar. */
+/* The ticket and met, rounded up, so that left_sum behind them is aligned for every scalar. */
 static int64_t counters_bytes(int64_t n) {
   static const int64_t ALIGNMENT = 256;
   int64_t bytes = (int64_t)sizeof(uint32_t) + n * (int64_t)sizeof(int32_t);

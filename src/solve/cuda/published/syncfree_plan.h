@@ -1,6 +1,6 @@
-/* syncfree_plan.h - what the plans of both synchronization-free methods hold and do.
+/* syncfree_plan.h - the state and functions of the plans of both synchronization-free methods.
  *
- * The functions below stand in the methods' tables: a method's state begins with a
+ * The methods' tables contain the functions below.  A method's state begins with a
  * trs_syncfree_plan. */
 #ifndef TRS_SOLVE_CUDA_PUBLISHED_SYNCFREE_PLAN_H
 #define TRS_SOLVE_CUDA_PUBLISHED_SYNCFREE_PLAN_H
@@ -12,13 +12,13 @@ typedef struct trs_syncfree_plan {
   trs_gpu gpu;
   int32_t *in_degree; /* n, device memory */
   void *workspace;    /* the ticket, met and left_sum, in this order */
-  int64_t width;      /* right-hand sides that left_sum has room for */
+  int64_t width;      /* right-hand sides, at most, of left_sum */
 } trs_syncfree_plan;
 
-/* Loads the system by columns, counts in-degrees, makes room for width right-hand sides. */
+/* Loads the system by columns, counts in-degrees, allocates for `width` right-hand sides. */
 trs_status trs_syncfree_analyze(trs_plan *plan, int64_t width);
 
-/* Clears the workspace for a solve of width right-hand sides and fills what the kernels need. */
+/* Clears the workspace for a solve of `width` right-hand sides and sets the kernels' arguments. */
 trs_status trs_syncfree_begin(const trs_syncfree_plan *p, trs_syncfree *s, int64_t width,
                               trs_stream stream);
 
