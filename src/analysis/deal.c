@@ -422,20 +422,6 @@ static void take_early_polls(trs_deal_share *share, int32_t early_poll) {
   }
 }
 
-static void take_clears(trs_deal_share *share, const trs_deal *deal, const trs_slices *s,
-                        uint8_t *held, int32_t member, const uint8_t *spared) {
-  share->nclear = 0;
-  for (int32_t k = 0; k < share->nslices; k++) {
-    if (spared && spared[k]) continue;
-    int32_t first = share->slice[k].first, last = first + share->slice[k].rows - 1;
-    held[first / TRS_CLEAR_ROWS] = held[last / TRS_CLEAR_ROWS] = 1;
-  }
-  for (int32_t k = 0; k < s->n; k++)
-    if (deal->mask[k] >> member & 1) held[k / TRS_CLEAR_ROWS] = 1;
-  for (int32_t k = 0; (int64_t)k * TRS_CLEAR_ROWS < s->n; k++)
-    if (held[k]) share->clear[share->nclear++] = k;
-}
-
 static trs_status take(trs_deal_share *share, const trs_deal *deal, const trs_slices *s,
                        int32_t member, int32_t early_poll) {
   int32_t count = 0;
@@ -453,9 +439,19 @@ static trs_status take(trs_deal_share *share, const trs_deal *deal, const trs_sl
 
 trs_status trs_deal_share_clear(trs_deal_share *share, const trs_deal *deal, const trs_slices *s,
                                 int32_t member, const uint8_t *spared) {
+  const int64_t groups = (s->n + TRS_CLEAR_ROWS - 1) / TRS_CLEAR_ROWS;
   uint8_t *held;
-  TRS_TRY(TRS_ALLOC_ZERO(&held, (s->n + TRS_CLEAR_ROWS - 1) / TRS_CLEAR_ROWS));
-  take_clears(share, deal, s, held, member, spared);
+  TRS_TRY(TRS_ALLOC_ZERO(&held, groups));
+  for (int32_t k = 0; k < share->nslices; k++) {
+    if (spared && spared[k]) continue;
+    int32_t first = share->slice[k].first, last = first + share->slice[k].rows - 1;
+    held[first / TRS_CLEAR_ROWS] = held[last / TRS_CLEAR_ROWS] = 1;
+  }
+  for (int64_t k = 0; k < s->n; k++)
+    if (deal->mask[k] >> member & 1) held[k / TRS_CLEAR_ROWS] = 1;
+  share->nclear = 0;
+  for (int32_t k = 0; k < groups; k++)
+    if (held[k]) share->clear[share->nclear++] = k;
   trs_free(held);
   return TRS_SUCCESS;
 }

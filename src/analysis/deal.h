@@ -50,7 +50,7 @@ typedef struct trs_deal {
   double alone;                   /* the same for one member with all slices */
 } trs_deal;
 
-/* The slabs' bounds in the sweep, cut[members + 1], for trs_outline_create_slabs: then no slice
+/* The slabs' bounds in the sweep, cut[members + 1], for trs_outline_create: then no slice
  * has rows of two slabs. */
 void trs_deal_slabs(int64_t *cut, const trs_system *S, int32_t members);
 

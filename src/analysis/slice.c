@@ -507,9 +507,9 @@ void trs_outline_destroy(trs_outline *outline) {
   trs_free(outline);
 }
 
-trs_status trs_outline_create_slabs(trs_outline **result, trs_slices *slices, const trs_system *S,
-                                    const trs_slice_rules *rules, int32_t nslabs,
-                                    const int64_t *cut, trs_team *team) {
+trs_status trs_outline_create(trs_outline **result, trs_slices *slices, const trs_system *S,
+                              const trs_slice_rules *rules, int32_t nslabs, const int64_t *cut,
+                              trs_team *team) {
   work *w;
   *result = NULL;
   *slices = (trs_slices){.n = S->n};
@@ -536,36 +536,10 @@ trs_status trs_outline_create_slabs(trs_outline **result, trs_slices *slices, co
   return TRS_SUCCESS;
 }
 
-trs_status trs_outline_create(trs_outline **result, trs_slices *slices, const trs_system *S,
-                              const trs_slice_rules *rules) {
-  const int64_t whole[] = {0, S->n};
-  return trs_outline_create_slabs(result, slices, S, rules, 1, whole, NULL);
-}
-
 void trs_outline_renew(trs_outline *outline, const trs_system *S) { outline->S = *S; }
 
 const int32_t *trs_outline_positions(const trs_outline *outline) { return outline->position; }
 const uint8_t *trs_outline_begins(const trs_outline *outline) { return outline->begins; }
-
-static trs_status fill(trs_slices *s, const trs_outline *outline) {
-  size_t size = trs_scalar_size(outline->S.scalar);
-  TRS_TRY(TRS_ALLOC(&s->idx, s->entries));
-  TRS_TRY(trs_alloc(&s->val, s->entries, size));
-  TRS_TRY(trs_alloc(&s->inverse, s->inverses, size));
-  trs_slice_arrays all = {.idx = s->idx, .val = s->val, .inverse = s->inverse};
-  trs_outline_fill(outline, s->slice, NULL, s->nslices, &all);
-  return TRS_SUCCESS;
-}
-
-trs_status trs_slices_create(trs_slices *slices, const trs_system *S,
-                             const trs_slice_rules *rules) {
-  trs_outline *outline;
-  TRS_TRY(trs_outline_create(&outline, slices, S, rules));
-  trs_status status = fill(slices, outline);
-  trs_outline_destroy(outline);
-  if (status) trs_slices_destroy(slices);
-  return status;
-}
 
 void trs_slices_destroy(trs_slices *slices) {
   void *arrays[] = {slices->slice, slices->chunk, slices->level,  slices->row,

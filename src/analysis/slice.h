@@ -7,22 +7,19 @@
 #include "analysis/system.h"
 #include "base/team.h"
 
-/* Slices of a system stored by rows, values included.  O(nnz + n most_block^2). */
-trs_status trs_slices_create(trs_slices *slices, const trs_system *S, const trs_slice_rules *rules);
 void trs_slices_destroy(trs_slices *slices);
 
-/* The same in two steps, for slices that are wanted piece by piece: first all arrays but idx, val
- * and inverse (NULL in slices), then these for some slices at a time. */
+/* The slices of a system stored by rows, in two steps: trs_outline_create makes all arrays but idx,
+ * val and inverse (NULL in slices), trs_outline_fill these for some slices at a time.
+ *
+ * The sweep is cut in slabs, rows [cut[k], cut[k + 1]) each; cut[0] is 0 and cut[nslabs] is n.  The
+ * blocks of a level stand by slab.  No slice has blocks of two slabs.  Heavy blocks come first in
+ * each slab of a level.  The result does not depend on the team (NULL: one thread).
+ * O(nnz + n most_block^2) with the values. */
 typedef struct trs_outline trs_outline;
 trs_status trs_outline_create(trs_outline **outline, trs_slices *slices, const trs_system *S,
-                              const trs_slice_rules *rules);
-/* The same with the sweep cut in slabs, rows [cut[k], cut[k + 1]) each; cut[0] is 0 and
- * cut[nslabs] is n.  The blocks of a level stand by slab.  No slice has blocks of two slabs.
- * Heavy blocks come first in each slab of a level.  The result does not depend on the team (NULL:
- * one thread). */
-trs_status trs_outline_create_slabs(trs_outline **outline, trs_slices *slices, const trs_system *S,
-                                    const trs_slice_rules *rules, int32_t nslabs,
-                                    const int64_t *cut, trs_team *team);
+                              const trs_slice_rules *rules, int32_t nslabs, const int64_t *cut,
+                              trs_team *team);
 void trs_outline_destroy(trs_outline *outline); /* NULL is fine */
 /* Replaces the system: the same pattern with new values, or with arrays elsewhere. */
 void trs_outline_renew(trs_outline *outline, const trs_system *S);

@@ -8,6 +8,7 @@
 #include "api/hog.h"
 #include "gpu.h"
 #include "matrix/device.h"
+#include "solve/cuda/engine/state.h"
 #include "test.h"
 
 /* Those that add in whatever order come last, and behind them those that store zeros, with which
@@ -721,8 +722,20 @@ static void a_busy_gpu_changes_nothing(void **state) {
 
 /* ---- A plan broken on purpose ---- */
 
-/* solve/cuda/engine/engine.h: the rows of the first slice of a launch never become ready. */
-trs_status trs_engine_break(trs_plan *plan);
+/* The rows of the first slice, of a warp-per-slice launch, never become ready. */
+static void break_plan(trs_plan *plan) {
+  static const uint64_t SOON = 200000000; /* nanoseconds */
+  trs_engine *e = plan->state;
+  trs_fault *fault = e->gpu.host_fault;
+  trs_slice slice;
+  fault->limit = SOON;
+  assert_success(trs_device_copy(e->gpu.fault, fault, sizeof *fault, plan->stream));
+  assert_success(trs_device_copy(&slice, e->c.slices.slice, sizeof slice, plan->stream));
+  assert_success(trs_device_wait(plan->stream));
+  slice.rows = 0;
+  assert_success(trs_device_copy(e->c.slices.slice, &slice, sizeof slice, plan->stream));
+  assert_success(trs_device_wait(plan->stream));
+}
 
 static void a_stalled_solve_is_told_of(void **state) {
   (void)state;
@@ -734,7 +747,7 @@ static void a_stalled_solve_is_told_of(void **state) {
     trs_options options = {.struct_size = sizeof(trs_options),
                            .method = "engine:launch-ranges=warp-per-slice"};
     trs_plan *plan = analyze(&s, s.there, TRS_NO_TRANS, &options);
-    assert_success(trs_engine_break(plan));
+    break_plan(plan);
     if (there) {
       assert_success(trs_solve(plan, x_there, n, b_there, n, 1, TRS_COL_MAJOR));
       assert_failure(TRS_ERROR_STALLED, "waited more than", trs_plan_wait(plan));

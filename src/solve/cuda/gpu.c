@@ -14,7 +14,10 @@ const char *trs_gpu_refuses(const trs_plan *plan) {
   return "the context has no GPU: make one with \"cuda\" or \"cuda:N\"";
 }
 
-void trs_gpu_begin(trs_gpu *gpu, const trs_plan *plan) { gpu->device = plan->context->device; }
+void trs_gpu_begin(trs_gpu *gpu, const trs_plan *plan, trs_gpu_launch launch) {
+  gpu->device = plan->context->device;
+  gpu->launch = launch;
+}
 
 trs_status trs_gpu_arm(trs_gpu *gpu, const trs_plan *plan) {
   TRS_TRY(trs_device_alloc_host(gpu->device, (void **)&gpu->host_fault));
@@ -23,8 +26,8 @@ trs_status trs_gpu_arm(trs_gpu *gpu, const trs_plan *plan) {
   return trs_device_copy(gpu->fault, gpu->host_fault, sizeof *gpu->host_fault, plan->stream);
 }
 
-trs_status trs_gpu_open(trs_gpu *gpu, trs_plan *plan) {
-  trs_gpu_begin(gpu, plan);
+trs_status trs_gpu_open(trs_gpu *gpu, trs_plan *plan, trs_gpu_launch launch) {
+  trs_gpu_begin(gpu, plan, launch);
   return trs_gpu_arm(gpu, plan);
 }
 
@@ -155,24 +158,25 @@ static trs_status need_stage(trs_plan *plan, trs_gpu *gpu, int64_t nrhs) {
 }
 
 /* x or b, or both, lie in host memory. */
-static trs_status solve_staged(trs_plan *plan, trs_gpu *gpu, const trs_rhs *rhs,
-                               trs_gpu_launch launch) {
+static trs_status solve_staged(trs_plan *plan, trs_gpu *gpu, const trs_rhs *rhs) {
   TRS_TRY(need_stage(plan, gpu, rhs->nrhs));
   for (int64_t first = 0; first < rhs->nrhs; first += gpu->stage_width) {
     int64_t left = rhs->nrhs - first, width = left < gpu->stage_width ? left : gpu->stage_width;
     const trs_span s = trs_span_of(rhs, &plan->system, first, width);
     const trs_rhs staged = trs_span_staged(&s, gpu->stage, gpu->stage);
     TRS_TRY(trs_span_bring(&s, gpu->stage, rhs, plan->stream));
-    TRS_TRY(launch(plan, &staged, plan->stream));
+    TRS_TRY(gpu->launch(plan, &staged, plan->stream));
     TRS_TRY(trs_span_take(&s, gpu->stage, rhs, plan->stream));
   }
   return finish(plan, gpu);
 }
 
-trs_status trs_gpu_solve(trs_plan *plan, trs_gpu *gpu, const trs_rhs *rhs, trs_gpu_launch launch) {
+trs_status trs_gpu_solve_by(trs_plan *plan, trs_gpu *gpu, const trs_rhs *rhs) {
   TRS_TRY(check_fault(gpu));
-  bool there = trs_device_address(rhs->x) && trs_device_address(rhs->b);
-  trs_status status =
-      there ? launch(plan, rhs, plan->stream) : solve_staged(plan, gpu, rhs, launch);
-  return status;
+  const bool there = trs_device_address(rhs->x) && trs_device_address(rhs->b);
+  return there ? gpu->launch(plan, rhs, plan->stream) : solve_staged(plan, gpu, rhs);
+}
+
+trs_status trs_gpu_solve(trs_plan *plan, const trs_rhs *rhs) {
+  return trs_gpu_solve_by(plan, plan->state, rhs);
 }

@@ -8,8 +8,12 @@
 #include "plan/plan.h"
 #include "device/fault.h"
 
+/* Launches a solve of device arrays on a stream; neither allocates nor waits.  x may be b. */
+typedef trs_status (*trs_gpu_launch)(trs_plan *plan, const trs_rhs *rhs, trs_stream stream);
+
 typedef struct trs_gpu {
   trs_device *device;
+  trs_gpu_launch launch;
   trs_system system; /* device arrays by rows or by columns, as trs_gpu_load was called; values are
                         conjugated already, and system.conj is false */
   void *owned[3];    /* device memory: ptr, idx and val, where the plan owns them; else NULL */
@@ -25,9 +29,9 @@ enum { TRS_GPU_PATTERN = 1, TRS_GPU_VALUES = 2 };
 const char *trs_gpu_refuses(const trs_plan *plan);
 
 /* Call once, at the beginning of analyze.  trs_gpu_free is due after failures too. */
-trs_status trs_gpu_open(trs_gpu *gpu, trs_plan *plan);
+trs_status trs_gpu_open(trs_gpu *gpu, trs_plan *plan, trs_gpu_launch launch);
 /* The same in two steps: the device; and, with that device current, the record of failures. */
-void trs_gpu_begin(trs_gpu *gpu, const trs_plan *plan);
+void trs_gpu_begin(trs_gpu *gpu, const trs_plan *plan, trs_gpu_launch launch);
 trs_status trs_gpu_arm(trs_gpu *gpu, const trs_plan *plan);
 
 /* Brings the plan's system by rows or by columns into device memory, indices ascending in each
@@ -41,12 +45,11 @@ void trs_gpu_free(trs_gpu *gpu, trs_plan *plan);
 /* Device memory of the arrays that the plan owns, and of the stage. */
 int64_t trs_gpu_bytes(const trs_gpu *gpu);
 
-/* Launches a solve of device arrays on a stream; neither allocates nor waits.  x may be b. */
-typedef trs_status (*trs_gpu_launch)(trs_plan *plan, const trs_rhs *rhs, trs_stream stream);
-
 /* For a method's solve.  If x or b lie in host memory: copies through the stage, launches, and
  * waits for x.  If both lie in device memory: launches only, and trs_gpu_wait reports a stall. */
-trs_status trs_gpu_solve(trs_plan *plan, trs_gpu *gpu, const trs_rhs *rhs, trs_gpu_launch launch);
+trs_status trs_gpu_solve(trs_plan *plan, const trs_rhs *rhs);
+/* The same for a plan whose state does not begin with a trs_gpu. */
+trs_status trs_gpu_solve_by(trs_plan *plan, trs_gpu *gpu, const trs_rhs *rhs);
 
 /* For a method's wait: waits for the plan's stream.  TRS_ERROR_STALLED with the row if a wait
  * passed its limit. */

@@ -39,16 +39,6 @@ static trs_status fill(room *r, trs_plan *plan) {
   return trs_device_wait(plan->stream);
 }
 
-static trs_status create(trs_plan *plan) {
-  room *r;
-  TRS_TRY(TRS_ALLOC_ZERO(&r, 1));
-  ((trs_two_sweeps *)plan->state)->room = r;
-  trs_status status = trs_gpu_open(&r->gpu, plan);
-  r->gpu.system = plan->system;
-  if (!status) status = fill(r, plan);
-  return status;
-}
-
 static trs_status launch_together(trs_plan *plan, const trs_rhs *rhs, int64_t first, int64_t width,
                                   trs_stream stream) {
   const room *r = room_of(plan);
@@ -77,9 +67,19 @@ static trs_status launch(trs_plan *plan, const trs_rhs *rhs, trs_stream stream) 
   return TRS_SUCCESS;
 }
 
+static trs_status create(trs_plan *plan) {
+  room *r;
+  TRS_TRY(TRS_ALLOC_ZERO(&r, 1));
+  ((trs_two_sweeps *)plan->state)->room = r;
+  trs_status status = trs_gpu_open(&r->gpu, plan, launch);
+  r->gpu.system = plan->system;
+  if (!status) status = fill(r, plan);
+  return status;
+}
+
 /* If x or b lie in host memory, solve returns after the sweeps, and reports a stall now. */
 static trs_status solve(trs_plan *plan, const trs_rhs *rhs) {
-  TRS_TRY(trs_gpu_solve(plan, &room_of(plan)->gpu, rhs, launch));
+  TRS_TRY(trs_gpu_solve_by(plan, &room_of(plan)->gpu, rhs));
   if (trs_device_address(rhs->x) && trs_device_address(rhs->b)) return TRS_SUCCESS;
   TRS_TRY(trs_plan_finish(plan->sweep[0]));
   return trs_plan_finish(plan->sweep[1]);

@@ -39,24 +39,6 @@ static trs_status build(pull *s, trs_plan *plan) {
   return trs_device_wait(plan->stream);
 }
 
-static trs_status analyze(trs_plan *plan) {
-  pull *s;
-  TRS_TRY(TRS_ALLOC_ZERO(&s, 1));
-  plan->state = s;
-  const trs_parameter table[] = {{.key = "lanes", .words = lanes_words, .value = &s->lanes_choice}};
-  TRS_TRY(trs_parameters_read(plan, table, sizeof table / sizeof table[0]));
-  s->lanes =
-      s->lanes_choice == LANES_AUTO ? lanes_for(&plan->system) : lanes_of_word[s->lanes_choice];
-  TRS_TRY(trs_gpu_open(&s->gpu, plan));
-  return build(s, plan);
-}
-
-static trs_status update(trs_plan *plan) {
-  pull *s = plan->state;
-  TRS_TRY(trs_gpu_load(&s->gpu, plan, true, TRS_GPU_VALUES));
-  return trs_device_wait(plan->stream);
-}
-
 static trs_status launch(trs_plan *plan, const trs_rhs *rhs, trs_stream stream) {
   const pull *s = plan->state;
   const trs_system *S = &s->gpu.system;
@@ -83,8 +65,22 @@ static trs_status launch(trs_plan *plan, const trs_rhs *rhs, trs_stream stream) 
   return TRS_SUCCESS;
 }
 
-static trs_status solve(trs_plan *plan, const trs_rhs *rhs) {
-  return trs_gpu_solve(plan, &((pull *)plan->state)->gpu, rhs, launch);
+static trs_status analyze(trs_plan *plan) {
+  pull *s;
+  TRS_TRY(TRS_ALLOC_ZERO(&s, 1));
+  plan->state = s;
+  const trs_parameter table[] = {{.key = "lanes", .words = lanes_words, .value = &s->lanes_choice}};
+  TRS_TRY(trs_parameters_read(plan, table, sizeof table / sizeof table[0]));
+  s->lanes =
+      s->lanes_choice == LANES_AUTO ? lanes_for(&plan->system) : lanes_of_word[s->lanes_choice];
+  TRS_TRY(trs_gpu_open(&s->gpu, plan, launch));
+  return build(s, plan);
+}
+
+static trs_status update(trs_plan *plan) {
+  pull *s = plan->state;
+  TRS_TRY(trs_gpu_load(&s->gpu, plan, true, TRS_GPU_VALUES));
+  return trs_device_wait(plan->stream);
 }
 
 /* One solve ends before the analysis of another method does. */
@@ -122,7 +118,7 @@ const trs_method trs_method_pull = {
     .analysis_solves = 0.1,
     .analyze = analyze,
     .update = update,
-    .solve = solve,
+    .solve = trs_gpu_solve,
     .wait = trs_gpu_wait,
     .bytes = bytes,
     .describe = describe,

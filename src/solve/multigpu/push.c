@@ -172,8 +172,8 @@ static trs_status try_partition(trs_push_state *p, const trs_system *S, trs_part
   int64_t cut[TRS_DEAL_MEMBERS + 1] = {0, S->n};
   const bool slabs = partition == TRS_PARTITION_SLABS;
   if (slabs) trs_deal_slabs(cut, S, members);
-  TRS_TRY(trs_outline_create_slabs(&p->outline, &p->slices, S, &p->rules, slabs ? members : 1, cut,
-                                   p->team));
+  TRS_TRY(
+      trs_outline_create(&p->outline, &p->slices, S, &p->rules, slabs ? members : 1, cut, p->team));
   return trs_deal_create(&p->deal, S, &p->slices, p->outline, members, partition,
                          p->races ? p->alone : 0, p->team);
 }

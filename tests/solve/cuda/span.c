@@ -1,5 +1,5 @@
-/* span.c - right-hand sides by way of a stage: every small shape, layout and leading dimension, so
- * many columns at a time as fit, on host memory in the place of a GPU's. */
+/* span.c - right-hand sides by way of a stage: every small shape, layout and leading dimension,
+ * with as many columns at a time as fit.  Host memory stands for a GPU's. */
 #include "solve/cuda/span.h"
 
 #include "api/dense.h"
@@ -16,7 +16,7 @@ static int64_t at(const shape *s, int64_t ld, int64_t i, int64_t c) {
   return s->layout == TRS_ROW_MAJOR ? i * ld + c : c * ld + i;
 }
 
-/* Whoever solves sees columns of b by the strides that it is given, and stores x by them. */
+/* The solver reads columns of b by the given strides and stores x by them. */
 static void solve_doubled(const trs_rhs *r, int64_t n) {
   for (int64_t c = 0; c < r->nrhs; c++)
     for (int64_t i = 0; i < n; i++)

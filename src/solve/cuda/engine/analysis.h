@@ -27,23 +27,13 @@ typedef struct trs_slices_map {
   int32_t nheavy;
 } trs_slices_map;
 
-/* Sums over a sample of rows, spread over the triangle. */
-typedef struct trs_row_sample {
-  int64_t rows, entries; /* entries off the diagonal */
-  int64_t chained;       /* rows that depend on the row just before them */
-  int64_t run;           /* rows just before a row that it depends on, without a gap; at most 32
-                            per row */
-} trs_row_sample;
-
-struct trs_pattern_features; /* solve/cuda/engine/choice.h */
-
-/* A sample under way. */
-typedef struct trs_feature_sample {
-  trs_device *device;
-  trs_gpu_pattern pattern;
-  trs_stream stream;
-  void *sums; /* a stage of the device, or NULL */
-} trs_feature_sample;
+/* Means over a sample of rows. */
+typedef struct trs_pattern_features {
+  int64_t n;
+  double row_length; /* off-diagonal entries, mean */
+  double chained;    /* share of rows that depend on the row just before them */
+  double run; /* mean length of the run of rows just before a row that it depends on; at most 32 */
+} trs_pattern_features;
 
 /* Device memory to fill: with all bits set, and with zeros.  Both addresses are multiples of 8. */
 typedef struct trs_gpu_blank {
@@ -62,14 +52,12 @@ typedef struct trs_gpu_cut trs_gpu_cut;
 extern "C" {
 #endif
 
-/* begin launches; end waits for the stream and frees what begin allocated.  Call end only after
- * begin succeeded. */
-trs_status trs_gpu_begin_features(trs_feature_sample *sample, trs_device *device,
-                                  const trs_gpu_pattern *pattern, trs_stream stream);
-trs_status trs_gpu_end_features(struct trs_pattern_features *features, trs_feature_sample *sample);
-/* Launch the sample; add up its sums. */
-trs_status trs_gpu_sample_rows(const trs_feature_sample *sample);
-void trs_gpu_sum_rows(trs_row_sample *sums, const trs_feature_sample *sample);
+/* Features of a pattern.  begin launches on the stream and gets a stage of the device, NULL for a
+ * system without rows; end waits and gives the stage back.  Call end only after begin succeeded. */
+trs_status trs_gpu_begin_features(void **stage, trs_device *device, const trs_gpu_pattern *pattern,
+                                  trs_stream stream);
+trs_status trs_gpu_end_features(trs_pattern_features *features, void *stage, trs_device *device,
+                                int64_t n, trs_stream stream);
 
 /* The cut is abandoned if it needs more levels than its rival (or NULL); large systems notice
  * during the analysis.  Begin the rival first, on the same stream; finish it first; free it after

@@ -281,7 +281,7 @@ enum {
 };
 
 struct row_sums {
-  unsigned value[4]; /* of trs_row_sample, in its order */
+  unsigned value[4]; /* rows, entries, chained rows, lengths of runs */
 };
 static_assert(MOST_SAMPLERS * sizeof(row_sums) <= TRS_STAGE_BYTES, "sums fit");
 
@@ -337,20 +337,32 @@ trs_status trs::find_blocks(const cut &c) {
   return trs_device_check(cudaGetLastError(), "finding blocks");
 }
 
-extern "C" trs_status trs_gpu_sample_rows(const trs_feature_sample *sample) {
-  const pattern_view t(sample->pattern);
+extern "C" trs_status trs_gpu_begin_features(void **stage, trs_device *device,
+                                             const trs_gpu_pattern *pattern, trs_stream stream) {
+  const pattern_view t(*pattern);
   const int64_t windows = windows_sampled(t.n);
+  *stage = nullptr;
+  if (t.n == 0) return TRS_SUCCESS;
+  TRS_TRY(trs_device_alloc_stage(device, stage));
   sample_rows<<<blocks_for(windows * WARP), ANALYSIS_THREADS, 0,
-                static_cast<cudaStream_t>(sample->stream)>>>(t, windows, windows_of(t.n),
-                                                             static_cast<row_sums *>(sample->sums));
-  return trs_device_check(cudaGetLastError(), "looking at rows");
+                static_cast<cudaStream_t>(stream)>>>(t, windows, windows_of(t.n),
+                                                     static_cast<row_sums *>(*stage));
+  trs_status status = trs_device_check(cudaGetLastError(), "looking at rows");
+  if (status) trs_device_free_stage(device, *stage);
+  return status;
 }
 
-extern "C" void trs_gpu_sum_rows(trs_row_sample *found, const trs_feature_sample *sample) {
-  const auto *sums = static_cast<const row_sums *>(sample->sums);
-  const unsigned blocks = blocks_for(windows_sampled(sample->pattern.n) * WARP);
-  int64_t total[4] = {};
-  for (unsigned b = 0; b < blocks; b++)
+extern "C" trs_status trs_gpu_end_features(trs_pattern_features *features, void *stage,
+                                           trs_device *device, int64_t n, trs_stream stream) {
+  *features = trs_pattern_features{};
+  if (!stage) return TRS_SUCCESS;
+  trs_status status = trs_device_wait(stream);
+  const auto *sums = static_cast<const row_sums *>(stage);
+  const unsigned blocks = blocks_for(windows_sampled(n) * WARP);
+  double total[4] = {};
+  for (unsigned b = 0; b < blocks && !status; b++)
     for (int v = 0; v < 4; v++) total[v] += sums[b].value[v];
-  *found = trs_row_sample{total[0], total[1], total[2], total[3]};
+  if (!status) *features = {n, total[1] / total[0], total[2] / total[0], total[3] / total[0]};
+  trs_device_free_stage(device, stage);
+  return status;
 }

@@ -3,16 +3,8 @@
 #ifndef TRS_SOLVE_CUDA_ENGINE_CHOICE_H
 #define TRS_SOLVE_CUDA_ENGINE_CHOICE_H
 
-#include "analysis/system.h"
+#include "solve/cuda/engine/analysis.h"
 #include "solve/cuda/engine/engine.h"
-
-/* Means over a sample of rows. */
-typedef struct trs_pattern_features {
-  int64_t n;
-  double row_length; /* off-diagonal entries, mean */
-  double chained;    /* share of rows that depend on the row just before them */
-  double run;        /* mean length of the run of rows just before a row that it depends on */
-} trs_pattern_features;
 
 /* Candidates for the rules, the most promising first; rules[TRS_MOST_CANDIDATES].  Returns how
  * many of them are so close that the cost model has to compare them. */
@@ -26,9 +18,9 @@ typedef enum trs_range_choice {
 } trs_range_choice;
 
 /* The cheapest sequence of launch ranges for level[nlevels + 1], by dynamic programming over the
- * levels.  most_rows: rows per level that the single-block kernel takes, at most.  blocks: of
- * several rows.  shares: GPUs that each have a part of every level.  *ranges is freed with
- * trs_free.  *seconds: expected time of a solve. */
+ * levels.  most_rows: rows per level that the single-block kernel takes, at most.  blocks: true if
+ * blocks have several rows.  shares: GPUs that each have a part of every level.  *ranges is freed
+ * with trs_free.  *seconds: expected time of a solve. */
 trs_status trs_choose_launch_ranges(trs_launch_range **ranges, int32_t *nranges, double *seconds,
                                     const trs_slice_level *level, int32_t nlevels,
                                     int32_t most_rows, bool blocks, trs_range_choice choice,

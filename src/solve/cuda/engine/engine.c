@@ -198,14 +198,14 @@ static trs_status time_candidates(engine *e, trs_plan *plan, const trs_slice_rul
 }
 
 static trs_status analyze_on_device(engine *e, trs_plan *plan) {
-  trs_feature_sample sample;
+  void *stage;
   trs_pattern_features features;
   trs_slice_rules rules[TRS_MOST_CANDIDATES];
   TRS_TRY(trs_gpu_load(&e->gpu, plan, true, TRS_GPU_PATTERN | TRS_GPU_VALUES));
   trs_gpu_pattern pattern = pattern_of(&e->gpu.system);
-  TRS_TRY(trs_gpu_begin_features(&sample, e->gpu.device, &pattern, plan->stream));
+  TRS_TRY(trs_gpu_begin_features(&stage, e->gpu.device, &pattern, plan->stream));
   trs_status status = trs_gpu_arm(&e->gpu, plan); /* while the device works */
-  TRS_TRY(trs_gpu_end_features(&features, &sample));
+  TRS_TRY(trs_gpu_end_features(&features, stage, e->gpu.device, pattern.n, plan->stream));
   TRS_TRY(status);
   int count = trs_choose_rules(rules, &features);
   e->args.float_values =
@@ -222,7 +222,7 @@ static trs_status analyze(trs_plan *plan) {
   TRS_TRY(TRS_ALLOC_ZERO(&e, 1));
   plan->state = e;
   TRS_TRY(trs_engine_parameters_read(&e->asked, plan));
-  trs_gpu_begin(&e->gpu, plan);
+  trs_gpu_begin(&e->gpu, plan, trs_engine_launch);
   return analyze_on_device(e, plan);
 }
 
@@ -235,10 +235,6 @@ static trs_status update(trs_plan *plan) {
   TRS_TRY(trs_device_wait(plan->stream));
   trs_gpu_unload(&e->gpu, plan);
   return TRS_SUCCESS;
-}
-
-static trs_status solve(trs_plan *plan, const trs_rhs *rhs) {
-  return trs_gpu_solve(plan, &((engine *)plan->state)->gpu, rhs, trs_engine_launch);
 }
 
 static int64_t bytes(const trs_plan *plan) {
@@ -281,30 +277,9 @@ const trs_method trs_method_engine = {
     .analysis_solves = 2,
     .analyze = analyze,
     .update = update,
-    .solve = solve,
+    .solve = trs_gpu_solve,
     .wait = trs_gpu_wait,
     .bytes = bytes,
     .describe = describe,
     .free = free_state,
 };
-
-/* Reads the first slice back, removes its rows and writes it again. */
-static trs_status lose_first_row(engine *e, trs_stream stream) {
-  static const uint64_t SOON = 200000000; /* nanoseconds */
-  trs_slice slice;
-  e->gpu.host_fault->limit = SOON;
-  TRS_TRY(trs_device_copy(e->gpu.fault, e->gpu.host_fault, sizeof *e->gpu.host_fault, stream));
-  TRS_TRY(trs_device_copy(&slice, e->c.slices.slice, sizeof slice, stream));
-  TRS_TRY(trs_device_wait(stream));
-  slice.rows = 0;
-  TRS_TRY(trs_device_copy(e->c.slices.slice, &slice, sizeof slice, stream));
-  return trs_device_wait(stream);
-}
-
-trs_status trs_engine_break(trs_plan *plan) {
-  engine *e = plan->state;
-  int before = trs_device_enter(e->gpu.device);
-  trs_status status = lose_first_row(e, plan->stream);
-  trs_device_leave(before);
-  return status;
-}

@@ -76,11 +76,6 @@ trs_status trs_engine_many_rhs(const trs_engine_args *args, trs_scalar scalar,
                                const trs_launch_range *range, int32_t number, int32_t width,
                                trs_stream stream);
 
-/* For tests: the rows of the first slice never become ready, and waits have a short limit.  The
- * first range must be of the warp-per-slice kernel. */
-struct trs_plan;
-trs_status trs_engine_break(struct trs_plan *plan);
-
 #ifdef __cplusplus
 }
 #endif

@@ -211,32 +211,6 @@ static trs_status build(supernodal *s, trs_plan *plan, const trs_system *S) {
 
 /* ---- The method. ---- */
 
-static trs_status analyze(trs_plan *plan) {
-  supernodal *s;
-  trs_matrix *copy;
-  trs_system S;
-  TRS_TRY(TRS_ALLOC_ZERO(&s, 1));
-  plan->state = s;
-  TRS_TRY(read_parameters(s, plan));
-  TRS_TRY(trs_gpu_open(&s->gpu, plan));
-  s->gpu.system.n = plan->system.n; /* for trs_gpu_bytes; nothing is loaded */
-  s->gpu.system.scalar = plan->system.scalar;
-  TRS_TRY(fetch(&copy, &S, plan));
-  trs_status status = build(s, plan, &S);
-  trs_matrix_destroy(copy);
-  return status;
-}
-
-static trs_status update(trs_plan *plan) {
-  supernodal *s = plan->state;
-  trs_matrix *copy;
-  trs_system S;
-  TRS_TRY(fetch(&copy, &S, plan));
-  trs_status status = load_values(s, plan, &S);
-  trs_matrix_destroy(copy);
-  return status;
-}
-
 /* A backward sweep runs through x and b from their ends. */
 static void aim(trs_supernodal_job *job, const supernodal *s, const trs_rhs *rhs, int64_t first) {
   int64_t size = (int64_t)trs_scalar_size(s->args.scalar), last = s->args.n - 1;
@@ -264,8 +238,30 @@ static trs_status launch(trs_plan *plan, const trs_rhs *rhs, trs_stream stream) 
   return TRS_SUCCESS;
 }
 
-static trs_status solve(trs_plan *plan, const trs_rhs *rhs) {
-  return trs_gpu_solve(plan, &((supernodal *)plan->state)->gpu, rhs, launch);
+static trs_status analyze(trs_plan *plan) {
+  supernodal *s;
+  trs_matrix *copy;
+  trs_system S;
+  TRS_TRY(TRS_ALLOC_ZERO(&s, 1));
+  plan->state = s;
+  TRS_TRY(read_parameters(s, plan));
+  TRS_TRY(trs_gpu_open(&s->gpu, plan, launch));
+  s->gpu.system.n = plan->system.n; /* for trs_gpu_bytes; nothing is loaded */
+  s->gpu.system.scalar = plan->system.scalar;
+  TRS_TRY(fetch(&copy, &S, plan));
+  trs_status status = build(s, plan, &S);
+  trs_matrix_destroy(copy);
+  return status;
+}
+
+static trs_status update(trs_plan *plan) {
+  supernodal *s = plan->state;
+  trs_matrix *copy;
+  trs_system S;
+  TRS_TRY(fetch(&copy, &S, plan));
+  trs_status status = load_values(s, plan, &S);
+  trs_matrix_destroy(copy);
+  return status;
 }
 
 static int64_t bytes(const trs_plan *plan) {
@@ -309,7 +305,7 @@ const trs_method trs_method_supernodal = {
     .analysis_solves = 100,
     .analyze = analyze,
     .update = update,
-    .solve = solve,
+    .solve = trs_gpu_solve,
     .wait = trs_gpu_wait,
     .bytes = bytes,
     .describe = describe,

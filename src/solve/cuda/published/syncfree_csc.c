@@ -16,19 +16,6 @@ enum { WARPS_LEAST = 4, WARPS_DEFAULT = 2 /* the third word */ };
 
 static int warps_of(const csc_state *s) { return WARPS_LEAST << s->warps_choice; }
 
-static trs_status analyze(trs_plan *plan) {
-  static const char *const no_yes[] = {"no", "yes", NULL};
-  csc_state *s;
-  TRS_TRY(TRS_ALLOC_ZERO(&s, 1));
-  plan->state = s;
-  s->warps_choice = WARPS_DEFAULT;
-  s->scratchpad = true;
-  const trs_parameter table[] = {{.key = "warps", .words = warps_words, .value = &s->warps_choice},
-                                 {.key = "scratchpad", .words = no_yes, .value = &s->scratchpad}};
-  TRS_TRY(trs_parameters_read(plan, table, sizeof table / sizeof table[0]));
-  return trs_syncfree_analyze(plan, 1);
-}
-
 static trs_status launch(trs_plan *plan, const trs_rhs *rhs, trs_stream stream) {
   const csc_state *s = plan->state;
   int64_t size = (int64_t)trs_scalar_size(plan->system.scalar);
@@ -45,9 +32,17 @@ static trs_status launch(trs_plan *plan, const trs_rhs *rhs, trs_stream stream) 
   return TRS_SUCCESS;
 }
 
-static trs_status solve(trs_plan *plan, const trs_rhs *rhs) {
-  csc_state *s = plan->state;
-  return trs_gpu_solve(plan, &s->base.gpu, rhs, launch);
+static trs_status analyze(trs_plan *plan) {
+  static const char *const no_yes[] = {"no", "yes", NULL};
+  csc_state *s;
+  TRS_TRY(TRS_ALLOC_ZERO(&s, 1));
+  plan->state = s;
+  s->warps_choice = WARPS_DEFAULT;
+  s->scratchpad = true;
+  const trs_parameter table[] = {{.key = "warps", .words = warps_words, .value = &s->warps_choice},
+                                 {.key = "scratchpad", .words = no_yes, .value = &s->scratchpad}};
+  TRS_TRY(trs_parameters_read(plan, table, sizeof table / sizeof table[0]));
+  return trs_syncfree_analyze(plan, launch, 1);
 }
 
 static void describe(const trs_plan *plan, char *text, size_t size) {
@@ -65,7 +60,7 @@ const trs_method trs_method_syncfree_csc = {
     .analysis_solves = 0.1,
     .analyze = analyze,
     .update = trs_syncfree_update,
-    .solve = solve,
+    .solve = trs_gpu_solve,
     .wait = trs_gpu_wait,
     .bytes = trs_syncfree_bytes,
     .describe = describe,

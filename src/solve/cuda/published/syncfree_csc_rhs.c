@@ -22,20 +22,6 @@ static int64_t width_for(int64_t nrhs) {
   return nrhs < MOST_WIDTH ? nrhs : MOST_WIDTH;
 }
 
-static trs_status analyze(trs_plan *plan) {
-  csc_rhs_state *s;
-  TRS_TRY(TRS_ALLOC_ZERO(&s, 1));
-  plan->state = s;
-  s->lanes = TRS_SYNCFREE_ADAPTIVE;
-  s->p = 8; /* L17 */
-  s->q = 8192;
-  const trs_parameter table[] = {{.key = "strategy", .words = lanes_words, .value = &s->lanes},
-                                 {.key = "p", .most = INT32_MAX, .value = &s->p},
-                                 {.key = "q", .most = INT32_MAX, .value = &s->q}};
-  TRS_TRY(trs_parameters_read(plan, table, sizeof table / sizeof table[0]));
-  return trs_syncfree_analyze(plan, width_for(plan->options.nrhs));
-}
-
 static trs_status launch(trs_plan *plan, const trs_rhs *rhs, trs_stream stream) {
   const csc_rhs_state *s = plan->state;
   const trs_syncfree_strategy strategy = {(trs_syncfree_lanes)s->lanes, s->p, s->q};
@@ -57,9 +43,18 @@ static trs_status launch(trs_plan *plan, const trs_rhs *rhs, trs_stream stream) 
   return TRS_SUCCESS;
 }
 
-static trs_status solve(trs_plan *plan, const trs_rhs *rhs) {
-  csc_rhs_state *s = plan->state;
-  return trs_gpu_solve(plan, &s->base.gpu, rhs, launch);
+static trs_status analyze(trs_plan *plan) {
+  csc_rhs_state *s;
+  TRS_TRY(TRS_ALLOC_ZERO(&s, 1));
+  plan->state = s;
+  s->lanes = TRS_SYNCFREE_ADAPTIVE;
+  s->p = 8; /* L17 */
+  s->q = 8192;
+  const trs_parameter table[] = {{.key = "strategy", .words = lanes_words, .value = &s->lanes},
+                                 {.key = "p", .most = INT32_MAX, .value = &s->p},
+                                 {.key = "q", .most = INT32_MAX, .value = &s->q}};
+  TRS_TRY(trs_parameters_read(plan, table, sizeof table / sizeof table[0]));
+  return trs_syncfree_analyze(plan, launch, width_for(plan->options.nrhs));
 }
 
 static void describe(const trs_plan *plan, char *text, size_t size) {
@@ -81,7 +76,7 @@ const trs_method trs_method_syncfree_csc_rhs = {
     .analysis_solves = 0.1,
     .analyze = analyze,
     .update = trs_syncfree_update,
-    .solve = solve,
+    .solve = trs_gpu_solve,
     .wait = trs_gpu_wait,
     .bytes = trs_syncfree_bytes,
     .describe = describe,

@@ -47,19 +47,15 @@ static trs_status count_in_degrees(trs_syncfree_plan *p, trs_plan *plan) {
   return trs_syncfree_count(&s, plan->stream);
 }
 
-static trs_status build(trs_syncfree_plan *p, trs_plan *plan) {
-  TRS_TRY(trs_gpu_open(&p->gpu, plan));
-  TRS_TRY(trs_gpu_load(&p->gpu, plan, false, TRS_GPU_PATTERN | TRS_GPU_VALUES));
-  TRS_TRY(trs_device_alloc(p->gpu.device, &p->workspace, workspace_bytes(&p->gpu.system, p->width),
-                           1, plan->stream));
-  TRS_TRY(count_in_degrees(p, plan));
-  return trs_device_wait(plan->stream);
-}
-
-trs_status trs_syncfree_analyze(trs_plan *plan, int64_t width) {
+trs_status trs_syncfree_analyze(trs_plan *plan, trs_gpu_launch launch, int64_t width) {
   trs_syncfree_plan *p = plan->state;
   p->width = width;
-  return build(p, plan);
+  TRS_TRY(trs_gpu_open(&p->gpu, plan, launch));
+  TRS_TRY(trs_gpu_load(&p->gpu, plan, false, TRS_GPU_PATTERN | TRS_GPU_VALUES));
+  TRS_TRY(trs_device_alloc(p->gpu.device, &p->workspace, workspace_bytes(&p->gpu.system, width), 1,
+                           plan->stream));
+  TRS_TRY(count_in_degrees(p, plan));
+  return trs_device_wait(plan->stream);
 }
 
 trs_status trs_syncfree_update(trs_plan *plan) {

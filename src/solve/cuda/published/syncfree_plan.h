@@ -16,7 +16,7 @@ typedef struct trs_syncfree_plan {
 } trs_syncfree_plan;
 
 /* Loads the system by columns, counts in-degrees, allocates for `width` right-hand sides. */
-trs_status trs_syncfree_analyze(trs_plan *plan, int64_t width);
+trs_status trs_syncfree_analyze(trs_plan *plan, trs_gpu_launch launch, int64_t width);
 
 /* Clears the workspace for a solve of `width` right-hand sides and sets the kernels' arguments. */
 trs_status trs_syncfree_begin(const trs_syncfree_plan *p, trs_syncfree *s, int64_t width,

@@ -1,5 +1,5 @@
-/* analysis.c - slices built on the GPU are those built on the host, element for element; what a
- * sample of rows says of the pattern; memory given back. */
+/* analysis.c - slices built on the GPU equal those built on the host, element for element;
+ * features of a sample of rows; memory is given back. */
 #include "solve/cuda/engine/analysis.h"
 
 #include <math.h>
@@ -52,7 +52,7 @@ static void differ(const both *b, const char *what, int64_t k) {
            b->rules.dense, what, (long long)k);
 }
 
-/* An array of the device, on the host. */
+/* A copy of a device array on the host. */
 static void *brought(const void *from, size_t bytes) {
   void *to = malloc(bytes + 1);
   if (bytes) gpu_fetch(to, from, bytes);
@@ -118,8 +118,7 @@ static bool none(const void *value, size_t size) {
   return true;
 }
 
-/* Compilers differ in where they fuse products and sums: a few roundings for each row of a block.
- */
+/* Compilers fuse products and sums in different places: a few roundings per row of a block. */
 static void same_inverses(const both *b) {
   size_t size = scalar_bytes(b->S.scalar);
   double limit = error_limit(b->S.scalar, 4 * TRS_MOST_BLOCK);
@@ -140,7 +139,7 @@ static void same_values(const both *b) {
   same_inverses(b);
 }
 
-/* In all its steps; after a failure nothing is there. */
+/* All steps; after a failure nothing is allocated. */
 static trs_status cut_and_build(both *b) {
   trs_gpu_cut *cut;
   b->level = NULL;
@@ -170,7 +169,7 @@ static void compare(const char *name, const trs_system *S, const trs_gpu_pattern
                     const trs_slice_rules *rules, bool store_float) {
   both b = {.S = *S, .p = *p, .rules = *rules, .store_float = store_float, .name = name};
   int64_t before = gpu_held();
-  assert_success(trs_slices_create(&b.here, S, rules));
+  assert_success(shape_slices(&b.here, S, rules));
   assert_success(cut_and_build(&b));
   same_pattern(&b);
   same_level_slices(&b);
@@ -184,17 +183,6 @@ static void compare(const char *name, const trs_system *S, const trs_gpu_pattern
 
 /* ---- Tests. ---- */
 
-/* most_block, dense; lane_length, large_level_lane_length, large_level_rows;
- * small_level_heavy_width, other_heavy_width, small_level_rows; early_poll */
-static const trs_slice_rules all_rules[] = {
-    {1, 1, 4, 16, 16384, 32, 32, 0, 2},  {1, 1, 4, 16, 100, 32, 32, 0, 1},
-    {1, 1, 1, 2, 300, 2, 8, 30, 3},      {2, 1, 4, 16, 16384, 4, 32, 1000, 0},
-    {3, 1, 2, 8, 50, 4, 16, 20, 1},      {8, 1, 4, 16, 16384, 32, 32, 0, 2},
-    {32, 1, 1, 64, 20, 32, 32, 0, 3},    {2, 0, 4, 4, 100, 32, 1, 4, 2},
-    {8, 0, 4, 16, 16384, 1, 32, 12, 2},  {32, 0, 3, 16, 10, 32, 32, 0, 2},
-    {6, 1, 1024, 1024, 0, 32, 32, 0, 2}, {32, 1, 16, 16, 1000000, 8, 32, 100, 1},
-};
-
 static void slices_are_those_of_the_host(void **state) {
   (void)state;
   static const int64_t sizes[] = {0, 1, 2, 31, 33, 257, 511, 513, 3000};
@@ -205,16 +193,16 @@ static void slices_are_those_of_the_host(void **state) {
         trs_system S =
             shape_system(kind, sizes[z], (trs_scalar)(TRS_FLOAT + c++ % 4), way & 1, way & 2);
         trs_gpu_pattern p = upload(&S);
-        for (size_t r = 0; r < COUNT(all_rules); r++)
+        for (size_t r = 0; r < SHAPE_RULES; r++)
           if (sizes[z] < 300 || (r + (size_t)c) % 4 == 0)
-            compare(shape_name(kind), &S, &p, &all_rules[r], r % 2);
+            compare(shape_name(kind), &S, &p, &shape_rules[r], r % 2);
         drop(&p);
         shape_free(&S);
       }
 }
 
-/* Many blocks of threads, of which most run at once, and systems above and below the size up to
- * which one wait is enough; the same on a second try. */
+/* Many blocks of threads, most of which run at once; systems above and below the size for one
+ * wait; the same twice. */
 static void large_systems_too(void **state) {
   (void)state;
   static const char *const names[] = {
@@ -229,23 +217,23 @@ static void large_systems_too(void **state) {
       assert_success(trs_matrix_triangle(&T, A, uplo, 1));
       trs_system S = trs_system_of(T, uplo, TRS_NO_TRANS, TRS_NONUNIT);
       trs_gpu_pattern p = upload(&S);
-      for (size_t r = 0; r < COUNT(all_rules); r += 3)
-        for (int again = 0; again < 2; again++) compare(names[k], &S, &p, &all_rules[r], again);
+      for (size_t r = 0; r < SHAPE_RULES; r += 3)
+        for (int again = 0; again < 2; again++) compare(names[k], &S, &p, &shape_rules[r], again);
       drop(&p);
       trs_matrix_destroy(T);
       trs_matrix_destroy(A);
     }
 }
 
-/* Chains of about as many levels as the walk by one block of threads can count, and of more rows
- * than it has room for; the same with a first look at them by all. */
+/* Chains with about as many levels as the walk by one block of threads can count, and with more
+ * rows than it has room for. */
 static void as_many_levels_as_rows(void **state) {
   (void)state;
   static const int64_t sizes[] = {16385, 65533, 65534, 65535, 65536, 70000, 120000};
   for (size_t z = 0; z < COUNT(sizes); z++) {
     trs_system S = shape_system(SHAPE_CHAIN, sizes[z], TRS_FLOAT, z % 2 == 0, true);
     trs_gpu_pattern p = upload(&S);
-    for (size_t r = 0; r < COUNT(all_rules); r += 7) compare("chain", &S, &p, &all_rules[r], false);
+    for (size_t r = 0; r < SHAPE_RULES; r += 7) compare("chain", &S, &p, &shape_rules[r], false);
     drop(&p);
     shape_free(&S);
   }
@@ -255,12 +243,12 @@ static void as_many_levels_as_rows(void **state) {
 static void new_values_are_filled_in(void **state) {
   (void)state;
   trs_system S = shape_system(SHAPE_SUPERNODES, 500, TRS_DOUBLE, true, true);
-  both b = {.S = S, .p = upload(&S), .rules = all_rules[6], .name = "update"};
+  both b = {.S = S, .p = upload(&S), .rules = shape_rules[6], .name = "update"};
   assert_success(cut_and_build(&b));
   for (int turn = 0; turn < 2; turn++) {
     gpu_free((void *)b.p.val);
     b.p.val = gpu_upload(S.val, (size_t)S.nnz * sizeof(double));
-    assert_success(trs_slices_create(&b.here, &S, &b.rules));
+    assert_success(shape_slices(&b.here, &S, &b.rules));
     assert_success(trs_gpu_slices_fill(&b.there, &b.map, &b.p, b.store_float, NULL));
     same_values(&b);
     trs_slices_destroy(&b.here);
@@ -277,9 +265,9 @@ static void need_features(shape kind, int64_t n, bool lower, double length, doub
   trs_system S = shape_system(kind, n, TRS_FLOAT, lower, true);
   trs_gpu_pattern p = upload(&S);
   trs_pattern_features f;
-  trs_feature_sample sample;
-  assert_success(trs_gpu_begin_features(&sample, gpu, &p, NULL));
-  assert_success(trs_gpu_end_features(&f, &sample));
+  void *stage;
+  assert_success(trs_gpu_begin_features(&stage, gpu, &p, NULL));
+  assert_success(trs_gpu_end_features(&f, stage, gpu, n, NULL));
   if (fabs(f.row_length - length) > limit * length || fabs(f.chained - chained) > limit ||
       fabs(f.run - run) > limit * fmax(run, 1))
     fail_msg("%s: %g entries, %g chained, runs of %g", shape_name(kind), f.row_length, f.chained,
@@ -297,7 +285,7 @@ static void a_sample_shows_the_pattern(void **state) {
   need_features(SHAPE_DENSE, 321, false, 160, 320.0 / 321, (31 * 16 + 289 * 32) / 321.0);
 }
 
-/* Levels of a matrix cut by rules against those of a rival, 0 where it was given up. */
+/* Levels of a matrix cut by rules against those of a rival; 0 for an abandoned cut. */
 static int32_t levels_against(const char *name, const trs_slice_rules *rules,
                               const trs_slice_rules *rival_rules) {
   trs_matrix *A, *T;
@@ -328,7 +316,7 @@ static int32_t levels_against(const char *name, const trs_slice_rules *rules,
 static void more_levels_than_the_rival_are_given_up(void **state) {
   (void)state;
   static const char *const names[] = {"gen:poisson2d5:200", "gen:poisson2d5:600"};
-  const trs_slice_rules *plain = &all_rules[0], *chains = &all_rules[7];
+  const trs_slice_rules *plain = &shape_rules[0], *chains = &shape_rules[7];
   for (size_t k = 0; k < COUNT(names); k++) {
     assert_true(levels_against(names[k], chains, plain) > 0);
     assert_true(levels_against(names[k], plain, plain) > 0);
@@ -339,7 +327,7 @@ static void more_levels_than_the_rival_are_given_up(void **state) {
 static void too_little_memory_is_given_back(void **state) {
   (void)state;
   trs_system S = shape_system(SHAPE_SUPERNODES, 500, TRS_DOUBLE, true, true);
-  both b = {.S = S, .p = upload(&S), .rules = all_rules[6], .name = "memory"};
+  both b = {.S = S, .p = upload(&S), .rules = shape_rules[6], .name = "memory"};
   int64_t before = gpu_held(), allowed = 1;
   for (trs_status status = TRS_ERROR_MEMORY; status; allowed += 4096) {
     trs_device_limit(gpu, before + allowed);

@@ -36,7 +36,7 @@ static void need_gpu(void) {
   skip_test(trs_last_error()->message);
 }
 
-/* ---- Systems ---- */
+/* ---- Systems. ---- */
 
 typedef struct system {
   triangle arrays;
@@ -77,9 +77,9 @@ static trs_plan *make_plan(const system_of *s, trs_context *where, const char *m
   return plan;
 }
 
-/* ---- Solves ---- */
+/* ---- Solves. ---- */
 
-/* Inverted diagonal blocks cost something: factor/panels.h. */
+/* Inverted diagonal blocks cost accuracy: factor/panels.h. */
 static double limit_for(trs_scalar scalar, int64_t n) { return 8 * error_limit(scalar, n); }
 
 static void judge(const system_of *s, const char *method, const void *x, const void *b, int64_t ld,
@@ -93,7 +93,7 @@ static void judge(const system_of *s, const char *method, const void *x, const v
              error.componentwise, limit_for(s->scalar, n), (long long)error.worst_row);
 }
 
-/* Only elements of the solution are written: the others keep what the fill put there. */
+/* Only elements of the solution are written: the others keep their fill. */
 static void solve_and_check(const system_of *s, trs_plan *plan, const char *method, int64_t nrhs,
                             trs_layout layout, bool in_place) {
   int64_t n = s->arrays.n, length = layout == TRS_COL_MAJOR ? n : nrhs, ld = length + 2;
@@ -136,7 +136,7 @@ static void compare_with_serial(const system_of *s, const char *method) {
   free(b);
 }
 
-/* ---- Tests ---- */
+/* ---- Tests. ---- */
 
 static void every_kind_of_system(void **state) {
   (void)state;
@@ -275,7 +275,7 @@ static void new_values_are_taken(void **state) {
   }
 }
 
-/* One supernode a row and more of them than 65,535; and a chain of as many. */
+/* One supernode per row and more of them than 65,535; and a chain of as many. */
 static void many_supernodes(void **state) {
   (void)state;
   need_gpu();
@@ -291,8 +291,7 @@ static void many_supernodes(void **state) {
   }
 }
 
-/* Launched one behind the other with nothing waited for in between: each clears what the one before
- * it used up. */
+/* Launches in sequence without a wait: each clears what the launch before it used. */
 static void solves_in_device_memory(void **state) {
   (void)state;
   need_gpu();
@@ -320,7 +319,7 @@ static void solves_in_device_memory(void **state) {
   free(x);
 }
 
-/* What is not finite reaches what depends on it and nothing else, in spite of the zeros kept. */
+/* Infinity and NaN spread as in substitution, in spite of the zeros kept. */
 static void infinite_values_spread_as_they_should(void **state) {
   (void)state;
   need_gpu();
@@ -354,17 +353,17 @@ static void plans_say_what_they_found(void **state) {
   need_gpu();
   static const struct {
     const char *method, *words;
-  } told[] = {
+  } cases[] = {
       {"supernodal:width=10,threads=64", "10 supernodes by columns in 10 levels, the widest of 10"},
       {"supernodal:width=10,threads=64", "0 % explicit zeros, 64 threads each"},
       {"supernodal:panels=rows,width=128", "1 supernodes by rows in 1 levels, the widest of 100"}};
   system_of s = draw(100, 1, 100, 0, 0);
-  for (size_t k = 0; k < COUNT(told); k++) {
-    trs_plan *plan = make_plan(&s, ctx, told[k].method, 6);
+  for (size_t k = 0; k < COUNT(cases); k++) {
+    trs_plan *plan = make_plan(&s, ctx, cases[k].method, 6);
     trs_plan_info info = {.struct_size = sizeof info};
     char text[512];
     trs_plan_describe(plan, text, sizeof text);
-    if (!strstr(text, told[k].words)) fail_msg("\"%s\" lacks \"%s\"", text, told[k].words);
+    if (!strstr(text, cases[k].words)) fail_msg("\"%s\" lacks \"%s\"", text, cases[k].words);
     assert_success(trs_plan_get_info(plan, &info));
     assert_true(info.plan_bytes >= 100 * 101 / 2 * 4);
     trs_plan_destroy(plan);

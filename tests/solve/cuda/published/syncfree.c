@@ -33,7 +33,7 @@ static void need_gpu(void) {
   skip_test(trs_last_error()->message);
 }
 
-/* ---- Systems ---- */
+/* ---- Systems. ---- */
 
 typedef enum shape { DIAGONAL, CHAIN, DENSE_LAST_ROW, DENSE_FIRST_COLUMN, DENSE, RANDOM } shape;
 enum { RANDOM_PER_ROW = 4 };
@@ -45,7 +45,7 @@ typedef struct system {
   trs_diag diag;
   trs_scalar scalar;
   int64_t n, longest; /* entries of the fullest row of op(A) */
-  bool tame;          /* solutions compare with another method's, digit by digit */
+  bool tame;          /* solutions agree with another method's digit by digit */
 } system_of;
 
 typedef struct triplets {
@@ -103,14 +103,14 @@ static system_of make_system(shape kind, int64_t n, trs_scalar scalar, bool back
   return s;
 }
 
-/* The c-th of many: types, storage and diagonals take turns. */
+/* The c-th of many variants of types, storage and diagonals. */
 static system_of varied_system(shape kind, int64_t n, int c) {
   static const trs_trans trans[] = {TRS_NO_TRANS, TRS_TRANS, TRS_CONJ_TRANS};
   return make_system(kind, n, (trs_scalar)(TRS_FLOAT + c % 4), c % 2, trans[c % 3],
                      (trs_format)(c / 4 % 2), c % 5 == 4 ? TRS_UNIT : TRS_NONUNIT);
 }
 
-/* ---- Solves ---- */
+/* ---- Solves. ---- */
 
 static trs_plan *make_plan(const system_of *s, const char *method, int64_t nrhs) {
   trs_options options = {.struct_size = sizeof(trs_options), .method = method, .nrhs = nrhs};
@@ -137,7 +137,8 @@ static void compare_with_serial(const system_of *s, const char *method, const vo
   trs_context *serial;
   trs_plan *plan;
   void *y = malloc((size_t)elements * scalar_bytes(s->scalar));
-  memcpy(y, x, (size_t)elements * scalar_bytes(s->scalar)); /* what no solve writes is equal */
+  memcpy(y, x, (size_t)elements * scalar_bytes(s->scalar)); /* so that elements that no solve writes
+                                                               are equal */
   assert_success(trs_context_create(&serial, "serial"));
   assert_success(trs_analyze(serial, &plan, s->A, s->uplo, s->trans, s->diag, NULL));
   assert_success(trs_solve(plan, y, ld, b, ld, nrhs, layout));
@@ -257,8 +258,7 @@ static void long_chains(void **state) {
   }
 }
 
-/* Launched one behind the other with nothing waited for in between: each clears what the one before
- * it used up. */
+/* Launches in sequence without a wait: each clears what the launch before it used. */
 static void solves_in_device_memory(void **state) {
   (void)state;
   need_gpu();
@@ -294,18 +294,18 @@ static void plans_say_what_they_were_told(void **state) {
   need_gpu();
   static const struct {
     const char *method, *words;
-  } told[] = {
+  } cases[] = {
       {"syncfree-csc", "16 a block, sums within a block in scratchpad"},
       {"syncfree-csc:warps=4,scratchpad=no", "4 a block, no scratchpad"},
       {"syncfree-csc-rhs", "up to 6 right-hand sides at once, lanes: adaptive, p 8, q 8192"},
       {"syncfree-csc-rhs:strategy=nnz", "lanes: nnz"},
       {"syncfree-csc-rhs:q=7,p=3", "p 3, q 7"}};
   system_of s = varied_system(RANDOM, 50, 0);
-  for (size_t k = 0; k < COUNT(told); k++) {
-    trs_plan *plan = make_plan(&s, told[k].method, 6);
+  for (size_t k = 0; k < COUNT(cases); k++) {
+    trs_plan *plan = make_plan(&s, cases[k].method, 6);
     char text[512];
     trs_plan_describe(plan, text, sizeof text);
-    if (!strstr(text, told[k].words)) fail_msg("\"%s\" lacks \"%s\"", text, told[k].words);
+    if (!strstr(text, cases[k].words)) fail_msg("\"%s\" lacks \"%s\"", text, cases[k].words);
     trs_plan_destroy(plan);
   }
   trs_matrix_destroy(s.A);
