@@ -1,4 +1,4 @@
-/* deal.c - who solves which slices, and what that means for each member. */
+/* deal.c - the partition of slices among the members, its cost, and each member's share. */
 #include "analysis/deal.h"
 
 #include <math.h>
@@ -9,18 +9,19 @@
 
 const char *const trs_partition_names[] = {"auto", "cyclic", "bands", "slabs", "graph", NULL};
 
-/* Seconds: a step from level to level on one GPU, and what one between two costs more; a launch;
- * a value sent.  Bytes per second, and bytes of an entry and of a row. */
-static const double HOP = 0.46e-6, CROSS = 0.35e-6, LAUNCH = 4e-6, PUSH = 12e-12,
+/* Seconds: a step between levels on one GPU; what a step between two GPUs costs more; a launch; a
+ * value sent.  Bytes per second; bytes per entry and per row. */
+static const double HOP = 0.46e-6, PEER_STEP = 0.35e-6, LAUNCH = 4e-6, PUSH = 12e-12,
                     BANDWIDTH = 3.3e12;
 
 enum {
   ENTRY_BYTES = 12,
   ROW_BYTES = 45,
   ROW_WEIGHT = 4,       /* of a row, in entries */
-  FEW_SLICES = 32,      /* for each member, below which there is nothing to split */
-  SMALL_GRAPH = 200000, /* slices up to which METIS is tried unasked, */
-  FEW_NEIGHBOURS = 24, /* where each needs so many others: with more it takes long and gains none */
+  FEW_SLICES = 32,      /* per member; below it a split gains nothing */
+  SMALL_GRAPH = 200000, /* auto tries METIS up to this number of slices */
+  FEW_NEIGHBOURS = 24,  /* needs per slice, mean, up to which auto tries METIS: beyond, it takes
+                           long and gains nothing */
   MOST_THREADS = 256
 };
 
@@ -28,38 +29,37 @@ typedef struct dealing {
   const trs_system *S;
   const trs_slices *s;
   const int32_t *position; /* n: of each row */
-  const uint8_t *begins;   /* n: is a row of the sweep the first of a block? */
+  const uint8_t *begins;   /* n: 1 where a row of the sweep is the first of a block */
   int32_t members;
-  double alone;       /* measured seconds of one GPU; 0: not known */
-  int64_t most_edges; /* of a graph for METIS */
+  double alone;       /* seconds of one GPU, measured; 0: unknown */
+  int64_t most_edges; /* of the graph for METIS */
   trs_team *team;
   int threads;
 } dealing;
 
-static bool is_part(const trs_slice *h) { return h->parts < 0; }
-
 static int64_t entries_of(const trs_slice *h) { return (int64_t)h->width * trs_slice_stride(h); }
 
 static double seconds_of(const trs_slice *h) {
-  int64_t rows = is_part(h) ? 0 : h->rows;
+  int64_t rows = trs_slice_is_part(h) ? 0 : h->rows;
   return (double)(ENTRY_BYTES * entries_of(h) + ROW_BYTES * rows) / BANDWIDTH;
 }
 
-/* ---- Partitions: owner of every slice that is not a part; parts follow. ---- */
+/* ---- Partitions: the owner of each slice that is not a part.  A part has the owner of the slice
+ * that adds it.  ---- */
 
-/* Slices of a level that are no parts, and stand in the same class, from k on; gives back the end,
- * which counts parts, and how many there are. */
+/* The end of the slices of one level and class that begin at k.  count: those that are not parts.
+ */
 static int32_t same_class(const trs_slices *s, int32_t k, int32_t *count) {
   const trs_slice *first = &s->slice[k];
   for (*count = 0;
        k < s->nslices && s->slice[k].level == first->level && s->slice[k].heavy == first->heavy &&
        (first->heavy || s->slice[k].log_lanes == first->log_lanes);
        k++)
-    *count += !is_part(&s->slice[k]);
+    *count += !trs_slice_is_part(&s->slice[k]);
   return k;
 }
 
-/* The same number of slices for each: in turn, some neighbours at a time, or in one stretch each.
+/* Each member gets the same number of slices: round-robin by a few neighbours, or in one stretch.
  */
 static void deal_by_level(const dealing *d, int32_t *owner, bool stretches) {
   const trs_slices *s = d->s;
@@ -70,16 +70,12 @@ static void deal_by_level(const dealing *d, int32_t *owner, bool stretches) {
     grain = grain < 1 ? 1 : grain < TRS_CHUNK_SLICES ? grain : TRS_CHUNK_SLICES;
     for (int32_t j = k; j < end; j++) {
       owner[j] = stretches ? (int32_t)((int64_t)at * d->members / count) : at / grain % d->members;
-      at += !is_part(&s->slice[j]);
+      at += !trs_slice_is_part(&s->slice[j]);
     }
   }
 }
 
-static int64_t sweep_of(const trs_system *S, int64_t row) {
-  return S->lower ? row : S->n - 1 - row;
-}
-
-/* Of the first k rows of the sweep. */
+/* Of the first k rows of the sweep, in entries. */
 static int64_t weight_before(const trs_system *S, int64_t k) {
   return (S->lower ? S->ptr[k] - S->ptr[0] : S->ptr[S->n] - S->ptr[S->n - k]) + ROW_WEIGHT * k;
 }
@@ -88,7 +84,7 @@ void trs_deal_slabs(int64_t *cut, const trs_system *S, int32_t members) {
   const int64_t total = weight_before(S, S->n);
   cut[0] = 0;
   for (int32_t m = 1; m <= members; m++) {
-    int64_t low = cut[m - 1], high = S->n; /* the first row that has that much before it */
+    int64_t low = cut[m - 1], high = S->n; /* finds the first row with that weight before it */
     while (low < high) {
       int64_t middle = low + (high - low) / 2;
       if (weight_before(S, middle) < total * m / members)
@@ -101,12 +97,12 @@ void trs_deal_slabs(int64_t *cut, const trs_system *S, int32_t members) {
   cut[members] = S->n;
 }
 
-/* Parts of the sweep that weigh the same; a slice goes where its first row is. */
+/* Parts of the sweep of equal weight.  The first row of a slice decides its member. */
 static void deal_slabs(const dealing *d, int32_t *owner) {
   int64_t cut[TRS_DEAL_MEMBERS + 1];
   trs_deal_slabs(cut, d->S, d->members);
   for (int32_t k = 0; k < d->s->nslices; k++) {
-    int64_t at = sweep_of(d->S, d->s->row[d->s->slice[k].first]);
+    int64_t at = trs_in_sweep(d->S, d->s->row[d->s->slice[k].first]);
     int32_t member = 0;
     while (member + 1 < d->members && at >= cut[member + 1]) member++;
     owner[k] = member;
@@ -128,27 +124,26 @@ static trs_status deal_slices(const dealing *d, trs_partition partition, int32_t
   else
     deal_by_level(d, owner, partition == TRS_PARTITION_BANDS);
   for (int32_t k = d->s->nslices - 2; k >= 0; k--)
-    if (is_part(&d->s->slice[k])) owner[k] = owner[k + 1];
+    if (trs_slice_is_part(&d->s->slice[k])) owner[k] = owner[k + 1];
   return TRS_SUCCESS;
 }
 
-/* ---- What a partition means. ---- */
+/* ---- The cost of a partition.  ---- */
 
-/* The longest path to a block: its steps, at least 1 once it is known, and those between members.
- */
+/* The longest path to a block.  steps is at least 1 once the path is known. */
 typedef struct path {
-  int32_t steps, crossings;
+  int32_t steps, peer_steps;
 } path;
 
-/* Of a row, side by side, since each entry asks for all of it. */
+/* Per row, contiguous, since each entry reads all of it. */
 typedef struct seen {
-  _Atomic uint64_t path; /* its block's; 0: not known yet */
+  _Atomic uint64_t path; /* of its block; 0: unknown */
   _Atomic uint32_t mask;
   int32_t owner;
 } seen;
 
-/* What threads find of a partition: rows by ticket, in the order of the sweep, so that a thread
- * waits only for what another has taken. */
+/* A walk over all rows.  Threads take rows by ticket in the order of the sweep, so a thread waits
+ * only for rows that another thread has taken. */
 typedef struct look {
   const dealing *d;
   trs_deal *deal;
@@ -171,16 +166,16 @@ static void store_path(seen *row, path it) {
   memcpy(&bits, &it, sizeof bits);
   atomic_store_explicit(&row->path, bits, memory_order_relaxed);
 }
-static double seconds_along(path it) { return HOP * it.steps + CROSS * it.crossings; }
+static double seconds_along(path it) { return HOP * it.steps + PEER_STEP * it.peer_steps; }
 
-/* The slices' members are their rows'. */
+/* Copies the owners of slices to their rows. */
 static void spread_owners(void *argument, int rank, int size) {
   look *it = argument;
   const trs_slices *s = it->d->s;
   int64_t begin, end;
   trs_share(s->nslices, rank, size, &begin, &end);
   for (int64_t k = begin; k < end; k++)
-    for (int32_t r = 0; r < s->slice[k].rows && !is_part(&s->slice[k]); r++) {
+    for (int32_t r = 0; r < s->slice[k].rows && !trs_slice_is_part(&s->slice[k]); r++) {
       seen *row = &it->row[s->row[s->slice[k].first + r]];
       atomic_init(&row->path, 0);
       atomic_init(&row->mask, 0);
@@ -188,7 +183,7 @@ static void spread_owners(void *argument, int rank, int size) {
     }
 }
 
-/* Masks by position. */
+/* Copies the masks of rows to their positions. */
 static void place_masks(void *argument, int rank, int size) {
   look *it = argument;
   int64_t begin, end;
@@ -197,36 +192,36 @@ static void place_masks(void *argument, int rank, int size) {
     it->deal->mask[k] = atomic_load_explicit(&it->row[it->d->s->row[k]].mask, memory_order_relaxed);
 }
 
-/* Tells a row's member that it is needed; whether that is new. */
+/* Marks the row as needed by member.  True if the mark is new. */
 static bool need_row(seen *row, int32_t member) {
   const uint32_t bit = 1u << member;
   if (atomic_load_explicit(&row->mask, memory_order_relaxed) & bit) return false;
   return !(atomic_fetch_or_explicit(&row->mask, bit, memory_order_relaxed) & bit);
 }
 
-/* Rows [k, end) of the sweep, a block. */
+/* Rows [k, end) of the sweep, which are one block.  Returns the number of values to send. */
 static int64_t look_at_block(look *it, int64_t k, int64_t end, path *longest) {
   const trs_system *S = it->d->S;
-  const int64_t first = sweep_of(S, k);
+  const int64_t first = trs_in_sweep(S, k);
   const int32_t own = it->row[first].owner;
   path latest = {0, 0};
   int64_t pushes = 0;
   for (int64_t row = k; row < end; row++) {
     int64_t begin, stop;
-    trs_off_diagonal(S, sweep_of(S, row), S->lower, S->has_diagonal, &begin, &stop);
+    trs_off_diagonal(S, trs_in_sweep(S, row), S->lower, S->has_diagonal, &begin, &stop);
     for (int64_t p = begin; p < stop; p++) {
       if (S->lower ? S->idx[p] >= first : S->idx[p] <= first) continue; /* within the block */
       seen *other = &it->row[S->idx[p]];
       path there = load_path(other);
       if (other->owner != own) {
-        there.crossings++;
+        there.peer_steps++;
         pushes += need_row(other, own);
       }
       if (seconds_along(there) > seconds_along(latest)) latest = there;
     }
   }
   latest.steps++;
-  for (int64_t row = k; row < end; row++) store_path(&it->row[sweep_of(S, row)], latest);
+  for (int64_t row = k; row < end; row++) store_path(&it->row[trs_in_sweep(S, row)], latest);
   if (seconds_along(latest) > seconds_along(*longest)) *longest = latest;
   return pushes;
 }
@@ -250,7 +245,7 @@ static void look_at_rows(void *argument, int rank, int size) {
   it->longest[rank] = longest;
 }
 
-/* Masks by position, pushes, and the longest path in seconds, hops alone. */
+/* Finds masks, pushes and the longest path.  seconds: the steps of that path only. */
 static trs_status look_at_all(const dealing *d, trs_deal *deal, double *seconds) {
   const int64_t n = d->S->n;
   const int all = n < trs_slices_alone ? 1 : trs_team_size(d->team);
@@ -264,7 +259,7 @@ static trs_status look_at_all(const dealing *d, trs_deal *deal, double *seconds)
     deal->pushes += it.pushes[t];
     if (seconds_along(it.longest[t]) > seconds_along(longest)) longest = it.longest[t];
   }
-  deal->crossings = longest.crossings;
+  deal->peer_steps = longest.peer_steps;
   *seconds = seconds_along(longest);
   trs_free(it.row);
   return TRS_SUCCESS;
@@ -276,14 +271,14 @@ static double most_of(const double *load, int32_t members) {
   return most;
 }
 
-/* The fullest member of each level: their sum, and that of the means. */
+/* Sums over the levels: the load of the fullest member, and the mean load. */
 static void weigh_levels(const dealing *d, trs_deal *deal, double *fullest, double *mean) {
   double all[TRS_DEAL_MEMBERS] = {0}, load[TRS_DEAL_MEMBERS] = {0}, total = 0;
   *fullest = 0;
   for (int32_t k = 0; k < d->s->nslices; k++) {
     double own = seconds_of(&d->s->slice[k]);
     load[deal->owner[k]] += own;
-    deal->rows[deal->owner[k]] += is_part(&d->s->slice[k]) ? 0 : d->s->slice[k].rows;
+    deal->rows[deal->owner[k]] += trs_slice_is_part(&d->s->slice[k]) ? 0 : d->s->slice[k].rows;
     all[deal->owner[k]] += own;
     total += own;
     if (k + 1 < d->s->nslices && d->s->slice[k + 1].level == d->s->slice[k].level) continue;
@@ -295,7 +290,8 @@ static void weigh_levels(const dealing *d, trs_deal *deal, double *fullest, doub
   deal->level_balance = total > 0 ? *fullest / *mean : 1;
 }
 
-/* How far bytes alone are from what was measured: rows whose x lie far apart cost more. */
+/* The factor from the modelled time of the bytes to the measured time.  Rows whose x lie far apart
+ * cost more. */
 static double scale_of(const dealing *d, double expected) {
   static const double LEAST = 0.3, MOST = 4;
   if (d->alone <= 0 || expected <= 0) return 1;
@@ -322,7 +318,8 @@ static trs_status try_partition(const dealing *d, trs_partition partition, trs_d
   return status;
 }
 
-/* The one that is expected to be fastest; METIS only where it is quick and neighbours matter. */
+/* The partition with the lowest expected time.  METIS only where it is fast and neighbours matter.
+ */
 static trs_status try_all(const dealing *d, trs_deal *best) {
   static const trs_partition all[] = {TRS_PARTITION_BANDS, TRS_PARTITION_SLABS,
                                       TRS_PARTITION_CYCLIC, TRS_PARTITION_GRAPH};
@@ -374,12 +371,12 @@ void trs_deal_destroy(trs_deal *deal) {
   *deal = (trs_deal){0};
 }
 
-/* ---- A member's share. ---- */
+/* ---- The share of one member.  ---- */
 
-/* Its slices in their order, offsets and parts counted anew. */
+/* The member's slices in their order, with offsets and parts counted from 0. */
 static void take_slices(trs_deal_share *share, const trs_deal *deal, const trs_slices *s,
                         int32_t member) {
-  int32_t parts = 0; /* met since the last slice that adds them */
+  int32_t parts = 0; /* since the last slice that adds parts */
   for (int32_t k = 0; k < s->nslices; k++) {
     if (deal->owner[k] != member) continue;
     trs_slice *h = &share->slice[share->nslices];
@@ -389,14 +386,14 @@ static void take_slices(trs_deal_share *share, const trs_deal *deal, const trs_s
     h->inverse = share->inverses;
     share->entries += entries_of(h);
     share->inverses += trs_slice_inverses(h);
-    h->part = is_part(h) ? share->nparts : share->nparts - parts;
-    share->nparts += is_part(h);
-    share->rows += is_part(h) ? 0 : h->rows;
-    parts = is_part(h) ? parts + 1 : 0;
+    h->part = trs_slice_is_part(h) ? share->nparts : share->nparts - parts;
+    share->nparts += trs_slice_is_part(h);
+    share->rows += trs_slice_is_part(h) ? 0 : h->rows;
+    parts = trs_slice_is_part(h) ? parts + 1 : 0;
   }
 }
 
-/* As in slice.c: heavy slices alone, others of a level TRS_CHUNK_SLICES at a time. */
+/* As in slice.c: heavy slices alone, the others of a level TRS_CHUNK_SLICES at a time. */
 static void take_chunks(trs_deal_share *share) {
   for (int32_t k = 0; k < share->nslices;) {
     int32_t end = k + 1;
@@ -409,38 +406,24 @@ static void take_chunks(trs_deal_share *share) {
   share->chunk[share->nchunks] = share->nslices;
 }
 
-/* Something of its own, some levels up and as far into its level; a member without rows there
- * watches nothing. */
-static void take_watches(trs_deal_share *share, int32_t watch) {
-  int32_t up = 0, up_end = 0; /* slices of the level watched */
+/* The position to poll is the member's own: `early_poll` levels up, at the same relative place in
+ * the member's slices of that level.  -1 if the member has no slices there. */
+static void take_early_polls(trs_deal_share *share, int32_t early_poll) {
+  int32_t up = 0, up_end = 0; /* slices of the level to poll */
   for (int32_t k = 0, end; k < share->nslices; k = end) {
     int32_t level = share->slice[k].level;
     for (end = k; end < share->nslices && share->slice[end].level == level;) end++;
-    while (up < k && share->slice[up].level < level - watch) up++;
-    for (up_end = up; up_end < k && share->slice[up_end].level == level - watch;) up_end++;
+    while (up < k && share->slice[up].level < level - early_poll) up++;
+    for (up_end = up; up_end < k && share->slice[up_end].level == level - early_poll;) up_end++;
     for (int32_t j = k; j < end; j++) {
       int32_t it = up + (int32_t)((int64_t)(j - k) * (up_end - up) / (end - k));
-      share->slice[j].watch = watch > 0 && up_end > up ? share->slice[it].first : -1;
+      share->slice[j].early_poll = early_poll > 0 && up_end > up ? share->slice[it].first : -1;
     }
   }
 }
 
-static void take_clears(trs_deal_share *share, const trs_deal *deal, const trs_slices *s,
-                        uint8_t *held, int32_t member, const uint8_t *spared) {
-  share->nclear = 0;
-  for (int32_t k = 0; k < share->nslices; k++) {
-    if (spared && spared[k]) continue;
-    int32_t first = share->slice[k].first, last = first + share->slice[k].rows - 1;
-    held[first / TRS_CLEAR_ROWS] = held[last / TRS_CLEAR_ROWS] = 1;
-  }
-  for (int32_t k = 0; k < s->n; k++)
-    if (deal->mask[k] >> member & 1) held[k / TRS_CLEAR_ROWS] = 1;
-  for (int32_t k = 0; (int64_t)k * TRS_CLEAR_ROWS < s->n; k++)
-    if (held[k]) share->clear[share->nclear++] = k;
-}
-
 static trs_status take(trs_deal_share *share, const trs_deal *deal, const trs_slices *s,
-                       int32_t member, int32_t watch) {
+                       int32_t member, int32_t early_poll) {
   int32_t count = 0;
   int64_t groups = (s->n + TRS_CLEAR_ROWS - 1) / TRS_CLEAR_ROWS;
   for (int32_t k = 0; k < s->nslices; k++) count += deal->owner[k] == member;
@@ -450,23 +433,33 @@ static trs_status take(trs_deal_share *share, const trs_deal *deal, const trs_sl
   TRS_TRY(TRS_ALLOC(&share->clear, groups));
   take_slices(share, deal, s, member);
   take_chunks(share);
-  take_watches(share, watch);
+  take_early_polls(share, early_poll);
   return trs_deal_share_clear(share, deal, s, member, NULL);
 }
 
 trs_status trs_deal_share_clear(trs_deal_share *share, const trs_deal *deal, const trs_slices *s,
                                 int32_t member, const uint8_t *spared) {
+  const int64_t groups = (s->n + TRS_CLEAR_ROWS - 1) / TRS_CLEAR_ROWS;
   uint8_t *held;
-  TRS_TRY(TRS_ALLOC_ZERO(&held, (s->n + TRS_CLEAR_ROWS - 1) / TRS_CLEAR_ROWS));
-  take_clears(share, deal, s, held, member, spared);
+  TRS_TRY(TRS_ALLOC_ZERO(&held, groups));
+  for (int32_t k = 0; k < share->nslices; k++) {
+    if (spared && spared[k]) continue;
+    int32_t first = share->slice[k].first, last = first + share->slice[k].rows - 1;
+    held[first / TRS_CLEAR_ROWS] = held[last / TRS_CLEAR_ROWS] = 1;
+  }
+  for (int64_t k = 0; k < s->n; k++)
+    if (deal->mask[k] >> member & 1) held[k / TRS_CLEAR_ROWS] = 1;
+  share->nclear = 0;
+  for (int32_t k = 0; k < groups; k++)
+    if (held[k]) share->clear[share->nclear++] = k;
   trs_free(held);
   return TRS_SUCCESS;
 }
 
 trs_status trs_deal_share_create(trs_deal_share *share, const trs_deal *deal, const trs_slices *s,
-                                 int32_t member, int32_t watch) {
+                                 int32_t member, int32_t early_poll) {
   *share = (trs_deal_share){0};
-  trs_status status = take(share, deal, s, member, watch);
+  trs_status status = take(share, deal, s, member, early_poll);
   if (status) trs_deal_share_destroy(share);
   return status;
 }

@@ -1,5 +1,5 @@
-/* deal_graph.c - slices dealt by METIS, on the graph in which slices are neighbours where one needs
- * the other.  One thread; for systems whose graph is worth that. */
+/* deal_graph.c - slices dealt by METIS.  Two slices are neighbours in the graph if one needs the
+ * other.  One thread. */
 #include <string.h>
 
 #include "analysis/deal.h"
@@ -7,23 +7,21 @@
 
 enum { MOST_EDGES = INT32_MAX / 4 };
 
-/* Which slices a slice needs: need[ptr[k] .. ptr[k + 1]), of the last slice of a heavy block for
- * all of them; slices are named by their last. */
+/* The slices that slice k needs: need[ptr[k] .. ptr[k + 1]).  The last slice of a heavy block
+ * stands for all of them, as the needing and as the needed one. */
 typedef struct needs {
   const trs_system *S;
   const trs_slices *s;
   const int32_t *position;
-  int32_t *slice_of; /* n: the slice that solves the row at each position */
+  int32_t *slice_of; /* n: slice that solves the row at each position */
   int64_t *ptr;
   int32_t *need;
-  int64_t room, most; /* needs in all, at most */
+  int64_t room, most; /* of need; at most */
 } needs;
-
-static bool is_part(const trs_slice *h) { return h->parts < 0; }
 
 static void find_slices(needs *n) {
   for (int32_t k = 0; k < n->s->nslices; k++)
-    for (int32_t r = 0; r < n->s->slice[k].rows && !is_part(&n->s->slice[k]); r++)
+    for (int32_t r = 0; r < n->s->slice[k].rows && !trs_slice_is_part(&n->s->slice[k]); r++)
       n->slice_of[n->s->slice[k].first + r] = k;
 }
 
@@ -39,10 +37,10 @@ static trs_status need(needs *n, int64_t at, int32_t slice) {
   return TRS_SUCCESS;
 }
 
-/* met: nslices, the last slice that was found to need each. */
+/* met: nslices, the last slice found to need each slice. */
 static trs_status needs_of(needs *n, int32_t k, int32_t *met, int64_t *count) {
   const trs_slice *h = &n->s->slice[k];
-  for (int32_t r = 0; r < h->rows && !is_part(h); r++) {
+  for (int32_t r = 0; r < h->rows && !trs_slice_is_part(h); r++) {
     int64_t begin, end;
     trs_off_diagonal(n->S, n->s->row[h->first + r], n->S->lower, n->S->has_diagonal, &begin, &end);
     for (int64_t p = begin; p < end; p++) {
@@ -74,14 +72,14 @@ static trs_status find_needs(needs *n) {
   return status;
 }
 
-/* Both ways; parts are vertices without edges. */
+/* Each edge in both directions.  Parts are vertices without edges. */
 static trs_status build_graph(const needs *n, trs_graph *graph, int32_t **weight) {
   const int32_t nslices = n->s->nslices;
   TRS_TRY(TRS_ALLOC_ZERO(&graph->ptr, nslices + 2));
   TRS_TRY(TRS_ALLOC(&graph->adjacent, 2 * n->ptr[nslices]));
   TRS_TRY(TRS_ALLOC(weight, nslices));
   graph->n = nslices;
-  int32_t *at = graph->ptr + 1; /* ends where the next begins */
+  int32_t *at = graph->ptr + 1; /* starts, shifted by one: after filling, the starts proper */
   for (int32_t k = 0; k < nslices; k++)
     for (int64_t p = n->ptr[k]; p < n->ptr[k + 1]; p++) at[k + 1]++, at[n->need[p] + 1]++;
   for (int32_t k = 0; k < nslices; k++) at[k + 1] += at[k];
@@ -94,7 +92,7 @@ static trs_status build_graph(const needs *n, trs_graph *graph, int32_t **weight
     const trs_slice *h = &n->s->slice[k];
     int64_t width = h->width + h->parts * (int64_t)TRS_PART_WIDTH;
     (*weight)[k] =
-        is_part(h) ? 1 : (int32_t)(width * trs_slice_stride(h) / 8 % INT32_MAX) + h->rows;
+        trs_slice_is_part(h) ? 1 : (int32_t)(width * trs_slice_stride(h) / 8 % INT32_MAX) + h->rows;
   }
   return TRS_SUCCESS;
 }

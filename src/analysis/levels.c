@@ -1,4 +1,4 @@
-/* levels.c - level sets in one sweep in the order of the solve. */
+/* levels.c - level sets in one pass over the rows, in the order of the solve. */
 #include "analysis/levels.h"
 
 #include <string.h>
@@ -14,7 +14,7 @@ static inline int32_t after_all(const int32_t *idx, int64_t begin, int64_t end,
   return highest + 1;
 }
 
-/* Rows pull their level from the rows they depend on. */
+/* By rows: the level of a row follows from the rows it depends on. */
 static inline int32_t pull(const trs_system *S, int32_t *level, bool lower, bool full) {
   int32_t highest = -1;
   for (int64_t k = 0; k < S->n; k++) {
@@ -26,7 +26,7 @@ static inline int32_t pull(const trs_system *S, int32_t *level, bool lower, bool
   return highest + 1;
 }
 
-/* Columns push theirs on to the rows that depend on them. */
+/* By columns: a column raises the levels of the rows that depend on it. */
 static inline int32_t push(const trs_system *S, int32_t *level, bool lower, bool full) {
   int32_t highest = -1;
   memset(level, 0, (size_t)S->n * sizeof *level);
@@ -93,12 +93,6 @@ void trs_levels_extremes(const trs_levels *levels, int64_t *smallest, int64_t *l
     *smallest = rows < *smallest ? rows : *smallest;
     *largest = rows > *largest ? rows : *largest;
   }
-}
-
-void trs_levels_order(const trs_levels *levels, int32_t *order) {
-  for (int64_t i = 0; i < levels->n; i++) order[levels->ptr[levels->level[i]]++] = (int32_t)i;
-  for (int32_t k = levels->count; k > 0; k--) levels->ptr[k] = levels->ptr[k - 1];
-  if (levels->count) levels->ptr[0] = 0;
 }
 
 void trs_in_degrees(const trs_system *S, int32_t *in_degree) {

@@ -23,10 +23,8 @@ void trs_levels_destroy(trs_levels *levels);
 /* Rows in the smallest and largest level; 0 for an empty system. */
 void trs_levels_extremes(const trs_levels *levels, int64_t *smallest, int64_t *largest);
 
-/* order[n]: rows by level, ascending within a level.  O(n). */
-void trs_levels_order(const trs_levels *levels, int32_t *order);
-
-/* in_degree[n]: the rows each row waits for (L17 Algorithm 3's preprocessing). */
+/* in_degree[n]: the number of rows that each row depends on (the preprocessing of L17's Algorithm
+ * 3). */
 void trs_in_degrees(const trs_system *S, int32_t *in_degree);
 
 #endif

@@ -1,4 +1,4 @@
-/* share.c - the rows of a share, listed from its slices, and their values, asked of the matrix. */
+/* share.c - lists the rows of a share and gets their values from the matrix. */
 #include "analysis/share.h"
 
 #include <string.h>

@@ -12,17 +12,17 @@ int64_t trs_slices_alone = 20000;
 typedef struct block {
   int32_t start; /* in the order of the sweep */
   int32_t level;
-  int32_t length; /* most entries that a row of it has outside */
-  int32_t slice;  /* its slice, the first of several */
+  int32_t length; /* most entries of one row outside the block */
+  int32_t slice;  /* its slice, the first if it has several */
   uint8_t rows, class_number, slab;
-  uint8_t place; /* its first row in its slice */
+  uint8_t place; /* of its first row in its slice */
 } block;
 
-/* What a thread has found. */
+/* The findings of one thread. */
 typedef struct tally {
   int64_t blocks, slices, parts, rows;
   int32_t levels;
-  uint64_t classes; /* a bit for each that there is */
+  uint64_t classes; /* a bit for each that occurs */
 } tally;
 
 typedef struct trs_outline {
@@ -30,41 +30,39 @@ typedef struct trs_outline {
   trs_slice_rules rules;
   trs_slices *slices;
   block *block;
-  uint8_t *begins;   /* n: whether a block begins at a row of the sweep */
+  uint8_t *begins;   /* n: 1 where a block begins at a row of the sweep */
   int32_t *order;    /* nblocks: by level, slab, class, place in the sweep */
   int32_t *position; /* n: of each row */
-  int32_t *begin;    /* nslices + 1: where each slice's blocks begin in order; a heavy block's stand
-                        with its first slice */
-  /* While it is made: */
+  int32_t *begin;    /* nslices + 1: begin of each slice's blocks in order; a heavy block belongs
+                        to its first slice */
+  /* During the construction only: */
   trs_team *team;
-  int threads, sweepers, sorters; /* those that sweep, and those that sort, may be fewer */
+  int threads, sweepers, sorters; /* threads that sweep, and those that sort, may be fewer */
   int32_t nslabs, nclasses;
   int64_t nkinds;
   const int64_t *cut;        /* nslabs + 1 */
   tally *tally;              /* threads */
-  _Atomic int32_t *level_of; /* n: level of a row, -1 while it is not known */
+  _Atomic int32_t *level_of; /* n: level of each row, -1: unknown */
   atomic_int ticket;
   int32_t *level_rows;              /* nlevels */
-  int32_t dense_class[TRS_CLASSES]; /* those that there are, numbered */
-  int32_t *count;                   /* sorters x nkinds: of the blocks before, of each kind */
+  int32_t dense_class[TRS_CLASSES]; /* numbers of the classes that occur */
+  int32_t *count;                   /* sorters x nkinds: where each sorter's next block of each
+                                       kind goes */
   int32_t *kind_begin;              /* nkinds */
 } work;
 
-/* Row k of the sweep. */
-static int64_t row_at(const trs_system *S, int64_t k) { return S->lower ? k : S->n - 1 - k; }
-
-/* Off-diagonal entry k of row i in the order of the sweep, the nearest to the diagonal last. */
+/* Off-diagonal entry k of a row in the order of the sweep; the nearest to the diagonal is last. */
 static int64_t entry_at(const trs_system *S, int64_t begin, int64_t end, int64_t k) {
   return S->lower ? begin + k : end - 1 - k;
 }
 
-/* How many of the rows just before row k of the sweep it depends on, without a gap. */
+/* The number of rows just before row k of the sweep that row k depends on, without a gap. */
 static int32_t run_before(const trs_system *S, int64_t k, int32_t most) {
-  int64_t i = row_at(S, k), begin, end;
+  int64_t i = trs_in_sweep(S, k), begin, end;
   int32_t run = 0;
   trs_off_diagonal(S, i, S->lower, S->has_diagonal, &begin, &end);
   while (run < most && run < end - begin &&
-         S->idx[entry_at(S, begin, end, end - begin - 1 - run)] == row_at(S, k - 1 - run))
+         S->idx[entry_at(S, begin, end, end - begin - 1 - run)] == trs_in_sweep(S, k - 1 - run))
     run++;
   return run;
 }
@@ -74,7 +72,7 @@ static bool joins(const work *w, int64_t k, int32_t depth) {
   return run_before(&w->S, k, depth) >= (w->rules.dense ? depth : 1);
 }
 
-/* A thread's part of the sweep: whole windows, which no block crosses. */
+/* A thread's part of the sweep: whole windows, since no block crosses the end of a window. */
 static void share_windows(const work *w, int rank, int size, int64_t *begin, int64_t *end) {
   trs_share((w->S.n + TRS_BLOCK_WINDOW - 1) / TRS_BLOCK_WINDOW, rank, size, begin, end);
   *begin *= TRS_BLOCK_WINDOW;
@@ -102,7 +100,7 @@ static void make_blocks(void *argument, int rank, int size) {
   share_windows(w, rank, size, &begin, &end);
   for (int before = 0; before < rank; before++) number += w->tally[before].blocks;
   for (int64_t k = begin; k < end; k++) {
-    atomic_init(&w->level_of[row_at(&w->S, k)], -1);
+    atomic_init(&w->level_of[trs_in_sweep(&w->S, k)], -1);
     if (!w->begins[k]) {
       w->block[number].rows++;
       continue;
@@ -124,15 +122,15 @@ static trs_status find_blocks(work *w) {
   return TRS_SUCCESS;
 }
 
-/* Entries of the row at place k of the sweep that lie outside the block beginning at start. */
+/* Entries of row k of the sweep outside the block that begins at row start. */
 static void outside(const trs_system *S, int64_t k, int64_t start, int64_t *begin, int64_t *end) {
-  const int64_t first = row_at(S, start);
-  trs_off_diagonal(S, row_at(S, k), S->lower, S->has_diagonal, begin, end);
+  const int64_t first = trs_in_sweep(S, start);
+  trs_off_diagonal(S, trs_in_sweep(S, k), S->lower, S->has_diagonal, begin, end);
   while (S->lower && *begin < *end && S->idx[*end - 1] >= first) --*end;
   while (!S->lower && *begin < *end && S->idx[*begin] <= first) ++*begin;
 }
 
-/* Another thread may still be at it. */
+/* Waits for the thread that has the row. */
 static int32_t await_level(work *w, int32_t row) {
   int32_t level;
   trs_patience wait = {0};
@@ -141,7 +139,7 @@ static int32_t await_level(work *w, int32_t row) {
   return level;
 }
 
-/* Level of a block, and the most entries a row of it has outside. */
+/* Level of a block, and the most entries of one of its rows outside it. */
 static void look_at_block(work *w, block *b) {
   const trs_system *S = &w->S;
   int32_t level = 0;
@@ -156,10 +154,11 @@ static void look_at_block(work *w, block *b) {
   }
   b->level = level;
   for (int32_t r = 0; r < b->rows; r++)
-    atomic_store_explicit(&w->level_of[row_at(S, b->start + r)], level, memory_order_relaxed);
+    atomic_store_explicit(&w->level_of[trs_in_sweep(S, b->start + r)], level, memory_order_relaxed);
 }
 
-/* Blocks by ticket, in the order of the sweep, so that nobody waits for what nobody has taken. */
+/* Threads take blocks by ticket in the order of the sweep, so a thread waits only for blocks that
+ * another thread has taken. */
 static void find_levels(void *argument, int rank, int size) {
   enum { GRAIN = 256 };
   work *w = argument;
@@ -177,7 +176,8 @@ static void find_levels(void *argument, int rank, int size) {
   w->tally[rank].levels = levels;
 }
 
-/* So few that what each counts is less than what there is to count. */
+/* Threads for counting.  Each has `counts` counters; all counters together stay below about four
+ * times the number of blocks. */
 static int counters(const work *w, int64_t counts) {
   int64_t most = 4 * (int64_t)w->slices->nblocks / (counts + 1) + 1;
   return most < w->threads ? (int)most : w->threads;
@@ -251,7 +251,7 @@ static void place_blocks(void *argument, int rank, int size) {
   for (int64_t b = begin; b < end; b++) w->order[count[kind_of(w, &w->block[b])]++] = (int32_t)b;
 }
 
-/* Fewer threads where there are many kinds, for each counts all. */
+/* Each sorter counts all kinds, so many kinds mean few sorters. */
 static trs_status order_blocks(work *w) {
   int32_t before = 0;
   w->sorters = counters(w, w->nkinds);
@@ -287,7 +287,7 @@ static void share_slices(const work *w, int rank, int size, int64_t *begin, int6
 
 static trs_slice new_slice(const block *b, int32_t first) {
   return (trs_slice){.first = first,
-                     .watch = -1,
+                     .early_poll = -1,
                      .level = b->level,
                      .log_lanes = (uint8_t)trs_class_lanes(b->class_number),
                      .heavy = (uint8_t)trs_class_heavy(b->class_number)};
@@ -297,7 +297,7 @@ static int32_t block_width(const block *b, int32_t log_lanes) {
   return (int32_t)(((int64_t)b->length + (1 << log_lanes) - 1) >> log_lanes);
 }
 
-/* Parts that are added by another slice. */
+/* Parts of a block that another slice adds. */
 static int32_t parts_of(const block *b) {
   if (!trs_class_heavy(b->class_number)) return 0;
   return trs_heavy_slices(block_width(b, trs_class_lanes(b->class_number))) - 1;
@@ -342,7 +342,7 @@ static void add_block(work *w, block *b, int32_t number, int32_t position) {
   b->place = slice->rows;
   slice->rows = (uint8_t)(slice->rows + b->rows);
   for (int32_t r = 0; r < b->rows; r++) {
-    int64_t row = row_at(&w->S, b->start + r);
+    int64_t row = trs_in_sweep(&w->S, b->start + r);
     w->slices->row[position + r] = (int32_t)row;
     w->position[row] = position + r;
   }
@@ -419,21 +419,21 @@ static void cut_chunks(trs_slices *s) {
   s->chunk[s->nchunks] = s->nslices;
 }
 
-/* Something to wait for that is ready some hops before the slice's turn: the row `watch` levels up
- * that stands as far into its level. */
-static void choose_watches(trs_slices *s, int32_t watch) {
+/* The row `early_poll` levels up, at the same relative place in its level.  It is solved a few
+ * hops before the slice can be. */
+static void choose_early_polls(trs_slices *s, int32_t early_poll) {
   for (int32_t k = 0; k < s->nslices; k++) {
     const trs_slice_level *it = &s->level[s->slice[k].level];
-    if (watch == 0 || s->slice[k].level < watch) continue;
-    int64_t at = it[-watch].position, rows = it[1 - watch].position - at;
-    s->slice[k].watch = (int32_t)(at + (k - it->slice) * rows / (it[1].slice - it->slice));
+    if (early_poll == 0 || s->slice[k].level < early_poll) continue;
+    int64_t at = it[-early_poll].position, rows = it[1 - early_poll].position - at;
+    s->slice[k].early_poll = (int32_t)(at + (k - it->slice) * rows / (it[1].slice - it->slice));
   }
 }
 
 #define TRS_TEMPLATE "analysis/slice_tmpl.c"
 #include "base/instantiate.h"
 
-/* Entries that stand behind a row's last, and coefficients where no path leads. */
+/* Padding behind the last entry of a row, and coefficients where no path leads. */
 static void empty_arrays(const trs_slice_arrays *to, int64_t entries, int64_t inverses,
                          size_t size) {
   memset(to->idx, 0xff, (size_t)entries * sizeof *to->idx);
@@ -492,7 +492,7 @@ static trs_status outline(work *w) {
   TRS_TRY(TRS_ALLOC(&s->chunk, s->nslices + 1));
   number_slices(s);
   cut_chunks(s);
-  choose_watches(s, w->rules.watch);
+  choose_early_polls(s, w->rules.early_poll);
   return TRS_SUCCESS;
 }
 
@@ -507,9 +507,9 @@ void trs_outline_destroy(trs_outline *outline) {
   trs_free(outline);
 }
 
-trs_status trs_outline_create_slabs(trs_outline **result, trs_slices *slices, const trs_system *S,
-                                    const trs_slice_rules *rules, int32_t nslabs,
-                                    const int64_t *cut, trs_team *team) {
+trs_status trs_outline_create(trs_outline **result, trs_slices *slices, const trs_system *S,
+                              const trs_slice_rules *rules, int32_t nslabs, const int64_t *cut,
+                              trs_team *team) {
   work *w;
   *result = NULL;
   *slices = (trs_slices){.n = S->n};
@@ -536,36 +536,10 @@ trs_status trs_outline_create_slabs(trs_outline **result, trs_slices *slices, co
   return TRS_SUCCESS;
 }
 
-trs_status trs_outline_create(trs_outline **result, trs_slices *slices, const trs_system *S,
-                              const trs_slice_rules *rules) {
-  const int64_t whole[] = {0, S->n};
-  return trs_outline_create_slabs(result, slices, S, rules, 1, whole, NULL);
-}
-
 void trs_outline_renew(trs_outline *outline, const trs_system *S) { outline->S = *S; }
 
 const int32_t *trs_outline_positions(const trs_outline *outline) { return outline->position; }
 const uint8_t *trs_outline_begins(const trs_outline *outline) { return outline->begins; }
-
-static trs_status fill(trs_slices *s, const trs_outline *outline) {
-  size_t size = trs_scalar_size(outline->S.scalar);
-  TRS_TRY(TRS_ALLOC(&s->idx, s->entries));
-  TRS_TRY(trs_alloc(&s->val, s->entries, size));
-  TRS_TRY(trs_alloc(&s->inverse, s->inverses, size));
-  trs_slice_arrays all = {.idx = s->idx, .val = s->val, .inverse = s->inverse};
-  trs_outline_fill(outline, s->slice, NULL, s->nslices, &all);
-  return TRS_SUCCESS;
-}
-
-trs_status trs_slices_create(trs_slices *slices, const trs_system *S,
-                             const trs_slice_rules *rules) {
-  trs_outline *outline;
-  TRS_TRY(trs_outline_create(&outline, slices, S, rules));
-  trs_status status = fill(slices, outline);
-  trs_outline_destroy(outline);
-  if (status) trs_slices_destroy(slices);
-  return status;
-}
 
 void trs_slices_destroy(trs_slices *slices) {
   void *arrays[] = {slices->slice, slices->chunk, slices->level,  slices->row,
@@ -574,7 +548,7 @@ void trs_slices_destroy(trs_slices *slices) {
   *slices = (trs_slices){0};
 }
 
-/* ---- A look at some rows. ---- */
+/* ---- A sample of rows. ---- */
 
 int trs_sweepers(const trs_system *S, const trs_team *team) {
   static const double CHAINED = 0.3;
@@ -590,7 +564,7 @@ void trs_slices_sample(const trs_system *S, double *row_length, double *chained,
   int64_t step = S->n > ROWS ? S->n / ROWS : 1, rows = 0, entries = 0, chains = 0, runs = 0;
   for (int64_t k = 0; k < S->n; k += step) {
     int64_t begin, end, before = k < TRS_MOST_BLOCK ? k : TRS_MOST_BLOCK;
-    trs_off_diagonal(S, row_at(S, k), S->lower, S->has_diagonal, &begin, &end);
+    trs_off_diagonal(S, trs_in_sweep(S, k), S->lower, S->has_diagonal, &begin, &end);
     int32_t own = run_before(S, k, (int32_t)before);
     rows++;
     entries += end - begin;

@@ -1,24 +1,26 @@
 /* slices.h - the form in which the GPU engine reads a triangular system: rows in level order, cut
  * in slices that a warp reads with full-width loads, entries renumbered to positions.
  *
- * A block is a run of rows (in the order of the sweep) whose diagonal block is inverted, so that
- * its rows are solved together: levels are levels of blocks.  A class is the lanes that share a row
- * (by its length) and the size of the blocks; blocks of one level and class are cut in slices of
- * 32 / lanes rows, whole blocks only.  Positions number the rows in that order.
+ * A block is a run of rows of the sweep whose diagonal block is inverted.  The rows of a block are
+ * solved together, so levels are levels of blocks.  A class is the number of lanes that share a
+ * row, which follows from the row's length, and the size of the block.  The blocks of one level
+ * and class are cut in slices of 32 / lanes rows, whole blocks only.  Positions number the rows in
+ * this order.
  *
- *   lane l of a slice with lanes = 2^log_lanes works on its row l >> log_lanes, at position
- *   first + that; entry k of that lane stands at entries + k trs_slice_stride + l; idx is the
- *   position it reads, or -1 behind the row's last entry (skipped: padding must not touch a NaN);
- *   the inverse of the diagonal blocks stands by distance from the diagonal: coefficient d of row r
- *   at inverse + trs_inverse_at multiplies the residual of row r - d of the slice.
+ * Lane l of a slice with lanes = 2^log_lanes works on row r = l >> log_lanes of the slice, at
+ * position first + r.  Its entry k is element entries + k trs_slice_stride + l.  idx is the
+ * position that the entry reads; -1 behind the row's last entry, where it is skipped, since
+ * padding must not meet a NaN.  The inverse of the diagonal blocks is stored by distance from the
+ * diagonal: coefficient d of row r, at inverse + trs_inverse_at, multiplies the residual of row r
+ * - d.
  *
- * A row's entries are in the order of the sweep: those known last are last.
- * A block with long rows is heavy: it has slices of its own, each for a whole block of threads and
- * of TRS_PART_WIDTH entries a lane.  All but the last only leave their sums (parts), by lane, which
- * the last adds to its own.
+ * The entries of a row are in the order of the sweep, so those that are known last come last.  A
+ * block with long rows is heavy: it has slices of its own, each for a whole block of threads, of
+ * TRS_PART_WIDTH entries per lane.  All slices of a heavy block but the last are parts: they store
+ * their sums, by lane, and the last adds these to its own.
  *
- * The same arrays are built on the GPU by solve/cuda/analysis.cu; slice.c is the plain version that
- * it is compared with.  C and CUDA C++. */
+ * solve/cuda/engine/analysis.cu builds the same arrays on the GPU.  slice.c is the plain version
+ * that tests compare with it.  C and CUDA C++. */
 #ifndef TRS_ANALYSIS_SLICES_H
 #define TRS_ANALYSIS_SLICES_H
 
@@ -32,50 +34,51 @@
 
 enum {
   TRS_SLICE_LANES = 32,  /* a warp */
-  TRS_CHUNK_SLICES = 8,  /* slices that one block of threads takes at a time */
+  TRS_CHUNK_SLICES = 8,  /* slices per block of threads */
   TRS_MOST_BLOCK = 32,   /* rows in a block */
   TRS_BLOCK_CLASSES = 8, /* sizes up to 1, 2, 3, 4, 6, 8, 16, 32 */
-  TRS_LANE_CLASSES = 7,  /* 1, 2, 4, 8, 16, 32 lanes a row; the seventh: heavy */
-  TRS_HEAVY = 6,         /* as many lanes a row as the block leaves */
+  TRS_LANE_CLASSES = 7,  /* 1, 2, 4, 8, 16, 32 lanes per row; heavy */
+  TRS_HEAVY = 6,         /* the most lanes per row that the block's size leaves */
   TRS_CLASSES = 56,      /* lane class * TRS_BLOCK_CLASSES + block class */
-  TRS_LIGHT_BLOCK = 8,   /* rows of the largest block that can be other than heavy */
-  TRS_EXACT_BLOCK = 4,   /* rows up to which a class has blocks of one size only */
-  TRS_PART_WIDTH = 64,   /* entries a lane in a part */
-  TRS_BLOCK_WINDOW = 256 /* rows within which blocks are found; none crosses its ends */
+  TRS_LIGHT_BLOCK = 8,   /* rows of the largest block that need not be heavy */
+  TRS_EXACT_BLOCK = 4,   /* rows up to which all blocks of a class have one size */
+  TRS_PART_WIDTH = 64,   /* entries per lane in a part */
+  TRS_BLOCK_WINDOW = 256 /* rows of a window; no block crosses its ends */
 };
 
 typedef struct trs_slice {
-  int64_t entries, inverse; /* offsets */
+  int64_t entries, inverse; /* offsets of its first elements */
   int32_t first;            /* position of its first row */
-  int32_t width;            /* entries a lane */
-  int32_t watch;            /* a position some levels up to wait for before looking closer, or -1 */
+  int32_t width;            /* entries per lane */
+  int32_t early_poll;       /* position some levels up to poll before the slice's entries, or -1 */
   int32_t part;             /* heavy: number of its (first) part */
-  int32_t parts;            /* parts to add; -1: this slice is one */
+  int32_t parts;            /* parts to add; -1: this slice is a part */
   int32_t level;
-  uint8_t rows, log_lanes, block, heavy; /* block: rows of its largest block, 0 in a part */
+  uint8_t rows, log_lanes, block, heavy; /* block: rows of its largest block; 0 in a part */
 } trs_slice;
 
-/* How rows become blocks and lanes; from the matrix's features (solve/cuda/choice.c). */
+/* Rules that turn rows into blocks and lanes.  solve/cuda/engine/choice.c chooses them. */
 typedef struct trs_slice_rules {
   int32_t most_block;  /* rows in a block: 1 to TRS_MOST_BLOCK */
-  int32_t dense;       /* 1: diagonal blocks must be full; 0: a chain row to row suffices */
-  int32_t lane_length; /* entries a lane may have: a row gets the fewest lanes that keep to it */
-  int32_t wide_lane_length; /* the same in levels of at least wide_rows rows, where throughput */
-  int32_t wide_rows;        /* counts and latency does not */
-  int32_t heavy_width;      /* entries a lane may have in levels of fewer than narrow_rows rows; */
-  int32_t wide_heavy_width; /* and in others: blocks with more are heavy */
-  int32_t narrow_rows;
-  int32_t watch; /* levels up that a slice watches; 0: none */
+  int32_t dense;       /* 1: diagonal blocks must be full; 0: a chain from row to row suffices */
+  int32_t lane_length; /* most entries per lane: a row gets the fewest lanes that keep to it */
+  int32_t large_level_lane_length; /* the same in large levels, where throughput limits the time */
+  int32_t large_level_rows;        /* from this number of rows on a level is large */
+  int32_t small_level_heavy_width; /* a block with more entries per lane is heavy: in levels of
+                                      fewer than small_level_rows rows; */
+  int32_t other_heavy_width;       /* in the other levels */
+  int32_t small_level_rows;
+  int32_t early_poll; /* levels from a slice up to the position it polls; 0: no early poll */
 } trs_slice_rules;
 
-/* Where a level begins. */
+/* The begin of a level. */
 typedef struct trs_slice_level {
-  int64_t entries; /* elements of idx and val before it */
+  int64_t entries; /* elements of idx and val before the level */
   int32_t slice, chunk, position;
-  int32_t heavy; /* slices of heavy blocks in it: they come first */
+  int32_t heavy; /* slices of heavy blocks; they come first in the level */
 } trs_slice_level;
 
-/* Arrays on the host (slice.c) or on the device (solve/cuda/analysis.cu). */
+/* Arrays on the host (slice.c) or on the device (solve/cuda/engine/analysis.cu). */
 typedef struct trs_slices {
   int64_t n;
   int32_t nblocks, nslices, nchunks, nlevels, nparts;
@@ -86,10 +89,10 @@ typedef struct trs_slices {
   int32_t *row;              /* n: the row at each position */
   int32_t *idx;              /* entries: positions, or -1 */
   void *val;                 /* entries: system's scalar, or float */
-  void *inverse;             /* inverses: system's scalar; all bits set where there is none */
+  void *inverse;             /* inverses: system's scalar; all bits set: no coefficient */
 } trs_slices;
 
-/* The smallest size of a block class. */
+/* Block class of a number of rows, and the most rows of a class. */
 TRS_SLICES_INLINE int32_t trs_block_class(int32_t rows) {
   return rows <= 4 ? rows - 1 : rows <= 6 ? 4 : rows <= 8 ? 5 : rows <= 16 ? 6 : 7;
 }
@@ -97,20 +100,22 @@ TRS_SLICES_INLINE int32_t trs_block_class_rows(int32_t block_class) {
   return block_class < 4 ? block_class + 1 : block_class == 4 ? 6 : 8 << (block_class - 5);
 }
 
-/* Lanes that a row of a block can have at most, as a power of two. */
+/* The most lanes per row of a block, as a power of two. */
 TRS_SLICES_INLINE int32_t trs_most_lanes(int32_t block_class) {
   int32_t rows = trs_block_class_rows(block_class), lanes = 5;
   while ((TRS_SLICE_LANES >> lanes) < rows) lanes--;
   return lanes;
 }
 
-/* Class of a block by its rows, its longest row's entries outside the block and the rows of its
- * level: longest rows first, since whoever waits for them waits longest. */
+/* Class of a block from its rows, the entries of its longest row outside the block, and the rows
+ * of its level.  The longest rows come first, since the rows that depend on them wait longest. */
 TRS_SLICES_INLINE int32_t trs_class_of(trs_slice_rules rules, int32_t rows, int32_t length,
                                        int32_t level_rows) {
   int32_t block_class = trs_block_class(rows), lanes = 0, most = trs_most_lanes(block_class);
-  int32_t each = level_rows >= rules.wide_rows ? rules.wide_lane_length : rules.lane_length;
-  int32_t width = level_rows < rules.narrow_rows ? rules.heavy_width : rules.wide_heavy_width;
+  int32_t each =
+      level_rows >= rules.large_level_rows ? rules.large_level_lane_length : rules.lane_length;
+  int32_t width =
+      level_rows < rules.small_level_rows ? rules.small_level_heavy_width : rules.other_heavy_width;
   if (rows > TRS_LIGHT_BLOCK || length > width << most)
     lanes = TRS_HEAVY;
   else
@@ -122,22 +127,22 @@ TRS_SLICES_INLINE int32_t trs_class_lanes(int32_t number) {
   return trs_class_heavy(number) ? trs_most_lanes(number % TRS_BLOCK_CLASSES)
                                  : TRS_LANE_CLASSES - 1 - number / TRS_BLOCK_CLASSES;
 }
-/* Blocks of one class that go into a slice. */
+/* Blocks of a class per slice. */
 TRS_SLICES_INLINE int32_t trs_class_blocks(int32_t number) {
   return trs_class_heavy(number) ? 1
                                  : (TRS_SLICE_LANES >> trs_class_lanes(number)) /
                                        trs_block_class_rows(number % TRS_BLOCK_CLASSES);
 }
-/* Lanes at work, and so the distance of a lane's entries. */
+/* Lanes with a row, and so the distance between a lane's entries. */
 TRS_SLICES_INLINE int32_t trs_slice_stride(const trs_slice *h) { return h->rows << h->log_lanes; }
 
-/* r / h->block, of r up to 32 and blocks of up to TRS_EXACT_BLOCK rows. */
+/* r / h->block, for r up to 32 and blocks of up to TRS_EXACT_BLOCK rows. */
 TRS_SLICES_INLINE int32_t trs_blocks_before(const trs_slice *h, int32_t r) {
   return h->block == 3 ? r * 11 >> 5 : r >> (h->block >> 1);
 }
-/* Where coefficient d of row r stands: triangles, packed by distance, where all blocks of the slice
- * have one size, else rectangles.  -1: the row's block does not reach back so far.  d = 0 is at r.
- */
+/* Offset of coefficient d of row r.  Packed triangles, by distance, if all blocks of the slice
+ * have one size; else rectangles.  -1 if the row's block does not reach back d rows.  d = 0 is at
+ * r. */
 TRS_SLICES_INLINE int32_t trs_inverse_at(const trs_slice *h, int32_t r, int32_t d) {
   int32_t size = h->block;
   if (d == 0) return r;
@@ -148,7 +153,7 @@ TRS_SLICES_INLINE int32_t trs_inverse_at(const trs_slice *h, int32_t r, int32_t 
   if (d > place) return -1;
   return blocks * (d * size - d * (d - 1) / 2) + block * (size - d) + place - d;
 }
-/* Coefficients of a slice in all. */
+/* Number of coefficients of a slice. */
 TRS_SLICES_INLINE int32_t trs_slice_inverses(const trs_slice *h) {
   int32_t size = h->block;
   if (size <= 1) return size * h->rows;
@@ -156,7 +161,10 @@ TRS_SLICES_INLINE int32_t trs_slice_inverses(const trs_slice *h) {
   return (h->heavy ? 1 : trs_blocks_before(h, h->rows)) * (size * (size + 1) / 2);
 }
 
-/* Slices of a heavy block of that width. */
+/* 1 if the slice only stores sums for the last slice of its heavy block. */
+TRS_SLICES_INLINE int32_t trs_slice_is_part(const trs_slice *h) { return h->parts < 0; }
+
+/* Number of slices of a heavy block of that width. */
 TRS_SLICES_INLINE int32_t trs_heavy_slices(int32_t width) {
   return width > 0 ? (width + TRS_PART_WIDTH - 1) / TRS_PART_WIDTH : 1;
 }

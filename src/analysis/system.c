@@ -1,4 +1,4 @@
-/* system.c - folding the options together, and what can be wrong with a triangle. */
+/* system.c - reduces the options to four facts, and checks the triangle. */
 #include "analysis/system.h"
 
 #include <float.h>

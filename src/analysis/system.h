@@ -1,5 +1,5 @@
-/* system.h - the triangular system op(T) x = b as every method sees it: the caller's uplo, trans,
- * diag and storage format folded into four facts.  Arrays are the matrix's own. */
+/* system.h - the triangular system op(T) x = b as every method sees it: uplo, trans, diag and the
+ * storage format reduced to four facts.  The arrays belong to the matrix. */
 #ifndef TRS_ANALYSIS_SYSTEM_H
 #define TRS_ANALYSIS_SYSTEM_H
 
@@ -10,23 +10,28 @@ typedef struct trs_system {
   trs_scalar scalar;
   const int64_t *ptr; /* n + 1 */
   const int32_t *idx; /* nnz, ascending within a vector */
-  const void *val;    /* nnz; NULL where the matrix's values are deferred */
-  trs_device *device; /* whose memory the arrays are; NULL: the host's */
+  const void *val;    /* nnz; NULL if the values of the matrix are deferred */
+  trs_device *device; /* that holds the arrays; NULL: host memory */
   bool rows;          /* stored vectors are rows of op(T), else its columns */
   bool lower;         /* op(T) is lower triangular: a forward sweep */
-  bool unit;          /* the diagonal is one; stored diagonal entries are to be ignored */
+  bool unit;          /* the diagonal is one; stored diagonal entries are ignored */
   bool conj;          /* values enter conjugated */
   bool has_diagonal;  /* every vector stores its diagonal entry (always so unless unit) */
 } trs_system;
 
-/* A triangle of a square matrix that has no entry on the other side. */
+/* T is square and has no entry on the other side of the diagonal. */
 trs_system trs_system_of(const trs_matrix *T, trs_uplo uplo, trs_trans trans, trs_diag diag);
 
-/* Do the off-diagonal entries of a vector stand before its diagonal one? */
+/* True if the off-diagonal entries of a vector stand before its diagonal one. */
 static inline bool trs_system_prefix(const trs_system *S) { return S->rows == S->lower; }
 
-/* Off-diagonal entries [*begin, *end) of vector i; prefix and full (= has_diagonal) are
- * parameters so that loops can be compiled for constants. */
+/* Row k of the sweep, or the place of row k in the sweep. */
+static inline int64_t trs_in_sweep(const trs_system *S, int64_t k) {
+  return S->lower ? k : S->n - 1 - k;
+}
+
+/* Off-diagonal entries [*begin, *end) of vector i.  prefix and full (= has_diagonal) are
+ * parameters, so that the compiler can specialise loops for constants. */
 static inline void trs_off_diagonal(const trs_system *S, int64_t i, bool prefix, bool full,
                                     int64_t *begin, int64_t *end) {
   *begin = S->ptr[i];
@@ -39,22 +44,20 @@ static inline void trs_off_diagonal(const trs_system *S, int64_t i, bool prefix,
   }
 }
 
-/* Is the pattern a solvable triangle?  Errors name the row, 0-based. */
+/* Checks that the pattern is a triangle that can be solved.  Errors name the row, 0-based. */
 trs_status trs_system_check_pattern(const trs_matrix *A, trs_uplo uplo, trs_diag diag);
 
-/* Can every diagonal value be divided by?  Nothing to check for a unit diagonal, nor for
- * deferred values, which are checked where they are asked for (share.h).  Arrays in
- * device memory are looked at there: begin only launches on the stream, end waits for it and tells.
- * end is called where begin has succeeded. */
+/* Checks that every diagonal value has a reciprocal.  A unit diagonal needs no check.  Deferred
+ * values are checked when they are read (share.h).  begin only launches on the stream if the
+ * arrays are in device memory; end waits and reports.  Call end only after begin succeeded. */
 trs_status trs_system_begin_diagonal(trs_diagonal_look *look, const trs_system *S,
                                      trs_stream stream);
 trs_status trs_system_end_diagonal(trs_diagonal_look *look);
 
-/* The same of one row, on the host. */
+/* The same for one row, on the host. */
 trs_status trs_system_check_pivot(const trs_system *S, int64_t row);
 
-/* Does nearly every row depend on the one solved just before it, in natural order?  Looks at rows
- * spread over the matrix, not at all. */
+/* True if nearly every row depends on the row solved just before it.  Looks at a sample of rows. */
 bool trs_system_chained(const trs_system *S);
 
 #endif

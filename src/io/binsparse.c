@@ -280,9 +280,9 @@ static trs_status read_part(container *c, int part, int parts, trs_hdf5_part *p)
   int64_t each = c->complex_values ? 2 : 1, from = e->count * part / parts;
   int64_t to = e->count * (part + 1) / parts;
   bool wide = trs_scalar_is_double(e->scalar);
-  trs_slice indices = {.from = from, .to = to};
+  trs_array_slice indices = {.from = from, .to = to};
   void *numbers = NULL;
-  p->slice = (trs_slice){.from = each * from, .to = each * to};
+  p->slice = (trs_array_slice){.from = each * from, .to = each * to};
   TRS_TRY(trs_hdf5_get_array(c->file, c->group, "pointers_to_1", TRS_HDF5_I64, p->n + 1,
                              (void **)&p->ptr));
   e->ptr = p->ptr;

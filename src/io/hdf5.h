@@ -65,16 +65,17 @@ trs_status trs_hdf5_get_array(trs_hdf5_file *file, const char *group, const char
 /* Reads elements from..to of the dataset.  slice returns the values for checking the whole: the
  * CRC-32 of these bytes and of all bytes; unchecked if the bytes differ from those in the file. */
 trs_status trs_hdf5_get_slice(trs_hdf5_file *file, const char *group, const char *name,
-                              trs_hdf5_type type, int64_t count, trs_slice *slice, void **data);
+                              trs_hdf5_type type, int64_t count, trs_array_slice *slice,
+                              void **data);
 /* Of a matrix with entries in canonical order by rows or columns: where these begin, and the
  * entries of one of `parts` readers, part `part` of them in the order of the file.  Arrays are
  * released with trs_free, also after a failure. */
 typedef struct trs_hdf5_part {
   bool rows;
   trs_scalar scalar;
-  int64_t n;       /* rows or columns */
-  int64_t *ptr;    /* n + 1 */
-  trs_slice slice; /* the entries, and their values' checksum */
+  int64_t n;             /* rows or columns */
+  int64_t *ptr;          /* n + 1 */
+  trs_array_slice slice; /* the entries, and their values' checksum */
   int32_t *idx;
   void *val;
 } trs_hdf5_part;

@@ -24,7 +24,7 @@ typedef struct array {
   trs_hdf5_type stored;              /* the type it is read as */
   int64_t count, bytes;              /* elements, and what they take in memory as stored */
   int64_t offset;                    /* in the file, if it can be read past the library, or -1 */
-  trs_slice *slice;                  /* NULL: all */
+  trs_array_slice *slice;            /* NULL: all */
   bool has_crc;
   uint32_t crc;   /* stored in the file */
   uint32_t *crcs; /* one per member */
@@ -208,7 +208,8 @@ static trs_status read_array(array *a, trs_hdf5_type wanted) {
 }
 
 trs_status trs_hdf5_get_slice(trs_hdf5_file *file, const char *group, const char *name,
-                              trs_hdf5_type type, int64_t count, trs_slice *slice, void **data) {
+                              trs_hdf5_type type, int64_t count, trs_array_slice *slice,
+                              void **data) {
   array a = {.file = file, .count = count, .slice = slice};
   snprintf(a.path, sizeof a.path, "%s/%s", strcmp(group, "/") ? group : "", name);
   *data = NULL;

@@ -6,12 +6,12 @@
 #include "base/team.h"
 
 /* A part of an array: elements from..to of it. */
-typedef struct trs_slice {
+typedef struct trs_array_slice {
   int64_t from, to;
   bool checked; /* the file has a checksum, and crc is that of this part */
   uint32_t crc, whole_crc;
   int64_t bytes; /* of this part */
-} trs_slice;
+} trs_array_slice;
 
 /* Matrices are read without their values, which other readers read, as long as entries are in
  * canonical order; otherwise completely. */

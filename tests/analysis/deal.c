@@ -1,6 +1,7 @@
-/* deal.c - slices dealt to members: what must hold of any partition, and solves by an interpreter
- * with a thread a member, which pushes, waits, empties and announces as the kernels do, with random
- * delays and several solves behind each other, so that a wrong share fails without a GPU. */
+/* deal.c - slices dealt to members: the properties of every partition, and solves by an
+ * interpreter with one thread per member.  Its threads push, wait, clear and announce as the
+ * kernels do, with random delays and several solves in sequence, so a wrong share fails without a
+ * GPU. */
 #include "analysis/deal.h"
 
 #include <math.h>
@@ -26,12 +27,12 @@ static const trs_slice_rules all_rules[] = {
     {8, 1, 4, 16, 16384, 4, 32, 512, 0},
 };
 
-/* A system cut and dealt, and every member's share with its arrays. */
+/* A system that is cut and dealt, and the share of every member with its arrays. */
 typedef struct dealt {
   trs_system S;
   trs_slices s;
   trs_outline *outline;
-  bool cuts; /* slabs have slices of their own */
+  bool cuts; /* no slice has rows of two slabs */
   const int32_t *position;
   trs_deal deal;
   trs_deal_share share[MOST];
@@ -62,11 +63,11 @@ static void deal_out(dealt *d, const trs_slice_rules *rules, int members, trs_pa
   bool slabs = how == TRS_PARTITION_SLABS && d->cuts;
   if (slabs) trs_deal_slabs(cut, &d->S, members);
   assert_success(
-      trs_outline_create_slabs(&d->outline, &d->s, &d->S, rules, slabs ? members : 1, cut, NULL));
+      trs_outline_create(&d->outline, &d->s, &d->S, rules, slabs ? members : 1, cut, NULL));
   d->position = trs_outline_positions(d->outline);
   assert_success(trs_deal_create(&d->deal, &d->S, &d->s, d->outline, members, how, 0, NULL));
   for (int m = 0; m < members; m++) {
-    assert_success(trs_deal_share_create(&d->share[m], &d->deal, &d->s, m, rules->watch));
+    assert_success(trs_deal_share_create(&d->share[m], &d->deal, &d->s, m, rules->early_poll));
     fill_share(d, m);
   }
 }
@@ -84,20 +85,18 @@ static void gather_in(dealt *d) {
   trs_outline_destroy(d->outline);
 }
 
-/* ---- What must hold. ---- */
+/* ---- Properties. ---- */
 
 typedef struct checked {
   const dealt *d;
-  int32_t *member; /* n: who solves each position */
-  uint8_t *held;   /* n: a member at a time */
+  int32_t *member; /* n: member that solves each position */
+  uint8_t *held;   /* n: for one member */
   char fault[200];
 } checked;
 
 #define FAULT(c, ...) (snprintf((c)->fault, sizeof(c)->fault, __VA_ARGS__), false)
 
-static bool is_part(const trs_slice *h) { return h->parts < 0; }
-
-/* Offsets and parts follow one another; slices stand in the order of the whole system. */
+/* Offsets and parts are consecutive; slices stand in the order of the whole system. */
 static bool check_slices(checked *c, int m) {
   const dealt *d = c->d;
   const trs_deal_share *share = &d->share[m];
@@ -111,16 +110,16 @@ static bool check_slices(checked *c, int m) {
     if (h->first != whole->first || h->width != whole->width || h->parts != whole->parts ||
         h->rows != whole->rows || h->level != whole->level)
       return FAULT(c, "slice %d differs", k);
-    if (is_part(h) && h->part != parts) return FAULT(c, "part of slice %d", k);
+    if (trs_slice_is_part(h) && h->part != parts) return FAULT(c, "part of slice %d", k);
     if (h->parts > 0 && h->part + h->parts != parts) return FAULT(c, "parts of slice %d", k);
-    for (int32_t r = 0; r < h->rows && !is_part(h); r++) {
+    for (int32_t r = 0; r < h->rows && !trs_slice_is_part(h); r++) {
       if (c->member[h->first + r] >= 0) return FAULT(c, "position %d twice", h->first + r);
       c->member[h->first + r] = m;
     }
     entries += (int64_t)h->width * trs_slice_stride(h);
     inverses += trs_slice_inverses(h);
-    parts += is_part(h);
-    rows += is_part(h) ? 0 : h->rows;
+    parts += trs_slice_is_part(h);
+    rows += trs_slice_is_part(h) ? 0 : h->rows;
   }
   if (entries != share->entries || inverses != share->inverses || rows != share->rows ||
       parts != share->nparts)
@@ -143,7 +142,7 @@ static bool check_chunks(checked *c, int m) {
   return true;
 }
 
-/* What it reads is its own or pushed to it, comes from a lower level, and is emptied. */
+/* A member reads positions that it solves or gets, of lower levels, and that it clears. */
 static bool check_entries(checked *c, int m) {
   const dealt *d = c->d;
   const trs_deal_share *share = &d->share[m];
@@ -158,8 +157,9 @@ static bool check_entries(checked *c, int m) {
   for (int32_t k = 0; k < share->nslices; k++) {
     const trs_slice *h = &share->slice[k];
     int64_t count = (int64_t)h->width * trs_slice_stride(h);
-    if (h->watch >= 0 && (c->member[h->watch] != m || h->watch >= d->s.level[h->level].position))
-      return FAULT(c, "what slice %d of %d watches", k, m);
+    if (h->early_poll >= 0 &&
+        (c->member[h->early_poll] != m || h->early_poll >= d->s.level[h->level].position))
+      return FAULT(c, "the early poll of slice %d of %d", k, m);
     for (int64_t e = 0; e < count; e++) {
       int32_t p = d->arrays[m].idx[h->entries + e];
       if (p < 0) continue;
@@ -182,7 +182,7 @@ static bool check_all(checked *c) {
   for (int m = 0; m < d->deal.members; m++)
     if (!check_slices(c, m) || !check_chunks(c, m)) return false;
   for (int32_t p = 0; p < d->s.n; p++) {
-    if (c->member[p] < 0) return FAULT(c, "position %d is nobody's", p);
+    if (c->member[p] < 0) return FAULT(c, "position %d has no member", p);
     pushes += __builtin_popcount(d->deal.mask[p]);
   }
   if (pushes != d->deal.pushes) return FAULT(c, "pushes");
@@ -202,16 +202,16 @@ static void need_sound(const dealt *d, const char *name) {
   free(c.held);
 }
 
-/* ---- The interpreter: doubles; all bits set where not known yet. ---- */
+/* ---- The interpreter: doubles; all bits set: pending. ---- */
 
 typedef _Atomic uint64_t carried;
 static const uint64_t EMPTY = UINT64_MAX;
 enum { MOST_TURNS = 20000000, SOLVES = 7 };
 
 typedef struct member {
-  carried *work;           /* THIRDS x n */
-  carried *parts;          /* THIRDS x nparts x TRS_SLICE_LANES */
-  atomic_llong told[MOST]; /* the last solve that each member has finished */
+  carried *work;               /* THIRDS x n */
+  carried *parts;              /* THIRDS x nparts x TRS_SLICE_LANES */
+  atomic_llong finished[MOST]; /* the last solve that each member has finished */
 } member;
 
 typedef struct interpreter {
@@ -220,10 +220,10 @@ typedef struct interpreter {
   const double *b; /* SOLVES x n */
   double *x;
   atomic_bool stalled;
-  bool delays, keeps; /* keeps: does not empty, to show that it is noticed */
+  bool delays, keeps; /* keeps: does not clear, which a test has to notice */
 } interpreter;
 
-typedef struct turn {
+typedef struct worker {
   interpreter *in;
   const trs_deal_share *share;
   const trs_slice_arrays *a;
@@ -231,7 +231,7 @@ typedef struct turn {
   int64_t solve;
   carried *work, *parts, *old_work, *old_parts;
   uint64_t random;
-} turn;
+} worker;
 
 static void store(carried *to, double value) {
   uint64_t bits;
@@ -255,13 +255,13 @@ static double await(interpreter *in, const carried *from) {
   return value;
 }
 
-static void delay(turn *t) {
+static void delay(worker *t) {
   t->random = t->random * 6364136223846793005u + 1442695040888963407u;
   if (t->in->delays && t->random >> 60 == 0)
     for (unsigned k = 0; k < (t->random >> 40 & 15); k++) (void)sched_yield();
 }
 
-static double lane_sum(turn *t, const trs_slice *h, int lane) {
+static double lane_sum(worker *t, const trs_slice *h, int lane) {
   double sum = 0;
   for (int32_t k = 0; k < h->width && lane < trs_slice_stride(h); k++) {
     int64_t at = h->entries + (int64_t)k * trs_slice_stride(h) + lane;
@@ -273,7 +273,7 @@ static double lane_sum(turn *t, const trs_slice *h, int lane) {
   return sum;
 }
 
-static void finish(turn *t, int32_t position, double x) {
+static void finish(worker *t, int32_t position, double x) {
   const dealt *d = t->in->d;
   t->in->x[(t->solve - 1) * d->s.n + d->s.row[position]] = x;
   store(&t->work[position], x);
@@ -282,17 +282,17 @@ static void finish(turn *t, int32_t position, double x) {
       store(&t->in->member[o].work[t->solve % THIRDS * d->s.n + position], x);
 }
 
-static void solve_slice(turn *t, const trs_slice *h) {
+static void solve_slice(worker *t, const trs_slice *h) {
   const dealt *d = t->in->d;
   const double *b = t->in->b + (t->solve - 1) * d->s.n;
   double sum[TRS_SLICE_LANES], residual[TRS_SLICE_LANES];
-  if (h->watch >= 0) (void)await(t->in, &t->work[h->watch]);
+  if (h->early_poll >= 0) (void)await(t->in, &t->work[h->early_poll]);
   for (int lane = 0; lane < TRS_SLICE_LANES; lane++) sum[lane] = lane_sum(t, h, lane);
-  for (int lane = 0; lane < TRS_SLICE_LANES && is_part(h); lane++) {
+  for (int lane = 0; lane < TRS_SLICE_LANES && trs_slice_is_part(h); lane++) {
     store(&t->parts[(int64_t)h->part * TRS_SLICE_LANES + lane], sum[lane]);
     atomic_store(&t->old_parts[(int64_t)h->part * TRS_SLICE_LANES + lane], EMPTY);
   }
-  if (is_part(h)) return;
+  if (trs_slice_is_part(h)) return;
   for (int r = 0; r < h->rows; r++) {
     residual[r] = b[d->s.row[h->first + r]];
     for (int k = 0; k < 1 << h->log_lanes; k++) residual[r] -= sum[(r << h->log_lanes) + k];
@@ -308,14 +308,15 @@ static void solve_slice(turn *t, const trs_slice *h) {
   }
 }
 
-/* All hear that the solve before is finished; nobody may push before the reader has finished the
- * one before that. */
-static void open_solve(turn *t) {
+/* Announces to all that the solve before is finished.  Waits until every reader has finished the
+ * solve before that. */
+static void open_solve(worker *t) {
   for (int o = 0; o < t->in->d->deal.members; o++)
-    atomic_store_explicit(&t->in->member[o].told[t->m], t->solve - 1, memory_order_release);
+    atomic_store_explicit(&t->in->member[o].finished[t->m], t->solve - 1, memory_order_release);
   for (int o = 0; o < t->in->d->deal.members; o++) {
     trs_patience wait = {0};
-    while (atomic_load_explicit(&t->in->member[t->m].told[o], memory_order_acquire) < t->solve - 2)
+    while (atomic_load_explicit(&t->in->member[t->m].finished[o], memory_order_acquire) <
+           t->solve - 2)
       if (!go_on(t->in, &wait)) return;
   }
 }
@@ -325,12 +326,12 @@ static void solve_once(interpreter *in, int m, int64_t solve, uint64_t *random) 
   int64_t n = d->s.n, parts = (int64_t)d->share[m].nparts * TRS_SLICE_LANES;
   member *own = &in->member[m];
   int64_t old = (solve + THIRDS - 1) % THIRDS;
-  turn t = {.in = in,
-            .share = &d->share[m],
-            .a = &d->arrays[m],
-            .m = m,
-            .solve = solve,
-            .random = *random};
+  worker t = {.in = in,
+              .share = &d->share[m],
+              .a = &d->arrays[m],
+              .m = m,
+              .solve = solve,
+              .random = *random};
   t.work = own->work + solve % THIRDS * n;
   t.old_work = own->work + old * n;
   t.parts = own->parts + solve % THIRDS * parts;
@@ -390,7 +391,7 @@ static void solve_serially(const trs_system *S, double *x, const double *b, int6
   trs_matrix_destroy(A);
 }
 
-/* Off by so much from the serial method's solutions, relative; infinite where it stalls. */
+/* The largest relative difference from the serial method's solutions; infinite after a stall. */
 static double error_of(const dealt *d, trs_team *team, bool delays, bool keeps) {
   int64_t count = SOLVES * d->s.n;
   double *b = malloc((size_t)count * sizeof *b), *x = calloc((size_t)count, sizeof *x);
@@ -456,7 +457,7 @@ static void members_solve_by_their_shares(void **state) {
   trs_team_destroy(team);
 }
 
-/* Shares that are damaged, and members that do not empty their thirds. */
+/* Damaged shares, and members that do not clear. */
 static void damage_is_found_out(void **state) {
   (void)state;
   trs_team *team;
@@ -474,10 +475,10 @@ static trs_deal dealt_as(dealt *d, int members, trs_partition how) {
   deal_out(d, &all_rules[0], members, how);
   trs_deal deal = d->deal;
   gather_in(d);
-  return deal; /* its numbers */
+  return deal; /* its numbers remain */
 }
 
-/* What is known of grids: slabs and bands send little, cyclic sends much and is balanced. */
+/* On grids slabs and bands push little, and cyclic pushes much and is balanced. */
 static void numbers_are_as_expected(void **state) {
   (void)state;
   dealt d = {.S = shape_system(SHAPE_GRID, 40000, TRS_DOUBLE, true, true)};
@@ -489,9 +490,9 @@ static void numbers_are_as_expected(void **state) {
   assert_true(slabs.balance < 1.2);
   d.cuts = true;
   slabs = dealt_as(&d, 4, TRS_PARTITION_SLABS);
-  assert_true(slabs.crossings <= 3); /* a path goes from one to the next and never back */
+  assert_true(slabs.peer_steps <= 3); /* a path enters each slab once */
   assert_int_equal(one.pushes, 0);
-  assert_int_equal(one.crossings, 0);
+  assert_int_equal(one.peer_steps, 0);
   assert_true(one.balance == 1);
   shape_free(&d.S);
   d.S = shape_system(SHAPE_RANDOM, 40000, TRS_DOUBLE, false, true);
@@ -512,7 +513,7 @@ static void large_graphs_are_split_by_metis(void **state) {
   shape_free(&d.S);
 }
 
-/* Slices that need many others have no neighbours to keep together, and METIS takes long. */
+/* Slices with many needs have no neighbours to keep together, and METIS takes long. */
 static void graphs_with_many_edges_are_refused(void **state) {
   (void)state;
   if (!graph_is_there(TRS_PARTITION_GRAPH)) skip_test("this build has no METIS");
@@ -530,12 +531,12 @@ static void graphs_with_many_edges_are_refused(void **state) {
 
 static bool same_slice(const trs_slice *a, const trs_slice *b) {
   return a->entries == b->entries && a->inverse == b->inverse && a->first == b->first &&
-         a->width == b->width && a->watch == b->watch && a->part == b->part &&
+         a->width == b->width && a->early_poll == b->early_poll && a->part == b->part &&
          a->parts == b->parts && a->level == b->level && a->rows == b->rows &&
          a->log_lanes == b->log_lanes && a->block == b->block && a->heavy == b->heavy;
 }
 
-/* Whatever threads do, slices and shares are those that one thread makes. */
+/* Slices and shares do not depend on the number of threads. */
 static void same_by_a_team(const trs_system *S, const trs_slice_rules *rules, trs_partition how,
                            trs_team *team) {
   enum { MEMBERS = 3 };
@@ -546,7 +547,7 @@ static void same_by_a_team(const trs_system *S, const trs_slice_rules *rules, tr
   trs_deal_slabs(cut, S, MEMBERS);
   for (int k = 0; k < 2; k++) {
     trs_team *by = k == 0 ? NULL : team;
-    assert_success(trs_outline_create_slabs(&outline[k], &s[k], S, rules, MEMBERS, cut, by));
+    assert_success(trs_outline_create(&outline[k], &s[k], S, rules, MEMBERS, cut, by));
     assert_success(trs_deal_create(&deal[k], S, &s[k], outline[k], MEMBERS, how, 0, by));
   }
   const size_t n = (size_t)S->n, nslices = (size_t)s[0].nslices;
@@ -589,7 +590,8 @@ static void a_team_deals_as_one_thread_does(void **state) {
 static void members_beyond_the_limit_are_refused(void **state) {
   (void)state;
   dealt d = {.S = shape_system(SHAPE_GRID, 33, TRS_DOUBLE, true, true)};
-  assert_success(trs_outline_create(&d.outline, &d.s, &d.S, &all_rules[0]));
+  const int64_t whole[] = {0, d.S.n};
+  assert_success(trs_outline_create(&d.outline, &d.s, &d.S, &all_rules[0], 1, whole, NULL));
   assert_int_equal(trs_deal_create(&d.deal, &d.S, &d.s, d.outline, TRS_DEAL_MEMBERS + 1,
                                    TRS_PARTITION_AUTO, 0, NULL),
                    TRS_ERROR_UNSUPPORTED);
@@ -612,7 +614,8 @@ static void every_allocation_may_fail(void **state) {
   (void)state;
   dealt d = {.S = shape_system(SHAPE_NODES, 97, TRS_DOUBLE, true, true)};
   int64_t before, after, peak, n = 0;
-  assert_success(trs_outline_create(&d.outline, &d.s, &d.S, &all_rules[3]));
+  const int64_t whole[] = {0, d.S.n};
+  assert_success(trs_outline_create(&d.outline, &d.s, &d.S, &all_rules[3], 1, whole, NULL));
   d.position = trs_outline_positions(d.outline);
   trs_memory_usage(&before, &peak);
   for (trs_status status = TRS_ERROR_MEMORY; status; n++) {

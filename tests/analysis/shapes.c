@@ -1,8 +1,10 @@
-/* shapes.c - row by row: does row k of the sweep need row j? */
+/* shapes.c - builds systems row by row: each shape says which rows row k of the sweep depends on.
+ */
 #include "analysis/shapes.h"
 
 #include <stdlib.h>
 
+#include "base/memory.h"
 #include "base/random.h"
 #include "matrix/values.h"
 
@@ -139,4 +141,33 @@ void shape_free(trs_system *S) {
   free((void *)S->ptr);
   free((void *)S->idx);
   free((void *)S->val);
+}
+
+const trs_slice_rules shape_rules[SHAPE_RULES] = {
+    {1, 1, 4, 16, 16384, 32, 32, 0, 2},  {1, 1, 4, 16, 100, 32, 32, 0, 1},
+    {1, 1, 1, 2, 300, 2, 8, 30, 3},      {2, 1, 4, 16, 16384, 4, 32, 1000, 0},
+    {3, 1, 2, 8, 50, 4, 16, 20, 1},      {8, 1, 4, 16, 16384, 32, 32, 0, 2},
+    {32, 1, 1, 64, 20, 32, 32, 0, 3},    {2, 0, 4, 4, 100, 32, 1, 4, 2},
+    {8, 0, 4, 16, 16384, 1, 32, 12, 2},  {32, 0, 3, 16, 10, 32, 32, 0, 2},
+    {6, 1, 1024, 1024, 0, 32, 32, 0, 2}, {32, 1, 16, 16, 1000000, 8, 32, 100, 1},
+};
+
+static trs_status fill(trs_slices *s, const trs_outline *outline, trs_scalar scalar) {
+  size_t size = trs_scalar_size(scalar);
+  TRS_TRY(TRS_ALLOC(&s->idx, s->entries));
+  TRS_TRY(trs_alloc(&s->val, s->entries, size));
+  TRS_TRY(trs_alloc(&s->inverse, s->inverses, size));
+  trs_slice_arrays all = {.idx = s->idx, .val = s->val, .inverse = s->inverse};
+  trs_outline_fill(outline, s->slice, NULL, s->nslices, &all);
+  return TRS_SUCCESS;
+}
+
+trs_status shape_slices(trs_slices *slices, const trs_system *S, const trs_slice_rules *rules) {
+  const int64_t whole[] = {0, S->n};
+  trs_outline *outline;
+  TRS_TRY(trs_outline_create(&outline, slices, S, rules, 1, whole, NULL));
+  trs_status status = fill(slices, outline, S->scalar);
+  trs_outline_destroy(outline);
+  if (status) trs_slices_destroy(slices);
+  return status;
 }

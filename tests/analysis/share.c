@@ -1,6 +1,6 @@
-/* share.c - shares of systems whose values are deferred: what is packed for a member has the bits
- * of the whole system's, values come part by part and never all at once, and what is wrong with
- * them is told. */
+/* share.c - shares of systems whose values are deferred.  The packed values of a member have the
+ * bits of the whole system's; values come part by part and never all at once; errors in them are
+ * reported. */
 #include "analysis/share.h"
 
 #include <math.h>
@@ -8,6 +8,7 @@
 #include "analysis/shapes.h"
 #include "base/memory.h"
 #include "io/scratch.h"
+#include "io/window.h"
 #include "matrix/matrix.h"
 #include "test.h"
 
@@ -19,7 +20,7 @@ static const trs_slice_rules all_rules[] = {
     {32, 1, 1, 64, 20, 4, 32, 100, 3},
 };
 
-/* ---- Memory: first in the program, for the library knows the most it ever held. ---- */
+/* ---- Memory.  First in the program, since the library keeps the peak of its memory. ---- */
 
 /* A lower triangle of rows of up to `most` + 1 entries, as text. */
 static char *triangle_text(int64_t n, int64_t most, int64_t *nnz) {
@@ -34,7 +35,7 @@ static char *triangle_text(int64_t n, int64_t most, int64_t *nnz) {
   return text;
 }
 
-/* Every member's share in turn; without pieces, which are another 2 x 16 MB at most. */
+/* The share of every member, without the pieces of push, which take 2 x 16 MB more at most. */
 static void make_shares(const trs_matrix *A, int members) {
   trs_system S = trs_system_of(A, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT);
   int64_t cut[MOST + 1];
@@ -42,7 +43,7 @@ static void make_shares(const trs_matrix *A, int members) {
   trs_slices s;
   trs_deal deal;
   trs_deal_slabs(cut, &S, members);
-  assert_success(trs_outline_create_slabs(&outline, &s, &S, &all_rules[0], members, cut, NULL));
+  assert_success(trs_outline_create(&outline, &s, &S, &all_rules[0], members, cut, NULL));
   assert_success(trs_deal_create(&deal, &S, &s, outline, members, TRS_PARTITION_SLABS, 0, NULL));
   for (int m = 0; m < members; m++) {
     trs_deal_share share;
@@ -57,8 +58,6 @@ static void make_shares(const trs_matrix *A, int members) {
   trs_outline_destroy(outline);
 }
 
-extern int64_t trs_window_bytes; /* io/window.h, whose trs_slice is another */
-
 static void values_are_never_all_there(void **state) {
   (void)state;
   enum { ROWS = 1500, LONGEST = 400, MEMBERS = 8 };
@@ -67,7 +66,7 @@ static void values_are_never_all_there(void **state) {
   const char *path = scratch_text("large.mtx", text);
   free(text);
   const int64_t window = trs_window_bytes;
-  trs_window_bytes = 1 << 16; /* the file is small, and so is what is read of it at a time */
+  trs_window_bytes = 1 << 16; /* the file is small, and so is its window */
   trs_memory_usage(&before, &peak);
   trs_matrix *A;
   trs_matrix_info info = {.struct_size = sizeof info};
@@ -78,20 +77,20 @@ static void values_are_never_all_there(void **state) {
   const int64_t values = nnz * (int64_t)sizeof(double), pattern = 4 * nnz;
   assert_int_equal(info.nnz, nnz);
   assert_in_range(info.largest_part, values / MEMBERS, values / MEMBERS * 5 / 4);
-  /* a share's values, its indices beside them, and some bytes a row */
+  /* the values and indices of a share, and some bytes per row */
   assert_true(peak - before - pattern < values / MEMBERS * 2 + 400 * ROWS);
   assert_true(peak - before - pattern < values / 2);
   trs_window_bytes = window;
   trs_matrix_destroy(A);
 }
 
-/* ---- Shares are those of the whole. ---- */
+/* ---- Shares have the values of the whole. ---- */
 
 typedef struct lender {
   const trs_system *S;
-  int64_t largest;    /* entries asked for at once */
+  int64_t largest;    /* entries requested at once */
   int fails_after;    /* calls; -1: never */
-  int64_t zero, wild; /* rows whose diagonal is zero, infinite; -1 */
+  int64_t zero, wild; /* rows with a zero and an infinite diagonal; -1: none */
 } lender;
 
 static trs_status lend(void *user, int64_t count, const int32_t *vector, void *val) {
@@ -170,12 +169,12 @@ static void compare_system(const trs_system *S, const trs_slice_rules *rules, in
   trs_deal deal;
   bool slabs = how == TRS_PARTITION_SLABS;
   if (slabs) trs_deal_slabs(cut, S, members);
-  assert_success(trs_outline_create_slabs(&outline, &s, S, rules, slabs ? members : 1,
-                                          slabs ? cut : whole, NULL));
+  assert_success(
+      trs_outline_create(&outline, &s, S, rules, slabs ? members : 1, slabs ? cut : whole, NULL));
   assert_success(trs_deal_create(&deal, S, &s, outline, members, how, 0, NULL));
   for (int m = 0; m < members; m++) {
     trs_deal_share share;
-    assert_success(trs_deal_share_create(&share, &deal, &s, m, rules->watch));
+    assert_success(trs_deal_share_create(&share, &deal, &s, m, rules->early_poll));
     compare_share(S, A, outline, &s, &share);
     trs_deal_share_destroy(&share);
   }
@@ -200,7 +199,7 @@ static void shares_have_the_bits_of_the_whole(void **state) {
     }
 }
 
-/* ---- What is wrong is told. ---- */
+/* ---- Errors in values. ---- */
 
 static trs_status share_first(lender *l) {
   const int64_t whole[] = {0, l->S->n};
@@ -210,7 +209,7 @@ static trs_status share_first(lender *l) {
   trs_deal deal;
   trs_deal_share share;
   trs_share_rows rows;
-  assert_success(trs_outline_create_slabs(&outline, &s, l->S, &all_rules[0], 1, whole, NULL));
+  assert_success(trs_outline_create(&outline, &s, l->S, &all_rules[0], 1, whole, NULL));
   assert_success(trs_deal_create(&deal, l->S, &s, outline, 1, TRS_PARTITION_BANDS, 0, NULL));
   assert_success(trs_deal_share_create(&share, &deal, &s, 0, 0));
   trs_status status = trs_share_rows_create(&rows, l->S, A, &s, &share);
@@ -254,7 +253,7 @@ static void every_allocation_may_fail(void **state) {
   trs_slices s;
   trs_deal deal;
   trs_deal_share share;
-  assert_success(trs_outline_create_slabs(&outline, &s, &S, &all_rules[0], 1, whole, NULL));
+  assert_success(trs_outline_create(&outline, &s, &S, &all_rules[0], 1, whole, NULL));
   assert_success(trs_deal_create(&deal, &S, &s, outline, 2, TRS_PARTITION_CYCLIC, 0, NULL));
   assert_success(trs_deal_share_create(&share, &deal, &s, 1, 0));
   assert_survives_failing_allocations(share_with_failures(&S, A, &s, &share), (void)0);
@@ -266,7 +265,7 @@ static void every_allocation_may_fail(void **state) {
   shape_free(&S);
 }
 
-/* ---- Everything else that takes a matrix: it checks in parts, or refuses. ---- */
+/* ---- Other functions on such a matrix: they check in parts, or refuse. ---- */
 
 static void checks_are_those_of_the_whole(void **state) {
   (void)state;

@@ -1,5 +1,5 @@
-/* slice.c - plans of slices: what must hold of any, and a solve by a small interpreter whose
- * threads take chunks by ticket and wait for values as the kernels do, so that a wrong schedule
+/* slice.c - plans of slices: the properties of every plan, and a solve by a small interpreter.
+ * Its threads take chunks by ticket and wait for values as the kernels do, so a wrong schedule
  * fails without a GPU.  Damaged plans show that both can fail. */
 #include "analysis/slice.h"
 
@@ -17,22 +17,21 @@
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
-/* ---- What must hold of a plan. ---- */
+/* ---- Properties of a plan. ---- */
 
 typedef struct checked {
   const trs_system *S;
   const trs_slices *s;
   trs_slice_rules rules;
   int32_t *position;          /* of each row */
-  int32_t *slice_of, *ticket; /* of each position: the slice that solves it, its chunk's turn */
+  int32_t *slice_of, *ticket; /* of each position: the slice that solves it, the number of its
+                                 chunk */
   char fault[200];            /* the first found, or "" */
 } checked;
 
 #define FAULT(c, ...) (snprintf((c)->fault, sizeof(c)->fault, __VA_ARGS__), false)
 
-static bool is_part(const trs_slice *h) { return h->parts < 0; }
-
-/* Offsets follow one another; slices stand in the order of their levels and positions. */
+/* Offsets are consecutive; slices stand in the order of their levels and positions. */
 static bool check_slices(checked *c) {
   int64_t entries = 0, inverses = 0;
   int32_t position = 0, parts = 0, level = c->S->n > 0 ? 0 : -1;
@@ -43,14 +42,15 @@ static bool check_slices(checked *c) {
     if (h->level != level && h->level != ++level) return FAULT(c, "level of slice %d", k);
     if (h->rows < 1 || h->rows << h->log_lanes > TRS_SLICE_LANES)
       return FAULT(c, "slice %d has %d rows", k, h->rows);
-    if (is_part(h) && (!h->heavy || h->width != TRS_PART_WIDTH || h->block || h->part != parts))
+    if (trs_slice_is_part(h) &&
+        (!h->heavy || h->width != TRS_PART_WIDTH || h->block || h->part != parts))
       return FAULT(c, "part %d", k);
-    if (!is_part(h) && h->parts > 0 && h->part + h->parts != parts)
+    if (!trs_slice_is_part(h) && h->parts > 0 && h->part + h->parts != parts)
       return FAULT(c, "parts of slice %d", k);
     entries += (int64_t)h->width * trs_slice_stride(h);
     inverses += trs_slice_inverses(h);
-    parts += is_part(h);
-    position += is_part(h) ? 0 : h->rows;
+    parts += trs_slice_is_part(h);
+    position += trs_slice_is_part(h) ? 0 : h->rows;
   }
   if (position != c->S->n || parts != c->s->nparts || level != c->s->nlevels - 1)
     return FAULT(c, "rows, parts or levels in all");
@@ -95,7 +95,7 @@ static bool check_chunks(checked *c) {
       const trs_slice *h = &c->s->slice[j];
       if (h->heavy && count > 1) return FAULT(c, "chunk %d is heavy", k);
       if (h->level != c->s->slice[begin].level) return FAULT(c, "levels of chunk %d", k);
-      for (int32_t r = 0; r < h->rows && !is_part(h); r++) {
+      for (int32_t r = 0; r < h->rows && !trs_slice_is_part(h); r++) {
         c->slice_of[h->first + r] = j;
         c->ticket[h->first + r] = k;
       }
@@ -114,7 +114,7 @@ static bool check_rows(checked *c) {
   return true;
 }
 
-/* One entry: known before the slice's turn, else inside the block it stands in. */
+/* An entry: of a lower level, else inside the block. */
 static bool check_dependency(checked *c, int32_t position, int32_t other, int64_t distance,
                              bool inside) {
   if (!inside)
@@ -124,8 +124,8 @@ static bool check_dependency(checked *c, int32_t position, int32_t other, int64_
          distance < c->s->slice[c->slice_of[position]].block;
 }
 
-/* The row's entries in the order of the sweep: first those outside of its block, by lane, then
- * those inside, of which the slice knows nothing. */
+/* The row's entries in the order of the sweep: first those outside its block, by lane, then those
+ * inside, which the slice does not contain. */
 static bool check_entries(checked *c, int32_t position) {
   const trs_system *S = c->S;
   const trs_slice *last = &c->s->slice[c->slice_of[position]], *h = last - last->parts;
@@ -151,21 +151,23 @@ static bool check_entries(checked *c, int32_t position) {
   return true;
 }
 
-/* As few lanes as the rules allow; something known earlier to watch. */
+/* The fewest lanes that the rules allow; an early poll of an earlier row. */
 static bool check_choices(checked *c, int32_t k) {
   const trs_slice *h = &c->s->slice[k];
   const trs_slice_level *at = &c->s->level[h->level];
   int32_t rows = at[1].position - at->position;
-  int32_t each = rows >= c->rules.wide_rows ? c->rules.wide_lane_length : c->rules.lane_length;
+  int32_t each =
+      rows >= c->rules.large_level_rows ? c->rules.large_level_lane_length : c->rules.lane_length;
   int32_t most = h->block ? trs_most_lanes(trs_block_class(h->block)) : 0;
   if (h->block > c->rules.most_block) return FAULT(c, "the block of slice %d", k);
   if (!h->heavy && h->width > each && h->log_lanes < most) return FAULT(c, "lanes of slice %d", k);
   if (!h->heavy && h->log_lanes > 0 && h->width << 1 <= each >> 1)
     return FAULT(c, "too many lanes in slice %d", k);
-  if ((h->watch < 0) != (c->rules.watch == 0 || h->level < c->rules.watch))
-    return FAULT(c, "whether slice %d watches", k);
-  if (h->watch >= 0 && c->s->slice[c->slice_of[h->watch]].level != h->level - c->rules.watch)
-    return FAULT(c, "what slice %d watches", k);
+  if ((h->early_poll < 0) != (c->rules.early_poll == 0 || h->level < c->rules.early_poll))
+    return FAULT(c, "whether slice %d polls early", k);
+  if (h->early_poll >= 0 &&
+      c->s->slice[c->slice_of[h->early_poll]].level != h->level - c->rules.early_poll)
+    return FAULT(c, "the early poll of slice %d", k);
   return true;
 }
 
@@ -178,7 +180,7 @@ static bool check_all(checked *c) {
   return true;
 }
 
-/* The first thing wrong with a plan, or "". */
+/* The first fault of a plan, or "". */
 static const char *fault_of(const trs_slices *s, const trs_system *S,
                             const trs_slice_rules *rules) {
   static char fault[200];
@@ -195,11 +197,11 @@ static const char *fault_of(const trs_slices *s, const trs_system *S,
   return fault;
 }
 
-/* ---- The interpreter: doubles; all bits set where not known yet. ---- */
+/* ---- The interpreter: doubles; all bits set: pending. ---- */
 
 typedef _Atomic uint64_t carried; /* a value and its readiness in one word */
 static const uint64_t EMPTY = UINT64_MAX;
-enum { MOST_TURNS = 4000000 }; /* of a wait, then the plan is stalled */
+enum { MOST_TURNS = 4000000 }; /* per wait; more is a stall */
 
 typedef struct interpreter {
   const trs_slices *s;
@@ -245,11 +247,11 @@ static double lane_sum(interpreter *in, const trs_slice *h, int lane) {
 static void solve_slice(interpreter *in, const trs_slice *h) {
   double sum[TRS_SLICE_LANES], residual[TRS_SLICE_LANES];
   int lanes = 1 << h->log_lanes;
-  if (h->watch >= 0) (void)await(in, &in->work[h->watch]);
+  if (h->early_poll >= 0) (void)await(in, &in->work[h->early_poll]);
   for (int lane = 0; lane < TRS_SLICE_LANES; lane++) sum[lane] = lane_sum(in, h, lane);
-  for (int lane = 0; lane < TRS_SLICE_LANES && is_part(h); lane++)
+  for (int lane = 0; lane < TRS_SLICE_LANES && trs_slice_is_part(h); lane++)
     publish(&in->parts[(int64_t)h->part * TRS_SLICE_LANES + lane], sum[lane]);
-  if (is_part(h)) return;
+  if (trs_slice_is_part(h)) return;
   for (int r = 0; r < h->rows; r++) {
     residual[r] = in->b[in->s->row[h->first + r]];
     for (int k = 0; k < lanes; k++) residual[r] -= sum[r * lanes + k];
@@ -292,17 +294,6 @@ static bool interpret(const trs_slices *s, double *x, const double *b, trs_team 
 
 /* ---- Tests. ---- */
 
-/* most_block, dense; lane_length, wide_lane_length, wide_rows; heavy_width, wide_heavy_width,
- * narrow_rows; watch */
-static const trs_slice_rules all_rules[] = {
-    {1, 1, 4, 16, 16384, 32, 32, 0, 2},  {1, 1, 4, 16, 100, 32, 32, 0, 1},
-    {1, 1, 1, 2, 300, 2, 8, 30, 3},      {2, 1, 4, 16, 16384, 4, 32, 1000, 0},
-    {3, 1, 2, 8, 50, 4, 16, 20, 1},      {8, 1, 4, 16, 16384, 32, 32, 0, 2},
-    {32, 1, 1, 64, 20, 32, 32, 0, 3},    {2, 0, 4, 4, 100, 32, 1, 4, 2},
-    {8, 0, 4, 16, 16384, 1, 32, 12, 2},  {32, 0, 3, 16, 10, 32, 32, 0, 2},
-    {6, 1, 1024, 1024, 0, 32, 32, 0, 2}, {32, 1, 16, 16, 1000000, 8, 32, 100, 1},
-};
-
 enum { TEAM = 4, ROWS = 700, FEW_ROWS = 97 };
 
 static void need_sound(const trs_slices *s, const trs_system *S, const trs_slice_rules *rules,
@@ -322,10 +313,10 @@ static void plans_are_sound(void **state) {
       for (int way = 0; way < 4; way++) {
         trs_system S =
             shape_system(kind, sizes[z], (trs_scalar)(TRS_FLOAT + c++ % 4), way & 1, way & 2);
-        for (size_t r = 0; r < COUNT(all_rules); r++) {
+        for (size_t r = 0; r < SHAPE_RULES; r++) {
           trs_slices s;
-          assert_success(trs_slices_create(&s, &S, &all_rules[r]));
-          need_sound(&s, &S, &all_rules[r], shape_name(kind));
+          assert_success(shape_slices(&s, &S, &shape_rules[r]));
+          need_sound(&s, &S, &shape_rules[r], shape_name(kind));
           trs_slices_destroy(&s);
         }
         shape_free(&S);
@@ -339,7 +330,7 @@ static void levels_are_level_sets(void **state) {
     trs_system S = shape_system(kind, ROWS, TRS_DOUBLE, kind % 2, true);
     trs_slices s;
     trs_levels levels;
-    assert_success(trs_slices_create(&s, &S, &all_rules[0]));
+    assert_success(shape_slices(&s, &S, &shape_rules[0]));
     assert_success(trs_levels_create(&levels, &S));
     assert_int_equal(s.nlevels, levels.count);
     for (int32_t k = 0; k < s.nslices; k++)
@@ -396,9 +387,9 @@ static void threads_solve_by_the_plan(void **state) {
   for (shape kind = 0; kind < SHAPES; kind++)
     for (int way = 0; way < 4; way++) {
       trs_system S = shape_system(kind, ROWS, TRS_DOUBLE, way & 1, way & 2);
-      for (size_t r = 0; r < COUNT(all_rules); r++) {
+      for (size_t r = 0; r < SHAPE_RULES; r++) {
         trs_slices s;
-        assert_success(trs_slices_create(&s, &S, &all_rules[r]));
+        assert_success(shape_slices(&s, &S, &shape_rules[r]));
         need_solution(&s, &S, team, r % 3 == 0 ? 1 : TEAM, shape_name(kind));
         trs_slices_destroy(&s);
       }
@@ -416,9 +407,9 @@ static void long_rows_have_parts(void **state) {
   assert_success(trs_team_create(&team, TEAM));
   for (size_t r = 0; r < 2; r++) {
     trs_slices s;
-    assert_success(trs_slices_create(&s, &S, &all_rules[r]));
+    assert_success(shape_slices(&s, &S, &shape_rules[r]));
     assert_int_equal(s.nparts, (MANY_ROWS - 2) / (TRS_PART_WIDTH * TRS_SLICE_LANES));
-    need_sound(&s, &S, &all_rules[r], "last row");
+    need_sound(&s, &S, &shape_rules[r], "last row");
     need_solution(&s, &S, team, TEAM, "last row");
     trs_slices_destroy(&s);
   }
@@ -451,8 +442,8 @@ static void solve_too_early(trs_slices *s) {
 static void read_what_comes_later(trs_slices *s) { *some_entry(s) = (int32_t)s->n - 1; }
 static void read_another(trs_slices *s) { (*some_entry(s))--; }
 static void change_a_value(trs_slices *s) { ((double *)s->val)[some_entry(s) - s->idx] *= 2; }
-static void watch_itself(trs_slices *s) {
-  s->slice[s->nslices / 2].watch = s->slice[s->nslices / 2].first;
+static void poll_itself(trs_slices *s) {
+  s->slice[s->nslices / 2].early_poll = s->slice[s->nslices / 2].first;
 }
 static void mix_levels(trs_slices *s) {
   int32_t next = last_of_a_level(s) + 1, chunk = 0;
@@ -467,10 +458,10 @@ static void damaged_plans_are_found_out(void **state) {
   static const struct {
     const char *name;
     void (*damage)(trs_slices *s);
-    bool stalls, solves; /* the right solution, in spite of it */
+    bool stalls, solves; /* solves: the solution is right all the same */
   } cases[] = {{"solve too early", solve_too_early, true, false},
                {"read what comes later", read_what_comes_later, true, false},
-               {"watch itself", watch_itself, true, false},
+               {"poll itself", poll_itself, true, false},
                {"read another", read_another, false, false},
                {"change a value", change_a_value, false, false},
                {"solve a row twice", solve_a_row_twice, false, false},
@@ -481,11 +472,11 @@ static void damaged_plans_are_found_out(void **state) {
   trs_random_fill(b, S.n, TRS_DOUBLE, 7);
   for (size_t c = 0; c < COUNT(cases); c++) {
     trs_slices s;
-    assert_success(trs_slices_create(&s, &S, &all_rules[0]));
+    assert_success(shape_slices(&s, &S, &shape_rules[0]));
     assert_true(interpret(&s, y, b, NULL, 1, FEW_TURNS));
-    assert_string_equal(fault_of(&s, &S, &all_rules[0]), "");
+    assert_string_equal(fault_of(&s, &S, &shape_rules[0]), "");
     cases[c].damage(&s);
-    if (!*fault_of(&s, &S, &all_rules[0])) fail_msg("%s: not found", cases[c].name);
+    if (!*fault_of(&s, &S, &shape_rules[0])) fail_msg("%s: not found", cases[c].name);
     bool ends = interpret(&s, x, b, NULL, 1, FEW_TURNS);
     bool solves = ends && memcmp(x, y, (size_t)S.n * sizeof *x) == 0;
     if (ends == cases[c].stalls || solves != cases[c].solves)
@@ -503,10 +494,10 @@ static void lost_parts_are_found_out(void **state) {
   enum { MANY_ROWS = 4500 };
   trs_system S = shape_system(SHAPE_LAST_ROW, MANY_ROWS, TRS_FLOAT, false, true);
   trs_slices s;
-  assert_success(trs_slices_create(&s, &S, &all_rules[0]));
-  assert_string_equal(fault_of(&s, &S, &all_rules[0]), "");
+  assert_success(shape_slices(&s, &S, &shape_rules[0]));
+  assert_string_equal(fault_of(&s, &S, &shape_rules[0]), "");
   s.slice[s.nslices - 1].parts--;
-  assert_string_not_equal(fault_of(&s, &S, &all_rules[0]), "");
+  assert_string_not_equal(fault_of(&s, &S, &shape_rules[0]), "");
   trs_slices_destroy(&s);
   shape_free(&S);
 }
@@ -521,7 +512,7 @@ static void every_allocation_may_fail(void **state) {
   trs_memory_usage(&before, &peak);
   for (trs_status status = TRS_ERROR_MEMORY; status; n++) {
     trs_memory_fail_after(n);
-    status = trs_slices_create(&s, &S, &all_rules[4]);
+    status = shape_slices(&s, &S, &shape_rules[4]);
     trs_memory_fail_after(-1);
     if (status) assert_int_equal(status, TRS_ERROR_MEMORY);
     if (!status) trs_slices_destroy(&s);

@@ -8,6 +8,7 @@
 #include "api/hog.h"
 #include "gpu.h"
 #include "matrix/device.h"
+#include "solve/cuda/engine/state.h"
 #include "test.h"
 
 /* Methods that add in any order come last; after them those that store zeros, with which NaN
@@ -721,8 +722,20 @@ static void a_busy_gpu_changes_nothing(void **state) {
 
 /* ---- A deliberately broken plan ---- */
 
-/* solve/cuda/engine.h: the rows of the first slice of a wide region never become ready. */
-trs_status trs_engine_break(trs_plan *plan);
+/* The rows of the first slice, of a warp-per-slice launch, never become ready. */
+static void break_plan(trs_plan *plan) {
+  static const uint64_t SOON = 200000000; /* nanoseconds */
+  trs_engine *e = plan->state;
+  trs_fault *fault = e->gpu.host_fault;
+  trs_slice slice;
+  fault->limit = SOON;
+  assert_success(trs_device_copy(e->gpu.fault, fault, sizeof *fault, plan->stream));
+  assert_success(trs_device_copy(&slice, e->c.slices.slice, sizeof slice, plan->stream));
+  assert_success(trs_device_wait(plan->stream));
+  slice.rows = 0;
+  assert_success(trs_device_copy(e->c.slices.slice, &slice, sizeof slice, plan->stream));
+  assert_success(trs_device_wait(plan->stream));
+}
 
 static void a_stalled_solve_is_told_of(void **state) {
   (void)state;
@@ -731,9 +744,10 @@ static void a_stalled_solve_is_told_of(void **state) {
   double *b = random_values(n, TRS_DOUBLE, 3), *x = malloc((size_t)n * sizeof *x);
   void *b_there = gpu_upload(b, (size_t)n * sizeof *b), *x_there = gpu_space((size_t)n * sizeof *x);
   for (int there = 0; there < 2; there++) {
-    trs_options options = {.struct_size = sizeof(trs_options), .method = "engine:regions=wide"};
+    trs_options options = {.struct_size = sizeof(trs_options),
+                           .method = "engine:launch-ranges=warp-per-slice"};
     trs_plan *plan = analyze(&s, s.there, TRS_NO_TRANS, &options);
-    assert_success(trs_engine_break(plan));
+    break_plan(plan);
     if (there) {
       assert_success(trs_solve(plan, x_there, n, b_there, n, 1, TRS_COL_MAJOR));
       assert_failure(TRS_ERROR_STALLED, "waited more than", trs_plan_wait(plan));
@@ -754,6 +768,21 @@ static void a_stalled_solve_is_told_of(void **state) {
   gpu_free(x_there);
   free(b);
   free(x);
+  both_sides_free(&s);
+}
+
+static void old_parameters_of_the_engine_warn(void **state) {
+  (void)state;
+  both_sides s = random_system(100, 0.1, TRS_DOUBLE, 3);
+  for (int old = 0; old < 2; old++) {
+    trs_options options = {.struct_size = sizeof(trs_options),
+                           .method = old ? "engine:regions=wide" : "engine:launch-ranges=auto"};
+    trs_plan *plan = analyze(&s, s.there, TRS_NO_TRANS, &options);
+    char text[1024];
+    trs_plan_describe(plan, text, sizeof text);
+    assert_int_equal(strstr(text, "warning: \"regions=wide\" is now") != NULL, old);
+    trs_plan_destroy(plan);
+  }
   both_sides_free(&s);
 }
 
@@ -782,6 +811,7 @@ int main(void) {
       cmocka_unit_test(a_thousand_solves_have_the_same_bits),
       cmocka_unit_test(a_busy_gpu_changes_nothing),
       cmocka_unit_test(a_stalled_solve_is_told_of),
+      cmocka_unit_test(old_parameters_of_the_engine_warn),
   };
   return cmocka_run_group_tests(tests, NULL, gpu_stop);
 }

@@ -1,29 +1,33 @@
-/* gpu.c - systems, right-hand sides and failures between host and device. */
+/* gpu.c - the system, right-hand sides and failures between host and device. */
 #include "solve/cuda/gpu.h"
 
 #include "solve/cuda/span.h"
 #include "solve/cuda/transpose.h"
 
-static const uint64_t WAIT_LIMIT = 10000000000u; /* ten seconds, then a solve is called stalled */
+static const uint64_t WAIT_LIMIT = 10000000000u; /* ten seconds; then the solve counts as stalled
+                                                  */
 
-enum { MOST_STAGED = 64 }; /* right-hand sides brought to the device at a time */
+enum { MOST_STAGED = 64 }; /* right-hand sides in the stage at once */
 
 const char *trs_gpu_refuses(const trs_plan *plan) {
   if (plan->context->device) return NULL;
   return "the context has no GPU: make one with \"cuda\" or \"cuda:N\"";
 }
 
-void trs_gpu_begin(trs_gpu *gpu, const trs_plan *plan) { gpu->device = plan->context->device; }
-
-trs_status trs_gpu_arm(trs_gpu *gpu, const trs_plan *plan) {
-  TRS_TRY(trs_device_alloc_host(gpu->device, (void **)&gpu->told));
-  *gpu->told = (trs_fault){.row = -1, .limit = WAIT_LIMIT};
-  TRS_TRY(TRS_DEVICE_ALLOC(gpu->device, &gpu->fault, 1, plan->stream));
-  return trs_device_copy(gpu->fault, gpu->told, sizeof *gpu->told, plan->stream);
+void trs_gpu_begin(trs_gpu *gpu, const trs_plan *plan, trs_gpu_launch launch) {
+  gpu->device = plan->context->device;
+  gpu->launch = launch;
 }
 
-trs_status trs_gpu_open(trs_gpu *gpu, trs_plan *plan) {
-  trs_gpu_begin(gpu, plan);
+trs_status trs_gpu_arm(trs_gpu *gpu, const trs_plan *plan) {
+  TRS_TRY(trs_device_alloc_host(gpu->device, (void **)&gpu->host_fault));
+  *gpu->host_fault = (trs_fault){.row = -1, .limit = WAIT_LIMIT};
+  TRS_TRY(TRS_DEVICE_ALLOC(gpu->device, &gpu->fault, 1, plan->stream));
+  return trs_device_copy(gpu->fault, gpu->host_fault, sizeof *gpu->host_fault, plan->stream);
+}
+
+trs_status trs_gpu_open(trs_gpu *gpu, trs_plan *plan, trs_gpu_launch launch) {
+  trs_gpu_begin(gpu, plan, launch);
   return trs_gpu_arm(gpu, plan);
 }
 
@@ -45,9 +49,9 @@ void trs_gpu_free(trs_gpu *gpu, trs_plan *plan) {
   trs_device_free(gpu->device, gpu->stage, plan->stream);
   gpu->stage = NULL;
   trs_device_free(gpu->device, gpu->fault, plan->stream);
-  (void)trs_device_wait(plan->stream); /* a copy may be under way */
-  trs_device_free_host(gpu->device, gpu->told);
-  gpu->fault = gpu->told = NULL;
+  (void)trs_device_wait(plan->stream); /* the copy of the fault may still run */
+  trs_device_free_host(gpu->device, gpu->host_fault);
+  gpu->fault = gpu->host_fault = NULL;
 }
 
 int64_t trs_gpu_bytes(const trs_gpu *gpu) {
@@ -57,7 +61,7 @@ int64_t trs_gpu_bytes(const trs_gpu *gpu) {
          (gpu->owned[2] ? S->nnz * size : 0) + S->n * gpu->stage_width * size;
 }
 
-/* Array which (0 ptr, 1 idx, 2 val) of the plan's system in device memory: the caller's own if it
+/* Array `which` of the plan's system (0 ptr, 1 idx, 2 val) in device memory: the caller's if it
  * lies there, else a copy. */
 static trs_status bring(trs_gpu *gpu, trs_plan *plan, int which, const void **result) {
   const trs_system *S = &plan->system;
@@ -71,24 +75,24 @@ static trs_status bring(trs_gpu *gpu, trs_plan *plan, int which, const void **re
   return trs_device_copy(gpu->owned[which], arrays[which], bytes[which], plan->stream);
 }
 
-/* Replaces the loaded arrays by those of the other order. */
-static trs_status turn(trs_gpu *gpu, trs_plan *plan, int what) {
+/* Replaces the loaded arrays by those of the other storage order. */
+static trs_status transpose(trs_gpu *gpu, trs_plan *plan, int what) {
   trs_system *S = &gpu->system;
-  trs_turned turned = {0};
-  TRS_TRY(trs_gpu_transpose(&turned, gpu->device, S->n, S->nnz, S->scalar, S->ptr, S->idx,
+  trs_transposed other = {0};
+  TRS_TRY(trs_gpu_transpose(&other, gpu->device, S->n, S->nnz, S->scalar, S->ptr, S->idx,
                             what & TRS_GPU_VALUES ? S->val : NULL, plan->stream));
   trs_gpu_unload(gpu, plan);
-  gpu->owned[0] = turned.ptr;
-  gpu->owned[1] = turned.idx;
-  gpu->owned[2] = turned.val;
-  S->ptr = turned.ptr;
-  S->idx = turned.idx;
-  S->val = turned.val;
+  gpu->owned[0] = other.ptr;
+  gpu->owned[1] = other.idx;
+  gpu->owned[2] = other.val;
+  S->ptr = other.ptr;
+  S->idx = other.idx;
+  S->val = other.val;
   S->rows = !S->rows;
   return TRS_SUCCESS;
 }
 
-/* Conjugates once here, so that no kernel need know of it. */
+/* Once here, so that no kernel conjugates. */
 static trs_status conjugate(trs_gpu *gpu, trs_plan *plan) {
   trs_system *S = &gpu->system;
   S->conj = false;
@@ -104,10 +108,10 @@ static trs_status conjugate(trs_gpu *gpu, trs_plan *plan) {
 
 trs_status trs_gpu_load(trs_gpu *gpu, trs_plan *plan, bool rows, int what) {
   const void *ptr = gpu->system.ptr, *idx = gpu->system.idx, *val = NULL;
-  bool turns = plan->system.rows != rows;
+  bool transposes = plan->system.rows != rows;
   if (plan->matrix->on_device)
-    what |= TRS_GPU_PATTERN; /* only pointers, maybe to other arrays now */
-  if (turns) {
+    what |= TRS_GPU_PATTERN; /* costs only pointers, which may have changed */
+  if (transposes) {
     trs_gpu_unload(gpu, plan);
     what |= TRS_GPU_PATTERN;
   }
@@ -120,28 +124,28 @@ trs_status trs_gpu_load(trs_gpu *gpu, trs_plan *plan, bool rows, int what) {
   gpu->system.ptr = ptr;
   gpu->system.idx = idx;
   gpu->system.val = val;
-  if (turns) TRS_TRY(turn(gpu, plan, what));
+  if (transposes) TRS_TRY(transpose(gpu, plan, what));
   return gpu->system.conj ? conjugate(gpu, plan) : TRS_SUCCESS;
 }
 
-/* ---- Solving ---- */
+/* ---- Solving. ---- */
 
 static trs_status check_fault(const trs_gpu *gpu) {
-  if (!gpu->told->stalled) return TRS_SUCCESS;
-  return trs_fail(TRS_ERROR_STALLED, gpu->told->row,
+  if (!gpu->host_fault->stalled) return TRS_SUCCESS;
+  return trs_fail(TRS_ERROR_STALLED, gpu->host_fault->row,
                   "GPU %d: row %lld waited more than %.3g s for the rows it depends on (0-based); "
                   "x is not complete, analyse anew",
-                  trs_device_look(gpu->device)->ordinal, (long long)gpu->told->row,
-                  1e-9 * (double)gpu->told->limit);
+                  trs_device_look(gpu->device)->ordinal, (long long)gpu->host_fault->row,
+                  1e-9 * (double)gpu->host_fault->limit);
 }
 
 static trs_status finish(trs_plan *plan, trs_gpu *gpu) {
-  TRS_TRY(trs_device_copy(gpu->told, gpu->fault, sizeof *gpu->told, plan->stream));
+  TRS_TRY(trs_device_copy(gpu->host_fault, gpu->fault, sizeof *gpu->host_fault, plan->stream));
   TRS_TRY(trs_device_wait(plan->stream));
   return check_fault(gpu);
 }
 
-trs_status trs_gpu_wait(trs_plan *plan, trs_gpu *gpu) { return finish(plan, gpu); }
+trs_status trs_gpu_wait(trs_plan *plan) { return finish(plan, plan->state); }
 
 static trs_status need_stage(trs_plan *plan, trs_gpu *gpu, int64_t nrhs) {
   if (gpu->stage) return TRS_SUCCESS;
@@ -153,25 +157,26 @@ static trs_status need_stage(trs_plan *plan, trs_gpu *gpu, int64_t nrhs) {
   return TRS_SUCCESS;
 }
 
-/* From host to host, or with one side on the device. */
-static trs_status solve_staged(trs_plan *plan, trs_gpu *gpu, const trs_rhs *rhs,
-                               trs_gpu_launch launch) {
+/* x or b, or both, lie in host memory. */
+static trs_status solve_staged(trs_plan *plan, trs_gpu *gpu, const trs_rhs *rhs) {
   TRS_TRY(need_stage(plan, gpu, rhs->nrhs));
   for (int64_t first = 0; first < rhs->nrhs; first += gpu->stage_width) {
     int64_t left = rhs->nrhs - first, width = left < gpu->stage_width ? left : gpu->stage_width;
     const trs_span s = trs_span_of(rhs, &plan->system, first, width);
     const trs_rhs staged = trs_span_staged(&s, gpu->stage, gpu->stage);
     TRS_TRY(trs_span_bring(&s, gpu->stage, rhs, plan->stream));
-    TRS_TRY(launch(plan, &staged, plan->stream));
+    TRS_TRY(gpu->launch(plan, &staged, plan->stream));
     TRS_TRY(trs_span_take(&s, gpu->stage, rhs, plan->stream));
   }
   return finish(plan, gpu);
 }
 
-trs_status trs_gpu_solve(trs_plan *plan, trs_gpu *gpu, const trs_rhs *rhs, trs_gpu_launch launch) {
+trs_status trs_gpu_solve_by(trs_plan *plan, trs_gpu *gpu, const trs_rhs *rhs) {
   TRS_TRY(check_fault(gpu));
-  bool there = trs_device_address(rhs->x) && trs_device_address(rhs->b);
-  trs_status status =
-      there ? launch(plan, rhs, plan->stream) : solve_staged(plan, gpu, rhs, launch);
-  return status;
+  const bool there = trs_device_address(rhs->x) && trs_device_address(rhs->b);
+  return there ? gpu->launch(plan, rhs, plan->stream) : solve_staged(plan, gpu, rhs);
+}
+
+trs_status trs_gpu_solve(trs_plan *plan, const trs_rhs *rhs) {
+  return trs_gpu_solve_by(plan, plan->state, rhs);
 }

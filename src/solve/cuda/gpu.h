@@ -1,5 +1,6 @@
-/* gpu.h - what the methods of one GPU share: the system in device memory, right-hand sides brought
- * there and solutions back, and the report of a wait that passed its limit. */
+/* gpu.h - what the methods of one GPU share: the system in device memory, copies of right-hand
+ * sides and solutions, and the report of a wait that passed its limit.  The state of each method
+ * begins with a trs_gpu. */
 #ifndef TRS_SOLVE_CUDA_GPU_H
 #define TRS_SOLVE_CUDA_GPU_H
 
@@ -7,48 +8,51 @@
 #include "plan/plan.h"
 #include "device/fault.h"
 
+/* Launches a solve of device arrays on a stream; neither allocates nor waits.  x may be b. */
+typedef trs_status (*trs_gpu_launch)(trs_plan *plan, const trs_rhs *rhs, trs_stream stream);
+
 typedef struct trs_gpu {
   trs_device *device;
-  trs_system system; /* arrays in device memory, stored by rows or columns as load was asked;
-                        values conjugated already (system.conj is false) */
-  void *owned[3];    /* those of ptr, idx, val that are ours, not the caller's; device memory */
-  void *stage;       /* n x stage_width: right-hand sides that came from the host */
+  trs_gpu_launch launch;
+  trs_system system; /* device arrays by rows or by columns, as trs_gpu_load was called; values are
+                        conjugated already, and system.conj is false */
+  void *owned[3];    /* device memory: ptr, idx and val, where the plan owns them; else NULL */
+  void *stage;       /* n x stage_width: right-hand sides from host memory */
   int64_t stage_width;
-  trs_fault *fault; /* device memory, for the kernels */
-  trs_fault *told;  /* pinned host memory: fault as of the last wait */
+  trs_fault *fault;      /* device memory, for the kernels */
+  trs_fault *host_fault; /* pinned host memory: the fault as of the last wait */
 } trs_gpu;
 
 enum { TRS_GPU_PATTERN = 1, TRS_GPU_VALUES = 2 };
 
-/* NULL if a method of this backend can work here, else why not.  For a method's refuses. */
+/* For a method's refuses: NULL if the context has a GPU, else the reason. */
 const char *trs_gpu_refuses(const trs_plan *plan);
 
-/* Once, at the beginning of analyze: the context's device.  Then trs_gpu_free even after failures.
- */
-trs_status trs_gpu_open(trs_gpu *gpu, trs_plan *plan);
-/* The same in two steps: the device, and, current then, the record of failures there. */
-void trs_gpu_begin(trs_gpu *gpu, const trs_plan *plan);
+/* Call once, at the beginning of analyze.  trs_gpu_free is due after failures too. */
+trs_status trs_gpu_open(trs_gpu *gpu, trs_plan *plan, trs_gpu_launch launch);
+/* The same in two steps: the device; and, with that device current, the record of failures. */
+void trs_gpu_begin(trs_gpu *gpu, const trs_plan *plan, trs_gpu_launch launch);
 trs_status trs_gpu_arm(trs_gpu *gpu, const trs_plan *plan);
 
-/* The plan's system by rows or by columns, uploaded and transposed as need be, in the order of the
- * sweep's indices (ascending).  what: the pattern, the values or both.  Runs on plan->stream. */
+/* Brings the plan's system by rows or by columns into device memory, indices ascending in each
+ * vector; uploads, transposes and conjugates as needed.  what: TRS_GPU_PATTERN, TRS_GPU_VALUES or
+ * both.  Runs on plan->stream. */
 trs_status trs_gpu_load(trs_gpu *gpu, trs_plan *plan, bool rows, int what);
-/* Gives up the loaded arrays where they are ours, once a method has packed its own. */
+/* Frees the loaded arrays that the plan owns, once a method has packed its own. */
 void trs_gpu_unload(trs_gpu *gpu, trs_plan *plan);
 void trs_gpu_free(trs_gpu *gpu, trs_plan *plan);
 
-/* Device memory of the loaded arrays that are ours, and of the stage. */
+/* Device memory of the arrays that the plan owns, and of the stage. */
 int64_t trs_gpu_bytes(const trs_gpu *gpu);
 
-/* Launches a solve of arrays in device memory on a stream: no allocation, no waiting.  x may be b.
- */
-typedef trs_status (*trs_gpu_launch)(trs_plan *plan, const trs_rhs *rhs, trs_stream stream);
+/* For a method's solve.  If x or b lie in host memory: copies through the stage, launches, and
+ * waits for x.  If both lie in device memory: launches only, and trs_gpu_wait reports a stall. */
+trs_status trs_gpu_solve(trs_plan *plan, const trs_rhs *rhs);
+/* The same for a plan whose state does not begin with a trs_gpu. */
+trs_status trs_gpu_solve_by(trs_plan *plan, trs_gpu *gpu, const trs_rhs *rhs);
 
-/* For a method's solve: brings host arrays to the device and back around launch and waits for
- * them; for device arrays only launches (trs_gpu_wait tells of a stall later). */
-trs_status trs_gpu_solve(trs_plan *plan, trs_gpu *gpu, const trs_rhs *rhs, trs_gpu_launch launch);
-
-/* Waits for the plan's stream; TRS_ERROR_STALLED with the row where a wait passed its limit. */
-trs_status trs_gpu_wait(trs_plan *plan, trs_gpu *gpu);
+/* For a method's wait: waits for the plan's stream.  TRS_ERROR_STALLED with the row if a wait
+ * passed its limit. */
+trs_status trs_gpu_wait(trs_plan *plan);
 
 #endif

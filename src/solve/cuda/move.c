@@ -1,18 +1,18 @@
-/* move.c - both sweeps over a pair of factors on one GPU: permutations, scalings and the workspace
- * stay in its memory, and nothing but b and x ever crosses the bus. */
+/* move.c - both sweeps over a pair of factors on one GPU.  Permutations, scalings and the
+ * workspace stay in device memory; only b and x cross the bus. */
 #include "plan/mover.h"
 #include "solve/cuda/gpu.h"
 #include "solve/cuda/move.h"
 
-/* Right-hand sides in the workspace: as many as are expected, within these. */
-enum { LEAST_TILE = 8, MOST_TILE = 32 };
+/* Bounds of the right-hand sides in the workspace.  Between them: as many as the plan expects. */
+enum { LEAST_TOGETHER = 8, MOST_TOGETHER = 32 };
 
 typedef struct room {
   trs_gpu gpu;
   int32_t *in_perm, *out_perm; /* device memory; NULL: identity */
   double *in_scale, *out_scale;
-  void *work; /* n x tile, row-major; fewer right-hand sides use the first n x width */
-  int64_t tile;
+  void *work; /* n x together, row-major; fewer right-hand sides use the first n x width */
+  int64_t together;
 } room;
 
 static room *room_of(const trs_plan *plan) { return ((trs_two_sweeps *)plan->state)->room; }
@@ -27,35 +27,27 @@ static trs_status upload(room *r, trs_plan *plan, void **to, const void *from, s
 static trs_status fill(room *r, trs_plan *plan) {
   const trs_moves *m = &((trs_two_sweeps *)plan->state)->moves;
   int64_t hint = plan->options.nrhs;
-  r->tile = hint < LEAST_TILE ? LEAST_TILE : hint > MOST_TILE ? MOST_TILE : hint;
+  r->together = hint < LEAST_TOGETHER  ? LEAST_TOGETHER
+                : hint > MOST_TOGETHER ? MOST_TOGETHER
+                                       : hint;
   TRS_TRY(upload(r, plan, (void **)&r->in_perm, m->in_perm, sizeof *m->in_perm));
   TRS_TRY(upload(r, plan, (void **)&r->out_perm, m->out_perm, sizeof *m->out_perm));
   TRS_TRY(upload(r, plan, (void **)&r->in_scale, m->in_scale, sizeof *m->in_scale));
   TRS_TRY(upload(r, plan, (void **)&r->out_scale, m->out_scale, sizeof *m->out_scale));
-  TRS_TRY(trs_device_alloc(r->gpu.device, &r->work, plan->system.n * r->tile,
+  TRS_TRY(trs_device_alloc(r->gpu.device, &r->work, plan->system.n * r->together,
                            trs_scalar_size(plan->system.scalar), plan->stream));
   return trs_device_wait(plan->stream);
 }
 
-static trs_status create(trs_plan *plan) {
-  room *r;
-  TRS_TRY(TRS_ALLOC_ZERO(&r, 1));
-  ((trs_two_sweeps *)plan->state)->room = r;
-  trs_status status = trs_gpu_open(&r->gpu, plan);
-  r->gpu.system = plan->system;
-  if (!status) status = fill(r, plan);
-  return status;
-}
-
-static trs_status launch_tile(trs_plan *plan, const trs_rhs *rhs, int64_t first, int64_t width,
-                              trs_stream stream) {
+static trs_status launch_together(trs_plan *plan, const trs_rhs *rhs, int64_t first, int64_t width,
+                                  trs_stream stream) {
   const room *r = room_of(plan);
   trs_scalar scalar = plan->system.scalar;
   int64_t size = (int64_t)trs_scalar_size(scalar);
   const char *b = (const char *)rhs->b + first * rhs->b_col * size;
   char *x = (char *)rhs->x + first * rhs->x_col * size;
-  trs_move in = {plan->system.n, width, rhs->b_row, rhs->b_col, r->in_perm, r->in_scale};
-  trs_move out = {plan->system.n, width, rhs->x_row, rhs->x_col, r->out_perm, r->out_scale};
+  trs_row_map in = {plan->system.n, width, rhs->b_row, rhs->b_col, r->in_perm, r->in_scale};
+  trs_row_map out = {plan->system.n, width, rhs->x_row, rhs->x_col, r->out_perm, r->out_scale};
   trs_rhs inner = {.x = r->work, .b = r->work, .nrhs = width};
   inner.x_row = inner.b_row = width;
   inner.x_col = inner.b_col = 1;
@@ -65,19 +57,29 @@ static trs_status launch_tile(trs_plan *plan, const trs_rhs *rhs, int64_t first,
   return trs_launch_scatter(x, r->work, &out, scalar, stream);
 }
 
-/* The sweeps launch on the same stream: trs_plan_use_stream sees to that. */
+/* Both sweeps use this stream: trs_plan_use_stream sets it in them. */
 static trs_status launch(trs_plan *plan, const trs_rhs *rhs, trs_stream stream) {
-  int64_t tile = room_of(plan)->tile;
-  for (int64_t first = 0; first < rhs->nrhs; first += tile) {
+  int64_t together = room_of(plan)->together;
+  for (int64_t first = 0; first < rhs->nrhs; first += together) {
     int64_t left = rhs->nrhs - first;
-    TRS_TRY(launch_tile(plan, rhs, first, left < tile ? left : tile, stream));
+    TRS_TRY(launch_together(plan, rhs, first, left < together ? left : together, stream));
   }
   return TRS_SUCCESS;
 }
 
-/* Arrays that came from the host are back there already: a sweep that stalled is told of now. */
+static trs_status create(trs_plan *plan) {
+  room *r;
+  TRS_TRY(TRS_ALLOC_ZERO(&r, 1));
+  ((trs_two_sweeps *)plan->state)->room = r;
+  trs_status status = trs_gpu_open(&r->gpu, plan, launch);
+  r->gpu.system = plan->system;
+  if (!status) status = fill(r, plan);
+  return status;
+}
+
+/* If x or b lie in host memory, solve returns after the sweeps, and reports a stall now. */
 static trs_status solve(trs_plan *plan, const trs_rhs *rhs) {
-  TRS_TRY(trs_gpu_solve(plan, &room_of(plan)->gpu, rhs, launch));
+  TRS_TRY(trs_gpu_solve_by(plan, &room_of(plan)->gpu, rhs));
   if (trs_device_address(rhs->x) && trs_device_address(rhs->b)) return TRS_SUCCESS;
   TRS_TRY(trs_plan_finish(plan->sweep[0]));
   return trs_plan_finish(plan->sweep[1]);
@@ -85,7 +87,7 @@ static trs_status solve(trs_plan *plan, const trs_rhs *rhs) {
 
 static int64_t bytes(const trs_plan *plan) {
   const room *r = room_of(plan);
-  int64_t row = r->tile * (int64_t)trs_scalar_size(plan->system.scalar);
+  int64_t row = r->together * (int64_t)trs_scalar_size(plan->system.scalar);
   row +=
       (r->in_perm ? 4 : 0) + (r->out_perm ? 4 : 0) + (r->in_scale ? 8 : 0) + (r->out_scale ? 8 : 0);
   return plan->system.n * row + trs_gpu_bytes(&r->gpu);

@@ -1,5 +1,5 @@
-/* move.cu - a thread an element.  Where right-hand sides lie side by side outside too, neighbouring
- * threads move those of one row; where rows do, squares are turned in shared memory. */
+/* move.cu - one thread per element.  If the array is row-major, neighbouring threads copy the
+ * right-hand sides of one row.  If it is column-major, squares are transposed in shared memory. */
 #include "solve/cuda/move.h"
 
 #include "device/kernel.cuh"
@@ -18,9 +18,9 @@ __device__ trs::complex_of<R> scaled(double scale, trs::complex_of<R> value) {
   return {static_cast<R>(scale) * value.re, static_cast<R>(scale) * value.im};
 }
 
-/* Each row has 2^shift threads, of which width work. */
+/* Each row has 2^shift threads; the first `width` of them work. */
 template <class S, bool IN>
-__global__ void move_rows(S *work, S *outside, trs_move m, int shift) {
+__global__ void move_rows(S *work, S *outside, trs_row_map m, int shift) {
   int64_t count = m.n << shift, mask = (int64_t(1) << shift) - 1;
   for (int64_t k = int64_t(blockIdx.x) * blockDim.x + threadIdx.x; k < count;
        k += int64_t(gridDim.x) * blockDim.x) {
@@ -33,10 +33,10 @@ __global__ void move_rows(S *work, S *outside, trs_move m, int shift) {
   }
 }
 
-/* SIDE rows and right-hand sides at a time, through shared memory: along the rows outside, along
- * the right-hand sides in the workspace. */
+/* Transposes squares of SIDE rows and SIDE right-hand sides in shared memory: accesses are
+ * contiguous along rows in the array and along right-hand sides in the workspace. */
 template <class S, bool IN>
-__global__ void __launch_bounds__(BLOCK) move_squares(S *work, S *outside, trs_move m) {
+__global__ void __launch_bounds__(BLOCK) move_squares(S *work, S *outside, trs_row_map m) {
   __shared__ S square[SIDE][SIDE + 1];
   const int x = int(threadIdx.x) % SIDE, y = int(threadIdx.x) / SIDE;
   for (int64_t first = int64_t(blockIdx.x) * SIDE; first < m.n; first += int64_t(gridDim.x) * SIDE)
@@ -74,7 +74,7 @@ int blocks_for(int64_t threads) {
 }
 
 template <bool IN>
-trs_status launch(void *work, void *outside, const trs_move &m, trs_scalar scalar,
+trs_status launch(void *work, void *outside, const trs_row_map &m, trs_scalar scalar,
                   trs_stream stream, const char *what) {
   const bool squares = m.col > m.row && m.width >= SQUARE_FROM;
   const int shift = shift_for(m.width);
@@ -96,13 +96,13 @@ trs_status launch(void *work, void *outside, const trs_move &m, trs_scalar scala
 
 }  // namespace
 
-extern "C" trs_status trs_launch_gather(void *work, const void *b, const trs_move *move,
+extern "C" trs_status trs_launch_gather(void *work, const void *b, const trs_row_map *move,
                                         trs_scalar scalar, trs_stream stream) {
   return launch<true>(work, const_cast<void *>(b), *move, scalar, stream,
                       "bringing right-hand sides to the sweeps");
 }
 
-extern "C" trs_status trs_launch_scatter(void *x, const void *work, const trs_move *move,
+extern "C" trs_status trs_launch_scatter(void *x, const void *work, const trs_row_map *move,
                                          trs_scalar scalar, trs_stream stream) {
   return launch<false>(const_cast<void *>(work), x, *move, scalar, stream,
                        "taking solutions from the sweeps");

@@ -1,5 +1,5 @@
-/* pull.c - solves without analysis: pull.cu once for each right-hand side, for plans that solve
- * once. */
+/* pull.c - solves without analysis, for plans that solve once.  One launch of pull.cu per
+ * right-hand side. */
 #include "solve/cuda/pull.h"
 
 #include <stdio.h>
@@ -16,7 +16,7 @@ typedef struct pull {
 
 static const char *const lanes_words[] = {"auto", "1", "4", "8", "32", NULL};
 static const int lanes_of_word[] = {0, 1, 4, 8, 32};
-enum { LANES_AUTO, LANES_LEAST, LANES_MOST = 4 }; /* places in both */
+enum { LANES_AUTO, LANES_LEAST, LANES_MOST = 4 }; /* places in both arrays */
 
 static int64_t known_bytes(const trs_system *S) {
   return S->n * (int64_t)trs_scalar_size(S->scalar);
@@ -26,7 +26,7 @@ static int64_t work_bytes(const trs_system *S) {
   return known_bytes(S) + (int64_t)sizeof(uint32_t);
 }
 
-/* As few as share out a mean row in one batch a lane. */
+/* The fewest lanes per row with which a mean row is one batch per lane. */
 static int lanes_for(const trs_system *S) {
   int k = LANES_LEAST;
   while (k < LANES_MOST && S->nnz > S->n * lanes_of_word[k] * TRS_PULL_BATCH) k++;
@@ -36,24 +36,6 @@ static int lanes_for(const trs_system *S) {
 static trs_status build(pull *s, trs_plan *plan) {
   TRS_TRY(trs_gpu_load(&s->gpu, plan, true, TRS_GPU_PATTERN | TRS_GPU_VALUES));
   TRS_TRY(trs_device_alloc(s->gpu.device, &s->work, work_bytes(&s->gpu.system), 1, plan->stream));
-  return trs_device_wait(plan->stream);
-}
-
-static trs_status analyze(trs_plan *plan) {
-  pull *s;
-  TRS_TRY(TRS_ALLOC_ZERO(&s, 1));
-  plan->state = s;
-  const trs_parameter table[] = {{.key = "lanes", .words = lanes_words, .value = &s->lanes_choice}};
-  TRS_TRY(trs_parameters_read(plan, table, sizeof table / sizeof table[0]));
-  s->lanes =
-      s->lanes_choice == LANES_AUTO ? lanes_for(&plan->system) : lanes_of_word[s->lanes_choice];
-  TRS_TRY(trs_gpu_open(&s->gpu, plan));
-  return build(s, plan);
-}
-
-static trs_status update(trs_plan *plan) {
-  pull *s = plan->state;
-  TRS_TRY(trs_gpu_load(&s->gpu, plan, true, TRS_GPU_VALUES));
   return trs_device_wait(plan->stream);
 }
 
@@ -83,13 +65,25 @@ static trs_status launch(trs_plan *plan, const trs_rhs *rhs, trs_stream stream) 
   return TRS_SUCCESS;
 }
 
-static trs_status solve(trs_plan *plan, const trs_rhs *rhs) {
-  return trs_gpu_solve(plan, &((pull *)plan->state)->gpu, rhs, launch);
+static trs_status analyze(trs_plan *plan) {
+  pull *s;
+  TRS_TRY(TRS_ALLOC_ZERO(&s, 1));
+  plan->state = s;
+  const trs_parameter table[] = {{.key = "lanes", .words = lanes_words, .value = &s->lanes_choice}};
+  TRS_TRY(trs_parameters_read(plan, table, sizeof table / sizeof table[0]));
+  s->lanes =
+      s->lanes_choice == LANES_AUTO ? lanes_for(&plan->system) : lanes_of_word[s->lanes_choice];
+  TRS_TRY(trs_gpu_open(&s->gpu, plan, launch));
+  return build(s, plan);
 }
 
-static trs_status wait(trs_plan *plan) { return trs_gpu_wait(plan, &((pull *)plan->state)->gpu); }
+static trs_status update(trs_plan *plan) {
+  pull *s = plan->state;
+  TRS_TRY(trs_gpu_load(&s->gpu, plan, true, TRS_GPU_VALUES));
+  return trs_device_wait(plan->stream);
+}
 
-/* A single solve is over before another method's analysis is. */
+/* One solve ends before the analysis of another method does. */
 static trs_estimate estimate(const trs_plan *plan) {
   const bool once = plan->options.solves == 1;
   return (trs_estimate){.preference = once ? TRS_PREFERENCE_NONE : TRS_PREFERENCE_LAST};
@@ -124,8 +118,8 @@ const trs_method trs_method_pull = {
     .analysis_solves = 0.1,
     .analyze = analyze,
     .update = update,
-    .solve = solve,
-    .wait = wait,
+    .solve = trs_gpu_solve,
+    .wait = trs_gpu_wait,
     .bytes = bytes,
     .describe = describe,
     .free = free_state,

@@ -1,15 +1,16 @@
-/* pull.cu - rows in their natural order, each pulling the x it needs as they become known.
+/* pull.cu - rows in natural order; each reads the x it depends on as they become known.
  *
- * Nothing is analysed: rows come straight from the compressed arrays, a group of lanes a row, and
- * wait for x that carries its own readiness (slice.cuh).  Blocks of threads take tickets in the
- * order of the sweep: one waits only for blocks that run already.  The rows of a warp may wait for
- * each other, so a warp goes round one loop until all of them are solved: in a turn every lane
- * looks once at what it still lacks, and rows that lack nothing are published.  No atomic sums: the
- * same bits every time.
- * O(nnz) work; a row waits for the longest chain of dependencies before it. */
+ * No analysis: rows come straight from the compressed arrays, a group of lanes per row, and poll x
+ * that carries its own readiness (ready.cuh).  Blocks of threads take tickets in the order of the
+ * sweep, so a block waits only for blocks that already run.  Rows of a warp may depend on each
+ * other, so a warp repeats one loop until all its rows are solved.  In each step every lane polls
+ * once what its batch lacks, and rows that lack nothing are published.  No atomic sums: the same
+ * bits every time.
+ *
+ * O(nnz) work; the time is that of the longest chain of dependencies. */
 #include "solve/cuda/pull.h"
 
-#include "solve/cuda/slice.cuh"
+#include "solve/cuda/ready.cuh"
 
 namespace {
 
@@ -18,8 +19,8 @@ using namespace trs;
 constexpr int WARP = 32, THREADS = 256, BATCH = TRS_PULL_BATCH;
 constexpr unsigned ALL_LANES = ~0u;
 
-/* Off-diagonal entries of a row, from the farthest dependency to the nearest: the q-th is at
- * first + q step. */
+/* Off-diagonal entries of a row, from the farthest dependency to the nearest.  Entry q is at first
+ * + q step. */
 struct entries {
   int64_t first, diagonal;
   int32_t count;
@@ -34,7 +35,7 @@ __device__ entries entries_of(const trs_pull &a, int64_t row) {
   return {a.lower ? begin : end - 1, diagonal, int32_t(end - begin - stored), a.lower ? 1 : -1};
 }
 
-/* A lane's share of its row's sum: every LANES-th entry, a batch at a time. */
+/* One lane's share of its row's sum: every LANES-th entry, one batch at a time. */
 template <class S, int LANES>
 class share {
  public:
@@ -51,15 +52,15 @@ class share {
   __device__ bool over() const { return next_ >= e_.count; }
   __device__ S sum() const { return sum_; }
 
-  /* Looks once at what the batch lacks; adds it when nothing is, in the order of the entries
-   * whatever arrived first.  Past the limit of waits the share ends with what there is. */
-  __device__ void turn() {
+  /* Polls the missing values of the batch once.  Adds a complete batch in the order of the
+   * entries, whatever arrived first.  Past the limit of waits the share ends. */
+  __device__ void step() {
     if (over()) return;
     bool lacks = false;
 #pragma unroll
-    for (int u = 0; u < BATCH; u++) peek_if(empty(value_[u]), x_ + col_[u], value_[u]);
+    for (int u = 0; u < BATCH; u++) peek_if(is_pending(value_[u]), x_ + col_[u], value_[u]);
 #pragma unroll
-    for (int u = 0; u < BATCH; u++) lacks |= empty(value_[u]);
+    for (int u = 0; u < BATCH; u++) lacks |= is_pending(value_[u]);
     if (lacks && patience_.goes_on(row_)) return;
     add();
     next_ = lacks ? e_.count : next_ + BATCH * LANES;
@@ -75,7 +76,7 @@ class share {
   int32_t col_[BATCH];
   S coefficient_[BATCH], value_[BATCH], sum_ = S{};
 
-  /* The batch from next_ on; past the row's end there is nothing to wait for. */
+  /* The batch from next_ on.  Past the row's end no value is missing. */
   __device__ void load() {
 #pragma unroll
     for (int u = 0; u < BATCH; u++) {
@@ -83,7 +84,7 @@ class share {
       bool there = q < e_.count;
       col_[u] = there ? __ldg(idx_ + e_.at(q)) : -1;
       coefficient_[u] = there ? val_[e_.at(q)] : S{};
-      value_[u] = there ? empty_value<S>() : S{};
+      value_[u] = there ? pending_value<S>() : S{};
     }
   }
   __device__ void add() {
@@ -93,7 +94,7 @@ class share {
   }
 };
 
-/* A row but for its sum. */
+/* A row without its sum. */
 template <class S>
 struct equation {
   int64_t row; /* -1: none */
@@ -104,7 +105,7 @@ struct equation {
     inverse = a.unit ? one<S>() : reciprocal(static_cast<const S *>(a.val)[e.diagonal]);
   }
   __device__ void finish(const trs_pull &a, S sum) const {
-    S x = full((b - sum) * inverse);
+    S x = encode((b - sum) * inverse);
     publish(static_cast<S *>(a.known) + row, x);
     static_cast<S *>(a.x)[row * a.x_row] = x;
   }
@@ -117,7 +118,7 @@ __device__ int64_t take_ticket(uint32_t *counter) {
   return ticket;
 }
 
-/* Every lane of a warp takes part in every turn, also those that have no row or are done with it.
+/* Every lane of a warp takes part in every step, also a lane whose row is solved or that has none.
  */
 template <class S, int LANES>
 __device__ void solve_rows(const trs_pull &a, share<S, LANES> &mine, const equation<S> &own) {
@@ -126,7 +127,7 @@ __device__ void solve_rows(const trs_pull &a, share<S, LANES> &mine, const equat
   const unsigned row_lanes = (ALL_LANES >> (WARP - LANES)) << first;
   bool done = own.row < 0;
   while (!__all_sync(ALL_LANES, done)) {
-    mine.turn();
+    mine.step();
     bool complete = (~__ballot_sync(ALL_LANES, mine.over()) & row_lanes) == 0 && !done;
     if (!__any_sync(ALL_LANES, complete)) continue;
     S sum = sum_lanes(mine.sum(), LOG_LANES);

@@ -1,4 +1,4 @@
-/* pull.h - what the pull method's kernel is told.  C and CUDA C++. */
+/* pull.h - arguments of the kernel of pull.  C and CUDA C++. */
 #ifndef TRS_SOLVE_CUDA_PULL_H
 #define TRS_SOLVE_CUDA_PULL_H
 
@@ -16,7 +16,7 @@ typedef struct trs_pull {
   const int64_t *ptr;             /* n + 1, by rows */
   const int32_t *idx;             /* ascending within a row */
   const void *val;
-  /* Every bit set before a solve. */
+  /* All bits are set before a solve. */
   void *known;      /* n: x by row */
   uint32_t *ticket; /* 1: blocks of threads that have begun, less one */
   trs_fault *fault;
@@ -30,7 +30,7 @@ typedef struct trs_pull {
 extern "C" {
 #endif
 
-/* lanes: of a row, 1, 4, 8 or 32. */
+/* lanes per row: 1, 4, 8 or 32. */
 trs_status trs_pull_sweep(const trs_pull *pull, int lanes, trs_stream stream);
 
 #ifdef __cplusplus

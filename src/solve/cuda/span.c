@@ -1,7 +1,8 @@
 /* span.c - columns to and from a stage. */
 #include "solve/cuda/span.h"
 
-/* A single column may have rows beside each other in one array and apart in the other. */
+/* Row-major if either array is.  A single column may be contiguous in one array and strided in the
+ * other. */
 trs_span trs_span_of(const trs_rhs *rhs, const trs_system *S, int64_t first, int64_t width) {
   return (trs_span){.n = S->n,
                     .size = (int64_t)trs_scalar_size(S->scalar),
@@ -17,7 +18,7 @@ trs_rhs trs_span_staged(const trs_span *s, void *x, const void *b) {
   return staged;
 }
 
-/* Plain copies: between two GPUs these are the fast ones. */
+/* Plain copies, one per column: between two GPUs these are the fast ones. */
 static trs_status copy_columns(const trs_span *s, char *to, int64_t to_col, const char *from,
                                int64_t from_col, trs_stream stream) {
   const int64_t bytes = s->n * s->size;

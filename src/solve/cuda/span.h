@@ -1,12 +1,12 @@
-/* span.h - columns of the caller's b and x, and their place in a stage in device memory: in the
- * order of the arrays, rows of `width` where these are row-major, else columns of n. */
+/* span.h - some columns of the caller's b and x, and their layout in a stage in device memory:
+ * rows of `width` if one of the arrays is row-major, else columns of n. */
 #ifndef TRS_SOLVE_CUDA_SPAN_H
 #define TRS_SOLVE_CUDA_SPAN_H
 
 #include "plan/method.h"
 
 typedef struct trs_span {
-  int64_t n, size; /* rows; bytes of a value */
+  int64_t n, size; /* rows; bytes per value */
   int64_t first, width;
   bool row_major;
 } trs_span;
@@ -14,10 +14,10 @@ typedef struct trs_span {
 /* Columns first .. first + width - 1. */
 trs_span trs_span_of(const trs_rhs *rhs, const trs_system *S, int64_t first, int64_t width);
 
-/* These columns as they lie in stages for x and b, which may be the same. */
+/* The columns as they lie in stages for x and b, which may be the same memory. */
 trs_rhs trs_span_staged(const trs_span *s, void *x, const void *b);
 
-/* From rhs->b to a stage; from a stage to rhs->x. */
+/* Copy from rhs->b to a stage, and from a stage to rhs->x. */
 trs_status trs_span_bring(const trs_span *s, void *stage, const trs_rhs *rhs, trs_stream stream);
 trs_status trs_span_take(const trs_span *s, const void *stage, const trs_rhs *rhs,
                          trs_stream stream);

@@ -1,5 +1,5 @@
-/* transpose.cu - rows to columns by a stable radix sort of the column indices (CUB): entries of one
- * column keep the order of their rows, so the result is sorted and always the same. */
+/* transpose.cu - rows to columns by a stable radix sort of the column indices (CUB).  The entries
+ * of a column keep the order of their rows, so the result is sorted and always the same. */
 #include "solve/cuda/transpose.h"
 
 #include <cub/device/device_radix_sort.cuh>
@@ -15,7 +15,7 @@ int blocks_for(int64_t count) {
   return static_cast<int>(blocks < 1 ? 1 : blocks > 65536 ? 65536 : blocks);
 }
 
-/* A warp a row. */
+/* One warp per row. */
 __global__ void number_entries(int64_t n, const int64_t *ptr, int32_t *row, int64_t *entry) {
   int64_t warp = (int64_t(blockIdx.x) * blockDim.x + threadIdx.x) / 32;
   for (int64_t i = warp; i < n; i += int64_t(gridDim.x) * blockDim.x / 32)
@@ -68,8 +68,8 @@ struct workspace {
   size_t sort_bytes;
 };
 
-trs_status allocate(workspace *w, trs_turned *turned, trs_device *device, int64_t n, int64_t nnz,
-                    size_t value_size, trs_stream stream) {
+trs_status allocate(workspace *w, trs_transposed *result, trs_device *device, int64_t n,
+                    int64_t nnz, size_t value_size, trs_stream stream) {
   TRS_TRY(trs_device_check(
       cub::DeviceRadixSort::SortPairs(nullptr, w->sort_bytes, w->key, w->key, w->entry, w->sorted,
                                       nnz, 0, bits_of(n), static_cast<cudaStream_t>(stream)),
@@ -79,26 +79,26 @@ trs_status allocate(workspace *w, trs_turned *turned, trs_device *device, int64_
   TRS_TRY(TRS_DEVICE_ALLOC(device, &w->entry, nnz, stream));
   TRS_TRY(TRS_DEVICE_ALLOC(device, &w->sorted, nnz, stream));
   TRS_TRY(trs_device_alloc(device, &w->sort, static_cast<int64_t>(w->sort_bytes), 1, stream));
-  TRS_TRY(TRS_DEVICE_ALLOC(device, &turned->ptr, n + 1, stream));
-  TRS_TRY(TRS_DEVICE_ALLOC(device, &turned->idx, nnz, stream));
-  if (value_size) TRS_TRY(trs_device_alloc(device, &turned->val, nnz, value_size, stream));
+  TRS_TRY(TRS_DEVICE_ALLOC(device, &result->ptr, n + 1, stream));
+  TRS_TRY(TRS_DEVICE_ALLOC(device, &result->idx, nnz, stream));
+  if (value_size) TRS_TRY(trs_device_alloc(device, &result->val, nnz, value_size, stream));
   return TRS_SUCCESS;
 }
 
-trs_status fill(workspace *w, trs_turned *turned, int64_t n, int64_t nnz, trs_scalar scalar,
+trs_status fill(workspace *w, trs_transposed *result, int64_t n, int64_t nnz, trs_scalar scalar,
                 const int64_t *ptr, const int32_t *idx, const void *val, cudaStream_t stream) {
   number_entries<<<blocks_for(n * 32), BLOCK, 0, stream>>>(n, ptr, w->row, w->entry);
   TRS_TRY(trs_device_check(
       cub::DeviceRadixSort::SortPairs(w->sort, w->sort_bytes, idx, w->key, w->entry, w->sorted, nnz,
                                       0, bits_of(n), stream),
       "sorting"));
-  find_vectors<<<blocks_for(nnz + 1), BLOCK, 0, stream>>>(n, nnz, w->key, turned->ptr);
-  gather_indices<<<blocks_for(nnz), BLOCK, 0, stream>>>(nnz, w->sorted, w->row, turned->idx);
+  find_vectors<<<blocks_for(nnz + 1), BLOCK, 0, stream>>>(n, nnz, w->key, result->ptr);
+  gather_indices<<<blocks_for(nnz), BLOCK, 0, stream>>>(nnz, w->sorted, w->row, result->idx);
   if (val)
     trs::by_scalar(scalar, [&](auto s) {
       using S = decltype(s);
       gather_values<<<blocks_for(nnz), BLOCK, 0, stream>>>(
-          nnz, w->sorted, static_cast<const S *>(val), static_cast<S *>(turned->val));
+          nnz, w->sorted, static_cast<const S *>(val), static_cast<S *>(result->val));
       return cudaSuccess;
     });
   return trs_device_check(cudaGetLastError(), "transposing");
@@ -106,22 +106,22 @@ trs_status fill(workspace *w, trs_turned *turned, int64_t n, int64_t nnz, trs_sc
 
 }  // namespace
 
-extern "C" trs_status trs_gpu_transpose(trs_turned *turned, trs_device *device, int64_t n,
+extern "C" trs_status trs_gpu_transpose(trs_transposed *result, trs_device *device, int64_t n,
                                         int64_t nnz, trs_scalar scalar, const int64_t *ptr,
                                         const int32_t *idx, const void *val, trs_stream stream) {
   workspace w = {};
-  *turned = trs_turned{};
+  *result = trs_transposed{};
   size_t size = val ? size_t(trs::size_of_scalar(scalar)) : 0;
-  trs_status status = allocate(&w, turned, device, n, nnz, size, stream);
+  trs_status status = allocate(&w, result, device, n, nnz, size, stream);
   if (!status)
-    status = fill(&w, turned, n, nnz, scalar, ptr, idx, val, static_cast<cudaStream_t>(stream));
+    status = fill(&w, result, n, nnz, scalar, ptr, idx, val, static_cast<cudaStream_t>(stream));
   void *done[] = {w.row, w.key, w.entry, w.sorted, w.sort};
   for (void *pointer : done) trs_device_free(device, pointer, stream);
   if (status) {
-    trs_device_free(device, turned->ptr, stream);
-    trs_device_free(device, turned->idx, stream);
-    trs_device_free(device, turned->val, stream);
-    *turned = trs_turned{};
+    trs_device_free(device, result->ptr, stream);
+    trs_device_free(device, result->idx, stream);
+    trs_device_free(device, result->val, stream);
+    *result = trs_transposed{};
   }
   return status;
 }

@@ -1,26 +1,27 @@
-/* transpose.h - the other order of a compressed matrix in device memory.  C and CUDA C++. */
+/* transpose.h - the other storage order of a compressed matrix in device memory.  C and CUDA C++.
+ */
 #ifndef TRS_SOLVE_CUDA_TRANSPOSE_H
 #define TRS_SOLVE_CUDA_TRANSPOSE_H
 
 #include "device/device.h"
 
-typedef struct trs_turned {
+typedef struct trs_transposed {
   int64_t *ptr; /* n + 1 */
   int32_t *idx; /* nnz, ascending within a vector */
-  void *val;    /* nnz; NULL where no values were given */
-} trs_turned;
+  void *val;    /* nnz; NULL if no values were given */
+} trs_transposed;
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-/* A square n x n matrix turned from rows to columns or back; device arrays from trs_device_alloc,
- * the caller's to free.  On failure nothing is left allocated.  O(nnz) by a stable radix sort. */
-trs_status trs_gpu_transpose(trs_turned *turned, trs_device *device, int64_t n, int64_t nnz,
+/* From rows to columns, or back, of a square n x n matrix.  The arrays come from trs_device_alloc;
+ * the caller frees them.  On failure nothing is left allocated.  O(nnz) by a stable radix sort. */
+trs_status trs_gpu_transpose(trs_transposed *result, trs_device *device, int64_t n, int64_t nnz,
                              trs_scalar scalar, const int64_t *ptr, const int32_t *idx,
                              const void *val, trs_stream stream);
 
-/* val[count] becomes its conjugate; complex scalars only. */
+/* Conjugates val[count]; complex scalars only. */
 trs_status trs_gpu_conjugate(void *val, int64_t count, trs_scalar scalar, trs_stream stream);
 
 #ifdef __cplusplus

@@ -58,7 +58,7 @@ static trs_status compare_files(const reader *r, const char *path, trs_ranks *ra
 /* ---- Checksums. ---- */
 
 typedef struct sums {
-  trs_slice values[2];
+  trs_array_slice values[2];
   uint32_t indices[2];
 } sums;
 
@@ -79,7 +79,7 @@ static trs_status check_indices(const reader *r, const sums *other, int rank, in
   const trs_matrix *T[2] = {r->F->L, r->F->U};
   for (int k = 0; k < 2 && !r->whole; k++) {
     int64_t from = T[k]->nnz * rank / size, to = T[k]->nnz * (rank + 1) / size;
-    const trs_slice *slice = &other->values[k];
+    const trs_array_slice *slice = &other->values[k];
     uint32_t crc = trs_crc32(0, T[k]->idx + from, (to - from) * (int64_t)sizeof *T[k]->idx);
     if (slice->from != from || slice->to != to || other->indices[k] != crc)
       return trs_fail(TRS_ERROR_FORMAT, -1,
@@ -102,7 +102,7 @@ static trs_status check_sums(const reader *r, const char *path, trs_ranks *ranks
     TRS_TRY(trs_ranks_receive(ranks, from, TRS_TAG_MOVE, &part, sizeof part));
     if (!status) status = check_indices(r, &part, from, ranks->size, path);
     for (int k = 0; k < 2; k++) {
-      const trs_slice *next = &part.values[k];
+      const trs_array_slice *next = &part.values[k];
       whole.values[k].crc = trs_crc32_join(whole.values[k].crc, next->crc, next->bytes);
       whole.values[k].checked &= next->checked;
     }

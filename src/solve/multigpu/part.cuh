@@ -10,7 +10,7 @@
 #ifndef TRS_SOLVE_MULTIGPU_PART_CUH
 #define TRS_SOLVE_MULTIGPU_PART_CUH
 
-#include "solve/cuda/syncfree.cuh"
+#include "solve/cuda/published/syncfree.cuh"
 #include "solve/multigpu/part.h"
 
 namespace trs::part {

@@ -8,7 +8,7 @@
 
 #include "matrix/device.h"
 #include "plan/parameters.h"
-#include "solve/cuda/choice.h"
+#include "solve/cuda/engine/choice.h"
 #include "solve/multigpu/alone.h"
 #include "solve/multigpu/push_state.h"
 
@@ -84,12 +84,12 @@ static bool chosen(const trs_plan *plan) {
 
 /* What the one-GPU engine's cost model says of these slices. */
 static trs_status expect_of_one(trs_push_state *p, trs_scalar scalar) {
-  trs_region *regions;
+  trs_launch_range *ranges;
   int32_t count;
-  trs_status status = trs_choose_regions(
-      &regions, &count, &p->alone, p->slices.level, p->slices.nlevels,
-      TRS_NARROW_ROWS(trs_scalar_size(scalar)), p->rules.most_block > 1, TRS_REGIONS_AUTO, 1);
-  trs_free(regions);
+  trs_status status = trs_choose_launch_ranges(
+      &ranges, &count, &p->alone, p->slices.level, p->slices.nlevels,
+      TRS_SINGLE_BLOCK_ROWS(trs_scalar_size(scalar)), p->rules.most_block > 1, TRS_RANGES_AUTO, 1);
+  trs_free(ranges);
   return status;
 }
 
@@ -124,7 +124,7 @@ static trs_status decline(const trs_push_state *p, const trs_plan *plan, const c
                   "steps between GPUs on the longest path)",
                   p->deal.members, how, 1e3 * seconds, 1e3 * p->alone, (int)p->slices.nlevels,
                   plan->system.n ? (double)p->deal.pushes / (double)plan->system.n : 0,
-                  (int)p->deal.crossings);
+                  (int)p->deal.peer_steps);
 }
 
 /* A solve too short to be shared. */
@@ -172,8 +172,8 @@ static trs_status try_partition(trs_push_state *p, const trs_system *S, trs_part
   int64_t cut[TRS_DEAL_MEMBERS + 1] = {0, S->n};
   const bool slabs = partition == TRS_PARTITION_SLABS;
   if (slabs) trs_deal_slabs(cut, S, members);
-  TRS_TRY(trs_outline_create_slabs(&p->outline, &p->slices, S, &p->rules, slabs ? members : 1, cut,
-                                   p->team));
+  TRS_TRY(
+      trs_outline_create(&p->outline, &p->slices, S, &p->rules, slabs ? members : 1, cut, p->team));
   return trs_deal_create(&p->deal, S, &p->slices, p->outline, members, partition,
                          p->races ? p->alone : 0, p->team);
 }
@@ -213,7 +213,7 @@ static trs_status find_partition(trs_push_state *p, const trs_plan *plan, const 
 static trs_status make_share(void *plan, int number) {
   trs_push_state *p = ((const trs_plan *)plan)->state;
   trs_push_member *m = trs_push_member_of(p, number);
-  TRS_TRY(trs_deal_share_create(&m->share, &p->deal, &p->slices, number, p->rules.watch));
+  TRS_TRY(trs_deal_share_create(&m->share, &p->deal, &p->slices, number, p->rules.early_poll));
   TRS_TRY(trs_push_cut(&m->run, &m->nruns, &m->share, p->slices.level, p->slices.nlevels,
                        p->deal.members));
   return trs_push_spare(m, &p->deal, &p->slices);
@@ -442,7 +442,7 @@ static void describe(const trs_plan *plan, char *text, size_t size) {
       "between members on the longest path; %d levels of %d blocks of up to %d rows, %s "
       "%.3g ms (one GPU %.3g)",
       p->deal.members, p->members, trs_partition_names[p->deal.partition],
-      (double)p->deal.pushes / n, p->deal.balance, p->deal.level_balance, (int)p->deal.crossings,
+      (double)p->deal.pushes / n, p->deal.balance, p->deal.level_balance, (int)p->deal.peer_steps,
       p->slices.nlevels, p->slices.nblocks, p->rules.most_block,
       p->together > 0 ? "took" : "expects", 1e3 * (p->together > 0 ? p->together : p->deal.seconds),
       1e3 * p->alone);

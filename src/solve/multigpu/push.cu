@@ -1,9 +1,9 @@
-/* push.cu - one system by several GPUs: the wide kernel's slices (solve/cuda/wide.cuh), of which
- * every member has its own.
+/* push.cu - one system by several GPUs: the slices of the warp-per-slice kernel
+ * (solve/cuda/engine/warp_slice.cuh), of which every member has its own.
  *
  * A solved x is stored at home, and then once into the memory of each member that needs it; all
- * wait for words in their own memory only.  A word carries its readiness (slice.cuh), so that a
- * step between two GPUs costs one store over the link.
+ * wait for words in their own memory only.  A word carries its readiness (solve/cuda/ready.cuh), so
+ * that a step between two GPUs costs one store over the link.
  *
  * A member goes through the levels of the whole system in runs, a launch each.  A run of several
  * levels stays: as many blocks of threads as fit take chunks by ticket.  One of a single large
@@ -16,12 +16,12 @@
  */
 #include "solve/multigpu/push.h"
 
-#include "solve/cuda/wide.cuh"
+#include "solve/cuda/engine/warp_slice.cuh"
 
 namespace {
 
 using namespace trs;
-using namespace trs::wide_slices;
+using namespace trs::warp_slice;
 
 template <class S, class V>
 struct view {
@@ -40,7 +40,7 @@ struct view {
   __device__ uint32_t look(int32_t position) const { return silent ? 0 : __ldg(a.mask + position); }
 
   __device__ void finish(int32_t position, int32_t row, S value, uint32_t needed) const {
-    value = full(value);
+    value = encode(value);
     if (!silent) publish(work + position, value);
     for (; needed; needed &= needed - 1)
       publish<true>(static_cast<S *>(a.peer[__ffs(int(needed)) - 1]) + place * s.n + position,
@@ -101,13 +101,13 @@ struct leftovers {
     S *column = old + which / a.nclear * a.slices.n;
     int64_t first = int64_t(__ldg(a.clear + which % a.nclear)) * TRS_PUSH_ROWS;
     for (int k = at.lane; k < TRS_PUSH_ROWS && first + k < a.slices.n; k += 32)
-      column[first + k] = empty_value<S>();
+      column[first + k] = pending_value<S>();
   }
   template <class S>
   __device__ void empty_parts(S *old, int32_t turn, place at) const {
     const int64_t first = (int64_t(turn) * TRS_PUSH_CLEARS + at.warp) * TRS_PUSH_ROWS;
     for (int k = at.lane; k < TRS_PUSH_ROWS && first + k < parts; k += 32)
-      old[first + k] = empty_value<S>();
+      old[first + k] = pending_value<S>();
   }
 };
 

@@ -1,12 +1,12 @@
 /* push_runs.c - a member's launches in a solve: runs of levels of the whole system, cut where a
  * level is so large that a launch of its own costs little. */
-#include "solve/cuda/choice.h"
+#include "solve/cuda/engine/choice.h"
 #include "solve/multigpu/push_state.h"
 
-static int32_t waits_of(const trs_region *region) {
-  if (region->heavy) return TRS_PUSH_WAITS_HEAVY;
-  if (region->level_end - region->level > 1) return TRS_PUSH_WAITS_ROWS;
-  return region->entries == 0 ? TRS_PUSH_WAITS_NOT : TRS_PUSH_WAITS_EARLY;
+static int32_t waits_of(const trs_launch_range *range) {
+  if (range->heavy) return TRS_PUSH_WAITS_HEAVY;
+  if (range->level_end - range->level > 1) return TRS_PUSH_WAITS_ROWS;
+  return range->entries == 0 ? TRS_PUSH_WAITS_NOT : TRS_PUSH_WAITS_EARLY;
 }
 
 /* The member's first chunk, from `chunk` on, that is not of a level before `level`. */
@@ -16,18 +16,18 @@ static int32_t chunk_of_level(const trs_deal_share *share, int32_t chunk, int32_
 }
 
 /* Runs of which the member has nothing are left out, but not all: the last one ends the solve. */
-static int32_t cut_share(trs_push_run *run, const trs_deal_share *share, const trs_region *regions,
-                         int32_t nregions, int32_t nlevels) {
+static int32_t cut_share(trs_push_run *run, const trs_deal_share *share,
+                         const trs_launch_range *ranges, int32_t nranges, int32_t nlevels) {
   int32_t count = 0, chunk = 0;
-  for (int32_t k = 0; k < nregions; k++) {
-    int32_t end = chunk_of_level(share, chunk, regions[k].level_end);
+  for (int32_t k = 0; k < nranges; k++) {
+    int32_t end = chunk_of_level(share, chunk, ranges[k].level_end);
     if (end > chunk)
       run[count++] = (trs_push_run){.chunk = chunk,
                                     .chunk_end = end,
                                     .slice = share->chunk[chunk],
                                     .slice_end = share->chunk[end],
-                                    .waits = waits_of(&regions[k]),
-                                    .silent = regions[k].level == nlevels - 1};
+                                    .waits = waits_of(&ranges[k]),
+                                    .silent = ranges[k].level == nlevels - 1};
     chunk = end;
   }
   if (count == 0) run[count++] = (trs_push_run){.waits = TRS_PUSH_WAITS_NOT};
@@ -37,15 +37,15 @@ static int32_t cut_share(trs_push_run *run, const trs_deal_share *share, const t
 
 trs_status trs_push_cut(trs_push_run **run, int32_t *nruns, const trs_deal_share *share,
                         const trs_slice_level *level, int32_t nlevels, int32_t members) {
-  trs_region *regions;
-  int32_t nregions;
+  trs_launch_range *ranges;
+  int32_t nranges;
   double seconds;
   *run = NULL;
-  TRS_TRY(trs_choose_regions(&regions, &nregions, &seconds, level, nlevels, 0, false,
-                             TRS_REGIONS_WIDE, members));
-  trs_status status = TRS_ALLOC(run, nregions + 1);
-  if (!status) *nruns = cut_share(*run, share, regions, nregions, nlevels);
-  trs_free(regions);
+  TRS_TRY(trs_choose_launch_ranges(&ranges, &nranges, &seconds, level, nlevels, 0, false,
+                                   TRS_RANGES_WARP_SLICE, members));
+  trs_status status = TRS_ALLOC(run, nranges + 1);
+  if (!status) *nruns = cut_share(*run, share, ranges, nranges, nlevels);
+  trs_free(ranges);
   return status;
 }
 

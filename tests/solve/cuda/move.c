@@ -1,5 +1,5 @@
-/* move.c - plans over factors whose sweeps both run on a GPU: permutations and scalings there give
- * what they give on the host, with arrays on either side, in place and in a graph. */
+/* move.c - plans over factors whose sweeps both run on a GPU.  Permutations and scalings give the
+ * same as on the host, with arrays on either side, in place and in a graph. */
 #include <cuda_runtime_api.h>
 
 #include "base/random.h"
@@ -9,7 +9,7 @@
 
 enum { N = 1200 };
 
-/* Random triangles, permutations and scalings; parts of them are left out by the bits of which. */
+/* Random triangles, permutations and scalings; the bits of `which` leave some out. */
 typedef struct factors_case {
   trs_scalar scalar;
   triangle lower, upper;
@@ -74,7 +74,7 @@ static trs_plan *analyze(const factors_case *f, trs_trans trans, trs_options opt
   return plan;
 }
 
-/* ---- All that can be moved ---- */
+/* ---- All combinations. ---- */
 
 static void one_case(int c) {
   static const int64_t counts[] = {1, 5, 33};
@@ -119,7 +119,7 @@ static void both_sweeps_run_there(void **state) {
   assert_int_equal(gpu_held(), before);
 }
 
-/* ---- What else a plan does ---- */
+/* ---- Other functions of a plan. ---- */
 
 static void both_sweeps_become_a_graph(void **state) {
   (void)state;
@@ -193,7 +193,7 @@ static void too_little_memory_is_given_back(void **state) {
   free_factors(&f);
 }
 
-/* Whatever room the GPU has, for no sweep, for one or for both: auto makes a plan. */
+/* With any amount of GPU memory, enough for no sweep, for one or for both, auto makes a plan. */
 static void auto_leaves_what_has_no_room_to_the_cpu(void **state) {
   (void)state;
   enum { STEPS = 12 };

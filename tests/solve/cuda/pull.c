@@ -1,6 +1,6 @@
 /* pull.c - the method without analysis with every number of lanes: sizes around warps and blocks,
- * rows of one warp that wait for each other, NaN with all bits set, graphs, a dependency that never
- * comes.  Types, formats and layouts in every combination are api/conformance.c's. */
+ * rows of one warp that depend on each other, NaN with all bits set, graphs, a dependency that
+ * never comes.  Types, formats and layouts in every combination are in api/conformance.c. */
 #include <cuda_runtime_api.h>
 #include <math.h>
 
@@ -57,7 +57,7 @@ static void one_system(both_sides s, int c) {
   both_sides_free(&s);
 }
 
-/* Chains and dense triangles: every row waits for the lane, or the lanes, before its own. */
+/* Chains and dense triangles: every row waits for the lanes just before its own. */
 static void sizes_around_warps_and_blocks(void **state) {
   (void)state;
   static const int64_t sizes[] = {1, 2, 7, 8, 9, 31, 32, 33, 63, 65, 255, 256, 257, 511, 513};
@@ -79,7 +79,7 @@ static void long_chains(void **state) {
   for (int c = 0; c < 6; c++) one_system(make_system(20011, 1, c < 3 ? 1 : 3, c), c);
 }
 
-/* With 32 lanes a row. */
+/* With 32 lanes per row. */
 static void more_blocks_than_sixteen_bits_count(void **state) {
   (void)state;
   for (int c = 0; c < 2; c++) one_system(make_system(70000 * 8, 0.4, 6, c), c);
@@ -90,14 +90,14 @@ static void lanes_follow_the_mean_row(void **state) {
   static const struct {
     int64_t band;
     const char *words;
-  } told[] = {{1, ", 1 lane a row"}, {6, ", 4 lanes"}, {24, ", 8 lanes"}, {60, ", 32 lanes"}};
-  for (size_t k = 0; k < COUNT(told); k++) {
-    both_sides s = make_system(1000, 1, told[k].band, 1);
+  } cases[] = {{1, ", 1 lane a row"}, {6, ", 4 lanes"}, {24, ", 8 lanes"}, {60, ", 32 lanes"}};
+  for (size_t k = 0; k < COUNT(cases); k++) {
+    both_sides s = make_system(1000, 1, cases[k].band, 1);
     trs_plan *plan = analyze(&s, s.here, TRS_NO_TRANS, "pull",
                              (trs_options){.struct_size = sizeof(trs_options)});
     char text[512];
     trs_plan_describe(plan, text, sizeof text);
-    if (!strstr(text, told[k].words)) fail_msg("\"%s\" lacks \"%s\"", text, told[k].words);
+    if (!strstr(text, cases[k].words)) fail_msg("\"%s\" lacks \"%s\"", text, cases[k].words);
     trs_plan_destroy(plan);
     both_sides_free(&s);
   }
@@ -115,8 +115,8 @@ static void wrong_lanes_are_refused(void **state) {
   both_sides_free(&s);
 }
 
-/* The bits that mean "not known yet" come from the user: nobody waits for ever, and NaN goes where
- * it must and nowhere else. */
+/* The user gives the bits that mean pending: no row waits for ever, and NaN spreads as in
+ * substitution. */
 static void nan_with_all_bits_set(void **state) {
   (void)state;
   enum { N = 300, FROM = 77 };
@@ -160,7 +160,7 @@ static void new_values(void **state) {
   }
 }
 
-/* Each replay, and each right-hand side in it, finds x empty and the ticket at its beginning. */
+/* Each replay, and each right-hand side in it, finds x pending and the ticket at its beginning. */
 static void solves_become_a_graph(void **state) {
   (void)state;
   enum { N = 3001, NRHS = 3 };
@@ -197,12 +197,13 @@ static void solves_become_a_graph(void **state) {
 static void wait_less(trs_plan *plan) {
   static const uint64_t SOON = 200000000; /* nanoseconds */
   trs_gpu *state = plan->state;
-  state->told->limit = SOON;
-  assert_success(trs_device_copy(state->fault, state->told, sizeof *state->told, plan->stream));
+  state->host_fault->limit = SOON;
+  assert_success(
+      trs_device_copy(state->fault, state->host_fault, sizeof *state->host_fault, plan->stream));
   assert_success(trs_device_wait(plan->stream));
 }
 
-/* Row 1 of a chain comes to wait for itself. */
+/* Row 1 of a chain then waits for itself. */
 static void a_dependency_that_never_comes(void **state) {
   (void)state;
   enum { N = 2000 };

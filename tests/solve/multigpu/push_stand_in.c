@@ -124,7 +124,7 @@ static void solve_rows(const turn *t, const trs_slice *h, const double *sum) {
 static void solve_slice(const turn *t, const trs_slice *h) {
   const int64_t row = t->a->slices.row[h->first];
   double sum[TRS_SLICE_LANES];
-  if (h->watch >= 0) (void)await(t, &t->work[h->watch], row);
+  if (h->early_poll >= 0) (void)await(t, &t->work[h->early_poll], row);
   for (int lane = 0; lane < TRS_SLICE_LANES; lane++) sum[lane] = lane_sum(t, h, lane, row);
   for (int lane = 0; lane < TRS_SLICE_LANES && h->parts < 0; lane++)
     put(&t->parts[(int64_t)h->part * TRS_SLICE_LANES + lane], sum[lane]);

@@ -1,0 +1,228 @@
+/* analysis_fill.cu - entries into their lanes; diagonal blocks inverted.
+ *
+ * One warp per slice: its stores are contiguous, its loads run along rows.  An entry inside a
+ * block is at most as far from the diagonal as its row is from the first row of the block, so one
+ * byte per position is enough to find the end of a row's other entries.
+ *
+ * Diagonal blocks are inverted by columns, one lane per column, as in analysis/slice_tmpl.c.
+ * Blocks of up to TRS_LIGHT_BLOCK rows are inverted together, slice by slice; each larger block by
+ * a warp of its own. */
+#include "solve/cuda/engine/analysis.cuh"
+#include "solve/cuda/engine/slice.cuh"
+
+namespace {
+
+using namespace trs;
+
+enum { AHEAD = 4 /* entries of a lane that are loaded at once */ };
+
+struct fill_view {
+  trs_slices s;
+  trs_slices_map map;
+  pattern_view t;
+  bool unit;
+};
+
+/* A row at a position: first its entries outside its block, then those inside. */
+struct placed_row {
+  row_view row;
+  int32_t outside, place;
+};
+
+__device__ placed_row row_at(const fill_view &v, int32_t position) {
+  int32_t k = v.t.mirror(v.s.row[position]);
+  int32_t place = v.map.place ? v.map.place[position] : 0;
+  row_view row = v.t.row(k);
+  int32_t low = max(row.count - place, 0), high = row.count;
+  while (low < high) { /* empty if the row is the first of its block */
+    int32_t middle = (low + high) / 2;
+    if (v.t.column(row.origin, middle) < k - place)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return {row, low, place};
+}
+
+/* Writes the elements of a slice: get(entry) for each entry, pad behind the last entry of a row. */
+template <class T, class F>
+__device__ void fill_slice(const fill_view &v, const trs_slice &h, const placed_row &r, bool there,
+                           T *all, T pad, F get) {
+  const int lanes = 1 << h.log_lanes;
+  const int64_t piece = h.parts < 0 ? v.map.piece[h.part] : max(h.parts, 0);
+  const int64_t outside = r.outside;
+  int64_t e = piece * TRS_PART_WIDTH * lanes + this_lane() % lanes;
+  T *to = all + h.entries + this_lane();
+  const int32_t stride = trs_slice_stride(&h);
+  if (!there) return;
+  for (int32_t k = 0; k < h.width; k += AHEAD) {
+    T element[AHEAD];
+#pragma unroll
+    for (int u = 0; u < AHEAD; u++)
+      element[u] = e + u * lanes < outside ? get(v.t.entry(r.row.origin, e + u * lanes)) : pad;
+#pragma unroll
+    for (int u = 0; u < AHEAD; u++)
+      if (k + u < h.width) to[int64_t(k + u) * stride] = element[u];
+    e += AHEAD * lanes;
+  }
+}
+
+/* ---- Values. ---- */
+
+template <class V, class S>
+__device__ V narrowed(S value) {
+  if constexpr (element<S>::is_complex)
+    return {typename element<V>::real(value.re), typename element<V>::real(value.im)};
+  else
+    return V(value);
+}
+
+template <class S>
+__device__ S reciprocal_diagonal(const fill_view &v, const S *val, const row_view &row) {
+  return v.unit ? one<S>() : reciprocal(val[row.diagonal]);
+}
+
+/* For slices whose blocks have one row. */
+template <class S>
+__device__ void invert_rows(const fill_view &v, const trs_slice &h, const S *val) {
+  const int t = this_lane();
+  if (t >= h.rows) return;
+  row_view row = v.t.row(v.t.mirror(v.s.row[h.first + t]));
+  static_cast<S *>(v.s.inverse)[h.inverse + t] = reciprocal_diagonal(v, val, row);
+}
+
+/* The diagonal blocks of a slice, of up to ROWS rows, and the columns of their inverses.  Element
+ * k of row or column t of the slice is at k * TRS_SLICE_LANES + t; k counts within the block.  The
+ * diagonal entries are reciprocals. */
+template <class S, int ROWS>
+struct diagonal_blocks {
+  S value[ROWS * TRS_SLICE_LANES], inverse[ROWS * TRS_SLICE_LANES];
+  unsigned mask[TRS_SLICE_LANES]; /* bit c: row t has entry c */
+
+  __device__ void load(const fill_view &v, const S *val, const placed_row &r, int32_t first,
+                       int t) {
+    unsigned found = 0;
+    for (int64_t e = r.outside; e < r.row.count; e++) {
+      int32_t c = v.t.column(r.row.origin, e) - first;
+      value[c * TRS_SLICE_LANES + t] = val[v.t.entry(r.row.origin, e)];
+      found |= 1u << c;
+    }
+    value[r.place * TRS_SLICE_LANES + t] = reciprocal_diagonal(v, val, r.row);
+    mask[t] = found;
+  }
+
+  /* Column c of the inverse of the block whose first row is `base`, stored as column t, by
+   * substitution: y_c = 1 / d_c, y_r = -(sum of d_rk y_k) / d_r.  Where no path leads from c to r
+   * there is no coefficient. */
+  __device__ void invert(S *out, const trs_slice &h, int t, int c, int rows) {
+    const int base = t - c;
+    unsigned known = 0;
+    for (int r = c; r < rows; r++) {
+      const unsigned terms = mask[base + r] & known;
+      if (r > c && terms == 0) continue;
+      S sum = r == c ? S{} - one<S>() : S{};
+      for (int k = c; k < r; k++)
+        if (terms >> k & 1)
+          sum = multiply_add(value[k * TRS_SLICE_LANES + base + r],
+                             inverse[k * TRS_SLICE_LANES + t], sum);
+      S y = (S{} - sum) * value[r * TRS_SLICE_LANES + base + r];
+      inverse[r * TRS_SLICE_LANES + t] = y;
+      out[trs_inverse_at(&h, base + r, r - c)] = y;
+      known |= 1u << r;
+    }
+  }
+};
+
+/* By a warp: one lane per row, then one lane per column. */
+template <class S, int ROWS>
+__device__ void invert_blocks(const fill_view &v, const trs_slice &h, const S *val,
+                              diagonal_blocks<S, ROWS> &blocks) {
+  const int t = this_lane();
+  const bool there = t < h.rows;
+  S *out = static_cast<S *>(v.s.inverse) + h.inverse;
+  for (int k = t; k < trs_slice_inverses(&h); k += WARP) out[k] = pending_value<S>();
+  int32_t position = h.first + (there ? t : 0);
+  placed_row r = row_at(v, position);
+  if (there) blocks.load(v, val, r, v.t.mirror(v.s.row[position]) - r.place, t);
+  unsigned begins = __ballot_sync(~0u, there && r.place == 0), behind = begins & ~1u << t;
+  int end = behind ? __ffs(int(behind)) - 1 : h.rows;
+  __syncwarp();
+  if (there) blocks.invert(out, h, t, r.place, end - (t - r.place));
+}
+
+enum { WARPS = 4, THREADS = WARP * WARPS };
+
+/* BLOCKS: some blocks have several rows.  position: of each row, to fill idx; NULL: only values. */
+template <class S, class V, bool BLOCKS>
+__global__ void __launch_bounds__(THREADS)
+    fill_entries(const __grid_constant__ fill_view v, const S *val, const int32_t *position) {
+  __shared__ diagonal_blocks<S, BLOCKS ? int(TRS_LIGHT_BLOCK) : 1> blocks[BLOCKS ? WARPS : 1];
+  int64_t s = (int64_t(blockIdx.x) * THREADS + threadIdx.x) / WARP;
+  if (s >= v.s.nslices) return;
+  const trs_slice h = v.s.slice[s];
+  const int t = this_lane() >> h.log_lanes;
+  const bool there = t < h.rows;
+  placed_row r = row_at(v, h.first + (there ? t : 0));
+  if (position)
+    fill_slice(v, h, r, there, v.s.idx, int32_t(-1),
+               [&](int64_t p) { return position[v.t.idx[p]]; });
+  fill_slice(v, h, r, there, static_cast<V *>(v.s.val), V{},
+             [&](int64_t p) { return narrowed<V>(val[p]); });
+  if (h.block == 1) invert_rows(v, h, val);
+  if constexpr (BLOCKS)
+    if (h.block > 1 && !h.heavy) invert_blocks(v, h, val, blocks[threadIdx.x / WARP]);
+}
+
+template <class S>
+__global__ void __launch_bounds__(WARP)
+    invert_heavy(const __grid_constant__ fill_view v, const S *val) {
+  __shared__ diagonal_blocks<S, TRS_MOST_BLOCK> blocks;
+  const trs_slice h = v.s.slice[v.map.heavy[blockIdx.x]];
+  if (h.block > 1) invert_blocks(v, h, val, blocks);
+}
+
+template <class S, class V>
+void launch_fill(const fill_view &v, const S *val, const int32_t *position, cudaStream_t stream) {
+  const unsigned grid = unsigned((int64_t(v.s.nslices) + WARPS - 1) / WARPS);
+  const bool blocks = v.map.place != nullptr;
+  if (blocks)
+    fill_entries<S, V, true><<<grid, THREADS, 0, stream>>>(v, val, position);
+  else
+    fill_entries<S, V, false><<<grid, THREADS, 0, stream>>>(v, val, position);
+  if (blocks && v.map.nheavy > 0)
+    invert_heavy<S><<<unsigned(v.map.nheavy), WARP, 0, stream>>>(v, val);
+}
+
+__global__ void __launch_bounds__(THREADS) clear_blank(trs_gpu_blank blank) {
+  clear_share(blank, int64_t(blockIdx.x) * THREADS + threadIdx.x, int64_t(gridDim.x) * THREADS);
+}
+
+}  // namespace
+
+trs_status trs::fill_slices(const trs_slices &slices, const trs_slices_map &map,
+                            const trs_gpu_pattern &pattern, bool store_float,
+                            const int32_t *position, cudaStream_t stream) {
+  if (slices.nslices == 0) return TRS_SUCCESS;
+  const fill_view v = {slices, map, pattern_view(pattern), pattern.unit != 0};
+  cudaError_t error = by_values(pattern.scalar, store_float, [&](auto element, auto value) {
+    using S = decltype(element);
+    launch_fill<S, decltype(value)>(v, static_cast<const S *>(pattern.val), position, stream);
+    return cudaGetLastError();
+  });
+  return trs_device_check(error, "filling in entries");
+}
+
+extern "C" trs_status trs_gpu_clear(const trs_gpu_blank *blank, trs_stream stream) {
+  const int64_t bytes_a_block = 16 * THREADS * sizeof(uint64_t), most = 1024;
+  const int64_t all = (blank->ones_bytes + blank->zeros_bytes) / bytes_a_block + 1;
+  clear_blank<<<unsigned(all < most ? all : most), THREADS, 0, static_cast<cudaStream_t>(stream)>>>(
+      *blank);
+  return trs_device_check(cudaGetLastError(), "clearing device memory");
+}
+
+extern "C" trs_status trs_gpu_slices_fill(const trs_slices *slices, const trs_slices_map *map,
+                                          const trs_gpu_pattern *pattern, int store_float,
+                                          trs_stream stream) {
+  return fill_slices(*slices, *map, *pattern, store_float != 0, nullptr,
+                     static_cast<cudaStream_t>(stream));
+}

@@ -1,0 +1,234 @@
+/* choice.c - the engine's choices and their cost model.  The constants were measured on an H200
+ * (docs/experiments.md).  They have to order the kernels, not to predict times. */
+#include "solve/cuda/engine/choice.h"
+
+#include <math.h>
+
+#include "base/memory.h"
+
+/* Seconds per level of the warp-per-slice kernel: a dependency through the second-level cache, and
+ * more per batch of entries.  Seconds of the single-block kernel: per level; per slice; per slice
+ * if its warps are the limit; factor for blocks of several rows.  Seconds per launch behind
+ * another.  Bytes per second of the device and of one multiprocessor. */
+static const double HOP = 0.46e-6, BATCH_HOP = 0.04e-6, BLOCK_LEVEL = 0.12e-6,
+                    BLOCK_SLICE = 0.07e-6, BLOCK_STEP = 0.095e-6, MULTI_ROW = 1.15, LAUNCH = 2e-6,
+                    BANDWIDTH = 3.3e12, OWN_BANDWIDTH = 90e9;
+
+enum { ENTRY_BYTES = 12, ROW_BYTES = 45 };
+
+static const trs_slice_rules plain = {.most_block = 1,
+                                      .dense = 1,
+                                      .lane_length = 4,
+                                      .large_level_lane_length = 16,
+                                      .large_level_rows = 16384,
+                                      .small_level_heavy_width = 32,
+                                      .other_heavy_width = 32,
+                                      .small_level_rows = 512,
+                                      .early_poll = 3};
+
+/* Chains: rows that depend on the row just before them are inverted four at a time.  This costs
+ * little and saves up to three levels of four, but in meshes without order it can make more
+ * levels. */
+static trs_slice_rules chains(void) {
+  trs_slice_rules rules = plain;
+  rules.most_block = 4;
+  rules.dense = 0;
+  return rules;
+}
+
+/* For nodes of several unknowns and for supernodes. */
+static trs_slice_rules full_blocks(int32_t most, int32_t heavy_width) {
+  trs_slice_rules rules = plain;
+  rules.most_block = most;
+  rules.small_level_heavy_width = heavy_width;
+  return rules;
+}
+
+/* Long rows in large levels: fewer lanes per row, so more rows per warp. */
+static int with_lane_lengths(trs_slice_rules *rules, const trs_pattern_features *f, int count) {
+  static const double LONG = 8;
+  for (int k = 0; k < TRS_MOST_CANDIDATES && f->row_length >= LONG; k++)
+    rules[k].large_level_lane_length = 32;
+  return count;
+}
+
+/* Full diagonal blocks if rows depend on several rows just before them; in small systems only if
+ * the blocks are large, since the single-block kernel solves short blocks or none faster.  Chains
+ * if nearly all rows are chained.  If some are, the cost model compares both. */
+int trs_choose_rules(trs_slice_rules *rules, const trs_pattern_features *f) {
+  static const double REGULAR = 0.9, SOME = 0.02, NODES = 2, SUPERNODES = 6;
+  static const int64_t SMALL = 4096;
+  const bool small = f->n <= SMALL, regular = f->chained >= REGULAR;
+  const trs_slice_rules blocks = full_blocks(TRS_MOST_BLOCK, 4);
+  if (f->run >= NODES && !(small && f->run < SUPERNODES)) {
+    rules[0] = blocks;
+    rules[1] = full_blocks(TRS_LIGHT_BLOCK, 4);
+    rules[2] = chains();
+    rules[3] = plain;
+    return with_lane_lengths(rules, f, 1);
+  }
+  bool chained = f->run >= NODES || (regular && !small);
+  rules[0] = chained ? chains() : plain;
+  rules[1] = chained ? plain : chains();
+  rules[2] = blocks;
+  rules[3] = full_blocks(TRS_LIGHT_BLOCK, 4);
+  return with_lane_lengths(rules, f, f->chained >= SOME && !regular && !chained ? 2 : 1);
+}
+
+static double level_bytes(const trs_slice_level *level) {
+  return ENTRY_BYTES * (double)(level[1].entries - level->entries) +
+         ROW_BYTES * (double)(level[1].position - level->position);
+}
+
+/* Entries per lane, roughly. */
+static double level_width(const trs_slice_level *level) {
+  int32_t slices = level[1].slice - level->slice;
+  return (double)(level[1].entries - level->entries) / TRS_SLICE_LANES / slices;
+}
+
+static double warp_slice_cost(const trs_slice_level *level) {
+  double batches = fmin(level_width(level), 32) / 4;
+  return HOP + BATCH_HOP * batches + level_bytes(level) / BANDWIDTH;
+}
+
+static double single_block_cost(const trs_slice_level *level, int32_t most_rows, bool blocks) {
+  int32_t rows = level[1].position - level->position, slices = level[1].slice - level->slice;
+  double width = level_width(level);
+  if (level->heavy > 0 || rows > most_rows || slices > TRS_SINGLE_BLOCK_SLICES) return INFINITY;
+  if (width > TRS_SINGLE_BLOCK_WIDTH) return INFINITY;
+  double step = fmax(BLOCK_LEVEL + BLOCK_SLICE * slices, BLOCK_STEP * slices);
+  return fmax(blocks ? MULTI_ROW * step : step, level_bytes(level) / OWN_BANDWIDTH);
+}
+
+/* cost[kind]: of the levels so far if the last one has that kind.  came[level][kind]: the kind of
+ * the level before. */
+static void walk(const trs_slice_level *level, int32_t nlevels, int32_t most_rows, bool blocks,
+                 trs_range_choice choice, double cost[2], uint8_t (*came)[2]) {
+  cost[0] = cost[1] = LAUNCH;
+  for (int32_t l = 0; l < nlevels; l++) {
+    double own[2] = {warp_slice_cost(level + l), single_block_cost(level + l, most_rows, blocks)};
+    if (choice == TRS_RANGES_WARP_SLICE) own[TRS_LAUNCH_SINGLE_BLOCK] = INFINITY;
+    if (choice == TRS_RANGES_SINGLE_BLOCK && isfinite(own[TRS_LAUNCH_SINGLE_BLOCK]))
+      own[TRS_LAUNCH_WARP_SLICE] = INFINITY;
+    double next[2];
+    for (int kind = 0; kind < 2; kind++) {
+      bool stays = cost[kind] <= cost[1 - kind] + LAUNCH;
+      came[l][kind] = (uint8_t)(stays ? kind : 1 - kind);
+      next[kind] = (stays ? cost[kind] : cost[1 - kind] + LAUNCH) + own[kind];
+    }
+    cost[0] = next[0];
+    cost[1] = next[1];
+  }
+}
+
+/* True if the level is so large that a launch of its own costs little.  All that it needs is then
+ * solved before the launch. */
+static bool settled(const trs_slice_level *level, int32_t shares) {
+  static const int64_t ROWS = 65536, ENTRIES = 1 << 20;
+  return level->heavy == 0 && level[1].position - level->position >= ROWS * shares &&
+         level[1].entries - level->entries >= ENTRIES * shares;
+}
+
+static trs_launch_range range_of(const trs_slice_level *level, trs_launch_kind kind, int32_t begin,
+                                 int32_t end, int32_t shares) {
+  trs_launch_range range = {.kind = kind,
+                            .level = begin,
+                            .level_end = end,
+                            .slice = level[begin].slice,
+                            .slice_end = level[end].slice,
+                            .chunk = level[begin].chunk,
+                            .chunk_end = level[end].chunk,
+                            .entries = level[end].entries - level[begin].entries};
+  for (int32_t l = begin; l < end; l++) {
+    int32_t rows = level[l + 1].position - level[l].position;
+    if (rows > range.most_rows) range.most_rows = rows;
+    range.heavy |= level[l].heavy > 0;
+  }
+  range.settled =
+      kind == TRS_LAUNCH_WARP_SLICE && end == begin + 1 && settled(level + begin, shares);
+  return range;
+}
+
+/* True if level l + 1 begins another range than level l. */
+static bool parts(const trs_slice_level *level, const uint8_t *kind, int32_t l, int32_t shares) {
+  return kind[l] != kind[l + 1] || settled(level + l, shares) || settled(level + l + 1, shares);
+}
+
+/* Follows came from the cheaper end; kind[l] is the kind of level l.  Returns the number of
+ * ranges. */
+static int32_t trace(const trs_slice_level *level, uint8_t *kind, uint8_t (*came)[2],
+                     int32_t nlevels, const double cost[2], int32_t shares) {
+  int now = cost[1] < cost[0] ? 1 : 0;
+  int32_t count = nlevels > 0;
+  for (int32_t l = nlevels - 1; l >= 0; l--) {
+    kind[l] = (uint8_t)now;
+    if (l < nlevels - 1) count += parts(level, kind, l, shares);
+    now = came[l][now];
+  }
+  return count;
+}
+
+trs_status trs_choose_launch_ranges(trs_launch_range **ranges, int32_t *nranges, double *seconds,
+                                    const trs_slice_level *level, int32_t nlevels,
+                                    int32_t most_rows, bool blocks, trs_range_choice choice,
+                                    int32_t shares) {
+  uint8_t(*came)[2] = NULL, *kind = NULL;
+  double cost[2];
+  *ranges = NULL;
+  *nranges = 0;
+  trs_status status = trs_alloc((void **)&came, nlevels, sizeof *came);
+  if (!status) status = TRS_ALLOC(&kind, nlevels);
+  if (!status) {
+    walk(level, nlevels, most_rows, blocks, choice, cost, came);
+    *seconds = fmin(cost[0], cost[1]);
+    status = TRS_ALLOC(ranges, trace(level, kind, came, nlevels, cost, shares));
+  }
+  for (int32_t l = 0, end; !status && l < nlevels; l = end) {
+    for (end = l + 1; end < nlevels && !parts(level, kind, end - 1, shares);) end++;
+    (*ranges)[(*nranges)++] = range_of(level, (trs_launch_kind)kind[l], l, end, shares);
+  }
+  trs_free(came);
+  trs_free(kind);
+  return status;
+}
+
+/* ---- Several right-hand sides. ---- */
+
+/* Batched, seconds: a slice keeps the place of its warp for PLACE, or PLACE_APART if its rows lie
+ * apart in b and x; a heavy slice counts as HEAVY_PLACES, for its block of threads.  Many-rhs:
+ * seconds per level; per part of a heavy block, and per byte of a row of it; bytes of x per second
+ * if rows wait, and in settled levels. */
+static const double PLACE = 1.25e-9, PLACE_APART = 2.3e-9, HEAVY_PLACES = 10, MANY_LEVEL = 1.5e-6,
+                    MANY_PART = 0.34e-6, MANY_PART_BYTE = 0.4e-9, MANY_BANDWIDTH = 2.5e12,
+                    SETTLED_BANDWIDTH = 6e12;
+
+double trs_batched_seconds(const trs_launch_range *ranges, int32_t nranges,
+                           const trs_slice_level *level, int32_t width, bool apart,
+                           int32_t multiprocessors) {
+  const double place = apart ? PLACE_APART : PLACE;
+  double seconds = 0;
+  for (int32_t k = 0; k < nranges; k++) {
+    const bool single_block = ranges[k].kind == TRS_LAUNCH_SINGLE_BLOCK;
+    const double waves = ceil((double)width / multiprocessors);
+    for (int32_t l = ranges[k].level; l < ranges[k].level_end; l++) {
+      double slices = level[l + 1].slice - level[l].slice;
+      double places = slices + (HEAVY_PLACES - 1) * level[l].heavy;
+      double warp_slice = fmax(warp_slice_cost(level + l), place * places * width);
+      seconds += single_block ? waves * single_block_cost(level + l, INT32_MAX, false) : warp_slice;
+    }
+  }
+  return seconds;
+}
+
+double trs_many_rhs_seconds(const trs_slice_level *level, int32_t nlevels, int32_t nparts,
+                            int64_t column_bytes) {
+  double moving = 0;
+  for (int32_t l = 0; l < nlevels; l++) {
+    double rows = level[l + 1].position - level[l].position;
+    double passed = (double)(level[l + 1].entries - level[l].entries) + 4 * rows;
+    double bandwidth = settled(level + l, 1) ? SETTLED_BANDWIDTH : MANY_BANDWIDTH;
+    moving += passed * (double)column_bytes / bandwidth;
+  }
+  const double part = MANY_PART + MANY_PART_BYTE * (double)column_bytes;
+  return MANY_LEVEL * nlevels + fmax(part * nparts, moving);
+}

@@ -1,0 +1,37 @@
+/* choice.h - choices from the features of a system: how rows become blocks and lanes, and which
+ * kernel solves which levels. */
+#ifndef TRS_SOLVE_CUDA_ENGINE_CHOICE_H
+#define TRS_SOLVE_CUDA_ENGINE_CHOICE_H
+
+#include "solve/cuda/engine/analysis.h"
+#include "solve/cuda/engine/engine.h"
+
+/* Candidates for the rules, the most promising first; rules[TRS_MOST_CANDIDATES].  Returns how
+ * many of them are so close that the cost model has to compare them. */
+enum { TRS_MOST_CANDIDATES = 4 };
+int trs_choose_rules(trs_slice_rules *rules, const trs_pattern_features *features);
+
+typedef enum trs_range_choice {
+  TRS_RANGES_AUTO,
+  TRS_RANGES_WARP_SLICE,
+  TRS_RANGES_SINGLE_BLOCK
+} trs_range_choice;
+
+/* The cheapest sequence of launch ranges for level[nlevels + 1], by dynamic programming over the
+ * levels.  most_rows: rows per level that the single-block kernel takes, at most.  blocks: true if
+ * blocks have several rows.  shares: GPUs that each have a part of every level.  *ranges is freed
+ * with trs_free.  *seconds: expected time of a solve. */
+trs_status trs_choose_launch_ranges(trs_launch_range **ranges, int32_t *nranges, double *seconds,
+                                    const trs_slice_level *level, int32_t nlevels,
+                                    int32_t most_rows, bool blocks, trs_range_choice choice,
+                                    int32_t shares);
+
+/* Expected seconds of a solve of several right-hand sides: batched; and by the many-rhs kernel,
+ * where a row of all of them has column_bytes. */
+double trs_batched_seconds(const trs_launch_range *ranges, int32_t nranges,
+                           const trs_slice_level *level, int32_t width, bool apart,
+                           int32_t multiprocessors);
+double trs_many_rhs_seconds(const trs_slice_level *level, int32_t nlevels, int32_t nparts,
+                            int64_t column_bytes);
+
+#endif

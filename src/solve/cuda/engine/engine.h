@@ -1,0 +1,82 @@
+/* engine.h - arguments of the engine's kernels.  C and CUDA C++. */
+#ifndef TRS_SOLVE_CUDA_ENGINE_ENGINE_H
+#define TRS_SOLVE_CUDA_ENGINE_ENGINE_H
+
+#include "analysis/slices.h"
+#include "device/device.h"
+#include "device/fault.h"
+
+/* A launch range is a run of levels that one launch solves. */
+typedef enum trs_launch_kind {
+  TRS_LAUNCH_WARP_SLICE,  /* warp_slice.cuh: one warp per slice, every multiprocessor */
+  TRS_LAUNCH_SINGLE_BLOCK /* single_block.cu: one block of threads, x in its shared memory */
+} trs_launch_kind;
+
+/* Limits of the single-block kernel: mean entries per lane; slices and rows per level.  It takes
+ * no heavy slices. */
+#define TRS_SINGLE_BLOCK_WIDTH 4
+#define TRS_SINGLE_BLOCK_SLICES 64
+#define TRS_SINGLE_BLOCK_ROWS(scalar_size) ((scalar_size) == 16 ? 512 : 2048)
+
+typedef struct trs_launch_range {
+  trs_launch_kind kind;
+  int32_t level, level_end;
+  int32_t slice, slice_end;
+  int32_t chunk, chunk_end;
+  int64_t entries;   /* elements of idx and val */
+  int32_t most_rows; /* in one level */
+  int32_t heavy;     /* has heavy slices */
+  int32_t settled;   /* one large level: earlier launches have solved all that it needs.  It has a
+                        launch of its own also for many right-hand sides */
+} trs_launch_range;
+
+/* State in device memory between solves. */
+typedef struct trs_engine_counters {
+  uint32_t parity;    /* buffer of work that this solve writes; it clears the other */
+  uint32_t finished;  /* blocks of the last range that have ended; wraps to 0 */
+  uint32_t ticket[1]; /* one per range; wraps to 0 */
+} trs_engine_counters;
+
+typedef struct trs_engine_args {
+  trs_slices slices;    /* device arrays */
+  int32_t float_values; /* val is float although the system is double */
+  int32_t buffers; /* of work and parts.  2, a double buffer: a solve uses one and clears the other
+                      for the next solve.  1, if two do not stay in the cache: cleared before each
+                      solve */
+  void *work;      /* buffers x n: x by position; all bits set: pending */
+  void *parts;     /* buffers x nparts x TRS_SLICE_LANES: sums of parts, likewise */
+  const int32_t *level_slice; /* nlevels + 1: first slice of each */
+  int32_t overlaps;           /* the device can start a kernel before its predecessor ends */
+  trs_engine_counters *counters;
+  trs_fault *fault;
+  /* One solve.  columns: right-hand sides of a batch, each with its own work and parts; buffers is
+   * 1 if there are several. */
+  int32_t columns;
+  void *x;
+  const void *b;
+  int64_t x_row, x_col, b_row, b_col, nrhs;
+  void *many_rhs_work; /* n x many_rhs */
+  int32_t many_rhs;    /* right-hand sides solved together */
+} trs_engine_args;
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Solve one right-hand side in one range.  number: of the range; last: the last range of the
+ * solve. */
+trs_status trs_engine_warp_slice(const trs_engine_args *args, trs_scalar scalar,
+                                 const trs_launch_range *range, int32_t number, int32_t last,
+                                 trs_stream stream);
+trs_status trs_engine_single_block(const trs_engine_args *args, trs_scalar scalar,
+                                   const trs_launch_range *range, int32_t last, trs_stream stream);
+/* Solves the first `width` right-hand sides together in one range of either kind.  The caller has
+ * set all bits of many_rhs_work where rows wait. */
+trs_status trs_engine_many_rhs(const trs_engine_args *args, trs_scalar scalar,
+                               const trs_launch_range *range, int32_t number, int32_t width,
+                               trs_stream stream);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,213 @@
+/* launch.c - the engine's launches, for one right-hand side and for several.
+ *
+ * Several right-hand sides pass through the levels in one of two ways.  Batched: the kernels for
+ * one right-hand side, with that many times the blocks of threads.  Each right-hand side is as
+ * fast as alone while dependencies limit the time, but the matrix is read once per right-hand
+ * side.  Many-rhs: the kernel of many_rhs.cu, which reads the matrix once for all.
+ *
+ * If the rows of a level lie far apart in memory, columns of b and x are transposed before and
+ * after the many-rhs kernel: a row is then one line of memory, not one line per value. */
+#include <stdlib.h>
+
+#include "solve/cuda/engine/state.h"
+#include "solve/cuda/move.h"
+
+enum {
+  MOST_TOGETHER = 128, /* right-hand sides solved together, at most */
+  MEMORY_SHARE = 8,    /* their workspace takes at most 1 / MEMORY_SHARE of the device */
+  WORTH_TRANSPOSING = 8,
+  STRETCHES = 4, /* samples of the rows in level order */
+  STRETCH = 512, /* rows per sample */
+  NEAR = 2       /* rows at most that far apart are about in the same sector */
+};
+
+static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
+
+static int64_t work_bytes(const trs_engine_args *a, trs_scalar scalar) {
+  int64_t parts = (int64_t)a->slices.nparts * TRS_SLICE_LANES;
+  return (a->slices.n + parts) * (int64_t)trs_scalar_size(scalar);
+}
+
+/* Rounds up to whole packs of 16 bytes, the unit of many_rhs.cu. */
+static int32_t whole_packs(int64_t width, trs_scalar scalar) {
+  int64_t size = (int64_t)trs_scalar_size(scalar), pack = size < 16 ? 16 / size : 1;
+  return (int32_t)((width + pack - 1) / pack * pack);
+}
+
+/* The number of right-hand sides up to which batched is faster. */
+static int32_t most_batched(const trs_engine *e, trs_scalar scalar, bool apart) {
+  const int32_t multiprocessors = trs_device_look(e->gpu.device)->multiprocessors;
+  const int64_t size = (int64_t)trs_scalar_size(scalar);
+  const trs_slices *s = &e->c.slices;
+  if (e->asked.rhs != TRS_RHS_AUTO) return e->asked.rhs == TRS_RHS_BATCHED ? MOST_TOGETHER : 0;
+  int32_t good = 1, bad = MOST_TOGETHER + 1;
+  while (bad - good > 1) {
+    int32_t width = (good + bad) / 2;
+    double batched =
+        trs_batched_seconds(e->c.ranges, e->c.nranges, e->c.level, width, apart, multiprocessors);
+    double many = trs_many_rhs_seconds(e->c.level, s->nlevels, s->nparts, width * size);
+    *(batched < many ? &good : &bad) = width;
+  }
+  return good;
+}
+
+/* True if rows that are solved together lie apart in memory, judged from samples. */
+static trs_status rows_lie_apart(const trs_engine *e, trs_stream stream, bool *apart) {
+  const int64_t n = e->args.slices.n, length = least(STRETCH, n);
+  int32_t row[STRETCH];
+  int64_t near = 0, seen = 0;
+  for (int64_t k = 0; k < STRETCHES; k++) {
+    const int32_t *from = e->args.slices.row + k * (n - length) / (STRETCHES - 1);
+    TRS_TRY(trs_device_copy(row, from, length * (int64_t)sizeof *row, stream));
+    TRS_TRY(trs_device_wait(stream));
+    for (int64_t p = 1; p < length; p++) near += llabs((int64_t)row[p] - row[p - 1]) <= NEAR;
+    seen += length - 1;
+  }
+  *apart = 2 * near < seen;
+  return TRS_SUCCESS;
+}
+
+/* For as many right-hand sides together as the plan expects, as far as memory allows. */
+trs_status trs_engine_prepare_rhs(trs_engine *e, const trs_plan *plan) {
+  const trs_scalar scalar = plan->system.scalar;
+  int64_t width = least(plan->options.nrhs, MOST_TOGETHER), one = work_bytes(&e->args, scalar);
+  int64_t most = trs_device_look(e->gpu.device)->memory_bytes / MEMORY_SHARE;
+  while (width > 2 && width * one > most) width = (width + 1) / 2;
+  bool apart = false;
+  if (width >= WORTH_TRANSPOSING) TRS_TRY(rows_lie_apart(e, plan->stream, &apart));
+  e->most_batched = most_batched(e, scalar, apart);
+  e->args.many_rhs = whole_packs(width, scalar);
+  e->bytes += e->args.many_rhs * one;
+  TRS_TRY(trs_device_alloc(e->gpu.device, &e->args.many_rhs_work, e->args.many_rhs, (size_t)one,
+                           plan->stream));
+  if (!apart || width <= e->most_batched) return TRS_SUCCESS;
+  int64_t bytes = width * e->args.slices.n * (int64_t)trs_scalar_size(scalar);
+  e->bytes += bytes;
+  return trs_device_alloc(e->gpu.device, &e->transposed, bytes, 1, plan->stream);
+}
+
+/* Joins the ranges from k on for the many-rhs kernel, which solves both kinds alike.  Returns the
+ * next one.  A settled range stays alone. */
+static int32_t join_ranges(const trs_engine *e, int32_t k, trs_launch_range *joined) {
+  const trs_launch_range *ranges = e->c.ranges;
+  *joined = ranges[k++];
+  while (k < e->c.nranges && !joined->settled && !ranges[k].settled) {
+    joined->level_end = ranges[k].level_end;
+    joined->slice_end = ranges[k].slice_end;
+    joined->chunk_end = ranges[k].chunk_end;
+    joined->entries += ranges[k].entries;
+    joined->heavy |= ranges[k++].heavy;
+  }
+  return k;
+}
+
+/* Positions begin .. end - 1 whose x may be waited for: all of launches of several levels but the
+ * last level of the last of them.  Earlier launches have solved what stands before. */
+static void find_waited(const trs_engine *e, bool joined, int64_t *begin, int64_t *end) {
+  *begin = *end = 0;
+  for (int32_t k = 0, next; k < e->c.nranges; k = next) {
+    trs_launch_range r = e->c.ranges[k];
+    next = joined ? join_ranges(e, k, &r) : k + 1;
+    if (r.level_end - r.level < 2) continue;
+    if (*end == 0) *begin = e->c.level[r.level].position;
+    *end = e->c.level[r.level_end - 1].position;
+  }
+}
+
+static trs_status clear_work(const trs_engine *e, const trs_engine_args *a, trs_scalar scalar,
+                             trs_stream stream) {
+  int64_t size = (int64_t)trs_scalar_size(scalar), begin, end;
+  find_waited(e, false, &begin, &end);
+  if (begin < end) {
+    end += (a->columns - 1) * a->slices.n;
+    TRS_TRY(trs_device_fill((char *)a->work + begin * size, 0xff, (end - begin) * size, stream));
+  }
+  if (a->slices.nparts == 0) return TRS_SUCCESS;
+  return trs_device_fill(a->parts, 0xff,
+                         a->columns * (int64_t)a->slices.nparts * TRS_SLICE_LANES * size, stream);
+}
+
+trs_status trs_engine_launch_one(const trs_engine *e, const trs_engine_args *a, trs_scalar scalar,
+                                 trs_stream stream) {
+  if (a->buffers == 1) TRS_TRY(clear_work(e, a, scalar, stream));
+  for (int32_t k = 0; k < e->c.nranges; k++) {
+    int32_t last = k + 1 == e->c.nranges && a->buffers == 2;
+    if (e->c.ranges[k].kind == TRS_LAUNCH_WARP_SLICE)
+      TRS_TRY(trs_engine_warp_slice(a, scalar, &e->c.ranges[k], k, last, stream));
+    else
+      TRS_TRY(trs_engine_single_block(a, scalar, &e->c.ranges[k], last, stream));
+  }
+  return TRS_SUCCESS;
+}
+
+/* The same for several right-hand sides: each has its own part of work, with one buffer. */
+static trs_status launch_batched(const trs_engine *e, const trs_engine_args *a, trs_scalar scalar,
+                                 int32_t columns, trs_stream stream) {
+  trs_engine_args own = *a;
+  own.columns = columns;
+  own.buffers = 1;
+  own.work = a->many_rhs_work;
+  own.parts = (char *)a->many_rhs_work + columns * a->slices.n * (int64_t)trs_scalar_size(scalar);
+  return trs_engine_launch_one(e, &own, scalar, stream);
+}
+
+static trs_status clear_many_rhs(const trs_engine *e, const trs_engine_args *a, trs_scalar scalar,
+                                 trs_stream stream) {
+  int64_t begin, end, row = a->many_rhs * (int64_t)trs_scalar_size(scalar);
+  find_waited(e, true, &begin, &end);
+  if (begin >= end) return TRS_SUCCESS;
+  return trs_device_fill((char *)a->many_rhs_work + begin * row, 0xff, (end - begin) * row, stream);
+}
+
+static trs_status launch_many_rhs(const trs_engine *e, const trs_engine_args *a, trs_scalar scalar,
+                                  int32_t width, trs_stream stream) {
+  trs_engine_args own = *a;
+  trs_launch_range range;
+  own.many_rhs = whole_packs(width, scalar);
+  TRS_TRY(clear_many_rhs(e, &own, scalar, stream));
+  for (int32_t k = 0, next; k < e->c.nranges; k = next) {
+    next = join_ranges(e, k, &range);
+    TRS_TRY(trs_engine_many_rhs(&own, scalar, &range, k, width, stream));
+  }
+  return TRS_SUCCESS;
+}
+
+/* Transposes columns of b and x for the many-rhs kernel. */
+static trs_status launch_transposed(const trs_engine *e, const trs_engine_args *a,
+                                    trs_scalar scalar, int32_t width, trs_stream stream) {
+  trs_row_map in = {.n = a->slices.n, .width = width, .row = a->b_row, .col = a->b_col}, out = in;
+  trs_engine_args own = *a;
+  out.row = a->x_row, out.col = a->x_col;
+  own.x = e->transposed, own.b = e->transposed;
+  own.x_row = own.b_row = width;
+  own.x_col = own.b_col = 1;
+  TRS_TRY(trs_launch_gather(e->transposed, a->b, &in, scalar, stream));
+  TRS_TRY(launch_many_rhs(e, &own, scalar, width, stream));
+  return trs_launch_scatter(a->x, e->transposed, &out, scalar, stream);
+}
+
+static trs_status launch_some(const trs_engine *e, const trs_engine_args *a, trs_scalar scalar,
+                              int32_t width, trs_stream stream) {
+  bool columns = a->b_col > a->b_row && a->x_col > a->x_row;
+  if (width == 1) return trs_engine_launch_one(e, a, scalar, stream);
+  if (width <= e->most_batched) return launch_batched(e, a, scalar, width, stream);
+  if (e->transposed && columns && width >= WORTH_TRANSPOSING)
+    return launch_transposed(e, a, scalar, width, stream);
+  return launch_many_rhs(e, a, scalar, width, stream);
+}
+
+trs_status trs_engine_launch(trs_plan *plan, const trs_rhs *rhs, trs_stream stream) {
+  const trs_engine *e = plan->state;
+  trs_engine_args a = e->args;
+  trs_scalar scalar = plan->system.scalar;
+  int64_t size = (int64_t)trs_scalar_size(scalar);
+  int32_t width;
+  a.x_row = rhs->x_row, a.x_col = rhs->x_col, a.b_row = rhs->b_row, a.b_col = rhs->b_col;
+  for (int64_t column = 0; column < rhs->nrhs; column += width) {
+    width = e->args.many_rhs > 0 ? (int32_t)least(rhs->nrhs - column, e->args.many_rhs) : 1;
+    a.x = (char *)rhs->x + column * a.x_col * size;
+    a.b = (const char *)rhs->b + column * a.b_col * size;
+    TRS_TRY(launch_some(e, &a, scalar, width, stream));
+  }
+  return TRS_SUCCESS;
+}

@@ -1,0 +1,44 @@
+/* state.h - the state of the engine's plan, for its analysis (engine.c) and its launches
+ * (launch.c). */
+#ifndef TRS_SOLVE_CUDA_ENGINE_STATE_H
+#define TRS_SOLVE_CUDA_ENGINE_STATE_H
+
+#include "solve/cuda/engine/analysis.h"
+#include "solve/cuda/engine/choice.h"
+#include "solve/cuda/engine/parameters.h"
+#include "solve/cuda/gpu.h"
+
+/* One way to cut the system. */
+typedef struct trs_engine_candidate {
+  trs_slice_rules rules;
+  trs_gpu_cut *cut;  /* until it is built or abandoned */
+  trs_slices slices; /* device memory */
+  trs_slices_map map;
+  trs_slice_level *level; /* host copy */
+  trs_launch_range *ranges;
+  int32_t nranges;
+  double seconds; /* of a solve: expected by the cost model, or measured by tuning */
+} trs_engine_candidate;
+
+typedef struct trs_engine {
+  trs_gpu gpu;
+  trs_engine_candidate c;
+  trs_engine_parameters asked;
+  trs_engine_args args;
+  void *memory;         /* one allocation for the arrays of args */
+  int64_t bytes;        /* of memory, many_rhs_work and transposed */
+  int32_t most_batched; /* up to this number of right-hand sides are batched */
+  void *transposed;     /* right-hand sides by rows for the many-rhs kernel, or NULL */
+  bool tuned;
+} trs_engine;
+
+/* Memory for the right-hand sides that are solved together.  The number is plan->options.nrhs,
+ * within limits. */
+trs_status trs_engine_prepare_rhs(trs_engine *e, const trs_plan *plan);
+
+/* Launch solves.  launch_one: of the right-hand side in args. */
+trs_status trs_engine_launch_one(const trs_engine *e, const trs_engine_args *args,
+                                 trs_scalar scalar, trs_stream stream);
+trs_status trs_engine_launch(trs_plan *plan, const trs_rhs *rhs, trs_stream stream);
+
+#endif

@@ -1,0 +1,130 @@
+/* warp_slice.cu - the warp-per-slice kernel: rows in level order, one warp per slice, on every
+ * multiprocessor.
+ *
+ * x_i = Dinv (b_i - sum of a_ij x_j).  A lane polls the x that it needs until they are there
+ * (ready.cuh), so a dependency costs one store and one load through the second-level cache.
+ * Before that, a warp polls one word only, some levels up (early poll): polls of everything from
+ * the start would fill the queues of the cache and slow the warp that every other warp depends on.
+ *
+ * Blocks of threads take tickets in schedule order, so a block waits only for blocks that already
+ * run.  Ranges in which no row waits need no tickets.  No atomic sums: the same bits every time. */
+#include "solve/cuda/engine/warp_slice.cuh"
+
+namespace {
+
+using namespace trs;
+using namespace trs::warp_slice;
+
+template <class S, class V>
+struct view {
+  using scalar = S;
+  using stored = V;
+  static constexpr bool system = false;
+  const trs_slices &s;
+  S *work, *other; /* this solve's x by position; the buffer to clear for the next solve, or NULL
+                    */
+  S *parts, *other_parts;
+  one_rhs<S> rhs;
+  trs_fault *fault;
+
+  struct nothing {};
+  __device__ nothing look(int32_t) const { return {}; }
+  __device__ void finish(int32_t position, int32_t row, S value, nothing) const {
+    value = encode(value);
+    publish(work + position, value);
+    if (other) other[position] = pending_value<S>();
+    rhs.x[row * rhs.x_row] = value;
+  }
+};
+
+/* The slices of a block of threads.  Without heavy slices these are any WARPS in sequence, which
+ * saves the read of chunk. */
+template <bool HEAVY>
+__device__ void find_slices(const trs_slices &s, const trs_launch_range &range, int32_t ticket,
+                            int32_t *slice, int32_t *end) {
+  if (HEAVY) {
+    *slice = s.chunk[range.chunk + ticket];
+    *end = s.chunk[range.chunk + ticket + 1];
+  } else {
+    *slice = range.slice + ticket * WARPS;
+    *end = min(*slice + WARPS, range.slice_end);
+  }
+}
+
+/* waits::heavy if the range has heavy slices. */
+template <class S, class V, waits WAITS>
+__global__ void __launch_bounds__(THREADS, resident<S>(WAITS))
+    warp_per_slice(const __grid_constant__ trs_engine_args a,
+                   const __grid_constant__ trs_launch_range range, uint32_t *tickets,
+                   int32_t last) {
+  __shared__ int32_t taken;
+  __shared__ S partial[WAITS == waits::heavy ? THREADS : 1];
+  extern __shared__ __align__(16) unsigned char shared[];
+  int32_t ticket = int32_t(blockIdx.x);
+  if (WAITS == waits::rows || WAITS == waits::heavy) {
+    if (threadIdx.x == 0) taken = int32_t(atomicInc(tickets, gridDim.x - 1));
+    __syncthreads();
+    ticket = taken;
+  }
+  const int32_t column = a.columns > 1 ? ticket % a.columns : 0;
+  if (a.columns > 1) ticket /= a.columns;
+  place at = {int(threadIdx.x) % 32, int(threadIdx.x) / 32};
+  int32_t slice, end;
+  find_slices<WAITS == waits::heavy>(a.slices, range, ticket, &slice, &end);
+  const trs_slice h = a.slices.slice[min(slice + at.warp, end - 1)];
+  await_kernel_before();
+  uint32_t parity = a.buffers == 2 ? a.counters->parity : 0;
+  S *work = static_cast<S *>(a.work), *parts = static_cast<S *>(a.parts);
+  int64_t nparts = int64_t(a.slices.nparts) * TRS_SLICE_LANES;
+  const int64_t place_of_work = parity + column;
+  view<S, V> v = {a.slices,
+                  work + place_of_work * a.slices.n,
+                  a.buffers == 2 ? work + (parity ^ 1) * a.slices.n : nullptr,
+                  parts + place_of_work * nparts,
+                  a.buffers == 2 ? parts + (parity ^ 1) * nparts : nullptr,
+                  {static_cast<S *>(a.x) + column * a.x_col,
+                   static_cast<const S *>(a.b) + column * a.b_col, a.x_row, a.b_row},
+                  a.fault};
+  if (WAITS == waits::heavy && h.heavy)
+    solve_heavy(v, h, at, partial);
+  else if (slice + at.warp < end)
+    solve_slice<WAITS>(v, h, at.lane, reinterpret_cast<ring<S, V> *>(shared));
+  if (!last) return;
+  __syncthreads();
+  if (threadIdx.x == 0 && atomicInc(&a.counters->finished, gridDim.x - 1) == gridDim.x - 1)
+    a.counters->parity = parity ^ 1;
+}
+
+/* A range of one level waits for nothing, since earlier launches have solved all that it needs. */
+waits waits_of(const trs_launch_range *range) {
+  if (range->heavy) return waits::heavy;
+  if (range->level_end - range->level > 1) return waits::rows;
+  return range->entries == 0 ? waits::bare : waits::none;
+}
+
+template <class S, class V>
+cudaError_t launch(waits w, const trs_engine_args &a, const trs_launch_range &range,
+                   uint32_t *tickets, int32_t last, cudaStream_t stream) {
+  const int32_t slices = range.slice_end - range.slice;
+  const int32_t blocks = range.heavy ? range.chunk_end - range.chunk : (slices + WARPS - 1) / WARPS;
+  auto kernel = w == waits::heavy  ? warp_per_slice<S, V, waits::heavy>
+                : w == waits::rows ? warp_per_slice<S, V, waits::rows>
+                : w == waits::bare ? warp_per_slice<S, V, waits::bare>
+                                   : warp_per_slice<S, V, waits::none>;
+  return launch_behind(a.overlaps, kernel, unsigned(blocks) * unsigned(a.columns), THREADS,
+                       w == waits::none ? sizeof(ring<S, V>) : 0, stream, a, range, tickets, last);
+}
+
+}  // namespace
+
+extern "C" trs_status trs_engine_warp_slice(const trs_engine_args *a, trs_scalar scalar,
+                                            const trs_launch_range *range, int32_t number,
+                                            int32_t last, trs_stream stream) {
+  uint32_t *ticket = a->counters->ticket + number;
+  auto to = static_cast<cudaStream_t>(stream);
+  cudaError_t error = by_values(scalar, a->float_values, [&](auto element, auto value) {
+    return launch<decltype(element), decltype(value)>(waits_of(range), *a, *range, ticket, last,
+                                                      to);
+  });
+  return trs_device_check(error, "launching the warp-per-slice kernel");
+}

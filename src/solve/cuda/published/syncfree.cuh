@@ -1,0 +1,105 @@
+/* syncfree.cuh - what the kernels of both synchronization-free methods share.
+ *
+ * Order of memory: the paper's code has none.  Here a warp's sums come before its fence, and the
+ * fence before the counts of met.  A waiting warp that has seen all counts passes a fence before
+ * it reads the sum.  One fence serves a round of entries. */
+#ifndef TRS_SOLVE_CUDA_PUBLISHED_SYNCFREE_CUH
+#define TRS_SOLVE_CUDA_PUBLISHED_SYNCFREE_CUH
+
+#include "device/kernel.cuh"
+#include "solve/cuda/published/syncfree.h"
+
+namespace trs::syncfree {
+
+constexpr int WARP = 32;
+constexpr unsigned ALL_LANES = 0xffffffffu;
+
+/* Entries of a column per fence.  Several rounds let the first components of a long column start
+ * early. */
+constexpr int64_t ROUND = 256;
+
+__device__ inline int lane_of_thread() { return static_cast<int>(threadIdx.x % WARP); }
+__device__ inline int warp_of_thread() { return static_cast<int>(threadIdx.x / WARP); }
+__device__ inline int warps_of_block() { return static_cast<int>(blockDim.x / WARP); }
+
+__device__ inline void fence_device() { asm volatile("fence.acq_rel.gpu;" ::: "memory"); }
+__device__ inline void fence_block() { asm volatile("fence.acq_rel.cta;" ::: "memory"); }
+
+/* The next number in the order in which blocks begin.  Also a barrier of the block.  Components
+ * are dealt by ticket, not by blockIdx, since blocks may begin in any order.  With blockIdx a
+ * block could wait for one that never gets a place on the device; by ticket it waits only for
+ * blocks that have begun. */
+__device__ inline int64_t take_ticket(uint32_t *counter) {
+  __shared__ uint32_t ticket;
+  if (threadIdx.x == 0) ticket = atomicAdd(counter, 1u);
+  __syncthreads();
+  return ticket;
+}
+
+/* The k-th component of the sweep, or the place of component k in the sweep. */
+__device__ inline int64_t in_sweep(const trs_syncfree &s, int64_t k) {
+  return s.lower ? k : s.n - 1 - k;
+}
+
+/* For arrays that no kernel of the solve writes. */
+template <class S>
+__device__ inline S read_constant(const S *p) {
+  if constexpr (!element<S>::is_complex) {
+    return __ldg(p);
+  } else if constexpr (sizeof(S) == sizeof(float2)) {
+    const float2 parts = __ldg(reinterpret_cast<const float2 *>(p));
+    return {parts.x, parts.y};
+  } else {
+    const double2 parts = __ldg(reinterpret_cast<const double2 *>(p));
+    return {parts.x, parts.y};
+  }
+}
+
+__device__ inline bool stores_diagonal(const trs_syncfree &s, int64_t j) {
+  if (s.has_diagonal) return true;
+  const int64_t begin = __ldg(s.ptr + j), end = __ldg(s.ptr + j + 1);
+  return begin < end && __ldg(s.idx + (s.lower ? begin : end - 1)) == j;
+}
+
+/* Off-diagonal entries of a column, from the diagonal outwards.  Entry q is at first + q step. */
+struct column {
+  int64_t first, count;
+  int step;
+  __device__ int64_t at(int64_t q) const { return first + q * step; }
+};
+
+__device__ inline column column_of(const trs_syncfree &s, int64_t j) {
+  const int64_t begin = __ldg(s.ptr + j), end = __ldg(s.ptr + j + 1);
+  const int64_t stored = stores_diagonal(s, j);
+  return {s.lower ? begin + stored : end - 1 - stored, end - begin - stored, s.lower ? 1 : -1};
+}
+
+template <class S>
+__device__ inline S inverse_diagonal(const trs_syncfree &s, int64_t j) {
+  if (s.unit) return one<S>();
+  const S *val = static_cast<const S *>(s.val);
+  return reciprocal(read_constant(val + (s.lower ? __ldg(s.ptr + j) : __ldg(s.ptr + j + 1) - 1)));
+}
+
+/* A sum that other blocks add to: read where atomics act, past the cache of this multiprocessor. */
+template <class S>
+__device__ inline S load_sum(const S *sum) {
+  if constexpr (element<S>::is_complex)
+    return {load_relaxed(&sum->re), load_relaxed(&sum->im)};
+  else
+    return load_relaxed(sum);
+}
+
+template <class S>
+__device__ inline void add_to(S *sum, S term) {
+  if constexpr (element<S>::is_complex) {
+    atomicAdd(&sum->re, term.re);
+    atomicAdd(&sum->im, term.im);
+  } else {
+    atomicAdd(sum, term);
+  }
+}
+
+}  // namespace trs::syncfree
+
+#endif

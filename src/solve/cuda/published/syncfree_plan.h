@@ -1,0 +1,29 @@
+/* syncfree_plan.h - the state and functions of the plans of both synchronization-free methods.
+ *
+ * The methods' tables contain the functions below.  A method's state begins with a
+ * trs_syncfree_plan. */
+#ifndef TRS_SOLVE_CUDA_PUBLISHED_SYNCFREE_PLAN_H
+#define TRS_SOLVE_CUDA_PUBLISHED_SYNCFREE_PLAN_H
+
+#include "solve/cuda/gpu.h"
+#include "solve/cuda/published/syncfree.h"
+
+typedef struct trs_syncfree_plan {
+  trs_gpu gpu;
+  int32_t *in_degree; /* n, device memory */
+  void *workspace;    /* the ticket, met and left_sum, in this order */
+  int64_t width;      /* right-hand sides, at most, of left_sum */
+} trs_syncfree_plan;
+
+/* Loads the system by columns, counts in-degrees, allocates for `width` right-hand sides. */
+trs_status trs_syncfree_analyze(trs_plan *plan, trs_gpu_launch launch, int64_t width);
+
+/* Clears the workspace for a solve of `width` right-hand sides and sets the kernels' arguments. */
+trs_status trs_syncfree_begin(const trs_syncfree_plan *p, trs_syncfree *s, int64_t width,
+                              trs_stream stream);
+
+trs_status trs_syncfree_update(trs_plan *plan);
+int64_t trs_syncfree_bytes(const trs_plan *plan);
+void trs_syncfree_free(trs_plan *plan);
+
+#endif

@@ -1,0 +1,349 @@
+/* syncfree.c - L17's methods with every parameter, on systems around the sizes of warps and blocks
+ * and of shapes that hang or break a careless kernel.  Types, formats and layouts in every
+ * combination are api/conformance.c's. */
+#include <complex.h>
+#include <math.h>
+
+#include "base/random.h"
+#include "matrix/values.h"
+#include "backend/context.h"
+#include "support.h"
+#include "test.h"
+
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+
+static trs_context *ctx; /* NULL without a GPU */
+
+static int start(void **state) {
+  (void)state;
+  trs_status status = trs_context_create(&ctx, "cuda");
+  if (!status || status == TRS_ERROR_UNSUPPORTED) return 0;
+  printf("%s\n", trs_last_error()->message);
+  return -1;
+}
+
+static int stop(void **state) {
+  (void)state;
+  trs_context_destroy(ctx);
+  return 0;
+}
+
+static void need_gpu(void) {
+  if (ctx) return;
+  skip_test(trs_last_error()->message);
+}
+
+/* ---- Systems. ---- */
+
+typedef enum shape { DIAGONAL, CHAIN, DENSE_LAST_ROW, DENSE_FIRST_COLUMN, DENSE, RANDOM } shape;
+enum { RANDOM_PER_ROW = 4 };
+
+typedef struct system {
+  trs_matrix *A;
+  trs_uplo uplo;
+  trs_trans trans;
+  trs_diag diag;
+  trs_scalar scalar;
+  int64_t n, longest; /* entries of the fullest row of op(A) */
+  bool tame;          /* solutions agree with another method's digit by digit */
+} system_of;
+
+typedef struct triplets {
+  int64_t count;
+  int32_t *row, *col;
+  void *val;
+  const system_of *s;
+  bool backward;
+} triplets;
+
+/* An entry of op(A), rows and columns counted in the order of the sweep. */
+static void add(triplets *t, int64_t row, int64_t col, double scale) {
+  const system_of *s = t->s;
+  uint64_t at = 2 * (uint64_t)t->count;
+  double complex value = trs_random_signed(31, at) + I * trs_random_signed(31, at + 1);
+  int64_t i = t->backward ? s->n - 1 - row : row, j = t->backward ? s->n - 1 - col : col;
+  t->row[t->count] = (int32_t)(s->trans ? j : i);
+  t->col[t->count] = (int32_t)(s->trans ? i : j);
+  trs_value_set(t->val, t->count++, s->scalar, row == col ? 2 + value / 2 : scale * value);
+}
+
+static void add_row(triplets *t, shape kind, int64_t k) {
+  int64_t n = t->s->n;
+  bool full = kind == DENSE || (kind == DENSE_LAST_ROW && k == n - 1);
+  if (t->s->diag == TRS_NONUNIT || k % 2) add(t, k, k, 1);
+  if (full)
+    for (int64_t j = 0; j < k; j++) add(t, k, j, 1.0 / (double)n);
+  if (kind == CHAIN && k > 0) add(t, k, k - 1, 0.5);
+  if (kind == DENSE_FIRST_COLUMN && k > 0) add(t, k, 0, 0.5);
+  for (int e = 0; kind == RANDOM && k > 0 && e < RANDOM_PER_ROW; e++)
+    add(t, k, (int64_t)(trs_random_unit(32, (uint64_t)(k * RANDOM_PER_ROW + e)) * (double)k), 0.3);
+}
+
+static system_of make_system(shape kind, int64_t n, trs_scalar scalar, bool backward,
+                             trs_trans trans, trs_format format, trs_diag diag) {
+  system_of s = {.trans = trans, .diag = diag, .scalar = scalar, .n = n};
+  s.uplo = backward == (trans != TRS_NO_TRANS) ? TRS_LOWER : TRS_UPPER;
+  s.tame = kind == DIAGONAL || kind == CHAIN || kind == DENSE_FIRST_COLUMN;
+  s.longest = kind == DENSE || kind == DENSE_LAST_ROW ? n : RANDOM_PER_ROW + 1;
+  int64_t most = kind == DENSE ? n * (n + 1) / 2 : (RANDOM_PER_ROW + 1) * n + n;
+  triplets t = {.row = malloc((size_t)most * sizeof *t.row),
+                .col = malloc((size_t)most * sizeof *t.col),
+                .val = malloc((size_t)most * scalar_bytes(scalar)),
+                .s = &s,
+                .backward = backward};
+  for (int64_t k = 0; k < n; k++) add_row(&t, kind, k);
+  trs_matrix *rows;
+  assert_success(
+      trs_matrix_create_coo(&rows, scalar, n, n, t.count, TRS_IDX32, t.row, t.col, t.val));
+  assert_success(trs_matrix_convert(&s.A, rows, format, scalar));
+  trs_matrix_destroy(rows);
+  free(t.row);
+  free(t.col);
+  free(t.val);
+  return s;
+}
+
+/* The c-th of many variants of types, storage and diagonals. */
+static system_of varied_system(shape kind, int64_t n, int c) {
+  static const trs_trans trans[] = {TRS_NO_TRANS, TRS_TRANS, TRS_CONJ_TRANS};
+  return make_system(kind, n, (trs_scalar)(TRS_FLOAT + c % 4), c % 2, trans[c % 3],
+                     (trs_format)(c / 4 % 2), c % 5 == 4 ? TRS_UNIT : TRS_NONUNIT);
+}
+
+/* ---- Solves. ---- */
+
+static trs_plan *make_plan(const system_of *s, const char *method, int64_t nrhs) {
+  trs_options options = {.struct_size = sizeof(trs_options), .method = method, .nrhs = nrhs};
+  trs_plan *plan;
+  assert_success(trs_analyze(ctx, &plan, s->A, s->uplo, s->trans, s->diag, &options));
+  return plan;
+}
+
+static void judge(const system_of *s, const char *method, const void *x, const void *b, int64_t ld,
+                  int64_t nrhs, trs_layout layout) {
+  trs_backward_error error = {.struct_size = sizeof error};
+  assert_success(trs_check(s->A, s->uplo, s->trans, s->diag, x, ld, b, ld, nrhs, layout, &error));
+  double limit = error_limit(s->scalar, s->longest);
+  if (!(error.componentwise <= limit))
+    fail_msg("%s, n %lld, nrhs %lld, type %d, uplo %d, trans %d: error %g, limit %g, row %lld",
+             method, (long long)s->n, (long long)nrhs, s->scalar, s->uplo, s->trans,
+             error.componentwise, limit, (long long)error.worst_row);
+}
+
+static void compare_with_serial(const system_of *s, const char *method, const void *x,
+                                const void *b, int64_t elements, int64_t ld, int64_t nrhs,
+                                trs_layout layout) {
+  static const double ROUNDINGS = 256;
+  trs_context *serial;
+  trs_plan *plan;
+  void *y = malloc((size_t)elements * scalar_bytes(s->scalar));
+  memcpy(y, x, (size_t)elements * scalar_bytes(s->scalar)); /* so that elements that no solve writes
+                                                               are equal */
+  assert_success(trs_context_create(&serial, "serial"));
+  assert_success(trs_analyze(serial, &plan, s->A, s->uplo, s->trans, s->diag, NULL));
+  assert_success(trs_solve(plan, y, ld, b, ld, nrhs, layout));
+  double largest = 0, off = 0;
+  for (int64_t p = 0; p < elements; p++) {
+    double complex of_x = trs_value_get(x, p, s->scalar), of_y = trs_value_get(y, p, s->scalar);
+    largest = fmax(largest, cabs(of_y));
+    off = fmax(off, cabs(of_x - of_y));
+  }
+  if (!(off <= ROUNDINGS * scalar_eps(s->scalar) * largest))
+    fail_msg("%s, n %lld: %g of %g from the serial method's", method, (long long)s->n, off,
+             largest);
+  trs_plan_destroy(plan);
+  trs_context_destroy(serial);
+  free(y);
+}
+
+static void solve_and_check(const system_of *s, trs_plan *plan, const char *method, int64_t nrhs,
+                            trs_layout layout, bool in_place) {
+  int64_t ld = (layout == TRS_COL_MAJOR ? s->n : nrhs) + 1;
+  int64_t elements = ld * (layout == TRS_COL_MAJOR ? nrhs : s->n);
+  size_t bytes = (size_t)elements * scalar_bytes(s->scalar);
+  void *x = malloc(bytes), *b = malloc(bytes);
+  trs_random_fill(b, elements, s->scalar, 33);
+  memcpy(x, b, bytes);
+  assert_success(trs_solve(plan, x, ld, in_place ? x : b, ld, nrhs, layout));
+  judge(s, method, x, b, ld, nrhs, layout);
+  if (s->tame) compare_with_serial(s, method, x, b, elements, ld, nrhs, layout);
+  free(x);
+  free(b);
+}
+
+static const char *const all_methods[] = {
+    "syncfree-csc",
+    "syncfree-csc:warps=4",
+    "syncfree-csc:warps=8",
+    "syncfree-csc:warps=16",
+    "syncfree-csc:warps=32",
+    "syncfree-csc:warps=4,scratchpad=no",
+    "syncfree-csc:warps=8,scratchpad=no",
+    "syncfree-csc:scratchpad=no,warps=16",
+    "syncfree-csc:scratchpad=no,warps=32",
+    "syncfree-csc-rhs",
+    "syncfree-csc-rhs:strategy=rhs",
+    "syncfree-csc-rhs:strategy=nnz",
+    "syncfree-csc-rhs:p=2,q=3",
+};
+
+static void sizes_around_warps_and_blocks(void **state) {
+  (void)state;
+  need_gpu();
+  static const int64_t sizes[] = {1, 2, 31, 32, 33, 63, 64, 65, 255, 257, 511, 512, 513};
+  int c = 0;
+  for (size_t k = 0; k < COUNT(sizes); k++)
+    for (shape kind = DIAGONAL; kind <= RANDOM; kind++)
+      for (int way = 0; way < 2; way++, c++) {
+        system_of s = varied_system(kind, sizes[k], c);
+        for (size_t m = 0; m < COUNT(all_methods); m++) {
+          trs_plan *plan = make_plan(&s, all_methods[m], 3);
+          solve_and_check(&s, plan, all_methods[m], 1, TRS_COL_MAJOR, c % 2);
+          solve_and_check(&s, plan, all_methods[m], 3, TRS_ROW_MAJOR, c % 2);
+          trs_plan_destroy(plan);
+        }
+        trs_matrix_destroy(s.A);
+      }
+}
+
+static void every_number_of_right_hand_sides(void **state) {
+  (void)state;
+  need_gpu();
+  static const int64_t numbers[] = {1, 2, 7, 8, 9, 32, 33, 256}, hints[] = {0, 9, 300};
+  static const char *const methods[] = {
+      "syncfree-csc", "syncfree-csc-rhs", "syncfree-csc-rhs:strategy=rhs",
+      "syncfree-csc-rhs:strategy=nnz", "syncfree-csc-rhs:p=0,q=4"};
+  for (int c = 0; c < 8; c++) {
+    system_of s = varied_system(c < 4 ? RANDOM : DENSE_FIRST_COLUMN, 400 + c, c);
+    for (size_t h = 0; h < COUNT(hints); h++)
+      for (size_t m = 0; m < COUNT(methods); m++) {
+        trs_plan *plan = make_plan(&s, methods[m], hints[h]);
+        for (size_t k = 0; k < COUNT(numbers); k++)
+          solve_and_check(&s, plan, methods[m], numbers[k], (trs_layout)((c + k) % 2), k % 3 == 0);
+        trs_plan_destroy(plan);
+      }
+    trs_matrix_destroy(s.A);
+  }
+}
+
+/* More blocks than 65,535 with 16 and with 4 warps each, forward and backward. */
+static void more_blocks_than_sixteen_bits_count(void **state) {
+  (void)state;
+  need_gpu();
+  static const char *const methods[] = {"syncfree-csc", "syncfree-csc:scratchpad=no,warps=4",
+                                        "syncfree-csc-rhs", "syncfree-csc-rhs:strategy=nnz"};
+  for (int c = 0; c < 2; c++) {
+    system_of s =
+        make_system(RANDOM, 70000 * 17, TRS_DOUBLE, c, TRS_NO_TRANS, (trs_format)c, TRS_NONUNIT);
+    for (size_t m = 0; m < COUNT(methods); m++) {
+      trs_plan *plan = make_plan(&s, methods[m], 2);
+      solve_and_check(&s, plan, methods[m], 2, TRS_COL_MAJOR, false);
+      trs_plan_destroy(plan);
+    }
+    trs_matrix_destroy(s.A);
+  }
+}
+
+static void long_chains(void **state) {
+  (void)state;
+  need_gpu();
+  for (int c = 0; c < 2; c++) {
+    system_of s = varied_system(CHAIN, 20011, c);
+    for (size_t m = 0; m < COUNT(all_methods); m++) {
+      trs_plan *plan = make_plan(&s, all_methods[m], 2);
+      solve_and_check(&s, plan, all_methods[m], 2, TRS_COL_MAJOR, false);
+      trs_plan_destroy(plan);
+    }
+    trs_matrix_destroy(s.A);
+  }
+}
+
+/* Launches in sequence without a wait: each clears what the launch before it used. */
+static void solves_in_device_memory(void **state) {
+  (void)state;
+  need_gpu();
+  static const char *const methods[] = {"syncfree-csc", "syncfree-csc-rhs"};
+  enum { NRHS = 5, REPEATS = 4 };
+  system_of s = make_system(RANDOM, 3001, TRS_DOUBLE, false, TRS_NO_TRANS, TRS_CSR, TRS_NONUNIT);
+  int64_t elements = s.n * NRHS, bytes = elements * (int64_t)sizeof(double);
+  double *b = malloc((size_t)bytes), *x = malloc((size_t)bytes), *on_device;
+  trs_random_fill(b, elements, TRS_DOUBLE, 34);
+  int before = trs_device_enter(ctx->device);
+  assert_success(TRS_DEVICE_ALLOC(ctx->device, &on_device, elements, NULL));
+  for (size_t m = 0; m < COUNT(methods); m++) {
+    trs_plan *plan = make_plan(&s, methods[m], 2);
+    for (int k = 0; k < REPEATS; k++) {
+      assert_success(trs_device_copy(on_device, b, bytes, NULL));
+      assert_success(trs_solve(plan, on_device, NRHS, on_device, NRHS, NRHS, TRS_ROW_MAJOR));
+    }
+    assert_success(trs_plan_wait(plan));
+    assert_success(trs_device_copy(x, on_device, bytes, NULL));
+    assert_success(trs_device_wait(NULL));
+    judge(&s, methods[m], x, b, NRHS, NRHS, TRS_ROW_MAJOR);
+    trs_plan_destroy(plan);
+  }
+  trs_device_free(ctx->device, on_device, NULL);
+  trs_device_leave(before);
+  trs_matrix_destroy(s.A);
+  free(b);
+  free(x);
+}
+
+static void plans_say_what_they_were_told(void **state) {
+  (void)state;
+  need_gpu();
+  static const struct {
+    const char *method, *words;
+  } cases[] = {
+      {"syncfree-csc", "16 a block, sums within a block in scratchpad"},
+      {"syncfree-csc:warps=4,scratchpad=no", "4 a block, no scratchpad"},
+      {"syncfree-csc-rhs", "up to 6 right-hand sides at once, lanes: adaptive, p 8, q 8192"},
+      {"syncfree-csc-rhs:strategy=nnz", "lanes: nnz"},
+      {"syncfree-csc-rhs:q=7,p=3", "p 3, q 7"}};
+  system_of s = varied_system(RANDOM, 50, 0);
+  for (size_t k = 0; k < COUNT(cases); k++) {
+    trs_plan *plan = make_plan(&s, cases[k].method, 6);
+    char text[512];
+    trs_plan_describe(plan, text, sizeof text);
+    if (!strstr(text, cases[k].words)) fail_msg("\"%s\" lacks \"%s\"", text, cases[k].words);
+    trs_plan_destroy(plan);
+  }
+  trs_matrix_destroy(s.A);
+}
+
+static void wrong_parameters_are_refused(void **state) {
+  (void)state;
+  need_gpu();
+  static const struct {
+    const char *method, *words;
+  } wrong[] = {{"syncfree-csc:warps=5", "it takes 4, 8, 16, 32"},
+               {"syncfree-csc:warps=64", "it takes 4, 8, 16, 32"},
+               {"syncfree-csc:scratchpad=maybe", "it takes no, yes"},
+               {"syncfree-csc:p=8", "it has warps, scratchpad"},
+               {"syncfree-csc-rhs:strategy=both", "it takes adaptive, rhs, nnz"},
+               {"syncfree-csc-rhs:p=-1", "a number from 0"},
+               {"syncfree-csc-rhs:q=1x", "a number from 0"},
+               {"syncfree-csc-rhs:warps=8", "it has strategy, p, q"}};
+  system_of s = varied_system(RANDOM, 50, 0);
+  for (size_t k = 0; k < COUNT(wrong); k++) {
+    trs_options options = {.struct_size = sizeof(trs_options), .method = wrong[k].method};
+    trs_plan *plan;
+    assert_failure(TRS_ERROR_ARGUMENT, wrong[k].words,
+                   trs_analyze(ctx, &plan, s.A, s.uplo, s.trans, s.diag, &options));
+    assert_null(plan);
+  }
+  trs_matrix_destroy(s.A);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(sizes_around_warps_and_blocks),
+      cmocka_unit_test(every_number_of_right_hand_sides),
+      cmocka_unit_test(more_blocks_than_sixteen_bits_count),
+      cmocka_unit_test(long_chains),
+      cmocka_unit_test(solves_in_device_memory),
+      cmocka_unit_test(plans_say_what_they_were_told),
+      cmocka_unit_test(wrong_parameters_are_refused),
+  };
+  return cmocka_run_group_tests_name("syncfree", tests, start, stop);
+}
