@@ -12,7 +12,7 @@ import time
 from machine import HERE, Skip
 
 SMALL = "gen:poisson2d5:12"
-# What each command reads and writes.  All of the optional libraries are called by one of them.
+# What each command writes, its words.  All of the optional libraries are called by one of them.
 COMMANDS = [
     ("out.mtx", ["gen", SMALL[4:], "-o", "out.mtx"]),
     ("out.mtx.gz", ["gen", SMALL[4:], "-o", "out.mtx.gz"]),
@@ -30,8 +30,7 @@ COMMANDS = [
     ("out.mtx", ["relax", "A.mtx.gz", "--sweeps", "2", "--json", "-o", "out.mtx"]),
     ("out.svg", ["info", "F.h5", "--svg", "out.svg"]),
     ("out.svg", ["info", "A.h5", "--json", "--svg", "out.svg"]),
-    ("out.json", ["bench", SMALL, "--methods", "serial", "--seconds", "0.001", "--json", "--out",
-                  "out.json"]),
+    (None, ["bench", SMALL, "--methods", "serial", "--seconds", "0.001", "--json"]),
 ]
 OLD = b"what was there before\n"
 WORKER_ENDED = re.compile(rb"ended (its process )?with|was stopped after")
@@ -69,7 +68,7 @@ class Scenario:
         for output, words in COMMANDS:
             self.reports.append(parts(self.plain(words), words))
             self.right.append(self.content(output))
-            os.remove(self.path(output))
+            self.remove(output)
 
     def note(self):
         return ""
@@ -83,7 +82,13 @@ class Scenario:
             raise Skip(f"{o}")
         return o.out
 
+    def remove(self, name):
+        if name and os.path.exists(self.path(name)):
+            os.remove(self.path(name))
+
     def content(self, name):
+        if not name:
+            return None
         try:
             with open(self.path(name), "rb") as f:
                 return f.read()
@@ -93,16 +98,16 @@ class Scenario:
     def prepare(self, which):
         """The words of a command, with an older file in place of its output."""
         output, words = COMMANDS[which]
-        with open(self.path(output), "wb") as f:
-            f.write(OLD)
+        if output:
+            with open(self.path(output), "wb") as f:
+                f.write(OLD)
         return [self.machine.trireme, *words]
 
     def sweep_up(self, which):
         output = COMMANDS[which][0]
         left = sorted(set(os.listdir(self.folder)) - self.inputs - {output})
         for name in left + [output]:
-            if os.path.exists(self.path(name)):
-                os.remove(self.path(name))
+            self.remove(name)
         return left
 
     def judge(self, which, o, deadly=()):
@@ -114,7 +119,7 @@ class Scenario:
         wrong = []
         if o.code == 0:
             wrong += self.judge_success(which, o, content)
-        elif content not in (OLD, self.right[which]) and COMMANDS[which][1][0] != "bench":
+        elif content not in (OLD, self.right[which]):
             wrong.append("a failure leaves neither the old file nor the new one")
         if o.code < 0 and -o.code not in deadly:
             wrong.append("a signal")
@@ -129,14 +134,11 @@ class Scenario:
 
 
     def judge_success(self, which, o, content):
-        output, words = COMMANDS[which]
         wrong = []
         try:
-            lost = self.reports[which] - parts(o.out, words)
+            lost = self.reports[which] - parts(o.out, COMMANDS[which][1])
             if lost:
                 wrong.append(f"success, but the report lacks {sorted(map(repr, lost))[:3]}")
-            if output.endswith(".json") and parts(content, words) == self.reports[which]:
-                content = self.right[which]  # times differ
         except ValueError as problem:
             wrong.append(f"success, but the report is no JSON: {problem}")
         if content != self.right[which]:
