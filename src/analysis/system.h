@@ -53,6 +53,9 @@ trs_status trs_system_end_diagonal(trs_diagonal_look *look);
 /* The same of one row, on the host. */
 trs_status trs_system_check_pivot(const trs_system *S, int64_t row);
 
+/* The error of a row with such a diagonal entry; none for a good one. */
+trs_status trs_system_tell_pivot(int64_t row, trs_pivot pivot);
+
 /* Does nearly every row depend on the one solved just before it, in natural order?  Looks at rows
  * spread over the matrix, not at all. */
 bool trs_system_chained(const trs_system *S);
