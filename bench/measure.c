@@ -46,7 +46,8 @@ static trs_status borrow(measurement *m, trs_matrix **copy) {
   trs_matrix_get_arrays(s->T, &ptr, &idx, &val);
   m->create_seconds = NAN;
   for (int k = 0; k < FRESH && !status; k++) {
-    if (k) trs_matrix_destroy(*copy);
+    trs_matrix_destroy(*copy);
+    *copy = NULL;
     double start = seconds_now();
     status = trs_matrix_create(copy, TRS_CSR, TRS_DOUBLE, s->info.nrows, s->info.ncols, TRS_PTR64,
                                ptr, idx, val, TRS_BORROW);

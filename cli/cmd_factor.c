@@ -233,17 +233,18 @@ static trs_status solve_once(const trs_factors *F, const trs_matrix *A, void *x,
   return status;
 }
 
-/* Of one random right-hand side.  Factors are written all the same where they cannot be solved
- * with. */
-static void measure_errors(const trs_factors *F, const trs_matrix *A, outcome *o) {
+/* Of one random right-hand side.  Factors that cannot be solved with are no failure; they are
+ * written before, whatever happens here. */
+static int measure_errors(const trs_factors *F, const trs_matrix *A, outcome *o) {
   size_t bytes = (size_t)o->factors.n * 16;
   void *x = malloc(bytes + 1), *b = malloc(bytes + 1);
-  if (!x || !b)
-    o->unsolved = "out of memory";
-  else if (solve_once(F, A, x, b, o))
-    o->unsolved = trs_last_error()->message;
+  int code = x && b ? -1 : leave_memory((double)bytes, "the check of the factors");
+  trs_status status = code < 0 ? solve_once(F, A, x, b, o) : TRS_SUCCESS;
   free(x);
   free(b);
+  if (status == TRS_ERROR_MEMORY) return leave_library("the check of the factors");
+  if (status) o->unsolved = trs_last_error()->message;
+  return code;
 }
 
 /* Reported here, because the library does not know the option that helps. */
@@ -265,14 +266,13 @@ static int factor_and_write(const input *in, const settings *s) {
   o.factors.struct_size = sizeof o.factors;
   trs_factors_get_info(F, &o.factors);
   o.fill = o.matrix.nnz ? (double)(o.factors.nnz_L + o.factors.nnz_U) / (double)o.matrix.nnz : 0;
-  trs_status status = write_factors(F, s, &o);
-  if (!status) {
-    measure_errors(F, in->A, &o);
+  int code = write_factors(F, s, &o) ? leave_library(NULL) : measure_errors(F, in->A, &o);
+  if (code < 0) {
     print(in->name, s, &o);
     report(in->name, s, &o);
   }
   trs_factors_destroy(F);
-  return status ? leave_library(NULL) : LEAVE_SOLVED;
+  return code < 0 ? LEAVE_SOLVED : code;
 }
 
 static int run(int argc, char **argv) {

@@ -97,7 +97,6 @@ static trs_status find_out(info_facts *f) {
   } else {
     f->matrix.struct_size = sizeof f->matrix;
     trs_matrix_get_info(f->in.A, &f->matrix);
-    f->symmetry = symmetry_of(f->in.A);
     status = analyze_triangles(ctx, f);
   }
   progress_end();
@@ -147,9 +146,11 @@ static int draw(const info_facts *f, const char *path) {
 
 static int tell(info_facts *f, const settings *s) {
   if (find_out(f)) return leave_library(f->in.name);
+  int code = f->in.F ? -1 : symmetry_find(&f->symmetry, f->in.A);
+  if (code >= 0) return code;
   info_print(f);
   info_report(f);
-  int code = s->svg ? draw(f, s->svg) : -1;
+  if (s->svg) code = draw(f, s->svg);
   return code < 0 ? LEAVE_SOLVED : code;
 }
 

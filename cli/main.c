@@ -141,6 +141,5 @@ int main(int argc, char **argv) {
                  ? leave(LEAVE_UNAVAILABLE, "unsupported", -1,
                          "--json is not in this build: install libjansson-dev and build again")
                  : run(argc, argv);
-  report_print();
-  return output_finish(code);
+  return output_finish(report_print(code));
 }

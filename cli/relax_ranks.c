@@ -62,24 +62,24 @@ int ranks_join(relax_ranks **result) {
   MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
   MPI_Comm_size(node, &ranks.near);
   MPI_Comm_free(&node);
-  if (ranks.rank && (!freopen("/dev/null", "w", stdout) || !freopen("/dev/null", "w", stderr)))
-    return LEAVE_BUG;
+  if (ranks.rank) output_silence();
   return -1;
 }
 
 bool ranks_are_lost(void) { return trs_last_error()->status == TRS_ERROR_STALLED; }
 
-/* The others leave rank 0 the time to say why. */
+/* Rank 0 says why.  Where it is the one that is lost, and so has not ended this process in time,
+ * rank 1 does. */
 void ranks_abort_if_lost(int rank, int code) {
   enum { TIME_TO_SPEAK = 3 };
   if (code < 0 || !ranks_are_lost()) return;
-  if (rank == 0) {
-    report_print();
-    code = output_finish(code);
-  } else {
-    (void)sleep(TIME_TO_SPEAK);
+  if (rank > 0) (void)sleep(TIME_TO_SPEAK);
+  if (rank > 1) (void)sleep(TIME_TO_SPEAK);
+  if (rank == 1) {
+    output_speak();
+    leave_library(NULL);
   }
-  MPI_Abort(MPI_COMM_WORLD, code);
+  MPI_Abort(MPI_COMM_WORLD, rank > 1 ? code : output_finish(report_print(code)));
 }
 
 int ranks_leave(relax_ranks *ranks, int code) {

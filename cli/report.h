@@ -19,7 +19,8 @@ void report_null(const char *path);
 void report_append(const char *path, const int64_t *values, int64_t count);
 void report_append_reals(const char *path, const double *values, int64_t count);
 
-/* Prints the report, once. */
-void report_print(void);
+/* Prints the report, once, and returns the exit code: code, or another where memory is too short
+ * for the report. */
+int report_print(int code);
 
 #endif

@@ -6,12 +6,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "command.h"
 #include "output.h"
 
 #if TRIREME_CLI_JSON
 #include <jansson.h>
 
 static json_t *root;
+static bool lost; /* memory was short: something is missing */
 
 bool report_available(void) { return true; }
 
@@ -23,10 +25,10 @@ static void put(const char *path, json_t *value) {
   for (const char *dot; (dot = strchr(path, '.')); path = dot + 1) {
     snprintf(name, sizeof name, "%.*s", (int)(dot - path), path);
     json_t *inner = json_object_get(object, name);
-    if (!inner) json_object_set_new(object, name, inner = json_object());
-    object = inner;
+    if (!inner && json_object_set_new(object, name, inner = json_object())) inner = NULL;
+    object = inner; /* jansson takes NULL for an error */
   }
-  json_object_set_new(object, path, value);
+  if (json_object_set_new(object, path, value)) lost = true;
 }
 
 void report_text(const char *path, const char *text) {
@@ -54,7 +56,8 @@ void report_null(const char *path) {
 void report_append(const char *path, const int64_t *values, int64_t count) {
   if (!output_json()) return;
   json_t *array = json_array();
-  for (int64_t i = 0; i < count; i++) json_array_append_new(array, json_integer(values[i]));
+  for (int64_t i = 0; i < count; i++)
+    if (json_array_append_new(array, json_integer(values[i]))) lost = true;
   put(path, array);
 }
 
@@ -62,7 +65,8 @@ void report_append_reals(const char *path, const double *values, int64_t count) 
   if (!output_json()) return;
   json_t *array = json_array();
   for (int64_t i = 0; i < count; i++)
-    json_array_append_new(array, isfinite(values[i]) ? json_real(values[i]) : json_null());
+    if (json_array_append_new(array, isfinite(values[i]) ? json_real(values[i]) : json_null()))
+      lost = true;
   put(path, array);
 }
 
@@ -86,14 +90,52 @@ static void print_text(const char *text) {
   }
 }
 
-void report_print(void) {
-  if (!root) return;
-  char *text = json_dumps(root, JSON_INDENT(2) | JSON_REAL_PRECISION(12));
-  if (text) print_text(text);
-  free(text);
+typedef struct text {
+  char *bytes;
+  size_t length;
+} text;
+
+/* jansson does not look whether a key was taken. */
+static int append(const char *bytes, size_t count, void *user) {
+  text *t = user;
+  char *grown = lost ? NULL : realloc(t->bytes, t->length + count + 1);
+  if (!grown) {
+    lost = true;
+    return -1;
+  }
+  memcpy(grown + t->length, bytes, count);
+  t->length += count;
+  grown[t->length] = 0;
+  t->bytes = grown;
+  return 0;
+}
+
+/* In place of a report for which there is no memory. */
+static int print_loss(int code) {
+  static const char message[] = "out of memory for the report of --json";
+  const char *status = trs_status_name(TRS_ERROR_MEMORY);
+  if (!code) code = leave(LEAVE_UNAVAILABLE, status, -1, message);
+  printf(
+      "{\"error\": {\"status\": \"%s\", \"message\": \"%s\", \"row\": null, "
+      "\"exit_code\": %d}}",
+      status, message, code);
+  return code;
+}
+
+int report_print(int code) {
+  if (!root && !lost) return code;
+  text t = {0};
+  if (json_dump_callback(root, append, &t, JSON_INDENT(2) | JSON_REAL_PRECISION(12))) lost = true;
+  if (lost)
+    code = print_loss(code);
+  else
+    print_text(t.bytes);
   putchar('\n');
+  free(t.bytes);
   json_decref(root);
   root = NULL;
+  lost = false;
+  return code;
 }
 
 #else
@@ -110,6 +152,6 @@ void report_append(const char *path, const int64_t *values, int64_t count) {
 void report_append_reals(const char *path, const double *values, int64_t count) {
   (void)path, (void)values, (void)count;
 }
-void report_print(void) {}
+int report_print(int code) { return code; }
 
 #endif

@@ -18,21 +18,25 @@ int64_t scalar_bytes(trs_scalar scalar) {
 
 /* ---- The matrix ---- */
 
-/* Entries in the fullest row, or column, of A. */
-static int64_t fullest(const trs_matrix *A, bool columns) {
+/* Adds the entries in the fullest row, or column, of A. */
+static int add_fullest(const trs_matrix *A, bool columns, int64_t *sum) {
   trs_matrix_info info = {.struct_size = sizeof info};
   trs_matrix_get_info(A, &info);
-  if ((info.format == TRS_CSC) == columns) return info.longest_row;
+  if ((info.format == TRS_CSC) == columns) {
+    *sum += info.longest_row;
+    return -1;
+  }
   const int32_t *idx;
   trs_matrix_get_arrays(A, NULL, &idx, NULL);
   int64_t vectors = columns ? info.ncols : info.nrows, most = 0;
   int32_t *count = calloc((size_t)vectors + 1, sizeof *count);
-  if (!count) return vectors;
+  if (!count) return leave_memory((double)vectors * sizeof *count, "the lengths of rows");
   for (int64_t p = 0; p < info.nnz; p++) count[idx[p]]++;
   for (int64_t j = 0; j < vectors; j++)
     if (count[j] > most) most = count[j];
   free(count);
-  return most;
+  *sum += most;
+  return -1;
 }
 
 static int leave_general(const solve_job *job, const trs_matrix_info *info) {
@@ -95,8 +99,7 @@ static int take_triangle(solve_job *job) {
   job->n = info.nrows;
   job->scalar = info.scalar;
   job->diag = job->set.diag == 1 ? TRS_UNIT : TRS_NONUNIT;
-  job->longest_row = fullest(job->in.A, job->trans != TRS_NO_TRANS);
-  return -1;
+  return add_fullest(job->in.A, job->trans != TRS_NO_TRANS, &job->longest_row);
 }
 
 int solve_take_factors(solve_job *job) {
@@ -111,8 +114,8 @@ int solve_take_factors(solve_job *job) {
   job->n = info.n;
   job->scalar = info.scalar;
   bool columns = job->trans != TRS_NO_TRANS;
-  job->longest_row = fullest(info.L, columns) + fullest(info.U, columns);
-  return -1;
+  int code = add_fullest(info.L, columns, &job->longest_row);
+  return code < 0 ? add_fullest(info.U, columns, &job->longest_row) : code;
 }
 
 /* 1.5 times the matrix, plus the matrix, as the library estimates the need of one GPU. */

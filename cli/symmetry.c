@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "output.h"
+
 static double complex value_at(const void *val, int64_t p, trs_scalar scalar) {
   switch (scalar) {
     case TRS_FLOAT:
@@ -42,19 +44,20 @@ static void compare(walk *w, int64_t i, int64_t p, symmetry *s) {
   s->skew &= a == -b;
 }
 
-symmetry symmetry_of(const trs_matrix *A) {
+int symmetry_find(symmetry *s, const trs_matrix *A) {
   trs_matrix_info info = {.struct_size = sizeof info};
-  symmetry s = {0};
+  *s = (symmetry){0};
   trs_matrix_get_info(A, &info);
-  if (info.nrows != info.ncols || info.nlower != info.nupper) return s;
+  if (info.nrows != info.ncols || info.nlower != info.nupper) return -1;
   walk w = {.scalar = info.scalar};
   trs_matrix_get_arrays(A, &w.ptr, &w.idx, &w.val);
-  w.cursor = malloc(((size_t)info.nrows + 1) * sizeof *w.cursor);
-  if (!w.cursor) return s;
-  memcpy(w.cursor, w.ptr, ((size_t)info.nrows + 1) * sizeof *w.cursor);
-  s = (symmetry){true, true, true, true};
-  for (int64_t i = 0; s.pattern && i < info.nrows; i++)
-    for (int64_t p = w.ptr[i]; s.pattern && p < w.ptr[i + 1]; p++) compare(&w, i, p, &s);
+  size_t bytes = ((size_t)info.nrows + 1) * sizeof *w.cursor;
+  w.cursor = malloc(bytes);
+  if (!w.cursor) return leave_memory((double)bytes, "the look at the symmetry");
+  memcpy(w.cursor, w.ptr, bytes);
+  *s = (symmetry){true, true, true, true};
+  for (int64_t i = 0; s->pattern && i < info.nrows; i++)
+    for (int64_t p = w.ptr[i]; s->pattern && p < w.ptr[i + 1]; p++) compare(&w, i, p, s);
   free(w.cursor);
-  return s;
+  return -1;
 }

@@ -10,6 +10,7 @@ typedef struct symmetry {
   bool pattern, symmetric, hermitian, skew; /* the last three by exact values */
 } symmetry;
 
-symmetry symmetry_of(const trs_matrix *A);
+/* -1, or the exit code after a failure that it has told. */
+int symmetry_find(symmetry *s, const trs_matrix *A);
 
 #endif

@@ -40,6 +40,7 @@ target_link_libraries(trireme_features INTERFACE ${CMAKE_DL_LIBS})
 trireme_feature(ZLIB HEADER zlib.h LIBS z DEBIAN zlib1g-dev)
 trireme_feature(ZSTD HEADER zstd.h LIBS zstd DEBIAN libzstd-dev)
 trireme_feature(HDF5 WORKER HEADER hdf5.h LIBS hdf5 SUFFIXES hdf5/serial DEBIAN libhdf5-dev)
+include(${CMAKE_CURRENT_LIST_DIR}/TriremeHdf5Archive.cmake)
 trireme_feature(METIS WORKER HEADER metis.h LIBS metis DEBIAN libmetis-dev)
 trireme_feature(AMD HEADER amd.h LIBS amd suitesparseconfig SUFFIXES suitesparse
                 DEBIAN libsuitesparse-dev)

@@ -509,6 +509,14 @@ TRS_API const char *trs_method_list(void);
 TRS_API trs_status trs_solve(trs_plan *plan, void *x, int64_t ldx, const void *b, int64_t ldb,
                              int64_t nrhs, trs_layout layout);
 
+/* Solves a triangle once, for one right-hand side, straight from the arrays that trs_matrix_create
+ * would take: one thread, one pass, in which each entry is checked before it is used, no plan, no
+ * memory.  Entries may stand in any order; repeated ones are added up.  x may be b, else they must
+ * not overlap.  After an error, whose row is the first that was met, x holds no solution. */
+TRS_API trs_status trs_solve_once(trs_uplo uplo, trs_diag diag, trs_format format,
+                                  trs_scalar scalar, int64_t n, int indexing, const void *ptr,
+                                  const void *idx, const void *val, void *x, const void *b);
+
 /* The part of a right-hand side and its solution that a member of the context's group solves: some
  * rows of all columns, or all rows of some columns. */
 typedef struct trs_plan_share {

@@ -43,7 +43,7 @@ trs_status trs_system_check_pattern(const trs_matrix *A, trs_uplo uplo, trs_diag
   return TRS_SUCCESS;
 }
 
-static trs_status tell_pivot(int64_t row, trs_pivot pivot) {
+trs_status trs_system_tell_pivot(int64_t row, trs_pivot pivot) {
   static const char *const words[] = {
       [TRS_PIVOT_ZERO] = "zero",
       [TRS_PIVOT_NOT_FINITE] = "not finite",
@@ -59,7 +59,7 @@ static trs_status tell_pivot(int64_t row, trs_pivot pivot) {
 trs_status trs_system_check_pivot(const trs_system *S, int64_t row) {
   static trs_pivot (*const pivot_of[])(const trs_system *, int64_t) = TRS_TABLE(pivot);
   int64_t at = trs_system_prefix(S) ? S->ptr[row + 1] - 1 : S->ptr[row];
-  return tell_pivot(row, pivot_of[S->scalar](S, at));
+  return trs_system_tell_pivot(row, pivot_of[S->scalar](S, at));
 }
 
 trs_status trs_system_begin_diagonal(trs_diagonal_look *look, const trs_system *S,
@@ -79,7 +79,7 @@ trs_status trs_system_end_diagonal(trs_diagonal_look *look) {
   trs_pivot pivot;
   if (!look->device) return TRS_SUCCESS;
   TRS_TRY(trs_device_end_diagonal(look, &row, &pivot));
-  return tell_pivot(row, pivot);
+  return trs_system_tell_pivot(row, pivot);
 }
 
 bool trs_system_chained(const trs_system *S) {

@@ -57,6 +57,9 @@ trs_status trs_system_end_diagonal(trs_diagonal_look *look);
 /* The same for one row, on the host. */
 trs_status trs_system_check_pivot(const trs_system *S, int64_t row);
 
+/* The error of a row with such a diagonal entry; none for a good one. */
+trs_status trs_system_tell_pivot(int64_t row, trs_pivot pivot);
+
 /* True if nearly every row depends on the row solved just before it.  Looks at a sample of rows. */
 bool trs_system_chained(const trs_system *S);
 

@@ -5,7 +5,10 @@
 #include "api/dense.h"
 #include "base/extent.h"
 #include "base/structs.h"
+#include "matrix/create.h"
+#include "matrix/indexing.h"
 #include "solve/factors/factors.h"
+#include "solve/serial/once.h"
 #include "verify/factors_error.h"
 
 static trs_status check_trans(trs_trans trans) {
@@ -189,6 +192,35 @@ trs_status trs_solve(trs_plan *plan, void *x, int64_t ldx, const void *b, int64_
   if (!plan) return trs_fail(TRS_ERROR_ARGUMENT, -1, "plan is NULL");
   TRS_TRY(trs_rhs_make(&rhs, plan->system.n, plan->system.scalar, x, ldx, b, ldb, nrhs, layout));
   return trs_plan_solve(plan, &rhs);
+}
+
+static trs_status check_once(trs_uplo uplo, trs_diag diag, trs_format format, trs_scalar scalar,
+                             int64_t n, int indexing, const void *ptr) {
+  if (uplo != TRS_LOWER && uplo != TRS_UPPER)
+    return trs_fail(TRS_ERROR_ARGUMENT, -1, "uplo must be TRS_LOWER or TRS_UPPER");
+  TRS_TRY(check_diag(diag));
+  TRS_TRY(trs_matrix_check_shape(format, scalar, n, n));
+  TRS_TRY(trs_indexing_check(indexing));
+  return ptr ? TRS_SUCCESS : trs_fail(TRS_ERROR_ARGUMENT, -1, "ptr is NULL");
+}
+
+trs_status trs_solve_once(trs_uplo uplo, trs_diag diag, trs_format format, trs_scalar scalar,
+                          int64_t n, int indexing, const void *ptr, const void *idx,
+                          const void *val, void *x, const void *b) {
+  trs_rhs rhs;
+  TRS_TRY(check_once(uplo, diag, format, scalar, n, indexing, ptr));
+  TRS_TRY(trs_rhs_make(&rhs, n, scalar, x, n, b, n, 1, TRS_COL_MAJOR));
+  trs_once once = {.n = n,
+                   .indexing = indexing,
+                   .lower = uplo == TRS_LOWER,
+                   .unit = diag == TRS_UNIT,
+                   .ptr = ptr,
+                   .idx = idx,
+                   .val = val,
+                   .end = trs_ptr_at(indexing, ptr, n) - trs_index_base(indexing)};
+  if (once.end && (!idx || !val))
+    return trs_fail(TRS_ERROR_ARGUMENT, -1, "%s is NULL", idx ? "val" : "idx");
+  return trs_once_solve(&once, format == TRS_CSR, scalar, x, b);
 }
 
 trs_status trs_plan_wait(trs_plan *plan) {

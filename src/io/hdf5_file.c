@@ -35,7 +35,7 @@ static void set_limits(trs_hdf5_file *file, int64_t bytes) {
   enum { SECONDS = 60, BYTES_PER_SECOND = 1000000, MEMORY = 512 << 20, WORKER = 128 << 20 };
   double all = (double)file->bytes + (double)bytes;
   double beside = MEMORY + 2 * (double)file->bytes;
-  double allowed = WORKER + (double)trs_limit_bytes(file->reading);
+  double allowed = WORKER + (double)file->allowed;
   double memory = (allowed < beside ? allowed : beside) + 3 * (double)bytes;
   trs_worker_limit(file->worker, SECONDS + all / BYTES_PER_SECOND, (int64_t)memory);
 }
@@ -75,6 +75,7 @@ trs_status trs_hdf5_open(trs_hdf5_file **result, const trs_reading *reading) {
                     reading->path);
   TRS_TRY(TRS_ALLOC_ZERO(&file, 1));
   file->reading = reading;
+  file->allowed = trs_limit_bytes(reading);
   file->fd = -1;
   trs_status status = open_both(file);
   if (status)

@@ -8,8 +8,9 @@
 struct trs_hdf5_file {
   const trs_reading *reading;
   trs_worker *worker;
-  int fd;        /* for reading past the worker */
-  int64_t bytes; /* of the file */
+  int fd;          /* for reading past the worker */
+  int64_t bytes;   /* of the file */
+  int64_t allowed; /* what reading it may take */
 };
 
 /* A request about the object of that name, and a second name there, with `bytes` bytes of data

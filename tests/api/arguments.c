@@ -103,6 +103,22 @@ static void creation_refuses_null(void **state) {
   REFUSED(trs_analyze_factors(NULL, &p, F, TRS_NO_TRANS, NULL));
   REFUSED(trs_analyze_factors(ctx, NULL, F, TRS_NO_TRANS, NULL));
   REFUSED(trs_analyze_factors(ctx, &p, NULL, TRS_NO_TRANS, NULL));
+  REFUSED(trs_solve_once(TRS_LOWER, TRS_NONUNIT, TRS_CSR, TRS_DOUBLE, N, TRS_PTR64, NULL, idx, val,
+                         x, b));
+  REFUSED(trs_solve_once(TRS_LOWER, TRS_NONUNIT, TRS_CSR, TRS_DOUBLE, N, TRS_PTR64, ptr, NULL, val,
+                         x, b));
+  REFUSED(trs_solve_once(TRS_LOWER, TRS_NONUNIT, TRS_CSR, TRS_DOUBLE, N, TRS_PTR64, ptr, idx, NULL,
+                         x, b));
+  REFUSED(trs_solve_once(TRS_LOWER, TRS_NONUNIT, TRS_CSR, TRS_DOUBLE, N, TRS_PTR64, ptr, idx, val,
+                         NULL, b));
+  REFUSED(trs_solve_once(TRS_LOWER, TRS_NONUNIT, TRS_CSR, TRS_DOUBLE, N, TRS_PTR64, ptr, idx, val,
+                         x, NULL));
+  REFUSED(trs_solve_once(TRS_LOWER, TRS_NONUNIT, TRS_CSR, TRS_DOUBLE, N, TRS_PTR64, ptr, idx, val,
+                         x + 1, x));
+  REFUSED(trs_solve_once(TRS_GENERAL, TRS_NONUNIT, TRS_CSR, TRS_DOUBLE, N, TRS_PTR64, ptr, idx, val,
+                         x, b));
+  REFUSED(trs_solve_once(TRS_LOWER, TRS_NONUNIT, TRS_CSR, TRS_DOUBLE, -1, TRS_PTR64, ptr, idx, val,
+                         x, b));
   REFUSED(trs_relax_create(NULL, &Q, A, 1, NULL));
   REFUSED(trs_relax_create(ctx, NULL, A, 1, NULL));
   REFUSED(trs_relax_create(ctx, &Q, NULL, 1, NULL));

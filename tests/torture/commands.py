@@ -1,6 +1,7 @@
 """commands.py - scenarios in which a trireme command meets unexpected failures: it ends with the
 right file, or with a message and the previous file unchanged."""
 
+import json
 import os
 import re
 import shutil
@@ -11,13 +12,13 @@ import time
 from machine import HERE, Skip
 
 SMALL = "gen:poisson2d5:12"
-# What each command reads and writes.  All of the optional libraries are called by one of them.
+# What each command writes, its words.  All of the optional libraries are called by one of them.
 COMMANDS = [
     ("out.mtx", ["gen", SMALL[4:], "-o", "out.mtx"]),
     ("out.mtx.gz", ["gen", SMALL[4:], "-o", "out.mtx.gz"]),
     ("out.mtx.zst", ["gen", SMALL[4:], "-o", "out.mtx.zst"]),
     ("out.h5", ["gen", SMALL[4:], "-o", "out.h5"]),
-    ("out.h5", ["factor", "A.mtx", "-o", "out.h5"]),
+    ("out.h5", ["factor", "A.mtx", "--json", "-o", "out.h5"]),
     ("out.h5", ["factor", "A.h5", "--order", "amd", "-o", "out.h5"]),
     ("out.h5", ["factor", "A.mtx.zst", "--kind", "ilu0", "-o", "out.h5"]),
     ("out.mtx", ["solve", "F.h5", "-b", "b.mtx", "-o", "out.mtx"]),
@@ -26,10 +27,29 @@ COMMANDS = [
                      "out.mtx.zst"]),
     ("out.mtx", ["solve", "A.h5", "--uplo", "lower", "--json", "-o", "out.mtx"]),
     ("out.mtx", ["relax", "A.mtx", "--sweeps", "20", "-o", "out.mtx"]),
+    ("out.mtx", ["relax", "A.mtx.gz", "--sweeps", "2", "--json", "-o", "out.mtx"]),
     ("out.svg", ["info", "F.h5", "--svg", "out.svg"]),
+    ("out.svg", ["info", "A.h5", "--json", "--svg", "out.svg"]),
+    (None, ["bench", SMALL, "--methods", "serial", "--seconds", "0.001", "--json"]),
 ]
 OLD = b"what was there before\n"
 WORKER_ENDED = re.compile(rb"ended (its process )?with|was stopped after")
+
+
+def leaves(value, path=()):
+    """Each place in a JSON value, with the type that stands there."""
+    yield path, type(value).__name__.replace("int", "float")
+    inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, part in inner:
+        yield from leaves(part, path + (key,))
+
+
+def parts(text, words):
+    """What a report has: places in JSON, one object in all or one a line, or the labels of lines."""
+    if "--json" not in words:
+        return {line[:18].strip() for line in text.splitlines()}
+    objects = text.splitlines() if words[0] == "bench" else [text]
+    return {leaf for k, o in enumerate(objects) for leaf in leaves(json.loads(o), (k,))}
 
 
 class Scenario:
@@ -44,11 +64,11 @@ class Scenario:
                       ["solve", SMALL, "--uplo", "lower", "-o", "b.mtx"]):
             self.plain(words)
         self.inputs = set(os.listdir(folder))
-        self.right = []
+        self.right, self.reports = [], []
         for output, words in COMMANDS:
-            self.plain(words)
+            self.reports.append(parts(self.plain(words), words))
             self.right.append(self.content(output))
-            os.remove(self.path(output))
+            self.remove(output)
 
     def note(self):
         return ""
@@ -60,8 +80,15 @@ class Scenario:
         o = self.machine.run([self.machine.trireme, *words], self.folder)
         if o.code != 0:
             raise Skip(f"{o}")
+        return o.out
+
+    def remove(self, name):
+        if name and os.path.exists(self.path(name)):
+            os.remove(self.path(name))
 
     def content(self, name):
+        if not name:
+            return None
         try:
             with open(self.path(name), "rb") as f:
                 return f.read()
@@ -71,16 +98,16 @@ class Scenario:
     def prepare(self, which):
         """The words of a command; an older file exists under the name of its output."""
         output, words = COMMANDS[which]
-        with open(self.path(output), "wb") as f:
-            f.write(OLD)
+        if output:
+            with open(self.path(output), "wb") as f:
+                f.write(OLD)
         return [self.machine.trireme, *words]
 
     def sweep_up(self, which):
         output = COMMANDS[which][0]
         left = sorted(set(os.listdir(self.folder)) - self.inputs - {output})
         for name in left + [output]:
-            if os.path.exists(self.path(name)):
-                os.remove(self.path(name))
+            self.remove(name)
         return left
 
     def judge(self, which, o, deadly=()):
@@ -90,9 +117,9 @@ class Scenario:
         if o.code is None:
             return [str(o)]
         wrong = []
-        if o.code == 0 and content != self.right[which]:
-            wrong.append("success, but not the right file")
-        if o.code != 0 and content not in (OLD, self.right[which]):
+        if o.code == 0:
+            wrong += self.judge_success(which, o, content)
+        elif content not in (OLD, self.right[which]):
             wrong.append("a failure leaves neither the old file nor the new one")
         if o.code < 0 and -o.code not in deadly:
             wrong.append("a signal")
@@ -104,6 +131,19 @@ class Scenario:
         if left and o.code >= 0:
             wrong.append(f"files are left: {left}")
         return [f"{', '.join(wrong)}: {o}"] if wrong else []
+
+
+    def judge_success(self, which, o, content):
+        wrong = []
+        try:
+            lost = self.reports[which] - parts(o.out, COMMANDS[which][1])
+            if lost:
+                wrong.append(f"success, but the report lacks {sorted(map(repr, lost))[:3]}")
+        except ValueError as problem:
+            wrong.append(f"success, but the report is no JSON: {problem}")
+        if content != self.right[which]:
+            wrong.append("success, but not the right file")
+        return wrong
 
 
 class Allocations(Scenario):
@@ -352,7 +392,7 @@ class Names(Scenario):
 
 class Ranks(Scenario):
     name, share = "ranks", 7
-    what = "a rank of three is stopped for 10 s, or killed, at a random time"
+    what = "a rank of three is stopped for 10 s, or killed, at a random time, and named"
     RANK = 'echo $$ >rank.$OMPI_COMM_WORLD_RANK; exec "$@"'
 
     def __init__(self, machine, folder):
@@ -380,9 +420,17 @@ class Ranks(Scenario):
         for k in range(3):
             if os.path.exists(self.path(f"rank.{k}")):
                 os.remove(self.path(f"rank.{k}"))
-        good = o.code == 0 and b"backward error" in o.out or o.code and o.err
         done = f"rank {rank} is {'killed' if kills else 'stopped'} after {delay:.2f} s"
-        return 1, [] if good else [f"{done}: {o}"]
+        return 1, [] if self.is_good(o, rank, kills) else [f"{done}: {o}"]
+
+    @staticmethod
+    def is_good(o, rank, kills):
+        """Who is named is the right one; of killed ranks mpirun says it."""
+        if o.code == 0:
+            return b"backward error" in o.out
+        named = set(re.findall(rb"rank (\d+) (?:does not answer|with PID)", o.err))
+        early = not kills and b"not all ranks have come" in o.err
+        return bool(o.code) and (named == {b"%d" % rank} or early and not named)
 
     @staticmethod
     def wait(process, seconds):

@@ -35,34 +35,38 @@ def program(name, share, what, *programs, sanitized=True):
 
 
 class Mutations(Program):
-    name, share = "mutations", 16
+    """Most go to forks of one process, which are fast and have limits of memory; some go the whole
+    way, with real workers, under a sanitizer."""
+    name, share = "mutations", 24
     what = "files of five HDF5 writers, Matrix Market, .gz and .zst with bytes changed, checksums mended"
     programs = ("fuzz/fuzz_mutate",)
-    BATCH = 500
+    BATCHES = (4000, 100)
     FOLDERS = [os.path.join(TESTS, "fuzz", "corpus", f) for f in ("mutate", "matrix_market")]
 
     def __init__(self, machine, folder):
         super().__init__(machine, folder)
+        self.forks = machine.test("fuzz/fuzz_mutate_forks")
         self.ends = {"ended": 0, "was stopped": 0, "was short of memory": 0}
 
     def note(self):
         return " (libhdf5 " + ", ".join(f"{what} {n} times" for what, n in self.ends.items()) + ")"
 
     def attempt(self, seed, rng, _):
-        first = seed * self.BATCH
-        env = {"TRIREME_WORKER_SECONDS": "10", "UBSAN_OPTIONS": "halt_on_error=1:abort_on_error=1",
+        calls = ((self.forks, self.BATCHES[0], self.FOLDERS[:1]), (*self.paths, self.BATCHES[1], self.FOLDERS))
+        return sum(self.BATCHES), [w for path, count, folders in calls
+                                   for w in self.change(path, count, seed * count, folders)]
+
+    def change(self, path, count, first, folders):
+        env = {"TRIREME_WORKER_SECONDS": "2", "UBSAN_OPTIONS": "halt_on_error=1:abort_on_error=1",
                "ASAN_OPTIONS": "allocator_may_return_null=1:max_allocation_size_mb=64:abort_on_error=1"}
-        o = self.machine.run([*self.paths, str(self.BATCH), str(first), *self.FOLDERS], self.folder,
-                             env, patience=3000)
+        o = self.machine.run([path, str(count), str(first), *folders], self.folder, env, patience=3000)
         # What libhdf5 does to its process is an error to the reader, as it should be.
         for what in self.ends:
             self.ends[what] += sum(map(int, re.findall(what.encode() + rb" (\d+) times", o.out)))
-        wrong = []
-        if o.code != 0:
-            at = re.findall(rb"at mutation (\d+)", o.err) or [b"%d" % first]
-            wrong.append(f"mutation {at[-1].decode()}, alone: {' '.join(self.paths)} 1 "
-                         f"{at[-1].decode()} {' '.join(self.FOLDERS)}\n{o}")
-        return self.BATCH, wrong
+        if o.code == 0:
+            return []
+        at = (re.findall(rb"at mutation (\d+)", o.err) or [b"%d" % first])[-1].decode()
+        return [f"mutation {at}, alone: {path} 1 {at} {' '.join(folders)}\n{o}"]
 
 
 class Fuzzers(Program):

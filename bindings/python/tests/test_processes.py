@@ -83,9 +83,9 @@ def test_threads_on_the_cache():
         for r in range(60):
             np.testing.assert_allclose(L @ tr.spsolve_triangular(L, (k + 1) * B), (k + 1) * B)
             A = others[(r + k) % 12]
-            np.testing.assert_allclose(A @ tr.spsolve_triangular(A, np.ones(A.shape[0])), 1)
+            np.testing.assert_allclose(A @ tr.spsolve_triangular(A, np.ones((A.shape[0], 2))), 1)
     hammer(work)
-    assert tr.cache_info().plans <= 8
+    assert 0 < tr.cache_info().plans <= 8
 
 
 def test_the_interpreter_runs_while_a_solve_does():

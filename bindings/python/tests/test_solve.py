@@ -121,7 +121,7 @@ def test_unit_diagonal_and_take_triangle():
 
 def test_one_shot_reads_values_anew_and_finds_patterns():
     tr.cache_clear()
-    A, b = make_triangle(40), np.ones(40)
+    A, b = make_triangle(40), np.ones((40, 2))
     before = tr.cache_info()
     x = tr.spsolve_triangular(A, b)
     A.data *= 2
@@ -138,11 +138,56 @@ def test_one_shot_reads_values_anew_and_finds_patterns():
     np.testing.assert_allclose(A @ changed, b)
 
 
+def test_one_shot_of_one_right_hand_side():
+    tr.cache_clear()
+    for n in (0, 1, 2, 50):
+        for dtype in ("f4", "f8", "c8", "c16", "i4"):
+            for lower in (True, False):
+                A = make_triangle(n) if n else sp.csr_array((0, 0))
+                A = (A if lower else A.T).astype(dtype if dtype != "i4" else "f8")
+                for M in (sp.csr_array(A), sp.csc_array(A), unsorted(sp.csr_array(A))):
+                    for b in (np.arange(n), np.ones((n, 1)), np.ones(2 * n)[::2]):
+                        x = tr.spsolve_triangular(M, b, lower)
+                        assert x.shape == b.shape
+                        np.testing.assert_allclose(A @ x, b, rtol=1e-4, atol=1e-3)
+    assert tr.cache_info().plans == 0
+
+
+def unsorted(A):
+    """The same matrix with the entries of each row from right to left, and 64-bit indices."""
+    order = np.concatenate([np.arange(e - 1, b - 1, -1) for b, e in zip(A.indptr, A.indptr[1:])]
+                           or [np.empty(0, int)]).astype(int)
+    made = sp.csr_array((A.data[order], A.indices[order].astype(np.int64), A.indptr), shape=A.shape)
+    made.indices = A.indices[order].astype(np.int64)
+    return made
+
+
+@pytest.mark.parametrize("spoil", ["index", "negative", "pointer", "above", "zero", "nan", "missing"])
+def test_one_shot_refuses_what_is_wrong_and_leaves_b(spoil):
+    A, b = make_triangle(30), np.ones(30)
+    k = A.indptr[20]
+    if spoil == "index":
+        A.indices[k] = 1 << 30
+    elif spoil == "negative":
+        A.indices[k] = -1
+    elif spoil == "pointer":
+        A.indptr[20] = A.indptr[21] + 1
+    elif spoil == "above":
+        A.indices[k] = 29
+    elif spoil == "missing":
+        A.indices[A.indptr[21] - 1] = 3
+    else:
+        A.data[A.indptr[21] - 1] = 0 if spoil == "zero" else np.nan
+    with pytest.raises(np.linalg.LinAlgError):
+        tr.spsolve_triangular(A, b, overwrite_b=True)
+    np.testing.assert_array_equal(b, 1)
+
+
 def test_the_cache_is_bounded_and_holds_no_values():
     tr.cache_clear()
     for n in range(5, 40):
-        tr.spsolve_triangular(make_triangle(n), np.ones(n))
-    assert tr.cache_info().plans <= 8
+        tr.spsolve_triangular(make_triangle(n), np.ones((n, 2)))
+    assert 0 < tr.cache_info().plans <= 8
     tr.cache_clear()
     assert tr.cache_info().plans == 0
 

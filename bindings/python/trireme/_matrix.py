@@ -102,6 +102,12 @@ def _own(x: Dense) -> Dense:
     return dense(x.array.copy()) if x.device is None else x
 
 
+def indexing_of(parts: Compressed) -> int:
+    """The widths of ptr and idx, as C takes them."""
+    return (_api.TRS_PTR32 if parts.ptr.dtype.itemsize == 4 else _api.TRS_PTR64) | \
+        (_api.TRS_IDX32 if parts.idx.dtype.itemsize == 4 else _api.TRS_IDX64)
+
+
 class Matrix:
     """A C matrix that borrows arrays which this object keeps: its own copies, or the caller's."""
 
@@ -114,8 +120,7 @@ class Matrix:
         self.val: Any = val
         self.count, self.copied = val.shape, copy
         self.handle = C.c_void_p()
-        indexing = (_api.TRS_PTR32 if ptr.dtype.itemsize == 4 else _api.TRS_PTR64) | \
-                   (_api.TRS_IDX32 if idx.dtype.itemsize == 4 else _api.TRS_IDX64)
+        indexing = indexing_of(parts)
         form = _api.TRS_CSR if parts.format == "csr" else _api.TRS_CSC
         scalar = SCALARS[val.dtype]
         if val.device is None:

@@ -1,8 +1,9 @@
-"""spsolve_triangular with SciPy's signature; what was analysed is kept for the next call.
+"""spsolve_triangular with SciPy's signature.
 
-A kept plan is found by its pattern: the arrays given are compared with copies of those that were
-analysed, so that a matrix changed in place, or another one at the same address, is never taken for
-the old one.  Values are read anew in every call.  A plan belongs to one call at a time.
+One right-hand side is solved straight from A's arrays.  For several, what was analysed is kept for
+the next call, and found by its pattern: the arrays given are compared with copies of those that
+were analysed, so that a matrix changed in place, or another one at the same address, is never taken
+for the old one.  Values are read anew in every call.  A plan belongs to one call at a time.
 """
 
 import ctypes as C
@@ -12,10 +13,11 @@ from typing import Any, List, NamedTuple, Optional, Tuple
 import numpy as np
 
 from . import _api
-from ._arrays import Dense, dense
+from ._arrays import SCALARS, Dense, contiguous, dense
 from ._context import Lock, where
-from ._matrix import Compressed, compressed
-from ._plan import Plan
+from ._library import library, run
+from ._matrix import Compressed, compressed, indexing_of
+from ._plan import LONG_SOLVE, Plan
 
 MOST_PLANS = 8
 MANY = 16  # right-hand sides for which several threads are thought of
@@ -96,6 +98,30 @@ def _make(parts: Compressed, uplo: str, unit: bool, device: str) -> _Entry:
     return _Entry(made, ptr, idx, ptr.array.nbytes + idx.array.nbytes)
 
 
+_once = library.trs_solve_once
+
+
+def _solve_at_once(parts: Compressed, right: Dense, out: Any, uplo: str, unit: bool) -> Any:
+    """The solution for one right-hand side; None where something is wrong, which plans say better."""
+    dtype = parts.val.dtype
+    b, x = contiguous(right, dtype), dense(np.empty(right.shape, dtype))
+    arguments = (_api.TRS_LOWER if uplo == "lower" else _api.TRS_UPPER,
+                 _api.TRS_UNIT if unit else _api.TRS_NONUNIT,
+                 _api.TRS_CSR if parts.format == "csr" else _api.TRS_CSC, SCALARS[dtype],
+                 parts.shape[0], indexing_of(parts), parts.ptr.address, parts.idx.address,
+                 parts.val.address, x.address, b.address)
+    if parts.idx.shape[0] < LONG_SOLVE:
+        status = _once(*arguments)
+    else:
+        status = run(lambda: (b, parts, _once(*arguments))[2], True)
+    if status:
+        return None
+    if out is None:
+        return x.array
+    np.copyto(out, x.array)
+    return out
+
+
 def _solve(parts: Compressed, b: Any, out: Any, uplo: str, unit: bool) -> Any:
     # One thread is done with few right-hand sides before several have found their levels.
     device = "serial" if b.ndim == 1 or b.shape[1] < MANY else "auto"
@@ -151,8 +177,9 @@ def spsolve_triangular(A: Any, b: Any, lower: bool = True, overwrite_A: bool = F
 
     Notes
     -----
-    The analysis is kept, up to `_oneshot.MOST_PLANS` of them, and found by the pattern of A; values
-    are read anew.  `trireme.plan` saves the comparison too, and lets you choose.
+    One right-hand side is solved by one thread straight from A's arrays.  For several, the analysis
+    is kept, up to `_oneshot.MOST_PLANS` of them, and found by the pattern of A; values are read
+    anew.  `trireme.plan` saves all checks, and lets you choose.
 
     Examples
     --------
@@ -181,6 +208,11 @@ def spsolve_triangular(A: Any, b: Any, lower: bool = True, overwrite_A: bool = F
     if overwrite_b and right.writeable and \
             right.dtype == np.promote_types(parts.val.dtype, right.dtype):
         out = right.array
+    if right.kind == "numpy" and (len(right.shape) == 1 or right.shape[1] == 1) and \
+            (right.dtype.kind != "c" or parts.val.dtype.kind == "c"):
+        x = _solve_at_once(parts, right, out, uplo, unit_diagonal)
+        if x is not None:
+            return x
     return _solve(parts, right.array if right.kind == "numpy" else b, out, uplo, unit_diagonal)
 
 

@@ -1,8 +1,68 @@
 /* kernels.c - substitution by rows and by columns. */
 #include "solve/serial/kernels.h"
 
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+#define TRS_KERNEL_INLINE static inline __attribute__((always_inline))
+
+/* ---- Of a triangle that is solved once. ---- */
+
+/* The entries of vector i, whose indices off the diagonal must lie in low .. low + span - 1. */
+typedef struct vector {
+  int64_t i, begin, end, low, span;
+} vector;
+
+/* The k-th vector to be solved begins, or ends, where the one before it ended, or began.  before:
+ * its entries stand before the diagonal one. */
+TRS_KERNEL_INLINE bool take_vector(const trs_once *o, int64_t k, bool lower, bool before,
+                                   bool narrow, int64_t at, vector *v) {
+  const int64_t base = trs_index_base(o->indexing), i = lower ? k : o->n - 1 - k, far = i + lower;
+  const int64_t other =
+      (narrow ? ((const int32_t *)o->ptr)[far] : ((const int64_t *)o->ptr)[far]) - base;
+  *v = (vector){i, lower ? at : other, lower ? other : at, before ? 0 : i + 1,
+                before ? i : o->n - 1 - i};
+  return 0 <= v->begin && v->begin <= v->end && v->end <= o->end;
+}
+
+static inline int64_t index_at(const trs_once *o, int64_t p) {
+  return trs_idx_at(o->indexing, o->idx, p) - trs_index_base(o->indexing);
+}
+
+static inline bool is_inside(const vector *v, int64_t index) {
+  return (uint64_t)(index - v->low) < (uint64_t)v->span;
+}
+
+/* One branch for four. */
+TRS_KERNEL_INLINE bool four_inside(const vector *v, int32_t i, int32_t j, int32_t k, int32_t l) {
+  return is_inside(v, i) & is_inside(v, j) & is_inside(v, k) & is_inside(v, l);
+}
+
+/* As most stand: the diagonal entry at the end where it belongs, 32-bit indices from 0. */
+TRS_KERNEL_INLINE bool is_plain(const trs_once *o, const vector *v, bool before) {
+  const int32_t *idx = o->idx;
+  return !(o->indexing & (TRS_IDX64 | TRS_BASE1)) && v->begin < v->end &&
+         idx[before ? v->end - 1 : v->begin] == v->i;
+}
+
+/* Of a plain vector. */
+TRS_KERNEL_INLINE bool all_inside(const int32_t *idx, const vector *v, bool before) {
+  uint32_t most = 0;
+  for (int64_t p = v->begin + !before; p < v->end - before; p++) {
+    uint32_t above = (uint32_t)idx[p] - (uint32_t)v->low;
+    if (above > most) most = above;
+  }
+  return most < v->span || v->end - v->begin == 1;
+}
+
 #define TRS_TEMPLATE "solve/serial/sweep_tmpl.c"
 #include "base/instantiate.h"
+#define TRS_TEMPLATE "solve/serial/once_tmpl.c"
+#include "base/instantiate.h"
 
-const trs_serial_kernels TRS_ISA_NAME(trs_serial_kernels) = {.by_rows = TRS_TABLE(by_rows),
-                                                             .by_columns = TRS_TABLE(by_columns)};
+const trs_serial_kernels TRS_ISA_NAME(trs_serial_kernels) = {
+    .by_rows = TRS_TABLE(by_rows),
+    .by_columns = TRS_TABLE(by_columns),
+    .once_by_rows = TRS_TABLE(once_by_rows),
+    .once_by_columns = TRS_TABLE(once_by_columns)};

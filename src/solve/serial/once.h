@@ -1,0 +1,24 @@
+/* once.h - a triangle in the caller's arrays that is solved a single time. */
+#ifndef TRS_SOLVE_SERIAL_ONCE_H
+#define TRS_SOLVE_SERIAL_ONCE_H
+
+#include "matrix/indexing.h"
+#include "matrix/look.h"
+
+/* And the first vector at fault: ptr falls there, an index is outside the triangle, or the diagonal
+ * entry is missing or has that pivot. */
+typedef struct trs_once {
+  int64_t n;
+  int indexing;
+  bool lower, unit;
+  const void *ptr, *idx, *val;
+  int64_t end;    /* of the entries */
+  int64_t vector; /* -1: none */
+  bool missing;
+  trs_pivot pivot;
+} trs_once;
+
+/* One right-hand side; x may be b.  rows: the arrays are those of CSR. */
+trs_status trs_once_solve(trs_once *o, bool rows, trs_scalar scalar, void *x, const void *b);
+
+#endif

@@ -1,0 +1,127 @@
+/* once_tmpl.c - one right-hand side, straight from the caller's arrays, each entry checked before
+ * it is used.  Vectors that stand as most do are solved as sweep_tmpl.c does; all others, and all
+ * that are at fault, go entry by entry. */
+#include "analysis/pivot_tmpl.c"
+
+/* The diagonal entry of a vector in any order, repeats added up; false: something is wrong. */
+static bool NAME(find_diagonal)(trs_once *o, const vector *v, SCALAR *diagonal) {
+  const SCALAR *val = o->val;
+  o->missing = !o->unit;
+  *diagonal = 0;
+  for (int64_t p = v->begin; p < v->end; p++) {
+    int64_t index = index_at(o, p);
+    if (index == v->i) {
+      *diagonal += val[p];
+      o->missing = false;
+    } else if (!is_inside(v, index)) {
+      return o->missing = false;
+    }
+  }
+  if (!o->unit && !o->missing) o->pivot = NAME(look_at_pivot)(*diagonal);
+  return !o->missing && o->pivot == TRS_PIVOT_GOOD;
+}
+
+static bool NAME(any_row)(trs_once *o, const vector *v, SCALAR *x, const SCALAR *b) {
+  const SCALAR *val = o->val;
+  SCALAR diagonal, sum = b[v->i];
+  if (!NAME(find_diagonal)(o, v, &diagonal)) return false;
+  for (int64_t p = v->begin; p < v->end; p++) {
+    int64_t index = index_at(o, p);
+    if (index != v->i) sum -= MUL(val[p], x[index]);
+  }
+  x[v->i] = o->unit ? sum : MUL(sum, 1 / diagonal);
+  return true;
+}
+
+/* last: the x made just before, which most rows need, from a register rather than back through
+ * memory. */
+TRS_INLINE bool NAME(plain_row)(const trs_once *o, const vector *v, SCALAR *x, const SCALAR *b,
+                                bool lower, SCALAR *last) {
+  const SCALAR *val = o->val;
+  const int32_t *idx = o->idx;
+  const int64_t far = lower ? v->begin : v->end - 1, near = lower ? v->end - 1 : v->begin;
+  const int64_t count = v->end - v->begin - 1, beside = lower ? near - 1 : near + 1;
+  SCALAR sum = b[v->i], inverse = 1;
+  if (!o->unit) {
+    if (NAME(look_at_pivot)(val[near]) != TRS_PIVOT_GOOD) return false;
+    inverse = NAME(reciprocal)(val, near, false);
+  }
+  bool adjacent = count && idx[beside] == (lower ? v->i - 1 : v->i + 1), good = true;
+  sum = NAME(subtract)(sum, val, idx, x, 1, far, count - adjacent, lower ? 1 : -1, false, v, &good);
+  if (!good) return false;
+  sum = MUL(sum, inverse);
+  if (adjacent) sum -= MUL(MUL(val[beside], inverse), *last);
+  x[v->i] = *last = sum;
+  return true;
+}
+
+TRS_INLINE void NAME(once_rows)(trs_once *o, SCALAR *x, const SCALAR *b, bool lower, bool narrow) {
+  int64_t at = lower ? 0 : o->end;
+  SCALAR last = 0;
+  vector v;
+  for (int64_t k = 0; k < o->n; k++) {
+    bool good = take_vector(o, k, lower, lower, narrow, at, &v);
+    if (!(good && is_plain(o, &v, lower) && NAME(plain_row)(o, &v, x, b, lower, &last))) {
+      if (!good || !NAME(any_row)(o, &v, x, b)) {
+        o->vector = v.i;
+        return;
+      }
+      last = x[v.i];
+    }
+    at = lower ? v.end : v.begin;
+  }
+}
+
+static bool NAME(any_column)(trs_once *o, const vector *v, SCALAR *x) {
+  const SCALAR *val = o->val;
+  SCALAR diagonal;
+  if (!NAME(find_diagonal)(o, v, &diagonal)) return false;
+  SCALAR xj = o->unit ? x[v->i] : MUL(x[v->i], 1 / diagonal);
+  x[v->i] = xj;
+  for (int64_t p = v->begin; p < v->end; p++) {
+    int64_t index = index_at(o, p);
+    if (index != v->i) x[index] -= MUL(val[p], xj);
+  }
+  return true;
+}
+
+TRS_INLINE bool NAME(plain_column)(const trs_once *o, const vector *v, SCALAR *x, bool lower) {
+  const SCALAR *val = o->val;
+  const int32_t *idx = o->idx;
+  const int64_t near = lower ? v->begin : v->end - 1;
+  if (!o->unit && NAME(look_at_pivot)(val[near]) != TRS_PIVOT_GOOD) return false;
+  if (!all_inside(idx, v, !lower)) return false;
+  SCALAR xj = o->unit ? x[v->i] : MUL(x[v->i], NAME(reciprocal)(val, near, false));
+  x[v->i] = xj;
+  for (int64_t p = v->begin + lower; p < v->end - !lower; p++) x[idx[p]] -= MUL(val[p], xj);
+  return true;
+}
+
+TRS_INLINE void NAME(once_columns)(trs_once *o, SCALAR *x, bool lower, bool narrow) {
+  int64_t at = lower ? 0 : o->end;
+  vector v;
+  for (int64_t k = 0; k < o->n; k++) {
+    bool good = take_vector(o, k, lower, !lower, narrow, at, &v);
+    if (!(good && is_plain(o, &v, !lower) && NAME(plain_column)(o, &v, x, lower)) &&
+        !(good && NAME(any_column)(o, &v, x))) {
+      o->vector = v.i;
+      return;
+    }
+    at = lower ? v.end : v.begin;
+  }
+}
+
+static void NAME(once_by_rows)(trs_once *o, void *x, const void *b) {
+  if (o->indexing & TRS_PTR32)
+    o->lower ? NAME(once_rows)(o, x, b, true, true) : NAME(once_rows)(o, x, b, false, true);
+  else
+    o->lower ? NAME(once_rows)(o, x, b, true, false) : NAME(once_rows)(o, x, b, false, false);
+}
+
+static void NAME(once_by_columns)(trs_once *o, void *x, const void *b) {
+  if (x != b && o->n) memcpy(x, b, (size_t)o->n * sizeof(SCALAR));
+  if (o->indexing & TRS_PTR32)
+    o->lower ? NAME(once_columns)(o, x, true, true) : NAME(once_columns)(o, x, false, true);
+  else
+    o->lower ? NAME(once_columns)(o, x, true, false) : NAME(once_columns)(o, x, false, false);
+}

@@ -1,0 +1,256 @@
+/* trs_solve_once against plans: every type, triangle, format, width and base, in order and not; and
+ * what is refused, with the row. */
+#include <math.h>
+#include <string.h>
+
+#include "base/random.h"
+#include "base/scalar.h"
+#include "test.h"
+
+enum { N = 60, MOST = 12 * N };
+
+/* A triangle by rows or columns, 0-based; some vectors out of order, some with repeats. */
+typedef struct drawing {
+  int64_t ptr[N + 1];
+  int64_t idx[MOST];
+  double val[2 * MOST];
+} drawing;
+
+static uint64_t drawn;
+
+static int64_t draw(int64_t below) {
+  return (int64_t)trs_random_below(7, drawn++, (uint64_t)below);
+}
+
+/* prefix: entries before the diagonal one. */
+static void make(drawing *t, bool prefix, bool sorted) {
+  int64_t p = 0;
+  for (int64_t i = 0; i < N; i++) {
+    int64_t low = prefix ? 0 : i + 1, span = prefix ? i : N - 1 - i, count = span ? draw(10) : 0;
+    int64_t begin = p;
+    t->ptr[i] = p;
+    if (count > span) count = span;
+    for (int64_t k = 0; k < count; k++) t->idx[p++] = low + k * span / count;
+    t->idx[p++] = i;
+    if (!prefix) { /* the diagonal first */
+      memmove(t->idx + begin + 1, t->idx + begin, (size_t)(p - 1 - begin) * sizeof *t->idx);
+      t->idx[begin] = i;
+    }
+    if (!sorted && count) { /* the first entry last, and once more */
+      int64_t first = t->idx[begin];
+      memmove(t->idx + begin, t->idx + begin + 1, (size_t)(p - 1 - begin) * sizeof *t->idx);
+      t->idx[p - 1] = first;
+      t->idx[p++] = first;
+    }
+  }
+  t->ptr[N] = p;
+  for (int64_t k = 0; k < 2 * p; k++) t->val[k] = 0.01 * (double)(1 + draw(50));
+  for (int64_t i = 0; i < N; i++)
+    for (int64_t q = t->ptr[i]; q < t->ptr[i + 1]; q++)
+      if (t->idx[q] == i) t->val[q] = 2 + (double)draw(3);
+}
+
+/* The arrays in the widths and base of indexing. */
+static void cast(const drawing *t, int indexing, void *ptr, void *idx) {
+  int64_t base = indexing & TRS_BASE1 ? 1 : 0;
+  for (int64_t i = 0; i <= N; i++)
+    if (indexing & TRS_PTR32)
+      ((int32_t *)ptr)[i] = (int32_t)(t->ptr[i] + base);
+    else
+      ((int64_t *)ptr)[i] = t->ptr[i] + base;
+  for (int64_t p = 0; p < t->ptr[N]; p++)
+    if (indexing & TRS_IDX64)
+      ((int64_t *)idx)[p] = t->idx[p] + base;
+    else
+      ((int32_t *)idx)[p] = (int32_t)(t->idx[p] + base);
+}
+
+/* Values of the type; complex ones have an imaginary part off the diagonal. */
+static void cast_values(const drawing *t, trs_scalar scalar, void *val) {
+  for (int64_t p = 0; p < t->ptr[N]; p++) {
+    double re = t->val[p], im = t->val[MOST + p / 2] - 0.25;
+    if (scalar == TRS_FLOAT) ((float *)val)[p] = (float)re;
+    if (scalar == TRS_DOUBLE) ((double *)val)[p] = re;
+    if (scalar == TRS_SCOMPLEX) ((float complex *)val)[p] = (float complex)CMPLX(re, im);
+    if (scalar == TRS_DCOMPLEX) ((double complex *)val)[p] = CMPLX(re, im);
+  }
+}
+
+static trs_context *ctx;
+
+static int set_up(void **state) {
+  (void)state;
+  return trs_context_create(&ctx, "serial") != TRS_SUCCESS;
+}
+
+static int tear_down(void **state) {
+  (void)state;
+  trs_context_destroy(ctx);
+  return 0;
+}
+
+typedef struct way {
+  trs_format format;
+  trs_uplo uplo;
+  trs_diag diag;
+  trs_scalar scalar;
+  int indexing;
+  bool sorted;
+} way;
+
+static void check(const way *w) {
+  static drawing t;
+  static int64_t ptr[N + 1], idx[MOST];
+  static double complex val[MOST], b[N], x[N];
+  trs_backward_error error = {.struct_size = sizeof error};
+  trs_matrix *A;
+  make(&t, (w->format == TRS_CSR) == (w->uplo == TRS_LOWER), w->sorted);
+  cast(&t, w->indexing, ptr, idx);
+  cast_values(&t, w->scalar, val);
+  trs_random_fill(b, N, w->scalar, 3);
+  assert_success(
+      trs_solve_once(w->uplo, w->diag, w->format, w->scalar, N, w->indexing, ptr, idx, val, x, b));
+  assert_success(
+      trs_matrix_create(&A, w->format, w->scalar, N, N, w->indexing, ptr, idx, val, TRS_COPY));
+  assert_success(
+      trs_check(A, w->uplo, TRS_NO_TRANS, w->diag, x, N, b, N, 1, TRS_COL_MAJOR, &error));
+  assert_true(error.componentwise <
+              (w->scalar == TRS_FLOAT || w->scalar == TRS_SCOMPLEX ? 2e-6 : 4e-15));
+  assert_success(trs_solve_once(w->uplo, w->diag, w->format, w->scalar, N, w->indexing, ptr, idx,
+                                val, b, b)); /* in place */
+  assert_memory_equal(x, b, N * trs_scalar_size(w->scalar));
+  trs_matrix_destroy(A);
+}
+
+static void every_way_is_solved(void **state) {
+  (void)state;
+  for (int k = 0; k < 2 * 2 * 2 * 8 * 2; k++)
+    for (trs_scalar scalar = TRS_FLOAT; scalar <= TRS_DCOMPLEX; scalar++) {
+      way w = {k & 1 ? TRS_CSC : TRS_CSR,
+               k & 2 ? TRS_UPPER : TRS_LOWER,
+               k & 4 ? TRS_UNIT : TRS_NONUNIT,
+               scalar,
+               0,
+               k >> 6 & 1};
+      w.indexing = (k >> 3 & 1 ? TRS_PTR32 : 0) | (k >> 4 & 1 ? TRS_IDX64 : 0) |
+                   (k >> 5 & 1 ? TRS_BASE1 : 0);
+      check(&w);
+    }
+}
+
+/* As a plan solves it, to the last bit, where columns are in order. */
+static void bits_of_columns_are_those_of_a_plan(void **state) {
+  (void)state;
+  static drawing t;
+  static int32_t idx[MOST];
+  double b[N], x[N], y[N];
+  trs_matrix *A;
+  trs_plan *plan;
+  for (trs_uplo uplo = TRS_LOWER; uplo <= TRS_UPPER; uplo++) {
+    const trs_format format = TRS_CSC;
+    make(&t, uplo == TRS_UPPER, true);
+    cast(&t, TRS_PTR64, t.ptr, idx);
+    trs_random_fill(b, N, TRS_DOUBLE, 5);
+    assert_success(
+        trs_matrix_create(&A, format, TRS_DOUBLE, N, N, TRS_PTR64, t.ptr, idx, t.val, TRS_COPY));
+    assert_success(trs_analyze(ctx, &plan, A, uplo, TRS_NO_TRANS, TRS_NONUNIT, NULL));
+    assert_success(trs_solve(plan, x, N, b, N, 1, TRS_COL_MAJOR));
+    assert_success(trs_solve_once(uplo, TRS_NONUNIT, format, TRS_DOUBLE, N, TRS_PTR64, t.ptr, idx,
+                                  t.val, y, b));
+    assert_memory_equal(x, y, sizeof x);
+    trs_plan_destroy(plan);
+    trs_matrix_destroy(A);
+  }
+}
+
+/* ---- Errors. ---- */
+
+typedef struct small {
+  int64_t ptr[4];
+  int32_t idx[4];
+  double val[4];
+} small;
+
+static const small good = {{0, 1, 3, 4}, {0, 0, 1, 2}, {2, 1, 2, 2}};
+
+static void refuses(const small *s, trs_diag diag, trs_status status, int64_t row,
+                    const char *words) {
+  double x[3], b[3] = {1, 2, 3};
+  assert_int_equal(trs_solve_once(TRS_LOWER, diag, TRS_CSR, TRS_DOUBLE, 3, TRS_PTR64, s->ptr,
+                                  s->idx, s->val, x, b),
+                   status);
+  assert_int_equal(trs_last_error()->row, row);
+  if (!strstr(trs_last_error()->message, words)) fail_msg("%s", trs_last_error()->message);
+}
+
+static void faults_are_named(void **state) {
+  (void)state;
+  small s = good;
+  s.idx[1] = -1;
+  refuses(&s, TRS_NONUNIT, TRS_ERROR_STRUCTURE, 1, "outside 0 .. 2");
+  s.idx[1] = INT32_MIN;
+  refuses(&s, TRS_UNIT, TRS_ERROR_STRUCTURE, 1, "outside 0 .. 2");
+  s.idx[1] = 3;
+  refuses(&s, TRS_NONUNIT, TRS_ERROR_STRUCTURE, 1, "outside 0 .. 2");
+  s.idx[1] = 2;
+  refuses(&s, TRS_NONUNIT, TRS_ERROR_STRUCTURE, 1, "above the diagonal");
+  s = good;
+  s.idx[2] = 0;
+  refuses(&s, TRS_NONUNIT, TRS_ERROR_STRUCTURE, 1, "no diagonal entry");
+  s = good;
+  s.val[2] = 0;
+  refuses(&s, TRS_NONUNIT, TRS_ERROR_ZERO_PIVOT, 1, "is zero");
+  s.val[2] = NAN;
+  refuses(&s, TRS_NONUNIT, TRS_ERROR_NOT_FINITE, 1, "not finite");
+  s = good;
+  s.ptr[0] = 1;
+  refuses(&s, TRS_NONUNIT, TRS_ERROR_STRUCTURE, 0, "ptr[0] is 1");
+  s = good;
+  s.ptr[2] = 0;
+  refuses(&s, TRS_NONUNIT, TRS_ERROR_STRUCTURE, 1, "less than ptr[1]");
+  s = good;
+  s.ptr[2] = INT64_MAX;
+  refuses(&s, TRS_NONUNIT, TRS_ERROR_STRUCTURE, 1, "ptr");
+  s = good;
+  s.ptr[3] = -1;
+  refuses(&s, TRS_NONUNIT, TRS_ERROR_STRUCTURE, 2, "less than ptr[2]");
+}
+
+static void bad_pointers_of_an_upper_triangle_are_refused(void **state) {
+  (void)state;
+  small s = {{0, 2, 3, 4}, {0, 1, 1, 2}, {2, 1, 2, 2}};
+  double x[3], b[3] = {1, 2, 3};
+  for (int k = 0; k < 4; k++)
+    for (int64_t wrong = -1; wrong <= 9; wrong += 5) {
+      small t = s;
+      t.ptr[k] =
+          wrong == 9 && k == 3 ? -7 : wrong; /* more entries than there are: not ours to see */
+      if (k == 3 && wrong == 4) continue;
+      assert_int_not_equal(trs_solve_once(TRS_UPPER, TRS_NONUNIT, TRS_CSR, TRS_DOUBLE, 3, TRS_PTR64,
+                                          t.ptr, t.idx, t.val, x, b),
+                           TRS_SUCCESS);
+    }
+  assert_success(trs_solve_once(TRS_UPPER, TRS_NONUNIT, TRS_CSR, TRS_DOUBLE, 3, TRS_PTR64, s.ptr,
+                                s.idx, s.val, x, b));
+}
+
+static void nothing_is_solved(void **state) {
+  (void)state;
+  const int64_t none[] = {0}, some[] = {1};
+  assert_success(trs_solve_once(TRS_UPPER, TRS_UNIT, TRS_CSC, TRS_FLOAT, 0, TRS_PTR64, none, NULL,
+                                NULL, NULL, NULL));
+  assert_int_not_equal(trs_solve_once(TRS_LOWER, TRS_UNIT, TRS_CSC, TRS_FLOAT, 0, TRS_PTR64, some,
+                                      none, none, NULL, NULL),
+                       TRS_SUCCESS);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(every_way_is_solved),
+      cmocka_unit_test(bits_of_columns_are_those_of_a_plan),
+      cmocka_unit_test(faults_are_named),
+      cmocka_unit_test(bad_pointers_of_an_upper_triangle_are_refused),
+      cmocka_unit_test(nothing_is_solved),
+  };
+  return cmocka_run_group_tests(tests, set_up, tear_down);
+}
