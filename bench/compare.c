@@ -5,8 +5,9 @@
 #include <string.h>
 
 #include "bench.h"
-#include "command.h"
+#include "leave.h"
 #include "output.h"
+#include "trireme.h"
 
 enum { MOST_METHODS = 8 }; /* series a chart can tell apart */
 

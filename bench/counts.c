@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "bench.h"
-#include "output.h"
+#include "leave.h"
 
 enum { MOST = sizeof((bench_counts *)0)->value / sizeof *((bench_counts *)0)->value };
 

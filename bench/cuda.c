@@ -4,8 +4,8 @@
 #include <stdlib.h>
 
 #include "bench.h"
-#include "command.h"
-#include "output.h"
+#include "leave.h"
+#include "trireme.h"
 
 enum { TO_DEVICE = 1, TO_HOST = 2, ON_DEVICE = 3 }; /* enum cudaMemcpyKind */
 

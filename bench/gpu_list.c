@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "bench.h"
-#include "command.h"
-#include "output.h"
+#include "leave.h"
+#include "trireme.h"
 
 static int leave_list(const char *backend) {
   return leave_usage("bench",

@@ -6,9 +6,9 @@
 #include <string.h>
 
 #include "bench.h"
-#include "command.h"
-#include "output.h"
+#include "leave.h"
 #include "progress.h"
+#include "trireme.h"
 
 /* Host memory that copies are made in, and entries of the matrix that the check of one answer may
  * touch: it works in long double. */

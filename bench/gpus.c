@@ -6,10 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "command.h"
-#include "gpus.h"
+#include "bench.h"
+#include "leave.h"
 #include "output.h"
 #include "progress.h"
+#include "trireme.h"
+#include "gpus.h"
 
 const char bench_gpus_suite[] = "gpus", bench_gpus_capped[] = "gpus capped";
 

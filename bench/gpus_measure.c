@@ -7,10 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "command.h"
+#include "bench.h"
 #include "gpus.h"
+#include "leave.h"
 #include "output.h"
 #include "progress.h"
+#include "trireme.h"
 
 enum { ROUNDS = 5, MOST_IN_BATCH = 50, SPOILT = 0x7b };
 static const double BATCH = 0.02, SLOW = 0.2; /* seconds */
@@ -53,11 +55,8 @@ static void give_up(const measurement *m, gpus_solver *s) {
   s->failed = !s->out;
   snprintf(s->row.reason, sizeof s->row.reason, "%s", why ? why : error->message);
   place_name(name, sizeof name, s);
-  progress_end();
-  fflush(stdout);
-  fprintf(stderr, "trireme: bench: %s, %lld right-hand side%s: without %s: %s\n",
-          m->job->system->name, (long long)m->job->nrhs, m->job->nrhs == 1 ? "" : "s", name,
-          s->row.reason);
+  notify("bench: %s, %s: without %s: %s", m->job->system->name,
+         human_things(m->job->nrhs, "right-hand side", "right-hand sides").s, name, s->row.reason);
 }
 
 static bool plays(const gpus_solver *s) { return !s->out && !s->failed; }

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "bench.h"
-#include "output.h"
+#include "leave.h"
 
 static bool same_system(const bench_row *a, const bench_row *b) {
   return a->upper == b->upper && a->nrhs == b->nrhs && !strcmp(a->matrix, b->matrix) &&

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "bench.h"
+#include "output.h"
 
 enum { MOST_DEEP = 8, MOST_TEXT = 2048, MOST_PATH = 256 };
 

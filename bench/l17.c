@@ -6,9 +6,10 @@
 #include <string.h>
 
 #include "bench.h"
-#include "command.h"
+#include "leave.h"
 #include "output.h"
 #include "progress.h"
+#include "trireme.h"
 
 const char *const bench_l17_suites[] = {"l17 rates", "l17 strategies", "l17 p"};
 

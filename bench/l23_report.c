@@ -3,8 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "command.h"
+#include "bench.h"
 #include "l23.h"
+#include "leave.h"
+#include "output.h"
 
 /* Figure 4's lines. */
 enum { GRID2D, BASELINE, SCATTERED, NEW, INVERTED, VARIANTS };

@@ -5,8 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "command.h"
+#include "bench.h"
 #include "l23.h"
+#include "leave.h"
+#include "trireme.h"
 
 static const char *const names[L23_VALUES] = {"solve_s",          "bytes",
                                               "inter_L_s",        "inter_U_s",

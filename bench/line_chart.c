@@ -5,6 +5,7 @@
 
 #include "bench.h"
 #include "files.h"
+#include "leave.h"
 #include "svg.h"
 
 int bench_lines_open(bench_lines *lines, int64_t panels) {

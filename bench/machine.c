@@ -7,6 +7,7 @@
 
 #include "bench.h"
 #include "commit.h"
+#include "trireme.h"
 
 /* The value behind "key ...:" in a file of such lines. */
 static bool find_line(const char *path, const char *key, char *value, size_t size) {

@@ -9,9 +9,10 @@
 #include <time.h>
 
 #include "bench.h"
-#include "command.h"
+#include "leave.h"
 #include "output.h"
 #include "progress.h"
+#include "trireme.h"
 
 enum { FRESH = 3, ROUNDS = 5 };
 
@@ -29,7 +30,7 @@ static double keep_least(double least, double seconds) {
 /* A peer that refuses a system is left out of it; that one of ours does is a failure. */
 static int refuse(bench_runner *r, const bench_system *system) {
   if (r->ctx) return leave_library(system->name);
-  fprintf(stderr, "trireme: bench: %s: without oneMKL, which refuses it\n", system->name);
+  notify("bench: %s: without oneMKL, which refuses it", system->name);
   r->out = true;
   return -1;
 }

@@ -9,9 +9,10 @@
 #include <string.h>
 
 #include "bench.h"
-#include "command.h"
+#include "leave.h"
 #include "output.h"
 #include "progress.h"
+#include "trireme.h"
 
 enum { FRESH = 3, ROUNDS = 5, LEAST_SAMPLES = 3, MOST_IN_BATCH = 32, LATENCIES = 5, PATIENCE = 4 };
 static const double SAMPLE = 200e-6, LONG_ANALYSIS = 0.25; /* seconds */
@@ -24,9 +25,7 @@ static double keep_least(double least, double seconds) {
 /* ---- Who cannot go on ---- */
 
 static void say_without(const bench_runner *r, const bench_gpu *gpu, const char *why) {
-  progress_end();
-  fflush(stdout);
-  fprintf(stderr, "trireme: bench: %s: without %s: %s\n", gpu->system->name, r->method, why);
+  notify("bench: %s: without %s: %s", gpu->system->name, r->method, why);
 }
 
 /* Whoever does not solve such systems is left out; a failure of ours is a result. */

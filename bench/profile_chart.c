@@ -6,6 +6,8 @@
 
 #include "bench.h"
 #include "files.h"
+#include "leave.h"
+#include "output.h"
 #include "svg.h"
 
 static const double LARGEST = 50; /* factor that the axis shows at most */

@@ -6,6 +6,7 @@
 
 #include "bench.h"
 #include "files.h"
+#include "leave.h"
 #include "output.h"
 #include "svg.h"
 

@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "bench.h"
-#include "command.h"
-#include "output.h"
+#include "leave.h"
+#include "trireme.h"
 
 int bench_rows_add(bench_rows *rows, const bench_row *row) {
   if (rows->count == rows->room) {

@@ -4,9 +4,10 @@
 #include <string.h>
 
 #include "bench.h"
-#include "command.h"
+#include "leave.h"
 #include "output.h"
 #include "progress.h"
+#include "trireme.h"
 
 typedef struct run_state {
   const bench_settings *set;
@@ -25,16 +26,13 @@ static void tick(const char *name, double done) {
 }
 
 void bench_notice(const char *entry, const char *text) {
-  progress_end();
-  fflush(stdout);
-  fprintf(stderr, "trireme: bench: skipped %s: %s\n", entry, text);
+  notify("bench: skipped %s: %s", entry, text);
 }
 
 /* Threads that share their cores wait for one another much longer than they work. */
 static void warn_of_load(void) {
   double load = bench_machine_look()->load;
-  if (load > 0.5)
-    fprintf(stderr, "trireme: bench: the load is %.1f before the run: times will be off\n", load);
+  if (load > 0.5) notify("bench: the load is %.1f before the run: times will be off", load);
 }
 
 static bool on_gpu(const run_state *run) { return run->set->device >= 0; }
@@ -127,8 +125,7 @@ static int sum_up(run_state *run) {
   }
   if (code < 0 && run->set->svg && groups.count) code = bench_draw(&groups, gpu, run->set->svg);
   if (code < 0 && run->set->svg && !groups.count)
-    fprintf(stderr, "trireme: bench: there is nothing to draw: %s is not written\n",
-            human_name(run->set->svg).s);
+    notify("bench: there is nothing to draw: %s is not written", human_name(run->set->svg).s);
   free(groups.group);
   return code;
 }
@@ -136,8 +133,8 @@ static int sum_up(run_state *run) {
 static int finish(run_state *run) {
   int code = sum_up(run);
   if (run->skipped || run->failed)
-    fprintf(stderr, "trireme: bench: %lld of %lld matrices skipped, %lld failed\n",
-            (long long)run->skipped, (long long)run->suite.count, (long long)run->failed);
+    notify("bench: %lld of %lld matrices skipped, %lld failed", (long long)run->skipped,
+           (long long)run->suite.count, (long long)run->failed);
   if (code >= 0) return code;
   if (run->wrong)
     return leave(LEAVE_NUMERICAL, "backward error", -1,

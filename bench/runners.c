@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "bench.h"
-#include "command.h"
-#include "output.h"
+#include "leave.h"
+#include "trireme.h"
 
 bool bench_is_method(const char *name) {
   size_t length = strcspn(name, ":");
@@ -79,7 +79,7 @@ static int add_method(bench_runners *all, const char *name, const bench_counts *
 static int add_mkl(bench_runners *all, const bench_counts *threads) {
   const char *missing = bench_mkl_load();
   if (missing) {
-    fprintf(stderr, "trireme: bench: without oneMKL: %s\n", missing);
+    notify("bench: without oneMKL: %s", missing);
     return -1;
   }
   if (!add(all, "mkl", 1)) return LEAVE_USAGE;
@@ -135,7 +135,7 @@ static int load_peer(bench_runners *all) {
   if (!kept)
     return leave(LEAVE_UNAVAILABLE, trs_status_name(TRS_ERROR_UNSUPPORTED), -1, "cuSPARSE: %s",
                  missing);
-  fprintf(stderr, "trireme: bench: without cuSPARSE: %s\n", missing);
+  notify("bench: without cuSPARSE: %s", missing);
   return -1;
 }
 

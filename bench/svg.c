@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "picture.h"
+#include "output.h"
 
 enum { LINE = 20, TITLE_SIZE = 18, SAMPLE = 20 };
 enum { LABEL_LEFT = 54, LABEL_RIGHT = 16, LABEL_TOP = 28, LABEL_BELOW = 46, TALLEST = 330 };

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "bench.h"
+#include "trireme.h"
 
 /* Takes "WORD:" off the text if it is one of the words, and says which; or -1. */
 static int take_word(const char **text, const char *const words[], int count) {

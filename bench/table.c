@@ -5,7 +5,7 @@
 
 #include "bench.h"
 #include "l23.h"
-#include "command.h"
+#include "leave.h"
 #include "output.h"
 
 short_text bench_milliseconds(double seconds) {

@@ -7,9 +7,11 @@
 #include <string.h>
 
 #include "bench.h"
-#include "command.h"
+#include "leave.h"
+#include "output.h"
 #include "progress.h"
 #include "residual.h"
+#include "trireme.h"
 
 enum { SWEEPS = 15, BLOCK = 5, ROUNDS = 7 };
 static const char *const stores[] = {"mixed", "f64", "f32", "f16", "bf16"};

@@ -6,8 +6,10 @@
 #include <string.h>
 
 #include "bench.h"
-#include "command.h"
+#include "leave.h"
+#include "output.h"
 #include "progress.h"
+#include "trireme.h"
 
 enum { SWEEPS = 15, BLOCK = 5, ROUNDS = 7 };
 

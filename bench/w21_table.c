@@ -6,7 +6,8 @@
 #include <string.h>
 
 #include "bench.h"
-#include "command.h"
+#include "leave.h"
+#include "trireme.h"
 
 typedef struct w21_row {
   char matrix[48], place[48], store[16], verdict[24];

@@ -6,9 +6,10 @@
 #include <string.h>
 
 #include "bench.h"
-#include "command.h"
+#include "leave.h"
 #include "output.h"
 #include "progress.h"
+#include "trireme.h"
 
 const char *const bench_x20_suites[] = {"x20 unified", "x20 designs", "x20 tasks", "x20 scaling"};
 
@@ -63,7 +64,7 @@ static void add(x20 *run, bench_x20_experiment experiment, const char *method, i
 static void add_peer(x20 *run) {
   const char *missing = run->set->peer ? "--peer none" : bench_cusparse_load();
   if (missing) {
-    fprintf(stderr, "trireme: bench: without cuSPARSE: %s\n", missing);
+    notify("bench: without cuSPARSE: %s", missing);
     return;
   }
   add(run, BENCH_X20_SCALING, "cusparse", 0);

@@ -5,9 +5,11 @@
 
 #include "command.h"
 #include "files.h"
+#include "leave.h"
 #include "output.h"
 #include "progress.h"
 #include "report.h"
+#include "trireme.h"
 
 static int run(int argc, char **argv);
 
@@ -63,17 +65,9 @@ static const option options[] = {
      .offset = FIELD(add_diagonal),
      .help = "set each missing or zero diagonal entry to max(1, the sum of the absolute values of "
              "its row in all of A), for every kind, before factoring"},
-    {.name = "precision",
-     .kind = OPTION_CHOICE,
-     .words = "s|d|c|z",
-     .offset = FIELD(precision),
-     .help = "read values as float (s), double (d), complex float (c) or complex double (z) "
-             "(default: d, or z for a complex file)"},
+    PRECISION_OPTION(FIELD(precision)),
     MAX_MEMORY_OPTION(FIELD(max_memory)),
-    {.name = "json",
-     .kind = OPTION_FLAG,
-     .offset = FIELD(json),
-     .help = "print the report and failures as JSON"},
+    JSON_OPTION(FIELD(json)),
     {0}};
 
 static const paragraph paragraphs[] = {
@@ -107,16 +101,6 @@ typedef struct outcome {
   const char *unsolved; /* NULL, or why no error is known */
   trs_backward_error own, against;
 } outcome;
-
-/* The position'th word of a '|' list. */
-static short_text nth_word(const char *words, int position) {
-  const char *word = words;
-  size_t length = 0;
-  short_text t;
-  for (int i = 0; i <= position; i++) length = next_word(&words, &word);
-  snprintf(t.s, sizeof t.s, "%.*s", (int)length, word);
-  return t;
-}
 
 static bool is_incomplete(trs_factor_kind kind) {
   return kind == TRS_FACTOR_ILU0 || kind == TRS_FACTOR_IC0;

@@ -4,7 +4,9 @@
 
 #include "command.h"
 #include "files.h"
+#include "leave.h"
 #include "output.h"
+#include "trireme.h"
 
 static int run(int argc, char **argv);
 

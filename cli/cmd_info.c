@@ -3,11 +3,15 @@
 #include <string.h>
 
 #include "command.h"
+#include "files.h"
 #include "info.h"
+#include "leave.h"
 #include "output.h"
 #include "picture.h"
 #include "progress.h"
 #include "report.h"
+#include "symmetry.h"
+#include "trireme.h"
 
 static int run(int argc, char **argv);
 
@@ -23,10 +27,7 @@ static const option options[] = {{.name = "svg",
                                   .offset = offsetof(settings, svg),
                                   .help = "draw the pattern and the level widths as SVG"},
                                  MAX_MEMORY_OPTION(offsetof(settings, max_memory)),
-                                 {.name = "json",
-                                  .kind = OPTION_FLAG,
-                                  .offset = offsetof(settings, json),
-                                  .help = "print the report and failures as JSON"},
+                                 JSON_OPTION(offsetof(settings, json)),
                                  {0}};
 
 static const paragraph paragraphs[] = {

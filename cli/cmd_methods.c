@@ -6,7 +6,9 @@
 #include <unistd.h>
 
 #include "command.h"
+#include "leave.h"
 #include "output.h"
+#include "trireme.h"
 
 static int run(int argc, char **argv);
 

@@ -6,11 +6,14 @@
 
 #include "command.h"
 #include "files.h"
+#include "leave.h"
 #include "output.h"
 #include "progress.h"
 #include "relax_ranks.h"
 #include "report.h"
 #include "residual.h"
+#include "sort.h"
+#include "trireme.h"
 
 static int run(int argc, char **argv);
 
@@ -74,12 +77,7 @@ static const option options[] = {
      .minimum = 1,
      .maximum = 1e9,
      .help = "print the residual after every K sweeps"},
-    {.name = "rhs-file",
-     .letter = 'b',
-     .kind = OPTION_FILE,
-     .value = "FILE",
-     .offset = FIELD(rhs_file),
-     .help = "read the right-hand sides from the columns of a Matrix Market file"},
+    RHS_FILE_OPTION(FIELD(rhs_file)),
     {.name = "nrhs",
      .kind = OPTION_COUNT,
      .value = "K",
@@ -131,10 +129,7 @@ static const option options[] = {
      .maximum = 1e6,
      .help = "time R runs of all sweeps (default 3)"},
     MAX_MEMORY_OPTION(FIELD(max_memory)),
-    {.name = "json",
-     .kind = OPTION_FLAG,
-     .offset = FIELD(json),
-     .help = "print the report and failures as JSON"},
+    JSON_OPTION(FIELD(json)),
     {0}};
 
 static const paragraph paragraphs[] = {
@@ -267,11 +262,6 @@ static int create(job *j) {
   return status ? leave_library(j->in.name) : -1;
 }
 
-static int compare(const void *left, const void *right) {
-  double a = *(const double *)left, b = *(const double *)right;
-  return (a > b) - (a < b);
-}
-
 static trs_status run_sweeps(job *j, double *norms) {
   trs_sweep_options how = {.struct_size = sizeof(trs_sweep_options),
                            .sweeps = j->set.sweeps,
@@ -313,9 +303,8 @@ static int measure(job *j) {
     status = run_sweeps(j, NULL);
     seconds[j->repeats++] = (seconds_now() - start) / (double)j->set.sweeps;
   }
-  qsort(seconds, (size_t)j->repeats, sizeof *seconds, compare);
+  j->median = sort_median(seconds, j->repeats);
   j->fastest = seconds[0];
-  j->median = seconds[j->repeats / 2];
   free(seconds);
   return status ? leave_library(j->in.name) : -1;
 }
@@ -326,15 +315,6 @@ static bool is_finite(const job *j) {
     if (!isfinite(single ? (double)((const float *)j->x)[i] : ((const double *)j->x)[i]))
       return false;
   return true;
-}
-
-static short_text nth_word(const char *words, int position) {
-  const char *word = words;
-  size_t length = 0;
-  short_text t;
-  for (int i = 0; i <= position; i++) length = next_word(&words, &word);
-  snprintf(t.s, sizeof t.s, "%.*s", (int)length, word);
-  return t;
 }
 
 static int64_t sweep_bytes(const job *j) {

@@ -2,11 +2,12 @@
 #include <string.h>
 
 #include "command.h"
+#include "files.h"
+#include "leave.h"
 #include "output.h"
 #include "relax_ranks.h"
-#include "progress.h"
-#include "report.h"
 #include "solve.h"
+#include "trireme.h"
 
 static int run(int argc, char **argv);
 
@@ -33,12 +34,7 @@ static const option options[] = {
      .offset = FIELD(add_diagonal),
      .help = "set each missing or zero diagonal entry to max(1, the sum of the absolute values of "
              "its row)"},
-    {.name = "rhs-file",
-     .letter = 'b',
-     .kind = OPTION_FILE,
-     .value = "FILE",
-     .offset = FIELD(rhs_file),
-     .help = "read the right-hand sides from the columns of a Matrix Market file"},
+    RHS_FILE_OPTION(FIELD(rhs_file)),
     {.name = "matrix",
      .kind = OPTION_FILE,
      .value = "FILE",
@@ -131,12 +127,7 @@ static const option options[] = {
      .kind = OPTION_FLAG,
      .offset = FIELD(tune),
      .help = "on a GPU: time candidate settings in the analysis and keep the fastest"},
-    {.name = "precision",
-     .kind = OPTION_CHOICE,
-     .words = "s|d|c|z",
-     .offset = FIELD(precision),
-     .help = "read values as float (s), double (d), complex float (c) or complex double (z) "
-             "(default: d, or z for a complex file)"},
+    PRECISION_OPTION(FIELD(precision)),
     {.name = "repeat",
      .kind = OPTION_COUNT,
      .value = "R",
@@ -145,10 +136,7 @@ static const option options[] = {
      .maximum = 1e9,
      .help = "time R solves (default: ten, or as many as fit in one second)"},
     MAX_MEMORY_OPTION(FIELD(max_memory)),
-    {.name = "json",
-     .kind = OPTION_FLAG,
-     .offset = FIELD(json),
-     .help = "print the report and failures as JSON"},
+    JSON_OPTION(FIELD(json)),
     {0}};
 
 static const paragraph paragraphs[] = {

@@ -9,10 +9,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "command.h"
+#include "leave.h"
 #include "output.h"
 #include "progress.h"
 #include "report.h"
+#include "trireme.h"
 
 trs_scalar scalar_chosen(int precision) { return (trs_scalar)(precision + 1); }
 

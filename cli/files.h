@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+#include "command.h"
 #include "trireme.h"
 
 /* The operand M: a matrix, or factors.  One of A and F is set after a successful read. */

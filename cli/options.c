@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "command.h"
-#include "output.h"
+#include "leave.h"
 
 void option_head(const option *o, char *text, size_t size) {
   char letter[8] = "    ";

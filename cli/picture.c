@@ -2,9 +2,9 @@
  * One file without scripts, fonts or links to anything else. */
 #include "picture.h"
 
-#include "command.h"
 #include "files.h"
 #include "output.h"
+#include "trireme.h"
 
 enum { WIDTH = 1060, HEIGHT = 728, SIDE = 480 };
 
@@ -28,20 +28,6 @@ static const char style_sheet[] =
     ".d0{fill:#dcdfe3}.d1{fill:#bcc2c9}.d2{fill:#949ca6}.d3{fill:#6e7781}.d4{fill:#424a53}"
     ".d5{fill:#1f2328}\n"
     "</style>\n";
-
-void svg_escape(FILE *svg, const char *text) {
-  const name_text shown = human_name(text);
-  for (text = shown.s; *text; text++) {
-    if (*text == '<')
-      fputs("&lt;", svg);
-    else if (*text == '>')
-      fputs("&gt;", svg);
-    else if (*text == '&')
-      fputs("&amp;", svg);
-    else
-      fputc(*text, svg);
-  }
-}
 
 static void draw_text(FILE *svg, const char *class, double x, double y, const char *text) {
   fprintf(svg, "<text class=\"%s\" x=\"%g\" y=\"%g\">", class, x, y);

@@ -8,9 +8,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "command.h"
+#include "leave.h"
 #include "output.h"
 #include "report.h"
+#include "trireme.h"
 
 /* How many processes a launcher says that there are; 0: it does not say.  Slurm's PMIx gives ranks
  * without a size, and SLURM_NTASKS is in the environment of batch scripts too, which are one
@@ -161,7 +162,7 @@ void ranks_print(const relax_ranks *ranks) {
             human_bytes(i->bytes.min).s, human_bytes(i->bytes.max).s);
 }
 
-static void report_spread(const char *path, const trs_mpi_spread *s) {
+void ranks_report_spread(const char *path, const trs_mpi_spread *s) {
   char name[96];
   snprintf(name, sizeof name, "%s.min", path);
   report_real(name, s->min);
@@ -175,11 +176,11 @@ void ranks_report(const relax_ranks *ranks) {
   if (!ranks) return;
   report_count("ranks.count", ranks->whole.domains);
   report_text("ranks.partition", ranks->whole.partition);
-  report_spread("ranks.rows", &ranks->info.rows);
-  report_spread("ranks.blocks", &ranks->info.blocks);
-  report_spread("ranks.halo_rows", &ranks->info.halo_rows);
-  report_spread("ranks.messages", &ranks->info.messages);
-  report_spread("ranks.bytes", &ranks->info.bytes);
+  ranks_report_spread("ranks.rows", &ranks->info.rows);
+  ranks_report_spread("ranks.blocks", &ranks->info.blocks);
+  ranks_report_spread("ranks.halo_rows", &ranks->info.halo_rows);
+  ranks_report_spread("ranks.messages", &ranks->info.messages);
+  ranks_report_spread("ranks.bytes", &ranks->info.bytes);
 }
 
 #else

@@ -1,12 +1,13 @@
 /* report_json.c - the JSON report, through jansson (TRIREME_CLI_JSON). */
+
+#include "output.h"
 #include "report.h"
+#include "trireme.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "output.h"
 
 #if TRIREME_CLI_JSON
 #include <jansson.h>
@@ -79,7 +80,7 @@ static const char *print_escaped(const char *text) {
 /* Names have their letters, but nothing that a terminal obeys. */
 static void print_text(const char *text) {
   while (*text) {
-    size_t length = *text == '\n' ? 1 : printable_length(text);
+    size_t length = *text == '\n' ? 1 : trs_printable_length(text);
     if (!length) text = print_escaped(text);
     fwrite(text, 1, length, stdout);
     text += length;

@@ -2,8 +2,9 @@
 #ifndef TRIREME_CLI_SOLVE_H
 #define TRIREME_CLI_SOLVE_H
 
-#include "command.h"
 #include "files.h"
+#include "trireme.h"
+#include "widths.h"
 
 typedef struct solve_settings {
   int uplo, trans, diag, precision; /* positions in the option's words; uplo, diag, precision -1 */
@@ -68,6 +69,5 @@ void solve_print_error(const solve_job *job);
 void solve_report_error(const solve_job *job);
 
 int64_t scalar_bytes(trs_scalar scalar);
-double solve_median(double *seconds, int64_t count); /* which it sorts */
 
 #endif

@@ -5,10 +5,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "files.h"
+#include "leave.h"
 #include "output.h"
 #include "progress.h"
 #include "relax_ranks.h"
 #include "solve.h"
+#include "sort.h"
+#include "trireme.h"
 
 int64_t scalar_bytes(trs_scalar scalar) {
   static const int64_t bytes[] = {
@@ -46,8 +50,8 @@ static int leave_general(const solve_job *job, const trs_matrix_info *info) {
 
 /* What was asked for is done, but may not be what was meant. */
 static void note_diagonal_only(const solve_job *job, const char *is, const char *asked) {
-  fprintf(stderr, "trireme: note: %s is %s triangular: its %s triangle is its diagonal\n",
-          human_name(job->in.name).s, is, asked);
+  notify("note: %s is %s triangular: its %s triangle is its diagonal", human_name(job->in.name).s,
+         is, asked);
 }
 
 /* Which triangle is meant; -1, or how to leave. */
@@ -234,16 +238,6 @@ static trs_status update(solve_job *job) {
   return job->in.F ? trs_update_factors(job->plan, job->in.F) : trs_update(job->plan, job->in.A);
 }
 
-static int compare(const void *left, const void *right) {
-  double a = *(const double *)left, b = *(const double *)right;
-  return (a > b) - (a < b);
-}
-
-double solve_median(double *seconds, int64_t count) {
-  qsort(seconds, (size_t)count, sizeof *seconds, compare);
-  return (seconds[(count - 1) / 2] + seconds[count / 2]) / 2;
-}
-
 /* Solves until the repeats asked for, or ten or a second's worth, are done; seconds of each. */
 static trs_status time_solves(solve_job *job, double *seconds, int64_t most) {
   double begin = seconds_now();
@@ -268,7 +262,7 @@ static int measure_solves(solve_job *job) {
   trs_status status = time_solves(job, seconds, most);
   progress_end();
   if (!status) {
-    job->median = solve_median(seconds, job->repeats);
+    job->median = sort_median(seconds, job->repeats);
     job->fastest = seconds[0];
   }
   free(seconds);
@@ -284,13 +278,12 @@ static void note_options(const solve_job *job) {
                      : s->invert >= 0 ? "invert"
                      : s->width       ? "width"
                                       : NULL;
-  if (gpu && !job->info.device)
-    fprintf(stderr, "trireme: note: --%s has no effect: this solve is not on a GPU\n", gpu);
-  if (grid) fprintf(stderr, "trireme: note: --%s has no effect without --grid\n", grid);
+  if (gpu && !job->info.device) notify("note: --%s has no effect: this solve is not on a GPU", gpu);
+  if (grid) notify("note: --%s has no effect without --grid", grid);
   if (!job->together && ranks_first_of_several())
-    fprintf(stderr,
-            "trireme: note: every process solves the whole system on its own; --grid distributes "
-            "factors over ranks, --backend nvshmem a system over GPUs\n");
+    notify(
+        "note: every process solves the whole system on its own; --grid distributes factors over "
+        "ranks, --backend nvshmem a system over GPUs");
 }
 
 /* Of several processes the first speaks and writes, and all solve as often. */

@@ -3,13 +3,15 @@ refuse."""
 
 import json
 import os
+import shutil
+import subprocess
 import sys
 import xml.dom.minidom
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, os.pardir, "cli"))
 
-from harness import (check, finish, has, matrix, path, read, refuses, run, skip,  # noqa: E402
+from harness import (TRIREME, check, finish, has, matrix, path, read, refuses, run, skip,  # noqa: E402
                      write)
 
 FAKE = os.environ["FAKE_MKL_PATH"]
@@ -316,6 +318,21 @@ def test_widths():
     check("COLUMNS widens it", "thr/ser" in o.out and "COLUMNS" not in o.out, o)
 
 
+def test_program():
+    """trireme-bench is a program of its own; trireme bench starts it."""
+    there = os.path.join(os.path.dirname(TRIREME), "trireme-bench")
+    done = subprocess.run([there, "--list"], capture_output=True, text=True, timeout=60)
+    check("trireme-bench is trireme bench", done.stdout == bench("--list").out != "", done)
+    alone = shutil.copy(TRIREME, path("trireme"))
+    done = subprocess.run([alone, "bench", "--list"], capture_output=True, text=True, timeout=60)
+    check("without it the command says where it looked", done.returncode == 4 and
+          "there is no program " + os.path.realpath(path("trireme-bench")) in done.stderr, done)
+    done = subprocess.run([alone, "completion", "bash"], capture_output=True, text=True, timeout=60)
+    check("completion of the other commands is left", done.returncode == 0 and
+          "    solve)" in done.stdout and "    bench)" not in done.stdout, done)
+
+
+test_program()
 test_suites()
 test_lists()
 test_without_gpu()
