@@ -1,10 +1,15 @@
 /* cusparse.c - cuSPARSE's SpSV and SpSM as peers, opened at run time: nothing of it is needed to
  * build.  The names and numbers below are those of its documented generic interface, version 12.
  * The matrix is by rows with 32-bit row pointers beside 32-bit columns. */
+#include "cusparse.h"
+
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench.h"
+#include "cuda.h"
+#include "gpu_system.h"
+#include "library.h"
 #include "progress.h"
 #include "trireme.h"
 

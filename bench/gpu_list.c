@@ -1,8 +1,10 @@
 /* gpu_list.c - which GPUs a run of several has: those of --backend, else all. */
+#include "gpu_list.h"
+
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench.h"
 #include "leave.h"
 #include "trireme.h"
 

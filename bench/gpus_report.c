@@ -2,24 +2,27 @@
  * one GPU, geometric means, where more GPUs do not help, and a system larger than a GPU's memory.
  */
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench.h"
+#include "chart.h"
+#include "experiment.h"
+#include "gpu_list.h"
+#include "gpus.h"
+#include "grid.h"
+#include "groups.h"
 #include "output.h"
+#include "row.h"
 
 enum { MOST_COLUMNS = 32, MOST_SYSTEMS = 256, MOST_SIZES = 4 };
 
-static bool in_suite(const bench_row *row) { return !strcmp(row->suite, bench_gpus_suite); }
+static bool in_suite(const bench_row *row) { return !strcmp(row->suite, gpus_suite); }
 static bool is_auto(const bench_row *row) { return !strcmp(row->method, "auto"); }
 static bool is_spread(const bench_row *row) { return !strcmp(row->place, "spread"); }
 
 bool bench_gpus_has(const bench_rows *rows) {
-  return rows->count && (in_suite(&rows->row[0]) || !strcmp(rows->row[0].suite, bench_gpus_capped));
-}
-
-static bool same_system(const bench_row *a, const bench_row *b) {
-  return a->upper == b->upper && a->nrhs == b->nrhs && !strcmp(a->matrix, b->matrix);
+  return rows->count && (in_suite(&rows->row[0]) || !strcmp(rows->row[0].suite, gpus_capped));
 }
 
 static bool same_column(const bench_row *a, const bench_row *b) {
@@ -33,7 +36,7 @@ static int pick(const bench_rows *rows, int64_t nrhs, bool columns, const bench_
     const bench_row *r = &rows->row[i];
     bool known = !in_suite(r) || r->nrhs != nrhs;
     for (int k = 0; k < count && !known; k++)
-      known = columns ? same_column(picked[k], r) : same_system(picked[k], r);
+      known = columns ? same_column(picked[k], r) : bench_same_system(picked[k], r);
     if (!known) picked[count++] = r;
   }
   return count;
@@ -44,7 +47,8 @@ static const bench_row *find(const bench_rows *rows, const bench_row *system,
                              const bench_row *column) {
   for (int64_t i = 0; i < rows->count; i++) {
     const bench_row *r = &rows->row[i];
-    if (in_suite(r) && same_system(r, system) && same_column(r, column)) return r->wrong ? NULL : r;
+    if (in_suite(r) && bench_same_system(r, system) && same_column(r, column))
+      return r->wrong ? NULL : r;
   }
   return NULL;
 }
@@ -70,7 +74,7 @@ static void name_of(char *name, size_t size, const bench_row *column) {
 /* ---- While a run goes on ---- */
 
 /* "kkt3d:160 L  auto, 1 GPU 0.5655 ms  auto, 2 GPUs 1.91 ..." */
-void bench_gpus_line(const bench_rows *rows, int64_t first) {
+void gpus_line(const bench_rows *rows, int64_t first) {
   char label[64], name[96];
   if (first == rows->count || !in_suite(&rows->row[first])) return;
   bench_label(label, sizeof label, &rows->row[first]);
@@ -100,69 +104,51 @@ static void print_systems(const bench_rows *rows, bool markdown) {
       "system",           "rows",          "entries",  "levels",      "parallelism", "bytes, MB",
       "levels x hop, ms", "reference, ms", "ruled by", "one GPU, ms", "best"};
   const bench_row *system[MOST_SYSTEMS];
-  bench_grid grid = {.columns = sizeof heads / sizeof *heads};
-  char text[64];
+  bench_grid grid = {0};
+  char label[64];
   int count = pick(rows, 1, false, system);
-  for (int k = 0; k < grid.columns; k++) bench_grid_add(&grid, heads[k]);
+  bench_grid_head(&grid, heads, sizeof heads / sizeof *heads);
   for (int s = 0; s < count; s++) {
     const bench_row *r = find_auto(rows, system[s], 1, false);
     if (!r) r = system[s];
-    bench_label(text, sizeof text, r);
-    bench_grid_add(&grid, text);
+    const double limits[] = {(double)r->levels * r->hop, r->bound},
+                 times[] = {r->median, r->fastest};
+    bench_label(label, sizeof label, r);
+    bench_grid_add(&grid, label);
     bench_grid_add(&grid, human_count(r->n).s);
     bench_grid_add(&grid, human_count(r->nnz).s);
     bench_grid_add(&grid, human_count(r->levels).s);
     bench_grid_add(&grid, human_real(r->parallelism).s);
-    snprintf(text, sizeof text, "%.1f", 1e-6 * (double)r->bytes);
-    bench_grid_add(&grid, text);
-    bench_grid_add(&grid, bench_milliseconds((double)r->levels * r->hop).s);
-    bench_grid_add(&grid, bench_milliseconds(r->bound).s);
+    bench_grid_put(&grid, "%.1f", 1e-6 * (double)r->bytes);
+    bench_grid_milliseconds(&grid, limits, 2);
     bench_grid_add(&grid, isnan(r->bound) ? "-" : ruled_by_levels(r) ? "levels" : "bytes");
-    bench_grid_add(&grid, bench_milliseconds(r->median).s);
-    bench_grid_add(&grid, bench_milliseconds(r->fastest).s);
+    bench_grid_milliseconds(&grid, times, 2);
   }
-  if (count) bench_grid_print(&grid, "Systems, and what limits a solve on one GPU", markdown);
+  bench_grid_print(&grid, "Systems, and what limits a solve on one GPU", markdown);
 }
 
 static void print_gains(const bench_rows *rows, int64_t nrhs, bool markdown) {
   const bench_row *system[MOST_SYSTEMS], *column[MOST_COLUMNS];
   int count = pick(rows, nrhs, false, system), columns = pick(rows, nrhs, true, column);
-  bench_grid grid = {.columns = columns + 1};
-  bench_mean mean[MOST_COLUMNS] = {0};
-  char text[128];
-  if (columns < 2) return;
-  bench_grid_add(&grid, "system");
-  for (int k = 0; k < columns; k++) {
-    name_of(text, sizeof text, column[k]);
-    if (k == 0) strncat(text, ", ms", sizeof text - strlen(text) - 1);
-    bench_grid_add(&grid, text);
-  }
-  for (int s = 0; s < count; s++) {
-    const bench_row *one = find(rows, system[s], column[0]);
-    bench_label(text, sizeof text, system[s]);
-    bench_grid_add(&grid, text);
-    bench_grid_add(&grid, bench_milliseconds(one ? one->median : NAN).s);
-    for (int k = 1; k < columns; k++) {
-      double gain = gain_of(rows, find(rows, system[s], column[k]));
-      bench_mean_add(&mean[k], gain, s);
-      bench_grid_add(&grid, bench_ratio(gain).s);
+  bench_gains gains = {.systems = count, .columns = columns, .system = system};
+  char text[160];
+  if (columns < 2 || bench_gains_open(&gains) >= 0) return;
+  for (int k = 0; k < columns; k++) name_of(gains.name[k], sizeof gains.name[k], column[k]);
+  for (int s = 0; s < count; s++)
+    for (int k = 0; k < columns; k++) {
+      const bench_row *row = find(rows, system[s], column[k]);
+      gains.seconds[s * columns + k] = row ? row->median : NAN;
     }
-  }
-  bench_grid_add(&grid, "geometric mean");
-  bench_grid_add(&grid, "");
-  for (int k = 1; k < columns; k++)
-    bench_grid_add(&grid, bench_ratio(mean[k].count ? bench_mean_value(&mean[k]) : NAN).s);
   snprintf(text, sizeof text,
-           "%lld right-hand side%s, times as fast as one GPU; b and x on the first GPU, or spread "
-           "as they are solved",
-           (long long)nrhs, nrhs == 1 ? "" : "s");
-  bench_grid_print(&grid, text, markdown);
+           "%s, times as fast as one GPU; b and x on the first GPU, or spread as they are solved",
+           human_things(nrhs, "right-hand side", "right-hand sides").s);
+  bench_gains_print(&gains, text, markdown);
 }
 
 static void print_analyses(const bench_rows *rows, int64_t nrhs, bool markdown) {
   const bench_row *system[MOST_SYSTEMS], *column[MOST_COLUMNS];
   int count = pick(rows, nrhs, false, system), all = pick(rows, nrhs, true, column), columns = 0;
-  char text[128];
+  char text[160];
   for (int k = 0; k < all; k++)
     if (!is_spread(column[k])) column[columns++] = column[k]; /* the same plan */
   bench_grid grid = {.columns = columns + 1};
@@ -179,9 +165,9 @@ static void print_analyses(const bench_rows *rows, int64_t nrhs, bool markdown) 
       bench_grid_add(&grid, bench_milliseconds(r ? r->analysis : NAN).s);
     }
   }
-  snprintf(text, sizeof text, "Analyses of a matrix on the host, ms, %lld right-hand side%s",
-           (long long)nrhs, nrhs == 1 ? "" : "s");
-  if (count) bench_grid_print(&grid, text, markdown);
+  snprintf(text, sizeof text, "Analyses of a matrix on the host, ms, %s",
+           human_things(nrhs, "right-hand side", "right-hand sides").s);
+  bench_grid_print(&grid, text, markdown);
 }
 
 /* ---- Means and worst cases ---- */
@@ -219,7 +205,7 @@ static const line lines[] = {
 static void print_line(const bench_rows *rows, bench_grid *grid, const line *l, int size,
                        bool spread) {
   bench_mean mean = {0};
-  char text[160], label[64];
+  char label[64];
   for (int64_t i = 0; i < rows->count; i++) {
     const bench_row *r = &rows->row[i];
     bool here = in_suite(r) && is_auto(r) && !r->wrong && r->threads == 2 << size;
@@ -227,27 +213,23 @@ static void print_line(const bench_rows *rows, bench_grid *grid, const line *l, 
   }
   if (!mean.count) return;
   bench_grid_add(grid, l->text);
-  snprintf(text, sizeof text, "%d%s", 2 << size, spread ? ", spread" : "");
-  bench_grid_add(grid, text);
+  bench_grid_put(grid, "%d%s", 2 << size, spread ? ", spread" : "");
   bench_grid_add(grid, human_times(l->least ? mean.least : bench_mean_value(&mean)).s);
   bench_grid_add(grid, human_count(mean.count).s);
   bench_label(label, sizeof label, &rows->row[mean.least_at]);
-  snprintf(text, sizeof text, "%s, %s", label, human_times(mean.least).s);
-  bench_grid_add(grid, text);
+  bench_grid_put(grid, "%s, %s", label, human_times(mean.least).s);
 }
 
 static void print_means(const bench_rows *rows, bool markdown) {
   static const char *const heads[] = {"times as fast", "GPUs", "value", "of", "the least"};
-  bench_grid grid = {.columns = 5};
-  for (int k = 0; k < grid.columns; k++) bench_grid_add(&grid, heads[k]);
+  bench_grid grid = {0};
+  bench_grid_head(&grid, heads, 5);
   for (size_t k = 0; k < sizeof lines / sizeof *lines; k++)
     for (int size = 0; size < MOST_SIZES - 1; size++)
       for (int spread = 0; spread < 2; spread++)
         if (!spread || lines[k].value != over_zerocopy)
           print_line(rows, &grid, &lines[k], size, spread);
-  if (grid.cells > grid.columns)
-    bench_grid_print(&grid, "Geometric means and worst cases", markdown);
-  free(grid.cell);
+  bench_grid_print(&grid, "Geometric means and worst cases", markdown);
 }
 
 /* ---- Where more GPUs do not help ---- */
@@ -301,35 +283,31 @@ static double rate_of(const bench_row *row) { return 1e-9 * (double)row->bytes /
 static void print_capped(const bench_rows *rows, bool markdown) {
   static const char *const heads[] = {"system", "GPUs", "limit, MB",        "times the limit",
                                       "ms",     "GB/s", "of one GPU's rate"};
-  bench_grid grid = {.columns = sizeof heads / sizeof *heads};
+  bench_grid grid = {0};
   const bench_row *one = NULL;
-  char text[160];
-  for (int k = 0; k < grid.columns; k++) bench_grid_add(&grid, heads[k]);
+  char label[64];
+  bench_grid_head(&grid, heads, sizeof heads / sizeof *heads);
   for (int64_t i = 0; i < rows->count; i++)
-    if (!strcmp(rows->row[i].suite, bench_gpus_capped) && rows->row[i].threads == 1 &&
+    if (!strcmp(rows->row[i].suite, gpus_capped) && rows->row[i].threads == 1 &&
         !rows->row[i].wrong)
       one = &rows->row[i];
   for (int64_t i = 0; i < rows->count; i++) {
     const bench_row *r = &rows->row[i];
-    if (strcmp(r->suite, bench_gpus_capped) != 0 || r->wrong) continue;
-    bench_label(text, sizeof text, r);
-    bench_grid_add(&grid, text);
-    snprintf(text, sizeof text, "%lld%s", (long long)r->threads, is_spread(r) ? ", spread" : "");
-    bench_grid_add(&grid, text);
-    snprintf(text, sizeof text, "%.1f", 1e-6 * r->limit_bytes);
-    bench_grid_add(&grid, text);
-    bench_grid_add(&grid, bench_ratio((double)r->bytes / r->limit_bytes).s);
-    bench_grid_add(&grid, bench_milliseconds(r->median).s);
-    bench_grid_add(&grid, human_real(rate_of(r)).s);
+    if (strcmp(r->suite, gpus_capped) != 0 || r->wrong) continue;
     double share = one && r != one ? rate_of(r) / rate_of(one) : NAN;
+    bench_label(label, sizeof label, r);
+    bench_grid_add(&grid, label);
+    bench_grid_put(&grid, "%lld%s", (long long)r->threads, is_spread(r) ? ", spread" : "");
+    bench_grid_put(&grid, "%.1f", 1e-6 * r->limit_bytes);
+    bench_grid_add(&grid, bench_ratio((double)r->bytes / r->limit_bytes).s);
+    bench_grid_milliseconds(&grid, &r->median, 1);
+    bench_grid_add(&grid, human_real(rate_of(r)).s);
     bench_grid_add(&grid, isnan(share) ? "" : human_times(share).s);
   }
-  if (grid.cells > grid.columns)
-    bench_grid_print(&grid,
-                     "A system (matrix, b and x) larger than what plans may hold on a GPU, and one "
-                     "that fits",
-                     markdown);
-  free(grid.cell);
+  bench_grid_print(&grid,
+                   "A system (matrix, b and x) larger than what plans may hold on a GPU, and one "
+                   "that fits",
+                   markdown);
 }
 
 /* The numbers of right-hand sides, ascending as they were measured. */
@@ -397,7 +375,5 @@ int bench_gpus_draw(const bench_rows *rows, const char *path) {
       if (row) profile.seconds[s * profile.series + k] = row->median;
     }
   }
-  code = bench_profile_write(&profile, path);
-  bench_profile_close(&profile);
-  return code;
+  return bench_profile_write(&profile, path);
 }

@@ -1,19 +1,18 @@
 /* groups.c - the rows of one system side by side, and how many times as fast one is as another. */
+#include "groups.h"
+
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench.h"
+#include "cusparse.h"
 #include "leave.h"
-
-static bool same_system(const bench_row *a, const bench_row *b) {
-  return a->upper == b->upper && a->nrhs == b->nrhs && !strcmp(a->matrix, b->matrix) &&
-         !strcmp(a->scalar, b->scalar) && !strcmp(a->layout, b->layout);
-}
+#include "row.h"
 
 static bench_group *find_or_add(bench_groups *groups, const bench_row *row) {
   for (int64_t g = groups->count; g-- > 0;)
-    if (same_system(groups->group[g].first, row)) return &groups->group[g];
+    if (bench_same_system(groups->group[g].first, row)) return &groups->group[g];
   bench_group *g = &groups->group[groups->count++];
   *g = (bench_group){.first = row};
   return g;
@@ -71,7 +70,7 @@ int bench_groups_make(bench_groups *groups, const bench_rows *rows, bool gpu) {
 
 const bench_row *bench_find(const bench_rows *rows, const bench_row *system, const char *method) {
   for (int64_t i = 0; i < rows->count; i++)
-    if (!strcmp(rows->row[i].method, method) && same_system(&rows->row[i], system) &&
+    if (!strcmp(rows->row[i].method, method) && bench_same_system(&rows->row[i], system) &&
         bench_on_gpu(&rows->row[i]) == bench_on_gpu(system))
       return &rows->row[i];
   return NULL;
@@ -101,6 +100,11 @@ double bench_break_even(const bench_row *fast, const bench_row *slow) {
   if (isnan(later) || isnan(gain)) return NAN;
   if (later < gain) return 1; /* ahead after the first solve */
   return gain > 0 ? floor(later / gain) + 1 : INFINITY;
+}
+
+double bench_over_reference(const bench_group *g) {
+  const bench_row *e = g->column[BENCH_ENGINE];
+  return e && !e->wrong ? e->median / e->bound : NAN;
 }
 
 bench_column bench_best(const bench_group *group, bench_column first, bench_column last) {

@@ -2,19 +2,23 @@
  * suite of ours, beside cuSPARSE and the engine: rates of SpTRSV by block size with scratchpad and
  * without, single and double, forward and backward; SpTRSM by both strategies and the adaptive
  * choice over right-hand sides; the sweep over p; and what comes before the solves. */
-#include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
 
-#include "bench.h"
-#include "leave.h"
-#include "output.h"
-#include "progress.h"
+#include "l17.h"
+
+#include "experiment.h"
+#include "gpu_system.h"
+#include "run.h"
+#include "runner.h"
+#include "settings.h"
+#include "system.h"
 #include "trireme.h"
 
 const char *const bench_l17_suites[] = {"l17 rates", "l17 strategies", "l17 p"};
 
-const char *bench_l17_method(bench_experiment experiment, int k) {
-  static const char *const methods[BENCH_EXPERIMENTS][11] = {
+const char *bench_l17_method(bench_l17_part part, int k) {
+  static const char *const methods[BENCH_L17_PARTS][11] = {
       {"cusparse", "auto", "syncfree-csc:warps=4,scratchpad=yes",
        "syncfree-csc:warps=8,scratchpad=yes", "syncfree-csc:warps=16,scratchpad=yes",
        "syncfree-csc:warps=32,scratchpad=yes", "syncfree-csc:warps=4,scratchpad=no",
@@ -24,138 +28,74 @@ const char *bench_l17_method(bench_experiment experiment, int k) {
        "syncfree-csc-rhs:strategy=nnz"},
       {"syncfree-csc-rhs:p=1", "syncfree-csc-rhs:p=2", "syncfree-csc-rhs:p=4",
        "syncfree-csc-rhs:p=8", "syncfree-csc-rhs:p=16", "syncfree-csc-rhs:p=32"}};
-  return methods[experiment][k];
+  return methods[part][k];
 }
 
-static const bench_counts counts[BENCH_EXPERIMENTS] = {
+static const bench_counts counts[BENCH_L17_PARTS] = {
     {{1}, 1, 1}, {{1, 2, 4, 8, 16, 32, 64, 128, 256}, 256, 9}, {{2, 4, 8, 16, 32, 64}, 64, 6}};
 
-typedef struct l17 {
-  const bench_settings *set;
-  bench_suite suite;
-  bench_runners runners[BENCH_EXPERIMENTS];
-  bench_rows rows;
-  FILE *out;
-  int64_t wrong, done, steps;
-} l17;
-
-static double share; /* of the run, done */
-
-static void tick(const char *name, double done) {
-  (void)done;
-  progress_show(NULL, name, share);
-}
-
 /* Those that this build has. */
-static int open_runners(l17 *run, bench_experiment experiment) {
+static int open_runners(bench_runners *all, const bench_settings *set, bench_l17_part part) {
   char methods[1024] = "";
   size_t used = 0;
-  for (int k = 0; bench_l17_method(experiment, k); k++) {
-    const char *name = bench_l17_method(experiment, k);
+  for (int k = 0; bench_l17_method(part, k); k++) {
+    const char *name = bench_l17_method(part, k);
     bool peer = !strcmp(name, "cusparse");
-    if (peer ? run->set->peer : !bench_is_method(name)) continue;
+    if (peer ? set->peer : !bench_is_method(name)) continue;
     used += (size_t)snprintf(methods + used, sizeof methods - used, used ? ",%s" : "%s", name);
   }
-  bench_settings set = *run->set;
-  set.methods = methods;
-  set.peer = 1; /* named above */
+  bench_settings own = *set;
+  own.methods = methods;
+  own.peer = 1; /* named above */
   if (!used) return -1;
-  int code = bench_runners_open(&run->runners[experiment], &set);
-  bench_runners *all = &run->runners[experiment];
+  int code = bench_runners_open(all, &own);
   for (int i = 0; code < 0 && i < all->count; i++)
     all->runner[i].terse = strcmp(all->runner[i].method, "auto") != 0;
   return code;
 }
 
-static void publish(l17 *run, bench_experiment experiment, int64_t first) {
-  for (int64_t i = first; i < run->rows.count; i++) {
-    bench_row *row = &run->rows.row[i];
-    run->wrong += row->wrong;
-    snprintf(row->suite, sizeof row->suite, "%s", bench_l17_suites[experiment]);
-    if (run->out) bench_row_write(run->out, row);
-    if (run->set->json) bench_row_write(stdout, row);
-  }
-}
-
-static int run_experiment(l17 *run, bench_experiment experiment, bench_gpu *gpu) {
-  bool chosen = experiment == BENCH_STRATEGIES && run->set->nrhs_list;
-  const bench_counts *nrhs = chosen ? &run->set->nrhs : &counts[experiment];
+static int run_part(bench_run *run, bench_l17_part part, bench_gpu *gpu) {
+  bench_runners *all = (bench_runners *)run->own + part;
+  bool chosen = part == BENCH_L17_STRATEGIES && run->set->nrhs_list;
+  const bench_counts *nrhs = chosen ? &run->set->nrhs : &counts[part];
   int code = -1;
-  for (int k = 0; k < nrhs->count && code < 0 && run->runners[experiment].count; k++) {
+  for (int k = 0; k < nrhs->count && code < 0 && all->count; k++) {
     int64_t first = run->rows.count;
-    code = bench_measure_gpu(&run->rows, &run->runners[experiment], gpu, nrhs->value[k],
-                             run->set->seconds, tick);
-    publish(run, experiment, first);
+    code = bench_measure_gpu(&run->rows, all, gpu, nrhs->value[k], run->set->seconds);
+    bench_run_publish(run, bench_l17_suites[part], first);
   }
   return code;
 }
 
 /* Right-hand sides by the dozen are measured forward, in double, as in the paper. */
-static int run_system(l17 *run, const bench_system *system, int scalar) {
-  bench_settings set = *run->set;
-  bench_gpu gpu;
-  set.scalar = scalar;
-  int code = bench_gpu_open(&gpu, run->runners[BENCH_RATES].gpu, system, &set);
-  if (code < 0) code = run_experiment(run, BENCH_RATES, &gpu);
-  bool all = system->uplo == TRS_LOWER && !scalar;
-  if (code < 0 && all) code = run_experiment(run, BENCH_STRATEGIES, &gpu);
-  if (code < 0 && all) code = run_experiment(run, BENCH_P, &gpu);
-  bench_gpu_close(&gpu);
-  return code;
-}
-
-static int run_triangle(l17 *run, const char *entry, const bench_source *source, trs_uplo uplo) {
-  bench_system system = {.name = entry, .nrhs = 1};
-  int code = bench_system_take(&system, source, uplo) ? leave_library(entry) : -1;
-  bool diagonal = code < 0 && !system.info.nlower && !system.info.nupper;
-  for (int scalar = 0; scalar < 2 && code < 0 && !diagonal; scalar++) {
-    share = (double)run->done++ / (double)run->steps;
-    code = run_system(run, &system, scalar);
+static int run_system(bench_run *run, bench_system *system) {
+  const bench_runners *rates = run->own;
+  int code = -1;
+  for (int scalar = 0; scalar < 2 && code < 0; scalar++) {
+    int parts = system->uplo == TRS_LOWER && !scalar ? BENCH_L17_PARTS : 1;
+    bench_settings set = *run->set;
+    bench_gpu gpu;
+    set.scalar = scalar;
+    bench_tick_part(scalar, 2);
+    code = bench_gpu_open(&gpu, rates->gpu, system, &set);
+    for (int p = 0; p < parts && code < 0; p++) code = run_part(run, (bench_l17_part)p, &gpu);
+    bench_gpu_close(&gpu);
   }
-  bench_system_free(&system);
   return code;
-}
-
-static int run_entry(l17 *run, const char *entry) {
-  char skipped[1200];
-  bench_source source;
-  int code = bench_source_open(&source, entry, skipped, sizeof skipped) ? leave_library(entry) : -1;
-  if (*skipped) bench_notice(entry, skipped);
-  for (int u = 0; u < 2 && code < 0 && !*skipped; u++)
-    if (run->set->uplo == 2 || run->set->uplo == u)
-      code = run_triangle(run, entry, &source, u == 0 ? TRS_LOWER : TRS_UPPER);
-  bench_source_close(&source);
-  return code;
-}
-
-/* A run in which an entry failed still tells what the others gave. */
-static int run_all(l17 *run) {
-  int worst = LEAVE_SOLVED;
-  run->steps = 4 * run->suite.count;
-  progress_begin();
-  for (int64_t i = 0; i < run->suite.count && !output_lost(); i++) {
-    int code = run_entry(run, run->suite.entry[i]);
-    if (code > worst) worst = code;
-  }
-  progress_end();
-  if (!run->set->json) bench_l17_report(&run->rows, run->set->markdown);
-  int code = run->set->svg ? bench_l17_draw(&run->rows, run->set->svg) : -1;
-  if (code >= 0) return code;
-  if (run->wrong && worst == LEAVE_SOLVED)
-    return leave(LEAVE_NUMERICAL, "backward error", -1, "%s: wrong, or without an answer",
-                 human_things(run->wrong, "result is WRONG", "results are WRONG").s);
-  return worst;
 }
 
 int bench_l17(const bench_settings *set) {
-  l17 run = {.set = set};
-  int code = bench_suite_read(&run.suite, set->suite ? set->suite : "l17");
-  for (int e = 0; e < BENCH_EXPERIMENTS && code < 0; e++)
-    code = open_runners(&run, (bench_experiment)e);
+  bench_run run;
+  bench_runners runners[BENCH_L17_PARTS] = {0};
+  int code = bench_run_open(&run, set, "l17", runners);
+  for (int p = 0; p < BENCH_L17_PARTS && code < 0; p++)
+    code = open_runners(&runners[p], set, (bench_l17_part)p);
   if (code < 0) code = bench_out_open(&run.out, set);
-  if (code < 0) code = bench_out_close(run.out, set, run_all(&run));
-  for (int e = 0; e < BENCH_EXPERIMENTS; e++) bench_runners_close(&run.runners[e]);
-  bench_suite_free(&run.suite);
-  bench_rows_free(&run.rows);
-  return code;
+  if (code < 0) {
+    bench_run_systems(&run, set->uplo, run_system);
+    if (!set->json) bench_l17_report(&run.rows, set->markdown);
+    if (set->svg) code = bench_l17_draw(&run.rows, set->svg);
+  }
+  for (int p = 0; p < BENCH_L17_PARTS; p++) bench_runners_close(&runners[p]);
+  return bench_run_close(&run, code);
 }

@@ -5,17 +5,21 @@
 
 #include <errno.h>
 #include <poll.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "bench.h"
+#include "experiment.h"
 #include "leave.h"
 #include "output.h"
 #include "program.h"
 #include "progress.h"
+#include "row.h"
+#include "run.h"
+#include "settings.h"
 #include "trireme.h"
 
 enum { MOST_SOLVES = 512, MOST_WORDS = MOST_SOLVES + 64, PER_NODE = 32 };
@@ -33,7 +37,7 @@ typedef struct l23 {
   char work[1024];
   bool own_work; /* made by this run, and removed */
   bench_counts ranks;
-  l23_rows rows;
+  bench_rows rows;
   FILE *out;
   struct { /* of the program at work */
     char label[80];
@@ -119,11 +123,16 @@ static int run_program(l23 *run, words *w, int (*take)(l23 *, const char *)) {
 
 /* ---- Rows. ---- */
 
+static void publish_last(const l23 *run) {
+  const bench_row *row = &run->rows.row[run->rows.count - 1];
+  if (run->out) bench_row_write(run->out, row);
+  if (run->set->json) bench_row_write(stdout, row);
+}
+
 static int keep_line(l23 *run, const char *line) {
-  if (!l23_is_line(line)) return -1;
-  if (run->out) l23_write_line(run->out, line);
-  if (run->set->json) l23_write_line(stdout, line);
-  return l23_rows_add(&run->rows, line);
+  int code = bench_rows_add_line(&run->rows, "a result of l23", line);
+  if (code < 0) publish_last(run);
+  return code;
 }
 
 /* ---- Which grids. ---- */
@@ -355,14 +364,9 @@ static bool is_among_ranks(void) {
   return getenv("OMPI_COMM_WORLD_SIZE") || getenv("PMI_SIZE") || getenv("PMIX_RANK");
 }
 
-static void put_real(void *user, const l23_row *row) {
+static void put_real(void *user, const bench_row *row) {
   l23 *run = user;
-  char *line = NULL;
-  size_t size;
-  FILE *text = open_memstream(&line, &size);
-  if (text) l23_row_write(text, row);
-  if (text && !fclose(text)) keep_line(run, line);
-  free(line);
+  if (bench_rows_add(&run->rows, row) < 0) publish_last(run);
 }
 
 /* This process is one of the ranks. */
@@ -400,11 +404,7 @@ static int read_rows(l23 *run, const char *path) {
   char *line = NULL;
   size_t room = 0;
   int code = -1;
-  while (file && code < 0 && getline(&line, &room, file) > 0) {
-    if (run->out) fputs(line, run->out);
-    if (run->set->json) fputs(line, stdout);
-    code = l23_rows_add(&run->rows, line);
-  }
+  while (file && code < 0 && getline(&line, &room, file) > 0) code = keep_line(run, line);
   free(line);
   if (file) fclose(file);
   return code;
@@ -509,8 +509,8 @@ static int check(const bench_settings *set) {
   return -1;
 }
 
-int bench_l23_list(const bench_settings *set) {
-  if (set->suite) return printf("%s\n", human_name(set->suite).s), LEAVE_SOLVED;
+int bench_l23_list(const char *suite) {
+  if (suite) return printf("%s\n", human_name(suite).s), LEAVE_SOLVED;
   for (int k = 0; k < 2; k++) printf("%s\n", real_systems[k]);
   for (int k = 0; k < NSYSTEMS; k++) printf("%s\n", systems[k].generator);
   return LEAVE_SOLVED;
@@ -529,6 +529,6 @@ int bench_l23(const bench_settings *set) {
   bool done = code < 0 || code == LEAVE_SOLVED;
   if (done && run.rows.count && !set->json) l23_report(&run.rows, set->markdown);
   if (done && run.rows.count && set->svg) code = l23_draw(&run.rows, set->svg);
-  l23_rows_free(&run.rows);
+  bench_rows_free(&run.rows);
   return bench_out_close(run.out, set, code < 0 ? LEAVE_SOLVED : code);
 }

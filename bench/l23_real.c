@@ -2,10 +2,11 @@
  * this.  Grids are as square as can be, with every Pz to 8 that divides the ranks; on GPUs there is
  * a grid for each rank. */
 
-#include "bench.h"
 #include "l23.h"
 #include "leave.h"
 #include "output.h"
+#include "row.h"
+#include "settings.h"
 #include "trireme.h"
 
 void l23_square(int64_t places, int *px, int *py) {
@@ -17,6 +18,7 @@ void l23_square(int64_t places, int *px, int *py) {
 
 #if TRIREME_CLI_MPI
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

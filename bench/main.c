@@ -1,12 +1,16 @@
 /* main.c - trireme-bench, which trireme bench starts: times every method on a suite, on the CPU or
  * on a GPU, and compares and tabulates results. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench.h"
+#include "chart.h"
 #include "command.h"
+#include "experiment.h"
 #include "leave.h"
 #include "program.h"
+#include "settings.h"
+#include "suite.h"
 #include "trireme.h"
 
 #define FIELD(member) offsetof(bench_settings, member)
@@ -141,7 +145,8 @@ static const option options[] = {
      .help = "print the results as JSON lines and failures as JSON"},
     {0}};
 
-static const paragraph paragraphs[] = {
+/* The experiments' own follow these. */
+static const paragraph first_paragraphs[] = {
     {NULL,
      "Times the solve methods on a suite of matrices. The published results are of the suite cpu "
      "(the default) and of gpu, on a GPU; quick and gpu-quick take seconds. Suites gpu and gpu-* "
@@ -164,57 +169,9 @@ static const paragraph paragraphs[] = {
      "is the time of one solve that the host waits for. The first analysis of a system is reported "
      "apart from the later ones, of which the best counts. cuSPARSE's query of its buffer size "
      "(ask_s) and the allocation of that buffer are not part of its analysis."},
-    {"L17",
-     "'trireme bench l17' repeats the measurements of L17's Figures 7 to 12 and Tables IV and V, "
-     "beside cuSPARSE and the engine: SpTRSV rates by warps per block, with and without "
-     "scratchpad, in single and double precision, forward and backward; SpTRSM by both strategies "
-     "and the adaptive choice for 1 to 256 right-hand sides; the parameter p; and analysis times, "
-     "also in multiples of a solve."},
-    {"L23",
-     "'trireme bench l23' repeats L23's Figures 4 to 9: grid3d, also with inverted separators, "
-     "grid3d-baseline and grid2d on near-square grids. The part real uses the ranks of this "
-     "machine; it starts mpirun itself, or runs under mpirun with --suite FACTORS.h5. The part gpu "
-     "(Figure 9) does the same with a GPU for each of 1 x 1 x Pz grids; its rows are measured (a "
-     "GPU "
-     "for each rank), shared (several ranks on a GPU, which slow each other down), or composed: "
-     "the "
-     "slowest grid's L- and U-solve, each timed alone on a GPU, and the exchange modelled from its "
-     "bytes (5 us and 12.5 GB/s a step). The part "
-     "model is an event-driven LogGP model of a Cori-like machine with up to 131,072 ranks. The "
-     "part simulation runs the solver's source on the ranks of SimGrid's SMPI; it takes minutes to "
-     "hours and runs only with --parts. The tables show the best grids; the minimum, mean and "
-     "maximum over the ranks of the times between grids, inside grids and in products; messages "
-     "and volume; and what Pz grids replicate. --suite takes another matrix, gen:NAME:SIZE. The "
-     "parts real and gpu factor gen:poisson2d9:300 and gen:kkt3d:12; the others use the structure "
-     "of the "
-     "factors of gen:poisson2d9:2048, gen:kkt3d:64 and gen:elasticity3d:56,56,56."},
-    {"X20",
-     "'trireme bench x20' repeats the measurements of X20's Figures 3 and 7 to 10 on all GPUs, at "
-     "most 8, or on those of --backend cuda:0,1: managed memory by the number of GPUs; the four "
-     "designs on 4 GPUs; 4 to 32 tasks per GPU; and 32 tasks in total (30 on 3, 5 or 6 GPUs, 28 on "
-     "7) by the number of GPUs, beside cuSPARSE on one; with the dependency and parallelism of "
-     "every system and their correlation with the speedup. Page faults are not counted."},
-    {"Several GPUs",
-     "'trireme bench gpus' compares 2, 4 and 8 GPUs, as many as there are or as --backend cuda:0-3 "
-     "names, with one GPU: auto with b and x on the first GPU, auto with b and x distributed as "
-     "they are solved (spread), and X20's zerocopy. --methods adds others, such as "
-     "push:partition=cyclic. Several right-hand sides are timed only for systems with a "
-     "parallelism of 5,000 or more. Then a system is solved that is larger than what plans may use "
-     "of one GPU, beside a smaller one on one GPU with the same limit. Solves are launched one "
-     "behind the other and timed by the host's clock, all methods of a system in rounds. The "
-     "triangle is the lower one unless --uplo upper is given. The report ends with geometric "
-     "means, worst cases, and the systems where more GPUs do not help, with the reason. A GPU that "
-     "is named twice counts as two members; this is for testing the command."},
-    {"W21",
-     "'trireme bench w21' relaxes W21's case (gen:wingmesh:1100000, about 10 GB of memory; another "
-     "with --suite gen:wingmesh:N) with 15 sweeps on the CPU, for every way of storing and each of "
-     "--threads, and compares the bandwidth, with every byte counted once, with that of a copy. "
-     "With --backend cuda it times W21's six variants and the library's own on a GPU (--methods "
-     "names others, as trs_relax_options does), every way of storing, block sizes 3 to 8, and "
-     "cuSPARSE's bsrmv with cuBLAS's batched triangular solves, and checks all of them against the "
-     "CPU's sweeps. With --backend cuda:0-3 it uses the first GPU, the first two, four and so on "
-     "up to all, and checks that x has the same bits as on one GPU. --table prints its results "
-     "again; --compare does not take them."},
+    {0}};
+
+static const paragraph last_paragraphs[] = {
     {"Results",
      "One JSON object per matrix, triangle, method, number of threads and number of right-hand "
      "sides, with commit, machine, time {create_s, analysis_s, update_s, solve_s {min, median}, "
@@ -242,6 +199,9 @@ static const paragraph paragraphs[] = {
      "  trireme bench gpus --backend cuda:0-3 --out gpus.json --svg gpus.svg"},
     {0}};
 
+/* In the order of the text; filled when the program starts. */
+static paragraph paragraphs[24];
+
 static const command cmd_bench = {
     .name = "bench",
     .synopsis =
@@ -252,11 +212,74 @@ static const command cmd_bench = {
     .options = options,
     .paragraphs = paragraphs};
 
-/* "cpu", "cuda" or "cuda:N"; by default as the suite says. */
-static int parse_backend(bench_settings *set) {
+static void fill_paragraphs(void) {
+  paragraph *to = paragraphs;
+  for (const paragraph *p = first_paragraphs; p->text; p++) *to++ = *p;
+  for (const bench_experiment *e = bench_experiments; e->name; e++)
+    if (e->text) *to++ = (paragraph){e->title, e->text};
+  for (const paragraph *p = last_paragraphs; p->text; p++) *to++ = *p;
+}
+
+/* ---- What an experiment takes ---- */
+
+static bool lists(const char *words, const char *name) {
+  char word[32];
+  snprintf(word, sizeof word, "|%s|", name);
+  return strstr(words, word) != NULL;
+}
+
+/* "l17, l23 and gpus": those that take an option. */
+static void name_takers(char *text, size_t size, const char *name) {
+  const char *taker[16];
+  int count = 0;
+  size_t used = 0;
+  for (const bench_experiment *e = bench_experiments; e->name; e++)
+    if (lists(e->options, name)) taker[count++] = e->name;
+  for (int k = 0; k < count && used < size; k++)
+    used += (size_t)snprintf(text + used, size - used, "%s%s",
+                             !k              ? ""
+                             : k < count - 1 ? ", "
+                                             : " and ",
+                             taker[k]);
+}
+
+static bool is_given(const option *o, const bench_settings *set) {
+  const void *field = (const char *)set + o->offset;
+  switch (o->kind) {
+    case OPTION_FLAG:
+      return *(const bool *)field;
+    case OPTION_CHOICE: /* "both" is the default of --uplo, the last of its words */
+      return *(const int *)field != (o->offset == FIELD(uplo) ? 2 : 0);
+    case OPTION_REAL:
+      return *(const double *)field >= 0;
+    default:
+      return *(const char *const *)field != NULL;
+  }
+}
+
+static int check_options(const bench_experiment *e, const bench_settings *set) {
+  char takers[128];
+  for (const option *o = options; o->name; o++) {
+    if (!is_given(o, set) || lists(e->options, o->name)) continue;
+    name_takers(takers, sizeof takers, o->name);
+    return leave_usage("bench", "--%s is for %s, not for %s", o->name, takers, e->name);
+  }
+  return -1;
+}
+
+/* ---- Where it runs ---- */
+
+static bool is_list(const char *backend) {
+  return !strncmp(backend, "cuda:", 5) && strpbrk(backend, "-,");
+}
+
+/* "cpu", "cuda" or "cuda:N"; by default as the experiment, or the suite, says. */
+static int parse_backend(const bench_experiment *e, bench_settings *set) {
   static const char cuda[] = "cuda";
   const char *suite = set->suite ? set->suite : "";
-  bool for_gpu = !strcmp(suite, "gpu") || !strncmp(suite, "gpu-", 4);
+  bool for_gpu =
+      e->place == BENCH_PLACE_GPU ||
+      (e->place == BENCH_PLACE_ANY && (!strcmp(suite, "gpu") || !strncmp(suite, "gpu-", 4)));
   const char *rest = set->backend ? set->backend : for_gpu ? cuda : "cpu";
   char *end = NULL;
   set->device = -1;
@@ -274,171 +297,109 @@ static int parse_backend(bench_settings *set) {
   return -1;
 }
 
+/* A list of GPUs is read where they are opened. */
+static int complete_place(const bench_experiment *e, bench_settings *set) {
+  const char *given = set->backend;
+  set->device = 0;
+  if (e->place == BENCH_PLACE_OWN) return -1;
+  if (e->place == BENCH_PLACE_GPUS && given && strncmp(given, "cuda:", 5) != 0)
+    return leave_usage("bench", "%s takes GPUs, such as --backend cuda:0,1", e->name);
+  if (e->place == BENCH_PLACE_GPUS || (e->place == BENCH_PLACE_LIST && given && is_list(given)))
+    return -1;
+  int code = parse_backend(e, set);
+  if (code < 0 && e->place == BENCH_PLACE_GPU && set->device < 0)
+    return leave_usage("bench", "%s runs on a GPU: leave out --backend cpu", e->name);
+  return code;
+}
+
+static int check_place(const bench_settings *set) {
+  if (set->device < 0 && (set->scalar || set->layout || set->store || set->tune))
+    return leave_usage("bench",
+                       "--scalar, --layout, --store and --tune are for a GPU: --backend cuda");
+  if (set->device >= 0 && set->threads)
+    return leave_usage("bench", "--threads are the CPU's: leave it out with --backend cuda");
+  return -1;
+}
+
+/* What was not given has its default. */
+static int complete(const bench_experiment *e, bench_settings *set) {
+  enum { MOST_NRHS = 4096, MOST_RANKS = 1 << 20 };
+  int code = complete_place(e, set);
+  if (code < 0) code = bench_counts_parse(&set->nrhs, "nrhs", set->nrhs_list, MOST_NRHS);
+  if (code < 0) code = bench_counts_parse(&set->rank_counts, "ranks", set->ranks, MOST_RANKS);
+  if (set->seconds < 0) set->seconds = e->seconds > 0 ? e->seconds : set->device < 0 ? 0.3 : 0.05;
+  if (!set->nrhs.count) set->nrhs = e->nrhs;
+  return code;
+}
+
+/* ---- What it does ---- */
+
 static int check_files(const bench_settings *set, int operands) {
   if (set->compare && set->table)
     return leave_usage("bench", "give either --compare or --table, not both");
   if (set->compare && !operands)
     return leave_usage("bench", "--compare takes two files: BEFORE.json AFTER.json");
   if (set->table && operands) return leave_usage("bench", "--table takes one file");
-  if ((set->table || set->compare) && set->json)
-    return leave_usage("bench", "--json prints what a run finds: leave it out");
+  if (set->json) return leave_usage("bench", "--json prints what a run finds: leave it out");
   return -1;
 }
 
-typedef enum part { PART_SUITE, PART_L17, PART_X20, PART_W21, PART_GPUS, PART_L23, PARTS } part;
-
-/* What stands in the place of a suite but is none. */
-static const char *const part_names[PARTS] = {"", "l17", "x20", "w21", "gpus", "l23"};
-
-/* Several GPUs: their list is read where they are opened. */
-static bool takes_list(part what) { return what == PART_X20 || what == PART_GPUS; }
-
-static int check_place(const bench_settings *set, part what) {
-  bool gpu_only = set->scalar || set->layout || set->store || set->tune;
-  if (set->device < 0 && gpu_only)
-    return leave_usage("bench",
-                       "--scalar, --layout, --store and --tune are for a GPU: --backend cuda");
-  if (set->device >= 0 && set->threads)
-    return leave_usage("bench", "--threads are the CPU's: leave it out with --backend cuda");
-  if ((what == PART_L17 || what == PART_X20) && (set->methods || set->store || set->scalar))
-    return leave_usage("bench", "l17 and x20 have their own methods and precisions");
-  if (what == PART_GPUS && (gpu_only || set->peer))
-    return leave_usage("bench",
-                       "gpus has no peer, and solves in double, columns behind each other");
-  if (set->markdown && what == PART_SUITE)
-    return leave_usage(
-        "bench", "--markdown is for l17, l23, x20 and gpus; --table prints results as Markdown");
-  return -1;
+static const bench_experiment *experiment_of(const char *word) {
+  for (const bench_experiment *e = bench_experiments + 1; e->name && word; e++)
+    if (!strcmp(word, e->name)) return e;
+  return bench_experiments;
 }
 
-static int complete_place(bench_settings *set, part what) {
-  if (takes_list(what)) {
-    bool list = !set->backend || !strncmp(set->backend, "cuda:", 5);
-    return list ? -1
-                : leave_usage("bench", "%s takes GPUs, such as --backend cuda:0,1",
-                              part_names[what]);
-  }
-  int code = parse_backend(set);
-  if (what != PART_L17 || code >= 0) return code;
-  if (!set->backend) set->device = 0;
-  return set->device < 0 ? leave_usage("bench", "l17 runs on a GPU: leave out --backend cpu") : -1;
-}
-
-static double default_seconds(const bench_settings *set, part what) {
-  static const double own[PARTS] = {[PART_L17] = 0.03, [PART_X20] = 0.03, [PART_GPUS] = 0.2};
-  return own[what] > 0 ? own[what] : set->device < 0 ? 0.3 : 0.05;
-}
-
-/* What was not given has its default. */
-static int complete(bench_settings *set, part what) {
-  enum { MOST_NRHS = 4096 };
-  int code = complete_place(set, what);
-  if (code < 0) code = bench_counts_parse(&set->nrhs, "nrhs", set->nrhs_list, MOST_NRHS);
-  if (set->seconds < 0) set->seconds = default_seconds(set, what);
-  if (!set->nrhs.count && what == PART_GPUS) set->nrhs = (bench_counts){{1, 64}, 64, 2};
-  if (!set->nrhs.count) set->nrhs = (bench_counts){{1}, 1, 1};
-  return code;
-}
-
-/* It has its own measurements and tables. */
-static int run_w21(bench_settings *set) {
-  bool several = set->backend && !strncmp(set->backend, "cuda:", 5) && strpbrk(set->backend, "-,");
-  int code = several ? -1 : parse_backend(set);
-  if (several) set->device = 0;
-  if (code >= 0) return code;
-  if (set->device >= 0 && set->threads)
-    return leave_usage("bench", "--threads are the CPU's: leave it out with --backend cuda");
-  if (set->device < 0 && set->methods)
-    return leave_usage("bench", "--methods are a GPU's variants for w21: --backend cuda");
-  if (set->scalar || set->layout || set->store || set->tune || set->table || set->svg ||
-      set->nrhs_list || set->markdown)
-    return leave_usage(
-        "bench",
-        "w21 takes --backend, --threads, --methods, --peer, --suite, --out, --json and --list "
-        "alone");
-  return several ? bench_w21_gpus(set) : set->device < 0 ? bench_w21(set) : bench_w21_gpu(set);
-}
-
-/* Neither a place nor methods are to be chosen. */
-static int run_l23(bench_settings *set) {
-  enum { MOST_RANKS = 1 << 20, MOST_NRHS = 4096 };
-  bool other = set->methods || set->backend || set->threads || set->peer || set->scalar ||
-               set->layout || set->store || set->tune || set->table;
-  if (other)
-    return leave_usage("bench",
-                       "l23 takes --parts, --ranks, --grids, --work, --suite, --nrhs, "
-                       "--seconds, --out, --svg, --markdown and --json alone");
-  int code = bench_counts_parse(&set->nrhs, "nrhs", set->nrhs_list, MOST_NRHS);
-  if (code < 0) code = bench_counts_parse(&set->rank_counts, "ranks", set->ranks, MOST_RANKS);
-  if (!set->nrhs.count) set->nrhs = (bench_counts){{1, 50}, 50, 2};
-  if (set->seconds < 0) set->seconds = 0.3;
-  return code < 0 ? bench_l23(set) : code;
-}
-
-static part part_of(const bench_settings *set, int argc, char **argv) {
-  for (int k = PARTS - 1; k > PART_SUITE && argc && !set->compare; k--)
-    if (!strcmp(argv[0], part_names[k])) return (part)k;
-  return PART_SUITE;
-}
-
-static int list(const bench_settings *set, part what) {
+static int list(const bench_experiment *e, const bench_settings *set) {
   if (set->svg) return leave_usage("bench", "--svg draws results: leave it out with --list");
-  if (what == PART_L23) return bench_l23_list(set);
-  if (what == PART_W21) return bench_list(set->suite ? set->suite : BENCH_W21_CASE);
-  return bench_list(set->suite || what == PART_SUITE ? set->suite : part_names[what]);
+  bool own = e != bench_experiments && e->list == bench_list && !set->suite;
+  return e->list(own ? e->name : set->suite);
 }
 
 /* Pictures come last: before hours of work it is asked whether they can be written. */
-static int check_picture(const bench_settings *set, part what) {
+static int check_picture(const bench_experiment *e, const char *svg) {
   char path[1200];
-  if (!set->svg) return -1;
-  if (what == PART_L17 || what == PART_X20)
-    bench_svg_path(path, sizeof path, set->svg, what == PART_L17 ? "rates" : "designs");
+  if (!svg) return -1;
+  if (e->first_chart)
+    bench_svg_path(path, sizeof path, svg, e->first_chart);
   else
-    snprintf(path, sizeof path, "%s", set->svg);
+    snprintf(path, sizeof path, "%s", svg);
   return trs_text_path_check(path) ? leave_library(NULL) : -1;
 }
 
-static int measure(const bench_settings *set, part what) {
-  switch (what) {
-    case PART_L17:
-      return bench_l17(set);
-    case PART_X20:
-      return bench_x20(set);
-    case PART_GPUS:
-      return bench_gpus(set);
-    default:
-      return bench_run(set);
-  }
+static int run_files(bench_settings *set, int argc, char **argv) {
+  int code = check_options(bench_experiments, set);
+  if (code < 0) code = check_files(set, argc);
+  if (code < 0) code = check_picture(bench_experiments, set->svg);
+  if (code >= 0) return code;
+  return set->compare ? bench_compare(set->compare, argv[0], set->svg)
+                      : bench_table(set->table, set->svg);
+}
+
+static int run_experiment(const bench_experiment *e, bench_settings *set) {
+  int code = check_options(e, set);
+  if (code < 0) code = check_picture(e, set->svg);
+  if (code < 0) code = complete(e, set);
+  if (code < 0) code = check_place(set);
+  return code < 0 ? e->run(set) : code;
 }
 
 static int run(int argc, char **argv) {
+  bench_settings set = {.uplo = 2, .seconds = -1};
+  fill_paragraphs();
   if (argc == 2 && !strcmp(argv[0], "--print")) {
     command_print(&cmd_bench, argv[1]);
     return LEAVE_SOLVED;
   }
-  bench_settings set = {.uplo = 2, .seconds = -1};
   int code = options_parse(&cmd_bench, &set, &argc, argv);
   if (code >= 0) return code;
-  part what = part_of(&set, argc, argv);
-  if (argc && what == PART_SUITE && !set.suite && set.list) set.suite = argv[0];
-  if (set.list && !set.compare && !set.table) return list(&set, what);
-  code = check_picture(&set, what);
-  if (code >= 0) return code;
-  if (what == PART_W21) return run_w21(&set);
-  if (what == PART_L23) return run_l23(&set);
-  if (set.parts || set.ranks || set.grids || set.work)
-    return leave_usage("bench", "--parts, --ranks, --grids and --work are for l23");
-  if (argc && what == PART_SUITE && set.suite)
+  if (set.compare || set.table) return run_files(&set, argc, argv);
+  const bench_experiment *e = experiment_of(argc ? argv[0] : NULL);
+  bool suite = argc && e == bench_experiments;
+  if (suite && set.suite && !set.list)
     return leave_usage("bench", "two suites: %s and %s", argv[0], set.suite);
-  if (argc && what == PART_SUITE) set.suite = argv[0];
-  code = complete(&set, what);
-  if (code < 0) code = check_files(&set, argc);
-  if (code < 0) code = check_place(&set, what);
-  if (code >= 0) return code;
-  if (set.compare) return bench_compare(set.compare, set.suite, set.svg);
-  if (set.table) return bench_table(set.table, set.svg);
-  return measure(&set, what);
+  if (suite && !set.suite) set.suite = argv[0];
+  return set.list ? list(e, &set) : run_experiment(e, &set);
 }
 
 int main(int argc, char **argv) { return program_main(argc, argv, run); }

@@ -1,10 +1,13 @@
 /* mkl.c - oneMKL's inspector and executor as a peer, opened at run time: nothing of it is needed to
  * build.  The names and numbers below are those of its documented C interface with 32-bit integers,
  * the default of libmkl_rt. */
+#include "mkl.h"
+
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench.h"
+#include "library.h"
+#include "system.h"
 #include "trireme.h"
 
 enum { BASE_ZERO = 0, OP_NONE = 10, COLUMN_MAJOR = 102, CALLS = 1000 };

@@ -1,13 +1,15 @@
 /* suite.c - suites are text files, one matrix a line, "#" begins a comment.  A name is looked for
  * in TRIREME_SUITES, then beside the installed command, or, in a build tree, beside the built one.
  */
+#include "suite.h"
+
 #include <dirent.h>
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "bench.h"
 #include "leave.h"
 #include "output.h"
 #include "program.h"

@@ -3,8 +3,11 @@
 #include "svg.h"
 
 #include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "chart.h"
 #include "output.h"
 
 enum { LINE = 20, TITLE_SIZE = 18, SAMPLE = 20 };
@@ -31,6 +34,18 @@ void svg_text(FILE *svg, const char *class, double x, double y, const char *anch
   fprintf(svg, "<text class=\"%s\" x=\"%.1f\" y=\"%.1f\" text-anchor=\"%s\">", class, x, y, anchor);
   svg_escape(svg, words);
   fprintf(svg, "</text>\n");
+}
+
+double *svg_values(size_t count) {
+  double *value = malloc((count + 1) * sizeof *value);
+  for (size_t i = 0; value && i < count; i++) value[i] = NAN;
+  return value;
+}
+
+void bench_svg_path(char *path, size_t size, const char *prefix, const char *name) {
+  size_t length = strlen(prefix);
+  if (length > 4 && !strcmp(prefix + length - 4, ".svg")) length -= 4;
+  snprintf(path, size, "%.*s-%s.svg", (int)length, prefix, name);
 }
 
 /* ---- The head ---- */

@@ -15,6 +15,9 @@ typedef struct svg_page {
   double body;            /* height below the head */
 } svg_page;
 
+/* Values that were not measured: an array of NAN; NULL: memory is short. */
+double *svg_values(size_t count);
+
 /* How high title, subtitle and legend are. */
 double svg_head_height(const svg_page *page);
 void svg_head(FILE *svg, const svg_page *page);

@@ -1,25 +1,124 @@
-/* w21.c - trireme bench w21: W21's case on the CPU, n_iter = 15: bandwidth of the sweeps for every
- * way of storing and number of threads, beside what a copy moves on as many threads here. */
+/* w21.c - trireme bench w21: W21's case, n_iter = 15.  On the CPU: bandwidth of the sweeps for
+ * every way of storing and number of threads, beside what a copy moves on as many threads here. */
 #include <math.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench.h"
+#include "cuda.h"
+#include "experiment.h"
+#include "grid.h"
 #include "leave.h"
+#include "machine.h"
 #include "output.h"
 #include "progress.h"
 #include "residual.h"
+#include "row.h"
+#include "run.h"
+#include "settings.h"
+#include "suite.h"
 #include "trireme.h"
 
-enum { SWEEPS = 15, BLOCK = 5, ROUNDS = 5, MOST_THREADS = 1024 };
+#include "w21.h"
+
+enum { ROUNDS = 5, GPU_ROUNDS = 7, MOST_THREADS = 1024 };
+static const char CASE[] = "gen:wingmesh:1100000";
 static const char *const stores[] = {"mixed", "f64", "f32", "f16", "bf16"};
 enum { NSTORES = sizeof stores / sizeof stores[0] };
 
-typedef struct outcome {
-  trs_relax_info info;
-  double sweep_s, copy_gbs, residual;
-} outcome;
+/* ---- Rows ---- */
+
+static const char *const heads[] = {
+    "matrix",    "by",       "threads or GPUs", "block",         "store",
+    "sweep, ms", "GB/s",     "share of a copy", "times one GPU", "setup, ms",
+    "rounding",  "residual", "checked"};
+enum { COLUMNS = sizeof heads / sizeof *heads };
+
+static void add_number(bench_grid *grid, const char *format, double value) {
+  char text[48] = "-";
+  if (isfinite(value)) snprintf(text, sizeof text, format, value);
+  bench_grid_add(grid, text);
+}
+
+/* What x was held against. */
+static void add_verdict(bench_grid *grid, const bench_row *row) {
+  if (row->wrong || row->same_bits == 0)
+    bench_grid_add(grid, row->wrong ? "WRONG" : "OTHER BITS");
+  else if (row->same_bits > 0)
+    bench_grid_add(grid, "same bits");
+  else if (isfinite(row->difference))
+    bench_grid_put(grid, "within %.0e", row->difference);
+  else
+    bench_grid_add(grid, "");
+}
+
+static void add_row(bench_grid *grid, const bench_row *row) {
+  bench_grid_add(grid, row->matrix);
+  bench_grid_add(grid, row->method);
+  add_number(grid, "%.0f", row->threads ? (double)row->threads : NAN);
+  add_number(grid, "%.0f", (double)row->block_size);
+  bench_grid_add(grid, row->store);
+  bench_grid_milliseconds(grid, &row->sweep, 1);
+  add_number(grid, "%.1f", row->gbs);
+  add_number(grid, "%.0f %%", 100 * row->gbs / row->copy_gbs);
+  add_number(grid, "%.2f", row->speedup);
+  bench_grid_milliseconds(grid, &row->create, 1);
+  add_number(grid, "%.0e", row->rounding);
+  add_number(grid, "%.2e", row->residual);
+  add_verdict(grid, row);
+}
+
+bench_row w21_row(const w21_run *run, trs_relax_store store, const trs_relax_info *info) {
+  bench_row row = bench_row_empty();
+  snprintf(row.suite, sizeof row.suite, "w21");
+  snprintf(row.matrix, sizeof row.matrix, "%s", run->name);
+  snprintf(row.backend, sizeof row.backend, run->set->device < 0 ? "cpu" : "cuda");
+  snprintf(row.method, sizeof row.method, "%s", info->variant);
+  snprintf(row.store, sizeof row.store, "%s", stores[store]);
+  row.threads = run->set->device < 0 ? info->threads : info->domains;
+  row.n = info->nrows;
+  row.blocks = info->nblocks;
+  row.block_size = info->block_size;
+  row.colours = info->colours;
+  row.sweeps = W21_SWEEPS;
+  row.bytes = info->sweep_bytes;
+  row.create = info->create_seconds;
+  row.update = info->update_seconds;
+  row.rounding = info->rounding;
+  return row;
+}
+
+void w21_show(w21_run *run, bench_row *row) {
+  bench_grid grid = {.columns = run->headed ? COLUMNS : 0, .bare = run->headed};
+  row->gbs = (double)row->bytes / row->sweep * 1e-9;
+  if (!run->set->json) {
+    if (!run->headed) {
+      printf("%s: %s block rows, %s blocks off the diagonal, %s colours, %d sweeps%s%s\n\n",
+             run->name, human_count(row->n).s, human_count(row->blocks).s,
+             human_count(row->colours).s, W21_SWEEPS, *bench_machine_look()->gpu ? "; " : "",
+             bench_machine_look()->gpu);
+      bench_grid_head(&grid, heads, COLUMNS);
+    }
+    add_row(&grid, row);
+    bench_grid_print(&grid, NULL, true);
+  }
+  run->headed = true;
+  run->wrong |= row->wrong || row->same_bits == 0;
+  if (run->set->json) bench_row_write(stdout, row);
+  if (run->out) bench_row_write(run->out, row);
+}
+
+bool bench_w21_has(const bench_rows *rows) {
+  return rows->count && bench_type_of(&rows->row[0]) == BENCH_RELAX_ROW;
+}
+
+void bench_w21_report(const bench_rows *rows, bool markdown) {
+  bench_grid grid = {0};
+  bench_grid_head(&grid, heads, COLUMNS);
+  for (int64_t i = 0; i < rows->count; i++) add_row(&grid, &rows->row[i]);
+  bench_grid_print(&grid, "W21: 15 sweeps, the fastest", markdown);
+}
 
 /* ---- What memory gives: a copy, counted once read and once written ---- */
 
@@ -67,112 +166,105 @@ static double measure_copy(int threads) {
 
 /* ---- Sweeps ---- */
 
-static trs_status sweep(trs_relaxation *R, int64_t n, double *x, const double *b, outcome *o) {
-  trs_sweep_options how = {.struct_size = sizeof(trs_sweep_options), .sweeps = SWEEPS};
+trs_status w21_time(trs_relaxation *R, void *x, const void *b, int64_t n, double *sweep) {
+  trs_sweep_options how = {.struct_size = sizeof(trs_sweep_options), .sweeps = W21_SWEEPS};
   trs_status status = TRS_SUCCESS;
-  o->sweep_s = INFINITY;
+  *sweep = INFINITY;
+  for (int round = 0; round < GPU_ROUNDS && !status; round++) {
+    (void)bench_cuda_start();
+    status = trs_relax_sweep(R, x, n, b, n, 1, TRS_COL_MAJOR, &how);
+    double took = bench_cuda_stop() / W21_SWEEPS;
+    if (took > 0 && took < *sweep) *sweep = took;
+  }
+  return status ? status : trs_relax_wait(R);
+}
+
+static trs_status sweep(trs_relaxation *R, int64_t n, double *x, const double *b, double *least) {
+  trs_sweep_options how = {.struct_size = sizeof(trs_sweep_options), .sweeps = W21_SWEEPS};
+  trs_status status = TRS_SUCCESS;
+  *least = INFINITY;
   for (int round = 0; round <= ROUNDS && !status; round++) {
     double start = seconds_now();
     status = trs_relax_sweep(R, x, n, b, n, 1, TRS_COL_MAJOR, &how);
-    double took = (seconds_now() - start) / SWEEPS;
-    if (took < o->sweep_s) o->sweep_s = took;
+    *least = fmin(*least, (seconds_now() - start) / W21_SWEEPS);
   }
   return status;
 }
 
-static int measure(const trs_matrix *A, int64_t n, trs_context *ctx, int store, outcome *o) {
+static int measure(w21_run *run, trs_context *ctx, trs_relax_store store, double copy_gbs) {
   trs_relaxation *R;
-  trs_relax_options how = {.struct_size = sizeof(trs_relax_options),
-                           .store = (trs_relax_store)store};
-  if (trs_relax_create(ctx, &R, A, BLOCK, &how)) return leave_library(NULL);
-  double *b = malloc((size_t)n * sizeof *b), *x = calloc((size_t)n, sizeof *x);
-  int code = -1;
-  trs_status status = TRS_SUCCESS;
-  if (b && x) {
-    trs_random_fill(b, n, TRS_DOUBLE, 1);
-    status = sweep(R, n, x, b, o);
-    if (!status) status = relative_residual(&o->residual, A, x, b, 1);
-    o->info.struct_size = sizeof o->info;
-    if (!status) status = trs_relax_get_info(R, &o->info);
-  } else {
-    code = leave_memory((double)n * 16, "b and x");
+  trs_relax_options how = {.struct_size = sizeof(trs_relax_options), .store = store};
+  trs_relax_info info = {.struct_size = sizeof info};
+  if (trs_relax_create(ctx, &R, run->A, W21_BLOCK, &how)) return leave_library(NULL);
+  double *b = malloc((size_t)run->n * sizeof *b), *x = calloc((size_t)run->n, sizeof *x);
+  double least = NAN, residual = NAN;
+  int code = b && x ? -1 : leave_memory((double)run->n * 16, "b and x");
+  if (code < 0) {
+    trs_random_fill(b, run->n, TRS_DOUBLE, 1);
+    if (sweep(R, run->n, x, b, &least) || relative_residual(&residual, run->A, x, b, 1) ||
+        trs_relax_get_info(R, &info))
+      code = leave_library(NULL);
   }
-  if (status) code = leave_library(NULL);
+  if (code < 0) {
+    bench_row row = w21_row(run, store, &info);
+    row.sweep = least;
+    row.residual = residual;
+    row.copy_gbs = copy_gbs;
+    w21_show(run, &row);
+  }
   free(b);
   free(x);
   trs_relax_destroy(R);
   return code;
 }
 
-static void publish(FILE *stream, const char *name, int store, const outcome *o) {
-  fprintf(
-      stream,
-      "{\"suite\": \"w21\", \"matrix\": \"%s\", \"backend\": \"cpu\", \"threads\": %d, \"store\": "
-      "\"%s\", \"rows\": %lld, \"blocks\": %lld, \"block_size\": %d, \"colours\": %lld, "
-      "\"sweeps\": %d, \"sweep_s\": %.6g, \"bytes\": %lld, \"gbs\": %.4g, \"copy_gbs\": %.4g, "
-      "\"create_s\": %.4g, \"update_s\": %.4g, \"rounding\": %.3g, \"residual\": %.4g}\n",
-      name, o->info.threads, stores[store], (long long)o->info.nrows, (long long)o->info.nblocks,
-      o->info.block_size, (long long)o->info.colours, SWEEPS, o->sweep_s,
-      (long long)o->info.sweep_bytes, (double)o->info.sweep_bytes / o->sweep_s * 1e-9, o->copy_gbs,
-      o->info.create_seconds, o->info.update_seconds, o->info.rounding, o->residual);
-  fflush(stream);
-}
-
-static void print_head(const char *name, const outcome *o) {
-  printf("%s: %s block rows, %s blocks of 5 x 5 off the diagonal, %s colours, %d sweeps\n\n", name,
-         human_count(o->info.nrows).s, human_count(o->info.nblocks).s,
-         human_count(o->info.colours).s, SWEEPS);
-  printf(
-      "| store | threads | sweep | GB/s | copy GB/s | share | setup | rounding | residual |\n"
-      "| --- | --: | --: | --: | --: | --: | --: | --: | --: |\n");
-}
-
-static void print_row(int store, const outcome *o) {
-  double gbs = (double)o->info.sweep_bytes / o->sweep_s * 1e-9;
-  printf("| %s | %d | %s | %.1f | %.1f | %.0f %% | %s | %.0e | %.2e |\n", stores[store],
-         o->info.threads, human_seconds(o->sweep_s).s, gbs, o->copy_gbs, 100 * gbs / o->copy_gbs,
-         human_seconds(o->info.create_seconds).s, o->info.rounding, o->residual);
-  fflush(stdout);
-}
-
-static int run_threads(const bench_settings *set, const trs_matrix *A, const char *name, FILE *out,
-                       int64_t threads, bool first) {
+static int run_threads(w21_run *run, int64_t threads) {
   char where[32];
   trs_context *ctx;
-  trs_matrix_info m = {.struct_size = sizeof m};
   int code = -1;
-  trs_matrix_get_info(A, &m);
   snprintf(where, sizeof where, threads ? "threads:%d" : "threads", (int)threads);
   if (trs_context_create(&ctx, where)) return leave_library(NULL);
   double copy = measure_copy(trs_context_threads(ctx)) * 1e-9;
-  for (int store = 0; store < NSTORES && code < 0; store++) {
-    outcome o = {.copy_gbs = copy};
-    code = measure(A, m.nrows, ctx, store, &o);
-    if (code >= 0) break;
-    if (!set->json && first && store == 0) print_head(name, &o);
-    if (!set->json) print_row(store, &o);
-    if (set->json) publish(stdout, name, store, &o);
-    if (out) publish(out, name, store, &o);
-  }
+  for (int store = 0; store < NSTORES && code < 0; store++)
+    code = measure(run, ctx, (trs_relax_store)store, copy);
   trs_context_destroy(ctx);
   return code;
 }
 
-int bench_w21(const bench_settings *set) {
-  const char *name = set->suite ? set->suite : BENCH_W21_CASE;
-  bench_counts threads = {{0}, 0, 1};
-  trs_matrix *A = NULL;
-  FILE *out = NULL;
-  trs_read_options reading = {.struct_size = sizeof(trs_read_options), .progress = progress_show};
-  int code = bench_counts_parse(&threads, "threads", set->threads, MOST_THREADS);
+static int run_on_cpu(w21_run *run) {
+  bench_counts threads;
+  int code = bench_counts_parse(&threads, "threads", run->set->threads, MOST_THREADS);
   if (!threads.count) threads = (bench_counts){{0}, 0, 1};
-  if (code < 0) code = bench_out_open(&out, set);
-  if (code >= 0) return code;
+  if (code < 0) code = w21_read(run);
+  for (int k = 0; k < threads.count && code < 0; k++) code = run_threads(run, threads.value[k]);
+  return code;
+}
+
+/* ---- All ---- */
+
+int w21_read(w21_run *run) {
+  trs_read_options how = {.struct_size = sizeof(trs_read_options), .progress = progress_show};
+  trs_matrix_info info = {.struct_size = sizeof info};
   progress_begin();
-  if (trs_matrix_read(&A, name, &reading)) code = leave_library(NULL);
+  trs_status status = trs_matrix_read(&run->A, run->name, &how);
   progress_end();
-  for (int k = 0; k < threads.count && code < 0; k++)
-    code = run_threads(set, A, name, out, threads.value[k], k == 0);
-  trs_matrix_destroy(A);
-  return bench_out_close(out, set, code < 0 ? LEAVE_SOLVED : code);
+  if (status) return leave_library(NULL);
+  trs_matrix_get_info(run->A, &info);
+  run->n = info.nrows;
+  return -1;
+}
+
+int bench_w21_list(const char *suite) { return bench_list(suite ? suite : CASE); }
+
+int bench_w21(const bench_settings *set) {
+  w21_run run = {.set = set, .name = set->suite ? set->suite : CASE};
+  bool several = set->backend && strpbrk(set->backend, "-,");
+  if (set->device < 0 && set->methods)
+    return leave_usage("bench", "--methods are a GPU's variants for w21: --backend cuda");
+  int code = bench_out_open(&run.out, set);
+  if (code >= 0) return code;
+  code = several ? w21_on_gpus(&run) : set->device < 0 ? run_on_cpu(&run) : w21_on_gpu(&run);
+  trs_matrix_destroy(run.A);
+  if (code < 0) code = run.wrong ? LEAVE_NUMERICAL : LEAVE_SOLVED;
+  return bench_out_close(run.out, set, code);
 }

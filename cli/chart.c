@@ -1,6 +1,7 @@
 /* chart.c - rows per level as a stepped area: the mean of each cell's levels, and behind it, paler,
  * the most. */
 #include <math.h>
+#include <stdio.h>
 
 #include "output.h"
 #include "picture.h"

@@ -1,5 +1,6 @@
 /* cmd_factor.c - trireme factor: L and U of a matrix, into a file that trireme solve takes. */
 #include <float.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

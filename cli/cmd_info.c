@@ -1,4 +1,5 @@
 /* cmd_info.c - trireme info: what a matrix or a file of factors means for a solve. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

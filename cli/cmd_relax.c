@@ -1,6 +1,7 @@
 /* cmd_relax.c - trireme relax: multicolour block relaxation of one system, timed, and what it
  * leaves of the residual. */
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

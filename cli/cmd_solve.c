@@ -1,4 +1,5 @@
 /* cmd_solve.c - trireme solve: one system, checked and timed. */
+#include <stdio.h>
 #include <string.h>
 
 #include "command.h"

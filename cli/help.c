@@ -1,5 +1,6 @@
 /* help.c - --help from a command's table. */
 #include <ctype.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "command.h"

@@ -1,5 +1,7 @@
 /* info_report.c - what trireme info found out, as a table and as JSON. */
 
+#include <stdio.h>
+
 #include "info.h"
 #include "leave.h"
 #include "output.h"

@@ -2,6 +2,7 @@
  * "--" ends them, "--name VALUE", "--name=VALUE", "-nVALUE" and "-n VALUE" are the same. */
 #include <errno.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -2,6 +2,8 @@
  * One file without scripts, fonts or links to anything else. */
 #include "picture.h"
 
+#include <stdio.h>
+
 #include "files.h"
 #include "output.h"
 #include "trireme.h"

@@ -2,6 +2,7 @@
  * logarithm of how many entries they hold.  Runs of equal cells become one rectangle, and all
  * rectangles of a shade one path, so that a million entries make a small file.  O(nnz). */
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "leave.h"
