@@ -3,10 +3,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "row.h"
-#include "system.h"
-#include "trireme.h"
-
 #include "check.h"
 
 static void *find(void *argument) {

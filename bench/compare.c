@@ -11,7 +11,6 @@
 #include "leave.h"
 #include "output.h"
 #include "row.h"
-#include "trireme.h"
 
 enum { MOST_METHODS = 64 };
 

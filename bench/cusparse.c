@@ -8,10 +8,8 @@
 #include <string.h>
 
 #include "cuda.h"
-#include "gpu_system.h"
 #include "library.h"
 #include "progress.h"
-#include "trireme.h"
 
 enum { BASE_ZERO = 0, OP_NONE = 0, INDEX_32 = 2, ORDER_COLUMNS = 1, ORDER_ROWS = 2 };
 enum { FILL_MODE = 0, DIAG_TYPE = 1, FILL_LOWER = 0, FILL_UPPER = 1, DIAG_NONUNIT = 0, DIAG_UNIT };

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "leave.h"
-#include "trireme.h"
 
 static int leave_list(const char *backend) {
   return leave_usage("bench",

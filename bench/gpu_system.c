@@ -10,9 +10,6 @@
 #include "cuda.h"
 #include "leave.h"
 #include "progress.h"
-#include "settings.h"
-#include "system.h"
-#include "trireme.h"
 
 /* Host memory that copies are made in, and entries of the matrix that the check of one answer may
  * touch: it works in long double. */

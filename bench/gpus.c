@@ -9,14 +9,8 @@
 
 #include "cuda.h"
 #include "experiment.h"
-#include "gpu_list.h"
 #include "leave.h"
-#include "row.h"
 #include "run.h"
-#include "runner.h"
-#include "settings.h"
-#include "system.h"
-#include "trireme.h"
 #include "gpus.h"
 
 const char gpus_suite[] = "gpus", gpus_capped[] = "gpus capped";

@@ -18,7 +18,6 @@
 #include "run.h"
 #include "runner.h"
 #include "system.h"
-#include "trireme.h"
 
 enum { ROUNDS = 5, MOST_IN_BATCH = 50, SPOILT = 0x7b };
 static const double BATCH = 0.02, SLOW = 0.2; /* seconds */

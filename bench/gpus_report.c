@@ -15,7 +15,7 @@
 #include "output.h"
 #include "row.h"
 
-enum { MOST_COLUMNS = 32, MOST_SYSTEMS = 256, MOST_SIZES = 4 };
+enum { MOST_COLUMNS = 32, MOST_SYSTEMS = 256, MOST_SIZES = 4, MOST_NRHS = 16 };
 
 static bool in_suite(const bench_row *row) { return !strcmp(row->suite, gpus_suite); }
 static bool is_auto(const bench_row *row) { return !strcmp(row->method, "auto"); }
@@ -25,32 +25,24 @@ bool bench_gpus_has(const bench_rows *rows) {
   return rows->count && (in_suite(&rows->row[0]) || !strcmp(rows->row[0].suite, gpus_capped));
 }
 
-static bool same_column(const bench_row *a, const bench_row *b) {
-  return a->threads == b->threads && !strcmp(a->method, b->method) && !strcmp(a->place, b->place);
+static int systems_of(const bench_rows *rows, int64_t nrhs, const bench_row **system) {
+  return bench_distinct(rows, gpus_suite, nrhs, bench_same_system, system, MOST_SYSTEMS);
 }
 
-/* The first row of each system, and of each column, with so many right-hand sides. */
-static int pick(const bench_rows *rows, int64_t nrhs, bool columns, const bench_row **picked) {
-  int count = 0, most = columns ? MOST_COLUMNS : MOST_SYSTEMS;
-  for (int64_t i = 0; i < rows->count && count < most; i++) {
-    const bench_row *r = &rows->row[i];
-    bool known = !in_suite(r) || r->nrhs != nrhs;
-    for (int k = 0; k < count && !known; k++)
-      known = columns ? same_column(picked[k], r) : bench_same_system(picked[k], r);
-    if (!known) picked[count++] = r;
-  }
-  return count;
+static int columns_of(const bench_rows *rows, int64_t nrhs, const bench_row **column) {
+  return bench_distinct(rows, gpus_suite, nrhs, bench_same_column, column, MOST_COLUMNS);
+}
+
+/* The numbers of right-hand sides, ascending as they were measured. */
+static int kinds_of(const bench_rows *rows, const bench_row **kind) {
+  return bench_distinct(rows, gpus_suite, 0, bench_same_nrhs, kind, MOST_NRHS);
 }
 
 /* The row of a system in a column's place; NULL: none, or a wrong one. */
 static const bench_row *find(const bench_rows *rows, const bench_row *system,
                              const bench_row *column) {
-  for (int64_t i = 0; i < rows->count; i++) {
-    const bench_row *r = &rows->row[i];
-    if (in_suite(r) && bench_same_system(r, system) && same_column(r, column))
-      return r->wrong ? NULL : r;
-  }
-  return NULL;
+  const bench_row *row = bench_at(rows, gpus_suite, system, column);
+  return row && !row->wrong ? row : NULL;
 }
 
 static const bench_row *find_auto(const bench_rows *rows, const bench_row *system, int64_t gpus,
@@ -106,7 +98,7 @@ static void print_systems(const bench_rows *rows, bool markdown) {
   const bench_row *system[MOST_SYSTEMS];
   bench_grid grid = {0};
   char label[64];
-  int count = pick(rows, 1, false, system);
+  int count = systems_of(rows, 1, system);
   bench_grid_head(&grid, heads, sizeof heads / sizeof *heads);
   for (int s = 0; s < count; s++) {
     const bench_row *r = find_auto(rows, system[s], 1, false);
@@ -129,16 +121,14 @@ static void print_systems(const bench_rows *rows, bool markdown) {
 
 static void print_gains(const bench_rows *rows, int64_t nrhs, bool markdown) {
   const bench_row *system[MOST_SYSTEMS], *column[MOST_COLUMNS];
-  int count = pick(rows, nrhs, false, system), columns = pick(rows, nrhs, true, column);
+  int count = systems_of(rows, nrhs, system), columns = columns_of(rows, nrhs, column);
   bench_gains gains = {.systems = count, .columns = columns, .system = system};
   char text[160];
   if (columns < 2 || bench_gains_open(&gains) >= 0) return;
   for (int k = 0; k < columns; k++) name_of(gains.name[k], sizeof gains.name[k], column[k]);
   for (int s = 0; s < count; s++)
-    for (int k = 0; k < columns; k++) {
-      const bench_row *row = find(rows, system[s], column[k]);
-      gains.seconds[s * columns + k] = row ? row->median : NAN;
-    }
+    for (int k = 0; k < columns; k++)
+      gains.seconds[s * columns + k] = bench_median(find(rows, system[s], column[k]));
   snprintf(text, sizeof text,
            "%s, times as fast as one GPU; b and x on the first GPU, or spread as they are solved",
            human_things(nrhs, "right-hand side", "right-hand sides").s);
@@ -147,7 +137,7 @@ static void print_gains(const bench_rows *rows, int64_t nrhs, bool markdown) {
 
 static void print_analyses(const bench_rows *rows, int64_t nrhs, bool markdown) {
   const bench_row *system[MOST_SYSTEMS], *column[MOST_COLUMNS];
-  int count = pick(rows, nrhs, false, system), all = pick(rows, nrhs, true, column), columns = 0;
+  int count = systems_of(rows, nrhs, system), all = columns_of(rows, nrhs, column), columns = 0;
   char text[160];
   for (int k = 0; k < all; k++)
     if (!is_spread(column[k])) column[columns++] = column[k]; /* the same plan */
@@ -254,7 +244,7 @@ static void explain(const bench_row *one, char *text, size_t size) {
 static void print_without_gain(const bench_rows *rows, bool markdown) {
   static const double WORTH = 1.1;
   const bench_row *system[MOST_SYSTEMS];
-  int count = pick(rows, 1, false, system);
+  int count = systems_of(rows, 1, system);
   bool headed = false;
   for (int s = 0; s < count; s++) {
     const bench_row *one = find_auto(rows, system[s], 1, false);
@@ -310,24 +300,13 @@ static void print_capped(const bench_rows *rows, bool markdown) {
                    markdown);
 }
 
-/* The numbers of right-hand sides, ascending as they were measured. */
-static int count_nrhs(const bench_rows *rows, int64_t *nrhs, int most) {
-  int count = 0;
-  for (int64_t i = 0; i < rows->count; i++) {
-    bool known = !in_suite(&rows->row[i]) || count == most;
-    for (int k = 0; k < count && !known; k++) known = nrhs[k] == rows->row[i].nrhs;
-    if (!known) nrhs[count++] = rows->row[i].nrhs;
-  }
-  return count;
-}
-
 void bench_gpus_report(const bench_rows *rows, bool markdown) {
-  int64_t nrhs[16];
-  int count = count_nrhs(rows, nrhs, 16);
+  const bench_row *kind[MOST_NRHS];
+  int count = kinds_of(rows, kind);
   print_systems(rows, markdown);
   for (int k = 0; k < count; k++) {
-    print_gains(rows, nrhs[k], markdown);
-    print_analyses(rows, nrhs[k], markdown);
+    print_gains(rows, kind[k]->nrhs, markdown);
+    print_analyses(rows, kind[k]->nrhs, markdown);
   }
   print_means(rows, markdown);
   print_without_gain(rows, markdown);
@@ -340,14 +319,13 @@ void bench_gpus_report(const bench_rows *rows, bool markdown) {
 /* All systems behind one another, and auto's columns. */
 static int collect(const bench_rows *rows, const bench_row **system, const bench_row **column,
                    int most, int *columns) {
-  int64_t nrhs[16];
-  int count = 0, kinds = count_nrhs(rows, nrhs, 16);
-  const bench_row *picked[MOST_SYSTEMS];
+  const bench_row *kind[MOST_NRHS], *picked[MOST_SYSTEMS];
+  int count = 0, kinds = kinds_of(rows, kind);
   *columns = 0;
   for (int k = 0; k < kinds; k++) {
-    int more = pick(rows, nrhs[k], false, picked);
+    int more = systems_of(rows, kind[k]->nrhs, picked);
     for (int s = 0; s < more && count < MOST_SYSTEMS; s++) system[count++] = picked[s];
-    more = k ? 0 : pick(rows, nrhs[k], true, picked);
+    more = k ? 0 : columns_of(rows, kind[k]->nrhs, picked);
     for (int c = 0; c < more && *columns < most; c++)
       if (is_auto(picked[c])) column[(*columns)++] = picked[c];
   }
@@ -370,10 +348,8 @@ int bench_gpus_draw(const bench_rows *rows, const char *path) {
   for (int s = 0; s < count; s++) {
     profile.panel[s] = bench_profile_panel(
         &profile, human_things(system[s]->nrhs, "right-hand side", "right-hand sides").s);
-    for (int k = 0; k < profile.series; k++) {
-      const bench_row *row = find(rows, system[s], column[k]);
-      if (row) profile.seconds[s * profile.series + k] = row->median;
-    }
+    for (int k = 0; k < profile.series; k++)
+      profile.seconds[s * profile.series + k] = bench_median(find(rows, system[s], column[k]));
   }
   return bench_profile_write(&profile, path);
 }

@@ -9,8 +9,6 @@
 
 #include "groups.h"
 #include "leave.h"
-#include "output.h"
-#include "row.h"
 
 void bench_grid_add(bench_grid *grid, const char *text) {
   if (grid->cells == grid->room) {

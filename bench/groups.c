@@ -8,7 +8,6 @@
 
 #include "cusparse.h"
 #include "leave.h"
-#include "row.h"
 
 static bench_group *find_or_add(bench_groups *groups, const bench_row *row) {
   for (int64_t g = groups->count; g-- > 0;)
@@ -67,6 +66,38 @@ int bench_groups_make(bench_groups *groups, const bench_rows *rows, bool gpu) {
   }
   return -1;
 }
+
+int bench_distinct(const bench_rows *rows, const char *suite, int64_t nrhs,
+                   bool (*same)(const bench_row *a, const bench_row *b), const bench_row **first,
+                   int most) {
+  int count = 0;
+  for (int64_t i = 0; i < rows->count && count < most; i++) {
+    const bench_row *row = &rows->row[i];
+    bool known = strcmp(row->suite, suite) != 0 || (nrhs && row->nrhs != nrhs);
+    for (int k = 0; k < count && !known; k++) known = same(first[k], row);
+    if (!known) first[count++] = row;
+  }
+  return count;
+}
+
+bool bench_same_column(const bench_row *a, const bench_row *b) {
+  return a->threads == b->threads && !strcmp(a->method, b->method) && !strcmp(a->place, b->place);
+}
+
+bool bench_same_nrhs(const bench_row *a, const bench_row *b) { return a->nrhs == b->nrhs; }
+
+const bench_row *bench_at(const bench_rows *rows, const char *suite, const bench_row *system,
+                          const bench_row *column) {
+  for (int64_t i = 0; i < rows->count; i++) {
+    const bench_row *row = &rows->row[i];
+    if (!strcmp(row->suite, suite) && bench_same_system(row, system) &&
+        bench_same_column(row, column))
+      return row;
+  }
+  return NULL;
+}
+
+double bench_median(const bench_row *row) { return row && !row->wrong ? row->median : NAN; }
 
 const bench_row *bench_find(const bench_rows *rows, const bench_row *system, const char *method) {
   for (int64_t i = 0; i < rows->count; i++)

@@ -41,6 +41,18 @@ void bench_column_name(char *name, size_t size, bench_column column, int64_t thr
 double bench_gain(const bench_group *group, bench_column fast, bench_column slow);
 /* The fastest of the columns from first to last, or the first. */
 bench_column bench_best(const bench_group *group, bench_column first, bench_column last);
+/* The first of each kind of rows of a suite with so many right-hand sides (0: any), same telling
+ * which are of one kind.  Returns how many, at most most. */
+int bench_distinct(const bench_rows *rows, const char *suite, int64_t nrhs,
+                   bool (*same)(const bench_row *a, const bench_row *b), const bench_row **first,
+                   int most);
+bool bench_same_column(const bench_row *a, const bench_row *b); /* method, GPUs and place */
+bool bench_same_nrhs(const bench_row *a, const bench_row *b);
+/* The row of a suite with the system of one row and the column of another; NULL: none. */
+const bench_row *bench_at(const bench_rows *rows, const char *suite, const bench_row *system,
+                          const bench_row *column);
+/* Its median; NAN: there is no row, or it is wrong. */
+double bench_median(const bench_row *row);
 /* The row of a group's system by a method, or NULL. */
 const bench_row *bench_find(const bench_rows *rows, const bench_row *system, const char *method);
 /* Solves until the first is ahead of the second, analyses included; INFINITY: never. */

@@ -13,7 +13,6 @@
 #include "runner.h"
 #include "settings.h"
 #include "system.h"
-#include "trireme.h"
 
 const char *const bench_l17_suites[] = {"l17 rates", "l17 strategies", "l17 p"};
 

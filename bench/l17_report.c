@@ -13,58 +13,43 @@
 #include "output.h"
 #include "row.h"
 
-enum { MOST_POINTS = 16 };
+enum { MOST_POINTS = 16, MOST_SYSTEMS = 512 };
 static const char CUSPARSE[] = "cusparse", ENGINE[] = "auto";
 static const char SYNCFREE[] = "syncfree-csc:warps=16,scratchpad=yes";
 static const char ADAPTIVE[] = "syncfree-csc-rhs:strategy=adaptive";
 
 /* ---- Looking things up ---- */
 
-static bool of(const bench_row *row, bench_l17_part part) {
-  return !strcmp(row->suite, bench_l17_suites[part]);
-}
-
 bool bench_l17_has(const bench_rows *rows) {
-  for (int e = 0; e < BENCH_L17_PARTS && rows->count; e++)
-    if (of(&rows->row[0], (bench_l17_part)e)) return true;
-  return false;
+  return rows->count && !strncmp(rows->row[0].suite, "l17 ", 4);
 }
 
-/* The row of the same part and system by a method and with so many right-hand sides. */
+/* The row of the same part and matrix by a method and with so many right-hand sides. */
 static const bench_row *find(const bench_rows *rows, const bench_row *like, const char *method,
                              int64_t nrhs) {
   for (int64_t i = 0; i < rows->count; i++) {
     const bench_row *r = &rows->row[i];
-    if (r->nrhs == nrhs && r->upper == like->upper && !strcmp(r->method, method) &&
-        !strcmp(r->suite, like->suite) && !strcmp(r->scalar, like->scalar) &&
-        !strcmp(r->matrix, like->matrix))
+    if (r->nrhs == nrhs && !strcmp(r->method, method) && !strcmp(r->suite, like->suite) &&
+        bench_same_matrix(r, like))
       return r;
   }
   return NULL;
 }
 
-/* Is this the first row of its part and system, however many right-hand sides? */
-static bool is_first(const bench_rows *rows, int64_t at) {
-  const bench_row *row = &rows->row[at];
-  for (int64_t i = 0; i < at; i++) {
-    const bench_row *r = &rows->row[i];
-    if (r->upper == row->upper && !strcmp(r->suite, row->suite) &&
-        !strcmp(r->scalar, row->scalar) && !strcmp(r->matrix, row->matrix))
-      return false;
-  }
-  return true;
+/* The first row of each matrix of a part, however many right-hand sides. */
+static int systems_of(const bench_rows *rows, bench_l17_part part, const bench_row **system) {
+  return bench_distinct(rows, bench_l17_suites[part], 0, bench_same_matrix, system, MOST_SYSTEMS);
 }
 
-/* The numbers of right-hand sides of an part, ascending as they were measured. */
-static int points_of(const bench_rows *rows, bench_l17_part part, int64_t *nrhs) {
-  int count = 0;
-  for (int64_t i = 0; i < rows->count; i++) {
-    if (!of(&rows->row[i], part)) continue;
-    bool known = count == MOST_POINTS;
-    for (int k = 0; k < count; k++) known |= nrhs[k] == rows->row[i].nrhs;
-    if (!known) nrhs[count++] = rows->row[i].nrhs;
-  }
-  return count;
+/* The numbers of right-hand sides of a part, ascending as they were measured. */
+static int points_of(const bench_rows *rows, bench_l17_part part, const bench_row **point) {
+  return bench_distinct(rows, bench_l17_suites[part], 0, bench_same_nrhs, point, MOST_POINTS);
+}
+
+static void label_with(char *label, size_t size, const bench_row *row, int64_t nrhs) {
+  bench_row like = *row;
+  like.nrhs = nrhs;
+  bench_label(label, size, &like);
 }
 
 static double rate(const bench_row *r) {
@@ -110,60 +95,49 @@ static void add_names(bench_grid *grid, bench_l17_part part, const char *corner)
 }
 
 static void print_rates(const bench_rows *rows, const char *scalar, bool upper, bool markdown) {
+  const bench_row *system[MOST_SYSTEMS];
   bench_grid grid = {0};
   bench_mean mean[MOST_POINTS] = {0};
   char title[160], label[48];
+  int count = systems_of(rows, BENCH_L17_RATES, system), found = 0;
   add_names(&grid, BENCH_L17_RATES, "system");
-  int64_t head = grid.cells;
-  for (int64_t i = 0; i < rows->count; i++) {
-    const bench_row *row = &rows->row[i];
-    if (!of(row, BENCH_L17_RATES) || row->upper != upper || strcmp(row->scalar, scalar) != 0 ||
-        !is_first(rows, i))
-      continue;
-    bench_label(label, sizeof label, row);
+  for (int s = 0; s < count; s++) {
+    if (system[s]->upper != upper || strcmp(system[s]->scalar, scalar) != 0) continue;
+    found++;
+    bench_label(label, sizeof label, system[s]);
     bench_grid_add(&grid, label);
     for (int k = 0; k + 1 < grid.columns; k++) {
-      const bench_row *r = find(rows, row, bench_l17_method(BENCH_L17_RATES, k), 1);
+      const bench_row *r = find(rows, system[s], bench_l17_method(BENCH_L17_RATES, k), 1);
       bench_grid_add(&grid, rate_text(r).s);
-      bench_mean_add(&mean[k], rate(r), i);
+      bench_mean_add(&mean[k], rate(r), s);
     }
   }
-  if (grid.cells == head) {
-    free(grid.cell);
-    return;
-  }
-  bench_grid_add(&grid, "geometric mean");
-  for (int k = 0; k + 1 < grid.columns; k++) {
-    if (mean[k].count)
-      bench_grid_put(&grid, "%.2f", bench_mean_value(&mean[k]));
-    else
-      bench_grid_add(&grid, "-");
-  }
+  if (found) bench_grid_add(&grid, "geometric mean");
+  for (int k = 0; found && k + 1 < grid.columns; k++)
+    bench_grid_put(&grid, mean[k].count ? "%.2f" : "-", bench_mean_value(&mean[k]));
   snprintf(title, sizeof title,
            "SpTRSV, GFlop/s, %s, %s; syncfree-csc by warps a block, scratchpad yes or no", scalar,
            upper ? "backward" : "forward");
   bench_grid_print(&grid, title, markdown);
 }
 
-/* A table a matrix: a row a number of right-hand sides. */
+/* A table per matrix: a row per number of right-hand sides. */
 static void print_strategies(const bench_rows *rows, bench_l17_part part, const char *title,
                              bool markdown) {
-  int64_t nrhs[MOST_POINTS];
-  int points = points_of(rows, part, nrhs);
-  for (int64_t i = 0; i < rows->count; i++) {
+  const bench_row *system[MOST_SYSTEMS], *point[MOST_POINTS];
+  int count = systems_of(rows, part, system), points = points_of(rows, part, point);
+  for (int s = 0; s < count; s++) {
     char label[64], text[160];
     bench_grid grid = {0};
-    if (!of(&rows->row[i], part) || !is_first(rows, i)) continue;
     add_names(&grid, part, "right-hand sides");
     for (int p = 0; p < points; p++) {
-      bench_grid_add(&grid, human_count(nrhs[p]).s);
-      for (int k = 0; k + 1 < grid.columns; k++)
-        bench_grid_add(&grid,
-                       rate_text(find(rows, &rows->row[i], bench_l17_method(part, k), nrhs[p])).s);
+      bench_grid_add(&grid, human_count(point[p]->nrhs).s);
+      for (int k = 0; k + 1 < grid.columns; k++) {
+        const bench_row *r = find(rows, system[s], bench_l17_method(part, k), point[p]->nrhs);
+        bench_grid_add(&grid, rate_text(r).s);
+      }
     }
-    bench_row one = rows->row[i];
-    one.nrhs = 1;
-    bench_label(label, sizeof label, &one);
+    label_with(label, sizeof label, system[s], 1);
     snprintf(text, sizeof text, "%s, GFlop/s, %s", title, label);
     bench_grid_print(&grid, text, markdown);
   }
@@ -184,19 +158,17 @@ static void print_before(const bench_rows *rows, bench_l17_part part, int64_t nr
   static const char *const heads[] = {"system",          "cusparse, ms",     "engine, ms",
                                       "syncfree, ms",    "cusparse, solves", "engine, solves",
                                       "syncfree, solves"};
+  const bench_row *system[MOST_SYSTEMS];
   bench_grid grid = {0};
   char label[64];
+  int count = systems_of(rows, part, system);
   bench_grid_head(&grid, heads, 7);
-  for (int64_t i = 0; i < rows->count; i++) {
-    const bench_row *row = &rows->row[i];
-    if (!of(row, part) || !is_first(rows, i)) continue;
-    bench_row one = *row;
-    one.nrhs = nrhs;
-    bench_label(label, sizeof label, &one);
+  for (int s = 0; s < count; s++) {
+    label_with(label, sizeof label, system[s], nrhs);
     bench_grid_add(&grid, label);
-    add_times(&grid, (const bench_row *const[3]){find(rows, row, CUSPARSE, nrhs),
-                                                 find(rows, row, ENGINE, nrhs),
-                                                 find(rows, row, method, nrhs)});
+    add_times(&grid, (const bench_row *const[3]){find(rows, system[s], CUSPARSE, nrhs),
+                                                 find(rows, system[s], ENGINE, nrhs),
+                                                 find(rows, system[s], method, nrhs)});
   }
   bench_grid_print(&grid, title, markdown);
 }
@@ -204,11 +176,12 @@ static void print_before(const bench_rows *rows, bench_l17_part part, int64_t nr
 /* The number of right-hand sides whose analysis is shown: 32, or the most that there are. */
 static int64_t shown_nrhs(const bench_rows *rows) {
   enum { USUAL = 32 };
-  int64_t nrhs[MOST_POINTS], most = 0;
-  int points = points_of(rows, BENCH_L17_STRATEGIES, nrhs);
+  const bench_row *point[MOST_POINTS];
+  int64_t most = 0;
+  int points = points_of(rows, BENCH_L17_STRATEGIES, point);
   for (int k = 0; k < points; k++) {
-    if (nrhs[k] == USUAL) return USUAL;
-    if (nrhs[k] > most) most = nrhs[k];
+    if (point[k]->nrhs == USUAL) return USUAL;
+    if (point[k]->nrhs > most) most = point[k]->nrhs;
   }
   return most;
 }
@@ -224,12 +197,6 @@ void bench_l17_report(const bench_rows *rows, bool markdown) {
 }
 
 /* ---- Plots ---- */
-
-static int64_t count_systems(const bench_rows *rows, bench_l17_part part) {
-  int64_t count = 0;
-  for (int64_t i = 0; i < rows->count; i++) count += of(&rows->row[i], part) && is_first(rows, i);
-  return count;
-}
 
 static int write_profile(bench_profile *profile, const char *prefix, const char *name) {
   char path[1200];
@@ -252,16 +219,15 @@ static int panel_of(bench_profile *profile, const bench_row *row) {
 /* Fills the profile with one of its methods' times of solves, or of analyses, on each system. */
 static int fill_profile(bench_profile *profile, const bench_rows *rows, const char *const *method,
                         bool analysis) {
-  int code = bench_profile_open(profile, count_systems(rows, BENCH_L17_RATES));
+  const bench_row *system[MOST_SYSTEMS];
+  int count = systems_of(rows, BENCH_L17_RATES, system);
+  int code = bench_profile_open(profile, count);
   if (code >= 0) return code;
-  int64_t at = 0;
-  for (int64_t i = 0; i < rows->count; i++) {
-    const bench_row *row = &rows->row[i];
-    if (!of(row, BENCH_L17_RATES) || !is_first(rows, i)) continue;
-    profile->panel[at] = panel_of(profile, row);
+  for (int s = 0; s < count; s++) {
+    profile->panel[s] = panel_of(profile, system[s]);
     for (int k = 0; k < profile->series; k++)
-      profile->seconds[at * profile->series + k] = time_of(find(rows, row, method[k], 1), analysis);
-    at++;
+      profile->seconds[s * profile->series + k] =
+          time_of(find(rows, system[s], method[k], 1), analysis);
   }
   return -1;
 }
@@ -297,39 +263,30 @@ static int draw_scratchpad(const bench_rows *rows, const char *prefix) {
   return code < 0 ? write_profile(&profile, prefix, "scratchpad") : code;
 }
 
-static void fill_lines(bench_lines *lines, const bench_rows *rows, bench_l17_part part,
-                       const int64_t *nrhs) {
-  int64_t panel = 0;
-  for (int64_t i = 0; i < rows->count; i++) {
-    if (!of(&rows->row[i], part) || !is_first(rows, i)) continue;
-    bench_row one = rows->row[i];
-    one.nrhs = 1;
-    bench_label(lines->label[panel], sizeof lines->label[panel], &one);
-    for (int s = 0; s < lines->series; s++)
-      for (int p = 0; p < lines->points; p++)
-        lines->value[(panel * lines->series + s) * lines->points + p] =
-            rate(find(rows, &rows->row[i], bench_l17_method(part, s), nrhs[p]));
-    panel++;
-  }
-}
-
 static int draw_lines(const bench_rows *rows, bench_l17_part part, const char *prefix) {
   bool sweep = part == BENCH_L17_P;
-  int64_t nrhs[MOST_POINTS];
+  const bench_row *system[MOST_SYSTEMS], *point[MOST_POINTS];
+  int count = systems_of(rows, part, system);
   char path[1200];
   bench_lines lines = {
       .title = sweep ? "SpTRSM, the adaptive strategy by p" : "SpTRSM by right-hand sides",
       .subtitle = "GFlop/s, double precision, forward",
       .x_axis = "right-hand sides",
-      .points = points_of(rows, part, nrhs)};
+      .points = points_of(rows, part, point)};
   for (; bench_l17_method(part, lines.series); lines.series++)
     snprintf(lines.name[lines.series], sizeof lines.name[0], "%s",
              short_name(bench_l17_method(part, lines.series)).s);
-  for (int p = 0; p < lines.points; p++) lines.x[p] = (double)nrhs[p];
+  for (int p = 0; p < lines.points; p++) lines.x[p] = (double)point[p]->nrhs;
   if (!lines.points) return -1;
-  int code = bench_lines_open(&lines, count_systems(rows, part));
+  int code = bench_lines_open(&lines, count);
   if (code >= 0) return code;
-  fill_lines(&lines, rows, part, nrhs);
+  double *value = lines.value;
+  for (int i = 0; i < count; i++) {
+    label_with(lines.label[i], sizeof lines.label[i], system[i], 1);
+    for (int s = 0; s < lines.series; s++)
+      for (int p = 0; p < lines.points; p++)
+        *value++ = rate(find(rows, system[i], bench_l17_method(part, s), point[p]->nrhs));
+  }
   bench_svg_path(path, sizeof path, prefix, sweep ? "p" : "strategies");
   code = bench_lines_write(&lines, path);
   bench_lines_close(&lines);

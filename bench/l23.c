@@ -17,10 +17,7 @@
 #include "output.h"
 #include "program.h"
 #include "progress.h"
-#include "row.h"
 #include "run.h"
-#include "settings.h"
-#include "trireme.h"
 
 enum { MOST_SOLVES = 512, MOST_WORDS = MOST_SOLVES + 64, PER_NODE = 32 };
 

@@ -7,7 +7,6 @@
 #include "output.h"
 #include "row.h"
 #include "settings.h"
-#include "trireme.h"
 
 void l23_square(int64_t places, int *px, int *py) {
   *px = 1;

@@ -18,7 +18,6 @@
 #include "run.h"
 #include "runner.h"
 #include "system.h"
-#include "trireme.h"
 
 enum { FRESH = 3, ROUNDS = 5 };
 

@@ -18,7 +18,6 @@
 #include "run.h"
 #include "runner.h"
 #include "system.h"
-#include "trireme.h"
 
 enum { FRESH = 3, ROUNDS = 5, LEAST_SAMPLES = 3, MOST_IN_BATCH = 32, LATENCIES = 5, PATIENCE = 4 };
 static const double SAMPLE = 200e-6, LONG_ANALYSIS = 0.25; /* seconds */

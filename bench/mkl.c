@@ -7,8 +7,6 @@
 #include <string.h>
 
 #include "library.h"
-#include "system.h"
-#include "trireme.h"
 
 enum { BASE_ZERO = 0, OP_NONE = 10, COLUMN_MAJOR = 102, CALLS = 1000 };
 enum { TYPE_TRIANGULAR = 23, FILL_LOWER = 40, FILL_UPPER = 41, DIAG_NONUNIT = 50, DIAG_UNIT = 51 };

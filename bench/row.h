@@ -98,7 +98,9 @@ bool bench_on_gpu(const bench_row *row);
 double bench_row_seconds(const bench_row *row);
 /* Sorts the times of the solves and takes the fastest and the median of them. */
 void bench_row_times(bench_row *row, double *seconds, int64_t repeats);
-/* Are the two of one system, with the same type, layout and number of right-hand sides? */
+/* Are the two of one matrix, triangle and type?  And of one layout and number of right-hand sides?
+ */
+bool bench_same_matrix(const bench_row *a, const bench_row *b);
 bool bench_same_system(const bench_row *a, const bench_row *b);
 
 /* The matrix's name as tables show it; of solves the triangle, right-hand sides and type where they

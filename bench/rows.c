@@ -31,37 +31,6 @@ void bench_rows_free(bench_rows *rows) {
   *rows = (bench_rows){0};
 }
 
-bench_row bench_row_empty(void) {
-  return (bench_row){.create = NAN,
-                     .analysis = NAN,
-                     .first_analysis = NAN,
-                     .ask = NAN,
-                     .update = NAN,
-                     .fastest = NAN,
-                     .median = NAN,
-                     .latency = NAN,
-                     .bound = NAN,
-                     .hop = NAN,
-                     .gbs = NAN,
-                     .componentwise = NAN,
-                     .normwise = NAN,
-                     .plan_bytes = NAN,
-                     .analysis_peak = NAN,
-                     .limit_bytes = NAN,
-                     .process_peak = NAN,
-                     .nrhs = 1,
-                     .backend = "cpu",
-                     .layout = "column",
-                     .values = "own",
-                     .sweep = NAN,
-                     .copy_gbs = NAN,
-                     .speedup = NAN,
-                     .rounding = NAN,
-                     .residual = NAN,
-                     .difference = NAN,
-                     .same_bits = -1};
-}
-
 bench_row_type bench_type_of(const bench_row *row) {
   if (*row->kind) return BENCH_RANKS_ROW;
   return !strcmp(row->suite, "w21") ? BENCH_RELAX_ROW : BENCH_SOLVE_ROW;
@@ -83,9 +52,12 @@ void bench_row_times(bench_row *row, double *seconds, int64_t repeats) {
   row->fastest = seconds[0];
 }
 
+bool bench_same_matrix(const bench_row *a, const bench_row *b) {
+  return a->upper == b->upper && !strcmp(a->matrix, b->matrix) && !strcmp(a->scalar, b->scalar);
+}
+
 bool bench_same_system(const bench_row *a, const bench_row *b) {
-  return a->upper == b->upper && a->nrhs == b->nrhs && !strcmp(a->matrix, b->matrix) &&
-         !strcmp(a->scalar, b->scalar) && !strcmp(a->layout, b->layout);
+  return a->nrhs == b->nrhs && bench_same_matrix(a, b) && !strcmp(a->layout, b->layout);
 }
 
 /* "factor:lu:nd:gen:poisson2d5:300" is "lu:nd:poisson2d5:300", "file:wave.mtx.gz" is "wave". */
@@ -252,6 +224,14 @@ static const field of_row[] = {
     {"volume_bound", ROW(volume_bound, REAL), RANKS, 0},
     {"host_s", ROW(host_s, REAL), RANKS, 0},
     {0}};
+
+bench_row bench_row_empty(void) {
+  bench_row row = {
+      .nrhs = 1, .backend = "cpu", .layout = "column", .values = "own", .same_bits = -1};
+  for (const field *f = of_row; f->path; f++)
+    if (f->kind == REAL || f->kind == COUNT) *(double *)((char *)&row + f->offset) = NAN;
+  return row;
+}
 
 /* ---- Writing ---- */
 

@@ -6,11 +6,6 @@
 #include "leave.h"
 #include "output.h"
 #include "progress.h"
-#include "row.h"
-#include "settings.h"
-#include "suite.h"
-#include "system.h"
-#include "trireme.h"
 
 #include "run.h"
 

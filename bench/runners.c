@@ -10,7 +10,6 @@
 #include "mkl.h"
 #include "runner.h"
 #include "settings.h"
-#include "trireme.h"
 
 bool bench_is_method(const char *name) {
   size_t length = strcspn(name, ":");

@@ -13,7 +13,6 @@
 #include "leave.h"
 #include "output.h"
 #include "program.h"
-#include "trireme.h"
 
 /* The folder of suites. */
 static void folder_path(char *path, size_t size) {

@@ -14,8 +14,6 @@
 
 #include "leave.h"
 #include "output.h"
-#include "row.h"
-#include "trireme.h"
 
 /* Takes "WORD:" off the text if it is one of the words, and says which; or -1. */
 static int take_word(const char **text, const char *const words[], int count) {

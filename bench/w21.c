@@ -14,11 +14,8 @@
 #include "output.h"
 #include "progress.h"
 #include "residual.h"
-#include "row.h"
 #include "run.h"
-#include "settings.h"
 #include "suite.h"
-#include "trireme.h"
 
 #include "w21.h"
 

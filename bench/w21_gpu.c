@@ -14,7 +14,6 @@
 #include "row.h"
 #include "run.h"
 #include "runner.h"
-#include "trireme.h"
 #include "w21.h"
 
 enum { COPIES = 14, PEER_ROUNDS = 3 };

@@ -9,7 +9,6 @@
 #include "gpu_list.h"
 #include "leave.h"
 #include "row.h"
-#include "trireme.h"
 #include "w21.h"
 
 typedef struct several {

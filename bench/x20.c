@@ -16,7 +16,6 @@
 #include "runner.h"
 #include "settings.h"
 #include "system.h"
-#include "trireme.h"
 
 const char *const bench_x20_suites[] = {"x20 unified", "x20 designs", "x20 tasks", "x20 scaling"};
 

@@ -1,5 +1,5 @@
 /* x20_report.c - the tables and plots of trireme bench x20, from its rows: times as fast as the
- * first of each experiment, X20's metrics of the systems, and what these say of the gain. */
+ * first of each part, X20's metrics of the systems, and what these say of the gain. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,53 +8,28 @@
 #include "chart.h"
 #include "experiment.h"
 #include "grid.h"
+#include "groups.h"
 #include "output.h"
 #include "row.h"
 #include "x20.h"
 
 enum { MOST_COLUMNS = 16, MOST_SYSTEMS = 128 };
 
-static bool of(const bench_row *row, bench_x20_part part) {
-  return !strcmp(row->suite, bench_x20_suites[part]);
-}
-
 bool bench_x20_has(const bench_rows *rows) {
   return rows->count && !strncmp(rows->row[0].suite, "x20 ", 4);
 }
 
-/* The first row of each system of a part. */
 static int systems_of(const bench_rows *rows, bench_x20_part part, const bench_row **system) {
-  int count = 0;
-  for (int64_t i = 0; i < rows->count && count < MOST_SYSTEMS; i++) {
-    bool known = !of(&rows->row[i], part);
-    for (int k = 0; k < count && !known; k++) known = bench_same_system(system[k], &rows->row[i]);
-    if (!known) system[count++] = &rows->row[i];
-  }
-  return count;
+  return bench_distinct(rows, bench_x20_suites[part], 0, bench_same_system, system, MOST_SYSTEMS);
 }
 
-/* A row of each method and number of GPUs of a part, in the order they were measured in. */
 static int columns_of(const bench_rows *rows, bench_x20_part part, const bench_row **column) {
-  int count = 0;
-  for (int64_t i = 0; i < rows->count && count < MOST_COLUMNS; i++) {
-    const bench_row *r = &rows->row[i];
-    bool known = !of(r, part);
-    for (int k = 0; k < count && !known; k++)
-      known = column[k]->threads == r->threads && !strcmp(column[k]->method, r->method);
-    if (!known) column[count++] = r;
-  }
-  return count;
+  return bench_distinct(rows, bench_x20_suites[part], 0, bench_same_column, column, MOST_COLUMNS);
 }
 
 /* Seconds of a solve by a column's method on a system; NAN: none, or wrong. */
 static double seconds_of(const bench_rows *rows, const bench_row *column, const bench_row *system) {
-  for (int64_t i = 0; i < rows->count; i++) {
-    const bench_row *r = &rows->row[i];
-    if (!strcmp(r->suite, column->suite) && !strcmp(r->method, column->method) &&
-        r->threads == column->threads && bench_same_system(r, system))
-      return r->wrong ? NAN : r->median;
-  }
-  return NAN;
+  return bench_median(bench_at(rows, column->suite, system, column));
 }
 
 /* "zerocopy:tasks=8" on 4 GPUs is "zerocopy 8 x4". */

@@ -10,7 +10,6 @@
 #include "output.h"
 #include "progress.h"
 #include "report.h"
-#include "trireme.h"
 
 static int run(int argc, char **argv);
 
@@ -28,44 +27,25 @@ typedef struct settings {
 
 /* The words of kind and order stand in the order of trs_factor_kind and trs_order. */
 static const option options[] = {
-    {.name = "output",
-     .letter = 'o',
-     .kind = OPTION_FILE,
-     .value = "FILE",
-     .offset = FIELD(output),
-     .help = "write the factors to FILE.h5 (HDF5); required"},
-    {.name = "kind",
-     .kind = OPTION_CHOICE,
-     .words = KINDS,
-     .offset = FIELD(kind),
-     .help = "complete LU (lu, the default), incomplete LU without fill (ilu0), incomplete "
-             "Cholesky without fill (ic0), or the two triangles of the matrix (triangle)"},
-    {.name = "order",
-     .kind = OPTION_CHOICE,
-     .words = ORDERS,
-     .offset = FIELD(order),
-     .help = "fill-reducing order: nested dissection (nd, the default for lu), approximate minimum "
-             "degree (amd), or the order of the file (natural, the default for the others)"},
-    {.name = "leaves",
-     .kind = OPTION_COUNT,
-     .value = "K",
-     .offset = FIELD(leaves),
-     .minimum = 1,
-     .maximum = 0x1p30,
-     .help = "the number of leaves of the separator tree, a power of two (default 8)"},
-    {.name = "pivot-threshold",
-     .kind = OPTION_REAL,
-     .value = "T",
-     .offset = FIELD(threshold),
-     .minimum = 0,
-     .maximum = 1,
-     .help = "for lu: keep the diagonal entry as pivot if it is at least T times the largest entry "
-             "of its column (default 0.1)"},
-    {.name = "add-diagonal",
-     .kind = OPTION_FLAG,
-     .offset = FIELD(add_diagonal),
-     .help = "set each missing or zero diagonal entry to max(1, the sum of the absolute values of "
-             "its row in all of A), for every kind, before factoring"},
+    FILE_OPTION("output", 'o', "FILE", FIELD(output),
+                "write the factors to FILE.h5 (HDF5); required"),
+    CHOICE_OPTION("kind", KINDS, FIELD(kind),
+                  "complete LU (lu, the default), incomplete LU without fill (ilu0), incomplete "
+                  "Cholesky without fill (ic0), or the two triangles of the matrix (triangle)"),
+    CHOICE_OPTION(
+        "order", ORDERS, FIELD(order),
+        "fill-reducing order: nested dissection (nd, the default for lu), approximate minimum "
+        "degree (amd), or the order of the file (natural, the default for the others)"),
+    COUNT_OPTION("leaves", 0, "K", 1, 0x1p30, FIELD(leaves),
+                 "the number of leaves of the separator tree, a power of two (default 8)"),
+    REAL_OPTION(
+        "pivot-threshold", "T", 0, 1, FIELD(threshold),
+        "for lu: keep the diagonal entry as pivot if it is at least T times the largest entry "
+        "of its column (default 0.1)"),
+    FLAG_OPTION(
+        "add-diagonal", FIELD(add_diagonal),
+        "set each missing or zero diagonal entry to max(1, the sum of the absolute values of "
+        "its row in all of A), for every kind, before factoring"),
     PRECISION_OPTION(FIELD(precision)),
     MAX_MEMORY_OPTION(FIELD(max_memory)),
     JSON_OPTION(FIELD(json)),

@@ -11,11 +11,8 @@ typedef struct settings {
   bool man;
 } settings;
 
-static const option options[] = {{.name = "man",
-                                  .kind = OPTION_FLAG,
-                                  .offset = offsetof(settings, man),
-                                  .help = "print the manual page's source (roff)"},
-                                 {0}};
+static const option options[] = {
+    FLAG_OPTION("man", offsetof(settings, man), "print the manual page's source (roff)"), {0}};
 
 static const paragraph paragraphs[] = {{NULL,
                                         "'trireme help solve' prints the same as 'trireme solve "

@@ -12,7 +12,6 @@
 #include "progress.h"
 #include "report.h"
 #include "symmetry.h"
-#include "trireme.h"
 
 static int run(int argc, char **argv);
 
@@ -22,11 +21,8 @@ typedef struct settings {
   bool json;
 } settings;
 
-static const option options[] = {{.name = "svg",
-                                  .kind = OPTION_FILE,
-                                  .value = "FILE",
-                                  .offset = offsetof(settings, svg),
-                                  .help = "draw the pattern and the level widths as SVG"},
+static const option options[] = {FILE_OPTION("svg", 0, "FILE", offsetof(settings, svg),
+                                             "draw the pattern and the level widths as SVG"),
                                  MAX_MEMORY_OPTION(offsetof(settings, max_memory)),
                                  JSON_OPTION(offsetof(settings, json)),
                                  {0}};

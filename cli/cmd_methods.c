@@ -8,7 +8,6 @@
 #include "command.h"
 #include "leave.h"
 #include "output.h"
-#include "trireme.h"
 
 static int run(int argc, char **argv);
 

@@ -14,7 +14,6 @@
 #include "report.h"
 #include "residual.h"
 #include "sort.h"
-#include "trireme.h"
 
 static int run(int argc, char **argv);
 
@@ -32,103 +31,45 @@ typedef struct settings {
 
 /* The words of store and direction stand in the order of the library's. */
 static const option options[] = {
-    {.name = "block-size",
-     .kind = OPTION_COUNT,
-     .value = "B",
-     .offset = FIELD(block_size),
-     .minimum = 1,
-     .maximum = TRS_RELAX_MOST_BLOCK,
-     .help = "unknowns per block: rows i B to i B + B - 1 are block row i (default 1)"},
-    {.name = "sweeps",
-     .letter = 'n',
-     .kind = OPTION_COUNT,
-     .value = "K",
-     .offset = FIELD(sweeps),
-     .minimum = 1,
-     .maximum = 1e9,
-     .help = "the number of sweeps, from x = 0 (default 15)"},
-    {.name = "direction",
-     .kind = OPTION_CHOICE,
-     .words = DIRECTIONS,
-     .offset = FIELD(direction),
-     .help = "order of the colours: forward (the default), backward, or both in every sweep "
-             "(symmetric)"},
-    {.name = "omega",
-     .kind = OPTION_REAL,
-     .value = "W",
-     .offset = FIELD(omega),
-     .minimum = 1e-6,
-     .maximum = 2,
-     .help = "the relaxation factor (default 1)"},
-    {.name = "store",
-     .kind = OPTION_CHOICE,
-     .words = STORES,
-     .offset = FIELD(store),
-     .help = "precision: mixed (the default) keeps x and off-diagonal blocks in single precision, "
-             "the diagonal blocks and the arithmetic in double; f64 is all double, f32 all single; "
-             "f16 and bf16 are mixed with off-diagonal blocks in 16 bits"},
-    {.name = "balanced",
-     .kind = OPTION_FLAG,
-     .offset = FIELD(balanced),
-     .help = "colour with about the same number of rows in every colour"},
-    {.name = "residual-every",
-     .kind = OPTION_COUNT,
-     .value = "K",
-     .offset = FIELD(every),
-     .minimum = 1,
-     .maximum = 1e9,
-     .help = "print the residual after every K sweeps"},
+    COUNT_OPTION("block-size", 0, "B", 1, TRS_RELAX_MOST_BLOCK, FIELD(block_size),
+                 "unknowns per block: rows i B to i B + B - 1 are block row i (default 1)"),
+    COUNT_OPTION("sweeps", 'n', "K", 1, 1e9, FIELD(sweeps),
+                 "the number of sweeps, from x = 0 (default 15)"),
+    CHOICE_OPTION("direction", DIRECTIONS, FIELD(direction),
+                  "order of the colours: forward (the default), backward, or both in every sweep "
+                  "(symmetric)"),
+    REAL_OPTION("omega", "W", 1e-6, 2, FIELD(omega), "the relaxation factor (default 1)"),
+    CHOICE_OPTION(
+        "store", STORES, FIELD(store),
+        "precision: mixed (the default) keeps x and off-diagonal blocks in single precision, "
+        "the diagonal blocks and the arithmetic in double; f64 is all double, f32 all single; "
+        "f16 and bf16 are mixed with off-diagonal blocks in 16 bits"),
+    FLAG_OPTION("balanced", FIELD(balanced),
+                "colour with about the same number of rows in every colour"),
+    COUNT_OPTION("residual-every", 0, "K", 1, 1e9, FIELD(every),
+                 "print the residual after every K sweeps"),
     RHS_FILE_OPTION(FIELD(rhs_file)),
-    {.name = "nrhs",
-     .kind = OPTION_COUNT,
-     .value = "K",
-     .offset = FIELD(nrhs),
-     .minimum = 1,
-     .maximum = 0x1p31,
-     .help = "the number of random right-hand sides, uniform in [-1, 1) (default 1)"},
-    {.name = "seed",
-     .kind = OPTION_COUNT,
-     .value = "SEED",
-     .offset = FIELD(seed),
-     .minimum = 0,
-     .maximum = 0x1p53,
-     .help = "the seed of the random right-hand sides (default 1)"},
-    {.name = "output",
-     .letter = 'o',
-     .kind = OPTION_FILE,
-     .value = "FILE",
-     .offset = FIELD(output),
-     .help = "write x to FILE, but only if the residual fell; - is standard output"},
-    {.name = "backend",
-     .kind = OPTION_TEXT,
-     .value = "serial|threads[:T]|cuda[:N]|auto",
-     .words = "serial|threads|cuda|auto",
-     .offset = FIELD(backend),
-     .help =
-         "where to relax: one core (serial), T threads, one GPU (cuda:N), several GPUs "
-         "(cuda:0-3 or cuda:0,2), or all cores (auto, the default); under mpirun each rank "
-         "uses its share of the cores by default, and with cuda one of the GPUs of its machine, "
-         "in turn"},
-    {.name = "variant",
-     .kind = OPTION_TEXT,
-     .value = "NAME",
-     .words = "auto|warp-row|warp-row-l2|warp-row-l2-async|warp-six-rows|warp-six-rows-l2|"
-              "warp-six-rows-l2-async|slices",
-     .offset = FIELD(variant),
-     .help = "the GPU kernels (default auto, the fastest; 'trireme methods' lists them); the "
-             "asynchronous variants do not take f16 and bf16"},
-    {.name = "precision",
-     .kind = OPTION_CHOICE,
-     .words = "s|d",
-     .offset = FIELD(precision),
-     .help = "read values, b and x as float (s) or double (d, the default)"},
-    {.name = "repeat",
-     .kind = OPTION_COUNT,
-     .value = "R",
-     .offset = FIELD(repeat),
-     .minimum = 1,
-     .maximum = 1e6,
-     .help = "time R runs of all sweeps (default 3)"},
+    COUNT_OPTION("nrhs", 0, "K", 1, 0x1p31, FIELD(nrhs),
+                 "the number of random right-hand sides, uniform in [-1, 1) (default 1)"),
+    COUNT_OPTION("seed", 0, "SEED", 0, 0x1p53, FIELD(seed),
+                 "the seed of the random right-hand sides (default 1)"),
+    FILE_OPTION("output", 'o', "FILE", FIELD(output),
+                "write x to FILE, but only if the residual fell; - is standard output"),
+    TEXT_OPTION(
+        "backend", "serial|threads[:T]|cuda[:N]|auto", "serial|threads|cuda|auto", FIELD(backend),
+        "where to relax: one core (serial), T threads, one GPU (cuda:N), several GPUs "
+        "(cuda:0-3 or cuda:0,2), or all cores (auto, the default); under mpirun each rank "
+        "uses its share of the cores by default, and with cuda one of the GPUs of its machine, "
+        "in turn"),
+    TEXT_OPTION("variant", "NAME",
+                "auto|warp-row|warp-row-l2|warp-row-l2-async|warp-six-rows|warp-six-rows-l2|"
+                "warp-six-rows-l2-async|slices",
+                FIELD(variant),
+                "the GPU kernels (default auto, the fastest; 'trireme methods' lists them); the "
+                "asynchronous variants do not take f16 and bf16"),
+    CHOICE_OPTION("precision", "s|d", FIELD(precision),
+                  "read values, b and x as float (s) or double (d, the default)"),
+    COUNT_OPTION("repeat", 0, "R", 1, 1e6, FIELD(repeat), "time R runs of all sweeps (default 3)"),
     MAX_MEMORY_OPTION(FIELD(max_memory)),
     JSON_OPTION(FIELD(json)),
     {0}};

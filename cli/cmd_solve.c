@@ -8,134 +8,75 @@
 #include "output.h"
 #include "relax_ranks.h"
 #include "solve.h"
-#include "trireme.h"
 
 static int run(int argc, char **argv);
 
 #define FIELD(member) offsetof(solve_settings, member)
 
 static const option options[] = {
-    {.name = "uplo",
-     .kind = OPTION_CHOICE,
-     .words = "lower|upper",
-     .offset = FIELD(uplo),
-     .help = "the triangle to solve with; of a general matrix the rest is ignored"},
-    {.name = "trans",
-     .kind = OPTION_CHOICE,
-     .words = "n|t|c",
-     .offset = FIELD(trans),
-     .help = "solve with T (n, the default), its transpose (t) or its conjugate transpose (c)"},
-    {.name = "diag",
-     .kind = OPTION_CHOICE,
-     .words = "nonunit|unit",
-     .offset = FIELD(diag),
-     .help = "unit: the diagonal is one; stored diagonal entries are ignored"},
-    {.name = "add-diagonal",
-     .kind = OPTION_FLAG,
-     .offset = FIELD(add_diagonal),
-     .help = "set each missing or zero diagonal entry to max(1, the sum of the absolute values of "
-             "its row)"},
+    CHOICE_OPTION("uplo", "lower|upper", FIELD(uplo),
+                  "the triangle to solve with; of a general matrix the rest is ignored"),
+    CHOICE_OPTION(
+        "trans", "n|t|c", FIELD(trans),
+        "solve with T (n, the default), its transpose (t) or its conjugate transpose (c)"),
+    CHOICE_OPTION("diag", "nonunit|unit", FIELD(diag),
+                  "unit: the diagonal is one; stored diagonal entries are ignored"),
+    FLAG_OPTION(
+        "add-diagonal", FIELD(add_diagonal),
+        "set each missing or zero diagonal entry to max(1, the sum of the absolute values of "
+        "its row)"),
     RHS_FILE_OPTION(FIELD(rhs_file)),
-    {.name = "matrix",
-     .kind = OPTION_FILE,
-     .value = "FILE",
-     .offset = FIELD(matrix),
-     .help = "with factors: the matrix that was factored, to report the error against it too"},
-    {.name = "rhs",
-     .kind = OPTION_TEXT,
-     .value = "random[:SEED]",
-     .words = "random",
-     .offset = FIELD(rhs),
-     .help = "random right-hand sides, uniform in [-1, 1) (the default, with seed 1)"},
-    {.name = "nrhs",
-     .kind = OPTION_COUNT,
-     .value = "K",
-     .offset = FIELD(nrhs),
-     .minimum = 1,
-     .maximum = 0x1p31,
-     .help = "the number of random right-hand sides (default 1)"},
-    {.name = "output",
-     .letter = 'o',
-     .kind = OPTION_FILE,
-     .value = "FILE",
-     .offset = FIELD(output),
-     .help = "write the solution x to FILE, but only if its backward error is small; - is standard "
-             "output"},
-    {.name = "backend",
-     .kind = OPTION_TEXT,
-     .value = "serial|threads[:T]|cuda[:N]|cuda:N-N|nvshmem|auto",
-     .words = "serial|threads|cuda|nvshmem|auto",
-     .offset = FIELD(backend),
-     .help = "where to solve: one core (serial), T threads, the first GPU (cuda), GPU N, counted "
-             "from 0 (cuda:N), several GPUs of this machine (cuda:0-3 or cuda:0,2; nvshmem for one "
-             "process per GPU under mpirun), or the fastest of CPU and GPU (auto, the default)"},
-    {.name = "method",
-     .kind = OPTION_TEXT,
-     .value = "NAME[:KEY=VALUE,...]",
-     .words = "@methods",
-     .offset = FIELD(method),
-     .help = "use this method ('trireme methods' lists them); some take parameters: "
-             "syncfree-csc:warps=8"},
-    {.name = "grid",
-     .kind = OPTION_TEXT,
-     .value = "PXxPYxPZ|auto",
-     .words = "auto",
-     .offset = FIELD(grid),
-     .help = "solve A x = b from factors on MPI ranks: PZ grids, a power of two, of PX x PY ranks; "
-             "--method is grid3d (the default), grid3d:algorithm=4 (L23's, on GPUs), "
-             "grid3d-baseline or grid2d. With --backend cuda, cuda:N, threads[:T] or serial each "
-             "of 1x1xPZ grids is solved there; the ranks of a machine take its GPUs in turn"},
-    {.name = "trees",
-     .kind = OPTION_CHOICE,
-     .words = "binary|flat",
-     .offset = FIELD(trees),
-     .help = "with --grid: shape of the broadcast and reduction trees (default binary)"},
-    {.name = "scattered",
-     .kind = OPTION_FLAG,
-     .offset = FIELD(scattered),
-     .help = "with --grid: distribute every supernode over its grid, as in L23; the default keeps "
-             "each supernode at the bottom of the tree on one rank, which saves messages"},
-    {.name = "invert",
-     .kind = OPTION_CHOICE,
-     .words = "auto|blocks|separators",
-     .offset = FIELD(invert),
-     .help = "with --grid: which diagonal triangles the analysis inverts: those of supernodes "
-             "(blocks), those of whole separators, or those of nearly full separators (auto, the "
-             "default of grid3d); a separator is left alone if its inverse may lose more than "
-             "three digits"},
-    {.name = "width",
-     .kind = OPTION_COUNT,
-     .value = "W",
-     .offset = FIELD(width),
-     .minimum = 1,
-     .maximum = 1e6,
-     .help = "with --grid: the largest number of columns of a supernode (default 128)"},
-    {.name = "store",
-     .kind = OPTION_CHOICE,
-     .words = "same|f32",
-     .offset = FIELD(store),
-     .help = "f32: a GPU keeps the off-diagonal values of a double matrix as floats; faster and "
-             "less accurate (default same)"},
-    {.name = "gpu-memory",
-     .kind = OPTION_REAL,
-     .value = "GB",
-     .offset = FIELD(gpu_memory),
-     .minimum = 1e-6,
-     .maximum = 1e6,
-     .help = "use at most GB gigabytes of each GPU; several GPUs can solve what does not fit on "
-             "one, and then read the file part by part"},
-    {.name = "tune",
-     .kind = OPTION_FLAG,
-     .offset = FIELD(tune),
-     .help = "on a GPU: time candidate settings in the analysis and keep the fastest"},
+    FILE_OPTION("matrix", 0, "FILE", FIELD(matrix),
+                "with factors: the matrix that was factored, to report the error against it too"),
+    TEXT_OPTION("rhs", "random[:SEED]", "random", FIELD(rhs),
+                "random right-hand sides, uniform in [-1, 1) (the default, with seed 1)"),
+    COUNT_OPTION("nrhs", 0, "K", 1, 0x1p31, FIELD(nrhs),
+                 "the number of random right-hand sides (default 1)"),
+    FILE_OPTION(
+        "output", 'o', "FILE", FIELD(output),
+        "write the solution x to FILE, but only if its backward error is small; - is standard "
+        "output"),
+    TEXT_OPTION(
+        "backend", "serial|threads[:T]|cuda[:N]|cuda:N-N|nvshmem|auto",
+        "serial|threads|cuda|nvshmem|auto", FIELD(backend),
+        "where to solve: one core (serial), T threads, the first GPU (cuda), GPU N, counted "
+        "from 0 (cuda:N), several GPUs of this machine (cuda:0-3 or cuda:0,2; nvshmem for one "
+        "process per GPU under mpirun), or the fastest of CPU and GPU (auto, the default)"),
+    TEXT_OPTION("method", "NAME[:KEY=VALUE,...]", "@methods", FIELD(method),
+                "use this method ('trireme methods' lists them); some take parameters: "
+                "syncfree-csc:warps=8"),
+    TEXT_OPTION(
+        "grid", "PXxPYxPZ|auto", "auto", FIELD(grid),
+        "solve A x = b from factors on MPI ranks: PZ grids, a power of two, of PX x PY ranks; "
+        "--method is grid3d (the default), grid3d:algorithm=4 (L23's, on GPUs), "
+        "grid3d-baseline or grid2d. With --backend cuda, cuda:N, threads[:T] or serial each "
+        "of 1x1xPZ grids is solved there; the ranks of a machine take its GPUs in turn"),
+    CHOICE_OPTION("trees", "binary|flat", FIELD(trees),
+                  "with --grid: shape of the broadcast and reduction trees (default binary)"),
+    FLAG_OPTION(
+        "scattered", FIELD(scattered),
+        "with --grid: distribute every supernode over its grid, as in L23; the default keeps "
+        "each supernode at the bottom of the tree on one rank, which saves messages"),
+    CHOICE_OPTION(
+        "invert", "auto|blocks|separators", FIELD(invert),
+        "with --grid: which diagonal triangles the analysis inverts: those of supernodes "
+        "(blocks), those of whole separators, or those of nearly full separators (auto, the "
+        "default of grid3d); a separator is left alone if its inverse may lose more than "
+        "three digits"),
+    COUNT_OPTION("width", 0, "W", 1, 1e6, FIELD(width),
+                 "with --grid: the largest number of columns of a supernode (default 128)"),
+    CHOICE_OPTION(
+        "store", "same|f32", FIELD(store),
+        "f32: a GPU keeps the off-diagonal values of a double matrix as floats; faster and "
+        "less accurate (default same)"),
+    REAL_OPTION("gpu-memory", "GB", 1e-6, 1e6, FIELD(gpu_memory),
+                "use at most GB gigabytes of each GPU; several GPUs can solve what does not fit on "
+                "one, and then read the file part by part"),
+    FLAG_OPTION("tune", FIELD(tune),
+                "on a GPU: time candidate settings in the analysis and keep the fastest"),
     PRECISION_OPTION(FIELD(precision)),
-    {.name = "repeat",
-     .kind = OPTION_COUNT,
-     .value = "R",
-     .offset = FIELD(repeat),
-     .minimum = 1,
-     .maximum = 1e9,
-     .help = "time R solves (default: ten, or as many as fit in one second)"},
+    COUNT_OPTION("repeat", 0, "R", 1, 1e9, FIELD(repeat),
+                 "time R solves (default: ten, or as many as fit in one second)"),
     MAX_MEMORY_OPTION(FIELD(max_memory)),
     JSON_OPTION(FIELD(json)),
     {0}};

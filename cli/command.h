@@ -29,6 +29,42 @@ typedef struct option {
   const char *help;        /* one sentence, no full stop */
 } option;
 
+/* Entries of a table of options, which {0} ends: each kind's own members, the field, the help. */
+#define FLAG_OPTION(label, field, text) \
+  { .name = (label), .kind = OPTION_FLAG, .offset = (field), .help = (text) }
+#define TEXT_OPTION(label, what, known, field, text)                                            \
+  {                                                                                             \
+    .name = (label), .kind = OPTION_TEXT, .value = (what), .words = (known), .offset = (field), \
+    .help = (text)                                                                              \
+  }
+#define FILE_OPTION(label, sign, what, field, text)                                             \
+  {                                                                                             \
+    .name = (label), .letter = (sign), .kind = OPTION_FILE, .value = (what), .offset = (field), \
+    .help = (text)                                                                              \
+  }
+#define CHOICE_OPTION(label, choices, field, text) \
+  { .name = (label), .kind = OPTION_CHOICE, .words = (choices), .offset = (field), .help = (text) }
+#define COUNT_OPTION(label, sign, what, least, most, field, text)                                \
+  {                                                                                              \
+    .name = (label), .letter = (sign), .kind = OPTION_COUNT, .value = (what), .offset = (field), \
+    .minimum = (least), .maximum = (most), .help = (text)                                        \
+  }
+#define REAL_OPTION(label, what, least, most, field, text)                                        \
+  {                                                                                               \
+    .name = (label), .kind = OPTION_REAL, .value = (what), .offset = (field), .minimum = (least), \
+    .maximum = (most), .help = (text)                                                             \
+  }
+
+/* Options that several commands have. */
+#define JSON_OPTION(field) FLAG_OPTION("json", field, "print the report and failures as JSON")
+#define PRECISION_OPTION(field)                                                                  \
+  CHOICE_OPTION("precision", "s|d|c|z", field,                                                   \
+                "read values as float (s), double (d), complex float (c) or complex double (z) " \
+                "(default: d, or z for a complex file)")
+#define RHS_FILE_OPTION(field)                \
+  FILE_OPTION("rhs-file", 'b', "FILE", field, \
+              "read the right-hand sides from the columns of a Matrix Market file")
+
 typedef struct paragraph {
   const char *title; /* NULL: part of the description; those come first */
   const char *text;  /* lines that begin with a blank are shown as they are */
@@ -69,24 +105,5 @@ void option_head(const option *o, char *text, size_t size);
 /* The next word of a '|' list: its length, and where it begins; 0 at the end. */
 size_t next_word(const char **words, const char **begin);
 short_text nth_word(const char *words, int position);
-
-/* Options that several commands have, by their field of the settings. */
-#define JSON_OPTION(field)                                  \
-  {                                                         \
-    .name = "json", .kind = OPTION_FLAG, .offset = (field), \
-    .help = "print the report and failures as JSON"         \
-  }
-#define PRECISION_OPTION(field)                                                          \
-  {                                                                                      \
-    .name = "precision", .kind = OPTION_CHOICE, .words = "s|d|c|z", .offset = (field),   \
-    .help =                                                                              \
-        "read values as float (s), double (d), complex float (c) or complex double (z) " \
-        "(default: d, or z for a complex file)"                                          \
-  }
-#define RHS_FILE_OPTION(field)                                                                  \
-  {                                                                                             \
-    .name = "rhs-file", .letter = 'b', .kind = OPTION_FILE, .value = "FILE", .offset = (field), \
-    .help = "read the right-hand sides from the columns of a Matrix Market file"                \
-  }
 
 #endif

@@ -11,10 +11,8 @@
 #include <unistd.h>
 
 #include "leave.h"
-#include "output.h"
 #include "progress.h"
 #include "report.h"
-#include "trireme.h"
 
 trs_scalar scalar_chosen(int precision) { return (trs_scalar)(precision + 1); }
 

@@ -34,13 +34,9 @@ void input_free(input *in);
 /* --max-memory, a double of the settings, for every command that reads files; what it was given,
  * for all reading from then on. */
 #define MAX_MEMORY_OPTION(field)                                                                  \
-  {                                                                                               \
-    .name = "max-memory", .kind = OPTION_REAL, .value = "GB", .offset = (field), .minimum = 1e-6, \
-    .maximum = 1e9,                                                                               \
-    .help =                                                                                       \
-        "refuse files that take more memory than so many GB to read (default: half of the "       \
-        "machine's memory)"                                                                       \
-  }
+  REAL_OPTION("max-memory", "GB", 1e-6, 1e9, field,                                               \
+              "refuse files that take more memory than so many GB to read (default: half of the " \
+              "machine's memory)")
 void files_limit_memory(double gigabytes);
 /* As max_bytes of trs_read_options. */
 int64_t files_max_bytes(void);

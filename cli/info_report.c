@@ -7,7 +7,6 @@
 #include "output.h"
 #include "report.h"
 #include "symmetry.h"
-#include "trireme.h"
 #include "widths.h"
 
 enum { LINE_SIZE = 160 };

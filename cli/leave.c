@@ -12,7 +12,6 @@
 #include "output.h"
 #include "progress.h"
 #include "report.h"
-#include "trireme.h"
 
 enum { TEXT_SIZE = 4096 };
 

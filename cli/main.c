@@ -8,7 +8,6 @@
 #include "output.h"
 #include "program.h"
 #include "report.h"
-#include "trireme.h"
 
 #define COMMAND(name) extern const command cmd_##name;
 #include "commands.def"
@@ -25,10 +24,8 @@ typedef struct settings {
 } settings;
 
 static const option options[] = {
-    {.name = "version",
-     .kind = OPTION_FLAG,
-     .offset = offsetof(settings, version),
-     .help = "print the version, the features of this build and the GPUs"},
+    FLAG_OPTION("version", offsetof(settings, version),
+                "print the version, the features of this build and the GPUs"),
     {0}};
 
 static const paragraph paragraphs[] = {

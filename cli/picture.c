@@ -6,7 +6,6 @@
 
 #include "files.h"
 #include "output.h"
-#include "trireme.h"
 
 enum { WIDTH = 1060, HEIGHT = 728, SIDE = 480 };
 

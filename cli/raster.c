@@ -7,7 +7,6 @@
 
 #include "leave.h"
 #include "picture.h"
-#include "trireme.h"
 
 /* Below the diagonal, above, on it: the CSS classes l0 .. l5, u0 .. u5, d0 .. d5. */
 static const char side_letter[] = "lud";

@@ -11,7 +11,6 @@
 #include "leave.h"
 #include "output.h"
 #include "report.h"
-#include "trireme.h"
 
 /* How many processes a launcher says that there are; 0: it does not say.  Slurm's PMIx gives ranks
  * without a size, and SLURM_NTASKS is in the environment of batch scripts too, which are one

@@ -2,7 +2,6 @@
 
 #include "output.h"
 #include "report.h"
-#include "trireme.h"
 
 #include <math.h>
 #include <stdio.h>

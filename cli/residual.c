@@ -4,8 +4,6 @@
 #include <math.h>
 #include <stdbool.h>
 
-#include "trireme.h"
-
 double relative(double left, double right) { return left == 0 ? 0 : left / right; }
 
 double larger(double a, double b) { return isnan(a) || a > b ? a : b; }

@@ -12,7 +12,6 @@
 #include "relax_ranks.h"
 #include "solve.h"
 #include "sort.h"
-#include "trireme.h"
 
 int64_t scalar_bytes(trs_scalar scalar) {
   static const int64_t bytes[] = {

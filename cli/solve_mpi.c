@@ -10,7 +10,6 @@
 #include "report.h"
 #include "solve.h"
 #include "sort.h"
-#include "trireme.h"
 
 #if TRIREME_CLI_MPI
 

@@ -6,7 +6,6 @@
 #include "output.h"
 #include "report.h"
 #include "solve.h"
-#include "trireme.h"
 #include "widths.h"
 
 static const char *kind_of(const solve_job *job) {

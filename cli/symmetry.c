@@ -6,8 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "trireme.h"
-
 static double complex value_at(const void *val, int64_t p, trs_scalar scalar) {
   switch (scalar) {
     case TRS_FLOAT:
