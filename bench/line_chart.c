@@ -6,17 +6,12 @@
 
 #include "chart.h"
 #include "files.h"
-#include "leave.h"
 #include "svg.h"
 
 int bench_lines_open(bench_lines *lines, int64_t panels) {
-  size_t cells = (size_t)(panels * lines->series * lines->points);
   lines->panels = panels;
-  lines->label = calloc((size_t)panels + 1, sizeof *lines->label);
-  lines->value = svg_values(cells);
-  if (lines->label && lines->value) return -1;
-  bench_lines_close(lines);
-  return leave_memory((double)cells * sizeof *lines->value, "the chart");
+  return svg_room(panels, &lines->label, (size_t)(panels * lines->series * lines->points),
+                  &lines->value);
 }
 
 void bench_lines_close(bench_lines *lines) {

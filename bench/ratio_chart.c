@@ -8,26 +8,15 @@
 #include "chart.h"
 #include "files.h"
 #include "groups.h"
-#include "leave.h"
 #include "output.h"
 #include "sort.h"
 #include "svg.h"
 
 enum { LEFT = 230, BAR = 6, GAP = 8, MEANS = 30, BOTTOM = 48 };
 
-static void close_chart(bench_chart *chart) {
-  free(chart->label);
-  free(chart->value);
-}
-
 int bench_chart_open(bench_chart *chart, int64_t rows) {
-  size_t cells = (size_t)(rows * chart->series);
   chart->rows = rows;
-  chart->label = calloc((size_t)rows + 1, sizeof *chart->label);
-  chart->value = svg_values(cells);
-  if (chart->label && chart->value) return -1;
-  close_chart(chart);
-  return leave_memory((double)cells * sizeof *chart->value, "the chart");
+  return svg_room(rows, &chart->label, (size_t)(rows * chart->series), &chart->value);
 }
 
 /* ---- The systems that are shown ---- */
@@ -187,6 +176,7 @@ static int write(const bench_chart *chart, const char *path) {
 
 int bench_chart_write(bench_chart *chart, const char *path) {
   int code = write(chart, path);
-  close_chart(chart);
+  free(chart->label);
+  free(chart->value);
   return code;
 }

@@ -18,21 +18,13 @@ typedef struct bench_spread { /* over the ranks */
   double min, mean, max;
 } bench_spread;
 
-/* As simulate/report.c names them.  The first of two is L's, or before U; the second U's. */
+#define VALUE(name, key) L23_##name,
 typedef enum l23_value {
-  L23_SOLVE,
-  L23_BYTES,
-  L23_INTER,
-  L23_INTER_MESSAGES = L23_INTER + 2,
-  L23_INTER_BYTES = L23_INTER_MESSAGES + 2,
-  L23_INTRA = L23_INTER_BYTES + 2,
-  L23_INTRA_MESSAGES = L23_INTRA + 2,
-  L23_INTRA_BYTES = L23_INTRA_MESSAGES + 2,
-  L23_FLOP = L23_INTRA_BYTES + 2,
-  L23_FLOPS = L23_FLOP + 2,
-  L23_LEAF = L23_FLOPS + 2,
+#include "ranks.def"
+  L23_LEAF, /* numbers in the leaf of the rank's grid */
   L23_VALUES
 } l23_value;
+#undef VALUE
 
 typedef struct bench_row {
   /* Of every row. */

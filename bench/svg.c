@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "chart.h"
+#include "leave.h"
 #include "output.h"
 
 enum { LINE = 20, TITLE_SIZE = 18, SAMPLE = 20 };
@@ -40,6 +41,17 @@ double *svg_values(size_t count) {
   double *value = malloc((count + 1) * sizeof *value);
   for (size_t i = 0; value && i < count; i++) value[i] = NAN;
   return value;
+}
+
+int svg_room(int64_t labels, char (**label)[64], size_t values, double **value) {
+  *label = calloc((size_t)labels + 1, sizeof **label);
+  *value = svg_values(values);
+  if (*label && *value) return -1;
+  free(*label);
+  free(*value);
+  *label = NULL;
+  *value = NULL;
+  return leave_memory((double)values * sizeof **value, "the chart");
 }
 
 void bench_svg_path(char *path, size_t size, const char *prefix, const char *name) {

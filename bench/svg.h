@@ -15,8 +15,10 @@ typedef struct svg_page {
   double body;            /* height below the head */
 } svg_page;
 
-/* Values that were not measured: an array of NAN; NULL: memory is short. */
+/* Room for values, which are NAN, or NULL; room for labels too.  Returns -1, or how to leave; then
+ * there is none. */
 double *svg_values(size_t count);
+int svg_room(int64_t labels, char (**label)[64], size_t values, double **value);
 
 /* How high title, subtitle and legend are. */
 double svg_head_height(const svg_page *page);

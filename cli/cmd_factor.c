@@ -64,15 +64,8 @@ static const paragraph paragraphs[] = {
      "  trireme factor A.mtx -o A-ilu.h5 --kind ilu0 && trireme solve A-ilu.h5"},
     {0}};
 
-const command cmd_factor = {.name = "factor",
-                            .synopsis = "[OPTIONS] M -o FILE",
-                            .summary = "factor a matrix into L and U",
-                            .operand = "file",
-                            .min_operands = 1,
-                            .max_operands = 1,
-                            .options = options,
-                            .paragraphs = paragraphs,
-                            .run = run};
+const command cmd_factor =
+    FILE_COMMAND("factor", "[OPTIONS] M -o FILE", "factor a matrix into L and U");
 
 typedef struct outcome {
   trs_matrix_info matrix;

@@ -40,15 +40,8 @@ static const paragraph paragraphs[] = {
      "  trireme info gen:poisson2d5:300 --svg poisson.svg"},
     {0}};
 
-const command cmd_info = {.name = "info",
-                          .synopsis = "[OPTIONS] M",
-                          .summary = "describe a matrix or factors, and draw them",
-                          .operand = "file",
-                          .min_operands = 1,
-                          .max_operands = 1,
-                          .options = options,
-                          .paragraphs = paragraphs,
-                          .run = run};
+const command cmd_info =
+    FILE_COMMAND("info", "[OPTIONS] M", "describe a matrix or factors, and draw them");
 
 /* ---- Finding out ---- */
 

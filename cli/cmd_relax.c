@@ -109,15 +109,8 @@ static const paragraph paragraphs[] = {
      "  mpirun -np 4 trireme relax A.mtx --block-size 5 --backend cuda"},
     {0}};
 
-const command cmd_relax = {.name = "relax",
-                           .synopsis = "[OPTIONS] M",
-                           .summary = "relax A x = b in blocks, by colours",
-                           .operand = "file",
-                           .min_operands = 1,
-                           .max_operands = 1,
-                           .options = options,
-                           .paragraphs = paragraphs,
-                           .run = run};
+const command cmd_relax =
+    FILE_COMMAND("relax", "[OPTIONS] M", "relax A x = b in blocks, by colours");
 
 typedef struct job {
   settings set;
@@ -146,21 +139,12 @@ static int allocate(const job *j, void **array) {
 }
 
 static int make_rhs(job *j) {
-  int code = -1;
+  int code;
   j->nrhs = j->set.nrhs;
-  if (j->set.rhs_file) {
-    int64_t rows;
-    const trs_read_options how = {.struct_size = sizeof(trs_read_options),
-                                  .max_bytes = files_max_bytes()};
-    if (trs_vectors_read(&j->b, &rows, &j->nrhs, j->matrix.scalar, j->set.rhs_file, &how))
-      return leave_library(NULL);
-    if (rows != j->n || j->nrhs < 1)
-      return leave(LEAVE_INPUT, trs_status_name(TRS_ERROR_FORMAT), -1,
-                   "%s is %s x %s, but %s needs right-hand sides of %s rows", j->set.rhs_file,
-                   human_count(rows).s, human_count(j->nrhs).s, j->in.name, human_count(j->n).s);
-  } else if ((code = allocate(j, &j->b)) < 0) {
+  if (j->set.rhs_file)
+    code = input_rhs(&j->in, j->set.rhs_file, j->matrix.scalar, j->n, &j->b, &j->nrhs);
+  else if ((code = allocate(j, &j->b)) < 0)
     trs_random_fill(j->b, j->n * j->nrhs, j->matrix.scalar, (uint64_t)j->set.seed);
-  }
   return code < 0 ? allocate(j, &j->x) : code;
 }
 

@@ -145,15 +145,8 @@ static const paragraph paragraphs[] = {
      "  mpirun -np 8 trireme solve A.h5 --grid 2x2x2"},
     {0}};
 
-const command cmd_solve = {.name = "solve",
-                           .synopsis = "[OPTIONS] M",
-                           .summary = "solve a triangular system, or A x = b from factors",
-                           .operand = "file",
-                           .min_operands = 1,
-                           .max_operands = 1,
-                           .options = options,
-                           .paragraphs = paragraphs,
-                           .run = run};
+const command cmd_solve =
+    FILE_COMMAND("solve", "[OPTIONS] M", "solve a triangular system, or A x = b from factors");
 
 int solve_check_settings(solve_settings *s) {
   if (s->rhs_file && s->rhs) return leave_usage("solve", "give either -b FILE or --rhs, not both");

@@ -83,6 +83,13 @@ typedef struct command {
   const struct command *const *commands; /* of trireme itself: its subcommands, then NULL */
 } command;
 
+/* A command on one file, with the tables and the function of its source. */
+#define FILE_COMMAND(label, usage, what)                                                           \
+  {                                                                                                \
+    .name = (label), .synopsis = (usage), .summary = (what), .operand = "file", .min_operands = 1, \
+    .max_operands = 1, .options = options, .paragraphs = paragraphs, .run = run                    \
+  }
+
 /* Fills settings from argv and leaves in argv the operands, *argc of them.  Returns -1 to go on,
  * or how to leave: --help was printed, or a mistake was reported. */
 int options_parse(const command *c, void *settings, int *argc, char **argv);

@@ -29,6 +29,9 @@ trs_status input_open(input *in, const char *name, int precision, trs_format for
                       bool add_diagonal);
 /* As input_read; factors are refused, task says what for. */
 int input_read_matrix(input *in, const char *name, int precision, const char *task);
+/* *nrhs right-hand sides of n rows from a file, which trs_free frees; -1, or how to leave. */
+int input_rhs(const input *in, const char *path, trs_scalar scalar, int64_t n, void **b,
+              int64_t *nrhs);
 void input_free(input *in);
 
 /* --max-memory, a double of the settings, for every command that reads files; what it was given,

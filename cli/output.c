@@ -178,13 +178,17 @@ static void print_row(style s, const char *label, const char *text) {
   printf("%s\n", style_off());
 }
 
-void table_row(const char *label, const char *format, ...) {
+static void print_formatted(style s, const char *label, const char *format, va_list arguments) {
   char text[TEXT_SIZE];
+  vsnprintf(text, sizeof text, format, arguments);
+  if (!out.json) print_row(s, label, text);
+}
+
+void table_row(const char *label, const char *format, ...) {
   va_list arguments;
   va_start(arguments, format);
-  vsnprintf(text, sizeof text, format, arguments);
+  print_formatted(STYLE_PLAIN, label, format, arguments);
   va_end(arguments);
-  if (!out.json) print_row(STYLE_PLAIN, label, text);
 }
 
 void table_pair(const char *label, const char *left, const char *right) {
@@ -195,12 +199,10 @@ void table_pair(const char *label, const char *left, const char *right) {
 }
 
 void table_styled(style s, const char *label, const char *format, ...) {
-  char text[TEXT_SIZE];
   va_list arguments;
   va_start(arguments, format);
-  vsnprintf(text, sizeof text, format, arguments);
+  print_formatted(s, label, format, arguments);
   va_end(arguments);
-  if (!out.json) print_row(s, label, text);
 }
 
 /* Bytes of the field that line begins with, and of the two blanks or more behind it. */

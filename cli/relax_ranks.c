@@ -62,8 +62,7 @@ int ranks_join(relax_ranks **result) {
   MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
   MPI_Comm_size(node, &ranks.near);
   MPI_Comm_free(&node);
-  if (ranks.rank && (!freopen("/dev/null", "w", stdout) || !freopen("/dev/null", "w", stderr)))
-    return LEAVE_BUG;
+  if (ranks.rank) output_silence();
   return -1;
 }
 

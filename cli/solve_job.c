@@ -181,22 +181,6 @@ static int parse_rhs(solve_job *job) {
                      text);
 }
 
-static int read_rhs(solve_job *job) {
-  int64_t rows;
-  trs_read_options options = {.struct_size = sizeof(trs_read_options),
-                              .progress = progress_show,
-                              .max_bytes = files_max_bytes()};
-  progress_begin();
-  trs_status status =
-      trs_vectors_read(&job->b, &rows, &job->nrhs, job->scalar, job->set.rhs_file, &options);
-  progress_end();
-  if (status) return leave_library(NULL);
-  if (rows == job->n && job->nrhs > 0) return -1;
-  return leave(LEAVE_INPUT, trs_status_name(TRS_ERROR_FORMAT), -1,
-               "%s is %s x %s, but %s needs right-hand sides of %s rows", job->set.rhs_file,
-               human_count(rows).s, human_count(job->nrhs).s, job->in.name, human_count(job->n).s);
-}
-
 static int allocate(solve_job *job, void **array) {
   size_t size;
   bool overflow = __builtin_mul_overflow((size_t)job->n, (size_t)job->nrhs, &size) ||
@@ -211,7 +195,7 @@ int solve_make_rhs(solve_job *job) {
   job->nrhs = job->set.nrhs ? job->set.nrhs : 1;
   int code = parse_rhs(job);
   if (code < 0 && job->set.rhs_file)
-    code = read_rhs(job);
+    code = input_rhs(&job->in, job->set.rhs_file, job->scalar, job->n, &job->b, &job->nrhs);
   else if (code < 0 && (code = allocate(job, &job->b)) < 0)
     trs_random_fill(job->b, job->n * job->nrhs, job->scalar, job->seed);
   if (code < 0) code = allocate(job, &job->x);

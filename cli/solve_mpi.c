@@ -315,17 +315,13 @@ static int run(ranks_job *r, const char *name) {
   return code;
 }
 
-static void fall_silent(void) {
-  if (!freopen("/dev/null", "w", stdout) || !freopen("/dev/null", "w", stderr)) return;
-}
-
 int solve_on_ranks(solve_job *job, const char *name) {
   ranks_job r = {.job = job};
   if (MPI_Init(NULL, NULL) != MPI_SUCCESS)
     return leave(LEAVE_UNAVAILABLE, "unsupported", -1, "MPI does not start");
   MPI_Comm_rank(MPI_COMM_WORLD, &r.rank);
   MPI_Comm_size(MPI_COMM_WORLD, &r.size);
-  if (r.rank) fall_silent();
+  if (r.rank) output_silence();
   int code = run(&r, name);
   ranks_abort_if_lost(r.rank, code);
   MPI_Finalize();
