@@ -58,19 +58,33 @@ static int method_of(comparison *c, const bench_row *row) {
   return c->methods++;
 }
 
+/* The first row that matches and has no partner yet, of the same suite if there is one. */
+static int64_t partner_of(const bench_row *row, const bench_rows *after, const bool *taken) {
+  int64_t other = after->count;
+  for (int64_t k = after->count; k-- > 0;)
+    if (!taken[k] && match(row, &after->row[k])) other = k;
+  for (int64_t k = other; k < after->count; k++)
+    if (!taken[k] && !strcmp(row->suite, after->row[k].suite) && match(row, &after->row[k]))
+      return k;
+  return other;
+}
+
 static int make_pairs(comparison *c, const bench_rows *before, const bench_rows *after) {
+  bool *taken = calloc((size_t)after->count, sizeof *taken);
   c->pair = malloc((size_t)before->count * sizeof *c->pair);
-  if (!c->pair) return leave_memory((double)before->count * sizeof *c->pair, "the comparison");
-  for (int64_t i = 0; i < before->count; i++) {
-    int64_t k = 0;
-    while (k < after->count && !match(&before->row[i], &after->row[k])) k++;
+  for (int64_t i = 0; taken && c->pair && i < before->count; i++) {
+    int64_t k = partner_of(&before->row[i], after, taken);
     int method = k < after->count ? method_of(c, &before->row[i]) : -1;
     if (method < 0) continue;
+    taken[k] = true;
     c->pair[c->count] = (pair){&before->row[i], &after->row[k], method};
     bench_mean_add(&c->mean[method], gain(&c->pair[c->count]), c->count);
     c->count++;
   }
   c->lone = before->count + after->count - 2 * c->count;
+  bool room = taken && c->pair;
+  free(taken);
+  if (!room) return leave_memory((double)before->count * sizeof *c->pair, "the comparison");
   if (c->count) return -1;
   return leave(LEAVE_INPUT, trs_status_name(TRS_ERROR_FORMAT), -1,
                "the files have no system, method and thread count in common");

@@ -21,16 +21,16 @@
 #include "system.h"
 
 typedef enum l17_part {
-  BENCH_L17_RATES,      /* SpTRSV by block size, scratchpad on and off */
-  BENCH_L17_STRATEGIES, /* SpTRSM by right-hand sides */
-  BENCH_L17_P,          /* the sweep over p */
-  BENCH_L17_PARTS
+  L17_RATES,      /* SpTRSV by block size, scratchpad on and off */
+  L17_STRATEGIES, /* SpTRSM by right-hand sides */
+  L17_P,          /* the sweep over p */
+  L17_PARTS
 } l17_part;
 
 static const char *const suites[] = {"l17 rates", "l17 strategies", "l17 p"};
 
 static const char *method_of(l17_part part, int k) {
-  static const char *const methods[BENCH_L17_PARTS][11] = {
+  static const char *const methods[L17_PARTS][11] = {
       {"cusparse", "auto", "syncfree-csc:warps=4,scratchpad=yes",
        "syncfree-csc:warps=8,scratchpad=yes", "syncfree-csc:warps=16,scratchpad=yes",
        "syncfree-csc:warps=32,scratchpad=yes", "syncfree-csc:warps=4,scratchpad=no",
@@ -43,7 +43,7 @@ static const char *method_of(l17_part part, int k) {
   return methods[part][k];
 }
 
-static const bench_counts counts[BENCH_L17_PARTS] = {
+static const bench_counts counts[L17_PARTS] = {
     {{1}, 1, 1}, {{1, 2, 4, 8, 16, 32, 64, 128, 256}, 256, 9}, {{2, 4, 8, 16, 32, 64}, 64, 6}};
 
 /* ==== Tables and plots, from rows alone ==== */
@@ -134,15 +134,15 @@ static void print_rates(const bench_rows *rows, const char *scalar, bool upper, 
   bench_grid grid = {0};
   bench_mean mean[MOST_POINTS] = {0};
   char title[160], label[48];
-  int count = systems_of(rows, BENCH_L17_RATES, system), found = 0;
-  add_names(&grid, BENCH_L17_RATES, "system");
+  int count = systems_of(rows, L17_RATES, system), found = 0;
+  add_names(&grid, L17_RATES, "system");
   for (int s = 0; s < count; s++) {
     if (system[s]->upper != upper || strcmp(system[s]->scalar, scalar) != 0) continue;
     found++;
     bench_label(label, sizeof label, system[s]);
     bench_grid_add(&grid, label);
     for (int k = 0; k + 1 < grid.columns; k++) {
-      const bench_row *r = find(rows, system[s], method_of(BENCH_L17_RATES, k), 1);
+      const bench_row *r = find(rows, system[s], method_of(L17_RATES, k), 1);
       bench_grid_add(&grid, rate_text(r).s);
       bench_mean_add(&mean[k], rate(r), s);
     }
@@ -213,7 +213,7 @@ static int64_t shown_nrhs(const bench_rows *rows) {
   enum { USUAL = 32 };
   const bench_row *point[MOST_POINTS];
   int64_t most = 0;
-  int points = points_of(rows, BENCH_L17_STRATEGIES, point);
+  int points = points_of(rows, L17_STRATEGIES, point);
   for (int k = 0; k < points; k++) {
     if (point[k]->nrhs == USUAL) return USUAL;
     if (point[k]->nrhs > most) most = point[k]->nrhs;
@@ -223,11 +223,10 @@ static int64_t shown_nrhs(const bench_rows *rows) {
 
 void bench_l17_report(const bench_rows *rows, bool markdown) {
   for (int k = 0; k < 4; k++) print_rates(rows, k / 2 ? "float" : "double", k % 2, markdown);
-  print_strategies(rows, BENCH_L17_STRATEGIES, "SpTRSM by strategy", markdown);
-  print_strategies(rows, BENCH_L17_P, "SpTRSM, adaptive, by p", markdown);
-  print_before(rows, BENCH_L17_RATES, 1, SYNCFREE, "Preprocessing for SpTRSV, and as solves",
-               markdown);
-  print_before(rows, BENCH_L17_STRATEGIES, shown_nrhs(rows), ADAPTIVE,
+  print_strategies(rows, L17_STRATEGIES, "SpTRSM by strategy", markdown);
+  print_strategies(rows, L17_P, "SpTRSM, adaptive, by p", markdown);
+  print_before(rows, L17_RATES, 1, SYNCFREE, "Preprocessing for SpTRSV, and as solves", markdown);
+  print_before(rows, L17_STRATEGIES, shown_nrhs(rows), ADAPTIVE,
                "Preprocessing for SpTRSM, and as solves", markdown);
 }
 
@@ -255,7 +254,7 @@ static int panel_of(bench_profile *profile, const bench_row *row) {
 static int fill_profile(bench_profile *profile, const bench_rows *rows, const char *const *method,
                         bool analysis) {
   const bench_row *system[MOST_SYSTEMS];
-  int count = systems_of(rows, BENCH_L17_RATES, system);
+  int count = systems_of(rows, L17_RATES, system);
   int code = bench_profile_open(profile, count);
   if (code >= 0) return code;
   for (int s = 0; s < count; s++) {
@@ -299,7 +298,7 @@ static int draw_scratchpad(const bench_rows *rows, const char *prefix) {
 }
 
 static int draw_lines(const bench_rows *rows, l17_part part, const char *prefix) {
-  bool sweep = part == BENCH_L17_P;
+  bool sweep = part == L17_P;
   const bench_row *system[MOST_SYSTEMS], *point[MOST_POINTS];
   int count = systems_of(rows, part, system);
   char path[1200];
@@ -331,8 +330,8 @@ static int draw_lines(const bench_rows *rows, l17_part part, const char *prefix)
 int bench_l17_draw(const bench_rows *rows, const char *prefix) {
   int code = draw_against_cusparse(rows, prefix, false);
   if (code < 0) code = draw_scratchpad(rows, prefix);
-  if (code < 0) code = draw_lines(rows, BENCH_L17_STRATEGIES, prefix);
-  if (code < 0) code = draw_lines(rows, BENCH_L17_P, prefix);
+  if (code < 0) code = draw_lines(rows, L17_STRATEGIES, prefix);
+  if (code < 0) code = draw_lines(rows, L17_P, prefix);
   return code < 0 ? draw_against_cusparse(rows, prefix, true) : code;
 }
 
@@ -360,7 +359,7 @@ static int open_runners(bench_runners *all, const bench_settings *set, l17_part 
 
 static int run_part(bench_run *run, l17_part part, bench_gpu *gpu) {
   bench_runners *all = (bench_runners *)run->own + part;
-  bool chosen = part == BENCH_L17_STRATEGIES && run->set->nrhs_list;
+  bool chosen = part == L17_STRATEGIES && run->set->nrhs_list;
   const bench_counts *nrhs = chosen ? &run->set->nrhs : &counts[part];
   int code = -1;
   for (int k = 0; k < nrhs->count && code < 0 && all->count; k++) {
@@ -376,7 +375,7 @@ static int run_system(bench_run *run, bench_system *system) {
   const bench_runners *rates = run->own;
   int code = -1;
   for (int scalar = 0; scalar < 2 && code < 0; scalar++) {
-    int parts = system->uplo == TRS_LOWER && !scalar ? BENCH_L17_PARTS : 1;
+    int parts = system->uplo == TRS_LOWER && !scalar ? L17_PARTS : 1;
     bench_settings set = *run->set;
     bench_gpu gpu;
     set.scalar = scalar;
@@ -390,9 +389,9 @@ static int run_system(bench_run *run, bench_system *system) {
 
 int bench_l17(const bench_settings *set) {
   bench_run run;
-  bench_runners runners[BENCH_L17_PARTS] = {0};
+  bench_runners runners[L17_PARTS] = {0};
   int code = bench_run_open(&run, set, "l17", runners);
-  for (int p = 0; p < BENCH_L17_PARTS && code < 0; p++)
+  for (int p = 0; p < L17_PARTS && code < 0; p++)
     code = open_runners(&runners[p], set, (l17_part)p);
   if (code < 0) code = bench_out_open(&run.out, set);
   if (code < 0) {
@@ -400,6 +399,6 @@ int bench_l17(const bench_settings *set) {
     if (!set->json) bench_l17_report(&run.rows, set->markdown);
     if (set->svg) code = bench_l17_draw(&run.rows, set->svg);
   }
-  for (int p = 0; p < BENCH_L17_PARTS; p++) bench_runners_close(&runners[p]);
+  for (int p = 0; p < L17_PARTS; p++) bench_runners_close(&runners[p]);
   return bench_run_close(&run, code);
 }

@@ -24,11 +24,11 @@
 #include "system.h"
 
 typedef enum x20_part {
-  BENCH_X20_UNIFIED, /* managed memory by the number of GPUs */
-  BENCH_X20_DESIGNS,
-  BENCH_X20_TASKS,   /* tasks per GPU */
-  BENCH_X20_SCALING, /* by the number of GPUs, as many tasks in all */
-  BENCH_X20_PARTS
+  X20_UNIFIED, /* managed memory by the number of GPUs */
+  X20_DESIGNS,
+  X20_TASKS,   /* tasks per GPU */
+  X20_SCALING, /* by the number of GPUs, as many tasks in all */
+  X20_PARTS
 } x20_part;
 
 static const char *const suites[] = {"x20 unified", "x20 designs", "x20 tasks", "x20 scaling"};
@@ -74,7 +74,7 @@ static void print_systems(const bench_rows *rows, bool markdown) {
   const bench_row *system[MOST_SYSTEMS];
   bench_grid grid = {0};
   char label[64];
-  int count = systems_of(rows, BENCH_X20_DESIGNS, system);
+  int count = systems_of(rows, X20_DESIGNS, system);
   bench_grid_head(&grid, heads, 6);
   for (int s = 0; s < count; s++) {
     bench_label(label, sizeof label, system[s]);
@@ -128,7 +128,7 @@ static double correlation(const double *a, const double *b, int count) {
 /* X20: where parallelism is high and dependency low, more GPUs gain more. */
 static void print_correlation(const bench_rows *rows, bool markdown) {
   static const char *const heads[] = {"gain", "with parallelism", "with dependency", "systems"};
-  static const x20_part parts[] = {BENCH_X20_DESIGNS, BENCH_X20_SCALING};
+  static const x20_part parts[] = {X20_DESIGNS, X20_SCALING};
   const bench_row *system[MOST_SYSTEMS], *column[MOST_COLUMNS];
   bench_grid grid = {0};
   bench_grid_head(&grid, heads, 4);
@@ -163,7 +163,7 @@ static const char *const titles[] = {
 
 void bench_x20_report(const bench_rows *rows, bool markdown) {
   print_systems(rows, markdown);
-  for (int e = 0; e < BENCH_X20_PARTS; e++) print_gains(rows, (x20_part)e, titles[e], markdown);
+  for (int e = 0; e < X20_PARTS; e++) print_gains(rows, (x20_part)e, titles[e], markdown);
   print_correlation(rows, markdown);
 }
 
@@ -198,7 +198,7 @@ static int draw(const bench_rows *rows, x20_part part, const char *prefix) {
 
 int bench_x20_draw(const bench_rows *rows, const char *prefix) {
   int code = -1;
-  for (int e = 0; e < BENCH_X20_PARTS && code < 0; e++) code = draw(rows, (x20_part)e, prefix);
+  for (int e = 0; e < X20_PARTS && code < 0; e++) code = draw(rows, (x20_part)e, prefix);
   return code;
 }
 
@@ -210,7 +210,7 @@ typedef struct x20 {
   int count;
   /* Of so many GPUs; [0] of the first alone, for one-GPU methods. */
   trs_context *ctx[BENCH_MOST_GPUS + 1];
-  bench_runners runners[BENCH_X20_PARTS];
+  bench_runners runners[X20_PARTS];
 } x20;
 
 /* ---- Where ---- */
@@ -249,26 +249,24 @@ static void add_peer(x20 *x) {
   if (missing)
     notify("bench: without cuSPARSE: %s", missing);
   else
-    add(x, BENCH_X20_SCALING, "cusparse", 0)->ctx = NULL;
+    add(x, X20_SCALING, "cusparse", 0)->ctx = NULL;
 }
 
 static int add_runners(x20 *x) {
   int few = x->count < DESIGN_GPUS ? x->count : DESIGN_GPUS, code = -1;
-  for (int p = 0; p < BENCH_X20_PARTS && code < 0; p++)
-    code = bench_runners_reserve(&x->runners[p]);
+  for (int p = 0; p < X20_PARTS && code < 0; p++) code = bench_runners_reserve(&x->runners[p]);
   if (code >= 0) return code;
-  for (int gpus = 1; gpus <= x->count; gpus++) add(x, BENCH_X20_UNIFIED, "unified", gpus);
-  add(x, BENCH_X20_DESIGNS, "unified", few);
-  add(x, BENCH_X20_DESIGNS, "unified:tasks=8", few);
-  add(x, BENCH_X20_DESIGNS, "zerocopy-block", few);
-  add(x, BENCH_X20_DESIGNS, "zerocopy:tasks=8", few);
-  for (int tasks = 4; tasks <= ALL_TASKS; tasks *= 2)
-    add_with_tasks(x, BENCH_X20_TASKS, tasks, few);
+  for (int gpus = 1; gpus <= x->count; gpus++) add(x, X20_UNIFIED, "unified", gpus);
+  add(x, X20_DESIGNS, "unified", few);
+  add(x, X20_DESIGNS, "unified:tasks=8", few);
+  add(x, X20_DESIGNS, "zerocopy-block", few);
+  add(x, X20_DESIGNS, "zerocopy:tasks=8", few);
+  for (int tasks = 4; tasks <= ALL_TASKS; tasks *= 2) add_with_tasks(x, X20_TASKS, tasks, few);
   add_peer(x);
-  add(x, BENCH_X20_SCALING, "auto", 0);
+  add(x, X20_SCALING, "auto", 0);
   for (int gpus = 1; gpus <= x->count; gpus++)
-    add_with_tasks(x, BENCH_X20_SCALING, ALL_TASKS / gpus, gpus);
-  if (x->count > 1) add(x, BENCH_X20_SCALING, "auto", x->count);
+    add_with_tasks(x, X20_SCALING, ALL_TASKS / gpus, gpus);
+  if (x->count > 1) add(x, X20_SCALING, "auto", x->count);
   return -1;
 }
 
@@ -278,9 +276,9 @@ static int run_system(bench_run *run, bench_system *system) {
   x20 *x = run->own;
   bench_gpu gpu;
   int code = bench_gpu_open(&gpu, x->ctx[0], system, run->set);
-  for (int p = 0; p < BENCH_X20_PARTS && code < 0; p++) {
+  for (int p = 0; p < X20_PARTS && code < 0; p++) {
     int64_t first = run->rows.count;
-    bench_tick_part(p, BENCH_X20_PARTS);
+    bench_tick_part(p, X20_PARTS);
     code = bench_measure_gpu(&run->rows, &x->runners[p], &gpu, 1, run->set->seconds);
     bench_run_publish(run, suites[p], first);
   }
@@ -289,7 +287,7 @@ static int run_system(bench_run *run, bench_system *system) {
 }
 
 static void close_all(x20 *x) {
-  for (int p = 0; p < BENCH_X20_PARTS; p++) {
+  for (int p = 0; p < X20_PARTS; p++) {
     for (int i = 0; i < x->runners[p].count; i++) x->runners[p].runner[i].ctx = NULL; /* below */
     bench_runners_close(&x->runners[p]);
   }
