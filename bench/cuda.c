@@ -30,7 +30,7 @@ static struct {
   int (*runtime_version)(int *);
   int (*properties)(void *, int);
   const char *(*error_text)(int);
-  int error; /* the last that was not 0, until it is told */
+  int error; /* the last code other than 0; bench_cuda_error clears it */
   char device[320];
 } cuda;
 

@@ -6,11 +6,11 @@
 #include <stddef.h>
 
 /* Makes a GPU the current one and notes it, or says how to leave.  The other functions return false
- * after a failure, of which bench_cuda_error tells. */
+ * after a failure; bench_cuda_error explains it. */
 int bench_cuda_open(int device);
 bool bench_cuda_use(int device);                    /* another GPU from now on */
 const char *bench_cuda_device(void);                /* its name and the versions */
-const char *bench_cuda_error(void);                 /* told once; NULL: none since */
+const char *bench_cuda_error(void);                 /* since the last call; NULL: none */
 bool bench_cuda_alloc(void *pointer, size_t bytes); /* pointer: to a pointer */
 void bench_cuda_free(void *pointer);
 bool bench_cuda_put(void *device, const void *host, size_t bytes);

@@ -50,7 +50,7 @@ static struct {
   many_analysis *analysis_many;
   many_solve *solve_many;
   int (*update_many)(void *, void *, void *, int); /* absent before 12.4 */
-  int error;                                       /* the last that was not 0, until it is told */
+  int error; /* the last code other than 0; reading it clears it */
 } sparse;
 
 static bool find(void *function, const char *name) {

@@ -17,7 +17,9 @@ typedef enum bench_place {
 } bench_place;
 
 typedef struct bench_experiment {
-  const char *name;         /* what stands in the place of a suite; "suites" */
+  /* What stands in the place of a suite, and what its rows have as suite, alone or with a word
+   * behind it; or "suites". */
+  const char *name;
   const char *title, *text; /* of --help; NULL for suites */
   const char *options;      /* "|methods|seconds|": those that it takes */
   bench_place place;
@@ -26,7 +28,6 @@ typedef struct bench_experiment {
   const char *first_chart; /* of several: FILE-rates.svg; NULL: one chart */
   int (*run)(const bench_settings *set); /* returns how to leave */
   int (*list)(const char *suite);        /* its matrices */
-  bool (*has)(const bench_rows *rows);   /* are these rows of its own? */
   void (*report)(const bench_rows *rows, bool markdown);
   int (*draw)(const bench_rows *rows, const char *path); /* NULL: there is no chart */
 } bench_experiment;
@@ -40,22 +41,18 @@ void bench_suites_report(const bench_rows *rows, bool markdown);
 int bench_suites_draw(const bench_rows *rows, const char *path);
 
 int bench_l17(const bench_settings *set);
-bool bench_l17_has(const bench_rows *rows);
 void bench_l17_report(const bench_rows *rows, bool markdown);
 int bench_l17_draw(const bench_rows *rows, const char *prefix);
 
 int bench_x20(const bench_settings *set);
-bool bench_x20_has(const bench_rows *rows);
 void bench_x20_report(const bench_rows *rows, bool markdown);
 int bench_x20_draw(const bench_rows *rows, const char *prefix);
 
 int bench_w21(const bench_settings *set);
 int bench_w21_list(const char *suite);
-bool bench_w21_has(const bench_rows *rows);
 void bench_w21_report(const bench_rows *rows, bool markdown);
 
 int bench_gpus(const bench_settings *set);
-bool bench_gpus_has(const bench_rows *rows);
 void bench_gpus_report(const bench_rows *rows, bool markdown);
 int bench_gpus_draw(const bench_rows *rows, const char *path);
 

@@ -1,15 +1,13 @@
 /* experiments.c - the table of what trireme-bench can run, and a file of results as the tables and
  * the chart of its experiment. */
 
+#include <string.h>
+
 #include "experiment.h"
 #include "l23.h"
 #include "leave.h"
 #include "row.h"
 #include "suite.h"
-
-static bool l23_has(const bench_rows *rows) {
-  return rows->count && bench_type_of(&rows->row[0]) == BENCH_RANKS_ROW;
-}
 
 const bench_experiment bench_experiments[] = {
     {.name = "suites",
@@ -39,7 +37,6 @@ const bench_experiment bench_experiments[] = {
      .first_chart = "rates",
      .run = bench_l17,
      .list = bench_list,
-     .has = bench_l17_has,
      .report = bench_l17_report,
      .draw = bench_l17_draw},
     {.name = "l23",
@@ -77,7 +74,6 @@ const bench_experiment bench_experiments[] = {
      .nrhs = {{1, 50}, 50, 2},
      .run = bench_l23,
      .list = bench_l23_list,
-     .has = l23_has,
      .report = l23_report,
      .draw = l23_draw},
     {.name = "x20",
@@ -98,7 +94,6 @@ const bench_experiment bench_experiments[] = {
      .first_chart = "designs",
      .run = bench_x20,
      .list = bench_list,
-     .has = bench_x20_has,
      .report = bench_x20_report,
      .draw = bench_x20_draw},
     {.name = "gpus",
@@ -124,7 +119,6 @@ const bench_experiment bench_experiments[] = {
      .nrhs = {{1, 64}, 64, 2},
      .run = bench_gpus,
      .list = bench_list,
-     .has = bench_gpus_has,
      .report = bench_gpus_report,
      .draw = bench_gpus_draw},
     {.name = "w21",
@@ -148,14 +142,16 @@ const bench_experiment bench_experiments[] = {
      .place = BENCH_PLACE_LIST,
      .run = bench_w21,
      .list = bench_w21_list,
-     .has = bench_w21_has,
      .report = bench_w21_report},
     {0}};
 
-/* The experiment that the rows are of: suites, unless they are another's own. */
+/* The experiment that the rows are of: their suite is its name, alone or with a word behind it. */
 static const bench_experiment *find(const bench_rows *rows) {
-  for (const bench_experiment *e = bench_experiments + 1; e->name; e++)
-    if (e->has(rows)) return e;
+  const char *suite = rows->count ? rows->row[0].suite : "";
+  for (const bench_experiment *e = bench_experiments + 1; e->name; e++) {
+    size_t length = strlen(e->name);
+    if (!strncmp(suite, e->name, length) && (!suite[length] || suite[length] == ' ')) return e;
+  }
   return bench_experiments;
 }
 

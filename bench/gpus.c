@@ -26,7 +26,7 @@ typedef struct gpus_run {
   double hop;
 } gpus_run;
 
-/* ---- Where ---- */
+/* ---- Contexts ---- */
 
 static int leave_single(const bench_gpu_list *gpus) {
   return leave(LEAVE_UNAVAILABLE, trs_status_name(TRS_ERROR_UNSUPPORTED), -1,
@@ -35,7 +35,7 @@ static int leave_single(const bench_gpu_list *gpus) {
                gpus->number[0], gpus->number[0], gpus->number[0]);
 }
 
-/* A hop between dependent rows, off the bound of a chain; that also brings the runtime. */
+/* Seconds between dependent rows: a chain's reference time over its levels.  Starts the runtime. */
 static double find_hop(trs_context *ctx) {
   trs_matrix *A = NULL, *T = NULL;
   trs_plan *plan = NULL;
@@ -52,7 +52,7 @@ static double find_hop(trs_context *ctx) {
   return good ? bound : NAN;
 }
 
-/* So that no analysis that is timed brings kernels to a GPU; what fails here will fail again. */
+/* Loads the kernels, so that no timed analysis does.  A failure here will occur again. */
 static void warm_up(trs_context *group) {
   static const char *const methods[] = {"push", "columns", "zerocopy"};
   trs_matrix *A = NULL, *T = NULL;
@@ -82,7 +82,7 @@ static int open_contexts(gpus_run *run) {
   return code;
 }
 
-/* ---- Who ---- */
+/* ---- Solvers ---- */
 
 /* With spread after the same without: of its plan, but where auto chooses one for either. */
 static void add(gpus_run *run, gpus_job *job, const char *method, int group, bool spread) {

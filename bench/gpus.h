@@ -41,7 +41,7 @@ typedef struct gpus_job {
   int count;
 } gpus_job;
 
-/* Adds a row a solver.  Returns -1, or how to leave. */
+/* Adds a row per solver.  Returns -1, or how to leave. */
 int gpus_measure(bench_rows *rows, const gpus_job *job, double seconds);
 
 /* What rows of the two parts of bench gpus name as their suite. */

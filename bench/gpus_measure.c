@@ -39,7 +39,7 @@ static bool wait_all(const measurement *m) {
   return good;
 }
 
-/* ---- Who cannot go on ---- */
+/* ---- Solvers that fail ---- */
 
 static void place_name(char *name, size_t size, const gpus_solver *s) {
   snprintf(name, size, "%s on %d GPU%s%s", s->method, s->gpus, s->gpus == 1 ? "" : "s",
@@ -151,7 +151,7 @@ static bool warm_up(const measurement *m, gpus_solver *s) {
   return seconds >= 0;
 }
 
-/* Who is brief has a batch a round, and one in all where that takes long. */
+/* A brief solver has one batch per round, or one in all if that is slow. */
 static bool run_samples(const measurement *m, gpus_solver *s, double seconds) {
   int64_t first = s->repeats, most = first + BENCH_MOST_REPEATS / ROUNDS;
   if (s->brief && s->repeats && s->seconds[0] >= SLOW) return true;

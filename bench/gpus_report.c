@@ -21,10 +21,6 @@ static bool in_suite(const bench_row *row) { return !strcmp(row->suite, gpus_sui
 static bool is_auto(const bench_row *row) { return !strcmp(row->method, "auto"); }
 static bool is_spread(const bench_row *row) { return !strcmp(row->place, "spread"); }
 
-bool bench_gpus_has(const bench_rows *rows) {
-  return rows->count && (in_suite(&rows->row[0]) || !strcmp(rows->row[0].suite, gpus_capped));
-}
-
 static int systems_of(const bench_rows *rows, int64_t nrhs, const bench_row **system) {
   return bench_distinct(rows, gpus_suite, nrhs, bench_same_system, system, MOST_SYSTEMS);
 }

@@ -55,10 +55,6 @@ static const char ADAPTIVE[] = "syncfree-csc-rhs:strategy=adaptive";
 
 /* ---- Looking things up ---- */
 
-bool bench_l17_has(const bench_rows *rows) {
-  return rows->count && !strncmp(rows->row[0].suite, "l17 ", 4);
-}
-
 /* The row of the same part and matrix by a method and with so many right-hand sides. */
 static const bench_row *find(const bench_rows *rows, const bench_row *like, const char *method,
                              int64_t nrhs) {
@@ -278,7 +274,7 @@ static int draw_against_cusparse(const bench_rows *rows, const char *prefix, boo
   return code < 0 ? write_profile(&profile, prefix, analysis ? "preprocessing" : "rates") : code;
 }
 
-/* What the scratchpad gains, by warps a block. */
+/* What the scratchpad gains, by warps per block. */
 static int draw_scratchpad(const bench_rows *rows, const char *prefix) {
   bench_profile profile = {
       .title = "Warps per block and the scratchpad in syncfree-csc: performance profiles",

@@ -154,7 +154,7 @@ static void fill_paragraphs(void) {
   for (const paragraph *p = last_paragraphs; p->text; p++) *to++ = *p;
 }
 
-/* ---- What an experiment takes ---- */
+/* ---- Options of an experiment ---- */
 
 static bool lists(const char *words, const char *name) {
   char word[32];
@@ -201,7 +201,7 @@ static int check_options(const bench_experiment *e, const bench_settings *set) {
   return -1;
 }
 
-/* ---- Where it runs ---- */
+/* ---- Places ---- */
 
 static bool is_list(const char *backend) {
   return !strncmp(backend, "cuda:", 5) && strpbrk(backend, "-,");
@@ -231,7 +231,7 @@ static int parse_backend(const bench_experiment *e, bench_settings *set) {
   return -1;
 }
 
-/* A list of GPUs is read where they are opened. */
+/* A list of GPUs is parsed when the GPUs are opened. */
 static int complete_place(const bench_experiment *e, bench_settings *set) {
   const char *given = set->backend;
   set->device = 0;
@@ -255,7 +255,7 @@ static int check_place(const bench_settings *set) {
   return -1;
 }
 
-/* What was not given has its default. */
+/* Options that were not given get the experiment's defaults. */
 static int complete(const bench_experiment *e, bench_settings *set) {
   enum { MOST_NRHS = 4096, MOST_RANKS = 1 << 20 };
   int code = complete_place(e, set);
@@ -266,7 +266,7 @@ static int complete(const bench_experiment *e, bench_settings *set) {
   return code;
 }
 
-/* ---- What it does ---- */
+/* ---- Actions ---- */
 
 static int check_files(const bench_settings *set, int operands) {
   if (set->compare && set->table)
@@ -290,7 +290,7 @@ static int list(const bench_experiment *e, const bench_settings *set) {
   return e->list(own ? e->name : set->suite);
 }
 
-/* Pictures come last: before hours of work it is asked whether they can be written. */
+/* Pictures are written last; a path that cannot be written is refused before hours of work. */
 static int check_picture(const bench_experiment *e, const char *svg) {
   char path[1200];
   if (!svg) return -1;

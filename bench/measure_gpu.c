@@ -1,6 +1,6 @@
 /* measure_gpu.c - times methods of a GPU and cuSPARSE on one system, on the same device arrays.
  * Analyses and updates: by the host's clock, the device idle before and after; the first of each
- * runner is told apart, for it brings kernels and memory along.  Solves: batches of them between
+ * runner is kept apart, since it loads kernels and takes memory.  Solves: batches of them between
  * two events on the default stream, in rounds, every runner in each, so that a machine that drifts
  * does so for all.  The last round begins with spoilt solutions, and ends with a check of them. */
 #include <math.h>
@@ -23,13 +23,13 @@ enum { FRESH = 3, ROUNDS = 5, LEAST_SAMPLES = 3, MOST_IN_BATCH = 32, LATENCIES =
 static const double SAMPLE = 200e-6, LONG_ANALYSIS = 0.25; /* seconds */
 enum { SPOILT = 0x7b }; /* a byte of which large, finite values are made */
 
-/* ---- Who cannot go on ---- */
+/* ---- Runners that fail ---- */
 
 static void say_without(const bench_runner *r, const bench_gpu *gpu, const char *why) {
   notify("bench: %s: without %s: %s", gpu->system->name, r->method, why);
 }
 
-/* Whoever does not solve such systems is left out; a failure of ours is a result. */
+/* A method that does not solve such systems is left out; a failure of Trireme's is a result. */
 static void give_up(bench_runner *r, const bench_gpu *gpu) {
   const trs_error *error = trs_last_error();
   const char *why = r->ctx ? bench_cuda_error() : bench_cusparse_error();

@@ -46,8 +46,8 @@ static bool find_all(void) {
 const char *bench_mkl_load(void) {
   static const char *const names[] = {"libmkl_rt.so.3", "libmkl_rt.so.2", "libmkl_rt.so", NULL};
   if (mkl.library) return NULL;
-  /* Its threads spin 200 ms behind every solve unless told otherwise, and would disturb whoever is
-   * timed next; 2 ms still bridges the gaps between its own solves. */
+  /* Its threads spin 200 ms behind every solve unless told otherwise, and would disturb the
+   * runner that is timed next; 2 ms still bridges the gaps between its own solves. */
   setenv("KMP_BLOCKTIME", "2", 0);
   const char *missing;
   mkl.library = bench_library_open("TRIREME_MKL", names, &missing);

@@ -1,4 +1,4 @@
-/* row.h - what was measured: one type for every experiment, one JSON object per line. */
+/* row.h - a result: one type for every experiment, one JSON object per line. */
 #ifndef TRIREME_BENCH_ROW_H
 #define TRIREME_BENCH_ROW_H
 
@@ -81,12 +81,12 @@ void bench_rows_free(bench_rows *rows);
 /* With commit, machine and date before what the row has. */
 void bench_row_write(FILE *stream, const bench_row *row);
 
-/* A row in which nothing was measured yet. */
+/* A row without measurements: NAN, and the usual texts. */
 bench_row bench_row_empty(void);
 bench_row_type bench_type_of(const bench_row *row);
 bool bench_on_gpu(const bench_row *row);
-/* What a row counts for: the fastest solve on the CPU, the median on a GPU; the fastest sweep; the
- * slowest rank's solve. */
+/* Seconds that tables compare: the fastest solve on the CPU, the median on a GPU; the fastest
+ * sweep; the solve of the slowest rank. */
 double bench_row_seconds(const bench_row *row);
 /* Sorts the times of the solves and takes the fastest and the median of them. */
 void bench_row_times(bench_row *row, double *seconds, int64_t repeats);

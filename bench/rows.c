@@ -1,5 +1,4 @@
-/* rows.c - what was measured, one JSON object per line: one table says what is written where, and
- * reads it back. */
+/* rows.c - results, one JSON object per line.  One table of fields serves writing and reading. */
 #include <errno.h>
 #include <math.h>
 #include <stddef.h>
@@ -283,7 +282,7 @@ void bench_row_write(FILE *stream, const bench_row *row) {
   before = write_fields(stream, of_row, row, (int)bench_type_of(row), "trireme");
   bench_json_end(stream, before);
   fprintf(stream, "}\n");
-  fflush(stream); /* who waits, or breaks off, has what there is */
+  fflush(stream); /* a run that is broken off keeps its rows */
 }
 
 /* ---- Reading ---- */
@@ -341,7 +340,7 @@ static const char *put_number(reading *r, const field *f, const bench_json_value
   return NULL;
 }
 
-/* Is it the field's path, or, of a spread, that of a part of it? */
+/* True if path is the field's, or that of a part of a spread. */
 static bool is_path(const field *f, const char *path) {
   size_t length = strlen(f->path);
   if (f->kind == SPREAD) return !strncmp(path, f->path, length) && path[length] == '.';
@@ -368,6 +367,7 @@ static void complete(bench_row *row) {
   bench_row_type type = bench_type_of(row);
   if (type == BENCH_RELAX_ROW && !*row->method)
     snprintf(row->method, sizeof row->method, "threads");
+  if (type == BENCH_RANKS_ROW) snprintf(row->suite, sizeof row->suite, "l23");
   if (type != BENCH_RANKS_ROW || length < end || strcmp(row->matrix + length - end, tail) != 0)
     return;
   row->matrix[length - end] = 0;

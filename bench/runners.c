@@ -1,4 +1,4 @@
-/* runners.c - who is timed: --methods, on --threads or on the GPU, then the peers. */
+/* runners.c - the methods of --methods, on --threads or on the GPU, and the peers. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -106,10 +106,6 @@ void w21_show(w21_run *run, bench_row *row) {
   if (run->out) bench_row_write(run->out, row);
 }
 
-bool bench_w21_has(const bench_rows *rows) {
-  return rows->count && bench_type_of(&rows->row[0]) == BENCH_RELAX_ROW;
-}
-
 void bench_w21_report(const bench_rows *rows, bool markdown) {
   bench_grid grid = {0};
   bench_grid_head(&grid, heads, COLUMNS);

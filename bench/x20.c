@@ -1,5 +1,5 @@
 /* x20.c - trireme bench x20: the measurements of X20's Figures 3 and 7 to 10 on a suite of ours:
- * managed memory by the number of GPUs, the four designs beside each other, tasks a GPU, and
+ * managed memory by the number of GPUs, the four designs beside each other, tasks per GPU, and
  * zerocopy with 32 tasks in all by the number of GPUs against cuSPARSE on one; the systems' metrics
  * of its Table I beside them.  With fewer GPUs than the paper's, on those that there are. */
 #include <math.h>
@@ -38,10 +38,6 @@ enum { DESIGN_GPUS = 4, ALL_TASKS = 32 };
 /* ==== Tables and plots, from rows alone ==== */
 
 enum { MOST_COLUMNS = 16, MOST_SYSTEMS = 128 };
-
-bool bench_x20_has(const bench_rows *rows) {
-  return rows->count && !strncmp(rows->row[0].suite, "x20 ", 4);
-}
 
 static int systems_of(const bench_rows *rows, x20_part part, const bench_row **system) {
   return bench_distinct(rows, suites[part], 0, bench_same_system, system, MOST_SYSTEMS);
@@ -213,7 +209,7 @@ typedef struct x20 {
   bench_runners runners[X20_PARTS];
 } x20;
 
-/* ---- Where ---- */
+/* ---- Contexts ---- */
 
 static int open_contexts(x20 *x) {
   char one[48];
@@ -228,7 +224,7 @@ static int open_contexts(x20 *x) {
   return code < 0 ? bench_cuda_open(x->gpus.number[0]) : code;
 }
 
-/* ---- Who ---- */
+/* ---- Runners ---- */
 
 /* gpus 0: a method of one GPU.  There is room: no part has more than 2 + BENCH_MOST_GPUS. */
 static bench_runner *add(x20 *x, x20_part part, const char *method, int gpus) {

@@ -36,10 +36,9 @@ int leave_memory(double bytes, const char *what);
 /* A line on standard error about what is no failure: "trireme: ...". */
 void notify(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* Whether what was written to standard output so far has not arrived: going on is of no use. */
+/* True if earlier output was lost: going on is of no use. */
 bool output_lost(void);
-/* Flushes standard output; what could not be written is a failure, or SIGPIPE where the reader has
- * left. */
+/* Flushes standard output.  Lost output is a failure, or SIGPIPE if the reader has left. */
 int output_finish(int code);
 
 #endif

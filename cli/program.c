@@ -14,7 +14,8 @@
 #include "output.h"
 #include "report.h"
 
-/* A file opened later shall not be standard output; writing to what was closed still fails. */
+/* Reserves closed standard streams, so that no file opened later becomes one.  Writing to them
+ * still fails. */
 static void fill_closed_streams(void) {
   for (int file = STDIN_FILENO; file <= STDERR_FILENO; file++)
     if (fcntl(file, F_GETFD) < 0 && errno == EBADF) (void)!open("/dev/null", O_RDONLY);
