@@ -49,7 +49,7 @@ static double gain(const pair *p) {
 static int method_of(comparison *c, const bench_row *row) {
   char name[80], many[24] = "";
   if (row->threads > 1) snprintf(many, sizeof many, ":%lld", (long long)row->threads);
-  snprintf(name, sizeof name, "%s%s%s", row->method, many,
+  snprintf(name, sizeof name, "%.48s%s%s", row->method, many,
            strcmp(row->place, "spread") ? "" : " spread");
   for (int m = 0; m < c->methods; m++)
     if (!strcmp(c->name[m], name)) return m;
