@@ -13,8 +13,6 @@
 #include "run.h"
 #include "gpus.h"
 
-const char gpus_suite[] = "gpus", gpus_capped[] = "gpus capped";
-
 enum { MOST_GROUPS = 4, WIDE = 5000 }; /* WIDE: rows a level for many right-hand sides */
 
 typedef struct gpus_run {

@@ -15,6 +15,8 @@
 #include "output.h"
 #include "row.h"
 
+const char gpus_suite[] = "gpus", gpus_capped[] = "gpus capped";
+
 enum { MOST_COLUMNS = 32, MOST_SYSTEMS = 256, MOST_SIZES = 4, MOST_NRHS = 16 };
 
 static bool in_suite(const bench_row *row) { return !strcmp(row->suite, gpus_suite); }

@@ -1,5 +1,5 @@
 /* w21.h - what the parts of bench w21 share: W21's case, 15 sweeps, on the CPU (w21.c), on one GPU
- * (w21_gpu.c) and on several (w21_gpus.c). */
+ * (w21_gpu.c) and on several (w21_gpus.c), with rows and tables in w21_rows.c. */
 #ifndef TRIREME_BENCH_W21_H
 #define TRIREME_BENCH_W21_H
 

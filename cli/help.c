@@ -9,6 +9,13 @@
 
 enum { HELP_COLUMN = 30 };
 
+void option_head(const option *o, char *text, size_t size) {
+  char letter[8] = "    ";
+  if (o->letter) snprintf(letter, sizeof letter, "-%c, ", o->letter);
+  const char *value = o->kind == OPTION_CHOICE ? o->words : o->value;
+  snprintf(text, size, "%s--%s%s%s", letter, o->name, value ? " " : "", value ? value : "");
+}
+
 static void heading(const char *title) {
   printf("\n%s%s%s\n", style_on(STYLE_BOLD), title, style_off());
 }

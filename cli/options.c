@@ -9,13 +9,6 @@
 #include "command.h"
 #include "leave.h"
 
-void option_head(const option *o, char *text, size_t size) {
-  char letter[8] = "    ";
-  if (o->letter) snprintf(letter, sizeof letter, "-%c, ", o->letter);
-  const char *value = o->kind == OPTION_CHOICE ? o->words : o->value;
-  snprintf(text, size, "%s--%s%s%s", letter, o->name, value ? " " : "", value ? value : "");
-}
-
 static const option *find_long(const command *c, const char *name, size_t length) {
   for (const option *o = c->options; o->name; o++)
     if (strlen(o->name) == length && !strncmp(o->name, name, length)) return o;

@@ -49,6 +49,7 @@ typedef struct solve_job {
 } solve_job;
 
 /* Each returns -1, or how to leave. */
+int solve_check_settings(solve_settings *s);
 int solve_open_group(solve_job *job);
 int solve_take_matrix(solve_job *job, const char *name);
 int solve_take_factors(solve_job *job);
@@ -57,11 +58,11 @@ int solve_measure(solve_job *job);
 int solve_judge(solve_job *job);
 void solve_free(solve_job *job);
 
-/* All of a solve with --grid, on every rank; only rank 0 says anything. */
-int solve_on_ranks(solve_job *job, const char *name);
-int solve_check_settings(solve_settings *s);
 int solve_write(const solve_job *job);
 int solve_leave_inaccurate(const solve_job *job);
+
+/* All of a solve with --grid, on every rank; only rank 0 says anything. */
+int solve_on_ranks(solve_job *job, const char *name);
 
 void solve_print(const solve_job *job);
 void solve_report(const solve_job *job);

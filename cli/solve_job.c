@@ -19,6 +19,16 @@ int64_t scalar_bytes(trs_scalar scalar) {
   return bytes[scalar];
 }
 
+int solve_check_settings(solve_settings *s) {
+  if (s->rhs_file && s->rhs) return leave_usage("solve", "give either -b FILE or --rhs, not both");
+  if (s->rhs_file && s->nrhs)
+    return leave_usage("solve", "--nrhs is for random right-hand sides: leave it out with -b FILE");
+  if (s->output && names_hdf5(s->output))
+    return leave_usage("solve",
+                       "solutions are written as Matrix Market: give a name such as x.mtx");
+  return s->output ? check_writable(&s->output) : -1;
+}
+
 /* ---- The matrix ---- */
 
 /* Entries in the fullest row, or column, of A. */
@@ -359,4 +369,37 @@ void solve_free(solve_job *job) {
   trs_free(job->widths);
   job->set.rhs_file ? trs_free(job->b) : free(job->b);
   free(job->x);
+}
+
+/* ---- The solution ---- */
+
+int solve_write(const solve_job *job) {
+  if (!job->set.output) return -1;
+  trs_status status = trs_vectors_write(job->x, job->n, job->nrhs, job->n, TRS_COL_MAJOR,
+                                        job->scalar, job->set.output);
+  return status ? leave_library(NULL) : -1;
+}
+
+static int leave_not_finite(const solve_job *job) {
+  static const char *const causes[] = {
+      [TRS_RANGE_RHS] = "b is not finite",
+      [TRS_RANGE_MATRIX] = "the matrix is not finite",
+      [TRS_RANGE_PIVOT] = "the quotient with the diagonal entry exceeds the range",
+      [TRS_RANGE_OVERFLOW] = "a product or a sum exceeds the range",
+      [TRS_RANGE_UNEXPLAINED] = "nothing exceeds the range"};
+  const trs_backward_error *e = &job->error;
+  bool overflow = e->range == TRS_RANGE_PIVOT || e->range == TRS_RANGE_OVERFLOW;
+  return leave(LEAVE_NUMERICAL, overflow ? "overflow" : "backward error", e->range_row,
+               "x %s %s: first in row %lld of right-hand side %lld, where %s%s",
+               overflow ? "overflows" : "is not finite in", human_scalar(job->scalar),
+               (long long)e->range_row, (long long)e->range_column, causes[e->range],
+               job->set.output ? "; no solution is written" : "");
+}
+
+int solve_leave_inaccurate(const solve_job *job) {
+  if (job->error.range) return leave_not_finite(job);
+  return leave(LEAVE_NUMERICAL, "backward error", job->error.worst_row,
+               "the backward error, %.3g, is above %.3g (worst row %lld)%s",
+               job->error.componentwise, job->limit, (long long)job->error.worst_row,
+               job->set.output ? "; no solution is written" : "");
 }
