@@ -1,14 +1,18 @@
 /* compare.c - two files of results: rows that match by matrix, triangle, right-hand sides, method
  * and threads, and how many times as fast the second is. */
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench.h"
-#include "command.h"
+#include "chart.h"
+#include "experiment.h"
+#include "groups.h"
+#include "leave.h"
 #include "output.h"
+#include "row.h"
 
-enum { MOST_METHODS = 8 }; /* series a chart can tell apart */
+enum { MOST_METHODS = 64 };
 
 typedef struct pair {
   const bench_row *before, *after;
@@ -23,11 +27,16 @@ typedef struct comparison {
   int methods;
 } comparison;
 
+static bool same_grids(const bench_row *a, const bench_row *b) {
+  return a->px == b->px && a->py == b->py && a->pz == b->pz && a->homes == b->homes &&
+         a->inverted == b->inverted && !strcmp(a->kind, b->kind) && !strcmp(a->trees, b->trees);
+}
+
 static bool match(const bench_row *a, const bench_row *b) {
-  return a->upper == b->upper && a->threads == b->threads && a->nrhs == b->nrhs &&
-         !strcmp(a->method, b->method) && !strcmp(a->matrix, b->matrix) &&
-         !strcmp(a->scalar, b->scalar) && !strcmp(a->layout, b->layout) &&
-         !strcmp(a->backend, b->backend);
+  return bench_same_system(a, b) && a->threads == b->threads && a->block_size == b->block_size &&
+         !strcmp(a->method, b->method) && !strcmp(a->backend, b->backend) &&
+         !strcmp(a->place, "spread") == !strcmp(b->place, "spread") &&
+         !strcmp(a->store, b->store) && same_grids(a, b);
 }
 
 static double gain(const pair *p) {
@@ -36,11 +45,12 @@ static double gain(const pair *p) {
   return good ? before / after : NAN;
 }
 
-/* "threads:2"; -1 beyond the most. */
+/* "threads:2", "auto:4 spread"; -1 beyond the most. */
 static int method_of(comparison *c, const bench_row *row) {
-  char name[80];
-  snprintf(name, sizeof name, row->threads > 1 ? "%s:%lld" : "%s", row->method,
-           (long long)row->threads);
+  char name[80], many[24] = "";
+  if (row->threads > 1) snprintf(many, sizeof many, ":%lld", (long long)row->threads);
+  snprintf(name, sizeof name, "%.48s%s%s", row->method, many,
+           strcmp(row->place, "spread") ? "" : " spread");
   for (int m = 0; m < c->methods; m++)
     if (!strcmp(c->name[m], name)) return m;
   if (c->methods == MOST_METHODS) return -1;
@@ -48,19 +58,33 @@ static int method_of(comparison *c, const bench_row *row) {
   return c->methods++;
 }
 
+/* The first row that matches and has no partner yet, of the same suite if there is one. */
+static int64_t partner_of(const bench_row *row, const bench_rows *after, const bool *taken) {
+  int64_t other = after->count;
+  for (int64_t k = after->count; k-- > 0;)
+    if (!taken[k] && match(row, &after->row[k])) other = k;
+  for (int64_t k = other; k < after->count; k++)
+    if (!taken[k] && !strcmp(row->suite, after->row[k].suite) && match(row, &after->row[k]))
+      return k;
+  return other;
+}
+
 static int make_pairs(comparison *c, const bench_rows *before, const bench_rows *after) {
+  bool *taken = calloc((size_t)after->count, sizeof *taken);
   c->pair = malloc((size_t)before->count * sizeof *c->pair);
-  if (!c->pair) return leave_memory((double)before->count * sizeof *c->pair, "the comparison");
-  for (int64_t i = 0; i < before->count; i++) {
-    int64_t k = 0;
-    while (k < after->count && !match(&before->row[i], &after->row[k])) k++;
+  for (int64_t i = 0; taken && c->pair && i < before->count; i++) {
+    int64_t k = partner_of(&before->row[i], after, taken);
     int method = k < after->count ? method_of(c, &before->row[i]) : -1;
     if (method < 0) continue;
+    taken[k] = true;
     c->pair[c->count] = (pair){&before->row[i], &after->row[k], method};
     bench_mean_add(&c->mean[method], gain(&c->pair[c->count]), c->count);
     c->count++;
   }
   c->lone = before->count + after->count - 2 * c->count;
+  bool room = taken && c->pair;
+  free(taken);
+  if (!room) return leave_memory((double)before->count * sizeof *c->pair, "the comparison");
   if (c->count) return -1;
   return leave(LEAVE_INPUT, trs_status_name(TRS_ERROR_FORMAT), -1,
                "the files have no system, method and thread count in common");
@@ -109,23 +133,22 @@ static void fill_chart(bench_chart *chart, const comparison *c) {
     bench_label(label, sizeof label, c->pair[i].before);
     while (at < chart->rows && strcmp(chart->label[at], label) != 0) at++;
     if (at == chart->rows) memcpy(chart->label[chart->rows++], label, sizeof label);
-    chart->value[at * chart->series + c->pair[i].method] = gain(&c->pair[i]);
+    if (c->pair[i].method < chart->series)
+      chart->value[at * chart->series + c->pair[i].method] = gain(&c->pair[i]);
   }
 }
 
 static int draw(const comparison *c, const char *before, const char *after, const char *path) {
   bench_chart chart = {.title = "Triangular solves, before and after",
                        .axis = "before / after, logarithmic: right of 1 is faster",
-                       .series = c->methods};
+                       .series = c->methods < BENCH_MOST_SERIES ? c->methods : BENCH_MOST_SERIES};
   int code = bench_chart_open(&chart, c->count);
   if (code >= 0) return code;
   snprintf(chart.subtitle, sizeof chart.subtitle, "%.100s against %.100s, fastest solves", after,
            before);
-  memcpy(chart.name, c->name, sizeof c->name);
+  memcpy(chart.name, c->name, sizeof chart.name);
   fill_chart(&chart, c);
-  code = bench_chart_write(&chart, path);
-  bench_chart_close(&chart);
-  return code;
+  return bench_chart_write(&chart, path);
 }
 
 int bench_compare(const char *before, const char *after, const char *svg) {

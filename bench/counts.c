@@ -2,8 +2,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench.h"
-#include "output.h"
+#include "leave.h"
+#include "settings.h"
 
 enum { MOST = sizeof((bench_counts *)0)->value / sizeof *((bench_counts *)0)->value };
 

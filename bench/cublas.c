@@ -2,7 +2,11 @@
  * vector and cuBLAS's batched triangular solves, opened at run time: nothing of them is needed to
  * build.  The names and numbers below are those of their documented interfaces, versions 12 and 13.
  */
-#include "bench.h"
+
+#include "cublas.h"
+
+#include "cuda.h"
+#include "library.h"
 
 enum { DIRECTION_COLUMN = 1, OP_NONE = 0, SIDE_LEFT = 0, FILL_LOWER = 0, FILL_UPPER = 1 };
 enum { DIAG_NONUNIT = 0, DIAG_UNIT = 1 };

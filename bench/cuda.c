@@ -1,11 +1,15 @@
 /* cuda.c - device memory and time for the benchmark, through the CUDA runtime opened at run time:
  * nothing of CUDA is needed to build.  The same device memory and default stream as the library's,
  * for both are of the device's primary context. */
+#include "cuda.h"
+
+#include <stdio.h>
 #include <stdlib.h>
 
-#include "bench.h"
-#include "command.h"
-#include "output.h"
+#include "leave.h"
+#include "library.h"
+#include "machine.h"
+#include "trireme.h"
 
 enum { TO_DEVICE = 1, TO_HOST = 2, ON_DEVICE = 3 }; /* enum cudaMemcpyKind */
 
@@ -26,7 +30,7 @@ static struct {
   int (*runtime_version)(int *);
   int (*properties)(void *, int);
   const char *(*error_text)(int);
-  int error; /* the last that was not 0, until it is told */
+  int error; /* the last code other than 0; bench_cuda_error clears it */
   char device[320];
 } cuda;
 
@@ -140,4 +144,9 @@ double bench_cuda_stop(void) {
   bool done = good(cuda.record(cuda.stop, NULL)) && good(cuda.wait_event(cuda.stop)) &&
               good(cuda.elapsed(&milliseconds, cuda.start, cuda.stop));
   return done ? 1e-3 * (double)milliseconds : -1;
+}
+
+bool bench_cuda_upload(void *device, const void *host, size_t bytes) {
+  void **to = device;
+  return bench_cuda_alloc(to, bytes) && bench_cuda_put(*to, host, bytes);
 }

@@ -1,10 +1,14 @@
 /* cusparse.c - cuSPARSE's SpSV and SpSM as peers, opened at run time: nothing of it is needed to
  * build.  The names and numbers below are those of its documented generic interface, version 12.
  * The matrix is by rows with 32-bit row pointers beside 32-bit columns. */
+#include "cusparse.h"
+
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench.h"
+#include "cuda.h"
+#include "library.h"
 #include "progress.h"
 
 enum { BASE_ZERO = 0, OP_NONE = 0, INDEX_32 = 2, ORDER_COLUMNS = 1, ORDER_ROWS = 2 };
@@ -46,7 +50,7 @@ static struct {
   many_analysis *analysis_many;
   many_solve *solve_many;
   int (*update_many)(void *, void *, void *, int); /* absent before 12.4 */
-  int error;                                       /* the last that was not 0, until it is told */
+  int error; /* the last code other than 0; reading it clears it */
 } sparse;
 
 static bool find(void *function, const char *name) {

@@ -1,10 +1,11 @@
 /* gpu_list.c - which GPUs a run of several has: those of --backend, else all. */
+#include "gpu_list.h"
+
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench.h"
-#include "command.h"
-#include "output.h"
+#include "leave.h"
 
 static int leave_list(const char *backend) {
   return leave_usage("bench",

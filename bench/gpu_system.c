@@ -1,13 +1,14 @@
 /* gpu_system.c - one system in device memory, as both sides are to find it: the same columns and
  * values, 64-bit row pointers for the library and 32-bit ones for cuSPARSE, and right-hand sides
  * and solutions of which samples come back to be checked. */
+#include "gpu_system.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench.h"
-#include "command.h"
-#include "output.h"
+#include "cuda.h"
+#include "leave.h"
 #include "progress.h"
 
 /* Host memory that copies are made in, and entries of the matrix that the check of one answer may
@@ -33,23 +34,8 @@ static int take_scalar(bench_gpu *gpu, const bench_system *system, const bench_s
   return -1;
 }
 
-/* The statistics of the levels come from a plan on the host. */
-static int survey(bench_gpu *gpu) {
-  const bench_system *s = gpu->system;
-  trs_context *ctx = NULL;
-  trs_plan *plan = NULL;
-  trs_status status = trs_context_create(&ctx, "serial");
-  if (!status) status = trs_analyze(ctx, &plan, gpu->host, s->uplo, TRS_NO_TRANS, s->diag, NULL);
-  gpu->info.struct_size = sizeof gpu->info;
-  if (!status) status = trs_plan_get_info(plan, &gpu->info);
-  trs_plan_destroy(plan);
-  trs_context_destroy(ctx);
-  return status ? leave_library(s->name) : -1;
-}
-
 static int upload_array(const bench_gpu *gpu, void **array, const void *host, size_t bytes) {
-  return bench_cuda_alloc(array, bytes) && bench_cuda_put(*array, host, bytes) ? -1
-                                                                               : leave_cuda(gpu);
+  return bench_cuda_upload(array, host, bytes) ? -1 : leave_cuda(gpu);
 }
 
 static int upload_short_ptr(bench_gpu *gpu, const int64_t *ptr) {
@@ -93,7 +79,7 @@ int bench_gpu_open(bench_gpu *gpu, trs_context *ctx, const bench_system *system,
                      .create = NAN,
                      .bound = NAN};
   int code = take_scalar(gpu, system, set);
-  if (code < 0) code = survey(gpu);
+  if (code < 0) code = bench_system_survey(system, gpu->host, &gpu->info);
   if (code < 0) code = upload(gpu);
   return code < 0 && ctx ? create(gpu, ctx) : code;
 }

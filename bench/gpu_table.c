@@ -1,10 +1,16 @@
-/* gpu_table.c - a line a system on a GPU: while a run goes on, and from rows, as Markdown: the
+/* gpu_table.c - a line per system on a GPU: while a run goes on, and from rows, as Markdown: the
  * solves beside cuSPARSE's and the reference time; then what comes before them, and memory. */
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
-#include "bench.h"
+#include "cusparse.h"
+#include "grid.h"
+#include "groups.h"
 #include "output.h"
+#include "row.h"
+#include "runner.h"
+#include "tables.h"
 
 enum { MOST_OTHERS = 12, LABEL = 26 };
 
@@ -16,11 +22,6 @@ static short_text solve_text(const bench_row *row) {
   size_t used = strlen(t.s);
   if (row->wrong) snprintf(t.s + used, sizeof t.s - used, "!");
   return t;
-}
-
-static double over_reference(const bench_group *g) {
-  const bench_row *e = g->column[BENCH_ENGINE];
-  return e && !e->wrong ? e->median / e->bound : NAN;
 }
 
 /* ---- While a run goes on ---- */
@@ -60,7 +61,7 @@ void bench_gpu_live_line(const bench_runners *all, const bench_rows *rows, int64
   for (int64_t i = 0; i < part.count; i++) wrong |= part.row[i].wrong;
   printf(" %8s %8s", bench_milliseconds(g.first->bound).s,
          bench_ratio(bench_gain(&g, BENCH_ENGINE, BENCH_CUSPARSE)).s);
-  printf(" %8s", bench_ratio(over_reference(&g)).s);
+  printf(" %8s", bench_ratio(bench_over_reference(&g)).s);
   printf("%s%s%s\n", style_on(STYLE_BAD), wrong ? " WRONG" : "", style_off());
   fflush(stdout);
 }
@@ -94,33 +95,46 @@ static bool any(const bench_groups *groups, bench_column column) {
   return false;
 }
 
-static void print_solve(const bench_group *g, const bench_rows *rows, const others *o,
-                        bool narrow) {
+static void add_solve_heads(bench_grid *grid, const others *o, bool narrow) {
+  static const char *const first[] = {"system",        "n",         "nnz", "levels",
+                                      "reference, ms", "engine, ms"};
+  static const char *const last[] = {"engine : cuSPARSE", "engine : reference", "chosen"};
+  static const char *const f32[] = {"engine+f32, ms"}, *const peer[] = {"cuSPARSE, ms"};
+  bench_grid_head(grid, first, 6);
+  bench_grid_head(grid, f32, narrow);
+  bench_grid_head(grid, peer, 1);
+  for (int k = 0; k < o->count; k++) bench_grid_put(grid, "%s, ms", o->method[k]);
+  grid->columns += o->count;
+  bench_grid_head(grid, last, 3);
+}
+
+static void add_solve(bench_grid *grid, const bench_group *g, const bench_rows *rows,
+                      const others *o, bool narrow) {
   const bench_row *first = g->first, *engine = g->column[BENCH_ENGINE];
+  const double ratios[] = {bench_gain(g, BENCH_ENGINE, BENCH_CUSPARSE), bench_over_reference(g)};
   char label[64];
   bench_label(label, sizeof label, first);
-  printf("| %s | %s |", label, human_count(first->n).s);
-  printf(" %s | %s |", human_count(first->nnz).s, human_count(first->levels).s);
-  printf(" %s | %s |", bench_milliseconds(first->bound).s, solve_text(engine).s);
-  if (narrow) printf(" %s |", solve_text(g->column[BENCH_ENGINE_F32]).s);
-  printf(" %s |", solve_text(g->column[BENCH_CUSPARSE]).s);
+  bench_grid_add(grid, label);
+  bench_grid_add(grid, human_count(first->n).s);
+  bench_grid_add(grid, human_count(first->nnz).s);
+  bench_grid_add(grid, human_count(first->levels).s);
+  bench_grid_milliseconds(grid, &first->bound, 1);
+  bench_grid_add(grid, solve_text(engine).s);
+  if (narrow) bench_grid_add(grid, solve_text(g->column[BENCH_ENGINE_F32]).s);
+  bench_grid_add(grid, solve_text(g->column[BENCH_CUSPARSE]).s);
   for (int k = 0; k < o->count; k++)
-    printf(" %s |", solve_text(bench_find(rows, first, o->method[k])).s);
-  printf(" %s | %s |", bench_ratio(bench_gain(g, BENCH_ENGINE, BENCH_CUSPARSE)).s,
-         bench_ratio(over_reference(g)).s);
-  printf(" %s |\n", engine ? engine->chosen : "-");
+    bench_grid_add(grid, solve_text(bench_find(rows, first, o->method[k])).s);
+  bench_grid_ratios(grid, ratios, 2);
+  bench_grid_add(grid, engine ? engine->chosen : "-");
 }
 
 static void print_solves(const bench_groups *groups, const bench_rows *rows) {
   others o = find_others(rows);
   bool narrow = any(groups, BENCH_ENGINE_F32);
-  printf("| system | n | nnz | levels | reference, ms | engine, ms |%s cuSPARSE, ms |",
-         narrow ? " engine+f32, ms |" : "");
-  for (int k = 0; k < o.count; k++) printf(" %s, ms |", o.method[k]);
-  printf(" engine : cuSPARSE | engine : reference | chosen |\n| --- |");
-  for (int k = 0; k < 8 + narrow + o.count; k++) printf(" --: |");
-  printf(" --- |\n");
-  for (int64_t i = 0; i < groups->count; i++) print_solve(&groups->group[i], rows, &o, narrow);
+  bench_grid grid = {.text_last = true};
+  add_solve_heads(&grid, &o, narrow);
+  for (int64_t i = 0; i < groups->count; i++) add_solve(&grid, &groups->group[i], rows, &o, narrow);
+  bench_grid_print(&grid, NULL, true);
 }
 
 static short_text whole(double value) {
@@ -130,23 +144,48 @@ static short_text whole(double value) {
   return t;
 }
 
-static void print_before(const bench_group *g) {
+static void add_before(bench_grid *grid, const bench_group *g) {
   const bench_row *e = g->column[BENCH_ENGINE], *c = g->column[BENCH_CUSPARSE];
   bench_row empty = bench_row_empty();
   char label[64];
   bool both = e && c && !e->wrong && !c->wrong;
   if (!e) e = &empty;
   if (!c) c = &empty;
+  const double analyses[] = {e->analysis, e->first_analysis, c->ask, c->analysis,
+                             c->first_analysis},
+               gain = both ? c->analysis / e->analysis : NAN, updates[] = {e->update, c->update},
+               memory[] = {e->plan_bytes / g->first->matrix_bytes,
+                           c->plan_bytes / g->first->matrix_bytes},
+               awaited[] = {e->latency, c->latency};
   bench_label(label, sizeof label, g->first);
-  printf("| %s | %s |", label, bench_milliseconds(e->analysis).s);
-  printf(" %s | %s |", bench_milliseconds(e->first_analysis).s, bench_milliseconds(c->ask).s);
-  printf(" %s | %s |", bench_milliseconds(c->analysis).s, bench_milliseconds(c->first_analysis).s);
-  printf(" %s |", bench_ratio(both ? c->analysis / e->analysis : NAN).s);
-  printf(" %s |", whole(both ? bench_break_even(e, c) : NAN).s);
-  printf(" %s | %s |", bench_milliseconds(e->update).s, bench_milliseconds(c->update).s);
-  printf(" %s |", bench_ratio(e->plan_bytes / g->first->matrix_bytes).s);
-  printf(" %s |", bench_ratio(c->plan_bytes / g->first->matrix_bytes).s);
-  printf(" %s | %s |\n", bench_milliseconds(e->latency).s, bench_milliseconds(c->latency).s);
+  bench_grid_add(grid, label);
+  bench_grid_milliseconds(grid, analyses, 5);
+  bench_grid_ratios(grid, &gain, 1);
+  bench_grid_add(grid, whole(both ? bench_break_even(e, c) : NAN).s);
+  bench_grid_milliseconds(grid, updates, 2);
+  bench_grid_ratios(grid, memory, 2);
+  bench_grid_milliseconds(grid, awaited, 2);
+}
+
+static void print_before(const bench_groups *groups) {
+  static const char *const heads[] = {"system",
+                                      "analysis, ms",
+                                      "first of its kind",
+                                      "cuSPARSE: buffer size, ms",
+                                      "analysis, ms",
+                                      "first",
+                                      "engine : cuSPARSE",
+                                      "ahead after solves",
+                                      "update, ms",
+                                      "cuSPARSE, ms",
+                                      "memory / matrix",
+                                      "buffer / matrix",
+                                      "one solve awaited, ms",
+                                      "cuSPARSE, ms"};
+  bench_grid grid = {0};
+  bench_grid_head(&grid, heads, sizeof heads / sizeof *heads);
+  for (int64_t i = 0; i < groups->count; i++) add_before(&grid, &groups->group[i]);
+  bench_grid_print(&grid, NULL, true);
 }
 
 /* The versions of cuSPARSE in rows, one after the other. */
@@ -167,14 +206,8 @@ void bench_gpu_tables(const bench_groups *groups, const bench_rows *rows) {
       "\nMilliseconds of a solve, the median of batches between two events; ! marks a wrong "
       "answer; a : b says how many times as fast a is as b.");
   print_versions(groups);
-  printf(
-      "\n\n"
-      "| system | analysis, ms | first of its kind | cuSPARSE: buffer size, ms | analysis, ms | "
-      "first | engine : cuSPARSE | ahead after solves | update, ms | cuSPARSE, ms | "
-      "memory / matrix | buffer / matrix | one solve awaited, ms | cuSPARSE, ms |\n| --- |");
-  for (int k = 0; k < 13; k++) printf(" --: |");
-  printf("\n");
-  for (int64_t i = 0; i < groups->count; i++) print_before(&groups->group[i]);
+  printf("\n\n");
+  print_before(groups);
   printf(
       "\nAnalyses from device arrays; the first of a system also loads kernels and takes memory "
       "from the driver. Ahead after: solves until engine and analysis together are faster.\n");

@@ -3,39 +3,28 @@
  * and zerocopy (X20) on as many; with many right-hand sides on wide systems; then a system larger
  * than what each GPU may hold. */
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "command.h"
+#include "cuda.h"
+#include "experiment.h"
+#include "leave.h"
+#include "run.h"
 #include "gpus.h"
-#include "output.h"
-#include "progress.h"
-
-const char bench_gpus_suite[] = "gpus", bench_gpus_capped[] = "gpus capped";
 
 enum { MOST_GROUPS = 4, WIDE = 5000 }; /* WIDE: rows a level for many right-hand sides */
 
 typedef struct gpus_run {
   const bench_settings *set;
-  bench_suite suite;
   bench_gpu_list gpus;
   trs_context *ctx[MOST_GROUPS]; /* of one GPU, 2, 4 and 8 */
   int size[MOST_GROUPS], groups;
   gpus_solver *solver; /* room for BENCH_MOST_RUNNERS */
   double hop;
-  bench_rows rows;
-  FILE *out;
-  int64_t wrong, done;
 } gpus_run;
 
-static double share; /* of the run, done */
-
-static void tick(const char *name, double done) {
-  (void)done;
-  progress_show(NULL, name, share);
-}
-
-/* ---- Where ---- */
+/* ---- Contexts ---- */
 
 static int leave_single(const bench_gpu_list *gpus) {
   return leave(LEAVE_UNAVAILABLE, trs_status_name(TRS_ERROR_UNSUPPORTED), -1,
@@ -44,7 +33,7 @@ static int leave_single(const bench_gpu_list *gpus) {
                gpus->number[0], gpus->number[0], gpus->number[0]);
 }
 
-/* A hop between dependent rows, off the bound of a chain; that also brings the runtime. */
+/* Seconds between dependent rows: a chain's reference time over its levels.  Starts the runtime. */
 static double find_hop(trs_context *ctx) {
   trs_matrix *A = NULL, *T = NULL;
   trs_plan *plan = NULL;
@@ -61,7 +50,7 @@ static double find_hop(trs_context *ctx) {
   return good ? bound : NAN;
 }
 
-/* So that no analysis that is timed brings kernels to a GPU; what fails here will fail again. */
+/* Loads the kernels, so that no timed analysis does.  A failure here will occur again. */
 static void warm_up(trs_context *group) {
   static const char *const methods[] = {"push", "columns", "zerocopy"};
   trs_matrix *A = NULL, *T = NULL;
@@ -91,7 +80,7 @@ static int open_contexts(gpus_run *run) {
   return code;
 }
 
-/* ---- Who ---- */
+/* ---- Solvers ---- */
 
 /* With spread after the same without: of its plan, but where auto chooses one for either. */
 static void add(gpus_run *run, gpus_job *job, const char *method, int group, bool spread) {
@@ -138,51 +127,23 @@ static int check_methods(const gpus_run *run) {
 
 /* ---- The suite ---- */
 
-static void publish(gpus_run *run, int64_t first) {
-  for (int64_t i = first; i < run->rows.count; i++) {
-    const bench_row *row = &run->rows.row[i];
-    run->wrong += row->wrong;
-    if (run->out) bench_row_write(run->out, row);
-    if (run->set->json) bench_row_write(stdout, row);
-  }
-  progress_end();
-  if (!run->set->json) bench_gpus_line(&run->rows, first);
-}
-
-static int measure(gpus_run *run, gpus_job *job) {
+static int measure(bench_run *run, gpus_job *job) {
   int64_t first = run->rows.count;
   int code = gpus_measure(&run->rows, job, run->set->seconds);
-  publish(run, first);
+  bench_run_publish(run, NULL, first);
+  if (!run->set->json) gpus_line(&run->rows, first);
   return code;
 }
 
-/* Levels, from a plan on the host. */
-static int survey(gpus_job *job) {
-  const bench_system *s = job->system;
-  trs_context *ctx = NULL;
-  trs_plan *plan = NULL;
-  trs_status status = trs_context_create(&ctx, "serial");
-  if (!status) status = trs_analyze(ctx, &plan, s->T, s->uplo, TRS_NO_TRANS, s->diag, NULL);
-  job->info.struct_size = sizeof job->info;
-  if (!status) status = trs_plan_get_info(plan, &job->info);
-  trs_plan_destroy(plan);
-  trs_context_destroy(ctx);
-  return status ? leave_library(s->name) : -1;
+static gpus_job job_of(const gpus_run *g, const bench_system *system, const char *suite) {
+  return (gpus_job){.gpus = &g->gpus, .system = system, .hop = g->hop, .suite = suite, .nrhs = 1};
 }
 
-static gpus_job job_of(const gpus_run *run, const bench_system *system, const char *suite) {
-  return (gpus_job){.gpus = &run->gpus,
-                    .system = system,
-                    .hop = run->hop,
-                    .suite = suite,
-                    .nrhs = 1,
-                    .tick = tick};
-}
-
-static int run_system(gpus_run *run, const bench_system *system) {
+static int run_system(bench_run *run, bench_system *system) {
   const bench_counts *nrhs = &run->set->nrhs;
-  gpus_job job = job_of(run, system, bench_gpus_suite);
-  int code = survey(&job);
+  gpus_run *g = run->own;
+  gpus_job job = job_of(g, system, gpus_suite);
+  int code = bench_system_survey(system, system->T, &job.info);
   for (int k = 0; k < nrhs->count && code < 0; k++) {
     job.nrhs = nrhs->value[k];
     if (job.nrhs > 1 && job.info.parallelism < WIDE) {
@@ -192,32 +153,10 @@ static int run_system(gpus_run *run, const bench_system *system) {
       bench_notice(system->name, text);
       continue;
     }
-    add_solvers(run, &job);
+    bench_tick_part(k, nrhs->count);
+    add_solvers(g, &job);
     code = measure(run, &job);
   }
-  return code;
-}
-
-/* Calls step with the triangle of an entry: forward sweeps unless asked otherwise.  *skipped says
- * why there is none. */
-static int with_system(gpus_run *run, const char *entry, char *skipped, size_t size,
-                       int (*step)(gpus_run *, const bench_system *)) {
-  bench_source source;
-  bench_system system = {.name = entry, .nrhs = 1};
-  trs_uplo uplo = run->set->uplo == 1 ? TRS_UPPER : TRS_LOWER;
-  int code = bench_source_open(&source, entry, skipped, size) ? leave_library(entry) : -1;
-  if (code < 0 && !*skipped)
-    code = bench_system_take(&system, &source, uplo) ? leave_library(entry) : step(run, &system);
-  bench_system_free(&system);
-  bench_source_close(&source);
-  return code;
-}
-
-static int run_entry(gpus_run *run, const char *entry) {
-  char skipped[1200];
-  share = (double)run->done++ / (double)(run->suite.count + 1);
-  int code = with_system(run, entry, skipped, sizeof skipped, run_system);
-  if (*skipped) bench_notice(entry, skipped);
   return code;
 }
 
@@ -263,12 +202,12 @@ static double times_memory(int members) { return members >= 5 ? 4 : 0.8 * member
 
 /* The first system of the run that can be so many times a GPU's memory, or that which comes
  * nearest. */
-static const bench_row *pick_capped(const gpus_run *run, int members, double *bytes) {
+static const bench_row *pick_capped(const bench_rows *rows, int members, double *bytes) {
   const bench_row *best = NULL;
   char scaled[192];
   double target = times_memory(members), most = 0;
-  for (int64_t i = 0; i < run->rows.count && most < target; i++) {
-    const bench_row *row = &run->rows.row[i];
+  for (int64_t i = 0; i < rows->count && most < target; i++) {
+    const bench_row *row = &rows->row[i];
     if (row->nrhs != 1 || !scale_entry(scaled, sizeof scaled, row->matrix, 0.5)) continue;
     double times = (double)row->bytes / least_memory(row, members);
     if (times <= most) continue;
@@ -279,65 +218,65 @@ static const bench_row *pick_capped(const gpus_run *run, int members, double *by
   return best;
 }
 
-typedef struct capped {
+static struct {
   double bytes;
-  int group, code;
+  int group;
   bool refused; /* no room */
-} capped;
-
-static capped cap;
+} cap;
 
 /* Is there room for a plan by auto? */
-static trs_status try_cap(const gpus_run *run, const bench_system *s) {
+static trs_status try_cap(const gpus_run *g, const bench_system *s) {
   trs_plan *plan = NULL;
   trs_options how = {.struct_size = sizeof(trs_options), .method = "auto"};
-  trs_status status = trs_context_set_gpu_memory(run->ctx[cap.group], (int64_t)cap.bytes);
+  trs_status status = trs_context_set_gpu_memory(g->ctx[cap.group], (int64_t)cap.bytes);
   if (!status)
-    status = trs_analyze(run->ctx[cap.group], &plan, s->T, s->uplo, TRS_NO_TRANS, s->diag, &how);
+    status = trs_analyze(g->ctx[cap.group], &plan, s->T, s->uplo, TRS_NO_TRANS, s->diag, &how);
   trs_plan_destroy(plan);
   return status;
 }
 
-static int measure_capped(gpus_run *run, const bench_system *system) {
-  gpus_job job = job_of(run, system, bench_gpus_capped);
-  int code = survey(&job);
+static int measure_capped(bench_run *run, const bench_system *system) {
+  gpus_run *g = run->own;
+  gpus_job job = job_of(g, system, gpus_capped);
+  int code = bench_system_survey(system, system->T, &job.info);
   job.limit = cap.bytes;
-  job.solver = run->solver;
+  job.solver = g->solver;
   if (cap.group)
-    add_both(run, &job, "auto", cap.group);
+    add_both(g, &job, "auto", cap.group);
   else
-    add(run, &job, "auto", 0, false);
+    add(g, &job, "auto", 0, false);
   return code < 0 ? measure(run, &job) : code;
 }
 
 /* More memory until it holds the shares. */
-static int run_larger(gpus_run *run, const bench_system *system) {
+static int run_larger(bench_run *run, bench_system *system) {
   enum { TRIES = 8 };
   trs_status status = TRS_ERROR_MEMORY;
   for (int k = 0; k < TRIES && status == TRS_ERROR_MEMORY; k++) {
     if (k) cap.bytes *= 1.05;
-    status = try_cap(run, system);
+    status = try_cap(run->own, system);
   }
   if (!status) return measure_capped(run, system);
   cap.refused = true;
   return leave_library(system->name);
 }
 
-static int run_smaller(gpus_run *run, const bench_system *system) {
-  trs_status status = try_cap(run, system);
+static int run_smaller(bench_run *run, bench_system *system) {
+  trs_status status = try_cap(run->own, system);
   cap.refused = status == TRS_ERROR_MEMORY;
   if (cap.refused) return -1;
   return status ? leave_library(system->name) : measure_capped(run, system);
 }
 
 /* The rate of one GPU is that of a smaller system of the same kind, for which it has room. */
-static int run_capped(gpus_run *run) {
+static int run_capped(bench_run *run) {
   enum { TRIES = 6 };
   static const double FIRST = 0.45, NEXT = 0.75; /* analyses take about twice what plans hold */
-  char entry[192], smaller[192], skipped[1200];
-  int last = run->groups - 1;
-  const bench_row *row = pick_capped(run, run->size[last], &cap.bytes);
-  if (!row || bench_gpu_list_distinct(&run->gpus) < run->size[last]) {
+  const gpus_run *g = run->own;
+  char entry[192], smaller[192];
+  int last = g->groups - 1, uplo = run->set->uplo == 1;
+  const bench_row *row = pick_capped(&run->rows, g->size[last], &cap.bytes);
+  if (!row || bench_gpu_list_distinct(&g->gpus) < g->size[last]) {
     bench_notice("a system larger than a GPU's memory",
                  row ? "a GPU stands for several" : "no generated system was measured");
     return -1;
@@ -345,51 +284,38 @@ static int run_capped(gpus_run *run) {
   snprintf(entry, sizeof entry, "%s", row->matrix);
   double times = FIRST * cap.bytes / (double)row->bytes;
   cap.group = last;
-  int code = with_system(run, entry, skipped, sizeof skipped, run_larger);
+  int code = bench_run_entry(run, entry, uplo, run_larger);
   cap.group = 0;
   cap.refused = true;
   for (int k = 0; k < TRIES && cap.refused && code < 0; k++, times *= NEXT) {
     scale_entry(smaller, sizeof smaller, entry, times);
-    code = with_system(run, smaller, skipped, sizeof skipped, run_smaller);
+    code = bench_run_entry(run, smaller, uplo, run_smaller);
   }
   return code;
 }
 
 /* ---- The run ---- */
 
-/* A run in which an entry failed still tells what the others gave. */
-static int run_all(gpus_run *run) {
-  int worst = LEAVE_SOLVED, code;
-  progress_begin();
-  for (int64_t i = 0; i < run->suite.count && !output_lost(); i++) {
-    code = run_entry(run, run->suite.entry[i]);
-    if (code > worst) worst = code;
-  }
-  share = (double)run->suite.count / (double)(run->suite.count + 1);
-  code = run_capped(run);
-  if (code > worst) worst = code;
-  progress_end();
-  if (!run->set->json) bench_gpus_report(&run->rows, run->set->markdown);
-  code = run->set->svg ? bench_gpus_draw(&run->rows, run->set->svg) : -1;
-  if (code >= 0) return code;
-  if (run->wrong && worst == LEAVE_SOLVED)
-    return leave(LEAVE_NUMERICAL, "backward error", -1, "%s: wrong, or without an answer",
-                 human_things(run->wrong, "result is WRONG", "results are WRONG").s);
-  return worst;
+static int open_solvers(gpus_run *g) {
+  g->solver = calloc(BENCH_MOST_RUNNERS, sizeof *g->solver);
+  if (!g->solver) return leave_memory(BENCH_MOST_RUNNERS * sizeof *g->solver, "the timings");
+  int code = open_contexts(g);
+  return code < 0 ? check_methods(g) : code;
 }
 
 int bench_gpus(const bench_settings *set) {
-  gpus_run run = {.set = set, .hop = NAN};
-  int code = bench_suite_read(&run.suite, set->suite ? set->suite : "gpus");
-  run.solver = calloc(BENCH_MOST_RUNNERS, sizeof *run.solver);
-  if (!run.solver) code = leave_memory(BENCH_MOST_RUNNERS * sizeof *run.solver, "the timings");
-  if (code < 0) code = open_contexts(&run);
-  if (code < 0) code = check_methods(&run);
+  bench_run run;
+  gpus_run g = {.set = set, .hop = NAN};
+  int code = bench_run_open(&run, set, "gpus", &g);
+  if (code < 0) code = open_solvers(&g);
   if (code < 0) code = bench_out_open(&run.out, set);
-  if (code < 0) code = bench_out_close(run.out, set, run_all(&run));
-  for (int k = 0; k < MOST_GROUPS; k++) trs_context_destroy(run.ctx[k]);
-  free(run.solver);
-  bench_suite_free(&run.suite);
-  bench_rows_free(&run.rows);
-  return code;
+  if (code < 0) {
+    bench_run_systems(&run, set->uplo == 1, run_system);
+    bench_run_note(&run, run_capped(&run));
+    if (!set->json) bench_gpus_report(&run.rows, set->markdown);
+    if (set->svg) code = bench_gpus_draw(&run.rows, set->svg);
+  }
+  for (int k = 0; k < MOST_GROUPS; k++) trs_context_destroy(g.ctx[k]);
+  free(g.solver);
+  return bench_run_close(&run, code);
 }

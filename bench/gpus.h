@@ -3,7 +3,14 @@
 #ifndef TRIREME_BENCH_GPUS_H
 #define TRIREME_BENCH_GPUS_H
 
-#include "bench.h"
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "gpu_list.h"
+#include "row.h"
+#include "runner.h"
+#include "system.h"
+#include "trireme.h"
 
 /* A method on the first so many GPUs, with b and x in one place. */
 typedef struct gpus_solver {
@@ -32,10 +39,14 @@ typedef struct gpus_job {
   int64_t nrhs;
   gpus_solver *solver;
   int count;
-  void (*tick)(const char *name, double done);
 } gpus_job;
 
-/* Adds a row a solver.  Returns -1, or how to leave. */
+/* Adds a row per solver.  Returns -1, or how to leave. */
 int gpus_measure(bench_rows *rows, const gpus_job *job, double seconds);
+
+/* What rows of the two parts of bench gpus name as their suite. */
+extern const char gpus_suite[], gpus_capped[];
+/* The line of the system whose rows begin at first. */
+void gpus_line(const bench_rows *rows, int64_t first);
 
 #endif

@@ -3,14 +3,21 @@
  * host's clock from an idle GPU to an idle GPU, in rounds in which every solver takes part, so that
  * ratios are of one run.  The answer that is checked is of a solve into spoilt memory. */
 #include <math.h>
-#include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "command.h"
+#include "check.h"
+#include "cuda.h"
+#include "gpu_system.h"
 #include "gpus.h"
+#include "leave.h"
 #include "output.h"
 #include "progress.h"
+#include "row.h"
+#include "run.h"
+#include "runner.h"
+#include "system.h"
 
 enum { ROUNDS = 5, MOST_IN_BATCH = 50, SPOILT = 0x7b };
 static const double BATCH = 0.02, SLOW = 0.2; /* seconds */
@@ -32,7 +39,7 @@ static bool wait_all(const measurement *m) {
   return good;
 }
 
-/* ---- Who cannot go on ---- */
+/* ---- Solvers that fail ---- */
 
 static void place_name(char *name, size_t size, const gpus_solver *s) {
   snprintf(name, size, "%s on %d GPU%s%s", s->method, s->gpus, s->gpus == 1 ? "" : "s",
@@ -53,11 +60,8 @@ static void give_up(const measurement *m, gpus_solver *s) {
   s->failed = !s->out;
   snprintf(s->row.reason, sizeof s->row.reason, "%s", why ? why : error->message);
   place_name(name, sizeof name, s);
-  progress_end();
-  fflush(stdout);
-  fprintf(stderr, "trireme: bench: %s, %lld right-hand side%s: without %s: %s\n",
-          m->job->system->name, (long long)m->job->nrhs, m->job->nrhs == 1 ? "" : "s", name,
-          s->row.reason);
+  notify("bench: %s, %s: without %s: %s", m->job->system->name,
+         human_things(m->job->nrhs, "right-hand side", "right-hand sides").s, name, s->row.reason);
 }
 
 static bool plays(const gpus_solver *s) { return !s->out && !s->failed; }
@@ -147,7 +151,7 @@ static bool warm_up(const measurement *m, gpus_solver *s) {
   return seconds >= 0;
 }
 
-/* Who is brief has a batch a round, and one in all where that takes long. */
+/* A brief solver has one batch per round, or one in all if that is slow. */
 static bool run_samples(const measurement *m, gpus_solver *s, double seconds) {
   int64_t first = s->repeats, most = first + BENCH_MOST_REPEATS / ROUNDS;
   if (s->brief && s->repeats && s->seconds[0] >= SLOW) return true;
@@ -166,24 +170,13 @@ static void run_rounds(const measurement *m, double seconds) {
   for (int round = 0; round < ROUNDS; round++)
     for (int k = 0; k < job->count; k++) {
       gpus_solver *s = &job->solver[k];
-      job->tick(job->system->name, (double)(round + 1) / (ROUNDS + 1));
+      bench_tick(job->system->name, (double)(round + 1) / (ROUNDS + 1));
       double share = s->brief ? 0 : seconds / ROUNDS;
       if (plays(s) && !run_samples(m, s, share)) give_up(m, s);
     }
 }
 
 /* ---- The answers ---- */
-
-typedef struct verdict {
-  const measurement *m;
-  gpus_solver *solver;
-  const double *b;
-  double *x;
-  pthread_t thread;
-  bool fetched, started;
-  trs_status status;
-  trs_backward_error error;
-} verdict;
 
 /* The k-th column of those that are checked, spread from the first to the last: one of every
  * member's. */
@@ -243,52 +236,32 @@ static bool fetch(const measurement *m, const gpus_solver *s, double *host) {
   return s->spread ? fetch_from_all(m, s, host) : fetch_from_first(m, m->first.x, host);
 }
 
-static void *check(void *argument) {
-  verdict *v = argument;
-  const measurement *m = v->m;
-  const bench_system *system = m->job->system;
-  v->error.struct_size = sizeof v->error;
-  v->status = trs_check(system->T, system->uplo, TRS_NO_TRANS, system->diag, v->x, m->n, v->b, m->n,
-                        m->checked, TRS_COL_MAJOR, &v->error);
-  return NULL;
-}
-
-static void judge(const verdict *v) {
-  bench_row *row = &v->solver->row;
-  double limit = 50 * 0x1p-52 * (double)(v->m->job->system->info.longest_row + 1);
-  row->componentwise = v->error.componentwise;
-  row->normwise = v->error.normwise;
-  row->checked = v->m->checked;
-  row->wrong = v->status || !(row->componentwise <= limit && isfinite(row->normwise));
-}
-
-/* Checks take longer than solves: each has a thread of its own. */
-static void begin_check(verdict *v) {
-  const measurement *m = v->m;
-  gpus_solver *s = v->solver;
-  v->x = malloc((size_t)(m->n * m->checked) * sizeof *v->x + 1);
-  v->fetched = v->x && fetch(m, s, v->x);
-  if (!v->fetched) give_up(m, s);
-  if (v->fetched) v->started = !pthread_create(&v->thread, NULL, check, v);
-  if (v->fetched && !v->started) (void)check(v);
+static void begin_check(const measurement *m, gpus_solver *s, bench_check *check) {
+  check->x = malloc((size_t)(m->n * m->checked) * sizeof(double) + 1);
+  if (check->x && fetch(m, s, check->x))
+    bench_check_begin(check);
+  else
+    give_up(m, s);
 }
 
 static int check_answers(const measurement *m) {
   const gpus_job *job = m->job;
   size_t bytes = (size_t)(m->n * m->checked) * sizeof(double);
-  verdict v[BENCH_MOST_RUNNERS] = {0};
+  bench_check check[BENCH_MOST_RUNNERS] = {0};
   double *b = malloc(bytes + 1);
   if (!b) return leave_memory((double)bytes, "the answers");
   bool good = fetch_from_first(m, m->first.b, b);
   for (int k = 0; k < job->count && good; k++) {
-    v[k] = (verdict){.m = m, .solver = &job->solver[k], .b = b};
-    if (plays(v[k].solver)) begin_check(&v[k]);
+    gpus_solver *s = &job->solver[k];
+    check[k] = (bench_check){.system = job->system,
+                             .T = job->system->T,
+                             .b = b,
+                             .columns = m->checked,
+                             .epsilon = 0x1p-52,
+                             .row = &s->row};
+    if (plays(s)) begin_check(m, s, &check[k]);
   }
-  for (int k = 0; k < job->count; k++) {
-    if (v[k].started) pthread_join(v[k].thread, NULL);
-    if (v[k].fetched) judge(&v[k]);
-    free(v[k].x);
-  }
+  for (int k = 0; k < job->count; k++) bench_check_end(&check[k]);
   free(b);
   return good ? -1
               : leave(LEAVE_UNAVAILABLE, "unsupported", -1, "%s: CUDA says %s", job->system->name,
@@ -318,30 +291,13 @@ static void ask_plan(bench_row *row, const gpus_solver *s, int64_t nrhs) {
   if (nrhs == 1 && trs_plan_bound(s->plan, &row->bound)) row->bound = NAN;
 }
 
-static void describe_system(bench_row *row, const gpus_job *job) {
-  const bench_system *system = job->system;
-  snprintf(row->suite, sizeof row->suite, "%s", job->suite);
-  snprintf(row->matrix, sizeof row->matrix, "%s", system->name);
-  snprintf(row->scalar, sizeof row->scalar, "%s", human_scalar(TRS_DOUBLE));
-  snprintf(row->backend, sizeof row->backend, "cuda");
-  snprintf(row->values, sizeof row->values, "%s", system->drawn ? "drawn" : "own");
-  row->upper = system->uplo == TRS_UPPER;
-  row->n = system->info.nrows;
-  row->nnz = system->info.nnz;
-  row->nrhs = job->nrhs;
-  row->levels = job->info.levels;
-  row->parallelism = job->info.parallelism;
-  row->dependency = job->info.dependency;
-  row->bytes = job->info.solve_bytes + 2 * (int64_t)sizeof(double) * row->n * (job->nrhs - 1);
-  row->matrix_bytes = (double)(system->info.bytes);
-  row->vector_bytes = 2.0 * sizeof(double) * (double)(row->n * job->nrhs);
-  row->hop = job->hop;
-  if (job->limit > 0) row->limit_bytes = job->limit;
-}
-
 static int add_row(bench_rows *rows, const gpus_job *job, gpus_solver *s) {
   bench_row *row = &s->row;
-  describe_system(row, job);
+  bench_describe(row, job->system, &job->info, TRS_DOUBLE, job->nrhs);
+  snprintf(row->suite, sizeof row->suite, "%s", job->suite);
+  snprintf(row->backend, sizeof row->backend, "cuda");
+  row->hop = job->hop;
+  if (job->limit > 0) row->limit_bytes = job->limit;
   snprintf(row->method, sizeof row->method, "%s", s->method);
   snprintf(row->place, sizeof row->place, s->spread ? "spread" : "first");
   row->threads = s->gpus;
@@ -383,7 +339,7 @@ int gpus_measure(bench_rows *rows, const gpus_job *job, double seconds) {
   if (!use(&m, 0) || !has_room(&m)) return -1;
   int code = bench_gpu_rhs(&m.first, job->nrhs);
   for (int k = 0; k < job->count && code < 0; k++) {
-    job->tick(job->system->name, 0);
+    bench_tick(job->system->name, 0);
     prepare(&m, &job->solver[k]);
   }
   if (code < 0) run_rounds(&m, seconds);

@@ -2,51 +2,45 @@
  * one GPU, geometric means, where more GPUs do not help, and a system larger than a GPU's memory.
  */
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench.h"
+#include "chart.h"
+#include "experiment.h"
+#include "gpu_list.h"
+#include "gpus.h"
+#include "grid.h"
+#include "groups.h"
 #include "output.h"
+#include "row.h"
 
-enum { MOST_COLUMNS = 32, MOST_SYSTEMS = 256, MOST_SIZES = 4 };
+const char gpus_suite[] = "gpus", gpus_capped[] = "gpus capped";
 
-static bool in_suite(const bench_row *row) { return !strcmp(row->suite, bench_gpus_suite); }
+enum { MOST_COLUMNS = 32, MOST_SYSTEMS = 256, MOST_SIZES = 4, MOST_NRHS = 16 };
+
+static bool in_suite(const bench_row *row) { return !strcmp(row->suite, gpus_suite); }
 static bool is_auto(const bench_row *row) { return !strcmp(row->method, "auto"); }
 static bool is_spread(const bench_row *row) { return !strcmp(row->place, "spread"); }
 
-bool bench_gpus_has(const bench_rows *rows) {
-  return rows->count && (in_suite(&rows->row[0]) || !strcmp(rows->row[0].suite, bench_gpus_capped));
+static int systems_of(const bench_rows *rows, int64_t nrhs, const bench_row **system) {
+  return bench_distinct(rows, gpus_suite, nrhs, bench_same_system, system, MOST_SYSTEMS);
 }
 
-static bool same_system(const bench_row *a, const bench_row *b) {
-  return a->upper == b->upper && a->nrhs == b->nrhs && !strcmp(a->matrix, b->matrix);
+static int columns_of(const bench_rows *rows, int64_t nrhs, const bench_row **column) {
+  return bench_distinct(rows, gpus_suite, nrhs, bench_same_column, column, MOST_COLUMNS);
 }
 
-static bool same_column(const bench_row *a, const bench_row *b) {
-  return a->threads == b->threads && !strcmp(a->method, b->method) && !strcmp(a->place, b->place);
-}
-
-/* The first row of each system, and of each column, with so many right-hand sides. */
-static int pick(const bench_rows *rows, int64_t nrhs, bool columns, const bench_row **picked) {
-  int count = 0, most = columns ? MOST_COLUMNS : MOST_SYSTEMS;
-  for (int64_t i = 0; i < rows->count && count < most; i++) {
-    const bench_row *r = &rows->row[i];
-    bool known = !in_suite(r) || r->nrhs != nrhs;
-    for (int k = 0; k < count && !known; k++)
-      known = columns ? same_column(picked[k], r) : same_system(picked[k], r);
-    if (!known) picked[count++] = r;
-  }
-  return count;
+/* The numbers of right-hand sides, ascending as they were measured. */
+static int kinds_of(const bench_rows *rows, const bench_row **kind) {
+  return bench_distinct(rows, gpus_suite, 0, bench_same_nrhs, kind, MOST_NRHS);
 }
 
 /* The row of a system in a column's place; NULL: none, or a wrong one. */
 static const bench_row *find(const bench_rows *rows, const bench_row *system,
                              const bench_row *column) {
-  for (int64_t i = 0; i < rows->count; i++) {
-    const bench_row *r = &rows->row[i];
-    if (in_suite(r) && same_system(r, system) && same_column(r, column)) return r->wrong ? NULL : r;
-  }
-  return NULL;
+  const bench_row *row = bench_at(rows, gpus_suite, system, column);
+  return row && !row->wrong ? row : NULL;
 }
 
 static const bench_row *find_auto(const bench_rows *rows, const bench_row *system, int64_t gpus,
@@ -70,7 +64,7 @@ static void name_of(char *name, size_t size, const bench_row *column) {
 /* ---- While a run goes on ---- */
 
 /* "kkt3d:160 L  auto, 1 GPU 0.5655 ms  auto, 2 GPUs 1.91 ..." */
-void bench_gpus_line(const bench_rows *rows, int64_t first) {
+void gpus_line(const bench_rows *rows, int64_t first) {
   char label[64], name[96];
   if (first == rows->count || !in_suite(&rows->row[first])) return;
   bench_label(label, sizeof label, &rows->row[first]);
@@ -100,69 +94,49 @@ static void print_systems(const bench_rows *rows, bool markdown) {
       "system",           "rows",          "entries",  "levels",      "parallelism", "bytes, MB",
       "levels x hop, ms", "reference, ms", "ruled by", "one GPU, ms", "best"};
   const bench_row *system[MOST_SYSTEMS];
-  bench_grid grid = {.columns = sizeof heads / sizeof *heads};
-  char text[64];
-  int count = pick(rows, 1, false, system);
-  for (int k = 0; k < grid.columns; k++) bench_grid_add(&grid, heads[k]);
+  bench_grid grid = {0};
+  char label[64];
+  int count = systems_of(rows, 1, system);
+  bench_grid_head(&grid, heads, sizeof heads / sizeof *heads);
   for (int s = 0; s < count; s++) {
     const bench_row *r = find_auto(rows, system[s], 1, false);
     if (!r) r = system[s];
-    bench_label(text, sizeof text, r);
-    bench_grid_add(&grid, text);
+    const double limits[] = {(double)r->levels * r->hop, r->bound},
+                 times[] = {r->median, r->fastest};
+    bench_label(label, sizeof label, r);
+    bench_grid_add(&grid, label);
     bench_grid_add(&grid, human_count(r->n).s);
     bench_grid_add(&grid, human_count(r->nnz).s);
     bench_grid_add(&grid, human_count(r->levels).s);
     bench_grid_add(&grid, human_real(r->parallelism).s);
-    snprintf(text, sizeof text, "%.1f", 1e-6 * (double)r->bytes);
-    bench_grid_add(&grid, text);
-    bench_grid_add(&grid, bench_milliseconds((double)r->levels * r->hop).s);
-    bench_grid_add(&grid, bench_milliseconds(r->bound).s);
+    bench_grid_put(&grid, "%.1f", 1e-6 * (double)r->bytes);
+    bench_grid_milliseconds(&grid, limits, 2);
     bench_grid_add(&grid, isnan(r->bound) ? "-" : ruled_by_levels(r) ? "levels" : "bytes");
-    bench_grid_add(&grid, bench_milliseconds(r->median).s);
-    bench_grid_add(&grid, bench_milliseconds(r->fastest).s);
+    bench_grid_milliseconds(&grid, times, 2);
   }
-  if (count) bench_grid_print(&grid, "Systems, and what limits a solve on one GPU", markdown);
+  bench_grid_print(&grid, "Systems, and what limits a solve on one GPU", markdown);
 }
 
 static void print_gains(const bench_rows *rows, int64_t nrhs, bool markdown) {
   const bench_row *system[MOST_SYSTEMS], *column[MOST_COLUMNS];
-  int count = pick(rows, nrhs, false, system), columns = pick(rows, nrhs, true, column);
-  bench_grid grid = {.columns = columns + 1};
-  bench_mean mean[MOST_COLUMNS] = {0};
-  char text[128];
-  if (columns < 2) return;
-  bench_grid_add(&grid, "system");
-  for (int k = 0; k < columns; k++) {
-    name_of(text, sizeof text, column[k]);
-    if (k == 0) strncat(text, ", ms", sizeof text - strlen(text) - 1);
-    bench_grid_add(&grid, text);
-  }
-  for (int s = 0; s < count; s++) {
-    const bench_row *one = find(rows, system[s], column[0]);
-    bench_label(text, sizeof text, system[s]);
-    bench_grid_add(&grid, text);
-    bench_grid_add(&grid, bench_milliseconds(one ? one->median : NAN).s);
-    for (int k = 1; k < columns; k++) {
-      double gain = gain_of(rows, find(rows, system[s], column[k]));
-      bench_mean_add(&mean[k], gain, s);
-      bench_grid_add(&grid, bench_ratio(gain).s);
-    }
-  }
-  bench_grid_add(&grid, "geometric mean");
-  bench_grid_add(&grid, "");
-  for (int k = 1; k < columns; k++)
-    bench_grid_add(&grid, bench_ratio(mean[k].count ? bench_mean_value(&mean[k]) : NAN).s);
+  int count = systems_of(rows, nrhs, system), columns = columns_of(rows, nrhs, column);
+  bench_gains gains = {.systems = count, .columns = columns, .system = system};
+  char text[160];
+  if (columns < 2 || bench_gains_open(&gains) >= 0) return;
+  for (int k = 0; k < columns; k++) name_of(gains.name[k], sizeof gains.name[k], column[k]);
+  for (int s = 0; s < count; s++)
+    for (int k = 0; k < columns; k++)
+      gains.seconds[s * columns + k] = bench_median(find(rows, system[s], column[k]));
   snprintf(text, sizeof text,
-           "%lld right-hand side%s, times as fast as one GPU; b and x on the first GPU, or spread "
-           "as they are solved",
-           (long long)nrhs, nrhs == 1 ? "" : "s");
-  bench_grid_print(&grid, text, markdown);
+           "%s, times as fast as one GPU; b and x on the first GPU, or spread as they are solved",
+           human_things(nrhs, "right-hand side", "right-hand sides").s);
+  bench_gains_print(&gains, text, markdown);
 }
 
 static void print_analyses(const bench_rows *rows, int64_t nrhs, bool markdown) {
   const bench_row *system[MOST_SYSTEMS], *column[MOST_COLUMNS];
-  int count = pick(rows, nrhs, false, system), all = pick(rows, nrhs, true, column), columns = 0;
-  char text[128];
+  int count = systems_of(rows, nrhs, system), all = columns_of(rows, nrhs, column), columns = 0;
+  char text[160];
   for (int k = 0; k < all; k++)
     if (!is_spread(column[k])) column[columns++] = column[k]; /* the same plan */
   bench_grid grid = {.columns = columns + 1};
@@ -179,9 +153,9 @@ static void print_analyses(const bench_rows *rows, int64_t nrhs, bool markdown) 
       bench_grid_add(&grid, bench_milliseconds(r ? r->analysis : NAN).s);
     }
   }
-  snprintf(text, sizeof text, "Analyses of a matrix on the host, ms, %lld right-hand side%s",
-           (long long)nrhs, nrhs == 1 ? "" : "s");
-  if (count) bench_grid_print(&grid, text, markdown);
+  snprintf(text, sizeof text, "Analyses of a matrix on the host, ms, %s",
+           human_things(nrhs, "right-hand side", "right-hand sides").s);
+  bench_grid_print(&grid, text, markdown);
 }
 
 /* ---- Means and worst cases ---- */
@@ -219,7 +193,7 @@ static const line lines[] = {
 static void print_line(const bench_rows *rows, bench_grid *grid, const line *l, int size,
                        bool spread) {
   bench_mean mean = {0};
-  char text[160], label[64];
+  char label[64];
   for (int64_t i = 0; i < rows->count; i++) {
     const bench_row *r = &rows->row[i];
     bool here = in_suite(r) && is_auto(r) && !r->wrong && r->threads == 2 << size;
@@ -227,27 +201,23 @@ static void print_line(const bench_rows *rows, bench_grid *grid, const line *l, 
   }
   if (!mean.count) return;
   bench_grid_add(grid, l->text);
-  snprintf(text, sizeof text, "%d%s", 2 << size, spread ? ", spread" : "");
-  bench_grid_add(grid, text);
+  bench_grid_put(grid, "%d%s", 2 << size, spread ? ", spread" : "");
   bench_grid_add(grid, human_times(l->least ? mean.least : bench_mean_value(&mean)).s);
   bench_grid_add(grid, human_count(mean.count).s);
   bench_label(label, sizeof label, &rows->row[mean.least_at]);
-  snprintf(text, sizeof text, "%s, %s", label, human_times(mean.least).s);
-  bench_grid_add(grid, text);
+  bench_grid_put(grid, "%s, %s", label, human_times(mean.least).s);
 }
 
 static void print_means(const bench_rows *rows, bool markdown) {
   static const char *const heads[] = {"times as fast", "GPUs", "value", "of", "the least"};
-  bench_grid grid = {.columns = 5};
-  for (int k = 0; k < grid.columns; k++) bench_grid_add(&grid, heads[k]);
+  bench_grid grid = {0};
+  bench_grid_head(&grid, heads, 5);
   for (size_t k = 0; k < sizeof lines / sizeof *lines; k++)
     for (int size = 0; size < MOST_SIZES - 1; size++)
       for (int spread = 0; spread < 2; spread++)
         if (!spread || lines[k].value != over_zerocopy)
           print_line(rows, &grid, &lines[k], size, spread);
-  if (grid.cells > grid.columns)
-    bench_grid_print(&grid, "Geometric means and worst cases", markdown);
-  free(grid.cell);
+  bench_grid_print(&grid, "Geometric means and worst cases", markdown);
 }
 
 /* ---- Where more GPUs do not help ---- */
@@ -272,7 +242,7 @@ static void explain(const bench_row *one, char *text, size_t size) {
 static void print_without_gain(const bench_rows *rows, bool markdown) {
   static const double WORTH = 1.1;
   const bench_row *system[MOST_SYSTEMS];
-  int count = pick(rows, 1, false, system);
+  int count = systems_of(rows, 1, system);
   bool headed = false;
   for (int s = 0; s < count; s++) {
     const bench_row *one = find_auto(rows, system[s], 1, false);
@@ -301,55 +271,40 @@ static double rate_of(const bench_row *row) { return 1e-9 * (double)row->bytes /
 static void print_capped(const bench_rows *rows, bool markdown) {
   static const char *const heads[] = {"system", "GPUs", "limit, MB",        "times the limit",
                                       "ms",     "GB/s", "of one GPU's rate"};
-  bench_grid grid = {.columns = sizeof heads / sizeof *heads};
+  bench_grid grid = {0};
   const bench_row *one = NULL;
-  char text[160];
-  for (int k = 0; k < grid.columns; k++) bench_grid_add(&grid, heads[k]);
+  char label[64];
+  bench_grid_head(&grid, heads, sizeof heads / sizeof *heads);
   for (int64_t i = 0; i < rows->count; i++)
-    if (!strcmp(rows->row[i].suite, bench_gpus_capped) && rows->row[i].threads == 1 &&
+    if (!strcmp(rows->row[i].suite, gpus_capped) && rows->row[i].threads == 1 &&
         !rows->row[i].wrong)
       one = &rows->row[i];
   for (int64_t i = 0; i < rows->count; i++) {
     const bench_row *r = &rows->row[i];
-    if (strcmp(r->suite, bench_gpus_capped) != 0 || r->wrong) continue;
-    bench_label(text, sizeof text, r);
-    bench_grid_add(&grid, text);
-    snprintf(text, sizeof text, "%lld%s", (long long)r->threads, is_spread(r) ? ", spread" : "");
-    bench_grid_add(&grid, text);
-    snprintf(text, sizeof text, "%.1f", 1e-6 * r->limit_bytes);
-    bench_grid_add(&grid, text);
-    bench_grid_add(&grid, bench_ratio((double)r->bytes / r->limit_bytes).s);
-    bench_grid_add(&grid, bench_milliseconds(r->median).s);
-    bench_grid_add(&grid, human_real(rate_of(r)).s);
+    if (strcmp(r->suite, gpus_capped) != 0 || r->wrong) continue;
     double share = one && r != one ? rate_of(r) / rate_of(one) : NAN;
+    bench_label(label, sizeof label, r);
+    bench_grid_add(&grid, label);
+    bench_grid_put(&grid, "%lld%s", (long long)r->threads, is_spread(r) ? ", spread" : "");
+    bench_grid_put(&grid, "%.1f", 1e-6 * r->limit_bytes);
+    bench_grid_add(&grid, bench_ratio((double)r->bytes / r->limit_bytes).s);
+    bench_grid_milliseconds(&grid, &r->median, 1);
+    bench_grid_add(&grid, human_real(rate_of(r)).s);
     bench_grid_add(&grid, isnan(share) ? "" : human_times(share).s);
   }
-  if (grid.cells > grid.columns)
-    bench_grid_print(&grid,
-                     "A system (matrix, b and x) larger than what plans may hold on a GPU, and one "
-                     "that fits",
-                     markdown);
-  free(grid.cell);
-}
-
-/* The numbers of right-hand sides, ascending as they were measured. */
-static int count_nrhs(const bench_rows *rows, int64_t *nrhs, int most) {
-  int count = 0;
-  for (int64_t i = 0; i < rows->count; i++) {
-    bool known = !in_suite(&rows->row[i]) || count == most;
-    for (int k = 0; k < count && !known; k++) known = nrhs[k] == rows->row[i].nrhs;
-    if (!known) nrhs[count++] = rows->row[i].nrhs;
-  }
-  return count;
+  bench_grid_print(&grid,
+                   "A system (matrix, b and x) larger than what plans may hold on a GPU, and one "
+                   "that fits",
+                   markdown);
 }
 
 void bench_gpus_report(const bench_rows *rows, bool markdown) {
-  int64_t nrhs[16];
-  int count = count_nrhs(rows, nrhs, 16);
+  const bench_row *kind[MOST_NRHS];
+  int count = kinds_of(rows, kind);
   print_systems(rows, markdown);
   for (int k = 0; k < count; k++) {
-    print_gains(rows, nrhs[k], markdown);
-    print_analyses(rows, nrhs[k], markdown);
+    print_gains(rows, kind[k]->nrhs, markdown);
+    print_analyses(rows, kind[k]->nrhs, markdown);
   }
   print_means(rows, markdown);
   print_without_gain(rows, markdown);
@@ -362,14 +317,13 @@ void bench_gpus_report(const bench_rows *rows, bool markdown) {
 /* All systems behind one another, and auto's columns. */
 static int collect(const bench_rows *rows, const bench_row **system, const bench_row **column,
                    int most, int *columns) {
-  int64_t nrhs[16];
-  int count = 0, kinds = count_nrhs(rows, nrhs, 16);
-  const bench_row *picked[MOST_SYSTEMS];
+  const bench_row *kind[MOST_NRHS], *picked[MOST_SYSTEMS];
+  int count = 0, kinds = kinds_of(rows, kind);
   *columns = 0;
   for (int k = 0; k < kinds; k++) {
-    int more = pick(rows, nrhs[k], false, picked);
+    int more = systems_of(rows, kind[k]->nrhs, picked);
     for (int s = 0; s < more && count < MOST_SYSTEMS; s++) system[count++] = picked[s];
-    more = k ? 0 : pick(rows, nrhs[k], true, picked);
+    more = k ? 0 : columns_of(rows, kind[k]->nrhs, picked);
     for (int c = 0; c < more && *columns < most; c++)
       if (is_auto(picked[c])) column[(*columns)++] = picked[c];
   }
@@ -392,12 +346,8 @@ int bench_gpus_draw(const bench_rows *rows, const char *path) {
   for (int s = 0; s < count; s++) {
     profile.panel[s] = bench_profile_panel(
         &profile, human_things(system[s]->nrhs, "right-hand side", "right-hand sides").s);
-    for (int k = 0; k < profile.series; k++) {
-      const bench_row *row = find(rows, system[s], column[k]);
-      if (row) profile.seconds[s * profile.series + k] = row->median;
-    }
+    for (int k = 0; k < profile.series; k++)
+      profile.seconds[s * profile.series + k] = bench_median(find(rows, system[s], column[k]));
   }
-  code = bench_profile_write(&profile, path);
-  bench_profile_close(&profile);
-  return code;
+  return bench_profile_write(&profile, path);
 }

@@ -1,14 +1,19 @@
 /* grid.c - tables of short texts, aligned for a terminal or as Markdown. */
+#include "grid.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench.h"
-#include "output.h"
+#include "groups.h"
+#include "leave.h"
 
 void bench_grid_add(bench_grid *grid, const char *text) {
   if (grid->cells == grid->room) {
     int64_t room = 2 * grid->room + 256;
-    char(*larger)[48] = realloc(grid->cell, (size_t)room * sizeof *larger);
+    char(*larger)[sizeof *grid->cell] = realloc(grid->cell, (size_t)room * sizeof *larger);
     if (!larger) return; /* a cell less, where memory for a table is lacking */
     grid->cell = larger;
     grid->room = room;
@@ -16,13 +21,48 @@ void bench_grid_add(bench_grid *grid, const char *text) {
   snprintf(grid->cell[grid->cells++], sizeof *grid->cell, "%s", text);
 }
 
+void bench_grid_put(bench_grid *grid, const char *format, ...) {
+  char text[sizeof *grid->cell];
+  va_list arguments;
+  va_start(arguments, format);
+  vsnprintf(text, sizeof text, format, arguments);
+  va_end(arguments);
+  bench_grid_add(grid, text);
+}
+
+void bench_grid_head(bench_grid *grid, const char *const *heads, int count) {
+  for (int k = 0; k < count; k++) bench_grid_add(grid, heads[k]);
+  grid->columns += count;
+}
+
+void bench_grid_milliseconds(bench_grid *grid, const double *seconds, int count) {
+  for (int k = 0; k < count; k++) bench_grid_add(grid, bench_milliseconds(seconds[k]).s);
+}
+
+void bench_grid_ratios(bench_grid *grid, const double *values, int count) {
+  for (int k = 0; k < count; k++) bench_grid_add(grid, bench_ratio(values[k]).s);
+}
+
+short_text bench_milliseconds(double seconds) {
+  short_text t = {"-"};
+  double ms = 1e3 * seconds;
+  int digits = ms < 1 ? 4 : ms < 10 ? 3 : ms < 100 ? 2 : 1;
+  if (isfinite(ms)) snprintf(t.s, sizeof t.s, "%.*f", digits, ms);
+  return t;
+}
+
+short_text bench_ratio(double value) {
+  return isnan(value) ? (short_text){"-"} : human_times(value);
+}
+
 static void print_markdown(const bench_grid *grid) {
   for (int64_t i = 0; i < grid->cells; i++) {
     bool last = (i + 1) % grid->columns == 0;
     printf("%s%s |%s", i % grid->columns ? " " : "| ", grid->cell[i], last ? "\n" : "");
-    if (i + 1 != grid->columns) continue;
+    if (i + 1 != grid->columns || grid->bare) continue;
     printf("| --- |");
-    for (int c = 1; c < grid->columns; c++) printf(" --: |");
+    for (int c = 1; c < grid->columns; c++)
+      printf(grid->text_last && c == grid->columns - 1 ? " --- |" : " --: |");
     printf("\n");
   }
 }
@@ -65,15 +105,57 @@ static void print_aligned(const bench_grid *grid) {
 }
 
 void bench_grid_print(bench_grid *grid, const char *title, bool markdown) {
-  if (markdown)
-    printf("\n**%s**\n\n", title);
-  else
-    printf("\n%s%s%s\n", style_on(STYLE_BOLD), title, style_off());
-  if (markdown)
-    print_markdown(grid);
-  else
-    print_aligned(grid);
-  fflush(stdout);
+  if (grid->cells > (grid->bare ? 0 : grid->columns)) {
+    if (title && markdown)
+      printf("\n**%s**\n\n", title);
+    else if (title)
+      printf("\n%s%s%s\n", style_on(STYLE_BOLD), title, style_off());
+    if (markdown)
+      print_markdown(grid);
+    else
+      print_aligned(grid);
+    fflush(stdout);
+  }
   free(grid->cell);
   *grid = (bench_grid){0};
+}
+
+int bench_gains_open(bench_gains *gains) {
+  size_t cells = (size_t)(gains->systems * gains->columns);
+  gains->name = calloc((size_t)gains->columns, sizeof *gains->name);
+  gains->seconds = calloc(cells, sizeof *gains->seconds);
+  if (gains->name && gains->seconds) return -1;
+  free(gains->name);
+  free(gains->seconds);
+  return leave_memory((double)cells * sizeof *gains->seconds, "the table");
+}
+
+static double gain_of(const bench_gains *g, int system, int column) {
+  const double *seconds = g->seconds + system * g->columns;
+  return seconds[0] / seconds[column];
+}
+
+void bench_gains_print(bench_gains *gains, const char *title, bool markdown) {
+  bench_grid grid = {.columns = gains->columns + 1};
+  char label[64];
+  bench_grid_add(&grid, "system");
+  for (int k = 0; k < gains->columns; k++)
+    bench_grid_put(&grid, k ? "%s" : "%s, ms", gains->name[k]);
+  for (int s = 0; s < gains->systems; s++) {
+    bench_label(label, sizeof label, gains->system[s]);
+    bench_grid_add(&grid, label);
+    bench_grid_milliseconds(&grid, &gains->seconds[s * gains->columns], 1);
+    for (int k = 1; k < gains->columns; k++)
+      bench_grid_add(&grid, bench_ratio(gain_of(gains, s, k)).s);
+  }
+  bench_grid_add(&grid, "geometric mean");
+  bench_grid_add(&grid, "");
+  for (int k = 1; k < gains->columns; k++) {
+    bench_mean mean = {0};
+    for (int s = 0; s < gains->systems; s++) bench_mean_add(&mean, gain_of(gains, s, k), s);
+    bench_grid_add(&grid, bench_ratio(bench_mean_value(&mean)).s);
+  }
+  bench_grid_print(&grid, title, markdown);
+  free(gains->name);
+  free(gains->seconds);
 }

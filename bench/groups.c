@@ -1,19 +1,17 @@
 /* groups.c - the rows of one system side by side, and how many times as fast one is as another. */
+#include "groups.h"
+
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench.h"
-#include "output.h"
-
-static bool same_system(const bench_row *a, const bench_row *b) {
-  return a->upper == b->upper && a->nrhs == b->nrhs && !strcmp(a->matrix, b->matrix) &&
-         !strcmp(a->scalar, b->scalar) && !strcmp(a->layout, b->layout);
-}
+#include "cusparse.h"
+#include "leave.h"
 
 static bench_group *find_or_add(bench_groups *groups, const bench_row *row) {
   for (int64_t g = groups->count; g-- > 0;)
-    if (same_system(groups->group[g].first, row)) return &groups->group[g];
+    if (bench_same_system(groups->group[g].first, row)) return &groups->group[g];
   bench_group *g = &groups->group[groups->count++];
   *g = (bench_group){.first = row};
   return g;
@@ -69,9 +67,41 @@ int bench_groups_make(bench_groups *groups, const bench_rows *rows, bool gpu) {
   return -1;
 }
 
+int bench_distinct(const bench_rows *rows, const char *suite, int64_t nrhs,
+                   bool (*same)(const bench_row *a, const bench_row *b), const bench_row **first,
+                   int most) {
+  int count = 0;
+  for (int64_t i = 0; i < rows->count && count < most; i++) {
+    const bench_row *row = &rows->row[i];
+    bool known = strcmp(row->suite, suite) != 0 || (nrhs && row->nrhs != nrhs);
+    for (int k = 0; k < count && !known; k++) known = same(first[k], row);
+    if (!known) first[count++] = row;
+  }
+  return count;
+}
+
+bool bench_same_column(const bench_row *a, const bench_row *b) {
+  return a->threads == b->threads && !strcmp(a->method, b->method) && !strcmp(a->place, b->place);
+}
+
+bool bench_same_nrhs(const bench_row *a, const bench_row *b) { return a->nrhs == b->nrhs; }
+
+const bench_row *bench_at(const bench_rows *rows, const char *suite, const bench_row *system,
+                          const bench_row *column) {
+  for (int64_t i = 0; i < rows->count; i++) {
+    const bench_row *row = &rows->row[i];
+    if (!strcmp(row->suite, suite) && bench_same_system(row, system) &&
+        bench_same_column(row, column))
+      return row;
+  }
+  return NULL;
+}
+
+double bench_median(const bench_row *row) { return row && !row->wrong ? row->median : NAN; }
+
 const bench_row *bench_find(const bench_rows *rows, const bench_row *system, const char *method) {
   for (int64_t i = 0; i < rows->count; i++)
-    if (!strcmp(rows->row[i].method, method) && same_system(&rows->row[i], system) &&
+    if (!strcmp(rows->row[i].method, method) && bench_same_system(&rows->row[i], system) &&
         bench_on_gpu(&rows->row[i]) == bench_on_gpu(system))
       return &rows->row[i];
   return NULL;
@@ -101,6 +131,11 @@ double bench_break_even(const bench_row *fast, const bench_row *slow) {
   if (isnan(later) || isnan(gain)) return NAN;
   if (later < gain) return 1; /* ahead after the first solve */
   return gain > 0 ? floor(later / gain) + 1 : INFINITY;
+}
+
+double bench_over_reference(const bench_group *g) {
+  const bench_row *e = g->column[BENCH_ENGINE];
+  return e && !e->wrong ? e->median / e->bound : NAN;
 }
 
 bench_column bench_best(const bench_group *group, bench_column first, bench_column last) {

@@ -1,9 +1,12 @@
 /* json.c - reads and writes objects of one line, such as results are, without a library: a run on
  * a machine that has little installed must not lose its results. */
+#include "json.h"
+
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench.h"
+#include "output.h"
 
 enum { MOST_DEEP = 8, MOST_TEXT = 2048, MOST_PATH = 256 };
 

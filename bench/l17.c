@@ -1,19 +1,36 @@
 /* l17.c - trireme bench l17: the measurements of L17's Figures 7 to 12 and Tables IV and V on a
  * suite of ours, beside cuSPARSE and the engine: rates of SpTRSV by block size with scratchpad and
  * without, single and double, forward and backward; SpTRSM by both strategies and the adaptive
- * choice over right-hand sides; the sweep over p; and what comes before the solves. */
+ * choice over right-hand sides; the sweep over p; and what comes before the solves.  Rates count
+ * two operations for each entry of the matrix and right-hand side, as L17 does. */
+#include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench.h"
-#include "command.h"
+#include "chart.h"
+#include "experiment.h"
+#include "gpu_system.h"
+#include "grid.h"
+#include "groups.h"
 #include "output.h"
-#include "progress.h"
+#include "row.h"
+#include "run.h"
+#include "runner.h"
+#include "settings.h"
+#include "system.h"
 
-const char *const bench_l17_suites[] = {"l17 rates", "l17 strategies", "l17 p"};
+typedef enum l17_part {
+  L17_RATES,      /* SpTRSV by block size, scratchpad on and off */
+  L17_STRATEGIES, /* SpTRSM by right-hand sides */
+  L17_P,          /* the sweep over p */
+  L17_PARTS
+} l17_part;
 
-const char *bench_l17_method(bench_experiment experiment, int k) {
-  static const char *const methods[BENCH_EXPERIMENTS][11] = {
+static const char *const suites[] = {"l17 rates", "l17 strategies", "l17 p"};
+
+static const char *method_of(l17_part part, int k) {
+  static const char *const methods[L17_PARTS][11] = {
       {"cusparse", "auto", "syncfree-csc:warps=4,scratchpad=yes",
        "syncfree-csc:warps=8,scratchpad=yes", "syncfree-csc:warps=16,scratchpad=yes",
        "syncfree-csc:warps=32,scratchpad=yes", "syncfree-csc:warps=4,scratchpad=no",
@@ -23,138 +40,361 @@ const char *bench_l17_method(bench_experiment experiment, int k) {
        "syncfree-csc-rhs:strategy=nnz"},
       {"syncfree-csc-rhs:p=1", "syncfree-csc-rhs:p=2", "syncfree-csc-rhs:p=4",
        "syncfree-csc-rhs:p=8", "syncfree-csc-rhs:p=16", "syncfree-csc-rhs:p=32"}};
-  return methods[experiment][k];
+  return methods[part][k];
 }
 
-static const bench_counts counts[BENCH_EXPERIMENTS] = {
+static const bench_counts counts[L17_PARTS] = {
     {{1}, 1, 1}, {{1, 2, 4, 8, 16, 32, 64, 128, 256}, 256, 9}, {{2, 4, 8, 16, 32, 64}, 64, 6}};
 
-typedef struct l17 {
-  const bench_settings *set;
-  bench_suite suite;
-  bench_runners runners[BENCH_EXPERIMENTS];
-  bench_rows rows;
-  FILE *out;
-  int64_t wrong, done, steps;
-} l17;
+/* ==== Tables and plots, from rows alone ==== */
 
-static double share; /* of the run, done */
+enum { MOST_POINTS = 16, MOST_SYSTEMS = 512 };
+static const char CUSPARSE[] = "cusparse", ENGINE[] = "auto";
+static const char SYNCFREE[] = "syncfree-csc:warps=16,scratchpad=yes";
+static const char ADAPTIVE[] = "syncfree-csc-rhs:strategy=adaptive";
 
-static void tick(const char *name, double done) {
-  (void)done;
-  progress_show(NULL, name, share);
+/* ---- Looking things up ---- */
+
+/* The row of the same part and matrix by a method and with so many right-hand sides. */
+static const bench_row *find(const bench_rows *rows, const bench_row *like, const char *method,
+                             int64_t nrhs) {
+  for (int64_t i = 0; i < rows->count; i++) {
+    const bench_row *r = &rows->row[i];
+    if (r->nrhs == nrhs && !strcmp(r->method, method) && !strcmp(r->suite, like->suite) &&
+        bench_same_matrix(r, like))
+      return r;
+  }
+  return NULL;
 }
 
+/* The first row of each matrix of a part, however many right-hand sides. */
+static int systems_of(const bench_rows *rows, l17_part part, const bench_row **system) {
+  return bench_distinct(rows, suites[part], 0, bench_same_matrix, system, MOST_SYSTEMS);
+}
+
+/* The numbers of right-hand sides of a part, ascending as they were measured. */
+static int points_of(const bench_rows *rows, l17_part part, const bench_row **point) {
+  return bench_distinct(rows, suites[part], 0, bench_same_nrhs, point, MOST_POINTS);
+}
+
+static void label_with(char *label, size_t size, const bench_row *row, int64_t nrhs) {
+  bench_row like = *row;
+  like.nrhs = nrhs;
+  bench_label(label, size, &like);
+}
+
+static double rate(const bench_row *r) {
+  if (!r || r->wrong) return NAN;
+  return 2e-9 * (double)r->nnz * (double)r->nrhs / r->median;
+}
+
+static short_text rate_text(const bench_row *r) {
+  if (r && r->wrong) return (short_text){"wrong"};
+  short_text t = {"-"};
+  double value = rate(r);
+  if (isfinite(value)) snprintf(t.s, sizeof t.s, "%.*f", value < 9.995 ? 2 : 1, value);
+  return t;
+}
+
+/* "warps=16,scratchpad=yes" is "16 yes", "strategy=rhs" is "rhs", "p=8" is "p 8". */
+static short_text short_name(const char *method) {
+  short_text t;
+  int warps = 0, p = 0;
+  const char *pad = strstr(method, "scratchpad="), *strategy = strstr(method, "strategy=");
+  const char *at = strstr(method, "warps=");
+  if (at) warps = atoi(at + strlen("warps="));
+  at = strstr(method, ":p=");
+  if (at) p = atoi(at + strlen(":p="));
+  if (warps && pad)
+    snprintf(t.s, sizeof t.s, "%d %s", warps, pad + strlen("scratchpad="));
+  else if (strategy)
+    snprintf(t.s, sizeof t.s, "%s", strategy + strlen("strategy="));
+  else if (p)
+    snprintf(t.s, sizeof t.s, "p %d", p);
+  else
+    snprintf(t.s, sizeof t.s, "%s", strcmp(method, ENGINE) != 0 ? method : "engine");
+  return t;
+}
+
+/* ---- Tables ---- */
+
+static void add_names(bench_grid *grid, l17_part part, const char *corner) {
+  bench_grid_add(grid, corner);
+  grid->columns = 1;
+  for (int k = 0; method_of(part, k); k++, grid->columns++)
+    bench_grid_add(grid, short_name(method_of(part, k)).s);
+}
+
+static void print_rates(const bench_rows *rows, const char *scalar, bool upper, bool markdown) {
+  const bench_row *system[MOST_SYSTEMS];
+  bench_grid grid = {0};
+  bench_mean mean[MOST_POINTS] = {0};
+  char title[160], label[48];
+  int count = systems_of(rows, L17_RATES, system), found = 0;
+  add_names(&grid, L17_RATES, "system");
+  for (int s = 0; s < count; s++) {
+    if (system[s]->upper != upper || strcmp(system[s]->scalar, scalar) != 0) continue;
+    found++;
+    bench_label(label, sizeof label, system[s]);
+    bench_grid_add(&grid, label);
+    for (int k = 0; k + 1 < grid.columns; k++) {
+      const bench_row *r = find(rows, system[s], method_of(L17_RATES, k), 1);
+      bench_grid_add(&grid, rate_text(r).s);
+      bench_mean_add(&mean[k], rate(r), s);
+    }
+  }
+  if (found) bench_grid_add(&grid, "geometric mean");
+  for (int k = 0; found && k + 1 < grid.columns; k++)
+    bench_grid_put(&grid, mean[k].count ? "%.2f" : "-", bench_mean_value(&mean[k]));
+  snprintf(title, sizeof title,
+           "SpTRSV, GFlop/s, %s, %s; syncfree-csc by warps a block, scratchpad yes or no", scalar,
+           upper ? "backward" : "forward");
+  bench_grid_print(&grid, title, markdown);
+}
+
+/* A table per matrix: a row per number of right-hand sides. */
+static void print_strategies(const bench_rows *rows, l17_part part, const char *title,
+                             bool markdown) {
+  const bench_row *system[MOST_SYSTEMS], *point[MOST_POINTS];
+  int count = systems_of(rows, part, system), points = points_of(rows, part, point);
+  for (int s = 0; s < count; s++) {
+    char label[64], text[160];
+    bench_grid grid = {0};
+    add_names(&grid, part, "right-hand sides");
+    for (int p = 0; p < points; p++) {
+      bench_grid_add(&grid, human_count(point[p]->nrhs).s);
+      for (int k = 0; k + 1 < grid.columns; k++) {
+        const bench_row *r = find(rows, system[s], method_of(part, k), point[p]->nrhs);
+        bench_grid_add(&grid, rate_text(r).s);
+      }
+    }
+    label_with(label, sizeof label, system[s], 1);
+    snprintf(text, sizeof text, "%s, GFlop/s, %s", title, label);
+    bench_grid_print(&grid, text, markdown);
+  }
+}
+
+static void add_times(bench_grid *grid, const bench_row *const r[3]) {
+  double analysis[3], solves[3];
+  for (int k = 0; k < 3; k++) {
+    analysis[k] = r[k] && !r[k]->wrong ? r[k]->analysis : NAN;
+    solves[k] = r[k] && !r[k]->wrong ? r[k]->analysis / r[k]->median : NAN;
+  }
+  bench_grid_milliseconds(grid, analysis, 3);
+  bench_grid_ratios(grid, solves, 3);
+}
+
+static void print_before(const bench_rows *rows, l17_part part, int64_t nrhs, const char *method,
+                         const char *title, bool markdown) {
+  static const char *const heads[] = {"system",          "cusparse, ms",     "engine, ms",
+                                      "syncfree, ms",    "cusparse, solves", "engine, solves",
+                                      "syncfree, solves"};
+  const bench_row *system[MOST_SYSTEMS];
+  bench_grid grid = {0};
+  char label[64];
+  int count = systems_of(rows, part, system);
+  bench_grid_head(&grid, heads, 7);
+  for (int s = 0; s < count; s++) {
+    label_with(label, sizeof label, system[s], nrhs);
+    bench_grid_add(&grid, label);
+    add_times(&grid, (const bench_row *const[3]){find(rows, system[s], CUSPARSE, nrhs),
+                                                 find(rows, system[s], ENGINE, nrhs),
+                                                 find(rows, system[s], method, nrhs)});
+  }
+  bench_grid_print(&grid, title, markdown);
+}
+
+/* The number of right-hand sides whose analysis is shown: 32, or the most that there are. */
+static int64_t shown_nrhs(const bench_rows *rows) {
+  enum { USUAL = 32 };
+  const bench_row *point[MOST_POINTS];
+  int64_t most = 0;
+  int points = points_of(rows, L17_STRATEGIES, point);
+  for (int k = 0; k < points; k++) {
+    if (point[k]->nrhs == USUAL) return USUAL;
+    if (point[k]->nrhs > most) most = point[k]->nrhs;
+  }
+  return most;
+}
+
+void bench_l17_report(const bench_rows *rows, bool markdown) {
+  for (int k = 0; k < 4; k++) print_rates(rows, k / 2 ? "float" : "double", k % 2, markdown);
+  print_strategies(rows, L17_STRATEGIES, "SpTRSM by strategy", markdown);
+  print_strategies(rows, L17_P, "SpTRSM, adaptive, by p", markdown);
+  print_before(rows, L17_RATES, 1, SYNCFREE, "Preprocessing for SpTRSV, and as solves", markdown);
+  print_before(rows, L17_STRATEGIES, shown_nrhs(rows), ADAPTIVE,
+               "Preprocessing for SpTRSM, and as solves", markdown);
+}
+
+/* ---- Plots ---- */
+
+static int write_profile(bench_profile *profile, const char *prefix, const char *name) {
+  char path[1200];
+  bench_svg_path(path, sizeof path, prefix, name);
+  return bench_profile_write(profile, path);
+}
+
+static double time_of(const bench_row *row, bool analysis) {
+  if (!row || row->wrong) return NAN;
+  return analysis ? row->analysis : row->median;
+}
+
+static int panel_of(bench_profile *profile, const bench_row *row) {
+  char label[64];
+  snprintf(label, sizeof label, "%s precision, %s",
+           strcmp(row->scalar, "float") ? "double" : "single", row->upper ? "backward" : "forward");
+  return bench_profile_panel(profile, label);
+}
+
+/* Fills the profile with one of its methods' times of solves, or of analyses, on each system. */
+static int fill_profile(bench_profile *profile, const bench_rows *rows, const char *const *method,
+                        bool analysis) {
+  const bench_row *system[MOST_SYSTEMS];
+  int count = systems_of(rows, L17_RATES, system);
+  int code = bench_profile_open(profile, count);
+  if (code >= 0) return code;
+  for (int s = 0; s < count; s++) {
+    profile->panel[s] = panel_of(profile, system[s]);
+    for (int k = 0; k < profile->series; k++)
+      profile->seconds[s * profile->series + k] =
+          time_of(find(rows, system[s], method[k], 1), analysis);
+  }
+  return -1;
+}
+
+static int draw_against_cusparse(const bench_rows *rows, const char *prefix, bool analysis) {
+  static const char *const method[] = {ENGINE, CUSPARSE, SYNCFREE};
+  bench_profile profile = {
+      .title = analysis ? "Preprocessing for SpTRSV: performance profiles"
+                        : "SpTRSV by three methods: performance profiles",
+      .subtitle = "Share of the systems within a factor of the fastest method's time",
+      .series = 3,
+      .name = {"engine", "cuSPARSE, default algorithm", "syncfree-csc, 16 warps, scratchpad"}};
+  int code = fill_profile(&profile, rows, method, analysis);
+  return code < 0 ? write_profile(&profile, prefix, analysis ? "preprocessing" : "rates") : code;
+}
+
+/* What the scratchpad gains, by warps per block. */
+static int draw_scratchpad(const bench_rows *rows, const char *prefix) {
+  bench_profile profile = {
+      .title = "Warps per block and the scratchpad in syncfree-csc: performance profiles",
+      .subtitle = "Share of the systems within a factor of the fastest choice's time",
+      .series = 8};
+  char text[8][64];
+  const char *method[8];
+  for (int k = 0; k < 8; k++) {
+    snprintf(profile.name[k], sizeof profile.name[k], "%d warps%s", 4 << k / 2,
+             k % 2 ? ", no scratchpad" : "");
+    snprintf(text[k], sizeof text[k], "syncfree-csc:warps=%d,scratchpad=%s", 4 << k / 2,
+             k % 2 ? "no" : "yes");
+    method[k] = text[k];
+  }
+  int code = fill_profile(&profile, rows, method, false);
+  return code < 0 ? write_profile(&profile, prefix, "scratchpad") : code;
+}
+
+static int draw_lines(const bench_rows *rows, l17_part part, const char *prefix) {
+  bool sweep = part == L17_P;
+  const bench_row *system[MOST_SYSTEMS], *point[MOST_POINTS];
+  int count = systems_of(rows, part, system);
+  char path[1200];
+  bench_lines lines = {
+      .title = sweep ? "SpTRSM, the adaptive strategy by p" : "SpTRSM by right-hand sides",
+      .subtitle = "GFlop/s, double precision, forward",
+      .x_axis = "right-hand sides",
+      .points = points_of(rows, part, point)};
+  for (; method_of(part, lines.series); lines.series++)
+    snprintf(lines.name[lines.series], sizeof lines.name[0], "%s",
+             short_name(method_of(part, lines.series)).s);
+  for (int p = 0; p < lines.points; p++) lines.x[p] = (double)point[p]->nrhs;
+  if (!lines.points) return -1;
+  int code = bench_lines_open(&lines, count);
+  if (code >= 0) return code;
+  double *value = lines.value;
+  for (int i = 0; i < count; i++) {
+    label_with(lines.label[i], sizeof lines.label[i], system[i], 1);
+    for (int s = 0; s < lines.series; s++)
+      for (int p = 0; p < lines.points; p++)
+        *value++ = rate(find(rows, system[i], method_of(part, s), point[p]->nrhs));
+  }
+  bench_svg_path(path, sizeof path, prefix, sweep ? "p" : "strategies");
+  code = bench_lines_write(&lines, path);
+  bench_lines_close(&lines);
+  return code;
+}
+
+int bench_l17_draw(const bench_rows *rows, const char *prefix) {
+  int code = draw_against_cusparse(rows, prefix, false);
+  if (code < 0) code = draw_scratchpad(rows, prefix);
+  if (code < 0) code = draw_lines(rows, L17_STRATEGIES, prefix);
+  if (code < 0) code = draw_lines(rows, L17_P, prefix);
+  return code < 0 ? draw_against_cusparse(rows, prefix, true) : code;
+}
+
+/* ==== The run ==== */
+
 /* Those that this build has. */
-static int open_runners(l17 *run, bench_experiment experiment) {
+static int open_runners(bench_runners *all, const bench_settings *set, l17_part part) {
   char methods[1024] = "";
   size_t used = 0;
-  for (int k = 0; bench_l17_method(experiment, k); k++) {
-    const char *name = bench_l17_method(experiment, k);
+  for (int k = 0; method_of(part, k); k++) {
+    const char *name = method_of(part, k);
     bool peer = !strcmp(name, "cusparse");
-    if (peer ? run->set->peer : !bench_is_method(name)) continue;
+    if (peer ? set->peer : !bench_is_method(name)) continue;
     used += (size_t)snprintf(methods + used, sizeof methods - used, used ? ",%s" : "%s", name);
   }
-  bench_settings set = *run->set;
-  set.methods = methods;
-  set.peer = 1; /* named above */
+  bench_settings own = *set;
+  own.methods = methods;
+  own.peer = 1; /* named above */
   if (!used) return -1;
-  int code = bench_runners_open(&run->runners[experiment], &set);
-  bench_runners *all = &run->runners[experiment];
+  int code = bench_runners_open(all, &own);
   for (int i = 0; code < 0 && i < all->count; i++)
     all->runner[i].terse = strcmp(all->runner[i].method, "auto") != 0;
   return code;
 }
 
-static void publish(l17 *run, bench_experiment experiment, int64_t first) {
-  for (int64_t i = first; i < run->rows.count; i++) {
-    bench_row *row = &run->rows.row[i];
-    run->wrong += row->wrong;
-    snprintf(row->suite, sizeof row->suite, "%s", bench_l17_suites[experiment]);
-    if (run->out) bench_row_write(run->out, row);
-    if (run->set->json) bench_row_write(stdout, row);
-  }
-}
-
-static int run_experiment(l17 *run, bench_experiment experiment, bench_gpu *gpu) {
-  bool chosen = experiment == BENCH_STRATEGIES && run->set->nrhs_list;
-  const bench_counts *nrhs = chosen ? &run->set->nrhs : &counts[experiment];
+static int run_part(bench_run *run, l17_part part, bench_gpu *gpu) {
+  bench_runners *all = (bench_runners *)run->own + part;
+  bool chosen = part == L17_STRATEGIES && run->set->nrhs_list;
+  const bench_counts *nrhs = chosen ? &run->set->nrhs : &counts[part];
   int code = -1;
-  for (int k = 0; k < nrhs->count && code < 0 && run->runners[experiment].count; k++) {
+  for (int k = 0; k < nrhs->count && code < 0 && all->count; k++) {
     int64_t first = run->rows.count;
-    code = bench_measure_gpu(&run->rows, &run->runners[experiment], gpu, nrhs->value[k],
-                             run->set->seconds, tick);
-    publish(run, experiment, first);
+    code = bench_measure_gpu(&run->rows, all, gpu, nrhs->value[k], run->set->seconds);
+    bench_run_publish(run, suites[part], first);
   }
   return code;
 }
 
 /* Right-hand sides by the dozen are measured forward, in double, as in the paper. */
-static int run_system(l17 *run, const bench_system *system, int scalar) {
-  bench_settings set = *run->set;
-  bench_gpu gpu;
-  set.scalar = scalar;
-  int code = bench_gpu_open(&gpu, run->runners[BENCH_RATES].gpu, system, &set);
-  if (code < 0) code = run_experiment(run, BENCH_RATES, &gpu);
-  bool all = system->uplo == TRS_LOWER && !scalar;
-  if (code < 0 && all) code = run_experiment(run, BENCH_STRATEGIES, &gpu);
-  if (code < 0 && all) code = run_experiment(run, BENCH_P, &gpu);
-  bench_gpu_close(&gpu);
-  return code;
-}
-
-static int run_triangle(l17 *run, const char *entry, const bench_source *source, trs_uplo uplo) {
-  bench_system system = {.name = entry, .nrhs = 1};
-  int code = bench_system_take(&system, source, uplo) ? leave_library(entry) : -1;
-  bool diagonal = code < 0 && !system.info.nlower && !system.info.nupper;
-  for (int scalar = 0; scalar < 2 && code < 0 && !diagonal; scalar++) {
-    share = (double)run->done++ / (double)run->steps;
-    code = run_system(run, &system, scalar);
+static int run_system(bench_run *run, bench_system *system) {
+  const bench_runners *rates = run->own;
+  int code = -1;
+  for (int scalar = 0; scalar < 2 && code < 0; scalar++) {
+    int parts = system->uplo == TRS_LOWER && !scalar ? L17_PARTS : 1;
+    bench_settings set = *run->set;
+    bench_gpu gpu;
+    set.scalar = scalar;
+    bench_tick_part(scalar, 2);
+    code = bench_gpu_open(&gpu, rates->gpu, system, &set);
+    for (int p = 0; p < parts && code < 0; p++) code = run_part(run, (l17_part)p, &gpu);
+    bench_gpu_close(&gpu);
   }
-  bench_system_free(&system);
   return code;
-}
-
-static int run_entry(l17 *run, const char *entry) {
-  char skipped[1200];
-  bench_source source;
-  int code = bench_source_open(&source, entry, skipped, sizeof skipped) ? leave_library(entry) : -1;
-  if (*skipped) bench_notice(entry, skipped);
-  for (int u = 0; u < 2 && code < 0 && !*skipped; u++)
-    if (run->set->uplo == 2 || run->set->uplo == u)
-      code = run_triangle(run, entry, &source, u == 0 ? TRS_LOWER : TRS_UPPER);
-  bench_source_close(&source);
-  return code;
-}
-
-/* A run in which an entry failed still tells what the others gave. */
-static int run_all(l17 *run) {
-  int worst = LEAVE_SOLVED;
-  run->steps = 4 * run->suite.count;
-  progress_begin();
-  for (int64_t i = 0; i < run->suite.count && !output_lost(); i++) {
-    int code = run_entry(run, run->suite.entry[i]);
-    if (code > worst) worst = code;
-  }
-  progress_end();
-  if (!run->set->json) bench_l17_report(&run->rows, run->set->markdown);
-  int code = run->set->svg ? bench_l17_draw(&run->rows, run->set->svg) : -1;
-  if (code >= 0) return code;
-  if (run->wrong && worst == LEAVE_SOLVED)
-    return leave(LEAVE_NUMERICAL, "backward error", -1, "%s: wrong, or without an answer",
-                 human_things(run->wrong, "result is WRONG", "results are WRONG").s);
-  return worst;
 }
 
 int bench_l17(const bench_settings *set) {
-  l17 run = {.set = set};
-  int code = bench_suite_read(&run.suite, set->suite ? set->suite : "l17");
-  for (int e = 0; e < BENCH_EXPERIMENTS && code < 0; e++)
-    code = open_runners(&run, (bench_experiment)e);
+  bench_run run;
+  bench_runners runners[L17_PARTS] = {0};
+  int code = bench_run_open(&run, set, "l17", runners);
+  for (int p = 0; p < L17_PARTS && code < 0; p++)
+    code = open_runners(&runners[p], set, (l17_part)p);
   if (code < 0) code = bench_out_open(&run.out, set);
-  if (code < 0) code = bench_out_close(run.out, set, run_all(&run));
-  for (int e = 0; e < BENCH_EXPERIMENTS; e++) bench_runners_close(&run.runners[e]);
-  bench_suite_free(&run.suite);
-  bench_rows_free(&run.rows);
-  return code;
+  if (code < 0) {
+    bench_run_systems(&run, set->uplo, run_system);
+    if (!set->json) bench_l17_report(&run.rows, set->markdown);
+    if (set->svg) code = bench_l17_draw(&run.rows, set->svg);
+  }
+  for (int p = 0; p < L17_PARTS; p++) bench_runners_close(&runners[p]);
+  return bench_run_close(&run, code);
 }

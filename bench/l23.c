@@ -5,14 +5,19 @@
 
 #include <errno.h>
 #include <poll.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "command.h"
+#include "experiment.h"
+#include "leave.h"
+#include "output.h"
+#include "program.h"
 #include "progress.h"
+#include "run.h"
 
 enum { MOST_SOLVES = 512, MOST_WORDS = MOST_SOLVES + 64, PER_NODE = 32 };
 
@@ -29,7 +34,7 @@ typedef struct l23 {
   char work[1024];
   bool own_work; /* made by this run, and removed */
   bench_counts ranks;
-  l23_rows rows;
+  bench_rows rows;
   FILE *out;
   struct { /* of the program at work */
     char label[80];
@@ -51,20 +56,6 @@ static void add(words *w, const char *word) {
 }
 
 static char *new_text(words *w) { return w->text[w->texts < MOST_SOLVES ? w->texts++ : 0]; }
-
-static void self_path(char *path, size_t size) {
-  ssize_t length = readlink("/proc/self/exe", path, size - 1);
-  path[length > 0 ? length : 0] = 0;
-}
-
-/* A path from the folder of this command. */
-static void beside(char *path, size_t size, const char *where, const char *name) {
-  char self[1024];
-  self_path(self, sizeof self);
-  char *slash = strrchr(self, '/');
-  if (slash) *slash = 0;
-  snprintf(path, size, "%s/%s/%s", self, where, name);
-}
 
 static void be_program(const words *w, int output) {
   /* more ranks than cores, as root, in containers: settings of Open MPI, which others overlook */
@@ -129,11 +120,16 @@ static int run_program(l23 *run, words *w, int (*take)(l23 *, const char *)) {
 
 /* ---- Rows. ---- */
 
+static void publish_last(const l23 *run) {
+  const bench_row *row = &run->rows.row[run->rows.count - 1];
+  if (run->out) bench_row_write(run->out, row);
+  if (run->set->json) bench_row_write(stdout, row);
+}
+
 static int keep_line(l23 *run, const char *line) {
-  if (!l23_is_line(line)) return -1;
-  if (run->out) l23_write_line(run->out, line);
-  if (run->set->json) l23_write_line(stdout, line);
-  return l23_rows_add(&run->rows, line);
+  int code = bench_rows_add_line(&run->rows, "a result of l23", line);
+  if (code < 0) publish_last(run);
+  return code;
 }
 
 /* ---- Which grids. ---- */
@@ -190,7 +186,7 @@ static int make_structure(l23 *run, const char *generator, const char *path, boo
   char tool[1200], made[1200];
   words w = {0};
   snprintf(made, sizeof made, "%s+inverted", path);
-  beside(tool, sizeof tool, TRIREME_HELPERS_PATH, "trireme-simulate");
+  program_beside(tool, sizeof tool, TRIREME_HELPERS_PATH "/trireme-simulate");
   add(&w, tool);
   if (inverted) {
     add(&w, "invert");
@@ -243,8 +239,8 @@ static int simulate_one(l23 *run, const char *name, const char *path, const char
   char program[1200], platform[1200], hosts[1200], count[32];
   words w = {0};
   int64_t ranks = ranks_of(solve);
-  beside(program, sizeof program, TRIREME_HELPERS_PATH, "trireme-smpi");
-  beside(platform, sizeof platform, TRIREME_SUITES_PATH, "../platforms/cori.xml");
+  program_beside(program, sizeof program, TRIREME_HELPERS_PATH "/trireme-smpi");
+  program_beside(platform, sizeof platform, TRIREME_SUITES_PATH "/../platforms/cori.xml");
   if (!exists(program))
     return leave(LEAVE_UNAVAILABLE, "unsupported", -1,
                  "simulations need SimGrid, which is not in this build: install libsimgrid-dev and "
@@ -299,7 +295,7 @@ static int play(l23 *run, const char *name, const char *path, bool simulated, bo
   }
   set_progress(run, name, begin, span, solves.count);
   if (simulated || !solves.count) return code;
-  beside(tool, sizeof tool, TRIREME_HELPERS_PATH, "trireme-simulate");
+  program_beside(tool, sizeof tool, TRIREME_HELPERS_PATH "/trireme-simulate");
   const char *first[] = {tool, "loggp", name, path};
   for (int k = 0; k < 4; k++) add(&w, first[k]);
   for (int k = 0; k < solves.count; k++) add(&w, solves.at[k]);
@@ -365,14 +361,9 @@ static bool is_among_ranks(void) {
   return getenv("OMPI_COMM_WORLD_SIZE") || getenv("PMI_SIZE") || getenv("PMIX_RANK");
 }
 
-static void put_real(void *user, const l23_row *row) {
+static void put_real(void *user, const bench_row *row) {
   l23 *run = user;
-  char *line = NULL;
-  size_t size;
-  FILE *text = open_memstream(&line, &size);
-  if (text) l23_row_write(text, row);
-  if (text && !fclose(text)) keep_line(run, line);
-  free(line);
+  if (bench_rows_add(&run->rows, row) < 0) publish_last(run);
 }
 
 /* This process is one of the ranks. */
@@ -388,7 +379,7 @@ static int run_rank(l23 *run) {
 }
 
 static int make_factors(l23 *run, const char *matrix, char *path, size_t size) {
-  char self[1024];
+  char trireme[1100];
   words w = {0};
   trs_content content;
   if (!trs_file_content(&content, matrix) && content == TRS_CONTENT_FACTORS) {
@@ -399,8 +390,8 @@ static int make_factors(l23 *run, const char *matrix, char *path, size_t size) {
   const char *base = slash ? slash + 1 : !strncmp(matrix, "gen:", 4) ? matrix + 4 : matrix;
   snprintf(path, size, "%s/%.*s.h5", run->work, (int)strcspn(base, "."), base);
   if (exists(path)) return -1;
-  self_path(self, sizeof self);
-  const char *line[] = {self, "factor", matrix, "-o", path, "--leaves", "16"};
+  program_beside(trireme, sizeof trireme, "trireme");
+  const char *line[] = {trireme, "factor", matrix, "-o", path, "--leaves", "16"};
   for (int k = 0; k < 7; k++) add(&w, line[k]);
   return run_program(run, &w, NULL);
 }
@@ -410,11 +401,7 @@ static int read_rows(l23 *run, const char *path) {
   char *line = NULL;
   size_t room = 0;
   int code = -1;
-  while (file && code < 0 && getline(&line, &room, file) > 0) {
-    if (run->out) fputs(line, run->out);
-    if (run->set->json) fputs(line, stdout);
-    code = l23_rows_add(&run->rows, line);
-  }
+  while (file && code < 0 && getline(&line, &room, file) > 0) code = keep_line(run, line);
   free(line);
   if (file) fclose(file);
   return code;
@@ -423,15 +410,16 @@ static int read_rows(l23 *run, const char *path) {
 static int start_ranks(l23 *run, const char *factors, int64_t ranks, const char *part) {
   char self[1024], rows[1200], count[32], nrhs[256] = "", seconds[32];
   words w = {0};
-  self_path(self, sizeof self);
+  program_self(self, sizeof self);
   snprintf(rows, sizeof rows, "%s/rows.json", run->work);
   snprintf(count, sizeof count, "%lld", (long long)ranks);
   snprintf(seconds, sizeof seconds, "%g", run->set->seconds);
   for (int k = 0; k < run->set->nrhs.count; k++)
     snprintf(nrhs + strlen(nrhs), sizeof nrhs - strlen(nrhs), "%s%lld", k ? "," : "",
              (long long)run->set->nrhs.value[k]);
-  const char *line[] = {"mpirun", "-np", count,   self, "bench",     "l23",   "--suite", factors,
-                        "--nrhs", nrhs,  "--out", rows, "--seconds", seconds, "--parts", part};
+  const char *line[] = {"mpirun",  "-np",       count,    self,      "l23",
+                        "--suite", factors,     "--nrhs", nrhs,      "--out",
+                        rows,      "--seconds", seconds,  "--parts", part};
   for (size_t k = 0; k < sizeof line / sizeof *line; k++) add(&w, line[k]);
   int code = run_program(run, &w, NULL);
   if (code < 0) code = read_rows(run, rows);
@@ -518,8 +506,8 @@ static int check(const bench_settings *set) {
   return -1;
 }
 
-int bench_l23_list(const bench_settings *set) {
-  if (set->suite) return printf("%s\n", human_name(set->suite).s), LEAVE_SOLVED;
+int bench_l23_list(const char *suite) {
+  if (suite) return printf("%s\n", human_name(suite).s), LEAVE_SOLVED;
   for (int k = 0; k < 2; k++) printf("%s\n", real_systems[k]);
   for (int k = 0; k < NSYSTEMS; k++) printf("%s\n", systems[k].generator);
   return LEAVE_SOLVED;
@@ -538,6 +526,6 @@ int bench_l23(const bench_settings *set) {
   bool done = code < 0 || code == LEAVE_SOLVED;
   if (done && run.rows.count && !set->json) l23_report(&run.rows, set->markdown);
   if (done && run.rows.count && set->svg) code = l23_draw(&run.rows, set->svg);
-  l23_rows_free(&run.rows);
+  bench_rows_free(&run.rows);
   return bench_out_close(run.out, set, code < 0 ? LEAVE_SOLVED : code);
 }

@@ -1,9 +1,12 @@
 /* l23_real.c - solves of trireme bench l23 on the ranks of an MPI program, every one of which runs
  * this.  Grids are as square as can be, with every Pz to 8 that divides the ranks; on GPUs there is
  * a grid for each rank. */
-#include "l23.h"
 
-#include "command.h"
+#include "l23.h"
+#include "leave.h"
+#include "output.h"
+#include "row.h"
+#include "settings.h"
 
 void l23_square(int64_t places, int *px, int *py) {
   *px = 1;
@@ -14,10 +17,10 @@ void l23_square(int64_t places, int *px, int *py) {
 
 #if TRIREME_CLI_MPI
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "report.h"
 #include "trireme_mpi.h"
 
 typedef struct solver {

@@ -1,10 +1,15 @@
 /* l23_report.c - tables and a chart of trireme bench l23, from its rows. */
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "command.h"
+#include "chart.h"
+#include "grid.h"
 #include "l23.h"
+#include "leave.h"
+#include "output.h"
+#include "row.h"
 
 /* Figure 4's lines. */
 enum { GRID2D, BASELINE, SCATTERED, NEW, INVERTED, VARIANTS };
@@ -68,7 +73,7 @@ static int list_ranks(const l23_rows *rows, const choice *c, int64_t *ranks) {
 }
 
 static void name_system(char *text, size_t size, const char *what, const choice *c) {
-  snprintf(text, size, "%s: %s, %s, %lld right-hand side%s", what, c->matrix, c->kind,
+  snprintf(text, size, "%s: %.64s, %s, %lld right-hand side%s", what, c->matrix, c->kind,
            (long long)c->nrhs, c->nrhs == 1 ? "" : "s");
 }
 
@@ -297,7 +302,7 @@ static void print_gpus(const l23_rows *rows, int64_t at, bool markdown) {
     bench_grid_add(&grid, text);
     for (int k = 0; k < 3; k++) add_spread(&grid, &r->value[shown[k]]);
   }
-  snprintf(text, sizeof text, "Figure 9, GPUs, 1 x 1 x Pz, ms as least/mean/most: %s, %lld rhs",
+  snprintf(text, sizeof text, "Figure 9, GPUs, 1 x 1 x Pz, ms as least/mean/most: %.64s, %lld rhs",
            first->matrix, (long long)first->nrhs);
   bench_grid_print(&grid, text, markdown);
 }

@@ -1,11 +1,12 @@
 /* library.c - shared libraries of others, opened at run time: where an environment variable says,
  * where the loader looks, and in the folders of CUDA's toolkit and of Python's packages. */
+#include "library.h"
+
 #include <dlfcn.h>
 #include <glob.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "bench.h"
 
 bool bench_library_find(void *library, void *function, const char *name) {
   /* ISO C has no cast from an object's address to a function's. */

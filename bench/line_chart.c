@@ -1,23 +1,17 @@
 /* line_chart.c - panels of lines as an SVG: x in powers of two, y logarithmic, every panel with a
  * scale of its own. */
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 
-#include "bench.h"
+#include "chart.h"
 #include "files.h"
 #include "svg.h"
 
 int bench_lines_open(bench_lines *lines, int64_t panels) {
-  size_t cells = (size_t)(panels * lines->series * lines->points);
   lines->panels = panels;
-  lines->label = calloc((size_t)panels + 1, sizeof *lines->label);
-  lines->value = malloc((cells + 1) * sizeof *lines->value);
-  if (!lines->label || !lines->value) {
-    bench_lines_close(lines);
-    return leave_memory((double)cells * sizeof *lines->value, "the chart");
-  }
-  for (size_t i = 0; i < cells; i++) lines->value[i] = NAN;
-  return -1;
+  return svg_room(panels, &lines->label, (size_t)(panels * lines->series * lines->points),
+                  &lines->value);
 }
 
 void bench_lines_close(bench_lines *lines) {

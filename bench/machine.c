@@ -1,12 +1,15 @@
 /* machine.c - what a measurement was made on, with and when, and how much memory it took. */
+#include "machine.h"
+
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/utsname.h>
 #include <time.h>
 
-#include "bench.h"
 #include "commit.h"
+#include "trireme.h"
 
 /* The value behind "key ...:" in a file of such lines. */
 static bool find_line(const char *path, const char *key, char *value, size_t size) {

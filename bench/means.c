@@ -1,9 +1,24 @@
-/* means.c - what a run comes to: geometric means over its systems.  Ratios are of the fastest
- * solves; wrong answers are left out. */
+/* means.c - what a run comes to: geometric means over its systems with the worst of them named; of
+ * a GPU, solves with one right-hand side and with more apart.  Ratios are of the fastest solves on
+ * a CPU, of the medians on a GPU; wrong answers are left out. */
 #include <math.h>
+#include <stdio.h>
 
-#include "bench.h"
+#include "groups.h"
 #include "output.h"
+#include "row.h"
+
+enum { MOST_NRHS = 16 };
+static const double BYTES_RULE = 0.5; /* of the bandwidth that the bound's bytes come near to */
+
+typedef struct line {
+  const char *text;
+  double (*value)(const bench_group *group);
+  enum { MEAN, SMALLEST, LARGEST } take;
+  bool bytes_rule; /* only systems where bytes rule the bound */
+} line;
+
+/* ---- On a CPU ---- */
 
 enum { WIDE = 500 }; /* rows a level from which threads are meant to pay */
 
@@ -48,23 +63,118 @@ static double auto_memory(const bench_group *g) {
   return (least + a->plan_bytes) / least;
 }
 
-static const struct {
-  const char *text;
-  double (*value)(const bench_group *group);
-  bool least; /* the smallest of all, not the mean */
-} lines[] = {
-    {"serial, times as fast as the best peer on one thread", serial_peer, false},
-    {"threads against serial, parallelism of 500 and more", threads_serial_wide, false},
-    {"threads against serial, all", threads_serial, false},
-    {"threads against serial, the least", threads_serial, true},
-    {"auto against serial, all", auto_serial, false},
-    {"auto against serial, the least", auto_serial, true},
-    {"threads against MKL on as many threads", threads_mkl, false},
-    {"auto against MKL on as many threads", auto_mkl, false},
-    {"auto against the better of MKL's two", auto_best_mkl, false},
-    {"analysis of auto, in serial solves", auto_analysis, false},
-    {"memory of auto, over that of matrix, b and x", auto_memory, false},
-};
+static const line on_cpu[] = {
+    {"serial, times as fast as the best peer on one thread", serial_peer, MEAN, false},
+    {"threads against serial, parallelism of 500 and more", threads_serial_wide, MEAN, false},
+    {"threads against serial, all", threads_serial, MEAN, false},
+    {"threads against serial, the least", threads_serial, SMALLEST, false},
+    {"auto against serial, all", auto_serial, MEAN, false},
+    {"auto against serial, the least", auto_serial, SMALLEST, false},
+    {"threads against MKL on as many threads", threads_mkl, MEAN, false},
+    {"auto against MKL on as many threads", auto_mkl, MEAN, false},
+    {"auto against the better of MKL's two", auto_best_mkl, MEAN, false},
+    {"analysis of auto, in serial solves", auto_analysis, MEAN, false},
+    {"memory of auto, over that of matrix, b and x", auto_memory, MEAN, false},
+    {NULL, NULL, MEAN, false}};
+
+/* ---- On a GPU ---- */
+
+static bool both(const bench_group *g, bench_column a, bench_column b) {
+  return g->column[a] && g->column[b] && !g->column[a]->wrong && !g->column[b]->wrong;
+}
+
+static double solve_gain(const bench_group *g) {
+  return bench_gain(g, BENCH_ENGINE, BENCH_CUSPARSE);
+}
+
+static double analysis_gain(const bench_group *g) {
+  if (!both(g, BENCH_ENGINE, BENCH_CUSPARSE)) return NAN;
+  return g->column[BENCH_CUSPARSE]->analysis / g->column[BENCH_ENGINE]->analysis;
+}
+
+static double break_even(const bench_group *g) {
+  if (!both(g, BENCH_ENGINE, BENCH_CUSPARSE)) return NAN;
+  return bench_break_even(g->column[BENCH_ENGINE], g->column[BENCH_CUSPARSE]);
+}
+
+static double update_gain(const bench_group *g) {
+  if (!both(g, BENCH_ENGINE, BENCH_CUSPARSE)) return NAN;
+  return g->column[BENCH_CUSPARSE]->update / g->column[BENCH_ENGINE]->update;
+}
+
+static double memory(const bench_group *g) {
+  const bench_row *e = g->column[BENCH_ENGINE];
+  return e ? e->plan_bytes / e->matrix_bytes : NAN;
+}
+
+static double buffer(const bench_group *g) {
+  const bench_row *c = g->column[BENCH_CUSPARSE];
+  return c ? c->plan_bytes / c->matrix_bytes : NAN;
+}
+
+static double narrow_gain(const bench_group *g) {
+  return bench_gain(g, BENCH_ENGINE_F32, BENCH_ENGINE);
+}
+
+static const line of_one[] = {
+    {"engine against cuSPARSE SpSV, a solve", solve_gain, MEAN, false},
+    {"engine against cuSPARSE SpSV, the least", solve_gain, SMALLEST, false},
+    {"engine : reference time", bench_over_reference, MEAN, false},
+    {"engine : reference time, the most", bench_over_reference, LARGEST, false},
+    {"analysis, times as fast as cuSPARSE's", analysis_gain, MEAN, false},
+    {"analysis, the least", analysis_gain, SMALLEST, false},
+    {"solves until ahead, analyses included, the most", break_even, LARGEST, false},
+    {"update, times as fast as cuSPARSE's", update_gain, MEAN, false},
+    {"memory beyond the matrix, over the matrix", memory, MEAN, false},
+    {"memory beyond the matrix, the most", memory, LARGEST, false},
+    {"cuSPARSE's buffer, over the matrix", buffer, MEAN, false},
+    {"cuSPARSE's buffer, the most", buffer, LARGEST, false},
+    {"values as f32 against f64, where bytes rule", narrow_gain, MEAN, true},
+    {"values as f32 against f64, all", narrow_gain, MEAN, false},
+    {NULL, NULL, MEAN, false}};
+
+static const line of_many[] = {
+    {"engine against cuSPARSE SpSM, a solve", solve_gain, MEAN, false},
+    {"engine against cuSPARSE SpSM, the least", solve_gain, SMALLEST, false},
+    {"analysis, times as fast as cuSPARSE's", analysis_gain, MEAN, false},
+    {"memory beyond the matrix, the most", memory, LARGEST, false},
+    {"values as f32 against f64, all", narrow_gain, MEAN, false},
+    {NULL, NULL, MEAN, false}};
+
+/* ---- Means ---- */
+
+/* Bytes a second that the bound of a system stands for; the most of all is the memory's. */
+static double bound_speed(const bench_group *g) {
+  return (double)g->first->bytes / g->first->bound;
+}
+
+static double most_speed(const bench_groups *groups) {
+  double most = 0;
+  for (int64_t g = 0; g < groups->count; g++)
+    if (bound_speed(&groups->group[g]) > most) most = bound_speed(&groups->group[g]);
+  return most;
+}
+
+/* Systems with nrhs right-hand sides only, or all (0).  INFINITY (never ahead) is kept as the most.
+ */
+static bench_mean mean_of(const line *l, const bench_groups *groups, int64_t nrhs) {
+  bench_mean mean = {0};
+  double enough = BYTES_RULE * most_speed(groups);
+  for (int64_t i = 0; i < groups->count; i++) {
+    const bench_group *g = &groups->group[i];
+    if ((nrhs && g->first->nrhs != nrhs) || (l->bytes_rule && !(bound_speed(g) >= enough)))
+      continue;
+    double value = l->value(g);
+    if (isinf(value)) mean.most = value, mean.most_at = i, mean.count++;
+    if (!isinf(mean.most)) bench_mean_add(&mean, value, i);
+  }
+  return mean;
+}
+
+static double taken(const line *l, const bench_mean *mean) {
+  if (l->take == SMALLEST) return mean->least;
+  return l->take == LARGEST ? mean->most : bench_mean_value(mean);
+}
 
 void bench_means_print(const bench_groups *groups, bool markdown) {
   if (markdown)
@@ -73,15 +183,72 @@ void bench_means_print(const bench_groups *groups, bool markdown) {
     printf("\n%sGeometric means%s, %s, %s\n", style_on(STYLE_BOLD), style_off(),
            human_things(groups->count, "system", "systems").s,
            human_things(groups->threads, "thread", "threads").s);
-  for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++) {
-    bench_mean mean = {0};
-    for (int64_t g = 0; g < groups->count; g++)
-      bench_mean_add(&mean, lines[i].value(&groups->group[g]), g);
+  for (const line *l = on_cpu; l->text; l++) {
+    bench_mean mean = mean_of(l, groups, 0);
     if (!mean.count) continue;
-    short_text value = human_times(lines[i].least ? mean.least : bench_mean_value(&mean));
+    short_text value = human_times(taken(l, &mean));
     if (markdown)
-      printf("| %s | %s | %lld |\n", lines[i].text, value.s, (long long)mean.count);
+      printf("| %s | %s | %lld |\n", l->text, value.s, (long long)mean.count);
     else
-      printf("  %-54s %7s\n", lines[i].text, value.s);
+      printf("  %-54s %7s\n", l->text, value.s);
+  }
+}
+
+/* Of the smallest and the largest the system is named. */
+static void print_line(const line *l, const bench_mean *mean, const bench_groups *groups,
+                       bool markdown) {
+  char where[48] = "";
+  double value = taken(l, mean);
+  int64_t at = l->take == SMALLEST ? mean->least_at : mean->most_at;
+  if (l->take != MEAN) bench_label(where, sizeof where, groups->group[at].first);
+  short_text text = isinf(value) ? (short_text){"never"} : human_times(value);
+  if (markdown)
+    printf("| %s | %s | %lld | %s |\n", l->text, text.s, (long long)mean->count, where);
+  else
+    printf("  %-48s %7s  %s\n", l->text, text.s, where);
+}
+
+static void print_head(int64_t nrhs, int64_t systems, bool markdown) {
+  short_text sides = human_things(nrhs, "right-hand side", "right-hand sides");
+  if (markdown)
+    printf(
+        "\n| geometric mean of, %s | value | systems | where |\n"
+        "| --- | --: | --: | --- |\n",
+        sides.s);
+  else
+    printf("\n%sGeometric means%s, %s, %s\n", style_on(STYLE_BOLD), style_off(), sides.s,
+           human_things(systems, "system", "systems").s);
+}
+
+static void print_nrhs(const bench_groups *groups, int64_t nrhs, bool markdown) {
+  int64_t systems = 0, wrong = 0;
+  bool headed = false;
+  for (int64_t i = 0; i < groups->count; i++) {
+    const bench_group *g = &groups->group[i];
+    systems += g->first->nrhs == nrhs;
+    wrong += g->first->nrhs == nrhs && g->column[BENCH_ENGINE] && g->column[BENCH_ENGINE]->wrong;
+  }
+  for (const line *l = nrhs == 1 ? of_one : of_many; l->text; l++) {
+    bench_mean mean = mean_of(l, groups, nrhs);
+    if (!mean.count) continue;
+    if (!headed) print_head(nrhs, systems, markdown);
+    headed = true;
+    print_line(l, &mean, groups, markdown);
+  }
+  if (wrong)
+    printf("%sNot in the means: %s of the engine, wrong or missing.\n", markdown ? "\n" : "  ",
+           human_things(wrong, "answer", "answers").s);
+}
+
+void bench_gpu_means(const bench_groups *groups, bool markdown) {
+  int64_t done[MOST_NRHS];
+  int count = 0;
+  for (int64_t i = 0; i < groups->count; i++) {
+    int64_t nrhs = groups->group[i].first->nrhs;
+    bool known = count == MOST_NRHS;
+    for (int k = 0; k < count; k++) known |= done[k] == nrhs;
+    if (known) continue;
+    done[count++] = nrhs;
+    print_nrhs(groups, nrhs, markdown);
   }
 }

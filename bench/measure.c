@@ -4,32 +4,34 @@
  * counted, after a pause in which the threads of the runner before fall asleep. */
 #include <float.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-#include "bench.h"
-#include "command.h"
-#include "output.h"
+#include "check.h"
+#include "leave.h"
+#include "machine.h"
+#include "mkl.h"
 #include "progress.h"
+#include "row.h"
+#include "run.h"
+#include "runner.h"
+#include "system.h"
 
 enum { FRESH = 3, ROUNDS = 5 };
 
 typedef struct measurement {
   bench_runners *all;
   bench_system system; /* T borrows the arrays of the one it was copied from */
+  trs_plan_info info;  /* of a plan of ours, timed or not */
   double *b, *x, create_seconds, peak_bytes;
-  void (*tick)(const char *name, double done);
 } measurement;
-
-static double keep_least(double least, double seconds) {
-  return isnan(least) || seconds < least ? seconds : least;
-}
 
 /* A peer that refuses a system is left out of it; that one of ours does is a failure. */
 static int refuse(bench_runner *r, const bench_system *system) {
   if (r->ctx) return leave_library(system->name);
-  fprintf(stderr, "trireme: bench: %s: without oneMKL, which refuses it\n", system->name);
+  notify("bench: %s: without oneMKL, which refuses it", system->name);
   r->out = true;
   return -1;
 }
@@ -51,7 +53,7 @@ static trs_status borrow(measurement *m, trs_matrix **copy) {
     double start = seconds_now();
     status = trs_matrix_create(copy, TRS_CSR, TRS_DOUBLE, s->info.nrows, s->info.ncols, TRS_PTR64,
                                ptr, idx, val, TRS_BORROW);
-    m->create_seconds = keep_least(m->create_seconds, seconds_now() - start);
+    m->create_seconds = fmin(m->create_seconds, seconds_now() - start);
   }
   return status;
 }
@@ -65,7 +67,7 @@ static trs_status analyze_once(bench_runner *r, const bench_system *s) {
   trs_memory_usage(&held, &peak_before);
   double start = seconds_now();
   trs_status status = trs_analyze(r->ctx, &r->plan, s->T, s->uplo, TRS_NO_TRANS, s->diag, &how);
-  r->row.analysis = keep_least(r->row.analysis, seconds_now() - start);
+  r->row.analysis = fmin(r->row.analysis, seconds_now() - start);
   trs_memory_usage(&now, &peak);
   if (peak > peak_before) r->row.analysis_peak = (double)(peak - held);
   return status;
@@ -77,7 +79,7 @@ static trs_status analyze_plan(bench_runner *r, const bench_system *s) {
   for (int k = 0; k < FRESH && !status; k++) {
     double start = seconds_now();
     status = trs_update(r->plan, s->T);
-    r->row.update = keep_least(r->row.update, seconds_now() - start);
+    r->row.update = fmin(r->row.update, seconds_now() - start);
   }
   return status;
 }
@@ -91,8 +93,8 @@ static bool analyze_mkl(bench_runner *r, const bench_system *s) {
     good = bench_mkl_create(&r->mkl);
     double created = seconds_now();
     good = good && bench_mkl_analyze(&r->mkl);
-    r->row.create = keep_least(r->row.create, created - start);
-    r->row.analysis = keep_least(r->row.analysis, seconds_now() - created);
+    r->row.create = fmin(r->row.create, created - start);
+    r->row.analysis = fmin(r->row.analysis, seconds_now() - created);
   }
   return good;
 }
@@ -138,10 +140,7 @@ static int judge(bench_runner *r, const measurement *m) {
   if (trs_check(s->T, s->uplo, TRS_NO_TRANS, s->diag, m->x, n, m->b, n, s->nrhs, TRS_COL_MAJOR,
                 &error))
     return leave_library(s->name);
-  double limit = 50 * DBL_EPSILON * (double)(s->info.longest_row + 1);
-  r->row.componentwise = error.componentwise;
-  r->row.normwise = error.normwise;
-  r->row.wrong = !(error.componentwise <= limit && isfinite(error.normwise));
+  bench_judge(&r->row, s, &error, DBL_EPSILON, false);
   return -1;
 }
 
@@ -156,7 +155,7 @@ static int run_rounds(measurement *m, double seconds) {
     for (int i = 0; i < m->all->count && code < 0; i++) {
       bench_runner *r = &m->all->runner[i];
       if (r->out) continue;
-      m->tick(m->system.name, (double)(round + 1) / (ROUNDS + 1));
+      bench_tick(m->system.name, (double)(round + 1) / (ROUNDS + 1));
       if (round == ROUNDS - 1) spoil(m);
       code = run_block(r, m, seconds / ROUNDS);
       if (code < 0 && !r->out && round == ROUNDS - 1) code = judge(r, m);
@@ -165,18 +164,6 @@ static int run_rounds(measurement *m, double seconds) {
 }
 
 /* ---- Rows ---- */
-
-/* What only a plan knows; rows of peers have it from a plan of ours. */
-static trs_status describe_plan(bench_row *row, trs_plan *plan) {
-  trs_plan_info info = {.struct_size = sizeof info};
-  trs_status status = trs_plan_get_info(plan, &info);
-  if (status) return status;
-  row->levels = info.levels;
-  row->parallelism = info.parallelism;
-  row->dependency = info.dependency;
-  row->bytes = info.solve_bytes + 2 * (int64_t)sizeof(double) * info.n * (row->nrhs - 1);
-  return TRS_SUCCESS;
-}
 
 static trs_status describe_own(bench_runner *r) {
   trs_plan_info info = {.struct_size = sizeof info};
@@ -193,53 +180,35 @@ static void describe_mkl(bench_runner *r) {
   snprintf(r->row.reason, sizeof r->row.reason, "%s", bench_mkl_version());
 }
 
-static trs_status fill_row(const measurement *m, bench_runner *r, trs_plan *plan) {
+static trs_status fill_row(const measurement *m, bench_runner *r) {
   bench_row *row = &r->row;
-  const bench_system *s = &m->system;
-  snprintf(row->matrix, sizeof row->matrix, "%s", s->name);
+  bench_describe(row, &m->system, &m->info, TRS_DOUBLE, m->system.nrhs);
   snprintf(row->method, sizeof row->method, "%s", r->method);
-  snprintf(row->scalar, sizeof row->scalar, "%s", human_scalar(s->info.scalar));
-  row->upper = s->uplo == TRS_UPPER;
-  row->n = s->info.nrows;
-  row->nnz = s->info.nnz;
   row->threads = r->threads;
-  row->nrhs = s->nrhs;
-  row->checked = s->nrhs;
-  if (s->drawn) snprintf(row->values, sizeof row->values, "drawn");
+  row->checked = row->nrhs;
   bench_row_times(row, r->seconds, r->repeats);
-  row->matrix_bytes = (double)s->info.bytes;
-  row->vector_bytes = 2.0 * sizeof(double) * (double)(s->nrhs * row->n);
-  row->process_peak = m->peak_bytes;
-  trs_status status = describe_plan(row, plan);
   row->gbs = 1e-9 * (double)row->bytes / row->fastest;
-  if (!r->ctx) describe_mkl(r);
-  return status || !r->ctx ? status : describe_own(r);
+  row->process_peak = m->peak_bytes;
+  if (r->ctx) return describe_own(r);
+  describe_mkl(r);
+  return TRS_SUCCESS;
 }
 
-/* The statistics of the levels come from a plan of ours, timed or not. */
-static int add_rows(bench_rows *rows, const measurement *m) {
-  trs_context *ctx = NULL;
-  trs_plan *plan = NULL;
-  int code = -1;
-  trs_status status = trs_context_create(&ctx, "serial");
-  if (!status)
-    status =
-        trs_analyze(ctx, &plan, m->system.T, m->system.uplo, TRS_NO_TRANS, m->system.diag, NULL);
-  for (int i = 0; i < m->all->count && !status && code < 0; i++) {
-    if (m->all->runner[i].out) continue;
-    status = fill_row(m, &m->all->runner[i], plan);
-    if (!status) code = bench_rows_add(rows, &m->all->runner[i].row);
+static int add_rows(bench_rows *rows, measurement *m) {
+  int code = bench_system_survey(&m->system, m->system.T, &m->info);
+  for (int i = 0; i < m->all->count && code < 0; i++) {
+    bench_runner *r = &m->all->runner[i];
+    if (r->out) continue;
+    code = fill_row(m, r) ? leave_library(m->system.name) : bench_rows_add(rows, &r->row);
   }
-  trs_plan_destroy(plan);
-  trs_context_destroy(ctx);
-  return status ? leave_library(m->system.name) : code;
+  return code;
 }
 
 static int measure(bench_rows *rows, measurement *m, double seconds) {
   int code = -1;
   bench_peak_reset();
   for (int i = 0; i < m->all->count && code < 0; i++) {
-    m->tick(m->system.name, 0);
+    bench_tick(m->system.name, 0);
     code = analyze(m, &m->all->runner[i]);
   }
   spoil(m);
@@ -254,9 +223,9 @@ static int measure(bench_rows *rows, measurement *m, double seconds) {
   return code;
 }
 
-int bench_measure(bench_rows *rows, bench_runners *all, const bench_system *system, double seconds,
-                  void (*tick)(const char *name, double done)) {
-  measurement m = {.all = all, .system = *system, .tick = tick};
+int bench_measure(bench_rows *rows, bench_runners *all, const bench_system *system,
+                  double seconds) {
+  measurement m = {.all = all, .system = *system};
   size_t count = (size_t)(system->info.nrows * system->nrhs);
   trs_matrix *T = NULL;
   int code = -1;

@@ -1,35 +1,35 @@
 /* measure_gpu.c - times methods of a GPU and cuSPARSE on one system, on the same device arrays.
  * Analyses and updates: by the host's clock, the device idle before and after; the first of each
- * runner is told apart, for it brings kernels and memory along.  Solves: batches of them between
+ * runner is kept apart, since it loads kernels and takes memory.  Solves: batches of them between
  * two events on the default stream, in rounds, every runner in each, so that a machine that drifts
  * does so for all.  The last round begins with spoilt solutions, and ends with a check of them. */
 #include <math.h>
-#include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench.h"
-#include "command.h"
-#include "output.h"
+#include "check.h"
+#include "cuda.h"
+#include "cusparse.h"
+#include "gpu_system.h"
+#include "leave.h"
 #include "progress.h"
+#include "row.h"
+#include "run.h"
+#include "runner.h"
+#include "system.h"
 
 enum { FRESH = 3, ROUNDS = 5, LEAST_SAMPLES = 3, MOST_IN_BATCH = 32, LATENCIES = 5, PATIENCE = 4 };
 static const double SAMPLE = 200e-6, LONG_ANALYSIS = 0.25; /* seconds */
 enum { SPOILT = 0x7b }; /* a byte of which large, finite values are made */
 
-static double keep_least(double least, double seconds) {
-  return isnan(least) || seconds < least ? seconds : least;
-}
-
-/* ---- Who cannot go on ---- */
+/* ---- Runners that fail ---- */
 
 static void say_without(const bench_runner *r, const bench_gpu *gpu, const char *why) {
-  progress_end();
-  fflush(stdout);
-  fprintf(stderr, "trireme: bench: %s: without %s: %s\n", gpu->system->name, r->method, why);
+  notify("bench: %s: without %s: %s", gpu->system->name, r->method, why);
 }
 
-/* Whoever does not solve such systems is left out; a failure of ours is a result. */
+/* A method that does not solve such systems is left out; a failure of Trireme's is a result. */
 static void give_up(bench_runner *r, const bench_gpu *gpu) {
   const trs_error *error = trs_last_error();
   const char *why = r->ctx ? bench_cuda_error() : bench_cusparse_error();
@@ -73,7 +73,7 @@ static bool analyze_once(bench_runner *r, const bench_gpu *gpu, double *seconds)
   double ask = NAN;
   if (r->ctx) return analyze_plan(r, gpu, seconds);
   bool good = bench_cusparse_analyze(&r->cusparse, &ask, seconds);
-  r->row.ask = keep_least(r->row.ask, ask);
+  r->row.ask = fmin(r->row.ask, ask);
   return good;
 }
 
@@ -101,11 +101,11 @@ static void prepare(bench_runner *r, const bench_gpu *gpu) {
     if (k == 0)
       r->row.first_analysis = seconds;
     else
-      r->row.analysis = keep_least(r->row.analysis, seconds);
+      r->row.analysis = fmin(r->row.analysis, seconds);
   }
   for (int k = 0; k < FRESH && good; k++) {
     bool updated = update_once(r, gpu, &seconds);
-    if (updated) r->row.update = keep_least(r->row.update, seconds);
+    if (updated) r->row.update = fmin(r->row.update, seconds);
     if (!updated && !r->ctx) break; /* versions of cuSPARSE without it */
     good = updated;
   }
@@ -156,12 +156,11 @@ static bool run_samples(bench_runner *r, const bench_gpu *gpu, double seconds) {
   return wait_for(r);
 }
 
-static void run_rounds(bench_runners *all, const bench_gpu *gpu, double seconds,
-                       void (*tick)(const char *name, double done)) {
+static void run_rounds(bench_runners *all, const bench_gpu *gpu, double seconds) {
   for (int round = 0; round < ROUNDS; round++)
     for (int i = 0; i < all->count; i++) {
       bench_runner *r = &all->runner[i];
-      tick(gpu->system->name, (double)(round + 1) / (ROUNDS + 1));
+      bench_tick(gpu->system->name, (double)(round + 1) / (ROUNDS + 1));
       if (plays(r) && !run_samples(r, gpu, seconds / ROUNDS)) give_up(r, gpu);
     }
 }
@@ -182,72 +181,43 @@ static bool time_latency(bench_runner *r, const bench_gpu *gpu) {
 
 /* ---- The answers ---- */
 
-typedef struct judgement {
-  const bench_gpu *gpu;
-  const void *b;
-  void *x;
-  bench_runner *runner;
-  pthread_t thread;
-  bool started;
-  trs_status status;
-  trs_backward_error error;
-} judgement;
-
-static void *check(void *argument) {
-  judgement *j = argument;
-  const bench_gpu *g = j->gpu;
-  j->error.struct_size = sizeof j->error;
-  j->status = trs_check(g->host, g->system->uplo, TRS_NO_TRANS, g->system->diag, j->x, g->n, j->b,
-                        g->n, bench_gpu_checked(g), TRS_COL_MAJOR, &j->error);
-  return NULL;
-}
-
 /* Old answers do not count: the answer to be checked is of a solve into spoilt memory. */
-static bool fetch(judgement *j, size_t bytes) {
-  const bench_gpu *g = j->gpu;
-  bench_runner *r = j->runner;
+static bool fetch(bench_runner *r, const bench_gpu *g, bench_check *check, size_t bytes) {
   size_t whole = (size_t)(g->n * g->nrhs) * g->size;
-  j->x = malloc(bytes + 1);
-  return j->x && bench_cuda_fill(g->x, SPOILT, whole) && bench_cuda_wait() && solve(r, g) &&
-         wait_for(r) && bench_gpu_columns(g, g->x, j->x) && time_latency(r, g);
+  check->x = malloc(bytes + 1);
+  return check->x && bench_cuda_fill(g->x, SPOILT, whole) && bench_cuda_wait() && solve(r, g) &&
+         wait_for(r) && bench_gpu_columns(g, g->x, check->x) && time_latency(r, g);
 }
 
 /* Values stored as floats are judged by norm: what is below a float's range is lost, and in a row
  * of such values that is all of it. */
-static void judge(judgement *j) {
-  const bench_gpu *g = j->gpu;
-  bench_row *row = &j->runner->row;
-  bool stored = j->runner->store == TRS_STORE_FLOAT;
-  double epsilon = stored || g->scalar == TRS_FLOAT ? 0x1p-23 : 0x1p-52;
-  double limit = 50 * epsilon * (double)(g->system->info.longest_row + 1);
-  row->componentwise = j->error.componentwise;
-  row->normwise = j->error.normwise;
-  row->checked = bench_gpu_checked(g);
-  double error = stored ? row->normwise : row->componentwise;
-  row->wrong = j->status || !(error <= limit && isfinite(row->normwise));
+static bench_check check_of(bench_runner *r, const bench_gpu *gpu, const void *b) {
+  bool stored = r->store == TRS_STORE_FLOAT;
+  return (bench_check){.system = gpu->system,
+                       .T = gpu->host,
+                       .b = b,
+                       .columns = bench_gpu_checked(gpu),
+                       .epsilon = stored || gpu->scalar == TRS_FLOAT ? 0x1p-23 : 0x1p-52,
+                       .by_norm = stored,
+                       .row = &r->row};
 }
 
-/* The checks take longer than the solves: each has a thread of its own. */
 static int check_answers(bench_runners *all, const bench_gpu *gpu) {
   size_t bytes = (size_t)(gpu->n * bench_gpu_checked(gpu)) * gpu->size;
-  judgement j[BENCH_MOST_RUNNERS] = {0};
+  bench_check check[BENCH_MOST_RUNNERS] = {0};
   void *b = malloc(bytes + 1);
   if (!b) return leave_memory((double)bytes, "the answers");
   bool fetched = bench_gpu_columns(gpu, gpu->b, b);
   for (int i = 0; i < all->count; i++) {
-    j[i] = (judgement){.gpu = gpu, .b = b, .runner = &all->runner[i]};
-    if (!plays(j[i].runner)) continue;
-    if (fetched && fetch(&j[i], bytes))
-      j[i].started = !pthread_create(&j[i].thread, NULL, check, &j[i]);
+    bench_runner *r = &all->runner[i];
+    check[i] = check_of(r, gpu, b);
+    if (!plays(r)) continue;
+    if (fetched && fetch(r, gpu, &check[i], bytes))
+      bench_check_begin(&check[i]);
     else
-      give_up(j[i].runner, gpu);
-    if (plays(j[i].runner) && !j[i].started) (void)check(&j[i]);
+      give_up(r, gpu);
   }
-  for (int i = 0; i < all->count; i++) {
-    if (j[i].started) pthread_join(j[i].thread, NULL);
-    if (plays(j[i].runner)) judge(&j[i]);
-    free(j[i].x);
-  }
+  for (int i = 0; i < all->count; i++) bench_check_end(&check[i]);
   free(b);
   return -1;
 }
@@ -274,27 +244,6 @@ static void describe_peer(bench_row *row, const bench_runner *r) {
   snprintf(row->reason, sizeof row->reason, "%s", bench_cusparse_version());
 }
 
-static void describe_system(bench_row *row, const bench_gpu *gpu) {
-  const bench_system *s = gpu->system;
-  snprintf(row->matrix, sizeof row->matrix, "%s", s->name);
-  snprintf(row->scalar, sizeof row->scalar, "%s", human_scalar(gpu->scalar));
-  snprintf(row->backend, sizeof row->backend, "cuda");
-  snprintf(row->layout, sizeof row->layout, "%s", gpu->row_major ? "row" : "column");
-  snprintf(row->values, sizeof row->values, "%s", s->drawn ? "drawn" : "own");
-  row->upper = s->uplo == TRS_UPPER;
-  row->n = gpu->n;
-  row->nnz = gpu->nnz;
-  row->nrhs = gpu->nrhs;
-  row->levels = gpu->info.levels;
-  row->parallelism = gpu->info.parallelism;
-  row->dependency = gpu->info.dependency;
-  row->bytes = gpu->info.solve_bytes + 2 * (int64_t)gpu->size * gpu->n * (gpu->nrhs - 1);
-  row->matrix_bytes =
-      (double)(gpu->nnz * (int64_t)(gpu->size + sizeof(int32_t)) + 8 * (gpu->n + 1));
-  row->vector_bytes = 2.0 * (double)gpu->size * (double)(gpu->n * gpu->nrhs);
-  row->bound = gpu->nrhs == 1 ? gpu->bound : NAN;
-}
-
 /* The bound is the system's: any plan of ours that solves it tells. */
 static void find_bound(bench_runners *all, bench_gpu *gpu) {
   for (int i = 0; i < all->count && gpu->nrhs == 1 && isnan(gpu->bound); i++) {
@@ -310,7 +259,10 @@ static int add_rows(bench_rows *rows, bench_runners *all, bench_gpu *gpu) {
     bench_runner *r = &all->runner[i];
     if (r->out) continue;
     snprintf(r->row.method, sizeof r->row.method, "%s", r->method);
-    describe_system(&r->row, gpu);
+    bench_describe(&r->row, gpu->system, &gpu->info, gpu->scalar, gpu->nrhs);
+    snprintf(r->row.backend, sizeof r->row.backend, "cuda");
+    snprintf(r->row.layout, sizeof r->row.layout, gpu->row_major ? "row" : "column");
+    r->row.bound = gpu->nrhs == 1 ? gpu->bound : NAN;
     r->row.threads = r->threads;
     if (r->failed) {
       r->row.wrong = true;
@@ -327,13 +279,13 @@ static int add_rows(bench_rows *rows, bench_runners *all, bench_gpu *gpu) {
 }
 
 int bench_measure_gpu(bench_rows *rows, bench_runners *all, bench_gpu *gpu, int64_t nrhs,
-                      double seconds, void (*tick)(const char *name, double done)) {
+                      double seconds) {
   int code = bench_gpu_rhs(gpu, nrhs);
   for (int i = 0; i < all->count && code < 0; i++) {
-    tick(gpu->system->name, 0);
+    bench_tick(gpu->system->name, 0);
     prepare(&all->runner[i], gpu);
   }
-  if (code < 0) run_rounds(all, gpu, seconds, tick);
+  if (code < 0) run_rounds(all, gpu, seconds);
   if (code < 0) code = check_answers(all, gpu);
   if (code < 0) code = add_rows(rows, all, gpu);
   for (int i = 0; i < all->count; i++) {

@@ -1,10 +1,12 @@
 /* mkl.c - oneMKL's inspector and executor as a peer, opened at run time: nothing of it is needed to
  * build.  The names and numbers below are those of its documented C interface with 32-bit integers,
  * the default of libmkl_rt. */
+#include "mkl.h"
+
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench.h"
+#include "library.h"
 
 enum { BASE_ZERO = 0, OP_NONE = 10, COLUMN_MAJOR = 102, CALLS = 1000 };
 enum { TYPE_TRIANGULAR = 23, FILL_LOWER = 40, FILL_UPPER = 41, DIAG_NONUNIT = 50, DIAG_UNIT = 51 };
@@ -44,8 +46,8 @@ static bool find_all(void) {
 const char *bench_mkl_load(void) {
   static const char *const names[] = {"libmkl_rt.so.3", "libmkl_rt.so.2", "libmkl_rt.so", NULL};
   if (mkl.library) return NULL;
-  /* Its threads spin 200 ms behind every solve unless told otherwise, and would disturb whoever is
-   * timed next; 2 ms still bridges the gaps between its own solves. */
+  /* Its threads spin 200 ms behind every solve unless told otherwise, and would disturb the
+   * runner that is timed next; 2 ms still bridges the gaps between its own solves. */
   setenv("KMP_BLOCKTIME", "2", 0);
   const char *missing;
   mkl.library = bench_library_open("TRIREME_MKL", names, &missing);

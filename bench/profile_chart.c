@@ -1,31 +1,32 @@
 /* profile_chart.c - performance profiles (Dolan and More, 2002) as an SVG: of each method, the
  * share of the systems that it solves within a factor of the fastest method's time. */
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench.h"
+#include "chart.h"
 #include "files.h"
+#include "leave.h"
+#include "output.h"
+#include "sort.h"
 #include "svg.h"
 
 static const double LARGEST = 50; /* factor that the axis shows at most */
+
+static void close_profile(bench_profile *profile) {
+  free(profile->panel);
+  free(profile->seconds);
+}
 
 int bench_profile_open(bench_profile *profile, int64_t rows) {
   size_t cells = (size_t)(rows * profile->series);
   profile->rows = rows;
   profile->panel = calloc((size_t)rows + 1, sizeof *profile->panel);
-  profile->seconds = malloc((cells + 1) * sizeof *profile->seconds);
-  if (!profile->panel || !profile->seconds) {
-    bench_profile_close(profile);
-    return leave_memory((double)cells * sizeof *profile->seconds, "the chart");
-  }
-  for (size_t i = 0; i < cells; i++) profile->seconds[i] = NAN;
-  return -1;
-}
-
-void bench_profile_close(bench_profile *profile) {
-  free(profile->panel);
-  free(profile->seconds);
+  profile->seconds = svg_values(cells);
+  if (profile->panel && profile->seconds) return -1;
+  close_profile(profile);
+  return leave_memory((double)cells * sizeof *profile->seconds, "the chart");
 }
 
 int bench_profile_panel(bench_profile *profile, const char *label) {
@@ -60,11 +61,6 @@ static double largest_factor(const bench_profile *profile) {
   return fmin(largest, LARGEST);
 }
 
-static int by_size(const void *a, const void *b) {
-  double x = *(const double *)a, y = *(const double *)b;
-  return (x > y) - (x < y);
-}
-
 /* The sorted factors of a series in a panel. */
 static int64_t gather(const bench_profile *profile, int panel, int series, double *factor) {
   int64_t count = 0;
@@ -72,7 +68,7 @@ static int64_t gather(const bench_profile *profile, int panel, int series, doubl
     double f = profile->panel[i] == panel ? factor_of(profile, i, series) : NAN;
     if (!isnan(f)) factor[count++] = f;
   }
-  qsort(factor, (size_t)count, sizeof *factor, by_size);
+  sort_reals(factor, count);
   return count;
 }
 
@@ -117,21 +113,25 @@ static void draw_panel(FILE *svg, const bench_profile *profile, int panel, doubl
   svg_frame(svg, &p, label, "time over the fastest method's time");
 }
 
-int bench_profile_write(const bench_profile *profile, const char *path) {
+static int write(const bench_profile *profile, const char *path, double *factor) {
   text_file file;
   svg_page page = {profile->title, profile->subtitle, NULL, profile->series, profile->name, 0};
   double head = svg_head_height(&page), largest = largest_factor(profile);
-  double *factor = malloc(((size_t)profile->rows + 1) * sizeof *factor);
-  if (!factor) return leave_memory((double)profile->rows * sizeof *factor, "the chart");
   page.body = svg_panels_height(profile->panels, head);
   int code = text_file_open(&file, path);
-  if (code < 0) {
-    svg_head(file.stream, &page);
-    for (int panel = 0; panel < profile->panels; panel++)
-      draw_panel(file.stream, profile, panel, head, factor, largest);
-    fprintf(file.stream, "</svg>\n");
-    code = text_file_close(&file, -1);
-  }
+  if (code >= 0) return code;
+  svg_head(file.stream, &page);
+  for (int panel = 0; panel < profile->panels; panel++)
+    draw_panel(file.stream, profile, panel, head, factor, largest);
+  fprintf(file.stream, "</svg>\n");
+  return text_file_close(&file, -1);
+}
+
+int bench_profile_write(bench_profile *profile, const char *path) {
+  double *factor = malloc(((size_t)profile->rows + 1) * sizeof *factor);
+  int code = factor ? -1 : leave_memory((double)profile->rows * sizeof *factor, "the chart");
+  if (code < 0 && profile->rows) code = write(profile, path, factor);
   free(factor);
+  close_profile(profile);
   return code;
 }

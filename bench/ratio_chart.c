@@ -2,31 +2,21 @@
  * logarithmic scale; above them the geometric means.  Where the page has no room for all systems it
  * shows those whose ratios are farthest from 1. */
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 
-#include "bench.h"
+#include "chart.h"
 #include "files.h"
+#include "groups.h"
 #include "output.h"
+#include "sort.h"
 #include "svg.h"
 
 enum { LEFT = 230, BAR = 6, GAP = 8, MEANS = 30, BOTTOM = 48 };
 
 int bench_chart_open(bench_chart *chart, int64_t rows) {
-  size_t cells = (size_t)(rows * chart->series);
   chart->rows = rows;
-  chart->label = calloc((size_t)rows + 1, sizeof *chart->label);
-  chart->value = malloc((cells + 1) * sizeof *chart->value);
-  if (!chart->label || !chart->value) {
-    bench_chart_close(chart);
-    return leave_memory((double)cells * sizeof *chart->value, "the chart");
-  }
-  for (size_t i = 0; i < cells; i++) chart->value[i] = NAN;
-  return -1;
-}
-
-void bench_chart_close(bench_chart *chart) {
-  free(chart->label);
-  free(chart->value);
+  return svg_room(rows, &chart->label, (size_t)(rows * chart->series), &chart->value);
 }
 
 /* ---- The systems that are shown ---- */
@@ -40,11 +30,6 @@ static double distance_of(const bench_chart *chart, int64_t row) {
   return most;
 }
 
-static int downwards(const void *a, const void *b) {
-  double x = *(const double *)a, y = *(const double *)b;
-  return (x < y) - (x > y);
-}
-
 /* The distance from 1 that a system has at least to be one of *shown. */
 static double least_distance(const bench_chart *chart, int64_t room, int64_t *shown) {
   double *distance = malloc(((size_t)chart->rows + 1) * sizeof *distance), least = 0;
@@ -54,8 +39,8 @@ static double least_distance(const bench_chart *chart, int64_t room, int64_t *sh
     return 0;
   }
   for (int64_t i = 0; i < chart->rows; i++) distance[i] = distance_of(chart, i);
-  qsort(distance, (size_t)chart->rows, sizeof *distance, downwards);
-  least = distance[room - 1];
+  sort_reals(distance, chart->rows);
+  least = distance[chart->rows - room];
   free(distance);
   *shown = room;
   return least;
@@ -158,7 +143,7 @@ static void name_shown(char *text, size_t size, const bench_chart *chart, int64_
            (long long)shown, (long long)chart->rows);
 }
 
-int bench_chart_write(const bench_chart *chart, const char *path) {
+static int write(const bench_chart *chart, const char *path) {
   text_file file;
   char name[8][80] = {""}, subtitle[400];
   int64_t shown;
@@ -187,4 +172,11 @@ int bench_chart_write(const bench_chart *chart, const char *path) {
   draw_means(file.stream, chart, &s);
   fprintf(file.stream, "</svg>\n");
   return text_file_close(&file, -1);
+}
+
+int bench_chart_write(bench_chart *chart, const char *path) {
+  int code = write(chart, path);
+  free(chart->label);
+  free(chart->value);
+  return code;
 }

@@ -1,10 +1,15 @@
-/* runners.c - who is timed: --methods, on --threads or on the GPU, then the peers. */
+/* runners.c - the methods of --methods, on --threads or on the GPU, and the peers. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench.h"
-#include "command.h"
-#include "output.h"
+#include "cuda.h"
+#include "cusparse.h"
+#include "leave.h"
+#include "machine.h"
+#include "mkl.h"
+#include "runner.h"
+#include "settings.h"
 
 bool bench_is_method(const char *name) {
   size_t length = strcspn(name, ":");
@@ -25,8 +30,7 @@ int bench_leave_unknown(const char *name) {
       name);
 }
 
-/* The next runner, or NULL: there is no room for more. */
-static bench_runner *add(bench_runners *all, const char *name, int threads) {
+bench_runner *bench_runners_add(bench_runners *all, const char *name, int threads) {
   if (all->count == BENCH_MOST_RUNNERS) {
     (void)leave_usage("bench", "at most %d methods times thread counts", BENCH_MOST_RUNNERS);
     return NULL;
@@ -61,7 +65,7 @@ static int add_on_threads(bench_runners *all, const char *name, int threads) {
   char where[32] = "serial";
   bool alone = !strcmp(name, "serial") || (!strcmp(name, "auto") && threads == 1);
   if (!alone) snprintf(where, sizeof where, "threads:%d", threads);
-  bench_runner *r = add(all, name, threads);
+  bench_runner *r = bench_runners_add(all, name, threads);
   if (!r) return LEAVE_USAGE;
   return trs_context_create(&r->ctx, where) ? leave_library("--threads") : -1;
 }
@@ -79,11 +83,11 @@ static int add_method(bench_runners *all, const char *name, const bench_counts *
 static int add_mkl(bench_runners *all, const bench_counts *threads) {
   const char *missing = bench_mkl_load();
   if (missing) {
-    fprintf(stderr, "trireme: bench: without oneMKL: %s\n", missing);
+    notify("bench: without oneMKL: %s", missing);
     return -1;
   }
-  if (!add(all, "mkl", 1)) return LEAVE_USAGE;
-  return threads->most == 1 || add(all, "mkl", (int)threads->most) ? -1 : LEAVE_USAGE;
+  if (!bench_runners_add(all, "mkl", 1)) return LEAVE_USAGE;
+  return threads->most == 1 || bench_runners_add(all, "mkl", (int)threads->most) ? -1 : LEAVE_USAGE;
 }
 
 static int open_on_cpu(bench_runners *all, const bench_settings *set) {
@@ -103,7 +107,7 @@ static int open_on_cpu(bench_runners *all, const bench_settings *set) {
 
 static int add_on_gpu(bench_runners *all, const bench_settings *set, const char *name) {
   char where[32];
-  bench_runner *r = add(all, name, 1);
+  bench_runner *r = bench_runners_add(all, name, 1);
   if (!r) return LEAVE_USAGE;
   if (bench_cusparse_algorithm(name) >= 0) return -1;
   if (!bench_is_method(name)) return bench_leave_unknown(name);
@@ -135,7 +139,7 @@ static int load_peer(bench_runners *all) {
   if (!kept)
     return leave(LEAVE_UNAVAILABLE, trs_status_name(TRS_ERROR_UNSUPPORTED), -1, "cuSPARSE: %s",
                  missing);
-  fprintf(stderr, "trireme: bench: without cuSPARSE: %s\n", missing);
+  notify("bench: without cuSPARSE: %s", missing);
   return -1;
 }
 
@@ -179,9 +183,14 @@ static int open_on_gpu(bench_runners *all, const bench_settings *set) {
   return code < 0 ? check_known(all) : code;
 }
 
-int bench_runners_open(bench_runners *all, const bench_settings *set) {
+int bench_runners_reserve(bench_runners *all) {
   *all = (bench_runners){.runner = calloc(BENCH_MOST_RUNNERS, sizeof *all->runner)};
-  if (!all->runner) return leave_memory(BENCH_MOST_RUNNERS * sizeof *all->runner, "the timings");
+  return all->runner ? -1 : leave_memory(BENCH_MOST_RUNNERS * sizeof *all->runner, "the timings");
+}
+
+int bench_runners_open(bench_runners *all, const bench_settings *set) {
+  int code = bench_runners_reserve(all);
+  if (code >= 0) return code;
   return set->device < 0 ? open_on_cpu(all, set) : open_on_gpu(all, set);
 }
 

@@ -1,28 +1,26 @@
 /* suite.c - suites are text files, one matrix a line, "#" begins a comment.  A name is looked for
  * in TRIREME_SUITES, then beside the installed command, or, in a build tree, beside the built one.
  */
+#include "suite.h"
+
 #include <dirent.h>
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "bench.h"
-#include "command.h"
+#include "leave.h"
 #include "output.h"
+#include "program.h"
 
 /* The folder of suites. */
 static void folder_path(char *path, size_t size) {
   const char *named = getenv("TRIREME_SUITES");
-  char self[1024];
-  ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
-  self[length > 0 ? length : 0] = 0;
-  char *slash = strrchr(self, '/');
-  if (slash) *slash = 0;
   if (named && *named)
     snprintf(path, size, "%s", named);
   else
-    snprintf(path, size, "%s/" TRIREME_SUITES_PATH, slash ? self : ".");
+    program_beside(path, size, TRIREME_SUITES_PATH);
 }
 
 static bool is_entry(const char *name) {

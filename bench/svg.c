@@ -3,9 +3,13 @@
 #include "svg.h"
 
 #include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-#include "picture.h"
+#include "chart.h"
+#include "leave.h"
+#include "output.h"
 
 enum { LINE = 20, TITLE_SIZE = 18, SAMPLE = 20 };
 enum { LABEL_LEFT = 54, LABEL_RIGHT = 16, LABEL_TOP = 28, LABEL_BELOW = 46, TALLEST = 330 };
@@ -31,6 +35,29 @@ void svg_text(FILE *svg, const char *class, double x, double y, const char *anch
   fprintf(svg, "<text class=\"%s\" x=\"%.1f\" y=\"%.1f\" text-anchor=\"%s\">", class, x, y, anchor);
   svg_escape(svg, words);
   fprintf(svg, "</text>\n");
+}
+
+double *svg_values(size_t count) {
+  double *value = malloc((count + 1) * sizeof *value);
+  for (size_t i = 0; value && i < count; i++) value[i] = NAN;
+  return value;
+}
+
+int svg_room(int64_t labels, char (**label)[64], size_t values, double **value) {
+  *label = calloc((size_t)labels + 1, sizeof **label);
+  *value = svg_values(values);
+  if (*label && *value) return -1;
+  free(*label);
+  free(*value);
+  *label = NULL;
+  *value = NULL;
+  return leave_memory((double)values * sizeof **value, "the chart");
+}
+
+void bench_svg_path(char *path, size_t size, const char *prefix, const char *name) {
+  size_t length = strlen(prefix);
+  if (length > 4 && !strcmp(prefix + length - 4, ".svg")) length -= 4;
+  snprintf(path, size, "%.*s-%s.svg", (int)length, prefix, name);
 }
 
 /* ---- The head ---- */

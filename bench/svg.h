@@ -15,6 +15,11 @@ typedef struct svg_page {
   double body;            /* height below the head */
 } svg_page;
 
+/* Room for values, which are NAN, or NULL; room for labels too.  Returns -1, or how to leave; then
+ * there is none. */
+double *svg_values(size_t count);
+int svg_room(int64_t labels, char (**label)[64], size_t values, double **value);
+
 /* How high title, subtitle and legend are. */
 double svg_head_height(const svg_page *page);
 void svg_head(FILE *svg, const svg_page *page);

@@ -5,11 +5,15 @@
  *                               natural
  * Of matrices both triangles are taken, diagonals added where they are missing.  Where the folder
  * TRIREME_FACTORS has a file of L + U's pattern (bench/make_factors), it stands for the factors. */
+#include "system.h"
+
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "bench.h"
+#include "leave.h"
+#include "output.h"
 
 /* Takes "WORD:" off the text if it is one of the words, and says which; or -1. */
 static int take_word(const char **text, const char *const words[], int count) {
@@ -139,4 +143,34 @@ trs_status bench_system_take(bench_system *system, const bench_source *source, t
 void bench_system_free(bench_system *system) {
   trs_matrix_destroy(system->cut);
   system->cut = NULL;
+}
+
+int bench_system_survey(const bench_system *s, const trs_matrix *T, trs_plan_info *info) {
+  trs_context *ctx = NULL;
+  trs_plan *plan = NULL;
+  trs_status status = trs_context_create(&ctx, "serial");
+  if (!status) status = trs_analyze(ctx, &plan, T, s->uplo, TRS_NO_TRANS, s->diag, NULL);
+  *info = (trs_plan_info){.struct_size = sizeof *info};
+  if (!status) status = trs_plan_get_info(plan, info);
+  trs_plan_destroy(plan);
+  trs_context_destroy(ctx);
+  return status ? leave_library(s->name) : -1;
+}
+
+void bench_describe(bench_row *row, const bench_system *s, const trs_plan_info *info,
+                    trs_scalar scalar, int64_t nrhs) {
+  const int64_t n = s->info.nrows, size = scalar == TRS_FLOAT ? 4 : 8;
+  snprintf(row->matrix, sizeof row->matrix, "%s", s->name);
+  snprintf(row->scalar, sizeof row->scalar, "%s", human_scalar(scalar));
+  snprintf(row->values, sizeof row->values, "%s", s->drawn ? "drawn" : "own");
+  row->upper = s->uplo == TRS_UPPER;
+  row->n = n;
+  row->nnz = s->info.nnz;
+  row->nrhs = nrhs;
+  row->levels = info->levels;
+  row->parallelism = info->parallelism;
+  row->dependency = info->dependency;
+  row->bytes = info->solve_bytes + 2 * size * n * (nrhs - 1);
+  row->matrix_bytes = (double)(row->nnz * (size + (int64_t)sizeof(int32_t)) + 8 * (n + 1));
+  row->vector_bytes = 2.0 * (double)size * (double)(n * nrhs);
 }

@@ -1,18 +1,22 @@
-/* w21_gpu.c - trireme bench w21 --backend cuda: W21's case on a GPU, n_iter = 15: W21's six
- * variants and the library's own, every way of storing, block sizes 3 to 8, and cuSPARSE with
- * cuBLAS, beside what a copy moves there.  x and b lie in device memory; each result is held
- * against the sweeps of the CPU. */
+/* w21_gpu.c - trireme bench w21 --backend cuda: W21's case on a GPU: W21's six variants and
+ * the library's own, every way of storing, block sizes 3 to 8, and cuSPARSE with cuBLAS, beside
+ * what a copy moves there.  x and b lie in device memory; each result is held against the sweeps of
+ * the CPU. */
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench.h"
-#include "command.h"
-#include "progress.h"
+#include "cublas.h"
+#include "cuda.h"
+#include "leave.h"
 #include "residual.h"
+#include "row.h"
+#include "run.h"
+#include "runner.h"
+#include "w21.h"
 
-enum { SWEEPS = 15, BLOCK = 5, ROUNDS = 7 };
-static const char *const stores[] = {"mixed", "f64", "f32", "f16", "bf16"};
+enum { COPIES = 14, PEER_ROUNDS = 3 };
 static const char ALL_VARIANTS[] =
     "warp-row,warp-row-l2,warp-row-l2-async,warp-six-rows,warp-six-rows-l2,warp-six-rows-l2-async,"
     "auto";
@@ -26,26 +30,19 @@ typedef struct block_matrix {
 } block_matrix;
 
 typedef struct bench_case {
-  const bench_settings *set;
-  const char *name;
-  FILE *out;
-  const trs_matrix *A; /* in blocks of BLOCK; or NULL, and */
+  w21_run *run;
+  const trs_matrix *A; /* in blocks of W21_BLOCK; or NULL, and */
   block_matrix B;      /* its pattern; values of another size of blocks */
   trs_context *cpu, *gpu;
   trs_scalar scalar; /* of x and b */
   int64_t n;         /* of A in scalars */
-  int store;
+  trs_relax_store store;
   trs_relaxation *R, *reference;
   trs_relax_info info;
   void *b, *expected, *x;  /* host */
   void *there_b, *there_x; /* device */
   double copy_gbs, residual;
-  bool headed;
 } bench_case;
-
-typedef struct outcome {
-  double sweep_s, difference; /* of x from the CPU's, relative to the largest */
-} outcome;
 
 /* ---- What a case begins with ---- */
 
@@ -56,7 +53,7 @@ static double measure_copy(void) {
   bool good = bench_cuda_alloc(&from, bytes);
   good &= bench_cuda_alloc(&to, bytes);
   good = good && bench_cuda_fill(from, 0, bytes) && bench_cuda_fill(to, 0, bytes);
-  for (int round = 0; good && round < 2 * ROUNDS; round++) {
+  for (int round = 0; good && round < COPIES; round++) {
     good = bench_cuda_start() && bench_cuda_move(to, from, bytes);
     double took = bench_cuda_stop();
     if (took > 0 && took < best) best = took;
@@ -69,9 +66,8 @@ static double measure_copy(void) {
 static int64_t bytes_of(const bench_case *c) { return c->n * (c->scalar == TRS_FLOAT ? 4 : 8); }
 
 static trs_status create(const bench_case *c, trs_context *ctx, trs_relaxation **R) {
-  trs_relax_options how = {.struct_size = sizeof(trs_relax_options),
-                           .store = (trs_relax_store)c->store};
-  if (c->A) return trs_relax_create(ctx, R, c->A, BLOCK, &how);
+  trs_relax_options how = {.struct_size = sizeof(trs_relax_options), .store = c->store};
+  if (c->A) return trs_relax_create(ctx, R, c->A, W21_BLOCK, &how);
   return trs_relax_create_bsr(ctx, R, TRS_FLOAT, c->B.n, c->B.block, TRS_COL_MAJOR, TRS_PTR64,
                               c->B.ptr, c->B.idx, c->B.val, &how);
 }
@@ -106,7 +102,7 @@ static double residual_of_blocks(const block_matrix *B, const float *x, const fl
 
 /* The relaxation on both sides, b, what the CPU's sweeps make of it, and what that leaves. */
 static int open_case(bench_case *c) {
-  trs_sweep_options o = {.struct_size = sizeof(trs_sweep_options), .sweeps = SWEEPS};
+  trs_sweep_options o = {.struct_size = sizeof(trs_sweep_options), .sweeps = W21_SWEEPS};
   size_t bytes = (size_t)bytes_of(c);
   c->b = malloc(bytes);
   c->x = malloc(bytes);
@@ -124,8 +120,7 @@ static int open_case(bench_case *c) {
     return leave_library(NULL);
   c->info.struct_size = sizeof c->info;
   if (create(c, c->gpu, &c->R) || trs_relax_get_info(c->R, &c->info)) return leave_library(NULL);
-  bool good = bench_cuda_alloc(&c->there_b, bytes) && bench_cuda_alloc(&c->there_x, bytes) &&
-              bench_cuda_put(c->there_b, c->b, bytes);
+  bool good = bench_cuda_upload(&c->there_b, c->b, bytes) && bench_cuda_alloc(&c->there_x, bytes);
   return good ? -1 : leave(LEAVE_BUG, "internal", -1, "%s", bench_cuda_error());
 }
 
@@ -147,71 +142,22 @@ static double compare(const bench_case *c) {
 
 /* ---- Sweeps ---- */
 
-static trs_status measure(const bench_case *c, outcome *o) {
-  trs_sweep_options how = {.struct_size = sizeof(trs_sweep_options), .sweeps = SWEEPS};
-  trs_status status = TRS_SUCCESS;
-  o->sweep_s = INFINITY;
-  for (int round = 0; round < ROUNDS && !status; round++) {
-    (void)bench_cuda_start();
-    status = trs_relax_sweep(c->R, c->there_x, c->n, c->there_b, c->n, 1, TRS_COL_MAJOR, &how);
-    double took = bench_cuda_stop() / SWEEPS;
-    if (took > 0 && took < o->sweep_s) o->sweep_s = took;
-  }
-  if (!status) status = trs_relax_wait(c->R);
-  if (!status) o->difference = compare(c);
-  return status;
-}
-
 /* The CPU sums in another order; 16-bit blocks are the same on both sides. */
-static bool is_wrong(const bench_case *c, const outcome *o) {
-  return !(o->difference <= (c->store == TRS_RELAX_DOUBLE ? 1e-12 : 2e-5));
+static void show(bench_case *c, const char *variant, double sweep, double difference) {
+  bench_row row = w21_row(c->run, c->store, &c->info);
+  snprintf(row.method, sizeof row.method, "%s", variant);
+  row.sweep = sweep;
+  row.copy_gbs = c->copy_gbs;
+  row.residual = c->residual;
+  row.difference = difference;
+  row.wrong = !(difference <= (c->store == TRS_RELAX_DOUBLE ? 1e-12 : 2e-5));
+  w21_show(c->run, &row);
 }
 
-static void publish(FILE *stream, const bench_case *c, const char *variant, const outcome *o) {
-  fprintf(stream,
-          "{\"suite\": \"w21\", \"matrix\": \"%s\", \"backend\": \"cuda\", \"gpu\": \"%s\", "
-          "\"commit\": \"%s\", \"variant\": \"%s\", \"store\": \"%s\", \"rows\": %lld, "
-          "\"blocks\": %lld, \"block_size\": %d, \"colours\": %lld, \"sweeps\": %d, \"sweep_s\": "
-          "%.6g, \"bytes\": %lld, \"gbs\": %.5g, \"copy_gbs\": %.5g, \"create_s\": %.4g, "
-          "\"update_s\": %.4g, \"rounding\": %.3g, \"residual\": %.4g, \"difference\": %.3g, "
-          "\"wrong\": %s}\n",
-          c->name, bench_cuda_device(), bench_machine_look()->commit, variant, stores[c->store],
-          (long long)c->info.nrows, (long long)c->info.nblocks, c->info.block_size,
-          (long long)c->info.colours, SWEEPS, o->sweep_s, (long long)c->info.sweep_bytes,
-          (double)c->info.sweep_bytes / o->sweep_s * 1e-9, c->copy_gbs, c->info.create_seconds,
-          c->info.update_seconds, c->info.rounding, c->residual, o->difference,
-          is_wrong(c, o) ? "true" : "false");
-  fflush(stream);
-}
-
-static void print_head(const bench_case *c) {
-  printf(
-      "%s: %s block rows, %s blocks of 5 x 5 off the diagonal, %s colours, %d sweeps\n"
-      "%s; a copy moves %.0f GB/s\n\n",
-      c->name, human_count(c->info.nrows).s, human_count(c->info.nblocks).s,
-      human_count(c->info.colours).s, SWEEPS, bench_cuda_device(), c->copy_gbs);
-  printf(
-      "| variant | store | block | sweep | GB/s | of a copy | residual | difference |\n"
-      "| --- | --- | --: | --: | --: | --: | --: | --: |\n");
-}
-
-static void show(bench_case *c, const char *variant, const outcome *o) {
-  double gbs = (double)c->info.sweep_bytes / o->sweep_s * 1e-9;
-  if (!c->set->json && !c->headed) print_head(c);
-  c->headed = true;
-  if (!c->set->json)
-    printf("| %s | %s | %d | %s | %.0f | %.0f %% | %.1e | %.0e%s |\n", variant, stores[c->store],
-           c->info.block_size, human_seconds(o->sweep_s).s, gbs, 100 * gbs / c->copy_gbs,
-           c->residual, o->difference, is_wrong(c, o) ? " WRONG" : "");
-  fflush(stdout);
-  if (c->set->json) publish(stdout, c, variant, o);
-  if (c->out) publish(c->out, c, variant, o);
-}
-
-static int run_variant(bench_case *c, const char *variant, bool *wrong) {
-  outcome o = {0, 0};
+static int run_variant(bench_case *c, const char *variant) {
+  double sweep = NAN;
   trs_status status = trs_relax_set_variant(c->R, variant);
-  if (!status) status = measure(c, &o);
+  if (!status) status = w21_time(c->R, c->there_x, c->there_b, c->n, &sweep);
   c->info.struct_size = sizeof c->info;
   if (!status) status = trs_relax_get_info(c->R, &c->info);
   if (status == TRS_ERROR_UNSUPPORTED) {
@@ -219,26 +165,14 @@ static int run_variant(bench_case *c, const char *variant, bool *wrong) {
     return -1;
   }
   if (status) return leave_library(variant);
-  show(c, variant, &o);
-  *wrong |= is_wrong(c, &o);
+  show(c, variant, sweep, compare(c));
   return -1;
 }
 
-/* Names with commas between; "name:key=8,other=3" is one. */
-static int run_variants(bench_case *c, const char *list, bool *wrong) {
+static int run_variants(bench_case *c, const char *list) {
   char name[128];
   int code = -1;
-  while (*list && code < 0) {
-    size_t length = strcspn(list, ",");
-    while (list[length]) {
-      size_t next = strcspn(list + length + 1, ","), key = strcspn(list + length + 1, ",=:");
-      if (key == next || list[length + 1 + key] != '=') break;
-      length += 1 + next;
-    }
-    snprintf(name, sizeof name, "%.*s", (int)length, list);
-    list += length + (list[length] == ',');
-    code = run_variant(c, name, wrong);
-  }
+  while (code < 0 && bench_next_method(&list, name, sizeof name)) code = run_variant(c, name);
   return code;
 }
 
@@ -257,58 +191,58 @@ static void lay_row(const bench_case *c, const int32_t *position, int64_t p, int
   const int32_t *idx;
   const void *val;
   trs_matrix_get_arrays(c->A, &ptr, &idx, &val);
-  int64_t count = (ptr[row * BLOCK + 1] - ptr[row * BLOCK]) / BLOCK;
+  int64_t count = (ptr[row * W21_BLOCK + 1] - ptr[row * W21_BLOCK]) / W21_BLOCK;
   for (int64_t k = 0; k < count; k++) {
-    int32_t j = idx[ptr[row * BLOCK] + k * BLOCK] / BLOCK;
-    float *to = j == row ? h->diagonal + p * BLOCK * BLOCK : h->val + *blocks * BLOCK * BLOCK;
-    for (int r = 0; r < BLOCK; r++)
-      for (int s = 0; s < BLOCK; s++)
-        to[s * BLOCK + r] = (float)((const double *)val)[ptr[row * BLOCK + r] + k * BLOCK + s];
+    int32_t j = idx[ptr[row * W21_BLOCK] + k * W21_BLOCK] / W21_BLOCK;
+    float *to = j == row ? h->diagonal + p * W21_BLOCK * W21_BLOCK
+                         : h->val + *blocks * W21_BLOCK * W21_BLOCK;
+    for (int r = 0; r < W21_BLOCK; r++)
+      for (int s = 0; s < W21_BLOCK; s++)
+        to[s * W21_BLOCK + r] =
+            (float)((const double *)val)[ptr[row * W21_BLOCK + r] + k * W21_BLOCK + s];
     if (j != row) h->idx[(*blocks)++] = position[j];
   }
-  for (int r = 0; r < BLOCK; r++) h->b[p * BLOCK + r] = (float)value(c, c->b, row * BLOCK + r);
+  for (int r = 0; r < W21_BLOCK; r++)
+    h->b[p * W21_BLOCK + r] = (float)value(c, c->b, row * W21_BLOCK + r);
   ptr64[p + 1] = *blocks;
   h->ptr[p + 1] = (int)*blocks;
-}
-
-static bool upload(void *device, const void *host, size_t bytes) {
-  void **to = device;
-  return bench_cuda_alloc(to, bytes) && bench_cuda_put(*to, host, bytes);
 }
 
 /* Addresses of each row's piece of an array. */
 static bool upload_pointers(float ***device, float **host, float *array, int64_t rows,
                             int64_t step) {
   for (int64_t p = 0; p < rows; p++) host[p] = array + p * step;
-  return upload(device, host, (size_t)rows * sizeof *host);
+  return bench_cuda_upload(device, host, (size_t)rows * sizeof *host);
 }
 
 static bool bring_peer(bench_bsr *m, const peer_host *h, int64_t blocks) {
-  size_t rows = (size_t)m->rows, size = BLOCK * BLOCK * sizeof(float);
-  return upload(&m->ptr, h->ptr, (rows + 1) * sizeof *h->ptr) &&
-         upload(&m->idx, h->idx, (size_t)blocks * sizeof *h->idx) &&
-         upload(&m->val, h->val, (size_t)blocks * size) &&
-         upload(&m->diagonal, h->diagonal, rows * size) &&
-         upload(&m->b, h->b, rows * BLOCK * sizeof(float)) &&
-         bench_cuda_alloc(&m->x, rows * BLOCK * sizeof(float)) &&
+  size_t rows = (size_t)m->rows, size = W21_BLOCK * W21_BLOCK * sizeof(float);
+  return bench_cuda_upload(&m->ptr, h->ptr, (rows + 1) * sizeof *h->ptr) &&
+         bench_cuda_upload(&m->idx, h->idx, (size_t)blocks * sizeof *h->idx) &&
+         bench_cuda_upload(&m->val, h->val, (size_t)blocks * size) &&
+         bench_cuda_upload(&m->diagonal, h->diagonal, rows * size) &&
+         bench_cuda_upload(&m->b, h->b, rows * W21_BLOCK * sizeof(float)) &&
+         bench_cuda_alloc(&m->x, rows * W21_BLOCK * sizeof(float)) &&
          bench_cuda_alloc(&m->info, rows * sizeof(int)) &&
-         upload_pointers(&m->diagonals, h->pointers, m->diagonal, m->rows, BLOCK * BLOCK) &&
-         upload_pointers(&m->xs, h->pointers, m->x, m->rows, BLOCK);
+         upload_pointers(&m->diagonals, h->pointers, m->diagonal, m->rows, W21_BLOCK * W21_BLOCK) &&
+         upload_pointers(&m->xs, h->pointers, m->x, m->rows, W21_BLOCK);
 }
 
-static bool sweep_peer(const bench_case *c, const bench_bsr *m, outcome *o) {
+/* Seconds of a sweep; INFINITY: it failed. */
+static double sweep_peer(const bench_case *c, const bench_bsr *m) {
   const trs_relax_info *i = &c->info;
   bool good = bench_bsr_factor(m) && bench_cuda_wait();
-  o->sweep_s = INFINITY;
-  for (int round = 0; round < 3 && good; round++) {
-    good = bench_cuda_fill(m->x, 0, (size_t)m->rows * BLOCK * sizeof(float)) && bench_cuda_start();
-    for (int s = 0; s < SWEEPS; s++)
+  double least = INFINITY;
+  for (int round = 0; round < PEER_ROUNDS && good; round++) {
+    good =
+        bench_cuda_fill(m->x, 0, (size_t)m->rows * W21_BLOCK * sizeof(float)) && bench_cuda_start();
+    for (int s = 0; s < W21_SWEEPS; s++)
       for (int64_t k = 0; k < i->colours && good; k++)
         good = bench_bsr_relax(m, i->colour_ptr[k], i->colour_ptr[k + 1]);
-    double took = bench_cuda_stop() / SWEEPS;
-    if (took > 0 && took < o->sweep_s) o->sweep_s = took;
+    double took = bench_cuda_stop() / W21_SWEEPS;
+    if (took > 0 && took < least) least = took;
   }
-  return good && o->sweep_s < INFINITY;
+  return good ? least : INFINITY;
 }
 
 /* x by position, back into the caller's order and on the device for compare. */
@@ -316,7 +250,7 @@ static bool return_peer(const bench_case *c, const bench_bsr *m, float *x) {
   double *to = c->x;
   if (!bench_cuda_get(x, m->x, (size_t)c->n * sizeof *x)) return false;
   for (int64_t p = 0; p < m->rows; p++)
-    for (int r = 0; r < BLOCK; r++) to[c->info.row[p] * BLOCK + r] = x[p * BLOCK + r];
+    for (int r = 0; r < W21_BLOCK; r++) to[c->info.row[p] * W21_BLOCK + r] = x[p * W21_BLOCK + r];
   return bench_cuda_put(c->there_x, to, (size_t)bytes_of(c));
 }
 
@@ -338,7 +272,7 @@ static void free_peer(bench_bsr *m, peer_host *h, int32_t *position, int64_t *pt
 static void run_peer(bench_case *c) {
   const char *missing = bench_bsr_load();
   const size_t rows = (size_t)c->info.nrows, blocks = (size_t)c->info.nblocks;
-  outcome o = {0, 0};
+  double sweep = INFINITY;
   if (missing) {
     bench_notice("cusparse", missing);
     return;
@@ -347,22 +281,22 @@ static void run_peer(bench_case *c) {
   int64_t *ptr64 = malloc((rows + 1) * sizeof *ptr64), at = 0;
   peer_host h = {malloc((rows + 1) * sizeof *h.ptr),
                  malloc((blocks + 1) * sizeof *h.idx),
-                 malloc((blocks + 1) * BLOCK * BLOCK * sizeof *h.val),
-                 malloc((rows + 1) * BLOCK * BLOCK * sizeof *h.diagonal),
-                 malloc((rows + 1) * BLOCK * sizeof *h.b),
+                 malloc((blocks + 1) * W21_BLOCK * W21_BLOCK * sizeof *h.val),
+                 malloc((rows + 1) * W21_BLOCK * W21_BLOCK * sizeof *h.diagonal),
+                 malloc((rows + 1) * W21_BLOCK * sizeof *h.b),
                  malloc((rows + 1) * sizeof *h.pointers)};
-  bench_bsr m = {.rows = c->info.nrows, .block = BLOCK, .off_ptr = ptr64};
+  bench_bsr m = {.rows = c->info.nrows, .block = W21_BLOCK, .off_ptr = ptr64};
   bool good = position && ptr64 && h.ptr && h.idx && h.val && h.diagonal && h.b && h.pointers;
   if (good) {
     ptr64[0] = h.ptr[0] = 0;
     for (size_t p = 0; p < rows; p++) position[c->info.row[p]] = (int32_t)p;
     for (size_t p = 0; p < rows; p++) lay_row(c, position, (int64_t)p, &at, ptr64, &h);
-    good = (size_t)at == blocks && bring_peer(&m, &h, at) && sweep_peer(c, &m, &o) &&
-           return_peer(c, &m, h.b);
+    good = (size_t)at == blocks && bring_peer(&m, &h, at);
+    if (good) sweep = sweep_peer(c, &m);
+    good = good && sweep < INFINITY && return_peer(c, &m, h.b);
   }
-  o.difference = good ? compare(c) : NAN;
   if (good)
-    show(c, "cusparse-cublas", &o);
+    show(c, "cusparse-cublas", sweep, compare(c));
   else
     bench_notice("cusparse", "it failed, or memory ran out");
   free_peer(&m, &h, position, ptr64);
@@ -378,9 +312,9 @@ static int64_t pattern_of(const trs_matrix *A, int64_t n, int64_t *to_ptr, int32
   trs_matrix_get_arrays(A, &ptr, &idx, &val);
   for (int64_t i = 0; i < n; i++) {
     if (to_ptr) to_ptr[i] = at;
-    for (int64_t p = ptr[i * BLOCK]; p < ptr[i * BLOCK + 1]; p += BLOCK)
-      if (idx[p] / BLOCK < n) {
-        if (to) to[at] = idx[p] / BLOCK;
+    for (int64_t p = ptr[i * W21_BLOCK]; p < ptr[i * W21_BLOCK + 1]; p += W21_BLOCK)
+      if (idx[p] / W21_BLOCK < n) {
+        if (to) to[at] = idx[p] / W21_BLOCK;
         at++;
       }
   }
@@ -404,7 +338,7 @@ static int fill_blocks(block_matrix *B) {
 
 static int open_blocks(block_matrix *B, const trs_matrix *A, int64_t rows, int b) {
   B->block = b;
-  B->n = b <= BLOCK ? rows : rows * BLOCK * BLOCK / (b * b);
+  B->n = b <= W21_BLOCK ? rows : rows * W21_BLOCK * W21_BLOCK / (b * b);
   B->ptr = malloc((size_t)(B->n + 1) * sizeof *B->ptr);
   if (!B->ptr) return leave_memory((double)B->n * 8, "a block matrix");
   int64_t count = pattern_of(A, B->n, B->ptr, NULL);
@@ -414,14 +348,15 @@ static int open_blocks(block_matrix *B, const trs_matrix *A, int64_t rows, int b
   return fill_blocks(B);
 }
 
-static int run_size(bench_case *c, const trs_matrix *A, int64_t rows, int b, bool *wrong) {
+static int run_size(bench_case *c, const trs_matrix *A, int64_t rows, int b) {
+  const char *methods = c->run->set->methods;
   int code = open_blocks(&c->B, A, rows, b);
   c->A = NULL;
   c->scalar = TRS_FLOAT;
   c->n = c->B.n * b;
   c->store = TRS_RELAX_MIXED;
   if (code < 0) code = open_case(c);
-  if (code < 0) code = run_variants(c, c->set->methods ? c->set->methods : "auto", wrong);
+  if (code < 0) code = run_variants(c, methods ? methods : "auto");
   close_case(c);
   free(c->B.ptr);
   free(c->B.idx);
@@ -432,51 +367,41 @@ static int run_size(bench_case *c, const trs_matrix *A, int64_t rows, int b, boo
 
 /* ---- All ---- */
 
-static int run_stores(bench_case *c, bool *wrong) {
-  const char *methods = c->set->methods;
+static int run_stores(bench_case *c) {
+  const char *methods = c->run->set->methods;
   int code = -1;
   for (int store = 0; store <= TRS_RELAX_BFLOAT && code < 0; store++) {
-    c->store = store;
+    c->store = (trs_relax_store)store;
     code = open_case(c);
-    if (code < 0)
-      code = run_variants(c, methods ? methods : store == 0 ? ALL_VARIANTS : "auto", wrong);
-    if (code < 0 && store == TRS_RELAX_FLOAT && c->set->peer == 0) run_peer(c);
+    if (code < 0) code = run_variants(c, methods ? methods : store == 0 ? ALL_VARIANTS : "auto");
+    if (code < 0 && store == TRS_RELAX_FLOAT && c->run->set->peer == 0) run_peer(c);
     close_case(c);
   }
   return code;
 }
 
-static int run_all(bench_case *c, const trs_matrix *A) {
-  trs_matrix_info m = {.struct_size = sizeof m};
-  bool wrong = false;
-  trs_matrix_get_info(A, &m);
-  c->A = A;
-  c->n = m.nrows;
+static int run_all(bench_case *c) {
+  const w21_run *run = c->run;
+  c->A = run->A;
+  c->n = run->n;
   c->scalar = TRS_DOUBLE;
   c->copy_gbs = measure_copy();
-  int code = run_stores(c, &wrong);
+  int code = run_stores(c);
   for (int b = 3; b <= 8 && code < 0; b++)
-    if (b != BLOCK) code = run_size(c, A, m.nrows / BLOCK, b, &wrong);
-  return code < 0 && wrong ? LEAVE_NUMERICAL : code;
+    if (b != W21_BLOCK) code = run_size(c, run->A, run->n / W21_BLOCK, b);
+  return code;
 }
 
-int bench_w21_gpu(const bench_settings *set) {
-  bench_case c = {.set = set, .name = set->suite ? set->suite : BENCH_W21_CASE};
-  trs_matrix *A = NULL;
-  trs_read_options reading = {.struct_size = sizeof(trs_read_options), .progress = progress_show};
+int w21_on_gpu(w21_run *run) {
+  bench_case c = {.run = run};
   char where[32];
-  int code = bench_out_open(&c.out, set);
-  if (code >= 0) return code;
-  snprintf(where, sizeof where, "cuda:%d", set->device);
-  code = bench_cuda_open(set->device);
+  snprintf(where, sizeof where, "cuda:%d", run->set->device);
+  int code = bench_cuda_open(run->set->device);
   if (code < 0 && (trs_context_create(&c.gpu, where) || trs_context_create(&c.cpu, "threads")))
     code = leave_library(NULL);
-  progress_begin();
-  if (code < 0 && trs_matrix_read(&A, c.name, &reading)) code = leave_library(NULL);
-  progress_end();
-  if (code < 0) code = run_all(&c, A);
-  trs_matrix_destroy(A);
+  if (code < 0) code = w21_read(run);
+  if (code < 0) code = run_all(&c);
   trs_context_destroy(c.cpu);
   trs_context_destroy(c.gpu);
-  return bench_out_close(c.out, set, code < 0 ? LEAVE_SOLVED : code);
+  return code;
 }

@@ -1,175 +1,307 @@
 /* x20.c - trireme bench x20: the measurements of X20's Figures 3 and 7 to 10 on a suite of ours:
- * managed memory by the number of GPUs, the four designs beside each other, tasks a GPU, and
+ * managed memory by the number of GPUs, the four designs beside each other, tasks per GPU, and
  * zerocopy with 32 tasks in all by the number of GPUs against cuSPARSE on one; the systems' metrics
  * of its Table I beside them.  With fewer GPUs than the paper's, on those that there are. */
+#include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench.h"
-#include "command.h"
+#include "chart.h"
+#include "cuda.h"
+#include "cusparse.h"
+#include "experiment.h"
+#include "gpu_list.h"
+#include "gpu_system.h"
+#include "grid.h"
+#include "groups.h"
+#include "leave.h"
 #include "output.h"
-#include "progress.h"
+#include "row.h"
+#include "run.h"
+#include "runner.h"
+#include "settings.h"
+#include "system.h"
 
-const char *const bench_x20_suites[] = {"x20 unified", "x20 designs", "x20 tasks", "x20 scaling"};
+typedef enum x20_part {
+  X20_UNIFIED, /* managed memory by the number of GPUs */
+  X20_DESIGNS,
+  X20_TASKS,   /* tasks per GPU */
+  X20_SCALING, /* by the number of GPUs, as many tasks in all */
+  X20_PARTS
+} x20_part;
+
+static const char *const suites[] = {"x20 unified", "x20 designs", "x20 tasks", "x20 scaling"};
 
 enum { DESIGN_GPUS = 4, ALL_TASKS = 32 };
 
+/* ==== Tables and plots, from rows alone ==== */
+
+enum { MOST_COLUMNS = 16, MOST_SYSTEMS = 128 };
+
+static int systems_of(const bench_rows *rows, x20_part part, const bench_row **system) {
+  return bench_distinct(rows, suites[part], 0, bench_same_system, system, MOST_SYSTEMS);
+}
+
+static int columns_of(const bench_rows *rows, x20_part part, const bench_row **column) {
+  return bench_distinct(rows, suites[part], 0, bench_same_column, column, MOST_COLUMNS);
+}
+
+/* Seconds of a solve by a column's method on a system; NAN: none, or wrong. */
+static double seconds_of(const bench_rows *rows, const bench_row *column, const bench_row *system) {
+  return bench_median(bench_at(rows, column->suite, system, column));
+}
+
+/* "zerocopy:tasks=8" on 4 GPUs is "zerocopy 8 x4". */
+static void name_of(char *name, size_t size, const bench_row *column) {
+  const char *tasks = strstr(column->method, ":tasks=");
+  int length = (int)strcspn(column->method, ":");
+  snprintf(name, size, "%.*s%s%s, %lld GPU%s", length, column->method, tasks ? " " : "",
+           tasks ? tasks + strlen(":tasks=") : "", (long long)column->threads,
+           column->threads == 1 ? "" : "s");
+}
+
+/* ---- Tables ---- */
+
+/* X20's Table I: dependency is entries per row, parallelism rows per level. */
+static void print_systems(const bench_rows *rows, bool markdown) {
+  static const char *const heads[] = {"system", "rows",       "entries",
+                                      "levels", "dependency", "parallelism"};
+  const bench_row *system[MOST_SYSTEMS];
+  bench_grid grid = {0};
+  char label[64];
+  int count = systems_of(rows, X20_DESIGNS, system);
+  bench_grid_head(&grid, heads, 6);
+  for (int s = 0; s < count; s++) {
+    bench_label(label, sizeof label, system[s]);
+    bench_grid_add(&grid, label);
+    bench_grid_add(&grid, human_count(system[s]->n).s);
+    bench_grid_add(&grid, human_count(system[s]->nnz).s);
+    bench_grid_add(&grid, human_count(system[s]->levels).s);
+    bench_grid_put(&grid, "%.3g", system[s]->dependency);
+    bench_grid_put(&grid, "%.4g", system[s]->parallelism);
+  }
+  bench_grid_print(&grid, "Systems, with X20's metrics", markdown);
+}
+
+static void print_gains(const bench_rows *rows, x20_part part, const char *title, bool markdown) {
+  const bench_row *system[MOST_SYSTEMS], *column[MOST_COLUMNS];
+  int count = systems_of(rows, part, system), columns = columns_of(rows, part, column);
+  bench_gains gains = {.systems = count, .columns = columns, .system = system};
+  if (!count || !columns || bench_gains_open(&gains) >= 0) return;
+  for (int k = 0; k < columns; k++) name_of(gains.name[k], sizeof gains.name[k], column[k]);
+  for (int s = 0; s < count; s++)
+    for (int k = 0; k < columns; k++)
+      gains.seconds[s * columns + k] = seconds_of(rows, column[k], system[s]);
+  bench_gains_print(&gains, title, markdown);
+}
+
+/* ---- What the metrics say: Spearman's rank correlation. ---- */
+
+static void rank(const double *value, int count, double *ranks) {
+  for (int a = 0; a < count; a++) {
+    int below = 0, equal = 0;
+    for (int b = 0; b < count; b++) {
+      below += value[b] < value[a];
+      equal += value[b] == value[a];
+    }
+    ranks[a] = below + 0.5 * (equal - 1);
+  }
+}
+
+static double correlation(const double *a, const double *b, int count) {
+  double ra[MOST_SYSTEMS], rb[MOST_SYSTEMS], mean = 0.5 * (count - 1), ab = 0, aa = 0, bb = 0;
+  rank(a, count, ra);
+  rank(b, count, rb);
+  for (int k = 0; k < count; k++) {
+    ab += (ra[k] - mean) * (rb[k] - mean);
+    aa += (ra[k] - mean) * (ra[k] - mean);
+    bb += (rb[k] - mean) * (rb[k] - mean);
+  }
+  return ab / sqrt(aa * bb);
+}
+
+/* X20: where parallelism is high and dependency low, more GPUs gain more. */
+static void print_correlation(const bench_rows *rows, bool markdown) {
+  static const char *const heads[] = {"gain", "with parallelism", "with dependency", "systems"};
+  static const x20_part parts[] = {X20_DESIGNS, X20_SCALING};
+  const bench_row *system[MOST_SYSTEMS], *column[MOST_COLUMNS];
+  bench_grid grid = {0};
+  bench_grid_head(&grid, heads, 4);
+  for (int e = 0; e < 2; e++) {
+    int all = systems_of(rows, parts[e], system), count = 0;
+    int columns = columns_of(rows, parts[e], column), last = columns - 1, first = 0;
+    double gain[MOST_SYSTEMS], parallelism[MOST_SYSTEMS], dependency[MOST_SYSTEMS];
+    while (last > 0 && strncmp(column[last]->method, "zerocopy", 8) != 0) last--;
+    while (e == 1 && first < last && strncmp(column[first]->method, "zerocopy", 8) != 0) first++;
+    if (first >= last) continue;
+    for (int s = 0; s < all; s++) {
+      gain[count] =
+          seconds_of(rows, column[first], system[s]) / seconds_of(rows, column[last], system[s]);
+      parallelism[count] = system[s]->parallelism;
+      dependency[count] = system[s]->dependency;
+      count += isfinite(gain[count]);
+    }
+    bench_grid_add(&grid, e ? "zerocopy, most GPUs over one" : "zerocopy over unified");
+    bench_grid_put(&grid, "%.2f", correlation(gain, parallelism, count));
+    bench_grid_put(&grid, "%.2f", correlation(gain, dependency, count));
+    bench_grid_add(&grid, human_count(count).s);
+  }
+  bench_grid_print(&grid, "Rank correlation of the gain with X20's metrics (Spearman)", markdown);
+}
+
+static const char *const titles[] = {
+    ("Managed memory by the number of GPUs (Figure 3), times as fast as on one; page faults are "
+     "not counted"),
+    "The designs (Figure 7), times as fast as unified",
+    "Tasks a GPU (Figure 8), times as fast as 4",
+    "32 tasks in all by the number of GPUs (Figures 9 and 10), times as fast as the first"};
+
+void bench_x20_report(const bench_rows *rows, bool markdown) {
+  print_systems(rows, markdown);
+  for (int e = 0; e < X20_PARTS; e++) print_gains(rows, (x20_part)e, titles[e], markdown);
+  print_correlation(rows, markdown);
+}
+
+/* ---- Plots ---- */
+
+static int draw(const bench_rows *rows, x20_part part, const char *prefix) {
+  static const char *const names[] = {"unified", "designs", "tasks", "scaling"};
+  static const char *const heads[] = {
+      "Managed memory by the number of GPUs (X20, Figure 3)", "The designs (X20, Figure 7)",
+      "Tasks per GPU (X20, Figure 8)", "32 tasks by the number of GPUs (X20, Figures 9 and 10)"};
+  const bench_row *system[MOST_SYSTEMS], *column[MOST_COLUMNS];
+  int count = systems_of(rows, part, system), columns = columns_of(rows, part, column);
+  bench_chart chart = {.title = heads[part], .axis = "times as fast, logarithmic"};
+  char path[1200], base[80];
+  chart.series = columns - 1 < 8 ? columns - 1 : 8;
+  if (!count || chart.series < 1) return -1;
+  int code = bench_chart_open(&chart, count);
+  if (code >= 0) return code;
+  name_of(base, sizeof base, column[0]);
+  snprintf(chart.subtitle, sizeof chart.subtitle, "times as fast as %s", base);
+  for (int k = 0; k < chart.series; k++)
+    name_of(chart.name[k], sizeof chart.name[k], column[k + 1]);
+  for (int s = 0; s < count; s++) {
+    double seconds = seconds_of(rows, column[0], system[s]);
+    bench_label(chart.label[s], sizeof chart.label[s], system[s]);
+    for (int k = 0; k < chart.series; k++)
+      chart.value[s * chart.series + k] = seconds / seconds_of(rows, column[k + 1], system[s]);
+  }
+  bench_svg_path(path, sizeof path, prefix, names[part]);
+  return bench_chart_write(&chart, path);
+}
+
+int bench_x20_draw(const bench_rows *rows, const char *prefix) {
+  int code = -1;
+  for (int e = 0; e < X20_PARTS && code < 0; e++) code = draw(rows, (x20_part)e, prefix);
+  return code;
+}
+
+/* ==== The run ==== */
+
 typedef struct x20 {
   const bench_settings *set;
-  bench_suite suite;
   bench_gpu_list gpus;
   int count;
-  trs_context
-      *ctx[BENCH_MOST_GPUS + 1]; /* of so many GPUs; [0] of the first alone, for one-GPU methods */
-  bench_runners runners[BENCH_X20_EXPERIMENTS];
-  bench_rows rows;
-  FILE *out;
-  int64_t wrong, done;
+  /* Of so many GPUs; [0] of the first alone, for one-GPU methods. */
+  trs_context *ctx[BENCH_MOST_GPUS + 1];
+  bench_runners runners[X20_PARTS];
 } x20;
 
-static double share; /* of the run, done */
+/* ---- Contexts ---- */
 
-static void tick(const char *name, double done) {
-  (void)done;
-  progress_show(NULL, name, share);
-}
-
-/* ---- Where ---- */
-
-static int open_contexts(x20 *run) {
+static int open_contexts(x20 *x) {
   char one[48];
-  int code = bench_gpu_list_find(&run->gpus, run->set->backend);
-  if (code < 0) code = bench_gpu_list_open(&run->gpus, 1, &run->ctx[0]);
+  int code = bench_gpu_list_find(&x->gpus, x->set->backend);
+  if (code < 0) code = bench_gpu_list_open(&x->gpus, 1, &x->ctx[0]);
   if (code >= 0) return code;
-  run->count = run->gpus.count;
-  snprintf(one, sizeof one, "cuda:%d-%d", run->gpus.number[0], run->gpus.number[0]);
-  if (trs_context_create(&run->ctx[1], one)) return leave_library("--backend");
-  for (int k = 2; k <= run->count && code < 0; k++)
-    code = bench_gpu_list_open(&run->gpus, k, &run->ctx[k]);
-  return code < 0 ? bench_cuda_open(run->gpus.number[0]) : code;
+  x->count = x->gpus.count;
+  snprintf(one, sizeof one, "cuda:%d-%d", x->gpus.number[0], x->gpus.number[0]);
+  if (trs_context_create(&x->ctx[1], one)) return leave_library("--backend");
+  for (int k = 2; k <= x->count && code < 0; k++)
+    code = bench_gpu_list_open(&x->gpus, k, &x->ctx[k]);
+  return code < 0 ? bench_cuda_open(x->gpus.number[0]) : code;
 }
 
-/* ---- Who ---- */
+/* ---- Runners ---- */
 
-/* gpus 0: a method of one GPU. */
-static void add(x20 *run, bench_x20_experiment experiment, const char *method, int gpus) {
-  bench_runners *all = &run->runners[experiment];
-  bench_runner *r = &all->runner[all->count++];
-  *r = (bench_runner){.threads = gpus ? gpus : 1, .terse = true, .ctx = run->ctx[gpus]};
-  snprintf(r->method, sizeof r->method, "%s", method);
-  snprintf(r->asked, sizeof r->asked, "%s", method);
+/* gpus 0: a method of one GPU.  There is room: no part has more than 2 + BENCH_MOST_GPUS. */
+static bench_runner *add(x20 *x, x20_part part, const char *method, int gpus) {
+  bench_runner *r = bench_runners_add(&x->runners[part], method, gpus ? gpus : 1);
+  r->terse = true;
+  r->ctx = x->ctx[gpus];
+  return r;
 }
 
-static void add_peer(x20 *run) {
-  const char *missing = run->set->peer ? "--peer none" : bench_cusparse_load();
-  if (missing) {
-    fprintf(stderr, "trireme: bench: without cuSPARSE: %s\n", missing);
-    return;
-  }
-  add(run, BENCH_X20_SCALING, "cusparse", 0);
-  bench_runners *all = &run->runners[BENCH_X20_SCALING];
-  all->runner[all->count - 1].ctx = NULL;
-}
-
-static int add_runners(x20 *run) {
-  int few = run->count < DESIGN_GPUS ? run->count : DESIGN_GPUS;
+static void add_with_tasks(x20 *x, x20_part part, int tasks, int gpus) {
   char name[64];
-  for (int e = 0; e < BENCH_X20_EXPERIMENTS; e++) {
-    run->runners[e].runner = calloc(BENCH_MOST_RUNNERS, sizeof *run->runners[e].runner);
-    if (!run->runners[e].runner)
-      return leave_memory(BENCH_MOST_RUNNERS * sizeof(bench_runner), "the timings");
-  }
-  for (int gpus = 1; gpus <= run->count; gpus++) add(run, BENCH_X20_UNIFIED, "unified", gpus);
-  add(run, BENCH_X20_DESIGNS, "unified", few);
-  add(run, BENCH_X20_DESIGNS, "unified:tasks=8", few);
-  add(run, BENCH_X20_DESIGNS, "zerocopy-block", few);
-  add(run, BENCH_X20_DESIGNS, "zerocopy:tasks=8", few);
-  for (int tasks = 4; tasks <= ALL_TASKS; tasks *= 2) {
-    snprintf(name, sizeof name, "zerocopy:tasks=%d", tasks);
-    add(run, BENCH_X20_TASKS, name, few);
-  }
-  add_peer(run);
-  add(run, BENCH_X20_SCALING, "auto", 0);
-  for (int gpus = 1; gpus <= run->count; gpus++) {
-    snprintf(name, sizeof name, "zerocopy:tasks=%d", ALL_TASKS / gpus);
-    add(run, BENCH_X20_SCALING, name, gpus);
-  }
-  if (run->count > 1) add(run, BENCH_X20_SCALING, "auto", run->count);
+  snprintf(name, sizeof name, "zerocopy:tasks=%d", tasks);
+  add(x, part, name, gpus);
+}
+
+static void add_peer(x20 *x) {
+  const char *missing = x->set->peer ? "--peer none" : bench_cusparse_load();
+  if (missing)
+    notify("bench: without cuSPARSE: %s", missing);
+  else
+    add(x, X20_SCALING, "cusparse", 0)->ctx = NULL;
+}
+
+static int add_runners(x20 *x) {
+  int few = x->count < DESIGN_GPUS ? x->count : DESIGN_GPUS, code = -1;
+  for (int p = 0; p < X20_PARTS && code < 0; p++) code = bench_runners_reserve(&x->runners[p]);
+  if (code >= 0) return code;
+  for (int gpus = 1; gpus <= x->count; gpus++) add(x, X20_UNIFIED, "unified", gpus);
+  add(x, X20_DESIGNS, "unified", few);
+  add(x, X20_DESIGNS, "unified:tasks=8", few);
+  add(x, X20_DESIGNS, "zerocopy-block", few);
+  add(x, X20_DESIGNS, "zerocopy:tasks=8", few);
+  for (int tasks = 4; tasks <= ALL_TASKS; tasks *= 2) add_with_tasks(x, X20_TASKS, tasks, few);
+  add_peer(x);
+  add(x, X20_SCALING, "auto", 0);
+  for (int gpus = 1; gpus <= x->count; gpus++)
+    add_with_tasks(x, X20_SCALING, ALL_TASKS / gpus, gpus);
+  if (x->count > 1) add(x, X20_SCALING, "auto", x->count);
   return -1;
 }
 
 /* ---- The run ---- */
 
-static void publish(x20 *run, bench_x20_experiment experiment, int64_t first) {
-  for (int64_t i = first; i < run->rows.count; i++) {
-    bench_row *row = &run->rows.row[i];
-    run->wrong += row->wrong;
-    snprintf(row->suite, sizeof row->suite, "%s", bench_x20_suites[experiment]);
-    if (run->out) bench_row_write(run->out, row);
-    if (run->set->json) bench_row_write(stdout, row);
-  }
-}
-
-static int run_triangle(x20 *run, const char *entry, const bench_source *source, trs_uplo uplo) {
-  bench_system system = {.name = entry, .nrhs = 1};
+static int run_system(bench_run *run, bench_system *system) {
+  x20 *x = run->own;
   bench_gpu gpu;
-  int code = bench_system_take(&system, source, uplo) ? leave_library(entry) : -1;
-  if (code >= 0 || (!system.info.nlower && !system.info.nupper)) {
-    bench_system_free(&system);
-    return code;
-  }
-  code = bench_gpu_open(&gpu, run->ctx[0], &system, run->set);
-  for (int e = 0; e < BENCH_X20_EXPERIMENTS && code < 0; e++) {
+  int code = bench_gpu_open(&gpu, x->ctx[0], system, run->set);
+  for (int p = 0; p < X20_PARTS && code < 0; p++) {
     int64_t first = run->rows.count;
-    code = bench_measure_gpu(&run->rows, &run->runners[e], &gpu, 1, run->set->seconds, tick);
-    publish(run, (bench_x20_experiment)e, first);
+    bench_tick_part(p, X20_PARTS);
+    code = bench_measure_gpu(&run->rows, &x->runners[p], &gpu, 1, run->set->seconds);
+    bench_run_publish(run, suites[p], first);
   }
   bench_gpu_close(&gpu);
-  bench_system_free(&system);
   return code;
 }
 
-/* Forward sweeps, as in the paper, unless asked otherwise. */
-static int run_entry(x20 *run, const char *entry) {
-  char skipped[1200];
-  bench_source source;
-  int code = bench_source_open(&source, entry, skipped, sizeof skipped) ? leave_library(entry) : -1;
-  share = (double)run->done++ / (double)run->suite.count;
-  if (*skipped) bench_notice(entry, skipped);
-  if (code < 0 && !*skipped)
-    code = run_triangle(run, entry, &source, run->set->uplo == 1 ? TRS_UPPER : TRS_LOWER);
-  bench_source_close(&source);
-  return code;
-}
-
-/* A run in which an entry failed still tells what the others gave. */
-static int run_all(x20 *run) {
-  int worst = LEAVE_SOLVED;
-  progress_begin();
-  for (int64_t i = 0; i < run->suite.count && !output_lost(); i++) {
-    int code = run_entry(run, run->suite.entry[i]);
-    if (code > worst) worst = code;
+static void close_all(x20 *x) {
+  for (int p = 0; p < X20_PARTS; p++) {
+    for (int i = 0; i < x->runners[p].count; i++) x->runners[p].runner[i].ctx = NULL; /* below */
+    bench_runners_close(&x->runners[p]);
   }
-  progress_end();
-  if (!run->set->json) bench_x20_report(&run->rows, run->set->markdown);
-  int code = run->set->svg ? bench_x20_draw(&run->rows, run->set->svg) : -1;
-  if (code >= 0) return code;
-  if (run->wrong && worst == LEAVE_SOLVED)
-    return leave(LEAVE_NUMERICAL, "backward error", -1, "%s: wrong, or without an answer",
-                 human_things(run->wrong, "result is WRONG", "results are WRONG").s);
-  return worst;
+  for (int k = 0; k <= BENCH_MOST_GPUS; k++) trs_context_destroy(x->ctx[k]);
 }
 
 int bench_x20(const bench_settings *set) {
-  x20 run = {.set = set};
-  int code = bench_suite_read(&run.suite, set->suite ? set->suite : "x20");
-  if (code < 0) code = open_contexts(&run);
-  if (code < 0) code = add_runners(&run);
+  bench_run run;
+  x20 x = {.set = set};
+  int code = bench_run_open(&run, set, "x20", &x);
+  if (code < 0) code = open_contexts(&x);
+  if (code < 0) code = add_runners(&x);
   if (code < 0) code = bench_out_open(&run.out, set);
-  if (code < 0) code = bench_out_close(run.out, set, run_all(&run));
-  for (int e = 0; e < BENCH_X20_EXPERIMENTS; e++) free(run.runners[e].runner);
-  for (int k = 0; k <= BENCH_MOST_GPUS; k++) trs_context_destroy(run.ctx[k]);
-  bench_suite_free(&run.suite);
-  bench_rows_free(&run.rows);
-  return code;
+  if (code < 0) {
+    bench_run_systems(&run, set->uplo == 1, run_system); /* forward sweeps, as in the paper */
+    if (!set->json) bench_x20_report(&run.rows, set->markdown);
+    if (set->svg) code = bench_x20_draw(&run.rows, set->svg);
+  }
+  close_all(&x);
+  return bench_run_close(&run, code);
 }

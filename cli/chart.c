@@ -1,6 +1,7 @@
 /* chart.c - rows per level as a stepped area: the mean over the levels of each cell, and behind it,
  * in a paler colour, their maximum. */
 #include <math.h>
+#include <stdio.h>
 
 #include "output.h"
 #include "picture.h"

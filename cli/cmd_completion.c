@@ -1,5 +1,7 @@
 /* cmd_completion.c - trireme completion: scripts for the shells. */
+
 #include "command.h"
+#include "commands.h"
 
 static int run(int argc, char **argv);
 
@@ -27,5 +29,5 @@ const command cmd_completion = {.name = "completion",
 
 static int run(int argc, char **argv) {
   int code = options_parse(&cmd_completion, NULL, &argc, argv);
-  return code >= 0 ? code : completion_print(argv[0]);
+  return code >= 0 ? code : completion_print(&root_command, argv[0]);
 }

@@ -1,10 +1,12 @@
 /* cmd_factor.c - trireme factor: writes L and U of a matrix to a file for trireme solve. */
 #include <float.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "command.h"
 #include "files.h"
+#include "leave.h"
 #include "output.h"
 #include "progress.h"
 #include "report.h"
@@ -25,55 +27,28 @@ typedef struct settings {
 
 /* The words of kind and order are in the order of trs_factor_kind and trs_order. */
 static const option options[] = {
-    {.name = "output",
-     .letter = 'o',
-     .kind = OPTION_FILE,
-     .value = "FILE",
-     .offset = FIELD(output),
-     .help = "write the factors to FILE.h5 (HDF5); required"},
-    {.name = "kind",
-     .kind = OPTION_CHOICE,
-     .words = KINDS,
-     .offset = FIELD(kind),
-     .help = "complete LU (lu, the default), incomplete LU without fill (ilu0), incomplete "
-             "Cholesky without fill (ic0), or the two triangles of the matrix (triangle)"},
-    {.name = "order",
-     .kind = OPTION_CHOICE,
-     .words = ORDERS,
-     .offset = FIELD(order),
-     .help = "fill-reducing order: nested dissection (nd, the default for lu), approximate minimum "
-             "degree (amd), or the order of the file (natural, the default for the others)"},
-    {.name = "leaves",
-     .kind = OPTION_COUNT,
-     .value = "K",
-     .offset = FIELD(leaves),
-     .minimum = 1,
-     .maximum = 0x1p30,
-     .help = "the number of leaves of the separator tree, a power of two (default 8)"},
-    {.name = "pivot-threshold",
-     .kind = OPTION_REAL,
-     .value = "T",
-     .offset = FIELD(threshold),
-     .minimum = 0,
-     .maximum = 1,
-     .help = "for lu: keep the diagonal entry as pivot if it is at least T times the largest entry "
-             "of its column (default 0.1)"},
-    {.name = "add-diagonal",
-     .kind = OPTION_FLAG,
-     .offset = FIELD(add_diagonal),
-     .help = "set each missing or zero diagonal entry to max(1, the sum of the absolute values of "
-             "its row in all of A), for every kind, before factoring"},
-    {.name = "precision",
-     .kind = OPTION_CHOICE,
-     .words = "s|d|c|z",
-     .offset = FIELD(precision),
-     .help = "read values as float (s), double (d), complex float (c) or complex double (z) "
-             "(default: d, or z for a complex file)"},
+    FILE_OPTION("output", 'o', "FILE", FIELD(output),
+                "write the factors to FILE.h5 (HDF5); required"),
+    CHOICE_OPTION("kind", KINDS, FIELD(kind),
+                  "complete LU (lu, the default), incomplete LU without fill (ilu0), incomplete "
+                  "Cholesky without fill (ic0), or the two triangles of the matrix (triangle)"),
+    CHOICE_OPTION(
+        "order", ORDERS, FIELD(order),
+        "fill-reducing order: nested dissection (nd, the default for lu), approximate minimum "
+        "degree (amd), or the order of the file (natural, the default for the others)"),
+    COUNT_OPTION("leaves", 0, "K", 1, 0x1p30, FIELD(leaves),
+                 "the number of leaves of the separator tree, a power of two (default 8)"),
+    REAL_OPTION(
+        "pivot-threshold", "T", 0, 1, FIELD(threshold),
+        "for lu: keep the diagonal entry as pivot if it is at least T times the largest entry "
+        "of its column (default 0.1)"),
+    FLAG_OPTION(
+        "add-diagonal", FIELD(add_diagonal),
+        "set each missing or zero diagonal entry to max(1, the sum of the absolute values of "
+        "its row in all of A), for every kind, before factoring"),
+    PRECISION_OPTION(FIELD(precision)),
     MAX_MEMORY_OPTION(FIELD(max_memory)),
-    {.name = "json",
-     .kind = OPTION_FLAG,
-     .offset = FIELD(json),
-     .help = "print the report and failures as JSON"},
+    JSON_OPTION(FIELD(json)),
     {0}};
 
 static const paragraph paragraphs[] = {
@@ -89,15 +64,8 @@ static const paragraph paragraphs[] = {
      "  trireme factor A.mtx -o A-ilu.h5 --kind ilu0 && trireme solve A-ilu.h5"},
     {0}};
 
-const command cmd_factor = {.name = "factor",
-                            .synopsis = "[OPTIONS] M -o FILE",
-                            .summary = "factor a matrix into L and U",
-                            .operand = "file",
-                            .min_operands = 1,
-                            .max_operands = 1,
-                            .options = options,
-                            .paragraphs = paragraphs,
-                            .run = run};
+const command cmd_factor =
+    FILE_COMMAND("factor", "[OPTIONS] M -o FILE", "factor a matrix into L and U");
 
 typedef struct outcome {
   trs_matrix_info matrix;
@@ -107,16 +75,6 @@ typedef struct outcome {
   const char *unsolved; /* NULL, or the reason why no error is known */
   trs_backward_error own, against;
 } outcome;
-
-/* The position'th word of a '|' list. */
-static short_text nth_word(const char *words, int position) {
-  const char *word = words;
-  size_t length = 0;
-  short_text t;
-  for (int i = 0; i <= position; i++) length = next_word(&words, &word);
-  snprintf(t.s, sizeof t.s, "%.*s", (int)length, word);
-  return t;
-}
 
 static bool is_incomplete(trs_factor_kind kind) {
   return kind == TRS_FACTOR_ILU0 || kind == TRS_FACTOR_IC0;

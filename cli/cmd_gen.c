@@ -4,6 +4,7 @@
 
 #include "command.h"
 #include "files.h"
+#include "leave.h"
 #include "output.h"
 
 static int run(int argc, char **argv);
@@ -15,24 +16,14 @@ typedef struct settings {
 } settings;
 
 static const option options[] = {
-    {.name = "list",
-     .kind = OPTION_FLAG,
-     .offset = offsetof(settings, list),
-     .help = "list the generators"},
-    {.name = "output",
-     .letter = 'o',
-     .kind = OPTION_FILE,
-     .value = "FILE",
-     .offset = offsetof(settings, output),
-     .help =
-         "write the matrix to FILE: Matrix Market (.mtx, .mtx.gz, .mtx.zst) or HDF5 (.h5); - is "
-         "standard output"},
-    {.name = "precision",
-     .kind = OPTION_CHOICE,
-     .words = "s|d|c|z",
-     .offset = offsetof(settings, precision),
-     .help =
-         "make float (s), double (d, the default), complex float (c) or complex double (z) values"},
+    FLAG_OPTION("list", offsetof(settings, list), "list the generators"),
+    FILE_OPTION(
+        "output", 'o', "FILE", offsetof(settings, output),
+        "write the matrix to FILE: Matrix Market (.mtx, .mtx.gz, .mtx.zst) or HDF5 (.h5); - is "
+        "standard output"),
+    CHOICE_OPTION(
+        "precision", "s|d|c|z", offsetof(settings, precision),
+        "make float (s), double (d, the default), complex float (c) or complex double (z) values"),
     {0}};
 
 static const paragraph paragraphs[] = {

@@ -1,6 +1,9 @@
 /* cmd_help.c - trireme help: the same texts on screen or as manual pages. */
+
 #include "command.h"
-#include "output.h"
+#include "commands.h"
+#include "leave.h"
+#include "program.h"
 
 static int run(int argc, char **argv);
 
@@ -8,11 +11,8 @@ typedef struct settings {
   bool man;
 } settings;
 
-static const option options[] = {{.name = "man",
-                                  .kind = OPTION_FLAG,
-                                  .offset = offsetof(settings, man),
-                                  .help = "print the manual page's source (roff)"},
-                                 {0}};
+static const option options[] = {
+    FLAG_OPTION("man", offsetof(settings, man), "print the manual page's source (roff)"), {0}};
 
 static const paragraph paragraphs[] = {{NULL,
                                         "'trireme help solve' prints the same as 'trireme solve "
@@ -35,9 +35,8 @@ static int run(int argc, char **argv) {
   if (code >= 0) return code;
   const command *c = argc ? command_find(argv[0]) : &root_command;
   if (!c) return leave_no_command(argv[0]);
-  if (s.man)
-    manual_print(c);
-  else
-    help_print(c);
+  const char *what = s.man ? "man" : "help";
+  if (c->program) return program_become((const char *const[]){c->program, "--print", what, NULL});
+  command_print(c, what);
   return LEAVE_SOLVED;
 }

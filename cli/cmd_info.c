@@ -1,13 +1,17 @@
 /* cmd_info.c - trireme info: what a matrix or a file of factors means for a solve. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "command.h"
+#include "files.h"
 #include "info.h"
+#include "leave.h"
 #include "output.h"
 #include "picture.h"
 #include "progress.h"
 #include "report.h"
+#include "symmetry.h"
 
 static int run(int argc, char **argv);
 
@@ -17,16 +21,10 @@ typedef struct settings {
   bool json;
 } settings;
 
-static const option options[] = {{.name = "svg",
-                                  .kind = OPTION_FILE,
-                                  .value = "FILE",
-                                  .offset = offsetof(settings, svg),
-                                  .help = "draw the pattern and the level widths as SVG"},
+static const option options[] = {FILE_OPTION("svg", 0, "FILE", offsetof(settings, svg),
+                                             "draw the pattern and the level widths as SVG"),
                                  MAX_MEMORY_OPTION(offsetof(settings, max_memory)),
-                                 {.name = "json",
-                                  .kind = OPTION_FLAG,
-                                  .offset = offsetof(settings, json),
-                                  .help = "print the report and failures as JSON"},
+                                 JSON_OPTION(offsetof(settings, json)),
                                  {0}};
 
 static const paragraph paragraphs[] = {
@@ -42,15 +40,8 @@ static const paragraph paragraphs[] = {
      "  trireme info gen:poisson2d5:300 --svg poisson.svg"},
     {0}};
 
-const command cmd_info = {.name = "info",
-                          .synopsis = "[OPTIONS] M",
-                          .summary = "describe a matrix or factors, and draw them",
-                          .operand = "file",
-                          .min_operands = 1,
-                          .max_operands = 1,
-                          .options = options,
-                          .paragraphs = paragraphs,
-                          .run = run};
+const command cmd_info =
+    FILE_COMMAND("info", "[OPTIONS] M", "describe a matrix or factors, and draw them");
 
 /* ---- Collecting the facts ---- */
 

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "command.h"
+#include "leave.h"
 #include "output.h"
 
 static int run(int argc, char **argv);

@@ -1,16 +1,19 @@
 /* cmd_relax.c - trireme relax: multicolour block relaxation of one system, timed, with the residual
  * that is left. */
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "command.h"
 #include "files.h"
+#include "leave.h"
 #include "output.h"
 #include "progress.h"
 #include "relax_ranks.h"
 #include "report.h"
 #include "residual.h"
+#include "sort.h"
 
 static int run(int argc, char **argv);
 
@@ -28,113 +31,47 @@ typedef struct settings {
 
 /* The words of store and direction are in the order of the library's enums. */
 static const option options[] = {
-    {.name = "block-size",
-     .kind = OPTION_COUNT,
-     .value = "B",
-     .offset = FIELD(block_size),
-     .minimum = 1,
-     .maximum = TRS_RELAX_MOST_BLOCK,
-     .help = "unknowns per block: rows i B to i B + B - 1 are block row i (default 1)"},
-    {.name = "sweeps",
-     .letter = 'n',
-     .kind = OPTION_COUNT,
-     .value = "K",
-     .offset = FIELD(sweeps),
-     .minimum = 1,
-     .maximum = 1e9,
-     .help = "the number of sweeps, from x = 0 (default 15)"},
-    {.name = "direction",
-     .kind = OPTION_CHOICE,
-     .words = DIRECTIONS,
-     .offset = FIELD(direction),
-     .help = "order of the colours: forward (the default), backward, or both in every sweep "
-             "(symmetric)"},
-    {.name = "omega",
-     .kind = OPTION_REAL,
-     .value = "W",
-     .offset = FIELD(omega),
-     .minimum = 1e-6,
-     .maximum = 2,
-     .help = "the relaxation factor (default 1)"},
-    {.name = "store",
-     .kind = OPTION_CHOICE,
-     .words = STORES,
-     .offset = FIELD(store),
-     .help = "precision: mixed (the default) keeps x and off-diagonal blocks in single precision, "
-             "the diagonal blocks and the arithmetic in double; f64 is all double, f32 all single; "
-             "f16 and bf16 are mixed with off-diagonal blocks in 16 bits"},
-    {.name = "balanced",
-     .kind = OPTION_FLAG,
-     .offset = FIELD(balanced),
-     .help = "colour with about the same number of rows in every colour"},
-    {.name = "residual-every",
-     .kind = OPTION_COUNT,
-     .value = "K",
-     .offset = FIELD(every),
-     .minimum = 1,
-     .maximum = 1e9,
-     .help = "print the residual after every K sweeps"},
-    {.name = "rhs-file",
-     .letter = 'b',
-     .kind = OPTION_FILE,
-     .value = "FILE",
-     .offset = FIELD(rhs_file),
-     .help = "read the right-hand sides from the columns of a Matrix Market file"},
-    {.name = "nrhs",
-     .kind = OPTION_COUNT,
-     .value = "K",
-     .offset = FIELD(nrhs),
-     .minimum = 1,
-     .maximum = 0x1p31,
-     .help = "the number of random right-hand sides, uniform in [-1, 1) (default 1)"},
-    {.name = "seed",
-     .kind = OPTION_COUNT,
-     .value = "SEED",
-     .offset = FIELD(seed),
-     .minimum = 0,
-     .maximum = 0x1p53,
-     .help = "the seed of the random right-hand sides (default 1)"},
-    {.name = "output",
-     .letter = 'o',
-     .kind = OPTION_FILE,
-     .value = "FILE",
-     .offset = FIELD(output),
-     .help = "write x to FILE, but only if the residual fell; - is standard output"},
-    {.name = "backend",
-     .kind = OPTION_TEXT,
-     .value = "serial|threads[:T]|cuda[:N]|auto",
-     .words = "serial|threads|cuda|auto",
-     .offset = FIELD(backend),
-     .help =
-         "where to relax: one core (serial), T threads, one GPU (cuda:N), several GPUs "
-         "(cuda:0-3 or cuda:0,2), or all cores (auto, the default); under mpirun each rank "
-         "uses its share of the cores by default, and with cuda one of the GPUs of its machine, "
-         "in turn"},
-    {.name = "variant",
-     .kind = OPTION_TEXT,
-     .value = "NAME",
-     .words = "auto|warp-row|warp-row-l2|warp-row-l2-async|warp-six-rows|warp-six-rows-l2|"
-              "warp-six-rows-l2-async|slices",
-     .offset = FIELD(variant),
-     .help = "the GPU kernels (default auto, the fastest; 'trireme methods' lists them); the "
-             "asynchronous variants do not take f16 and bf16"},
-    {.name = "precision",
-     .kind = OPTION_CHOICE,
-     .words = "s|d",
-     .offset = FIELD(precision),
-     .help = "read values, b and x as float (s) or double (d, the default)"},
-    {.name = "repeat",
-     .kind = OPTION_COUNT,
-     .value = "R",
-     .offset = FIELD(repeat),
-     .minimum = 1,
-     .maximum = 1e6,
-     .help = "time R runs of all sweeps (default 3)"},
+    COUNT_OPTION("block-size", 0, "B", 1, TRS_RELAX_MOST_BLOCK, FIELD(block_size),
+                 "unknowns per block: rows i B to i B + B - 1 are block row i (default 1)"),
+    COUNT_OPTION("sweeps", 'n', "K", 1, 1e9, FIELD(sweeps),
+                 "the number of sweeps, from x = 0 (default 15)"),
+    CHOICE_OPTION("direction", DIRECTIONS, FIELD(direction),
+                  "order of the colours: forward (the default), backward, or both in every sweep "
+                  "(symmetric)"),
+    REAL_OPTION("omega", "W", 1e-6, 2, FIELD(omega), "the relaxation factor (default 1)"),
+    CHOICE_OPTION(
+        "store", STORES, FIELD(store),
+        "precision: mixed (the default) keeps x and off-diagonal blocks in single precision, "
+        "the diagonal blocks and the arithmetic in double; f64 is all double, f32 all single; "
+        "f16 and bf16 are mixed with off-diagonal blocks in 16 bits"),
+    FLAG_OPTION("balanced", FIELD(balanced),
+                "colour with about the same number of rows in every colour"),
+    COUNT_OPTION("residual-every", 0, "K", 1, 1e9, FIELD(every),
+                 "print the residual after every K sweeps"),
+    RHS_FILE_OPTION(FIELD(rhs_file)),
+    COUNT_OPTION("nrhs", 0, "K", 1, 0x1p31, FIELD(nrhs),
+                 "the number of random right-hand sides, uniform in [-1, 1) (default 1)"),
+    COUNT_OPTION("seed", 0, "SEED", 0, 0x1p53, FIELD(seed),
+                 "the seed of the random right-hand sides (default 1)"),
+    FILE_OPTION("output", 'o', "FILE", FIELD(output),
+                "write x to FILE, but only if the residual fell; - is standard output"),
+    TEXT_OPTION(
+        "backend", "serial|threads[:T]|cuda[:N]|auto", "serial|threads|cuda|auto", FIELD(backend),
+        "where to relax: one core (serial), T threads, one GPU (cuda:N), several GPUs "
+        "(cuda:0-3 or cuda:0,2), or all cores (auto, the default); under mpirun each rank "
+        "uses its share of the cores by default, and with cuda one of the GPUs of its machine, "
+        "in turn"),
+    TEXT_OPTION("variant", "NAME",
+                "auto|warp-row|warp-row-l2|warp-row-l2-async|warp-six-rows|warp-six-rows-l2|"
+                "warp-six-rows-l2-async|slices",
+                FIELD(variant),
+                "the GPU kernels (default auto, the fastest; 'trireme methods' lists them); the "
+                "asynchronous variants do not take f16 and bf16"),
+    CHOICE_OPTION("precision", "s|d", FIELD(precision),
+                  "read values, b and x as float (s) or double (d, the default)"),
+    COUNT_OPTION("repeat", 0, "R", 1, 1e6, FIELD(repeat), "time R runs of all sweeps (default 3)"),
     MAX_MEMORY_OPTION(FIELD(max_memory)),
-    {.name = "json",
-     .kind = OPTION_FLAG,
-     .offset = FIELD(json),
-     .help = "print the report and failures as JSON"},
+    JSON_OPTION(FIELD(json)),
     {0}};
 
 static const paragraph paragraphs[] = {
@@ -172,15 +109,8 @@ static const paragraph paragraphs[] = {
      "  mpirun -np 4 trireme relax A.mtx --block-size 5 --backend cuda"},
     {0}};
 
-const command cmd_relax = {.name = "relax",
-                           .synopsis = "[OPTIONS] M",
-                           .summary = "relax A x = b in blocks, by colours",
-                           .operand = "file",
-                           .min_operands = 1,
-                           .max_operands = 1,
-                           .options = options,
-                           .paragraphs = paragraphs,
-                           .run = run};
+const command cmd_relax =
+    FILE_COMMAND("relax", "[OPTIONS] M", "relax A x = b in blocks, by colours");
 
 typedef struct job {
   settings set;
@@ -209,21 +139,12 @@ static int allocate(const job *j, void **array) {
 }
 
 static int make_rhs(job *j) {
-  int code = -1;
+  int code;
   j->nrhs = j->set.nrhs;
-  if (j->set.rhs_file) {
-    int64_t rows;
-    const trs_read_options how = {.struct_size = sizeof(trs_read_options),
-                                  .max_bytes = files_max_bytes()};
-    if (trs_vectors_read(&j->b, &rows, &j->nrhs, j->matrix.scalar, j->set.rhs_file, &how))
-      return leave_library(NULL);
-    if (rows != j->n || j->nrhs < 1)
-      return leave(LEAVE_INPUT, trs_status_name(TRS_ERROR_FORMAT), -1,
-                   "%s is %s x %s, but %s needs right-hand sides of %s rows", j->set.rhs_file,
-                   human_count(rows).s, human_count(j->nrhs).s, j->in.name, human_count(j->n).s);
-  } else if ((code = allocate(j, &j->b)) < 0) {
+  if (j->set.rhs_file)
+    code = input_rhs(&j->in, j->set.rhs_file, j->matrix.scalar, j->n, &j->b, &j->nrhs);
+  else if ((code = allocate(j, &j->b)) < 0)
     trs_random_fill(j->b, j->n * j->nrhs, j->matrix.scalar, (uint64_t)j->set.seed);
-  }
   return code < 0 ? allocate(j, &j->x) : code;
 }
 
@@ -267,11 +188,6 @@ static int create(job *j) {
   return status ? leave_library(j->in.name) : -1;
 }
 
-static int compare(const void *left, const void *right) {
-  double a = *(const double *)left, b = *(const double *)right;
-  return (a > b) - (a < b);
-}
-
 static trs_status run_sweeps(job *j, double *norms) {
   trs_sweep_options how = {.struct_size = sizeof(trs_sweep_options),
                            .sweeps = j->set.sweeps,
@@ -313,9 +229,8 @@ static int measure(job *j) {
     status = run_sweeps(j, NULL);
     seconds[j->repeats++] = (seconds_now() - start) / (double)j->set.sweeps;
   }
-  qsort(seconds, (size_t)j->repeats, sizeof *seconds, compare);
+  j->median = sort_median(seconds, j->repeats);
   j->fastest = seconds[0];
-  j->median = seconds[j->repeats / 2];
   free(seconds);
   return status ? leave_library(j->in.name) : -1;
 }
@@ -326,15 +241,6 @@ static bool is_finite(const job *j) {
     if (!isfinite(single ? (double)((const float *)j->x)[i] : ((const double *)j->x)[i]))
       return false;
   return true;
-}
-
-static short_text nth_word(const char *words, int position) {
-  const char *word = words;
-  size_t length = 0;
-  short_text t;
-  for (int i = 0; i <= position; i++) length = next_word(&words, &word);
-  snprintf(t.s, sizeof t.s, "%.*s", (int)length, word);
-  return t;
 }
 
 static int64_t sweep_bytes(const job *j) {

@@ -1,11 +1,12 @@
 /* cmd_solve.c - trireme solve: one system, checked and timed. */
+#include <stdio.h>
 #include <string.h>
 
 #include "command.h"
+#include "files.h"
+#include "leave.h"
 #include "output.h"
 #include "relax_ranks.h"
-#include "progress.h"
-#include "report.h"
 #include "solve.h"
 
 static int run(int argc, char **argv);
@@ -13,142 +14,71 @@ static int run(int argc, char **argv);
 #define FIELD(member) offsetof(solve_settings, member)
 
 static const option options[] = {
-    {.name = "uplo",
-     .kind = OPTION_CHOICE,
-     .words = "lower|upper",
-     .offset = FIELD(uplo),
-     .help = "the triangle to solve with; of a general matrix the rest is ignored"},
-    {.name = "trans",
-     .kind = OPTION_CHOICE,
-     .words = "n|t|c",
-     .offset = FIELD(trans),
-     .help = "solve with T (n, the default), its transpose (t) or its conjugate transpose (c)"},
-    {.name = "diag",
-     .kind = OPTION_CHOICE,
-     .words = "nonunit|unit",
-     .offset = FIELD(diag),
-     .help = "unit: the diagonal is one; stored diagonal entries are ignored"},
-    {.name = "add-diagonal",
-     .kind = OPTION_FLAG,
-     .offset = FIELD(add_diagonal),
-     .help = "set each missing or zero diagonal entry to max(1, the sum of the absolute values of "
-             "its row)"},
-    {.name = "rhs-file",
-     .letter = 'b',
-     .kind = OPTION_FILE,
-     .value = "FILE",
-     .offset = FIELD(rhs_file),
-     .help = "read the right-hand sides from the columns of a Matrix Market file"},
-    {.name = "matrix",
-     .kind = OPTION_FILE,
-     .value = "FILE",
-     .offset = FIELD(matrix),
-     .help = "with factors: the matrix that was factored, to report the error against it too"},
-    {.name = "rhs",
-     .kind = OPTION_TEXT,
-     .value = "random[:SEED]",
-     .words = "random",
-     .offset = FIELD(rhs),
-     .help = "random right-hand sides, uniform in [-1, 1) (the default, with seed 1)"},
-    {.name = "nrhs",
-     .kind = OPTION_COUNT,
-     .value = "K",
-     .offset = FIELD(nrhs),
-     .minimum = 1,
-     .maximum = 0x1p31,
-     .help = "the number of random right-hand sides (default 1)"},
-    {.name = "output",
-     .letter = 'o',
-     .kind = OPTION_FILE,
-     .value = "FILE",
-     .offset = FIELD(output),
-     .help = "write the solution x to FILE, but only if its backward error is small; - is standard "
-             "output"},
-    {.name = "backend",
-     .kind = OPTION_TEXT,
-     .value = "serial|threads[:T]|cuda[:N]|cuda:N-N|nvshmem|auto",
-     .words = "serial|threads|cuda|nvshmem|auto",
-     .offset = FIELD(backend),
-     .help = "where to solve: one core (serial), T threads, the first GPU (cuda), GPU N, counted "
-             "from 0 (cuda:N), several GPUs of this machine (cuda:0-3 or cuda:0,2; nvshmem for one "
-             "process per GPU under mpirun), or the fastest of CPU and GPU (auto, the default)"},
-    {.name = "method",
-     .kind = OPTION_TEXT,
-     .value = "NAME[:KEY=VALUE,...]",
-     .words = "@methods",
-     .offset = FIELD(method),
-     .help = "use this method ('trireme methods' lists them); some take parameters: "
-             "syncfree-csc:warps=8"},
-    {.name = "grid",
-     .kind = OPTION_TEXT,
-     .value = "PXxPYxPZ|auto",
-     .words = "auto",
-     .offset = FIELD(grid),
-     .help = "solve A x = b from factors on MPI ranks: PZ grids, a power of two, of PX x PY ranks; "
-             "--method is grid3d (the default), grid3d:algorithm=4 (L23's, on GPUs), "
-             "grid3d-baseline or grid2d. With --backend cuda, cuda:N, threads[:T] or serial each "
-             "of 1x1xPZ grids is solved there; the ranks of a machine take its GPUs in turn"},
-    {.name = "trees",
-     .kind = OPTION_CHOICE,
-     .words = "binary|flat",
-     .offset = FIELD(trees),
-     .help = "with --grid: shape of the broadcast and reduction trees (default binary)"},
-    {.name = "scattered",
-     .kind = OPTION_FLAG,
-     .offset = FIELD(scattered),
-     .help = "with --grid: distribute every supernode over its grid, as in L23; the default keeps "
-             "each supernode at the bottom of the tree on one rank, which saves messages"},
-    {.name = "invert",
-     .kind = OPTION_CHOICE,
-     .words = "auto|blocks|separators",
-     .offset = FIELD(invert),
-     .help = "with --grid: which diagonal triangles the analysis inverts: those of supernodes "
-             "(blocks), those of whole separators, or those of nearly full separators (auto, the "
-             "default of grid3d); a separator is left alone if its inverse may lose more than "
-             "three digits"},
-    {.name = "width",
-     .kind = OPTION_COUNT,
-     .value = "W",
-     .offset = FIELD(width),
-     .minimum = 1,
-     .maximum = 1e6,
-     .help = "with --grid: the largest number of columns of a supernode (default 128)"},
-    {.name = "store",
-     .kind = OPTION_CHOICE,
-     .words = "same|f32",
-     .offset = FIELD(store),
-     .help = "f32: a GPU keeps the off-diagonal values of a double matrix as floats; faster and "
-             "less accurate (default same)"},
-    {.name = "gpu-memory",
-     .kind = OPTION_REAL,
-     .value = "GB",
-     .offset = FIELD(gpu_memory),
-     .minimum = 1e-6,
-     .maximum = 1e6,
-     .help = "use at most GB gigabytes of each GPU; several GPUs can solve what does not fit on "
-             "one, and then read the file part by part"},
-    {.name = "tune",
-     .kind = OPTION_FLAG,
-     .offset = FIELD(tune),
-     .help = "on a GPU: time candidate settings in the analysis and keep the fastest"},
-    {.name = "precision",
-     .kind = OPTION_CHOICE,
-     .words = "s|d|c|z",
-     .offset = FIELD(precision),
-     .help = "read values as float (s), double (d), complex float (c) or complex double (z) "
-             "(default: d, or z for a complex file)"},
-    {.name = "repeat",
-     .kind = OPTION_COUNT,
-     .value = "R",
-     .offset = FIELD(repeat),
-     .minimum = 1,
-     .maximum = 1e9,
-     .help = "time R solves (default: ten, or as many as fit in one second)"},
+    CHOICE_OPTION("uplo", "lower|upper", FIELD(uplo),
+                  "the triangle to solve with; of a general matrix the rest is ignored"),
+    CHOICE_OPTION(
+        "trans", "n|t|c", FIELD(trans),
+        "solve with T (n, the default), its transpose (t) or its conjugate transpose (c)"),
+    CHOICE_OPTION("diag", "nonunit|unit", FIELD(diag),
+                  "unit: the diagonal is one; stored diagonal entries are ignored"),
+    FLAG_OPTION(
+        "add-diagonal", FIELD(add_diagonal),
+        "set each missing or zero diagonal entry to max(1, the sum of the absolute values of "
+        "its row)"),
+    RHS_FILE_OPTION(FIELD(rhs_file)),
+    FILE_OPTION("matrix", 0, "FILE", FIELD(matrix),
+                "with factors: the matrix that was factored, to report the error against it too"),
+    TEXT_OPTION("rhs", "random[:SEED]", "random", FIELD(rhs),
+                "random right-hand sides, uniform in [-1, 1) (the default, with seed 1)"),
+    COUNT_OPTION("nrhs", 0, "K", 1, 0x1p31, FIELD(nrhs),
+                 "the number of random right-hand sides (default 1)"),
+    FILE_OPTION(
+        "output", 'o', "FILE", FIELD(output),
+        "write the solution x to FILE, but only if its backward error is small; - is standard "
+        "output"),
+    TEXT_OPTION(
+        "backend", "serial|threads[:T]|cuda[:N]|cuda:N-N|nvshmem|auto",
+        "serial|threads|cuda|nvshmem|auto", FIELD(backend),
+        "where to solve: one core (serial), T threads, the first GPU (cuda), GPU N, counted "
+        "from 0 (cuda:N), several GPUs of this machine (cuda:0-3 or cuda:0,2; nvshmem for one "
+        "process per GPU under mpirun), or the fastest of CPU and GPU (auto, the default)"),
+    TEXT_OPTION("method", "NAME[:KEY=VALUE,...]", "@methods", FIELD(method),
+                "use this method ('trireme methods' lists them); some take parameters: "
+                "syncfree-csc:warps=8"),
+    TEXT_OPTION(
+        "grid", "PXxPYxPZ|auto", "auto", FIELD(grid),
+        "solve A x = b from factors on MPI ranks: PZ grids, a power of two, of PX x PY ranks; "
+        "--method is grid3d (the default), grid3d:algorithm=4 (L23's, on GPUs), "
+        "grid3d-baseline or grid2d. With --backend cuda, cuda:N, threads[:T] or serial each "
+        "of 1x1xPZ grids is solved there; the ranks of a machine take its GPUs in turn"),
+    CHOICE_OPTION("trees", "binary|flat", FIELD(trees),
+                  "with --grid: shape of the broadcast and reduction trees (default binary)"),
+    FLAG_OPTION(
+        "scattered", FIELD(scattered),
+        "with --grid: distribute every supernode over its grid, as in L23; the default keeps "
+        "each supernode at the bottom of the tree on one rank, which saves messages"),
+    CHOICE_OPTION(
+        "invert", "auto|blocks|separators", FIELD(invert),
+        "with --grid: which diagonal triangles the analysis inverts: those of supernodes "
+        "(blocks), those of whole separators, or those of nearly full separators (auto, the "
+        "default of grid3d); a separator is left alone if its inverse may lose more than "
+        "three digits"),
+    COUNT_OPTION("width", 0, "W", 1, 1e6, FIELD(width),
+                 "with --grid: the largest number of columns of a supernode (default 128)"),
+    CHOICE_OPTION(
+        "store", "same|f32", FIELD(store),
+        "f32: a GPU keeps the off-diagonal values of a double matrix as floats; faster and "
+        "less accurate (default same)"),
+    REAL_OPTION("gpu-memory", "GB", 1e-6, 1e6, FIELD(gpu_memory),
+                "use at most GB gigabytes of each GPU; several GPUs can solve what does not fit on "
+                "one, and then read the file part by part"),
+    FLAG_OPTION("tune", FIELD(tune),
+                "on a GPU: time candidate settings in the analysis and keep the fastest"),
+    PRECISION_OPTION(FIELD(precision)),
+    COUNT_OPTION("repeat", 0, "R", 1, 1e9, FIELD(repeat),
+                 "time R solves (default: ten, or as many as fit in one second)"),
     MAX_MEMORY_OPTION(FIELD(max_memory)),
-    {.name = "json",
-     .kind = OPTION_FLAG,
-     .offset = FIELD(json),
-     .help = "print the report and failures as JSON"},
+    JSON_OPTION(FIELD(json)),
     {0}};
 
 static const paragraph paragraphs[] = {
@@ -215,56 +145,8 @@ static const paragraph paragraphs[] = {
      "  mpirun -np 8 trireme solve A.h5 --grid 2x2x2"},
     {0}};
 
-const command cmd_solve = {.name = "solve",
-                           .synopsis = "[OPTIONS] M",
-                           .summary = "solve a triangular system, or A x = b from factors",
-                           .operand = "file",
-                           .min_operands = 1,
-                           .max_operands = 1,
-                           .options = options,
-                           .paragraphs = paragraphs,
-                           .run = run};
-
-int solve_check_settings(solve_settings *s) {
-  if (s->rhs_file && s->rhs) return leave_usage("solve", "give either -b FILE or --rhs, not both");
-  if (s->rhs_file && s->nrhs)
-    return leave_usage("solve", "--nrhs is for random right-hand sides: leave it out with -b FILE");
-  if (s->output && names_hdf5(s->output))
-    return leave_usage("solve",
-                       "solutions are written as Matrix Market: give a name such as x.mtx");
-  return s->output ? check_writable(&s->output) : -1;
-}
-
-int solve_write(const solve_job *job) {
-  if (!job->set.output) return -1;
-  trs_status status = trs_vectors_write(job->x, job->n, job->nrhs, job->n, TRS_COL_MAJOR,
-                                        job->scalar, job->set.output);
-  return status ? leave_library(NULL) : -1;
-}
-
-static int leave_not_finite(const solve_job *job) {
-  static const char *const causes[] = {
-      [TRS_RANGE_RHS] = "b is not finite",
-      [TRS_RANGE_MATRIX] = "the matrix is not finite",
-      [TRS_RANGE_PIVOT] = "the quotient with the diagonal entry exceeds the range",
-      [TRS_RANGE_OVERFLOW] = "a product or a sum exceeds the range",
-      [TRS_RANGE_UNEXPLAINED] = "nothing exceeds the range"};
-  const trs_backward_error *e = &job->error;
-  bool overflow = e->range == TRS_RANGE_PIVOT || e->range == TRS_RANGE_OVERFLOW;
-  return leave(LEAVE_NUMERICAL, overflow ? "overflow" : "backward error", e->range_row,
-               "x %s %s: first in row %lld of right-hand side %lld, where %s%s",
-               overflow ? "overflows" : "is not finite in", human_scalar(job->scalar),
-               (long long)e->range_row, (long long)e->range_column, causes[e->range],
-               job->set.output ? "; no solution is written" : "");
-}
-
-int solve_leave_inaccurate(const solve_job *job) {
-  if (job->error.range) return leave_not_finite(job);
-  return leave(LEAVE_NUMERICAL, "backward error", job->error.worst_row,
-               "the backward error, %.3g, is above %.3g (worst row %lld)%s",
-               job->error.componentwise, job->limit, (long long)job->error.worst_row,
-               job->set.output ? "; no solution is written" : "");
-}
+const command cmd_solve =
+    FILE_COMMAND("solve", "[OPTIONS] M", "solve a triangular system, or A x = b from factors");
 
 static int solve(solve_job *job, const char *name) {
   int code = solve_check_settings(&job->set);

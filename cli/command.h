@@ -7,17 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "trireme.h"
-
-/* How the command leaves; exit_codes in main.c explains each. */
-enum {
-  LEAVE_SOLVED = 0,
-  LEAVE_NUMERICAL = 1,
-  LEAVE_USAGE = 2,
-  LEAVE_INPUT = 3,
-  LEAVE_UNAVAILABLE = 4,
-  LEAVE_BUG = 5
-};
+#include "output.h"
 
 typedef enum option_kind {
   OPTION_FLAG,   /* a bool */
@@ -39,6 +29,42 @@ typedef struct option {
   const char *help;        /* one sentence, no full stop */
 } option;
 
+/* Entries of a table of options, which {0} ends: each kind's own members, the field, the help. */
+#define FLAG_OPTION(label, field, text) \
+  { .name = (label), .kind = OPTION_FLAG, .offset = (field), .help = (text) }
+#define TEXT_OPTION(label, what, known, field, text)                                            \
+  {                                                                                             \
+    .name = (label), .kind = OPTION_TEXT, .value = (what), .words = (known), .offset = (field), \
+    .help = (text)                                                                              \
+  }
+#define FILE_OPTION(label, sign, what, field, text)                                             \
+  {                                                                                             \
+    .name = (label), .letter = (sign), .kind = OPTION_FILE, .value = (what), .offset = (field), \
+    .help = (text)                                                                              \
+  }
+#define CHOICE_OPTION(label, choices, field, text) \
+  { .name = (label), .kind = OPTION_CHOICE, .words = (choices), .offset = (field), .help = (text) }
+#define COUNT_OPTION(label, sign, what, least, most, field, text)                                \
+  {                                                                                              \
+    .name = (label), .letter = (sign), .kind = OPTION_COUNT, .value = (what), .offset = (field), \
+    .minimum = (least), .maximum = (most), .help = (text)                                        \
+  }
+#define REAL_OPTION(label, what, least, most, field, text)                                        \
+  {                                                                                               \
+    .name = (label), .kind = OPTION_REAL, .value = (what), .offset = (field), .minimum = (least), \
+    .maximum = (most), .help = (text)                                                             \
+  }
+
+/* Options that several commands have. */
+#define JSON_OPTION(field) FLAG_OPTION("json", field, "print the report and failures as JSON")
+#define PRECISION_OPTION(field)                                                                  \
+  CHOICE_OPTION("precision", "s|d|c|z", field,                                                   \
+                "read values as float (s), double (d), complex float (c) or complex double (z) " \
+                "(default: d, or z for a complex file)")
+#define RHS_FILE_OPTION(field)                \
+  FILE_OPTION("rhs-file", 'b', "FILE", field, \
+              "read the right-hand sides from the columns of a Matrix Market file")
+
 typedef struct paragraph {
   const char *title; /* NULL: part of the description, which comes first */
   const char *text;  /* lines that begin with a blank are printed unchanged */
@@ -53,21 +79,16 @@ typedef struct command {
   const option *options;             /* ends with a NULL name; --help is understood besides */
   const paragraph *paragraphs;       /* end with a NULL text */
   int (*run)(int argc, char **argv); /* the words behind the name; returns how to leave */
+  const char *program; /* a program that has syntax and texts, asked by "--print"; or NULL */
+  const struct command *const *commands; /* of trireme itself: its subcommands, then NULL */
 } command;
 
-typedef struct exit_code {
-  int code;
-  const char *text;
-} exit_code;
-
-/* All subcommands, then NULL; trireme itself, which has only options and prose; exit codes, the
- * last with a NULL text. */
-extern const command *const commands[];
-extern const command root_command;
-extern const exit_code exit_codes[];
-
-const command *command_find(const char *name);
-int leave_no_command(const char *typed);
+/* A command on one file, with the tables and the function of its source. */
+#define FILE_COMMAND(label, usage, what)                                                           \
+  {                                                                                                \
+    .name = (label), .synopsis = (usage), .summary = (what), .operand = "file", .min_operands = 1, \
+    .max_operands = 1, .options = options, .paragraphs = paragraphs, .run = run                    \
+  }
 
 /* Fills settings from argv and leaves in argv the operands, *argc of them.  Returns -1 to go on,
  * or how to leave: --help was printed, or a mistake was reported. */
@@ -79,12 +100,18 @@ bool word_near(char *near, size_t size, const char *typed, const char *words);
 
 void help_print(const command *c);
 void manual_print(const command *c);
-int completion_print(const char *shell);
+/* The script for a shell, bash, zsh or fish; the part of one command. */
+int completion_print(const command *root, const char *shell);
+void completion_print_command(const command *c, const char *shell);
+
+/* Prints what another program asked for by "--print WHAT": help, man, or a shell's completion. */
+void command_print(const command *c, const char *what);
 
 /* "-b, --rhs-file FILE" */
 void option_head(const option *o, char *text, size_t size);
 
 /* The next word of a '|' list: returns its length and its beginning; 0 at the end. */
 size_t next_word(const char **words, const char **begin);
+short_text nth_word(const char *words, int position);
 
 #endif

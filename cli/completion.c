@@ -3,7 +3,9 @@
 #include <string.h>
 
 #include "command.h"
-#include "output.h"
+#include "leave.h"
+#include "program.h"
+#include "trireme.h"
 
 /* Prints text with a backslash before each character in `escaped`. */
 static void print_escaped(const char *text, size_t length, const char *escaped) {
@@ -35,6 +37,9 @@ static void print_methods(void) {
   }
 }
 
+/* Of the script that is printed; NULL while another program prints its part. */
+static const command *const *commands;
+
 /* The words of a '|' list with blanks between; @methods and @generators come from the library,
  * @commands from here. */
 static void print_words(const char *words, const char *escaped) {
@@ -43,7 +48,7 @@ static void print_words(const char *words, const char *escaped) {
   } else if (!strcmp(words, "@generators")) {
     print_generators(escaped);
   } else if (!strcmp(words, "@commands")) {
-    for (int i = 0; commands[i]; i++) printf("%s ", commands[i]->name);
+    for (int i = 0; commands && commands[i]; i++) printf("%s ", commands[i]->name);
   } else {
     for (; *words; words++) putchar(*words == '|' ? ' ' : *words);
   }
@@ -65,11 +70,11 @@ static void print_quoted(const char *text, const char *escaped) {
 
 /* ---- bash ---- */
 
-static void bash_value(const command *c, const option *o) {
+static void bash_value(const option *o) {
   if (o->kind == OPTION_FLAG) return;
-  printf("    ");
-  if (o->letter) printf("%s:-%c|", c->name, o->letter);
-  printf("%s:--%s)\n      ", c->name, o->name);
+  printf("        ");
+  if (o->letter) printf("-%c|", o->letter);
+  printf("--%s)\n          ", o->name);
   if (takes_file(o)) {
     printf("compopt -o filenames; COMPREPLY=($(compgen -f -- \"$cur\"))");
   } else {
@@ -81,7 +86,9 @@ static void bash_value(const command *c, const option *o) {
 }
 
 static void bash_command(const command *c) {
-  printf("    %s)\n      options='", c->name);
+  printf("    %s)\n      case $prev in\n", c->name);
+  for (const option *o = c->options; o->name; o++) bash_value(o);
+  printf("      esac\n      options='");
   for (const option *o = c->options; o->name; o++) printf("--%s ", o->name);
   printf("--help'");
   if (c->operand && strcmp(c->operand, "file") != 0) {
@@ -94,7 +101,7 @@ static void bash_command(const command *c) {
   printf(" ;;\n");
 }
 
-static void print_bash(void) {
+static void bash_begin(void) {
   printf(
       "# bash completion for trireme; made by 'trireme completion bash'.\n"
       "_trireme() {\n"
@@ -104,11 +111,10 @@ static void print_bash(void) {
       "  if ((COMP_CWORD == 1)); then\n"
       "    COMPREPLY=($(compgen -W '");
   print_words("@commands", "");
-  printf("--help --version' -- \"$cur\"))\n    return\n  fi\n  case $command:$prev in\n");
-  for (int i = 0; commands[i]; i++)
-    for (const option *o = commands[i]->options; o->name; o++) bash_value(commands[i], o);
-  printf("  esac\n  case $command in\n");
-  for (int i = 0; commands[i]; i++) bash_command(commands[i]);
+  printf("--help --version' -- \"$cur\"))\n    return\n  fi\n  case $command in\n");
+}
+
+static void bash_end(void) {
   printf(
       "  esac\n"
       "  if [[ $cur == -* ]]; then\n"
@@ -163,7 +169,7 @@ static void zsh_command(const command *c) {
   printf("\n      ;;\n");
 }
 
-static void print_zsh(void) {
+static void zsh_begin(void) {
   printf(
       "#compdef trireme\n"
       "# zsh completion for trireme; made by 'trireme completion zsh'.\n"
@@ -185,9 +191,9 @@ static void print_zsh(void) {
       "  shift words\n"
       "  ((CURRENT--))\n"
       "  case $command in\n");
-  for (int i = 0; commands[i]; i++) zsh_command(commands[i]);
-  printf("  esac\n}\n_trireme \"$@\"\n");
 }
+
+static void zsh_end(void) { printf("  esac\n}\n_trireme \"$@\"\n"); }
 
 /* ---- fish ---- */
 
@@ -206,9 +212,6 @@ static void fish_option(const command *c, const option *o) {
 }
 
 static void fish_command(const command *c) {
-  printf("complete -c trireme -n __fish_use_subcommand -f -a %s -d '", c->name);
-  print_quoted(c->summary, "");
-  printf("'\n");
   if (c->operand && strcmp(c->operand, "file") != 0) {
     printf("complete -c trireme -n '__fish_seen_subcommand_from %s' -f -a '", c->name);
     print_words(c->operand, "");
@@ -217,23 +220,52 @@ static void fish_command(const command *c) {
   for (const option *o = c->options; o->name; o++) fish_option(c, o);
 }
 
-static void print_fish(void) {
+static void fish_begin(void) {
   printf(
       "# fish completion for trireme; made by 'trireme completion fish'.\n"
       "complete -c trireme -l help -s h -d 'print help'\n"
       "complete -c trireme -n __fish_use_subcommand -f -l version -d 'print the version'\n");
-  for (int i = 0; commands[i]; i++) fish_command(commands[i]);
+  for (int i = 0; commands[i]; i++) {
+    printf("complete -c trireme -n __fish_use_subcommand -f -a %s -d '", commands[i]->name);
+    print_quoted(commands[i]->summary, "");
+    printf("'\n");
+  }
 }
 
-int completion_print(const char *shell) {
-  if (!strcmp(shell, "bash"))
-    print_bash();
-  else if (!strcmp(shell, "zsh"))
-    print_zsh();
-  else if (!strcmp(shell, "fish"))
-    print_fish();
-  else
+static void fish_end(void) {}
+
+/* ---- All ---- */
+
+static const struct shell {
+  const char *name;
+  void (*begin)(void), (*command)(const command *c), (*end)(void);
+} shells[] = {{"bash", bash_begin, bash_command, bash_end},
+              {"zsh", zsh_begin, zsh_command, zsh_end},
+              {"fish", fish_begin, fish_command, fish_end}};
+
+static const struct shell *find_shell(const char *name) {
+  for (size_t k = 0; k < sizeof shells / sizeof *shells; k++)
+    if (!strcmp(shells[k].name, name)) return &shells[k];
+  return NULL;
+}
+
+void completion_print_command(const command *c, const char *shell) {
+  const struct shell *s = find_shell(shell);
+  if (s) s->command(c);
+}
+
+int completion_print(const command *root, const char *shell) {
+  const struct shell *s = find_shell(shell);
+  if (!s)
     return leave_usage("completion", "there is no script for '%s', only for bash, zsh and fish",
                        shell);
+  commands = root->commands;
+  s->begin();
+  for (int i = 0; commands[i]; i++)
+    if (commands[i]->program)
+      program_call((const char *const[]){commands[i]->program, "--print", shell, NULL});
+    else
+      s->command(commands[i]);
+  s->end();
   return LEAVE_SOLVED;
 }

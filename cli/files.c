@@ -4,13 +4,13 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "command.h"
-#include "output.h"
+#include "leave.h"
 #include "progress.h"
 #include "report.h"
 
@@ -24,11 +24,15 @@ static trs_status read_any(input *in, const trs_read_options *options) {
                                         : trs_matrix_read(&in->A, in->name, options);
 }
 
+static trs_read_options reading(int precision) {
+  return (trs_read_options){.struct_size = sizeof(trs_read_options),
+                            .scalar = scalar_chosen(precision),
+                            .progress = progress_show,
+                            .max_bytes = files_max_bytes()};
+}
+
 trs_status input_try(input *in, const char *name, int precision) {
-  trs_read_options options = {.struct_size = sizeof(trs_read_options),
-                              .scalar = scalar_chosen(precision),
-                              .progress = progress_show,
-                              .max_bytes = files_max_bytes()};
+  trs_read_options options = reading(precision);
   *in = (input){.name = name};
   progress_begin();
   double start = seconds_now();
@@ -40,10 +44,7 @@ trs_status input_try(input *in, const char *name, int precision) {
 
 trs_status input_open(input *in, const char *name, int precision, trs_format format, trs_uplo uplo,
                       bool add_diagonal) {
-  trs_read_options options = {.struct_size = sizeof(trs_read_options),
-                              .scalar = scalar_chosen(precision),
-                              .progress = progress_show,
-                              .max_bytes = files_max_bytes()};
+  trs_read_options options = reading(precision);
   *in = (input){.name = name, .deferred = true};
   progress_begin();
   double start = seconds_now();
@@ -63,6 +64,20 @@ int input_read_matrix(input *in, const char *name, int precision, const char *ta
   input_free(in);
   return leave(LEAVE_INPUT, trs_status_name(TRS_ERROR_FORMAT), -1,
                "%s holds factors; %s needs a matrix", name, task);
+}
+
+int input_rhs(const input *in, const char *path, trs_scalar scalar, int64_t n, void **b,
+              int64_t *nrhs) {
+  int64_t rows;
+  trs_read_options options = reading(-1);
+  progress_begin();
+  trs_status status = trs_vectors_read(b, &rows, nrhs, scalar, path, &options);
+  progress_end();
+  if (status) return leave_library(NULL);
+  if (rows == n && *nrhs > 0) return -1;
+  return leave(LEAVE_INPUT, trs_status_name(TRS_ERROR_FORMAT), -1,
+               "%s is %s x %s, but %s needs right-hand sides of %s rows", path, human_count(rows).s,
+               human_count(*nrhs).s, in->name, human_count(n).s);
 }
 
 void input_free(input *in) {

@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+#include "command.h"
 #include "trireme.h"
 
 /* The operand M: a matrix, or factors.  One of A and F is set after a successful read. */
@@ -28,18 +29,17 @@ trs_status input_open(input *in, const char *name, int precision, trs_format for
                       bool add_diagonal);
 /* As input_read, but factors are an error; task names the command in the message. */
 int input_read_matrix(input *in, const char *name, int precision, const char *task);
+/* *nrhs right-hand sides of n rows from a file, which trs_free frees; -1, or how to leave. */
+int input_rhs(const input *in, const char *path, trs_scalar scalar, int64_t n, void **b,
+              int64_t *nrhs);
 void input_free(input *in);
 
 /* --max-memory, a double in the settings, for every command that reads files; the limit for all
  * later reading. */
 #define MAX_MEMORY_OPTION(field)                                                                  \
-  {                                                                                               \
-    .name = "max-memory", .kind = OPTION_REAL, .value = "GB", .offset = (field), .minimum = 1e-6, \
-    .maximum = 1e9,                                                                               \
-    .help =                                                                                       \
-        "refuse files that take more memory than so many GB to read (default: half of the "       \
-        "machine's memory)"                                                                       \
-  }
+  REAL_OPTION("max-memory", "GB", 1e-6, 1e9, field,                                               \
+              "refuse files that take more memory than so many GB to read (default: half of the " \
+              "machine's memory)")
 void files_limit_memory(double gigabytes);
 /* The value for max_bytes of trs_read_options. */
 int64_t files_max_bytes(void);

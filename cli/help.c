@@ -1,11 +1,20 @@
 /* help.c - --help from a command's table. */
 #include <ctype.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "command.h"
+#include "leave.h"
 #include "output.h"
 
 enum { HELP_COLUMN = 30 };
+
+void option_head(const option *o, char *text, size_t size) {
+  char letter[8] = "    ";
+  if (o->letter) snprintf(letter, sizeof letter, "-%c, ", o->letter);
+  const char *value = o->kind == OPTION_CHOICE ? o->words : o->value;
+  snprintf(text, size, "%s--%s%s%s", letter, o->name, value ? " " : "", value ? value : "");
+}
 
 static void heading(const char *title) {
   printf("\n%s%s%s\n", style_on(STYLE_BOLD), title, style_off());
@@ -31,13 +40,13 @@ static void print_options(const command *c) {
   entry("-h, --help", "print this help and exit");
 }
 
-static void print_commands(void) {
+static void print_commands(const command *const *commands) {
   heading("Commands");
   for (int i = 0; commands[i]; i++) {
+    const command *c = commands[i];
     char head[96];
-    snprintf(head, sizeof head, "%s%s%s", commands[i]->name, *commands[i]->synopsis ? " " : "",
-             commands[i]->synopsis);
-    entry(strlen(head) + 4 > HELP_COLUMN ? commands[i]->name : head, commands[i]->summary);
+    snprintf(head, sizeof head, "%s%s%s", c->name, *c->synopsis ? " " : "", c->synopsis);
+    entry(strlen(head) + 4 > HELP_COLUMN ? c->name : head, c->summary);
   }
 }
 
@@ -67,11 +76,20 @@ void help_print(const command *c) {
     printf("\n");
     print_wrapped(stdout, p->text, 0);
   }
-  if (c == &root_command) print_commands();
+  if (c->commands) print_commands(c->commands);
   print_options(c);
   for (; p->text; p++) {
     heading(p->title);
     print_wrapped(stdout, p->text, 2);
   }
-  if (c == &root_command) print_exit_codes();
+  if (c->commands) print_exit_codes();
+}
+
+void command_print(const command *c, const char *what) {
+  if (!strcmp(what, "help"))
+    help_print(c);
+  else if (!strcmp(what, "man"))
+    manual_print(c);
+  else
+    completion_print_command(c, what);
 }

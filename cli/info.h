@@ -4,6 +4,7 @@
 
 #include "files.h"
 #include "symmetry.h"
+#include "trireme.h"
 
 /* One triangle and its levels. */
 typedef struct info_sweep {

@@ -1,8 +1,12 @@
 /* info_report.c - what trireme info found out, as a table and as JSON. */
-#include "command.h"
+
+#include <stdio.h>
+
 #include "info.h"
+#include "leave.h"
 #include "output.h"
 #include "report.h"
+#include "symmetry.h"
 #include "widths.h"
 
 enum { LINE_SIZE = 160 };

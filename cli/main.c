@@ -1,13 +1,12 @@
-/* main.c - trireme: finds the subcommand, runs it, and makes sure that its output arrived. */
-#include <errno.h>
-#include <fcntl.h>
-#include <signal.h>
+/* main.c - trireme: finds the subcommand and runs it. */
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "command.h"
+#include "commands.h"
+#include "leave.h"
 #include "output.h"
+#include "program.h"
 #include "report.h"
 
 #define COMMAND(name) extern const command cmd_##name;
@@ -15,33 +14,18 @@
 #undef COMMAND
 
 #define COMMAND(name) &cmd_##name,
-const command *const commands[] = {
+static const command *const commands[] = {
 #include "commands.def"
     NULL};
 #undef COMMAND
-
-const exit_code exit_codes[] = {
-    {LEAVE_SOLVED, "success; every solution was checked and has a small backward error"},
-    {LEAVE_NUMERICAL,
-     "numerical failure: a zero or non-finite pivot, a stalled solve, a large backward error, or "
-     "sweeps that do not reduce the residual"},
-    {LEAVE_USAGE, "a mistake in the command line"},
-    {LEAVE_INPUT,
-     "a file that cannot be read or written, or whose content is invalid or does not fit the task"},
-    {LEAVE_UNAVAILABLE,
-     "something that this build or machine lacks: a feature, a GPU, or enough memory"},
-    {LEAVE_BUG, "an internal error: a bug, please report it"},
-    {0}};
 
 typedef struct settings {
   bool version;
 } settings;
 
 static const option options[] = {
-    {.name = "version",
-     .kind = OPTION_FLAG,
-     .offset = offsetof(settings, version),
-     .help = "print the version, the features of this build and the GPUs"},
+    FLAG_OPTION("version", offsetof(settings, version),
+                "print the version, the features of this build and the GPUs"),
     {0}};
 
 static const paragraph paragraphs[] = {
@@ -66,7 +50,8 @@ const command root_command = {.name = "",
                               .summary = "sparse triangular solves",
                               .operand = "@commands",
                               .options = options,
-                              .paragraphs = paragraphs};
+                              .paragraphs = paragraphs,
+                              .commands = commands};
 
 const command *command_find(const char *name) {
   for (int i = 0; commands[i]; i++)
@@ -101,45 +86,18 @@ static int print_version(void) {
   return LEAVE_SOLVED;
 }
 
-/* The words before a "--" contain --json: failures are then told as JSON too, even those of the
- * command line itself. */
-static bool asks_json(int argc, char **argv) {
-  for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++)
-    if (!strcmp(argv[i], "--json")) return true;
-  return false;
-}
-
 static int run_root(int argc, char **argv) {
   settings s = {0};
-  int words = argc - 1;
-  int code = options_parse(&root_command, &s, &words, argv + 1);
+  int code = options_parse(&root_command, &s, &argc, argv);
   if (code >= 0) return code;
   return s.version ? print_version() : leave_usage("", "a command is missing");
 }
 
 static int run(int argc, char **argv) {
-  if (argc < 2) return leave_usage("", "a command is missing");
-  if (argv[1][0] == '-') return run_root(argc, argv);
-  const command *c = command_find(argv[1]);
-  return c ? c->run(argc - 2, argv + 2) : leave_no_command(argv[1]);
+  if (!argc) return leave_usage("", "a command is missing");
+  if (argv[0][0] == '-') return run_root(argc, argv);
+  const command *c = command_find(argv[0]);
+  return c ? c->run(argc - 1, argv + 1) : leave_no_command(argv[0]);
 }
 
-/* A file opened later shall not be standard output; writing to what was closed still fails. */
-static void fill_closed_streams(void) {
-  for (int file = STDIN_FILENO; file <= STDERR_FILENO; file++)
-    if (fcntl(file, F_GETFD) < 0 && errno == EBADF) (void)!open("/dev/null", O_RDONLY);
-}
-
-int main(int argc, char **argv) {
-  fill_closed_streams();
-  signal(SIGPIPE, SIG_IGN); /* a closed pipe or a full disk shall be a failed write, */
-  signal(SIGXFSZ, SIG_IGN); /* with a message */
-  output_setup();
-  bool json = asks_json(argc, argv);
-  output_set_json(json && report_available());
-  int code = json && !report_available()
-                 ? leave(LEAVE_UNAVAILABLE, "unsupported", -1,
-                         "--json is not in this build: install libjansson-dev and build again")
-                 : run(argc, argv);
-  return output_finish(report_print(code));
-}
+int main(int argc, char **argv) { return program_main(argc, argv, run); }

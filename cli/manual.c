@@ -4,6 +4,8 @@
 #include <string.h>
 
 #include "command.h"
+#include "leave.h"
+#include "trireme.h"
 
 /* Prints text with roff's own characters escaped; at_start: at the first column of a line. */
 static void put(const char *text, size_t length, bool at_start) {
@@ -81,7 +83,7 @@ static void put_exit_codes(void) {
   }
 }
 
-static void put_commands(void) {
+static void put_commands(const command *const *commands) {
   section("commands");
   for (int i = 0; commands[i]; i++) {
     printf(".TP\n.B trireme %s\n", commands[i]->name);
@@ -90,23 +92,16 @@ static void put_commands(void) {
   }
 }
 
-static void see_also(const command *c) {
+static void see_also(const command *const *commands) {
   section("see also");
-  const char *comma = "";
-  if (c != &root_command) {
-    printf(".BR trireme (1)");
-    comma = ",\n";
-  }
-  for (int i = 0; commands[i]; i++) {
-    if (commands[i] == c) continue;
-    printf("%s.BR trireme\\-%s (1)", comma, commands[i]->name);
-    comma = ",\n";
-  }
+  if (!commands) printf(".BR trireme (1)");
+  for (int i = 0; commands && commands[i]; i++)
+    printf("%s.BR trireme\\-%s (1)", i ? ",\n" : "", commands[i]->name);
   printf("\n");
 }
 
 static void head(const command *c) {
-  bool root = c == &root_command;
+  bool root = c->commands;
   const char *dash = root ? "" : "-";
   printf(".TH \"TRIREME%s", dash);
   for (const char *p = c->name; *p; p++) putchar(toupper((unsigned char)*p));
@@ -129,12 +124,12 @@ void manual_print(const command *c) {
     if (!first) printf(".PP\n");
     prose(p->text);
   }
-  if (c == &root_command) put_commands();
+  if (c->commands) put_commands(c->commands);
   put_options(c);
   for (; p->text; p++) {
     section(p->title);
     prose(p->text);
   }
   put_exit_codes();
-  see_also(c);
+  see_also(c->commands);
 }

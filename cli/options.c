@@ -3,18 +3,12 @@
  * VALUE" are the same. */
 #include <errno.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "command.h"
-#include "output.h"
-
-void option_head(const option *o, char *text, size_t size) {
-  char letter[8] = "    ";
-  if (o->letter) snprintf(letter, sizeof letter, "-%c, ", o->letter);
-  const char *value = o->kind == OPTION_CHOICE ? o->words : o->value;
-  snprintf(text, size, "%s--%s%s%s", letter, o->name, value ? " " : "", value ? value : "");
-}
+#include "leave.h"
 
 static const option *find_long(const command *c, const char *name, size_t length) {
   for (const option *o = c->options; o->name; o++)

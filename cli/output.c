@@ -1,5 +1,5 @@
-/* output.c - tables, numbers and failures as the user sees them.  Colour and line drawing only
- * where a terminal shows them; the same words everywhere. */
+/* output.c - tables and numbers as the user sees them.  Colour and line drawing only where a
+ * terminal shows them; the same words everywhere. */
 #include "output.h"
 
 #include <errno.h>
@@ -10,14 +10,11 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
-
-#include "command.h"
-#include "progress.h"
-#include "report.h"
 
 enum { LABEL_WIDTH = 16, PAIR_WIDTH = 30, LIST_FIELDS = 4, TEXT_SIZE = 4096 };
 
@@ -104,6 +101,12 @@ const char *style_on(style s) {
 
 const char *style_off(void) { return out.colour ? "\033[0m" : ""; }
 
+void print_error(const char *message) {
+  const char *on = out.colour_errors ? "\033[1;31m" : "", *off = out.colour_errors ? "\033[0m" : "";
+  fflush(stdout);
+  fprintf(stderr, "%strireme:%s %s\n", on, off, message);
+}
+
 /* ---- Text ---- */
 
 /* Columns that length bytes of UTF-8 take. */
@@ -175,13 +178,17 @@ static void print_row(style s, const char *label, const char *text) {
   printf("%s\n", style_off());
 }
 
-void table_row(const char *label, const char *format, ...) {
+static void print_formatted(style s, const char *label, const char *format, va_list arguments) {
   char text[TEXT_SIZE];
+  vsnprintf(text, sizeof text, format, arguments);
+  if (!out.json) print_row(s, label, text);
+}
+
+void table_row(const char *label, const char *format, ...) {
   va_list arguments;
   va_start(arguments, format);
-  vsnprintf(text, sizeof text, format, arguments);
+  print_formatted(STYLE_PLAIN, label, format, arguments);
   va_end(arguments);
-  if (!out.json) print_row(STYLE_PLAIN, label, text);
 }
 
 void table_pair(const char *label, const char *left, const char *right) {
@@ -192,12 +199,10 @@ void table_pair(const char *label, const char *left, const char *right) {
 }
 
 void table_styled(style s, const char *label, const char *format, ...) {
-  char text[TEXT_SIZE];
   va_list arguments;
   va_start(arguments, format);
-  vsnprintf(text, sizeof text, format, arguments);
+  print_formatted(s, label, format, arguments);
   va_end(arguments);
-  if (!out.json) print_row(s, label, text);
 }
 
 /* Length of the first field of line, and of the two or more blanks after it. */
@@ -250,39 +255,24 @@ void print_list(const char *list) {
 
 /* ---- Names and numbers ---- */
 
-size_t printable_length(const char *text) {
-  const unsigned char *t = (const unsigned char *)text;
-  size_t length = t[0] < 0x80 ? 1 : t[0] < 0xC2 ? 0 : t[0] < 0xE0 ? 2 : t[0] < 0xF0 ? 3 : 4;
-  bool control = t[0] < 0x20 || t[0] == 0x7F || (t[0] == 0xC2 && t[1] < 0xA0) || t[0] > 0xF4;
-  for (size_t k = 1; k < length; k++)
-    if ((t[k] & 0xC0) != 0x80) return 0;
-  if ((t[0] == 0xE0 && t[1] < 0xA0) || (t[0] == 0xED && t[1] > 0x9F) ||
-      (t[0] == 0xF0 && t[1] < 0x90) || (t[0] == 0xF4 && t[1] > 0x8F))
-    return 0; /* longer than the character needs, or none at all */
-  if (length == 3 && t[0] == 0xE2)
-    control = (t[1] == 0x80 && (t[2] == 0x8E || t[2] == 0x8F || (t[2] >= 0xAA && t[2] <= 0xAE))) ||
-              (t[1] == 0x81 && t[2] >= 0xA6 && t[2] <= 0xA9);
-  return control ? 0 : length;
-}
-
-static void escape(char *to, size_t size, const char *from) {
-  size_t used = 0;
-  while (*from && used + 5 < size) {
-    size_t length = printable_length(from);
-    if (length)
-      memcpy(to + used, from, length);
-    else
-      snprintf(to + used, size - used, "\\x%02x", (unsigned char)*from);
-    used += length ? length : 4;
-    from += length ? length : 1;
-  }
-  to[used] = 0;
-}
-
 name_text human_name(const char *name) {
   name_text t;
-  escape(t.s, sizeof t.s, name);
+  trs_printable(t.s, sizeof t.s, name);
   return t;
+}
+
+void svg_escape(FILE *svg, const char *text) {
+  const name_text shown = human_name(text);
+  for (text = shown.s; *text; text++) {
+    if (*text == '<')
+      fputs("&lt;", svg);
+    else if (*text == '>')
+      fputs("&gt;", svg);
+    else if (*text == '&')
+      fputs("&amp;", svg);
+    else
+      fputc(*text, svg);
+  }
 }
 
 short_text human_count(int64_t count) {
@@ -356,113 +346,4 @@ const char *human_scalar(trs_scalar scalar) {
                                       [TRS_SCOMPLEX] = "float complex",
                                       [TRS_DCOMPLEX] = "double complex"};
   return scalar >= TRS_FLOAT && scalar <= TRS_DCOMPLEX ? names[scalar] : "unknown";
-}
-
-/* ---- Failures ---- */
-
-static void say(const char *message) {
-  const char *on = out.colour_errors ? "\033[1;31m" : "", *off = out.colour_errors ? "\033[0m" : "";
-  progress_end();
-  fflush(stdout);
-  fprintf(stderr, "%strireme:%s %s\n", on, off, message);
-}
-
-static void say_json(int code, const char *status, int64_t row, const char *message) {
-  report_text("error.status", status);
-  report_text("error.message", message);
-  if (row < 0)
-    report_null("error.row");
-  else
-    report_count("error.row", row);
-  report_count("error.exit_code", code);
-}
-
-int leave(int code, const char *status, int64_t row, const char *format, ...) {
-  char text[TEXT_SIZE], message[TEXT_SIZE];
-  va_list arguments;
-  va_start(arguments, format);
-  vsnprintf(text, sizeof text, format, arguments);
-  va_end(arguments);
-  escape(message, sizeof message, text);
-  say(message);
-  say_json(code, status, row, message);
-  return code;
-}
-
-/* Whether the library's message begins with the file's name, in one of the ways in which it does;
- * a file may be called t, or the. */
-static bool knows_name(const char *message, const char *name) {
-  static const char *const then[] = {":", " is ", " holds ", " has ", " ends "};
-  size_t length = strlen(name);
-  if (!length || strncmp(message, name, length) != 0) return false;
-  for (size_t k = 0; k < sizeof then / sizeof *then; k++)
-    if (!strncmp(message + length, then[k], strlen(then[k]))) return true;
-  return false;
-}
-
-int leave_library(const char *about) {
-  static const int codes[] = {
-      [TRS_SUCCESS] = LEAVE_BUG,
-      [TRS_ERROR_ARGUMENT] = LEAVE_USAGE,
-      [TRS_ERROR_MEMORY] = LEAVE_UNAVAILABLE,
-      [TRS_ERROR_FILE] = LEAVE_INPUT,
-      [TRS_ERROR_FORMAT] = LEAVE_INPUT,
-      [TRS_ERROR_STRUCTURE] = LEAVE_INPUT,
-      [TRS_ERROR_ZERO_PIVOT] = LEAVE_NUMERICAL,
-      [TRS_ERROR_NOT_FINITE] = LEAVE_NUMERICAL,
-      [TRS_ERROR_UNSUPPORTED] = LEAVE_UNAVAILABLE,
-      [TRS_ERROR_STALLED] = LEAVE_NUMERICAL,
-      [TRS_ERROR_INTERNAL] = LEAVE_BUG,
-  };
-  const trs_error *error = trs_last_error();
-  size_t status = (size_t)error->status;
-  int code = status < sizeof codes / sizeof codes[0] ? codes[status] : LEAVE_BUG;
-  if (about && knows_name(error->message, human_name(about).s)) about = NULL;
-  return leave(code, trs_status_name(error->status), error->row, "%s%s%s", about ? about : "",
-               about ? ": " : "", error->message);
-}
-
-int leave_usage(const char *name, const char *format, ...) {
-  char message[TEXT_SIZE];
-  va_list arguments;
-  va_start(arguments, format);
-  vsnprintf(message, sizeof message, format, arguments);
-  va_end(arguments);
-  bool inside = name && *name;
-  leave(LEAVE_USAGE, "usage", -1, "%s%s%s", inside ? name : "", inside ? ": " : "", message);
-  fprintf(stderr, "Try 'trireme%s%s --help'.\n", inside ? " " : "", inside ? name : "");
-  return LEAVE_USAGE;
-}
-
-int leave_memory(double bytes, const char *what) {
-  return leave(LEAVE_UNAVAILABLE, trs_status_name(TRS_ERROR_MEMORY), -1, "out of memory: %s for %s",
-               human_bytes(bytes).s, what);
-}
-
-bool output_lost(void) { return fflush(stdout) != 0 || ferror(stdout); }
-
-static bool reader_has_left(void) {
-  struct pollfd to = {.fd = STDOUT_FILENO, .events = POLLOUT};
-  return poll(&to, 1, 0) == 1 && (to.revents & POLLERR);
-}
-
-/* As head ends other programs: silently, by the signal.  It was ignored until now, so that
- * everything else is in order. */
-static void end_by_broken_pipe(void) {
-  signal(SIGPIPE, SIG_DFL);
-  raise(SIGPIPE);
-}
-
-int output_finish(int code) {
-  bool left = reader_has_left();
-  errno = 0;
-  bool failed = ferror(stdout);
-  failed |= fclose(stdout) != 0;
-  if (failed && left && !code) end_by_broken_pipe();
-  if (!failed || left) return code;
-  char message[128];
-  snprintf(message, sizeof message, "cannot write to standard output: %s",
-           errno ? strerror(errno) : "an earlier write failed");
-  say(message);
-  return code ? code : LEAVE_INPUT;
 }

@@ -1,4 +1,4 @@
-/* output.h - all that reaches the user's eyes: tables, numbers, failures. */
+/* output.h - all that reaches the user's eyes: tables, numbers, lines of text. */
 #ifndef TRIREME_CLI_OUTPUT_H
 #define TRIREME_CLI_OUTPUT_H
 
@@ -36,6 +36,9 @@ void output_speak(void);
 /* The rank that a launcher gave this process; 0 without one. */
 int launched_rank(void);
 
+/* A line "trireme: MESSAGE" on standard error, behind what was printed before. */
+void print_error(const char *message);
+
 /* A table: a title, then rows of a label and a text that is wrapped under itself.  A row with an
  * empty label continues the one before; '\n' breaks lines, so names of files go through human_name.
  * With --json nothing is printed. */
@@ -65,12 +68,10 @@ typedef struct name_text {
   char s[1024];
 } name_text;
 
-/* Bytes of the UTF-8 character that text begins with, or 0 for what a terminal may obey or not
- * understand: control characters (C0, DEL, C1), those that turn the direction of what follows
- * (U+200E, U+200F, U+202A to U+202E, U+2066 to U+2069), and stray bytes. */
-size_t printable_length(const char *text);
-
 name_text human_name(const char *name); /* of a file: what is not printable as \xNN */
+
+/* Text with <, & and > written as XML wants them. */
+void svg_escape(FILE *svg, const char *text);
 
 short_text human_count(int64_t count);       /* 1,234,567 */
 short_text human_seconds(double seconds);    /* 12.3 ms */
@@ -81,22 +82,5 @@ const char *human_scalar(trs_scalar scalar); /* double */
 
 /* "n thing" or "n things" */
 short_text human_things(int64_t count, const char *one, const char *many);
-
-/* Reports a failure as "trireme: ..." and, with --json, as JSON.  Returns code. */
-int leave(int code, const char *status, int64_t row, const char *format, ...)
-    __attribute__((format(printf, 4, 5)));
-/* The library's last failure, its code chosen by the status.  about, or NULL, is what it concerns
- * where the message cannot know: the matrix's name. */
-int leave_library(const char *about);
-/* A mistake in the command line; points to the command's --help.  name may be NULL. */
-int leave_usage(const char *name, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* Out of memory, in the command's own arrays. */
-int leave_memory(double bytes, const char *what);
-
-/* Whether what was written to standard output so far has not arrived: going on is of no use. */
-bool output_lost(void);
-/* Flushes standard output; what could not be written is a failure, or SIGPIPE where the reader has
- * left. */
-int output_finish(int code);
 
 #endif

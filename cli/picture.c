@@ -2,7 +2,8 @@
  * file without scripts, fonts or external links. */
 #include "picture.h"
 
-#include "command.h"
+#include <stdio.h>
+
 #include "files.h"
 #include "output.h"
 
@@ -28,20 +29,6 @@ static const char style_sheet[] =
     ".d0{fill:#dcdfe3}.d1{fill:#bcc2c9}.d2{fill:#949ca6}.d3{fill:#6e7781}.d4{fill:#424a53}"
     ".d5{fill:#1f2328}\n"
     "</style>\n";
-
-void svg_escape(FILE *svg, const char *text) {
-  const name_text shown = human_name(text);
-  for (text = shown.s; *text; text++) {
-    if (*text == '<')
-      fputs("&lt;", svg);
-    else if (*text == '>')
-      fputs("&gt;", svg);
-    else if (*text == '&')
-      fputs("&amp;", svg);
-    else
-      fputc(*text, svg);
-  }
-}
 
 static void draw_text(FILE *svg, const char *class, double x, double y, const char *text) {
   fprintf(svg, "<text class=\"%s\" x=\"%g\" y=\"%g\">", class, x, y);

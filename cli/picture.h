@@ -47,7 +47,4 @@ void chart_draw(FILE *svg, const picture_levels *l, place where, const char *col
 /* A step of 1, 2 or 5 times a power of ten that divides range into about count parts. */
 double nice_step(double range, int count);
 
-/* Text with <, & and > written as XML wants them. */
-void svg_escape(FILE *svg, const char *text);
-
 #endif

@@ -2,10 +2,10 @@
  * the logarithm of their number of entries.  Runs of equal cells become one rectangle, and all
  * rectangles of a shade one path, so that a million entries make a small file.  O(nnz). */
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 
-#include "command.h"
-#include "output.h"
+#include "leave.h"
 #include "picture.h"
 
 /* Below the diagonal, above, on it: the CSS classes l0 .. l5, u0 .. u5, d0 .. d5. */

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "command.h"
+#include "leave.h"
 #include "output.h"
 #include "report.h"
 
@@ -161,7 +161,7 @@ void ranks_print(const relax_ranks *ranks) {
             human_bytes(i->bytes.min).s, human_bytes(i->bytes.max).s);
 }
 
-static void report_spread(const char *path, const trs_mpi_spread *s) {
+void ranks_report_spread(const char *path, const trs_mpi_spread *s) {
   char name[96];
   snprintf(name, sizeof name, "%s.min", path);
   report_real(name, s->min);
@@ -175,11 +175,11 @@ void ranks_report(const relax_ranks *ranks) {
   if (!ranks) return;
   report_count("ranks.count", ranks->whole.domains);
   report_text("ranks.partition", ranks->whole.partition);
-  report_spread("ranks.rows", &ranks->info.rows);
-  report_spread("ranks.blocks", &ranks->info.blocks);
-  report_spread("ranks.halo_rows", &ranks->info.halo_rows);
-  report_spread("ranks.messages", &ranks->info.messages);
-  report_spread("ranks.bytes", &ranks->info.bytes);
+  ranks_report_spread("ranks.rows", &ranks->info.rows);
+  ranks_report_spread("ranks.blocks", &ranks->info.blocks);
+  ranks_report_spread("ranks.halo_rows", &ranks->info.halo_rows);
+  ranks_report_spread("ranks.messages", &ranks->info.messages);
+  ranks_report_spread("ranks.bytes", &ranks->info.bytes);
 }
 
 #else

@@ -49,6 +49,10 @@ trs_status ranks_info(relax_ranks *ranks, trs_relax_info *whole);
 /* "by METIS", or the text for another partition of trs_relax_info. */
 const char *how_dealt(const char *partition);
 
+/* Minimum, mean and maximum over the ranks as path.min, path.mean and path.max. */
+struct trs_mpi_spread;
+void ranks_report_spread(const char *path, const struct trs_mpi_spread *s);
+
 /* What is told of them, as of the last ranks_info. */
 void ranks_print(const relax_ranks *ranks);
 void ranks_report(const relax_ranks *ranks);

@@ -1,13 +1,12 @@
 /* report_json.c - the JSON report, through jansson (TRIREME_CLI_JSON). */
+
+#include "output.h"
 #include "report.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "command.h"
-#include "output.h"
 
 #if TRIREME_CLI_JSON
 #include <jansson.h>
@@ -83,7 +82,7 @@ static const char *print_escaped(const char *text) {
 /* Prints names unchanged, but escapes characters that a terminal interprets. */
 static void print_text(const char *text) {
   while (*text) {
-    size_t length = *text == '\n' ? 1 : printable_length(text);
+    size_t length = *text == '\n' ? 1 : trs_printable_length(text);
     if (!length) text = print_escaped(text);
     fwrite(text, 1, length, stdout);
     text += length;

@@ -2,8 +2,9 @@
 #ifndef TRIREME_CLI_SOLVE_H
 #define TRIREME_CLI_SOLVE_H
 
-#include "command.h"
 #include "files.h"
+#include "trireme.h"
+#include "widths.h"
 
 typedef struct solve_settings {
   int uplo, trans, diag, precision; /* positions in the option's words; uplo, diag, precision: -1 if
@@ -49,6 +50,7 @@ typedef struct solve_job {
 } solve_job;
 
 /* Each returns -1, or the exit code. */
+int solve_check_settings(solve_settings *s);
 int solve_open_group(solve_job *job);
 int solve_take_matrix(solve_job *job, const char *name);
 int solve_take_factors(solve_job *job);
@@ -57,11 +59,11 @@ int solve_measure(solve_job *job);
 int solve_judge(solve_job *job);
 void solve_free(solve_job *job);
 
-/* All of a solve with --grid, on every rank; only rank 0 prints. */
-int solve_on_ranks(solve_job *job, const char *name);
-int solve_check_settings(solve_settings *s);
 int solve_write(const solve_job *job);
 int solve_leave_inaccurate(const solve_job *job);
+
+/* All of a solve with --grid, on every rank; only rank 0 says anything. */
+int solve_on_ranks(solve_job *job, const char *name);
 
 void solve_print(const solve_job *job);
 void solve_report(const solve_job *job);
@@ -69,6 +71,5 @@ void solve_print_error(const solve_job *job);
 void solve_report_error(const solve_job *job);
 
 int64_t scalar_bytes(trs_scalar scalar);
-double solve_median(double *seconds, int64_t count); /* which it sorts */
 
 #endif

@@ -5,15 +5,28 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "files.h"
+#include "leave.h"
 #include "output.h"
 #include "progress.h"
 #include "relax_ranks.h"
 #include "solve.h"
+#include "sort.h"
 
 int64_t scalar_bytes(trs_scalar scalar) {
   static const int64_t bytes[] = {
       [TRS_FLOAT] = 4, [TRS_DOUBLE] = 8, [TRS_SCOMPLEX] = 8, [TRS_DCOMPLEX] = 16};
   return bytes[scalar];
+}
+
+int solve_check_settings(solve_settings *s) {
+  if (s->rhs_file && s->rhs) return leave_usage("solve", "give either -b FILE or --rhs, not both");
+  if (s->rhs_file && s->nrhs)
+    return leave_usage("solve", "--nrhs is for random right-hand sides: leave it out with -b FILE");
+  if (s->output && names_hdf5(s->output))
+    return leave_usage("solve",
+                       "solutions are written as Matrix Market: give a name such as x.mtx");
+  return s->output ? check_writable(&s->output) : -1;
 }
 
 /* ---- The matrix ---- */
@@ -50,8 +63,8 @@ static int leave_general(const solve_job *job, const trs_matrix_info *info) {
 
 /* The requested triangle is solved, but may not be the intended one. */
 static void note_diagonal_only(const solve_job *job, const char *is, const char *asked) {
-  fprintf(stderr, "trireme: note: %s is %s triangular: its %s triangle is its diagonal\n",
-          human_name(job->in.name).s, is, asked);
+  notify("note: %s is %s triangular: its %s triangle is its diagonal", human_name(job->in.name).s,
+         is, asked);
 }
 
 /* Determines the triangle.  Returns -1, or the exit code. */
@@ -182,22 +195,6 @@ static int parse_rhs(solve_job *job) {
                      text);
 }
 
-static int read_rhs(solve_job *job) {
-  int64_t rows;
-  trs_read_options options = {.struct_size = sizeof(trs_read_options),
-                              .progress = progress_show,
-                              .max_bytes = files_max_bytes()};
-  progress_begin();
-  trs_status status =
-      trs_vectors_read(&job->b, &rows, &job->nrhs, job->scalar, job->set.rhs_file, &options);
-  progress_end();
-  if (status) return leave_library(NULL);
-  if (rows == job->n && job->nrhs > 0) return -1;
-  return leave(LEAVE_INPUT, trs_status_name(TRS_ERROR_FORMAT), -1,
-               "%s is %s x %s, but %s needs right-hand sides of %s rows", job->set.rhs_file,
-               human_count(rows).s, human_count(job->nrhs).s, job->in.name, human_count(job->n).s);
-}
-
 static int allocate(solve_job *job, void **array) {
   size_t size;
   bool overflow = __builtin_mul_overflow((size_t)job->n, (size_t)job->nrhs, &size) ||
@@ -212,7 +209,7 @@ int solve_make_rhs(solve_job *job) {
   job->nrhs = job->set.nrhs ? job->set.nrhs : 1;
   int code = parse_rhs(job);
   if (code < 0 && job->set.rhs_file)
-    code = read_rhs(job);
+    code = input_rhs(&job->in, job->set.rhs_file, job->scalar, job->n, &job->b, &job->nrhs);
   else if (code < 0 && (code = allocate(job, &job->b)) < 0)
     trs_random_fill(job->b, job->n * job->nrhs, job->scalar, job->seed);
   if (code < 0) code = allocate(job, &job->x);
@@ -236,16 +233,6 @@ static trs_status analyze(solve_job *job) {
 
 static trs_status update(solve_job *job) {
   return job->in.F ? trs_update_factors(job->plan, job->in.F) : trs_update(job->plan, job->in.A);
-}
-
-static int compare(const void *left, const void *right) {
-  double a = *(const double *)left, b = *(const double *)right;
-  return (a > b) - (a < b);
-}
-
-double solve_median(double *seconds, int64_t count) {
-  qsort(seconds, (size_t)count, sizeof *seconds, compare);
-  return (seconds[(count - 1) / 2] + seconds[count / 2]) / 2;
 }
 
 /* Solves until the repeats asked for, or ten or a second's worth, are done; seconds of each. */
@@ -272,7 +259,7 @@ static int measure_solves(solve_job *job) {
   trs_status status = time_solves(job, seconds, most);
   progress_end();
   if (!status) {
-    job->median = solve_median(seconds, job->repeats);
+    job->median = sort_median(seconds, job->repeats);
     job->fastest = seconds[0];
   }
   free(seconds);
@@ -288,13 +275,12 @@ static void note_options(const solve_job *job) {
                      : s->invert >= 0 ? "invert"
                      : s->width       ? "width"
                                       : NULL;
-  if (gpu && !job->info.device)
-    fprintf(stderr, "trireme: note: --%s has no effect: this solve is not on a GPU\n", gpu);
-  if (grid) fprintf(stderr, "trireme: note: --%s has no effect without --grid\n", grid);
+  if (gpu && !job->info.device) notify("note: --%s has no effect: this solve is not on a GPU", gpu);
+  if (grid) notify("note: --%s has no effect without --grid", grid);
   if (!job->together && ranks_first_of_several())
-    fprintf(stderr,
-            "trireme: note: every process solves the whole system on its own; --grid distributes "
-            "factors over ranks, --backend nvshmem a system over GPUs\n");
+    notify(
+        "note: every process solves the whole system on its own; --grid distributes factors over "
+        "ranks, --backend nvshmem a system over GPUs");
 }
 
 /* With several processes only the first prints and writes; all make the same number of solves. */
@@ -388,4 +374,37 @@ void solve_free(solve_job *job) {
   trs_free(job->widths);
   job->set.rhs_file ? trs_free(job->b) : free(job->b);
   free(job->x);
+}
+
+/* ---- The solution ---- */
+
+int solve_write(const solve_job *job) {
+  if (!job->set.output) return -1;
+  trs_status status = trs_vectors_write(job->x, job->n, job->nrhs, job->n, TRS_COL_MAJOR,
+                                        job->scalar, job->set.output);
+  return status ? leave_library(NULL) : -1;
+}
+
+static int leave_not_finite(const solve_job *job) {
+  static const char *const causes[] = {
+      [TRS_RANGE_RHS] = "b is not finite",
+      [TRS_RANGE_MATRIX] = "the matrix is not finite",
+      [TRS_RANGE_PIVOT] = "the quotient with the diagonal entry exceeds the range",
+      [TRS_RANGE_OVERFLOW] = "a product or a sum exceeds the range",
+      [TRS_RANGE_UNEXPLAINED] = "nothing exceeds the range"};
+  const trs_backward_error *e = &job->error;
+  bool overflow = e->range == TRS_RANGE_PIVOT || e->range == TRS_RANGE_OVERFLOW;
+  return leave(LEAVE_NUMERICAL, overflow ? "overflow" : "backward error", e->range_row,
+               "x %s %s: first in row %lld of right-hand side %lld, where %s%s",
+               overflow ? "overflows" : "is not finite in", human_scalar(job->scalar),
+               (long long)e->range_row, (long long)e->range_column, causes[e->range],
+               job->set.output ? "; no solution is written" : "");
+}
+
+int solve_leave_inaccurate(const solve_job *job) {
+  if (job->error.range) return leave_not_finite(job);
+  return leave(LEAVE_NUMERICAL, "backward error", job->error.worst_row,
+               "the backward error, %.3g, is above %.3g (worst row %lld)%s",
+               job->error.componentwise, job->limit, (long long)job->error.worst_row,
+               job->set.output ? "; no solution is written" : "");
 }

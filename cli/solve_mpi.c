@@ -1,8 +1,15 @@
 /* solve_mpi.c - trireme solve --grid: one solve on all ranks of an MPI program.  Every rank runs
  * all of it; what ranks but 0 print goes nowhere, and they leave with 0: mpirun ends the whole
  * program at the first other code, perhaps before rank 0 has said why, and passes rank 0's on. */
+
+#include "files.h"
+#include "leave.h"
 #include "output.h"
+#include "progress.h"
+#include "relax_ranks.h"
+#include "report.h"
 #include "solve.h"
+#include "sort.h"
 
 #if TRIREME_CLI_MPI
 
@@ -10,9 +17,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "progress.h"
-#include "relax_ranks.h"
-#include "report.h"
 #include "trireme_mpi.h"
 
 typedef struct ranks_job {
@@ -116,7 +120,7 @@ static trs_status time_solves(ranks_job *r, int64_t most) {
   }
   job->fastest = r->stats.solve_s.max;
   r->mean = sum / (double)job->repeats;
-  if (r->seconds) job->median = solve_median(r->seconds, job->repeats);
+  if (r->seconds) job->median = sort_median(r->seconds, job->repeats);
   return TRS_SUCCESS;
 }
 
@@ -210,16 +214,6 @@ static void print(const ranks_job *r) {
   solve_print_error(job);
 }
 
-static void report_spread(const char *path, const trs_mpi_spread *s) {
-  char name[96];
-  snprintf(name, sizeof name, "%s.min", path);
-  report_real(name, s->min);
-  snprintf(name, sizeof name, "%s.mean", path);
-  report_real(name, s->mean);
-  snprintf(name, sizeof name, "%s.max", path);
-  report_real(name, s->max);
-}
-
 /* What trireme solve promises and ranks do not know. */
 static void report_unknown(void) {
   static const char *const keys[] = {"matrix.levels", "plan.reason", "time.update_s", "bytes",
@@ -255,13 +249,13 @@ static void report_system(const ranks_job *r) {
   report_count("plan.grid.px", s->px);
   report_count("plan.grid.py", s->py);
   report_count("plan.grid.pz", s->pz);
-  report_spread("plan.bytes", &s->bytes);
+  ranks_report_spread("plan.bytes", &s->bytes);
   report_real("plan.replicated", s->replicated);
   report_real("plan.replicated_work", s->replicated_work);
   report_real("plan.volume_bound", s->volume_bound);
-  report_spread("plan.message_bound.L", &s->message_bound[0]);
-  report_spread("plan.message_bound.U", &s->message_bound[1]);
-  report_spread("plan.leaf_entries", &s->leaf_entries);
+  ranks_report_spread("plan.message_bound.L", &s->message_bound[0]);
+  ranks_report_spread("plan.message_bound.U", &s->message_bound[1]);
+  ranks_report_spread("plan.leaf_entries", &s->leaf_entries);
 }
 
 static void report(const ranks_job *r) {
@@ -277,23 +271,23 @@ static void report(const ranks_job *r) {
   report_real("time.whole_s.min", r->whole_s);
   if (s->backend) report_real("time.transfer_s", s->transfer_s.max);
   report_count("time.repeats", r->job->repeats);
-  report_spread("ranks.solve_s", &s->solve_s);
-  report_spread("ranks.inter_s.before_U", &s->inter_s[0]);
-  report_spread("ranks.inter_s.within_U", &s->inter_s[1]);
-  report_spread("ranks.intra_s.L", &s->intra_s[0]);
-  report_spread("ranks.intra_s.U", &s->intra_s[1]);
-  report_spread("ranks.products_s.L", &s->flop_s[0]);
-  report_spread("ranks.products_s.U", &s->flop_s[1]);
-  report_spread("ranks.flops.L", &s->flops[0]);
-  report_spread("ranks.flops.U", &s->flops[1]);
-  report_spread("ranks.inter_messages.before_U", &s->inter_messages[0]);
-  report_spread("ranks.inter_messages.within_U", &s->inter_messages[1]);
-  report_spread("ranks.inter_bytes.before_U", &s->inter_bytes[0]);
-  report_spread("ranks.inter_bytes.within_U", &s->inter_bytes[1]);
-  report_spread("ranks.intra_messages.L", &s->intra_messages[0]);
-  report_spread("ranks.intra_messages.U", &s->intra_messages[1]);
-  report_spread("ranks.intra_bytes.L", &s->intra_bytes[0]);
-  report_spread("ranks.intra_bytes.U", &s->intra_bytes[1]);
+  ranks_report_spread("ranks.solve_s", &s->solve_s);
+  ranks_report_spread("ranks.inter_s.before_U", &s->inter_s[0]);
+  ranks_report_spread("ranks.inter_s.within_U", &s->inter_s[1]);
+  ranks_report_spread("ranks.intra_s.L", &s->intra_s[0]);
+  ranks_report_spread("ranks.intra_s.U", &s->intra_s[1]);
+  ranks_report_spread("ranks.products_s.L", &s->flop_s[0]);
+  ranks_report_spread("ranks.products_s.U", &s->flop_s[1]);
+  ranks_report_spread("ranks.flops.L", &s->flops[0]);
+  ranks_report_spread("ranks.flops.U", &s->flops[1]);
+  ranks_report_spread("ranks.inter_messages.before_U", &s->inter_messages[0]);
+  ranks_report_spread("ranks.inter_messages.within_U", &s->inter_messages[1]);
+  ranks_report_spread("ranks.inter_bytes.before_U", &s->inter_bytes[0]);
+  ranks_report_spread("ranks.inter_bytes.within_U", &s->inter_bytes[1]);
+  ranks_report_spread("ranks.intra_messages.L", &s->intra_messages[0]);
+  ranks_report_spread("ranks.intra_messages.U", &s->intra_messages[1]);
+  ranks_report_spread("ranks.intra_bytes.L", &s->intra_bytes[0]);
+  ranks_report_spread("ranks.intra_bytes.U", &s->intra_bytes[1]);
   solve_report_error(r->job);
 }
 

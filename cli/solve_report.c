@@ -1,5 +1,6 @@
 /* solve_report.c - prints the results of trireme solve as a table and as JSON. */
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "output.h"

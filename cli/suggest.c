@@ -1,8 +1,10 @@
 /* suggest.c - the nearest known word to a mistyped one, by the optimal string alignment distance
  * (insert, delete, replace, swap neighbours).  O(length^2) a word. */
+#include <stdio.h>
 #include <string.h>
 
 #include "command.h"
+#include "output.h"
 
 enum { LONGEST = 40 };
 
@@ -11,6 +13,15 @@ size_t next_word(const char **words, const char **begin) {
   size_t length = strcspn(*words, "|");
   *words += length + ((*words)[length] == '|');
   return length;
+}
+
+short_text nth_word(const char *words, int position) {
+  const char *word = words;
+  size_t length = 0;
+  short_text t;
+  for (int i = 0; i <= position; i++) length = next_word(&words, &word);
+  snprintf(t.s, sizeof t.s, "%.*s", (int)length, word);
+  return t;
 }
 
 static int least(int a, int b) { return a < b ? a : b; }

@@ -7,16 +7,12 @@
 #include <string.h>
 
 #include "output.h"
-
-static int compare(const void *left, const void *right) {
-  double a = *(const double *)left, b = *(const double *)right;
-  return (a > b) - (a < b);
-}
+#include "sort.h"
 
 static double middle(const widths *w) {
   double sorted[WIDTHS_CELLS];
   memcpy(sorted, w->mean, (size_t)w->cells * sizeof *sorted);
-  qsort(sorted, (size_t)w->cells, sizeof *sorted, compare);
+  sort_reals(sorted, w->cells);
   return w->cells ? sorted[w->cells / 2] : 0;
 }
 

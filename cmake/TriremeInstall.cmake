@@ -25,7 +25,7 @@ if(TRS_HAVE_MPI)
   set_target_properties(trireme_mpi PROPERTIES INSTALL_RPATH $ORIGIN)
 endif()
 file(RELATIVE_PATH bin_to_lib /${CMAKE_INSTALL_BINDIR} /${CMAKE_INSTALL_LIBDIR})
-set_target_properties(trireme_cli PROPERTIES INSTALL_RPATH $ORIGIN/${bin_to_lib})
+set_target_properties(trireme_cli trireme_bench PROPERTIES INSTALL_RPATH $ORIGIN/${bin_to_lib})
 
 # A program that is linked with the static library is linked with the library's own libraries too:
 # by -L and -l in trireme.pc, by name in triremeConfig.cmake, which looks for them.

@@ -71,6 +71,14 @@ typedef struct trs_error {
 TRS_API const trs_error *trs_last_error(void);
 TRS_API const char *trs_status_name(trs_status status);
 
+/* Bytes of the UTF-8 character that text begins with, or 0 for what a terminal may obey or not
+ * understand: control characters (C0, DEL, C1), those that turn the direction of what follows
+ * (U+200E, U+200F, U+202A to U+202E, U+2066 to U+2069), and stray bytes. */
+TRS_API size_t trs_printable_length(const char *text);
+/* Copies text with each byte that is not printable as \xNN, as messages have names of files; what
+ * size bytes do not hold is left out. */
+TRS_API void trs_printable(char *to, size_t size, const char *text);
+
 /* trs_version: "0.1.0".  trs_features: one line per feature, which says whether this build has it:
  * "zlib     yes  gzip files, checksums", "METIS    no   nested dissection (install libmetis-dev and
  * build again)". */

@@ -35,10 +35,7 @@ const trs_error *trs_last_error(void) {
   return &shown;
 }
 
-/* Bytes of the UTF-8 character that text begins with, or 0 for what a terminal may obey or not
- * understand: control characters (C0, DEL, C1), those that turn the direction of what follows
- * (U+200E, U+200F, U+202A to U+202E, U+2066 to U+2069), and stray bytes. */
-static size_t printable_length(const char *text) {
+size_t trs_printable_length(const char *text) {
   const unsigned char *t = (const unsigned char *)text;
   size_t length = t[0] < 0x80 ? 1 : t[0] < 0xC2 ? 0 : t[0] < 0xE0 ? 2 : t[0] < 0xF0 ? 3 : 4;
   bool control = t[0] < 0x20 || t[0] == 0x7F || (t[0] == 0xC2 && t[1] < 0xA0) || t[0] > 0xF4;
@@ -53,17 +50,17 @@ static size_t printable_length(const char *text) {
   return control ? 0 : length;
 }
 
-/* Names of files and their content reach messages: what is not printable is shown as \xNN. */
-static void escape(char *to, size_t size, const char *from) {
+void trs_printable(char *to, size_t size, const char *text) {
   size_t used = 0;
-  while (*from && used + 5 < size) {
-    size_t length = printable_length(from);
+  if (!size) return;
+  while (*text && used + 5 < size) {
+    size_t length = trs_printable_length(text);
     if (length)
-      memcpy(to + used, from, length);
+      memcpy(to + used, text, length);
     else
-      snprintf(to + used, size - used, "\\x%02x", (unsigned char)*from);
+      snprintf(to + used, size - used, "\\x%02x", (unsigned char)*text);
     used += length ? length : 4;
-    from += length ? length : 1;
+    text += length ? length : 1;
   }
   to[used] = 0;
 }
@@ -74,7 +71,7 @@ trs_status trs_fail(trs_status status, int64_t row, const char *format, ...) {
   va_start(arguments, format);
   vsnprintf(message, sizeof message, format, arguments);
   va_end(arguments);
-  escape(last.message, sizeof last.message, message);
+  trs_printable(last.message, sizeof last.message, message);
   last.status = status;
   last.row = row;
   return status;

@@ -3,14 +3,16 @@ refuse."""
 
 import json
 import os
+import shutil
+import subprocess
 import sys
-import xml.dom.minidom
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, os.pardir, "cli"))
 
-from harness import (check, finish, has, matrix, path, read, refuses, run, skip,  # noqa: E402
+from harness import (TRIREME, check, finish, has, matrix, path, read, refuses, run, skip,  # noqa: E402
                      write)
+from recorded import data, expected, svg  # noqa: E402
 
 FAKE = os.environ["FAKE_MKL_PATH"]
 CLEAN = {"TRIREME_MATRICES": "", "TRIREME_FACTORS": "", "TRIREME_SUITES": "",
@@ -42,39 +44,6 @@ def holds(row, key):
             return False
         row = row[name]
     return True
-
-
-def data(name):
-    return os.path.join(HERE, "data", name)
-
-
-def expected(name):
-    with open(data(name), encoding="utf-8") as f:
-        return f.read()
-
-
-def inside(text, width, height):
-    """Does a text end within the page, at 5.5 pixels a letter?"""
-    if not text.hasAttribute("x"):
-        return True
-    x, y = float(text.getAttribute("x")), float(text.getAttribute("y"))
-    length = 5.5 * len(text.firstChild.data if text.firstChild else "")
-    begin = x - length * {"start": 0, "": 0, "middle": 0.5, "end": 1}[text.getAttribute("text-anchor")]
-    return 0 <= begin and begin + length <= width and 0 < y < height
-
-
-def svg(name, o, words=()):
-    """A picture that stands alone, fits a page, and shows something in each of its panels."""
-    text = read(name).decode() if os.path.exists(path(name)) else ""
-    try:
-        root = xml.dom.minidom.parseString(text).documentElement
-        good = root.tagName == "svg" and "href" not in text and "nan" not in text.lower()
-        width, height = (float(root.getAttribute(a)) for a in ("width", "height"))
-        good &= width <= 900 and height <= 701 and len(root.getElementsByTagName("title")) == 1
-        good &= all(inside(t, width, height) for t in root.getElementsByTagName("text"))
-    except Exception:
-        good = False
-    check(f"{name} is whole and stands alone", good and all(w in text for w in words), o)
 
 
 def test_quick():
@@ -308,6 +277,19 @@ def test_w21_table():
             os.path.join(RESULTS, "w21-h200.json"), "--svg", "x.svg", env=CLEAN)
 
 
+def test_every_file():
+    """Results of every experiment are read: a comparison with themselves finds no difference."""
+    for name in sorted(os.listdir(RESULTS)):
+        if not name.endswith(".json") or name.startswith("python"):
+            continue
+        o = bench("--compare", os.path.join(RESULTS, name), os.path.join(RESULTS, name))
+        gains = [line.split()[-1] for line in o.out.split("\n\n")[0].splitlines()[1:]]
+        check(f"{name} compared with itself", o.code == 0 and gains and
+              set(gains) <= {"1.00", "WRONG"}, o)
+    refuses("relaxations and solves have nothing in common", 3, "in common", "bench", "--compare",
+            os.path.join(RESULTS, "w21-h200.json"), os.path.join(RESULTS, "gpu-h200.json"))
+
+
 def test_widths():
     o = bench(SMALL, *SHORT, "--peer", "none")
     check("a run fits 80 columns", o.code == 0 and "COLUMNS=100" in o.out and
@@ -316,11 +298,27 @@ def test_widths():
     check("COLUMNS widens it", "thr/ser" in o.out and "COLUMNS" not in o.out, o)
 
 
+def test_program():
+    """trireme-bench is a program of its own; trireme bench starts it."""
+    there = os.path.join(os.path.dirname(TRIREME), "trireme-bench")
+    done = subprocess.run([there, "--list"], capture_output=True, text=True, timeout=60)
+    check("trireme-bench is trireme bench", done.stdout == bench("--list").out != "", done)
+    alone = shutil.copy(TRIREME, path("trireme"))
+    done = subprocess.run([alone, "bench", "--list"], capture_output=True, text=True, timeout=60)
+    check("without it the command says where it looked", done.returncode == 4 and
+          "there is no program " + os.path.realpath(path("trireme-bench")) in done.stderr, done)
+    done = subprocess.run([alone, "completion", "bash"], capture_output=True, text=True, timeout=60)
+    check("completion of the other commands is left", done.returncode == 0 and
+          "    solve)" in done.stdout and "    bench)" not in done.stdout, done)
+
+
+test_program()
 test_suites()
 test_lists()
 test_without_gpu()
 test_pictures()
 test_w21_table()
+test_every_file()
 test_widths()
 test_table_on_terminal()
 test_missing()

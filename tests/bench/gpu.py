@@ -4,13 +4,13 @@ what is said of results that were made up."""
 import json
 import os
 import sys
-import xml.dom.minidom
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, os.pardir, "cli"))
 
 from harness import (SANITIZED, check, finish, path, read, refuses, run, skip,  # noqa: E402
                      write)
+from recorded import expected, svg  # noqa: E402
 
 FAKE = os.environ["FAKE_CUDA_PATH"]
 CLEAN = {"TRIREME_MATRICES": "", "TRIREME_SUITES": "", "TRIREME_COMMIT": "", "TRIREME_FACTORS": "",
@@ -26,35 +26,6 @@ def bench(*words, env=None, **more):
 
 def rows_of(name):
     return [json.loads(line) for line in read(name).decode().splitlines()]
-
-
-def expected(name):
-    with open(os.path.join(HERE, "data", name), encoding="utf-8") as f:
-        return f.read()
-
-
-def inside(text, width, height):
-    """Does a text end within the page, at 5.5 pixels a letter?"""
-    if not text.hasAttribute("x"):
-        return True
-    x, y = float(text.getAttribute("x")), float(text.getAttribute("y"))
-    length = 5.5 * len(text.firstChild.data if text.firstChild else "")
-    begin = x - length * {"start": 0, "": 0, "middle": 0.5, "end": 1}[text.getAttribute("text-anchor")]
-    return 0 <= begin and begin + length <= width and 0 < y < height
-
-
-def svg(name, o, words=()):
-    """A picture that stands alone, fits a page, and shows something in each of its panels."""
-    text = read(name).decode() if os.path.exists(path(name)) else ""
-    try:
-        root = xml.dom.minidom.parseString(text).documentElement
-        good = root.tagName == "svg" and "href" not in text and "nan" not in text.lower()
-        width, height = (float(root.getAttribute(a)) for a in ("width", "height"))
-        good &= width <= 900 and height <= 701 and len(root.getElementsByTagName("title")) == 1
-        good &= all(inside(t, width, height) for t in root.getElementsByTagName("text"))
-    except Exception:
-        good = False
-    check(f"{name} is whole and stands alone", good and all(w in text for w in words), o)
 
 
 # ---- The peer
@@ -143,7 +114,7 @@ def test_gpus():
                              ("nine GPUs", "at most 8", ("--backend", "cuda:0-8")),
                              ("gpus on the CPU", "cuda:0,1", ("--backend", "cpu")),
                              ("an unknown method beside auto", "'fast'", ("--methods", "fast")),
-                             ("gpus in float", "double", ("--scalar", "float"))):
+                             ("gpus in float", "--scalar is for suites", ("--scalar", "float"))):
         o = gpus(*more)
         check(name, o.code == 2 and said in o.err, o)
     o = gpus(*words, "--methods", "columns:block=8", "--svg", path("gpus.svg"))

@@ -14,10 +14,9 @@
 #include "io/checksum.h"
 #include "backend/context.h"
 #include "solve/grid3d/grid3d.h"
+#include "mpi/verdict.h"
 #include "trireme_mpi.h"
 
-static int rank, size, failures;
-static const char *backend; /* at work */
 static bool gpu;
 
 /* Builds without CUDA have a stand-in for a GPU's memory; methods of the CPU solve there. */
@@ -28,23 +27,8 @@ enum { STAND_IN = 0 };
 #endif
 static bool in_device_memory;
 
-static void say(const char *name, int good) {
-  int all;
-  MPI_Allreduce(&good, &all, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
-  failures += !all;
-  if (rank == 0)
-    printf("%s %s%s%s (%d ranks)\n", all ? "ok" : "not ok", name, backend ? ", " : "",
-           backend ? backend : "", size);
-}
-
-static void must(trs_status status, const char *what) {
-  if (!status) return;
-  fprintf(stderr, "rank %d: %s: %s\n", rank, what, trs_last_error()->message);
-  MPI_Abort(MPI_COMM_WORLD, 1);
-}
-
 static trs_mpi_options ways(void) {
-  return (trs_mpi_options){.struct_size = sizeof(trs_mpi_options), .width = 16, .backend = backend};
+  return (trs_mpi_options){.struct_size = sizeof(trs_mpi_options), .width = 16, .backend = said_of};
 }
 
 /* A matrix of grid points that also depend on random other points, in one direction. */
@@ -159,7 +143,7 @@ typedef struct inside {
 static void open_inside(inside *in, const trs_factors *F) {
   trs_grid_input input;
   must(trs_ranks_open_mpi(&in->ranks, MPI_COMM_WORLD, 0), "ranks");
-  must(trs_mpi_context_create(MPI_COMM_WORLD, &in->context, backend), "context");
+  must(trs_mpi_context_create(MPI_COMM_WORLD, &in->context, said_of), "context");
   must(trs_input_factors(&input, F), "input");
   trs_device *device;
   if (in_device_memory) {
@@ -345,43 +329,34 @@ static void test_device_vectors(void) {}
 
 /* ---- Errors ---- */
 
-static int refused(const trs_factors *F, trs_mpi_options o, trs_status expected,
-                   const char *words) {
-  trs_mpi_plan *plan;
-  trs_status status = trs_mpi_analyze(MPI_COMM_WORLD, &plan, F, &o);
-  int good = status == expected && !plan && strstr(trs_last_error()->message, words);
-  if (!good)
-    fprintf(stderr, "rank %d: %s, \"%s\" lacks \"%s\"\n", rank, trs_status_name(status),
-            trs_last_error()->message, words);
-  trs_mpi_plan_destroy(plan);
-  return good;
-}
-
 static void test_errors(void) {
   trs_matrix *A = system_of(60, TRS_DOUBLE);
   trs_factors *F = factors_of(A);
-  backend = NULL;
+  said_of = NULL;
   trs_mpi_options o = ways();
   o.backend = "serial", o.method = "grid3d:algorithm=4";
-  say("Algorithm 4 without a GPU", refused(F, o, TRS_ERROR_ARGUMENT, "needs the backend cuda"));
+  say("Algorithm 4 without a GPU",
+      plan_refused(F, o, TRS_ERROR_ARGUMENT, "needs the backend cuda"));
   o.method = "grid3d-baseline";
-  say("the baseline on a backend", refused(F, o, TRS_ERROR_UNSUPPORTED, "leave out \"serial\""));
+  say("the baseline on a backend",
+      plan_refused(F, o, TRS_ERROR_UNSUPPORTED, "leave out \"serial\""));
   o.method = NULL, o.px = size, o.py = o.pz = 1;
   if (size > 1)
     say("grids of several ranks on a backend",
-        refused(F, o, TRS_ERROR_UNSUPPORTED, "Px and Py must be 1"));
+        plan_refused(F, o, TRS_ERROR_UNSUPPORTED, "Px and Py must be 1"));
   o.px = o.pz = 0, o.backend = "cuda:0-3";
-  say("several GPUs for a rank", refused(F, o, TRS_ERROR_ARGUMENT, "not \"cuda:0-3\""));
+  say("several GPUs for a rank", plan_refused(F, o, TRS_ERROR_ARGUMENT, "not \"cuda:0-3\""));
   o.backend = rank ? "threads" : "serial", o.py = 0;
   if (size > 1)
-    say("another backend on one rank", refused(F, o, TRS_ERROR_ARGUMENT, "the kind of backend"));
+    say("another backend on one rank",
+        plan_refused(F, o, TRS_ERROR_ARGUMENT, "the kind of backend"));
   char words[32];
   snprintf(words, sizeof words, size > 1 ? "rank %d: " : "GPU", size - 1);
   o.backend = gpu && rank < size - 1 ? "cuda" : "cuda:99";
   if (gpu)
-    say("a rank without a GPU", refused(F, o, TRS_ERROR_UNSUPPORTED, words));
+    say("a rank without a GPU", plan_refused(F, o, TRS_ERROR_UNSUPPORTED, words));
   else if (!STAND_IN)
-    say("no rank has a GPU", refused(F, o, TRS_ERROR_UNSUPPORTED, size > 1 ? "rank 0: " : ""));
+    say("no rank has a GPU", plan_refused(F, o, TRS_ERROR_UNSUPPORTED, size > 1 ? "rank 0: " : ""));
   trs_context *context;
   say("a context without a name",
       trs_mpi_context_create(MPI_COMM_WORLD, &context, NULL) == TRS_ERROR_ARGUMENT && !context);
@@ -391,7 +366,7 @@ static void test_errors(void) {
 
 /* Rows in device memory, with shared ones through pinned memory. */
 static void test_staging(void) {
-  backend = "serial";
+  said_of = "serial";
   in_device_memory = true;
   test_bits();
   test_failure();
@@ -399,7 +374,7 @@ static void test_staging(void) {
 }
 
 static void test_backend(const char *name) {
-  backend = name;
+  said_of = name;
   gpu = name[0] == 'c';
   test_types();
   test_refinement();
@@ -409,9 +384,7 @@ static void test_backend(const char *name) {
 }
 
 int main(int argc, char **argv) {
-  MPI_Init(&argc, &argv);
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  begin(&argc, &argv);
   test_backend("serial");
   if (size < 8) test_backend("threads:2");
   if (STAND_IN) test_staging();

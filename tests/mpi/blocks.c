@@ -8,15 +8,8 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "mpi/verdict.h"
 #include "trireme_mpi.h"
-
-static int rank, size, failures;
-
-static void say(const char *name, int good) {
-  MPI_Allreduce(MPI_IN_PLACE, &good, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
-  failures += !good;
-  if (rank == 0) printf("%s %s (%d ranks)\n", good ? "ok" : "not ok", name, size);
-}
 
 /* All of it on the first rank. */
 typedef struct parts {
@@ -134,9 +127,7 @@ static int memory_runs_out(int victim) {
 int main(int argc, char **argv) {
   parts p;
   double x[3] = {1, 1, 1};
-  MPI_Init(&argc, &argv);
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  begin(&argc, &argv);
   make(&p);
   say("blocks made by hand", !solve(&p, x) && x[0] == 1 && x[1] == 1 && x[2] == 1);
   test_refusals();

@@ -11,9 +11,9 @@
 
 #include "base/memory.h"
 #include "relax/blocks.h"
+#include "mpi/verdict.h"
 #include "trireme_mpi.h"
 
-static int rank, size, failures;
 static trs_context *serial, *several;
 static trs_context *gpu; /* the GPU in use, also for the single domain; NULL: the CPU */
 static const char *gpu_variant;
@@ -24,20 +24,6 @@ enum { STAND_IN = 1 };
 #else
 enum { STAND_IN = 0 };
 #endif
-
-/* A verdict of all ranks: good if it is good on each. */
-static void say(const char *name, int good) {
-  int all;
-  MPI_Allreduce(&good, &all, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
-  failures += !all;
-  if (rank == 0) printf("%s %s (%d ranks)\n", all ? "ok" : "not ok", name, size);
-}
-
-static void must(trs_status status, const char *what) {
-  if (!status) return;
-  fprintf(stderr, "rank %d: %s: %s\n", rank, what, trs_last_error()->message);
-  MPI_Abort(MPI_COMM_WORLD, 1);
-}
 
 /* ---- Systems ---- */
 

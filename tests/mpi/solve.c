@@ -11,23 +11,8 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "mpi/verdict.h"
 #include "trireme_mpi.h"
-
-static int rank, size, failures;
-
-/* A verdict of all ranks: good if it is good on each. */
-static void say(const char *name, int good) {
-  int all;
-  MPI_Allreduce(&good, &all, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
-  failures += !all;
-  if (rank == 0) printf("%s %s (%d ranks)\n", all ? "ok" : "not ok", name, size);
-}
-
-static void must(trs_status status, const char *what) {
-  if (!status) return;
-  fprintf(stderr, "rank %d: %s: %s\n", rank, what, trs_last_error()->message);
-  MPI_Abort(MPI_COMM_WORLD, 1);
-}
 
 /* ---- Systems ---- */
 
@@ -472,18 +457,6 @@ static void test_systems(void) {
 
 /* ---- Errors ---- */
 
-static int refused(const trs_factors *F, trs_mpi_options o, trs_status expected,
-                   const char *words) {
-  trs_mpi_plan *plan;
-  trs_status status = trs_mpi_analyze(MPI_COMM_WORLD, &plan, F, &o);
-  int good = status == expected && !plan && strstr(trs_last_error()->message, words);
-  if (!good)
-    fprintf(stderr, "rank %d: %s, \"%s\" lacks \"%s\"\n", rank, trs_status_name(status),
-            trs_last_error()->message, words);
-  if (!status) trs_mpi_plan_destroy(plan);
-  return good;
-}
-
 /* Transposed and conjugated, distributed, from a file. */
 static void test_ways(void) {
   trs_factors *F = unsymmetric(200, TRS_DCOMPLEX, 4);
@@ -575,11 +548,7 @@ static void test_refinement(void) {
 static int refused_file(const char *path, trs_status expected, const char *words) {
   trs_mpi_plan *plan;
   trs_status status = trs_mpi_analyze_file(MPI_COMM_WORLD, &plan, path, NULL);
-  int good = status == expected && !plan && strstr(trs_last_error()->message, words);
-  if (!good)
-    fprintf(stderr, "rank %d: %s, \"%s\" lacks \"%s\"\n", rank, trs_status_name(status),
-            trs_last_error()->message, words);
-  return good;
+  return fails(status, expected, words) && !plan;
 }
 
 /* Changes a few bytes in the middle of U's values. */
@@ -805,7 +774,7 @@ static void test_different_options(void) {
     other[7].scalar = single;
     other[8].invert = "separators";
     snprintf(name, sizeof name, "another %s on one rank", word[k]);
-    say(name, refused(F, rank == size - 1 ? other[k] : base, TRS_ERROR_ARGUMENT, word[k]));
+    say(name, plan_refused(F, rank == size - 1 ? other[k] : base, TRS_ERROR_ARGUMENT, word[k]));
   }
   trs_factors_destroy(F);
 }
@@ -821,12 +790,13 @@ static void test_different_factors(void) {
   for (int i = 0; i < 81; i++) own[i] = (i + odd) % 81;
   must(trs_factors_create(&G, info.L, info.diag_L, info.U, info.diag_U, own, NULL, NULL, NULL),
        "permuted");
-  say("another permutation on one rank", refused(G, o, TRS_ERROR_ARGUMENT, "others than those"));
+  say("another permutation on one rank",
+      plan_refused(G, o, TRS_ERROR_ARGUMENT, "others than those"));
   trs_factors_destroy(G);
   must(trs_factors_create(&G, info.L, info.diag_L, info.U, odd ? TRS_UNIT : TRS_NONUNIT, NULL, NULL,
                           NULL, NULL),
        "unit");
-  say("a unit diagonal on one rank", refused(G, o, TRS_ERROR_ARGUMENT, "others than those"));
+  say("a unit diagonal on one rank", plan_refused(G, o, TRS_ERROR_ARGUMENT, "others than those"));
   trs_factors_destroy(G);
   trs_factors_destroy(F);
 }
@@ -851,19 +821,20 @@ static void test_errors(void) {
   trs_factors *F = factored("gen:poisson2d5:9", TRS_DOUBLE, 2);
   trs_mpi_options o = {.struct_size = sizeof(trs_mpi_options), .px = size + 1, .py = 1, .pz = 1};
   say("a grid that does not multiply to the ranks",
-      refused(F, o, TRS_ERROR_ARGUMENT, "but there are"));
+      plan_refused(F, o, TRS_ERROR_ARGUMENT, "but there are"));
   o = (trs_mpi_options){.struct_size = sizeof(trs_mpi_options), .px = 1, .py = 1, .pz = size};
   if (size & (size - 1))
-    say("Pz is no power of two", refused(F, o, TRS_ERROR_ARGUMENT, "power of two"));
+    say("Pz is no power of two", plan_refused(F, o, TRS_ERROR_ARGUMENT, "power of two"));
   else if (size > 2)
-    say("Pz larger than the tree", refused(F, o, TRS_ERROR_ARGUMENT, "leaves"));
+    say("Pz larger than the tree", plan_refused(F, o, TRS_ERROR_ARGUMENT, "leaves"));
   o = (trs_mpi_options){.struct_size = sizeof(trs_mpi_options), .method = "grid4d"};
-  say("no such method", refused(F, o, TRS_ERROR_ARGUMENT, "grid4d"));
+  say("no such method", plan_refused(F, o, TRS_ERROR_ARGUMENT, "grid4d"));
   o = (trs_mpi_options){.struct_size = sizeof(trs_mpi_options), .invert = "all"};
-  say("no such inversion", refused(F, o, TRS_ERROR_ARGUMENT, "separators"));
+  say("no such inversion", plan_refused(F, o, TRS_ERROR_ARGUMENT, "separators"));
   o = (trs_mpi_options){.struct_size = sizeof(trs_mpi_options), .px = 1, .py = size, .pz = 1};
   if (rank == size - 1) o.method = "wrong on one rank";
-  say("a failure of one rank is one of all", refused(F, o, TRS_ERROR_ARGUMENT, "wrong on one"));
+  say("a failure of one rank is one of all",
+      plan_refused(F, o, TRS_ERROR_ARGUMENT, "wrong on one"));
   trs_status status = TRS_SUCCESS;
   if (rank == size / 2) status = trs_matrix_read(&(trs_matrix *){NULL}, "no/such/file.mtx", NULL);
   say("trs_mpi_agree", trs_mpi_agree(MPI_COMM_WORLD, status) == TRS_ERROR_FILE &&
@@ -873,20 +844,18 @@ static void test_errors(void) {
   o = (trs_mpi_options){.struct_size = sizeof(trs_mpi_options), .px = size, .py = 1, .pz = 1};
   if (size > 1)
     say("other factors on one rank",
-        refused(F, o, TRS_ERROR_ARGUMENT, "others than those of rank"));
+        plan_refused(F, o, TRS_ERROR_ARGUMENT, "others than those of rank"));
   trs_factors_destroy(F);
   if (size > 1) test_different_options();
   if (size > 1) test_different_factors();
   test_null();
   F = singular(40);
-  say("a singular diagonal block", refused(F, o, TRS_ERROR_ZERO_PIVOT, "row 17"));
+  say("a singular diagonal block", plan_refused(F, o, TRS_ERROR_ZERO_PIVOT, "row 17"));
   trs_factors_destroy(F);
 }
 
 int main(int argc, char **argv) {
-  MPI_Init(&argc, &argv);
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  begin(&argc, &argv);
   test_systems();
   test_tree_sends();
   test_inversion();

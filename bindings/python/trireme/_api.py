@@ -296,6 +296,8 @@ class trs_backward_error(C.Structure):
 FUNCTIONS: Dict[str, Tuple[Any, List[Any]]] = {
     "trs_last_error": (C.POINTER(trs_error), []),
     "trs_status_name": (C.c_char_p, [C.c_int]),
+    "trs_printable_length": (C.c_size_t, [C.c_char_p]),
+    "trs_printable": (None, [C.c_char_p, C.c_size_t, C.c_char_p]),
     "trs_version": (C.c_char_p, []),
     "trs_features": (C.c_char_p, []),
     "trs_context_create": (C.c_int, [C.c_void_p, C.c_char_p]),

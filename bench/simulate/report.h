@@ -6,21 +6,13 @@
 
 #include "solve/grid3d/grid3d.h"
 
-/* Of one rank. */
+/* Of one rank; pairs are of L and U. */
+#define VALUE(name, key) TRS_FIGURE_##name,
 enum {
-  TRS_FIGURE_TOTAL,
-  TRS_FIGURE_BYTES, /* of its blocks */
-  /* Pairs: L (between grids: before U), U. */
-  TRS_FIGURE_INTER,
-  TRS_FIGURE_INTER_MESSAGES = TRS_FIGURE_INTER + 2,
-  TRS_FIGURE_INTER_BYTES = TRS_FIGURE_INTER_MESSAGES + 2,
-  TRS_FIGURE_INTRA = TRS_FIGURE_INTER_BYTES + 2,
-  TRS_FIGURE_INTRA_MESSAGES = TRS_FIGURE_INTRA + 2,
-  TRS_FIGURE_INTRA_BYTES = TRS_FIGURE_INTRA_MESSAGES + 2,
-  TRS_FIGURE_FLOP = TRS_FIGURE_INTRA_BYTES + 2,
-  TRS_FIGURE_FLOPS = TRS_FIGURE_FLOP + 2,
-  TRS_FIGURES = TRS_FIGURE_FLOPS + 2
+#include "ranks.def"
+  TRS_FIGURES
 };
+#undef VALUE
 
 typedef struct trs_figures {
   double value[TRS_FIGURES];

@@ -1,20 +1,17 @@
-/* table.c - a line a system: while a run goes on, and from a file, as Markdown and as a chart. */
+/* cpu_table.c - a line per system on a CPU: while a run goes on, and of a file, as Markdown; and
+ * the performance profile of a suite. */
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "bench.h"
-#include "l23.h"
-#include "command.h"
+#include "chart.h"
+#include "grid.h"
+#include "groups.h"
 #include "output.h"
-
-short_text bench_milliseconds(double seconds) {
-  short_text t = {"-"};
-  double ms = 1e3 * seconds;
-  int digits = ms < 1 ? 4 : ms < 10 ? 3 : ms < 100 ? 2 : 1;
-  if (isfinite(ms)) snprintf(t.s, sizeof t.s, "%.*f", digits, ms);
-  return t;
-}
+#include "row.h"
+#include "runner.h"
+#include "tables.h"
 
 /* Of the fastest solve; "!" marks a wrong answer. */
 static short_text milliseconds(const bench_row *row) {
@@ -23,12 +20,6 @@ static short_text milliseconds(const bench_row *row) {
   if (row && row->wrong) snprintf(t.s + used, sizeof t.s - used, "!");
   return t;
 }
-
-short_text bench_ratio(double value) {
-  return isnan(value) ? (short_text){"-"} : human_times(value);
-}
-
-static short_text ratio(double value) { return bench_ratio(value); }
 
 /* ---- While a run goes on ---- */
 
@@ -40,9 +31,10 @@ enum { GAINS_FROM = 100 };
 static bool shows_gains(void) { return output_columns() >= GAINS_FROM; }
 
 static void print_gains(const bench_group *g) {
-  printf(" %7s %6s", ratio(bench_gain(g, BENCH_THREADS, BENCH_SERIAL)).s,
-         ratio(bench_gain(g, BENCH_AUTO, BENCH_SERIAL)).s);
-  printf(" %6s", ratio(bench_gain(g, BENCH_AUTO, bench_best(g, BENCH_MKL_ONE, BENCH_MKL_ALL))).s);
+  printf(" %7s %6s", bench_ratio(bench_gain(g, BENCH_THREADS, BENCH_SERIAL)).s,
+         bench_ratio(bench_gain(g, BENCH_AUTO, BENCH_SERIAL)).s);
+  printf(" %6s",
+         bench_ratio(bench_gain(g, BENCH_AUTO, bench_best(g, BENCH_MKL_ONE, BENCH_MKL_ALL))).s);
 }
 
 void bench_live_head(const bench_runners *all) {
@@ -85,48 +77,55 @@ void bench_live_line(const bench_rows *rows, int64_t first) {
 
 /* ---- From a file ---- */
 
-static void print_head(const bool used[BENCH_CPU_COLUMNS], int64_t threads) {
+static void add_heads(bench_grid *grid, const bool used[BENCH_CPU_COLUMNS], int64_t threads) {
+  static const char *const first[] = {"system", "n", "nnz", "levels", "parallelism"};
+  static const char *const last[] = {"threads : serial", "auto : serial", "serial : mkl:1",
+                                     "auto : best mkl", "analysis of auto, solves"};
   char name[24];
-  printf("| system | n | nnz | levels | parallelism |");
+  bench_grid_head(grid, first, 5);
   for (int c = 0; c < BENCH_CPU_COLUMNS; c++) {
+    if (!used[c]) continue;
     bench_column_name(name, sizeof name, (bench_column)c, threads);
-    if (used[c]) printf(" %s, ms |", name);
+    bench_grid_put(grid, "%s, ms", name);
+    grid->columns++;
   }
-  printf(
-      " threads : serial | auto : serial | serial : mkl:1 | auto : best mkl | analysis of auto, "
-      "solves |\n| --- | --: | --: | --: | --: |");
-  for (int c = 0; c < BENCH_CPU_COLUMNS; c++)
-    if (used[c]) printf(" --: |");
-  printf(" --: | --: | --: | --: | --: |\n");
+  bench_grid_head(grid, last, 5);
 }
 
-static void print_group(const bench_group *g, const bool used[BENCH_CPU_COLUMNS]) {
+static void add_group(bench_grid *grid, const bench_group *g, const bool used[BENCH_CPU_COLUMNS]) {
   char label[64];
   const bench_row *a = g->column[BENCH_AUTO], *s = g->column[BENCH_SERIAL];
   bench_label(label, sizeof label, g->first);
-  printf("| %s | %s |", label, human_count(g->first->n).s);
-  printf(" %s |", human_count(g->first->nnz).s);
-  printf(" %s | %s |", human_count(g->first->levels).s, human_real(g->first->parallelism).s);
+  bench_grid_add(grid, label);
+  bench_grid_add(grid, human_count(g->first->n).s);
+  bench_grid_add(grid, human_count(g->first->nnz).s);
+  bench_grid_add(grid, human_count(g->first->levels).s);
+  bench_grid_add(grid, human_real(g->first->parallelism).s);
   for (int c = 0; c < BENCH_CPU_COLUMNS; c++)
-    if (used[c]) printf(" %s |", milliseconds(g->column[c]).s);
-  printf(" %s | %s |", ratio(bench_gain(g, BENCH_THREADS, BENCH_SERIAL)).s,
-         ratio(bench_gain(g, BENCH_AUTO, BENCH_SERIAL)).s);
-  printf(" %s | %s |", ratio(bench_gain(g, BENCH_SERIAL, BENCH_MKL_ONE)).s,
-         ratio(bench_gain(g, BENCH_AUTO, bench_best(g, BENCH_MKL_ONE, BENCH_MKL_ALL))).s);
-  printf(" %s |\n", ratio(a && s ? a->analysis / s->fastest : NAN).s);
+    if (used[c]) bench_grid_add(grid, milliseconds(g->column[c]).s);
+  const double ratios[] = {bench_gain(g, BENCH_THREADS, BENCH_SERIAL),
+                           bench_gain(g, BENCH_AUTO, BENCH_SERIAL),
+                           bench_gain(g, BENCH_SERIAL, BENCH_MKL_ONE),
+                           bench_gain(g, BENCH_AUTO, bench_best(g, BENCH_MKL_ONE, BENCH_MKL_ALL)),
+                           a && s ? a->analysis / s->fastest : NAN};
+  bench_grid_ratios(grid, ratios, 5);
 }
 
-static void print_markdown(const bench_groups *groups) {
+void bench_cpu_tables(const bench_groups *groups) {
   bool used[BENCH_CPU_COLUMNS] = {0};
+  bench_grid grid = {0};
   for (int64_t g = 0; g < groups->count; g++)
     for (int c = 0; c < BENCH_CPU_COLUMNS; c++) used[c] |= groups->group[g].column[c] != NULL;
-  print_head(used, groups->threads);
-  for (int64_t g = 0; g < groups->count; g++) print_group(&groups->group[g], used);
+  add_heads(&grid, used, groups->threads);
+  for (int64_t g = 0; g < groups->count; g++) add_group(&grid, &groups->group[g], used);
+  bench_grid_print(&grid, NULL, true);
   printf(
       "\nMilliseconds of the fastest solve, ! marks a wrong answer; a : b says how many times as "
       "fast a is as b.\n");
   bench_means_print(groups, true);
 }
+
+/* ---- The chart ---- */
 
 /* A panel for each number of right-hand sides and type of values. */
 static int panel_of(bench_profile *profile, const bench_row *row) {
@@ -148,9 +147,7 @@ static int draw_profile(bench_profile *profile, const bench_groups *groups,
       if (row && !row->wrong) profile->seconds[g * profile->series + c] = bench_row_seconds(row);
     }
   }
-  code = bench_profile_write(profile, path);
-  bench_profile_close(profile);
-  return code;
+  return bench_profile_write(profile, path);
 }
 
 /* Columns that no system has are left out. */
@@ -199,66 +196,4 @@ static int draw_gpu(const bench_groups *groups, const char *path) {
 
 int bench_draw(const bench_groups *groups, bool gpu, const char *path) {
   return gpu ? draw_gpu(groups, path) : draw_cpu(groups, path);
-}
-
-/* Rows of measurements that have tables of their own. */
-static bool report_own(const bench_rows *rows, const char *svg, int *code) {
-  static const struct {
-    bool (*has)(const bench_rows *);
-    void (*report)(const bench_rows *, bool);
-    int (*draw)(const bench_rows *, const char *);
-  } kinds[] = {{bench_l17_has, bench_l17_report, bench_l17_draw},
-               {bench_x20_has, bench_x20_report, bench_x20_draw},
-               {bench_gpus_has, bench_gpus_report, bench_gpus_draw}};
-  for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++) {
-    if (!kinds[k].has(rows)) continue;
-    kinds[k].report(rows, true);
-    if (svg) *code = kinds[k].draw(rows, svg);
-    return true;
-  }
-  return false;
-}
-
-/* Lines of l23 and of w21 are of other kinds. */
-static bool begins_with(const char *path, bool (*is_line)(const char *)) {
-  FILE *file = fopen(path, "r");
-  char *line = NULL;
-  size_t room = 0;
-  bool is = file && getline(&line, &room, file) > 0 && is_line(line);
-  free(line);
-  if (file) fclose(file);
-  return is;
-}
-
-static int table_l23(const char *path, const char *svg) {
-  l23_rows rows = {0};
-  int code = l23_rows_read(&rows, path);
-  if (code < 0) l23_report(&rows, true);
-  if (code < 0 && svg) code = l23_draw(&rows, svg);
-  l23_rows_free(&rows);
-  return code < 0 ? LEAVE_SOLVED : code;
-}
-
-/* Where a file holds rows of both, they come one behind the other, and the GPU's are drawn. */
-int bench_table(const char *path, const char *svg) {
-  bench_rows rows;
-  bench_groups groups[2] = {0};
-  if (begins_with(path, l23_is_line)) return table_l23(path, svg);
-  if (begins_with(path, bench_w21_is_line))
-    return svg ? leave_usage("bench", "there is no chart of w21's results: leave out --svg")
-               : bench_w21_table(path);
-  int code = bench_rows_read(&rows, path);
-  if (code < 0 && report_own(&rows, svg, &code)) {
-    bench_rows_free(&rows);
-    return code < 0 ? LEAVE_SOLVED : code;
-  }
-  for (int gpu = 0; gpu < 2 && code < 0; gpu++)
-    code = bench_groups_make(&groups[gpu], &rows, gpu == 1);
-  if (code < 0 && groups[0].count) print_markdown(&groups[0]);
-  if (code < 0 && groups[1].count) bench_gpu_tables(&groups[1], &rows);
-  bool gpu = groups[1].count > 0;
-  if (code < 0 && svg) code = bench_draw(&groups[gpu], gpu, svg);
-  for (int k = 0; k < 2; k++) free(groups[k].group);
-  bench_rows_free(&rows);
-  return code < 0 ? LEAVE_SOLVED : code;
 }

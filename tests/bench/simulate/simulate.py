@@ -61,7 +61,7 @@ def command_line(folder):
     for name, code, words, options in (
             ("an unknown part", 2, "--parts takes", ["--parts", "figures"]),
             ("ranks that are none", 2, "--ranks takes", ["--ranks", "0"]),
-            ("methods", 2, "l23 takes", ["--methods", "auto"]),
+            ("methods", 2, "not for l23", ["--methods", "auto"]),
             ("an unknown part among others", 2, "figures", ["--parts", "model,figures"]),
             ("a matrix from a file", 2, "gen:NAME:SIZE", ["--parts", "model", "--suite", "A.mtx"]),
             ("grids for real ranks", 2, "--grids are for", ["--grids", "grid3d:1x1x1:1"]),

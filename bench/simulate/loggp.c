@@ -597,7 +597,7 @@ trs_status trs_loggp(const trs_grid_layout *layout, const trs_machine *machine,
   trs_status status = algorithm == TRS_GRID3D ? run_new(&w) : run_baseline(&w);
   for (int64_t r = 0; r < ranks && !status; r++) {
     double *v = figures[r].value;
-    v[TRS_FIGURE_TOTAL] = w.free[r];
+    v[TRS_FIGURE_SOLVE] = w.free[r];
     for (int which = 0; which < 2; which++)
       v[TRS_FIGURE_INTRA + which] -= v[TRS_FIGURE_FLOP + which];
   }

@@ -98,7 +98,7 @@ static double host_seconds(void) {
 
 static void note(trs_figures *f, const trs_grid_solver *s) {
   double *v = f->value;
-  v[TRS_FIGURE_TOTAL] = s->times.total_s;
+  v[TRS_FIGURE_SOLVE] = s->times.total_s;
   v[TRS_FIGURE_BYTES] = 8.0 * (double)(s->part.side[0].nvalues + s->part.side[1].nvalues);
   for (int which = 0; which < 2; which++) {
     const trs_exchange_times *between = &s->times.exchange[which];

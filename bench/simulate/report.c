@@ -58,15 +58,11 @@ void trs_report_leaves(trs_simulated *run, const trs_grid_layout *l) {
 }
 
 void trs_report(FILE *stream, const trs_simulated *run, const trs_figures *figures) {
-  static const char *const names[TRS_FIGURES] = {"solve_s",          "bytes",
-                                                 "inter_L_s",        "inter_U_s",
-                                                 "inter_L_messages", "inter_U_messages",
-                                                 "inter_L_bytes",    "inter_U_bytes",
-                                                 "intra_L_s",        "intra_U_s",
-                                                 "intra_L_messages", "intra_U_messages",
-                                                 "intra_L_bytes",    "intra_U_bytes",
-                                                 "flop_L_s",         "flop_U_s",
-                                                 "flops_L",          "flops_U"};
+#define VALUE(name, key) key,
+  static const char *const names[] = {
+#include "ranks.def"
+  };
+#undef VALUE
   int64_t ranks = (int64_t)run->shape.x * run->shape.y * run->shape.z;
   double bytes = 0, flops = 0;
   fprintf(

@@ -1,0 +1,63 @@
+/* chart.h - charts as SVG: performance profiles, ratios, and lines. */
+#ifndef TRIREME_BENCH_CHART_H
+#define TRIREME_BENCH_CHART_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum { BENCH_MOST_PANELS = 12, BENCH_MOST_SERIES = 8 };
+
+/* Functions that return an int return -1, or how to leave. */
+
+/* Performance profiles: seconds of each method on each system, the systems in panels. */
+typedef struct bench_profile {
+  const char *title;
+  char subtitle[256];
+  int series, panels;
+  char name[BENCH_MOST_SERIES][80], label[BENCH_MOST_PANELS][80];
+  int64_t rows;
+  int *panel;      /* of each row */
+  double *seconds; /* rows x series, NAN: none */
+} bench_profile;
+
+int bench_profile_open(bench_profile *profile, int64_t rows);
+/* The panel of that label, made where there is none yet. */
+int bench_profile_panel(bench_profile *profile, const char *label);
+/* Writes it unless it has no rows, and closes it. */
+int bench_profile_write(bench_profile *profile, const char *path);
+
+/* Ratios, a line per system. */
+typedef struct bench_chart {
+  const char *title, *axis;
+  char subtitle[256];
+  int series;
+  char name[BENCH_MOST_SERIES][80];
+  int64_t rows;
+  char (*label)[64];
+  double *value; /* rows x series, NAN: none */
+} bench_chart;
+
+int bench_chart_open(bench_chart *chart, int64_t rows);
+int bench_chart_write(bench_chart *chart, const char *path);
+
+/* Panels of lines over a logarithmic axis of powers of two. */
+typedef struct bench_lines {
+  const char *title, *subtitle, *x_axis;
+  int series, points;
+  char name[BENCH_MOST_SERIES][80]; /* "": not in the legend */
+  bool dots[BENCH_MOST_SERIES]; /* points instead of a line, in the colour of the series four before
+                                 */
+  double x[16];
+  int64_t panels;
+  char (*label)[64];
+  double *value; /* panels x series x points, NAN: none */
+} bench_lines;
+
+int bench_lines_open(bench_lines *lines, int64_t panels);
+int bench_lines_write(const bench_lines *lines, const char *path);
+void bench_lines_close(bench_lines *lines);
+
+/* One of several charts: x-rates.svg from "x" and from "x.svg". */
+void bench_svg_path(char *path, size_t size, const char *prefix, const char *name);
+
+#endif

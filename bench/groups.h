@@ -1,0 +1,76 @@
+/* groups.h - the rows of one system side by side, and means of what they say. */
+#ifndef TRIREME_BENCH_GROUPS_H
+#define TRIREME_BENCH_GROUPS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "row.h"
+
+typedef enum bench_column {
+  BENCH_SERIAL,
+  BENCH_THREADS, /* on the most threads there are rows for */
+  BENCH_AUTO,
+  BENCH_MKL_ONE,
+  BENCH_MKL_ALL,
+  BENCH_SCIPY,
+  BENCH_CPU_COLUMNS,
+  BENCH_ENGINE = BENCH_CPU_COLUMNS, /* auto on a GPU */
+  BENCH_ENGINE_F32,
+  BENCH_CUSPARSE,
+  BENCH_COLUMNS
+} bench_column;
+
+/* The rows of one system; NULL: not measured.  cuSPARSE's is the row of its fastest algorithm. */
+typedef struct bench_group {
+  const bench_row *first, *column[BENCH_COLUMNS];
+} bench_group;
+
+typedef struct bench_groups {
+  bench_group *group;
+  int64_t count, threads;
+} bench_groups;
+
+/* Puts the row of a system into its column if it has one; threads: the most of all rows. */
+void bench_group_put(bench_group *group, const bench_row *row, int64_t threads);
+/* The groups of the rows that are from a GPU, or of those that are not. */
+int bench_groups_make(bench_groups *groups, const bench_rows *rows, bool gpu);
+void bench_column_name(char *name, size_t size, bench_column column, int64_t threads);
+/* How many times as fast the first column is as the second; NAN where either is missing or wrong.
+ */
+double bench_gain(const bench_group *group, bench_column fast, bench_column slow);
+/* The fastest of the columns from first to last, or the first. */
+bench_column bench_best(const bench_group *group, bench_column first, bench_column last);
+/* The first of each kind of rows of a suite with so many right-hand sides (0: any), same telling
+ * which are of one kind.  Returns how many, at most most. */
+int bench_distinct(const bench_rows *rows, const char *suite, int64_t nrhs,
+                   bool (*same)(const bench_row *a, const bench_row *b), const bench_row **first,
+                   int most);
+bool bench_same_column(const bench_row *a, const bench_row *b); /* method, GPUs and place */
+bool bench_same_nrhs(const bench_row *a, const bench_row *b);
+/* The row of a suite with the system of one row and the column of another; NULL: none. */
+const bench_row *bench_at(const bench_rows *rows, const char *suite, const bench_row *system,
+                          const bench_row *column);
+/* Its median; NAN: there is no row, or it is wrong. */
+double bench_median(const bench_row *row);
+/* The row of a group's system by a method, or NULL. */
+const bench_row *bench_find(const bench_rows *rows, const bench_row *system, const char *method);
+/* Solves until the first is ahead of the second, analyses included; INFINITY: never. */
+double bench_break_even(const bench_row *fast, const bench_row *slow);
+/* The engine's median over the reference time. */
+double bench_over_reference(const bench_group *group);
+
+typedef struct bench_mean {
+  double log_sum, least, most;
+  int64_t count, least_at, most_at;
+} bench_mean;
+
+void bench_mean_add(bench_mean *mean, double value, int64_t at);
+/* NAN: of nothing. */
+double bench_mean_value(const bench_mean *mean);
+
+/* The geometric means of a run on the CPU, and of one on a GPU. */
+void bench_means_print(const bench_groups *groups, bool markdown);
+void bench_gpu_means(const bench_groups *groups, bool markdown);
+
+#endif

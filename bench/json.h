@@ -1,0 +1,25 @@
+/* json.h - objects of one line of JSON, read and written without a library. */
+#ifndef TRIREME_BENCH_JSON_H
+#define TRIREME_BENCH_JSON_H
+
+#include <stdio.h>
+
+typedef struct bench_json_value {
+  enum { BENCH_JSON_NULL, BENCH_JSON_BOOL, BENCH_JSON_NUMBER, BENCH_JSON_TEXT } kind;
+  double number; /* of a number; 0 or 1 */
+  const char *text;
+} bench_json_value;
+
+/* Calls put for every value in an object but those in arrays, path being its keys with dots
+ * between; put may refuse one with a reason.  NULL, or what is wrong with the text. */
+const char *bench_json_walk(const char *text, void *user,
+                            const char *(*put)(void *user, const char *path,
+                                               const bench_json_value *value));
+
+/* Writes the keys of path where the path written before was before ("" at first), up to the colon;
+ * afterwards all braces that path leaves open. */
+void bench_json_key(FILE *stream, const char *before, const char *path);
+void bench_json_end(FILE *stream, const char *path);
+void bench_json_text(FILE *stream, const char *text);
+
+#endif

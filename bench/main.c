@@ -1,0 +1,339 @@
+/* main.c - trireme-bench, which trireme bench starts: times every method on a suite, on the CPU or
+ * on a GPU, and compares and tabulates results. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "chart.h"
+#include "command.h"
+#include "experiment.h"
+#include "leave.h"
+#include "program.h"
+#include "settings.h"
+#include "suite.h"
+#include "trireme.h"
+
+#define FIELD(member) offsetof(bench_settings, member)
+
+static const option options[] = {
+    FILE_OPTION("out", 'o', "FILE", FIELD(out),
+                "write the results as JSON lines, each as soon as it is measured"),
+    TEXT_OPTION("methods", "LIST", "@methods", FIELD(methods),
+                "the methods to time (default: serial,threads,auto on the CPU, auto on a GPU, "
+                "zerocopy beside auto for gpus); some take parameters: syncfree-csc:warps=8"),
+    TEXT_OPTION(
+        "backend", "WHERE", "cpu|cuda", FIELD(backend),
+        "cpu (the default), cuda or cuda:N; for x20, gpus and w21 also several GPUs, such as "
+        "cuda:0-3"),
+    TEXT_OPTION(
+        "threads", "LIST", NULL, FIELD(threads),
+        "the numbers of threads, such as 1,2,4 (default: all cores); serial uses 1, auto and "
+        "oneMKL the largest"),
+    CHOICE_OPTION("uplo", "lower|upper|both", FIELD(uplo),
+                  "the triangles to solve with (default both)"),
+    REAL_OPTION(
+        "seconds", "S", 0, 3600, FIELD(seconds),
+        "time each method for about S seconds and at least five solves (default 0.3; on a GPU "
+        "0.05, for gpus 0.2)"),
+    TEXT_OPTION("nrhs", "LIST", NULL, FIELD(nrhs_list),
+                "the numbers of right-hand sides, such as 1,8,32 (default 1; for gpus 1,64)"),
+    CHOICE_OPTION(
+        "peer", "auto|none", FIELD(peer),
+        "none: do not time oneMKL, or cuSPARSE on a GPU, beside Trireme (default auto: time "
+        "it if it is found)"),
+    CHOICE_OPTION("scalar", "double|float", FIELD(scalar), "GPU: the precision (default double)"),
+    CHOICE_OPTION(
+        "layout", "column|row", FIELD(layout),
+        "GPU: the layout of several right-hand sides, column- or row-major (default column)"),
+    CHOICE_OPTION("store", "same|f32", FIELD(store),
+                  "GPU: f32 also times the engine with values stored as floats"),
+    FLAG_OPTION("tune", FIELD(tune),
+                "GPU: the engine times its candidate settings in the analysis"),
+    FILE_OPTION("suite", 0, "SUITE", FIELD(suite),
+                "the suite for l17, x20 and gpus; for w21 and l23 the matrix"),
+    TEXT_OPTION(
+        "parts", "LIST", "real|model|simulation", FIELD(parts),
+        "for l23: the parts to run, of real, gpu, model and simulation (default real,model)"),
+    TEXT_OPTION("ranks", "LIST", NULL, FIELD(ranks),
+                "for l23: the numbers of ranks (default: real 1,2,4,8,16; simulation 128,512,2048; "
+                "model these and 8192,32768,131072)"),
+    TEXT_OPTION(
+        "grids", "LIST", NULL, FIELD(grids),
+        "for l23: the solves to model or simulate, METHOD:PXxPYxPZ:NRHS[:flat][:scattered]"),
+    FILE_OPTION("work", 0, "FOLDER", FIELD(work),
+                "for l23: keep factors and structures in FOLDER and use those in it (default: a "
+                "temporary folder)"),
+    FLAG_OPTION("markdown", FIELD(markdown),
+                "for l17, l23, x20 and gpus: print the tables as Markdown"),
+    FILE_OPTION(
+        "compare", 0, "BEFORE.json", FIELD(compare),
+        "compare the results in BEFORE.json with those in the file that follows; runs nothing"),
+    FILE_OPTION("table", 0, "FILE.json", FIELD(table),
+                "print the results in FILE.json as Markdown tables; runs nothing"),
+    FILE_OPTION("svg", 0, "FILE", FIELD(svg),
+                "draw the results as SVG; l17 and x20 draw several, FILE-rates.svg or "
+                "FILE-designs.svg and others"),
+    FLAG_OPTION(
+        "list", FIELD(list),
+        "list the suites, or the matrices of the suite or benchmark that is named; runs nothing"),
+    FLAG_OPTION("json", FIELD(json), "print the results as JSON lines and failures as JSON"),
+    {0}};
+
+/* The experiments' own follow these. */
+static const paragraph first_paragraphs[] = {
+    {NULL,
+     "Times the solve methods on a suite of matrices. The published results are of the suite cpu "
+     "(the default) and of gpu, on a GPU; quick and gpu-quick take seconds. Suites gpu and gpu-* "
+     "run with --backend cuda unless another backend is given. SUITE may also be a file with one "
+     "matrix per line, or one matrix: gen:NAME:SIZE, file:NAME, or factor:KIND[:ORDER]:MATRIX for "
+     "L and U of a factorisation (KIND lu, ilu0, ic0 or triangle). Both triangles of a matrix are "
+     "solved, with missing diagonal entries added. Missing files are skipped, reported and "
+     "counted."},
+    {"Method",
+     "All methods use the same arrays and the same random right-hand sides. The analysis time is "
+     "the best of three. Solves are timed in five rounds with every method in each, so that a "
+     "drift of the machine affects all methods alike; the table shows the fastest solve. The "
+     "solution of the last round is substituted into the system. If the backward error is not "
+     "small, the result is marked WRONG and counts nowhere, and the exit code is 1."},
+    {"On a GPU",
+     "With --backend cuda all data is in device memory, and the peers are cuSPARSE's SpSV and "
+     "SpSM. From version 12.9 SpSV has two more algorithms, the methods cusparse:alg1 and "
+     "cusparse:alg2; ratios are over the fastest of the three. Solves are timed with events around "
+     "batches, and the table shows the median; latency_s "
+     "is the time of one solve that the host waits for. The first analysis of a system is reported "
+     "apart from the later ones, of which the best counts. cuSPARSE's query of its buffer size "
+     "(ask_s) and the allocation of that buffer are not part of its analysis."},
+    {0}};
+
+static const paragraph last_paragraphs[] = {
+    {"Results",
+     "One JSON object per matrix, triangle, method, number of threads and number of right-hand "
+     "sides, with commit, machine, time {create_s, analysis_s, update_s, solve_s {min, median}, "
+     "repeats}, bytes, bound_s (the reference time, see trireme solve --help), gbs, "
+     "backward_error, memory and reason. What does not apply is null. bench/peer_scipy.py adds "
+     "SciPy to such a file of a CPU."},
+    {"Environment",
+     "TRIREME_MATRICES is the folder of the files in a suite (tools/fetch_matrices fetches them), "
+     "TRIREME_SUITES a folder of suites, TRIREME_FACTORS a folder of patterns of factors "
+     "(bench/make_factors). TRIREME_MKL, TRIREME_CUDART, TRIREME_CUSPARSE, TRIREME_CUBLAS, "
+     "TRIREME_CUBLASLT and TRIREME_NVJITLINK are the paths of libmkl_rt, libcudart, libcusparse, "
+     "libcublas, libcublasLt and libnvJitLink if they are not found by themselves. TRIREME_COMMIT "
+     "is the commit to record. COLUMNS is the width of the tables where standard output is no "
+     "terminal."},
+    {"Examples",
+     "  trireme bench quick\n"
+     "  trireme bench --out after.json\n"
+     "  trireme bench --compare before.json after.json --svg gain.svg\n"
+     "  trireme bench factor:lu:nd:gen:poisson2d5:300 --threads 1,2 --nrhs 8\n"
+     "  trireme bench --table after.json --svg bars.svg\n"
+     "  trireme bench gpu --backend cuda --nrhs 1,8,32,128 --store f32\n"
+     "  trireme bench l17 --markdown --svg l17\n"
+     "  trireme bench l23 --out l23.json --svg l23.svg\n"
+     "  trireme bench x20 --out x20.json --svg x20\n"
+     "  trireme bench gpus --backend cuda:0-3 --out gpus.json --svg gpus.svg"},
+    {0}};
+
+/* In the order of the text; filled when the program starts. */
+static paragraph paragraphs[24];
+
+static const command cmd_bench = {
+    .name = "bench",
+    .synopsis =
+        "[OPTIONS] [SUITE | l17 | l23 | x20 | w21 | gpus] | --compare OLD NEW | --table FILE",
+    .summary = "time every method, and compare results",
+    .operand = "file",
+    .max_operands = 1,
+    .options = options,
+    .paragraphs = paragraphs};
+
+static void fill_paragraphs(void) {
+  paragraph *to = paragraphs;
+  for (const paragraph *p = first_paragraphs; p->text; p++) *to++ = *p;
+  for (const bench_experiment *e = bench_experiments; e->name; e++)
+    if (e->text) *to++ = (paragraph){e->title, e->text};
+  for (const paragraph *p = last_paragraphs; p->text; p++) *to++ = *p;
+}
+
+/* ---- Options of an experiment ---- */
+
+static bool lists(const char *words, const char *name) {
+  char word[32];
+  snprintf(word, sizeof word, "|%s|", name);
+  return strstr(words, word) != NULL;
+}
+
+/* "l17, l23 and gpus": those that take an option. */
+static void name_takers(char *text, size_t size, const char *name) {
+  const char *taker[16];
+  int count = 0;
+  size_t used = 0;
+  for (const bench_experiment *e = bench_experiments; e->name; e++)
+    if (lists(e->options, name)) taker[count++] = e->name;
+  for (int k = 0; k < count && used < size; k++)
+    used += (size_t)snprintf(text + used, size - used, "%s%s",
+                             !k              ? ""
+                             : k < count - 1 ? ", "
+                                             : " and ",
+                             taker[k]);
+}
+
+static bool is_given(const option *o, const bench_settings *set) {
+  const void *field = (const char *)set + o->offset;
+  switch (o->kind) {
+    case OPTION_FLAG:
+      return *(const bool *)field;
+    case OPTION_CHOICE: /* "both" is the default of --uplo, the last of its words */
+      return *(const int *)field != (o->offset == FIELD(uplo) ? 2 : 0);
+    case OPTION_REAL:
+      return *(const double *)field >= 0;
+    default:
+      return *(const char *const *)field != NULL;
+  }
+}
+
+static int check_options(const bench_experiment *e, const bench_settings *set) {
+  char takers[128];
+  for (const option *o = options; o->name; o++) {
+    if (!is_given(o, set) || lists(e->options, o->name)) continue;
+    name_takers(takers, sizeof takers, o->name);
+    return leave_usage("bench", "--%s is for %s, not for %s", o->name, takers, e->name);
+  }
+  return -1;
+}
+
+/* ---- Places ---- */
+
+static bool is_list(const char *backend) {
+  return !strncmp(backend, "cuda:", 5) && strpbrk(backend, "-,");
+}
+
+/* "cpu", "cuda" or "cuda:N"; by default as the experiment, or the suite, says. */
+static int parse_backend(const bench_experiment *e, bench_settings *set) {
+  static const char cuda[] = "cuda";
+  const char *suite = set->suite ? set->suite : "";
+  bool for_gpu =
+      e->place == BENCH_PLACE_GPU ||
+      (e->place == BENCH_PLACE_ANY && (!strcmp(suite, "gpu") || !strncmp(suite, "gpu-", 4)));
+  const char *rest = set->backend ? set->backend : for_gpu ? cuda : "cpu";
+  char *end = NULL;
+  set->device = -1;
+  if (!strcmp(rest, "cpu")) return -1;
+  long number = 0;
+  bool good = !strncmp(rest, cuda, sizeof cuda - 1);
+  rest += good ? sizeof cuda - 1 : 0;
+  if (good && *rest) {
+    number = *rest == ':' ? strtol(rest + 1, &end, 10) : -1;
+    good = *rest == ':' && rest[1] && !*end && number >= 0 && number < 1024;
+  }
+  if (!good)
+    return leave_usage("bench", "--backend takes cpu, cuda or cuda:N, not '%s'", set->backend);
+  set->device = (int)number;
+  return -1;
+}
+
+/* A list of GPUs is parsed when the GPUs are opened. */
+static int complete_place(const bench_experiment *e, bench_settings *set) {
+  const char *given = set->backend;
+  set->device = 0;
+  if (e->place == BENCH_PLACE_OWN) return -1;
+  if (e->place == BENCH_PLACE_GPUS && given && strncmp(given, "cuda:", 5) != 0)
+    return leave_usage("bench", "%s takes GPUs, such as --backend cuda:0,1", e->name);
+  if (e->place == BENCH_PLACE_GPUS || (e->place == BENCH_PLACE_LIST && given && is_list(given)))
+    return -1;
+  int code = parse_backend(e, set);
+  if (code < 0 && e->place == BENCH_PLACE_GPU && set->device < 0)
+    return leave_usage("bench", "%s runs on a GPU: leave out --backend cpu", e->name);
+  return code;
+}
+
+static int check_place(const bench_settings *set) {
+  if (set->device < 0 && (set->scalar || set->layout || set->store || set->tune))
+    return leave_usage("bench",
+                       "--scalar, --layout, --store and --tune are for a GPU: --backend cuda");
+  if (set->device >= 0 && set->threads)
+    return leave_usage("bench", "--threads are the CPU's: leave it out with --backend cuda");
+  return -1;
+}
+
+/* Options that were not given get the experiment's defaults. */
+static int complete(const bench_experiment *e, bench_settings *set) {
+  enum { MOST_NRHS = 4096, MOST_RANKS = 1 << 20 };
+  int code = complete_place(e, set);
+  if (code < 0) code = bench_counts_parse(&set->nrhs, "nrhs", set->nrhs_list, MOST_NRHS);
+  if (code < 0) code = bench_counts_parse(&set->rank_counts, "ranks", set->ranks, MOST_RANKS);
+  if (set->seconds < 0) set->seconds = e->seconds > 0 ? e->seconds : set->device < 0 ? 0.3 : 0.05;
+  if (!set->nrhs.count) set->nrhs = e->nrhs;
+  return code;
+}
+
+/* ---- Actions ---- */
+
+static int check_files(const bench_settings *set, int operands) {
+  if (set->compare && set->table)
+    return leave_usage("bench", "give either --compare or --table, not both");
+  if (set->compare && !operands)
+    return leave_usage("bench", "--compare takes two files: BEFORE.json AFTER.json");
+  if (set->table && operands) return leave_usage("bench", "--table takes one file");
+  if (set->json) return leave_usage("bench", "--json prints what a run finds: leave it out");
+  return -1;
+}
+
+static const bench_experiment *experiment_of(const char *word) {
+  for (const bench_experiment *e = bench_experiments + 1; e->name && word; e++)
+    if (!strcmp(word, e->name)) return e;
+  return bench_experiments;
+}
+
+static int list(const bench_experiment *e, const bench_settings *set) {
+  if (set->svg) return leave_usage("bench", "--svg draws results: leave it out with --list");
+  bool own = e != bench_experiments && e->list == bench_list && !set->suite;
+  return e->list(own ? e->name : set->suite);
+}
+
+/* Pictures are written last; a path that cannot be written is refused before hours of work. */
+static int check_picture(const bench_experiment *e, const char *svg) {
+  char path[1200];
+  if (!svg) return -1;
+  if (e->first_chart)
+    bench_svg_path(path, sizeof path, svg, e->first_chart);
+  else
+    snprintf(path, sizeof path, "%s", svg);
+  return trs_text_path_check(path) ? leave_library(NULL) : -1;
+}
+
+static int run_files(bench_settings *set, int argc, char **argv) {
+  int code = check_options(bench_experiments, set);
+  if (code < 0) code = check_files(set, argc);
+  if (code < 0) code = check_picture(bench_experiments, set->svg);
+  if (code >= 0) return code;
+  return set->compare ? bench_compare(set->compare, argv[0], set->svg)
+                      : bench_table(set->table, set->svg);
+}
+
+static int run_experiment(const bench_experiment *e, bench_settings *set) {
+  int code = check_options(e, set);
+  if (code < 0) code = check_picture(e, set->svg);
+  if (code < 0) code = complete(e, set);
+  if (code < 0) code = check_place(set);
+  return code < 0 ? e->run(set) : code;
+}
+
+static int run(int argc, char **argv) {
+  bench_settings set = {.uplo = 2, .seconds = -1};
+  fill_paragraphs();
+  if (argc == 2 && !strcmp(argv[0], "--print")) {
+    command_print(&cmd_bench, argv[1]);
+    return LEAVE_SOLVED;
+  }
+  int code = options_parse(&cmd_bench, &set, &argc, argv);
+  if (code >= 0) return code;
+  if (set.compare || set.table) return run_files(&set, argc, argv);
+  const bench_experiment *e = experiment_of(argc ? argv[0] : NULL);
+  bool suite = argc && e == bench_experiments;
+  if (suite && set.suite && !set.list)
+    return leave_usage("bench", "two suites: %s and %s", argv[0], set.suite);
+  if (suite && !set.suite) set.suite = argv[0];
+  return set.list ? list(e, &set) : run_experiment(e, &set);
+}
+
+int main(int argc, char **argv) { return program_main(argc, argv, run); }

@@ -1,0 +1,102 @@
+/* row.h - a result: one type for every experiment, one JSON object per line. */
+#ifndef TRIREME_BENCH_ROW_H
+#define TRIREME_BENCH_ROW_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+/* Which members a row has: those of a triangular solve, of a relaxation (W21), or of a solve on
+ * ranks (L23). */
+typedef enum bench_row_type {
+  BENCH_SOLVE_ROW = 1,
+  BENCH_RELAX_ROW = 2,
+  BENCH_RANKS_ROW = 4
+} bench_row_type;
+
+typedef struct bench_spread { /* over the ranks */
+  double min, mean, max;
+} bench_spread;
+
+#define VALUE(name, key) L23_##name,
+typedef enum l23_value {
+#include "ranks.def"
+  L23_LEAF, /* numbers in the leaf of the rank's grid */
+  L23_VALUES
+} l23_value;
+#undef VALUE
+
+typedef struct bench_row {
+  /* Of every row. */
+  char suite[64], matrix[192], method[64];
+  int64_t n, nrhs, threads, bytes; /* threads: of a CPU, or the number of GPUs */
+  bool wrong;
+
+  /* Of solves and relaxations; times are seconds, NAN: does not apply. */
+  char backend[8]; /* cpu, cuda */
+  double create, update, gbs;
+
+  /* Of solves. */
+  char chosen[64], scalar[16], reason[320];
+  char layout[8], values[8]; /* column, row; own, drawn */
+  char place[8];             /* several GPUs: where b and x lie: first (GPU), spread */
+  char plan[512];            /* what the plan says of itself */
+  bool upper;
+  int64_t nnz, levels, repeats, checked;
+  double parallelism, dependency;
+  double analysis, first_analysis, ask, fastest, median, latency, bound, hop;
+  double componentwise, normwise;
+  double matrix_bytes, plan_bytes, vector_bytes, analysis_peak, process_peak, limit_bytes;
+
+  /* Of relaxations: n is the number of block rows. */
+  char store[8];
+  int64_t blocks, block_size, colours, sweeps;
+  double sweep, copy_gbs, rounding, residual;
+  double speedup;    /* over one GPU */
+  double difference; /* of x from the CPU's, relative to the largest */
+  int same_bits;     /* as on one GPU; -1: not looked at */
+
+  /* Of solves on ranks. */
+  char kind[12]; /* real, smpi, loggp; with GPUs: gpu, a GPU for each rank; shared, several ranks
+                    on one; composed, ranks timed one by one and the exchange modelled */
+  char trees[8];
+  bool homes, inverted;
+  int64_t supernodes, ranks;
+  int px, py, pz;
+  double replicated, replicated_work, volume_bound, factor_bytes, host_s;
+  bench_spread value[L23_VALUES];
+} bench_row;
+
+typedef struct bench_rows {
+  bench_row *row;
+  int64_t count, room;
+} bench_rows;
+
+/* Functions that return an int return -1, or how to leave. */
+int bench_rows_add(bench_rows *rows, const bench_row *row);
+/* A row from a line of JSON; where: what a failure names it. */
+int bench_rows_add_line(bench_rows *rows, const char *where, const char *line);
+int bench_rows_read(bench_rows *rows, const char *path);
+void bench_rows_free(bench_rows *rows);
+/* With commit, machine and date before what the row has. */
+void bench_row_write(FILE *stream, const bench_row *row);
+
+/* A row without measurements: NAN, and the usual texts. */
+bench_row bench_row_empty(void);
+bench_row_type bench_type_of(const bench_row *row);
+bool bench_on_gpu(const bench_row *row);
+/* Seconds that tables compare: the fastest solve on the CPU, the median on a GPU; the fastest
+ * sweep; the solve of the slowest rank. */
+double bench_row_seconds(const bench_row *row);
+/* Sorts the times of the solves and takes the fastest and the median of them. */
+void bench_row_times(bench_row *row, double *seconds, int64_t repeats);
+/* Are the two of one matrix, triangle and type?  And of one layout and number of right-hand sides?
+ */
+bool bench_same_matrix(const bench_row *a, const bench_row *b);
+bool bench_same_system(const bench_row *a, const bench_row *b);
+
+/* The matrix's name as tables show it; of solves the triangle, right-hand sides and type where they
+ * are not one and double; of relaxations the blocks; of ranks the grids. */
+void bench_label(char *label, size_t size, const bench_row *row);
+
+#endif

@@ -1,0 +1,32 @@
+/* settings.h - what the command line of trireme-bench says. */
+#ifndef TRIREME_BENCH_SETTINGS_H
+#define TRIREME_BENCH_SETTINGS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* A list such as 1,8,32. */
+typedef struct bench_counts {
+  int64_t value[16], most;
+  int count;
+} bench_counts;
+
+typedef struct bench_settings {
+  const char *suite, *out, *methods, *threads, *compare, *table, *svg, *backend, *nrhs_list;
+  const char *parts, *ranks, *grids, *work; /* l23 */
+  bench_counts rank_counts;
+  int uplo;   /* lower, upper, both */
+  int peer;   /* auto, none */
+  int scalar; /* double, float: GPU only */
+  int layout; /* column, row: GPU only */
+  int store;  /* same, f32: GPU only */
+  double seconds;
+  bench_counts nrhs;
+  int device; /* the GPU's number; -1: the run is on the CPU */
+  bool json, list, tune, markdown;
+} bench_settings;
+
+/* Numbers from 1 to limit, with commas between.  Returns -1, or how to leave. */
+int bench_counts_parse(bench_counts *counts, const char *option, const char *list, int64_t limit);
+
+#endif

@@ -1,0 +1,20 @@
+/* tables.h - a line per system while a run goes on, and tables of all rows. */
+#ifndef TRIREME_BENCH_TABLES_H
+#define TRIREME_BENCH_TABLES_H
+
+#include "groups.h"
+#include "row.h"
+#include "runner.h"
+
+/* The line of the system whose rows begin at first. */
+void bench_live_head(const bench_runners *all);
+void bench_live_line(const bench_rows *rows, int64_t first);
+void bench_gpu_live_head(const bench_runners *all);
+void bench_gpu_live_line(const bench_runners *all, const bench_rows *rows, int64_t first);
+
+void bench_cpu_tables(const bench_groups *groups);
+void bench_gpu_tables(const bench_groups *groups, const bench_rows *rows);
+/* The performance profile of groups that are from a GPU, or not. */
+int bench_draw(const bench_groups *groups, bool gpu, const char *path);
+
+#endif

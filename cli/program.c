@@ -1,0 +1,92 @@
+/* program.c - the main function of the command line's programs, and how one starts another. */
+#include "program.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "leave.h"
+#include "output.h"
+#include "report.h"
+
+/* Reserves closed standard streams, so that no file opened later becomes one.  Writing to them
+ * still fails. */
+static void fill_closed_streams(void) {
+  for (int file = STDIN_FILENO; file <= STDERR_FILENO; file++)
+    if (fcntl(file, F_GETFD) < 0 && errno == EBADF) (void)!open("/dev/null", O_RDONLY);
+}
+
+/* The words before a "--" contain --json: failures are then reported as JSON too, even those of the
+ * command line itself. */
+static bool asks_json(int argc, char **argv) {
+  for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++)
+    if (!strcmp(argv[i], "--json")) return true;
+  return false;
+}
+
+int program_main(int argc, char **argv, int (*run)(int argc, char **argv)) {
+  fill_closed_streams();
+  signal(SIGPIPE, SIG_IGN); /* a closed pipe or a full disk shall be a failed write, */
+  signal(SIGXFSZ, SIG_IGN); /* with a message */
+  output_setup();
+  bool json = asks_json(argc, argv);
+  output_set_json(json && report_available());
+  int code = json && !report_available()
+                 ? leave(LEAVE_UNAVAILABLE, "unsupported", -1,
+                         "--json is not in this build: install libjansson-dev and build again")
+                 : run(argc - 1, argv + 1);
+  return output_finish(report_print(code));
+}
+
+void program_self(char *path, size_t size) {
+  ssize_t length = readlink("/proc/self/exe", path, size - 1);
+  path[length > 0 ? length : 0] = 0;
+}
+
+void program_beside(char *path, size_t size, const char *name) {
+  char self[1024];
+  program_self(self, sizeof self);
+  char *slash = strrchr(self, '/');
+  if (slash) *slash = 0;
+  snprintf(path, size, "%s/%s", slash ? self : ".", name);
+}
+
+/* Where the program is; false: in neither folder, path being the first place. */
+static bool find(char *path, size_t size, const char *name) {
+  char below[256];
+  snprintf(below, sizeof below, TRIREME_HELPERS_PATH "/%s", name);
+  program_beside(path, size, below);
+  if (!access(path, X_OK)) return true;
+  program_beside(path, size, name);
+  return !access(path, X_OK);
+}
+
+int program_become(const char *const words[]) {
+  char path[1400];
+  if (!find(path, sizeof path, words[0]))
+    return leave(LEAVE_UNAVAILABLE, "unsupported", -1,
+                 "there is no program %s, nor one in libexec/trireme: install Trireme again, or "
+                 "build the target %s",
+                 path, words[0]);
+  fflush(NULL);
+  execv(path, (char *const *)words);
+  return leave(LEAVE_UNAVAILABLE, "unsupported", -1, "%s cannot be started: %s", path,
+               strerror(errno));
+}
+
+void program_call(const char *const words[]) {
+  char path[1400];
+  if (!find(path, sizeof path, words[0])) return;
+  fflush(NULL);
+  pid_t child = fork();
+  if (child == 0) {
+    execv(path, (char *const *)words);
+    _exit(127);
+  }
+  if (child > 0) (void)waitpid(child, NULL, 0);
+}

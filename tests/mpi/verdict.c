@@ -1,0 +1,45 @@
+/* verdict.c - verdicts of all ranks. */
+#include "mpi/verdict.h"
+
+#include <stdio.h>
+#include <string.h>
+
+int rank, size, failures;
+const char *said_of;
+
+void begin(int *argc, char ***argv) {
+  MPI_Init(argc, argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+}
+
+void say(const char *name, int good) {
+  int all;
+  MPI_Allreduce(&good, &all, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+  failures += !all;
+  if (rank == 0)
+    printf("%s %s%s%s (%d ranks)\n", all ? "ok" : "not ok", name, said_of ? ", " : "",
+           said_of ? said_of : "", size);
+}
+
+void must(trs_status status, const char *what) {
+  if (!status) return;
+  fprintf(stderr, "rank %d: %s: %s\n", rank, what, trs_last_error()->message);
+  MPI_Abort(MPI_COMM_WORLD, 1);
+}
+
+int fails(trs_status status, trs_status expected, const char *words) {
+  const char *message = trs_last_error()->message;
+  int good = status == expected && strstr(message, words);
+  if (!good)
+    fprintf(stderr, "rank %d: %s, \"%s\" lacks \"%s\"\n", rank, trs_status_name(status), message,
+            words);
+  return good;
+}
+
+int plan_refused(const trs_factors *F, trs_mpi_options o, trs_status expected, const char *words) {
+  trs_mpi_plan *plan;
+  int good = fails(trs_mpi_analyze(MPI_COMM_WORLD, &plan, F, &o), expected, words) && !plan;
+  trs_mpi_plan_destroy(plan);
+  return good;
+}
