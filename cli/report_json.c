@@ -1,5 +1,6 @@
 /* report_json.c - the JSON report, through jansson (TRIREME_CLI_JSON). */
 
+#include "leave.h"
 #include "output.h"
 #include "report.h"
 

@@ -1,5 +1,6 @@
 /* symmetry.c - compares every entry (i, j) with (j, i).  Rows are visited in order, so the partners
  * of row j's entries are reached in order too, and one cursor per row suffices.  O(n + nnz). */
+#include "leave.h"
 #include "symmetry.h"
 
 #include <complex.h>
