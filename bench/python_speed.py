@@ -25,6 +25,7 @@ import scipy
 import scipy.sparse as sp
 import scipy.sparse.linalg as sla
 
+MOST_STEPS = 1000  # of cg: with SciPy's spilu, which is not symmetric, it need not converge
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "../bindings/python"))
 import trireme as tr  # noqa: E402
@@ -162,10 +163,13 @@ def preconditioners(A):
         yield f"pyAMG {pyamg.__version__}, symmetric Gauss-Seidel", smoother
     csc = sp.csc_matrix(A)
 
-    def spilu():
-        S = sla.spilu(csc)
+    def spilu(**options):
+        S = sla.spilu(csc, **options)
         return sla.LinearOperator(A.shape, S.solve)
     yield "SciPy, spilu", spilu
+    yield "SciPy, spilu in symmetric mode", lambda: spilu(
+        permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0, options={"SymmetricMode": True})
+
 
 def cg(seconds, write, matrix):
     A = tr.generate(matrix)
@@ -181,7 +185,8 @@ def cg(seconds, write, matrix):
         made, steps, cpu = time.perf_counter() - start, [], time.process_time()
         make_cpu = cpu - begin
         start = time.perf_counter()
-        x, failed = sla.cg(A, b, rtol=1e-8, M=M, callback=lambda _: steps.append(1))
+        x, failed = sla.cg(A, b, rtol=1e-8, M=M, maxiter=MOST_STEPS,
+                           callback=lambda _: steps.append(1))
         took, cpu = time.perf_counter() - start, time.process_time() - cpu
         residual = float(np.linalg.norm(A @ x - b) / np.linalg.norm(b))
         rows.append(write(facts("cg", matrix=matrix, preconditioner=name, make_s=made,

@@ -114,8 +114,11 @@ static trs_status start_members(trs_team *team) {
     team->members[rank] = (member){.team = team, .rank = rank};
     if (pthread_create(&team->members[rank].thread, NULL, member_main, &team->members[rank])) {
       stop_members(team);
-      return trs_fail(TRS_ERROR_UNSUPPORTED, -1,
-                      "cannot start thread %d of %d: ask for fewer threads", rank + 1, team->size);
+      return trs_fail(
+          TRS_ERROR_MEMORY, -1,
+          "cannot start thread %d of %d, for memory or threads are short here (ulimit): "
+          "ask for fewer threads",
+          rank + 1, team->size);
     }
     team->started = rank;
   }

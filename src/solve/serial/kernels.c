@@ -36,7 +36,7 @@ static inline bool is_inside(const vector *v, int64_t index) {
 
 /* One branch for four. */
 TRS_KERNEL_INLINE bool four_inside(const vector *v, int32_t i, int32_t j, int32_t k, int32_t l) {
-  return is_inside(v, i) & is_inside(v, j) & is_inside(v, k) & is_inside(v, l);
+  return is_inside(v, i) + is_inside(v, j) + is_inside(v, k) + is_inside(v, l) == 4;
 }
 
 /* As most stand: the diagonal entry at the end where it belongs, 32-bit indices from 0. */
