@@ -23,7 +23,7 @@ int l23_draw(const l23_rows *rows, const char *path);
 void l23_square(int64_t places, int *px, int *py);
 
 /* On the ranks of an MPI program, or on one: all grids of so many ranks, or (gpu) 1 x 1 x ranks on
- * GPUs, Figure 9.  put is called on rank 0. */
+ * GPUs and, with a GPU for each rank, Px x 1 x Pz, Figures 9 to 11.  put is called on rank 0. */
 int l23_real(const bench_settings *set, const char *factors, const char *name, bool gpu,
              void (*put)(void *user, const l23_row *row), void *user);
 

@@ -1,6 +1,6 @@
 /* l23_real.c - solves of trireme bench l23 on the ranks of an MPI program, every one of which runs
  * this.  Grids are as square as can be, with every Pz to 8 that divides the ranks; on GPUs there is
- * a grid for each rank. */
+ * a grid for each rank, and with a GPU for each also grids of two and of four ranks. */
 
 #include "l23.h"
 #include "leave.h"
@@ -138,7 +138,7 @@ static trs_status run_way(solver *s, const way *w, int pz) {
   return status;
 }
 
-/* ---- On GPUs: Figure 9, 1 x 1 x Pz. ---- */
+/* ---- On GPUs: Figures 9 to 11, 1 x 1 x Pz and Px x 1 x Pz. ---- */
 
 /* Each rank's sweeps were timed alone; the exchange is modelled from the bytes it counted. */
 static void compose(l23_row *row) {
@@ -152,12 +152,16 @@ static void compose(l23_row *row) {
   row->value[L23_SOLVE] = (l23_spread){total, total, total};
 }
 
-static trs_status run_gpu(solver *s, const way *w, int64_t nrhs, bool composed) {
+/* sharing: ranks on a GPU, the most. */
+static trs_status run_gpu(solver *s, const way *w, int px, int64_t nrhs, bool composed,
+                          int *sharing) {
   trs_mpi_options how = {.struct_size = sizeof(trs_mpi_options),
                          .method = w->method,
-                         .px = 1,
+                         .px = px,
                          .py = 1,
-                         .pz = s->size,
+                         .pz = s->size / px,
+                         .scattered = w->scattered,
+                         .invert = w->inverted ? "separators" : NULL,
                          .scalar = TRS_DOUBLE,
                          .backend = "cuda",
                          .nrhs = nrhs,
@@ -168,6 +172,7 @@ static trs_status run_gpu(solver *s, const way *w, int64_t nrhs, bool composed) 
   if (!status) status = trs_mpi_distribute(plan, s->first, s->rows);
   if (!status) status = make_room(s, nrhs);
   if (!status) status = time_solves(s, plan, nrhs, composed, &stats);
+  *sharing = stats.ranks_on_gpu;
   if (!status && s->rank == 0) {
     l23_row row = row_of(s, w, &stats, nrhs);
     snprintf(row.kind, sizeof row.kind, "%s", stats.ranks_on_gpu > 1 ? "shared" : "gpu");
@@ -178,15 +183,38 @@ static trs_status run_gpu(solver *s, const way *w, int64_t nrhs, bool composed) 
   return status;
 }
 
-/* Algorithm 4 for comparison: in composed rows alone where there are several ranks. */
-static trs_status run_gpus(solver *s) {
+/* 1 x 1 x Pz: each grid alone in its turn, then all at once where every rank has a GPU of its own.
+ * Algorithm 4 for comparison. */
+static trs_status run_gpus(solver *s, int *sharing) {
   static const way ways[] = {{"grid3d", false, false}, {"grid3d:algorithm=4", false, false}};
   trs_status status = TRS_SUCCESS;
   for (int w = 0; w < 2; w++)
-    for (int k = 0; k < s->set->nrhs.count; k++)
-      for (int composed = w > 0 && s->size > 1; composed <= (s->size > 1) && !status; composed++)
-        status = run_gpu(s, &ways[w], s->set->nrhs.value[k], composed);
+    for (int k = 0; k < s->set->nrhs.count && !status; k++) {
+      int64_t nrhs = s->set->nrhs.value[k];
+      if (s->size > 1) status = run_gpu(s, &ways[w], 1, nrhs, true, sharing);
+      if (!status && *sharing <= 1) status = run_gpu(s, &ways[w], 1, nrhs, false, sharing);
+    }
   return status;
+}
+
+/* Several GPUs a grid: as it comes, separators inverted, and spread as L23 has it. */
+static trs_status run_wide_grids(solver *s) {
+  static const way ways[] = {
+      {"grid3d", false, false}, {"grid3d", false, true}, {"grid3d", true, false}};
+  trs_status status = TRS_SUCCESS;
+  int sharing;
+  for (int px = 2; px <= 4; px *= 2)
+    for (int w = 0; w < 3 && s->size % px == 0; w++)
+      for (int k = 0; k < s->set->nrhs.count && !status; k++)
+        status = run_gpu(s, &ways[w], px, s->set->nrhs.value[k], false, &sharing);
+  return status;
+}
+
+/* Ranks that share a GPU take turns on it: grids of several tell nothing there. */
+static trs_status run_gpu_shapes(solver *s) {
+  int sharing = 0;
+  trs_status status = run_gpus(s, &sharing);
+  return status || sharing > 1 ? status : run_wide_grids(s);
 }
 
 static trs_status run_shapes(solver *s, int64_t leaves) {
@@ -237,7 +265,8 @@ int l23_real(const bench_settings *set, const char *factors, const char *name, b
   int code = look(&s, &leaves);
   s.first = s.n * s.rank / s.size;
   s.rows = s.n * (s.rank + 1) / s.size - s.first;
-  if (code < 0 && (gpu ? run_gpus(&s) : run_shapes(&s, leaves))) code = leave_library(factors);
+  if (code < 0 && (gpu ? run_gpu_shapes(&s) : run_shapes(&s, leaves)))
+    code = leave_library(factors);
   free(s.b);
   free(s.x);
   MPI_Finalize();

@@ -271,11 +271,13 @@ static void print_validation(const l23_rows *rows) {
         (long long)count, least, most, exp(sum / (double)count));
 }
 
-/* ---- Figure 9: grids on GPUs. ---- */
+/* ---- Figures 9 to 11: grids on GPUs. ---- */
 
 static const char *gpu_kind(const l23_row *r) {
   if (!strcmp(r->kind, "gpu")) return "measured";
-  return strcmp(r->kind, "shared") && strcmp(r->kind, "composed") ? NULL : r->kind;
+  bool other =
+      strcmp(r->kind, "shared") && strcmp(r->kind, "composed") && strcmp(r->kind, "modelled");
+  return other ? NULL : r->kind;
 }
 
 static bool same_gpu_system(const l23_row *a, const l23_row *b) {
@@ -284,7 +286,7 @@ static bool same_gpu_system(const l23_row *a, const l23_row *b) {
 
 /* All rows of the system of row `at`, where it is the first. */
 static void print_gpus(const l23_rows *rows, int64_t at, bool markdown) {
-  static const char *const heads[] = {"Pz", "method", "", "total", "L", "U", "between grids"};
+  static const char *const heads[] = {"grids", "method", "", "total", "L", "U", "between grids"};
   static const l23_value shown[] = {L23_FLOP, L23_FLOP + 1, L23_INTER};
   const l23_row *first = &rows->row[at];
   bench_grid grid = {.columns = 7};
@@ -295,14 +297,17 @@ static void print_gpus(const l23_rows *rows, int64_t at, bool markdown) {
   for (int64_t i = at; i < rows->count; i++) {
     const l23_row *r = &rows->row[i];
     if (!same_gpu_system(r, first)) continue;
-    bench_grid_add(&grid, human_count(r->pz).s);
-    bench_grid_add(&grid, r->method);
+    snprintf(text, sizeof text, "%d x %d x %d", r->px, r->py, r->pz);
+    bench_grid_add(&grid, text);
+    snprintf(text, sizeof text, "%s%s%s", r->method, r->inverted ? ", inverted" : "",
+             r->homes ? "" : ", scattered");
+    bench_grid_add(&grid, text);
     bench_grid_add(&grid, gpu_kind(r));
     snprintf(text, sizeof text, "%.4g", 1e3 * r->value[L23_SOLVE].max);
     bench_grid_add(&grid, text);
     for (int k = 0; k < 3; k++) add_spread(&grid, &r->value[shown[k]]);
   }
-  snprintf(text, sizeof text, "Figure 9, GPUs, 1 x 1 x Pz, ms as least/mean/most: %.64s, %lld rhs",
+  snprintf(text, sizeof text, "Figures 9 to 11, GPUs, ms as least/mean/most: %.64s, %lld rhs",
            first->matrix, (long long)first->nrhs);
   bench_grid_print(&grid, text, markdown);
 }

@@ -58,7 +58,8 @@ typedef struct bench_row {
 
   /* Of solves on ranks. */
   char kind[12]; /* real, smpi, loggp; with GPUs: gpu, a GPU for each rank; shared, several ranks
-                    on one; composed, ranks timed one by one and the exchange modelled */
+                    on one; composed, ranks timed one by one and the exchange modelled;
+                    modelled, by trireme-simulate */
   char trees[8];
   bool homes, inverted;
   int64_t supernodes, ranks;

@@ -49,8 +49,9 @@ static const option options[] = {
         "grid", "PXxPYxPZ|auto", "auto", FIELD(grid),
         "solve A x = b from factors on MPI ranks: PZ grids, a power of two, of PX x PY ranks; "
         "--method is grid3d (the default), grid3d:algorithm=4 (L23's, on GPUs), "
-        "grid3d-baseline or grid2d. With --backend cuda, cuda:N, threads[:T] or serial each "
-        "of 1x1xPZ grids is solved there; the ranks of a machine take its GPUs in turn"),
+        "grid3d-baseline or grid2d. With --backend cuda or cuda:N every rank works on a GPU; the "
+        "ranks of a machine take its GPUs in turn. With threads[:T] or serial each of 1x1xPZ "
+        "grids is solved there"),
     CHOICE_OPTION("trees", "binary|flat", FIELD(trees),
                   "with --grid: shape of the broadcast and reduction trees (default binary)"),
     FLAG_OPTION(
@@ -105,8 +106,9 @@ static const paragraph paragraphs[] = {
      "subtrees). Rank 0 holds b and x, checks and reports. Times are the minimum, mean and maximum "
      "over the ranks in the fastest solve: between grids, inside a grid (sending and waiting) and "
      "in products, for L and for U. They leave out distributing b and collecting x. With --backend "
-     "each rank solves its grid's triangles with a method of that backend, on a GPU that several "
-     "ranks may share; --grid is then 1x1xPZ or auto, and products are the whole of a sweep. Open "
+     "each rank solves what it has alone with a method of that backend, on a GPU that several "
+     "ranks may share; the GPUs of a grid of several ranks send each other x and sums themselves. "
+     "Products are then the whole of a sweep; --grid auto is 1x1xPZ. Open "
      "MPI's mpirun starts no more ranks than cores unless it is given --oversubscribe."},
     {"Larger than a GPU",
      "Over several GPUs (--backend cuda:0-3 or nvshmem) a Matrix Market file is read part by part "

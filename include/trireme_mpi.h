@@ -55,14 +55,18 @@ typedef struct trs_mpi_options {
                              returns TRS_ERROR_STALLED; 0: the environment variable TRIREME_TIMEOUT,
                              or no limit; below 0: no limit */
   const char *backend;    /* where a rank solves its own part.  NULL: on one core, by block
-                             operations.  Otherwise a place of trs_mpi_context_create: the part of L
-                             and U of the rank's grid is analysed for that backend and stays there
-                             (L23, section 3.4: one GPU per grid).  For grid3d and grid2d with px =
-                             py = 1; the default shape is then 1 x 1 x ranks.  All ranks name the
-                             same kind of backend; the same model of GPU on all ranks gives the same
-                             bits.  Backends make their own inverses: invert, flat_trees and
-                             scattered have no effect */
-  int64_t nrhs; /* with a backend: right-hand sides expected per solve, as in trs_options */
+                             operations.  Otherwise a place of trs_mpi_context_create: the rank's
+                             part of L and U is analysed for that backend and stays there (L23,
+                             section 3.4).  For grid3d and grid2d; the default shape is then 1 x 1 x
+                             ranks.  Grids of several ranks need a GPU for each rank and lie within
+                             one machine: their GPUs store x and sums into each other's memory.  All
+                             ranks name the same kind of backend; the same model of GPU on all ranks
+                             gives the same bits.  With px = py = 1 backends make their own
+                             inverses: invert, flat_trees and scattered have no effect */
+  int64_t nrhs; /* with a backend: right-hand sides expected per solve, as in trs_options.  On a
+                   GPU, from 16 on each rank times two methods for L and for the part of U that it
+                   has alone, and keeps the faster one; one of them adds in any order, so that the
+                   last bits may vary between solves */
   int in_turn;  /* 1, with a backend: ranks sweep one after the other, so that ranks which share a
                    GPU or cores are timed alone (trs_mpi_stats.flop_s); for measurements */
 } trs_mpi_options;

@@ -2,8 +2,11 @@
  * done at once. */
 #include "device_stand_in.h"
 
+#include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "device/shared.h"
@@ -64,6 +67,72 @@ trs_status trs_device_alloc_plain(trs_device *device, void **pointer, int64_t by
 void trs_device_free_plain(trs_device *device, void *pointer, int64_t bytes) {
   (void)bytes;
   trs_device_free(device, pointer, NULL);
+}
+/* A file that other processes map; its name is the handle. */
+static void *map_file(const char *name, int64_t bytes, int flags) {
+  int file = shm_open(name, flags, 0600);
+  if (file < 0) return NULL;
+  void *memory = NULL;
+  if (ftruncate(file, bytes) == 0)
+    memory = mmap(NULL, (size_t)bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+  (void)close(file);
+  return memory == MAP_FAILED ? NULL : memory;
+}
+
+enum { MOST_OPEN = 64 };
+static struct {
+  void *memory;
+  int64_t bytes;
+  char name[TRS_DEVICE_HANDLE_BYTES];
+} opened[MOST_OPEN];
+
+static trs_status remember(void *memory, int64_t bytes, const char *name) {
+  int k = 0;
+  while (k < MOST_OPEN && opened[k].memory) k++;
+  if (!memory || k == MOST_OPEN) return trs_fail(TRS_ERROR_MEMORY, -1, "no shared memory");
+  opened[k].memory = memory;
+  opened[k].bytes = bytes;
+  snprintf(opened[k].name, sizeof opened[k].name, "%s", name);
+  allocations++;
+  return TRS_SUCCESS;
+}
+
+static void forget(void *memory, bool removes) {
+  for (int k = 0; k < MOST_OPEN && memory; k++)
+    if (opened[k].memory == memory) {
+      (void)munmap(memory, (size_t)opened[k].bytes);
+      if (removes) (void)shm_unlink(opened[k].name);
+      opened[k].memory = NULL;
+      allocations--;
+    }
+}
+
+trs_status trs_device_alloc_open(trs_device *device, void **pointer, int64_t bytes,
+                                 trs_device_handle *handle) {
+  static int made;
+  (void)device;
+  memset(handle, 0, sizeof *handle);
+  bytes = bytes ? bytes : 1;
+  snprintf(handle->bytes, 40, "/trireme-test-%d-%d", (int)getpid(), made++);
+  memcpy(handle->bytes + 48, &bytes, sizeof bytes);
+  *pointer = map_file(handle->bytes, bytes, O_RDWR | O_CREAT | O_EXCL);
+  return remember(*pointer, bytes, handle->bytes);
+}
+void trs_device_free_open(trs_device *device, void *pointer, int64_t bytes) {
+  (void)device, (void)bytes;
+  forget(pointer, true);
+}
+trs_status trs_device_open_handle(const trs_device *device, void **pointer,
+                                  const trs_device_handle *handle) {
+  int64_t bytes;
+  (void)device;
+  memcpy(&bytes, handle->bytes + 48, sizeof bytes);
+  *pointer = map_file(handle->bytes, bytes, O_RDWR);
+  return remember(*pointer, bytes, handle->bytes);
+}
+void trs_device_close_handle(const trs_device *device, void *pointer) {
+  (void)device;
+  forget(pointer, false);
 }
 trs_status trs_device_alloc_host(trs_device *device, void **pointer) {
   return trs_device_alloc(device, pointer, TRS_PINNED_BYTES, 1, NULL);

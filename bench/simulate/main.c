@@ -2,11 +2,13 @@
  *
  *     trireme-simulate structure MATRIX OUT [leaves=N] [width=N] [relax=N] [few=N] [subtrees=N]
  *     trireme-simulate invert STRUCTURE OUT
- *     trireme-simulate loggp NAME STRUCTURE METHOD:PXxPYxPZ:NRHS[:flat][:scattered] ... */
+ *     trireme-simulate loggp NAME STRUCTURE METHOD:PXxPYxPZ:NRHS[:flat][:scattered] ...
+ *     trireme-simulate h100|a100 NAME STRUCTURE METHOD:PXx1xPZ:NRHS[:flat]:scattered ... */
 #include <stdio.h>
 #include <string.h>
 
 #include "base/timer.h"
+#include "simulate/gpu.h"
 #include "simulate/loggp.h"
 #include "simulate/structure.h"
 
@@ -60,16 +62,26 @@ static int invert(char **argv) {
   return 0;
 }
 
-static trs_status model(const trs_symbolic *s, const char *matrix, const char *text) {
-  trs_simulated run = {.kind = "loggp", .matrix = matrix};
+/* gpus: NULL for cores. */
+static trs_status play(const trs_grid_layout *layout, const trs_gpu_machine *gpus,
+                       const trs_simulated *run, trs_figures *figures) {
+  if (gpus && run->nrhs != 1)
+    return trs_fail(TRS_ERROR_ARGUMENT, -1, "GPUs are modelled with one right-hand side, not %lld",
+                    (long long)run->nrhs);
+  if (gpus) return trs_gpu_model(layout, gpus, run->trees, run->shape, figures);
+  return trs_loggp(layout, &trs_cori, run->algorithm, run->trees, run->shape, run->nrhs, figures);
+}
+
+static trs_status model(const trs_symbolic *s, const trs_gpu_machine *gpus, const char *matrix,
+                        const char *text) {
+  trs_simulated run = {.kind = gpus ? "modelled" : "loggp", .matrix = matrix};
   trs_grid_layout layout;
   trs_figures *figures = NULL;
   double begin = trs_seconds();
   TRS_TRY(trs_report_parse(&run, text));
   TRS_TRY(trs_structure_layout(&layout, s, run.shape, run.scattered));
   trs_status status = TRS_ALLOC(&figures, (int64_t)run.shape.x * run.shape.y * run.shape.z);
-  if (!status)
-    status = trs_loggp(&layout, &trs_cori, run.algorithm, run.trees, run.shape, run.nrhs, figures);
+  if (!status) status = play(&layout, gpus, &run, figures);
   if (!status) {
     run.n = layout.n;
     run.supernodes = layout.count;
@@ -84,11 +96,11 @@ static trs_status model(const trs_symbolic *s, const char *matrix, const char *t
   return status;
 }
 
-static int run_model(int argc, char **argv) {
+static int run_model(int argc, char **argv, const trs_gpu_machine *gpus) {
   trs_symbolic s;
   trs_status status = trs_symbolic_read(&s, argv[1]);
   if (status) return explain();
-  for (int a = 2; a < argc && !status; a++) status = model(&s, argv[0], argv[a]);
+  for (int a = 2; a < argc && !status; a++) status = model(&s, gpus, argv[0], argv[a]);
   trs_symbolic_free(&s);
   return status ? explain() : 0;
 }
@@ -96,11 +108,13 @@ static int run_model(int argc, char **argv) {
 int main(int argc, char **argv) {
   if (argc >= 4 && !strcmp(argv[1], "structure")) return make_structure(argc - 2, argv + 2);
   if (argc == 4 && !strcmp(argv[1], "invert")) return invert(argv + 2);
-  if (argc >= 5 && !strcmp(argv[1], "loggp")) return run_model(argc - 2, argv + 2);
+  const trs_gpu_machine *gpus = argc >= 5 ? trs_gpu_machine_of(argv[1]) : NULL;
+  if (argc >= 5 && (gpus || !strcmp(argv[1], "loggp"))) return run_model(argc - 2, argv + 2, gpus);
   fprintf(
       stderr,
       "trireme-simulate structure MATRIX OUT [leaves=N] [width=N] [relax=N] [few=N] [subtrees=N]\n"
       "trireme-simulate invert STRUCTURE OUT\n"
-      "trireme-simulate loggp NAME STRUCTURE METHOD:PXxPYxPZ:NRHS[:flat][:scattered] ...\n");
+      "trireme-simulate loggp NAME STRUCTURE METHOD:PXxPYxPZ:NRHS[:flat][:scattered] ...\n"
+      "trireme-simulate h100|a100 NAME STRUCTURE METHOD:PXx1xPZ:NRHS[:flat]:scattered ...\n");
   return 2;
 }

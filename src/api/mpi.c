@@ -51,11 +51,21 @@ static trs_status check_backend(const trs_mpi_options *options, int method) {
   if (method == BASELINE && backend)
     return trs_fail(TRS_ERROR_UNSUPPORTED, -1,
                     "grid3d-baseline has no backends: leave out \"%s\", or take grid3d", backend);
-  if (backend && (options->px > 1 || options->py > 1))
+  bool spread = options->px > 1 || options->py > 1;
+  if (backend && !gpu && spread)
     return trs_fail(TRS_ERROR_UNSUPPORTED, -1,
                     "a grid of %d x %d x %d with the backend %s: there each grid is one rank, so "
                     "that Px and Py must be 1: 1 x 1 x P on P ranks",
                     options->px, options->py, options->pz, backend);
+  if (method == ALGORITHM_4 && spread)
+    return trs_fail(TRS_ERROR_ARGUMENT, -1,
+                    "Algorithm 4 solves grids of one GPU, not %d x %d x %d: take grid3d",
+                    options->px, options->py, options->pz);
+  if (spread && options->in_turn)
+    return trs_fail(
+        TRS_ERROR_ARGUMENT, -1,
+        "ranks of a grid of %d x %d x %d wait for each other: they cannot sweep in turn",
+        options->px, options->py, options->pz);
   return TRS_SUCCESS;
 }
 
@@ -168,6 +178,7 @@ static trs_status begin(trs_mpi_plan *plan, trs_grid_options *set, const trs_mpi
   if (!options->backend) return TRS_SUCCESS;
   TRS_TRY(trs_mpi_open_context(&plan->ranks, &plan->context, options->backend, &plan->gpus));
   set->plans.context = plan->context;
+  set->plans.machine = plan->gpus.machine;
   return TRS_SUCCESS;
 }
 

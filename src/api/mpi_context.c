@@ -66,6 +66,7 @@ static trs_status compare_places(trs_ranks *ranks, trs_status status, const plac
   status = trs_ranks_agree(ranks, status);
   if (!status) status = trs_ranks_records(ranks, own, all, sizeof *own);
   if (!status && gpus) count_gpus(all, ranks->size, gpus);
+  if (!status && gpus) gpus->machine = (int)own->machine;
   trs_free(all);
   return status;
 }

@@ -9,6 +9,7 @@
 typedef struct trs_mpi_gpus {
   int count;   /* GPUs that they work on */
   int sharing; /* the most ranks that work on one */
+  int machine; /* of this rank: the same number on all of its machine */
 } trs_mpi_gpus;
 
 /* Collective; where is as trs_mpi_context_create has it.  gpus may be NULL. */

@@ -34,7 +34,7 @@ typedef struct trs_device_facts {
 trs_status trs_device_open(trs_device **device, int ordinal);
 trs_device *trs_device_retain(trs_device *device);
 void trs_device_close(trs_device *device); /* NULL is fine */
-const trs_device_facts *trs_device_look(const trs_device *device);
+TRS_API const trs_device_facts *trs_device_look(const trs_device *device);
 
 /* Makes the device the calling thread's current one and returns the previous one, for
  * trs_device_leave.  All functions below, and all launches, are called between the two. */
@@ -73,7 +73,7 @@ TRS_API trs_status trs_device_copy(void *to, const void *from, int64_t bytes, tr
 TRS_API trs_status trs_device_copy_rows(void *to, int64_t to_pitch, const void *from,
                                         int64_t from_pitch, int64_t row_bytes, int64_t rows,
                                         trs_stream stream);
-trs_status trs_device_fill(void *pointer, int byte, int64_t bytes, trs_stream stream);
+TRS_API trs_status trs_device_fill(void *pointer, int byte, int64_t bytes, trs_stream stream);
 TRS_API trs_status trs_device_wait(trs_stream stream);
 bool trs_device_busy(trs_stream stream); /* true if work in the stream is not complete */
 

@@ -51,6 +51,10 @@ trs_status trs_device_copy_rows(void *to, int64_t to_pitch, const void *from, in
   (void)to, (void)to_pitch, (void)from, (void)from_pitch, (void)row_bytes, (void)rows, (void)stream;
   return none();
 }
+trs_status trs_device_fill(void *pointer, int byte, int64_t bytes, trs_stream stream) {
+  (void)pointer, (void)byte, (void)bytes, (void)stream;
+  return none();
+}
 trs_status trs_device_wait(trs_stream stream) {
   (void)stream;
   return none();
@@ -75,3 +79,22 @@ trs_status trs_device_alloc_pinned(void **pointer, int64_t bytes) {
   return none();
 }
 void trs_device_free_pinned(void *pointer) { (void)pointer; }
+
+trs_status trs_device_alloc_open(trs_device *device, void **pointer, int64_t bytes,
+                                 trs_device_handle *handle) {
+  (void)device, (void)bytes, (void)handle;
+  *pointer = NULL;
+  return none();
+}
+void trs_device_free_open(trs_device *device, void *pointer, int64_t bytes) {
+  (void)device, (void)pointer, (void)bytes;
+}
+trs_status trs_device_open_handle(const trs_device *device, void **pointer,
+                                  const trs_device_handle *handle) {
+  (void)device, (void)handle;
+  *pointer = NULL;
+  return none();
+}
+void trs_device_close_handle(const trs_device *device, void *pointer) {
+  (void)device, (void)pointer;
+}

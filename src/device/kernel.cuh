@@ -108,6 +108,20 @@ inline int64_t size_of_scalar(trs_scalar scalar) {
   return size;
 }
 
+/* For arrays that no kernel of the solve writes. */
+template <class S>
+__device__ inline S read_constant(const S *p) {
+  if constexpr (!element<S>::is_complex) {
+    return __ldg(p);
+  } else if constexpr (sizeof(S) == sizeof(float2)) {
+    const float2 parts = __ldg(reinterpret_cast<const float2 *>(p));
+    return {parts.x, parts.y};
+  } else {
+    const double2 parts = __ldg(reinterpret_cast<const double2 *>(p));
+    return {parts.x, parts.y};
+  }
+}
+
 /* ---- Memory that other blocks write or read during the kernel.  Relaxed: a word is never torn, a
  * store becomes visible eventually, and nothing else is ordered.  SYSTEM: visible to other GPUs.
  * ---- */

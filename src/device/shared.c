@@ -2,6 +2,7 @@
 #include "device/shared.h"
 
 #include <cuda_runtime_api.h>
+#include <string.h>
 
 #include "base/memory.h"
 
@@ -80,6 +81,61 @@ void trs_device_free_plain(trs_device *device, void *pointer, int64_t bytes) {
   (void)cudaFree(pointer);
   trs_device_leave(before);
   (void)trs_device_count(device, -(bytes ? bytes : 1));
+}
+
+/* CUDA hands out whole pieces of 2 MB: what lies in one beside this would be open as well. */
+static int64_t whole_pieces(int64_t bytes) {
+  enum { PIECE = 1 << 21 };
+  return bytes > 0 ? (bytes + PIECE - 1) / PIECE * PIECE : PIECE;
+}
+
+trs_status trs_device_alloc_open(trs_device *device, void **pointer, int64_t bytes,
+                                 trs_device_handle *handle) {
+  _Static_assert(sizeof(cudaIpcMemHandle_t) == TRS_DEVICE_HANDLE_BYTES, "handles are bytes");
+  cudaIpcMemHandle_t own;
+  TRS_TRY(trs_device_alloc_plain(device, pointer, whole_pieces(bytes)));
+  int before = trs_device_enter(device);
+  cudaError_t error = cudaIpcGetMemHandle(&own, *pointer);
+  trs_device_leave(before);
+  if (!error) {
+    memcpy(handle->bytes, &own, sizeof own);
+    return TRS_SUCCESS;
+  }
+  (void)cudaGetLastError();
+  trs_device_free_open(device, *pointer, bytes);
+  *pointer = NULL;
+  return trs_fail(TRS_ERROR_UNSUPPORTED, -1,
+                  "GPU %d cannot open its memory to other processes (%s): grids of several GPUs "
+                  "need that; take Px = Py = 1",
+                  ordinal_of(device), cudaGetErrorString(error));
+}
+
+void trs_device_free_open(trs_device *device, void *pointer, int64_t bytes) {
+  trs_device_free_plain(device, pointer, whole_pieces(bytes));
+}
+
+trs_status trs_device_open_handle(const trs_device *device, void **pointer,
+                                  const trs_device_handle *handle) {
+  cudaIpcMemHandle_t other;
+  memcpy(&other, handle->bytes, sizeof other);
+  int before = trs_device_enter(device);
+  cudaError_t error = cudaIpcOpenMemHandle(pointer, other, cudaIpcMemLazyEnablePeerAccess);
+  trs_device_leave(before);
+  if (!error) return TRS_SUCCESS;
+  (void)cudaGetLastError();
+  *pointer = NULL;
+  return trs_fail(TRS_ERROR_UNSUPPORTED, -1,
+                  "GPU %d cannot reach the memory of another process (%s): grids of several GPUs "
+                  "need GPUs that can, as `nvidia-smi topo -p2p r` shows, and processes that see "
+                  "each other (one container); or take Px = Py = 1",
+                  ordinal_of(device), cudaGetErrorString(error));
+}
+
+void trs_device_close_handle(const trs_device *device, void *pointer) {
+  if (!pointer) return;
+  int before = trs_device_enter(device);
+  (void)cudaIpcCloseMemHandle(pointer);
+  trs_device_leave(before);
 }
 
 trs_status trs_device_room(const trs_device *device, int64_t *bytes) {

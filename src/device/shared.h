@@ -26,6 +26,19 @@ void trs_device_free_plain(trs_device *device, void *pointer, int64_t bytes); /*
 /* Counts memory allocated elsewhere against the limit; negative bytes subtract. */
 trs_status trs_device_count(trs_device *device, int64_t bytes);
 
+/* The same where other processes of this machine may reach it: whoever gets the handle opens it,
+ * and closes it before it is freed. */
+enum { TRS_DEVICE_HANDLE_BYTES = 64 };
+typedef struct trs_device_handle {
+  char bytes[TRS_DEVICE_HANDLE_BYTES];
+} trs_device_handle;
+TRS_API trs_status trs_device_alloc_open(trs_device *device, void **pointer, int64_t bytes,
+                                         trs_device_handle *handle);
+TRS_API void trs_device_free_open(trs_device *device, void *pointer, int64_t bytes);
+TRS_API trs_status trs_device_open_handle(const trs_device *device, void **pointer,
+                                          const trs_device_handle *handle);
+TRS_API void trs_device_close_handle(const trs_device *device, void *pointer); /* NULL is fine */
+
 /* Memory that moves to whoever touches it.  check: may this GPU touch so much, while others do? */
 trs_status trs_device_check_managed(const trs_device *device, int64_t bytes);
 trs_status trs_device_alloc_managed(const trs_device *device, void **pointer, int64_t bytes);

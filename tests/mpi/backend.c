@@ -269,7 +269,7 @@ static void test_gpu_memory(void) {
   trs_mpi_plan *plan;
   trs_context *context;
   char words[32];
-  must(trs_context_create(&context, "cuda"), "context");
+  must(trs_mpi_context_create(MPI_COMM_WORLD, &context, "cuda"), "context");
   if (rank == size - 1) trs_device_limit(context->device, 3000);
   trs_status status = trs_mpi_analyze(MPI_COMM_WORLD, &plan, F, &o);
   trs_device_limit(context->device, 0);
@@ -344,6 +344,14 @@ static void test_errors(void) {
   if (size > 1)
     say("grids of several ranks on a backend",
         plan_refused(F, o, TRS_ERROR_UNSUPPORTED, "Px and Py must be 1"));
+  o.backend = "cuda", o.px = 1, o.py = size;
+  if (size > 1) {
+    o.method = "grid3d:algorithm=4";
+    say("Algorithm 4 on several GPUs", plan_refused(F, o, TRS_ERROR_ARGUMENT, "grids of one GPU"));
+    o.method = NULL, o.in_turn = 1;
+    say("several GPUs in turn", plan_refused(F, o, TRS_ERROR_ARGUMENT, "cannot sweep in turn"));
+  }
+  o.method = NULL, o.in_turn = 0, o.py = 0;
   o.px = o.pz = 0, o.backend = "cuda:0-3";
   say("several GPUs for a rank", plan_refused(F, o, TRS_ERROR_ARGUMENT, "not \"cuda:0-3\""));
   o.backend = rank ? "threads" : "serial", o.py = 0;

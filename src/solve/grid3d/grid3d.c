@@ -215,6 +215,12 @@ static trs_status fill_part(trs_grid_solver *s, const trs_grid_input *in, base *
   return TRS_SUCCESS;
 }
 
+static trs_status make_plans(trs_grid_solver *s, const trs_grid_input *in, trs_filler *f) {
+  const trs_sweep *const sweep[2] = {s->phase[0], s->phase[1]};
+  s->set.plans.trees = s->set.trees;
+  return trs_grid_plans_create(f, in->unit, in->row_perm, sweep, &s->set.plans);
+}
+
 static trs_status set_up(trs_grid_solver *s, const trs_grid_input *in, trs_filler *f) {
   base b = {0};
   trs_status status = trs_ranks_agree(s->ranks, begin(s, in, &b));
@@ -223,9 +229,9 @@ static trs_status set_up(trs_grid_solver *s, const trs_grid_input *in, trs_fille
     s->run_numbers += trs_run_numbers(&b.layout, &b.runs[r]);
   release(&b);
   TRS_TRY(status);
-  status = s->set.plans.context ? trs_grid_plans_create(f, in->unit, in->row_perm, &s->set.plans)
-                                : trs_fill_end(f, in->unit, in->row_perm);
-  if (!status) status = trs_grid_solver_plan(s);
+  status = trs_grid_solver_plan(s);
+  if (!status)
+    status = s->set.plans.context ? make_plans(s, in, f) : trs_fill_end(f, in->unit, in->row_perm);
   if (!status) status = trs_ranks_reserve(s->ranks, s->ranks->size);
   TRS_TRY(trs_ranks_agree(s->ranks, status));
   return trs_grid_solver_distribute(s, 0, s->ranks->rank ? 0 : s->layout.n);
@@ -251,7 +257,14 @@ trs_status trs_grid_solver_distribute(trs_grid_solver *s, int64_t first, int64_t
   return TRS_SUCCESS;
 }
 
+/* Room that others reach is not given up behind their backs. */
+static void part_ways(trs_grid_solver *s) {
+  if (s->met) s->part.solver->leave(&s->part, s->ranks);
+  s->met = false;
+}
+
 void trs_grid_solver_destroy(trs_grid_solver *s) {
+  part_ways(s);
   for (int which = 0; which < 2; which++) {
     for (int h = 0; s->phase[which] && h < s->nphases; h++) trs_sweep_destroy(&s->phase[which][h]);
     trs_free(s->phase[which]);
@@ -309,6 +322,7 @@ static void turn_round(trs_grid_solver *s) {
   const trs_grid_layout *l = &s->layout;
   const trs_part *p = &s->part;
   bool all = s->set.algorithm == TRS_GRID3D;
+  if (p->solver) return; /* it has them elsewhere */
   memset(p->base + p->row_bytes, 0, (size_t)(p->sum_bytes - p->row_bytes));
   for (int64_t i = 0; i < p->nslots; i++) {
     int64_t K = p->slot[i];
@@ -401,7 +415,11 @@ static int64_t at_once(const trs_grid_solver *s) {
 /* Whether there is room is the same on all ranks: what one of them fails to get none has. */
 static trs_status agree_on_room(trs_grid_solver *s, int64_t nrhs) {
   if (nrhs <= s->room) return TRS_SUCCESS;
+  trs_local_solver *solver = nrhs > s->part.room ? s->part.solver : NULL;
+  if (solver) part_ways(s);
   trs_status status = trs_ranks_agree(s->ranks, reserve(s, nrhs));
+  if (!status && solver) status = solver->meet(&s->part, s->ranks);
+  if (solver) s->met = !status;
   s->room = status ? 0 : nrhs;
   if (status) trs_part_give_back(&s->part);
   return status;

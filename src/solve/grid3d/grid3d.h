@@ -50,6 +50,7 @@ typedef struct trs_grid_solver {
   int64_t buffer_bytes;
   trs_moves moves;      /* of b and x, as they lie in the application */
   int64_t room;         /* right-hand sides that all ranks have room for */
+  bool met;             /* the part's solver has opened its room to others */
   uint32_t phases_run;  /* for the tags */
   trs_grid_times times; /* of the last solve */
 } trs_grid_solver;

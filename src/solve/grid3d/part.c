@@ -151,6 +151,8 @@ static void plan(planner *w) {
   w->nblocks = w->side->nlist = w->side->nvalues = 0;
   for (int64_t s = 0; s < p->nslots; s++) plan_column(w, s);
   w->side->ptr[p->nslots] = w->nblocks;
+  w->side->spread_list = w->side->nlist;
+  w->side->spread_values = w->side->nvalues;
   for (int64_t i = 0; i < p->nlocal; i++) plan_node(w, w->which ? p->nlocal - 1 - i : i);
 }
 

@@ -9,6 +9,7 @@
 #ifndef TRS_SOLVE_GRID3D_PART_H
 #define TRS_SOLVE_GRID3D_PART_H
 
+#include "comm/ranks.h"
 #include "solve/grid3d/layout.h"
 #include "solve/grid3d/ops.h"
 
@@ -30,23 +31,27 @@ typedef struct trs_local_side {
   int32_t *list;        /* rows of the blocks' supernodes, or of the array of rows (nodes) */
   void *values;
   int64_t nlist, nvalues;
+  int64_t spread_list, spread_values; /* of these the blocks', which come first */
 } trs_local_side;
 
-/* Another way to solve the supernodes at home than by their panels on this core, for grids of one
- * process, whose supernodes are all at home (plans.h).  What fails is kept until give tells it. */
+/* Another way to solve a rank's supernodes than by their panels on this core and messages
+ * (plans.h).  What fails is kept until give tells it. */
 typedef struct trs_part trs_part;
 typedef struct trs_local_solver {
-  /* Room for the right-hand sides that the part is laid out for. */
+  /* Room for the right-hand sides that the part is laid out for; before it, and before destroy,
+   * collectively: what others can reach is given up; behind it: it is opened to them. */
+  void (*leave)(trs_part *part, trs_ranks *ranks);
   trs_status (*reserve)(trs_part *part);
+  trs_status (*meet)(trs_part *part, trs_ranks *ranks);
   /* Rows from the part's base to where they are solved, and back. */
   void (*take)(trs_part *part);
   trs_status (*give)(trs_part *part);
-  /* L (which 0) or U of all, in the place of the rows; returns when it is done. */
+  /* L (which 0) or U of all, returns when it is done. */
   void (*sweep)(trs_part *part, int which);
   /* The same, to no effect but that a GPU that others used meanwhile is at work for this one. */
   void (*rehearse)(trs_part *part, int which);
-  /* The last `rows` rows, those that grids share: where MPI can read them, and write those of
-   * another grid, which are then added. */
+  /* So many rows that grids share, those that most share first: where MPI can read them, and write
+   * those of another grid, which are then added. */
   void (*share)(trs_part *part, int64_t rows, const void **out, void **in);
   void (*add)(trs_part *part, int64_t rows);
   void (*destroy)(trs_part *part);
@@ -137,6 +142,11 @@ static inline int64_t trs_find(const int32_t *list, int64_t from, int64_t to, in
       to = middle;
   }
   return from < to && list[from] == K ? from : -1;
+}
+/* The end of the rows of this rank's own supernodes of this height at most. */
+static inline int64_t trs_local_end(const trs_part *p, int height) {
+  if (p->local_to[height] < p->nlocal) return p->local_row[p->local_to[height]];
+  return p->ntouched ? p->touched_row[0] : p->rows;
 }
 static inline int64_t trs_slot(const trs_part *p, int64_t K) {
   return trs_find(p->slot, 0, p->nslots, K);

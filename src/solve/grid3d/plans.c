@@ -1,11 +1,15 @@
-/* plans.c - L^z and U^z of a grid of one process, by plans. */
+/* plans.c - L^z and U^z of a rank's own supernodes by plans, and of those that are spread over its
+ * grid by the GPUs of that (gpus.h): before these in L, after them in U. */
 #include "solve/grid3d/plans.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "base/timer.h"
 #include "device/shared.h"
 #include "plan/plan.h"
+#include "solve/grid3d/gpus.h"
 
 /* One triangle, solved in the place of its rows. */
 typedef struct step {
@@ -22,6 +26,7 @@ typedef struct plans {
   int64_t shared;                 /* rows that several grids have */
   char *rows, *arrived;           /* of the device; those of another grid */
   char *staged;                   /* pinned: shared rows that go, then those that come */
+  trs_grid_gpus *gpus;            /* grids of several ranks: their spread supernodes */
   trs_failure failed;             /* since the last give */
 } plans;
 
@@ -67,7 +72,17 @@ static trs_status reserve(trs_part *p) {
   int before = trs_device_enter(s->device);
   trs_status status = reserve_on_device(s, p);
   trs_device_leave(before);
+  if (!status && s->gpus) status = trs_grid_gpus_reserve(s->gpus, p);
   return status;
+}
+
+static void leave(trs_part *p, trs_ranks *ranks) {
+  if (plans_of(p)->gpus) trs_grid_gpus_leave(plans_of(p)->gpus, ranks);
+}
+
+static trs_status meet(trs_part *p, trs_ranks *ranks) {
+  plans *s = plans_of(p);
+  return s->gpus ? trs_grid_gpus_meet(s->gpus, p, ranks) : TRS_SUCCESS;
 }
 
 /* ---- A solve. ---- */
@@ -79,6 +94,7 @@ static void take(trs_part *p) {
   (void)keep(s, trs_device_copy(s->rows, p->base, p->row_bytes, NULL));
   (void)keep(s, trs_device_wait(NULL));
   trs_device_leave(before);
+  if (s->gpus) (void)keep(s, trs_grid_gpus_take(s->gpus, p));
 }
 
 static void bring_back(trs_part *p) {
@@ -94,29 +110,46 @@ static trs_status give(trs_part *p) {
   plans *s = plans_of(p);
   for (int k = 0; k < s->nsteps; k++)
     if (s->step[k].plan) (void)keep(s, trs_plan_wait(s->step[k].plan));
+  if (s->gpus) (void)keep(s, trs_grid_gpus_wait(s->gpus));
   bring_back(p);
+  if (s->gpus) (void)keep(s, trs_grid_gpus_give(s->gpus, p));
   trs_failure failed = s->failed;
   s->failed = (trs_failure){0};
   return failed.status ? trs_failure_set(&failed) : TRS_SUCCESS;
 }
 
-static void sweep(trs_part *p, int which) {
+/* The rank's own supernodes, and those that are spread over its grid: on a GPU these launch. */
+static void sweep_own(trs_part *p, int which) {
   plans *s = plans_of(p);
-  trs_plan *last = NULL;
   for (int k = which; k < (which ? s->nsteps : 1); k++) {
     if (!s->step[k].plan || s->failed.status) continue;
-    last = s->step[k].plan;
     void *x = row_at(p, s->step[k].first_row);
-    (void)keep(s, trs_solve(last, x, p->nrhs, x, p->nrhs, p->nrhs, TRS_ROW_MAJOR));
+    (void)keep(s, trs_solve(s->step[k].plan, x, p->nrhs, x, p->nrhs, p->nrhs, TRS_ROW_MAJOR));
   }
-  if (last) (void)keep(s, trs_plan_wait(last));
+}
+
+static void sweep_spread(trs_part *p, int which) {
+  plans *s = plans_of(p);
+  if (s->gpus && !s->failed.status) (void)keep(s, trs_grid_gpus_sweep(s->gpus, p, which, s->rows));
+}
+
+/* Kernels run behind each other in one stream; what went wrong in them give asks for. */
+static void sweep_all(trs_part *p, int which) {
+  plans *s = plans_of(p);
+  if (which) sweep_spread(p, which);
+  sweep_own(p, which);
+  if (!which) sweep_spread(p, which);
+  if (!s->device) return;
+  int before = trs_device_enter(s->device);
+  (void)keep(s, trs_device_wait(NULL));
+  trs_device_leave(before);
 }
 
 static void rehearse(trs_part *p, int which) {
   if (!plans_of(p)->device) return;
   bring_back(p);
-  sweep(p, which);
-  sweep(p, which);
+  sweep_all(p, which);
+  sweep_all(p, which);
   take(p);
 }
 
@@ -125,6 +158,10 @@ static void rehearse(trs_part *p, int which) {
 static void share(trs_part *p, int64_t rows, const void **out, void **in) {
   plans *s = plans_of(p);
   int64_t bytes = rows * trs_row_bytes(p);
+  if (s->gpus) {
+    (void)keep(s, trs_grid_gpus_share(s->gpus, p, rows, out, in));
+    return;
+  }
   *out = row_at(p, p->rows - rows);
   *in = s->arrived;
   if (!s->device) return;
@@ -141,6 +178,10 @@ static void share(trs_part *p, int64_t rows, const void **out, void **in) {
 static void add(trs_part *p, int64_t rows) {
   plans *s = plans_of(p);
   int64_t bytes = rows * trs_row_bytes(p);
+  if (s->gpus) {
+    (void)keep(s, trs_grid_gpus_add(s->gpus, p, rows));
+    return;
+  }
   char *to = row_at(p, p->rows - rows);
   if (!s->device) {
     p->ops->add(rows * p->nrhs, s->arrived, to);
@@ -161,21 +202,74 @@ static void destroy(trs_part *p) {
   int before = s->device ? trs_device_enter(s->device) : 0;
   give_up_room(s);
   if (s->device) trs_device_leave(before);
+  trs_grid_gpus_destroy(s->gpus);
   trs_free(s);
   p->solver = NULL;
 }
 
+/* From so many right-hand sides on panels may beat the engine's slices (docs/experiments.md). */
+enum { MANY = 16 };
+
+static trs_status analyze(const plans *s, const trs_grid_triangle *T, trs_matrix *A,
+                          const char *method, trs_plan **plan) {
+  trs_options options = {.struct_size = sizeof options, .nrhs = s->set.nrhs, .method = method};
+  return trs_analyze(s->set.context, plan, A, T->which ? TRS_UPPER : TRS_LOWER, TRS_NO_TRANS,
+                     T->unit ? TRS_UNIT : TRS_NONUNIT, &options);
+}
+
+/* The fastest of some solves of zeros, seconds. */
+static trs_status time_plan(trs_plan *plan, void *x, int64_t nrhs, double *seconds) {
+  enum { SOLVES = 4 };
+  *seconds = INFINITY;
+  for (int k = 0; k < SOLVES; k++) {
+    double begin = trs_seconds();
+    TRS_TRY(trs_solve(plan, x, nrhs, x, nrhs, nrhs, TRS_ROW_MAJOR));
+    TRS_TRY(trs_plan_wait(plan));
+    *seconds = fmin(*seconds, trs_seconds() - begin);
+  }
+  return TRS_SUCCESS;
+}
+
+static trs_status is_faster(const plans *s, trs_plan *one, trs_plan *other, bool *faster) {
+  const trs_system *T = &one->system;
+  double seconds = 0, than = 0;
+  void *x = NULL;
+  int before = trs_device_enter(s->device);
+  int64_t row = s->set.nrhs * (int64_t)trs_scalar_size(T->scalar);
+  trs_status status = trs_device_alloc(s->device, &x, T->n, (size_t)row, NULL);
+  if (!status) status = trs_device_fill(x, 0, T->n * row, NULL);
+  if (!status) status = time_plan(one, x, s->set.nrhs, &seconds);
+  if (!status) status = time_plan(other, x, s->set.nrhs, &than);
+  trs_device_free(s->device, x, NULL);
+  trs_device_leave(before);
+  *faster = seconds < than;
+  return status;
+}
+
+/* For many right-hand sides Algorithm 4's panels, where they are faster; without room for both the
+ * plan that there is stays. */
+static void try_panels(const plans *s, const trs_grid_triangle *T, trs_matrix *A, trs_plan **plan) {
+  trs_plan *panels = NULL;
+  bool faster = false;
+  trs_status status = analyze(s, T, A, "supernodal", &panels);
+  if (!status) status = is_faster(s, panels, *plan, &faster);
+  trs_plan *loser = !status && faster ? *plan : panels;
+  if (!status && faster) *plan = panels;
+  trs_plan_destroy(loser);
+}
+
+/* What of U grids share is the engine's in any case: x must have the same bits on all of them. */
 static trs_status make_step(plans *s, const trs_filler *f, int which, int height, bool unit) {
   trs_grid_triangle T = trs_grid_triangle_of(f->part, which, height, unit);
   step *made = &s->step[s->nsteps++];
+  bool own = which == 0 || height == 0;
   trs_matrix *A;
   made->first_row = T.first_row;
   if (T.from == T.to) return TRS_SUCCESS;
   TRS_TRY(trs_grid_triangle_take(f, &T, &A));
-  trs_options options = {.struct_size = sizeof options, .nrhs = s->set.nrhs};
-  if (which == 0 || height == 0) options.method = s->set.method;
-  trs_status status = trs_analyze(s->set.context, &made->plan, A, which ? TRS_UPPER : TRS_LOWER,
-                                  TRS_NO_TRANS, unit ? TRS_UNIT : TRS_NONUNIT, &options);
+  trs_status status = analyze(s, &T, A, own ? s->set.method : NULL, &made->plan);
+  if (!status && own && !s->set.method && s->device && s->set.nrhs >= MANY)
+    try_panels(s, &T, A, &made->plan);
   trs_matrix_destroy(A);
   return status;
 }
@@ -195,31 +289,54 @@ static void describe(plans *s) {
   }
 }
 
-static trs_status make(plans *s, const trs_filler *f, const bool unit[2], const int32_t *row_perm) {
+static trs_status make_steps(plans *s, const trs_filler *f, const bool unit[2],
+                             const int32_t *row_perm) {
   const trs_part *p = f->part;
   TRS_TRY(trs_grid_triangles_check(f, unit, row_perm));
   TRS_TRY(make_step(s, f, 0, 0, unit[0]));
   for (int height = p->layout->levels; height >= 0; height--)
     TRS_TRY(make_step(s, f, 1, height, unit[1]));
-  s->shared = p->rows - (p->local_to[0] < p->nlocal ? p->local_row[p->local_to[0]] : p->rows);
-  describe(s);
+  s->shared = trs_local_end(p, p->layout->levels) - trs_local_end(p, 0);
   return TRS_SUCCESS;
 }
 
-trs_status trs_grid_plans_create(const trs_filler *f, const bool unit[2], const int32_t *row_perm,
+/* What is spread over the grid: blocks as they are on a CPU, and the sweeps' trees. */
+static trs_status make_gpus(plans *s, trs_filler *f, const bool unit[2], const int32_t *row_perm,
+                            const trs_sweep *const sweep[2]) {
+  const trs_part *p = f->part;
+  const trs_grid_gpus_options how = {.device = s->device,
+                                     .machine = s->set.machine,
+                                     .trees = s->set.trees,
+                                     .mpi_reads_device = s->set.mpi_reads_device};
+  TRS_TRY(trs_fill_end(f, unit, row_perm));
+  TRS_TRY(trs_grid_gpus_create(&s->gpus, p, sweep, &how));
+  s->base.bytes += trs_grid_gpus_bytes(s->gpus);
+  size_t length = strlen(s->base.methods);
+  snprintf(s->base.methods + length, sizeof s->base.methods - length, "%sspread",
+           length ? ", " : "");
+  return TRS_SUCCESS;
+}
+
+trs_status trs_grid_plans_create(trs_filler *f, const bool unit[2], const int32_t *row_perm,
+                                 const trs_sweep *const sweep[2],
                                  const trs_plans_options *options) {
   plans *s;
   TRS_TRY(TRS_ALLOC_ZERO(&s, 1));
-  s->base = (trs_local_solver){.reserve = reserve,
+  s->base = (trs_local_solver){.leave = leave,
+                               .reserve = reserve,
+                               .meet = meet,
                                .take = take,
                                .give = give,
-                               .sweep = sweep,
+                               .sweep = sweep_all,
                                .rehearse = rehearse,
                                .share = share,
                                .add = add,
                                .destroy = destroy};
   s->set = *options;
   s->device = options->context->device;
-  f->part->solver = &s->base;
-  return make(s, f, unit, row_perm);
+  trs_part *p = f->part;
+  p->solver = &s->base;
+  TRS_TRY(make_steps(s, f, unit, row_perm));
+  describe(s);
+  return p->shape.x * p->shape.y > 1 ? make_gpus(s, f, unit, row_perm, sweep) : TRS_SUCCESS;
 }

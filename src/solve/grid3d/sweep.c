@@ -420,11 +420,6 @@ static void sweep_local(runner *r) {
   double begin = trs_seconds();
   if (s->local_from == s->local_to) return;
   r->times->flops += s->local_flops * (double)p->nrhs;
-  if (p->solver) {
-    p->solver->sweep(r->part, s->which);
-    r->times->flop_s += trs_seconds() - begin;
-    return;
-  }
   for (int64_t i = 0; s->which && i < p->ntouched; i++)
     memcpy(p->base + p->touched_row[i] * trs_row_bytes(p), trs_slot_x(p, p->touched[i]),
            (size_t)trs_slot_bytes(p, p->slot[p->touched[i]]));
@@ -453,8 +448,21 @@ static trs_status start(runner *r) {
   return TRS_SUCCESS;
 }
 
+/* All by the part's solver, in whose memory x and sums are. */
+static void sweep_by_solver(const trs_sweep *s, trs_part *part, trs_sweep_times *times) {
+  double begin = trs_seconds();
+  part->solver->sweep(part, s->which);
+  times->flop_s += trs_seconds() - begin;
+  times->flops += s->local_flops * (double)part->nrhs;
+  times->messages += s->sends;
+}
+
 trs_status trs_sweep_run(const trs_sweep *s, trs_part *part, trs_ranks *ranks, int tag,
                          trs_sweep_times *times) {
+  if (part->solver) {
+    sweep_by_solver(s, part, times);
+    return TRS_SUCCESS;
+  }
   runner r = {.s = s, .part = part, .ranks = ranks, .tag = tag, .times = times};
   if (!s->which) sweep_local(&r);
   TRS_TRY(start(&r));

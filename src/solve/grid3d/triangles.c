@@ -19,12 +19,12 @@ typedef struct panel_vector {
 #include "base/instantiate.h"
 
 trs_grid_triangle trs_grid_triangle_of(const trs_part *p, int which, int height, bool unit) {
-  trs_grid_triangle T = {.which = which, .to = p->nlocal, .unit = unit};
+  trs_grid_triangle T = {.which = which, .height = height, .to = p->nlocal, .unit = unit};
   if (which) {
     T.from = height ? p->local_to[height - 1] : 0;
     T.to = p->local_to[height];
   }
-  T.first_row = T.from < p->nlocal ? p->local_row[T.from] : p->rows;
+  T.first_row = T.from ? trs_local_end(p, height - 1) : 0;
   T.n = p->rows - T.first_row;
   return T;
 }
@@ -97,7 +97,8 @@ static void visit_panels(taker *t) {
 static void visit_ones(taker *t) {
   static void (*const one_of[])(void *) = TRS_TABLE(set_one);
   const trs_part *p = t->f->part;
-  int64_t first = t->T->to < p->nlocal ? p->local_row[t->T->to] - t->T->first_row : t->T->n;
+  int64_t first = trs_local_end(p, t->T->which ? t->T->height : p->layout->levels);
+  first -= t->T->first_row;
   for (int64_t row = first; row < t->T->n && !t->T->unit; row++) {
     if (!t->idx) {
       t->ptr[row + 1] = 1;
@@ -116,6 +117,8 @@ static trs_status take(taker *t) {
   TRS_TRY(TRS_ALLOC_ZERO(&t->ptr, n + 1));
   for (int64_t i = t->T->from; i < p->nlocal; i++)
     t->row_of[p->local[i]] = (int32_t)(p->local_row[i] - t->T->first_row);
+  for (int64_t i = 0; i < p->ntouched; i++)
+    t->row_of[p->slot[p->touched[i]]] = (int32_t)(p->touched_row[i] - t->T->first_row);
   visit_panels(t);
   visit_ones(t);
   for (int64_t row = 0; row < n; row++) t->ptr[row + 1] += t->ptr[row];

@@ -1,7 +1,9 @@
-/* triangles.h - what a grid of one process has of L and U, as triangular matrices.
+/* triangles.h - what a rank's own supernodes have of L and U, as triangular matrices.
  *
  * Rows are those of the part's array of rows: its supernodes by height, so that the rows which
- * grids share stand last, and what stands above a row stands behind it.  L is one lower triangle.
+ * grids share stand last, and what stands above a row stands behind it; behind all stand the rows
+ * of supernodes that are not its own and that its panels touch, ones on the diagonal: in L they
+ * gather sums, in U their x is known.  L is one lower triangle.
  * U is cut by height, for each grid must find the same bits for x of a shared ancestor, and how a
  * row is added up goes by the matrix that it stands in: the triangle of height h has the rows of
  * that height, and as ones on the diagonal the rows above, whose x is known.  It is the same on all
@@ -13,6 +15,7 @@
 
 typedef struct trs_grid_triangle {
   int which;            /* 0: L, by columns; 1: U, by rows */
+  int height;           /* U */
   int64_t from, to;     /* supernodes of the part that it has; all rows behind them are ones */
   int64_t first_row, n; /* its rows: first_row .. first_row + n of the part's */
   bool unit;            /* the diagonal is not stored */

@@ -86,6 +86,30 @@ def real(folder):
                                   if r["py"] == 2 and not r["homes"]))
 
 
+def play(machine, path, solve):
+    result = subprocess.run([tool, machine, "x", path, solve], text=True, capture_output=True)
+    return json.loads(result.stdout) if result.returncode == 0 else {}, result
+
+
+def gpus(path):
+    """The same messages as ranks with a core each have, and times that go the right way."""
+    for solve in ("grid3d:2x1x4:1:scattered", "grid3d:3x1x2:1:flat:scattered"):
+        cores, _ = play("loggp", path, solve)
+        model, said = play("a100", path, solve)
+        verdict(f"GPUs, {solve}: messages of the task graph", model and all(
+            abs(cores[k][of] - model[k][of]) < 1e-6 for of in ("min", "mean", "max") for k in
+            ("intra_L_messages", "intra_U_messages", "inter_L_messages", "inter_L_bytes")),
+            said.stderr)
+    one, four, newer = (play(m, path, f"grid3d:1x1x{z}:1:scattered")[0]["solve_s"]["max"]
+                        for m, z in (("a100", 1), ("a100", 4), ("h100", 1)))
+    verdict("GPUs: four grids are faster than one, and more blocks than fewer", four < one > newer,
+            f"{one} {four} {newer}")
+    for name, solve, words in (("a grid with Py", "grid3d:2x2x1:1:scattered", "Px x 1 x Pz"),
+                               ("many right-hand sides", "grid3d:2x1x1:50:scattered", "not 50")):
+        _, said = play("h100", path, solve)
+        verdict(f"GPUs: refuses {name}", said.returncode == 2 and words in said.stderr, said.stderr)
+
+
 def tables(folder):
     svg = os.path.join(folder, "l23.svg")
     result = subprocess.run([trireme, "bench", "--table", os.path.join(folder, "model.json"), "--svg",
@@ -104,6 +128,7 @@ def main():
         if made.returncode:
             return
         refusals(path)
+        gpus(path)
         command_line(folder)
         real(folder)
         solves = ["grid3d:4x4x4:1", "grid3d-baseline:4x4x4:1:scattered", "grid2d:8x8x1:1:flat",

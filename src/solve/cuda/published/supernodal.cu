@@ -22,11 +22,11 @@
 namespace {
 
 using trs::multiply_add;
+using trs::read_constant;
 using trs::zero;
 using trs::syncfree::add_to;
 using trs::syncfree::fence_device;
 using trs::syncfree::load_sum;
-using trs::syncfree::read_constant;
 
 constexpr int LANES = TRS_SUPERNODAL_LANES;
 constexpr int EACH = TRS_SUPERNODAL_EACH;

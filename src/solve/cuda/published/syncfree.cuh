@@ -41,19 +41,7 @@ __device__ inline int64_t in_sweep(const trs_syncfree &s, int64_t k) {
   return s.lower ? k : s.n - 1 - k;
 }
 
-/* For arrays that no kernel of the solve writes. */
-template <class S>
-__device__ inline S read_constant(const S *p) {
-  if constexpr (!element<S>::is_complex) {
-    return __ldg(p);
-  } else if constexpr (sizeof(S) == sizeof(float2)) {
-    const float2 parts = __ldg(reinterpret_cast<const float2 *>(p));
-    return {parts.x, parts.y};
-  } else {
-    const double2 parts = __ldg(reinterpret_cast<const double2 *>(p));
-    return {parts.x, parts.y};
-  }
-}
+using trs::read_constant;
 
 __device__ inline bool stores_diagonal(const trs_syncfree &s, int64_t j) {
   if (s.has_diagonal) return true;

@@ -1,0 +1,398 @@
+/* gpus.c - a rank's GPU among those of its grid. */
+#include "solve/grid3d/gpus.h"
+
+#include <string.h>
+
+#include "base/counter.h"
+#include "device/shared.h"
+
+static const uint64_t WAIT_LIMIT = 10000000000u; /* nanoseconds, then a sweep is called stalled */
+
+/* A sweep's tasks in device memory. */
+typedef struct side {
+  trs_spread_task *task;
+  trs_spread_unit *unit;
+  int32_t *receiver, *list;
+  void *values;
+  int64_t ntasks;
+} side;
+
+/* Where it lies in the memory that others reach, bytes from its beginning, for L and U. */
+typedef struct places {
+  int64_t x[2], sums[2], x_told[2], sums_told[2], bytes;
+} places;
+
+struct trs_grid_gpus {
+  trs_grid_gpus_options set;
+  trs_spread_numbers numbers;
+  side side[2];
+  int members, member, children;
+  int32_t *shared; /* device: rows of x that other grids have too, those that most have first */
+  int64_t nshared, bytes;
+
+  places at;
+  trs_device_handle handle;
+  char *base[TRS_SPREAD_MEMBERS]; /* this rank's own memory among them */
+  void *b, *packed;               /* device: right-hand sides; rows for another grid and from it */
+  char *staged;                   /* pinned: as b, and as packed */
+  uint32_t *ticket;
+  trs_fault *fault, *told;
+  uint32_t solve;
+};
+
+/* ---- Analysis ---- */
+
+static trs_status bring(trs_grid_gpus *g, void **to, const void *from, int64_t count, size_t size) {
+  TRS_TRY(trs_device_alloc(g->set.device, to, count, size, NULL));
+  g->bytes += count * (int64_t)size;
+  return trs_device_copy(*to, from, count * (int64_t)size, NULL);
+}
+
+static trs_status bring_side(trs_grid_gpus *g, const trs_part *p, const trs_sweep *sweep) {
+  const trs_local_side *from = &p->side[sweep->which];
+  side *to = &g->side[sweep->which];
+  trs_spread_tasks made;
+  trs_status status = trs_spread_tasks_make(&made, p, sweep, &g->numbers, g->set.trees);
+  to->ntasks = made.ntasks;
+  if (!status) status = bring(g, (void **)&to->task, made.task, made.ntasks, sizeof *to->task);
+  if (!status) status = bring(g, (void **)&to->unit, made.unit, made.nunits, sizeof *to->unit);
+  if (!status)
+    status = bring(g, (void **)&to->receiver, made.receiver, made.nreceivers, sizeof *to->receiver);
+  if (!status)
+    status = bring(g, (void **)&to->list, from->list, from->spread_list, sizeof *to->list);
+  if (!status)
+    status = bring(g, &to->values, from->values, from->spread_values, trs_scalar_size(p->scalar));
+  if (!status) status = trs_device_wait(NULL); /* the lists are given up */
+  trs_spread_tasks_free(&made);
+  return status;
+}
+
+static bool is_shared(const trs_part *p, int64_t slot, int height) {
+  int64_t K = p->slot[slot];
+  return p->layout->height[K] == height && trs_has_diagonal(p, K) &&
+         trs_half(p->layout, K) != TRS_HALF_BELOW;
+}
+
+/* Highest first, so that each step of the exchange takes the first rows of the list. */
+static trs_status list_shared(trs_grid_gpus *g, const trs_part *p) {
+  int32_t *row;
+  TRS_TRY(TRS_ALLOC(&row, g->numbers.columns));
+  for (int height = p->layout->levels; height > 0; height--)
+    for (int64_t s = 0; s < p->nslots; s++)
+      for (int64_t i = 0; is_shared(p, s, height) && i < trs_width(p->layout, p->slot[s]); i++)
+        row[g->nshared++] = g->numbers.first[g->numbers.number[s]] + (int32_t)i;
+  trs_status status = bring(g, (void **)&g->shared, row, g->nshared, sizeof *row);
+  if (!status) status = trs_device_wait(NULL);
+  trs_free(row);
+  return status;
+}
+
+static trs_status arm(trs_grid_gpus *g) {
+  TRS_TRY(trs_device_alloc_pinned((void **)&g->told, sizeof *g->told));
+  *g->told = (trs_fault){.row = -1, .limit = WAIT_LIMIT};
+  TRS_TRY(TRS_DEVICE_ALLOC(g->set.device, &g->ticket, 1, NULL));
+  TRS_TRY(TRS_DEVICE_ALLOC(g->set.device, &g->fault, 1, NULL));
+  TRS_TRY(trs_device_copy(g->fault, g->told, sizeof *g->told, NULL));
+  return trs_device_wait(NULL);
+}
+
+static trs_status check(const trs_grid_gpus *g, const trs_part *p) {
+  if (g->members > TRS_SPREAD_MEMBERS)
+    return trs_fail(TRS_ERROR_UNSUPPORTED, -1,
+                    "a grid of %d x %d ranks with a GPU each: a grid has at most %d GPUs, take "
+                    "more grids (Pz)",
+                    p->shape.x, p->shape.y, TRS_SPREAD_MEMBERS);
+  if (p->layout->widest > TRS_SPREAD_WIDEST)
+    return trs_fail(TRS_ERROR_UNSUPPORTED, -1,
+                    "supernodes of %lld columns on a grid of several GPUs: at most %d (the option "
+                    "width, --width)",
+                    (long long)p->layout->widest, TRS_SPREAD_WIDEST);
+  return TRS_SUCCESS;
+}
+
+static trs_status make(trs_grid_gpus *g, const trs_part *p, const trs_sweep *const sweep[2]) {
+  TRS_TRY(check(g, p));
+  TRS_TRY(trs_spread_number(&g->numbers, p));
+  for (int which = 0; which < 2; which++) TRS_TRY(bring_side(g, p, sweep[which]));
+  TRS_TRY(list_shared(g, p));
+  return arm(g);
+}
+
+trs_status trs_grid_gpus_create(trs_grid_gpus **made, const trs_part *p,
+                                const trs_sweep *const sweep[2],
+                                const trs_grid_gpus_options *options) {
+  trs_grid_gpus *g;
+  TRS_TRY(TRS_ALLOC_ZERO(made, 1));
+  g = *made;
+  g->set = *options;
+  g->members = p->shape.x * p->shape.y;
+  g->member = trs_place(p);
+  g->children = trs_spread_children(options->trees, g->members);
+  int before = trs_device_enter(options->device);
+  trs_status status = make(g, p, sweep);
+  trs_device_leave(before);
+  return status;
+}
+
+/* ---- Room ---- */
+
+static int64_t take_place(int64_t *end, int64_t bytes) {
+  enum { LINE = 256 };
+  int64_t at = *end;
+  *end += (bytes + LINE - 1) / LINE * LINE;
+  return at;
+}
+
+static int32_t chunks_of(int64_t nrhs) {
+  return nrhs == 1 ? 1 : (int32_t)((nrhs + TRS_SPREAD_TILE - 1) / TRS_SPREAD_TILE);
+}
+
+/* The same at all members. */
+static places places_for(const trs_grid_gpus *g, int64_t row_bytes, int64_t nrhs) {
+  int64_t words = chunks_of(nrhs) * (int64_t)sizeof(uint32_t);
+  places at = {.bytes = 0};
+  for (int which = 0; which < 2; which++) {
+    at.x_told[which] = take_place(&at.bytes, g->numbers.count * words);
+    at.sums_told[which] = take_place(&at.bytes, g->children * g->numbers.count * words);
+  }
+  for (int which = 0; which < 2; which++) {
+    at.x[which] = take_place(&at.bytes, g->numbers.columns * row_bytes);
+    at.sums[which] = take_place(&at.bytes, g->children * g->numbers.columns * row_bytes);
+  }
+  return at;
+}
+
+static void give_up_room(trs_grid_gpus *g) {
+  char **own = &g->base[g->member];
+  if (*own) trs_device_free_open(g->set.device, *own, g->at.bytes);
+  *own = NULL;
+  trs_device_free(g->set.device, g->b, NULL);
+  trs_device_free(g->set.device, g->packed, NULL);
+  trs_device_free_pinned(g->staged);
+  g->b = g->packed = NULL;
+  g->staged = NULL;
+}
+
+static trs_status reserve(trs_grid_gpus *g, const trs_part *p) {
+  int64_t row = trs_row_bytes(p);
+  give_up_room(g);
+  g->at = places_for(g, row, p->nrhs);
+  TRS_TRY(
+      trs_device_alloc_open(g->set.device, (void **)&g->base[g->member], g->at.bytes, &g->handle));
+  TRS_TRY(trs_device_fill(g->base[g->member], 0, g->at.bytes, NULL));
+  TRS_TRY(trs_device_alloc(g->set.device, &g->b, g->numbers.columns, (size_t)row, NULL));
+  TRS_TRY(trs_device_alloc(g->set.device, &g->packed, 2 * g->nshared, (size_t)row, NULL));
+  int64_t staged = g->numbers.columns > 2 * g->nshared ? g->numbers.columns : 2 * g->nshared;
+  TRS_TRY(trs_device_alloc_pinned((void **)&g->staged, staged * row));
+  g->solve = (uint32_t)trs_counters_begin;
+  return trs_device_wait(NULL);
+}
+
+trs_status trs_grid_gpus_reserve(trs_grid_gpus *g, const trs_part *p) {
+  int before = trs_device_enter(g->set.device);
+  trs_status status = reserve(g, p);
+  trs_device_leave(before);
+  return status;
+}
+
+/* ---- Each other's memory ---- */
+
+typedef struct card {
+  int64_t machine;
+  trs_device_handle handle;
+} card;
+
+static trs_status open_all(trs_grid_gpus *g, const trs_part *p, const card *all) {
+  const card *grid = all + (int64_t)p->z * g->members;
+  for (int m = 0; m < g->members; m++) {
+    if (m == g->member) continue;
+    if (grid[m].machine != g->set.machine)
+      return trs_fail(TRS_ERROR_UNSUPPORTED, -1,
+                      "ranks %d and %d of one grid are on different machines: GPUs of a grid reach "
+                      "each other inside one machine alone; start a grid's Px Py ranks together on "
+                      "one, or take Px = Py = 1",
+                      p->z * g->members + g->member, p->z * g->members + m);
+    TRS_TRY(trs_device_open_handle(g->set.device, (void **)&g->base[m], &grid[m].handle));
+  }
+  return TRS_SUCCESS;
+}
+
+trs_status trs_grid_gpus_meet(trs_grid_gpus *g, const trs_part *p, trs_ranks *ranks) {
+  card own = {.machine = g->set.machine, .handle = g->handle}, *all = NULL;
+  trs_status status = trs_ranks_agree(ranks, TRS_ALLOC(&all, ranks->size));
+  if (!status) status = trs_ranks_records(ranks, &own, all, sizeof own);
+  if (!status) status = trs_ranks_agree(ranks, open_all(g, p, all));
+  trs_free(all);
+  return status;
+}
+
+static void close_all(trs_grid_gpus *g) {
+  for (int m = 0; m < g->members && m < TRS_SPREAD_MEMBERS; m++) {
+    if (m == g->member) continue;
+    trs_device_close_handle(g->set.device, g->base[m]);
+    g->base[m] = NULL;
+  }
+}
+
+/* Memory that others have open must not be freed. */
+void trs_grid_gpus_leave(trs_grid_gpus *g, trs_ranks *ranks) {
+  close_all(g);
+  (void)trs_ranks_barrier(ranks);
+}
+
+/* ---- A solve ---- */
+
+/* Between the part's slots whose diagonal blocks are here and the stage. */
+static void move_slots(const trs_grid_gpus *g, const trs_part *p, bool take) {
+  for (int64_t s = 0; s < p->nslots; s++) {
+    if (!trs_has_diagonal(p, p->slot[s])) continue;
+    char *there = g->staged + g->numbers.first[g->numbers.number[s]] * trs_row_bytes(p);
+    size_t bytes = (size_t)trs_slot_bytes(p, p->slot[s]);
+    if (take)
+      memcpy(there, trs_slot_sum(p, s), bytes);
+    else
+      memcpy(trs_slot_x(p, s), there, bytes);
+  }
+}
+
+trs_status trs_grid_gpus_take(trs_grid_gpus *g, const trs_part *p) {
+  int before = trs_device_enter(g->set.device);
+  move_slots(g, p, true);
+  if (++g->solve == 0) g->solve = 1; /* what words hold that no solve has told */
+  trs_status status = trs_device_copy(g->b, g->staged, g->numbers.columns * trs_row_bytes(p), NULL);
+  if (!status) status = trs_device_wait(NULL);
+  trs_device_leave(before);
+  return status;
+}
+
+trs_status trs_grid_gpus_give(trs_grid_gpus *g, trs_part *p) {
+  int before = trs_device_enter(g->set.device);
+  trs_status status = trs_device_copy(g->staged, g->base[g->member] + g->at.x[1],
+                                      g->numbers.columns * trs_row_bytes(p), NULL);
+  if (!status) status = trs_device_wait(NULL);
+  trs_device_leave(before);
+  if (!status) move_slots(g, p, false);
+  return status;
+}
+
+trs_status trs_grid_gpus_sweep(trs_grid_gpus *g, const trs_part *p, int which, void *rows) {
+  const side *of = &g->side[which];
+  trs_spread_args a = {.scalar = p->scalar,
+                       .upper = which,
+                       .member = g->member,
+                       .tile = p->nrhs == 1 ? 1 : TRS_SPREAD_TILE,
+                       .chunks = chunks_of(p->nrhs),
+                       .ntasks = (int32_t)of->ntasks,
+                       .widest = (int32_t)p->layout->widest,
+                       .solve = g->solve,
+                       .nrhs = p->nrhs,
+                       .columns = g->numbers.columns,
+                       .count = g->numbers.count,
+                       .task = of->task,
+                       .unit = of->unit,
+                       .list = of->list,
+                       .receiver = of->receiver,
+                       .values = of->values,
+                       .b = which ? g->base[g->member] + g->at.x[0] : g->b,
+                       .rows = rows,
+                       .x = g->at.x[which],
+                       .sums = g->at.sums[which],
+                       .x_told = g->at.x_told[which],
+                       .sums_told = g->at.sums_told[which],
+                       .ticket = g->ticket,
+                       .fault = g->fault};
+  memcpy(a.base, g->base, sizeof a.base);
+  int before = trs_device_enter(g->set.device);
+  trs_status status = trs_spread_launch(&a, NULL);
+  trs_device_leave(before);
+  return status;
+}
+
+trs_status trs_grid_gpus_wait(trs_grid_gpus *g) {
+  int before = trs_device_enter(g->set.device);
+  trs_status status = trs_device_copy(g->told, g->fault, sizeof *g->told, NULL);
+  if (!status) status = trs_device_wait(NULL);
+  trs_device_leave(before);
+  if (status || !g->told->stalled) return status;
+  return trs_fail(TRS_ERROR_STALLED, g->told->row,
+                  "GPU %d: row %lld of the factors waited more than %.3g s for rows of its grid's "
+                  "GPUs (0-based); x is not complete, analyse anew",
+                  trs_device_look(g->set.device)->ordinal, (long long)g->told->row,
+                  1e-9 * (double)g->told->limit);
+}
+
+/* ---- Between grids ---- */
+
+static trs_status move_shared(const trs_grid_gpus *g, const trs_part *p, int64_t rows, bool add,
+                              void *packed) {
+  const trs_spread_rows m = {.scalar = p->scalar,
+                             .add = add,
+                             .rows = rows,
+                             .nrhs = p->nrhs,
+                             .row = g->shared,
+                             .x = g->base[g->member] + g->at.x[0],
+                             .packed = packed};
+  return trs_spread_move(&m, NULL);
+}
+
+static char *arrived(const trs_grid_gpus *g, const trs_part *p) {
+  return (char *)g->packed + g->nshared * trs_row_bytes(p);
+}
+
+static trs_status share(trs_grid_gpus *g, const trs_part *p, int64_t rows, const void **out,
+                        void **in) {
+  int64_t bytes = rows * trs_row_bytes(p);
+  *out = g->packed;
+  *in = arrived(g, p);
+  TRS_TRY(move_shared(g, p, rows, false, g->packed));
+  if (!g->set.mpi_reads_device) {
+    TRS_TRY(trs_device_copy(g->staged, g->packed, bytes, NULL));
+    *out = g->staged;
+    *in = g->staged + bytes;
+  }
+  return trs_device_wait(NULL);
+}
+
+trs_status trs_grid_gpus_share(trs_grid_gpus *g, const trs_part *p, int64_t rows, const void **out,
+                               void **in) {
+  int before = trs_device_enter(g->set.device);
+  trs_status status = share(g, p, rows, out, in);
+  trs_device_leave(before);
+  return status;
+}
+
+trs_status trs_grid_gpus_add(trs_grid_gpus *g, const trs_part *p, int64_t rows) {
+  int64_t bytes = rows * trs_row_bytes(p);
+  int before = trs_device_enter(g->set.device);
+  trs_status status = TRS_SUCCESS;
+  if (!g->set.mpi_reads_device)
+    status = trs_device_copy(arrived(g, p), g->staged + bytes, bytes, NULL);
+  if (!status) status = move_shared(g, p, rows, true, arrived(g, p));
+  trs_device_leave(before);
+  return status;
+}
+
+/* ---- Life ---- */
+
+int64_t trs_grid_gpus_bytes(const trs_grid_gpus *g) { return g->bytes; }
+
+void trs_grid_gpus_destroy(trs_grid_gpus *g) {
+  if (!g) return;
+  trs_device *device = g->set.device;
+  int before = trs_device_enter(device);
+  close_all(g);
+  if (g->member < TRS_SPREAD_MEMBERS) give_up_room(g);
+  for (int which = 0; which < 2; which++) {
+    const side *of = &g->side[which];
+    void *arrays[] = {of->task, of->unit, of->receiver, of->list, of->values};
+    for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++)
+      trs_device_free(device, arrays[k], NULL);
+  }
+  trs_device_free(device, g->shared, NULL);
+  trs_device_free(device, g->ticket, NULL);
+  trs_device_free(device, g->fault, NULL);
+  trs_device_free_pinned(g->told);
+  trs_device_leave(before);
+  trs_spread_numbers_free(&g->numbers);
+  trs_free(g);
+}

@@ -1,0 +1,180 @@
+/* spread_tasks.c - tasks in the order of a sweep, and their products in units for warps. */
+#include "solve/grid3d/spread_tasks.h"
+
+/* ---- Numbers ---- */
+
+static bool is_spread(const trs_part *p, int64_t K) {
+  return p->layout->home[K] < 0 && trs_on_grid(p->layout, K, p->z);
+}
+
+trs_status trs_spread_number(trs_spread_numbers *n, const trs_part *p) {
+  const trs_grid_layout *l = p->layout;
+  int64_t slot = 0;
+  *n = (trs_spread_numbers){0};
+  for (int64_t K = 0; K < l->count; K++) n->count += is_spread(p, K);
+  TRS_TRY(TRS_ALLOC(&n->number, p->nslots));
+  TRS_TRY(TRS_ALLOC(&n->row, p->nslots));
+  TRS_TRY(TRS_ALLOC(&n->first, n->count));
+  n->count = 0;
+  for (int64_t K = 0; K < l->count; K++) {
+    if (!is_spread(p, K)) continue;
+    if (slot < p->nslots && p->slot[slot] == K) n->number[slot++] = (int32_t)n->count;
+    n->first[n->count++] = (int32_t)n->columns;
+    n->columns += trs_width(l, K);
+  }
+  for (int64_t s = 0; s < p->nslots; s++) n->row[s] = -1;
+  for (int64_t i = 0; i < p->ntouched; i++) n->row[p->touched[i]] = p->touched_row[i];
+  return TRS_SUCCESS;
+}
+
+void trs_spread_numbers_free(trs_spread_numbers *n) {
+  trs_free(n->number);
+  trs_free(n->row);
+  trs_free(n->first);
+  *n = (trs_spread_numbers){0};
+}
+
+/* ---- Units ---- */
+
+typedef struct maker {
+  trs_spread_tasks *to; /* counted first, its arrays NULL, then filled */
+  const trs_part *part;
+  const trs_sweep *sweep;
+  const trs_spread_numbers *numbers;
+  trs_tree_shape trees;
+} maker;
+
+static int32_t least(int64_t a, int64_t b) { return (int32_t)(a < b ? a : b); }
+
+/* Lines lines .. of a block, terms from .. of each. */
+static trs_spread_unit unit_of(const maker *m, const trs_local_block *block, int64_t slot,
+                               int64_t lines, int64_t from) {
+  bool upper = m->sweep->which;
+  int64_t all = upper ? block->k : block->m, terms = upper ? block->m : block->k;
+  int32_t K = m->numbers->number[slot];
+  return (trs_spread_unit){
+      .values = block->values + (upper ? from * block->k + lines : lines * block->k),
+      .list = block->list + (upper ? from : lines),
+      .K = K,
+      .x = m->numbers->first[K],
+      .out = upper ? (int32_t)lines : 0,
+      .pitch = block->k,
+      .from = upper ? 0 : (int32_t)from,
+      .lines = least(all - lines, TRS_SPREAD_LINES),
+      .terms = least(terms - from, TRS_SPREAD_TERMS)};
+}
+
+static void cut_block(maker *m, const trs_local_block *block, int64_t slot) {
+  bool upper = m->sweep->which;
+  int64_t lines = upper ? block->k : block->m, terms = upper ? block->m : block->k;
+  for (int64_t from = 0; from < terms; from += TRS_SPREAD_TERMS)
+    for (int64_t at = 0; at < lines; at += TRS_SPREAD_LINES) {
+      if (m->to->unit) m->to->unit[m->to->nunits] = unit_of(m, block, slot, at, from);
+      m->to->nunits++;
+    }
+}
+
+/* ---- Tasks ---- */
+
+static void add_task(maker *m, trs_spread_task task) {
+  if (m->to->task) m->to->task[m->to->ntasks] = task;
+  m->to->ntasks++;
+}
+
+/* To whom x goes. */
+static void list_receivers(maker *m, trs_spread_task *t, int64_t slot) {
+  const trs_sweep *s = m->sweep;
+  int32_t c = s->column_of[slot];
+  int32_t places = m->part->shape.x * m->part->shape.y;
+  t->receiver = (int32_t)m->to->nreceivers;
+  t->receivers = c < 0 ? 0 : s->column[c].nchildren;
+  for (int32_t k = 0; k < t->receivers; k++, m->to->nreceivers++)
+    if (m->to->receiver)
+      m->to->receiver[m->to->nreceivers] =
+          s->child[s->column[c].first_child + k] - m->part->z * places;
+}
+
+static trs_spread_task task_of(const maker *m, int64_t slot) {
+  const trs_part *p = m->part;
+  int32_t K = m->numbers->number[slot];
+  return (trs_spread_task){.K = K,
+                           .first = m->numbers->first[K],
+                           .width = (int32_t)trs_width(p->layout, p->slot[slot]),
+                           .row = m->numbers->row[slot],
+                           .name = (int32_t)trs_origin(p->layout, p->slot[slot]),
+                           .diagonal = -1};
+}
+
+static void add_row(maker *m, int64_t slot, const trs_sweep_row *R) {
+  const trs_part *p = m->part;
+  const trs_local_side *side = &p->side[m->sweep->which];
+  trs_spread_task t = task_of(m, slot);
+  t.children = R->nchildren;
+  t.unit = (int32_t)m->to->nunits;
+  for (int64_t i = R->items; i < R[1].items; i++)
+    cut_block(m, &side->block[m->sweep->item[i]], m->sweep->column[m->sweep->item_column[i]].slot);
+  t.units = (int32_t)(m->to->nunits - t.unit);
+  if (R->parent >= 0) {
+    int above = trs_tree_at(m->trees, R->place, R->place + 1).parent;
+    t.kind = TRS_SPREAD_SUM;
+    t.parent = R->parent - p->z * p->shape.x * p->shape.y;
+    t.place = R->place - trs_tree_at(m->trees, above, R->place + 1).first_child;
+  } else {
+    bool below = trs_half(p->layout, R->I) == TRS_HALF_BELOW;
+    t.kind = TRS_SPREAD_SOLVE;
+    t.takes = !m->sweep->which || !below;
+    t.diagonal = side->diagonal[slot];
+    t.solved = side->solved[slot];
+    list_receivers(m, &t, slot);
+  }
+  add_task(m, t);
+}
+
+/* x of others is waited for by products; who hands it on, or has rows for it, has a task. */
+static void add_column(maker *m, int64_t slot) {
+  trs_spread_task t = task_of(m, slot);
+  if (m->sweep->column_of[slot] < 0 || trs_has_diagonal(m->part, m->part->slot[slot])) return;
+  t.kind = TRS_SPREAD_RECEIVE;
+  list_receivers(m, &t, slot);
+  if (t.receivers || (m->sweep->which && t.row >= 0)) add_task(m, t);
+}
+
+static void list_tasks(maker *m) {
+  const trs_sweep *s = m->sweep;
+  m->to->ntasks = m->to->nunits = m->to->nreceivers = 0;
+  for (int64_t i = 0; i < m->part->nslots; i++) {
+    int64_t slot = s->which ? m->part->nslots - 1 - i : i;
+    if (s->row_of[slot] >= 0) add_row(m, slot, &s->row[s->row_of[slot]]);
+    add_column(m, slot);
+  }
+}
+
+static trs_status make(maker *m) {
+  trs_spread_tasks *to = m->to;
+  list_tasks(m);
+  if (to->nunits > INT32_MAX)
+    return trs_fail(TRS_ERROR_UNSUPPORTED, -1,
+                    "a rank's blocks are %lld pieces of work, more than a GPU's lists have room "
+                    "for: take more ranks",
+                    (long long)to->nunits);
+  TRS_TRY(TRS_ALLOC(&to->task, to->ntasks));
+  TRS_TRY(TRS_ALLOC(&to->unit, to->nunits));
+  TRS_TRY(TRS_ALLOC(&to->receiver, to->nreceivers));
+  list_tasks(m);
+  return TRS_SUCCESS;
+}
+
+trs_status trs_spread_tasks_make(trs_spread_tasks *tasks, const trs_part *part,
+                                 const trs_sweep *sweep, const trs_spread_numbers *numbers,
+                                 trs_tree_shape trees) {
+  *tasks = (trs_spread_tasks){0};
+  maker m = {.to = tasks, .part = part, .sweep = sweep, .numbers = numbers, .trees = trees};
+  return make(&m);
+}
+
+void trs_spread_tasks_free(trs_spread_tasks *tasks) {
+  trs_free(tasks->task);
+  trs_free(tasks->unit);
+  trs_free(tasks->receiver);
+  *tasks = (trs_spread_tasks){0};
+}
