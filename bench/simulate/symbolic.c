@@ -167,7 +167,7 @@ static trs_status find_rows(worker *w) {
 
 /* ---- Joining. ---- */
 
-/* As factor/panels.c joins: each supernode takes in the one before it as long as that is a child
+/* As analysis/panels.c joins: each supernode takes in the one before it as long as that is a child
  * and the zeros this brings are few.  A child's rows are the parent's columns and rows, so the
  * parent's rows are those of both. */
 typedef struct group {

@@ -26,7 +26,7 @@ typedef struct trs_symbolic {
 
 typedef struct trs_symbolic_options {
   int64_t leaves;            /* of the separator tree, a power of two */
-  int64_t width, relax, few; /* of supernodes, as in factor/panels.h */
+  int64_t width, relax, few; /* of supernodes, as in analysis/panels.h */
   int64_t subtrees; /* subtrees of so many columns become one supernode first, as SuperLU_DIST has
                        it; 0: none */
 } trs_symbolic_options;

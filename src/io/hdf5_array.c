@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "base/memory.h"
-#include "io/checksum.h"
+#include "base/checksum.h"
 #include "io/hdf5_file.h"
 
 enum { PIECE = 1 << 20, MOST_SHRUNK = 1 << 16 };

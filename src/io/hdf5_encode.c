@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-#include "io/checksum.h"
+#include "base/checksum.h"
 
 enum {
   DATASPACE = 1,

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "io/checksum.h"
+#include "base/checksum.h"
 #include "io/hdf5_encode.h"
 #include "io/output_file.h"
 #include "matrix/matrix.h"

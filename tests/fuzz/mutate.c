@@ -14,7 +14,7 @@
 #include "base/random.h"
 #include "factor/file.h"
 #include "fuzz.h"
-#include "io/checksum.h"
+#include "base/checksum.h"
 #include "io/io.h"
 #include "matrix/matrix.h"
 

@@ -17,7 +17,7 @@
 #include "base/memory.h"
 #include "base/timer.h"
 #include "comm/ranks_mpi.h"
-#include "io/checksum.h"
+#include "base/checksum.h"
 #include "mpi/verdict.h"
 #include "solve/grid3d/grid3d.h"
 #include "trireme_mpi.h"

@@ -86,7 +86,7 @@ class Fuzzers(Program):
 
 class Valgrind(Program):
     name, share, what = "valgrind", 4, "test programs under valgrind, kernels without AVX"
-    programs = ("test_api_arguments", "test_matrix_create", "test_factor_ilu0", "test_solve_schedule",
+    programs = ("test_api_arguments", "test_matrix_create", "test_factor_ilu0", "test_solve_threads_schedule",
                 "test_order_tree", "test_io_json", "test_base_structs", "test_analysis_levels")
 
     sanitized = False

@@ -5,7 +5,7 @@
 
 #include "base/counter.h"
 #include "base/timer.h"
-#include "io/checksum.h"
+#include "base/checksum.h"
 
 /* ---- Roles. ---- */
 

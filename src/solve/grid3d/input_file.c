@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "factor/file.h"
-#include "io/checksum.h"
+#include "base/checksum.h"
 #include "solve/grid3d/deliver.h"
 #include "solve/grid3d/input.h"
 

@@ -17,7 +17,7 @@
 #define TRS_SOLVE_GRID3D_LAYOUT_H
 
 #include "factor/factors.h"
-#include "factor/panels.h"
+#include "analysis/panels.h"
 
 #undef I /* complex.h's; here a block is T(I,K) */
 

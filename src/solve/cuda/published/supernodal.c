@@ -1,5 +1,5 @@
 /* supernodal.c - L23 Algorithm 4 on one GPU.  The triangle is kept as supernodal panels, found on
- * the host (factor/panels.c).  One block of threads solves each supernode (supernodal.cu).
+ * the host (analysis/panels.c).  One block of threads solves each supernode (supernodal.cu).
  *
  * Panels are by columns, or by rows if that makes clearly fewer supernodes: for LU factors, L by
  * columns and U by rows.  O(nnz + stored zeros) per solve, and as much device memory for the
@@ -7,7 +7,7 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "factor/panels.h"
+#include "analysis/panels.h"
 #include "matrix/device.h"
 #include "plan/parameters.h"
 #include "solve/cuda/gpu.h"

@@ -3,7 +3,7 @@
 #define TRS_SOLVE_CUDA_PUBLISHED_SUPERNODAL_H
 
 #include "device/device.h"
-#include "factor/panels.h"
+#include "analysis/panels.h"
 #include "device/fault.h"
 
 enum {
@@ -17,7 +17,7 @@ enum {
   TRS_SUPERNODAL_DEPTH = 8
 };
 
-/* The panels of factor/panels.h in device memory, with inverted diagonal blocks. */
+/* The panels of analysis/panels.h in device memory, with inverted diagonal blocks. */
 typedef struct trs_supernodal {
   trs_scalar scalar;
   bool by_rows, backward;

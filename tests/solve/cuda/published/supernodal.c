@@ -79,7 +79,7 @@ static trs_plan *make_plan(const system_of *s, trs_context *where, const char *m
 
 /* ---- Solves. ---- */
 
-/* Inverted diagonal blocks cost accuracy: factor/panels.h. */
+/* Inverted diagonal blocks cost accuracy: analysis/panels.h. */
 static double limit_for(trs_scalar scalar, int64_t n) { return 8 * error_limit(scalar, n); }
 
 static void judge(const system_of *s, const char *method, const void *x, const void *b, int64_t ld,

@@ -5,7 +5,7 @@
 
 #include "analysis/system.h"
 #include "base/config.h"
-#include "factor/panels.h"
+#include "analysis/panels.h"
 #include "matrix/values.h"
 #include "sparse.h"
 #include "support.h"

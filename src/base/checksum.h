@@ -1,7 +1,7 @@
 /* checksum.h - CRC-32 as in gzip and zip (reflected polynomial 0xEDB88320), for data; lookup3, for
  * HDF5 metadata. */
-#ifndef TRS_IO_CHECKSUM_H
-#define TRS_IO_CHECKSUM_H
+#ifndef TRS_BASE_CHECKSUM_H
+#define TRS_BASE_CHECKSUM_H
 
 #include <stdint.h>
 

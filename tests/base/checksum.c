@@ -1,5 +1,5 @@
 /* checksum.c - CRC-32 of bytes and of joined parts. */
-#include "io/checksum.h"
+#include "base/checksum.h"
 
 #include "base/random.h"
 #include "test.h"

@@ -14,8 +14,8 @@
  *
  * The pattern (trs_panels_create) and the values (trs_panels_fill, trs_panels_invert) are separate,
  * so that new values need no new analysis.  C and CUDA C++. */
-#ifndef TRS_FACTOR_PANELS_H
-#define TRS_FACTOR_PANELS_H
+#ifndef TRS_ANALYSIS_PANELS_H
+#define TRS_ANALYSIS_PANELS_H
 
 #include <stdbool.h>
 

@@ -11,7 +11,7 @@
  *    beside it, which finally is the panels' list of rows.
  * Linear: a test of two groups costs at most the number of their rows, and a group is joined fewer
  * times than it has columns, so all joins into a supernode cost no more than its panel. */
-#include "factor/panels.h"
+#include "analysis/panels.h"
 
 #include <math.h>
 #include <string.h>
@@ -401,7 +401,7 @@ static inline int64_t slot(const trs_panels *P, const trs_panel *panel, int32_t 
   return square + (P->by_rows ? across + *cursor * width : *cursor + along * panel->length);
 }
 
-#define TRS_TEMPLATE "factor/panels_tmpl.c"
+#define TRS_TEMPLATE "analysis/panels_tmpl.c"
 #include "base/instantiate.h"
 
 trs_status trs_panels_fill(const trs_panels *panels, void *values, trs_scalar scalar,

@@ -1,7 +1,7 @@
 /* checksum.c - CRC-32 in steps of eight bytes (Kounavis and Berry 2005, "slicing by eight"), and of
  * joined parts: appending n zero bytes multiplies a CRC, as a polynomial over GF(2), by x^(8n).
  * O(count); O(log n) to join.  lookup3 (Jenkins 2006) in steps of twelve bytes. */
-#include "io/checksum.h"
+#include "base/checksum.h"
 
 #include <pthread.h>
 #include <string.h>
