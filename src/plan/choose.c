@@ -188,17 +188,17 @@ static void add_reason(trs_plan *plan, const char *format, ...) {
 
 static void explain_choice(trs_plan *plan, const candidate *first, const candidate *second) {
   const trs_estimate *other = &second->estimate;
+  const bool alone = !second->method || other->preference == TRS_PREFERENCE_LAST;
   if (trs_matrix_is_deferred(plan->matrix))
     add_reason(plan, "the values of the matrix are deferred");
   else if (first->estimate.because)
     add_reason(plan, "%s", first->estimate.because);
-  else if (second->method && other->preference == TRS_PREFERENCE_LAST && other->because)
+  else if (alone && second->method && other->because)
     add_reason(plan, "%s", other->because);
-  else if (first->method->backend->gpu &&
-           (!second->method || other->preference == TRS_PREFERENCE_LAST))
+  else if (alone && first->method->backend->gpu)
     add_reason(plan, "the GPU's own choice");
-  else if (!second->method)
-    add_reason(plan, "the only method of this backend");
+  else if (alone)
+    add_reason(plan, "the only method of this backend%s", second->method ? " that auto takes" : "");
   else /* a ratio: estimates know neither this machine's speed nor its other work */
     add_reason(plan, "estimated %.2f times as fast as %s%s (one right-hand side, idle cores)",
                other->seconds / first->estimate.seconds, second->method->name,
