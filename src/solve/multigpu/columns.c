@@ -466,8 +466,7 @@ static trs_status solve(trs_plan *plan, const trs_rhs *rhs) {
   trs_failure failure;
   trs_failure_get(&failure);
   if (!trs_device_capturing(plan->stream))
-    (void)trs_group_each_by_team(c->group, NULL, still_member,
-                                 &work); /* all, also after a failure */
+    (void)trs_group_each_by_team(c->group, NULL, still_member, &work); /* all, whatever fails */
   return trs_failure_set(&failure);
 }
 

@@ -45,8 +45,7 @@ trs_status trs_multi_update(trs_plan *plan);
 void trs_multi_free(trs_multi *m);
 
 /* Runs one step per local member, on its stream and device; all processes agree on the status. */
-trs_status trs_multi_each(trs_plan *plan,
-                          trs_member_step step); /* the step's argument is the plan */
+trs_status trs_multi_each(trs_plan *plan, trs_member_step step); /* the step's work is the plan */
 
 /* A launch's arguments for a task of a local member, with width right-hand sides stored as rows or
  * columns. */
