@@ -1,10 +1,11 @@
-/* dense.h - right-hand sides and solutions as they are given. */
+/* dense.h - checks of the caller's right-hand sides and solutions. */
 #ifndef TRS_API_DENSE_H
 #define TRS_API_DENSE_H
 
 #include "plan/method.h"
 
-/* The array named x or b ends within the address space; ld is large enough. */
+/* Checks that the array named x or b ends within the address space, for an ld that is large enough.
+ */
 TRS_API trs_status trs_dense_check(const char *name, const void *array, int64_t n, int64_t nrhs,
                                    int64_t ld, trs_layout layout, trs_scalar scalar);
 

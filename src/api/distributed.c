@@ -31,7 +31,7 @@ trs_status trs_plan_get_share(const trs_plan *plan, int member, int64_t nrhs, tr
   return TRS_STRUCT_GIVE(trs_plan_share, share, &own);
 }
 
-/* Members that stand behind a share of their own solve in place: not from host memory. */
+/* Each member with a share solves its part in place, so its arrays must lie in device memory. */
 static trs_status check_member(const trs_plan *plan, int member, const trs_plan_share *share,
                                const trs_rhs *rhs) {
   const void *astray = NULL;

@@ -1,4 +1,4 @@
-/* files.c - reading and writing: argument checks, and a team for readers and writers to use. */
+/* files.c - reading and writing: argument checks, and a team of threads for readers and writers. */
 #include "base/cancel.h"
 #include "base/structs.h"
 #include "factor/file.h"
@@ -7,8 +7,8 @@
 #include "matrix/matrix.h"
 #include "backend/context.h"
 
-/* The caller's options; and its context, or one of every core for the length of a call, in which
- * the thread is not cancelled. */
+/* The caller's options, and the team of the caller's context or of a temporary context of every
+ * core.  The thread is not cancelled during the call. */
 typedef struct borrowed_team {
   trs_read_options options;
   int cancel;

@@ -15,7 +15,7 @@
 enum { DEFAULT_WIDTH = 128, DEFAULT_RELAX = 20, ZEROS_A_COLUMN = 6, NRHS_AT_ONCE = 256 };
 
 struct trs_mpi_plan {
-  trs_mpi_plan *next; /* of all plans of this process */
+  trs_mpi_plan *next; /* linked list of all plans of this process */
   trs_ranks ranks;
   trs_grid_solver solver;
   const char *method;
@@ -31,7 +31,8 @@ enum { GRID3D, BASELINE, GRID2D, ALGORITHM_4, NMETHODS };
 
 /* ---- Options. ---- */
 
-/* Grids as long as the tree has leaves and each keeps a few ranks; the rest as square as can be. */
+/* Pz doubles while the tree has enough leaves and each grid keeps a few ranks; Px x Py is as square
+ * as possible. */
 static trs_grid_shape choose_shape(int size, int64_t leaves, bool flat) {
   trs_grid_shape p = {1, 1, 1};
   while (!flat && size % (2 * p.z) == 0 && 2 * p.z <= leaves && (int64_t)p.z * p.z * 4 <= 2 * size)
@@ -69,7 +70,7 @@ static trs_status check_backend(const trs_mpi_options *options, int method) {
   return TRS_SUCCESS;
 }
 
-/* All but a shape that is to be chosen, and the context. */
+/* Sets all options except the context and a shape that the library chooses. */
 static trs_status take_options(trs_grid_options *set, int *method, const trs_mpi_options *options) {
   int which = GRID3D;
   if (options->method)
@@ -114,8 +115,7 @@ static trs_status take_options(trs_grid_options *set, int *method, const trs_mpi
   return TRS_SUCCESS;
 }
 
-/* Ranks with other options than the rest would wait for messages that never come, or take them for
- * what they are not. */
+/* Ranks with different options would wait for messages that never come, or misread messages. */
 static trs_status compare_options(trs_ranks *ranks, const trs_grid_options *set, int method,
                                   const trs_mpi_options *options) {
   static const char *const name[] = {
@@ -139,11 +139,11 @@ static trs_status compare_options(trs_ranks *ranks, const trs_grid_options *set,
   return trs_ranks_same(ranks, TRS_SUCCESS, own, name, sizeof own / sizeof *own);
 }
 
-/* ---- The calls. ---- */
+/* ---- Calls. ---- */
 
 static trs_mpi_plan *plans;
 
-/* With the caller's options, as the library has them. */
+/* own receives the caller's options, converted to the library's version of the struct. */
 static trs_status open_plan(MPI_Comm comm, trs_mpi_plan **plan, trs_mpi_options *own,
                             const trs_mpi_options *options) {
   trs_ranks ranks;
@@ -169,7 +169,7 @@ static trs_status open_plan(MPI_Comm comm, trs_mpi_plan **plan, trs_mpi_options 
   return TRS_SUCCESS;
 }
 
-/* The options, the same on all ranks, before anything is read. */
+/* Checks the options and that all ranks have the same, before anything is read. */
 static trs_status begin(trs_mpi_plan *plan, trs_grid_options *set, const trs_mpi_options *options) {
   int method = 0;
   TRS_TRY(trs_ranks_agree(&plan->ranks, take_options(set, &method, options)));
@@ -245,8 +245,9 @@ trs_status trs_mpi_analyze_blocks(MPI_Comm comm, trs_mpi_plan **plan, const trs_
   return end(plan, &in, status);
 }
 
-/* A rank without a plan cannot say whom it leaves waiting, unless there is one plan only: then the
- * others, whose calls all begin with an agreement, learn of it there. */
+/* A rank that passes NULL does not name the plan of the other ranks.  If the process has exactly
+ * one plan, the other ranks use it; their calls begin with an agreement, through which they learn
+ * of the error. */
 static trs_status need_plan(const trs_mpi_plan *plan) {
   if (plan) return trs_mpi_usable(&plan->ranks);
   trs_status status = trs_fail(TRS_ERROR_ARGUMENT, -1, "the plan is NULL");
@@ -282,16 +283,16 @@ static trs_status check_arrays(const trs_mpi_plan *plan, const void *x, int64_t 
 
 /* ---- b and x in device memory. ---- */
 
-/* What lies on a GPU, as columns without gaps on the host. */
+/* Vectors in device memory, as columns without gaps on the host. */
 typedef struct vectors {
-  void *x, *copy_x; /* those to work on, and ours */
+  void *x, *copy_x; /* x: the columns in use; copy_x: the library's copy, or NULL */
   const void *b;
   void *copy_b;
-  int64_t rows, ldx, ldb, nrhs, bytes; /* of a column */
+  int64_t rows, ldx, ldb, nrhs, bytes; /* bytes per column */
 } vectors;
 
-/* Between the caller's column-major array in device memory, whose GPU CUDA finds out, and a copy.
- */
+/* Copies between the caller's column-major array in device memory, whose GPU CUDA determines, and a
+ * packed copy on the host. */
 static trs_status move_columns(const vectors *v, void *there, int64_t ld, void *copy, bool out) {
   int64_t pitch = v->nrhs > 1 ? ld * (v->bytes / v->rows) : v->bytes;
   if (out)
@@ -306,7 +307,7 @@ static trs_status fetch_columns(vectors *v, const void *there, int64_t ld, void 
   return move_columns(v, (void *)(uintptr_t)there, ld, *copy, false);
 }
 
-/* keep_x: x is read too. */
+/* keep_x: x is input too. */
 static trs_status fetch_vectors(vectors *v, const trs_mpi_plan *plan, void *x, int64_t ldx,
                                 const void *b, int64_t ldb, int64_t nrhs, bool keep_x) {
   const int64_t *first = plan->solver.moves.first + plan->ranks.rank;
@@ -328,7 +329,7 @@ static trs_status fetch_vectors(vectors *v, const trs_mpi_plan *plan, void *x, i
   return TRS_SUCCESS;
 }
 
-/* x to where the caller has it, after success. */
+/* Copies x to the caller's array after a success. */
 static trs_status return_vectors(trs_mpi_plan *plan, vectors *v, void *x, int64_t ldx,
                                  trs_status status) {
   bool gpu = plan->context && plan->context->device;
@@ -338,7 +339,7 @@ static trs_status return_vectors(trs_mpi_plan *plan, vectors *v, void *x, int64_
   return gpu ? trs_ranks_agree(&plan->ranks, status) : status;
 }
 
-/* The number of right-hand sides travels with what ranks say to each other anyway. */
+/* The check of the number of right-hand sides shares a message with the agreement on the status. */
 static trs_status agree_on_rhs(trs_mpi_plan *plan, trs_status status, int64_t nrhs) {
   return trs_ranks_agree_on(&plan->ranks, status, nrhs, "the number of right-hand sides");
 }
@@ -393,7 +394,7 @@ trs_status trs_mpi_agree(MPI_Comm comm, trs_status status) {
   return status;
 }
 
-/* ---- Figures over the ranks. ---- */
+/* ---- Statistics over the ranks. ---- */
 
 enum { NFIGURES_A_SWEEP = 10, NFIGURES_BEFORE = 5 };
 enum { NFIGURES = NFIGURES_BEFORE + 2 * NFIGURES_A_SWEEP };
@@ -402,7 +403,7 @@ typedef struct figures {
   double min[NFIGURES], max[NFIGURES], sum[NFIGURES];
 } figures;
 
-/* Triangles that are solved with, of supernodes that have their first grid here. */
+/* Diagonal triangles solved by substitution, of supernodes whose first grid is this one. */
 static int64_t count_solved(const trs_part *p) {
   int64_t count = 0;
   for (int which = 0; which < 2; which++) {
@@ -442,7 +443,7 @@ static void own_figures(const trs_grid_solver *s, double *v) {
   }
 }
 
-/* In the same order.  panels: bytes of blocks. */
+/* f and the statistics have the same order.  panels: bytes of blocks. */
 static void spread_figures(trs_mpi_stats *stats, trs_mpi_spread *panels, const figures *f,
                            int ranks) {
   trs_mpi_spread solved,
@@ -463,7 +464,7 @@ static void spread_figures(trs_mpi_stats *stats, trs_mpi_spread *panels, const f
 static void merge(void *mine, const void *others, int64_t count, const void *what) {
   figures *f = mine;
   const figures *other = others;
-  (void)count; /* one */
+  (void)count; /* always one */
   (void)what;
   for (int i = 0; i < NFIGURES; i++) {
     if (other->min[i] < f->min[i]) f->min[i] = other->min[i];
@@ -495,7 +496,7 @@ static double values_once(const trs_grid_solver *s) {
   return (double)numbers * (double)trs_scalar_size(s->part.scalar);
 }
 
-/* What inverses have more than the triangles had, on one grid. */
+/* Bytes that the inverses need beyond the triangles they replace, on one grid. */
 static double inverted_bytes(const trs_grid_solver *s) {
   const trs_grid_layout *l = &s->layout;
   double numbers = 0;
@@ -505,8 +506,8 @@ static double inverted_bytes(const trs_grid_solver *s) {
   return (numbers - s->run_numbers) * (double)trs_scalar_size(s->part.scalar);
 }
 
-/* Multiplications and additions of one rank alone: two for each number of a panel, and of two
- * triangles that are multiplied as one square. */
+/* Multiplications and additions of a solve on one rank: two per number of a panel; the two
+ * triangles of a supernode are multiplied as one square. */
 static double flops_once(const trs_grid_solver *s) {
   const trs_grid_layout *l = &s->layout;
   double flops = 0;
@@ -525,7 +526,7 @@ static int64_t count_supernodes(const trs_grid_layout *l) {
   return count;
 }
 
-/* L23, section 3: n / sqrt(P Pz) words of every right-hand side, for L and for U. */
+/* L23, section 3: n / sqrt(P Pz) words per right-hand side, for L and for U. */
 static double volume_bound(const trs_grid_solver *s) {
   double words = (double)s->layout.n * (double)s->times.nrhs;
   return words * (double)trs_scalar_size(s->part.scalar) /

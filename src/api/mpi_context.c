@@ -8,9 +8,9 @@
 #include "device/shared.h"
 #include "trireme_mpi.h"
 
-/* A GPU, the same number for the same one everywhere; machine: the first rank there. */
+/* gpu identifies a GPU uniquely over all ranks; machine is the first rank of the machine. */
 typedef struct place {
-  int64_t machine, gpu; /* gpu -1: none */
+  int64_t machine, gpu; /* gpu is -1 without a GPU */
 } place;
 
 static trs_status check_where(const char *where) {
@@ -25,7 +25,7 @@ static trs_status check_where(const char *where) {
                   where ? where : "");
 }
 
-/* "cuda" is the GPU of the rank's turn among those of its machine. */
+/* "cuda" assigns the GPUs of a machine to its ranks in turn. */
 static trs_status open(trs_context **ctx, const char *where, int turn) {
   char gpu[32];
   int total = 0;

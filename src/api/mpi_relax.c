@@ -1,4 +1,4 @@
-/* mpi_relax.c - trs_mpi_relax_*: argument checks, the same on all ranks, then dispatch. */
+/* mpi_relax.c - trs_mpi_relax_*: argument checks, agreed on by all ranks, then dispatch. */
 #include <math.h>
 #include <string.h>
 
@@ -12,7 +12,7 @@
 #include "trireme_mpi.h"
 
 struct trs_mpi_relaxation {
-  trs_mpi_relaxation *next; /* of all of this process */
+  trs_mpi_relaxation *next; /* linked list of all relaxations of this process */
   trs_ranks_relaxation own;
 };
 
@@ -48,13 +48,14 @@ static trs_status check_same(trs_ranks *ranks, const trs_context *ctx, trs_scala
 
 static trs_mpi_relaxation *relaxations;
 
-/* The one that a rank must mean which was given NULL; NULL: there is none, or there are several. */
+/* The relaxation that a rank with a NULL argument must mean: the only one of the process.  NULL if
+ * the process has none or several. */
 static trs_mpi_relaxation *only_one(void) {
   bool one = relaxations && !relaxations->next && !trs_mpi_usable(&relaxations->own.ranks);
   return one ? relaxations : NULL;
 }
 
-/* Opened ranks, which all have, or nobody. */
+/* Opens the ranks on all ranks or on none. */
 static trs_status open_ranks(trs_mpi_relaxation **result, MPI_Comm comm) {
   trs_ranks ranks;
   trs_mpi_relaxation *made = NULL;
@@ -82,7 +83,7 @@ static trs_status finish_creation(trs_mpi_relaxation **R, trs_status status) {
   return status;
 }
 
-/* What ranks but 0 bring of a matrix. */
+/* The matrix argument of the ranks other than 0. */
 static trs_block_source nothing(trs_scalar scalar, int block_size) {
   static const int64_t none[1];
   return (trs_block_source){
@@ -261,7 +262,7 @@ trs_status trs_mpi_relax_sweep(trs_mpi_relaxation *R, void *x, int64_t ldx, cons
   return trs_ranks_relaxation_sweep(Q, &rhs, &complete);
 }
 
-/* ---- What it tells ---- */
+/* ---- Queries ---- */
 
 typedef struct figures {
   double rows, blocks, longest, halo, messages, bytes, sweep_bytes, frobenius[2], threads, create_s,

@@ -1,4 +1,4 @@
-/* plan.c - what a plan tells about itself. */
+/* plan.c - queries of a plan. */
 #include <stdio.h>
 #include <string.h>
 
@@ -14,7 +14,7 @@ static trs_status level_facts(trs_plan *plan, trs_plan_info *info) {
 
 static trs_status gather(trs_plan *plan, trs_plan_info *info);
 
-/* The two sweeps of a plan over factors, one behind the other. */
+/* The information of a plan over factors, collected from its two sweeps in order. */
 static trs_status sweep_facts(trs_plan *plan, trs_plan_info *info) {
   trs_plan_info part;
   info->levels = info->max_parallelism = 0;
@@ -80,8 +80,8 @@ trs_status trs_plan_get_levels(trs_plan *plan, int64_t **rows, int64_t *levels) 
   return TRS_SUCCESS;
 }
 
-/* The rates of the place of the solve; of a plan over factors, of the sweep that has more threads.
- */
+/* The rates of the device or CPU that solves; of a plan over factors, those of the sweep with more
+ * threads. */
 static trs_status measure(const trs_plan *plan, const trs_plan_info *info, double *bandwidth,
                           double *hop) {
   const trs_context *context = plan->context;

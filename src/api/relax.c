@@ -84,8 +84,8 @@ trs_status trs_relax_check_blocks(trs_scalar scalar, int64_t nrows, int block_si
   return TRS_SUCCESS;
 }
 
-/* A source's arrays on the host and of the library's indexing; what was copied for that is freed by
- * free_copies, also after a failure. */
+/* Brings a source's arrays to the host and to the library's index type; free_copies frees the
+ * copies, also after a failure. */
 enum { COPIES = 5 };
 
 static trs_status bring(trs_block_source *source, void *copies[COPIES], trs_device *device,
@@ -101,7 +101,7 @@ static void free_copies(void *const copies[COPIES]) {
   for (int k = 0; k < COPIES; k++) trs_free(copies[k]);
 }
 
-/* On whose streams the caller's work is. */
+/* The device on whose streams the caller's work runs. */
 static trs_device *device_of(const trs_context *ctx) {
   return ctx->group ? trs_group_device(ctx->group, 0) : ctx->device;
 }

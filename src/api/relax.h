@@ -1,4 +1,4 @@
-/* relax.h - checks of relaxation's arguments that its two interfaces share. */
+/* relax.h - checks of relaxation's arguments, shared by trs_relax_* and trs_mpi_relax_*. */
 #ifndef TRS_API_RELAX_H
 #define TRS_API_RELAX_H
 
@@ -10,11 +10,11 @@ TRS_API trs_status trs_relax_take_options(trs_relax_options *own, int block_size
 TRS_API trs_status trs_relax_check_blocks(trs_scalar scalar, int64_t nrows, int block_size,
                                           trs_layout layout);
 
-/* A matrix by rows as a source; *by_rows is what was made for that, or NULL. */
+/* A matrix by rows as a source; *by_rows is the converted copy, or NULL. */
 TRS_API trs_status trs_relax_take_matrix(trs_block_source *source, trs_matrix **by_rows,
                                          const trs_matrix *A, int block_size);
 
-/* Checks them and fills in what they leave open. */
+/* Checks the options and sets those that the caller left open. */
 TRS_API trs_status trs_relax_complete(trs_sweep_options *options, const trs_sweep_options *given);
 
 #endif

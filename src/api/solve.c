@@ -34,7 +34,7 @@ static trs_status take_options(trs_options *own, const trs_options *options) {
   return TRS_SUCCESS;
 }
 
-/* A matrix in device memory is solved with by its own GPU. */
+/* The GPU that holds a matrix solves with it. */
 static trs_status check_place(trs_context *ctx, const trs_matrix *A) {
   if (!A->on_device) return TRS_SUCCESS;
   (void)trs_context_find_device(ctx);
@@ -72,7 +72,8 @@ trs_status trs_analyze_factors(trs_context *ctx, trs_plan **plan, const trs_fact
   return trs_factors_plan_create(plan, ctx, F, trans, &own);
 }
 
-/* Another matrix than the one analysed; what differs in number is told by the plan. */
+/* Checks the pattern of a matrix other than the analysed one; the plan reports different
+ * dimensions. */
 static trs_status check_pattern(trs_plan *plan, const trs_matrix *A) {
   const trs_matrix *T = plan->matrix;
   if (A->number == plan->compared || A->on_device || A->nnz != plan->source_nnz ||
@@ -126,7 +127,7 @@ trs_status trs_dense_check(const char *name, const void *array, int64_t n, int64
                   name, (long long)n, (long long)nrhs, name, (long long)ld);
 }
 
-/* Of an array that was checked.  One run has no leading dimension. */
+/* s of a checked array.  One run has no leading dimension. */
 static strided lay_out(const void *array, int64_t n, int64_t nrhs, int64_t ld, trs_layout layout,
                        int64_t size) {
   bool columns = layout == TRS_COL_MAJOR;
@@ -137,8 +138,9 @@ static strided lay_out(const void *array, int64_t n, int64_t nrhs, int64_t ld, t
   return s;
 }
 
-/* Runs of both at equal distances: one of x and one of b, m runs apart, share a byte if and only if
- * they begin less than a run apart.  Only the two m around the distance of the arrays can. */
+/* Runs of x and b have equal distances.  Run i of x and run i + m of b share a byte if and only if
+ * they begin less than a run apart.  This is possible only for the two m next to the distance of
+ * the arrays. */
 static bool runs_meet(const strided *x, const strided *b) {
   int64_t distance = (int64_t)(b->at - x->at), near = distance / x->ld, rest = distance % x->ld;
   int64_t beside = rest < 0 ? rest + x->ld : rest - x->ld;
@@ -147,7 +149,8 @@ static bool runs_meet(const strided *x, const strided *b) {
   return meet || (llabs(next) < x->outer && llabs(beside) < x->inner);
 }
 
-/* Exact for equal leading dimensions; with others arrays whose ranges of addresses meet overlap. */
+/* Exact for equal leading dimensions.  With different ones, arrays whose address ranges intersect
+ * count as overlapping. */
 static bool overlap(const strided *x, const strided *b) {
   bool meet = x->at < b->at + (uintptr_t)b->extent && b->at < x->at + (uintptr_t)x->extent;
   if (x->at == b->at) return x->ld != b->ld;

@@ -1,5 +1,5 @@
-/* context.c - makes contexts from names such as "auto", "threads:4" and "cuda:0-3", and keeps them.
- */
+/* context.c - creates contexts from names such as "auto", "threads:4" and "cuda:0-3", and frees
+ * them. */
 #include "backend/context.h"
 
 #include <pthread.h>
@@ -103,7 +103,7 @@ trs_status trs_context_check(const trs_context *context) {
   return trs_team_renew(context->team);
 }
 
-/* That there is no GPU fails no call: the last failure stays what it was. */
+/* A missing GPU is no failure: the last error stays unchanged. */
 static void look_for_device(trs_context *context) {
   trs_device *device;
   trs_failure before;
@@ -113,7 +113,7 @@ static void look_for_device(trs_context *context) {
   else
     context->device = device;
   trs_failure_set(&before);
-  context->looked = true; /* last: others read without the lock */
+  context->looked = true; /* written last: other threads read it without the lock */
 }
 
 const char *trs_context_find_device(trs_context *context) {

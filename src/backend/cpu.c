@@ -1,5 +1,5 @@
-/* cpu.c - the backends of the CPU: "serial", "threads[:T]", and "auto", which adds a GPU where
- * there is one. */
+/* cpu.c - the backends of the CPU: "serial", "threads[:T]", and "auto", which adds a GPU if one
+ * exists. */
 #include <stdlib.h>
 
 #include "backend/context.h"

@@ -1,5 +1,5 @@
-/* cpu_speed.c - bandwidth by reading a buffer as large as the solve's data, from the cache that
- * holds it; the hop by a chain of dependent rows in the first-level cache. */
+/* cpu_speed.c - measures bandwidth by reading a buffer as large as the solve's data, from the cache
+ * that holds it, and the hop by a chain of dependent rows in the first-level cache. */
 #include "backend/cpu_speed.h"
 
 #include <stdbool.h>
@@ -70,7 +70,7 @@ double trs_measure_hop(void) {
   volatile double coefficient = 0.5, inverse = 0.75;
   double a = coefficient, d = inverse, best = 1e30;
   for (int repeat = 0; repeat < REPEATS; repeat++) {
-    volatile double *chain = x; /* each x goes through memory, as it does in a solve */
+    volatile double *chain = x; /* each x is stored and loaded, as in a solve */
     double start = trs_seconds();
     for (int i = 0; i < ROWS; i++) chain[i + 1] = (1 - a * chain[i]) * d;
     double took = trs_seconds() - start;

@@ -1,4 +1,5 @@
-/* cuda.c - the backends of NVIDIA GPUs: "cuda[:N]" is one, "cuda:0-3" and "nvshmem" are a group. */
+/* cuda.c - the backends of NVIDIA GPUs: "cuda[:N]" is one GPU, "cuda:0-3" and "nvshmem" are groups.
+ */
 #include <stdlib.h>
 #include <string.h>
 
@@ -51,7 +52,7 @@ static trs_status bandwidth(double *bytes_per_second, const trs_context *context
   return trs_gpu_bandwidth(bytes_per_second, context->device, bytes, stream);
 }
 
-/* Each member reads its share. */
+/* Each member reads its own share. */
 static trs_status group_bandwidth(double *bytes_per_second, const trs_context *context, int threads,
                                   int64_t bytes, trs_stream stream) {
   TRS_TRY(bandwidth(bytes_per_second, context, threads, bytes, stream));
@@ -77,7 +78,7 @@ const trs_backend trs_backend_cuda = {.name = "cuda",
                                       .bandwidth = bandwidth,
                                       .hop = hop};
 
-/* enter: the first member of this process. */
+/* enter uses the first member of this process */
 const trs_backend trs_backend_cuda_group = {
     .name = "cuda-group",
     .gpu = true,

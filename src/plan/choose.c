@@ -1,5 +1,6 @@
-/* choose.c - the list of methods, and auto's choice among them: the lowest estimate of one solve,
- * with the analysis spread over the solves expected.  Estimates are good for comparing only. */
+/* choose.c - the list of methods, and auto's choice among them: the method with the lowest estimate
+ * of one solve, which includes the analysis divided by the number of expected solves.  Estimates
+ * only compare methods; they do not predict times. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -7,7 +8,7 @@
 #include "base/config.h"
 #include "plan/plan.h"
 
-/* TRS_METHOD is redefined for each reading of the list. */
+/* The list is included several times, each time with another TRS_METHOD. */
 #if TRS_HAVE_CUDA
 #define TRS_METHOD_CUDA TRS_METHOD
 #else
@@ -26,7 +27,7 @@ static const trs_method *const methods[] = {
 
 enum { NMETHODS = sizeof methods / sizeof methods[0] };
 
-/* Those, too, that this build does not have. */
+/* Includes methods that this build lacks. */
 typedef struct entry {
   const char *name, *backend, *summary;
   bool absent;
@@ -105,9 +106,9 @@ static trs_status take_named(trs_plan *plan, const char *given) {
                   (int)length, given);
 }
 
-/* Levels cost about a solve to find: not worth it where a solve ends before a team has started.
- * GPU methods find their own; where there are several GPUs, whether these gain depends on levels.
- */
+/* Computing levels costs about one solve.  It does not pay if a solve ends before a team of threads
+ * has started.  GPU methods compute their own levels.  With several GPUs, the levels decide whether
+ * several GPUs are faster than one. */
 static trs_status look_at_levels(trs_plan *plan) {
   static const int64_t SMALL = 20000;
   const trs_group *group = plan->context->group;
@@ -118,7 +119,8 @@ static trs_status look_at_levels(trs_plan *plan) {
   return trs_plan_need_levels(plan);
 }
 
-/* In an "auto" context: starting CUDA takes a third of a second, so only where a solve is long. */
+/* In an "auto" context: starting CUDA takes a third of a second, so only long solves look for a
+ * GPU. */
 static void look_for_gpu(trs_plan *plan) {
   static const int64_t LARGE = 2000000;
   if (plan->no_gpu) return;
@@ -131,7 +133,7 @@ trs_estimate trs_only_by_name(const trs_plan *plan) {
   return (trs_estimate){.preference = TRS_PREFERENCE_LAST};
 }
 
-/* With the solve's share of the analysis, where the caller says how many solves are to come. */
+/* Includes the solve's share of the analysis if the caller gives the number of solves. */
 static trs_estimate cost(const trs_plan *plan, const trs_method *method) {
   trs_estimate estimate = method->estimate(plan);
   if (plan->options.solves <= 0) return estimate;
@@ -157,7 +159,7 @@ static bool may_choose(const trs_plan *plan, int m) {
   return !(plan->no_gpu && methods[m]->backend->gpu) && !(plan->declined >> m & 1);
 }
 
-/* best[0] and the next one. */
+/* best[0] is the best candidate, best[1] the second best. */
 static void find_best(const trs_plan *plan, candidate best[2]) {
   best[0] = best[1] = (candidate){0};
   for (int m = 0; m < NMETHODS; m++) {
@@ -177,7 +179,7 @@ void trs_plan_decline(trs_plan *plan) {
     if (methods[m] == plan->method) plan->declined |= 1u << m;
 }
 
-/* Appends to the plan's reason, as far as there is room. */
+/* Appends to the plan's reason as much as fits. */
 static void add_reason(trs_plan *plan, const char *format, ...) {
   const size_t used = strlen(plan->reason);
   va_list arguments;
@@ -199,7 +201,7 @@ static void explain_choice(trs_plan *plan, const candidate *first, const candida
     add_reason(plan, "the GPU's own choice");
   else if (alone)
     add_reason(plan, "the only method of this backend%s", second->method ? " that auto takes" : "");
-  else /* a ratio: estimates know neither this machine's speed nor its other work */
+  else /* a ratio: estimates include neither this machine's speed nor its other load */
     add_reason(plan, "estimated %.2f times as fast as %s%s (one right-hand side, idle cores)",
                other->seconds / first->estimate.seconds, second->method->name,
                plan->options.solves > 0 ? " with its share of the analysis" : "");

@@ -1,4 +1,5 @@
-/* method.h - what a solution method is: one table of functions, listed once in methods.def. */
+/* method.h - the interface of a solution method: one table of functions, listed once in
+ * methods.def. */
 #ifndef TRS_PLAN_METHOD_H
 #define TRS_PLAN_METHOD_H
 
@@ -12,68 +13,71 @@ typedef struct trs_rhs {
   const void *b;
   int64_t nrhs;
   int64_t x_row, x_col, b_row, b_col; /* in elements */
-  /* Spread over a group: arrays of each member that this process runs, in its memory, instead of x
-     and b.  Only for methods with a share. */
+  /* For vectors distributed over a group: the arrays of each member that this process runs, in that
+   * member's memory, instead of x and b.  Only for methods with a share. */
   void *const *x_of;
   const void *const *b_of;
 } trs_rhs;
 
 /* What auto compares.  The highest preference wins, and the lowest seconds among equals. */
 typedef enum trs_preference {
-  TRS_PREFERENCE_LAST = -1, /* taken only by name, or where no other method is */
+  TRS_PREFERENCE_LAST = -1, /* taken only by name, or if every other method is LAST too */
   TRS_PREFERENCE_NONE,
   TRS_PREFERENCE_FIRST,
-  TRS_PREFERENCE_ONLY /* no other method has room */
+  TRS_PREFERENCE_ONLY /* no other method has enough memory */
 } trs_preference;
 
 typedef struct trs_estimate {
-  double seconds; /* of one solve on an idle machine, good only for comparing methods */
+  double seconds; /* of one solve on an idle machine; only for comparing methods */
   trs_preference preference;
-  const char *because; /* why the preference is not NONE; NULL: without a reason to tell */
+  const char *because; /* why the preference is not NONE; NULL: no reason to report */
 } trs_estimate;
 
 typedef struct trs_method {
   const char *name;
   const trs_backend *backend;
-  bool deferred;   /* asks for deferred values of the matrix itself */
-  bool parameters; /* takes them: analyze calls trs_parameters_read */
+  bool deferred;   /* requires deferred values of the matrix itself */
+  bool parameters; /* accepts parameters: analyze calls trs_parameters_read */
 
-  /* May it solve this plan's system here?  Pure; NULL if so, else why not, as half a sentence. */
+  /* NULL if the method can solve this plan's system here, else the reason as half a sentence.  Has
+   * no side effects. */
   const char *(*refuses)(const trs_plan *plan);
 
-  /* Pure. */
+  /* Has no side effects. */
   trs_estimate (*estimate)(const trs_plan *plan);
 
-  /* What analyze costs, in solves by substitution, all but nothing for serial. */
+  /* Cost of analyze in solves by substitution; almost zero for serial. */
   double analysis_solves;
 
-  /* The functions from here on, but for share and those that only tell, run with the device of the
-     plan's context as the calling thread's current one: trs_plan_enter. */
+  /* The functions below, except share, threads, bytes and describe, run with the device of the
+   * plan's context as the calling thread's current device: trs_plan_enter. */
 
-  /* plan->system -> plan->state.  May use plan->levels.  On failure free is called. */
+  /* Builds plan->state from plan->system.  May use plan->levels.  After a failure the caller calls
+   * free. */
   trs_status (*analyze)(trs_plan *plan);
 
-  /* plan->system has new values.  NULL where the method keeps no copy of them. */
+  /* plan->system has new values.  NULL if the method keeps no copy of them. */
   trs_status (*update)(trs_plan *plan);
 
-  /* What of nrhs right-hand sides is solved at a member; rows NULL, or room for them.  NULL: the
-     first member has all. */
+  /* The part of nrhs right-hand sides that a member solves; rows is NULL, or has room for the
+   * part's rows.  NULL: the first member has everything. */
   trs_status (*share)(const trs_plan *plan, int member, int64_t nrhs, trs_plan_share *share,
                       int64_t *rows);
 
   /* Allocates nothing; returns when x is complete. */
   trs_status (*solve)(trs_plan *plan, const trs_rhs *rhs);
 
-  /* GPU methods: waits for what solve launched, and tells of its failure.  NULL: solve waited. */
+  /* GPU methods: waits for the kernels that solve launched, and reports their failure.  NULL: solve
+   * waits itself. */
   trs_status (*wait)(trs_plan *plan);
 
-  int (*threads)(const trs_plan *plan);   /* that a solve uses; NULL: one */
-  int64_t (*bytes)(const trs_plan *plan); /* memory of plan->state; NULL: none */
+  int (*threads)(const trs_plan *plan);   /* threads of a solve; NULL: one */
+  int64_t (*bytes)(const trs_plan *plan); /* bytes of plan->state; NULL: none */
   void (*describe)(const trs_plan *plan, char *text, size_t size); /* one line; NULL: none */
-  void (*free)(trs_plan *plan); /* state may be partly built or NULL */
+  void (*free)(trs_plan *plan); /* state may be incomplete or NULL */
 } trs_method;
 
-/* The estimate of published methods, which auto leaves to callers that ask for them. */
+/* The estimate of published methods, which auto takes only if the caller names them. */
 trs_estimate trs_only_by_name(const trs_plan *plan);
 
 #endif

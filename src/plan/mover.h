@@ -1,12 +1,13 @@
-/* mover.h - what stands around the two sweeps of a plan over factors: right-hand sides go into a
- * workspace, permuted and scaled, both sweeps run there in place, solutions come out of it.  The
- * workspace lies where the sweeps run: one table of functions for each such place. */
+/* mover.h - the steps before and after the two sweeps of a plan over factors: right-hand sides are
+ * copied into a workspace, permuted and scaled; both sweeps run there in place; solutions are
+ * copied out.  The workspace lies in the memory of the sweeps: one table of functions per kind of
+ * memory. */
 #ifndef TRS_PLAN_MOVER_H
 #define TRS_PLAN_MOVER_H
 
 #include "plan/plan.h"
 
-/* Row i of the workspace is row in_perm[i] of b times in_scale[in_perm[i]], and becomes row
+/* Row i of the workspace is row in_perm[i] of b times in_scale[in_perm[i]].  It becomes row
  * out_perm[i] of x times out_scale[out_perm[i]]. */
 typedef struct trs_moves {
   const int32_t *in_perm, *out_perm;  /* n; NULL: identity */
@@ -14,12 +15,12 @@ typedef struct trs_moves {
 } trs_moves;
 
 typedef struct trs_mover {
-  /* state->room for state->moves; on failure free is called. */
+  /* Builds state->room for state->moves; after a failure the caller calls free. */
   trs_status (*create)(trs_plan *plan);
-  /* All right-hand sides through both sweeps; as a method's solve. */
+  /* Solves all right-hand sides by both sweeps, as a method's solve does. */
   trs_status (*solve)(trs_plan *plan, const trs_rhs *rhs);
-  int64_t (*bytes)(const trs_plan *plan); /* memory of state->room */
-  void (*free)(trs_plan *plan);           /* room may be partly built or NULL */
+  int64_t (*bytes)(const trs_plan *plan); /* bytes of state->room */
+  void (*free)(trs_plan *plan);           /* room may be incomplete or NULL */
 } trs_mover;
 
 /* The state of a plan over factors. */
@@ -27,10 +28,10 @@ typedef struct trs_two_sweeps {
   trs_factors *F;
   trs_moves moves; /* arrays of F */
   const trs_mover *mover;
-  void *room; /* the mover's own */
+  void *room; /* owned by the mover */
 } trs_two_sweeps;
 
-/* For sweeps that both run on the context's GPU; in builds with CUDA. */
+/* For two sweeps on the context's GPU; in builds with CUDA. */
 extern const trs_mover trs_mover_cuda;
 
 #endif

@@ -1,4 +1,5 @@
-/* plan.c - a plan's life: check the triangle, choose a method, let it analyse; update; solve. */
+/* plan.c - the life of a plan: check the triangle, choose a method, run its analysis; update;
+ * solve. */
 #include "plan/plan.h"
 
 #include <stdio.h>
@@ -8,8 +9,8 @@
 #include "base/timer.h"
 #include "matrix/device.h"
 
-/* Where the triangle comes from: the matrix itself, or a triangle cut from a general one, which
- * follows the values of that. */
+/* The source of the triangle: the matrix itself, or a triangle extracted from a general matrix,
+ * whose values then follow those of the general matrix. */
 static trs_status take_matrix(trs_plan *plan, const trs_matrix *A) {
   int64_t wrong = plan->uplo == TRS_LOWER ? A->nupper : A->nlower;
   plan->source_nnz = A->nnz;
@@ -25,13 +26,13 @@ static trs_status take_matrix(trs_plan *plan, const trs_matrix *A) {
   return trs_matrix_renew_on(A, plan->stream);
 }
 
-/* Solves that still read a matrix's arrays in device memory come before their end. */
+/* Waits for solves that still read the matrix's arrays in device memory before it destroys them. */
 static void drop_matrix(const trs_plan *plan, trs_matrix *A) {
   if (A && A->on_device) trs_matrix_settle(A, plan->stream);
   trs_matrix_destroy(A);
 }
 
-/* Levels are found on the host, a pattern in device memory copied there for it. */
+/* Levels are computed on the host; a pattern in device memory is first copied there. */
 trs_status trs_plan_need_levels(trs_plan *plan) {
   trs_system S = plan->system;
   trs_matrix *copy = NULL;
@@ -47,13 +48,13 @@ trs_status trs_plan_need_levels(trs_plan *plan) {
   return status;
 }
 
-/* Statistics need only the levels' sizes: level[] is as large as a right-hand side. */
+/* Drops level[], which is as large as a right-hand side: statistics need only the levels' sizes. */
 static void drop_level_of_rows(trs_plan *plan) {
   trs_free(plan->levels.level);
   plan->levels.level = NULL;
 }
 
-/* A plan over factors runs where its sweeps do. */
+/* The backend of a plan over factors is that of its sweeps. */
 static const trs_backend *backend_of(const trs_plan *plan) {
   if (plan->sweep[0]) return backend_of(plan->sweep[0]);
   return plan->method ? plan->method->backend : plan->context->backend;
@@ -88,8 +89,8 @@ static void tell_progress(const trs_plan *plan, double done) {
     plan->options.progress(plan->options.progress_user, "analysing", done);
 }
 
-/* Of several GPUs: in its analysis a method that auto took may find no room, or another faster.
- * The next best follows, and says so. */
+/* With several GPUs, the analysis of a method that auto chose may lack memory, or find another
+ * method faster.  The next best method replaces it, and the plan's reason says so. */
 static trs_status analyze_next(trs_plan *plan, trs_status status) {
   trs_failure first;
   trs_failure_get(&first);
@@ -109,8 +110,7 @@ static trs_status analyze_next(trs_plan *plan, trs_status status) {
   return status;
 }
 
-/* A GPU that "auto" took but that cannot hold the plan leaves the solve to the CPU, which says so.
- */
+/* If auto chose a GPU that cannot hold the plan, the CPU solves, and the plan's reason says so. */
 static trs_status analyze_or_fall_back(trs_plan *plan) {
   const char *name = plan->options.method;
   trs_status status = run_on_device(plan, plan->method->analyze);
@@ -133,13 +133,14 @@ static trs_status choose_and_analyze(trs_plan *plan) {
   tell_progress(plan, 0.1);
   trs_context_limit_gpus(plan->context);
   TRS_TRY(trs_plan_choose(plan, plan->options.method));
-  trs_context_limit_gpus(plan->context); /* auto may have opened a GPU just now */
+  trs_context_limit_gpus(plan->context); /* auto may have opened a GPU since the first call */
   tell_progress(plan, 0.4);
   return analyze_or_fall_back(plan);
 }
 
-/* A diagonal in device memory is looked at while the method is at work, so that nobody waits for
- * that alone; what is wrong with it goes before a failure of the method, which may come of it. */
+/* A diagonal in device memory is checked while the method's analysis runs, so that the check alone
+ * causes no wait.  An error of the diagonal takes precedence over a failure of the method, which it
+ * may have caused. */
 static trs_status with_diagonal(trs_diagonal_look *look, trs_status status) {
   trs_status diagonal = trs_system_end_diagonal(look);
   return diagonal ? diagonal : status;
@@ -163,7 +164,7 @@ static trs_status create(trs_plan **result, trs_context *context, const trs_matr
                          trs_uplo uplo, trs_trans trans, trs_diag diag, const trs_options *options,
                          bool no_gpu) {
   double start = trs_seconds();
-  trs_failure before; /* a fall-back's reason is no failure of the call */
+  trs_failure before; /* the reason for a fall-back must not become the last error */
   trs_plan *plan;
   *result = NULL;
   trs_failure_get(&before);
@@ -181,7 +182,8 @@ static trs_status create(trs_plan **result, trs_context *context, const trs_matr
     trs_plan_destroy(plan);
     return status;
   }
-  plan->options.method = plan->parameters = NULL; /* the caller's string may not outlive the call */
+  plan->options.method = plan->parameters =
+      NULL; /* the caller may free its string after the call */
   trs_failure_set(&before);
   plan->analysis_seconds = trs_seconds() - start;
   *result = plan;
@@ -229,7 +231,7 @@ trs_status trs_plan_refresh(trs_plan *plan, const trs_matrix *A) {
   return TRS_SUCCESS;
 }
 
-/* A GPU's plan in a forked child: nothing of it can be used, or given back. */
+/* In a forked child a plan on a GPU can neither be used nor freed. */
 static bool is_lost(const trs_plan *plan) {
   return trs_context_is_inherited(plan->context) && backend_of(plan)->gpu;
 }

@@ -7,17 +7,19 @@
 struct trs_plan {
   trs_context *context;
   const trs_method *method;
-  void *state;            /* the method's own */
-  const char *parameters; /* behind the method's name, during analysis; or NULL: parameters.h */
-  bool no_gpu;            /* "auto" found the GPU short of memory: methods of the CPU only */
-  unsigned declined;      /* methods, a bit each, that auto took and whose analysis declined */
-  trs_stream stream;      /* where GPU methods work; NULL: the default stream */
+  void *state; /* owned by the method */
+  const char
+      *parameters;   /* the text behind the method's name, during analysis; or NULL: parameters.h */
+  bool no_gpu;       /* auto found too little memory on the GPU: only methods of the CPU */
+  unsigned declined; /* one bit per method: auto chose it, and its analysis declined */
+  trs_stream stream; /* the stream of GPU methods; NULL: the default stream */
   char reason[256];
 
-  trs_matrix *matrix; /* the triangle solved with: the caller's matrix or a triangle cut from it */
-  bool cut;           /* matrix was cut from a general one: an update cuts again */
+  trs_matrix
+      *matrix; /* the triangle to solve: the caller's matrix, or a triangle extracted from it */
+  bool cut;    /* matrix was extracted from a general one: an update extracts it again */
   int64_t source_nnz; /* entries of the caller's matrix */
-  uint64_t compared;  /* the number of the matrix last seen to have its pattern */
+  uint64_t compared;  /* the number of the last matrix whose pattern was found equal */
   trs_uplo uplo;
   trs_trans trans;
   trs_diag diag;
@@ -31,51 +33,52 @@ struct trs_plan {
   double analysis_seconds, update_seconds;
 };
 
-/* With checked arguments: trs_analyze and trs_update without the argument checks. */
+/* Like trs_analyze and trs_update, for arguments that are already checked. */
 trs_status trs_plan_create(trs_plan **plan, trs_context *context, const trs_matrix *A,
                            trs_uplo uplo, trs_trans trans, trs_diag diag,
                            const trs_options *options);
 trs_status trs_plan_refresh(trs_plan *plan, const trs_matrix *A);
 
-/* The same in an "auto" context whose GPU is known to have no room. */
+/* The same in an "auto" context whose GPU is known to lack memory. */
 trs_status trs_plan_create_on_cpu(trs_plan **plan, trs_context *context, const trs_matrix *A,
                                   trs_uplo uplo, trs_trans trans, trs_diag diag,
                                   const trs_options *options);
 
-/* The method's name or NULL/"auto" for a choice; fills plan->method and plan->reason. */
+/* Takes the method's name, or NULL or "auto" for a choice; sets plan->method and plan->reason. */
 trs_status trs_plan_choose(trs_plan *plan, const char *name);
 
 /* Why the method cannot solve the plan's system; NULL if it can. */
 const char *trs_plan_refuses(const trs_plan *plan, const trs_method *method);
 
-/* plan->method is not to be chosen again. */
+/* Excludes plan->method from later choices. */
 void trs_plan_decline(trs_plan *plan);
 
-/* Makes plan->levels if it is not there. */
+/* Computes plan->levels if they are missing. */
 trs_status trs_plan_need_levels(trs_plan *plan);
 
-/* Threads that a solve uses. */
+/* Threads of a solve. */
 int trs_plan_threads(const trs_plan *plan);
 
-/* Makes the device of the plan's methods the calling thread's current one, if they have one, and
- * the one before again. */
+/* Makes the device of the plan's method the calling thread's current device, if the method has one,
+ * and restores the previous one. */
 int trs_plan_enter(const trs_plan *plan);
 void trs_plan_leave(const trs_plan *plan, int before);
 
-/* Bytes one solve must touch: matrix, b and x once each. */
+/* Bytes that one solve must read or write: matrix, b and x once each. */
 int64_t trs_plan_solve_bytes(const trs_plan *plan);
 
 /* Solves with checked, strided arguments. */
 trs_status trs_plan_solve(trs_plan *plan, const trs_rhs *rhs);
 
-/* Every call that uses a plan makes sure of its context first: trs_context_check. */
+/* Checks the plan's context (trs_context_check); every call that uses a plan calls it first. */
 trs_status trs_plan_check(const trs_plan *plan);
 
-/* NULL if a method that reads the matrix on the host can work here, else why not.  For a method's
- * refuses. */
+/* NULL if a method that reads the matrix on the host can work here, else the reason.  Serves as the
+ * refuses of such methods. */
 const char *trs_host_refuses(const trs_plan *plan);
 
-/* Waits for what solve launched; the stream of solves to come. */
+/* trs_plan_finish waits for the kernels that solve launched; trs_plan_use_stream sets the stream of
+ * later solves. */
 trs_status trs_plan_finish(trs_plan *plan);
 void trs_plan_use_stream(trs_plan *plan, trs_stream stream);
 

@@ -1,5 +1,5 @@
-/* backends.c - the choice among the tables of relaxation, by the context.  Tests of a build without
- * CUDA have a choice of their own, among tables with stand-ins for kernels. */
+/* backends.c - chooses among the tables of relaxation, by the context.  Tests of builds without
+ * CUDA replace this file and choose among tables with stand-ins for kernels. */
 #include "base/config.h"
 #include "relax/backend.h"
 

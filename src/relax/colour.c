@@ -1,7 +1,8 @@
-/* colour.c - greedy colouring, fullest rows first and at random among equals, in parallel: a row
- * takes the least colour that its neighbours of higher rank left as soon as all of those have
- * theirs (M. T. Jones, P. E. Plassmann 1993; ranks by degree, D. J. A. Welsh, M. B. Powell 1967).
- * The outcome is that of the serial loop in rank order, whatever the threads do.  O(n + nnz). */
+/* colour.c - greedy colouring in parallel, fullest rows first and in random order among equals.  A
+ * row takes the least colour that its neighbours of higher rank do not have, as soon as all of
+ * those have colours (M. T. Jones, P. E. Plassmann 1993; ranks by degree, D. J. A. Welsh, M. B.
+ * Powell 1967).  The result is that of the serial loop in rank order, for any schedule of threads.
+ * O(n + nnz). */
 #include "relax/colour.h"
 
 #include <stdatomic.h>
@@ -11,12 +12,12 @@
 typedef struct colouring {
   const trs_block_graph *graph;
   int32_t *colour;
-  _Atomic int32_t *waiting; /* n: neighbours of higher rank without a colour, repeats counted */
-  int32_t *ready, *next;    /* n each: rows that wait for nobody, now and in the next round */
+  _Atomic int32_t *waiting; /* n: neighbours of higher rank without a colour, with multiplicity */
+  int32_t *ready, *next;    /* n each: rows ready for a colour, in this round and in the next */
   int64_t nready;
   _Atomic int64_t nnext;
-  int32_t *taken; /* for each thread: the last row that met this colour */
-  int64_t room;   /* of taken, for one thread */
+  int32_t *taken; /* per thread: the last row that saw this colour */
+  int64_t room;   /* length of taken per thread */
 } colouring;
 
 static int64_t degree(const trs_block_graph *G, int64_t v) {
@@ -103,7 +104,7 @@ static int32_t count_colours(const int32_t *colour, int64_t n) {
   return count;
 }
 
-/* Moves rows of the fuller colours to the emptiest one that none of their neighbours has. */
+/* Moves rows of the larger colours to the smallest colour that no neighbour has. */
 static trs_status balance(int32_t *colour, int32_t count, const trs_block_graph *G) {
   int64_t n = G->reads->n, *rows;
   int32_t *taken;

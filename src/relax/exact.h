@@ -1,6 +1,6 @@
-/* exact.h - sums of squares that do not depend on who adds them in which order: every number is
- * taken apart into digits of 32 bits at fixed places, digits are added as integers, and only the
- * end is rounded.  C and CUDA C++. */
+/* exact.h - sums of squares that do not depend on the order of addition: every number is split into
+ * digits of 32 bits at fixed positions, the digits are added as integers, and only the final result
+ * is rounded.  C and CUDA C++. */
 #ifndef TRS_RELAX_EXACT_H
 #define TRS_RELAX_EXACT_H
 
@@ -14,11 +14,11 @@
 #define TRS_EXACT static inline
 #endif
 
-/* Digit k counts 2^(32 k - 1074): the smallest double is 1 of digit 0.  Behind the digits stand how
- * many numbers were infinite, and NaN, and two that stay zero.  Room for 2^31 numbers. */
+/* Digit k counts 2^(32 k - 1074): the smallest double is 1 in digit 0.  Behind the digits are the
+ * counts of infinities and of NaNs, and two words that stay zero.  Capacity: 2^31 numbers. */
 enum { TRS_EXACT_DIGITS = 67, TRS_EXACT_WORDS = TRS_EXACT_DIGITS + 4 };
 
-/* The digits of a number >= 0, which are to be added to three words from the returned one on. */
+/* The digits of a number >= 0, to be added to three words from the returned index on. */
 TRS_EXACT int trs_exact_digits(double number, uint64_t low[3]) {
   uint64_t bits;
   memcpy(&bits, &number, sizeof bits);
@@ -37,16 +37,16 @@ TRS_EXACT int trs_exact_digits(double number, uint64_t low[3]) {
   return place / 32;
 }
 
-/* What squares that vanish leave: more than nothing. */
+/* The result for squares that underflow: larger than zero. */
 #define TRS_EXACT_LEAST 0x1p-1074
 
-/* The norm whose square that is.  Below 2^-480 the squares' own rounding counts: then NaN, so that
- * zero is nothing but zero. */
+/* The norm for a sum of squares.  Below 2^-480 the rounding of the squares matters; the result is
+ * then NaN, so that only zero gives zero. */
 TRS_EXACT double trs_exact_norm(double square) {
   return square > 0 && square < 0x1p-960 ? (double)NAN : sqrt(square);
 }
 
-/* The sum's norm, the sum rounded once to nearest. */
+/* The norm of the sum, with the sum rounded once to nearest. */
 TRS_EXACT double trs_exact_root(const uint64_t *words) {
   uint32_t digit[TRS_EXACT_DIGITS];
   uint64_t carry = 0, top = 0, below = 0;
@@ -66,7 +66,7 @@ TRS_EXACT double trs_exact_root(const uint64_t *words) {
     below = below << 1 & 0xffffffffu;
   }
   for (int j = 0; j < k - 2; j++) below |= digit[j];
-  if (below) top |= 1; /* more than half or less, but no tie */
+  if (below) top |= 1; /* more or less than half, so not a tie */
   return trs_exact_norm(ldexp((double)top, 32 * (k - 1) - shift - 1074));
 }
 

@@ -1,9 +1,9 @@
-/* instantiate.h - compiles TRS_TEMPLATE once for each way of storing (trs_relax_store):
+/* instantiate.h - compiles TRS_TEMPLATE once per storage format (trs_relax_store):
  *
  *     OFF     element of an off-diagonal block      ENCODE(a), DECODE(a) to OFF and back
  *     X       element of dq                         HALF, BFLOAT: OFF is one of the 16-bit formats
  *     SUM     element of D and r, and of all sums   SCALED: blocks have a factor; MARGIN: its power
- *     PRODUCT  in which some blocks' products are made and added; LANES of them are 32 bytes
+ *     PRODUCT  type of some blocks' products and of their sums; LANES of them are 32 bytes
  *     NAME(f) f_mixed, f_double, ..., and the level of instructions (base/cpu.h) */
 #ifndef TRS_INLINE
 #include "base/cpu.h"

@@ -1,4 +1,4 @@
-/* kernels.c - the kernels of every way of storing, for one level of instructions. */
+/* kernels.c - the kernels of every storage format, for one level of instructions. */
 #include "relax/kernels.h"
 
 #include <float.h>

@@ -1,8 +1,8 @@
-/* layout.c - a domain's numbering: own rows by colour, those read elsewhere first, then in the
- * caller's order; behind them the rows of others that own rows read, by colour and owner, so that a
- * message arrives where it is read.  Both sides of a message list its rows in the caller's order,
- * each from the graph alone.  A row's blocks stand in the order of positions in one domain, so that
- * its sum has the same bits.  O(n + own blocks). */
+/* layout.c - the numbering of a domain: own rows by colour, within a colour first those that other
+ * domains read, then in the caller's order; behind them the rows of other domains that own rows
+ * read, by colour and owner, so that a message is received in place.  Both sides of a message list
+ * its rows in the caller's order, each computed from the graph alone.  A row's blocks have the
+ * order of positions in one domain, so that its sum has the same bits.  O(n + own blocks). */
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,11 +12,11 @@ typedef struct layout {
   trs_relaxation *R;
   const trs_block_system *S;
   int32_t me;
-  int32_t *global; /* n: a row's position in one domain */
-  int32_t *at;     /* n: where the row of such a position stands here; -1: not */
+  int32_t *global; /* n: position of a row in one domain */
+  int32_t *at;     /* n: local position of the row at such a position; -1: not in this domain */
 } layout;
 
-/* A row, with the domain that it comes from or goes to. */
+/* A row, with its source or destination domain. */
 typedef struct traveller {
   int32_t colour, domain, row;
 } traveller;
@@ -44,7 +44,7 @@ static trs_status number_globally(const layout *l) {
   return TRS_SUCCESS;
 }
 
-/* Rows of each colour, and how many of them others read. */
+/* Counts the rows of each colour, and those of them that other domains read. */
 static void count_own(const layout *l) {
   trs_relaxation *R = l->R;
   const trs_block_system *S = l->S;
@@ -104,7 +104,7 @@ static int compare_travellers(const void *left, const void *right) {
   return (a->row > b->row) - (a->row < b->row);
 }
 
-/* The rows that come here; all NULL to count them.  seen: n marks, zero. */
+/* The rows received; all NULL to count them.  seen: n marks, zero. */
 static int64_t list_arrivals(const layout *l, uint8_t *seen, traveller *to) {
   const trs_block_system *S = l->S;
   int64_t count = 0;
@@ -122,7 +122,7 @@ static int64_t list_arrivals(const layout *l, uint8_t *seen, traveller *to) {
   return count;
 }
 
-/* The rows that go elsewhere, once for each domain; last: a mark for each domain. */
+/* The rows sent, once per domain; last: one mark per domain. */
 static int64_t list_departures(const layout *l, int32_t *last, traveller *to) {
   const trs_block_system *S = l->S;
   int64_t count = 0;
@@ -140,7 +140,7 @@ static int64_t list_departures(const layout *l, int32_t *last, traveller *to) {
   return count;
 }
 
-/* Messages of sorted travellers: runs of one colour and domain, counted from first on. */
+/* The messages of sorted travellers: each run of one colour and domain, numbered from first on. */
 static trs_status cut_messages(trs_domain_message **messages, int64_t **ptr, const traveller *t,
                                int64_t count, int64_t first, int32_t ncolours) {
   int64_t made = 0;
@@ -211,7 +211,7 @@ static trs_status find_departures(const layout *l) {
   return status;
 }
 
-/* Which messages each colour's rows read; need: NULL to count them. */
+/* The messages that each colour's rows read; need: NULL to count them. */
 static void list_needs(const trs_relaxation *R, const int32_t *message_of, int32_t *last,
                        int32_t *need) {
   trs_domain *D = R->domain;
@@ -299,7 +299,7 @@ static trs_status lay_rows(layout *l) {
   return TRS_SUCCESS;
 }
 
-/* ---- All ---- */
+/* ---- Complete layout ---- */
 
 static trs_status lay_out(layout *l) {
   trs_relaxation *R = l->R;

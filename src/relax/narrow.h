@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <string.h>
 
-/* A half's bits moved to where a float has them make a float 2^112 times smaller. */
+/* The bits of a half, moved to their place in a float, make a float that is 2^112 times smaller. */
 #define TRS_HALF_FACTOR 0x1p112
 
 static inline uint32_t trs_float_bits(float value) {
@@ -21,8 +21,8 @@ static inline float trs_bits_float(uint32_t bits) {
   return value;
 }
 
-/* To nearest, ties to even; |value| <= 2^15.  Without a branch, so that compilers make vectors of
- * it: below 2^-14 halves are multiples of 2^-24, as floats from 1/2 on are. */
+/* To nearest, ties to even; |value| <= 2^15.  Branch-free, so that compilers vectorise it: below
+ * 2^-14 halves are multiples of 2^-24, like floats from 1/2 on. */
 static inline uint16_t trs_half_from(float value) {
   const uint32_t all = trs_float_bits(value), sign = all >> 16 & 0x8000, bits = all & 0x7fffffff;
   const uint32_t small = trs_float_bits(trs_bits_float(bits) + 0.5f) - 0x3f000000;
@@ -30,7 +30,7 @@ static inline uint16_t trs_half_from(float value) {
   return (uint16_t)(sign | (bits < 0x38800000 ? small : large));
 }
 
-/* The half's value over TRS_HALF_FACTOR. */
+/* The half's value divided by TRS_HALF_FACTOR. */
 static inline float trs_half_small(uint16_t half) {
   return trs_bits_float((half & 0x7fffu) << 13 | (half & 0x8000u) << 16);
 }

@@ -1,4 +1,5 @@
-/* part.h - rows of one sum of squares, so that norms do not depend on who adds. */
+/* part.h - number of rows per sum of squares, so that norms do not depend on the order of addition.
+ */
 #ifndef TRS_RELAX_PART_H
 #define TRS_RELAX_PART_H
 

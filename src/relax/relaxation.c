@@ -19,13 +19,13 @@ const trs_relax_kernels *trs_relax_kernels_of(trs_relax_store store) {
 typedef struct put_job {
   trs_relaxation *R;
   const trs_block_source *source;
-  int32_t *slot;              /* ncols for each thread */
-  double *values;             /* a row for each thread */
-  trs_relax_lengths *lengths; /* for each part of the rows */
-  trs_failure *failed;        /* for each thread, of the first row in the caller's order */
+  int32_t *slot;              /* ncols per thread */
+  double *values;             /* one row per thread */
+  trs_relax_lengths *lengths; /* per part of the rows */
+  trs_failure *failed;        /* per thread, the failure of the first row in the caller's order */
 } put_job;
 
-/* The source's number of the row at position p. */
+/* The row's number in the source, for position p. */
 static int64_t source_row(const put_job *job, int64_t p) {
   return job->source->row && job->R->place ? job->R->place[p] : job->R->row[p];
 }
@@ -67,7 +67,7 @@ static void put_share(void *argument, int rank, int size) {
   }
 }
 
-/* The failure of the first row, whatever the threads did. */
+/* The failure of the first row, for any schedule of threads. */
 static trs_status first_failure(const put_job *job, int size) {
   const trs_failure *first = NULL;
   for (int rank = 0; rank < size; rank++)
@@ -96,7 +96,7 @@ static trs_status put_rows(put_job *job, int64_t parts) {
   return TRS_SUCCESS;
 }
 
-/* Room for the values. */
+/* Allocates the values. */
 static trs_status allocate_values(trs_relaxation *R) {
   enum { READ_PAST = 64 };
   const trs_relax_kernels *K = trs_relax_kernels_of(R->store);
@@ -139,7 +139,8 @@ trs_status trs_relaxation_update(trs_relaxation *R, const trs_block_source *sour
 
 /* ---- Creation ---- */
 
-/* Threads that a sweep is worth: a colour's barrier costs as much as some thousand products. */
+/* The number of threads that pays for a sweep: a colour's barrier costs as much as some thousand
+ * products. */
 static int choose_threads(const trs_relaxation *R) {
   static const int64_t WORTH = 4096;
   int64_t work = (R->noff + R->nrows) * R->block * R->block / (R->ncolours ? R->ncolours : 1);

@@ -1,5 +1,5 @@
-/* relaxation.h - a block system renumbered by colour, its diagonal split off and factored: what
- * every backend sweeps over. */
+/* relaxation.h - a block system renumbered by colour, with its diagonal separated and factored: the
+ * data that every backend sweeps over. */
 #ifndef TRS_RELAX_RELAXATION_H
 #define TRS_RELAX_RELAXATION_H
 
@@ -13,22 +13,22 @@ typedef struct trs_relax_links trs_relax_links;
 typedef struct trs_relax_mover trs_relax_mover;
 typedef struct trs_relax_backend trs_relax_backend; /* relax/backend.h */
 
-enum { TRS_RELAX_IDX_PAST = 32 }; /* zeros behind idx, for who looks ahead */
+enum { TRS_RELAX_IDX_PAST = 32 }; /* zeros behind idx, for code that reads ahead */
 
-/* Exact sums of squares, so that norms do not depend on who adds: see sweep.c. */
+/* Exact sums of squares, so that norms do not depend on the order of addition: see sweep.c. */
 __extension__ typedef __int128 trs_wide;
 typedef struct trs_square_sum {
-  double most; /* the largest */
-  int shift;   /* of two: squares times that power are added */
+  double most; /* the largest square */
+  int shift;   /* power of two: squares times 2^power are added */
   trs_wide sum;
 } trs_square_sum;
 
-/* Positions count block rows in the order of colours, and within a colour in the caller's (of a
- * domain, those first that others read).  In off, diagonal, x and r block row p stands at position
- * p; blocks are column-major. */
+/* Positions number block rows in the order of colours, and within a colour in the caller's order
+ * (in a domain, rows that others read come first).  In off, diagonal, x and r, block row p is at
+ * position p; blocks are column-major. */
 struct trs_relaxation {
   trs_context *context;
-  trs_scalar scalar; /* of the caller's matrix, b and x */
+  trs_scalar scalar; /* type of the caller's matrix, b and x */
   trs_relax_store store;
   int block;
   int64_t nrows, noff; /* block rows, off-diagonal blocks */
@@ -38,24 +38,24 @@ struct trs_relaxation {
   int32_t ncolours;
   int64_t *colour_ptr; /* ncolours + 1: colour c is positions colour_ptr[c] .. colour_ptr[c + 1] */
   int32_t *row;        /* nrows + nhalo: the system's block row at a position */
-  int32_t *place;      /* nrows: which of the domain's rows it is; NULL: there is one domain */
+  int32_t *place;      /* nrows: index among the domain's rows; NULL: one domain */
   int64_t *ptr;        /* nrows + 1: blocks of a position */
-  int32_t *idx;        /* noff: the positions they multiply, ascending in a row; and zeros */
-  void *off;           /* noff blocks; 64 bytes more may be read */
+  int32_t *idx;        /* noff: positions of the x they multiply, ascending in a row; and zeros */
+  void *off;           /* noff blocks; 64 readable bytes follow */
   float *scale;        /* noff factors of the blocks, of 16-bit formats; else NULL */
   void *diagonal;      /* nrows blocks: L below, U above, and the inverses of U's diagonal */
   uint8_t *pivot;      /* nrows x block: row pivot[i] of the block became row i */
-  int64_t room;        /* right-hand sides that x and r have room for */
+  int64_t room;        /* right-hand sides that x and r hold */
   void *x, *r;         /* room arrays of nrows x block each; x: + nhalo */
-  double *squares;     /* room arrays of nrows: of a row's residual */
-  trs_square_sum *partial; /* their sums, for parts of the rows */
-  trs_square_sum *total;   /* room: of all rows */
-  trs_domain *domain;      /* NULL: there is one */
+  double *squares;     /* room arrays of nrows: squares of a row's residual */
+  trs_square_sum *partial; /* their sums over parts of the rows */
+  trs_square_sum *total;   /* room: sums over all rows */
+  trs_domain *domain;      /* NULL: one domain */
   trs_relax_links *links;  /* to the other domains; borrowed, NULL: none */
   trs_relax_mover *mover;  /* for links, where x lies on a GPU; borrowed, else NULL */
   double frobenius[2];     /* norms of A and of A - stored A */
   double rounding;         /* |A - stored A| / |A| in the Frobenius norm */
-  int threads;             /* that a sweep uses */
+  int threads;             /* threads of a sweep */
   const trs_relax_backend *backend;
   struct trs_relax_gpu *gpu; /* relax/cuda/backend.h: the state on one GPU; else NULL.  Then off,
                                 scale, diagonal and pivot are NULL but during an update, and x, r,
@@ -67,14 +67,15 @@ struct trs_relaxation {
 
 trs_status trs_relaxation_create(trs_relaxation **R, trs_context *context,
                                  const trs_block_source *source, const trs_relax_options *options);
-/* On failure R sweeps nothing meaningful until an update succeeds. */
+/* After a failure R must not sweep until an update succeeds. */
 TRS_API trs_status trs_relaxation_update(trs_relaxation *R, const trs_block_source *source);
 
 /* options: complete, see trs_relax_sweep. */
 TRS_API trs_status trs_relaxation_sweep(trs_relaxation *R, const trs_rhs *rhs,
                                         const trs_sweep_options *options);
 
-/* Bytes that a pass over all colours touches for one right-hand side, each once (W21). */
+/* Bytes that a pass over all colours reads or writes for one right-hand side, each counted once
+ * (W21). */
 TRS_API int64_t trs_relaxation_sweep_bytes(const trs_relaxation *R);
 
 #endif

@@ -1,5 +1,5 @@
-/* source.c - the block pattern in two passes over the entries, each row by the thread that owns
- * it, and a row's elements.  O(nnz / threads). */
+/* source.c - builds the block pattern in two passes over the entries, each row by the thread that
+ * owns it; and reads a row's elements.  O(nnz / threads). */
 #include "relax/source.h"
 
 #include "matrix/indexing.h"
@@ -9,12 +9,12 @@
 typedef struct scan {
   const trs_block_source *source;
   trs_block_pattern *pattern;
-  int32_t *seen;    /* ncols for each thread: the last row that had this block column */
-  int64_t *missing; /* for each thread: its first row without a diagonal block, or n */
+  int32_t *seen;    /* ncols per thread: the last row that had this block column */
+  int64_t *missing; /* per thread: its first row without a diagonal block, or n */
   bool fill;
 } scan;
 
-/* Counts the distinct block columns of row i but its own, and writes them if to is not NULL. */
+/* Counts the distinct block columns of row i except its own, and writes them if to is not NULL. */
 static int64_t scan_row(const trs_block_source *S, int64_t i, int32_t *seen, int32_t *to) {
   int64_t count = 0, own = trs_block_source_name(S, i);
   for (int64_t p = S->ptr[i * S->span]; p < S->ptr[(i + 1) * S->span]; p++) {
@@ -72,7 +72,7 @@ static trs_status fetch_arrays(trs_block_source *source, void *copies[3], trs_st
   const void *arrays[] = {source->ptr, source->idx, source->val};
   int64_t size = source->matrix ? 1 : (int64_t)source->block * source->block;
   int64_t rows = source->nrows * (source->matrix ? source->span : 1);
-  if (rows < 0 || !source->ptr) return TRS_SUCCESS; /* the check will say so */
+  if (rows < 0 || !source->ptr) return TRS_SUCCESS; /* the check reports it */
   const int indexing = source->indexing;
   TRS_TRY(fetch(&arrays[0], &copies[0], rows + 1, (size_t)trs_ptr_bytes(indexing), stream));
   source->ptr = arrays[0];
@@ -122,7 +122,7 @@ trs_status trs_block_source_take(trs_block_source *S, void *taken[2]) {
 }
 
 trs_status trs_block_source_check(const trs_block_source *S) {
-  if (S->matrix) return TRS_SUCCESS; /* checked when it was made */
+  if (S->matrix) return TRS_SUCCESS; /* checked at its creation */
   TRS_TRY(trs_indexing_check_ptr(TRS_NATIVE, S->ptr, S->nrows));
   if (S->ptr[S->nrows] && (!S->idx || !S->val))
     return trs_fail(TRS_ERROR_ARGUMENT, -1, "%s is NULL", S->idx ? "val" : "idx");
@@ -198,7 +198,7 @@ static trs_status new_block(const trs_block_source *S, int64_t i, int32_t j) {
                   (long long)trs_block_source_name(S, i), j);
 }
 
-/* b is S->block, a literal where blocks are small. */
+/* b is S->block, as a literal for small blocks. */
 #define INLINE static inline __attribute__((always_inline))
 
 INLINE trs_status blocks_row(const trs_block_source *S, int64_t i, const int32_t *slot,
@@ -216,7 +216,7 @@ INLINE trs_status blocks_row(const trs_block_source *S, int64_t i, const int32_t
   return TRS_SUCCESS;
 }
 
-/* Do b entries from p on fill a row of a block? */
+/* True if b entries from p on fill a row of a block. */
 INLINE bool fills_block(const trs_block_source *S, int64_t p, int64_t end, int b) {
   bool fills = end - p >= b && S->idx[p] % b == 0;
   for (int c = 1; c < b && fills; c++) fills = S->idx[p + c] == S->idx[p] + c;
@@ -265,7 +265,7 @@ trs_status trs_block_source_row(const trs_block_source *source, int64_t i, const
 }
 
 void trs_block_source_ahead(const trs_block_source *source, int64_t i) {
-  enum { LINE = 64, MOST = 128 * LINE }; /* from there on the processor looks ahead itself */
+  enum { LINE = 64, MOST = 128 * LINE }; /* from there on the hardware prefetches */
   const int64_t size = (int64_t)trs_scalar_size(source->scalar);
   const int64_t each = source->span == 1 ? (int64_t)source->block * source->block : 1;
   const int64_t begin = source->ptr[i * source->span], end = source->ptr[(i + 1) * source->span];

@@ -1,4 +1,4 @@
-/* source.h - the caller's matrix seen as rows of blocks, whatever it is stored as. */
+/* source.h - the caller's matrix as rows of blocks, independent of its storage. */
 #ifndef TRS_RELAX_SOURCE_H
 #define TRS_RELAX_SOURCE_H
 
@@ -8,16 +8,16 @@
 #include "base/team.h"
 #include "device/device.h"
 
-/* Block row i is entries ptr[i * span] .. ptr[(i + 1) * span]; entry p lies in block column
- * idx[p] / span.  Compressed rows have span == block and an element an entry, blocks have span 1.
- */
+/* Block row i has the entries ptr[i * span] .. ptr[(i + 1) * span]; entry p is in block column
+ * idx[p] / span.  In compressed rows, span == block and each entry has one element; blocks have
+ * span 1. */
 typedef struct trs_block_source {
   trs_scalar scalar; /* TRS_FLOAT or TRS_DOUBLE */
   int block, span;
-  int64_t nrows;      /* block rows that are given, and */
-  int64_t ncols;      /* those of the system */
-  const int32_t *row; /* which row of the system each is, ascending; NULL: all are given */
-  trs_layout layout;  /* of the elements of a block */
+  int64_t nrows;      /* number of block rows provided, and */
+  int64_t ncols;      /* of those of the system */
+  const int32_t *row; /* row number in the system, ascending; NULL: all rows are provided */
+  trs_layout layout;  /* order of the elements of a block */
   const int64_t *ptr;
   const int32_t *idx;
   const void *val;
@@ -26,13 +26,14 @@ typedef struct trs_block_source {
                    trs_block_source_take */
 } trs_block_source;
 
-/* Brings those of the source's arrays to the host that lie in device memory, behind what the
- * device's stream holds: copies[3] are those made, to be freed by the caller also after a failure.
+/* Copies those of the source's arrays that are in device memory to the host, after earlier work in
+ * the device's stream.  copies[3] are the copies, which the caller frees, also after a failure.
  * device: NULL is the current one. */
 trs_status trs_block_source_fetch(trs_block_source *source, void *copies[3], trs_device *device,
                                   trs_stream stream);
 
-/* ptr and idx of whatever indexing become those above; *taken are copies to be freed, or NULL. */
+/* Converts ptr and idx from any index type to those above; *taken are copies that the caller frees,
+ * or NULL. */
 TRS_API trs_status trs_block_source_take(trs_block_source *source, void *taken[2]);
 
 /* Row i's number in the system. */
@@ -40,17 +41,18 @@ static inline int64_t trs_block_source_name(const trs_block_source *source, int6
   return source->row ? source->row[i] : i;
 }
 
-/* Who reads whom: row i reads the blocks idx[ptr[i] .. ptr[i + 1]), none twice, not itself. */
+/* The block graph: row i reads the blocks idx[ptr[i] .. ptr[i + 1]), without duplicates and without
+ * itself. */
 typedef struct trs_block_pattern {
   int64_t n;
   int64_t *ptr;
   int32_t *idx;
 } trs_block_pattern;
 
-/* Are the arrays of a caller's blocks as they should be?  Matrices were checked before. */
+/* Checks the arrays of a caller's blocks.  Matrices were checked before. */
 TRS_API trs_status trs_block_source_check(const trs_block_source *source);
 
-/* Checks the source, and that every diagonal block is there. */
+/* Checks the source, and that every diagonal block exists. */
 TRS_API trs_status trs_block_pattern_build(trs_block_pattern *pattern,
                                            const trs_block_source *source, trs_team *team);
 /* The pattern of the transpose. */
@@ -62,7 +64,7 @@ TRS_API void trs_block_pattern_free(trs_block_pattern *pattern);
 TRS_API trs_status trs_block_source_row(const trs_block_source *source, int64_t i,
                                         const int32_t *slot, double *values);
 
-/* Row i is the next: asks for its elements, which lie anywhere. */
+/* Prefetches the elements of row i, the next row; they may lie anywhere in memory. */
 void trs_block_source_ahead(const trs_block_source *source, int64_t i);
 
 #endif

@@ -1,5 +1,5 @@
-/* store_tmpl.c - a row of blocks into the arrays of a trs_relaxation: off-diagonal blocks in their
- * format, the diagonal block as L and U with rows exchanged inside it. */
+/* store_tmpl.c - stores a row of blocks in the arrays of a trs_relaxation: off-diagonal blocks in
+ * their format, the diagonal block as L and U with row exchanges inside it. */
 
 TRS_RARE trs_status NAME(refuse)(const trs_relaxation *R, int64_t p, double value) {
   if (isfinite(value))
@@ -11,11 +11,11 @@ TRS_RARE trs_status NAME(refuse)(const trs_relaxation *R, int64_t p, double valu
                   isnan(value) ? "NaN" : "infinite");
 }
 
-/* Lanes in which sums and maxima are made, so that they need not wait for each other. */
+/* Number of independent lanes of sums and maxima, which need not wait for each other. */
 enum { TRS_CONCAT(SUMS, STORE) = 8 };
 #define SUMS TRS_CONCAT(SUMS, STORE)
 
-/* NaN is passed over. */
+/* NaN is ignored. */
 TRS_INLINE double NAME(largest)(const double *values, int64_t count) {
   double lane[SUMS] = {0}, most = 0;
   int64_t e = 0;
@@ -27,8 +27,8 @@ TRS_INLINE double NAME(largest)(const double *values, int64_t count) {
   return most;
 }
 
-/* The power of two by which a block is divided, so that its largest element is just below
- * 2^MARGIN; one that a float has. */
+/* The power of two by which a block is divided, so that its largest element is just below 2^MARGIN;
+ * it is representable as a float. */
 TRS_INLINE float NAME(factor_of)(const double *values, int64_t count) {
   const double most = NAME(largest)(values, count);
   uint64_t bits;
@@ -44,13 +44,14 @@ TRS_RARE trs_status NAME(too_far)(const trs_relaxation *R, int64_t p, const char
                   sizeof(SUM) == sizeof(float) ? "store as double" : "scale the matrix");
 }
 
-/* Of a sum, what rounding may leave where it is zero. */
+/* Relative to a sum of magnitudes: the residue that rounding may leave if the exact result is zero.
+ */
 TRS_INLINE double NAME(lost)(int b) {
   return b * (sizeof(SUM) == sizeof(float) ? FLT_EPSILON : DBL_EPSILON);
 }
 
-/* The magnitudes that were added for element i of column j: its own in the block and those of the
- * products taken away. */
+/* The sum of magnitudes for element i of column j: the block's own element and the products
+ * subtracted from it. */
 static double NAME(added)(const SUM *d, const double *values, const uint8_t *pivot, int i, int j,
                           int b) {
   double sum = fabs((double)(SUM)values[j * b + pivot[i]]);
@@ -58,9 +59,9 @@ static double NAME(added)(const SUM *d, const double *values, const uint8_t *piv
   return sum;
 }
 
-/* Elements of column k, from row k on, that are no larger than what rounding may have left of a sum
- * that is zero become zero.  The place of the largest, b where one or its sum is not finite.  A sum
- * is at most that of its column in the block and in U, for L has nothing above 1. */
+/* Sets to zero the elements of column k, from row k on, that are within the rounding error of an
+ * exact zero.  Returns the row of the largest element, or b if it or its sum is not finite.  A sum
+ * is at most that of its column in the block and in U, because L has no element above 1. */
 TRS_RARE int NAME(judge)(SUM *d, const double *values, const uint8_t *pivot, int k, int b) {
   SUM *column = d + k * b;
   double bound = 0;
@@ -78,9 +79,9 @@ TRS_RARE int NAME(judge)(SUM *d, const double *values, const uint8_t *pivot, int
   return best;
 }
 
-/* The place of column k's largest element from row k on, b where one is not finite.  sum: no
- * element has more added for it; whoever is well above what rounding leaves of that needs no judge.
- */
+/* The row of column k's largest element from row k on, or b if one is not finite.  sum bounds the
+ * sum of magnitudes of every element; an element well above the rounding error of that bound needs
+ * no call of judge. */
 TRS_INLINE int NAME(find_pivot)(SUM *d, const double *values, const uint8_t *pivot, double sum,
                                 int k, int b) {
   const SUM *column = d + k * b;
@@ -88,7 +89,7 @@ TRS_INLINE int NAME(find_pivot)(SUM *d, const double *values, const uint8_t *piv
   int best = k, doubts = 0;
   for (int i = k + 1; i < b; i++)
     if (fabs((double)column[i]) > fabs((double)column[best])) best = i;
-  if (k == 0) return best; /* nothing was added yet */
+  if (k == 0) return best; /* no products have been added yet */
   for (int i = k; i < b; i++)
     doubts |= (fabs((double)column[i]) <= small) & (fabs((double)column[i]) > 0);
   if (!doubts && small < INFINITY && isfinite(column[best])) return best;
@@ -106,9 +107,9 @@ static void NAME(exchange)(SUM *d, uint8_t *pivot, int k, int best, int b) {
   pivot[best] = kept;
 }
 
-/* LU with the largest element of each column as pivot, in place of the block that values has too;
- * the diagonal becomes its inverse.  Row by row and column by column an element is judged by its
- * own sum alone, so that rows and columns may be scaled as they like. */
+/* LU with the largest element of each column as pivot, in place; values has the original block. The
+ * diagonal becomes its inverse.  Each element is compared with its own sum of magnitudes only, so
+ * that any scaling of rows and columns is allowed. */
 static trs_status NAME(factor)(const trs_relaxation *R, int64_t p, const double *values,
                                double square, SUM *d) {
   int b = R->block;
@@ -136,8 +137,8 @@ static trs_status NAME(factor)(const trs_relaxation *R, int64_t p, const double 
   return TRS_SUCCESS;
 }
 
-/* Joins the row's elements and what storing them lost to norms[2], squared in a unit of its own.
- * Before its diagonal block is factored. */
+/* Adds the magnitudes of the row's elements and of their storage loss to norms[2], each scaled
+ * separately.  Called before the diagonal block is factored. */
 TRS_RARE void NAME(join)(const trs_relaxation *R, int64_t p, const double *values,
                          double norms[2]) {
   int64_t size = (int64_t)R->block * R->block, count = R->ptr[p + 1] - R->ptr[p];
@@ -162,12 +163,12 @@ TRS_RARE void NAME(join)(const trs_relaxation *R, int64_t p, const double *value
   norms[1] = hypot(norms[1], ldexp(sqrt(lost), power));
 }
 
-/* The squares of some elements, and of what storing them loses. */
+/* The squares of some elements, and of their storage loss. */
 typedef struct NAME(sums) {
   double square[SUMS], lost[SUMS];
 } NAME(sums);
 
-/* Is it finite, also when it is stored in so many bytes? */
+/* True if the value is finite, also when stored in the given number of bytes. */
 TRS_INLINE bool NAME(fits)(double value, size_t size) {
   return fabs(value) < (size == sizeof(float) ? 0x1.ffffffp127 : INFINITY);
 }
@@ -178,8 +179,8 @@ TRS_INLINE void NAME(add_up)(NAME(sums) * sums, int lane, double value, double s
   sums->lost[lane] += error * error;
 }
 
-/* Elements divided by their factor; whether all fit.  Sums in a pass of their own: in one with what
- * is stored, gcc 12 at -O3 takes value for (double)(float)value in some lanes. */
+/* Stores elements divided by their factor; returns whether all fit.  The sums have a separate pass:
+ * in a common pass, gcc 12 at -O3 uses value for (double)(float)value in some lanes. */
 TRS_INLINE bool NAME(store_off)(OFF *to, const double *values, int64_t count, double factor,
                                 NAME(sums) * sums) {
   const double inverse = 1 / factor, unit = FACTOR * factor;
@@ -203,14 +204,14 @@ TRS_INLINE bool NAME(store_diagonal)(SUM *to, const double *values, int64_t coun
   return fit;
 }
 
-/* Of an element that does not fit, the first. */
+/* Reports the first element that does not fit. */
 TRS_RARE trs_status NAME(refuse_row)(const trs_relaxation *R, int64_t p, const double *values) {
   int64_t size = (int64_t)R->block * R->block, off = (R->ptr[p + 1] - R->ptr[p]) * size, e = 0;
   while (NAME(fits)(values[e], e < off ? sizeof(X) : sizeof(SUM))) e++;
   return NAME(refuse)(R, p, values[e]);
 }
 
-/* Stores the row; result: squares of its elements and of what storing them loses. */
+/* Stores the row; result: squares of its elements and of their storage loss. */
 static trs_status NAME(store)(const trs_relaxation *R, int64_t p, const double *values,
                               double result[2]) {
   const int64_t size = (int64_t)R->block * R->block, count = R->ptr[p + 1] - R->ptr[p];

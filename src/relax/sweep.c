@@ -1,11 +1,11 @@
-/* sweep.c - W21, Algorithm 1: passes over the colours; a colour's rows are shared among the
- * threads by their blocks, and a barrier parts it from the next.
+/* sweep.c - W21, Algorithm 1: passes over the colours; the threads share a colour's rows by their
+ * blocks, and a barrier separates it from the next.
  *
  *     for n_iter sweeps, for each colour c:  dq_c = D_c^-1 (r_c - O_c dq)
  *
- * A row is summed in one order whoever does it: the bits depend neither on the threads nor on the
- * domains.  Of several domains each relaxes of a colour the rows first that others read, and hands
- * them on while it relaxes the rest. */
+ * The order of a row's sum is fixed: the bits depend neither on the threads nor on the domains.
+ * With several domains, each relaxes first the rows of a colour that others read, and sends them
+ * while it relaxes the rest. */
 #include <math.h>
 #include <string.h>
 
@@ -15,7 +15,7 @@
 #include "relax/exact.h"
 #include "relax/kernels.h"
 
-/* Everyone's work before is visible to everyone after. */
+/* A barrier: all earlier work of every thread is visible to all threads afterwards. */
 static void wait_for_all(trs_relax_work *w, int size) {
   if (size == 1) return;
   unsigned phase = atomic_load_explicit(&w->phase, memory_order_relaxed);
@@ -28,8 +28,8 @@ static void wait_for_all(trs_relax_work *w, int size) {
   while (atomic_load_explicit(&w->phase, memory_order_acquire) == phase) trs_wait_turn(&wait);
 }
 
-/* The first position of [begin, end) with at least so much work before it, a row counting as two
- * blocks. */
+/* The first position of [begin, end) with at least the work of the parts before it; a row counts as
+ * two blocks more. */
 static int64_t cut(const trs_relaxation *R, int64_t begin, int64_t end, int part, int parts) {
   int64_t first = begin, all = R->ptr[end] - R->ptr[begin] + 2 * (end - begin);
   int64_t wanted = all / parts * part + all % parts * part / parts;
@@ -43,8 +43,8 @@ static int64_t cut(const trs_relaxation *R, int64_t begin, int64_t end, int part
   return begin;
 }
 
-/* The thread's share of positions; all threads call, and leave together.  travels: x is on its way
- * meanwhile, and moves on when somebody looks after it. */
+/* Relaxes the thread's share of positions; all threads call, and return together.  travels:
+ * messages with x are in transit, and progress only when a thread calls look. */
 static void relax_rows(trs_relax_work *w, int64_t begin, int64_t end, int rank, int size,
                        bool travels) {
   enum { ROWS_A_LOOK = 512 };
@@ -82,7 +82,7 @@ static void sweep_once(trs_relax_work *w, int rank, int size) {
 }
 
 /* ---- Norms.  Squares of the rows' residuals are added as integers, scaled so that the sum of all
- * just fits 127 bits: exact, whoever adds them in whatever order. ---- */
+ * just fits 127 bits: exact, for any order of addition. ---- */
 
 /* The larger one; NaN is larger than all. */
 static double larger(double a, double b) { return isnan(a) || a > b ? a : b; }
@@ -116,7 +116,7 @@ static void add_squares(const trs_relax_work *w, int64_t c, int64_t k) {
   R->partial[c * count_parts(R) + k].sum = sum;
 }
 
-/* The parts of this domain, and then of all: the largest square, or the sum of all. */
+/* Combines the parts of this domain, then of all domains: the largest square, or the sum. */
 static void join_parts(const trs_relax_work *w, int64_t c, bool sums) {
   const trs_relaxation *R = w->R;
   const trs_square_sum *part = R->partial + c * count_parts(R);
@@ -139,7 +139,7 @@ static void join_parts(const trs_relax_work *w, int64_t c, bool sums) {
   }
 }
 
-/* Squares below 2^e become integers below 2^(126 - digits of the number of rows). */
+/* Squares below 2^e become integers below 2^(126 - bits of the number of rows). */
 static int shift_for(const trs_relaxation *R, double most) {
   int e, digits = 0;
   frexp(most, &e);

@@ -1,6 +1,6 @@
 /* sweep_tmpl.c - the rows of a colour: x = x + omega (D^-1 (r - O x) - x), block row by block row,
- * sums in SUM; all but double multiply in single precision.  b, the block size, is a literal in the
- * functions for 1 to 8. */
+ * with sums in SUM; all formats except double multiply in single precision.  b, the block size, is
+ * a literal in the functions for 1 to 8. */
 
 enum { TRS_CONCAT(ROOM, STORE) = 2 * TRS_RELAX_MOST_BLOCK };
 #define ROOM TRS_CONCAT(ROOM, STORE)
@@ -39,8 +39,9 @@ TRS_INLINE void NAME(row)(const trs_relaxation *R, int64_t p, const X *x, SUM *y
       (b <= 4 ? TRS_CONCAT(NAME(row), 4) : TRS_CONCAT(NAME(row), LANES))(R, p, x, y + i, b, i);
 }
 
-/* z = D^-1 y for blocks of at most 8, b being a literal.  Element by element and unrolled, so that
- * z stays in registers: of columns, compilers make vectors that are read before they are stored. */
+/* z = D^-1 y for blocks of at most 8, with b a literal.  Element by element and unrolled, so that z
+ * stays in registers: by columns, compilers form vectors and load them before their stores
+ * complete. */
 TRS_INLINE void NAME(small_solve)(const trs_relaxation *R, int64_t p, const SUM *y, SUM *z, int b) {
   const SUM *d = (const SUM *)R->diagonal + p * b * b;
   const uint8_t *pivot = R->pivot + p * b;

@@ -1,4 +1,4 @@
-/* system.c - the block graph as a whole: both directions, colours, and who has which row. */
+/* system.c - the whole block graph: both directions, colours, and the domain of each row. */
 #include "base/config.h"
 #include "order/methods.h"
 #include "relax/colour.h"
@@ -37,7 +37,7 @@ void trs_block_system_free(trs_block_system *S) {
 
 /* ---- Domains ---- */
 
-/* A row's part of a sweep, as relax_colour counts it. */
+/* A row's work in a sweep, as relax_colour counts it. */
 static int64_t work_of(const trs_block_system *S, int64_t i) {
   return S->reads.ptr[i + 1] - S->reads.ptr[i] + 2;
 }
@@ -100,7 +100,7 @@ static trs_status split_by_graph(trs_block_system *S) {
   return status;
 }
 
-/* METIS is not made for a few rows a domain, nor for graphs without edges. */
+/* METIS is unsuitable for a few rows per domain, and for graphs without edges. */
 static bool is_for_metis(const trs_block_system *S) {
   enum { LEAST = 8 };
   return S->domains > 1 && S->reads.n >= LEAST * (int64_t)S->domains &&

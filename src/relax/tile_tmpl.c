@@ -1,7 +1,7 @@
-/* tile_tmpl.c - part of sweep_tmpl.c, compiled for WIDTH 4 and, where products are floats, 8: rows
- * of a block, WIDTH at a time, times its block of dq; vectors of 32 bytes at most, which every CPU
- * since 2013 has.  Loads run past a column's end into what lies behind it; those lanes of the sums
- * mean nothing and are not looked at. */
+/* tile_tmpl.c - part of sweep_tmpl.c, compiled for WIDTH 4 and, if products are floats, 8: rows of
+ * a block, WIDTH at a time, times its block of dq; vectors of at most 32 bytes, which every CPU
+ * since 2013 has.  Loads run past a column's end into the data behind it; the corresponding lanes
+ * of the sums are meaningless and unused. */
 
 typedef PRODUCT TILE(products) __attribute__((vector_size(WIDTH * sizeof(PRODUCT))));
 typedef OFF TILE(stored) __attribute__((vector_size(WIDTH * sizeof(OFF))));
@@ -9,7 +9,7 @@ typedef OFF TILE(stored) __attribute__((vector_size(WIDTH * sizeof(OFF))));
 #if SCALED && !(HALF && defined(__F16C__))
 typedef uint32_t TILE(bits) __attribute__((vector_size(WIDTH * sizeof(uint32_t))));
 
-/* 16 bits each; left to themselves compilers take five instructions for it. */
+/* 16-bit loads; without this, compilers emit five instructions. */
 TRS_INLINE void TILE(widen)(TILE(bits) * bits, const OFF *a) {
 #if defined(__AVX2__) && WIDTH == 8
   *bits = (TILE(bits))_mm256_cvtepu16_epi32(_mm_loadu_si128((const __m128i *)(const void *)a));
@@ -48,8 +48,8 @@ TRS_INLINE void TILE(take)(SUM *y, const TILE(products) * s) {
   for (int i = 0; i < WIDTH; i++) y[i] += (SUM)part[i];
 }
 
-/* Blocks follow one another from row to row, and past the ends of the pages at which hardware stops
- * to look ahead. */
+/* Prefetches blocks some rows ahead: they are contiguous from row to row, but hardware stops to
+ * prefetch at the end of a page. */
 TRS_INLINE void TILE(look_ahead)(const OFF *a, int b) {
   enum { BYTES_AHEAD = 4096, LINE = 64 };
   for (int line = 0; line < b * b * (int)sizeof *a; line += LINE)
@@ -57,9 +57,9 @@ TRS_INLINE void TILE(look_ahead)(const OFF *a, int b) {
 }
 
 /* y[0 .. WIDTH) += sum over the row's blocks, from row i0 of each on, for blocks of at most 8; b is
- * a literal.  A sum a column, so that additions need not wait for each other, for some blocks; then
- * all go to y, whose digits are those of r.  Written out, since compilers leave a loop over an
- * array of sums in memory. */
+ * a literal.  One sum per column, so that additions need not wait for each other, for some blocks;
+ * then all are added to y, which has the precision of r.  Written out, because compilers keep an
+ * array of sums in a loop in memory. */
 TRS_INLINE void TILE(row)(const trs_relaxation *R, int64_t p, const X *x, SUM *y, int b, int i0) {
   enum { BLOCKS_A_SUM = 8, AHEAD = 24 };
   const int64_t end = R->ptr[p + 1];

@@ -1,4 +1,4 @@
-/* args.h - what the kernels of relaxation are given.  Shared by C and CUDA C++. */
+/* args.h - arguments of the kernels of relaxation.  Shared by C and CUDA C++. */
 #ifndef TRS_RELAX_CUDA_ARGS_H
 #define TRS_RELAX_CUDA_ARGS_H
 
@@ -11,8 +11,7 @@ extern "C" {
 #endif
 
 /* The arrays of a trs_relaxation in device memory; ptr, idx, off and power only for W21's variants.
- * Each has TRS_RELAX_READ_PAST bytes behind it that may be read.  Row p of x begins at
- * x + p * pitch. */
+ * TRS_RELAX_READ_PAST readable bytes follow each array.  Row p of x begins at x + p * pitch. */
 enum { TRS_RELAX_READ_PAST = 64 };
 
 typedef struct trs_relax_args {
@@ -21,15 +20,15 @@ typedef struct trs_relax_args {
   const int64_t *ptr;
   const int32_t *idx, *row;
   const void *off, *diagonal;
-  const int8_t *power; /* of two, a block's factor; 16-bit formats only */
+  const int8_t *power; /* exponent of two of a block's factor; 16-bit formats only */
   const uint8_t *pivot;
   void *x, *r;
-  int64_t x_stride, r_stride; /* elements from a right-hand side to the next */
+  int64_t x_stride, r_stride; /* elements from one right-hand side to the next */
   double omega;
-  uint64_t *words; /* TRS_EXACT_WORDS for each right-hand side: squares of rows of r - A x */
+  uint64_t *words; /* TRS_EXACT_WORDS per right-hand side: squares of rows of r - A x */
 } trs_relax_args;
 
-/* Right-hand sides of a launch, whose norms fit a piece of pinned memory. */
+/* Most right-hand sides per launch: their norms fit the pinned stage. */
 enum { TRS_RELAX_MOST_ABREAST = TRS_STAGE_BYTES / sizeof(double) };
 
 /* The caller's b and x, in device memory. */
@@ -43,7 +42,7 @@ typedef struct trs_relax_vectors {
 trs_status trs_relax_load(const trs_relax_args *a, const trs_relax_vectors *v, trs_stream stream);
 trs_status trs_relax_unload(const trs_relax_args *a, const trs_relax_vectors *v, trs_stream stream);
 
-/* Adds the squares of r - A x to words (relax/exact.h), for each right-hand side. */
+/* Adds the squares of r - A x to words (relax/exact.h), per right-hand side. */
 trs_status trs_relax_squares(const trs_relax_args *a, trs_stream stream);
 /* norms[c] = the root of the sum of all members' words of right-hand side c. */
 enum { TRS_RELAX_MEMBERS = 32 }; /* TRS_MOST_MEMBERS */
@@ -54,32 +53,32 @@ typedef struct trs_relax_words {
 trs_status trs_relax_roots(const trs_relax_words *words, int nrhs, double *norms,
                            trs_stream stream);
 
-/* W21's kernels, one launch a colour. */
+/* W21's kernels, one launch per colour. */
 typedef struct trs_relax_rows_how {
   int six;             /* as many rows as fit a warp, else one */
   int async;           /* asynchronous copies of the blocks */
-  int64_t window;      /* bytes of x to be kept in L2; 0: no wish */
-  double window_share; /* of the window that fits */
+  int64_t window;      /* bytes of x to keep in L2; 0: none */
+  double window_share; /* the fraction of the window that fits */
 } trs_relax_rows_how;
 
 trs_status trs_relax_rows_run(const trs_relax_args *a, const trs_relax_rows_how *how, int64_t begin,
                               int64_t end, trs_stream stream);
 
-/* ---- Slices: as many rows of one colour as fit a warp's lanes (slices.cu). ---- */
+/* ---- Slices: groups of as many rows of one colour as fit a warp's lanes (slices.cu). ---- */
 
 enum {
   TRS_RELAX_MOST_SLICED = 8,               /* the largest block that has a kernel */
   TRS_RELAX_MOST_SLICED_COLOURS = 1 << 19, /* twice that turns in a launch: counts do not wrap */
 };
 
-/* Rows of a slice, and blocks that are read in one turn, so many that they fill vectors of 16
- * bytes; size: of an element. */
+/* Rows of a slice; and blocks read in one turn, a number that fills vectors of 16 bytes; size: of
+ * an element. */
 #define TRS_RELAX_SLICE_ROWS(b) (32 / (b))
 #define TRS_RELAX_SLICE_TURN(b, size) \
   ((size) == 2 ? ((b) == 6 || (b) == 8 ? 4 : 8) : ((b) <= 2 ? 8 : (b) == 8 ? 2 : 4) * 4 / (size))
 
 typedef struct trs_relax_slice {
-  int64_t vector; /* where it begins, in vectors of 16 bytes */
+  int64_t vector; /* its offset, in vectors of 16 bytes */
   int32_t width;  /* blocks of its longest row */
   int32_t reserved;
 } trs_relax_slice;
@@ -92,21 +91,22 @@ typedef struct trs_relax_slices {
   int32_t nslices, ncolours;
   const trs_relax_slice *slice;
   const trs_relax_slice_row *row; /* nslices x rows */
-  const void *val;                /* all that does not change between sweeps: see slices.cu */
+  const void *val;                /* all data that are constant between sweeps: see slices.cu */
   int32_t zero;                   /* a row of x that is zero */
   const int32_t *starts; /* of 2 c + k: first slice of colour c's boundary rows (k = 0) or others */
-  int32_t blocks;        /* of threads that run together */
-  int64_t warps;         /* of each; 0 until trs_relax_slices_prepare: as many as are best */
-  int64_t stages;        /* of each warp's ring; 0 likewise */
+  int32_t blocks;        /* blocks of threads that run concurrently */
+  int64_t warps;         /* per block; 0 until trs_relax_slices_prepare chooses */
+  int64_t stages;        /* in each warp's ring; 0 likewise */
   unsigned *arrived;     /* 0 between launches */
-  trs_fault *fault;      /* of waiting between colours; its row is the turn */
+  trs_fault *fault;      /* of waits between colours; its row is the turn */
 } trs_relax_slices;
 
-/* What a member of a group does in a turn beside its own rows; see push.h. */
+/* The exchange of a group's member with other members in a turn; see push.h. */
 typedef struct trs_relax_meeting {
-  int32_t me, members;         /* 0: there is no other, the rest is not looked at */
-  uint32_t senders, receivers; /* bits: who sends to me and gets from me, in any turn */
-  uint64_t turn;               /* the last one before the launch */
+  int32_t me, members; /* members 0: no other member, and the other fields are unused */
+  uint32_t senders,
+      receivers; /* bits: members that send to this one, or receive from it, in any turn */
+  uint64_t turn; /* the last turn before the launch */
   struct trs_relax_signs *signs[TRS_RELAX_MEMBERS];
   /* The row at position p goes to positions to[k] of members member[k], k from ptr[p] to
      ptr[p + 1] - 1. */
@@ -116,24 +116,25 @@ typedef struct trs_relax_meeting {
   int64_t stride[TRS_RELAX_MEMBERS];
 } trs_relax_meeting;
 
-/* Warps and stages for the current device, on which the kernels are made ready: a launch loads
- * nothing then, while kernels of other members already wait for it. */
+/* Chooses warps and stages for the current device and loads the kernels: a launch must load nothing
+ * while kernels of other members already wait for it. */
 trs_status trs_relax_slices_prepare(const trs_relax_args *a, trs_relax_slices *s);
-/* Bytes of a slice, in vectors. */
+/* Size of a slice in vectors. */
 int64_t trs_relax_slice_vectors(const trs_relax_args *a, int32_t width);
-/* From a's ptr, idx, off and power, which are not needed afterwards; and off and power back. */
+/* Packs slices from a's ptr, idx, off and power, which are not needed afterwards; and restores off
+ * and power. */
 trs_status trs_relax_slices_pack(const trs_relax_args *a, const trs_relax_slices *s,
                                  trs_stream stream);
 trs_status trs_relax_slices_unpack(const trs_relax_args *a, const trs_relax_slices *s,
                                    trs_stream stream);
-/* Turns of colours from an end on: 0 forward, 1 backward, 2 forward and backward by turns.  One
- * launch for each right-hand side; meeting: NULL, or its turn counts on with each of them. */
+/* Turns of colours from one end: 0 forward, 1 backward, 2 forward and backward alternately.  One
+ * launch per right-hand side.  meeting: NULL, or its turn advances with each launch. */
 trs_status trs_relax_slices_sweep(const trs_relax_args *a, const trs_relax_slices *s, int direction,
                                   int64_t turns, trs_relax_meeting *meeting, trs_stream stream);
-/* One colour's boundary rows (part 0), or others (1), or both (2). */
+/* Relaxes one colour's boundary rows (part 0), other rows (1), or both (2). */
 trs_status trs_relax_slices_run(const trs_relax_args *a, const trs_relax_slices *s, int32_t colour,
                                 int part, trs_stream stream);
-/* As trs_relax_squares. */
+/* Like trs_relax_squares. */
 trs_status trs_relax_slices_squares(const trs_relax_args *a, const trs_relax_slices *s,
                                     trs_stream stream);
 

@@ -1,5 +1,5 @@
-/* backend.c - relaxation on one GPU: its arrays there, and the choice of a variant.  Colours,
- * pattern and values are made on the host and brought over. */
+/* backend.c - relaxation on one GPU: its device arrays, and the choice of a variant.  The host
+ * computes colours, pattern and values and uploads them. */
 #include "relax/cuda/backend.h"
 
 #include <stdio.h>
@@ -69,7 +69,7 @@ static void prepare_rows(trs_relaxation *R) {
   g->rows.window_share = g->rows.window > aside ? (double)aside / (double)g->rows.window : 1;
 }
 
-/* The variant of that name; *parameters: what stands behind it. */
+/* The variant of that name; *parameters: the text behind it. */
 static trs_status find_variant(const trs_relaxation *R, const char *name,
                                const trs_relax_variant **found, const char **parameters) {
   bool any = !name || strcmp(name, "auto") == 0;
@@ -97,7 +97,7 @@ static trs_status bring_powers(trs_relaxation *R) {
   return status;
 }
 
-/* Room for the blocks, and their places. */
+/* Allocates the blocks and their positions. */
 static trs_status take_blocks(trs_relaxation *R) {
   trs_relax_gpu *g = R->gpu;
   trs_relax_args *a = &g->args;
@@ -119,7 +119,7 @@ static trs_status bring_blocks(trs_relaxation *R) {
   return K->scaled ? bring_powers(R) : TRS_SUCCESS;
 }
 
-/* Blocks become slices, and slices blocks again: there is room for both only meanwhile. */
+/* Converts blocks to slices and back; both exist only during the conversion. */
 static trs_status pack(trs_relax_gpu *g) {
   if (!g->blocks.count) return TRS_SUCCESS; /* no values yet */
   TRS_TRY(trs_relax_slices_pack(&g->args, &g->slices, g->stream));
@@ -135,7 +135,7 @@ static trs_status unpack(trs_relaxation *R) {
   return status;
 }
 
-/* ---- A variant comes and goes ---- */
+/* ---- Creation and removal of a variant ---- */
 
 static void leave_variant(trs_relax_gpu *g) {
   drop(g, &g->own);
@@ -160,7 +160,7 @@ static trs_status enter_variant(trs_relaxation *R, const trs_relax_variant *v,
   int64_t x_size = (int64_t)trs_relax_kernels_of(R->store)->x_size;
   g->variant = v;
   a->pitch = R->block;
-  a->x_stride = (R->nrows + R->nhalo + 1) * a->pitch; /* and a row of zeros */
+  a->x_stride = (R->nrows + R->nhalo + 1) * a->pitch; /* includes a row of zeros */
   TRS_TRY(read_parameters(g, parameters));
   TRS_TRY(trs_relax_take(g, &g->own, &a->x, a->x_stride * R->room, (size_t)x_size));
   TRS_TRY(trs_device_fill(a->x, 0, a->x_stride * R->room * x_size, g->stream));

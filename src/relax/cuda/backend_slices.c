@@ -1,12 +1,12 @@
-/* backend_slices.c - rows of a colour cut in slices (slices.cu), about as long as each other. */
+/* backend_slices.c - divides the rows of a colour into slices of similar length (slices.cu). */
 #include "relax/cuda/backend_state.h"
 
 static int64_t blocks_of(const trs_relaxation *R, int64_t position) {
   return R->ptr[position + 1] - R->ptr[position];
 }
 
-/* Positions [begin, end) by falling numbers of blocks, so that rows of a slice have about as many;
- * in small parts, so that neighbours stay close. */
+/* Sorts positions [begin, end) by descending numbers of blocks, so that rows of a slice have
+ * similar numbers.  Each small part is sorted separately, so that neighbours stay close. */
 static void order_part(const trs_relaxation *R, int64_t begin, int64_t end, int32_t *order) {
   for (int64_t p = begin; p < end; p++) {
     int64_t k = p - begin;
@@ -15,7 +15,7 @@ static void order_part(const trs_relaxation *R, int64_t begin, int64_t end, int3
   }
 }
 
-/* The host's side of what makes the slices. */
+/* The host's arrays for making slices. */
 typedef struct slicing {
   trs_relax_slice *slice;
   trs_relax_slice_row *row;

@@ -1,5 +1,5 @@
-/* backend_state.h - relaxation on one GPU: its state, shared by making it (backend.c), cutting
- * slices (backend_slices.c) and sweeps (backend_sweep.c). */
+/* backend_state.h - relaxation on one GPU: its state, shared by creation (backend.c), slices
+ * (backend_slices.c) and sweeps (backend_sweep.c). */
 #ifndef TRS_RELAX_CUDA_BACKEND_STATE_H
 #define TRS_RELAX_CUDA_BACKEND_STATE_H
 
@@ -32,7 +32,7 @@ typedef struct trs_relax_owned {
 typedef struct trs_relax_halo trs_relax_halo;
 trs_status trs_relax_halo_start(trs_relaxation *R, bool keep_x);
 void trs_relax_halo_sweep(trs_relaxation *R, int64_t sweeps, trs_sweep_direction direction);
-/* words: exact sums of this domain in device memory, of each right-hand side, or NULL. */
+/* words: exact sums of this domain in device memory, per right-hand side, or NULL. */
 trs_status trs_relax_halo_norms(trs_relaxation *R, const uint64_t *words, double *norms);
 trs_status trs_relax_halo_end(trs_relaxation *R);
 void trs_relax_halo_free(trs_relaxation *R);
@@ -41,41 +41,42 @@ struct trs_relax_gpu {
   trs_device *device;
   trs_stream stream;
   const trs_relax_variant *variant;
-  trs_relax_args args; /* nrhs and omega are a sweep's */
+  trs_relax_args args; /* nrhs and omega are those of a sweep */
   trs_relax_rows_how rows;
   trs_relax_slices slices;
   bool has_values;
-  trs_relax_owned shared; /* what all variants have */
-  trs_relax_owned blocks; /* off-diagonal ones as W21's variants read them, to pack slices from */
-  trs_relax_owned own;    /* what depends on the variant: x, slices */
+  trs_relax_owned shared; /* memory that all variants have */
+  trs_relax_owned blocks; /* off-diagonal blocks in the format of W21's variants, from which slices
+                             are packed */
+  trs_relax_owned own;    /* memory of the variant: x, slices */
   int64_t staged_bytes;
-  bool persisting; /* L2 is set aside for us */
-  void *staged[2]; /* x and b of room right-hand sides that lie on the host; NULL until needed */
-  double *norms;   /* pinned, TRS_STAGE_BYTES */
-  trs_fault *told; /* pinned: slices' fault as of the last wait */
-  trs_relax_halo *halo; /* NULL: not among ranks */
+  bool persisting;      /* this relaxation has reserved L2 */
+  void *staged[2];      /* b and x, if on the host, of room right-hand sides; NULL until needed */
+  double *norms;        /* pinned, TRS_STAGE_BYTES */
+  trs_fault *told;      /* pinned: copy of the slices' fault as of the last wait */
+  trs_relax_halo *halo; /* NULL: not distributed over ranks */
 };
 
-/* Where the rows of a colour begin that no other domain reads. */
+/* The first position of a colour's rows that no other domain reads. */
 static inline int64_t trs_relax_interior(const trs_relaxation *R, int32_t c) {
   return R->domain ? R->domain->boundary[c] : R->colour_ptr[c];
 }
 
-/* Device memory with room behind it that may be read, and whose bytes are zero. */
+/* Zeroed device memory, followed by readable bytes. */
 trs_status trs_relax_take(trs_relax_gpu *g, trs_relax_owned *o, const void *pointer, int64_t count,
                           size_t size);
-/* The same with the host's elements in it. */
+/* The same, with the host's elements copied into it. */
 trs_status trs_relax_bring(trs_relax_gpu *g, trs_relax_owned *o, const void *pointer,
                            const void *from, int64_t count, size_t size);
 
-/* Room on the GPU for x and b that lie on the host. */
+/* Memory on the GPU for x and b that are on the host. */
 trs_status trs_relax_need_stages(trs_relaxation *R);
 
-/* backend_sweep.c: trs_relax_backend's sweep. */
+/* backend_sweep.c: the sweep of trs_relax_backend. */
 trs_status trs_relax_gpu_sweep(trs_relaxation *R, const trs_rhs *rhs,
                                const trs_sweep_options *options);
 
-/* Cuts R's rows in slices and brings what they need, their values aside. */
+/* Divides R's rows into slices and uploads their data, except values. */
 trs_status trs_relax_make_slices(trs_relaxation *R);
 
 #endif

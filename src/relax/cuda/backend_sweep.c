@@ -1,5 +1,5 @@
-/* backend_sweep.c - sweeps of relaxation on one GPU: vectors there and back, launches, norms on the
- * way; and a domain's part in those of several. */
+/* backend_sweep.c - sweeps of relaxation on one GPU: copies of vectors, launches and norms; and a
+ * domain's part in the sweeps of several GPUs. */
 #include "relax/cuda/backend_state.h"
 #include "relax/cuda/driver.h"
 
@@ -60,7 +60,7 @@ static trs_status add_squares(const trs_relax_gpu *g) {
              : trs_relax_slices_squares(&g->args, &g->slices, g->stream);
 }
 
-/* ---- The driver's steps ---- */
+/* ---- Steps of the driver ---- */
 
 static trs_status load(trs_relaxation *R, const trs_relax_vectors *v, int64_t nrhs, double omega) {
   trs_relax_gpu *g = R->gpu;
@@ -87,7 +87,7 @@ trs_status trs_relax_need_stages(trs_relaxation *R) {
   return TRS_SUCCESS;
 }
 
-/* Among ranks the messages of a sweep begin and end whatever failed. */
+/* Among ranks, the messages of a sweep start and complete also after a failure. */
 static trs_status load_among_ranks(trs_relaxation *R, const trs_relax_vectors *v, int64_t nrhs,
                                    double omega) {
   trs_status status = load(R, v, nrhs, omega);
@@ -95,7 +95,7 @@ static trs_status load_among_ranks(trs_relaxation *R, const trs_relax_vectors *v
   return status ? status : started;
 }
 
-/* Of all ranks' domains, on each of them. */
+/* Sums over the domains of all ranks, available on each rank. */
 static trs_status find_norms_of_ranks(trs_relaxation *R, double *norms) {
   R->links->drain(R->links);
   trs_status status = R->nrows ? add_squares(R->gpu) : TRS_SUCCESS;
@@ -145,7 +145,7 @@ trs_status trs_relax_gpu_sweep(trs_relaxation *R, const trs_rhs *rhs,
   return status;
 }
 
-/* ---- A domain's part in a sweep of several GPUs (group.c): each call launches, no more ---- */
+/* ---- A domain's part in a sweep of several GPUs (group.c): these functions only launch ---- */
 
 trs_relax_place trs_relax_gpu_place(const trs_relaxation *R) {
   const trs_relax_args *a = &R->gpu->args;

@@ -1,19 +1,19 @@
-/* driver.c - the sequence of a call: for each group of right-hand sides bring b and x, load, check
- * norms, sweep, check, unload, take x back. */
+/* driver.c - the sequence of a call: for each group of right-hand sides, bring b and x, load, check
+ * norms, sweep, check, unload, copy x back. */
 #include "relax/cuda/driver.h"
 
 #include <string.h>
 
 #include "relax/backend.h"
 
-/* ---- Norms go straight to the caller's device memory, or by way of pinned memory to the host: the
- * host waits when that is full, and at the end. ---- */
+/* ---- Norms go directly to the caller's device memory, or through pinned memory to the host.  The
+ * host waits when pinned memory is full, and at the end. ---- */
 
 typedef struct norms {
-  double *to; /* of the group's first right-hand side; NULL: no norms */
+  double *to; /* for the group's first right-hand side; NULL: no norms */
   int64_t stride, width;
   bool there;          /* in device memory */
-  int64_t check, held; /* checks made, and those among them in pinned memory */
+  int64_t check, held; /* checks done; those whose norms are still in pinned memory */
 } norms;
 
 static trs_status hand_over(const trs_relax_driver *d, norms *m) {
@@ -52,7 +52,7 @@ static bool goes_on(const trs_relax_driver *d, trs_status *first, trs_status now
   return !*first || d->steps->to_the_end;
 }
 
-/* x and b lie in device memory; status: of bringing them there. */
+/* x and b are in device memory; status: result of bringing them there. */
 static trs_status sweep_group(const trs_relax_driver *d, const trs_relax_vectors *v,
                               const trs_sweep_options *o, norms *m, trs_status status) {
   trs_relaxation *R = d->R;
@@ -73,8 +73,8 @@ static trs_status sweep_group(const trs_relax_driver *d, const trs_relax_vectors
 
 /* ---- Arrays on the host ---- */
 
-/* A column-major or row-major array of the caller's, in strides of elements, and columns of its
- * size without gaps in device memory. */
+/* A column-major or row-major array of the caller, with strides in elements, and a packed copy of
+ * its columns in device memory. */
 typedef struct columns {
   void *stage, *array;
   int64_t row, col, width;
@@ -92,7 +92,7 @@ static trs_status copy_columns(const trs_relax_driver *d, const columns *k, bool
              : trs_device_copy_rows(k->stage, own, k->array, pitch, own, lines, d->stream);
 }
 
-/* v becomes the vectors in the stages. */
+/* Redirects v to the stages. */
 static void use_stages(const trs_relax_driver *d, const trs_rhs *rhs, trs_relax_vectors *v) {
   const int64_t n = d->R->nrows * d->R->block;
   const bool x_by_rows = rhs->x_col == 1 && rhs->x_row != 1;

@@ -1,35 +1,36 @@
-/* driver.h - a call of sweeps on GPUs: groups of right-hand sides, staging of arrays that lie on
- * the host, norms on the way.  One GPU, several GPUs and ranks provide the steps. */
+/* driver.h - a call of sweeps on GPUs: groups of right-hand sides, staging of arrays in host
+ * memory, norms.  One GPU, several GPUs and ranks provide the steps. */
 #ifndef TRS_RELAX_CUDA_DRIVER_H
 #define TRS_RELAX_CUDA_DRIVER_H
 
 #include "relax/cuda/backend.h"
 
 typedef struct trs_relax_steps {
-  /* b and x into the relaxation's own order. */
+  /* Copies b and x into the relaxation's own order. */
   trs_status (*load)(trs_relaxation *R, const trs_relax_vectors *v, int64_t nrhs, double omega);
   trs_status (*run)(trs_relaxation *R, int64_t sweeps, trs_sweep_direction direction);
-  /* Norms of the residuals into an array that kernels reach, in stream order. */
+  /* Writes norms of the residuals to an array that kernels can reach, in stream order. */
   trs_status (*norms)(trs_relaxation *R, int64_t nrhs, double *to);
-  /* Or into an array of the host, at once.  One of the two is NULL. */
+  /* Or writes them to an array on the host, at once.  One of the two is NULL. */
   trs_status (*host_norms)(trs_relaxation *R, double *to);
-  trs_status (*end)(trs_relaxation *R); /* behind the last sweep; NULL: nothing */
+  trs_status (*end)(trs_relaxation *R); /* after the last sweep; NULL: nothing */
   trs_status (*unload)(trs_relaxation *R, const trs_relax_vectors *v);
   trs_status (*wait)(trs_relaxation *R);
-  trs_status (*staged)(trs_relaxation *R); /* behind copies to the stages; NULL: nothing */
+  trs_status (*staged)(trs_relaxation *R); /* after copies to the stages; NULL: nothing */
   trs_status (*need_stages)(trs_relaxation *R);
-  bool to_the_end; /* steps after a failed one run too: other ranks wait for their messages */
+  bool to_the_end; /* later steps run after a failure too, because other ranks wait for their
+                      messages */
 } trs_relax_steps;
 
 typedef struct trs_relax_driver {
   trs_relaxation *R;
   const trs_relax_steps *steps;
-  void *const *stage; /* x and b of room right-hand sides; once need_stages has succeeded */
+  void *const *stage; /* x and b of room right-hand sides; valid after need_stages */
   double *pinned;     /* TRS_STAGE_BYTES */
-  trs_stream stream;  /* of copies */
+  trs_stream stream;  /* for copies */
 } trs_relax_driver;
 
-/* there: x and b lie in device memory. */
+/* there: x and b are in device memory. */
 trs_status trs_relax_drive(const trs_relax_driver *d, const trs_rhs *rhs,
                            const trs_sweep_options *options, bool there);
 

@@ -1,6 +1,6 @@
-/* group.c - relaxation on the GPUs of one process: a domain a member, with the arrays and kernels
- * of one GPU, and x of boundary rows stored into the members that read it (push.cu).
- * Launches are group_turns.c's, sweeps group_sweep.c's. */
+/* group.c - relaxation on the GPUs of one process: one domain per member, with the arrays and
+ * kernels of one GPU; x of boundary rows is stored into the members that read it (push.cu). The
+ * launches are in group_turns.c, the sweeps in group_sweep.c. */
 #include <math.h>
 #include <stdio.h>
 
@@ -12,7 +12,7 @@ _Static_assert((int)TRS_RELAX_MEMBERS == (int)TRS_MOST_MEMBERS &&
                "as many members everywhere");
 
 uint64_t trs_relax_group_wait_limit =
-    10000000000u; /* ten seconds, then a sweep is called stalled */
+    10000000000u; /* ten seconds; then a sweep counts as stalled */
 
 static trs_status bring_lists(trs_relax_group *G, int which, int32_t *to, uint8_t *at) {
   trs_relax_member *m = &G->member[which];
@@ -35,7 +35,7 @@ static trs_status bring_lists(trs_relax_group *G, int which, int32_t *to, uint8_
   return trs_device_wait(m->stream);
 }
 
-/* The same by position, from ptr + 1 on: who gets the row that stands there. */
+/* The same by position, from ptr + 1 on: the receivers of the row at each position. */
 static void sort_lists(const trs_domain *D, int64_t count, const int32_t *to, const uint8_t *at,
                        int32_t *ptr, int32_t *sorted, uint8_t *who, int64_t nrows) {
   for (int64_t e = 0; e < count; e++) ptr[D->sent[e] + 1]++;
@@ -128,7 +128,7 @@ static trs_status build(trs_relax_group *G, const trs_relaxation *R, trs_block_s
   return TRS_SUCCESS;
 }
 
-/* R keeps the colours alone. */
+/* R keeps only the colours. */
 static trs_status create(trs_relaxation *R, trs_block_system *system,
                          const trs_relax_options *options) {
   trs_free(R->ptr);
@@ -175,7 +175,7 @@ static void free_group(trs_relaxation *R) {
   R->group = NULL;
 }
 
-/* All domains, so that the failure is that of the first row. */
+/* Updates all domains, so that the reported failure is that of the first row. */
 static trs_status update(trs_relaxation *R, const trs_block_source *source) {
   trs_relax_group *G = R->group;
   trs_failure first = {.status = TRS_SUCCESS}, now;
@@ -193,7 +193,7 @@ static trs_status update(trs_relaxation *R, const trs_block_source *source) {
 }
 
 static trs_status set_variant(trs_relaxation *R, const char *name) {
-  TRS_TRY(trs_relax_group_wait(R)); /* others store into x */
+  TRS_TRY(trs_relax_group_wait(R)); /* other members store into x */
   for (int k = 0; k < R->group->members; k++)
     TRS_TRY(trs_relax_gpu_backend.set_variant(R->group->member[k].R, name));
   return TRS_SUCCESS;

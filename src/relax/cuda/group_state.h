@@ -1,5 +1,5 @@
-/* group_state.h - relaxation on the GPUs of one process (group.c): its state, shared by making it
- * (group.c), launching the colours' turns (group_turns.c), and sweeps and norms (group_sweep.c). */
+/* group_state.h - relaxation on the GPUs of one process (group.c): its state, shared by creation
+ * (group.c), the launches of turns (group_turns.c), and sweeps and norms (group_sweep.c). */
 #ifndef TRS_RELAX_CUDA_GROUP_STATE_H
 #define TRS_RELAX_CUDA_GROUP_STATE_H
 
@@ -16,9 +16,9 @@ typedef struct trs_relax_member {
   int32_t *from, *to; /* device memory, as trs_relax_push */
   uint8_t *member;
   void *lists[3]; /* device memory: ptr, to and member of trs_relax_meeting */
-  uint64_t *last; /* host, of each colour: its last turn in this call, or 0 */
-  uint64_t *told; /* pinned: its signs' told as of the last wait */
-  bool fresh;     /* nothing of a turn was launched since other work */
+  uint64_t *last; /* host, per colour: its last turn in this call, or 0 */
+  uint64_t *told; /* pinned: copy of the signs' told as of the last wait */
+  bool fresh;     /* no turn was launched since other work */
 } trs_relax_member;
 
 typedef struct trs_relax_group trs_relax_group;
@@ -29,17 +29,17 @@ struct trs_relax_group {
   trs_relax_member member[TRS_MOST_MEMBERS];
   trs_symmetric signs; /* trs_relax_signs */
   uint64_t turn;
-  trs_stream stream; /* the caller's, of the first member's GPU */
+  trs_stream stream; /* the caller's stream, on the first member's GPU */
   trs_device_event *mark;
   int64_t nrhs;          /* right-hand sides that are loaded */
   trs_relax_words words; /* of the members, for norms */
   void *staged[2]; /* at the first member: x and b of room right-hand sides; NULL until needed */
   int64_t staged_bytes;
-  bool apart;    /* a member a GPU */
-  bool together; /* and a thread of the host for each */
+  bool apart;    /* one member per GPU */
+  bool together; /* and one host thread per member */
 };
 
-/* Sweeps to be launched at all members. */
+/* Sweeps to launch at all members. */
 typedef struct trs_relax_passes {
   const trs_relaxation *R;
   int64_t sweeps, nrhs;
@@ -49,7 +49,7 @@ typedef struct trs_relax_passes {
 
 trs_status trs_relax_group_pass(trs_relax_passes *P);
 
-/* group_sweep.c: of trs_relax_backend. */
+/* group_sweep.c: entries of trs_relax_backend. */
 trs_status trs_relax_group_sweep(trs_relaxation *R, const trs_rhs *rhs,
                                  const trs_sweep_options *options);
 trs_status trs_relax_group_wait(trs_relaxation *R);

@@ -1,12 +1,12 @@
-/* group_sweep.c - sweeps of relaxation on several GPUs: vectors there and back, passes over the
- * colours, norms on the way. */
+/* group_sweep.c - sweeps of relaxation on several GPUs: copies of vectors, passes over the colours,
+ * norms. */
 #include <stddef.h>
 #include <string.h>
 
 #include "relax/cuda/driver.h"
 #include "relax/cuda/group_state.h"
 
-/* ---- Norms: the members' exact sums are added by the first one ---- */
+/* ---- Norms: the first member adds the members' exact sums ---- */
 
 static trs_status wait_for_member(void *group, int k) {
   trs_relax_group *G = group;
@@ -36,7 +36,7 @@ static trs_status add_squares(void *group, int k) {
 static trs_status find_norms(trs_relaxation *R, int64_t nrhs, double *norms) {
   trs_relax_group *G = R->group;
   G->words.members = G->members;
-  TRS_TRY(trs_group_fence(G->group)); /* x and words are at rest */
+  TRS_TRY(trs_group_fence(G->group)); /* x and words are final */
   TRS_TRY(trs_group_each(G->group, add_squares, G));
   TRS_TRY(trs_group_fence(G->group));
   return trs_relax_roots(&G->words, (int)nrhs, norms, G->member[0].stream);
@@ -80,10 +80,10 @@ static trs_status run(trs_relaxation *R, int64_t sweeps, trs_sweep_direction dir
   return trs_relax_group_pass(&P);
 }
 
-/* The members' streams meet: what one has launched so far is done before what follows. */
+/* Synchronises the members' streams: earlier launches of all members complete before later ones. */
 static trs_status fence(trs_relaxation *R) { return trs_group_fence(R->group->group); }
 
-/* In memory of the first member, which all reach. */
+/* In memory of the first member, which all members can reach. */
 static trs_status need_stages(trs_relaxation *R) {
   trs_relax_group *G = R->group;
   int64_t bytes = R->nrows * R->block * R->room * (int64_t)trs_scalar_size(R->scalar);
@@ -103,8 +103,8 @@ static const trs_relax_steps steps = {.load = load,
                                       .staged = fence,
                                       .need_stages = need_stages};
 
-/* The members begin behind what the caller's stream holds; the caller's stream goes on behind them.
- */
+/* The members start after the work in the caller's stream; the caller's stream continues after
+ * them. */
 static trs_status take_over(const trs_relax_group *G, bool back) {
   trs_stream from = back ? G->member[0].stream : G->stream;
   TRS_TRY(trs_device_event_record(G->mark, from));

@@ -1,10 +1,11 @@
 /* group_turns.c - the turns of the colours in W21's relaxation on several GPUs.
  *
- * `slices` makes all turns in one launch of each member (slices.cu).  Otherwise, and where members
- * share a GPU, a colour's turn is up to four launches of a member: begin (tells who sends to it,
- * waits for what it needs), boundary rows, push, interior rows, while which others' rows arrive.  A
- * member a GPU, each has a thread of the host that launches.  Where members share a GPU one thread
- * launches, in an order in which no launch waits for a later one, and none begins early. */
+ * `slices` makes all turns in one launch per member (slices.cu).  Otherwise, and if members share a
+ * GPU, a colour's turn is up to four launches per member: begin (signals the senders, waits for the
+ * rows that it needs), boundary rows, push, and interior rows, during which rows of other members
+ * arrive.  With one member per GPU, each has a host thread that launches.  If members share a GPU,
+ * one thread launches, in an order in which no launch waits for a later one, and no launch starts
+ * early. */
 #include "relax/cuda/group_state.h"
 
 /* ---- A turn ---- */
@@ -41,7 +42,7 @@ static trs_relax_push make_push(const trs_relax_group *G, int which, int32_t c, 
   return p;
 }
 
-/* A launch may begin early behind another of a turn. */
+/* True if a launch may start before the previous launch of a turn has ended. */
 static bool overlaps(const trs_relax_group *G, trs_relax_member *m) {
   bool early = G->together && !m->fresh;
   m->fresh = false;
@@ -110,7 +111,7 @@ static void be_member(void *argument, int rank, int size) {
   trs_device_leave(before);
 }
 
-/* Launches of a turn in this order: what one waits for has been launched. */
+/* The order of the launches of a turn: each waits only for earlier launches. */
 static trs_status run_turn(const trs_relax_passes *P, int32_t c, uint64_t turn, int step) {
   trs_relax_group *G = P->R->group;
   for (int which = 0; which < G->members; which++) {
@@ -126,7 +127,7 @@ static trs_status run_turn(const trs_relax_passes *P, int32_t c, uint64_t turn, 
   return TRS_SUCCESS;
 }
 
-/* All turns in one launch of each member. */
+/* All turns in one launch per member. */
 static trs_relax_meeting make_meeting(const trs_relax_group *G, int which) {
   const trs_relax_member *m = &G->member[which];
   const trs_domain *D = m->R->domain;

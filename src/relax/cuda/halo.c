@@ -1,7 +1,8 @@
-/* halo.c - W21's exchange of a colour where a domain lies on a GPU and its neighbours are other
- * ranks.  The host goes from colour to colour: what rows need is put into x as soon as it has come,
- * boundary rows are relaxed, packed and on their way to the host, and interior rows run while that
- * is sent.  Everything is launched on one stream, so that the host waits for packed rows alone. */
+/* halo.c - W21's exchange of a colour if a domain is on a GPU and its neighbours are other ranks.
+ * The host processes one colour after the other.  It copies received rows into x when they have
+ * arrived; boundary rows are relaxed, packed and copied to the host; interior rows run while MPI
+ * sends the boundary rows.  All launches are on one stream, so that the host waits for packed rows
+ * only. */
 #include <string.h>
 
 #include "device/shared.h"
@@ -11,14 +12,14 @@
 
 struct trs_relax_halo {
   trs_relax_mover base;
-  int64_t row;                /* bytes of a row of x */
+  int64_t row;                /* bytes per row of x */
   int64_t sent;               /* rows of all messages */
-  int32_t *list;              /* device: positions of rows that are sent */
-  char *packed, *arrived;     /* device: as base.out, base.in */
-  trs_device_event *gone;     /* the last colour's rows are in base.out */
-  trs_device_event **settled; /* of each colour: what came of it is in x */
-  int32_t begun;              /* the colour that gone is of, or -1 */
-  trs_failure failed;         /* kept until the sweep's end: others wait for what is to be sent */
+  int32_t *list;              /* device: positions of the rows to send */
+  char *packed, *arrived;     /* device: like base.out, base.in */
+  trs_device_event *gone;     /* the last colour's rows have arrived in base.out */
+  trs_device_event **settled; /* per colour: its received rows are in x */
+  int32_t begun;              /* the colour of event gone, or -1 */
+  trs_failure failed;         /* reported at the sweep's end, because others wait for messages */
 };
 
 static void keep(trs_relax_halo *h, trs_status status) {
@@ -37,7 +38,7 @@ static trs_relax_rows_moved rows_moved(const trs_relaxation *R, int64_t nrhs) {
 
 /* ---- Messages ---- */
 
-/* The colour's boundary rows on their way to the host. */
+/* Copies the colour's boundary rows to the host. */
 static trs_status begin_pack(trs_relaxation *R, int32_t c, int64_t nrhs) {
   trs_relax_halo *h = R->gpu->halo;
   const trs_domain *D = R->domain;
@@ -111,7 +112,7 @@ void trs_relax_halo_sweep(trs_relaxation *R, int64_t sweeps, trs_sweep_direction
   }
 }
 
-/* Rows of others begin from zero, or from what those bring. */
+/* Rows of other ranks start from zero, or from their values on those ranks. */
 trs_status trs_relax_halo_start(trs_relaxation *R, bool keep_x) {
   trs_relax_halo *h = R->gpu->halo;
   const trs_relax_args *a = &R->gpu->args;
@@ -159,11 +160,11 @@ static trs_status make_room(trs_relaxation *R, trs_relax_halo *h) {
   TRS_TRY(trs_device_alloc(g->device, (void **)&h->list, h->sent, sizeof *h->list, g->stream));
   TRS_TRY(trs_device_alloc(g->device, (void **)&h->packed, h->sent, (size_t)each, g->stream));
   TRS_TRY(trs_device_alloc(g->device, (void **)&h->arrived, R->nhalo, (size_t)each, g->stream));
-  TRS_TRY(trs_relax_need_stages(R)); /* not in a sweep: one rank's failure is agreed on here */
+  TRS_TRY(trs_relax_need_stages(R)); /* outside of a sweep: all ranks agree on the status here */
   TRS_TRY(trs_device_alloc_pinned((void **)&h->base.out, h->sent * each));
   TRS_TRY(trs_device_alloc_pinned((void **)&h->base.in, R->nhalo * each));
   TRS_TRY(trs_device_copy(h->list, D->sent, h->sent * (int64_t)sizeof *h->list, g->stream));
-  /* b and x are those of the domain's rows alone */
+  /* b and x have the domain's rows only */
   TRS_TRY(trs_device_copy((void *)(uintptr_t)g->args.row, R->place,
                           R->nrows * (int64_t)sizeof *R->place, g->stream));
   return trs_device_wait(g->stream);

@@ -1,4 +1,4 @@
-/* halo.cu - rows of x that travel between ranks, packed and back. */
+/* halo.cu - packs and unpacks rows of x that are sent between ranks. */
 #include <cuda_runtime.h>
 
 #include "relax/cuda/halo.h"
@@ -7,7 +7,7 @@ namespace {
 
 constexpr int THREADS = 256;
 
-/* Row k is packed as its right-hand sides one behind the other. */
+/* Packed row k has its right-hand sides in sequence. */
 template <class X, bool OUT>
 __global__ void __launch_bounds__(THREADS)
     move_rows(const __grid_constant__ trs_relax_rows_moved m) {

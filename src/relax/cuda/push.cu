@@ -1,12 +1,13 @@
-/* push.cu - x of boundary rows goes straight into the memory of the members that read it.
+/* push.cu - stores x of boundary rows directly into the memory of the members that read it.
  *
- * Order of memory.  A block's stores to other members come before its fence of system scope, the
- * fence before it counts itself arrived; the last block passes a fence and raises the word of each
- * receiver.  Who has seen the word passes a fence, and kernels behind it in the stream read x.
- * Against overwriting what is still read, a member is sent x of a turn only when it has begun that
- * turn: what it relaxed before is done, and a colour reads none of its own.
- * A member's wait is for launches that the order of turns puts before its own: nobody waits in a
- * circle.  Waits have a limit, which one member tells all. */
+ * Memory order.  A block of threads stores to other members, passes a fence of system scope, and
+ * then counts itself as arrived; the last block passes a fence and raises the word of each
+ * receiver.  The thread that sees the word passes a fence, and later kernels in the stream read x.
+ * To avoid overwriting data still in use, a member is sent x of a turn only when it has begun that
+ * turn: its earlier rows are then done, and no row of a colour reads another of that colour.
+ *
+ * A member waits only for launches that precede its own in the order of turns, so a circular wait
+ * is impossible.  Waits have a limit; the member that exceeds it signals all others. */
 #include "relax/cuda/push.cuh"
 
 namespace {
@@ -15,7 +16,7 @@ using namespace trs;
 
 constexpr int THREADS = 256, MOST_BLOCKS = 64;
 
-/* A thread a member. */
+/* One thread per member. */
 __global__ void begin_turn(const __grid_constant__ trs_relax_turn t) {
   const unsigned m = threadIdx.x;
   await_kernel_before();

@@ -1,5 +1,5 @@
-/* push.cuh - waiting for words that other members of a group raise: with a limit, which one member
- * tells all. */
+/* push.cuh - waits for words that other members of a group raise, with a limit; the member that
+ * exceeds it signals all others. */
 #ifndef TRS_RELAX_CUDA_PUSH_CUH
 #define TRS_RELAX_CUDA_PUSH_CUH
 
@@ -10,7 +10,8 @@ namespace trs {
 
 __device__ inline void fence_system() { asm volatile("fence.acq_rel.sys;" ::: "memory"); }
 
-/* Begins at start, 0 for not yet; gives back 0 once it, or any member's, has lasted too long. */
+/* start is 0 before the wait begins.  Returns 0 once this wait, or one of any member, has exceeded
+ * the limit. */
 __device__ __noinline__ inline unsigned long long look_at_turn(trs_relax_signs *const *signs,
                                                                int me, int members,
                                                                unsigned long long start) {
@@ -24,7 +25,7 @@ __device__ __noinline__ inline unsigned long long look_at_turn(trs_relax_signs *
   return 0;
 }
 
-/* Until *word, in own memory, is at least turn. */
+/* Waits until *word, in own memory, is at least turn. */
 __device__ inline void wait_until(trs_relax_signs *const *signs, int me, int members,
                                   const uint64_t *word, uint64_t turn) {
   unsigned long long start = 0;

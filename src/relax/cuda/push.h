@@ -1,4 +1,5 @@
-/* push.h - x between the members of a group, in the kernels' view.  C and CUDA C++. */
+/* push.h - transfer of x between the members of a group: arguments of the kernels.  C and CUDA C++.
+ */
 #ifndef TRS_RELAX_CUDA_PUSH_H
 #define TRS_RELAX_CUDA_PUSH_H
 
@@ -8,14 +9,14 @@
 extern "C" {
 #endif
 
-/* One at each member, in symmetric memory.  Turns of colours are counted from 1 on, over all calls;
- * every member goes through the same. */
+/* One per member, in symmetric memory.  Turns of colours are counted from 1 on, over all calls;
+ * every member executes the same turns. */
 typedef struct trs_relax_signs {
   uint64_t begun[TRS_RELAX_MEMBERS];  /* the turn in which member m may be sent x of that colour */
-  uint64_t pushed[TRS_RELAX_MEMBERS]; /* the turn up to which member m has sent */
-  uint64_t told;                      /* 0, or whose wait passed the limit: member + 1 */
-  uint64_t limit;                     /* nanoseconds a wait may last */
-  uint32_t arrived;                   /* blocks of threads that have pushed, in this turn */
+  uint64_t pushed[TRS_RELAX_MEMBERS]; /* the latest turn whose x member m has sent */
+  uint64_t told;                      /* 0, or the member whose wait exceeded the limit, + 1 */
+  uint64_t limit;                     /* limit of a wait in nanoseconds */
+  uint32_t arrived;                   /* blocks of threads that have pushed in this turn */
 } trs_relax_signs;
 
 /* A member's turn of a colour. */
@@ -23,25 +24,25 @@ typedef struct trs_relax_turn {
   int32_t me, members;
   uint64_t turn;
   uint32_t senders, receivers; /* bits: members that send x of this colour to me, or get it */
-  uint64_t needed[TRS_RELAX_MEMBERS]; /* turns that must have been pushed; 0: none */
+  uint64_t needed[TRS_RELAX_MEMBERS]; /* turns whose push must be complete; 0: none */
   trs_relax_signs *signs[TRS_RELAX_MEMBERS];
 } trs_relax_turn;
 
 /* x of a member: right-hand side c's row p at x + c stride + p pitch. */
 typedef struct trs_relax_push {
   int64_t count;
-  const int32_t *from, *to; /* positions here and at */
+  const int32_t *from, *to; /* positions on this member, and on the receiver */
   const uint8_t *member;
   int block, pitch, nrhs, size; /* size: bytes of an element */
   int64_t stride[TRS_RELAX_MEMBERS];
   void *x[TRS_RELAX_MEMBERS];
 } trs_relax_push;
 
-/* Tells the senders that rows before this turn are done, and waits for what its rows need.
- * overlaps: the launch before in the stream may still run; this one waits for it. */
+/* Signals the senders that rows before this turn are done, and waits for the rows that it needs.
+ * overlaps: the previous launch in the stream may still run; this one waits for it. */
 trs_status trs_relax_begin_turn(const trs_relax_turn *turn, int overlaps, trs_stream stream);
-/* Boundary rows are relaxed by the launch before: waits until receivers may be sent them, stores
- * them there, and tells. */
+/* The previous launch relaxes boundary rows.  This one waits until receivers accept them, stores
+ * them there, and signals the receivers. */
 trs_status trs_relax_push_rows(const trs_relax_turn *turn, const trs_relax_push *push, int overlaps,
                                trs_stream stream);
 

@@ -1,5 +1,5 @@
-/* row.cuh - what the kernels of relaxation share: ways of storing, a row's sum, its diagonal block.
- */
+/* row.cuh - device functions that the kernels of relaxation share: storage formats, a row's sum,
+ * its diagonal block. */
 #ifndef TRS_RELAX_CUDA_ROW_CUH
 #define TRS_RELAX_CUDA_ROW_CUH
 
@@ -15,10 +15,10 @@ namespace trs {
 
 constexpr unsigned WARP = 32, EVERY_LANE = ~0u;
 
-/* ---- Ways of storing, as relax/instantiate.h has them for the CPU. ---- */
+/* ---- Storage formats, as relax/instantiate.h defines them for the CPU. ---- */
 
-/* Sums and the diagonal are of `sum`; products may be made, and those of one block added, in
- * `product`. */
+/* Sums and the diagonal have type `sum`.  Products, and the sum of one block's products, may have
+ * type `product`. */
 template <int STORE>
 struct stored {
   using off = float;
@@ -68,8 +68,8 @@ __device__ inline typename stored<STORE>::product decode(typename stored<STORE>:
 /* 2^power, power from -126 to 127 */
 __device__ inline float two_to(int power) { return __int_as_float((power + 127) << 23); }
 
-/* by_store(store, [&](auto s) { constexpr int STORE = decltype(s)::value; ... }); by_block gives 0
- * for sizes that have no kernel of their own. */
+/* by_store(store, [&](auto s) { constexpr int STORE = decltype(s)::value; ... }); by_block passes 0
+ * for sizes without a kernel of their own. */
 template <class F>
 inline cudaError_t by_store(int store, F f) {
   switch (store) {
@@ -106,13 +106,13 @@ inline cudaError_t by_block(int block, F f) {
   }
 }
 
-/* ---- A row's lanes.  Lane first + i has component i of its block row; all lanes of the warp call,
- * and those without a row bring any address that can be read. ---- */
+/* ---- The lanes of a row.  Lane first + i has component i of its block row.  All lanes of the warp
+ * call these functions; lanes without a row pass any readable address. ---- */
 
-/* B: the block size where it is known, else 0. */
+/* B: the block size if known at compile time, else 0. */
 template <int B>
 struct lanes {
-  int b, i, first, slot; /* slot: which of the groups of b lanes */
+  int b, i, first, slot; /* slot: index among the groups of b lanes */
   __device__ lanes(int block, int lane)
       : b(B ? B : block), i(lane % b), first(lane - i), slot(lane / b) {}
 };
@@ -153,8 +153,8 @@ __device__ inline S multiply_diagonal(const lanes<B> &l, const S *d, S x) {
   return sum;
 }
 
-/* The squares of a row's components together, in every lane of it: added in their order, and zero
- * only where all components are. */
+/* The sum of the squares of a row's components, in every lane of the row: added in component order,
+ * and zero only if all components are. */
 template <int B>
 __device__ inline double add_squares(const lanes<B> &l, double e) {
   double sum = 0;
@@ -175,7 +175,7 @@ __device__ inline void add_exactly(uint64_t *words, double number) {
       atomicAdd(reinterpret_cast<unsigned long long *>(words + at + k),
                 static_cast<unsigned long long>(low[k]));
 }
-/* A block of threads adds its words to those of all. */
+/* Adds the words of a block of threads to the total. */
 __device__ inline void join_exactly(uint64_t *all, const uint64_t *words) {
   __syncthreads();
   for (unsigned k = threadIdx.x; k < TRS_EXACT_WORDS; k += blockDim.x)
@@ -184,7 +184,7 @@ __device__ inline void join_exactly(uint64_t *all, const uint64_t *words) {
                 static_cast<unsigned long long>(words[k]));
 }
 
-/* *x moves the share omega of the way to z. */
+/* Moves *x by the fraction omega towards z. */
 template <class S, class X>
 __device__ inline void relax(X *x, S z, double omega) {
   *x = omega == 1 ? X(z) : X(S(*x) + S(omega) * (z - S(*x)));

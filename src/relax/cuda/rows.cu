@@ -1,13 +1,15 @@
-/* rows.cu - W21's kernels: a warp takes a block row, or as many as fit its lanes (six of 5 x 5).
+/* rows.cu - W21's kernels: a warp takes one block row, or as many as fit its lanes (six of 5 x 5).
  *
- * A block row's blocks, column-major one behind the other, are a run of columns of b elements.  A
- * group of b lanes takes a column, a lane an element.  warp-row: the groups of a warp take columns
- * in turn, so that a warp reads consecutive elements, and their sums are added in the end.
- * warp-six-rows: each group has a row of its own, and nothing to add.
- * With asynchronous copies a lane's elements pass through a ring in shared memory that the lane
- * alone fills and reads: more are on their way than registers would hold.  A copy has 4 bytes or
- * more, so elements of 16 bits come without.
- * All sums have a fixed order.  O(blocks) work, every block read once for each right-hand side. */
+ * The blocks of a block row, column-major and contiguous, form a sequence of columns of b elements.
+ * A group of b lanes takes a column, one lane per element.  warp-row: the groups of a warp take
+ * columns in turn, so that a warp reads consecutive elements; their sums are added at the end.
+ * warp-six-rows: each group has its own row, and no addition is needed.
+ *
+ * With asynchronous copies, a lane's elements pass through a ring in shared memory that only this
+ * lane fills and reads: more loads are in flight than registers could hold.  A copy has at least 4
+ * bytes, so 16-bit elements use no asynchronous copies.
+ *
+ * All sums have a fixed order.  O(blocks) work; every block is read once per right-hand side. */
 #include "relax/cuda/row.cuh"
 
 namespace {
@@ -15,7 +17,7 @@ namespace {
 using namespace trs;
 
 constexpr int THREADS = 256, WARPS = THREADS / int(WARP);
-constexpr int BATCH = 4;  /* columns of a lane that are asked for together */
+constexpr int BATCH = 4;  /* columns per lane that are loaded together */
 constexpr int STAGES = 4; /* batches in the ring */
 
 template <int BYTES>
@@ -32,7 +34,7 @@ __device__ inline void await_copies() {
 
 /* A lane's columns of a row: first, first + step, ... below count. */
 struct columns {
-  int64_t block; /* the row's first one */
+  int64_t block; /* the first column of the row */
   int first, step, count;
 };
 
@@ -62,7 +64,7 @@ class row_sum {
     return total;
   }
 
-  /* ring: this lane's, of STAGES * BATCH elements, WARP apart. */
+  /* ring: STAGES * BATCH elements of this lane, WARP apart. */
   __device__ sum async(off *ring) const {
     sum total = 0;
     int t = c_.first;
@@ -98,7 +100,7 @@ class row_sum {
     commit_copies();
   }
 
-  /* Columns past the row's end are left out: nothing may come of 0 times infinity. */
+  /* Columns past the row's end are omitted, because 0 times infinity would be NaN. */
   __device__ void add(sum &total, int t, const off (&v)[BATCH]) const {
     product x[BATCH];
 #pragma unroll
@@ -122,7 +124,7 @@ class row_sum {
   }
 };
 
-/* The sum of row p, whole in every lane of group 0 (warp-row) or of its own group. */
+/* The sum of row p, complete in every lane of group 0 (warp-row) or of its own group. */
 template <int STORE, int B, bool SIX, bool ASYNC>
 __device__ inline typename stored<STORE>::sum sum_row(const trs_relax_args &a, const lanes<B> &l,
                                                       int64_t p, bool there,
@@ -149,12 +151,12 @@ __device__ inline typename stored<STORE>::sum sum_row(const trs_relax_args &a, c
   }
 }
 
-/* Where a warp's lanes are: the position of the lane's row, and whether it has one. */
+/* The position of a lane's row, and whether the lane has one. */
 template <int B, bool SIX>
 struct place {
   lanes<B> l;
   int64_t p;
-  bool there, last_step; /* there: sums; last_step: solves and stores */
+  bool there, last_step; /* there: the lane adds to sums; last_step: it solves and stores */
   __device__ place(int block, int64_t first, int64_t end) : l(block, int(threadIdx.x % WARP)) {
     const int groups = int(WARP) / l.b;
     p = SIX ? first + l.slot : first;
@@ -185,7 +187,8 @@ __global__ void __launch_bounds__(THREADS)
 
 /* ---- Norms ---- */
 
-/* Squares of the rows of r - A x, a block of threads for each part of them, into a's words. */
+/* Adds the squares of the rows of r - A x to a's words; each block of threads takes a part of the
+ * rows. */
 template <int STORE>
 __global__ void __launch_bounds__(THREADS) residual(const __grid_constant__ trs_relax_args a) {
   using T = stored<STORE>;
@@ -252,7 +255,7 @@ unsigned blocks_for(int64_t count, int64_t each) {
   return static_cast<unsigned>((count + each - 1) / each);
 }
 
-/* A launch whose reads of x are to stay in L2, as far as there is room. */
+/* A launch that keeps its reads of x in L2 as far as possible. */
 template <class K>
 cudaError_t launch_rows(K kernel, const trs_relax_args &a, const trs_relax_rows_how &how,
                         int64_t begin, int64_t end, cudaStream_t stream) {

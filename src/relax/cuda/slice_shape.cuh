@@ -1,4 +1,4 @@
-/* slice_shape.cuh - where the parts of a slice stand in memory (slices.cu). */
+/* slice_shape.cuh - the memory layout of a slice (slices.cu). */
 #ifndef TRS_RELAX_CUDA_SLICE_SHAPE_CUH
 #define TRS_RELAX_CUDA_SLICE_SHAPE_CUH
 
@@ -9,9 +9,9 @@ namespace slices {
 
 constexpr int round16(int bytes) { return (bytes + 15) / 16 * 16; }
 
-/* A slice of a store's blocks of B x B in memory: turns of TURN blocks of each row, each a head of
- * places in x (and powers) and vectors of 16 bytes, lane beside lane, of which the last turn has
- * only those that hold something; behind them a tail of D and its pivots. */
+/* A slice of B x B blocks in one storage format: turns of TURN blocks per row.  Each turn has a
+ * head with positions in x (and powers), and vectors of 16 bytes, interleaved by lane; the last
+ * turn has only the nonempty vectors.  A tail with D and its pivots follows. */
 template <int STORE, int B>
 struct shape {
   using off = typename stored<STORE>::off;
@@ -21,7 +21,7 @@ struct shape {
   static constexpr int EACH = 16 / int(sizeof(off));
   static constexpr int TURN = TRS_RELAX_SLICE_TURN(B, int(sizeof(off)));
   static constexpr int VECTORS = TURN * B / EACH;
-  static constexpr int POWERS = ROWS * TURN * 4; /* where they begin */
+  static constexpr int POWERS = ROWS * TURN * 4; /* offsets of the parts */
   static constexpr int HEAD = round16(POWERS + (SCALED ? ROWS * TURN : 0));
   static constexpr int PIVOTS = round16(B * LANES * int(sizeof(sum)));
   static constexpr int TAIL = PIVOTS + round16(LANES);
@@ -40,7 +40,7 @@ struct shape {
   }
 };
 
-/* f(store, block) as constants. */
+/* Calls f(store, block) with both as constants. */
 template <class F>
 cudaError_t by_shape(const trs_relax_args *a, F f) {
   return by_store(a->store, [&](auto store) {

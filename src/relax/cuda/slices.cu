@@ -1,22 +1,22 @@
-/* slices.cu - W21's Algorithm 1 by a kernel of our own, for blocks of 1 to 8.
+/* slices.cu - W21's Algorithm 1 by the library's own kernel, for blocks of 1 to 8.
  *
- * A slice is as many rows of a colour as fit the lanes of a warp, six of 5 x 5, with about as many
- * blocks each.  All that it has lies in one run of memory: turns of some blocks of each row, and a
- * tail with the factors of D.  A turn is its block columns and then vectors of 16 bytes, lane
- * beside lane.  A lane has one column of each block: it multiplies it by its own element of x and
- * adds to all components of the row, and only at a slice's end do sums go from lane to lane.
+ * A slice is as many rows of a colour as fit the lanes of a warp, six of 5 x 5, with similar
+ * numbers of blocks.  All its data are contiguous: turns of some blocks per row, and a tail with
+ * the factors of D.  A turn has its block columns, then vectors of 16 bytes, interleaved by lane.
+ * A lane has one column of each block: it multiplies the column by its element of x and adds to all
+ * components of the row.  Sums pass between lanes only at the end of a slice.
  *
- * A launch makes as many sweeps as are wanted, one block of threads a multiprocessor, all there at
- * once.  A warp has a ring of stages in shared memory, a turn or a tail each, which bulk copies
- * fill in the order of its slices.  That order does not depend on x, so copies run ahead over the
- * ends of slices and colours, also while the blocks of threads wait for each other between two
- * colours.
+ * One launch makes all requested sweeps, with one block of threads per multiprocessor, all
+ * resident. A warp has a ring of stages in shared memory, each for one turn or tail, which bulk
+ * copies fill in the order of its slices.  That order does not depend on x, so copies run ahead
+ * across the ends of slices and colours, also while the blocks of threads wait for each other
+ * between two colours.
  *
- * On several GPUs each has one launch too.  A colour's boundary rows come first, and go at once to
- * the members that read them, which are told when all have gone.  A member begins a turn when its
- * own rows of the turn before are done and the others' boundary rows are here; only what sends to
- * another member waits until that one has begun the turn too.  The order of memory is that of
- * push.cu. */
+ * On several GPUs each has one launch too.  A colour's boundary rows come first, and are stored at
+ * once in the members that read them, which are signalled when all are stored.  A member begins a
+ * turn when its own rows of the previous turn are done and the other members' boundary rows have
+ * arrived.  Only rows sent to another member wait until that member has begun the turn too.  The
+ * memory order is that of push.cu. */
 #include "relax/cuda/stream.cuh"
 
 namespace {
@@ -33,15 +33,16 @@ class crossing {
   __device__ crossing(const trs_relax_slices &s, const trs_relax_meeting &m)
       : arrived_(s.arrived), fault_(s.fault), m_(m) {}
 
-  /* Before the first turn.  goes_on: the launch before made the turn before, and what the others
-     sent in it is here. */
+  /* Before the first turn.  goes_on: the previous launch made the previous turn, and the rows that
+   * other members sent in it have arrived. */
   __device__ void enter(const course &c, bool goes_on) {
     if (m_.members <= 1) return;
     if (threadIdx.x < WARP) meet(c, !goes_on);
     __syncthreads();
   }
-  /* All blocks of threads are here; what they and other members made of x is visible.  The wait has
-     a limit like any other, though only a GPU that stands still passes it: all blocks run. */
+  /* A barrier of all blocks of threads: their x and that of other members is visible afterwards.
+   * The wait has a limit like any other.  Because all blocks are resident, only a GPU that has
+   * stopped exceeds it. */
   __device__ void pass(const course &c) {
     target_ += gridDim.x;
     __syncthreads();
@@ -55,7 +56,7 @@ class crossing {
     if (m_.members > 1 && threadIdx.x < WARP) meet(c, false);
     __syncthreads();
   }
-  /* For the next launch. */
+  /* Resets the count for the next launch. */
   __device__ void leave() {
     __syncthreads();
     if (threadIdx.x == 0 && target_ > 0 && atomicAdd(arrived_, 1u) == target_ + gridDim.x - 1)
@@ -67,7 +68,7 @@ class crossing {
   trs_fault *fault_;
   const trs_relax_meeting &m_;
 
-  /* A lane a member. */
+  /* One lane per member. */
   __device__ void meet(const course &c, bool first) {
     const int k = int(threadIdx.x);
     const uint64_t turn = m_.turn + 1 + uint64_t(c.turn());
@@ -120,13 +121,13 @@ __global__ void __launch_bounds__(MOST_WARPS *int(WARP), 1)
 
 /* ---- Launches ---- */
 
-/* Many warps with short rings: what the rings leave of the memory caches x, which counts for more
- * (docs/experiments.md). */
+/* Many warps with short rings: shared memory that the rings leave free caches x, which has more
+ * effect (docs/experiments.md). */
 constexpr int USUAL_WARPS = MOST_WARPS, USUAL_STAGES = LEAST_STAGES;
-constexpr int STATIC_BYTES = 1024; /* of shared memory, beside the rings */
+constexpr int STATIC_BYTES = 1024; /* bytes of shared memory, beside the rings */
 
-/* The kernels may have all the shared memory there is, whatever a launch takes of it: the
- * permission is one for all relaxations on the device. */
+/* Allows the kernels all shared memory, whatever a launch uses: this permission is one setting for
+ * all relaxations on the device. */
 template <int STORE, int B>
 cudaError_t allow_memory(int *room) {
   int device = 0, bytes = 0;
@@ -143,8 +144,8 @@ cudaError_t allow_memory(int *room) {
   return error;
 }
 
-/* A launch for one right-hand side; meets: its blocks of threads wait for each other, and are all
- * there at once. */
+/* A launch for one right-hand side; meets: its blocks of threads wait for each other, and must all
+ * be resident. */
 template <class FORM, class K>
 cudaError_t launch_trip(K kernel, const trs_relax_args *a, const trs_relax_slices *s,
                         const trs_relax_meeting &m, const trip &t, bool meets, int rhs,
@@ -193,7 +194,7 @@ extern "C" trs_status trs_relax_slices_prepare(const trs_relax_args *a, trs_rela
     s->stages = room / warps < stages ? room / warps : stages;
     const int64_t taken = s->warps * s->stages * shape<STORE, B>::STAGE + 2 * STATIC_BYTES;
     const int64_t percent = (100 * taken + bytes) / (bytes + STATIC_BYTES);
-    /* A wish, which nothing but speed depends on: what the rings do not take caches x. */
+    /* A preference that affects only speed: memory that the rings do not use caches x. */
     if (e == cudaSuccess)
       e = cudaFuncSetAttribute(relax_slices<STORE, B>,
                                cudaFuncAttributePreferredSharedMemoryCarveout,
@@ -209,7 +210,7 @@ extern "C" trs_status trs_relax_slices_sweep(const trs_relax_args *a, const trs_
   constexpr int64_t MOST_TURNS = 2 * TRS_RELAX_MOST_SLICED_COLOURS;
   const bool back = direction == 1;
   auto to = static_cast<cudaStream_t>(stream);
-  const int64_t both = 2 * int64_t(s->ncolours); /* ways over the colours */
+  const int64_t both = 2 * int64_t(s->ncolours); /* directions over the colours */
   const int64_t each = MOST_TURNS / both * both;
   for (int64_t done = 0; done < turns; done += each) {
     const int64_t now = turns - done < each ? turns - done : each;

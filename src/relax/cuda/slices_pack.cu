@@ -1,5 +1,5 @@
-/* slices_pack.cu - the blocks and factors of slices (slices.cu) from those that W21's kernels read,
- * and the way back. */
+/* slices_pack.cu - packs the blocks and factors of slices (slices.cu) from the format of W21's
+ * kernels, and unpacks them. */
 #include "relax/cuda/slice_shape.cuh"
 
 namespace {

@@ -1,4 +1,4 @@
-/* stage.cuh - stages in shared memory: what copies fill and warps read (slices.cu). */
+/* stage.cuh - stages in shared memory, which copies fill and warps read (slices.cu). */
 #ifndef TRS_RELAX_CUDA_STAGE_CUH
 #define TRS_RELAX_CUDA_STAGE_CUH
 
@@ -7,7 +7,7 @@
 namespace trs {
 namespace slices {
 
-/* ---- Shared memory, by its 32-bit addresses: pointers would be made anew at every use. ---- */
+/* ---- Shared memory by 32-bit addresses: pointers would be recomputed at every use. ---- */
 
 __device__ inline uint4 shared_vector(unsigned at) {
   uint4 v;
@@ -35,8 +35,8 @@ __device__ inline void shared_store(unsigned at, float v) {
   asm volatile("st.shared.f32 [%0], %1;" ::"r"(at), "f"(v) : "memory");
 }
 
-/* ---- Copies of whole stages, each with a barrier: bulk copies from sm_90 on, by lane 0; before,
- * asynchronous copies by all lanes. ---- */
+/* ---- Copies of whole stages, each with a barrier: bulk copies by lane 0 from sm_90 on;
+ * asynchronous copies by all lanes on older devices. ---- */
 
 __device__ inline void init_barrier(unsigned barrier) {
 #if __CUDA_ARCH__ >= 900
@@ -45,14 +45,14 @@ __device__ inline void init_barrier(unsigned barrier) {
   asm volatile("mbarrier.init.shared.b64 [%0], 32;" ::"r"(barrier) : "memory");
 #endif
 }
-/* Before the first copy, by who initialised. */
+/* Called before the first copy by the lane that initialised the barriers. */
 __device__ inline void show_barriers() {
 #if __CUDA_ARCH__ >= 900
   asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
   asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
 #endif
 }
-/* Stores into a stage come before the copy that is next into it. */
+/* Orders stores into a stage before the next copy into it. */
 __device__ inline void show_stores() {
 #if __CUDA_ARCH__ >= 900
   asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
@@ -73,7 +73,7 @@ __device__ inline void await_barrier(unsigned barrier, unsigned parity) {
       : "memory");
 #endif
 }
-/* A multiple of 16 bytes that nobody reads twice a sweep. */
+/* Copies a multiple of 16 bytes that is read only once per sweep. */
 __device__ inline void copy_stage(unsigned to, const char *from, int bytes, unsigned barrier,
                                   int lane, uint64_t policy) {
 #if __CUDA_ARCH__ >= 900
@@ -96,7 +96,7 @@ __device__ inline void copy_stage(unsigned to, const char *from, int bytes, unsi
 }
 __device__ inline void ask_for(const void *p) { asm volatile("prefetch.global.L2 [%0];" ::"l"(p)); }
 
-/* Element e of words that hold elements of a store one behind the other. */
+/* Element e of packed words in a storage format. */
 template <int STORE>
 __device__ inline typename stored<STORE>::product element_of(const uint32_t *word, int e) {
   if constexpr (sizeof(typename stored<STORE>::off) == 8)

@@ -1,4 +1,4 @@
-/* stream.cuh - a warp's slices, one behind the other through a ring of stages (slices.cu). */
+/* stream.cuh - the slices of a warp in sequence, through a ring of stages (slices.cu). */
 #ifndef TRS_RELAX_CUDA_STREAM_CUH
 #define TRS_RELAX_CUDA_STREAM_CUH
 
@@ -9,20 +9,20 @@
 namespace trs {
 namespace slices {
 
-/* Blocks whose products are added in the products' type. */
+/* Number of blocks whose products are added in the products' type. */
 constexpr int BLOCKS_A_SUM = 64;
 
 /* ---- The order of slices ---- */
 
-/* Turns of colours, of which each has boundary rows (part 0) and others (part 1). */
+/* A range of turns of colours; each turn has boundary rows (part 0) and other rows (part 1). */
 struct trip {
-  int colour, step, turns; /* the first colour; and to the next one */
-  bool turns_round;        /* at the last colour, else from the first on again */
+  int colour, step, turns; /* the first colour; the step to the next colour */
+  bool turns_round;        /* reverses at the last colour; else starts again from the first */
   int first_part, end_part;
-  bool goes_on; /* from another trip's last turn, for a meeting */
+  bool goes_on; /* continues the last turn of another trip, for a meeting */
 };
 
-/* A warp's slices: of those of its block of threads every so-manieth. */
+/* The slices of a warp: every k-th slice of its block of threads, for k warps per block. */
 class course {
  public:
   __device__ course(const trs_relax_slices &s, const trip &t)
@@ -33,7 +33,7 @@ class course {
   __device__ bool at_boundary() const { return part_ == 0; }
   __device__ int turn() const { return turn_; }
   __device__ int32_t number() const { return number_; }
-  /* To a turn's beginning, where it has no slice yet. */
+  /* Moves to the beginning of a turn, before its first slice. */
   __device__ void next_turn() {
     part_ = t_->first_part;
     turn_++;
@@ -46,7 +46,8 @@ class course {
       colour_ = t_->colour;
     }
   }
-  /* To the first slice from here on, through parts without any; and to the one behind it. */
+  /* seek moves to the first slice from here on, past empty parts; next moves to the following
+   * slice. */
   __device__ void seek() {
     while (!done() && number_ >= end_) {
       if (++part_ == t_->end_part) next_turn();
@@ -57,7 +58,7 @@ class course {
     number_ += int32_t(blockDim.x / WARP);
     seek();
   }
-  /* Slices that all blocks of threads have of this turn's boundary rows. */
+  /* The number of this turn's boundary slices, over all blocks of threads. */
   __device__ int boundary_slices() const {
     return s_->starts[2 * colour_ + 1] - s_->starts[2 * colour_];
   }
@@ -68,7 +69,8 @@ class course {
   int turn_ = 0, part_, colour_, step_;
   int32_t number_ = 0, end_ = 0;
 
-  /* Of the part's slices each block of threads has as many, the first ones one more. */
+  /* Each block of threads has an equal number of the part's slices; the first ones have one more.
+   */
   __device__ void enter() {
     if (done()) return;
     const int32_t *start = s_->starts + 2 * colour_ + part_;
@@ -112,11 +114,11 @@ class stream {
     x_ = static_cast<X *>(a.x) + rhs * a.x_stride;
     r_ = static_cast<const sum *>(a.r) + rhs * a.r_stride;
     own_x_ = x_ + l_.i;
-    /* Kept in registers, not made anew at every use. */
+    /* Keeps these in registers, so that they are not recomputed at every use. */
     asm volatile("" : "+r"(first_), "+r"(end_), "+l"(own_x_));
   }
 
-  /* Asks for the first stages. */
+  /* Requests the first stages. */
   __device__ void begin() {
     if (lane_ == 0) {
 #pragma unroll 1
@@ -131,9 +133,9 @@ class stream {
     for (unsigned k = first_; k != end_; k += form::STAGE) ask(k);
   }
 
-  /* between(turn): when a turn begins, but the first; slice(another): for each, with another of the
-     same turn behind it or not.  Where the next one is, also of the next turn, has been looked up
-     before one is used: when a turn begins only x has to come. */
+  /* Calls between(turn) at the beginning of each turn except the first, and slice(another) for each
+   * slice; another: the next slice is in the same turn.  The next slice, also of the next turn, is
+   * looked up in advance: at the beginning of a turn only x is missing. */
   template <class BETWEEN, class SLICE>
   __device__ void run(BETWEEN between, SLICE slice) {
     ahead_.seek();
@@ -189,7 +191,7 @@ class stream {
   struct slice {
     int32_t width, position, count; /* count: of the lane's row, -1 without one */
   };
-  struct place { /* of a stage, and the parity that its barrier awaits */
+  struct place { /* address of a stage, and the parity that its barrier awaits */
     unsigned at, parity;
   };
   const trs_relax_args &a_;
@@ -197,22 +199,22 @@ class stream {
   const trs_relax_meeting &meeting_;
   int rhs_, lane_;
   lanes<B> l_;
-  unsigned first_, end_; /* this warp's stages */
+  unsigned first_, end_; /* stages of this warp */
   uint64_t once_;
   X *x_;
   const X *own_x_;
   const sum *r_;
-  /* What is asked for next: from from_ on left_ stages of a slice, full turns, then one of last_
-     bytes, and the tail.  Behind it comes asked_, which is at to_ask_. */
+  /* The next requests: left_ full stages of a slice starting at from_, then one of last_ bytes, and
+   * the tail.  After this slice comes asked_, whose descriptor is to_ask_. */
   course asked_;
   trs_relax_slice to_ask_ = {};
   const char *from_ = nullptr;
   int left_ = 0, last_ = 0;
-  /* What is used, now_, and what comes behind it, next_. */
+  /* The current slice now_ and its successor next_. */
   course ahead_, used_;
   slice now_ = {}, next_ = {};
   place at_;
-  int received_ = -1;   /* the turn that receivers are known to have begun */
+  int received_ = -1;   /* the latest turn that receivers are known to have begun */
   bool primed_ = false; /* x_now_ is that of the coming slice's first turn */
   X x_now_[TURN];
   uint32_t power_now_[T::scaled ? (TURN + 3) / 4 : 1];
@@ -252,7 +254,7 @@ class stream {
     await_barrier(k.at, k.parity);
     return k.at + 16;
   }
-  /* The present stage has been read by all lanes. */
+  /* All lanes have read the present stage. */
   __device__ void release() {
     __syncwarp();
     ask(at_.at);
@@ -286,11 +288,12 @@ class stream {
     }
   }
 
-  /* part += the present turn's blocks times x_now_; left: blocks that there are. */
+  /* part += the present turn's blocks times x_now_; left: number of remaining blocks. */
   template <bool ALL>
   __device__ void multiply(int left, product (&part)[B]) const {
     uint32_t word[4 * VECTORS];
-    /* Lanes without a column read another's: past the last stage nothing may be read. */
+    /* Lanes without a column read another lane's column, because memory past the last stage must
+     * not be read. */
     const unsigned vector = at_.at + 16 + unsigned(form::HEAD + (l_.first + l_.i) * 16);
 #pragma unroll
     for (int q = 0; q < VECTORS; q++) {
@@ -310,7 +313,7 @@ class stream {
     }
   }
 
-  /* The sum over a row's lanes, of which lane i gets component i; by way of the present stage. */
+  /* The sum over a row's lanes, through the present stage; lane i gets component i. */
   __device__ sum add_up(const product (&part)[B]) const {
     constexpr unsigned SIZE = sizeof(sum);
     const unsigned room = at_.at + 16 + unsigned(form::HEAD);
@@ -331,7 +334,7 @@ class stream {
     return y;
   }
 
-  /* x of a turn is on its way while the turn before it is multiplied. */
+  /* Loads x of the next turn while the present turn is multiplied. */
   __device__ sum off_diagonal(bool another) {
     X x_next[TURN] = {};
     uint32_t power_next[T::scaled ? (TURN + 3) / 4 : 1] = {};
@@ -341,7 +344,8 @@ class stream {
     if (!primed_) load_x(await(at_), x_now_, power_now_);
     for (int left = now_.width, to_sum = BLOCKS_A_SUM;; left -= TURN) {
       const bool last = left <= TURN;
-      if (last) primed_ = another && next_.width > 0; /* not before: next_ is on its way */
+      if (last)
+        primed_ = another && next_.width > 0; /* only now, because next_ is still being loaded */
       if (!last || primed_) {
         place k = next(at_);
         if (last) k = next(k);
@@ -373,7 +377,7 @@ class stream {
 
   /* ---- D ---- */
 
-  /* The lane's row of each column, and its pivot. */
+  /* The lane's row of D, by columns, and its pivot. */
   __device__ int read_tail(sum (&d)[B]) const {
     const unsigned tail = await(at_), lane = unsigned(l_.first + l_.i);
 #pragma unroll
@@ -392,7 +396,7 @@ class stream {
     }
 #pragma unroll
     for (int j = B - 1; j >= 0; j--) {
-      const sum own = d[j]; /* by a branch on i == j it would be d[i], from memory */
+      const sum own = d[j]; /* a branch on i == j would load d[i] from memory */
       z *= l_.i == j ? own : sum(1);
       sum zj = __shfl_sync(EVERY_LANE, z, l_.first + j);
       if (l_.i < j) z = fma(-d[j], zj, z);
@@ -425,7 +429,7 @@ class stream {
 
   /* ---- Other members ---- */
 
-  /* Until they have begun this turn and do not read any more what is to be overwritten. */
+  /* Waits until receivers have begun this turn and no longer read the values to overwrite. */
   __device__ void await_receivers() {
     const trs_relax_meeting &m = meeting_;
     const uint64_t turn = m.turn + 1 + uint64_t(used_.turn());
@@ -443,7 +447,7 @@ class stream {
       static_cast<X *>(m.x[to])[rhs_ * m.stride[to] + int64_t(m.to[k]) * a_.pitch + l_.i] = x;
     }
   }
-  /* A boundary slice has gone; who counts the last one tells. */
+  /* A boundary slice has been stored; the warp that counts the last one signals the receivers. */
   __device__ void count_sent() const {
     const trs_relax_meeting &m = meeting_;
     __syncwarp();

@@ -1,9 +1,9 @@
-/* links.c - x between ranks: a persistent request for each message of each colour.
+/* links.c - messages with x between ranks: one persistent request per message of each colour.
  *
- * When a colour's turn comes, its rows of others are no longer read as they were, so its receives
- * begin: straight into x, for one right-hand side.  Sends begin when its boundary rows are relaxed.
- * Both wait until somebody needs the message, or its buffer again.  Ranks go through the colours in
- * one order, so that the messages between two of them match by their order alone. */
+ * When a colour's turn comes, no row reads its remote rows any more in their old state, so its
+ * receives start: directly into x, for one right-hand side.  Sends start when its boundary rows are
+ * relaxed.  Both complete when a row needs the message, or the buffer is reused.  All ranks process
+ * the colours in the same order, so the messages between two ranks match by their order alone. */
 #include "relax/mpi/links.h"
 
 #include <limits.h>
@@ -17,10 +17,10 @@ typedef struct mpi_links {
   trs_relaxation *R;
   trs_ranks *ranks;
   MPI_Comm comm;
-  int64_t nsends, nreceives, nrhs; /* nrhs: the requests are for so many; 0: there are none */
-  int64_t row;                     /* bytes of a row of x */
+  int64_t nsends, nreceives, nrhs; /* number of right-hand sides of the requests; 0: no requests */
+  int64_t row;                     /* bytes per row of x */
   MPI_Request *send, *receive;
-  uint8_t *open;  /* receives: begun, not yet waited for */
+  uint8_t *open;  /* receives: started and not yet complete */
   char *out, *in; /* packed messages; in: of several right-hand sides only; or the mover's */
   char *records;
   trs_failure failed;
@@ -44,7 +44,7 @@ static bool await(mpi_links *l, MPI_Request *request) {
 
 /* ---- Requests ---- */
 
-/* After a failure messages may still be on their way, into memory that is given back. */
+/* After a failure, messages may still be in transit, into memory that is about to be freed. */
 static void free_requests(mpi_links *l) {
   for (int64_t m = 0; l->nrhs && m < l->nreceives; m++)
     if (l->open[m]) MPI_Cancel(&l->receive[m]);
@@ -120,7 +120,7 @@ static void begin_receives(mpi_links *l, int32_t c) {
   }
 }
 
-/* The colour's messages of its last turn have left. */
+/* Waits until the colour's messages of its previous turn have left. */
 static void await_sends(mpi_links *l, int32_t c) {
   const trs_domain *D = l->R->domain;
   for (int64_t m = D->send_ptr[c]; m < D->send_ptr[c + 1] && !l->failed.status; m++)
@@ -138,19 +138,19 @@ static void begin_sends(mpi_links *l, int32_t c) {
   }
 }
 
-/* ---- What sweeps call ---- */
+/* ---- Functions that sweeps call ---- */
 
 static void arrive(trs_relax_links *links, int32_t c) {
   mpi_links *l = (mpi_links *)links;
   const trs_domain *D = l->R->domain;
   for (int64_t k = D->need_ptr[c]; k < D->need_ptr[c + 1]; k++) finish(l, D->need[k]);
   begin_receives(l, c);
-  if (l->R->mover) await_sends(l, c); /* before rows are packed in their place */
+  if (l->R->mover) await_sends(l, c); /* before new rows are packed into the same buffer */
 }
 
 static void give(trs_relax_links *links, int32_t c) { begin_sends((mpi_links *)links, c); }
 
-/* MPI libraries move large messages while one of their functions runs. */
+/* MPI libraries progress large messages only inside one of their functions. */
 static void look(trs_relax_links *links) {
   mpi_links *l = (mpi_links *)links;
   int there;
@@ -242,7 +242,7 @@ void trs_mpi_links_free(trs_relaxation *R) {
   mpi_links *l = R ? (mpi_links *)R->links : NULL;
   if (!l) return;
   free_requests(l);
-  if (R->mover) l->out = l->in = NULL; /* its own */
+  if (R->mover) l->out = l->in = NULL; /* the links' own communicator */
   void *const arrays[] = {l->send, l->receive, l->open, l->out, l->in, l->records, l};
   for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++) trs_free(arrays[k]);
   R->links = NULL;

@@ -1,6 +1,6 @@
-/* ranks.c - relaxation on ranks: the pattern goes to all, which colour it each for itself, so that
- * colours are those of one domain; values, b and x stay with who brings them, or are dealt by rank
- * 0. */
+/* ranks.c - relaxation on ranks: every rank receives the whole pattern and colours it, so that the
+ * colours are those of one domain; values, b and x stay on the ranks that provide them, or rank 0
+ * distributes them. */
 #include "relax/mpi/ranks.h"
 
 #include <math.h>
@@ -13,7 +13,7 @@
 
 /* ---- Rows, pattern ---- */
 
-/* Numbers of the rows brought, and how many each rank brings. */
+/* The numbers of the rows that ranks provide, and how many each rank provides. */
 static trs_status number_rows(trs_ranks_relaxation *Q, trs_block_source *source, int64_t *brought) {
   int64_t first = 0, n = 0;
   TRS_TRY(trs_ranks_records(&Q->ranks, &source->nrows, brought, sizeof *brought));
@@ -35,7 +35,7 @@ static trs_status number_rows(trs_ranks_relaxation *Q, trs_block_source *source,
   return TRS_SUCCESS;
 }
 
-/* The rows' patterns of all ranks. */
+/* The patterns of the rows of all ranks. */
 static trs_status share_pattern(trs_ranks *ranks, trs_block_pattern *whole,
                                 const trs_block_pattern *own, const int64_t *brought, int64_t n) {
   int64_t *blocks = NULL, mine = own->ptr[own->n];
@@ -57,7 +57,7 @@ static trs_status share_pattern(trs_ranks *ranks, trs_block_pattern *whole,
   return status;
 }
 
-/* The caller's colours of all rows, where ranks with rows have some; else *colour stays NULL. */
+/* The caller's colours of all rows, if ranks with rows provide them; else *colour stays NULL. */
 static trs_status share_colours(trs_ranks *ranks, int32_t **colour, const int32_t *own,
                                 const int64_t *brought, int64_t n) {
   int64_t votes[2] = {brought[ranks->rank] > 0 && own, brought[ranks->rank] > 0 && !own};
@@ -121,7 +121,7 @@ static trs_status deal_rows(trs_ranks_relaxation *Q, trs_block_system *S) {
   return trs_ranks_broadcast(ranks, S->owner, S->reads.n * (int64_t)sizeof *S->owner);
 }
 
-/* Rows of every rank; of a dealt system, which. */
+/* The number of rows of every rank; of a distributed system also their list. */
 static trs_status count_rows(trs_ranks_relaxation *Q, const trs_block_system *S) {
   int64_t n = S->reads.n, *next;
   int size = Q->ranks.size, rank = Q->ranks.rank;
@@ -141,9 +141,9 @@ static trs_status count_rows(trs_ranks_relaxation *Q, const trs_block_system *S)
   return TRS_SUCCESS;
 }
 
-/* ---- Values that rank 0 deals ---- */
+/* ---- Values that rank 0 distributes ---- */
 
-/* Some rows as blocks in double, column-major, none twice. */
+/* Some rows as blocks in double, column-major, without duplicates. */
 typedef struct packet {
   int64_t nrows, *ptr;
   int32_t *idx;
@@ -164,8 +164,8 @@ static void free_packet(packet *p) {
   trs_free(p->val);
 }
 
-/* The distinct block columns of row i get slots from 0 on; to: NULL to count them, and then the
- * slots are taken back. */
+/* Assigns slots from 0 on to the distinct block columns of row i; if to is NULL, only counts them
+ * and releases the slots. */
 static int64_t find_columns(const trs_block_source *S, int64_t i, int32_t *slot, int32_t *to) {
   int64_t count = 0;
   for (int64_t p = S->ptr[i * S->span]; p < S->ptr[(i + 1) * S->span]; p++) {
@@ -227,7 +227,7 @@ static trs_status receive_packet(trs_ranks *ranks, packet *p, int64_t blocks, in
   return trs_ranks_receive(ranks, 0, TRS_TAG_MOVE, p->val, blocks * block * block * 8);
 }
 
-/* What rank 0 needs to make packets: room for the largest of the others' besides its own. */
+/* Rank 0's memory for packets: the largest of another rank, besides its own. */
 static trs_status allocate_dealer(const trs_ranks_relaxation *Q, const trs_block_source *S,
                                   int32_t **slot, int64_t *blocks, packet *spare) {
   int64_t most_rows = 0, most = 0;
@@ -350,7 +350,7 @@ static int64_t element(const trs_ranks_relaxation *Q) {
   return (int64_t)trs_scalar_size(Q->R->scalar);
 }
 
-/* Columns of some rows, between the caller's array and packed ones. */
+/* Copies columns of some rows between the caller's array and packed ones. */
 static void move_rows(const trs_ranks_relaxation *Q, const int32_t *rows, int64_t nrows,
                       char *packed, char *array, int64_t row, int64_t col, int64_t nrhs, bool out) {
   int64_t size = element(Q), b = Q->R->block;

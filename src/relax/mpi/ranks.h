@@ -1,5 +1,5 @@
-/* ranks.h - one relaxation on the ranks of a communicator, a domain each.  All functions are
- * collective, and a failure is that of the first rank that has one, on all. */
+/* ranks.h - one relaxation on the ranks of a communicator, one domain per rank.  All functions are
+ * collective, and all ranks report the failure of the first rank that has one. */
 #ifndef TRS_RELAX_MPI_RANKS_H
 #define TRS_RELAX_MPI_RANKS_H
 
@@ -9,27 +9,28 @@
 typedef struct trs_ranks_relaxation {
   trs_ranks ranks;
   trs_relaxation *R; /* this rank's domain */
-  bool dealt; /* rank 0 has the matrix, b and x, and deals them; else each rank brings its rows */
+  bool dealt; /* rank 0 provides the matrix, b and x, and distributes them; else each rank provides
+                 its rows */
   int64_t nrows; /* of this rank, ascending: */
   int32_t *row;  /* nrows + nothing else: their numbers in the system */
   const char *partition;
   int64_t *count;     /* rows of every rank */
-  int32_t *dealing;   /* rank 0, dealt: the rows of rank 0, of rank 1, ... */
-  void *b, *x, *pack; /* dealt: own columns; rank 0: those of another rank */
-  int64_t columns;    /* that they have room for */
+  int32_t *dealing;   /* rank 0, if distributed: the rows of rank 0, of rank 1, ... */
+  void *b, *x, *pack; /* if distributed: own columns; on rank 0 also those of another rank */
+  int64_t columns;    /* right-hand sides that these hold */
   double create_seconds, update_seconds;
 } trs_ranks_relaxation;
 
-/* source: what this rank brings, whole rows from row (sum of nrows of the ranks before) on; ncols
- * and row are filled in.  scalar, block and options are the same on all ranks, but
- * options->colour, which has the colours of the rows brought.  Opened ranks, also on failure
- * closed by trs_ranks_relaxation_free. */
+/* source: the whole rows that this rank provides, from row (sum of nrows of the ranks before) on;
+ * ncols and row are filled in.  scalar, block and options are the same on all ranks, except that
+ * options->colour has the colours of this rank's rows.  The ranks must be open;
+ * trs_ranks_relaxation_free closes them, also on failure. */
 trs_status trs_ranks_relaxation_create(trs_ranks_relaxation *Q, trs_context *context,
                                        trs_block_source *source, bool dealt,
                                        const trs_relax_options *options);
 trs_status trs_ranks_relaxation_update(trs_ranks_relaxation *Q, trs_block_source *source);
 
-/* rhs: of the rows brought. */
+/* rhs: of the rows that this rank provides. */
 trs_status trs_ranks_relaxation_sweep(trs_ranks_relaxation *Q, const trs_rhs *rhs,
                                       const trs_sweep_options *options);
 void trs_ranks_relaxation_free(trs_ranks_relaxation *Q);

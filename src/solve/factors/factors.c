@@ -3,8 +3,8 @@
  *     A x = b      y = P_r D_r b,  L w = y,    U z = w,    x = D_c P_c^T z
  *     A^T x = b    y = P_c D_c b,  U^T w = y,  L^T z = w,  x = D_r P_r^T z     (A^H likewise)
  *
- * Both sweeps run in place on a tile of right-hand sides, in the host's memory here; where both run
- * on a GPU, in its memory (solve/cuda/move.c).  O((nnz(L) + nnz(U)) nrhs). */
+ * Both sweeps run in place on a tile of right-hand sides, here in host memory.  If both run on a
+ * GPU, they do so in its memory (solve/cuda/move.c).  O((nnz(L) + nnz(U)) nrhs). */
 #include "solve/factors/factors.h"
 
 #include <stdio.h>
@@ -17,8 +17,8 @@
 
 enum { TILE = 8 }; /* right-hand sides permuted into the workspace at a time */
 
-/* ---- Sweeps on the host: the room is n x TILE values, row-major; one right-hand side uses the
- * first n. ---- */
+/* ---- Sweeps on the host: the workspace is n x TILE values, row-major; one right-hand side uses
+ * the first n. ---- */
 
 static trs_status create_room(trs_plan *plan) {
   trs_two_sweeps *state = plan->state;
@@ -122,8 +122,8 @@ static trs_status make_sweep(trs_plan *plan, int lower, const trs_options *optio
 
 static bool on_gpu(const trs_plan *sweep) { return sweep->method->backend->gpu; }
 
-/* Where auto took the GPU for one sweep only, the other goes there too: what the right-hand sides
- * would lose on their way between is more than it can gain. */
+/* If auto chose the GPU for only one sweep, the other one moves there too: copying right-hand sides
+ * between the sweeps would cost more than the CPU can gain. */
 static trs_status join_sweeps(trs_plan *plan, const trs_options *options) {
   bool first = on_gpu(plan->sweep[0]), second = on_gpu(plan->sweep[1]);
   if (first == second) return TRS_SUCCESS;
@@ -168,7 +168,7 @@ static trs_status make_sweeps(trs_plan *plan, const trs_options *options) {
   return status;
 }
 
-/* Did auto take a GPU, for one sweep at least? */
+/* True if auto chose a GPU for at least one sweep. */
 static bool chose_gpu(const trs_plan *plan, const trs_options *options) {
   bool named = options && options->method && strcmp(options->method, "auto") != 0;
   const trs_factors *F = ((const trs_two_sweeps *)plan->state)->F;
@@ -176,7 +176,7 @@ static bool chose_gpu(const trs_plan *plan, const trs_options *options) {
   return (plan->sweep[0] && on_gpu(plan->sweep[0])) || (plan->sweep[1] && on_gpu(plan->sweep[1]));
 }
 
-/* A GPU that has no room for both sweeps and what stands around them leaves both to the CPU. */
+/* If the GPU has no memory for both sweeps and the workspace, both run on the CPU. */
 static trs_status fall_back(trs_plan *plan, const trs_options *options) {
   trs_two_sweeps *state = plan->state;
   char why[128];
@@ -225,7 +225,7 @@ trs_status trs_factors_plan_create(trs_plan **result, trs_context *context, cons
   plan->trans = trans;
   if (options) plan->options = *options;
   plan->stream = plan->options.stream;
-  plan->options.method = NULL; /* the caller's string may not outlive the call */
+  plan->options.method = NULL; /* the caller may free its string after the call */
   plan->system = (trs_system){.n = F->n, .nnz = F->L->nnz + F->U->nnz, .scalar = F->scalar};
   trs_status status = build(plan, F, options);
   if (status) {

@@ -9,7 +9,7 @@ trs_status trs_factors_plan_create(trs_plan **plan, trs_context *context, const 
                                    trs_trans trans, const trs_options *options);
 trs_status trs_factors_plan_refresh(trs_plan *plan, const trs_factors *F);
 
-/* The factors a plan solves with, NULL for a plan over a triangle. */
+/* The factors of a plan; NULL for a plan over a triangle. */
 const trs_factors *trs_plan_factors(const trs_plan *plan);
 
 #endif

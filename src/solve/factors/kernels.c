@@ -1,4 +1,4 @@
-/* kernels.c - right-hand sides permuted and scaled. */
+/* kernels.c - permutation and scaling of right-hand sides. */
 #include "solve/factors/kernels.h"
 
 #define TRS_TEMPLATE "solve/factors/move_tmpl.c"

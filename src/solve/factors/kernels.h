@@ -1,5 +1,5 @@
-/* kernels.h - right-hand sides permuted and scaled on their way to the sweeps and back, for each
- * element type: kernels.c, compiled for each level of instructions (base/cpu.h). */
+/* kernels.h - permutation and scaling of right-hand sides before the sweeps and of solutions after
+ * them, for each element type: kernels.c, compiled for each level of instructions (base/cpu.h). */
 #ifndef TRS_SOLVE_FACTORS_KERNELS_H
 #define TRS_SOLVE_FACTORS_KERNELS_H
 
@@ -14,7 +14,7 @@ typedef struct trs_move_job {
   int width; /* right-hand sides in the tile */
 } trs_move_job;
 
-/* Bodies of a team's run: b into work, work into x. */
+/* Functions of a team's run: b into work, work into x. */
 typedef struct trs_move_kernels {
   void (*gather[TRS_NSCALARS])(void *job, int rank, int size);
   void (*scatter[TRS_NSCALARS])(void *job, int rank, int size);

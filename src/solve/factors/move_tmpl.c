@@ -1,5 +1,5 @@
-/* move_tmpl.c - right-hand sides into the workspace and solutions out of it, permuted and scaled;
- * each thread moves a share of the rows. */
+/* move_tmpl.c - copies right-hand sides into the workspace and solutions out of it, permuted and
+ * scaled; each thread moves a share of the rows. */
 
 static void NAME(gather)(void *argument, int rank, int size) {
   const trs_move_job *job = argument;

@@ -1,9 +1,9 @@
-/* deliver.c - entries to their owners. */
+/* deliver.c - sends entries to their owners. */
 #include "solve/grid3d/deliver.h"
 
 #include <string.h>
 
-/* What goes to one rank, of L or of U. */
+/* The entries of L or of U for one rank. */
 typedef struct parcel {
   int64_t count, filled;
   int32_t *i, *j;
@@ -29,8 +29,8 @@ static void add(trs_delivery *d, parcel *p, int64_t i, int64_t j, const void *va
   p->filled++;
 }
 
-/* The layout is that of the transpose if the solver's is.  An entry of a run's triangle goes where
- * the entry of the inverse will be. */
+/* The layout is that of the transpose if the solver solves with the transpose.  An entry of a run's
+ * triangle goes to the position of the same entry of the inverse. */
 void trs_deliver(trs_delivery *d, int which, int64_t i, int64_t j, const void *value) {
   const trs_part *part = d->f->part;
   const trs_grid_layout *l = part->layout;
@@ -55,7 +55,7 @@ static void release(parcel *p) {
   *p = (parcel){0};
 }
 
-/* ---- Round by round: in the d-th, everybody sends to who is d places on. ---- */
+/* ---- Rounds: in round d, each rank sends to the rank d places after it. ---- */
 
 static int to_in(const trs_ranks *r, int d) { return (r->rank + d) % r->size; }
 static int from_in(const trs_ranks *r, int d) { return (r->rank + r->size - d) % r->size; }
@@ -102,7 +102,7 @@ static trs_status put(const trs_delivery *d, int which, const parcel *p) {
   return trs_input_put(d->in, d->f, which, p->count, p->i, p->j, p->values);
 }
 
-/* An entry that does not fit is told of when all is delivered. */
+/* Reports an entry without a place once all entries are delivered. */
 static trs_status exchange(const trs_delivery *d, trs_ranks *ranks, parcel *in,
                            const int64_t (*count)[2]) {
   trs_status bad = TRS_SUCCESS;

@@ -1,4 +1,4 @@
-/* exchange.c - lists of slots between grids. */
+/* exchange.c - exchanges lists of slots between grids. */
 #include "solve/grid3d/exchange.h"
 
 #include <string.h>
@@ -88,7 +88,7 @@ trs_status trs_sparse_allreduce(const trs_slot_list *lists, trs_part *part, trs_
   for (int step = 0; step < trs_pair_steps(part->shape.z); step++) {
     const trs_slot_list *list = &lists[step];
     int64_t bytes = trs_slots_bytes(list, part);
-    if (list->count == 0) continue; /* at the partner too */
+    if (list->count == 0) continue; /* the same count at the partner */
     const void *out = buffer;
     void *in = (char *)buffer + bytes;
     if (part->solver)

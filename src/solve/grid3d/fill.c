@@ -1,11 +1,12 @@
-/* fill.c - lists and numbers of a part. */
+/* fill.c - fills a part with lists and numbers. */
 #include "solve/grid3d/fill.h"
 
 #include <string.h>
 
 /* ---- Dense panels. ---- */
 
-/* L's panel of K is wanted by who may have a block in its column, U's by who may in its row. */
+/* This rank keeps L's panel of K if it may have a block in K's column, and U's if it may have one
+ * in K's row. */
 static bool wanted(const trs_part *p, int which, int64_t K) {
   bool line = which ? K % p->shape.x == p->x : K % p->shape.y == p->y;
   return trs_on_grid(p->layout, K, p->z) &&
@@ -59,7 +60,8 @@ void trs_fill_abandon(trs_filler *f) {
   *f = (trs_filler){0};
 }
 
-/* Entries come nearly in order: where the last one stood is tried first, then the next. */
+/* Entries come nearly in order: the search starts at the position of the last one, then tries the
+ * next. */
 static int64_t find_in_list(trs_filler *f, int which, int64_t K, int64_t key) {
   const trs_grid_lists *lists = &f->part->layout->lists[which];
   int64_t from = lists->ptr[K], to = lists->ptr[K + 1], at = from + f->cursor[which][K];
@@ -69,7 +71,7 @@ static int64_t find_in_list(trs_filler *f, int which, int64_t K, int64_t key) {
   return at < 0 ? -1 : at - from;
 }
 
-/* Where its inverse will be, in the half that meets the other half. */
+/* The position of the same entry of the inverse, in the half that holds the inverse. */
 static int64_t place_in_run(const trs_filler *f, int which, int64_t S, int64_t own, int64_t other) {
   const trs_grid_layout *l = f->part->layout;
   int64_t at = f->at[which][S], width = trs_width(l, S);
@@ -103,7 +105,7 @@ static void *values_at(const packer *w, int64_t at) {
   return (char *)w->side->values + (size_t)at * w->size;
 }
 
-/* m rows of a dense panel from `row` on, upwards or downwards. */
+/* m rows of a dense panel, starting at `row`, in ascending or descending order. */
 static void pack_panel(const packer *w, int64_t K, int64_t row, bool up, int64_t m, int64_t to) {
   int64_t width = trs_width(w->part->layout, K), down = up ? -width : width;
   int64_t first = w->f->at[w->which][K] + width * (width + row);
@@ -137,7 +139,8 @@ static void pack_column(const packer *w, int64_t slot) {
   }
 }
 
-/* U's columns from the farthest to the nearest: the x found last are waited for last. */
+/* Columns of U are stored from the farthest to the nearest: the sweep reads the most recent x last.
+ */
 static void pack_node(const packer *w, int64_t i, const int32_t *row_of) {
   const trs_grid_layout *l = w->part->layout;
   trs_local_node *node = &w->side->node[i];
@@ -181,12 +184,12 @@ trs_status trs_fill_check(const trs_filler *f, int which, int64_t first, int64_t
                   which ? 'U' : 'L', zero ? "zero" : "NaN or infinite");
 }
 
-/* |N| |T| up to which a product with the inverse N stands for a solve with T.  Where right-hand
- * sides cancel, the componentwise error is as many times that of substitution.  Ordinary factors
- * have less in all but a few supernodes (docs/experiments.md). */
+/* Bound on |N| |T| up to which the product with the inverse N replaces a solve with T.  If
+ * right-hand sides cancel, the componentwise error is larger than that of substitution by this
+ * factor.  Ordinary factors have less in all but a few supernodes (docs/experiments.md). */
 static const double most_growth = 50;
 
-/* N: room for a triangle; room: for twice its width. */
+/* N: space for a triangle; room: for twice its width. */
 static trs_status invert(const trs_filler *f, int which, bool unit, const int32_t *row_perm,
                          void *N, double *room) {
   const trs_part *p = f->part;
@@ -204,7 +207,7 @@ static trs_status invert(const trs_filler *f, int which, bool unit, const int32_
   return TRS_SUCCESS;
 }
 
-/* Of supernodes whose diagonal blocks are at this rank. */
+/* For the supernodes whose diagonal blocks are on this rank. */
 static trs_status invert_all(const trs_filler *f, const bool unit[2], const int32_t *row_perm) {
   const int64_t widest = f->part->layout->widest;
   void *N = NULL;
@@ -220,7 +223,7 @@ static trs_status invert_all(const trs_filler *f, const bool unit[2], const int3
 
 /* ---- All. ---- */
 
-/* Rows of the array of rows; of others it does not matter. */
+/* Row numbers in the array of rows; those of other supernodes are not used. */
 static void list_rows(const trs_part *p, int32_t *row_of) {
   for (int64_t i = 0; i < p->nlocal; i++) row_of[p->local[i]] = p->local_row[i];
   for (int64_t i = 0; i < p->ntouched; i++) row_of[p->slot[p->touched[i]]] = p->touched_row[i];

@@ -1,12 +1,13 @@
-/* forest.c - what is cut out of the elimination forest of the supernodes: grids for factors without
- * a separator tree, or with one that pivoting has left too small; and inside every grid the
- * subtrees that one process has alone (Geist, Ng 1989), which saves their messages.
+/* forest.c - partitions the elimination forest of the supernodes: into grids, for factors without a
+ * separator tree or with a tree that pivoting has collapsed; and, in each grid, into subtrees that
+ * one process owns alone (Geist, Ng 1989), which saves their messages.
  *
- * Liu's algorithm (1986) on the pattern of L + U^T finds for each supernode the parent above it, so
- * that whatever meets in a block is ancestor and descendant.  A set of subtrees and 2^h grids: as
- * long as one subtree has most of the work, its root is replicated over the grids and its children
- * take its place; then the subtrees go to two halves, each the heaviest left to the lighter half.
- * O(blocks log count) for each halving.  For processes the same, with as many parts as they are. */
+ * Liu's algorithm (1986) on the pattern of L + U^T finds the parent of each supernode; the two
+ * supernodes of a block are then ancestor and descendant.  To split a set of subtrees over 2^h
+ * grids: while one subtree has most of the work, its root is replicated over the grids and its
+ * children replace it; then the subtrees are divided into two halves, the heaviest remaining
+ * subtree to the lighter half.  O(blocks log count) per halving.  The partition over processes is
+ * the same, with one part per process. */
 #include "solve/grid3d/layout.h"
 
 typedef struct forest {
@@ -17,7 +18,7 @@ typedef struct forest {
 
 /* ---- The forest. ---- */
 
-/* Row I's columns in L, which lie by column. */
+/* The columns of row I in L, which is stored by columns. */
 static trs_status turn_lower(const trs_grid_layout *l, int64_t **ptr, int32_t **column) {
   const trs_grid_blocks *b = &l->blocks[0];
   TRS_TRY(TRS_ALLOC_ZERO(ptr, l->count + 2));
@@ -30,8 +31,7 @@ static trs_status turn_lower(const trs_grid_layout *l, int64_t **ptr, int32_t **
   return TRS_SUCCESS;
 }
 
-/* K is below I: so is the root of what K hangs in.  top shortens the way for those who come later.
- */
+/* I becomes the parent of the root of K's tree.  top compresses paths for later searches. */
 static void hang(const forest *f, int32_t *top, int32_t K, int32_t I) {
   while (K != I) {
     int32_t next = top[K];
@@ -82,7 +82,7 @@ static trs_status grow(forest *f) {
   return status;
 }
 
-/* ---- A heap of roots, the heaviest first. ---- */
+/* ---- A heap of roots, the heaviest on top. ---- */
 
 typedef struct heap {
   int32_t *root;
@@ -115,8 +115,8 @@ static void settle(const forest *f, int32_t K, int32_t lo, int height) {
   f->l->height[K] = (int8_t)height;
 }
 
-/* A parent has a larger number than its children: from the end, those below a settled root are
- * where it is.  -1 marks who is not settled. */
+/* A parent has a larger number than its children: in descending order, each supernode below a
+ * placed root gets the root's place.  -1 marks a supernode without a place. */
 static void settle_rest(const forest *f) {
   for (int64_t K = f->l->count - 1; K >= 0; K--)
     if (f->l->lo[K] < 0) settle(f, (int32_t)K, f->l->lo[f->parent[K]], 0);
@@ -124,7 +124,7 @@ static void settle_rest(const forest *f) {
 
 static trs_status halve(const forest *f, heap *h, int32_t lo, int height);
 
-/* The two halves of the roots left in h, each a heap of its own. */
+/* Splits the roots left in h into two halves, each a heap. */
 static trs_status deal(const forest *f, heap *h, int32_t lo, int height) {
   heap half[2] = {{0}};
   double load[2] = {0, 0};
@@ -144,7 +144,7 @@ static trs_status deal(const forest *f, heap *h, int32_t lo, int height) {
 }
 
 static trs_status halve(const forest *f, heap *h, int32_t lo, int height) {
-  static const double MOST = 0.6; /* of the work, that one subtree may have */
+  static const double MOST = 0.6; /* largest share of the work of one subtree */
   double total = 0;
   for (int64_t i = 0; i < h->count; i++) total += f->below[h->root[i]];
   if (height == 0) {
@@ -193,7 +193,7 @@ trs_status trs_forest_spread(trs_grid_layout *layout) {
 
 /* ---- Homes. ---- */
 
-/* The heaviest subtree goes as long as it is more than half of what a process should have. */
+/* Splits the heaviest subtree while it has more than half of the work of one process. */
 static void open_subtrees(const forest *f, heap *h, int places) {
   double total = 0;
   for (int64_t i = 0; i < h->count; i++) total += f->below[h->root[i]];
@@ -253,7 +253,7 @@ trs_status trs_forest_house(trs_grid_layout *layout, const trs_layout_options *o
 
 /* ---- Runs. ---- */
 
-/* Waits the next supernode for this one, and for no other that is spread over the grid? */
+/* True if supernode K+1 depends on K and on no other distributed supernode. */
 static bool goes_on(const forest *f, int64_t K) {
   const trs_grid_layout *l = f->l;
   int spread = 0;
@@ -263,7 +263,7 @@ static bool goes_on(const forest *f, int64_t K) {
   return spread == 1;
 }
 
-/* Numbers of L's and U's triangles, diagonal blocks as squares. */
+/* Numbers in the triangles of L and U, with diagonal blocks as squares. */
 double trs_run_numbers(const trs_grid_layout *l, const trs_grid_run *run) {
   double entries = 0;
   for (int64_t K = run->from; K < run->to; K++) {
@@ -278,7 +278,7 @@ double trs_run_numbers(const trs_grid_layout *l, const trs_grid_run *run) {
   return entries;
 }
 
-/* Then the inverses are not much more to multiply with. */
+/* With nearly full triangles, products with the inverses cost little more. */
 static bool nearly_full(const trs_grid_layout *l, const trs_grid_run *run) {
   double full = 0;
   for (int64_t K = run->from; K < run->to; K++)

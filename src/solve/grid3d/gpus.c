@@ -1,4 +1,4 @@
-/* gpus.c - a rank's GPU among those of its grid. */
+/* gpus.c - the GPU of one rank, and its shared memory with the other GPUs of the grid. */
 #include "solve/grid3d/gpus.h"
 
 #include <string.h>
@@ -6,7 +6,7 @@
 #include "base/counter.h"
 #include "device/shared.h"
 
-static const uint64_t WAIT_LIMIT = 10000000000u; /* nanoseconds, then a sweep is called stalled */
+static const uint64_t WAIT_LIMIT = 10000000000u; /* nanoseconds until a sweep counts as stalled */
 
 /* A sweep's tasks in device memory. */
 typedef struct side {
@@ -17,7 +17,7 @@ typedef struct side {
   int64_t ntasks;
 } side;
 
-/* Where it lies in the memory that others reach, bytes from its beginning, for L and U. */
+/* Offsets in bytes from the beginning of the shared memory, for L and U. */
 typedef struct places {
   int64_t x[2], sums[2], x_told[2], sums_told[2], bytes;
 } places;
@@ -27,14 +27,15 @@ struct trs_grid_gpus {
   trs_spread_numbers numbers;
   side side[2];
   int members, member, children;
-  int32_t *shared; /* device: rows of x that other grids have too, those that most have first */
+  int32_t *shared; /* device: rows of x that other grids share, in descending order of the number of
+                      grids */
   int64_t nshared, bytes;
 
   places at;
   trs_device_handle handle;
-  char *base[TRS_SPREAD_MEMBERS]; /* this rank's own memory among them */
-  void *b, *packed;               /* device: right-hand sides; rows for another grid and from it */
-  char *staged;                   /* pinned: as b, and as packed */
+  char *base[TRS_SPREAD_MEMBERS]; /* the shared memory of all ranks, including this rank's own */
+  void *b, *packed; /* device: right-hand sides; rows sent to another grid and received from it */
+  char *staged;     /* pinned: like b, and like packed */
   uint32_t *ticket;
   trs_fault *fault, *told;
   uint32_t solve;
@@ -62,7 +63,7 @@ static trs_status bring_side(trs_grid_gpus *g, const trs_part *p, const trs_swee
     status = bring(g, (void **)&to->list, from->list, from->spread_list, sizeof *to->list);
   if (!status)
     status = bring(g, &to->values, from->values, from->spread_values, trs_scalar_size(p->scalar));
-  if (!status) status = trs_device_wait(NULL); /* the lists are given up */
+  if (!status) status = trs_device_wait(NULL); /* the lists are freed */
   trs_spread_tasks_free(&made);
   return status;
 }
@@ -73,7 +74,7 @@ static bool is_shared(const trs_part *p, int64_t slot, int height) {
          trs_half(p->layout, K) != TRS_HALF_BELOW;
 }
 
-/* Highest first, so that each step of the exchange takes the first rows of the list. */
+/* Highest first, so that each step of the exchange takes a prefix of the list. */
 static trs_status list_shared(trs_grid_gpus *g, const trs_part *p) {
   int32_t *row;
   TRS_TRY(TRS_ALLOC(&row, g->numbers.columns));
@@ -134,7 +135,7 @@ trs_status trs_grid_gpus_create(trs_grid_gpus **made, const trs_part *p,
   return status;
 }
 
-/* ---- Room ---- */
+/* ---- Memory ---- */
 
 static int64_t take_place(int64_t *end, int64_t bytes) {
   enum { LINE = 256 };
@@ -147,7 +148,7 @@ static int32_t chunks_of(int64_t nrhs) {
   return nrhs == 1 ? 1 : (int32_t)((nrhs + TRS_SPREAD_TILE - 1) / TRS_SPREAD_TILE);
 }
 
-/* The same at all members. */
+/* Offsets are the same on all members. */
 static places places_for(const trs_grid_gpus *g, int64_t row_bytes, int64_t nrhs) {
   int64_t words = chunks_of(nrhs) * (int64_t)sizeof(uint32_t);
   places at = {.bytes = 0};
@@ -195,7 +196,7 @@ trs_status trs_grid_gpus_reserve(trs_grid_gpus *g, const trs_part *p) {
   return status;
 }
 
-/* ---- Each other's memory ---- */
+/* ---- Shared memory of other ranks ---- */
 
 typedef struct card {
   int64_t machine;
@@ -234,7 +235,7 @@ static void close_all(trs_grid_gpus *g) {
   }
 }
 
-/* Memory that others have open must not be freed. */
+/* Other processes must close the memory before it is freed. */
 void trs_grid_gpus_leave(trs_grid_gpus *g, trs_ranks *ranks) {
   close_all(g);
   (void)trs_ranks_barrier(ranks);
@@ -242,7 +243,7 @@ void trs_grid_gpus_leave(trs_grid_gpus *g, trs_ranks *ranks) {
 
 /* ---- A solve ---- */
 
-/* Between the part's slots whose diagonal blocks are here and the stage. */
+/* Copies between the part's slots whose diagonal blocks are on this rank and the stage. */
 static void move_slots(const trs_grid_gpus *g, const trs_part *p, bool take) {
   for (int64_t s = 0; s < p->nslots; s++) {
     if (!trs_has_diagonal(p, p->slot[s])) continue;
@@ -258,7 +259,7 @@ static void move_slots(const trs_grid_gpus *g, const trs_part *p, bool take) {
 trs_status trs_grid_gpus_take(trs_grid_gpus *g, const trs_part *p) {
   int before = trs_device_enter(g->set.device);
   move_slots(g, p, true);
-  if (++g->solve == 0) g->solve = 1; /* what words hold that no solve has told */
+  if (++g->solve == 0) g->solve = 1; /* a value of the words that no solve uses */
   trs_status status = trs_device_copy(g->b, g->staged, g->numbers.columns * trs_row_bytes(p), NULL);
   if (!status) status = trs_device_wait(NULL);
   trs_device_leave(before);

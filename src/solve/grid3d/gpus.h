@@ -1,9 +1,9 @@
-/* gpus.h - the supernodes of a grid that are spread over its ranks, swept by a GPU on each of them
+/* gpus.h - the supernodes that are distributed over the ranks of a grid, solved by one GPU per rank
  * (L23, section 3.4: Px > 1).
  *
- * Ranks of a grid are processes of one machine, and map each other's device memory (CUDA's
- * inter-process handles), into which kernels store what others wait for: no host and no MPI inside
- * of a sweep.  Trees, counts and blocks are those of sweep.h and part.h, uploaded. */
+ * The ranks of a grid are processes of one machine.  They map each other's device memory (CUDA's
+ * inter-process handles), and kernels store the data that other GPUs wait for into it: a sweep uses
+ * neither the host nor MPI.  Trees, counts and blocks are those of sweep.h and part.h, uploaded. */
 #ifndef TRS_SOLVE_GRID3D_GPUS_H
 #define TRS_SOLVE_GRID3D_GPUS_H
 
@@ -13,34 +13,36 @@ typedef struct trs_grid_gpus trs_grid_gpus;
 
 typedef struct trs_grid_gpus_options {
   trs_device *device;
-  int machine; /* the same number on ranks of the same machine */
+  int machine; /* the same number on all ranks of a machine */
   trs_tree_shape trees;
   bool mpi_reads_device;
 } trs_grid_gpus_options;
 
-/* Of a part that is filled, and its sweeps of L and U.  Local; on failure *made is to be destroyed
- * all the same. */
+/* For a part that is filled, and its sweeps of L and U.  Local; after a failure the caller must
+ * still destroy *made. */
 trs_status trs_grid_gpus_create(trs_grid_gpus **made, const trs_part *part,
                                 const trs_sweep *const sweep[2],
                                 const trs_grid_gpus_options *options);
-void trs_grid_gpus_destroy(trs_grid_gpus *g); /* NULL is fine */
+void trs_grid_gpus_destroy(trs_grid_gpus *g); /* accepts NULL */
 
-/* Room for the right-hand sides that the part is laid out for: leave, collective, then reserve,
- * local, then, if no rank failed, meet, collective.  leave goes before destroy as well. */
+/* Allocates memory for the right-hand sides that the part is laid out for, in three steps: leave
+ * (collective), reserve (local), and, if no rank failed, meet (collective).  leave must precede
+ * destroy as well. */
 void trs_grid_gpus_leave(trs_grid_gpus *g, trs_ranks *ranks);
 trs_status trs_grid_gpus_reserve(trs_grid_gpus *g, const trs_part *part);
 trs_status trs_grid_gpus_meet(trs_grid_gpus *g, const trs_part *part, trs_ranks *ranks);
 
-/* Right-hand sides from the part, solutions back into it; they wait.  take begins a solve. */
+/* Copies right-hand sides from the part, and solutions back into it; both wait for completion. take
+ * begins a solve. */
 trs_status trs_grid_gpus_take(trs_grid_gpus *g, const trs_part *part);
 trs_status trs_grid_gpus_give(trs_grid_gpus *g, trs_part *part);
 
-/* L (which 0) or U; rows: of the part's own supernodes, in device memory.  sweep launches, wait
- * waits and tells what went wrong in the kernels. */
+/* L (which 0) or U; rows: of the part's own supernodes, in device memory.  sweep launches; wait
+ * waits and reports failures of the kernels. */
 trs_status trs_grid_gpus_sweep(trs_grid_gpus *g, const trs_part *part, int which, void *rows);
 trs_status trs_grid_gpus_wait(trs_grid_gpus *g);
 
-/* Between grids, as trs_local_solver has it. */
+/* Exchange between grids, as in trs_local_solver. */
 trs_status trs_grid_gpus_share(trs_grid_gpus *g, const trs_part *part, int64_t rows,
                                const void **out, void **in);
 trs_status trs_grid_gpus_add(trs_grid_gpus *g, const trs_part *part, int64_t rows);

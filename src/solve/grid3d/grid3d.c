@@ -11,16 +11,16 @@
 
 enum { ALL_ROLES = TRS_ROLE_SOLVE | TRS_ROLE_COLUMN | TRS_ROLE_ROW | TRS_ROLE_ADDS };
 
-/* grid3d: all that lies on this grid. */
+/* grid3d: all supernodes of this grid. */
 static trs_roles roles_of_grid(void) {
   trs_roles role = {{0}, {0}};
   memset(role.here, ALL_ROLES, sizeof role.here);
   return role;
 }
 
-/* The baseline's level: the node of this height on the first of its grids, nothing on others.  In
- * the L-solve its columns add to all rows above, and whatever lies below it has added to it; in
- * the U-solve all that stands above adds to it. */
+/* One level of the baseline: the node of this height on the first of its grids; other grids have
+ * none.  In the L-solve its columns add to all rows above, and all levels below have already added
+ * to it; in the U-solve all levels above have added to it. */
 static trs_roles roles_of_level(int z, int which, int height) {
   trs_roles role = {{0}, {0}};
   if (z % (1 << height)) return role;
@@ -52,11 +52,11 @@ static trs_status check_shape(const trs_grid_solver *s) {
   return TRS_SUCCESS;
 }
 
-/* In step k the upper grid of a pair, k's bit set and no lower one, sends to the lower. */
+/* In step k, the upper grid of a pair (lowest set bit k) sends to the lower grid. */
 static bool crosses(int z, int step) { return z % (1 << step) == 0; }
 static bool upper(int z, int step) { return z >> step & 1; }
 
-/* Between L and U the solution of L crosses, before a level of U that of U. */
+/* Between L and U the solution of L crosses; before a level of U, the solution of U. */
 static trs_status list_crossing(trs_grid_solver *s) {
   int levels = s->layout.levels;
   bool baseline = s->set.algorithm == TRS_GRID3D_BASELINE;
@@ -104,7 +104,7 @@ static trs_status copy_maps(trs_grid_maps *maps, const trs_grid_input *in) {
   return copy((void **)&maps->col_scale, in->col_scale, scale);
 }
 
-/* The layout as it is, and which runs are to be inverted. */
+/* The current layout, and the runs to invert. */
 typedef struct base {
   trs_grid_layout layout;
   trs_grid_run *runs;
@@ -118,8 +118,8 @@ static void release(base *b) {
   trs_free(b->refused);
 }
 
-/* Grids that solve the same ancestor must get the same bits: all ranks take the highest level of
- * instructions that each of them has. */
+/* All grids that solve the same ancestor must produce the same bits: all ranks use the highest
+ * level of instructions that every rank has. */
 static trs_status agree_on_isa(trs_grid_solver *s) {
   int8_t lacks[TRS_ISA_LEVELS];
   for (int isa = 0; isa < TRS_ISA_LEVELS; isa++) lacks[isa] = isa > (int)trs_isa_now();
@@ -166,7 +166,7 @@ static uint32_t check_maps(uint32_t crc, const trs_grid_maps *maps, int64_t n) {
   return crc;
 }
 
-/* Ranks that were given different factors would wait for messages that never come. */
+/* Ranks with different factors would wait for messages that never come. */
 static trs_status check_same(const trs_grid_solver *s, const bool unit[2]) {
   const trs_grid_layout *l = &s->layout;
   uint32_t crc = trs_crc32(0, l->first, (l->count + 1) * (int64_t)sizeof *l->first);
@@ -188,7 +188,7 @@ static trs_status check_same(const trs_grid_solver *s, const bool unit[2]) {
   return trs_ranks_agree(s->ranks, status);
 }
 
-/* Without the runs that were refused.  True: some were. */
+/* Removes the refused runs from the list.  True if any was refused. */
 static bool drop_refused(base *b) {
   int64_t kept = 0, had = b->nruns;
   for (int64_t r = 0; r < had; r++)
@@ -197,9 +197,9 @@ static bool drop_refused(base *b) {
   return kept < had;
 }
 
-/* Lays out and fills, once more where runs turn out to be better left alone: then blocks lie on
- * other ranks.  What is set up by each rank alone is agreed on before the next step that takes
- * all. */
+/* Builds the layout and fills it.  If runs are refused, both happen again without them, because
+ * their blocks then belong to other ranks.  All ranks agree on the status of each local step before
+ * the next collective step. */
 static trs_status fill_part(trs_grid_solver *s, const trs_grid_input *in, base *b, trs_filler *f) {
   for (bool again = true; again;) {
     TRS_TRY(trs_ranks_agree(s->ranks, lay_out(s, in, b, f)));
@@ -257,7 +257,7 @@ trs_status trs_grid_solver_distribute(trs_grid_solver *s, int64_t first, int64_t
   return TRS_SUCCESS;
 }
 
-/* Room that others reach is not given up behind their backs. */
+/* Other ranks must release the shared memory before it is freed. */
 static void part_ways(trs_grid_solver *s) {
   if (s->met) s->part.solver->leave(&s->part, s->ranks);
   s->met = false;
@@ -288,7 +288,7 @@ void trs_grid_solver_destroy(trs_grid_solver *s) {
 
 /* ---- Right-hand sides and solutions. ---- */
 
-/* The longest list of slots, twice. */
+/* Twice the length of the longest list of slots. */
 static int64_t bytes_needed(const trs_grid_solver *s) {
   int64_t most = 0;
   for (int k = 0; k < s->layout.levels; k++) {
@@ -316,13 +316,13 @@ static trs_status reserve(trs_grid_solver *s, int64_t nrhs) {
   return TRS_SUCCESS;
 }
 
-/* The L-solve's x is the U-solve's right-hand side, on all grids or where it was solved.  That of
- * this rank's own supernodes is in its place. */
+/* The L-solve's x becomes the U-solve's right-hand side, on all grids or on the grid that solved
+ * it.  For this rank's own supernodes it is already in place. */
 static void turn_round(trs_grid_solver *s) {
   const trs_grid_layout *l = &s->layout;
   const trs_part *p = &s->part;
   bool all = s->set.algorithm == TRS_GRID3D;
-  if (p->solver) return; /* it has them elsewhere */
+  if (p->solver) return; /* the solver holds them elsewhere */
   memset(p->base + p->row_bytes, 0, (size_t)(p->sum_bytes - p->row_bytes));
   for (int64_t i = 0; i < p->nslots; i++) {
     int64_t K = p->slot[i];
@@ -333,8 +333,9 @@ static void turn_round(trs_grid_solver *s) {
 
 /* ---- The algorithms. ---- */
 
-/* Every sweep has a tag of its own for a long time: messages of a rank that is ahead must not be
- * taken for those of this sweep.  A barrier now and then keeps all within half of the tags. */
+/* Each sweep gets a tag that is not reused for a long time, so that messages of a rank that is
+ * ahead are not mistaken for those of this sweep.  A periodic barrier keeps all ranks within half
+ * of the tags. */
 static trs_status next_tag(trs_grid_solver *s, int *tag) {
   enum { TAGS = 1024 };
   if (s->phases_run % (TAGS / 2) == 0) TRS_TRY(trs_ranks_barrier(s->ranks));
@@ -404,7 +405,7 @@ trs_status trs_grid_solver_run(trs_grid_solver *s) {
   return TRS_SUCCESS;
 }
 
-/* Right-hand sides that go through together: their messages are within the transport's limit. */
+/* Number of right-hand sides per pass: their messages stay within the transport's limit. */
 static int64_t at_once(const trs_grid_solver *s) {
   int64_t width = s->layout.widest > 0 ? s->layout.widest : 1;
   int64_t fit =
@@ -412,7 +413,7 @@ static int64_t at_once(const trs_grid_solver *s) {
   return fit < s->set.nrhs ? (fit > 0 ? fit : 1) : s->set.nrhs;
 }
 
-/* Whether there is room is the same on all ranks: what one of them fails to get none has. */
+/* All ranks agree whether memory suffices: if the allocation fails on one rank, no rank has it. */
 static trs_status agree_on_room(trs_grid_solver *s, int64_t nrhs) {
   if (nrhs <= s->room) return TRS_SUCCESS;
   trs_local_solver *solver = nrhs > s->part.room ? s->part.solver : NULL;
@@ -425,7 +426,8 @@ static trs_status agree_on_room(trs_grid_solver *s, int64_t nrhs) {
   return status;
 }
 
-/* What fails in a sweep of one rank is told to all behind both: nobody waits for it in between. */
+/* A failure of one rank's sweep is reported to all ranks after both sweeps, so that no rank waits
+ * for it in between. */
 static trs_status run_by_plans(trs_grid_solver *s) {
   trs_part *part = &s->part;
   double begin = trs_seconds();
@@ -440,7 +442,7 @@ static trs_status run_by_plans(trs_grid_solver *s) {
 
 static trs_status solve_some(trs_grid_solver *s, void *x, int64_t ldx, const void *b, int64_t ldb,
                              int64_t nrhs) {
-  TRS_TRY(reserve(s, nrhs)); /* in the room there is */
+  TRS_TRY(reserve(s, nrhs)); /* in the memory that is allocated */
   memset(s->part.base, 0, (size_t)s->part.sum_bytes);
   TRS_TRY(trs_moves_take(&s->moves, &s->part, &s->maps, s->ranks, b, ldb));
   TRS_TRY(s->part.solver ? run_by_plans(s) : trs_grid_solver_run(s));

@@ -1,7 +1,7 @@
 /* grid3d.h - A x = b from LU factors on Px x Py x Pz ranks, by three algorithms:
  *   grid3d           L23, Algorithm 1: L-solve on every grid, one sparse allreduce, U-solve
- *   grid3d-baseline  L23, section 2.2: level by level over the separator tree, grids meeting in
- *                    pairs between levels; fewer and fewer grids work
+ *   grid3d-baseline  L23, section 2.2: level by level over the separator tree; pairs of grids
+ *                    exchange data between levels; the number of active grids halves per level
  *   grid2d           Pz = 1 */
 #ifndef TRS_SOLVE_GRID3D_GRID3D_H
 #define TRS_SOLVE_GRID3D_GRID3D_H
@@ -19,54 +19,55 @@ typedef struct trs_grid_options {
   trs_tree_shape trees;
   trs_grid_shape shape;
   trs_layout_options supernodes;
-  int64_t nrhs; /* most right-hand sides that go through together */
+  int64_t nrhs; /* most right-hand sides per pass */
   trs_plans_options plans;
-  bool in_turn; /* with plans: ranks sweep one behind the other */
+  bool in_turn; /* with plans: ranks sweep one after the other */
 } trs_grid_options;
 
-/* Of one solve at one rank. */
+/* Of one solve on one rank. */
 typedef struct trs_grid_times {
   trs_sweep_times sweep[2];       /* L, U */
-  trs_exchange_times exchange[2]; /* before the U-solve, and within it */
+  trs_exchange_times exchange[2]; /* before the U-solve, and during it */
   double total_s;
-  double transfer_s; /* beside the total: right-hand sides to where plans work, and x from there */
+  double transfer_s; /* not part of the total: copying right-hand sides to the memory of the plans,
+                        and x back */
   int64_t nrhs;
 } trs_grid_times;
 
 typedef struct trs_grid_solver {
   trs_ranks *ranks;
   trs_grid_options set;
-  trs_isa isa; /* of all ranks' block operations */
+  trs_isa isa; /* of the block operations of all ranks */
   trs_grid_maps maps;
   trs_grid_layout layout;
-  int64_t runs;       /* that might have been inverted; the layout's are, */
-  double run_numbers; /* and had so many numbers */
+  int64_t runs; /* runs that were candidates for inversion; those of the layout are inverted */
+  double run_numbers; /* numbers in the triangles of these runs */
   trs_part part;
   int nphases;           /* of each sweep: 1, or the tree's levels + 1 */
   trs_sweep *phase[2];   /* L, U */
-  trs_slot_list *shared; /* levels: x that 2^(k+1) grids share */
-  trs_slot_list *sums;   /* levels: sums that cross in step k; empty for grids that do not */
-  void *buffer;          /* what is packed */
+  trs_slot_list *shared; /* levels: x shared by 2^(k+1) grids */
+  trs_slot_list *sums;   /* levels: sums sent in step k; empty on grids that do not take part */
+  void *buffer;          /* packed messages */
   int64_t buffer_bytes;
-  trs_moves moves;      /* of b and x, as they lie in the application */
-  int64_t room;         /* right-hand sides that all ranks have room for */
-  bool met;             /* the part's solver has opened its room to others */
+  trs_moves moves;      /* of b and x, in the application's distribution */
+  int64_t room;         /* right-hand sides that fit on all ranks */
+  bool met;             /* other ranks have mapped the memory of the part's solver */
   uint32_t phases_run;  /* for the tags */
   trs_grid_times times; /* of the last solve */
 } trs_grid_solver;
 
-/* Collective, and so are all that follow; whatever happens, it happens to all ranks.  b and x lie
- * whole on rank 0 until distribute says otherwise. */
+/* Collective, like all functions below; a failure is reported on all ranks.  b and x lie whole on
+ * rank 0 until trs_grid_solver_distribute changes that. */
 trs_status trs_grid_solver_create(trs_grid_solver *solver, trs_ranks *ranks,
                                   const trs_grid_input *input, const trs_grid_options *options);
 void trs_grid_solver_destroy(trs_grid_solver *solver);
 
-/* From now on this rank has the rows of b and x from `first` on. */
+/* From now on this rank has the given rows of b and x, starting at `first`. */
 trs_status trs_grid_solver_distribute(trs_grid_solver *solver, int64_t first, int64_t rows);
 
-/* The steps of both that know no numbers, apart for who simulates: what a sweep does on grid z;
- * what every sweep and exchange does, once layout and part are there; and the algorithm, from sums
- * that hold right-hand sides to x, timed. */
+/* The steps of setup and solve without numbers, separate so that a simulation can run them: the
+ * roles of a sweep on grid z; the setup of sweeps and exchanges, once layout and part exist; and
+ * the algorithm, from sums that hold right-hand sides to x, with times. */
 trs_roles trs_grid_roles(trs_grid_algorithm algorithm, int z, int which, int height);
 trs_status trs_grid_solver_plan(trs_grid_solver *solver);
 trs_status trs_grid_solver_run(trs_grid_solver *solver);

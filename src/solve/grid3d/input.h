@@ -1,7 +1,7 @@
-/* input.h - where a distributed solve gets its factors from: a layout, and entries for a filler.
+/* input.h - the sources of a distributed solve's factors: a layout, and entries for a filler.
  *   input_factors.c   factors that every rank has whole
  *   input_file.c      a factor file, of which every rank reads a part of the entries
- *   input_blocks.c    blocks spread over ranks by SuperLU_DIST */
+ *   input_blocks.c    blocks distributed over ranks by SuperLU_DIST */
 #ifndef TRS_SOLVE_GRID3D_INPUT_H
 #define TRS_SOLVE_GRID3D_INPUT_H
 
@@ -15,39 +15,39 @@ struct trs_grid_input {
   int64_t n;
   bool unit[2]; /* L, U: ones on the diagonal */
   int64_t
-      leaves; /* of the separator tree, or as many as there are supernodes; for choosing a shape */
-  /* As in trs_factors; kept until close. */
+      leaves; /* leaves of the separator tree, or the number of supernodes; for choosing a shape */
+  /* As in trs_factors; valid until close. */
   const int32_t *row_perm, *col_perm;
   const double *row_scale, *col_scale;
   /* Solve with A^T, or A^H: L' = U^T, U' = L^T. */
   bool transposed, conjugated;
-  /* Collective: a failure may still be one rank's alone. */
+  /* Collective, but the status may differ between ranks. */
   trs_status (*layout)(const trs_grid_input *in, trs_ranks *ranks, trs_grid_layout *layout, int pz,
                        const trs_layout_options *options);
-  /* Collective: puts in all entries of this rank. */
+  /* Collective: adds all entries of this rank. */
   trs_status (*fill)(const trs_grid_input *in, trs_filler *f, trs_ranks *ranks);
   void (*close)(trs_grid_input *in); /* or NULL */
   const void *state;
 };
 
-/* Turns the input round: what stands in it for A is for A^T or A^H from now on. */
+/* Transposes the input: L, U, permutations and scalings then describe A^T or A^H. */
 void trs_input_transpose(trs_grid_input *in, bool conjugate);
 
-/* F is kept until the solver is made. */
+/* The caller keeps F until the solver is created. */
 trs_status trs_input_factors(trs_grid_input *in, const trs_factors *F);
 
-/* Collective; whatever comes of it, close it. */
+/* Collective; the caller must close the input, also after a failure. */
 trs_status trs_input_file(trs_grid_input *in, const char *path, trs_scalar scalar,
                           trs_ranks *ranks);
 trs_status trs_input_blocks(trs_grid_input *in, const trs_mpi_blocks *blocks, trs_ranks *ranks);
 
-/* All but how to get at entries: F's matrices are not looked at. */
+/* Sets everything except the functions for entries; does not read F's matrices. */
 void trs_input_describe(trs_grid_input *in, const trs_factors *F);
 
-/* Factors' patterns, turned round as the input is; F may be NULL. */
+/* The patterns of the factors, transposed if the input is; F may be NULL. */
 trs_grid_pattern trs_input_pattern(const trs_grid_input *in, const trs_factors *F);
 
-/* Entries (i, j) of L or U, given for A, into the filler's panels; all of them belong to the
+/* Adds entries (i, j) of L or U, given for A, to the filler's panels; all of them are in the
  * pattern. */
 trs_status trs_input_put(const trs_grid_input *in, trs_filler *f, int which, int64_t count,
                          const int32_t *i, const int32_t *j, const void *values);

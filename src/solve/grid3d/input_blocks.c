@@ -1,11 +1,12 @@
-/* input_blocks.c - factors that SuperLU_DIST has spread over the first px py ranks.
+/* input_blocks.c - factors that SuperLU_DIST has distributed over the first px py ranks.
  *
- * Block (I, K) of L and U is on rank (I mod px) py + K mod py.  A rank has for each of its block
- * columns of L an array of indices, [blocks, rows] and for each block [I, rows, the rows], and one
- * of numbers, all rows by columns; the first block of a diagonal process is L and U in one.  For
- * each of its block rows of U: [blocks, numbers, indices] and for each block [K, numbers, and for
- * every column of K the first row of I that it has]; numbers from there to the last row of I.
- *   The lists of all supernodes are made known to all ranks; numbers go to their owners alone. */
+ * Block (I, K) of L and U is on rank (I mod px) py + K mod py.  For each of its block columns of L,
+ * a rank has an array of indices, [blocks, rows] and per block [I, rows, the rows], and an array of
+ * numbers, all rows by columns; the first block on a diagonal process holds both L and U. For each
+ * of its block rows of U: [blocks, numbers, indices] and per block [K, numbers, and for every
+ * column of K its first row of I]; the numbers go from there to the last row of I.
+ *
+ * All ranks get the lists of all supernodes; numbers go to their owners only. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,7 +16,7 @@
 enum { L_HEAD = 2, U_HEAD = 3, DESCRIPTOR = 2 };
 
 typedef struct blocks {
-  trs_mpi_blocks of; /* this rank's; n, xsup, perm and scale of rank 0 */
+  trs_mpi_blocks of; /* of this rank; n, xsup, perm and scale of rank 0 */
   int rank, size;
   int64_t *first;               /* nsupers + 1 */
   int32_t *row_perm, *col_perm; /* n */
@@ -23,7 +24,7 @@ typedef struct blocks {
   trs_grid_lists lists[2];
 } blocks;
 
-/* int_t is of 4 or 8 bytes. */
+/* int_t has 4 or 8 bytes. */
 static int64_t at(const blocks *b, const void *list, int64_t i) {
   return b->of.index_bytes == 8 ? ((const int64_t *)list)[i] : ((const int32_t *)list)[i];
 }
@@ -31,8 +32,8 @@ static int64_t width(const blocks *b, int64_t K) { return b->first[K + 1] - b->f
 
 /* ---- One rank's blocks. ---- */
 
-/* Told of each block (I, K) with its row's or column's indices, and of numbers; ld: L's rows of the
- * column, U's numbers of the block. */
+/* Callback for each block (I, K), with the indices of its rows or columns and its numbers; ld: for
+ * L the rows of the block column, for U the numbers of the block. */
 typedef void (*visitor)(void *state, int which, int64_t I, int64_t K, const void *index,
                         int64_t count, const char *values, int64_t ld);
 
@@ -105,7 +106,7 @@ static void put(record *r, int64_t value) {
   r->count++;
 }
 
-/* Of U, an index may be that of the row behind the last: the column has no numbers. */
+/* An index of U may be the row behind the last one: then the column has no numbers. */
 static bool fits(const blocks *b, int which, int64_t I, const void *index, int64_t count,
                  int64_t ld) {
   int64_t end = b->first[I + 1], numbers = 0;
@@ -136,7 +137,7 @@ static void note(void *state, int which, int64_t I, int64_t K, const void *index
   if (r->data) r->data[head + 2] = (int32_t)(r->count - head - 3);
 }
 
-/* On rank 0 from[r] of each rank; their sum at all. */
+/* On rank 0, from[r] is the count of rank r; every rank gets the sum. */
 static trs_status gather_counts(trs_ranks *ranks, int64_t own, int64_t *from, int64_t *total) {
   from[ranks->rank] = own;
   if (ranks->rank) TRS_TRY(trs_ranks_send(ranks, 0, TRS_TAG_MOVE, &own, sizeof own));
@@ -163,7 +164,8 @@ static trs_status gather_data(trs_ranks *ranks, const record *own, const int64_t
   return trs_ranks_broadcast(ranks, data, total * (int64_t)sizeof *data);
 }
 
-/* From all ranks to rank 0 and on to all: *data, to be released, of *count numbers. */
+/* Gathers from all ranks to rank 0 and broadcasts: *data, which the caller frees, has *count
+ * numbers. */
 static trs_status gather(trs_ranks *ranks, const record *own, int32_t **data, int64_t *count) {
   int64_t *from = NULL;
   trs_status status = trs_ranks_agree(ranks, TRS_ALLOC_ZERO(&from, ranks->size));
@@ -179,7 +181,7 @@ static int ascending(const void *a, const void *b) {
   return (x > y) - (x < y);
 }
 
-/* Counts both sides' lists, or fills them. */
+/* Counts the lists of both sides, or fills them. */
 static void visit_records(const int32_t *data, int64_t count, trs_grid_lists *lists, int shift) {
   for (int64_t r = 0; r < count; r += 3 + data[r + 2]) {
     trs_grid_lists *l = &lists[data[r]];
@@ -216,7 +218,7 @@ static trs_status need_arrays(const blocks *b) {
                   lower ? "U_index or U_values" : "L_index or L_values");
 }
 
-/* Looks through the blocks, and makes room for what there is to tell of them. */
+/* Scans the blocks and allocates memory for their description. */
 static trs_status count_blocks(const blocks *b, record *own) {
   TRS_TRY(need_arrays(b));
   TRS_TRY(visit_all(b, note, own));
@@ -237,7 +239,7 @@ static trs_status share_lists(blocks *b, trs_ranks *ranks) {
   return status;
 }
 
-/* ---- Permutations and scalings, of rank 0. ---- */
+/* ---- Permutations and scalings of rank 0. ---- */
 
 static trs_status take_supernodes(blocks *b) {
   bool right = true;
@@ -359,7 +361,7 @@ static void hand_out(void *state, int which, int64_t I, int64_t K, const void *i
       trs_deliver(h->d, 1, i, b->first[K] + c, values);
 }
 
-/* They have all been looked at. */
+/* All of them have been scanned. */
 static void produce(const void *state, trs_delivery *d) {
   handing_out h = {.b = state, .d = d};
   (void)visit_all(state, hand_out, &h);
@@ -380,7 +382,8 @@ static void close(trs_grid_input *in) {
 }
 
 static trs_status open(blocks *b, trs_ranks *ranks) {
-  /* What does not depend on the rank is rank 0's, for layers of a 3D grid may lack it. */
+  /* Data that do not depend on the rank are rank 0's, because the layers of a 3D grid may lack
+   * them. */
   trs_mpi_blocks head = b->of;
   TRS_TRY(trs_ranks_agree(ranks, ranks->rank ? TRS_SUCCESS : check(&head, ranks->size)));
   TRS_TRY(trs_ranks_broadcast(ranks, &head, sizeof head));

@@ -1,4 +1,4 @@
-/* input_factors.c - factors that every rank has whole: it takes what is its own. */
+/* input_factors.c - factors that every rank has whole; each rank takes its own entries. */
 #include "solve/grid3d/input.h"
 
 void trs_input_transpose(trs_grid_input *in, bool conjugate) {

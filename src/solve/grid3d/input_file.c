@@ -1,7 +1,8 @@
-/* input_file.c - a factor file: rank 0 reads the pattern and makes the layout of it, for all; every
- * rank reads an equal part of the entries, once over all ranks, and sends them to their owners.
- * Values' checksums are of all parts together.
- *   Entries of a file whose order is another than the canonical one are rank 0's, all of them. */
+/* input_file.c - a factor file: rank 0 reads the pattern and builds the layout for all ranks; every
+ * rank reads an equal part of the entries, each entry once over all ranks, and sends them to their
+ * owners.  Checksums of values cover all parts together.
+ *
+ * If the order of a file's entries is not canonical, rank 0 reads all of them. */
 #include <string.h>
 
 #include "factor/file.h"
@@ -15,7 +16,7 @@ typedef struct reader {
   trs_factors_part part;
 } reader;
 
-/* ---- Is it the same file? ---- */
+/* ---- Check that all ranks read the same file. ---- */
 
 static uint32_t check_array(uint32_t crc, const void *array, int64_t count, size_t size) {
   int8_t given = array != NULL;
@@ -23,7 +24,7 @@ static uint32_t check_array(uint32_t crc, const void *array, int64_t count, size
   return given ? trs_crc32(crc, array, count * (int64_t)size) : crc;
 }
 
-/* All that a rank has of its file but its part of the entries. */
+/* Everything that a rank knows of its file except its part of the entries. */
 static uint32_t check_rest(const reader *r) {
   const trs_factors *F = &r->part.F;
   uint32_t crc = check_array(0, F->row_perm, F->n, sizeof *F->row_perm);
@@ -41,7 +42,7 @@ static uint32_t check_rest(const reader *r) {
   return crc;
 }
 
-/* A path may lead to another file on another node, one that is left of an earlier run. */
+/* The same path may name a different file on another node, for example one of an earlier run. */
 static trs_status compare_files(const reader *r, const char *path, trs_ranks *ranks) {
   const trs_factors *F = &r->part.F;
   const int64_t own[] = {F->n, F->tree_nodes, F->diag_L, F->diag_U, check_rest(r)};
@@ -73,7 +74,7 @@ static sums own_sums(const reader *r) {
   return own;
 }
 
-/* Rank 0 has checked all indices; those that a rank has read must be the same. */
+/* Rank 0 has checked all indices; those that another rank has read must be the same. */
 static trs_status check_indices(const reader *r, const sums *other, int rank, int size,
                                 const char *path) {
   const trs_matrix *T[2] = {r->F->L, r->F->U};
@@ -89,7 +90,8 @@ static trs_status check_indices(const reader *r, const sums *other, int rank, in
   return TRS_SUCCESS;
 }
 
-/* Rank 0 gets every part's, joins them and compares; its verdict is for all. */
+/* Rank 0 collects the checksums of all parts, combines and compares them; all ranks get the result.
+ */
 static trs_status check_sums(const reader *r, const char *path, trs_ranks *ranks) {
   sums part = own_sums(r), whole = part;
   trs_status status = TRS_SUCCESS;
@@ -138,7 +140,7 @@ static trs_status fill(const trs_grid_input *in, trs_filler *f, trs_ranks *ranks
   return trs_deliver_all(in, f, ranks, produce, in->state);
 }
 
-/* ---- The layout: supernodes and lists are rank 0's. ---- */
+/* ---- The layout: rank 0 provides supernodes and lists. ---- */
 
 static trs_status share_lists(trs_ranks *ranks, int64_t **first, trs_grid_lists lists[2],
                               int64_t count) {
@@ -194,7 +196,7 @@ static trs_status make_layout(const trs_grid_input *in, trs_ranks *ranks, trs_gr
 static void close(trs_grid_input *in) {
   reader *r = (reader *)in->state;
   if (!r) return;
-  if (r->whole) /* what rank 0 has are F's arrays */
+  if (r->whole) /* rank 0 has F's arrays */
     for (int k = 0; k < 2; k++) r->part.side[k] = (trs_hdf5_part){0};
   if (r->F) trs_factors_destroy(r->F);
   trs_factors_part_release(&r->part);
@@ -202,7 +204,8 @@ static void close(trs_grid_input *in) {
   in->state = NULL;
 }
 
-/* Rank 0's part where entries are not in order; the others' is none. */
+/* The parts of a file whose entries are out of order: rank 0 has all entries, the other ranks none.
+ */
 static void take_whole(reader *r) {
   trs_matrix *T[2] = {r->F->L, r->F->U};
   for (int k = 0; k < 2; k++) {
@@ -217,7 +220,8 @@ static void take_whole(reader *r) {
   }
 }
 
-/* Rank 0 finds out how entries stand; then everybody reads, with no parts only what is not one. */
+/* Rank 0 determines the order of the entries; then every rank reads its part.  If the order is not
+ * canonical, the other ranks read everything except the entries. */
 static trs_status read_all(reader *r, const char *path, trs_scalar scalar, trs_ranks *ranks) {
   int32_t found[2] = {0, 0};
   trs_status status = TRS_SUCCESS;

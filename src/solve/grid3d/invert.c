@@ -1,5 +1,5 @@
-/* invert.c - a layout in which runs of supernodes are doubled, so that the inverses of their
- * triangles have a place. */
+/* invert.c - a layout in which each supernode of a run becomes two, so that the inverses of the
+ * runs' triangles have a place. */
 #include <string.h>
 
 #include "solve/grid3d/layout.h"
@@ -7,8 +7,8 @@
 typedef struct worker {
   trs_grid_layout *to;
   const trs_grid_layout *from;
-  int32_t *number; /* of each old supernode: the new one, or its half below */
-  int32_t *owner;  /* of each column of the factors: the new supernode, or its half below */
+  int32_t *number; /* of each old supernode: the new one, or its lower half */
+  int32_t *owner;  /* of each column of the factors: the new supernode, or its lower half */
 } worker;
 
 static trs_status number_supernodes(worker *w, const trs_grid_run *runs, int64_t nruns) {
@@ -75,7 +75,7 @@ static trs_status copy_supernodes(worker *w) {
 
 /* ---- Lists. ---- */
 
-/* What lies outside of its run. */
+/* Rows outside of the run. */
 static int64_t list_outside(const worker *w, int which, int64_t K, int32_t *idx) {
   const trs_grid_lists *lists = &w->from->lists[which];
   const trs_grid_layout *to = w->to;
@@ -89,7 +89,7 @@ static int64_t list_outside(const worker *w, int which, int64_t K, int32_t *idx)
   return count;
 }
 
-/* The inverse: all columns of the other halves from its own on. */
+/* The inverse: all columns of the other halves, from its own on. */
 static int64_t list_inside(const trs_grid_layout *to, int64_t a, int32_t *idx) {
   const trs_grid_run *run = &to->run[to->run_of[a]];
   int64_t length = run->to - run->from, begin = to->first[a + length];
@@ -98,7 +98,7 @@ static int64_t list_inside(const trs_grid_layout *to, int64_t a, int32_t *idx) {
   return count;
 }
 
-/* Counts into ptr[K + 1], or fills. */
+/* Counts into ptr[K + 1], or fills the lists. */
 static void visit(const worker *w, int which, int64_t *ptr, int32_t *idx) {
   const trs_grid_layout *to = w->to;
   for (int64_t K = 0; K < w->from->count; K++) {

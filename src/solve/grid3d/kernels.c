@@ -1,13 +1,14 @@
-/* kernels.c - block operations on a CPU.  One right-hand side: a tile's rows are the lanes of a
- * vector. More: right-hand sides are, and a few rows or columns of a panel go through together. */
+/* kernels.c - block operations on a CPU.  For one right-hand side, a tile's rows are the lanes of a
+ * vector.  For several, the right-hand sides are the lanes, and a few rows or columns of a panel
+ * are processed together. */
 #include "solve/grid3d/ops.h"
 
 #include <math.h>
 #include <string.h>
 
-/* Vectors of the processor's own size: gcc keeps larger ones in memory.  Sums are held in
- * registers, for so many vectors of right-hand sides and a quarter of the registers' rows of a
- * panel. */
+/* Vectors have the processor's size, because gcc keeps larger ones in memory.  Registers hold the
+ * sums of this many vectors of right-hand sides, for a quarter as many rows of a panel as the
+ * processor has registers. */
 #if defined(__AVX512F__)
 enum { VECTOR_BYTES = 64, MOST_VECTORS = 2, REGISTERS = 32 };
 #elif defined(__AVX__)

@@ -1,4 +1,5 @@
-/* layout.c - the separator tree spread over grids, supernodes cut along it, and their blocks. */
+/* layout.c - distributes the separator tree over grids, cuts supernodes along it, and lists their
+ * blocks. */
 #include "solve/grid3d/layout.h"
 
 #include <string.h>
@@ -23,8 +24,8 @@ typedef struct place {
   int8_t height;
 } place;
 
-/* The grids of a node's children: those of the node as long as it has one child, else a half each;
- * of many children each goes to the half with less so far. */
+/* The grids of a node's children: all of the node's grids for an only child, else half of them
+ * each; each of many children goes to the half with less work so far. */
 typedef struct spread {
   const trs_grid_pattern *F;
   place *at;     /* of each node */
@@ -39,7 +40,7 @@ static void weigh(const spread *s) {
     if (F->tree_parent[t] >= 0) s->below[F->tree_parent[t]] += s->below[t];
 }
 
-/* Children come after their parent from the end of a postorder.  load: of the two halves of each
+/* From the end of a postorder, children come after their parent.  load: of the two halves of each
  * node's grids. */
 static void place_nodes(const spread *s, int32_t *children, double (*load)[2], int8_t levels) {
   const trs_grid_pattern *F = s->F;
@@ -63,12 +64,12 @@ static void place_nodes(const spread *s, int32_t *children, double (*load)[2], i
 static int64_t count_leaves(const trs_grid_pattern *F) {
   int64_t leaves = 0;
   for (int64_t t = 0; t < F->tree_nodes; t++)
-    leaves += t == 0 || F->tree_parent[t - 1] != t; /* in postorder a last child comes before */
+    leaves += t == 0 || F->tree_parent[t - 1] != t; /* postorder: t's last child is t - 1 */
   return leaves;
 }
 
-/* A tree that is whole has as many leaves as were asked for; pivoting may have left less of it, or
- * nothing, and then grids are cut out of the factors. */
+/* A complete tree has as many leaves as requested.  After pivoting it may have fewer or none; then
+ * grids are cut from the factors. */
 static trs_status choose_tree(const trs_grid_pattern *F, int pz, bool *use) {
   int64_t leaves = count_leaves(F);
   bool whole = F->tree_nodes && 2 * leaves - 1 == F->tree_nodes && !(leaves & (leaves - 1));
@@ -102,7 +103,7 @@ static trs_status spread_tree(place *at, const trs_grid_pattern *F, int8_t level
 
 /* ---- Supernodes. ---- */
 
-/* The supernodes found, cut where a node of the tree ends. */
+/* The supernodes found in L, cut where a node of the tree ends. */
 static trs_status cut(trs_grid_layout *l, const trs_panels *found, const trs_grid_pattern *F,
                       int64_t nodes) {
   TRS_TRY(TRS_ALLOC(&l->first, found->count + nodes + 1));
@@ -120,7 +121,8 @@ static trs_status cut(trs_grid_layout *l, const trs_panels *found, const trs_gri
   return TRS_SUCCESS;
 }
 
-/* Panels of L by columns stand in the order of the columns, those of U by rows in the opposite. */
+/* Panels of L by columns are stored in the order of the columns, those of U by rows in the reverse
+ * order. */
 static trs_status copy_lists(trs_grid_lists *to, const trs_panels *P) {
   TRS_TRY(TRS_ALLOC(&to->ptr, P->count + 1));
   TRS_TRY(TRS_ALLOC(&to->idx, P->nlist));
@@ -170,8 +172,8 @@ static void place_supernodes(trs_grid_layout *l, const place *at, const trs_grid
 
 /* ---- Blocks. ---- */
 
-/* Runs of a list within one supernode: block (I, K) of L is found in K's list, of U in I's.  With
- * rows NULL it counts; else next[K] is where K's next block comes. */
+/* Runs of a list within one supernode: block (I, K) of L is found in K's list, of U in I's.  If
+ * rows is NULL the blocks are counted; else next[K] is the position of K's next block. */
 static void visit_blocks(const trs_grid_layout *l, int which, trs_grid_blocks *b,
                          const int32_t *owner, int64_t *next) {
   const trs_grid_lists *lists = &l->lists[which];
@@ -213,7 +215,7 @@ trs_status trs_grid_layout_blocks(trs_grid_layout *l) {
   return status;
 }
 
-/* A block couples two supernodes one of which is replicated where the other lies. */
+/* A block couples two supernodes; one of them is replicated on all grids of the other. */
 static trs_status check_blocks(const trs_grid_layout *l) {
   for (int side = 0; side < 2; side++)
     for (int64_t K = 0; K < l->count; K++)
@@ -250,7 +252,7 @@ static trs_status weigh_leaves(trs_grid_layout *l) {
   return TRS_SUCCESS;
 }
 
-/* Grids and homes, by the tree's nodes where they are given. */
+/* Grids and homes, from the tree's nodes if they are given. */
 static trs_status place_all(trs_grid_layout *l, const trs_grid_pattern *F, place *at,
                             const trs_layout_options *options) {
   TRS_TRY(TRS_ALLOC(&l->lo, l->count));

@@ -1,4 +1,4 @@
-/* move.c - right-hand sides to their owners, solutions back. */
+/* move.c - moves right-hand sides to their owners, and solutions back. */
 #include "solve/grid3d/move.h"
 
 #include <string.h>
@@ -9,7 +9,8 @@ typedef struct share {
   int64_t first, rows;
 } share;
 
-/* A rank without rows begins anywhere.  first[0] < 0: rank -1 - first[0] begins elsewhere. */
+/* The first row of a rank without rows is arbitrary.  first[0] < 0: rank -1 - first[0] begins
+ * elsewhere. */
 static void follow(const share *of, int size, int64_t *first) {
   first[0] = of[0].first;
   for (int r = 0; r < size; r++) {
@@ -48,7 +49,7 @@ static int holder_of(const int64_t *first, int size, int64_t row) {
   return from;
 }
 
-/* Counts both lists (lists NULL), or fills them. */
+/* Counts both lists (lists is NULL), or fills them. */
 static void visit(const trs_part *p, const int64_t *first, int me, int size, const int32_t *perm,
                   const trs_move *move, int64_t *outer, int64_t *inner) {
   const trs_grid_layout *l = p->layout;

@@ -1,12 +1,14 @@
-/* ops.h - what a rank does with blocks of numbers, behind a small table: CPU here.
+/* ops.h - the operations of a rank on blocks of numbers, as a table of functions; this one is for
+ * the CPU.
  *
- * Right-hand sides lie by rows: number j of row i at i * n + j for n of them, so that a block's
- * rows are found by a list without being copied.
- *   A panel is m x k, its rows named by a list.  Of L, it is kept in tiles of trs_tile_rows rows,
- * each by columns; the last tile has the rows that are left.  Of U, transposed, it is kept by rows.
- * A triangle is kept in tiles without the columns in which a tile is zero.  Products run past a
- * row's end into numbers that are left as they were: TRS_SLACK bytes behind every array of values
- * or right-hand sides can be read and written. */
+ * Right-hand sides are stored by rows: number j of row i at i * n + j for n of them, so that a list
+ * addresses a block's rows without a copy.
+ *
+ * A panel is m x k; a list names its rows.  A panel of L is stored in tiles of trs_tile_rows rows,
+ * each by columns; the last tile has the remaining rows.  A panel of U, transposed, is stored by
+ * rows. A triangle is stored in tiles without the columns in which a tile is zero.  Products write
+ * past a row's end, where they leave the numbers unchanged: the TRS_SLACK bytes behind every array
+ * of values or right-hand sides must be readable and writable. */
 #ifndef TRS_SOLVE_GRID3D_OPS_H
 #define TRS_SOLVE_GRID3D_OPS_H
 
@@ -16,16 +18,16 @@
 
 enum { TRS_SLACK = 64 };
 
-/* A supernode whose panels are at this rank, of L or of U. */
+/* A supernode whose panels of L or U are on this rank. */
 typedef struct trs_local_node {
-  int64_t values; /* where they begin: the diagonal block, mostly inverted, then the panel */
+  int64_t values; /* offset of the diagonal block, in most cases inverted, followed by the panel */
   int64_t list;   /* the panel's rows */
   int32_t row;    /* its first row */
   int32_t width, length;
   bool solved; /* the diagonal block is not inverted */
 } trs_local_node;
 
-/* Numbers are negated in panels: products are added. */
+/* Panels store negated numbers, so that products are added. */
 typedef struct trs_block_ops {
   /* L: y[list[i]] += A[i, c] x[c];  U: y[c] += A[i, c] x[list[i]];  n right-hand sides */
   void (*push)(int64_t m, int64_t k, int64_t n, const void *A, const void *x, const int32_t *list,
@@ -36,16 +38,17 @@ typedef struct trs_block_ops {
   void (*triangle)(int64_t width, bool upper, int64_t n, const void *D, const void *x, void *y);
   /* x = D^-1 x, by substitution */
   void (*solve)(int64_t width, bool upper, int64_t n, const void *D, void *x);
-  /* All for nodes from <= i < to, forwards for L and backwards for U; spare has room for the
-   * widest. */
+  /* All of these operations for nodes from <= i < to, forwards for L and backwards for U; spare has
+   * room for the widest. */
   void (*sweep)(const trs_local_node *node, int64_t from, int64_t to, bool upper, int64_t n,
                 const void *values, const int32_t *list, void *x, void *spare);
-  /* Into tiles, or by rows (turn); number (i, c) lies at first + i * down + c * across. */
+  /* Stores a panel in tiles, or by rows (turn); number (i, c) lies at first + i * down + c *
+   * across. */
   void (*tile_panel)(int64_t m, int64_t k, const void *values, int64_t first, int64_t down,
                      int64_t across, void *to);
   void (*turn_panel)(int64_t m, int64_t k, const void *values, int64_t first, int64_t down,
                      int64_t across, void *to);
-  /* Likewise, by rows and negated, to `at` of `to`. */
+  /* The same by rows and negated, to offset `at` of `to`. */
   void (*negate)(int64_t m, int64_t k, const void *values, int64_t first, int64_t down,
                  int64_t across, void *to, int64_t at);
   void (*tile_triangle)(int64_t width, bool upper, const void *values, int64_t first, int64_t down,
@@ -54,9 +57,9 @@ typedef struct trs_block_ops {
    * from + r at k * rows + r of N. */
   void (*invert_rows)(int64_t width, bool upper, const void *T, int64_t from, int64_t rows,
                       void *N);
-  /* The largest (|N| |T| x)_i / x_i in these rows (Skeel's condition number): so many times worse
-   * than a solve with T a product with N may be.  Rows and columns of T may be of any size: x goes
-   * by that of its columns.  room: for twice the width. */
+  /* The largest (|N| |T| x)_i / x_i in these rows (Skeel's condition number): the error of a
+   * product with N may be larger than that of a solve with T by this factor.  x compensates for the
+   * scaling of T's rows and columns.  room: for twice the width. */
   double (*growth)(int64_t width, const void *T, int64_t from, int64_t rows, const void *N,
                    double *room);
   void (*add)(int64_t count, const void *from, void *to);
@@ -65,9 +68,9 @@ typedef struct trs_block_ops {
   void (*spread)(int64_t count, const int64_t *at, const void *in, bool conjugate, void *out);
   /* The first diagonal entry of D (width x width) that is zero or not finite, or -1. */
   int64_t (*bad_diagonal)(int64_t width, const void *D, bool *zero);
-  /* Rows of out = scale[rows[i]] * in[rows[i], j], in by columns, and the way back; scale may be
-   * NULL.  Rows that do not lie by columns are packed, or (place) row i stands at[place[i]] bytes
-   * from the beginning. */
+  /* Rows of out = scale[rows[i]] * in[rows[i], j], in by columns, and the reverse; scale may be
+   * NULL.  Rows not stored by columns are packed, or (place) row i is at[place[i]] bytes from the
+   * beginning. */
   void (*take)(int64_t count, int64_t n, const int32_t *rows, const double *scale, const void *in,
                int64_t ldin, const int32_t *place, const int64_t *at, void *out);
   void (*put)(int64_t count, int64_t n, const int32_t *rows, const double *scale,
@@ -80,7 +83,7 @@ extern const trs_block_tables trs_block_tables_baseline, trs_block_tables_avx2,
 
 const trs_block_ops *trs_block_ops_of(trs_scalar scalar, trs_isa isa);
 
-/* Rows of a tile, and the numbers that a triangle of it takes. */
+/* The rows of a tile; the numbers that a triangle stored in tiles has. */
 static inline int64_t trs_tile_rows(trs_scalar scalar) {
   static const int8_t rows[TRS_NSCALARS] = {
       [TRS_FLOAT] = 16, [TRS_DOUBLE] = 8, [TRS_SCOMPLEX] = 8, [TRS_DCOMPLEX] = 4};

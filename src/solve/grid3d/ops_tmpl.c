@@ -1,6 +1,6 @@
-/* ops_tmpl.c - block operations for one element type.  Complex numbers are pairs of reals here:
- * with products of the real and of the imaginary part of A in sums of their own, only the end of a
- * sum knows of pairs. */
+/* ops_tmpl.c - block operations for one element type.  Complex numbers are stored as pairs of
+ * reals. Products with the real and with the imaginary part of A have separate sums; only the end
+ * of a sum combines them to complex numbers. */
 
 typedef REAL NAME(vector)
     __attribute__((vector_size(VECTOR_BYTES), aligned(sizeof(REAL)), __may_alias__));
@@ -15,7 +15,7 @@ typedef REAL NAME(vector)
 
 TRS_INLINE VECTOR NAME(load)(const REAL *from) { return *(const VECTOR *)from; }
 
-/* The first lanes of a, and the others of b. */
+/* The first lanes of a, and the remaining lanes of b. */
 TRS_INLINE VECTOR NAME(blend)(VECTOR a, VECTOR b, int64_t lanes) {
   static const REAL order[16] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
   VECTOR limit = (VECTOR){0} + (REAL)lanes;
@@ -30,7 +30,7 @@ typedef struct NAME(tile) {
   VECTOR part[PARTS];
 } NAME(tile);
 
-/* A tile's products with x. */
+/* The products of a tile with x. */
 TRS_INLINE NAME(tile) NAME(tile_sum)(int64_t rows, int64_t k, const REAL *a, const REAL *x) {
   NAME(tile) even = {{{0}}}, odd = {{{0}}};
   int64_t c = 0;
@@ -46,7 +46,7 @@ TRS_INLINE NAME(tile) NAME(tile_sum)(int64_t rows, int64_t k, const REAL *a, con
   return even;
 }
 
-/* The tile's first rows become those of y, which has room for all of them. */
+/* Stores the tile's first rows in y, which has room for the whole tile. */
 TRS_INLINE void NAME(put_tile)(const NAME(tile) * sum, int64_t rows, REAL *y) {
   for (int q = 0; q < PARTS; q++) {
     VECTOR old = NAME(load)(y + q * LANES);
@@ -91,8 +91,8 @@ TRS_INLINE void NAME(push_one)(int64_t m, int64_t k, const REAL *a, const REAL *
   }
 }
 
-/* Columns of a panel by rows, vectors of them at once, rows by turns into several sums: each waits
- * for the one before it. */
+/* Columns of a panel by rows, several vectors at once.  Rows alternate between several sums,
+ * because each addition waits for the previous one of its sum. */
 TRS_INLINE void NAME(pull_columns)(int turns, int vectors, int64_t m, int64_t k, const REAL *a,
                                    const REAL *x, const int32_t *list, VECTOR *out) {
   VECTOR sum[8] = {{0}};
@@ -147,7 +147,7 @@ TRS_INLINE void NAME(pull_one)(int64_t m, int64_t k, const REAL *a, const REAL *
     }
 }
 
-/* y has room for whole vectors. */
+/* y has room for whole vectors */
 TRS_INLINE void NAME(triangle_one)(int64_t width, bool upper, const REAL *d, const REAL *x,
                                    REAL *y) {
   for (int64_t at = 0; at < width; at += TILE) {
@@ -162,16 +162,17 @@ TRS_INLINE void NAME(triangle_one)(int64_t width, bool upper, const REAL *d, con
 
 /* ---- Any number of right-hand sides. ---- */
 
-/* Outputs, of a few rows or columns of a panel, and a few vectors of right-hand sides. */
+/* Outputs for a few rows or columns of a panel and a few vectors of right-hand sides. */
 typedef struct NAME(sums) {
-  VECTOR of[PAIR][MOST_OUTPUTS][MOST_VECTORS]; /* products with real parts, with imaginary parts */
+  VECTOR of[PAIR][MOST_OUTPUTS][MOST_VECTORS]; /* products with real, imaginary parts */
 } NAME(sums);
 
 /* Output i from `first` on: number i of a times a row of x. */
 TRS_INLINE void NAME(add_products)(NAME(sums) * s, int first, int outputs, int vectors,
                                    const REAL *a, const REAL *x) {
   VECTOR xv[MOST_VECTORS];
-  /* Volatile: once, into a register.  Compilers load it anew for every product, across lines. */
+  /* Volatile, so that the number is loaded once into a register; compilers otherwise load it again
+   * for each product, across cache lines. */
   for (int v = 0; v < vectors; v++) xv[v] = *(const volatile VECTOR *)(x + v * LANES);
   for (int i = 0; i < outputs; i++)
     for (int v = 0; v < vectors; v++) {
@@ -182,7 +183,7 @@ TRS_INLINE void NAME(add_products)(NAME(sums) * s, int first, int outputs, int v
     }
 }
 
-/* To a row of y, of whose last vector some lanes belong to it. */
+/* Adds to a row of y; only some lanes of the last vector belong to the row. */
 TRS_INLINE void NAME(add_sums)(const NAME(sums) * s, int i, int vectors, int64_t last, bool set,
                                REAL *y) {
   for (int v = 0; v < vectors; v++) {
@@ -198,8 +199,8 @@ TRS_INLINE void NAME(add_sums)(const NAME(sums) * s, int i, int vectors, int64_t
   }
 }
 
-/* A part of a panel or triangle: outputs side by side, `step` numbers from one term of their sums
- * to the next.  Rows of x or of y go by a list, or follow each other (NULL). */
+/* A part of a panel or triangle: outputs are adjacent, and consecutive terms of a sum are `step`
+ * numbers apart.  A list names the rows of x or y, or they are consecutive (NULL). */
 typedef struct NAME(strip) {
   int64_t outputs, terms, step, n;
   const REAL *a, *x;
@@ -208,7 +209,7 @@ typedef struct NAME(strip) {
   bool set;
 } NAME(strip);
 
-/* One output in two sums: each product waits for the one before it in its sum. */
+/* One output in two sums, because each product waits for the previous one of its sum. */
 TRS_INLINE void NAME(add_in_turn)(NAME(sums) * s, int vectors, bool listed, int64_t terms,
                                   const REAL *a, int64_t step, const REAL *x, const int32_t *list,
                                   int64_t ld) {
@@ -272,7 +273,7 @@ static void NAME(push_many)(int64_t m, int64_t k, int64_t n, const REAL *a, cons
   }
 }
 
-/* So many rows at a time that they and what they are multiplied with stay in the cache. */
+/* The number of rows per pass: these rows and their operands stay in the cache. */
 static void NAME(pull_many)(int64_t m, int64_t k, int64_t n, const REAL *a, const REAL *x,
                             const int32_t *list, REAL *y) {
   enum { CHUNK = 64 };
@@ -336,7 +337,7 @@ TRS_INLINE void NAME(eliminate)(int64_t rows, int64_t n, const SCALAR *d, const 
     for (int64_t j = 0; j < n; j++) x[i * n + j] -= MUL(d[i], y[j]);
 }
 
-/* The triangle inside a tile, whose columns follow each other at d: x of its rows. */
+/* The triangle inside a tile, with consecutive columns at d: solves for x of the tile's rows. */
 TRS_INLINE void NAME(solve_tile)(int64_t rows, bool upper, int64_t n, const SCALAR *d, SCALAR *x) {
   for (int64_t k = 0; k < rows; k++) {
     int64_t c = upper ? rows - 1 - k : k;
@@ -349,7 +350,7 @@ TRS_INLINE void NAME(solve_tile)(int64_t rows, bool upper, int64_t n, const SCAL
   }
 }
 
-/* A tile has all columns up to the diagonal, or from it on. */
+/* A tile has all columns up to the diagonal, or from the diagonal on. */
 TRS_INLINE void NAME(solve_tiles)(int64_t width, bool upper, int64_t n, const SCALAR *d,
                                   SCALAR *x) {
   int64_t tiles = (width + TILE - 1) / TILE;
@@ -375,7 +376,7 @@ static void NAME(solve)(int64_t width, bool upper, int64_t n, const void *D, voi
 
 /* ---- Sweeps. ---- */
 
-/* x of a node, through spare. */
+/* Computes x of a node, with spare as workspace. */
 TRS_INLINE void NAME(solve_node)(const trs_local_node *node, bool upper, int64_t n, const SCALAR *D,
                                  SCALAR *x, SCALAR *spare) {
   if (node->solved) {
@@ -412,7 +413,7 @@ TRS_INLINE void NAME(sweep_nodes)(const trs_local_node *node, int64_t from, int6
 }
 
 #if !IS_COMPLEX
-/* One right-hand side: small nodes are many, so everything stands in one loop. */
+/* One right-hand side: most nodes are small, so one loop contains all steps. */
 TRS_INLINE void NAME(sweep_one)(const trs_local_node *node, int64_t from, int64_t to, bool upper,
                                 const REAL *values, const int32_t *list, REAL *x, REAL *spare) {
   for (int64_t i = 0; i < to - from; i++) {
@@ -479,7 +480,7 @@ static void NAME(tile_triangle)(int64_t width, bool upper, const void *values, i
 
 /* ---- Inverses. ---- */
 
-/* Column c of some rows of N, from those between them and the diagonal: N T = I. */
+/* Column c of some rows of N, from the entries between it and the diagonal: N T = I. */
 TRS_INLINE void NAME(invert_column)(int64_t width, const SCALAR *t, int64_t c, int64_t k,
                                     int64_t end, int64_t from, int64_t rows, SCALAR *n) {
   SCALAR *out = n + c * rows;
@@ -493,8 +494,8 @@ TRS_INLINE void NAME(invert_column)(int64_t width, const SCALAR *t, int64_t c, i
   for (int64_t r = 0; r < rows; r++) out[r] = MUL(inverse, out[r]);
 }
 
-/* How large each x is beside the others: 1 over the largest entry of its column of T, once rows
- * are divided by theirs. */
+/* The relative size of each x: 1 over the largest entry of its column of T, after division of each
+ * row by its largest entry. */
 static void NAME(scale_columns)(int64_t width, const SCALAR *t, double *row, double *x) {
   for (int64_t k = 0; k < width; k++) row[k] = x[k] = 0;
   for (int64_t c = 0; c < width; c++)
@@ -563,7 +564,7 @@ static int64_t NAME(bad_diagonal)(int64_t width, const void *D, bool *zero) {
   return -1;
 }
 
-/* A packed row, or one that stands at a place of its own. */
+/* A packed row, or a row at its own position. */
 TRS_INLINE int64_t NAME(row_at)(int64_t i, int64_t n, const int32_t *place, const int64_t *at) {
   return place ? at[place[i]] : i * n * (int64_t)sizeof(SCALAR);
 }

@@ -1,14 +1,16 @@
-/* part.c - a rank's share of the factors: which blocks, where they lie, and room for x and sums. */
+/* part.c - a rank's share of the factors: the blocks, their memory layout, and memory for x and
+ * sums. */
 #include "solve/grid3d/part.h"
 
 #include <string.h>
 
-/* ---- Supernodes that a rank has to do with. ---- */
+/* ---- Supernodes of a rank. ---- */
 
 enum { TOUCHES = 1, ADDS = 2 };
 
-/* Supernodes without a home that those at home at this place touch, on this grid; and those whose
- * sums come by here, since some at this place of another grid add to them. */
+/* The slots of this rank: supernodes without a home that supernodes at home on this rank touch, on
+ * this grid; and supernodes whose sums pass through this rank, because supernodes at the same place
+ * of another grid add to them. */
 static void mark(const trs_part *p, int8_t *marked) {
   const trs_grid_layout *l = p->layout;
   for (int which = 0; which < 2; which++)
@@ -131,7 +133,7 @@ static int64_t list_length(const trs_grid_layout *l, int which, int64_t K) {
   return length;
 }
 
-/* A panel begins where a vector may. */
+/* Panels are aligned to vectors. */
 static void plan_node(planner *w, int64_t i) {
   const trs_part *p = w->part;
   trs_local_side *side = w->side;
@@ -145,7 +147,7 @@ static void plan_node(planner *w, int64_t i) {
   side->node[i] = node;
 }
 
-/* Panels in the order of the sweep, so that it reads straight on. */
+/* Panels are stored in the order of the sweep, so that it reads memory sequentially. */
 static void plan(planner *w) {
   const trs_part *p = w->part;
   w->nblocks = w->side->nlist = w->side->nvalues = 0;
@@ -199,7 +201,7 @@ static void list_places(trs_part *p, int64_t *at, int64_t *end) {
   }
 }
 
-/* The length of rows and slots together. */
+/* Places the slots behind the rows. */
 static int64_t place_slots(trs_part *part, int64_t nrhs) {
   part->nrhs = nrhs;
   part->largest = TRS_HEAD_BYTES;

@@ -1,11 +1,12 @@
-/* part.h - what one rank keeps: its blocks of L^z and U^z, and room for x and sums.
+/* part.h - the data of one rank: its blocks of L^z and U^z, and memory for x and sums.
  *
- * Supernodes whose home this rank is (layout.h) lie together, whole panels, with x and sums in one
- * array of rows, where L's x takes the place of b and U's x that of L's.  Behind these rows are
- * those of supernodes elsewhere that the panels touch: sums on the way out of L, x on the way into
- * U.  All other supernodes have blocks here, and slots for x(K) and sums.
- *   What is kept for each supernode is kept for those of this rank alone, so that it shrinks as
- * ranks are added. */
+ * Supernodes whose home is this rank (layout.h) are stored together, with whole panels.  Their x
+ * and sums are in one array of rows, in which L's x replaces b and U's x replaces L's.  Behind
+ * these rows are those of supernodes elsewhere that the panels touch: sums that leave in L, x that
+ * arrives in U.  All other supernodes have blocks on this rank, and slots for x(K) and sums.
+ *
+ * Per-supernode data exist only for the supernodes of this rank, so they shrink as ranks are added.
+ */
 #ifndef TRS_SOLVE_GRID3D_PART_H
 #define TRS_SOLVE_GRID3D_PART_H
 
@@ -13,97 +14,100 @@
 #include "solve/grid3d/layout.h"
 #include "solve/grid3d/ops.h"
 
-/* Block (I, K), a panel m x k (ops.h).  L: rows of I named in the list, all columns of K; U:
- * columns of K named in the list, all rows of I. */
+/* Block (I, K), a panel m x k (ops.h).  L: the listed rows of I, all columns of K; U: the listed
+ * columns of K, all rows of I. */
 typedef struct trs_local_block {
-  int64_t values, list; /* where they begin */
-  int32_t row;          /* I's slot */
+  int64_t values, list; /* offsets of its numbers and its list */
+  int32_t row;          /* slot of I */
   int32_t m, k;
 } trs_local_block;
 
-/* L's or U's blocks at this rank, by column, then the panels of its own supernodes. */
+/* The blocks of L or U on this rank, by column, then the panels of its own supernodes. */
 typedef struct trs_local_side {
   int64_t *ptr; /* nslots + 1 */
   trs_local_block *block;
-  int64_t *diagonal;    /* nslots: where the diagonal block begins, or -1 */
-  bool *solved;         /* nslots: it is not inverted */
+  int64_t *diagonal;    /* nslots: offset of the diagonal block, or -1 */
+  bool *solved;         /* nslots: the diagonal block is not inverted */
   trs_local_node *node; /* nlocal */
-  int32_t *list;        /* rows of the blocks' supernodes, or of the array of rows (nodes) */
+  int32_t *list;        /* rows relative to a block's supernode, or (nodes) in the array of rows */
   void *values;
   int64_t nlist, nvalues;
-  int64_t spread_list, spread_values; /* of these the blocks', which come first */
+  int64_t spread_list, spread_values; /* of these, the blocks', which come first */
 } trs_local_side;
 
-/* Another way to solve a rank's supernodes than by their panels on this core and messages
- * (plans.h).  What fails is kept until give tells it. */
+/* An alternative to solving a rank's supernodes by their panels on one core, with messages
+ * (plans.h).  give reports failures of earlier calls. */
 typedef struct trs_part trs_part;
 typedef struct trs_local_solver {
-  /* Room for the right-hand sides that the part is laid out for; before it, and before destroy,
-   * collectively: what others can reach is given up; behind it: it is opened to them. */
+  /* Allocates for the right-hand sides that the part is laid out for.  leave, collective, comes
+   * before reserve and before destroy, and closes memory that other ranks have mapped; meet,
+   * collective, comes after reserve and opens it to them. */
   void (*leave)(trs_part *part, trs_ranks *ranks);
   trs_status (*reserve)(trs_part *part);
   trs_status (*meet)(trs_part *part, trs_ranks *ranks);
-  /* Rows from the part's base to where they are solved, and back. */
+  /* take copies rows from the part's base to the solver's memory; give copies them back. */
   void (*take)(trs_part *part);
   trs_status (*give)(trs_part *part);
-  /* L (which 0) or U of all, returns when it is done. */
+  /* Solves L (which 0) or U of all supernodes; returns when the solve is complete. */
   void (*sweep)(trs_part *part, int which);
-  /* The same, to no effect but that a GPU that others used meanwhile is at work for this one. */
+  /* The same without an effect on results.  It reactivates a GPU that other ranks have used in the
+   * meantime. */
   void (*rehearse)(trs_part *part, int which);
-  /* So many rows that grids share, those that most share first: where MPI can read them, and write
-   * those of another grid, which are then added. */
+  /* The given number of rows that grids share, in descending order of the number of grids.  MPI
+   * reads them from *out and writes those of another grid to *in, which add then adds. */
   void (*share)(trs_part *part, int64_t rows, const void **out, void **in);
   void (*add)(trs_part *part, int64_t rows);
   void (*destroy)(trs_part *part);
-  int64_t bytes;    /* that it holds, beside the rows */
-  char methods[64]; /* with which it solves */
+  int64_t bytes;    /* bytes that it holds, without the rows */
+  char methods[64]; /* the methods of its plans */
 } trs_local_solver;
 
 struct trs_part {
   const trs_grid_layout *layout;
   trs_grid_shape shape;
-  int x, y, z; /* this rank's place */
+  int x, y, z; /* position of this rank */
   trs_scalar scalar;
   const trs_block_ops *ops;
   trs_local_side side[2];   /* L, U */
-  trs_local_solver *solver; /* NULL: panels */
+  trs_local_solver *solver; /* NULL: the part's panels */
 
-  /* Supernodes without a home of which x or sums may pass here, ascending. */
+  /* Supernodes without a home whose x or sums may pass through this rank, ascending. */
   int64_t nslots;
   int32_t *slot;
 
-  /* Supernodes at home here, by height, then K: local_to[h] of height h at most.  Supernodes
-   * elsewhere that they touch, by slot.  Each has its rows, from row[i] to row[i + 1]. */
+  /* local: supernodes at home on this rank, by height, then K; local_to[h] ends those of height at
+   * most h.  touched: slots of the supernodes elsewhere that they touch.  Each has the rows from
+   * row[i] to row[i + 1]. */
   int64_t nlocal, ntouched;
   int32_t *local, *touched;
   int64_t *local_to;
   int32_t *local_row, *touched_row;
   int64_t rows;
 
-  /* Laid out for nrhs right-hand sides, in the room of as many or more: rows, then slots for sums,
-   * then those for x.  Bytes from the base to a slot's first number; the 16 bytes before it are the
-   * head of its message. */
+  /* Layout for nrhs right-hand sides, in memory for room >= nrhs: rows, then slots for sums, then
+   * slots for x.  x_at and sum_at are bytes from the base to a slot's first number; the 16 bytes
+   * before it are the head of its message. */
   int64_t nrhs, room;
   int64_t *x_at, *sum_at; /* nslots */
   char *base;
-  int64_t row_bytes, sum_bytes; /* rows; rows and sums */
-  int64_t largest;              /* message, with its head */
-  void *spare;                  /* a supernode's x */
-  char *message;                /* room for one that arrives */
-  char *children;               /* sums of other ranks whose turn has not come */
-  int64_t child_columns;        /* how many rows that has room for; set before the first reserve */
+  int64_t row_bytes, sum_bytes; /* of the rows; of rows and sums */
+  int64_t largest;              /* largest message, with its head */
+  void *spare;                  /* space for x of one supernode */
+  char *message;                /* buffer for a message that arrives */
+  char *children;               /* sums of other ranks that arrived before their turn */
+  int64_t child_columns;        /* rows that children has space for; set before the first reserve */
 };
 
 enum { TRS_HEAD_BYTES = 16 };
 
-/* All but lists and numbers (fill.h).  rank: its place is (x, y, z) with rank = (z Px + x) Py + y.
- */
+/* Creates everything except lists and numbers (fill.h).  rank: its place is (x, y, z) with rank =
+ * (z Px + x) Py + y. */
 trs_status trs_part_create(trs_part *part, const trs_grid_layout *layout, trs_scalar scalar,
                            trs_isa isa, trs_grid_shape shape, int rank);
 void trs_part_destroy(trs_part *part);
 
-/* Room for so many right-hand sides at once, laid out for them; allocates, and can fail, only where
- * they are more than before. */
+/* Lays the part out for nrhs right-hand sides; allocates, and can fail, only if nrhs exceeds
+ * earlier calls. */
 trs_status trs_part_reserve(trs_part *part, int64_t nrhs);
 void trs_part_give_back(trs_part *part);
 
@@ -132,7 +136,7 @@ static inline bool trs_has_block(const trs_part *p, int which, int64_t I, int64_
          trs_on_grid(p->layout, K, p->z);
 }
 
-/* The place of K in an ascending list, or -1. */
+/* The position of K in an ascending list, or -1. */
 static inline int64_t trs_find(const int32_t *list, int64_t from, int64_t to, int64_t K) {
   while (to - from > 1) {
     int64_t middle = (from + to) / 2;
@@ -143,7 +147,7 @@ static inline int64_t trs_find(const int32_t *list, int64_t from, int64_t to, in
   }
   return from < to && list[from] == K ? from : -1;
 }
-/* The end of the rows of this rank's own supernodes of this height at most. */
+/* The end of the rows of this rank's own supernodes of at most this height. */
 static inline int64_t trs_local_end(const trs_part *p, int height) {
   if (p->local_to[height] < p->nlocal) return p->local_row[p->local_to[height]];
   return p->ntouched ? p->touched_row[0] : p->rows;
@@ -155,7 +159,7 @@ static inline int64_t trs_row_bytes(const trs_part *p) {
   return p->nrhs * (int64_t)trs_scalar_size(p->scalar);
 }
 
-/* Of a supernode at home here. */
+/* For a supernode at home on this rank. */
 static inline void *trs_local_x(const trs_part *p, int64_t K) {
   int height = p->layout->height[K];
   int64_t i = trs_find(p->local, height ? p->local_to[height - 1] : 0, p->local_to[height], K);

@@ -1,5 +1,6 @@
-/* plans.c - L^z and U^z of a rank's own supernodes by plans, and of those that are spread over its
- * grid by the GPUs of that (gpus.h): before these in L, after them in U. */
+/* plans.c - solves L^z and U^z of a rank's own supernodes by plans.  If the grid has several ranks,
+ * its GPUs (gpus.h) solve the supernodes distributed over them: after the plans in L, before them
+ * in U. */
 #include "solve/grid3d/plans.h"
 
 #include <math.h>
@@ -11,23 +12,23 @@
 #include "plan/plan.h"
 #include "solve/grid3d/gpus.h"
 
-/* One triangle, solved in the place of its rows. */
+/* A plan for one triangle, which solves in place in its rows. */
 typedef struct step {
-  trs_plan *plan; /* NULL: it has no rows */
+  trs_plan *plan; /* NULL: no rows */
   int64_t first_row;
 } step;
 
 typedef struct plans {
   trs_local_solver base;
   trs_plans_options set;
-  trs_device *device; /* NULL: rows stay in the part's, on the host */
+  trs_device *device; /* NULL: the rows stay in the part's memory on the host */
   int nsteps;
-  step step[2 + TRS_MOST_HEIGHT]; /* L; U from the root of the tree down */
-  int64_t shared;                 /* rows that several grids have */
-  char *rows, *arrived;           /* of the device; those of another grid */
-  char *staged;                   /* pinned: shared rows that go, then those that come */
-  trs_grid_gpus *gpus;            /* grids of several ranks: their spread supernodes */
-  trs_failure failed;             /* since the last give */
+  step step[2 + TRS_MOST_HEIGHT]; /* L; then U from the root of the tree down */
+  int64_t shared;                 /* rows that several grids share */
+  char *rows, *arrived;           /* on the device: rows of another grid */
+  char *staged;                   /* pinned: shared rows to send, then those received */
+  trs_grid_gpus *gpus;            /* grids of several ranks: their distributed supernodes */
+  trs_failure failed;             /* first failure since the last give */
 } plans;
 
 static plans *plans_of(const trs_part *p) { return (plans *)p->solver; }
@@ -43,7 +44,7 @@ static char *row_at(const trs_part *p, int64_t row) {
   return (s->device ? s->rows : p->base) + row * trs_row_bytes(p);
 }
 
-/* ---- Room. ---- */
+/* ---- Memory. ---- */
 
 static void give_up_room(plans *s) {
   if (s->device) {
@@ -118,7 +119,8 @@ static trs_status give(trs_part *p) {
   return failed.status ? trs_failure_set(&failed) : TRS_SUCCESS;
 }
 
-/* The rank's own supernodes, and those that are spread over its grid: on a GPU these launch. */
+/* Solves the rank's own supernodes, and those distributed over its grid; on a GPU these calls only
+ * launch. */
 static void sweep_own(trs_part *p, int which) {
   plans *s = plans_of(p);
   for (int k = which; k < (which ? s->nsteps : 1); k++) {
@@ -133,7 +135,7 @@ static void sweep_spread(trs_part *p, int which) {
   if (s->gpus && !s->failed.status) (void)keep(s, trs_grid_gpus_sweep(s->gpus, p, which, s->rows));
 }
 
-/* Kernels run behind each other in one stream; what went wrong in them give asks for. */
+/* Kernels run in order in one stream; give asks for their failures. */
 static void sweep_all(trs_part *p, int which) {
   plans *s = plans_of(p);
   if (which) sweep_spread(p, which);
@@ -153,8 +155,8 @@ static void rehearse(trs_part *p, int which) {
   take(p);
 }
 
-/* The wait is for sums that are under way as well: what another grid sends next takes the place of
- * what it sent before. */
+/* Waits for sums that are being sent as well, because the next message of another grid overwrites
+ * the previous one. */
 static void share(trs_part *p, int64_t rows, const void **out, void **in) {
   plans *s = plans_of(p);
   int64_t bytes = rows * trs_row_bytes(p);
@@ -207,7 +209,8 @@ static void destroy(trs_part *p) {
   p->solver = NULL;
 }
 
-/* From so many right-hand sides on panels may beat the engine's slices (docs/experiments.md). */
+/* Number of right-hand sides from which panels may be faster than the engine's slices
+ * (docs/experiments.md). */
 enum { MANY = 16 };
 
 static trs_status analyze(const plans *s, const trs_grid_triangle *T, trs_matrix *A,
@@ -217,7 +220,7 @@ static trs_status analyze(const plans *s, const trs_grid_triangle *T, trs_matrix
                      T->unit ? TRS_UNIT : TRS_NONUNIT, &options);
 }
 
-/* The fastest of some solves of zeros, seconds. */
+/* Seconds of the fastest of several solves of zeros. */
 static trs_status time_plan(trs_plan *plan, void *x, int64_t nrhs, double *seconds) {
   enum { SOLVES = 4 };
   *seconds = INFINITY;
@@ -246,8 +249,8 @@ static trs_status is_faster(const plans *s, trs_plan *one, trs_plan *other, bool
   return status;
 }
 
-/* For many right-hand sides Algorithm 4's panels, where they are faster; without room for both the
- * plan that there is stays. */
+/* For many right-hand sides: uses the panels of Algorithm 4 if they are faster.  If memory does not
+ * suffice for both, the existing plan stays. */
 static void try_panels(const plans *s, const trs_grid_triangle *T, trs_matrix *A, trs_plan **plan) {
   trs_plan *panels = NULL;
   bool faster = false;
@@ -258,7 +261,8 @@ static void try_panels(const plans *s, const trs_grid_triangle *T, trs_matrix *A
   trs_plan_destroy(loser);
 }
 
-/* What of U grids share is the engine's in any case: x must have the same bits on all of them. */
+/* The engine always solves the part of U that grids share: x must have the same bits on all of
+ * them. */
 static trs_status make_step(plans *s, const trs_filler *f, int which, int height, bool unit) {
   trs_grid_triangle T = trs_grid_triangle_of(f->part, which, height, unit);
   step *made = &s->step[s->nsteps++];
@@ -280,7 +284,7 @@ static void describe(plans *s) {
     const trs_plan *plan = s->step[k].plan;
     if (!plan) continue;
     const trs_system *T = &plan->system;
-    if (!s->device) /* else the plan has it all */
+    if (!s->device) /* otherwise the plan holds all numbers */
       s->base.bytes += 8 * (T->n + 1) + T->nnz * (4 + (int64_t)trs_scalar_size(T->scalar));
     if (plan->method->bytes) s->base.bytes += plan->method->bytes(plan);
     size_t length = strlen(s->base.methods), room = sizeof s->base.methods - length;
@@ -300,7 +304,7 @@ static trs_status make_steps(plans *s, const trs_filler *f, const bool unit[2],
   return TRS_SUCCESS;
 }
 
-/* What is spread over the grid: blocks as they are on a CPU, and the sweeps' trees. */
+/* The part that is distributed over the grid: blocks as on a CPU, and the trees of the sweeps. */
 static trs_status make_gpus(plans *s, trs_filler *f, const bool unit[2], const int32_t *row_perm,
                             const trs_sweep *const sweep[2]) {
   const trs_part *p = f->part;

@@ -16,7 +16,7 @@ typedef struct refinement {
   int64_t n, first, rows, nrhs;
   size_t size;
   int64_t *counts;      /* rows of every rank */
-  char *whole, *packed; /* x of all ranks, by columns; by ranks */
+  char *whole, *packed; /* x of all ranks, by columns; the same by ranks */
   char *residual;       /* rows x nrhs, then the correction */
   char *before;         /* x before the last correction */
 } refinement;
@@ -51,7 +51,7 @@ static void copy_columns(char *to, int64_t ldto, const char *from, int64_t ldfro
     memcpy(to + (size_t)(j * ldto) * size, from + (size_t)(j * ldfrom) * size, (size_t)rows * size);
 }
 
-/* x of all to all: by ranks, then by columns. */
+/* Sends x to all ranks: by ranks, then reordered by columns. */
 static trs_status gather(refinement *w, const void *x, int64_t ldx) {
   trs_ranks *ranks = w->s->ranks;
   const int64_t *first = w->s->moves.first;

@@ -5,9 +5,9 @@
 
 #include "solve/grid3d/grid3d.h"
 
-/* Collective.  rows: this rank's rows of A, with all columns; NULL where it has none.  At most
- * `steps` solves; it ends where the componentwise backward error, *error, no longer halves or is
- * down to the rounding of one operation.  *taken: steps whose x was kept. */
+/* Collective.  rows: this rank's rows of A, with all columns; NULL if it has none.  Takes at most
+ * `steps` solves.  Ends when the componentwise backward error, *error, no longer halves or has
+ * reached the rounding of one operation.  *taken: steps whose x was kept. */
 trs_status trs_grid_refine(trs_grid_solver *solver, const trs_matrix *rows, void *x, int64_t ldx,
                            const void *b, int64_t ldb, int64_t nrhs, int steps, double *error,
                            int *taken);

@@ -1,7 +1,7 @@
 /* refine_tmpl.c - residuals of some rows, for one element type. */
 
-/* r = b - A x for rows of A with all columns; the largest componentwise backward error, with what
- * underflow may lose (verify/backward_error.h).  x whole, by columns. */
+/* r = b - A x for rows of A with all columns.  Returns the largest componentwise backward error,
+ * with an allowance for underflow (verify/backward_error.h).  x is whole, by columns. */
 static double NAME(residual)(const trs_matrix *A, int64_t n, int64_t nrhs, const void *X,
                              const void *B, int64_t ldb, void *R) {
   const WIDE_REAL smallest = sizeof(REAL) == sizeof(double) ? DBL_MIN : FLT_MIN;

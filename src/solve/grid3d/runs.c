@@ -1,17 +1,19 @@
-/* runs.c - inverses of runs' triangles (layout.h), shared out over a grid.
+/* runs.c - inverts runs' triangles (layout.h), with the work shared by a grid.
  *
- * T(I,K) has come to the process where its inverse N(I,K) will stand.  A run after the other, L's
- * and then U's triangle: every process gets all of T from the others, so that none holds more than
- * one triangle at a time; computes as many rows of N as are its own, those of supernodes dealt in
- * turn to the processes of the row that keeps them; and hands them on along that row.  width^2
- * numbers arrive at each process, and each does width^3 / (3 Px Py) multiplications.
- *   A row is computed in the same way wherever it is, so that all grids have the same bits. */
+ * Each T(I,K) is on the process that will hold the same block N(I,K) of the inverse.  Runs are
+ * processed one after the other, first L's triangle, then U's.  Every process receives all of T
+ * from the others, so that each holds at most one triangle at a time.  It computes its share of the
+ * rows of N: the supernodes of a row are dealt in turn to the processes of the row of the grid that
+ * keeps them.  Then it distributes these rows along its row of the grid.  Each process receives
+ * width^2 numbers and does width^3 / (3 Px Py) multiplications.
+ *
+ * The computation of a row is the same on every process, so all grids have the same bits. */
 #include <string.h>
 
 #include "solve/grid3d/fill.h"
 
-/* |N| |T| up to which a run is inverted: the error of a product may be so many times that of a
- * solve.  Separators of poisson2d9:600 have less than 200, and it grows with their width
+/* Bound on |N| |T| for the inversion of a run: the error of a product may exceed that of a solve by
+ * this factor.  Separators of poisson2d9:600 have less than 200, and it grows with their width
  * (bench/results/cluster.md). */
 static const double most_growth = 1e3;
 
@@ -29,21 +31,22 @@ typedef struct worker {
   size_t size;
   char *T, *N, *out, *in; /* a triangle by columns; rows of N; messages */
   double *room;
-  trs_status status; /* the first failure of this rank, which goes on for the others' sake */
+  trs_status status; /* the first failure of this rank, which still takes part in all messages */
   trs_failure failure;
 } worker;
 
-/* ---- Blocks of a run: (I, K) below the diagonal and on it for L, above it for U. ---- */
+/* ---- Blocks of a run: for L on and below the diagonal, for U above it. ---- */
 
-/* It lies by rows in the panel of the supernode that has these columns, or rows for U. */
+/* The block lies by rows in the panel of the supernode that has these columns, or for U these rows.
+ */
 static char *block_at(const worker *w, int64_t I, int64_t K) {
   int64_t S = w->which ? I : K, other = w->which ? K : I, width = trs_width(w->l, S);
   int64_t at = w->f->at[w->which][S] + width * (width + w->l->first[other] - w->l->first[S]);
   return (char *)w->f->dense[w->which] + (size_t)at * w->size;
 }
 
-/* The first supernode from `at` on whose half has this remainder; both halves are of one kind, and
- * rows of N stand for one, columns for the other. */
+/* The first supernode from `at` on whose half has this remainder.  Both halves are of one kind: one
+ * kind has the rows of N, the other the columns. */
 static int64_t congruent(const worker *w, int64_t at, bool upper_half, int modulus, int remainder) {
   int64_t half = at + (upper_half ? w->run->to - w->run->from : 0);
   return at + (remainder - half % modulus + modulus) % modulus;
@@ -56,7 +59,7 @@ static int64_t first_column(const worker *w, int64_t I, int y) {
 }
 static int64_t end_column(const worker *w, int64_t I) { return w->which ? w->run->to : I + 1; }
 
-/* ---- All of T to everybody. ---- */
+/* ---- All of T to all processes. ---- */
 
 static void put_block(const worker *w, int64_t I, int64_t K, const char *block) {
   int64_t rows = trs_width(w->l, w->which ? K : I), own = trs_width(w->l, w->which ? I : K);
@@ -71,7 +74,8 @@ static void put_block(const worker *w, int64_t I, int64_t K, const char *block) 
 
 typedef enum visit { COUNT, PACK, UNPACK } visit;
 
-/* The blocks of a place, one behind the other, to a message or from it; how many numbers. */
+/* Packs the blocks of a place into a message, or unpacks them; returns how many numbers they have.
+ */
 static int64_t visit_blocks(const worker *w, int place, visit what, char *packed) {
   int x = place / w->part->shape.y, y = place % w->part->shape.y;
   int64_t count = 0;
@@ -86,7 +90,7 @@ static int64_t visit_blocks(const worker *w, int place, visit what, char *packed
   return count;
 }
 
-/* To one process of the grid, and as much as is expected from another. */
+/* Sends to one process of the grid, and receives the expected message from another. */
 static trs_status swap(const worker *w, int to, int64_t sent, int from, int64_t expected) {
   int64_t first = (int64_t)w->part->z * w->part->shape.x * w->part->shape.y;
   int64_t size = (int64_t)w->size;
@@ -96,7 +100,7 @@ static trs_status swap(const worker *w, int to, int64_t sent, int from, int64_t 
   return trs_ranks_finish(w->ranks);
 }
 
-/* In round d everybody sends to who is d places on. */
+/* In round d each process sends to the process d places after it. */
 static trs_status gather(const worker *w) {
   int places = w->part->shape.x * w->part->shape.y, own = trs_place(w->part);
   memset(w->T, 0, (size_t)(w->width * w->width) * w->size);
@@ -113,13 +117,14 @@ static trs_status gather(const worker *w) {
 
 /* ---- Rows of N. ---- */
 
-/* Supernodes whose rows process y of this row of processes computes, from first on in steps. */
+/* The supernodes whose rows process y of this row of processes computes: from first on, in steps.
+ */
 static int64_t first_computed(const worker *w, int y) {
   return first_row(w, w->part->x) + (int64_t)y * w->part->shape.x;
 }
 static int64_t step(const worker *w) { return (int64_t)w->part->shape.x * w->part->shape.y; }
 
-/* Behind each other in N.  False: too many digits would be lost. */
+/* Computes consecutive rows of N.  False: too many digits would be lost. */
 static bool compute_rows(const worker *w) {
   char *N = w->N;
   bool good = true;
@@ -133,8 +138,8 @@ static bool compute_rows(const worker *w) {
   return good;
 }
 
-/* What process `by` has computed and y keeps: packed from N, or put into panels, negated as these
- * are. */
+/* The rows that process `by` has computed and y keeps: packed from N, or stored into panels, which
+ * hold negated numbers. */
 static int64_t visit_rows(const worker *w, int by, int y, visit what, char *packed) {
   const char *N = w->N;
   int64_t count = 0;
@@ -142,7 +147,7 @@ static int64_t visit_rows(const worker *w, int by, int y, visit what, char *pack
     int64_t rows = trs_width(w->l, I);
     for (int64_t K = first_column(w, I, y); K < end_column(w, I); K += w->part->shape.y) {
       int64_t columns = trs_width(w->l, K), before = w->l->first[K] - w->begin;
-      char *at = packed ? packed + (size_t)count * w->size : NULL; /* NULL: they are counted */
+      char *at = packed ? packed + (size_t)count * w->size : NULL; /* NULL: only count */
       count += rows * columns;
       if (what == PACK)
         memcpy(at, N + (size_t)(before * rows) * w->size, (size_t)(rows * columns) * w->size);
@@ -177,7 +182,7 @@ static void note(worker *w, trs_status status) {
   trs_failure_get(&w->failure);
 }
 
-/* Whatever is found here, messages come and go as the others expect. */
+/* After a failure, messages are still sent and received as the other ranks expect. */
 static trs_status invert_run(worker *w, int64_t r) {
   w->run = &w->l->run[r];
   w->begin = w->l->first[w->run->from];
@@ -189,8 +194,8 @@ static trs_status invert_run(worker *w, int64_t r) {
   return hand_on(w);
 }
 
-/* Room for the widest run: a triangle; rows of N, and messages of as much or of a place's blocks,
- * which are fewer than the rows and columns that fall to it. */
+/* Allocates for the widest run: a triangle; rows of N; and messages of this size or of a place's
+ * blocks, which are fewer than the rows and columns assigned to it. */
 static trs_status make_room(worker *w) {
   const trs_grid_layout *l = w->l;
   int64_t widest = 0, share = 0, places = (int64_t)w->part->shape.x * w->part->shape.y;

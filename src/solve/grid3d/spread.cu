@@ -1,10 +1,11 @@
-/* spread.cu - one sweep over the supernodes that are spread over a grid's GPUs, a launch on each.
+/* spread.cu - one sweep over the supernodes that are distributed over a grid's GPUs, one launch per
+ * GPU.
  *
- * A block of threads takes a task by ticket: a row of blocks, whose products its warps share out,
- * each in sums of its own, and then what other GPUs have added up for this row.  Every sum has a
- * fixed order, so that grids which share a supernode find the same bits for its x.  x goes to the
- * GPUs below in its tree by plain stores into their memory, and a word behind a fence tells them.
- */
+ * A block of threads takes a task by ticket: a row of blocks.  Its warps share the products, each
+ * in its own sums; then the block adds the sums that other GPUs have sent for this row.  Every sum
+ * has a fixed order, so that all grids that share a supernode compute the same bits of its x.  x
+ * goes to the GPUs below in its tree by plain stores into their memory; a word, stored behind a
+ * fence, signals its arrival. */
 #include "solve/grid3d/spread.h"
 
 #include "device/kernel.cuh"
@@ -21,7 +22,7 @@ constexpr int TERMS = TRS_SPREAD_TERMS;
 constexpr int THREADS = WARPS * LANES;
 
 template <class S>
-__host__ __device__ constexpr int tile_rows() { /* as ops.h's trs_tile_rows */
+__host__ __device__ constexpr int tile_rows() { /* same as ops.h's trs_tile_rows */
   return sizeof(S) == 4 ? 16 : sizeof(S) == 8 ? 8 : 4;
 }
 
@@ -40,14 +41,14 @@ __device__ inline uint32_t load_acquire_system(const uint32_t *word) {
   return value;
 }
 
-/* By one thread; a barrier of those who read what came must follow. */
+/* Called by one thread; a barrier of the threads that read the received data must follow. */
 __device__ inline void await(const trs_spread_args &a, const uint32_t *word, int32_t name) {
   trs::wait wait(a.fault);
   while (load_acquire_system(word) != a.solve && wait.goes_on(name)) {
   }
 }
 
-/* What a block of threads works on. */
+/* The state of a block of threads. */
 struct work {
   const trs_spread_args &a;
   const trs_spread_task &t;
@@ -75,8 +76,8 @@ __device__ inline uint32_t *sum_word(const work &w, int32_t member, int32_t chil
 
 /* ---- Products ---- */
 
-/* A unit, by a warp: values are on their way before x is waited for.  seen: this warp knows that
- * its x is there. */
+/* A unit, by a warp: the loads of values start before the wait for x.  seen: this warp already
+ * knows that its x has arrived. */
 template <class S, int R, bool UPPER>
 __device__ inline void multiply(const work &w, const trs_spread_unit &u, bool seen, S *sums) {
   constexpr int TILE = tile_rows<S>();
@@ -118,7 +119,7 @@ __device__ inline void clear(const work &w, S *sums) {
   __syncwarp();
 }
 
-/* All of the row's products into y, behind its right-hand side; ends with a barrier. */
+/* Adds all of the row's products to y, after its right-hand side; ends with a barrier. */
 template <class S, int R, bool UPPER>
 __device__ inline void add_up(const work &w, S *part, S *y) {
   const trs_spread_task &t = w.t;
@@ -150,8 +151,8 @@ __device__ inline void add_up(const work &w, S *part, S *y) {
 
 /* ---- Triangles ---- */
 
-/* Where row i of a triangle has its first number, of column `from`, and how far it is to the next.
- */
+/* The offset of the first number, in column `from`, of row i of a triangle, and the distance to the
+ * next. */
 template <class S, bool UPPER>
 struct triangle_row {
   int64_t first;
@@ -169,7 +170,7 @@ struct triangle_row {
   }
 };
 
-/* x = D y for the inverse D: warps share out the columns.  Ends with a barrier. */
+/* x = D y for the inverse D: warps share the columns.  Ends with a barrier. */
 template <class S, int R, bool UPPER>
 __device__ inline void multiply_triangle(const work &w, S *part, const S *y, S *x) {
   const int32_t width = w.t.width, wide = w.a.widest * R;
@@ -180,7 +181,7 @@ __device__ inline void multiply_triangle(const work &w, S *part, const S *y, S *
     S sum[R];
 #pragma unroll
     for (int j = 0; j < R; j++) sum[j] = zero<S>();
-      /* columns by turns, the same for every lane of a warp */
+      /* columns in turn, the same for every lane of a warp */
 #pragma unroll 4
     for (int32_t c = w.warp; c < width; c += WARPS) {
       if (c < row.from || c >= row.to) continue;
@@ -200,7 +201,7 @@ __device__ inline void multiply_triangle(const work &w, S *part, const S *y, S *
   __syncthreads();
 }
 
-/* x = T^-1 x by substitution, a column after the other. */
+/* x = T^-1 x by substitution, column by column. */
 template <class S, int R, bool UPPER>
 __device__ inline void substitute(const work &w, S *x) {
   const int32_t width = w.t.width;
@@ -223,16 +224,16 @@ __device__ inline void substitute(const work &w, S *x) {
   }
 }
 
-/* ---- Handing on ---- */
+/* ---- Sending ---- */
 
-/* Rows in shared memory to a place of by-rows memory. */
+/* Copies rows in shared memory to a position of by-rows memory. */
 template <class S, int R>
 __device__ inline void put(const work &w, const S *from, S *to) {
   for (int i = static_cast<int>(threadIdx.x); i < w.t.width * R; i += THREADS)
     if (i % R < w.count) to[int64_t(i / R) * w.a.nrhs + i % R] = from[i];
 }
 
-/* x is in shared memory: to this GPU's own tasks first, then to others' GPUs. */
+/* x is in shared memory: stores it for this GPU's own tasks first, then for other GPUs. */
 template <class S, int R, bool UPPER>
 __device__ inline void hand_on(const work &w, const S *x, bool own) {
   const trs_spread_task &t = w.t;
@@ -266,7 +267,7 @@ __device__ inline void send_sum(const work &w, const S *y) {
   trs::store_relaxed<true>(sum_word(w, w.t.parent, w.t.place), w.a.solve);
 }
 
-/* x that comes from another GPU; ends with a barrier. */
+/* Receives x from another GPU; ends with a barrier. */
 template <class S, int R>
 __device__ inline void receive(const work &w, S *x) {
   if (threadIdx.x == 0) await(w.a, x_word(w, w.a.member, w.t.K), w.t.name);
@@ -329,7 +330,7 @@ __global__ void __launch_bounds__(THREADS) sweep(const __grid_constant__ trs_spr
 
 template <class S, int R, bool UPPER>
 cudaError_t launch(const trs_spread_args &a, cudaStream_t stream) {
-  constexpr int MOST_RESIDENT = 2; /* more of them wait than work */
+  constexpr int MOST_RESIDENT = 2; /* most of them wait rather than compute */
   const auto shared = static_cast<size_t>((WARPS + 2) * a.widest * R) * sizeof(S);
   int device = 0, multiprocessors = 0, resident = 0;
   auto *kernel = sweep<S, R, UPPER>;

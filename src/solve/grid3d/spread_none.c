@@ -1,4 +1,4 @@
-/* spread_none.c - builds without CUDA: nobody gets here, since no GPU can be opened. */
+/* spread_none.c - stubs for builds without CUDA, never called because no GPU can be opened. */
 #include "solve/grid3d/spread.h"
 
 static trs_status none(void) {

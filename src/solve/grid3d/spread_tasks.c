@@ -1,4 +1,5 @@
-/* spread_tasks.c - tasks in the order of a sweep, and their products in units for warps. */
+/* spread_tasks.c - lists tasks in the order of a sweep, and divides their products into units for
+ * warps. */
 #include "solve/grid3d/spread_tasks.h"
 
 /* ---- Numbers ---- */
@@ -37,7 +38,7 @@ void trs_spread_numbers_free(trs_spread_numbers *n) {
 /* ---- Units ---- */
 
 typedef struct maker {
-  trs_spread_tasks *to; /* counted first, its arrays NULL, then filled */
+  trs_spread_tasks *to; /* first counted, with NULL arrays, then filled */
   const trs_part *part;
   const trs_sweep *sweep;
   const trs_spread_numbers *numbers;
@@ -46,7 +47,7 @@ typedef struct maker {
 
 static int32_t least(int64_t a, int64_t b) { return (int32_t)(a < b ? a : b); }
 
-/* Lines lines .. of a block, terms from .. of each. */
+/* Lines from `lines` on of a block, and terms from `from` on of each line. */
 static trs_spread_unit unit_of(const maker *m, const trs_local_block *block, int64_t slot,
                                int64_t lines, int64_t from) {
   bool upper = m->sweep->which;
@@ -81,7 +82,7 @@ static void add_task(maker *m, trs_spread_task task) {
   m->to->ntasks++;
 }
 
-/* To whom x goes. */
+/* The receivers of x. */
 static void list_receivers(maker *m, trs_spread_task *t, int64_t slot) {
   const trs_sweep *s = m->sweep;
   int32_t c = s->column_of[slot];
@@ -130,7 +131,7 @@ static void add_row(maker *m, int64_t slot, const trs_sweep_row *R) {
   add_task(m, t);
 }
 
-/* x of others is waited for by products; who hands it on, or has rows for it, has a task. */
+/* Products wait for x of other ranks; a rank that sends it on, or has rows for it, has a task. */
 static void add_column(maker *m, int64_t slot) {
   trs_spread_task t = task_of(m, slot);
   if (m->sweep->column_of[slot] < 0 || trs_has_diagonal(m->part, m->part->slot[slot])) return;

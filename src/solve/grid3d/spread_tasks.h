@@ -1,22 +1,22 @@
-/* spread_tasks.h - a sweep's trees and counts (sweep.h) as tasks for GPUs (spread.h). */
+/* spread_tasks.h - converts a sweep's trees and counts (sweep.h) to tasks for GPUs (spread.h). */
 #ifndef TRS_SOLVE_GRID3D_SPREAD_TASKS_H
 #define TRS_SOLVE_GRID3D_SPREAD_TASKS_H
 
 #include "solve/grid3d/spread.h"
 #include "solve/grid3d/sweep.h"
 
-/* The supernodes of a grid that have no home, ascending: the same numbers on all its ranks. */
+/* The supernodes of a grid without a home, ascending: numbered identically on all its ranks. */
 typedef struct trs_spread_numbers {
   int64_t count, columns;
-  int32_t *number; /* of each of the part's slots */
-  int32_t *first;  /* count: rows of those before it */
-  int32_t *row;    /* of each slot: where the part's own supernodes have it, or -1 */
+  int32_t *number; /* per slot of the part */
+  int32_t *first;  /* count: number of rows of the preceding supernodes */
+  int32_t *row;    /* per slot: its position in the rows of the part's own supernodes, or -1 */
 } trs_spread_numbers;
 
 trs_status trs_spread_number(trs_spread_numbers *numbers, const trs_part *part);
 void trs_spread_numbers_free(trs_spread_numbers *numbers);
 
-/* Of one sweep, on the host. */
+/* The tasks of one sweep, on the host. */
 typedef struct trs_spread_tasks {
   trs_spread_task *task;
   trs_spread_unit *unit;
@@ -29,7 +29,7 @@ trs_status trs_spread_tasks_make(trs_spread_tasks *tasks, const trs_part *part,
                                  trs_tree_shape trees);
 void trs_spread_tasks_free(trs_spread_tasks *tasks);
 
-/* Most sums that come to one rank for one supernode. */
+/* Largest number of sums that arrive at one rank for one supernode. */
 static inline int trs_spread_children(trs_tree_shape trees, int places) {
   return trees == TRS_TREE_BINARY && places > 2 ? 2 : places - 1;
 }

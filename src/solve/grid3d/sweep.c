@@ -1,4 +1,4 @@
-/* sweep.c - trees and counts of a sweep, and the sweep. */
+/* sweep.c - the trees and counts of a sweep, and its execution. */
 #include "solve/grid3d/sweep.h"
 
 #include <string.h>
@@ -12,12 +12,12 @@ static int role_of(const trs_sweep *s, const trs_part *p, int64_t K) {
 
 /* ---- Trees. ---- */
 
-/* How a place takes part in a tree: with blocks of its own, or for supernodes at home there. */
+/* Reasons of a place to be in a tree: its own blocks, or supernodes at home there. */
 enum { WITH_BLOCKS = 1, FOR_HOMES = 2 };
 
-/* The places of a tree: the root, then the others that take part, going round from it.  Those who
- * have nothing but homes stand behind, far from the root: their sums are there before anything
- * else, and their supernodes are solved after it. */
+/* The places of a tree: the root, then the other participants in cyclic order from the root. Places
+ * that only have homes come last, far from the root: their sums are complete before any other work,
+ * and their supernodes are solved last. */
 static int list_members(int *member, const int8_t *takes_part, int size, int root) {
   int count = 1;
   member[0] = root;
@@ -40,7 +40,7 @@ typedef struct maker {
   const trs_part *part;
   trs_tree_shape shape;
   int places;         /* of a grid */
-  int8_t *takes_part; /* of one column, places; or of every local row, places each */
+  int8_t *takes_part; /* flags of one column, per place; or of every local row, per place */
   int *member;
 } maker;
 
@@ -57,14 +57,14 @@ static void take_part(const maker *m, int8_t *takes_part, int64_t I, int64_t K) 
 
 static int root_of(const maker *m, int64_t K) { return trs_place_of_block(m->part, 0, K, K); }
 
-/* A rank's place in one more tree of count members, in which it sends so often. */
+/* Counts one more tree of count members, in which this rank sends `sends` messages. */
 static void count_tree(trs_sweep *s, int count, int sends) {
   s->sends += sends;
   if (sends > s->tree_sends) s->tree_sends = sends;
   s->tree_steps += trs_pair_steps(count);
 }
 
-/* Who has something to multiply x(K) with? */
+/* Adds a column: collects the places that multiply x(K). */
 static void add_column(maker *m, int64_t slot) {
   trs_sweep *s = m->s;
   const trs_part *p = m->part;
@@ -99,7 +99,8 @@ static trs_status add_columns(maker *m) {
   return TRS_SUCCESS;
 }
 
-/* Who adds to the rows that are solved here?  Row r's answers are takes_part[r places ...]. */
+/* Collects the places that add to the rows of this rank.  The flags of row r are takes_part[r
+ * places ...]. */
 static void find_adders(maker *m) {
   const trs_sweep *s = m->s;
   const trs_part *p = m->part;
@@ -114,7 +115,8 @@ static void find_adders(maker *m) {
   }
 }
 
-/* Products by row, columns in the order of the sweep.  With update counting only, then placing. */
+/* Lists products by row, with columns in the order of the sweep.  The first pass only counts, the
+ * second stores. */
 static void visit_items(maker *m, int64_t *next) {
   trs_sweep *s = m->s;
   const trs_local_side *side = &m->part->side[s->which];
@@ -204,7 +206,7 @@ static trs_status add_rows(maker *m) {
   return TRS_ALLOC(&s->ready, s->nrows);
 }
 
-/* This rank's own supernodes are sorted by height, and so are roles. */
+/* This rank's own supernodes are sorted by height, and a role depends on the height. */
 static void find_local(maker *m) {
   trs_sweep *s = m->s;
   const trs_part *p = m->part;
@@ -286,7 +288,7 @@ static void multiply_block(runner *r, const trs_local_block *b, int64_t slot) {
   r->times->flops += 2.0 * b->m * b->k * (double)p->nrhs;
 }
 
-/* Adds to a row what has come, as far as its turn has. */
+/* Adds to a row, in its fixed order, all contributions up to the first that has not arrived. */
 static void advance(runner *r, int32_t row) {
   const trs_sweep *s = r->s;
   trs_part *p = r->part;
@@ -309,7 +311,8 @@ static void advance(runner *r, int32_t row) {
   s->ready[r->nready++] = row;
 }
 
-/* x(K) is here: to those below in its tree first, so that they work while this rank does. */
+/* x(K) has arrived: sends it to the children in its tree first, so that they work while this rank
+ * does. */
 static trs_status use_column(runner *r, int64_t slot) {
   const trs_sweep *s = r->s;
   int32_t c = s->column_of[slot];
@@ -323,8 +326,8 @@ static trs_status use_column(runner *r, int64_t slot) {
   return TRS_SUCCESS;
 }
 
-/* Blocks of a column from the row on that is solved next, until a row is ready: what others wait
- * for is not kept back by products that are needed later. */
+/* Processes blocks of a column, from the row that is solved next, until a row is ready.  Ready rows
+ * are sent before products that are needed later. */
 static bool multiply_some(runner *r, int32_t c) {
   const trs_sweep *s = r->s;
   const trs_part *p = r->part;
@@ -341,7 +344,7 @@ static bool multiply_some(runner *r, int32_t c) {
   return s->used[c] == count;
 }
 
-/* The column that came last is the next to be used. */
+/* The most recent column is processed first. */
 static void multiply_open(runner *r) {
   double begin = trs_seconds();
   while (r->nopen > 0 && r->nready == 0) {
@@ -411,8 +414,8 @@ static trs_status take_message(runner *r) {
   return TRS_SUCCESS;
 }
 
-/* Supernodes at home here, and what they add to others: before those are begun with (L), or after
- * (U), when x of others is here. */
+/* Solves the supernodes at home here and adds their contributions to others: in L before all other
+ * supernodes, in U after them, when x of the others has arrived. */
 static void sweep_local(runner *r) {
   const trs_sweep *s = r->s;
   const trs_part *p = r->part;
@@ -448,7 +451,7 @@ static trs_status start(runner *r) {
   return TRS_SUCCESS;
 }
 
-/* All by the part's solver, in whose memory x and sums are. */
+/* The part's solver, which holds x and sums in its own memory, does the whole sweep. */
 static void sweep_by_solver(const trs_sweep *s, trs_part *part, trs_sweep_times *times) {
   double begin = trs_seconds();
   part->solver->sweep(part, s->which);

@@ -1,4 +1,4 @@
-/* triangles.c - dense panels of supernodes as compressed triangles. */
+/* triangles.c - converts dense panels of supernodes to compressed triangles. */
 #include "solve/grid3d/triangles.h"
 
 #include <math.h>
@@ -12,7 +12,7 @@ typedef struct panel_vector {
   bool unit;
   int64_t width, length, v;
   int64_t row;          /* the supernode's first, in the triangle */
-  const int32_t *place; /* rows of the list, in the triangle */
+  const int32_t *place; /* rows of the list, numbered in the triangle */
 } panel_vector;
 
 #define TRS_TEMPLATE "solve/grid3d/triangles_tmpl.c"
@@ -54,7 +54,7 @@ typedef struct taker {
   char *val;
 } taker;
 
-/* A list is ascending, and so are its supernodes. */
+/* A list is ascending, and so are the supernodes of its rows. */
 static void place_list(const taker *t, int64_t K) {
   const trs_grid_layout *l = t->f->part->layout;
   const trs_grid_lists *lists = &l->lists[t->T->which];
@@ -66,7 +66,7 @@ static void place_list(const taker *t, int64_t K) {
   }
 }
 
-/* Counts into ptr[row + 1], or puts entries from ptr[row] on. */
+/* Counts into ptr[row + 1], or stores entries from ptr[row] on. */
 static void visit_panels(taker *t) {
   static int64_t (*const take_of[])(const panel_vector *, int32_t *, void *) =
       TRS_TABLE(take_vector);
@@ -93,7 +93,7 @@ static void visit_panels(taker *t) {
   }
 }
 
-/* Rows above those that are solved: ones. */
+/* Rows above the solved ones have ones on the diagonal. */
 static void visit_ones(taker *t) {
   static void (*const one_of[])(void *) = TRS_TABLE(set_one);
   const trs_part *p = t->f->part;

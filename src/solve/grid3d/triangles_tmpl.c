@@ -1,6 +1,7 @@
 /* triangles_tmpl.c - entries of a panel, for one element type. */
 
-/* Those of a vector that are not zero, and of the diagonal, unless that is unit; NULL to count. */
+/* The nonzero entries of a vector, and the diagonal entry unless the diagonal is unit; NULL to
+ * count. */
 static int64_t NAME(take_vector)(const panel_vector *w, int32_t *idx, void *val) {
   const SCALAR *square = w->numbers, *list = square + w->width * w->width;
   SCALAR *out = val;

@@ -1,12 +1,12 @@
-/* alone.c - the engine on one GPU of a group, and the time of solves. */
+/* alone.c - the engine on one GPU of a group, and the time of its solves. */
 #include "solve/multigpu/alone.h"
 
 #include "base/memory.h"
 #include "base/timer.h"
 #include "device/shared.h"
 
-/* A matrix in device memory is looked at on its own GPU, where the stream is a stranger: the
- * default stream serves both. */
+/* A matrix in device memory is read on its own GPU, where the member's stream does not exist; the
+ * default stream is valid for both. */
 trs_status trs_alone_create(trs_plan **alone, const trs_plan *plan, trs_device *device,
                             trs_stream stream, int64_t nrhs) {
   trs_context *context;
@@ -25,7 +25,7 @@ trs_status trs_alone_create(trs_plan **alone, const trs_plan *plan, trs_device *
   return status;
 }
 
-/* Of many right-hand sides less often: they take longer, and vary less. */
+/* Solves of many right-hand sides are timed fewer times: they take longer, and vary less. */
 static trs_status time_rounds(trs_plan *plan, const trs_rhs *rhs, double *seconds) {
   const int rounds = rhs->nrhs > 1 ? 1 : 3, solves = rhs->nrhs > 1 ? 2 : 5;
   TRS_TRY(trs_plan_solve(plan, rhs));
@@ -56,7 +56,7 @@ static void free_zeros(void *zeros, trs_device *device, int64_t bytes) {
   trs_device_leave(before);
 }
 
-/* The same array for b and x: of zeros, which stay zeros. */
+/* One array of zeros serves as both b and x; a solve leaves it zero. */
 trs_status trs_alone_time(trs_plan *plan, const trs_alone_arrays *where, int64_t nrhs,
                           double *seconds) {
   const int64_t n = plan->system.n,

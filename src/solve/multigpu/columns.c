@@ -1,14 +1,16 @@
-/* columns.c - `columns`: the right-hand sides of one system dealt to several GPUs, each of which
- * holds the one-GPU engine's whole plan.
+/* columns.c - `columns`: distributes the right-hand sides of one system over several GPUs, each of
+ * which holds the whole plan of the one-GPU engine.
  *
- * A member solves its columns where they lie if that is its own memory; others come to it and go
- * back in blocks, through two buffers, so that one block is on its way while another is solved.
- * Where all of them lie with the first member, the link is what counts, and it keeps more.
- * Arrays in device memory: one thread launches everything and waits for nothing, and the members'
- * blocks come one behind the other, so that the first are solved while others are on their way.
- * Arrays of the host: a thread a member, since copies from and to them keep their thread busy.
- * With a process a GPU each has b, solves its own columns into memory that all reach, and takes the
- * others' from there. */
+ * A member solves its columns in place if they are in its own memory.  Other columns come to it and
+ * go back in blocks, through two buffers, so that one block is copied while another is solved. If
+ * all columns are in the first member's memory, the link limits the speed, and the first member
+ * keeps more columns than the others.
+ *
+ * Arrays in device memory: one thread launches everything without waiting, and the members' blocks
+ * are copied one after the other, so that the first are solved while others are copied.  Arrays on
+ * the host: one thread per member, because copies from and to pageable memory block their thread.
+ * With one process per GPU each has b, solves its own columns into memory that all can read, and
+ * copies the other columns from there. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -22,43 +24,43 @@ enum { SLOTS = 2, MOST_BLOCK = 128, MANY = 32 };
 
 typedef struct member {
   trs_device *device;         /* NULL: another process runs it */
-  trs_stream stream, in, out; /* where it solves; where blocks come and go */
+  trs_stream stream, in, out; /* the stream of solves; the stream of copies */
   trs_device_event *brought[SLOTS], *solved[SLOTS], *taken[SLOTS], *done;
-  trs_plan *plan; /* the engine's */
+  trs_plan *plan; /* the engine's plan */
   void *stage[SLOTS];
   int64_t stage_bytes;
 } member;
 
 typedef struct columns_state {
   trs_group *group;
-  int members, first; /* first: of those that this process runs */
+  int members, first; /* first: of the members that this process runs */
   bool one_process;
-  int64_t block, remote; /* parameters: columns a block, 0: chosen; remote: enum */
-  /* Seconds of a column among many and among a block's, and of its way over the link; 0: unknown.
-   */
+  int64_t block, remote; /* parameters: columns per block, 0: chosen; remote: enum */
+  /* Seconds per column: if many are solved together, if one block is, and for its copy over the
+   * link; 0: unknown. */
   double many, few, link;
   member *member;
   trs_device_event *start;
-  trs_symmetric shared; /* several processes: SLOTS stages of shared_width columns at each */
+  trs_symmetric shared; /* several processes: SLOTS stages of shared_width columns per member */
   int64_t shared_width, turn;
 } columns_state;
 
 enum { REMOTE_COPY, REMOTE_DIRECT };
 
-/* A member's way through columns that come in blocks. */
+/* The progress of a member through columns that are copied in blocks. */
 typedef struct passage {
   int64_t first, end, at, width;
   trs_span k[SLOTS];
   int slot; /* of the block at `at` */
 } passage;
 
-/* What the members of a call share. */
+/* Data that the members of a call share. */
 typedef struct joint_work {
   trs_plan *plan;
   columns_state *c;
   const trs_rhs *rhs;
   passage passage[TRS_MOST_MEMBERS];
-  trs_device_event *last; /* members by one thread: the block brought last */
+  trs_device_event *last; /* all members on one thread: the last block copied in */
 } joint_work;
 
 /* ---- Analysis. ---- */
@@ -86,7 +88,7 @@ static trs_status open_member(member *m, const trs_group *group, int number) {
 static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 static int64_t shared_out(int64_t count, int members) { return (count + members - 1) / members; }
 
-/* Room for blocks; made in the analysis where they are expected to come from elsewhere. */
+/* Buffers for blocks; the analysis allocates them if it expects columns in other memory. */
 static trs_status need_stage(member *m, int64_t bytes) {
   if (m->stage_bytes >= bytes) return TRS_SUCCESS;
   TRS_TRY(trs_device_wait(m->out));
@@ -101,8 +103,8 @@ static trs_status need_stage(member *m, int64_t bytes) {
   return trs_device_wait(m->stream);
 }
 
-/* Columns a block: what was asked for, or so many that a member has four of them, 8 at least, 32
- * at most. */
+/* Columns per block: the parameter, or a quarter of a member's columns, at least 8 and at most 32.
+ */
 static int64_t block_width(const columns_state *c, int64_t columns) {
   enum { BLOCKS = 4, FEW = 8 };
   int64_t width = c->block > 0 ? c->block : columns / BLOCKS;
@@ -123,9 +125,9 @@ static trs_status analyze_member(void *argument, int which) {
   return need_stage(m, plan->system.n * width * (int64_t)trs_scalar_size(plan->system.scalar));
 }
 
-/* What a column takes where so many are solved together, and over the link: by these the first
- * member's part is found where all columns lie with it.  Where there is no room to measure, all get
- * the same. */
+/* Measures the time per column of a large and of a small number of columns, and estimates its time
+ * on the link.  They determine the first member's share if all columns are in its memory.  If
+ * memory does not suffice for the measurement, all members get equal shares. */
 static trs_status weigh(const trs_plan *plan, columns_state *c) {
   static const double LINK = 380e9;
   const int64_t n = plan->system.n, most = shared_out(plan->options.nrhs, c->members);
@@ -217,8 +219,8 @@ static trs_status end_block(const passage *p, member *m, int slot, const trs_rhs
   return trs_device_event_record(m->taken[slot], m->out);
 }
 
-/* The next block begins, then the one before it is taken back: a copy to pageable memory keeps us
- * until it is done. */
+/* Starts the next block first, then copies back the one before: a copy to pageable memory blocks
+ * this thread until it is complete. */
 static trs_status advance(joint_work *work, int which) {
   const trs_system *S = &work->plan->system;
   const trs_rhs *rhs = work->rhs;
@@ -246,7 +248,7 @@ static trs_status solve_in_place(const trs_plan *plan, member *m, const trs_rhs 
   return trs_plan_solve(m->plan, &own);
 }
 
-/* The member's own columns, where they lie. */
+/* Solves the member's own columns in place. */
 static trs_status solve_own(const trs_rhs *rhs, member *m, int first, int which, int64_t columns) {
   trs_rhs own = *rhs;
   own.x = rhs->x_of[which - first];
@@ -266,9 +268,9 @@ static bool all_with_first(const columns_state *c, const trs_rhs *rhs) {
          lies_on(rhs->b, c->member[0].device);
 }
 
-/* Seconds where the first member keeps so many of the columns, which all lie with it: blocks for
- * the others leave it one behind the other, and the last one is solved when all have left, or when
- * those before it are solved; then it goes back. */
+/* Estimated seconds if the first member keeps the given number of columns, and all are in its
+ * memory.  Blocks for the other members leave it one after the other.  The last block is solved
+ * once all blocks have left and the blocks before it are solved; then it is copied back. */
 static double seconds_with(const columns_state *c, int64_t nrhs, int64_t kept) {
   const int64_t others = c->members - 1, each = shared_out(nrhs - kept, (int)others);
   const double width = each > 0 ? (double)block_width(c, each) : 0;
@@ -278,7 +280,7 @@ static double seconds_with(const columns_state *c, int64_t nrhs, int64_t kept) {
 }
 
 static int64_t kept_by_first(const columns_state *c, int64_t nrhs) {
-  enum { WHOLE = 8, STEPS = 64 }; /* columns that go well together; ways that are looked at */
+  enum { WHOLE = 8, STEPS = 64 }; /* efficient multiple of columns; number of candidates */
   const int64_t step = nrhs >= MANY ? shared_out(nrhs, STEPS * WHOLE) * WHOLE : 1;
   int64_t best = shared_out(nrhs, c->members);
   for (int64_t kept = best; c->link > 0 && kept < nrhs + step; kept += step)
@@ -287,7 +289,7 @@ static int64_t kept_by_first(const columns_state *c, int64_t nrhs) {
   return best;
 }
 
-/* The member's first column; of member number `members` the end of all. */
+/* The member's first column; for member number `members`, the end of all columns. */
 static int64_t begin_of(const columns_state *c, const trs_rhs *rhs, int which) {
   if (!all_with_first(c, rhs) || which == 0 || c->members == 1)
     return shared_out(rhs->nrhs * which, c->members);
@@ -295,8 +297,8 @@ static int64_t begin_of(const columns_state *c, const trs_rhs *rhs, int which) {
   return kept + shared_out((rhs->nrhs - kept) * (which - 1), c->members - 1);
 }
 
-/* Behind the start: columns that lie with the member, or are to be read where they lie, at once;
- * others have a passage before them. */
+/* Starts a member after c->start.  Columns in its own memory, and those it reads remotely, are
+ * solved at once; others need a passage of blocks. */
 static trs_status begin_member(void *argument, int which) {
   joint_work *work = argument;
   columns_state *c = work->c;
@@ -331,8 +333,8 @@ static trs_status solve_member(void *argument, int which) {
   return end_member(work, which);
 }
 
-/* One block of each member: they come one behind the other, so that the first are there while
- * others are still on their way. */
+/* Starts one block per member: blocks are copied in turn, so that the first members work while
+ * others still wait for their copies. */
 static trs_status take_turn(void *argument, int which) {
   joint_work *work = argument;
   const passage *p = &work->passage[which];
@@ -351,7 +353,7 @@ static bool all_over(const joint_work *work) {
   return true;
 }
 
-/* All members by one thread. */
+/* Runs all members on one thread. */
 static trs_status solve_by_turns(joint_work *work) {
   const trs_group *group = work->c->group;
   TRS_TRY(trs_group_each(group, begin_member, work));
@@ -359,7 +361,7 @@ static trs_status solve_by_turns(joint_work *work) {
   return trs_group_each(group, end_member, work);
 }
 
-/* After a failure of one: others still read b and write x. */
+/* After a failure of one member, the others still read b and write x. */
 static trs_status still_member(void *argument, int which) {
   joint_work *work = argument;
   const member *m = &work->c->member[which];
@@ -380,16 +382,16 @@ static trs_status wait(trs_plan *plan) {
   return trs_group_each(c->group, finish_member, &work);
 }
 
-/* The plan's stream goes on when all members that had columns have. */
+/* The plan's stream waits for all members that have columns. */
 static trs_status end(trs_plan *plan, const columns_state *c, const trs_rhs *rhs) {
   for (int m = 0; m < c->members; m++)
     if (has_columns(c, rhs, m)) TRS_TRY(trs_device_event_follow(c->member[m].done, plan->stream));
   return TRS_SUCCESS;
 }
 
-/* ---- A process a GPU. ---- */
+/* ---- One process per GPU. ---- */
 
-/* What member m has to do in a turn. */
+/* The columns of member m in one round. */
 static trs_span block_of(const trs_plan *plan, const columns_state *c, const trs_rhs *rhs, int m,
                          int64_t turn) {
   const int64_t first = begin_of(c, rhs, m) + turn * c->shared_width, end = begin_of(c, rhs, m + 1);
@@ -417,8 +419,8 @@ static trs_status solve_block(member *m, const trs_span *k, char *stage, const t
   return trs_plan_finish(m->plan);
 }
 
-/* All go through the same agreements.  A stage is used again two turns later: by the agreement
- * between, all have taken what it held. */
+/* All processes take part in the same agreements.  A stage is reused two rounds later; after the
+ * agreement in between, all processes have copied its content. */
 static trs_status solve_in_turns(trs_plan *plan, columns_state *c, const trs_rhs *rhs,
                                  trs_status status) {
   member *own = &c->member[c->first];
@@ -479,7 +481,7 @@ static trs_status share(const trs_plan *plan, int which, int64_t nrhs, trs_plan_
   return TRS_SUCCESS;
 }
 
-/* ---- What it tells. ---- */
+/* ---- Queries. ---- */
 
 static const char *refuses(const trs_plan *plan) {
   if (!plan->context->group)
@@ -487,7 +489,7 @@ static const char *refuses(const trs_plan *plan) {
   return NULL;
 }
 
-/* With several processes the same answer in all. */
+/* With several processes the result is the same in all. */
 static bool fits_all(const trs_plan *plan) {
   const int64_t limit = plan->context->gpu_memory;
   const trs_group *group = plan->context->group;
@@ -504,7 +506,8 @@ static bool fits_all(const trs_plan *plan) {
   return true;
 }
 
-/* The choice where there are two right-hand sides for each member, and room: it scales best. */
+/* The first choice if each member gets at least two right-hand sides and memory suffices: it scales
+ * best. */
 static trs_estimate estimate(const trs_plan *plan) {
   const int members = trs_group_members(plan->context->group);
   if (members == 1 || plan->options.nrhs < 2 * members || !fits_all(plan))

@@ -11,9 +11,9 @@
 
 _Static_assert((int)TRS_PART_MEMBERS == (int)TRS_MOST_MEMBERS, "as many members everywhere");
 
-uint64_t trs_multi_wait_limit = 10000000000u; /* ten seconds, then a solve is called stalled */
+uint64_t trs_multi_wait_limit = 10000000000u; /* ten seconds; then a solve counts as stalled */
 
-enum { MOST_WIDTH = 32 }; /* right-hand sides solved together, each with a sum at every member */
+enum { MOST_WIDTH = 32 }; /* right-hand sides solved together, each with a sum per member */
 
 const char *trs_multi_refuses(const trs_plan *plan) {
   if (plan->context->group) return NULL;
@@ -33,8 +33,8 @@ typedef struct host_columns {
   const int64_t *ptr;
   const int32_t *idx;
   const void *val;
-  trs_matrix *copy; /* of a matrix in device memory */
-  int64_t *own_ptr; /* turned from rows */
+  trs_matrix *copy; /* copied from device memory */
+  int64_t *own_ptr; /* converted from rows */
   int32_t *own_idx;
   void *own_val;
 } host_columns;
@@ -60,7 +60,7 @@ static void free_columns(host_columns *c) {
   trs_free(c->own_val);
 }
 
-/* ---- Loading: every member its own columns, task behind task. ---- */
+/* ---- Upload: to every member its own columns, task by task. ---- */
 
 static int64_t place_columns(const trs_tasks *t, int member, const int64_t *ptr, int64_t *local) {
   int64_t nnz = 0, own = 0;
@@ -222,14 +222,15 @@ void trs_multi_free(trs_multi *m) {
 
 /* ---- Solving ---- */
 
-/* Right-hand sides first .. first + width - 1 between the caller's arrays and the stages, which
- * hold a member's own components as the caller's arrays hold all: rows of width or columns. */
+/* Copies right-hand sides first .. first + width - 1 between the caller's arrays and the stages.  A
+ * stage holds a member's own components in the layout of the caller's arrays: rows of width, or
+ * columns. */
 typedef struct span {
   int64_t size, first, width;
   bool row_major;
 } span;
 
-/* A task's part of one of the caller's arrays, and its part of the stage. */
+/* A task's part of a caller's array, and its part of the stage. */
 typedef struct two_sides {
   char *there, *here;
   int64_t there_pitch, here_pitch, bytes, rows;
@@ -255,7 +256,7 @@ static two_sides sides_of(const trs_multi *m, const trs_task *task, const span *
                      .rows = s->width};
 }
 
-/* One row or column is copied as such: pitches of a single one mean nothing. */
+/* A single row or column has no pitch and is copied as one run. */
 static trs_status move(const two_sides *s, bool here, trs_stream stream) {
   char *to = here ? s->here : s->there, *from = here ? s->there : s->here;
   if (s->rows == 1) return trs_device_copy(to, from, s->bytes, stream);
@@ -279,8 +280,8 @@ static trs_status bring(const trs_multi *m, const trs_rhs *rhs, const span *s) {
   return TRS_SUCCESS;
 }
 
-/* Every process takes all of x, also from members that others run; only its own where x is spread.
- */
+/* Every process receives all of x, including that of other processes' members; if x is spread, it
+ * receives only its own members' part. */
 static trs_status take(const trs_multi *m, const trs_rhs *rhs, const span *s) {
   for (int32_t k = 0; k < m->tasks.count; k++) {
     const trs_task *task = &m->tasks.task[k];
@@ -342,8 +343,8 @@ static trs_status restore(void *argument, int member) {
   return work->solver->restore(work->plan, member, work->width);
 }
 
-/* In the order of the tasks: a launch may wait for room in a queue behind those before it, and all
- * that it waits for stands before it. */
+/* In task order: a launch may wait in a queue for earlier launches, and these include everything
+ * that it depends on. */
 static trs_status launch_all(trs_plan *plan, const trs_multi_solver *solver, const span *s) {
   trs_multi *m = multi_of(plan);
   for (int32_t k = 0; k < m->tasks.count; k++) {
@@ -358,7 +359,7 @@ static trs_status launch_all(trs_plan *plan, const trs_multi_solver *solver, con
   return TRS_SUCCESS;
 }
 
-/* A failure that a local member has been told of. */
+/* A failure that any local member reports. */
 static trs_status tell(void *plan, int member) {
   const trs_multi *m = multi_of(plan);
   const trs_portion *portion = &m->portion[member];
@@ -375,7 +376,7 @@ static trs_status tell(void *plan, int member) {
                   who, gpu, (long long)row, 1e-9 * (double)portion->told->limit);
 }
 
-/* The same after its work so far. */
+/* The same in stream order, after the member's earlier work. */
 static trs_status finish_member(void *plan, int member) {
   trs_multi *m = multi_of(plan);
   trs_portion *portion = &m->portion[member];
@@ -390,7 +391,8 @@ static trs_status await_member(void *plan, int member) {
   return trs_group_wait(m->group, m->portion[member].stream, m->fault.base[member]);
 }
 
-/* A fence before counts are restored: members may still be reading those of the solve before. */
+/* All members synchronise before counts are restored, because some may still read those of the
+ * previous solve. */
 static trs_status solve_tile(trs_plan *plan, const trs_rhs *rhs, const trs_multi_solver *solver,
                              const span *s) {
   trs_multi *m = multi_of(plan);
@@ -432,13 +434,13 @@ trs_status trs_multi_solve(trs_plan *plan, const trs_rhs *rhs, const trs_multi_s
         "and columns can",
         plan->method->name);
   trs_group_lock(m->group);
-  trs_status status = trs_multi_each(plan, tell); /* a stall stays */
+  trs_status status = trs_multi_each(plan, tell); /* after a stall the plan stays unusable */
   if (!status) status = solve_locked(plan, rhs, solver);
   trs_group_unlock(m->group);
   return status;
 }
 
-/* ---- What the methods' tables share. ---- */
+/* ---- Functions that the methods' tables share. ---- */
 
 /* Tasks are ascending in a forward sweep, descending in a backward one. */
 trs_status trs_multi_share(const trs_plan *plan, int member, int64_t nrhs, trs_plan_share *share,

@@ -1,4 +1,4 @@
-/* part.cu - in-degrees as one member's columns have them: all the preprocessing.  O(entries). */
+/* part.cu - in-degrees from one member's columns, the only preprocessing.  O(entries). */
 #include "solve/multigpu/part.cuh"
 
 namespace {

@@ -1,12 +1,12 @@
-/* part.cuh - what the kernels of both of X20's algorithms share.
+/* part.cuh - device functions that the kernels of both of X20's algorithms share.
  *
- * Order of memory.  The paper's code has none.  Here: the sums a warp adds come before its fence,
- * the fence before it counts them; who has seen all counted passes a fence before it reads the sum.
- * Fences have system scope where another member may read, else the GPU's.
+ * Memory order.  The paper's code has none.  Here a warp adds its sums, passes a fence, and then
+ * counts them.  A warp that sees the full count passes a fence before it reads the sum.  Fences
+ * have system scope if another member may read, else GPU scope.
  *
- * Warps take components by ticket, in the order of the sweep, and tasks run one behind the other:
- * who waits, waits for a warp that runs or for a task of another member that no wait can hold up.
- * Launches fill no more than their member's share of a GPU, so that members on one GPU all run. */
+ * Tickets assign components to warps in the order of the sweep, and tasks run in order.  A warp
+ * therefore waits only for a running warp, or for a task of another member that no wait can block.
+ * Launches occupy at most their member's share of a GPU, so that all members on one GPU run. */
 #ifndef TRS_SOLVE_MULTIGPU_PART_CUH
 #define TRS_SOLVE_MULTIGPU_PART_CUH
 
@@ -24,9 +24,9 @@ using syncfree::read_constant;
 using syncfree::ROUND;
 using syncfree::WARP;
 
-constexpr int WARPS = 8; /* of a block */
+constexpr int WARPS = 8; /* of a block of threads */
 
-/* ---- Memory that other GPUs write or read while we run. ---- */
+/* ---- Access to memory that other GPUs write or read concurrently. ---- */
 
 template <class W>
 __device__ inline W load_system(const W *p) {
@@ -62,7 +62,8 @@ __device__ inline void add_to_system(S *sum, S term) {
 }
 __device__ inline void fence_system() { asm volatile("fence.acq_rel.sys;" ::: "memory"); }
 
-/* ---- Waits with a limit, as trs::wait, but one that passes it is told to every member. ---- */
+/* ---- Waits with a limit, like trs::wait; a wait that exceeds it is reported to every member. ----
+ */
 
 __device__ __noinline__ inline unsigned long long look_at_wait(const trs_part &part, int64_t i,
                                                                unsigned long long start) {
@@ -145,7 +146,7 @@ __device__ inline S broadcast(S value) {
     return __shfl_sync(ALL_LANES, value, 0);
 }
 
-/* The sum over the lanes, in every one. */
+/* The sum over the lanes, in every lane. */
 template <class R>
 __device__ inline R sum_of_lanes(R value) {
 #pragma unroll
@@ -157,9 +158,9 @@ __device__ inline complex_of<R> sum_of_lanes(complex_of<R> value) {
   return {sum_of_lanes(value.re), sum_of_lanes(value.im)};
 }
 
-/* use(row, r, product) for the entries from .. to - 1 of a column and every right-hand side, dealt
- * to the lanes with those of an entry side by side; xi is x of the only right-hand side, x of
- * several is read where it was just stored. */
+/* Calls use(row, r, product) for the entries from .. to - 1 of a column and every right-hand side.
+ * The right-hand sides of an entry go to adjacent lanes.  xi is x of the only right-hand side; x of
+ * several is read from memory, where this warp has just stored it. */
 template <class S, class F>
 __device__ inline void products(const trs_part &part, const column &c, int64_t from, int64_t to,
                                 S xi, const S *x, F use) {
@@ -176,7 +177,7 @@ __device__ inline void products(const trs_part &part, const column &c, int64_t f
 
 /* ---- Launches. ---- */
 
-/* As many blocks as the components need, and no more than run at a time. */
+/* As many blocks as the components need, but at most as many as run concurrently. */
 template <class K>
 inline unsigned blocks_for(K kernel, const trs_part &part) {
   int each = 1;

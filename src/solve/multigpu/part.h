@@ -1,9 +1,8 @@
-/* part.h - what the kernels of one member see of the system, in both of X20's algorithms.  C and
- * CUDA C++.
+/* part.h - the data of one member for the kernels of both of X20's algorithms.  C and CUDA C++.
  *
- * A member has the columns of its components, and nothing of the others'.  A component, once
- * solved, adds its products to the left_sum of those below it and takes itself off their in_degree;
- * whose in_degree is met is solved.  Counts go down, so they are restored before each solve. */
+ * A member has only the columns of its own components.  A component, once solved, adds its products
+ * to the left_sum of later components and decrements their in_degree.  A component whose in_degree
+ * is met is solved.  Counts go down, so they are restored before each solve. */
 #ifndef TRS_SOLVE_MULTIGPU_PART_H
 #define TRS_SOLVE_MULTIGPU_PART_H
 
@@ -14,10 +13,10 @@
 
 enum { TRS_PART_MEMBERS = 32 }; /* TRS_MOST_MEMBERS */
 
-/* One at each member, in symmetric memory. */
+/* One per member, in symmetric memory. */
 typedef struct trs_part_fault {
-  uint64_t told;  /* 0, or whose wait passed the limit: (member + 1) << 32 | row */
-  uint64_t limit; /* nanoseconds a wait may last */
+  uint64_t told;  /* 0, or the wait that exceeded the limit: (member + 1) << 32 | row */
+  uint64_t limit; /* limit of a wait in nanoseconds */
 } trs_part_fault;
 
 /* One launch: the components begin .. end - 1 of a member. */
@@ -26,14 +25,14 @@ typedef struct trs_part {
   trs_scalar scalar;
   bool lower, unit, has_diagonal; /* as in trs_system */
   int32_t members, me;
-  const int64_t *ptr; /* of the member's own columns, in the order of its tasks */
+  const int64_t *ptr; /* of the member's own columns, in task order */
   const int32_t *idx; /* components, ascending within a column */
   const void *val;
   int64_t begin, end, local; /* as in trs_task */
-  uint32_t *ticket;          /* 0: of this launch's components, how many are taken */
-  void *x;                   /* b before, x after: row k of the member's own at x + k * row */
-  int64_t row, col, width;   /* in elements; right-hand sides */
-  int32_t blocks;            /* multiprocessors the launch may fill */
+  uint32_t *ticket;          /* number of this launch's components that are taken; 0 at the start */
+  void *x;                   /* b, replaced by x: row k of the member's own at x + k * row */
+  int64_t row, col, width;   /* strides in elements; right-hand sides */
+  int32_t blocks;            /* multiprocessors that the launch may occupy */
   trs_part_fault *fault[TRS_PART_MEMBERS];
 } trs_part;
 

@@ -1,8 +1,9 @@
-/* push.c - `push`: the rows of one system dealt to several GPUs, every solved x pushed once to each
- * member that needs it (push.cu).
+/* push.c - `push`: distributes the rows of one system over several GPUs; every solved x is pushed
+ * once to each member that needs it (push.cu).
  *
- * Analysis is on the host: slices and levels of the whole system (analysis/slice.h), dealt by a
- * partition (analysis/deal.h), then every member's share sent (push_load.c). */
+ * The analysis runs on the host: slices and levels of the whole system (analysis/slice.h), a
+ * partition that deals them (analysis/deal.h), then the upload of every member's share
+ * (push_load.c). */
 #include <stdio.h>
 #include <string.h>
 
@@ -16,10 +17,9 @@ _Static_assert((int)TRS_PUSH_MEMBERS == (int)TRS_DEAL_MEMBERS, "as many members 
 _Static_assert((int)TRS_PUSH_MEMBERS == (int)TRS_MOST_MEMBERS, "as many members everywhere");
 _Static_assert((int)TRS_PUSH_ROWS == (int)TRS_CLEAR_ROWS, "deal.h and push.h agree");
 
-static const uint64_t WAIT_LIMIT = 10000000000u; /* ten seconds, then a solve is called stalled */
+static const uint64_t WAIT_LIMIT = 10000000000u; /* ten seconds; then a solve counts as stalled */
 
-/* The system by rows in host memory, deferred values aside, for as long as entries are being
- * packed. */
+/* The system by rows in host memory, except deferred values, during the packing of entries. */
 typedef struct host_system {
   trs_system S;
   trs_matrix *copy;
@@ -56,7 +56,7 @@ static trs_status take_system(host_system *h, const trs_plan *plan) {
   return TRS_SUCCESS;
 }
 
-/* ---- Analysis: who gets what. ---- */
+/* ---- Analysis: the partition. ---- */
 
 static trs_status read_parameters(trs_push_state *p, const trs_plan *plan) {
   const trs_parameter table[] = {{"partition", trs_partition_names, 0, 0, &p->partition},
@@ -64,12 +64,12 @@ static trs_status read_parameters(trs_push_state *p, const trs_plan *plan) {
   return trs_parameters_read(plan, table, sizeof table / sizeof table[0]);
 }
 
-/* Half as much again as the matrix and twice over: what the one-GPU engine's analysis holds. */
+/* The analysis of the one-GPU engine needs 2.5 times the memory of the matrix. */
 static bool fits_one(const trs_plan *plan) {
   const int64_t limit = plan->context->gpu_memory;
   const trs_device *device = plan->context->device;
   int64_t room;
-  if (!trs_group_one_process(plan->context->group)) { /* the same answer in all */
+  if (!trs_group_one_process(plan->context->group)) { /* the same result in all processes */
     room = trs_device_look(device)->memory_bytes;
     if (limit > 0 && limit < room) room = limit;
   } else if (trs_device_room(device, &room)) {
@@ -82,7 +82,7 @@ static bool chosen(const trs_plan *plan) {
   return !plan->options.method || strcmp(plan->options.method, "auto") == 0;
 }
 
-/* What the one-GPU engine's cost model says of these slices. */
+/* The estimate of the one-GPU engine's cost model for these slices. */
 static trs_status expect_of_one(trs_push_state *p, trs_scalar scalar) {
   trs_launch_range *ranges;
   int32_t count;
@@ -93,8 +93,8 @@ static trs_status expect_of_one(trs_push_state *p, trs_scalar scalar) {
   return status;
 }
 
-/* Where auto took this method it measures what one GPU takes, and so knows what there is to gain:
- * models are off by half here and there, and the one-GPU analysis is a fraction of this one. */
+/* If auto chose this method, measures the one-GPU engine, and so knows the possible gain: models
+ * are sometimes wrong by a factor of two, and the one-GPU analysis is a fraction of this one. */
 static trs_status measure_one(trs_push_state *p, const trs_plan *plan) {
   trs_device *device = p->member[0].device;
   double seconds[TRS_MOST_MEMBERS] = {0};
@@ -110,7 +110,7 @@ static trs_status measure_one(trs_push_state *p, const trs_plan *plan) {
     trs_plan_destroy(alone);
   }
   status = trs_group_agree(p->group, status);
-  p->races = status != TRS_ERROR_MEMORY; /* one GPU has no room after all */
+  p->races = status != TRS_ERROR_MEMORY; /* one GPU lacks the memory after all */
   if (status) return p->races ? status : TRS_SUCCESS;
   TRS_TRY(trs_group_exchange(p->group, seconds, sizeof *seconds));
   p->alone = seconds[0];
@@ -127,7 +127,7 @@ static trs_status decline(const trs_push_state *p, const trs_plan *plan, const c
                   (int)p->deal.peer_steps);
 }
 
-/* A solve too short to be shared. */
+/* Declines if the solve is too short to share. */
 static trs_status look_at_one(const trs_push_state *p) {
   static const double SHORT = 20e-6;
   if (!p->races || p->alone > SHORT) return TRS_SUCCESS;
@@ -141,7 +141,8 @@ static trs_status look_at_gain(const trs_push_state *p, const trs_plan *plan) {
   return decline(p, plan, "would take", p->deal.seconds);
 }
 
-/* The plan as it stands against one GPU; it stays where there is no room to measure it. */
+/* Measures this plan against one GPU and keeps the faster; keeps this plan if memory does not
+ * suffice for the measurement. */
 static trs_status race(trs_push_state *p, trs_plan *plan) {
   static const double WORTH = 0.98;
   double seconds[TRS_MOST_MEMBERS] = {0};
@@ -166,7 +167,7 @@ static void drop_deal(trs_push_state *p) {
   p->outline = NULL;
 }
 
-/* Slices of their own for slabs, else those of the whole. */
+/* Slabs have separate slices; other partitions use those of the whole system. */
 static trs_status try_partition(trs_push_state *p, const trs_system *S, trs_partition partition,
                                 int32_t members) {
   int64_t cut[TRS_DEAL_MEMBERS + 1] = {0, S->n};
@@ -178,7 +179,7 @@ static trs_status try_partition(trs_push_state *p, const trs_system *S, trs_part
                          p->races ? p->alone : 0, p->team);
 }
 
-/* The same beside what is there, of which the better is kept. */
+/* Tries another partition and keeps the better of the two. */
 static trs_status try_another(trs_push_state *p, const trs_system *S, trs_partition partition,
                               int32_t members) {
   trs_push_state before = *p;
@@ -195,8 +196,8 @@ static trs_status try_another(trs_push_state *p, const trs_system *S, trs_partit
   return status;
 }
 
-/* Auto: slabs over all members, the others where these are far from ideal, and slabs over half as
- * many, if one of these can hold what all should. */
+/* Auto: slabs over all members.  If their time is far from ideal, also the other partitions, and
+ * slabs over half as many members if one GPU could hold the whole system. */
 static trs_status find_partition(trs_push_state *p, const trs_plan *plan, const trs_system *S) {
   static const double NEARLY_IDEAL = 1.15;
   int32_t members = p->use > 0 && p->use < p->members ? (int32_t)p->use : p->members;
@@ -253,8 +254,7 @@ static trs_status open_members(trs_push_state *p, trs_plan *plan) {
   return TRS_SUCCESS;
 }
 
-/* A solve without work, so that the driver has brought all there before kernels wait for each
- * other. */
+/* A solve of zero rows makes the driver load all kernels before kernels wait for each other. */
 static trs_status solve_nothing(const trs_plan *plan, const trs_push_member *m) {
   trs_push_args none = m->args;
   none.nclear = none.slices.nparts = 0;
@@ -281,8 +281,8 @@ static trs_status renew_member(void *plan, int number) {
   return trs_push_send_entries(p, plan, trs_push_member_of(p, number));
 }
 
-/* As many beside each other as are expected, but no more than there is room for beside the share of
- * the matrix.  The same in all processes. */
+/* The number of right-hand sides solved together: as many as expected, limited by the memory that
+ * the share of the matrix leaves.  The same in all processes. */
 static void choose_columns(trs_push_state *p, const trs_plan *plan) {
   const int64_t limit = plan->context->gpu_memory;
   const int64_t size = (int64_t)trs_scalar_size(plan->system.scalar), n = plan->system.n;
@@ -296,7 +296,7 @@ static void choose_columns(trs_push_state *p, const trs_plan *plan) {
   p->most = most > 1 ? (int32_t)most : 1;
 }
 
-/* Processes agree after each step that can fail in one of them alone. */
+/* Processes agree after each step that can fail in only one of them. */
 static trs_status deal_and_race(trs_push_state *p, trs_plan *plan, const host_system *h) {
   TRS_TRY(trs_group_agree(p->group, deal_rows(p, plan, &h->S)));
   choose_columns(p, plan);
@@ -325,7 +325,7 @@ static void undo_deal(trs_push_state *p) {
   p->together = 0;
 }
 
-/* Where all members together are a little slower than one, half as many may not be. */
+/* If all members together are a little slower than one GPU, half as many may be faster. */
 static bool half_may_gain(const trs_push_state *p) {
   static const double NEAR = 1.5;
   const double seconds = p->together > 0 ? p->together : p->deal.seconds;
@@ -398,7 +398,7 @@ static trs_status share(const trs_plan *plan, int which, int64_t nrhs, trs_plan_
   return rows ? list_rows(p, which, plan->system.n, rows) : TRS_SUCCESS;
 }
 
-/* ---- What it tells. ---- */
+/* ---- Queries. ---- */
 
 static const char *refuses(const trs_plan *plan) {
   if (!plan->context->group)
@@ -409,8 +409,8 @@ static const char *refuses(const trs_plan *plan) {
   return NULL;
 }
 
-/* As the one-GPU engine's estimate, shared, and a step between GPUs now and then; nothing is
- * compared with where the matrix does not fit one GPU. */
+/* The one-GPU engine's estimate divided by the members, plus occasional steps between GPUs.  A
+ * matrix that does not fit one GPU has no alternative to compare. */
 static trs_estimate estimate(const trs_plan *plan) {
   static const double BUS = 10e9, BANDWIDTH = 2e12, LEVEL = 0.65e-6, START = 40e-6;
   const trs_system *S = &plan->system;

@@ -1,19 +1,20 @@
-/* push.cu - one system by several GPUs: the slices of the warp-per-slice kernel
- * (solve/cuda/engine/warp_slice.cuh), of which every member has its own.
+/* push.cu - one system on several GPUs: every member runs the warp-per-slice kernel
+ * (solve/cuda/engine/warp_slice.cuh) on its own slices.
  *
- * A solved x is stored at home, and then once into the memory of each member that needs it; all
- * wait for words in their own memory only.  A word carries its readiness (solve/cuda/ready.cuh), so
- * that a step between two GPUs costs one store over the link.
+ * A solved x is stored in the member's own memory, then once into the memory of each member that
+ * needs it; a warp polls only its own member's memory.  A word encodes its own readiness
+ * (solve/cuda/ready.cuh), so that a step between two GPUs costs one store over the link.
  *
- * A member goes through the levels of the whole system in runs, a launch each.  A run of several
- * levels stays: as many blocks of threads as fit take chunks by ticket.  One of a single large
- * level has blocks for all its slices: what it needs was solved by earlier runs, its own member's
- * for certain, and others' nearly always.  The unfinished chunk of the lowest level is always in
- * the hands of a block that runs, at whichever member, so nobody waits in a circle.
- * Several right-hand sides are solved beside each other, a chunk's behind one another: its entries
- * come from the cache but once, and while one waits others go on.  Behind the last run's chunks
- * come turns to empty the third of the solve before: work for blocks that have nothing else to do.
- */
+ * A member processes the levels of the whole system in runs, one launch per run.  A run of several
+ * levels is persistent: as many blocks of threads as fit take chunks by ticket.  A run of a single
+ * large level has blocks for all its slices: earlier runs have solved its inputs, certainly those
+ * of its own member and nearly always those of others.  The unfinished chunk of the lowest level is
+ * always held by a running block of some member, so no circular wait is possible.
+ *
+ * Several right-hand sides are solved together, consecutively per chunk: its entries come from
+ * memory once and then from the cache, and while one right-hand side waits others proceed.  Behind
+ * the last run's chunks come tickets that clear the third of the previous solve: work for blocks
+ * that would otherwise be idle. */
 #include "solve/multigpu/push.h"
 
 #include "solve/cuda/engine/warp_slice.cuh"
@@ -30,7 +31,7 @@ struct view {
   static constexpr bool system = true;
   const trs_slices &s;
   const trs_push_args &a;
-  int32_t column, place; /* of this launch, and of all that work has */
+  int32_t column, place; /* index in this launch, and in all of work */
   S *work;
   S *parts, *other_parts;
   one_rhs<S> rhs;
@@ -59,8 +60,9 @@ __device__ unsigned long long *told(const trs_push_args &a, int member) {
   return reinterpret_cast<unsigned long long *>(static_cast<char *>(a.peer[member]) + a.told_at);
 }
 
-/* Before solves at whose start others may be behind: all hear that this member has finished the
- * solve before, and it waits until all have emptied the third that this solve writes to. */
+/* Opens a solve at whose start other members may be behind: announces to all that this member has
+ * finished the previous solve, and waits until all have cleared the third that this solve writes.
+ */
 __global__ void __launch_bounds__(TRS_PUSH_MEMBERS) open(const __grid_constant__ trs_push_args a) {
   const unsigned long long solve = a.counters->solve + 1;
   const int m = int(threadIdx.x);
@@ -74,12 +76,13 @@ __global__ void __launch_bounds__(TRS_PUSH_MEMBERS) open(const __grid_constant__
   __threadfence_system();
 }
 
-/* Blocks of threads for each column. */
+/* Blocks of threads per column. */
 __host__ __device__ inline int32_t once_turns(const trs_push_run &run) {
   return (run.slice_end - run.slice + int(WARPS) - 1) / int(WARPS);
 }
 
-/* What the solve before has left, of so many columns: its x by groups of rows, and its parts. */
+/* Data of the previous solve to clear, for its number of columns: x by groups of rows, and parts.
+ */
 struct leftovers {
   int32_t groups; /* nclear x columns */
   int64_t parts;  /* values */
@@ -111,7 +114,7 @@ struct leftovers {
   }
 };
 
-/* What is to be emptied comes behind a last run's chunks. */
+/* Tickets that clear follow the last run's chunks. */
 template <class S>
 __device__ void empty_turn(const trs_push_args &a, unsigned long long solve, const leftovers &left,
                            int32_t turn, place at) {
@@ -141,7 +144,7 @@ __device__ view<S, V> view_of(const trs_push_args &a, const trs_push_run &run,
           run.silent != 0};
 }
 
-/* The last block of threads of the last run ends the solve. */
+/* The last block of threads of the last run completes the solve. */
 __device__ void close(const trs_push_args &a, const trs_push_run &run, unsigned long long solve) {
   if (!run.last) return;
   __syncthreads();
@@ -161,7 +164,7 @@ __device__ void solve_chunk(const view<S, V> &v, int32_t chunk, place at, S *par
     solve_slice<waits::rows>(v, h, at.lane, static_cast<ring<S, V> *>(nullptr));
 }
 
-/* Rows wait for each other: by ticket, the next one on its way meanwhile. */
+/* Rows depend on each other: chunks by ticket, with the next one fetched in advance. */
 template <class S, class V, bool HEAVY>
 __global__ void __launch_bounds__(THREADS, resident<S>(waits::rows))
     push_waiting(const __grid_constant__ trs_push_args a,
@@ -193,8 +196,8 @@ __global__ void __launch_bounds__(THREADS, resident<S>(waits::rows))
   close(a, run, solve);
 }
 
-/* Rows wait for nobody, or for what other members have sent last: a turn for each block of threads,
- * any WARPS slices in a row. */
+/* Rows depend on no other row, or on rows that other members have sent recently: one chunk per
+ * block of threads, any WARPS slices in a row. */
 template <class S, class V, waits WAITS>
 __global__ void __launch_bounds__(THREADS, resident<S>(WAITS))
     push_once(const __grid_constant__ trs_push_args a, const __grid_constant__ trs_push_run run) {
@@ -239,7 +242,7 @@ cudaError_t with_kernel(const trs_push_args *a, const trs_push_run *run, trs_sca
   });
 }
 
-/* At most: as many columns may have to be emptied as a solve can have. */
+/* At most; the number of columns to clear may be the largest of any solve. */
 int64_t turns_of(const trs_push_args *a, const trs_push_run *run) {
   constexpr int64_t GROUPS = TRS_PUSH_CLEARS, PARTS = GROUPS * TRS_PUSH_ROWS / TRS_SLICE_LANES;
   const bool once = run->waits < TRS_PUSH_WAITS_ROWS;

@@ -1,10 +1,10 @@
-/* push.h - what the kernel of `push` is told.  C and CUDA C++.
+/* push.h - arguments of the kernel of `push`.  C and CUDA C++.
  *
- * Every member holds x by position three times, each for `most` right-hand sides that are solved
- * beside each other: solve k works in third k mod 3 and empties that of the solve before.  A member
- * may write into third k mod 3 of another once that one has finished solve k - 2, in which it
- * emptied it: known of all members of a process where a call begins, else told by a count in
- * everybody's memory. */
+ * Every member holds three copies of x by position ("thirds"), each for `most` right-hand sides
+ * that are solved together: solve k uses third k mod 3 and clears that of the previous solve.  A
+ * member may write into third k mod 3 of another member once that member has finished solve k - 2,
+ * in which it cleared the third.  Members of one process have done so when a call begins; otherwise
+ * a count in every member's memory says so. */
 #ifndef TRS_SOLVE_MULTIGPU_PUSH_H
 #define TRS_SOLVE_MULTIGPU_PUSH_H
 
@@ -15,73 +15,73 @@
 enum {
   TRS_PUSH_MEMBERS = 32, /* at most: bits of a mask */
   TRS_PUSH_THIRDS = 3,
-  TRS_PUSH_ROWS = 256, /* positions that are emptied together: TRS_CLEAR_ROWS */
-  TRS_PUSH_CLEARS = 8, /* groups of TRS_PUSH_ROWS that a block of threads empties at a time */
-  TRS_PUSH_COLUMNS = 8 /* right-hand sides beside each other, at most */
+  TRS_PUSH_ROWS = 256, /* positions that are cleared together: TRS_CLEAR_ROWS */
+  TRS_PUSH_CLEARS = 8, /* groups of TRS_PUSH_ROWS that a block of threads clears at a time */
+  TRS_PUSH_COLUMNS = 8 /* most right-hand sides solved together */
 };
 
-/* In a member's own memory, zero at first. */
+/* In a member's own memory, zero initially. */
 typedef struct trs_push_counters {
-  unsigned long long solve; /* the last one finished */
-  uint32_t finished;        /* blocks of threads of a last run that are done: wraps to 0 */
-  uint32_t ticket;          /* of a run: likewise */
-  int32_t columns;          /* of that solve */
+  unsigned long long solve; /* number of the last finished solve */
+  uint32_t finished;        /* blocks of threads of a last run that have finished: wraps to 0 */
+  uint32_t ticket;          /* of a run: wraps likewise */
+  int32_t columns;          /* right-hand sides of that solve */
 } trs_push_counters;
 
 typedef struct trs_push_args {
-  trs_slices slices; /* the member's: slice, chunk, idx, val, inverse; and row, of all positions */
+  trs_slices slices; /* the member's slice, chunk, idx, val, inverse; row of all positions */
   int32_t float_values, members, member;
-  int32_t overlaps;     /* the device can start a kernel before the one before it has ended */
-  const uint32_t *mask; /* n: which members need the row at a position */
-  const int32_t *clear; /* nclear: what to empty */
+  int32_t overlaps;     /* the device can start a kernel before the previous one ends */
+  const uint32_t *mask; /* n: the members that need the row at a position */
+  const int32_t *clear; /* nclear: groups to clear */
   int32_t nclear;
-  int32_t columns, most; /* right-hand sides of this launch, and at most */
+  int32_t columns, most; /* right-hand sides of this launch; most of any */
   void *parts;           /* thirds x most x nparts x TRS_SLICE_LANES */
   trs_push_counters *counters;
-  trs_fault *fault; /* one for all members */
-  /* Of every member: thirds x most x n values, and at told_at its counts of solves that each member
-     has finished. */
+  trs_fault *fault; /* shared by all members */
+  /* Per member: thirds x most x n values, and at told_at the numbers of solves that each member has
+   * finished. */
   void *peer[TRS_PUSH_MEMBERS];
   int64_t told_at;
-  /* spread_at > 0: x goes to that place of every member instead. */
+  /* spread_at > 0: x goes to that offset of every member's memory instead. */
   void *x;
   const void *b;
   int64_t x_row, x_col, b_row, b_col, spread_at;
 } trs_push_args;
 
-/* Whom the rows of a run wait for.  Where members share a GPU, runs are of the last two kinds. */
+/* The rows that a run waits for.  If members share a GPU, runs are of the last two kinds. */
 typedef enum trs_push_waits {
-  TRS_PUSH_WAITS_NOT,   /* nobody: no entries */
-  TRS_PUSH_WAITS_EARLY, /* rows of earlier runs: other members' that are still on their way */
-  TRS_PUSH_WAITS_ROWS,  /* each other */
-  TRS_PUSH_WAITS_HEAVY  /* the same, heavy slices among them */
+  TRS_PUSH_WAITS_NOT,   /* none: no entries */
+  TRS_PUSH_WAITS_EARLY, /* rows of earlier runs: those of other members that are still in transit */
+  TRS_PUSH_WAITS_ROWS,  /* rows of the same run */
+  TRS_PUSH_WAITS_HEAVY  /* the same, with heavy slices among them */
 } trs_push_waits;
 
-/* A launch: a member's chunks of some levels. */
+/* A launch: the chunks of a member in some levels. */
 typedef struct trs_push_run {
   int32_t chunk, chunk_end, slice, slice_end;
   int32_t waits;  /* trs_push_waits */
-  int32_t last;   /* of the solve */
-  int32_t silent; /* nobody needs its rows: they are of the last level */
-  int32_t blocks; /* of threads, at most; 0: one a turn */
+  int32_t last;   /* the last run of a solve */
+  int32_t silent; /* no other row needs its rows: they are of the last level */
+  int32_t blocks; /* most blocks of threads; 0: one per chunk */
 } trs_push_run;
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-/* Blocks of threads of a run's kernel that the current device holds at once.  Brings the kernel
- * there: it could not be brought while another member's waits. */
+/* Blocks of threads of a run's kernel that the current device can hold at once.  Loads the kernel:
+ * loading is impossible while another member's kernel waits. */
 trs_status trs_push_resident(const trs_push_args *args, const trs_push_run *run, trs_scalar scalar,
                              int *blocks);
 
-/* A solve: all its runs; before them open, where it is not known of all members that they have
- * finished the solve before. */
+/* A solve launches all its runs.  trs_push_open precedes them unless all members are known to have
+ * finished the previous solve. */
 trs_status trs_push_open(const trs_push_args *args, trs_stream stream);
 trs_status trs_push_launch(const trs_push_args *args, const trs_push_run *run, trs_scalar scalar,
                            trs_stream stream);
 
-/* Tests: the rows of every member's first slice never become ready, and the limit of waits is
+/* For tests: the rows of every member's first slice never become ready, and the limit of waits is
  * short. */
 struct trs_plan;
 trs_status trs_push_break(struct trs_plan *plan);

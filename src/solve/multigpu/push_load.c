@@ -1,6 +1,6 @@
-/* push_load.c - a member's memory: its share of the entries, packed piece by piece into two buffers
- * of limited size and sent, so that no GPU ever holds the whole matrix, nor, where its values are
- * deferred, does the host; and n (3 values + 8 bytes). */
+/* push_load.c - the memory of a member: its share of the entries, packed piece by piece into two
+ * buffers of limited size and uploaded, so that no GPU ever holds the whole matrix, nor does the
+ * host if values are deferred; and n (3 values + 8 bytes). */
 #include <string.h>
 
 #include "analysis/share.h"
@@ -8,7 +8,7 @@
 #include "solve/multigpu/push_state.h"
 
 enum {
-  PIECE_BYTES = 16 << 20, /* of a buffer through which entries go, unless one block needs more */
+  PIECE_BYTES = 16 << 20, /* size of a buffer for entries, unless one block needs more */
   ALIGNED = 256
 };
 
@@ -38,7 +38,7 @@ static trs_status clear_shared(const trs_push_state *p, const trs_push_member *m
   return trs_device_wait(m->stream);
 }
 
-/* The member's arrays, one behind the other; without memory only their size. */
+/* The member's arrays, one after the other; with memory NULL, only their size. */
 static void place_arrays(const trs_push_state *p, const trs_plan *plan, trs_push_member *m) {
   const trs_deal_share *share = &m->share;
   trs_slices *s = &m->args.slices;
@@ -85,8 +85,8 @@ static trs_status send_arrays(const trs_push_state *p, const trs_plan *plan,
   return trs_device_wait(m->stream);
 }
 
-/* Blocks of threads that wait must all be there.  Where several members have the same GPU none may
- * take all of it, and so all go by ticket. */
+/* All blocks of threads that wait must run at once.  If several members have the same GPU, none may
+ * occupy all of it, so all runs use tickets. */
 static trs_status limit_run(const trs_push_state *p, const trs_plan *plan, const trs_push_member *m,
                             trs_push_run *run) {
   const bool shared = trs_group_sharers(p->group, m->number) > 1;
@@ -136,13 +136,13 @@ static int64_t inverses_at(const trs_deal_share *share, int32_t k) {
   return k < share->nslices ? share->slice[k].inverse : share->inverses;
 }
 
-/* The first slice from k on that does not belong to the heavy block of the one before. */
+/* The first slice from k on that does not belong to the heavy block of the slice before. */
 static int32_t whole_blocks(const trs_deal_share *share, int32_t k) {
   while (k > 0 && k < share->nslices && share->slice[k - 1].parts < 0) k++;
   return k;
 }
 
-/* Slices from begin on that fit the buffer, at least one block's. */
+/* The slices from begin on that fit the buffer; at least those of one block. */
 static int32_t piece_end(const trs_deal_share *share, int32_t begin, int64_t size) {
   int32_t end = whole_blocks(share, begin + 1);
   for (int32_t next; end < share->nslices; end = next) {
@@ -166,7 +166,7 @@ static void fill_piece(void *argument, int rank, int size) {
                    last - first, &it->to);
 }
 
-/* Doubles become floats where they stand. */
+/* Converts doubles to floats in place. */
 static void narrow(void *val, int64_t count, trs_scalar scalar) {
   const double *from = val;
   float *to = val;
@@ -177,7 +177,7 @@ static void narrow(void *val, int64_t count, trs_scalar scalar) {
   }
 }
 
-/* Two buffers: one is filled while the other is on its way. */
+/* Two buffers: the host fills one while the other is uploaded. */
 typedef struct buffers {
   char *memory; /* pinned */
   trs_device_event *sent[2];
@@ -246,13 +246,13 @@ static trs_status send_entries(const trs_push_state *p, const trs_plan *plan,
   trs_status status = trs_device_alloc_pinned((void **)&b.memory, 2 * buffer_bytes(&b, size));
   for (int k = 0; k < 2 && !status; k++) status = trs_device_event_create(m->device, &b.sent[k]);
   if (!status) status = send_pieces(p, plan, m, &b);
-  if (status) (void)trs_device_wait(m->stream); /* copies from the buffers */
+  if (status) (void)trs_device_wait(m->stream); /* wait for copies from the buffers */
   for (int k = 0; k < 2; k++) trs_device_event_destroy(b.sent[k]);
   trs_device_free_pinned(b.memory);
   return status;
 }
 
-/* Deferred values are asked for here, those of one member, and forgotten when they are sent. */
+/* Deferred values of one member are requested here, and freed once they are sent. */
 trs_status trs_push_send_entries(const trs_push_state *p, const trs_plan *plan,
                                  const trs_push_member *m) {
   trs_share_rows rows;

@@ -1,5 +1,5 @@
-/* push_runs.c - a member's launches in a solve: runs of levels of the whole system, cut where a
- * level is so large that a launch of its own costs little. */
+/* push_runs.c - the launches of a member in a solve: runs of levels of the whole system, cut at
+ * levels so large that the cost of a separate launch is small. */
 #include "solve/cuda/engine/choice.h"
 #include "solve/multigpu/push_state.h"
 
@@ -9,13 +9,14 @@ static int32_t waits_of(const trs_launch_range *range) {
   return range->entries == 0 ? TRS_PUSH_WAITS_NOT : TRS_PUSH_WAITS_EARLY;
 }
 
-/* The member's first chunk, from `chunk` on, that is not of a level before `level`. */
+/* The member's first chunk, from `chunk` on, whose level is at least `level`. */
 static int32_t chunk_of_level(const trs_deal_share *share, int32_t chunk, int32_t level) {
   while (chunk < share->nchunks && share->slice[share->chunk[chunk]].level < level) chunk++;
   return chunk;
 }
 
-/* Runs of which the member has nothing are left out, but not all: the last one ends the solve. */
+/* Omits runs in which the member has no chunks, except that one remains if it has no others: the
+ * last run completes the solve. */
 static int32_t cut_share(trs_push_run *run, const trs_deal_share *share,
                          const trs_launch_range *ranges, int32_t nranges, int32_t nlevels) {
   int32_t count = 0, chunk = 0;
@@ -49,7 +50,7 @@ trs_status trs_push_cut(trs_push_run **run, int32_t *nruns, const trs_deal_share
   return status;
 }
 
-/* Rows solved by a launch of a level are there before others of this member begin. */
+/* Rows solved by a launch of one level are complete before the member's next launch begins. */
 trs_status trs_push_spare(trs_push_member *m, const trs_deal *deal, const trs_slices *s) {
   const trs_deal_share *share = &m->share;
   uint8_t *spared;

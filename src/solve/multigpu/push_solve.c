@@ -1,9 +1,9 @@
-/* push_solve.c - solves of `push`: launches at every member, vectors of the host by way of a stage,
- * and what went wrong. */
+/* push_solve.c - solves of `push`: launches at every member, a stage for vectors in host memory,
+ * and failures. */
 #include "solve/cuda/span.h"
 #include "solve/multigpu/push_state.h"
 
-enum { MOST_STAGED = 16 }; /* right-hand sides brought from the host at a time */
+enum { MOST_STAGED = 16 }; /* right-hand sides copied from the host at a time */
 
 static trs_status check_fault(const trs_plan *plan, const trs_push_state *p) {
   const trs_fault *told = p->told;
@@ -35,8 +35,8 @@ trs_status trs_push_finish(const trs_plan *plan, const trs_push_state *p) {
   return check_fault(plan, p);
 }
 
-/* The members of one process have all finished the call before; between the right-hand sides of a
- * call that has more than are solved together, they look at how far the others are. */
+/* All members of one process have finished the previous call.  If a call has more right-hand sides
+ * than are solved together, members check each other's progress between the groups. */
 static trs_status launch_member(const trs_plan *plan, const trs_push_member *m, const trs_rhs *rhs,
                                 int64_t column, int32_t columns) {
   const int64_t size = (int64_t)trs_scalar_size(plan->system.scalar);
@@ -62,7 +62,7 @@ static trs_status launch_member(const trs_plan *plan, const trs_push_member *m, 
   return status;
 }
 
-/* Members begin when `stream` has come here. */
+/* Members start after the work in `stream` so far. */
 static trs_status begin(const trs_push_state *p, trs_stream stream) {
   TRS_TRY(trs_device_event_record(p->start, stream));
   for (int k = 0; k < p->local; k++)
@@ -70,7 +70,7 @@ static trs_status begin(const trs_push_state *p, trs_stream stream) {
   return TRS_SUCCESS;
 }
 
-/* And `stream` goes on when all members have. */
+/* `stream` continues after all members. */
 static trs_status end(const trs_push_state *p, trs_stream stream) {
   for (int k = 0; k < p->local; k++) {
     const trs_push_member *m = &p->member[k];
@@ -83,7 +83,7 @@ static trs_status end(const trs_push_state *p, trs_stream stream) {
   return TRS_SUCCESS;
 }
 
-/* Some right-hand sides after others, each launched everywhere before the next. */
+/* Groups of right-hand sides in sequence, each launched at every member before the next. */
 static trs_status launch_all(const trs_plan *plan, const trs_push_state *p, const trs_rhs *rhs) {
   for (int64_t column = 0; column < rhs->nrhs; column += p->most) {
     int64_t left = rhs->nrhs - column, columns = left < p->most ? left : p->most;
@@ -93,13 +93,13 @@ static trs_status launch_all(const trs_plan *plan, const trs_push_state *p, cons
   return TRS_SUCCESS;
 }
 
-/* Where some members have a solve that others do not, these count on from different numbers: no
- * solve can follow.  A graph that could not be captured leaves all as they were. */
+/* If a solve was launched at only some members, their counts differ and no further solve is
+ * possible.  A failed capture of a graph launches nothing and changes no count. */
 static trs_status launch(const trs_plan *plan, trs_push_state *p, const trs_rhs *rhs) {
   TRS_TRY(begin(p, plan->stream));
   trs_status status = launch_all(plan, p, rhs);
   p->broken |= status && !trs_device_capturing(plan->stream);
-  trs_status ended = end(p, plan->stream); /* what was launched still writes x */
+  trs_status ended = end(p, plan->stream); /* launched kernels still write x */
   return status ? status : ended;
 }
 
@@ -126,18 +126,18 @@ static trs_status solve_staged(trs_plan *plan, trs_push_state *p, const trs_rhs 
   return trs_push_finish(plan, p);
 }
 
-/* ---- Several processes: each brings b to a stage of its own, and all members store x into
- * everybody's.  Of stages for x there are two, in turns: a member that begins solve k has agreed
- * with all others after solve k - 1, and they had taken x out of solve k - 2 before that. ---- */
+/* ---- Several processes: each copies b to its own stage, and all members store x into every
+ * member's stage.  Two stages for x alternate: a member that begins solve k has agreed with all
+ * others after solve k - 1, and by then they had copied x out of solve k - 2. ---- */
 
-/* x is everywhere once all are through. */
+/* x is complete everywhere once all processes have finished. */
 static trs_status wait_members(const trs_push_state *p, trs_status status) {
   void *fault = trs_push_shared_at(p, 0, p->fault_at);
   if (!status) status = trs_group_wait(p->group, p->member[0].stream, fault);
   return trs_group_agree(p->group, status);
 }
 
-/* All go through the same agreements, whatever failed here meanwhile. */
+/* All processes take part in the same agreements, also after a local failure. */
 static trs_status solve_in_processes(trs_plan *plan, trs_push_state *p, const trs_rhs *rhs) {
   const int64_t values = plan->system.n * (int64_t)trs_scalar_size(plan->system.scalar);
   const int own = p->member[0].number;
@@ -160,7 +160,8 @@ static trs_status solve_in_processes(trs_plan *plan, trs_push_state *p, const tr
   return status ? status : trs_push_finish(plan, p);
 }
 
-/* A graph's branches on one GPU may run one after the other: members there would wait in vain. */
+/* The branches of a graph on one GPU may run one after the other: members of such a GPU would wait
+ * for each other forever. */
 static trs_status check_capture(const trs_plan *plan, const trs_push_state *p, bool there) {
   if (!trs_device_capturing(plan->stream)) return TRS_SUCCESS;
   if (!there)
@@ -179,7 +180,7 @@ trs_status trs_push_solve(trs_plan *plan, const trs_rhs *rhs) {
   trs_push_state *p = plan->state;
   const bool there =
       rhs->x_of || (p->one_process && trs_device_address(rhs->x) && trs_device_address(rhs->b));
-  trs_status told = check_fault(plan, p); /* perhaps in some processes alone */
+  trs_status told = check_fault(plan, p); /* possibly in some processes only */
   if (!told) told = check_capture(plan, p, there);
   TRS_TRY(there ? told : trs_group_agree(p->group, told));
   trs_group_lock(p->group);
@@ -193,7 +194,7 @@ trs_status trs_push_solve(trs_plan *plan, const trs_rhs *rhs) {
 
 /* ---- For tests. ---- */
 
-/* The slice to be read back, changed and put there again. */
+/* Reads the slice, changes it and writes it back. */
 static trs_status lose_first_row(void *state, int number) {
   trs_push_state *p = state;
   const trs_push_member *m = trs_push_member_of(p, number);

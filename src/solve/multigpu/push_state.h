@@ -1,4 +1,4 @@
-/* push_state.h - the state of `push`, and its parts: who gets what (push.c), the members' memory
+/* push_state.h - the state of `push`, and its parts: the partition (push.c), the members' memory
  * (push_load.c), solves (push_solve.c). */
 #ifndef TRS_SOLVE_MULTIGPU_PUSH_STATE_H
 #define TRS_SOLVE_MULTIGPU_PUSH_STATE_H
@@ -20,7 +20,7 @@ typedef struct trs_push_member {
   trs_deal_share share;
   trs_push_run *run; /* nruns */
   int32_t nruns;
-  void *memory; /* all of args' arrays but what is symmetric */
+  void *memory; /* all of args' arrays that are not symmetric */
   int64_t bytes;
   trs_push_args args;
 } trs_push_member;
@@ -30,9 +30,9 @@ typedef struct trs_push_state {
   trs_team *team; /* of the host */
   int members, local;
   bool one_process, float_values;
-  bool races;             /* is measured against one GPU */
+  bool races;             /* the analysis measures this plan against one GPU */
   bool broken;            /* a solve was launched at some members only */
-  int32_t most;           /* right-hand sides solved beside each other */
+  int32_t most;           /* right-hand sides solved together */
   int64_t partition, use; /* parameters; use: members that get rows, 0: chosen */
   trs_slice_rules rules;
   trs_outline *outline;
@@ -40,7 +40,7 @@ typedef struct trs_push_state {
   trs_deal deal;
   double alone;    /* seconds of the one-GPU engine: measured where this is auto's choice, else
                       expected */
-  double together; /* seconds measured of this plan; 0: not measured */
+  double together; /* measured seconds of this plan; 0: not measured */
   trs_symmetric
       shared; /* at every member: work, counts, fault, and a stage with several processes */
   int64_t told_at, fault_at;
@@ -48,12 +48,12 @@ typedef struct trs_push_state {
   int64_t turn;            /* staged solves so far */
   trs_push_member *member; /* local */
   trs_device_event *start;
-  trs_fault *told; /* pinned: fault as of the last wait */
+  trs_fault *told; /* pinned: copy of fault as of the last wait */
   void *stage;     /* one process: n x stage_width at the first member */
   int64_t stage_width;
 } trs_push_state;
 
-/* Where that offset of the shared memory is at a member. */
+/* The address of that offset of the shared memory at a member. */
 static inline void *trs_push_shared_at(const trs_push_state *p, int number, int64_t offset) {
   return (char *)p->shared.base[number] + offset;
 }
@@ -63,14 +63,16 @@ static inline trs_push_member *trs_push_member_of(const trs_push_state *p, int n
   return &p->member[number - trs_group_first(p->group)];
 }
 
-/* A member's runs, to be freed with trs_free; without `blocks`.  members: that have rows. */
+/* A member's runs, which the caller frees with trs_free; `blocks` is not set.  members: the number
+ * that have rows. */
 trs_status trs_push_cut(trs_push_run **run, int32_t *nruns, const trs_deal_share *share,
                         const trs_slice_level *level, int32_t nlevels, int32_t members);
 
-/* What only later runs of the member itself need is not emptied. */
+/* Excludes from clearing what only later runs of the member itself need. */
 trs_status trs_push_spare(trs_push_member *m, const trs_deal *deal, const trs_slices *s);
 
-/* The memory that members share; a local member's own, filled; its entries anew.  On its device. */
+/* The memory that members share; a local member's own memory, with its data; the upload of its
+ * entries.  The member's device must be current. */
 trs_status trs_push_share_memory(trs_push_state *p, const trs_plan *plan);
 trs_status trs_push_equip(const trs_push_state *p, const trs_plan *plan, trs_push_member *m);
 trs_status trs_push_send_entries(const trs_push_state *p, const trs_plan *plan,

@@ -1,11 +1,12 @@
-/* tasks.c - deals components to members: contiguous blocks, or X20's task pool.  O(tasks). */
+/* tasks.c - assigns components to members: contiguous blocks, or X20's task pool.  O(tasks). */
 #include "solve/multigpu/tasks.h"
 
 #include <string.h>
 
 #include "base/memory.h"
 
-/* Free memory counts in sixteenths of the largest, so that GPUs with about the same take turns. */
+/* Free memory is rounded to sixteenths of the largest, so that GPUs with nearly equal memory
+ * alternate. */
 enum { PARTS = 16 };
 
 static void weigh(int32_t *weight, int members, const int64_t *room) {
@@ -16,7 +17,8 @@ static void weigh(int32_t *weight, int members, const int64_t *room) {
     weight[m] = room ? (int32_t)((double)room[m] / (double)most * PARTS + 0.5) : PARTS;
 }
 
-/* Whose turn it is: the member whose share would be the smallest with one more. */
+/* The member that gets the next task: the one whose share, relative to its memory, would be the
+ * smallest with one more. */
 static int32_t next_member(const trs_tasks *t, const int32_t *weight) {
   int32_t best = -1;
   for (int32_t m = 0; m < t->members; m++) {

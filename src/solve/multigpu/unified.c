@@ -1,14 +1,14 @@
-/* unified.c - X20 Algorithm 2 as a method: contiguous blocks, or with the task pool. */
+/* unified.c - X20 Algorithm 2 as a method: contiguous blocks, or the task pool. */
 #include "base/memory.h"
 #include "solve/multigpu/multi.h"
 #include "solve/multigpu/unified.h"
 
 typedef struct unified_state {
   trs_multi multi;
-  int64_t each;         /* parameter: tasks a member; 0: a block each */
+  int64_t each;         /* parameter: tasks per member; 0: one block each */
   int32_t *s_in_degree; /* managed memory, both */
   void *s_left_sum;
-  int32_t *initial; /* s_in_degree before a solve; memory of member 0 */
+  int32_t *initial; /* initial s_in_degree of a solve; memory of member 0 */
   int32_t *d_in_degree[TRS_MOST_MEMBERS], *owner[TRS_MOST_MEMBERS];
   void *d_left_sum[TRS_MOST_MEMBERS];
 } unified_state;
@@ -85,7 +85,7 @@ static trs_status analyze(trs_plan *plan) {
   return trs_multi_each(plan, keep_counts);
 }
 
-/* Member 0 restores what all share. */
+/* Member 0 restores the shared arrays. */
 static trs_status restore(trs_plan *plan, int member, int64_t width) {
   unified_state *u = plan->state;
   trs_stream stream = u->multi.portion[member].stream;

@@ -1,10 +1,11 @@
-/* unified.cu - X20 Algorithm 2: a warp a component, sums and counts in managed memory.
+/* unified.cu - X20 Algorithm 2: one warp per component, sums and counts in managed memory.
  *
  * Products for components of other members go to s.left_sum and s.in_degree, which all members
- * share as managed memory, by atomics of system scope: pages move to whoever touches them.  Those
- * for the member's own components go to d.left_sum and d.in_degree in its own memory.
- * O(entries) work, n (4 + width scalars) bytes of managed memory, as many at each member; what a
- * component waits for includes the faults of the pages it is counted in. */
+ * share as managed memory, by atomics of system scope: a page migrates to the member that accesses
+ * it.  Products for the member's own components go to d.left_sum and d.in_degree in its own memory.
+ *
+ * O(entries) work, n (4 + width scalars) bytes of managed memory, and as many per member; the wait
+ * of a component includes the page faults of its counts. */
 #include "solve/multigpu/unified.h"
 
 #include "solve/multigpu/part.cuh"
@@ -25,7 +26,7 @@ __device__ void await_in_degree(const trs_unified &s, int64_t i) {
   __syncwarp();
 }
 
-/* x[i] of every right-hand side; gives that of the first, in every lane. */
+/* x[i] of every right-hand side; returns that of the first, in every lane. */
 template <class S>
 __device__ S solve_row(const trs_unified &s, int64_t i, S inverse) {
   const S *shared = static_cast<const S *>(s.s_left_sum) + i * s.part.width;
@@ -61,7 +62,7 @@ __device__ void update(const trs_unified &s, const column &c, const S *x, S xi) 
       }
     });
     far = __any_sync(ALL_LANES, far);
-    __syncwarp(); /* an entry's sums come from several lanes, its count from one */
+    __syncwarp(); /* several lanes add an entry's sums, one lane counts it */
     if (far)
       fence_system();
     else

@@ -1,11 +1,12 @@
-/* unified.h - X20's Algorithm 2 as its kernel sees it.  C and CUDA C++. */
+/* unified.h - arguments of the kernel of X20's Algorithm 2.  C and CUDA C++. */
 #ifndef TRS_SOLVE_MULTIGPU_UNIFIED_H
 #define TRS_SOLVE_MULTIGPU_UNIFIED_H
 
 #include "solve/multigpu/part.h"
 
-/* s.in_degree begins with all a component waits for; what other members add is taken off it, what
- * its own member adds is counted in d.in_degree, and where both are equal it is met. */
+/* s.in_degree starts with a component's full in-degree.  Other members decrement it, the
+ * component's own member counts in d.in_degree.  When both are equal the component can be solved.
+ */
 typedef struct trs_unified {
   trs_part part;
   int32_t *s_in_degree; /* n, managed memory */
@@ -22,7 +23,8 @@ extern "C" {
 
 trs_status trs_unified_sweep(const trs_unified *s, trs_stream stream);
 
-/* Loads the kernel: a load while another member's kernel waits could wait for that one's end. */
+/* Loads the kernel in advance: a load while another member's kernel waits could block until that
+ * kernel ends. */
 trs_status trs_unified_load(trs_scalar scalar);
 
 #ifdef __cplusplus

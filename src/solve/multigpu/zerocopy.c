@@ -5,8 +5,8 @@
 
 typedef struct zerocopy_state {
   trs_multi multi;
-  int64_t each;                       /* parameter: tasks a member */
-  int32_t *initial[TRS_MOST_MEMBERS]; /* n each: in_degree before a solve; device memory */
+  int64_t each;                       /* parameter: tasks per member */
+  int32_t *initial[TRS_MOST_MEMBERS]; /* n each: initial in_degree of a solve; device memory */
   trs_symmetric in_degree, left_sum;
 } zerocopy_state;
 

@@ -1,12 +1,13 @@
-/* zerocopy.cu - X20 Algorithm 3: a warp a component, remote memory is only ever read.
+/* zerocopy.cu - X20 Algorithm 3: one warp per component; remote memory is only read.
  *
- * Every member keeps the partial sums and counts that its own columns make, for all components.
- * The warp that solves a component reads them from all members, a lane a member, looks no more at
- * those that are done, and adds the sums by shuffles.  Updates are atomics on the member's own
- * memory.
- * O(entries) work, n (4 + width scalars) bytes of symmetric memory at each member; a component
- * waits for the longest chain before it, and its warp reads each other member's memory until there
- * is nothing to come from it. */
+ * Every member keeps the partial sums and counts from its own columns, for all components.  The
+ * warp that solves a component reads them from all members, one lane per member.  It stops reading
+ * a member whose count is complete, and adds the sums by shuffles.  Updates are atomics on the
+ * member's own memory.
+ *
+ * O(entries) work, n (4 + width scalars) bytes of symmetric memory per member; a component waits
+ * for the longest chain before it, and its warp polls each other member's memory until nothing more
+ * can come from it. */
 #include "solve/multigpu/zerocopy.h"
 
 #include "solve/multigpu/part.cuh"
@@ -16,7 +17,7 @@ namespace {
 using namespace trs;
 using namespace trs::part;
 
-/* Until no member has anything to add to component i.  A lane a member. */
+/* Waits until no member has anything left to add to component i.  One lane per member. */
 __device__ void await_in_degree(const trs_zerocopy &s, int64_t i) {
   const int member = lane_of_thread();
   bool done = member >= s.part.members;
@@ -35,7 +36,7 @@ __device__ void await_in_degree(const trs_zerocopy &s, int64_t i) {
   __syncwarp();
 }
 
-/* One right-hand side: the members' sums side by side in the lanes.  x[i], in every lane. */
+/* One right-hand side: each lane has the sum of one member.  Returns x[i], in every lane. */
 template <class S>
 __device__ S solve_one(const trs_zerocopy &s, int64_t i, S inverse) {
   const int member = lane_of_thread();
@@ -51,7 +52,7 @@ __device__ S solve_one(const trs_zerocopy &s, int64_t i, S inverse) {
   return broadcast(xi);
 }
 
-/* Several: a lane a right-hand side. */
+/* Several: one lane per right-hand side. */
 template <class S>
 __device__ void solve_row(const trs_zerocopy &s, int64_t i, S inverse) {
   S *x = row_of<S>(s.part, i);
@@ -65,7 +66,7 @@ __device__ void solve_row(const trs_zerocopy &s, int64_t i, S inverse) {
   __syncwarp();
 }
 
-/* Adds the products of x[i] to the sums that this member keeps, then counts them. */
+/* Adds the products of x[i] to this member's sums, then updates the counts. */
 template <class S>
 __device__ void update(const trs_zerocopy &s, const column &c, const S *x, S xi) {
   const trs_part &part = s.part;
@@ -79,7 +80,7 @@ __device__ void update(const trs_zerocopy &s, const column &c, const S *x, S xi)
       far |= !in_task(part, row);
     });
     far = __any_sync(ALL_LANES, far);
-    __syncwarp(); /* an entry's sums come from several lanes, its count from one */
+    __syncwarp(); /* several lanes add an entry's sums, one lane counts it */
     if (far && part.members > 1)
       fence_system();
     else

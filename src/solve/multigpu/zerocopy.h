@@ -1,11 +1,12 @@
-/* zerocopy.h - X20's Algorithm 3 as its kernel sees it.  C and CUDA C++. */
+/* zerocopy.h - arguments of the kernel of X20's Algorithm 3.  C and CUDA C++. */
 #ifndef TRS_SOLVE_MULTIGPU_ZEROCOPY_H
 #define TRS_SOLVE_MULTIGPU_ZEROCOPY_H
 
 #include "solve/multigpu/part.h"
 
-/* s.in_degree[m] counts what the columns of member m have still to add to each component, and
- * s.left_sum[m] is what they have added: written by member m alone, read by all. */
+/* s.in_degree[m] counts the entries of member m's columns that are still to be added to each
+ * component, and s.left_sum[m] is their sum so far: only member m writes them, all members read
+ * them. */
 typedef struct trs_zerocopy {
   trs_part part;
   int32_t *in_degree[TRS_PART_MEMBERS]; /* n */
@@ -18,7 +19,8 @@ extern "C" {
 
 trs_status trs_zerocopy_sweep(const trs_zerocopy *s, trs_stream stream);
 
-/* Loads the kernel: a load while another member's kernel waits could wait for that one's end. */
+/* Loads the kernel in advance: a load while another member's kernel waits could block until that
+ * kernel ends. */
 trs_status trs_zerocopy_load(trs_scalar scalar);
 
 #ifdef __cplusplus

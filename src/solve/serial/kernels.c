@@ -7,15 +7,15 @@
 
 #define TRS_KERNEL_INLINE static inline __attribute__((always_inline))
 
-/* ---- Of a triangle that is solved once. ---- */
+/* ---- A triangle that is solved once. ---- */
 
-/* The entries of vector i, whose indices off the diagonal must lie in low .. low + span - 1. */
+/* The entries of vector i; indices off the diagonal must lie in low .. low + span - 1. */
 typedef struct vector {
   int64_t i, begin, end, low, span;
 } vector;
 
-/* The k-th vector to be solved begins, or ends, where the one before it ended, or began.  before:
- * its entries stand before the diagonal one. */
+/* The k-th vector to solve shares one end with the vector before it: its begin or its end.  before:
+ * its entries precede the diagonal entry. */
 TRS_KERNEL_INLINE bool take_vector(const trs_once *o, int64_t k, bool lower, bool before,
                                    bool narrow, int64_t at, vector *v) {
   const int64_t base = trs_index_base(o->indexing), i = lower ? k : o->n - 1 - k, far = i + lower;
@@ -34,19 +34,19 @@ static inline bool is_inside(const vector *v, int64_t index) {
   return (uint64_t)(index - v->low) < (uint64_t)v->span;
 }
 
-/* One branch for four. */
+/* One branch instead of four. */
 TRS_KERNEL_INLINE bool four_inside(const vector *v, int32_t i, int32_t j, int32_t k, int32_t l) {
   return is_inside(v, i) + is_inside(v, j) + is_inside(v, k) + is_inside(v, l) == 4;
 }
 
-/* As most stand: the diagonal entry at the end where it belongs, 32-bit indices from 0. */
+/* The usual layout: the diagonal entry at the expected end, 32-bit indices from 0. */
 TRS_KERNEL_INLINE bool is_plain(const trs_once *o, const vector *v, bool before) {
   const int32_t *idx = o->idx;
   return !(o->indexing & (TRS_IDX64 | TRS_BASE1)) && v->begin < v->end &&
          idx[before ? v->end - 1 : v->begin] == v->i;
 }
 
-/* Of a plain vector. */
+/* For a vector in the usual layout. */
 TRS_KERNEL_INLINE bool all_inside(const int32_t *idx, const vector *v, bool before) {
   uint32_t most = 0;
   for (int64_t p = v->begin + !before; p < v->end - before; p++) {

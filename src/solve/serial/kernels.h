@@ -8,7 +8,7 @@
 #include "solve/serial/once.h"
 
 typedef struct trs_serial_kernels {
-  /* chained: short rows that need the x made just before. */
+  /* chained: rows are short and need the x computed just before. */
   void (*by_rows[TRS_NSCALARS])(const trs_system *S, const trs_rhs *rhs, bool chained);
   void (*by_columns[TRS_NSCALARS])(const trs_system *S, const trs_rhs *rhs);
   void (*once_by_rows[TRS_NSCALARS])(trs_once *o, void *x, const void *b);

@@ -1,11 +1,11 @@
-/* once.c - a triangle in the caller's arrays that is solved a single time: no matrix, no plan, one
- * pass that checks each entry as it is used.  O(n + nnz); no memory. */
+/* once.c - a triangle in the caller's arrays that is solved only once: no matrix, no plan, one pass
+ * that checks each entry before its use.  O(n + nnz); no memory. */
 #include "solve/serial/once.h"
 
 #include "analysis/system.h"
 #include "solve/serial/kernels.h"
 
-/* What is wrong with a vector. */
+/* The error of a vector. */
 static trs_status explain(const trs_once *o, bool rows) {
   const int64_t base = trs_index_base(o->indexing), i = o->vector;
   const char *word = rows ? "row" : "column";

@@ -1,12 +1,12 @@
-/* once.h - a triangle in the caller's arrays that is solved a single time. */
+/* once.h - a triangle in the caller's arrays that is solved only once. */
 #ifndef TRS_SOLVE_SERIAL_ONCE_H
 #define TRS_SOLVE_SERIAL_ONCE_H
 
 #include "matrix/indexing.h"
 #include "matrix/look.h"
 
-/* And the first vector at fault: ptr falls there, an index is outside the triangle, or the diagonal
- * entry is missing or has that pivot. */
+/* With the first invalid vector: ptr decreases there, an index is outside the triangle, or the
+ * diagonal entry is missing or is the pivot given here. */
 typedef struct trs_once {
   int64_t n;
   int indexing;

@@ -1,9 +1,10 @@
-/* once_tmpl.c - one right-hand side, straight from the caller's arrays, each entry checked before
- * it is used.  Vectors that stand as most do are solved as sweep_tmpl.c does; all others, and all
- * that are at fault, go entry by entry. */
+/* once_tmpl.c - one right-hand side, directly from the caller's arrays; each entry is checked
+ * before its use.  Vectors in the usual layout are solved as in sweep_tmpl.c; all others, and
+ * invalid ones, are solved entry by entry. */
 #include "analysis/pivot_tmpl.c"
 
-/* The diagonal entry of a vector in any order, repeats added up; false: something is wrong. */
+/* The diagonal entry of a vector in any order, with duplicates added; false: the vector is invalid.
+ */
 static bool NAME(find_diagonal)(trs_once *o, const vector *v, SCALAR *diagonal) {
   const SCALAR *val = o->val;
   o->missing = !o->unit;
@@ -33,8 +34,7 @@ static bool NAME(any_row)(trs_once *o, const vector *v, SCALAR *x, const SCALAR 
   return true;
 }
 
-/* last: the x made just before, which most rows need, from a register rather than back through
- * memory. */
+/* last: the x computed just before, which most rows need, in a register instead of memory. */
 TRS_INLINE bool NAME(plain_row)(const trs_once *o, const vector *v, SCALAR *x, const SCALAR *b,
                                 bool lower, SCALAR *last) {
   const SCALAR *val = o->val;

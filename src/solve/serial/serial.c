@@ -1,22 +1,22 @@
-/* serial.c - one thread, straight from the stored matrix: L17 and X20 Algorithm 1, forward and
- * backward, by rows (each x[i] gathers what it depends on) or by columns (each x[j], once known,
- * is scattered to what depends on it).  Ships, and judges every other method.
- * O(nnz nrhs); no memory beyond the matrix. */
+/* serial.c - one thread, directly from the stored matrix: L17 and X20 Algorithm 1, forward and
+ * backward, by rows (each x[i] gathers its inputs) or by columns (each x[j], once known, is
+ * scattered to later components).  Users run it, and tests judge every other method by it. O(nnz
+ * nrhs); no memory beyond the matrix. */
 #include <stdio.h>
 
 #include "solve/serial/kernels.h"
 
-/* What a row and an entry take at best, data in cache and no row waiting for another
+/* Shortest time of a row and of an entry, with data in cache and no row that waits for another
  * (docs/experiments.md). */
 static trs_estimate estimate(const trs_plan *plan) {
   static const double ENTRY = 0.35e-9, ROW = 0.9e-9;
   return (trs_estimate){.seconds = ROW * (double)plan->system.n + ENTRY * (double)plan->system.nnz};
 }
 
-enum { LONG = 8 }; /* entries in a row from which the wait for the x before it counts no more */
+enum { LONG = 8 }; /* entries per row from which the wait for the previous x no longer matters */
 
 typedef struct serial_state {
-  bool chained; /* short rows that need the x made just before */
+  bool chained; /* short rows that need the x computed just before */
 } serial_state;
 
 static trs_status analyze(trs_plan *plan) {

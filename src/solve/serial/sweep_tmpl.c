@@ -7,15 +7,15 @@ TRS_INLINE SCALAR NAME(entry)(const SCALAR *val, int64_t p, bool conjugate) {
   return conjugate ? CONJ(val[p]) : val[p];
 }
 
-/* The reciprocal depends on nothing but the matrix, so the processor has it ready before the sum
- * it scales: the division is off the path from one x to the next. */
+/* The reciprocal depends only on the matrix, so the processor computes it before the sum that it
+ * scales is known: the division is not on the critical path from one x to the next. */
 TRS_INLINE SCALAR NAME(reciprocal)(const SCALAR *val, int64_t p, bool conjugate) {
   return 1 / NAME(entry)(val, p, conjugate);
 }
 
-/* sum - T[i][j] x[j] over count entries, from the one farthest from the diagonal to the nearest:
- * the nearest is the likeliest to be still on its way.  Long rows run four sums side by side.
- * checked: NULL, or what indices are to be inside of; where one is not, *good becomes false. */
+/* sum - T[i][j] x[j] over count entries, from the farthest from the diagonal to the nearest, whose
+ * x is the most likely to be incomplete.  Long rows use four independent sums.  checked: NULL, or
+ * the bounds of indices; an index outside of them sets *good to false. */
 TRS_INLINE SCALAR NAME(subtract)(SCALAR sum, const SCALAR *val, const int32_t *idx, const SCALAR *x,
                                  int64_t xs, int64_t far, int64_t count, int step, bool conjugate,
                                  const vector *checked, bool *good) {
@@ -66,9 +66,9 @@ TRS_INLINE void NAME(rows_one)(const trs_system *S, const trs_rhs *R, int64_t r,
   }
 }
 
-/* The same where nearly every row needs the x just made: it comes from a register rather than
- * back through memory, and its entry is scaled beforehand, so that one multiply-add is all that
- * separates two rows. */
+/* The same for matrices in which nearly every row needs the x computed just before: it stays in a
+ * register, and its entry is scaled beforehand, so that only one multiply-add separates two rows.
+ */
 TRS_INLINE void NAME(rows_chained)(const trs_system *S, const trs_rhs *R, int64_t r, bool lower,
                                    bool conjugate) {
   const int64_t n = S->n, *ptr = S->ptr;
@@ -89,8 +89,8 @@ TRS_INLINE void NAME(rows_chained)(const trs_system *S, const trs_rhs *R, int64_
   }
 }
 
-/* Four right-hand sides from r on share one pass over the matrix.  Four scalars, for an array would
- * live in memory. */
+/* Four right-hand sides from r on share one pass over the matrix.  Four scalars, because an array
+ * would be stored in memory. */
 TRS_INLINE void NAME(rows_four)(const trs_system *S, const trs_rhs *R, int64_t r, bool lower,
                                 bool conjugate) {
   const int64_t n = S->n, *ptr = S->ptr, xs = R->x_row, xc = R->x_col, bs = R->b_row, bc = R->b_col;
@@ -202,7 +202,7 @@ static void NAME(copy_rhs)(const trs_system *S, const trs_rhs *R) {
   SCALAR *x = R->x;
   const SCALAR *b = R->b;
   if (R->x == R->b) return;
-  bool down = R->x_row <= R->x_col; /* walk the contiguous direction innermost */
+  bool down = R->x_row <= R->x_col; /* the inner loop follows the contiguous direction */
   int64_t inner = down ? S->n : R->nrhs, outer = down ? R->nrhs : S->n;
   int64_t xi = down ? R->x_row : R->x_col, xo = down ? R->x_col : R->x_row;
   int64_t bi = down ? R->b_row : R->b_col, bo = down ? R->b_col : R->b_row;

@@ -1,4 +1,4 @@
-/* kernels.c - the copy in schedule order is filled, and swept. */
+/* kernels.c - fills the copy in schedule order, and sweeps over it. */
 #include "solve/threads/kernels.h"
 
 #include <string.h>

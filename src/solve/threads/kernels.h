@@ -1,4 +1,4 @@
-/* kernels.h - what the sweeps of all threads work on, and the functions that depend on the element
+/* kernels.h - the data of the sweeps of all threads, and the functions that depend on the element
  * type: kernels.c, compiled for each level of instructions (base/cpu.h). */
 #ifndef TRS_SOLVE_THREADS_KERNELS_H
 #define TRS_SOLVE_THREADS_KERNELS_H
@@ -12,27 +12,27 @@
 enum { TRS_THREADS_TILE = 4 }; /* right-hand sides that share one pass over the matrix */
 
 typedef struct trs_threads_progress {
-  _Alignas(64) _Atomic uint64_t value; /* solve number << 32 | tasks done in it; wraps */
+  _Alignas(64) _Atomic uint64_t value; /* number of the solve << 32 | tasks done in it; wraps */
 } trs_threads_progress;
 
 typedef struct trs_threads_state {
   trs_schedule schedule;
   int64_t *ptr;  /* n + 1: off-diagonal entries of the row at each position */
   int32_t *idx;  /* positions */
-  void *val;     /* conjugated already where op conjugates */
+  void *val;     /* already conjugated if op conjugates */
   void *inverse; /* n reciprocal diagonals; NULL for a unit diagonal */
   void
       *work; /* n x TRS_THREADS_TILE: x by position; one right-hand side touches the first n only */
-  trs_threads_progress *done; /* one a thread */
+  trs_threads_progress *done; /* one per thread */
   uint64_t solves;
   int64_t bytes;
 } trs_threads_state;
 
-/* One team run: analysis fills the copy, a solve sweeps one tile. */
+/* One team run: the analysis fills the copy, a solve sweeps one tile. */
 typedef struct trs_threads_job {
   trs_plan *plan;
   trs_threads_state *state;
-  trs_needs *needs; /* of each thread; NULL where the schedule is made */
+  trs_needs *needs; /* one per thread; NULL in the analysis */
   const int32_t *length;
   const trs_rhs *rhs;
   int64_t column;
@@ -40,11 +40,11 @@ typedef struct trs_threads_job {
 } trs_threads_job;
 
 typedef struct trs_threads_kernels {
-  /* Values into the copy in schedule order, and columns where job->needs is set: op(T) stored by
-   * rows, those of thread rank, whose needs are noted; or by columns, all of them. */
+  /* Fills values into the copy in schedule order, and columns if job->needs is set.  For op(T)
+   * stored by rows: the rows of thread rank, with their needs recorded; by columns: all rows. */
   void (*fill_rows[TRS_NSCALARS])(trs_threads_job *job, int rank);
   trs_status (*fill_columns[TRS_NSCALARS])(trs_threads_job *job);
-  /* The tasks of thread rank for the job's right-hand sides. */
+  /* Runs the tasks of thread rank for the job's right-hand sides. */
   void (*sweep[TRS_NSCALARS])(const trs_threads_job *job, int rank);
 } trs_threads_kernels;
 

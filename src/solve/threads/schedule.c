@@ -1,4 +1,4 @@
-/* schedule.c - dealing rows and placing waits.  O(n + levels x threads). */
+/* schedule.c - deals rows to threads and places waits.  O(n + levels x threads). */
 #include "solve/threads/schedule.h"
 
 #include <string.h>
@@ -17,18 +17,18 @@ int32_t trs_level_parts(const trs_levels *levels, int32_t k, int threads) {
   return count > 1 ? (int32_t)count : 1;
 }
 
-/* A level while it is dealt: its rows come in natural order and go to its parts one after the
- * other, each part taking its share of the work. */
+/* A level during the deal: its rows come in natural order and fill its parts one after the other,
+ * each part with its share of the work. */
 typedef struct dealt_level {
-  int64_t work, done; /* of all its rows; of those dealt */
-  int64_t goal;       /* the current part is full when done gets here */
+  int64_t work, done; /* of all its rows; of those already dealt */
+  int64_t goal;       /* value of done at which the current part is full */
   int64_t part;       /* the current part */
-  int32_t parts;      /* that the level is cut into */
+  int32_t parts;      /* into which the level is cut */
 } dealt_level;
 
 /* One part of one level: becomes one task of one thread. */
 typedef struct part {
-  int64_t rows; /* in it; later the position of its next row */
+  int64_t rows; /* rows in it; later the position of its next row */
   int64_t work;
   int32_t thread;
 } part;
@@ -44,8 +44,8 @@ typedef struct dealer {
 
 static int64_t work_of(const dealer *d, int64_t i) { return d->length[i] + TRS_ROW_WORK; }
 
-/* Parts of equal work for the wide levels; a narrow one goes whole to thread 0, which then waits
- * for nobody along runs of narrow levels. */
+/* Wide levels are cut into parts of equal work.  A narrow level goes whole to thread 0, which then
+ * needs no waits along runs of narrow levels. */
 static void plan_levels(dealer *d, trs_schedule *s) {
   for (int32_t k = 0; k < d->levels->count; k++) {
     dealt_level *it = &d->level[k];
@@ -62,8 +62,8 @@ static void deal_rows(dealer *d, int64_t n) {
   for (int64_t i = 0; i < n; i++) {
     dealt_level *it = &d->level[d->levels->level[i]];
     int64_t work = work_of(d, i);
-    if (it->done + work / 2 > it->goal) { /* at most once a row: parts are larger than rows or */
-      int64_t left = it->work - it->done; /* as good as empty */
+    if (it->done + work / 2 > it->goal) { /* at most once per row: parts are larger than rows, */
+      int64_t left = it->work - it->done; /* or almost empty */
       const part *now = &d->parts[it->part];
       if (now->thread + 1 < it->parts) {
         it->part++;
@@ -194,7 +194,7 @@ void trs_need_further(trs_needs *needs, int64_t task, int thread, int32_t end) {
   needs->furthest[thread] = end;
 }
 
-/* How many of thread u's tasks must be done before position end - 1 is. */
+/* The number of thread u's tasks that must be done before position end - 1 is solved. */
 static int32_t tasks_to(const trs_schedule *s, int u, int64_t end) {
   int64_t low = s->task_ptr[u], high = s->task_ptr[u + 1];
   while (low < high) {
@@ -207,12 +207,12 @@ static int32_t tasks_to(const trs_schedule *s, int u, int64_t end) {
   return (int32_t)(low - s->task_ptr[u] + 1);
 }
 
-/* The waits of every task that an earlier wait of the same thread does not imply. */
+/* The waits of every task, without those that an earlier wait of the same thread implies. */
 static trs_status place_waits(trs_schedule *s, const trs_needs *needs, int32_t *reached) {
   int64_t capacity = 1024;
   TRS_TRY(TRS_ALLOC(&s->waits, capacity));
   for (int t = 0; t < s->threads; t++) {
-    int64_t next = 0; /* of the thread's needs, whose list is NULL where it has none */
+    int64_t next = 0; /* of the thread's needs; its list is NULL if it has none */
     memset(reached, 0, (size_t)s->threads * sizeof *reached);
     for (int64_t k = s->task_ptr[t]; k < s->task_ptr[t + 1]; k++) {
       s->tasks[k].wait = s->nwaits;
@@ -233,7 +233,8 @@ static trs_status place_waits(trs_schedule *s, const trs_needs *needs, int32_t *
   return TRS_SUCCESS;
 }
 
-/* Joins a task to the one before it unless it waits or somebody waits for the border between. */
+/* Merges a task with the one before it, unless it has a wait or another thread waits for the
+ * boundary between them. */
 static void join_tasks(trs_schedule *s, const bool *awaited, int32_t *renumber) {
   int64_t out = 0;
   for (int t = 0; t < s->threads; t++) {

@@ -1,14 +1,14 @@
-/* threads.c - every core: rows in level order, renumbered so that each thread streams its part,
- * point-to-point waits (schedule.h).  Row by row it does the arithmetic of substitution by rows,
- * so the bits do not depend on the number of threads.
- * O(nnz nrhs) work; a copy of the matrix in schedule order. */
+/* threads.c - all cores: rows in level order, renumbered so that each thread streams its part, with
+ * point-to-point waits (schedule.h).  The arithmetic per row is that of substitution by rows, so
+ * the bits do not depend on the number of threads. O(nnz nrhs) work; a copy of the matrix in
+ * schedule order. */
 #include <math.h>
 #include <stdio.h>
 
 #include "base/counter.h"
 #include "solve/threads/kernels.h"
 
-/* Thread rank reads through the rows of its tasks for what they need. */
+/* Thread rank scans the rows of its tasks for their needs. */
 static void note_all_needs(void *argument, int rank, int size) {
   (void)size;
   trs_threads_job *j = argument;
@@ -28,9 +28,9 @@ static const trs_threads_kernels *kernels(void) {
   return of_isa[trs_isa_now()];
 }
 
-/* Work at the speed of serial's estimate, rows dearer by their way through two numberings, most of
- * all where natural order is a chain and level order so far from it; a wait for every split level.
- * The margin is for machines that are not all ours. */
+/* The rate per entry is that of serial's estimate.  Rows cost more because of two numberings, and
+ * most if natural order is a chain, because level order is then far from it.  Every split level
+ * costs a wait.  The margin allows for machines with other load. */
 static trs_estimate estimate(const trs_plan *plan) {
   static const double ENTRY = 0.35e-9, ROW = 1.4e-9, FAR_ROW = 3e-9, START = 2e-6, WAIT = 75e-9,
                       MARGIN = 1.28;
@@ -71,8 +71,7 @@ static trs_status allocate(trs_plan *plan, trs_threads_state *s) {
   return TRS_SUCCESS;
 }
 
-/* Thread rank numbers the entries of its rows; from here on its memory is its own to touch first.
- */
+/* Thread rank numbers the entries of its rows, and so is the first to touch its memory. */
 static void number_entries(void *argument, int rank, int size) {
   (void)size;
   const trs_threads_job *j = argument;

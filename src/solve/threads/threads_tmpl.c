@@ -1,4 +1,4 @@
-/* threads_tmpl.c - filling the copy in schedule order, and the sweep. */
+/* threads_tmpl.c - the copy in schedule order, and the sweep. */
 
 TRS_INLINE SCALAR NAME(taken)(const trs_system *S, int64_t p) {
   SCALAR a = ((const SCALAR *)S->val)[p];
@@ -10,7 +10,7 @@ TRS_INLINE SCALAR NAME(reciprocal_of)(const trs_system *S, int64_t i) {
   return 1 / NAME(taken)(S, trs_system_prefix(S) ? S->ptr[i + 1] - 1 : S->ptr[i]);
 }
 
-/* Rows in level order lie all over the matrix: their memory is asked for in advance. */
+/* Rows in level order are scattered over the matrix, so their memory is prefetched. */
 TRS_INLINE void NAME(prefetch_row)(const trs_system *S, const int32_t *row, int64_t k,
                                    int64_t end) {
   const int64_t FAR = 24, NEAR = 12, LINE = 64, MOST = 48;
@@ -25,8 +25,8 @@ TRS_INLINE void NAME(prefetch_row)(const trs_system *S, const int32_t *row, int6
   }
 }
 
-/* Copies row k's entries; with needs, their columns too, as positions, those of other threads noted
- * there. */
+/* Copies row k's entries.  With needs, also copies their columns as positions, and records those of
+ * other threads. */
 TRS_INLINE void NAME(fill_row)(const trs_threads_job *j, int64_t i, int64_t at, range own,
                                bool prefix, trs_needs *needs, int64_t task) {
   const trs_threads_state *s = j->state;
@@ -45,8 +45,8 @@ TRS_INLINE void NAME(fill_row)(const trs_threads_job *j, int64_t i, int64_t at, 
   }
 }
 
-/* op(T) stored by rows: thread rank copies its own rows, and notes for each of its tasks how far
- * it reads into the other threads' stretches. */
+/* op(T) stored by rows: thread rank copies its own rows, and records per task the farthest position
+ * that it reads of each other thread. */
 static void NAME(fill_rows)(trs_threads_job *j, int rank) {
   trs_threads_state *s = j->state;
   const trs_system *S = &j->plan->system;
@@ -114,8 +114,8 @@ TRS_INLINE void NAME(task_one)(const trs_threads_job *j, const trs_task *task, b
   }
 }
 
-/* The same for four right-hand sides, neighbours in the workspace.  Four scalars, for an array
- * would live in memory. */
+/* The same for four right-hand sides, adjacent in the workspace.  Four scalars, because an array
+ * would be stored in memory. */
 TRS_INLINE void NAME(task_four)(const trs_threads_job *j, const trs_task *task, bool unit) {
   const trs_threads_state *s = j->state;
   const trs_rhs *R = j->rhs;
