@@ -7,26 +7,27 @@
 
 enum { BENCH_MOST_PANELS = 12, BENCH_MOST_SERIES = 8 };
 
-/* Functions that return an int return -1, or how to leave. */
+/* Functions that return an int return -1, or the exit code. */
 
-/* Performance profiles: seconds of each method on each system, the systems in panels. */
+/* Performance profiles: seconds of each method on each system, with the systems grouped into
+ * panels. */
 typedef struct bench_profile {
   const char *title;
   char subtitle[256];
   int series, panels;
   char name[BENCH_MOST_SERIES][80], label[BENCH_MOST_PANELS][80];
   int64_t rows;
-  int *panel;      /* of each row */
-  double *seconds; /* rows x series, NAN: none */
+  int *panel;      /* per row */
+  double *seconds; /* rows x series, NAN: no value */
 } bench_profile;
 
 int bench_profile_open(bench_profile *profile, int64_t rows);
-/* The panel of that label, made where there is none yet. */
+/* The panel with that label; creates it if it does not exist. */
 int bench_profile_panel(bench_profile *profile, const char *label);
-/* Writes it unless it has no rows, and closes it. */
+/* Writes the chart unless it has no rows, and closes it. */
 int bench_profile_write(bench_profile *profile, const char *path);
 
-/* Ratios, a line per system. */
+/* Ratios, one line per system. */
 typedef struct bench_chart {
   const char *title, *axis;
   char subtitle[256];
@@ -34,7 +35,7 @@ typedef struct bench_chart {
   char name[BENCH_MOST_SERIES][80];
   int64_t rows;
   char (*label)[64];
-  double *value; /* rows x series, NAN: none */
+  double *value; /* rows x series, NAN: no value */
 } bench_chart;
 
 int bench_chart_open(bench_chart *chart, int64_t rows);
@@ -50,7 +51,7 @@ typedef struct bench_lines {
   double x[16];
   int64_t panels;
   char (*label)[64];
-  double *value; /* panels x series x points, NAN: none */
+  double *value; /* panels x series x points, NAN: no value */
 } bench_lines;
 
 int bench_lines_open(bench_lines *lines, int64_t panels);

@@ -1,5 +1,5 @@
-/* check.c - the backward errors of answers.  Finding one takes longer than the solve, so each has a
- * thread of its own. */
+/* check.c - the backward errors of answers.  An error takes longer to compute than the solve, so
+ * each check has a thread of its own. */
 #include <math.h>
 #include <stdlib.h>
 

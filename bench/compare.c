@@ -1,5 +1,5 @@
-/* compare.c - two files of results: rows that match by matrix, triangle, right-hand sides, method
- * and threads, and how many times as fast the second is. */
+/* compare.c - compares two files of results: rows that match by matrix, triangle, right-hand sides,
+ * method and threads, and the speed of the second relative to the first. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,7 +21,7 @@ typedef struct pair {
 
 typedef struct comparison {
   pair *pair;
-  int64_t count, lone; /* lone: rows without a partner */
+  int64_t count, lone; /* lone: rows without a match */
   char name[MOST_METHODS][80];
   bench_mean mean[MOST_METHODS];
   int methods;
@@ -45,7 +45,7 @@ static double gain(const pair *p) {
   return good ? before / after : NAN;
 }
 
-/* "threads:2", "auto:4 spread"; -1 beyond the most. */
+/* "threads:2", "auto:4 spread"; -1 if the limit is reached. */
 static int method_of(comparison *c, const bench_row *row) {
   char name[80], many[24] = "";
   if (row->threads > 1) snprintf(many, sizeof many, ":%lld", (long long)row->threads);
@@ -58,7 +58,7 @@ static int method_of(comparison *c, const bench_row *row) {
   return c->methods++;
 }
 
-/* The first row that matches and has no partner yet, of the same suite if there is one. */
+/* The first matching row without a partner so far, of the same suite if one exists. */
 static int64_t partner_of(const bench_row *row, const bench_rows *after, const bool *taken) {
   int64_t other = after->count;
   for (int64_t k = after->count; k-- > 0;)
@@ -124,7 +124,7 @@ static void print_means(const comparison *c) {
   if (c->lone) printf("  %s without a partner\n", human_things(c->lone, "row", "rows").s);
 }
 
-/* One row of the chart a system, one series a method. */
+/* One row of the chart per system, one series per method. */
 static void fill_chart(bench_chart *chart, const comparison *c) {
   chart->rows = 0;
   for (int64_t i = 0; i < c->count; i++) {

@@ -1,5 +1,5 @@
-/* cpu_table.c - a line per system on a CPU: while a run goes on, and of a file, as Markdown; and
- * the performance profile of a suite. */
+/* cpu_table.c - one line per system on a CPU: during a run, and from a file, as Markdown; and the
+ * performance profile of a suite. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,7 +13,7 @@
 #include "runner.h"
 #include "tables.h"
 
-/* Of the fastest solve; "!" marks a wrong answer. */
+/* Time of the fastest solve; "!" marks a wrong answer. */
 static short_text milliseconds(const bench_row *row) {
   short_text t = bench_milliseconds(row ? row->fastest : NAN);
   size_t used = strlen(t.s);
@@ -21,12 +21,12 @@ static short_text milliseconds(const bench_row *row) {
   return t;
 }
 
-/* ---- While a run goes on ---- */
+/* ---- During a run ---- */
 
 static const bench_column live[] = {BENCH_SERIAL, BENCH_THREADS, BENCH_AUTO, BENCH_MKL_ONE,
                                     BENCH_MKL_ALL};
 
-/* Gains need more than 80 columns; "WRONG" has room behind them. */
+/* Gains need more than 80 columns; the last column has space for "WRONG". */
 enum { GAINS_FROM = 100 };
 static bool shows_gains(void) { return output_columns() >= GAINS_FROM; }
 
@@ -57,7 +57,7 @@ void bench_live_head(const bench_runners *all) {
   fflush(stdout);
 }
 
-/* The line of the system whose rows begin at first. */
+/* The line of the system whose rows start at first. */
 void bench_live_line(const bench_rows *rows, int64_t first) {
   bench_groups groups;
   char label[25];
@@ -127,7 +127,7 @@ void bench_cpu_tables(const bench_groups *groups) {
 
 /* ---- The chart ---- */
 
-/* A panel for each number of right-hand sides and type of values. */
+/* One panel per number of right-hand sides and type of values. */
 static int panel_of(bench_profile *profile, const bench_row *row) {
   char label[96];
   snprintf(label, sizeof label, "%s%s",
@@ -150,7 +150,7 @@ static int draw_profile(bench_profile *profile, const bench_groups *groups,
   return bench_profile_write(profile, path);
 }
 
-/* Columns that no system has are left out. */
+/* Columns without a value for any system are left out. */
 static int used_columns(const bench_groups *groups, const bench_column *from, int count,
                         bench_column *used) {
   int kept = 0;
@@ -184,7 +184,7 @@ static int draw_gpu(const bench_groups *groups, const char *path) {
   bench_profile profile = {.title = "Triangular solves on a GPU: performance profiles",
                            .series = 2,
                            .name = {"Trireme, engine", "cuSPARSE"}};
-  for (int64_t i = groups->count; i-- > 0;) /* the first one's version */
+  for (int64_t i = groups->count; i-- > 0;) /* the version of the first row */
     if (groups->group[i].column[BENCH_CUSPARSE])
       snprintf(profile.name[1], sizeof profile.name[1], "%.79s",
                groups->group[i].column[BENCH_CUSPARSE]->reason);

@@ -1,7 +1,6 @@
 /* cublas.c - the peer of block relaxation on a GPU: cuSPARSE's product of a block matrix with a
- * vector and cuBLAS's batched triangular solves, opened at run time: nothing of them is needed to
- * build.  The names and numbers below are those of their documented interfaces, versions 12 and 13.
- */
+ * vector and cuBLAS's batched triangular solves, opened at run time: the build needs neither.  The
+ * names and numbers below are those of their documented interfaces, versions 12 and 13. */
 
 #include "cublas.h"
 
@@ -29,7 +28,7 @@ static const char *open_both(void) {
   static const char *const light[] = {"libcublasLt.so.13", "libcublasLt.so.12", NULL};
   static const char *const linker[] = {"libnvJitLink.so.13", "libnvJitLink.so.12", NULL};
   const char *missing, *unused;
-  /* Each needs one more library, which its own search path does not always reach. */
+  /* Each library needs one more, which its own search path does not always find. */
   (void)bench_library_open("TRIREME_NVJITLINK", linker, &unused);
   (void)bench_library_open("TRIREME_CUBLASLT", light, &unused);
   peer.sparse_library = bench_library_open("TRIREME_CUSPARSE", sparse, &missing);
@@ -59,7 +58,7 @@ bool bench_bsr_factor(const bench_bsr *m) {
   return !peer.factor(peer.blas, m->block, m->diagonals, m->block, NULL, m->info, (int)m->rows);
 }
 
-/* x of block rows [begin, end) = D^-1 (b - O x); no row reads another of them. */
+/* x of block rows [begin, end) = D^-1 (b - O x); no row of the range reads another one of it. */
 bool bench_bsr_relax(const bench_bsr *m, int64_t begin, int64_t end) {
   static const float one = 1, minus = -1;
   const int b = m->block, rows = (int)(end - begin),

@@ -1,6 +1,6 @@
 /* cuda.c - device memory and time for the benchmark, through the CUDA runtime opened at run time:
- * nothing of CUDA is needed to build.  The same device memory and default stream as the library's,
- * for both are of the device's primary context. */
+ * the build does not need CUDA.  Device memory and default stream are shared with the library,
+ * because both use the device's primary context. */
 #include "cuda.h"
 
 #include <stdio.h>
@@ -65,7 +65,7 @@ const char *bench_cuda_error(void) {
 
 /* "NVIDIA H200, driver 13.0, runtime 13.0" */
 static void describe(int device) {
-  /* cudaDeviceProp begins with the name in every version, and has about 1 kB. */
+  /* cudaDeviceProp starts with the name in every version, and has about 1 kB. */
   union {
     char name[256];
     char room[16384];

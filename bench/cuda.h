@@ -5,13 +5,13 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Makes a GPU the current one and notes it, or says how to leave.  The other functions return false
- * after a failure; bench_cuda_error explains it. */
+/* Makes a GPU the current one and records its description; returns -1, or the exit code.  The other
+ * functions return false after a failure; bench_cuda_error explains it. */
 int bench_cuda_open(int device);
-bool bench_cuda_use(int device);                    /* another GPU from now on */
-const char *bench_cuda_device(void);                /* its name and the versions */
-const char *bench_cuda_error(void);                 /* since the last call; NULL: none */
-bool bench_cuda_alloc(void *pointer, size_t bytes); /* pointer: to a pointer */
+bool bench_cuda_use(int device);     /* switches to another GPU */
+const char *bench_cuda_device(void); /* its name and the versions */
+const char *bench_cuda_error(void);  /* the failure since the last call; NULL: none */
+bool bench_cuda_alloc(void *pointer, size_t bytes); /* pointer: address of a pointer */
 void bench_cuda_free(void *pointer);
 bool bench_cuda_put(void *device, const void *host, size_t bytes);
 bool bench_cuda_get(void *host, const void *device, size_t bytes);
@@ -19,10 +19,10 @@ bool bench_cuda_move(void *to, const void *from, size_t bytes);
 bool bench_cuda_move_later(void *to, const void *from, size_t bytes); /* in stream order */
 bool bench_cuda_fill(void *device, int byte, size_t bytes);
 bool bench_cuda_wait(void);
-/* Seconds that the default stream takes for what is between the two; negative: a failure. */
+/* Seconds that the default stream takes between start and stop; negative: a failure. */
 bool bench_cuda_start(void);
 double bench_cuda_stop(void);
-/* Device memory with a copy of a host array in it; device: to a pointer. */
+/* Device memory with a copy of a host array; device: address of a pointer. */
 bool bench_cuda_upload(void *device, const void *host, size_t bytes);
 
 #endif

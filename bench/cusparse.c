@@ -1,6 +1,6 @@
-/* cusparse.c - cuSPARSE's SpSV and SpSM as peers, opened at run time: nothing of it is needed to
- * build.  The names and numbers below are those of its documented generic interface, version 12.
- * The matrix is by rows with 32-bit row pointers beside 32-bit columns. */
+/* cusparse.c - cuSPARSE's SpSV and SpSM as peers, opened at run time: the build does not need it.
+ * The names and numbers below are those of its documented generic interface, version 12.  The
+ * matrix is stored by rows with 32-bit row pointers and 32-bit columns. */
 #include "cusparse.h"
 
 #include <stdio.h>
@@ -99,7 +99,7 @@ const char *bench_cusparse_load(void) {
   const char *missing, *unused;
   if (sparse.handle) return NULL;
   sparse.library = bench_library_open("TRIREME_CUSPARSE", names, &missing);
-  /* It needs one more library, which its own search path does not always reach. */
+  /* It needs one more library, which its own search path does not always find. */
   if (!sparse.library && bench_library_open("TRIREME_NVJITLINK", linker, &unused))
     sparse.library = bench_library_open("TRIREME_CUSPARSE", names, &missing);
   if (missing) return missing;
@@ -115,7 +115,7 @@ const char *bench_cusparse_version(void) {
   return text;
 }
 
-/* ALG1 and ALG2 came with 12.9; an older library takes the numbers without knowing them. */
+/* ALG1 and ALG2 came with 12.9; an older library accepts the numbers without implementing them. */
 const char *const bench_cusparse_name[] = {"cusparse", "cusparse:alg1", "cusparse:alg2"};
 
 int bench_cusparse_known(void) {

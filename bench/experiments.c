@@ -1,5 +1,5 @@
-/* experiments.c - the table of what trireme-bench can run, and a file of results as the tables and
- * the chart of its experiment. */
+/* experiments.c - the table of trireme-bench's experiments; and the tables and the chart of an
+ * experiment from a file of results. */
 
 #include <string.h>
 
@@ -146,7 +146,7 @@ const bench_experiment bench_experiments[] = {
      .report = bench_w21_report},
     {0}};
 
-/* The experiment that the rows are of: their suite is its name, alone or with a word behind it. */
+/* The experiment of the rows: their suite is its name, alone or followed by a word. */
 static const bench_experiment *find(const bench_rows *rows) {
   const char *suite = rows->count ? rows->row[0].suite : "";
   for (const bench_experiment *e = bench_experiments + 1; e->name; e++) {

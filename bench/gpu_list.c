@@ -1,4 +1,4 @@
-/* gpu_list.c - which GPUs a run of several has: those of --backend, else all. */
+/* gpu_list.c - the GPUs of a run on several: those of --backend, else all. */
 #include "gpu_list.h"
 
 #include <stdio.h>
@@ -13,7 +13,7 @@ static int leave_list(const char *backend) {
                      BENCH_MOST_GPUS, backend);
 }
 
-/* "0-3,5": a number, or two with a dash between; GPUs may be named again. */
+/* "0-3,5": numbers, and pairs with a dash between them; a GPU may occur several times. */
 static int parse(bench_gpu_list *gpus, const char *backend) {
   enum { MOST_NUMBER = 1023 };
   const char *text = strchr(backend, ':');
@@ -51,7 +51,7 @@ int bench_gpu_list_find(bench_gpu_list *gpus, const char *backend) {
 }
 
 int bench_gpu_list_open(const bench_gpu_list *gpus, int count, trs_context **ctx) {
-  char where[BENCH_MOST_GPUS * 8 + 8] = "cuda:0"; /* says what is missing where there is no GPU */
+  char where[BENCH_MOST_GPUS * 8 + 8] = "cuda:0"; /* count 0: its error names what is missing */
   size_t used = 0;
   for (int k = 0; k < count; k++)
     used +=

@@ -1,6 +1,6 @@
-/* gpu_system.c - one system in device memory, as both sides are to find it: the same columns and
+/* gpu_system.c - one system in device memory for the library and for cuSPARSE: the same columns and
  * values, 64-bit row pointers for the library and 32-bit ones for cuSPARSE, and right-hand sides
- * and solutions of which samples come back to be checked. */
+ * and solutions, of which samples are copied back for a check. */
 #include "gpu_system.h"
 
 #include <math.h>
@@ -11,8 +11,8 @@
 #include "leave.h"
 #include "progress.h"
 
-/* Host memory that copies are made in, and entries of the matrix that the check of one answer may
- * touch: it works in long double. */
+/* Host memory for making copies; and the limit on the entries of the matrix that the check of one
+ * answer reads, because it works in long double. */
 enum { CHUNK = 64 << 20, MOST_RANDOM = 1 << 24, MOST_CHECKED = 16 << 20, LEAST_COLUMNS = 2 };
 
 static int leave_cuda(const bench_gpu *gpu) {
@@ -102,7 +102,7 @@ void bench_gpu_close(bench_gpu *gpu) {
 
 /* ---- Right-hand sides and solutions ---- */
 
-/* The first values, then copies of them behind one another. */
+/* The first values, then repeated copies of them. */
 static bool repeat(const bench_gpu *gpu, size_t first, size_t count) {
   for (size_t at = first; at < count; at += first) {
     size_t more = count - at < first ? count - at : first;
@@ -132,12 +132,12 @@ int64_t bench_gpu_checked(const bench_gpu *gpu) {
   return count < gpu->nrhs ? count : gpu->nrhs;
 }
 
-/* The k-th of count columns, spread evenly from the first to the last. */
+/* The k-th of count columns, evenly distributed from the first to the last. */
 static int64_t column_of(const bench_gpu *gpu, int64_t k, int64_t count) {
   return count > 1 ? k * (gpu->nrhs - 1) / (count - 1) : 0;
 }
 
-/* From rows of a row-major array, the first of them row first, into columns of n. */
+/* Copies rows of a row-major array, the first of them row first, into columns of n. */
 static void pick(const bench_gpu *gpu, const char *from, int64_t first, int64_t rows, char *to) {
   int64_t count = bench_gpu_checked(gpu);
   for (int64_t i = 0; i < rows; i++)

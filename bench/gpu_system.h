@@ -12,12 +12,12 @@
 typedef struct bench_gpu {
   const bench_system *system;
   trs_scalar scalar;
-  size_t size; /* of one value */
+  size_t size; /* bytes of one value */
   int64_t n, nnz, nrhs;
   bool row_major;
-  trs_matrix *converted;  /* the host's matrix where it had to change its type, or NULL */
-  const trs_matrix *host; /* what answers are checked with */
-  trs_matrix *T;          /* of the device arrays; NULL: only the peer runs */
+  trs_matrix *converted;  /* the host's matrix if its type had to change, or NULL */
+  const trs_matrix *host; /* the matrix that checks use */
+  trs_matrix *T;          /* over the device arrays; NULL: only the peer runs */
   void *ptr, *idx, *val;  /* device memory */
   void *short_ptr;        /* 32-bit row pointers for cuSPARSE; NULL: too many entries */
   void *b, *x;            /* device memory, n x nrhs */
@@ -25,13 +25,13 @@ typedef struct bench_gpu {
   trs_plan_info info;     /* levels, from a plan on the host */
 } bench_gpu;
 
-/* Uploads a system.  ctx NULL: without a matrix of the library's.  Returns -1, or how to leave. */
+/* Uploads a system.  ctx NULL: without a matrix of the library.  Returns -1, or the exit code. */
 int bench_gpu_open(bench_gpu *gpu, trs_context *ctx, const bench_system *system,
                    const bench_settings *set);
 void bench_gpu_close(bench_gpu *gpu);
-/* Random right-hand sides and room for the solutions. */
+/* Random right-hand sides, and memory for the solutions. */
 int bench_gpu_rhs(bench_gpu *gpu, int64_t nrhs);
-/* How many columns of an answer are checked, and those columns of b or x, one behind the other. */
+/* The number of checked columns of an answer; and those columns of b or x, packed. */
 int64_t bench_gpu_checked(const bench_gpu *gpu);
 bool bench_gpu_columns(const bench_gpu *gpu, const void *device, void *host);
 

@@ -1,5 +1,5 @@
-/* gpu_table.c - a line per system on a GPU: while a run goes on, and from rows, as Markdown: the
- * solves beside cuSPARSE's and the reference time; then what comes before them, and memory. */
+/* gpu_table.c - one line per system on a GPU: during a run, and from rows, as Markdown: the solves
+ * beside cuSPARSE's and the reference time; then the analyses, and memory. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -14,7 +14,7 @@
 
 enum { MOST_OTHERS = 12, LABEL = 26 };
 
-/* Milliseconds of a solve; "!" marks a wrong answer, "failed" that there was none. */
+/* Milliseconds of a solve; "!" marks a wrong answer, "failed" a missing one. */
 static short_text solve_text(const bench_row *row) {
   if (!row) return (short_text){"-"};
   if (row->wrong && isnan(row->median)) return (short_text){"failed"};
@@ -24,7 +24,7 @@ static short_text solve_text(const bench_row *row) {
   return t;
 }
 
-/* ---- While a run goes on ---- */
+/* ---- During a run ---- */
 
 static int width_of(const bench_runner *r) {
   int length = (int)strlen(r->method);
@@ -47,7 +47,7 @@ static const bench_row *row_of(const bench_rows *rows, const char *method) {
   return NULL;
 }
 
-/* The line of the system whose rows begin at first. */
+/* The line of the system whose rows start at first. */
 void bench_gpu_live_line(const bench_runners *all, const bench_rows *rows, int64_t first) {
   bench_rows part = {.row = rows->row + first, .count = rows->count - first};
   bench_group g = {.first = part.row};
@@ -75,7 +75,7 @@ typedef struct others {
 
 static bool has(const bench_rows *rows, const char *method) { return row_of(rows, method) != NULL; }
 
-/* Methods that have no column of their own; cuSPARSE's default algorithm where it has others. */
+/* Methods without a column of their own; cuSPARSE's default algorithm if it has others. */
 static others find_others(const bench_rows *rows) {
   bool several = has(rows, bench_cusparse_name[1]) || has(rows, bench_cusparse_name[2]);
   const char *own[] = {"auto", "engine", "engine+f32", several ? "" : bench_cusparse_name[0]};
@@ -188,7 +188,7 @@ static void print_before(const bench_groups *groups) {
   bench_grid_print(&grid, NULL, true);
 }
 
-/* The versions of cuSPARSE in rows, one after the other. */
+/* The versions of cuSPARSE in rows, in sequence. */
 static void print_versions(const bench_groups *groups) {
   const char *last = NULL;
   for (int64_t i = 0; i < groups->count; i++) {

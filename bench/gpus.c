@@ -1,7 +1,7 @@
-/* gpus.c - trireme bench gpus: what several GPUs gain over one.  On every system of the suite auto
- * on one GPU, auto on 2, 4 and 8 with b and x on the first GPU and with both where they are solved,
- * and zerocopy (X20) on as many; with many right-hand sides on wide systems; then a system larger
- * than what each GPU may hold. */
+/* gpus.c - trireme bench gpus: the gain of several GPUs over one.  On every system of the suite:
+ * auto on one GPU; auto on 2, 4 and 8 GPUs, with b and x on the first GPU and with both
+ * distributed; and zerocopy (X20) on as many.  Then many right-hand sides on wide systems, and a
+ * system larger than the memory limit of each GPU. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,14 +13,14 @@
 #include "run.h"
 #include "gpus.h"
 
-enum { MOST_GROUPS = 4, WIDE = 5000 }; /* WIDE: rows a level for many right-hand sides */
+enum { MOST_GROUPS = 4, WIDE = 5000 }; /* WIDE: rows per level for many right-hand sides */
 
 typedef struct gpus_run {
   const bench_settings *set;
   bench_gpu_list gpus;
-  trs_context *ctx[MOST_GROUPS]; /* of one GPU, 2, 4 and 8 */
+  trs_context *ctx[MOST_GROUPS]; /* one GPU, 2, 4 and 8 */
   int size[MOST_GROUPS], groups;
-  gpus_solver *solver; /* room for BENCH_MOST_RUNNERS */
+  gpus_solver *solver; /* at most BENCH_MOST_RUNNERS */
   double hop;
 } gpus_run;
 
@@ -33,7 +33,8 @@ static int leave_single(const bench_gpu_list *gpus) {
                gpus->number[0], gpus->number[0], gpus->number[0]);
 }
 
-/* Seconds between dependent rows: a chain's reference time over its levels.  Starts the runtime. */
+/* Seconds between dependent rows: a chain's reference time divided by its levels.  Starts the
+ * runtime. */
 static double find_hop(trs_context *ctx) {
   trs_matrix *A = NULL, *T = NULL;
   trs_plan *plan = NULL;
@@ -50,7 +51,8 @@ static double find_hop(trs_context *ctx) {
   return good ? bound : NAN;
 }
 
-/* Loads the kernels, so that no timed analysis does.  A failure here will occur again. */
+/* Loads the kernels, so that no timed analysis includes this.  A failure here recurs later and is
+ * reported then. */
 static void warm_up(trs_context *group) {
   static const char *const methods[] = {"push", "columns", "zerocopy"};
   trs_matrix *A = NULL, *T = NULL;
@@ -82,7 +84,8 @@ static int open_contexts(gpus_run *run) {
 
 /* ---- Solvers ---- */
 
-/* With spread after the same without: of its plan, but where auto chooses one for either. */
+/* A distributed solver follows the same one without distribution and uses its plan, except if auto
+ * may choose a different plan for each. */
 static void add(gpus_run *run, gpus_job *job, const char *method, int group, bool spread) {
   if (job->count == BENCH_MOST_RUNNERS) return;
   gpus_solver *s = &run->solver[job->count];
@@ -160,9 +163,9 @@ static int run_system(bench_run *run, bench_system *system) {
   return code;
 }
 
-/* ---- A system larger than what each GPU may hold ---- */
+/* ---- A system larger than the memory limit of each GPU ---- */
 
-/* An entry of the same kind with about so many times the rows; false: there is none. */
+/* An entry of the same kind with about the given multiple of its rows; false: none exists. */
 static bool scale_entry(char *scaled, size_t size, const char *entry, double times) {
   static const struct {
     const char *kind;
@@ -191,17 +194,17 @@ static bool scale_entry(char *scaled, size_t size, const char *entry, double tim
   return false;
 }
 
-/* What a GPU of the group is to hold of a system at the least, as push holds it: its share of the
- * entries, and 32 bytes for each row of the whole. */
+/* The least memory that a GPU of the group needs for a system, as push stores it: its share of the
+ * entries, and 32 bytes per row of the whole. */
 static double least_memory(const bench_row *row, int members) {
   return 1.05 * 12 * (double)row->nnz / members + 32 * (double)row->n;
 }
 
-/* How many times what a GPU may hold the system shall be: 4 on 8 GPUs, less on fewer. */
+/* The size of the system in multiples of a GPU's memory limit: 4 on 8 GPUs, less on fewer. */
 static double times_memory(int members) { return members >= 5 ? 4 : 0.8 * members; }
 
-/* The first system of the run that can be so many times a GPU's memory, or that which comes
- * nearest. */
+/* The first system of the run that can be enlarged to this multiple of a GPU's memory, or the
+ * nearest to it. */
 static const bench_row *pick_capped(const bench_rows *rows, int members, double *bytes) {
   const bench_row *best = NULL;
   char scaled[192];
@@ -221,10 +224,10 @@ static const bench_row *pick_capped(const bench_rows *rows, int members, double 
 static struct {
   double bytes;
   int group;
-  bool refused; /* no room */
+  bool refused; /* not enough memory */
 } cap;
 
-/* Is there room for a plan by auto? */
+/* True if memory suffices for a plan by auto. */
 static trs_status try_cap(const gpus_run *g, const bench_system *s) {
   trs_plan *plan = NULL;
   trs_options how = {.struct_size = sizeof(trs_options), .method = "auto"};
@@ -248,7 +251,7 @@ static int measure_capped(bench_run *run, const bench_system *system) {
   return code < 0 ? measure(run, &job) : code;
 }
 
-/* More memory until it holds the shares. */
+/* Raises the limit until the shares fit. */
 static int run_larger(bench_run *run, bench_system *system) {
   enum { TRIES = 8 };
   trs_status status = TRS_ERROR_MEMORY;
@@ -268,10 +271,10 @@ static int run_smaller(bench_run *run, bench_system *system) {
   return status ? leave_library(system->name) : measure_capped(run, system);
 }
 
-/* The rate of one GPU is that of a smaller system of the same kind, for which it has room. */
+/* The rate of one GPU is that of a smaller system of the same kind, which fits its memory. */
 static int run_capped(bench_run *run) {
   enum { TRIES = 6 };
-  static const double FIRST = 0.45, NEXT = 0.75; /* analyses take about twice what plans hold */
+  static const double FIRST = 0.45, NEXT = 0.75; /* analyses need about twice the memory of plans */
   const gpus_run *g = run->own;
   char entry[192], smaller[192];
   int last = g->groups - 1, uplo = run->set->uplo == 1;

@@ -1,5 +1,5 @@
-/* gpus.h - what gpus.c asks gpus_measure.c to measure: methods on some of the GPUs, on one system
- * with so many right-hand sides. */
+/* gpus.h - the interface of gpus.c and gpus_measure.c: measurements of methods on some of the GPUs,
+ * on one system with a number of right-hand sides. */
 #ifndef TRIREME_BENCH_GPUS_H
 #define TRIREME_BENCH_GPUS_H
 
@@ -12,16 +12,16 @@
 #include "system.h"
 #include "trireme.h"
 
-/* A method on the first so many GPUs, with b and x in one place. */
+/* A method on the first `gpus` GPUs, with one placement of b and x. */
 typedef struct gpus_solver {
   char method[64];
   int gpus;
   trs_context *ctx;
-  bool spread; /* b and x lie where they are solved, else on the first GPU */
+  bool spread; /* b and x are distributed over the GPUs that solve, else on the first GPU */
   bool brief;  /* too slow for many samples */
-  int sharer;  /* the solver whose plan this is: its own number, or one before */
-  /* While it is measured: */
-  trs_plan *plan; /* of sharers the other's */
+  int sharer;  /* index of the solver whose plan this one uses: its own, or an earlier one */
+  /* During the measurement: */
+  trs_plan *plan; /* of sharers, the other solver's plan */
   void *b[BENCH_MOST_GPUS], *x[BENCH_MOST_GPUS];
   bool out, failed; /* refused the system, or failed on it */
   double seconds[BENCH_MOST_REPEATS];
@@ -33,20 +33,20 @@ typedef struct gpus_job {
   const bench_gpu_list *gpus;
   const bench_system *system;
   trs_plan_info info; /* of the system: levels and bytes */
-  double hop;         /* seconds; NAN: not known */
-  double limit;       /* bytes of each GPU's memory that plans may take; 0: all */
+  double hop;         /* seconds; NAN: unknown */
+  double limit;       /* limit on the bytes that plans may use per GPU; 0: none */
   const char *suite;
   int64_t nrhs;
   gpus_solver *solver;
   int count;
 } gpus_job;
 
-/* Adds a row per solver.  Returns -1, or how to leave. */
+/* Adds a row per solver.  Returns -1, or the exit code. */
 int gpus_measure(bench_rows *rows, const gpus_job *job, double seconds);
 
-/* What rows of the two parts of bench gpus name as their suite. */
+/* The suites in the rows of the two parts of bench gpus. */
 extern const char gpus_suite[], gpus_capped[];
-/* The line of the system whose rows begin at first. */
+/* The line of the system whose rows start at first. */
 void gpus_line(const bench_rows *rows, int64_t first);
 
 #endif

@@ -1,7 +1,7 @@
 /* gpus_measure.c - times methods of one and several GPUs on one system, with b and x on the first
- * GPU, and with both lying where they are solved.  Solves are launched behind each other, by the
- * host's clock from an idle GPU to an idle GPU, in rounds in which every solver takes part, so that
- * ratios are of one run.  The answer that is checked is of a solve into spoilt memory. */
+ * GPU, and with both distributed.  Solves are launched in sequence and timed by the host's clock
+ * from an idle GPU to an idle GPU, in rounds that include every solver, so that ratios are of one
+ * run.  The checked answer is of a solve into memory with invalid contents. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -46,8 +46,8 @@ static void place_name(char *name, size_t size, const gpus_solver *s) {
            s->spread ? ", b and x where they are solved" : "");
 }
 
-/* A method that does not solve such systems, or one without room, is left out; any other failure of
- * ours is a result. */
+/* A method that does not support the system, or lacks memory, is left out; any other failure of the
+ * library is a result. */
 static void give_up(const measurement *m, gpus_solver *s) {
   const char *why = bench_cuda_error();
   const trs_error *error = trs_last_error();
@@ -68,7 +68,7 @@ static bool plays(const gpus_solver *s) { return !s->out && !s->failed; }
 
 /* ---- Before the solves ---- */
 
-/* The matrix comes from the host: each analysis sends it to the GPUs that need it. */
+/* The matrix comes from the host: each analysis uploads it to the GPUs that need it. */
 static bool analyze(const measurement *m, gpus_solver *s) {
   const bench_system *system = m->job->system;
   trs_options how = {.struct_size = sizeof(trs_options),
@@ -83,7 +83,7 @@ static bool analyze(const measurement *m, gpus_solver *s) {
   return good;
 }
 
-/* Its part of b, and room for that of x, to each member. */
+/* Copies each member's part of b to it, and allocates its part of x. */
 static bool place(const measurement *m, gpus_solver *s) {
   for (int k = 0; k < s->gpus; k++) {
     trs_plan_share share = {.struct_size = sizeof share};
@@ -103,7 +103,7 @@ static void prepare(const measurement *m, gpus_solver *s) {
   s->row = bench_row_empty();
   s->repeats = s->batch = 0;
   s->out = s->failed = false;
-  if (sharer != s && !plays(sharer)) { /* which has said why */
+  if (sharer != s && !plays(sharer)) { /* it has reported the failure */
     s->out = true;
     return;
   }
@@ -132,7 +132,7 @@ static bool solve(const measurement *m, const gpus_solver *s) {
   return !trs_solve(s->plan, m->first.x, m->n, m->first.b, m->n, m->job->nrhs, TRS_COL_MAJOR);
 }
 
-/* Seconds of one solve among count; negative: it failed. */
+/* Seconds per solve of count solves; negative: a failure. */
 static double time_batch(const measurement *m, const gpus_solver *s, int64_t count) {
   double start = seconds_now();
   for (int64_t k = 0; k < count; k++)
@@ -141,7 +141,7 @@ static double time_batch(const measurement *m, const gpus_solver *s, int64_t cou
   return (seconds_now() - start) / (double)count;
 }
 
-/* One solve that is not counted; at first also how many make a batch. */
+/* One solve that is not counted; the first time also determines the size of a batch. */
 static bool warm_up(const measurement *m, gpus_solver *s) {
   double seconds = time_batch(m, s, 1);
   if (s->batch || seconds < 0) return seconds >= 0;
@@ -151,7 +151,7 @@ static bool warm_up(const measurement *m, gpus_solver *s) {
   return seconds >= 0;
 }
 
-/* A brief solver has one batch per round, or one in all if that is slow. */
+/* A brief solver has one batch per round, or only one in total if it is slow. */
 static bool run_samples(const measurement *m, gpus_solver *s, double seconds) {
   int64_t first = s->repeats, most = first + BENCH_MOST_REPEATS / ROUNDS;
   if (s->brief && s->repeats && s->seconds[0] >= SLOW) return true;
@@ -178,8 +178,7 @@ static void run_rounds(const measurement *m, double seconds) {
 
 /* ---- The answers ---- */
 
-/* The k-th column of those that are checked, spread from the first to the last: one of every
- * member's. */
+/* The k-th checked column, evenly distributed from the first to the last: one of every member. */
 static int64_t column_of(const measurement *m, int64_t k) {
   return m->checked > 1 ? k * (m->job->nrhs - 1) / (m->checked - 1) : 0;
 }
@@ -207,7 +206,7 @@ static bool fetch_share(const measurement *m, const gpus_solver *s, int member, 
   return true;
 }
 
-/* What no member solved stays spoilt. */
+/* Values that no member solved stay invalid. */
 static bool fetch_from_all(const measurement *m, const gpus_solver *s, double *host) {
   size_t bytes = (size_t)m->n * sizeof(double);
   int64_t *rows = malloc((size_t)m->n * sizeof *rows + 1);
@@ -279,11 +278,11 @@ static void describe_plan(bench_row *row, const gpus_solver *s) {
   snprintf(row->chosen, sizeof row->chosen, "%.*s", (int)strcspn(text, ":"), text);
   snprintf(row->reason, sizeof row->reason, "%.*s", (int)sizeof row->reason - 1,
            reason ? reason + sizeof mark - 1 : "");
-  if (reason) *reason = 0; /* which has its own place */
+  if (reason) *reason = 0; /* which has its own column */
   snprintf(row->plan, sizeof row->plan, "%.*s", (int)sizeof row->plan - 1, text);
 }
 
-/* auto knows the levels; others would have to look for them. */
+/* auto knows the levels; other methods would have to compute them. */
 static void ask_plan(bench_row *row, const gpus_solver *s, int64_t nrhs) {
   trs_plan_info info = {.struct_size = sizeof info};
   if (strcmp(s->method, "auto") != 0 || s->spread) return;
@@ -311,7 +310,8 @@ static int add_row(bench_rows *rows, const gpus_job *job, gpus_solver *s) {
   return bench_rows_add(rows, row);
 }
 
-/* Two arrays on the first GPU; without room for them nothing is measured, which is said. */
+/* Two arrays on the first GPU; if memory does not suffice, this is reported and nothing is
+ * measured. */
 static bool has_room(const measurement *m) {
   void *b = NULL, *x = NULL;
   size_t bytes = (size_t)(m->n * m->job->nrhs) * sizeof(double);

@@ -1,6 +1,6 @@
-/* gpus_report.c - tables and plot of trireme bench gpus, from its rows: times as fast as auto on
- * one GPU, geometric means, where more GPUs do not help, and a system larger than a GPU's memory.
- */
+/* gpus_report.c - tables and plot of trireme bench gpus, from its rows: speed relative to auto on
+ * one GPU, geometric means, systems on which more GPUs do not help, and a system larger than a
+ * GPU's memory. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,12 +31,12 @@ static int columns_of(const bench_rows *rows, int64_t nrhs, const bench_row **co
   return bench_distinct(rows, gpus_suite, nrhs, bench_same_column, column, MOST_COLUMNS);
 }
 
-/* The numbers of right-hand sides, ascending as they were measured. */
+/* The numbers of right-hand sides, in ascending order, as measured. */
 static int kinds_of(const bench_rows *rows, const bench_row **kind) {
   return bench_distinct(rows, gpus_suite, 0, bench_same_nrhs, kind, MOST_NRHS);
 }
 
-/* The row of a system in a column's place; NULL: none, or a wrong one. */
+/* The row of a system in a column's configuration; NULL: none, or a wrong one. */
 static const bench_row *find(const bench_rows *rows, const bench_row *system,
                              const bench_row *column) {
   const bench_row *row = bench_at(rows, gpus_suite, system, column);
@@ -50,7 +50,7 @@ static const bench_row *find_auto(const bench_rows *rows, const bench_row *syste
   return find(rows, system, &column);
 }
 
-/* How many times as fast a row is as auto on one GPU. */
+/* The speed of a row relative to auto on one GPU. */
 static double gain_of(const bench_rows *rows, const bench_row *row) {
   const bench_row *one = row ? find_auto(rows, row, 1, false) : NULL;
   return one ? one->median / row->median : NAN;
@@ -61,7 +61,7 @@ static void name_of(char *name, size_t size, const bench_row *column) {
            column->threads == 1 ? "" : "s", is_spread(column) ? ", spread" : "");
 }
 
-/* ---- While a run goes on ---- */
+/* ---- During a run ---- */
 
 /* "kkt3d:160 L  auto, 1 GPU 0.5655 ms  auto, 2 GPUs 1.91 ..." */
 void gpus_line(const bench_rows *rows, int64_t first) {
@@ -162,7 +162,7 @@ static void print_analyses(const bench_rows *rows, int64_t nrhs, bool markdown) 
 
 typedef struct line {
   const char *text;
-  bool least; /* the worst case counts, else the mean */
+  bool least; /* reports the worst case, else the mean */
   bool (*takes)(const bench_row *row);
   double (*value)(const bench_rows *rows, const bench_row *row);
 } line;
@@ -220,9 +220,9 @@ static void print_means(const bench_rows *rows, bool markdown) {
   bench_grid_print(&grid, "Geometric means and worst cases", markdown);
 }
 
-/* ---- Where more GPUs do not help ---- */
+/* ---- Systems on which more GPUs do not help ---- */
 
-/* The term of the bound that rules, and how far more GPUs shorten it. */
+/* The dominant term of the bound, and by how much more GPUs shorten it. */
 static void explain(const bench_row *one, char *text, size_t size) {
   double levels = (double)one->levels * one->hop;
   if (!isfinite(levels) || isnan(one->bound))
@@ -264,7 +264,7 @@ static void print_without_gain(const bench_rows *rows, bool markdown) {
   }
 }
 
-/* ---- A system larger than what a GPU may hold ---- */
+/* ---- A system larger than the memory limit of a GPU ---- */
 
 static double rate_of(const bench_row *row) { return 1e-9 * (double)row->bytes / row->median; }
 
@@ -311,10 +311,9 @@ void bench_gpus_report(const bench_rows *rows, bool markdown) {
   print_capped(rows, markdown);
 }
 
-/* ---- The plot: auto on one GPU and on several, a panel for each number of right-hand sides. ----
- */
+/* ---- The plot: auto on one GPU and on several, a panel per number of right-hand sides. ---- */
 
-/* All systems behind one another, and auto's columns. */
+/* All systems in sequence, and auto's columns. */
 static int collect(const bench_rows *rows, const bench_row **system, const bench_row **column,
                    int most, int *columns) {
   const bench_row *kind[MOST_NRHS], *picked[MOST_SYSTEMS];

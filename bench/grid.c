@@ -14,7 +14,7 @@ void bench_grid_add(bench_grid *grid, const char *text) {
   if (grid->cells == grid->room) {
     int64_t room = 2 * grid->room + 256;
     char(*larger)[sizeof *grid->cell] = realloc(grid->cell, (size_t)room * sizeof *larger);
-    if (!larger) return; /* a cell less, where memory for a table is lacking */
+    if (!larger) return; /* one cell less if memory for a table is lacking */
     grid->cell = larger;
     grid->room = room;
   }
@@ -74,7 +74,7 @@ static int width_of(const bench_grid *grid, int column) {
   return (int)width;
 }
 
-/* The first column, and those from begin to end. */
+/* The first column, and the columns from begin to end. */
 static void print_columns(const bench_grid *grid, int begin, int end) {
   for (int64_t row = 0; row < grid->cells; row += grid->columns) {
     printf("%-*s", width_of(grid, 0), grid->cell[row]);
@@ -84,7 +84,7 @@ static void print_columns(const bench_grid *grid, int begin, int end) {
   }
 }
 
-/* Columns that do not fit stand below, beside the first one again. */
+/* Columns that do not fit are printed below, again beside the first column. */
 static void print_aligned(const bench_grid *grid) {
   static bool told;
   int begin = 1, end;

@@ -1,4 +1,4 @@
-/* groups.c - the rows of one system side by side, and how many times as fast one is as another. */
+/* groups.c - the rows of one system side by side, and the relative speed of two of them. */
 #include "groups.h"
 
 #include <math.h>
@@ -17,7 +17,7 @@ static bench_group *find_or_add(bench_groups *groups, const bench_row *row) {
   return g;
 }
 
-/* -1: no column of tables. */
+/* -1: not in a column of tables. */
 static int column_of(const bench_row *row, int64_t most) {
   static const struct {
     const char *method;
@@ -41,7 +41,7 @@ static bool is_slower(const bench_row *row, const bench_row *than) {
   return !(bench_row_seconds(row) < bench_row_seconds(than));
 }
 
-/* Where the engine runs under both its names, auto is what is judged. */
+/* If the engine runs under both its names, auto's row counts. */
 void bench_group_put(bench_group *g, const bench_row *row, int64_t threads) {
   int column = column_of(row, threads);
   const bench_row *there = column < 0 ? NULL : g->column[column];
@@ -129,7 +129,7 @@ double bench_break_even(const bench_row *fast, const bench_row *slow) {
   double later = fast->analysis - slow->analysis;
   double gain = bench_row_seconds(slow) - bench_row_seconds(fast);
   if (isnan(later) || isnan(gain)) return NAN;
-  if (later < gain) return 1; /* ahead after the first solve */
+  if (later < gain) return 1; /* faster after the first solve */
   return gain > 0 ? floor(later / gain) + 1 : INFINITY;
 }
 

@@ -1,4 +1,4 @@
-/* groups.h - the rows of one system side by side, and means of what they say. */
+/* groups.h - the rows of one system side by side, and means over systems. */
 #ifndef TRIREME_BENCH_GROUPS_H
 #define TRIREME_BENCH_GROUPS_H
 
@@ -9,7 +9,7 @@
 
 typedef enum bench_column {
   BENCH_SERIAL,
-  BENCH_THREADS, /* on the most threads there are rows for */
+  BENCH_THREADS, /* with the largest number of threads in the rows */
   BENCH_AUTO,
   BENCH_MKL_ONE,
   BENCH_MKL_ALL,
@@ -21,7 +21,7 @@ typedef enum bench_column {
   BENCH_COLUMNS
 } bench_column;
 
-/* The rows of one system; NULL: not measured.  cuSPARSE's is the row of its fastest algorithm. */
+/* The rows of one system; NULL: not measured.  cuSPARSE's row is that of its fastest algorithm. */
 typedef struct bench_group {
   const bench_row *first, *column[BENCH_COLUMNS];
 } bench_group;
@@ -31,31 +31,32 @@ typedef struct bench_groups {
   int64_t count, threads;
 } bench_groups;
 
-/* Puts the row of a system into its column if it has one; threads: the most of all rows. */
+/* Stores the row of a system in its column if it has one; threads: the largest number in all rows.
+ */
 void bench_group_put(bench_group *group, const bench_row *row, int64_t threads);
-/* The groups of the rows that are from a GPU, or of those that are not. */
+/* The groups of the rows of a GPU, or of the other rows. */
 int bench_groups_make(bench_groups *groups, const bench_rows *rows, bool gpu);
 void bench_column_name(char *name, size_t size, bench_column column, int64_t threads);
-/* How many times as fast the first column is as the second; NAN where either is missing or wrong.
- */
+/* The speed of the first column relative to the second; NAN if either is missing or wrong. */
 double bench_gain(const bench_group *group, bench_column fast, bench_column slow);
 /* The fastest of the columns from first to last, or the first. */
 bench_column bench_best(const bench_group *group, bench_column first, bench_column last);
-/* The first of each kind of rows of a suite with so many right-hand sides (0: any), same telling
- * which are of one kind.  Returns how many, at most most. */
+/* The first row of each kind in a suite with the given number of right-hand sides (0: any); same
+ * tells whether two rows are of one kind.  Returns their number, at most most. */
 int bench_distinct(const bench_rows *rows, const char *suite, int64_t nrhs,
                    bool (*same)(const bench_row *a, const bench_row *b), const bench_row **first,
                    int most);
-bool bench_same_column(const bench_row *a, const bench_row *b); /* method, GPUs and place */
+bool bench_same_column(const bench_row *a, const bench_row *b); /* method, GPUs and placement */
 bool bench_same_nrhs(const bench_row *a, const bench_row *b);
 /* The row of a suite with the system of one row and the column of another; NULL: none. */
 const bench_row *bench_at(const bench_rows *rows, const char *suite, const bench_row *system,
                           const bench_row *column);
-/* Its median; NAN: there is no row, or it is wrong. */
+/* Its median; NAN: the row is missing or wrong. */
 double bench_median(const bench_row *row);
 /* The row of a group's system by a method, or NULL. */
 const bench_row *bench_find(const bench_rows *rows, const bench_row *system, const char *method);
-/* Solves until the first is ahead of the second, analyses included; INFINITY: never. */
+/* The number of solves after which the first method is faster in total than the second, analyses
+ * included; INFINITY: never. */
 double bench_break_even(const bench_row *fast, const bench_row *slow);
 /* The engine's median over the reference time. */
 double bench_over_reference(const bench_group *group);
@@ -66,7 +67,7 @@ typedef struct bench_mean {
 } bench_mean;
 
 void bench_mean_add(bench_mean *mean, double value, int64_t at);
-/* NAN: of nothing. */
+/* NAN: no values. */
 double bench_mean_value(const bench_mean *mean);
 
 /* The geometric means of a run on the CPU, and of one on a GPU. */

@@ -1,5 +1,5 @@
-/* json.c - reads and writes objects of one line, such as results are, without a library: a run on
- * a machine that has little installed must not lose its results. */
+/* json.c - reads and writes objects of one line, the format of results, without a library: a run on
+ * a machine with little software must not lose its results. */
 #include "json.h"
 
 #include <stdio.h>
@@ -51,7 +51,7 @@ static size_t put_utf8(char *to, unsigned code) {
   return used;
 }
 
-/* What stands behind a backslash; 0: nothing that may. */
+/* The character of an escape sequence; 0: invalid. */
 static size_t take_escape(reader *r, char *to) {
   static const char letters[] = "\"\\/bfnrt", means[] = "\"\\/\b\f\n\r\t";
   char c = *r->at++;
@@ -68,7 +68,7 @@ static size_t take_escape(reader *r, char *to) {
   return *end ? 0 : put_utf8(to, (unsigned)code);
 }
 
-/* Into r->text; what is longer is cut. */
+/* Reads into r->text; longer text is cut. */
 static bool take_text(reader *r) {
   size_t used = 0;
   if (!take(r, '"')) return fail(r, "a text is missing");
@@ -144,7 +144,7 @@ static bool take_elements(reader *r, size_t length) {
   return take(r, ']') || fail(r, "a closing bracket is missing");
 }
 
-/* The value at the path of that length. */
+/* The value at the path of the given length. */
 static bool take_value(reader *r, size_t length) {
   bench_json_value value;
   bool good;
@@ -176,7 +176,7 @@ const char *bench_json_walk(const char *text, void *user,
 
 /* ---- Writing ---- */
 
-/* How much of both paths is the same, in whole keys with the dot behind each. */
+/* The length of the common part of both paths, in whole keys with the dot behind each. */
 static size_t common(const char *a, const char *b) {
   size_t same = 0;
   for (size_t i = 0; a[i] && a[i] == b[i]; i++)

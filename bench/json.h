@@ -10,14 +10,14 @@ typedef struct bench_json_value {
   const char *text;
 } bench_json_value;
 
-/* Calls put for every value in an object but those in arrays, path being its keys with dots
- * between; put may refuse one with a reason.  NULL, or what is wrong with the text. */
+/* Calls put for every value in an object except those in arrays; path is its keys with dots between
+ * them; put may refuse a value with a reason.  Returns NULL, or the error in the text. */
 const char *bench_json_walk(const char *text, void *user,
                             const char *(*put)(void *user, const char *path,
                                                const bench_json_value *value));
 
-/* Writes the keys of path where the path written before was before ("" at first), up to the colon;
- * afterwards all braces that path leaves open. */
+/* Writes the keys of path, up to the colon, after `before`, the path written before ("" at first);
+ * and the braces that close the last path. */
 void bench_json_key(FILE *stream, const char *before, const char *path);
 void bench_json_end(FILE *stream, const char *path);
 void bench_json_text(FILE *stream, const char *text);

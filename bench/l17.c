@@ -1,8 +1,8 @@
-/* l17.c - trireme bench l17: the measurements of L17's Figures 7 to 12 and Tables IV and V on a
- * suite of ours, beside cuSPARSE and the engine: rates of SpTRSV by block size with scratchpad and
- * without, single and double, forward and backward; SpTRSM by both strategies and the adaptive
- * choice over right-hand sides; the sweep over p; and what comes before the solves.  Rates count
- * two operations for each entry of the matrix and right-hand side, as L17 does. */
+/* l17.c - trireme bench l17: the measurements of L17's Figures 7 to 12 and Tables IV and V on this
+ * project's suite, beside cuSPARSE and the engine: rates of SpTRSV by block size with and without
+ * scratchpad, single and double, forward and backward; SpTRSM by both strategies and the adaptive
+ * choice over right-hand sides; the sweep over p; and the analyses.  Rates count two operations per
+ * entry of the matrix and right-hand side, as L17 does. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -55,7 +55,7 @@ static const char ADAPTIVE[] = "syncfree-csc-rhs:strategy=adaptive";
 
 /* ---- Looking things up ---- */
 
-/* The row of the same part and matrix by a method and with so many right-hand sides. */
+/* The row of the same part and matrix with a given method and number of right-hand sides. */
 static const bench_row *find(const bench_rows *rows, const bench_row *like, const char *method,
                              int64_t nrhs) {
   for (int64_t i = 0; i < rows->count; i++) {
@@ -67,12 +67,12 @@ static const bench_row *find(const bench_rows *rows, const bench_row *like, cons
   return NULL;
 }
 
-/* The first row of each matrix of a part, however many right-hand sides. */
+/* The first row of each matrix of a part, for any number of right-hand sides. */
 static int systems_of(const bench_rows *rows, l17_part part, const bench_row **system) {
   return bench_distinct(rows, suites[part], 0, bench_same_matrix, system, MOST_SYSTEMS);
 }
 
-/* The numbers of right-hand sides of a part, ascending as they were measured. */
+/* The numbers of right-hand sides of a part, in ascending order, as measured. */
 static int points_of(const bench_rows *rows, l17_part part, const bench_row **point) {
   return bench_distinct(rows, suites[part], 0, bench_same_nrhs, point, MOST_POINTS);
 }
@@ -152,7 +152,7 @@ static void print_rates(const bench_rows *rows, const char *scalar, bool upper, 
   bench_grid_print(&grid, title, markdown);
 }
 
-/* A table per matrix: a row per number of right-hand sides. */
+/* One table per matrix: one row per number of right-hand sides. */
 static void print_strategies(const bench_rows *rows, l17_part part, const char *title,
                              bool markdown) {
   const bench_row *system[MOST_SYSTEMS], *point[MOST_POINTS];
@@ -204,7 +204,7 @@ static void print_before(const bench_rows *rows, l17_part part, int64_t nrhs, co
   bench_grid_print(&grid, title, markdown);
 }
 
-/* The number of right-hand sides whose analysis is shown: 32, or the most that there are. */
+/* The number of right-hand sides whose analysis is shown: 32, or the largest available. */
 static int64_t shown_nrhs(const bench_rows *rows) {
   enum { USUAL = 32 };
   const bench_row *point[MOST_POINTS];
@@ -246,7 +246,8 @@ static int panel_of(bench_profile *profile, const bench_row *row) {
   return bench_profile_panel(profile, label);
 }
 
-/* Fills the profile with one of its methods' times of solves, or of analyses, on each system. */
+/* Fills the profile with the times of solves, or of analyses, of one of its methods on each system.
+ */
 static int fill_profile(bench_profile *profile, const bench_rows *rows, const char *const *method,
                         bool analysis) {
   const bench_row *system[MOST_SYSTEMS];
@@ -274,7 +275,7 @@ static int draw_against_cusparse(const bench_rows *rows, const char *prefix, boo
   return code < 0 ? write_profile(&profile, prefix, analysis ? "preprocessing" : "rates") : code;
 }
 
-/* What the scratchpad gains, by warps per block. */
+/* The gain from the scratchpad, by warps per block. */
 static int draw_scratchpad(const bench_rows *rows, const char *prefix) {
   bench_profile profile = {
       .title = "Warps per block and the scratchpad in syncfree-csc: performance profiles",
@@ -333,7 +334,7 @@ int bench_l17_draw(const bench_rows *rows, const char *prefix) {
 
 /* ==== The run ==== */
 
-/* Those that this build has. */
+/* The methods that this build has. */
 static int open_runners(bench_runners *all, const bench_settings *set, l17_part part) {
   char methods[1024] = "";
   size_t used = 0;
@@ -366,7 +367,7 @@ static int run_part(bench_run *run, l17_part part, bench_gpu *gpu) {
   return code;
 }
 
-/* Right-hand sides by the dozen are measured forward, in double, as in the paper. */
+/* Many right-hand sides are measured forward, in double, as in the paper. */
 static int run_system(bench_run *run, bench_system *system) {
   const bench_runners *rates = run->own;
   int code = -1;

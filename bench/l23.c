@@ -1,6 +1,7 @@
-/* l23.c - trireme bench l23: L23's Figures 4 to 9.  Real ranks are this command again, under
- * mpirun; simulated ones SimGrid's (trireme-smpi under smpirun); the LogGP model and structures of
- * factors come from trireme-simulate.  Those two programs stand beside the command. */
+/* l23.c - trireme bench l23: L23's Figures 4 to 9.  Real ranks run this command again, under
+ * mpirun; simulated ranks run on SimGrid (trireme-smpi under smpirun); trireme-simulate provides
+ * the LogGP model and structures of factors.  These two programs are in the folder of the command.
+ */
 #include "l23.h"
 
 #include <errno.h>
@@ -32,13 +33,13 @@ static const char *const real_systems[] = {"gen:poisson2d9:300", "gen:kkt3d:12"}
 typedef struct l23 {
   const bench_settings *set;
   char work[1024];
-  bool own_work; /* made by this run, and removed */
+  bool own_work; /* created by this run, and removed */
   bench_counts ranks;
   bench_rows rows;
   FILE *out;
-  struct { /* of the program at work */
+  struct { /* the program in progress */
     char label[80];
-    double begin, span; /* its share of the run */
+    double begin, span; /* its fraction of the run */
     int lines, expected;
   } now;
 } l23;
@@ -47,7 +48,7 @@ typedef struct l23 {
 
 typedef struct words {
   const char *at[MOST_WORDS];
-  char text[MOST_SOLVES][64]; /* those that are made */
+  char text[MOST_SOLVES][64]; /* targets of the files */
   int count, texts;
 } words;
 
@@ -58,7 +59,8 @@ static void add(words *w, const char *word) {
 static char *new_text(words *w) { return w->text[w->texts < MOST_SOLVES ? w->texts++ : 0]; }
 
 static void be_program(const words *w, int output) {
-  /* more ranks than cores, as root, in containers: settings of Open MPI, which others overlook */
+  /* settings of Open MPI for more ranks than cores, for root, and for containers; other MPI
+   * libraries ignore them */
   static const char *const set[][2] = {{"OMPI_ALLOW_RUN_AS_ROOT", "1"},
                                        {"OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1"},
                                        {"OMPI_MCA_rmaps_base_oversubscribe", "1"},
@@ -78,7 +80,7 @@ static void set_progress(l23 *run, const char *label, double begin, double span,
   run->now.expected = expected;
 }
 
-/* Waits for the next line, and meanwhile shows that something goes on. */
+/* Waits for the next line, and updates the progress display in the meantime. */
 static void await(const l23 *run, FILE *from) {
   struct pollfd end = {.fd = fileno(from), .events = POLLIN};
   double share = run->now.expected ? (double)run->now.lines / run->now.expected : 0;
@@ -86,7 +88,7 @@ static void await(const l23 *run, FILE *from) {
   while (poll(&end, 1, 200) == 0);
 }
 
-/* Each line that it prints goes to take; what is no JSON is passed over. */
+/* Passes each printed line to take; lines other than JSON are skipped. */
 static int run_program(l23 *run, words *w, int (*take)(l23 *, const char *)) {
   int ends[2], state = 0, code = -1;
   char *line = NULL;
@@ -101,7 +103,7 @@ static int run_program(l23 *run, words *w, int (*take)(l23 *, const char *)) {
   }
   close(ends[1]);
   FILE *from = fdopen(ends[0], "r");
-  if (from) setvbuf(from, NULL, _IONBF, 0); /* so that nothing lies there while poll waits */
+  if (from) setvbuf(from, NULL, _IONBF, 0); /* so that no data are left there while poll waits */
   while (child > 0 && from && (await(run, from), getline(&line, &room, from) > 0)) {
     run->now.lines++;
     if (line[0] == '{' && take && code < 0) code = take(run, line);
@@ -132,7 +134,7 @@ static int keep_line(l23 *run, const char *line) {
   return code;
 }
 
-/* ---- Which grids. ---- */
+/* ---- Grids. ---- */
 
 static void add_solve(words *w, const char *method, int64_t ranks, int px, int py, int64_t nrhs) {
   bool l23s = strcmp(method, "grid3d") != 0;
@@ -147,8 +149,8 @@ static void add_pair(words *w, int64_t ranks, int px, int py, int64_t nrhs, bool
   add_solve(w, "grid3d", ranks, px, py, nrhs);
 }
 
-/* Powers of two; to 2048 ranks all whose Px and Py are within a factor of 16, beyond square ones.
- */
+/* Powers of two; up to 2048 ranks all shapes with Px and Py within a factor of 16, beyond that
+ * square ones. */
 static void add_shapes(words *w, int64_t ranks, int64_t nrhs, bool inverted) {
   enum { ALL_TO = 2048, MOST_GRIDS = 256, RATIO = 16 };
   for (int64_t pz = ranks <= ALL_TO ? 1 : 8; pz <= ranks && pz <= MOST_GRIDS; pz *= 2) {
@@ -167,7 +169,7 @@ static int64_t ranks_of(const char *solve) {
   return colon && sscanf(colon + 1, "%dx%dx%d", &px, &py, &pz) == 3 ? (int64_t)px * py * pz : 0;
 }
 
-/* Those of --grids on so many ranks; 0: all. */
+/* The grids of --grids with the given number of ranks; 0: all. */
 static void add_wanted(words *w, const char *list, int64_t ranks) {
   while (*list) {
     int length = (int)strcspn(list, ",");
@@ -200,7 +202,8 @@ static int make_structure(l23 *run, const char *generator, const char *path, boo
 }
 
 static void add_options(words *w) {
-  /* What a message costs a rank is src/simulate/machine.h's; the network's part the platform's. */
+  /* src/simulate/machine.h defines the cost of a message for a rank; the platform defines the
+   * network's part. */
   static const char *const options[] = {"smpi/simulate-computation:no",
                                         "smpi/host-speed:1",
                                         "smpi/wtime:0",
@@ -234,7 +237,7 @@ static int write_hosts(const l23 *run, char *path, size_t size, int64_t ranks) {
   return leave(LEAVE_INPUT, trs_status_name(TRS_ERROR_FILE), -1, "%s: %s", path, strerror(errno));
 }
 
-/* Every grid in a run of its own: memory of one is given back before the next. */
+/* Each grid is a separate run, so that its memory is freed before the next. */
 static int simulate_one(l23 *run, const char *name, const char *path, const char *solve) {
   char program[1200], platform[1200], hosts[1200], count[32];
   words w = {0};
@@ -269,7 +272,7 @@ static void add_simulated(words *w, int64_t ranks, int64_t nrhs, bool inverted) 
   }
 }
 
-/* The solves wanted of one structure. */
+/* The solves requested of one structure. */
 static void list_solves(const l23 *run, words *w, bool simulated, bool inverted) {
   for (int k = 0; k < run->ranks.count; k++) {
     int64_t ranks = run->ranks.value[k];
@@ -339,7 +342,7 @@ static int run_structures(l23 *run, bool simulated, double begin, double span) {
 
 /* ---- Which parts. ---- */
 
-/* Is it the first word of the list? */
+/* True if it is the first word of the list. */
 static bool begins_with(const char *list, const char *word) {
   size_t length = strlen(word);
   return !strncmp(list, word, length) && (!list[length] || list[length] == ',');
@@ -356,7 +359,7 @@ static bool has_part(const bench_settings *set, const char *part) {
 
 /* ---- Real ranks. ---- */
 
-/* Does a launcher say that there are others? */
+/* True if an MPI launcher has started this process. */
 static bool is_among_ranks(void) {
   return getenv("OMPI_COMM_WORLD_SIZE") || getenv("PMI_SIZE") || getenv("PMIX_RANK");
 }

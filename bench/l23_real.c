@@ -1,6 +1,6 @@
-/* l23_real.c - solves of trireme bench l23 on the ranks of an MPI program, every one of which runs
- * this.  Grids are as square as can be, with every Pz to 8 that divides the ranks; on GPUs there is
- * a grid for each rank, and with a GPU for each also grids of two and of four ranks. */
+/* l23_real.c - solves of trireme bench l23 on the ranks of an MPI program; every rank runs this
+ * code.  Grids are as square as possible, with every Pz up to 8 that divides the ranks.  On GPUs
+ * each rank is a grid; with one GPU per rank, grids of two and of four ranks are measured too. */
 
 #include "l23.h"
 #include "leave.h"
@@ -27,7 +27,7 @@ typedef struct solver {
   const bench_settings *set;
   const char *factors, *name;
   int rank, size;
-  int64_t n, rows, first; /* of b and x at this rank */
+  int64_t n, rows, first; /* rows of b and x on this rank */
   double *b, *x;
   int64_t room;
   void (*put)(void *user, const l23_row *row);
@@ -75,12 +75,12 @@ static l23_row row_of(const solver *s, const way *w, const trs_mpi_stats *t, int
   return row;
 }
 
-/* In turns sweeps alone tell which solve was the fastest. */
+/* If ranks take turns, only the sweeps determine the fastest solve. */
 static double seconds_of(const trs_mpi_stats *t, bool in_turn) {
   return in_turn ? t->flop_s[0].max + t->flop_s[1].max : t->solve_s.max;
 }
 
-/* The fastest of as many solves as fit in the time, five at least. */
+/* The fastest of as many solves as fit in the time, at least five. */
 static trs_status time_solves(solver *s, trs_mpi_plan *plan, int64_t nrhs, bool in_turn,
                               trs_mpi_stats *best) {
   double begin = MPI_Wtime();
@@ -140,7 +140,8 @@ static trs_status run_way(solver *s, const way *w, int pz) {
 
 /* ---- On GPUs: Figures 9 to 11, 1 x 1 x Pz and Px x 1 x Pz. ---- */
 
-/* Each rank's sweeps were timed alone; the exchange is modelled from the bytes it counted. */
+/* Each rank's sweeps were timed alone; the exchange is modelled from the measured number of bytes.
+ */
 static void compose(l23_row *row) {
   int steps = 0;
   while (1 << steps < row->pz) steps++;
@@ -152,7 +153,7 @@ static void compose(l23_row *row) {
   row->value[L23_SOLVE] = (l23_spread){total, total, total};
 }
 
-/* sharing: ranks on a GPU, the most. */
+/* sharing: the largest number of ranks on one GPU. */
 static trs_status run_gpu(solver *s, const way *w, int px, int64_t nrhs, bool composed,
                           int *sharing) {
   trs_mpi_options how = {.struct_size = sizeof(trs_mpi_options),
@@ -183,7 +184,7 @@ static trs_status run_gpu(solver *s, const way *w, int px, int64_t nrhs, bool co
   return status;
 }
 
-/* 1 x 1 x Pz: each grid alone in its turn, then all at once where every rank has a GPU of its own.
+/* 1 x 1 x Pz: each grid alone in its turn, then all at once if every rank has its own GPU.
  * Algorithm 4 for comparison. */
 static trs_status run_gpus(solver *s, int *sharing) {
   static const way ways[] = {{"grid3d", false, false}, {"grid3d:algorithm=4", false, false}};
@@ -197,7 +198,7 @@ static trs_status run_gpus(solver *s, int *sharing) {
   return status;
 }
 
-/* Several GPUs a grid: as it comes, separators inverted, and spread as L23 has it. */
+/* Several GPUs per grid: the default, with separators inverted, and distributed as in L23. */
 static trs_status run_wide_grids(solver *s) {
   static const way ways[] = {
       {"grid3d", false, false}, {"grid3d", false, true}, {"grid3d", true, false}};
@@ -210,7 +211,7 @@ static trs_status run_wide_grids(solver *s) {
   return status;
 }
 
-/* Ranks that share a GPU take turns on it: grids of several tell nothing there. */
+/* Ranks that share a GPU take turns on it: for grids of several ranks such times mean nothing. */
 static trs_status run_gpu_shapes(solver *s) {
   int sharing = 0;
   trs_status status = run_gpus(s, &sharing);
@@ -225,14 +226,14 @@ static trs_status run_shapes(solver *s, int64_t leaves) {
   trs_status status = TRS_SUCCESS;
   for (int pz = 1; pz <= 8 && s->size % pz == 0 && pz <= leaves; pz *= 2)
     for (size_t k = 0; k < sizeof ways / sizeof *ways && !status; k++) {
-      bool alone = s->size == pz; /* grids of one process: nothing is spread */
+      bool alone = s->size == pz; /* grids of one process: nothing is distributed */
       if ((ways[k].inverted && alone) || (!strcmp(ways[k].method, "grid2d") && pz > 1)) continue;
       status = run_way(s, &ways[k], pz);
     }
   return status;
 }
 
-/* Rank 0 looks at the factors for all. */
+/* Rank 0 inspects the factors for all ranks. */
 static int look(solver *s, int64_t *leaves) {
   long long told[2] = {-1, 0};
   if (s->rank == 0) {

@@ -25,7 +25,7 @@ static int variant(const l23_row *r) {
 
 static bool is_square(const l23_row *r) { return r->px <= r->py && r->py <= 2 * r->px; }
 
-/* Which rows: of one system, on so many ranks (0: any number), near-square grids only. */
+/* Selects rows: of one system, on the given number of ranks (0: any), near-square grids only. */
 typedef struct choice {
   const char *kind, *matrix;
   int64_t ranks, nrhs;
@@ -77,7 +77,7 @@ static void name_system(char *text, size_t size, const char *what, const choice 
            (long long)c->nrhs, c->nrhs == 1 ? "" : "s");
 }
 
-/* ---- Figure 4: the best grid of each. ---- */
+/* ---- Figure 4: the best grid of each method. ---- */
 
 static void add_best(bench_grid *grid, const l23_rows *rows, choice c, const int64_t *ranks,
                      int count) {
@@ -120,7 +120,7 @@ static void print_best(const l23_rows *rows, choice c, bool markdown) {
   bench_grid_print(&grid, text, markdown);
 }
 
-/* ---- What L23 claims. ---- */
+/* ---- The claims of L23. ---- */
 
 static void add_gain(bench_grid *grid, const l23_rows *rows, const choice *slow, choice fast) {
   for (int inverted = 0; inverted < 2; inverted++)
@@ -169,7 +169,7 @@ static void print_gains(const l23_rows *rows, choice c, bool markdown) {
   bench_grid_print(&grid, text, markdown);
 }
 
-/* ---- Figures 5 to 8: where the time goes. ---- */
+/* ---- Figures 5 to 8: the parts of the time. ---- */
 
 static void add_spread(bench_grid *grid, const l23_spread *s) {
   char text[48];
@@ -216,7 +216,7 @@ static void print_phases(const l23_rows *rows, choice c, bool markdown) {
   }
 }
 
-/* ---- What replication costs, and whether the model is right. ---- */
+/* ---- The cost of replication, and the accuracy of the model. ---- */
 
 static void print_replication(const l23_rows *rows, choice c, bool markdown) {
   static const char *const heads[] = {"Pz", "memory", "work", "heaviest leaf over mean"};
@@ -284,7 +284,7 @@ static bool same_gpu_system(const l23_row *a, const l23_row *b) {
   return gpu_kind(a) && gpu_kind(b) && !strcmp(a->matrix, b->matrix) && a->nrhs == b->nrhs;
 }
 
-/* All rows of the system of row `at`, where it is the first. */
+/* All rows of the system of row `at`, if it is the first of them. */
 static void print_gpus(const l23_rows *rows, int64_t at, bool markdown) {
   static const char *const heads[] = {"grids", "method", "", "total", "L", "U", "between grids"};
   static const l23_value shown[] = {L23_FLOP, L23_FLOP + 1, L23_INTER};
@@ -349,7 +349,8 @@ static int fill_panel(bench_lines *lines, int64_t at, const l23_rows *rows, choi
   return series;
 }
 
-/* The systems that were modelled on so many numbers of ranks at least, at most most of them. */
+/* The systems that were modelled on at least the given number of rank counts, at most most of them.
+ */
 static int pick_panels(const l23_rows *rows, int least, int64_t *panel, int most) {
   int64_t ranks[MOST_RANKS];
   int panels = 0;
@@ -362,7 +363,7 @@ static int pick_panels(const l23_rows *rows, int least, int64_t *panel, int most
   return panels;
 }
 
-/* The numbers of ranks of the system that has the most of them. */
+/* The rank counts of the system with the most of them. */
 static void fill_ranks(bench_lines *lines, const l23_rows *rows, const int64_t *panel, int panels) {
   int64_t ranks[MOST_RANKS];
   for (int p = 0; p < panels; p++) {
@@ -392,7 +393,7 @@ int l23_draw(const l23_rows *rows, const char *path) {
                        .x_axis = "ranks",
                        .series = 8};
   int64_t panel[MOST_PANELS];
-  int panels = pick_panels(rows, 2, panel, MOST_PANELS); /* points alone are in the tables */
+  int panels = pick_panels(rows, 2, panel, MOST_PANELS); /* single points are in the tables only */
   if (!panels) panels = pick_panels(rows, 1, panel, MOST_PANELS);
   if (!panels) return leave_usage("bench", "--svg draws what was modelled: --parts model");
   fill_ranks(&lines, rows, panel, panels);

@@ -1,5 +1,6 @@
-/* library.c - shared libraries of others, opened at run time: where an environment variable says,
- * where the loader looks, and in the folders of CUDA's toolkit and of Python's packages. */
+/* library.c - opens other projects' shared libraries at run time: from the path in an environment
+ * variable, from the loader's path, and from the folders of CUDA's toolkit and of Python's
+ * packages. */
 #include "library.h"
 
 #include <dlfcn.h>
@@ -17,7 +18,7 @@ bool bench_library_find(void *library, void *function, const char *name) {
 
 static void *open_one(const char *path) { return dlopen(path, RTLD_NOW | RTLD_GLOBAL); }
 
-/* The first file of a pattern of folders that can be opened. */
+/* The first file that matches a pattern of folders and can be opened. */
 static void *open_in(const char *folders, const char *name) {
   char pattern[2048];
   glob_t found;
@@ -42,7 +43,7 @@ static void *open_in_toolkit(const char *name) {
   return library;
 }
 
-/* Packages of the Python that each folder of PATH belongs to. */
+/* Packages of the Python of each folder in PATH. */
 static void *open_in_python(const char *name) {
   const char *path = getenv("PATH");
   char folders[1024];

@@ -1,5 +1,5 @@
-/* line_chart.c - panels of lines as an SVG: x in powers of two, y logarithmic, every panel with a
- * scale of its own. */
+/* line_chart.c - panels of lines as an SVG: x in powers of two, y logarithmic, every panel with its
+ * own scale. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -58,7 +58,7 @@ static void name_point(char *words, size_t size, double x) {
   snprintf(words, size, "%.6g%s", thousands ? x / 1024 : x, thousands ? "k" : "");
 }
 
-/* A number below each point that the one before it leaves room for. */
+/* A number below each point, unless the previous number leaves no space. */
 static void draw_axes(FILE *svg, const panel *p) {
   enum { ROOM = 26 };
   double last = -INFINITY;
@@ -86,7 +86,7 @@ static void draw_dots(FILE *svg, const panel *p, int series, double radius) {
   }
 }
 
-/* With a small dot at each point, so that a point alone shows. */
+/* With a small dot at each point, so that a single point is visible. */
 static void draw_line(FILE *svg, const panel *p, int series) {
   const bench_lines *l = p->lines;
   fprintf(svg, "<polyline class=\"s%d\" points=\"", series);

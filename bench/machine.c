@@ -1,4 +1,4 @@
-/* machine.c - what a measurement was made on, with and when, and how much memory it took. */
+/* machine.c - the machine, software and date of a measurement, and its memory use. */
 #include "machine.h"
 
 #include <stdio.h>
@@ -73,7 +73,7 @@ void bench_machine_note_gpu(const char *gpu) {
 void bench_peak_reset(void) {
   FILE *file = fopen("/proc/self/clear_refs", "w");
   if (!file) return;
-  fputs("5", file); /* the peak of resident memory starts again from what is resident now */
+  fputs("5", file); /* resets the peak of resident memory to the current value */
   fclose(file);
 }
 

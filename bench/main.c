@@ -1,4 +1,4 @@
-/* main.c - trireme-bench, which trireme bench starts: times every method on a suite, on the CPU or
+/* main.c - trireme-bench, which trireme bench starts: times all methods on a suite, on the CPU or
  * on a GPU, and compares and tabulates results. */
 #include <stdio.h>
 #include <stdlib.h>
@@ -79,7 +79,7 @@ static const option options[] = {
     FLAG_OPTION("json", FIELD(json), "print the results as JSON lines and failures as JSON"),
     {0}};
 
-/* The experiments' own follow these. */
+/* The experiments' own options follow these. */
 static const paragraph first_paragraphs[] = {
     {NULL,
      "Times the solve methods on a suite of matrices. The published results are of the suite cpu "
@@ -133,7 +133,7 @@ static const paragraph last_paragraphs[] = {
      "  trireme bench gpus --backend cuda:0-3 --out gpus.json --svg gpus.svg"},
     {0}};
 
-/* In the order of the text; filled when the program starts. */
+/* In the order of the text; filled at program start. */
 static paragraph paragraphs[24];
 
 static const command cmd_bench = {
@@ -162,7 +162,7 @@ static bool lists(const char *words, const char *name) {
   return strstr(words, word) != NULL;
 }
 
-/* "l17, l23 and gpus": those that take an option. */
+/* "l17, l23 and gpus": the experiments that accept an option. */
 static void name_takers(char *text, size_t size, const char *name) {
   const char *taker[16];
   int count = 0;
@@ -201,13 +201,13 @@ static int check_options(const bench_experiment *e, const bench_settings *set) {
   return -1;
 }
 
-/* ---- Places ---- */
+/* ---- Backends ---- */
 
 static bool is_list(const char *backend) {
   return !strncmp(backend, "cuda:", 5) && strpbrk(backend, "-,");
 }
 
-/* "cpu", "cuda" or "cuda:N"; by default as the experiment, or the suite, says. */
+/* "cpu", "cuda" or "cuda:N"; the experiment or the suite determines the default. */
 static int parse_backend(const bench_experiment *e, bench_settings *set) {
   static const char cuda[] = "cuda";
   const char *suite = set->suite ? set->suite : "";
@@ -290,7 +290,7 @@ static int list(const bench_experiment *e, const bench_settings *set) {
   return e->list(own ? e->name : set->suite);
 }
 
-/* Pictures are written last; a path that cannot be written is refused before hours of work. */
+/* Charts are written last; a path that cannot be written is refused before hours of work. */
 static int check_picture(const bench_experiment *e, const char *svg) {
   char path[1200];
   if (!svg) return -1;

@@ -1,6 +1,6 @@
-/* means.c - what a run comes to: geometric means over its systems with the worst of them named; of
- * a GPU, solves with one right-hand side and with more apart.  Ratios are of the fastest solves on
- * a CPU, of the medians on a GPU; wrong answers are left out. */
+/* means.c - the summary of a run: geometric means over its systems, with the name of the worst; on
+ * a GPU, separately for one right-hand side and for several.  Ratios use the fastest solves on a
+ * CPU, the medians on a GPU; wrong answers are left out. */
 #include <math.h>
 #include <stdio.h>
 
@@ -15,12 +15,12 @@ typedef struct line {
   const char *text;
   double (*value)(const bench_group *group);
   enum { MEAN, SMALLEST, LARGEST } take;
-  bool bytes_rule; /* only systems where bytes rule the bound */
+  bool bytes_rule; /* only systems whose bound is dominated by bytes */
 } line;
 
 /* ---- On a CPU ---- */
 
-enum { WIDE = 500 }; /* rows a level from which threads are meant to pay */
+enum { WIDE = 500 }; /* rows per level from which threads are expected to pay */
 
 static double serial_peer(const bench_group *g) {
   bench_column peer = BENCH_MKL_ONE;
@@ -39,7 +39,7 @@ static double threads_serial_wide(const bench_group *g) {
 
 static double auto_serial(const bench_group *g) { return bench_gain(g, BENCH_AUTO, BENCH_SERIAL); }
 
-/* On as many threads; where that is one, the one-thread row is it. */
+/* With the same number of threads; if that is one, the row of one thread. */
 static double against_mkl(const bench_group *g, bench_column column) {
   return bench_gain(g, column, g->column[BENCH_MKL_ALL] ? BENCH_MKL_ALL : BENCH_MKL_ONE);
 }
@@ -143,7 +143,8 @@ static const line of_many[] = {
 
 /* ---- Means ---- */
 
-/* Bytes a second that the bound of a system stands for; the most of all is the memory's. */
+/* Bytes per second that the bound of a system implies; the largest over all systems is the
+ * memory's. */
 static double bound_speed(const bench_group *g) {
   return (double)g->first->bytes / g->first->bound;
 }
@@ -155,8 +156,8 @@ static double most_speed(const bench_groups *groups) {
   return most;
 }
 
-/* Systems with nrhs right-hand sides only, or all (0).  INFINITY (never ahead) is kept as the most.
- */
+/* Only systems with nrhs right-hand sides, or all (0).  INFINITY (never faster) is kept as the
+ * largest. */
 static bench_mean mean_of(const line *l, const bench_groups *groups, int64_t nrhs) {
   bench_mean mean = {0};
   double enough = BYTES_RULE * most_speed(groups);
@@ -194,7 +195,7 @@ void bench_means_print(const bench_groups *groups, bool markdown) {
   }
 }
 
-/* Of the smallest and the largest the system is named. */
+/* Names the systems with the smallest and the largest value. */
 static void print_line(const line *l, const bench_mean *mean, const bench_groups *groups,
                        bool markdown) {
   char where[48] = "";

@@ -1,7 +1,7 @@
-/* measure.c - times all runners on one system, on the same arrays and right-hand side.  Analyses:
- * the best of three, each from nothing.  Solves: in rounds, a block of solves of every runner in
- * each, so that a machine that drifts does so for all.  Each block begins with a solve that is not
- * counted, after a pause in which the threads of the runner before fall asleep. */
+/* measure.c - times all runners on one system, with the same arrays and right-hand side.  Analyses:
+ * the best of three, each from nothing.  Solves: in rounds, each with a block of solves per runner,
+ * so that drift of the machine affects all runners.  Each block starts with an uncounted solve,
+ * after a pause in which the previous runner's threads fall asleep. */
 #include <float.h>
 #include <math.h>
 #include <stdio.h>
@@ -23,12 +23,12 @@ enum { FRESH = 3, ROUNDS = 5 };
 
 typedef struct measurement {
   bench_runners *all;
-  bench_system system; /* T borrows the arrays of the one it was copied from */
-  trs_plan_info info;  /* of a plan of ours, timed or not */
+  bench_system system; /* T borrows the arrays of the matrix it was copied from */
+  trs_plan_info info;  /* of a plan of the library, timed or not */
   double *b, *x, create_seconds, peak_bytes;
 } measurement;
 
-/* A peer that refuses a system is left out of it; that one of ours does is a failure. */
+/* A peer that refuses a system is left out of it; a refusal by the library is a failure. */
 static int refuse(bench_runner *r, const bench_system *system) {
   if (r->ctx) return leave_library(system->name);
   notify("bench: %s: without oneMKL, which refuses it", system->name);
@@ -38,7 +38,7 @@ static int refuse(bench_runner *r, const bench_system *system) {
 
 /* ---- Before the solves ---- */
 
-/* The matrix object itself, from arrays that stay where they are. */
+/* Only the matrix object, over arrays that stay in place. */
 static trs_status borrow(measurement *m, trs_matrix **copy) {
   const bench_system *s = &m->system;
   const int64_t *ptr;
@@ -58,7 +58,7 @@ static trs_status borrow(measurement *m, trs_matrix **copy) {
   return status;
 }
 
-/* What the library held at most during the analysis, where that is more than ever before. */
+/* The library's peak memory during the analysis, if it exceeds all earlier peaks. */
 static trs_status analyze_once(bench_runner *r, const bench_system *s) {
   int64_t held, peak_before, now, peak;
   trs_options how = {.struct_size = sizeof(trs_options), .method = r->asked, .nrhs = s->nrhs};
@@ -144,7 +144,7 @@ static int judge(bench_runner *r, const measurement *m) {
   return -1;
 }
 
-/* Old answers do not count.  Not with NaN: MKL's threaded sweeps multiply what x held by zero. */
+/* Invalidates old answers.  Not with NaN: MKL's threaded sweeps multiply the previous x by zero. */
 static void spoil(const measurement *m) {
   for (int64_t i = 0; i < m->system.info.nrows * m->system.nrhs; i++) m->x[i] = 1e100;
 }
@@ -213,7 +213,7 @@ static int measure(bench_rows *rows, measurement *m, double seconds) {
   }
   spoil(m);
   if (code < 0) code = run_rounds(m, seconds);
-  m->peak_bytes = bench_peak_bytes(); /* before the bound, whose buffers count for nobody */
+  m->peak_bytes = bench_peak_bytes(); /* before the bound, whose buffers must not count */
   if (code < 0) code = add_rows(rows, m);
   for (int i = 0; i < m->all->count; i++) {
     bench_mkl_free(&m->all->runner[i].mkl);

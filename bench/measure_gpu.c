@@ -1,8 +1,9 @@
-/* measure_gpu.c - times methods of a GPU and cuSPARSE on one system, on the same device arrays.
- * Analyses and updates: by the host's clock, the device idle before and after; the first of each
- * runner is kept apart, since it loads kernels and takes memory.  Solves: batches of them between
- * two events on the default stream, in rounds, every runner in each, so that a machine that drifts
- * does so for all.  The last round begins with spoilt solutions, and ends with a check of them. */
+/* measure_gpu.c - times methods of a GPU and cuSPARSE on one system, with the same device arrays.
+ * Analyses and updates: by the host's clock, with the device idle before and after; the first of
+ * each runner is recorded separately, because it loads kernels and allocates memory.  Solves:
+ * batches between two events on the default stream, in rounds that include every runner, so that
+ * drift of the machine affects all.  The last round starts with invalid solutions, and ends with
+ * their check. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,7 +22,7 @@
 
 enum { FRESH = 3, ROUNDS = 5, LEAST_SAMPLES = 3, MOST_IN_BATCH = 32, LATENCIES = 5, PATIENCE = 4 };
 static const double SAMPLE = 200e-6, LONG_ANALYSIS = 0.25; /* seconds */
-enum { SPOILT = 0x7b }; /* a byte of which large, finite values are made */
+enum { SPOILT = 0x7b }; /* a byte whose repetition gives large, finite values */
 
 /* ---- Runners that fail ---- */
 
@@ -29,7 +30,7 @@ static void say_without(const bench_runner *r, const bench_gpu *gpu, const char 
   notify("bench: %s: without %s: %s", gpu->system->name, r->method, why);
 }
 
-/* A method that does not solve such systems is left out; a failure of Trireme's is a result. */
+/* A method that does not support the system is left out; a failure of Trireme is a result. */
 static void give_up(bench_runner *r, const bench_gpu *gpu) {
   const trs_error *error = trs_last_error();
   const char *why = r->ctx ? bench_cuda_error() : bench_cusparse_error();
@@ -126,7 +127,7 @@ static bool wait_for(bench_runner *r) {
   return r->ctx ? !trs_plan_wait(r->plan) && idle : idle;
 }
 
-/* Seconds of one solve among count; negative: it failed. */
+/* Seconds per solve of count solves; negative: a failure. */
 static double time_batch(bench_runner *r, const bench_gpu *gpu, int64_t count) {
   bool good = bench_cuda_start();
   for (int64_t k = 0; k < count && good; k++) good = solve(r, gpu);
@@ -139,7 +140,7 @@ static int64_t batch_for(double seconds) {
   return seconds >= SAMPLE ? 1 : (int64_t)ceil(SAMPLE / seconds);
 }
 
-/* At least one sample, three unless they are long, and more while there is time. */
+/* At least one sample, three unless they are long, and more if time permits. */
 static bool run_samples(bench_runner *r, const bench_gpu *gpu, double seconds) {
   int64_t first = r->repeats, most = first + BENCH_MOST_REPEATS / ROUNDS;
   if (!solve(r, gpu) || !wait_for(r)) return false; /* not counted */
@@ -181,7 +182,7 @@ static bool time_latency(bench_runner *r, const bench_gpu *gpu) {
 
 /* ---- The answers ---- */
 
-/* Old answers do not count: the answer to be checked is of a solve into spoilt memory. */
+/* Invalidates old answers: the checked answer is of a solve into memory with invalid contents. */
 static bool fetch(bench_runner *r, const bench_gpu *g, bench_check *check, size_t bytes) {
   size_t whole = (size_t)(g->n * g->nrhs) * g->size;
   check->x = malloc(bytes + 1);
@@ -189,8 +190,8 @@ static bool fetch(bench_runner *r, const bench_gpu *g, bench_check *check, size_
          wait_for(r) && bench_gpu_columns(g, g->x, check->x) && time_latency(r, g);
 }
 
-/* Values stored as floats are judged by norm: what is below a float's range is lost, and in a row
- * of such values that is all of it. */
+/* Values stored as floats are judged by norm: values below a float's range are lost, and a row may
+ * consist of such values only. */
 static bench_check check_of(bench_runner *r, const bench_gpu *gpu, const void *b) {
   bool stored = r->store == TRS_STORE_FLOAT;
   return (bench_check){.system = gpu->system,
@@ -244,7 +245,7 @@ static void describe_peer(bench_row *row, const bench_runner *r) {
   snprintf(row->reason, sizeof row->reason, "%s", bench_cusparse_version());
 }
 
-/* The bound is the system's: any plan of ours that solves it tells. */
+/* The bound is a property of the system: any plan of the library that solves it provides it. */
 static void find_bound(bench_runners *all, bench_gpu *gpu) {
   for (int i = 0; i < all->count && gpu->nrhs == 1 && isnan(gpu->bound); i++) {
     bench_runner *r = &all->runner[i];

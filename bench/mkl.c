@@ -1,5 +1,5 @@
-/* mkl.c - oneMKL's inspector and executor as a peer, opened at run time: nothing of it is needed to
- * build.  The names and numbers below are those of its documented C interface with 32-bit integers,
+/* mkl.c - oneMKL's inspector and executor as a peer, opened at run time: the build does not need
+ * it.  The names and numbers below are those of its documented C interface with 32-bit integers,
  * the default of libmkl_rt. */
 #include "mkl.h"
 
@@ -46,14 +46,14 @@ static bool find_all(void) {
 const char *bench_mkl_load(void) {
   static const char *const names[] = {"libmkl_rt.so.3", "libmkl_rt.so.2", "libmkl_rt.so", NULL};
   if (mkl.library) return NULL;
-  /* Its threads spin 200 ms behind every solve unless told otherwise, and would disturb the
-   * runner that is timed next; 2 ms still bridges the gaps between its own solves. */
+  /* By default its threads spin for 200 ms after every solve, which would disturb the next runner;
+   * 2 ms still bridge the gaps between its own solves. */
   setenv("KMP_BLOCKTIME", "2", 0);
   const char *missing;
   mkl.library = bench_library_open("TRIREME_MKL", names, &missing);
   if (missing) return missing;
   if (!find_all()) return "libmkl_rt lacks the sparse solves";
-  mkl.set_dynamic(0); /* as many threads as were asked for */
+  mkl.set_dynamic(0); /* as many threads as requested */
   return NULL;
 }
 
@@ -89,7 +89,7 @@ bool bench_mkl_create(bench_mkl *m) {
   const void *val;
   int n = (int)m->system->info.nrows;
   trs_matrix_get_arrays(m->system->T, NULL, &idx, &val);
-  /* It only reads them, though its interface does not say so. */
+  /* It only reads them, although its interface does not declare them const. */
   return !mkl.create(&m->handle, BASE_ZERO, n, n, m->ptr, m->ptr + 1, (int *)(uintptr_t)idx,
                      (double *)(uintptr_t)val);
 }

@@ -12,11 +12,11 @@ typedef struct bench_mkl {
   const bench_system *system;
 } bench_mkl;
 
-/* Why it is not there, or NULL. */
+/* Why oneMKL is unavailable, or NULL. */
 const char *bench_mkl_load(void);
 const char *bench_mkl_version(void);
 void bench_mkl_threads(int threads);
-/* Pointers as MKL wants them; create and analyse are timed apart.  False: MKL refused. */
+/* Pointers in MKL's format; create and analyse are timed separately.  False: MKL refused. */
 bool bench_mkl_prepare(bench_mkl *mkl, const bench_system *system);
 bool bench_mkl_create(bench_mkl *mkl);
 bool bench_mkl_analyze(bench_mkl *mkl);

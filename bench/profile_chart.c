@@ -12,7 +12,7 @@
 #include "sort.h"
 #include "svg.h"
 
-static const double LARGEST = 50; /* factor that the axis shows at most */
+static const double LARGEST = 50; /* largest factor on the axis */
 
 static void close_profile(bench_profile *profile) {
   free(profile->panel);
@@ -40,8 +40,8 @@ int bench_profile_panel(bench_profile *profile, const char *label) {
 
 static bool counts(double seconds) { return seconds > 0 && !isinf(seconds); }
 
-/* How many times as long a method takes as the fastest on a system; INFINITY: no answer, NAN: no
- * method has one. */
+/* The time of a method relative to the fastest on a system; INFINITY: no answer, NAN: no method has
+ * one. */
 static double factor_of(const bench_profile *profile, int64_t row, int series) {
   const double *seconds = profile->seconds + row * profile->series;
   double least = INFINITY;
@@ -72,7 +72,7 @@ static int64_t gather(const bench_profile *profile, int panel, int series, doubl
   return count;
 }
 
-/* A step upwards at each factor, and on to the right edge. */
+/* One step upwards at each factor, then on to the right edge. */
 static void draw_curve(FILE *svg, const svg_panel *p, int series, const double *factor,
                        int64_t count, double largest) {
   double y = p->y + p->height;

@@ -1,5 +1,5 @@
-/* ratio_chart.c - ratios as an SVG: one line a system, a bar from 1 and a dot for each series, on a
- * logarithmic scale; above them the geometric means.  Where the page has no room for all systems it
+/* ratio_chart.c - ratios as an SVG: one line per system, with a bar from 1 and a dot per series, on
+ * a logarithmic scale; above them the geometric means.  If the page is too small for all systems it
  * shows those whose ratios are farthest from 1. */
 #include <math.h>
 #include <stdio.h>
@@ -19,7 +19,7 @@ int bench_chart_open(bench_chart *chart, int64_t rows) {
   return svg_room(rows, &chart->label, (size_t)(rows * chart->series), &chart->value);
 }
 
-/* ---- The systems that are shown ---- */
+/* ---- The systems shown ---- */
 
 static double distance_of(const bench_chart *chart, int64_t row) {
   double most = 0;
@@ -30,7 +30,7 @@ static double distance_of(const bench_chart *chart, int64_t row) {
   return most;
 }
 
-/* The distance from 1 that a system has at least to be one of *shown. */
+/* The least distance from 1 of the *shown systems. */
 static double least_distance(const bench_chart *chart, int64_t room, int64_t *shown) {
   double *distance = malloc(((size_t)chart->rows + 1) * sizeof *distance), least = 0;
   *shown = chart->rows;
@@ -56,7 +56,7 @@ static double place_of(const scale *s, double value) {
   return LEFT + (SVG_WIDTH - SVG_MARGIN - LEFT) * log(value / s->low) / log(s->high / s->low);
 }
 
-/* Ratios from the smallest to the largest, 1 and a tenth more always inside. */
+/* From the smallest to the largest ratio, always with 1 and a margin of a tenth. */
 static scale scale_of(const bench_chart *chart) {
   scale s = {.low = 1 / 1.25, .high = 1.25};
   for (int64_t i = 0; i < chart->rows * chart->series; i++) {

@@ -1,4 +1,4 @@
-/* row.h - a result: one type for every experiment, one JSON object per line. */
+/* row.h - a result: one type for all experiments, one JSON object per line. */
 #ifndef TRIREME_BENCH_ROW_H
 #define TRIREME_BENCH_ROW_H
 
@@ -6,8 +6,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-/* Which members a row has: those of a triangular solve, of a relaxation (W21), or of a solve on
- * ranks (L23). */
+/* The kind of a row: a triangular solve, a relaxation (W21), or a solve on ranks (L23). */
 typedef enum bench_row_type {
   BENCH_SOLVE_ROW = 1,
   BENCH_RELAX_ROW = 2,
@@ -27,20 +26,20 @@ typedef enum l23_value {
 #undef VALUE
 
 typedef struct bench_row {
-  /* Of every row. */
+  /* In every row. */
   char suite[64], matrix[192], method[64];
-  int64_t n, nrhs, threads, bytes; /* threads: of a CPU, or the number of GPUs */
+  int64_t n, nrhs, threads, bytes; /* threads: of a CPU; else the number of GPUs */
   bool wrong;
 
-  /* Of solves and relaxations; times are seconds, NAN: does not apply. */
+  /* For solves and relaxations; times are seconds, NAN: does not apply. */
   char backend[8]; /* cpu, cuda */
   double create, update, gbs;
 
-  /* Of solves. */
+  /* For solves. */
   char chosen[64], scalar[16], reason[320];
   char layout[8], values[8]; /* column, row; own, drawn */
-  char place[8];             /* several GPUs: where b and x lie: first (GPU), spread */
-  char plan[512];            /* what the plan says of itself */
+  char place[8];             /* several GPUs: location of b and x: first (GPU), spread */
+  char plan[512];            /* the plan's description */
   bool upper;
   int64_t nnz, levels, repeats, checked;
   double parallelism, dependency;
@@ -48,15 +47,15 @@ typedef struct bench_row {
   double componentwise, normwise;
   double matrix_bytes, plan_bytes, vector_bytes, analysis_peak, process_peak, limit_bytes;
 
-  /* Of relaxations: n is the number of block rows. */
+  /* For relaxations: n is the number of block rows. */
   char store[8];
   int64_t blocks, block_size, colours, sweeps;
   double sweep, copy_gbs, rounding, residual;
   double speedup;    /* over one GPU */
-  double difference; /* of x from the CPU's, relative to the largest */
-  int same_bits;     /* as on one GPU; -1: not looked at */
+  double difference; /* largest difference of x from the CPU's, relative to the largest x */
+  int same_bits;     /* equal to that of one GPU; -1: not compared */
 
-  /* Of solves on ranks. */
+  /* For solves on ranks. */
   char kind[12]; /* real, smpi, loggp; with GPUs: gpu, a GPU for each rank; shared, several ranks
                     on one; composed, ranks timed one by one and the exchange modelled;
                     modelled, by trireme-simulate */
@@ -73,31 +72,31 @@ typedef struct bench_rows {
   int64_t count, room;
 } bench_rows;
 
-/* Functions that return an int return -1, or how to leave. */
+/* Functions that return an int return -1, or the exit code. */
 int bench_rows_add(bench_rows *rows, const bench_row *row);
-/* A row from a line of JSON; where: what a failure names it. */
+/* Reads a row from a line of JSON; where: its name in error messages. */
 int bench_rows_add_line(bench_rows *rows, const char *where, const char *line);
 int bench_rows_read(bench_rows *rows, const char *path);
 void bench_rows_free(bench_rows *rows);
-/* With commit, machine and date before what the row has. */
+/* Writes commit, machine and date before the row's own members. */
 void bench_row_write(FILE *stream, const bench_row *row);
 
-/* A row without measurements: NAN, and the usual texts. */
+/* A row without measurements: NAN, and the default texts. */
 bench_row bench_row_empty(void);
 bench_row_type bench_type_of(const bench_row *row);
 bool bench_on_gpu(const bench_row *row);
-/* Seconds that tables compare: the fastest solve on the CPU, the median on a GPU; the fastest
+/* The seconds that tables compare: the fastest solve on the CPU, the median on a GPU; the fastest
  * sweep; the solve of the slowest rank. */
 double bench_row_seconds(const bench_row *row);
-/* Sorts the times of the solves and takes the fastest and the median of them. */
+/* Sorts the times of the solves and sets the fastest and the median. */
 void bench_row_times(bench_row *row, double *seconds, int64_t repeats);
-/* Are the two of one matrix, triangle and type?  And of one layout and number of right-hand sides?
- */
+/* True if both have the same matrix, triangle and type; and the same layout and number of
+ * right-hand sides. */
 bool bench_same_matrix(const bench_row *a, const bench_row *b);
 bool bench_same_system(const bench_row *a, const bench_row *b);
 
-/* The matrix's name as tables show it; of solves the triangle, right-hand sides and type where they
- * are not one and double; of relaxations the blocks; of ranks the grids. */
+/* The matrix's name in tables.  Solves add the triangle, and right-hand sides and type if not one
+ * and double; relaxations add the blocks; ranks add the grids. */
 void bench_label(char *label, size_t size, const bench_row *row);
 
 #endif

@@ -74,7 +74,7 @@ static void shorten(char *name) {
   }
 }
 
-/* A name that is too long is cut, what follows it is not. */
+/* Cuts a name that is too long, but not the text after it. */
 void bench_label(char *label, size_t size, const bench_row *row) {
   char name[sizeof row->matrix], many[24] = "", more[80];
   snprintf(name, sizeof name, "%s", row->matrix);
@@ -98,15 +98,14 @@ void bench_label(char *label, size_t size, const bench_row *row) {
 
 /* ---- One table ---- */
 
-/* COUNT: a double without a fraction; TRUTH: an int, -1 if it is not known; SPREAD: three doubles.
- */
+/* COUNT: a double without a fraction; TRUTH: an int, -1 if unknown; SPREAD: three doubles. */
 typedef enum kind { TEXT, FLAG, WHOLE, REAL, COUNT, TRUTH, SPREAD } kind;
 
 typedef struct field {
   const char *path;
   kind kind;
   size_t offset, size;
-  int types, needed; /* of rows that have it; that must have it when a row is read */
+  int types, needed; /* kinds of rows that have the field; kinds that must have it when read */
 } field;
 
 #define ROW(member, kind) kind, offsetof(bench_row, member), sizeof((bench_row *)0)->member
@@ -127,7 +126,7 @@ static const field of_machine[] = {{"commit", MACHINE(commit, TEXT)},
                                    {"machine.gpu", MACHINE(gpu, TEXT)},
                                    {0}};
 
-/* Keys of one object stand together. */
+/* Keys of one object must be adjacent. */
 static const field of_row[] = {{"suite", ROW(suite, TEXT), SOLVE | RELAX, 0},
                                {"kind", ROW(kind, TEXT), RANKS, RANKS},
                                {"matrix", ROW(matrix, TEXT), ALL, ALL},
@@ -147,7 +146,7 @@ static const field of_row[] = {{"suite", ROW(suite, TEXT), SOLVE | RELAX, 0},
                                {"chosen", ROW(chosen, TEXT), SOLVE, 0},
                                {"plan", ROW(plan, TEXT), SOLVE, 0},
                                {"threads", ROW(threads, WHOLE), SOLVE | RELAX, SOLVE},
-                               {"gpus", ROW(threads, WHOLE), 0, 0}, /* of older relaxations */
+                               {"gpus", ROW(threads, WHOLE), 0, 0}, /* in older relaxations */
                                {"place", ROW(place, TEXT), SOLVE, 0},
                                {"scalar", ROW(scalar, TEXT), SOLVE, SOLVE},
                                {"trees", ROW(trees, TEXT), RANKS, 0},
@@ -282,7 +281,7 @@ void bench_row_write(FILE *stream, const bench_row *row) {
   before = write_fields(stream, of_row, row, (int)bench_type_of(row), "trireme");
   bench_json_end(stream, before);
   fprintf(stream, "}\n");
-  fflush(stream); /* a run that is broken off keeps its rows */
+  fflush(stream); /* an interrupted run keeps its rows */
 }
 
 /* ---- Reading ---- */
@@ -340,7 +339,7 @@ static const char *put_number(reading *r, const field *f, const bench_json_value
   return NULL;
 }
 
-/* True if path is the field's, or that of a part of a spread. */
+/* True if path is the field's path, or that of a part of a spread. */
 static bool is_path(const field *f, const char *path) {
   size_t length = strlen(f->path);
   if (f->kind == SPREAD) return !strncmp(path, f->path, length) && path[length] == '.';
@@ -359,8 +358,8 @@ static const char *put(void *user, const char *path, const bench_json_value *val
   return NULL;
 }
 
-/* "+inverted" behind the matrix of a solve on ranks says that separators are; older rows of a
- * relaxation on the CPU name no variant. */
+/* "+inverted" after the matrix of a solve on ranks means that separators are inverted; older rows
+ * of a relaxation on the CPU name no variant. */
 static void complete(bench_row *row) {
   static const char tail[] = "+inverted";
   size_t length = strlen(row->matrix), end = sizeof tail - 1;

@@ -9,7 +9,7 @@
 
 #include "run.h"
 
-/* The share of the run that the system in work is, and the part of it that is being done. */
+/* The current system's fraction of the run, and the current part of that fraction. */
 static struct {
   double begin, span;
   int part, parts;

@@ -1,4 +1,4 @@
-/* runner.h - the methods and libraries that are timed on systems of a suite. */
+/* runner.h - the methods and libraries to time on the systems of a suite. */
 #ifndef TRIREME_BENCH_RUNNER_H
 #define TRIREME_BENCH_RUNNER_H
 
@@ -16,8 +16,8 @@
 enum { BENCH_MOST_RUNNERS = 32, BENCH_MOST_REPEATS = 1000 };
 
 typedef struct bench_runner {
-  char method[64]; /* in tables and results */
-  char asked[64];  /* of the library */
+  char method[64]; /* name in tables and results */
+  char asked[64];  /* name in the library */
   int threads;
   trs_store store;
   bool tune;
@@ -36,22 +36,22 @@ typedef struct bench_runner {
 typedef struct bench_runners {
   bench_runner *runner;
   int count;
-  trs_context *gpu; /* of all runners on a GPU; NULL: none of ours is there */
+  trs_context *gpu; /* of all runners on a GPU; NULL: only peers */
 } bench_runners;
 
-/* Room for runners.  They return -1, or how to leave. */
+/* Allocates runners.  These functions return -1, or the exit code. */
 int bench_runners_reserve(bench_runners *all);
 int bench_runners_open(bench_runners *all, const bench_settings *set);
 void bench_runners_close(bench_runners *all);
-/* The next runner, or NULL: there is no room for more. */
+/* The next runner, or NULL: the limit is reached. */
 bench_runner *bench_runners_add(bench_runners *all, const char *name, int threads);
-/* Is the method, with or without parameters behind it, in the library's list (or auto)? */
+/* True if the method, with or without parameters, is in the library's list (or auto). */
 bool bench_is_method(const char *name);
-/* The methods of a list such as --methods, one by one; false at its end. */
+/* The methods of a list such as --methods, in sequence; false at its end. */
 bool bench_next_method(const char **list, char *name, size_t size);
 int bench_leave_unknown(const char *name);
 
-/* Times every runner on the system and adds a row for each.  Returns -1, or how to leave. */
+/* Times every runner on the system and adds a row per runner.  Returns -1, or the exit code. */
 int bench_measure(bench_rows *rows, bench_runners *all, const bench_system *system, double seconds);
 int bench_measure_gpu(bench_rows *rows, bench_runners *all, bench_gpu *gpu, int64_t nrhs,
                       double seconds);

@@ -60,7 +60,7 @@ bool bench_next_method(const char **list, char *name, size_t size) {
 
 /* ---- On the CPU ---- */
 
-/* serial has one thread; auto gets the most, once; the rest every count. */
+/* serial has one thread; auto gets the largest number, once; the others every number. */
 static int add_on_threads(bench_runners *all, const char *name, int threads) {
   char where[32] = "serial";
   bool alone = !strcmp(name, "serial") || (!strcmp(name, "auto") && threads == 1);
@@ -128,7 +128,7 @@ static int add_narrow(bench_runners *all, const bench_settings *set) {
   return -1;
 }
 
-/* cuSPARSE where it is wanted: a run without it goes on where others are to be timed. */
+/* Adds cuSPARSE if requested; if it is unavailable, the run continues if other runners exist. */
 static int load_peer(bench_runners *all) {
   int kept = 0;
   const char *missing = bench_cusparse_load();
@@ -149,7 +149,7 @@ static bool has_peer(const bench_runners *all) {
   return false;
 }
 
-/* Newer algorithms of cuSPARSE's that the loaded library has. */
+/* Newer algorithms of cuSPARSE that the loaded library has. */
 static int add_newer(bench_runners *all, const bench_settings *set) {
   int code = -1;
   for (int k = 1; k < bench_cusparse_known() && code < 0; k++)

@@ -1,4 +1,4 @@
-/* settings.h - what the command line of trireme-bench says. */
+/* settings.h - the command line of trireme-bench. */
 #ifndef TRIREME_BENCH_SETTINGS_H
 #define TRIREME_BENCH_SETTINGS_H
 
@@ -26,7 +26,7 @@ typedef struct bench_settings {
   bool json, list, tune, markdown;
 } bench_settings;
 
-/* Numbers from 1 to limit, with commas between.  Returns -1, or how to leave. */
+/* Numbers from 1 to limit, separated by commas.  Returns -1, or the exit code. */
 int bench_counts_parse(bench_counts *counts, const char *option, const char *list, int64_t limit);
 
 #endif

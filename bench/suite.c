@@ -1,5 +1,5 @@
-/* suite.c - suites are text files, one matrix a line, "#" begins a comment.  A name is looked for
- * in TRIREME_SUITES, then beside the installed command, or, in a build tree, beside the built one.
+/* suite.c - suites are text files, one matrix per line; "#" starts a comment.  A name is searched
+ * in TRIREME_SUITES, then beside the installed command or, in a build tree, beside the built one.
  */
 #include "suite.h"
 

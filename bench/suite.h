@@ -10,7 +10,7 @@ typedef struct bench_suite {
   int64_t count;
 } bench_suite;
 
-/* The name of a suite, the path of one, or one entry.  Returns -1, or how to leave. */
+/* The name of a suite, the path of one, or one entry.  Returns -1, or the exit code. */
 int bench_suite_read(bench_suite *suite, const char *name);
 void bench_suite_free(bench_suite *suite);
 /* Prints its entries; NULL: the suites. */

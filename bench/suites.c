@@ -1,5 +1,5 @@
-/* suites.c - the methods on a suite, on the CPU or on a GPU, beside oneMKL or cuSPARSE: a line per
- * system, then the means. */
+/* suites.c - the methods on a suite, on the CPU or on a GPU, beside oneMKL or cuSPARSE: one line
+ * per system, then the means. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,7 +16,7 @@
 #include "system.h"
 #include "tables.h"
 
-/* Threads that share their cores wait for one another much longer than they work. */
+/* Threads that share their cores wait for each other much longer than they work. */
 static void warn_of_load(void) {
   double load = bench_machine_look()->load;
   if (load > 0.5) notify("bench: the load is %.1f before the run: times will be off", load);
@@ -96,7 +96,7 @@ int bench_suites(const bench_settings *set) {
   return bench_run_close(&run, code);
 }
 
-/* Where a file holds rows of CPU and GPU, they come one behind the other. */
+/* Rows of CPU and GPU in one file are reported in sequence. */
 void bench_suites_report(const bench_rows *rows, bool markdown) {
   (void)markdown; /* as always from a file */
   bench_groups groups[2] = {0};
@@ -107,7 +107,7 @@ void bench_suites_report(const bench_rows *rows, bool markdown) {
   for (int k = 0; k < 2; k++) free(groups[k].group);
 }
 
-/* The GPU's where there are both. */
+/* The GPU's rows if the file has both. */
 int bench_suites_draw(const bench_rows *rows, const char *path) {
   bench_groups groups;
   bool gpu = false;

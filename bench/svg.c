@@ -1,5 +1,5 @@
-/* svg.c - the parts that all charts share.  Every chart is one file without scripts, fonts or
- * links; widths of text are estimates, since only the viewer knows the font. */
+/* svg.c - the parts that all charts share.  Each chart is one file without scripts, fonts or links;
+ * widths of text are estimates, because only the viewer knows the font. */
 #include "svg.h"
 
 #include <math.h>
@@ -62,7 +62,7 @@ void bench_svg_path(char *path, size_t size, const char *prefix, const char *nam
 
 /* ---- The head ---- */
 
-/* Moves to the next line where width is not left on this one. */
+/* Moves to the next line if this one has less than width left. */
 static void flow(double *x, double *y, double width) {
   if (*x > SVG_MARGIN && *x + width > SVG_WIDTH - SVG_MARGIN) {
     *x = SVG_MARGIN;
@@ -97,7 +97,7 @@ static double draw_legend(FILE *svg, const svg_page *page, double y) {
   return y;
 }
 
-/* Draws the subtitle in as many lines as it takes, or measures it; returns the next line. */
+/* Draws the subtitle in as many lines as needed, or measures it; returns the next line. */
 static double draw_subtitle(FILE *svg, const char *words, double y) {
   enum { MOST = 132 }; /* letters of a line */
   while (*words) {
@@ -181,7 +181,7 @@ void svg_frame(FILE *svg, const svg_panel *p, const char *label, const char *x_a
 
 /* ---- Ticks ---- */
 
-/* As many numbers of a decade as the axis has room for; 0 ends them. */
+/* As many numbers of a decade as the axis has space for; 0 ends them. */
 static const double *numbers_of(double low, double high, double pixels) {
   static const double tenths[] = {1, 1.1, 1.2, 1.3, 1.4, 1.5, 1.6, 1.7, 1.8, 1.9,
                                   2, 2.5, 3,   4,   5,   6,   7,   8,   9,   0},

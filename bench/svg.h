@@ -1,5 +1,5 @@
-/* svg.h - the parts that all charts of trireme bench share: the page with its head and legend,
- * the places of panels, text, and ticks on a logarithmic axis. */
+/* svg.h - the parts that all charts of trireme bench share: the page with its head and legend, the
+ * positions of panels, text, and ticks on a logarithmic axis. */
 #ifndef TRIREME_BENCH_SVG_H
 #define TRIREME_BENCH_SVG_H
 
@@ -15,32 +15,32 @@ typedef struct svg_page {
   double body;            /* height below the head */
 } svg_page;
 
-/* Room for values, which are NAN, or NULL; room for labels too.  Returns -1, or how to leave; then
- * there is none. */
+/* Allocates values, which are NAN, or NULL; and labels.  Returns -1, or the exit code; then nothing
+ * is allocated. */
 double *svg_values(size_t count);
 int svg_room(int64_t labels, char (**label)[64], size_t values, double **value);
 
-/* How high title, subtitle and legend are. */
+/* The height of title, subtitle and legend. */
 double svg_head_height(const svg_page *page);
 void svg_head(FILE *svg, const svg_page *page);
 
 /* The plot area of a panel, its axes' labels outside. */
 typedef struct svg_panel {
-  double x, y, width, height; /* of the corner at the top left */
+  double x, y, width, height; /* the corner at the top left */
 } svg_panel;
 
-/* How high panels are together below a head, and where one of them is. */
+/* The total height of panels below a head; the position of one of them. */
 double svg_panels_height(int64_t panels, double head);
 svg_panel svg_panel_at(int64_t panels, int64_t at, double head);
 
 void svg_text(FILE *svg, const char *class, double x, double y, const char *anchor,
               const char *words);
-/* Lines across a panel and their numbers on its left, and along its bottom. */
+/* Lines across a panel, with their numbers on its left, and along its bottom. */
 void svg_tick_left(FILE *svg, const svg_panel *p, double y, const char *words);
 void svg_tick_below(FILE *svg, const svg_panel *p, double x, const char *words);
 void svg_frame(FILE *svg, const svg_panel *p, const char *label, const char *x_axis);
 
-/* The next round number above value on an axis from low to high that is pixels long. */
+/* The next round number above value on an axis from low to high of the given length in pixels. */
 double svg_next_tick(double value, double low, double high, double pixels);
 
 #endif

@@ -15,7 +15,7 @@
 #include "leave.h"
 #include "output.h"
 
-/* Takes "WORD:" off the text if it is one of the words, and says which; or -1. */
+/* Removes "WORD:" from the text if it is one of the words, and returns its index; or -1. */
 static int take_word(const char **text, const char *const words[], int count) {
   size_t length = strcspn(*text, ":");
   for (int i = 0; i < count; i++)
@@ -26,7 +26,7 @@ static int take_word(const char **text, const char *const words[], int count) {
   return -1;
 }
 
-/* A file that is not there may be there unpacked. */
+/* If a file does not exist, its uncompressed version may. */
 static bool find_file(char *path) {
   static const char ending[] = ".gz";
   size_t length = strlen(path), tail = sizeof ending - 1;
@@ -75,7 +75,7 @@ static bool find_pattern(char *path, size_t size, const char *entry) {
   return false;
 }
 
-/* What this build was made without is no failure of a benchmark. */
+/* A feature missing in this build is no failure of a benchmark. */
 static trs_status forgive(trs_status status, char *skipped, size_t size) {
   if (status != TRS_ERROR_UNSUPPORTED) return status;
   snprintf(skipped, size, "%s", trs_last_error()->message);

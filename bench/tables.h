@@ -1,4 +1,4 @@
-/* tables.h - a line per system while a run goes on, and tables of all rows. */
+/* tables.h - one line per system during a run, and tables of all rows. */
 #ifndef TRIREME_BENCH_TABLES_H
 #define TRIREME_BENCH_TABLES_H
 
@@ -6,7 +6,7 @@
 #include "row.h"
 #include "runner.h"
 
-/* The line of the system whose rows begin at first. */
+/* The line of the system whose rows start at first. */
 void bench_live_head(const bench_runners *all);
 void bench_live_line(const bench_rows *rows, int64_t first);
 void bench_gpu_live_head(const bench_runners *all);
@@ -14,7 +14,7 @@ void bench_gpu_live_line(const bench_runners *all, const bench_rows *rows, int64
 
 void bench_cpu_tables(const bench_groups *groups);
 void bench_gpu_tables(const bench_groups *groups, const bench_rows *rows);
-/* The performance profile of groups that are from a GPU, or not. */
+/* The performance profile of the groups of a GPU, or of the others. */
 int bench_draw(const bench_groups *groups, bool gpu, const char *path);
 
 #endif

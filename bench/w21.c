@@ -1,5 +1,6 @@
 /* w21.c - trireme bench w21: W21's case, n_iter = 15.  On the CPU: bandwidth of the sweeps for
- * every way of storing and number of threads, beside what a copy moves on as many threads here. */
+ * every storage format and number of threads, beside the bandwidth of a copy with as many threads
+ * on the same machine. */
 #include <math.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -18,7 +19,7 @@
 enum { ROUNDS = 5, MOST_THREADS = 1024, NSTORES = TRS_RELAX_BFLOAT + 1 };
 static const char CASE[] = "gen:wingmesh:1100000";
 
-/* ---- What memory gives: a copy, counted once read and once written ---- */
+/* ---- Memory bandwidth: a copy, counted as one read and one write ---- */
 
 typedef struct copy_job {
   double *to;
@@ -32,7 +33,7 @@ static void *copy_share(void *pointer) {
   return NULL;
 }
 
-/* Seconds of one copy, or NAN; starting the threads is a thousandth of it. */
+/* Seconds of one copy, or NAN; starting the threads takes a thousandth of it. */
 static double time_copy(double *to, const double *from, int64_t count, int threads) {
   pthread_t thread[MOST_THREADS];
   copy_job job[MOST_THREADS];

@@ -1,7 +1,7 @@
-/* w21_gpu.c - trireme bench w21 --backend cuda: W21's case on a GPU: W21's six variants and
- * the library's own, every way of storing, block sizes 3 to 8, and cuSPARSE with cuBLAS, beside
- * what a copy moves there.  x and b lie in device memory; each result is held against the sweeps of
- * the CPU. */
+/* w21_gpu.c - trireme bench w21 --backend cuda: W21's case on a GPU: W21's six variants and the
+ * library's own, all storage formats, block sizes 3 to 8, and cuSPARSE with cuBLAS, beside the
+ * bandwidth of a copy on the same GPU.  x and b are in device memory; each result is compared with
+ * the sweeps of the CPU. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,7 +21,7 @@ static const char ALL_VARIANTS[] =
     "warp-row,warp-row-l2,warp-row-l2-async,warp-six-rows,warp-six-rows-l2,warp-six-rows-l2-async,"
     "auto";
 
-/* A block matrix on the host, column-major blocks in float, and what the CPU makes of it. */
+/* A block matrix on the host, with column-major blocks in float, and the CPU's result. */
 typedef struct block_matrix {
   int64_t n, *ptr;
   int32_t *idx;
@@ -44,7 +44,7 @@ typedef struct bench_case {
   double copy_gbs, residual;
 } bench_case;
 
-/* ---- What a case begins with ---- */
+/* ---- Setup of a case ---- */
 
 static double measure_copy(void) {
   const size_t bytes = (size_t)1 << 31;
@@ -100,7 +100,7 @@ static double residual_of_blocks(const block_matrix *B, const float *x, const fl
   return relative(left, right);
 }
 
-/* The relaxation on both sides, b, what the CPU's sweeps make of it, and what that leaves. */
+/* The relaxation on CPU and GPU, b, the result of the CPU's sweeps, and its residual. */
 static int open_case(bench_case *c) {
   trs_sweep_options o = {.struct_size = sizeof(trs_sweep_options), .sweeps = W21_SWEEPS};
   size_t bytes = (size_t)bytes_of(c);
@@ -128,7 +128,7 @@ static double value(const bench_case *c, const void *array, int64_t i) {
   return c->scalar == TRS_FLOAT ? ((const float *)array)[i] : ((const double *)array)[i];
 }
 
-/* Fetches x and holds it against the CPU's. */
+/* Fetches x and compares it with the CPU's. */
 static double compare(const bench_case *c) {
   double most = 0, worst = 0;
   if (!bench_cuda_get(c->x, c->there_x, (size_t)bytes_of(c))) return NAN;
@@ -184,7 +184,7 @@ typedef struct peer_host {
   float **pointers;
 } peer_host;
 
-/* A block row of A in the order of colours; its blocks stand whole and side by side. */
+/* A block row of A in the order of colours; its blocks are complete and contiguous. */
 static void lay_row(const bench_case *c, const int32_t *position, int64_t p, int64_t *blocks,
                     int64_t *ptr64, const peer_host *h) {
   const int64_t *ptr, row = c->info.row[p];
@@ -208,7 +208,7 @@ static void lay_row(const bench_case *c, const int32_t *position, int64_t p, int
   h->ptr[p + 1] = (int)*blocks;
 }
 
-/* Addresses of each row's piece of an array. */
+/* Addresses of each row's part of an array. */
 static bool upload_pointers(float ***device, float **host, float *array, int64_t rows,
                             int64_t step) {
   for (int64_t p = 0; p < rows; p++) host[p] = array + p * step;
@@ -228,7 +228,7 @@ static bool bring_peer(bench_bsr *m, const peer_host *h, int64_t blocks) {
          upload_pointers(&m->xs, h->pointers, m->x, m->rows, W21_BLOCK);
 }
 
-/* Seconds of a sweep; INFINITY: it failed. */
+/* Seconds of a sweep; INFINITY: a failure. */
 static double sweep_peer(const bench_case *c, const bench_bsr *m) {
   const trs_relax_info *i = &c->info;
   bool good = bench_bsr_factor(m) && bench_cuda_wait();
@@ -245,7 +245,7 @@ static double sweep_peer(const bench_case *c, const bench_bsr *m) {
   return good ? least : INFINITY;
 }
 
-/* x by position, back into the caller's order and on the device for compare. */
+/* Copies x from positions to the caller's order, and to the device for the comparison. */
 static bool return_peer(const bench_case *c, const bench_bsr *m, float *x) {
   double *to = c->x;
   if (!bench_cuda_get(x, m->x, (size_t)c->n * sizeof *x)) return false;
@@ -268,7 +268,7 @@ static void free_peer(bench_bsr *m, peer_host *h, int32_t *position, int64_t *pt
   free(ptr64);
 }
 
-/* On A as the case c has it; all in float. */
+/* On A in the storage of case c; everything is in float. */
 static void run_peer(bench_case *c) {
   const char *missing = bench_bsr_load();
   const size_t rows = (size_t)c->info.nrows, blocks = (size_t)c->info.nblocks;
@@ -322,7 +322,8 @@ static int64_t pattern_of(const trs_matrix *A, int64_t n, int64_t *to_ptr, int32
   return at;
 }
 
-/* Random blocks; each element of a block's diagonal exceeds all of its row together. */
+/* Random blocks; each element of a block on its diagonal exceeds the sum of all other elements in
+ * its row of the matrix. */
 static int fill_blocks(block_matrix *B) {
   int b = B->block;
   int64_t size = (int64_t)b * b, count = B->ptr[B->n] * size;

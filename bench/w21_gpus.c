@@ -1,6 +1,6 @@
-/* w21_gpus.c - trireme bench w21 --backend cuda:0-3: W21's case on the first, the first two, four,
- * ... of several GPUs, stored as mixed and f16: seconds per sweep, and whether x has the bits of
- * one GPU.  x and b lie in the first GPU's memory. */
+/* w21_gpus.c - trireme bench w21 --backend cuda:0-3: W21's case on the first one, two, four, ... of
+ * several GPUs, stored as mixed and f16: seconds per sweep, and whether x has the same bits as on
+ * one GPU.  x and b are in the first GPU's memory. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +16,7 @@ typedef struct several {
   bench_gpu_list gpus;
   double *b, *x, *first;   /* host; first: x of one GPU */
   void *there_b, *there_x; /* device */
-  double one_s;            /* a sweep on one GPU */
+  double one_s;            /* of a sweep on one GPU */
 } several;
 
 static void show(several *s, int count, trs_relax_store store, const trs_relax_info *info,
@@ -78,7 +78,7 @@ static int run_stores(several *s) {
 
 int w21_on_gpus(w21_run *run) {
   several s = {.run = run};
-  trs_context *all = NULL; /* before minutes of reading: whether there are so many */
+  trs_context *all = NULL; /* before minutes of reading: checks that enough GPUs exist */
   int code = bench_gpu_list_find(&s.gpus, run->set->backend);
   if (code < 0) code = bench_gpu_list_open(&s.gpus, s.gpus.count, &all);
   trs_context_destroy(all);

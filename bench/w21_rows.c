@@ -1,4 +1,4 @@
-/* w21_rows.c - what the parts of bench w21 share: the matrix, the time of a sweep on GPUs, rows and
+/* w21_rows.c - shared by the parts of bench w21: the matrix, the time of a sweep on GPUs, rows and
  * their table. */
 #include <math.h>
 #include <stdio.h>
@@ -55,7 +55,7 @@ static void add_number(bench_grid *grid, const char *format, double value) {
   bench_grid_add(grid, text);
 }
 
-/* What x was held against. */
+/* The reference of the comparison of x. */
 static void add_verdict(bench_grid *grid, const bench_row *row) {
   if (row->wrong || row->same_bits == 0)
     bench_grid_add(grid, row->wrong ? "WRONG" : "OTHER BITS");

@@ -1,7 +1,7 @@
-/* x20.c - trireme bench x20: the measurements of X20's Figures 3 and 7 to 10 on a suite of ours:
- * managed memory by the number of GPUs, the four designs beside each other, tasks per GPU, and
- * zerocopy with 32 tasks in all by the number of GPUs against cuSPARSE on one; the systems' metrics
- * of its Table I beside them.  With fewer GPUs than the paper's, on those that there are. */
+/* x20.c - trireme bench x20: the measurements of X20's Figures 3 and 7 to 10 on this project's
+ * suite: managed memory by the number of GPUs, the four designs side by side, tasks per GPU, and
+ * zerocopy with 32 tasks in total by the number of GPUs against cuSPARSE on one; beside them the
+ * systems' metrics of its Table I.  With fewer GPUs than in the paper, it uses those available. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,7 +27,7 @@ typedef enum x20_part {
   X20_UNIFIED, /* managed memory by the number of GPUs */
   X20_DESIGNS,
   X20_TASKS,   /* tasks per GPU */
-  X20_SCALING, /* by the number of GPUs, as many tasks in all */
+  X20_SCALING, /* by the number of GPUs, with a constant total of tasks */
   X20_PARTS
 } x20_part;
 
@@ -47,7 +47,7 @@ static int columns_of(const bench_rows *rows, x20_part part, const bench_row **c
   return bench_distinct(rows, suites[part], 0, bench_same_column, column, MOST_COLUMNS);
 }
 
-/* Seconds of a solve by a column's method on a system; NAN: none, or wrong. */
+/* Seconds of a solve by a column's method on a system; NAN: missing, or wrong. */
 static double seconds_of(const bench_rows *rows, const bench_row *column, const bench_row *system) {
   return bench_median(bench_at(rows, column->suite, system, column));
 }
@@ -96,7 +96,7 @@ static void print_gains(const bench_rows *rows, x20_part part, const char *title
   bench_gains_print(&gains, title, markdown);
 }
 
-/* ---- What the metrics say: Spearman's rank correlation. ---- */
+/* ---- The metrics: Spearman's rank correlation. ---- */
 
 static void rank(const double *value, int count, double *ranks) {
   for (int a = 0; a < count; a++) {
@@ -121,7 +121,7 @@ static double correlation(const double *a, const double *b, int count) {
   return ab / sqrt(aa * bb);
 }
 
-/* X20: where parallelism is high and dependency low, more GPUs gain more. */
+/* X20: if parallelism is high and dependency low, more GPUs gain more. */
 static void print_correlation(const bench_rows *rows, bool markdown) {
   static const char *const heads[] = {"gain", "with parallelism", "with dependency", "systems"};
   static const x20_part parts[] = {X20_DESIGNS, X20_SCALING};
@@ -204,7 +204,7 @@ typedef struct x20 {
   const bench_settings *set;
   bench_gpu_list gpus;
   int count;
-  /* Of so many GPUs; [0] of the first alone, for one-GPU methods. */
+  /* A context per number of GPUs; [0] is the first GPU alone, for one-GPU methods. */
   trs_context *ctx[BENCH_MOST_GPUS + 1];
   bench_runners runners[X20_PARTS];
 } x20;
@@ -226,7 +226,8 @@ static int open_contexts(x20 *x) {
 
 /* ---- Runners ---- */
 
-/* gpus 0: a method of one GPU.  There is room: no part has more than 2 + BENCH_MOST_GPUS. */
+/* gpus 0: a method of one GPU.  The array is large enough: no part has more than 2 +
+ * BENCH_MOST_GPUS. */
 static bench_runner *add(x20 *x, x20_part part, const char *method, int gpus) {
   bench_runner *r = bench_runners_add(&x->runners[part], method, gpus ? gpus : 1);
   r->terse = true;

@@ -1,13 +1,13 @@
-/* gpu.c - sweeps of a grid of GPUs, a supernode column after the other in the order of tickets:
- * what a column waits for was begun before it, so one pass finds all times. */
+/* gpu.c - sweeps of a grid of GPUs, one supernode column after the other in ticket order: a column
+ * waits only for columns that started earlier, so one pass computes all times. */
 #include "simulate/gpu.h"
 
 #include <string.h>
 
-/* h100: fitted to Algorithm 4 on one H100 (docs/experiments.md says how well); links as NVLink and
- * a network of 12.5 GB/s.  a100: L23's machine, Perlmutter: 40 GB A100s, four of them a node, 300
- * GB/s between these and 12.5 to others, by L23; what a block of threads does is taken over from
- * h100. */
+/* h100: fitted to Algorithm 4 on one H100 (docs/experiments.md gives the accuracy); links like
+ * NVLink and a network of 12.5 GB/s.  a100: L23's machine, Perlmutter: 40 GB A100s, four per node,
+ * 300 GB/s between these and 12.5 GB/s to others, according to L23; the rates of a block of threads
+ * are those of h100. */
 static const trs_gpu_machine machines[] = {{.name = "h100",
                                             .blocks = 264,
                                             .task_s = 3e-7,
@@ -47,11 +47,11 @@ typedef struct world {
   trs_tree_shape trees;
   trs_grid_shape shape;
   trs_figures *figures;
-  double *free;  /* of all ranks: when it has nothing left to do */
-  double *told;  /* count: when the last product came to a row's sum */
+  double *free;  /* of all ranks: the time at which a rank has no work left */
+  double *told;  /* count: arrival of the last product of a row's sum */
   double *block; /* px times blocks: when each block of threads is free, the first first */
-  double *bytes; /* px: read in this sweep */
-  double *x;     /* px: when x of a column is at the members of its tree */
+  double *bytes; /* px: bytes read in this sweep */
+  double *x;     /* px: arrival of a column's x at the members of its tree */
   int *member;   /* px */
 } world;
 
@@ -63,12 +63,12 @@ static double wire_s(const world *w, int64_t from, int64_t to, double bytes) {
   return m->far_s + bytes / m->far_bytes_s;
 }
 
-/* A block's seconds for so many numbers of a panel. */
+/* Seconds of one block for the given numbers of a panel. */
 static double numbers_s(const world *w, int which, double numbers) {
   return 8 * numbers / w->m->block_bytes_s[which];
 }
 
-/* The block of threads that is free first is free from `then` on. */
+/* The block of threads that is free first becomes free again at `then`. */
 static void put_back(double *heap, int count, double then) {
   int at = 0;
   for (int next; (next = 2 * at + 1) < count; at = next) {
@@ -88,7 +88,7 @@ typedef struct column {
 
 static int place_of(const world *w, int64_t I) { return (int)(I % w->shape.x); }
 
-/* The root, then the others with blocks, going round from it. */
+/* The root, then the other members with blocks, in cyclic order from the root. */
 static int list_members(const world *w, const column *c) {
   const trs_grid_blocks *blocks = &w->l->blocks[c->which];
   int root = place_of(w, c->K), count = 1;
@@ -101,7 +101,7 @@ static int list_members(const world *w, const column *c) {
   return count;
 }
 
-/* x is at a member: its blocks, row by row.  Gives back when the last is done. */
+/* x has arrived at a member: processes its blocks, row by row.  Returns the time of the last. */
 static double multiply(world *w, const column *c, int place, double now) {
   const trs_grid_blocks *blocks = &w->l->blocks[c->which];
   int64_t first = blocks->ptr[c->K], count = blocks->ptr[c->K + 1] - first;
@@ -144,7 +144,7 @@ static void do_column(world *w, const column *c) {
   }
 }
 
-/* ---- Sweeps, and what is between ---- */
+/* ---- Sweeps, and the exchange between them ---- */
 
 static void begin_sweep(world *w, int z) {
   memset(w->told, 0, (size_t)w->l->count * sizeof *w->told);

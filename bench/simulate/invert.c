@@ -1,13 +1,12 @@
-/* invert.c - what a solve looks like once the diagonal triangle of every separator is inverted, all
- * of its supernodes together.
+/* invert.c - the structure of a solve after the diagonal triangle of every separator is inverted,
+ * all of its supernodes together.
  *
- * A separator S with supernodes K solves T(S,S) x(S) = r(S), a chain as long as it has supernodes.
- * With N = T(S,S)^-1, a dense triangle again, x(S) = N r(S) is a product: every r(K) goes down its
- * column at once, and every x(I) comes together along its row.  As a structure that is two
- * supernodes for each K, with identities on the diagonal: a(K), which collects r(K), and b(K),
- * which has a block N(I,K) from every a(K) with K <= I.  What lies below adds to a(K), and b(K)
- * adds to what lies above; transposed it is U's structure, in which b(K) collects and a(K) is the
- * solution. */
+ * A separator S with supernodes K solves T(S,S) x(S) = r(S), a chain as long as its number of
+ * supernodes.  With N = T(S,S)^-1, again a dense triangle, x(S) = N r(S) is a product: every r(K)
+ * goes down its column at once, and every x(I) is summed along its row.  As a structure, that is
+ * two supernodes per K, with identities on the diagonal: a(K), which collects r(K), and b(K), which
+ * has a block N(I,K) from every a(K) with K <= I.  Supernodes below add to a(K), and b(K) adds to
+ * those above; transposed it is U's structure, in which b(K) collects and a(K) is the solution. */
 #include <string.h>
 
 #include "simulate/symbolic.h"
@@ -16,11 +15,11 @@
 typedef struct worker {
   const trs_symbolic *s;
   trs_symbolic *to;
-  int64_t *last;  /* of each supernode's separator: one behind its last supernode */
-  int32_t *a, *b; /* the same number where nothing is doubled */
+  int64_t *last;  /* per supernode, its separator: the index after its last supernode */
+  int32_t *a, *b; /* the same number if not doubled */
 } worker;
 
-/* Supernodes of one node stand together.  A wide node is cut, as the solver does. */
+/* Supernodes of one node are adjacent.  A wide node is cut, as in the solver. */
 static void find_nodes(worker *w) {
   const trs_symbolic *s = w->s;
   int64_t count = 0;
@@ -67,7 +66,7 @@ static void put(trs_symbolic *to, int64_t *nblocks, int32_t row, int64_t rows) {
   ++*nblocks;
 }
 
-/* By the new columns; with row NULL it counts. */
+/* Sorted by the new columns; with row NULL it only counts. */
 static int64_t visit(const worker *w) {
   const trs_symbolic *s = w->s;
   trs_symbolic *to = w->to;

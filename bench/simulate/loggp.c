@@ -1,13 +1,13 @@
-/* loggp.c - a grid's sweep as events, and the three algorithms made of sweeps. */
+/* loggp.c - a grid's sweep as events, and the three algorithms built from sweeps. */
 #include "simulate/loggp.h"
 
 #include <string.h>
 
-/* ---- Events: messages under way, the earliest first. ---- */
+/* ---- Events: messages in transit, the earliest first. ---- */
 
 typedef struct event {
   double time;
-  int32_t K, place; /* whose x or sum; the receiver */
+  int32_t K, place; /* the supernode of x or sum; the receiver */
   bool sum;
 } event;
 
@@ -48,30 +48,30 @@ typedef struct world {
   trs_tree_shape trees;
   trs_grid_shape shape;
   int64_t nrhs;
-  double *free;         /* of all ranks: when it has nothing left to do */
+  double *free;         /* of all ranks: the time at which a rank has no work left */
   trs_figures *figures; /* of all ranks */
   trs_status status;
 } world;
 
 typedef struct sweep {
   world *w;
-  int which, z, places; /* of the grid */
+  int which, z, places; /* per grid */
   trs_roles role;
-  int64_t count;                 /* supernodes on the grid without a home, and */
-  int32_t *list, *index_of;      /* which; count, the layout's count */
+  int64_t count;                 /* supernodes on the grid without a home: their number, */
+  int32_t *list, *index_of;      /* and list; count, the layout's count */
   int64_t *column_ptr, *row_ptr; /* members of their trees, in its order */
   int32_t *column, *row;         /* places */
-  int32_t *left;                 /* by member of a row: what its sum waits for */
-  int32_t *stack, *waits;        /* count; places */
+  int32_t *left;          /* by member of a row: number of contributions that its sum waits for */
+  int32_t *stack, *waits; /* count; places */
   int64_t nready, nopen;
   int8_t *homes; /* places */
-  int32_t *open; /* count: columns to be multiplied with, */
-  int64_t *used; /* count: and with how many blocks they are */
+  int32_t *open; /* count: columns to multiply, */
+  int64_t *used; /* count: and their number of finished blocks */
   double *local; /* places: seconds for supernodes at home */
   double *local_flops;
   heap events;
-  double now; /* at the place that is looked at, */
-  int place;  /* which is this */
+  double now; /* at the current place, */
+  int place;  /* which is this one */
   trs_figures *f;
 } sweep;
 
@@ -112,12 +112,12 @@ static void list_supernodes(sweep *s) {
   }
 }
 
-/* Members of a tree that is being made: the root, then the others going round from it, those that
- * have nothing but homes behind. */
+/* Members of a tree under construction: the root, then the others in cyclic order from it; members
+ * with only homes come last. */
 typedef struct tree {
   int32_t **member;
   int64_t used, room, begin;
-  int8_t *homes; /* places: nothing but homes */
+  int8_t *homes; /* places: only homes */
 } tree;
 
 static trs_status add_member(tree *t, int place, bool home) {
@@ -203,7 +203,7 @@ static trs_status list_rows(sweep *s) {
   return TRS_SUCCESS;
 }
 
-/* What each place does alone: whole panels, and in L adding to what is elsewhere. */
+/* The work of each place alone: whole panels, and in L additions to rows elsewhere. */
 static void weigh_local(sweep *s) {
   const trs_grid_layout *l = s->w->l;
   int64_t nrhs = s->w->nrhs;
@@ -275,7 +275,7 @@ static void use_column(sweep *s, int64_t K) {
   s->used[s->nopen++] = 0;
 }
 
-/* As multiply_some in sweep.c. */
+/* Like multiply_some in sweep.c. */
 static void multiply_open(sweep *s) {
   const trs_grid_blocks *blocks = &s->w->l->blocks[s->which];
   while (s->nopen > 0 && s->nready == 0) {
@@ -333,8 +333,8 @@ static void sweep_local(sweep *s, int place) {
   s->f->value[TRS_FIGURE_FLOPS + s->which] += s->local_flops[place];
 }
 
-/* What is begun with, by place, as lists through next: rows that wait for nothing, the last first,
- * as the sweep takes them; and columns that were solved before. */
+/* The initial work, by place, as lists through next: rows without dependencies, the last first, in
+ * the order of the sweep; and columns that were solved before. */
 typedef struct beginnings {
   int64_t *row, *column;           /* places: the first, or -1 */
   int64_t *next_row, *next_column; /* by member of a row; by column */
@@ -436,8 +436,8 @@ static trs_status run_sweep(world *w, int which, int z, const trs_roles *role) {
 
 /* ---- Between grids. ---- */
 
-/* Columns of supernodes of at least this height on grid z whose diagonal block a place has, without
- * some halves. */
+/* Columns of supernodes of at least this height on grid z whose diagonal block a place has,
+ * excluding some halves. */
 static void add_shared(const world *w, int z, int height, int without, int64_t *columns) {
   const trs_grid_layout *l = w->l;
   for (int64_t K = 0; K < l->count; K++)
@@ -446,8 +446,8 @@ static void add_shared(const world *w, int z, int height, int without, int64_t *
       columns[trs_place_of(l, w->shape, 0, K, K)] += trs_width(l, K);
 }
 
-/* Sums to which supernodes of the 2^step grids from z on add, in rows that more grids have; a row's
- * columns are those of U's column.  mark[place] is the last row that place was counted for. */
+/* Sums to which supernodes of the 2^step grids from z on add, in rows that more grids share; a
+ * row's columns are those of U's column.  mark[place] is the last row counted for that place. */
 static trs_status add_sums(const world *w, int z, int step, int64_t *columns) {
   const trs_grid_layout *l = w->l;
   const trs_grid_blocks *turned = &l->blocks[1];
@@ -469,7 +469,7 @@ static trs_status add_sums(const world *w, int z, int step, int64_t *columns) {
   return TRS_SUCCESS;
 }
 
-/* What a message between grids does to its sender, and then to its receiver. */
+/* The cost of a message between grids for its sender, then for its receiver. */
 static double send_off(world *w, int64_t from, int64_t to, int64_t columns, int which) {
   const trs_machine *m = w->m;
   int64_t bytes = 8 * columns * w->nrhs;

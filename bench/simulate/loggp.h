@@ -1,9 +1,9 @@
-/* loggp.h - how long a distributed solve takes on more ranks than can be simulated one by one: the
- * task graph of its sweeps, played through in the order of time with LogGP's costs.
+/* loggp.h - the time of a distributed solve on more ranks than can be simulated individually: the
+ * task graph of its sweeps, processed in time order with LogGP's costs.
  *
- * Tasks, messages, trees and the order in which a rank takes them up are those of sweep.c and
- * exchange.c; a rank takes messages as they arrive.  Left out: that messages share links, and that
- * sums are added in a fixed order, for which a product may have to wait. */
+ * Tasks, messages, trees and the order of a rank's work are those of sweep.c and exchange.c; a rank
+ * receives messages as they arrive.  Not modelled: messages that share links, and the fixed order
+ * of addition, for which a product may have to wait. */
 #ifndef TRS_SIMULATE_LOGGP_H
 #define TRS_SIMULATE_LOGGP_H
 

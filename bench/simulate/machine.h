@@ -1,8 +1,8 @@
-/* machine.h - what a simulated machine's cores and messages cost: a node of Cori's Haswell
- * partition with a rank on each of its 32 cores, on which L23 measured.
+/* machine.h - the costs of a simulated machine's cores and messages: a node of Cori's Haswell
+ * partition with one rank on each of its 32 cores, the machine of L23's measurements.
  *
- * The network between nodes is bench/platforms' for SMPI; here are its figures as LogGP has them.
- * bench/results/cluster.md says where they come from. */
+ * bench/platforms defines the network between nodes for SMPI; here are its parameters for LogGP.
+ * bench/results/cluster.md gives their sources. */
 #ifndef TRS_SIMULATE_MACHINE_H
 #define TRS_SIMULATE_MACHINE_H
 
@@ -10,16 +10,16 @@
 
 typedef struct trs_machine {
   /* A core. */
-  double flops; /* a second in a product of matrices */
-  double bytes; /* a second from memory, its share of the node's */
-  double call;  /* seconds that one operation on a block takes beside that */
+  double flops; /* per second, in a product of matrices */
+  double bytes; /* per second from memory, a core's share of the node's bandwidth */
+  double call;  /* seconds of overhead per operation on a block */
   /* A message: LogGP's o, L and G. */
-  double send_s, receive_s;   /* a rank is busy with one, */
-  double copy_s;              /* and with each byte of it, on either side */
-  double hop_s;               /* a link between nodes takes */
-  double near_s;              /* and memory inside one */
-  double byte_s, near_byte_s; /* a byte takes */
-  /* The dragonfly: ranks a node, nodes a router, routers a chassis, chassis a group. */
+  double send_s, receive_s;   /* time of a rank per message, */
+  double copy_s;              /* and per byte of it, on either side */
+  double hop_s;               /* latency of a link between nodes */
+  double near_s;              /* and of memory inside one */
+  double byte_s, near_byte_s; /* per byte */
+  /* The dragonfly: ranks per node, nodes per router, routers per chassis, chassis per group. */
   int ranks, nodes, routers, chassis;
 } trs_machine;
 
@@ -38,8 +38,8 @@ static const trs_machine trs_cori = {.flops = 2e10,
                                      .routers = 16,
                                      .chassis = 6};
 
-/* Links from node to node: to the router, along the chassis, from chassis to chassis, between
- * groups and in the other group likewise, to the node. */
+/* Links from node to node: to the router, along the chassis, between chassis, between groups and
+ * likewise in the other group, to the node. */
 static inline int trs_links(const trs_machine *m, int64_t from, int64_t to) {
   from /= m->ranks * m->nodes; /* routers */
   to /= m->ranks * m->nodes;
@@ -50,14 +50,14 @@ static inline int trs_links(const trs_machine *m, int64_t from, int64_t to) {
   return 7;
 }
 
-/* From the moment it has left a rank until it is at another. */
+/* From the time it leaves a rank until its arrival at another. */
 static inline double trs_wire_s(const trs_machine *m, int64_t from, int64_t to, int64_t bytes) {
   if (from / m->ranks == to / m->ranks) return m->near_s + (double)bytes * m->near_byte_s;
   return trs_links(m, from, to) * m->hop_s + (double)bytes * m->byte_s;
 }
 
-/* C += A B with an A that is read once, from memory: nothing of it is in a cache after a solve of
- * something else. */
+/* C += A B with an A that is read once from memory: after the solve of other supernodes no cache
+ * holds it. */
 static inline double trs_product_s(const trs_machine *m, int64_t rows, int64_t columns,
                                    int64_t inner) {
   double compute = 2.0 * (double)rows * (double)columns * (double)inner / m->flops;
@@ -65,7 +65,7 @@ static inline double trs_product_s(const trs_machine *m, int64_t rows, int64_t c
   return m->call + (compute > read ? compute : read);
 }
 
-/* So many numbers read and written, from a cache. */
+/* The given numbers read and written, in a cache. */
 static inline double trs_move_s(const trs_machine *m, int64_t numbers) {
   return 16.0 * (double)numbers * m->copy_s;
 }

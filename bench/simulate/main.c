@@ -12,7 +12,7 @@
 #include "simulate/loggp.h"
 #include "simulate/structure.h"
 
-/* Leaves with the exit codes of trireme, which starts this. */
+/* Exits with the exit codes of trireme, which starts this program. */
 static int explain(void) {
   static const int codes[] = {
       [TRS_ERROR_ARGUMENT] = 2,    [TRS_ERROR_MEMORY] = 4,    [TRS_ERROR_FILE] = 3,
@@ -62,7 +62,7 @@ static int invert(char **argv) {
   return 0;
 }
 
-/* gpus: NULL for cores. */
+/* gpus: NULL for CPU cores. */
 static trs_status play(const trs_grid_layout *layout, const trs_gpu_machine *gpus,
                        const trs_simulated *run, trs_figures *figures) {
   if (gpus && run->nrhs != 1)

@@ -6,7 +6,7 @@
 
 #include "solve/grid3d/grid3d.h"
 
-/* Of one rank; pairs are of L and U. */
+/* For one rank; pairs are for L and U. */
 #define VALUE(name, key) TRS_FIGURE_##name,
 enum {
 #include "ranks.def"
@@ -27,8 +27,8 @@ typedef struct trs_simulated {
   bool scattered; /* no homes */
   int64_t n, supernodes, nrhs;
   double stored, flops; /* numbers in L and U, and operations, on one rank */
-  double host_s;        /* that the simulation took */
-  double leaf[3];       /* numbers in a grid's leaf: least, mean, most */
+  double host_s;        /* duration of the simulation */
+  double leaf[3];       /* numbers in a grid's leaf: minimum, mean, maximum */
 } trs_simulated;
 
 /* METHOD:PXxPYxPZ:NRHS[:flat][:scattered] */

@@ -2,9 +2,9 @@
  *
  *     smpirun ... trireme-smpi NAME STRUCTURE METHOD:PXxPYxPZ:NRHS[:flat][:scattered] ...
  *
- * STRUCTURE comes from trireme-simulate.  Every rank runs sweep.c, exchange.c and grid3d.c as they
- * are; ranks are contexts of one process (smpirun -no-privatize), so one of them reads the
- * structure and all look at it.  A line of JSON for each solve. */
+ * STRUCTURE comes from trireme-simulate.  Every rank runs sweep.c, exchange.c and grid3d.c
+ * unchanged; ranks are contexts of one process (smpirun -no-privatize), so one rank reads the
+ * structure and all use it.  Prints one line of JSON per solve. */
 #include <mpi.h>
 #include <smpi/smpi.h>
 #include <stdio.h>
@@ -19,7 +19,7 @@
 
 /* ---- Messages. ---- */
 
-/* Small ones are copied by SMPI when they are sent, so that nothing is left to finish. */
+/* SMPI copies small messages when they are sent, so that no request remains open. */
 static trs_status send(trs_ranks *ranks, int to, int tag, const void *data, int64_t bytes) {
   MPI_Request request;
   trs_smpi_flush();
@@ -55,24 +55,24 @@ static trs_status reserve(trs_ranks *ranks, int64_t sends) {
 static const trs_transport transport = {
     .name = "smpi", .send = send, .receive = receive, .finish = finish, .reserve = reserve};
 
-/* ---- What ranks share. ---- */
+/* ---- Data that ranks share. ---- */
 
 typedef struct shared {
   trs_symbolic symbolic;
   trs_grid_layout layout;
   trs_figures *figures;
   trs_status status;
-  double start; /* when a solve begins */
+  double start; /* the time at which a solve starts */
 } shared;
 
-/* Along a tree: SMPI's own barrier has all ranks send to one, and takes it minutes. */
+/* Barrier along a tree: in SMPI's own barrier all ranks send to one, which takes it minutes. */
 static void wait_all(trs_ranks *ranks) {
   trs_ranks_barrier(ranks);
   trs_smpi_flush();
 }
 
-/* Ranks leave a barrier one after the other, which would be taken for waiting: all begin at the
- * moment that the last has named. */
+/* Ranks leave a barrier one after the other, and the difference would count as waiting: all start
+ * at the time that the last rank sets. */
 static void begin_together(trs_ranks *ranks, shared *all) {
   wait_all(ranks);
   if (trs_seconds() > all->start) all->start = trs_seconds();
@@ -121,7 +121,7 @@ static trs_status solve(trs_ranks *ranks, shared *all, const trs_simulated *run)
   trs_status status = trs_structure_solver(&solver, ranks, &all->layout, &set);
   if (status) all->status = status;
   begin_together(ranks, all);
-  solver.phases_run = 1; /* not the one in hundreds that begins with a barrier */
+  solver.phases_run = 1; /* excludes the one in hundreds that starts with a barrier */
   if (!all->status) {
     status = trs_grid_solver_run(&solver);
     if (status) all->status = status;
@@ -132,7 +132,7 @@ static trs_status solve(trs_ranks *ranks, shared *all, const trs_simulated *run)
   return all->status;
 }
 
-/* Rank 0 makes what all share. */
+/* Rank 0 creates the data that all ranks share. */
 static trs_status prepare(shared *all, const trs_simulated *run, int size) {
   if ((int64_t)run->shape.x * run->shape.y * run->shape.z != size)
     return trs_fail(TRS_ERROR_ARGUMENT, -1, "a grid of %d x %d x %d does not have %d ranks",
@@ -180,7 +180,7 @@ static int explain(const trs_ranks *ranks) {
   return 1;
 }
 
-/* smpirun looks for it in a shared library. */
+/* smpirun expects the symbol in a shared library. */
 __attribute__((visibility("default"))) int main(int argc, char **argv) {
   trs_smpi_rank own = {0};
   trs_ranks ranks = {.transport = &transport, .state = &own, .chunk = 1 << 30};

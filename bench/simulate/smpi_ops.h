@@ -1,19 +1,19 @@
-/* smpi_ops.h - block operations that take time and do nothing else, on the clock of the rank that
- * runs.  Ranks are contexts of one thread: one runs until it calls MPI, and what it has computed
- * goes to SimGrid before that. */
+/* smpi_ops.h - block operations that only consume time, on the clock of the running rank.  Ranks
+ * are contexts of one thread: one rank runs until it calls MPI, and before that its computed time
+ * is passed to SimGrid. */
 #ifndef TRS_SIMULATE_SMPI_OPS_H
 #define TRS_SIMULATE_SMPI_OPS_H
 
 #include "comm/ranks.h"
 
 typedef struct trs_smpi_rank {
-  double pending; /* seconds computed that SimGrid does not know of */
+  double pending; /* computed seconds not yet passed to SimGrid */
 } trs_smpi_rank;
 
-/* The rank that runs: whoever comes back from MPI says so. */
+/* The running rank: set by each rank that returns from MPI. */
 void trs_smpi_resume(trs_smpi_rank *rank);
 
-/* Lets them pass. */
+/* Passes these seconds to SimGrid. */
 void trs_smpi_flush(void);
 
 #endif

@@ -35,7 +35,7 @@ static trs_status turn_upper(trs_grid_blocks *b, const trs_symbolic *s) {
 }
 
 static trs_status spread(trs_grid_layout *l, const trs_symbolic *s) {
-  int fewer = 0; /* levels of the tree that fall into one grid */
+  int fewer = 0; /* levels of the tree below one grid */
   while (((int64_t)l->pz << fewer) < s->leaves) fewer++;
   TRS_TRY(TRS_ALLOC(&l->first, s->count + 1));
   TRS_TRY(TRS_ALLOC(&l->lo, s->count));

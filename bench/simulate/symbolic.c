@@ -1,5 +1,5 @@
-/* symbolic.c - supernodes from the elimination tree and the column counts, their rows from the
- * matrix and the rows of their children.  O(nnz + rows of all supernodes, sorted). */
+/* symbolic.c - computes supernodes from the elimination tree and the column counts, and their rows
+ * from the matrix and the rows of their children.  O(nnz + rows of all supernodes, sorted). */
 #include "simulate/symbolic.h"
 
 #include <stdlib.h>
@@ -45,7 +45,7 @@ static trs_status elimination(worker *w) {
   return TRS_SUCCESS;
 }
 
-/* Column counts are found in a postorder, and belong to any order with the same tree. */
+/* Column counts are computed in a postorder, and hold for any order with the same tree. */
 static trs_status count_columns(worker *w) {
   int64_t n = w->graph.n;
   int32_t *work; /* five arrays of n */
@@ -64,15 +64,16 @@ static trs_status count_columns(worker *w) {
   return status;
 }
 
-/* Is the subtree under j small enough for one supernode, its columns side by side in one node? */
+/* True if the subtree of j is small enough for one supernode, with consecutive columns in one node.
+ */
 static bool is_small(const worker *w, int32_t j) {
   int32_t first = w->first[j];
   return w->size[j] <= w->set->subtrees && j - first + 1 == w->size[j] &&
          w->node[first] == w->node[j];
 }
 
-/* Columns of L nest: j + 1 continues a supernode that ends with j where it is j's parent and has
- * one entry less. */
+/* Columns of L nest: j + 1 continues a supernode that ends with j if it is j's parent and has one
+ * entry less. */
 static bool continues(const worker *w, int32_t j, int64_t begin) {
   return w->etree[j] == j + 1 && w->count[j + 1] == w->count[j] - 1 &&
          w->node[j] == w->node[j + 1] && j + 1 - begin < w->set->width;
@@ -167,11 +168,11 @@ static trs_status find_rows(worker *w) {
 
 /* ---- Joining. ---- */
 
-/* As analysis/panels.c joins: each supernode takes in the one before it as long as that is a child
- * and the zeros this brings are few.  A child's rows are the parent's columns and rows, so the
- * parent's rows are those of both. */
+/* Joins as analysis/panels.c does: each supernode absorbs the previous one as long as that is a
+ * child and few zeros result.  A child's rows are the parent's columns and rows, so the parent's
+ * rows are those of both. */
 typedef struct group {
-  int64_t first, width, last; /* the last supernode that is in it */
+  int64_t first, width, last; /* the last supernode absorbed into it */
   double entries;
 } group;
 
@@ -256,8 +257,8 @@ static trs_status list_blocks(worker *w) {
   return TRS_SUCCESS;
 }
 
-/* The tree is complete and in postorder: the place of each node from its parent's, from the root.
- */
+/* The tree is complete and in postorder: the position of each node follows from its parent's,
+ * starting at the root. */
 static trs_status place(worker *w) {
   trs_symbolic *s = w->s;
   const trs_tree *tree = &w->ordering.tree;

@@ -19,7 +19,7 @@ typedef struct trs_rhs {
   const void *const *b_of;
 } trs_rhs;
 
-/* What auto compares.  The highest preference wins, and the lowest seconds among equals. */
+/* The values that auto compares.  The highest preference wins, then the lowest seconds. */
 typedef enum trs_preference {
   TRS_PREFERENCE_LAST = -1, /* taken only by name, or if every other method is LAST too */
   TRS_PREFERENCE_NONE,

@@ -103,10 +103,9 @@ typedef struct trs_relax_slices {
 
 /* The exchange of a group's member with other members in a turn; see push.h. */
 typedef struct trs_relax_meeting {
-  int32_t me, members; /* members 0: no other member, and the other fields are unused */
-  uint32_t senders,
-      receivers; /* bits: members that send to this one, or receive from it, in any turn */
-  uint64_t turn; /* the last turn before the launch */
+  int32_t me, members;         /* members 0: no other member, and the other fields are unused */
+  uint32_t senders, receivers; /* bits: its senders, its receivers, in any turn */
+  uint64_t turn;               /* the last turn before the launch */
   struct trs_relax_signs *signs[TRS_RELAX_MEMBERS];
   /* The row at position p goes to positions to[k] of members member[k], k from ptr[p] to
      ptr[p + 1] - 1. */

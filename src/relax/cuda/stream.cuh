@@ -344,8 +344,7 @@ class stream {
     if (!primed_) load_x(await(at_), x_now_, power_now_);
     for (int left = now_.width, to_sum = BLOCKS_A_SUM;; left -= TURN) {
       const bool last = left <= TURN;
-      if (last)
-        primed_ = another && next_.width > 0; /* only now, because next_ is still being loaded */
+      if (last) primed_ = another && next_.width > 0; /* not before: next_ is in flight */
       if (!last || primed_) {
         place k = next(at_);
         if (last) k = next(k);

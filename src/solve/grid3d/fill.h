@@ -13,7 +13,7 @@ typedef struct trs_filler {
   int64_t *at[2];     /* count: offset of a dense panel, or -1: not on this rank */
   int32_t *cursor[2]; /* count: position of the last entry in its list */
   void *dense[2];     /* width x width by columns, then the list's length x width by rows; entries
-                         of a run's triangle stand where those of its inverse will */
+                         of a run's triangle have the positions of its inverse */
   bool *solved[2];    /* count: the diagonal block is on this rank and is not inverted */
 } trs_filler;
 

@@ -116,8 +116,8 @@ trs_grid_pattern trs_grid_pattern_of(const trs_factors *F);
 /* forest.c: sets lo and height from the blocks. */
 trs_status trs_forest_spread(trs_grid_layout *layout);
 
-/* forest.c: sets home: on every grid, the subtrees at the bottom, so many that each process gets
- * nearly the same work. */
+/* forest.c: sets home.  On every grid, processes get subtrees at the bottom, enough of them that
+ * each process has nearly the same work. */
 trs_status trs_forest_house(trs_grid_layout *layout, const trs_layout_options *options);
 
 /* Numbers of L and U that belong to each supernode, including zeros and whole diagonal blocks. */

@@ -1,5 +1,5 @@
-/* timer.h - seconds on the simulated clock: stands before base/timer.h on the path of headers of
- * what is compiled for SMPI. */
+/* timer.h - seconds on the simulated clock: precedes base/timer.h in the include path of code
+ * compiled for SMPI. */
 #ifndef TRS_BASE_TIMER_H
 #define TRS_BASE_TIMER_H
 
