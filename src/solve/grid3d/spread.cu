@@ -5,7 +5,11 @@
  * in its own sums; then the block adds the sums that other GPUs have sent for this row.  Every sum
  * has a fixed order, so that all grids that share a supernode compute the same bits of its x.  x
  * goes to the GPUs below in its tree by plain stores into their memory; a word, stored behind a
- * fence, signals its arrival. */
+ * fence, signals its arrival.
+ *
+ * The task that L23's Algorithm 5 (section 3.4) has, in one kernel instead of WAIT and SOLVE. Cost:
+ * the blocks of this rank once per right-hand side, and a wait per supernode on the longest path.
+ */
 #include "solve/grid3d/spread.h"
 
 #include "device/kernel.cuh"
