@@ -1,5 +1,5 @@
 /* distributed.c - trs_plan_get_share and trs_solve_distributed. */
-#include "api/dense.h"
+#include "matrix/rhs.h"
 #include "base/structs.h"
 #include "device/device.h"
 #include "plan/plan.h"

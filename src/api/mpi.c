@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "api/dense.h"
+#include "matrix/rhs.h"
 #include "api/mpi_context.h"
 #include "base/structs.h"
 #include "comm/ranks_mpi.h"

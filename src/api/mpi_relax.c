@@ -2,7 +2,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "api/dense.h"
+#include "matrix/rhs.h"
 #include "api/relax.h"
 #include "base/structs.h"
 #include "comm/ranks_mpi.h"

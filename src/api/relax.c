@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "api/dense.h"
+#include "matrix/rhs.h"
 #include "base/structs.h"
 #include "matrix/indexing.h"
 #include "matrix/matrix.h"

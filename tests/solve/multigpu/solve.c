@@ -5,7 +5,7 @@
 
 #include "counters.h"
 #include "analysis/shapes.h"
-#include "api/dense.h"
+#include "matrix/rhs.h"
 #include "base/memory.h"
 #include "base/random.h"
 #include "comm/group.h"
