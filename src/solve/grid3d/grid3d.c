@@ -249,9 +249,9 @@ trs_status trs_grid_solver_create(trs_grid_solver *solver, trs_ranks *ranks,
 }
 
 trs_status trs_grid_solver_distribute(trs_grid_solver *s, int64_t first, int64_t rows) {
-  trs_moves moves;
-  TRS_TRY(trs_moves_create(&moves, &s->part, &s->maps, s->ranks, first, rows));
-  trs_moves_destroy(&s->moves);
+  trs_row_moves moves;
+  TRS_TRY(trs_row_moves_create(&moves, &s->part, &s->maps, s->ranks, first, rows));
+  trs_row_moves_destroy(&s->moves);
   s->moves = moves;
   s->room = 0;
   return TRS_SUCCESS;
@@ -276,7 +276,7 @@ void trs_grid_solver_destroy(trs_grid_solver *s) {
   trs_free(s->shared);
   trs_free(s->sums);
   trs_free(s->buffer);
-  trs_moves_destroy(&s->moves);
+  trs_row_moves_destroy(&s->moves);
   trs_free(s->maps.row_perm);
   trs_free(s->maps.col_perm);
   trs_free(s->maps.row_scale);
@@ -301,7 +301,7 @@ int64_t trs_grid_buffer_bytes(const trs_grid_solver *s) {
 
 static trs_status reserve(trs_grid_solver *s, int64_t nrhs) {
   TRS_TRY(trs_part_reserve(&s->part, nrhs));
-  TRS_TRY(trs_moves_reserve(&s->moves, &s->part));
+  TRS_TRY(trs_row_moves_reserve(&s->moves, &s->part));
   int64_t bytes = trs_grid_buffer_bytes(s);
   if (s->part.largest > s->ranks->chunk)
     return trs_fail(TRS_ERROR_UNSUPPORTED, -1, "a message of %lld bytes is too long",
@@ -443,9 +443,9 @@ static trs_status solve_some(trs_grid_solver *s, void *x, int64_t ldx, const voi
                              int64_t nrhs) {
   TRS_TRY(reserve(s, nrhs)); /* in the memory that is allocated */
   memset(s->part.base, 0, (size_t)s->part.sum_bytes);
-  TRS_TRY(trs_moves_take(&s->moves, &s->part, &s->maps, s->ranks, b, ldb));
+  TRS_TRY(trs_row_moves_take(&s->moves, &s->part, &s->maps, s->ranks, b, ldb));
   TRS_TRY(s->part.solver ? run_by_plans(s) : trs_grid_solver_run(s));
-  return trs_moves_put(&s->moves, &s->part, &s->maps, s->ranks, x, ldx);
+  return trs_row_moves_put(&s->moves, &s->part, &s->maps, s->ranks, x, ldx);
 }
 
 /* All ranks have the same nrhs. */
