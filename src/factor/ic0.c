@@ -37,9 +37,7 @@ static trs_status check_hermitian(const trs_factor_input *input) {
   const trs_matrix *B = input->B;
   TRS_TRY(trs_transpose_arrays(B, &mirror.ptr, &mirror.idx, &mirror.val));
   bool same = mirrored_of[B->scalar](B, &mirror, &at);
-  trs_free(mirror.ptr);
-  trs_free(mirror.idx);
-  trs_free(mirror.val);
+  TRS_FREE_ALL(mirror.ptr, mirror.idx, mirror.val);
   if (same) return TRS_SUCCESS;
   int64_t row = trs_factor_row(input, at.row);
   return trs_fail(TRS_ERROR_STRUCTURE, row,

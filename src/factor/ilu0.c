@@ -103,8 +103,6 @@ trs_status trs_factor_ilu0(trs_factors *parts, const trs_factor_input *input) {
   parts->diag_L = TRS_UNIT;
   parts->diag_U = TRS_NONUNIT;
   trs_status status = factor(parts, &work, input);
-  trs_free(work.diagonal);
-  trs_free(work.position);
-  trs_free(work.val);
+  TRS_FREE_ALL(work.diagonal, work.position, work.val);
   return status;
 }

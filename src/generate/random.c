@@ -124,9 +124,7 @@ static trs_status make(trs_matrix **A, const trs_request *request) {
   trs_free(m.work);
   trs_free(m.above);
   if (status) {
-    trs_free(m.ptr);
-    trs_free(m.idx);
-    trs_free(m.val);
+    TRS_FREE_ALL(m.ptr, m.idx, m.val);
     return status;
   }
   TRS_TRY(trs_matrix_adopt(A, TRS_CSR, TRS_DOUBLE, n, n, m.ptr, m.idx, m.val));

@@ -60,9 +60,7 @@ trs_status trs_rows_build(trs_matrix **A, const trs_rows *rows, const trs_reques
   trs_free(b.col_work);
   trs_free(b.val_work);
   if (status) {
-    trs_free(b.ptr);
-    trs_free(b.idx);
-    trs_free(b.val);
+    TRS_FREE_ALL(b.ptr, b.idx, b.val);
     return status;
   }
   TRS_TRY(trs_matrix_adopt(A, TRS_CSR, TRS_DOUBLE, rows->n, rows->n, b.ptr, b.idx, b.val));

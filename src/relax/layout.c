@@ -328,10 +328,8 @@ trs_status trs_domain_lay_out(trs_relaxation *R, const trs_block_system *S, int3
 
 void trs_domain_free(trs_domain *D) {
   if (!D) return;
-  void *const arrays[] = {D->boundary, D->send,        D->receive,
-                          D->send_ptr, D->receive_ptr, D->need_ptr,
-                          D->sent,     D->need,        D};
-  for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++) trs_free(arrays[k]);
+  TRS_FREE_ALL(D->boundary, D->send, D->receive, D->send_ptr, D->receive_ptr, D->need_ptr, D->sent,
+               D->need, D);
 }
 
 /* ---- Steps ---- */

@@ -65,9 +65,7 @@ static trs_status bring_peer_lists(trs_relax_group *G, int which, const int32_t 
     if (!status) status = trs_device_copy(m->lists[k], from[k], bytes[k], m->stream);
   }
   if (!status) status = trs_device_wait(m->stream);
-  trs_free(ptr);
-  trs_free(sorted);
-  trs_free(who);
+  TRS_FREE_ALL(ptr, sorted, who);
   return status;
 }
 

@@ -243,7 +243,6 @@ void trs_mpi_links_free(trs_relaxation *R) {
   if (!l) return;
   free_requests(l);
   if (R->mover) l->out = l->in = NULL; /* the links' own communicator */
-  void *const arrays[] = {l->send, l->receive, l->open, l->out, l->in, l->records, l};
-  for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++) trs_free(arrays[k]);
+  TRS_FREE_ALL(l->send, l->receive, l->open, l->out, l->in, l->records, l);
   R->links = NULL;
 }

@@ -273,14 +273,9 @@ void trs_grid_solver_destroy(trs_grid_solver *s) {
     if (s->shared) trs_slot_list_free(&s->shared[k]);
     if (s->sums) trs_slot_list_free(&s->sums[k]);
   }
-  trs_free(s->shared);
-  trs_free(s->sums);
-  trs_free(s->buffer);
+  TRS_FREE_ALL(s->shared, s->sums, s->buffer);
   trs_row_moves_destroy(&s->moves);
-  trs_free(s->maps.row_perm);
-  trs_free(s->maps.col_perm);
-  trs_free(s->maps.row_scale);
-  trs_free(s->maps.col_scale);
+  TRS_FREE_ALL(s->maps.row_perm, s->maps.col_perm, s->maps.row_scale, s->maps.col_scale);
   trs_part_destroy(&s->part);
   trs_grid_layout_destroy(&s->layout);
   *s = (trs_grid_solver){0};
