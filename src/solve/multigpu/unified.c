@@ -151,14 +151,10 @@ static void release(trs_plan *plan) {
 
 const trs_method trs_method_unified = {
     .name = "unified",
-    .backend = &trs_backend_cuda_group,
+    TRS_MULTI_METHOD,
     .parameters = true,
     .refuses = refuses,
-    .estimate = trs_only_by_name,
-    .analysis_solves = 0.5,
     .analyze = analyze,
-    .update = trs_multi_update,
-    .share = trs_multi_share,
     .solve = solve,
     .bytes = bytes,
     .describe = describe,

@@ -107,14 +107,10 @@ static void release(trs_plan *plan) {
 
 const trs_method trs_method_zerocopy = {
     .name = "zerocopy",
-    .backend = &trs_backend_cuda_group,
+    TRS_MULTI_METHOD,
     .parameters = true,
     .refuses = trs_multi_refuses,
-    .estimate = trs_only_by_name,
-    .analysis_solves = 0.5,
     .analyze = analyze_pool,
-    .update = trs_multi_update,
-    .share = trs_multi_share,
     .solve = solve,
     .bytes = bytes,
     .describe = describe,
@@ -123,13 +119,9 @@ const trs_method trs_method_zerocopy = {
 
 const trs_method trs_method_zerocopy_block = {
     .name = "zerocopy-block",
-    .backend = &trs_backend_cuda_group,
+    TRS_MULTI_METHOD,
     .refuses = trs_multi_refuses,
-    .estimate = trs_only_by_name,
-    .analysis_solves = 0.5,
     .analyze = analyze_block,
-    .update = trs_multi_update,
-    .share = trs_multi_share,
     .solve = solve,
     .bytes = bytes,
     .describe = describe,
