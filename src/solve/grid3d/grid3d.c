@@ -358,35 +358,24 @@ static trs_status run_grid3d(trs_grid_solver *s) {
   return run_phase(s, 1, 0);
 }
 
-static trs_status gather_sums(trs_grid_solver *s, int step) {
-  int z = s->part.z, partner = trs_pair_partner(z, step);
+/* One grid of a pair sends a list of slots, the other receives it: sums go down, x comes back. */
+static trs_status pass_slots(trs_grid_solver *s, int step, bool sums) {
+  const int z = s->part.z, partner = trs_pair_partner(z, step);
+  const trs_slot_list *list = sums ? &s->sums[step] : &s->shared[step];
   if (!crosses(z, step)) return TRS_SUCCESS;
-  if (upper(z, step))
-    return trs_slots_send(&s->sums[step], &s->part, true, s->ranks, partner, s->buffer,
-                          &s->times.exchange[0]);
-  return trs_slots_receive(&s->sums[step], &s->part, true, s->ranks, partner, s->buffer,
-                           &s->times.exchange[0]);
-}
-
-static trs_status spread_x(trs_grid_solver *s, int step) {
-  int z = s->part.z, partner = trs_pair_partner(z, step);
-  if (!crosses(z, step)) return TRS_SUCCESS;
-  if (upper(z, step))
-    return trs_slots_receive(&s->shared[step], &s->part, false, s->ranks, partner, s->buffer,
-                             &s->times.exchange[1]);
-  return trs_slots_send(&s->shared[step], &s->part, false, s->ranks, partner, s->buffer,
-                        &s->times.exchange[1]);
+  return (upper(z, step) == sums ? trs_slots_send : trs_slots_receive)(
+      list, &s->part, sums, s->ranks, partner, s->buffer, &s->times.exchange[!sums]);
 }
 
 static trs_status run_baseline(trs_grid_solver *s) {
   int levels = s->layout.levels;
   for (int h = 0; h <= levels; h++) {
     TRS_TRY(run_phase(s, 0, h));
-    if (h < levels) TRS_TRY(gather_sums(s, h));
+    if (h < levels) TRS_TRY(pass_slots(s, h, true));
   }
   turn_round(s);
   for (int h = levels; h >= 0; h--) {
-    if (h < levels) TRS_TRY(spread_x(s, h));
+    if (h < levels) TRS_TRY(pass_slots(s, h, false));
     TRS_TRY(run_phase(s, 1, h));
   }
   return TRS_SUCCESS;
