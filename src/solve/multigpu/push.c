@@ -428,12 +428,8 @@ const trs_method trs_method_push = {
     .refuses = refuses,
     .estimate = estimate,
     .analysis_solves = 10,
-    .analyze = analyze,
-    .update = update,
     .share = share,
     .solve = trs_push_solve,
     .wait = wait,
-    .bytes = bytes,
-    .describe = describe,
-    .free = free_state,
+    TRS_METHOD_STEPS,
 };
