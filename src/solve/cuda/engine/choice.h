@@ -14,17 +14,23 @@ int trs_choose_rules(trs_slice_rules *rules, const trs_pattern_features *feature
 typedef enum trs_range_choice {
   TRS_RANGES_AUTO,
   TRS_RANGES_WARP_SLICE,
-  TRS_RANGES_SINGLE_BLOCK
+  TRS_RANGES_SINGLE_BLOCK,
+  TRS_RANGES_CLUSTER
 } trs_range_choice;
 
+typedef struct trs_range_rules {
+  int32_t most_rows;       /* rows per level that the kernels with x in shared memory take */
+  bool clusters;           /* the device runs the cluster kernel */
+  bool blocks;             /* some blocks have several rows */
+  trs_range_choice choice; /* the kernel of all levels that it takes */
+  int32_t shares;          /* GPUs that each have a part of every level */
+} trs_range_rules;
+
 /* The cheapest sequence of launch ranges for level[nlevels + 1], by dynamic programming over the
- * levels.  most_rows: rows per level that the single-block kernel takes, at most.  blocks: true if
- * blocks have several rows.  shares: GPUs that each have a part of every level.  *ranges is freed
- * with trs_free.  *seconds: expected time of a solve. */
+ * levels.  *ranges is freed with trs_free.  *seconds: expected time of a solve. */
 trs_status trs_choose_launch_ranges(trs_launch_range **ranges, int32_t *nranges, double *seconds,
                                     const trs_slice_level *level, int32_t nlevels,
-                                    int32_t most_rows, bool blocks, trs_range_choice choice,
-                                    int32_t shares);
+                                    const trs_range_rules *rules);
 
 /* Expected seconds of a solve of several right-hand sides: batched; and by the many-rhs kernel,
  * where a row of all of them has column_bytes. */

@@ -9,14 +9,17 @@
 /* A launch range is a run of levels that one launch solves. */
 typedef enum trs_launch_kind {
   TRS_LAUNCH_WARP_SLICE,  /* warp_slice.cuh: one warp per slice, every multiprocessor */
-  TRS_LAUNCH_SINGLE_BLOCK /* single_block.cu: one block of threads, x in its shared memory */
+  TRS_LAUNCH_SINGLE_BLOCK, /* shared_x.cu: one block of threads, x in its shared memory */
+  TRS_LAUNCH_CLUSTER,      /* shared_x.cu: a cluster of blocks, x in the shared memory of each */
+  TRS_LAUNCH_KINDS
 } trs_launch_kind;
 
-/* Limits of the single-block kernel: mean entries per lane; slices and rows per level.  It takes
- * no heavy slices. */
-#define TRS_SINGLE_BLOCK_WIDTH 4
+/* Limits of the single-block and the cluster kernel: mean entries per lane; slices and rows per
+ * level.  They take no heavy slices. */
+#define TRS_SHARED_X_WIDTH 4
+#define TRS_SHARED_X_ROWS(scalar_size) ((scalar_size) == 16 ? 512 : 2048)
 #define TRS_SINGLE_BLOCK_SLICES 64
-#define TRS_SINGLE_BLOCK_ROWS(scalar_size) ((scalar_size) == 16 ? 512 : 2048)
+#define TRS_CLUSTER_BLOCKS 8 /* the largest portable cluster */
 
 typedef struct trs_launch_range {
   trs_launch_kind kind;
@@ -68,8 +71,12 @@ extern "C" {
 trs_status trs_engine_warp_slice(const trs_engine_args *args, trs_scalar scalar,
                                  const trs_launch_range *range, int32_t number, int32_t last,
                                  trs_stream stream);
-trs_status trs_engine_single_block(const trs_engine_args *args, trs_scalar scalar,
-                                   const trs_launch_range *range, int32_t last, trs_stream stream);
+trs_status trs_engine_shared_x(const trs_engine_args *args, trs_scalar scalar,
+                               const trs_launch_range *range, int32_t last, trs_stream stream);
+/* Before the first trs_engine_shared_x on the current device.  *clusters: the device runs the
+ * cluster kernel, which needs `overlaps` of trs_engine_args too. */
+trs_status trs_engine_prepare_shared_x(trs_scalar scalar, int32_t float_values, int32_t overlaps,
+                                       int32_t *clusters);
 /* Solves the first `width` right-hand sides together in one range of either kind.  The caller has
  * set all bits of many_rhs_work where rows wait. */
 trs_status trs_engine_many_rhs(const trs_engine_args *args, trs_scalar scalar,

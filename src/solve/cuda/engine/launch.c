@@ -135,7 +135,7 @@ trs_status trs_engine_launch_one(const trs_engine *e, const trs_engine_args *a, 
     if (e->c.ranges[k].kind == TRS_LAUNCH_WARP_SLICE)
       TRS_TRY(trs_engine_warp_slice(a, scalar, &e->c.ranges[k], k, last, stream));
     else
-      TRS_TRY(trs_engine_single_block(a, scalar, &e->c.ranges[k], last, stream));
+      TRS_TRY(trs_engine_shared_x(a, scalar, &e->c.ranges[k], last, stream));
   }
   return TRS_SUCCESS;
 }

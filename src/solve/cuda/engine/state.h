@@ -27,6 +27,7 @@ typedef struct trs_engine {
   trs_engine_args args;
   void *memory;         /* one allocation for the arrays of args */
   int64_t bytes;        /* of memory, many_rhs_work and transposed */
+  int32_t clusters;     /* the device runs the cluster kernel */
   int32_t most_batched; /* up to this number of right-hand sides are batched */
   void *transposed;     /* right-hand sides by rows for the many-rhs kernel, or NULL */
   bool tuned;
