@@ -12,7 +12,7 @@
  * Factor of both for blocks of several rows.  Seconds per launch behind another.  Bytes per second
  * of the device and of one multiprocessor. */
 static const double HOP = 0.5e-6, BATCH_HOP = 0.05e-6, BLOCK_LEVEL = 0.12e-6, BLOCK_SLICE = 0.07e-6,
-                    BLOCK_STEP = 0.095e-6, CLUSTER_LEVEL = 0.23e-6, CLUSTER_SLICE = 0.085e-6,
+                    BLOCK_STEP = 0.095e-6, CLUSTER_LEVEL = 0.23e-6, CLUSTER_SLICE = 0.075e-6,
                     MULTI_ROW = 1.15, LAUNCH = 2e-6, BANDWIDTH = 2.2e12, OWN_BANDWIDTH = 90e9;
 
 enum { ENTRY_BYTES = 12, ROW_BYTES = 45 };
@@ -29,11 +29,12 @@ static const trs_slice_rules plain = {.most_block = 1,
 
 /* Chains: rows that depend on the row just before them are inverted four at a time.  This costs
  * little and saves up to three levels of four, but in meshes without order it can make more
- * levels. */
+ * levels.  The levels of chains are so regular that an early poll saves no polls. */
 static trs_slice_rules chains(void) {
   trs_slice_rules rules = plain;
   rules.most_block = 4;
   rules.dense = 0;
+  rules.early_poll = 0;
   return rules;
 }
 

@@ -60,6 +60,7 @@ static trs_status make_work(engine *e, const trs_plan *plan, trs_gpu_blank *blan
 /* After the slices are built. */
 static trs_status prepare_solves(engine *e, const trs_plan *plan) {
   e->args.slices = e->c.slices;
+  e->args.chains = e->c.rules.most_block > 1 && !e->c.rules.dense;
   e->args.level_slice = e->c.map.level_slice;
   return plan->options.nrhs > 1 ? trs_engine_prepare_rhs(e, plan) : TRS_SUCCESS;
 }

@@ -184,9 +184,10 @@ __device__ inline unsigned lanes_of_block(const trs_slice &h, int r) {
 }
 
 /* solve_slice for rows that wait.  A block of rows leaves as soon as all its x are there, whatever
- * the other rows of the warp wait for. */
+ * the other rows of the warp wait for.  settle: not before a poll that brings no other x, since the
+ * x of all rows arrive at about the same time, and a block that leaves delays the others. */
 template <class W>
-__device__ void solve_waiting(const W &v, const trs_slice &h, int lane) {
+__device__ void solve_waiting(const W &v, const trs_slice &h, int lane, bool settle) {
   using S = typename W::scalar;
   int r = lane >> h.log_lanes;
   const bool there = r < h.rows;
@@ -205,18 +206,21 @@ __device__ void solve_waiting(const W &v, const trs_slice &h, int lane) {
   S value[BATCH];
   last.expect(value);
   __syncwarp();
-  last.template request<W::system>(value, v.work);
-  for (unsigned known = 0, now = 0; now != ~0u && w.all_go_on(row); known = now) {
-    now = __ballot_sync(~0u, !last.lacks(value));
-    const bool leaves = (now & together) == together && (known & together) != together;
-    const bool some = now != known && __any_sync(~0u, leaves);
-    const S sum = some ? before + last.products(value) : S{};
-    /* In flight while the rows that leave are solved. */
-    if (now != ~0u) last.template request<W::system>(value, v.work);
-    if (!some) continue;
-    const S x = c.apply(b - sum_lanes(sum, h.log_lanes), inverse, h, r);
-    if (leaves && leads) v.finish(position, row, x, early);
-  }
+  bool open = there;
+  unsigned known = 0;
+  do {
+    last.template request<W::system>(value, v.work);
+    const unsigned now = __ballot_sync(~0u, !last.lacks(value));
+    const bool settled = !settle || now == known || now == ~0u;
+    const bool leaves = open && settled && (now & together) == together;
+    if (__any_sync(~0u, leaves)) {
+      const S residual = b - sum_lanes(before + last.products(value), h.log_lanes);
+      const S x = c.apply(residual, inverse, h, r);
+      if (leaves && leads) v.finish(position, row, x, early);
+      open = open && !leaves;
+    }
+    known = now;
+  } while (w.all_go_on(row) && __any_sync(~0u, open));
 }
 
 /* The sums of the parts of a heavy block.  They carry their readiness as x does. */
