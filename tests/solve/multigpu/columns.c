@@ -3,12 +3,12 @@
  * substitution replaces the engine; launches complete at once. */
 #include <math.h>
 
-#include "matrix/rhs.h"
 #include "base/random.h"
 #include "comm/group.h"
 #include "comm/transport.h"
 #include "device_stand_in.h"
 #include "matrix/matrix.h"
+#include "matrix/rhs.h"
 #include "solve/multigpu/alone.h"
 #include "support.h"
 #include "test.h"
