@@ -1,5 +1,5 @@
-/* barrier.cuh - barriers in shared memory: of one block of threads, and of a cluster of blocks whose
- * threads store into each other's shared memory (sm_90 on). */
+/* barrier.cuh - barriers in shared memory: of one block of threads, and of a cluster of blocks
+ * whose threads store into each other's shared memory (sm_90 on). */
 #ifndef TRS_SOLVE_CUDA_ENGINE_BARRIER_CUH
 #define TRS_SOLVE_CUDA_ENGINE_BARRIER_CUH
 
@@ -81,10 +81,10 @@ __device__ inline uint32_t address_in(uint32_t local, int block) {
 }
 /* The thread's own barrier: an arrival, and bytes that other threads will store. */
 __device__ inline void barrier_expect(uint64_t *barrier, uint32_t bytes) {
-  asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(
-                   shared_address(barrier)),
-               "r"(bytes)
-               : "memory");
+  asm volatile(
+      "mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(shared_address(barrier)),
+      "r"(bytes)
+      : "memory");
 }
 /* An arrival at the same barrier of another block.  It orders nothing: a release would wait for all
  * earlier stores of the thread, half a microsecond. */
@@ -108,16 +108,18 @@ __device__ inline void store_async(uint32_t place, double x, uint32_t barrier) {
       : "memory");
 }
 __device__ inline void store_async(uint32_t place, float x, float y, uint32_t barrier) {
-  asm volatile("st.async.shared::cluster.mbarrier::complete_tx::bytes.v2.b32 [%0], {%1, %2}, [%3];" ::
-                   "r"(place),
-               "r"(__float_as_uint(x)), "r"(__float_as_uint(y)), "r"(barrier)
-               : "memory");
+  asm volatile(
+      "st.async.shared::cluster.mbarrier::complete_tx::bytes.v2.b32 [%0], {%1, %2}, [%3];" ::"r"(
+          place),
+      "r"(__float_as_uint(x)), "r"(__float_as_uint(y)), "r"(barrier)
+      : "memory");
 }
 __device__ inline void store_async(uint32_t place, double x, double y, uint32_t barrier) {
-  asm volatile("st.async.shared::cluster.mbarrier::complete_tx::bytes.v2.b64 [%0], {%1, %2}, [%3];" ::
-                   "r"(place),
-               "l"(__double_as_longlong(x)), "l"(__double_as_longlong(y)), "r"(barrier)
-               : "memory");
+  asm volatile(
+      "st.async.shared::cluster.mbarrier::complete_tx::bytes.v2.b64 [%0], {%1, %2}, [%3];" ::"r"(
+          place),
+      "l"(__double_as_longlong(x)), "l"(__double_as_longlong(y)), "r"(barrier)
+      : "memory");
 }
 template <class R>
 __device__ inline void store_async(uint32_t place, complex_of<R> x, uint32_t barrier) {

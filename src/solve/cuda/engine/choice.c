@@ -125,15 +125,15 @@ static bool takes(const trs_slice_level *level, trs_launch_kind kind,
                                          [TRS_RANGES_CLUSTER] = TRS_LAUNCH_CLUSTER};
   bool able[TRS_LAUNCH_KINDS] = {[TRS_LAUNCH_WARP_SLICE] = true};
   able[TRS_LAUNCH_CLUSTER] = rules->clusters && shares_x(level, rules);
-  able[TRS_LAUNCH_SINGLE_BLOCK] = shares_x(level, rules) &&
-                                  level[1].slice - level->slice <= TRS_SINGLE_BLOCK_SLICES;
+  able[TRS_LAUNCH_SINGLE_BLOCK] =
+      shares_x(level, rules) && level[1].slice - level->slice <= TRS_SINGLE_BLOCK_SLICES;
   if (rules->choice != TRS_RANGES_AUTO && able[only[rules->choice]])
     return kind == only[rules->choice];
   return able[kind] && (rules->choice == TRS_RANGES_AUTO || kind == TRS_LAUNCH_WARP_SLICE);
 }
 
 typedef struct path {
-  double cost[TRS_LAUNCH_KINDS];         /* of the levels so far if the last one has that kind */
+  double cost[TRS_LAUNCH_KINDS];     /* of the levels so far if the last one has that kind */
   uint8_t (*came)[TRS_LAUNCH_KINDS]; /* [level][kind]: the kind of the level before */
 } path;
 
@@ -223,8 +223,7 @@ trs_status trs_choose_launch_ranges(trs_launch_range **ranges, int32_t *nranges,
   }
   for (int32_t l = 0, end; !status && l < nlevels; l = end) {
     for (end = l + 1; end < nlevels && !parts(level, kind, end - 1, rules->shares);) end++;
-    (*ranges)[(*nranges)++] =
-        range_of(level, (trs_launch_kind)kind[l], l, end, rules->shares);
+    (*ranges)[(*nranges)++] = range_of(level, (trs_launch_kind)kind[l], l, end, rules->shares);
   }
   trs_free(p.came);
   trs_free(kind);
@@ -254,8 +253,8 @@ double trs_batched_seconds(const trs_launch_range *ranges, int32_t nranges,
       double slices = level[l + 1].slice - level[l].slice;
       double places = slices + (HEAVY_PLACES - 1) * level[l].heavy;
       double warp_slice = fmax(warp_slice_cost(level + l), place * places * width);
-      seconds += kind == TRS_LAUNCH_WARP_SLICE ? warp_slice
-                                               : waves * level_cost(level + l, kind, false);
+      seconds +=
+          kind == TRS_LAUNCH_WARP_SLICE ? warp_slice : waves * level_cost(level + l, kind, false);
     }
   }
   return seconds;

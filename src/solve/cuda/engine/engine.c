@@ -110,12 +110,12 @@ static trs_status look_at_candidate(const engine *e, const trs_plan *plan, candi
   c->seconds = INFINITY;
   TRS_TRY(trs_gpu_cut_finish(c->cut, &c->slices, &c->level));
   if (!c->level) return TRS_SUCCESS;
-  const trs_range_rules rules = {.most_rows =
-                                     TRS_SHARED_X_ROWS(trs_scalar_size(plan->system.scalar)),
-                                 .clusters = e->clusters,
-                                 .blocks = c->rules.most_block > 1,
-                                 .choice = (trs_range_choice)e->asked.ranges,
-                                 .shares = 1};
+  const trs_range_rules rules = {
+      .most_rows = TRS_SHARED_X_ROWS(trs_scalar_size(plan->system.scalar)),
+      .clusters = e->clusters,
+      .blocks = c->rules.most_block > 1,
+      .choice = (trs_range_choice)e->asked.ranges,
+      .shares = 1};
   return trs_choose_launch_ranges(&c->ranges, &c->nranges, &c->seconds, c->level, c->slices.nlevels,
                                   &rules);
 }
@@ -208,8 +208,7 @@ static trs_status time_candidates(engine *e, trs_plan *plan, const trs_slice_rul
 
 static trs_status prepare_while_device_works(engine *e, trs_plan *plan) {
   const trs_scalar scalar = plan->system.scalar;
-  e->args.float_values =
-      plan->options.store == TRS_STORE_FLOAT && trs_scalar_is_double(scalar);
+  e->args.float_values = plan->options.store == TRS_STORE_FLOAT && trs_scalar_is_double(scalar);
   TRS_TRY(trs_engine_prepare_shared_x(scalar, e->args.float_values, overlaps(e), &e->clusters));
   return trs_gpu_arm(&e->gpu, plan);
 }
@@ -267,8 +266,8 @@ static void describe(const trs_plan *plan, char *text, size_t size) {
            "%d levels of %d blocks of up to %d rows, %d slices, %d launches, %d levels in one "
            "block of threads and %d in a cluster, %s %.3g ms%s",
            e->c.slices.nlevels, e->c.slices.nblocks, e->c.rules.most_block, e->c.slices.nslices,
-           e->c.nranges, levels[TRS_LAUNCH_SINGLE_BLOCK], levels[TRS_LAUNCH_CLUSTER], e->tuned ? "timed at" : "expects", 1e3 * e->c.seconds,
-           e->asked.warning);
+           e->c.nranges, levels[TRS_LAUNCH_SINGLE_BLOCK], levels[TRS_LAUNCH_CLUSTER],
+           e->tuned ? "timed at" : "expects", 1e3 * e->c.seconds, e->asked.warning);
 }
 
 static void free_state(trs_plan *plan) {

@@ -8,7 +8,7 @@
 
 /* A launch range is a run of levels that one launch solves. */
 typedef enum trs_launch_kind {
-  TRS_LAUNCH_WARP_SLICE,  /* warp_slice.cuh: one warp per slice, every multiprocessor */
+  TRS_LAUNCH_WARP_SLICE,   /* warp_slice.cuh: one warp per slice, every multiprocessor */
   TRS_LAUNCH_SINGLE_BLOCK, /* shared_x.cu: one block of threads, x in its shared memory */
   TRS_LAUNCH_CLUSTER,      /* shared_x.cu: a cluster of blocks, x in the shared memory of each */
   TRS_LAUNCH_KINDS

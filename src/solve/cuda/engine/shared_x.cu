@@ -1,5 +1,5 @@
-/* shared_x.cu - the single-block and the cluster kernel: runs of levels with few rows, with the last
- * x in shared memory.
+/* shared_x.cu - the single-block and the cluster kernel: runs of levels with few rows, with the
+ * last x in shared memory.
  *
  * The single-block kernel is one block of threads.  The cluster kernel is TRS_CLUSTER_BLOCKS of
  * them, each with a copy of the last x.  A dependency costs a store, a barrier in shared memory and
@@ -39,8 +39,8 @@ enum {
   THREADS = 32 * WARPS,
   WIDTH = TRS_SHARED_X_WIDTH,
   LANES = TRS_SLICE_LANES,
-  SYNC = 8,  /* levels from one arrival of the other blocks to the next */
-  SLACK = 8  /* levels that a block completes later than it arrives */
+  SYNC = 8, /* levels from one arrival of the other blocks to the next */
+  SLACK = 8 /* levels that a block completes later than it arrives */
 };
 
 /* Warps of a block that solve slices. */
@@ -51,7 +51,7 @@ constexpr int SOLVERS = BLOCKS == 1 ? WARPS : WARPS - 1;
  * slowest, or it would take an old phase for its own; and than the levels up to a block's last
  * arrival. */
 template <int BLOCKS>
-constexpr int BARRIERS = BLOCKS == 1 ? 2 * WARPS : 2 * WARPS * BLOCKS;
+constexpr int BARRIERS = BLOCKS == 1 ? 2 * WARPS : 2 * WARPS *BLOCKS;
 static_assert(BARRIERS<TRS_CLUSTER_BLOCKS> > WARPS * TRS_CLUSTER_BLOCKS + SYNC + SLACK &&
                   BARRIERS<TRS_CLUSTER_BLOCKS> % SYNC == 0,
               "a warp is at most as many slices ahead as there are warps");
@@ -82,8 +82,8 @@ struct shared_x_view {
   memory<S, BLOCKS> &m;
   S *work, *other, *x;
   const S *b;
-  int lane, warp;   /* warp: its number in the block */
-  int block;        /* number of the block in the cluster */
+  int lane, warp; /* warp: its number in the block */
+  int block;      /* number of the block in the cluster */
 
   /* Consecutive slices go to different blocks. */
   __device__ int worker() const { return warp * BLOCKS + block; }
@@ -266,8 +266,8 @@ __device__ void solve_slice(const W &v, coming<W> &c) {
 /* Solves `now` and loads the warp's next slice: entries before the wait for the level, values
  * after it.  Then `now` holds the description of the slice behind that. */
 template <class W>
-__device__ void take_step(const W &v, coming<W> &now, coming<W> &next,
-                          int32_t number, int32_t last) {
+__device__ void take_step(const W &v, coming<W> &now, coming<W> &next, int32_t number,
+                          int32_t last) {
   const trs_slice far =
       load_slice(v.a.slices.slice + v.range.slice + min(number + 2 * W::WORKERS, last));
   const bool more = number + W::WORKERS <= last;
@@ -312,8 +312,7 @@ __device__ void expect_levels(const W &v) {
   int32_t rows = 0;
   wait w(v.a.fault);
   for (int32_t level = 0; level < levels; level++) {
-    if (level % LANES == 0)
-      rows = level_rows(v, v.range.level + min(level + v.lane, levels - 1));
+    if (level % LANES == 0) rows = level_rows(v, v.range.level + min(level + v.lane, levels - 1));
     const int32_t bytes = __shfl_sync(~0u, rows, level % LANES) * int32_t(sizeof(typename W::S));
     if (level >= SLACK) v.await_level(level - SLACK, w, 0);
     __syncwarp();

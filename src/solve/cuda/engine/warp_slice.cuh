@@ -36,9 +36,9 @@ enum class waits { bare, none, rows, heavy };
  * entry `offset` on, with `stride` between the entries.  Most rows have one batch, so few
  * instructions follow its x. */
 template <class W>
-__device__ typename W::scalar sum_before(const W &v, const trs_slice &h, int lane, int offset,
-                                         int stride, int32_t row, wait &w,
-                                         batch<typename W::scalar, typename W::stored, BATCH> &last) {
+__device__ typename W::scalar sum_before(
+    const W &v, const trs_slice &h, int lane, int offset, int stride, int32_t row, wait &w,
+    batch<typename W::scalar, typename W::stored, BATCH> &last) {
   using S = typename W::scalar;
   using V = typename W::stored;
   const int apart = trs_slice_stride(&h), width = lane < apart ? h.width : 0;
