@@ -9,11 +9,16 @@
 /* Seconds per level of the warp-per-slice kernel: a dependency through the second-level cache, and
  * more per batch of entries.  Seconds of the single-block kernel: per level; per slice; per slice
  * if its warps are the limit.  Seconds of the cluster kernel: per level; per slice of a block.
- * Factor of both for blocks of several rows.  Seconds per launch behind another.  Bytes per second
- * of the device and of one multiprocessor. */
+ * Factor of both for blocks of several rows.  Bytes per second of the device and of one
+ * multiprocessor. */
 static const double HOP = 0.5e-6, BATCH_HOP = 0.05e-6, BLOCK_LEVEL = 0.12e-6, BLOCK_SLICE = 0.07e-6,
-                    BLOCK_STEP = 0.095e-6, CLUSTER_LEVEL = 0.23e-6, CLUSTER_SLICE = 0.075e-6,
-                    MULTI_ROW = 1.15, LAUNCH = 2e-6, BANDWIDTH = 2.2e12, OWN_BANDWIDTH = 90e9;
+                    BLOCK_STEP = 0.095e-6, CLUSTER_LEVEL = 0.25e-6, CLUSTER_SLICE = 0.075e-6,
+                    MULTI_ROW = 1.15, BANDWIDTH = 2.2e12, OWN_BANDWIDTH = 90e9;
+
+/* Seconds per launch behind another.  A cluster is placed as a whole, and its blocks wait for each
+ * other at both ends. */
+static const double LAUNCH[TRS_LAUNCH_KINDS] = {
+    [TRS_LAUNCH_WARP_SLICE] = 2e-6, [TRS_LAUNCH_SINGLE_BLOCK] = 2e-6, [TRS_LAUNCH_CLUSTER] = 6e-6};
 
 enum { ENTRY_BYTES = 12, ROW_BYTES = 45 };
 
@@ -141,14 +146,16 @@ static void walk_level(path *p, const trs_slice_level *level, int32_t l,
                        const trs_range_rules *rules) {
   double next[TRS_LAUNCH_KINDS];
   for (int kind = 0; kind < TRS_LAUNCH_KINDS; kind++) {
-    int best = kind;
-    for (int from = 0; from < TRS_LAUNCH_KINDS; from++)
-      if (p->cost[from] + LAUNCH < p->cost[best] + (best == kind ? 0 : LAUNCH)) best = from;
-    p->came[l][kind] = (uint8_t)best;
+    double least = p->cost[kind];
+    p->came[l][kind] = (uint8_t)kind;
+    for (int from = 0; from < TRS_LAUNCH_KINDS; from++) {
+      if (p->cost[from] + LAUNCH[kind] >= least) continue;
+      least = p->cost[from] + LAUNCH[kind];
+      p->came[l][kind] = (uint8_t)from;
+    }
     next[kind] = INFINITY;
     if (takes(level + l, (trs_launch_kind)kind, rules))
-      next[kind] = p->cost[best] + (best == kind ? 0 : LAUNCH) +
-                   level_cost(level + l, (trs_launch_kind)kind, rules->blocks);
+      next[kind] = least + level_cost(level + l, (trs_launch_kind)kind, rules->blocks);
   }
   for (int kind = 0; kind < TRS_LAUNCH_KINDS; kind++) p->cost[kind] = next[kind];
 }
@@ -210,7 +217,7 @@ static int32_t trace(const path *p, const trs_slice_level *level, uint8_t *kind,
 trs_status trs_choose_launch_ranges(trs_launch_range **ranges, int32_t *nranges, double *seconds,
                                     const trs_slice_level *level, int32_t nlevels,
                                     const trs_range_rules *rules) {
-  path p = {{LAUNCH, LAUNCH, LAUNCH}, NULL};
+  path p = {{LAUNCH[0], LAUNCH[1], LAUNCH[2]}, NULL};
   uint8_t *kind = NULL;
   *ranges = NULL;
   *nranges = 0;
