@@ -9,11 +9,12 @@
 /* Seconds per level of the warp-per-slice kernel: a dependency through the second-level cache, and
  * more per batch of entries.  Seconds of the single-block kernel: per level; per slice; per slice
  * if its warps are the limit.  Seconds of the cluster kernel: per level; per slice of a block.
- * Factor of both for blocks of several rows.  Bytes per second of the device and of one
+ * Factor of all for blocks of several rows.  Bytes per second of the device and of one
  * multiprocessor. */
-static const double HOP = 0.5e-6, BATCH_HOP = 0.05e-6, BLOCK_LEVEL = 0.12e-6, BLOCK_SLICE = 0.07e-6,
-                    BLOCK_STEP = 0.095e-6, CLUSTER_LEVEL = 0.25e-6, CLUSTER_SLICE = 0.075e-6,
-                    MULTI_ROW = 1.15, BANDWIDTH = 2.2e12, OWN_BANDWIDTH = 90e9;
+static const double HOP = 0.52e-6, BATCH_HOP = 0.05e-6, BLOCK_LEVEL = 0.12e-6,
+                    BLOCK_SLICE = 0.07e-6, BLOCK_STEP = 0.095e-6, CLUSTER_LEVEL = 0.25e-6,
+                    CLUSTER_SLICE = 0.075e-6, MULTI_ROW = 1.15, BANDWIDTH = 2.2e12,
+                    OWN_BANDWIDTH = 90e9;
 
 /* Seconds per launch behind another.  A cluster is placed as a whole, and its blocks wait for each
  * other at both ends. */
@@ -34,12 +35,11 @@ static const trs_slice_rules plain = {.most_block = 1,
 
 /* Chains: rows that depend on the row just before them are inverted four at a time.  This costs
  * little and saves up to three levels of four, but in meshes without order it can make more
- * levels.  The levels of chains are so regular that an early poll saves no polls. */
+ * levels. */
 static trs_slice_rules chains(void) {
   trs_slice_rules rules = plain;
   rules.most_block = 4;
   rules.dense = 0;
-  rules.early_poll = 0;
   return rules;
 }
 
@@ -62,7 +62,7 @@ static int with_lane_lengths(trs_slice_rules *rules, const trs_pattern_features 
 /* Full diagonal blocks if rows depend on several rows just before them; in small systems only if
  * the blocks are large, since the single-block kernel solves short blocks or none faster.  Chains
  * if nearly all rows are chained.  If some are, the cost model compares both. */
-int trs_choose_rules(trs_slice_rules *rules, const trs_pattern_features *f) {
+int trs_choose_rules(trs_slice_rules *rules, const trs_pattern_features *f, bool several) {
   static const double REGULAR = 0.9, SOME = 0.02, NODES = 2, SUPERNODES = 6;
   static const int64_t SMALL = 4096;
   const bool small = f->n <= SMALL, regular = f->chained >= REGULAR;
@@ -79,7 +79,8 @@ int trs_choose_rules(trs_slice_rules *rules, const trs_pattern_features *f) {
   rules[1] = chained ? plain : chains();
   rules[2] = blocks;
   rules[3] = full_blocks(TRS_LIGHT_BLOCK, 4);
-  return with_lane_lengths(rules, f, f->chained >= SOME && !regular && !chained ? 2 : 1);
+  const bool unsure = chained ? several : f->chained >= SOME && !regular;
+  return with_lane_lengths(rules, f, unsure ? 2 : 1);
 }
 
 static double level_bytes(const trs_slice_level *level) {
@@ -93,9 +94,9 @@ static double level_width(const trs_slice_level *level) {
   return (double)(level[1].entries - level->entries) / TRS_SLICE_LANES / slices;
 }
 
-static double warp_slice_cost(const trs_slice_level *level) {
-  double batches = fmin(level_width(level), 32) / 4;
-  return HOP + BATCH_HOP * batches + level_bytes(level) / BANDWIDTH;
+static double warp_slice_cost(const trs_slice_level *level, bool blocks) {
+  double batches = fmin(level_width(level), 32) / 4, step = HOP + BATCH_HOP * batches;
+  return (blocks ? MULTI_ROW * step : step) + level_bytes(level) / BANDWIDTH;
 }
 
 static double single_block_cost(const trs_slice_level *level, bool blocks) {
@@ -112,7 +113,7 @@ static double cluster_cost(const trs_slice_level *level, bool blocks) {
 }
 
 static double level_cost(const trs_slice_level *level, trs_launch_kind kind, bool blocks) {
-  return kind == TRS_LAUNCH_WARP_SLICE     ? warp_slice_cost(level)
+  return kind == TRS_LAUNCH_WARP_SLICE     ? warp_slice_cost(level, blocks)
          : kind == TRS_LAUNCH_SINGLE_BLOCK ? single_block_cost(level, blocks)
                                            : cluster_cost(level, blocks);
 }
@@ -242,40 +243,45 @@ trs_status trs_choose_launch_ranges(trs_launch_range **ranges, int32_t *nranges,
 /* Batched, seconds: a slice keeps the place of its warp for PLACE, or PLACE_APART if its rows lie
  * apart in b and x; a heavy slice counts as HEAVY_PLACES, for its block of threads.  Many-rhs:
  * seconds per level; per part of a heavy block, and per byte of a row of it; bytes of x per second
- * if rows wait, and in settled levels. */
+ * if rows wait, and in settled levels.  Factor of places and bytes for blocks of several rows. */
 static const double PLACE = 1.25e-9, PLACE_APART = 2.3e-9, HEAVY_PLACES = 10, MANY_LEVEL = 1.5e-6,
                     MANY_PART = 0.34e-6, MANY_PART_BYTE = 0.4e-9, MANY_BANDWIDTH = 2.5e12,
-                    SETTLED_BANDWIDTH = 6e12;
+                    SETTLED_BANDWIDTH = 6e12, MULTI_ROW_MANY = 1.35;
 
 double trs_batched_seconds(const trs_launch_range *ranges, int32_t nranges,
-                           const trs_slice_level *level, int32_t width, bool apart,
-                           int32_t multiprocessors) {
-  const double place = apart ? PLACE_APART : PLACE;
+                           const trs_slice_level *level, const trs_rhs_rules *rules) {
+  const double place = (rules->apart ? PLACE_APART : PLACE) * (rules->blocks ? MULTI_ROW_MANY : 1);
+  const double waves = ceil((double)rules->width / rules->multiprocessors);
   double seconds = 0;
   for (int32_t k = 0; k < nranges; k++) {
-    const trs_launch_kind kind = ranges[k].kind;
-    const int32_t each = kind == TRS_LAUNCH_CLUSTER ? TRS_CLUSTER_BLOCKS : 1;
-    const double waves = ceil((double)width * each / multiprocessors);
+    const trs_launch_kind kind = trs_batched_kind(&ranges[k], rules->width, rules->clusters);
     for (int32_t l = ranges[k].level; l < ranges[k].level_end; l++) {
       double slices = level[l + 1].slice - level[l].slice;
       double places = slices + (HEAVY_PLACES - 1) * level[l].heavy;
-      double warp_slice = fmax(warp_slice_cost(level + l), place * places * width);
-      seconds +=
-          kind == TRS_LAUNCH_WARP_SLICE ? warp_slice : waves * level_cost(level + l, kind, false);
+      double one = level_cost(level + l, kind, rules->blocks);
+      seconds += kind == TRS_LAUNCH_WARP_SLICE     ? fmax(one, place * places * rules->width)
+                 : kind == TRS_LAUNCH_SINGLE_BLOCK ? waves * one
+                                                   : one;
     }
   }
   return seconds;
 }
 
 double trs_many_rhs_seconds(const trs_slice_level *level, int32_t nlevels, int32_t nparts,
-                            int64_t column_bytes) {
+                            const trs_rhs_rules *rules) {
+  const double column_bytes = (double)rules->width * (double)rules->scalar_bytes;
   double moving = 0;
   for (int32_t l = 0; l < nlevels; l++) {
     double rows = level[l + 1].position - level[l].position;
     double passed = (double)(level[l + 1].entries - level[l].entries) + 4 * rows;
     double bandwidth = settled(level + l, 1) ? SETTLED_BANDWIDTH : MANY_BANDWIDTH;
-    moving += passed * (double)column_bytes / bandwidth;
+    moving += passed * column_bytes / bandwidth * (rules->blocks ? MULTI_ROW_MANY : 1);
   }
-  const double part = MANY_PART + MANY_PART_BYTE * (double)column_bytes;
+  const double part = MANY_PART + MANY_PART_BYTE * column_bytes;
   return MANY_LEVEL * nlevels + fmax(part * nparts, moving);
+}
+
+trs_launch_kind trs_batched_kind(const trs_launch_range *range, int32_t width, int32_t clusters) {
+  const bool waits = range->kind == TRS_LAUNCH_CLUSTER && width > clusters;
+  return waits ? TRS_LAUNCH_WARP_SLICE : range->kind;
 }

@@ -7,9 +7,9 @@
 #include "solve/cuda/engine/engine.h"
 
 /* Candidates for the rules, the most promising first; rules[TRS_MOST_CANDIDATES].  Returns how
- * many of them are so close that the cost model has to compare them. */
+ * many of them are so close that the cost model has to compare them.  several: right-hand sides. */
 enum { TRS_MOST_CANDIDATES = 4 };
-int trs_choose_rules(trs_slice_rules *rules, const trs_pattern_features *features);
+int trs_choose_rules(trs_slice_rules *rules, const trs_pattern_features *features, bool several);
 
 typedef enum trs_range_choice {
   TRS_RANGES_AUTO,
@@ -32,12 +32,24 @@ trs_status trs_choose_launch_ranges(trs_launch_range **ranges, int32_t *nranges,
                                     const trs_slice_level *level, int32_t nlevels,
                                     const trs_range_rules *rules);
 
-/* Expected seconds of a solve of several right-hand sides: batched; and by the many-rhs kernel,
- * where a row of all of them has column_bytes. */
+/* What the time of several right-hand sides together depends on. */
+typedef struct trs_rhs_rules {
+  int32_t width; /* right-hand sides */
+  int32_t scalar_bytes;
+  bool apart;              /* rows of a level lie apart in b and x */
+  bool blocks;             /* some blocks have several rows */
+  int32_t clusters;        /* that the device runs at once */
+  int32_t multiprocessors; /* of the device */
+} trs_rhs_rules;
+
+/* Expected seconds of a solve of several right-hand sides: batched; and by the many-rhs kernel. */
 double trs_batched_seconds(const trs_launch_range *ranges, int32_t nranges,
-                           const trs_slice_level *level, int32_t width, bool apart,
-                           int32_t multiprocessors);
+                           const trs_slice_level *level, const trs_rhs_rules *rules);
 double trs_many_rhs_seconds(const trs_slice_level *level, int32_t nlevels, int32_t nparts,
-                            int64_t column_bytes);
+                            const trs_rhs_rules *rules);
+
+/* The kernel of a batch of `width` right-hand sides: clusters that would have to take turns give
+ * way to the warp-per-slice kernel. */
+trs_launch_kind trs_batched_kind(const trs_launch_range *range, int32_t width, int32_t clusters);
 
 #endif

@@ -112,12 +112,15 @@ static trs_status look_at_candidate(const engine *e, const trs_plan *plan, candi
   if (!c->level) return TRS_SUCCESS;
   const trs_range_rules rules = {
       .most_rows = TRS_SHARED_X_ROWS(trs_scalar_size(plan->system.scalar)),
-      .clusters = e->clusters,
+      .clusters = e->clusters > 0,
       .blocks = c->rules.most_block > 1,
       .choice = (trs_range_choice)e->asked.ranges,
       .shares = 1};
-  return trs_choose_launch_ranges(&c->ranges, &c->nranges, &c->seconds, c->level, c->slices.nlevels,
-                                  &rules);
+  TRS_TRY(trs_choose_launch_ranges(&c->ranges, &c->nranges, &c->seconds, c->level,
+                                   c->slices.nlevels, &rules));
+  if (plan->options.nrhs > 1)
+    c->seconds = trs_engine_expect_several(e, c, plan->system.scalar, plan->options.nrhs);
+  return TRS_SUCCESS;
 }
 
 /* Builds e->c and allocates what its solves need. */
@@ -223,7 +226,7 @@ static trs_status analyze_on_device(engine *e, trs_plan *plan) {
   trs_status status = prepare_while_device_works(e, plan);
   TRS_TRY(trs_gpu_end_features(&features, stage, e->gpu.device, pattern.n, plan->stream));
   TRS_TRY(status);
-  int count = trs_choose_rules(rules, &features);
+  int count = trs_choose_rules(rules, &features, plan->options.nrhs > 1);
   TRS_TRY(plan->options.tune ? time_candidates(e, plan, rules, TRS_MOST_CANDIDATES)
                              : compare_candidates(e, plan, rules, count));
   TRS_TRY(trs_device_wait(plan->stream));

@@ -74,8 +74,8 @@ trs_status trs_engine_warp_slice(const trs_engine_args *args, trs_scalar scalar,
                                  trs_stream stream);
 trs_status trs_engine_shared_x(const trs_engine_args *args, trs_scalar scalar,
                                const trs_launch_range *range, int32_t last, trs_stream stream);
-/* Before the first trs_engine_shared_x on the current device.  *clusters: the device runs the
- * cluster kernel, which needs `overlaps` of trs_engine_args too. */
+/* Before the first trs_engine_shared_x on the current device.  *clusters: clusters of the cluster
+ * kernel that the device runs at once; 0 without `overlaps` of trs_engine_args. */
 trs_status trs_engine_prepare_shared_x(trs_scalar scalar, int32_t float_values, int32_t overlaps,
                                        int32_t *clusters);
 /* Solves the first `width` right-hand sides together in one range of either kind.  The caller has

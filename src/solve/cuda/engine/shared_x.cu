@@ -401,16 +401,15 @@ struct launcher {
     return cudaFuncSetAttribute(shared_x<S, V, BLOCKS>, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                 BYTES);
   }
-  /* True if the device can run the kernel. */
-  static bool fits() {
-    int clusters = 0;
+  /* Clusters that the device runs at once. */
+  static int clusters() {
+    int count = 0;
     const launcher one(1, false, nullptr);
-    if (prepare() ||
-        cudaOccupancyMaxActiveClusters(&clusters, shared_x<S, V, BLOCKS>, &one.config)) {
-      cudaGetLastError(); /* clears the error */
-      return false;
+    if (prepare() || cudaOccupancyMaxActiveClusters(&count, shared_x<S, V, BLOCKS>, &one.config)) {
+      cudaGetLastError(); /* clears the error: without clusters the other kernels solve all */
+      return 0;
     }
-    return clusters > 0;
+    return count;
   }
 };
 
@@ -421,7 +420,7 @@ extern "C" trs_status trs_engine_prepare_shared_x(trs_scalar scalar, int32_t flo
   cudaError_t error = by_values(scalar, float_values, [&](auto element, auto value) {
     using S = decltype(element);
     using V = decltype(value);
-    *clusters = overlaps && launcher<S, V, TRS_CLUSTER_BLOCKS>::fits();
+    *clusters = overlaps ? launcher<S, V, TRS_CLUSTER_BLOCKS>::clusters() : 0;
     return launcher<S, V, 1>::prepare();
   });
   return trs_device_check(error, "preparing the single-block kernel");

@@ -90,12 +90,34 @@ static void heavy_slices_stay_with_the_warps(void **state) {
   trs_free(ranges);
 }
 
+/* Fifteen clusters at once: the sixteenth right-hand side would wait for one. */
+static void clusters_give_way_to_warps_before_they_take_turns(void **state) {
+  (void)state;
+  const trs_launch_range cluster = {.kind = TRS_LAUNCH_CLUSTER},
+                         block = {.kind = TRS_LAUNCH_SINGLE_BLOCK};
+  assert_int_equal(trs_batched_kind(&cluster, 15, 15), TRS_LAUNCH_CLUSTER);
+  assert_int_equal(trs_batched_kind(&cluster, 16, 15), TRS_LAUNCH_WARP_SLICE);
+  assert_int_equal(trs_batched_kind(&block, 200, 15), TRS_LAUNCH_SINGLE_BLOCK);
+}
+
+static void several_right_hand_sides_compare_chains_with_plain_rows(void **state) {
+  (void)state;
+  const trs_pattern_features grid = {.n = 100000, .chained = 1, .run = 1, .row_length = 3};
+  trs_slice_rules rules[TRS_MOST_CANDIDATES];
+  assert_int_equal(trs_choose_rules(rules, &grid, false), 1);
+  assert_true(rules[0].most_block > 1);
+  assert_int_equal(trs_choose_rules(rules, &grid, true), 2);
+  assert_true(rules[0].most_block > 1 && rules[1].most_block == 1);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(the_width_of_levels_decides),
       cmocka_unit_test(a_kernel_that_is_asked_for_takes_what_it_can),
       cmocka_unit_test(a_change_of_kernel_has_to_pay_for_its_launch),
       cmocka_unit_test(heavy_slices_stay_with_the_warps),
+      cmocka_unit_test(clusters_give_way_to_warps_before_they_take_turns),
+      cmocka_unit_test(several_right_hand_sides_compare_chains_with_plain_rows),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
