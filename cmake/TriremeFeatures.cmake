@@ -46,6 +46,7 @@ trireme_feature(AMD HEADER amd.h LIBS amd suitesparseconfig SUFFIXES suitesparse
                 DEBIAN libsuitesparse-dev)
 trireme_feature(SUPERLU WORKER HEADER slu_ddefs.h LIBS superlu SUFFIXES superlu SuperLU
                 DEBIAN libsuperlu-dev)
+trireme_feature(JANSSON HEADER jansson.h LIBS jansson DEBIAN libjansson-dev)
 
 # MPI makes libtrireme_mpi.
 option(TRIREME_WITH_MPI "Build libtrireme_mpi where MPI is found" ON)

@@ -224,6 +224,10 @@ def test_unknown_generator():
         "MKL", "CUDART", "CUSPARSE", "CUBLAS", "CUBLASLT", "NVJITLINK")), o)
 
 
+def test_without_jansson():
+    refuses("--json names what is missing", 4, "libjansson-dev", "bench", "--json")
+
+
 RESULTS = os.path.join(HERE, os.pardir, os.pardir, "bench", "results")
 
 
@@ -323,8 +327,12 @@ test_unknown_generator()
 test_out()
 test_compare()
 test_factors()
-test_quick()
-test_rows()
-test_peer()
-test_bad_files()
+if has("jansson"):
+    test_quick()
+    test_rows()
+    test_peer()
+    test_bad_files()
+else:
+    test_without_jansson()
+    skip("--json", "jansson is not in this build")
 finish()
