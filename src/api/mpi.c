@@ -26,8 +26,9 @@ struct trs_mpi_plan {
 static const char *const inversions[] = {"blocks", "separators", "auto"}; /* trs_invert */
 enum { NINVERSIONS = 3 };
 
-static const char *const methods[] = {"grid3d", "grid3d-baseline", "grid2d", "grid3d:algorithm=4"};
-enum { GRID3D, BASELINE, GRID2D, ALGORITHM_4, NMETHODS };
+static const char *const methods[] = {"grid3d", "grid3d-baseline", "grid2d", "grid3d:algorithm=4",
+                                      "grid3d:algorithm=5"};
+enum { GRID3D, BASELINE, GRID2D, ALGORITHM_4, ALGORITHM_5, NMETHODS };
 
 /* ---- Options. ---- */
 
@@ -47,7 +48,7 @@ static trs_grid_shape choose_shape(int size, int64_t leaves, bool flat) {
 static trs_status check_backend(const trs_mpi_options *options, int method) {
   const char *backend = options->backend;
   bool gpu = backend && !strncmp(backend, "cuda", 4);
-  if (method == ALGORITHM_4 && !gpu)
+  if ((method == ALGORITHM_4 || method == ALGORITHM_5) && !gpu)
     return trs_fail(TRS_ERROR_ARGUMENT, -1, "%s needs the backend cuda", methods[method]);
   if (method == BASELINE && backend)
     return trs_fail(TRS_ERROR_UNSUPPORTED, -1,
@@ -61,6 +62,11 @@ static trs_status check_backend(const trs_mpi_options *options, int method) {
   if (method == ALGORITHM_4 && spread)
     return trs_fail(TRS_ERROR_ARGUMENT, -1,
                     "Algorithm 4 solves grids of one GPU, not %d x %d x %d: take grid3d",
+                    options->px, options->py, options->pz);
+  if (method == ALGORITHM_5 && (options->px < 2 || options->py != 1))
+    return trs_fail(TRS_ERROR_ARGUMENT, -1,
+                    "Algorithm 5 solves grids of several GPUs with Py = 1, not %d x %d x %d: take "
+                    "px of at least 2 and py = 1 (--grid 2x1x4), or grid3d",
                     options->px, options->py, options->pz);
   if (spread && options->in_turn)
     return trs_fail(
@@ -78,7 +84,7 @@ static trs_status take_options(trs_grid_options *set, int *method, const trs_mpi
   *method = which;
   if (which == NMETHODS)
     return trs_fail(TRS_ERROR_ARGUMENT, -1,
-                    "there is no method \"%s\" for ranks: grid3d, grid3d:algorithm=4 (GPUs), "
+                    "there is no method \"%s\" for ranks: grid3d, grid3d:algorithm=4 or 5 (GPUs), "
                     "grid3d-baseline or grid2d",
                     options->method);
   TRS_TRY(check_backend(options, which));
@@ -91,6 +97,10 @@ static trs_status take_options(trs_grid_options *set, int *method, const trs_mpi
   if (invert == NINVERSIONS)
     return trs_fail(TRS_ERROR_ARGUMENT, -1, "invert is \"%s\": it takes blocks, separators or auto",
                     options->invert);
+  if (which == ALGORITHM_5 && invert != TRS_INVERT_BLOCKS)
+    return trs_fail(TRS_ERROR_ARGUMENT, -1,
+                    "Algorithm 5 inverts the triangles of supernodes (blocks), not \"%s\"",
+                    inversions[invert]);
   if (options->nrhs < 0)
     return trs_fail(TRS_ERROR_ARGUMENT, -1, "nrhs of the options is %lld",
                     (long long)options->nrhs);
@@ -105,11 +115,12 @@ static trs_status take_options(trs_grid_options *set, int *method, const trs_mpi
                               : options->relax > 0 ? options->relax
                                                    : DEFAULT_RELAX,
                      .few = options->relax < 0 ? 0 : ZEROS_A_COLUMN,
-                     .scattered = options->scattered,
+                     .scattered = options->scattered || which == ALGORITHM_5,
                      .invert = (trs_invert)invert},
       .nrhs = NRHS_AT_ONCE,
       .in_turn = options->in_turn && options->backend,
       .plans = {.method = which == ALGORITHM_4 ? "supernodal" : NULL,
+                .by_columns = which == ALGORITHM_5,
                 .nrhs = options->nrhs,
                 .mpi_reads_device = trs_mpi_reads_device()}};
   return TRS_SUCCESS;
