@@ -34,19 +34,40 @@ __device__ inline S await(const work &w, const S *p) {
 
 /* ---- Products ---- */
 
-/* x of a unit's terms, by a warp: all that its lanes read are waited for together. */
+/* A warp's units, multiplied at once.  From `count` on they are copies of the first, of which
+ * nothing is wanted. */
+template <class S, int R>
+struct batch {
+  trs_spread_unit unit[ABREAST<S, R>];
+  int count;
+};
+
+template <class S, int R>
+__device__ inline batch<S, R> batch_at(const work &w, int32_t first) {
+  batch<S, R> b;
+  const int left = w.t.units - first;
+  b.count = left < ABREAST<S, R> ? left : ABREAST<S, R>;
+#pragma unroll
+  for (int n = 0; n < ABREAST<S, R>; n++)
+    b.unit[n] = w.a.unit[w.t.unit + first + (n < b.count ? n : 0)];
+  return b;
+}
+
+/* x of the terms, by a warp: all that its lanes read are waited for together.  hurry: the task has
+ * no other x to wait for.  Others sleep between their looks, since those slow down the stores of x
+ * that all are waiting for. */
 template <class S, int R, bool UPPER>
-__device__ inline void receive_terms(const work &w, const trs_spread_unit &u, const int32_t *list,
-                                     S *x) {
-  constexpr int EACH = (TERMS * R + LANES - 1) / LANES;
+__device__ inline void receive_terms(const work &w, const batch<S, R> &b, bool hurry, S *x) {
+  constexpr int ALL = ABREAST<S, R> * TERMS * R, EACH = (ALL + LANES - 1) / LANES, NAP = 200;
   const S *from = reinterpret_cast<const S *>(w.a.base[w.a.member] + w.a.x) + w.first;
   const S *at[EACH];
   S value[EACH];
 #pragma unroll
   for (int e = 0; e < EACH; e++) {
-    const int i = w.lane + e * LANES, k = i / R, j = i % R;
-    const bool wanted = k < u.terms && j < w.count;
-    const int row = !wanted ? 0 : UPPER ? read_constant(list + k) : u.from + k;
+    const int i = w.lane + e * LANES, n = i / (TERMS * R), k = i / R % TERMS, j = i % R;
+    const trs_spread_unit &u = b.unit[n < ABREAST<S, R> ? n : 0];
+    const bool wanted = n < b.count && k < u.terms && j < w.count;
+    const int row = !wanted ? 0 : UPPER ? read_constant(w.a.list + u.list + k) : u.from + k;
     at[e] = from + int64_t(u.first + row) * w.a.nrhs + j;
     value[e] = wanted ? trs::pending_value<S>() : zero<S>();
   }
@@ -57,52 +78,64 @@ __device__ inline void receive_terms(const work &w, const trs_spread_unit &u, co
     for (int e = 0; e < EACH; e++) trs::peek_if<true>(is_pending(value[e]), at[e], value[e]);
 #pragma unroll
     for (int e = 0; e < EACH; e++) waits |= is_pending(value[e]);
+    if (waits && !hurry) __nanosleep(NAP);
     waits = waits && wait.goes_on(w.t.name);
   }
-  __syncwarp(); /* the unit before is multiplied */
+  __syncwarp(); /* the batch before is multiplied */
 #pragma unroll
   for (int e = 0; e < EACH; e++)
-    if (w.lane + e * LANES < TERMS * R) x[w.lane + e * LANES] = value[e];
+    if (w.lane + e * LANES < ALL) x[w.lane + e * LANES] = value[e];
   __syncwarp();
 }
 
-/* A unit, by a warp.  next: the warp's next unit. */
+/* A batch, by a warp.  next: the warp's next batch. */
 template <class S, int R, bool UPPER>
-__device__ inline void multiply(const work &w, const trs_spread_unit &u,
-                                const trs_spread_unit &next, S *x, S *sums) {
-  const unit_line<S, UPPER> line(w, u);
-  S a[TERMS];
+__device__ inline void multiply(const work &w, const batch<S, R> &b, const batch<S, R> &next,
+                                bool hurry, S *x, S *sums) {
+  S a[ABREAST<S, R>][TERMS];
+  int row[ABREAST<S, R>];
 #pragma unroll
-  for (int k = 0; k < TERMS; k++)
-    a[k] = line.mine && k < u.terms ? read_constant(line.at + k * line.step) : zero<S>();
-  const int row = line.row(w, u);
-  prefetch_unit<S, UPPER>(w, next);
-  receive_terms<S, R, UPPER>(w, u, line.list, x);
-  S sum[R];
+  for (int n = 0; n < ABREAST<S, R>; n++) {
+    const unit_line<S, UPPER> line(w, b.unit[n]);
 #pragma unroll
-  for (int j = 0; j < R; j++) sum[j] = zero<S>();
-#pragma unroll
-  for (int k = 0; k < TERMS; k++) {
-    if (k >= u.terms) break;
-#pragma unroll
-    for (int j = 0; j < R; j++) sum[j] = multiply_add(a[k], x[k * R + j], sum[j]);
+    for (int k = 0; k < TERMS; k++)
+      a[n][k] =
+          line.mine && k < b.unit[n].terms ? read_constant(line.at + k * line.step) : zero<S>();
+    row[n] = line.mine && n < b.count ? line.row(w, b.unit[n]) : -1;
   }
-  if (!line.mine) return;
 #pragma unroll
-  for (int j = 0; j < R; j++) sums[row * R + j] = sums[row * R + j] + sum[j];
+  for (int n = 0; n < ABREAST<S, R>; n++) prefetch_unit<S, UPPER>(w, next.unit[n]);
+  receive_terms<S, R, UPPER>(w, b, hurry, x);
+#pragma unroll
+  for (int n = 0; n < ABREAST<S, R>; n++) {
+    S sum[R];
+#pragma unroll
+    for (int j = 0; j < R; j++) sum[j] = zero<S>();
+#pragma unroll
+    for (int k = 0; k < TERMS; k++) {
+      if (k >= b.unit[n].terms) break;
+#pragma unroll
+      for (int j = 0; j < R; j++)
+        sum[j] = multiply_add(a[n][k], x[(n * TERMS + k) * R + j], sum[j]);
+    }
+#pragma unroll
+    for (int j = 0; j < R; j++)
+      if (row[n] >= 0) sums[row[n] * R + j] = sums[row[n] * R + j] + sum[j];
+  }
 }
 
 template <class S, int R, bool UPPER>
 __device__ inline void multiply_units(const work &w, const room<S, R> &m) {
-  S *x = m.x + w.warp * TERMS * R, *sums = m.part + w.warp * w.a.widest * R;
-  const trs_spread_unit *unit = w.a.unit + w.t.unit;
+  constexpr int EACH = ABREAST<S, R>, ALL = EACH * WARPS<R>;
+  S *x = m.x + w.warp * EACH * TERMS * R, *sums = m.part + w.warp * w.a.widest * R;
   for (int i = w.lane; i < w.t.width * R; i += LANES) sums[i] = zero<S>();
   __syncwarp();
-  if (w.warp >= w.t.units) return;
-  trs_spread_unit now = unit[w.warp];
-  for (int32_t u = w.warp; u < w.t.units; u += WARPS<R>) {
-    const trs_spread_unit next = unit[u + WARPS<R> < w.t.units ? u + WARPS<R> : u];
-    multiply<S, R, UPPER>(w, now, next, x, sums);
+  if (w.warp * EACH >= w.t.units) return;
+  const int32_t last = w.a.unit[w.t.unit + w.t.units - 1].K;
+  batch<S, R> now = batch_at<S, R>(w, w.warp * EACH);
+  for (int32_t u = w.warp * EACH; u < w.t.units; u += ALL) {
+    const batch<S, R> next = batch_at<S, R>(w, u + ALL < w.t.units ? u + ALL : u);
+    multiply<S, R, UPPER>(w, now, next, now.unit[now.count - 1].K == last, x, sums);
     now = next;
   }
 }
@@ -128,21 +161,32 @@ __device__ inline S *sum_at(const work &w, int32_t member, int32_t child, int ro
          (child * w.a.columns + w.t.first + row) * w.a.nrhs + w.first + j;
 }
 
-/* The row's sum. */
+/* The row's sum.  Sums of other GPUs are looked for before the products, so that those which are
+ * there cost no time afterwards; they are added in their place. */
 template <class S, int R, bool UPPER>
 __device__ inline void add_up(const work &w, const room<S, R> &m) {
-  const int count = w.t.width * R, wide = w.a.widest * R;
+  constexpr int EACH = (TRS_SPREAD_WIDEST * R + THREADS<R> - 1) / THREADS<R>;
+  const int count = w.t.width * R, wide = w.a.widest * R, thread = static_cast<int>(threadIdx.x);
+  S child[EACH];
   fetch_triangle<S, R>(w, m);
-  for (int i = static_cast<int>(threadIdx.x); i < count; i += THREADS<R>)
-    m.y[i] = begin_sum<S, R, UPPER>(w, i);
+#pragma unroll
+  for (int e = 0; e < EACH; e++) {
+    const int i = thread + e * THREADS<R>;
+    const bool comes = i < count && w.t.children > 0 && i % R < w.count;
+    child[e] = comes ? trs::peek<true>(sum_at<S>(w, w.a.member, 0, i / R, i % R)) : zero<S>();
+    if (i < count) m.y[i] = begin_sum<S, R, UPPER>(w, i);
+  }
   multiply_units<S, R, UPPER>(w, m);
   __syncthreads();
-  for (int i = static_cast<int>(threadIdx.x); i < count; i += THREADS<R>) {
-    S sum = m.y[i];
 #pragma unroll
-    for (int k = 0; k < WARPS<R>; k++) sum = sum + m.part[k * wide + i];
-    for (int32_t c = 0; c < w.t.children && i % R < w.count; c++)
-      sum = sum + await(w, sum_at<S>(w, w.a.member, c, i / R, i % R));
+  for (int e = 0; e < EACH; e++) {
+    const int i = thread + e * THREADS<R>;
+    if (i >= count) break;
+    S sum = m.y[i] + sum_parts<S, R>(m, wide, i);
+    for (int32_t c = 0; c < w.t.children && i % R < w.count; c++) {
+      const S *at = sum_at<S>(w, w.a.member, c, i / R, i % R);
+      sum = sum + (c == 0 && !is_pending(child[e]) ? child[e] : await(w, at));
+    }
     m.y[i] = sum;
   }
 }

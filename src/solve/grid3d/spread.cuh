@@ -17,7 +17,10 @@ constexpr int TERMS = TRS_SPREAD_TERMS;
 template <int R>
 constexpr int WARPS = R == 1 ? 16 : 8;
 template <int R>
-constexpr int THREADS = WARPS<R> *LANES;
+constexpr int THREADS = LANES * WARPS<R>;
+/* Units that a warp multiplies at once, as far as registers hold their numbers. */
+template <class S, int R>
+constexpr int ABREAST = R == 1 && sizeof(S) <= 8 ? 2 : 1;
 
 template <class S>
 __host__ __device__ constexpr int tile_rows() { /* same as ops.h's trs_tile_rows */
@@ -107,7 +110,7 @@ struct room {
     y = reinterpret_cast<S *>(shared_bytes);
     part = y + a.widest * R;
     x = part + WARPS<R> * a.widest * R;
-    triangle = a.copies ? y + without_triangle(a.widest) : nullptr;
+    triangle = y + without_triangle(a.widest);
   }
 };
 
@@ -201,12 +204,25 @@ __device__ inline void fetch_triangle(const work &w, const room<S, R> &m) {
   if (w.t.kind != TRS_SPREAD_SOLVE || w.t.diagonal < 0) return;
   const S *D = static_cast<const S *>(w.a.values) + w.t.diagonal;
   const int count = triangle_values<S>(w.t.width), thread = static_cast<int>(threadIdx.x);
-  if (!m.triangle)
+  if (!w.a.copies)
     for (int i = thread * LINE; i < count; i += THREADS<R> * LINE) prefetch(D + i);
   else
     for (int i = thread; i < count; i += THREADS<R>)
       __pipeline_memcpy_async(m.triangle + i, D + i, sizeof(S));
   __pipeline_commit();
+}
+
+/* What all warps have added to number i: neighbours first, since that chain of sums is shorter. */
+template <class S, int R>
+__device__ inline S sum_parts(const room<S, R> &m, int wide, int i) {
+  S part[WARPS<R>];
+#pragma unroll
+  for (int k = 0; k < WARPS<R>; k++) part[k] = m.part[k * wide + i];
+#pragma unroll
+  for (int step = 1; step < WARPS<R>; step *= 2)
+#pragma unroll
+    for (int k = 0; k < WARPS<R>; k += 2 * step) part[k] = part[k] + part[k + step];
+  return part[0];
 }
 
 /* y = D y for the inverse D: warps share the columns. */
@@ -231,12 +247,8 @@ __device__ inline void multiply_triangle(const work &w, const room<S, R> &m, con
     for (int j = 0; j < R; j++) sums[i * R + j] = sum[j];
   }
   __syncthreads();
-  for (int i = static_cast<int>(threadIdx.x); i < width * R; i += THREADS<R>) {
-    S sum = m.part[i];
-#pragma unroll
-    for (int k = 1; k < WARPS<R>; k++) sum = sum + m.part[k * wide + i];
-    m.y[i] = sum;
-  }
+  for (int i = static_cast<int>(threadIdx.x); i < width * R; i += THREADS<R>)
+    m.y[i] = sum_parts<S, R>(m, wide, i);
 }
 
 /* Solves with `high` rows from `top` on, for right-hand side j: a row per lane.  Rows are divided
@@ -257,6 +269,27 @@ __device__ inline void substitute_strip(const work &w, const S *T, int top, int 
   if (w.lane < high) y[row * R + j] = x;
 }
 
+/* Subtracts the products with the strip's x from the rows that are left.  Neighbouring threads
+ * share a row. */
+template <class S, int R, bool UPPER>
+__device__ inline void subtract_strip(const work &w, const S *T, int top, int high, int left,
+                                      S *y) {
+  constexpr int SHARERS = R == 1 ? 4 : 1;
+  const int from = UPPER ? 0 : top + high, thread = static_cast<int>(threadIdx.x);
+  const int share = thread % SHARERS, all = left * R * SHARERS;
+  for (int i = thread; i < (all + LANES - 1) / LANES * LANES; i += THREADS<R>) {
+    const bool mine = i < all;
+    const int at = mine ? i / SHARERS : 0, row = from + at / R, j = at % R;
+    const triangle_row<S, UPPER> own(w.t.width, row);
+    S sum = zero<S>();
+#pragma unroll 8
+    for (int c = top + share; c < top + high; c += SHARERS)
+      sum = multiply_add(T[own.at(c)], y[c * R + j], sum);
+    for (int step = 1; step < SHARERS; step *= 2) sum = sum + shuffle_xor(sum, step);
+    if (mine && share == 0) y[row * R + j] = y[row * R + j] - sum;
+  }
+}
+
 /* y = T^-1 y, in strips of as many rows as a warp has lanes. */
 template <class S, int R, bool UPPER>
 __device__ inline void substitute(const work &w, const room<S, R> &m, const S *T) {
@@ -267,29 +300,30 @@ __device__ inline void substitute(const work &w, const room<S, R> &m, const S *T
     for (int j = w.warp; j < R; j += WARPS<R>)
       substitute_strip<S, R, UPPER>(w, T, top, high, j, m.y);
     __syncthreads();
-    for (int i = static_cast<int>(threadIdx.x); i < left * R; i += THREADS<R>) {
-      const int row = (UPPER ? 0 : top + high) + i / R, j = i % R;
-      const triangle_row<S, UPPER> own(width, row);
-      S sum = zero<S>();
-#pragma unroll 8
-      for (int c = top; c < top + high; c++) sum = multiply_add(T[own.at(c)], m.y[c * R + j], sum);
-      m.y[row * R + j] = m.y[row * R + j] - sum;
-    }
+    if (left == 0) return;
+    subtract_strip<S, R, UPPER>(w, T, top, high, left, m.y);
     __syncthreads();
   }
+}
+
+template <class S, int R, bool UPPER>
+__device__ inline void solve_with(const work &w, const room<S, R> &m, const S *D) {
+  if (w.t.solved)
+    substitute<S, R, UPPER>(w, m, D);
+  else
+    multiply_triangle<S, R, UPPER>(w, m, D);
 }
 
 /* x(K) in the place of its sums.  Begins and ends with a barrier. */
 template <class S, int R, bool UPPER>
 __device__ inline void solve_triangle(const work &w, const room<S, R> &m) {
-  const S *D = m.triangle ? m.triangle : static_cast<const S *>(w.a.values) + w.t.diagonal;
   __pipeline_wait_prior(0);
   __syncthreads();
   if (w.t.diagonal < 0) return;
-  if (w.t.solved)
-    substitute<S, R, UPPER>(w, m, D);
+  if (R == 1 && w.a.copies) /* apart, for the compiler to see which memory this is */
+    solve_with<S, R, UPPER>(w, m, m.triangle);
   else
-    multiply_triangle<S, R, UPPER>(w, m, D);
+    solve_with<S, R, UPPER>(w, m, static_cast<const S *>(w.a.values) + w.t.diagonal);
   __syncthreads();
 }
 
