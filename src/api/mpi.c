@@ -21,6 +21,7 @@ struct trs_mpi_plan {
   const char *method;
   trs_context *context; /* of the backend, or NULL */
   trs_mpi_gpus gpus;
+  trs_stream stream; /* of b and x in device memory */
 };
 
 static const char *const inversions[] = {"blocks", "separators", "auto"}; /* trs_invert */
@@ -300,6 +301,7 @@ typedef struct vectors {
   const void *b;
   void *copy_b;
   int64_t rows, ldx, ldb, nrhs, bytes; /* bytes per column */
+  trs_stream stream;
 } vectors;
 
 /* Copies between the caller's column-major array in device memory, whose GPU CUDA determines, and a
@@ -307,10 +309,10 @@ typedef struct vectors {
 static trs_status move_columns(const vectors *v, void *there, int64_t ld, void *copy, bool out) {
   int64_t pitch = v->nrhs > 1 ? ld * (v->bytes / v->rows) : v->bytes;
   if (out)
-    TRS_TRY(trs_device_copy_rows(there, pitch, copy, v->bytes, v->bytes, v->nrhs, NULL));
+    TRS_TRY(trs_device_copy_rows(there, pitch, copy, v->bytes, v->bytes, v->nrhs, v->stream));
   else
-    TRS_TRY(trs_device_copy_rows(copy, v->bytes, there, pitch, v->bytes, v->nrhs, NULL));
-  return trs_device_wait(NULL);
+    TRS_TRY(trs_device_copy_rows(copy, v->bytes, there, pitch, v->bytes, v->nrhs, v->stream));
+  return trs_device_wait(v->stream);
 }
 
 static trs_status fetch_columns(vectors *v, const void *there, int64_t ld, void **copy) {
@@ -322,7 +324,13 @@ static trs_status fetch_columns(vectors *v, const void *there, int64_t ld, void 
 static trs_status fetch_vectors(vectors *v, const trs_mpi_plan *plan, void *x, int64_t ldx,
                                 const void *b, int64_t ldb, int64_t nrhs, bool keep_x) {
   const int64_t *first = plan->solver.moves.first + plan->ranks.rank;
-  *v = (vectors){.x = x, .b = b, .ldx = ldx, .ldb = ldb, .rows = first[1] - first[0], .nrhs = nrhs};
+  *v = (vectors){.x = x,
+                 .b = b,
+                 .ldx = ldx,
+                 .ldb = ldb,
+                 .rows = first[1] - first[0],
+                 .nrhs = nrhs,
+                 .stream = plan->stream};
   v->bytes = v->rows * (int64_t)trs_scalar_size(plan->solver.part.scalar);
   bool gpu = plan->context && plan->context->device && v->bytes > 0 && nrhs > 0;
   if (gpu && trs_device_address(b)) {
@@ -353,6 +361,12 @@ static trs_status return_vectors(trs_mpi_plan *plan, vectors *v, void *x, int64_
 /* The check of the number of right-hand sides shares a message with the agreement on the status. */
 static trs_status agree_on_rhs(trs_mpi_plan *plan, trs_status status, int64_t nrhs) {
   return trs_ranks_agree_on(&plan->ranks, status, nrhs, "the number of right-hand sides");
+}
+
+trs_status trs_mpi_set_stream(trs_mpi_plan *plan, void *stream) {
+  if (!plan) return trs_fail(TRS_ERROR_ARGUMENT, -1, "plan is NULL");
+  plan->stream = stream;
+  return TRS_SUCCESS;
 }
 
 trs_status trs_mpi_solve(trs_mpi_plan *plan, void *x, int64_t ldx, const void *b, int64_t ldb,

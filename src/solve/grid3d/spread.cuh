@@ -17,7 +17,7 @@ constexpr int TERMS = TRS_SPREAD_TERMS;
 template <int R>
 constexpr int WARPS = R == 1 ? 16 : 8;
 template <int R>
-constexpr int THREADS = LANES * WARPS<R>;
+constexpr int THREADS = LANES *WARPS<R>;
 /* Units that a warp multiplies at once, as far as registers hold their numbers. */
 template <class S, int R>
 constexpr int ABREAST = R == 1 && sizeof(S) <= 8 ? 2 : 1;
