@@ -5,19 +5,7 @@
 
 #include "analysis/levels.h"
 #include "backend/context.h"
-
-/* Right-hand sides and solutions with any layout: element (i, r) of b is b[i * b_row + r * b_col].
- * x and b are the same array or do not overlap. */
-typedef struct trs_rhs {
-  void *x;
-  const void *b;
-  int64_t nrhs;
-  int64_t x_row, x_col, b_row, b_col; /* in elements */
-  /* For vectors distributed over a group: the arrays of each member that this process runs, in that
-   * member's memory, instead of x and b.  Only for methods with a share. */
-  void *const *x_of;
-  const void *const *b_of;
-} trs_rhs;
+#include "matrix/rhs.h"
 
 /* The values that auto compares.  The highest preference wins, then the lowest seconds. */
 typedef enum trs_preference {

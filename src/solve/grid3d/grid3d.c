@@ -288,8 +288,7 @@ void trs_grid_solver_destroy(trs_grid_solver *s) {
 
 /* ---- Right-hand sides and solutions. ---- */
 
-/* Twice the length of the longest list of slots. */
-static int64_t bytes_needed(const trs_grid_solver *s) {
+int64_t trs_grid_buffer_bytes(const trs_grid_solver *s) {
   int64_t most = 0;
   for (int k = 0; k < s->layout.levels; k++) {
     int64_t shared = 2 * trs_slots_bytes(&s->shared[k], &s->part);
@@ -303,7 +302,7 @@ static int64_t bytes_needed(const trs_grid_solver *s) {
 static trs_status reserve(trs_grid_solver *s, int64_t nrhs) {
   TRS_TRY(trs_part_reserve(&s->part, nrhs));
   TRS_TRY(trs_moves_reserve(&s->moves, &s->part));
-  int64_t bytes = bytes_needed(s);
+  int64_t bytes = trs_grid_buffer_bytes(s);
   if (s->part.largest > s->ranks->chunk)
     return trs_fail(TRS_ERROR_UNSUPPORTED, -1, "a message of %lld bytes is too long",
                     (long long)s->part.largest);

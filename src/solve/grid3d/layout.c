@@ -329,3 +329,16 @@ void trs_grid_layout_destroy(trs_grid_layout *layout) {
   for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++) trs_free(arrays[k]);
   *layout = (trs_grid_layout){0};
 }
+
+/* Pz doubles while the tree has enough leaves and each grid keeps a few ranks; Px x Py is as square
+ * as possible. */
+trs_grid_shape trs_grid_shape_for(int size, int64_t leaves, bool flat) {
+  trs_grid_shape p = {1, 1, 1};
+  while (!flat && size % (2 * p.z) == 0 && 2 * p.z <= leaves && (int64_t)p.z * p.z * 4 <= 2 * size)
+    p.z *= 2;
+  int left = size / p.z;
+  for (int x = 1; (int64_t)x * x <= left; x++)
+    if (left % x == 0) p.x = x;
+  p.y = left / p.x;
+  return p;
+}

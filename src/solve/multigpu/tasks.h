@@ -31,9 +31,4 @@ trs_status trs_tasks_create(trs_tasks *tasks, int64_t n, bool lower, int members
                             const int64_t *room);
 void trs_tasks_destroy(trs_tasks *tasks);
 
-/* The task that contains a component. */
-static inline int64_t trs_task_of(int64_t component, int64_t n, int64_t size, bool lower) {
-  return (lower ? component : n - 1 - component) / size;
-}
-
 #endif

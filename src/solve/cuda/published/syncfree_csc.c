@@ -18,15 +18,10 @@ static int warps_of(const csc_state *s) { return WARPS_LEAST << s->warps_choice;
 
 static trs_status launch(trs_plan *plan, const trs_rhs *rhs, trs_stream stream) {
   const csc_state *s = plan->state;
-  int64_t size = (int64_t)trs_scalar_size(plan->system.scalar);
   trs_syncfree system;
+  trs_syncfree_rhs one;
   for (int64_t r = 0; r < rhs->nrhs; r++) {
-    trs_syncfree_rhs one = {.x = (char *)rhs->x + r * rhs->x_col * size,
-                            .b = (const char *)rhs->b + r * rhs->b_col * size,
-                            .x_row = rhs->x_row,
-                            .b_row = rhs->b_row,
-                            .width = 1};
-    TRS_TRY(trs_syncfree_begin(&s->base, &system, 1, stream));
+    TRS_TRY(trs_syncfree_begin(&s->base, &system, &one, rhs, r, stream));
     TRS_TRY(trs_syncfree_sweep(&system, &one, warps_of(s), s->scratchpad, stream));
   }
   return TRS_SUCCESS;

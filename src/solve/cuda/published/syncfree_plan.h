@@ -18,8 +18,10 @@ typedef struct trs_syncfree_plan {
 /* Loads the system by columns, counts in-degrees, allocates for `width` right-hand sides. */
 trs_status trs_syncfree_analyze(trs_plan *plan, trs_gpu_launch launch, int64_t width);
 
-/* Clears the workspace for a solve of `width` right-hand sides and sets the kernels' arguments. */
-trs_status trs_syncfree_begin(const trs_syncfree_plan *p, trs_syncfree *s, int64_t width,
+/* Begins a solve of the columns from `first` on, at most p->width: clears the workspace and sets
+ * the kernels' arguments. */
+trs_status trs_syncfree_begin(const trs_syncfree_plan *p, trs_syncfree *s,
+                              trs_syncfree_rhs *columns, const trs_rhs *rhs, int64_t first,
                               trs_stream stream);
 
 trs_status trs_syncfree_update(trs_plan *plan);
