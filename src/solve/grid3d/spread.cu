@@ -28,7 +28,7 @@ template <class S>
 __device__ inline S await(const work &w, const S *p) {
   trs::wait wait(w.a.fault);
   S value = trs::peek<true>(p);
-  while (is_pending(value) && wait.goes_on(w.t.name)) value = trs::peek<true>(p);
+  while (is_pending(value) && goes_on(w, wait)) value = trs::peek<true>(p);
   return value;
 }
 
@@ -79,7 +79,7 @@ __device__ inline void receive_terms(const work &w, const batch<S, R> &b, bool h
 #pragma unroll
     for (int e = 0; e < EACH; e++) waits |= is_pending(value[e]);
     if (waits && !hurry) __nanosleep(NAP);
-    waits = waits && wait.goes_on(w.t.name);
+    waits = waits && goes_on(w, wait);
   }
   __syncwarp(); /* the batch before is multiplied */
 #pragma unroll
@@ -108,19 +108,24 @@ __device__ inline void multiply(const work &w, const batch<S, R> &b, const batch
   receive_terms<S, R, UPPER>(w, b, hurry, x);
 #pragma unroll
   for (int n = 0; n < ABREAST<S, R>; n++) {
-    S sum[R];
+    constexpr int CHAINS = R == 1 ? 2 : 1; /* a sum of products waits for the one before */
+    S sum[CHAINS * R];
 #pragma unroll
-    for (int j = 0; j < R; j++) sum[j] = zero<S>();
+    for (int j = 0; j < CHAINS * R; j++) sum[j] = zero<S>();
 #pragma unroll
     for (int k = 0; k < TERMS; k++) {
       if (k >= b.unit[n].terms) break;
 #pragma unroll
-      for (int j = 0; j < R; j++)
-        sum[j] = multiply_add(a[n][k], x[(n * TERMS + k) * R + j], sum[j]);
+      for (int j = 0; j < R; j++) {
+        S &to = sum[k % CHAINS * R + j];
+        to = multiply_add(a[n][k], x[(n * TERMS + k) * R + j], to);
+      }
     }
 #pragma unroll
-    for (int j = 0; j < R; j++)
-      if (row[n] >= 0) sums[row[n] * R + j] = sums[row[n] * R + j] + sum[j];
+    for (int j = 0; j < R && row[n] >= 0; j++)
+      sums[row[n] * R + j] =
+          sums[row[n] * R + j] + (CHAINS == 1 ? sum[j] : sum[j] + sum[(CHAINS - 1) * R + j]);
+    __syncwarp(); /* other lanes may have these rows in the next unit */
   }
 }
 
@@ -224,6 +229,7 @@ template <class S, int R, bool UPPER>
 __global__ void __launch_bounds__(THREADS<R>) sweep(const __grid_constant__ trs_spread_args a) {
   __shared__ slot taken;
   const room<S, R> m(a);
+  taken.stalled = false;
   while (take_task<R>(a, taken)) do_task<S, R, UPPER>(work_of<R>(a, taken), m);
 }
 

@@ -42,6 +42,7 @@ __device__ inline void prefetch(const void *p) {
 
 /* In shared memory: the task of a block of threads, and the memory of the receivers of its x. */
 struct slot {
+  bool stalled; /* a wait of this block has passed its limit, so that later waits end at once */
   uint32_t ticket;
   trs_spread_task task;
   char *to[TRS_SPREAD_MEMBERS];
@@ -52,9 +53,18 @@ struct work {
   const trs_spread_args &a;
   const trs_spread_task &t;
   char *const *to;
+  volatile bool &stalled;
   int32_t chunk, first, count; /* of right-hand sides */
   int warp, lane;
 };
+
+/* False once this wait, or another of the block, has passed the limit. */
+__device__ inline bool goes_on(const work &w, wait &limit) {
+  if (w.stalled) return false;
+  if (limit.goes_on(w.t.name)) return true;
+  w.stalled = true;
+  return false;
+}
 
 /* False if there are no more.  Begins and ends with a barrier. */
 template <int R>
@@ -74,12 +84,13 @@ __device__ inline bool take_task(const trs_spread_args &a, slot &s) {
 }
 
 template <int R>
-__device__ inline work work_of(const trs_spread_args &a, const slot &s) {
+__device__ inline work work_of(const trs_spread_args &a, slot &s) {
   const auto chunk = static_cast<int32_t>(s.ticket % uint32_t(a.chunks));
   const int64_t first = int64_t(chunk) * R, left = a.nrhs - first;
   return {a,
           s.task,
           s.to,
+          s.stalled,
           chunk,
           static_cast<int32_t>(first),
           static_cast<int32_t>(left < R ? left : R),
@@ -314,7 +325,8 @@ __device__ inline void solve_with(const work &w, const room<S, R> &m, const S *D
     multiply_triangle<S, R, UPPER>(w, m, D);
 }
 
-/* x(K) in the place of its sums.  Begins and ends with a barrier. */
+/* x(K) in the place of its sums.  Begins with a barrier; afterwards thread t has numbers t,
+ * t + THREADS, ..., and others need a barrier. */
 template <class S, int R, bool UPPER>
 __device__ inline void solve_triangle(const work &w, const room<S, R> &m) {
   __pipeline_wait_prior(0);
@@ -324,7 +336,6 @@ __device__ inline void solve_triangle(const work &w, const room<S, R> &m) {
     solve_with<S, R, UPPER>(w, m, m.triangle);
   else
     solve_with<S, R, UPPER>(w, m, static_cast<const S *>(w.a.values) + w.t.diagonal);
-  __syncthreads();
 }
 
 }  // namespace trs::spread

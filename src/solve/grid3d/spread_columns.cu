@@ -34,7 +34,7 @@ __device__ inline int64_t word_of(const work &w, int32_t K) {
 /* By one thread, until a word of this GPU has a value; a barrier must follow. */
 __device__ inline void await(const work &w, const uint32_t *word, uint32_t value) {
   trs::wait wait(w.a.fault);
-  while (trs::load_relaxed(word) != value && wait.goes_on(w.t.name)) {
+  while (trs::load_relaxed(word) != value && goes_on(w, wait)) {
   }
   fence_device();
 }
@@ -115,6 +115,7 @@ __device__ inline void do_column(const work &w, const room<S, R> &m) {
   } else {
     collect<S, R>(w, m);
     solve_triangle<S, R, UPPER>(w, m);
+    __syncthreads();
   }
   hand_on<S, R>(w, m.y);
   for (int32_t u = w.warp; u < w.t.units; u += WARPS<R>)
@@ -125,6 +126,7 @@ template <class S, int R, bool UPPER>
 __global__ void __launch_bounds__(THREADS<R>) solve(const __grid_constant__ trs_spread_args a) {
   __shared__ slot taken;
   const room<S, R> m(a);
+  taken.stalled = false;
   while (take_task<R>(a, taken)) do_column<S, R, UPPER>(work_of<R>(a, taken), m);
 }
 
