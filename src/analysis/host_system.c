@@ -23,8 +23,6 @@ trs_status trs_host_system_create(trs_host_system *h, const trs_system *S, const
 
 void trs_host_system_destroy(trs_host_system *h) {
   trs_matrix_destroy(h->copy);
-  trs_free(h->ptr);
-  trs_free(h->idx);
-  trs_free(h->val);
+  TRS_FREE_ALL(h->ptr, h->idx, h->val);
   *h = (trs_host_system){0};
 }

@@ -193,36 +193,45 @@ static trs_status analyze(trs_mpi_plan *plan, trs_grid_input *in, trs_grid_optio
   return trs_grid_solver_create(&plan->solver, &plan->ranks, in, set);
 }
 
-static trs_status end(trs_mpi_plan **plan, trs_grid_input *in, trs_status status) {
-  if (in->close) in->close(in);
+/* Opens the input of a plan from its source; agrees on the status. */
+typedef trs_status (*open_input)(trs_grid_input *in, const void *source, trs_scalar scalar,
+                                 trs_ranks *ranks);
+
+static trs_status analyze_from(MPI_Comm comm, trs_mpi_plan **plan, open_input open,
+                               const void *source, const trs_mpi_options *options) {
+  trs_grid_input in = {0};
+  trs_grid_options set;
+  trs_mpi_options own;
+  TRS_TRY(open_plan(comm, plan, &own, options));
+  trs_status status = begin(*plan, &set, &own);
+  if (!status) status = open(&in, source, own.scalar, &(*plan)->ranks);
+  if (!status) status = analyze(*plan, &in, &set, &own);
+  if (in.close) in.close(&in);
   if (!status) return TRS_SUCCESS;
   trs_mpi_plan_destroy(*plan);
   *plan = NULL;
   return status;
 }
 
+static trs_status open_factors(trs_grid_input *in, const void *F, trs_scalar scalar,
+                               trs_ranks *ranks) {
+  (void)scalar;
+  return trs_ranks_agree(ranks, trs_input_factors(in, F));
+}
+
 trs_status trs_mpi_analyze(MPI_Comm comm, trs_mpi_plan **plan, const trs_factors *F,
                            const trs_mpi_options *options) {
-  trs_grid_input in = {0};
-  trs_grid_options set;
-  trs_mpi_options own;
-  TRS_TRY(open_plan(comm, plan, &own, options));
-  trs_status status = begin(*plan, &set, &own);
-  if (!status) status = trs_ranks_agree(&(*plan)->ranks, trs_input_factors(&in, F));
-  if (!status) status = analyze(*plan, &in, &set, &own);
-  return end(plan, &in, status);
+  return analyze_from(comm, plan, open_factors, F, options);
+}
+
+static trs_status open_file(trs_grid_input *in, const void *path, trs_scalar scalar,
+                            trs_ranks *ranks) {
+  return trs_input_file(in, path, scalar, ranks);
 }
 
 trs_status trs_mpi_analyze_file(MPI_Comm comm, trs_mpi_plan **plan, const char *path,
                                 const trs_mpi_options *options) {
-  trs_grid_input in = {0};
-  trs_grid_options set;
-  trs_mpi_options own;
-  TRS_TRY(open_plan(comm, plan, &own, options));
-  trs_status status = begin(*plan, &set, &own);
-  if (!status) status = trs_input_file(&in, path, own.scalar, &(*plan)->ranks);
-  if (!status) status = analyze(*plan, &in, &set, &own);
-  return end(plan, &in, status);
+  return analyze_from(comm, plan, open_file, path, options);
 }
 
 static trs_status take_blocks(trs_mpi_blocks *taken, const trs_mpi_blocks *blocks) {
@@ -230,18 +239,17 @@ static trs_status take_blocks(trs_mpi_blocks *taken, const trs_mpi_blocks *block
   return TRS_STRUCT_TAKE(trs_mpi_blocks, taken, blocks);
 }
 
+static trs_status open_blocks(trs_grid_input *in, const void *blocks, trs_scalar scalar,
+                              trs_ranks *ranks) {
+  trs_mpi_blocks taken;
+  (void)scalar;
+  TRS_TRY(trs_ranks_agree(ranks, take_blocks(&taken, blocks)));
+  return trs_input_blocks(in, &taken, ranks);
+}
+
 trs_status trs_mpi_analyze_blocks(MPI_Comm comm, trs_mpi_plan **plan, const trs_mpi_blocks *blocks,
                                   const trs_mpi_options *options) {
-  trs_grid_input in = {0};
-  trs_grid_options set;
-  trs_mpi_options own;
-  trs_mpi_blocks taken;
-  TRS_TRY(open_plan(comm, plan, &own, options));
-  trs_status status = begin(*plan, &set, &own);
-  if (!status) status = trs_ranks_agree(&(*plan)->ranks, take_blocks(&taken, blocks));
-  if (!status) status = trs_input_blocks(&in, &taken, &(*plan)->ranks);
-  if (!status) status = analyze(*plan, &in, &set, &own);
-  return end(plan, &in, status);
+  return analyze_from(comm, plan, open_blocks, blocks, options);
 }
 
 /* A rank that passes NULL does not name the plan of the other ranks.  If the process has exactly

@@ -1,6 +1,6 @@
 /* group.c - relaxation on the GPUs of one process: one domain per member, with the arrays and
  * kernels of one GPU; x of boundary rows is stored into the members that read it (push.cu). The
- * launches are in group_turns.c, the sweeps in group_sweep.c. */
+ * launches are in group_steps.c, the sweeps in group_sweep.c. */
 #include <math.h>
 #include <stdio.h>
 
@@ -47,8 +47,8 @@ static void sort_lists(const trs_domain *D, int64_t count, const int32_t *to, co
   ptr[nrows + 1] = (int32_t)count;
 }
 
-static trs_status bring_meeting(trs_relax_member *m, const int32_t *to, const uint8_t *at,
-                                int64_t count) {
+static trs_status bring_peer_lists(trs_relax_member *m, const int32_t *to, const uint8_t *at,
+                                   int64_t count) {
   const int64_t nrows = m->R->nrows;
   int32_t *ptr, *sorted = NULL;
   uint8_t *who = NULL;
@@ -63,9 +63,7 @@ static trs_status bring_meeting(trs_relax_member *m, const int32_t *to, const ui
     if (!status) status = trs_device_copy(m->lists[k], from[k], bytes[k], m->stream);
   }
   if (!status) status = trs_device_wait(m->stream);
-  trs_free(ptr);
-  trs_free(sorted);
-  trs_free(who);
+  TRS_FREE_ALL(ptr, sorted, who);
   return status;
 }
 
@@ -78,7 +76,7 @@ trs_status trs_relax_member_lists(trs_relax_member *m, const int64_t *arrival) {
   TRS_TRY(TRS_ALLOC(&to, D->send[messages - 1].end));
   trs_status status = TRS_ALLOC(&at, D->send[messages - 1].end);
   if (!status) status = bring_lists(m, arrival, to, at);
-  if (!status) status = bring_meeting(m, to, at, D->send[messages - 1].end);
+  if (!status) status = bring_peer_lists(m, to, at, D->send[messages - 1].end);
   trs_free(to);
   trs_free(at);
   return status;
@@ -143,7 +141,7 @@ static trs_status build(trs_relax_group *G, const trs_relaxation *R, trs_block_s
   G->apart = true;
   TRS_TRY(trs_group_each(G->group, prepare_member, G));
   for (int k = 0; k < G->members; k++) G->apart &= trs_group_sharers(G->group, k) == 1;
-  G->turn = trs_counters_begin;
+  G->step = trs_counters_begin;
   G->together = G->apart && trs_team_size(R->context->team) >= G->members;
   return TRS_SUCCESS;
 }

@@ -1,5 +1,5 @@
 /* mapped.c - domains of several ranks of one machine, each on a GPU of its own, whose kernels store
- * x of boundary rows into each other's memory, as those of a group do (group_turns.c).
+ * x of boundary rows into each other's memory, as those of a group do (group_steps.c).
  *
  * A rank's x and signs lie in memory that the other ranks map (CUDA's inter-process handles).  A
  * call of sweeps then needs MPI before its first launch and for norms alone.  The ranks agree on
@@ -43,7 +43,7 @@ typedef struct facts {
 
 static facts find_facts(const trs_relaxation *R) {
   const trs_relax_gpu *g = R->gpu;
-  facts own = {.stride = g->args.x_stride, .slices = trs_relax_gpu_meets(R)};
+  facts own = {.stride = g->args.x_stride, .slices = trs_relax_gpu_syncs_peers(R)};
   own.can = R->links->beside_first && R->nrows > 0 && R->domain->count <= MOST_RANKS &&
             trs_device_identity(g->device, &own.gpu) == TRS_SUCCESS;
   return own;
@@ -153,7 +153,7 @@ void trs_relax_gpu_meet(trs_relaxation *R) {
   *m = (mapped){.group = {.members = R->domain->count,
                           .apart = true,
                           .together = true,
-                          .turn = trs_counters_begin},
+                          .step = trs_counters_begin},
                 .me = R->domain->me};
   int before = trs_device_enter(R->gpu->device);
   if (map_all(R, m, all)) {
@@ -195,7 +195,7 @@ trs_status trs_relax_mapped_run(trs_relaxation *R, int64_t sweeps, trs_sweep_dir
   return trs_relax_member_pass(&P, mapped_of(R)->me);
 }
 
-/* Before the first turn: no row of any colour has been relaxed. */
+/* Before the first step: no row of any colour has been relaxed. */
 void trs_relax_mapped_start(trs_relaxation *R) {
   uint64_t *last = R->group->member[mapped_of(R)->me].last;
   memset(last, 0, (size_t)R->ncolours * sizeof *last);

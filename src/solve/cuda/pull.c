@@ -111,15 +111,11 @@ static void free_state(trs_plan *plan) {
 
 const trs_method trs_method_pull = {
     .name = "pull",
-    .backend = &trs_backend_cuda,
-    .parameters = true,
-    .refuses = trs_gpu_refuses,
+    TRS_GPU_METHOD,
     .estimate = estimate,
     .analysis_solves = 0.1,
     .analyze = analyze,
     .update = update,
-    .solve = trs_gpu_solve,
-    .wait = trs_gpu_wait,
     .bytes = bytes,
     .describe = describe,
     .free = free_state,

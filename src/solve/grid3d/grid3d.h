@@ -49,7 +49,7 @@ typedef struct trs_grid_solver {
   trs_slot_list *sums;   /* levels: sums sent in step k; empty on grids that do not take part */
   void *buffer;          /* packed messages */
   int64_t buffer_bytes;
-  trs_moves moves;      /* of b and x, in the application's distribution */
+  trs_row_moves moves;  /* of b and x, in the application's distribution */
   int64_t room;         /* right-hand sides that fit on all ranks */
   bool met;             /* other ranks have mapped the memory of the part's solver */
   uint32_t phases_run;  /* for the tags */

@@ -10,7 +10,7 @@
 #include "solve/cuda/span.h"
 #include "solve/cuda/transpose.h"
 
-_Static_assert((int)TRS_PART_MEMBERS == (int)TRS_MOST_MEMBERS, "as many members everywhere");
+_Static_assert((int)TRS_COMPONENT_MEMBERS == (int)TRS_MOST_MEMBERS, "as many members everywhere");
 
 uint64_t trs_multi_wait_limit = 10000000000u; /* ten seconds; then a solve counts as stalled */
 
@@ -51,10 +51,10 @@ static trs_status load_pattern(trs_multi *m, trs_portion *s, const trs_tasks *t,
   TRS_TRY(TRS_DEVICE_ALLOC(s->device, &s->ticket, t->count, s->stream));
   TRS_TRY(trs_device_alloc_host(s->device, (void **)&s->told));
   TRS_TRY(trs_device_copy(s->ptr, local, (t->own[member] + 1) * (int64_t)sizeof *local, s->stream));
-  *s->told = (trs_part_fault){.limit = trs_multi_wait_limit};
+  *s->told = (trs_component_fault){.limit = trs_multi_wait_limit};
   TRS_TRY(trs_device_copy(m->fault.base[member], s->told, sizeof *s->told, s->stream));
   for (int32_t k = 0; k < t->count; k++) {
-    const trs_task *task = &t->task[k];
+    const trs_component_task *task = &t->task[k];
     if (task->member != member) continue;
     int64_t from = c->ptr[task->begin], count = c->ptr[task->end] - from;
     TRS_TRY(trs_device_copy(s->idx + local[task->local], c->idx + from,
@@ -67,7 +67,7 @@ static trs_status load_values(trs_portion *s, const trs_tasks *t, int member, co
   int64_t size = (int64_t)trs_scalar_size(c->scalar), at = 0;
   if (!s->val) TRS_TRY(trs_device_alloc(s->device, &s->val, s->nnz, (size_t)size, s->stream));
   for (int32_t k = 0; k < t->count; k++) {
-    const trs_task *task = &t->task[k];
+    const trs_component_task *task = &t->task[k];
     if (task->member != member) continue;
     int64_t from = c->ptr[task->begin], count = c->ptr[task->end] - from;
     TRS_TRY(trs_device_copy((char *)s->val + at * size, (const char *)c->val + from * size,
@@ -144,7 +144,7 @@ static trs_status open_locked(trs_plan *plan, int64_t each) {
   TRS_TRY(deal(plan, each));
   for (int k = 0; k < m->tasks.members; k++)
     if (m->tasks.own[k] > most) most = m->tasks.own[k];
-  TRS_TRY(trs_group_alloc(m->group, &m->fault, sizeof(trs_part_fault)));
+  TRS_TRY(trs_group_alloc(m->group, &m->fault, sizeof(trs_component_fault)));
   TRS_TRY(trs_group_alloc(m->group, &m->stage,
                           most * m->width * (int64_t)trs_scalar_size(plan->system.scalar)));
   return load(plan, true);
@@ -200,21 +200,22 @@ typedef struct tile {
 static bool by_rows(const tile *T) { return T->rhs->x_row != 1 || T->rhs->b_row != 1; }
 
 /* A task's part of the arrays of `member`, a member of this process. */
-static trs_span span_of(const trs_plan *plan, const tile *T, const trs_task *task, int member) {
+static trs_span span_of(const trs_plan *plan, const tile *T, const trs_component_task *task,
+                        int member) {
   const trs_multi *m = multi_of(plan);
   const trs_rhs rhs = trs_rhs_of_member(T->rhs, member - trs_group_first(m->group));
   const trs_span s = trs_span_of(&rhs, &plan->system, T->first, T->width);
   return trs_span_rows(&s, task->begin, task->end, m->tasks.own[task->member]);
 }
 
-static char *stage_of(const trs_multi *m, const trs_task *task, const trs_span *s) {
+static char *stage_of(const trs_multi *m, const trs_component_task *task, const trs_span *s) {
   return (char *)m->stage.base[task->member] + trs_span_row_at(s, task->local);
 }
 
 static trs_status bring(const trs_plan *plan, const tile *T) {
   const trs_multi *m = multi_of(plan);
   for (int32_t k = 0; k < m->tasks.count; k++) {
-    const trs_task *task = &m->tasks.task[k];
+    const trs_component_task *task = &m->tasks.task[k];
     const trs_portion *portion = &m->portion[task->member];
     if (!portion->device || task->begin == task->end) continue;
     const trs_span s = span_of(plan, T, task, task->member);
@@ -231,7 +232,7 @@ static trs_status bring(const trs_plan *plan, const tile *T) {
 static trs_status take(const trs_plan *plan, const tile *T) {
   const trs_multi *m = multi_of(plan);
   for (int32_t k = 0; k < m->tasks.count; k++) {
-    const trs_task *task = &m->tasks.task[k];
+    const trs_component_task *task = &m->tasks.task[k];
     const bool own = m->portion[task->member].device;
     const int member = own ? task->member : trs_group_first(m->group);
     if ((!own && T->rhs->x_of) || task->begin == task->end) continue;
@@ -244,32 +245,33 @@ static trs_status take(const trs_plan *plan, const tile *T) {
   return TRS_SUCCESS;
 }
 
-trs_part trs_multi_part(const trs_plan *plan, int index, int64_t width, bool row_major) {
+trs_component_launch trs_multi_launch_of(const trs_plan *plan, int index, int64_t width,
+                                         bool row_major) {
   const trs_multi *m = multi_of(plan);
-  const trs_task *task = &m->tasks.task[index];
+  const trs_component_task *task = &m->tasks.task[index];
   const trs_portion *portion = &m->portion[task->member];
   int64_t own = m->tasks.own[task->member];
   int blocks = trs_device_look(portion->device)->multiprocessors;
   blocks /= trs_group_sharers(m->group, task->member);
-  trs_part part = {.n = plan->system.n,
-                   .scalar = plan->system.scalar,
-                   .lower = plan->system.lower,
-                   .unit = plan->system.unit,
-                   .has_diagonal = plan->system.has_diagonal,
-                   .members = m->tasks.members,
-                   .me = task->member,
-                   .ptr = portion->ptr,
-                   .idx = portion->idx,
-                   .val = portion->val,
-                   .begin = task->begin,
-                   .end = task->end,
-                   .local = task->local,
-                   .ticket = portion->ticket + index,
-                   .x = m->stage.base[task->member],
-                   .row = row_major ? width : 1,
-                   .col = row_major ? 1 : own,
-                   .width = width,
-                   .blocks = blocks < 1 ? 1 : blocks};
+  trs_component_launch part = {.n = plan->system.n,
+                               .scalar = plan->system.scalar,
+                               .lower = plan->system.lower,
+                               .unit = plan->system.unit,
+                               .has_diagonal = plan->system.has_diagonal,
+                               .members = m->tasks.members,
+                               .me = task->member,
+                               .ptr = portion->ptr,
+                               .idx = portion->idx,
+                               .val = portion->val,
+                               .begin = task->begin,
+                               .end = task->end,
+                               .local = task->local,
+                               .ticket = portion->ticket + index,
+                               .x = m->stage.base[task->member],
+                               .row = row_major ? width : 1,
+                               .col = row_major ? 1 : own,
+                               .width = width,
+                               .blocks = blocks < 1 ? 1 : blocks};
   for (int k = 0; k < part.members; k++) part.fault[k] = m->fault.base[k];
   return part;
 }
@@ -296,7 +298,7 @@ static trs_status launch_all(trs_plan *plan, const trs_multi_solver *solver, con
   for (int32_t k = 0; k < m->tasks.count; k++) {
     trs_portion *portion = &m->portion[m->tasks.task[k].member];
     if (!portion->device || m->tasks.task[k].begin == m->tasks.task[k].end) continue;
-    trs_part part = trs_multi_part(plan, k, T->width, by_rows(T));
+    trs_component_launch part = trs_multi_launch_of(plan, k, T->width, by_rows(T));
     int before = trs_device_enter(portion->device);
     trs_status status = solver->launch(plan, &part, portion->stream);
     trs_device_leave(before);
@@ -392,7 +394,7 @@ trs_status trs_multi_share(const trs_plan *plan, int member, int64_t nrhs, trs_p
   *share = (trs_plan_share){.nrows = t->own[member], .ncolumns = t->own[member] ? nrhs : 0};
   int64_t count = 0;
   for (int32_t turn = 0; rows && turn < t->count; turn++) {
-    const trs_task *task = &t->task[plan->system.lower ? turn : t->count - 1 - turn];
+    const trs_component_task *task = &t->task[plan->system.lower ? turn : t->count - 1 - turn];
     for (int64_t i = task->begin; task->member == member && i < task->end; i++) rows[count++] = i;
   }
   return TRS_SUCCESS;

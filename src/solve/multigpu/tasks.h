@@ -10,17 +10,17 @@
 #include "base/status.h"
 #include "comm/group.h"
 
-typedef struct trs_task {
+typedef struct trs_component_task {
   int64_t begin, end; /* range of components; empty past the last component */
   int64_t local;      /* index of component begin among those of its member */
   int32_t member;
-} trs_task;
+} trs_component_task;
 
 typedef struct trs_tasks {
   int64_t n, size; /* number of components, and of components per task */
   bool lower;      /* a forward sweep: the first task has component 0, else the last component */
   int32_t members, count;
-  trs_task *task;                 /* count */
+  trs_component_task *task;       /* count */
   int64_t own[TRS_MOST_MEMBERS];  /* components of each member */
   int32_t held[TRS_MOST_MEMBERS]; /* tasks of each member */
 } trs_tasks;

@@ -25,7 +25,7 @@ static void check_tasks(const trs_tasks *t, int64_t n, bool lower, int members, 
   int32_t held[TRS_MOST_MEMBERS] = {0};
   assert_int_equal(t->count, each ? each * members : members);
   for (int32_t k = 0; k < t->count; k++) {
-    const trs_task *task = &t->task[k];
+    const trs_component_task *task = &t->task[k];
     assert_in_range(task->member, 0, members - 1);
     assert_true(task->begin <= task->end);
     assert_int_equal(lower ? task->begin : task->end, next);
@@ -147,7 +147,7 @@ static void *run_member(void *argument) {
   const trs_tasks *tasks = &w->m->tasks;
   while (!atomic_load(&w->m->go)) (void)sched_yield();
   for (int32_t k = 0; k < tasks->count; k++) {
-    const trs_task *task = &tasks->task[k];
+    const trs_component_task *task = &tasks->task[k];
     int64_t size = task->end - task->begin;
     if (task->member != w->me) continue;
     for (int64_t q = 0; q < size; q++)

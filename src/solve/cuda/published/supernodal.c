@@ -284,15 +284,11 @@ static void free_state(trs_plan *plan) {
 
 const trs_method trs_method_supernodal = {
     .name = "supernodal",
-    .backend = &trs_backend_cuda,
-    .parameters = true,
-    .refuses = trs_gpu_refuses,
+    TRS_GPU_METHOD,
     .estimate = trs_only_by_name,
     .analysis_solves = 100,
     .analyze = analyze,
     .update = update,
-    .solve = trs_gpu_solve,
-    .wait = trs_gpu_wait,
     .bytes = bytes,
     .describe = describe,
     .free = free_state,

@@ -59,17 +59,4 @@ static void describe(const trs_plan *plan, char *text, size_t size) {
 }
 
 const trs_method trs_method_syncfree_csc_rhs = {
-    .name = "syncfree-csc-rhs",
-    .backend = &trs_backend_cuda,
-    .parameters = true,
-    .refuses = trs_gpu_refuses,
-    .estimate = trs_only_by_name,
-    .analysis_solves = 0.1,
-    .analyze = analyze,
-    .update = trs_syncfree_update,
-    .solve = trs_gpu_solve,
-    .wait = trs_gpu_wait,
-    .bytes = trs_syncfree_bytes,
-    .describe = describe,
-    .free = trs_syncfree_free,
-};
+    .name = "syncfree-csc-rhs", TRS_SYNCFREE_METHOD, .analyze = analyze, .describe = describe};
