@@ -5,6 +5,7 @@
 #include "api/relax.h"
 #include "base/structs.h"
 #include "comm/ranks_mpi.h"
+#include "matrix/matrix.h"
 #include "matrix/rhs.h"
 #include "relax/backend.h"
 #include "relax/kernels.h"

@@ -2,6 +2,7 @@
 #ifndef TRS_MATRIX_RHS_H
 #define TRS_MATRIX_RHS_H
 
+#include "base/scalar.h"
 #include "base/status.h"
 
 /* Right-hand sides and solutions with any layout: element (i, r) of b is b[i * b_row + r * b_col].

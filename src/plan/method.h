@@ -65,6 +65,10 @@ typedef struct trs_method {
   void (*free)(trs_plan *plan); /* state may be incomplete or NULL */
 } trs_method;
 
+/* The entries of a table whose functions have these names in the method's file. */
+#define TRS_METHOD_STEPS \
+  .analyze = analyze, .update = update, .bytes = bytes, .describe = describe, .free = free_state
+
 /* The estimate of published methods, which auto takes only if the caller names them. */
 trs_estimate trs_only_by_name(const trs_plan *plan);
 
