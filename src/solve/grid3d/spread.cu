@@ -132,7 +132,7 @@ __device__ inline void multiply(const work &w, const batch<S, R> &b, const batch
 template <class S, int R, bool UPPER>
 __device__ inline void multiply_units(const work &w, const room<S, R> &m) {
   constexpr int EACH = ABREAST<S, R>, ALL = EACH * WARPS<R>;
-  S *x = m.x + w.warp * EACH * TERMS * R, *sums = m.part + w.warp * w.a.widest * R;
+  S *x = m.x + w.warp * m.TERMS_ABREAST, *sums = m.part + w.warp * w.a.widest * R;
   for (int i = w.lane; i < w.t.width * R; i += LANES) sums[i] = zero<S>();
   __syncwarp();
   if (w.warp * EACH >= w.t.units) return;

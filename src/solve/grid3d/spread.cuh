@@ -110,11 +110,13 @@ template <class S, int R>
 struct room {
   S *y;        /* widest x R: sums, then x */
   S *part;     /* WARPS x widest x R: sums of each warp */
-  S *x;        /* WARPS x TERMS x R: x that a warp multiplies */
-  S *triangle; /* a copy of the task's triangle; NULL: it is read where it is */
+  S *x;        /* WARPS x TERMS_ABREAST: x that a warp multiplies */
+  S *triangle; /* a copy of the task's triangle, if the launch makes copies */
 
+  static constexpr int TERMS_ABREAST = TERMS * R * ABREAST<S, R>;
   static __host__ __device__ int without_triangle(int widest) {
-    return (1 + WARPS<R>)*widest * R + WARPS<R> * TERMS * R;
+    constexpr int warps = WARPS<R>;
+    return (1 + warps) * widest * R + warps * TERMS_ABREAST;
   }
   __device__ explicit room(const trs_spread_args &a) {
     extern __shared__ __align__(16) unsigned char shared_bytes[];
