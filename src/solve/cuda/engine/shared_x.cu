@@ -295,7 +295,7 @@ __device__ void solve_range(const W &v) {
   }
 }
 
-/* The rows of a level, as long as a warp has a lane for each of LANES levels. */
+/* The number of rows of a level. */
 template <class W>
 __device__ int32_t level_rows(const W &v, int32_t level) {
   const int32_t slice = v.a.level_slice[level], end = v.a.level_slice[level + 1];
@@ -305,7 +305,9 @@ __device__ int32_t level_rows(const W &v, int32_t level) {
   return first(end) - first(slice);
 }
 
-/* By one warp of each block of a cluster: tells the barriers of all levels what to expect. */
+/* By one warp of each block of a cluster: tells the barriers of all levels what to expect.  It ends
+ * when all that other blocks store here has arrived: memory of a block that has ended must not be
+ * written. */
 template <class W>
 __device__ void expect_levels(const W &v) {
   const int32_t levels = v.range.level_end - v.range.level;
@@ -321,6 +323,7 @@ __device__ void expect_levels(const W &v) {
     else if (v.lane < W::BLOCKS && level % SYNC == 0)
       barrier_arrive_at(v.barrier(level), v.lane);
   }
+  for (int32_t level = max(0, levels - SLACK); level < levels; level++) v.await_level(level, w, 0);
 }
 
 /* The x of earlier ranges. */
@@ -370,7 +373,7 @@ __global__ void __launch_bounds__(THREADS, 1)
     expect_levels(v);
   if (BLOCKS == 1 && !last) return;
   __syncwarp();
-  sync_cluster<BLOCKS>(); /* no block ends while others store into its memory */
+  sync_cluster<BLOCKS>();
   if (last && threadIdx.x == 0 && v.block == 0) a.counters->parity = parity ^ 1;
 }
 
