@@ -198,14 +198,17 @@ static trs_status run_gpus(solver *s, int *sharing) {
   return status;
 }
 
-/* Several GPUs per grid: the default, with separators inverted, and distributed as in L23. */
+/* Several GPUs per grid: the default, with separators inverted, distributed as in L23, and L23's
+ * Algorithm 5. */
 static trs_status run_wide_grids(solver *s) {
-  static const way ways[] = {
-      {"grid3d", false, false}, {"grid3d", false, true}, {"grid3d", true, false}};
+  static const way ways[] = {{"grid3d", false, false},
+                             {"grid3d", false, true},
+                             {"grid3d", true, false},
+                             {"grid3d:algorithm=5", true, false}};
   trs_status status = TRS_SUCCESS;
   int sharing;
   for (int px = 2; px <= 4; px *= 2)
-    for (int w = 0; w < 3 && s->size % px == 0; w++)
+    for (int w = 0; w < 4 && s->size % px == 0; w++)
       for (int k = 0; k < s->set->nrhs.count && !status; k++)
         status = run_gpu(s, &ways[w], px, s->set->nrhs.value[k], false, &sharing);
   return status;

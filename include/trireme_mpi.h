@@ -33,7 +33,9 @@ typedef struct trs_mpi_options {
   const char *method; /* NULL or "grid3d"; "grid3d-baseline": level by level over the separator
                          tree; "grid2d": one grid. With the backend cuda also "grid3d:algorithm=4":
                          grids solve by L23's Algorithm 4, except for rows shared by several grids,
-                         whose bits would otherwise differ */
+                         whose bits would otherwise differ; and "grid3d:algorithm=5": grids of px
+                         x 1 GPUs, px at least 2, solve by L23's Algorithm 5, except for U if there
+                         are several grids */
   int px, py, pz;     /* all 0: the library chooses the shape; pz is a power of two */
   int flat_trees;     /* 1: the rank that has a value sends it to all receivers itself */
   int64_t width;      /* most columns of a supernode; 0: 128 */
@@ -116,6 +118,11 @@ TRS_API trs_status trs_mpi_analyze_blocks(MPI_Comm comm, trs_mpi_plan **plan,
 /* The distribution of b and x in later calls: this rank has rows first_row .. first_row + rows - 1,
  * and the ranks' ranges follow each other.  Until the first call all rows lie on rank 0. */
 TRS_API trs_status trs_mpi_distribute(trs_mpi_plan *plan, int64_t first_row, int64_t rows);
+
+/* Local.  With a GPU backend: the stream (a cudaStream_t; NULL: the default stream) of b and x in
+ * device memory.  Later calls read b after the stream's earlier work, and return when x is
+ * complete. It must exist until the plan gets another stream or is destroyed. */
+TRS_API trs_status trs_mpi_set_stream(trs_mpi_plan *plan, void *stream);
 
 /* A x = b with nrhs right-hand sides, column-major.  x and b hold this rank's rows; a rank without
  * rows may pass NULL.  nrhs is the same on all ranks.  With a GPU backend x and b may lie in device

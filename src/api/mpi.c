@@ -21,20 +21,22 @@ struct trs_mpi_plan {
   const char *method;
   trs_context *context; /* of the backend, or NULL */
   trs_mpi_gpus gpus;
+  trs_stream stream; /* of b and x in device memory */
 };
 
 static const char *const inversions[] = {"blocks", "separators", "auto"}; /* trs_invert */
 enum { NINVERSIONS = 3 };
 
-static const char *const methods[] = {"grid3d", "grid3d-baseline", "grid2d", "grid3d:algorithm=4"};
-enum { GRID3D, BASELINE, GRID2D, ALGORITHM_4, NMETHODS };
+static const char *const methods[] = {"grid3d", "grid3d-baseline", "grid2d", "grid3d:algorithm=4",
+                                      "grid3d:algorithm=5"};
+enum { GRID3D, BASELINE, GRID2D, ALGORITHM_4, ALGORITHM_5, NMETHODS };
 
 /* ---- Options. ---- */
 
 static trs_status check_backend(const trs_mpi_options *options, int method) {
   const char *backend = options->backend;
   bool gpu = backend && !strncmp(backend, "cuda", 4);
-  if (method == ALGORITHM_4 && !gpu)
+  if ((method == ALGORITHM_4 || method == ALGORITHM_5) && !gpu)
     return trs_fail(TRS_ERROR_ARGUMENT, -1, "%s needs the backend cuda", methods[method]);
   if (method == BASELINE && backend)
     return trs_fail(TRS_ERROR_UNSUPPORTED, -1,
@@ -48,6 +50,11 @@ static trs_status check_backend(const trs_mpi_options *options, int method) {
   if (method == ALGORITHM_4 && spread)
     return trs_fail(TRS_ERROR_ARGUMENT, -1,
                     "Algorithm 4 solves grids of one GPU, not %d x %d x %d: take grid3d",
+                    options->px, options->py, options->pz);
+  if (method == ALGORITHM_5 && (options->px < 2 || options->py != 1))
+    return trs_fail(TRS_ERROR_ARGUMENT, -1,
+                    "Algorithm 5 solves grids of several GPUs with Py = 1, not %d x %d x %d: take "
+                    "px of at least 2 and py = 1 (--grid 2x1x4), or grid3d",
                     options->px, options->py, options->pz);
   if (spread && options->in_turn)
     return trs_fail(
@@ -65,7 +72,7 @@ static trs_status take_options(trs_grid_options *set, int *method, const trs_mpi
   *method = which;
   if (which == NMETHODS)
     return trs_fail(TRS_ERROR_ARGUMENT, -1,
-                    "there is no method \"%s\" for ranks: grid3d, grid3d:algorithm=4 (GPUs), "
+                    "there is no method \"%s\" for ranks: grid3d, grid3d:algorithm=4 or 5 (GPUs), "
                     "grid3d-baseline or grid2d",
                     options->method);
   TRS_TRY(check_backend(options, which));
@@ -78,6 +85,10 @@ static trs_status take_options(trs_grid_options *set, int *method, const trs_mpi
   if (invert == NINVERSIONS)
     return trs_fail(TRS_ERROR_ARGUMENT, -1, "invert is \"%s\": it takes blocks, separators or auto",
                     options->invert);
+  if (which == ALGORITHM_5 && invert != TRS_INVERT_BLOCKS)
+    return trs_fail(TRS_ERROR_ARGUMENT, -1,
+                    "Algorithm 5 inverts the triangles of supernodes (blocks), not \"%s\"",
+                    inversions[invert]);
   if (options->nrhs < 0)
     return trs_fail(TRS_ERROR_ARGUMENT, -1, "nrhs of the options is %lld",
                     (long long)options->nrhs);
@@ -92,11 +103,12 @@ static trs_status take_options(trs_grid_options *set, int *method, const trs_mpi
                               : options->relax > 0 ? options->relax
                                                    : DEFAULT_RELAX,
                      .few = options->relax < 0 ? 0 : ZEROS_A_COLUMN,
-                     .scattered = options->scattered,
+                     .scattered = options->scattered || which == ALGORITHM_5,
                      .invert = (trs_invert)invert},
       .nrhs = NRHS_AT_ONCE,
       .in_turn = options->in_turn && options->backend,
       .plans = {.method = which == ALGORITHM_4 ? "supernodal" : NULL,
+                .by_columns = which == ALGORITHM_5,
                 .nrhs = options->nrhs,
                 .mpi_reads_device = trs_mpi_reads_device()}};
   return TRS_SUCCESS;
@@ -284,6 +296,7 @@ typedef struct vectors {
   const void *b;
   void *copy_b;
   int64_t rows, ldx, ldb, nrhs, bytes; /* bytes per column */
+  trs_stream stream;
 } vectors;
 
 /* Copies between the caller's column-major array in device memory, whose GPU CUDA determines, and a
@@ -291,10 +304,10 @@ typedef struct vectors {
 static trs_status move_columns(const vectors *v, void *there, int64_t ld, void *copy, bool out) {
   int64_t pitch = v->nrhs > 1 ? ld * (v->bytes / v->rows) : v->bytes;
   if (out)
-    TRS_TRY(trs_device_copy_rows(there, pitch, copy, v->bytes, v->bytes, v->nrhs, NULL));
+    TRS_TRY(trs_device_copy_rows(there, pitch, copy, v->bytes, v->bytes, v->nrhs, v->stream));
   else
-    TRS_TRY(trs_device_copy_rows(copy, v->bytes, there, pitch, v->bytes, v->nrhs, NULL));
-  return trs_device_wait(NULL);
+    TRS_TRY(trs_device_copy_rows(copy, v->bytes, there, pitch, v->bytes, v->nrhs, v->stream));
+  return trs_device_wait(v->stream);
 }
 
 static trs_status fetch_columns(vectors *v, const void *there, int64_t ld, void **copy) {
@@ -306,7 +319,13 @@ static trs_status fetch_columns(vectors *v, const void *there, int64_t ld, void 
 static trs_status fetch_vectors(vectors *v, const trs_mpi_plan *plan, void *x, int64_t ldx,
                                 const void *b, int64_t ldb, int64_t nrhs, bool keep_x) {
   const int64_t *first = plan->solver.moves.first + plan->ranks.rank;
-  *v = (vectors){.x = x, .b = b, .ldx = ldx, .ldb = ldb, .rows = first[1] - first[0], .nrhs = nrhs};
+  *v = (vectors){.x = x,
+                 .b = b,
+                 .ldx = ldx,
+                 .ldb = ldb,
+                 .rows = first[1] - first[0],
+                 .nrhs = nrhs,
+                 .stream = plan->stream};
   v->bytes = v->rows * (int64_t)trs_scalar_size(plan->solver.part.scalar);
   bool gpu = plan->context && plan->context->device && v->bytes > 0 && nrhs > 0;
   if (gpu && trs_device_address(b)) {
@@ -337,6 +356,12 @@ static trs_status return_vectors(trs_mpi_plan *plan, vectors *v, void *x, int64_
 /* The check of the number of right-hand sides shares a message with the agreement on the status. */
 static trs_status agree_on_rhs(trs_mpi_plan *plan, trs_status status, int64_t nrhs) {
   return trs_ranks_agree_on(&plan->ranks, status, nrhs, "the number of right-hand sides");
+}
+
+trs_status trs_mpi_set_stream(trs_mpi_plan *plan, void *stream) {
+  if (!plan) return trs_fail(TRS_ERROR_ARGUMENT, -1, "plan is NULL");
+  plan->stream = stream;
+  return TRS_SUCCESS;
 }
 
 trs_status trs_mpi_solve(trs_mpi_plan *plan, void *x, int64_t ldx, const void *b, int64_t ldb,

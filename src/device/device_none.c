@@ -98,3 +98,26 @@ trs_status trs_device_open_handle(const trs_device *device, void **pointer,
 void trs_device_close_handle(const trs_device *device, void *pointer) {
   (void)device, (void)pointer;
 }
+
+trs_status trs_device_stream_create(const trs_device *device, trs_stream *stream) {
+  (void)device;
+  *stream = NULL;
+  return none();
+}
+void trs_device_stream_destroy(const trs_device *device, trs_stream stream) {
+  (void)device, (void)stream;
+}
+trs_status trs_device_event_create(const trs_device *device, trs_device_event **event) {
+  (void)device;
+  *event = NULL;
+  return none();
+}
+void trs_device_event_destroy(trs_device_event *event) { (void)event; }
+trs_status trs_device_event_record(trs_device_event *event, trs_stream stream) {
+  (void)event, (void)stream;
+  return none();
+}
+trs_status trs_device_event_follow(trs_device_event *event, trs_stream stream) {
+  (void)event, (void)stream;
+  return none();
+}

@@ -53,15 +53,16 @@ TRS_API trs_status trs_device_identity(const trs_device *device, int64_t *identi
 /* The number of GPUs that CUDA shows.  TRS_ERROR_UNSUPPORTED: none. */
 TRS_API trs_status trs_device_total(int *count);
 
-trs_status trs_device_stream_create(const trs_device *device, trs_stream *stream);
-void trs_device_stream_destroy(const trs_device *device, trs_stream stream); /* NULL is fine */
+TRS_API trs_status trs_device_stream_create(const trs_device *device, trs_stream *stream);
+TRS_API void trs_device_stream_destroy(const trs_device *device,
+                                       trs_stream stream); /* NULL is fine */
 
 /* A point in a stream that other streams can wait for without the host. */
 typedef struct trs_device_event trs_device_event;
-trs_status trs_device_event_create(const trs_device *device, trs_device_event **event);
-void trs_device_event_destroy(trs_device_event *event); /* NULL is allowed */
-trs_status trs_device_event_record(trs_device_event *event, trs_stream stream);
-trs_status trs_device_event_follow(trs_device_event *event, trs_stream stream);
+TRS_API trs_status trs_device_event_create(const trs_device *device, trs_device_event **event);
+TRS_API void trs_device_event_destroy(trs_device_event *event); /* NULL is allowed */
+TRS_API trs_status trs_device_event_record(trs_device_event *event, trs_stream stream);
+TRS_API trs_status trs_device_event_follow(trs_device_event *event, trs_stream stream);
 trs_status trs_device_event_wait(trs_device_event *event); /* blocks the host; returns at once if
                                                               never recorded */
 

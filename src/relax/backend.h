@@ -24,6 +24,10 @@ typedef struct trs_relax_backend {
   /* Prepares R, the domain of a rank, for messages to other ranks: sets R->mover.  Sweeps then take
    * b and x of the domain's rows, and every rank takes part in them.  NULL: no preparation. */
   trs_status (*link)(trs_relaxation *R);
+  /* Collective, with R's links.  meet lets domains of one machine store into each other's memory;
+   * where they cannot, they keep their messages.  leave precedes free.  NULL: nothing to do. */
+  void (*meet)(trs_relaxation *R);
+  void (*leave)(trs_relaxation *R);
 
   void (*describe)(const trs_relaxation *R, trs_relax_info *info); /* variant, memory, domains */
   void (*free)(trs_relaxation *R); /* the state may be incomplete or NULL */

@@ -72,6 +72,7 @@ struct trs_relax_links {
   const void *(*gather)(trs_relax_links *links, const void *mine, int64_t bytes);
   /* Sums each value over all domains. */
   void (*sum)(trs_relax_links *links, int64_t *values, int64_t count);
+  bool beside_first; /* this domain is on the first one's machine */
 };
 
 /* A colour's step if domains store into each other's memory.  Steps count from 1 on, identically in

@@ -297,23 +297,27 @@ static void test_device_vectors(void) {
   for (int i = 0; i < LD * NRHS; i++) x[i] = 17;
   must(trs_context_create(&context, "cuda"), "context");
   trs_device *device = context->device;
+  trs_stream stream; /* which waits for no other */
   int before = trs_device_enter(device);
-  for (int k = 0; k < 2 && rank == 0; k++) {
-    must(trs_device_alloc(device, &there[k], LD * NRHS, sizeof *b, NULL), "room");
-    must(trs_device_copy(there[k], k ? b : x, sizeof b, NULL), "copy");
-  }
+  must(trs_device_stream_create(device, &stream), "stream");
   must(trs_mpi_analyze(MPI_COMM_WORLD, &plan, F, &o), "analysis");
+  must(trs_mpi_set_stream(plan, stream), "stream");
+  for (int k = 0; k < 2 && rank == 0; k++) {
+    must(trs_device_alloc(device, &there[k], LD * NRHS, sizeof *b, stream), "room");
+    must(trs_device_copy(there[k], k ? b : x, sizeof b, stream), "copy");
+  }
   must(trs_mpi_solve(plan, there[0], LD, there[1], LD, NRHS), "solve");
   must(trs_mpi_refine(plan, rank ? NULL : A, there[0], LD, there[1], LD, NRHS, 2, &left, NULL),
        "refinement");
   int good = left < 4 * DBL_EPSILON;
   if (rank == 0) {
-    must(trs_device_copy(x, there[0], sizeof x, NULL), "copy");
-    must(trs_device_wait(NULL), "copy");
+    must(trs_device_copy(x, there[0], sizeof x, stream), "copy");
+    must(trs_device_wait(stream), "copy");
     must(trs_check_factors(F, TRS_NO_TRANS, x, LD, b, LD, NRHS, TRS_COL_MAJOR, &error), "check");
     good &= error.componentwise < 2000 * DBL_EPSILON && x[N] == 17 && x[LD + N] == 17;
   }
-  for (int k = 0; k < 2; k++) trs_device_free(device, there[k], NULL);
+  for (int k = 0; k < 2; k++) trs_device_free(device, there[k], stream);
+  trs_device_stream_destroy(device, stream);
   trs_device_leave(before);
   say("b and x in device memory", good);
   trs_mpi_plan_destroy(plan);
@@ -337,6 +341,15 @@ static void test_errors(void) {
   o.backend = "serial", o.method = "grid3d:algorithm=4";
   say("Algorithm 4 without a GPU",
       plan_refused(F, o, TRS_ERROR_ARGUMENT, "needs the backend cuda"));
+  o.method = "grid3d:algorithm=5", o.px = 2, o.py = 1, o.pz = 1;
+  say("Algorithm 5 without a GPU",
+      plan_refused(F, o, TRS_ERROR_ARGUMENT, "needs the backend cuda"));
+  o.backend = "cuda", o.px = 1, o.py = 2;
+  say("Algorithm 5 with Py = 2", plan_refused(F, o, TRS_ERROR_ARGUMENT, "not 1 x 2 x 1"));
+  o.px = 2, o.py = 1, o.invert = "separators";
+  say("Algorithm 5 with separators inverted",
+      plan_refused(F, o, TRS_ERROR_ARGUMENT, "not \"separators\""));
+  o.backend = "serial", o.invert = NULL, o.px = o.py = o.pz = 0;
   o.method = "grid3d-baseline";
   say("the baseline on a backend",
       plan_refused(F, o, TRS_ERROR_UNSUPPORTED, "leave out \"serial\""));
@@ -365,6 +378,7 @@ static void test_errors(void) {
     say("a rank without a GPU", plan_refused(F, o, TRS_ERROR_UNSUPPORTED, words));
   else if (!STAND_IN)
     say("no rank has a GPU", plan_refused(F, o, TRS_ERROR_UNSUPPORTED, size > 1 ? "rank 0: " : ""));
+  say("a stream for no plan", trs_mpi_set_stream(NULL, NULL) == TRS_ERROR_ARGUMENT);
   trs_context *context;
   say("a context without a name",
       trs_mpi_context_create(MPI_COMM_WORLD, &context, NULL) == TRS_ERROR_ARGUMENT && !context);

@@ -11,6 +11,9 @@
 
 #include "base/memory.h"
 #include "relax/blocks.h"
+#ifdef TRS_TEST_STAND_IN
+#include "relax/stand_in.h"
+#endif
 #include "mpi/verdict.h"
 #include "trireme_mpi.h"
 
@@ -365,13 +368,14 @@ static void errors(void) {
   another_type();
 }
 
-/* The tests above that apply to a GPU, which all ranks share, with each kind of kernel. */
-static void on_a_gpu(void) {
+/* The tests above that apply to a GPU, with each kind of kernel.  "cuda": a GPU per rank, if there
+ * are as many; then x goes from GPU to GPU, otherwise by messages. */
+static void on_gpus(const char *where) {
   static const char *const variants[] = {"warp-six-rows", "auto"};
-  must(trs_mpi_context_create(MPI_COMM_WORLD, &gpu, "cuda"), "cuda");
+  must(trs_mpi_context_create(MPI_COMM_WORLD, &gpu, where), where);
   for (int k = 0; k < (STAND_IN ? 1 : 2); k++) {
     gpu_variant = variants[k];
-    if (rank == 0) printf("on a GPU, %s:\n", gpu_variant);
+    if (rank == 0) printf("on %s, %s:\n", where, gpu_variant);
     every_block_size_and_store();
     few_rows();
     colours_of_the_caller();
@@ -380,6 +384,15 @@ static void on_a_gpu(void) {
   trs_context_destroy(gpu);
   gpu = NULL;
   gpu_variant = NULL;
+}
+
+/* Launches of this rank that stored x in another rank's memory. */
+static int count_pushes(void) {
+#ifdef TRS_TEST_STAND_IN
+  return stand_in_pushes;
+#else
+  return 0;
+#endif
 }
 
 /* A context of the CPU on one rank, of the GPU on the others. */
@@ -450,7 +463,10 @@ int main(int argc, char **argv) {
   errors();
   memory_runs_out();
   if (STAND_IN || *trs_device_list()) {
-    on_a_gpu();
+    on_gpus("cuda:0");
+    say("ranks that share a GPU send messages", count_pushes() == 0);
+    on_gpus("cuda");
+    if (STAND_IN) say("ranks with a GPU each store x there", size == 1 || count_pushes() > 0);
     if (size > 1) mixed_contexts();
   } else if (rank == 0) {
     printf("skip relaxation on a GPU: there is none\n");

@@ -1,6 +1,6 @@
-/* spread_stand_in.c - spread.cu in plain C: a launch is some threads that take tasks by ticket,
- * with delays at random, and stand for warps whose products they add up in another order than they
- * come. */
+/* spread_stand_in.c - spread.cu and spread_columns.cu in plain C: a launch is some threads that
+ * take tasks by ticket, with delays at random, and stand for warps whose products they add up in
+ * another order than they come. */
 #include "mpi/spread_stand_in.h"
 
 #include <pthread.h>
@@ -28,41 +28,72 @@ static void delay(block *w) {
   for (unsigned k = 0; w->random >> 61 == 0 && k < (w->random >> 40 & 15); k++) (void)sched_yield();
 }
 
-/* ---- Words ---- */
+/* ---- Values that carry their readiness, and words ---- */
 
-static _Atomic uint32_t *word_at(char *base, int64_t at, int64_t number) {
-  return (_Atomic uint32_t *)(base + at) + number;
+/* True if a wait goes on. */
+static bool goes_on(const block *w, double begin) {
+  trs_fault *fault = w->a->fault;
+  (void)sched_yield();
+  if (__atomic_load_n(&fault->stalled, __ATOMIC_ACQUIRE)) return false;
+  if (trs_seconds() - begin < spread_limit) return true;
+  fault->row = w->t->name;
+  __atomic_store_n(&fault->stalled, 1, __ATOMIC_RELEASE);
+  return false;
 }
-static _Atomic uint32_t *x_word(const block *w, int32_t member, int32_t K) {
-  return word_at(w->a->base[member], w->a->x_told, (int64_t)K * w->a->chunks + w->chunk);
+
+static bool peek(const char *from, char *to, size_t size) {
+  bool whole = true;
+  for (size_t at = 0; at < size; at += 8) {
+    uint64_t word = size < 8 ? __atomic_load_n((const uint32_t *)from, __ATOMIC_RELAXED)
+                             : __atomic_load_n((const uint64_t *)(from + at), __ATOMIC_RELAXED);
+    whole &= word != (size < 8 ? UINT32_MAX : UINT64_MAX);
+    memcpy(to + at, &word, size < 8 ? size : 8);
+  }
+  return whole;
 }
-static _Atomic uint32_t *sum_word(const block *w, int32_t member, int32_t child) {
-  return word_at(w->a->base[member], w->a->sums_told,
-                 (child * w->a->count + w->t->K) * w->a->chunks + w->chunk);
+
+static void await_value(const block *w, const void *from, void *to, size_t size) {
+  double begin = trs_seconds();
+  while (!peek(from, to, size) && goes_on(w, begin)) {
+  }
 }
+
+/* One in so many is never stored. */
+static bool is_lost(void) {
+  static atomic_int told;
+  return spread_drops && atomic_fetch_add(&told, 1) % spread_drops == spread_drops - 1;
+}
+
+static void publish(void *to, const void *value, size_t size) {
+  uint64_t word = 0;
+  if (is_lost()) return;
+  for (size_t at = 0; at < size; at += 8) {
+    memcpy(&word, (const char *)value + at, size < 8 ? size : 8);
+    if (size < 8)
+      __atomic_store_n((uint32_t *)to, (uint32_t)word, __ATOMIC_RELAXED);
+    else
+      __atomic_store_n((uint64_t *)to + at / 8, word, __ATOMIC_RELAXED);
+  }
+}
+
+static int64_t word_of(const block *w, int32_t K) { return (int64_t)K * w->a->chunks + w->chunk; }
+
+static void await_word(const block *w, const uint32_t *word, uint32_t value) {
+  double begin = trs_seconds();
+  while (__atomic_load_n(word, __ATOMIC_ACQUIRE) != value && goes_on(w, begin)) {
+  }
+}
+
+static void tell(uint32_t *word, uint32_t solve) {
+  if (!is_lost()) __atomic_store_n(word, solve, __ATOMIC_RELEASE);
+}
+
 static char *sum_at(const block *w, int32_t member, int32_t child, int64_t size) {
   int64_t row = child * w->a->columns + w->t->first;
   return w->a->base[member] + w->a->sums + (row * w->a->nrhs + w->first) * size;
 }
 
-static void await(const block *w, const _Atomic uint32_t *word) {
-  trs_fault *fault = w->a->fault;
-  double begin = trs_seconds();
-  while (atomic_load_explicit(word, memory_order_acquire) != w->a->solve) {
-    (void)sched_yield();
-    if (__atomic_load_n(&fault->stalled, __ATOMIC_ACQUIRE)) return;
-    if (trs_seconds() - begin < spread_limit) continue;
-    fault->row = w->t->name;
-    __atomic_store_n(&fault->stalled, 1, __ATOMIC_RELEASE);
-  }
-}
-
-/* One word in so many is never told. */
-static void tell(_Atomic uint32_t *word, uint32_t solve) {
-  static atomic_int told;
-  if (spread_drops && atomic_fetch_add(&told, 1) % spread_drops == spread_drops - 1) return;
-  atomic_store_explicit(word, solve, memory_order_release);
-}
+static pthread_mutex_t adding = PTHREAD_MUTEX_INITIALIZER;
 
 #define TRS_TEMPLATE "mpi/spread_stand_in_tmpl.c"
 #include "base/instantiate.h"
@@ -71,15 +102,14 @@ static void tell(_Atomic uint32_t *word, uint32_t solve) {
 
 typedef struct launch {
   const trs_spread_args *a;
-  _Atomic uint32_t ticket;
+  void (*const *do_task)(block *); /* by scalar */
 } launch;
 
 static void *take_tasks(void *argument) {
-  static void (*const do_task[])(block *) = TRS_TABLE(do_task);
-  launch *l = argument;
+  const launch *l = argument;
   const trs_spread_args *a = l->a;
   uint32_t all = (uint32_t)(a->ntasks * a->chunks), ticket;
-  while ((ticket = l->ticket++) < all) {
+  while ((ticket = __atomic_fetch_add(a->ticket, 1, __ATOMIC_RELAXED)) < all) {
     int32_t chunk = (int32_t)(ticket % (uint32_t)a->chunks);
     int64_t left = a->nrhs - (int64_t)chunk * a->tile;
     block w = {.a = a,
@@ -87,22 +117,60 @@ static void *take_tasks(void *argument) {
                .chunk = chunk,
                .first = chunk * a->tile,
                .count = (int32_t)(left < a->tile ? left : a->tile),
-               .random = a->solve * 1000003u + ticket + (uint64_t)a->member * 77};
+               .random = ticket * 1000003u + a->member * 77u + (uintptr_t)a->b};
     delay(&w);
-    do_task[a->scalar](&w);
+    l->do_task[a->scalar](&w);
   }
   return NULL;
 }
 
-trs_status trs_spread_launch(const trs_spread_args *a, trs_stream stream) {
+/* WAIT of Algorithm 5: it ends when all words have come. */
+static void *watch(void *argument) {
+  const trs_spread_args *a = argument;
+  double begin = trs_seconds();
+  for (bool waits = true; waits;) {
+    waits = false;
+    for (int64_t i = 0; i < (int64_t)a->ntasks * a->chunks; i++) {
+      block w = {.a = a, .t = &a->task[i / a->chunks], .chunk = (int32_t)(i % a->chunks)};
+      int64_t word = word_of(&w, w.t->K);
+      const uint32_t *told = (const uint32_t *)(a->base[a->member] + a->x_told) + word;
+      if (w.t->kind != TRS_SPREAD_RECEIVE || a->ready[word] == a->solve) continue;
+      if (__atomic_load_n(told, __ATOMIC_ACQUIRE) == a->solve)
+        __atomic_store_n(&a->ready[word], a->solve, __ATOMIC_RELEASE);
+      else
+        waits |= goes_on(&w, begin);
+    }
+  }
+  return NULL;
+}
+
+static trs_status run_blocks(const trs_spread_args *a, void (*const *do_task)(block *)) {
   pthread_t thread[BLOCKS];
-  launch l = {.a = a};
+  launch l = {a, do_task};
   int started = 0;
-  (void)stream;
   while (started < BLOCKS && !pthread_create(&thread[started], NULL, take_tasks, &l)) started++;
-  if (!started) return trs_fail(TRS_ERROR_MEMORY, -1, "no thread could be started");
   for (int k = 0; k < started; k++) (void)pthread_join(thread[k], NULL);
-  return TRS_SUCCESS;
+  return started ? TRS_SUCCESS : trs_fail(TRS_ERROR_MEMORY, -1, "no thread could be started");
+}
+
+trs_status trs_spread_launch(const trs_spread_args *a, trs_stream stream) {
+  static void (*const do_task[])(block *) = TRS_TABLE(do_task);
+  (void)stream;
+  return run_blocks(a, do_task);
+}
+
+trs_status trs_spread_launch_columns(const trs_spread_args *a, trs_stream stream, trs_stream side) {
+  static void (*const do_column[])(block *) = TRS_TABLE(do_column);
+  pthread_t watcher;
+  trs_spread_args own = *a;
+  (void)stream, (void)side;
+  memset(a->lsum, 0, (size_t)(a->columns * a->nrhs) * trs_scalar_size(a->scalar));
+  memset(a->told, 0, (size_t)(a->count * a->chunks) * sizeof *a->told);
+  if (pthread_create(&watcher, NULL, watch, &own))
+    return trs_fail(TRS_ERROR_MEMORY, -1, "no thread could be started");
+  trs_status status = run_blocks(a, do_column);
+  (void)pthread_join(watcher, NULL);
+  return status;
 }
 
 trs_status trs_spread_move(const trs_spread_rows *m, trs_stream stream) {

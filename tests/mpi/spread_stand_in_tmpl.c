@@ -6,10 +6,15 @@ static SCALAR *NAME(x_of)(const block *w, int32_t member) {
   return (SCALAR *)(w->a->base[member] + w->a->x);
 }
 
-static void NAME(multiply)(const block *w, const trs_spread_unit *u, SCALAR *sums) {
+static void NAME(receive)(const block *w, const SCALAR *from, SCALAR *to) {
+  for (int32_t j = 0; j < w->count; j++) await_value(w, from + j, to + j, sizeof *to);
+}
+
+/* sums += unit x; x: of the column's terms, or NULL, then it is waited for. */
+static void NAME(multiply)(const block *w, const trs_spread_unit *u, const SCALAR *known,
+                           SCALAR *sums, int64_t pitch) {
   const trs_spread_args *a = w->a;
   const int32_t *list = a->list + u->list;
-  await(w, x_word(w, a->member, u->K));
   for (int32_t lane = 0; lane < u->lines; lane++) {
     int32_t tile = lane / NAME(TILE) * NAME(TILE), left = u->lines - tile;
     int32_t high = left < NAME(TILE) ? left : NAME(TILE);
@@ -17,10 +22,13 @@ static void NAME(multiply)(const block *w, const trs_spread_unit *u, SCALAR *sum
     const SCALAR *at = (const SCALAR *)a->values + u->values;
     at += a->upper ? lane : (int64_t)tile * u->pitch + (lane - tile) + (int64_t)u->from * high;
     for (int32_t k = 0; k < u->terms; k++) {
-      const SCALAR *x = NAME(x_of)(w, a->member) +
-                        (u->x + (a->upper ? list[k] : u->from + k)) * a->nrhs + w->first;
-      SCALAR value = at[(int64_t)k * (a->upper ? u->pitch : high)];
-      for (int32_t j = 0; j < w->count; j++) sums[out * a->tile + j] += MUL(value, x[j]);
+      SCALAR x[TRS_SPREAD_TILE], value = at[(int64_t)k * (a->upper ? u->pitch : high)];
+      int32_t term = a->upper ? list[k] : u->from + k;
+      if (known)
+        memcpy(x, known + term * a->tile, (size_t)w->count * sizeof *x);
+      else
+        NAME(receive)(w, NAME(x_of)(w, a->member) + (u->first + term) * a->nrhs + w->first, x);
+      for (int32_t j = 0; j < w->count; j++) sums[out * pitch + j] += MUL(value, x[j]);
     }
   }
 }
@@ -31,10 +39,9 @@ static void NAME(add_up)(block *w, SCALAR *y) {
   const trs_spread_task *t = w->t;
   for (int32_t i = 0; i < t->width * a->tile; i++) y[i] = none;
   for (int32_t u = 0; u < t->units; u++) {
-    NAME(multiply)(w, &a->unit[t->unit + u], y);
+    NAME(multiply)(w, &a->unit[t->unit + u], NULL, y, a->tile);
     delay(w);
   }
-  for (int32_t c = 0; c < t->children; c++) await(w, sum_word(w, a->member, c));
   for (int32_t i = 0; i < t->width; i++)
     for (int32_t j = 0; j < w->count; j++) {
       SCALAR *sum = &y[i * a->tile + j];
@@ -42,8 +49,12 @@ static void NAME(add_up)(block *w, SCALAR *y) {
       if (t->takes) *sum += ((const SCALAR *)a->b)[t->first * a->nrhs + w->first + at];
       if (!a->upper && t->row >= 0)
         *sum += ((const SCALAR *)a->rows)[t->row * a->nrhs + w->first + at];
-      for (int32_t c = 0; c < t->children; c++)
-        *sum += ((const SCALAR *)sum_at(w, a->member, c, sizeof(SCALAR)))[at];
+      for (int32_t c = 0; c < t->children; c++) {
+        SCALAR other;
+        await_value(w, (const SCALAR *)sum_at(w, a->member, c, sizeof(SCALAR)) + at, &other,
+                    sizeof other);
+        *sum += other;
+      }
     }
 }
 
@@ -78,23 +89,21 @@ static void NAME(solve)(const block *w, const SCALAR *y, SCALAR *x) {
 
 static void NAME(put)(const block *w, const SCALAR *from, SCALAR *to) {
   for (int32_t i = 0; i < w->t->width; i++)
-    for (int32_t j = 0; j < w->count; j++) to[i * w->a->nrhs + j] = from[i * w->a->tile + j];
+    for (int32_t j = 0; j < w->count; j++)
+      publish(to + i * w->a->nrhs + j, &from[i * w->a->tile + j], sizeof *to);
 }
 
 static void NAME(hand_on)(block *w, const SCALAR *x, bool own) {
   const trs_spread_args *a = w->a;
   const trs_spread_task *t = w->t;
   int64_t place = t->first * a->nrhs + w->first;
-  if (own) {
-    NAME(put)(w, x, NAME(x_of)(w, a->member) + place);
-    tell(x_word(w, a->member, t->K), a->solve);
-  }
-  if (a->upper && t->row >= 0) NAME(put)(w, x, (SCALAR *)a->rows + t->row * a->nrhs + w->first);
+  if (own) NAME(put)(w, x, NAME(x_of)(w, a->member) + place);
+  for (int32_t i = 0; a->upper && t->row >= 0 && i < t->width; i++)
+    memcpy((SCALAR *)a->rows + (t->row + i) * a->nrhs + w->first, x + i * a->tile,
+           (size_t)w->count * sizeof *x);
   for (int32_t r = 0; r < t->receivers; r++) {
-    int32_t to = a->receiver[t->receiver + r];
-    NAME(put)(w, x, NAME(x_of)(w, to) + place);
     delay(w);
-    tell(x_word(w, to, t->K), a->solve);
+    NAME(put)(w, x, NAME(x_of)(w, a->receiver[t->receiver + r]) + place);
   }
 }
 
@@ -102,21 +111,70 @@ static void NAME(do_task)(block *w) {
   SCALAR y[TRS_SPREAD_WIDEST * TRS_SPREAD_TILE], x[TRS_SPREAD_WIDEST * TRS_SPREAD_TILE];
   const trs_spread_task *t = w->t;
   if (t->kind == TRS_SPREAD_RECEIVE) {
-    await(w, x_word(w, w->a->member, t->K));
     const SCALAR *from = NAME(x_of)(w, w->a->member) + t->first * w->a->nrhs + w->first;
     for (int32_t i = 0; i < t->width; i++)
-      for (int32_t j = 0; j < w->count; j++) x[i * w->a->tile + j] = from[i * w->a->nrhs + j];
+      NAME(receive)(w, from + i * w->a->nrhs, x + i * w->a->tile);
     NAME(hand_on)(w, x, false);
     return;
   }
   NAME(add_up)(w, y);
   if (t->kind == TRS_SPREAD_SUM) {
     NAME(put)(w, y, (SCALAR *)sum_at(w, t->parent, t->place, sizeof(SCALAR)));
-    tell(sum_word(w, t->parent, t->place), w->a->solve);
     return;
   }
   NAME(solve)(w, y, x);
   NAME(hand_on)(w, x, true);
+}
+
+/* ---- Algorithm 5 ---- */
+
+/* Plain stores, then the word. */
+static void NAME(put_column)(block *w, const SCALAR *x, int32_t to, bool tells) {
+  SCALAR *at = NAME(x_of)(w, to) + w->t->first * w->a->nrhs + w->first;
+  for (int32_t i = 0; i < w->t->width; i++)
+    memcpy(at + i * w->a->nrhs, x + i * w->a->tile, (size_t)w->count * sizeof *x);
+  delay(w);
+  if (tells) tell((uint32_t *)(w->a->base[to] + w->a->x_told) + word_of(w, w->t->K), w->a->solve);
+}
+
+static void NAME(find_column)(const block *w, SCALAR *x) {
+  const trs_spread_args *a = w->a;
+  const trs_spread_task *t = w->t;
+  const int64_t place = t->first * a->nrhs + w->first;
+  const SCALAR *lsum = (const SCALAR *)a->lsum + place, *b = (const SCALAR *)a->b + place;
+  SCALAR y[TRS_SPREAD_WIDEST * TRS_SPREAD_TILE];
+  bool comes = t->kind == TRS_SPREAD_RECEIVE;
+  if (comes)
+    await_word(w, a->ready + word_of(w, t->K), a->solve);
+  else
+    await_word(w, a->told + word_of(w, t->K), (uint32_t)t->children);
+  for (int32_t i = 0; i < t->width; i++)
+    for (int32_t j = 0; j < w->count; j++) {
+      int64_t at = i * a->nrhs + j;
+      if (comes)
+        x[i * a->tile + j] = NAME(x_of)(w, a->member)[place + at];
+      else
+        y[i * a->tile + j] = t->takes ? b[at] + lsum[at] : lsum[at];
+    }
+  if (!comes) NAME(solve)(w, y, x);
+}
+
+static void NAME(do_column)(block *w) {
+  const trs_spread_args *a = w->a;
+  const trs_spread_task *t = w->t;
+  SCALAR x[TRS_SPREAD_WIDEST * TRS_SPREAD_TILE];
+  NAME(find_column)(w, x);
+  if (t->kind == TRS_SPREAD_SOLVE) NAME(put_column)(w, x, a->member, false);
+  for (int32_t r = 0; r < t->receivers; r++)
+    NAME(put_column)(w, x, a->receiver[t->receiver + r], true);
+  for (int32_t u = 0; u < t->units; u++) {
+    const trs_spread_unit *unit = &a->unit[t->unit + u];
+    (void)pthread_mutex_lock(&adding);
+    NAME(multiply)(w, unit, x, (SCALAR *)a->lsum + unit->first * a->nrhs + w->first, a->nrhs);
+    (void)pthread_mutex_unlock(&adding);
+    (void)__atomic_fetch_add(a->told + word_of(w, unit->K), 1, __ATOMIC_RELEASE);
+    delay(w);
+  }
 }
 
 static void NAME(move_rows)(const trs_spread_rows *m) {

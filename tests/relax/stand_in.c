@@ -16,6 +16,7 @@
 #include "relax/stand_in.h"
 
 bool stand_in_one_thread;
+int stand_in_pushes;
 
 const trs_relax_backend *trs_relax_backend_for(const trs_context *context) {
   if (context->group) return &trs_relax_group_backend;
@@ -197,6 +198,7 @@ trs_status trs_relax_push_rows(const trs_relax_step *t, const trs_relax_push *p,
                                trs_stream stream) {
   (void)overlaps;
   (void)stream;
+  __atomic_fetch_add(&stand_in_pushes, 1, __ATOMIC_RELAXED);
   for (int m = 0; m < t->members; m++)
     if (t->receivers >> m & 1) wait_for(&t->signs[t->me]->begun[m], t->step);
   for (int64_t c = 0; c < p->nrhs; c++)

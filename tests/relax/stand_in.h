@@ -7,4 +7,7 @@
 /* One thread launches for all members, as if they shared a GPU. */
 extern bool stand_in_one_thread;
 
+/* Launches of this process that stored x in other members' memory. */
+extern int stand_in_pushes;
+
 #endif

@@ -170,6 +170,16 @@ static trs_status enter_variant(trs_relaxation *R, const trs_relax_variant *v,
   return trs_device_wait(g->stream);
 }
 
+void trs_relax_gpu_put_x(trs_relaxation *R, void *x) {
+  trs_relax_gpu *g = R->gpu;
+  for (int k = 0; k < g->own.count; k++) {
+    if (g->own.array[k] != g->args.x) continue;
+    trs_device_free(g->device, g->own.array[k], g->stream);
+    g->own.array[k] = NULL;
+  }
+  g->args.x = x;
+}
+
 trs_status trs_relax_gpu_set_variant(trs_relaxation *R, const char *name) {
   trs_relax_gpu *g = R->gpu;
   const trs_relax_variant *found;
@@ -257,6 +267,7 @@ void trs_relax_gpu_free(trs_relaxation *R) {
   if (!g) return;
   int before = trs_device_enter(g->device);
   trs_relax_halo_free(R);
+  trs_relax_mapped_free(R);
   leave_variant(g);
   drop(g, &g->shared);
   drop(g, &g->blocks);
@@ -302,5 +313,7 @@ const trs_relax_backend trs_relax_gpu_backend = {.create = create,
                                                  .set_stream = set_stream,
                                                  .stream = stream,
                                                  .link = trs_relax_gpu_link,
+                                                 .meet = trs_relax_gpu_meet,
+                                                 .leave = trs_relax_gpu_leave,
                                                  .describe = describe,
                                                  .free = trs_relax_gpu_free};

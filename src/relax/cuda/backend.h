@@ -18,6 +18,10 @@ int64_t trs_relax_gpu_bytes(const trs_relaxation *R);
 const char *trs_relax_gpu_variant(const trs_relaxation *R);
 trs_status trs_relax_gpu_wait(trs_relaxation *R);
 trs_status trs_relax_gpu_link(trs_relaxation *R); /* halo.c: the link of trs_relax_backend */
+void trs_relax_gpu_meet(trs_relaxation *R);       /* mapped.c: its meet and leave */
+void trs_relax_gpu_leave(trs_relaxation *R);
+/* x lies in the caller's memory, of the same layout, from now on. */
+void trs_relax_gpu_put_x(trs_relaxation *R, void *x);
 
 /* ---- A domain's part in a sweep of several GPUs, launched on its stream; its device must be
  * current. Boundary rows and interior rows are separate launches. ---- */

@@ -31,11 +31,20 @@ typedef struct trs_relax_owned {
 /* halo.c: links of a domain to other ranks. */
 typedef struct trs_relax_halo trs_relax_halo;
 trs_status trs_relax_halo_start(trs_relaxation *R, bool keep_x);
-void trs_relax_halo_sweep(trs_relaxation *R, int64_t sweeps, trs_sweep_direction direction);
+trs_status trs_relax_halo_sweep(trs_relaxation *R, int64_t sweeps, trs_sweep_direction direction);
+/* Where ranks store into each other's memory: returns once all have ended what they launched. */
+void trs_relax_halo_fence(trs_relaxation *R);
 /* words: exact sums of this domain in device memory, per right-hand side, or NULL. */
 trs_status trs_relax_halo_norms(trs_relaxation *R, const uint64_t *words, double *norms);
 trs_status trs_relax_halo_end(trs_relaxation *R);
 void trs_relax_halo_free(trs_relaxation *R);
+
+/* mapped.c: R->group of a domain whose ranks store into each other's memory. */
+void trs_relax_mapped_start(trs_relaxation *R);
+bool trs_relax_mapped_fence(trs_relaxation *R, bool failed);
+trs_status trs_relax_mapped_run(trs_relaxation *R, int64_t sweeps, trs_sweep_direction direction);
+trs_status trs_relax_mapped_check(trs_relaxation *R);
+void trs_relax_mapped_free(trs_relaxation *R);
 
 struct trs_relax_gpu {
   trs_device *device;

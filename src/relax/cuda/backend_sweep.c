@@ -35,10 +35,7 @@ trs_status trs_relax_gpu_run_steps(trs_relaxation *R, trs_sweep_direction direct
 
 static trs_status run_sweeps(trs_relaxation *R, int64_t sweeps, trs_sweep_direction direction) {
   trs_relax_gpu *g = R->gpu;
-  if (R->links) {
-    trs_relax_halo_sweep(R, sweeps, direction);
-    return TRS_SUCCESS;
-  }
+  if (R->links) return trs_relax_halo_sweep(R, sweeps, direction);
   const int64_t passes = direction == TRS_SWEEP_SYMMETRIC ? 2 : 1;
   if (g->variant->kind == TRS_RELAX_BY_SLICES)
     return trs_relax_gpu_run_steps(R, direction, passes * sweeps * R->ncolours, NULL);
@@ -90,6 +87,7 @@ trs_status trs_relax_need_stages(trs_relaxation *R) {
 /* Among ranks, the messages of a sweep start and complete also after a failure. */
 static trs_status load_among_ranks(trs_relaxation *R, const trs_relax_vectors *v, int64_t nrhs,
                                    double omega) {
+  trs_relax_halo_fence(R); /* other ranks may still store x of the call before */
   trs_status status = load(R, v, nrhs, omega);
   trs_status started = trs_relax_halo_start(R, v->keep);
   return status ? status : started;
@@ -98,6 +96,7 @@ static trs_status load_among_ranks(trs_relaxation *R, const trs_relax_vectors *v
 /* Sums over the domains of all ranks, available on each rank. */
 static trs_status find_norms_of_ranks(trs_relaxation *R, double *norms) {
   R->links->drain(R->links);
+  trs_relax_halo_fence(R);
   trs_status status = R->nrows ? add_squares(R->gpu) : TRS_SUCCESS;
   const uint64_t *words = R->nrows && !status ? R->gpu->args.words : NULL;
   TRS_TRY(trs_relax_halo_norms(R, words, norms));

@@ -14,15 +14,14 @@ _Static_assert((int)TRS_RELAX_MEMBERS == (int)TRS_MOST_MEMBERS &&
 uint64_t trs_relax_group_wait_limit =
     10000000000u; /* ten seconds; then a sweep counts as stalled */
 
-static trs_status bring_lists(trs_relax_group *G, int which, int32_t *to, uint8_t *at) {
-  trs_relax_member *m = &G->member[which];
+static trs_status bring_lists(trs_relax_member *m, const int64_t *arrival, int32_t *to,
+                              uint8_t *at) {
   const trs_domain *D = m->R->domain;
   int64_t messages = D->send_ptr[m->R->ncolours], count = D->send[messages - 1].end;
   for (int64_t k = 0; k < messages; k++) {
     const trs_domain_message *M = &D->send[k];
-    int64_t there = trs_domain_arrival(G->member[M->other].R->domain, which, M);
     for (int64_t e = M->begin; e < M->end; e++) {
-      to[e] = (int32_t)(there + e - M->begin);
+      to[e] = (int32_t)(arrival[k] + e - M->begin);
       at[e] = (uint8_t)M->other;
     }
   }
@@ -48,9 +47,8 @@ static void sort_lists(const trs_domain *D, int64_t count, const int32_t *to, co
   ptr[nrows + 1] = (int32_t)count;
 }
 
-static trs_status bring_peer_lists(trs_relax_group *G, int which, const int32_t *to,
-                                   const uint8_t *at, int64_t count) {
-  trs_relax_member *m = &G->member[which];
+static trs_status bring_peer_lists(trs_relax_member *m, const int32_t *to, const uint8_t *at,
+                                   int64_t count) {
   const int64_t nrows = m->R->nrows;
   int32_t *ptr, *sorted = NULL;
   uint8_t *who = NULL;
@@ -69,18 +67,35 @@ static trs_status bring_peer_lists(trs_relax_group *G, int which, const int32_t 
   return status;
 }
 
-static trs_status make_lists(trs_relax_group *G, int which) {
-  const trs_domain *D = G->member[which].R->domain;
-  int64_t messages = D ? D->send_ptr[G->member[which].R->ncolours] : 0;
+trs_status trs_relax_member_lists(trs_relax_member *m, const int64_t *arrival) {
+  const trs_domain *D = m->R->domain;
+  int64_t messages = D ? D->send_ptr[m->R->ncolours] : 0;
   if (messages == 0) return TRS_SUCCESS;
   int32_t *to;
   uint8_t *at = NULL;
   TRS_TRY(TRS_ALLOC(&to, D->send[messages - 1].end));
   trs_status status = TRS_ALLOC(&at, D->send[messages - 1].end);
-  if (!status) status = bring_lists(G, which, to, at);
-  if (!status) status = bring_peer_lists(G, which, to, at, D->send[messages - 1].end);
+  if (!status) status = bring_lists(m, arrival, to, at);
+  if (!status) status = bring_peer_lists(m, to, at, D->send[messages - 1].end);
   trs_free(to);
   trs_free(at);
+  return status;
+}
+
+void trs_relax_member_free_lists(trs_relax_member *m) {
+  void *const lists[] = {m->from, m->to, m->member, m->lists[0], m->lists[1], m->lists[2]};
+  for (size_t k = 0; k < sizeof lists / sizeof *lists; k++)
+    trs_device_free(m->device, lists[k], m->stream);
+}
+
+static trs_status make_lists(const trs_relax_group *G, trs_relax_member *m, int which) {
+  const trs_domain *D = m->R->domain;
+  int64_t messages = D ? D->send_ptr[m->R->ncolours] : 0, *arrival;
+  TRS_TRY(TRS_ALLOC(&arrival, messages));
+  for (int64_t k = 0; k < messages; k++)
+    arrival[k] = trs_domain_arrival(G->member[D->send[k].other].R->domain, which, &D->send[k]);
+  trs_status status = trs_relax_member_lists(m, arrival);
+  trs_free(arrival);
   return status;
 }
 
@@ -96,18 +111,23 @@ static trs_status make_domain(trs_relax_group *G, int which, const trs_relaxatio
   return trs_relax_gpu_create(m->R, m->device, m->stream, options->variant);
 }
 
-static trs_status set_signs(trs_relax_group *G, trs_relax_member *m, int which) {
+trs_relax_signs trs_relax_first_signs(int members) {
   trs_relax_signs signs = {.limit = trs_relax_group_wait_limit};
+  for (int k = 0; k < members; k++) signs.begun[k] = signs.pushed[k] = trs_counters_begin;
+  return signs;
+}
+
+static trs_status set_signs(trs_relax_group *G, trs_relax_member *m, int which) {
+  const trs_relax_signs signs = trs_relax_first_signs(G->members);
   TRS_TRY(trs_device_alloc_host(m->device, (void **)&m->told));
   *m->told = 0;
-  for (int k = 0; k < G->members; k++) signs.begun[k] = signs.pushed[k] = trs_counters_begin;
   TRS_TRY(trs_device_copy(G->signs.base[which], &signs, sizeof signs, m->stream));
   return trs_device_wait(m->stream);
 }
 
 static trs_status prepare_member(void *group, int which) {
   trs_relax_group *G = group;
-  TRS_TRY(make_lists(G, which));
+  TRS_TRY(make_lists(G, &G->member[which], which));
   return set_signs(G, &G->member[which], which);
 }
 
@@ -149,10 +169,7 @@ static trs_status free_member(void *group, int which) {
   trs_relax_member *m = &((trs_relax_group *)group)->member[which];
   if (!m->device) return TRS_SUCCESS;
   (void)trs_device_wait(m->stream);
-  trs_device_free(m->device, m->from, m->stream);
-  trs_device_free(m->device, m->to, m->stream);
-  trs_device_free(m->device, m->member, m->stream);
-  for (int k = 0; k < 3; k++) trs_device_free(m->device, m->lists[k], m->stream);
+  trs_relax_member_free_lists(m);
   trs_device_free_host(m->device, m->told);
   trs_relax_destroy(m->R);
   trs_free(m->last);

@@ -10,7 +10,8 @@
 #include "relax/cuda/push.h"
 
 typedef struct trs_relax_member {
-  trs_relaxation *R;
+  trs_relaxation *R;     /* NULL: another process's */
+  trs_relax_place place; /* of x, without R */
   trs_device *device;
   trs_stream stream;
   int32_t *from, *to; /* device memory, as trs_relax_push */
@@ -48,6 +49,13 @@ typedef struct trs_relax_passes {
 } trs_relax_passes;
 
 trs_status trs_relax_group_pass(trs_relax_passes *P);
+/* The launches of one member alone, where other processes launch those of the others. */
+trs_status trs_relax_member_pass(trs_relax_passes *P, int which);
+
+/* The lists of a member: of each of its messages, the first position at the receiver. */
+trs_status trs_relax_member_lists(trs_relax_member *member, const int64_t *arrival);
+void trs_relax_member_free_lists(trs_relax_member *member);
+trs_relax_signs trs_relax_first_signs(int members);
 
 /* group_sweep.c: entries of trs_relax_backend. */
 trs_status trs_relax_group_sweep(trs_relaxation *R, const trs_rhs *rhs,

@@ -22,6 +22,11 @@ static trs_relax_step make_step(const trs_relax_group *G, int which, int32_t c, 
   return t;
 }
 
+static trs_relax_place place_of(const trs_relax_group *G, int which) {
+  const trs_relax_member *m = &G->member[which];
+  return m->R ? trs_relax_gpu_place(m->R) : m->place;
+}
+
 static trs_relax_push make_push(const trs_relax_group *G, int which, int32_t c, int64_t nrhs) {
   const trs_relax_member *m = &G->member[which];
   const trs_domain *D = m->R->domain;
@@ -34,7 +39,7 @@ static trs_relax_push make_push(const trs_relax_group *G, int which, int32_t c, 
                       .nrhs = (int)nrhs,
                       .size = m->R->store == TRS_RELAX_DOUBLE ? 8 : 4};
   for (int k = 0; k < G->members; k++) {
-    trs_relax_place place = trs_relax_gpu_place(G->member[k].R);
+    trs_relax_place place = place_of(G, k);
     p.x[k] = place.x;
     p.stride[k] = place.stride;
     p.pitch = place.pitch;
@@ -138,7 +143,7 @@ static trs_relax_peer_sync make_peer_sync(const trs_relax_group *G, int which) {
                            .to = m->lists[1],
                            .member = m->lists[2]};
   for (int k = 0; k < G->members; k++) {
-    trs_relax_place place = trs_relax_gpu_place(G->member[k].R);
+    trs_relax_place place = place_of(G, k);
     t.signs[k] = (trs_relax_signs *)G->signs.base[k];
     t.x[k] = place.x;
     t.stride[k] = place.stride;
@@ -150,17 +155,29 @@ static trs_relax_peer_sync make_peer_sync(const trs_relax_group *G, int which) {
   return t;
 }
 
+static trs_status launch_once(const trs_relax_passes *P, int which) {
+  const trs_relax_member *m = &P->R->group->member[which];
+  trs_relax_peer_sync t = make_peer_sync(P->R->group, which);
+  int before = trs_device_enter(m->device);
+  trs_status status = trs_relax_gpu_run_steps(m->R, P->direction, count_steps(P), &t);
+  trs_device_leave(before);
+  return status;
+}
+
 static trs_status run_in_one_launch(const trs_relax_passes *P) {
   trs_relax_group *G = P->R->group;
-  for (int k = 0; k < G->members; k++) {
-    trs_relax_peer_sync t = make_peer_sync(G, k);
-    int before = trs_device_enter(G->member[k].device);
-    trs_status status = trs_relax_gpu_run_steps(G->member[k].R, P->direction, count_steps(P), &t);
-    trs_device_leave(before);
-    TRS_TRY(status);
-  }
+  for (int k = 0; k < G->members; k++) TRS_TRY(launch_once(P, k));
   G->step += (uint64_t)(count_steps(P) * P->nrhs);
   return TRS_SUCCESS;
+}
+
+trs_status trs_relax_member_pass(trs_relax_passes *P, int which) {
+  trs_relax_group *G = P->R->group;
+  bool once = trs_relax_gpu_syncs_peers(G->member[which].R);
+  G->member[which].fresh = true;
+  trs_status status = once ? launch_once(P, which) : run_member(P, which);
+  G->step += (uint64_t)(count_steps(P) * (once ? P->nrhs : 1));
+  return status;
 }
 
 static bool sync_in_kernel(const trs_relax_group *G) {

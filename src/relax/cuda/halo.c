@@ -20,6 +20,7 @@ struct trs_relax_halo {
   trs_device_event **settled; /* per colour: its received rows are in x */
   int32_t begun;              /* the colour of event gone, or -1 */
   trs_failure failed;         /* reported at the sweep's end, because others wait for messages */
+  bool halted; /* mapped.c: a rank has failed, so that none launches what waits for it */
 };
 
 static void keep(trs_relax_halo *h, trs_status status) {
@@ -103,13 +104,23 @@ static void relax_colour(trs_relaxation *R, int32_t c) {
   R->links->give(R->links, c);
 }
 
-void trs_relax_halo_sweep(trs_relaxation *R, int64_t sweeps, trs_sweep_direction direction) {
+void trs_relax_halo_fence(trs_relaxation *R) {
+  trs_relax_halo *h = R->gpu->halo;
+  if (R->group) h->halted = !trs_relax_mapped_fence(R, h->failed.status || h->halted);
+}
+
+trs_status trs_relax_halo_sweep(trs_relaxation *R, int64_t sweeps, trs_sweep_direction direction) {
+  if (R->group) {
+    trs_relax_halo_fence(R); /* x is loaded, and norms of it are taken */
+    return R->gpu->halo->halted ? TRS_SUCCESS : trs_relax_mapped_run(R, sweeps, direction);
+  }
   for (int64_t k = 0; k < sweeps; k++) {
     if (direction != TRS_SWEEP_BACKWARD)
       for (int32_t c = 0; c < R->ncolours; c++) relax_colour(R, c);
     if (direction != TRS_SWEEP_FORWARD)
       for (int32_t c = R->ncolours - 1; c >= 0; c--) relax_colour(R, c);
   }
+  return TRS_SUCCESS;
 }
 
 /* Rows of other ranks start from zero, or from their values on those ranks. */
@@ -120,6 +131,7 @@ trs_status trs_relax_halo_start(trs_relaxation *R, bool keep_x) {
   for (int64_t c = 0; c < a->nrhs; c++)
     keep(h, trs_device_fill((char *)a->x + (c * a->x_stride + R->nrows * a->pitch) * element, 0,
                             R->nhalo * a->pitch * element, R->gpu->stream));
+  if (R->group) trs_relax_mapped_start(R);
   R->links->start(R->links, a->nrhs, keep_x);
   return TRS_SUCCESS;
 }
@@ -127,8 +139,10 @@ trs_status trs_relax_halo_start(trs_relaxation *R, bool keep_x) {
 trs_status trs_relax_halo_end(trs_relaxation *R) {
   trs_relax_halo *h = R->gpu->halo;
   R->links->drain(R->links);
+  if (R->group) keep(h, trs_relax_mapped_check(R));
   trs_failure failed = h->failed;
   h->failed = (trs_failure){0};
+  h->halted = false;
   return failed.status ? trs_failure_set(&failed) : TRS_SUCCESS;
 }
 

@@ -297,6 +297,15 @@ trs_status trs_ranks_relaxation_update(trs_ranks_relaxation *Q, trs_block_source
 
 /* ---- Creation ---- */
 
+static trs_status meet(trs_ranks_relaxation *Q) {
+  int machine, position;
+  if (!Q->R->backend->meet) return TRS_SUCCESS; /* the same on all ranks */
+  TRS_TRY(trs_mpi_neighbours(&Q->ranks, &machine, &position));
+  Q->R->links->beside_first = machine == 0;
+  Q->R->backend->meet(Q->R);
+  return trs_ranks_agree(&Q->ranks, trs_mpi_links_status(Q->R));
+}
+
 static trs_status make_domain(trs_ranks_relaxation *Q, trs_block_system *S, trs_context *context,
                               const trs_block_source *source, const int64_t *brought,
                               const trs_relax_options *options) {
@@ -309,7 +318,8 @@ static trs_status make_domain(trs_ranks_relaxation *Q, trs_block_system *S, trs_
                                                    ranks->rank, options);
   if (!status && ranks->size > 1 && Q->R->backend->link) status = Q->R->backend->link(Q->R);
   if (!status && ranks->size > 1) status = trs_mpi_links_create(Q->R, ranks);
-  return trs_ranks_agree(ranks, status);
+  TRS_TRY(trs_ranks_agree(ranks, status));
+  return ranks->size > 1 ? meet(Q) : TRS_SUCCESS;
 }
 
 trs_status trs_ranks_relaxation_create(trs_ranks_relaxation *Q, trs_context *context,
@@ -333,6 +343,7 @@ trs_status trs_ranks_relaxation_create(trs_ranks_relaxation *Q, trs_context *con
 }
 
 void trs_ranks_relaxation_free(trs_ranks_relaxation *Q) {
+  if (Q->R && Q->R->links && Q->R->backend->leave) Q->R->backend->leave(Q->R);
   trs_mpi_links_free(Q->R);
   trs_relax_destroy(Q->R);
   TRS_FREE_ALL(Q->row, Q->count, Q->dealing, Q->b, Q->x, Q->pack);

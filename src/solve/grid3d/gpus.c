@@ -17,9 +17,10 @@ typedef struct side {
   int64_t ntasks;
 } side;
 
-/* Offsets in bytes from the beginning of the shared memory, for L and U. */
+/* Offsets in bytes from the beginning of the shared memory, for L and U.  x and sums exist twice,
+ * `half` bytes apart, for solves in turn. */
 typedef struct places {
-  int64_t x[2], sums[2], x_told[2], sums_told[2], bytes;
+  int64_t x_told[2], x[2], sums[2], halves, half, bytes;
 } places;
 
 struct trs_grid_gpus {
@@ -36,10 +37,19 @@ struct trs_grid_gpus {
   char *base[TRS_SPREAD_MEMBERS]; /* the shared memory of all ranks, including this rank's own */
   void *b, *packed; /* device: right-hand sides; rows sent to another grid and received from it */
   char *staged;     /* pinned: like b, and like packed */
-  uint32_t *ticket;
+  uint32_t *ticket; /* of L, of U */
   trs_fault *fault, *told;
   uint32_t solve;
+  bool odd; /* the half of the shared memory that this solve uses */
+
+  /* Algorithm 5: as in trs_spread_args, and the stream of WAIT. */
+  uint32_t *ready[2], *added;
+  void *lsum;
+  trs_stream side_stream;
+  trs_device_event *waited;
 };
+
+static bool by_columns(const trs_grid_gpus *g) { return g->set.columns[0] || g->set.columns[1]; }
 
 /* ---- Analysis ---- */
 
@@ -53,7 +63,8 @@ static trs_status bring_side(trs_grid_gpus *g, const trs_part *p, const trs_swee
   const trs_local_side *from = &p->side[sweep->which];
   side *to = &g->side[sweep->which];
   trs_spread_tasks made;
-  trs_status status = trs_spread_tasks_make(&made, p, sweep, &g->numbers, g->set.trees);
+  trs_status status = trs_spread_tasks_make(&made, p, sweep, &g->numbers, g->set.trees,
+                                            g->set.columns[sweep->which]);
   to->ntasks = made.ntasks;
   if (!status) status = bring(g, (void **)&to->task, made.task, made.ntasks, sizeof *to->task);
   if (!status) status = bring(g, (void **)&to->unit, made.unit, made.nunits, sizeof *to->unit);
@@ -91,7 +102,7 @@ static trs_status list_shared(trs_grid_gpus *g, const trs_part *p) {
 static trs_status arm(trs_grid_gpus *g) {
   TRS_TRY(trs_device_alloc_pinned((void **)&g->told, sizeof *g->told));
   *g->told = (trs_fault){.row = -1, .limit = WAIT_LIMIT};
-  TRS_TRY(TRS_DEVICE_ALLOC(g->set.device, &g->ticket, 1, NULL));
+  TRS_TRY(TRS_DEVICE_ALLOC(g->set.device, &g->ticket, 2, NULL));
   TRS_TRY(TRS_DEVICE_ALLOC(g->set.device, &g->fault, 1, NULL));
   TRS_TRY(trs_device_copy(g->fault, g->told, sizeof *g->told, NULL));
   return trs_device_wait(NULL);
@@ -116,6 +127,10 @@ static trs_status make(trs_grid_gpus *g, const trs_part *p, const trs_sweep *con
   TRS_TRY(trs_spread_number(&g->numbers, p));
   for (int which = 0; which < 2; which++) TRS_TRY(bring_side(g, p, sweep[which]));
   TRS_TRY(list_shared(g, p));
+  if (by_columns(g)) {
+    TRS_TRY(trs_device_stream_create(g->set.device, &g->side_stream));
+    TRS_TRY(trs_device_event_create(g->set.device, &g->waited));
+  }
   return arm(g);
 }
 
@@ -152,15 +167,27 @@ static int32_t chunks_of(int64_t nrhs) {
 static places places_for(const trs_grid_gpus *g, int64_t row_bytes, int64_t nrhs) {
   int64_t words = chunks_of(nrhs) * (int64_t)sizeof(uint32_t);
   places at = {.bytes = 0};
-  for (int which = 0; which < 2; which++) {
-    at.x_told[which] = take_place(&at.bytes, g->numbers.count * words);
-    at.sums_told[which] = take_place(&at.bytes, g->children * g->numbers.count * words);
-  }
+  for (int which = 0; which < 2; which++)
+    at.x_told[which] = take_place(&at.bytes, g->set.columns[which] ? g->numbers.count * words : 0);
+  at.halves = at.bytes;
   for (int which = 0; which < 2; which++) {
     at.x[which] = take_place(&at.bytes, g->numbers.columns * row_bytes);
     at.sums[which] = take_place(&at.bytes, g->children * g->numbers.columns * row_bytes);
   }
+  at.half = at.bytes - at.halves;
+  at.bytes += at.half;
   return at;
+}
+
+/* An offset of x or of sums in this solve. */
+static int64_t in_half(const trs_grid_gpus *g, int64_t place) {
+  return place + (g->odd ? g->at.half : 0);
+}
+
+/* Values are pending, so that others see whether one has been stored. */
+static trs_status empty_half(const trs_grid_gpus *g, bool odd) {
+  char *from = g->base[g->member] + g->at.halves + (odd ? g->at.half : 0);
+  return trs_device_fill(from, 0xff, g->at.half, NULL);
 }
 
 static void give_up_room(trs_grid_gpus *g) {
@@ -172,6 +199,26 @@ static void give_up_room(trs_grid_gpus *g) {
   trs_device_free_pinned(g->staged);
   g->b = g->packed = NULL;
   g->staged = NULL;
+  for (int which = 0; which < 2; which++) {
+    trs_device_free(g->set.device, g->ready[which], NULL);
+    g->ready[which] = NULL;
+  }
+  trs_device_free(g->set.device, g->added, NULL);
+  trs_device_free(g->set.device, g->lsum, NULL);
+  g->added = NULL;
+  g->lsum = NULL;
+}
+
+/* What Algorithm 5 has besides. */
+static trs_status reserve_columns(trs_grid_gpus *g, int64_t row, int64_t nrhs) {
+  int64_t words = g->numbers.count * chunks_of(nrhs);
+  for (int which = 0; which < 2; which++) {
+    if (!g->set.columns[which]) continue;
+    TRS_TRY(TRS_DEVICE_ALLOC(g->set.device, &g->ready[which], words, NULL));
+    TRS_TRY(trs_device_fill(g->ready[which], 0, words * (int64_t)sizeof *g->ready[which], NULL));
+  }
+  TRS_TRY(TRS_DEVICE_ALLOC(g->set.device, &g->added, words, NULL));
+  return trs_device_alloc(g->set.device, &g->lsum, g->numbers.columns, (size_t)row, NULL);
 }
 
 static trs_status reserve(trs_grid_gpus *g, const trs_part *p) {
@@ -180,7 +227,9 @@ static trs_status reserve(trs_grid_gpus *g, const trs_part *p) {
   g->at = places_for(g, row, p->nrhs);
   TRS_TRY(
       trs_device_alloc_open(g->set.device, (void **)&g->base[g->member], g->at.bytes, &g->handle));
-  TRS_TRY(trs_device_fill(g->base[g->member], 0, g->at.bytes, NULL));
+  TRS_TRY(trs_device_fill(g->base[g->member], 0, g->at.halves, NULL));
+  for (int odd = 0; odd < 2; odd++) TRS_TRY(empty_half(g, odd));
+  if (by_columns(g)) TRS_TRY(reserve_columns(g, row, p->nrhs));
   TRS_TRY(trs_device_alloc(g->set.device, &g->b, g->numbers.columns, (size_t)row, NULL));
   TRS_TRY(trs_device_alloc(g->set.device, &g->packed, 2 * g->nshared, (size_t)row, NULL));
   int64_t staged = g->numbers.columns > 2 * g->nshared ? g->numbers.columns : 2 * g->nshared;
@@ -260,7 +309,10 @@ trs_status trs_grid_gpus_take(trs_grid_gpus *g, const trs_part *p) {
   int before = trs_device_enter(g->set.device);
   move_slots(g, p, true);
   if (++g->solve == 0) g->solve = 1; /* a value of the words that no solve uses */
+  g->odd = !g->odd;
   trs_status status = trs_device_copy(g->b, g->staged, g->numbers.columns * trs_row_bytes(p), NULL);
+  if (!status) status = empty_half(g, !g->odd); /* all ranks have ended the solve that used it */
+  if (!status) status = trs_device_fill(g->ticket, 0, 2 * sizeof *g->ticket, NULL);
   if (!status) status = trs_device_wait(NULL);
   trs_device_leave(before);
   return status;
@@ -268,12 +320,19 @@ trs_status trs_grid_gpus_take(trs_grid_gpus *g, const trs_part *p) {
 
 trs_status trs_grid_gpus_give(trs_grid_gpus *g, trs_part *p) {
   int before = trs_device_enter(g->set.device);
-  trs_status status = trs_device_copy(g->staged, g->base[g->member] + g->at.x[1],
+  trs_status status = trs_device_copy(g->staged, g->base[g->member] + in_half(g, g->at.x[1]),
                                       g->numbers.columns * trs_row_bytes(p), NULL);
   if (!status) status = trs_device_wait(NULL);
   trs_device_leave(before);
   if (!status) move_slots(g, p, false);
   return status;
+}
+
+/* A wait for the default stream is then one for WAIT too. */
+static trs_status launch_columns(const trs_grid_gpus *g, const trs_spread_args *a) {
+  TRS_TRY(trs_spread_launch_columns(a, NULL, g->side_stream));
+  TRS_TRY(trs_device_event_record(g->waited, g->side_stream));
+  return trs_device_event_follow(g->waited, NULL);
 }
 
 trs_status trs_grid_gpus_sweep(trs_grid_gpus *g, const trs_part *p, int which, void *rows) {
@@ -285,7 +344,6 @@ trs_status trs_grid_gpus_sweep(trs_grid_gpus *g, const trs_part *p, int which, v
                        .chunks = chunks_of(p->nrhs),
                        .ntasks = (int32_t)of->ntasks,
                        .widest = (int32_t)p->layout->widest,
-                       .solve = g->solve,
                        .nrhs = p->nrhs,
                        .columns = g->numbers.columns,
                        .count = g->numbers.count,
@@ -294,17 +352,20 @@ trs_status trs_grid_gpus_sweep(trs_grid_gpus *g, const trs_part *p, int which, v
                        .list = of->list,
                        .receiver = of->receiver,
                        .values = of->values,
-                       .b = which ? g->base[g->member] + g->at.x[0] : g->b,
+                       .b = which ? g->base[g->member] + in_half(g, g->at.x[0]) : g->b,
                        .rows = rows,
-                       .x = g->at.x[which],
-                       .sums = g->at.sums[which],
+                       .x = in_half(g, g->at.x[which]),
+                       .sums = in_half(g, g->at.sums[which]),
+                       .ticket = g->ticket + which,
+                       .fault = g->fault,
                        .x_told = g->at.x_told[which],
-                       .sums_told = g->at.sums_told[which],
-                       .ticket = g->ticket,
-                       .fault = g->fault};
+                       .solve = g->solve,
+                       .ready = g->ready[which],
+                       .told = g->added,
+                       .lsum = g->lsum};
   memcpy(a.base, g->base, sizeof a.base);
   int before = trs_device_enter(g->set.device);
-  trs_status status = trs_spread_launch(&a, NULL);
+  trs_status status = g->set.columns[which] ? launch_columns(g, &a) : trs_spread_launch(&a, NULL);
   trs_device_leave(before);
   return status;
 }
@@ -331,7 +392,7 @@ static trs_status move_shared(const trs_grid_gpus *g, const trs_part *p, int64_t
                              .rows = rows,
                              .nrhs = p->nrhs,
                              .row = g->shared,
-                             .x = g->base[g->member] + g->at.x[0],
+                             .x = g->base[g->member] + in_half(g, g->at.x[0]),
                              .packed = packed};
   return trs_spread_move(&m, NULL);
 }
@@ -391,6 +452,8 @@ void trs_grid_gpus_destroy(trs_grid_gpus *g) {
   }
   trs_device_free(device, g->shared, NULL);
   trs_device_free(device, g->ticket, NULL);
+  trs_device_event_destroy(g->waited);
+  trs_device_stream_destroy(device, g->side_stream);
   trs_device_free(device, g->fault, NULL);
   trs_device_free_pinned(g->told);
   trs_device_leave(before);

@@ -308,16 +308,20 @@ static trs_status make_steps(plans *s, const trs_filler *f, const bool unit[2],
 static trs_status make_gpus(plans *s, trs_filler *f, const bool unit[2], const int32_t *row_perm,
                             const trs_sweep *const sweep[2]) {
   const trs_part *p = f->part;
-  const trs_grid_gpus_options how = {.device = s->device,
-                                     .machine = s->set.machine,
-                                     .trees = s->set.trees,
-                                     .mpi_reads_device = s->set.mpi_reads_device};
+  const trs_grid_gpus_options how = {
+      .device = s->device,
+      .machine = s->set.machine,
+      .trees = s->set.trees,
+      .mpi_reads_device = s->set.mpi_reads_device,
+      .columns = {s->set.by_columns, s->set.by_columns && p->shape.z == 1}};
   TRS_TRY(trs_fill_end(f, unit, row_perm));
   TRS_TRY(trs_grid_gpus_create(&s->gpus, p, sweep, &how));
   s->base.bytes += trs_grid_gpus_bytes(s->gpus);
   size_t length = strlen(s->base.methods);
-  snprintf(s->base.methods + length, sizeof s->base.methods - length, "%sspread",
-           length ? ", " : "");
+  snprintf(s->base.methods + length, sizeof s->base.methods - length, "%s%s", length ? ", " : "",
+           !how.columns[0]   ? "spread"
+           : !how.columns[1] ? "algorithm=5, spread"
+                             : "algorithm=5");
   return TRS_SUCCESS;
 }
 

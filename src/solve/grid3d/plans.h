@@ -21,6 +21,8 @@ typedef struct trs_plans_options {
   bool mpi_reads_device; /* MPI accepts device addresses */
   int machine;           /* the same number on all ranks of a machine */
   trs_tree_shape trees;
+  bool by_columns; /* grids of several GPUs: L23's Algorithm 5.  Its last bits vary, so if there are
+                      several grids U, which they solve redundantly, is swept by rows */
 } trs_plans_options;
 
 /* Builds the plans into f->part->solver, instead of trs_fill_end.  Fails as trs_fill_end does, or

@@ -2,14 +2,19 @@
  * C and CUDA C++.
  *
  * Every GPU of a grid has memory for x and for sums of all distributed supernodes of the grid, at
- * the same offsets, and the kernels of all GPUs store there through base[member].  A flag word per
- * supernode signals arrival: it holds the number of the solve, so that flags need not be cleared
- * between solves.  L and U have separate memory, because one GPU may begin U while another still
- * reads data of L's sweep.
+ * the same offsets, and the kernels of all GPUs store there through base[member].  L and U have
+ * separate memory, because one GPU may begin U while another still reads data of L's sweep.
  *
- * Tickets assign tasks in the order of the sweep, which is that of supernodes.  A task waits only
- * for an earlier supernode, or for sums or x of its own supernode from another GPU, which processes
- * its tasks in the same order.  Therefore at least one task can always proceed. */
+ * By rows (spread.cu) values carry their own readiness (device/ready.cuh): the memory is full of
+ * pending values when a solve begins.  Consecutive solves use one half of it each, and a GPU
+ * refills its other half while no GPU uses it.
+ *
+ * By columns (spread_columns.cu, L23's Algorithm 5) a word per supernode signals the arrival of x.
+ * It holds the number of the solve, so that words need not be cleared.
+ *
+ * Tickets assign tasks in the order of the sweep.  This order is the same on all GPUs, and a task
+ * waits only for an earlier supernode, or for sums or x of its own supernode from another GPU.
+ * Therefore at least one task can always proceed. */
 #ifndef TRS_SOLVE_GRID3D_SPREAD_H
 #define TRS_SOLVE_GRID3D_SPREAD_H
 
@@ -19,7 +24,6 @@
 enum {
   TRS_SPREAD_MEMBERS = 32, /* most GPUs of a grid */
   TRS_SPREAD_WIDEST = 128, /* most columns of a supernode */
-  TRS_SPREAD_WARPS = 8,    /* per block of threads; a block takes one task at a time */
   TRS_SPREAD_LINES = 32,   /* most outputs of a unit, one lane per output, */
   TRS_SPREAD_TERMS = 16,   /* and most products per output */
   TRS_SPREAD_TILE = 8      /* right-hand sides per task, if a solve has several */
@@ -38,7 +42,8 @@ typedef struct trs_spread_task {
   int32_t kind;            /* trs_spread_kind */
   int32_t K, first, width; /* number among the distributed ones, first row, rows */
   int32_t unit, units;     /* first unit and number of units: its products */
-  int32_t children;        /* number of sums that other GPUs send */
+  int32_t children;        /* by rows: number of sums that other GPUs send; by columns: number of
+                              units of its row */
   int32_t parent, place;   /* SUM: destination of the sum, and index among its children */
   int32_t receiver, receivers; /* of x */
   int32_t row;                 /* its position in the rows of this rank's own supernodes, or -1 */
@@ -52,11 +57,11 @@ typedef struct trs_spread_task {
  * the lines are dense, and the list names the terms. */
 typedef struct trs_spread_unit {
   int64_t values, list;
-  int32_t K;     /* the supernode whose x it waits for */
-  int32_t x;     /* row of x of the first term */
-  int32_t out;   /* U: the first line */
-  int32_t pitch; /* L: terms of the whole block; U: numbers between consecutive terms */
-  int32_t from;  /* L: the first term */
+  int32_t K, first; /* the block's other supernode and its first row: by rows that of x, by columns
+                       that of the sums */
+  int32_t out;      /* U: the first line */
+  int32_t pitch;    /* L: terms of the whole block; U: numbers between consecutive terms */
+  int32_t from;     /* L: the first term */
   int32_t lines, terms;
 } trs_spread_unit;
 
@@ -66,7 +71,7 @@ typedef struct trs_spread_args {
   bool upper;
   int32_t member, tile, chunks; /* right-hand sides per task; tasks per supernode */
   int32_t ntasks, widest;
-  uint32_t solve;               /* number of the solve */
+  bool copies;                  /* triangles to shared memory; set by the launch */
   int64_t nrhs, columns, count; /* number of rows, and of supernodes, that the grid distributes */
   const trs_spread_task *task;
   const trs_spread_unit *unit;
@@ -75,9 +80,15 @@ typedef struct trs_spread_args {
   const void *b; /* right-hand sides, by rows, like x */
   void *rows;    /* of this rank's own supernodes, and of those that they touch */
   char *base[TRS_SPREAD_MEMBERS];
-  int64_t x, sums, x_told, sums_told; /* offsets in bytes from a base */
-  uint32_t *ticket;                   /* zero at the launch */
+  int64_t x, sums;  /* offsets in bytes from a base */
+  uint32_t *ticket; /* zero at the launch */
   trs_fault *fault;
+
+  /* By columns. */
+  int64_t x_told;         /* offset of the words that other GPUs store, */
+  uint32_t solve;         /* and their value: the number of the solve */
+  uint32_t *ready, *told; /* count x chunks: WAIT has seen x; products added, zero at the launch */
+  void *lsum;             /* columns x nrhs: sums of products, zero at the launch */
 } trs_spread_args;
 
 /* Copies rows of x to a packed array, or adds packed rows to them. */
@@ -93,8 +104,11 @@ typedef struct trs_spread_rows {
 extern "C" {
 #endif
 
-/* These functions launch and do not wait. */
+/* These functions launch and do not wait.  By columns the work in `side`, a stream that does not
+ * wait for others, runs beside that in `stream`, and ends before it does. */
 TRS_API trs_status trs_spread_launch(const trs_spread_args *args, trs_stream stream);
+TRS_API trs_status trs_spread_launch_columns(const trs_spread_args *args, trs_stream stream,
+                                             trs_stream side);
 TRS_API trs_status trs_spread_move(const trs_spread_rows *rows, trs_stream stream);
 
 #ifdef __cplusplus

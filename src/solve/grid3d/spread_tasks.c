@@ -2,10 +2,55 @@
  * warps. */
 #include "solve/grid3d/spread_tasks.h"
 
+#include <stdlib.h>
+
 /* ---- Numbers ---- */
 
 static bool is_spread(const trs_part *p, int64_t K) {
   return p->layout->home[K] < 0 && trs_on_grid(p->layout, K, p->z);
+}
+
+/* depth[K]: supernodes on the longest path from K up, over the blocks of L and U. */
+static void measure_depths(const trs_part *p, int32_t *depth) {
+  const trs_grid_layout *l = p->layout;
+  for (int64_t K = 0; K < l->count; K++) depth[K] = 0;
+  for (int64_t K = l->count - 1; K >= 0; K--) {
+    if (!is_spread(p, K)) continue;
+    for (int64_t b = l->blocks[0].ptr[K]; b < l->blocks[0].ptr[K + 1]; b++) {
+      int32_t I = l->blocks[0].row[b];
+      if (is_spread(p, I) && depth[I] >= depth[K]) depth[K] = depth[I] + 1;
+    }
+    for (int64_t b = l->blocks[1].ptr[K]; b < l->blocks[1].ptr[K + 1]; b++) {
+      int32_t I = l->blocks[1].row[b];
+      if (is_spread(p, I) && depth[I] <= depth[K]) depth[I] = depth[K] + 1;
+    }
+  }
+}
+
+typedef struct place {
+  int32_t depth, slot;
+} place;
+
+static int deeper_first(const void *one, const void *other) {
+  const place *a = one, *b = other;
+  return a->depth != b->depth ? (a->depth < b->depth) - (a->depth > b->depth)
+                              : (a->slot > b->slot) - (a->slot < b->slot);
+}
+
+static trs_status sort_slots(trs_spread_numbers *n, const trs_part *p) {
+  int32_t *depth = NULL;
+  place *at = NULL;
+  trs_status status = TRS_ALLOC(&depth, p->layout->count);
+  if (!status) status = TRS_ALLOC(&at, p->nslots);
+  if (!status) {
+    measure_depths(p, depth);
+    for (int64_t s = 0; s < p->nslots; s++) at[s] = (place){depth[p->slot[s]], (int32_t)s};
+    qsort(at, (size_t)p->nslots, sizeof *at, deeper_first);
+    for (int64_t s = 0; s < p->nslots; s++) n->order[s] = at[s].slot;
+  }
+  trs_free(depth);
+  trs_free(at);
+  return status;
 }
 
 trs_status trs_spread_number(trs_spread_numbers *n, const trs_part *p) {
@@ -15,6 +60,7 @@ trs_status trs_spread_number(trs_spread_numbers *n, const trs_part *p) {
   for (int64_t K = 0; K < l->count; K++) n->count += is_spread(p, K);
   TRS_TRY(TRS_ALLOC(&n->number, p->nslots));
   TRS_TRY(TRS_ALLOC(&n->row, p->nslots));
+  TRS_TRY(TRS_ALLOC(&n->order, p->nslots));
   TRS_TRY(TRS_ALLOC(&n->first, n->count));
   n->count = 0;
   for (int64_t K = 0; K < l->count; K++) {
@@ -25,12 +71,13 @@ trs_status trs_spread_number(trs_spread_numbers *n, const trs_part *p) {
   }
   for (int64_t s = 0; s < p->nslots; s++) n->row[s] = -1;
   for (int64_t i = 0; i < p->ntouched; i++) n->row[p->touched[i]] = p->touched_row[i];
-  return TRS_SUCCESS;
+  return sort_slots(n, p);
 }
 
 void trs_spread_numbers_free(trs_spread_numbers *n) {
   trs_free(n->number);
   trs_free(n->row);
+  trs_free(n->order);
   trs_free(n->first);
   *n = (trs_spread_numbers){0};
 }
@@ -43,11 +90,13 @@ typedef struct maker {
   const trs_sweep *sweep;
   const trs_spread_numbers *numbers;
   trs_tree_shape trees;
+  int32_t *units_of_row; /* by columns: units that add to the row of each slot */
 } maker;
 
 static int32_t least(int64_t a, int64_t b) { return (int32_t)(a < b ? a : b); }
 
-/* Lines from `lines` on of a block, and terms from `from` on of each line. */
+/* Lines from `lines` on of a block, and terms from `from` on of each line.  slot: the block's other
+ * supernode. */
 static trs_spread_unit unit_of(const maker *m, const trs_local_block *block, int64_t slot,
                                int64_t lines, int64_t from) {
   bool upper = m->sweep->which;
@@ -57,7 +106,7 @@ static trs_spread_unit unit_of(const maker *m, const trs_local_block *block, int
       .values = block->values + (upper ? from * block->k + lines : lines * block->k),
       .list = block->list + (upper ? from : lines),
       .K = K,
-      .x = m->numbers->first[K],
+      .first = m->numbers->first[K],
       .out = upper ? (int32_t)lines : 0,
       .pitch = block->k,
       .from = upper ? 0 : (int32_t)from,
@@ -140,11 +189,49 @@ static void add_column(maker *m, int64_t slot) {
   if (t.receivers || (m->sweep->which && t.row >= 0)) add_task(m, t);
 }
 
+/* Algorithm 5: x(K) is computed or received, then multiplied with all blocks of the column. */
+static void add_whole_column(maker *m, int64_t slot) {
+  const trs_part *p = m->part;
+  const trs_local_side *side = &p->side[m->sweep->which];
+  bool own = trs_has_diagonal(p, p->slot[slot]);
+  trs_spread_task t = task_of(m, slot);
+  if (m->sweep->column_of[slot] < 0) return;
+  t.kind = own ? TRS_SPREAD_SOLVE : TRS_SPREAD_RECEIVE;
+  t.unit = (int32_t)m->to->nunits;
+  for (int64_t b = side->ptr[slot]; b < side->ptr[slot + 1]; b++)
+    cut_block(m, &side->block[b], side->block[b].row);
+  t.units = (int32_t)(m->to->nunits - t.unit);
+  t.children = m->units_of_row[slot];
+  t.takes = own;
+  t.diagonal = side->diagonal[slot];
+  t.solved = side->solved[slot];
+  list_receivers(m, &t, slot);
+  add_task(m, t);
+}
+
+static int64_t units_of(const maker *m, const trs_local_block *block) {
+  int64_t lines = m->sweep->which ? block->k : block->m,
+          terms = m->sweep->which ? block->m : block->k;
+  return ((lines + TRS_SPREAD_LINES - 1) / TRS_SPREAD_LINES) *
+         ((terms + TRS_SPREAD_TERMS - 1) / TRS_SPREAD_TERMS);
+}
+
+static void count_units_of_rows(maker *m) {
+  const trs_local_side *side = &m->part->side[m->sweep->which];
+  for (int64_t s = 0; s < m->part->nslots; s++) m->units_of_row[s] = 0;
+  for (int64_t b = 0; b < side->ptr[m->part->nslots]; b++)
+    m->units_of_row[side->block[b].row] += (int32_t)units_of(m, &side->block[b]);
+}
+
 static void list_tasks(maker *m) {
   const trs_sweep *s = m->sweep;
   m->to->ntasks = m->to->nunits = m->to->nreceivers = 0;
   for (int64_t i = 0; i < m->part->nslots; i++) {
-    int64_t slot = s->which ? m->part->nslots - 1 - i : i;
+    int64_t slot = m->numbers->order[s->which ? m->part->nslots - 1 - i : i];
+    if (m->units_of_row) {
+      add_whole_column(m, slot);
+      continue;
+    }
     if (s->row_of[slot] >= 0) add_row(m, slot, &s->row[s->row_of[slot]]);
     add_column(m, slot);
   }
@@ -167,10 +254,16 @@ static trs_status make(maker *m) {
 
 trs_status trs_spread_tasks_make(trs_spread_tasks *tasks, const trs_part *part,
                                  const trs_sweep *sweep, const trs_spread_numbers *numbers,
-                                 trs_tree_shape trees) {
+                                 trs_tree_shape trees, bool by_columns) {
   *tasks = (trs_spread_tasks){0};
   maker m = {.to = tasks, .part = part, .sweep = sweep, .numbers = numbers, .trees = trees};
-  return make(&m);
+  if (by_columns) {
+    TRS_TRY(TRS_ALLOC(&m.units_of_row, part->nslots));
+    count_units_of_rows(&m);
+  }
+  trs_status status = make(&m);
+  trs_free(m.units_of_row);
+  return status;
 }
 
 void trs_spread_tasks_free(trs_spread_tasks *tasks) {

@@ -3,7 +3,7 @@
  *
  * A solved x is stored in the member's own memory, then once into the memory of each member that
  * needs it; a warp polls only its own member's memory.  A word encodes its own readiness
- * (solve/cuda/ready.cuh), so that a step between two GPUs costs one store over the link.
+ * (device/ready.cuh), so that a step between two GPUs costs one store over the link.
  *
  * A member processes the levels of the whole system in runs, one launch per run.  A run of several
  * levels is persistent: as many blocks of threads as fit take chunks by ticket.  A run of a single

@@ -6,7 +6,7 @@
 #ifndef TRS_SOLVE_CUDA_PUBLISHED_SYNCFREE_CUH
 #define TRS_SOLVE_CUDA_PUBLISHED_SYNCFREE_CUH
 
-#include "device/kernel.cuh"
+#include "device/sums.cuh"
 #include "solve/cuda/published/syncfree.h"
 
 namespace trs::syncfree {
@@ -69,24 +69,8 @@ __device__ inline S inverse_diagonal(const trs_syncfree &s, int64_t j) {
   return reciprocal(read_constant(val + (s.lower ? __ldg(s.ptr + j) : __ldg(s.ptr + j + 1) - 1)));
 }
 
-/* A sum that other blocks add to: read where atomics act, past the cache of this multiprocessor. */
-template <class S>
-__device__ inline S load_sum(const S *sum) {
-  if constexpr (element<S>::is_complex)
-    return {load_relaxed(&sum->re), load_relaxed(&sum->im)};
-  else
-    return load_relaxed(sum);
-}
-
-template <class S>
-__device__ inline void add_to(S *sum, S term) {
-  if constexpr (element<S>::is_complex) {
-    atomicAdd(&sum->re, term.re);
-    atomicAdd(&sum->im, term.im);
-  } else {
-    atomicAdd(sum, term);
-  }
-}
+using trs::add_to;
+using trs::load_sum;
 
 }  // namespace trs::syncfree
 
