@@ -22,6 +22,10 @@ static inline __attribute__((always_inline)) void wait_for_tasks(const trs_threa
   }
 }
 
+#define TRS_TEMPLATE "plan/rhs_tmpl.c"
+#include "base/instantiate.h"
+#define TRS_TEMPLATE "plan/wide_tmpl.c"
+#include "base/instantiate.h"
 #define TRS_TEMPLATE "solve/threads/threads_tmpl.c"
 #include "base/instantiate.h"
 

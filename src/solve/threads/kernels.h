@@ -7,9 +7,8 @@
 
 #include "base/cpu.h"
 #include "plan/plan.h"
+#include "plan/wide.h"
 #include "solve/threads/schedule.h"
-
-enum { TRS_THREADS_TILE = 4 }; /* right-hand sides that share one pass over the matrix */
 
 typedef struct trs_threads_progress {
   _Alignas(64) _Atomic uint64_t value; /* number of the solve << 32 | tasks done in it; wraps */
@@ -21,8 +20,7 @@ typedef struct trs_threads_state {
   int32_t *idx;  /* positions */
   void *val;     /* already conjugated if op conjugates */
   void *inverse; /* n reciprocal diagonals; NULL for a unit diagonal */
-  void
-      *work; /* n x TRS_THREADS_TILE: x by position; one right-hand side touches the first n only */
+  void *work;    /* n x TRS_WIDE: x by position; one right-hand side touches the first n only */
   trs_threads_progress *done; /* one per thread */
   uint64_t solves;
   int64_t bytes;

@@ -63,7 +63,7 @@ static trs_status allocate(trs_plan *plan, trs_threads_state *s) {
   TRS_TRY(TRS_ALLOC(&s->idx, nnz));
   TRS_TRY(trs_alloc(&s->val, nnz, size));
   if (!S->unit) TRS_TRY(trs_alloc(&s->inverse, n, size));
-  TRS_TRY(trs_alloc(&s->work, n * TRS_THREADS_TILE, size));
+  TRS_TRY(trs_alloc(&s->work, n * TRS_WIDE, size));
   TRS_TRY(TRS_ALLOC_ZERO(&s->done, s->schedule.threads));
   s->solves = trs_counters_begin;
   for (int t = 0; t < s->schedule.threads; t++) atomic_init(&s->done[t].value, s->solves << 32);
@@ -139,8 +139,7 @@ static void sweep_share(void *argument, int rank, int size) {
 static trs_status solve(trs_plan *plan, const trs_rhs *rhs) {
   trs_threads_state *s = plan->state;
   for (int64_t column = 0; column < rhs->nrhs;) {
-    int64_t left = rhs->nrhs - column;
-    int width = left >= TRS_THREADS_TILE ? TRS_THREADS_TILE : 1;
+    int width = trs_wide_next(rhs->nrhs - column);
     trs_threads_job j = {.plan = plan, .state = s, .rhs = rhs, .column = column, .width = width};
     s->solves++;
     trs_team_run(plan->context->team, s->schedule.threads, sweep_share, &j);

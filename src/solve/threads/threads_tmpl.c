@@ -93,65 +93,48 @@ static trs_status NAME(fill_columns)(trs_threads_job *j) {
   return TRS_SUCCESS;
 }
 
-/* x[k] = (b[k] - sum of T[k][j] x[j]) / T[k][k] for the rows of one task. */
-TRS_INLINE void NAME(task_one)(const trs_threads_job *j, const trs_task *task, bool unit,
-                               bool packed) {
-  const trs_threads_state *s = j->state;
-  const trs_rhs *R = j->rhs;
+/* x[k] = (b[k] - sum of T[k][j] x[j]) / T[k][k] for the rows [begin, end), in place. */
+TRS_INLINE void NAME(rows_one)(const trs_threads_state *s, int64_t begin, int64_t end, bool unit) {
   const int64_t *ptr = s->ptr;
-  const int32_t *idx = s->idx, *row = s->schedule.row;
+  const int32_t *idx = s->idx;
   const SCALAR *val = s->val, *inverse = s->inverse;
   SCALAR *work = s->work;
-  int64_t xs = packed ? 1 : R->x_row, bs = packed ? 1 : R->b_row;
-  SCALAR *x = (SCALAR *)R->x + j->column * R->x_col;
-  const SCALAR *b = (const SCALAR *)R->b + j->column * R->b_col;
-  for (int64_t k = task->begin; k < task->end; k++) {
-    SCALAR sum = b[row[k] * bs];
+  for (int64_t k = begin; k < end; k++) {
+    SCALAR sum = work[k];
     for (int64_t p = ptr[k]; p < ptr[k + 1]; p++) sum -= MUL(val[p], work[idx[p]]);
-    if (!unit) sum = MUL(sum, inverse[k]);
-    work[k] = sum;
-    x[row[k] * xs] = sum;
+    work[k] = unit ? sum : MUL(sum, inverse[k]);
   }
 }
 
-/* The same for four right-hand sides, adjacent in the workspace.  Four scalars, because an array
- * would be stored in memory. */
-TRS_INLINE void NAME(task_four)(const trs_threads_job *j, const trs_task *task, bool unit) {
-  const trs_threads_state *s = j->state;
-  const trs_rhs *R = j->rhs;
-  const int64_t *ptr = s->ptr, xc = R->x_col, bc = R->b_col;
-  const int32_t *idx = s->idx, *row = s->schedule.row;
-  const SCALAR *val = s->val, *inverse = s->inverse;
+/* The same for TRS_WIDE right-hand sides. */
+TRS_INLINE void NAME(rows_wide)(const trs_threads_state *s, int64_t begin, int64_t end) {
+  const int64_t *ptr = s->ptr;
+  const SCALAR *inverse = s->inverse;
   SCALAR *work = s->work;
-  for (int64_t k = task->begin; k < task->end; k++) {
-    const SCALAR *b = (const SCALAR *)R->b + row[k] * R->b_row + j->column * bc;
-    SCALAR *x = (SCALAR *)R->x + row[k] * R->x_row + j->column * xc, *own = work + 4 * k;
-    SCALAR sum0 = b[0], sum1 = b[bc], sum2 = b[2 * bc], sum3 = b[3 * bc];
-    for (int64_t p = ptr[k]; p < ptr[k + 1]; p++) {
-      const SCALAR a = val[p], *xj = work + 4 * (int64_t)idx[p];
-      sum0 -= MUL(a, xj[0]);
-      sum1 -= MUL(a, xj[1]);
-      sum2 -= MUL(a, xj[2]);
-      sum3 -= MUL(a, xj[3]);
-    }
-    SCALAR d = unit ? 1 : inverse[k];
-    x[0] = own[0] = MUL(sum0, d);
-    x[xc] = own[1] = MUL(sum1, d);
-    x[2 * xc] = own[2] = MUL(sum2, d);
-    x[3 * xc] = own[3] = MUL(sum3, d);
+  for (int64_t k = begin; k < end; k++) {
+    NAME(wide) sum = NAME(wide_load)(work + k * TRS_WIDE);
+    sum = NAME(wide_row)(sum, s->val, s->idx, ptr[k], ptr[k + 1], work, TRS_WIDE, false);
+    if (inverse) sum = NAME(wide_scaled)(&sum, inverse[k]);
+    NAME(wide_store)(work + k * TRS_WIDE, &sum);
   }
 }
 
 static void NAME(run_task)(const trs_threads_job *j, const trs_task *task) {
-  bool unit = !j->state->inverse;
-  if (j->width == 4)
-    NAME(task_four)(j, task, unit);
-  else if (j->rhs->x_row != 1 || j->rhs->b_row != 1)
-    NAME(task_one)(j, task, unit, false);
-  else if (unit)
-    NAME(task_one)(j, task, true, true);
-  else
-    NAME(task_one)(j, task, false, true);
+  const trs_threads_state *s = j->state;
+  const int32_t *row = s->schedule.row;
+  const int64_t BLOCK = 256;
+  const int ld = j->width == 1 ? 1 : TRS_WIDE;
+  for (int64_t begin = task->begin, end; begin < task->end; begin = end) {
+    end = task->end - begin < BLOCK ? task->end : begin + BLOCK;
+    NAME(load_rows)(j->rhs, j->column, j->width, ld, row, begin, end, s->work, ld);
+    if (j->width > 1)
+      NAME(rows_wide)(s, begin, end);
+    else if (s->inverse)
+      NAME(rows_one)(s, begin, end, false);
+    else
+      NAME(rows_one)(s, begin, end, true);
+    NAME(store_rows)(j->rhs, j->column, j->width, row, begin, end, s->work, ld);
+  }
 }
 
 static void NAME(sweep)(const trs_threads_job *j, int rank) {
