@@ -50,6 +50,9 @@ trs_status trs_plan_choose(trs_plan *plan, const char *name);
 /* Why the method cannot solve the plan's system; NULL if it can. */
 const char *trs_plan_refuses(const trs_plan *plan, const trs_method *method);
 
+/* True during the analysis if auto chose the method. */
+bool trs_plan_chosen(const trs_plan *plan);
+
 /* Excludes plan->method from later choices. */
 void trs_plan_decline(trs_plan *plan);
 

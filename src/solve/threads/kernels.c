@@ -33,4 +33,5 @@ const trs_threads_kernels TRS_ISA_NAME(trs_threads_kernels) = {
     .fill_rows = TRS_TABLE(fill_rows),
     .fill_columns = TRS_TABLE(fill_columns),
     .sweep = TRS_TABLE(sweep),
+    .sweep_alone = TRS_TABLE(sweep_alone),
 };
