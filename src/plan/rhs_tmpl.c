@@ -41,8 +41,9 @@ TRS_INLINE void NAME(store_any)(const trs_rhs *R, int64_t r, int width, int64_t 
 
 /* Right-hand sides r .. r + width - 1 of rows [begin, end) of the workspace, and zeros up to room
  * values per row. */
-static void NAME(load_rows)(const trs_rhs *R, int64_t r, int width, int room, const int32_t *row,
-                            int64_t begin, int64_t end, SCALAR *work, int64_t ld) {
+static inline void NAME(load_rows)(const trs_rhs *R, int64_t r, int width, int room,
+                                   const int32_t *row, int64_t begin, int64_t end, SCALAR *work,
+                                   int64_t ld) {
   if (width == 1)
     NAME(load_any)(R, r, 1, 1, row, begin, end, work, ld);
   else if (width == TRS_WIDE && R->b_col == 1)
@@ -55,8 +56,8 @@ static void NAME(load_rows)(const trs_rhs *R, int64_t r, int width, int room, co
     for (int t = width; t < room; t++) work[k * ld + t] = 0;
 }
 
-static void NAME(store_rows)(const trs_rhs *R, int64_t r, int width, const int32_t *row,
-                             int64_t begin, int64_t end, const SCALAR *work, int64_t ld) {
+static inline void NAME(store_rows)(const trs_rhs *R, int64_t r, int width, const int32_t *row,
+                                    int64_t begin, int64_t end, const SCALAR *work, int64_t ld) {
   if (width == 1)
     NAME(store_any)(R, r, 1, 1, row, begin, end, work, ld);
   else if (width == TRS_WIDE && R->x_col == 1)

@@ -17,6 +17,7 @@ enum { TRS_VECTOR_BYTES = 32 };
 #else
 enum { TRS_VECTOR_BYTES = 16 };
 #endif
+enum { TRS_VECTOR_MOST = 64 }; /* of every level of instructions */
 
 /* The right-hand sides of the next pass, if left of them remain: TRS_WIDE or the rest of them, or
  * one. */

@@ -24,6 +24,7 @@ typedef struct variant {
 
 /* GPU backends are last. */
 static const backend backends[] = {{"serial", "serial", false, false},
+                                   {"serial", "panels", false, true},
                                    {"threads:2", "threads", false, false},
                                    {"threads:3", "threads", false, false},
                                    {"threads:7", "threads", false, false},

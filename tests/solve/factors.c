@@ -82,13 +82,14 @@ static void check_plan(trs_context *ctx, const char *method, trs_scalar scalar, 
 
 static void permutations_and_scalings_apply_on_either_side(void **state) {
   (void)state;
-  static const char *const methods[] = {"serial", "threads"};
+  static const char *const methods[] = {"serial", "threads", "panels"};
   trs_context *ctx;
   assert_success(trs_context_create(&ctx, "threads:3"));
-  for (int c = 0; c < 64; c++) {
+  for (int c = 0; c < 96; c++) {
     sides s = {c & 1, c & 2, c & 4, c & 8};
-    check_plan(ctx, methods[c >> 4 & 1], (trs_scalar)(TRS_FLOAT + c % 4),
-               c & 32 ? TRS_CSC : TRS_CSR, s, 8 * (c >> 1 & 1));
+    check_plan(ctx, methods[c >> 5],
+               c >= 64 ? (c & 1 ? TRS_FLOAT : TRS_DOUBLE) : (trs_scalar)(TRS_FLOAT + c % 4),
+               c & 16 ? TRS_CSC : TRS_CSR, s, 8 * (c >> 1 & 1));
   }
   trs_context_destroy(ctx);
 }

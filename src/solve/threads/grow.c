@@ -24,9 +24,8 @@ typedef struct grower {
   const int32_t *after;     /* and the diagonal, if op(T) is stored by columns */
   place *at;
   place_set ready; /* all dependencies were taken in earlier supersteps */
-  int32_t *own;    /* a heap: ready for the thread that is being filled */
-  int64_t nown;
-  int32_t *next; /* ready in the next superstep */
+  place_set own;   /* ready for the thread that is being filled */
+  int32_t *next;   /* ready in the next superstep */
   int64_t nnext;
   int32_t *last; /* threads: the last place that each took, or -1 */
   int32_t step;
@@ -74,25 +73,6 @@ static int64_t first_of(const place_set *set) {
   return k;
 }
 
-static void push(grower *g, int32_t k) {
-  int64_t at = g->nown++;
-  for (; at > 0 && g->own[(at - 1) / 2] > k; at = (at - 1) / 2) g->own[at] = g->own[(at - 1) / 2];
-  g->own[at] = k;
-}
-
-static int32_t pop(grower *g) {
-  int32_t top = g->own[0], k = g->own[--g->nown];
-  int64_t at = 0, below;
-  while ((below = 2 * at + 1) < g->nown) {
-    if (below + 1 < g->nown && g->own[below + 1] < g->own[below]) below++;
-    if (g->own[below] >= k) break;
-    g->own[at] = g->own[below];
-    at = below;
-  }
-  g->own[at] = k;
-  return top;
-}
-
 /* Gives place k to the thread. */
 static void take(grower *g, int32_t k, int32_t thread) {
   const int64_t i = trs_in_sweep(g->S, k);
@@ -110,7 +90,7 @@ static void take(grower *g, int32_t k, int32_t thread) {
     it->step = g->step;
     if (--it->missing > 0) continue;
     if (it->thread == thread)
-      push(g, other);
+      insert(&g->own, other);
     else
       g->next[g->nnext++] = other;
   }
@@ -129,19 +109,16 @@ static trs_status add_part(trs_parts *parts, int thread) {
  * -1. */
 static trs_status fill_thread(grower *g, int thread, int32_t claimed, int64_t goal) {
   TRS_TRY(add_part(g->parts, thread));
-  g->nown = 0;
-  if (claimed >= 0) push(g, claimed);
+  if (claimed >= 0) insert(&g->own, claimed);
   while (g->parts->part[g->parts->count - 1].work < goal) {
-    if (g->nown > 0) {
-      take(g, pop(g), thread);
-      continue;
-    }
-    int64_t k = first_of(&g->ready);
+    int64_t k = first_of(&g->own);
+    place_set *from = k >= 0 ? &g->own : &g->ready;
+    if (k < 0) k = first_of(&g->ready);
     if (k < 0) break;
-    erase(&g->ready, k);
+    erase(from, k);
     take(g, (int32_t)k, thread);
   }
-  for (int64_t h = 0; h < g->nown; h++) g->next[g->nnext++] = g->own[h];
+  for (int64_t k; (k = first_of(&g->own)) >= 0; erase(&g->own, k)) g->next[g->nnext++] = (int32_t)k;
   if (g->parts->part[g->parts->count - 1].rows == 0) g->parts->count--;
   return TRS_SUCCESS;
 }
@@ -205,7 +182,7 @@ static trs_status prepare(grower *g, int64_t **ptr, int32_t **after, int threads
   g->after = S->rows ? *after : S->idx;
   TRS_TRY(TRS_ALLOC(&g->at, S->n));
   TRS_TRY(create_set(&g->ready, S->n));
-  TRS_TRY(TRS_ALLOC(&g->own, S->n));
+  TRS_TRY(create_set(&g->own, S->n));
   TRS_TRY(TRS_ALLOC(&g->next, S->n));
   TRS_TRY(TRS_ALLOC(&g->last, threads));
   for (int t = 0; t < threads; t++) g->last[t] = -1;
@@ -232,10 +209,10 @@ trs_status trs_grow_parts(trs_parts *parts, const trs_system *S, const int32_t *
   trs_free(after);
   trs_free(claimed);
   trs_free(g.at);
-  trs_free(g.own);
   trs_free(g.next);
   trs_free(g.last);
   destroy_set(&g.ready);
+  destroy_set(&g.own);
   if (status) trs_parts_destroy(parts);
   return status;
 }

@@ -40,6 +40,15 @@ int64_t trs_step_span(const trs_parts *parts, int64_t first) {
   return most + (parts->count - first > 1 ? TRS_WAIT_WORK : 0);
 }
 
+int64_t trs_level_span(const trs_levels *levels, int threads) {
+  int64_t span = 0;
+  for (int32_t k = 0; k < levels->count; k++) {
+    int32_t parts = trs_level_parts(levels, k, threads);
+    span += trs_level_work(levels, k) / parts + (parts > 1 ? TRS_WAIT_WORK : 0);
+  }
+  return span;
+}
+
 /* Wide levels are cut into parts of equal work.  A narrow level goes whole to thread 0, which then
  * needs no waits along runs of narrow levels. */
 static void plan_levels(dealer *d, int threads) {
@@ -52,8 +61,8 @@ static void plan_levels(dealer *d, int threads) {
     it->goal = it->work / it->parts;
     for (int32_t t = 0; t < it->parts; t++) parts->part[parts->count++].thread = t;
     parts->split_steps += it->parts > 1;
-    parts->span += it->goal + (it->parts > 1 ? TRS_WAIT_WORK : 0);
   }
+  parts->span = trs_level_span(d->levels, threads);
   parts->steps = d->levels->count;
 }
 

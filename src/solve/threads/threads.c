@@ -123,36 +123,43 @@ static trs_status fill(trs_threads_job *j) {
   return TRS_SUCCESS;
 }
 
-static void keep_shorter(trs_parts *best, int *threads, trs_parts *other, int other_threads) {
-  trs_parts worse = *other;
-  if (other->span <= best->span) {
-    worse = *best;
-    *best = *other;
-    *threads = other_threads;
+/* Grown with fewer threads if `all` find too few rows at a time. */
+static trs_status grow(trs_parts *parts, int *threads, const trs_system *S, const int32_t *length) {
+  trs_parts fewer;
+  TRS_TRY(trs_grow_parts(parts, S, length, *threads));
+  int few = parts->steps ? 1 + (int)(parts->count * 5 / (parts->steps * 4)) : 1;
+  if (few * 2 >= *threads) return TRS_SUCCESS;
+  trs_status status = trs_grow_parts(&fewer, S, length, few);
+  if (!status && fewer.span <= parts->span) {
+    trs_parts worse = *parts;
+    *parts = fewer;
+    *threads = few;
+    fewer = worse;
   }
-  *other = (trs_parts){0};
-  trs_parts_destroy(&worse);
+  trs_parts_destroy(&fewer);
+  if (status) trs_parts_destroy(parts);
+  return status;
 }
 
-/* The parts of the schedule with the shortest span: of supersteps, of supersteps with the threads
- * that these can use, or of levels. */
-static trs_status choose_parts(trs_parts *best, int *threads, const trs_plan *plan,
+/* Supersteps, or levels if these are as good.  Neighbours stay together in supersteps, which is
+ * worth most where short rows need the x of the row before.  In other systems a level's rows have
+ * the advantage that the processor can overlap them. */
+static trs_status choose_parts(trs_parts *parts, int *threads, const trs_plan *plan,
                                const int32_t *length) {
+  static const double CHAINED = 1.1, OTHER = 0.9, PERFECT = 1.1;
+  enum { SHORT = 8 };
   const trs_system *S = &plan->system;
-  const int all = plan->context->threads;
-  trs_parts other = {0};
-  *threads = all;
-  TRS_TRY(trs_grow_parts(best, S, length, all));
-  int64_t few = best->steps ? 1 + best->count * 5 / (best->steps * 4) : 1;
-  trs_status status = TRS_SUCCESS;
-  if (few * 2 < all) {
-    status = trs_grow_parts(&other, S, length, (int)few);
-    if (!status) keep_shorter(best, threads, &other, (int)few);
+  bool chained = S->nnz < SHORT * S->n && trs_system_chained(S);
+  const int all = *threads = plan->context->threads;
+  const double span = (double)trs_level_span(&plan->levels, all);
+  const double least = (double)(S->nnz + TRS_ROW_WORK * S->n) / all;
+  if (chained || span > PERFECT * least) {
+    TRS_TRY(grow(parts, threads, S, length));
+    if ((double)parts->span < (chained ? CHAINED : OTHER) * span) return TRS_SUCCESS;
+    trs_parts_destroy(parts);
   }
-  if (!status) status = trs_level_all_parts(&other, &plan->levels, length, all);
-  if (!status) keep_shorter(best, threads, &other, all);
-  if (status) trs_parts_destroy(best);
-  return status;
+  *threads = all;
+  return trs_level_all_parts(parts, &plan->levels, length, all);
 }
 
 /* If auto chose this method and its schedule turns out slower than substitution, auto takes

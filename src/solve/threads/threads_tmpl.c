@@ -115,15 +115,29 @@ TRS_INLINE SCALAR NAME(subtract)(SCALAR sum, const SCALAR *val, const int32_t *i
   return sum;
 }
 
-/* x[k] = (b[k] - sum of T[k][j] x[j]) / T[k][k] for the rows [begin, end), in place in work; at:
- * their first entry.  Returns the entry behind their last one. */
-TRS_INLINE int64_t NAME(rows_one)(const trs_threads_state *s, SCALAR *work, int64_t begin,
-                                  int64_t end, int64_t at, bool unit) {
-  const int32_t *idx = s->idx, *count = s->count;
+/* Where the rows of one right-hand side lie.  direct: adjacent rows, not reordered, are read and
+ * written as they are solved; others are loaded into work before, and stored after. */
+typedef struct NAME(column) {
+  const SCALAR *b;
+  SCALAR *x, *work;
+} NAME(column);
+
+TRS_INLINE void NAME(put)(const NAME(column) * c, const int32_t *row, int64_t k, bool direct,
+                          SCALAR value) {
+  c->work[k] = value;
+  if (direct) c->x[row[k]] = value;
+}
+
+/* x[k] = (b[k] - sum of T[k][j] x[j]) / T[k][k] for the rows [begin, end); at: their first entry.
+ * Returns the entry behind their last one. */
+TRS_INLINE int64_t NAME(rows_one)(const trs_threads_state *s, const NAME(column) * c, int64_t begin,
+                                  int64_t end, int64_t at, bool unit, bool direct) {
+  const int32_t *idx = s->idx, *count = s->count, *row = s->schedule.row;
   const SCALAR *val = s->val, *inverse = s->inverse;
   for (int64_t k = begin; k < end; k++) {
-    SCALAR sum = NAME(subtract)(work[k], val, idx, work, at, at + count[k]);
-    work[k] = unit ? sum : MUL(sum, inverse[k]);
+    SCALAR sum = direct ? c->b[row[k]] : c->work[k];
+    sum = NAME(subtract)(sum, val, idx, c->work, at, at + count[k]);
+    NAME(put)(c, row, k, direct, unit ? sum : MUL(sum, inverse[k]));
     at += count[k];
   }
   return at;
@@ -132,28 +146,40 @@ TRS_INLINE int64_t NAME(rows_one)(const trs_threads_state *s, SCALAR *work, int6
 /* The same for systems in which nearly every row needs the x of the row before it.  The last
  * product of a row has its entry scaled beforehand, and is taken from a register if it is with the
  * x computed just before: one multiply-add then separates two rows. */
-TRS_INLINE int64_t NAME(rows_chained)(const trs_threads_state *s, SCALAR *work, int64_t begin,
-                                      int64_t end, int64_t at, bool unit) {
-  const int32_t *idx = s->idx, *count = s->count;
+TRS_INLINE int64_t NAME(rows_chained)(const trs_threads_state *s, const NAME(column) * c,
+                                      int64_t begin, int64_t end, int64_t at, bool unit,
+                                      bool direct) {
+  const int32_t *idx = s->idx, *count = s->count, *row = s->schedule.row;
   const SCALAR *val = s->val, *inverse = s->inverse;
   SCALAR last = 0;
   int64_t before = -1; /* the position of last */
   for (int64_t k = begin; k < end; k++) {
     const int64_t near = at + count[k] - 1;
-    SCALAR sum = NAME(subtract)(work[k], val, idx, work, at, near), scale = unit ? 1 : inverse[k];
+    SCALAR sum = direct ? c->b[row[k]] : c->work[k], scale = unit ? 1 : inverse[k];
+    sum = NAME(subtract)(sum, val, idx, c->work, at, near);
     if (!unit) sum = MUL(sum, scale);
     if (at <= near) {
       SCALAR a = unit ? val[near] : MUL(val[near], scale);
       if (idx[near] == before)
         sum -= MUL(a, last);
       else
-        sum -= MUL(a, work[idx[near]]);
+        sum -= MUL(a, c->work[idx[near]]);
     }
-    work[k] = last = sum;
+    last = sum;
+    NAME(put)(c, row, k, direct, sum);
     before = k;
     at = near + 1;
   }
   return at;
+}
+
+TRS_INLINE int64_t NAME(rows_any)(const trs_threads_state *s, const NAME(column) * c, int64_t begin,
+                                  int64_t end, int64_t at, bool direct) {
+  if (s->chained)
+    return s->inverse ? NAME(rows_chained)(s, c, begin, end, at, false, direct)
+                      : NAME(rows_chained)(s, c, begin, end, at, true, direct);
+  return s->inverse ? NAME(rows_one)(s, c, begin, end, at, false, direct)
+                    : NAME(rows_one)(s, c, begin, end, at, true, direct);
 }
 
 /* The same for TRS_WIDE right-hand sides. */
@@ -174,21 +200,23 @@ TRS_INLINE int64_t NAME(rows_wide)(const trs_threads_state *s, SCALAR *work, int
 static void NAME(run_task)(const trs_threads_job *j, const trs_task *task, int64_t r, int width,
                            SCALAR *work) {
   const trs_threads_state *s = j->state;
+  const trs_rhs *R = j->rhs;
   const int32_t *row = s->schedule.row;
   const int64_t BLOCK = 256;
   const int ld = width == 1 ? 1 : TRS_WIDE;
+  NAME(column)
+  c = {(const SCALAR *)R->b + r * R->b_col, (SCALAR *)R->x + r * R->x_col, work};
+  if (width == 1 && R->x_row == 1 && R->b_row == 1 && !trs_reorders(&R->b_order) &&
+      !trs_reorders(&R->x_order)) {
+    NAME(rows_any)(s, &c, task->begin, task->end, task->entry, true);
+    return;
+  }
   for (int64_t begin = task->begin, at = task->entry, end; begin < task->end; begin = end) {
     end = task->end - begin < BLOCK ? task->end : begin + BLOCK;
-    NAME(load_rows)(j->rhs, r, width, ld, row, begin, end, work, ld);
-    if (width > 1)
-      at = NAME(rows_wide)(s, work, begin, end, at);
-    else if (s->chained)
-      at = s->inverse ? NAME(rows_chained)(s, work, begin, end, at, false)
-                      : NAME(rows_chained)(s, work, begin, end, at, true);
-    else
-      at = s->inverse ? NAME(rows_one)(s, work, begin, end, at, false)
-                      : NAME(rows_one)(s, work, begin, end, at, true);
-    NAME(store_rows)(j->rhs, r, width, row, begin, end, work, ld);
+    NAME(load_rows)(R, r, width, ld, row, begin, end, work, ld);
+    at = width > 1 ? NAME(rows_wide)(s, work, begin, end, at)
+                   : NAME(rows_any)(s, &c, begin, end, at, false);
+    NAME(store_rows)(R, r, width, row, begin, end, work, ld);
   }
 }
 
