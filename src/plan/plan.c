@@ -110,14 +110,16 @@ static trs_status analyze_next(trs_plan *plan, trs_status status) {
   return status;
 }
 
-bool trs_plan_chosen(const trs_plan *plan) {
+bool trs_plan_chosen(const trs_plan *plan, double *next) {
+  *next = plan->next;
   return !plan->options.method || strcmp(plan->options.method, "auto") == 0;
 }
 
 /* If auto chose a GPU that cannot hold the plan, the CPU solves, and the plan's reason says so. */
 static trs_status analyze_or_fall_back(trs_plan *plan) {
   trs_status status = run_on_device(plan, plan->method->analyze);
-  bool chosen = trs_plan_chosen(plan);
+  double next;
+  bool chosen = trs_plan_chosen(plan, &next);
   bool declined = status == TRS_ERROR_UNSUPPORTED && !plan->method->backend->gpu;
   if (status && chosen && (plan->context->group || declined)) return analyze_next(plan, status);
   if (status != TRS_ERROR_MEMORY || !chosen || plan->matrix->on_device ||

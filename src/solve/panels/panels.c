@@ -58,8 +58,9 @@ static double seconds_of(const trs_panels *P) {
 }
 
 static trs_status decline_if_slow(const trs_plan *plan, const trs_panels *P) {
-  double ratio = seconds_of(P) / trs_method_serial.estimate(plan).seconds;
-  if (!trs_plan_chosen(plan) || ratio < 0.8) return TRS_SUCCESS;
+  static const double WORTH_IT = 0.8; /* of the time of substitution */
+  double next, ratio = seconds_of(P) / trs_method_serial.estimate(plan).seconds;
+  if (!trs_plan_chosen(plan, &next) || ratio < WORTH_IT) return TRS_SUCCESS;
   return trs_fail(TRS_ERROR_UNSUPPORTED, -1, "its %lld panels would take %.2f times as long",
                   (long long)P->count, ratio);
 }

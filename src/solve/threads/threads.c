@@ -162,19 +162,18 @@ static trs_status choose_parts(trs_parts *parts, int *threads, const trs_plan *p
   return trs_level_all_parts(parts, &plan->levels, length, all);
 }
 
-/* If auto chose this method and its schedule turns out slower than substitution, auto takes
- * another. */
+/* If auto chose this method and its schedule turns out slower than the next best method, auto takes
+ * that. */
 static trs_status decline_if_slow(const trs_plan *plan, const trs_parts *parts) {
   const trs_system *S = &plan->system;
   const int64_t groups = groups_of(plan->options.nrhs);
-  double serial = trs_method_serial.estimate(plan).seconds;
-  double seconds = MARGIN * (START + UNIT * (double)parts->span);
+  double next, seconds = MARGIN * (START + UNIT * (double)parts->span);
   double work = (double)(S->nnz + TRS_ROW_WORK * S->n);
   double alone = MARGIN * alone_seconds(work, groups, plan->context->threads);
-  if (!trs_plan_chosen(plan) || seconds < serial || (groups > 1 && alone < serial))
-    return TRS_SUCCESS;
+  if (groups > 1 && alone < seconds) seconds = alone;
+  if (!trs_plan_chosen(plan, &next) || seconds <= next) return TRS_SUCCESS;
   return trs_fail(TRS_ERROR_UNSUPPORTED, -1, "its %lld steps would take %.2f times as long",
-                  (long long)parts->steps, seconds / serial);
+                  (long long)parts->steps, seconds / next);
 }
 
 static trs_status analyze(trs_plan *plan) {
