@@ -32,17 +32,16 @@ const command cmd_methods = {.name = "methods",
 
 static const char *no_reason(void) { return NULL; }
 
-static const char *no_gpu(void) {
+static const char *no_context(const char *name) {
   static char why[600];
   trs_context *ctx;
-  if (*trs_device_list()) return NULL;
-  if (!trs_context_create(&ctx, "cuda")) {
-    trs_context_destroy(ctx);
-    return NULL;
-  }
-  snprintf(why, sizeof why, "%s", trs_last_error()->message);
-  return why;
+  trs_status status = trs_context_create(&ctx, name);
+  snprintf(why, sizeof why, "%s", status ? trs_last_error()->message : "");
+  if (!status) trs_context_destroy(ctx);
+  return status ? why : NULL;
 }
+
+static const char *no_gpu(void) { return *trs_device_list() ? NULL : no_context("cuda"); }
 
 static bool in_path(const char *program) {
   const char *path = getenv("PATH");
@@ -82,59 +81,61 @@ static const char relaxation_on_gpu[] =
     "warp-six-rows-l2        warp-six-rows, x kept in the L2 cache (W21)\n"
     "warp-six-rows-l2-async  warp-six-rows-l2, asynchronous copies (W21)\n";
 
-typedef struct group {
-  const char *title, *command;
-  const char *backends; /* names in the library's list between bars; or NULL: */
-  const char *list;
+static const struct {
+  const char *title, *call, *list;
   const char *(*refuses)(void);
-} group;
-
-static const group groups[] = {
-    {"Solves on the CPU", "trireme solve --backend serial or threads", "|serial|threads|", NULL,
-     no_reason},
-    {"Solves on one GPU", "trireme solve --backend cuda", "|cuda|", NULL, no_gpu},
-    {"Solves on several GPUs", "trireme solve --backend cuda:0-3 or nvshmem", "|cuda-group|", NULL,
-     no_gpu},
-    {"Solves on MPI ranks (factors)", "mpirun -np 8 trireme solve --grid 2x2x2", NULL, ranks,
-     no_ranks},
-    {"Relaxation on the CPU", "trireme relax", NULL, relaxation_on_cpu, no_reason},
-    {"Relaxation on a GPU", "trireme relax --backend cuda --variant NAME", NULL, relaxation_on_gpu,
+} groups[] = {
+    {"Solves on MPI ranks (factors)", "mpirun -np 8 trireme solve --grid 2x2x2", ranks, no_ranks},
+    {"Relaxation on the CPU", "trireme relax", relaxation_on_cpu, no_reason},
+    {"Relaxation on a GPU", "trireme relax --backend cuda --variant NAME", relaxation_on_gpu,
      no_gpu},
 };
 
-/* The library's methods of some backends, "NAME  SUMMARY" per line. */
-static void collect(char *list, size_t size, const char *backends) {
-  char name[64], backend[32], summary[256], word[40];
-  size_t used = 0;
-  *list = 0;
-  for (const char *line = trs_method_list(); *line; line += line[strcspn(line, "\n")] != 0) {
-    int got = sscanf(line, "%63s %31s %255[^[\n]", name, backend, summary);
-    line += strcspn(line, "\n");
-    snprintf(word, sizeof word, "|%s|", backend);
-    if (got == 3 && strstr(backends, word) && used < size)
-      used += (size_t)snprintf(list + used, size - used, "%s  %s\n", name, summary);
-  }
-}
-
-static void print_group(const group *g) {
-  char list[4096];
-  const char *why = g->refuses();
-  if (g->backends) collect(list, sizeof list, g->backends);
-  printf("%s%s%s: %s\n", style_on(STYLE_BOLD), g->title, style_off(), g->command);
+static void print_group(const char *title, const char *call, const char *list, const char *why) {
+  printf("%s%s%s: %s\n", style_on(STYLE_BOLD), title, style_off(), call);
   if (why) {
     printf("%snot available: ", style_on(STYLE_BAD));
     print_hanging(why, 15);
     printf("%s", style_off());
   }
-  print_list(g->backends ? list : g->list);
+  print_list(list);
+}
+
+/* The library's methods of a backend, "NAME  SUMMARY" per line. */
+static void collect(char *list, size_t size, const char *backend) {
+  char name[64], of[32], summary[256];
+  size_t used = 0;
+  *list = 0;
+  for (const char *line = trs_method_list(); *line; line += line[strcspn(line, "\n")] != 0) {
+    int got = sscanf(line, "%63s %31s %255[^[\n]", name, of, summary);
+    line += strcspn(line, "\n");
+    if (got == 3 && !strcmp(of, backend) && used < size)
+      used += (size_t)snprintf(list + used, size - used, "%s  %s\n", name, summary);
+  }
+}
+
+static void print_backends(void) {
+  char backend[32], contexts[64], place[64], title[80], call[100], list[4096];
+  for (const char *line = trs_backend_list(); *line; line += line[strcspn(line, "\n")] != 0) {
+    int got = sscanf(line, "%31s %63s %63[^\n]", backend, contexts, place);
+    line += strcspn(line, "\n");
+    if (got != 3) continue;
+    collect(list, sizeof list, backend);
+    snprintf(title, sizeof title, "Solves on %s", place);
+    snprintf(call, sizeof call, "trireme solve --backend %s", contexts);
+    contexts[strcspn(contexts, ":|")] = 0;
+    print_group(title, call, list, no_context(contexts));
+    printf("\n");
+  }
 }
 
 static int run(int argc, char **argv) {
   int code = options_parse(&cmd_methods, NULL, &argc, argv);
   if (code >= 0) return code;
+  print_backends();
   for (size_t k = 0; k < sizeof groups / sizeof *groups; k++) {
     if (k) printf("\n");
-    print_group(&groups[k]);
+    print_group(groups[k].title, groups[k].call, groups[k].list, groups[k].refuses());
   }
   return LEAVE_SOLVED;
 }

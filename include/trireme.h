@@ -493,6 +493,10 @@ TRS_API trs_status trs_plan_bound(trs_plan *plan, double *seconds);
  * without a plan. */
 TRS_API size_t trs_plan_describe(trs_plan *plan, char *text, size_t size);
 
+/* One line per backend: its name, names for trs_context_create that select it, with bars between
+ * them, and its place, "cuda-group  cuda:0-3|nvshmem  several GPUs". */
+TRS_API const char *trs_backend_list(void);
+
 /* One line per method: its name, its backend and a summary, "serial  serial  one thread ...".  The
  * line of a method that this build lacks ends in "[not in this build]". */
 TRS_API const char *trs_method_list(void);

@@ -46,6 +46,35 @@ void gpu_fetch(void *to, const void *from, size_t bytes) {
 
 void gpu_free(void *pointer) { trs_device_free(gpu, pointer, NULL); }
 
+trs_stream gpu_stream(void) {
+  cudaStream_t stream;
+  assert_int_equal(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), cudaSuccess);
+  return stream;
+}
+
+void gpu_stream_free(trs_stream stream) {
+  assert_int_equal(cudaStreamDestroy(stream), cudaSuccess);
+}
+
+void gpu_capture_begin(trs_stream stream) {
+  assert_int_equal(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal), cudaSuccess);
+}
+
+gpu_graph gpu_capture_end(trs_stream stream) {
+  cudaGraph_t graph;
+  cudaGraphExec_t replay;
+  assert_int_equal(cudaStreamEndCapture(stream, &graph), cudaSuccess);
+  assert_int_equal(cudaGraphInstantiate(&replay, graph, 0), cudaSuccess);
+  assert_int_equal(cudaGraphDestroy(graph), cudaSuccess);
+  return replay;
+}
+
+void gpu_replay(gpu_graph graph, trs_stream stream) {
+  assert_int_equal(cudaGraphLaunch(graph, stream), cudaSuccess);
+}
+
+void gpu_graph_free(gpu_graph graph) { assert_int_equal(cudaGraphExecDestroy(graph), cudaSuccess); }
+
 int64_t gpu_held(void) {
   assert_int_equal(cudaDeviceSynchronize(), cudaSuccess);
   return trs_device_held(gpu);

@@ -19,6 +19,17 @@ void *gpu_upload(const void *from, size_t bytes);
 void gpu_fetch(void *to, const void *from, size_t bytes);
 void gpu_free(void *pointer);
 
+/* A stream of its own. */
+trs_stream gpu_stream(void);
+void gpu_stream_free(trs_stream stream);
+
+/* A graph of the calls between begin and end, on a stream that they use. */
+typedef struct CUgraphExec_st *gpu_graph;
+void gpu_capture_begin(trs_stream stream);
+gpu_graph gpu_capture_end(trs_stream stream);
+void gpu_replay(gpu_graph graph, trs_stream stream);
+void gpu_graph_free(gpu_graph graph);
+
 /* Bytes that plans and tests hold in device memory after all streams are idle. */
 int64_t gpu_held(void);
 

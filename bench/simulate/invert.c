@@ -107,9 +107,7 @@ trs_status trs_symbolic_invert(trs_symbolic *to, const trs_symbolic *s) {
   *to = (trs_symbolic){.leaves = s->leaves, .fill = s->fill, .stored = s->stored};
   worker w = {.s = s, .to = to};
   trs_status status = invert(&w);
-  trs_free(w.last);
-  trs_free(w.a);
-  trs_free(w.b);
+  TRS_FREE_ALL(w.last, w.a, w.b);
   if (status) trs_symbolic_free(to);
   return status;
 }

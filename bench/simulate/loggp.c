@@ -379,11 +379,7 @@ static trs_status start(sweep *s) {
   if (!status) status = TRS_ALLOC(&g.row_of, members);
   if (!status) list_beginnings(s, &g);
   for (int p = 0; p < s->places && !status; p++) begin(s, &g, p);
-  trs_free(g.row);
-  trs_free(g.column);
-  trs_free(g.next_row);
-  trs_free(g.next_column);
-  trs_free(g.row_of);
+  TRS_FREE_ALL(g.row, g.column, g.next_row, g.next_column, g.row_of);
   return status;
 }
 

@@ -127,15 +127,8 @@ static trs_status plan(trs_grid_solver *s) {
   TRS_TRY(trs_grid_solver_plan(s));
   for (int which = 0; which < 2; which++)
     for (int h = 0; h < s->nphases; h++) share_children(&s->phase[which][h]);
-  int64_t most = 0;
-  for (int k = 0; k < s->layout.levels; k++) {
-    int64_t shared = 2 * trs_slots_bytes(&s->shared[k], &s->part);
-    int64_t sums = trs_slots_bytes(&s->sums[k], &s->part);
-    most = shared > most ? shared : most;
-    most = sums > most ? sums : most;
-  }
-  s->buffer_bytes = most;
-  return trs_alloc_zero(&s->buffer, most, 1);
+  s->buffer_bytes = trs_grid_buffer_bytes(s);
+  return trs_alloc_zero(&s->buffer, s->buffer_bytes, 1);
 }
 
 trs_status trs_structure_solver(trs_grid_solver *solver, trs_ranks *ranks,

@@ -73,12 +73,6 @@ trs_status trs_symbolic_read(trs_symbolic *s, const char *path) {
 }
 
 void trs_symbolic_free(trs_symbolic *s) {
-  trs_free(s->first);
-  trs_free(s->lo);
-  trs_free(s->height);
-  trs_free(s->half);
-  trs_free(s->ptr);
-  trs_free(s->row);
-  trs_free(s->rows);
+  TRS_FREE_ALL(s->first, s->lo, s->height, s->half, s->ptr, s->row, s->rows);
   *s = (trs_symbolic){0};
 }

@@ -465,9 +465,6 @@ trs_status trs_deal_share_create(trs_deal_share *share, const trs_deal *deal, co
 }
 
 void trs_deal_share_destroy(trs_deal_share *share) {
-  trs_free(share->slice);
-  trs_free(share->number);
-  trs_free(share->chunk);
-  trs_free(share->clear);
+  TRS_FREE_ALL(share->slice, share->number, share->chunk, share->clear);
   *share = (trs_deal_share){0};
 }

@@ -105,11 +105,6 @@ trs_status trs_deal_graph(int32_t *owner, const trs_system *S, const trs_slices 
   trs_status status = find_needs(&n);
   if (!status) status = build_graph(&n, &graph, &weight);
   if (!status) status = trs_graph_split(owner, &graph, weight, members);
-  trs_free(graph.ptr);
-  trs_free(graph.adjacent);
-  trs_free(weight);
-  trs_free(n.slice_of);
-  trs_free(n.ptr);
-  trs_free(n.need);
+  TRS_FREE_ALL(graph.ptr, graph.adjacent, weight, n.slice_of, n.ptr, n.need);
   return status;
 }

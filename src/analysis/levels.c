@@ -79,9 +79,7 @@ trs_status trs_levels_create(trs_levels *levels, const trs_system *S) {
 }
 
 void trs_levels_destroy(trs_levels *levels) {
-  trs_free(levels->level);
-  trs_free(levels->ptr);
-  trs_free(levels->entries);
+  TRS_FREE_ALL(levels->level, levels->ptr, levels->entries);
   *levels = (trs_levels){0};
 }
 

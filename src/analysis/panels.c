@@ -371,11 +371,7 @@ trs_status trs_panels_create(trs_panels *panels, const trs_panels_source *T,
 }
 
 void trs_panels_destroy(trs_panels *panels) {
-  trs_free(panels->panel);
-  trs_free(panels->owner);
-  trs_free(panels->list);
-  trs_free(panels->line);
-  trs_free(panels->block);
+  TRS_FREE_ALL(panels->panel, panels->owner, panels->list, panels->line, panels->block);
   *panels = (trs_panels){0};
 }
 

@@ -59,8 +59,6 @@ trs_status trs_share_rows_create(trs_share_rows *rows, const trs_system *S, cons
 }
 
 void trs_share_rows_destroy(trs_share_rows *rows) {
-  trs_free(rows->ptr);
-  trs_free(rows->idx);
-  trs_free(rows->val);
+  TRS_FREE_ALL(rows->ptr, rows->idx, rows->val);
   *rows = (trs_share_rows){0};
 }

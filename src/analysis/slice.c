@@ -499,12 +499,8 @@ static trs_status outline(work *w) {
 void trs_outline_destroy(trs_outline *outline) {
   if (!outline) return;
   drop_aids(outline);
-  trs_free(outline->block);
-  trs_free(outline->begins);
-  trs_free(outline->order);
-  trs_free(outline->position);
-  trs_free(outline->begin);
-  trs_free(outline);
+  TRS_FREE_ALL(outline->block, outline->begins, outline->order, outline->position, outline->begin,
+               outline);
 }
 
 trs_status trs_outline_create(trs_outline **result, trs_slices *slices, const trs_system *S,
@@ -542,9 +538,8 @@ const int32_t *trs_outline_positions(const trs_outline *outline) { return outlin
 const uint8_t *trs_outline_begins(const trs_outline *outline) { return outline->begins; }
 
 void trs_slices_destroy(trs_slices *slices) {
-  void *arrays[] = {slices->slice, slices->chunk, slices->level,  slices->row,
-                    slices->idx,   slices->val,   slices->inverse};
-  for (size_t k = 0; k < sizeof arrays / sizeof arrays[0]; k++) trs_free(arrays[k]);
+  TRS_FREE_ALL(slices->slice, slices->chunk, slices->level, slices->row, slices->idx, slices->val,
+               slices->inverse);
   *slices = (trs_slices){0};
 }
 

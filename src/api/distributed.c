@@ -1,7 +1,7 @@
 /* distributed.c - trs_plan_get_share and trs_solve_distributed. */
-#include "api/dense.h"
 #include "base/structs.h"
 #include "device/device.h"
+#include "matrix/rhs.h"
 #include "plan/plan.h"
 #include "solve/factors/factors.h"
 

@@ -1,16 +1,16 @@
 /* mpi.c - trireme_mpi.h. */
 #include "trireme_mpi.h"
 
-#include <math.h>
 #include <string.h>
 
-#include "api/dense.h"
 #include "api/mpi_context.h"
 #include "base/structs.h"
 #include "comm/ranks_mpi.h"
 #include "device/shared.h"
+#include "matrix/rhs.h"
 #include "solve/grid3d/grid3d.h"
 #include "solve/grid3d/refine.h"
+#include "solve/grid3d/stats.h"
 
 enum { DEFAULT_WIDTH = 128, DEFAULT_RELAX = 20, ZEROS_A_COLUMN = 6, NRHS_AT_ONCE = 256 };
 
@@ -30,19 +30,6 @@ static const char *const methods[] = {"grid3d", "grid3d-baseline", "grid2d", "gr
 enum { GRID3D, BASELINE, GRID2D, ALGORITHM_4, NMETHODS };
 
 /* ---- Options. ---- */
-
-/* Pz doubles while the tree has enough leaves and each grid keeps a few ranks; Px x Py is as square
- * as possible. */
-static trs_grid_shape choose_shape(int size, int64_t leaves, bool flat) {
-  trs_grid_shape p = {1, 1, 1};
-  while (!flat && size % (2 * p.z) == 0 && 2 * p.z <= leaves && (int64_t)p.z * p.z * 4 <= 2 * size)
-    p.z *= 2;
-  int left = size / p.z;
-  for (int x = 1; (int64_t)x * x <= left; x++)
-    if (left % x == 0) p.x = x;
-  p.y = left / p.x;
-  return p;
-}
 
 static trs_status check_backend(const trs_mpi_options *options, int method) {
   const char *backend = options->backend;
@@ -190,40 +177,49 @@ static trs_status analyze(trs_mpi_plan *plan, trs_grid_input *in, trs_grid_optio
   if (!p.x && !p.y && !p.z && plan->context)
     set->shape = (trs_grid_shape){1, 1, plan->ranks.size};
   else if (!p.x && !p.y && !p.z)
-    set->shape = choose_shape(plan->ranks.size, in->leaves, plan->method == methods[GRID2D]);
+    set->shape = trs_grid_shape_for(plan->ranks.size, in->leaves, plan->method == methods[GRID2D]);
   return trs_grid_solver_create(&plan->solver, &plan->ranks, in, set);
 }
 
-static trs_status end(trs_mpi_plan **plan, trs_grid_input *in, trs_status status) {
-  if (in->close) in->close(in);
+/* Opens the input of a plan from its source; agrees on the status. */
+typedef trs_status (*open_input)(trs_grid_input *in, const void *source, trs_scalar scalar,
+                                 trs_ranks *ranks);
+
+static trs_status analyze_from(MPI_Comm comm, trs_mpi_plan **plan, open_input open,
+                               const void *source, const trs_mpi_options *options) {
+  trs_grid_input in = {0};
+  trs_grid_options set;
+  trs_mpi_options own;
+  TRS_TRY(open_plan(comm, plan, &own, options));
+  trs_status status = begin(*plan, &set, &own);
+  if (!status) status = open(&in, source, own.scalar, &(*plan)->ranks);
+  if (!status) status = analyze(*plan, &in, &set, &own);
+  if (in.close) in.close(&in);
   if (!status) return TRS_SUCCESS;
   trs_mpi_plan_destroy(*plan);
   *plan = NULL;
   return status;
 }
 
+static trs_status open_factors(trs_grid_input *in, const void *F, trs_scalar scalar,
+                               trs_ranks *ranks) {
+  (void)scalar;
+  return trs_ranks_agree(ranks, trs_input_factors(in, F));
+}
+
 trs_status trs_mpi_analyze(MPI_Comm comm, trs_mpi_plan **plan, const trs_factors *F,
                            const trs_mpi_options *options) {
-  trs_grid_input in = {0};
-  trs_grid_options set;
-  trs_mpi_options own;
-  TRS_TRY(open_plan(comm, plan, &own, options));
-  trs_status status = begin(*plan, &set, &own);
-  if (!status) status = trs_ranks_agree(&(*plan)->ranks, trs_input_factors(&in, F));
-  if (!status) status = analyze(*plan, &in, &set, &own);
-  return end(plan, &in, status);
+  return analyze_from(comm, plan, open_factors, F, options);
+}
+
+static trs_status open_file(trs_grid_input *in, const void *path, trs_scalar scalar,
+                            trs_ranks *ranks) {
+  return trs_input_file(in, path, scalar, ranks);
 }
 
 trs_status trs_mpi_analyze_file(MPI_Comm comm, trs_mpi_plan **plan, const char *path,
                                 const trs_mpi_options *options) {
-  trs_grid_input in = {0};
-  trs_grid_options set;
-  trs_mpi_options own;
-  TRS_TRY(open_plan(comm, plan, &own, options));
-  trs_status status = begin(*plan, &set, &own);
-  if (!status) status = trs_input_file(&in, path, own.scalar, &(*plan)->ranks);
-  if (!status) status = analyze(*plan, &in, &set, &own);
-  return end(plan, &in, status);
+  return analyze_from(comm, plan, open_file, path, options);
 }
 
 static trs_status take_blocks(trs_mpi_blocks *taken, const trs_mpi_blocks *blocks) {
@@ -231,18 +227,17 @@ static trs_status take_blocks(trs_mpi_blocks *taken, const trs_mpi_blocks *block
   return TRS_STRUCT_TAKE(trs_mpi_blocks, taken, blocks);
 }
 
+static trs_status open_blocks(trs_grid_input *in, const void *blocks, trs_scalar scalar,
+                              trs_ranks *ranks) {
+  trs_mpi_blocks taken;
+  (void)scalar;
+  TRS_TRY(trs_ranks_agree(ranks, take_blocks(&taken, blocks)));
+  return trs_input_blocks(in, &taken, ranks);
+}
+
 trs_status trs_mpi_analyze_blocks(MPI_Comm comm, trs_mpi_plan **plan, const trs_mpi_blocks *blocks,
                                   const trs_mpi_options *options) {
-  trs_grid_input in = {0};
-  trs_grid_options set;
-  trs_mpi_options own;
-  trs_mpi_blocks taken;
-  TRS_TRY(open_plan(comm, plan, &own, options));
-  trs_status status = begin(*plan, &set, &own);
-  if (!status) status = trs_ranks_agree(&(*plan)->ranks, take_blocks(&taken, blocks));
-  if (!status) status = trs_input_blocks(&in, &taken, &(*plan)->ranks);
-  if (!status) status = analyze(*plan, &in, &set, &own);
-  return end(plan, &in, status);
+  return analyze_from(comm, plan, open_blocks, blocks, options);
 }
 
 /* A rank that passes NULL does not name the plan of the other ranks.  If the process has exactly
@@ -396,143 +391,6 @@ trs_status trs_mpi_agree(MPI_Comm comm, trs_status status) {
 
 /* ---- Statistics over the ranks. ---- */
 
-enum { NFIGURES_A_SWEEP = 10, NFIGURES_BEFORE = 5 };
-enum { NFIGURES = NFIGURES_BEFORE + 2 * NFIGURES_A_SWEEP };
-
-typedef struct figures {
-  double min[NFIGURES], max[NFIGURES], sum[NFIGURES];
-} figures;
-
-/* Diagonal triangles solved by substitution, of supernodes whose first grid is this one. */
-static int64_t count_solved(const trs_part *p) {
-  int64_t count = 0;
-  for (int which = 0; which < 2; which++) {
-    const trs_local_side *side = &p->side[which];
-    for (int64_t i = 0; i < p->nlocal; i++)
-      count += side->node[i].solved && p->layout->lo[p->local[i]] == p->z;
-    for (int64_t i = 0; i < p->nslots; i++)
-      count += side->solved[i] && p->layout->lo[p->slot[i]] == p->z;
-  }
-  return count;
-}
-
-static void own_figures(const trs_grid_solver *s, double *v) {
-  const trs_grid_times *t = &s->times;
-  double panels = (double)(s->part.side[0].nvalues + s->part.side[1].nvalues) *
-                  (double)trs_scalar_size(s->part.scalar);
-  *v++ = t->total_s;
-  *v++ = t->transfer_s;
-  *v++ = panels;
-  *v++ = s->part.solver ? (double)s->part.solver->bytes : panels;
-  *v++ = (double)count_solved(&s->part);
-  for (int which = 0; which < 2; which++) {
-    *v++ = t->exchange[which].seconds;
-    *v++ = (double)t->exchange[which].messages;
-    *v++ = (double)t->exchange[which].bytes;
-    *v++ = t->sweep[which].intra_s;
-    *v++ = (double)t->sweep[which].messages;
-    *v++ = (double)t->sweep[which].bytes;
-    *v++ = t->sweep[which].flop_s;
-    *v++ = t->sweep[which].flops;
-    *v = 0;
-    for (int h = 0; h < s->nphases; h++) *v += (double)s->phase[which][h].tree_steps;
-    *++v = 0;
-    for (int h = 0; h < s->nphases; h++)
-      if (s->phase[which][h].tree_sends > *v) *v = s->phase[which][h].tree_sends;
-    v++;
-  }
-}
-
-/* f and the statistics have the same order.  panels: bytes of blocks. */
-static void spread_figures(trs_mpi_stats *stats, trs_mpi_spread *panels, const figures *f,
-                           int ranks) {
-  trs_mpi_spread solved,
-      *to[NFIGURES] = {&stats->solve_s, &stats->transfer_s, panels, &stats->bytes, &solved};
-  for (int which = 0; which < 2; which++) {
-    trs_mpi_spread *of[] = {&stats->inter_s[which],        &stats->inter_messages[which],
-                            &stats->inter_bytes[which],    &stats->intra_s[which],
-                            &stats->intra_messages[which], &stats->intra_bytes[which],
-                            &stats->flop_s[which],         &stats->flops[which],
-                            &stats->message_bound[which],  &stats->tree_sends[which]};
-    memcpy(to + NFIGURES_BEFORE + NFIGURES_A_SWEEP * which, of, sizeof of);
-  }
-  for (int i = 0; i < NFIGURES; i++)
-    *to[i] = (trs_mpi_spread){f->min[i], f->sum[i] / ranks, f->max[i]};
-  stats->solved = (int64_t)(solved.mean * ranks + 0.5);
-}
-
-static void merge(void *mine, const void *others, int64_t count, const void *what) {
-  figures *f = mine;
-  const figures *other = others;
-  (void)count; /* always one */
-  (void)what;
-  for (int i = 0; i < NFIGURES; i++) {
-    if (other->min[i] < f->min[i]) f->min[i] = other->min[i];
-    if (other->max[i] > f->max[i]) f->max[i] = other->max[i];
-    f->sum[i] += other->sum[i];
-  }
-}
-
-static trs_mpi_spread leaf_spread(const trs_grid_layout *l) {
-  trs_mpi_spread s = {.min = (double)l->leaf[0]};
-  for (int z = 0; z < l->pz; z++) {
-    double entries = (double)l->leaf[z];
-    if (entries < s.min) s.min = entries;
-    if (entries > s.max) s.max = entries;
-    s.mean += entries / l->pz;
-  }
-  return s;
-}
-
-/* Bytes of all supernodes' panels and triangles. */
-static double values_once(const trs_grid_solver *s) {
-  const trs_grid_layout *l = &s->layout;
-  int64_t tile = trs_tile_rows(s->part.scalar), numbers = 0;
-  for (int64_t K = 0; K < l->count; K++) {
-    if (!trs_half(l, K)) numbers += 2 * trs_triangle_values(trs_width(l, K), tile);
-    for (int which = 0; which < 2; which++)
-      numbers += trs_width(l, K) * (l->lists[which].ptr[K + 1] - l->lists[which].ptr[K]);
-  }
-  return (double)numbers * (double)trs_scalar_size(s->part.scalar);
-}
-
-/* Bytes that the inverses need beyond the triangles they replace, on one grid. */
-static double inverted_bytes(const trs_grid_solver *s) {
-  const trs_grid_layout *l = &s->layout;
-  double numbers = 0;
-  for (int64_t r = 0; r < l->nruns; r++)
-    for (int64_t K = l->run[r].from; K < l->run[r].to; K++)
-      numbers += 2 * (double)(trs_width(l, K) * (l->first[l->run[r].to] - l->first[K]));
-  return (numbers - s->run_numbers) * (double)trs_scalar_size(s->part.scalar);
-}
-
-/* Multiplications and additions of a solve on one rank: two per number of a panel; the two
- * triangles of a supernode are multiplied as one square. */
-static double flops_once(const trs_grid_solver *s) {
-  const trs_grid_layout *l = &s->layout;
-  double flops = 0;
-  for (int64_t K = 0; K < l->count; K++) {
-    int64_t length =
-        l->lists[0].ptr[K + 1] - l->lists[0].ptr[K] + l->lists[1].ptr[K + 1] - l->lists[1].ptr[K];
-    int64_t square = trs_half(l, K) ? 0 : trs_width(l, K);
-    flops += 2.0 * (double)(trs_width(l, K) * (square + length));
-  }
-  return flops * (double)s->times.nrhs;
-}
-
-static int64_t count_supernodes(const trs_grid_layout *l) {
-  int64_t count = 0;
-  for (int64_t K = 0; K < l->count; K++) count += trs_half(l, K) != TRS_HALF_ABOVE;
-  return count;
-}
-
-/* L23, section 3: n / sqrt(P Pz) words per right-hand side, for L and for U. */
-static double volume_bound(const trs_grid_solver *s) {
-  double words = (double)s->layout.n * (double)s->times.nrhs;
-  return words * (double)trs_scalar_size(s->part.scalar) /
-         sqrt((double)s->ranks->size * s->set.shape.z);
-}
-
 static trs_status check_stats(const trs_mpi_stats *stats) {
   if (!stats) return trs_fail(TRS_ERROR_ARGUMENT, -1, "stats is NULL");
   return TRS_STRUCT_CHECK(trs_mpi_stats, stats);
@@ -540,33 +398,13 @@ static trs_status check_stats(const trs_mpi_stats *stats) {
 
 trs_status trs_mpi_get_stats(trs_mpi_plan *plan, trs_mpi_stats *stats) {
   TRS_TRY(need_plan(plan));
-  const trs_grid_solver *s = &plan->solver;
-  figures f;
   TRS_TRY(trs_ranks_agree(&plan->ranks, check_stats(stats)));
-  own_figures(s, f.sum);
-  memcpy(f.min, f.sum, sizeof f.min);
-  memcpy(f.max, f.sum, sizeof f.max);
-  TRS_TRY(trs_ranks_reduce(&plan->ranks, &f, 1, sizeof f, merge));
-  trs_mpi_stats own = {.method = plan->method,
-                       .invert = inversions[s->set.supernodes.invert],
-                       .px = s->set.shape.x,
-                       .py = s->set.shape.y,
-                       .pz = s->set.shape.z,
-                       .supernodes = count_supernodes(&s->layout),
-                       .separators = s->runs,
-                       .inverted = s->layout.nruns,
-                       .inverted_bytes = inverted_bytes(s),
-                       .leaf_entries = leaf_spread(&s->layout),
-                       .backend = plan->context ? plan->context->backend->name : NULL,
-                       .solver = s->part.solver ? s->part.solver->methods : NULL,
-                       .gpus = plan->gpus.count,
-                       .ranks_on_gpu = plan->gpus.sharing};
-  trs_mpi_spread panels;
-  spread_figures(&own, &panels, &f, plan->ranks.size);
-  double once = values_once(s);
-  own.replicated = once > 0 ? panels.mean * plan->ranks.size / once : 1;
-  double flops = flops_once(s), all = own.flops[0].mean + own.flops[1].mean;
-  own.replicated_work = flops > 0 ? all * plan->ranks.size / flops : 1;
-  own.volume_bound = volume_bound(s);
+  trs_mpi_stats own;
+  TRS_TRY(trs_grid_stats(&own, &plan->solver));
+  own.method = plan->method;
+  own.invert = inversions[plan->solver.set.supernodes.invert];
+  own.backend = plan->context ? plan->context->backend->name : NULL;
+  own.gpus = plan->gpus.count;
+  own.ranks_on_gpu = plan->gpus.sharing;
   return TRS_STRUCT_GIVE(trs_mpi_stats, stats, &own);
 }

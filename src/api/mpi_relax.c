@@ -2,10 +2,10 @@
 #include <math.h>
 #include <string.h>
 
-#include "api/dense.h"
 #include "api/relax.h"
 #include "base/structs.h"
 #include "comm/ranks_mpi.h"
+#include "matrix/rhs.h"
 #include "relax/backend.h"
 #include "relax/kernels.h"
 #include "relax/mpi/ranks.h"

@@ -4,10 +4,10 @@
 #include <math.h>
 #include <string.h>
 
-#include "api/dense.h"
 #include "base/structs.h"
 #include "matrix/indexing.h"
 #include "matrix/matrix.h"
+#include "matrix/rhs.h"
 #include "relax/backend.h"
 
 trs_status trs_relax_take_options(trs_relax_options *own, int block_size,

@@ -9,8 +9,10 @@ typedef struct trs_backend trs_backend;
 
 struct trs_backend {
   const char *name;
-  bool gpu;       /* methods run on GPUs, and x and b may lie in device memory */
-  bool finds_gpu; /* the context opens a GPU if a solve is large: trs_context_find_device */
+  const char *place;    /* after "on": "one GPU" */
+  const char *contexts; /* names of contexts that have it, without blanks: "cuda:0-3|nvshmem" */
+  bool gpu;             /* methods run on GPUs, and x and b may lie in device memory */
+  bool finds_gpu;       /* the context opens a GPU if a solve is large: trs_context_find_device */
 
   /* A context of this backend offers the methods of these backends; NULL ends the list. */
   const trs_backend *const *offers;
@@ -21,6 +23,9 @@ struct trs_backend {
    * the context that the backend needs.  After a failure the context is closed as after a success.
    */
   trs_status (*open)(trs_context *context, const char *name, const char *argument);
+  /* Releases what open and trs_context_find_device acquired.  Not called in a forked process. NULL:
+   * nothing. */
+  void (*close)(trs_context *context);
 
   /* Makes the context's device the calling thread's current device; leave restores the previous
    * one.  NULL: the backend has no device. */

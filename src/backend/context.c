@@ -21,6 +21,21 @@ static const struct {
              {"cuda", &trs_backend_cuda},
              {"nvshmem", &trs_backend_cuda_group}};
 
+/* Those that have methods of their own. */
+static const trs_backend *const backends[] = {&trs_backend_serial, &trs_backend_threads,
+                                              &trs_backend_cuda, &trs_backend_cuda_group};
+
+const char *trs_backend_list(void) {
+  static _Thread_local char text[512];
+  size_t used = 0;
+  for (size_t k = 0; k < sizeof backends / sizeof *backends && used < sizeof text; k++) {
+    int more = snprintf(text + used, sizeof text - used, "%-12s%-18s%s\n", backends[k]->name,
+                        backends[k]->contexts, backends[k]->place);
+    if (more > 0) used += (size_t)more;
+  }
+  return text;
+}
+
 trs_status trs_context_unknown(const char *name) {
   return trs_fail(TRS_ERROR_ARGUMENT, -1,
                   "no backend \"%s\": there are auto, serial, threads, threads:T, cuda, cuda:N, "
@@ -80,10 +95,8 @@ trs_context *trs_context_retain(trs_context *context) {
 void trs_context_destroy(trs_context *context) {
   if (!context || atomic_fetch_sub(&context->references, 1) > 1) return;
   trs_team_destroy(context->team);
-  if (!trs_context_is_inherited(context)) {
-    trs_device_close(context->device);
-    trs_group_close(context->group);
-  }
+  const trs_backend *backend = context->backend;
+  if (backend && backend->close && !trs_context_is_inherited(context)) backend->close(context);
   trs_free(context);
 }
 

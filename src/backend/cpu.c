@@ -20,6 +20,8 @@ static trs_status open_auto(trs_context *context, const char *name, const char *
   return trs_default_threads(&context->threads);
 }
 
+static void close_auto(trs_context *context) { trs_device_close(context->device); }
+
 static trs_status open_threads(trs_context *context, const char *name, const char *argument) {
   char *rest;
   if (!argument) return trs_default_threads(&context->threads);
@@ -50,6 +52,8 @@ static const trs_backend *const any[] = {&trs_backend_serial, &trs_backend_threa
 static const char elsewhere[] = "it belongs to another backend";
 
 const trs_backend trs_backend_serial = {.name = "serial",
+                                        .place = "one thread of the CPU",
+                                        .contexts = "serial",
                                         .offers = serial_only,
                                         .elsewhere = elsewhere,
                                         .open = open_serial,
@@ -57,11 +61,17 @@ const trs_backend trs_backend_serial = {.name = "serial",
                                         .hop = hop};
 
 const trs_backend trs_backend_threads = {.name = "threads",
+                                         .place = "all threads of the CPU",
+                                         .contexts = "threads",
                                          .offers = any_cpu,
                                          .elsewhere = elsewhere,
                                          .open = open_threads,
                                          .bandwidth = bandwidth,
                                          .hop = hop};
 
-const trs_backend trs_backend_auto = {
-    .name = "auto", .finds_gpu = true, .offers = any, .elsewhere = elsewhere, .open = open_auto};
+const trs_backend trs_backend_auto = {.name = "auto",
+                                      .finds_gpu = true,
+                                      .offers = any,
+                                      .elsewhere = elsewhere,
+                                      .open = open_auto,
+                                      .close = close_auto};

@@ -40,6 +40,11 @@ static trs_status open_nvshmem(trs_context *context, const char *name, const cha
   return open_group(context, name);
 }
 
+static void close(trs_context *context) {
+  trs_group_close(context->group);
+  trs_device_close(context->device);
+}
+
 static int enter(const trs_context *context) { return trs_device_enter(context->device); }
 
 static const char *describe(const trs_context *context) {
@@ -68,10 +73,13 @@ static const trs_backend *const one_gpu[] = {&trs_backend_cuda, NULL};
 static const trs_backend *const several_gpus[] = {&trs_backend_cuda, &trs_backend_cuda_group, NULL};
 
 const trs_backend trs_backend_cuda = {.name = "cuda",
+                                      .place = "one GPU",
+                                      .contexts = "cuda",
                                       .gpu = true,
                                       .offers = one_gpu,
                                       .elsewhere = "it belongs to another backend",
                                       .open = open_cuda,
+                                      .close = close,
                                       .enter = enter,
                                       .leave = trs_device_leave,
                                       .describe = describe,
@@ -81,12 +89,15 @@ const trs_backend trs_backend_cuda = {.name = "cuda",
 /* enter uses the first member of this process */
 const trs_backend trs_backend_cuda_group = {
     .name = "cuda-group",
+    .place = "several GPUs",
+    .contexts = "cuda:0-3|nvshmem",
     .gpu = true,
     .offers = several_gpus,
     .elsewhere =
         "it is for several GPUs: take a context such as \"cuda:0-3\", or \"cuda:0-0\" for "
         "one",
     .open = open_nvshmem,
+    .close = close,
     .enter = enter,
     .leave = trs_device_leave,
     .describe = describe,

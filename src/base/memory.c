@@ -118,3 +118,7 @@ void trs_free(void *pointer) {
   count(-(int64_t)bytes);
   free(block);
 }
+
+void trs_free_all(void *const *pointers, size_t count) {
+  for (size_t k = 0; k < count; k++) trs_free(pointers[k]);
+}

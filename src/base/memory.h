@@ -18,6 +18,11 @@ TRS_API trs_status trs_realloc(void **pointer, int64_t count, size_t size);
 #define TRS_ALLOC_ZERO(pointer, count) \
   trs_alloc_zero((void **)(pointer), (count), sizeof **(pointer))
 
+/* TRS_FREE_ALL(a, b, c): trs_free of each. */
+#define TRS_FREE_ALL(...) \
+  trs_free_all((void *const[]){__VA_ARGS__}, sizeof((void *const[]){__VA_ARGS__}) / sizeof(void *))
+TRS_API void trs_free_all(void *const *pointers, size_t count);
+
 /* Fails if an allocation of this many bytes fails now.  Called before foreign libraries, which
  * allocate on their own and handle failures badly.  Keeps no memory. */
 trs_status trs_memory_probe(int64_t bytes);

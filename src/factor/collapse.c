@@ -75,8 +75,6 @@ trs_status trs_collapse_tree(trs_factors *parts) {
     else
       merge(&c, parts);
   }
-  trs_free(c.node);
-  trs_free(c.first);
-  trs_free(c.whole);
+  TRS_FREE_ALL(c.node, c.first, c.whole);
   return status;
 }

@@ -66,3 +66,17 @@ trs_status trs_add_diagonal(trs_matrix **result, const trs_matrix *A) {
   for (int64_t i = 0; i < n; i++) copy_row(&f, i);
   return trs_matrix_adopt(result, TRS_CSR, A->scalar, n, n, f.ptr, f.idx, f.val);
 }
+
+trs_status trs_fail_no_diagonal(const trs_factor_input *input, const char *kind, int64_t i) {
+  int64_t row = trs_factor_row(input, i);
+  return trs_fail(TRS_ERROR_STRUCTURE, row, "%s: row %lld has no diagonal entry (0-based)", kind,
+                  (long long)row);
+}
+
+trs_status trs_fail_pivot(const trs_factor_input *input, const char *kind, int64_t i,
+                          bool not_finite, const char *zero) {
+  int64_t row = trs_factor_row(input, i);
+  return trs_fail(not_finite ? TRS_ERROR_NOT_FINITE : TRS_ERROR_ZERO_PIVOT, row,
+                  "%s: the pivot of row %lld (0-based) is %s", kind, (long long)row,
+                  not_finite ? "NaN or infinite" : zero);
+}

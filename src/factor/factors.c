@@ -152,13 +152,8 @@ static trs_status check_parts(const trs_factors *f) {
 void trs_factors_release_parts(const trs_factors *parts) {
   trs_matrix_destroy(parts->L);
   trs_matrix_destroy(parts->U);
-  trs_free(parts->row_perm);
-  trs_free(parts->col_perm);
-  trs_free(parts->row_scale);
-  trs_free(parts->col_scale);
-  trs_free(parts->supernode_ptr);
-  trs_free(parts->tree_ptr);
-  trs_free(parts->tree_parent);
+  TRS_FREE_ALL(parts->row_perm, parts->col_perm, parts->row_scale, parts->col_scale,
+               parts->supernode_ptr, parts->tree_ptr, parts->tree_parent);
 }
 
 trs_status trs_factors_adopt(trs_factors **F, const trs_factors *parts) {

@@ -242,9 +242,7 @@ trs_status trs_read_factors_part(trs_factors_part *part, const char *path, trs_s
 void trs_factors_part_release(trs_factors_part *part) {
   trs_factors_release_parts(&part->F);
   for (int k = 0; k < 2; k++) {
-    trs_free(part->side[k].ptr);
-    trs_free(part->side[k].idx);
-    trs_free(part->side[k].val);
+    TRS_FREE_ALL(part->side[k].ptr, part->side[k].idx, part->side[k].val);
   }
 }
 

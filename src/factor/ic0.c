@@ -37,9 +37,7 @@ static trs_status check_hermitian(const trs_factor_input *input) {
   const trs_matrix *B = input->B;
   TRS_TRY(trs_transpose_arrays(B, &mirror.ptr, &mirror.idx, &mirror.val));
   bool same = mirrored_of[B->scalar](B, &mirror, &at);
-  trs_free(mirror.ptr);
-  trs_free(mirror.idx);
-  trs_free(mirror.val);
+  TRS_FREE_ALL(mirror.ptr, mirror.idx, mirror.val);
   if (same) return TRS_SUCCESS;
   int64_t row = trs_factor_row(input, at.row);
   return trs_fail(TRS_ERROR_STRUCTURE, row,
@@ -52,11 +50,8 @@ static trs_status check_hermitian(const trs_factor_input *input) {
 /* Fails unless each row of the lower triangle ends in its diagonal. */
 static trs_status check_diagonal(const trs_matrix *L, const trs_factor_input *input) {
   for (int64_t i = 0; i < L->nrows; i++)
-    if (L->ptr[i + 1] == L->ptr[i] || L->idx[L->ptr[i + 1] - 1] != i) {
-      int64_t row = trs_factor_row(input, i);
-      return trs_fail(TRS_ERROR_STRUCTURE, row, "IC(0): row %lld has no diagonal entry (0-based)",
-                      (long long)row);
-    }
+    if (L->ptr[i + 1] == L->ptr[i] || L->idx[L->ptr[i + 1] - 1] != i)
+      return trs_fail_no_diagonal(input, "IC(0)", i);
   return TRS_SUCCESS;
 }
 
@@ -67,15 +62,9 @@ static trs_status eliminate(trs_matrix *L, const trs_factor_input *input) {
   bool done = eliminate_of[L->scalar](L, position, &at);
   trs_free(position);
   if (done) return TRS_SUCCESS;
-  int64_t row = trs_factor_row(input, at.row);
-  if (at.not_finite)
-    return trs_fail(TRS_ERROR_NOT_FINITE, row,
-                    "IC(0): the pivot of row %lld (0-based) is NaN or infinite", (long long)row);
-  return trs_fail(TRS_ERROR_ZERO_PIVOT, row,
-                  "IC(0): the pivot of row %lld (0-based) is not positive: the matrix is not "
-                  "positive definite, or its incomplete factor is not; use ILU(0) or a larger "
-                  "diagonal",
-                  (long long)row);
+  return trs_fail_pivot(input, "IC(0)", at.row, at.not_finite,
+                        "not positive: the matrix is not positive definite, or its incomplete "
+                        "factor is not; use ILU(0) or a larger diagonal");
 }
 
 /* U = L^H: the rows of U are the conjugated columns of L. */

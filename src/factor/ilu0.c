@@ -33,11 +33,7 @@ static trs_status find_diagonals(ilu0_work *w, const trs_factor_input *input) {
   for (int64_t i = 0; i < w->n; i++) {
     int64_t p = w->ptr[i];
     while (p < w->ptr[i + 1] && w->idx[p] < i) p++;
-    if (p == w->ptr[i + 1] || w->idx[p] != i) {
-      int64_t row = trs_factor_row(input, i);
-      return trs_fail(TRS_ERROR_STRUCTURE, row, "ILU(0): row %lld has no diagonal entry (0-based)",
-                      (long long)row);
-    }
+    if (p == w->ptr[i + 1] || w->idx[p] != i) return trs_fail_no_diagonal(input, "ILU(0)", i);
     w->diagonal[i] = p;
   }
   return TRS_SUCCESS;
@@ -46,14 +42,8 @@ static trs_status find_diagonals(ilu0_work *w, const trs_factor_input *input) {
 static trs_status eliminate(ilu0_work *w, const trs_factor_input *input) {
   ilu0_failure failure = {-1, false};
   if (eliminate_of[input->B->scalar](w, &failure)) return TRS_SUCCESS;
-  int64_t row = trs_factor_row(input, failure.row);
-  if (failure.not_finite)
-    return trs_fail(TRS_ERROR_NOT_FINITE, row,
-                    "ILU(0): the pivot of row %lld (0-based) is NaN or infinite", (long long)row);
-  return trs_fail(TRS_ERROR_ZERO_PIVOT, row,
-                  "ILU(0): the pivot of row %lld (0-based) is zero; another order, or a larger "
-                  "diagonal, may help",
-                  (long long)row);
+  return trs_fail_pivot(input, "ILU(0)", failure.row, failure.not_finite,
+                        "zero; another order, or a larger diagonal, may help");
 }
 
 /* A matrix of the entries of each row strictly below the diagonal (lower), or from the diagonal
@@ -103,8 +93,6 @@ trs_status trs_factor_ilu0(trs_factors *parts, const trs_factor_input *input) {
   parts->diag_L = TRS_UNIT;
   parts->diag_U = TRS_NONUNIT;
   trs_status status = factor(parts, &work, input);
-  trs_free(work.diagonal);
-  trs_free(work.position);
-  trs_free(work.val);
+  TRS_FREE_ALL(work.diagonal, work.position, work.val);
   return status;
 }

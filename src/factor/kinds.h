@@ -44,6 +44,12 @@ static inline int64_t trs_factor_seek(const int32_t *idx, int64_t begin, int64_t
   return low;
 }
 
+/* Errors of the incomplete kinds, "IC(0)" and "ILU(0)", for row i of B.  zero: what the pivot is,
+ * and what to do. */
+trs_status trs_fail_no_diagonal(const trs_factor_input *input, const char *kind, int64_t i);
+trs_status trs_fail_pivot(const trs_factor_input *input, const char *kind, int64_t i,
+                          bool not_finite, const char *zero);
+
 /* Row i of B in A's numbering, for messages. */
 static inline int64_t trs_factor_row(const trs_factor_input *input, int64_t i) {
   return input->perm ? input->perm[i] : i;

@@ -84,9 +84,7 @@ static trs_status make_columns(lu_work *w, const double *row_scale, const double
 }
 
 static void free_columns(lu_work *w) {
-  trs_free(w->ptr);
-  trs_free(w->idx);
-  trs_free(w->val);
+  TRS_FREE_ALL(w->ptr, w->idx, w->val);
   w->ptr = w->idx = NULL;
   w->val = NULL;
 }
@@ -138,9 +136,7 @@ static trs_status receive_matrix(trs_matrix **T, const lu_work *w, trs_worker *w
   if (!status) status = trs_worker_take(worker, val, nnz, w->size);
   *ptr = NULL;
   if (!status) return trs_matrix_adopt(T, TRS_CSR, scalar, w->n, w->n, own, idx, val);
-  trs_free(own);
-  trs_free(idx);
-  trs_free(val);
+  TRS_FREE_ALL(own, idx, val);
   return status;
 }
 

@@ -123,15 +123,7 @@ static trs_status make(trs_matrix **A, const trs_request *request) {
   trs_status status = fill(&m);
   trs_free(m.work);
   trs_free(m.above);
-  if (status) {
-    trs_free(m.ptr);
-    trs_free(m.idx);
-    trs_free(m.val);
-    return status;
-  }
-  TRS_TRY(trs_matrix_adopt(A, TRS_CSR, TRS_DOUBLE, n, n, m.ptr, m.idx, m.val));
-  trs_request_progress(request, "generating", 1);
-  return TRS_SUCCESS;
+  return trs_rows_adopt(A, request, n, m.ptr, m.idx, m.val, status);
 }
 
 const trs_generator trs_generator_random = {

@@ -54,20 +54,23 @@ static trs_status fill(build *b) {
   return TRS_SUCCESS;
 }
 
+trs_status trs_rows_adopt(trs_matrix **A, const trs_request *request, int64_t n, int64_t *ptr,
+                          int32_t *idx, double *val, trs_status status) {
+  if (status) {
+    TRS_FREE_ALL(ptr, idx, val);
+    return status;
+  }
+  TRS_TRY(trs_matrix_adopt(A, TRS_CSR, TRS_DOUBLE, n, n, ptr, idx, val));
+  trs_request_progress(request, "generating", 1);
+  return TRS_SUCCESS;
+}
+
 trs_status trs_rows_build(trs_matrix **A, const trs_rows *rows, const trs_request *request) {
   build b = {.rows = rows, .request = request};
   trs_status status = fill(&b);
   trs_free(b.col_work);
   trs_free(b.val_work);
-  if (status) {
-    trs_free(b.ptr);
-    trs_free(b.idx);
-    trs_free(b.val);
-    return status;
-  }
-  TRS_TRY(trs_matrix_adopt(A, TRS_CSR, TRS_DOUBLE, rows->n, rows->n, b.ptr, b.idx, b.val));
-  trs_request_progress(request, "generating", 1);
-  return TRS_SUCCESS;
+  return trs_rows_adopt(A, request, rows->n, b.ptr, b.idx, b.val, status);
 }
 
 static int compare_columns(const void *left, const void *right) {

@@ -16,6 +16,10 @@ typedef struct trs_rows {
 /* Counts the entries, sums the counts and fills the rows; each row belongs to one thread. */
 trs_status trs_rows_build(trs_matrix **A, const trs_rows *rows, const trs_request *request);
 
+/* Makes the n x n CSR matrix of these arrays, unless an earlier step failed: then frees them. */
+trs_status trs_rows_adopt(trs_matrix **A, const trs_request *request, int64_t n, int64_t *ptr,
+                          int32_t *idx, double *val, trs_status status);
+
 void trs_columns_sort(int32_t *col, int64_t count);
 
 #endif

@@ -208,10 +208,7 @@ trs_status trs_triangulate(trs_triangulation *T, int64_t n, const trs_point *poi
   if (!status) status = TRS_ALLOC(&B.mark, triangles);
   if (!status) status = TRS_ALLOC(&B.fan, n + 1);
   if (!status) status = insert_all(&B, request);
-  trs_free(B.mark);
-  trs_free(B.fan);
-  trs_free(B.cavity);
-  trs_free(B.edges);
+  TRS_FREE_ALL(B.mark, B.fan, B.cavity, B.edges);
   if (status) trs_triangulation_clear(T);
   return status;
 }

@@ -43,19 +43,19 @@ trs_status trs_packing_check(trs_packing packing, const char *path) {
 }
 
 #if TRS_HAVE_ZLIB
-static void *zlib_alloc(void *unused, unsigned items, unsigned size) {
+void *trs_zlib_alloc(void *unused, unsigned items, unsigned size) {
   void *memory;
   (void)unused;
   return trs_alloc(&memory, items, size) ? NULL : memory;
 }
 
-static void zlib_free(void *unused, void *memory) {
+void trs_zlib_free(void *unused, void *memory) {
   (void)unused;
   trs_free(memory);
 }
 
 static trs_status gzip(trs_buffer *packed, const trs_buffer *text) {
-  z_stream stream = {.zalloc = zlib_alloc, .zfree = zlib_free};
+  z_stream stream = {.zalloc = trs_zlib_alloc, .zfree = trs_zlib_free};
   if (deflateInit2(&stream, GZIP_LEVEL, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY) != Z_OK)
     return trs_fail(TRS_ERROR_MEMORY, -1, "out of memory in zlib");
   trs_status status =

@@ -24,4 +24,8 @@ trs_status trs_packing_check(trs_packing packing, const char *path);
 /* Replaces the content of packed by the compressed text; not for TRS_PLAIN. */
 trs_status trs_pack(trs_buffer *packed, const trs_buffer *text, trs_packing packing);
 
+/* For a z_stream; only in builds with zlib. */
+void *trs_zlib_alloc(void *unused, unsigned items, unsigned size);
+void trs_zlib_free(void *unused, void *memory);
+
 #endif

@@ -285,13 +285,9 @@ trs_status trs_coordinate_select(trs_compressed *entries, const trs_body *body,
                       .only = only,
                       .groups = count_groups(body->banner, only, body->size)};
   trs_status status = build(&c);
-  trs_free(c.partial);
-  trs_free(c.bad_sums);
-  trs_free(c.next);
+  TRS_FREE_ALL(c.partial, c.bad_sums, c.next);
   if (status) {
-    trs_free(c.ptr);
-    trs_free(c.idx);
-    trs_free(c.val);
+    TRS_FREE_ALL(c.ptr, c.idx, c.val);
     return status;
   }
   *entries = (trs_compressed){c.ptr, c.idx, c.val};

@@ -4,6 +4,7 @@
 
 #include "base/config.h"
 #include "base/memory.h"
+#include "io/compress.h"
 
 #if TRS_HAVE_ZLIB
 #include <zlib.h>
@@ -44,22 +45,11 @@ static void consume_input(trs_unpacker *u, int64_t count) {
 #endif
 
 #if TRS_HAVE_ZLIB
-static void *zlib_alloc(void *unused, unsigned items, unsigned size) {
-  void *memory;
-  (void)unused;
-  return trs_alloc(&memory, items, size) ? NULL : memory;
-}
-
-static void zlib_free(void *unused, void *memory) {
-  (void)unused;
-  trs_free(memory);
-}
-
 static trs_status gunzip_open(trs_unpacker *u) {
   z_stream *stream;
   TRS_TRY(TRS_ALLOC_ZERO(&stream, 1));
-  stream->zalloc = zlib_alloc;
-  stream->zfree = zlib_free;
+  stream->zalloc = trs_zlib_alloc;
+  stream->zfree = trs_zlib_free;
   if (inflateInit2(stream, 15 + 16) != Z_OK) {
     trs_free(stream);
     return trs_fail(TRS_ERROR_MEMORY, -1, "out of memory in zlib");

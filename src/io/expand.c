@@ -15,10 +15,7 @@ static void (*const scatter[])(const trs_entries *, int64_t *, int32_t *,
                                void *) = TRS_TABLE(scatter);
 
 void trs_entries_release(trs_entries *e) {
-  trs_free(e->ptr);
-  trs_free(e->major);
-  trs_free(e->minor);
-  trs_free(e->val);
+  TRS_FREE_ALL(e->ptr, e->major, e->minor, e->val);
   e->ptr = NULL;
   e->major = e->minor = NULL;
   e->val = NULL;
@@ -139,9 +136,7 @@ static trs_status expand(trs_matrix **A, trs_entries *e) {
   if (!status) status = trs_alloc(&val, ptr[e->nrows + 1], trs_scalar_size(e->scalar));
   if (!status) scatter[e->scalar](e, ptr + 1, idx, val);
   if (!status) return adopt(A, TRS_CSR, e->scalar, e->nrows, e->ncols, ptr, idx, val);
-  trs_free(ptr);
-  trs_free(idx);
-  trs_free(val);
+  TRS_FREE_ALL(ptr, idx, val);
   return status;
 }
 

@@ -66,9 +66,7 @@ static trs_status read_array_matrix(trs_matrix **A, const trs_body *body) {
   trs_free(dense);
   if (!status)
     return trs_matrix_adopt(A, TRS_CSR, body->scalar, banner->nrows, banner->ncols, ptr, idx, val);
-  trs_free(ptr);
-  trs_free(idx);
-  trs_free(val);
+  TRS_FREE_ALL(ptr, idx, val);
   return status;
 }
 

@@ -38,19 +38,6 @@ typedef struct writing {
   member *members;
 } writing;
 
-/* The vector that contains entry p. */
-static int64_t vector_of(const trs_matrix *A, int64_t p) {
-  int64_t low = 0, high = A->nvectors; /* ptr[low] <= p < ptr[high] */
-  while (high - low > 1) {
-    int64_t middle = low + (high - low) / 2;
-    if (A->ptr[middle] <= p)
-      low = middle;
-    else
-      high = middle;
-  }
-  return low;
-}
-
 static trs_status pack(member *self, trs_packing packing) {
   return packing == TRS_PLAIN ? TRS_SUCCESS : trs_pack(&self->packed, &self->text, packing);
 }
@@ -58,8 +45,9 @@ static trs_status pack(member *self, trs_packing packing) {
 static trs_status format_block(const writing *w, member *self, int64_t begin, int64_t end) {
   TRS_TRY(trs_buffer_reserve(&self->text, (int64_t)BLOCK * ENTRY_BYTES));
   char *text = self->text.data;
-  text = w->A ? format_entries[w->A->scalar](text, w->A, vector_of(w->A, begin), begin, end)
-              : format_values[w->dense->scalar](text, w->dense, begin, end);
+  text =
+      w->A ? format_entries[w->A->scalar](text, w->A, trs_matrix_vector_of(w->A, begin), begin, end)
+           : format_values[w->dense->scalar](text, w->dense, begin, end);
   self->text.length = text - self->text.data;
   return pack(self, w->packing);
 }

@@ -115,11 +115,7 @@ static trs_status read_vectors(const opened *f, const trs_matrix *A, trs_selecte
   return status;
 }
 
-static void free_entries(trs_compressed *e) {
-  trs_free(e->ptr);
-  trs_free(e->idx);
-  trs_free(e->val);
-}
+static void free_entries(trs_compressed *e) { TRS_FREE_ALL(e->ptr, e->idx, e->val); }
 
 static trs_status give_values(const opened *f, const trs_matrix *A, int64_t count,
                               const int32_t *vector, void **val) {

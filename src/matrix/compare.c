@@ -48,3 +48,15 @@ int64_t trs_matrix_first_difference(const trs_matrix *T, const trs_matrix *A, tr
   int64_t first = atomic_load(&c.first_differs);
   return first < T->nvectors ? first : -1;
 }
+
+int64_t trs_matrix_vector_of(const trs_matrix *A, int64_t p) {
+  int64_t low = 0, high = A->nvectors;
+  while (high - low > 1) {
+    int64_t middle = low + (high - low) / 2;
+    if (A->ptr[middle] <= p)
+      low = middle;
+    else
+      high = middle;
+  }
+  return low;
+}

@@ -29,21 +29,8 @@ trs_status trs_matrix_check_shape(trs_format format, trs_scalar scalar, int64_t 
   return TRS_SUCCESS;
 }
 
-/* The vector that contains entry p. */
-static int64_t vector_of(const trs_matrix *A, int64_t p) {
-  int64_t low = 0, high = A->nvectors;
-  while (high - low > 1) {
-    int64_t middle = low + (high - low) / 2;
-    if (A->ptr[middle] <= p)
-      low = middle;
-    else
-      high = middle;
-  }
-  return low;
-}
-
 static trs_status bad_index(const trs_matrix *A, int indexing, const void *idx, int64_t p) {
-  const int64_t base = trs_index_base(indexing), i = vector_of(A, p);
+  const int64_t base = trs_index_base(indexing), i = trs_matrix_vector_of(A, p);
   const int64_t index = trs_idx_at(indexing, idx, p);
   return trs_fail(TRS_ERROR_STRUCTURE, i, "index %lld in %s %lld is outside %lld .. %lld (%s)%s",
                   (long long)index, trs_vector_word(A), (long long)(i + base), (long long)base,
@@ -193,27 +180,9 @@ trs_status trs_matrix_create(trs_matrix **A, trs_format format, trs_scalar scala
                          ownership, indexing);
 }
 
-trs_status trs_matrix_adopt(trs_matrix **A, trs_format format, trs_scalar scalar, int64_t nrows,
-                            int64_t ncols, int64_t *ptr, int32_t *idx, void *val) {
-  TRS_TRY(trs_matrix_make(A,
-                          (trs_matrix){.format = format,
-                                       .scalar = scalar,
-                                       .nrows = nrows,
-                                       .ncols = ncols,
-                                       .ptr = ptr,
-                                       .idx = idx,
-                                       .val = val,
-                                       .hold_ptr = TRS_OWNED,
-                                       .hold_idx = TRS_OWNED,
-                                       .hold_val = TRS_OWNED},
-                          TRS_BORROW, TRS_NATIVE));
-  forget_source(*A);
-  return TRS_SUCCESS;
-}
-
-trs_status trs_matrix_adopt_pattern(trs_matrix **A, trs_format format, trs_scalar scalar,
-                                    int64_t nrows, int64_t ncols, int64_t *ptr, int32_t *idx,
-                                    trs_deferred deferred) {
+static trs_status adopt(trs_matrix **A, trs_format format, trs_scalar scalar, int64_t nrows,
+                        int64_t ncols, int64_t *ptr, int32_t *idx, void *val,
+                        trs_deferred deferred) {
   return trs_matrix_make(A,
                          (trs_matrix){.format = format,
                                       .scalar = scalar,
@@ -221,10 +190,25 @@ trs_status trs_matrix_adopt_pattern(trs_matrix **A, trs_format format, trs_scala
                                       .ncols = ncols,
                                       .ptr = ptr,
                                       .idx = idx,
+                                      .val = val,
                                       .hold_ptr = TRS_OWNED,
                                       .hold_idx = TRS_OWNED,
+                                      .hold_val = val ? TRS_OWNED : TRS_LENT,
                                       .deferred = deferred},
                          TRS_BORROW, TRS_NATIVE);
+}
+
+trs_status trs_matrix_adopt(trs_matrix **A, trs_format format, trs_scalar scalar, int64_t nrows,
+                            int64_t ncols, int64_t *ptr, int32_t *idx, void *val) {
+  TRS_TRY(adopt(A, format, scalar, nrows, ncols, ptr, idx, val, (trs_deferred){0}));
+  forget_source(*A);
+  return TRS_SUCCESS;
+}
+
+trs_status trs_matrix_adopt_pattern(trs_matrix **A, trs_format format, trs_scalar scalar,
+                                    int64_t nrows, int64_t ncols, int64_t *ptr, int32_t *idx,
+                                    trs_deferred deferred) {
+  return adopt(A, format, scalar, nrows, ncols, ptr, idx, NULL, deferred);
 }
 
 trs_status trs_matrix_create_deferred(trs_matrix **A, trs_format format, trs_scalar scalar,

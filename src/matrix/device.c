@@ -96,9 +96,7 @@ static trs_status name_fault(const trs_matrix *A, const given_arrays *given) {
   copy.ptr = own;
   if (!status) status = trs_matrix_check_indices(&copy, given->indexing, idx);
   if (!status) status = trs_fail(TRS_ERROR_INTERNAL, -1, "the arrays changed during the check");
-  trs_free(ptr);
-  trs_free(own);
-  trs_free(idx);
+  TRS_FREE_ALL(ptr, own, idx);
   return status;
 }
 

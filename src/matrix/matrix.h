@@ -63,6 +63,9 @@ struct trs_matrix {
   int64_t longest;                   /* entries in the fullest vector */
 };
 
+/* The vector that contains entry p. */
+int64_t trs_matrix_vector_of(const trs_matrix *A, int64_t p);
+
 uint64_t trs_matrix_next_number(void);
 
 /* Creates a matrix that owns the given trs_alloc'ed arrays, which need not be in order.  On failure

@@ -13,9 +13,7 @@ trs_status trs_transpose_arrays(const trs_matrix *A, int64_t **new_ptr, int32_t 
   if (!status) status = TRS_ALLOC(&source, A->nnz);
   if (!status) status = trs_alloc(&val, A->nnz, trs_scalar_size(A->scalar));
   if (status) {
-    trs_free(ptr);
-    trs_free(idx);
-    trs_free(source);
+    TRS_FREE_ALL(ptr, idx, source);
     return status;
   }
   for (int64_t p = 0; p < A->nnz; p++) ptr[A->idx[p] + 2]++;

@@ -107,9 +107,7 @@ static trs_status cut_on_host(trs_matrix **T, const trs_matrix *A, bool prefix) 
   if (!status) status = TRS_ALLOC(&source, nnz);
   if (!status) status = trs_alloc(&val, nnz, trs_scalar_size(A->scalar));
   if (status) {
-    trs_free(ptr);
-    trs_free(idx);
-    trs_free(source);
+    TRS_FREE_ALL(ptr, idx, source);
     return status;
   }
   copy_kept(A, prefix, ptr, idx, source);
@@ -162,9 +160,7 @@ trs_status trs_matrix_triangle(trs_matrix **T, const trs_matrix *A, trs_uplo upl
   if (!status) fill(&c);
   trs_free(c.sums);
   if (status) {
-    trs_free(c.ptr);
-    trs_free(c.idx);
-    trs_free(c.val);
+    TRS_FREE_ALL(c.ptr, c.idx, c.val);
     return status;
   }
   return trs_matrix_adopt(T, A->format, A->scalar, A->nrows, A->ncols, c.ptr, c.idx, c.val);

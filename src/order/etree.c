@@ -128,9 +128,6 @@ trs_status trs_column_counts(int32_t *count, const trs_graph *graph, const int32
     for (int64_t j = 0; j < graph->n; j++)
       if (parent[j] != -1) count[parent[j]] += count[j];
   }
-  trs_free(c.first);
-  trs_free(c.neighbor);
-  trs_free(c.leaf);
-  trs_free(c.set);
+  TRS_FREE_ALL(c.first, c.neighbor, c.leaf, c.set);
   return status;
 }

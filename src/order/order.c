@@ -70,12 +70,7 @@ static trs_status compute(trs_ordering *o, ordering_work *w, trs_order order, in
 
 static void release(ordering_work *w) {
   trs_graph_free(&w->graph);
-  trs_free(w->perm);
-  trs_free(w->inverse);
-  trs_free(w->etree);
-  trs_free(w->count);
-  trs_free(w->step);
-  trs_free(w->spare);
+  TRS_FREE_ALL(w->perm, w->inverse, w->etree, w->count, w->step, w->spare);
 }
 
 static trs_status check(trs_order order, int64_t leaves) {

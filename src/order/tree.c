@@ -192,13 +192,7 @@ static trs_status allocate(cutter *c, int32_t **first, trs_tree *tree, int64_t n
 }
 
 static void release(cutter *c) {
-  trs_free(c->weight);
-  trs_free(c->child);
-  trs_free(c->sibling);
-  trs_free(c->roots);
-  trs_free(c->work);
-  trs_free(c->hand);
-  trs_free(c->node);
+  TRS_FREE_ALL(c->weight, c->child, c->sibling, c->roots, c->work, c->hand, c->node);
 }
 
 trs_status trs_tree_cut(trs_tree *tree, int32_t *order, const int32_t *etree, const int32_t *cost,

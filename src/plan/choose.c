@@ -9,48 +9,32 @@
 #include "base/config.h"
 #include "plan/plan.h"
 
-/* The list is included several times, each time with another TRS_METHOD. */
-#if TRS_HAVE_CUDA
-#define TRS_METHOD_CUDA TRS_METHOD
-#else
-#define TRS_METHOD_CUDA(id, name, backend, summary)
-#endif
+/* The list is included twice, each time with another TRS_METHOD. */
 #define TRS_METHOD(id, name, backend, summary) extern const trs_method trs_method_##id;
+#define TRS_METHOD_CUDA TRS_METHOD
 #include "plan/methods.def"
 #undef TRS_METHOD
-
-static const trs_method *const methods[] = {
-#define TRS_METHOD(id, name, backend, summary) &trs_method_##id,
-#include "plan/methods.def"
-#undef TRS_METHOD
-};
 #undef TRS_METHOD_CUDA
+
+static const struct {
+  const trs_method *table; /* NULL: this build lacks it */
+  const char *name, *backend, *summary;
+} methods[] = {
+#define TRS_METHOD(id, name, backend, summary) {&trs_method_##id, name, backend, summary},
+#define TRS_METHOD_CUDA(id, name, backend, summary) \
+  {TRS_CUDA_PART(trs_method_##id), name, backend, summary},
+#include "plan/methods.def"
+};
 
 enum { NMETHODS = sizeof methods / sizeof methods[0] };
-
-/* Includes methods that this build lacks. */
-typedef struct entry {
-  const char *name, *backend, *summary;
-  bool absent;
-} entry;
-
-static const entry entries[] = {
-#define TRS_METHOD(id, name, backend, summary) {name, backend, summary, false},
-#define TRS_METHOD_CUDA(id, name, backend, summary) {name, backend, summary, !TRS_HAVE_CUDA},
-#include "plan/methods.def"
-#undef TRS_METHOD
-#undef TRS_METHOD_CUDA
-};
-
-enum { NENTRIES = sizeof entries / sizeof entries[0] };
 
 const char *trs_method_list(void) {
   static _Thread_local char text[4096];
   size_t used = 0;
-  for (int m = 0; m < NENTRIES && used < sizeof text; m++) {
-    const entry *it = &entries[m];
-    int more = snprintf(text + used, sizeof text - used, "%-18s%-12s%s%s\n", it->name, it->backend,
-                        it->summary, it->absent ? " [not in this build]" : "");
+  for (int m = 0; m < NMETHODS && used < sizeof text; m++) {
+    int more = snprintf(text + used, sizeof text - used, "%-18s%-12s%s%s\n", methods[m].name,
+                        methods[m].backend, methods[m].summary,
+                        methods[m].table ? "" : " [not in this build]");
     if (more > 0) used += (size_t)more;
   }
   return text;
@@ -93,15 +77,15 @@ static trs_status take_method(trs_plan *plan, const trs_method *method, const ch
 /* "name" or "name:parameters" */
 static trs_status take_named(trs_plan *plan, const char *given) {
   size_t length = strcspn(given, ":");
-  for (int m = 0; m < NMETHODS; m++)
-    if (same_name(methods[m]->name, given, length))
-      return take_method(plan, methods[m], given + length + (given[length] == ':'));
-  for (int m = 0; m < NENTRIES; m++)
-    if (entries[m].absent && same_name(entries[m].name, given, length))
-      return trs_fail(TRS_ERROR_UNSUPPORTED, -1,
-                      "method %s needs CUDA, which this build does not have: install the CUDA "
-                      "toolkit (nvcc) and build again",
-                      entries[m].name);
+  for (int m = 0; m < NMETHODS; m++) {
+    if (!same_name(methods[m].name, given, length)) continue;
+    if (methods[m].table)
+      return take_method(plan, methods[m].table, given + length + (given[length] == ':'));
+    return trs_fail(TRS_ERROR_UNSUPPORTED, -1,
+                    "method %s needs CUDA, which this build does not have: install the CUDA "
+                    "toolkit (nvcc) and build again",
+                    methods[m].name);
+  }
   return trs_fail(TRS_ERROR_ARGUMENT, -1,
                   "no method \"%.*s\": trs_method_list and `trireme methods` name them",
                   (int)length, given);
@@ -156,8 +140,9 @@ static bool is_better(const candidate *a, const candidate *b) {
 }
 
 static bool may_choose(const trs_plan *plan, int m) {
-  if (!offered(plan, methods[m]) || trs_plan_refuses(plan, methods[m])) return false;
-  return !(plan->no_gpu && methods[m]->backend->gpu) && !(plan->declined >> m & 1);
+  const trs_method *method = methods[m].table;
+  if (!method || !offered(plan, method) || trs_plan_refuses(plan, method)) return false;
+  return !(plan->no_gpu && method->backend->gpu) && !(plan->declined >> m & 1);
 }
 
 /* best[0] is the best candidate, best[1] the second best. */
@@ -165,7 +150,7 @@ static void find_best(const trs_plan *plan, candidate best[2]) {
   best[0] = best[1] = (candidate){0};
   for (int m = 0; m < NMETHODS; m++) {
     if (!may_choose(plan, m)) continue;
-    const candidate next = {methods[m], cost(plan, methods[m])};
+    const candidate next = {methods[m].table, cost(plan, methods[m].table)};
     if (is_better(&next, &best[0])) {
       best[1] = best[0];
       best[0] = next;
@@ -177,7 +162,7 @@ static void find_best(const trs_plan *plan, candidate best[2]) {
 
 void trs_plan_decline(trs_plan *plan) {
   for (int m = 0; m < NMETHODS; m++)
-    if (methods[m] == plan->method) plan->declined |= 1u << m;
+    if (methods[m].table == plan->method) plan->declined |= 1u << m;
 }
 
 /* Appends to the plan's reason as much as fits. */
@@ -224,7 +209,7 @@ static trs_status take_best(trs_plan *plan) {
   look_for_gpu(plan);
   TRS_TRY(look_at_levels(plan));
   find_best(plan, best);
-  const char *why = trs_plan_refuses(plan, methods[0]);
+  const char *why = trs_plan_refuses(plan, methods[0].table);
   if (!best[0].method)
     return trs_fail(TRS_ERROR_UNSUPPORTED, -1, "no method can be used here: %s",
                     why ? why : "this backend has none");

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "analysis/host_system.h"
 #include "base/config.h"
 #include "base/timer.h"
 #include "matrix/device.h"
@@ -34,16 +35,12 @@ static void drop_matrix(const trs_plan *plan, trs_matrix *A) {
 
 /* Levels are computed on the host; a pattern in device memory is first copied there. */
 trs_status trs_plan_need_levels(trs_plan *plan) {
-  trs_system S = plan->system;
-  trs_matrix *copy = NULL;
+  trs_host_system h;
   if (plan->has_levels) return TRS_SUCCESS;
-  if (S.device) {
-    TRS_TRY(trs_matrix_download(&copy, plan->matrix, false));
-    S.ptr = copy->ptr;
-    S.idx = copy->idx;
-  }
-  trs_status status = trs_levels_create(&plan->levels, &S);
-  trs_matrix_destroy(copy);
+  trs_status status =
+      trs_host_system_create(&h, &plan->system, plan->matrix, plan->system.rows, false);
+  if (!status) status = trs_levels_create(&plan->levels, &h.S);
+  trs_host_system_destroy(&h);
   plan->has_levels = !status;
   return status;
 }

@@ -34,9 +34,6 @@ typedef struct trs_relax_backend {
 trs_status trs_relaxation_put_values(trs_relaxation *R, const trs_block_source *source);
 void trs_relaxation_drop_values(trs_relaxation *R);
 
-/* Columns of rhs starting at first, as many as R has memory for. */
-trs_rhs trs_relaxation_columns(const trs_relaxation *R, const trs_rhs *rhs, int64_t first);
-
 /* The table for a context. */
 const trs_relax_backend *trs_relax_backend_for(const trs_context *context);
 

@@ -4,10 +4,7 @@
 #include "relax/backend.h"
 
 const trs_relax_backend *trs_relax_backend_for(const trs_context *context) {
-#if TRS_HAVE_CUDA
-  if (context->group) return &trs_relax_group_backend;
-  if (context->backend->gpu) return &trs_relax_gpu_backend;
-#endif
-  (void)context;
+  if (context->group) return TRS_CUDA_PART(trs_relax_group_backend);
+  if (context->backend->gpu) return TRS_CUDA_PART(trs_relax_gpu_backend);
   return &trs_relax_cpu;
 }

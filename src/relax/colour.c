@@ -135,10 +135,7 @@ trs_status trs_colour_find(int32_t *colour, int32_t *count, const trs_block_grap
                            bool balanced, trs_team *team) {
   colouring c = {.graph = graph, .colour = colour};
   trs_status status = run(&c, team);
-  trs_free((void *)c.waiting);
-  trs_free(c.ready);
-  trs_free(c.next);
-  trs_free(c.taken);
+  TRS_FREE_ALL((void *)c.waiting, c.ready, c.next, c.taken);
   if (status) return status;
   *count = count_colours(colour, graph->reads->n);
   return balanced ? balance(colour, *count, graph) : TRS_SUCCESS;

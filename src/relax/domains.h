@@ -74,19 +74,19 @@ struct trs_relax_links {
   void (*sum)(trs_relax_links *links, int64_t *values, int64_t count);
 };
 
-/* A colour's turn if domains store into each other's memory.  Turns count from 1 on, identically in
- * all domains.  A domain begins a turn when its rows of earlier turns are done.  It signals the
- * senders, and waits until each domain has signalled the turn needed[].  When its boundary rows are
- * relaxed it stores them in each receiver that has begun this turn, and signals it. */
+/* A colour's step if domains store into each other's memory.  Steps count from 1 on, identically in
+ * all domains.  A domain begins a step when its rows of earlier steps are done.  It signals the
+ * senders, and waits until each domain has signalled the step needed[].  When its boundary rows are
+ * relaxed it stores them in each receiver that has begun this step, and signals it. */
 enum { TRS_MOST_DOMAINS_STORING = 32 };
 
-typedef struct trs_domain_turn {
+typedef struct trs_domain_step {
   uint32_t senders, receivers;               /* bits */
   uint64_t needed[TRS_MOST_DOMAINS_STORING]; /* 0: no wait */
-} trs_domain_turn;
+} trs_domain_step;
 
-/* last: per colour, its most recent turn; 0: not relaxed since x was loaded. */
-void trs_domain_take_turn(trs_domain_turn *turn, const trs_domain *domain, int32_t colour,
+/* last: per colour, its most recent step; 0: not relaxed since x was loaded. */
+void trs_domain_take_step(trs_domain_step *step, const trs_domain *domain, int32_t colour,
                           const uint64_t *last);
 /* The first position at the receiver of the rows of a message from a domain. */
 int64_t trs_domain_arrival(const trs_domain *receiver, int32_t from,

@@ -328,13 +328,11 @@ trs_status trs_domain_lay_out(trs_relaxation *R, const trs_block_system *S, int3
 
 void trs_domain_free(trs_domain *D) {
   if (!D) return;
-  void *const arrays[] = {D->boundary, D->send,        D->receive,
-                          D->send_ptr, D->receive_ptr, D->need_ptr,
-                          D->sent,     D->need,        D};
-  for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++) trs_free(arrays[k]);
+  TRS_FREE_ALL(D->boundary, D->send, D->receive, D->send_ptr, D->receive_ptr, D->need_ptr, D->sent,
+               D->need, D);
 }
 
-/* ---- Turns ---- */
+/* ---- Steps ---- */
 
 static uint32_t others(const trs_domain_message *message, const int64_t *ptr, int32_t c) {
   uint32_t bits = 0;
@@ -342,13 +340,13 @@ static uint32_t others(const trs_domain_message *message, const int64_t *ptr, in
   return bits;
 }
 
-void trs_domain_take_turn(trs_domain_turn *turn, const trs_domain *D, int32_t c,
+void trs_domain_take_step(trs_domain_step *step, const trs_domain *D, int32_t c,
                           const uint64_t *last) {
-  *turn = (trs_domain_turn){.senders = others(D->receive, D->receive_ptr, c),
+  *step = (trs_domain_step){.senders = others(D->receive, D->receive_ptr, c),
                             .receivers = others(D->send, D->send_ptr, c)};
   for (int64_t k = D->need_ptr[c]; k < D->need_ptr[c + 1]; k++) {
     const trs_domain_message *M = &D->receive[D->need[k]];
-    if (last[M->colour] > turn->needed[M->other]) turn->needed[M->other] = last[M->colour];
+    if (last[M->colour] > step->needed[M->other]) step->needed[M->other] = last[M->colour];
   }
 }
 

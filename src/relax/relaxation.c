@@ -111,8 +111,7 @@ static trs_status allocate_values(trs_relaxation *R) {
 }
 
 void trs_relaxation_drop_values(trs_relaxation *R) {
-  void *const arrays[] = {R->off, R->scale, R->diagonal, R->pivot};
-  for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++) trs_free(arrays[k]);
+  TRS_FREE_ALL(R->off, R->scale, R->diagonal, R->pivot);
   R->off = R->diagonal = NULL;
   R->scale = NULL;
   R->pivot = NULL;
@@ -122,10 +121,7 @@ trs_status trs_relaxation_put_values(trs_relaxation *R, const trs_block_source *
   put_job job = {.R = R, .source = source};
   trs_status status = R->off ? TRS_SUCCESS : allocate_values(R);
   if (!status) status = put_rows(&job, (R->nrows + TRS_RELAX_PART - 1) / TRS_RELAX_PART);
-  trs_free(job.slot);
-  trs_free(job.values);
-  trs_free(job.lengths);
-  trs_free(job.failed);
+  TRS_FREE_ALL(job.slot, job.values, job.lengths, job.failed);
   return status;
 }
 
@@ -216,10 +212,8 @@ void trs_relax_destroy(trs_relaxation *R) {
   if (!trs_context_is_inherited(R->context)) R->backend->free(R);
   trs_domain_free(R->domain);
   trs_context_destroy(R->context);
-  void *const arrays[] = {R->colour_ptr, R->row,     R->place,    R->ptr,   R->idx,
-                          R->off,        R->scale,   R->diagonal, R->pivot, R->x,
-                          R->r,          R->squares, R->partial,  R->total, R};
-  for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++) trs_free(arrays[k]);
+  TRS_FREE_ALL(R->colour_ptr, R->row, R->place, R->ptr, R->idx, R->off, R->scale, R->diagonal,
+               R->pivot, R->x, R->r, R->squares, R->partial, R->total, R);
 }
 
 int64_t trs_relaxation_sweep_bytes(const trs_relaxation *R) {

@@ -163,21 +163,22 @@ trs_status trs_block_pattern_build(trs_block_pattern *pattern, const trs_block_s
   return status;
 }
 
-trs_status trs_block_pattern_turn(trs_block_pattern *turned, const trs_block_pattern *pattern) {
+trs_status trs_block_pattern_transpose(trs_block_pattern *transposed,
+                                       const trs_block_pattern *pattern) {
   int64_t n = pattern->n, count = pattern->ptr[n], *next = NULL;
-  *turned = (trs_block_pattern){.n = n};
+  *transposed = (trs_block_pattern){.n = n};
   trs_status status = TRS_ALLOC_ZERO(&next, n + 2);
-  if (!status) status = TRS_ALLOC(&turned->idx, count);
-  turned->ptr = next;
+  if (!status) status = TRS_ALLOC(&transposed->idx, count);
+  transposed->ptr = next;
   if (status) {
-    trs_block_pattern_free(turned);
+    trs_block_pattern_free(transposed);
     return status;
   }
   for (int64_t p = 0; p < count; p++) next[pattern->idx[p] + 2]++;
   for (int64_t j = 0; j < n; j++) next[j + 2] += next[j + 1];
   for (int64_t i = 0; i < n; i++)
     for (int64_t p = pattern->ptr[i]; p < pattern->ptr[i + 1]; p++)
-      turned->idx[next[pattern->idx[p] + 1]++] = (int32_t)i;
+      transposed->idx[next[pattern->idx[p] + 1]++] = (int32_t)i;
   return TRS_SUCCESS;
 }
 
@@ -203,11 +204,11 @@ static trs_status new_block(const trs_block_source *S, int64_t i, int32_t j) {
 
 INLINE trs_status blocks_row(const trs_block_source *S, int64_t i, const int32_t *slot,
                              double *values, int b) {
-  const bool turn = S->layout == TRS_ROW_MAJOR;
+  const bool transpose = S->layout == TRS_ROW_MAJOR;
   for (int64_t p = S->ptr[i]; p < S->ptr[i + 1]; p++) {
     if (slot[S->idx[p]] < 0) return new_block(S, i, S->idx[p]);
     double *to = values + (int64_t)slot[S->idx[p]] * b * b;
-    if (turn)
+    if (transpose)
       for (int r = 0; r < b; r++)
         for (int c = 0; c < b; c++) to[c * b + r] += element(S, p * b * b + r * b + c);
     else

@@ -56,7 +56,8 @@ TRS_API trs_status trs_block_source_check(const trs_block_source *source);
 TRS_API trs_status trs_block_pattern_build(trs_block_pattern *pattern,
                                            const trs_block_source *source, trs_team *team);
 /* The pattern of the transpose. */
-trs_status trs_block_pattern_turn(trs_block_pattern *turned, const trs_block_pattern *pattern);
+trs_status trs_block_pattern_transpose(trs_block_pattern *transposed,
+                                       const trs_block_pattern *pattern);
 TRS_API void trs_block_pattern_free(trs_block_pattern *pattern);
 
 /* Adds up the elements of the source's row i: block column j goes to values[slot[j] * block^2 ..],

@@ -197,18 +197,9 @@ static void sweep_share(void *argument, int rank, int size) {
   K->unload(w, begin, end);
 }
 
-trs_rhs trs_relaxation_columns(const trs_relaxation *R, const trs_rhs *rhs, int64_t first) {
-  int64_t size = (int64_t)trs_scalar_size(R->scalar);
-  trs_rhs columns = *rhs;
-  columns.nrhs = rhs->nrhs - first < R->room ? rhs->nrhs - first : R->room;
-  columns.x = (char *)rhs->x + first * rhs->x_col * size;
-  columns.b = (const char *)rhs->b + first * rhs->b_col * size;
-  return columns;
-}
-
 static trs_status sweep(trs_relaxation *R, const trs_rhs *rhs, const trs_sweep_options *options) {
   for (int64_t first = 0; first < rhs->nrhs; first += R->room) {
-    trs_rhs group = trs_relaxation_columns(R, rhs, first);
+    trs_rhs group = trs_rhs_columns(rhs, R->scalar, first, R->room);
     trs_relax_work work = {.R = R,
                            .rhs = &group,
                            .options = options,

@@ -21,7 +21,7 @@ trs_status trs_block_system_create(trs_block_system *S, trs_block_pattern *patte
                                    const trs_relax_options *options, trs_team *team) {
   *S = (trs_block_system){.reads = *pattern, .domains = 1, .partition = "one domain"};
   *pattern = (trs_block_pattern){0};
-  trs_status status = trs_block_pattern_turn(&S->read_by, &S->reads);
+  trs_status status = trs_block_pattern_transpose(&S->read_by, &S->reads);
   if (!status) status = take_colours(S, options, team);
   if (status) trs_block_system_free(S);
   return status;

@@ -130,20 +130,20 @@ static trs_status measure_columns(const trs_operand *op, const trs_rhs *rhs, int
                                   int64_t columns, trs_wide *x, trs_wide *y,
                                   trs_backward_error *error) {
   const trs_scalar scalar = op->A->scalar;
-  const size_t size = trs_scalar_size(scalar);
   const int64_t n = op->A->nrows;
-  const char *b = (const char *)rhs->b + (size_t)(first * rhs->b_col) * size;
-  const char *given = (const char *)rhs->x + (size_t)(first * rhs->x_col) * size;
   for (int64_t r = 0; r < columns; r++) {
-    trs_wide_load(x + r * n, given + (size_t)(r * rhs->x_col) * size, rhs->x_row, scalar, n);
+    const trs_rhs column = trs_rhs_columns(rhs, scalar, first + r, 1);
+    trs_wide_load(x + r * n, column.x, rhs->x_row, scalar, n);
     begin_product(op, x + r * n, y + r * n);
   }
   if (trs_matrix_is_deferred(op->A))
     TRS_TRY(apply_parts(op, x, y, columns));
   else
     apply_vectors(op, 0, op->A->nvectors, op->A->val, x, y);
-  for (int64_t r = 0; r < columns; r++)
-    trs_wide_compare(y + r * n, b + (size_t)(r * rhs->b_col) * size, rhs->b_row, scalar, n, error);
+  for (int64_t r = 0; r < columns; r++) {
+    const trs_rhs column = trs_rhs_columns(rhs, scalar, first + r, 1);
+    trs_wide_compare(y + r * n, column.b, rhs->b_row, scalar, n, error);
+  }
   return TRS_SUCCESS;
 }
 

@@ -47,17 +47,15 @@ static void apply(const trs_factors *F, trs_trans trans, trs_wide *x, trs_wide *
 
 trs_status trs_factors_error_of(const trs_factors *F, trs_trans trans, const trs_rhs *rhs,
                                 trs_backward_error *error) {
-  size_t size = trs_scalar_size(F->scalar);
   trs_wide *x, *work = NULL;
   trs_range_begin(error);
   trs_status status = TRS_ALLOC(&x, F->n);
   if (!status) status = TRS_ALLOC(&work, F->n);
   for (int64_t r = 0; !status && r < rhs->nrhs; r++) {
-    trs_wide_load(x, (const char *)rhs->x + (size_t)(r * rhs->x_col) * size, rhs->x_row, F->scalar,
-                  F->n);
+    const trs_rhs column = trs_rhs_columns(rhs, F->scalar, r, 1);
+    trs_wide_load(x, column.x, rhs->x_row, F->scalar, F->n);
     apply(F, trans, x, work);
-    trs_wide_compare(x, (const char *)rhs->b + (size_t)(r * rhs->b_col) * size, rhs->b_row,
-                     F->scalar, F->n, error);
+    trs_wide_compare(x, column.b, rhs->b_row, F->scalar, F->n, error);
   }
   if (!status && !isfinite(error->componentwise)) trs_range_explain_factors(F, rhs, error);
   trs_free(x);

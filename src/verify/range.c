@@ -64,9 +64,8 @@ static trs_status explain_row(const trs_operand *op, const trs_rhs *rhs, trs_wid
                               trs_backward_error *error) {
   const trs_scalar scalar = op->A->scalar;
   int64_t i = error->range_row, r = error->range_column, n = op->A->nrows;
-  const char *column = (const char *)rhs->x + (size_t)(r * rhs->x_col) * trs_scalar_size(scalar);
   row_equation e = {.b = element(rhs->b, rhs, false, i, r, scalar)};
-  trs_wide_load(x, column, rhs->x_row, scalar, n);
+  trs_wide_load(x, trs_rhs_columns(rhs, scalar, r, 1).x, rhs->x_row, scalar, n);
   for (int64_t k = 0; k < n; k++)
     if (k == i || !wide_is_finite(&x[k])) x[k] = (trs_wide){0};
   TRS_TRY(trs_wide_apply_any(op, x, y));

@@ -1,6 +1,6 @@
 /* arguments.c - impossible arguments: NULL for every pointer of every public function, leading
  * dimensions beyond the address space, and x and b that overlap or only interleave. */
-#include "api/dense.h"
+#include "matrix/rhs.h"
 
 #include "test.h"
 

@@ -135,7 +135,7 @@ static void plans_run_side_by_side(void **state) {
   for (int k = 0; k < STREAMS; k++) {
     int64_t n = 3000 + 500 * k;
     s[k] = random_system(n, 0.003, TRS_DOUBLE, 11 + (uint64_t)k);
-    assert_int_equal(cudaStreamCreateWithFlags(&stream[k], cudaStreamNonBlocking), 0);
+    stream[k] = gpu_stream();
     plan[k] = analyze(&s[k], s[k].there, TRS_NO_TRANS,
                       &(trs_options){.struct_size = sizeof(trs_options), .stream = stream[k]});
     b[k] = random_values(n, TRS_DOUBLE, (uint64_t)k);
@@ -156,7 +156,7 @@ static void plans_run_side_by_side(void **state) {
     gpu_free(x[k]);
     trs_plan_destroy(plan[k]);
     both_sides_free(&s[k]);
-    assert_int_equal(cudaStreamDestroy(stream[k]), 0);
+    gpu_stream_free(stream[k]);
   }
 }
 
@@ -173,8 +173,7 @@ static void a_plan_changes_its_stream(void **state) {
   for (int k = 0; k < 3; k++)
     assert_success(trs_solve(plan, expected, n, expected, n, 1, TRS_COL_MAJOR));
   void *there = gpu_upload(b, (size_t)bytes);
-  for (int k = 0; k < 2; k++)
-    assert_int_equal(cudaStreamCreateWithFlags(&stream[k], cudaStreamNonBlocking), 0);
+  for (int k = 0; k < 2; k++) stream[k] = gpu_stream();
   for (int k = 0; k < 3; k++) {
     assert_success(trs_plan_set_stream(plan, k < 2 ? stream[k] : NULL));
     assert_success(trs_solve(plan, there, n, there, n, 1, TRS_COL_MAJOR));
@@ -183,7 +182,7 @@ static void a_plan_changes_its_stream(void **state) {
   gpu_fetch(x, there, (size_t)bytes);
   assert_memory_equal(x, expected, (size_t)bytes);
   trs_plan_destroy(plan);
-  for (int k = 0; k < 2; k++) assert_int_equal(cudaStreamDestroy(stream[k]), 0);
+  for (int k = 0; k < 2; k++) gpu_stream_free(stream[k]);
   gpu_free(there);
   free(b);
   free(x);
@@ -198,23 +197,19 @@ static void a_solve_becomes_a_graph(void **state) {
     both_sides s = random_system(1500, 0.01, TRS_DOUBLE, 3);
     int64_t n = s.t.n, nrhs = counts[c];
     size_t bytes = (size_t)(n * nrhs) * sizeof(double);
-    cudaStream_t stream;
-    cudaGraph_t graph;
-    cudaGraphExec_t replay;
-    assert_int_equal(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), 0);
+    trs_stream stream = gpu_stream();
     trs_plan *plan =
         analyze(&s, s.there, TRS_NO_TRANS,
                 &(trs_options){.struct_size = sizeof(trs_options), .stream = stream, .nrhs = nrhs});
     double *x = malloc(bytes), *direct = malloc(bytes);
     void *b_there = gpu_space(bytes), *x_there = gpu_space(bytes);
-    assert_int_equal(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal), 0);
+    gpu_capture_begin(stream);
     assert_success(trs_solve(plan, x_there, n, b_there, n, nrhs, TRS_COL_MAJOR));
-    assert_int_equal(cudaStreamEndCapture(stream, &graph), 0);
-    assert_int_equal(cudaGraphInstantiate(&replay, graph, 0), 0);
+    gpu_graph graph = gpu_capture_end(stream);
     for (uint64_t seed = 0; seed < 5; seed++) {
       double *b = random_values(n * nrhs, TRS_DOUBLE, seed);
       assert_success(trs_device_copy(b_there, b, (int64_t)bytes, stream));
-      assert_int_equal(cudaGraphLaunch(replay, stream), 0);
+      gpu_replay(graph, stream);
       assert_success(trs_plan_wait(plan));
       gpu_fetch(x, x_there, bytes);
       gpu_judge(&s, TRS_NO_TRANS, x, b, nrhs);
@@ -222,10 +217,9 @@ static void a_solve_becomes_a_graph(void **state) {
       assert_memory_equal(x, direct, bytes);
       free(b);
     }
-    assert_int_equal(cudaGraphExecDestroy(replay), 0);
-    assert_int_equal(cudaGraphDestroy(graph), 0);
+    gpu_graph_free(graph);
     trs_plan_destroy(plan);
-    assert_int_equal(cudaStreamDestroy(stream), 0);
+    gpu_stream_free(stream);
     gpu_free(b_there);
     gpu_free(x_there);
     free(x);
@@ -687,8 +681,8 @@ static void a_busy_gpu_changes_nothing(void **state) {
   double *b = random_values(N, TRS_DOUBLE, 5), *x = malloc(bytes), *first = malloc(bytes);
   void *b_there = gpu_upload(b, bytes), *x_there = gpu_space(bytes);
   cudaStream_t own, busy;
-  assert_int_equal(cudaStreamCreateWithFlags(&own, cudaStreamNonBlocking), 0);
-  assert_int_equal(cudaStreamCreateWithFlags(&busy, cudaStreamNonBlocking), 0);
+  own = gpu_stream();
+  busy = gpu_stream();
   for (int m = 0; m < NMETHODS; m++) {
     trs_options options = {.struct_size = sizeof(trs_options), .method = methods[m], .stream = own};
     trs_plan *plan;
@@ -710,8 +704,8 @@ static void a_busy_gpu_changes_nothing(void **state) {
     }
     trs_plan_destroy(plan);
   }
-  assert_int_equal(cudaStreamDestroy(own), 0);
-  assert_int_equal(cudaStreamDestroy(busy), 0);
+  gpu_stream_free(own);
+  gpu_stream_free(busy);
   gpu_free(b_there);
   gpu_free(x_there);
   free(b);

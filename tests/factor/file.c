@@ -10,18 +10,6 @@
 #include "io/scratch.h"
 #include "test.h"
 
-static trs_team *team;
-
-static int make_team(void **state) {
-  (void)state;
-  return trs_team_create(&team, 2);
-}
-
-static int end(void **state) {
-  trs_team_destroy(team);
-  return scratch_remove(state);
-}
-
 #if TRS_HAVE_HDF5
 static void same_array(const void *a, const void *b, int64_t bytes, const char *name) {
   if ((a != NULL) != (b != NULL)) fail_msg("%s came or went", name);
@@ -277,8 +265,8 @@ static void failing_allocations(void **state) {
   trs_factors *F = everything(), *G;
   trs_content content;
   const char *path = scratch("a.h5");
-  assert_survives_failing_allocations(trs_write_factors(F, path, team), );
-  assert_survives_failing_allocations(trs_read_factors(&G, path, team, NULL),
+  assert_survives_failing_allocations(trs_write_factors(F, path, scratch_team), );
+  assert_survives_failing_allocations(trs_read_factors(&G, path, scratch_team, NULL),
                                       trs_factors_destroy(G));
   assert_survives_failing_allocations(trs_find_content(&content, path), );
   trs_factors_destroy(F);
@@ -306,5 +294,5 @@ int main(void) {
     cmocka_unit_test(what_is_missing_is_named),
 #endif
   };
-  return cmocka_run_group_tests(tests, make_team, end);
+  return cmocka_run_group_tests(tests, scratch_begin, scratch_end);
 }

@@ -1,12 +1,12 @@
 /* lu.c - complete LU: L U equals the permuted, scaled matrix up to rounding; singular matrices,
  * pivoting and the separator tree. */
 #include <math.h>
-#include <unistd.h>
 
 #include "base/config.h"
 #include "matrix/matrix.h"
 #include "matrix/values.h"
 #include "order/order.h"
+#include "silence.h"
 #include "sparse.h"
 #include "support.h"
 #include "test.h"
@@ -344,21 +344,10 @@ static void the_same_pattern_gives_the_same_factors_pattern(void **state) {
 
 static void nothing_is_printed(void **state) {
   (void)state;
-  FILE *log = tmpfile();
-  int saved[2] = {dup(1), dup(2)};
-  assert_non_null(log);
-  fflush(stdout);
-  dup2(fileno(log), 1);
-  dup2(fileno(log), 2);
+  const silence s = silence_begin();
   grids_have_the_fill_of_their_graph(state);
   singular_matrices_are_refused(state);
-  fflush(stdout);
-  for (int k = 0; k < 2; k++) {
-    dup2(saved[k], k + 1);
-    close(saved[k]);
-  }
-  assert_int_equal(lseek(fileno(log), 0, SEEK_END), 0);
-  fclose(log);
+  silence_end(s);
 }
 
 static trs_status factor_all(void *A) {

@@ -13,18 +13,6 @@
 #include "matrix/matrix.h"
 #include "test.h"
 
-static trs_team *team;
-
-static int make_team(void **state) {
-  (void)state;
-  return trs_team_create(&team, 3);
-}
-
-static int end(void **state) {
-  trs_team_destroy(team);
-  return scratch_remove(state);
-}
-
 static trs_matrix *random_matrix(trs_format format, trs_scalar scalar, int64_t nvec, int64_t other,
                                  int64_t longest) {
   int64_t *ptr = malloc((size_t)(nvec + 1) * sizeof *ptr), nnz = 0;
@@ -70,8 +58,8 @@ static void every_type_and_format_reads_back(void **state) {
       trs_format f = (trs_format)format;
       trs_scalar s = (trs_scalar)scalar;
       check_round_trip(random_matrix(f, s, 50, 70, 9), NULL);
-      check_round_trip(random_matrix(f, s, 30000, 20000, 20), team);
-      check_round_trip(random_matrix(f, s, 5, 3, 0), team);
+      check_round_trip(random_matrix(f, s, 30000, 20000, 20), scratch_team);
+      check_round_trip(random_matrix(f, s, 5, 3, 0), scratch_team);
       check_round_trip(random_matrix(f, s, 0, 3, 1), NULL);
     }
 }
@@ -81,7 +69,7 @@ static void the_same_bytes_every_time(void **state) {
   size_t first_length, second_length;
   trs_matrix *A = random_matrix(TRS_CSR, TRS_DOUBLE, 30000, 20000, 20);
   assert_success(trs_write_matrix(A, scratch("a.h5"), NULL));
-  assert_success(trs_write_matrix(A, scratch("b.h5"), team));
+  assert_success(trs_write_matrix(A, scratch("b.h5"), scratch_team));
   char *first = scratch_load(scratch("a.h5"), &first_length);
   char *second = scratch_load(scratch("b.h5"), &second_length);
   assert_int_equal(first_length, second_length);
@@ -235,8 +223,9 @@ static void failing_allocations(void **state) {
   (void)state;
   trs_matrix *A = random_matrix(TRS_CSR, TRS_FLOAT, 100, 80, 4), *B;
   const char *path = scratch("h.h5");
-  assert_survives_failing_allocations(trs_write_matrix(A, path, team), );
-  assert_survives_failing_allocations(trs_read_matrix(&B, path, team, NULL), trs_matrix_destroy(B));
+  assert_survives_failing_allocations(trs_write_matrix(A, path, scratch_team), );
+  assert_survives_failing_allocations(trs_read_matrix(&B, path, scratch_team, NULL),
+                                      trs_matrix_destroy(B));
   trs_matrix_destroy(A);
 }
 
@@ -265,6 +254,6 @@ int main(void) {
       cmocka_unit_test(failing_allocations),
       cmocka_unit_test(the_same_bytes_every_time),
   };
-  return TRS_HAVE_HDF5 ? cmocka_run_group_tests(present, make_team, end)
-                       : cmocka_run_group_tests(absent, make_team, end);
+  return TRS_HAVE_HDF5 ? cmocka_run_group_tests(present, scratch_begin, scratch_end)
+                       : cmocka_run_group_tests(absent, scratch_begin, scratch_end);
 }

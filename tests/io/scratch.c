@@ -116,3 +116,15 @@ int scratch_remove(void **state) {
   }
   return 0;
 }
+
+trs_team *scratch_team;
+
+int scratch_begin(void **state) {
+  (void)state;
+  return trs_team_create(&scratch_team, 3);
+}
+
+int scratch_end(void **state) {
+  trs_team_destroy(scratch_team);
+  return scratch_remove(state);
+}

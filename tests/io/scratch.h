@@ -5,6 +5,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "base/team.h"
+
 /* The path of a name in the directory, which the first call creates.  Valid for some calls. */
 const char *scratch(const char *name);
 
@@ -23,6 +25,11 @@ int scratch_count(void);
 
 /* Removes the directory and its files: a group teardown. */
 int scratch_remove(void **state);
+
+/* A team of three threads: a group setup, and a teardown that also removes the directory. */
+extern trs_team *scratch_team;
+int scratch_begin(void **state);
+int scratch_end(void **state);
 
 /* Runs the call with the first, the second, ... allocation failing until it succeeds.  Each failure
  * must be TRS_ERROR_MEMORY and leave nothing behind. */

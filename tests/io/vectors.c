@@ -12,23 +12,11 @@
 
 #define MM "%%MatrixMarket matrix "
 
-static trs_team *team;
-
-static int make_team(void **state) {
-  (void)state;
-  return trs_team_create(&team, 3);
-}
-
-static int end(void **state) {
-  trs_team_destroy(team);
-  return scratch_remove(state);
-}
-
 static void expect(const char *text, int64_t nrows, int64_t ncols, const double *expected) {
   void *values;
   int64_t rows, columns;
   const char *path = scratch_text("v.mtx", text);
-  assert_success(trs_read_vectors(&values, &rows, &columns, TRS_DOUBLE, path, team, NULL));
+  assert_success(trs_read_vectors(&values, &rows, &columns, TRS_DOUBLE, path, scratch_team, NULL));
   assert_int_equal(rows, nrows);
   assert_int_equal(columns, ncols);
   for (int64_t k = 0; k < nrows * ncols; k++) assert_true(((double *)values)[k] == expected[k]);
@@ -130,9 +118,10 @@ static void what_is_written_reads_back_to_the_bit(void **state) {
   (void)state;
   for (int scalar = TRS_FLOAT; scalar <= TRS_DCOMPLEX; scalar++)
     for (int layout = 0; layout < 2; layout++) {
-      round_trip((trs_scalar)scalar, (trs_layout)layout, "v.mtx", team);
+      round_trip((trs_scalar)scalar, (trs_layout)layout, "v.mtx", scratch_team);
       if (TRS_HAVE_ZLIB) round_trip((trs_scalar)scalar, (trs_layout)layout, "v.mtx.gz", NULL);
-      if (TRS_HAVE_ZSTD) round_trip((trs_scalar)scalar, (trs_layout)layout, "v.mtx.zst", team);
+      if (TRS_HAVE_ZSTD)
+        round_trip((trs_scalar)scalar, (trs_layout)layout, "v.mtx.zst", scratch_team);
     }
 }
 
@@ -161,14 +150,15 @@ static void failing_allocations(void **state) {
   int64_t rows, columns;
   assert_survives_failing_allocations(
       trs_write_vectors(x, 3, 2, 3, TRS_COL_MAJOR, TRS_DOUBLE,
-                        scratch(TRS_HAVE_ZLIB ? "w.mtx.gz" : "w.mtx"), team), );
+                        scratch(TRS_HAVE_ZLIB ? "w.mtx.gz" : "w.mtx"), scratch_team), );
   assert_survives_failing_allocations(
       trs_read_vectors(&values, &rows, &columns, TRS_DOUBLE,
-                       scratch(TRS_HAVE_ZLIB ? "w.mtx.gz" : "w.mtx"), team, NULL),
+                       scratch(TRS_HAVE_ZLIB ? "w.mtx.gz" : "w.mtx"), scratch_team, NULL),
       trs_free(values));
   const char *path = scratch_text("v.mtx", MM "coordinate real general\n2 2 1\n1 1 1\n");
   assert_survives_failing_allocations(
-      trs_read_vectors(&values, &rows, &columns, TRS_DOUBLE, path, team, NULL), trs_free(values));
+      trs_read_vectors(&values, &rows, &columns, TRS_DOUBLE, path, scratch_team, NULL),
+      trs_free(values));
 }
 
 int main(void) {
@@ -181,5 +171,5 @@ int main(void) {
       cmocka_unit_test(bad_arguments),
       cmocka_unit_test(failing_allocations),
   };
-  return cmocka_run_group_tests(tests, make_team, end);
+  return cmocka_run_group_tests(tests, scratch_begin, scratch_end);
 }

@@ -4,11 +4,11 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "trireme_mpi.h"
+#include "mpi/verdict.h"
 
 enum { N = 100 };
 
-static int rank, size, failures, good;
+static int good;
 static trs_context *ctx;
 static trs_matrix *A;
 static trs_factors *F;
@@ -16,20 +16,10 @@ static trs_mpi_plan *plan;
 static trs_mpi_relaxation *R;
 static double x[N], b[N];
 
-static void say(const char *name) {
-  int all;
-  MPI_Allreduce(&good, &all, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
-  failures += !all;
+static void conclude(const char *name) {
+  say(name, good);
   good = 1;
-  if (rank == 0) printf("%s %s (%d ranks)\n", all ? "ok" : "not ok", name, size);
 }
-
-static void must(trs_status status) {
-  if (!status) return;
-  fprintf(stderr, "rank %d: %s\n", rank, trs_last_error()->message);
-  MPI_Abort(MPI_COMM_WORLD, 1);
-}
-
 static void refused(const char *call, trs_status status, const char *words) {
   if (status == TRS_ERROR_ARGUMENT && strstr(trs_last_error()->message, words)) return;
   fprintf(stderr, "rank %d: %s: %s: %s\n", rank, call, trs_status_name(status),
@@ -106,11 +96,12 @@ static void relaxations_refuse(int odd) {
 static void set_up(void) {
   const trs_mpi_options options = {
       .struct_size = sizeof(trs_mpi_options), .px = size, .py = 1, .pz = 1};
-  must(trs_context_create(&ctx, "serial"));
-  must(trs_matrix_read(&A, "gen:poisson2d5:10", NULL));
-  must(trs_factor(&F, A, NULL));
-  must(trs_mpi_analyze(MPI_COMM_WORLD, &plan, F, &options));
-  must(trs_mpi_relax_create(MPI_COMM_WORLD, ctx, &R, rank ? NULL : A, 1, NULL));
+  must(trs_context_create(&ctx, "serial"), "trs_context_create");
+  must(trs_matrix_read(&A, "gen:poisson2d5:10", NULL), "trs_matrix_read");
+  must(trs_factor(&F, A, NULL), "trs_factor");
+  must(trs_mpi_analyze(MPI_COMM_WORLD, &plan, F, &options), "trs_mpi_analyze");
+  must(trs_mpi_relax_create(MPI_COMM_WORLD, ctx, &R, rank ? NULL : A, 1, NULL),
+       "trs_mpi_relax_create");
   trs_random_fill(b, N, TRS_DOUBLE, 1);
 }
 
@@ -125,23 +116,22 @@ static void tear_down(void) {
 }
 
 int main(int argc, char **argv) {
-  MPI_Init(&argc, &argv);
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  begin(&argc, &argv);
   good = 1;
   set_up();
   for (int odd = -1; odd < size; odd++) {
     plans_are_not_used(odd);
     relaxations_refuse(odd);
   }
-  say("plans and relaxations refuse NULL");
+  conclude("plans and relaxations refuse NULL");
   trs_mpi_plan *made;
   for (int odd = -1; odd < size; odd++) plans_are_not_made(odd);
   REFUSED("MPI_COMM_NULL", trs_mpi_analyze(MPI_COMM_NULL, &made, F, NULL));
   REFUSED("MPI_COMM_NULL", trs_mpi_relax_create(MPI_COMM_NULL, ctx, &R, A, 1, NULL));
   REFUSED("MPI_COMM_NULL", trs_mpi_agree(MPI_COMM_NULL, TRS_SUCCESS));
-  must(trs_mpi_solve(plan, x, N, b, N, 1)); /* none of the calls above has changed anything */
-  say("plans are not made of NULL");
+  must(trs_mpi_solve(plan, x, N, b, N, 1),
+       "trs_mpi_solve"); /* none of the calls above has changed anything */
+  conclude("plans are not made of NULL");
   tear_down();
   MPI_Finalize();
   return failures != 0;

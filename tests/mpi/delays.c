@@ -7,25 +7,12 @@
 
 #include "comm/ranks_mpi.h"
 #include "solve/grid3d/grid3d.h"
+#include "mpi/verdict.h"
 
 static trs_ranks ranks;
 static trs_transport slow;
 static const trs_transport *mpi;
 static unsigned seed;
-static int failures;
-
-static void say(const char *name, int good) {
-  int all;
-  MPI_Allreduce(&good, &all, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
-  failures += !all;
-  if (ranks.rank == 0) printf("%s %s (%d ranks)\n", all ? "ok" : "not ok", name, ranks.size);
-}
-
-static void must(trs_status status) {
-  if (!status) return;
-  fprintf(stderr, "rank %d: %s\n", ranks.rank, trs_last_error()->message);
-  MPI_Abort(MPI_COMM_WORLD, 1);
-}
 
 static void pause_now_and_then(void) {
   seed = seed * 1103515245u + 12345u;
@@ -46,16 +33,16 @@ static trs_status slow_receive(trs_ranks *r, int from, int tag, void *data, int6
 static trs_factors *factored(const char *name) {
   trs_matrix *A;
   trs_factors *F;
-  must(trs_matrix_read(&A, name, NULL));
-  must(trs_factor(&F, A, NULL));
+  must(trs_matrix_read(&A, name, NULL), "trs_matrix_read");
+  must(trs_factor(&F, A, NULL), "trs_factor");
   trs_matrix_destroy(A);
   return F;
 }
 
 static void create(trs_grid_solver *solver, const trs_factors *F, const trs_grid_options *options) {
   trs_grid_input in;
-  must(trs_input_factors(&in, F));
-  must(trs_grid_solver_create(solver, &ranks, &in, options));
+  must(trs_input_factors(&in, F), "trs_input_factors");
+  must(trs_grid_solver_create(solver, &ranks, &in, options), "trs_grid_solver_create");
 }
 
 static int solve_often(const trs_factors *F, trs_grid_shape shape, trs_grid_algorithm algorithm,
@@ -76,13 +63,14 @@ static int solve_often(const trs_factors *F, trs_grid_shape shape, trs_grid_algo
     trs_backward_error error = {.struct_size = sizeof(trs_backward_error)};
     trs_random_fill(b, 3 * N, TRS_DOUBLE, (uint64_t)(k % (times - 1)));
     memset(x, 255, sizeof x);
-    must(trs_grid_solver_solve(&solver, x, N, b, N, 3));
-    if (ranks.rank == 0)
-      must(trs_check_factors(F, TRS_NO_TRANS, x, N, b, N, 3, TRS_COL_MAJOR, &error));
+    must(trs_grid_solver_solve(&solver, x, N, b, N, 3), "trs_grid_solver_solve");
+    if (rank == 0)
+      must(trs_check_factors(F, TRS_NO_TRANS, x, N, b, N, 3, TRS_COL_MAJOR, &error),
+           "trs_check_factors");
     good &= error.componentwise < 1e-13;
     if (k == 0) memcpy(first, x, sizeof x);
     if (k == times - 1 && algorithm == TRS_GRID3D && memcmp(first, x, sizeof x) != 0) {
-      fprintf(stderr, "rank %d: the same right-hand side has other bits in x\n", ranks.rank);
+      fprintf(stderr, "rank %d: the same right-hand side has other bits in x\n", rank);
       good = 0;
     }
   }
@@ -98,16 +86,16 @@ static int allreduces(const trs_factors *F, trs_grid_shape shape) {
   trs_exchange_times times = {0};
   int good = 1;
   create(&s, F, &options);
-  must(trs_part_reserve(&s.part, 3));
+  must(trs_part_reserve(&s.part, 3), "trs_part_reserve");
   void *buffer = NULL;
-  must(trs_alloc(&buffer, 2 * 3 * s.layout.n, sizeof(double)));
+  must(trs_alloc(&buffer, 2 * 3 * s.layout.n, sizeof(double)), "trs_alloc");
   for (int64_t K = 0; K < s.layout.count; K++) {
     if (!trs_has_diagonal(&s.part, K)) continue;
     double *x = trs_x(&s.part, K);
     for (int64_t i = 0; i < 3 * trs_width(&s.layout, K); i++)
       x[i] = (double)(1 << s.part.z) * (double)(K + i);
   }
-  must(trs_sparse_allreduce(s.shared, &s.part, &ranks, buffer, &times));
+  must(trs_sparse_allreduce(s.shared, &s.part, &ranks, buffer, &times), "trs_sparse_allreduce");
   for (int64_t K = 0; K < s.layout.count; K++) {
     if (!trs_has_diagonal(&s.part, K)) continue;
     const double *x = trs_x(&s.part, K);
@@ -123,28 +111,27 @@ static int allreduces(const trs_factors *F, trs_grid_shape shape) {
 }
 
 int main(int argc, char **argv) {
-  MPI_Init(&argc, &argv);
-  must(trs_ranks_open_mpi(&ranks, MPI_COMM_WORLD, 0));
+  begin(&argc, &argv);
+  must(trs_ranks_open_mpi(&ranks, MPI_COMM_WORLD, 0), "trs_ranks_open_mpi");
   trs_factors *F = factored("gen:poisson2d5:10");
   int good = 1;
-  for (int z = 1; z <= ranks.size && z <= 8; z *= 2)
-    for (int x = 1; x <= ranks.size / z; x++)
-      if (ranks.size % (x * z) == 0)
-        good &= allreduces(F, (trs_grid_shape){x, ranks.size / x / z, z});
+  for (int z = 1; z <= size && z <= 8; z *= 2)
+    for (int x = 1; x <= size / z; x++)
+      if (size % (x * z) == 0) good &= allreduces(F, (trs_grid_shape){x, size / x / z, z});
   say("sparse allreduce", good);
-  good = solve_often(F, (trs_grid_shape){1, ranks.size, 1}, TRS_GRID3D, true, 300);
+  good = solve_often(F, (trs_grid_shape){1, size, 1}, TRS_GRID3D, true, 300);
   say("tags wrap", good);
   mpi = ranks.transport;
   slow = *mpi;
   slow.send = slow_send;
   slow.receive = slow_receive;
   ranks.transport = &slow;
-  seed = (unsigned)ranks.rank + 1;
-  for (int z = 1; z <= ranks.size && z <= 8; z *= 2)
-    for (int x = 1; x <= ranks.size / z; x++)
-      for (int a = 0; a < 4 && ranks.size % (x * z) == 0; a++)
-        good &= solve_often(F, (trs_grid_shape){x, ranks.size / x / z, z},
-                            (trs_grid_algorithm)(a % 2), a / 2, 6);
+  seed = (unsigned)rank + 1;
+  for (int z = 1; z <= size && z <= 8; z *= 2)
+    for (int x = 1; x <= size / z; x++)
+      for (int a = 0; a < 4 && size % (x * z) == 0; a++)
+        good &= solve_often(F, (trs_grid_shape){x, size / x / z, z}, (trs_grid_algorithm)(a % 2),
+                            a / 2, 6);
   say("late messages", good);
   ranks.transport = mpi;
   trs_factors_destroy(F);

@@ -8,37 +8,15 @@
 #include <unistd.h>
 
 #include "base/counter.h"
-#include "trireme_mpi.h"
+#include "mpi/verdict.h"
 
 enum { N = 400 };
-
-static int rank, size, failures;
-
-static void say(const char *name, int good) {
-  int all;
-  MPI_Allreduce(&good, &all, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
-  failures += !all;
-  if (rank == 0) printf("%s %s (%d ranks)\n", all ? "ok" : "not ok", name, size);
-}
-
-static void must(trs_status status) {
-  if (!status) return;
-  fprintf(stderr, "rank %d: %s\n", rank, trs_last_error()->message);
-  MPI_Abort(MPI_COMM_WORLD, 1);
-}
-
-static int fails(trs_status status, trs_status expected, const char *words) {
-  if (status == expected && strstr(trs_last_error()->message, words)) return 1;
-  fprintf(stderr, "rank %d: status %s: %s\n", rank, trs_status_name(status),
-          status ? trs_last_error()->message : "");
-  return 0;
-}
 
 static trs_factors *factored(void) {
   trs_matrix *A;
   trs_factors *F;
-  must(trs_matrix_read(&A, "gen:poisson2d5:20", NULL));
-  must(trs_factor(&F, A, NULL));
+  must(trs_matrix_read(&A, "gen:poisson2d5:20", NULL), "trs_matrix_read");
+  must(trs_factor(&F, A, NULL), "trs_factor");
   trs_matrix_destroy(A);
   return F;
 }
@@ -50,7 +28,7 @@ static trs_mpi_plan *plan_of(const trs_factors *F, double limit) {
                                    .py = 1,
                                    .pz = 1,
                                    .timeout_seconds = limit};
-  must(trs_mpi_analyze(MPI_COMM_WORLD, &plan, F, &options));
+  must(trs_mpi_analyze(MPI_COMM_WORLD, &plan, F, &options), "trs_mpi_analyze");
   return plan;
 }
 
@@ -65,7 +43,7 @@ static void test_solves(const trs_factors *F) {
                   "the number of right-hand sides is");
     null &= fails(trs_mpi_solve(rank == odd ? NULL : plan, x, N, b, N, 1), TRS_ERROR_ARGUMENT,
                   "the plan is NULL");
-    must(trs_mpi_solve(plan, x, N, b, N, 1));
+    must(trs_mpi_solve(plan, x, N, b, N, 1), "trs_mpi_solve");
   }
   pid_t forked = fork();
   if (forked == 0) {
@@ -76,7 +54,7 @@ static void test_solves(const trs_factors *F) {
     _exit(!child);
   }
   waitpid(forked, &child, 0);
-  must(trs_mpi_solve(plan, x, N, b, N, 1));
+  must(trs_mpi_solve(plan, x, N, b, N, 1), "trs_mpi_solve");
   trs_mpi_plan_destroy(plan);
   say("another number of right-hand sides on one rank", nrhs);
   say("no plan on one rank", null);
@@ -89,16 +67,17 @@ static void test_sweeps(void) {
   trs_context *ctx;
   trs_matrix *A;
   trs_mpi_relaxation *R;
-  must(trs_context_create(&ctx, "serial"));
-  must(trs_matrix_read(&A, "gen:poisson2d5:20", NULL));
-  must(trs_mpi_relax_create(MPI_COMM_WORLD, ctx, &R, rank ? NULL : A, 1, NULL));
+  must(trs_context_create(&ctx, "serial"), "trs_context_create");
+  must(trs_matrix_read(&A, "gen:poisson2d5:20", NULL), "trs_matrix_read");
+  must(trs_mpi_relax_create(MPI_COMM_WORLD, ctx, &R, rank ? NULL : A, 1, NULL),
+       "trs_mpi_relax_create");
   trs_random_fill(b, 2 * N, TRS_DOUBLE, 1);
   for (int odd = 0; odd < size; odd++) {
     nrhs &= fails(trs_mpi_relax_sweep(R, x, N, b, N, rank == odd ? 2 : 1, TRS_COL_MAJOR, NULL),
                   TRS_ERROR_ARGUMENT, "nrhs is");
     null &= fails(trs_mpi_relax_sweep(rank == odd ? NULL : R, x, N, b, N, 1, TRS_COL_MAJOR, NULL),
                   TRS_ERROR_ARGUMENT, "R is NULL");
-    must(trs_mpi_relax_sweep(R, x, N, b, N, 1, TRS_COL_MAJOR, NULL));
+    must(trs_mpi_relax_sweep(R, x, N, b, N, 1, TRS_COL_MAJOR, NULL), "trs_mpi_relax_sweep");
   }
   trs_mpi_relax_destroy(R);
   trs_matrix_destroy(A);
@@ -116,7 +95,7 @@ static int leave_a_stopped_rank(const trs_factors *F, int stopped) {
   int good = 1;
   snprintf(words, sizeof words, "rank %d does not answer", stopped);
   trs_random_fill(b, N, TRS_DOUBLE, 1);
-  must(trs_mpi_solve(plan, x, N, b, N, 1));
+  must(trs_mpi_solve(plan, x, N, b, N, 1), "trs_mpi_solve");
   MPI_Barrier(MPI_COMM_WORLD);
   if (rank == stopped) {
     pid_t self = getpid(), waker = fork();
@@ -144,7 +123,7 @@ static void test_counters(const trs_factors *F) {
     trs_counters_begin = wraps ? UINT32_MAX - 100 : 0;
     trs_mpi_plan *plan = plan_of(F, 0);
     for (int k = 0; k < 600; k++) {
-      must(trs_mpi_solve(plan, x, N, b, N, 1));
+      must(trs_mpi_solve(plan, x, N, b, N, 1), "trs_mpi_solve");
       if (k == 0 && !wraps) memcpy(first, x, sizeof x);
       good &= rank || !memcmp(x, first, sizeof x);
     }
@@ -155,9 +134,7 @@ static void test_counters(const trs_factors *F) {
 }
 
 int main(int argc, char **argv) {
-  MPI_Init(&argc, &argv);
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  begin(&argc, &argv);
   trs_factors *F = factored();
   test_solves(F);
   test_sweeps();

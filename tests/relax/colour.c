@@ -33,7 +33,7 @@ static graph graph_make(int64_t n, bool (*there)(int64_t n, int64_t u, int64_t v
       if (u != v && there(n, u, v)) g.reads.idx[at++] = (int32_t)v;
     g.reads.ptr[u + 1] = at;
   }
-  assert_success(trs_block_pattern_turn(&g.read_by, &g.reads));
+  assert_success(trs_block_pattern_transpose(&g.read_by, &g.reads));
   return g;
 }
 

@@ -117,13 +117,13 @@ typedef struct party {
   member member[MOST];
 } party;
 
-static void wait_for(_Atomic uint64_t *word, uint64_t turn) {
+static void wait_for(_Atomic uint64_t *word, uint64_t step) {
   trs_patience wait = {0};
-  while (atomic_load_explicit(word, memory_order_acquire) < turn) trs_wait_turn(&wait);
+  while (atomic_load_explicit(word, memory_order_acquire) < step) trs_wait_turn(&wait);
 }
 
-static void tell(_Atomic uint64_t *word, uint64_t turn) {
-  atomic_store_explicit(word, turn, memory_order_release);
+static void tell(_Atomic uint64_t *word, uint64_t step) {
+  atomic_store_explicit(word, step, memory_order_release);
 }
 
 static void relax(const member *m, int64_t begin, int64_t end) {
@@ -145,34 +145,34 @@ static void push(const member *m, int32_t c) {
   }
 }
 
-static void take_turn(member *m, int32_t c, uint64_t turn) {
+static void take_step(member *m, int32_t c, uint64_t step) {
   const trs_relaxation *R = m->work.R;
   member *all = m->party->member;
-  trs_domain_turn t;
-  trs_domain_take_turn(&t, R->domain, c, m->last);
+  trs_domain_step t;
+  trs_domain_take_step(&t, R->domain, c, m->last);
   for (int k = 0; k < m->party->d->count; k++)
-    if (t.senders >> k & 1) tell(&all[k].begun[m->me], turn);
+    if (t.senders >> k & 1) tell(&all[k].begun[m->me], step);
   for (int k = 0; k < m->party->d->count; k++)
     if (t.needed[k]) wait_for(&m->pushed[k], t.needed[k]);
   relax(m, R->colour_ptr[c], R->domain->boundary[c]);
   for (int k = 0; k < m->party->d->count; k++)
-    if (t.receivers >> k & 1) wait_for(&m->begun[k], turn);
+    if (t.receivers >> k & 1) wait_for(&m->begun[k], step);
   push(m, c);
   for (int k = 0; k < m->party->d->count; k++)
-    if (t.receivers >> k & 1) tell(&all[k].pushed[m->me], turn);
+    if (t.receivers >> k & 1) tell(&all[k].pushed[m->me], step);
   relax(m, R->domain->boundary[c], R->colour_ptr[c + 1]);
-  m->last[c] = turn;
+  m->last[c] = step;
 }
 
 static void *be_member(void *argument) {
   member *m = argument;
   const trs_sweep_options *o = m->party->options;
   int32_t n = m->work.R->ncolours;
-  uint64_t turn = 0;
+  uint64_t step = 0;
   for (int64_t s = 0; s < o->sweeps; s++)
     for (int back = 0; back < 2; back++) {
       if (back ? o->direction == TRS_SWEEP_FORWARD : o->direction == TRS_SWEEP_BACKWARD) continue;
-      for (int32_t c = 0; c < n; c++) take_turn(m, back ? n - 1 - c : c, ++turn);
+      for (int32_t c = 0; c < n; c++) take_step(m, back ? n - 1 - c : c, ++step);
     }
   return NULL;
 }

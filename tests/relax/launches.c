@@ -35,7 +35,7 @@ static void run(outcome *o, const char *where, const blocks *A, int variant, int
   assert_success(trs_context_create(&ctx, where));
   assert_success(trs_relax_create_bsr(ctx, &R, TRS_DOUBLE, A->n, A->b, TRS_ROW_MAJOR, TRS_PTR64,
                                       A->ptr, A->idx, A->val, &options));
-  for (int round = 0; round < 2; round++) { /* turns count on */
+  for (int round = 0; round < 2; round++) { /* steps count on */
     trs_random_fill(o->x, n * nrhs, TRS_DOUBLE, 4);
     assert_success(trs_relax_sweep(R, o->x, n, b, n, nrhs, TRS_COL_MAJOR, &sweeps));
     assert_success(trs_relax_set_variant(R, "warp-six-rows"));

@@ -139,10 +139,10 @@ trs_status trs_relax_slices_run(const trs_relax_args *a, const trs_relax_slices 
   return trs_relax_slices_pack(a, s, stream);
 }
 trs_status trs_relax_slices_sweep(const trs_relax_args *a, const trs_relax_slices *s, int direction,
-                                  int64_t turns, trs_relax_meeting *meeting, trs_stream stream) {
+                                  int64_t steps, trs_relax_peer_sync *peers, trs_stream stream) {
   (void)direction;
-  (void)turns;
-  (void)meeting;
+  (void)steps;
+  (void)peers;
   return trs_relax_slices_pack(a, s, stream);
 }
 trs_status trs_relax_slices_prepare(const trs_relax_args *a, trs_relax_slices *s) {
@@ -171,34 +171,34 @@ trs_status trs_relax_move_rows(const trs_relax_rows_moved *m, trs_stream stream)
   return TRS_SUCCESS;
 }
 
-/* ---- Turns ---- */
+/* ---- Steps ---- */
 
-static void tell(uint64_t *word, uint64_t turn) { __atomic_store_n(word, turn, __ATOMIC_RELEASE); }
+static void tell(uint64_t *word, uint64_t step) { __atomic_store_n(word, step, __ATOMIC_RELEASE); }
 
-static void wait_for(uint64_t *word, uint64_t turn) {
-  while (__atomic_load_n(word, __ATOMIC_ACQUIRE) < turn)
+static void wait_for(uint64_t *word, uint64_t step) {
+  while (__atomic_load_n(word, __ATOMIC_ACQUIRE) < step)
     if (stand_in_one_thread) {
       fprintf(stderr, "a launch waits for a later one\n");
       abort();
     }
 }
 
-trs_status trs_relax_begin_turn(const trs_relax_turn *t, int overlaps, trs_stream stream) {
+trs_status trs_relax_begin_step(const trs_relax_step *t, int overlaps, trs_stream stream) {
   (void)stream;
   if (overlaps && stand_in_one_thread) abort(); /* members share a GPU */
   for (int m = 0; m < t->members; m++)
-    if (t->senders >> m & 1) tell(&t->signs[m]->begun[t->me], t->turn);
+    if (t->senders >> m & 1) tell(&t->signs[m]->begun[t->me], t->step);
   for (int m = 0; m < t->members; m++)
     if (t->needed[m]) wait_for(&t->signs[t->me]->pushed[m], t->needed[m]);
   return TRS_SUCCESS;
 }
 
-trs_status trs_relax_push_rows(const trs_relax_turn *t, const trs_relax_push *p, int overlaps,
+trs_status trs_relax_push_rows(const trs_relax_step *t, const trs_relax_push *p, int overlaps,
                                trs_stream stream) {
   (void)overlaps;
   (void)stream;
   for (int m = 0; m < t->members; m++)
-    if (t->receivers >> m & 1) wait_for(&t->signs[t->me]->begun[m], t->turn);
+    if (t->receivers >> m & 1) wait_for(&t->signs[t->me]->begun[m], t->step);
   for (int64_t c = 0; c < p->nrhs; c++)
     for (int64_t k = 0; k < p->count; k++) {
       const int to = p->member[k];
@@ -208,6 +208,6 @@ trs_status trs_relax_push_rows(const trs_relax_turn *t, const trs_relax_push *p,
              (size_t)p->block * sizeof *from);
     }
   for (int m = 0; m < t->members; m++)
-    if (t->receivers >> m & 1) tell(&t->signs[m]->pushed[t->me], t->turn);
+    if (t->receivers >> m & 1) tell(&t->signs[m]->pushed[t->me], t->step);
   return TRS_SUCCESS;
 }

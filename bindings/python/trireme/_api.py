@@ -346,6 +346,7 @@ FUNCTIONS: Dict[str, Tuple[Any, List[Any]]] = {
     "trs_plan_get_levels": (C.c_int, [C.c_void_p, C.c_void_p, C.c_void_p]),
     "trs_plan_bound": (C.c_int, [C.c_void_p, C.c_void_p]),
     "trs_plan_describe": (C.c_size_t, [C.c_void_p, C.c_char_p, C.c_size_t]),
+    "trs_backend_list": (C.c_char_p, []),
     "trs_method_list": (C.c_char_p, []),
     "trs_solve": (C.c_int, [C.c_void_p, C.c_void_p, C.c_int64, C.c_void_p, C.c_int64, C.c_int64, C.c_int]),
     "trs_solve_once": (C.c_int, [C.c_int, C.c_int, C.c_int, C.c_int, C.c_int64, C.c_int, C.c_void_p, C.c_void_p, C.c_void_p, C.c_void_p, C.c_void_p]),

@@ -68,13 +68,13 @@ trs_status trs_relax_rows_run(const trs_relax_args *a, const trs_relax_rows_how 
 
 enum {
   TRS_RELAX_MOST_SLICED = 8,               /* the largest block that has a kernel */
-  TRS_RELAX_MOST_SLICED_COLOURS = 1 << 19, /* twice that turns in a launch: counts do not wrap */
+  TRS_RELAX_MOST_SLICED_COLOURS = 1 << 19, /* twice as many steps in a launch: counts do not wrap */
 };
 
-/* Rows of a slice; and blocks read in one turn, a number that fills vectors of 16 bytes; size: of
+/* Rows of a slice; and blocks read in one chunk, a number that fills vectors of 16 bytes; size: of
  * an element. */
 #define TRS_RELAX_SLICE_ROWS(b) (32 / (b))
-#define TRS_RELAX_SLICE_TURN(b, size) \
+#define TRS_RELAX_SLICE_CHUNK(b, size) \
   ((size) == 2 ? ((b) == 6 || (b) == 8 ? 4 : 8) : ((b) <= 2 ? 8 : (b) == 8 ? 2 : 4) * 4 / (size))
 
 typedef struct trs_relax_slice {
@@ -98,14 +98,14 @@ typedef struct trs_relax_slices {
   int64_t warps;         /* per block; 0 until trs_relax_slices_prepare chooses */
   int64_t stages;        /* in each warp's ring; 0 likewise */
   unsigned *arrived;     /* 0 between launches */
-  trs_fault *fault;      /* of waits between colours; its row is the turn */
+  trs_fault *fault;      /* of waits between colours; its row is the step */
 } trs_relax_slices;
 
-/* The exchange of a group's member with other members in a turn; see push.h. */
-typedef struct trs_relax_meeting {
+/* The exchange of a group's member with other members in a step; see push.h. */
+typedef struct trs_relax_peer_sync {
   int32_t me, members;         /* members 0: no other member, and the other fields are unused */
-  uint32_t senders, receivers; /* bits: its senders, its receivers, in any turn */
-  uint64_t turn;               /* the last turn before the launch */
+  uint32_t senders, receivers; /* bits: its senders, its receivers, in any step */
+  uint64_t step;               /* the last step before the launch */
   struct trs_relax_signs *signs[TRS_RELAX_MEMBERS];
   /* The row at position p goes to positions to[k] of members member[k], k from ptr[p] to
      ptr[p + 1] - 1. */
@@ -113,7 +113,7 @@ typedef struct trs_relax_meeting {
   const uint8_t *member;
   void *x[TRS_RELAX_MEMBERS];
   int64_t stride[TRS_RELAX_MEMBERS];
-} trs_relax_meeting;
+} trs_relax_peer_sync;
 
 /* Chooses warps and stages for the current device and loads the kernels: a launch must load nothing
  * while kernels of other members already wait for it. */
@@ -126,10 +126,10 @@ trs_status trs_relax_slices_pack(const trs_relax_args *a, const trs_relax_slices
                                  trs_stream stream);
 trs_status trs_relax_slices_unpack(const trs_relax_args *a, const trs_relax_slices *s,
                                    trs_stream stream);
-/* Turns of colours from one end: 0 forward, 1 backward, 2 forward and backward alternately.  One
- * launch per right-hand side.  meeting: NULL, or its turn advances with each launch. */
+/* Steps of colours from one end: 0 forward, 1 backward, 2 forward and backward alternately.  One
+ * launch per right-hand side.  peers: NULL, or its step advances with each launch. */
 trs_status trs_relax_slices_sweep(const trs_relax_args *a, const trs_relax_slices *s, int direction,
-                                  int64_t turns, trs_relax_meeting *meeting, trs_stream stream);
+                                  int64_t steps, trs_relax_peer_sync *peers, trs_stream stream);
 /* Relaxes one colour's boundary rows (part 0), other rows (1), or both (2). */
 trs_status trs_relax_slices_run(const trs_relax_args *a, const trs_relax_slices *s, int32_t colour,
                                 int part, trs_stream stream);

@@ -33,11 +33,11 @@ trs_relax_place trs_relax_gpu_place(const trs_relaxation *R);
 trs_status trs_relax_gpu_load(trs_relaxation *R, const trs_relax_vectors *v, int64_t nrhs,
                               double omega);
 trs_status trs_relax_gpu_run(trs_relaxation *R, int32_t colour, bool boundary);
-/* True if the variant makes all turns in one launch, in which members synchronise; and that launch,
- * for each right-hand side.  meeting: NULL, or its turn advances. */
-bool trs_relax_gpu_meets(const trs_relaxation *R);
-trs_status trs_relax_gpu_run_turns(trs_relaxation *R, trs_sweep_direction direction, int64_t turns,
-                                   trs_relax_meeting *meeting);
+/* True if the variant makes all steps in one launch, in which members synchronise; and that launch,
+ * for each right-hand side.  peers: NULL, or its step advances. */
+bool trs_relax_gpu_syncs_peers(const trs_relaxation *R);
+trs_status trs_relax_gpu_run_steps(trs_relaxation *R, trs_sweep_direction direction, int64_t steps,
+                                   trs_relax_peer_sync *peers);
 /* Exact sums of the domain's own rows of r - A x (relax/exact.h), one per right-hand side. */
 trs_status trs_relax_gpu_squares(trs_relaxation *R, const uint64_t **words);
 double *trs_relax_gpu_stage(const trs_relaxation *R); /* pinned, of TRS_STAGE_BYTES, for norms */

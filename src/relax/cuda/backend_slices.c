@@ -102,8 +102,6 @@ trs_status trs_relax_make_slices(trs_relaxation *R) {
     cut_slices(R, &s);
     status = bring_slices(R, &s);
   }
-  trs_free(s.starts);
-  trs_free(s.slice);
-  trs_free(s.row);
+  TRS_FREE_ALL(s.starts, s.slice, s.row);
   return status;
 }

@@ -14,7 +14,7 @@ static trs_status finish(trs_relax_gpu *g) {
   TRS_TRY(trs_device_wait(g->stream));
   if (slices && g->told->stalled)
     return trs_fail(TRS_ERROR_STALLED, -1,
-                    "blocks of threads waited for each other for %.3g s behind turn %lld of a "
+                    "blocks of threads waited for each other for %.3g s behind step %lld of a "
                     "sweep: x is not complete, create the relaxation anew",
                     1e-9 * (double)TRS_RELAX_WAIT_LIMIT, (long long)g->told->row);
   return check_variant(g);
@@ -27,10 +27,10 @@ trs_status trs_relax_gpu_wait(trs_relaxation *R) {
   return status;
 }
 
-trs_status trs_relax_gpu_run_turns(trs_relaxation *R, trs_sweep_direction direction, int64_t turns,
-                                   trs_relax_meeting *meeting) {
+trs_status trs_relax_gpu_run_steps(trs_relaxation *R, trs_sweep_direction direction, int64_t steps,
+                                   trs_relax_peer_sync *peers) {
   trs_relax_gpu *g = R->gpu;
-  return trs_relax_slices_sweep(&g->args, &g->slices, (int)direction, turns, meeting, g->stream);
+  return trs_relax_slices_sweep(&g->args, &g->slices, (int)direction, steps, peers, g->stream);
 }
 
 static trs_status run_sweeps(trs_relaxation *R, int64_t sweeps, trs_sweep_direction direction) {
@@ -41,7 +41,7 @@ static trs_status run_sweeps(trs_relaxation *R, int64_t sweeps, trs_sweep_direct
   }
   const int64_t passes = direction == TRS_SWEEP_SYMMETRIC ? 2 : 1;
   if (g->variant->kind == TRS_RELAX_BY_SLICES)
-    return trs_relax_gpu_run_turns(R, direction, passes * sweeps * R->ncolours, NULL);
+    return trs_relax_gpu_run_steps(R, direction, passes * sweeps * R->ncolours, NULL);
   for (int64_t pass = 0; pass < passes * sweeps; pass++) {
     bool back = direction == TRS_SWEEP_BACKWARD || pass % passes == 1;
     for (int32_t k = 0; k < R->ncolours; k++) {
@@ -163,7 +163,7 @@ trs_status trs_relax_gpu_load(trs_relaxation *R, const trs_relax_vectors *v, int
   return trs_relax_load(&with_halo, v, g->stream);
 }
 
-bool trs_relax_gpu_meets(const trs_relaxation *R) {
+bool trs_relax_gpu_syncs_peers(const trs_relaxation *R) {
   return R->gpu->variant && R->gpu->variant->kind == TRS_RELAX_BY_SLICES;
 }
 

@@ -122,7 +122,7 @@ trs_status trs_relax_drive(const trs_relax_driver *d, const trs_rhs *rhs,
                            const trs_sweep_options *o, bool there) {
   const trs_relaxation *R = d->R;
   for (int64_t first = 0; first < rhs->nrhs; first += R->room) {
-    trs_rhs group = trs_relaxation_columns(R, rhs, first);
+    trs_rhs group = trs_rhs_columns(rhs, R->scalar, first, R->room);
     trs_relax_vectors v = {.x = group.x,
                            .b = group.b,
                            .x_row = group.x_row,

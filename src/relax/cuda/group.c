@@ -1,6 +1,6 @@
 /* group.c - relaxation on the GPUs of one process: one domain per member, with the arrays and
  * kernels of one GPU; x of boundary rows is stored into the members that read it (push.cu). The
- * launches are in group_turns.c, the sweeps in group_sweep.c. */
+ * launches are in group_steps.c, the sweeps in group_sweep.c. */
 #include <math.h>
 #include <stdio.h>
 
@@ -48,8 +48,8 @@ static void sort_lists(const trs_domain *D, int64_t count, const int32_t *to, co
   ptr[nrows + 1] = (int32_t)count;
 }
 
-static trs_status bring_meeting(trs_relax_group *G, int which, const int32_t *to, const uint8_t *at,
-                                int64_t count) {
+static trs_status bring_peer_lists(trs_relax_group *G, int which, const int32_t *to,
+                                   const uint8_t *at, int64_t count) {
   trs_relax_member *m = &G->member[which];
   const int64_t nrows = m->R->nrows;
   int32_t *ptr, *sorted = NULL;
@@ -65,9 +65,7 @@ static trs_status bring_meeting(trs_relax_group *G, int which, const int32_t *to
     if (!status) status = trs_device_copy(m->lists[k], from[k], bytes[k], m->stream);
   }
   if (!status) status = trs_device_wait(m->stream);
-  trs_free(ptr);
-  trs_free(sorted);
-  trs_free(who);
+  TRS_FREE_ALL(ptr, sorted, who);
   return status;
 }
 
@@ -80,7 +78,7 @@ static trs_status make_lists(trs_relax_group *G, int which) {
   TRS_TRY(TRS_ALLOC(&to, D->send[messages - 1].end));
   trs_status status = TRS_ALLOC(&at, D->send[messages - 1].end);
   if (!status) status = bring_lists(G, which, to, at);
-  if (!status) status = bring_meeting(G, which, to, at, D->send[messages - 1].end);
+  if (!status) status = bring_peer_lists(G, which, to, at, D->send[messages - 1].end);
   trs_free(to);
   trs_free(at);
   return status;
@@ -123,7 +121,7 @@ static trs_status build(trs_relax_group *G, const trs_relaxation *R, trs_block_s
   G->apart = true;
   TRS_TRY(trs_group_each(G->group, prepare_member, G));
   for (int k = 0; k < G->members; k++) G->apart &= trs_group_sharers(G->group, k) == 1;
-  G->turn = trs_counters_begin;
+  G->step = trs_counters_begin;
   G->together = G->apart && trs_team_size(R->context->team) >= G->members;
   return TRS_SUCCESS;
 }

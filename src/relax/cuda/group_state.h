@@ -1,5 +1,5 @@
 /* group_state.h - relaxation on the GPUs of one process (group.c): its state, shared by creation
- * (group.c), the launches of turns (group_turns.c), and sweeps and norms (group_sweep.c). */
+ * (group.c), the launches of steps (group_steps.c), and sweeps and norms (group_sweep.c). */
 #ifndef TRS_RELAX_CUDA_GROUP_STATE_H
 #define TRS_RELAX_CUDA_GROUP_STATE_H
 
@@ -15,10 +15,10 @@ typedef struct trs_relax_member {
   trs_stream stream;
   int32_t *from, *to; /* device memory, as trs_relax_push */
   uint8_t *member;
-  void *lists[3]; /* device memory: ptr, to and member of trs_relax_meeting */
-  uint64_t *last; /* host, per colour: its last turn in this call, or 0 */
+  void *lists[3]; /* device memory: ptr, to and member of trs_relax_peer_sync */
+  uint64_t *last; /* host, per colour: its last step in this call, or 0 */
   uint64_t *told; /* pinned: copy of the signs' told as of the last wait */
-  bool fresh;     /* no turn was launched since other work */
+  bool fresh;     /* no step was launched since other work */
 } trs_relax_member;
 
 typedef struct trs_relax_group trs_relax_group;
@@ -28,7 +28,7 @@ struct trs_relax_group {
   const char *partition;
   trs_relax_member member[TRS_MOST_MEMBERS];
   trs_symmetric signs; /* trs_relax_signs */
-  uint64_t turn;
+  uint64_t step;
   trs_stream stream; /* the caller's stream, on the first member's GPU */
   trs_device_event *mark;
   int64_t nrhs;          /* right-hand sides that are loaded */

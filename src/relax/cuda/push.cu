@@ -3,10 +3,10 @@
  * Memory order.  A block of threads stores to other members, passes a fence of system scope, and
  * then counts itself as arrived; the last block passes a fence and raises the word of each
  * receiver.  The thread that sees the word passes a fence, and later kernels in the stream read x.
- * To avoid overwriting data still in use, a member is sent x of a turn only when it has begun that
- * turn: its earlier rows are then done, and no row of a colour reads another of that colour.
+ * To avoid overwriting data still in use, a member is sent x of a step only when it has begun that
+ * step: its earlier rows are then done, and no row of a colour reads another of that colour.
  *
- * A member waits only for launches that precede its own in the order of turns, so a circular wait
+ * A member waits only for launches that precede its own in the order of steps, so a circular wait
  * is impossible.  Waits have a limit; the member that exceeds it signals all others. */
 #include "relax/cuda/push.cuh"
 
@@ -17,23 +17,23 @@ using namespace trs;
 constexpr int THREADS = 256, MOST_BLOCKS = 64;
 
 /* One thread per member. */
-__global__ void begin_turn(const __grid_constant__ trs_relax_turn t) {
+__global__ void begin_step(const __grid_constant__ trs_relax_step t) {
   const unsigned m = threadIdx.x;
   await_kernel_before();
   if (int(m) >= t.members) return;
   fence_system();
-  if (t.senders >> m & 1) store_relaxed<true>(&t.signs[m]->begun[t.me], t.turn);
+  if (t.senders >> m & 1) store_relaxed<true>(&t.signs[m]->begun[t.me], t.step);
   if (t.needed[m]) wait_until(t.signs, t.me, t.members, &t.signs[t.me]->pushed[m], t.needed[m]);
   fence_system();
 }
 
 template <class X>
 __global__ void __launch_bounds__(THREADS)
-    push_rows(const __grid_constant__ trs_relax_turn t, const __grid_constant__ trs_relax_push p) {
+    push_rows(const __grid_constant__ trs_relax_step t, const __grid_constant__ trs_relax_push p) {
   const unsigned m = threadIdx.x;
   await_kernel_before();
   if (int(m) < t.members && (t.receivers >> m & 1))
-    wait_until(t.signs, t.me, t.members, &t.signs[t.me]->begun[m], t.turn);
+    wait_until(t.signs, t.me, t.members, &t.signs[t.me]->begun[m], t.step);
   fence_system();
   __syncthreads();
   const int64_t each = p.count * p.block, step = int64_t(gridDim.x) * THREADS;
@@ -55,19 +55,19 @@ __global__ void __launch_bounds__(THREADS)
   }
   __syncthreads();
   if (last && int(m) < t.members && (t.receivers >> m & 1))
-    store_relaxed<true>(&t.signs[m]->pushed[t.me], t.turn);
+    store_relaxed<true>(&t.signs[m]->pushed[t.me], t.step);
 }
 
 }  // namespace
 
-extern "C" trs_status trs_relax_begin_turn(const trs_relax_turn *turn, int overlaps,
+extern "C" trs_status trs_relax_begin_step(const trs_relax_step *step, int overlaps,
                                            trs_stream stream) {
-  return trs_device_check(launch_behind(overlaps != 0, begin_turn, 1, TRS_RELAX_MEMBERS, 0,
-                                        static_cast<cudaStream_t>(stream), *turn),
-                          "launching the turn of a colour");
+  return trs_device_check(launch_behind(overlaps != 0, begin_step, 1, TRS_RELAX_MEMBERS, 0,
+                                        static_cast<cudaStream_t>(stream), *step),
+                          "launching the step of a colour");
 }
 
-extern "C" trs_status trs_relax_push_rows(const trs_relax_turn *turn, const trs_relax_push *push,
+extern "C" trs_status trs_relax_push_rows(const trs_relax_step *step, const trs_relax_push *push,
                                           int overlaps, trs_stream stream) {
   const int64_t elements = push->count * push->block * push->nrhs;
   const int64_t need = (elements + THREADS - 1) / THREADS;
@@ -75,7 +75,7 @@ extern "C" trs_status trs_relax_push_rows(const trs_relax_turn *turn, const trs_
   auto to = static_cast<cudaStream_t>(stream);
   cudaError_t error =
       push->size == 8
-          ? launch_behind(overlaps != 0, push_rows<double>, blocks, THREADS, 0, to, *turn, *push)
-          : launch_behind(overlaps != 0, push_rows<float>, blocks, THREADS, 0, to, *turn, *push);
+          ? launch_behind(overlaps != 0, push_rows<double>, blocks, THREADS, 0, to, *step, *push)
+          : launch_behind(overlaps != 0, push_rows<float>, blocks, THREADS, 0, to, *step, *push);
   return trs_device_check(error, "launching the exchange of a colour");
 }

@@ -12,7 +12,7 @@ __device__ inline void fence_system() { asm volatile("fence.acq_rel.sys;" ::: "m
 
 /* start is 0 before the wait begins.  Returns 0 once this wait, or one of any member, has exceeded
  * the limit. */
-__device__ __noinline__ inline unsigned long long look_at_turn(trs_relax_signs *const *signs,
+__device__ __noinline__ inline unsigned long long look_at_time(trs_relax_signs *const *signs,
                                                                int me, int members,
                                                                unsigned long long start) {
   trs_relax_signs *mine = signs[me];
@@ -25,12 +25,12 @@ __device__ __noinline__ inline unsigned long long look_at_turn(trs_relax_signs *
   return 0;
 }
 
-/* Waits until *word, in own memory, is at least turn. */
+/* Waits until *word, in own memory, is at least step. */
 __device__ inline void wait_until(trs_relax_signs *const *signs, int me, int members,
-                                  const uint64_t *word, uint64_t turn) {
+                                  const uint64_t *word, uint64_t step) {
   unsigned long long start = 0;
-  for (unsigned turns = 1; load_relaxed<true>(word) < turn; turns++)
-    if (turns % 1024 == 0 && (start = look_at_turn(signs, me, members, start)) == 0) break;
+  for (unsigned polls = 1; load_relaxed<true>(word) < step; polls++)
+    if (polls % 1024 == 0 && (start = look_at_time(signs, me, members, start)) == 0) break;
 }
 
 }  // namespace trs

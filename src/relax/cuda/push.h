@@ -9,24 +9,24 @@
 extern "C" {
 #endif
 
-/* One per member, in symmetric memory.  Turns of colours are counted from 1 on, over all calls;
- * every member executes the same turns. */
+/* One per member, in symmetric memory.  Steps of colours are counted from 1 on, over all calls;
+ * every member executes the same steps. */
 typedef struct trs_relax_signs {
-  uint64_t begun[TRS_RELAX_MEMBERS];  /* the turn in which member m may be sent x of that colour */
-  uint64_t pushed[TRS_RELAX_MEMBERS]; /* the latest turn whose x member m has sent */
+  uint64_t begun[TRS_RELAX_MEMBERS];  /* the step in which member m may be sent x of that colour */
+  uint64_t pushed[TRS_RELAX_MEMBERS]; /* the latest step whose x member m has sent */
   uint64_t told;                      /* 0, or the member whose wait exceeded the limit, + 1 */
   uint64_t limit;                     /* limit of a wait in nanoseconds */
-  uint32_t arrived;                   /* blocks of threads that have pushed in this turn */
+  uint32_t arrived;                   /* blocks of threads that have pushed in this step */
 } trs_relax_signs;
 
-/* A member's turn of a colour. */
-typedef struct trs_relax_turn {
+/* A member's step of a colour. */
+typedef struct trs_relax_step {
   int32_t me, members;
-  uint64_t turn;
+  uint64_t step;
   uint32_t senders, receivers; /* bits: members that send x of this colour to me, or get it */
-  uint64_t needed[TRS_RELAX_MEMBERS]; /* turns whose push must be complete; 0: none */
+  uint64_t needed[TRS_RELAX_MEMBERS]; /* steps whose push must be complete; 0: none */
   trs_relax_signs *signs[TRS_RELAX_MEMBERS];
-} trs_relax_turn;
+} trs_relax_step;
 
 /* x of a member: right-hand side c's row p at x + c stride + p pitch. */
 typedef struct trs_relax_push {
@@ -38,12 +38,12 @@ typedef struct trs_relax_push {
   void *x[TRS_RELAX_MEMBERS];
 } trs_relax_push;
 
-/* Signals the senders that rows before this turn are done, and waits for the rows that it needs.
+/* Signals the senders that rows before this step are done, and waits for the rows that it needs.
  * overlaps: the previous launch in the stream may still run; this one waits for it. */
-trs_status trs_relax_begin_turn(const trs_relax_turn *turn, int overlaps, trs_stream stream);
+trs_status trs_relax_begin_step(const trs_relax_step *step, int overlaps, trs_stream stream);
 /* The previous launch relaxes boundary rows.  This one waits until receivers accept them, stores
  * them there, and signals the receivers. */
-trs_status trs_relax_push_rows(const trs_relax_turn *turn, const trs_relax_push *push, int overlaps,
+trs_status trs_relax_push_rows(const trs_relax_step *step, const trs_relax_push *push, int overlaps,
                                trs_stream stream);
 
 #ifdef __cplusplus

@@ -9,9 +9,9 @@ namespace slices {
 
 constexpr int round16(int bytes) { return (bytes + 15) / 16 * 16; }
 
-/* A slice of B x B blocks in one storage format: turns of TURN blocks per row.  Each turn has a
+/* A slice of B x B blocks in one storage format: chunks of CHUNK blocks per row.  Each chunk has a
  * head with positions in x (and powers), and vectors of 16 bytes, interleaved by lane; the last
- * turn has only the nonempty vectors.  A tail with D and its pivots follows. */
+ * chunk has only the nonempty vectors.  A tail with D and its pivots follows. */
 template <int STORE, int B>
 struct shape {
   using off = typename stored<STORE>::off;
@@ -19,24 +19,24 @@ struct shape {
   static constexpr bool SCALED = stored<STORE>::scaled;
   static constexpr int ROWS = TRS_RELAX_SLICE_ROWS(B), LANES = ROWS * B;
   static constexpr int EACH = 16 / int(sizeof(off));
-  static constexpr int TURN = TRS_RELAX_SLICE_TURN(B, int(sizeof(off)));
-  static constexpr int VECTORS = TURN * B / EACH;
-  static constexpr int POWERS = ROWS * TURN * 4; /* offsets of the parts */
-  static constexpr int HEAD = round16(POWERS + (SCALED ? ROWS * TURN : 0));
+  static constexpr int CHUNK = TRS_RELAX_SLICE_CHUNK(B, int(sizeof(off)));
+  static constexpr int VECTORS = CHUNK * B / EACH;
+  static constexpr int POWERS = ROWS * CHUNK * 4; /* offsets of the parts */
+  static constexpr int HEAD = round16(POWERS + (SCALED ? ROWS * CHUNK : 0));
   static constexpr int PIVOTS = round16(B * LANES * int(sizeof(sum)));
   static constexpr int TAIL = PIVOTS + round16(LANES);
   static constexpr int FULL = HEAD + VECTORS * LANES * 16;
   static constexpr int STAGE = (FULL > TAIL ? FULL : TAIL) + 16; /* its barrier comes first */
-  static_assert(TURN * B % EACH == 0, "turns are of whole vectors");
+  static_assert(CHUNK * B % EACH == 0, "chunks are of whole vectors");
   static_assert(VECTORS * LANES * 16 >= B * LANES * int(sizeof(sum)), "room to add up");
 
-  __host__ __device__ static int turns(int width) { return (width + TURN - 1) / TURN; }
+  __host__ __device__ static int chunks(int width) { return (width + CHUNK - 1) / CHUNK; }
   __host__ __device__ static int vectors(int width) { return (width * B + EACH - 1) / EACH; }
   __host__ __device__ static int64_t tail_at(int width) {
-    return int64_t(turns(width)) * HEAD + int64_t(vectors(width)) * LANES * 16;
+    return int64_t(chunks(width)) * HEAD + int64_t(vectors(width)) * LANES * 16;
   }
-  __device__ static int last_turn(int width) {
-    return HEAD + (vectors(width) - (turns(width) - 1) * VECTORS) * LANES * 16;
+  __device__ static int last_chunk(int width) {
+    return HEAD + (vectors(width) - (chunks(width) - 1) * VECTORS) * LANES * 16;
   }
 };
 

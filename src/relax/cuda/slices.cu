@@ -1,21 +1,21 @@
 /* slices.cu - W21's Algorithm 1 by the library's own kernel, for blocks of 1 to 8.
  *
  * A slice is as many rows of a colour as fit the lanes of a warp, six of 5 x 5, with similar
- * numbers of blocks.  All its data are contiguous: turns of some blocks per row, and a tail with
- * the factors of D.  A turn has its block columns, then vectors of 16 bytes, interleaved by lane.
+ * numbers of blocks.  All its data are contiguous: chunks of some blocks per row, and a tail with
+ * the factors of D.  A chunk has its block columns, then vectors of 16 bytes, interleaved by lane.
  * A lane has one column of each block: it multiplies the column by its element of x and adds to all
  * components of the row.  Sums pass between lanes only at the end of a slice.
  *
  * One launch makes all requested sweeps, with one block of threads per multiprocessor, all
- * resident. A warp has a ring of stages in shared memory, each for one turn or tail, which bulk
+ * resident. A warp has a ring of stages in shared memory, each for one chunk or tail, which bulk
  * copies fill in the order of its slices.  That order does not depend on x, so copies run ahead
  * across the ends of slices and colours, also while the blocks of threads wait for each other
  * between two colours.
  *
  * On several GPUs each has one launch too.  A colour's boundary rows come first, and are stored at
  * once in the members that read them, which are signalled when all are stored.  A member begins a
- * turn when its own rows of the previous turn are done and the other members' boundary rows have
- * arrived.  Only rows sent to another member wait until that member has begun the turn too.  The
+ * step when its own rows of the previous step are done and the other members' boundary rows have
+ * arrived.  Only rows sent to another member wait until that member has begun the step too.  The
  * memory order is that of push.cu. */
 #include "relax/cuda/stream.cuh"
 
@@ -26,34 +26,34 @@ using namespace trs::slices;
 
 constexpr int MOST_WARPS = 20, LEAST_STAGES = 3, MOST_STAGES = 12;
 
-/* ---- Between turns ---- */
+/* ---- Between steps ---- */
 
-class crossing {
+class colour_barrier {
  public:
-  __device__ crossing(const trs_relax_slices &s, const trs_relax_meeting &m)
+  __device__ colour_barrier(const trs_relax_slices &s, const trs_relax_peer_sync &m)
       : arrived_(s.arrived), fault_(s.fault), m_(m) {}
 
-  /* Before the first turn.  goes_on: the previous launch made the previous turn, and the rows that
+  /* Before the first step.  goes_on: the previous launch made the previous step, and the rows that
    * other members sent in it have arrived. */
-  __device__ void enter(const course &c, bool goes_on) {
+  __device__ void enter(const slice_iterator &c, bool goes_on) {
     if (m_.members <= 1) return;
-    if (threadIdx.x < WARP) meet(c, !goes_on);
+    if (threadIdx.x < WARP) sync_peers(c, !goes_on);
     __syncthreads();
   }
   /* A barrier of all blocks of threads: their x and that of other members is visible afterwards.
    * The wait has a limit like any other.  Because all blocks are resident, only a GPU that has
    * stopped exceeds it. */
-  __device__ void pass(const course &c) {
+  __device__ void pass(const slice_iterator &c) {
     target_ += gridDim.x;
     __syncthreads();
     if (threadIdx.x == 0) {
       asm volatile("fence.acq_rel.gpu;" ::: "memory");
       atomicAdd(arrived_, 1u);
       wait w(fault_);
-      while (load_relaxed(arrived_) < target_ && w.goes_on(c.turn())) continue;
+      while (load_relaxed(arrived_) < target_ && w.goes_on(c.step())) continue;
       asm volatile("fence.acq_rel.gpu;" ::: "memory");
     }
-    if (m_.members > 1 && threadIdx.x < WARP) meet(c, false);
+    if (m_.members > 1 && threadIdx.x < WARP) sync_peers(c, false);
     __syncthreads();
   }
   /* Resets the count for the next launch. */
@@ -66,21 +66,21 @@ class crossing {
  private:
   unsigned *arrived_, target_ = 0;
   trs_fault *fault_;
-  const trs_relax_meeting &m_;
+  const trs_relax_peer_sync &m_;
 
   /* One lane per member. */
-  __device__ void meet(const course &c, bool first) {
+  __device__ void sync_peers(const slice_iterator &c, bool first) {
     const int k = int(threadIdx.x);
-    const uint64_t turn = m_.turn + 1 + uint64_t(c.turn());
+    const uint64_t step = m_.step + 1 + uint64_t(c.step());
     const bool sends = k < m_.members && (m_.senders >> k & 1);
     const bool gets = k < m_.members && (m_.receivers >> k & 1);
     const trs_relax_signs *mine = m_.signs[m_.me];
     __syncwarp();
     fence_system();
-    if (blockIdx.x == 0 && sends) store_relaxed<true>(&m_.signs[k]->begun[m_.me], turn);
+    if (blockIdx.x == 0 && sends) store_relaxed<true>(&m_.signs[k]->begun[m_.me], step);
     if (blockIdx.x == 0 && gets && c.boundary_slices() == 0)
-      store_relaxed<true>(&m_.signs[k]->pushed[m_.me], turn);
-    if (sends && !first) wait_until(m_.signs, m_.me, m_.members, &mine->pushed[k], turn - 1);
+      store_relaxed<true>(&m_.signs[k]->pushed[m_.me], step);
+    if (sends && !first) wait_until(m_.signs, m_.me, m_.members, &mine->pushed[k], step - 1);
     fence_system();
     __syncwarp();
   }
@@ -90,24 +90,25 @@ template <int STORE, int B>
 __global__ void __launch_bounds__(MOST_WARPS *int(WARP), 1)
     relax_slices(const __grid_constant__ trs_relax_args a,
                  const __grid_constant__ trs_relax_slices s,
-                 const __grid_constant__ trs_relax_meeting m, const __grid_constant__ trip t,
-                 int rhs, int stages) {
+                 const __grid_constant__ trs_relax_peer_sync m,
+                 const __grid_constant__ sweep_range t, int rhs, int stages) {
   extern __shared__ uint4 shared[];
   const auto at = static_cast<unsigned>(__cvta_generic_to_shared(shared));
   stream<STORE, B> own(a, s, m, t, rhs, stages, at);
-  crossing between(s, m);
+  colour_barrier barrier(s, m);
   own.begin();
-  between.enter(course(s, t), t.goes_on);
-  own.run([&](const course &c) { between.pass(c); }, [&](bool more) { own.relax_slice(more); });
-  between.leave();
+  barrier.enter(slice_iterator(s, t), t.goes_on);
+  own.run([&](const slice_iterator &c) { barrier.pass(c); },
+          [&](bool more) { own.relax_slice(more); });
+  barrier.leave();
 }
 
 template <int STORE, int B>
 __global__ void __launch_bounds__(MOST_WARPS *int(WARP), 1)
     square_slices(const __grid_constant__ trs_relax_args a,
                   const __grid_constant__ trs_relax_slices s,
-                  const __grid_constant__ trs_relax_meeting m, const __grid_constant__ trip t,
-                  int rhs, int stages) {
+                  const __grid_constant__ trs_relax_peer_sync m,
+                  const __grid_constant__ sweep_range t, int rhs, int stages) {
   extern __shared__ uint4 shared[];
   __shared__ uint64_t words[TRS_EXACT_WORDS];
   const auto at = static_cast<unsigned>(__cvta_generic_to_shared(shared));
@@ -115,7 +116,7 @@ __global__ void __launch_bounds__(MOST_WARPS *int(WARP), 1)
   __syncthreads();
   stream<STORE, B> own(a, s, m, t, rhs, stages, at);
   own.begin();
-  own.run([](const course &) {}, [&](bool more) { own.square_slice(more, words); });
+  own.run([](const slice_iterator &) {}, [&](bool more) { own.square_slice(more, words); });
   join_exactly(a.words + rhs * TRS_EXACT_WORDS, words);
 }
 
@@ -144,12 +145,12 @@ cudaError_t allow_memory(int *room) {
   return error;
 }
 
-/* A launch for one right-hand side; meets: its blocks of threads wait for each other, and must all
+/* A launch for one right-hand side; waits: its blocks of threads wait for each other, and must all
  * be resident. */
 template <class FORM, class K>
-cudaError_t launch_trip(K kernel, const trs_relax_args *a, const trs_relax_slices *s,
-                        const trs_relax_meeting &m, const trip &t, bool meets, int rhs,
-                        cudaStream_t stream) {
+cudaError_t launch_range(K kernel, const trs_relax_args *a, const trs_relax_slices *s,
+                         const trs_relax_peer_sync &m, const sweep_range &t, bool waits, int rhs,
+                         cudaStream_t stream) {
   cudaLaunchAttribute together = {};
   together.id = cudaLaunchAttributeCooperative;
   together.val.cooperative = 1;
@@ -159,20 +160,20 @@ cudaError_t launch_trip(K kernel, const trs_relax_args *a, const trs_relax_slice
   config.dynamicSmemBytes = size_t(s->warps) * size_t(s->stages) * FORM::STAGE;
   config.stream = stream;
   config.attrs = &together;
-  config.numAttrs = meets ? 1 : 0;
+  config.numAttrs = waits ? 1 : 0;
   return cudaLaunchKernelEx(&config, kernel, *a, *s, m, t, rhs, int(s->stages));
 }
 
-cudaError_t launch_all(const trs_relax_args *a, const trs_relax_slices *s, trs_relax_meeting *m,
-                       const trip &t, cudaStream_t stream) {
-  const trs_relax_meeting alone = {};
+cudaError_t launch_all(const trs_relax_args *a, const trs_relax_slices *s, trs_relax_peer_sync *m,
+                       const sweep_range &t, cudaStream_t stream) {
+  const trs_relax_peer_sync alone = {};
   return by_shape(a, [&](auto store, auto block) {
     constexpr int STORE = decltype(store)::value, B = decltype(block)::value;
     cudaError_t error = cudaSuccess;
     for (int rhs = 0; rhs < a->nrhs && error == cudaSuccess; rhs++) {
-      error = launch_trip<shape<STORE, B>>(relax_slices<STORE, B>, a, s, m ? *m : alone, t,
-                                           t.turns > 1, rhs, stream);
-      if (m) m->turn += uint64_t(t.turns);
+      error = launch_range<shape<STORE, B>>(relax_slices<STORE, B>, a, s, m ? *m : alone, t,
+                                            t.steps > 1, rhs, stream);
+      if (m) m->step += uint64_t(t.steps);
     }
     return error;
   });
@@ -205,45 +206,45 @@ extern "C" trs_status trs_relax_slices_prepare(const trs_relax_args *a, trs_rela
 }
 
 extern "C" trs_status trs_relax_slices_sweep(const trs_relax_args *a, const trs_relax_slices *s,
-                                             int direction, int64_t turns,
-                                             trs_relax_meeting *meeting, trs_stream stream) {
-  constexpr int64_t MOST_TURNS = 2 * TRS_RELAX_MOST_SLICED_COLOURS;
+                                             int direction, int64_t steps,
+                                             trs_relax_peer_sync *peers, trs_stream stream) {
+  constexpr int64_t MOST_STEPS = 2 * TRS_RELAX_MOST_SLICED_COLOURS;
   const bool back = direction == 1;
   auto to = static_cast<cudaStream_t>(stream);
   const int64_t both = 2 * int64_t(s->ncolours); /* directions over the colours */
-  const int64_t each = MOST_TURNS / both * both;
-  for (int64_t done = 0; done < turns; done += each) {
-    const int64_t now = turns - done < each ? turns - done : each;
-    const trip t = {back ? s->ncolours - 1 : 0,
-                    back ? -1 : 1,
-                    int(now),
-                    direction == 2,
-                    meeting ? 0 : 1,
-                    2,
-                    done > 0};
-    TRS_TRY(trs_device_check(launch_all(a, s, meeting, t, to), "launching a relaxation"));
+  const int64_t each = MOST_STEPS / both * both;
+  for (int64_t done = 0; done < steps; done += each) {
+    const int64_t now = steps - done < each ? steps - done : each;
+    const sweep_range t = {back ? s->ncolours - 1 : 0,
+                           back ? -1 : 1,
+                           int(now),
+                           direction == 2,
+                           peers ? 0 : 1,
+                           2,
+                           done > 0};
+    TRS_TRY(trs_device_check(launch_all(a, s, peers, t, to), "launching a relaxation"));
   }
   return TRS_SUCCESS;
 }
 
 extern "C" trs_status trs_relax_slices_run(const trs_relax_args *a, const trs_relax_slices *s,
                                            int32_t colour, int part, trs_stream stream) {
-  const trip t = {colour, 0, 1, false, part == 1, part == 0 ? 1 : 2, false};
+  const sweep_range t = {colour, 0, 1, false, part == 1, part == 0 ? 1 : 2, false};
   return trs_device_check(launch_all(a, s, nullptr, t, static_cast<cudaStream_t>(stream)),
                           "launching a colour's relaxation");
 }
 
 extern "C" trs_status trs_relax_slices_squares(const trs_relax_args *a, const trs_relax_slices *s,
                                                trs_stream stream) {
-  const trip t = {0, 1, s->ncolours, false, 0, 2, false};
-  const trs_relax_meeting alone = {};
+  const sweep_range t = {0, 1, s->ncolours, false, 0, 2, false};
+  const trs_relax_peer_sync alone = {};
   if (s->nslices == 0) return TRS_SUCCESS;
   cudaError_t error = by_shape(a, [&](auto store, auto block) {
     constexpr int STORE = decltype(store)::value, B = decltype(block)::value;
     cudaError_t e = cudaSuccess;
     for (int rhs = 0; rhs < a->nrhs && e == cudaSuccess; rhs++)
-      e = launch_trip<shape<STORE, B>>(square_slices<STORE, B>, a, s, alone, t, false, rhs,
-                                       static_cast<cudaStream_t>(stream));
+      e = launch_range<shape<STORE, B>>(square_slices<STORE, B>, a, s, alone, t, false, rhs,
+                                        static_cast<cudaStream_t>(stream));
     return e;
   });
   return trs_device_check(error, "launching the residual of a relaxation");

@@ -28,8 +28,8 @@ __global__ void __launch_bounds__(PACK_WARPS *int(WARP))
   char *slice = static_cast<char *>(const_cast<void *>(s.val)) + h.vector * 16;
   auto *blocks = static_cast<off *>(const_cast<void *>(a.off)) + first * B * B + i * B;
   for (int e = 0; e < nvectors * form::EACH; e++) {
-    const int64_t vector = e / form::EACH, turn = vector / form::VECTORS;
-    auto *packed = reinterpret_cast<off *>(slice + (turn + 1) * form::HEAD +
+    const int64_t vector = e / form::EACH, chunk = vector / form::VECTORS;
+    auto *packed = reinterpret_cast<off *>(slice + (chunk + 1) * form::HEAD +
                                            (vector * form::LANES + lane) * 16) +
                    e % form::EACH;
     off &block = blocks[int64_t(e / B) * B * B + e % B];
@@ -45,9 +45,9 @@ __global__ void __launch_bounds__(PACK_WARPS *int(WARP))
     tail[form::PIVOTS + lane] = char(a.pivot[int64_t(row.position) * B + i]);
   }
   if (i != 0) return;
-  for (int k = 0; k < form::turns(h.width) * form::TURN; k++) {
-    char *head = slice + int64_t(k / form::TURN) * form::FULL;
-    const int at = slot * form::TURN + k % form::TURN;
+  for (int k = 0; k < form::chunks(h.width) * form::CHUNK; k++) {
+    char *head = slice + int64_t(k / form::CHUNK) * form::FULL;
+    const int at = slot * form::CHUNK + k % form::CHUNK;
     auto *power = reinterpret_cast<int8_t *>(head + form::POWERS) + at;
     auto *of_block = const_cast<int8_t *>(a.power);
     if (back && form::SCALED && k < count) of_block[first + k] = *power;

@@ -14,34 +14,34 @@ constexpr int BLOCKS_A_SUM = 64;
 
 /* ---- The order of slices ---- */
 
-/* A range of turns of colours; each turn has boundary rows (part 0) and other rows (part 1). */
-struct trip {
-  int colour, step, turns; /* the first colour; the step to the next colour */
-  bool turns_round;        /* reverses at the last colour; else starts again from the first */
+/* A range of steps of colours; each step has boundary rows (part 0) and other rows (part 1). */
+struct sweep_range {
+  int colour, stride, steps; /* the first colour; the distance to the next colour */
+  bool reverses;             /* reverses at the last colour; else starts again from the first */
   int first_part, end_part;
-  bool goes_on; /* continues the last turn of another trip, for a meeting */
+  bool goes_on; /* the previous range ended with the step before, for the peers */
 };
 
 /* The slices of a warp: every k-th slice of its block of threads, for k warps per block. */
-class course {
+class slice_iterator {
  public:
-  __device__ course(const trs_relax_slices &s, const trip &t)
-      : s_(&s), t_(&t), part_(t.first_part), colour_(t.colour), step_(t.step) {
+  __device__ slice_iterator(const trs_relax_slices &s, const sweep_range &t)
+      : s_(&s), t_(&t), part_(t.first_part), colour_(t.colour), stride_(t.stride) {
     enter();
   }
-  __device__ bool done() const { return turn_ >= t_->turns; }
+  __device__ bool done() const { return step_ >= t_->steps; }
   __device__ bool at_boundary() const { return part_ == 0; }
-  __device__ int turn() const { return turn_; }
+  __device__ int step() const { return step_; }
   __device__ int32_t number() const { return number_; }
-  /* Moves to the beginning of a turn, before its first slice. */
-  __device__ void next_turn() {
+  /* Moves to the beginning of a step, before its first slice. */
+  __device__ void next_step() {
     part_ = t_->first_part;
-    turn_++;
-    colour_ += step_;
+    step_++;
+    colour_ += stride_;
     if (colour_ < s_->ncolours && colour_ >= 0) return;
-    if (t_->turns_round) {
-      colour_ -= step_;
-      step_ = -step_;
+    if (t_->reverses) {
+      colour_ -= stride_;
+      stride_ = -stride_;
     } else {
       colour_ = t_->colour;
     }
@@ -50,7 +50,7 @@ class course {
    * slice. */
   __device__ void seek() {
     while (!done() && number_ >= end_) {
-      if (++part_ == t_->end_part) next_turn();
+      if (++part_ == t_->end_part) next_step();
       enter();
     }
   }
@@ -58,15 +58,15 @@ class course {
     number_ += int32_t(blockDim.x / WARP);
     seek();
   }
-  /* The number of this turn's boundary slices, over all blocks of threads. */
+  /* The number of this step's boundary slices, over all blocks of threads. */
   __device__ int boundary_slices() const {
     return s_->starts[2 * colour_ + 1] - s_->starts[2 * colour_];
   }
 
  private:
   const trs_relax_slices *s_;
-  const trip *t_;
-  int turn_ = 0, part_, colour_, step_;
+  const sweep_range *t_;
+  int step_ = 0, part_, colour_, stride_;
   int32_t number_ = 0, end_ = 0;
 
   /* Each block of threads has an equal number of the part's slices; the first ones have one more.
@@ -92,15 +92,15 @@ class stream {
   using sum = typename T::sum;
   using product = typename T::product;
   using form = shape<STORE, B>;
-  static constexpr int TURN = form::TURN, VECTORS = form::VECTORS, LANES = form::LANES;
+  static constexpr int CHUNK = form::CHUNK, VECTORS = form::VECTORS, LANES = form::LANES;
 
  public:
   __device__ stream(const trs_relax_args &a, const trs_relax_slices &s,
-                    const trs_relax_meeting &meeting, const trip &t, int rhs, int stages,
+                    const trs_relax_peer_sync &peers, const sweep_range &t, int rhs, int stages,
                     unsigned shared)
       : a_(a),
         s_(s),
-        meeting_(meeting),
+        peers_(peers),
         rhs_(rhs),
         lane_(int(threadIdx.x % WARP)),
         l_(B, lane_ < LANES ? lane_ : 0),
@@ -133,16 +133,16 @@ class stream {
     for (unsigned k = first_; k != end_; k += form::STAGE) ask(k);
   }
 
-  /* Calls between(turn) at the beginning of each turn except the first, and slice(another) for each
-   * slice; another: the next slice is in the same turn.  The next slice, also of the next turn, is
-   * looked up in advance: at the beginning of a turn only x is missing. */
+  /* Calls between(iterator) at the beginning of each step except the first, and slice(another) for
+   * each slice; another: the next slice is in the same step.  The next slice, also of the next
+   * step, is looked up in advance: at the beginning of a step only x is missing. */
   template <class BETWEEN, class SLICE>
   __device__ void run(BETWEEN between, SLICE slice) {
     ahead_.seek();
     if (!ahead_.done()) next_ = look(ahead_.number());
     for (;;) {
-      while (used_.turn() < ahead_.turn()) {
-        used_.next_turn();
+      while (used_.step() < ahead_.step()) {
+        used_.next_step();
         if (!used_.done()) between(used_);
       }
       if (ahead_.done()) return;
@@ -150,7 +150,7 @@ class stream {
       now_ = next_;
       ahead_.next();
       if (!ahead_.done()) next_ = look(ahead_.number());
-      slice(ahead_.turn() == used_.turn());
+      slice(ahead_.step() == used_.step());
     }
   }
 
@@ -162,7 +162,7 @@ class stream {
     const int pivot = read_tail(d);
     const sum z = solve(d, pivot, y);
     release();
-    const bool sends = meeting_.members > 1 && used_.at_boundary();
+    const bool sends = peers_.members > 1 && used_.at_boundary();
     if (sends) await_receivers();
     if (there()) {
       X *x = x_ + int64_t(now_.position) * a_.pitch + l_.i;
@@ -196,7 +196,7 @@ class stream {
   };
   const trs_relax_args &a_;
   const trs_relax_slices &s_;
-  const trs_relax_meeting &meeting_;
+  const trs_relax_peer_sync &peers_;
   int rhs_, lane_;
   lanes<B> l_;
   unsigned first_, end_; /* stages of this warp */
@@ -206,18 +206,18 @@ class stream {
   const sum *r_;
   /* The next requests: left_ full stages of a slice starting at from_, then one of last_ bytes, and
    * the tail.  After this slice comes asked_, whose descriptor is to_ask_. */
-  course asked_;
+  slice_iterator asked_;
   trs_relax_slice to_ask_ = {};
   const char *from_ = nullptr;
   int left_ = 0, last_ = 0;
   /* The current slice now_ and its successor next_. */
-  course ahead_, used_;
+  slice_iterator ahead_, used_;
   slice now_ = {}, next_ = {};
   place at_;
-  int received_ = -1;   /* the latest turn that receivers are known to have begun */
-  bool primed_ = false; /* x_now_ is that of the coming slice's first turn */
-  X x_now_[TURN];
-  uint32_t power_now_[T::scaled ? (TURN + 3) / 4 : 1];
+  int received_ = -1;   /* the latest step that receivers are known to have begun */
+  bool primed_ = false; /* x_now_ is that of the coming slice's first chunk */
+  X x_now_[CHUNK];
+  uint32_t power_now_[T::scaled ? (CHUNK + 3) / 4 : 1];
 
   __device__ slice look(int32_t number) const {
     const trs_relax_slice_row row = s_.row[int64_t(number) * form::ROWS + l_.slot];
@@ -238,8 +238,8 @@ class stream {
   __device__ void open() {
     if (asked_.done()) return;
     from_ = static_cast<const char *>(s_.val) + to_ask_.vector * 16;
-    left_ = form::turns(to_ask_.width) + 1;
-    last_ = form::last_turn(to_ask_.width);
+    left_ = form::chunks(to_ask_.width) + 1;
+    last_ = form::last_chunk(to_ask_.width);
     asked_.next();
     look_to_ask();
   }
@@ -263,15 +263,15 @@ class stream {
 
   /* ---- O x ---- */
 
-  __device__ void load_x(unsigned stage, X (&x)[TURN], uint32_t *power) const {
-    uint32_t at[TURN < 4 ? TURN : (TURN + 3) / 4 * 4];
-    const unsigned idx = stage + unsigned(l_.slot * TURN * 4);
-    if constexpr (TURN < 4) {
+  __device__ void load_x(unsigned stage, X (&x)[CHUNK], uint32_t *power) const {
+    uint32_t at[CHUNK < 4 ? CHUNK : (CHUNK + 3) / 4 * 4];
+    const unsigned idx = stage + unsigned(l_.slot * CHUNK * 4);
+    if constexpr (CHUNK < 4) {
 #pragma unroll
-      for (int u = 0; u < TURN; u++) at[u] = shared_word(idx + unsigned(u * 4));
+      for (int u = 0; u < CHUNK; u++) at[u] = shared_word(idx + unsigned(u * 4));
     } else {
 #pragma unroll
-      for (int u = 0; u < TURN; u += 4) {
+      for (int u = 0; u < CHUNK; u += 4) {
         const uint4 four = shared_vector(idx + unsigned(u * 4));
         at[u] = four.x;
         at[u + 1] = four.y;
@@ -280,15 +280,15 @@ class stream {
       }
     }
 #pragma unroll
-    for (int u = 0; u < TURN; u++) x[u] = own_x_[at[u]];
+    for (int u = 0; u < CHUNK; u++) x[u] = own_x_[at[u]];
     if constexpr (T::scaled) {
 #pragma unroll
-      for (int k = 0; k < TURN / 4; k++)
-        power[k] = shared_word(stage + unsigned(form::POWERS + l_.slot * TURN + k * 4));
+      for (int k = 0; k < CHUNK / 4; k++)
+        power[k] = shared_word(stage + unsigned(form::POWERS + l_.slot * CHUNK + k * 4));
     }
   }
 
-  /* part += the present turn's blocks times x_now_; left: number of remaining blocks. */
+  /* part += the present chunk's blocks times x_now_; left: number of remaining blocks. */
   template <bool ALL>
   __device__ void multiply(int left, product (&part)[B]) const {
     uint32_t word[4 * VECTORS];
@@ -304,7 +304,7 @@ class stream {
       word[4 * q + 3] = v.w;
     }
 #pragma unroll
-    for (int u = 0; u < TURN; u++) {
+    for (int u = 0; u < CHUNK; u++) {
       if (!ALL && u >= left) break;
       product x = product(x_now_[u]);
       if constexpr (T::scaled) x *= two_to(int8_t(power_now_[u / 4] >> u % 4 * 8));
@@ -334,34 +334,34 @@ class stream {
     return y;
   }
 
-  /* Loads x of the next turn while the present turn is multiplied. */
+  /* Loads x of the next chunk while the present chunk is multiplied. */
   __device__ sum off_diagonal(bool another) {
-    X x_next[TURN] = {};
-    uint32_t power_next[T::scaled ? (TURN + 3) / 4 : 1] = {};
+    X x_next[CHUNK] = {};
+    uint32_t power_next[T::scaled ? (CHUNK + 3) / 4 : 1] = {};
     product part[B] = {};
     sum total = 0;
     if (now_.width == 0) return 0;
     if (!primed_) load_x(await(at_), x_now_, power_now_);
-    for (int left = now_.width, to_sum = BLOCKS_A_SUM;; left -= TURN) {
-      const bool last = left <= TURN;
+    for (int left = now_.width, to_sum = BLOCKS_A_SUM;; left -= CHUNK) {
+      const bool last = left <= CHUNK;
       if (last) primed_ = another && next_.width > 0; /* not before: next_ is in flight */
       if (!last || primed_) {
         place k = next(at_);
         if (last) k = next(k);
         load_x(await(k), x_next, power_next);
       }
-      if (left >= TURN)
+      if (left >= CHUNK)
         multiply<true>(left, part);
       else
         multiply<false>(left, part);
 #pragma unroll
-      for (int u = 0; u < TURN; u++) x_now_[u] = x_next[u];
+      for (int u = 0; u < CHUNK; u++) x_now_[u] = x_next[u];
       if constexpr (T::scaled) {
 #pragma unroll
-        for (int k = 0; k < (TURN + 3) / 4; k++) power_now_[k] = power_next[k];
+        for (int k = 0; k < (CHUNK + 3) / 4; k++) power_now_[k] = power_next[k];
       }
       if (last) break;
-      if ((to_sum -= TURN) == 0) {
+      if ((to_sum -= CHUNK) == 0) {
         total += add_up(part);
         to_sum = BLOCKS_A_SUM;
 #pragma unroll
@@ -428,19 +428,19 @@ class stream {
 
   /* ---- Other members ---- */
 
-  /* Waits until receivers have begun this turn and no longer read the values to overwrite. */
+  /* Waits until receivers have begun this step and no longer read the values to overwrite. */
   __device__ void await_receivers() {
-    const trs_relax_meeting &m = meeting_;
-    const uint64_t turn = m.turn + 1 + uint64_t(used_.turn());
-    if (received_ == used_.turn()) return;
-    received_ = used_.turn();
+    const trs_relax_peer_sync &m = peers_;
+    const uint64_t step = m.step + 1 + uint64_t(used_.step());
+    if (received_ == used_.step()) return;
+    received_ = used_.step();
     if (lane_ < m.members && (m.receivers >> lane_ & 1))
-      wait_until(m.signs, m.me, m.members, &m.signs[m.me]->begun[lane_], turn);
+      wait_until(m.signs, m.me, m.members, &m.signs[m.me]->begun[lane_], step);
     fence_system();
     __syncwarp();
   }
   __device__ void send(X x) const {
-    const trs_relax_meeting &m = meeting_;
+    const trs_relax_peer_sync &m = peers_;
     for (int32_t k = m.ptr[now_.position]; k < m.ptr[now_.position + 1]; k++) {
       const int to = m.member[k];
       static_cast<X *>(m.x[to])[rhs_ * m.stride[to] + int64_t(m.to[k]) * a_.pitch + l_.i] = x;
@@ -448,7 +448,7 @@ class stream {
   }
   /* A boundary slice has been stored; the warp that counts the last one signals the receivers. */
   __device__ void count_sent() const {
-    const trs_relax_meeting &m = meeting_;
+    const trs_relax_peer_sync &m = peers_;
     __syncwarp();
     if (lane_ != 0) return;
     fence_system();
@@ -458,7 +458,7 @@ class stream {
     fence_system();
     for (int k = 0; k < m.members; k++)
       if (m.receivers >> k & 1)
-        store_relaxed<true>(&m.signs[k]->pushed[m.me], m.turn + 1 + uint64_t(used_.turn()));
+        store_relaxed<true>(&m.signs[k]->pushed[m.me], m.step + 1 + uint64_t(used_.step()));
   }
 };
 

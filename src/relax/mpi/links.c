@@ -1,6 +1,6 @@
 /* links.c - messages with x between ranks: one persistent request per message of each colour.
  *
- * When a colour's turn comes, no row reads its remote rows any more in their old state, so its
+ * When a colour's step comes, no row reads its remote rows any more in their old state, so its
  * receives start: directly into x, for one right-hand side.  Sends start when its boundary rows are
  * relaxed.  Both complete when a row needs the message, or the buffer is reused.  All ranks process
  * the colours in the same order, so the messages between two ranks match by their order alone. */
@@ -120,7 +120,7 @@ static void begin_receives(mpi_links *l, int32_t c) {
   }
 }
 
-/* Waits until the colour's messages of its previous turn have left. */
+/* Waits until the colour's messages of its previous step have left. */
 static void await_sends(mpi_links *l, int32_t c) {
   const trs_domain *D = l->R->domain;
   for (int64_t m = D->send_ptr[c]; m < D->send_ptr[c + 1] && !l->failed.status; m++)
@@ -243,7 +243,6 @@ void trs_mpi_links_free(trs_relaxation *R) {
   if (!l) return;
   free_requests(l);
   if (R->mover) l->out = l->in = NULL; /* the links' own communicator */
-  void *const arrays[] = {l->send, l->receive, l->open, l->out, l->in, l->records, l};
-  for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++) trs_free(arrays[k]);
+  TRS_FREE_ALL(l->send, l->receive, l->open, l->out, l->in, l->records, l);
   R->links = NULL;
 }

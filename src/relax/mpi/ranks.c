@@ -158,11 +158,7 @@ static trs_status allocate_packet(packet *p, int64_t nrows, int64_t blocks, int 
   return status;
 }
 
-static void free_packet(packet *p) {
-  trs_free(p->ptr);
-  trs_free(p->idx);
-  trs_free(p->val);
-}
+static void free_packet(packet *p) { TRS_FREE_ALL(p->ptr, p->idx, p->val); }
 
 /* Assigns slots from 0 on to the distinct block columns of row i; if to is NULL, only counts them
  * and releases the slots. */
@@ -339,8 +335,7 @@ trs_status trs_ranks_relaxation_create(trs_ranks_relaxation *Q, trs_context *con
 void trs_ranks_relaxation_free(trs_ranks_relaxation *Q) {
   trs_mpi_links_free(Q->R);
   trs_relax_destroy(Q->R);
-  void *const arrays[] = {Q->row, Q->count, Q->dealing, Q->b, Q->x, Q->pack};
-  for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++) trs_free(arrays[k]);
+  TRS_FREE_ALL(Q->row, Q->count, Q->dealing, Q->b, Q->x, Q->pack);
   trs_ranks_close(&Q->ranks);
 }
 

@@ -161,12 +161,11 @@ static trs_status need_stage(trs_plan *plan, trs_gpu *gpu, int64_t nrhs) {
 static trs_status solve_staged(trs_plan *plan, trs_gpu *gpu, const trs_rhs *rhs) {
   TRS_TRY(need_stage(plan, gpu, rhs->nrhs));
   for (int64_t first = 0; first < rhs->nrhs; first += gpu->stage_width) {
-    int64_t left = rhs->nrhs - first, width = left < gpu->stage_width ? left : gpu->stage_width;
-    const trs_span s = trs_span_of(rhs, &plan->system, first, width);
+    const trs_span s = trs_span_of(rhs, &plan->system, first, gpu->stage_width);
     const trs_rhs staged = trs_span_staged(&s, gpu->stage, gpu->stage);
-    TRS_TRY(trs_span_bring(&s, gpu->stage, rhs, plan->stream));
+    TRS_TRY(trs_span_bring(&s, gpu->stage, plan->stream));
     TRS_TRY(gpu->launch(plan, &staged, plan->stream));
-    TRS_TRY(trs_span_take(&s, gpu->stage, rhs, plan->stream));
+    TRS_TRY(trs_span_take(&s, gpu->stage, plan->stream));
   }
   return finish(plan, gpu);
 }

@@ -23,6 +23,11 @@ typedef struct trs_gpu {
   trs_fault *host_fault; /* pinned host memory: the fault as of the last wait */
 } trs_gpu;
 
+/* The entries of a method's table that the methods of one GPU share. */
+#define TRS_GPU_METHOD                                                          \
+  .backend = &trs_backend_cuda, .parameters = true, .refuses = trs_gpu_refuses, \
+  .solve = trs_gpu_solve, .wait = trs_gpu_wait
+
 enum { TRS_GPU_PATTERN = 1, TRS_GPU_VALUES = 2 };
 
 /* For a method's refuses: NULL if the context has a GPU, else the reason. */

@@ -39,30 +39,27 @@ static trs_status fill(room *r, trs_plan *plan) {
   return trs_device_wait(plan->stream);
 }
 
-static trs_status launch_together(trs_plan *plan, const trs_rhs *rhs, int64_t first, int64_t width,
-                                  trs_stream stream) {
+static trs_status launch_together(trs_plan *plan, const trs_rhs *rhs, trs_stream stream) {
   const room *r = room_of(plan);
   trs_scalar scalar = plan->system.scalar;
-  int64_t size = (int64_t)trs_scalar_size(scalar);
-  const char *b = (const char *)rhs->b + first * rhs->b_col * size;
-  char *x = (char *)rhs->x + first * rhs->x_col * size;
+  const int64_t width = rhs->nrhs;
   trs_row_map in = {plan->system.n, width, rhs->b_row, rhs->b_col, r->in_perm, r->in_scale};
   trs_row_map out = {plan->system.n, width, rhs->x_row, rhs->x_col, r->out_perm, r->out_scale};
   trs_rhs inner = {.x = r->work, .b = r->work, .nrhs = width};
   inner.x_row = inner.b_row = width;
   inner.x_col = inner.b_col = 1;
-  TRS_TRY(trs_launch_gather(r->work, b, &in, scalar, stream));
+  TRS_TRY(trs_launch_gather(r->work, rhs->b, &in, scalar, stream));
   TRS_TRY(trs_plan_solve(plan->sweep[0], &inner));
   TRS_TRY(trs_plan_solve(plan->sweep[1], &inner));
-  return trs_launch_scatter(x, r->work, &out, scalar, stream);
+  return trs_launch_scatter(rhs->x, r->work, &out, scalar, stream);
 }
 
 /* Both sweeps use this stream: trs_plan_use_stream sets it in them. */
 static trs_status launch(trs_plan *plan, const trs_rhs *rhs, trs_stream stream) {
   int64_t together = room_of(plan)->together;
   for (int64_t first = 0; first < rhs->nrhs; first += together) {
-    int64_t left = rhs->nrhs - first;
-    TRS_TRY(launch_together(plan, rhs, first, left < together ? left : together, stream));
+    const trs_rhs columns = trs_rhs_columns(rhs, plan->system.scalar, first, together);
+    TRS_TRY(launch_together(plan, &columns, stream));
   }
   return TRS_SUCCESS;
 }

@@ -42,8 +42,8 @@ static trs_status build(pull *s, trs_plan *plan) {
 static trs_status launch(trs_plan *plan, const trs_rhs *rhs, trs_stream stream) {
   const pull *s = plan->state;
   const trs_system *S = &s->gpu.system;
-  int64_t size = (int64_t)trs_scalar_size(S->scalar);
   for (int64_t r = 0; r < rhs->nrhs; r++) {
+    const trs_rhs column = trs_rhs_columns(rhs, S->scalar, r, 1);
     trs_pull sweep = {.n = S->n,
                       .scalar = S->scalar,
                       .lower = S->lower,
@@ -55,8 +55,8 @@ static trs_status launch(trs_plan *plan, const trs_rhs *rhs, trs_stream stream) 
                       .known = s->work,
                       .ticket = (uint32_t *)(void *)((char *)s->work + known_bytes(S)),
                       .fault = s->gpu.fault,
-                      .x = (char *)rhs->x + r * rhs->x_col * size,
-                      .b = (const char *)rhs->b + r * rhs->b_col * size,
+                      .x = column.x,
+                      .b = column.b,
                       .x_row = rhs->x_row,
                       .b_row = rhs->b_row};
     TRS_TRY(trs_device_fill(s->work, 0xff, work_bytes(S), stream));
@@ -111,15 +111,11 @@ static void free_state(trs_plan *plan) {
 
 const trs_method trs_method_pull = {
     .name = "pull",
-    .backend = &trs_backend_cuda,
-    .parameters = true,
-    .refuses = trs_gpu_refuses,
+    TRS_GPU_METHOD,
     .estimate = estimate,
     .analysis_solves = 0.1,
     .analyze = analyze,
     .update = update,
-    .solve = trs_gpu_solve,
-    .wait = trs_gpu_wait,
     .bytes = bytes,
     .describe = describe,
     .free = free_state,

@@ -4,17 +4,30 @@
 /* Row-major if either array is.  A single column may be contiguous in one array and strided in the
  * other. */
 trs_span trs_span_of(const trs_rhs *rhs, const trs_system *S, int64_t first, int64_t width) {
-  return (trs_span){.n = S->n,
+  return (trs_span){.rhs = trs_rhs_columns(rhs, S->scalar, first, width),
+                    .n = S->n,
+                    .height = S->n,
                     .size = (int64_t)trs_scalar_size(S->scalar),
-                    .first = first,
-                    .width = width,
                     .row_major = rhs->x_row != 1 || rhs->b_row != 1};
 }
 
+trs_span trs_span_rows(const trs_span *s, int64_t begin, int64_t end, int64_t height) {
+  trs_span rows = *s;
+  rows.rhs.x = (char *)s->rhs.x + begin * s->rhs.x_row * s->size;
+  rows.rhs.b = (const char *)s->rhs.b + begin * s->rhs.b_row * s->size;
+  rows.n = end - begin;
+  rows.height = height;
+  return rows;
+}
+
+int64_t trs_span_row_at(const trs_span *s, int64_t row) {
+  return row * (s->row_major ? s->rhs.nrhs : 1) * s->size;
+}
+
 trs_rhs trs_span_staged(const trs_span *s, void *x, const void *b) {
-  trs_rhs staged = {.x = x, .b = b, .nrhs = s->width};
-  staged.x_row = staged.b_row = s->row_major ? s->width : 1;
-  staged.x_col = staged.b_col = s->row_major ? 1 : s->n;
+  trs_rhs staged = {.x = x, .b = b, .nrhs = s->rhs.nrhs};
+  staged.x_row = staged.b_row = s->row_major ? s->rhs.nrhs : 1;
+  staged.x_col = staged.b_col = s->row_major ? 1 : s->height;
   return staged;
 }
 
@@ -23,24 +36,21 @@ static trs_status copy_columns(const trs_span *s, char *to, int64_t to_col, cons
                                int64_t from_col, trs_stream stream) {
   const int64_t bytes = s->n * s->size;
   if (to_col == s->n && from_col == s->n)
-    return trs_device_copy(to, from, bytes * s->width, stream);
-  for (int64_t c = 0; c < s->width; c++)
+    return trs_device_copy(to, from, bytes * s->rhs.nrhs, stream);
+  for (int64_t c = 0; c < s->rhs.nrhs; c++)
     TRS_TRY(
         trs_device_copy(to + c * to_col * s->size, from + c * from_col * s->size, bytes, stream));
   return TRS_SUCCESS;
 }
 
-trs_status trs_span_bring(const trs_span *s, void *stage, const trs_rhs *rhs, trs_stream stream) {
-  const char *b = (const char *)rhs->b + s->first * rhs->b_col * s->size;
-  const int64_t row = s->width * s->size;
-  if (!s->row_major) return copy_columns(s, stage, s->n, b, rhs->b_col, stream);
-  return trs_device_copy_rows(stage, row, b, rhs->b_row * s->size, row, s->n, stream);
+trs_status trs_span_bring(const trs_span *s, void *stage, trs_stream stream) {
+  const int64_t row = s->rhs.nrhs * s->size;
+  if (!s->row_major) return copy_columns(s, stage, s->height, s->rhs.b, s->rhs.b_col, stream);
+  return trs_device_copy_rows(stage, row, s->rhs.b, s->rhs.b_row * s->size, row, s->n, stream);
 }
 
-trs_status trs_span_take(const trs_span *s, const void *stage, const trs_rhs *rhs,
-                         trs_stream stream) {
-  char *x = (char *)rhs->x + s->first * rhs->x_col * s->size;
-  const int64_t row = s->width * s->size;
-  if (!s->row_major) return copy_columns(s, x, rhs->x_col, stage, s->n, stream);
-  return trs_device_copy_rows(x, rhs->x_row * s->size, stage, row, row, s->n, stream);
+trs_status trs_span_take(const trs_span *s, const void *stage, trs_stream stream) {
+  const int64_t row = s->rhs.nrhs * s->size;
+  if (!s->row_major) return copy_columns(s, s->rhs.x, s->rhs.x_col, stage, s->height, stream);
+  return trs_device_copy_rows(s->rhs.x, s->rhs.x_row * s->size, stage, row, row, s->n, stream);
 }

@@ -37,18 +37,14 @@ static trs_status solve_in_x(trs_plan *plan, const trs_rhs *rhs) {
   return trs_plan_solve(plan->sweep[1], &again);
 }
 
-static trs_status solve_tile(trs_plan *plan, const trs_rhs *rhs, int64_t r, int width) {
+static trs_status solve_tile(trs_plan *plan, const trs_rhs *tile) {
   const trs_two_sweeps *state = plan->state;
-  const int64_t size = (int64_t)trs_scalar_size(plan->system.scalar);
-  trs_rhs first = *rhs, second = *rhs;
-  first.nrhs = second.nrhs = width;
-  first.b = (const char *)rhs->b + r * rhs->b_col * size;
+  trs_rhs first = *tile, second = *tile;
   first.b_order = state->in;
-  second.x = (char *)rhs->x + r * rhs->x_col * size;
   second.x_order = state->out;
   first.x = state->room;
   second.b = state->room;
-  first.x_row = second.b_row = width;
+  first.x_row = second.b_row = tile->nrhs;
   first.x_col = second.b_col = 1;
   second.spare_b = true;
   TRS_TRY(trs_plan_solve(plan->sweep[0], &first));
@@ -61,8 +57,8 @@ static trs_status solve_on_host(trs_plan *plan, const trs_rhs *rhs) {
   if (!state->room || (!reordered && (rhs->nrhs == 1 || rhs->x_col == 1)))
     return solve_in_x(plan, rhs);
   for (int64_t r = 0; r < rhs->nrhs; r += TILE) {
-    int64_t left = rhs->nrhs - r;
-    TRS_TRY(solve_tile(plan, rhs, r, left < TILE ? (int)left : TILE));
+    trs_rhs tile = trs_rhs_columns(rhs, plan->system.scalar, r, TILE);
+    TRS_TRY(solve_tile(plan, &tile));
   }
   return TRS_SUCCESS;
 }
@@ -166,11 +162,7 @@ static void make_reason(trs_plan *plan) {
 }
 
 static const trs_mover *mover_for(const trs_plan *plan) {
-#if TRS_HAVE_CUDA
-  if (on_gpu(plan->sweep[0])) return &trs_mover_cuda;
-#endif
-  (void)plan;
-  return &host_mover;
+  return on_gpu(plan->sweep[0]) ? TRS_CUDA_PART(trs_mover_cuda) : &host_mover;
 }
 
 static trs_status make_sweeps(trs_plan *plan, const trs_options *options) {

@@ -49,9 +49,7 @@ static trs_status make_parcel(parcel *p, int64_t count, size_t size) {
 }
 
 static void release(parcel *p) {
-  trs_free(p->i);
-  trs_free(p->j);
-  trs_free(p->values);
+  TRS_FREE_ALL(p->i, p->j, p->values);
   *p = (parcel){0};
 }
 

@@ -52,10 +52,7 @@ trs_status trs_fill_begin(trs_filler *f, trs_part *part) {
 void trs_fill_abandon(trs_filler *f) {
   trs_free(f->owner);
   for (int which = 0; which < 2; which++) {
-    trs_free(f->at[which]);
-    trs_free(f->cursor[which]);
-    trs_free(f->dense[which]);
-    trs_free(f->solved[which]);
+    TRS_FREE_ALL(f->at[which], f->cursor[which], f->dense[which], f->solved[which]);
   }
   *f = (trs_filler){0};
 }

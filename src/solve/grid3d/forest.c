@@ -76,9 +76,7 @@ static trs_status grow(forest *f) {
     find_parents(f, ptr, column, top);
     weigh(f);
   }
-  trs_free(ptr);
-  trs_free(column);
-  trs_free(top);
+  TRS_FREE_ALL(ptr, column, top);
   return status;
 }
 
@@ -176,12 +174,7 @@ static trs_status spread(const forest *f) {
   return status;
 }
 
-static void release(forest *f) {
-  trs_free(f->parent);
-  trs_free(f->child);
-  trs_free(f->sibling);
-  trs_free(f->below);
-}
+static void release(forest *f) { TRS_FREE_ALL(f->parent, f->child, f->sibling, f->below); }
 
 trs_status trs_forest_spread(trs_grid_layout *layout) {
   forest f = {.l = layout};

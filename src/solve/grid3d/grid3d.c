@@ -249,9 +249,9 @@ trs_status trs_grid_solver_create(trs_grid_solver *solver, trs_ranks *ranks,
 }
 
 trs_status trs_grid_solver_distribute(trs_grid_solver *s, int64_t first, int64_t rows) {
-  trs_moves moves;
-  TRS_TRY(trs_moves_create(&moves, &s->part, &s->maps, s->ranks, first, rows));
-  trs_moves_destroy(&s->moves);
+  trs_row_moves moves;
+  TRS_TRY(trs_row_moves_create(&moves, &s->part, &s->maps, s->ranks, first, rows));
+  trs_row_moves_destroy(&s->moves);
   s->moves = moves;
   s->room = 0;
   return TRS_SUCCESS;
@@ -273,14 +273,9 @@ void trs_grid_solver_destroy(trs_grid_solver *s) {
     if (s->shared) trs_slot_list_free(&s->shared[k]);
     if (s->sums) trs_slot_list_free(&s->sums[k]);
   }
-  trs_free(s->shared);
-  trs_free(s->sums);
-  trs_free(s->buffer);
-  trs_moves_destroy(&s->moves);
-  trs_free(s->maps.row_perm);
-  trs_free(s->maps.col_perm);
-  trs_free(s->maps.row_scale);
-  trs_free(s->maps.col_scale);
+  TRS_FREE_ALL(s->shared, s->sums, s->buffer);
+  trs_row_moves_destroy(&s->moves);
+  TRS_FREE_ALL(s->maps.row_perm, s->maps.col_perm, s->maps.row_scale, s->maps.col_scale);
   trs_part_destroy(&s->part);
   trs_grid_layout_destroy(&s->layout);
   *s = (trs_grid_solver){0};
@@ -288,8 +283,7 @@ void trs_grid_solver_destroy(trs_grid_solver *s) {
 
 /* ---- Right-hand sides and solutions. ---- */
 
-/* Twice the length of the longest list of slots. */
-static int64_t bytes_needed(const trs_grid_solver *s) {
+int64_t trs_grid_buffer_bytes(const trs_grid_solver *s) {
   int64_t most = 0;
   for (int k = 0; k < s->layout.levels; k++) {
     int64_t shared = 2 * trs_slots_bytes(&s->shared[k], &s->part);
@@ -302,8 +296,8 @@ static int64_t bytes_needed(const trs_grid_solver *s) {
 
 static trs_status reserve(trs_grid_solver *s, int64_t nrhs) {
   TRS_TRY(trs_part_reserve(&s->part, nrhs));
-  TRS_TRY(trs_moves_reserve(&s->moves, &s->part));
-  int64_t bytes = bytes_needed(s);
+  TRS_TRY(trs_row_moves_reserve(&s->moves, &s->part));
+  int64_t bytes = trs_grid_buffer_bytes(s);
   if (s->part.largest > s->ranks->chunk)
     return trs_fail(TRS_ERROR_UNSUPPORTED, -1, "a message of %lld bytes is too long",
                     (long long)s->part.largest);
@@ -364,35 +358,24 @@ static trs_status run_grid3d(trs_grid_solver *s) {
   return run_phase(s, 1, 0);
 }
 
-static trs_status gather_sums(trs_grid_solver *s, int step) {
-  int z = s->part.z, partner = trs_pair_partner(z, step);
+/* One grid of a pair sends a list of slots, the other receives it: sums go down, x comes back. */
+static trs_status pass_slots(trs_grid_solver *s, int step, bool sums) {
+  const int z = s->part.z, partner = trs_pair_partner(z, step);
+  const trs_slot_list *list = sums ? &s->sums[step] : &s->shared[step];
   if (!crosses(z, step)) return TRS_SUCCESS;
-  if (upper(z, step))
-    return trs_slots_send(&s->sums[step], &s->part, true, s->ranks, partner, s->buffer,
-                          &s->times.exchange[0]);
-  return trs_slots_receive(&s->sums[step], &s->part, true, s->ranks, partner, s->buffer,
-                           &s->times.exchange[0]);
-}
-
-static trs_status spread_x(trs_grid_solver *s, int step) {
-  int z = s->part.z, partner = trs_pair_partner(z, step);
-  if (!crosses(z, step)) return TRS_SUCCESS;
-  if (upper(z, step))
-    return trs_slots_receive(&s->shared[step], &s->part, false, s->ranks, partner, s->buffer,
-                             &s->times.exchange[1]);
-  return trs_slots_send(&s->shared[step], &s->part, false, s->ranks, partner, s->buffer,
-                        &s->times.exchange[1]);
+  return (upper(z, step) == sums ? trs_slots_send : trs_slots_receive)(
+      list, &s->part, sums, s->ranks, partner, s->buffer, &s->times.exchange[!sums]);
 }
 
 static trs_status run_baseline(trs_grid_solver *s) {
   int levels = s->layout.levels;
   for (int h = 0; h <= levels; h++) {
     TRS_TRY(run_phase(s, 0, h));
-    if (h < levels) TRS_TRY(gather_sums(s, h));
+    if (h < levels) TRS_TRY(pass_slots(s, h, true));
   }
   turn_round(s);
   for (int h = levels; h >= 0; h--) {
-    if (h < levels) TRS_TRY(spread_x(s, h));
+    if (h < levels) TRS_TRY(pass_slots(s, h, false));
     TRS_TRY(run_phase(s, 1, h));
   }
   return TRS_SUCCESS;
@@ -444,9 +427,9 @@ static trs_status solve_some(trs_grid_solver *s, void *x, int64_t ldx, const voi
                              int64_t nrhs) {
   TRS_TRY(reserve(s, nrhs)); /* in the memory that is allocated */
   memset(s->part.base, 0, (size_t)s->part.sum_bytes);
-  TRS_TRY(trs_moves_take(&s->moves, &s->part, &s->maps, s->ranks, b, ldb));
+  TRS_TRY(trs_row_moves_take(&s->moves, &s->part, &s->maps, s->ranks, b, ldb));
   TRS_TRY(s->part.solver ? run_by_plans(s) : trs_grid_solver_run(s));
-  return trs_moves_put(&s->moves, &s->part, &s->maps, s->ranks, x, ldx);
+  return trs_row_moves_put(&s->moves, &s->part, &s->maps, s->ranks, x, ldx);
 }
 
 /* All ranks have the same nrhs. */

@@ -49,7 +49,7 @@ typedef struct trs_grid_solver {
   trs_slot_list *sums;   /* levels: sums sent in step k; empty on grids that do not take part */
   void *buffer;          /* packed messages */
   int64_t buffer_bytes;
-  trs_moves moves;      /* of b and x, in the application's distribution */
+  trs_row_moves moves;  /* of b and x, in the application's distribution */
   int64_t room;         /* right-hand sides that fit on all ranks */
   bool met;             /* other ranks have mapped the memory of the part's solver */
   uint32_t phases_run;  /* for the tags */
@@ -71,6 +71,9 @@ trs_status trs_grid_solver_distribute(trs_grid_solver *solver, int64_t first, in
 trs_roles trs_grid_roles(trs_grid_algorithm algorithm, int z, int which, int height);
 trs_status trs_grid_solver_plan(trs_grid_solver *solver);
 trs_status trs_grid_solver_run(trs_grid_solver *solver);
+
+/* Bytes of the solver's buffer: the longest list of slots of sums, or twice that of shared x. */
+int64_t trs_grid_buffer_bytes(const trs_grid_solver *solver);
 
 /* b and x: this rank's rows, by columns. */
 trs_status trs_grid_solver_solve(trs_grid_solver *solver, void *x, int64_t ldx, const void *b,

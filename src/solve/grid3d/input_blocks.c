@@ -374,9 +374,8 @@ static trs_status fill(const trs_grid_input *in, trs_filler *f, trs_ranks *ranks
 static void close(trs_grid_input *in) {
   blocks *b = (blocks *)in->state;
   if (!b) return;
-  void *arrays[] = {b->first,        b->row_perm,     b->col_perm,     b->row_scale,   b->col_scale,
-                    b->lists[0].ptr, b->lists[0].idx, b->lists[1].ptr, b->lists[1].idx};
-  for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++) trs_free(arrays[k]);
+  TRS_FREE_ALL(b->first, b->row_perm, b->col_perm, b->row_scale, b->col_scale, b->lists[0].ptr,
+               b->lists[0].idx, b->lists[1].ptr, b->lists[1].idx);
   trs_free(b);
   in->state = NULL;
 }

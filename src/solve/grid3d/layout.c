@@ -95,9 +95,7 @@ static trs_status spread_tree(place *at, const trs_grid_pattern *F, int8_t level
     weigh(&s);
     place_nodes(&s, children, load, levels);
   }
-  trs_free(children);
-  trs_free(load);
-  trs_free(s.below);
+  TRS_FREE_ALL(children, load, s.below);
   return status;
 }
 
@@ -320,12 +318,23 @@ trs_status trs_grid_layout_create(trs_grid_layout *layout, const trs_grid_patter
 void trs_grid_layout_destroy(trs_grid_layout *layout) {
   for (int side = 0; side < 2; side++) {
     trs_grid_blocks *b = &layout->blocks[side];
-    void *arrays[] = {
-        layout->lists[side].ptr, layout->lists[side].idx, b->ptr, b->row, b->rows, b->list};
-    for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++) trs_free(arrays[k]);
+    TRS_FREE_ALL(layout->lists[side].ptr, layout->lists[side].idx, b->ptr, b->row, b->rows,
+                 b->list);
   }
-  void *arrays[] = {layout->first, layout->height, layout->lo,     layout->home,  layout->leaf,
-                    layout->half,  layout->run,    layout->run_of, layout->origin};
-  for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++) trs_free(arrays[k]);
+  TRS_FREE_ALL(layout->first, layout->height, layout->lo, layout->home, layout->leaf, layout->half,
+               layout->run, layout->run_of, layout->origin);
   *layout = (trs_grid_layout){0};
+}
+
+/* Pz doubles while the tree has enough leaves and each grid keeps a few ranks; Px x Py is as square
+ * as possible. */
+trs_grid_shape trs_grid_shape_for(int size, int64_t leaves, bool flat) {
+  trs_grid_shape p = {1, 1, 1};
+  while (!flat && size % (2 * p.z) == 0 && 2 * p.z <= leaves && (int64_t)p.z * p.z * 4 <= 2 * size)
+    p.z *= 2;
+  int left = size / p.z;
+  for (int x = 1; (int64_t)x * x <= left; x++)
+    if (left % x == 0) p.x = x;
+  p.y = left / p.x;
+  return p;
 }

@@ -26,6 +26,9 @@ typedef struct trs_grid_shape {
   int x, y, z;
 } trs_grid_shape;
 
+/* The shape for `size` ranks and a separator tree of so many leaves; flat: one grid. */
+trs_grid_shape trs_grid_shape_for(int size, int64_t leaves, bool flat);
+
 /* L: the rows below the diagonal block of supernode K in which any of its columns has an entry.  U:
  * the columns to the right of it in which any of its rows has one.  Ascending. */
 typedef struct trs_grid_lists {

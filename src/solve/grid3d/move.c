@@ -51,7 +51,7 @@ static int holder_of(const int64_t *first, int size, int64_t row) {
 
 /* Counts both lists (lists is NULL), or fills them. */
 static void visit(const trs_part *p, const int64_t *first, int me, int size, const int32_t *perm,
-                  const trs_move *move, int64_t *outer, int64_t *inner) {
+                  const trs_row_move *move, int64_t *outer, int64_t *inner) {
   const trs_grid_layout *l = p->layout;
   int64_t owned = 0;
   for (int64_t K = 0; K < l->count; K++) {
@@ -71,7 +71,7 @@ static void visit(const trs_part *p, const int64_t *first, int me, int size, con
   }
 }
 
-static trs_status list(trs_move *move, const trs_part *p, const int64_t *first,
+static trs_status list(trs_row_move *move, const trs_part *p, const int64_t *first,
                        const trs_ranks *ranks, const int32_t *perm) {
   int size = ranks->size, me = ranks->rank;
   TRS_TRY(TRS_ALLOC_ZERO(&move->outer_ptr, size + 2));
@@ -87,7 +87,7 @@ static trs_status list(trs_move *move, const trs_part *p, const int64_t *first,
   return TRS_SUCCESS;
 }
 
-static trs_status make(trs_moves *m, const trs_part *p, const trs_grid_maps *maps,
+static trs_status make(trs_row_moves *m, const trs_part *p, const trs_grid_maps *maps,
                        const trs_ranks *ranks) {
   TRS_TRY(check_partition(m->first, ranks->size, p->layout->n));
   TRS_TRY(list(&m->b, p, m->first, ranks, maps->row_perm));
@@ -97,10 +97,10 @@ static trs_status make(trs_moves *m, const trs_part *p, const trs_grid_maps *map
   return TRS_ALLOC(&m->at_x, m->nowned);
 }
 
-trs_status trs_moves_create(trs_moves *m, const trs_part *part, const trs_grid_maps *maps,
-                            trs_ranks *ranks, int64_t first, int64_t rows) {
+trs_status trs_row_moves_create(trs_row_moves *m, const trs_part *part, const trs_grid_maps *maps,
+                                trs_ranks *ranks, int64_t first, int64_t rows) {
   share *of = NULL;
-  *m = (trs_moves){0};
+  *m = (trs_row_moves){0};
   trs_status status = TRS_ALLOC(&m->first, ranks->size + 1);
   if (!status) status = TRS_ALLOC(&of, ranks->size);
   status = trs_ranks_agree(ranks, status);
@@ -108,21 +108,21 @@ trs_status trs_moves_create(trs_moves *m, const trs_part *part, const trs_grid_m
   if (!status) follow(of, ranks->size, m->first);
   trs_free(of);
   if (!status) status = trs_ranks_agree(ranks, make(m, part, maps, ranks));
-  if (status) trs_moves_destroy(m);
+  if (status) trs_row_moves_destroy(m);
   return status;
 }
 
-void trs_moves_destroy(trs_moves *m) {
+void trs_row_moves_destroy(trs_row_moves *m) {
   void *arrays[] = {m->first,       m->b.outer_ptr, m->b.inner_ptr, m->b.outer, m->b.inner,
                     m->x.outer_ptr, m->x.inner_ptr, m->x.outer,     m->x.inner, m->at_sum,
                     m->at_x,        m->outer,       m->inner};
   for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++) trs_free(arrays[k]);
-  *m = (trs_moves){0};
+  *m = (trs_row_moves){0};
 }
 
 /* ---- Moving. ---- */
 
-static void find_rows(const trs_moves *m, const trs_part *p, int me) {
+static void find_rows(const trs_row_moves *m, const trs_part *p, int me) {
   const trs_grid_layout *l = p->layout;
   int64_t owned = 0;
   for (int64_t K = 0; K < l->count; K++) {
@@ -145,7 +145,7 @@ static trs_status make_room(char **buffer, int64_t *have, int64_t bytes) {
   return TRS_SUCCESS;
 }
 
-trs_status trs_moves_reserve(trs_moves *m, const trs_part *p) {
+trs_status trs_row_moves_reserve(trs_row_moves *m, const trs_part *p) {
   int me = trs_rank_at(p->shape, p->x, p->y, p->z);
   if (m->nrhs == p->nrhs) return TRS_SUCCESS;
   m->nrhs = 0;
@@ -157,9 +157,9 @@ trs_status trs_moves_reserve(trs_moves *m, const trs_part *p) {
   return TRS_SUCCESS;
 }
 
-trs_status trs_moves_take(trs_moves *m, const trs_part *p, const trs_grid_maps *maps,
-                          trs_ranks *ranks, const void *b, int64_t ldb) {
-  const trs_move *move = &m->b;
+trs_status trs_row_moves_take(trs_row_moves *m, const trs_part *p, const trs_grid_maps *maps,
+                              trs_ranks *ranks, const void *b, int64_t ldb) {
+  const trs_row_move *move = &m->b;
   int me = ranks->rank;
   int64_t row = trs_row_bytes(p);
   const double *scale = maps->row_scale ? maps->row_scale + m->first[me] : NULL;
@@ -183,9 +183,9 @@ trs_status trs_moves_take(trs_moves *m, const trs_part *p, const trs_grid_maps *
   return trs_ranks_finish(ranks);
 }
 
-trs_status trs_moves_put(trs_moves *m, const trs_part *p, const trs_grid_maps *maps,
-                         trs_ranks *ranks, void *x, int64_t ldx) {
-  const trs_move *move = &m->x;
+trs_status trs_row_moves_put(trs_row_moves *m, const trs_part *p, const trs_grid_maps *maps,
+                             trs_ranks *ranks, void *x, int64_t ldx) {
+  const trs_row_move *move = &m->x;
   int me = ranks->rank;
   int64_t row = trs_row_bytes(p);
   const double *scale = maps->col_scale ? maps->col_scale + m->first[me] : NULL;

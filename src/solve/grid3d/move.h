@@ -17,37 +17,38 @@ typedef struct trs_grid_maps {
 
 /* The application's rows on this rank, by owner; and the rows that this rank owns, by the rank that
  * has them in the application.  Both are in the order of L's rows. */
-typedef struct trs_move {
+typedef struct trs_row_move {
   int64_t *outer_ptr, *inner_ptr; /* ranks + 1 */
   int32_t *outer;                 /* rows, relative to this rank's first row */
   int32_t *inner;                 /* positions in the list of owned rows */
-} trs_move;
+} trs_row_move;
 
-typedef struct trs_moves {
+typedef struct trs_row_moves {
   int64_t *first; /* ranks + 1: the partition */
-  trs_move b, x;
+  trs_row_move b, x;
   int64_t nowned;         /* rows */
   int64_t *at_sum, *at_x; /* in bytes from the part's base */
   int64_t nrhs;           /* right-hand sides that these offsets are valid for */
   char *outer, *inner;    /* packed messages */
   int64_t outer_bytes, inner_bytes;
-} trs_moves;
+} trs_row_moves;
 
 /* Sets the rows of this rank: `rows` from `first` on.  Collective, like all functions below.
  * TRS_ERROR_ARGUMENT: the ranks' rows are not contiguous, or not n in total. */
-trs_status trs_moves_create(trs_moves *moves, const trs_part *part, const trs_grid_maps *maps,
-                            trs_ranks *ranks, int64_t first, int64_t rows);
-void trs_moves_destroy(trs_moves *moves);
+trs_status trs_row_moves_create(trs_row_moves *moves, const trs_part *part,
+                                const trs_grid_maps *maps, trs_ranks *ranks, int64_t first,
+                                int64_t rows);
+void trs_row_moves_destroy(trs_row_moves *moves);
 
 /* Allocates for as many right-hand sides as the part is laid out for.  Not collective; like
  * trs_part_reserve it can fail only if this number has grown. */
-trs_status trs_moves_reserve(trs_moves *moves, const trs_part *part);
+trs_status trs_row_moves_reserve(trs_row_moves *moves, const trs_part *part);
 
 /* Moves b to the sums, which must be zero, and x from the part.  b and x are stored by columns,
  * from this rank's first row on. */
-trs_status trs_moves_take(trs_moves *moves, const trs_part *part, const trs_grid_maps *maps,
-                          trs_ranks *ranks, const void *b, int64_t ldb);
-trs_status trs_moves_put(trs_moves *moves, const trs_part *part, const trs_grid_maps *maps,
-                         trs_ranks *ranks, void *x, int64_t ldx);
+trs_status trs_row_moves_take(trs_row_moves *moves, const trs_part *part, const trs_grid_maps *maps,
+                              trs_ranks *ranks, const void *b, int64_t ldb);
+trs_status trs_row_moves_put(trs_row_moves *moves, const trs_part *part, const trs_grid_maps *maps,
+                             trs_ranks *ranks, void *x, int64_t ldx);
 
 #endif

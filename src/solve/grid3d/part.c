@@ -214,10 +214,7 @@ static int64_t place_slots(trs_part *part, int64_t nrhs) {
 }
 
 void trs_part_give_back(trs_part *part) {
-  trs_free(part->base);
-  trs_free(part->message);
-  trs_free(part->spare);
-  trs_free(part->children);
+  TRS_FREE_ALL(part->base, part->message, part->spare, part->children);
   part->base = part->message = part->children = NULL;
   part->spare = NULL;
   part->nrhs = part->room = 0;

@@ -120,10 +120,6 @@ trs_status trs_grid_refine(trs_grid_solver *s, const trs_matrix *rows, void *x, 
   if (!status) status = make_room(&w);
   status = trs_ranks_agree(s->ranks, status);
   if (!status) status = improve(&w, x, ldx, b, ldb, steps, error, taken);
-  trs_free(w.counts);
-  trs_free(w.whole);
-  trs_free(w.packed);
-  trs_free(w.residual);
-  trs_free(w.before);
+  TRS_FREE_ALL(w.counts, w.whole, w.packed, w.residual, w.before);
   return status;
 }

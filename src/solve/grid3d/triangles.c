@@ -138,8 +138,6 @@ trs_status trs_grid_triangle_take(const trs_filler *f, const trs_grid_triangle *
   if (!status)
     return trs_matrix_adopt(A, T->which ? TRS_CSR : TRS_CSC, f->part->scalar, T->n, T->n, t.ptr,
                             t.idx, t.val);
-  trs_free(t.ptr);
-  trs_free(t.idx);
-  trs_free(t.val);
+  TRS_FREE_ALL(t.ptr, t.idx, t.val);
   return status;
 }

@@ -25,6 +25,22 @@ trs_status trs_alone_create(trs_plan **alone, const trs_plan *plan, trs_device *
   return status;
 }
 
+/* The analysis needs 2.5 times the memory of the matrix. */
+bool trs_alone_fits(const trs_plan *plan, int members) {
+  const trs_group *group = plan->context->group;
+  const int64_t need = trs_plan_solve_bytes(plan) / 2 * 5, limit = plan->context->gpu_memory;
+  int64_t room;
+  if (!trs_group_one_process(group)) {
+    room = trs_device_look(plan->context->device)->memory_bytes;
+    return need <= (limit > 0 && limit < room ? limit : room);
+  }
+  for (int m = 0; m < members; m++) {
+    if (trs_device_room(trs_group_device(group, m), &room)) continue;
+    if (need > (members > 1 ? room / trs_group_sharers(group, m) : room)) return false;
+  }
+  return true;
+}
+
 /* Solves of many right-hand sides are timed fewer times: they take longer, and vary less. */
 static trs_status time_rounds(trs_plan *plan, const trs_rhs *rhs, double *seconds) {
   const int rounds = rhs->nrhs > 1 ? 1 : 3, solves = rhs->nrhs > 1 ? 2 : 5;

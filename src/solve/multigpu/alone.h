@@ -9,6 +9,10 @@
 trs_status trs_alone_create(trs_plan **alone, const trs_plan *plan, trs_device *device,
                             trs_stream stream, int64_t nrhs);
 
+/* True if the engine's analysis of the whole system has room on each of the first `members` GPUs,
+ * as far as their memory is known.  The same in all processes. */
+bool trs_alone_fits(const trs_plan *plan, int members);
+
 /* Location of b and x: in the memory of the only device, or spread, with all of both at each member
  * that this process runs. */
 typedef struct trs_alone_arrays {

@@ -200,22 +200,22 @@ static trs_status open_passage(joint_work *work, int which, int64_t first, int64
 
 static bool is_over(const passage *p) { return p->at >= p->end + p->width; }
 
-static trs_status begin_block(const passage *p, member *m, const trs_rhs *rhs) {
+static trs_status begin_block(const passage *p, member *m) {
   const trs_span *k = &p->k[p->slot];
   void *stage = m->stage[p->slot];
   const trs_rhs staged = trs_span_staged(k, stage, stage);
   if (p->at >= p->first + SLOTS * p->width)
     TRS_TRY(trs_device_event_follow(m->taken[p->slot], m->in));
-  TRS_TRY(trs_span_bring(k, stage, rhs, m->in));
+  TRS_TRY(trs_span_bring(k, stage, m->in));
   TRS_TRY(trs_device_event_record(m->brought[p->slot], m->in));
   TRS_TRY(trs_device_event_follow(m->brought[p->slot], m->stream));
   TRS_TRY(trs_plan_solve(m->plan, &staged));
   return trs_device_event_record(m->solved[p->slot], m->stream);
 }
 
-static trs_status end_block(const passage *p, member *m, int slot, const trs_rhs *rhs) {
+static trs_status end_block(const passage *p, member *m, int slot) {
   TRS_TRY(trs_device_event_follow(m->solved[slot], m->out));
-  TRS_TRY(trs_span_take(&p->k[slot], m->stage[slot], rhs, m->out));
+  TRS_TRY(trs_span_take(&p->k[slot], m->stage[slot], m->out));
   return trs_device_event_record(m->taken[slot], m->out);
 }
 
@@ -223,15 +223,14 @@ static trs_status end_block(const passage *p, member *m, int slot, const trs_rhs
  * this thread until it is complete. */
 static trs_status advance(joint_work *work, int which) {
   const trs_system *S = &work->plan->system;
-  const trs_rhs *rhs = work->rhs;
   member *m = &work->c->member[which];
   passage *p = &work->passage[which];
   const int before = 1 - p->slot;
   if (p->at < p->end) {
-    p->k[p->slot] = trs_span_of(rhs, S, p->at, least(p->width, p->end - p->at));
-    TRS_TRY(begin_block(p, m, rhs));
+    p->k[p->slot] = trs_span_of(work->rhs, S, p->at, least(p->width, p->end - p->at));
+    TRS_TRY(begin_block(p, m));
   }
-  if (p->at > p->first) TRS_TRY(end_block(p, m, before, rhs));
+  if (p->at > p->first) TRS_TRY(end_block(p, m, before));
   if (p->at >= p->end) TRS_TRY(trs_device_event_follow(m->taken[before], m->stream));
   p->at += p->width;
   p->slot = before;
@@ -240,22 +239,14 @@ static trs_status advance(joint_work *work, int which) {
 
 static trs_status solve_in_place(const trs_plan *plan, member *m, const trs_rhs *rhs, int64_t first,
                                  int64_t end) {
-  const int64_t size = (int64_t)trs_scalar_size(plan->system.scalar);
-  trs_rhs own = *rhs;
-  own.x = (char *)rhs->x + first * rhs->x_col * size;
-  own.b = (const char *)rhs->b + first * rhs->b_col * size;
-  own.nrhs = end - first;
+  const trs_rhs own = trs_rhs_columns(rhs, plan->system.scalar, first, end - first);
   return trs_plan_solve(m->plan, &own);
 }
 
 /* Solves the member's own columns in place. */
 static trs_status solve_own(const trs_rhs *rhs, member *m, int first, int which, int64_t columns) {
-  trs_rhs own = *rhs;
-  own.x = rhs->x_of[which - first];
-  own.b = rhs->b_of[which - first];
+  trs_rhs own = trs_rhs_of_member(rhs, which - first);
   own.nrhs = columns;
-  own.x_of = NULL;
-  own.b_of = NULL;
   return trs_plan_solve(m->plan, &own);
 }
 
@@ -394,9 +385,9 @@ static trs_status end(trs_plan *plan, const columns_state *c, const trs_rhs *rhs
 /* The columns of member m in one round. */
 static trs_span block_of(const trs_plan *plan, const columns_state *c, const trs_rhs *rhs, int m,
                          int64_t turn) {
-  const int64_t first = begin_of(c, rhs, m) + turn * c->shared_width, end = begin_of(c, rhs, m + 1);
-  return trs_span_of(rhs, &plan->system, first,
-                     first < end ? least(c->shared_width, end - first) : 0);
+  const int64_t end = begin_of(c, rhs, m + 1);
+  const int64_t first = least(begin_of(c, rhs, m) + turn * c->shared_width, end);
+  return trs_span_of(rhs, &plan->system, first, least(c->shared_width, end - first));
 }
 
 static trs_status need_shared(const trs_plan *plan, columns_state *c, int64_t nrhs) {
@@ -411,10 +402,10 @@ static char *stage_of(const columns_state *c, int m, int slot) {
   return (char *)c->shared.base[m] + slot * (c->shared.bytes / SLOTS);
 }
 
-static trs_status solve_block(member *m, const trs_span *k, char *stage, const trs_rhs *rhs) {
+static trs_status solve_block(member *m, const trs_span *k, char *stage) {
   const trs_rhs staged = trs_span_staged(k, stage, stage);
-  if (k->width == 0) return TRS_SUCCESS;
-  TRS_TRY(trs_span_bring(k, stage, rhs, m->stream));
+  if (k->rhs.nrhs == 0) return TRS_SUCCESS;
+  TRS_TRY(trs_span_bring(k, stage, m->stream));
   TRS_TRY(trs_plan_solve(m->plan, &staged));
   return trs_plan_finish(m->plan);
 }
@@ -430,11 +421,11 @@ static trs_status solve_in_turns(trs_plan *plan, columns_state *c, const trs_rhs
   for (int64_t turn = 0; turn * c->shared_width < most; turn++) {
     const int slot = (int)(c->turn++ % SLOTS);
     const trs_span mine = block_of(plan, c, rhs, c->first, turn);
-    if (!status) status = solve_block(own, &mine, stage_of(c, c->first, slot), rhs);
+    if (!status) status = solve_block(own, &mine, stage_of(c, c->first, slot));
     TRS_TRY(trs_group_agree(c->group, status));
     for (int m = 0; m < c->members && !status; m++) {
       const trs_span k = block_of(plan, c, rhs, m, turn);
-      if (k.width > 0) status = trs_span_take(&k, stage_of(c, m, slot), rhs, own->stream);
+      if (k.rhs.nrhs > 0) status = trs_span_take(&k, stage_of(c, m, slot), own->stream);
     }
     if (!status) status = trs_device_wait(own->stream);
   }
@@ -489,28 +480,11 @@ static const char *refuses(const trs_plan *plan) {
   return NULL;
 }
 
-/* With several processes the result is the same in all. */
-static bool fits_all(const trs_plan *plan) {
-  const int64_t limit = plan->context->gpu_memory;
-  const trs_group *group = plan->context->group;
-  if (!trs_group_one_process(group)) {
-    int64_t room = trs_device_look(plan->context->device)->memory_bytes;
-    if (limit > 0 && limit < room) room = limit;
-    return trs_plan_solve_bytes(plan) / 2 * 5 <= room;
-  }
-  for (int m = 0; m < trs_group_members(group); m++) {
-    int64_t room;
-    if (trs_device_room(trs_group_device(group, m), &room)) continue;
-    if (trs_plan_solve_bytes(plan) / 2 * 5 > room / trs_group_sharers(group, m)) return false;
-  }
-  return true;
-}
-
 /* The first choice if each member gets at least two right-hand sides and memory suffices: it scales
  * best. */
 static trs_estimate estimate(const trs_plan *plan) {
   const int members = trs_group_members(plan->context->group);
-  if (members == 1 || plan->options.nrhs < 2 * members || !fits_all(plan))
+  if (members == 1 || plan->options.nrhs < 2 * members || !trs_alone_fits(plan, members))
     return (trs_estimate){.preference = TRS_PREFERENCE_LAST};
   return (trs_estimate){.preference = TRS_PREFERENCE_FIRST,
                         .because = "there are right-hand sides for every GPU"};

@@ -4,12 +4,13 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "analysis/host_system.h"
 #include "base/memory.h"
 #include "device/shared.h"
-#include "matrix/device.h"
+#include "solve/cuda/span.h"
 #include "solve/cuda/transpose.h"
 
-_Static_assert((int)TRS_PART_MEMBERS == (int)TRS_MOST_MEMBERS, "as many members everywhere");
+_Static_assert((int)TRS_COMPONENT_MEMBERS == (int)TRS_MOST_MEMBERS, "as many members everywhere");
 
 uint64_t trs_multi_wait_limit = 10000000000u; /* ten seconds; then a solve counts as stalled */
 
@@ -25,39 +26,6 @@ static trs_multi *multi_of(const trs_plan *plan) { return plan->state; }
 trs_status trs_multi_each(trs_plan *plan, trs_member_step step) {
   trs_group *group = multi_of(plan)->group;
   return trs_group_agree(group, trs_group_each(group, step, plan));
-}
-
-/* ---- The system by columns, on the host. ---- */
-
-typedef struct host_columns {
-  const int64_t *ptr;
-  const int32_t *idx;
-  const void *val;
-  trs_matrix *copy; /* copied from device memory */
-  int64_t *own_ptr; /* converted from rows */
-  int32_t *own_idx;
-  void *own_val;
-} host_columns;
-
-static trs_status get_columns(host_columns *c, const trs_plan *plan) {
-  const trs_matrix *A = plan->matrix;
-  *c = (host_columns){0};
-  if (A->on_device) {
-    TRS_TRY(trs_matrix_download(&c->copy, A, true));
-    A = c->copy;
-  }
-  if (plan->system.rows) TRS_TRY(trs_transpose_arrays(A, &c->own_ptr, &c->own_idx, &c->own_val));
-  c->ptr = c->own_ptr ? c->own_ptr : A->ptr;
-  c->idx = c->own_idx ? c->own_idx : A->idx;
-  c->val = c->own_val ? c->own_val : A->val;
-  return TRS_SUCCESS;
-}
-
-static void free_columns(host_columns *c) {
-  trs_matrix_destroy(c->copy);
-  trs_free(c->own_ptr);
-  trs_free(c->own_idx);
-  trs_free(c->own_val);
 }
 
 /* ---- Upload: to every member its own columns, task by task. ---- */
@@ -76,17 +44,17 @@ static int64_t place_columns(const trs_tasks *t, int member, const int64_t *ptr,
 }
 
 static trs_status load_pattern(trs_multi *m, trs_portion *s, const trs_tasks *t, int member,
-                               const host_columns *c, int64_t *local) {
+                               const trs_system *c, int64_t *local) {
   s->nnz = place_columns(t, member, c->ptr, local);
   TRS_TRY(TRS_DEVICE_ALLOC(s->device, &s->ptr, t->own[member] + 1, s->stream));
   TRS_TRY(TRS_DEVICE_ALLOC(s->device, &s->idx, s->nnz, s->stream));
   TRS_TRY(TRS_DEVICE_ALLOC(s->device, &s->ticket, t->count, s->stream));
   TRS_TRY(trs_device_alloc_host(s->device, (void **)&s->told));
   TRS_TRY(trs_device_copy(s->ptr, local, (t->own[member] + 1) * (int64_t)sizeof *local, s->stream));
-  *s->told = (trs_part_fault){.limit = trs_multi_wait_limit};
+  *s->told = (trs_component_fault){.limit = trs_multi_wait_limit};
   TRS_TRY(trs_device_copy(m->fault.base[member], s->told, sizeof *s->told, s->stream));
   for (int32_t k = 0; k < t->count; k++) {
-    const trs_task *task = &t->task[k];
+    const trs_component_task *task = &t->task[k];
     if (task->member != member) continue;
     int64_t from = c->ptr[task->begin], count = c->ptr[task->end] - from;
     TRS_TRY(trs_device_copy(s->idx + local[task->local], c->idx + from,
@@ -95,39 +63,38 @@ static trs_status load_pattern(trs_multi *m, trs_portion *s, const trs_tasks *t,
   return trs_device_wait(s->stream);
 }
 
-static trs_status load_values(const trs_system *S, trs_portion *s, const trs_tasks *t, int member,
-                              const host_columns *c) {
-  int64_t size = (int64_t)trs_scalar_size(S->scalar), at = 0;
+static trs_status load_values(trs_portion *s, const trs_tasks *t, int member, const trs_system *c) {
+  int64_t size = (int64_t)trs_scalar_size(c->scalar), at = 0;
   if (!s->val) TRS_TRY(trs_device_alloc(s->device, &s->val, s->nnz, (size_t)size, s->stream));
   for (int32_t k = 0; k < t->count; k++) {
-    const trs_task *task = &t->task[k];
+    const trs_component_task *task = &t->task[k];
     if (task->member != member) continue;
     int64_t from = c->ptr[task->begin], count = c->ptr[task->end] - from;
     TRS_TRY(trs_device_copy((char *)s->val + at * size, (const char *)c->val + from * size,
                             count * size, s->stream));
     at += count;
   }
-  if (S->conj && trs_scalar_is_complex(S->scalar))
-    TRS_TRY(trs_gpu_conjugate(s->val, s->nnz, S->scalar, s->stream));
+  if (c->conj && trs_scalar_is_complex(c->scalar))
+    TRS_TRY(trs_gpu_conjugate(s->val, s->nnz, c->scalar, s->stream));
   return trs_device_wait(s->stream);
 }
 
 typedef struct load_work {
   trs_plan *plan;
-  host_columns columns;
+  trs_host_system columns;
   bool pattern;
 } load_work;
 
 static trs_status load_member(void *argument, int member) {
   const load_work *work = argument;
-  const host_columns *c = &work->columns;
+  const trs_system *c = &work->columns.S;
   trs_multi *m = multi_of(work->plan);
   trs_portion *s = &m->portion[member];
   int64_t *local = NULL;
   trs_status status = TRS_SUCCESS;
   if (work->pattern) status = TRS_ALLOC(&local, m->tasks.own[member] + 1);
   if (work->pattern && !status) status = load_pattern(m, s, &m->tasks, member, c, local);
-  if (!status) status = load_values(&work->plan->system, s, &m->tasks, member, c);
+  if (!status) status = load_values(s, &m->tasks, member, c);
   trs_free(local);
   return status;
 }
@@ -135,9 +102,10 @@ static trs_status load_member(void *argument, int member) {
 static trs_status load(trs_plan *plan, bool pattern) {
   trs_group *group = multi_of(plan)->group;
   load_work work = {.plan = plan, .pattern = pattern};
-  trs_status status = get_columns(&work.columns, plan);
+  trs_status status =
+      trs_host_system_create(&work.columns, &plan->system, plan->matrix, false, true);
   if (!status) status = trs_group_each(group, load_member, &work);
-  free_columns(&work.columns);
+  trs_host_system_destroy(&work.columns);
   return trs_group_agree(group, status);
 }
 
@@ -176,7 +144,7 @@ static trs_status open_locked(trs_plan *plan, int64_t each) {
   TRS_TRY(deal(plan, each));
   for (int k = 0; k < m->tasks.members; k++)
     if (m->tasks.own[k] > most) most = m->tasks.own[k];
-  TRS_TRY(trs_group_alloc(m->group, &m->fault, sizeof(trs_part_fault)));
+  TRS_TRY(trs_group_alloc(m->group, &m->fault, sizeof(trs_component_fault)));
   TRS_TRY(trs_group_alloc(m->group, &m->stage,
                           most * m->width * (int64_t)trs_scalar_size(plan->system.scalar)));
   return load(plan, true);
@@ -222,58 +190,37 @@ void trs_multi_free(trs_multi *m) {
 
 /* ---- Solving ---- */
 
-/* Copies right-hand sides first .. first + width - 1 between the caller's arrays and the stages.  A
- * stage holds a member's own components in the layout of the caller's arrays: rows of width, or
- * columns. */
-typedef struct span {
-  int64_t size, first, width;
-  bool row_major;
-} span;
+/* Columns of the caller's arrays, and of each member's stage, which holds the member's own
+ * components. */
+typedef struct tile {
+  const trs_rhs *rhs;
+  int64_t first, width;
+} tile;
 
-/* A task's part of a caller's array, and its part of the stage. */
-typedef struct two_sides {
-  char *there, *here;
-  int64_t there_pitch, here_pitch, bytes, rows;
-} two_sides;
+static bool by_rows(const tile *T) { return T->rhs->x_row != 1 || T->rhs->b_row != 1; }
 
-static two_sides sides_of(const trs_multi *m, const trs_task *task, const span *s,
-                          const void *array, int64_t row, int64_t col) {
-  int64_t own = m->tasks.own[task->member], count = task->end - task->begin;
-  char *there = (char *)array + (task->begin * row + s->first * col) * s->size;
-  char *stage = m->stage.base[task->member];
-  if (s->row_major)
-    return (two_sides){.there = there,
-                       .there_pitch = row * s->size,
-                       .here = stage + task->local * s->width * s->size,
-                       .here_pitch = s->width * s->size,
-                       .bytes = s->width * s->size,
-                       .rows = count};
-  return (two_sides){.there = there,
-                     .there_pitch = col * s->size,
-                     .here = stage + task->local * s->size,
-                     .here_pitch = own * s->size,
-                     .bytes = count * s->size,
-                     .rows = s->width};
+/* A task's part of the arrays of `member`, a member of this process. */
+static trs_span span_of(const trs_plan *plan, const tile *T, const trs_component_task *task,
+                        int member) {
+  const trs_multi *m = multi_of(plan);
+  const trs_rhs rhs = trs_rhs_of_member(T->rhs, member - trs_group_first(m->group));
+  const trs_span s = trs_span_of(&rhs, &plan->system, T->first, T->width);
+  return trs_span_rows(&s, task->begin, task->end, m->tasks.own[task->member]);
 }
 
-/* A single row or column has no pitch and is copied as one run. */
-static trs_status move(const two_sides *s, bool here, trs_stream stream) {
-  char *to = here ? s->here : s->there, *from = here ? s->there : s->here;
-  if (s->rows == 1) return trs_device_copy(to, from, s->bytes, stream);
-  int64_t to_pitch = here ? s->here_pitch : s->there_pitch;
-  int64_t from_pitch = here ? s->there_pitch : s->here_pitch;
-  return trs_device_copy_rows(to, to_pitch, from, from_pitch, s->bytes, s->rows, stream);
+static char *stage_of(const trs_multi *m, const trs_component_task *task, const trs_span *s) {
+  return (char *)m->stage.base[task->member] + trs_span_row_at(s, task->local);
 }
 
-static trs_status bring(const trs_multi *m, const trs_rhs *rhs, const span *s) {
+static trs_status bring(const trs_plan *plan, const tile *T) {
+  const trs_multi *m = multi_of(plan);
   for (int32_t k = 0; k < m->tasks.count; k++) {
-    const trs_task *task = &m->tasks.task[k];
+    const trs_component_task *task = &m->tasks.task[k];
     const trs_portion *portion = &m->portion[task->member];
     if (!portion->device || task->begin == task->end) continue;
-    const void *b = rhs->b_of ? rhs->b_of[task->member - trs_group_first(m->group)] : rhs->b;
-    two_sides sides = sides_of(m, task, s, b, rhs->b_row, rhs->b_col);
+    const trs_span s = span_of(plan, T, task, task->member);
     int before = trs_device_enter(portion->device);
-    trs_status status = move(&sides, true, portion->stream);
+    trs_status status = trs_span_bring(&s, stage_of(m, task, &s), portion->stream);
     trs_device_leave(before);
     TRS_TRY(status);
   }
@@ -282,48 +229,49 @@ static trs_status bring(const trs_multi *m, const trs_rhs *rhs, const span *s) {
 
 /* Every process receives all of x, including that of other processes' members; if x is spread, it
  * receives only its own members' part. */
-static trs_status take(const trs_multi *m, const trs_rhs *rhs, const span *s) {
+static trs_status take(const trs_plan *plan, const tile *T) {
+  const trs_multi *m = multi_of(plan);
   for (int32_t k = 0; k < m->tasks.count; k++) {
-    const trs_task *task = &m->tasks.task[k];
-    const trs_portion *portion = &m->portion[task->member];
-    if ((!portion->device && rhs->x_of) || task->begin == task->end) continue;
-    if (!portion->device) portion = &m->portion[trs_group_first(m->group)];
-    void *x = rhs->x_of ? rhs->x_of[task->member - trs_group_first(m->group)] : rhs->x;
-    two_sides sides = sides_of(m, task, s, x, rhs->x_row, rhs->x_col);
-    int before = trs_device_enter(portion->device);
-    trs_status status = move(&sides, false, portion->stream);
+    const trs_component_task *task = &m->tasks.task[k];
+    const bool own = m->portion[task->member].device;
+    const int member = own ? task->member : trs_group_first(m->group);
+    if ((!own && T->rhs->x_of) || task->begin == task->end) continue;
+    const trs_span s = span_of(plan, T, task, member);
+    int before = trs_device_enter(m->portion[member].device);
+    trs_status status = trs_span_take(&s, stage_of(m, task, &s), m->portion[member].stream);
     trs_device_leave(before);
     TRS_TRY(status);
   }
   return TRS_SUCCESS;
 }
 
-trs_part trs_multi_part(const trs_plan *plan, int index, int64_t width, bool row_major) {
+trs_component_launch trs_multi_launch_of(const trs_plan *plan, int index, int64_t width,
+                                         bool row_major) {
   const trs_multi *m = multi_of(plan);
-  const trs_task *task = &m->tasks.task[index];
+  const trs_component_task *task = &m->tasks.task[index];
   const trs_portion *portion = &m->portion[task->member];
   int64_t own = m->tasks.own[task->member];
   int blocks = trs_device_look(portion->device)->multiprocessors;
   blocks /= trs_group_sharers(m->group, task->member);
-  trs_part part = {.n = plan->system.n,
-                   .scalar = plan->system.scalar,
-                   .lower = plan->system.lower,
-                   .unit = plan->system.unit,
-                   .has_diagonal = plan->system.has_diagonal,
-                   .members = m->tasks.members,
-                   .me = task->member,
-                   .ptr = portion->ptr,
-                   .idx = portion->idx,
-                   .val = portion->val,
-                   .begin = task->begin,
-                   .end = task->end,
-                   .local = task->local,
-                   .ticket = portion->ticket + index,
-                   .x = m->stage.base[task->member],
-                   .row = row_major ? width : 1,
-                   .col = row_major ? 1 : own,
-                   .width = width,
-                   .blocks = blocks < 1 ? 1 : blocks};
+  trs_component_launch part = {.n = plan->system.n,
+                               .scalar = plan->system.scalar,
+                               .lower = plan->system.lower,
+                               .unit = plan->system.unit,
+                               .has_diagonal = plan->system.has_diagonal,
+                               .members = m->tasks.members,
+                               .me = task->member,
+                               .ptr = portion->ptr,
+                               .idx = portion->idx,
+                               .val = portion->val,
+                               .begin = task->begin,
+                               .end = task->end,
+                               .local = task->local,
+                               .ticket = portion->ticket + index,
+                               .x = m->stage.base[task->member],
+                               .row = row_major ? width : 1,
+                               .col = row_major ? 1 : own,
+                               .width = width,
+                               .blocks = blocks < 1 ? 1 : blocks};
   for (int k = 0; k < part.members; k++) part.fault[k] = m->fault.base[k];
   return part;
 }
@@ -345,12 +293,12 @@ static trs_status restore(void *argument, int member) {
 
 /* In task order: a launch may wait in a queue for earlier launches, and these include everything
  * that it depends on. */
-static trs_status launch_all(trs_plan *plan, const trs_multi_solver *solver, const span *s) {
+static trs_status launch_all(trs_plan *plan, const trs_multi_solver *solver, const tile *T) {
   trs_multi *m = multi_of(plan);
   for (int32_t k = 0; k < m->tasks.count; k++) {
     trs_portion *portion = &m->portion[m->tasks.task[k].member];
     if (!portion->device || m->tasks.task[k].begin == m->tasks.task[k].end) continue;
-    trs_part part = trs_multi_part(plan, k, s->width, s->row_major);
+    trs_component_launch part = trs_multi_launch_of(plan, k, T->width, by_rows(T));
     int before = trs_device_enter(portion->device);
     trs_status status = solver->launch(plan, &part, portion->stream);
     trs_device_leave(before);
@@ -393,34 +341,31 @@ static trs_status await_member(void *plan, int member) {
 
 /* All members synchronise before counts are restored, because some may still read those of the
  * previous solve. */
-static trs_status solve_tile(trs_plan *plan, const trs_rhs *rhs, const trs_multi_solver *solver,
-                             const span *s) {
+static trs_status solve_tile(trs_plan *plan, const trs_multi_solver *solver, const tile *T) {
   trs_multi *m = multi_of(plan);
   trs_group *group = m->group;
   TRS_TRY(trs_group_fence(group));
-  restore_work work = {plan, solver, s->width};
+  restore_work work = {plan, solver, T->width};
   trs_status status = trs_group_each(group, restore, &work);
-  if (!status) status = bring(m, rhs, s);
+  if (!status) status = bring(plan, T);
   TRS_TRY(trs_group_agree(group, status));
   TRS_TRY(trs_group_fence(group));
-  status = launch_all(plan, solver, s);
+  status = launch_all(plan, solver, T);
   if (!trs_group_one_process(group)) TRS_TRY(trs_group_agree(group, status));
   if (!trs_group_one_process(group)) status = trs_multi_each(plan, await_member);
-  if (!status) status = take(m, rhs, s);
+  if (!status) status = take(plan, T);
   trs_status finished = trs_multi_each(plan, finish_member);
   return trs_group_agree(group, status ? status : finished);
 }
 
 static trs_status solve_locked(trs_plan *plan, const trs_rhs *rhs, const trs_multi_solver *solver) {
   trs_multi *m = multi_of(plan);
-  span s = {.size = (int64_t)trs_scalar_size(plan->system.scalar),
-            .row_major = rhs->x_row != 1 || rhs->b_row != 1};
   if (rhs->x_of || trs_device_address(rhs->b) || trs_device_address(rhs->x))
     TRS_TRY(trs_group_agree(m->group, trs_device_wait(plan->stream)));
-  for (s.first = 0; s.first < rhs->nrhs; s.first += s.width) {
-    int64_t left = rhs->nrhs - s.first;
-    s.width = left < m->width ? left : m->width;
-    TRS_TRY(solve_tile(plan, rhs, solver, &s));
+  for (int64_t first = 0; first < rhs->nrhs; first += m->width) {
+    const int64_t left = rhs->nrhs - first;
+    const tile T = {rhs, first, left < m->width ? left : m->width};
+    TRS_TRY(solve_tile(plan, solver, &T));
   }
   return TRS_SUCCESS;
 }
@@ -449,7 +394,7 @@ trs_status trs_multi_share(const trs_plan *plan, int member, int64_t nrhs, trs_p
   *share = (trs_plan_share){.nrows = t->own[member], .ncolumns = t->own[member] ? nrhs : 0};
   int64_t count = 0;
   for (int32_t turn = 0; rows && turn < t->count; turn++) {
-    const trs_task *task = &t->task[plan->system.lower ? turn : t->count - 1 - turn];
+    const trs_component_task *task = &t->task[plan->system.lower ? turn : t->count - 1 - turn];
     for (int64_t i = task->begin; task->member == member && i < task->end; i++) rows[count++] = i;
   }
   return TRS_SUCCESS;

@@ -9,7 +9,7 @@
 
 #include "plan/parameters.h"
 #include "plan/plan.h"
-#include "solve/multigpu/part.h"
+#include "solve/multigpu/component.h"
 #include "solve/multigpu/tasks.h"
 
 /* One member of this process. */
@@ -20,8 +20,8 @@ typedef struct trs_portion {
   int64_t *ptr; /* device memory, these four */
   int32_t *idx;
   void *val;
-  uint32_t *ticket;     /* one per task of the member */
-  trs_part_fault *told; /* pinned host memory: copy of its fault after the last solve */
+  uint32_t *ticket;          /* one per task of the member */
+  trs_component_fault *told; /* pinned host memory: copy of its fault after the last solve */
 } trs_portion;
 
 /* First field of a method's state. */
@@ -30,7 +30,7 @@ typedef struct trs_multi {
   trs_tasks tasks;
   int64_t width;       /* right-hand sides solved together */
   trs_symmetric stage; /* each member's own components x width: b, replaced by x */
-  trs_symmetric fault; /* trs_part_fault */
+  trs_symmetric fault; /* trs_component_fault */
   trs_portion portion[TRS_MOST_MEMBERS];
 } trs_multi;
 
@@ -49,17 +49,21 @@ trs_status trs_multi_each(trs_plan *plan, trs_member_step step); /* the step's w
 
 /* A launch's arguments for a task of a local member, with width right-hand sides stored as rows or
  * columns. */
-trs_part trs_multi_part(const trs_plan *plan, int task, int64_t width, bool row_major);
+trs_component_launch trs_multi_launch_of(const trs_plan *plan, int task, int64_t width,
+                                         bool row_major);
 
 /* The steps of a method's solve: restore counts and sums at a member; launch a task. */
 typedef struct trs_multi_solver {
   trs_status (*restore)(trs_plan *plan, int member, int64_t width);
-  trs_status (*launch)(trs_plan *plan, const trs_part *part, trs_stream stream);
+  trs_status (*launch)(trs_plan *plan, const trs_component_launch *part, trs_stream stream);
 } trs_multi_solver;
 
 trs_status trs_multi_solve(trs_plan *plan, const trs_rhs *rhs, const trs_multi_solver *solver);
 
-/* Entries of a method's table. */
+/* Entries of a method's table, and those that all of these methods share. */
+#define TRS_MULTI_METHOD                                                                    \
+  .backend = &trs_backend_cuda_group, .estimate = trs_only_by_name, .analysis_solves = 0.5, \
+  .update = trs_multi_update, .share = trs_multi_share
 trs_status trs_multi_share(const trs_plan *plan, int member, int64_t nrhs, trs_plan_share *share,
                            int64_t *rows);
 int64_t trs_multi_bytes(const trs_multi *m, const trs_system *S); /* of the local members */

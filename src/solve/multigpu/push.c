@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "matrix/device.h"
+#include "analysis/host_system.h"
 #include "plan/parameters.h"
 #include "solve/cuda/engine/choice.h"
 #include "solve/multigpu/alone.h"
@@ -19,63 +19,12 @@ _Static_assert((int)TRS_PUSH_ROWS == (int)TRS_CLEAR_ROWS, "deal.h and push.h agr
 
 static const uint64_t WAIT_LIMIT = 10000000000u; /* ten seconds; then a solve counts as stalled */
 
-/* The system by rows in host memory, except deferred values, during the packing of entries. */
-typedef struct host_system {
-  trs_system S;
-  trs_matrix *copy;
-  int64_t *ptr;
-  int32_t *idx;
-  void *val;
-} host_system;
-
-static void drop_system(host_system *h) {
-  trs_matrix_destroy(h->copy);
-  trs_free(h->ptr);
-  trs_free(h->idx);
-  trs_free(h->val);
-  *h = (host_system){0};
-}
-
-static trs_status take_system(host_system *h, const trs_plan *plan) {
-  const trs_matrix *A = plan->matrix;
-  *h = (host_system){.S = plan->system};
-  if (A->on_device) {
-    TRS_TRY(trs_matrix_download(&h->copy, A, true));
-    A = h->copy;
-  }
-  h->S.ptr = A->ptr;
-  h->S.idx = A->idx;
-  h->S.val = A->val;
-  h->S.device = NULL;
-  if (h->S.rows) return TRS_SUCCESS;
-  TRS_TRY(trs_transpose_arrays(A, &h->ptr, &h->idx, &h->val));
-  h->S.ptr = h->ptr;
-  h->S.idx = h->idx;
-  h->S.val = h->val;
-  h->S.rows = true;
-  return TRS_SUCCESS;
-}
-
 /* ---- Analysis: the partition. ---- */
 
 static trs_status read_parameters(trs_push_state *p, const trs_plan *plan) {
   const trs_parameter table[] = {{"partition", trs_partition_names, 0, 0, &p->partition},
                                  {"members", NULL, 1, TRS_MOST_MEMBERS, &p->use}};
   return trs_parameters_read(plan, table, sizeof table / sizeof table[0]);
-}
-
-/* The analysis of the one-GPU engine needs 2.5 times the memory of the matrix. */
-static bool fits_one(const trs_plan *plan) {
-  const int64_t limit = plan->context->gpu_memory;
-  const trs_device *device = plan->context->device;
-  int64_t room;
-  if (!trs_group_one_process(plan->context->group)) { /* the same result in all processes */
-    room = trs_device_look(device)->memory_bytes;
-    if (limit > 0 && limit < room) room = limit;
-  } else if (trs_device_room(device, &room)) {
-    return true;
-  }
-  return trs_plan_solve_bytes(plan) / 2 * 5 <= room;
 }
 
 static bool chosen(const trs_plan *plan) {
@@ -101,7 +50,7 @@ static trs_status measure_one(trs_push_state *p, const trs_plan *plan) {
   trs_plan *alone = NULL;
   trs_status status = TRS_SUCCESS;
   p->races = chosen(plan) && p->members > 1 && plan->system.n > 0 &&
-             !trs_matrix_is_deferred(plan->matrix) && fits_one(plan);
+             !trs_matrix_is_deferred(plan->matrix) && trs_alone_fits(plan, 1);
   if (!p->races) return TRS_SUCCESS;
   if (p->member[0].number == 0) {
     status = trs_alone_create(&alone, plan, device, p->member[0].stream, 1);
@@ -206,7 +155,7 @@ static trs_status find_partition(trs_push_state *p, const trs_plan *plan, const 
   TRS_TRY(try_partition(p, S, TRS_PARTITION_SLABS, members));
   if (p->deal.seconds < NEARLY_IDEAL * p->deal.alone / members) return TRS_SUCCESS;
   TRS_TRY(try_another(p, S, TRS_PARTITION_AUTO, members));
-  if (p->use == 0 && members >= 4 && fits_one(plan))
+  if (p->use == 0 && members >= 4 && trs_alone_fits(plan, 1))
     return try_another(p, S, TRS_PARTITION_SLABS, members / 2);
   return TRS_SUCCESS;
 }
@@ -297,7 +246,7 @@ static void choose_columns(trs_push_state *p, const trs_plan *plan) {
 }
 
 /* Processes agree after each step that can fail in only one of them. */
-static trs_status deal_and_race(trs_push_state *p, trs_plan *plan, const host_system *h) {
+static trs_status deal_and_race(trs_push_state *p, trs_plan *plan, const trs_host_system *h) {
   TRS_TRY(trs_group_agree(p->group, deal_rows(p, plan, &h->S)));
   choose_columns(p, plan);
   TRS_TRY(trs_push_share_memory(p, plan));
@@ -332,12 +281,16 @@ static bool half_may_gain(const trs_push_state *p) {
   return p->races && p->deal.members >= 4 && seconds < NEAR * p->alone;
 }
 
-static trs_status build(trs_push_state *p, trs_plan *plan, host_system *h) {
+static trs_status take_rows(trs_host_system *h, const trs_plan *plan) {
+  return trs_host_system_create(h, &plan->system, plan->matrix, true, true);
+}
+
+static trs_status build(trs_push_state *p, trs_plan *plan, trs_host_system *h) {
   trs_status status = open_members(p, plan);
   TRS_TRY(trs_group_agree(p->group, status));
   TRS_TRY(measure_one(p, plan));
   TRS_TRY(look_at_one(p));
-  TRS_TRY(trs_group_agree(p->group, take_system(h, plan)));
+  TRS_TRY(trs_group_agree(p->group, take_rows(h, plan)));
   status = deal_and_race(p, plan, h);
   while (status == TRS_ERROR_UNSUPPORTED && half_may_gain(p)) {
     p->use = p->deal.members / 2;
@@ -349,27 +302,27 @@ static trs_status build(trs_push_state *p, trs_plan *plan, host_system *h) {
 
 static trs_status analyze(trs_plan *plan) {
   trs_push_state *p;
-  host_system h = {0};
+  trs_host_system h = {0};
   TRS_TRY(TRS_ALLOC_ZERO(&p, 1));
   plan->state = p;
   p->float_values =
       plan->options.store == TRS_STORE_FLOAT && trs_scalar_is_double(plan->system.scalar);
   TRS_TRY(read_parameters(p, plan));
   trs_status status = build(p, plan, &h);
-  drop_system(&h);
+  trs_host_system_destroy(&h);
   return status;
 }
 
 static trs_status update(trs_plan *plan) {
   trs_push_state *p = plan->state;
-  host_system h = {0};
+  trs_host_system h = {0};
   trs_status status = trs_push_finish(plan, p);
-  if (!status) status = take_system(&h, plan);
+  if (!status) status = take_rows(&h, plan);
   if (!status) {
     trs_outline_renew(p->outline, &h.S);
     status = trs_group_each(p->group, renew_member, plan);
   }
-  drop_system(&h);
+  trs_host_system_destroy(&h);
   return trs_group_agree(p->group, status);
 }
 
@@ -417,7 +370,7 @@ static trs_estimate estimate(const trs_plan *plan) {
   const int members = trs_group_members(plan->context->group);
   double levels = plan->has_levels ? plan->levels.count : 0;
   double moved = 2.0 * (double)S->n * (double)trs_scalar_size(S->scalar);
-  if (!fits_one(plan))
+  if (!trs_alone_fits(plan, 1))
     return (trs_estimate){.preference = TRS_PREFERENCE_ONLY,
                           .because = "one GPU has no room for it"};
   if (members == 1) /* the engine does as well */

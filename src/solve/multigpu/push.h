@@ -81,11 +81,6 @@ trs_status trs_push_open(const trs_push_args *args, trs_stream stream);
 trs_status trs_push_launch(const trs_push_args *args, const trs_push_run *run, trs_scalar scalar,
                            trs_stream stream);
 
-/* For tests: the rows of every member's first slice never become ready, and the limit of waits is
- * short. */
-struct trs_plan;
-trs_status trs_push_break(struct trs_plan *plan);
-
 #ifdef __cplusplus
 }
 #endif

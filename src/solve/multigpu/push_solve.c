@@ -38,19 +38,15 @@ trs_status trs_push_finish(const trs_plan *plan, const trs_push_state *p) {
 /* All members of one process have finished the previous call.  If a call has more right-hand sides
  * than are solved together, members check each other's progress between the groups. */
 static trs_status launch_member(const trs_plan *plan, const trs_push_member *m, const trs_rhs *rhs,
-                                int64_t column, int32_t columns) {
-  const int64_t size = (int64_t)trs_scalar_size(plan->system.scalar);
+                                int64_t column) {
   const trs_push_state *p = plan->state;
-  const int64_t k = m - p->member;
-  const char *b = rhs->b_of ? rhs->b_of[k] : rhs->b;
-  char *x = rhs->x_of ? rhs->x_of[k] : rhs->x;
+  const trs_rhs own = trs_rhs_of_member(rhs, (int)(m - p->member));
+  const trs_rhs part = trs_rhs_columns(&own, plan->system.scalar, column, p->most);
   trs_push_args a = m->args;
   if (rhs->x_of) a.spread_at = 0;
-  a.x = x + column * rhs->x_col * size;
-  a.b = b + column * rhs->b_col * size;
-  a.x_row = rhs->x_row, a.x_col = rhs->x_col;
-  a.b_row = rhs->b_row, a.b_col = rhs->b_col;
-  a.columns = columns;
+  a.x = part.x, a.x_row = part.x_row, a.x_col = part.x_col;
+  a.b = part.b, a.b_row = part.b_row, a.b_col = part.b_col;
+  a.columns = (int32_t)part.nrhs;
   int before = trs_device_enter(m->device);
   const bool opens = !p->one_process || rhs->nrhs > a.most;
   trs_status status = opens ? trs_push_open(&a, m->stream) : TRS_SUCCESS;
@@ -85,11 +81,8 @@ static trs_status end(const trs_push_state *p, trs_stream stream) {
 
 /* Groups of right-hand sides in sequence, each launched at every member before the next. */
 static trs_status launch_all(const trs_plan *plan, const trs_push_state *p, const trs_rhs *rhs) {
-  for (int64_t column = 0; column < rhs->nrhs; column += p->most) {
-    int64_t left = rhs->nrhs - column, columns = left < p->most ? left : p->most;
-    for (int k = 0; k < p->local; k++)
-      TRS_TRY(launch_member(plan, &p->member[k], rhs, column, (int32_t)columns));
-  }
+  for (int64_t column = 0; column < rhs->nrhs; column += p->most)
+    for (int k = 0; k < p->local; k++) TRS_TRY(launch_member(plan, &p->member[k], rhs, column));
   return TRS_SUCCESS;
 }
 
@@ -116,12 +109,11 @@ static trs_status need_stage(trs_push_state *p, const trs_plan *plan, int64_t nr
 static trs_status solve_staged(trs_plan *plan, trs_push_state *p, const trs_rhs *rhs) {
   TRS_TRY(need_stage(p, plan, rhs->nrhs));
   for (int64_t first = 0; first < rhs->nrhs; first += p->stage_width) {
-    int64_t left = rhs->nrhs - first, width = left < p->stage_width ? left : p->stage_width;
-    const trs_span s = trs_span_of(rhs, &plan->system, first, width);
+    const trs_span s = trs_span_of(rhs, &plan->system, first, p->stage_width);
     const trs_rhs staged = trs_span_staged(&s, p->stage, p->stage);
-    TRS_TRY(trs_span_bring(&s, p->stage, rhs, plan->stream));
+    TRS_TRY(trs_span_bring(&s, p->stage, plan->stream));
     TRS_TRY(launch(plan, p, &staged));
-    TRS_TRY(trs_span_take(&s, p->stage, rhs, plan->stream));
+    TRS_TRY(trs_span_take(&s, p->stage, plan->stream));
   }
   return trs_push_finish(plan, p);
 }
@@ -145,17 +137,16 @@ static trs_status solve_in_processes(trs_plan *plan, trs_push_state *p, const tr
   trs_status status = TRS_SUCCESS;
   for (int64_t column = 0; column < rhs->nrhs; column += p->most) {
     const int64_t x_at = p->stage_at + (p->turn++ % TRS_PUSH_STAGES) * p->most * values;
-    int64_t left = rhs->nrhs - column, width = left < p->most ? left : p->most;
-    const trs_span s = trs_span_of(rhs, &plan->system, column, width);
+    const trs_span s = trs_span_of(rhs, &plan->system, column, p->most);
     const trs_rhs staged = trs_span_staged(&s, NULL, b);
     p->member[0].args.spread_at = x_at;
-    if (!status) status = trs_span_bring(&s, b, rhs, plan->stream);
+    if (!status) status = trs_span_bring(&s, b, plan->stream);
     if (!status) status = launch(plan, p, &staged);
     status = wait_members(p, status);
     p->broken |= status != TRS_SUCCESS;
     if (status) return status;
     status = end(p, plan->stream);
-    if (!status) status = trs_span_take(&s, trs_push_shared_at(p, own, x_at), rhs, plan->stream);
+    if (!status) status = trs_span_take(&s, trs_push_shared_at(p, own, x_at), plan->stream);
   }
   return status ? status : trs_push_finish(plan, p);
 }
@@ -190,30 +181,4 @@ trs_status trs_push_solve(trs_plan *plan, const trs_rhs *rhs) {
                                        : solve_in_processes(plan, p, rhs);
   trs_group_unlock(p->group);
   return there ? status : trs_group_agree(p->group, status);
-}
-
-/* ---- For tests. ---- */
-
-/* Reads the slice, changes it and writes it back. */
-static trs_status lose_first_row(void *state, int number) {
-  trs_push_state *p = state;
-  const trs_push_member *m = trs_push_member_of(p, number);
-  static const uint64_t SOON = 200000000; /* nanoseconds */
-  trs_slice slice;
-  if (m->number == 0) {
-    p->told->limit = SOON;
-    TRS_TRY(trs_device_copy(trs_push_shared_at(p, 0, p->fault_at), p->told, sizeof *p->told,
-                            m->stream));
-  }
-  if (m->share.nslices == 0) return TRS_SUCCESS;
-  TRS_TRY(trs_device_copy(&slice, m->args.slices.slice, sizeof slice, m->stream));
-  TRS_TRY(trs_device_wait(m->stream));
-  slice.rows = 0;
-  TRS_TRY(trs_device_copy(m->args.slices.slice, &slice, sizeof slice, m->stream));
-  return trs_device_wait(m->stream);
-}
-
-trs_status trs_push_break(trs_plan *plan) {
-  trs_push_state *p = plan->state;
-  return trs_group_each(p->group, lose_first_row, p);
 }

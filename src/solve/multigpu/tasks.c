@@ -34,10 +34,10 @@ static void fill(trs_tasks *t, int32_t k, int32_t member) {
   int64_t first = k * t->size, last = first + t->size;
   if (first > t->n) first = t->n;
   if (last > t->n) last = t->n;
-  t->task[k] = (trs_task){.begin = t->lower ? first : t->n - last,
-                          .end = t->lower ? last : t->n - first,
-                          .local = t->own[member],
-                          .member = member};
+  t->task[k] = (trs_component_task){.begin = t->lower ? first : t->n - last,
+                                    .end = t->lower ? last : t->n - first,
+                                    .local = t->own[member],
+                                    .member = member};
   t->own[member] += last - first;
   t->held[member]++;
 }

@@ -10,17 +10,17 @@
 #include "base/status.h"
 #include "comm/group.h"
 
-typedef struct trs_task {
+typedef struct trs_component_task {
   int64_t begin, end; /* range of components; empty past the last component */
   int64_t local;      /* index of component begin among those of its member */
   int32_t member;
-} trs_task;
+} trs_component_task;
 
 typedef struct trs_tasks {
   int64_t n, size; /* number of components, and of components per task */
   bool lower;      /* a forward sweep: the first task has component 0, else the last component */
   int32_t members, count;
-  trs_task *task;                 /* count */
+  trs_component_task *task;       /* count */
   int64_t own[TRS_MOST_MEMBERS];  /* components of each member */
   int32_t held[TRS_MOST_MEMBERS]; /* tasks of each member */
 } trs_tasks;
@@ -30,10 +30,5 @@ typedef struct trs_tasks {
 trs_status trs_tasks_create(trs_tasks *tasks, int64_t n, bool lower, int members, int64_t each,
                             const int64_t *room);
 void trs_tasks_destroy(trs_tasks *tasks);
-
-/* The task that contains a component. */
-static inline int64_t trs_task_of(int64_t component, int64_t n, int64_t size, bool lower) {
-  return (lower ? component : n - 1 - component) / size;
-}
 
 #endif

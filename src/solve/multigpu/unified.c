@@ -48,10 +48,10 @@ static trs_status count_member(void *work, int member) {
   trs_plan *plan = work;
   unified_state *u = plan->state;
   for (int32_t k = 0; k < u->multi.tasks.count; k++) {
-    const trs_task *task = &u->multi.tasks.task[k];
+    const trs_component_task *task = &u->multi.tasks.task[k];
     if (task->member != member || task->begin == task->end) continue;
-    trs_part part = trs_multi_part(plan, k, 1, false);
-    TRS_TRY(trs_part_count(&part, u->s_in_degree, u->multi.portion[member].stream));
+    trs_component_launch part = trs_multi_launch_of(plan, k, 1, false);
+    TRS_TRY(trs_component_count(&part, u->s_in_degree, u->multi.portion[member].stream));
   }
   return trs_device_wait(u->multi.portion[member].stream);
 }
@@ -98,7 +98,7 @@ static trs_status restore(trs_plan *plan, int member, int64_t width) {
   return trs_device_fill(u->s_left_sum, 0, sums, stream);
 }
 
-static trs_status launch(trs_plan *plan, const trs_part *part, trs_stream stream) {
+static trs_status launch(trs_plan *plan, const trs_component_launch *part, trs_stream stream) {
   const unified_state *u = plan->state;
   const trs_unified s = {.part = *part,
                          .s_in_degree = u->s_in_degree,
@@ -151,14 +151,10 @@ static void release(trs_plan *plan) {
 
 const trs_method trs_method_unified = {
     .name = "unified",
-    .backend = &trs_backend_cuda_group,
+    TRS_MULTI_METHOD,
     .parameters = true,
     .refuses = refuses,
-    .estimate = trs_only_by_name,
-    .analysis_solves = 0.5,
     .analyze = analyze,
-    .update = trs_multi_update,
-    .share = trs_multi_share,
     .solve = solve,
     .bytes = bytes,
     .describe = describe,

@@ -8,12 +8,12 @@
  * of a component includes the page faults of its counts. */
 #include "solve/multigpu/unified.h"
 
-#include "solve/multigpu/part.cuh"
+#include "solve/multigpu/component.cuh"
 
 namespace {
 
 using namespace trs;
-using namespace trs::part;
+using namespace trs::component;
 
 __device__ void await_in_degree(const trs_unified &s, int64_t i) {
   if (lane_of_thread() == 0) {
@@ -48,7 +48,7 @@ __device__ bool is_near(const trs_unified &s, int64_t row) {
 
 template <class S>
 __device__ void update(const trs_unified &s, const column &c, const S *x, S xi) {
-  const trs_part &part = s.part;
+  const trs_component_launch &part = s.part;
   S *shared = static_cast<S *>(s.s_left_sum), *near = static_cast<S *>(s.d_left_sum);
   for (int64_t from = 0; from < c.count; from += ROUND) {
     const int64_t to = min(from + ROUND, c.count);

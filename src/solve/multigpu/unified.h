@@ -2,13 +2,13 @@
 #ifndef TRS_SOLVE_MULTIGPU_UNIFIED_H
 #define TRS_SOLVE_MULTIGPU_UNIFIED_H
 
-#include "solve/multigpu/part.h"
+#include "solve/multigpu/component.h"
 
 /* s.in_degree starts with a component's full in-degree.  Other members decrement it, the
  * component's own member counts in d.in_degree.  When both are equal the component can be solved.
  */
 typedef struct trs_unified {
-  trs_part part;
+  trs_component_launch part;
   int32_t *s_in_degree; /* n, managed memory */
   void *s_left_sum;     /* n rows of width, managed memory */
   int32_t *d_in_degree; /* n, the member's device memory */

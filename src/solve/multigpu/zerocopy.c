@@ -21,10 +21,10 @@ static trs_status count_member(void *work, int member) {
   TRS_TRY(TRS_DEVICE_ALLOC(portion->device, &z->initial[member], n, portion->stream));
   TRS_TRY(trs_device_fill(z->initial[member], 0, n * (int64_t)sizeof(int32_t), portion->stream));
   for (int32_t k = 0; k < z->multi.tasks.count; k++) {
-    const trs_task *task = &z->multi.tasks.task[k];
+    const trs_component_task *task = &z->multi.tasks.task[k];
     if (task->member != member || task->begin == task->end) continue;
-    trs_part part = trs_multi_part(plan, k, 1, false);
-    TRS_TRY(trs_part_count(&part, z->initial[member], portion->stream));
+    trs_component_launch part = trs_multi_launch_of(plan, k, 1, false);
+    TRS_TRY(trs_component_count(&part, z->initial[member], portion->stream));
   }
   return trs_device_wait(portion->stream);
 }
@@ -65,7 +65,7 @@ static trs_status restore(trs_plan *plan, int member, int64_t width) {
   return trs_device_fill(z->left_sum.base[member], 0, n * width * size, portion->stream);
 }
 
-static trs_status launch(trs_plan *plan, const trs_part *part, trs_stream stream) {
+static trs_status launch(trs_plan *plan, const trs_component_launch *part, trs_stream stream) {
   const zerocopy_state *z = plan->state;
   trs_zerocopy s = {.part = *part};
   for (int m = 0; m < part->members; m++) {
@@ -107,14 +107,10 @@ static void release(trs_plan *plan) {
 
 const trs_method trs_method_zerocopy = {
     .name = "zerocopy",
-    .backend = &trs_backend_cuda_group,
+    TRS_MULTI_METHOD,
     .parameters = true,
     .refuses = trs_multi_refuses,
-    .estimate = trs_only_by_name,
-    .analysis_solves = 0.5,
     .analyze = analyze_pool,
-    .update = trs_multi_update,
-    .share = trs_multi_share,
     .solve = solve,
     .bytes = bytes,
     .describe = describe,
@@ -123,13 +119,9 @@ const trs_method trs_method_zerocopy = {
 
 const trs_method trs_method_zerocopy_block = {
     .name = "zerocopy-block",
-    .backend = &trs_backend_cuda_group,
+    TRS_MULTI_METHOD,
     .refuses = trs_multi_refuses,
-    .estimate = trs_only_by_name,
-    .analysis_solves = 0.5,
     .analyze = analyze_block,
-    .update = trs_multi_update,
-    .share = trs_multi_share,
     .solve = solve,
     .bytes = bytes,
     .describe = describe,

@@ -10,12 +10,12 @@
  * can come from it. */
 #include "solve/multigpu/zerocopy.h"
 
-#include "solve/multigpu/part.cuh"
+#include "solve/multigpu/component.cuh"
 
 namespace {
 
 using namespace trs;
-using namespace trs::part;
+using namespace trs::component;
 
 /* Waits until no member has anything left to add to component i.  One lane per member. */
 __device__ void await_in_degree(const trs_zerocopy &s, int64_t i) {
@@ -69,7 +69,7 @@ __device__ void solve_row(const trs_zerocopy &s, int64_t i, S inverse) {
 /* Adds the products of x[i] to this member's sums, then updates the counts. */
 template <class S>
 __device__ void update(const trs_zerocopy &s, const column &c, const S *x, S xi) {
-  const trs_part &part = s.part;
+  const trs_component_launch &part = s.part;
   S *left_sum = static_cast<S *>(s.left_sum[part.me]);
   int32_t *in_degree = s.in_degree[part.me];
   for (int64_t from = 0; from < c.count; from += ROUND) {

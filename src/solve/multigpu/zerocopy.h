@@ -2,15 +2,15 @@
 #ifndef TRS_SOLVE_MULTIGPU_ZEROCOPY_H
 #define TRS_SOLVE_MULTIGPU_ZEROCOPY_H
 
-#include "solve/multigpu/part.h"
+#include "solve/multigpu/component.h"
 
 /* s.in_degree[m] counts the entries of member m's columns that are still to be added to each
  * component, and s.left_sum[m] is their sum so far: only member m writes them, all members read
  * them. */
 typedef struct trs_zerocopy {
-  trs_part part;
-  int32_t *in_degree[TRS_PART_MEMBERS]; /* n */
-  void *left_sum[TRS_PART_MEMBERS];     /* n rows of width */
+  trs_component_launch part;
+  int32_t *in_degree[TRS_COMPONENT_MEMBERS]; /* n */
+  void *left_sum[TRS_COMPONENT_MEMBERS];     /* n rows of width */
 } trs_zerocopy;
 
 #ifdef __cplusplus

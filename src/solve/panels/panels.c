@@ -129,11 +129,7 @@ static void free_state(trs_plan *plan) {
   trs_panels_state *s = plan->state;
   if (!s) return;
   trs_panels_destroy(&s->panels);
-  trs_free(s->values);
-  trs_free(s->work);
-  trs_free(s->spare);
-  trs_free(s->row);
-  trs_free(s);
+  TRS_FREE_ALL(s->values, s->work, s->spare, s->row, s);
 }
 
 const trs_method trs_method_panels = {

@@ -125,8 +125,7 @@ static void describe(const trs_plan *plan, char *text, size_t size) {
 static void free_state(trs_plan *plan) {
   serial_state *state = plan->state;
   if (!state) return;
-  trs_free(state->work);
-  trs_free(state);
+  TRS_FREE_ALL(state->work, state);
 }
 
 const trs_method trs_method_serial = {

@@ -205,12 +205,7 @@ trs_status trs_grow_parts(trs_parts *parts, const trs_system *S, const int32_t *
   if (!status) status = TRS_ALLOC(&claimed, threads);
   if (!status) status = prepare(&g, &ptr, &after, threads);
   if (!status) status = grow(&g, claimed, threads);
-  trs_free(ptr);
-  trs_free(after);
-  trs_free(claimed);
-  trs_free(g.at);
-  trs_free(g.next);
-  trs_free(g.last);
+  TRS_FREE_ALL(ptr, after, claimed, g.at, g.next, g.last);
   destroy_set(&g.ready);
   destroy_set(&g.own);
   if (status) trs_parts_destroy(parts);

@@ -105,8 +105,7 @@ trs_status trs_level_all_parts(trs_parts *parts, const trs_levels *levels, const
 }
 
 void trs_parts_destroy(trs_parts *parts) {
-  trs_free(parts->part);
-  trs_free(parts->of);
+  TRS_FREE_ALL(parts->part, parts->of);
   *parts = (trs_parts){0};
 }
 
@@ -166,14 +165,8 @@ trs_status trs_schedule_create(trs_schedule *s, const trs_parts *parts, const tr
 }
 
 void trs_schedule_destroy(trs_schedule *s) {
-  trs_free(s->row);
-  trs_free(s->position);
-  trs_free(s->first);
-  trs_free(s->entries);
-  trs_free(s->task_ptr);
-  trs_free(s->tasks);
-  trs_free(s->waits);
-  trs_free(s->order);
+  TRS_FREE_ALL(s->row, s->position, s->first, s->entries, s->task_ptr, s->tasks, s->waits,
+               s->order);
   *s = (trs_schedule){0};
 }
 
@@ -298,10 +291,7 @@ trs_status trs_schedule_wait(trs_schedule *s, const trs_needs *needs) {
     for (int64_t w = 0; w < s->nwaits; w++)
       s->waits[w].tasks = renumber[old_ptr[s->waits[w].thread] + s->waits[w].tasks - 1];
   }
-  trs_free(reached);
-  trs_free(renumber);
-  trs_free(old_ptr);
-  trs_free(awaited);
+  TRS_FREE_ALL(reached, renumber, old_ptr, awaited);
   return status;
 }
 

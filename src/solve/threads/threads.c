@@ -271,13 +271,7 @@ static void free_state(trs_plan *plan) {
   trs_threads_state *s = plan->state;
   if (!s) return;
   trs_schedule_destroy(&s->schedule);
-  trs_free(s->count);
-  trs_free(s->idx);
-  trs_free(s->val);
-  trs_free(s->inverse);
-  trs_free(s->work);
-  trs_free(s->done);
-  trs_free(s);
+  TRS_FREE_ALL(s->count, s->idx, s->val, s->inverse, s->work, s->done, s);
 }
 
 const trs_method trs_method_threads = {

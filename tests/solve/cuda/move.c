@@ -128,28 +128,23 @@ static void both_sweeps_become_a_graph(void **state) {
   size_t bytes = sizeof(double) * N * NRHS;
   double *b = malloc(bytes), *x = malloc(bytes);
   void *there = gpu_space(bytes);
-  cudaStream_t stream;
-  cudaGraph_t graph;
-  cudaGraphExec_t replay;
-  assert_int_equal(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), 0);
+  trs_stream stream = gpu_stream();
   trs_plan *plan = analyze(&f, TRS_NO_TRANS,
                            (trs_options){.struct_size = sizeof(trs_options), .stream = stream});
-  assert_int_equal(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal), 0);
+  gpu_capture_begin(stream);
   assert_success(trs_solve(plan, there, N, there, N, NRHS, TRS_COL_MAJOR));
-  assert_int_equal(cudaStreamEndCapture(stream, &graph), 0);
-  assert_int_equal(cudaGraphInstantiate(&replay, graph, 0), 0);
+  gpu_graph graph = gpu_capture_end(stream);
   for (uint64_t seed = 0; seed < 3; seed++) {
     trs_random_fill(b, N * NRHS, TRS_DOUBLE, seed);
     assert_success(trs_device_copy(there, b, (int64_t)bytes, stream));
-    assert_int_equal(cudaGraphLaunch(replay, stream), 0);
+    gpu_replay(graph, stream);
     assert_success(trs_plan_wait(plan));
     gpu_fetch(x, there, bytes);
     judge(&f, TRS_NO_TRANS, x, b, N, NRHS, TRS_COL_MAJOR);
   }
-  assert_int_equal(cudaGraphExecDestroy(replay), 0);
-  assert_int_equal(cudaGraphDestroy(graph), 0);
+  gpu_graph_free(graph);
   trs_plan_destroy(plan);
-  assert_int_equal(cudaStreamDestroy(stream), 0);
+  gpu_stream_free(stream);
   gpu_free(there);
   free(b);
   free(x);
@@ -166,12 +161,12 @@ static void new_values_and_another_stream(void **state) {
   for (int64_t p = 0; p < f.lower.ptr[N]; p++) ((double *)f.lower.val)[p] *= 0.75;
   for (int64_t p = 0; p < f.upper.ptr[N]; p++) ((double *)f.upper.val)[p] *= 1.25;
   assert_success(trs_update_factors(plan, f.F));
-  assert_int_equal(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), 0);
+  stream = gpu_stream();
   assert_success(trs_plan_set_stream(plan, stream));
   assert_success(trs_solve(plan, x, N, b, N, 1, TRS_COL_MAJOR));
   judge(&f, TRS_TRANS, x, b, N, 1, TRS_COL_MAJOR);
   trs_plan_destroy(plan);
-  assert_int_equal(cudaStreamDestroy(stream), 0);
+  gpu_stream_free(stream);
   free_factors(&f);
 }
 

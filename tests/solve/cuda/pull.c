@@ -167,28 +167,23 @@ static void solves_become_a_graph(void **state) {
   static double b[N * NRHS], x[N * NRHS];
   both_sides s = make_system(N, 0.002, N, TRS_DOUBLE - TRS_FLOAT);
   void *there = gpu_space(sizeof b);
-  cudaStream_t stream;
-  cudaGraph_t graph;
-  cudaGraphExec_t replay;
-  assert_int_equal(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), 0);
+  trs_stream stream = gpu_stream();
   trs_plan *plan = analyze(&s, s.there, TRS_NO_TRANS, "pull",
                            (trs_options){.struct_size = sizeof(trs_options), .stream = stream});
-  assert_int_equal(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal), 0);
+  gpu_capture_begin(stream);
   assert_success(trs_solve(plan, there, N, there, N, NRHS, TRS_COL_MAJOR));
-  assert_int_equal(cudaStreamEndCapture(stream, &graph), 0);
-  assert_int_equal(cudaGraphInstantiate(&replay, graph, 0), 0);
+  gpu_graph graph = gpu_capture_end(stream);
   for (uint64_t seed = 0; seed < 3; seed++) {
     trs_random_fill(b, N * NRHS, TRS_DOUBLE, seed);
     assert_success(trs_device_copy(there, b, sizeof b, stream));
-    assert_int_equal(cudaGraphLaunch(replay, stream), 0);
+    gpu_replay(graph, stream);
     assert_success(trs_plan_wait(plan));
     gpu_fetch(x, there, sizeof b);
     gpu_judge(&s, TRS_NO_TRANS, x, b, NRHS);
   }
-  assert_int_equal(cudaGraphExecDestroy(replay), 0);
-  assert_int_equal(cudaGraphDestroy(graph), 0);
+  gpu_graph_free(graph);
   trs_plan_destroy(plan);
-  assert_int_equal(cudaStreamDestroy(stream), 0);
+  gpu_stream_free(stream);
   gpu_free(there);
   both_sides_free(&s);
 }

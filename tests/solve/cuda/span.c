@@ -1,14 +1,14 @@
 /* span.c - right-hand sides by way of a stage: every small shape, layout and leading dimension,
- * with as many columns at a time as fit.  Host memory stands for a GPU's. */
+ * with as many columns and rows at a time as fit.  Host memory stands for a GPU's. */
 #include "solve/cuda/span.h"
 
-#include "api/dense.h"
+#include "matrix/rhs.h"
 #include "test.h"
 
 enum { MOST = 3, MORE = 2, ROOM = MOST * (MOST + MORE), GUARD = -9 };
 
 typedef struct shape {
-  int64_t n, nrhs, ldx, ldb, width;
+  int64_t n, nrhs, ldx, ldb, width, rows;
   trs_layout layout;
 } shape;
 
@@ -32,12 +32,16 @@ static void go_through(const shape *s) {
   assert_int_equal(trs_rhs_make(&rhs, s->n, TRS_DOUBLE, x, s->ldx, b, s->ldb, s->nrhs, s->layout),
                    TRS_SUCCESS);
   for (int64_t first = 0; first < s->nrhs; first += s->width) {
-    const int64_t left = s->nrhs - first;
-    const trs_span span = trs_span_of(&rhs, &S, first, left < s->width ? left : s->width);
-    const trs_rhs staged = trs_span_staged(&span, stage, stage);
-    assert_int_equal(trs_span_bring(&span, stage, &rhs, NULL), TRS_SUCCESS);
-    solve_doubled(&staged, s->n);
-    assert_int_equal(trs_span_take(&span, stage, &rhs, NULL), TRS_SUCCESS);
+    const trs_span all = trs_span_of(&rhs, &S, first, s->width);
+    for (int64_t row = 0; row < s->n; row += s->rows) {
+      const int64_t end = row + s->rows < s->n ? row + s->rows : s->n;
+      const trs_span span = trs_span_rows(&all, row, end, s->n);
+      char *at = (char *)stage + trs_span_row_at(&span, row);
+      const trs_rhs staged = trs_span_staged(&span, at, at);
+      assert_int_equal(trs_span_bring(&span, at, NULL), TRS_SUCCESS);
+      solve_doubled(&staged, end - row);
+      assert_int_equal(trs_span_take(&span, at, NULL), TRS_SUCCESS);
+    }
   }
   for (int64_t i = 0; i < s->n; i++)
     for (int64_t c = 0; c < s->nrhs; c++) {
@@ -56,8 +60,9 @@ static void every_layout(void **state) {
         for (int64_t ldx = least; ldx <= least + MORE; ldx++)
           for (int64_t ldb = least; ldb <= least + MORE; ldb++)
             for (int64_t width = 1; width <= nrhs; width++)
-              go_through(
-                  &(shape){n, nrhs, ldx, ldb, width, layout ? TRS_ROW_MAJOR : TRS_COL_MAJOR});
+              for (int64_t rows = 1; rows <= n; rows++)
+                go_through(&(shape){n, nrhs, ldx, ldb, width, rows,
+                                    layout ? TRS_ROW_MAJOR : TRS_COL_MAJOR});
       }
 }
 

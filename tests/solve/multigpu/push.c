@@ -11,6 +11,7 @@
 #include "counters.h"
 #include "io/scratch.h"
 #include "backend/context.h"
+#include "solve/multigpu/push_break.h"
 #include "support.h"
 #include "test.h"
 
@@ -487,7 +488,7 @@ static void a_stall_ends_all_members(void **state) {
   problem p = make_problem("gen:poisson3d7:24", TRS_LOWER);
   trs_plan *plan = analyze(ctx, &p, TRS_LOWER, "push:partition=cyclic", 1);
   assert_success(trs_solve(plan, p.x, p.n, p.b, p.n, 1, TRS_COL_MAJOR));
-  assert_success(trs_push_break(plan));
+  assert_success(push_break(plan));
   for (int turn = 0; turn < 2; turn++) {
     assert_int_equal(trs_solve(plan, p.x, p.n, p.b, p.n, 1, TRS_COL_MAJOR), TRS_ERROR_STALLED);
     assert_non_null(strstr(trs_last_error()->message, "member"));

@@ -5,12 +5,13 @@
 
 #include "counters.h"
 #include "analysis/shapes.h"
-#include "api/dense.h"
 #include "base/memory.h"
 #include "base/random.h"
 #include "comm/group.h"
 #include "device_stand_in.h"
 #include "matrix/matrix.h"
+#include "matrix/rhs.h"
+#include "solve/multigpu/push_break.h"
 #include "solve/multigpu/push_stand_in.h"
 #include "solve/multigpu/push_state.h"
 #include "support.h"
@@ -327,7 +328,7 @@ static void a_stall_names_the_row_and_the_member(void **state) {
   assert_success(push_plan(&plan, context, T, TRS_LOWER,
                            &(trs_options){.struct_size = sizeof(trs_options), .method = "push"},
                            "partition=cyclic"));
-  assert_success(trs_push_break(&plan));
+  assert_success(push_break(&plan));
   for (int turn = 0; turn < 2; turn++) {
     assert_failure(TRS_ERROR_STALLED, "waited more than 0.2 s", trs_method_push.solve(&plan, &rhs));
     assert_non_null(strstr(trs_last_error()->message, "of 3: row"));

@@ -14,13 +14,18 @@
 
 /* ---- Dealing ---- */
 
+/* The task that contains a component. */
+static int64_t task_of(int64_t component, int64_t n, int64_t size, bool lower) {
+  return (lower ? component : n - 1 - component) / size;
+}
+
 /* Every component is in one task, tasks are in the order of the sweep, places are the members'. */
 static void check_tasks(const trs_tasks *t, int64_t n, bool lower, int members, int64_t each) {
   int64_t own[TRS_MOST_MEMBERS] = {0}, next = lower ? 0 : n;
   int32_t held[TRS_MOST_MEMBERS] = {0};
   assert_int_equal(t->count, each ? each * members : members);
   for (int32_t k = 0; k < t->count; k++) {
-    const trs_task *task = &t->task[k];
+    const trs_component_task *task = &t->task[k];
     assert_in_range(task->member, 0, members - 1);
     assert_true(task->begin <= task->end);
     assert_int_equal(lower ? task->begin : task->end, next);
@@ -29,7 +34,7 @@ static void check_tasks(const trs_tasks *t, int64_t n, bool lower, int members, 
     if (k + 1 < t->count && t->task[k + 1].begin < t->task[k + 1].end)
       assert_int_equal(task->end - task->begin, t->size);
     for (int64_t i = task->begin; i < task->end; i++)
-      assert_int_equal(trs_task_of(i, n, t->size, lower), k);
+      assert_int_equal(task_of(i, n, t->size, lower), k);
     own[task->member] += task->end - task->begin;
     held[task->member]++;
     next = lower ? task->end : task->begin;
@@ -116,8 +121,7 @@ static double left_sum_of(const machine *m, int me, int64_t i) {
 }
 
 static void update(machine *m, int me, int64_t row, double product) {
-  bool near =
-      m->tasks.task[trs_task_of(row, m->tasks.n, m->tasks.size, m->tasks.lower)].member == me;
+  bool near = m->tasks.task[task_of(row, m->tasks.n, m->tasks.size, m->tasks.lower)].member == me;
   int to = m->unified ? (near ? me + 1 : 0) : me;
   pthread_mutex_lock(&m->lock);
   m->left_sum[to][row] += product;
@@ -143,7 +147,7 @@ static void *run_member(void *argument) {
   const trs_tasks *tasks = &w->m->tasks;
   while (!atomic_load(&w->m->go)) (void)sched_yield();
   for (int32_t k = 0; k < tasks->count; k++) {
-    const trs_task *task = &tasks->task[k];
+    const trs_component_task *task = &tasks->task[k];
     int64_t size = task->end - task->begin;
     if (task->member != w->me) continue;
     for (int64_t q = 0; q < size; q++)
@@ -156,7 +160,7 @@ static void *run_member(void *argument) {
 static void count(machine *m) {
   const triangle *t = m->t;
   for (int64_t i = 0; i < t->n; i++) {
-    int me = m->tasks.task[trs_task_of(i, t->n, m->tasks.size, m->tasks.lower)].member;
+    int me = m->tasks.task[task_of(i, t->n, m->tasks.size, m->tasks.lower)].member;
     for (int64_t p = t->ptr[i]; p < t->ptr[i + 1]; p++)
       if (t->idx[p] != i) atomic_fetch_add(&m->in_degree[m->unified ? 0 : me][t->idx[p]], 1);
   }

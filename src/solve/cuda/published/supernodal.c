@@ -7,8 +7,8 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "analysis/host_system.h"
 #include "analysis/panels.h"
-#include "matrix/device.h"
 #include "plan/parameters.h"
 #include "solve/cuda/gpu.h"
 #include "solve/cuda/published/supernodal.h"
@@ -47,18 +47,6 @@ static trs_status read_parameters(supernodal *s, const trs_plan *plan) {
 }
 
 /* ---- The host's part: panels and their values. ---- */
-
-/* The plan's system in host memory.  The caller destroys *copy. */
-static trs_status fetch(trs_matrix **copy, trs_system *S, const trs_plan *plan) {
-  *S = plan->system;
-  *copy = NULL;
-  if (!S->device) return TRS_SUCCESS;
-  TRS_TRY(trs_matrix_download(copy, plan->matrix, true));
-  S->ptr = (*copy)->ptr;
-  S->idx = (*copy)->idx;
-  S->val = (*copy)->val;
-  return TRS_SUCCESS;
-}
 
 static trs_panels_source source_of(const trs_system *S) {
   return (trs_panels_source){S->n, S->ptr, S->idx, S->rows, S->lower};
@@ -212,13 +200,11 @@ static trs_status build(supernodal *s, trs_plan *plan, const trs_system *S) {
 /* ---- The method. ---- */
 
 /* A backward sweep runs through x and b from their ends. */
-static void aim(trs_supernodal_job *job, const supernodal *s, const trs_rhs *rhs, int64_t first) {
-  int64_t size = (int64_t)trs_scalar_size(s->args.scalar), last = s->args.n - 1;
-  int64_t sign = s->args.backward ? -1 : 1;
-  int64_t x = first * rhs->x_col + (sign < 0 ? last * rhs->x_row : 0);
-  int64_t b = first * rhs->b_col + (sign < 0 ? last * rhs->b_row : 0);
-  job->x = (char *)rhs->x + x * size;
-  job->b = (const char *)rhs->b + b * size;
+static void aim(trs_supernodal_job *job, const supernodal *s, const trs_rhs *rhs) {
+  int64_t size = (int64_t)trs_scalar_size(s->args.scalar), sign = s->args.backward ? -1 : 1;
+  int64_t from = s->args.backward ? s->args.n - 1 : 0;
+  job->x = (char *)rhs->x + from * rhs->x_row * size;
+  job->b = (const char *)rhs->b + from * rhs->b_row * size;
   job->x_row = sign * rhs->x_row;
   job->b_row = sign * rhs->b_row;
   job->x_col = rhs->x_col;
@@ -228,10 +214,10 @@ static void aim(trs_supernodal_job *job, const supernodal *s, const trs_rhs *rhs
 static trs_status launch(trs_plan *plan, const trs_rhs *rhs, trs_stream stream) {
   const supernodal *s = plan->state;
   for (int64_t first = 0; first < rhs->nrhs; first += s->at_once) {
-    int64_t left = rhs->nrhs - first;
+    const trs_rhs part = trs_rhs_columns(rhs, s->args.scalar, first, s->at_once);
     trs_supernodal_job job;
-    int64_t bytes = share_work(s, &job, left < s->at_once ? left : s->at_once);
-    aim(&job, s, rhs, first);
+    int64_t bytes = share_work(s, &job, part.nrhs);
+    aim(&job, s, &part);
     TRS_TRY(trs_device_fill(s->work, 0, bytes, stream));
     TRS_TRY(trs_supernodal_launch(&s->args, &job, stream));
   }
@@ -240,27 +226,27 @@ static trs_status launch(trs_plan *plan, const trs_rhs *rhs, trs_stream stream) 
 
 static trs_status analyze(trs_plan *plan) {
   supernodal *s;
-  trs_matrix *copy;
-  trs_system S;
+  trs_host_system h;
   TRS_TRY(TRS_ALLOC_ZERO(&s, 1));
   plan->state = s;
   TRS_TRY(read_parameters(s, plan));
   TRS_TRY(trs_gpu_open(&s->gpu, plan, launch));
   s->gpu.system.n = plan->system.n; /* for trs_gpu_bytes; nothing is loaded */
   s->gpu.system.scalar = plan->system.scalar;
-  TRS_TRY(fetch(&copy, &S, plan));
-  trs_status status = build(s, plan, &S);
-  trs_matrix_destroy(copy);
+  trs_status status =
+      trs_host_system_create(&h, &plan->system, plan->matrix, plan->system.rows, true);
+  if (!status) status = build(s, plan, &h.S);
+  trs_host_system_destroy(&h);
   return status;
 }
 
 static trs_status update(trs_plan *plan) {
   supernodal *s = plan->state;
-  trs_matrix *copy;
-  trs_system S;
-  TRS_TRY(fetch(&copy, &S, plan));
-  trs_status status = load_values(s, plan, &S);
-  trs_matrix_destroy(copy);
+  trs_host_system h;
+  trs_status status =
+      trs_host_system_create(&h, &plan->system, plan->matrix, plan->system.rows, true);
+  if (!status) status = load_values(s, plan, &h.S);
+  trs_host_system_destroy(&h);
   return status;
 }
 
@@ -298,15 +284,11 @@ static void free_state(trs_plan *plan) {
 
 const trs_method trs_method_supernodal = {
     .name = "supernodal",
-    .backend = &trs_backend_cuda,
-    .parameters = true,
-    .refuses = trs_gpu_refuses,
+    TRS_GPU_METHOD,
     .estimate = trs_only_by_name,
     .analysis_solves = 100,
     .analyze = analyze,
     .update = update,
-    .solve = trs_gpu_solve,
-    .wait = trs_gpu_wait,
     .bytes = bytes,
     .describe = describe,
     .free = free_state,

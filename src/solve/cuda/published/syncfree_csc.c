@@ -18,15 +18,10 @@ static int warps_of(const csc_state *s) { return WARPS_LEAST << s->warps_choice;
 
 static trs_status launch(trs_plan *plan, const trs_rhs *rhs, trs_stream stream) {
   const csc_state *s = plan->state;
-  int64_t size = (int64_t)trs_scalar_size(plan->system.scalar);
   trs_syncfree system;
+  trs_syncfree_rhs one;
   for (int64_t r = 0; r < rhs->nrhs; r++) {
-    trs_syncfree_rhs one = {.x = (char *)rhs->x + r * rhs->x_col * size,
-                            .b = (const char *)rhs->b + r * rhs->b_col * size,
-                            .x_row = rhs->x_row,
-                            .b_row = rhs->b_row,
-                            .width = 1};
-    TRS_TRY(trs_syncfree_begin(&s->base, &system, 1, stream));
+    TRS_TRY(trs_syncfree_begin(&s->base, &system, &one, rhs, r, stream));
     TRS_TRY(trs_syncfree_sweep(&system, &one, warps_of(s), s->scratchpad, stream));
   }
   return TRS_SUCCESS;
@@ -52,17 +47,4 @@ static void describe(const trs_plan *plan, char *text, size_t size) {
 }
 
 const trs_method trs_method_syncfree_csc = {
-    .name = "syncfree-csc",
-    .backend = &trs_backend_cuda,
-    .parameters = true,
-    .refuses = trs_gpu_refuses,
-    .estimate = trs_only_by_name,
-    .analysis_solves = 0.1,
-    .analyze = analyze,
-    .update = trs_syncfree_update,
-    .solve = trs_gpu_solve,
-    .wait = trs_gpu_wait,
-    .bytes = trs_syncfree_bytes,
-    .describe = describe,
-    .free = trs_syncfree_free,
-};
+    .name = "syncfree-csc", TRS_SYNCFREE_METHOD, .analyze = analyze, .describe = describe};

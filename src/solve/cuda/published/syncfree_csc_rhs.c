@@ -25,19 +25,10 @@ static int64_t width_for(int64_t nrhs) {
 static trs_status launch(trs_plan *plan, const trs_rhs *rhs, trs_stream stream) {
   const csc_rhs_state *s = plan->state;
   const trs_syncfree_strategy strategy = {(trs_syncfree_lanes)s->lanes, s->p, s->q};
-  int64_t size = (int64_t)trs_scalar_size(plan->system.scalar), width;
   trs_syncfree system;
-  for (int64_t first = 0; first < rhs->nrhs; first += width) {
-    int64_t left = rhs->nrhs - first;
-    width = left < s->base.width ? left : s->base.width;
-    trs_syncfree_rhs tile = {.x = (char *)rhs->x + first * rhs->x_col * size,
-                             .b = (const char *)rhs->b + first * rhs->b_col * size,
-                             .x_row = rhs->x_row,
-                             .x_col = rhs->x_col,
-                             .b_row = rhs->b_row,
-                             .b_col = rhs->b_col,
-                             .width = width};
-    TRS_TRY(trs_syncfree_begin(&s->base, &system, width, stream));
+  trs_syncfree_rhs tile;
+  for (int64_t first = 0; first < rhs->nrhs; first += s->base.width) {
+    TRS_TRY(trs_syncfree_begin(&s->base, &system, &tile, rhs, first, stream));
     TRS_TRY(trs_syncfree_sweep_rhs(&system, &tile, &strategy, stream));
   }
   return TRS_SUCCESS;
@@ -68,17 +59,4 @@ static void describe(const trs_plan *plan, char *text, size_t size) {
 }
 
 const trs_method trs_method_syncfree_csc_rhs = {
-    .name = "syncfree-csc-rhs",
-    .backend = &trs_backend_cuda,
-    .parameters = true,
-    .refuses = trs_gpu_refuses,
-    .estimate = trs_only_by_name,
-    .analysis_solves = 0.1,
-    .analyze = analyze,
-    .update = trs_syncfree_update,
-    .solve = trs_gpu_solve,
-    .wait = trs_gpu_wait,
-    .bytes = trs_syncfree_bytes,
-    .describe = describe,
-    .free = trs_syncfree_free,
-};
+    .name = "syncfree-csc-rhs", TRS_SYNCFREE_METHOD, .analyze = analyze, .describe = describe};

@@ -33,10 +33,19 @@ static trs_syncfree look(const trs_syncfree_plan *p) {
   };
 }
 
-trs_status trs_syncfree_begin(const trs_syncfree_plan *p, trs_syncfree *s, int64_t width,
+trs_status trs_syncfree_begin(const trs_syncfree_plan *p, trs_syncfree *s,
+                              trs_syncfree_rhs *columns, const trs_rhs *rhs, int64_t first,
                               trs_stream stream) {
+  const trs_rhs part = trs_rhs_columns(rhs, p->gpu.system.scalar, first, p->width);
   *s = look(p);
-  return trs_device_fill(p->workspace, 0, workspace_bytes(&p->gpu.system, width), stream);
+  *columns = (trs_syncfree_rhs){.x = part.x,
+                                .b = part.b,
+                                .x_row = part.x_row,
+                                .x_col = part.x_col,
+                                .b_row = part.b_row,
+                                .b_col = part.b_col,
+                                .width = part.nrhs};
+  return trs_device_fill(p->workspace, 0, workspace_bytes(&p->gpu.system, part.nrhs), stream);
 }
 
 static trs_status count_in_degrees(trs_syncfree_plan *p, trs_plan *plan) {

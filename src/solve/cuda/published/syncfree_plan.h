@@ -18,9 +18,17 @@ typedef struct trs_syncfree_plan {
 /* Loads the system by columns, counts in-degrees, allocates for `width` right-hand sides. */
 trs_status trs_syncfree_analyze(trs_plan *plan, trs_gpu_launch launch, int64_t width);
 
-/* Clears the workspace for a solve of `width` right-hand sides and sets the kernels' arguments. */
-trs_status trs_syncfree_begin(const trs_syncfree_plan *p, trs_syncfree *s, int64_t width,
+/* Begins a solve of the columns from `first` on, at most p->width: clears the workspace and sets
+ * the kernels' arguments. */
+trs_status trs_syncfree_begin(const trs_syncfree_plan *p, trs_syncfree *s,
+                              trs_syncfree_rhs *columns, const trs_rhs *rhs, int64_t first,
                               trs_stream stream);
+
+/* The entries that both tables share. */
+#define TRS_SYNCFREE_METHOD                                                   \
+  TRS_GPU_METHOD, .estimate = trs_only_by_name, .analysis_solves = 0.1,       \
+                  .update = trs_syncfree_update, .bytes = trs_syncfree_bytes, \
+                  .free = trs_syncfree_free
 
 trs_status trs_syncfree_update(trs_plan *plan);
 int64_t trs_syncfree_bytes(const trs_plan *plan);

@@ -9,6 +9,7 @@
 #include "matrix/values.h"
 #include "backend/context.h"
 #include "support.h"
+#include "solve/cuda/published/words.h"
 #include "test.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
@@ -351,45 +352,27 @@ static void infinite_values_spread_as_they_should(void **state) {
 static void plans_say_what_they_found(void **state) {
   (void)state;
   need_gpu();
-  static const struct {
-    const char *method, *words;
-  } cases[] = {
+  static const method_words cases[] = {
       {"supernodal:width=10,threads=64", "10 supernodes by columns in 10 levels, the widest of 10"},
       {"supernodal:width=10,threads=64", "0 % explicit zeros, 64 threads each"},
       {"supernodal:panels=rows,width=128", "1 supernodes by rows in 1 levels, the widest of 100"}};
   system_of s = draw(100, 1, 100, 0, 0);
-  for (size_t k = 0; k < COUNT(cases); k++) {
-    trs_plan *plan = make_plan(&s, ctx, cases[k].method, 6);
-    trs_plan_info info = {.struct_size = sizeof info};
-    char text[512];
-    trs_plan_describe(plan, text, sizeof text);
-    if (!strstr(text, cases[k].words)) fail_msg("\"%s\" lacks \"%s\"", text, cases[k].words);
-    assert_success(trs_plan_get_info(plan, &info));
-    assert_true(info.plan_bytes >= 100 * 101 / 2 * 4);
-    trs_plan_destroy(plan);
-  }
+  assert_described(ctx, s.A, s.uplo, s.trans, s.diag, cases, COUNT(cases), 100 * 101 / 2 * 4);
   forget(&s);
 }
 
 static void wrong_parameters_are_refused(void **state) {
   (void)state;
   need_gpu();
-  static const struct {
-    const char *method, *words;
-  } wrong[] = {{"supernodal:width=0", "a number from 1 to 128"},
-               {"supernodal:width=129", "a number from 1 to 128"},
-               {"supernodal:relax=101", "a number from 0 to 100"},
-               {"supernodal:threads=48", "it takes auto, 32, 64, 128, 256"},
-               {"supernodal:panels=both", "it takes auto, columns, rows"},
-               {"supernodal:warps=8", "it has relax, width, threads, panels"}};
+  static const method_words wrong[] = {
+      {"supernodal:width=0", "a number from 1 to 128"},
+      {"supernodal:width=129", "a number from 1 to 128"},
+      {"supernodal:relax=101", "a number from 0 to 100"},
+      {"supernodal:threads=48", "it takes auto, 32, 64, 128, 256"},
+      {"supernodal:panels=both", "it takes auto, columns, rows"},
+      {"supernodal:warps=8", "it has relax, width, threads, panels"}};
   system_of s = draw(50, 0.1, 50, 0, 1);
-  for (size_t k = 0; k < COUNT(wrong); k++) {
-    trs_options options = {.struct_size = sizeof(trs_options), .method = wrong[k].method};
-    trs_plan *plan;
-    assert_failure(TRS_ERROR_ARGUMENT, wrong[k].words,
-                   trs_analyze(ctx, &plan, s.A, s.uplo, s.trans, s.diag, &options));
-    assert_null(plan);
-  }
+  assert_refused(ctx, s.A, s.uplo, s.trans, s.diag, wrong, COUNT(wrong));
   forget(&s);
 }
 

@@ -8,6 +8,7 @@
 #include "matrix/values.h"
 #include "backend/context.h"
 #include "support.h"
+#include "solve/cuda/published/words.h"
 #include "test.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
@@ -292,46 +293,31 @@ static void solves_in_device_memory(void **state) {
 static void plans_say_what_they_were_told(void **state) {
   (void)state;
   need_gpu();
-  static const struct {
-    const char *method, *words;
-  } cases[] = {
+  static const method_words cases[] = {
       {"syncfree-csc", "16 a block, sums within a block in scratchpad"},
       {"syncfree-csc:warps=4,scratchpad=no", "4 a block, no scratchpad"},
       {"syncfree-csc-rhs", "up to 6 right-hand sides at once, lanes: adaptive, p 8, q 8192"},
       {"syncfree-csc-rhs:strategy=nnz", "lanes: nnz"},
       {"syncfree-csc-rhs:q=7,p=3", "p 3, q 7"}};
   system_of s = varied_system(RANDOM, 50, 0);
-  for (size_t k = 0; k < COUNT(cases); k++) {
-    trs_plan *plan = make_plan(&s, cases[k].method, 6);
-    char text[512];
-    trs_plan_describe(plan, text, sizeof text);
-    if (!strstr(text, cases[k].words)) fail_msg("\"%s\" lacks \"%s\"", text, cases[k].words);
-    trs_plan_destroy(plan);
-  }
+  assert_described(ctx, s.A, s.uplo, s.trans, s.diag, cases, COUNT(cases), 1);
   trs_matrix_destroy(s.A);
 }
 
 static void wrong_parameters_are_refused(void **state) {
   (void)state;
   need_gpu();
-  static const struct {
-    const char *method, *words;
-  } wrong[] = {{"syncfree-csc:warps=5", "it takes 4, 8, 16, 32"},
-               {"syncfree-csc:warps=64", "it takes 4, 8, 16, 32"},
-               {"syncfree-csc:scratchpad=maybe", "it takes no, yes"},
-               {"syncfree-csc:p=8", "it has warps, scratchpad"},
-               {"syncfree-csc-rhs:strategy=both", "it takes adaptive, rhs, nnz"},
-               {"syncfree-csc-rhs:p=-1", "a number from 0"},
-               {"syncfree-csc-rhs:q=1x", "a number from 0"},
-               {"syncfree-csc-rhs:warps=8", "it has strategy, p, q"}};
+  static const method_words wrong[] = {
+      {"syncfree-csc:warps=5", "it takes 4, 8, 16, 32"},
+      {"syncfree-csc:warps=64", "it takes 4, 8, 16, 32"},
+      {"syncfree-csc:scratchpad=maybe", "it takes no, yes"},
+      {"syncfree-csc:p=8", "it has warps, scratchpad"},
+      {"syncfree-csc-rhs:strategy=both", "it takes adaptive, rhs, nnz"},
+      {"syncfree-csc-rhs:p=-1", "a number from 0"},
+      {"syncfree-csc-rhs:q=1x", "a number from 0"},
+      {"syncfree-csc-rhs:warps=8", "it has strategy, p, q"}};
   system_of s = varied_system(RANDOM, 50, 0);
-  for (size_t k = 0; k < COUNT(wrong); k++) {
-    trs_options options = {.struct_size = sizeof(trs_options), .method = wrong[k].method};
-    trs_plan *plan;
-    assert_failure(TRS_ERROR_ARGUMENT, wrong[k].words,
-                   trs_analyze(ctx, &plan, s.A, s.uplo, s.trans, s.diag, &options));
-    assert_null(plan);
-  }
+  assert_refused(ctx, s.A, s.uplo, s.trans, s.diag, wrong, COUNT(wrong));
   trs_matrix_destroy(s.A);
 }
 

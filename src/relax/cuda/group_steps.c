@@ -1,21 +1,21 @@
-/* group_turns.c - the turns of the colours in W21's relaxation on several GPUs.
+/* group_steps.c - the steps of the colours in W21's relaxation on several GPUs.
  *
- * `slices` makes all turns in one launch per member (slices.cu).  Otherwise, and if members share a
- * GPU, a colour's turn is up to four launches per member: begin (signals the senders, waits for the
+ * `slices` makes all steps in one launch per member (slices.cu).  Otherwise, and if members share a
+ * GPU, a colour's step is up to four launches per member: begin (signals the senders, waits for the
  * rows that it needs), boundary rows, push, and interior rows, during which rows of other members
  * arrive.  With one member per GPU, each has a host thread that launches.  If members share a GPU,
  * one thread launches, in an order in which no launch waits for a later one, and no launch starts
  * early. */
 #include "relax/cuda/group_state.h"
 
-/* ---- A turn ---- */
+/* ---- A step ---- */
 
-static trs_relax_turn make_turn(const trs_relax_group *G, int which, int32_t c, uint64_t turn) {
+static trs_relax_step make_step(const trs_relax_group *G, int which, int32_t c, uint64_t step) {
   const trs_domain *D = G->member[which].R->domain;
-  trs_domain_turn own;
-  trs_relax_turn t = {.me = which, .members = G->members, .turn = turn};
+  trs_domain_step own;
+  trs_relax_step t = {.me = which, .members = G->members, .step = step};
   for (int k = 0; k < G->members; k++) t.signs[k] = G->signs.base[k];
-  trs_domain_take_turn(&own, D, c, G->member[which].last);
+  trs_domain_take_step(&own, D, c, G->member[which].last);
   t.senders = own.senders;
   t.receivers = own.receivers;
   for (int k = 0; k < G->members; k++) t.needed[k] = own.needed[k];
@@ -42,20 +42,20 @@ static trs_relax_push make_push(const trs_relax_group *G, int which, int32_t c, 
   return p;
 }
 
-/* True if a launch may start before the previous launch of a turn has ended. */
+/* True if a launch may start before the previous launch of a step has ended. */
 static bool overlaps(const trs_relax_group *G, trs_relax_member *m) {
   bool early = G->together && !m->fresh;
   m->fresh = false;
   return early;
 }
 
-static trs_status begin(trs_relax_group *G, int which, int32_t c, uint64_t turn) {
+static trs_status begin(trs_relax_group *G, int which, int32_t c, uint64_t step) {
   trs_relax_member *m = &G->member[which];
   if (!m->R->domain) return TRS_SUCCESS;
-  trs_relax_turn t = make_turn(G, which, c, turn);
+  trs_relax_step t = make_step(G, which, c, step);
   bool needs = t.senders != 0;
   for (int k = 0; k < G->members; k++) needs |= t.needed[k] != 0;
-  return needs ? trs_relax_begin_turn(&t, overlaps(G, m), m->stream) : TRS_SUCCESS;
+  return needs ? trs_relax_begin_step(&t, overlaps(G, m), m->stream) : TRS_SUCCESS;
 }
 
 static trs_status relax(trs_relax_group *G, int which, int32_t c, bool boundary) {
@@ -67,37 +67,37 @@ static trs_status relax(trs_relax_group *G, int which, int32_t c, bool boundary)
   return trs_relax_gpu_run(m->R, c, boundary);
 }
 
-static trs_status push(trs_relax_group *G, int which, int32_t c, uint64_t turn, int64_t nrhs) {
+static trs_status push(trs_relax_group *G, int which, int32_t c, uint64_t step, int64_t nrhs) {
   trs_relax_member *m = &G->member[which];
   const trs_domain *D = m->R->domain;
-  m->last[c] = turn;
+  m->last[c] = step;
   if (!D || D->send_ptr[c] == D->send_ptr[c + 1]) return TRS_SUCCESS;
-  trs_relax_turn t = make_turn(G, which, c, turn);
+  trs_relax_step t = make_step(G, which, c, step);
   trs_relax_push p = make_push(G, which, c, nrhs);
   return trs_relax_push_rows(&t, &p, overlaps(G, m), m->stream);
 }
 
 /* ---- Passes over the colours ---- */
 
-static int64_t count_turns(const trs_relax_passes *P) {
+static int64_t count_steps(const trs_relax_passes *P) {
   return P->sweeps * P->R->ncolours * (P->direction == TRS_SWEEP_SYMMETRIC ? 2 : 1);
 }
 
-static int32_t colour_of(const trs_relax_passes *P, int64_t turn) {
-  int32_t n = P->R->ncolours, c = (int32_t)(turn % n);
+static int32_t colour_of(const trs_relax_passes *P, int64_t step) {
+  int32_t n = P->R->ncolours, c = (int32_t)(step % n);
   bool back = P->direction == TRS_SWEEP_BACKWARD ||
-              (P->direction == TRS_SWEEP_SYMMETRIC && turn / n % 2 == 1);
+              (P->direction == TRS_SWEEP_SYMMETRIC && step / n % 2 == 1);
   return back ? n - 1 - c : c;
 }
 
 static trs_status run_member(const trs_relax_passes *P, int which) {
   trs_relax_group *G = P->R->group;
-  for (int64_t k = 0; k < count_turns(P); k++) {
+  for (int64_t k = 0; k < count_steps(P); k++) {
     int32_t c = colour_of(P, k);
-    uint64_t turn = G->turn + 1 + (uint64_t)k;
-    TRS_TRY(begin(G, which, c, turn));
+    uint64_t step = G->step + 1 + (uint64_t)k;
+    TRS_TRY(begin(G, which, c, step));
     TRS_TRY(relax(G, which, c, true));
-    TRS_TRY(push(G, which, c, turn, P->nrhs));
+    TRS_TRY(push(G, which, c, step, P->nrhs));
     TRS_TRY(relax(G, which, c, false));
   }
   return TRS_SUCCESS;
@@ -111,32 +111,32 @@ static void be_member(void *argument, int rank, int size) {
   trs_device_leave(before);
 }
 
-/* The order of the launches of a turn: each waits only for earlier launches. */
-static trs_status run_turn(const trs_relax_passes *P, int32_t c, uint64_t turn, int step) {
+/* The order of the launches of a step: each waits only for earlier launches. */
+static trs_status run_step(const trs_relax_passes *P, int32_t c, uint64_t step, int phase) {
   trs_relax_group *G = P->R->group;
   for (int which = 0; which < G->members; which++) {
     int before = trs_device_enter(G->member[which].device);
     trs_status status = TRS_SUCCESS;
-    if (step == 0) status = begin(G, which, c, turn);
-    if (step == 0 && !status) status = relax(G, which, c, true);
-    if (step == 1) status = push(G, which, c, turn, P->nrhs);
-    if (step == 2) status = relax(G, which, c, false);
+    if (phase == 0) status = begin(G, which, c, step);
+    if (phase == 0 && !status) status = relax(G, which, c, true);
+    if (phase == 1) status = push(G, which, c, step, P->nrhs);
+    if (phase == 2) status = relax(G, which, c, false);
     trs_device_leave(before);
     TRS_TRY(status);
   }
   return TRS_SUCCESS;
 }
 
-/* All turns in one launch per member. */
-static trs_relax_meeting make_meeting(const trs_relax_group *G, int which) {
+/* All steps in one launch per member. */
+static trs_relax_peer_sync make_peer_sync(const trs_relax_group *G, int which) {
   const trs_relax_member *m = &G->member[which];
   const trs_domain *D = m->R->domain;
-  trs_relax_meeting t = {.me = which,
-                         .members = G->members,
-                         .turn = G->turn,
-                         .ptr = m->lists[0],
-                         .to = m->lists[1],
-                         .member = m->lists[2]};
+  trs_relax_peer_sync t = {.me = which,
+                           .members = G->members,
+                           .step = G->step,
+                           .ptr = m->lists[0],
+                           .to = m->lists[1],
+                           .member = m->lists[2]};
   for (int k = 0; k < G->members; k++) {
     trs_relax_place place = trs_relax_gpu_place(G->member[k].R);
     t.signs[k] = (trs_relax_signs *)G->signs.base[k];
@@ -150,29 +150,29 @@ static trs_relax_meeting make_meeting(const trs_relax_group *G, int which) {
   return t;
 }
 
-static trs_status run_meeting(const trs_relax_passes *P) {
+static trs_status run_in_one_launch(const trs_relax_passes *P) {
   trs_relax_group *G = P->R->group;
   for (int k = 0; k < G->members; k++) {
-    trs_relax_meeting t = make_meeting(G, k);
+    trs_relax_peer_sync t = make_peer_sync(G, k);
     int before = trs_device_enter(G->member[k].device);
-    trs_status status = trs_relax_gpu_run_turns(G->member[k].R, P->direction, count_turns(P), &t);
+    trs_status status = trs_relax_gpu_run_steps(G->member[k].R, P->direction, count_steps(P), &t);
     trs_device_leave(before);
     TRS_TRY(status);
   }
-  G->turn += (uint64_t)(count_turns(P) * P->nrhs);
+  G->step += (uint64_t)(count_steps(P) * P->nrhs);
   return TRS_SUCCESS;
 }
 
-static bool meets(const trs_relax_group *G) {
+static bool sync_in_kernel(const trs_relax_group *G) {
   bool all = G->apart;
-  for (int k = 0; k < G->members; k++) all = all && trs_relax_gpu_meets(G->member[k].R);
+  for (int k = 0; k < G->members; k++) all = all && trs_relax_gpu_syncs_peers(G->member[k].R);
   return all;
 }
 
 trs_status trs_relax_group_pass(trs_relax_passes *P) {
   trs_relax_group *G = P->R->group;
   trs_status status = TRS_SUCCESS;
-  if (meets(G)) return run_meeting(P);
+  if (sync_in_kernel(G)) return run_in_one_launch(P);
   for (int m = 0; m < G->members; m++) {
     G->member[m].fresh = true;
     P->failure[m].status = TRS_SUCCESS;
@@ -182,9 +182,9 @@ trs_status trs_relax_group_pass(trs_relax_passes *P) {
     for (int m = 0; m < G->members && !status; m++)
       if (P->failure[m].status) status = trs_failure_set(&P->failure[m]);
   }
-  for (int64_t k = 0; !G->together && !status && k < count_turns(P); k++)
-    for (int step = 0; step < 3 && !status; step++)
-      status = run_turn(P, colour_of(P, k), G->turn + 1 + (uint64_t)k, step);
-  G->turn += (uint64_t)count_turns(P);
+  for (int64_t k = 0; !G->together && !status && k < count_steps(P); k++)
+    for (int phase = 0; phase < 3 && !status; phase++)
+      status = run_step(P, colour_of(P, k), G->step + 1 + (uint64_t)k, phase);
+  G->step += (uint64_t)count_steps(P);
   return status;
 }

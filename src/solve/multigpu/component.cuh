@@ -1,4 +1,4 @@
-/* part.cuh - device functions that the kernels of both of X20's algorithms share.
+/* component.cuh - device functions that the kernels of both of X20's algorithms share.
  *
  * Memory order.  The paper's code has none.  Here a warp adds its sums, passes a fence, and then
  * counts them.  A warp that sees the full count passes a fence before it reads the sum.  Fences
@@ -7,13 +7,13 @@
  * Tickets assign components to warps in the order of the sweep, and tasks run in order.  A warp
  * therefore waits only for a running warp, or for a task of another member that no wait can block.
  * Launches occupy at most their member's share of a GPU, so that all members on one GPU run. */
-#ifndef TRS_SOLVE_MULTIGPU_PART_CUH
-#define TRS_SOLVE_MULTIGPU_PART_CUH
+#ifndef TRS_SOLVE_MULTIGPU_COMPONENT_CUH
+#define TRS_SOLVE_MULTIGPU_COMPONENT_CUH
 
 #include "solve/cuda/published/syncfree.cuh"
-#include "solve/multigpu/part.h"
+#include "solve/multigpu/component.h"
 
-namespace trs::part {
+namespace trs::component {
 
 using syncfree::add_to;
 using syncfree::ALL_LANES;
@@ -65,9 +65,10 @@ __device__ inline void fence_system() { asm volatile("fence.acq_rel.sys;" ::: "m
 /* ---- Waits with a limit, like trs::wait; a wait that exceeds it is reported to every member. ----
  */
 
-__device__ __noinline__ inline unsigned long long look_at_wait(const trs_part &part, int64_t i,
+__device__ __noinline__ inline unsigned long long look_at_wait(const trs_component_launch &part,
+                                                               int64_t i,
                                                                unsigned long long start) {
-  trs_part_fault *mine = part.fault[part.me];
+  trs_component_fault *mine = part.fault[part.me];
   unsigned long long now;
   asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
   if (load_system(&mine->told)) return 0;
@@ -81,7 +82,7 @@ __device__ __noinline__ inline unsigned long long look_at_wait(const trs_part &p
 
 class group_wait {
  public:
-  __device__ explicit group_wait(const trs_part &part) : part_(part) {}
+  __device__ explicit group_wait(const trs_component_launch &part) : part_(part) {}
   __device__ bool goes_on(int64_t i) {
     if ((++turns_ & 2047) != 0) return true;
     start_ = look_at_wait(part_, i, start_);
@@ -89,7 +90,7 @@ class group_wait {
   }
 
  private:
-  const trs_part &part_;
+  const trs_component_launch &part_;
   unsigned turns_ = 0;
   unsigned long long start_ = 0;
 };
@@ -97,7 +98,7 @@ class group_wait {
 /* ---- Components and their columns. ---- */
 
 /* The warp's next component of the sweep, or -1. */
-__device__ inline int64_t take_component(const trs_part &part) {
+__device__ inline int64_t take_component(const trs_component_launch &part) {
   uint32_t k = 0;
   if (lane_of_thread() == 0) k = atomicAdd(part.ticket, 1u);
   k = __shfl_sync(ALL_LANES, k, 0);
@@ -105,16 +106,16 @@ __device__ inline int64_t take_component(const trs_part &part) {
   return part.lower ? part.begin + k : part.end - 1 - k;
 }
 
-__device__ inline int64_t local_of(const trs_part &part, int64_t i) {
+__device__ inline int64_t local_of(const trs_component_launch &part, int64_t i) {
   return part.local + (i - part.begin);
 }
 
-__device__ inline bool in_task(const trs_part &part, int64_t i) {
+__device__ inline bool in_task(const trs_component_launch &part, int64_t i) {
   return i >= part.begin && i < part.end;
 }
 
 /* Off-diagonal entries of component i's column, from the diagonal outwards. */
-__device__ inline column column_of(const trs_part &part, int64_t i) {
+__device__ inline column column_of(const trs_component_launch &part, int64_t i) {
   const int64_t own = local_of(part, i);
   const int64_t begin = __ldg(part.ptr + own), end = __ldg(part.ptr + own + 1);
   const int64_t stored =
@@ -125,7 +126,7 @@ __device__ inline column column_of(const trs_part &part, int64_t i) {
 }
 
 template <class S>
-__device__ inline S inverse_diagonal(const trs_part &part, int64_t i) {
+__device__ inline S inverse_diagonal(const trs_component_launch &part, int64_t i) {
   if (part.unit) return one<S>();
   const int64_t own = local_of(part, i);
   const S *val = static_cast<const S *>(part.val);
@@ -134,7 +135,7 @@ __device__ inline S inverse_diagonal(const trs_part &part, int64_t i) {
 }
 
 template <class S>
-__device__ inline S *row_of(const trs_part &part, int64_t i) {
+__device__ inline S *row_of(const trs_component_launch &part, int64_t i) {
   return static_cast<S *>(part.x) + local_of(part, i) * part.row;
 }
 
@@ -162,8 +163,8 @@ __device__ inline complex_of<R> sum_of_lanes(complex_of<R> value) {
  * The right-hand sides of an entry go to adjacent lanes.  xi is x of the only right-hand side; x of
  * several is read from memory, where this warp has just stored it. */
 template <class S, class F>
-__device__ inline void products(const trs_part &part, const column &c, int64_t from, int64_t to,
-                                S xi, const S *x, F use) {
+__device__ inline void products(const trs_component_launch &part, const column &c, int64_t from,
+                                int64_t to, S xi, const S *x, F use) {
   const S *val = static_cast<const S *>(part.val);
   const int width = int(part.width), count = int(to - from) * width;
 #pragma unroll 1
@@ -179,7 +180,7 @@ __device__ inline void products(const trs_part &part, const column &c, int64_t f
 
 /* As many blocks as the components need, but at most as many as run concurrently. */
 template <class K>
-inline unsigned blocks_for(K kernel, const trs_part &part) {
+inline unsigned blocks_for(K kernel, const trs_component_launch &part) {
   int each = 1;
   if (cudaOccupancyMaxActiveBlocksPerMultiprocessor(&each, kernel, WARPS * WARP, 0) != cudaSuccess)
     (void)cudaGetLastError();
@@ -194,6 +195,6 @@ inline cudaError_t load_kernel(K kernel) {
   return cudaFuncGetAttributes(&attributes, kernel);
 }
 
-}  // namespace trs::part
+}  // namespace trs::component
 
 #endif

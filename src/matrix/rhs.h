@@ -1,0 +1,58 @@
+/* rhs.h - right-hand sides and solutions: dense arrays of any layout. */
+#ifndef TRS_MATRIX_RHS_H
+#define TRS_MATRIX_RHS_H
+
+#include <stdbool.h>
+
+#include "base/status.h"
+
+/* The rows of an array in the order of a sweep: row i is row perm[i] of the array, times
+ * scale[perm[i]]. */
+typedef struct trs_row_order {
+  const int32_t *perm; /* n; NULL: identity */
+  const double *scale; /* n; NULL: ones */
+} trs_row_order;
+
+static inline bool trs_reorders(const trs_row_order *order) { return order->perm || order->scale; }
+
+/* Right-hand sides and solutions with any layout: element (i, r) of b is b[i * b_row + r * b_col].
+ * x and b are the same array or do not overlap. */
+typedef struct trs_rhs {
+  void *x;
+  const void *b;
+  int64_t nrhs;
+  int64_t x_row, x_col, b_row, b_col; /* in elements */
+  /* Sweeps over factors, for methods on a CPU: the orders of b and x, and whether b is a workspace
+   * that the sweep may overwrite.  It is one if x is reordered. */
+  trs_row_order b_order, x_order;
+  bool spare_b;
+  /* For vectors distributed over a group: the arrays of each member that this process runs, in that
+   * member's memory, instead of x and b.  Only for methods with a share. */
+  void *const *x_of;
+  const void *const *b_of;
+} trs_rhs;
+
+/* Checks that the array named x or b ends within the address space, for an ld that is large enough.
+ */
+TRS_API trs_status trs_dense_check(const char *name, const void *array, int64_t n, int64_t nrhs,
+                                   int64_t ld, trs_layout layout, trs_scalar scalar);
+
+/* Checks the dense arguments and turns leading dimensions into strides. */
+TRS_API trs_status trs_rhs_make(trs_rhs *rhs, int64_t n, trs_scalar scalar, void *x, int64_t ldx,
+                                const void *b, int64_t ldb, int64_t nrhs, trs_layout layout);
+
+/* x and b of member k of this process, if they are distributed. */
+static inline trs_rhs trs_rhs_of_member(const trs_rhs *rhs, int k) {
+  trs_rhs own = *rhs;
+  if (!rhs->x_of) return own;
+  own.x = rhs->x_of[k];
+  own.b = rhs->b_of[k];
+  own.x_of = NULL;
+  own.b_of = NULL;
+  return own;
+}
+
+/* x and b from column first on: `most` columns, or as many as there are. */
+trs_rhs trs_rhs_columns(const trs_rhs *rhs, trs_scalar scalar, int64_t first, int64_t most);
+
+#endif

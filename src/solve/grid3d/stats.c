@@ -1,0 +1,169 @@
+/* stats.c - statistics of a distributed solve: each rank's figures, their smallest, mean and
+ * largest, and the totals that a single copy of the factors would need. */
+#include "solve/grid3d/stats.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { NFIGURES_A_SWEEP = 10, NFIGURES_BEFORE = 5 };
+enum { NFIGURES = NFIGURES_BEFORE + 2 * NFIGURES_A_SWEEP };
+
+typedef struct figures {
+  double min[NFIGURES], max[NFIGURES], sum[NFIGURES];
+} figures;
+
+/* Diagonal triangles solved by substitution, of supernodes whose first grid is this one. */
+static int64_t count_solved(const trs_part *p) {
+  int64_t count = 0;
+  for (int which = 0; which < 2; which++) {
+    const trs_local_side *side = &p->side[which];
+    for (int64_t i = 0; i < p->nlocal; i++)
+      count += side->node[i].solved && p->layout->lo[p->local[i]] == p->z;
+    for (int64_t i = 0; i < p->nslots; i++)
+      count += side->solved[i] && p->layout->lo[p->slot[i]] == p->z;
+  }
+  return count;
+}
+
+static void own_figures(const trs_grid_solver *s, double *v) {
+  const trs_grid_times *t = &s->times;
+  double panels = (double)(s->part.side[0].nvalues + s->part.side[1].nvalues) *
+                  (double)trs_scalar_size(s->part.scalar);
+  *v++ = t->total_s;
+  *v++ = t->transfer_s;
+  *v++ = panels;
+  *v++ = s->part.solver ? (double)s->part.solver->bytes : panels;
+  *v++ = (double)count_solved(&s->part);
+  for (int which = 0; which < 2; which++) {
+    *v++ = t->exchange[which].seconds;
+    *v++ = (double)t->exchange[which].messages;
+    *v++ = (double)t->exchange[which].bytes;
+    *v++ = t->sweep[which].intra_s;
+    *v++ = (double)t->sweep[which].messages;
+    *v++ = (double)t->sweep[which].bytes;
+    *v++ = t->sweep[which].flop_s;
+    *v++ = t->sweep[which].flops;
+    *v = 0;
+    for (int h = 0; h < s->nphases; h++) *v += (double)s->phase[which][h].tree_steps;
+    *++v = 0;
+    for (int h = 0; h < s->nphases; h++)
+      if (s->phase[which][h].tree_sends > *v) *v = s->phase[which][h].tree_sends;
+    v++;
+  }
+}
+
+/* f and the statistics have the same order.  panels: bytes of blocks. */
+static void spread_figures(trs_mpi_stats *stats, trs_mpi_spread *panels, const figures *f,
+                           int ranks) {
+  trs_mpi_spread solved,
+      *to[NFIGURES] = {&stats->solve_s, &stats->transfer_s, panels, &stats->bytes, &solved};
+  for (int which = 0; which < 2; which++) {
+    trs_mpi_spread *of[] = {&stats->inter_s[which],        &stats->inter_messages[which],
+                            &stats->inter_bytes[which],    &stats->intra_s[which],
+                            &stats->intra_messages[which], &stats->intra_bytes[which],
+                            &stats->flop_s[which],         &stats->flops[which],
+                            &stats->message_bound[which],  &stats->tree_sends[which]};
+    memcpy(to + NFIGURES_BEFORE + NFIGURES_A_SWEEP * which, of, sizeof of);
+  }
+  for (int i = 0; i < NFIGURES; i++)
+    *to[i] = (trs_mpi_spread){f->min[i], f->sum[i] / ranks, f->max[i]};
+  stats->solved = (int64_t)(solved.mean * ranks + 0.5);
+}
+
+static void merge(void *mine, const void *others, int64_t count, const void *what) {
+  figures *f = mine;
+  const figures *other = others;
+  (void)count; /* always one */
+  (void)what;
+  for (int i = 0; i < NFIGURES; i++) {
+    if (other->min[i] < f->min[i]) f->min[i] = other->min[i];
+    if (other->max[i] > f->max[i]) f->max[i] = other->max[i];
+    f->sum[i] += other->sum[i];
+  }
+}
+
+static trs_mpi_spread leaf_spread(const trs_grid_layout *l) {
+  trs_mpi_spread s = {.min = (double)l->leaf[0]};
+  for (int z = 0; z < l->pz; z++) {
+    double entries = (double)l->leaf[z];
+    if (entries < s.min) s.min = entries;
+    if (entries > s.max) s.max = entries;
+    s.mean += entries / l->pz;
+  }
+  return s;
+}
+
+/* Bytes of all supernodes' panels and triangles. */
+static double values_once(const trs_grid_solver *s) {
+  const trs_grid_layout *l = &s->layout;
+  int64_t tile = trs_tile_rows(s->part.scalar), numbers = 0;
+  for (int64_t K = 0; K < l->count; K++) {
+    if (!trs_half(l, K)) numbers += 2 * trs_triangle_values(trs_width(l, K), tile);
+    for (int which = 0; which < 2; which++)
+      numbers += trs_width(l, K) * (l->lists[which].ptr[K + 1] - l->lists[which].ptr[K]);
+  }
+  return (double)numbers * (double)trs_scalar_size(s->part.scalar);
+}
+
+/* Bytes that the inverses need beyond the triangles they replace, on one grid. */
+static double inverted_bytes(const trs_grid_solver *s) {
+  const trs_grid_layout *l = &s->layout;
+  double numbers = 0;
+  for (int64_t r = 0; r < l->nruns; r++)
+    for (int64_t K = l->run[r].from; K < l->run[r].to; K++)
+      numbers += 2 * (double)(trs_width(l, K) * (l->first[l->run[r].to] - l->first[K]));
+  return (numbers - s->run_numbers) * (double)trs_scalar_size(s->part.scalar);
+}
+
+/* Multiplications and additions of a solve on one rank: two per number of a panel; the two
+ * triangles of a supernode are multiplied as one square. */
+static double flops_once(const trs_grid_solver *s) {
+  const trs_grid_layout *l = &s->layout;
+  double flops = 0;
+  for (int64_t K = 0; K < l->count; K++) {
+    int64_t length =
+        l->lists[0].ptr[K + 1] - l->lists[0].ptr[K] + l->lists[1].ptr[K + 1] - l->lists[1].ptr[K];
+    int64_t square = trs_half(l, K) ? 0 : trs_width(l, K);
+    flops += 2.0 * (double)(trs_width(l, K) * (square + length));
+  }
+  return flops * (double)s->times.nrhs;
+}
+
+static int64_t count_supernodes(const trs_grid_layout *l) {
+  int64_t count = 0;
+  for (int64_t K = 0; K < l->count; K++) count += trs_half(l, K) != TRS_HALF_ABOVE;
+  return count;
+}
+
+/* L23, section 3: n / sqrt(P Pz) words per right-hand side, for L and for U. */
+static double volume_bound(const trs_grid_solver *s) {
+  double words = (double)s->layout.n * (double)s->times.nrhs;
+  return words * (double)trs_scalar_size(s->part.scalar) /
+         sqrt((double)s->ranks->size * s->set.shape.z);
+}
+
+trs_status trs_grid_stats(trs_mpi_stats *stats, const trs_grid_solver *s) {
+  const int ranks = s->ranks->size;
+  figures f;
+  trs_mpi_spread panels;
+  own_figures(s, f.sum);
+  memcpy(f.min, f.sum, sizeof f.min);
+  memcpy(f.max, f.sum, sizeof f.max);
+  TRS_TRY(trs_ranks_reduce(s->ranks, &f, 1, sizeof f, merge));
+  *stats = (trs_mpi_stats){.px = s->set.shape.x,
+                           .py = s->set.shape.y,
+                           .pz = s->set.shape.z,
+                           .supernodes = count_supernodes(&s->layout),
+                           .separators = s->runs,
+                           .inverted = s->layout.nruns,
+                           .inverted_bytes = inverted_bytes(s),
+                           .leaf_entries = leaf_spread(&s->layout),
+                           .solver = s->part.solver ? s->part.solver->methods : NULL,
+                           .volume_bound = volume_bound(s)};
+  spread_figures(stats, &panels, &f, ranks);
+  const double once = values_once(s), flops = flops_once(s);
+  const double done = stats->flops[0].mean + stats->flops[1].mean;
+  stats->replicated = once > 0 ? panels.mean * ranks / once : 1;
+  stats->replicated_work = flops > 0 ? done * ranks / flops : 1;
+  return TRS_SUCCESS;
+}
