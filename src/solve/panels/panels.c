@@ -4,7 +4,7 @@
  *
  * L is cut into panels by columns, U by rows: both have the columns of an L.  Complex systems are
  * left to other methods.  O(nvalues nrhs); a copy of the system with the zeros that complete its
- * panels.  Source: supernodal solves, Ng and Peyton 1993; panels as in analysis/panels.h. */
+ * panels.  Source of the supernodes: Liu, Ng, Peyton 1993 (analysis/panels.h). */
 #include <stdio.h>
 
 #include "solve/panels/kernels.h"

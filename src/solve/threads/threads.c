@@ -1,7 +1,7 @@
-/* threads.c - all cores: rows in level order, renumbered so that each thread streams its part, with
- * point-to-point waits (schedule.h).  The arithmetic per row is that of substitution by rows, so
- * the bits do not depend on the number of threads. O(nnz nrhs) work; a copy of the matrix in
- * schedule order. */
+/* threads.c - all cores: rows in supersteps or in level order, renumbered so that each thread
+ * streams its part, with point-to-point waits (schedule.h).  Every row is summed in the same order
+ * by any thread, so the bits do not depend on the number of threads.  O(nnz nrhs) work; a copy of
+ * the matrix in schedule order. */
 #include <math.h>
 #include <stdio.h>
 
