@@ -137,7 +137,7 @@ static void claim(grower *g, int32_t *claimed, int threads) {
 /* Supersteps are short at first, because they end the work of threads that find few rows.  They
  * grow while every thread reaches its goal. */
 static trs_status grow(grower *g, int32_t *claimed, int threads) {
-  const int64_t least = trs_schedule_part_work / 2;
+  const int64_t least = (trs_schedule_part_work + 1) / 2;
   int64_t goal = least, work = g->S->nnz + TRS_ROW_WORK * g->S->n, most = work / threads / 16;
   for (g->step = 1; g->taken < g->S->n; g->step++) {
     int64_t first = g->parts->count;
