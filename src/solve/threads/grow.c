@@ -150,7 +150,7 @@ static trs_status grow(grower *g, int32_t *claimed, int threads) {
     if (full && 3 * goal / 2 < most) goal = 3 * goal / 2;
     if (!full && 2 * goal / 3 > least) goal = 2 * goal / 3;
     g->parts->split_steps += count > 1;
-    g->parts->span += trs_step_span(g->parts, first);
+    g->parts->span += trs_step_span(g->parts, first, threads);
   }
   g->parts->steps = g->step - 1;
   return TRS_SUCCESS;

@@ -33,18 +33,18 @@ typedef struct dealer {
   trs_parts *parts;
 } dealer;
 
-int64_t trs_step_span(const trs_parts *parts, int64_t first) {
+int64_t trs_step_span(const trs_parts *parts, int64_t first, int threads) {
   int64_t most = 0;
   for (int64_t k = first; k < parts->count; k++)
     if (parts->part[k].work > most) most = parts->part[k].work;
-  return most + (parts->count - first > 1 ? TRS_WAIT_WORK : 0);
+  return most + (parts->count - first > 1 ? trs_wait_work(threads) : 0);
 }
 
 int64_t trs_level_span(const trs_levels *levels, int threads) {
   int64_t span = 0;
   for (int32_t k = 0; k < levels->count; k++) {
     int32_t parts = trs_level_parts(levels, k, threads);
-    span += trs_level_work(levels, k) / parts + (parts > 1 ? TRS_WAIT_WORK : 0);
+    span += trs_level_work(levels, k) / parts + (parts > 1 ? trs_wait_work(threads) : 0);
   }
   return span;
 }

@@ -68,11 +68,12 @@ typedef struct trs_parts {
 
 void trs_parts_destroy(trs_parts *parts);
 
-/* Work that a thread does in the time of a wait for another. */
-enum { TRS_WAIT_WORK = 250 };
+/* Work that a thread does during the waits of one step, whose last thread decides
+ * (docs/experiments.md). */
+static inline int64_t trs_wait_work(int threads) { return 150 + 40 * (int64_t)threads; }
 
 /* The span of the step whose first part is `first`, and whose last one is the last of all. */
-int64_t trs_step_span(const trs_parts *parts, int64_t first);
+int64_t trs_step_span(const trs_parts *parts, int64_t first, int threads);
 
 /* The work of level k, and the number of parts it is cut into. */
 int64_t trs_level_work(const trs_levels *levels, int32_t k);

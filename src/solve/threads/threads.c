@@ -146,7 +146,7 @@ static trs_status grow(trs_parts *parts, int *threads, const trs_system *S, cons
  * the advantage that the processor can overlap them. */
 static trs_status choose_parts(trs_parts *parts, int *threads, const trs_plan *plan,
                                const int32_t *length) {
-  static const double CHAINED = 1.1, OTHER = 0.9, PERFECT = 1.1;
+  static const double CHAINED = 1.1, OTHER = 0.8, PERFECT = 1.1;
   enum { SHORT = 8 };
   const trs_system *S = &plan->system;
   bool chained = S->nnz < SHORT * S->n && trs_system_chained(S);
@@ -166,10 +166,11 @@ static trs_status choose_parts(trs_parts *parts, int *threads, const trs_plan *p
  * that. */
 static trs_status decline_if_slow(const trs_plan *plan, const trs_parts *parts) {
   const trs_system *S = &plan->system;
+  static const double KNOWN = 1.15; /* the margin of a known schedule */
   const int64_t groups = groups_of(plan->options.nrhs);
-  double next, seconds = MARGIN * (START + UNIT * (double)parts->span);
+  double next, seconds = KNOWN * (START + UNIT * (double)parts->span);
   double work = (double)(S->nnz + TRS_ROW_WORK * S->n);
-  double alone = MARGIN * alone_seconds(work, groups, plan->context->threads);
+  double alone = KNOWN * alone_seconds(work, groups, plan->context->threads);
   if (groups > 1 && alone < seconds) seconds = alone;
   if (!trs_plan_chosen(plan, &next) || seconds <= next) return TRS_SUCCESS;
   return trs_fail(TRS_ERROR_UNSUPPORTED, -1, "its %lld steps would take %.2f times as long",
