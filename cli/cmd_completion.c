@@ -17,15 +17,8 @@ static const paragraph paragraphs[] = {
      "  trireme completion fish > ~/.config/fish/completions/trireme.fish"},
     {0}};
 
-const command cmd_completion = {.name = "completion",
-                                .synopsis = "bash|zsh|fish",
-                                .summary = "print a completion script for a shell",
-                                .operand = "bash|zsh|fish",
-                                .min_operands = 1,
-                                .max_operands = 1,
-                                .options = options,
-                                .paragraphs = paragraphs,
-                                .run = run};
+const command cmd_completion = COMMAND_OF(
+    "completion", "bash|zsh|fish", "print a completion script for a shell", "bash|zsh|fish", 1, 1);
 
 static int run(int argc, char **argv) {
   int code = options_parse(&cmd_completion, NULL, &argc, argv);

@@ -65,7 +65,7 @@ static const paragraph paragraphs[] = {
     {0}};
 
 const command cmd_factor =
-    FILE_COMMAND("factor", "[OPTIONS] M -o FILE", "factor a matrix into L and U");
+    COMMAND_OF("factor", "[OPTIONS] M -o FILE", "factor a matrix into L and U", "file", 1, 1);
 
 typedef struct outcome {
   trs_matrix_info matrix;

@@ -35,14 +35,9 @@ static const paragraph paragraphs[] = {
      "  trireme gen gen:poisson2d5:100 -o poisson.mtx"},
     {0}};
 
-const command cmd_gen = {.name = "gen",
-                         .synopsis = "NAME -o FILE | --list",
-                         .summary = "write a generated matrix, or list the generators",
-                         .operand = "@generators",
-                         .max_operands = 1,
-                         .options = options,
-                         .paragraphs = paragraphs,
-                         .run = run};
+const command cmd_gen =
+    COMMAND_OF("gen", "NAME -o FILE | --list", "write a generated matrix, or list the generators",
+               "@generators", 0, 1);
 
 static int write_matrix(const input *in, const char *path) {
   trs_matrix_info info = {.struct_size = sizeof info};

@@ -20,14 +20,8 @@ static const paragraph paragraphs[] = {{NULL,
                                        {"Examples", "  trireme help --man solve | man -l -"},
                                        {0}};
 
-const command cmd_help = {.name = "help",
-                          .synopsis = "[--man] [COMMAND]",
-                          .summary = "explain a command",
-                          .operand = "@commands",
-                          .max_operands = 1,
-                          .options = options,
-                          .paragraphs = paragraphs,
-                          .run = run};
+const command cmd_help =
+    COMMAND_OF("help", "[--man] [COMMAND]", "explain a command", "@commands", 0, 1);
 
 static int run(int argc, char **argv) {
   settings s = {0};

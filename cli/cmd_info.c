@@ -41,7 +41,7 @@ static const paragraph paragraphs[] = {
     {0}};
 
 const command cmd_info =
-    FILE_COMMAND("info", "[OPTIONS] M", "describe a matrix or factors, and draw them");
+    COMMAND_OF("info", "[OPTIONS] M", "describe a matrix or factors, and draw them", "file", 1, 1);
 
 /* ---- Collecting the facts ---- */
 

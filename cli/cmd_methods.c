@@ -21,12 +21,8 @@ static const paragraph paragraphs[] = {
      "relax --variant NAME' forces a GPU kernel of relaxation."},
     {0}};
 
-const command cmd_methods = {.name = "methods",
-                             .synopsis = "",
-                             .summary = "list the methods, and which of them can run here",
-                             .options = options,
-                             .paragraphs = paragraphs,
-                             .run = run};
+const command cmd_methods =
+    COMMAND_OF("methods", "", "list the methods, and which of them can run here", NULL, 0, 0);
 
 /* ---- NULL, or the reason why methods cannot run. ---- */
 

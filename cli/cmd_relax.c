@@ -110,7 +110,7 @@ static const paragraph paragraphs[] = {
     {0}};
 
 const command cmd_relax =
-    FILE_COMMAND("relax", "[OPTIONS] M", "relax A x = b in blocks, by colours");
+    COMMAND_OF("relax", "[OPTIONS] M", "relax A x = b in blocks, by colours", "file", 1, 1);
 
 typedef struct job {
   settings set;

@@ -147,8 +147,8 @@ static const paragraph paragraphs[] = {
      "  mpirun -np 8 trireme solve A.h5 --grid 2x2x2"},
     {0}};
 
-const command cmd_solve =
-    FILE_COMMAND("solve", "[OPTIONS] M", "solve a triangular system, or A x = b from factors");
+const command cmd_solve = COMMAND_OF(
+    "solve", "[OPTIONS] M", "solve a triangular system, or A x = b from factors", "file", 1, 1);
 
 static int solve(solve_job *job, const char *name) {
   int code = solve_check_settings(&job->set);

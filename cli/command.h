@@ -83,11 +83,12 @@ typedef struct command {
   const struct command *const *commands; /* of trireme itself: its subcommands, then NULL */
 } command;
 
-/* A command on one file, with the tables and the function of its source. */
-#define FILE_COMMAND(label, usage, what)                                                           \
+/* A command with the tables and the function of its source, and with least to most operands. */
+#define COMMAND_OF(label, usage, what, of, least, most)                                            \
   {                                                                                                \
-    .name = (label), .synopsis = (usage), .summary = (what), .operand = "file", .min_operands = 1, \
-    .max_operands = 1, .options = options, .paragraphs = paragraphs, .run = run                    \
+    .name = (label), .synopsis = (usage), .summary = (what), .operand = (of),                      \
+    .min_operands = (least), .max_operands = (most), .options = options, .paragraphs = paragraphs, \
+    .run = run                                                                                     \
   }
 
 /* Fills settings from argv and leaves in argv the operands, *argc of them.  Returns -1 to go on,

@@ -80,6 +80,17 @@ int64_t gpu_held(void) {
   return trs_device_held(gpu);
 }
 
+void gpu_assert_survives_limits(trs_status (*call)(void *argument), void *argument, int64_t step) {
+  int64_t held = gpu_held(), limit = held + 1000;
+  for (trs_status status = TRS_ERROR_MEMORY; status; limit += step) {
+    trs_device_limit(gpu, limit);
+    status = call(argument);
+    if (status) assert_int_equal(status, TRS_ERROR_MEMORY);
+    assert_int_equal(gpu_held(), held);
+  }
+  trs_device_limit(gpu, 0);
+}
+
 both_sides both_sides_of(triangle t, trs_format format, trs_scalar scalar) {
   both_sides s = {.t = t, .scalar = scalar, .uplo = format == TRS_CSR ? TRS_LOWER : TRS_UPPER};
   int64_t nnz = t.ptr[t.n];

@@ -33,6 +33,10 @@ void gpu_graph_free(gpu_graph graph);
 /* Bytes that plans and tests hold in device memory after all streams are idle. */
 int64_t gpu_held(void);
 
+/* Makes the call with more and more device memory, a step at a time, until it succeeds.  Each
+ * failure must be TRS_ERROR_MEMORY, and no memory may stay allocated. */
+void gpu_assert_survives_limits(trs_status (*call)(void *argument), void *argument, int64_t step);
+
 /* A triangle as a matrix in host memory and as one in device memory. */
 typedef struct both_sides {
   triangle t;

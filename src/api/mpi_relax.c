@@ -5,6 +5,7 @@
 #include "api/relax.h"
 #include "base/structs.h"
 #include "comm/ranks_mpi.h"
+#include "matrix/matrix.h"
 #include "matrix/rhs.h"
 #include "relax/backend.h"
 #include "relax/kernels.h"
@@ -131,15 +132,7 @@ static trs_status take_blocks(trs_block_source *source, void *taken[2], trs_scal
                               int64_t nrows, int block_size, trs_layout layout, int indexing,
                               const void *ptr, const void *idx, const void *val) {
   taken[0] = taken[1] = NULL;
-  *source = (trs_block_source){.scalar = scalar,
-                               .block = block_size,
-                               .span = 1,
-                               .nrows = nrows,
-                               .layout = layout,
-                               .ptr = ptr,
-                               .idx = idx,
-                               .val = val,
-                               .indexing = indexing};
+  *source = trs_relax_blocks(scalar, nrows, block_size, layout, indexing, ptr, idx, val);
   TRS_TRY(trs_relax_check_blocks(scalar, nrows, block_size, layout));
   return trs_block_source_take(source, taken);
 }

@@ -142,8 +142,9 @@ trs_status trs_relax_create(trs_context *ctx, trs_relaxation **R, const trs_matr
   return status;
 }
 
-static trs_block_source blocks(trs_scalar scalar, int64_t nrows, int block_size, trs_layout layout,
-                               int indexing, const void *ptr, const void *idx, const void *val) {
+trs_block_source trs_relax_blocks(trs_scalar scalar, int64_t nrows, int block_size,
+                                  trs_layout layout, int indexing, const void *ptr, const void *idx,
+                                  const void *val) {
   return (trs_block_source){.scalar = scalar,
                             .block = block_size,
                             .span = 1,
@@ -166,7 +167,8 @@ trs_status trs_relax_create_bsr(trs_context *ctx, trs_relaxation **R, trs_scalar
   TRS_TRY(trs_relax_take_options(&own, block_size, options));
   TRS_TRY(check_context(ctx, &own));
   TRS_TRY(trs_relax_check_blocks(scalar, nrows, block_size, layout));
-  trs_block_source source = blocks(scalar, nrows, block_size, layout, indexing, ptr, idx, val);
+  trs_block_source source =
+      trs_relax_blocks(scalar, nrows, block_size, layout, indexing, ptr, idx, val);
   return create_from(ctx, R, &source, &own);
 }
 
@@ -189,7 +191,8 @@ trs_status trs_relax_update_bsr(trs_relaxation *R, trs_layout layout, int indexi
   if (!R) return trs_fail(TRS_ERROR_ARGUMENT, -1, "R is NULL");
   if ((unsigned)layout > TRS_ROW_MAJOR)
     return trs_fail(TRS_ERROR_ARGUMENT, -1, "layout must be TRS_COL_MAJOR or TRS_ROW_MAJOR");
-  trs_block_source source = blocks(R->scalar, R->nrows, R->block, layout, indexing, ptr, idx, val);
+  trs_block_source source =
+      trs_relax_blocks(R->scalar, R->nrows, R->block, layout, indexing, ptr, idx, val);
   return update_from(R, &source);
 }
 

@@ -72,34 +72,31 @@ static trs_status hop(double *seconds, const trs_context *context, trs_stream st
 static const trs_backend *const one_gpu[] = {&trs_backend_cuda, NULL};
 static const trs_backend *const several_gpus[] = {&trs_backend_cuda, &trs_backend_cuda_group, NULL};
 
-const trs_backend trs_backend_cuda = {.name = "cuda",
-                                      .place = "one GPU",
-                                      .contexts = "cuda",
-                                      .gpu = true,
-                                      .offers = one_gpu,
-                                      .elsewhere = "it belongs to another backend",
-                                      .open = open_cuda,
-                                      .close = close,
-                                      .enter = enter,
-                                      .leave = trs_device_leave,
-                                      .describe = describe,
-                                      .bandwidth = bandwidth,
-                                      .hop = hop};
+#define CUDA_BACKEND                                                                            \
+  .gpu = true, .close = close, .enter = enter, .leave = trs_device_leave, .describe = describe, \
+  .hop = hop
+
+const trs_backend trs_backend_cuda = {
+    .name = "cuda",
+    .place = "one GPU",
+    .contexts = "cuda",
+    CUDA_BACKEND,
+    .offers = one_gpu,
+    .elsewhere = "it belongs to another backend",
+    .open = open_cuda,
+    .bandwidth = bandwidth,
+};
 
 /* enter uses the first member of this process */
 const trs_backend trs_backend_cuda_group = {
     .name = "cuda-group",
     .place = "several GPUs",
     .contexts = "cuda:0-3|nvshmem",
-    .gpu = true,
+    CUDA_BACKEND,
     .offers = several_gpus,
     .elsewhere =
         "it is for several GPUs: take a context such as \"cuda:0-3\", or \"cuda:0-0\" for "
         "one",
     .open = open_nvshmem,
-    .close = close,
-    .enter = enter,
-    .leave = trs_device_leave,
-    .describe = describe,
     .bandwidth = group_bandwidth,
-    .hop = hop};
+};

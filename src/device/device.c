@@ -59,14 +59,6 @@ static trs_status check_process(void) {
                   "GPUs in the child alone, or start it with exec");
 }
 
-static trs_status count_devices(int *count) {
-  cudaError_t error = cudaGetDeviceCount(count);
-  if (error == cudaSuccess && *count > 0) return TRS_SUCCESS;
-  (void)cudaGetLastError();
-  return trs_fail(TRS_ERROR_UNSUPPORTED, -1, "no CUDA device on this machine (CUDA says %s)",
-                  error ? cudaGetErrorString(error) : "there are none");
-}
-
 static trs_status look(trs_device *device, int ordinal) {
   struct cudaDeviceProp p;
   TRS_TRY(trs_device_check(cudaGetDeviceProperties(&p, ordinal), "looking at the device"));
@@ -140,7 +132,7 @@ trs_status trs_device_open(trs_device **device, int ordinal) {
   int count = 0;
   *device = NULL;
   TRS_TRY(check_process());
-  TRS_TRY(count_devices(&count));
+  TRS_TRY(trs_device_total(&count));
   if (ordinal < 0 || ordinal >= count || ordinal >= MOST_DEVICES)
     return trs_fail(TRS_ERROR_UNSUPPORTED, -1, "no GPU %d: CUDA shows %d, counted from 0", ordinal,
                     count);

@@ -252,6 +252,12 @@ class wait {
     start_ = look_at_wait(fault_, row, start_);
     return start_ != 0;
   }
+  /* The same for the lanes of a warp, which all wait until one of them gives up. */
+  __device__ bool all_go_on(long long row) {
+    if ((++turns_ & 8191) != 0) return true;
+    start_ = look_at_wait(fault_, row, start_);
+    return __all_sync(~0u, start_ != 0);
+  }
 
  private:
   trs_fault *fault_;

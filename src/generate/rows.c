@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/compare.h"
 #include "matrix/matrix.h"
 
 typedef struct build {
@@ -73,11 +74,6 @@ trs_status trs_rows_build(trs_matrix **A, const trs_rows *rows, const trs_reques
   return trs_rows_adopt(A, request, rows->n, b.ptr, b.idx, b.val, status);
 }
 
-static int compare_columns(const void *left, const void *right) {
-  int32_t a = *(const int32_t *)left, b = *(const int32_t *)right;
-  return (a > b) - (a < b);
-}
-
 /* Most rows have a handful of entries, for which insertion sort is the fastest. */
 static void insertion_sort(int32_t *col, int64_t count) {
   for (int64_t q = 1; q < count; q++) {
@@ -92,5 +88,5 @@ void trs_columns_sort(int32_t *col, int64_t count) {
   if (count < 24)
     insertion_sort(col, count);
   else
-    qsort(col, (size_t)count, sizeof *col, compare_columns);
+    qsort(col, (size_t)count, sizeof *col, trs_compare_int32);
 }

@@ -23,14 +23,14 @@ trs_status trs_buffer_reserve(trs_buffer *buffer, int64_t room) {
   return TRS_SUCCESS;
 }
 
-static bool ends_with(const char *text, const char *ending) {
+bool trs_ends_with(const char *text, const char *ending) {
   size_t length = strlen(text), tail = strlen(ending);
   return length >= tail && !strcmp(text + length - tail, ending);
 }
 
 trs_packing trs_packing_of(const char *path) {
-  if (ends_with(path, ".gz")) return TRS_GZIP;
-  return ends_with(path, ".zst") ? TRS_ZSTD : TRS_PLAIN;
+  if (trs_ends_with(path, ".gz")) return TRS_GZIP;
+  return trs_ends_with(path, ".zst") ? TRS_ZSTD : TRS_PLAIN;
 }
 
 trs_status trs_packing_check(trs_packing packing, const char *path) {

@@ -3,6 +3,8 @@
 #ifndef TRS_IO_COMPRESS_H
 #define TRS_IO_COMPRESS_H
 
+#include <stdbool.h>
+
 #include "base/status.h"
 
 /* A growing array of bytes. */
@@ -14,6 +16,8 @@ typedef struct trs_buffer {
 trs_status trs_buffer_reserve(trs_buffer *buffer, int64_t room);
 
 typedef enum trs_packing { TRS_PLAIN, TRS_GZIP, TRS_ZSTD } trs_packing;
+
+bool trs_ends_with(const char *text, const char *ending);
 
 /* From the ending of the name. */
 trs_packing trs_packing_of(const char *path);

@@ -10,6 +10,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/compare.h"
 #include "base/random.h"
 #include "io/lines.h"
 #include "matrix/matrix.h"
@@ -140,11 +141,6 @@ void trs_coordinate_rows(const trs_coordinate *c, int rank, int64_t *begin, int6
   *end = rank + 1 == c->body->size ? c->nrows : bounds[1];
 }
 
-static int compare_indices(const void *left, const void *right) {
-  int32_t a = *(const int32_t *)left, b = *(const int32_t *)right;
-  return (a > b) - (a < b);
-}
-
 /* Sorts row i of a matrix without values. */
 static void order_indices(trs_coordinate *c, int64_t i) {
   int32_t *idx = c->idx + c->ptr[i];
@@ -153,7 +149,7 @@ static void order_indices(trs_coordinate *c, int64_t i) {
   for (int64_t k = 1; k < length; k++) rising &= idx[k] > idx[k - 1];
   c->next[i] = length;
   if (rising) return;
-  qsort(idx, (size_t)length, sizeof *idx, compare_indices);
+  qsort(idx, (size_t)length, sizeof *idx, trs_compare_int32);
   for (int64_t k = 0; k < length; k++)
     if (count == 0 || idx[count - 1] != idx[k]) idx[count++] = idx[k];
   c->next[i] = count;

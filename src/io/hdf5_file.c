@@ -8,17 +8,13 @@
 #include <unistd.h>
 
 #include "base/config.h"
+#include "io/compress.h"
 #include "io/hdf5_file.h"
 #include "io/limit.h"
 #include "io/source.h"
 
-static bool ends_with(const char *text, const char *ending) {
-  size_t length = strlen(text), tail = strlen(ending);
-  return length >= tail && !strcmp(text + length - tail, ending);
-}
-
 bool trs_hdf5_is_name(const char *path) {
-  return ends_with(path, ".h5") || ends_with(path, ".hdf5");
+  return trs_ends_with(path, ".h5") || trs_ends_with(path, ".hdf5");
 }
 
 trs_status trs_hdf5_is_file(const char *path, bool *is) {

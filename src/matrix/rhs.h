@@ -2,8 +2,7 @@
 #ifndef TRS_MATRIX_RHS_H
 #define TRS_MATRIX_RHS_H
 
-#include <stdbool.h>
-
+#include "base/scalar.h"
 #include "base/status.h"
 
 /* The rows of an array in the order of a sweep: row i is row perm[i] of the array, times

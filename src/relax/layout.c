@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/compare.h"
 #include "relax/domains.h"
 
 typedef struct layout {
@@ -253,14 +254,9 @@ static trs_status find_needs(const trs_relaxation *R) {
 
 /* ---- Rows ---- */
 
-static int compare_positions(const void *left, const void *right) {
-  int32_t a = *(const int32_t *)left, b = *(const int32_t *)right;
-  return (a > b) - (a < b);
-}
-
 static void sort_row(int32_t *idx, int64_t count) {
   if (count > 32) {
-    qsort(idx, (size_t)count, sizeof *idx, compare_positions);
+    qsort(idx, (size_t)count, sizeof *idx, trs_compare_int32);
     return;
   }
   for (int64_t q = 1; q < count; q++) {

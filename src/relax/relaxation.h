@@ -4,7 +4,7 @@
 #define TRS_RELAX_RELAXATION_H
 
 #include "backend/context.h"
-#include "plan/method.h"
+#include "matrix/rhs.h"
 #include "relax/part.h"
 #include "relax/source.h"
 

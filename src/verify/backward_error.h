@@ -18,7 +18,8 @@
 #ifndef TRS_VERIFY_BACKWARD_ERROR_H
 #define TRS_VERIFY_BACKWARD_ERROR_H
 
-#include "plan/method.h"
+#include "matrix/matrix.h"
+#include "matrix/rhs.h"
 
 /* op(A), restricted to the triangle uplo, with ones on the diagonal if diag is TRS_UNIT. */
 typedef struct trs_operand {

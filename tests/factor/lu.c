@@ -6,20 +6,11 @@
 #include "matrix/matrix.h"
 #include "matrix/values.h"
 #include "order/order.h"
+#include "order/orders.h"
 #include "silence.h"
 #include "sparse.h"
 #include "support.h"
 #include "test.h"
-
-static const trs_order orders[] = {
-#if TRS_HAVE_METIS
-    TRS_ORDER_ND,
-#endif
-#if TRS_HAVE_AMD
-    TRS_ORDER_AMD,
-#endif
-    TRS_ORDER_NATURAL};
-enum { NORDERS = sizeof orders / sizeof *orders };
 
 static trs_status lu(trs_factors **F, const trs_matrix *A, trs_order order, int leaves) {
   trs_factor_options options = {

@@ -34,27 +34,6 @@ static int64_t begin_of(int64_t n, int r, int way) {
   return r == size ? n : 0;
 }
 
-static trs_matrix *as_matrix(const blocks *A) {
-  int64_t each = (int64_t)A->b * A->b, nnz = A->ptr[A->n] * each, at = 0;
-  int32_t *row = malloc((size_t)(nnz + 1) * sizeof *row);
-  int32_t *col = malloc((size_t)(nnz + 1) * sizeof *col);
-  trs_matrix *M, *R;
-  for (int64_t i = 0; i < A->n; i++)
-    for (int64_t p = A->ptr[i]; p < A->ptr[i + 1]; p++)
-      for (int64_t e = 0; e < each; e++, at++) {
-        row[at] = (int32_t)(i * A->b + e / A->b);
-        col[at] = A->idx[p] * A->b + (int32_t)(e % A->b);
-      }
-  must(trs_matrix_create_coo(&M, TRS_DOUBLE, A->n * A->b, A->n * A->b, nnz, TRS_IDX32, row, col,
-                             A->val),
-       "a matrix");
-  must(trs_matrix_convert(&R, M, TRS_CSR, TRS_DOUBLE), "a matrix by rows");
-  trs_matrix_destroy(M);
-  free(row);
-  free(col);
-  return R;
-}
-
 typedef struct vectors {
   int64_t n, nrhs;
   double *b, *x, *expected;
@@ -111,7 +90,7 @@ static int same_bits(const blocks *A, const trs_relax_options *given, trs_sweep_
   trs_context *ctx = gpu ? gpu : rank % 2 ? several : serial;
   int good = 1;
   if (way < 0) {
-    trs_matrix *M = rank ? NULL : as_matrix(A);
+    trs_matrix *M = rank ? NULL : blocks_matrix(A, TRS_DOUBLE, TRS_CSR);
     must(trs_mpi_relax_create(MPI_COMM_WORLD, ctx, &R, M, A->b, options), "dealt");
     must(trs_mpi_relax_update(R, M), "new values");
     must(trs_mpi_relax_sweep(R, rank ? NULL : v.x, v.n, rank ? NULL : v.b, v.n, nrhs, TRS_COL_MAJOR,
@@ -367,7 +346,7 @@ static void bad_sweeps(void) {
 static void another_type(void) {
   blocks A = blocks_random(N, 2, 4, 2, 3);
   trs_mpi_relaxation *R;
-  trs_matrix *M = rank ? NULL : as_matrix(&A), *F = NULL;
+  trs_matrix *M = rank ? NULL : blocks_matrix(&A, TRS_DOUBLE, TRS_CSR), *F = NULL;
   if (M) must(trs_matrix_convert(&F, M, TRS_CSR, TRS_FLOAT), "in float");
   must(trs_mpi_relax_create(MPI_COMM_WORLD, serial, &R, M, 2, NULL), "dealt");
   int good = refused(trs_mpi_relax_update(R, F), TRS_ERROR_ARGUMENT, "or a type, unlike");
@@ -406,7 +385,7 @@ static void on_a_gpu(void) {
 /* A context of the CPU on one rank, of the GPU on the others. */
 static void mixed_contexts(void) {
   blocks A = blocks_random(48, 2, 4, 2, 3);
-  trs_matrix *M = rank ? NULL : as_matrix(&A);
+  trs_matrix *M = rank ? NULL : blocks_matrix(&A, TRS_DOUBLE, TRS_CSR);
   trs_context *ctx;
   trs_mpi_relaxation *R;
   must(trs_mpi_context_create(MPI_COMM_WORLD, &ctx, "cuda"), "cuda");
@@ -423,7 +402,7 @@ static void mixed_contexts(void) {
  * allocated. */
 static int all_or_none(int failing, int64_t n, bool dealt, int *done) {
   blocks A = blocks_random(48, 2, 4, 2, 3);
-  trs_matrix *M = dealt && rank == 0 ? as_matrix(&A) : NULL;
+  trs_matrix *M = dealt && rank == 0 ? blocks_matrix(&A, TRS_DOUBLE, TRS_CSR) : NULL;
   trs_mpi_relaxation *R;
   double x[96], b[96] = {0};
   int64_t before, after, peak;

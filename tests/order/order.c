@@ -1,21 +1,11 @@
 /* order.c - orderings of matrices: valid permutations, fill and separator trees for every graph. */
 #include "order/order.h"
 
-#include "base/config.h"
 #include "order/graph.h"
+#include "order/orders.h"
 #include "silence.h"
 #include "sparse.h"
 #include "test.h"
-
-static const trs_order orders[] = {
-#if TRS_HAVE_METIS
-    TRS_ORDER_ND,
-#endif
-#if TRS_HAVE_AMD
-    TRS_ORDER_AMD,
-#endif
-    TRS_ORDER_NATURAL};
-enum { NORDERS = sizeof orders / sizeof *orders };
 
 /* Entries of the factor if vertices are eliminated in this order. */
 static int64_t count_fill(const trs_graph *g, const int32_t *perm) {

@@ -44,3 +44,23 @@ void blocks_free(blocks *A) {
   free(A->idx);
   free(A->val);
 }
+
+trs_matrix *blocks_matrix(const blocks *A, trs_scalar scalar, trs_format format) {
+  int64_t size = (int64_t)A->b * A->b, nnz = A->ptr[A->n] * size, at = 0;
+  int32_t *row = malloc((size_t)(nnz + 1) * sizeof *row);
+  int32_t *col = malloc((size_t)(nnz + 1) * sizeof *col);
+  trs_matrix *M = NULL, *result = NULL;
+  for (int64_t i = 0; i < A->n; i++)
+    for (int64_t p = A->ptr[i]; p < A->ptr[i + 1]; p++)
+      for (int64_t e = 0; e < size; e++, at++) {
+        row[at] = (int32_t)(i * A->b + e / A->b);
+        col[at] = A->idx[p] * A->b + (int32_t)(e % A->b);
+      }
+  if (!trs_matrix_create_coo(&M, TRS_DOUBLE, A->n * A->b, A->n * A->b, nnz, TRS_IDX32, row, col,
+                             A->val))
+    (void)trs_matrix_convert(&result, M, format, scalar);
+  trs_matrix_destroy(M);
+  free(row);
+  free(col);
+  return result;
+}

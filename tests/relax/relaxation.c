@@ -21,25 +21,6 @@ static int stop(void **state) {
   return 0;
 }
 
-static trs_matrix *as_matrix(const blocks *A, trs_scalar scalar, trs_format format) {
-  int64_t size = (int64_t)A->b * A->b, nnz = A->ptr[A->n] * size, at = 0;
-  int32_t *row = malloc((size_t)nnz * sizeof *row), *col = malloc((size_t)nnz * sizeof *col);
-  trs_matrix *M, *result;
-  for (int64_t i = 0; i < A->n; i++)
-    for (int64_t p = A->ptr[i]; p < A->ptr[i + 1]; p++)
-      for (int64_t e = 0; e < size; e++, at++) {
-        row[at] = (int32_t)(i * A->b + e / A->b);
-        col[at] = A->idx[p] * A->b + (int32_t)(e % A->b);
-      }
-  assert_success(trs_matrix_create_coo(&M, TRS_DOUBLE, A->n * A->b, A->n * A->b, nnz, TRS_IDX32,
-                                       row, col, A->val));
-  assert_success(trs_matrix_convert(&result, M, format, scalar));
-  trs_matrix_destroy(M);
-  free(row);
-  free(col);
-  return result;
-}
-
 /* y = D^-1 y by elimination with pivoting, in long double. */
 static void solve_plain(int b, const double *D, long double *y) {
   long double a[32][33];
@@ -155,7 +136,7 @@ static void check_against_plain(const blocks *A, trs_relax_store store, int vari
   trs_relax_destroy(R);
 
   /* By rows of a matrix, on three threads: the same bits. */
-  trs_matrix *M = as_matrix(A, TRS_DOUBLE, variant & 1 ? TRS_CSC : TRS_CSR);
+  trs_matrix *M = blocks_matrix(A, TRS_DOUBLE, variant & 1 ? TRS_CSC : TRS_CSR);
   assert_success(trs_relax_create(three, &R, M, A->b, &options));
   assert_success(trs_relax_sweep(R, again, n, rhs, n, NRHS, TRS_COL_MAJOR, &sweep));
   assert_memory_equal(x, again, (size_t)(n * NRHS) * sizeof *x);
@@ -218,7 +199,7 @@ static void layouts_of_blocks_and_of_vectors(void **state) {
   assert_memory_equal(x, rhs, sizeof x);
 
   /* In float; and new values, by blocks and by rows. */
-  trs_matrix *M = as_matrix(&A, TRS_FLOAT, TRS_CSR);
+  trs_matrix *M = blocks_matrix(&A, TRS_FLOAT, TRS_CSR);
   trs_relaxation *F;
   trs_relax_options all_float = {.struct_size = sizeof(trs_relax_options),
                                  .store = TRS_RELAX_FLOAT};
@@ -232,7 +213,7 @@ static void layouts_of_blocks_and_of_vectors(void **state) {
   trs_random_fill(rhs, 250, TRS_DOUBLE, 1);
   assert_success(trs_relax_sweep(R, y, n, rhs, n, 1, TRS_COL_MAJOR, NULL));
   for (int i = 0; i < 250; i++) assert_true(fabs(2 * y[i] - x[i]) < 1e-7);
-  trs_matrix *D = as_matrix(&A, TRS_DOUBLE, TRS_CSR);
+  trs_matrix *D = blocks_matrix(&A, TRS_DOUBLE, TRS_CSR);
   assert_success(trs_relax_update(R, D));
   assert_success(trs_relax_sweep(R, y, n, rhs, n, 1, TRS_COL_MAJOR, NULL));
   assert_memory_equal(x, y, 250 * sizeof *x);
@@ -425,7 +406,7 @@ static void factors_carry_the_range(void **state) {
 static void bad_input_is_named_by_its_block_row(void **state) {
   (void)state;
   blocks A = blocks_random(20, 3, 4, 2, 11);
-  trs_matrix *M = as_matrix(&A, TRS_DOUBLE, TRS_CSR), *Z;
+  trs_matrix *M = blocks_matrix(&A, TRS_DOUBLE, TRS_CSR), *Z;
   trs_relaxation *R;
   assert_failure(TRS_ERROR_ARGUMENT, "blocks of 7 do not divide the 60 rows",
                  trs_relax_create(one, &R, M, 7, NULL));
@@ -678,7 +659,7 @@ static void sweeps_check_their_arguments(void **state) {
 static void failing_allocations_leak_nothing(void **state) {
   (void)state;
   blocks A = blocks_random(60, 5, 6, 2, 13);
-  trs_matrix *M = as_matrix(&A, TRS_DOUBLE, TRS_CSC);
+  trs_matrix *M = blocks_matrix(&A, TRS_DOUBLE, TRS_CSC);
   for (int balanced = 0; balanced < 2; balanced++) {
     int64_t before, after, peak;
     trs_memory_usage(&before, &peak);

@@ -114,9 +114,5 @@ const trs_method trs_method_pull = {
     TRS_GPU_METHOD,
     .estimate = estimate,
     .analysis_solves = 0.1,
-    .analyze = analyze,
-    .update = update,
-    .bytes = bytes,
-    .describe = describe,
-    .free = free_state,
+    TRS_METHOD_STEPS,
 };

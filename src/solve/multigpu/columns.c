@@ -543,12 +543,8 @@ const trs_method trs_method_columns = {
     .refuses = refuses,
     .estimate = estimate,
     .analysis_solves = 2,
-    .analyze = analyze,
-    .update = update,
     .share = share,
     .solve = solve,
     .wait = wait,
-    .bytes = bytes,
-    .describe = describe,
-    .free = free_state,
+    TRS_METHOD_STEPS,
 };

@@ -35,9 +35,13 @@ static bool chosen(const trs_plan *plan) {
 static trs_status expect_of_one(trs_push_state *p, trs_scalar scalar) {
   trs_launch_range *ranges;
   int32_t count;
-  trs_status status = trs_choose_launch_ranges(
-      &ranges, &count, &p->alone, p->slices.level, p->slices.nlevels,
-      TRS_SINGLE_BLOCK_ROWS(trs_scalar_size(scalar)), p->rules.most_block > 1, TRS_RANGES_AUTO, 1);
+  const trs_range_rules rules = {.most_rows = TRS_SHARED_X_ROWS(trs_scalar_size(scalar)),
+                                 .clusters = trs_device_look(p->member[0].device)->capability >= 9,
+                                 .blocks = p->rules.most_block > 1,
+                                 .choice = TRS_RANGES_AUTO,
+                                 .shares = 1};
+  trs_status status = trs_choose_launch_ranges(&ranges, &count, &p->alone, p->slices.level,
+                                               p->slices.nlevels, &rules);
   trs_free(ranges);
   return status;
 }
@@ -173,7 +177,7 @@ static trs_status deal_rows(trs_push_state *p, trs_plan *plan, const trs_system 
   trs_pattern_features features = {.n = S->n};
   trs_slice_rules rules[TRS_MOST_CANDIDATES];
   trs_slices_sample(S, &features.row_length, &features.chained, &features.run);
-  (void)trs_choose_rules(rules, &features);
+  (void)trs_choose_rules(rules, &features, false);
   p->rules = rules[0];
   TRS_TRY(find_partition(p, plan, S));
   if (!p->races) TRS_TRY(expect_of_one(p, S->scalar));
@@ -428,12 +432,8 @@ const trs_method trs_method_push = {
     .refuses = refuses,
     .estimate = estimate,
     .analysis_solves = 10,
-    .analyze = analyze,
-    .update = update,
     .share = share,
     .solve = trs_push_solve,
     .wait = wait,
-    .bytes = bytes,
-    .describe = describe,
-    .free = free_state,
+    TRS_METHOD_STEPS,
 };

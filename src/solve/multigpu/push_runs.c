@@ -42,8 +42,8 @@ trs_status trs_push_cut(trs_push_run **run, int32_t *nruns, const trs_deal_share
   int32_t nranges;
   double seconds;
   *run = NULL;
-  TRS_TRY(trs_choose_launch_ranges(&ranges, &nranges, &seconds, level, nlevels, 0, false,
-                                   TRS_RANGES_WARP_SLICE, members));
+  const trs_range_rules rules = {.choice = TRS_RANGES_WARP_SLICE, .shares = members};
+  TRS_TRY(trs_choose_launch_ranges(&ranges, &nranges, &seconds, level, nlevels, &rules));
   trs_status status = TRS_ALLOC(run, nranges + 1);
   if (!status) *nruns = cut_share(*run, share, ranges, nranges, nlevels);
   trs_free(ranges);

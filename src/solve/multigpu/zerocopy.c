@@ -105,25 +105,12 @@ static void release(trs_plan *plan) {
   trs_free(z);
 }
 
+#define ZEROCOPY                                                                  \
+  TRS_MULTI_METHOD, .refuses = trs_multi_refuses, .solve = solve, .bytes = bytes, \
+                    .describe = describe, .free = release
+
 const trs_method trs_method_zerocopy = {
-    .name = "zerocopy",
-    TRS_MULTI_METHOD,
-    .parameters = true,
-    .refuses = trs_multi_refuses,
-    .analyze = analyze_pool,
-    .solve = solve,
-    .bytes = bytes,
-    .describe = describe,
-    .free = release,
-};
+    .name = "zerocopy", ZEROCOPY, .parameters = true, .analyze = analyze_pool};
 
 const trs_method trs_method_zerocopy_block = {
-    .name = "zerocopy-block",
-    TRS_MULTI_METHOD,
-    .refuses = trs_multi_refuses,
-    .analyze = analyze_block,
-    .solve = solve,
-    .bytes = bytes,
-    .describe = describe,
-    .free = release,
-};
+    .name = "zerocopy-block", ZEROCOPY, .analyze = analyze_block};

@@ -138,10 +138,6 @@ const trs_method trs_method_panels = {
     .refuses = refuses,
     .estimate = estimate,
     .analysis_solves = 12,
-    .analyze = analyze,
-    .update = update,
+    TRS_METHOD_STEPS,
     .solve = solve,
-    .bytes = bytes,
-    .describe = describe,
-    .free = free_state,
 };

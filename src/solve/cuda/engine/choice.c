@@ -8,11 +8,18 @@
 
 /* Seconds per level of the warp-per-slice kernel: a dependency through the second-level cache, and
  * more per batch of entries.  Seconds of the single-block kernel: per level; per slice; per slice
- * if its warps are the limit; factor for blocks of several rows.  Seconds per launch behind
- * another.  Bytes per second of the device and of one multiprocessor. */
-static const double HOP = 0.46e-6, BATCH_HOP = 0.04e-6, BLOCK_LEVEL = 0.12e-6,
-                    BLOCK_SLICE = 0.07e-6, BLOCK_STEP = 0.095e-6, MULTI_ROW = 1.15, LAUNCH = 2e-6,
-                    BANDWIDTH = 3.3e12, OWN_BANDWIDTH = 90e9;
+ * if its warps are the limit.  Seconds of the cluster kernel: per level; per slice of a block.
+ * Factor of all for blocks of several rows.  Bytes per second of the device and of one
+ * multiprocessor. */
+static const double HOP = 0.52e-6, BATCH_HOP = 0.05e-6, BLOCK_LEVEL = 0.12e-6,
+                    BLOCK_SLICE = 0.07e-6, BLOCK_STEP = 0.095e-6, CLUSTER_LEVEL = 0.25e-6,
+                    CLUSTER_SLICE = 0.075e-6, MULTI_ROW = 1.15, BANDWIDTH = 2.2e12,
+                    OWN_BANDWIDTH = 90e9;
+
+/* Seconds per launch behind another.  A cluster is placed as a whole, and its blocks wait for each
+ * other at both ends. */
+static const double LAUNCH[TRS_LAUNCH_KINDS] = {
+    [TRS_LAUNCH_WARP_SLICE] = 2e-6, [TRS_LAUNCH_SINGLE_BLOCK] = 2e-6, [TRS_LAUNCH_CLUSTER] = 6e-6};
 
 enum { ENTRY_BYTES = 12, ROW_BYTES = 45 };
 
@@ -55,7 +62,7 @@ static int with_lane_lengths(trs_slice_rules *rules, const trs_pattern_features 
 /* Full diagonal blocks if rows depend on several rows just before them; in small systems only if
  * the blocks are large, since the single-block kernel solves short blocks or none faster.  Chains
  * if nearly all rows are chained.  If some are, the cost model compares both. */
-int trs_choose_rules(trs_slice_rules *rules, const trs_pattern_features *f) {
+int trs_choose_rules(trs_slice_rules *rules, const trs_pattern_features *f, bool several) {
   static const double REGULAR = 0.9, SOME = 0.02, NODES = 2, SUPERNODES = 6;
   static const int64_t SMALL = 4096;
   const bool small = f->n <= SMALL, regular = f->chained >= REGULAR;
@@ -72,7 +79,8 @@ int trs_choose_rules(trs_slice_rules *rules, const trs_pattern_features *f) {
   rules[1] = chained ? plain : chains();
   rules[2] = blocks;
   rules[3] = full_blocks(TRS_LIGHT_BLOCK, 4);
-  return with_lane_lengths(rules, f, f->chained >= SOME && !regular && !chained ? 2 : 1);
+  const bool unsure = chained ? several : f->chained >= SOME && !regular;
+  return with_lane_lengths(rules, f, unsure ? 2 : 1);
 }
 
 static double level_bytes(const trs_slice_level *level) {
@@ -86,39 +94,78 @@ static double level_width(const trs_slice_level *level) {
   return (double)(level[1].entries - level->entries) / TRS_SLICE_LANES / slices;
 }
 
-static double warp_slice_cost(const trs_slice_level *level) {
-  double batches = fmin(level_width(level), 32) / 4;
-  return HOP + BATCH_HOP * batches + level_bytes(level) / BANDWIDTH;
+static double warp_slice_cost(const trs_slice_level *level, bool blocks) {
+  double batches = fmin(level_width(level), 32) / 4, step = HOP + BATCH_HOP * batches;
+  return (blocks ? MULTI_ROW * step : step) + level_bytes(level) / BANDWIDTH;
 }
 
-static double single_block_cost(const trs_slice_level *level, int32_t most_rows, bool blocks) {
-  int32_t rows = level[1].position - level->position, slices = level[1].slice - level->slice;
-  double width = level_width(level);
-  if (level->heavy > 0 || rows > most_rows || slices > TRS_SINGLE_BLOCK_SLICES) return INFINITY;
-  if (width > TRS_SINGLE_BLOCK_WIDTH) return INFINITY;
+static double single_block_cost(const trs_slice_level *level, bool blocks) {
+  int32_t slices = level[1].slice - level->slice;
   double step = fmax(BLOCK_LEVEL + BLOCK_SLICE * slices, BLOCK_STEP * slices);
   return fmax(blocks ? MULTI_ROW * step : step, level_bytes(level) / OWN_BANDWIDTH);
 }
 
-/* cost[kind]: of the levels so far if the last one has that kind.  came[level][kind]: the kind of
- * the level before. */
-static void walk(const trs_slice_level *level, int32_t nlevels, int32_t most_rows, bool blocks,
-                 trs_range_choice choice, double cost[2], uint8_t (*came)[2]) {
-  cost[0] = cost[1] = LAUNCH;
-  for (int32_t l = 0; l < nlevels; l++) {
-    double own[2] = {warp_slice_cost(level + l), single_block_cost(level + l, most_rows, blocks)};
-    if (choice == TRS_RANGES_WARP_SLICE) own[TRS_LAUNCH_SINGLE_BLOCK] = INFINITY;
-    if (choice == TRS_RANGES_SINGLE_BLOCK && isfinite(own[TRS_LAUNCH_SINGLE_BLOCK]))
-      own[TRS_LAUNCH_WARP_SLICE] = INFINITY;
-    double next[2];
-    for (int kind = 0; kind < 2; kind++) {
-      bool stays = cost[kind] <= cost[1 - kind] + LAUNCH;
-      came[l][kind] = (uint8_t)(stays ? kind : 1 - kind);
-      next[kind] = (stays ? cost[kind] : cost[1 - kind] + LAUNCH) + own[kind];
+static double cluster_cost(const trs_slice_level *level, bool blocks) {
+  double slices = (double)(level[1].slice - level->slice) / TRS_CLUSTER_BLOCKS;
+  double step = CLUSTER_LEVEL + CLUSTER_SLICE * fmax(slices, 1);
+  return fmax(blocks ? MULTI_ROW * step : step,
+              level_bytes(level) / OWN_BANDWIDTH / TRS_CLUSTER_BLOCKS);
+}
+
+static double level_cost(const trs_slice_level *level, trs_launch_kind kind, bool blocks) {
+  return kind == TRS_LAUNCH_WARP_SLICE     ? warp_slice_cost(level, blocks)
+         : kind == TRS_LAUNCH_SINGLE_BLOCK ? single_block_cost(level, blocks)
+                                           : cluster_cost(level, blocks);
+}
+
+/* True if a kernel with x in shared memory takes the level. */
+static bool shares_x(const trs_slice_level *level, const trs_range_rules *rules) {
+  return level->heavy == 0 && level[1].position - level->position <= rules->most_rows &&
+         level_width(level) <= TRS_SHARED_X_WIDTH;
+}
+
+static bool takes(const trs_slice_level *level, trs_launch_kind kind,
+                  const trs_range_rules *rules) {
+  static const trs_launch_kind only[] = {[TRS_RANGES_WARP_SLICE] = TRS_LAUNCH_WARP_SLICE,
+                                         [TRS_RANGES_SINGLE_BLOCK] = TRS_LAUNCH_SINGLE_BLOCK,
+                                         [TRS_RANGES_CLUSTER] = TRS_LAUNCH_CLUSTER};
+  bool able[TRS_LAUNCH_KINDS] = {[TRS_LAUNCH_WARP_SLICE] = true};
+  able[TRS_LAUNCH_CLUSTER] = rules->clusters && shares_x(level, rules);
+  able[TRS_LAUNCH_SINGLE_BLOCK] =
+      shares_x(level, rules) && level[1].slice - level->slice <= TRS_SINGLE_BLOCK_SLICES;
+  if (rules->choice != TRS_RANGES_AUTO && able[only[rules->choice]])
+    return kind == only[rules->choice];
+  return able[kind] && (rules->choice == TRS_RANGES_AUTO || kind == TRS_LAUNCH_WARP_SLICE);
+}
+
+typedef struct path {
+  double cost[TRS_LAUNCH_KINDS];     /* of the levels so far if the last one has that kind */
+  uint8_t (*came)[TRS_LAUNCH_KINDS]; /* [level][kind]: the kind of the level before */
+} path;
+
+static void walk_level(path *p, const trs_slice_level *level, int32_t l,
+                       const trs_range_rules *rules) {
+  double next[TRS_LAUNCH_KINDS];
+  for (int kind = 0; kind < TRS_LAUNCH_KINDS; kind++) {
+    double least = p->cost[kind];
+    p->came[l][kind] = (uint8_t)kind;
+    for (int from = 0; from < TRS_LAUNCH_KINDS; from++) {
+      if (p->cost[from] + LAUNCH[kind] >= least) continue;
+      least = p->cost[from] + LAUNCH[kind];
+      p->came[l][kind] = (uint8_t)from;
     }
-    cost[0] = next[0];
-    cost[1] = next[1];
+    next[kind] = INFINITY;
+    if (takes(level + l, (trs_launch_kind)kind, rules))
+      next[kind] = least + level_cost(level + l, (trs_launch_kind)kind, rules->blocks);
   }
+  for (int kind = 0; kind < TRS_LAUNCH_KINDS; kind++) p->cost[kind] = next[kind];
+}
+
+static int cheapest(const path *p) {
+  int best = 0;
+  for (int kind = 1; kind < TRS_LAUNCH_KINDS; kind++)
+    if (p->cost[kind] < p->cost[best]) best = kind;
+  return best;
 }
 
 /* True if the level is so large that a launch of its own costs little.  All that it needs is then
@@ -154,40 +201,39 @@ static bool parts(const trs_slice_level *level, const uint8_t *kind, int32_t l, 
   return kind[l] != kind[l + 1] || settled(level + l, shares) || settled(level + l + 1, shares);
 }
 
-/* Follows came from the cheaper end; kind[l] is the kind of level l.  Returns the number of
+/* Follows came from the cheapest end; kind[l] is the kind of level l.  Returns the number of
  * ranges. */
-static int32_t trace(const trs_slice_level *level, uint8_t *kind, uint8_t (*came)[2],
-                     int32_t nlevels, const double cost[2], int32_t shares) {
-  int now = cost[1] < cost[0] ? 1 : 0;
+static int32_t trace(const path *p, const trs_slice_level *level, uint8_t *kind, int32_t nlevels,
+                     int32_t shares) {
+  int now = cheapest(p);
   int32_t count = nlevels > 0;
   for (int32_t l = nlevels - 1; l >= 0; l--) {
     kind[l] = (uint8_t)now;
     if (l < nlevels - 1) count += parts(level, kind, l, shares);
-    now = came[l][now];
+    now = p->came[l][now];
   }
   return count;
 }
 
 trs_status trs_choose_launch_ranges(trs_launch_range **ranges, int32_t *nranges, double *seconds,
                                     const trs_slice_level *level, int32_t nlevels,
-                                    int32_t most_rows, bool blocks, trs_range_choice choice,
-                                    int32_t shares) {
-  uint8_t(*came)[2] = NULL, *kind = NULL;
-  double cost[2];
+                                    const trs_range_rules *rules) {
+  path p = {{LAUNCH[0], LAUNCH[1], LAUNCH[2]}, NULL};
+  uint8_t *kind = NULL;
   *ranges = NULL;
   *nranges = 0;
-  trs_status status = trs_alloc((void **)&came, nlevels, sizeof *came);
+  trs_status status = trs_alloc((void **)&p.came, nlevels, sizeof *p.came);
   if (!status) status = TRS_ALLOC(&kind, nlevels);
   if (!status) {
-    walk(level, nlevels, most_rows, blocks, choice, cost, came);
-    *seconds = fmin(cost[0], cost[1]);
-    status = TRS_ALLOC(ranges, trace(level, kind, came, nlevels, cost, shares));
+    for (int32_t l = 0; l < nlevels; l++) walk_level(&p, level, l, rules);
+    *seconds = p.cost[cheapest(&p)];
+    status = TRS_ALLOC(ranges, trace(&p, level, kind, nlevels, rules->shares));
   }
   for (int32_t l = 0, end; !status && l < nlevels; l = end) {
-    for (end = l + 1; end < nlevels && !parts(level, kind, end - 1, shares);) end++;
-    (*ranges)[(*nranges)++] = range_of(level, (trs_launch_kind)kind[l], l, end, shares);
+    for (end = l + 1; end < nlevels && !parts(level, kind, end - 1, rules->shares);) end++;
+    (*ranges)[(*nranges)++] = range_of(level, (trs_launch_kind)kind[l], l, end, rules->shares);
   }
-  trs_free(came);
+  trs_free(p.came);
   trs_free(kind);
   return status;
 }
@@ -197,38 +243,45 @@ trs_status trs_choose_launch_ranges(trs_launch_range **ranges, int32_t *nranges,
 /* Batched, seconds: a slice keeps the place of its warp for PLACE, or PLACE_APART if its rows lie
  * apart in b and x; a heavy slice counts as HEAVY_PLACES, for its block of threads.  Many-rhs:
  * seconds per level; per part of a heavy block, and per byte of a row of it; bytes of x per second
- * if rows wait, and in settled levels. */
+ * if rows wait, and in settled levels.  Factor of places and bytes for blocks of several rows. */
 static const double PLACE = 1.25e-9, PLACE_APART = 2.3e-9, HEAVY_PLACES = 10, MANY_LEVEL = 1.5e-6,
                     MANY_PART = 0.34e-6, MANY_PART_BYTE = 0.4e-9, MANY_BANDWIDTH = 2.5e12,
-                    SETTLED_BANDWIDTH = 6e12;
+                    SETTLED_BANDWIDTH = 6e12, MULTI_ROW_MANY = 1.35;
 
 double trs_batched_seconds(const trs_launch_range *ranges, int32_t nranges,
-                           const trs_slice_level *level, int32_t width, bool apart,
-                           int32_t multiprocessors) {
-  const double place = apart ? PLACE_APART : PLACE;
+                           const trs_slice_level *level, const trs_rhs_rules *rules) {
+  const double place = (rules->apart ? PLACE_APART : PLACE) * (rules->blocks ? MULTI_ROW_MANY : 1);
+  const double waves = ceil((double)rules->width / rules->multiprocessors);
   double seconds = 0;
   for (int32_t k = 0; k < nranges; k++) {
-    const bool single_block = ranges[k].kind == TRS_LAUNCH_SINGLE_BLOCK;
-    const double waves = ceil((double)width / multiprocessors);
+    const trs_launch_kind kind = trs_batched_kind(&ranges[k], rules->width, rules->clusters);
     for (int32_t l = ranges[k].level; l < ranges[k].level_end; l++) {
       double slices = level[l + 1].slice - level[l].slice;
       double places = slices + (HEAVY_PLACES - 1) * level[l].heavy;
-      double warp_slice = fmax(warp_slice_cost(level + l), place * places * width);
-      seconds += single_block ? waves * single_block_cost(level + l, INT32_MAX, false) : warp_slice;
+      double one = level_cost(level + l, kind, rules->blocks);
+      seconds += kind == TRS_LAUNCH_WARP_SLICE     ? fmax(one, place * places * rules->width)
+                 : kind == TRS_LAUNCH_SINGLE_BLOCK ? waves * one
+                                                   : one;
     }
   }
   return seconds;
 }
 
 double trs_many_rhs_seconds(const trs_slice_level *level, int32_t nlevels, int32_t nparts,
-                            int64_t column_bytes) {
+                            const trs_rhs_rules *rules) {
+  const double column_bytes = (double)rules->width * (double)rules->scalar_bytes;
   double moving = 0;
   for (int32_t l = 0; l < nlevels; l++) {
     double rows = level[l + 1].position - level[l].position;
     double passed = (double)(level[l + 1].entries - level[l].entries) + 4 * rows;
     double bandwidth = settled(level + l, 1) ? SETTLED_BANDWIDTH : MANY_BANDWIDTH;
-    moving += passed * (double)column_bytes / bandwidth;
+    moving += passed * column_bytes / bandwidth * (rules->blocks ? MULTI_ROW_MANY : 1);
   }
-  const double part = MANY_PART + MANY_PART_BYTE * (double)column_bytes;
+  const double part = MANY_PART + MANY_PART_BYTE * column_bytes;
   return MANY_LEVEL * nlevels + fmax(part * nparts, moving);
+}
+
+trs_launch_kind trs_batched_kind(const trs_launch_range *range, int32_t width, int32_t clusters) {
+  const bool waits = range->kind == TRS_LAUNCH_CLUSTER && width > clusters;
+  return waits ? TRS_LAUNCH_WARP_SLICE : range->kind;
 }

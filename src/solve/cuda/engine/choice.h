@@ -7,31 +7,49 @@
 #include "solve/cuda/engine/engine.h"
 
 /* Candidates for the rules, the most promising first; rules[TRS_MOST_CANDIDATES].  Returns how
- * many of them are so close that the cost model has to compare them. */
+ * many of them are so close that the cost model has to compare them.  several: right-hand sides. */
 enum { TRS_MOST_CANDIDATES = 4 };
-int trs_choose_rules(trs_slice_rules *rules, const trs_pattern_features *features);
+int trs_choose_rules(trs_slice_rules *rules, const trs_pattern_features *features, bool several);
 
 typedef enum trs_range_choice {
   TRS_RANGES_AUTO,
   TRS_RANGES_WARP_SLICE,
-  TRS_RANGES_SINGLE_BLOCK
+  TRS_RANGES_SINGLE_BLOCK,
+  TRS_RANGES_CLUSTER
 } trs_range_choice;
 
+typedef struct trs_range_rules {
+  int32_t most_rows;       /* rows per level that the kernels with x in shared memory take */
+  bool clusters;           /* the device runs the cluster kernel */
+  bool blocks;             /* some blocks have several rows */
+  trs_range_choice choice; /* the kernel of all levels that it takes */
+  int32_t shares;          /* GPUs that each have a part of every level */
+} trs_range_rules;
+
 /* The cheapest sequence of launch ranges for level[nlevels + 1], by dynamic programming over the
- * levels.  most_rows: rows per level that the single-block kernel takes, at most.  blocks: true if
- * blocks have several rows.  shares: GPUs that each have a part of every level.  *ranges is freed
- * with trs_free.  *seconds: expected time of a solve. */
+ * levels.  *ranges is freed with trs_free.  *seconds: expected time of a solve. */
 trs_status trs_choose_launch_ranges(trs_launch_range **ranges, int32_t *nranges, double *seconds,
                                     const trs_slice_level *level, int32_t nlevels,
-                                    int32_t most_rows, bool blocks, trs_range_choice choice,
-                                    int32_t shares);
+                                    const trs_range_rules *rules);
 
-/* Expected seconds of a solve of several right-hand sides: batched; and by the many-rhs kernel,
- * where a row of all of them has column_bytes. */
+/* What the time of several right-hand sides together depends on. */
+typedef struct trs_rhs_rules {
+  int32_t width; /* right-hand sides */
+  int32_t scalar_bytes;
+  bool apart;              /* rows of a level lie apart in b and x */
+  bool blocks;             /* some blocks have several rows */
+  int32_t clusters;        /* that the device runs at once */
+  int32_t multiprocessors; /* of the device */
+} trs_rhs_rules;
+
+/* Expected seconds of a solve of several right-hand sides: batched; and by the many-rhs kernel. */
 double trs_batched_seconds(const trs_launch_range *ranges, int32_t nranges,
-                           const trs_slice_level *level, int32_t width, bool apart,
-                           int32_t multiprocessors);
+                           const trs_slice_level *level, const trs_rhs_rules *rules);
 double trs_many_rhs_seconds(const trs_slice_level *level, int32_t nlevels, int32_t nparts,
-                            int64_t column_bytes);
+                            const trs_rhs_rules *rules);
+
+/* The kernel of a batch of `width` right-hand sides: clusters that would have to take turns give
+ * way to the warp-per-slice kernel. */
+trs_launch_kind trs_batched_kind(const trs_launch_range *range, int32_t width, int32_t clusters);
 
 #endif

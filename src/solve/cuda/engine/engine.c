@@ -29,6 +29,9 @@ static trs_slice_rules with_parameters(const engine *e, trs_slice_rules rules) {
   return rules;
 }
 
+/* True if a kernel can start before its predecessor ends, and blocks of threads form clusters. */
+static bool overlaps(const engine *e) { return trs_device_look(e->gpu.device)->capability >= 9; }
+
 /* Memory for solves.  blank names the parts to fill: all bits set in work and parts, zeros in the
  * counters. */
 static trs_status make_work(engine *e, const trs_plan *plan, trs_gpu_blank *blank) {
@@ -37,7 +40,7 @@ static trs_status make_work(engine *e, const trs_plan *plan, trs_gpu_blank *blan
   int64_t size = (int64_t)trs_scalar_size(S->scalar), n = S->n;
   trs_engine_args *a = &e->args;
   a->fault = e->gpu.fault;
-  a->overlaps = facts->capability >= 9;
+  a->overlaps = overlaps(e);
   a->columns = 1;
   a->buffers = 2 * n * size <= facts->l2_bytes / 4 ? 2 : 1;
   if (e->asked.double_buffer >= 0) a->buffers = 1 + (int32_t)e->asked.double_buffer;
@@ -57,6 +60,7 @@ static trs_status make_work(engine *e, const trs_plan *plan, trs_gpu_blank *blan
 /* After the slices are built. */
 static trs_status prepare_solves(engine *e, const trs_plan *plan) {
   e->args.slices = e->c.slices;
+  e->args.chains = e->c.rules.most_block > 1 && !e->c.rules.dense;
   e->args.level_slice = e->c.map.level_slice;
   return plan->options.nrhs > 1 ? trs_engine_prepare_rhs(e, plan) : TRS_SUCCESS;
 }
@@ -106,9 +110,17 @@ static trs_status look_at_candidate(const engine *e, const trs_plan *plan, candi
   c->seconds = INFINITY;
   TRS_TRY(trs_gpu_cut_finish(c->cut, &c->slices, &c->level));
   if (!c->level) return TRS_SUCCESS;
-  return trs_choose_launch_ranges(&c->ranges, &c->nranges, &c->seconds, c->level, c->slices.nlevels,
-                                  TRS_SINGLE_BLOCK_ROWS(trs_scalar_size(plan->system.scalar)),
-                                  c->rules.most_block > 1, (trs_range_choice)e->asked.ranges, 1);
+  const trs_range_rules rules = {
+      .most_rows = TRS_SHARED_X_ROWS(trs_scalar_size(plan->system.scalar)),
+      .clusters = e->clusters > 0,
+      .blocks = c->rules.most_block > 1,
+      .choice = (trs_range_choice)e->asked.ranges,
+      .shares = 1};
+  TRS_TRY(trs_choose_launch_ranges(&c->ranges, &c->nranges, &c->seconds, c->level,
+                                   c->slices.nlevels, &rules));
+  if (plan->options.nrhs > 1)
+    c->seconds = trs_engine_expect_several(e, c, plan->system.scalar, plan->options.nrhs);
+  return TRS_SUCCESS;
 }
 
 /* Builds e->c and allocates what its solves need. */
@@ -197,6 +209,13 @@ static trs_status time_candidates(engine *e, trs_plan *plan, const trs_slice_rul
   return prepare_solves(e, plan);
 }
 
+static trs_status prepare_while_device_works(engine *e, trs_plan *plan) {
+  const trs_scalar scalar = plan->system.scalar;
+  e->args.float_values = plan->options.store == TRS_STORE_FLOAT && trs_scalar_is_double(scalar);
+  TRS_TRY(trs_engine_prepare_shared_x(scalar, e->args.float_values, overlaps(e), &e->clusters));
+  return trs_gpu_arm(&e->gpu, plan);
+}
+
 static trs_status analyze_on_device(engine *e, trs_plan *plan) {
   void *stage;
   trs_pattern_features features;
@@ -204,12 +223,10 @@ static trs_status analyze_on_device(engine *e, trs_plan *plan) {
   TRS_TRY(trs_gpu_load(&e->gpu, plan, true, TRS_GPU_PATTERN | TRS_GPU_VALUES));
   trs_gpu_pattern pattern = pattern_of(&e->gpu.system);
   TRS_TRY(trs_gpu_begin_features(&stage, e->gpu.device, &pattern, plan->stream));
-  trs_status status = trs_gpu_arm(&e->gpu, plan); /* while the device works */
+  trs_status status = prepare_while_device_works(e, plan);
   TRS_TRY(trs_gpu_end_features(&features, stage, e->gpu.device, pattern.n, plan->stream));
   TRS_TRY(status);
-  int count = trs_choose_rules(rules, &features);
-  e->args.float_values =
-      plan->options.store == TRS_STORE_FLOAT && trs_scalar_is_double(plan->system.scalar);
+  int count = trs_choose_rules(rules, &features, plan->options.nrhs > 1);
   TRS_TRY(plan->options.tune ? time_candidates(e, plan, rules, TRS_MOST_CANDIDATES)
                              : compare_candidates(e, plan, rules, count));
   TRS_TRY(trs_device_wait(plan->stream));
@@ -245,16 +262,15 @@ static int64_t bytes(const trs_plan *plan) {
 
 static void describe(const trs_plan *plan, char *text, size_t size) {
   const engine *e = plan->state;
-  int32_t single_block = 0;
+  int32_t levels[TRS_LAUNCH_KINDS] = {0};
   for (int32_t k = 0; k < e->c.nranges; k++)
-    if (e->c.ranges[k].kind == TRS_LAUNCH_SINGLE_BLOCK)
-      single_block += e->c.ranges[k].level_end - e->c.ranges[k].level;
+    levels[e->c.ranges[k].kind] += e->c.ranges[k].level_end - e->c.ranges[k].level;
   snprintf(text, size,
            "%d levels of %d blocks of up to %d rows, %d slices, %d launches, %d levels in one "
-           "block of threads, %s %.3g ms%s",
+           "block of threads and %d in a cluster, %s %.3g ms%s",
            e->c.slices.nlevels, e->c.slices.nblocks, e->c.rules.most_block, e->c.slices.nslices,
-           e->c.nranges, single_block, e->tuned ? "timed at" : "expects", 1e3 * e->c.seconds,
-           e->asked.warning);
+           e->c.nranges, levels[TRS_LAUNCH_SINGLE_BLOCK], levels[TRS_LAUNCH_CLUSTER],
+           e->tuned ? "timed at" : "expects", 1e3 * e->c.seconds, e->asked.warning);
 }
 
 static void free_state(trs_plan *plan) {

@@ -8,15 +8,18 @@
 
 /* A launch range is a run of levels that one launch solves. */
 typedef enum trs_launch_kind {
-  TRS_LAUNCH_WARP_SLICE,  /* warp_slice.cuh: one warp per slice, every multiprocessor */
-  TRS_LAUNCH_SINGLE_BLOCK /* single_block.cu: one block of threads, x in its shared memory */
+  TRS_LAUNCH_WARP_SLICE,   /* warp_slice.cuh: one warp per slice, every multiprocessor */
+  TRS_LAUNCH_SINGLE_BLOCK, /* shared_x.cu: one block of threads, x in its shared memory */
+  TRS_LAUNCH_CLUSTER,      /* shared_x.cu: a cluster of blocks, x in the shared memory of each */
+  TRS_LAUNCH_KINDS
 } trs_launch_kind;
 
-/* Limits of the single-block kernel: mean entries per lane; slices and rows per level.  It takes
- * no heavy slices. */
-#define TRS_SINGLE_BLOCK_WIDTH 4
+/* Limits of the single-block and the cluster kernel: mean entries per lane; slices and rows per
+ * level.  They take no heavy slices. */
+#define TRS_SHARED_X_WIDTH 4
+#define TRS_SHARED_X_ROWS(scalar_size) ((scalar_size) == 16 ? 512 : 2048)
 #define TRS_SINGLE_BLOCK_SLICES 64
-#define TRS_SINGLE_BLOCK_ROWS(scalar_size) ((scalar_size) == 16 ? 512 : 2048)
+#define TRS_CLUSTER_BLOCKS 8 /* the largest portable cluster */
 
 typedef struct trs_launch_range {
   trs_launch_kind kind;
@@ -39,6 +42,7 @@ typedef struct trs_engine_counters {
 
 typedef struct trs_engine_args {
   trs_slices slices;    /* device arrays */
+  int32_t chains;       /* blocks are chains of rows, not full diagonal blocks */
   int32_t float_values; /* val is float although the system is double */
   int32_t buffers; /* of work and parts.  2, a double buffer: a solve uses one and clears the other
                       for the next solve.  1, if two do not stay in the cache: cleared before each
@@ -68,8 +72,12 @@ extern "C" {
 trs_status trs_engine_warp_slice(const trs_engine_args *args, trs_scalar scalar,
                                  const trs_launch_range *range, int32_t number, int32_t last,
                                  trs_stream stream);
-trs_status trs_engine_single_block(const trs_engine_args *args, trs_scalar scalar,
-                                   const trs_launch_range *range, int32_t last, trs_stream stream);
+trs_status trs_engine_shared_x(const trs_engine_args *args, trs_scalar scalar,
+                               const trs_launch_range *range, int32_t last, trs_stream stream);
+/* Before the first trs_engine_shared_x on the current device.  *clusters: clusters of the cluster
+ * kernel that the device runs at once; 0 without `overlaps` of trs_engine_args. */
+trs_status trs_engine_prepare_shared_x(trs_scalar scalar, int32_t float_values, int32_t overlaps,
+                                       int32_t *clusters);
 /* Solves the first `width` right-hand sides together in one range of either kind.  The caller has
  * set all bits of many_rhs_work where rows wait. */
 trs_status trs_engine_many_rhs(const trs_engine_args *args, trs_scalar scalar,

@@ -7,6 +7,7 @@
  *
  * If the rows of a level lie far apart in memory, columns of b and x are transposed before and
  * after the many-rhs kernel: a row is then one line of memory, not one line per value. */
+#include <math.h>
 #include <stdlib.h>
 
 #include "solve/cuda/engine/state.h"
@@ -34,19 +35,35 @@ static int32_t whole_packs(int64_t width, trs_scalar scalar) {
   return (int32_t)((width + pack - 1) / pack * pack);
 }
 
+/* All but the number of right-hand sides, and with rows near to each other. */
+static trs_rhs_rules rhs_rules(const trs_engine *e, const trs_engine_candidate *c,
+                               trs_scalar scalar) {
+  return (trs_rhs_rules){.scalar_bytes = (int32_t)trs_scalar_size(scalar),
+                         .blocks = c->rules.most_block > 1,
+                         .clusters = e->clusters,
+                         .multiprocessors = trs_device_look(e->gpu.device)->multiprocessors};
+}
+
+double trs_engine_expect_several(const trs_engine *e, const trs_engine_candidate *c,
+                                 trs_scalar scalar, int64_t nrhs) {
+  trs_rhs_rules rules = rhs_rules(e, c, scalar);
+  rules.width = (int32_t)least(nrhs, MOST_TOGETHER);
+  return fmin(trs_batched_seconds(c->ranges, c->nranges, c->level, &rules),
+              trs_many_rhs_seconds(c->level, c->slices.nlevels, c->slices.nparts, &rules));
+}
+
 /* The number of right-hand sides up to which batched is faster. */
 static int32_t most_batched(const trs_engine *e, trs_scalar scalar, bool apart) {
-  const int32_t multiprocessors = trs_device_look(e->gpu.device)->multiprocessors;
-  const int64_t size = (int64_t)trs_scalar_size(scalar);
+  trs_rhs_rules rules = rhs_rules(e, &e->c, scalar);
   const trs_slices *s = &e->c.slices;
+  rules.apart = apart;
   if (e->asked.rhs != TRS_RHS_AUTO) return e->asked.rhs == TRS_RHS_BATCHED ? MOST_TOGETHER : 0;
   int32_t good = 1, bad = MOST_TOGETHER + 1;
   while (bad - good > 1) {
-    int32_t width = (good + bad) / 2;
-    double batched =
-        trs_batched_seconds(e->c.ranges, e->c.nranges, e->c.level, width, apart, multiprocessors);
-    double many = trs_many_rhs_seconds(e->c.level, s->nlevels, s->nparts, width * size);
-    *(batched < many ? &good : &bad) = width;
+    rules.width = (good + bad) / 2;
+    double batched = trs_batched_seconds(e->c.ranges, e->c.nranges, e->c.level, &rules);
+    double many = trs_many_rhs_seconds(e->c.level, s->nlevels, s->nparts, &rules);
+    *(batched < many ? &good : &bad) = rules.width;
   }
   return good;
 }
@@ -132,10 +149,10 @@ trs_status trs_engine_launch_one(const trs_engine *e, const trs_engine_args *a, 
   if (a->buffers == 1) TRS_TRY(clear_work(e, a, scalar, stream));
   for (int32_t k = 0; k < e->c.nranges; k++) {
     int32_t last = k + 1 == e->c.nranges && a->buffers == 2;
-    if (e->c.ranges[k].kind == TRS_LAUNCH_WARP_SLICE)
+    if (trs_batched_kind(&e->c.ranges[k], a->columns, e->clusters) == TRS_LAUNCH_WARP_SLICE)
       TRS_TRY(trs_engine_warp_slice(a, scalar, &e->c.ranges[k], k, last, stream));
     else
-      TRS_TRY(trs_engine_single_block(a, scalar, &e->c.ranges[k], last, stream));
+      TRS_TRY(trs_engine_shared_x(a, scalar, &e->c.ranges[k], last, stream));
   }
   return TRS_SUCCESS;
 }

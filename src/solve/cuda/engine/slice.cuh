@@ -71,21 +71,36 @@ struct batch {
   template <bool SYSTEM = false>
   __device__ S add(S sum, const S *x, wait &w, long long row) const {
     S value[U];
+    bool missing = expect(value);
+    while (missing) {
+      request<SYSTEM>(value, x);
+      missing = lacks(value);
+      if (missing && !w.goes_on(row)) break;
+    }
+    return sum + products(value);
+  }
+
+  /* Marks the x that the entries multiply as pending.  True if there are any. */
+  __device__ bool expect(S *value) const {
     bool missing = false;
 #pragma unroll
     for (int u = 0; u < U; u++) {
       value[u] = idx[u] >= 0 ? pending_value<S>() : S{};
       missing |= idx[u] >= 0;
     }
-    while (missing) {
+    return missing;
+  }
+  /* Requests all x that are pending, in one round trip. */
+  template <bool SYSTEM = false>
+  __device__ void request(S *value, const S *x) const {
 #pragma unroll
-      for (int u = 0; u < U; u++) peek_if<SYSTEM>(is_pending(value[u]), x + idx[u], value[u]);
-      missing = false;
+    for (int u = 0; u < U; u++) peek_if<SYSTEM>(is_pending(value[u]), x + idx[u], value[u]);
+  }
+  __device__ static bool lacks(const S *value) {
+    bool missing = false;
 #pragma unroll
-      for (int u = 0; u < U; u++) missing |= is_pending(value[u]);
-      if (missing && !w.goes_on(row)) break;
-    }
-    return sum + products(value);
+    for (int u = 0; u < U; u++) missing |= is_pending(value[u]);
+    return missing;
   }
 
   /* The same without waits.  *missing: an x was pending. */
@@ -99,7 +114,6 @@ struct batch {
     return sum + products(value);
   }
 
- private:
   /* Two chains of additions.  Unused entries are zero times zero. */
   __device__ S products(const S *value) const {
     static_assert(U % 2 == 0, "entries come in pairs");

@@ -27,6 +27,7 @@ typedef struct trs_engine {
   trs_engine_args args;
   void *memory;         /* one allocation for the arrays of args */
   int64_t bytes;        /* of memory, many_rhs_work and transposed */
+  int32_t clusters;     /* clusters of the cluster kernel that the device runs at once */
   int32_t most_batched; /* up to this number of right-hand sides are batched */
   void *transposed;     /* right-hand sides by rows for the many-rhs kernel, or NULL */
   bool tuned;
@@ -35,6 +36,10 @@ typedef struct trs_engine {
 /* Memory for the right-hand sides that are solved together.  The number is plan->options.nrhs,
  * within limits. */
 trs_status trs_engine_prepare_rhs(trs_engine *e, const trs_plan *plan);
+
+/* Expected seconds of a solve of nrhs right-hand sides, or as many of them as go together. */
+double trs_engine_expect_several(const trs_engine *e, const trs_engine_candidate *c,
+                                 trs_scalar scalar, int64_t nrhs);
 
 /* Launch solves.  launch_one: of the right-hand side in args. */
 trs_status trs_engine_launch_one(const trs_engine *e, const trs_engine_args *args,

@@ -32,30 +32,40 @@ struct place {
  * GPUs sent last.  rows: other rows.  heavy: other rows, and some slices are heavy. */
 enum class waits { bare, none, rows, heavy };
 
-/* The lane's share of its row's sum: batches from entry `offset` on, with `stride` between the
- * entries.  Most rows have one batch, so few instructions follow its x. */
+/* All of the lane's share of its row's sum but the last batch, which is in `last`: batches from
+ * entry `offset` on, with `stride` between the entries.  Most rows have one batch, so few
+ * instructions follow its x. */
 template <class W>
-__device__ typename W::scalar lane_sum(const W &v, const trs_slice &h, int lane, int offset,
-                                       int stride, int32_t row) {
+__device__ typename W::scalar sum_before(
+    const W &v, const trs_slice &h, int lane, int offset, int stride, int32_t row, wait &w,
+    batch<typename W::scalar, typename W::stored, BATCH> &last) {
   using S = typename W::scalar;
   using V = typename W::stored;
   const int apart = trs_slice_stride(&h), width = lane < apart ? h.width : 0;
   const int32_t *idx = v.s.idx + h.entries + lane;
   const V *val = static_cast<const V *>(v.s.val) + h.entries + lane;
-  wait w(v.fault);
-  batch<S, V, BATCH> now, next;
-  now.load(idx, val, offset, stride, width, apart);
+  batch<S, V, BATCH> next;
+  last.load(idx, val, offset, stride, width, apart);
   if (h.early_poll >= 0)
     while (is_pending(peek<W::system>(v.work + h.early_poll)) && w.goes_on(row)) {
     }
   S sum = S{};
-  int k = offset + BATCH * stride;
-  for (; k < h.width; k += BATCH * stride) {
+  for (int k = offset + BATCH * stride; k < h.width; k += BATCH * stride) {
     next.load(idx, val, k, stride, width, apart);
-    sum = now.template add<W::system>(sum, v.work, w, row);
-    now = next;
+    sum = last.template add<W::system>(sum, v.work, w, row);
+    last = next;
   }
-  sum = now.template add<W::system>(sum, v.work, w, row);
+  return sum;
+}
+
+/* The lane's share of its row's sum. */
+template <class W>
+__device__ typename W::scalar lane_sum(const W &v, const trs_slice &h, int lane, int offset,
+                                       int stride, int32_t row) {
+  wait w(v.fault);
+  batch<typename W::scalar, typename W::stored, BATCH> last;
+  auto sum = sum_before(v, h, lane, offset, stride, row, w, last);
+  sum = last.template add<W::system>(sum, v.work, w, row);
   __syncwarp();
   return sum;
 }
@@ -163,6 +173,54 @@ __device__ void solve_slice(const W &v, const trs_slice &h, int lane, R *ring_of
   S residual = b - sum_lanes(row_sum<WAITS>(v, h, lane, row, ring_of_block), h.log_lanes);
   S x = c.apply(residual, inverse, h, r);
   if (there && (lane & ((1 << h.log_lanes) - 1)) == 0) v.finish(position, row, x, early);
+}
+
+/* The lanes whose rows leave together: those of the block of row r.  All, if blocks of the slice
+ * differ in size. */
+__device__ inline unsigned lanes_of_block(const trs_slice &h, int r) {
+  const int lanes = h.block << h.log_lanes;
+  if (h.block > TRS_EXACT_BLOCK || lanes >= TRS_SLICE_LANES) return ~0u;
+  return ((1u << lanes) - 1) << (trs_blocks_before(&h, r) * h.block << h.log_lanes);
+}
+
+/* solve_slice for rows that wait.  A block of rows leaves as soon as all its x are there, whatever
+ * the other rows of the warp wait for.  settle: not before a poll that brings no other x, since the
+ * x of all rows arrive at about the same time, and a block that leaves delays the others. */
+template <class W>
+__device__ void solve_waiting(const W &v, const trs_slice &h, int lane, bool settle) {
+  using S = typename W::scalar;
+  int r = lane >> h.log_lanes;
+  const bool there = r < h.rows;
+  const int32_t position = h.first + (there ? r : 0), row = __ldg(v.s.row + position);
+  const unsigned together = lanes_of_block(h, r);
+  const auto early = v.look(position);
+  const S b = v.rhs.b[row * v.rhs.b_row];
+  const S *inverse = static_cast<const S *>(v.s.inverse) + h.inverse;
+  if (!there) r = 0;
+  coefficients<S, BATCH> c;
+  c.load(inverse, h, r);
+  const bool leads = there && (lane & ((1 << h.log_lanes) - 1)) == 0;
+  wait w(v.fault);
+  batch<S, typename W::stored, BATCH> last;
+  const S before = sum_before(v, h, lane, 0, 1, row, w, last);
+  S value[BATCH];
+  last.expect(value);
+  __syncwarp();
+  bool open = there;
+  unsigned known = 0;
+  do {
+    last.template request<W::system>(value, v.work);
+    const unsigned now = __ballot_sync(~0u, !last.lacks(value));
+    const bool settled = !settle || now == known || now == ~0u;
+    const bool leaves = open && settled && (now & together) == together;
+    if (__any_sync(~0u, leaves)) {
+      const S residual = b - sum_lanes(before + last.products(value), h.log_lanes);
+      const S x = c.apply(residual, inverse, h, r);
+      if (leaves && leads) v.finish(position, row, x, early);
+      open = open && !leaves;
+    }
+    known = now;
+  } while (w.all_go_on(row) && __any_sync(~0u, open));
 }
 
 /* The sums of the parts of a heavy block.  They carry their readiness as x does. */

@@ -287,9 +287,5 @@ const trs_method trs_method_supernodal = {
     TRS_GPU_METHOD,
     .estimate = trs_only_by_name,
     .analysis_solves = 100,
-    .analyze = analyze,
-    .update = update,
-    .bytes = bytes,
-    .describe = describe,
-    .free = free_state,
+    TRS_METHOD_STEPS,
 };

@@ -9,32 +9,20 @@
 #include "matrix/values.h"
 #include "backend/context.h"
 #include "support.h"
-#include "solve/cuda/published/words.h"
+#include "solve/cuda/published/published.h"
 #include "test.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
-static trs_context *ctx, *serial; /* ctx is NULL without a GPU */
+static trs_context *serial;
 
-static int start(void **state) {
-  (void)state;
-  if (trs_context_create(&serial, "serial")) return -1;
-  trs_status status = trs_context_create(&ctx, "cuda");
-  if (!status || status == TRS_ERROR_UNSUPPORTED) return 0;
-  printf("%s\n", trs_last_error()->message);
-  return -1;
+static int start_both(void **state) {
+  return trs_context_create(&serial, "serial") ? -1 : start(state);
 }
 
-static int stop(void **state) {
-  (void)state;
-  trs_context_destroy(ctx);
+static int stop_both(void **state) {
   trs_context_destroy(serial);
-  return 0;
-}
-
-static void need_gpu(void) {
-  if (ctx) return;
-  skip_test(trs_last_error()->message);
+  return stop(state);
 }
 
 /* ---- Systems. ---- */
@@ -357,7 +345,7 @@ static void plans_say_what_they_found(void **state) {
       {"supernodal:width=10,threads=64", "0 % explicit zeros, 64 threads each"},
       {"supernodal:panels=rows,width=128", "1 supernodes by rows in 1 levels, the widest of 100"}};
   system_of s = draw(100, 1, 100, 0, 0);
-  assert_described(ctx, s.A, s.uplo, s.trans, s.diag, cases, COUNT(cases), 100 * 101 / 2 * 4);
+  assert_described(s.A, s.uplo, s.trans, s.diag, cases, COUNT(cases), 100 * 101 / 2 * 4);
   forget(&s);
 }
 
@@ -372,7 +360,7 @@ static void wrong_parameters_are_refused(void **state) {
       {"supernodal:panels=both", "it takes auto, columns, rows"},
       {"supernodal:warps=8", "it has relax, width, threads, panels"}};
   system_of s = draw(50, 0.1, 50, 0, 1);
-  assert_refused(ctx, s.A, s.uplo, s.trans, s.diag, wrong, COUNT(wrong));
+  assert_refused(s.A, s.uplo, s.trans, s.diag, wrong, COUNT(wrong));
   forget(&s);
 }
 
@@ -389,5 +377,5 @@ int main(void) {
       cmocka_unit_test(plans_say_what_they_found),
       cmocka_unit_test(wrong_parameters_are_refused),
   };
-  return cmocka_run_group_tests_name("supernodal", tests, start, stop);
+  return cmocka_run_group_tests_name("supernodal", tests, start_both, stop_both);
 }

@@ -8,31 +8,10 @@
 #include "matrix/values.h"
 #include "backend/context.h"
 #include "support.h"
-#include "solve/cuda/published/words.h"
+#include "solve/cuda/published/published.h"
 #include "test.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
-
-static trs_context *ctx; /* NULL without a GPU */
-
-static int start(void **state) {
-  (void)state;
-  trs_status status = trs_context_create(&ctx, "cuda");
-  if (!status || status == TRS_ERROR_UNSUPPORTED) return 0;
-  printf("%s\n", trs_last_error()->message);
-  return -1;
-}
-
-static int stop(void **state) {
-  (void)state;
-  trs_context_destroy(ctx);
-  return 0;
-}
-
-static void need_gpu(void) {
-  if (ctx) return;
-  skip_test(trs_last_error()->message);
-}
 
 /* ---- Systems. ---- */
 
@@ -300,7 +279,7 @@ static void plans_say_what_they_were_told(void **state) {
       {"syncfree-csc-rhs:strategy=nnz", "lanes: nnz"},
       {"syncfree-csc-rhs:q=7,p=3", "p 3, q 7"}};
   system_of s = varied_system(RANDOM, 50, 0);
-  assert_described(ctx, s.A, s.uplo, s.trans, s.diag, cases, COUNT(cases), 1);
+  assert_described(s.A, s.uplo, s.trans, s.diag, cases, COUNT(cases), 1);
   trs_matrix_destroy(s.A);
 }
 
@@ -317,7 +296,7 @@ static void wrong_parameters_are_refused(void **state) {
       {"syncfree-csc-rhs:q=1x", "a number from 0"},
       {"syncfree-csc-rhs:warps=8", "it has strategy, p, q"}};
   system_of s = varied_system(RANDOM, 50, 0);
-  assert_refused(ctx, s.A, s.uplo, s.trans, s.diag, wrong, COUNT(wrong));
+  assert_refused(s.A, s.uplo, s.trans, s.diag, wrong, COUNT(wrong));
   trs_matrix_destroy(s.A);
 }
 

@@ -1,0 +1,123 @@
+/* choice.c - which kernel solves which levels, from the cost model alone. */
+#include "solve/cuda/engine/choice.h"
+
+#include "base/memory.h"
+#include "test.h"
+
+enum { LEVELS = 100, MOST_ROWS = TRS_SHARED_X_ROWS(8) };
+
+/* `count` levels of so many slices of 32 rows with one entry per lane. */
+static void add_levels(trs_slice_level *level, int32_t *nlevels, int32_t count, int32_t slices) {
+  for (int32_t k = 0; k < count; k++) {
+    const trs_slice_level *l = level + *nlevels;
+    level[++*nlevels] = (trs_slice_level){.entries = l->entries + 32 * slices,
+                                          .slice = l->slice + slices,
+                                          .chunk = l->chunk + (slices + 7) / 8,
+                                          .position = l->position + 32 * slices};
+  }
+}
+
+/* The only kernel of `count` levels of so many slices. */
+static trs_launch_kind kind_of(int32_t slices, bool clusters, trs_range_choice choice) {
+  trs_slice_level level[LEVELS + 1] = {{0}};
+  trs_launch_range *ranges;
+  int32_t nlevels = 0, nranges;
+  double seconds;
+  add_levels(level, &nlevels, LEVELS, slices);
+  const trs_range_rules rules = {
+      .most_rows = MOST_ROWS, .clusters = clusters, .choice = choice, .shares = 1};
+  assert_success(trs_choose_launch_ranges(&ranges, &nranges, &seconds, level, nlevels, &rules));
+  assert_int_equal(nranges, 1);
+  assert_true(ranges->level == 0 && ranges->level_end == LEVELS && seconds > 0);
+  assert_int_equal(ranges->slice_end, level[LEVELS].slice);
+  const trs_launch_kind kind = ranges->kind;
+  trs_free(ranges);
+  return kind;
+}
+
+static void the_width_of_levels_decides(void **state) {
+  (void)state;
+  assert_int_equal(kind_of(1, true, TRS_RANGES_AUTO), TRS_LAUNCH_SINGLE_BLOCK);
+  assert_int_equal(kind_of(8, true, TRS_RANGES_AUTO), TRS_LAUNCH_CLUSTER);
+  assert_int_equal(kind_of(8, false, TRS_RANGES_AUTO), TRS_LAUNCH_WARP_SLICE);
+  assert_int_equal(kind_of(60, true, TRS_RANGES_AUTO), TRS_LAUNCH_WARP_SLICE);
+}
+
+static void a_kernel_that_is_asked_for_takes_what_it_can(void **state) {
+  (void)state;
+  for (int32_t slices = 1; slices <= 80; slices += slices < 60 ? 59 : 10) {
+    const bool fits = 32 * slices <= MOST_ROWS;
+    assert_int_equal(kind_of(slices, true, TRS_RANGES_WARP_SLICE), TRS_LAUNCH_WARP_SLICE);
+    assert_int_equal(kind_of(slices, true, TRS_RANGES_SINGLE_BLOCK),
+                     fits ? TRS_LAUNCH_SINGLE_BLOCK : TRS_LAUNCH_WARP_SLICE);
+    assert_int_equal(kind_of(slices, true, TRS_RANGES_CLUSTER),
+                     fits ? TRS_LAUNCH_CLUSTER : TRS_LAUNCH_WARP_SLICE);
+    assert_int_equal(kind_of(slices, false, TRS_RANGES_CLUSTER), TRS_LAUNCH_WARP_SLICE);
+  }
+}
+
+/* Long runs of each kind, then a change too short to pay for a launch. */
+static void a_change_of_kernel_has_to_pay_for_its_launch(void **state) {
+  (void)state;
+  trs_slice_level level[3 * LEVELS + 2] = {{0}};
+  trs_launch_range *ranges;
+  int32_t nlevels = 0, nranges;
+  double seconds;
+  add_levels(level, &nlevels, LEVELS, 1);
+  add_levels(level, &nlevels, LEVELS, 10);
+  add_levels(level, &nlevels, 1, 60);
+  add_levels(level, &nlevels, LEVELS, 10);
+  const trs_range_rules rules = {.most_rows = MOST_ROWS, .clusters = true, .shares = 1};
+  assert_success(trs_choose_launch_ranges(&ranges, &nranges, &seconds, level, nlevels, &rules));
+  assert_int_equal(nranges, 2);
+  assert_int_equal(ranges[0].kind, TRS_LAUNCH_SINGLE_BLOCK);
+  assert_int_equal(ranges[1].kind, TRS_LAUNCH_CLUSTER);
+  assert_true(ranges[0].level_end == LEVELS && ranges[1].level_end == nlevels);
+  trs_free(ranges);
+}
+
+static void heavy_slices_stay_with_the_warps(void **state) {
+  (void)state;
+  trs_slice_level level[LEVELS + 1] = {{0}};
+  trs_launch_range *ranges;
+  int32_t nlevels = 0, nranges;
+  double seconds;
+  add_levels(level, &nlevels, LEVELS, 1);
+  for (int32_t l = 0; l < LEVELS; l++) level[l].heavy = 1;
+  const trs_range_rules rules = {.most_rows = MOST_ROWS, .clusters = true, .shares = 1};
+  assert_success(trs_choose_launch_ranges(&ranges, &nranges, &seconds, level, nlevels, &rules));
+  assert_true(nranges == 1 && ranges->kind == TRS_LAUNCH_WARP_SLICE && ranges->heavy);
+  trs_free(ranges);
+}
+
+/* Fifteen clusters at once: the sixteenth right-hand side would wait for one. */
+static void clusters_give_way_to_warps_before_they_take_turns(void **state) {
+  (void)state;
+  const trs_launch_range cluster = {.kind = TRS_LAUNCH_CLUSTER},
+                         block = {.kind = TRS_LAUNCH_SINGLE_BLOCK};
+  assert_int_equal(trs_batched_kind(&cluster, 15, 15), TRS_LAUNCH_CLUSTER);
+  assert_int_equal(trs_batched_kind(&cluster, 16, 15), TRS_LAUNCH_WARP_SLICE);
+  assert_int_equal(trs_batched_kind(&block, 200, 15), TRS_LAUNCH_SINGLE_BLOCK);
+}
+
+static void several_right_hand_sides_compare_chains_with_plain_rows(void **state) {
+  (void)state;
+  const trs_pattern_features grid = {.n = 100000, .chained = 1, .run = 1, .row_length = 3};
+  trs_slice_rules rules[TRS_MOST_CANDIDATES];
+  assert_int_equal(trs_choose_rules(rules, &grid, false), 1);
+  assert_true(rules[0].most_block > 1);
+  assert_int_equal(trs_choose_rules(rules, &grid, true), 2);
+  assert_true(rules[0].most_block > 1 && rules[1].most_block == 1);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(the_width_of_levels_decides),
+      cmocka_unit_test(a_kernel_that_is_asked_for_takes_what_it_can),
+      cmocka_unit_test(a_change_of_kernel_has_to_pay_for_its_launch),
+      cmocka_unit_test(heavy_slices_stay_with_the_warps),
+      cmocka_unit_test(clusters_give_way_to_warps_before_they_take_turns),
+      cmocka_unit_test(several_right_hand_sides_compare_chains_with_plain_rows),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
