@@ -111,8 +111,9 @@ bool bench_cuda_alloc(void *pointer, size_t bytes) {
   return good(cuda.malloc(p, bytes ? bytes : 1));
 }
 
-void bench_cuda_free(void *pointer) {
-  if (pointer) (void)good(cuda.free(pointer));
+void bench_cuda_free(void *const *pointers, size_t count) {
+  for (size_t k = 0; k < count; k++)
+    if (pointers[k]) (void)good(cuda.free(pointers[k]));
 }
 
 bool bench_cuda_put(void *device, const void *host, size_t bytes) {

@@ -12,7 +12,11 @@ bool bench_cuda_use(int device);     /* switches to another GPU */
 const char *bench_cuda_device(void); /* its name and the versions */
 const char *bench_cuda_error(void);  /* the failure since the last call; NULL: none */
 bool bench_cuda_alloc(void *pointer, size_t bytes); /* pointer: address of a pointer */
-void bench_cuda_free(void *pointer);
+/* BENCH_CUDA_FREE(a, b): frees each; NULL is fine. */
+#define BENCH_CUDA_FREE(...)                    \
+  bench_cuda_free((void *const[]){__VA_ARGS__}, \
+                  sizeof((void *const[]){__VA_ARGS__}) / sizeof(void *))
+void bench_cuda_free(void *const *pointers, size_t count);
 bool bench_cuda_put(void *device, const void *host, size_t bytes);
 bool bench_cuda_get(void *host, const void *device, size_t bytes);
 bool bench_cuda_move(void *to, const void *from, size_t bytes);

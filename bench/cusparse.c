@@ -168,7 +168,7 @@ bool bench_cusparse_prepare(bench_cusparse *s, const bench_gpu *gpu, int algorit
 
 static void drop_analysis(bench_cusparse *s) {
   if (s->state) (void)good(s->many ? sparse.close_many(s->state) : sparse.close_one(s->state));
-  bench_cuda_free(s->buffer);
+  BENCH_CUDA_FREE(s->buffer);
   s->state = s->buffer = NULL;
 }
 

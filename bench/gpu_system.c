@@ -85,8 +85,7 @@ int bench_gpu_open(bench_gpu *gpu, trs_context *ctx, const bench_system *system,
 }
 
 static void drop_rhs(bench_gpu *gpu) {
-  bench_cuda_free(gpu->b);
-  bench_cuda_free(gpu->x);
+  BENCH_CUDA_FREE(gpu->b, gpu->x);
   gpu->b = gpu->x = NULL;
 }
 
@@ -94,10 +93,7 @@ void bench_gpu_close(bench_gpu *gpu) {
   drop_rhs(gpu);
   trs_matrix_destroy(gpu->T);
   trs_matrix_destroy(gpu->converted);
-  bench_cuda_free(gpu->ptr);
-  bench_cuda_free(gpu->short_ptr);
-  bench_cuda_free(gpu->idx);
-  bench_cuda_free(gpu->val);
+  BENCH_CUDA_FREE(gpu->ptr, gpu->short_ptr, gpu->idx, gpu->val);
 }
 
 /* ---- Right-hand sides and solutions ---- */

@@ -115,8 +115,7 @@ static void prepare(const measurement *m, gpus_solver *s) {
 static void dismiss(const measurement *m, gpus_solver *s, bool sharer) {
   for (int k = 0; k < s->gpus; k++) {
     (void)use(m, k);
-    bench_cuda_free(s->b[k]);
-    bench_cuda_free(s->x[k]);
+    BENCH_CUDA_FREE(s->b[k], s->x[k]);
     s->b[k] = s->x[k] = NULL;
   }
   if (sharer) trs_plan_destroy(s->plan);
@@ -317,8 +316,7 @@ static bool has_room(const measurement *m) {
   size_t bytes = (size_t)(m->n * m->job->nrhs) * sizeof(double);
   bool good = bench_cuda_alloc(&b, bytes) && bench_cuda_alloc(&x, bytes);
   char text[128];
-  bench_cuda_free(b);
-  bench_cuda_free(x);
+  BENCH_CUDA_FREE(b, x);
   if (good) return true;
   snprintf(text, sizeof text, "%lld right-hand sides: CUDA says %s", (long long)m->job->nrhs,
            bench_cuda_error());

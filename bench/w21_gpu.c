@@ -58,8 +58,7 @@ static double measure_copy(void) {
     double took = bench_cuda_stop();
     if (took > 0 && took < best) best = took;
   }
-  bench_cuda_free(from);
-  bench_cuda_free(to);
+  BENCH_CUDA_FREE(from, to);
   return good ? 2e-9 * (double)bytes / best : NAN;
 }
 
@@ -78,8 +77,7 @@ static void close_case(bench_case *c) {
   free(c->b);
   free(c->x);
   free(c->expected);
-  bench_cuda_free(c->there_b);
-  bench_cuda_free(c->there_x);
+  BENCH_CUDA_FREE(c->there_b, c->there_x);
   c->R = c->reference = NULL;
   c->b = c->x = c->expected = c->there_b = c->there_x = NULL;
 }
@@ -255,9 +253,7 @@ static bool return_peer(const bench_case *c, const bench_bsr *m, float *x) {
 }
 
 static void free_peer(bench_bsr *m, peer_host *h, int32_t *position, int64_t *ptr64) {
-  void *const device[] = {m->ptr, m->idx,  m->val,       m->diagonal, m->b,
-                          m->x,   m->info, m->diagonals, m->xs};
-  for (size_t k = 0; k < sizeof device / sizeof *device; k++) bench_cuda_free(device[k]);
+  BENCH_CUDA_FREE(m->ptr, m->idx, m->val, m->diagonal, m->b, m->x, m->info, m->diagonals, m->xs);
   free(h->ptr);
   free(h->idx);
   free(h->val);

@@ -88,7 +88,6 @@ int w21_on_gpus(w21_run *run) {
   free(s.b);
   free(s.x);
   free(s.first);
-  bench_cuda_free(s.there_b);
-  bench_cuda_free(s.there_x);
+  BENCH_CUDA_FREE(s.there_b, s.there_x);
   return code;
 }

@@ -68,11 +68,11 @@ typedef struct trs_method {
 /* The method that others are compared with. */
 extern const trs_method trs_method_serial;
 
+/* The estimate of published methods, which auto takes only if the caller names them. */
+trs_estimate trs_only_by_name(const trs_plan *plan);
+
 /* The entries of a table whose functions have these names in the method's file. */
 #define TRS_METHOD_STEPS \
   .analyze = analyze, .update = update, .bytes = bytes, .describe = describe, .free = free_state
-
-/* The estimate of published methods, which auto takes only if the caller names them. */
-trs_estimate trs_only_by_name(const trs_plan *plan);
 
 #endif
