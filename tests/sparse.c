@@ -87,6 +87,28 @@ trs_matrix *sparse_grid(int64_t nx, int64_t ny, int64_t nz, double skew, trs_sca
   return triplets_take(&t, n, TRS_CSR);
 }
 
+trs_matrix *sparse_arrow(int64_t n, int64_t long_one) {
+  int64_t count = 0;
+  int32_t *row = malloc((size_t)(5 * n) * sizeof *row),
+          *col = malloc((size_t)(5 * n) * sizeof *col);
+  double *val = malloc((size_t)(5 * n) * sizeof *val);
+  for (int64_t i = 0; i < n; i++)
+    for (int64_t at = 0; at < 5; at++) {
+      int64_t j = at < 3 ? i - 1 + at : long_one;
+      bool turned = at == 4;
+      if (j < 0 || j >= n || (at >= 3 && (i <= long_one + 1 && i >= long_one - 1))) continue;
+      row[count] = (int32_t)(turned ? j : i);
+      col[count] = (int32_t)(turned ? i : j);
+      val[count++] = i == j ? (i == long_one ? 2 * (double)n : 8) : -1 - 1.0 / (double)(1 + i + j);
+    }
+  trs_matrix *A;
+  assert_success(trs_matrix_create_coo(&A, TRS_DOUBLE, n, n, count, TRS_IDX32, row, col, val));
+  free(row);
+  free(col);
+  free(val);
+  return A;
+}
+
 double complex *dense_copy(const trs_matrix *A) {
   int64_t n = A->nrows;
   double complex *dense = calloc((size_t)(n * n) + 1, sizeof *dense);

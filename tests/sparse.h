@@ -24,6 +24,9 @@ trs_matrix *sparse_random(int64_t n, double density, sparse_kind kind, uint64_t 
  * skewed. */
 trs_matrix *sparse_grid(int64_t nx, int64_t ny, int64_t nz, double skew, trs_scalar scalar);
 
+/* A symmetric tridiagonal matrix whose row and column long_one are full, real and dominant. */
+trs_matrix *sparse_arrow(int64_t n, int64_t long_one);
+
 /* Row-major n x n, from malloc. */
 double complex *dense_copy(const trs_matrix *A);
 bool *dense_pattern(const trs_matrix *A);

@@ -2,7 +2,7 @@
  * the Hermitian matrix on its pattern.  Row by row,
  *     L_ik = (a_ik - sum_{j < k} L_ij conj(L_kj)) / L_kk,  L_ii = sqrt(a_ii - sum |L_ij|^2),
  * each sum over the entries common to both rows. O(n + nnz + sum over entries (i, k) below the
- * diagonal of entries in row k of L). */
+ * diagonal of the lesser of the entries in row k of L and, times a logarithm, in row i). */
 #include <math.h>
 #include <string.h>
 

@@ -27,11 +27,17 @@ static SCALAR NAME(row)(trs_matrix *L, int64_t i, int64_t *position) {
   int64_t begin = L->ptr[i], last = L->ptr[i + 1] - 1;
   for (int64_t p = begin; p <= last; p++) position[L->idx[p]] = p;
   for (int64_t p = begin; p < last; p++) {
-    int64_t k = L->idx[p], pivot = L->ptr[k + 1] - 1;
-    for (int64_t q = L->ptr[k]; q < pivot; q++) {
-      int64_t at = position[L->idx[q]];
-      if (at >= begin) val[p] -= MUL(val[at], CONJ(val[q]));
-    }
+    int64_t k = L->idx[p], from = L->ptr[k], pivot = L->ptr[k + 1] - 1;
+    if ((pivot - from) / TRS_FACTOR_LONG > p - begin)
+      for (int64_t at = begin; at < p; at++) {
+        from = trs_factor_seek(L->idx, from, pivot, L->idx[at]);
+        if (from < pivot && L->idx[from] == L->idx[at]) val[p] -= MUL(val[at], CONJ(val[from]));
+      }
+    else
+      for (int64_t q = from; q < pivot; q++) {
+        int64_t at = position[L->idx[q]];
+        if (at >= begin) val[p] -= MUL(val[at], CONJ(val[q]));
+      }
     val[p] /= val[pivot];
     val[last] -= MUL(val[p], CONJ(val[p]));
   }

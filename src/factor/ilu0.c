@@ -1,7 +1,7 @@
 /* ilu0.c - incomplete LU without fill (Meijerink and van der Vorst 1977; row by row in the IKJ
  * order of Saad 2003, section 10.3): L U agrees with the matrix on its pattern.  L is unit; its
- * diagonal is not stored.  O(n + sum over entries (i, k) below the diagonal of entries in row k of
- * U). */
+ * diagonal is not stored.  O(n + sum over entries (i, k) below the diagonal of the lesser of the
+ * entries in row k of U and, times a logarithm, in row i). */
 #include <math.h>
 #include <string.h>
 

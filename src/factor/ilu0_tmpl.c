@@ -1,9 +1,18 @@
 /* ilu0_tmpl.c - the elimination of ilu0.c, compiled once for each element type. */
 
-/* Subtracts multiplier times row k of U from row i, on the pattern of row i. */
-static void NAME(subtract)(const ilu0_work *w, int64_t i, int64_t k, SCALAR multiplier) {
-  SCALAR *val = w->val;
-  for (int64_t p = w->diagonal[k] + 1; p < w->ptr[k + 1]; p++) {
+/* Subtracts a multiple of row k of U from row i, on the pattern of row i.  The multiplier is entry
+ * (i, k), at position own. */
+static void NAME(subtract)(const ilu0_work *w, int64_t i, int64_t k, int64_t own) {
+  SCALAR *val = w->val, multiplier = val[own];
+  int64_t begin = w->diagonal[k] + 1, end = w->ptr[k + 1];
+  if ((end - begin) / TRS_FACTOR_LONG > w->ptr[i + 1] - own) {
+    for (int64_t at = own + 1; at < w->ptr[i + 1]; at++) {
+      begin = trs_factor_seek(w->idx, begin, end, w->idx[at]);
+      if (begin < end && w->idx[begin] == w->idx[at]) val[at] -= MUL(multiplier, val[begin]);
+    }
+    return;
+  }
+  for (int64_t p = begin; p < end; p++) {
     int64_t at = w->position[w->idx[p]];
     if (at >= w->ptr[i]) val[at] -= MUL(multiplier, val[p]);
   }
@@ -17,7 +26,7 @@ static bool NAME(eliminate)(ilu0_work *w, ilu0_failure *failure) {
     for (int64_t p = w->ptr[i]; p < w->diagonal[i]; p++) {
       int64_t k = w->idx[p];
       val[p] /= val[w->diagonal[k]];
-      NAME(subtract)(w, i, k, val[p]);
+      NAME(subtract)(w, i, k, p);
     }
     REAL size = ABS(val[w->diagonal[i]]);
     if (!isfinite(size) || size == 0) {

@@ -21,6 +21,29 @@ trs_status trs_factor_ilu0(trs_factors *parts, const trs_factor_input *input);
 trs_status trs_factor_ic0(trs_factors *parts, const trs_factor_input *input);
 trs_status trs_factor_lu(trs_factors *parts, const trs_factor_input *input);
 
+/* A row this many times as long as the row that it updates is searched, not read: one row with most
+ * columns would otherwise be read for every row below it. */
+enum { TRS_FACTOR_LONG = 16 };
+
+/* The first position in [begin, end) of ascending columns at which the column is at least j, or
+ * end.  O(log of the distance from begin). */
+static inline int64_t trs_factor_seek(const int32_t *idx, int64_t begin, int64_t end, int32_t j) {
+  int64_t step = 1, low = begin;
+  while (low < end && idx[low] < j) {
+    begin = low + 1;
+    low = step < end - low ? low + step : end;
+    step *= 2;
+  }
+  while (begin < low) { /* idx[low] >= j, or low is end; all before begin are less */
+    int64_t middle = begin + (low - begin) / 2;
+    if (idx[middle] < j)
+      begin = middle + 1;
+    else
+      low = middle;
+  }
+  return low;
+}
+
 /* Errors of the incomplete kinds, "IC(0)" and "ILU(0)", for row i of B.  zero: what the pivot is,
  * and what to do. */
 trs_status trs_fail_no_diagonal(const trs_factor_input *input, const char *kind, int64_t i);

@@ -5,6 +5,15 @@
 #include "base/scalar.h"
 #include "base/status.h"
 
+/* The rows of an array in the order of a sweep: row i is row perm[i] of the array, times
+ * scale[perm[i]]. */
+typedef struct trs_row_order {
+  const int32_t *perm; /* n; NULL: identity */
+  const double *scale; /* n; NULL: ones */
+} trs_row_order;
+
+static inline bool trs_reorders(const trs_row_order *order) { return order->perm || order->scale; }
+
 /* Right-hand sides and solutions with any layout: element (i, r) of b is b[i * b_row + r * b_col].
  * x and b are the same array or do not overlap. */
 typedef struct trs_rhs {
@@ -12,6 +21,10 @@ typedef struct trs_rhs {
   const void *b;
   int64_t nrhs;
   int64_t x_row, x_col, b_row, b_col; /* in elements */
+  /* Sweeps over factors, for methods on a CPU: the orders of b and x, and whether b is a workspace
+   * that the sweep may overwrite.  It is one if x is reordered. */
+  trs_row_order b_order, x_order;
+  bool spare_b;
   /* For vectors distributed over a group: the arrays of each member that this process runs, in that
    * member's memory, instead of x and b.  Only for methods with a share. */
   void *const *x_of;

@@ -1,6 +1,7 @@
 /* choose.c - the list of methods, and auto's choice among them: the method with the lowest estimate
  * of one solve, which includes the analysis divided by the number of expected solves.  Estimates
  * only compare methods; they do not predict times. */
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -213,6 +214,7 @@ static trs_status take_best(trs_plan *plan) {
     return trs_fail(TRS_ERROR_UNSUPPORTED, -1, "no method can be used here: %s",
                     why ? why : "this backend has none");
   plan->method = best[0].method;
+  plan->next = best[1].method ? best[1].estimate.seconds : INFINITY;
   explain(plan, best);
   return TRS_SUCCESS;
 }

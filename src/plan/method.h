@@ -65,6 +65,9 @@ typedef struct trs_method {
   void (*free)(trs_plan *plan); /* state may be incomplete or NULL */
 } trs_method;
 
+/* The method that others are compared with. */
+extern const trs_method trs_method_serial;
+
 /* The estimate of published methods, which auto takes only if the caller names them. */
 trs_estimate trs_only_by_name(const trs_plan *plan);
 

@@ -86,8 +86,8 @@ static void tell_progress(const trs_plan *plan, double done) {
     plan->options.progress(plan->options.progress_user, "analysing", done);
 }
 
-/* With several GPUs, the analysis of a method that auto chose may lack memory, or find another
- * method faster.  The next best method replaces it, and the plan's reason says so. */
+/* The analysis of a method that auto chose may find another method faster or, with several GPUs,
+ * lack memory.  The next best method replaces it, and the plan's reason says so. */
 static trs_status analyze_next(trs_plan *plan, trs_status status) {
   trs_failure first;
   trs_failure_get(&first);
@@ -107,12 +107,18 @@ static trs_status analyze_next(trs_plan *plan, trs_status status) {
   return status;
 }
 
+bool trs_plan_chosen(const trs_plan *plan, double *next) {
+  *next = plan->next;
+  return !plan->options.method || strcmp(plan->options.method, "auto") == 0;
+}
+
 /* If auto chose a GPU that cannot hold the plan, the CPU solves, and the plan's reason says so. */
 static trs_status analyze_or_fall_back(trs_plan *plan) {
-  const char *name = plan->options.method;
   trs_status status = run_on_device(plan, plan->method->analyze);
-  bool chosen = !name || strcmp(name, "auto") == 0;
-  if (status && chosen && plan->context->group) return analyze_next(plan, status);
+  double next;
+  bool chosen = trs_plan_chosen(plan, &next);
+  bool declined = status == TRS_ERROR_UNSUPPORTED && !plan->method->backend->gpu;
+  if (status && chosen && (plan->context->group || declined)) return analyze_next(plan, status);
   if (status != TRS_ERROR_MEMORY || !chosen || plan->matrix->on_device ||
       !plan->context->backend->finds_gpu || !plan->method->backend->gpu)
     return status;

@@ -11,6 +11,7 @@ struct trs_plan {
   const char
       *parameters;   /* the text behind the method's name, during analysis; or NULL: parameters.h */
   bool no_gpu;       /* auto found too little memory on the GPU: only methods of the CPU */
+  double next;       /* auto's estimate, in seconds, of the next best method */
   unsigned declined; /* one bit per method: auto chose it, and its analysis declined */
   trs_stream stream; /* the stream of GPU methods; NULL: the default stream */
   char reason[256];
@@ -49,6 +50,10 @@ trs_status trs_plan_choose(trs_plan *plan, const char *name);
 
 /* Why the method cannot solve the plan's system; NULL if it can. */
 const char *trs_plan_refuses(const trs_plan *plan, const trs_method *method);
+
+/* True during the analysis if auto chose the method.  *next: the estimated seconds of the method
+ * that auto takes if the analysis declines. */
+bool trs_plan_chosen(const trs_plan *plan, double *next);
 
 /* Excludes plan->method from later choices. */
 void trs_plan_decline(trs_plan *plan);

@@ -2,6 +2,7 @@
 #include <math.h>
 
 #include "base/config.h"
+#include "base/timer.h"
 #include "matrix/matrix.h"
 #include "matrix/values.h"
 #include "sparse.h"
@@ -45,6 +46,30 @@ static void random_patterns_follow_the_definition(void **state) {
     trs_factors_destroy(F);
     trs_matrix_destroy(A);
   }
+}
+
+static void long_rows_follow_the_definition(void **state) {
+  (void)state;
+  for (int64_t long_one = 0; long_one < 300; long_one += 149) {
+    trs_matrix *A = sparse_arrow(300, long_one);
+    trs_factors *F;
+    assert_success(ic0(&F, A, TRS_ORDER_NATURAL));
+    assert_product(F, A, 100 * scalar_eps(TRS_DOUBLE), true);
+    trs_factors_destroy(F);
+    trs_matrix_destroy(A);
+  }
+}
+
+/* The limit is for an elimination that reads the long row once for each of the others. */
+static void a_long_row_does_not_take_quadratic_time(void **state) {
+  (void)state;
+  trs_matrix *A = sparse_arrow(250000, 125000);
+  trs_factors *F;
+  double start = trs_seconds();
+  assert_success(ic0(&F, A, TRS_ORDER_NATURAL));
+  assert_true(trs_seconds() - start < 10);
+  trs_factors_destroy(F);
+  trs_matrix_destroy(A);
 }
 
 /* On a full pattern no entry is dropped: L L^H is the matrix. */
@@ -122,6 +147,8 @@ static void failing_allocations_are_reported(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(random_patterns_follow_the_definition),
+      cmocka_unit_test(long_rows_follow_the_definition),
+      cmocka_unit_test(a_long_row_does_not_take_quadratic_time),
       cmocka_unit_test(a_full_pattern_gives_cholesky),
       cmocka_unit_test(other_matrices_are_refused),
       cmocka_unit_test(rounding_does_not_unmirror_a_matrix),

@@ -2,6 +2,7 @@
 #include <math.h>
 
 #include "base/config.h"
+#include "base/timer.h"
 #include "matrix/matrix.h"
 #include "matrix/values.h"
 #include "sparse.h"
@@ -73,6 +74,27 @@ static void random_patterns_agree_with_dense_elimination(void **state) {
     trs_factors_destroy(F);
     trs_matrix_destroy(A);
   }
+}
+
+static void long_rows_agree_with_dense_elimination(void **state) {
+  (void)state;
+  for (int64_t long_one = 0; long_one < 300; long_one += 149) {
+    trs_matrix *A = sparse_arrow(300, long_one);
+    trs_factors *F = ilu0(A, NULL);
+    check_dense(F, A);
+    trs_factors_destroy(F);
+    trs_matrix_destroy(A);
+  }
+}
+
+/* The limit is for an elimination that reads the long row once for each of the others: a minute. */
+static void a_long_row_does_not_take_quadratic_time(void **state) {
+  (void)state;
+  trs_matrix *A = sparse_arrow(250000, 0);
+  double start = trs_seconds();
+  trs_factors_destroy(ilu0(A, NULL));
+  assert_true(trs_seconds() - start < 20);
+  trs_matrix_destroy(A);
 }
 
 static void orders_apply_to_rows_and_columns(void **state) {
@@ -181,6 +203,8 @@ static void failing_allocations_are_reported(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(random_patterns_agree_with_dense_elimination),
+      cmocka_unit_test(long_rows_agree_with_dense_elimination),
+      cmocka_unit_test(a_long_row_does_not_take_quadratic_time),
       cmocka_unit_test(orders_apply_to_rows_and_columns),
       cmocka_unit_test(unusable_pivots_are_refused_with_their_row),
       cmocka_unit_test(rows_are_named_in_the_original_numbering),

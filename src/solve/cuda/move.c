@@ -25,15 +25,15 @@ static trs_status upload(room *r, trs_plan *plan, void **to, const void *from, s
 }
 
 static trs_status fill(room *r, trs_plan *plan) {
-  const trs_moves *m = &((trs_two_sweeps *)plan->state)->moves;
+  const trs_two_sweeps *m = plan->state;
   int64_t hint = plan->options.nrhs;
   r->together = hint < LEAST_TOGETHER  ? LEAST_TOGETHER
                 : hint > MOST_TOGETHER ? MOST_TOGETHER
                                        : hint;
-  TRS_TRY(upload(r, plan, (void **)&r->in_perm, m->in_perm, sizeof *m->in_perm));
-  TRS_TRY(upload(r, plan, (void **)&r->out_perm, m->out_perm, sizeof *m->out_perm));
-  TRS_TRY(upload(r, plan, (void **)&r->in_scale, m->in_scale, sizeof *m->in_scale));
-  TRS_TRY(upload(r, plan, (void **)&r->out_scale, m->out_scale, sizeof *m->out_scale));
+  TRS_TRY(upload(r, plan, (void **)&r->in_perm, m->in.perm, sizeof *m->in.perm));
+  TRS_TRY(upload(r, plan, (void **)&r->out_perm, m->out.perm, sizeof *m->out.perm));
+  TRS_TRY(upload(r, plan, (void **)&r->in_scale, m->in.scale, sizeof *m->in.scale));
+  TRS_TRY(upload(r, plan, (void **)&r->out_scale, m->out.scale, sizeof *m->out.scale));
   TRS_TRY(trs_device_alloc(r->gpu.device, &r->work, plan->system.n * r->together,
                            trs_scalar_size(plan->system.scalar), plan->stream));
   return trs_device_wait(plan->stream);

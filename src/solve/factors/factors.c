@@ -3,8 +3,8 @@
  *     A x = b      y = P_r D_r b,  L w = y,    U z = w,    x = D_c P_c^T z
  *     A^T x = b    y = P_c D_c b,  U^T w = y,  L^T z = w,  x = D_r P_r^T z     (A^H likewise)
  *
- * Both sweeps run in place on a tile of right-hand sides, here in host memory.  If both run on a
- * GPU, they do so in its memory (solve/cuda/move.c).  O((nnz(L) + nnz(U)) nrhs). */
+ * Here both sweeps run in host memory.  If both run on a GPU, they do so in its memory
+ * (solve/cuda/move.c).  O((nnz(L) + nnz(U)) nrhs). */
 #include "solve/factors/factors.h"
 
 #include <stdio.h>
@@ -13,44 +13,58 @@
 #include "base/config.h"
 #include "base/timer.h"
 #include "plan/mover.h"
-#include "solve/factors/kernels.h"
 
-enum { TILE = 8 }; /* right-hand sides permuted into the workspace at a time */
+enum { TILE = 8 }; /* right-hand sides in the workspace at a time */
 
-/* ---- Sweeps on the host: the workspace is n x TILE values, row-major; one right-hand side uses
- * the first n. ---- */
+/* ---- Sweeps on the host.  The first sweep reads b in its order, the second one writes x in its
+ * order.  Between them the vectors lie in a workspace of n x TILE values, row-major; one right-hand
+ * side uses the first n.  Without permutations and scalings they lie in x, unless the plan expects
+ * several right-hand sides: these must be adjacent between the sweeps. ---- */
 
 static trs_status create_room(trs_plan *plan) {
   trs_two_sweeps *state = plan->state;
+  if (!trs_reorders(&state->in) && !trs_reorders(&state->out) && plan->options.nrhs <= 1)
+    return TRS_SUCCESS;
   return trs_alloc(&state->room, plan->system.n * TILE, trs_scalar_size(plan->system.scalar));
 }
 
-static trs_status solve_tile(trs_plan *plan, trs_move_job *job) {
-  static const trs_move_kernels *const of_isa[] = TRS_ISA_TABLE(trs_move_kernels);
-  const trs_move_kernels *kernels = of_isa[trs_isa_now()];
-  int size = plan->system.n < 20000 ? 1 : trs_team_size(plan->context->team);
-  trs_rhs inner = {.x = job->work, .b = job->work, .nrhs = job->width};
-  inner.x_row = inner.b_row = job->width;
-  inner.x_col = inner.b_col = 1;
-  trs_team_run(plan->context->team, size, kernels->gather[plan->system.scalar], job);
-  TRS_TRY(trs_plan_solve(plan->sweep[0], &inner));
-  TRS_TRY(trs_plan_solve(plan->sweep[1], &inner));
-  trs_team_run(plan->context->team, size, kernels->scatter[plan->system.scalar], job);
-  return TRS_SUCCESS;
+static trs_status solve_in_x(trs_plan *plan, const trs_rhs *rhs) {
+  trs_rhs again = *rhs;
+  again.b = rhs->x;
+  again.b_row = rhs->x_row;
+  again.b_col = rhs->x_col;
+  TRS_TRY(trs_plan_solve(plan->sweep[0], rhs));
+  return trs_plan_solve(plan->sweep[1], &again);
 }
 
-static trs_status solve_tiles(trs_plan *plan, const trs_rhs *rhs) {
+static trs_status solve_tile(trs_plan *plan, const trs_rhs *tile) {
   const trs_two_sweeps *state = plan->state;
-  for (int64_t first = 0; first < rhs->nrhs; first += TILE) {
-    int64_t left = rhs->nrhs - first;
-    int width = left < TILE ? (int)left : TILE;
-    trs_move_job job = {&state->moves, rhs, state->room, plan->system.n, first, width};
-    TRS_TRY(solve_tile(plan, &job));
+  trs_rhs first = *tile, second = *tile;
+  first.b_order = state->in;
+  second.x_order = state->out;
+  first.x = state->room;
+  second.b = state->room;
+  first.x_row = second.b_row = tile->nrhs;
+  first.x_col = second.b_col = 1;
+  second.spare_b = true;
+  TRS_TRY(trs_plan_solve(plan->sweep[0], &first));
+  return trs_plan_solve(plan->sweep[1], &second);
+}
+
+static trs_status solve_on_host(trs_plan *plan, const trs_rhs *rhs) {
+  const trs_two_sweeps *state = plan->state;
+  bool reordered = trs_reorders(&state->in) || trs_reorders(&state->out);
+  if (!state->room || (!reordered && (rhs->nrhs == 1 || rhs->x_col == 1)))
+    return solve_in_x(plan, rhs);
+  for (int64_t r = 0; r < rhs->nrhs; r += TILE) {
+    trs_rhs tile = trs_rhs_columns(rhs, plan->system.scalar, r, TILE);
+    TRS_TRY(solve_tile(plan, &tile));
   }
   return TRS_SUCCESS;
 }
 
 static int64_t room_bytes(const trs_plan *plan) {
+  if (!((const trs_two_sweeps *)plan->state)->room) return 0;
   return plan->system.n * TILE * (int64_t)trs_scalar_size(plan->system.scalar);
 }
 
@@ -58,7 +72,7 @@ static void free_room(trs_plan *plan) { trs_free(((trs_two_sweeps *)plan->state)
 
 static const trs_mover host_mover = {
     .create = create_room,
-    .solve = solve_tiles,
+    .solve = solve_on_host,
     .bytes = room_bytes,
     .free = free_room,
 };
@@ -199,10 +213,10 @@ static trs_status build(trs_plan *plan, const trs_factors *F, const trs_options 
   plan->state = state;
   state->F = trs_factors_retain(F);
   bool plain = plan->trans == TRS_NO_TRANS;
-  state->moves = (trs_moves){.in_perm = plain ? F->row_perm : F->col_perm,
-                             .in_scale = plain ? F->row_scale : F->col_scale,
-                             .out_perm = plain ? F->col_perm : F->row_perm,
-                             .out_scale = plain ? F->col_scale : F->row_scale};
+  const trs_row_order of_rows = {F->row_perm, F->row_scale},
+                      of_columns = {F->col_perm, F->col_scale};
+  state->in = plain ? of_rows : of_columns;
+  state->out = plain ? of_columns : of_rows;
   trs_status status = make_sweeps(plan, options);
   return status == TRS_ERROR_MEMORY && chose_gpu(plan, options) ? fall_back(plan, options) : status;
 }

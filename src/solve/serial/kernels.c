@@ -56,13 +56,16 @@ TRS_KERNEL_INLINE bool all_inside(const int32_t *idx, const vector *v, bool befo
   return most < v->span || v->end - v->begin == 1;
 }
 
+#define TRS_TEMPLATE "plan/rhs_tmpl.c"
+#include "base/instantiate.h"
+#define TRS_TEMPLATE "plan/wide_tmpl.c"
+#include "base/instantiate.h"
 #define TRS_TEMPLATE "solve/serial/sweep_tmpl.c"
 #include "base/instantiate.h"
 #define TRS_TEMPLATE "solve/serial/once_tmpl.c"
 #include "base/instantiate.h"
 
 const trs_serial_kernels TRS_ISA_NAME(trs_serial_kernels) = {
-    .by_rows = TRS_TABLE(by_rows),
-    .by_columns = TRS_TABLE(by_columns),
+    .sweep = TRS_TABLE(sweep),
     .once_by_rows = TRS_TABLE(once_by_rows),
     .once_by_columns = TRS_TABLE(once_by_columns)};

@@ -1,7 +1,8 @@
 /* serial.c - one thread, directly from the stored matrix: L17 and X20 Algorithm 1, forward and
  * backward, by rows (each x[i] gathers its inputs) or by columns (each x[j], once known, is
- * scattered to later components).  Users run it, and tests judge every other method by it. O(nnz
- * nrhs); no memory beyond the matrix. */
+ * scattered to later components).  Users run it, and tests judge every other method by it.
+ * O(nnz nrhs); no memory beyond the matrix, except a workspace if the plan expects several
+ * right-hand sides. */
 #include <stdio.h>
 
 #include "solve/serial/kernels.h"
@@ -17,25 +18,102 @@ enum { LONG = 8 }; /* entries per row from which the wait for the previous x no 
 
 typedef struct serial_state {
   bool chained; /* short rows that need the x computed just before */
+  void *work;   /* n x TRS_WIDE if the plan expects several right-hand sides; else NULL */
 } serial_state;
 
 static trs_status analyze(trs_plan *plan) {
   serial_state *state;
-  TRS_TRY(TRS_ALLOC(&state, 1));
+  TRS_TRY(TRS_ALLOC_ZERO(&state, 1));
+  plan->state = state;
   const trs_system *S = &plan->system;
   state->chained = S->rows && !S->unit && S->nnz <= LONG * S->n && trs_system_chained(S);
-  plan->state = state;
-  return TRS_SUCCESS;
+  if (plan->options.nrhs < TRS_WIDE_LEAST) return TRS_SUCCESS;
+  return trs_alloc(&state->work, S->n * TRS_WIDE, trs_scalar_size(S->scalar));
+}
+
+static int64_t bytes(const trs_plan *plan) {
+  const serial_state *state = plan->state;
+  const trs_system *S = &plan->system;
+  return state->work ? S->n * TRS_WIDE * (int64_t)trs_scalar_size(S->scalar) : 0;
+}
+
+static const char *at(const trs_system *S, const void *values, int64_t offset) {
+  return (const char *)values + offset * (int64_t)trs_scalar_size(S->scalar);
+}
+
+/* The right-hand sides from r on are solved in the caller's x, or in b if it may be overwritten. */
+static trs_serial_tile in_place(const trs_system *S, const trs_rhs *R, int64_t r) {
+  const char *b = at(S, R->b, r * R->b_col), *x = at(S, R->x, r * R->x_col);
+  if (R->spare_b)
+    return (trs_serial_tile){.r = r,
+                             .store = true,
+                             .x = (void *)b,
+                             .b = b,
+                             .xs = R->b_row,
+                             .xc = R->b_col,
+                             .bs = R->b_row,
+                             .bc = R->b_col};
+  if (trs_reorders(&R->b_order))
+    return (trs_serial_tile){.r = r,
+                             .load = true,
+                             .x = (void *)x,
+                             .b = x,
+                             .xs = R->x_row,
+                             .xc = R->x_col,
+                             .bs = R->x_row,
+                             .bc = R->x_col};
+  return (trs_serial_tile){.r = r,
+                           .x = (void *)x,
+                           .b = b,
+                           .xs = R->x_row,
+                           .xc = R->x_col,
+                           .bs = R->b_row,
+                           .bc = R->b_col};
+}
+
+/* Adjacent right-hand sides are solved in place, others in the plan's workspace.  Without one, four
+ * at a time are. */
+static trs_serial_tile next_tile(const trs_plan *plan, const trs_rhs *R, int64_t r) {
+  const serial_state *state = plan->state;
+  const trs_system *S = &plan->system;
+  const int width = trs_wide_next(R->nrhs - r);
+  trs_serial_tile t = in_place(S, R, r);
+  if (width == TRS_WIDE && t.xc == 1 && t.xs >= TRS_WIDE) {
+    t.load = t.load || t.x != t.b;
+    t.b = t.x;
+    t.kind = TRS_SERIAL_WIDE;
+  } else if (width > 1 && state->work) {
+    t = (trs_serial_tile){.kind = TRS_SERIAL_WIDE,
+                          .r = r,
+                          .load = true,
+                          .store = true,
+                          .x = state->work,
+                          .b = state->work,
+                          .xs = TRS_WIDE,
+                          .xc = 1};
+  } else if (R->nrhs - r >= 4) {
+    t.kind = TRS_SERIAL_FOUR;
+    t.width = 4;
+    return t;
+  } else {
+    bool packed = t.xs == 1 && (t.bs == 1 || !S->rows) && S->has_diagonal;
+    t.kind = !packed ? TRS_SERIAL_ONE : state->chained ? TRS_SERIAL_CHAINED : TRS_SERIAL_PACKED;
+    t.width = 1;
+    return t;
+  }
+  t.width = width;
+  return t;
 }
 
 static trs_status solve(trs_plan *plan, const trs_rhs *rhs) {
   static const trs_serial_kernels *const of_isa[] = TRS_ISA_TABLE(trs_serial_kernels);
   const trs_serial_kernels *kernels = of_isa[trs_isa_now()];
   const trs_system *S = &plan->system;
-  if (S->rows)
-    kernels->by_rows[S->scalar](S, rhs, ((const serial_state *)plan->state)->chained);
-  else
-    kernels->by_columns[S->scalar](S, rhs);
+  for (int64_t r = 0; r < rhs->nrhs;) {
+    trs_serial_tile tile = next_tile(plan, rhs, r);
+    kernels->sweep[S->scalar](S, rhs, &tile);
+    r += tile.width;
+  }
   return TRS_SUCCESS;
 }
 
@@ -44,7 +122,11 @@ static void describe(const trs_plan *plan, char *text, size_t size) {
            plan->system.lower ? "forward" : "backward", plan->system.rows ? "rows" : "columns");
 }
 
-static void free_state(trs_plan *plan) { trs_free(plan->state); }
+static void free_state(trs_plan *plan) {
+  serial_state *state = plan->state;
+  if (!state) return;
+  TRS_FREE_ALL(state->work, state);
+}
 
 const trs_method trs_method_serial = {
     .name = "serial",
@@ -53,6 +135,7 @@ const trs_method trs_method_serial = {
     .estimate = estimate,
     .analyze = analyze,
     .solve = solve,
+    .bytes = bytes,
     .describe = describe,
     .free = free_state,
 };

@@ -3,6 +3,13 @@
  * lower, conjugate and "packed" (strides of one) are literals at every call of the inlined loops,
  * so each combination compiles to its own tight loop. */
 
+/* A tile, and the rows of a pass: places [from, to) of the sweep. */
+typedef struct NAME(pass) {
+  SCALAR *x;
+  const SCALAR *b;
+  int64_t xs, xc, bs, bc, from, to;
+} NAME(pass);
+
 TRS_INLINE SCALAR NAME(entry)(const SCALAR *val, int64_t p, bool conjugate) {
   return conjugate ? CONJ(val[p]) : val[p];
 }
@@ -47,16 +54,15 @@ TRS_INLINE SCALAR NAME(subtract)(SCALAR sum, const SCALAR *val, const int32_t *i
 }
 
 /* x[i] = (b[i] - sum of T[i][j] x[j]) / T[i][i] */
-TRS_INLINE void NAME(rows_one)(const trs_system *S, const trs_rhs *R, int64_t r, bool lower,
-                               bool full, bool conjugate, bool packed) {
-  const int64_t n = S->n, *ptr = S->ptr;
+TRS_INLINE void NAME(rows_one)(const trs_system *S, const NAME(pass) * P, bool lower, bool full,
+                               bool conjugate, bool packed) {
+  const int64_t n = S->n, to = P->to, *ptr = S->ptr;
   const int32_t *idx = S->idx;
-  const SCALAR *val = S->val;
-  const int64_t xs = packed ? 1 : R->x_row, bs = packed ? 1 : R->b_row;
+  const SCALAR *val = S->val, *b = P->b;
+  const int64_t xs = packed ? 1 : P->xs, bs = packed ? 1 : P->bs;
   const bool unit = S->unit;
-  SCALAR *x = (SCALAR *)R->x + r * R->x_col;
-  const SCALAR *b = (const SCALAR *)R->b + r * R->b_col;
-  for (int64_t k = 0; k < n; k++) {
+  SCALAR *x = P->x;
+  for (int64_t k = P->from; k < to; k++) {
     int64_t i = lower ? k : n - 1 - k, begin, end;
     trs_off_diagonal(S, i, lower, full, &begin, &end);
     SCALAR sum = NAME(subtract)(b[i * bs], val, idx, x, xs, lower ? begin : end - 1, end - begin,
@@ -69,14 +75,13 @@ TRS_INLINE void NAME(rows_one)(const trs_system *S, const trs_rhs *R, int64_t r,
 /* The same for matrices in which nearly every row needs the x computed just before: it stays in a
  * register, and its entry is scaled beforehand, so that only one multiply-add separates two rows.
  */
-TRS_INLINE void NAME(rows_chained)(const trs_system *S, const trs_rhs *R, int64_t r, bool lower,
+TRS_INLINE void NAME(rows_chained)(const trs_system *S, const NAME(pass) * P, bool lower,
                                    bool conjugate) {
-  const int64_t n = S->n, *ptr = S->ptr;
+  const int64_t n = S->n, to = P->to, *ptr = S->ptr;
   const int32_t *idx = S->idx;
-  const SCALAR *val = S->val;
-  SCALAR *x = (SCALAR *)R->x + r * R->x_col, last = 0;
-  const SCALAR *b = (const SCALAR *)R->b + r * R->b_col;
-  for (int64_t k = 0; k < n; k++) {
+  const SCALAR *val = S->val, *b = P->b;
+  SCALAR *x = P->x, last = P->from ? x[lower ? P->from - 1 : n - P->from] : 0;
+  for (int64_t k = P->from; k < to; k++) {
     int64_t i = lower ? k : n - 1 - k;
     int64_t begin = ptr[i] + !lower, end = ptr[i + 1] - lower, near = lower ? end - 1 : begin;
     SCALAR inverse = NAME(reciprocal)(val, lower ? end : begin - 1, conjugate);
@@ -89,69 +94,85 @@ TRS_INLINE void NAME(rows_chained)(const trs_system *S, const trs_rhs *R, int64_
   }
 }
 
-/* Four right-hand sides from r on share one pass over the matrix.  Four scalars, because an array
- * would be stored in memory. */
-TRS_INLINE void NAME(rows_four)(const trs_system *S, const trs_rhs *R, int64_t r, bool lower,
+/* Four right-hand sides that are not adjacent.  Four scalars, because an array would be stored in
+ * memory. */
+TRS_INLINE void NAME(rows_four)(const trs_system *S, const NAME(pass) * P, bool lower,
                                 bool conjugate) {
-  const int64_t n = S->n, *ptr = S->ptr, xs = R->x_row, xc = R->x_col, bs = R->b_row, bc = R->b_col;
+  const int64_t n = S->n, to = P->to, *ptr = S->ptr, xs = P->xs, xc = P->xc, bc = P->bc;
   const int32_t *idx = S->idx;
   const SCALAR *val = S->val;
   const bool unit = S->unit, full = S->has_diagonal;
-  for (int64_t k = 0; k < n; k++) {
+  SCALAR *x = P->x;
+  for (int64_t k = P->from; k < to; k++) {
     int64_t i = lower ? k : n - 1 - k, begin, end;
-    const SCALAR *b = (const SCALAR *)R->b + i * bs + r * bc;
-    SCALAR *x = (SCALAR *)R->x + i * xs + r * xc;
+    const SCALAR *b = P->b + i * P->bs;
+    SCALAR *own = x + i * xs;
     SCALAR sum0 = b[0], sum1 = b[bc], sum2 = b[2 * bc], sum3 = b[3 * bc];
     trs_off_diagonal(S, i, lower, full, &begin, &end);
     for (int64_t p = begin; p < end; p++) {
       SCALAR a = NAME(entry)(val, p, conjugate);
-      const SCALAR *xj = (const SCALAR *)R->x + idx[p] * xs + r * xc;
+      const SCALAR *xj = x + idx[p] * xs;
       sum0 -= MUL(a, xj[0]);
       sum1 -= MUL(a, xj[xc]);
       sum2 -= MUL(a, xj[2 * xc]);
       sum3 -= MUL(a, xj[3 * xc]);
     }
     SCALAR inverse = unit ? 1 : NAME(reciprocal)(val, lower ? ptr[i + 1] - 1 : ptr[i], conjugate);
-    x[0] = MUL(sum0, inverse);
-    x[xc] = MUL(sum1, inverse);
-    x[2 * xc] = MUL(sum2, inverse);
-    x[3 * xc] = MUL(sum3, inverse);
+    own[0] = MUL(sum0, inverse);
+    own[xc] = MUL(sum1, inverse);
+    own[2 * xc] = MUL(sum2, inverse);
+    own[3 * xc] = MUL(sum3, inverse);
   }
 }
 
-TRS_INLINE void NAME(rows_either)(const trs_system *S, const trs_rhs *R, bool lower, bool conjugate,
-                                  bool chained) {
-  int64_t r = 0;
-  bool contiguous = R->x_row == 1 && R->b_row == 1;
-  for (; r + 4 <= R->nrhs; r += 4) NAME(rows_four)(S, R, r, lower, conjugate);
-  for (; r < R->nrhs; r++) {
-    if (contiguous && chained)
-      NAME(rows_chained)(S, R, r, lower, conjugate);
-    else if (contiguous && S->has_diagonal)
-      NAME(rows_one)(S, R, r, lower, true, conjugate, true);
-    else
-      NAME(rows_one)(S, R, r, lower, S->has_diagonal, conjugate, false);
+/* TRS_WIDE adjacent right-hand sides. */
+TRS_INLINE void NAME(rows_wide)(const trs_system *S, const NAME(pass) * P, bool lower,
+                                bool conjugate) {
+  const int64_t n = S->n, to = P->to, *ptr = S->ptr, ld = P->xs;
+  const SCALAR *val = S->val;
+  const bool unit = S->unit, full = S->has_diagonal;
+  SCALAR *x = P->x;
+  for (int64_t k = P->from; k < to; k++) {
+    int64_t i = lower ? k : n - 1 - k, begin, end;
+    trs_off_diagonal(S, i, lower, full, &begin, &end);
+    NAME(wide) sum = NAME(wide_load)(x + i * ld);
+    sum = NAME(wide_row)(sum, val, S->idx, begin, end, x, ld, conjugate);
+    if (!unit)
+      sum = NAME(wide_scaled)(&sum,
+                              NAME(reciprocal)(val, lower ? ptr[i + 1] - 1 : ptr[i], conjugate));
+    NAME(wide_store)(x + i * ld, &sum);
   }
 }
 
-static void NAME(by_rows)(const trs_system *S, const trs_rhs *R, bool chained) {
-  if (IS_COMPLEX && S->conj)
-    S->lower ? NAME(rows_either)(S, R, true, true, chained)
-             : NAME(rows_either)(S, R, false, true, chained);
-  else
-    S->lower ? NAME(rows_either)(S, R, true, false, chained)
-             : NAME(rows_either)(S, R, false, false, chained);
+TRS_INLINE void NAME(rows_any)(const trs_system *S, const NAME(pass) * P, trs_serial_kind kind,
+                               bool lower, bool conjugate) {
+  switch (kind) {
+    case TRS_SERIAL_CHAINED:
+      NAME(rows_chained)(S, P, lower, conjugate);
+      return;
+    case TRS_SERIAL_PACKED:
+      NAME(rows_one)(S, P, lower, true, conjugate, true);
+      return;
+    case TRS_SERIAL_ONE:
+      NAME(rows_one)(S, P, lower, S->has_diagonal, conjugate, false);
+      return;
+    case TRS_SERIAL_FOUR:
+      NAME(rows_four)(S, P, lower, conjugate);
+      return;
+    case TRS_SERIAL_WIDE:
+      NAME(rows_wide)(S, P, lower, conjugate);
+  }
 }
 
 /* x[j] = x[j] / T[j][j];  x[i] = x[i] - T[i][j] x[j] for the rows below (above) */
-TRS_INLINE void NAME(columns_one)(const trs_system *S, const trs_rhs *R, int64_t r, bool lower,
-                                  bool full, bool conjugate, bool packed) {
-  const int64_t n = S->n, *ptr = S->ptr, xs = packed ? 1 : R->x_row;
+TRS_INLINE void NAME(columns_one)(const trs_system *S, const NAME(pass) * P, bool lower, bool full,
+                                  bool conjugate, bool packed) {
+  const int64_t n = S->n, to = P->to, *ptr = S->ptr, xs = packed ? 1 : P->xs;
   const int32_t *idx = S->idx;
   const SCALAR *val = S->val;
   const bool unit = S->unit;
-  SCALAR *x = (SCALAR *)R->x + r * R->x_col;
-  for (int64_t k = 0; k < n; k++) {
+  SCALAR *x = P->x;
+  for (int64_t k = P->from; k < to; k++) {
     int64_t j = lower ? k : n - 1 - k, begin, end;
     trs_off_diagonal(S, j, !lower, full, &begin, &end);
     SCALAR xj = x[j * xs];
@@ -162,14 +183,14 @@ TRS_INLINE void NAME(columns_one)(const trs_system *S, const trs_rhs *R, int64_t
 }
 
 /* The same for four right-hand sides. */
-TRS_INLINE void NAME(columns_four)(const trs_system *S, const trs_rhs *R, int64_t r, bool lower,
+TRS_INLINE void NAME(columns_four)(const trs_system *S, const NAME(pass) * P, bool lower,
                                    bool conjugate) {
-  const int64_t n = S->n, *ptr = S->ptr, xs = R->x_row, xc = R->x_col;
+  const int64_t n = S->n, to = P->to, *ptr = S->ptr, xs = P->xs, xc = P->xc;
   const int32_t *idx = S->idx;
   const SCALAR *val = S->val;
   const bool unit = S->unit, full = S->has_diagonal;
-  SCALAR *x = (SCALAR *)R->x + r * xc;
-  for (int64_t k = 0; k < n; k++) {
+  SCALAR *x = P->x;
+  for (int64_t k = P->from; k < to; k++) {
     int64_t j = lower ? k : n - 1 - k, begin, end;
     trs_off_diagonal(S, j, !lower, full, &begin, &end);
     SCALAR inverse = unit ? 1 : NAME(reciprocal)(val, lower ? ptr[j] : ptr[j + 1] - 1, conjugate);
@@ -186,34 +207,86 @@ TRS_INLINE void NAME(columns_four)(const trs_system *S, const trs_rhs *R, int64_
   }
 }
 
-TRS_INLINE void NAME(columns_either)(const trs_system *S, const trs_rhs *R, bool lower,
-                                     bool conjugate) {
-  int64_t r = 0;
-  for (; r + 4 <= R->nrhs; r += 4) NAME(columns_four)(S, R, r, lower, conjugate);
-  for (; r < R->nrhs; r++) {
-    if (R->x_row == 1 && S->has_diagonal)
-      NAME(columns_one)(S, R, r, lower, true, conjugate, true);
-    else
-      NAME(columns_one)(S, R, r, lower, S->has_diagonal, conjugate, false);
+TRS_INLINE void NAME(columns_wide)(const trs_system *S, const NAME(pass) * P, bool lower,
+                                   bool conjugate) {
+  const int64_t n = S->n, to = P->to, *ptr = S->ptr, ld = P->xs;
+  const SCALAR *val = S->val;
+  const bool unit = S->unit, full = S->has_diagonal;
+  SCALAR *x = P->x;
+  for (int64_t k = P->from; k < to; k++) {
+    int64_t j = lower ? k : n - 1 - k, begin, end;
+    trs_off_diagonal(S, j, !lower, full, &begin, &end);
+    NAME(wide) xj = NAME(wide_load)(x + j * ld);
+    if (!unit)
+      xj =
+          NAME(wide_scaled)(&xj, NAME(reciprocal)(val, lower ? ptr[j] : ptr[j + 1] - 1, conjugate));
+    NAME(wide_store)(x + j * ld, &xj);
+    NAME(wide_column)(xj, val, S->idx, begin, end, x, ld, conjugate);
   }
 }
 
-static void NAME(copy_rhs)(const trs_system *S, const trs_rhs *R) {
-  SCALAR *x = R->x;
-  const SCALAR *b = R->b;
-  if (R->x == R->b) return;
-  bool down = R->x_row <= R->x_col; /* the inner loop follows the contiguous direction */
-  int64_t inner = down ? S->n : R->nrhs, outer = down ? R->nrhs : S->n;
-  int64_t xi = down ? R->x_row : R->x_col, xo = down ? R->x_col : R->x_row;
-  int64_t bi = down ? R->b_row : R->b_col, bo = down ? R->b_col : R->b_row;
-  for (int64_t o = 0; o < outer; o++)
-    for (int64_t i = 0; i < inner; i++) x[o * xo + i * xi] = b[o * bo + i * bi];
+TRS_INLINE void NAME(columns_any)(const trs_system *S, const NAME(pass) * P, trs_serial_kind kind,
+                                  bool lower, bool conjugate) {
+  switch (kind) {
+    case TRS_SERIAL_CHAINED:
+    case TRS_SERIAL_PACKED:
+      NAME(columns_one)(S, P, lower, true, conjugate, true);
+      return;
+    case TRS_SERIAL_ONE:
+      NAME(columns_one)(S, P, lower, S->has_diagonal, conjugate, false);
+      return;
+    case TRS_SERIAL_FOUR:
+      NAME(columns_four)(S, P, lower, conjugate);
+      return;
+    case TRS_SERIAL_WIDE:
+      NAME(columns_wide)(S, P, lower, conjugate);
+  }
 }
 
-static void NAME(by_columns)(const trs_system *S, const trs_rhs *R) {
-  NAME(copy_rhs)(S, R);
+static void NAME(run_rows)(const trs_system *S, const NAME(pass) * P, trs_serial_kind kind) {
   if (IS_COMPLEX && S->conj)
-    S->lower ? NAME(columns_either)(S, R, true, true) : NAME(columns_either)(S, R, false, true);
+    S->lower ? NAME(rows_any)(S, P, kind, true, true) : NAME(rows_any)(S, P, kind, false, true);
   else
-    S->lower ? NAME(columns_either)(S, R, true, false) : NAME(columns_either)(S, R, false, false);
+    S->lower ? NAME(rows_any)(S, P, kind, true, false) : NAME(rows_any)(S, P, kind, false, false);
+}
+
+static void NAME(run_columns)(const trs_system *S, const NAME(pass) * P, trs_serial_kind kind) {
+  if (IS_COMPLEX && S->conj)
+    S->lower ? NAME(columns_any)(S, P, kind, true, true)
+             : NAME(columns_any)(S, P, kind, false, true);
+  else
+    S->lower ? NAME(columns_any)(S, P, kind, true, false)
+             : NAME(columns_any)(S, P, kind, false, false);
+}
+
+static void NAME(copy_tile)(const NAME(pass) * P, int width) {
+  bool down = P->xs <= P->xc; /* the inner loop follows the contiguous direction */
+  int64_t inner = down ? P->to : width, outer = down ? width : P->to;
+  int64_t xi = down ? P->xs : P->xc, xo = down ? P->xc : P->xs;
+  int64_t bi = down ? P->bs : P->bc, bo = down ? P->bc : P->bs;
+  for (int64_t o = 0; o < outer; o++)
+    for (int64_t i = 0; i < inner; i++) P->x[o * xo + i * xi] = P->b[o * bo + i * bi];
+}
+
+/* By rows, each row of b is needed only when its turn comes, so a few hundred rows at a time are
+ * loaded, solved and stored.  By columns, all of b is needed first. */
+static void NAME(sweep)(const trs_system *S, const trs_rhs *R, const trs_serial_tile *t) {
+  NAME(pass)
+  P = {.x = t->x, .b = t->b, .xs = t->xs, .xc = t->xc, .bs = t->bs, .bc = t->bc, .to = S->n};
+  const int room = t->kind == TRS_SERIAL_WIDE ? TRS_WIDE : t->width;
+  if (!S->rows) {
+    if (t->load) NAME(load_rows)(R, t->r, t->width, room, NULL, 0, S->n, P.x, P.xs);
+    if (P.x != P.b) NAME(copy_tile)(&P, t->width);
+    NAME(run_columns)(S, &P, t->kind);
+    if (t->store) NAME(store_rows)(R, t->r, t->width, NULL, 0, S->n, P.x, P.xs);
+    return;
+  }
+  int64_t block = t->load || t->store ? TRS_SERIAL_BLOCK : S->n;
+  for (P.from = 0; P.from < S->n; P.from = P.to) {
+    P.to = S->n - P.from < block ? S->n : P.from + block;
+    int64_t low = S->lower ? P.from : S->n - P.to, high = S->lower ? P.to : S->n - P.from;
+    if (t->load) NAME(load_rows)(R, t->r, t->width, room, NULL, low, high, P.x, P.xs);
+    NAME(run_rows)(S, &P, t->kind);
+    if (t->store) NAME(store_rows)(R, t->r, t->width, NULL, low, high, P.x, P.xs);
+  }
 }

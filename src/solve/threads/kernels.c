@@ -22,6 +22,10 @@ static inline __attribute__((always_inline)) void wait_for_tasks(const trs_threa
   }
 }
 
+#define TRS_TEMPLATE "plan/rhs_tmpl.c"
+#include "base/instantiate.h"
+#define TRS_TEMPLATE "plan/wide_tmpl.c"
+#include "base/instantiate.h"
 #define TRS_TEMPLATE "solve/threads/threads_tmpl.c"
 #include "base/instantiate.h"
 
@@ -29,4 +33,5 @@ const trs_threads_kernels TRS_ISA_NAME(trs_threads_kernels) = {
     .fill_rows = TRS_TABLE(fill_rows),
     .fill_columns = TRS_TABLE(fill_columns),
     .sweep = TRS_TABLE(sweep),
+    .sweep_alone = TRS_TABLE(sweep_alone),
 };

@@ -7,9 +7,8 @@
 
 #include "base/cpu.h"
 #include "plan/plan.h"
+#include "plan/wide.h"
 #include "solve/threads/schedule.h"
-
-enum { TRS_THREADS_TILE = 4 }; /* right-hand sides that share one pass over the matrix */
 
 typedef struct trs_threads_progress {
   _Alignas(64) _Atomic uint64_t value; /* number of the solve << 32 | tasks done in it; wraps */
@@ -17,12 +16,14 @@ typedef struct trs_threads_progress {
 
 typedef struct trs_threads_state {
   trs_schedule schedule;
-  int64_t *ptr;  /* n + 1: off-diagonal entries of the row at each position */
-  int32_t *idx;  /* positions */
-  void *val;     /* already conjugated if op conjugates */
-  void *inverse; /* n reciprocal diagonals; NULL for a unit diagonal */
-  void
-      *work; /* n x TRS_THREADS_TILE: x by position; one right-hand side touches the first n only */
+  int64_t steps, split_steps, span; /* of the parts that it was made from */
+  bool chained;                     /* nearly every row needs the x of the row before it */
+  int32_t *count;                   /* n: off-diagonal entries of the row at each position */
+  int32_t *idx;                     /* positions */
+  void *val;                        /* already conjugated if op conjugates */
+  void *inverse;                    /* n reciprocal diagonals; NULL for a unit diagonal */
+  int spaces; /* workspaces: threads that can solve right-hand sides of their own */
+  void *work; /* spaces x n x TRS_WIDE: x by position; one right-hand side uses the first n */
   trs_threads_progress *done; /* one per thread */
   uint64_t solves;
   int64_t bytes;
@@ -32,8 +33,8 @@ typedef struct trs_threads_state {
 typedef struct trs_threads_job {
   trs_plan *plan;
   trs_threads_state *state;
-  trs_needs *needs; /* one per thread; NULL in the analysis */
-  const int32_t *length;
+  trs_needs *needs;      /* one per thread; NULL in the analysis */
+  const int32_t *length; /* n: off-diagonal entries per row */
   const trs_rhs *rhs;
   int64_t column;
   int width;
@@ -46,6 +47,9 @@ typedef struct trs_threads_kernels {
   trs_status (*fill_columns[TRS_NSCALARS])(trs_threads_job *job);
   /* Runs the tasks of thread rank for the job's right-hand sides. */
   void (*sweep[TRS_NSCALARS])(const trs_threads_job *job, int rank);
+  /* Runs all tasks, for the rank-th of size shares of the right-hand sides from job->column on, in
+   * whole groups of TRS_WIDE. */
+  void (*sweep_alone[TRS_NSCALARS])(const trs_threads_job *job, int rank, int size);
 } trs_threads_kernels;
 
 extern const trs_threads_kernels trs_threads_kernels_baseline, trs_threads_kernels_avx2,

@@ -1,4 +1,4 @@
-/* schedule.c - deals rows to threads and places waits.  O(n + levels x threads). */
+/* schedule.c - deals rows to threads and places waits.  O(n + steps x threads). */
 #include "solve/threads/schedule.h"
 
 #include <string.h>
@@ -26,64 +26,97 @@ typedef struct dealt_level {
   int32_t parts;      /* into which the level is cut */
 } dealt_level;
 
-/* One part of one level: becomes one task of one thread. */
-typedef struct part {
-  int64_t rows; /* rows in it; later the position of its next row */
-  int64_t work;
-  int32_t thread;
-} part;
-
 typedef struct dealer {
   const trs_levels *levels;
   const int32_t *length;
   dealt_level *level;
-  part *parts;
-  int64_t nparts;
-  int32_t *part_of; /* n */
+  trs_parts *parts;
 } dealer;
 
-static int64_t work_of(const dealer *d, int64_t i) { return d->length[i] + TRS_ROW_WORK; }
+int64_t trs_step_span(const trs_parts *parts, int64_t first, int threads) {
+  int64_t most = 0;
+  for (int64_t k = first; k < parts->count; k++)
+    if (parts->part[k].work > most) most = parts->part[k].work;
+  return most + (parts->count - first > 1 ? trs_wait_work(threads) : 0);
+}
+
+int64_t trs_level_span(const trs_levels *levels, int threads) {
+  int64_t span = 0;
+  for (int32_t k = 0; k < levels->count; k++) {
+    int32_t parts = trs_level_parts(levels, k, threads);
+    span += trs_level_work(levels, k) / parts + (parts > 1 ? trs_wait_work(threads) : 0);
+  }
+  return span;
+}
 
 /* Wide levels are cut into parts of equal work.  A narrow level goes whole to thread 0, which then
  * needs no waits along runs of narrow levels. */
-static void plan_levels(dealer *d, trs_schedule *s) {
+static void plan_levels(dealer *d, int threads) {
+  trs_parts *parts = d->parts;
   for (int32_t k = 0; k < d->levels->count; k++) {
     dealt_level *it = &d->level[k];
     it->work = trs_level_work(d->levels, k);
-    it->parts = trs_level_parts(d->levels, k, s->threads);
-    it->part = d->nparts;
+    it->parts = trs_level_parts(d->levels, k, threads);
+    it->part = parts->count;
     it->goal = it->work / it->parts;
-    for (int32_t t = 0; t < it->parts; t++) d->parts[d->nparts++].thread = t;
-    s->split_levels += it->parts > 1;
+    for (int32_t t = 0; t < it->parts; t++) parts->part[parts->count++].thread = t;
+    parts->split_steps += it->parts > 1;
   }
+  parts->span = trs_level_span(d->levels, threads);
+  parts->steps = d->levels->count;
 }
 
 static void deal_rows(dealer *d, int64_t n) {
+  trs_part *part = d->parts->part;
   for (int64_t i = 0; i < n; i++) {
     dealt_level *it = &d->level[d->levels->level[i]];
-    int64_t work = work_of(d, i);
+    int64_t work = d->length[i] + TRS_ROW_WORK;
     if (it->done + work / 2 > it->goal) { /* at most once per row: parts are larger than rows, */
       int64_t left = it->work - it->done; /* or almost empty */
-      const part *now = &d->parts[it->part];
+      const trs_part *now = &part[it->part];
       if (now->thread + 1 < it->parts) {
         it->part++;
         it->goal = it->done + left / (it->parts - now->thread - 1);
       }
     }
     it->done += work;
-    d->parts[it->part].rows++;
-    d->parts[it->part].work += work;
-    d->part_of[i] = (int32_t)it->part;
+    part[it->part].rows++;
+    part[it->part].work += work;
+    d->parts->of[i] = (int32_t)it->part;
   }
 }
 
-/* Positions by thread, then by level, then by row. */
-static void number_rows(trs_schedule *s, const dealer *d) {
+trs_status trs_level_all_parts(trs_parts *parts, const trs_levels *levels, const int32_t *length,
+                               int threads) {
+  dealer d = {.levels = levels, .length = length, .parts = parts};
+  int64_t most_parts = (int64_t)levels->count * threads;
+  if (most_parts > levels->n) most_parts = levels->n;
+  *parts = (trs_parts){.capacity = most_parts};
+  trs_status status = TRS_ALLOC_ZERO(&d.level, levels->count);
+  if (!status) status = TRS_ALLOC_ZERO(&parts->part, most_parts);
+  if (!status) status = TRS_ALLOC(&parts->of, levels->n);
+  if (!status) {
+    plan_levels(&d, threads);
+    deal_rows(&d, levels->n);
+  }
+  trs_free(d.level);
+  if (status) trs_parts_destroy(parts);
+  return status;
+}
+
+void trs_parts_destroy(trs_parts *parts) {
+  TRS_FREE_ALL(parts->part, parts->of);
+  *parts = (trs_parts){0};
+}
+
+/* Positions by thread, then by step, then by row in the order of the sweep. */
+static void number_rows(trs_schedule *s, const trs_parts *parts, const trs_system *S,
+                        int64_t *next) {
   memset(s->first, 0, (size_t)(s->threads + 1) * sizeof *s->first);
   memset(s->entries, 0, (size_t)(s->threads + 1) * sizeof *s->entries);
   memset(s->task_ptr, 0, (size_t)(s->threads + 1) * sizeof *s->task_ptr);
-  for (int64_t k = 0; k < d->nparts; k++) {
-    const part *p = &d->parts[k];
+  for (int64_t k = 0; k < parts->count; k++) {
+    const trs_part *p = &parts->part[k];
     s->first[p->thread + 1] += p->rows;
     s->entries[p->thread + 1] += p->work - TRS_ROW_WORK * p->rows;
     s->task_ptr[p->thread + 1]++;
@@ -93,62 +126,47 @@ static void number_rows(trs_schedule *s, const dealer *d) {
     s->first[t + 1] += s->first[t];
     s->task_ptr[t + 1] += s->task_ptr[t];
   }
-  for (int64_t k = 0; k < d->nparts; k++) {
-    part *p = &d->parts[k];
-    int64_t at = s->first[p->thread];
+  for (int64_t k = 0; k < parts->count; k++) {
+    const trs_part *p = &parts->part[k];
+    next[k] = s->first[p->thread];
     s->first[p->thread] += p->rows;
-    s->tasks[s->task_ptr[p->thread]++] = (trs_task){.begin = at, .end = at + p->rows};
-    p->rows = at;
+    s->tasks[s->task_ptr[p->thread]++] = (trs_task){
+        .begin = next[k], .end = next[k] + p->rows, .entry = s->entries[p->thread], .part = k};
+    s->entries[p->thread] += p->work - TRS_ROW_WORK * p->rows;
   }
   for (int t = s->threads; t > 0; t--) {
     s->first[t] = s->first[t - 1];
+    s->entries[t] = s->entries[t - 1];
     s->task_ptr[t] = s->task_ptr[t - 1];
   }
-  s->first[0] = s->task_ptr[0] = 0;
-  for (int64_t i = 0; i < s->n; i++) {
-    int64_t at = d->parts[d->part_of[i]].rows++;
+  s->first[0] = s->entries[0] = s->task_ptr[0] = 0;
+  for (int64_t k = 0; k < s->n; k++) {
+    int64_t i = trs_in_sweep(S, k), at = next[parts->of[i]]++;
     s->position[i] = (int32_t)at;
     s->row[at] = (int32_t)i;
   }
 }
 
-trs_status trs_schedule_deal(trs_schedule *s, const trs_levels *levels, const int32_t *length,
-                             int threads) {
-  dealer d = {.levels = levels, .length = length};
-  int64_t most_parts = (int64_t)levels->count * threads;
-  if (most_parts > levels->n) most_parts = levels->n;
-  *s = (trs_schedule){.threads = threads, .n = levels->n};
+trs_status trs_schedule_create(trs_schedule *s, const trs_parts *parts, const trs_system *S,
+                               int threads) {
+  int64_t *next = NULL;
+  *s = (trs_schedule){.threads = threads, .n = S->n, .nparts = parts->count};
   trs_status status = TRS_ALLOC(&s->row, s->n);
   if (!status) status = TRS_ALLOC(&s->position, s->n);
   if (!status) status = TRS_ALLOC(&s->first, threads + 1);
   if (!status) status = TRS_ALLOC(&s->entries, threads + 1);
   if (!status) status = TRS_ALLOC(&s->task_ptr, threads + 1);
-  if (!status) status = TRS_ALLOC_ZERO(&d.level, levels->count);
-  if (!status) status = TRS_ALLOC_ZERO(&d.parts, most_parts);
-  if (!status) status = TRS_ALLOC(&d.part_of, s->n);
-  if (!status) {
-    plan_levels(&d, s);
-    status = TRS_ALLOC(&s->tasks, d.nparts);
-  }
-  if (!status) {
-    deal_rows(&d, s->n);
-    number_rows(s, &d);
-  }
-  trs_free(d.level);
-  trs_free(d.parts);
-  trs_free(d.part_of);
+  if (!status) status = TRS_ALLOC(&s->tasks, parts->count);
+  if (!status) status = TRS_ALLOC(&next, parts->count);
+  if (!status) number_rows(s, parts, S, next);
+  trs_free(next);
   if (status) trs_schedule_destroy(s);
   return status;
 }
 
 void trs_schedule_destroy(trs_schedule *s) {
-  trs_free(s->row);
-  trs_free(s->position);
-  trs_free(s->first);
-  trs_free(s->entries);
-  trs_free(s->task_ptr);
-  trs_free(s->tasks);
-  trs_free(s->waits);
+  TRS_FREE_ALL(s->row, s->position, s->first, s->entries, s->task_ptr, s->tasks, s->waits,
+               s->order);
   *s = (trs_schedule){0};
 }
 
@@ -273,9 +291,18 @@ trs_status trs_schedule_wait(trs_schedule *s, const trs_needs *needs) {
     for (int64_t w = 0; w < s->nwaits; w++)
       s->waits[w].tasks = renumber[old_ptr[s->waits[w].thread] + s->waits[w].tasks - 1];
   }
-  trs_free(reached);
-  trs_free(renumber);
-  trs_free(old_ptr);
-  trs_free(awaited);
+  TRS_FREE_ALL(reached, renumber, old_ptr, awaited);
   return status;
+}
+
+trs_status trs_schedule_order(trs_schedule *s) {
+  int64_t *task_of, ntasks = s->task_ptr[s->threads], at = 0;
+  TRS_TRY(TRS_ALLOC(&s->order, ntasks));
+  TRS_TRY(TRS_ALLOC(&task_of, s->nparts));
+  for (int64_t k = 0; k < s->nparts; k++) task_of[k] = -1;
+  for (int64_t k = 0; k < ntasks; k++) task_of[s->tasks[k].part] = k;
+  for (int64_t k = 0; k < s->nparts; k++)
+    if (task_of[k] >= 0) s->order[at++] = task_of[k];
+  trs_free(task_of);
+  return TRS_SUCCESS;
 }

@@ -1,12 +1,14 @@
 /* schedule.h - the assignment of rows to threads and their order: the pattern part of the threads
  * method.
  *
- * Rows are dealt level by level.  A wide level is cut into one part per thread, equal in work; a
- * narrow level goes whole to one thread.  Each thread's rows have consecutive positions in the
- * order of their solution, so that all streamed data are contiguous.  Its list of rows is cut into
- * tasks. Before a task a thread waits until other threads have completed the tasks that it depends
- * on, unless an earlier wait implies this: no barriers are needed.  Deadlock is impossible, because
- * every wait is for rows of lower levels and lists are in level order.
+ * Rows are dealt step by step; a step is a level, or a superstep of grow.h.  The rows of a step are
+ * cut into at most one part per thread, and rows of different parts do not depend on each other.  A
+ * wide level is cut into parts of equal work; a narrow level goes whole to one thread.  Each
+ * thread's rows have consecutive positions in the order of their solution, so that all streamed
+ * data are contiguous.  Its list of rows is cut into tasks. Before a task a thread waits until
+ * other threads have completed the tasks that it depends on, unless an earlier wait implies this:
+ * no barriers are needed.  Deadlock is impossible, because every wait is for rows of earlier steps
+ * and lists are in the order of the steps.
  *
  * Sources: level scheduling, Anderson & Saad 1989; point-to-point waits instead of barriers,
  * without the redundant ones, Park, Smelyanskiy, Sundaram, Dubey 2014. */
@@ -23,6 +25,8 @@ typedef struct trs_wait {
 typedef struct trs_task {
   int64_t begin, end;     /* positions */
   int64_t wait, wait_end; /* waits[wait .. wait_end) precede it */
+  int64_t entry;          /* off-diagonal entries at all positions before begin */
+  int64_t part;           /* the first part in it: tasks in this order need no waits */
 } trs_task;
 
 typedef struct trs_schedule {
@@ -35,7 +39,9 @@ typedef struct trs_schedule {
   int64_t *task_ptr; /* threads + 1 */
   trs_task *tasks;   /* by thread, in its order */
   trs_wait *waits;
-  int64_t nwaits, split_levels;
+  int64_t nwaits;
+  int64_t nparts;
+  int64_t *order; /* trs_schedule_order: all tasks in an order without waits; else NULL */
 } trs_schedule;
 
 /* Work of a row in units of one entry: its entries plus a constant per row. */
@@ -45,13 +51,44 @@ enum { TRS_ROW_WORK = 3 };
  * reduce it so that small systems are split. */
 extern int64_t trs_schedule_part_work;
 
+/* One part of one step: becomes one task of one thread. */
+typedef struct trs_part {
+  int64_t rows, work;
+  int32_t thread;
+} trs_part;
+
+/* All parts, in the order of the steps. */
+typedef struct trs_parts {
+  trs_part *part;
+  int64_t count, capacity;
+  int32_t *of;                /* n: the part of each row */
+  int64_t steps, split_steps; /* split: of several parts */
+  int64_t span;               /* the work of the largest parts of all steps, and of the waits */
+} trs_parts;
+
+void trs_parts_destroy(trs_parts *parts);
+
+/* Work that a thread does during the waits of one step, whose last thread decides
+ * (docs/experiments.md). */
+static inline int64_t trs_wait_work(int threads) { return 150 + 40 * (int64_t)threads; }
+
+/* The span of the step whose first part is `first`, and whose last one is the last of all. */
+int64_t trs_step_span(const trs_parts *parts, int64_t first, int threads);
+
 /* The work of level k, and the number of parts it is cut into. */
 int64_t trs_level_work(const trs_levels *levels, int32_t k);
 int32_t trs_level_parts(const trs_levels *levels, int32_t k, int threads);
 
-/* Deals rows to threads and assigns positions; each task is one level and has no waits yet. */
-trs_status trs_schedule_deal(trs_schedule *schedule, const trs_levels *levels,
-                             const int32_t *length, int threads);
+/* The span of the schedule in which every step is a level. */
+int64_t trs_level_span(const trs_levels *levels, int threads);
+
+/* Every step is a level.  length: off-diagonal entries per row. */
+trs_status trs_level_all_parts(trs_parts *parts, const trs_levels *levels, const int32_t *length,
+                               int threads);
+
+/* Assigns positions; each task is one part and has no waits yet. */
+trs_status trs_schedule_create(trs_schedule *schedule, const trs_parts *parts, const trs_system *S,
+                               int threads);
 
 /* A task reads positions of another thread up to end - 1. */
 typedef struct trs_need {
@@ -84,6 +121,9 @@ static inline void trs_note_need(const trs_schedule *schedule, trs_needs *needs,
 /* Converts the needs of all threads to waits, drops redundant ones and merges tasks that no other
  * thread distinguishes. */
 trs_status trs_schedule_wait(trs_schedule *schedule, const trs_needs *needs);
+
+/* Fills schedule->order, for a thread that runs all tasks. */
+trs_status trs_schedule_order(trs_schedule *schedule);
 
 void trs_schedule_destroy(trs_schedule *schedule);
 

@@ -1,11 +1,12 @@
-/* threads.c - all cores: rows in level order, renumbered so that each thread streams its part, with
- * point-to-point waits (schedule.h).  The arithmetic per row is that of substitution by rows, so
- * the bits do not depend on the number of threads. O(nnz nrhs) work; a copy of the matrix in
- * schedule order. */
+/* threads.c - all cores: rows in supersteps or in level order, renumbered so that each thread
+ * streams its part, with point-to-point waits (schedule.h).  Every row is summed in the same order
+ * by any thread, so the bits do not depend on the number of threads.  O(nnz nrhs) work; a copy of
+ * the matrix in schedule order. */
 #include <math.h>
 #include <stdio.h>
 
 #include "base/counter.h"
+#include "solve/threads/grow.h"
 #include "solve/threads/kernels.h"
 
 /* Thread rank scans the rows of its tasks for their needs. */
@@ -15,12 +16,12 @@ static void note_all_needs(void *argument, int rank, int size) {
   const trs_threads_state *s = j->state;
   const trs_schedule *plan = &s->schedule;
   int64_t begin = plan->first[rank], end = plan->first[rank + 1];
-  for (int64_t task = plan->task_ptr[rank]; task < plan->task_ptr[rank + 1]; task++) {
-    const trs_task *it = &plan->tasks[task];
-    for (int64_t p = s->ptr[it->begin]; p < s->ptr[it->end]; p++)
-      if (s->idx[p] < begin || s->idx[p] >= end)
-        trs_note_need(plan, j->needs + rank, task, s->idx[p]);
-  }
+  int64_t p = plan->entries[rank], row_end = p;
+  for (int64_t task = plan->task_ptr[rank]; task < plan->task_ptr[rank + 1]; task++)
+    for (int64_t k = plan->tasks[task].begin; k < plan->tasks[task].end; k++)
+      for (row_end += s->count[k]; p < row_end; p++)
+        if (s->idx[p] < begin || s->idx[p] >= end)
+          trs_note_need(plan, j->needs + rank, task, s->idx[p]);
 }
 
 static const trs_threads_kernels *kernels(void) {
@@ -28,24 +29,43 @@ static const trs_threads_kernels *kernels(void) {
   return of_isa[trs_isa_now()];
 }
 
-/* The rate per entry is that of serial's estimate.  Rows cost more because of two numberings, and
- * most if natural order is a chain, because level order is then far from it.  Every split level
- * costs a wait.  The margin allows for machines with other load. */
+/* Seconds per unit of work, START of a team, and a margin for machines with other load.  The rate
+ * is that of serial's estimate. */
+static const double UNIT = 0.35e-9, START = 2e-6, MARGIN = 1.28;
+
+/* Groups of TRS_WIDE right-hand sides take the time of one right-hand side twice, in each method
+ * alike, so that only their number matters. */
+static int64_t groups_of(int64_t nrhs) { return nrhs < TRS_WIDE ? 1 : nrhs / TRS_WIDE; }
+
+/* The time of one group if each of `threads` solves groups of its own. */
+static double alone_seconds(double work, int64_t groups, int threads) {
+  int64_t rounds = (groups + threads - 1) / threads;
+  return START + UNIT * work * (double)rounds / (double)groups;
+}
+
+/* Levels bound the schedule from one side only: supersteps need fewer waits, and other threads work
+ * during a narrow level.  So this is the time of a schedule that meets few obstacles; the analysis
+ * knows the schedule and declines if serial is faster. */
 static trs_estimate estimate(const trs_plan *plan) {
-  static const double ENTRY = 0.35e-9, ROW = 1.4e-9, FAR_ROW = 3e-9, START = 2e-6, WAIT = 75e-9,
-                      MARGIN = 1.28;
+  static const double WAIT = 20e-9;
+  enum { LEAST_PART = 40 };
   if (!plan->has_levels)
     return (trs_estimate){.preference = TRS_PREFERENCE_LAST,
                           .because = "so small a solve ends before several threads have started"};
   const trs_levels *levels = &plan->levels;
-  const trs_system *S = &plan->system;
-  double row = trs_system_chained(S) ? FAR_ROW : ROW, seconds = START;
+  const int threads = plan->context->threads;
+  const int64_t groups = groups_of(plan->options.nrhs);
+  double seconds = START, work = 0;
   for (int32_t k = 0; k < levels->count; k++) {
-    int32_t parts = trs_level_parts(levels, k, plan->context->threads);
-    double work =
-        row * (double)(levels->ptr[k + 1] - levels->ptr[k]) + ENTRY * (double)levels->entries[k];
-    seconds += work / parts + (parts > 1 ? WAIT : 0);
+    int64_t level = trs_level_work(levels, k), parts = level / LEAST_PART;
+    int64_t rows = levels->ptr[k + 1] - levels->ptr[k];
+    parts = parts > threads ? threads : parts;
+    parts = parts > rows ? rows : parts;
+    seconds += UNIT * (double)level / (double)(parts > 1 ? parts : 1) + (parts > 1 ? WAIT : 0);
+    work += (double)level;
   }
+  double alone = alone_seconds(work, groups, threads);
+  if (groups > 1 && alone < seconds) seconds = alone;
   return (trs_estimate){.seconds = MARGIN * seconds};
 }
 
@@ -59,29 +79,29 @@ static trs_status allocate(trs_plan *plan, trs_threads_state *s) {
   const trs_system *S = &plan->system;
   int64_t n = S->n, nnz = s->schedule.entries[s->schedule.threads];
   size_t size = trs_scalar_size(S->scalar);
-  TRS_TRY(TRS_ALLOC(&s->ptr, n + 1));
+  TRS_TRY(TRS_ALLOC(&s->count, n));
   TRS_TRY(TRS_ALLOC(&s->idx, nnz));
   TRS_TRY(trs_alloc(&s->val, nnz, size));
   if (!S->unit) TRS_TRY(trs_alloc(&s->inverse, n, size));
-  TRS_TRY(trs_alloc(&s->work, n * TRS_THREADS_TILE, size));
+  int64_t groups = groups_of(plan->options.nrhs);
+  s->spaces = groups < plan->context->threads ? (int)groups : plan->context->threads;
+  TRS_TRY(trs_alloc(&s->work, n * TRS_WIDE * s->spaces, size));
   TRS_TRY(TRS_ALLOC_ZERO(&s->done, s->schedule.threads));
   s->solves = trs_counters_begin;
   for (int t = 0; t < s->schedule.threads; t++) atomic_init(&s->done[t].value, s->solves << 32);
-  s->bytes = n * (int64_t)(16 + size * (S->unit ? 1 : 2)) + nnz * (int64_t)(4 + size);
+  s->bytes = n * (int64_t)(12 + size * (S->unit ? 1 : 2) +
+                           (s->spaces > 1 ? s->spaces * TRS_WIDE * size : 0)) +
+             nnz * (int64_t)(4 + size);
   return TRS_SUCCESS;
 }
 
-/* Thread rank numbers the entries of its rows, and so is the first to touch its memory. */
-static void number_entries(void *argument, int rank, int size) {
+/* Thread rank is the first to touch its memory. */
+static void count_entries(void *argument, int rank, int size) {
   (void)size;
   const trs_threads_job *j = argument;
   trs_threads_state *s = j->state;
-  int64_t at = s->schedule.entries[rank];
-  for (int64_t k = s->schedule.first[rank]; k < s->schedule.first[rank + 1]; k++) {
-    s->ptr[k] = at;
-    at += j->length[s->schedule.row[k]];
-  }
-  if (rank == s->schedule.threads - 1) s->ptr[s->schedule.n] = at;
+  for (int64_t k = s->schedule.first[rank]; k < s->schedule.first[rank + 1]; k++)
+    s->count[k] = j->length[s->schedule.row[k]];
 }
 
 static void fill_share(void *argument, int rank, int size) {
@@ -103,24 +123,89 @@ static trs_status fill(trs_threads_job *j) {
   return TRS_SUCCESS;
 }
 
+/* Grown with fewer threads if `all` find too few rows at a time. */
+static trs_status grow(trs_parts *parts, int *threads, const trs_system *S, const int32_t *length) {
+  trs_parts fewer;
+  TRS_TRY(trs_grow_parts(parts, S, length, *threads));
+  int few = parts->steps ? 1 + (int)(parts->count * 5 / (parts->steps * 4)) : 1;
+  if (few * 2 >= *threads) return TRS_SUCCESS;
+  trs_status status = trs_grow_parts(&fewer, S, length, few);
+  if (!status && fewer.span <= parts->span) {
+    trs_parts worse = *parts;
+    *parts = fewer;
+    *threads = few;
+    fewer = worse;
+  }
+  trs_parts_destroy(&fewer);
+  if (status) trs_parts_destroy(parts);
+  return status;
+}
+
+/* Supersteps, or levels if these are as good.  Neighbours stay together in supersteps, which is
+ * worth most where short rows need the x of the row before.  In other systems a level's rows have
+ * the advantage that the processor can overlap them. */
+static trs_status choose_parts(trs_parts *parts, int *threads, const trs_plan *plan,
+                               const int32_t *length) {
+  static const double CHAINED = 1.1, OTHER = 0.8, PERFECT = 1.1;
+  enum { SHORT = 8 };
+  const trs_system *S = &plan->system;
+  bool chained = S->nnz < SHORT * S->n && trs_system_chained(S);
+  const int all = *threads = plan->context->threads;
+  const double span = (double)trs_level_span(&plan->levels, all);
+  const double least = (double)(S->nnz + TRS_ROW_WORK * S->n) / all;
+  if (chained || span > PERFECT * least) {
+    TRS_TRY(grow(parts, threads, S, length));
+    if ((double)parts->span < (chained ? CHAINED : OTHER) * span) return TRS_SUCCESS;
+    trs_parts_destroy(parts);
+  }
+  *threads = all;
+  return trs_level_all_parts(parts, &plan->levels, length, all);
+}
+
+/* If auto chose this method and its schedule turns out slower than the next best method, auto takes
+ * that. */
+static trs_status decline_if_slow(const trs_plan *plan, const trs_parts *parts) {
+  const trs_system *S = &plan->system;
+  static const double KNOWN = 1.15; /* the margin of a known schedule */
+  const int64_t groups = groups_of(plan->options.nrhs);
+  double next, seconds = KNOWN * (START + UNIT * (double)parts->span);
+  double work = (double)(S->nnz + TRS_ROW_WORK * S->n);
+  double alone = KNOWN * alone_seconds(work, groups, plan->context->threads);
+  if (groups > 1 && alone < seconds) seconds = alone;
+  if (!trs_plan_chosen(plan, &next) || seconds <= next) return TRS_SUCCESS;
+  return trs_fail(TRS_ERROR_UNSUPPORTED, -1, "its %lld steps would take %.2f times as long",
+                  (long long)parts->steps, seconds / next);
+}
+
 static trs_status analyze(trs_plan *plan) {
   trs_threads_state *s;
+  trs_parts parts = {0};
+  int threads;
   int32_t *length = NULL;
   trs_needs *needs = NULL;
   TRS_TRY(TRS_ALLOC_ZERO(&s, 1));
   plan->state = s;
   TRS_TRY(trs_plan_need_levels(plan));
+  s->chained = trs_system_chained(&plan->system);
   trs_status status = row_lengths(&length, &plan->system);
-  if (!status)
-    status = trs_schedule_deal(&s->schedule, &plan->levels, length, plan->context->threads);
+  if (!status) status = choose_parts(&parts, &threads, plan, length);
+  if (!status) status = decline_if_slow(plan, &parts);
+  if (!status) {
+    s->steps = parts.steps;
+    s->split_steps = parts.split_steps;
+    s->span = parts.span;
+    status = trs_schedule_create(&s->schedule, &parts, &plan->system, threads);
+  }
+  trs_parts_destroy(&parts);
   if (!status) status = allocate(plan, s);
   if (!status) status = trs_needs_create(&needs, s->schedule.threads);
   if (!status) {
     trs_threads_job j = {.plan = plan, .state = s, .needs = needs, .length = length};
-    trs_team_run(plan->context->team, s->schedule.threads, number_entries, &j);
+    trs_team_run(plan->context->team, s->schedule.threads, count_entries, &j);
     status = fill(&j);
   }
   if (!status) status = trs_schedule_wait(&s->schedule, needs);
+  if (!status && s->spaces > 1) status = trs_schedule_order(&s->schedule);
   trs_free(length);
   trs_needs_destroy(needs, s->schedule.threads);
   return status;
@@ -136,21 +221,40 @@ static void sweep_share(void *argument, int rank, int size) {
   kernels()->sweep[j->plan->system.scalar](j, rank);
 }
 
+static void sweep_alone(void *argument, int rank, int size) {
+  const trs_threads_job *j = argument;
+  kernels()->sweep_alone[j->plan->system.scalar](j, rank, size);
+}
+
+/* The threads that solve groups of right-hand sides of their own faster than all threads solve one
+ * group after the other; 1: none. */
+static int threads_alone(const trs_plan *plan, int64_t nrhs) {
+  const trs_threads_state *s = plan->state;
+  int64_t groups = nrhs / TRS_WIDE, size = groups < s->spaces ? groups : s->spaces;
+  int64_t work = s->schedule.entries[s->schedule.threads] + TRS_ROW_WORK * s->schedule.n;
+  if (size < 2 || (groups + size - 1) / size * work > groups * s->span) return 1;
+  return (int)size;
+}
+
 static trs_status solve(trs_plan *plan, const trs_rhs *rhs) {
   trs_threads_state *s = plan->state;
-  for (int64_t column = 0; column < rhs->nrhs;) {
-    int64_t left = rhs->nrhs - column;
-    int width = left >= TRS_THREADS_TILE ? TRS_THREADS_TILE : 1;
-    trs_threads_job j = {.plan = plan, .state = s, .rhs = rhs, .column = column, .width = width};
+  trs_threads_job j = {.plan = plan, .state = s, .rhs = rhs};
+  int alone = threads_alone(plan, rhs->nrhs);
+  if (alone > 1) {
+    trs_team_run(plan->context->team, alone, sweep_alone, &j);
+    j.column = rhs->nrhs / TRS_WIDE * TRS_WIDE;
+  }
+  for (; j.column < rhs->nrhs; j.column += j.width) {
+    j.width = trs_wide_next(rhs->nrhs - j.column);
     s->solves++;
     trs_team_run(plan->context->team, s->schedule.threads, sweep_share, &j);
-    column += width;
   }
   return TRS_SUCCESS;
 }
 
-static int threads(const trs_plan *plan) {
-  return ((const trs_threads_state *)plan->state)->schedule.threads;
+static int most_threads(const trs_plan *plan) {
+  const trs_threads_state *s = plan->state;
+  return s->spaces > s->schedule.threads ? s->spaces : s->schedule.threads;
 }
 
 static int64_t bytes(const trs_plan *plan) {
@@ -159,8 +263,8 @@ static int64_t bytes(const trs_plan *plan) {
 
 static void describe(const trs_plan *plan, char *text, size_t size) {
   const trs_threads_state *s = plan->state;
-  snprintf(text, size, "%d levels, %lld split over %d threads, %lld tasks, %lld waits",
-           plan->levels.count, (long long)s->schedule.split_levels, s->schedule.threads,
+  snprintf(text, size, "%d levels, %lld steps, %lld split over %d threads, %lld tasks, %lld waits",
+           plan->levels.count, (long long)s->steps, (long long)s->split_steps, s->schedule.threads,
            (long long)s->schedule.task_ptr[s->schedule.threads], (long long)s->schedule.nwaits);
 }
 
@@ -168,13 +272,7 @@ static void free_state(trs_plan *plan) {
   trs_threads_state *s = plan->state;
   if (!s) return;
   trs_schedule_destroy(&s->schedule);
-  trs_free(s->ptr);
-  trs_free(s->idx);
-  trs_free(s->val);
-  trs_free(s->inverse);
-  trs_free(s->work);
-  trs_free(s->done);
-  trs_free(s);
+  TRS_FREE_ALL(s->count, s->idx, s->val, s->inverse, s->work, s->done, s);
 }
 
 const trs_method trs_method_threads = {
@@ -186,7 +284,7 @@ const trs_method trs_method_threads = {
     .analyze = analyze,
     .update = update,
     .solve = solve,
-    .threads = threads,
+    .threads = most_threads,
     .bytes = bytes,
     .describe = describe,
     .free = free_state,

@@ -25,10 +25,10 @@ TRS_INLINE void NAME(prefetch_row)(const trs_system *S, const int32_t *row, int6
   }
 }
 
-/* Copies row k's entries.  With needs, also copies their columns as positions, and records those of
- * other threads. */
-TRS_INLINE void NAME(fill_row)(const trs_threads_job *j, int64_t i, int64_t at, range own,
-                               bool prefix, trs_needs *needs, int64_t task) {
+/* Copies row i's entries, that nearest to the diagonal last.  With needs, also copies their columns
+ * as positions, and records those of other threads. */
+TRS_INLINE int64_t NAME(fill_row)(const trs_threads_job *j, int64_t i, int64_t at, range own,
+                                  bool prefix, trs_needs *needs, int64_t task) {
   const trs_threads_state *s = j->state;
   const trs_system *S = &j->plan->system;
   const int32_t *position = s->schedule.position, *from = S->idx;
@@ -36,13 +36,15 @@ TRS_INLINE void NAME(fill_row)(const trs_threads_job *j, int64_t i, int64_t at, 
   SCALAR *val = s->val;
   int64_t begin, end;
   trs_off_diagonal(S, i, prefix, S->has_diagonal, &begin, &end);
-  for (int64_t p = begin; p < end; p++, at++) {
+  for (int64_t q = begin; q < end; q++, at++) {
+    int64_t p = prefix ? q : begin + end - 1 - q;
     val[at] = NAME(taken)(S, p);
     if (!needs) continue;
     int32_t where = position[from[p]];
     idx[at] = where;
     if (where < own.begin || where >= own.end) trs_note_need(&s->schedule, needs, task, where);
   }
+  return at;
 }
 
 /* op(T) stored by rows: thread rank copies its own rows, and records per task the farthest position
@@ -51,20 +53,20 @@ static void NAME(fill_rows)(trs_threads_job *j, int rank) {
   trs_threads_state *s = j->state;
   const trs_system *S = &j->plan->system;
   const trs_schedule *plan = &s->schedule;
-  const int64_t *ptr = s->ptr;
   const int32_t *row = plan->row;
   SCALAR *inverse = s->inverse;
   bool prefix = trs_system_prefix(S);
   range own = {plan->first[rank], plan->first[rank + 1]};
   trs_needs *needs = j->needs ? j->needs + rank : NULL;
+  int64_t at = plan->entries[rank];
   for (int64_t task = plan->task_ptr[rank]; task < plan->task_ptr[rank + 1]; task++) {
     int64_t end = plan->tasks[task].end;
     for (int64_t k = plan->tasks[task].begin; k < end; k++) {
       NAME(prefetch_row)(S, row, k, own.end);
       if (needs)
-        NAME(fill_row)(j, row[k], ptr[k], own, prefix, needs, task);
+        at = NAME(fill_row)(j, row[k], at, own, prefix, needs, task);
       else
-        NAME(fill_row)(j, row[k], ptr[k], own, prefix, NULL, task);
+        at = NAME(fill_row)(j, row[k], at, own, prefix, NULL, task);
       if (inverse) inverse[k] = NAME(reciprocal_of)(S, row[k]);
     }
   }
@@ -76,16 +78,19 @@ static trs_status NAME(fill_columns)(trs_threads_job *j) {
   const trs_system *S = &j->plan->system;
   const trs_schedule *plan = &s->schedule;
   SCALAR *val = s->val, *inverse = s->inverse;
-  int64_t *next;
+  int64_t *next, at = 0;
   TRS_TRY(TRS_ALLOC(&next, S->n));
-  memcpy(next, s->ptr, (size_t)S->n * sizeof *next);
-  for (int64_t col = 0; col < S->n; col++) {
-    int64_t begin, end;
+  for (int64_t k = 0; k < S->n; k++) {
+    next[k] = at;
+    at += s->count[k];
+  }
+  for (int64_t k = 0; k < S->n; k++) {
+    int64_t col = trs_in_sweep(S, k), begin, end;
     trs_off_diagonal(S, col, trs_system_prefix(S), S->has_diagonal, &begin, &end);
     for (int64_t p = begin; p < end; p++) {
-      int64_t at = next[plan->position[S->idx[p]]]++;
-      val[at] = NAME(taken)(S, p);
-      if (j->needs) s->idx[at] = plan->position[col];
+      int64_t to = next[plan->position[S->idx[p]]]++;
+      val[to] = NAME(taken)(S, p);
+      if (j->needs) s->idx[to] = plan->position[col];
     }
     if (inverse) inverse[plan->position[col]] = NAME(reciprocal_of)(S, col);
   }
@@ -93,65 +98,126 @@ static trs_status NAME(fill_columns)(trs_threads_job *j) {
   return TRS_SUCCESS;
 }
 
-/* x[k] = (b[k] - sum of T[k][j] x[j]) / T[k][k] for the rows of one task. */
-TRS_INLINE void NAME(task_one)(const trs_threads_job *j, const trs_task *task, bool unit,
-                               bool packed) {
-  const trs_threads_state *s = j->state;
-  const trs_rhs *R = j->rhs;
-  const int64_t *ptr = s->ptr;
-  const int32_t *idx = s->idx, *row = s->schedule.row;
-  const SCALAR *val = s->val, *inverse = s->inverse;
-  SCALAR *work = s->work;
-  int64_t xs = packed ? 1 : R->x_row, bs = packed ? 1 : R->b_row;
-  SCALAR *x = (SCALAR *)R->x + j->column * R->x_col;
-  const SCALAR *b = (const SCALAR *)R->b + j->column * R->b_col;
-  for (int64_t k = task->begin; k < task->end; k++) {
-    SCALAR sum = b[row[k] * bs];
-    for (int64_t p = ptr[k]; p < ptr[k + 1]; p++) sum -= MUL(val[p], work[idx[p]]);
-    if (!unit) sum = MUL(sum, inverse[k]);
-    work[k] = sum;
-    x[row[k] * xs] = sum;
-  }
-}
-
-/* The same for four right-hand sides, adjacent in the workspace.  Four scalars, because an array
- * would be stored in memory. */
-TRS_INLINE void NAME(task_four)(const trs_threads_job *j, const trs_task *task, bool unit) {
-  const trs_threads_state *s = j->state;
-  const trs_rhs *R = j->rhs;
-  const int64_t *ptr = s->ptr, xc = R->x_col, bc = R->b_col;
-  const int32_t *idx = s->idx, *row = s->schedule.row;
-  const SCALAR *val = s->val, *inverse = s->inverse;
-  SCALAR *work = s->work;
-  for (int64_t k = task->begin; k < task->end; k++) {
-    const SCALAR *b = (const SCALAR *)R->b + row[k] * R->b_row + j->column * bc;
-    SCALAR *x = (SCALAR *)R->x + row[k] * R->x_row + j->column * xc, *own = work + 4 * k;
-    SCALAR sum0 = b[0], sum1 = b[bc], sum2 = b[2 * bc], sum3 = b[3 * bc];
-    for (int64_t p = ptr[k]; p < ptr[k + 1]; p++) {
-      const SCALAR a = val[p], *xj = work + 4 * (int64_t)idx[p];
-      sum0 -= MUL(a, xj[0]);
-      sum1 -= MUL(a, xj[1]);
-      sum2 -= MUL(a, xj[2]);
-      sum3 -= MUL(a, xj[3]);
+/* sum - T[k][j] x[j] over the entries [at, end).  Long rows use four independent sums. */
+TRS_INLINE SCALAR NAME(subtract)(SCALAR sum, const SCALAR *val, const int32_t *idx, const SCALAR *x,
+                                 int64_t at, int64_t end) {
+  if (end - at >= 8) {
+    SCALAR sum1 = 0, sum2 = 0, sum3 = 0;
+    for (; at + 4 <= end; at += 4) {
+      sum -= MUL(val[at], x[idx[at]]);
+      sum1 -= MUL(val[at + 1], x[idx[at + 1]]);
+      sum2 -= MUL(val[at + 2], x[idx[at + 2]]);
+      sum3 -= MUL(val[at + 3], x[idx[at + 3]]);
     }
-    SCALAR d = unit ? 1 : inverse[k];
-    x[0] = own[0] = MUL(sum0, d);
-    x[xc] = own[1] = MUL(sum1, d);
-    x[2 * xc] = own[2] = MUL(sum2, d);
-    x[3 * xc] = own[3] = MUL(sum3, d);
+    sum = (sum + sum1) + (sum2 + sum3);
   }
+  for (; at < end; at++) sum -= MUL(val[at], x[idx[at]]);
+  return sum;
 }
 
-static void NAME(run_task)(const trs_threads_job *j, const trs_task *task) {
-  bool unit = !j->state->inverse;
-  if (j->width == 4)
-    NAME(task_four)(j, task, unit);
-  else if (j->rhs->x_row != 1 || j->rhs->b_row != 1)
-    NAME(task_one)(j, task, unit, false);
-  else if (unit)
-    NAME(task_one)(j, task, true, true);
-  else
-    NAME(task_one)(j, task, false, true);
+/* Where the rows of one right-hand side lie.  direct: adjacent rows, not reordered, are read and
+ * written as they are solved; others are loaded into work before, and stored after. */
+typedef struct NAME(column) {
+  const SCALAR *b;
+  SCALAR *x, *work;
+} NAME(column);
+
+TRS_INLINE void NAME(put)(const NAME(column) * c, const int32_t *row, int64_t k, bool direct,
+                          SCALAR value) {
+  c->work[k] = value;
+  if (direct) c->x[row[k]] = value;
+}
+
+/* x[k] = (b[k] - sum of T[k][j] x[j]) / T[k][k] for the rows [begin, end); at: their first entry.
+ * Returns the entry behind their last one. */
+TRS_INLINE int64_t NAME(rows_one)(const trs_threads_state *s, const NAME(column) * c, int64_t begin,
+                                  int64_t end, int64_t at, bool unit, bool direct) {
+  const int32_t *idx = s->idx, *count = s->count, *row = s->schedule.row;
+  const SCALAR *val = s->val, *inverse = s->inverse;
+  for (int64_t k = begin; k < end; k++) {
+    SCALAR sum = direct ? c->b[row[k]] : c->work[k];
+    sum = NAME(subtract)(sum, val, idx, c->work, at, at + count[k]);
+    NAME(put)(c, row, k, direct, unit ? sum : MUL(sum, inverse[k]));
+    at += count[k];
+  }
+  return at;
+}
+
+/* The same for systems in which nearly every row needs the x of the row before it.  The last
+ * product of a row has its entry scaled beforehand, and is taken from a register if it is with the
+ * x computed just before: one multiply-add then separates two rows. */
+TRS_INLINE int64_t NAME(rows_chained)(const trs_threads_state *s, const NAME(column) * c,
+                                      int64_t begin, int64_t end, int64_t at, bool unit,
+                                      bool direct) {
+  const int32_t *idx = s->idx, *count = s->count, *row = s->schedule.row;
+  const SCALAR *val = s->val, *inverse = s->inverse;
+  SCALAR last = 0;
+  int64_t before = -1; /* the position of last */
+  for (int64_t k = begin; k < end; k++) {
+    const int64_t near = at + count[k] - 1;
+    SCALAR sum = direct ? c->b[row[k]] : c->work[k], scale = unit ? 1 : inverse[k];
+    sum = NAME(subtract)(sum, val, idx, c->work, at, near);
+    if (!unit) sum = MUL(sum, scale);
+    if (at <= near) {
+      SCALAR a = unit ? val[near] : MUL(val[near], scale);
+      if (idx[near] == before)
+        sum -= MUL(a, last);
+      else
+        sum -= MUL(a, c->work[idx[near]]);
+    }
+    last = sum;
+    NAME(put)(c, row, k, direct, sum);
+    before = k;
+    at = near + 1;
+  }
+  return at;
+}
+
+TRS_INLINE int64_t NAME(rows_any)(const trs_threads_state *s, const NAME(column) * c, int64_t begin,
+                                  int64_t end, int64_t at, bool direct) {
+  if (s->chained)
+    return s->inverse ? NAME(rows_chained)(s, c, begin, end, at, false, direct)
+                      : NAME(rows_chained)(s, c, begin, end, at, true, direct);
+  return s->inverse ? NAME(rows_one)(s, c, begin, end, at, false, direct)
+                    : NAME(rows_one)(s, c, begin, end, at, true, direct);
+}
+
+/* The same for TRS_WIDE right-hand sides. */
+TRS_INLINE int64_t NAME(rows_wide)(const trs_threads_state *s, SCALAR *work, int64_t begin,
+                                   int64_t end, int64_t at) {
+  const SCALAR *inverse = s->inverse;
+  for (int64_t k = begin; k < end; k++) {
+    NAME(wide) sum = NAME(wide_load)(work + k * TRS_WIDE);
+    sum = NAME(wide_row)(sum, s->val, s->idx, at, at + s->count[k], work, TRS_WIDE, false);
+    if (inverse) sum = NAME(wide_scaled)(&sum, inverse[k]);
+    NAME(wide_store)(work + k * TRS_WIDE, &sum);
+    at += s->count[k];
+  }
+  return at;
+}
+
+/* Right-hand sides r .. r + width - 1. */
+static void NAME(run_task)(const trs_threads_job *j, const trs_task *task, int64_t r, int width,
+                           SCALAR *work) {
+  const trs_threads_state *s = j->state;
+  const trs_rhs *R = j->rhs;
+  const int32_t *row = s->schedule.row;
+  const int64_t BLOCK = 256;
+  const int ld = width == 1 ? 1 : TRS_WIDE;
+  NAME(column)
+  c = {(const SCALAR *)R->b + r * R->b_col, (SCALAR *)R->x + r * R->x_col, work};
+  if (width == 1 && R->x_row == 1 && R->b_row == 1 && !trs_reorders(&R->b_order) &&
+      !trs_reorders(&R->x_order)) {
+    NAME(rows_any)(s, &c, task->begin, task->end, task->entry, true);
+    return;
+  }
+  for (int64_t begin = task->begin, at = task->entry, end; begin < task->end; begin = end) {
+    end = task->end - begin < BLOCK ? task->end : begin + BLOCK;
+    NAME(load_rows)(R, r, width, ld, row, begin, end, work, ld);
+    at = width > 1 ? NAME(rows_wide)(s, work, begin, end, at)
+                   : NAME(rows_any)(s, &c, begin, end, at, false);
+    NAME(store_rows)(R, r, width, row, begin, end, work, ld);
+  }
 }
 
 static void NAME(sweep)(const trs_threads_job *j, int rank) {
@@ -159,9 +225,19 @@ static void NAME(sweep)(const trs_threads_job *j, int rank) {
   const int64_t *task_ptr = s->schedule.task_ptr;
   for (int64_t k = task_ptr[rank]; k < task_ptr[rank + 1]; k++) {
     wait_for_tasks(s, &s->schedule.tasks[k]);
-    NAME(run_task)(j, &s->schedule.tasks[k]);
+    NAME(run_task)(j, &s->schedule.tasks[k], j->column, j->width, s->work);
     atomic_store_explicit(&s->done[rank].value,
                           (s->solves << 32) + (uint64_t)(k + 1 - task_ptr[rank]),
                           memory_order_release);
   }
+}
+
+/* Every size-th group of TRS_WIDE right-hand sides, from the rank-th one on. */
+static void NAME(sweep_alone)(const trs_threads_job *j, int rank, int size) {
+  const trs_threads_state *s = j->state;
+  SCALAR *work = (SCALAR *)s->work + rank * s->schedule.n * TRS_WIDE;
+  for (int64_t r = j->column + (int64_t)rank * TRS_WIDE; r + TRS_WIDE <= j->rhs->nrhs;
+       r += (int64_t)size * TRS_WIDE)
+    for (int64_t k = 0; k < s->schedule.task_ptr[s->schedule.threads]; k++)
+      NAME(run_task)(j, &s->schedule.tasks[s->schedule.order[k]], r, TRS_WIDE, work);
 }

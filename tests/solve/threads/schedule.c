@@ -1,7 +1,7 @@
 /* schedule.c - the schedule of the threads method: every row once, a wait for every dependency, and
  * no needless wait.  The test checks the plan itself, so that a wrong plan fails independently of
  * timing. */
-#include "solve/threads/schedule.h"
+#include "solve/threads/grow.h"
 
 #include "support.h"
 #include "test.h"
@@ -28,8 +28,9 @@ static void note_needs(const fixture *f, trs_needs *needs, int t) {
     }
 }
 
-static void make(fixture *f, int64_t n, double density, int64_t band, trs_uplo uplo, int threads,
-                 uint64_t seed) {
+static void make(fixture *f, bool grown, int64_t n, double density, int64_t band, trs_uplo uplo,
+                 int threads, uint64_t seed) {
+  trs_parts parts;
   triangle t = triangle_random(n, density, band, uplo == TRS_LOWER, TRS_DOUBLE, false, seed);
   assert_success(trs_matrix_create(&f->A, TRS_CSR, TRS_DOUBLE, n, n, TRS_PTR64, t.ptr, t.idx, t.val,
                                    TRS_COPY));
@@ -38,7 +39,10 @@ static void make(fixture *f, int64_t n, double density, int64_t band, trs_uplo u
   f->length = malloc((size_t)(n + 1) * sizeof *f->length);
   trs_in_degrees(&f->S, f->length);
   assert_success(trs_levels_create(&f->levels, &f->S));
-  assert_success(trs_schedule_deal(&f->schedule, &f->levels, f->length, threads));
+  assert_success(grown ? trs_grow_parts(&parts, &f->S, f->length, threads)
+                       : trs_level_all_parts(&parts, &f->levels, f->length, threads));
+  assert_success(trs_schedule_create(&f->schedule, &parts, &f->S, threads));
+  trs_parts_destroy(&parts);
   trs_needs *needs;
   assert_success(trs_needs_create(&needs, threads));
   for (int thread = 0; thread < threads; thread++) note_needs(f, &needs[thread], thread);
@@ -105,11 +109,11 @@ static void check_partition(const fixture *f) {
 
 static void every_dependency_is_waited_for(void **state) {
   (void)state;
-  for (int c = 0; c < 48; c++) {
+  for (int c = 0; c < 96; c++) {
     fixture f;
     int64_t n = (int64_t[]){1, 17, 200, 700}[c % 4];
-    make(&f, n, c % 3 ? 0.02 : 0.2, c % 5 ? n : 9, c % 2 ? TRS_LOWER : TRS_UPPER, 1 + c % 7,
-         (uint64_t)c);
+    make(&f, c >= 48, n, c % 3 ? 0.02 : 0.2, c % 5 ? n : 9, c % 2 ? TRS_LOWER : TRS_UPPER,
+         1 + c % 7, (uint64_t)c);
     check_partition(&f);
     assert_int_equal(unguarded_entries(&f), 0);
     destroy(&f);
@@ -118,23 +122,25 @@ static void every_dependency_is_waited_for(void **state) {
 
 static void no_wait_can_be_left_out(void **state) {
   (void)state;
-  fixture f;
-  make(&f, 300, 0.02, 300, TRS_LOWER, 3, 5);
-  trs_schedule *s = &f.schedule;
-  assert_true(s->nwaits > 10);
-  for (int64_t w = 0; w < s->nwaits; w++) {
-    int32_t kept = s->waits[w].tasks;
-    s->waits[w].tasks = kept - 1;
-    assert_true(unguarded_entries(&f) > 0);
-    s->waits[w].tasks = kept;
+  for (int grown = 0; grown < 2; grown++) {
+    fixture f;
+    make(&f, grown, 300, 0.02, 300, TRS_LOWER, 3, 5);
+    trs_schedule *s = &f.schedule;
+    assert_true(s->nwaits > 10);
+    for (int64_t w = 0; w < s->nwaits; w++) {
+      int32_t kept = s->waits[w].tasks;
+      s->waits[w].tasks = kept - 1;
+      assert_true(unguarded_entries(&f) > 0);
+      s->waits[w].tasks = kept;
+    }
+    destroy(&f);
   }
-  destroy(&f);
 }
 
 static void wide_levels_are_split_evenly(void **state) {
   (void)state;
   fixture f;
-  make(&f, 1000, 0, 1000, TRS_LOWER, 4, 5); /* a diagonal matrix: one level */
+  make(&f, false, 1000, 0, 1000, TRS_LOWER, 4, 5); /* a diagonal matrix: one level */
   for (int t = 0; t < 4; t++) {
     int64_t rows = f.schedule.first[t + 1] - f.schedule.first[t];
     assert_true(rows >= 249 && rows <= 251);
@@ -143,14 +149,45 @@ static void wide_levels_are_split_evenly(void **state) {
   destroy(&f);
 }
 
+/* The rows of a thread in one superstep are in the order of the sweep, and supersteps are fewer
+ * than levels. */
+static void supersteps_keep_the_natural_order(void **state) {
+  (void)state;
+  trs_matrix *A;
+  trs_parts levels, grown;
+  fixture f = {0};
+  trs_schedule_part_work = 200;
+  assert_success(trs_matrix_read(&A, "gen:poisson3d7:20", NULL));
+  assert_success(trs_matrix_triangle(&f.A, A, TRS_UPPER, 0));
+  f.S = trs_system_of(f.A, TRS_UPPER, TRS_NO_TRANS, TRS_NONUNIT);
+  f.length = malloc((size_t)f.S.n * sizeof *f.length);
+  trs_in_degrees(&f.S, f.length);
+  assert_success(trs_levels_create(&f.levels, &f.S));
+  assert_success(trs_level_all_parts(&levels, &f.levels, f.length, 3));
+  assert_success(trs_grow_parts(&grown, &f.S, f.length, 3));
+  assert_true(grown.steps < levels.steps && grown.span < levels.span);
+  assert_success(trs_schedule_create(&f.schedule, &grown, &f.S, 3));
+  check_partition(&f);
+  for (int64_t k = 0; k < f.schedule.task_ptr[3]; k++)
+    for (int64_t p = f.schedule.tasks[k].begin + 1; p < f.schedule.tasks[k].end; p++)
+      assert_true(f.schedule.row[p] < f.schedule.row[p - 1]);
+  trs_schedule_part_work = 20;
+  trs_parts_destroy(&levels);
+  trs_parts_destroy(&grown);
+  trs_matrix_destroy(A);
+  destroy(&f);
+}
+
 static void a_chain_stays_on_one_thread(void **state) {
   (void)state;
-  fixture f;
-  make(&f, 500, 1, 1, TRS_LOWER, 4, 5);
-  assert_int_equal(f.schedule.first[1], 500);
-  assert_int_equal(f.schedule.task_ptr[4], 1);
-  assert_int_equal(f.schedule.nwaits, 0);
-  destroy(&f);
+  for (int grown = 0; grown < 2; grown++) {
+    fixture f;
+    make(&f, grown, 500, 1, 1, grown ? TRS_UPPER : TRS_LOWER, 4, 5);
+    assert_int_equal(f.schedule.first[1], 500);
+    assert_int_equal(f.schedule.task_ptr[4], 1);
+    assert_int_equal(f.schedule.nwaits, 0);
+    destroy(&f);
+  }
 }
 
 int main(void) {
@@ -159,6 +196,7 @@ int main(void) {
       cmocka_unit_test(every_dependency_is_waited_for),
       cmocka_unit_test(no_wait_can_be_left_out),
       cmocka_unit_test(wide_levels_are_split_evenly),
+      cmocka_unit_test(supersteps_keep_the_natural_order),
       cmocka_unit_test(a_chain_stays_on_one_thread),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,143 @@
+/* panels.c - one thread, supernodes as dense panels: for the factors of a complete factorisation,
+ * and other systems whose rows or columns share their patterns.  A panel has one index per row
+ * instead of one per entry, and its products run in vector registers.
+ *
+ * L is cut into panels by columns, U by rows: both have the columns of an L.  Complex systems are
+ * left to other methods.  O(nvalues nrhs); a copy of the system with the zeros that complete its
+ * panels.  Source of the supernodes: Liu, Ng, Peyton 1993 (analysis/panels.h). */
+#include <stdio.h>
+
+#include "solve/panels/kernels.h"
+
+/* The choice of supernodes: as many zeros cost less than the supernodes that they save. */
+static const trs_panels_options by_columns = {.width = 64, .relax = 20, .few = 4};
+
+static const trs_panels_kernels *kernels(void) {
+  static const trs_panels_kernels *const of_isa[] = TRS_ISA_TABLE(trs_panels_kernels);
+  return of_isa[trs_isa_now()];
+}
+
+static const char *refuses(const trs_plan *plan) {
+  if (trs_scalar_is_complex(plan->system.scalar)) return "its panels are real";
+  return trs_host_refuses(plan);
+}
+
+/* The share of entries with a neighbour in their row or column, of a sample. */
+static double dense_share(const trs_system *S) {
+  enum { SAMPLES = 512 };
+  int64_t entries = 0, adjacent = 0, samples = S->n < SAMPLES ? S->n : SAMPLES;
+  for (int64_t k = 0; k < samples; k++) {
+    int64_t i = S->n * k / samples;
+    entries += S->ptr[i + 1] - S->ptr[i];
+    for (int64_t p = S->ptr[i] + 1; p < S->ptr[i + 1]; p++)
+      adjacent += S->idx[p] == S->idx[p - 1] + 1;
+  }
+  return entries ? (double)adjacent / (double)entries : 0;
+}
+
+/* Panels take half to two thirds of the time of substitution where they pay; the analysis finds
+ * them, and declines if they do not pay. */
+static trs_estimate estimate(const trs_plan *plan) {
+  static const double PAYS = 0.7, DENSE = 0.6;
+  enum { LONG = 10 };
+  const trs_system *S = &plan->system;
+  if (S->nnz < LONG * S->n || S->device || dense_share(S) < DENSE)
+    return (trs_estimate){.preference = TRS_PREFERENCE_LAST,
+                          .because = "neighbours seldom share their patterns"};
+  return (trs_estimate){.seconds = PAYS * trs_method_serial.estimate(plan).seconds};
+}
+
+static trs_panels_source source_of(const trs_system *S) {
+  return (trs_panels_source){S->n, S->ptr, S->idx, S->rows, S->lower};
+}
+
+/* The time of a solve: per supernode, per number in a list, per value. */
+static double seconds_of(const trs_panels *P) {
+  static const double NODE = 6e-9, LINE = 0.4e-9, VALUE = 0.13e-9;
+  return NODE * (double)P->count + LINE * (double)(P->nlist + P->n) + VALUE * (double)P->nvalues;
+}
+
+static trs_status decline_if_slow(const trs_plan *plan, const trs_panels *P) {
+  static const double WORTH_IT = 0.8; /* of the time of substitution */
+  double next, ratio = seconds_of(P) / trs_method_serial.estimate(plan).seconds;
+  if (!trs_plan_chosen(plan, &next) || ratio < WORTH_IT) return TRS_SUCCESS;
+  return trs_fail(TRS_ERROR_UNSUPPORTED, -1, "its %lld panels would take %.2f times as long",
+                  (long long)P->count, ratio);
+}
+
+static trs_status allocate(trs_panels_state *s, const trs_system *S) {
+  const size_t size = trs_scalar_size(S->scalar);
+  const int64_t vector = 4 * TRS_VECTOR_MOST / (int64_t)size; /* read past the last panel */
+  TRS_TRY(trs_alloc(&s->values, s->panels.nvalues + vector, size));
+  TRS_TRY(trs_alloc(&s->work, S->n * TRS_WIDE, size));
+  TRS_TRY(trs_alloc(&s->spare, TRS_PANELS_LINES, size));
+  for (size_t k = 0; k < (size_t)vector * size; k++)
+    ((char *)s->values)[(size_t)s->panels.nvalues * size + k] = 0;
+  if (S->lower) return TRS_SUCCESS;
+  TRS_TRY(TRS_ALLOC(&s->row, S->n));
+  for (int64_t k = 0; k < S->n; k++) s->row[k] = (int32_t)(S->n - 1 - k);
+  return TRS_SUCCESS;
+}
+
+static trs_status update(trs_plan *plan) {
+  trs_panels_state *s = plan->state;
+  const trs_system *S = &plan->system;
+  trs_panels_source T = source_of(S);
+  TRS_TRY(trs_panels_fill(&s->panels, s->values, S->scalar, &T, S->val, S->unit, S->conj));
+  kernels()->prepare[S->scalar](s);
+  return TRS_SUCCESS;
+}
+
+static trs_status analyze(trs_plan *plan) {
+  trs_panels_state *s;
+  const trs_system *S = &plan->system;
+  trs_panels_source T = source_of(S);
+  trs_panels_options options = by_columns;
+  options.by_rows = !S->lower;
+  TRS_TRY(TRS_ALLOC_ZERO(&s, 1));
+  plan->state = s;
+  TRS_TRY(trs_panels_create(&s->panels, &T, &options));
+  TRS_TRY(decline_if_slow(plan, &s->panels));
+  TRS_TRY(allocate(s, S));
+  return update(plan);
+}
+
+static trs_status solve(trs_plan *plan, const trs_rhs *rhs) {
+  for (int64_t r = 0; r < rhs->nrhs;) {
+    int width = trs_wide_next(rhs->nrhs - r);
+    kernels()->sweep[plan->system.scalar](plan->state, rhs, r, width);
+    r += width;
+  }
+  return TRS_SUCCESS;
+}
+
+static int64_t bytes(const trs_plan *plan) {
+  const trs_panels *P = &((const trs_panels_state *)plan->state)->panels;
+  const int64_t size = (int64_t)trs_scalar_size(plan->system.scalar);
+  return size * (P->nvalues + P->n) + 4 * (P->nlist + P->nlines + 2 * P->n) +
+         P->count * (int64_t)sizeof *P->panel + P->nblocks * (int64_t)sizeof *P->block;
+}
+
+static void describe(const trs_plan *plan, char *text, size_t size) {
+  const trs_panels *P = &((const trs_panels_state *)plan->state)->panels;
+  snprintf(text, size, "%lld panels by %s, up to %d wide, %.0f %% zeros", (long long)P->count,
+           P->by_rows ? "rows" : "columns", P->widest,
+           P->entries ? 100.0 * (double)P->zeros / (double)(P->entries + P->zeros) : 0);
+}
+
+static void free_state(trs_plan *plan) {
+  trs_panels_state *s = plan->state;
+  if (!s) return;
+  trs_panels_destroy(&s->panels);
+  TRS_FREE_ALL(s->values, s->work, s->spare, s->row, s);
+}
+
+const trs_method trs_method_panels = {
+    .name = "panels",
+    .backend = &trs_backend_serial,
+    .refuses = refuses,
+    .estimate = estimate,
+    .analysis_solves = 12,
+    TRS_METHOD_STEPS,
+    .solve = solve,
+};

@@ -1,0 +1,213 @@
+/* grow.c - grows supersteps over the rows in their natural order.  Rows are named by their place in
+ * the sweep. */
+#include "solve/threads/grow.h"
+
+#include <string.h>
+
+/* A set of places; the smallest is found in O(log n / log 64). */
+enum { MOST_LAYERS = 6 };
+typedef struct place_set {
+  uint64_t *layer[MOST_LAYERS]; /* bit k of layer l + 1: word k of layer l is not zero */
+  int layers;
+} place_set;
+
+typedef struct place {
+  int32_t missing; /* dependencies that no thread has taken yet */
+  int32_t step;    /* the last superstep in which a dependency was taken */
+  int32_t thread;  /* that took all those of this superstep, or -1 */
+} place;
+
+typedef struct grower {
+  const trs_system *S;
+  const int32_t *length;
+  const int64_t *after_ptr; /* n + 1: the rows that depend on each row */
+  const int32_t *after;     /* and the diagonal, if op(T) is stored by columns */
+  place *at;
+  place_set ready; /* all dependencies were taken in earlier supersteps */
+  place_set own;   /* ready for the thread that is being filled */
+  int32_t *next;   /* ready in the next superstep */
+  int64_t nnext;
+  int32_t *last; /* threads: the last place that each took, or -1 */
+  int32_t step;
+  int64_t taken;
+  trs_parts *parts;
+} grower;
+
+static trs_status create_set(place_set *set, int64_t n) {
+  do {
+    n = (n + 63) / 64;
+    TRS_TRY(TRS_ALLOC_ZERO(&set->layer[set->layers++], n));
+  } while (n > 1);
+  return TRS_SUCCESS;
+}
+
+static void destroy_set(place_set *set) {
+  for (int l = 0; l < set->layers; l++) trs_free(set->layer[l]);
+}
+
+static void insert(place_set *set, int64_t k) {
+  for (int l = 0; l < set->layers; l++, k /= 64) {
+    uint64_t *word = &set->layer[l][k / 64], before = *word;
+    *word |= (uint64_t)1 << k % 64;
+    if (before) return;
+  }
+}
+
+static void erase(place_set *set, int64_t k) {
+  for (int l = 0; l < set->layers; l++, k /= 64) {
+    uint64_t *word = &set->layer[l][k / 64];
+    *word &= ~((uint64_t)1 << k % 64);
+    if (*word) return;
+  }
+}
+
+static bool contains(const place_set *set, int64_t k) {
+  return set->layer[0][k / 64] >> k % 64 & 1;
+}
+
+/* The smallest place, or -1. */
+static int64_t first_of(const place_set *set) {
+  int64_t k = 0;
+  if (!set->layer[set->layers - 1][0]) return -1;
+  for (int l = set->layers - 1; l >= 0; l--) k = 64 * k + __builtin_ctzll(set->layer[l][k]);
+  return k;
+}
+
+/* Gives place k to the thread. */
+static void take(grower *g, int32_t k, int32_t thread) {
+  const int64_t i = trs_in_sweep(g->S, k);
+  trs_part *part = &g->parts->part[g->parts->count - 1];
+  part->rows++;
+  part->work += g->length[i] + TRS_ROW_WORK;
+  g->parts->of[i] = (int32_t)(g->parts->count - 1);
+  g->last[thread] = k;
+  g->taken++;
+  for (int64_t p = g->after_ptr[i]; p < g->after_ptr[i + 1]; p++) {
+    int32_t other = (int32_t)trs_in_sweep(g->S, g->after[p]);
+    if (other == k) continue; /* the diagonal */
+    place *it = &g->at[other];
+    it->thread = it->step != g->step || it->thread == thread ? thread : -1;
+    it->step = g->step;
+    if (--it->missing > 0) continue;
+    if (it->thread == thread)
+      insert(&g->own, other);
+    else
+      g->next[g->nnext++] = other;
+  }
+}
+
+static trs_status add_part(trs_parts *parts, int thread) {
+  if (parts->count == parts->capacity) {
+    parts->capacity *= 2;
+    TRS_TRY(trs_realloc((void **)&parts->part, parts->capacity, sizeof *parts->part));
+  }
+  parts->part[parts->count++] = (trs_part){.thread = thread};
+  return TRS_SUCCESS;
+}
+
+/* Fills one thread up to the goal.  claimed: the place behind its last one if that is ready, or
+ * -1. */
+static trs_status fill_thread(grower *g, int thread, int32_t claimed, int64_t goal) {
+  TRS_TRY(add_part(g->parts, thread));
+  if (claimed >= 0) insert(&g->own, claimed);
+  while (g->parts->part[g->parts->count - 1].work < goal) {
+    int64_t k = first_of(&g->own);
+    place_set *from = k >= 0 ? &g->own : &g->ready;
+    if (k < 0) k = first_of(&g->ready);
+    if (k < 0) break;
+    erase(from, k);
+    take(g, (int32_t)k, thread);
+  }
+  for (int64_t k; (k = first_of(&g->own)) >= 0; erase(&g->own, k)) g->next[g->nnext++] = (int32_t)k;
+  if (g->parts->part[g->parts->count - 1].rows == 0) g->parts->count--;
+  return TRS_SUCCESS;
+}
+
+/* Each thread first continues behind its last row, so that this row is still in its cache. */
+static void claim(grower *g, int32_t *claimed, int threads) {
+  for (int t = 0; t < threads; t++) {
+    int64_t k = (int64_t)g->last[t] + 1;
+    claimed[t] = -1;
+    if (g->last[t] < 0 || k >= g->S->n || !contains(&g->ready, k)) continue;
+    claimed[t] = (int32_t)k;
+    erase(&g->ready, k);
+  }
+}
+
+/* Supersteps are short at first, because they end the work of threads that find few rows.  They
+ * grow while every thread reaches its goal. */
+static trs_status grow(grower *g, int32_t *claimed, int threads) {
+  const int64_t least = (trs_schedule_part_work + 1) / 2;
+  int64_t goal = least, work = g->S->nnz + TRS_ROW_WORK * g->S->n, most = work / threads / 16;
+  for (g->step = 1; g->taken < g->S->n; g->step++) {
+    int64_t first = g->parts->count;
+    claim(g, claimed, threads);
+    for (int t = 0; t < threads; t++) TRS_TRY(fill_thread(g, t, claimed[t], goal));
+    for (int64_t k = 0; k < g->nnext; k++) insert(&g->ready, g->next[k]);
+    g->nnext = 0;
+    int64_t count = g->parts->count - first;
+    bool full = count == threads && g->parts->part[g->parts->count - 1].work >= goal;
+    if (full && 3 * goal / 2 < most) goal = 3 * goal / 2;
+    if (!full && 2 * goal / 3 > least) goal = 2 * goal / 3;
+    g->parts->split_steps += count > 1;
+    g->parts->span += trs_step_span(g->parts, first, threads);
+  }
+  g->parts->steps = g->step - 1;
+  return TRS_SUCCESS;
+}
+
+/* For op(T) stored by rows: the rows that depend on each row. */
+static trs_status turn(const trs_system *S, int64_t **ptr, int32_t **after) {
+  const bool prefix = trs_system_prefix(S);
+  int64_t begin, end;
+  TRS_TRY(TRS_ALLOC_ZERO(ptr, S->n + 2));
+  TRS_TRY(TRS_ALLOC(after, S->nnz));
+  int64_t *count = *ptr + 2, *next = *ptr + 1;
+  for (int64_t i = 0; i < S->n; i++) {
+    trs_off_diagonal(S, i, prefix, S->has_diagonal, &begin, &end);
+    for (int64_t p = begin; p < end; p++) count[S->idx[p]]++;
+  }
+  for (int64_t i = 1; i < S->n; i++) count[i] += count[i - 1];
+  for (int64_t i = 0; i < S->n; i++) {
+    trs_off_diagonal(S, i, prefix, S->has_diagonal, &begin, &end);
+    for (int64_t p = begin; p < end; p++) (*after)[next[S->idx[p]]++] = (int32_t)i;
+  }
+  return TRS_SUCCESS;
+}
+
+static trs_status prepare(grower *g, int64_t **ptr, int32_t **after, int threads) {
+  const trs_system *S = g->S;
+  if (S->rows) TRS_TRY(turn(S, ptr, after));
+  g->after_ptr = S->rows ? *ptr : S->ptr;
+  g->after = S->rows ? *after : S->idx;
+  TRS_TRY(TRS_ALLOC(&g->at, S->n));
+  TRS_TRY(create_set(&g->ready, S->n));
+  TRS_TRY(create_set(&g->own, S->n));
+  TRS_TRY(TRS_ALLOC(&g->next, S->n));
+  TRS_TRY(TRS_ALLOC(&g->last, threads));
+  for (int t = 0; t < threads; t++) g->last[t] = -1;
+  for (int64_t k = 0; k < S->n; k++) {
+    int32_t missing = g->length[trs_in_sweep(S, k)];
+    g->at[k] = (place){.missing = missing};
+    if (!missing) insert(&g->ready, k);
+  }
+  return TRS_SUCCESS;
+}
+
+trs_status trs_grow_parts(trs_parts *parts, const trs_system *S, const int32_t *length,
+                          int threads) {
+  grower g = {.S = S, .length = length, .parts = parts};
+  int64_t *ptr = NULL;
+  int32_t *after = NULL, *claimed = NULL;
+  *parts = (trs_parts){.capacity = 1024};
+  trs_status status = TRS_ALLOC(&parts->part, parts->capacity);
+  if (!status) status = TRS_ALLOC(&parts->of, S->n);
+  if (!status) status = TRS_ALLOC(&claimed, threads);
+  if (!status) status = prepare(&g, &ptr, &after, threads);
+  if (!status) status = grow(&g, claimed, threads);
+  TRS_FREE_ALL(ptr, after, claimed, g.at, g.next, g.last);
+  destroy_set(&g.ready);
+  destroy_set(&g.own);
+  if (status) trs_parts_destroy(parts);
+  return status;
+}

@@ -1,0 +1,103 @@
+/* factors.c - plans over factors on a CPU: permutations and scalings on both sides, on one or on
+ * none, for every number of right-hand sides in both layouts, in place and not. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "solve/threads/schedule.h"
+#include "support.h"
+#include "test.h"
+
+enum { N = 900 }; /* more rows than a sweep moves at a time */
+
+typedef struct sides {
+  bool row_perm, col_perm, row_scale, col_scale;
+} sides;
+
+static trs_matrix *triangle_matrix(bool lower, trs_scalar scalar, trs_format format) {
+  trs_matrix *T;
+  bool prefix = lower == (format == TRS_CSR);
+  triangle t = triangle_random(N, 0.02, 60, prefix, scalar, false, 3 + lower);
+  assert_success(
+      trs_matrix_create(&T, format, scalar, N, N, TRS_PTR64, t.ptr, t.idx, t.val, TRS_COPY));
+  triangle_free(&t);
+  return T;
+}
+
+static trs_factors *make(trs_scalar scalar, trs_format format, sides s) {
+  int32_t row_perm[N], col_perm[N];
+  double row_scale[N], col_scale[N];
+  trs_factors *F;
+  trs_matrix *L = triangle_matrix(true, scalar, format),
+             *U = triangle_matrix(false, scalar, format);
+  for (int i = 0; i < N; i++) {
+    row_perm[i] = 7 * i % N;
+    col_perm[i] = (11 * i + 5) % N;
+    row_scale[i] = i % 3 ? 0.5 : 2;
+    col_scale[i] = i % 5 ? 1 : 4;
+  }
+  assert_success(trs_factors_create(&F, L, TRS_NONUNIT, U, TRS_NONUNIT,
+                                    s.row_perm ? row_perm : NULL, s.col_perm ? col_perm : NULL,
+                                    s.row_scale ? row_scale : NULL,
+                                    s.col_scale ? col_scale : NULL));
+  trs_matrix_destroy(L);
+  trs_matrix_destroy(U);
+  return F;
+}
+
+static void solve_and_check(trs_plan *plan, const trs_factors *F, trs_trans trans,
+                            trs_scalar scalar, int64_t nrhs, trs_layout layout) {
+  const int64_t ld = (layout == TRS_COL_MAJOR ? N : nrhs) + 2, count = (N + 2) * (nrhs + 2);
+  const size_t bytes = (size_t)count * scalar_bytes(scalar);
+  trs_backward_error error = {.struct_size = sizeof error};
+  void *b = malloc(bytes), *x = malloc(bytes), *place = malloc(bytes);
+  trs_random_fill(b, count, scalar, 5);
+  memcpy(x, b, bytes);
+  memcpy(place, b, bytes);
+  assert_success(trs_solve(plan, x, ld, b, ld, nrhs, layout));
+  assert_success(trs_check_factors(F, trans, x, ld, b, ld, nrhs, layout, &error));
+  if (!(error.componentwise <= 4 * error_limit(scalar, N)))
+    fail_msg("nrhs %d layout %d: error %g", (int)nrhs, layout, error.componentwise);
+  assert_success(trs_solve(plan, place, ld, place, ld, nrhs, layout));
+  assert_memory_equal(x, place, bytes);
+  free(b);
+  free(x);
+  free(place);
+}
+
+static void check_plan(trs_context *ctx, const char *method, trs_scalar scalar, trs_format format,
+                       sides s, int64_t hint) {
+  static const trs_trans of_trans[] = {TRS_NO_TRANS, TRS_TRANS};
+  trs_options options = {.struct_size = sizeof options, .method = method, .nrhs = hint};
+  trs_factors *F = make(scalar, format, s);
+  for (int t = 0; t < 2; t++) {
+    trs_plan *plan;
+    assert_success(trs_analyze_factors(ctx, &plan, F, of_trans[t], &options));
+    for (int64_t nrhs = 1; nrhs <= 13; nrhs += nrhs < 3 ? 1 : 5)
+      for (trs_layout layout = TRS_COL_MAJOR; layout <= TRS_ROW_MAJOR; layout++)
+        solve_and_check(plan, F, of_trans[t], scalar, nrhs, layout);
+    trs_plan_destroy(plan);
+  }
+  trs_factors_destroy(F);
+}
+
+static void permutations_and_scalings_apply_on_either_side(void **state) {
+  (void)state;
+  static const char *const methods[] = {"serial", "threads", "panels"};
+  trs_context *ctx;
+  assert_success(trs_context_create(&ctx, "threads:3"));
+  for (int c = 0; c < 96; c++) {
+    sides s = {c & 1, c & 2, c & 4, c & 8};
+    check_plan(ctx, methods[c >> 5],
+               c >= 64 ? (c & 1 ? TRS_FLOAT : TRS_DOUBLE) : (trs_scalar)(TRS_FLOAT + c % 4),
+               c & 16 ? TRS_CSC : TRS_CSR, s, 8 * (c >> 1 & 1));
+  }
+  trs_context_destroy(ctx);
+}
+
+int main(void) {
+  trs_schedule_part_work = 40;
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(permutations_and_scalings_apply_on_either_side),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,121 @@
+/* panels.c - the method panels: when auto takes it, what it refuses, new values, failures. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/status.h"
+#include "sparse.h"
+#include "support.h"
+#include "test.h"
+
+enum { N = 300 };
+
+static trs_matrix *dense_triangle(trs_scalar scalar, uint64_t seed) {
+  trs_matrix *T;
+  triangle t = triangle_random(N, 1, N, true, scalar, false, seed);
+  assert_success(
+      trs_matrix_create(&T, TRS_CSR, scalar, N, N, TRS_PTR64, t.ptr, t.idx, t.val, TRS_COPY));
+  triangle_free(&t);
+  return T;
+}
+
+static void check_method(const char *where, trs_matrix *A, const char *method, const char *reason) {
+  trs_context *ctx;
+  trs_plan *plan;
+  trs_options options = {.struct_size = sizeof options, .take_triangle = 1};
+  trs_plan_info info = {.struct_size = sizeof info};
+  assert_success(trs_context_create(&ctx, where));
+  assert_success(trs_analyze(ctx, &plan, A, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT, &options));
+  assert_success(trs_plan_get_info(plan, &info));
+  assert_string_equal(info.method, method);
+  if (!strstr(info.reason, reason)) fail_msg("the reason is: %s", info.reason);
+  trs_plan_destroy(plan);
+  trs_context_destroy(ctx);
+  trs_matrix_destroy(A);
+}
+
+static trs_matrix *generated(const char *name) {
+  trs_matrix *A;
+  assert_success(trs_matrix_read(&A, name, NULL));
+  return A;
+}
+
+static void auto_takes_panels_where_they_are_wide(void **state) {
+  (void)state;
+  check_method("serial", dense_triangle(TRS_DOUBLE, 1), "panels", "as fast as serial");
+  check_method("serial", generated("gen:poisson2d5:100"), "serial", "seldom share");
+  check_method("serial", generated("gen:elasticity3d:8,8,8"), "serial", "not panels");
+}
+
+/* Levels are so narrow that waits would take longer than the solve. */
+static void auto_leaves_threads_whose_schedule_is_slow(void **state) {
+  (void)state;
+  check_method("threads:16", generated("gen:poisson2d9:80"), "serial", "not threads");
+}
+
+static void complex_systems_are_refused(void **state) {
+  (void)state;
+  trs_context *ctx;
+  trs_plan *plan;
+  trs_options options = {.struct_size = sizeof options, .method = "panels"};
+  trs_matrix *A = dense_triangle(TRS_DCOMPLEX, 1);
+  assert_success(trs_context_create(&ctx, "serial"));
+  assert_failure(TRS_ERROR_UNSUPPORTED, "real",
+                 trs_analyze(ctx, &plan, A, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT, &options));
+  trs_context_destroy(ctx);
+  trs_matrix_destroy(A);
+}
+
+static void new_values_are_taken(void **state) {
+  (void)state;
+  trs_context *ctx;
+  trs_plan *plan;
+  trs_options options = {.struct_size = sizeof options, .method = "panels"};
+  trs_backward_error error = {.struct_size = sizeof error};
+  trs_matrix *A = dense_triangle(TRS_FLOAT, 1), *B = dense_triangle(TRS_FLOAT, 2);
+  float b[N], x[N];
+  trs_random_fill(b, N, TRS_FLOAT, 3);
+  assert_success(trs_context_create(&ctx, "serial"));
+  assert_success(trs_analyze(ctx, &plan, A, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT, &options));
+  assert_success(trs_update(plan, B));
+  assert_success(trs_solve(plan, x, N, b, N, 1, TRS_COL_MAJOR));
+  assert_success(
+      trs_check(B, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT, x, N, b, N, 1, TRS_COL_MAJOR, &error));
+  assert_true(error.componentwise <= error_limit(TRS_FLOAT, N));
+  trs_plan_destroy(plan);
+  trs_context_destroy(ctx);
+  trs_matrix_destroy(A);
+  trs_matrix_destroy(B);
+}
+
+static trs_status analyse_by(const char *method, const trs_matrix *A) {
+  trs_context *ctx;
+  trs_plan *plan;
+  trs_options options = {.struct_size = sizeof options, .method = method, .nrhs = 16};
+  TRS_TRY(trs_context_create(&ctx, "threads:2"));
+  trs_status status = trs_analyze(ctx, &plan, A, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT, &options);
+  if (!status) trs_plan_destroy(plan);
+  trs_context_destroy(ctx);
+  return status;
+}
+
+static trs_status analyse_panels(void *A) { return analyse_by("panels", A); }
+static trs_status analyse_threads(void *A) { return analyse_by("threads", A); }
+
+static void failing_allocations_are_reported(void **state) {
+  (void)state;
+  trs_matrix *A = dense_triangle(TRS_DOUBLE, 1);
+  assert_survives_failing_allocations(analyse_panels, A);
+  assert_survives_failing_allocations(analyse_threads, A);
+  trs_matrix_destroy(A);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(auto_takes_panels_where_they_are_wide),
+      cmocka_unit_test(auto_leaves_threads_whose_schedule_is_slow),
+      cmocka_unit_test(complex_systems_are_refused),
+      cmocka_unit_test(new_values_are_taken),
+      cmocka_unit_test(failing_allocations_are_reported),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
