@@ -269,19 +269,26 @@ class Errors(Traced):
     def __init__(self, machine, folder):
         """If memory runs out before main, the loader ends the program in its own ways."""
         super().__init__(machine, folder)
+        self.first = {"bench": self.loading("bench", "--help"), "": self.loading("help")}
+
+    def loading(self, *words):
+        """The number of calls of each kind by a command that does nothing else.  `trireme bench`
+        starts a second program."""
         trace = self.path("trace")
-        machine.run(["strace", "-qq", "-o", trace, machine.trireme, "help"], folder)
+        self.machine.run(["strace", "-qq", "-o", trace, self.machine.trireme, *words], self.folder)
         with open(trace, encoding="utf-8", errors="replace") as f:
             lines = [line.split("(")[0] for line in f]
         os.remove(trace)
-        self.first = {call: lines.count(call) for call in MEMORY.split(",")}
+        return {call: lines.count(call) for call in MEMORY.split(",")}
 
     def attempt(self, seed, rng, _):
         which = seed % len(COMMANDS)
         error, calls = rng.choice(ERRORS)
         call = rng.choice(calls.split(","))
         # Most calls occur only a few times.
-        at = 1 + int(60 * rng.random() ** 3) + (self.first[call] if calls == MEMORY else 0)
+        at = 1 + int(60 * rng.random() ** 3)
+        if calls == MEMORY:
+            at += self.first["bench" if "bench" in COMMANDS[which][1] else ""][call]
         on = "+" if error not in ("EINTR", "EAGAIN") and rng.random() < 0.3 else ""
         what = f"?{call}:error={error}:when={at}{on}"
         o = self.inject(which, what)
