@@ -222,7 +222,13 @@ static trs_status allocate(mpi_links *l) {
 trs_status trs_mpi_links_create(trs_relaxation *R, trs_ranks *ranks) {
   mpi_links *l;
   TRS_TRY(TRS_ALLOC_ZERO(&l, 1));
-  *l = (mpi_links){.base = {start, arrive, give, look, drain, gather, sum},
+  *l = (mpi_links){.base = {.start = start,
+                            .arrive = arrive,
+                            .give = give,
+                            .look = look,
+                            .drain = drain,
+                            .gather = gather,
+                            .sum = sum},
                    .R = R,
                    .ranks = ranks,
                    .comm = trs_ranks_mpi_comm(ranks),
