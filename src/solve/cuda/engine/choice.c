@@ -245,8 +245,8 @@ trs_status trs_choose_launch_ranges(trs_launch_range **ranges, int32_t *nranges,
  * seconds per level; per part of a heavy block, and per byte of a row of it; bytes of x per second
  * if rows wait, and in settled levels.  Factor of places and bytes for blocks of several rows. */
 static const double PLACE = 1.25e-9, PLACE_APART = 2.3e-9, HEAVY_PLACES = 10, MANY_LEVEL = 1.5e-6,
-                    MANY_PART = 0.34e-6, MANY_PART_BYTE = 0.4e-9, MANY_BANDWIDTH = 2.5e12,
-                    SETTLED_BANDWIDTH = 6e12, MULTI_ROW_MANY = 1.35;
+                    GROUPS_LEVEL = 1.1e-6, MANY_PART = 0.34e-6, MANY_PART_BYTE = 0.4e-9,
+                    MANY_BANDWIDTH = 2.5e12, SETTLED_BANDWIDTH = 6e12, MULTI_ROW_MANY = 1.35;
 
 double trs_batched_seconds(const trs_launch_range *ranges, int32_t nranges,
                            const trs_slice_level *level, const trs_rhs_rules *rules) {
@@ -267,18 +267,27 @@ double trs_batched_seconds(const trs_launch_range *ranges, int32_t nranges,
   return seconds;
 }
 
+bool trs_row_groups_pay(int64_t rows, int32_t levels, int64_t row_bytes) {
+  static const int64_t LARGE_LEVEL = 4096, LONG_ROW = 256;
+  return row_bytes >= LONG_ROW && rows < LARGE_LEVEL * levels;
+}
+
 double trs_many_rhs_seconds(const trs_slice_level *level, int32_t nlevels, int32_t nparts,
                             const trs_rhs_rules *rules) {
-  const double column_bytes = (double)rules->width * (double)rules->scalar_bytes;
+  const double row_bytes = (double)rules->width * (double)rules->scalar_bytes;
   double moving = 0;
+  bool heavy = false;
   for (int32_t l = 0; l < nlevels; l++) {
+    heavy |= level[l].heavy > 0;
     double rows = level[l + 1].position - level[l].position;
     double passed = (double)(level[l + 1].entries - level[l].entries) + 4 * rows;
     double bandwidth = settled(level + l, 1) ? SETTLED_BANDWIDTH : MANY_BANDWIDTH;
-    moving += passed * column_bytes / bandwidth * (rules->blocks ? MULTI_ROW_MANY : 1);
+    moving += passed * row_bytes / bandwidth * (rules->blocks ? MULTI_ROW_MANY : 1);
   }
-  const double part = MANY_PART + MANY_PART_BYTE * column_bytes;
-  return MANY_LEVEL * nlevels + fmax(part * nparts, moving);
+  const double part = MANY_PART + MANY_PART_BYTE * row_bytes;
+  const bool groups =
+      !heavy && trs_row_groups_pay(level[nlevels].position, nlevels, (int64_t)row_bytes);
+  return (groups ? GROUPS_LEVEL : MANY_LEVEL) * nlevels + fmax(part * nparts, moving);
 }
 
 trs_launch_kind trs_batched_kind(const trs_launch_range *range, int32_t width, int32_t clusters) {

@@ -42,7 +42,12 @@ typedef struct trs_rhs_rules {
   int32_t multiprocessors; /* of the device */
 } trs_rhs_rules;
 
-/* Expected seconds of a solve of several right-hand sides: batched; and by the many-rhs kernel. */
+/* True if the row-groups kernel is faster than the many-rhs kernel for levels of that many rows in
+ * all, without heavy slices.  row_bytes: of all right-hand sides of a row. */
+bool trs_row_groups_pay(int64_t rows, int32_t levels, int64_t row_bytes);
+
+/* Expected seconds of a solve of several right-hand sides: batched; and by the many-rhs or the
+ * row-groups kernel. */
 double trs_batched_seconds(const trs_launch_range *ranges, int32_t nranges,
                            const trs_slice_level *level, const trs_rhs_rules *rules);
 double trs_many_rhs_seconds(const trs_slice_level *level, int32_t nlevels, int32_t nparts,

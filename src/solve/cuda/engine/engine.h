@@ -2,6 +2,8 @@
 #ifndef TRS_SOLVE_CUDA_ENGINE_ENGINE_H
 #define TRS_SOLVE_CUDA_ENGINE_ENGINE_H
 
+#include <stdbool.h>
+
 #include "analysis/slices.h"
 #include "device/device.h"
 #include "device/fault.h"
@@ -83,6 +85,16 @@ trs_status trs_engine_prepare_shared_x(trs_scalar scalar, int32_t float_values, 
 trs_status trs_engine_many_rhs(const trs_engine_args *args, trs_scalar scalar,
                                const trs_launch_range *range, int32_t number, int32_t width,
                                trs_stream stream);
+
+/* The same without heavy slices, in ranges that are not settled, for rows of b and x that are whole
+ * packs (trs_engine_whole_packs). */
+trs_status trs_engine_row_groups(const trs_engine_args *args, trs_scalar scalar,
+                                 const trs_launch_range *range, int32_t number, int32_t width,
+                                 trs_stream stream);
+/* True if the rows of a dense matrix of `width` columns begin at 16-byte addresses and are whole
+ * packs of 16 bytes (pack.cuh).  first: its first element; row, column: strides in elements. */
+bool trs_engine_whole_packs(const void *first, int64_t row, int64_t column, int32_t width,
+                            trs_scalar scalar);
 
 #ifdef __cplusplus
 }

@@ -3,10 +3,11 @@
  * Several right-hand sides pass through the levels in one of two ways.  Batched: the kernels for
  * one right-hand side, with that many times the blocks of threads.  Each right-hand side is as
  * fast as alone while dependencies limit the time, but the matrix is read once per right-hand
- * side.  Many-rhs: the kernel of many_rhs.cu, which reads the matrix once for all.
+ * side.  Many-rhs: the kernels of many_rhs.cu and row_groups.cu, which read the matrix once for
+ * all.
  *
  * If the rows of a level lie far apart in memory, columns of b and x are transposed before and
- * after the many-rhs kernel: a row is then one line of memory, not one line per value. */
+ * after these kernels: a row is then one line of memory, not one line per value. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -176,6 +177,26 @@ static trs_status clear_many_rhs(const trs_engine *e, const trs_engine_args *a, 
   return trs_device_fill((char *)a->many_rhs_work + begin * row, 0xff, (end - begin) * row, stream);
 }
 
+bool trs_engine_whole_packs(const void *first, int64_t row, int64_t column, int32_t width,
+                            trs_scalar scalar) {
+  const int64_t size = (int64_t)trs_scalar_size(scalar);
+  return column == 1 && (uintptr_t)first % 16 == 0 && row * size % 16 == 0 &&
+         width * size % 16 == 0;
+}
+
+static bool takes_row_groups(const trs_engine *e, const trs_engine_args *a, trs_scalar scalar,
+                             const trs_launch_range *range, int32_t width) {
+  const int32_t levels = range->level_end - range->level;
+  const trs_slice_level *level = e->c.level + range->level;
+  if (range->heavy || range->settled || e->asked.rhs == TRS_RHS_MANY ||
+      !trs_engine_whole_packs(a->b, a->b_row, a->b_col, width, scalar) ||
+      !trs_engine_whole_packs(a->x, a->x_row, a->x_col, width, scalar))
+    return false;
+  return e->asked.rhs == TRS_RHS_ROW_GROUPS ||
+         trs_row_groups_pay(level[levels].position - level->position, levels,
+                            width * (int64_t)trs_scalar_size(scalar));
+}
+
 static trs_status launch_many_rhs(const trs_engine *e, const trs_engine_args *a, trs_scalar scalar,
                                   int32_t width, trs_stream stream) {
   trs_engine_args own = *a;
@@ -184,12 +205,15 @@ static trs_status launch_many_rhs(const trs_engine *e, const trs_engine_args *a,
   TRS_TRY(clear_many_rhs(e, &own, scalar, stream));
   for (int32_t k = 0, next; k < e->c.nranges; k = next) {
     next = join_ranges(e, k, &range);
-    TRS_TRY(trs_engine_many_rhs(&own, scalar, &range, k, width, stream));
+    if (takes_row_groups(e, &own, scalar, &range, width))
+      TRS_TRY(trs_engine_row_groups(&own, scalar, &range, k, width, stream));
+    else
+      TRS_TRY(trs_engine_many_rhs(&own, scalar, &range, k, width, stream));
   }
   return TRS_SUCCESS;
 }
 
-/* Transposes columns of b and x for the many-rhs kernel. */
+/* Transposes columns of b and x for launch_many_rhs. */
 static trs_status launch_transposed(const trs_engine *e, const trs_engine_args *a,
                                     trs_scalar scalar, int32_t width, trs_stream stream) {
   trs_row_map in = {.n = a->slices.n, .width = width, .row = a->b_row, .col = a->b_col}, out = in;

@@ -20,6 +20,7 @@
  */
 #include <cuda_pipeline.h>
 
+#include "solve/cuda/engine/pack.cuh"
 #include "solve/cuda/engine/slice.cuh"
 
 namespace {
@@ -48,88 +49,6 @@ enum {
 template <class S>
 constexpr int BATCH = sizeof(S) == 16 ? 3 : 4;
 
-/* ---- Packs. ---- */
-
-template <class S>
-struct alignas(16) pack {
-  static constexpr int SIZE = 16 / sizeof(S), LOG_SIZE = SIZE == 4 ? 2 : SIZE == 2 ? 1 : 0;
-  S of[SIZE];
-};
-
-/* Element by element. */
-template <class S, class F>
-__device__ inline pack<S> each(F f) {
-  pack<S> result;
-#pragma unroll
-  for (int k = 0; k < pack<S>::SIZE; k++) result.of[k] = f(k);
-  return result;
-}
-template <class S>
-__device__ inline pack<S> operator+(const pack<S> &a, const pack<S> &b) {
-  return each<S>([&](int k) { return a.of[k] + b.of[k]; });
-}
-template <class S>
-__device__ inline pack<S> operator-(const pack<S> &a, const pack<S> &b) {
-  return each<S>([&](int k) { return a.of[k] - b.of[k]; });
-}
-template <class S>
-__device__ inline pack<S> multiply_add(S a, const pack<S> &x, const pack<S> &sum) {
-  return each<S>([&](int k) { return trs::multiply_add(a, x.of[k], sum.of[k]); });
-}
-template <class S>
-__device__ inline pack<S> encode(const pack<S> &x) {
-  return each<S>([&](int k) { return trs::encode(x.of[k]); });
-}
-template <class S>
-__device__ inline pack<S> shuffle_xor(const pack<S> &x, int mask) {
-  return each<S>([&](int k) { return trs::shuffle_xor(x.of[k], mask); });
-}
-template <class S>
-__device__ inline bool is_pending(const pack<S> &x) {
-  bool any = false;
-#pragma unroll
-  for (int k = 0; k < pack<S>::SIZE; k++) any |= trs::is_pending(x.of[k]);
-  return any;
-}
-
-template <class S>
-__device__ inline pack<S> pending_pack() {
-  return each<S>([](int) { return pending_value<S>(); });
-}
-
-/* One load and one store of words that each carry their own readiness. */
-template <class S>
-__device__ inline void peek_if(bool wanted, const pack<S> *p, pack<S> &x) {
-  if constexpr (sizeof(typename element<S>::real) == 8) {
-    auto *word = reinterpret_cast<unsigned long long *>(&x);
-    asm volatile(
-        "{ .reg .pred q; setp.ne.u32 q, %3, 0; @q ld.relaxed.gpu.global.v2.u64 {%0, %1}, [%2]; }"
-        : "+l"(word[0]), "+l"(word[1])
-        : "l"(p), "r"(unsigned(wanted))
-        : "memory");
-  } else {
-    auto *word = reinterpret_cast<unsigned *>(&x);
-    asm volatile(
-        "{ .reg .pred q; setp.ne.u32 q, %5, 0; "
-        "@q ld.relaxed.gpu.global.v4.u32 {%0, %1, %2, %3}, [%4]; }"
-        : "+r"(word[0]), "+r"(word[1]), "+r"(word[2]), "+r"(word[3])
-        : "l"(p), "r"(unsigned(wanted))
-        : "memory");
-  }
-}
-template <class S>
-__device__ inline void publish(pack<S> *p, pack<S> x) {
-  if constexpr (sizeof(typename element<S>::real) == 8) {
-    auto *word = reinterpret_cast<unsigned long long *>(&x);
-    asm volatile("st.relaxed.gpu.global.v2.u64 [%0], {%1, %2};" ::"l"(p), "l"(word[0]), "l"(word[1])
-                 : "memory");
-  } else {
-    auto *word = reinterpret_cast<unsigned *>(&x);
-    asm volatile("st.relaxed.gpu.global.v4.u32 [%0], {%1, %2, %3, %4};" ::"l"(p), "r"(word[0]),
-                 "r"(word[1]), "r"(word[2]), "r"(word[3])
-                 : "memory");
-  }
-}
 /* Each thread prefetches one line of an array, up to its end. */
 template <class T>
 __device__ inline void prefetch_line(const T *array, int32_t count) {
@@ -624,12 +543,6 @@ bool waits(const trs_launch_range *range) {
   return !range->settled && range->level_end - range->level > 1;
 }
 
-/* True if rows begin at 16-byte addresses and are whole packs: then 16 bytes are moved at once. */
-bool whole_packs(const void *first, int64_t row, int64_t column, int32_t width, size_t size) {
-  return column == 1 && reinterpret_cast<uintptr_t>(first) % 16 == 0 && row * size % 16 == 0 &&
-         width * size % 16 == 0;
-}
-
 template <class S, class V, int EACH>
 cudaError_t launch(many_rhs_args &args, const trs_launch_range *range, int32_t strips,
                    cudaStream_t stream) {
@@ -651,8 +564,8 @@ extern "C" trs_status trs_engine_many_rhs(const trs_engine_args *a, trs_scalar s
     using S = decltype(element);
     using V = decltype(value);
     many_rhs_args args = {*a, width, 0, range->slice, 1, 0, 0, a->counters->ticket + number};
-    args.b_packs = whole_packs(a->b, a->b_row, a->b_col, width, sizeof(S));
-    args.x_packs = whole_packs(a->x, a->x_row, a->x_col, width, sizeof(S));
+    args.b_packs = trs_engine_whole_packs(a->b, a->b_row, a->b_col, width, scalar);
+    args.x_packs = trs_engine_whole_packs(a->x, a->x_row, a->x_col, width, scalar);
     while (pack<S>::SIZE << args.most < width && 1 << args.most < ACROSS) args.most++;
     const int32_t strip = pack<S>::SIZE << args.most, strips = (width + strip - 1) / strip;
     args.sharers = sharers_of(range, strips);

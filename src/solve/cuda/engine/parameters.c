@@ -61,7 +61,7 @@ static void translate(trs_engine_parameters *p, char *text, const char *given) {
 static trs_status read_text(trs_engine_parameters *p, const trs_plan *plan, const char *text) {
   static const char *const no_yes[] = {"no", "yes", NULL};
   static const char *const kernels[] = {"auto", "warp-per-slice", "single-block", "cluster", NULL};
-  static const char *const ways[] = {"auto", "batched", "many-rhs", NULL};
+  static const char *const ways[] = {"auto", "batched", "many-rhs", "row-groups", NULL};
   const trs_parameter table[] = {{"block", NULL, 1, TRS_MOST_BLOCK, &p->block},
                                  {"dense", no_yes, 0, 0, &p->dense},
                                  {"early-poll", NULL, 0, 64, &p->early_poll},

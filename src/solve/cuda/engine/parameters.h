@@ -4,7 +4,12 @@
 
 #include "plan/parameters.h"
 
-typedef enum trs_rhs_choice { TRS_RHS_AUTO, TRS_RHS_BATCHED, TRS_RHS_MANY } trs_rhs_choice;
+typedef enum trs_rhs_choice {
+  TRS_RHS_AUTO,
+  TRS_RHS_BATCHED,
+  TRS_RHS_MANY,
+  TRS_RHS_ROW_GROUPS
+} trs_rhs_choice;
 
 /* -1: not given. */
 typedef struct trs_engine_parameters {

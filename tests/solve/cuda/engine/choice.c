@@ -110,6 +110,14 @@ static void several_right_hand_sides_compare_chains_with_plain_rows(void **state
   assert_true(rules[0].most_block > 1 && rules[1].most_block == 1);
 }
 
+/* 64 doubles per row pay, 16 do not; nor do levels that fill the device. */
+static void row_groups_take_long_rows_in_levels_of_few(void **state) {
+  (void)state;
+  assert_true(trs_row_groups_pay(100000, 100, 512));
+  assert_false(trs_row_groups_pay(100000, 100, 128));
+  assert_false(trs_row_groups_pay(1000000, 100, 512));
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(the_width_of_levels_decides),
@@ -118,6 +126,7 @@ int main(void) {
       cmocka_unit_test(heavy_slices_stay_with_the_warps),
       cmocka_unit_test(clusters_give_way_to_warps_before_they_take_turns),
       cmocka_unit_test(several_right_hand_sides_compare_chains_with_plain_rows),
+      cmocka_unit_test(row_groups_take_long_rows_in_levels_of_few),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -82,7 +82,7 @@ static void others_are_refused(void **state) {
                {"halves", "no parameter \"halves\""},
                {"lane-length=4", "no parameter \"lane-length\""},
                {"watch=65", "early-poll=65: it takes a number from 0 to 64"},
-               {"rhs=tiles", "rhs=tiles: it takes auto, batched, many-rhs"},
+               {"rhs=tiles", "rhs=tiles: it takes auto, batched, many-rhs, row-groups"},
                {"launch-ranges=wide", "it takes auto, warp-per-slice, single-block, cluster"}};
   trs_engine_parameters p;
   for (size_t k = 0; k < COUNT(wrong); k++)
