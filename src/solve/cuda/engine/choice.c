@@ -16,10 +16,14 @@ static const double HOP = 0.52e-6, BATCH_HOP = 0.05e-6, BLOCK_LEVEL = 0.12e-6,
                     CLUSTER_SLICE = 0.075e-6, MULTI_ROW = 1.15, BANDWIDTH = 2.2e12,
                     OWN_BANDWIDTH = 90e9;
 
-/* Seconds per launch behind another.  A cluster is placed as a whole, and its blocks wait for each
+/* Seconds of a first launch, and of one behind a launch of another kind: no row of it begins before
+ * the last row before it has ended.  A cluster is placed as a whole, and its blocks wait for each
  * other at both ends. */
-static const double LAUNCH[TRS_LAUNCH_KINDS] = {
-    [TRS_LAUNCH_WARP_SLICE] = 2e-6, [TRS_LAUNCH_SINGLE_BLOCK] = 2e-6, [TRS_LAUNCH_CLUSTER] = 6e-6};
+static const double LAUNCH[TRS_LAUNCH_KINDS] =
+    {[TRS_LAUNCH_WARP_SLICE] = 2e-6, [TRS_LAUNCH_SINGLE_BLOCK] = 2e-6, [TRS_LAUNCH_CLUSTER] = 6e-6},
+                    CHANGE[TRS_LAUNCH_KINDS] = {[TRS_LAUNCH_WARP_SLICE] = 4e-6,
+                                                [TRS_LAUNCH_SINGLE_BLOCK] = 4e-6,
+                                                [TRS_LAUNCH_CLUSTER] = 12e-6};
 
 enum { ENTRY_BYTES = 12, ROW_BYTES = 45 };
 
@@ -150,8 +154,8 @@ static void walk_level(path *p, const trs_slice_level *level, int32_t l,
     double least = p->cost[kind];
     p->came[l][kind] = (uint8_t)kind;
     for (int from = 0; from < TRS_LAUNCH_KINDS; from++) {
-      if (p->cost[from] + LAUNCH[kind] >= least) continue;
-      least = p->cost[from] + LAUNCH[kind];
+      if (p->cost[from] + CHANGE[kind] >= least) continue;
+      least = p->cost[from] + CHANGE[kind];
       p->came[l][kind] = (uint8_t)from;
     }
     next[kind] = INFINITY;

@@ -45,7 +45,7 @@ static void solve(const both_sides *s, const char *way, int64_t nrhs, trs_layout
 static void every_way_solves_all_types(void **state) {
   (void)state;
   static const int64_t counts[] = {16, 31, 33, 64, 100};
-  for (int type = 0; type < 4; type++)
+  for (int type = TRS_FLOAT; type <= TRS_DCOMPLEX; type++)
     for (int band = 0; band < 2; band++) {
       const int64_t n = 3000;
       both_sides s =
