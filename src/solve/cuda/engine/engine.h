@@ -86,8 +86,8 @@ trs_status trs_engine_many_rhs(const trs_engine_args *args, trs_scalar scalar,
                                const trs_launch_range *range, int32_t number, int32_t width,
                                trs_stream stream);
 
-/* The same without heavy slices, in ranges that are not settled, for rows of b and x that are whole
- * packs (trs_engine_whole_packs). */
+/* The same without heavy slices, for blocks of at most TRS_EXACT_BLOCK rows, in ranges that are not
+ * settled, for rows of b and x that are whole packs (trs_engine_whole_packs). */
 trs_status trs_engine_row_groups(const trs_engine_args *args, trs_scalar scalar,
                                  const trs_launch_range *range, int32_t number, int32_t width,
                                  trs_stream stream);

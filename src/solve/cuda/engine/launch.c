@@ -188,7 +188,8 @@ static bool takes_row_groups(const trs_engine *e, const trs_engine_args *a, trs_
                              const trs_launch_range *range, int32_t width) {
   const int32_t levels = range->level_end - range->level;
   const trs_slice_level *level = e->c.level + range->level;
-  if (range->heavy || range->settled || e->asked.rhs == TRS_RHS_MANY ||
+  if (range->heavy || range->settled || e->c.rules.most_block > TRS_EXACT_BLOCK ||
+      e->asked.rhs == TRS_RHS_MANY ||
       !trs_engine_whole_packs(a->b, a->b_row, a->b_col, width, scalar) ||
       !trs_engine_whole_packs(a->x, a->x_row, a->x_col, width, scalar))
     return false;
