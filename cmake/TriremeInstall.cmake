@@ -72,6 +72,11 @@ if(TRS_HAVE_MPI)
   configure_file(cmake/trireme_mpi.pc.in ${generated}/trireme_mpi.pc @ONLY)
   install(FILES ${generated}/trireme_mpi.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 endif()
+if(TRS_HAVE_PETSC)
+  configure_file(cmake/trireme_petsc.pc.in ${generated}/trireme_petsc.pc @ONLY)
+  install(FILES ${generated}/trireme_petsc.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig
+          COMPONENT petsc)
+endif()
 
 # In the Python package: the library under one name, for archives of Python have no links, and the
 # workers where the library looks for them.
