@@ -12,7 +12,8 @@ install(TARGETS trireme EXPORT trireme-targets LIBRARY DESTINATION ${CMAKE_INSTA
 if(TRS_HAVE_NVSHMEM)
   install(TARGETS trireme_nvshmem LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 endif()
-install(FILES include/trireme.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+install(FILES include/trireme.h bindings/fortran/trireme.f90
+        DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 if(TRS_HAVE_MPI)
   # A component: find_package(trireme) alone must not ask for MPI.
   add_library(trireme::trireme_mpi ALIAS trireme_mpi)
@@ -56,7 +57,8 @@ endif()
 string(REPLACE ";" " " TRIREME_PC_LIBRARIES "${TRIREME_PC_LIBRARIES}")
 
 configure_package_config_file(cmake/triremeConfig.cmake.in ${generated}/triremeConfig.cmake
-                              INSTALL_DESTINATION ${package_dir})
+                              INSTALL_DESTINATION ${package_dir}
+                              PATH_VARS CMAKE_INSTALL_INCLUDEDIR)
 write_basic_package_version_file(${generated}/triremeConfigVersion.cmake
                                  COMPATIBILITY SameMinorVersion)
 install(FILES ${generated}/triremeConfig.cmake ${generated}/triremeConfigVersion.cmake
