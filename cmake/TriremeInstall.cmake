@@ -58,7 +58,7 @@ string(REPLACE ";" " " TRIREME_PC_LIBRARIES "${TRIREME_PC_LIBRARIES}")
 
 configure_package_config_file(cmake/triremeConfig.cmake.in ${generated}/triremeConfig.cmake
                               INSTALL_DESTINATION ${package_dir}
-                              PATH_VARS CMAKE_INSTALL_INCLUDEDIR)
+                              PATH_VARS CMAKE_INSTALL_INCLUDEDIR CMAKE_INSTALL_LIBDIR)
 write_basic_package_version_file(${generated}/triremeConfigVersion.cmake
                                  COMPATIBILITY SameMinorVersion)
 install(FILES ${generated}/triremeConfig.cmake ${generated}/triremeConfigVersion.cmake
@@ -79,6 +79,8 @@ if(TRS_HAVE_PETSC)
   install(FILES ${generated}/trireme_petsc.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig
           COMPONENT petsc)
 endif()
+
+install(FILES CITATION.cff LICENSE DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/trireme)
 
 # In the Python package: the library under one name, for archives of Python have no links, and the
 # workers where the library looks for them.
