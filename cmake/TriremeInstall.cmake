@@ -19,7 +19,7 @@ if(TRS_HAVE_MPI)
   add_library(trireme::trireme_mpi ALIAS trireme_mpi)
   install(TARGETS trireme_mpi EXPORT trireme-mpi-targets
           LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
-  install(FILES include/trireme_mpi.h include/trireme_superlu_dist.h
+  install(FILES include/trireme_mpi.h include/trireme_superlu_dist.h bindings/fortran/trireme_mpi.f90
           DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
   install(EXPORT trireme-mpi-targets NAMESPACE trireme:: FILE triremeMpiTargets.cmake
           DESTINATION ${package_dir})

@@ -444,7 +444,7 @@ module trireme
     function trs_matrix_get_info(A, info) bind(C, name="trs_matrix_get_info")
       import
       type(c_ptr), value :: A
-      type(trs_matrix_info), intent(inout) :: info
+      type(trs_matrix_info), intent(inout), optional :: info
       integer(c_int) :: trs_matrix_get_info
     end function trs_matrix_get_info
 
@@ -596,7 +596,7 @@ module trireme
     function trs_factors_get_info(F, info) bind(C, name="trs_factors_get_info")
       import
       type(c_ptr), value :: F
-      type(trs_factors_info), intent(inout) :: info
+      type(trs_factors_info), intent(inout), optional :: info
       integer(c_int) :: trs_factors_get_info
     end function trs_factors_get_info
 
@@ -667,7 +667,7 @@ module trireme
     function trs_plan_get_info(plan, info) bind(C, name="trs_plan_get_info")
       import
       type(c_ptr), value :: plan
-      type(trs_plan_info), intent(inout) :: info
+      type(trs_plan_info), intent(inout), optional :: info
       integer(c_int) :: trs_plan_get_info
     end function trs_plan_get_info
 
@@ -853,7 +853,7 @@ module trireme
     function trs_relax_get_info(R, info) bind(C, name="trs_relax_get_info")
       import
       type(c_ptr), value :: R
-      type(trs_relax_info), intent(inout) :: info
+      type(trs_relax_info), intent(inout), optional :: info
       integer(c_int) :: trs_relax_get_info
     end function trs_relax_get_info
 
@@ -875,7 +875,7 @@ module trireme
       integer(c_int64_t), value :: ldb
       integer(c_int64_t), value :: nrhs
       integer(c_int), value :: layout
-      type(trs_backward_error), intent(inout) :: error
+      type(trs_backward_error), intent(inout), optional :: error
       integer(c_int) :: trs_check
     end function trs_check
 
@@ -890,7 +890,7 @@ module trireme
       integer(c_int64_t), value :: ldb
       integer(c_int64_t), value :: nrhs
       integer(c_int), value :: layout
-      type(trs_backward_error), intent(inout) :: error
+      type(trs_backward_error), intent(inout), optional :: error
       integer(c_int) :: trs_check_factors
     end function trs_check_factors
 
