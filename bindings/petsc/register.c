@@ -1,6 +1,7 @@
 /* register.c - what PETSc calls when it loads the library, and what all parts of it share. */
 #include "trireme_petsc.h"
 
+#include <petscdevice.h>
 #include <petscpc.h>
 
 trs_petsc_events trs_petsc_event;
