@@ -14,7 +14,7 @@ cmake = $$(command -v ninja >/dev/null && echo env CMAKE_GENERATOR=Ninja) cmake
 configure = $(cmake) -S . -B $(1) $(2) $(CMAKE_FLAGS) >$(1)/configure.log || { cat $(1)/configure.log; exit 1; }
 build = @mkdir -p $(1) && $(call configure,$(1),$(2)) && cmake --build $(1) -j $(JOBS)
 
-.PHONY: help run check setup build test bench install wheel format lint analyze asan tsan fuzz torture clean
+.PHONY: help run check setup build test bench install uninstall wheel format lint analyze asan tsan fuzz torture clean
 .DEFAULT_GOAL := help
 
 help: ## this list
@@ -41,6 +41,10 @@ bench: build ## time every method on a suite of matrices (SUITE=...)
 
 install: build ## install under PREFIX
 	cmake --install $(BUILD) --prefix $(PREFIX)
+	@cp $(BUILD)/install_manifest.txt $(BUILD)/installed.txt # tests write the former too
+
+uninstall: ## remove what 'make install' of this build installed
+	@cmake -DMANIFEST=$(BUILD)/installed.txt -P cmake/uninstall.cmake
 
 wheel: ## a wheel of the Python package for other machines, in build/wheel
 	@tools/wheel

@@ -61,6 +61,14 @@ if(TRIREME_WITH_MPI)
   endif()
 endif()
 
+# PETSc makes libtrireme_petsc, which PETSc loads.  Found by pkg-config, PETSC_DIR and PETSC_ARCH
+# first; 3.18 is the oldest that the tests have seen.
+option(TRIREME_WITH_PETSC "Build libtrireme_petsc where PETSc is found" ON)
+set(TRS_HAVE_PETSC 0)
+if(TRIREME_WITH_PETSC AND NOT TRIREME_SANITIZE) # PETSc's programs do not link the sanitizers
+  include(TriremePetsc)
+endif()
+
 # SimGrid's compiler and launcher, for simulations of the distributed solve alone.
 option(TRIREME_WITH_SIMGRID "Build the simulation of clusters where SimGrid is found" ON)
 if(TRIREME_WITH_SIMGRID AND TRS_HAVE_MPI)

@@ -12,13 +12,14 @@ install(TARGETS trireme EXPORT trireme-targets LIBRARY DESTINATION ${CMAKE_INSTA
 if(TRS_HAVE_NVSHMEM)
   install(TARGETS trireme_nvshmem LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 endif()
-install(FILES include/trireme.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+install(FILES include/trireme.h include/trireme.hpp bindings/fortran/trireme.f90
+        DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 if(TRS_HAVE_MPI)
   # A component: find_package(trireme) alone must not ask for MPI.
   add_library(trireme::trireme_mpi ALIAS trireme_mpi)
   install(TARGETS trireme_mpi EXPORT trireme-mpi-targets
           LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
-  install(FILES include/trireme_mpi.h include/trireme_superlu_dist.h
+  install(FILES include/trireme_mpi.h include/trireme_superlu_dist.h bindings/fortran/trireme_mpi.f90
           DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
   install(EXPORT trireme-mpi-targets NAMESPACE trireme:: FILE triremeMpiTargets.cmake
           DESTINATION ${package_dir})
@@ -56,7 +57,8 @@ endif()
 string(REPLACE ";" " " TRIREME_PC_LIBRARIES "${TRIREME_PC_LIBRARIES}")
 
 configure_package_config_file(cmake/triremeConfig.cmake.in ${generated}/triremeConfig.cmake
-                              INSTALL_DESTINATION ${package_dir})
+                              INSTALL_DESTINATION ${package_dir}
+                              PATH_VARS CMAKE_INSTALL_INCLUDEDIR CMAKE_INSTALL_LIBDIR)
 write_basic_package_version_file(${generated}/triremeConfigVersion.cmake
                                  COMPATIBILITY SameMinorVersion)
 install(FILES ${generated}/triremeConfig.cmake ${generated}/triremeConfigVersion.cmake
@@ -72,6 +74,13 @@ if(TRS_HAVE_MPI)
   configure_file(cmake/trireme_mpi.pc.in ${generated}/trireme_mpi.pc @ONLY)
   install(FILES ${generated}/trireme_mpi.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 endif()
+if(TRS_HAVE_PETSC)
+  configure_file(cmake/trireme_petsc.pc.in ${generated}/trireme_petsc.pc @ONLY)
+  install(FILES ${generated}/trireme_petsc.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig
+          COMPONENT petsc)
+endif()
+
+install(FILES CITATION.cff LICENSE DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/trireme)
 
 # In the Python package: the library under one name, for archives of Python have no links, and the
 # workers where the library looks for them.

@@ -240,6 +240,28 @@ TRS_API void trs_mpi_relax_destroy(trs_mpi_relaxation *R);
  * separately, such as reading files. */
 TRS_API trs_status trs_mpi_agree(MPI_Comm comm, trs_status status);
 
+/* ---- Fortran -------------------------------------------------------------------------------- */
+
+/* The functions above that take a communicator, with one of Fortran, an INTEGER.  The module
+ * trireme_mpi (trireme_mpi.f90) calls them; the name of each ends in _f. */
+TRS_API trs_status trs_mpi_context_create_f(MPI_Fint comm, trs_context **ctx, const char *where);
+TRS_API trs_status trs_mpi_analyze_f(MPI_Fint comm, trs_mpi_plan **plan, const trs_factors *F,
+                                     const trs_mpi_options *options);
+TRS_API trs_status trs_mpi_analyze_file_f(MPI_Fint comm, trs_mpi_plan **plan, const char *path,
+                                          const trs_mpi_options *options);
+TRS_API trs_status trs_mpi_analyze_blocks_f(MPI_Fint comm, trs_mpi_plan **plan,
+                                            const trs_mpi_blocks *blocks,
+                                            const trs_mpi_options *options);
+TRS_API trs_status trs_mpi_relax_create_f(MPI_Fint comm, trs_context *ctx, trs_mpi_relaxation **R,
+                                          const trs_matrix *A, int block_size,
+                                          const trs_relax_options *options);
+TRS_API trs_status trs_mpi_relax_create_bsr_f(MPI_Fint comm, trs_context *ctx,
+                                              trs_mpi_relaxation **R, trs_scalar scalar,
+                                              int64_t nrows, int block_size, trs_layout layout,
+                                              int indexing, const void *ptr, const void *idx,
+                                              const void *val, const trs_relax_options *options);
+TRS_API trs_status trs_mpi_agree_f(MPI_Fint comm, trs_status status);
+
 #ifdef __cplusplus
 }
 #endif

@@ -100,9 +100,8 @@ TRS_API void trs_panels_destroy(trs_panels *panels);
 /* values[nvalues] from val, the values of T's pattern.  unit: the diagonal is one, whatever is
  * stored; conjugate: values are conjugated.  TRS_ERROR_ARGUMENT: T has an entry without a place in
  * the panels. */
-TRS_API trs_status trs_panels_fill(const trs_panels *panels, void *values, trs_scalar scalar,
-                                   const trs_panels_source *T, const void *val, bool unit,
-                                   bool conjugate);
+trs_status trs_panels_fill(const trs_panels *panels, void *values, trs_scalar scalar,
+                           const trs_panels_source *T, const void *val, bool unit, bool conjugate);
 
 /* Replaces every diagonal block by its inverse, so that a solve multiplies by it (DiagInv of
  * SuperLU_DIST, L23 section 2).  O(sum of width^3).
@@ -110,7 +109,7 @@ TRS_API trs_status trs_panels_fill(const trs_panels *panels, void *values, trs_s
  * block; the product with the inverse multiplies that by the condition of the block, | |D| |D^-1|
  * |.  Blocks of a stable factorisation are well conditioned; blocks of an arbitrary triangle need
  * not be. */
-TRS_API void trs_panels_invert(const trs_panels *panels, void *values, trs_scalar scalar);
+void trs_panels_invert(const trs_panels *panels, void *values, trs_scalar scalar);
 
 #ifdef __cplusplus
 }

@@ -38,6 +38,6 @@ void trs_factors_release_parts(const trs_factors *parts);
 TRS_API trs_status trs_factors_need_host(const trs_factors *F, const char *what);
 
 /* Adds a reference; destroy releases one. */
-TRS_API trs_factors *trs_factors_retain(const trs_factors *F);
+trs_factors *trs_factors_retain(const trs_factors *F);
 
 #endif

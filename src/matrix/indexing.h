@@ -12,17 +12,17 @@ static inline int64_t trs_ptr_bytes(int indexing) { return indexing & TRS_PTR32 
 static inline int64_t trs_idx_bytes(int indexing) { return indexing & TRS_IDX64 ? 8 : 4; }
 static inline int64_t trs_index_base(int indexing) { return indexing & TRS_BASE1 ? 1 : 0; }
 
-TRS_API trs_status trs_indexing_check(int indexing);
+trs_status trs_indexing_check(int indexing);
 
 /* Fails unless ptr[nvectors + 1] begins at the base and never decreases. */
-TRS_API trs_status trs_indexing_check_ptr(int indexing, const void *ptr, int64_t nvectors);
+trs_status trs_indexing_check_ptr(int indexing, const void *ptr, int64_t nvectors);
 
 /* *own = the elements in base 0; own has space for them.  ptr was checked. */
-TRS_API void trs_indexing_take_ptr(int64_t *own, int indexing, const void *ptr, int64_t nvectors);
+void trs_indexing_take_ptr(int64_t *own, int indexing, const void *ptr, int64_t nvectors);
 
 /* Returns the first position whose index is outside 0 .. other - 1, or count. */
-TRS_API int64_t trs_indexing_take_idx(int32_t *own, int indexing, const void *idx, int64_t count,
-                                      int64_t other);
+int64_t trs_indexing_take_idx(int32_t *own, int indexing, const void *idx, int64_t count,
+                              int64_t other);
 
 /* Element k of ptr or idx, in the caller's base. */
 static inline int64_t trs_ptr_at(int indexing, const void *ptr, int64_t k) {

@@ -90,8 +90,8 @@ trs_matrix *trs_matrix_retain(const trs_matrix *A);
 /* Reads borrowed values that were put in order, or values that follow another matrix's, again: the
  * caller may have changed them.  _on is for matrices in device memory: after the work of the
  * stream. */
-TRS_API void trs_matrix_renew(const trs_matrix *A);
-TRS_API trs_status trs_matrix_renew_on(const trs_matrix *A, trs_stream stream);
+void trs_matrix_renew(const trs_matrix *A);
+trs_status trs_matrix_renew_on(const trs_matrix *A, trs_stream stream);
 
 /* The triangle uplo of A, which follows A's values: trs_matrix_renew reads them again.  T lies in
  * the same memory as A. */

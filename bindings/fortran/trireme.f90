@@ -1,0 +1,938 @@
+! trireme.f90 - trireme.h for Fortran 2018.  Written by bindings/fortran/generate: change the header,
+! then run it.  The header documents every function.
+!   Compile this file with the compiler of the program; modules do not cross compilers.
+!   Objects are type(c_ptr).  Arrays are of any type that the matrix has, and lie without gaps.
+! Text ends in c_null_char.  An argument that is optional here is NULL in C when it is absent.
+! struct_size is set; it is that of machines with 64-bit pointers.
+!   A device address is passed as an array: call c_f_pointer(address, x, [n]).
+module trireme
+  use, intrinsic :: iso_c_binding
+  implicit none
+  public
+
+  ! trs_status
+  integer(c_int), parameter :: TRS_SUCCESS = 0
+  integer(c_int), parameter :: TRS_ERROR_ARGUMENT = 1
+  integer(c_int), parameter :: TRS_ERROR_MEMORY = 2
+  integer(c_int), parameter :: TRS_ERROR_FILE = 3
+  integer(c_int), parameter :: TRS_ERROR_FORMAT = 4
+  integer(c_int), parameter :: TRS_ERROR_STRUCTURE = 5
+  integer(c_int), parameter :: TRS_ERROR_ZERO_PIVOT = 6
+  integer(c_int), parameter :: TRS_ERROR_NOT_FINITE = 7
+  integer(c_int), parameter :: TRS_ERROR_UNSUPPORTED = 8
+  integer(c_int), parameter :: TRS_ERROR_STALLED = 9
+  integer(c_int), parameter :: TRS_ERROR_INTERNAL = 10
+
+  ! trs_scalar
+  integer(c_int), parameter :: TRS_SCALAR_DEFAULT = 0
+  integer(c_int), parameter :: TRS_FLOAT = 1
+  integer(c_int), parameter :: TRS_DOUBLE = 2
+  integer(c_int), parameter :: TRS_SCOMPLEX = 3
+  integer(c_int), parameter :: TRS_DCOMPLEX = 4
+
+  ! trs_format
+  integer(c_int), parameter :: TRS_CSR = 0
+  integer(c_int), parameter :: TRS_CSC = 1
+
+  ! trs_uplo
+  integer(c_int), parameter :: TRS_GENERAL = 0
+  integer(c_int), parameter :: TRS_LOWER = 1
+  integer(c_int), parameter :: TRS_UPPER = 2
+
+  ! trs_trans
+  integer(c_int), parameter :: TRS_NO_TRANS = 0
+  integer(c_int), parameter :: TRS_TRANS = 1
+  integer(c_int), parameter :: TRS_CONJ_TRANS = 2
+
+  ! trs_diag
+  integer(c_int), parameter :: TRS_NONUNIT = 0
+  integer(c_int), parameter :: TRS_UNIT = 1
+
+  ! trs_layout
+  integer(c_int), parameter :: TRS_COL_MAJOR = 0
+  integer(c_int), parameter :: TRS_ROW_MAJOR = 1
+
+  ! trs_ownership
+  integer(c_int), parameter :: TRS_COPY = 0
+  integer(c_int), parameter :: TRS_BORROW = 1
+  integer(c_int), parameter :: TRS_TAKE = 2
+
+  ! constants
+  integer(c_int), parameter :: TRS_PTR64 = 0
+  integer(c_int), parameter :: TRS_PTR32 = 1
+  integer(c_int), parameter :: TRS_IDX32 = 0
+  integer(c_int), parameter :: TRS_IDX64 = 2
+  integer(c_int), parameter :: TRS_BASE0 = 0
+  integer(c_int), parameter :: TRS_BASE1 = 4
+
+  ! trs_factor_kind
+  integer(c_int), parameter :: TRS_FACTOR_LU = 0
+  integer(c_int), parameter :: TRS_FACTOR_ILU0 = 1
+  integer(c_int), parameter :: TRS_FACTOR_IC0 = 2
+  integer(c_int), parameter :: TRS_FACTOR_TRIANGLE = 3
+
+  ! trs_order
+  integer(c_int), parameter :: TRS_ORDER_DEFAULT = 0
+  integer(c_int), parameter :: TRS_ORDER_ND = 1
+  integer(c_int), parameter :: TRS_ORDER_AMD = 2
+  integer(c_int), parameter :: TRS_ORDER_NATURAL = 3
+
+  ! trs_content
+  integer(c_int), parameter :: TRS_CONTENT_MATRIX = 0
+  integer(c_int), parameter :: TRS_CONTENT_FACTORS = 1
+
+  ! trs_store
+  integer(c_int), parameter :: TRS_STORE_SAME = 0
+  integer(c_int), parameter :: TRS_STORE_FLOAT = 1
+
+  ! trs_relax_store
+  integer(c_int), parameter :: TRS_RELAX_MIXED = 0
+  integer(c_int), parameter :: TRS_RELAX_DOUBLE = 1
+  integer(c_int), parameter :: TRS_RELAX_FLOAT = 2
+  integer(c_int), parameter :: TRS_RELAX_HALF = 3
+  integer(c_int), parameter :: TRS_RELAX_BFLOAT = 4
+
+  ! constants
+  integer(c_int), parameter :: TRS_RELAX_MOST_BLOCK = 32
+
+  ! trs_sweep_direction
+  integer(c_int), parameter :: TRS_SWEEP_FORWARD = 0
+  integer(c_int), parameter :: TRS_SWEEP_BACKWARD = 1
+  integer(c_int), parameter :: TRS_SWEEP_SYMMETRIC = 2
+
+  ! trs_range
+  integer(c_int), parameter :: TRS_RANGE_FINITE = 0
+  integer(c_int), parameter :: TRS_RANGE_RHS = 1
+  integer(c_int), parameter :: TRS_RANGE_MATRIX = 2
+  integer(c_int), parameter :: TRS_RANGE_PIVOT = 3
+  integer(c_int), parameter :: TRS_RANGE_OVERFLOW = 4
+  integer(c_int), parameter :: TRS_RANGE_UNEXPLAINED = 5
+
+  type, bind(C) :: trs_error
+    integer(c_int) :: status = 0
+    integer(c_int64_t) :: row = 0
+    type(c_ptr) :: message = c_null_ptr
+  end type trs_error
+
+  type, bind(C) :: trs_matrix_info
+    integer(c_size_t) :: struct_size = 96_c_size_t
+    integer(c_int) :: format = 0
+    integer(c_int) :: scalar = 0
+    integer(c_int64_t) :: nrows = 0
+    integer(c_int64_t) :: ncols = 0
+    integer(c_int64_t) :: nnz = 0
+    integer(c_int64_t) :: nlower = 0
+    integer(c_int64_t) :: nupper = 0
+    integer(c_int64_t) :: ndiagonal = 0
+    integer(c_int64_t) :: missing_diagonal = 0
+    integer(c_int64_t) :: longest_row = 0
+    integer(c_int64_t) :: bytes = 0
+    integer(c_int64_t) :: largest_part = 0
+  end type trs_matrix_info
+
+  type, bind(C) :: trs_read_options
+    integer(c_size_t) :: struct_size = 64_c_size_t
+    type(c_ptr) :: context = c_null_ptr
+    integer(c_int) :: allow_nonfinite = 0
+    integer(c_int64_t) :: seed = 0
+    integer(c_int) :: scalar = 0
+    type(c_funptr) :: progress = c_null_funptr
+    type(c_ptr) :: progress_user = c_null_ptr
+    integer(c_int64_t) :: max_bytes = 0
+  end type trs_read_options
+
+  type, bind(C) :: trs_factor_options
+    integer(c_size_t) :: struct_size = 56_c_size_t
+    integer(c_int) :: kind = 0
+    integer(c_int) :: order = 0
+    integer(c_int) :: tree_leaves = 0
+    real(c_double) :: pivot_threshold = 0.0_c_double
+    integer(c_int) :: no_equilibration = 0
+    integer(c_int) :: add_diagonal = 0
+    type(c_funptr) :: progress = c_null_funptr
+    type(c_ptr) :: progress_user = c_null_ptr
+  end type trs_factor_options
+
+  type, bind(C) :: trs_factors_info
+    integer(c_size_t) :: struct_size = 144_c_size_t
+    integer(c_int) :: kind = 0
+    integer(c_int) :: order = 0
+    integer(c_int) :: scalar = 0
+    integer(c_int64_t) :: n = 0
+    integer(c_int64_t) :: nnz_L = 0
+    integer(c_int64_t) :: nnz_U = 0
+    integer(c_int) :: diag_L = 0
+    integer(c_int) :: diag_U = 0
+    integer(c_int64_t) :: nsupernodes = 0
+    integer(c_int64_t) :: tree_nodes = 0
+    type(c_ptr) :: L = c_null_ptr
+    type(c_ptr) :: U = c_null_ptr
+    type(c_ptr) :: row_perm = c_null_ptr
+    type(c_ptr) :: col_perm = c_null_ptr
+    type(c_ptr) :: row_scale = c_null_ptr
+    type(c_ptr) :: col_scale = c_null_ptr
+    type(c_ptr) :: supernode_ptr = c_null_ptr
+    type(c_ptr) :: tree_ptr = c_null_ptr
+    type(c_ptr) :: tree_parent = c_null_ptr
+  end type trs_factors_info
+
+  type, bind(C) :: trs_options
+    integer(c_size_t) :: struct_size = 80_c_size_t
+    type(c_ptr) :: method = c_null_ptr
+    integer(c_int) :: take_triangle = 0
+    integer(c_int64_t) :: nrhs = 0
+    integer(c_int64_t) :: solves = 0
+    type(c_funptr) :: progress = c_null_funptr
+    type(c_ptr) :: progress_user = c_null_ptr
+    integer(c_int) :: store = 0
+    integer(c_int) :: tune = 0
+    type(c_ptr) :: stream = c_null_ptr
+    integer(c_int) :: distributed = 0
+  end type trs_options
+
+  type, bind(C) :: trs_plan_info
+    integer(c_size_t) :: struct_size = 136_c_size_t
+    type(c_ptr) :: backend = c_null_ptr
+    type(c_ptr) :: method = c_null_ptr
+    type(c_ptr) :: reason = c_null_ptr
+    integer(c_int) :: threads = 0
+    integer(c_int64_t) :: n = 0
+    integer(c_int64_t) :: nnz = 0
+    integer(c_int64_t) :: levels = 0
+    integer(c_int64_t) :: min_parallelism = 0
+    integer(c_int64_t) :: max_parallelism = 0
+    real(c_double) :: parallelism = 0.0_c_double
+    real(c_double) :: dependency = 0.0_c_double
+    integer(c_int64_t) :: solve_bytes = 0
+    integer(c_int64_t) :: plan_bytes = 0
+    real(c_double) :: analysis_seconds = 0.0_c_double
+    real(c_double) :: update_seconds = 0.0_c_double
+    type(c_ptr) :: device = c_null_ptr
+  end type trs_plan_info
+
+  type, bind(C) :: trs_plan_share
+    integer(c_size_t) :: struct_size = 32_c_size_t
+    integer(c_int64_t) :: nrows = 0
+    integer(c_int64_t) :: first_column = 0
+    integer(c_int64_t) :: ncolumns = 0
+  end type trs_plan_share
+
+  type, bind(C) :: trs_relax_options
+    integer(c_size_t) :: struct_size = 40_c_size_t
+    integer(c_int) :: store = 0
+    integer(c_int) :: balanced = 0
+    type(c_ptr) :: colour = c_null_ptr
+    integer(c_int64_t) :: nrhs = 0
+    type(c_ptr) :: variant = c_null_ptr
+  end type trs_relax_options
+
+  type, bind(C) :: trs_sweep_options
+    integer(c_size_t) :: struct_size = 56_c_size_t
+    integer(c_int64_t) :: sweeps = 0
+    integer(c_int) :: direction = 0
+    real(c_double) :: omega = 0.0_c_double
+    integer(c_int) :: keep_x = 0
+    integer(c_int64_t) :: residual_every = 0
+    type(c_ptr) :: residuals = c_null_ptr
+  end type trs_sweep_options
+
+  type, bind(C) :: trs_relax_info
+    integer(c_size_t) :: struct_size = 152_c_size_t
+    integer(c_int) :: scalar = 0
+    integer(c_int) :: store = 0
+    integer(c_int) :: block_size = 0
+    integer(c_int) :: threads = 0
+    integer(c_int64_t) :: nrows = 0
+    integer(c_int64_t) :: nblocks = 0
+    integer(c_int64_t) :: longest_row = 0
+    integer(c_int64_t) :: colours = 0
+    integer(c_int64_t) :: smallest_colour = 0
+    integer(c_int64_t) :: largest_colour = 0
+    type(c_ptr) :: colour_ptr = c_null_ptr
+    type(c_ptr) :: row = c_null_ptr
+    integer(c_int64_t) :: sweep_bytes = 0
+    real(c_double) :: rounding = 0.0_c_double
+    real(c_double) :: create_seconds = 0.0_c_double
+    real(c_double) :: update_seconds = 0.0_c_double
+    type(c_ptr) :: variant = c_null_ptr
+    integer(c_int64_t) :: device_bytes = 0
+    integer(c_int) :: domains = 0
+    type(c_ptr) :: partition = c_null_ptr
+  end type trs_relax_info
+
+  type, bind(C) :: trs_backward_error
+    integer(c_size_t) :: struct_size = 64_c_size_t
+    real(c_double) :: componentwise = 0.0_c_double
+    real(c_double) :: normwise = 0.0_c_double
+    integer(c_int64_t) :: worst_row = 0
+    integer(c_int64_t) :: underflow_rows = 0
+    integer(c_int) :: range = 0
+    integer(c_int64_t) :: range_row = 0
+    integer(c_int64_t) :: range_column = 0
+  end type trs_backward_error
+
+  interface
+    function trs_last_error() bind(C, name="trs_last_error")
+      import
+      type(c_ptr) :: trs_last_error
+    end function trs_last_error
+
+    function trs_status_name(status) bind(C, name="trs_status_name")
+      import
+      integer(c_int), value :: status
+      type(c_ptr) :: trs_status_name
+    end function trs_status_name
+
+    function trs_printable_length(text) bind(C, name="trs_printable_length")
+      import
+      character(kind=c_char), dimension(*), intent(in) :: text
+      integer(c_size_t) :: trs_printable_length
+    end function trs_printable_length
+
+    subroutine trs_printable(to, size, text) bind(C, name="trs_printable")
+      import
+      character(kind=c_char), dimension(*), intent(inout) :: to
+      integer(c_size_t), value :: size
+      character(kind=c_char), dimension(*), intent(in) :: text
+    end subroutine trs_printable
+
+    function trs_version() bind(C, name="trs_version")
+      import
+      type(c_ptr) :: trs_version
+    end function trs_version
+
+    function trs_features() bind(C, name="trs_features")
+      import
+      type(c_ptr) :: trs_features
+    end function trs_features
+
+    function trs_context_create(ctx, where) bind(C, name="trs_context_create")
+      import
+      type(c_ptr), intent(out) :: ctx
+      character(kind=c_char), dimension(*), intent(in), optional :: where
+      integer(c_int) :: trs_context_create
+    end function trs_context_create
+
+    subroutine trs_context_destroy(ctx) bind(C, name="trs_context_destroy")
+      import
+      type(c_ptr), value :: ctx
+    end subroutine trs_context_destroy
+
+    function trs_context_threads(ctx) bind(C, name="trs_context_threads")
+      import
+      type(c_ptr), value :: ctx
+      integer(c_int) :: trs_context_threads
+    end function trs_context_threads
+
+    function trs_context_processes(ctx, rank) bind(C, name="trs_context_processes")
+      import
+      type(c_ptr), value :: ctx
+      integer(c_int), intent(out), optional :: rank
+      integer(c_int) :: trs_context_processes
+    end function trs_context_processes
+
+    function trs_context_members(ctx, first, local) bind(C, name="trs_context_members")
+      import
+      type(c_ptr), value :: ctx
+      integer(c_int), intent(out), optional :: first
+      integer(c_int), intent(out), optional :: local
+      integer(c_int) :: trs_context_members
+    end function trs_context_members
+
+    function trs_context_set_gpu_memory(ctx, bytes) bind(C, name="trs_context_set_gpu_memory")
+      import
+      type(c_ptr), value :: ctx
+      integer(c_int64_t), value :: bytes
+      integer(c_int) :: trs_context_set_gpu_memory
+    end function trs_context_set_gpu_memory
+
+    function trs_context_gpu_memory(ctx) bind(C, name="trs_context_gpu_memory")
+      import
+      type(c_ptr), value :: ctx
+      integer(c_int64_t) :: trs_context_gpu_memory
+    end function trs_context_gpu_memory
+
+    function trs_context_gpu(ctx, member) bind(C, name="trs_context_gpu")
+      import
+      type(c_ptr), value :: ctx
+      integer(c_int), value :: member
+      integer(c_int) :: trs_context_gpu
+    end function trs_context_gpu
+
+    function trs_device_list() bind(C, name="trs_device_list")
+      import
+      type(c_ptr) :: trs_device_list
+    end function trs_device_list
+
+    function trs_matrix_create(A, format, scalar, nrows, ncols, indexing, ptr, idx, val, &
+        ownership) bind(C, name="trs_matrix_create")
+      import
+      type(c_ptr), intent(out) :: A
+      integer(c_int), value :: format
+      integer(c_int), value :: scalar
+      integer(c_int64_t), value :: nrows
+      integer(c_int64_t), value :: ncols
+      integer(c_int), value :: indexing
+      type(*), dimension(*), intent(in), optional :: ptr
+      type(*), dimension(*), intent(in), optional :: idx
+      type(*), dimension(*), intent(in), optional :: val
+      integer(c_int), value :: ownership
+      integer(c_int) :: trs_matrix_create
+    end function trs_matrix_create
+
+    function trs_matrix_create_coo(A, scalar, nrows, ncols, nnz, indexing, row, col, val) &
+        bind(C, name="trs_matrix_create_coo")
+      import
+      type(c_ptr), intent(out) :: A
+      integer(c_int), value :: scalar
+      integer(c_int64_t), value :: nrows
+      integer(c_int64_t), value :: ncols
+      integer(c_int64_t), value :: nnz
+      integer(c_int), value :: indexing
+      type(*), dimension(*), intent(in) :: row
+      type(*), dimension(*), intent(in) :: col
+      type(*), dimension(*), intent(in), optional :: val
+      integer(c_int) :: trs_matrix_create_coo
+    end function trs_matrix_create_coo
+
+    function trs_matrix_create_device(A, ctx, format, scalar, nrows, ncols, nnz, indexing, ptr, &
+        idx, val) bind(C, name="trs_matrix_create_device")
+      import
+      type(c_ptr), intent(out) :: A
+      type(c_ptr), value :: ctx
+      integer(c_int), value :: format
+      integer(c_int), value :: scalar
+      integer(c_int64_t), value :: nrows
+      integer(c_int64_t), value :: ncols
+      integer(c_int64_t), value :: nnz
+      integer(c_int), value :: indexing
+      type(*), dimension(*), intent(in), optional :: ptr
+      type(*), dimension(*), intent(in), optional :: idx
+      type(*), dimension(*), intent(in), optional :: val
+      integer(c_int) :: trs_matrix_create_device
+    end function trs_matrix_create_device
+
+    function trs_matrix_create_deferred(A, format, scalar, nrows, ncols, indexing, ptr, idx, &
+        ownership, give, user) bind(C, name="trs_matrix_create_deferred")
+      import
+      type(c_ptr), intent(out) :: A
+      integer(c_int), value :: format
+      integer(c_int), value :: scalar
+      integer(c_int64_t), value :: nrows
+      integer(c_int64_t), value :: ncols
+      integer(c_int), value :: indexing
+      type(*), dimension(*), intent(in), optional :: ptr
+      type(*), dimension(*), intent(in), optional :: idx
+      integer(c_int), value :: ownership
+      type(c_funptr), value :: give
+      type(c_ptr), value :: user
+      integer(c_int) :: trs_matrix_create_deferred
+    end function trs_matrix_create_deferred
+
+    function trs_matrix_set_values(A, val) bind(C, name="trs_matrix_set_values")
+      import
+      type(c_ptr), value :: A
+      type(*), dimension(*), intent(in), optional :: val
+      integer(c_int) :: trs_matrix_set_values
+    end function trs_matrix_set_values
+
+    subroutine trs_matrix_destroy(A) bind(C, name="trs_matrix_destroy")
+      import
+      type(c_ptr), value :: A
+    end subroutine trs_matrix_destroy
+
+    function trs_matrix_get_info(A, info) bind(C, name="trs_matrix_get_info")
+      import
+      type(c_ptr), value :: A
+      type(trs_matrix_info), intent(inout), optional :: info
+      integer(c_int) :: trs_matrix_get_info
+    end function trs_matrix_get_info
+
+    function trs_matrix_get_arrays(A, ptr, idx, val) bind(C, name="trs_matrix_get_arrays")
+      import
+      type(c_ptr), value :: A
+      type(c_ptr), intent(out), optional :: ptr
+      type(c_ptr), intent(out), optional :: idx
+      type(c_ptr), intent(out), optional :: val
+      integer(c_int) :: trs_matrix_get_arrays
+    end function trs_matrix_get_arrays
+
+    function trs_matrix_convert(B, A, format, scalar) bind(C, name="trs_matrix_convert")
+      import
+      type(c_ptr), intent(out) :: B
+      type(c_ptr), value :: A
+      integer(c_int), value :: format
+      integer(c_int), value :: scalar
+      integer(c_int) :: trs_matrix_convert
+    end function trs_matrix_convert
+
+    function trs_matrix_triangle(T, A, uplo, add_diagonal) bind(C, name="trs_matrix_triangle")
+      import
+      type(c_ptr), intent(out) :: T
+      type(c_ptr), value :: A
+      integer(c_int), value :: uplo
+      integer(c_int), value :: add_diagonal
+      integer(c_int) :: trs_matrix_triangle
+    end function trs_matrix_triangle
+
+    function trs_matrix_read(A, path, options) bind(C, name="trs_matrix_read")
+      import
+      type(c_ptr), intent(out) :: A
+      character(kind=c_char), dimension(*), intent(in) :: path
+      type(trs_read_options), intent(in), optional :: options
+      integer(c_int) :: trs_matrix_read
+    end function trs_matrix_read
+
+    function trs_matrix_open(T, path, format, uplo, add_diagonal, options) bind(C, &
+        name="trs_matrix_open")
+      import
+      type(c_ptr), intent(out) :: T
+      character(kind=c_char), dimension(*), intent(in) :: path
+      integer(c_int), value :: format
+      integer(c_int), value :: uplo
+      integer(c_int), value :: add_diagonal
+      type(trs_read_options), intent(in), optional :: options
+      integer(c_int) :: trs_matrix_open
+    end function trs_matrix_open
+
+    function trs_matrix_write(A, path) bind(C, name="trs_matrix_write")
+      import
+      type(c_ptr), value :: A
+      character(kind=c_char), dimension(*), intent(in) :: path
+      integer(c_int) :: trs_matrix_write
+    end function trs_matrix_write
+
+    function trs_vectors_read(values, nrows, ncols, scalar, path, options) bind(C, &
+        name="trs_vectors_read")
+      import
+      type(c_ptr), intent(out) :: values
+      integer(c_int64_t), intent(out) :: nrows
+      integer(c_int64_t), intent(out) :: ncols
+      integer(c_int), value :: scalar
+      character(kind=c_char), dimension(*), intent(in) :: path
+      type(trs_read_options), intent(in), optional :: options
+      integer(c_int) :: trs_vectors_read
+    end function trs_vectors_read
+
+    function trs_vectors_write(values, nrows, ncols, ld, layout, scalar, path) bind(C, &
+        name="trs_vectors_write")
+      import
+      type(*), dimension(*), intent(in) :: values
+      integer(c_int64_t), value :: nrows
+      integer(c_int64_t), value :: ncols
+      integer(c_int64_t), value :: ld
+      integer(c_int), value :: layout
+      integer(c_int), value :: scalar
+      character(kind=c_char), dimension(*), intent(in) :: path
+      integer(c_int) :: trs_vectors_write
+    end function trs_vectors_write
+
+    function trs_text_write(text, length, path) bind(C, name="trs_text_write")
+      import
+      character(kind=c_char), dimension(*), intent(in) :: text
+      integer(c_int64_t), value :: length
+      character(kind=c_char), dimension(*), intent(in) :: path
+      integer(c_int) :: trs_text_write
+    end function trs_text_write
+
+    function trs_write_path_check(path) bind(C, name="trs_write_path_check")
+      import
+      character(kind=c_char), dimension(*), intent(in) :: path
+      integer(c_int) :: trs_write_path_check
+    end function trs_write_path_check
+
+    function trs_text_path_check(path) bind(C, name="trs_text_path_check")
+      import
+      character(kind=c_char), dimension(*), intent(in) :: path
+      integer(c_int) :: trs_text_path_check
+    end function trs_text_path_check
+
+    subroutine trs_free(pointer) bind(C, name="trs_free")
+      import
+      type(c_ptr), value :: pointer
+    end subroutine trs_free
+
+    function trs_generator_list() bind(C, name="trs_generator_list")
+      import
+      type(c_ptr) :: trs_generator_list
+    end function trs_generator_list
+
+    subroutine trs_random_fill(x, count, scalar, seed) bind(C, name="trs_random_fill")
+      import
+      type(*), dimension(*), intent(inout), optional :: x
+      integer(c_int64_t), value :: count
+      integer(c_int), value :: scalar
+      integer(c_int64_t), value :: seed
+    end subroutine trs_random_fill
+
+    function trs_factor(F, A, options) bind(C, name="trs_factor")
+      import
+      type(c_ptr), intent(out) :: F
+      type(c_ptr), value :: A
+      type(trs_factor_options), intent(in), optional :: options
+      integer(c_int) :: trs_factor
+    end function trs_factor
+
+    function trs_factors_create(F, L, diag_L, U, diag_U, row_perm, col_perm, row_scale, &
+        col_scale) bind(C, name="trs_factors_create")
+      import
+      type(c_ptr), intent(out) :: F
+      type(c_ptr), value :: L
+      integer(c_int), value :: diag_L
+      type(c_ptr), value :: U
+      integer(c_int), value :: diag_U
+      integer(c_int32_t), dimension(*), intent(in), optional :: row_perm
+      integer(c_int32_t), dimension(*), intent(in), optional :: col_perm
+      real(c_double), dimension(*), intent(in), optional :: row_scale
+      real(c_double), dimension(*), intent(in), optional :: col_scale
+      integer(c_int) :: trs_factors_create
+    end function trs_factors_create
+
+    subroutine trs_factors_destroy(F) bind(C, name="trs_factors_destroy")
+      import
+      type(c_ptr), value :: F
+    end subroutine trs_factors_destroy
+
+    function trs_factors_get_info(F, info) bind(C, name="trs_factors_get_info")
+      import
+      type(c_ptr), value :: F
+      type(trs_factors_info), intent(inout), optional :: info
+      integer(c_int) :: trs_factors_get_info
+    end function trs_factors_get_info
+
+    function trs_factors_read(F, path, options) bind(C, name="trs_factors_read")
+      import
+      type(c_ptr), intent(out) :: F
+      character(kind=c_char), dimension(*), intent(in) :: path
+      type(trs_read_options), intent(in), optional :: options
+      integer(c_int) :: trs_factors_read
+    end function trs_factors_read
+
+    function trs_factors_write(F, path) bind(C, name="trs_factors_write")
+      import
+      type(c_ptr), value :: F
+      character(kind=c_char), dimension(*), intent(in) :: path
+      integer(c_int) :: trs_factors_write
+    end function trs_factors_write
+
+    function trs_file_content(content, path) bind(C, name="trs_file_content")
+      import
+      integer(c_int), intent(out) :: content
+      character(kind=c_char), dimension(*), intent(in) :: path
+      integer(c_int) :: trs_file_content
+    end function trs_file_content
+
+    function trs_analyze(ctx, plan, A, uplo, trans, diag, options) bind(C, name="trs_analyze")
+      import
+      type(c_ptr), value :: ctx
+      type(c_ptr), intent(out) :: plan
+      type(c_ptr), value :: A
+      integer(c_int), value :: uplo
+      integer(c_int), value :: trans
+      integer(c_int), value :: diag
+      type(trs_options), intent(in), optional :: options
+      integer(c_int) :: trs_analyze
+    end function trs_analyze
+
+    function trs_analyze_factors(ctx, plan, F, trans, options) bind(C, &
+        name="trs_analyze_factors")
+      import
+      type(c_ptr), value :: ctx
+      type(c_ptr), intent(out) :: plan
+      type(c_ptr), value :: F
+      integer(c_int), value :: trans
+      type(trs_options), intent(in), optional :: options
+      integer(c_int) :: trs_analyze_factors
+    end function trs_analyze_factors
+
+    function trs_update(plan, A) bind(C, name="trs_update")
+      import
+      type(c_ptr), value :: plan
+      type(c_ptr), value :: A
+      integer(c_int) :: trs_update
+    end function trs_update
+
+    function trs_update_factors(plan, F) bind(C, name="trs_update_factors")
+      import
+      type(c_ptr), value :: plan
+      type(c_ptr), value :: F
+      integer(c_int) :: trs_update_factors
+    end function trs_update_factors
+
+    subroutine trs_plan_destroy(plan) bind(C, name="trs_plan_destroy")
+      import
+      type(c_ptr), value :: plan
+    end subroutine trs_plan_destroy
+
+    function trs_plan_get_info(plan, info) bind(C, name="trs_plan_get_info")
+      import
+      type(c_ptr), value :: plan
+      type(trs_plan_info), intent(inout), optional :: info
+      integer(c_int) :: trs_plan_get_info
+    end function trs_plan_get_info
+
+    function trs_plan_get_levels(plan, rows, levels) bind(C, name="trs_plan_get_levels")
+      import
+      type(c_ptr), value :: plan
+      type(c_ptr), intent(out), optional :: rows
+      integer(c_int64_t), intent(out), optional :: levels
+      integer(c_int) :: trs_plan_get_levels
+    end function trs_plan_get_levels
+
+    function trs_plan_bound(plan, seconds) bind(C, name="trs_plan_bound")
+      import
+      type(c_ptr), value :: plan
+      real(c_double), intent(out) :: seconds
+      integer(c_int) :: trs_plan_bound
+    end function trs_plan_bound
+
+    function trs_plan_describe(plan, text, size) bind(C, name="trs_plan_describe")
+      import
+      type(c_ptr), value :: plan
+      character(kind=c_char), dimension(*), intent(inout) :: text
+      integer(c_size_t), value :: size
+      integer(c_size_t) :: trs_plan_describe
+    end function trs_plan_describe
+
+    function trs_backend_list() bind(C, name="trs_backend_list")
+      import
+      type(c_ptr) :: trs_backend_list
+    end function trs_backend_list
+
+    function trs_method_list() bind(C, name="trs_method_list")
+      import
+      type(c_ptr) :: trs_method_list
+    end function trs_method_list
+
+    function trs_solve(plan, x, ldx, b, ldb, nrhs, layout) bind(C, name="trs_solve")
+      import
+      type(c_ptr), value :: plan
+      type(*), dimension(*), intent(inout), optional :: x
+      integer(c_int64_t), value :: ldx
+      type(*), dimension(*), intent(in), optional :: b
+      integer(c_int64_t), value :: ldb
+      integer(c_int64_t), value :: nrhs
+      integer(c_int), value :: layout
+      integer(c_int) :: trs_solve
+    end function trs_solve
+
+    function trs_solve_once(uplo, diag, format, scalar, n, indexing, ptr, idx, val, x, b) &
+        bind(C, name="trs_solve_once")
+      import
+      integer(c_int), value :: uplo
+      integer(c_int), value :: diag
+      integer(c_int), value :: format
+      integer(c_int), value :: scalar
+      integer(c_int64_t), value :: n
+      integer(c_int), value :: indexing
+      type(*), dimension(*), intent(in), optional :: ptr
+      type(*), dimension(*), intent(in), optional :: idx
+      type(*), dimension(*), intent(in), optional :: val
+      type(*), dimension(*), intent(inout), optional :: x
+      type(*), dimension(*), intent(in), optional :: b
+      integer(c_int) :: trs_solve_once
+    end function trs_solve_once
+
+    function trs_plan_get_share(plan, member, nrhs, share, rows) bind(C, &
+        name="trs_plan_get_share")
+      import
+      type(c_ptr), value :: plan
+      integer(c_int), value :: member
+      integer(c_int64_t), value :: nrhs
+      type(trs_plan_share), intent(inout) :: share
+      integer(c_int64_t), dimension(*), intent(out), optional :: rows
+      integer(c_int) :: trs_plan_get_share
+    end function trs_plan_get_share
+
+    function trs_solve_distributed(plan, x, ldx, b, ldb, nrhs, layout) bind(C, &
+        name="trs_solve_distributed")
+      import
+      type(c_ptr), value :: plan
+      type(c_ptr), dimension(*), intent(in), optional :: x
+      integer(c_int64_t), value :: ldx
+      type(c_ptr), dimension(*), intent(in), optional :: b
+      integer(c_int64_t), value :: ldb
+      integer(c_int64_t), value :: nrhs
+      integer(c_int), value :: layout
+      integer(c_int) :: trs_solve_distributed
+    end function trs_solve_distributed
+
+    function trs_plan_set_stream(plan, stream) bind(C, name="trs_plan_set_stream")
+      import
+      type(c_ptr), value :: plan
+      type(c_ptr), value :: stream
+      integer(c_int) :: trs_plan_set_stream
+    end function trs_plan_set_stream
+
+    function trs_plan_wait(plan) bind(C, name="trs_plan_wait")
+      import
+      type(c_ptr), value :: plan
+      integer(c_int) :: trs_plan_wait
+    end function trs_plan_wait
+
+    function trs_relax_create(ctx, R, A, block_size, options) bind(C, name="trs_relax_create")
+      import
+      type(c_ptr), value :: ctx
+      type(c_ptr), intent(out) :: R
+      type(c_ptr), value :: A
+      integer(c_int), value :: block_size
+      type(trs_relax_options), intent(in), optional :: options
+      integer(c_int) :: trs_relax_create
+    end function trs_relax_create
+
+    function trs_relax_create_bsr(ctx, R, scalar, nrows, block_size, layout, indexing, ptr, idx, &
+        val, options) bind(C, name="trs_relax_create_bsr")
+      import
+      type(c_ptr), value :: ctx
+      type(c_ptr), intent(out) :: R
+      integer(c_int), value :: scalar
+      integer(c_int64_t), value :: nrows
+      integer(c_int), value :: block_size
+      integer(c_int), value :: layout
+      integer(c_int), value :: indexing
+      type(*), dimension(*), intent(in), optional :: ptr
+      type(*), dimension(*), intent(in), optional :: idx
+      type(*), dimension(*), intent(in), optional :: val
+      type(trs_relax_options), intent(in), optional :: options
+      integer(c_int) :: trs_relax_create_bsr
+    end function trs_relax_create_bsr
+
+    function trs_relax_update(R, A) bind(C, name="trs_relax_update")
+      import
+      type(c_ptr), value :: R
+      type(c_ptr), value :: A
+      integer(c_int) :: trs_relax_update
+    end function trs_relax_update
+
+    function trs_relax_update_bsr(R, layout, indexing, ptr, idx, val) bind(C, &
+        name="trs_relax_update_bsr")
+      import
+      type(c_ptr), value :: R
+      integer(c_int), value :: layout
+      integer(c_int), value :: indexing
+      type(*), dimension(*), intent(in), optional :: ptr
+      type(*), dimension(*), intent(in), optional :: idx
+      type(*), dimension(*), intent(in), optional :: val
+      integer(c_int) :: trs_relax_update_bsr
+    end function trs_relax_update_bsr
+
+    function trs_relax_sweep(R, x, ldx, b, ldb, nrhs, layout, options) bind(C, &
+        name="trs_relax_sweep")
+      import
+      type(c_ptr), value :: R
+      type(*), dimension(*), intent(inout), optional :: x
+      integer(c_int64_t), value :: ldx
+      type(*), dimension(*), intent(in), optional :: b
+      integer(c_int64_t), value :: ldb
+      integer(c_int64_t), value :: nrhs
+      integer(c_int), value :: layout
+      type(trs_sweep_options), intent(in), optional :: options
+      integer(c_int) :: trs_relax_sweep
+    end function trs_relax_sweep
+
+    function trs_relax_set_variant(R, variant) bind(C, name="trs_relax_set_variant")
+      import
+      type(c_ptr), value :: R
+      character(kind=c_char), dimension(*), intent(in), optional :: variant
+      integer(c_int) :: trs_relax_set_variant
+    end function trs_relax_set_variant
+
+    function trs_relax_set_stream(R, stream) bind(C, name="trs_relax_set_stream")
+      import
+      type(c_ptr), value :: R
+      type(c_ptr), value :: stream
+      integer(c_int) :: trs_relax_set_stream
+    end function trs_relax_set_stream
+
+    function trs_relax_wait(R) bind(C, name="trs_relax_wait")
+      import
+      type(c_ptr), value :: R
+      integer(c_int) :: trs_relax_wait
+    end function trs_relax_wait
+
+    function trs_relax_get_info(R, info) bind(C, name="trs_relax_get_info")
+      import
+      type(c_ptr), value :: R
+      type(trs_relax_info), intent(inout), optional :: info
+      integer(c_int) :: trs_relax_get_info
+    end function trs_relax_get_info
+
+    subroutine trs_relax_destroy(R) bind(C, name="trs_relax_destroy")
+      import
+      type(c_ptr), value :: R
+    end subroutine trs_relax_destroy
+
+    function trs_check(A, uplo, trans, diag, x, ldx, b, ldb, nrhs, layout, error) bind(C, &
+        name="trs_check")
+      import
+      type(c_ptr), value :: A
+      integer(c_int), value :: uplo
+      integer(c_int), value :: trans
+      integer(c_int), value :: diag
+      type(*), dimension(*), intent(in), optional :: x
+      integer(c_int64_t), value :: ldx
+      type(*), dimension(*), intent(in), optional :: b
+      integer(c_int64_t), value :: ldb
+      integer(c_int64_t), value :: nrhs
+      integer(c_int), value :: layout
+      type(trs_backward_error), intent(inout), optional :: error
+      integer(c_int) :: trs_check
+    end function trs_check
+
+    function trs_check_factors(F, trans, x, ldx, b, ldb, nrhs, layout, error) bind(C, &
+        name="trs_check_factors")
+      import
+      type(c_ptr), value :: F
+      integer(c_int), value :: trans
+      type(*), dimension(*), intent(in), optional :: x
+      integer(c_int64_t), value :: ldx
+      type(*), dimension(*), intent(in), optional :: b
+      integer(c_int64_t), value :: ldb
+      integer(c_int64_t), value :: nrhs
+      integer(c_int), value :: layout
+      type(trs_backward_error), intent(inout), optional :: error
+      integer(c_int) :: trs_check_factors
+    end function trs_check_factors
+
+    subroutine trs_memory_usage(current, peak) bind(C, name="trs_memory_usage")
+      import
+      integer(c_int64_t), intent(out), optional :: current
+      integer(c_int64_t), intent(out), optional :: peak
+    end subroutine trs_memory_usage
+  end interface
+
+contains
+
+  ! What went wrong in the last call of this thread that failed.
+  function trs_message() result(text)
+    character(len=:), allocatable :: text
+    type(trs_error), pointer :: error
+    call c_f_pointer(trs_last_error(), error)
+    text = trs_text(error%message)
+  end function trs_message
+
+  ! A text that the library returned; empty for NULL.
+  function trs_text(address) result(text)
+    type(c_ptr), intent(in) :: address
+    character(len=:), allocatable :: text
+    character(kind=c_char), pointer :: characters(:)
+    interface
+      function strlen(s) bind(C, name="strlen")
+        import :: c_ptr, c_size_t
+        type(c_ptr), value :: s
+        integer(c_size_t) :: strlen
+      end function strlen
+    end interface
+    integer :: i
+    if (.not. c_associated(address)) then
+      text = ""
+      return
+    end if
+    call c_f_pointer(address, characters, [strlen(address)])
+    allocate (character(len=size(characters)) :: text)
+    do i = 1, size(characters)
+      text(i:i) = characters(i)
+    end do
+  end function trs_text
+
+end module trireme

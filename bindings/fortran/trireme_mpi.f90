@@ -1,0 +1,275 @@
+! trireme_mpi.f90 - trireme_mpi.h for Fortran 2018; see trireme.f90.  Written by
+! bindings/fortran/generate.
+!   comm is an INTEGER; of mpi_f08 it is comm%MPI_VAL.
+module trireme_mpi
+  use, intrinsic :: iso_c_binding
+  use trireme
+  implicit none
+  public
+
+  type, bind(C) :: trs_mpi_options
+    integer(c_size_t) :: struct_size = 104_c_size_t
+    type(c_ptr) :: method = c_null_ptr
+    integer(c_int) :: px = 0
+    integer(c_int) :: py = 0
+    integer(c_int) :: pz = 0
+    integer(c_int) :: flat_trees = 0
+    integer(c_int64_t) :: width = 0
+    integer(c_int64_t) :: relax = 0
+    integer(c_int) :: trans = 0
+    integer(c_int) :: scattered = 0
+    integer(c_int) :: scalar = 0
+    type(c_ptr) :: invert = c_null_ptr
+    real(c_double) :: timeout_seconds = 0.0_c_double
+    type(c_ptr) :: backend = c_null_ptr
+    integer(c_int64_t) :: nrhs = 0
+    integer(c_int) :: in_turn = 0
+  end type trs_mpi_options
+
+  type, bind(C) :: trs_mpi_blocks
+    integer(c_size_t) :: struct_size = 120_c_size_t
+    integer(c_int) :: scalar = 0
+    integer(c_int) :: index_bytes = 0
+    integer(c_int) :: scale_bytes = 0
+    integer(c_int) :: px = 0
+    integer(c_int) :: py = 0
+    integer(c_int64_t) :: n = 0
+    integer(c_int64_t) :: nsupers = 0
+    type(c_ptr) :: xsup = c_null_ptr
+    type(c_ptr) :: perm_r = c_null_ptr
+    type(c_ptr) :: perm_c = c_null_ptr
+    type(c_ptr) :: R = c_null_ptr
+    type(c_ptr) :: C = c_null_ptr
+    type(c_ptr) :: L_index = c_null_ptr
+    type(c_ptr) :: L_values = c_null_ptr
+    type(c_ptr) :: U_index = c_null_ptr
+    type(c_ptr) :: U_values = c_null_ptr
+  end type trs_mpi_blocks
+
+  type, bind(C) :: trs_mpi_spread
+    real(c_double) :: min = 0.0_c_double
+    real(c_double) :: mean = 0.0_c_double
+    real(c_double) :: max = 0.0_c_double
+  end type trs_mpi_spread
+
+  type, bind(C) :: trs_mpi_stats
+    integer(c_size_t) :: struct_size = 704_c_size_t
+    type(c_ptr) :: method = c_null_ptr
+    type(c_ptr) :: invert = c_null_ptr
+    integer(c_int) :: px = 0
+    integer(c_int) :: py = 0
+    integer(c_int) :: pz = 0
+    integer(c_int64_t) :: supernodes = 0
+    integer(c_int64_t) :: separators = 0
+    integer(c_int64_t) :: inverted = 0
+    real(c_double) :: inverted_bytes = 0.0_c_double
+    integer(c_int64_t) :: solved = 0
+    type(trs_mpi_spread) :: solve_s
+    type(trs_mpi_spread) :: inter_s(2)
+    type(trs_mpi_spread) :: intra_s(2)
+    type(trs_mpi_spread) :: flop_s(2)
+    type(trs_mpi_spread) :: flops(2)
+    type(trs_mpi_spread) :: inter_messages(2)
+    type(trs_mpi_spread) :: inter_bytes(2)
+    type(trs_mpi_spread) :: intra_messages(2)
+    type(trs_mpi_spread) :: intra_bytes(2)
+    type(trs_mpi_spread) :: leaf_entries
+    type(trs_mpi_spread) :: bytes
+    real(c_double) :: replicated = 0.0_c_double
+    real(c_double) :: replicated_work = 0.0_c_double
+    real(c_double) :: volume_bound = 0.0_c_double
+    type(trs_mpi_spread) :: message_bound(2)
+    type(trs_mpi_spread) :: tree_sends(2)
+    type(c_ptr) :: backend = c_null_ptr
+    type(c_ptr) :: solver = c_null_ptr
+    integer(c_int) :: gpus = 0
+    integer(c_int) :: ranks_on_gpu = 0
+    type(trs_mpi_spread) :: transfer_s
+  end type trs_mpi_stats
+
+  type, bind(C) :: trs_mpi_relax_info
+    integer(c_size_t) :: struct_size = 128_c_size_t
+    type(trs_mpi_spread) :: rows
+    type(trs_mpi_spread) :: blocks
+    type(trs_mpi_spread) :: halo_rows
+    type(trs_mpi_spread) :: messages
+    type(trs_mpi_spread) :: bytes
+  end type trs_mpi_relax_info
+
+  interface
+    function trs_mpi_distribute(plan, first_row, rows) bind(C, name="trs_mpi_distribute")
+      import
+      type(c_ptr), value :: plan
+      integer(c_int64_t), value :: first_row
+      integer(c_int64_t), value :: rows
+      integer(c_int) :: trs_mpi_distribute
+    end function trs_mpi_distribute
+
+    function trs_mpi_set_stream(plan, stream) bind(C, name="trs_mpi_set_stream")
+      import
+      type(c_ptr), value :: plan
+      type(c_ptr), value :: stream
+      integer(c_int) :: trs_mpi_set_stream
+    end function trs_mpi_set_stream
+
+    function trs_mpi_solve(plan, x, ldx, b, ldb, nrhs) bind(C, name="trs_mpi_solve")
+      import
+      type(c_ptr), value :: plan
+      type(*), dimension(*), intent(inout), optional :: x
+      integer(c_int64_t), value :: ldx
+      type(*), dimension(*), intent(in), optional :: b
+      integer(c_int64_t), value :: ldb
+      integer(c_int64_t), value :: nrhs
+      integer(c_int) :: trs_mpi_solve
+    end function trs_mpi_solve
+
+    function trs_mpi_refine(plan, rows, x, ldx, b, ldb, nrhs, steps, error, taken) bind(C, &
+        name="trs_mpi_refine")
+      import
+      type(c_ptr), value :: plan
+      type(c_ptr), value :: rows
+      type(*), dimension(*), intent(inout), optional :: x
+      integer(c_int64_t), value :: ldx
+      type(*), dimension(*), intent(in), optional :: b
+      integer(c_int64_t), value :: ldb
+      integer(c_int64_t), value :: nrhs
+      integer(c_int), value :: steps
+      real(c_double), intent(out), optional :: error
+      integer(c_int), intent(out), optional :: taken
+      integer(c_int) :: trs_mpi_refine
+    end function trs_mpi_refine
+
+    subroutine trs_mpi_plan_destroy(plan) bind(C, name="trs_mpi_plan_destroy")
+      import
+      type(c_ptr), value :: plan
+    end subroutine trs_mpi_plan_destroy
+
+    function trs_mpi_get_stats(plan, stats) bind(C, name="trs_mpi_get_stats")
+      import
+      type(c_ptr), value :: plan
+      type(trs_mpi_stats), intent(inout) :: stats
+      integer(c_int) :: trs_mpi_get_stats
+    end function trs_mpi_get_stats
+
+    function trs_mpi_relax_update(R, A) bind(C, name="trs_mpi_relax_update")
+      import
+      type(c_ptr), value :: R
+      type(c_ptr), value :: A
+      integer(c_int) :: trs_mpi_relax_update
+    end function trs_mpi_relax_update
+
+    function trs_mpi_relax_update_bsr(R, layout, indexing, ptr, idx, val) bind(C, &
+        name="trs_mpi_relax_update_bsr")
+      import
+      type(c_ptr), value :: R
+      integer(c_int), value :: layout
+      integer(c_int), value :: indexing
+      type(*), dimension(*), intent(in), optional :: ptr
+      type(*), dimension(*), intent(in), optional :: idx
+      type(*), dimension(*), intent(in), optional :: val
+      integer(c_int) :: trs_mpi_relax_update_bsr
+    end function trs_mpi_relax_update_bsr
+
+    function trs_mpi_relax_sweep(R, x, ldx, b, ldb, nrhs, layout, options) bind(C, &
+        name="trs_mpi_relax_sweep")
+      import
+      type(c_ptr), value :: R
+      type(*), dimension(*), intent(inout), optional :: x
+      integer(c_int64_t), value :: ldx
+      type(*), dimension(*), intent(in), optional :: b
+      integer(c_int64_t), value :: ldb
+      integer(c_int64_t), value :: nrhs
+      integer(c_int), value :: layout
+      type(trs_sweep_options), intent(in), optional :: options
+      integer(c_int) :: trs_mpi_relax_sweep
+    end function trs_mpi_relax_sweep
+
+    function trs_mpi_relax_get_info(R, whole, info) bind(C, name="trs_mpi_relax_get_info")
+      import
+      type(c_ptr), value :: R
+      type(trs_relax_info), intent(inout), optional :: whole
+      type(trs_mpi_relax_info), intent(inout), optional :: info
+      integer(c_int) :: trs_mpi_relax_get_info
+    end function trs_mpi_relax_get_info
+
+    subroutine trs_mpi_relax_destroy(R) bind(C, name="trs_mpi_relax_destroy")
+      import
+      type(c_ptr), value :: R
+    end subroutine trs_mpi_relax_destroy
+
+    function trs_mpi_context_create(comm, ctx, where) bind(C, name="trs_mpi_context_create_f")
+      import
+      integer(c_int), value :: comm
+      type(c_ptr), intent(out) :: ctx
+      character(kind=c_char), dimension(*), intent(in), optional :: where
+      integer(c_int) :: trs_mpi_context_create
+    end function trs_mpi_context_create
+
+    function trs_mpi_analyze(comm, plan, F, options) bind(C, name="trs_mpi_analyze_f")
+      import
+      integer(c_int), value :: comm
+      type(c_ptr), intent(out) :: plan
+      type(c_ptr), value :: F
+      type(trs_mpi_options), intent(in), optional :: options
+      integer(c_int) :: trs_mpi_analyze
+    end function trs_mpi_analyze
+
+    function trs_mpi_analyze_file(comm, plan, path, options) bind(C, &
+        name="trs_mpi_analyze_file_f")
+      import
+      integer(c_int), value :: comm
+      type(c_ptr), intent(out) :: plan
+      character(kind=c_char), dimension(*), intent(in) :: path
+      type(trs_mpi_options), intent(in), optional :: options
+      integer(c_int) :: trs_mpi_analyze_file
+    end function trs_mpi_analyze_file
+
+    function trs_mpi_analyze_blocks(comm, plan, blocks, options) bind(C, &
+        name="trs_mpi_analyze_blocks_f")
+      import
+      integer(c_int), value :: comm
+      type(c_ptr), intent(out) :: plan
+      type(trs_mpi_blocks), intent(in) :: blocks
+      type(trs_mpi_options), intent(in), optional :: options
+      integer(c_int) :: trs_mpi_analyze_blocks
+    end function trs_mpi_analyze_blocks
+
+    function trs_mpi_relax_create(comm, ctx, R, A, block_size, options) bind(C, &
+        name="trs_mpi_relax_create_f")
+      import
+      integer(c_int), value :: comm
+      type(c_ptr), value :: ctx
+      type(c_ptr), intent(out) :: R
+      type(c_ptr), value :: A
+      integer(c_int), value :: block_size
+      type(trs_relax_options), intent(in), optional :: options
+      integer(c_int) :: trs_mpi_relax_create
+    end function trs_mpi_relax_create
+
+    function trs_mpi_relax_create_bsr(comm, ctx, R, scalar, nrows, block_size, layout, indexing, &
+        ptr, idx, val, options) bind(C, name="trs_mpi_relax_create_bsr_f")
+      import
+      integer(c_int), value :: comm
+      type(c_ptr), value :: ctx
+      type(c_ptr), intent(out) :: R
+      integer(c_int), value :: scalar
+      integer(c_int64_t), value :: nrows
+      integer(c_int), value :: block_size
+      integer(c_int), value :: layout
+      integer(c_int), value :: indexing
+      type(*), dimension(*), intent(in), optional :: ptr
+      type(*), dimension(*), intent(in), optional :: idx
+      type(*), dimension(*), intent(in), optional :: val
+      type(trs_relax_options), intent(in), optional :: options
+      integer(c_int) :: trs_mpi_relax_create_bsr
+    end function trs_mpi_relax_create_bsr
+
+    function trs_mpi_agree(comm, status) bind(C, name="trs_mpi_agree_f")
+      import
+      integer(c_int), value :: comm
+      integer(c_int), value :: status
+      integer(c_int) :: trs_mpi_agree
+    end function trs_mpi_agree
+  end interface
+
+end module trireme_mpi

@@ -1,0 +1,201 @@
+/* factor.c - the MatSolverType "trireme": what PETSc asks of a factored matrix but numbers
+ * (numeric.c) and solves (solve.c). */
+#include "factor.h"
+
+static const char *const orders[] = {"default", "nd", "amd", "natural", "trs_order", "", NULL};
+static const char *const stores[] = {"same", "float", "trs_store", "", NULL};
+
+static const char *kind_name(Mat F) {
+  switch (F->factortype) {
+    case MAT_FACTOR_ILU:
+      return "ILU";
+    case MAT_FACTOR_ICC:
+      return "ICC";
+    default:
+      return "LU";
+  }
+}
+
+static PetscErrorCode read_options(Mat F) {
+  trs_petsc_factor *f = F->data;
+  const char *prefix = ((PetscObject)F)->prefix;
+  PetscFunctionBegin;
+  PetscCall(trs_petsc_default_backend(f->backend));
+  PetscOptionsBegin(PetscObjectComm((PetscObject)F), prefix, "Trireme's triangular solves", "Mat");
+  PetscCall(PetscOptionsString("-mat_trireme_backend",
+                               "Where solves run: auto, serial, threads:N, cuda, cuda:1", "None",
+                               f->backend, f->backend, sizeof f->backend, NULL));
+  PetscCall(PetscOptionsString("-mat_trireme_method", "Method of solves, from 'trireme methods'",
+                               "None", "auto", f->method, sizeof f->method, NULL));
+  PetscCall(PetscOptionsInt("-mat_trireme_nrhs", "Right-hand sides expected in each solve", "None",
+                            f->nrhs, &f->nrhs, NULL));
+  PetscCall(PetscOptionsEList("-mat_trireme_order", "Order of complete LU factors", "None", orders,
+                              4, orders[f->order], &f->order, NULL));
+  PetscCall(PetscOptionsEList("-mat_trireme_store", "Off-diagonal values on a GPU", "None", stores,
+                              2, stores[f->store], &f->store, NULL));
+  PetscOptionsEnd();
+  PetscCall(trs_petsc_context(&f->context, f->backend));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode trs_petsc_rows(trs_petsc_factor *f, Mat A, Mat *rows) {
+  PetscBool by_rows;
+  PetscFunctionBegin;
+  PetscCall(PetscObjectBaseTypeCompare((PetscObject)A, MATSEQAIJ, &by_rows));
+  *rows = A;
+  if (by_rows) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatConvert(A, MATSEQAIJ, f->rows ? MAT_REUSE_MATRIX : MAT_INITIAL_MATRIX, &f->rows));
+  *rows = f->rows;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode drop(trs_petsc_factor *f) {
+  PetscFunctionBegin;
+  trs_petsc_drop_factors(f);
+  PetscCall(trs_petsc_pattern_destroy(&f->P));
+  PetscCall(MatDestroy(&f->rows));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode symbolic(Mat F, Mat A, IS row, IS col, const MatFactorInfo *info) {
+  trs_petsc_factor *f = F->data;
+  bool complete = F->factortype == MAT_FACTOR_LU;
+  Mat rows;
+  PetscFunctionBegin;
+  PetscCall(drop(f));
+  PetscCall(read_options(F));
+  PetscCall(trs_petsc_rows(f, A, &rows));
+  PetscCall(trs_petsc_pattern_create(&f->P, rows, complete ? NULL : row, complete ? NULL : col,
+                                     complete ? 0 : (PetscInt)info->levels,
+                                     !complete && info->diagonal_fill > 0));
+  F->ops->lufactornumeric = F->ops->choleskyfactornumeric = trs_petsc_numeric;
+  trs_petsc_set_solves(F);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode symbolic_symmetric(Mat F, Mat A, IS perm, const MatFactorInfo *info) {
+  PetscFunctionBegin;
+  PetscCheck(!PetscDefined(USE_COMPLEX) || A->hermitian == PETSC_BOOL3_TRUE,
+             PetscObjectComm((PetscObject)A), PETSC_ERR_SUP,
+             "Trireme: ICC of complex matrices is for Hermitian ones: MatSetOption(A, "
+             "MAT_HERMITIAN, PETSC_TRUE) says that this one is, -pc_type ilu takes any");
+  PetscCall(symbolic(F, A, perm, perm, info));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode destroy(Mat F) {
+  PetscFunctionBegin;
+  PetscCall(drop(F->data));
+  PetscCall(PetscFree(F->data));
+  PetscCall(PetscObjectComposeFunction((PetscObject)F, "MatFactorGetSolverType_C", NULL));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode print(Mat F, PetscViewer viewer) {
+  trs_petsc_factor *f = F->data;
+  trs_plan_info info = {.struct_size = sizeof info};
+  char text[2048], *line = text;
+  PetscFunctionBegin;
+  PetscCall(trs_petsc_check(trs_plan_get_info(f->plain.plan, &info)));
+  trs_plan_describe(f->plain.plan, text, sizeof text);
+  PetscCall(PetscViewerASCIIPrintf(viewer, "Trireme %s: %s on %s, %d thread(s)%s%s\n",
+                                   trs_version(), kind_name(F), f->backend, info.threads,
+                                   info.device ? ", " : "", info.device ? info.device : ""));
+  for (char *end; line && *line; line = end) {
+    PetscCall(PetscStrchr(line, '\n', &end));
+    if (end) *end++ = '\0';
+    PetscCall(PetscViewerASCIIPrintf(viewer, "  %s\n", line));
+  }
+  PetscCall(PetscViewerASCIIPrintf(
+      viewer, "  levels of both triangles: %lld, memory of the plan: %lld bytes\n",
+      (long long)info.levels, (long long)info.plan_bytes));
+  if (f->shift > 0)
+    PetscCall(PetscViewerASCIIPrintf(viewer, "  added to the diagonal: %g\n", (double)f->shift));
+  if (f->rows)
+    PetscCall(PetscViewerASCIIPrintf(viewer, "  blocks are factored as rows of numbers\n"));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode view(Mat F, PetscViewer viewer) {
+  trs_petsc_factor *f = F->data;
+  PetscBool text;
+  PetscViewerFormat format;
+  PetscFunctionBegin;
+  PetscCall(PetscObjectTypeCompare((PetscObject)viewer, PETSCVIEWERASCII, &text));
+  if (!text || !f->plain.plan) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscViewerGetFormat(viewer, &format));
+  if (format == PETSC_VIEWER_ASCII_INFO || format == PETSC_VIEWER_ASCII_INFO_DETAIL)
+    PetscCall(print(F, viewer));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode get_info(Mat F, MatInfoType type, MatInfo *info) {
+  trs_petsc_factor *f = F->data;
+  trs_factors_info factors = {.struct_size = sizeof factors};
+  (void)type;
+  PetscFunctionBegin;
+  PetscCall(PetscMemzero(info, sizeof *info));
+  info->block_size = 1;
+  info->nz_used = f->P.ptr ? (PetscLogDouble)f->P.ptr[f->P.n] : 0;
+  if (f->factors) {
+    PetscCall(trs_petsc_check(trs_factors_get_info(f->factors, &factors)));
+    info->nz_used = (PetscLogDouble)(factors.nnz_L + factors.nnz_U);
+  }
+  info->nz_allocated = info->nz_used;
+  info->fill_ratio_needed = f->P.given ? info->nz_used / f->P.given : 1;
+  info->fill_ratio_given = info->fill_ratio_needed;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode solver_type(Mat F, MatSolverType *type) {
+  (void)F;
+  PetscFunctionBegin;
+  *type = "trireme";
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* PETSc orders the matrix for incomplete factors, Trireme for complete ones. */
+static PetscErrorCode set_orderings(Mat F, MatFactorType type) {
+  PetscFunctionBegin;
+  F->canuseordering = type == MAT_FACTOR_LU ? PETSC_FALSE : PETSC_TRUE;
+  for (int k = 0; k < MAT_FACTOR_NUM_TYPES; k++)
+    PetscCall(PetscStrallocpy(F->canuseordering ? MATORDERINGNATURAL : MATORDERINGEXTERNAL,
+                              (char **)&F->preferredordering[k]));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode get_factor(Mat A, MatFactorType type, Mat *result) {
+  trs_petsc_factor *f;
+  Mat F;
+  PetscFunctionBegin;
+  PetscCall(MatCreate(PetscObjectComm((PetscObject)A), &F));
+  PetscCall(MatSetSizes(F, A->rmap->n, A->cmap->n, A->rmap->N, A->cmap->N));
+  PetscCall(PetscStrallocpy("trireme", &((PetscObject)F)->type_name));
+  PetscCall(MatSetUp(F));
+  PetscCall(PetscNew(&f));
+  f->nrhs = 1;
+  F->data = f;
+  F->ops->destroy = destroy;
+  F->ops->view = view;
+  F->ops->getinfo = get_info;
+  F->ops->lufactorsymbolic = F->ops->ilufactorsymbolic = symbolic;
+  F->ops->iccfactorsymbolic = symbolic_symmetric;
+  F->factortype = type;
+  PetscCall(set_orderings(F, type));
+  PetscCall(PetscFree(F->solvertype));
+  PetscCall(PetscStrallocpy("trireme", &F->solvertype));
+  PetscCall(PetscObjectComposeFunction((PetscObject)F, "MatFactorGetSolverType_C", solver_type));
+  *result = F;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode trs_petsc_register_factors(void) {
+  static const char *const types[] = {MATSEQAIJ, "seqaijcusparse", MATSEQBAIJ};
+  static const MatFactorType kinds[] = {MAT_FACTOR_LU, MAT_FACTOR_ILU, MAT_FACTOR_ICC};
+  PetscFunctionBegin;
+  for (int t = 0; t < 3; t++)
+    for (int k = 0; k < 3; k++)
+      PetscCall(MatSolverTypeRegister("trireme", types[t], kinds[k], get_factor));
+  PetscCall(MatSolverTypeRegister("trireme", MATSEQSBAIJ, MAT_FACTOR_ICC, get_factor));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

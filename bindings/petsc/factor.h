@@ -1,0 +1,41 @@
+/* factor.h - the state of a factored PETSc matrix of solver type "trireme". */
+#ifndef TRIREME_PETSC_FACTOR_H
+#define TRIREME_PETSC_FACTOR_H
+
+#include <petsc/private/matimpl.h>
+
+#include "pattern.h"
+
+/* A plan over the factors, made when it is needed first. */
+typedef struct trs_petsc_sweeps {
+  trs_plan *plan;
+  bool on_gpu;
+  void *stream; /* of a plan on a GPU */
+} trs_petsc_sweeps;
+
+typedef struct trs_petsc_factor {
+  char backend[TRS_PETSC_NAME], method[TRS_PETSC_NAME]; /* method "": auto */
+  PetscInt nrhs, order, store;                          /* trs_options, trs_order, trs_store */
+  trs_context *context;
+  Mat rows;            /* the SeqAIJ form of a matrix of blocks, or NULL */
+  trs_petsc_pattern P; /* what is factored */
+  PetscReal shift;     /* added to its diagonal */
+  trs_matrix *L, *U;   /* incomplete factors: they keep their pattern; else NULL */
+  trs_factors *factors;
+  trs_petsc_sweeps plain, transposed; /* for A x = b and A^T x = b */
+} trs_petsc_factor;
+
+/* Makes the plan where there is none. */
+PetscErrorCode trs_petsc_need_plan(Mat F, bool transposed);
+/* Frees the plans and the factors, not the pattern. */
+void trs_petsc_drop_factors(trs_petsc_factor *f);
+
+/* The numeric phase, for every kind of factors. */
+PetscErrorCode trs_petsc_numeric(Mat F, Mat A, const MatFactorInfo *info);
+/* The SeqAIJ form of A: A itself, or a copy with A's present values that f keeps. */
+PetscErrorCode trs_petsc_rows(trs_petsc_factor *f, Mat A, Mat *rows);
+
+/* Sets the functions of F that solve. */
+void trs_petsc_set_solves(Mat F);
+
+#endif

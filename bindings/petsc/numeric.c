@@ -1,0 +1,223 @@
+/* numeric.c - the numeric phase: factors of the present values, and a plan that is updated where
+ * the pattern of the factors stays. */
+#include "factor.h"
+
+/* PETSc's search for a shift of the diagonal, as in MatPivotCheck_nz and MatPivotCheck_pd. Positive
+ * definite: fractions of `top`, which makes the matrix diagonally dominant, by bisection. */
+typedef struct shift_search {
+  PetscReal amount, top, fraction;
+  int tries;
+} shift_search;
+
+enum { MOST_FRACTIONS = 5 };
+
+static PetscReal dominance(const trs_petsc_pattern *P) {
+  PetscReal top = 0;
+  for (PetscInt i = 0; i < P->n; i++) {
+    PetscReal others = 0, diagonal = 0;
+    for (int64_t p = P->ptr[i]; p < P->ptr[i + 1]; p++)
+      if (P->idx[p] == i)
+        diagonal = PetscRealPart(P->val[p]);
+      else
+        others += PetscAbsScalar(P->val[p]);
+    top = PetscMax(top, others - diagonal);
+  }
+  return (PetscReal)1.1 * top;
+}
+
+/* After a failed pivot: false if there is no other shift to try. */
+static bool shift_again(shift_search *s, const trs_petsc_pattern *P, const MatFactorInfo *info) {
+  enum { MOST_DOUBLINGS = 100 };
+  MatFactorShiftType type = (MatFactorShiftType)(int)info->shifttype;
+  if (type == MAT_SHIFT_NONE) return false;
+  if (type == MAT_SHIFT_POSITIVE_DEFINITE) {
+    if (s->fraction >= 1) return false;
+    if (!s->tries) s->top = dominance(P);
+    s->fraction = s->tries == MOST_FRACTIONS ? 1 : (1 + s->fraction) / 2;
+    s->amount = s->fraction * s->top;
+  } else {
+    PetscReal first = info->shiftamount > 0 ? info->shiftamount : 100 * PETSC_MACHINE_EPSILON;
+    if (s->tries == MOST_DOUBLINGS) return false;
+    s->amount = s->tries ? 2 * s->amount : first;
+  }
+  s->tries++;
+  return true;
+}
+
+static bool is_pivot_failure(trs_status status) {
+  return status == TRS_ERROR_ZERO_PIVOT || status == TRS_ERROR_NOT_FINITE;
+}
+
+static trs_status factor_once(trs_factors **made, Mat F, const MatFactorInfo *info) {
+  trs_petsc_factor *f = F->data;
+  trs_factor_options options = {.struct_size = sizeof(trs_factor_options)};
+  switch (F->factortype) {
+    case MAT_FACTOR_ILU:
+      options.kind = TRS_FACTOR_ILU0;
+      break;
+    case MAT_FACTOR_ICC:
+      options.kind = TRS_FACTOR_IC0;
+      break;
+    default:
+      options.kind = TRS_FACTOR_LU;
+      options.order = (trs_order)f->order;
+      if (info->dtcol > 0 && info->dtcol <= 1) options.pivot_threshold = (double)info->dtcol;
+  }
+  return trs_factor(made, f->P.matrix, &options);
+}
+
+/* Factors, with the diagonal shifted where pivots fail and the caller wants that.  *status says how
+ * it ended. */
+static PetscErrorCode factor(trs_factors **made, Mat F, Mat rows, const MatFactorInfo *info,
+                             trs_status *status) {
+  trs_petsc_factor *f = F->data;
+  shift_search s = {0};
+  PetscFunctionBegin;
+  do {
+    PetscCall(trs_petsc_pattern_fill(&f->P, rows, s.amount));
+    f->shift = s.amount;
+    *status = factor_once(made, F, info);
+  } while (*status == TRS_ERROR_ZERO_PIVOT && F->factortype != MAT_FACTOR_LU &&
+           shift_again(&s, &f->P, info));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* A failed pivot is an error only if the caller asked for that; else the solver reads it from F. */
+static PetscErrorCode report_pivot(Mat F, Mat A) {
+  trs_petsc_factor *f = F->data;
+  const trs_error *error = trs_last_error();
+  PetscInt row = (PetscInt)error->row;
+  PetscFunctionBegin;
+  if (f->P.row && row >= 0 && row < f->P.n) row = f->P.row[row];
+  PetscCheck(!A->erroriffailure, PETSC_COMM_SELF, PETSC_ERR_MAT_LU_ZRPVT,
+             "Trireme: %s (row %" PetscInt_FMT " of the matrix)", error->message, row);
+  PetscCall(
+      PetscInfo(F, "Trireme: %s (row %" PetscInt_FMT " of the matrix)\n", error->message, row));
+  F->factorerrortype = MAT_FACTOR_NUMERIC_ZEROPIVOT;
+  F->factorerror_zeropivot_row = row;
+  F->factorerror_zeropivot_value = 0;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+void trs_petsc_drop_factors(trs_petsc_factor *f) {
+  trs_plan_destroy(f->plain.plan);
+  trs_plan_destroy(f->transposed.plan);
+  trs_factors_destroy(f->factors);
+  trs_matrix_destroy(f->L);
+  trs_matrix_destroy(f->U);
+  f->plain = f->transposed = (trs_petsc_sweeps){0};
+  f->factors = NULL;
+  f->L = f->U = NULL;
+}
+
+static trs_status copy(trs_matrix **result, const trs_matrix *T) {
+  trs_matrix_info info = {.struct_size = sizeof info};
+  const int64_t *ptr;
+  const int32_t *idx;
+  const void *val;
+  trs_status status = trs_matrix_get_info(T, &info);
+  if (!status) status = trs_matrix_get_arrays(T, &ptr, &idx, &val);
+  if (status) return status;
+  return trs_matrix_create(result, info.format, info.scalar, info.nrows, info.ncols, TRS_PTR64, ptr,
+                           idx, val, TRS_COPY);
+}
+
+static trs_status set_values(trs_matrix *mine, const trs_matrix *T) {
+  const void *val;
+  trs_status status = trs_matrix_get_arrays(T, NULL, NULL, &val);
+  return status ? status : trs_matrix_set_values(mine, val);
+}
+
+/* Incomplete factors: f has matrices of its own, whose values change and whose pattern stays. */
+static trs_status keep(trs_petsc_factor *f, const trs_factors *made) {
+  trs_factors_info info = {.struct_size = sizeof info};
+  trs_status status = trs_factors_get_info(made, &info);
+  if (!status) status = copy(&f->L, info.L);
+  if (!status) status = copy(&f->U, info.U);
+  if (status) return status;
+  return trs_factors_create(&f->factors, f->L, info.diag_L, f->U, info.diag_U, f->P.row, f->P.col,
+                            NULL, NULL);
+}
+
+static trs_status renew(trs_petsc_factor *f, const trs_factors *made) {
+  trs_factors_info info = {.struct_size = sizeof info};
+  trs_status status = trs_factors_get_info(made, &info);
+  if (!status) status = set_values(f->L, info.L);
+  if (!status) status = set_values(f->U, info.U);
+  if (!status && f->plain.plan) status = trs_update_factors(f->plain.plan, f->factors);
+  if (!status && f->transposed.plan) status = trs_update_factors(f->transposed.plan, f->factors);
+  return status;
+}
+
+/* Takes over the factors just made. */
+static PetscErrorCode adopt(Mat F, trs_factors *made) {
+  trs_petsc_factor *f = F->data;
+  trs_status status = TRS_SUCCESS;
+  PetscFunctionBegin;
+  if (F->factortype == MAT_FACTOR_LU) { /* pivoting may have changed the pattern */
+    trs_petsc_drop_factors(f);
+    f->factors = made;
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  if (f->L) {
+    PetscCall(PetscLogEventBegin(trs_petsc_event.update, F, 0, 0, 0));
+    status = renew(f, made);
+    PetscCall(PetscLogEventEnd(trs_petsc_event.update, F, 0, 0, 0));
+  } else {
+    status = keep(f, made);
+  }
+  trs_factors_destroy(made);
+  if (status) trs_petsc_drop_factors(f);
+  PetscCall(trs_petsc_check(status));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* On a CPU the information would cost a count of levels. */
+static trs_status find_place(trs_petsc_sweeps *sweeps, const trs_context *context) {
+  trs_plan_info info = {.struct_size = sizeof info};
+  if (trs_context_gpu(context, 0) < 0) return TRS_SUCCESS;
+  trs_status status = trs_plan_get_info(sweeps->plan, &info);
+  sweeps->on_gpu = info.device != NULL;
+  return status;
+}
+
+PetscErrorCode trs_petsc_need_plan(Mat F, bool transposed) {
+  trs_petsc_factor *f = F->data;
+  trs_petsc_sweeps *sweeps = transposed ? &f->transposed : &f->plain;
+  trs_options options = {.struct_size = sizeof(trs_options),
+                         .method = f->method[0] ? f->method : NULL,
+                         .nrhs = f->nrhs,
+                         .store = (trs_store)f->store};
+  PetscFunctionBegin;
+  if (sweeps->plan) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(trs_petsc_stream(&sweeps->stream));
+  options.stream = sweeps->stream;
+  PetscCall(PetscLogEventBegin(trs_petsc_event.analyze, F, 0, 0, 0));
+  PetscCall(trs_petsc_check(trs_analyze_factors(f->context, &sweeps->plan, f->factors,
+                                                transposed ? TRS_TRANS : TRS_NO_TRANS, &options)));
+  PetscCall(PetscLogEventEnd(trs_petsc_event.analyze, F, 0, 0, 0));
+  PetscCall(trs_petsc_check(find_place(sweeps, f->context)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode trs_petsc_numeric(Mat F, Mat A, const MatFactorInfo *info) {
+  trs_petsc_factor *f = F->data;
+  trs_factors *made = NULL;
+  trs_status status = TRS_SUCCESS;
+  Mat rows;
+  PetscFunctionBegin;
+  F->factorerrortype = MAT_FACTOR_NOERROR;
+  PetscCall(trs_petsc_rows(f, A, &rows));
+  PetscCall(PetscLogEventBegin(trs_petsc_event.factor, F, A, 0, 0));
+  PetscCall(factor(&made, F, rows, info, &status));
+  PetscCall(PetscLogEventEnd(trs_petsc_event.factor, F, A, 0, 0));
+  F->assembled = F->preallocated = PETSC_TRUE;
+  if (is_pivot_failure(status)) {
+    PetscCall(report_pivot(F, A));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(trs_petsc_check(status));
+  PetscCall(adopt(F, made));
+  PetscCall(trs_petsc_need_plan(F, false));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

@@ -1,0 +1,181 @@
+/* pattern.c - PETSc's matrix, permuted and with levels of fill, in Trireme's arrays. */
+#include "pattern.h"
+
+#include <petsc/private/matimpl.h>
+
+/* Rows of PETSc's matrix, which MatRestoreRowIJ takes back. */
+typedef struct given_rows {
+  PetscInt n;
+  const PetscInt *ptr, *idx;
+} given_rows;
+
+/* A pattern on its way: origin[p] is the entry of PETSc's matrix. */
+typedef struct draft {
+  PetscInt *ptr, *idx, *origin;
+} draft;
+
+static PetscErrorCode get_rows(Mat A, given_rows *rows) {
+  PetscBool done;
+  PetscFunctionBegin;
+  PetscCall(MatGetRowIJ(A, 0, PETSC_FALSE, PETSC_FALSE, &rows->n, &rows->ptr, &rows->idx, &done));
+  PetscCheck(done, PetscObjectComm((PetscObject)A), PETSC_ERR_SUP,
+             "Trireme: a matrix of type %s has no rows to read", ((PetscObject)A)->type_name);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode restore_rows(Mat A, given_rows *rows) {
+  PetscBool done;
+  PetscFunctionBegin;
+  PetscCall(
+      MatRestoreRowIJ(A, 0, PETSC_FALSE, PETSC_FALSE, &rows->n, &rows->ptr, &rows->idx, &done));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* perm[i] is the row of the matrix that comes i-th.  PETSc orders the blocks of a block matrix. */
+static PetscErrorCode take_permutation(int32_t **perm, IS is, PetscInt n) {
+  const PetscInt *index;
+  PetscInt count, size;
+  PetscFunctionBegin;
+  PetscCall(ISGetLocalSize(is, &count));
+  PetscCheck(count > 0 && n % count == 0, PETSC_COMM_SELF, PETSC_ERR_ARG_SIZ,
+             "Trireme: an ordering of %" PetscInt_FMT " for %" PetscInt_FMT " rows", count, n);
+  size = n / count;
+  PetscCall(PetscMalloc1(n, perm));
+  PetscCall(ISGetIndices(is, &index));
+  for (PetscInt i = 0; i < n; i++) (*perm)[i] = (int32_t)(index[i / size] * size + i % size);
+  PetscCall(ISRestoreIndices(is, &index));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode take_order(trs_petsc_pattern *P, IS row, IS col) {
+  PetscBool natural_rows = PETSC_TRUE, natural_columns = PETSC_TRUE;
+  PetscFunctionBegin;
+  if (!row || P->n == 0) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!col) col = row;
+  PetscCall(ISIdentity(row, &natural_rows));
+  PetscCall(ISIdentity(col, &natural_columns));
+  if (natural_rows && natural_columns) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(take_permutation(&P->row, row, P->n));
+  PetscCall(take_permutation(&P->col, col, P->n));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* A(row, col) by ascending columns. */
+static PetscErrorCode permute(const trs_petsc_pattern *P, const given_rows *A, draft *D) {
+  PetscInt *new_column, used = 0;
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc1(P->n, &new_column));
+  for (PetscInt j = 0; j < P->n; j++) new_column[P->col ? P->col[j] : j] = j;
+  D->ptr[0] = 0;
+  for (PetscInt i = 0; i < P->n; i++) {
+    PetscInt old = P->row ? P->row[i] : i;
+    for (PetscInt p = A->ptr[old]; p < A->ptr[old + 1]; p++) {
+      D->idx[used] = new_column[A->idx[p]];
+      D->origin[used++] = p;
+    }
+    D->ptr[i + 1] = used;
+    if (P->col)
+      PetscCall(PetscSortIntWithArray(used - D->ptr[i], D->idx + D->ptr[i], D->origin + D->ptr[i]));
+  }
+  PetscCall(PetscFree(new_column));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Where the entries of the draft stand among those of the wider pattern. */
+static void find_places(trs_petsc_pattern *P, const draft *D) {
+  for (PetscInt i = 0; i < P->n; i++) {
+    int64_t at = P->ptr[i];
+    for (PetscInt p = D->ptr[i]; p < D->ptr[i + 1]; p++) {
+      while (P->idx[at] < D->idx[p]) at++;
+      P->place[D->origin[p]] = at;
+    }
+  }
+}
+
+static PetscErrorCode take_arrays(trs_petsc_pattern *P, const PetscInt *ptr, const PetscInt *idx) {
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc1(P->n + 1, &P->ptr));
+  PetscCall(PetscMalloc1(ptr[P->n], &P->idx));
+  PetscCall(PetscCalloc1(ptr[P->n], &P->val));
+  for (PetscInt i = 0; i <= P->n; i++) P->ptr[i] = ptr[i];
+  for (PetscInt p = 0; p < ptr[P->n]; p++) P->idx[p] = (int32_t)idx[p];
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode change(trs_petsc_pattern *P, const given_rows *A, PetscInt levels,
+                             bool add_diagonal) {
+  draft D;
+  PetscInt *ptr, *idx;
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc3(P->n + 1, &D.ptr, P->given, &D.idx, P->given, &D.origin));
+  PetscCall(permute(P, A, &D));
+  PetscCall(trs_petsc_fill(P->n, D.ptr, D.idx, levels, add_diagonal, &ptr, &idx));
+  PetscCall(take_arrays(P, ptr, idx));
+  PetscCall(PetscFree(ptr));
+  PetscCall(PetscFree(idx));
+  PetscCall(PetscMalloc1(P->given, &P->place));
+  find_places(P, &D);
+  PetscCall(PetscFree3(D.ptr, D.idx, D.origin));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode trs_petsc_pattern_create(trs_petsc_pattern *P, Mat A, IS row, IS col,
+                                        PetscInt levels, bool add_diagonal) {
+  given_rows rows;
+  PetscFunctionBegin;
+  *P = (trs_petsc_pattern){0};
+  PetscCall(get_rows(A, &rows));
+  PetscCheck((int64_t)rows.n <= INT32_MAX, PETSC_COMM_SELF, PETSC_ERR_SUP,
+             "Trireme: %" PetscInt_FMT " rows in one process are more than 2^31 - 1", rows.n);
+  P->n = rows.n;
+  P->given = rows.ptr[rows.n];
+  PetscCall(take_order(P, row, col));
+  if (P->row || levels > 0 || add_diagonal)
+    PetscCall(change(P, &rows, levels, add_diagonal));
+  else
+    PetscCall(take_arrays(P, rows.ptr, rows.idx));
+  PetscCall(restore_rows(A, &rows));
+  PetscCall(trs_petsc_check(trs_matrix_create(&P->matrix, TRS_CSR, TRS_PETSC_SCALAR, P->n, P->n,
+                                              TRS_PTR64, P->ptr, P->idx, P->val, TRS_BORROW)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode trs_petsc_pattern_destroy(trs_petsc_pattern *P) {
+  PetscFunctionBegin;
+  trs_matrix_destroy(P->matrix);
+  PetscCall(PetscFree(P->place));
+  PetscCall(PetscFree(P->ptr));
+  PetscCall(PetscFree(P->idx));
+  PetscCall(PetscFree(P->val));
+  PetscCall(PetscFree(P->row));
+  PetscCall(PetscFree(P->col));
+  *P = (trs_petsc_pattern){0};
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode trs_petsc_pattern_fill(trs_petsc_pattern *P, Mat A, PetscReal shift) {
+  given_rows rows;
+  PetscInt given;
+  const PetscScalar *val;
+  PetscFunctionBegin;
+  PetscCall(get_rows(A, &rows));
+  given = rows.n == P->n ? rows.ptr[rows.n] : -1;
+  PetscCall(restore_rows(A, &rows));
+  PetscCheck(
+      given == P->given, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_WRONGSTATE,
+      "Trireme: the matrix has another pattern than in the symbolic factorisation: call that "
+      "again");
+  PetscCall(MatSeqAIJGetArrayRead(A, &val));
+  if (P->place) {
+    PetscCall(PetscArrayzero(P->val, P->ptr[P->n]));
+    for (PetscInt p = 0; p < P->given; p++) P->val[P->place[p]] = val[p];
+  } else {
+    PetscCall(PetscArraycpy(P->val, val, P->given));
+  }
+  PetscCall(MatSeqAIJRestoreArrayRead(A, &val));
+  if (shift == 0) PetscFunctionReturn(PETSC_SUCCESS);
+  for (PetscInt i = 0; i < P->n; i++)
+    for (int64_t p = P->ptr[i]; p < P->ptr[i + 1]; p++)
+      if (P->idx[p] == i) P->val[p] += shift;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

@@ -1,0 +1,37 @@
+/* pattern.h - the matrix that is factored: PETSc's, in the order and with the levels of fill that
+ * the caller asked for. */
+#ifndef TRIREME_PETSC_PATTERN_H
+#define TRIREME_PETSC_PATTERN_H
+
+#include "trireme_petsc.h"
+
+/* A CSR matrix whose arrays stand here.  Row i is row `row[i]` of the given matrix, column j its
+ * column `col[j]`; both NULL: the identity. */
+typedef struct trs_petsc_pattern {
+  PetscInt n;
+  PetscInt given;     /* entries of PETSc's matrix */
+  int64_t *place;     /* given: where each of them stands in val; NULL: in its order */
+  int64_t *ptr;       /* n + 1 */
+  int32_t *idx;       /* ptr[n] */
+  PetscScalar *val;   /* ptr[n] */
+  int32_t *row, *col; /* n each, or NULL */
+  trs_matrix *matrix; /* of ptr, idx and val */
+} trs_petsc_pattern;
+
+/* From a SeqAIJ matrix; row and col are NULL or permutations of its rows and columns, or of its
+ * blocks.  levels: of fill, as PETSc counts them.  add_diagonal: entries on the diagonal that are
+ * absent become zeros. */
+PetscErrorCode trs_petsc_pattern_create(trs_petsc_pattern *P, Mat A, IS row, IS col,
+                                        PetscInt levels, bool add_diagonal);
+PetscErrorCode trs_petsc_pattern_destroy(trs_petsc_pattern *P);
+
+/* New values, with shift added to the diagonal. */
+PetscErrorCode trs_petsc_pattern_fill(trs_petsc_pattern *P, Mat A, PetscReal shift);
+
+/* The pattern of ILU(levels): entry (i, j) has the level min over k < i, j of level (i, k) + level
+ * (k, j) + 1 (Saad 2003, section 10.3.3); those above `levels` are dropped.  Rows ascend.  The
+ * caller frees ptr_out and idx_out.  O(sum over kept entries (i, k) of the entries in row k). */
+PetscErrorCode trs_petsc_fill(PetscInt n, const PetscInt *ptr, const PetscInt *idx, PetscInt levels,
+                              bool add_diagonal, PetscInt **ptr_out, PetscInt **idx_out);
+
+#endif

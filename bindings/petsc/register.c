@@ -1,0 +1,111 @@
+/* register.c - what PETSc calls when it loads the library, and what all parts of it share. */
+#include "trireme_petsc.h"
+
+#include <petscdevice.h>
+#include <petscpc.h>
+
+trs_petsc_events trs_petsc_event;
+
+typedef struct shared_context {
+  char backend[TRS_PETSC_NAME];
+  trs_context *context;
+  struct shared_context *next;
+} shared_context;
+
+static shared_context *contexts;
+
+static PetscErrorCode code_of(trs_status status) {
+  switch (status) {
+    case TRS_ERROR_ARGUMENT:
+      return PETSC_ERR_ARG_WRONG;
+    case TRS_ERROR_MEMORY:
+      return PETSC_ERR_MEM;
+    case TRS_ERROR_STRUCTURE:
+      return PETSC_ERR_ARG_WRONGSTATE;
+    case TRS_ERROR_ZERO_PIVOT:
+    case TRS_ERROR_NOT_FINITE:
+      return PETSC_ERR_MAT_LU_ZRPVT;
+    case TRS_ERROR_UNSUPPORTED:
+      return PETSC_ERR_SUP;
+    default:
+      return PETSC_ERR_LIB;
+  }
+}
+
+PetscErrorCode trs_petsc_check(trs_status status) {
+  PetscFunctionBegin;
+  PetscCheck(!status, PETSC_COMM_SELF, code_of(status), "Trireme: %s", trs_last_error()->message);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode trs_petsc_default_backend(char backend[TRS_PETSC_NAME]) {
+  PetscMPIInt processes;
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &processes));
+  PetscCall(PetscStrncpy(backend, processes == 1 ? "auto" : "serial", TRS_PETSC_NAME));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode destroy_contexts(void) {
+  PetscFunctionBegin;
+  while (contexts) {
+    shared_context *first = contexts;
+    contexts = first->next;
+    trs_context_destroy(first->context);
+    PetscCall(PetscFree(first));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode trs_petsc_context(trs_context **context, const char *backend) {
+  shared_context *it = contexts;
+  PetscBool same = PETSC_FALSE;
+  PetscFunctionBegin;
+  for (; it; it = it->next) {
+    PetscCall(PetscStrcmp(it->backend, backend, &same));
+    if (same) break;
+  }
+  if (!it) {
+    trs_context *made;
+    PetscCall(trs_petsc_check(trs_context_create(&made, backend)));
+    PetscCall(PetscNew(&it));
+    PetscCall(PetscStrncpy(it->backend, backend, sizeof it->backend));
+    it->context = made;
+    it->next = contexts;
+    if (!contexts) PetscCall(PetscRegisterFinalize(destroy_contexts));
+    contexts = it;
+  }
+  *context = it->context;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode trs_petsc_stream(void **stream) {
+  PetscFunctionBegin;
+  *stream = NULL;
+#if PetscDefined(HAVE_CUDA) && PETSC_VERSION_GE(3, 19, 0) /* 3.18 works on the default stream */
+  PetscDeviceContext device;
+  void *handle = NULL;
+  PetscCall(PetscDeviceContextGetCurrentContext(&device));
+  PetscCall(PetscDeviceContextGetStreamHandle(device, &handle));
+  if (handle) *stream = *(void **)handle;
+#endif
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* A program may finalise PETSc and initialise it again: events and types are then registered anew.
+ */
+PetscErrorCode PetscDLLibraryRegister_trireme_petsc(void) {
+  PetscFunctionBegin;
+  /* A registered solver type hides PETSc's own ones if it is the first of all. */
+  PetscCall(MatInitializePackage());
+  PetscCall(PCInitializePackage());
+  PetscCall(PetscLogEventRegister("TriremeFactor", MAT_CLASSID, &trs_petsc_event.factor));
+  PetscCall(PetscLogEventRegister("TriremeAnalyze", MAT_CLASSID, &trs_petsc_event.analyze));
+  PetscCall(PetscLogEventRegister("TriremeUpdate", MAT_CLASSID, &trs_petsc_event.update));
+  PetscCall(PetscLogEventRegister("TriremeSolve", MAT_CLASSID, &trs_petsc_event.solve));
+  PetscCall(PetscLogEventRegister("TriremeRelaxSet", PC_CLASSID, &trs_petsc_event.relax_setup));
+  PetscCall(PetscLogEventRegister("TriremeRelax", PC_CLASSID, &trs_petsc_event.relax));
+  PetscCall(trs_petsc_register_factors());
+  PetscCall(trs_petsc_register_relax());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

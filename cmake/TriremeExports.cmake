@@ -1,0 +1,28 @@
+# Versions of symbols.  What a public header declares has the version of the interface, such as
+# TRIREME_0.1.  What libtrireme_mpi alone calls has TRIREME_PRIVATE_ with the full version: the
+# loader then refuses a libtrireme_mpi of another build version.  All else is not exported.
+check_linker_flag(C -Wl,--version-script=${PROJECT_SOURCE_DIR}/cmake/empty.map
+                  TRIREME_HAS_VERSION_SCRIPT)
+
+# trireme_exports(TARGET HEADER PREFIX [PRIVATE]): for a shared library; other linkers export all.
+function(trireme_exports target header prefix)
+  if(NOT BUILD_SHARED_LIBS OR NOT TRIREME_HAS_VERSION_SCRIPT OR TRIREME_SANITIZE)
+    return()
+  endif()
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${header})
+  file(STRINGS ${header} lines REGEX "^TRS_API ")
+  set(names)
+  foreach(line IN LISTS lines)
+    string(REGEX REPLACE "^TRS_API .*[ *](trs_[a-z_0-9]+)\\(.*" "\\1" name "${line}")
+    string(APPEND names "  ${name};\n")
+  endforeach()
+  set(version ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
+  set(script "${prefix}_${version} {\nglobal:\n${names}local:\n  *;\n};\n")
+  if("PRIVATE" IN_LIST ARGN)
+    string(APPEND script "${prefix}_PRIVATE_${PROJECT_VERSION} {\nglobal:\n  trs_*;\n};\n")
+  endif()
+  set(file ${CMAKE_CURRENT_BINARY_DIR}/${target}.map)
+  file(CONFIGURE OUTPUT ${file} CONTENT "${script}" @ONLY)
+  target_link_options(${target} PRIVATE -Wl,--version-script=${file})
+  set_property(TARGET ${target} APPEND PROPERTY LINK_DEPENDS ${file})
+endfunction()

@@ -1,0 +1,28 @@
+# Removes the files that a manifest of `cmake --install` lists, and Trireme's own folders that this
+# leaves empty.
+# cmake -DMANIFEST=build/install_manifest.txt -P cmake/uninstall.cmake
+if(NOT EXISTS ${MANIFEST})
+  message(FATAL_ERROR "no ${MANIFEST}: nothing was installed from this build")
+endif()
+set(count 0)
+set(folders)
+file(STRINGS ${MANIFEST} files)
+foreach(file IN LISTS files)
+  set(file $ENV{DESTDIR}${file})
+  if(EXISTS "${file}" OR IS_SYMLINK "${file}")
+    file(REMOVE "${file}")
+    math(EXPR count "${count} + 1")
+  endif()
+  get_filename_component(folder "${file}" DIRECTORY)
+  list(APPEND folders "${folder}")
+endforeach()
+
+list(REMOVE_DUPLICATES folders)
+foreach(folder IN LISTS folders)
+  file(GLOB left "${folder}/*")
+  if(NOT left AND folder MATCHES "/trireme$")
+    file(REMOVE_RECURSE "${folder}")
+  endif()
+endforeach()
+file(REMOVE ${MANIFEST})
+message(STATUS "${count} files removed")

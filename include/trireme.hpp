@@ -1,0 +1,336 @@
+/* trireme.hpp - trireme.h for C++17: objects that destroy themselves, arrays that know their type
+ * and size, and failures as exceptions.  Header only; it adds no call and no copy.
+ *
+ *      trireme::context ctx("auto");
+ *      trireme::matrix L(n, n, ptr, idx, val);           // CSR, any std::vector or view of arrays
+ *      trireme::plan plan = trireme::triangular_solve_inspect(ctx, L, TRS_LOWER);
+ *      trireme::triangular_solve(plan, b, x);
+ *
+ * Every function of trireme.h takes object.get().  A failure throws trireme::error.  A program
+ * without exceptions defines TRIREME_FAIL(status, message, row) before it includes the header, a
+ * statement that does not return; or it calls the functions of trireme.h, which return a status. */
+#ifndef TRIREME_HPP
+#define TRIREME_HPP
+
+#include <complex>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <type_traits>
+#include <utility>
+
+#include "trireme.h"
+
+#ifndef TRIREME_FAIL
+#include <stdexcept>
+#define TRIREME_FAIL(status, message, row) throw ::trireme::error(status, message, row)
+#define TRIREME_THROWS 1
+#endif
+
+namespace trireme {
+
+/* ---- Failures ---- */
+
+#ifdef TRIREME_THROWS
+class error : public std::runtime_error {
+ public:
+  error(trs_status status, const char *message, std::int64_t row)
+      : std::runtime_error(message), status_(status), row_(row) {}
+  trs_status status() const noexcept { return status_; }
+  std::int64_t row() const noexcept { return row_; } /* the row at fault, or -1 */
+
+ private:
+  trs_status status_;
+  std::int64_t row_;
+};
+#endif
+
+inline void check(trs_status status) {
+  if (status != TRS_SUCCESS) TRIREME_FAIL(status, trs_last_error()->message, trs_last_error()->row);
+}
+
+inline void require(bool holds, const char *message) {
+  if (!holds) TRIREME_FAIL(TRS_ERROR_ARGUMENT, message, -1);
+}
+
+/* ---- Types ---- */
+
+template <class T>
+struct scalar_of;
+template <>
+struct scalar_of<float> : std::integral_constant<trs_scalar, TRS_FLOAT> {};
+template <>
+struct scalar_of<double> : std::integral_constant<trs_scalar, TRS_DOUBLE> {};
+template <>
+struct scalar_of<std::complex<float>> : std::integral_constant<trs_scalar, TRS_SCOMPLEX> {};
+template <>
+struct scalar_of<std::complex<double>> : std::integral_constant<trs_scalar, TRS_DCOMPLEX> {};
+
+/* An array that somebody else owns: std::vector, std::array, std::span and others convert. */
+template <class T>
+class view {
+ public:
+  constexpr view(T *data, std::size_t size) noexcept : data_(data), size_(size) {}
+  template <class C, class = std::enable_if_t<
+                         std::is_convertible_v<decltype(std::declval<C &>().data()), T *>>>
+  constexpr view(C &&container) noexcept : data_(container.data()), size_(container.size()) {}
+  constexpr T *data() const noexcept { return data_; }
+  constexpr std::size_t size() const noexcept { return size_; }
+
+ private:
+  T *data_;
+  std::size_t size_;
+};
+
+/* A structure of options or information with its struct_size set. */
+template <class S>
+S make() noexcept {
+  S made{};
+  made.struct_size = sizeof made;
+  return made;
+}
+
+/* ---- Objects ---- */
+
+template <class T, void (*destroy)(T *)>
+class handle {
+ public:
+  handle() noexcept = default;
+  explicit handle(T *object) noexcept : object_(object) {}
+  T *get() const noexcept { return object_.get(); }
+  explicit operator bool() const noexcept { return object_ != nullptr; }
+
+ private:
+  struct deleter {
+    void operator()(T *object) const noexcept { destroy(object); }
+  };
+  std::unique_ptr<T, deleter> object_;
+};
+
+class context : public handle<trs_context, trs_context_destroy> {
+ public:
+  explicit context(const char *where = "auto") : handle(create(where)) {}
+  int threads() const noexcept { return trs_context_threads(get()); }
+
+ private:
+  static trs_context *create(const char *where) {
+    trs_context *made = nullptr;
+    check(trs_context_create(&made, where));
+    return made;
+  }
+};
+
+class matrix : public handle<trs_matrix, trs_matrix_destroy> {
+ public:
+  /* Compressed rows (TRS_CSR) or columns.  Pointers and indices are of 32 or 64 bits and count from
+   * `base`, 0 or 1.  The arrays are copied, or borrowed: they must then outlive every object that
+   * uses them. */
+  template <class P, class I, class V>
+  matrix(std::int64_t nrows, std::int64_t ncols, const P &ptr, const I &idx, const V &val,
+         trs_ownership ownership = TRS_COPY, trs_format format = TRS_CSR, int base = 0)
+      : handle(create(nrows, ncols, of(ptr), of(idx), of(val), ownership, format, base)) {}
+  explicit matrix(const char *path, const trs_read_options *options = nullptr)
+      : handle(read(path, options)) {}
+  explicit matrix(trs_matrix *taken) noexcept : handle(taken) {}
+
+  /* New values in the order of the arrays given before. */
+  template <class V>
+  void set_values(const V &val) {
+    check(trs_matrix_set_values(get(), of(val).data()));
+  }
+  trs_matrix_info info() const {
+    auto made = make<trs_matrix_info>();
+    check(trs_matrix_get_info(get(), &made));
+    return made;
+  }
+
+ private:
+  template <class C>
+  static auto of(const C &container) {
+    return view<const std::remove_pointer_t<decltype(container.data())>>(container);
+  }
+  template <class I>
+  static constexpr int wide() {
+    static_assert(std::is_integral_v<I> && (sizeof(I) == 4 || sizeof(I) == 8),
+                  "pointers and indices are integers of 32 or 64 bits");
+    return sizeof(I) == 8;
+  }
+  template <class P, class I, class V>
+  static trs_matrix *create(std::int64_t nrows, std::int64_t ncols, view<const P> ptr,
+                            view<const I> idx, view<const V> val, trs_ownership ownership,
+                            trs_format format, int base) {
+    const auto vectors = static_cast<std::size_t>(format == TRS_CSR ? nrows : ncols);
+    require(nrows >= 0 && ncols >= 0 && ptr.size() == vectors + 1,
+            "ptr has another size than one more than the rows (CSR) or columns (CSC)");
+    require(idx.size() == val.size() &&
+                static_cast<std::size_t>(ptr.data()[vectors] - ptr.data()[0]) == idx.size(),
+            "idx or val has another size than ptr says");
+    trs_matrix *made = nullptr;
+    check(trs_matrix_create(&made, format, scalar_of<V>::value, nrows, ncols,
+                            (wide<P>() ? TRS_PTR64 : TRS_PTR32) |
+                                (wide<I>() ? TRS_IDX64 : TRS_IDX32) |
+                                (base ? TRS_BASE1 : TRS_BASE0),
+                            ptr.data(), idx.data(), val.data(), ownership));
+    return made;
+  }
+  static trs_matrix *read(const char *path, const trs_read_options *options) {
+    trs_matrix *made = nullptr;
+    check(trs_matrix_read(&made, path, options));
+    return made;
+  }
+};
+
+class factors : public handle<trs_factors, trs_factors_destroy> {
+ public:
+  explicit factors(const matrix &A, trs_factor_kind kind = TRS_FACTOR_LU)
+      : factors(A, with_kind(kind)) {}
+  factors(const matrix &A, const trs_factor_options &options) : handle(create(A, options)) {}
+  /* Factors made elsewhere; see trs_factors_create. */
+  factors(const matrix &L, trs_diag diag_L, const matrix &U, trs_diag diag_U)
+      : handle(join(L, diag_L, U, diag_U)) {}
+  explicit factors(trs_factors *taken) noexcept : handle(taken) {}
+
+  trs_factors_info info() const {
+    auto made = make<trs_factors_info>();
+    check(trs_factors_get_info(get(), &made));
+    return made;
+  }
+
+ private:
+  static trs_factor_options with_kind(trs_factor_kind kind) {
+    auto options = make<trs_factor_options>();
+    options.kind = kind;
+    return options;
+  }
+  static trs_factors *create(const matrix &A, const trs_factor_options &options) {
+    trs_factors *made = nullptr;
+    check(trs_factor(&made, A.get(), &options));
+    return made;
+  }
+  static trs_factors *join(const matrix &L, trs_diag diag_L, const matrix &U, trs_diag diag_U) {
+    trs_factors *made = nullptr;
+    check(trs_factors_create(&made, L.get(), diag_L, U.get(), diag_U, nullptr, nullptr, nullptr,
+                             nullptr));
+    return made;
+  }
+};
+
+/* A plan solves one system at a time. */
+class plan : public handle<trs_plan, trs_plan_destroy> {
+ public:
+  plan() noexcept = default;
+  plan(const context &ctx, const matrix &A, trs_uplo uplo, trs_trans trans = TRS_NO_TRANS,
+       trs_diag diag = TRS_NONUNIT, const trs_options *options = nullptr)
+      : handle(analyze(ctx, A, uplo, trans, diag, options)) {
+    describe(A.info());
+  }
+  plan(const context &ctx, const factors &F, trs_trans trans = TRS_NO_TRANS,
+       const trs_options *options = nullptr)
+      : handle(analyze(ctx, F, trans, options)) {
+    const trs_factors_info info = F.info();
+    n_ = info.n;
+    scalar_ = info.scalar;
+  }
+
+  void update(const matrix &A) { check(trs_update(get(), A.get())); }
+  void update(const factors &F) { check(trs_update_factors(get(), F.get())); }
+
+  /* x and b of n numbers, or n x nrhs, column by column.  They may be one array. */
+  template <class B, class X>
+  void solve(const B &b, X &&x) const {
+    const view<const value_of<B>> from(b);
+    const view<value_of<X>> to(x);
+    require(scalar_of<value_of<B>>::value == scalar_ && scalar_of<value_of<X>>::value == scalar_,
+            "b or x has another element type than the matrix");
+    require(from.size() == to.size() &&
+                (n_ ? from.size() % static_cast<std::size_t>(n_) == 0 : from.size() == 0),
+            "b and x have different sizes, or none that is a multiple of the matrix's rows");
+    solve(to.data(), n_, from.data(), n_, n_ ? static_cast<std::int64_t>(from.size()) / n_ : 0,
+          TRS_COL_MAJOR);
+  }
+  /* As trs_solve: any layout, and device memory. */
+  void solve(void *x, std::int64_t ldx, const void *b, std::int64_t ldb, std::int64_t nrhs,
+             trs_layout layout) const {
+    check(trs_solve(get(), x, ldx, b, ldb, nrhs, layout));
+  }
+
+  std::int64_t n() const noexcept { return n_; }
+  trs_plan_info info() const {
+    auto made = make<trs_plan_info>();
+    check(trs_plan_get_info(get(), &made));
+    return made;
+  }
+  std::string description() const {
+    std::string text(trs_plan_describe(get(), nullptr, 0), '\0');
+    trs_plan_describe(get(), &text[0], text.size() + 1);
+    return text;
+  }
+
+ private:
+  template <class C>
+  using value_of = std::remove_const_t<std::remove_pointer_t<decltype(std::declval<C &>().data())>>;
+
+  void describe(const trs_matrix_info &info) noexcept {
+    n_ = info.nrows;
+    scalar_ = info.scalar;
+  }
+  static trs_plan *analyze(const context &ctx, const matrix &A, trs_uplo uplo, trs_trans trans,
+                           trs_diag diag, const trs_options *options) {
+    trs_plan *made = nullptr;
+    check(trs_analyze(ctx.get(), &made, A.get(), uplo, trans, diag, options));
+    return made;
+  }
+  static trs_plan *analyze(const context &ctx, const factors &F, trs_trans trans,
+                           const trs_options *options) {
+    trs_plan *made = nullptr;
+    check(trs_analyze_factors(ctx.get(), &made, F.get(), trans, options));
+    return made;
+  }
+
+  std::int64_t n_ = 0;
+  trs_scalar scalar_ = TRS_SCALAR_DEFAULT;
+};
+
+class relaxation : public handle<trs_relaxation, trs_relax_destroy> {
+ public:
+  relaxation(const context &ctx, const matrix &A, int block_size,
+             const trs_relax_options *options = nullptr)
+      : handle(create(ctx, A, block_size, options)) {}
+
+  void update(const matrix &A) { check(trs_relax_update(get(), A.get())); }
+  void sweep(void *x, std::int64_t ldx, const void *b, std::int64_t ldb, std::int64_t nrhs,
+             trs_layout layout, const trs_sweep_options *options = nullptr) {
+    check(trs_relax_sweep(get(), x, ldx, b, ldb, nrhs, layout, options));
+  }
+  trs_relax_info info() const {
+    auto made = make<trs_relax_info>();
+    check(trs_relax_get_info(get(), &made));
+    return made;
+  }
+
+ private:
+  static trs_relaxation *create(const context &ctx, const matrix &A, int block_size,
+                                const trs_relax_options *options) {
+    trs_relaxation *made = nullptr;
+    check(trs_relax_create(ctx.get(), &made, A.get(), block_size, options));
+    return made;
+  }
+};
+
+/* ---- Names of the C++ proposal SparseBLAS: inspect once, solve many times ---- */
+
+inline plan triangular_solve_inspect(const context &ctx, const matrix &A, trs_uplo uplo,
+                                     trs_diag diag = TRS_NONUNIT,
+                                     const trs_options *options = nullptr) {
+  return plan(ctx, A, uplo, TRS_NO_TRANS, diag, options);
+}
+
+template <class B, class X>
+void triangular_solve(const plan &inspected, const B &b, X &&x) {
+  inspected.solve(b, std::forward<X>(x));
+}
+
+}  // namespace trireme
+
+#endif

@@ -1,0 +1,140 @@
+/* header.cpp - trireme.hpp: every element type and width of index, views, failures, moves, factors,
+ * relaxation.  With NO_EXCEPTIONS it is compiled without them, under a policy of its own. */
+#include <array>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <vector>
+
+#ifdef NO_EXCEPTIONS
+#include <csetjmp>
+static std::jmp_buf on_failure;
+static char failure[256];
+[[noreturn]] static void fail(const char *message) {
+  std::snprintf(failure, sizeof failure, "%s", message);
+  std::longjmp(on_failure, 1);
+}
+#define TRIREME_FAIL(status, message, row) fail(message)
+#endif
+#include <trireme.hpp>
+
+namespace {
+
+bool failed;
+
+void verdict(const char *name, bool holds) {
+  std::printf("%s %s\n", holds ? "ok" : "not ok", name);
+  failed |= !holds;
+}
+
+/* L = (2; 1 4; . 1 8), whose solutions are exact. */
+template <class P, class I, class V>
+bool solves(int base) {
+  const std::vector<P> ptr{P(base), P(base + 1), P(base + 3), P(base + 5)};
+  const std::vector<I> idx{I(base), I(base), I(base + 1), I(base + 1), I(base + 2)};
+  const std::vector<V> val{V(2), V(1), V(4), V(1), V(8)}, b{V(2), V(9), V(10)};
+  const trireme::context ctx("serial");
+  const trireme::matrix L(3, 3, ptr, idx, val, TRS_COPY, TRS_CSR, base);
+  const trireme::plan plan = trireme::triangular_solve_inspect(ctx, L, TRS_LOWER);
+  std::vector<V> x(3);
+  trireme::triangular_solve(plan, b, x);
+  std::array<V, 3> in_place{b[0], b[1], b[2]};
+  plan.solve(in_place, in_place);
+  return x == std::vector<V>{V(1), V(2), V(1)} && in_place == std::array<V, 3>{V(1), V(2), V(1)} &&
+         plan.n() == 3 && !plan.description().empty();
+}
+
+void test_types() {
+  verdict("float, 32-bit", solves<std::int32_t, std::int32_t, float>(0));
+  verdict("double, from 1", solves<std::int32_t, std::int32_t, double>(1));
+  verdict("complex, 64-bit", solves<std::int64_t, std::int64_t, std::complex<double>>(0));
+  verdict("float complex, mixed", solves<std::int64_t, std::int32_t, std::complex<float>>(1));
+}
+
+trireme::matrix laplacian() { return trireme::matrix("gen:poisson2d5:30"); }
+
+/* A plan outlives what it was made from, and moves. */
+void test_factors() {
+  trireme::plan plan;
+  const trireme::matrix A = laplacian();
+  {
+    const trireme::context ctx("serial");
+    const trireme::factors F(A, TRS_FACTOR_IC0);
+    auto options = trireme::make<trs_options>();
+    options.nrhs = 2;
+    trireme::plan made(ctx, F, TRS_NO_TRANS, &options);
+    made.update(F);
+    plan = std::move(made);
+    verdict("a moved plan is empty", !made);
+  }
+  std::vector<double> b(2 * 900, 1.0), x(2 * 900);
+  plan.solve(b, x);
+  auto error = trireme::make<trs_backward_error>();
+  trireme::check(trs_check(A.get(), TRS_GENERAL, TRS_NO_TRANS, TRS_NONUNIT, x.data(), 900, b.data(),
+                           900, 2, TRS_COL_MAJOR, &error));
+  verdict("two right-hand sides", error.componentwise < 1 && x[0] == x[900] && x[0] != 0);
+  verdict("information", plan.info().n == 900);
+}
+
+void test_relaxation() {
+  const trireme::context ctx("serial");
+  const trireme::matrix A = laplacian();
+  trireme::relaxation R(ctx, A, 3);
+  std::vector<double> b(900, 1.0), x(900);
+  auto options = trireme::make<trs_sweep_options>();
+  options.sweeps = 5;
+  R.sweep(x.data(), 900, b.data(), 900, 1, TRS_COL_MAJOR, &options);
+  verdict("relaxation", x[0] > 0 && R.info().block_size == 3);
+}
+
+/* Runs a call that must fail, and compares the message. */
+template <class F>
+void refuses(const char *name, const char *words, F &&call) {
+#ifdef NO_EXCEPTIONS
+  if (setjmp(on_failure)) {
+    verdict(name, std::strstr(failure, words) != nullptr);
+    return;
+  }
+  call();
+  verdict(name, false);
+#else
+  try {
+    call();
+    verdict(name, false);
+  } catch (const trireme::error &e) {
+    verdict(name, e.status() != TRS_SUCCESS && std::strstr(e.what(), words) != nullptr);
+  }
+#endif
+}
+
+void test_failures() {
+  static const std::vector<std::int64_t> ptr{0, 1, 2};
+  static const std::vector<std::int32_t> idx{0, 1};
+  static const std::vector<double> val{1, 0};
+  static const trireme::context ctx("serial");
+  static const trireme::matrix A(2, 2, ptr, idx, val),
+      D(1, 1, std::array<int, 2>{0, 1}, std::array<int, 1>{0}, std::array<double, 1>{2});
+  static const trireme::plan plan(ctx, D, TRS_LOWER);
+  refuses("no such place", "nowhere", [] { trireme::context("nowhere"); });
+  refuses("a zero pivot", "row 1", [] { trireme::plan(ctx, A, TRS_LOWER); });
+  refuses("sizes of the matrix", "ptr has another size",
+          [] { trireme::matrix(3, 3, ptr, idx, val); });
+  refuses("another element type", "element type", [] {
+    std::vector<float> b(1), x(1);
+    plan.solve(b, x);
+  });
+  refuses("sizes of vectors", "different sizes", [] {
+    std::vector<double> b(2), x(1);
+    plan.solve(b, x);
+  });
+}
+
+}  // namespace
+
+int main() {
+  test_types();
+  test_factors();
+  test_relaxation();
+  test_failures();
+  return failed;
+}

@@ -1,0 +1,113 @@
+! layout.f90 - trireme.f90 beside the C compiler's view of trireme.h: sizes of types, values that
+! cross in both directions, absent arguments, messages.
+program layout
+  use trireme
+  implicit none
+
+  interface
+    ! sizeof of the k-th structure; offset of its last field.
+    function size_in_c(k) bind(C)
+      import
+      integer(c_int), value :: k
+      integer(c_size_t) :: size_in_c
+    end function size_in_c
+    function last_in_c(k) bind(C)
+      import
+      integer(c_int), value :: k
+      integer(c_size_t) :: last_in_c
+    end function last_in_c
+  end interface
+
+  type(trs_error), target :: error
+  type(trs_matrix_info), target :: matrix_info
+  type(trs_read_options), target :: read_options
+  type(trs_factor_options), target :: factor_options
+  type(trs_factors_info), target :: factors_info
+  type(trs_options), target :: options
+  type(trs_plan_info), target :: plan_info
+  type(trs_plan_share), target :: share
+  type(trs_relax_options), target :: relax_options
+  type(trs_sweep_options), target :: sweep_options
+  type(trs_relax_info), target :: relax_info
+  type(trs_backward_error), target :: backward_error
+  logical :: failed = .false.
+
+  call compare(0, "trs_error", c_sizeof(error), c_sizeof(error), c_loc(error), c_loc(error%message))
+  call compare(1, "trs_matrix_info", c_sizeof(matrix_info), matrix_info%struct_size, &
+               c_loc(matrix_info), c_loc(matrix_info%largest_part))
+  call compare(2, "trs_read_options", c_sizeof(read_options), read_options%struct_size, &
+               c_loc(read_options), c_loc(read_options%max_bytes))
+  call compare(3, "trs_factor_options", c_sizeof(factor_options), factor_options%struct_size, &
+               c_loc(factor_options), c_loc(factor_options%progress_user))
+  call compare(4, "trs_factors_info", c_sizeof(factors_info), factors_info%struct_size, &
+               c_loc(factors_info), c_loc(factors_info%tree_parent))
+  call compare(5, "trs_options", c_sizeof(options), options%struct_size, c_loc(options), &
+               c_loc(options%distributed))
+  call compare(6, "trs_plan_info", c_sizeof(plan_info), plan_info%struct_size, c_loc(plan_info), &
+               c_loc(plan_info%device))
+  call compare(7, "trs_plan_share", c_sizeof(share), share%struct_size, c_loc(share), &
+               c_loc(share%ncolumns))
+  call compare(8, "trs_relax_options", c_sizeof(relax_options), relax_options%struct_size, &
+               c_loc(relax_options), c_loc(relax_options%variant))
+  call compare(9, "trs_sweep_options", c_sizeof(sweep_options), sweep_options%struct_size, &
+               c_loc(sweep_options), c_loc(sweep_options%residuals))
+  call compare(10, "trs_relax_info", c_sizeof(relax_info), relax_info%struct_size, &
+               c_loc(relax_info), c_loc(relax_info%partition))
+  call compare(11, "trs_backward_error", c_sizeof(backward_error), backward_error%struct_size, &
+               c_loc(backward_error), c_loc(backward_error%range_column))
+  call calls
+  if (failed) error stop
+
+contains
+
+  subroutine verdict(name, holds)
+    character(len=*), intent(in) :: name
+    logical, intent(in) :: holds
+    print "(2a)", trim(merge("ok    ", "not ok", holds))//" ", name
+    failed = failed .or. .not. holds
+  end subroutine verdict
+
+  integer(c_intptr_t) function address(where)
+    type(c_ptr), intent(in) :: where
+    address = transfer(where, address)
+  end function address
+
+  subroutine compare(k, name, size, struct_size, begin, last)
+    integer, intent(in) :: k
+    character(len=*), intent(in) :: name
+    integer(c_size_t), intent(in) :: size, struct_size
+    type(c_ptr), intent(in) :: begin, last
+    call verdict(name, size == size_in_c(k) .and. struct_size == size .and. &
+                 address(last) - address(begin) == last_in_c(k))
+  end subroutine compare
+
+  subroutine calls
+    type(c_ptr) :: context, matrix, plan
+    integer(c_int64_t), parameter :: n = 3
+    character(kind=c_char, len=7), target :: serial = "serial"//c_null_char
+    complex(c_double_complex) :: x(3, 2), b(3, 2)
+    integer(c_int) :: status
+    status = trs_context_create(context, "nowhere"//c_null_char)
+    call verdict("a message", status == TRS_ERROR_ARGUMENT .and. index(trs_message(), "nowhere") > 0)
+    status = trs_context_create(context, serial)
+    call verdict("an absent argument", trs_context_threads(context) == 1 .and. &
+                 trs_context_processes(context) == 1)
+    status = trs_matrix_create(matrix, TRS_CSR, TRS_DCOMPLEX, n, n, ior(TRS_PTR64, TRS_BASE1), &
+                               [1_c_int64_t, 2_c_int64_t, 4_c_int64_t, 5_c_int64_t], &
+                               [1, 1, 2, 3], cmplx([2, 1, 4, 5], 0, c_double_complex), TRS_COPY)
+    options%method = c_loc(serial)
+    options%nrhs = 2
+    status = trs_analyze(context, plan, matrix, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT, options)
+    call verdict("an analysis", status == TRS_SUCCESS)
+    b(:, 1) = [2, 9, 5]
+    b(:, 2) = cmplx(0, 1, c_double_complex) * b(:, 1)
+    status = trs_solve(plan, x, n, b, n, 2_c_int64_t, TRS_COL_MAJOR)
+    call verdict("a solve", status == TRS_SUCCESS .and. all(x(:, 1) == [1, 2, 1]) .and. &
+                 all(x(:, 2) == cmplx(0, 1, c_double_complex) * x(:, 1)))
+    status = trs_plan_get_info(plan, plan_info)
+    call verdict("information", plan_info%n == 3 .and. trs_text(plan_info%method) == "serial")
+    call trs_plan_destroy(plan)
+    call trs_matrix_destroy(matrix)
+    call trs_context_destroy(context)
+  end subroutine calls
+end program layout

@@ -1,0 +1,382 @@
+/* factors.c - libtrireme_petsc beside PETSc's own factors of the same kind: the same solutions for
+ * every type of matrix, level of fill, order and shift, new values, many right-hand sides, bad
+ * input; and the preconditioner triremerelax. */
+#include <petscksp.h>
+
+#include "petsc/programs.h"
+#include "test.h"
+
+/* Solutions by two factors of the same kind differ by rounding errors alone. */
+static void assert_same(Vec x, Vec y) {
+  PetscReal difference, size;
+  must(VecNorm(y, NORM_2, &size));
+  must(VecAXPY(x, -1, y));
+  must(VecNorm(x, NORM_2, &difference));
+  if (!(difference <= 1e-11 * size)) fail_msg("solutions differ by %g of %g", difference, size);
+}
+
+static Vec solution(Mat F, bool transposed) {
+  Vec b, x;
+  must(MatCreateVecs(F, &x, &b));
+  fill_vector(b);
+  must(transposed ? MatSolveTranspose(F, b, x) : MatSolve(F, b, x));
+  must(VecDestroy(&b));
+  return x;
+}
+
+static void compare(Mat A, const task *t) {
+  Mat ours = factor(A, "trireme", t), theirs = factor(A, "petsc", t);
+  MatFactorError error;
+  must(MatFactorGetError(ours, &error));
+  assert_int_equal(error, MAT_FACTOR_NOERROR);
+  for (int transposed = 0; transposed <= !t->no_transpose; transposed++) {
+    Vec x = solution(ours, transposed), y = solution(theirs, transposed);
+    assert_same(x, y);
+    must(VecDestroy(&x));
+    must(VecDestroy(&y));
+  }
+  must(MatDestroy(&ours));
+  must(MatDestroy(&theirs));
+}
+
+static void test_ilu(void **state) {
+  (void)state;
+  static const char *const orders[] = {"natural", "rcm", "nd"};
+  Mat A = grid(MATSEQAIJ, 12, 1, false);
+  for (int levels = 0; levels <= 3; levels++)
+    for (int o = 0; o < 3; o++)
+      compare(A, &(task){.type = MAT_FACTOR_ILU, .levels = levels, .order = orders[o]});
+  must(MatDestroy(&A));
+}
+
+/* Levels so many that all fill is kept: complete factors. */
+static void test_all_fill(void **state) {
+  (void)state;
+  Mat A = grid(MATSEQAIJ, 9, 1, false);
+  compare(A, &(task){.type = MAT_FACTOR_ILU, .levels = 100});
+  Mat F = factor(A, "trireme", &(task){.type = MAT_FACTOR_ILU, .levels = 100});
+  assert_true(residual(A, F) < 1e-12);
+  must(MatDestroy(&F));
+  must(MatDestroy(&A));
+}
+
+static void test_icc(void **state) {
+  (void)state;
+  Mat A = grid(MATSEQAIJ, 12, 1, true), S = grid(MATSEQSBAIJ, 12, 1, true);
+  for (int levels = 0; levels <= 2; levels++) {
+    task t = {.type = MAT_FACTOR_ICC, .levels = levels, .no_transpose = true};
+    compare(A, &t);
+    compare(S, &t);
+    t.order = "rcm";
+    compare(A, &t);
+  }
+  must(MatDestroy(&A));
+  must(MatDestroy(&S));
+}
+
+/* Scalar ILU(0) of full blocks is block ILU(0). */
+static void test_blocks(void **state) {
+  (void)state;
+  for (int size = 2; size <= 5; size++) {
+    Mat A = grid(MATSEQBAIJ, 7, size, false);
+    for (int levels = 0; levels <= 2; levels++)
+      compare(A, &(task){.type = MAT_FACTOR_ILU, .levels = levels});
+    compare(A, &(task){.type = MAT_FACTOR_ILU, .order = "rcm", .no_transpose = true});
+    must(MatDestroy(&A));
+  }
+}
+
+static void test_lu(void **state) {
+  (void)state;
+  if (!strstr(trs_features(), "SuperLU  yes")) skip_test("complete LU needs SuperLU");
+  Mat A = grid(MATSEQAIJ, 12, 1, false), B = grid(MATSEQBAIJ, 7, 3, false);
+  task t = {.type = MAT_FACTOR_LU};
+  compare(A, &t);
+  compare(B, &t);
+  Mat F = factor(A, "trireme", &t);
+  must(MatScale(A, 3));
+  factor_again(F, A, &t);
+  assert_true(residual(A, F) < 1e-12);
+  must(MatDestroy(&F));
+  must(MatDestroy(&A));
+  must(MatDestroy(&B));
+}
+
+static void test_many(void **state) {
+  (void)state;
+  enum { COLUMNS = 5 };
+  Mat A = grid(MATSEQAIJ, 12, 1, false), B, X;
+  Mat F = factor(A, "trireme", &(task){.type = MAT_FACTOR_ILU});
+  PetscInt n;
+  must(MatGetSize(A, &n, NULL));
+  must(MatCreateSeqDense(PETSC_COMM_SELF, n, COLUMNS, NULL, &X));
+  must(MatDuplicate(X, MAT_DO_NOT_COPY_VALUES, &B));
+  must(MatSetRandom(B, NULL));
+  for (int transposed = 0; transposed < 2; transposed++)
+    for (int in_place = 0; in_place < 2 - transposed; in_place++) {
+      must(MatCopy(B, X, SAME_NONZERO_PATTERN));
+      Mat from = in_place ? X : B;
+      must(transposed ? MatMatSolveTranspose(F, from, X) : MatMatSolve(F, from, X));
+      for (PetscInt c = 0; c < COLUMNS; c++) {
+        Vec b, x, y;
+        must(MatCreateVecs(A, &x, &y));
+        must(MatDenseGetColumnVecRead(B, c, &b));
+        must(transposed ? MatSolveTranspose(F, b, y) : MatSolve(F, b, y));
+        must(MatDenseRestoreColumnVecRead(B, c, &b));
+        must(MatGetColumnVector(X, x, c));
+        assert_same(x, y);
+        must(VecDestroy(&x));
+        must(VecDestroy(&y));
+      }
+    }
+  must(MatDestroy(&B));
+  must(MatDestroy(&X));
+  must(MatDestroy(&F));
+  must(MatDestroy(&A));
+}
+
+static int times(const char *event) {
+  PetscLogEvent id;
+  PetscEventPerfInfo info;
+  must(PetscLogEventGetId(event, &id));
+  must(PetscLogEventGetPerfInfo(0, id, &info));
+  return info.count;
+}
+
+/* New values in the same pattern update the plans: there is no second analysis. */
+static void test_new_values(void **state) {
+  (void)state;
+  static const task tasks[] = {{.type = MAT_FACTOR_ILU, .levels = 1, .order = "rcm"},
+                               {.type = MAT_FACTOR_ILU},
+                               {.type = MAT_FACTOR_ICC, .no_transpose = true}};
+  for (int k = 0; k < 3; k++) {
+    Mat A = grid(k == 1 ? MATSEQBAIJ : MATSEQAIJ, 9, k == 1 ? 3 : 1, k == 2);
+    Mat F = factor(A, "trireme", &tasks[k]);
+    must(VecDestroy(&(Vec){solution(F, true)}));
+    int analyses = times("TriremeAnalyze"), updates = times("TriremeUpdate");
+    for (int step = 1; step <= 3; step++) {
+      must(MatShift(A, step));
+      factor_again(F, A, &tasks[k]);
+      Mat fresh = factor(A, "petsc", &tasks[k]);
+      for (int transposed = 0; transposed <= !tasks[k].no_transpose; transposed++) {
+        Vec x = solution(F, transposed), y = solution(fresh, transposed);
+        assert_same(x, y);
+        must(VecDestroy(&x));
+        must(VecDestroy(&y));
+      }
+      must(MatDestroy(&fresh));
+    }
+    assert_int_equal(times("TriremeAnalyze"), analyses);
+    assert_int_equal(times("TriremeUpdate"), updates + 3);
+    must(MatDestroy(&F));
+    must(MatDestroy(&A));
+  }
+}
+
+/* A symmetric matrix that is not definite: PETSc's shifts make it so. */
+static void test_shifts(void **state) {
+  (void)state;
+  Mat A = grid(MATSEQAIJ, 8, 1, true);
+  must(MatShift(A, -5.5));
+  compare(
+      A,
+      &(task){.type = MAT_FACTOR_ICC, .shift = MAT_SHIFT_POSITIVE_DEFINITE, .no_transpose = true});
+  must(MatSetValue(A, 0, 0, 0, INSERT_VALUES));
+  must(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
+  must(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
+  compare(A, &(task){.type = MAT_FACTOR_ILU, .shift = MAT_SHIFT_NONZERO, .amount = 0.5});
+  must(MatDestroy(&A));
+}
+
+static void test_zero_pivot(void **state) {
+  (void)state;
+  Mat A = grid(MATSEQAIJ, 8, 1, false);
+  const PetscInt row = 17;
+  must(MatSetOption(A, MAT_KEEP_NONZERO_PATTERN, PETSC_TRUE));
+  must(MatZeroRows(A, 1, &row, 0, NULL, NULL));
+  MatFactorError error;
+  PetscReal value;
+  PetscInt where;
+  for (int o = 0; o < 2; o++) {
+    task t = {.type = MAT_FACTOR_ILU, .order = o ? "rcm" : "natural"};
+    Mat F = factor(A, "trireme", &t);
+    must(MatFactorGetError(F, &error));
+    must(MatFactorGetErrorZeroPivot(F, &value, &where));
+    assert_int_equal(error, MAT_FACTOR_NUMERIC_ZEROPIVOT);
+    assert_int_equal(where, row);
+    must(MatShift(A, 100)); /* the factors serve again after better values */
+    factor_again(F, A, &t);
+    assert_true(residual(A, F) < 1);
+    must(MatShift(A, -100));
+    must(MatSetErrorIfFailure(A, PETSC_TRUE));
+    assert_error(PETSC_ERR_MAT_LU_ZRPVT, "row 17 of the matrix", try_again(F, A, &t));
+    must(MatSetErrorIfFailure(A, PETSC_FALSE));
+    must(MatDestroy(&F));
+  }
+  must(MatDestroy(&A));
+}
+
+static Mat without_diagonal(void) {
+  Mat A;
+  must(MatCreateSeqAIJ(PETSC_COMM_SELF, 3, 3, 3, NULL, &A));
+  static const PetscInt rows[] = {0, 0, 1, 1, 2}, columns[] = {0, 1, 0, 2, 2};
+  for (int k = 0; k < 5; k++) must(MatSetValue(A, rows[k], columns[k], k + 1, INSERT_VALUES));
+  must(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
+  must(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
+  return A;
+}
+
+static void test_missing_diagonal(void **state) {
+  (void)state;
+  Mat A = without_diagonal(), F;
+  task t = {.type = MAT_FACTOR_ILU};
+  assert_error(PETSC_ERR_ARG_WRONGSTATE, "row 1", try_factor(A, "trireme", &t, &F));
+  must(MatDestroy(&F));
+  t.diagonal_fill = true;
+  F = factor(A, "trireme", &t);
+  assert_true(residual(A, F) < 1e-14); /* a tridiagonal pattern has no fill */
+  must(MatDestroy(&F));
+  must(MatDestroy(&A));
+}
+
+static void test_other_pattern(void **state) {
+  (void)state;
+  Mat A = grid(MATSEQAIJ, 8, 1, false), B = grid(MATSEQAIJ, 8, 1, false);
+  task t = {.type = MAT_FACTOR_ILU};
+  Mat F = factor(A, "trireme", &t);
+  must(MatSetOption(B, MAT_NEW_NONZERO_ALLOCATION_ERR, PETSC_FALSE));
+  must(MatSetValue(B, 0, 60, 1, INSERT_VALUES));
+  must(MatAssemblyBegin(B, MAT_FINAL_ASSEMBLY));
+  must(MatAssemblyEnd(B, MAT_FINAL_ASSEMBLY));
+  assert_error(PETSC_ERR_ARG_WRONGSTATE, "another pattern", try_again(F, B, &t));
+  must(MatDestroy(&F));
+  must(MatDestroy(&A));
+  must(MatDestroy(&B));
+}
+
+static void test_no_rows(void **state) {
+  (void)state;
+  Mat A;
+  must(MatCreateSeqAIJ(PETSC_COMM_SELF, 0, 0, 0, NULL, &A));
+  must(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
+  must(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
+  Mat F = factor(A, "trireme", &(task){.type = MAT_FACTOR_ILU});
+  must(VecDestroy(&(Vec){solution(F, false)}));
+  must(MatDestroy(&F));
+  must(MatDestroy(&A));
+}
+
+/* ---- triremerelax ---- */
+
+static PC relaxation(Mat A, const char *options) {
+  PC pc;
+  must(PetscOptionsInsertString(NULL, options));
+  must(PCCreate(PETSC_COMM_SELF, &pc));
+  must(PCSetType(pc, "triremerelax"));
+  must(PCSetOperators(pc, A, A));
+  must(PCSetFromOptions(pc));
+  must(PCSetUp(pc));
+  must(PetscOptionsClear(NULL));
+  return pc;
+}
+
+static Vec applied(PC pc, Mat A) {
+  Vec b, x;
+  must(MatCreateVecs(A, &x, &b));
+  fill_vector(b);
+  must(PCApply(pc, b, x));
+  must(VecDestroy(&b));
+  return x;
+}
+
+/* The same system by blocks and by rows, and after new values. */
+static void test_relax(void **state) {
+  (void)state;
+  Mat blocks = grid(MATSEQBAIJ, 7, 3, false), rows;
+  must(MatConvert(blocks, MATSEQAIJ, MAT_INITIAL_MATRIX, &rows));
+  const char *options =
+      "-pc_triremerelax_sweeps 3 -pc_triremerelax_store double "
+      "-pc_triremerelax_omega 0.9";
+  PC first = relaxation(blocks, options), second = relaxation(rows, options);
+  for (int step = 0; step < 2; step++) {
+    Vec x = applied(first, blocks), y = applied(second, rows);
+    assert_same(x, y);
+    must(VecDestroy(&x));
+    must(VecDestroy(&y));
+    must(MatShift(blocks, 5));
+    must(MatShift(rows, 5));
+    must(PCSetUp(first));
+    must(PCSetUp(second));
+  }
+  must(PCDestroy(&first));
+  must(PCDestroy(&second));
+  must(MatDestroy(&blocks));
+  must(MatDestroy(&rows));
+}
+
+/* Sweeps below KSPRICHARDSON go on from x, and converge. */
+static void test_richardson(void **state) {
+  (void)state;
+  Mat A = grid(MATSEQBAIJ, 7, 3, false);
+  KSP ksp;
+  Vec b, x, r;
+  PetscReal norm, before;
+  must(PetscOptionsInsertString(NULL,
+                                "-ksp_type richardson -pc_type triremerelax -ksp_max_it 50 "
+                                "-ksp_norm_type none -pc_triremerelax_store double"));
+  must(KSPCreate(PETSC_COMM_SELF, &ksp));
+  must(KSPSetOperators(ksp, A, A));
+  must(KSPSetFromOptions(ksp));
+  must(MatCreateVecs(A, &x, &b));
+  must(VecDuplicate(b, &r));
+  fill_vector(b);
+  must(VecNorm(b, NORM_2, &before));
+  must(KSPSolve(ksp, b, x));
+  must(MatMult(A, x, r));
+  must(VecAXPY(r, -1, b));
+  must(VecNorm(r, NORM_2, &norm));
+  assert_true(norm < 1e-10 * before);
+  must(PetscOptionsClear(NULL));
+  must(KSPDestroy(&ksp));
+  must(VecDestroy(&b));
+  must(VecDestroy(&x));
+  must(VecDestroy(&r));
+  must(MatDestroy(&A));
+}
+
+static void test_singular_block(void **state) {
+  (void)state;
+  Mat A = grid(MATSEQAIJ, 8, 1, false);
+  const PetscInt row = 3;
+  PCFailedReason reason;
+  must(MatSetOption(A, MAT_KEEP_NONZERO_PATTERN, PETSC_TRUE));
+  must(MatZeroRows(A, 1, &row, 0, NULL, NULL));
+  PC pc = relaxation(A, "");
+  must(PCGetFailedReason(pc, &reason));
+  assert_int_equal(reason, PC_FACTOR_NUMERIC_ZEROPIVOT);
+  must(PCDestroy(&pc));
+  must(MatDestroy(&A));
+}
+
+int main(int argc, char **argv) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_ilu),
+      cmocka_unit_test(test_all_fill),
+      cmocka_unit_test(test_icc),
+      cmocka_unit_test(test_blocks),
+      cmocka_unit_test(test_lu),
+      cmocka_unit_test(test_many),
+      cmocka_unit_test(test_new_values),
+      cmocka_unit_test(test_shifts),
+      cmocka_unit_test(test_zero_pivot),
+      cmocka_unit_test(test_missing_diagonal),
+      cmocka_unit_test(test_other_pattern),
+      cmocka_unit_test(test_no_rows),
+      cmocka_unit_test(test_relax),
+      cmocka_unit_test(test_richardson),
+      cmocka_unit_test(test_singular_block),
+  };
+  if (start_petsc(&argc, &argv)) return 1;
+  int failed = cmocka_run_group_tests(tests, NULL, NULL);
+  return PetscFinalize() ? 1 : failed;
+}
