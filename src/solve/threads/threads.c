@@ -161,7 +161,7 @@ static trs_status choose_parts(trs_parts *parts, int *threads, const trs_plan *p
   const int percent = kernels()->slices[S->scalar] && trs_system_regular(S) ? SLICED : 100;
   const double span = (double)trs_level_span(&plan->levels, all, percent);
   const double least = (double)(S->nnz + TRS_ROW_WORK * S->n) / all;
-  if (chained || span > PERFECT * least) {
+  if ((chained && percent == 100) || span > PERFECT * least) {
     TRS_TRY(grow(parts, threads, S, length));
     if ((double)parts->span < (chained ? CHAINED : OTHER) * span) return TRS_SUCCESS;
     trs_parts_destroy(parts);
