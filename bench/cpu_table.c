@@ -92,6 +92,16 @@ static void add_heads(bench_grid *grid, const bool used[BENCH_CPU_COLUMNS], int6
   bench_grid_head(grid, last, 5);
 }
 
+/* With the name of the library, and its threads if it has several. */
+static void add_other(bench_grid *grid, const bench_row *row) {
+  if (!row)
+    bench_grid_add(grid, milliseconds(row).s);
+  else if (row->threads > 1)
+    bench_grid_put(grid, "%s (%s:%lld)", milliseconds(row).s, row->method, (long long)row->threads);
+  else
+    bench_grid_put(grid, "%s (%s)", milliseconds(row).s, row->method);
+}
+
 static void add_group(bench_grid *grid, const bench_group *g, const bool used[BENCH_CPU_COLUMNS]) {
   char label[64];
   const bench_row *a = g->column[BENCH_AUTO], *s = g->column[BENCH_SERIAL];
@@ -102,7 +112,8 @@ static void add_group(bench_grid *grid, const bench_group *g, const bool used[BE
   bench_grid_add(grid, human_count(g->first->levels).s);
   bench_grid_add(grid, human_real(g->first->parallelism).s);
   for (int c = 0; c < BENCH_CPU_COLUMNS; c++)
-    if (used[c]) bench_grid_add(grid, milliseconds(g->column[c]).s);
+    if (used[c] && c != BENCH_OTHER) bench_grid_add(grid, milliseconds(g->column[c]).s);
+  if (used[BENCH_OTHER]) add_other(grid, g->column[BENCH_OTHER]);
   const double ratios[] = {bench_gain(g, BENCH_THREADS, BENCH_SERIAL),
                            bench_gain(g, BENCH_AUTO, BENCH_SERIAL),
                            bench_gain(g, BENCH_SERIAL, BENCH_MKL_ONE),

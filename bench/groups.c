@@ -8,6 +8,7 @@
 
 #include "cusparse.h"
 #include "leave.h"
+#include "runner.h"
 
 static bench_group *find_or_add(bench_groups *groups, const bench_row *row) {
   for (int64_t g = groups->count; g-- > 0;)
@@ -33,7 +34,7 @@ static int column_of(const bench_row *row, int64_t most) {
       bool one = columns[i].all < 0 || (columns[i].one >= 0 && row->threads == 1);
       return one ? columns[i].one : row->threads == most ? columns[i].all : -1;
     }
-  return -1;
+  return bench_on_gpu(row) || bench_is_method(row->method) ? -1 : BENCH_OTHER;
 }
 
 static bool is_slower(const bench_row *row, const bench_row *than) {
@@ -46,7 +47,7 @@ void bench_group_put(bench_group *g, const bench_row *row, int64_t threads) {
   int column = column_of(row, threads);
   const bench_row *there = column < 0 ? NULL : g->column[column];
   if (column < 0 || (column == BENCH_ENGINE && there && !strcmp(there->method, "auto")) ||
-      (column == BENCH_CUSPARSE && there && is_slower(row, there)))
+      ((column == BENCH_CUSPARSE || column == BENCH_OTHER) && there && is_slower(row, there)))
     return;
   g->column[column] = row;
 }
@@ -108,8 +109,8 @@ const bench_row *bench_find(const bench_rows *rows, const bench_row *system, con
 }
 
 void bench_column_name(char *name, size_t size, bench_column column, int64_t threads) {
-  static const char *const names[] = {"serial", "threads", "auto",       "mkl:1",   "mkl",
-                                      "scipy",  "engine",  "engine+f32", "cusparse"};
+  static const char *const names[] = {"serial", "threads", "auto",   "mkl:1",      "mkl",
+                                      "scipy",  "other",   "engine", "engine+f32", "cusparse"};
   if (column == BENCH_MKL_ALL)
     snprintf(name, size, "mkl:%lld", (long long)threads);
   else

@@ -14,6 +14,7 @@ typedef enum bench_column {
   BENCH_MKL_ONE,
   BENCH_MKL_ALL,
   BENCH_SCIPY,
+  BENCH_OTHER, /* the fastest of the rows that other programs made: bench/README.md */
   BENCH_CPU_COLUMNS,
   BENCH_ENGINE = BENCH_CPU_COLUMNS, /* auto on a GPU */
   BENCH_ENGINE_F32,

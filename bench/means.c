@@ -51,6 +51,8 @@ static double auto_best_mkl(const bench_group *g) {
   return bench_gain(g, BENCH_AUTO, bench_best(g, BENCH_MKL_ONE, BENCH_MKL_ALL));
 }
 
+static double auto_other(const bench_group *g) { return bench_gain(g, BENCH_AUTO, BENCH_OTHER); }
+
 static double auto_analysis(const bench_group *g) {
   const bench_row *a = g->column[BENCH_AUTO], *s = g->column[BENCH_SERIAL];
   return a && s && !a->wrong && !s->wrong ? a->analysis / s->fastest : NAN;
@@ -73,6 +75,8 @@ static const line on_cpu[] = {
     {"threads against MKL on as many threads", threads_mkl, MEAN, false},
     {"auto against MKL on as many threads", auto_mkl, MEAN, false},
     {"auto against the better of MKL's two", auto_best_mkl, MEAN, false},
+    {"auto against the fastest other library", auto_other, MEAN, false},
+    {"auto against the fastest other library, the least", auto_other, SMALLEST, false},
     {"analysis of auto, in serial solves", auto_analysis, MEAN, false},
     {"memory of auto, over that of matrix, b and x", auto_memory, MEAN, false},
     {NULL, NULL, MEAN, false}};

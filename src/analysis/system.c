@@ -94,3 +94,24 @@ bool trs_system_chained(const trs_system *S) {
   }
   return adjacent * 100 >= samples * 95;
 }
+
+/* The pattern of row i + shift is that of row i, moved by shift. */
+static bool is_moved(const trs_system *S, int64_t i, int64_t shift) {
+  const int64_t count = S->ptr[i + 1] - S->ptr[i];
+  const int32_t *from = S->idx + S->ptr[i], *to = S->idx + S->ptr[i + shift];
+  if (S->ptr[i + shift + 1] - S->ptr[i + shift] != count) return false;
+  for (int64_t p = 0; p < count; p++)
+    if (to[p] - from[p] != shift) return false;
+  return true;
+}
+
+bool trs_system_regular(const trs_system *S) {
+  enum { SAMPLES = 1024, MOST_SHIFT = 6 };
+  for (int64_t shift = 1; shift <= MOST_SHIFT; shift++) {
+    const int64_t rows = S->n - shift, samples = rows < SAMPLES ? rows : SAMPLES;
+    int64_t moved = 0;
+    for (int64_t k = 0; k < samples; k++) moved += is_moved(S, rows * k / samples, shift);
+    if (moved * 4 >= samples * 3 && samples > 0) return true;
+  }
+  return false;
+}

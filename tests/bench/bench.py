@@ -107,6 +107,22 @@ def test_factors():
           [(11, 3, "drawn", False)] * 2, o)
 
 
+def other_libraries():
+    """Rows of other libraries, as bench/README.md describes them: the fastest one counts."""
+    serial = json.loads(expected("before.json").splitlines()[0])
+    rows = [serial]
+    for method, threads, share, wrong in (("slow", 1, 0.5, False), ("fast", 2, 0.25, False),
+                                          ("lost", 1, 0.125, True)):
+        seconds = share * serial["time"]["solve_s"]["min"]
+        times = dict(serial["time"], solve_s={"min": seconds, "median": seconds})
+        rows.append(dict(serial, method=method, threads=threads, wrong=wrong, time=times))
+    write("libraries.json", "".join(json.dumps(r) + "\n" for r in rows))
+    o = bench("--table", path("libraries.json"))
+    check("the fastest other library is named",
+          o.code == 0 and "other, ms" in o.out and "0.1000 (fast:2) |" in o.out
+          and "slow" not in o.out and "lost" not in o.out, o)
+
+
 def test_table_on_terminal():
     o = bench(SMALL, "--threads", "2", *SHORT)
     check("a line a triangle and the means", o.code == 0 and "poisson2d5:20 L" in o.out
@@ -179,6 +195,7 @@ def test_compare():
     svg("many.svg", o, ["of 90 systems", "chain:189 L"])
     o = bench("--table", data("before.json"), "--svg", path("bars.svg"))
     check("a table is as recorded", o.code == 0 and o.out == expected("table.txt"), o)
+    other_libraries()
     svg("bars.svg", o, ["auto", "threads", "serial", "2 systems", "100 %"])
 
 

@@ -2,9 +2,16 @@
 #include "solve/threads/kernels.h"
 
 #include <string.h>
+#ifdef __AVX512F__
+#include <immintrin.h>
+#endif
 
 #include "base/counter.h"
 #include "base/wait.h"
+
+/* Rows that are moved at a time; the longest rows in slices; whether registers are long enough for
+ * slices to be faster than rows. */
+enum { BLOCK = 256, MOST_SLOTS = 128, SLICES = (int)TRS_VECTOR_BYTES >= 32 };
 
 typedef struct range {
   int64_t begin, end;
@@ -26,12 +33,16 @@ static inline __attribute__((always_inline)) void wait_for_tasks(const trs_threa
 #include "base/instantiate.h"
 #define TRS_TEMPLATE "plan/wide_tmpl.c"
 #include "base/instantiate.h"
+#define TRS_TEMPLATE "solve/threads/slices_tmpl.c"
+#include "base/instantiate.h"
 #define TRS_TEMPLATE "solve/threads/threads_tmpl.c"
 #include "base/instantiate.h"
 
 const trs_threads_kernels TRS_ISA_NAME(trs_threads_kernels) = {
     .fill_rows = TRS_TABLE(fill_rows),
     .fill_columns = TRS_TABLE(fill_columns),
+    .slices = {[TRS_FLOAT] = SLICES, [TRS_DOUBLE] = SLICES},
+    .make_slices = TRS_TABLE(make_slices),
     .sweep = TRS_TABLE(sweep),
     .sweep_alone = TRS_TABLE(sweep_alone),
 };

@@ -18,12 +18,12 @@ typedef struct trs_threads_state {
   trs_schedule schedule;
   int64_t steps, split_steps, span; /* of the parts that it was made from */
   bool chained;                     /* nearly every row needs the x of the row before it */
-  int32_t *count;                   /* n: off-diagonal entries of the row at each position */
-  int32_t *idx;                     /* positions */
-  void *val;                        /* already conjugated if op conjugates */
-  void *inverse;                    /* n reciprocal diagonals; NULL for a unit diagonal */
-  int spaces; /* workspaces: threads that can solve right-hand sides of their own */
-  void *work; /* spaces x n x TRS_WIDE: x by position; one right-hand side uses the first n */
+  int32_t *count; /* n: off-diagonal entries of the row at each position; slices: slices_tmpl.c */
+  int32_t *idx;   /* positions */
+  void *val;      /* already conjugated if op conjugates */
+  void *inverse;  /* n reciprocal diagonals; NULL for a unit diagonal */
+  int spaces;     /* workspaces: threads that can solve right-hand sides of their own */
+  void *work;     /* spaces x n x TRS_WIDE: x by position; one right-hand side uses the first n */
   trs_threads_progress *done; /* one per thread */
   uint64_t solves;
   int64_t bytes;
@@ -45,6 +45,9 @@ typedef struct trs_threads_kernels {
    * stored by rows: the rows of thread rank, with their needs recorded; by columns: all rows. */
   void (*fill_rows[TRS_NSCALARS])(trs_threads_job *job, int rank);
   trs_status (*fill_columns[TRS_NSCALARS])(trs_threads_job *job);
+  bool slices[TRS_NSCALARS]; /* make_slices makes any */
+  /* Turns rows of thread rank into slices, once columns are filled and needs are recorded. */
+  void (*make_slices[TRS_NSCALARS])(trs_threads_job *job, int rank);
   /* Runs the tasks of thread rank for the job's right-hand sides. */
   void (*sweep[TRS_NSCALARS])(const trs_threads_job *job, int rank);
   /* Runs all tasks, for the rank-th of size shares of the right-hand sides from job->column on, in

@@ -31,6 +31,7 @@ typedef struct dealer {
   const int32_t *length;
   dealt_level *level;
   trs_parts *parts;
+  int percent;
 } dealer;
 
 int64_t trs_step_span(const trs_parts *parts, int64_t first, int threads) {
@@ -40,11 +41,12 @@ int64_t trs_step_span(const trs_parts *parts, int64_t first, int threads) {
   return most + (parts->count - first > 1 ? trs_wait_work(threads) : 0);
 }
 
-int64_t trs_level_span(const trs_levels *levels, int threads) {
+int64_t trs_level_span(const trs_levels *levels, int threads, int percent) {
   int64_t span = 0;
   for (int32_t k = 0; k < levels->count; k++) {
     int32_t parts = trs_level_parts(levels, k, threads);
-    span += trs_level_work(levels, k) / parts + (parts > 1 ? trs_wait_work(threads) : 0);
+    span += trs_level_work(levels, k) * percent / 100 / parts +
+            (parts > 1 ? trs_wait_work(threads) : 0);
   }
   return span;
 }
@@ -62,7 +64,7 @@ static void plan_levels(dealer *d, int threads) {
     for (int32_t t = 0; t < it->parts; t++) parts->part[parts->count++].thread = t;
     parts->split_steps += it->parts > 1;
   }
-  parts->span = trs_level_span(d->levels, threads);
+  parts->span = trs_level_span(d->levels, threads, d->percent);
   parts->steps = d->levels->count;
 }
 
@@ -87,8 +89,8 @@ static void deal_rows(dealer *d, int64_t n) {
 }
 
 trs_status trs_level_all_parts(trs_parts *parts, const trs_levels *levels, const int32_t *length,
-                               int threads) {
-  dealer d = {.levels = levels, .length = length, .parts = parts};
+                               int threads, int percent) {
+  dealer d = {.levels = levels, .length = length, .parts = parts, .percent = percent};
   int64_t most_parts = (int64_t)levels->count * threads;
   if (most_parts > levels->n) most_parts = levels->n;
   *parts = (trs_parts){.capacity = most_parts};

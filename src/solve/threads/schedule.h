@@ -79,12 +79,12 @@ int64_t trs_step_span(const trs_parts *parts, int64_t first, int threads);
 int64_t trs_level_work(const trs_levels *levels, int32_t k);
 int32_t trs_level_parts(const trs_levels *levels, int32_t k, int threads);
 
-/* The span of the schedule in which every step is a level. */
-int64_t trs_level_span(const trs_levels *levels, int threads);
+/* The span of the schedule in which every step is a level.  percent: of the usual time of a row. */
+int64_t trs_level_span(const trs_levels *levels, int threads, int percent);
 
 /* Every step is a level.  length: off-diagonal entries per row. */
 trs_status trs_level_all_parts(trs_parts *parts, const trs_levels *levels, const int32_t *length,
-                               int threads);
+                               int threads, int percent);
 
 /* Assigns positions; each task is one part and has no waits yet. */
 trs_status trs_schedule_create(trs_schedule *schedule, const trs_parts *parts, const trs_system *S,

@@ -110,6 +110,12 @@ static void fill_share(void *argument, int rank, int size) {
   kernels()->fill_rows[j->plan->system.scalar](j, rank);
 }
 
+static void make_slices(void *argument, int rank, int size) {
+  (void)size;
+  trs_threads_job *j = argument;
+  kernels()->make_slices[j->plan->system.scalar](j, rank);
+}
+
 static trs_status fill(trs_threads_job *j) {
   const trs_system *S = &j->plan->system;
   trs_team *team = j->plan->context->team;
@@ -143,23 +149,25 @@ static trs_status grow(trs_parts *parts, int *threads, const trs_system *S, cons
 
 /* Supersteps, or levels if these are as good.  Neighbours stay together in supersteps, which is
  * worth most where short rows need the x of the row before.  In other systems a level's rows have
- * the advantage that the processor can overlap them. */
+ * the advantage that the processor can overlap them, most of all in slices: in a level of a grid
+ * most rows are in slices. */
 static trs_status choose_parts(trs_parts *parts, int *threads, const trs_plan *plan,
                                const int32_t *length) {
   static const double CHAINED = 1.1, OTHER = 0.8, PERFECT = 1.1;
-  enum { SHORT = 8 };
+  enum { SHORT = 8, SLICED = 60 };
   const trs_system *S = &plan->system;
   bool chained = S->nnz < SHORT * S->n && trs_system_chained(S);
   const int all = *threads = plan->context->threads;
-  const double span = (double)trs_level_span(&plan->levels, all);
+  const int percent = kernels()->slices[S->scalar] && trs_system_regular(S) ? SLICED : 100;
+  const double span = (double)trs_level_span(&plan->levels, all, percent);
   const double least = (double)(S->nnz + TRS_ROW_WORK * S->n) / all;
-  if (chained || span > PERFECT * least) {
+  if ((chained && percent == 100) || span > PERFECT * least) {
     TRS_TRY(grow(parts, threads, S, length));
     if ((double)parts->span < (chained ? CHAINED : OTHER) * span) return TRS_SUCCESS;
     trs_parts_destroy(parts);
   }
   *threads = all;
-  return trs_level_all_parts(parts, &plan->levels, length, all);
+  return trs_level_all_parts(parts, &plan->levels, length, all, percent);
 }
 
 /* If auto chose this method and its schedule turns out slower than the next best method, auto takes
@@ -203,6 +211,7 @@ static trs_status analyze(trs_plan *plan) {
     trs_threads_job j = {.plan = plan, .state = s, .needs = needs, .length = length};
     trs_team_run(plan->context->team, s->schedule.threads, count_entries, &j);
     status = fill(&j);
+    if (!status) trs_team_run(plan->context->team, s->schedule.threads, make_slices, &j);
   }
   if (!status) status = trs_schedule_wait(&s->schedule, needs);
   if (!status && s->spaces > 1) status = trs_schedule_order(&s->schedule);

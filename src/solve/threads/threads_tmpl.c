@@ -25,10 +25,10 @@ TRS_INLINE void NAME(prefetch_row)(const trs_system *S, const int32_t *row, int6
   }
 }
 
-/* Copies row i's entries, that nearest to the diagonal last.  With needs, also copies their columns
- * as positions, and records those of other threads. */
-TRS_INLINE int64_t NAME(fill_row)(const trs_threads_job *j, int64_t i, int64_t at, range own,
-                                  bool prefix, trs_needs *needs, int64_t task) {
+/* Copies row i's entries, that nearest to the diagonal last, to every step-th place from `at` on.
+ * With needs, also copies their columns as positions, and records those of other threads. */
+TRS_INLINE void NAME(fill_row)(const trs_threads_job *j, int64_t i, int64_t at, int step, range own,
+                               bool prefix, trs_needs *needs, int64_t task) {
   const trs_threads_state *s = j->state;
   const trs_system *S = &j->plan->system;
   const int32_t *position = s->schedule.position, *from = S->idx;
@@ -36,7 +36,7 @@ TRS_INLINE int64_t NAME(fill_row)(const trs_threads_job *j, int64_t i, int64_t a
   SCALAR *val = s->val;
   int64_t begin, end;
   trs_off_diagonal(S, i, prefix, S->has_diagonal, &begin, &end);
-  for (int64_t q = begin; q < end; q++, at++) {
+  for (int64_t q = begin; q < end; q++, at += step) {
     int64_t p = prefix ? q : begin + end - 1 - q;
     val[at] = NAME(taken)(S, p);
     if (!needs) continue;
@@ -44,11 +44,10 @@ TRS_INLINE int64_t NAME(fill_row)(const trs_threads_job *j, int64_t i, int64_t a
     idx[at] = where;
     if (where < own.begin || where >= own.end) trs_note_need(&s->schedule, needs, task, where);
   }
-  return at;
 }
 
-/* op(T) stored by rows: thread rank copies its own rows, and records per task the farthest position
- * that it reads of each other thread. */
+/* op(T) stored by rows: thread rank copies its own rows.  In the analysis, before there are slices,
+ * it records per task the farthest position that it reads of each other thread. */
 static void NAME(fill_rows)(trs_threads_job *j, int rank) {
   trs_threads_state *s = j->state;
   const trs_system *S = &j->plan->system;
@@ -61,14 +60,33 @@ static void NAME(fill_rows)(trs_threads_job *j, int rank) {
   int64_t at = plan->entries[rank];
   for (int64_t task = plan->task_ptr[rank]; task < plan->task_ptr[rank + 1]; task++) {
     int64_t end = plan->tasks[task].end;
-    for (int64_t k = plan->tasks[task].begin; k < end; k++) {
-      NAME(prefetch_row)(S, row, k, own.end);
-      if (needs)
-        at = NAME(fill_row)(j, row[k], at, own, prefix, needs, task);
-      else
-        at = NAME(fill_row)(j, row[k], at, own, prefix, NULL, task);
-      if (inverse) inverse[k] = NAME(reciprocal_of)(S, row[k]);
+    for (int64_t k = plan->tasks[task].begin, next; k < end; k = next) {
+      const int step = NAME(rows_at)(s, k);
+      const int64_t slots = NAME(slots_at)(s, k);
+      for (next = k + step; k < next; k++) {
+        NAME(prefetch_row)(S, row, k, own.end);
+        const int64_t first = at + step - (next - k);
+        if (needs)
+          NAME(fill_row)(j, row[k], first, 1, own, prefix, needs, task);
+        else
+          NAME(fill_row)(j, row[k], first, step, own, prefix, NULL, task);
+        if (inverse) inverse[k] = NAME(reciprocal_of)(S, row[k]);
+      }
+      at += slots * step;
     }
+  }
+}
+
+/* next: the place of the first entry of each row; step: of a row's entries from one to the next. */
+static void NAME(find_rows)(const trs_threads_state *s, int64_t *next, uint8_t *step) {
+  for (int64_t k = 0, at = 0, end; k < s->schedule.n;) {
+    const int rows = NAME(rows_at)(s, k);
+    const int64_t slots = NAME(slots_at)(s, k);
+    for (end = k + rows; k < end; k++) {
+      next[k] = at + rows - (end - k);
+      step[k] = (uint8_t)rows;
+    }
+    at += slots * rows;
   }
 }
 
@@ -78,24 +96,25 @@ static trs_status NAME(fill_columns)(trs_threads_job *j) {
   const trs_system *S = &j->plan->system;
   const trs_schedule *plan = &s->schedule;
   SCALAR *val = s->val, *inverse = s->inverse;
-  int64_t *next, at = 0;
-  TRS_TRY(TRS_ALLOC(&next, S->n));
-  for (int64_t k = 0; k < S->n; k++) {
-    next[k] = at;
-    at += s->count[k];
-  }
-  for (int64_t k = 0; k < S->n; k++) {
+  int64_t *next = NULL;
+  uint8_t *step = NULL;
+  trs_status status = TRS_ALLOC(&next, S->n);
+  if (!status) status = TRS_ALLOC(&step, S->n);
+  if (!status) NAME(find_rows)(s, next, step);
+  for (int64_t k = 0; k < S->n && !status; k++) {
     int64_t col = trs_in_sweep(S, k), begin, end;
     trs_off_diagonal(S, col, trs_system_prefix(S), S->has_diagonal, &begin, &end);
     for (int64_t p = begin; p < end; p++) {
-      int64_t to = next[plan->position[S->idx[p]]]++;
+      const int32_t at = plan->position[S->idx[p]];
+      const int64_t to = next[at];
+      next[at] += step[at];
       val[to] = NAME(taken)(S, p);
       if (j->needs) s->idx[to] = plan->position[col];
     }
     if (inverse) inverse[plan->position[col]] = NAME(reciprocal_of)(S, col);
   }
-  trs_free(next);
-  return TRS_SUCCESS;
+  TRS_FREE_ALL(next, step);
+  return status;
 }
 
 /* sum - T[k][j] x[j] over the entries [at, end).  Long rows use four independent sums. */
@@ -115,13 +134,6 @@ TRS_INLINE SCALAR NAME(subtract)(SCALAR sum, const SCALAR *val, const int32_t *i
   return sum;
 }
 
-/* Where the rows of one right-hand side lie.  direct: adjacent rows, not reordered, are read and
- * written as they are solved; others are loaded into work before, and stored after. */
-typedef struct NAME(column) {
-  const SCALAR *b;
-  SCALAR *x, *work;
-} NAME(column);
-
 TRS_INLINE void NAME(put)(const NAME(column) * c, const int32_t *row, int64_t k, bool direct,
                           SCALAR value) {
   c->work[k] = value;
@@ -135,6 +147,12 @@ TRS_INLINE int64_t NAME(rows_one)(const trs_threads_state *s, const NAME(column)
   const int32_t *idx = s->idx, *count = s->count, *row = s->schedule.row;
   const SCALAR *val = s->val, *inverse = s->inverse;
   for (int64_t k = begin; k < end; k++) {
+    if (count[k] < 0) {
+      NAME(solve_slice)(s, c, k, at, unit, direct, false);
+      at += ~count[k] * (int64_t)LANES;
+      k += LANES - 1;
+      continue;
+    }
     SCALAR sum = direct ? c->b[row[k]] : c->work[k];
     sum = NAME(subtract)(sum, val, idx, c->work, at, at + count[k]);
     NAME(put)(c, row, k, direct, unit ? sum : MUL(sum, inverse[k]));
@@ -154,6 +172,12 @@ TRS_INLINE int64_t NAME(rows_chained)(const trs_threads_state *s, const NAME(col
   SCALAR last = 0;
   int64_t before = -1; /* the position of last */
   for (int64_t k = begin; k < end; k++) {
+    if (count[k] < 0) {
+      NAME(solve_slice)(s, c, k, at, unit, direct, true);
+      at += ~count[k] * (int64_t)LANES;
+      k += LANES - 1;
+      continue;
+    }
     const int64_t near = at + count[k] - 1;
     SCALAR sum = direct ? c->b[row[k]] : c->work[k], scale = unit ? 1 : inverse[k];
     sum = NAME(subtract)(sum, val, idx, c->work, at, near);
@@ -187,6 +211,12 @@ TRS_INLINE int64_t NAME(rows_wide)(const trs_threads_state *s, SCALAR *work, int
                                    int64_t end, int64_t at) {
   const SCALAR *inverse = s->inverse;
   for (int64_t k = begin; k < end; k++) {
+    if (s->count[k] < 0) {
+      NAME(solve_slice_wide)(s, work, k, at);
+      at += ~s->count[k] * (int64_t)LANES;
+      k += LANES - 1;
+      continue;
+    }
     NAME(wide) sum = NAME(wide_load)(work + k * TRS_WIDE);
     sum = NAME(wide_row)(sum, s->val, s->idx, at, at + s->count[k], work, TRS_WIDE, false);
     if (inverse) sum = NAME(wide_scaled)(&sum, inverse[k]);
@@ -197,47 +227,81 @@ TRS_INLINE int64_t NAME(rows_wide)(const trs_threads_state *s, SCALAR *work, int
 }
 
 /* Right-hand sides r .. r + width - 1. */
-static void NAME(run_task)(const trs_threads_job *j, const trs_task *task, int64_t r, int width,
-                           SCALAR *work) {
-  const trs_threads_state *s = j->state;
+typedef struct NAME(tile) {
+  const trs_threads_state *s;
+  const trs_rhs *R;
+  int64_t r;
+  int width, ld;
+  bool packed; /* one right-hand side whose rows are adjacent and not reordered */
+  NAME(column) column;
+} NAME(tile);
+
+static NAME(tile) NAME(make_tile)(const trs_threads_job *j, int64_t r, int width, SCALAR *work) {
   const trs_rhs *R = j->rhs;
-  const int32_t *row = s->schedule.row;
-  const int64_t BLOCK = 256;
-  const int ld = width == 1 ? 1 : TRS_WIDE;
-  NAME(column)
-  c = {(const SCALAR *)R->b + r * R->b_col, (SCALAR *)R->x + r * R->x_col, work};
-  if (width == 1 && R->x_row == 1 && R->b_row == 1 && !trs_reorders(&R->b_order) &&
-      !trs_reorders(&R->x_order)) {
-    NAME(rows_any)(s, &c, task->begin, task->end, task->entry, true);
-    return;
+  return (NAME(tile)){
+      .s = j->state,
+      .R = R,
+      .r = r,
+      .width = width,
+      .ld = width == 1 ? 1 : TRS_WIDE,
+      .packed = width == 1 && R->x_row == 1 && R->b_row == 1 && !trs_reorders(&R->b_order) &&
+                !trs_reorders(&R->x_order),
+      .column = {(const SCALAR *)R->b + r * R->b_col, (SCALAR *)R->x + r * R->x_col, work}};
+}
+
+/* Loads b of the block of rows from begin on, and returns its end. */
+static int64_t NAME(load_block)(const NAME(tile) * t, const trs_task *task, int64_t begin) {
+  int64_t end = begin - begin % BLOCK + BLOCK;
+  if (end > task->end) end = task->end;
+  NAME(load_rows)
+  (t->R, t->r, t->width, t->ld, t->s->schedule.row, begin, end, t->column.work, t->ld);
+  return end;
+}
+
+static void NAME(store_block)(const NAME(tile) * t, int64_t begin, int64_t end) {
+  NAME(store_rows)(t->R, t->r, t->width, t->s->schedule.row, begin, end, t->column.work, t->ld);
+}
+
+/* Runs a task: the number-th one of thread rank, or, with rank -1, without other threads.  The rows
+ * of a short task are scattered over b and x.  They are loaded before the wait for other threads
+ * and stored after these may go on: neither takes time from a thread that waits. */
+TRS_INLINE void NAME(run_task)(const NAME(tile) * t, const trs_task *task, int rank,
+                               int64_t number) {
+  const trs_threads_state *s = t->s;
+  const bool direct = t->packed && task->end - task->begin > BLOCK;
+  int64_t begin = task->begin, at = task->entry;
+  int64_t end = direct ? task->end : NAME(load_block)(t, task, begin);
+  if (rank >= 0) wait_for_tasks(s, task);
+  while (true) {
+    at = t->width > 1 ? NAME(rows_wide)(s, t->column.work, begin, end, at)
+                      : NAME(rows_any)(s, &t->column, begin, end, at, direct);
+    if (end == task->end) break;
+    NAME(store_block)(t, begin, end);
+    begin = end;
+    end = NAME(load_block)(t, task, begin);
   }
-  for (int64_t begin = task->begin, at = task->entry, end; begin < task->end; begin = end) {
-    end = task->end - begin < BLOCK ? task->end : begin + BLOCK;
-    NAME(load_rows)(R, r, width, ld, row, begin, end, work, ld);
-    at = width > 1 ? NAME(rows_wide)(s, work, begin, end, at)
-                   : NAME(rows_any)(s, &c, begin, end, at, false);
-    NAME(store_rows)(R, r, width, row, begin, end, work, ld);
-  }
+  if (rank >= 0)
+    atomic_store_explicit(&s->done[rank].value, (s->solves << 32) + (uint64_t)number,
+                          memory_order_release);
+  if (!direct) NAME(store_block)(t, begin, end);
 }
 
 static void NAME(sweep)(const trs_threads_job *j, int rank) {
-  trs_threads_state *s = j->state;
-  const int64_t *task_ptr = s->schedule.task_ptr;
-  for (int64_t k = task_ptr[rank]; k < task_ptr[rank + 1]; k++) {
-    wait_for_tasks(s, &s->schedule.tasks[k]);
-    NAME(run_task)(j, &s->schedule.tasks[k], j->column, j->width, s->work);
-    atomic_store_explicit(&s->done[rank].value,
-                          (s->solves << 32) + (uint64_t)(k + 1 - task_ptr[rank]),
-                          memory_order_release);
-  }
+  const trs_schedule *plan = &j->state->schedule;
+  const NAME(tile) t = NAME(make_tile)(j, j->column, j->width, j->state->work);
+  const trs_task *tasks = plan->tasks + plan->task_ptr[rank];
+  const int64_t count = plan->task_ptr[rank + 1] - plan->task_ptr[rank];
+  for (int64_t k = 0; k < count; k++) NAME(run_task)(&t, &tasks[k], rank, k + 1);
 }
 
 /* Every size-th group of TRS_WIDE right-hand sides, from the rank-th one on. */
 static void NAME(sweep_alone)(const trs_threads_job *j, int rank, int size) {
-  const trs_threads_state *s = j->state;
-  SCALAR *work = (SCALAR *)s->work + rank * s->schedule.n * TRS_WIDE;
+  const trs_schedule *plan = &j->state->schedule;
+  SCALAR *work = (SCALAR *)j->state->work + rank * plan->n * TRS_WIDE;
   for (int64_t r = j->column + (int64_t)rank * TRS_WIDE; r + TRS_WIDE <= j->rhs->nrhs;
-       r += (int64_t)size * TRS_WIDE)
-    for (int64_t k = 0; k < s->schedule.task_ptr[s->schedule.threads]; k++)
-      NAME(run_task)(j, &s->schedule.tasks[s->schedule.order[k]], r, TRS_WIDE, work);
+       r += (int64_t)size * TRS_WIDE) {
+    const NAME(tile) t = NAME(make_tile)(j, r, TRS_WIDE, work);
+    for (int64_t k = 0; k < plan->task_ptr[plan->threads]; k++)
+      NAME(run_task)(&t, &plan->tasks[plan->order[k]], -1, 0);
+  }
 }

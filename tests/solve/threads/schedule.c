@@ -40,7 +40,7 @@ static void make(fixture *f, bool grown, int64_t n, double density, int64_t band
   trs_in_degrees(&f->S, f->length);
   assert_success(trs_levels_create(&f->levels, &f->S));
   assert_success(grown ? trs_grow_parts(&parts, &f->S, f->length, threads)
-                       : trs_level_all_parts(&parts, &f->levels, f->length, threads));
+                       : trs_level_all_parts(&parts, &f->levels, f->length, threads, 100));
   assert_success(trs_schedule_create(&f->schedule, &parts, &f->S, threads));
   trs_parts_destroy(&parts);
   trs_needs *needs;
@@ -163,7 +163,7 @@ static void supersteps_keep_the_natural_order(void **state) {
   f.length = malloc((size_t)f.S.n * sizeof *f.length);
   trs_in_degrees(&f.S, f.length);
   assert_success(trs_levels_create(&f.levels, &f.S));
-  assert_success(trs_level_all_parts(&levels, &f.levels, f.length, 3));
+  assert_success(trs_level_all_parts(&levels, &f.levels, f.length, 3, 100));
   assert_success(trs_grow_parts(&grown, &f.S, f.length, 3));
   assert_true(grown.steps < levels.steps && grown.span < levels.span);
   assert_success(trs_schedule_create(&f.schedule, &grown, &f.S, 3));

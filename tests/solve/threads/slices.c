@@ -1,0 +1,194 @@
+/* slices.c - rows side by side in vector registers: the copy of a matrix with slices holds every
+ * entry once, slices exist where they should, and they change no bit of a solution. */
+#include <math.h>
+
+#include "plan/plan.h"
+#include "solve/threads/kernels.h"
+#include "solve/threads/schedule.h"
+#include "support.h"
+#include "test.h"
+
+static const char *const grids[] = {"gen:poisson3d27:12",     "gen:poisson3d7:14",
+                                    "gen:poisson2d9:40",      "gen:kkt3d:9",
+                                    "gen:elasticity3d:6,6,6", "gen:powerlaw:3000"};
+enum { NGRIDS = sizeof grids / sizeof grids[0] };
+
+static trs_matrix *read_triangle(const char *name, trs_uplo uplo, trs_scalar scalar) {
+  trs_matrix *A, *T;
+  trs_read_options how = {.struct_size = sizeof how, .scalar = scalar};
+  assert_success(trs_matrix_read(&A, name, &how));
+  assert_success(trs_matrix_triangle(&T, A, uplo, 1));
+  trs_matrix_destroy(A);
+  return T;
+}
+
+static trs_plan *analyse(const trs_matrix *T, trs_uplo uplo, trs_trans trans, int threads) {
+  char where[32];
+  trs_context *ctx;
+  trs_plan *plan;
+  trs_options how = {.struct_size = sizeof how, .method = "threads"};
+  snprintf(where, sizeof where, "threads:%d", threads);
+  assert_success(trs_context_create(&ctx, where));
+  assert_success(trs_analyze(ctx, &plan, T, uplo, trans, TRS_NONUNIT, &how));
+  trs_context_destroy(ctx);
+  return plan;
+}
+
+static int lanes_of(trs_scalar scalar) {
+  static const int bytes[] = {16, 32, 64}; /* of the registers of a level of instructions */
+  return bytes[trs_isa_now()] / (int)scalar_bytes(scalar);
+}
+
+/* Counts the rows in slices.  Checks that no row of a slice needs another one of it, and that every
+ * entry of S is at its place. */
+static int64_t rows_in_slices(const trs_plan *plan) {
+  const trs_threads_state *s = plan->state;
+  const trs_system *S = &plan->system;
+  const int lanes = lanes_of(S->scalar);
+  int64_t at = 0, sliced = 0;
+  for (int64_t k = 0; k < S->n;) {
+    const int rows = s->count[k] < 0 ? lanes : 1;
+    const int64_t slots = s->count[k] < 0 ? ~s->count[k] : s->count[k];
+    const int32_t *idx = s->idx + at;
+    for (int64_t e = 0; e < slots; e++) {
+      const bool consecutive = rows > 1 && *idx < 0;
+      for (int r = 0; r < rows; r++) {
+        int64_t begin, end, p, j = consecutive ? ~*idx + r : idx[r];
+        trs_off_diagonal(S, s->schedule.row[k + r], S->lower, true, &begin, &end);
+        assert_int_equal(end - begin, slots);
+        p = S->lower ? begin + e : end - 1 - e;
+        assert_int_equal(s->schedule.position[S->idx[p]], j);
+        assert_true(j < k || j >= k + rows);
+        assert_true(((double *)s->val)[at + e * rows + r] == ((const double *)S->val)[p]);
+      }
+      idx += consecutive ? 1 : rows;
+    }
+    at += slots * rows;
+    sliced += rows > 1 ? rows : 0;
+    k += rows;
+  }
+  assert_int_equal(at, s->schedule.entries[s->schedule.threads]);
+  return sliced;
+}
+
+static void slices_hold_every_entry(void **state) {
+  (void)state;
+  int64_t sliced = 0;
+  for (int c = 0; c < 2 * NGRIDS; c++) {
+    trs_uplo uplo = c % 2 ? TRS_UPPER : TRS_LOWER;
+    trs_matrix *T = read_triangle(grids[c / 2], uplo, TRS_DOUBLE);
+    trs_plan *plan = analyse(T, uplo, TRS_NO_TRANS, 1 + c % 4);
+    sliced += rows_in_slices(plan);
+    trs_plan_destroy(plan);
+    trs_matrix_destroy(T);
+  }
+  if (trs_isa_now() == TRS_ISA_BASELINE)
+    assert_int_equal(sliced, 0);
+  else
+    assert_true(sliced > 0);
+}
+
+/* Most rows of a grid are in slices. */
+static void grids_have_slices(void **state) {
+  (void)state;
+  if (trs_isa_now() == TRS_ISA_BASELINE) skip_test("this processor's registers are too short");
+  trs_matrix *T = read_triangle("gen:poisson3d7:30", TRS_LOWER, TRS_DOUBLE);
+  trs_plan *plan = analyse(T, TRS_LOWER, TRS_NO_TRANS, 2);
+  assert_true(rows_in_slices(plan) > plan->system.n / 2);
+  trs_plan_destroy(plan);
+  trs_matrix_destroy(T);
+}
+
+static void *solution(trs_plan *plan, trs_scalar scalar, int64_t n, int64_t nrhs) {
+  void *x = malloc((size_t)(n * nrhs) * scalar_bytes(scalar));
+  trs_random_fill(x, n * nrhs, scalar, 5);
+  assert_success(trs_solve(plan, x, n, x, n, nrhs, TRS_COL_MAJOR));
+  return x;
+}
+
+/* Slices begin at other rows for other numbers of threads. */
+static void bits_do_not_depend_on_threads(void **state) {
+  (void)state;
+  for (int c = 0; c < 4 * NGRIDS; c++) {
+    trs_scalar scalar = (trs_scalar)(TRS_FLOAT + c % 4);
+    trs_matrix *T = read_triangle(grids[c / 4], TRS_LOWER, scalar);
+    trs_trans trans = c / 4 % 2 ? TRS_TRANS : TRS_NO_TRANS;
+    void *first[2] = {0};
+    for (int threads = 1; threads < 6; threads++) {
+      trs_plan *plan = analyse(T, TRS_LOWER, trans, threads);
+      for (int w = 0; w < 2; w++) {
+        int64_t nrhs = w ? 9 : 1, n = plan->system.n;
+        void *x = solution(plan, scalar, n, nrhs);
+        if (!first[w])
+          first[w] = memcpy(malloc((size_t)(n * nrhs) * scalar_bytes(scalar)), x,
+                            (size_t)(n * nrhs) * scalar_bytes(scalar));
+        assert_memory_equal(x, first[w], (size_t)(n * nrhs) * scalar_bytes(scalar));
+        free(x);
+      }
+      trs_plan_destroy(plan);
+    }
+    free(first[0]);
+    free(first[1]);
+    trs_matrix_destroy(T);
+  }
+}
+
+static void updates_reach_slices(void **state) {
+  (void)state;
+  for (int c = 0; c < 2 * NGRIDS; c++) {
+    trs_trans trans = c % 2 ? TRS_TRANS : TRS_NO_TRANS;
+    trs_matrix *T = read_triangle(grids[c / 2], TRS_UPPER, TRS_DOUBLE);
+    trs_matrix_info info = {.struct_size = sizeof info};
+    trs_matrix_get_info(T, &info);
+    trs_plan *before = analyse(T, TRS_UPPER, trans, 3);
+    double *val = malloc((size_t)info.nnz * sizeof *val);
+    for (int64_t p = 0; p < info.nnz; p++) val[p] = 2 + (double)(p % 7) / 8;
+    assert_success(trs_matrix_set_values(T, val));
+    assert_success(trs_update(before, T));
+    trs_plan *after = analyse(T, TRS_UPPER, trans, 3);
+    double *x = solution(before, TRS_DOUBLE, info.nrows, 1);
+    double *y = solution(after, TRS_DOUBLE, info.nrows, 1);
+    assert_memory_equal(x, y, (size_t)info.nrows * sizeof *x);
+    free(val);
+    free(x);
+    free(y);
+    trs_plan_destroy(before);
+    trs_plan_destroy(after);
+    trs_matrix_destroy(T);
+  }
+}
+
+/* An infinite x reaches only the rows that depend on it. */
+static void infinity_stays_in_its_rows(void **state) {
+  (void)state;
+  for (int c = 0; c < NGRIDS; c++) {
+    trs_matrix *T = read_triangle(grids[c], TRS_LOWER, TRS_DOUBLE);
+    trs_plan *plan = analyse(T, TRS_LOWER, TRS_NO_TRANS, 2);
+    const trs_system *S = &plan->system;
+    const int64_t n = S->n;
+    double *x = malloc((size_t)n * sizeof *x);
+    bool *reached = calloc((size_t)n, 1);
+    for (int64_t i = 0; i < n; i++) x[i] = 1;
+    x[n / 3] = INFINITY;
+    reached[n / 3] = true;
+    for (int64_t i = 0; i < n; i++)
+      for (int64_t p = S->ptr[i]; p < S->ptr[i + 1] - 1; p++) reached[i] |= reached[S->idx[p]];
+    assert_success(trs_solve(plan, x, n, x, n, 1, TRS_COL_MAJOR));
+    for (int64_t i = 0; i < n; i++)
+      if (!reached[i]) assert_true(isfinite(x[i]));
+    free(x);
+    free(reached);
+    trs_plan_destroy(plan);
+    trs_matrix_destroy(T);
+  }
+}
+
+int main(void) {
+  trs_schedule_part_work = 20;
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(slices_hold_every_entry),       cmocka_unit_test(grids_have_slices),
+      cmocka_unit_test(bits_do_not_depend_on_threads), cmocka_unit_test(updates_reach_slices),
+      cmocka_unit_test(infinity_stays_in_its_rows),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
