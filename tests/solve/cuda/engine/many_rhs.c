@@ -19,7 +19,7 @@ static void solve(const both_sides *s, const char *way, int64_t nrhs, trs_layout
   const size_t bytes = (size_t)(n * nrhs) * scalar_bytes(s->scalar);
   void *b = malloc(bytes), *x = malloc(bytes);
   trs_options options = {.struct_size = sizeof options, .method = way, .nrhs = nrhs};
-  trs_backward_error error;
+  trs_backward_error error = {.struct_size = sizeof error};
   trs_plan *plan;
   trs_random_fill(b, n * nrhs, s->scalar, 7);
   assert_success(
