@@ -456,7 +456,8 @@ static void check_solve(const sample *it, const trs_panels_options *o) {
   int64_t n = it->S.n;
   assert_success(trs_panels_create(&P, &it->source, o));
   void *values = fill(it, &P);
-  trs_panels_invert(&P, values, scalar);
+  int64_t refused;
+  assert_success(trs_panels_invert(&P, values, scalar, NULL, &refused));
   void *b = malloc((size_t)(n + 1) * scalar_bytes(scalar));
   double complex *x = malloc((size_t)(n + 1) * sizeof *x);
   trs_random_fill(b, n, scalar, 11);
@@ -506,7 +507,9 @@ static void zeros_of_an_inverse_stop_what_is_not_finite(void **state) {
   assert_success(trs_panels_create(&P, &T, &o));
   assert_int_equal(P.nvalues, 16);
   assert_success(trs_panels_fill(&P, D, TRS_DOUBLE, &T, val, false, false));
-  trs_panels_invert(&P, D, TRS_DOUBLE);
+  int64_t refused;
+  assert_success(trs_panels_invert(&P, D, TRS_DOUBLE, NULL, &refused));
+  assert_int_equal(refused, 1);
   assert_true(!isfinite(D[1]) && !isfinite(D[3]));
   assert_true(D[0] == 0.5 && D[2] == 0 && D[5] == 0.25 && D[6] == 0 && D[7] == -0.25 / 8);
   assert_true(D[10] == 0.2 && D[11] == -0.2 / 8 && D[15] == 0.125);
