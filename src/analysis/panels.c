@@ -16,6 +16,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "analysis/growth.h"
 #include "base/memory.h"
 #include "base/scalar.h"
 
@@ -419,7 +420,50 @@ trs_status trs_panels_fill(const trs_panels *panels, void *values, trs_scalar sc
   return TRS_SUCCESS;
 }
 
-void trs_panels_invert(const trs_panels *panels, void *values, trs_scalar scalar) {
-  static void (*const invert_of[])(const trs_panels *, void *) = TRS_TABLE(invert_all);
-  invert_of[scalar](panels, values);
+/* T, room: for a block of the widest. */
+static int64_t invert_all(const trs_panels *P, char *values, trs_scalar scalar, void *T,
+                          double *room, uint8_t *cuts) {
+  static void (*const invert_of[])(void *, int64_t) = TRS_TABLE(invert);
+  const size_t size = trs_scalar_size(scalar);
+  int64_t refused = 0;
+  for (int64_t s = 0; s < P->count; s++) {
+    const int64_t width = P->panel[s].width;
+    void *D = values + (size_t)P->panel[s].values * size;
+    memcpy(T, D, (size_t)(width * width) * size);
+    invert_of[scalar](D, width);
+    refused += trs_growth_cut(scalar, width, T, D, room, cuts + P->panel[s].first);
+  }
+  return refused;
+}
+
+trs_status trs_panels_invert(const trs_panels *panels, void *values, trs_scalar scalar,
+                             uint8_t *cuts, int64_t *refused) {
+  const int64_t widest = panels->widest;
+  uint8_t *unused = NULL;
+  void *T = NULL;
+  double *room = NULL;
+  trs_status status = trs_alloc(&T, widest * widest, trs_scalar_size(scalar));
+  if (!status) status = TRS_ALLOC(&room, 2 * widest);
+  if (!status && !cuts) status = TRS_ALLOC(&unused, panels->n);
+  if (!status) *refused = invert_all(panels, values, scalar, T, room, cuts ? cuts : unused);
+  TRS_FREE_ALL(T, room, unused);
+  return status;
+}
+
+trs_status trs_panels_cut(trs_panels *cut, const trs_panels *panels, const trs_panels_source *T,
+                          const uint8_t *cuts) {
+  const int64_t n = panels->n;
+  trs_panels_options options = {.by_rows = panels->by_rows};
+  int64_t *first;
+  TRS_TRY(TRS_ALLOC(&first, n + 1));
+  for (int64_t j = 0; j < n; j++) { /* columns: in a backward sweep a later place begins one */
+    const int64_t k = panels->backward ? n - j : j;
+    const bool begins = j == 0 || cuts[k] || panels->owner[k] != panels->owner[k - 1];
+    if (begins) first[options.nparts++] = j;
+  }
+  first[options.nparts] = n;
+  options.partition = first;
+  trs_status status = trs_panels_create(cut, T, &options);
+  trs_free(first);
+  return status;
 }

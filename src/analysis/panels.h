@@ -104,12 +104,15 @@ trs_status trs_panels_fill(const trs_panels *panels, void *values, trs_scalar sc
                            const trs_panels_source *T, const void *val, bool unit, bool conjugate);
 
 /* Replaces every diagonal block by its inverse, so that a solve multiplies by it (DiagInv of
- * SuperLU_DIST, L23 section 2).  O(sum of width^3).
- *   Accuracy: substitution makes a componentwise backward error of some width roundings for every
- * block; the product with the inverse multiplies that by the condition of the block, | |D| |D^-1|
- * |.  Blocks of a stable factorisation are well conditioned; blocks of an arbitrary triangle need
- * not be. */
-void trs_panels_invert(const trs_panels *panels, void *values, trs_scalar scalar);
+ * SuperLU_DIST, L23 section 2).  *refused: the number of inverses that lose too many digits
+ * (growth.h); cuts[k] (n, or NULL) becomes 1 where one of the smaller supernodes that serve better
+ * begins at place k.  O(sum of width^3). */
+trs_status trs_panels_invert(const trs_panels *panels, void *values, trs_scalar scalar,
+                             uint8_t *cuts, int64_t *refused);
+
+/* The panels of the same system, cut there. */
+trs_status trs_panels_cut(trs_panels *cut, const trs_panels *panels, const trs_panels_source *T,
+                          const uint8_t *cuts);
 
 #ifdef __cplusplus
 }

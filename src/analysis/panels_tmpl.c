@@ -33,7 +33,8 @@ static void NAME(set_unit)(const trs_panels *P, void *values) {
 /* Inverts in place, from the last column to the first: column j of the inverse is -1/D[j][j] times
  * the inverse of the block below and to the right, times column j of D.  A zero multiplies nothing,
  * so that an infinite entry only affects the entries that depend on it. */
-static void NAME(invert)(SCALAR *D, int64_t width) {
+static void NAME(invert)(void *block, int64_t width) {
+  SCALAR *D = block;
   for (int64_t j = width - 1; j >= 0; j--) {
     SCALAR *d = D + j * width, pivot = 1 / d[j];
     for (int64_t k = width - 1; k > j; k--) {
@@ -48,9 +49,4 @@ static void NAME(invert)(SCALAR *D, int64_t width) {
       if (d[i] != 0) d[i] = -MUL(d[i], pivot);
     d[j] = pivot;
   }
-}
-
-static void NAME(invert_all)(const trs_panels *P, void *values) {
-  for (int64_t s = 0; s < P->count; s++)
-    NAME(invert)((SCALAR *)values + P->panel[s].values, P->panel[s].width);
 }

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/growth.h"
 #include "base/wait.h"
 
 int64_t trs_slices_alone = 20000;
@@ -29,6 +30,7 @@ typedef struct trs_outline {
   trs_system S;
   trs_slice_rules rules;
   trs_slices *slices;
+  const uint8_t *apart; /* n, or NULL: 1 where a block must begin */
   block *block;
   uint8_t *begins;   /* n: 1 where a block begins at a row of the sweep */
   int32_t *order;    /* nblocks: by level, slab, class, place in the sweep */
@@ -69,6 +71,7 @@ static int32_t run_before(const trs_system *S, int64_t k, int32_t most) {
 
 static bool joins(const work *w, int64_t k, int32_t depth) {
   if (depth >= w->rules.most_block || k % TRS_BLOCK_WINDOW == 0) return false;
+  if (w->apart && w->apart[k]) return false;
   return run_before(&w->S, k, depth) >= (w->rules.dense ? depth : 1);
 }
 
@@ -430,6 +433,18 @@ static void choose_early_polls(trs_slices *s, int32_t early_poll) {
   }
 }
 
+/* The row behind a block begins the next one, and still does if this block is cut. */
+static bool keep_inverse(const work *w, const block *b, const void *T, const void *N,
+                         uint8_t *apart) {
+  double room[2 * TRS_MOST_BLOCK];
+  uint8_t unused[TRS_MOST_BLOCK];
+  const int64_t behind = (int64_t)b->start + b->rows;
+  if (!trs_growth_cut(w->S.scalar, b->rows, T, N, room, apart ? apart + b->start : unused))
+    return true;
+  if (apart && behind < w->S.n) apart[behind] = 1;
+  return false;
+}
+
 #define TRS_TEMPLATE "analysis/slice_tmpl.c"
 #include "base/instantiate.h"
 
@@ -441,12 +456,13 @@ static void empty_arrays(const trs_slice_arrays *to, int64_t entries, int64_t in
   memset(to->inverse, 0xff, (size_t)inverses * size);
 }
 
-void trs_outline_fill(const trs_outline *outline, const trs_slice *slice, const int32_t *number,
-                      int32_t count, const trs_slice_arrays *to) {
-  static void (*const fill_of[])(const work *, int32_t, const trs_slice *,
-                                 const trs_slice_arrays *) = TRS_TABLE(fill_block);
+int64_t trs_outline_fill(const trs_outline *outline, const trs_slice *slice, const int32_t *number,
+                         int32_t count, const trs_slice_arrays *to, uint8_t *apart) {
+  static bool (*const fill_of[])(const work *, int32_t, const trs_slice *, const trs_slice_arrays *,
+                                 uint8_t *) = TRS_TABLE(fill_block);
   const trs_scalar scalar = outline->S.scalar;
-  if (count == 0) return;
+  int64_t refused = 0;
+  if (count == 0) return 0;
   const trs_slice *last = &slice[count - 1];
   trs_slice_arrays own = *to;
   own.entries = slice->entries;
@@ -460,8 +476,9 @@ void trs_outline_fill(const trs_outline *outline, const trs_slice *slice, const 
   for (int32_t k = 0; k < count; k++) {
     int32_t which = number ? number[k] : k;
     for (int32_t b = outline->begin[which]; b < outline->begin[which + 1]; b++)
-      fill_of[scalar](outline, outline->order[b], &slice[k], &own);
+      refused += !fill_of[scalar](outline, outline->order[b], &slice[k], &own, apart);
   }
+  return refused;
 }
 
 static void drop_aids(work *w) {
@@ -504,14 +521,15 @@ void trs_outline_destroy(trs_outline *outline) {
 }
 
 trs_status trs_outline_create(trs_outline **result, trs_slices *slices, const trs_system *S,
-                              const trs_slice_rules *rules, int32_t nslabs, const int64_t *cut,
-                              trs_team *team) {
+                              const trs_slice_rules *rules, const uint8_t *apart, int32_t nslabs,
+                              const int64_t *cut, trs_team *team) {
   work *w;
   *result = NULL;
   *slices = (trs_slices){.n = S->n};
   TRS_TRY(TRS_ALLOC_ZERO(&w, 1));
   w->S = *S;
   w->rules = *rules;
+  w->apart = apart;
   w->nslabs = nslabs;
   w->cut = cut;
   w->slices = slices;
@@ -521,6 +539,7 @@ trs_status trs_outline_create(trs_outline **result, trs_slices *slices, const tr
   trs_status status = outline(w);
   drop_aids(w);
   w->slices = NULL;
+  w->apart = NULL;
   w->cut = NULL;
   w->team = NULL;
   if (status) {

@@ -82,6 +82,15 @@ __device__ inline complex_of<R> reciprocal(complex_of<R> a) {
   return {ratio * scale, -scale};
 }
 
+template <class R>
+__device__ inline R magnitude(R a) {
+  return fabs(a);
+}
+template <class R>
+__device__ inline R magnitude(complex_of<R> a) {
+  return hypot(a.re, a.im);
+}
+
 /* ---- One source for the four types: by_scalar(scalar, [&](auto s) { using S = decltype(s); ...
  * return cudaGetLastError(); }). ---- */
 

@@ -55,7 +55,7 @@ static void fill_share(dealt *d, int m) {
   a->idx = malloc((size_t)share->entries * sizeof *a->idx + 1);
   a->val = malloc((size_t)share->entries * size + 1);
   a->inverse = malloc((size_t)share->inverses * size + 1);
-  trs_outline_fill(d->outline, share->slice, share->number, share->nslices, a);
+  trs_outline_fill(d->outline, share->slice, share->number, share->nslices, a, NULL);
 }
 
 static void deal_out(dealt *d, const trs_slice_rules *rules, int members, trs_partition how) {
@@ -63,7 +63,7 @@ static void deal_out(dealt *d, const trs_slice_rules *rules, int members, trs_pa
   bool slabs = how == TRS_PARTITION_SLABS && d->cuts;
   if (slabs) trs_deal_slabs(cut, &d->S, members);
   assert_success(
-      trs_outline_create(&d->outline, &d->s, &d->S, rules, slabs ? members : 1, cut, NULL));
+      trs_outline_create(&d->outline, &d->s, &d->S, rules, NULL, slabs ? members : 1, cut, NULL));
   d->position = trs_outline_positions(d->outline);
   assert_success(trs_deal_create(&d->deal, &d->S, &d->s, d->outline, members, how, 0, NULL));
   for (int m = 0; m < members; m++) {
@@ -547,7 +547,7 @@ static void same_by_a_team(const trs_system *S, const trs_slice_rules *rules, tr
   trs_deal_slabs(cut, S, MEMBERS);
   for (int k = 0; k < 2; k++) {
     trs_team *by = k == 0 ? NULL : team;
-    assert_success(trs_outline_create(&outline[k], &s[k], S, rules, MEMBERS, cut, by));
+    assert_success(trs_outline_create(&outline[k], &s[k], S, rules, NULL, MEMBERS, cut, by));
     assert_success(trs_deal_create(&deal[k], S, &s[k], outline[k], MEMBERS, how, 0, by));
   }
   const size_t n = (size_t)S->n, nslices = (size_t)s[0].nslices;
@@ -591,7 +591,7 @@ static void members_beyond_the_limit_are_refused(void **state) {
   (void)state;
   dealt d = {.S = shape_system(SHAPE_GRID, 33, TRS_DOUBLE, true, true)};
   const int64_t whole[] = {0, d.S.n};
-  assert_success(trs_outline_create(&d.outline, &d.s, &d.S, &all_rules[0], 1, whole, NULL));
+  assert_success(trs_outline_create(&d.outline, &d.s, &d.S, &all_rules[0], NULL, 1, whole, NULL));
   assert_int_equal(trs_deal_create(&d.deal, &d.S, &d.s, d.outline, TRS_DEAL_MEMBERS + 1,
                                    TRS_PARTITION_AUTO, 0, NULL),
                    TRS_ERROR_UNSUPPORTED);
@@ -615,7 +615,7 @@ static void every_allocation_may_fail(void **state) {
   dealt d = {.S = shape_system(SHAPE_NODES, 97, TRS_DOUBLE, true, true)};
   int64_t before, after, peak, n = 0;
   const int64_t whole[] = {0, d.S.n};
-  assert_success(trs_outline_create(&d.outline, &d.s, &d.S, &all_rules[3], 1, whole, NULL));
+  assert_success(trs_outline_create(&d.outline, &d.s, &d.S, &all_rules[3], NULL, 1, whole, NULL));
   d.position = trs_outline_positions(d.outline);
   trs_memory_usage(&before, &peak);
   for (trs_status status = TRS_ERROR_MEMORY; status; n++) {

@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "analysis/system.h"
+#include "analysis/growth.h"
 #include "base/config.h"
 #include "analysis/panels.h"
 #include "matrix/values.h"
@@ -450,18 +451,15 @@ static void solve_panels(const trs_panels *P, const void *values, trs_scalar sca
   free(ready);
 }
 
-static void check_solve(const sample *it, const trs_panels_options *o) {
-  trs_panels P;
-  trs_scalar scalar = it->S.scalar;
-  int64_t n = it->S.n;
-  assert_success(trs_panels_create(&P, &it->source, o));
-  void *values = fill(it, &P);
-  trs_panels_invert(&P, values, scalar);
+/* Solves for a random right-hand side; values: with inverses.  The limit is componentwise. */
+static void judge(const sample *it, const trs_panels *P, const void *values, double limit) {
+  const trs_scalar scalar = it->S.scalar;
+  const int64_t n = it->S.n;
   void *b = malloc((size_t)(n + 1) * scalar_bytes(scalar));
   double complex *x = malloc((size_t)(n + 1) * sizeof *x);
   trs_random_fill(b, n, scalar, 11);
   for (int64_t k = 0; k < n; k++) x[k] = trs_value_get(b, place(it, k), scalar);
-  solve_panels(&P, values, scalar, x);
+  solve_panels(P, values, scalar, x);
   for (int64_t i = 0; i < n; i++) {
     double complex residual = -trs_value_get(b, place(it, i), scalar);
     double scale = cabs(residual);
@@ -469,10 +467,19 @@ static void check_solve(const sample *it, const trs_panels_options *o) {
       residual += it->dense[i * n + k] * x[k];
       scale += cabs(it->dense[i * n + k] * x[k]);
     }
-    assert_true(cabs(residual) <= 4 * error_limit(scalar, P.widest) * scale);
+    assert_true(cabs(residual) <= limit * scale);
   }
   free(x);
   free(b);
+}
+
+static void check_solve(const sample *it, const trs_panels_options *o) {
+  trs_panels P;
+  int64_t refused;
+  assert_success(trs_panels_create(&P, &it->source, o));
+  void *values = fill(it, &P);
+  assert_success(trs_panels_invert(&P, values, it->S.scalar, NULL, &refused));
+  judge(it, &P, values, 4 * error_limit(it->S.scalar, P.widest));
   free(values);
   trs_panels_destroy(&P);
 }
@@ -493,6 +500,71 @@ static void panels_solve(void **state) {
     }
 }
 
+/* ---- Supernodes whose inverses lose digits. ---- */
+
+/* Multiplies every 11th pivot. */
+static void weaken(sample *it) {
+  enum { EVERY = 11 };
+  const trs_system *S = &it->S;
+  for (int64_t v = EVERY / 2; v < S->n; v += EVERY)
+    for (int64_t p = S->ptr[v]; p < S->ptr[v + 1]; p++)
+      if (S->idx[p] == v)
+        trs_value_set(it->arrays.val, p, S->scalar, 0x1p-30 * trs_value_get(S->val, p, S->scalar));
+  free(it->there);
+  free(it->dense);
+  look(it);
+}
+
+/* Supernodes begin where they did, and where the verdict cuts them. */
+static void check_begins(const trs_panels *before, const trs_panels *after, const uint8_t *cuts) {
+  int64_t s = 0, t = 0;
+  for (int64_t k = 0; k < before->n; k++) {
+    const bool began = s < before->count && before->panel[s].first == k;
+    const bool begins = t < after->count && after->panel[t].first == k;
+    assert_int_equal(begins, began || cuts[k]);
+    s += began;
+    t += begins;
+  }
+}
+
+static int64_t check_cut(const sample *it, const trs_panels_options *o) {
+  const trs_scalar scalar = it->S.scalar;
+  trs_panels P, cut;
+  uint8_t *cuts = calloc((size_t)it->S.n + 1, 1);
+  int64_t refused, again;
+  assert_success(trs_panels_create(&P, &it->source, o));
+  void *values = fill(it, &P);
+  assert_success(trs_panels_invert(&P, values, scalar, cuts, &refused));
+  free(values);
+  assert_success(trs_panels_cut(&cut, &P, &it->source, cuts));
+  check_begins(&P, &cut, cuts);
+  values = fill(it, &cut);
+  assert_success(trs_panels_invert(&cut, values, scalar, NULL, &again));
+  assert_int_equal(again, 0);
+  judge(it, &cut, values, 8 * TRS_MOST_GROWTH * scalar_eps(scalar));
+  free(values);
+  free(cuts);
+  trs_panels_destroy(&P);
+  trs_panels_destroy(&cut);
+  return refused;
+}
+
+static void weak_supernodes_are_cut(void **state) {
+  (void)state;
+  int64_t refused = 0;
+  for (int c = 0; c < NVARIANTS; c += 2) /* their diagonal is stored */
+    for (int shape = 2; shape < NSHAPES; shape++) {
+      sample it = draw(shapes[shape].n, shapes[shape].density, shapes[shape].band, c, 3);
+      weaken(&it);
+      trs_panels_options o = limits[shape % NLIMITS];
+      refused += check_cut(&it, &o);
+      o.by_rows = true;
+      refused += check_cut(&it, &o);
+      forget(&it);
+    }
+  assert_true(refused > 500);
+}
+
 static void zeros_of_an_inverse_stop_what_is_not_finite(void **state) {
   (void)state;
   /* 0 -> 1 -> 3 and 2 -> 3 in one block; the entry (1, 0) is infinite */
@@ -506,7 +578,9 @@ static void zeros_of_an_inverse_stop_what_is_not_finite(void **state) {
   assert_success(trs_panels_create(&P, &T, &o));
   assert_int_equal(P.nvalues, 16);
   assert_success(trs_panels_fill(&P, D, TRS_DOUBLE, &T, val, false, false));
-  trs_panels_invert(&P, D, TRS_DOUBLE);
+  int64_t refused;
+  assert_success(trs_panels_invert(&P, D, TRS_DOUBLE, NULL, &refused));
+  assert_int_equal(refused, 1);
   assert_true(!isfinite(D[1]) && !isfinite(D[3]));
   assert_true(D[0] == 0.5 && D[2] == 0 && D[5] == 0.25 && D[6] == 0 && D[7] == -0.25 / 8);
   assert_true(D[10] == 0.2 && D[11] == -0.2 / 8 && D[15] == 0.125);
@@ -619,6 +693,7 @@ int main(void) {
       cmocka_unit_test(partitions_given_are_kept),
       cmocka_unit_test(panels_solve),
       cmocka_unit_test(zeros_of_an_inverse_stop_what_is_not_finite),
+      cmocka_unit_test(weak_supernodes_are_cut),
       cmocka_unit_test(factors_become_panels),
       cmocka_unit_test(entries_without_a_place_are_refused),
       cmocka_unit_test(failing_allocations_are_reported),

@@ -152,22 +152,39 @@ const trs_slice_rules shape_rules[SHAPE_RULES] = {
     {6, 1, 1024, 1024, 0, 32, 32, 0, 2}, {32, 1, 16, 16, 1000000, 8, 32, 100, 1},
 };
 
-static trs_status fill(trs_slices *s, const trs_outline *outline, trs_scalar scalar) {
+void shape_weaken(trs_system *S) {
+  enum { EVERY = 29 };
+  for (int64_t i = 0; i < S->n && S->has_diagonal; i++)
+    for (int64_t p = S->ptr[i]; p < S->ptr[i + 1]; p++)
+      if (S->idx[p] == i && trs_in_sweep(S, i) % EVERY == EVERY / 2)
+        trs_value_set(
+            (void *)S->val, p, S->scalar,
+            trs_value_get(S->val, p, S->scalar) * (trs_scalar_is_double(S->scalar) ? 1e-9 : 1e-6));
+}
+
+static trs_status fill(trs_slices *s, const trs_outline *outline, trs_scalar scalar, uint8_t *cut,
+                       int64_t *refused) {
   size_t size = trs_scalar_size(scalar);
   TRS_TRY(TRS_ALLOC(&s->idx, s->entries));
   TRS_TRY(trs_alloc(&s->val, s->entries, size));
   TRS_TRY(trs_alloc(&s->inverse, s->inverses, size));
   trs_slice_arrays all = {.idx = s->idx, .val = s->val, .inverse = s->inverse};
-  trs_outline_fill(outline, s->slice, NULL, s->nslices, &all);
+  *refused = trs_outline_fill(outline, s->slice, NULL, s->nslices, &all, cut);
   return TRS_SUCCESS;
 }
 
-trs_status shape_slices(trs_slices *slices, const trs_system *S, const trs_slice_rules *rules) {
+trs_status shape_slices_apart(trs_slices *slices, const trs_system *S, const trs_slice_rules *rules,
+                              const uint8_t *apart, uint8_t *cut, int64_t *refused) {
   const int64_t whole[] = {0, S->n};
   trs_outline *outline;
-  TRS_TRY(trs_outline_create(&outline, slices, S, rules, 1, whole, NULL));
-  trs_status status = fill(slices, outline, S->scalar);
+  TRS_TRY(trs_outline_create(&outline, slices, S, rules, apart, 1, whole, NULL));
+  trs_status status = fill(slices, outline, S->scalar, cut, refused);
   trs_outline_destroy(outline);
   if (status) trs_slices_destroy(slices);
   return status;
+}
+
+trs_status shape_slices(trs_slices *slices, const trs_system *S, const trs_slice_rules *rules) {
+  int64_t refused;
+  return shape_slices_apart(slices, S, rules, NULL, NULL, &refused);
 }

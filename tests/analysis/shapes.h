@@ -31,8 +31,16 @@ const char *shape_name(shape kind);
 trs_system shape_system(shape kind, int64_t n, trs_scalar scalar, bool lower, bool diagonal);
 void shape_free(trs_system *S);
 
+/* Multiplies every 29th pivot of a stored diagonal by 1e-9 (1e-6 in float), so that inverses of
+ * blocks lose digits. */
+void shape_weaken(trs_system *S);
+
 /* Slices of a system stored by rows, values included, on one thread. */
 trs_status shape_slices(trs_slices *slices, const trs_system *S, const trs_slice_rules *rules);
+/* The same; blocks begin where apart (n, or NULL) says so.  Where their inverses lose digits, `cut`
+ * (n, or NULL) is set.  *refused: the number of these blocks. */
+trs_status shape_slices_apart(trs_slices *slices, const trs_system *S, const trs_slice_rules *rules,
+                              const uint8_t *apart, uint8_t *cut, int64_t *refused);
 
 /* Rules of many kinds: most_block, dense; lane_length, large_level_lane_length, large_level_rows;
  * small_level_heavy_width, other_heavy_width, small_level_rows; early_poll. */

@@ -43,7 +43,7 @@ static void make_shares(const trs_matrix *A, int members) {
   trs_slices s;
   trs_deal deal;
   trs_deal_slabs(cut, &S, members);
-  assert_success(trs_outline_create(&outline, &s, &S, &all_rules[0], members, cut, NULL));
+  assert_success(trs_outline_create(&outline, &s, &S, &all_rules[0], NULL, members, cut, NULL));
   assert_success(trs_deal_create(&deal, &S, &s, outline, members, TRS_PARTITION_SLABS, 0, NULL));
   for (int m = 0; m < members; m++) {
     trs_deal_share share;
@@ -126,7 +126,7 @@ static void pack(trs_slice_arrays *a, const trs_outline *outline, const trs_deal
   *a = (trs_slice_arrays){.idx = malloc((size_t)share->entries * 4 + 1),
                           .val = malloc((size_t)share->entries * size + 1),
                           .inverse = malloc((size_t)share->inverses * size + 1)};
-  trs_outline_fill(outline, share->slice, share->number, share->nslices, a);
+  trs_outline_fill(outline, share->slice, share->number, share->nslices, a, NULL);
 }
 
 static void unpack(trs_slice_arrays *a) {
@@ -169,8 +169,8 @@ static void compare_system(const trs_system *S, const trs_slice_rules *rules, in
   trs_deal deal;
   bool slabs = how == TRS_PARTITION_SLABS;
   if (slabs) trs_deal_slabs(cut, S, members);
-  assert_success(
-      trs_outline_create(&outline, &s, S, rules, slabs ? members : 1, slabs ? cut : whole, NULL));
+  assert_success(trs_outline_create(&outline, &s, S, rules, NULL, slabs ? members : 1,
+                                    slabs ? cut : whole, NULL));
   assert_success(trs_deal_create(&deal, S, &s, outline, members, how, 0, NULL));
   for (int m = 0; m < members; m++) {
     trs_deal_share share;
@@ -209,7 +209,7 @@ static trs_status share_first(lender *l) {
   trs_deal deal;
   trs_deal_share share;
   trs_share_rows rows;
-  assert_success(trs_outline_create(&outline, &s, l->S, &all_rules[0], 1, whole, NULL));
+  assert_success(trs_outline_create(&outline, &s, l->S, &all_rules[0], NULL, 1, whole, NULL));
   assert_success(trs_deal_create(&deal, l->S, &s, outline, 1, TRS_PARTITION_BANDS, 0, NULL));
   assert_success(trs_deal_share_create(&share, &deal, &s, 0, 0));
   trs_status status = trs_share_rows_create(&rows, l->S, A, &s, &share);
@@ -253,7 +253,7 @@ static void every_allocation_may_fail(void **state) {
   trs_slices s;
   trs_deal deal;
   trs_deal_share share;
-  assert_success(trs_outline_create(&outline, &s, &S, &all_rules[0], 1, whole, NULL));
+  assert_success(trs_outline_create(&outline, &s, &S, &all_rules[0], NULL, 1, whole, NULL));
   assert_success(trs_deal_create(&deal, &S, &s, outline, 2, TRS_PARTITION_CYCLIC, 0, NULL));
   assert_success(trs_deal_share_create(&share, &deal, &s, 1, 0));
   assert_survives_failing_allocations(share_with_failures(&S, A, &s, &share), (void)0);

@@ -417,6 +417,90 @@ static void long_rows_have_parts(void **state) {
   shape_free(&S);
 }
 
+/* ---- Blocks whose inverses lose digits. ---- */
+
+/* Componentwise. */
+static double backward_error(const trs_system *S, const double *x, const double *b) {
+  const double *val = S->val;
+  double most = 0;
+  for (int64_t i = 0; i < S->n; i++) {
+    long double left = b[i], scale = fabs(b[i]);
+    for (int64_t p = S->ptr[i]; p < S->ptr[i + 1]; p++) {
+      left -= (long double)val[p] * x[S->idx[p]];
+      scale += fabsl((long double)val[p] * x[S->idx[p]]);
+    }
+    const double error = scale > 0 ? (double)(fabsl(left) / scale) : 0;
+    if (!(error <= most)) most = error;
+  }
+  return most;
+}
+
+/* Of a solve by these slices, for the right-hand side of a random solution. */
+static double error_of(const trs_slices *s, const trs_system *S) {
+  double *b = calloc((size_t)S->n, sizeof *b), *x = malloc((size_t)S->n * sizeof *x);
+  trs_random_fill(x, S->n, TRS_DOUBLE, 7);
+  for (int64_t i = 0; i < S->n; i++)
+    for (int64_t p = S->ptr[i]; p < S->ptr[i + 1]; p++)
+      b[i] += ((const double *)S->val)[p] * x[S->idx[p]];
+  assert_true(interpret(s, x, b, NULL, 1, MOST_TURNS));
+  const double error = backward_error(S, x, b);
+  free(b);
+  free(x);
+  return error;
+}
+
+static void good_inverses_are_kept(void **state) {
+  (void)state;
+  for (shape kind = 0; kind < SHAPES; kind++)
+    for (size_t r = 0; r < SHAPE_RULES; r++) {
+      trs_system S = shape_system(kind, FEW_ROWS, (trs_scalar)(TRS_FLOAT + r % 4), kind % 2, true);
+      uint8_t cut[FEW_ROWS] = {0};
+      trs_slices s;
+      int64_t refused;
+      assert_success(shape_slices_apart(&s, &S, &shape_rules[r], NULL, cut, &refused));
+      assert_int_equal(refused, 0);
+      for (int k = 0; k < FEW_ROWS; k++) assert_int_equal(cut[k], 0);
+      trs_slices_destroy(&s);
+      shape_free(&S);
+    }
+}
+
+/* The second cut is sound, keeps every block that was good, refuses none, and is accurate. */
+static void cut_and_check(const trs_system *S, const trs_slice_rules *rules, const char *name,
+                          int *cuts, double *worst) {
+  uint8_t cut[ROWS] = {0};
+  trs_slices before, after;
+  int64_t refused, again;
+  assert_success(shape_slices_apart(&before, S, rules, NULL, cut, &refused));
+  assert_success(shape_slices_apart(&after, S, rules, cut, NULL, &again));
+  need_sound(&after, S, rules, name);
+  assert_int_equal(again, 0);
+  assert_true(refused ? after.nblocks > before.nblocks : after.nblocks == before.nblocks);
+  if (S->scalar == TRS_DOUBLE) {
+    *worst = fmax(*worst, error_of(&before, S));
+    assert_true(error_of(&after, S) < 1e-12);
+  }
+  *cuts += refused > 0;
+  trs_slices_destroy(&before);
+  trs_slices_destroy(&after);
+}
+
+static void other_inverses_are_cut(void **state) {
+  (void)state;
+  double worst = 0;
+  int cuts = 0;
+  for (shape kind = 0; kind < SHAPES; kind++)
+    for (int c = 0; c < 8; c++) {
+      trs_system S = shape_system(kind, ROWS, (trs_scalar)(TRS_FLOAT + c % 4), c / 4, true);
+      shape_weaken(&S);
+      for (size_t r = 0; r < SHAPE_RULES; r++)
+        cut_and_check(&S, &shape_rules[r], shape_name(kind), &cuts, &worst);
+      shape_free(&S);
+    }
+  assert_true(cuts > 200);
+  assert_true(worst > 1e-9); /* of slices that keep all inverses */
+}
+
 /* ---- Damaged plans. ---- */
 
 /* The first slice from the middle on whose level ends with it, but not the last level. */
@@ -529,6 +613,8 @@ int main(void) {
       cmocka_unit_test(levels_are_level_sets),
       cmocka_unit_test(threads_solve_by_the_plan),
       cmocka_unit_test(long_rows_have_parts),
+      cmocka_unit_test(good_inverses_are_kept),
+      cmocka_unit_test(other_inverses_are_cut),
       cmocka_unit_test(damaged_plans_are_found_out),
       cmocka_unit_test(lost_parts_are_found_out),
       cmocka_unit_test(every_allocation_may_fail),

@@ -5,9 +5,12 @@
 
 #include <cuda_runtime_api.h>
 
+#include "analysis/growth.h"
+#include "analysis/shapes.h"
 #include "api/hog.h"
 #include "gpu.h"
 #include "matrix/device.h"
+#include "matrix/values.h"
 #include "solve/cuda/engine/state.h"
 #include "test.h"
 
@@ -285,6 +288,81 @@ static void an_update_looks_at_the_diagonal_there(void **state) {
   gpu_judge(&s, TRS_NO_TRANS, x, b, 1);
   trs_plan_destroy(plan);
   both_sides_free(&s);
+}
+
+/* ---- Inverses that lose digits ---- */
+
+/* Multiplies three pivots of 900: more would make x overflow in float. */
+static void scale_pivots(both_sides *s, double factor) {
+  enum { EVERY = 300 };
+  const int64_t n = s->t.n;
+  for (int64_t i = EVERY / 2; i < n; i += EVERY) {
+    const int64_t p = s->t.ptr[i + 1] - 1;
+    trs_value_set(s->t.val, p, s->scalar, factor * trs_value_get(s->t.val, p, s->scalar));
+  }
+  assert_success(
+      trs_device_copy(s->val, s->t.val, s->t.ptr[n] * (int64_t)scalar_bytes(s->scalar), NULL));
+}
+
+/* The right-hand side of a random solution. */
+static void *right_hand_side(const both_sides *s) {
+  const int64_t n = s->t.n;
+  void *x = random_values(n, s->scalar, 5), *b = random_values(n, s->scalar, 6);
+  for (int64_t i = 0; i < n; i++) {
+    double complex sum = 0;
+    for (int64_t p = s->t.ptr[i]; p < s->t.ptr[i + 1]; p++)
+      sum += trs_value_get(s->t.val, p, s->scalar) * trs_value_get(x, s->t.idx[p], s->scalar);
+    trs_value_set(b, i, s->scalar, sum);
+  }
+  free(x);
+  return b;
+}
+
+/* An error of at most the growth that inverses may have, and whether the plan says of cuts. */
+static void need_cut(const both_sides *s, trs_plan *plan, bool expected) {
+  char text[1024];
+  trs_backward_error error = {.struct_size = sizeof error};
+  void *b = right_hand_side(s), *x = random_values(s->t.n, s->scalar, 4);
+  trs_plan_describe(plan, text, sizeof text);
+  if (expected != (strstr(text, "blocks cut") != NULL)) fail_msg("%s", text);
+  assert_success(trs_solve(plan, x, s->t.n, b, s->t.n, 1, TRS_COL_MAJOR));
+  assert_success(trs_check(s->here, s->uplo, TRS_NO_TRANS, TRS_NONUNIT, x, s->t.n, b, s->t.n, 1,
+                           TRS_COL_MAJOR, &error));
+  if (!(error.componentwise <= 8 * TRS_MOST_GROWTH * scalar_eps(s->scalar)))
+    fail_msg("error %g: %s", error.componentwise, text);
+  free(b);
+  free(x);
+}
+
+static both_sides supernodes(trs_scalar scalar) {
+  enum { ROWS = 900 };
+  trs_system S = shape_system(SHAPE_SUPERNODES, ROWS, scalar, true, true);
+  const triangle t = {ROWS, (int64_t *)S.ptr, (int32_t *)S.idx, (void *)S.val};
+  return both_sides_of(t, TRS_CSR, scalar);
+}
+
+/* Supernodes: good at first and weak after an update; weak at first and then good again. */
+static void blocks_without_digits_are_cut(void **state) {
+  (void)state;
+  const trs_options options = {
+      .struct_size = sizeof options, .method = "engine:block=32,dense=yes", .nrhs = 1};
+  for (trs_scalar scalar = TRS_FLOAT; scalar <= TRS_DCOMPLEX; scalar++) {
+    both_sides s = supernodes(scalar);
+    trs_plan *plan = analyze(&s, s.there, TRS_NO_TRANS, &options);
+    const double weak = 0x1p-30;
+    need_cut(&s, plan, false);
+    scale_pivots(&s, weak);
+    assert_success(trs_update(plan, s.there));
+    need_cut(&s, plan, true);
+    trs_plan_destroy(plan);
+    plan = analyze(&s, s.there, TRS_NO_TRANS, &options);
+    need_cut(&s, plan, true);
+    scale_pivots(&s, 1 / weak);
+    assert_success(trs_update(plan, s.there));
+    need_cut(&s, plan, true); /* the cut stays */
+    trs_plan_destroy(plan);
+    both_sides_free(&s);
+  }
 }
 
 /* ---- Facts ---- */
@@ -791,6 +869,7 @@ int main(void) {
       cmocka_unit_test(a_solve_becomes_a_graph),
       cmocka_unit_test(values_change_where_they_lie),
       cmocka_unit_test(an_update_looks_at_the_diagonal_there),
+      cmocka_unit_test(blocks_without_digits_are_cut),
       cmocka_unit_test(a_context_tells_of_its_gpu),
       cmocka_unit_test(a_plan_tells_of_its_gpu),
       cmocka_unit_test(a_plan_there_outlives_matrix_and_context),

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "analysis/growth.h"
+
 /* ---- Dense panels. ---- */
 
 /* This rank keeps L's panel of K if it may have a block in K's column, and U's if it may have one
@@ -181,11 +183,6 @@ trs_status trs_fill_check(const trs_filler *f, int which, int64_t first, int64_t
                   which ? 'U' : 'L', zero ? "zero" : "NaN or infinite");
 }
 
-/* Bound on |N| |T| up to which the product with the inverse N replaces a solve with T.  If
- * right-hand sides cancel, the componentwise error is larger than that of substitution by this
- * factor.  Ordinary factors have less in all but a few supernodes (docs/experiments.md). */
-static const double most_growth = 50;
-
 /* N: space for a triangle; room: for twice its width. */
 static trs_status invert(const trs_filler *f, int which, bool unit, const int32_t *row_perm,
                          void *N, double *room) {
@@ -198,7 +195,8 @@ static trs_status invert(const trs_filler *f, int which, bool unit, const int32_
     if (unit) p->ops->set_unit(width, D);
     TRS_TRY(trs_fill_check(f, which, trs_origin(p->layout, K), width, D, row_perm));
     p->ops->invert_rows(width, which, D, 0, width, N);
-    f->solved[which][K] = !(p->ops->growth(width, D, 0, width, N, room) <= most_growth);
+    f->solved[which][K] =
+        trs_growth(p->scalar, width, D, 0, width, N, room) > TRS_MOST_GROWTH_SUPERNODE;
     if (!f->solved[which][K]) memcpy(D, N, (size_t)(width * width) * size);
   }
   return TRS_SUCCESS;

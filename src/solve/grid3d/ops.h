@@ -57,11 +57,6 @@ typedef struct trs_block_ops {
    * from + r at k * rows + r of N. */
   void (*invert_rows)(int64_t width, bool upper, const void *T, int64_t from, int64_t rows,
                       void *N);
-  /* The largest (|N| |T| x)_i / x_i in these rows (Skeel's condition number): the error of a
-   * product with N may be larger than that of a solve with T by this factor.  x compensates for the
-   * scaling of T's rows and columns.  room: for twice the width. */
-  double (*growth)(int64_t width, const void *T, int64_t from, int64_t rows, const void *N,
-                   double *room);
   void (*add)(int64_t count, const void *from, void *to);
   void (*set_unit)(int64_t width, void *D); /* ones on the diagonal */
   /* out[at[i]] = in[i] where at[i] >= 0 */

@@ -494,35 +494,6 @@ TRS_INLINE void NAME(invert_column)(int64_t width, const SCALAR *t, int64_t c, i
   for (int64_t r = 0; r < rows; r++) out[r] = MUL(inverse, out[r]);
 }
 
-/* The relative size of each x: 1 over the largest entry of its column of T, after division of each
- * row by its largest entry. */
-static void NAME(scale_columns)(int64_t width, const SCALAR *t, double *row, double *x) {
-  for (int64_t k = 0; k < width; k++) row[k] = x[k] = 0;
-  for (int64_t c = 0; c < width; c++)
-    for (int64_t k = 0; k < width; k++) row[k] = fmax(row[k], (double)ABS(t[k + c * width]));
-  for (int64_t c = 0; c < width; c++) {
-    for (int64_t k = 0; k < width; k++) x[c] = fmax(x[c], (double)ABS(t[k + c * width]) / row[k]);
-    x[c] = 1 / x[c];
-  }
-}
-
-static double NAME(growth)(int64_t width, const void *T, int64_t from, int64_t rows, const void *N,
-                           double *room) {
-  const SCALAR *t = T, *n = N;
-  double *sum = room, *x = room + width, most = 0;
-  NAME(scale_columns)(width, t, sum, x);
-  for (int64_t k = 0; k < width; k++) sum[k] = 0;
-  for (int64_t c = 0; c < width; c++)
-    for (int64_t k = 0; k < width; k++) sum[k] += (double)ABS(t[k + c * width]) * x[c];
-  for (int64_t r = 0; r < rows; r++) {
-    double growth = 0;
-    for (int64_t k = 0; k < width; k++) growth += (double)ABS(n[k * rows + r]) * sum[k];
-    growth /= x[from + r];
-    if (!(growth <= most)) most = growth;
-  }
-  return most;
-}
-
 static void NAME(invert_rows)(int64_t width, bool upper, const void *T, int64_t from, int64_t rows,
                               void *N) {
   int64_t end = from + rows;
@@ -601,7 +572,6 @@ static const trs_block_ops NAME(ops) = {.push = NAME(push),
                                         .negate = NAME(negate),
                                         .tile_triangle = NAME(tile_triangle),
                                         .invert_rows = NAME(invert_rows),
-                                        .growth = NAME(growth),
                                         .add = NAME(add),
                                         .set_unit = NAME(set_unit),
                                         .spread = NAME(spread),

@@ -10,12 +10,9 @@
  * The computation of a row is the same on every process, so all grids have the same bits. */
 #include <string.h>
 
-#include "solve/grid3d/fill.h"
+#include "analysis/growth.h"
 
-/* Bound on |N| |T| for the inversion of a run: the error of a product may exceed that of a solve by
- * this factor.  Separators of poisson2d9:600 have less than 200, and it grows with their width
- * (bench/results/cluster.md). */
-static const double most_growth = 1e3;
+#include "solve/grid3d/fill.h"
 
 typedef struct worker {
   const trs_filler *f;
@@ -132,7 +129,7 @@ static bool compute_rows(const worker *w) {
     int64_t rows = trs_width(w->l, I);
     int64_t from = w->l->first[I] - w->begin;
     w->part->ops->invert_rows(w->width, w->which, w->T, from, rows, N);
-    good &= w->part->ops->growth(w->width, w->T, from, rows, N, w->room) <= most_growth;
+    good &= trs_growth(w->part->scalar, w->width, w->T, from, rows, N, w->room) <= TRS_MOST_GROWTH;
     N += (size_t)(rows * w->width) * w->size;
   }
   return good;

@@ -126,8 +126,8 @@ static trs_status try_partition(trs_push_state *p, const trs_system *S, trs_part
   int64_t cut[TRS_DEAL_MEMBERS + 1] = {0, S->n};
   const bool slabs = partition == TRS_PARTITION_SLABS;
   if (slabs) trs_deal_slabs(cut, S, members);
-  TRS_TRY(
-      trs_outline_create(&p->outline, &p->slices, S, &p->rules, slabs ? members : 1, cut, p->team));
+  TRS_TRY(trs_outline_create(&p->outline, &p->slices, S, &p->rules, p->verdict->apart,
+                             slabs ? members : 1, cut, p->team));
   return trs_deal_create(&p->deal, S, &p->slices, p->outline, members, partition,
                          p->races ? p->alone : 0, p->team);
 }
@@ -249,16 +249,6 @@ static void choose_columns(trs_push_state *p, const trs_plan *plan) {
   p->most = most > 1 ? (int32_t)most : 1;
 }
 
-/* Processes agree after each step that can fail in only one of them. */
-static trs_status deal_and_race(trs_push_state *p, trs_plan *plan, const trs_host_system *h) {
-  TRS_TRY(trs_group_agree(p->group, deal_rows(p, plan, &h->S)));
-  choose_columns(p, plan);
-  TRS_TRY(trs_push_share_memory(p, plan));
-  TRS_TRY(trs_group_agree(p->group, trs_group_each(p->group, equip_member, plan)));
-  TRS_TRY(trs_group_agree(p->group, trs_group_each(p->group, warm_member, plan)));
-  return race(p, plan);
-}
-
 static trs_status undo_share(void *state, int number) {
   trs_push_member *m = trs_push_member_of(state, number);
   (void)trs_device_wait(m->stream);
@@ -278,6 +268,60 @@ static void undo_deal(trs_push_state *p) {
   p->together = 0;
 }
 
+/* Processes agree after each step that can fail in only one of them. */
+static trs_status deal(trs_push_state *p, trs_plan *plan, const trs_host_system *h) {
+  TRS_TRY(trs_group_agree(p->group, deal_rows(p, plan, &h->S)));
+  choose_columns(p, plan);
+  TRS_TRY(trs_push_share_memory(p, plan));
+  p->verdict->refused = 0;
+  return trs_group_agree(p->group, trs_group_each(p->group, equip_member, plan));
+}
+
+/* ---- Inverses that lose too many digits (analysis/growth.h). ---- */
+
+/* Blocks that the last fill refused, in all processes. */
+static trs_status count_refused(const trs_push_state *p, int64_t *count) {
+  int64_t all[TRS_MOST_MEMBERS] = {0};
+  all[p->member[0].number] = p->verdict->refused;
+  TRS_TRY(trs_group_exchange(p->group, all, sizeof *all));
+  *count = 0;
+  for (int m = 0; m < p->members; m++) *count += all[m];
+  return TRS_SUCCESS;
+}
+
+/* Every process cuts the blocks that any of them refused. */
+static trs_status unite_verdicts(const trs_push_state *p, int64_t n) {
+  enum { RECORD = TRS_GROUP_RECORD };
+  uint8_t all[TRS_MOST_MEMBERS * RECORD], *apart = p->verdict->apart;
+  for (int64_t at = 0; at < n && !p->one_process; at += RECORD) {
+    const int64_t size = n - at < RECORD ? n - at : RECORD;
+    memset(all, 0, sizeof all);
+    memcpy(all + p->member[0].number * size, apart + at, (size_t)size);
+    TRS_TRY(trs_group_exchange(p->group, all, size));
+    for (int64_t k = 0; k < p->members * size; k++) apart[at + k % size] |= all[k];
+  }
+  return TRS_SUCCESS;
+}
+
+/* Deals again, with these blocks cut, if the values that were loaded need it.  Until it succeeds
+ * the plan cannot solve. */
+static trs_status heed_verdict(trs_push_state *p, trs_plan *plan, const trs_host_system *h) {
+  int64_t count;
+  TRS_TRY(count_refused(p, &count));
+  if (count == 0) return TRS_SUCCESS;
+  TRS_TRY(unite_verdicts(p, plan->system.n));
+  p->refused += count;
+  undo_deal(p);
+  return deal(p, plan, h);
+}
+
+static trs_status deal_and_race(trs_push_state *p, trs_plan *plan, const trs_host_system *h) {
+  TRS_TRY(deal(p, plan, h));
+  TRS_TRY(heed_verdict(p, plan, h));
+  TRS_TRY(trs_group_agree(p->group, trs_group_each(p->group, warm_member, plan)));
+  return race(p, plan);
+}
+
 /* If all members together are a little slower than one GPU, half as many may be faster. */
 static bool half_may_gain(const trs_push_state *p) {
   static const double NEAR = 1.5;
@@ -295,6 +339,8 @@ static trs_status build(trs_push_state *p, trs_plan *plan, trs_host_system *h) {
   TRS_TRY(measure_one(p, plan));
   TRS_TRY(look_at_one(p));
   TRS_TRY(trs_group_agree(p->group, take_rows(h, plan)));
+  status = trs_alloc_zero((void **)&p->verdict, 1, sizeof *p->verdict + (size_t)plan->system.n);
+  TRS_TRY(trs_group_agree(p->group, status));
   status = deal_and_race(p, plan, h);
   while (status == TRS_ERROR_UNSUPPORTED && half_may_gain(p)) {
     p->use = p->deal.members / 2;
@@ -317,17 +363,35 @@ static trs_status analyze(trs_plan *plan) {
   return status;
 }
 
+/* Rows of a distributed plan stay where they are, so it is not dealt again. */
+static trs_status renew(trs_push_state *p, trs_plan *plan, const trs_host_system *h) {
+  int64_t count;
+  trs_outline_renew(p->outline, &h->S);
+  p->verdict->refused = 0;
+  TRS_TRY(trs_group_agree(p->group, trs_group_each(p->group, renew_member, plan)));
+  TRS_TRY(count_refused(p, &count));
+  if (count == 0) return TRS_SUCCESS;
+  if (plan->options.distributed)
+    return trs_fail(TRS_ERROR_UNSUPPORTED, -1,
+                    "%lld of the inverted blocks lose digits with the new values: analyse the "
+                    "matrix again",
+                    (long long)count);
+  p->races = false;
+  trs_status status = heed_verdict(p, plan, h);
+  if (!status) status = trs_group_agree(p->group, trs_group_each(p->group, warm_member, plan));
+  p->broken |= status != TRS_SUCCESS;
+  return status;
+}
+
 static trs_status update(trs_plan *plan) {
   trs_push_state *p = plan->state;
   trs_host_system h = {0};
   trs_status status = trs_push_finish(plan, p);
   if (!status) status = take_rows(&h, plan);
-  if (!status) {
-    trs_outline_renew(p->outline, &h.S);
-    status = trs_group_each(p->group, renew_member, plan);
-  }
+  status = trs_group_agree(p->group, status);
+  if (!status) status = renew(p, plan, &h);
   trs_host_system_destroy(&h);
-  return trs_group_agree(p->group, status);
+  return status;
 }
 
 static trs_status wait(trs_plan *plan) { return trs_push_finish(plan, plan->state); }
@@ -403,6 +467,10 @@ static void describe(const trs_plan *plan, char *text, size_t size) {
       p->slices.nlevels, p->slices.nblocks, p->rules.most_block,
       p->together > 0 ? "took" : "expects", 1e3 * (p->together > 0 ? p->together : p->deal.seconds),
       1e3 * p->alone);
+  if (p->refused && length > 0 && (size_t)length < size)
+    length +=
+        snprintf(text + length, size - (size_t)length,
+                 "; %lld blocks cut, whose inverses would lose digits", (long long)p->refused);
   if (trs_matrix_is_deferred(plan->matrix) && length > 0 && (size_t)length < size)
     snprintf(text + length, size - (size_t)length,
              "; values came member by member, %.3g MB at once at most",
@@ -420,8 +488,7 @@ static void free_state(trs_plan *plan) {
         p->stage_width * plan->system.n * (int64_t)trs_scalar_size(plan->system.scalar));
   if (p->told) trs_device_free_host(p->member[0].device, p->told);
   trs_device_event_destroy(p->start);
-  trs_free(p->member);
-  trs_free(p);
+  TRS_FREE_ALL(p->member, p->verdict, p);
 }
 
 const trs_method trs_method_push = {

@@ -162,8 +162,10 @@ static void fill_piece(void *argument, int rank, int size) {
   int32_t first = whole_blocks(it->share, it->begin + (int32_t)begin);
   int32_t last = whole_blocks(it->share, it->begin + (int32_t)end);
   if (first >= last) return;
-  trs_outline_fill(it->p->outline, it->share->slice + first, it->share->number + first,
-                   last - first, &it->to);
+  trs_push_verdict *verdict = it->p->verdict;
+  atomic_fetch_add(&verdict->refused, trs_outline_fill(it->p->outline, it->share->slice + first,
+                                                       it->share->number + first, last - first,
+                                                       &it->to, verdict->apart));
 }
 
 /* Converts doubles to floats in place. */

@@ -10,8 +10,8 @@ static trs_status check_fault(const trs_plan *plan, const trs_push_state *p) {
   int32_t owner = -1;
   if (p->broken)
     return trs_fail(TRS_ERROR_STALLED, -1,
-                    "a solve before failed on its way, and members no longer agree on how many "
-                    "there were; analyse anew");
+                    "a solve or an update before failed on its way, and members no longer agree; "
+                    "analyse anew");
   if (!told->stalled) return TRS_SUCCESS;
   for (int32_t k = 0; k < p->slices.nslices && told->row >= 0 && told->row < plan->system.n; k++)
     if (p->slices.slice[k].first <= trs_outline_positions(p->outline)[told->row])

@@ -3,6 +3,8 @@
 #ifndef TRS_SOLVE_MULTIGPU_PUSH_STATE_H
 #define TRS_SOLVE_MULTIGPU_PUSH_STATE_H
 
+#include <stdatomic.h>
+
 #include "analysis/deal.h"
 #include "analysis/slice.h"
 #include "device/shared.h"
@@ -25,6 +27,12 @@ typedef struct trs_push_member {
   trs_push_args args;
 } trs_push_member;
 
+/* What trs_outline_fill says of inverses that lose too many digits. */
+typedef struct trs_push_verdict {
+  atomic_llong refused; /* blocks, in the last fill */
+  uint8_t apart[];      /* n: where blocks begin because of them */
+} trs_push_verdict;
+
 typedef struct trs_push_state {
   trs_group *group;
   trs_team *team; /* of the host */
@@ -35,6 +43,8 @@ typedef struct trs_push_state {
   int32_t most;           /* right-hand sides solved together */
   int64_t partition, use; /* parameters; use: members that get rows, 0: chosen */
   trs_slice_rules rules;
+  trs_push_verdict *verdict;
+  int64_t refused; /* blocks that the analysis cut because of their inverses */
   trs_outline *outline;
   trs_slices slices; /* host; without entries */
   trs_deal deal;

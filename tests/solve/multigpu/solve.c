@@ -94,6 +94,49 @@ static void solve_often(trs_plan *plan, int64_t nrhs, int times, const char *wha
 static const char *const partitions[] = {"", "partition=cyclic", "partition=bands",
                                          "partition=slabs", "partition=slabs,members=2"};
 
+/* Blocks whose inverses lose digits are cut: after the analysis, and after an update. */
+static void cut_weak_blocks(const char *where, const char *partition, bool by_update) {
+  trs_system S = shape_system(SHAPE_SUPERNODES, 400, TRS_DOUBLE, true, true);
+  trs_context *context = context_of(where);
+  const trs_options options = {.struct_size = sizeof(trs_options), .method = "push", .nrhs = 1};
+  trs_matrix *T;
+  trs_plan plan;
+  char text[1024];
+  if (!by_update) shape_weaken(&S);
+  assert_success(trs_matrix_create(&T, TRS_CSR, TRS_DOUBLE, S.n, S.n, TRS_PTR64, S.ptr, S.idx,
+                                   S.val, TRS_BORROW));
+  assert_success(push_plan(&plan, context, T, TRS_LOWER, &options, partition));
+  trs_method_push.describe(&plan, text, sizeof text);
+  assert_true(by_update != (strstr(text, "blocks cut") != NULL));
+  if (by_update) {
+    shape_weaken(&S);
+    assert_success(trs_method_push.update(&plan));
+    trs_method_push.describe(&plan, text, sizeof text);
+    assert_non_null(strstr(text, "blocks cut"));
+  }
+  vectors v = make_vectors(S.n, 1, S.n, S.n, TRS_COL_MAJOR, 5);
+  memset(v.b, 0, (size_t)S.n * sizeof *v.b); /* of a random solution */
+  for (int64_t i = 0; i < S.n; i++)
+    for (int64_t p = S.ptr[i]; p < S.ptr[i + 1]; p++)
+      v.b[i] += ((const double *)S.val)[p] * trs_random_signed(3, (uint64_t)S.idx[p]);
+  const trs_rhs rhs = rhs_of(&v);
+  assert_success(trs_method_push.solve(&plan, &rhs));
+  assert_true(error_of(&plan, &v) < 1e-12);
+  free_vectors(&v);
+  drop(&plan);
+  trs_matrix_destroy(T);
+  trs_context_destroy(context);
+  shape_free(&S);
+}
+
+static void weak_blocks_are_cut(void **state) {
+  (void)state;
+  for (size_t p = 0; p < COUNT(partitions); p++)
+    for (int k = 0; k < 4; k++)
+      cut_weak_blocks(k / 2 ? "cuda:0-3" : "cuda:0-1", partitions[p], k % 2);
+  assert_int_equal(stand_in_held(), 0);
+}
+
 static void solve_shape(shape kind, const char *where, const char *partition, bool lower,
                         int64_t nrhs) {
   trs_system S = shape_system(kind, 400, TRS_DOUBLE, lower, true);
@@ -391,6 +434,7 @@ static void every_kind_of_launch_was_met(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(weak_blocks_are_cut),
       cmocka_unit_test(every_partition_solves),
       cmocka_unit_test(counters_pass_32_bits),
       cmocka_unit_test(large_levels_have_launches_of_their_own),

@@ -227,7 +227,7 @@ int64_t size_of_stored(trs_scalar scalar, bool store_float) {
 }
 
 trs_status build(const cut &c, trs_slices &s, trs_slices_map &map, bool store_float,
-                 const trs_gpu_blank &blank) {
+                 const trs_gpu_blank &blank, int32_t *refused) {
   const built_arrays layout = {c.numbers,
                                s,
                                map,
@@ -242,7 +242,8 @@ trs_status build(const cut &c, trs_slices &s, trs_slices_map &map, bool store_fl
   }
   map.nheavy = c.numbers.nheavy;
   TRS_TRY(lay_slices(c, s, map, blank));
-  return fill_slices(s, map, c.pattern, store_float, c.position, c.stream);
+  return fill_slices(s, map, c.pattern, store_float, c.position, {refused, nullptr, nullptr},
+                     c.stream);
 }
 
 }  // namespace
@@ -296,10 +297,11 @@ extern "C" trs_status trs_gpu_cut_finish(trs_gpu_cut *c, trs_slices *slices,
 }
 
 extern "C" trs_status trs_gpu_cut_build(trs_gpu_cut *c, trs_slices *slices, trs_slices_map *map,
-                                        int store_float, const trs_gpu_blank *blank) {
+                                        int store_float, const trs_gpu_blank *blank,
+                                        int32_t *refused) {
   *map = trs_slices_map{};
   const trs_gpu_blank none = {};
-  trs_status status = build(*c, *slices, *map, store_float != 0, blank ? *blank : none);
+  trs_status status = build(*c, *slices, *map, store_float != 0, blank ? *blank : none, refused);
   if (status) trs_gpu_slices_free(slices, map, c->device, c->stream);
   return status;
 }

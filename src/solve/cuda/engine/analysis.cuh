@@ -226,7 +226,7 @@ trs_status lay_slices(const cut &c, const trs_slices &slices, const trs_slices_m
                       const trs_gpu_blank &blank);
 trs_status fill_slices(const trs_slices &slices, const trs_slices_map &map,
                        const trs_gpu_pattern &pattern, bool store_float, const int32_t *position,
-                       cudaStream_t stream);
+                       const trs_gpu_verdict &verdict, cudaStream_t stream);
 
 inline unsigned blocks_for(int64_t threads) {
   return unsigned((threads + ANALYSIS_THREADS - 1) / ANALYSIS_THREADS);

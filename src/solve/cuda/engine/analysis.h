@@ -9,12 +9,21 @@
 /* A triangle by rows, columns ascending; device arrays. */
 typedef struct trs_gpu_pattern {
   int64_t n, nnz;
-  const int64_t *ptr; /* n + 1 */
-  const int32_t *idx; /* nnz */
-  const void *val;    /* nnz; needed only to fill in values */
+  const int64_t *ptr;   /* n + 1 */
+  const int32_t *idx;   /* nnz */
+  const void *val;      /* nnz; needed only to fill in values */
+  const uint8_t *apart; /* n: 1 where a row of the sweep must begin a block; NULL: the rules alone
+                           decide */
   trs_scalar scalar;
   int lower, unit, has_diagonal;
 } trs_gpu_pattern;
+
+/* The verdict on inverses (analysis/growth.h), as trs_outline_fill gives it. */
+typedef struct trs_gpu_verdict {
+  int32_t *refused; /* pinned host memory: becomes 1 if an inverse loses too many digits */
+  uint8_t *apart;   /* device, or NULL: cuts the blocks of these inverses */
+  int32_t *count;   /* device, with apart: their number is added */
+} trs_gpu_verdict;
 
 /* What belongs to the slices; device arrays, NULL where they would be trivial. */
 typedef struct trs_slices_map {
@@ -73,16 +82,18 @@ trs_status trs_gpu_cut_begin(trs_gpu_cut **cut, trs_device *device, const trs_gp
  * trs_free; NULL if the cut was abandoned. */
 trs_status trs_gpu_cut_finish(trs_gpu_cut *cut, trs_slices *slices, trs_slice_level **level);
 /* Makes the arrays of slices and map, and fills what blank names (or NULL).  slices->level stays
- * NULL.  With store_float, val holds floats (or complex floats) whatever the system's scalar.  On
- * failure nothing is left allocated.  The kernels may still run at the return. */
+ * NULL.  refused: as in trs_gpu_verdict.  With store_float, val holds floats (or complex floats)
+ * whatever the system's scalar.  On failure nothing is left allocated.  The kernels may still run
+ * at the return. */
 trs_status trs_gpu_cut_build(trs_gpu_cut *cut, trs_slices *slices, trs_slices_map *map,
-                             int store_float, const trs_gpu_blank *blank);
+                             int store_float, const trs_gpu_blank *blank, int32_t *refused);
 trs_status trs_gpu_clear(const trs_gpu_blank *blank, trs_stream stream); /* launches only */
 void trs_gpu_cut_free(trs_gpu_cut *cut);                                 /* NULL is fine */
 
 /* Fills slices->val and slices->inverse from pattern->val, for updates.  Launches only. */
 trs_status trs_gpu_slices_fill(const trs_slices *slices, const trs_slices_map *map,
-                               const trs_gpu_pattern *pattern, int store_float, trs_stream stream);
+                               const trs_gpu_pattern *pattern, int store_float,
+                               const trs_gpu_verdict *verdict, trs_stream stream);
 
 void trs_gpu_slices_free(trs_slices *slices, trs_slices_map *map, trs_device *device,
                          trs_stream stream);

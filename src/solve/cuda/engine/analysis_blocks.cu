@@ -67,6 +67,7 @@ __device__ int32_t hand_on(uint64_t *windows, int32_t window, int32_t count, trs
 
 struct cut_view {
   pattern_view t;
+  const uint8_t *apart; /* or NULL */
   int32_t most_block;
   bool dense;
   uint64_t *windows;
@@ -127,7 +128,8 @@ __global__ void __launch_bounds__(WINDOW) cut_windows(const __grid_constant__ cu
   const int64_t first = int64_t(window) * WINDOW, k = first + t;
   const int32_t rows = int32_t(min(int64_t(WINDOW), v.t.n - first));
   int32_t most = min(v.dense ? v.most_block - 1 : 1, t);
-  m.run[t] = t < rows ? uint8_t(run_before(v.t, v.t.row(k), k, most)) : uint8_t(0);
+  const bool may_join = t < rows && !(v.apart && v.apart[k]);
+  m.run[t] = may_join ? uint8_t(run_before(v.t, v.t.row(k), k, most)) : uint8_t(0);
   m.begins[t] = t == 0;
   __syncthreads();
   int32_t end = t < rows ? block_end(v, m, t, rows) : rows;
@@ -322,6 +324,7 @@ int64_t windows_sampled(int64_t n) {
 trs_status trs::find_blocks(const cut &c) {
   if (!c.start) return TRS_SUCCESS;
   const cut_view v = {pattern_view(c.pattern),
+                      c.pattern.apart,
                       c.rules.most_block,
                       c.rules.dense != 0,
                       c.windows,

@@ -6,7 +6,9 @@
  *
  * Diagonal blocks are inverted by columns, one lane per column, as in analysis/slice_tmpl.c.
  * Blocks of up to TRS_LIGHT_BLOCK rows are inverted together, slice by slice; each larger block by
- * a warp of its own. */
+ * a warp of its own.  The warp then judges the growth of the inverses (analysis/growth.h), one lane
+ * per row. */
+#include "analysis/growth.h"
 #include "solve/cuda/engine/analysis.cuh"
 #include "solve/cuda/engine/slice.cuh"
 
@@ -21,6 +23,7 @@ struct fill_view {
   trs_slices_map map;
   pattern_view t;
   bool unit;
+  trs_gpu_verdict verdict;
 };
 
 /* A row at a position: first its entries outside its block, then those inside. */
@@ -113,8 +116,9 @@ struct diagonal_blocks {
 
   /* Column c of the inverse of the block whose first row is `base`, stored as column t, by
    * substitution: y_c = 1 / d_c, y_r = -(sum of d_rk y_k) / d_r.  Where no path leads from c to r
-   * there is no coefficient. */
-  __device__ void invert(S *out, const trs_slice &h, int t, int c, int rows) {
+   * there is no coefficient.
+   * Returns a bit for each coefficient. */
+  __device__ unsigned invert(S *out, const trs_slice &h, int t, int c, int rows) {
     const int base = t - c;
     unsigned known = 0;
     for (int r = c; r < rows; r++) {
@@ -130,8 +134,83 @@ struct diagonal_blocks {
       out[trs_inverse_at(&h, base + r, r - c)] = y;
       known |= 1u << r;
     }
+    return known;
+  }
+
+  using real = typename element<S>::real;
+
+  /* The magnitude of entry c of row t, off the diagonal. */
+  __device__ real size(int t, int c) const {
+    return mask[t] >> c & 1 ? magnitude(value[c * TRS_SLICE_LANES + t]) : real(0);
+  }
+
+  /* True if row t, at place p of its block, has too large a growth (analysis/growth.h) in the
+   * inverse of rows from .. to of the block.  known: of column t.  By a warp; `rows`: the most of a
+   * block.  Each step takes one distance, so that the lanes read different banks. */
+  __device__ bool loses_digits(int t, int p, int from, int to, int rows, unsigned known) const {
+    const real own = real(1) / magnitude(value[p * TRS_SLICE_LANES + t]);
+    real largest = own;
+    for (int c = from; c < p; c++) largest = fmax(largest, size(t, c));
+    const real scale = real(1) / largest;
+    real x = own * scale;
+    for (int d = 1; d < rows; d++) {
+      const real other = __shfl_down_sync(~0u, scale, unsigned(d));
+      if (p + d < to) x = fmax(x, size(t + d, p) * other);
+    }
+    x = real(1) / x;
+    real sum = own * x;
+    for (int d = 1; d < rows; d++) {
+      const real other = __shfl_up_sync(~0u, x, unsigned(d));
+      if (p - d >= from) sum += size(t, p - d) * other;
+    }
+    real growth = 0;
+    for (int d = 0; d < rows; d++) {
+      const real other = __shfl_up_sync(~0u, sum, unsigned(d));
+      const bool there = __shfl_up_sync(~0u, known, unsigned(d)) >> p & 1;
+      if (p - d >= from && there) growth += magnitude(inverse[p * TRS_SLICE_LANES + t - d]) * other;
+    }
+    return !(growth <= TRS_MOST_GROWTH * x);
   }
 };
+
+/* A lane's row in its block: lane t, place p of `rows`. */
+struct row_place {
+  int t, p, rows;
+  bool there;
+
+  __device__ int base() const { return t - p; }
+  __device__ unsigned lanes(int from, int to) const {
+    return there ? (~0u >> (WARP - (to - from))) << (base() + from) : 0;
+  }
+};
+
+/* The lanes with too large a growth in the row's block, if each block is cut every `size` rows. */
+template <class S, int ROWS>
+__device__ unsigned bad_rows(const diagonal_blocks<S, ROWS> &blocks, const row_place &r, int size,
+                             int most, unsigned known) {
+  const int from = r.p & ~(size - 1), to = min(from + size, r.rows);
+  const bool bad = blocks.loses_digits(r.t, r.p, from, to, most, known);
+  return __ballot_sync(~0u, r.there && bad) & r.lanes(from, to);
+}
+
+/* Reports inverses that lose too many digits, and cuts their blocks as trs_growth_cut does.  first:
+ * place in the sweep of the block's first row. */
+template <class S, int ROWS>
+__device__ void judge(const fill_view &v, const diagonal_blocks<S, ROWS> &blocks,
+                      const row_place &r, int most, unsigned known, int64_t first) {
+  const bool refused = bad_rows(blocks, r, WARP, most, known) != 0;
+  if (!__any_sync(~0u, refused)) return;
+  if (r.t == 0) *v.verdict.refused = 1;
+  if (!v.verdict.apart) return;
+  int size = 1;
+  for (int s = WARP / 2; s > 1; s /= 2)
+    if (bad_rows(blocks, r, s, most, known) == 0 && size == 1) size = s;
+  if (!refused) return;
+  if (r.p > 0 && r.p % size == 0) v.verdict.apart[first + r.p] = 1;
+  if (r.p > 0) return;
+  if (first + r.rows < v.s.n) v.verdict.apart[first + r.rows] = 1;
+  atomicAdd(v.verdict.count, 1);
+}
 
 /* By a warp: one lane per row, then one lane per column. */
 template <class S, int ROWS>
@@ -143,11 +222,16 @@ __device__ void invert_blocks(const fill_view &v, const trs_slice &h, const S *v
   for (int k = t; k < trs_slice_inverses(&h); k += WARP) out[k] = pending_value<S>();
   int32_t position = h.first + (there ? t : 0);
   placed_row r = row_at(v, position);
-  if (there) blocks.load(v, val, r, v.t.mirror(v.s.row[position]) - r.place, t);
+  const int32_t first = v.t.mirror(v.s.row[position]) - r.place;
+  if (there) blocks.load(v, val, r, first, t);
   unsigned begins = __ballot_sync(~0u, there && r.place == 0), behind = begins & ~1u << t;
-  int end = behind ? __ffs(int(behind)) - 1 : h.rows;
+  int end = behind ? __ffs(int(behind)) - 1 : h.rows, rows = end - (t - r.place);
+  unsigned known = 0;
   __syncwarp();
-  if (there) blocks.invert(out, h, t, r.place, end - (t - r.place));
+  if (there) known = blocks.invert(out, h, t, r.place, rows);
+  __syncwarp();
+  const row_place mine = {t, there ? r.place : 0, there ? rows : 1, there};
+  judge(v, blocks, mine, h.block, known, first);
 }
 
 enum { WARPS = 4, THREADS = WARP * WARPS };
@@ -201,9 +285,10 @@ __global__ void __launch_bounds__(THREADS) clear_blank(trs_gpu_blank blank) {
 
 trs_status trs::fill_slices(const trs_slices &slices, const trs_slices_map &map,
                             const trs_gpu_pattern &pattern, bool store_float,
-                            const int32_t *position, cudaStream_t stream) {
+                            const int32_t *position, const trs_gpu_verdict &verdict,
+                            cudaStream_t stream) {
   if (slices.nslices == 0) return TRS_SUCCESS;
-  const fill_view v = {slices, map, pattern_view(pattern), pattern.unit != 0};
+  const fill_view v = {slices, map, pattern_view(pattern), pattern.unit != 0, verdict};
   cudaError_t error = by_values(pattern.scalar, store_float, [&](auto element, auto value) {
     using S = decltype(element);
     launch_fill<S, decltype(value)>(v, static_cast<const S *>(pattern.val), position, stream);
@@ -222,7 +307,7 @@ extern "C" trs_status trs_gpu_clear(const trs_gpu_blank *blank, trs_stream strea
 
 extern "C" trs_status trs_gpu_slices_fill(const trs_slices *slices, const trs_slices_map *map,
                                           const trs_gpu_pattern *pattern, int store_float,
-                                          trs_stream stream) {
-  return fill_slices(*slices, *map, *pattern, store_float != 0, nullptr,
+                                          const trs_gpu_verdict *verdict, trs_stream stream) {
+  return fill_slices(*slices, *map, *pattern, store_float != 0, nullptr, *verdict,
                      static_cast<cudaStream_t>(stream));
 }

@@ -65,12 +65,14 @@ static trs_status prepare_solves(engine *e, const trs_plan *plan) {
   return plan->options.nrhs > 1 ? trs_engine_prepare_rhs(e, plan) : TRS_SUCCESS;
 }
 
-static trs_gpu_pattern pattern_of(const trs_system *S) {
+static trs_gpu_pattern pattern_of(const engine *e) {
+  const trs_system *S = &e->gpu.system;
   return (trs_gpu_pattern){.n = S->n,
                            .nnz = S->nnz,
                            .ptr = S->ptr,
                            .idx = S->idx,
                            .val = S->val,
+                           .apart = e->apart,
                            .scalar = S->scalar,
                            .lower = S->lower,
                            .unit = S->unit,
@@ -99,7 +101,7 @@ static void drop_candidate(engine *e, candidate *c, trs_stream stream) {
  * rival.  The device may still work on it at the return. */
 static trs_status begin_candidate(engine *e, trs_plan *plan, trs_slice_rules rules,
                                   const candidate *rival, candidate *c) {
-  trs_gpu_pattern pattern = pattern_of(&e->gpu.system);
+  trs_gpu_pattern pattern = pattern_of(e);
   *c = (candidate){.rules = rules};
   return trs_gpu_cut_begin(&c->cut, e->gpu.device, &pattern, &c->rules, rival ? rival->cut : NULL,
                            plan->stream);
@@ -127,7 +129,8 @@ static trs_status look_at_candidate(const engine *e, const trs_plan *plan, candi
 static trs_status complete(engine *e, trs_plan *plan) {
   trs_gpu_blank blank;
   TRS_TRY(make_work(e, plan, &blank));
-  TRS_TRY(trs_gpu_cut_build(e->c.cut, &e->c.slices, &e->c.map, e->args.float_values, &blank));
+  TRS_TRY(trs_gpu_cut_build(e->c.cut, &e->c.slices, &e->c.map, e->args.float_values, &blank,
+                            e->verdict));
   trs_gpu_cut_free(e->c.cut);
   e->c.cut = NULL;
   return prepare_solves(e, plan);
@@ -209,10 +212,58 @@ static trs_status time_candidates(engine *e, trs_plan *plan, const trs_slice_rul
   return prepare_solves(e, plan);
 }
 
+/* ---- Inverses that lose too many digits (analysis/growth.h). ---- */
+
+/* Fills again, and this time says where the blocks are cut.  *e->verdict: their number. */
+static trs_status mark_blocks(engine *e, trs_plan *plan) {
+  const int64_t n = plan->system.n, bytes = (n + 3) / 4 * 4, word = (int64_t)sizeof *e->verdict;
+  trs_gpu_pattern pattern = pattern_of(e);
+  if (!e->apart) {
+    TRS_TRY(trs_device_alloc(e->gpu.device, (void **)&e->apart, bytes + word, 1, plan->stream));
+    TRS_TRY(trs_device_fill(e->apart, 0, bytes, plan->stream));
+  }
+  const trs_gpu_verdict verdict = {e->verdict, e->apart, (int32_t *)(void *)(e->apart + bytes)};
+  TRS_TRY(trs_device_fill(verdict.count, 0, word, plan->stream));
+  TRS_TRY(trs_gpu_slices_fill(&e->c.slices, &e->c.map, &pattern, e->args.float_values, &verdict,
+                              plan->stream));
+  TRS_TRY(trs_device_copy(e->verdict, verdict.count, word, plan->stream));
+  return trs_device_wait(plan->stream);
+}
+
+/* Builds the system with these blocks cut.  After a failure e is as before. */
+static trs_status cut_blocks(engine *e, trs_plan *plan) {
+  engine fresh = *e;
+  fresh.c = (candidate){0};
+  fresh.args = (trs_engine_args){.float_values = e->args.float_values};
+  fresh.memory = fresh.transposed = NULL;
+  fresh.tuned = false;
+  fresh.refused += *e->verdict;
+  trs_status status = begin_candidate(&fresh, plan, e->c.rules, NULL, &fresh.c);
+  if (!status) status = look_at_candidate(&fresh, plan, &fresh.c);
+  if (!status) status = complete(&fresh, plan);
+  if (!status) status = trs_device_wait(plan->stream);
+  engine *unused = status ? &fresh : e;
+  drop_arrays(unused, plan->stream);
+  drop_candidate(unused, &unused->c, plan->stream);
+  if (!status) *e = fresh;
+  return status;
+}
+
+/* Waits for a fill.  Blocks whose inverses it refuses are cut, the others stay as they are. */
+static trs_status heed_verdict(engine *e, trs_plan *plan) {
+  TRS_TRY(trs_device_wait(plan->stream));
+  if (*e->verdict) TRS_TRY(mark_blocks(e, plan));
+  return *e->verdict ? cut_blocks(e, plan) : TRS_SUCCESS;
+}
+
+/* ---- The method. ---- */
+
 static trs_status prepare_while_device_works(engine *e, trs_plan *plan) {
   const trs_scalar scalar = plan->system.scalar;
   e->args.float_values = plan->options.store == TRS_STORE_FLOAT && trs_scalar_is_double(scalar);
   TRS_TRY(trs_engine_prepare_shared_x(scalar, e->args.float_values, overlaps(e), &e->clusters));
+  TRS_TRY(trs_device_alloc_host(e->gpu.device, (void **)&e->verdict));
+  *e->verdict = 0;
   return trs_gpu_arm(&e->gpu, plan);
 }
 
@@ -221,7 +272,7 @@ static trs_status analyze_on_device(engine *e, trs_plan *plan) {
   trs_pattern_features features;
   trs_slice_rules rules[TRS_MOST_CANDIDATES];
   TRS_TRY(trs_gpu_load(&e->gpu, plan, true, TRS_GPU_PATTERN | TRS_GPU_VALUES));
-  trs_gpu_pattern pattern = pattern_of(&e->gpu.system);
+  trs_gpu_pattern pattern = pattern_of(e);
   TRS_TRY(trs_gpu_begin_features(&stage, e->gpu.device, &pattern, plan->stream));
   trs_status status = prepare_while_device_works(e, plan);
   TRS_TRY(trs_gpu_end_features(&features, stage, e->gpu.device, pattern.n, plan->stream));
@@ -229,7 +280,7 @@ static trs_status analyze_on_device(engine *e, trs_plan *plan) {
   int count = trs_choose_rules(rules, &features, plan->options.nrhs > 1);
   TRS_TRY(plan->options.tune ? time_candidates(e, plan, rules, TRS_MOST_CANDIDATES)
                              : compare_candidates(e, plan, rules, count));
-  TRS_TRY(trs_device_wait(plan->stream));
+  TRS_TRY(heed_verdict(e, plan));
   trs_gpu_unload(&e->gpu, plan);
   return TRS_SUCCESS;
 }
@@ -246,31 +297,37 @@ static trs_status analyze(trs_plan *plan) {
 static trs_status update(trs_plan *plan) {
   engine *e = plan->state;
   TRS_TRY(trs_gpu_load(&e->gpu, plan, true, TRS_GPU_PATTERN | TRS_GPU_VALUES));
-  trs_gpu_pattern pattern = pattern_of(&e->gpu.system);
-  TRS_TRY(
-      trs_gpu_slices_fill(&e->c.slices, &e->c.map, &pattern, e->args.float_values, plan->stream));
-  TRS_TRY(trs_device_wait(plan->stream));
+  trs_gpu_pattern pattern = pattern_of(e);
+  const trs_gpu_verdict verdict = {.refused = e->verdict};
+  *e->verdict = 0;
+  TRS_TRY(trs_gpu_slices_fill(&e->c.slices, &e->c.map, &pattern, e->args.float_values, &verdict,
+                              plan->stream));
+  TRS_TRY(heed_verdict(e, plan));
   trs_gpu_unload(&e->gpu, plan);
   return TRS_SUCCESS;
 }
 
 static int64_t bytes(const trs_plan *plan) {
   const engine *e = plan->state;
-  return e->bytes + trs_gpu_bytes(&e->gpu) +
+  return e->bytes + trs_gpu_bytes(&e->gpu) + (e->apart ? plan->system.n : 0) +
          trs_gpu_slices_bytes(&e->c.slices, &e->c.map, plan->system.scalar, e->args.float_values);
 }
 
 static void describe(const trs_plan *plan, char *text, size_t size) {
   const engine *e = plan->state;
   int32_t levels[TRS_LAUNCH_KINDS] = {0};
+  char cut[96] = "";
   for (int32_t k = 0; k < e->c.nranges; k++)
     levels[e->c.ranges[k].kind] += e->c.ranges[k].level_end - e->c.ranges[k].level;
+  if (e->refused)
+    snprintf(cut, sizeof cut, "; %lld blocks cut, whose inverses would lose digits",
+             (long long)e->refused);
   snprintf(text, size,
            "%d levels of %d blocks of up to %d rows, %d slices, %d launches, %d levels in one "
-           "block of threads and %d in a cluster, %s %.3g ms%s",
+           "block of threads and %d in a cluster, %s %.3g ms%s%s",
            e->c.slices.nlevels, e->c.slices.nblocks, e->c.rules.most_block, e->c.slices.nslices,
            e->c.nranges, levels[TRS_LAUNCH_SINGLE_BLOCK], levels[TRS_LAUNCH_CLUSTER],
-           e->tuned ? "timed at" : "expects", 1e3 * e->c.seconds, e->asked.warning);
+           e->tuned ? "timed at" : "expects", 1e3 * e->c.seconds, cut, e->asked.warning);
 }
 
 static void free_state(trs_plan *plan) {
@@ -279,6 +336,8 @@ static void free_state(trs_plan *plan) {
   if (e->gpu.device) {
     drop_arrays(e, plan->stream);
     drop_candidate(e, &e->c, plan->stream);
+    trs_device_free(e->gpu.device, e->apart, plan->stream);
+    trs_device_free_host(e->gpu.device, e->verdict);
     trs_gpu_free(&e->gpu, plan);
   }
   trs_free(e);

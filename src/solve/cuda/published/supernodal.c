@@ -23,6 +23,7 @@ typedef struct supernodal {
   trs_gpu gpu;
   int64_t relax, width, threads, kind; /* parameters */
   trs_panels panels;                   /* host */
+  int64_t refused;                     /* supernodes that were cut because of their inverses */
   trs_supernodal args;
   trs_panel *panel; /* device memory, as args has them */
   trs_panel_block *block;
@@ -70,24 +71,13 @@ static trs_status find_panels(supernodal *s, const trs_system *S) {
   return TRS_SUCCESS;
 }
 
-static trs_status fill(supernodal *s, const trs_system *S, void **values) {
+/* *refused: inverses that lose too many digits; cuts (n, or NULL): where smaller ones begin. */
+static trs_status fill(const supernodal *s, const trs_system *S, void **values, uint8_t *cuts,
+                       int64_t *refused) {
   trs_panels_source T = source_of(S);
   TRS_TRY(trs_alloc(values, s->panels.nvalues, trs_scalar_size(S->scalar)));
   TRS_TRY(trs_panels_fill(&s->panels, *values, S->scalar, &T, S->val, S->unit, S->conj));
-  trs_panels_invert(&s->panels, *values, S->scalar);
-  return TRS_SUCCESS;
-}
-
-/* Into device memory that is allocated already. */
-static trs_status load_values(supernodal *s, const trs_plan *plan, const trs_system *S) {
-  void *values = NULL;
-  trs_status status = fill(s, S, &values);
-  if (!status)
-    status = trs_device_copy(s->values, values,
-                             s->panels.nvalues * (int64_t)trs_scalar_size(S->scalar), plan->stream);
-  if (!status) status = trs_device_wait(plan->stream);
-  trs_free(values);
-  return status;
+  return trs_panels_invert(&s->panels, *values, S->scalar, cuts, refused);
 }
 
 /* ---- Device memory. ---- */
@@ -187,14 +177,64 @@ static void describe_launch(supernodal *s, const trs_plan *plan) {
       .fault = s->gpu.fault};
 }
 
-static trs_status build(supernodal *s, trs_plan *plan, const trs_system *S) {
-  TRS_TRY(find_panels(s, S));
+static trs_status load_values(supernodal *s, const trs_plan *plan, const void *values) {
+  const int64_t size = (int64_t)trs_scalar_size(plan->system.scalar);
+  TRS_TRY(trs_device_copy(s->values, values, s->panels.nvalues * size, plan->stream));
+  return trs_device_wait(plan->stream);
+}
+
+static trs_status bring(supernodal *s, const trs_plan *plan, const void *values) {
   TRS_TRY(put_panels(s, plan->stream));
-  TRS_TRY(trs_device_alloc(s->gpu.device, &s->values, s->panels.nvalues, trs_scalar_size(S->scalar),
-                           plan->stream));
+  TRS_TRY(trs_device_alloc(s->gpu.device, &s->values, s->panels.nvalues,
+                           trs_scalar_size(plan->system.scalar), plan->stream));
   describe_launch(s, plan);
   TRS_TRY(make_work(s, plan));
-  return load_values(s, plan, S);
+  return load_values(s, plan, values);
+}
+
+static void drop(supernodal *s, trs_stream stream) {
+  void *arrays[] = {s->panel, s->block, s->list, s->line, s->values, s->work};
+  for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++)
+    trs_device_free(s->gpu.device, arrays[k], stream);
+  trs_panels_destroy(&s->panels);
+}
+
+/* The same with other panels; after a failure s is as before. */
+static trs_status replace(supernodal *s, const trs_plan *plan, const trs_system *S,
+                          const trs_panels *panels) {
+  supernodal fresh = *s;
+  void *values = NULL;
+  int64_t none;
+  fresh.panels = *panels;
+  fresh.panel = NULL, fresh.block = NULL, fresh.list = fresh.line = NULL;
+  fresh.values = fresh.work = NULL;
+  fresh.work_bytes = 0;
+  trs_status status = fill(&fresh, S, &values, NULL, &none);
+  if (!status) status = bring(&fresh, plan, values);
+  trs_free(values);
+  drop(status ? &fresh : s, plan->stream);
+  if (!status) *s = fresh;
+  return status;
+}
+
+/* Fills, brings and, if inverses lose too many digits (analysis/growth.h), cuts their supernodes.
+ * first: nothing is on the device yet. */
+static trs_status fill_well(supernodal *s, const trs_plan *plan, const trs_system *S, bool first) {
+  trs_panels_source T = source_of(S);
+  trs_panels cut;
+  void *values = NULL;
+  uint8_t *cuts;
+  int64_t refused = 0;
+  TRS_TRY(TRS_ALLOC_ZERO(&cuts, S->n));
+  trs_status status = fill(s, S, &values, cuts, &refused);
+  if (!status && refused == 0)
+    status = first ? bring(s, plan, values) : load_values(s, plan, values);
+  trs_free(values);
+  if (!status && refused) status = trs_panels_cut(&cut, &s->panels, &T, cuts);
+  if (!status && refused) status = replace(s, plan, S, &cut);
+  if (!status) s->refused += refused;
+  trs_free(cuts);
+  return status;
 }
 
 /* ---- The method. ---- */
@@ -235,7 +275,8 @@ static trs_status analyze(trs_plan *plan) {
   s->gpu.system.scalar = plan->system.scalar;
   trs_status status =
       trs_host_system_create(&h, &plan->system, plan->matrix, plan->system.rows, true);
-  if (!status) status = build(s, plan, &h.S);
+  if (!status) status = find_panels(s, &h.S);
+  if (!status) status = fill_well(s, plan, &h.S, true);
   trs_host_system_destroy(&h);
   return status;
 }
@@ -245,7 +286,7 @@ static trs_status update(trs_plan *plan) {
   trs_host_system h;
   trs_status status =
       trs_host_system_create(&h, &plan->system, plan->matrix, plan->system.rows, true);
-  if (!status) status = load_values(s, plan, &h.S);
+  if (!status) status = fill_well(s, plan, &h.S, false);
   trs_host_system_destroy(&h);
   return status;
 }
@@ -263,22 +304,23 @@ static void describe(const trs_plan *plan, char *text, size_t size) {
   const supernodal *s = plan->state;
   const trs_panels *P = &s->panels;
   int64_t kept = P->entries + P->zeros;
+  char cut[96] = "";
+  if (s->refused)
+    snprintf(cut, sizeof cut, "; %lld cut, whose inverses would lose digits",
+             (long long)s->refused);
   snprintf(text, size,
            "%lld supernodes by %s in %d levels, the widest of %d, %.3g %% explicit zeros, %d "
-           "threads each",
+           "threads each%s",
            (long long)P->count, P->by_rows ? "rows" : "columns", P->levels, P->widest,
-           kept ? 100 * (double)P->zeros / (double)kept : 0, s->args.threads);
+           kept ? 100 * (double)P->zeros / (double)kept : 0, s->args.threads, cut);
 }
 
 static void free_state(trs_plan *plan) {
   supernodal *s = plan->state;
   if (s && s->gpu.device) {
-    void *arrays[] = {s->panel, s->block, s->list, s->line, s->values, s->work};
-    for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++)
-      trs_device_free(s->gpu.device, arrays[k], plan->stream);
+    drop(s, plan->stream);
     trs_gpu_free(&s->gpu, plan);
   }
-  if (s) trs_panels_destroy(&s->panels);
   trs_free(s);
 }
 

@@ -1,5 +1,5 @@
 /* analysis.c - slices built on the GPU equal those built on the host, element for element;
- * features of a sample of rows; memory is given back. */
+ * features of a sample of rows; blocks are cut where inverses lose digits; memory is given back. */
 #include "solve/cuda/engine/analysis.h"
 
 #include <math.h>
@@ -13,6 +13,8 @@
 #include "test.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
+
+static int32_t *verdict; /* of the GPU on inverses, in pinned memory */
 
 /* A system on both sides, and its slices from both. */
 typedef struct both {
@@ -143,9 +145,10 @@ static void same_values(const both *b) {
 static trs_status cut_and_build(both *b) {
   trs_gpu_cut *cut;
   b->level = NULL;
+  *verdict = 0;
   trs_status status = trs_gpu_cut_begin(&cut, gpu, &b->p, &b->rules, NULL, NULL);
   if (!status) status = trs_gpu_cut_finish(cut, &b->there, &b->level);
-  if (!status) status = trs_gpu_cut_build(cut, &b->there, &b->map, b->store_float, NULL);
+  if (!status) status = trs_gpu_cut_build(cut, &b->there, &b->map, b->store_float, NULL, verdict);
   trs_gpu_cut_free(cut);
   if (!status) return TRS_SUCCESS;
   trs_free(b->level);
@@ -168,10 +171,11 @@ static void same_level_slices(const both *b) {
 static void compare(const char *name, const trs_system *S, const trs_gpu_pattern *p,
                     const trs_slice_rules *rules, bool store_float) {
   both b = {.S = *S, .p = *p, .rules = *rules, .store_float = store_float, .name = name};
-  int64_t before = gpu_held();
-  assert_success(shape_slices(&b.here, S, rules));
+  int64_t before = gpu_held(), refused;
+  assert_success(shape_slices_apart(&b.here, S, rules, NULL, NULL, &refused));
   assert_success(cut_and_build(&b));
   same_pattern(&b);
+  assert_int_equal(*verdict, refused > 0);
   same_level_slices(&b);
   same_values(&b);
   assert_true(gpu_held() - before >=
@@ -249,7 +253,8 @@ static void new_values_are_filled_in(void **state) {
     gpu_free((void *)b.p.val);
     b.p.val = gpu_upload(S.val, (size_t)S.nnz * sizeof(double));
     assert_success(shape_slices(&b.here, &S, &b.rules));
-    assert_success(trs_gpu_slices_fill(&b.there, &b.map, &b.p, b.store_float, NULL));
+    const trs_gpu_verdict on_inverses = {.refused = verdict};
+    assert_success(trs_gpu_slices_fill(&b.there, &b.map, &b.p, b.store_float, &on_inverses, NULL));
     same_values(&b);
     trs_slices_destroy(&b.here);
     for (int64_t p = 0; p < S.nnz; p++) ((double *)S.val)[p] *= 1.5;
@@ -257,6 +262,66 @@ static void new_values_are_filled_in(void **state) {
   drop_built(&b);
   drop(&b.p);
   shape_free(&S);
+}
+
+/* The GPU's verdict on the inverses of b->there: their number, and where their blocks are cut. */
+static int32_t mark(const both *b, uint8_t *apart) {
+  const size_t n = (size_t)b->S.n;
+  int32_t count = 0;
+  memset(apart, 0, n);
+  trs_gpu_verdict v = {verdict, gpu_upload(apart, n), gpu_upload(&count, sizeof count)};
+  assert_success(trs_gpu_slices_fill(&b->there, &b->map, &b->p, b->store_float, &v, NULL));
+  gpu_fetch(apart, v.apart, n);
+  gpu_fetch(&count, v.count, sizeof count);
+  gpu_free(v.apart);
+  gpu_free(v.count);
+  return count;
+}
+
+/* Both refuse the same inverses; cut there, both build the same slices and refuse none. */
+static void compare_cuts(both *b, int *cuts) {
+  enum { ROWS = 3000 };
+  uint8_t here[ROWS] = {0}, there[ROWS];
+  int64_t refused;
+  assert_success(shape_slices_apart(&b->here, &b->S, &b->rules, NULL, here, &refused));
+  assert_success(cut_and_build(b));
+  assert_int_equal(mark(b, there), refused);
+  assert_int_equal(*verdict, refused > 0);
+  for (int64_t k = 0; k < b->S.n; k++)
+    if (here[k] != there[k]) differ(b, "cut at row of the sweep", k);
+  drop_built(b);
+  trs_slices_destroy(&b->here);
+  b->p.apart = gpu_upload(there, (size_t)b->S.n);
+  assert_success(shape_slices_apart(&b->here, &b->S, &b->rules, here, NULL, &refused));
+  assert_success(cut_and_build(b));
+  same_pattern(b);
+  same_entries(b);
+  assert_int_equal(*verdict, 0);
+  *cuts += mark(b, there) == 0;
+  drop_built(b);
+  trs_slices_destroy(&b->here);
+  gpu_free((void *)b->p.apart);
+}
+
+static void blocks_are_cut_as_on_the_host(void **state) {
+  (void)state;
+  static const int64_t sizes[] = {33, 700, 3000};
+  int cuts = 0, systems = 0;
+  for (shape kind = 0; kind < SHAPES; kind++)
+    for (int c = 0; c < 12; c++) {
+      trs_system S = shape_system(kind, sizes[c % 3], (trs_scalar)(TRS_FLOAT + c % 4), c % 2, true);
+      shape_weaken(&S);
+      trs_gpu_pattern p = upload(&S);
+      for (size_t r = (size_t)c % 3; r < SHAPE_RULES; r += 3) {
+        both b = {.S = S, .p = p, .rules = shape_rules[r], .store_float = r % 2};
+        b.name = shape_name(kind);
+        compare_cuts(&b, &cuts);
+        systems++;
+      }
+      drop(&p);
+      shape_free(&S);
+    }
+  assert_int_equal(cuts, systems);
 }
 
 static void need_features(shape kind, int64_t n, bool lower, double length, double chained,
@@ -343,12 +408,19 @@ static void too_little_memory_is_given_back(void **state) {
 
 static int enter(void **state) {
   (void)state;
-  return trs_device_enter(gpu) < -1;
+  if (trs_device_enter(gpu) < -1) return -1;
+  return trs_device_alloc_host(gpu, (void **)&verdict);
+}
+
+static int leave(void **state) {
+  trs_device_free_host(gpu, verdict);
+  return gpu_stop(state);
 }
 
 int main(void) {
   if (gpu_is_absent("solve/cuda/engine/analysis")) return 0;
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(blocks_are_cut_as_on_the_host),
       cmocka_unit_test(slices_are_those_of_the_host),
       cmocka_unit_test(large_systems_too),
       cmocka_unit_test(as_many_levels_as_rows),
@@ -357,5 +429,5 @@ int main(void) {
       cmocka_unit_test(more_levels_than_the_rival_are_given_up),
       cmocka_unit_test(too_little_memory_is_given_back),
   };
-  return cmocka_run_group_tests(tests, enter, gpu_stop);
+  return cmocka_run_group_tests(tests, enter, leave);
 }
