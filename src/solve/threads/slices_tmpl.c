@@ -42,8 +42,10 @@ static bool NAME(fits)(const trs_threads_state *s, int64_t k, int64_t at) {
   if (count > MOST_SLOTS) return false;
   for (int l = 1; l < LANES; l++)
     if (s->count[k + l] != count) return false;
-  for (int64_t p = at; p < at + (int64_t)count * LANES; p++)
-    if (s->idx[p] >= k && s->idx[p] < k + LANES) return false;
+  /* Of a row's entries the last one is the most likely to be in the slice. */
+  for (int64_t e = count - 1; e >= 0; e--)
+    for (int64_t p = at + e; p < at + (int64_t)count * LANES; p += count)
+      if (s->idx[p] >= k && s->idx[p] < k + LANES) return false;
   return true;
 }
 
