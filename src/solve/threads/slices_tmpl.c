@@ -77,7 +77,6 @@ static void NAME(make_slices)(trs_threads_job *j, int rank) {
   const trs_schedule *plan = &s->schedule;
   SCALAR val[MOST_SLOTS * LANES];
   int32_t idx[MOST_SLOTS * LANES];
-  if (!SLICES) return;
   for (int64_t task = plan->task_ptr[rank]; task < plan->task_ptr[rank + 1]; task++) {
     int64_t at = plan->tasks[task].entry, end = plan->tasks[task].end;
     for (int64_t k = plan->tasks[task].begin; k < end; k += NAME(rows_at)(s, k)) {

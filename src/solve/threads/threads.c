@@ -147,12 +147,19 @@ static trs_status grow(trs_parts *parts, int *threads, const trs_system *S, cons
   return status;
 }
 
+/* Groups of TRS_WIDE right-hand sides pass over the rows of a slice one by one, and are slower for
+ * it. */
+static bool wants_slices(const trs_plan *plan) {
+  return kernels()->lanes[plan->system.scalar] && plan->options.nrhs < TRS_WIDE_LEAST;
+}
+
 /* The time of a row in levels, in percent of its time in natural order.  In a level of a grid most
  * rows are in slices.  In the levels of other systems whose rows need neighbours, b and x are
  * scattered and the lengths of rows vary. */
-static int level_percent(const trs_system *S) {
+static int level_percent(const trs_plan *plan) {
   enum { SLICED = 60, SCATTERED = 150 };
-  if (trs_system_regular(S)) return kernels()->slices[S->scalar] ? SLICED : 100;
+  const trs_system *S = &plan->system;
+  if (trs_system_regular(S)) return wants_slices(plan) ? SLICED : 100;
   return trs_system_local(S) ? SCATTERED : 100;
 }
 
@@ -165,7 +172,7 @@ static trs_status choose_parts(trs_parts *parts, int *threads, const trs_plan *p
   enum { SHORT = 8 };
   const trs_system *S = &plan->system;
   const bool chained = S->nnz < SHORT * S->n && trs_system_chained(S);
-  const int percent = level_percent(S);
+  const int percent = level_percent(plan);
   const int all = plan->context->threads;
   const double least = (double)(S->nnz + TRS_ROW_WORK * S->n) / all;
   const int64_t span = trs_level_span(&plan->levels, all, percent);
@@ -222,7 +229,8 @@ static trs_status analyze(trs_plan *plan) {
     trs_threads_job j = {.plan = plan, .state = s, .needs = needs, .length = length};
     trs_team_run(plan->context->team, s->schedule.threads, count_entries, &j);
     status = fill(&j);
-    if (!status) trs_team_run(plan->context->team, s->schedule.threads, make_slices, &j);
+    if (!status && wants_slices(plan))
+      trs_team_run(plan->context->team, s->schedule.threads, make_slices, &j);
   }
   if (!status) status = trs_schedule_wait(&s->schedule, needs);
   if (!status && s->spaces > 1) status = trs_schedule_order(&s->schedule);
