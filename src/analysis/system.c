@@ -3,6 +3,7 @@
 
 #include <float.h>
 #include <math.h>
+#include <stdlib.h>
 
 trs_system trs_system_of(const trs_matrix *T, trs_uplo uplo, trs_trans trans, trs_diag diag) {
   bool plain = trans == TRS_NO_TRANS;
@@ -114,4 +115,16 @@ bool trs_system_regular(const trs_system *S) {
     if (moved * 4 >= samples * 3 && samples > 0) return true;
   }
   return false;
+}
+
+bool trs_system_local(const trs_system *S) {
+  enum { SAMPLES = 1024, NEAR = 4096 };
+  const int64_t samples = S->n < SAMPLES ? S->n : SAMPLES;
+  int64_t near = 0, all = 0;
+  for (int64_t k = 0; k < samples; k++) {
+    const int64_t i = S->n * k / samples;
+    for (int64_t p = S->ptr[i]; p < S->ptr[i + 1]; p++) near += llabs(S->idx[p] - i) < NEAR;
+    all += S->ptr[i + 1] - S->ptr[i];
+  }
+  return near * 2 >= all;
 }

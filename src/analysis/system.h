@@ -67,4 +67,8 @@ bool trs_system_chained(const trs_system *S);
  * row itself: grids do.  Looks at a sample of rows (columns, if op(T) is stored by them). */
 bool trs_system_regular(const trs_system *S);
 
+/* True if most entries of a sample of rows lie near the diagonal: rows that follow each other then
+ * need nearly the same x. */
+bool trs_system_local(const trs_system *S);
+
 #endif

@@ -9,9 +9,13 @@
 #include "base/counter.h"
 #include "base/wait.h"
 
-/* Rows that are moved at a time; the longest rows in slices; whether registers are long enough for
- * slices to be faster than rows. */
-enum { BLOCK = 256, MOST_SLOTS = 128, SLICES = (int)TRS_VECTOR_BYTES >= 32 };
+/* Rows that are moved at a time; the longest rows in slices; bytes of a register, 0 if they are too
+ * few for slices to be faster than rows. */
+enum {
+  BLOCK = 256,
+  MOST_SLOTS = 128,
+  REGISTER = (int)TRS_VECTOR_BYTES < 32 ? 0 : TRS_VECTOR_BYTES
+};
 
 typedef struct range {
   int64_t begin, end;
@@ -41,7 +45,8 @@ static inline __attribute__((always_inline)) void wait_for_tasks(const trs_threa
 const trs_threads_kernels TRS_ISA_NAME(trs_threads_kernels) = {
     .fill_rows = TRS_TABLE(fill_rows),
     .fill_columns = TRS_TABLE(fill_columns),
-    .slices = {[TRS_FLOAT] = SLICES, [TRS_DOUBLE] = SLICES},
+    .lanes = {[TRS_FLOAT] = REGISTER / (int)sizeof(float),
+              [TRS_DOUBLE] = REGISTER / (int)sizeof(double)},
     .make_slices = TRS_TABLE(make_slices),
     .sweep = TRS_TABLE(sweep),
     .sweep_alone = TRS_TABLE(sweep_alone),

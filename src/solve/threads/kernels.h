@@ -45,7 +45,7 @@ typedef struct trs_threads_kernels {
    * stored by rows: the rows of thread rank, with their needs recorded; by columns: all rows. */
   void (*fill_rows[TRS_NSCALARS])(trs_threads_job *job, int rank);
   trs_status (*fill_columns[TRS_NSCALARS])(trs_threads_job *job);
-  bool slices[TRS_NSCALARS]; /* make_slices makes any */
+  int lanes[TRS_NSCALARS]; /* rows of a slice; 0: make_slices is not called */
   /* Turns rows of thread rank into slices, once columns are filled and needs are recorded. */
   void (*make_slices[TRS_NSCALARS])(trs_threads_job *job, int rank);
   /* Runs the tasks of thread rank for the job's right-hand sides. */

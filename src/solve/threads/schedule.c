@@ -31,7 +31,6 @@ typedef struct dealer {
   const int32_t *length;
   dealt_level *level;
   trs_parts *parts;
-  int percent;
 } dealer;
 
 int64_t trs_step_span(const trs_parts *parts, int64_t first, int threads) {
@@ -64,7 +63,7 @@ static void plan_levels(dealer *d, int threads) {
     for (int32_t t = 0; t < it->parts; t++) parts->part[parts->count++].thread = t;
     parts->split_steps += it->parts > 1;
   }
-  parts->span = trs_level_span(d->levels, threads, d->percent);
+  parts->span = trs_level_span(d->levels, threads, 100);
   parts->steps = d->levels->count;
 }
 
@@ -89,8 +88,8 @@ static void deal_rows(dealer *d, int64_t n) {
 }
 
 trs_status trs_level_all_parts(trs_parts *parts, const trs_levels *levels, const int32_t *length,
-                               int threads, int percent) {
-  dealer d = {.levels = levels, .length = length, .parts = parts, .percent = percent};
+                               int threads) {
+  dealer d = {.levels = levels, .length = length, .parts = parts};
   int64_t most_parts = (int64_t)levels->count * threads;
   if (most_parts > levels->n) most_parts = levels->n;
   *parts = (trs_parts){.capacity = most_parts};

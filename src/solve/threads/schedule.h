@@ -84,7 +84,7 @@ int64_t trs_level_span(const trs_levels *levels, int threads, int percent);
 
 /* Every step is a level.  length: off-diagonal entries per row. */
 trs_status trs_level_all_parts(trs_parts *parts, const trs_levels *levels, const int32_t *length,
-                               int threads, int percent);
+                               int threads);
 
 /* Assigns positions; each task is one part and has no waits yet. */
 trs_status trs_schedule_create(trs_schedule *schedule, const trs_parts *parts, const trs_system *S,

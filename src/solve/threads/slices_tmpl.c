@@ -42,8 +42,10 @@ static bool NAME(fits)(const trs_threads_state *s, int64_t k, int64_t at) {
   if (count > MOST_SLOTS) return false;
   for (int l = 1; l < LANES; l++)
     if (s->count[k + l] != count) return false;
-  for (int64_t p = at; p < at + (int64_t)count * LANES; p++)
-    if (s->idx[p] >= k && s->idx[p] < k + LANES) return false;
+  /* Of a row's entries the last one is the most likely to be in the slice. */
+  for (int64_t e = count - 1; e >= 0; e--)
+    for (int64_t p = at + e; p < at + (int64_t)count * LANES; p += count)
+      if (s->idx[p] >= k && s->idx[p] < k + LANES) return false;
   return true;
 }
 
@@ -75,7 +77,6 @@ static void NAME(make_slices)(trs_threads_job *j, int rank) {
   const trs_schedule *plan = &s->schedule;
   SCALAR val[MOST_SLOTS * LANES];
   int32_t idx[MOST_SLOTS * LANES];
-  if (!SLICES) return;
   for (int64_t task = plan->task_ptr[rank]; task < plan->task_ptr[rank + 1]; task++) {
     int64_t at = plan->tasks[task].entry, end = plan->tasks[task].end;
     for (int64_t k = plan->tasks[task].begin; k < end; k += NAME(rows_at)(s, k)) {

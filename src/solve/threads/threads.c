@@ -147,27 +147,45 @@ static trs_status grow(trs_parts *parts, int *threads, const trs_system *S, cons
   return status;
 }
 
+/* Groups of TRS_WIDE right-hand sides pass over the rows of a slice one by one, and are slower for
+ * it. */
+static bool wants_slices(const trs_plan *plan) {
+  return kernels()->lanes[plan->system.scalar] && plan->options.nrhs < TRS_WIDE_LEAST;
+}
+
+/* The time of a row in levels, in percent of its time in natural order.  In a level of a grid most
+ * rows are in slices.  In the levels of other systems whose rows need neighbours, b and x are
+ * scattered and the lengths of rows vary. */
+static int level_percent(const trs_plan *plan) {
+  enum { SLICED = 60, SCATTERED = 150 };
+  const trs_system *S = &plan->system;
+  if (trs_system_regular(S)) return wants_slices(plan) ? SLICED : 100;
+  return trs_system_local(S) ? SCATTERED : 100;
+}
+
 /* Supersteps, or levels if these are as good.  Neighbours stay together in supersteps, which is
  * worth most where short rows need the x of the row before.  In other systems a level's rows have
- * the advantage that the processor can overlap them, most of all in slices: in a level of a grid
- * most rows are in slices. */
+ * the advantage that the processor can overlap them, most of all in slices. */
 static trs_status choose_parts(trs_parts *parts, int *threads, const trs_plan *plan,
                                const int32_t *length) {
   static const double CHAINED = 1.1, OTHER = 0.8, PERFECT = 1.1;
-  enum { SHORT = 8, SLICED = 60 };
+  enum { SHORT = 8 };
   const trs_system *S = &plan->system;
-  bool chained = S->nnz < SHORT * S->n && trs_system_chained(S);
-  const int all = *threads = plan->context->threads;
-  const int percent = kernels()->slices[S->scalar] && trs_system_regular(S) ? SLICED : 100;
-  const double span = (double)trs_level_span(&plan->levels, all, percent);
+  const bool chained = S->nnz < SHORT * S->n && trs_system_chained(S);
+  const int percent = level_percent(plan);
+  const int all = plan->context->threads;
   const double least = (double)(S->nnz + TRS_ROW_WORK * S->n) / all;
-  if ((chained && percent == 100) || span > PERFECT * least) {
+  const int64_t span = trs_level_span(&plan->levels, all, percent);
+  *threads = all;
+  if ((chained && percent >= 100) || (double)span > PERFECT * least) {
     TRS_TRY(grow(parts, threads, S, length));
-    if ((double)parts->span < (chained ? CHAINED : OTHER) * span) return TRS_SUCCESS;
+    if ((double)parts->span < (chained ? CHAINED : OTHER) * (double)span) return TRS_SUCCESS;
     trs_parts_destroy(parts);
   }
   *threads = all;
-  return trs_level_all_parts(parts, &plan->levels, length, all, percent);
+  TRS_TRY(trs_level_all_parts(parts, &plan->levels, length, all));
+  parts->span = span;
+  return TRS_SUCCESS;
 }
 
 /* If auto chose this method and its schedule turns out slower than the next best method, auto takes
@@ -211,7 +229,8 @@ static trs_status analyze(trs_plan *plan) {
     trs_threads_job j = {.plan = plan, .state = s, .needs = needs, .length = length};
     trs_team_run(plan->context->team, s->schedule.threads, count_entries, &j);
     status = fill(&j);
-    if (!status) trs_team_run(plan->context->team, s->schedule.threads, make_slices, &j);
+    if (!status && wants_slices(plan))
+      trs_team_run(plan->context->team, s->schedule.threads, make_slices, &j);
   }
   if (!status) status = trs_schedule_wait(&s->schedule, needs);
   if (!status && s->spaces > 1) status = trs_schedule_order(&s->schedule);

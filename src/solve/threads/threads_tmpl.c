@@ -227,81 +227,47 @@ TRS_INLINE int64_t NAME(rows_wide)(const trs_threads_state *s, SCALAR *work, int
 }
 
 /* Right-hand sides r .. r + width - 1. */
-typedef struct NAME(tile) {
-  const trs_threads_state *s;
-  const trs_rhs *R;
-  int64_t r;
-  int width, ld;
-  bool packed; /* one right-hand side whose rows are adjacent and not reordered */
-  NAME(column) column;
-} NAME(tile);
-
-static NAME(tile) NAME(make_tile)(const trs_threads_job *j, int64_t r, int width, SCALAR *work) {
+static void NAME(run_task)(const trs_threads_job *j, const trs_task *task, int64_t r, int width,
+                           SCALAR *work) {
+  const trs_threads_state *s = j->state;
   const trs_rhs *R = j->rhs;
-  return (NAME(tile)){
-      .s = j->state,
-      .R = R,
-      .r = r,
-      .width = width,
-      .ld = width == 1 ? 1 : TRS_WIDE,
-      .packed = width == 1 && R->x_row == 1 && R->b_row == 1 && !trs_reorders(&R->b_order) &&
-                !trs_reorders(&R->x_order),
-      .column = {(const SCALAR *)R->b + r * R->b_col, (SCALAR *)R->x + r * R->x_col, work}};
-}
-
-/* Loads b of the block of rows from begin on, and returns its end. */
-static int64_t NAME(load_block)(const NAME(tile) * t, const trs_task *task, int64_t begin) {
-  int64_t end = begin - begin % BLOCK + BLOCK;
-  if (end > task->end) end = task->end;
-  NAME(load_rows)
-  (t->R, t->r, t->width, t->ld, t->s->schedule.row, begin, end, t->column.work, t->ld);
-  return end;
-}
-
-static void NAME(store_block)(const NAME(tile) * t, int64_t begin, int64_t end) {
-  NAME(store_rows)(t->R, t->r, t->width, t->s->schedule.row, begin, end, t->column.work, t->ld);
-}
-
-/* Runs a task: the number-th one of thread rank, or, with rank -1, without other threads.  The rows
- * of a short task are scattered over b and x.  They are loaded before the wait for other threads
- * and stored after these may go on: neither takes time from a thread that waits. */
-TRS_INLINE void NAME(run_task)(const NAME(tile) * t, const trs_task *task, int rank,
-                               int64_t number) {
-  const trs_threads_state *s = t->s;
-  const bool direct = t->packed && task->end - task->begin > BLOCK;
-  int64_t begin = task->begin, at = task->entry;
-  int64_t end = direct ? task->end : NAME(load_block)(t, task, begin);
-  if (rank >= 0) wait_for_tasks(s, task);
-  while (true) {
-    at = t->width > 1 ? NAME(rows_wide)(s, t->column.work, begin, end, at)
-                      : NAME(rows_any)(s, &t->column, begin, end, at, direct);
-    if (end == task->end) break;
-    NAME(store_block)(t, begin, end);
-    begin = end;
-    end = NAME(load_block)(t, task, begin);
+  const int32_t *row = s->schedule.row;
+  const int ld = width == 1 ? 1 : TRS_WIDE;
+  NAME(column)
+  c = {(const SCALAR *)R->b + r * R->b_col, (SCALAR *)R->x + r * R->x_col, work};
+  if (width == 1 && R->x_row == 1 && R->b_row == 1 && !trs_reorders(&R->b_order) &&
+      !trs_reorders(&R->x_order)) {
+    NAME(rows_any)(s, &c, task->begin, task->end, task->entry, true);
+    return;
   }
-  if (rank >= 0)
-    atomic_store_explicit(&s->done[rank].value, (s->solves << 32) + (uint64_t)number,
-                          memory_order_release);
-  if (!direct) NAME(store_block)(t, begin, end);
+  for (int64_t begin = task->begin, at = task->entry, end; begin < task->end; begin = end) {
+    end = begin - begin % BLOCK + BLOCK;
+    if (end > task->end) end = task->end;
+    NAME(load_rows)(R, r, width, ld, row, begin, end, work, ld);
+    at = width > 1 ? NAME(rows_wide)(s, work, begin, end, at)
+                   : NAME(rows_any)(s, &c, begin, end, at, false);
+    NAME(store_rows)(R, r, width, row, begin, end, work, ld);
+  }
 }
 
 static void NAME(sweep)(const trs_threads_job *j, int rank) {
-  const trs_schedule *plan = &j->state->schedule;
-  const NAME(tile) t = NAME(make_tile)(j, j->column, j->width, j->state->work);
-  const trs_task *tasks = plan->tasks + plan->task_ptr[rank];
-  const int64_t count = plan->task_ptr[rank + 1] - plan->task_ptr[rank];
-  for (int64_t k = 0; k < count; k++) NAME(run_task)(&t, &tasks[k], rank, k + 1);
+  trs_threads_state *s = j->state;
+  const int64_t *task_ptr = s->schedule.task_ptr;
+  for (int64_t k = task_ptr[rank]; k < task_ptr[rank + 1]; k++) {
+    wait_for_tasks(s, &s->schedule.tasks[k]);
+    NAME(run_task)(j, &s->schedule.tasks[k], j->column, j->width, s->work);
+    atomic_store_explicit(&s->done[rank].value,
+                          (s->solves << 32) + (uint64_t)(k + 1 - task_ptr[rank]),
+                          memory_order_release);
+  }
 }
 
 /* Every size-th group of TRS_WIDE right-hand sides, from the rank-th one on. */
 static void NAME(sweep_alone)(const trs_threads_job *j, int rank, int size) {
-  const trs_schedule *plan = &j->state->schedule;
-  SCALAR *work = (SCALAR *)j->state->work + rank * plan->n * TRS_WIDE;
+  const trs_threads_state *s = j->state;
+  SCALAR *work = (SCALAR *)s->work + rank * s->schedule.n * TRS_WIDE;
   for (int64_t r = j->column + (int64_t)rank * TRS_WIDE; r + TRS_WIDE <= j->rhs->nrhs;
-       r += (int64_t)size * TRS_WIDE) {
-    const NAME(tile) t = NAME(make_tile)(j, r, TRS_WIDE, work);
-    for (int64_t k = 0; k < plan->task_ptr[plan->threads]; k++)
-      NAME(run_task)(&t, &plan->tasks[plan->order[k]], -1, 0);
-  }
+       r += (int64_t)size * TRS_WIDE)
+    for (int64_t k = 0; k < s->schedule.task_ptr[s->schedule.threads]; k++)
+      NAME(run_task)(j, &s->schedule.tasks[s->schedule.order[k]], r, TRS_WIDE, work);
 }

@@ -40,7 +40,7 @@ static void make(fixture *f, bool grown, int64_t n, double density, int64_t band
   trs_in_degrees(&f->S, f->length);
   assert_success(trs_levels_create(&f->levels, &f->S));
   assert_success(grown ? trs_grow_parts(&parts, &f->S, f->length, threads)
-                       : trs_level_all_parts(&parts, &f->levels, f->length, threads, 100));
+                       : trs_level_all_parts(&parts, &f->levels, f->length, threads));
   assert_success(trs_schedule_create(&f->schedule, &parts, &f->S, threads));
   trs_parts_destroy(&parts);
   trs_needs *needs;
@@ -163,7 +163,7 @@ static void supersteps_keep_the_natural_order(void **state) {
   f.length = malloc((size_t)f.S.n * sizeof *f.length);
   trs_in_degrees(&f.S, f.length);
   assert_success(trs_levels_create(&f.levels, &f.S));
-  assert_success(trs_level_all_parts(&levels, &f.levels, f.length, 3, 100));
+  assert_success(trs_level_all_parts(&levels, &f.levels, f.length, 3));
   assert_success(trs_grow_parts(&grown, &f.S, f.length, 3));
   assert_true(grown.steps < levels.steps && grown.span < levels.span);
   assert_success(trs_schedule_create(&f.schedule, &grown, &f.S, 3));
@@ -176,6 +176,30 @@ static void supersteps_keep_the_natural_order(void **state) {
   trs_parts_destroy(&grown);
   trs_matrix_destroy(A);
   destroy(&f);
+}
+
+/* What the choice between levels and supersteps looks at. */
+static void patterns_are_recognised(void **state) {
+  (void)state;
+  static const struct {
+    const char *name;
+    bool regular, local;
+  } patterns[] = {{"gen:poisson3d7:20", true, true},         {"gen:poisson3d27:20", true, true},
+                  {"gen:elasticity3d:12,12,12", true, true}, {"gen:poisson2d5:200", true, true},
+                  {"gen:random:100000,4", false, false},     {"gen:delaunay:3000", false, true}};
+  for (size_t c = 0; c < sizeof patterns / sizeof patterns[0]; c++) {
+    trs_matrix *A, *T;
+    assert_success(trs_matrix_read(&A, patterns[c].name, NULL));
+    for (int upper = 0; upper < 2; upper++) {
+      const trs_uplo uplo = upper ? TRS_UPPER : TRS_LOWER;
+      assert_success(trs_matrix_triangle(&T, A, uplo, 1));
+      trs_system S = trs_system_of(T, uplo, TRS_NO_TRANS, TRS_NONUNIT);
+      assert_int_equal(trs_system_regular(&S), patterns[c].regular);
+      assert_int_equal(trs_system_local(&S), patterns[c].local);
+      trs_matrix_destroy(T);
+    }
+    trs_matrix_destroy(A);
+  }
 }
 
 static void a_chain_stays_on_one_thread(void **state) {
@@ -198,6 +222,7 @@ int main(void) {
       cmocka_unit_test(wide_levels_are_split_evenly),
       cmocka_unit_test(supersteps_keep_the_natural_order),
       cmocka_unit_test(a_chain_stays_on_one_thread),
+      cmocka_unit_test(patterns_are_recognised),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
