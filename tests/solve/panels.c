@@ -49,7 +49,7 @@ static void auto_takes_panels_where_they_are_wide(void **state) {
 /* Levels are so narrow that waits would take longer than the solve. */
 static void auto_leaves_threads_whose_schedule_is_slow(void **state) {
   (void)state;
-  check_method("threads:16", generated("gen:poisson2d9:80"), "serial", "not threads");
+  check_method("threads:16", generated("gen:poisson2d9:120"), "serial", "not threads");
 }
 
 static void complex_systems_are_refused(void **state) {

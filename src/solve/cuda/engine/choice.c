@@ -23,7 +23,7 @@ static const double LAUNCH[TRS_LAUNCH_KINDS] =
     {[TRS_LAUNCH_WARP_SLICE] = 2e-6, [TRS_LAUNCH_SINGLE_BLOCK] = 2e-6, [TRS_LAUNCH_CLUSTER] = 6e-6},
                     CHANGE[TRS_LAUNCH_KINDS] = {[TRS_LAUNCH_WARP_SLICE] = 4e-6,
                                                 [TRS_LAUNCH_SINGLE_BLOCK] = 4e-6,
-                                                [TRS_LAUNCH_CLUSTER] = 12e-6};
+                                                [TRS_LAUNCH_CLUSTER] = 24e-6};
 
 enum { ENTRY_BYTES = 12, ROW_BYTES = 45 };
 
