@@ -59,11 +59,11 @@ static void a_kernel_that_is_asked_for_takes_what_it_can(void **state) {
 /* Long runs of each kind, then a change too short to pay for a launch. */
 static void a_change_of_kernel_has_to_pay_for_its_launch(void **state) {
   (void)state;
-  trs_slice_level level[3 * LEVELS + 2] = {{0}};
+  trs_slice_level level[5 * LEVELS + 2] = {{0}};
   trs_launch_range *ranges;
   int32_t nlevels = 0, nranges;
   double seconds;
-  add_levels(level, &nlevels, LEVELS, 1);
+  add_levels(level, &nlevels, 3 * LEVELS, 1);
   add_levels(level, &nlevels, LEVELS, 10);
   add_levels(level, &nlevels, 1, 60);
   add_levels(level, &nlevels, LEVELS, 10);
@@ -72,7 +72,7 @@ static void a_change_of_kernel_has_to_pay_for_its_launch(void **state) {
   assert_int_equal(nranges, 2);
   assert_int_equal(ranges[0].kind, TRS_LAUNCH_SINGLE_BLOCK);
   assert_int_equal(ranges[1].kind, TRS_LAUNCH_CLUSTER);
-  assert_true(ranges[0].level_end == LEVELS && ranges[1].level_end == nlevels);
+  assert_true(ranges[0].level_end == 3 * LEVELS && ranges[1].level_end == nlevels);
   trs_free(ranges);
 }
 
