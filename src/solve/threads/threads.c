@@ -154,12 +154,14 @@ static bool wants_slices(const trs_plan *plan) {
 }
 
 /* The time of a row in levels, in percent of its time in natural order.  In a level of a grid most
- * rows are in slices.  In the levels of other systems whose rows need neighbours, b and x are
- * scattered and the lengths of rows vary. */
-static int level_percent(const trs_plan *plan) {
-  enum { SLICED = 60, SCATTERED = 150 };
+ * rows are in slices.  Few threads are faster in natural order if rows are short and chained.  In
+ * the levels of other systems whose rows need neighbours, b and x are scattered and the lengths of
+ * rows vary. */
+static int level_percent(const trs_plan *plan, bool chained) {
+  enum { SLICED = 60, SCATTERED = 150, MANY_THREADS = 8 };
   const trs_system *S = &plan->system;
-  if (trs_system_regular(S)) return wants_slices(plan) ? SLICED : 100;
+  const bool few = chained && plan->context->threads < MANY_THREADS;
+  if (trs_system_regular(S)) return wants_slices(plan) && !few ? SLICED : 100;
   return trs_system_local(S) ? SCATTERED : 100;
 }
 
@@ -172,7 +174,7 @@ static trs_status choose_parts(trs_parts *parts, int *threads, const trs_plan *p
   enum { SHORT = 8 };
   const trs_system *S = &plan->system;
   const bool chained = S->nnz < SHORT * S->n && trs_system_chained(S);
-  const int percent = level_percent(plan);
+  const int percent = level_percent(plan, chained);
   const int all = plan->context->threads;
   const double least = (double)(S->nnz + TRS_ROW_WORK * S->n) / all;
   const int64_t span = trs_level_span(&plan->levels, all, percent);
