@@ -199,7 +199,7 @@ trs_status trs_grow_parts(trs_parts *parts, const trs_system *S, const int32_t *
   grower g = {.S = S, .length = length, .parts = parts};
   int64_t *ptr = NULL;
   int32_t *after = NULL, *claimed = NULL;
-  *parts = (trs_parts){.capacity = 1024};
+  *parts = (trs_parts){.capacity = 1024, .natural = true};
   trs_status status = TRS_ALLOC(&parts->part, parts->capacity);
   if (!status) status = TRS_ALLOC(&parts->of, S->n);
   if (!status) status = TRS_ALLOC(&claimed, threads);

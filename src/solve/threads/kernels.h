@@ -18,6 +18,7 @@ typedef struct trs_threads_state {
   trs_schedule schedule;
   int64_t steps, split_steps, span; /* of the parts that it was made from */
   bool chained;                     /* nearly every row needs the x of the row before it */
+  bool sliced;                      /* there may be slices */
   int32_t *count; /* n: off-diagonal entries of the row at each position; slices: slices_tmpl.c */
   int32_t *idx;   /* positions */
   void *val;      /* already conjugated if op conjugates */

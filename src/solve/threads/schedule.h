@@ -64,6 +64,7 @@ typedef struct trs_parts {
   int32_t *of;                /* n: the part of each row */
   int64_t steps, split_steps; /* split: of several parts */
   int64_t span;               /* the work of the largest parts of all steps, and of the waits */
+  bool natural;               /* supersteps: a part's rows are in natural order */
 } trs_parts;
 
 void trs_parts_destroy(trs_parts *parts);

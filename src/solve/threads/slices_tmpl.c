@@ -133,9 +133,11 @@ TRS_INLINE NAME(lanes) NAME(subtract_slots)(NAME(lanes) sum, const NAME(lanes) *
 }
 
 /* The slice at position k, whose entries begin at `at`.  chained: its rows are scaled before their
- * last product, as in rows_chained. */
-TRS_INLINE void NAME(solve_slice)(const trs_threads_state *s, const NAME(column) * c, int64_t k,
-                                  int64_t at, bool unit, bool direct, bool chained) {
+ * last product, as in rows_chained.  Inlined, it would slow the rows between slices. */
+static __attribute__((noinline)) void NAME(solve_slice)(const trs_threads_state *s,
+                                                        const NAME(column) * c, int64_t k,
+                                                        int64_t at, bool unit, bool direct,
+                                                        bool chained) {
   const int32_t *row = s->schedule.row + k, *idx = s->idx + at;
   const NAME(lanes) *val = (const NAME(lanes) *)((const SCALAR *)s->val + at);
   const int64_t slots = ~s->count[k], far = slots - (chained && slots > 0);

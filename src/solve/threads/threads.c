@@ -222,6 +222,8 @@ static trs_status analyze(trs_plan *plan) {
     s->steps = parts.steps;
     s->split_steps = parts.split_steps;
     s->span = parts.span;
+    /* In natural order chained rows find hardly any slice. */
+    s->sliced = wants_slices(plan) && !(s->chained && parts.natural);
     status = trs_schedule_create(&s->schedule, &parts, &plan->system, threads);
   }
   trs_parts_destroy(&parts);
@@ -231,7 +233,7 @@ static trs_status analyze(trs_plan *plan) {
     trs_threads_job j = {.plan = plan, .state = s, .needs = needs, .length = length};
     trs_team_run(plan->context->team, s->schedule.threads, count_entries, &j);
     status = fill(&j);
-    if (!status && wants_slices(plan))
+    if (!status && s->sliced)
       trs_team_run(plan->context->team, s->schedule.threads, make_slices, &j);
   }
   if (!status) status = trs_schedule_wait(&s->schedule, needs);
