@@ -20,8 +20,16 @@
 #include "runner.h"
 #include "system.h"
 
-enum { FRESH = 3, ROUNDS = 5, LEAST_SAMPLES = 3, MOST_IN_BATCH = 32, LATENCIES = 5, PATIENCE = 4 };
-static const double SAMPLE = 200e-6, LONG_ANALYSIS = 0.25; /* seconds */
+enum {
+  FRESH = 3,
+  MOST_FRESH = 20,
+  ROUNDS = 5,
+  LEAST_SAMPLES = 3,
+  MOST_IN_BATCH = 32,
+  LATENCIES = 5,
+  PATIENCE = 4
+};
+static const double SAMPLE = 200e-6, LONG_ANALYSIS = 0.25, FRESH_SECONDS = 10e-3; /* seconds */
 enum { SPOILT = 0x7b }; /* a byte whose repetition gives large, finite values */
 
 /* ---- Runners that fail ---- */
@@ -82,8 +90,14 @@ static bool update_once(bench_runner *r, const bench_gpu *gpu, double *seconds) 
   return r->ctx ? update_plan(r, gpu, seconds) : bench_cusparse_update(&r->cusparse, seconds);
 }
 
+/* True if step k of a kind is due.  Short steps are repeated more often: their times vary more. */
+static bool is_due(int k, double last, double spent) {
+  if (k < FRESH) return k < 2 || last < LONG_ANALYSIS;
+  return k < MOST_FRESH && spent < FRESH_SECONDS;
+}
+
 static void prepare(bench_runner *r, const bench_gpu *gpu) {
-  double seconds = 0;
+  double seconds = 0, spent = 0;
   bool good = true;
   int algorithm = r->ctx ? 0 : bench_cusparse_algorithm(r->method);
   r->row = bench_row_empty();
@@ -97,14 +111,15 @@ static void prepare(bench_runner *r, const bench_gpu *gpu) {
     return;
   }
   if (!r->ctx) good = bench_cusparse_prepare(&r->cusparse, gpu, algorithm);
-  for (int k = 0; k < FRESH && good && (k < 2 || seconds < LONG_ANALYSIS); k++) {
+  for (int k = 0; good && is_due(k, seconds, spent); spent += k++ ? seconds : 0) {
     good = analyze_once(r, gpu, &seconds);
     if (k == 0)
       r->row.first_analysis = seconds;
     else
       r->row.analysis = fmin(r->row.analysis, seconds);
   }
-  for (int k = 0; k < FRESH && good; k++) {
+  spent = 0;
+  for (int k = 0; good && is_due(k, 0, spent); k++, spent += seconds) {
     bool updated = update_once(r, gpu, &seconds);
     if (updated) r->row.update = fmin(r->row.update, seconds);
     if (!updated && !r->ctx) break; /* versions of cuSPARSE without it */

@@ -5,6 +5,7 @@
 #include <cuda_runtime.h>
 
 #include "matrix/look.h"
+#include "matrix/pivot.cuh"
 #include "matrix/position.cuh"
 
 namespace {
@@ -112,18 +113,6 @@ __global__ void look_at_vectors(trs_look *found, trs_device_arrays A) {
   lower(&found->sides.missing, s.missing);
 }
 
-/* By the denominator of the reciprocal (Smith 1962), as in analysis/diagonal_tmpl.c. */
-template <class R>
-__device__ trs_pivot pivot_of(R re, R im) {
-  re = fabs(re);
-  im = fabs(im);
-  const R large = re > im ? re : im, small = re > im ? im : re;
-  if (!isfinite(re) || !isfinite(im)) return TRS_PIVOT_NOT_FINITE;
-  if (large == 0) return TRS_PIVOT_ZERO;
-  const R denominator = large + small * (small / large);
-  return isfinite(denominator) && isfinite(1 / denominator) ? TRS_PIVOT_GOOD : TRS_PIVOT_EXTREME;
-}
-
 /* worst: one value per block, in host memory. */
 template <class R, int PARTS>
 __global__ void look_at_diagonal(int64_t *worst, int64_t n, bool prefix, const int64_t *ptr,
@@ -135,7 +124,8 @@ __global__ void look_at_diagonal(int64_t *worst, int64_t n, bool prefix, const i
   for (int64_t i = first_item(); i < n; i += stride()) {
     if (ptr[i] == ptr[i + 1]) continue;
     int64_t at = prefix ? ptr[i + 1] - 1 : ptr[i];
-    trs_pivot pivot = pivot_of(val[PARTS * at], PARTS == 2 ? val[PARTS * at + PARTS - 1] : R(0));
+    trs_pivot pivot =
+        trs::pivot_of(val[PARTS * at], PARTS == 2 ? val[PARTS * at + PARTS - 1] : R(0));
     int64_t key = TRS_PIVOT_GOOD * i + pivot;
     if (pivot != TRS_PIVOT_GOOD && key < least) least = key;
   }

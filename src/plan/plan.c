@@ -132,19 +132,33 @@ static trs_status analyze_or_fall_back(trs_plan *plan) {
   return run_on_device(plan, plan->method->analyze);
 }
 
-static trs_status choose_and_analyze(trs_plan *plan) {
+static trs_status choose(trs_plan *plan) {
   tell_progress(plan, 0.1);
   trs_context_limit_gpus(plan->context);
   TRS_TRY(trs_plan_choose(plan, plan->options.method));
   trs_context_limit_gpus(plan->context); /* auto may have opened a GPU since the first call */
   tell_progress(plan, 0.4);
-  return analyze_or_fall_back(plan);
+  return TRS_SUCCESS;
 }
 
-/* A diagonal in device memory is checked while the method's analysis runs, so that the check alone
- * causes no wait.  An error of the diagonal takes precedence over a failure of the method, which it
- * may have caused. */
-static trs_status with_diagonal(trs_diagonal_look *look, trs_status status) {
+static bool method_checks_diagonal(const trs_plan *plan) {
+  return plan->method->checks_diagonal && plan->system.device;
+}
+
+/* A diagonal in device memory is checked while the method's analysis or update runs, so that the
+ * check alone causes no wait. */
+static trs_status begin_diagonal(trs_diagonal_look *look, const trs_plan *plan) {
+  *look = (trs_diagonal_look){0};
+  if (method_checks_diagonal(plan)) return TRS_SUCCESS;
+  return trs_system_begin_diagonal(look, &plan->system, plan->stream);
+}
+
+/* An error of the diagonal takes precedence over a failure of the method, which it may have caused.
+ * The method that began may have been replaced by one that does not check. */
+static trs_status end_diagonal(trs_diagonal_look *look, const trs_plan *plan, trs_status status) {
+  const bool unknown = plan->system.device && !look->device;
+  if (unknown && (status || !method_checks_diagonal(plan)))
+    TRS_TRY(trs_system_begin_diagonal(look, &plan->system, plan->stream));
   trs_status diagonal = trs_system_end_diagonal(look);
   return diagonal ? diagonal : status;
 }
@@ -155,9 +169,9 @@ static trs_status build(trs_plan *plan, const trs_matrix *A) {
   TRS_TRY(take_matrix(plan, A));
   TRS_TRY(trs_system_check_pattern(plan->matrix, plan->uplo, plan->diag));
   plan->system = trs_system_of(plan->matrix, plan->uplo, plan->trans, plan->diag);
-  TRS_TRY(trs_system_begin_diagonal(&look, &plan->system, plan->stream));
-  trs_status status = choose_and_analyze(plan);
-  TRS_TRY(with_diagonal(&look, status));
+  TRS_TRY(choose(plan));
+  TRS_TRY(begin_diagonal(&look, plan));
+  TRS_TRY(end_diagonal(&look, plan, analyze_or_fall_back(plan)));
   drop_level_of_rows(plan);
   tell_progress(plan, 1);
   return TRS_SUCCESS;
@@ -227,9 +241,9 @@ trs_status trs_plan_refresh(trs_plan *plan, const trs_matrix *A) {
   const char *why =
       trs_matrix_is_deferred(plan->matrix) ? trs_plan_refuses(plan, plan->method) : NULL;
   if (why) return trs_fail(TRS_ERROR_UNSUPPORTED, -1, "%s", why);
-  TRS_TRY(trs_system_begin_diagonal(&look, &plan->system, plan->stream));
+  TRS_TRY(begin_diagonal(&look, plan));
   status = plan->method->update ? run_on_device(plan, plan->method->update) : TRS_SUCCESS;
-  TRS_TRY(with_diagonal(&look, status));
+  TRS_TRY(end_diagonal(&look, plan, status));
   plan->update_seconds = trs_seconds() - start;
   return TRS_SUCCESS;
 }

@@ -1,6 +1,7 @@
 /* analysis.cu - the sequence of the analysis on the GPU, its memory and its results. */
 extern "C" {
 #include "base/memory.h"
+#include "base/timer.h"
 }
 #include "solve/cuda/engine/analysis_grid.cuh"
 
@@ -145,6 +146,7 @@ trs_status begin(cut &c) {
   void *stage;
   TRS_TRY(trs_device_alloc_stage(c.device, &stage));
   c.stage = static_cast<cut_stage *>(stage);
+  c.stage->numbers.nlevels = 0;
   c.cluster = overlaps(c) && c.pattern.n <= CLUSTER_ROWS;
   c.grid = grid_for(c, blocks);
   TRS_TRY(choose_stream(c));
@@ -227,7 +229,7 @@ int64_t size_of_stored(trs_scalar scalar, bool store_float) {
 }
 
 trs_status build(const cut &c, trs_slices &s, trs_slices_map &map, bool store_float,
-                 const trs_gpu_blank &blank, int32_t *refused) {
+                 const trs_gpu_blank &blank, trs_gpu_found *found) {
   const built_arrays layout = {c.numbers,
                                s,
                                map,
@@ -242,7 +244,7 @@ trs_status build(const cut &c, trs_slices &s, trs_slices_map &map, bool store_fl
   }
   map.nheavy = c.numbers.nheavy;
   TRS_TRY(lay_slices(c, s, map, blank));
-  return fill_slices(s, map, c.pattern, store_float, c.position, {refused, nullptr, nullptr},
+  return fill_slices(s, map, c.pattern, store_float, c.position, {found, nullptr, nullptr},
                      c.stream);
 }
 
@@ -276,6 +278,15 @@ extern "C" trs_status trs_gpu_cut_begin(trs_gpu_cut **result, trs_device *device
   return status;
 }
 
+extern "C" int32_t trs_gpu_cut_await_levels(const trs_gpu_cut *c, double seconds) {
+  if (c->pattern.n == 0 || !walks_alone(*c)) return 0;
+  const volatile int32_t *told = &c->stage->numbers.nlevels;
+  const double end = trs_seconds() + seconds;
+  while (*told == 0 && trs_seconds() < end) {
+  }
+  return *told;
+}
+
 extern "C" trs_status trs_gpu_cut_finish(trs_gpu_cut *c, trs_slices *slices,
                                          trs_slice_level **level) {
   *slices = trs_slices{};
@@ -298,10 +309,10 @@ extern "C" trs_status trs_gpu_cut_finish(trs_gpu_cut *c, trs_slices *slices,
 
 extern "C" trs_status trs_gpu_cut_build(trs_gpu_cut *c, trs_slices *slices, trs_slices_map *map,
                                         int store_float, const trs_gpu_blank *blank,
-                                        int32_t *refused) {
+                                        trs_gpu_found *found) {
   *map = trs_slices_map{};
   const trs_gpu_blank none = {};
-  trs_status status = build(*c, *slices, *map, store_float != 0, blank ? *blank : none, refused);
+  trs_status status = build(*c, *slices, *map, store_float != 0, blank ? *blank : none, found);
   if (status) trs_gpu_slices_free(slices, map, c->device, c->stream);
   return status;
 }

@@ -18,11 +18,17 @@ typedef struct trs_gpu_pattern {
   int lower, unit, has_diagonal;
 } trs_gpu_pattern;
 
-/* The verdict on inverses (analysis/growth.h), as trs_outline_fill gives it. */
+/* What a fill finds in the values; in pinned host memory. */
+typedef struct trs_gpu_found {
+  int32_t refused;   /* becomes 1 if an inverse loses too many digits (analysis/growth.h) */
+  int32_t bad_pivot; /* becomes 1 if a diagonal entry is not TRS_PIVOT_GOOD */
+} trs_gpu_found;
+
+/* The verdict on inverses, as trs_outline_fill gives it. */
 typedef struct trs_gpu_verdict {
-  int32_t *refused; /* pinned host memory: becomes 1 if an inverse loses too many digits */
-  uint8_t *apart;   /* device, or NULL: cuts the blocks of these inverses */
-  int32_t *count;   /* device, with apart: their number is added */
+  trs_gpu_found *found;
+  uint8_t *apart; /* device, or NULL: cuts the blocks of refused inverses */
+  int32_t *count; /* device, with apart: their number is added */
 } trs_gpu_verdict;
 
 /* What belongs to the slices; device arrays, NULL where they would be trivial. */
@@ -78,15 +84,18 @@ trs_status trs_gpu_end_features(trs_pattern_features *features, void *stage, trs
 trs_status trs_gpu_cut_begin(trs_gpu_cut **cut, trs_device *device, const trs_gpu_pattern *pattern,
                              const trs_slice_rules *rules, const trs_gpu_cut *rival,
                              trs_stream stream);
+/* The number of levels of a small system, between begin and finish; 0 if the device does not know
+ * it within so many seconds, or if the system is large. */
+int32_t trs_gpu_cut_await_levels(const trs_gpu_cut *cut, double seconds);
 /* Sets the counts of slices, with NULL arrays.  *level[nlevels + 1] is host memory to free with
  * trs_free; NULL if the cut was abandoned. */
 trs_status trs_gpu_cut_finish(trs_gpu_cut *cut, trs_slices *slices, trs_slice_level **level);
 /* Makes the arrays of slices and map, and fills what blank names (or NULL).  slices->level stays
- * NULL.  refused: as in trs_gpu_verdict.  With store_float, val holds floats (or complex floats)
+ * NULL.  With store_float, val holds floats (or complex floats)
  * whatever the system's scalar.  On failure nothing is left allocated.  The kernels may still run
  * at the return. */
 trs_status trs_gpu_cut_build(trs_gpu_cut *cut, trs_slices *slices, trs_slices_map *map,
-                             int store_float, const trs_gpu_blank *blank, int32_t *refused);
+                             int store_float, const trs_gpu_blank *blank, trs_gpu_found *found);
 trs_status trs_gpu_clear(const trs_gpu_blank *blank, trs_stream stream); /* launches only */
 void trs_gpu_cut_free(trs_gpu_cut *cut);                                 /* NULL is fine */
 

@@ -9,6 +9,7 @@
  * a warp of its own.  The warp then judges the growth of the inverses (analysis/growth.h), one lane
  * per row. */
 #include "analysis/growth.h"
+#include "matrix/pivot.cuh"
 #include "solve/cuda/engine/analysis.cuh"
 #include "solve/cuda/engine/slice.cuh"
 
@@ -82,7 +83,10 @@ __device__ V narrowed(S value) {
 
 template <class S>
 __device__ S reciprocal_diagonal(const fill_view &v, const S *val, const row_view &row) {
-  return v.unit ? one<S>() : reciprocal(val[row.diagonal]);
+  if (v.unit) return one<S>();
+  const S pivot = val[row.diagonal];
+  if (pivot_of(pivot) != TRS_PIVOT_GOOD) v.verdict.found->bad_pivot = 1;
+  return reciprocal(pivot);
 }
 
 /* For slices whose blocks have one row. */
@@ -200,7 +204,7 @@ __device__ void judge(const fill_view &v, const diagonal_blocks<S, ROWS> &blocks
                       const row_place &r, int most, unsigned known, int64_t first) {
   const bool refused = bad_rows(blocks, r, WARP, most, known) != 0;
   if (!__any_sync(~0u, refused)) return;
-  if (r.t == 0) *v.verdict.refused = 1;
+  if (r.t == 0) v.verdict.found->refused = 1;
   if (!v.verdict.apart) return;
   int size = 1;
   for (int s = WARP / 2; s > 1; s /= 2)

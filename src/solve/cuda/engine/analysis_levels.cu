@@ -356,6 +356,7 @@ struct walk_view {
   const int32_t *most;         /* levels of the rival, or NULL */
   int least_lanes, most_lanes; /* bounds of the kernels that are launched */
   bool begins;                 /* this is the first step, so nothing is initialised */
+  volatile int32_t *told;      /* host memory: a walk by one block tells its number of levels */
 
   __device__ int lanes(int32_t nodes) const {
     return max(least_lanes, min(most_lanes, lanes_for(graph.entries_a_node(nodes))));
@@ -485,7 +486,7 @@ __device__ void store_levels(const walk_view<Graph> &v, const alone_memory &m,
   static_assert(ALONE_ROWS < UINT16_MAX, "levels, and one more, fit");
   for (int32_t k = int32_t(threadIdx.x); k < nodes; k += ALONE_THREADS) v.known[k] = known[k];
   if (threadIdx.x > 0) return;
-  v.state->nlevels = int32_t(m.highest);
+  v.state->nlevels = *v.told = int32_t(m.highest);
   v.state->longest = max(v.state->longest, int32_t(m.longest));
 }
 
@@ -537,8 +538,15 @@ trs_status launch_right(const cut &c, const Graph &graph) {
   const int least = lanes_for(graph.entries_a_row / c.rules.most_block);
   const bool alone = walks_alone(c);
   const int32_t *most_levels = !alone && c.rival ? &c.rival->state->nlevels : nullptr;
-  const walk_view<Graph> v = {graph,       c.known, c.length, c.state,
-                              most_levels, least,   most,     begins_with_walk(c)};
+  const walk_view<Graph> v = {graph,
+                              c.known,
+                              c.length,
+                              c.state,
+                              most_levels,
+                              least,
+                              most,
+                              begins_with_walk(c),
+                              &c.stage->numbers.nlevels};
   if (alone) return launch_alone(c, v);
   launch_all(c, v);
   return trs_device_check(cudaGetLastError(), "finding levels");

@@ -129,8 +129,8 @@ static trs_status look_at_candidate(const engine *e, const trs_plan *plan, candi
 static trs_status complete(engine *e, trs_plan *plan) {
   trs_gpu_blank blank;
   TRS_TRY(make_work(e, plan, &blank));
-  TRS_TRY(trs_gpu_cut_build(e->c.cut, &e->c.slices, &e->c.map, e->args.float_values, &blank,
-                            e->verdict));
+  TRS_TRY(
+      trs_gpu_cut_build(e->c.cut, &e->c.slices, &e->c.map, e->args.float_values, &blank, e->found));
   trs_gpu_cut_free(e->c.cut);
   e->c.cut = NULL;
   return prepare_solves(e, plan);
@@ -172,14 +172,25 @@ static int plainest(const trs_slice_rules *rules, int count) {
   return found;
 }
 
-/* The candidate with the lowest cost becomes e->c.  All cuts are begun before the first wait:
- * first the plainest, which is the rival of the others. */
+/* True if a small system turns out to have so few levels that another cut could save only a few
+ * microseconds per solve.  That cut would take 50 to 80 microseconds more in the analysis. */
+static bool has_few_levels(const engine *e) {
+  static const double PATIENCE = 40e-6;
+  enum { SMALL = 8192, FEW = 12 };
+  if (e->gpu.system.n > SMALL) return false;
+  const int32_t levels = trs_gpu_cut_await_levels(e->c.cut, PATIENCE);
+  return levels > 0 && levels <= FEW;
+}
+
+/* The candidate with the lowest cost becomes e->c.  All cuts are begun before the first wait for
+ * one: first the plainest, which is the rival of the others. */
 static trs_status compare_candidates(engine *e, trs_plan *plan, const trs_slice_rules *rules,
                                      int count) {
   candidate other[TRS_MOST_CANDIDATES];
   int first = plainest(rules, count), begun = 0;
   TRS_TRY(begin_candidate(e, plan, with_parameters(e, rules[first]), NULL, &e->c));
-  for (int k = 0; k < count; k++)
+  const bool alone = count > 1 && has_few_levels(e);
+  for (int k = 0; k < count && !alone; k++)
     if (k != first && !begin_candidate(e, plan, with_parameters(e, rules[k]), &e->c, &other[begun]))
       begun++;
   trs_status status = look_at_candidate(e, plan, &e->c);
@@ -214,19 +225,19 @@ static trs_status time_candidates(engine *e, trs_plan *plan, const trs_slice_rul
 
 /* ---- Inverses that lose too many digits (analysis/growth.h). ---- */
 
-/* Fills again, and this time says where the blocks are cut.  *e->verdict: their number. */
+/* Fills again, and this time says where the blocks are cut.  e->found->refused: their number. */
 static trs_status mark_blocks(engine *e, trs_plan *plan) {
-  const int64_t n = plan->system.n, bytes = (n + 3) / 4 * 4, word = (int64_t)sizeof *e->verdict;
+  const int64_t n = plan->system.n, bytes = (n + 3) / 4 * 4, word = (int64_t)sizeof(int32_t);
   trs_gpu_pattern pattern = pattern_of(e);
   if (!e->apart) {
     TRS_TRY(trs_device_alloc(e->gpu.device, (void **)&e->apart, bytes + word, 1, plan->stream));
     TRS_TRY(trs_device_fill(e->apart, 0, bytes, plan->stream));
   }
-  const trs_gpu_verdict verdict = {e->verdict, e->apart, (int32_t *)(void *)(e->apart + bytes)};
+  const trs_gpu_verdict verdict = {e->found, e->apart, (int32_t *)(void *)(e->apart + bytes)};
   TRS_TRY(trs_device_fill(verdict.count, 0, word, plan->stream));
   TRS_TRY(trs_gpu_slices_fill(&e->c.slices, &e->c.map, &pattern, e->args.float_values, &verdict,
                               plan->stream));
-  TRS_TRY(trs_device_copy(e->verdict, verdict.count, word, plan->stream));
+  TRS_TRY(trs_device_copy(&e->found->refused, verdict.count, word, plan->stream));
   return trs_device_wait(plan->stream);
 }
 
@@ -237,7 +248,7 @@ static trs_status cut_blocks(engine *e, trs_plan *plan) {
   fresh.args = (trs_engine_args){.float_values = e->args.float_values};
   fresh.memory = fresh.transposed = NULL;
   fresh.tuned = false;
-  fresh.refused += *e->verdict;
+  fresh.refused += e->found->refused;
   trs_status status = begin_candidate(&fresh, plan, e->c.rules, NULL, &fresh.c);
   if (!status) status = look_at_candidate(&fresh, plan, &fresh.c);
   if (!status) status = complete(&fresh, plan);
@@ -252,8 +263,10 @@ static trs_status cut_blocks(engine *e, trs_plan *plan) {
 /* Waits for a fill.  Blocks whose inverses it refuses are cut, the others stay as they are. */
 static trs_status heed_verdict(engine *e, trs_plan *plan) {
   TRS_TRY(trs_device_wait(plan->stream));
-  if (*e->verdict) TRS_TRY(mark_blocks(e, plan));
-  return *e->verdict ? cut_blocks(e, plan) : TRS_SUCCESS;
+  if (e->found->bad_pivot)
+    return trs_fail(TRS_ERROR_ZERO_PIVOT, -1, "a diagonal entry is unusable");
+  if (e->found->refused) TRS_TRY(mark_blocks(e, plan));
+  return e->found->refused ? cut_blocks(e, plan) : TRS_SUCCESS;
 }
 
 /* ---- The method. ---- */
@@ -262,8 +275,8 @@ static trs_status prepare_while_device_works(engine *e, trs_plan *plan) {
   const trs_scalar scalar = plan->system.scalar;
   e->args.float_values = plan->options.store == TRS_STORE_FLOAT && trs_scalar_is_double(scalar);
   TRS_TRY(trs_engine_prepare_shared_x(scalar, e->args.float_values, overlaps(e), &e->clusters));
-  TRS_TRY(trs_device_alloc_host(e->gpu.device, (void **)&e->verdict));
-  *e->verdict = 0;
+  TRS_TRY(trs_device_alloc_host(e->gpu.device, (void **)&e->found));
+  *e->found = (trs_gpu_found){0};
   return trs_gpu_arm(&e->gpu, plan);
 }
 
@@ -298,8 +311,8 @@ static trs_status update(trs_plan *plan) {
   engine *e = plan->state;
   TRS_TRY(trs_gpu_load(&e->gpu, plan, true, TRS_GPU_PATTERN | TRS_GPU_VALUES));
   trs_gpu_pattern pattern = pattern_of(e);
-  const trs_gpu_verdict verdict = {.refused = e->verdict};
-  *e->verdict = 0;
+  const trs_gpu_verdict verdict = {.found = e->found};
+  *e->found = (trs_gpu_found){0};
   TRS_TRY(trs_gpu_slices_fill(&e->c.slices, &e->c.map, &pattern, e->args.float_values, &verdict,
                               plan->stream));
   TRS_TRY(heed_verdict(e, plan));
@@ -337,7 +350,7 @@ static void free_state(trs_plan *plan) {
     drop_arrays(e, plan->stream);
     drop_candidate(e, &e->c, plan->stream);
     trs_device_free(e->gpu.device, e->apart, plan->stream);
-    trs_device_free_host(e->gpu.device, e->verdict);
+    trs_device_free_host(e->gpu.device, e->found);
     trs_gpu_free(&e->gpu, plan);
   }
   trs_free(e);
@@ -347,6 +360,7 @@ const trs_method trs_method_engine = {
     .name = "engine",
     .backend = &trs_backend_cuda,
     .parameters = true,
+    .checks_diagonal = true,
     .refuses = trs_gpu_refuses,
     .estimate = estimate,
     .analysis_solves = 2,

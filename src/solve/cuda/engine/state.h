@@ -30,7 +30,7 @@ typedef struct trs_engine {
   int32_t clusters;     /* clusters of the cluster kernel that the device runs at once */
   int32_t most_batched; /* up to this number of right-hand sides are batched */
   void *transposed;     /* right-hand sides by rows for the many-rhs kernel, or NULL */
-  int32_t *verdict;     /* pinned: not 0 after a fill that found inverses without enough digits */
+  trs_gpu_found *found; /* pinned: what the last fill found */
   uint8_t *apart;       /* device, n: where blocks begin because of such inverses; NULL: never */
   int64_t refused;      /* blocks that were cut for that */
   bool tuned;

@@ -14,7 +14,7 @@
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
-static int32_t *verdict; /* of the GPU on inverses, in pinned memory */
+static trs_gpu_found *found; /* by the GPU in values, in pinned memory */
 
 /* A system on both sides, and its slices from both. */
 typedef struct both {
@@ -145,10 +145,10 @@ static void same_values(const both *b) {
 static trs_status cut_and_build(both *b) {
   trs_gpu_cut *cut;
   b->level = NULL;
-  *verdict = 0;
+  *found = (trs_gpu_found){0};
   trs_status status = trs_gpu_cut_begin(&cut, gpu, &b->p, &b->rules, NULL, NULL);
   if (!status) status = trs_gpu_cut_finish(cut, &b->there, &b->level);
-  if (!status) status = trs_gpu_cut_build(cut, &b->there, &b->map, b->store_float, NULL, verdict);
+  if (!status) status = trs_gpu_cut_build(cut, &b->there, &b->map, b->store_float, NULL, found);
   trs_gpu_cut_free(cut);
   if (!status) return TRS_SUCCESS;
   trs_free(b->level);
@@ -175,7 +175,7 @@ static void compare(const char *name, const trs_system *S, const trs_gpu_pattern
   assert_success(shape_slices_apart(&b.here, S, rules, NULL, NULL, &refused));
   assert_success(cut_and_build(&b));
   same_pattern(&b);
-  assert_int_equal(*verdict, refused > 0);
+  assert_int_equal(found->refused, refused > 0);
   same_level_slices(&b);
   same_values(&b);
   assert_true(gpu_held() - before >=
@@ -253,7 +253,7 @@ static void new_values_are_filled_in(void **state) {
     gpu_free((void *)b.p.val);
     b.p.val = gpu_upload(S.val, (size_t)S.nnz * sizeof(double));
     assert_success(shape_slices(&b.here, &S, &b.rules));
-    const trs_gpu_verdict on_inverses = {.refused = verdict};
+    const trs_gpu_verdict on_inverses = {.found = found};
     assert_success(trs_gpu_slices_fill(&b.there, &b.map, &b.p, b.store_float, &on_inverses, NULL));
     same_values(&b);
     trs_slices_destroy(&b.here);
@@ -269,7 +269,7 @@ static int32_t mark(const both *b, uint8_t *apart) {
   const size_t n = (size_t)b->S.n;
   int32_t count = 0;
   memset(apart, 0, n);
-  trs_gpu_verdict v = {verdict, gpu_upload(apart, n), gpu_upload(&count, sizeof count)};
+  trs_gpu_verdict v = {found, gpu_upload(apart, n), gpu_upload(&count, sizeof count)};
   assert_success(trs_gpu_slices_fill(&b->there, &b->map, &b->p, b->store_float, &v, NULL));
   gpu_fetch(apart, v.apart, n);
   gpu_fetch(&count, v.count, sizeof count);
@@ -286,7 +286,7 @@ static void compare_cuts(both *b, int *cuts) {
   assert_success(shape_slices_apart(&b->here, &b->S, &b->rules, NULL, here, &refused));
   assert_success(cut_and_build(b));
   assert_int_equal(mark(b, there), refused);
-  assert_int_equal(*verdict, refused > 0);
+  assert_int_equal(found->refused, refused > 0);
   for (int64_t k = 0; k < b->S.n; k++)
     if (here[k] != there[k]) differ(b, "cut at row of the sweep", k);
   drop_built(b);
@@ -296,7 +296,7 @@ static void compare_cuts(both *b, int *cuts) {
   assert_success(cut_and_build(b));
   same_pattern(b);
   same_entries(b);
-  assert_int_equal(*verdict, 0);
+  assert_int_equal(found->refused, 0);
   *cuts += mark(b, there) == 0;
   drop_built(b);
   trs_slices_destroy(&b->here);
@@ -367,7 +367,7 @@ static int32_t levels_against(const char *name, const trs_slice_rules *rules,
   assert_success(trs_gpu_cut_finish(rival, &slices[0], &level[0]));
   assert_success(trs_gpu_cut_finish(cut, &slices[1], &level[1]));
   assert_non_null(level[0]);
-  int32_t found = level[1] ? slices[1].nlevels : 0;
+  int32_t levels = level[1] ? slices[1].nlevels : 0;
   for (int k = 0; k < 2; k++) trs_free(level[k]);
   trs_gpu_cut_free(rival);
   trs_gpu_cut_free(cut);
@@ -375,7 +375,7 @@ static int32_t levels_against(const char *name, const trs_slice_rules *rules,
   trs_matrix_destroy(T);
   trs_matrix_destroy(A);
   assert_int_equal(gpu_held(), before);
-  return found;
+  return levels;
 }
 
 static void more_levels_than_the_rival_are_given_up(void **state) {
@@ -409,11 +409,11 @@ static void too_little_memory_is_given_back(void **state) {
 static int enter(void **state) {
   (void)state;
   if (trs_device_enter(gpu) < -1) return -1;
-  return trs_device_alloc_host(gpu, (void **)&verdict);
+  return trs_device_alloc_host(gpu, (void **)&found);
 }
 
 static int leave(void **state) {
-  trs_device_free_host(gpu, verdict);
+  trs_device_free_host(gpu, found);
   return gpu_stop(state);
 }
 
