@@ -9,13 +9,10 @@
 trs_context *gpu_context;
 trs_device *gpu;
 
-bool gpu_is_absent(const char *program) {
-  if (trs_context_create(&gpu_context, "cuda")) {
-    printf("skip %s: %s\n", program, trs_last_error()->message);
-    return true;
-  }
+const char *gpu_lacks(void) {
+  if (trs_context_create(&gpu_context, "cuda")) return trs_last_error()->message;
   gpu = gpu_context->device;
-  return false;
+  return NULL;
 }
 
 int gpu_stop(void **state) {

@@ -17,8 +17,6 @@
 #include "support.h"
 #include "test.h"
 
-#define COUNT(array) (sizeof(array) / sizeof *(array))
-
 enum { MOST = 8, THIRDS = 3 };
 
 static const trs_slice_rules all_rules[] = {
@@ -632,17 +630,16 @@ static void every_allocation_may_fail(void **state) {
   shape_free(&d.S);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(deals_are_sound),
-      cmocka_unit_test(members_solve_by_their_shares),
-      cmocka_unit_test(damage_is_found_out),
-      cmocka_unit_test(numbers_are_as_expected),
-      cmocka_unit_test(large_graphs_are_split_by_metis),
-      cmocka_unit_test(graphs_with_many_edges_are_refused),
-      cmocka_unit_test(a_team_deals_as_one_thread_does),
-      cmocka_unit_test(members_beyond_the_limit_are_refused),
-      cmocka_unit_test(every_allocation_may_fail),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(deals_are_sound),
+    cmocka_unit_test(members_solve_by_their_shares),
+    cmocka_unit_test(damage_is_found_out),
+    cmocka_unit_test(numbers_are_as_expected),
+    cmocka_unit_test(large_graphs_are_split_by_metis),
+    cmocka_unit_test(graphs_with_many_edges_are_refused),
+    cmocka_unit_test(a_team_deals_as_one_thread_does),
+    cmocka_unit_test(members_beyond_the_limit_are_refused),
+    cmocka_unit_test(every_allocation_may_fail),
+};
+
+const test_program program = {TESTS(tests)};

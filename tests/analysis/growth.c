@@ -166,15 +166,14 @@ static void a_weak_row_costs_few_cuts(void **state) {
   assert_int_equal(count, 3);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(known_values),
-      cmocka_unit_test(scalings_change_little),
-      cmocka_unit_test(rows_have_their_own_growth),
-      cmocka_unit_test(numbers_that_are_not_finite),
-      cmocka_unit_test(good_blocks_stay_whole),
-      cmocka_unit_test(weak_blocks_are_cut),
-      cmocka_unit_test(a_weak_row_costs_few_cuts),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(known_values),
+    cmocka_unit_test(scalings_change_little),
+    cmocka_unit_test(rows_have_their_own_growth),
+    cmocka_unit_test(numbers_that_are_not_finite),
+    cmocka_unit_test(good_blocks_stay_whole),
+    cmocka_unit_test(weak_blocks_are_cut),
+    cmocka_unit_test(a_weak_row_costs_few_cuts),
+};
+
+const test_program program = {TESTS(tests)};

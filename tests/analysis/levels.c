@@ -85,10 +85,9 @@ static void a_chain_has_as_many_levels_as_rows(void **state) {
   trs_matrix_destroy(A);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(level_sets_follow_their_definition),
-      cmocka_unit_test(a_chain_has_as_many_levels_as_rows),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(level_sets_follow_their_definition),
+    cmocka_unit_test(a_chain_has_as_many_levels_as_rows),
+};
+
+const test_program program = {TESTS(tests)};

@@ -88,7 +88,7 @@ static const struct {
 } shapes[] = {{0, 1, 1},   {1, 1, 1},    {2, 2, 1},      {33, 33, 1},    {70, 1, 1},
               {70, 4, 1},  {90, 9, 0.5}, {80, 80, 0.02}, {80, 80, 0.15}, {60, 60, 0.7},
               {64, 64, 1}, {65, 65, 1},  {40, 40, 0}};
-enum { NSHAPES = sizeof shapes / sizeof *shapes };
+enum { NSHAPES = COUNT(shapes) };
 
 static const trs_panels_options limits[] = {{.width = 64},
                                             {.width = 64, .relax = 20},
@@ -96,7 +96,7 @@ static const trs_panels_options limits[] = {{.width = 64},
                                             {.width = 7, .relax = 40},
                                             {.width = 1, .relax = 20},
                                             {.width = 128, .relax = 60}};
-enum { NLIMITS = sizeof limits / sizeof *limits };
+enum { NLIMITS = COUNT(limits) };
 
 /* ---- Supernodes by definition. ---- */
 
@@ -628,7 +628,7 @@ static void factors_become_panels(void **state) {
   (void)state;
   static const char *const names[] = {"gen:poisson2d5:19", "gen:poisson3d7:7",
                                       "gen:elasticity3d:3,4,3"};
-  for (size_t k = 0; k < sizeof names / sizeof *names; k++) {
+  for (size_t k = 0; k < COUNT(names); k++) {
     check_factors(names[k], &(trs_factor_options){.struct_size = sizeof(trs_factor_options),
                                                   .kind = TRS_FACTOR_ILU0});
     if (TRS_HAVE_SUPERLU && TRS_HAVE_METIS)
@@ -686,17 +686,16 @@ static void failing_allocations_are_reported(void **state) {
   forget(&it);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(supernodes_are_those_of_the_definition),
-      cmocka_unit_test(panels_hold_the_triangle),
-      cmocka_unit_test(partitions_given_are_kept),
-      cmocka_unit_test(panels_solve),
-      cmocka_unit_test(zeros_of_an_inverse_stop_what_is_not_finite),
-      cmocka_unit_test(weak_supernodes_are_cut),
-      cmocka_unit_test(factors_become_panels),
-      cmocka_unit_test(entries_without_a_place_are_refused),
-      cmocka_unit_test(failing_allocations_are_reported),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(supernodes_are_those_of_the_definition),
+    cmocka_unit_test(panels_hold_the_triangle),
+    cmocka_unit_test(partitions_given_are_kept),
+    cmocka_unit_test(panels_solve),
+    cmocka_unit_test(zeros_of_an_inverse_stop_what_is_not_finite),
+    cmocka_unit_test(weak_supernodes_are_cut),
+    cmocka_unit_test(factors_become_panels),
+    cmocka_unit_test(entries_without_a_place_are_refused),
+    cmocka_unit_test(failing_allocations_are_reported),
+};
+
+const test_program program = {TESTS(tests)};

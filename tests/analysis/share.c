@@ -347,15 +347,14 @@ static void patterns_are_checked(void **state) {
   assert_survives_failing_allocations(CREATE(good, TRS_COPY), trs_matrix_destroy(A));
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(values_are_never_all_there),
-      cmocka_unit_test(shares_have_the_bits_of_the_whole),
-      cmocka_unit_test(bad_values_are_told),
-      cmocka_unit_test(every_allocation_may_fail),
-      cmocka_unit_test(checks_are_those_of_the_whole),
-      cmocka_unit_test(others_refuse),
-      cmocka_unit_test(patterns_are_checked),
-  };
-  return cmocka_run_group_tests(tests, NULL, scratch_remove);
-}
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(values_are_never_all_there),
+    cmocka_unit_test(shares_have_the_bits_of_the_whole),
+    cmocka_unit_test(bad_values_are_told),
+    cmocka_unit_test(every_allocation_may_fail),
+    cmocka_unit_test(checks_are_those_of_the_whole),
+    cmocka_unit_test(others_refuse),
+    cmocka_unit_test(patterns_are_checked),
+};
+
+const test_program program = {TESTS(tests), .end = scratch_remove};

@@ -15,8 +15,6 @@
 #include "support.h"
 #include "test.h"
 
-#define COUNT(array) (sizeof(array) / sizeof *(array))
-
 /* ---- Properties of a plan. ---- */
 
 typedef struct checked {
@@ -607,17 +605,16 @@ static void every_allocation_may_fail(void **state) {
   shape_free(&S);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(plans_are_sound),
-      cmocka_unit_test(levels_are_level_sets),
-      cmocka_unit_test(threads_solve_by_the_plan),
-      cmocka_unit_test(long_rows_have_parts),
-      cmocka_unit_test(good_inverses_are_kept),
-      cmocka_unit_test(other_inverses_are_cut),
-      cmocka_unit_test(damaged_plans_are_found_out),
-      cmocka_unit_test(lost_parts_are_found_out),
-      cmocka_unit_test(every_allocation_may_fail),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(plans_are_sound),
+    cmocka_unit_test(levels_are_level_sets),
+    cmocka_unit_test(threads_solve_by_the_plan),
+    cmocka_unit_test(long_rows_have_parts),
+    cmocka_unit_test(good_inverses_are_kept),
+    cmocka_unit_test(other_inverses_are_cut),
+    cmocka_unit_test(damaged_plans_are_found_out),
+    cmocka_unit_test(lost_parts_are_found_out),
+    cmocka_unit_test(every_allocation_may_fail),
+};
+
+const test_program program = {TESTS(tests)};

@@ -346,15 +346,14 @@ static void interleaved_columns_are_solved(void **state) {
                  trs_solve(plan, &both_of[0][1], 4, both_of, 4, 2, TRS_ROW_MAJOR));
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(creation_refuses_null),
-      cmocka_unit_test(files_refuse_null),
-      cmocka_unit_test(solves_refuse_null),
-      cmocka_unit_test(accessors_take_null),
-      cmocka_unit_test(leading_dimensions_beyond_all_addresses_are_refused),
-      cmocka_unit_test(arrays_overlap_where_they_share_a_byte),
-      cmocka_unit_test(interleaved_columns_are_solved),
-  };
-  return cmocka_run_group_tests(tests, set_up, tear_down);
-}
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(creation_refuses_null),
+    cmocka_unit_test(files_refuse_null),
+    cmocka_unit_test(solves_refuse_null),
+    cmocka_unit_test(accessors_take_null),
+    cmocka_unit_test(leading_dimensions_beyond_all_addresses_are_refused),
+    cmocka_unit_test(arrays_overlap_where_they_share_a_byte),
+    cmocka_unit_test(interleaved_columns_are_solved),
+};
+
+const test_program program = {TESTS(tests), .begin = set_up, .end = tear_down};

@@ -10,7 +10,7 @@
 /* Before the wrap, or the change of sign, of 32 and 64 bits, and where solves << 32 passes them. */
 static uint64_t begins[] = {INT32_MAX - 3, UINT32_MAX - 3, INT64_MAX - 3, UINT64_MAX - 3,
                             UINT32_MAX / 3 * 3 - 3};
-enum { NBEGINS = sizeof begins / sizeof *begins, SOLVES = 12, THREADS = 4 };
+enum { NBEGINS = COUNT(begins), SOLVES = 12, THREADS = 4 };
 
 static int start(void **state) {
   (void)state;
@@ -119,11 +119,10 @@ static void runs_across_the_wrap(void **state) {
   }
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(runs_across_the_wrap),
-      cmocka_unit_test(solves_across_the_wrap),
-      cmocka_unit_test(sweeps_across_the_wrap),
-  };
-  return cmocka_run_group_tests(tests, start, stop);
-}
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(runs_across_the_wrap),
+    cmocka_unit_test(solves_across_the_wrap),
+    cmocka_unit_test(sweeps_across_the_wrap),
+};
+
+const test_program program = {TESTS(tests), .begin = start, .end = stop};

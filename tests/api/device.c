@@ -18,7 +18,7 @@
  * spreads further.  Some may refuse a system. */
 static const char *const methods[] = {NULL, "engine", "syncfree-csc", "syncfree-csc-rhs",
                                       "supernodal"};
-enum { SAME_BITS = 2, NO_ZEROS = 4, NMETHODS = sizeof methods / sizeof methods[0] };
+enum { SAME_BITS = 2, NO_ZEROS = 4, NMETHODS = COUNT(methods) };
 
 static both_sides random_system(int64_t n, double density, trs_scalar scalar, uint64_t seed) {
   return both_sides_of(triangle_random(n, density, n, true, scalar, false, seed), TRS_CSR, scalar);
@@ -550,7 +550,7 @@ static void nan_and_infinity_in_the_right_hand_side(void **state) {
                                       0xfff0000000000001, 0x7ffc0ffee0ddba11};
   both_sides s = random_system(1000, 0.003, TRS_DOUBLE, 3);
   double *b = random_values(1000, TRS_DOUBLE, 3);
-  for (size_t k = 0; k < sizeof payloads / sizeof payloads[0]; k++) {
+  for (size_t k = 0; k < COUNT(payloads); k++) {
     for (int64_t i = 0; i < 1000; i++)
       if (i % 3 == 0) set_bits(&b[i], payloads[k]);
     same_kinds(&s, b, k % 2 ? TRS_TRANS : TRS_NO_TRANS);
@@ -680,7 +680,7 @@ static void sizes_around_the_limits_of_warps_and_blocks(void **state) {
   (void)state;
   static const int64_t sizes[] = {1,   2,   31,  32,  33,  63,   64,   65,   127,  128, 129,
                                   255, 256, 257, 511, 513, 1023, 1024, 1025, 2047, 2049};
-  for (size_t k = 0; k < sizeof sizes / sizeof sizes[0]; k++) {
+  for (size_t k = 0; k < COUNT(sizes); k++) {
     solve_every_way(neighbour_in_the_warp, sizes[k], NMETHODS);
     solve_every_way(across_warps, sizes[k], NMETHODS);
   }
@@ -769,7 +769,7 @@ static void a_busy_gpu_changes_nothing(void **state) {
     if (status == TRS_ERROR_UNSUPPORTED) continue;
     assert_success(status);
     assert_success(trs_solve(plan, first, N, b, N, 1, TRS_COL_MAJOR));
-    for (size_t k = 0; k < sizeof shares / sizeof shares[0]; k++) {
+    for (size_t k = 0; k < COUNT(shares); k++) {
       int threads = facts->threads_per_multiprocessor / 8;
       assert_int_equal(hog_start(facts->multiprocessors * shares[k], threads, 50000000, busy), 0);
       for (int again = 0; again < SOLVES; again++)
@@ -858,33 +858,31 @@ static void old_parameters_of_the_engine_warn(void **state) {
   both_sides_free(&s);
 }
 
-int main(void) {
-  if (gpu_is_absent("api/device")) return 0;
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(b_and_x_lie_anywhere),
-      cmocka_unit_test(b_and_x_have_strides_of_their_own),
-      cmocka_unit_test(overlapping_device_arrays_are_refused),
-      cmocka_unit_test(plans_run_side_by_side),
-      cmocka_unit_test(a_plan_changes_its_stream),
-      cmocka_unit_test(a_solve_becomes_a_graph),
-      cmocka_unit_test(values_change_where_they_lie),
-      cmocka_unit_test(an_update_looks_at_the_diagonal_there),
-      cmocka_unit_test(blocks_without_digits_are_cut),
-      cmocka_unit_test(a_context_tells_of_its_gpu),
-      cmocka_unit_test(a_plan_tells_of_its_gpu),
-      cmocka_unit_test(a_plan_there_outlives_matrix_and_context),
-      cmocka_unit_test(too_little_memory_is_told_and_given_back),
-      cmocka_unit_test(no_room_for_right_hand_sides),
-      cmocka_unit_test(nothing_is_left_behind),
-      cmocka_unit_test(nan_and_infinity_in_the_right_hand_side),
-      cmocka_unit_test(nan_and_infinity_in_the_matrix),
-      cmocka_unit_test(nothing_hangs),
-      cmocka_unit_test(sizes_around_the_limits_of_warps_and_blocks),
-      cmocka_unit_test(more_rows_than_65535_blocks_of_256),
-      cmocka_unit_test(a_thousand_solves_have_the_same_bits),
-      cmocka_unit_test(a_busy_gpu_changes_nothing),
-      cmocka_unit_test(a_stalled_solve_is_told_of),
-      cmocka_unit_test(old_parameters_of_the_engine_warn),
-  };
-  return cmocka_run_group_tests(tests, NULL, gpu_stop);
-}
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(b_and_x_lie_anywhere),
+    cmocka_unit_test(b_and_x_have_strides_of_their_own),
+    cmocka_unit_test(overlapping_device_arrays_are_refused),
+    cmocka_unit_test(plans_run_side_by_side),
+    cmocka_unit_test(a_plan_changes_its_stream),
+    cmocka_unit_test(a_solve_becomes_a_graph),
+    cmocka_unit_test(values_change_where_they_lie),
+    cmocka_unit_test(an_update_looks_at_the_diagonal_there),
+    cmocka_unit_test(blocks_without_digits_are_cut),
+    cmocka_unit_test(a_context_tells_of_its_gpu),
+    cmocka_unit_test(a_plan_tells_of_its_gpu),
+    cmocka_unit_test(a_plan_there_outlives_matrix_and_context),
+    cmocka_unit_test(too_little_memory_is_told_and_given_back),
+    cmocka_unit_test(no_room_for_right_hand_sides),
+    cmocka_unit_test(nothing_is_left_behind),
+    cmocka_unit_test(nan_and_infinity_in_the_right_hand_side),
+    cmocka_unit_test(nan_and_infinity_in_the_matrix),
+    cmocka_unit_test(nothing_hangs),
+    cmocka_unit_test(sizes_around_the_limits_of_warps_and_blocks),
+    cmocka_unit_test(more_rows_than_65535_blocks_of_256),
+    cmocka_unit_test(a_thousand_solves_have_the_same_bits),
+    cmocka_unit_test(a_busy_gpu_changes_nothing),
+    cmocka_unit_test(a_stalled_solve_is_told_of),
+    cmocka_unit_test(old_parameters_of_the_engine_warn),
+};
+
+const test_program program = {TESTS(tests), .end = gpu_stop, .lacks = gpu_lacks};

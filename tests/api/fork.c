@@ -293,15 +293,14 @@ static void contexts_of_a_gpu_are_refused_in_a_child(void **state) {
   tear_down();
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(plans_of_threads_work_in_a_child),
-      cmocka_unit_test(plans_of_auto_work_in_a_child),
-      cmocka_unit_test(a_fork_in_the_middle_of_a_solve),
-      cmocka_unit_test(progress_callbacks_are_called_in_a_child_and_may_fork),
-      cmocka_unit_test(relaxation_works_in_a_child),
-      cmocka_unit_test(contexts_work_in_a_child),
-      cmocka_unit_test(contexts_of_a_gpu_are_refused_in_a_child),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(plans_of_threads_work_in_a_child),
+    cmocka_unit_test(plans_of_auto_work_in_a_child),
+    cmocka_unit_test(a_fork_in_the_middle_of_a_solve),
+    cmocka_unit_test(progress_callbacks_are_called_in_a_child_and_may_fork),
+    cmocka_unit_test(relaxation_works_in_a_child),
+    cmocka_unit_test(contexts_work_in_a_child),
+    cmocka_unit_test(contexts_of_a_gpu_are_refused_in_a_child),
+};
+
+const test_program program = {TESTS(tests)};

@@ -36,7 +36,9 @@ static void parts_join(void **state) {
   }
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(known_values), cmocka_unit_test(parts_join)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(known_values),
+    cmocka_unit_test(parts_join),
+};
+
+const test_program program = {TESTS(tests)};

@@ -69,7 +69,7 @@ static void nonsense_is_no_limit(void **state) {
   static const char *const text[] = {"", "max", "100000", "0 100000", "-5 100000", "5 0", "a b"};
   begin("nonsense");
   put("/proc/self/cgroup", "no colon\n1:two\n0::/x\n");
-  for (size_t k = 0; k < sizeof text / sizeof *text; k++) {
+  for (size_t k = 0; k < COUNT(text); k++) {
     put("/sys/fs/cgroup/x/cpu.max", text[k]);
     assert_int_equal(trs_quota_cores(root), 0);
   }
@@ -88,7 +88,7 @@ static void the_environment_sets_the_default(void **state) {
   assert_success(trs_context_create(&ctx, "threads:2")); /* an explicit number takes precedence */
   assert_int_equal(trs_context_threads(ctx), 2);
   trs_context_destroy(ctx);
-  for (size_t k = 0; k < sizeof wrong / sizeof *wrong; k++) {
+  for (size_t k = 0; k < COUNT(wrong); k++) {
     setenv("TRIREME_NUM_THREADS", wrong[k], 1);
     assert_failure(TRS_ERROR_ARGUMENT, "TRIREME_NUM_THREADS", trs_context_create(&ctx, "auto"));
     assert_success(trs_context_create(&ctx, "serial"));
@@ -135,13 +135,12 @@ static int clean_up(void **state) {
   return nftw(top, erase, 8, FTW_DEPTH | FTW_PHYS);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(version_2_is_read_up_to_the_root),
-      cmocka_unit_test(version_1_is_read_where_its_controller_is_mounted),
-      cmocka_unit_test(nonsense_is_no_limit),
-      cmocka_unit_test(the_environment_sets_the_default),
-      cmocka_unit_test(too_many_threads_are_told),
-  };
-  return cmocka_run_group_tests(tests, NULL, clean_up);
-}
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(version_2_is_read_up_to_the_root),
+    cmocka_unit_test(version_1_is_read_where_its_controller_is_mounted),
+    cmocka_unit_test(nonsense_is_no_limit),
+    cmocka_unit_test(the_environment_sets_the_default),
+    cmocka_unit_test(too_many_threads_are_told),
+};
+
+const test_program program = {TESTS(tests), .end = clean_up};

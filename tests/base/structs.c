@@ -40,7 +40,7 @@ static void sizes_that_nobody_set_are_refused(void **state) {
   (void)state;
   pair own = {sizeof own, 8, 9}, given = {0, 1, 2};
   const size_t bad[] = {0, 1, sizeof(size_t) - 1, 5000, SIZE_MAX};
-  for (size_t k = 0; k < sizeof bad / sizeof *bad; k++) {
+  for (size_t k = 0; k < COUNT(bad); k++) {
     given.struct_size = bad[k];
     assert_failure(TRS_ERROR_ARGUMENT, "struct_size of a pair",
                    trs_struct_give(&given, &own, sizeof own, "pair"));
@@ -66,11 +66,10 @@ static void results_stay_within_the_callers_structure(void **state) {
   }
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(options_of_any_version_are_taken),
-      cmocka_unit_test(sizes_that_nobody_set_are_refused),
-      cmocka_unit_test(results_stay_within_the_callers_structure),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(options_of_any_version_are_taken),
+    cmocka_unit_test(sizes_that_nobody_set_are_refused),
+    cmocka_unit_test(results_stay_within_the_callers_structure),
+};
+
+const test_program program = {TESTS(tests)};

@@ -130,7 +130,7 @@ static void *launch_often(void *argument) {
 static void threads_take_turns(void **state) {
   (void)state;
   static const char *const lists[] = {"0-3", "3,2,1,0", "1,0", "0,3"};
-  enum { GROUPS = sizeof lists / sizeof lists[0] };
+  enum { GROUPS = COUNT(lists) };
   trs_group *group[GROUPS];
   pthread_t thread[GROUPS];
   stand_in_followed = NULL;
@@ -141,13 +141,17 @@ static void threads_take_turns(void **state) {
   for (int g = 0; g < GROUPS; g++) trs_group_close(group[g]);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(alone_nothing_is_followed),
-      cmocka_unit_test(turns_are_kept_on_each_gpu),
-      cmocka_unit_test(graphs_are_left_alone),
-      cmocka_unit_test(threads_take_turns),
-  };
+static int begin(void **state) {
+  (void)state;
   stand_in_followed = note;
-  return cmocka_run_group_tests_name("comm/group", tests, NULL, NULL);
+  return 0;
 }
+
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(alone_nothing_is_followed),
+    cmocka_unit_test(turns_are_kept_on_each_gpu),
+    cmocka_unit_test(graphs_are_left_alone),
+    cmocka_unit_test(threads_take_turns),
+};
+
+const test_program program = {TESTS(tests), .begin = begin};

@@ -26,7 +26,7 @@ static void nonsense(void **state) {
   static const char *const lists[] = {"",    ",",   "0,",  ",0",   "-1",   "1-",   "3-1",
                                       "0 1", "0-x", "a-b", "0--1", "0,,1", "+1,2", "9999-10000"};
   int ordinals[TRS_MOST_MEMBERS], count;
-  for (size_t k = 0; k < sizeof lists / sizeof lists[0]; k++)
+  for (size_t k = 0; k < COUNT(lists); k++)
     assert_int_equal(trs_group_parse(lists[k], ordinals, &count), TRS_ERROR_ARGUMENT);
   assert_int_equal(trs_group_parse("0-32", ordinals, &count), TRS_ERROR_ARGUMENT);
 }
@@ -41,8 +41,10 @@ static void without_gpus(void **state) {
   assert_null(ctx);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(lists), cmocka_unit_test(nonsense),
-                                     cmocka_unit_test(without_gpus)};
-  return cmocka_run_group_tests_name("comm/parse", tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(lists),
+    cmocka_unit_test(nonsense),
+    cmocka_unit_test(without_gpus),
+};
+
+const test_program program = {TESTS(tests)};

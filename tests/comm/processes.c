@@ -163,12 +163,11 @@ static void kernels_are_told(void **state) {
   run_all("solve", lose_in_solve, 3);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(memory_is_shared),
-      cmocka_unit_test(a_call_that_never_returns_is_left_behind),
-      cmocka_unit_test(one_that_cannot_start_ends_all),
-      cmocka_unit_test(kernels_are_told),
-  };
-  return cmocka_run_group_tests_name("comm/processes", tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(memory_is_shared),
+    cmocka_unit_test(a_call_that_never_returns_is_left_behind),
+    cmocka_unit_test(one_that_cannot_start_ends_all),
+    cmocka_unit_test(kernels_are_told),
+};
+
+const test_program program = {TESTS(tests)};

@@ -295,14 +295,15 @@ static void environment(void **state) {
                  trs_rendezvous_environment(&rank, &ranks, name, sizeof name));
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(records),
-                                     cmocka_unit_test(losses),
-                                     cmocka_unit_test(killed),
-                                     cmocka_unit_test(late),
-                                     cmocka_unit_test(environment),
-                                     cmocka_unit_test(boards_of_others_are_refused),
-                                     cmocka_unit_test(boards_that_others_could_change_are_refused),
-                                     cmocka_unit_test(boards_of_killed_processes_do_no_harm)};
-  return cmocka_run_group_tests_name("comm/rendezvous", tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(records),
+    cmocka_unit_test(losses),
+    cmocka_unit_test(killed),
+    cmocka_unit_test(late),
+    cmocka_unit_test(environment),
+    cmocka_unit_test(boards_of_others_are_refused),
+    cmocka_unit_test(boards_that_others_could_change_are_refused),
+    cmocka_unit_test(boards_of_killed_processes_do_no_harm),
+};
+
+const test_program program = {TESTS(tests)};

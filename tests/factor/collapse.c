@@ -87,10 +87,9 @@ static void random_factors_get_a_tree_that_holds(void **state) {
   }
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(what_an_entry_couples_becomes_one_node),
-      cmocka_unit_test(random_factors_get_a_tree_that_holds),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(what_an_entry_couples_becomes_one_node),
+    cmocka_unit_test(random_factors_get_a_tree_that_holds),
+};
+
+const test_program program = {TESTS(tests)};

@@ -194,14 +194,13 @@ static void failing_allocations_are_reported(void **state) {
   trs_matrix_destroy(A);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(triangles_are_those_of_the_matrix),
-      cmocka_unit_test(triangles_follow_an_order_if_asked),
-      cmocka_unit_test(no_options_mean_lu_by_nested_dissection),
-      cmocka_unit_test(progress_is_told),
-      cmocka_unit_test(wrong_options_are_refused),
-      cmocka_unit_test(failing_allocations_are_reported),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(triangles_are_those_of_the_matrix),
+    cmocka_unit_test(triangles_follow_an_order_if_asked),
+    cmocka_unit_test(no_options_mean_lu_by_nested_dissection),
+    cmocka_unit_test(progress_is_told),
+    cmocka_unit_test(wrong_options_are_refused),
+    cmocka_unit_test(failing_allocations_are_reported),
+};
+
+const test_program program = {TESTS(tests)};

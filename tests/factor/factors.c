@@ -237,14 +237,13 @@ static void failing_allocations_are_reported(void **state) {
   trs_matrix_destroy(m[1]);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(created_factors_tell_what_they_were_given),
-      cmocka_unit_test(permutations_and_scalings_are_optional),
-      cmocka_unit_test(one_matrix_may_hold_both_factors),
-      cmocka_unit_test(wrong_arguments_are_refused),
-      cmocka_unit_test(supernodes_and_trees_are_checked),
-      cmocka_unit_test(failing_allocations_are_reported),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(created_factors_tell_what_they_were_given),
+    cmocka_unit_test(permutations_and_scalings_are_optional),
+    cmocka_unit_test(one_matrix_may_hold_both_factors),
+    cmocka_unit_test(wrong_arguments_are_refused),
+    cmocka_unit_test(supernodes_and_trees_are_checked),
+    cmocka_unit_test(failing_allocations_are_reported),
+};
+
+const test_program program = {TESTS(tests)};

@@ -168,7 +168,7 @@ static void nonsense_is_refused(void **state) {
       {"\"tree_nodes\": 3", "\"tree_nodes\": -", "has no version"},
   };
   static const int32_t no_permutation[N] = {0, 0, 1, 2, 3, 4};
-  for (size_t k = 0; k < sizeof edits / sizeof *edits; k++) {
+  for (size_t k = 0; k < COUNT(edits); k++) {
     trs_factors *F = everything(), *G;
     trs_factors_info info = {.struct_size = sizeof info};
     trs_hdf5_group lower, upper, root = {.name = "/", .attribute = "trireme"};
@@ -280,8 +280,7 @@ static void what_is_missing_is_named(void **state) {
 }
 #endif
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
+static const struct CMUnitTest tests[] = {
 #if TRS_HAVE_HDF5
     cmocka_unit_test(every_kind_comes_back),
     cmocka_unit_test(every_array_comes_back),
@@ -293,6 +292,6 @@ int main(void) {
 #else
     cmocka_unit_test(what_is_missing_is_named),
 #endif
-  };
-  return cmocka_run_group_tests(tests, scratch_begin, scratch_end);
-}
+};
+
+const test_program program = {TESTS(tests), .begin = scratch_begin, .end = scratch_end};

@@ -144,15 +144,14 @@ static void failing_allocations_are_reported(void **state) {
   trs_matrix_destroy(A);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(random_patterns_follow_the_definition),
-      cmocka_unit_test(long_rows_follow_the_definition),
-      cmocka_unit_test(a_long_row_does_not_take_quadratic_time),
-      cmocka_unit_test(a_full_pattern_gives_cholesky),
-      cmocka_unit_test(other_matrices_are_refused),
-      cmocka_unit_test(rounding_does_not_unmirror_a_matrix),
-      cmocka_unit_test(failing_allocations_are_reported),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(random_patterns_follow_the_definition),
+    cmocka_unit_test(long_rows_follow_the_definition),
+    cmocka_unit_test(a_long_row_does_not_take_quadratic_time),
+    cmocka_unit_test(a_full_pattern_gives_cholesky),
+    cmocka_unit_test(other_matrices_are_refused),
+    cmocka_unit_test(rounding_does_not_unmirror_a_matrix),
+    cmocka_unit_test(failing_allocations_are_reported),
+};
+
+const test_program program = {TESTS(tests)};

@@ -85,7 +85,7 @@ static void sizes_and_levels(void **state) {
       {"gen:delaunay:3", 3, 9, 3},
       {"gen:powerlaw:1", 1, 1, 1},
   };
-  for (size_t k = 0; k < sizeof known / sizeof known[0]; k++) {
+  for (size_t k = 0; k < COUNT(known); k++) {
     csr m = generate(known[k].name, 2);
     if (m.n != known[k].n || m.nnz != known[k].nnz ||
         (known[k].levels >= 0 && count_levels(&m, true) != known[k].levels))
@@ -123,7 +123,7 @@ static void symmetric_ones_are_symmetric(void **state) {
       "gen:poisson3d27:4,5,6", "gen:elasticity3d:3,5,4", "gen:kkt3d:5",
       "gen:delaunay:300",      "gen:random:200,9",       "gen:chain:9",
   };
-  for (size_t k = 0; k < sizeof names / sizeof names[0]; k++) {
+  for (size_t k = 0; k < COUNT(names); k++) {
     csr m = generate(names[k], 1);
     for (int64_t i = 0; i < m.n; i++)
       for (int64_t p = m.ptr[i]; p < m.ptr[i + 1]; p++)
@@ -140,7 +140,7 @@ static void rows_are_diagonally_dominant(void **state) {
       "gen:poisson2d5:9", "gen:poisson2d9:9",  "gen:poisson3d7:6",  "gen:poisson3d27:6",
       "gen:chain:9",      "gen:delaunay:1000", "gen:powerlaw:5000", "gen:random:1000,6,seed=5",
   };
-  for (size_t k = 0; k < sizeof names / sizeof names[0]; k++) {
+  for (size_t k = 0; k < COUNT(names); k++) {
     csr m = generate(names[k], 1);
     for (int64_t i = 0; i < m.n; i++) {
       double others = 0;
@@ -249,7 +249,7 @@ static const char *const one_of_each[] = {
     "gen:powerlaw:3000", "gen:random:700,4,seed=3", "gen:chain:2",      "gen:random:3,2",
     "gen:wingmesh:300",  "gen:wingmesh:1",
 };
-enum { NONE_OF_EACH = sizeof one_of_each / sizeof one_of_each[0] };
+enum { NONE_OF_EACH = COUNT(one_of_each) };
 
 static void same_bits_from_any_team(void **state) {
   (void)state;
@@ -357,7 +357,7 @@ static const struct {
 
 static void refusals(void **state) {
   (void)state;
-  for (size_t k = 0; k < sizeof bad / sizeof bad[0]; k++) {
+  for (size_t k = 0; k < COUNT(bad); k++) {
     trs_matrix *A = (trs_matrix *)&A;
     assert_failure(TRS_ERROR_ARGUMENT, bad[k].words,
                    trs_generate(&A, bad[k].name, NULL, NULL, NULL));
@@ -449,25 +449,24 @@ static void the_list(void **state) {
   assert_false(trs_is_generator(NULL));
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(sizes_and_levels),
-      cmocka_unit_test(kkt_has_the_size_of_nlpkkt),
-      cmocka_unit_test(symmetric_ones_are_symmetric),
-      cmocka_unit_test(rows_are_diagonally_dominant),
-      cmocka_unit_test(poisson_coefficients),
-      cmocka_unit_test(elasticity_is_elasticity),
-      cmocka_unit_test(positive_definite),
-      cmocka_unit_test(the_wing_is_a_mesh),
-      cmocka_unit_test(same_bits_from_any_team),
-      cmocka_unit_test(seeds),
-      cmocka_unit_test(powerlaw_has_its_tail),
-      cmocka_unit_test(random_rows_are_spread),
-      cmocka_unit_test(refusals),
-      cmocka_unit_test(a_long_name_is_refused_in_bounds),
-      cmocka_unit_test(failing_allocations),
-      cmocka_unit_test(progress_is_told),
-      cmocka_unit_test(the_list),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(sizes_and_levels),
+    cmocka_unit_test(kkt_has_the_size_of_nlpkkt),
+    cmocka_unit_test(symmetric_ones_are_symmetric),
+    cmocka_unit_test(rows_are_diagonally_dominant),
+    cmocka_unit_test(poisson_coefficients),
+    cmocka_unit_test(elasticity_is_elasticity),
+    cmocka_unit_test(positive_definite),
+    cmocka_unit_test(the_wing_is_a_mesh),
+    cmocka_unit_test(same_bits_from_any_team),
+    cmocka_unit_test(seeds),
+    cmocka_unit_test(powerlaw_has_its_tail),
+    cmocka_unit_test(random_rows_are_spread),
+    cmocka_unit_test(refusals),
+    cmocka_unit_test(a_long_name_is_refused_in_bounds),
+    cmocka_unit_test(failing_allocations),
+    cmocka_unit_test(progress_is_told),
+    cmocka_unit_test(the_list),
+};
+
+const test_program program = {TESTS(tests)};

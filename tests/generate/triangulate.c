@@ -116,12 +116,11 @@ static void a_line_is_refused(void **state) {
   assert_failure(TRS_ERROR_ARGUMENT, "on a line", trs_triangulate(&T, 7, points, &request));
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(random_points),
-      cmocka_unit_test(lattices),
-      cmocka_unit_test(nearly_a_line),
-      cmocka_unit_test(a_line_is_refused),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(random_points),
+    cmocka_unit_test(lattices),
+    cmocka_unit_test(nearly_a_line),
+    cmocka_unit_test(a_line_is_refused),
+};
+
+const test_program program = {TESTS(tests)};

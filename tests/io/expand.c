@@ -66,11 +66,10 @@ static void repeated_entries_are_refused(void **state) {
   }
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(symmetric_entries_are_mirrored),
-      cmocka_unit_test(a_diagonal_that_cannot_be_is_refused),
-      cmocka_unit_test(repeated_entries_are_refused),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(symmetric_entries_are_mirrored),
+    cmocka_unit_test(a_diagonal_that_cannot_be_is_refused),
+    cmocka_unit_test(repeated_entries_are_refused),
+};
+
+const test_program program = {TESTS(tests)};

@@ -236,24 +236,28 @@ static void what_is_missing_is_named(void **state) {
                  trs_read_matrix(&A, scratch_text("a.h5", "x"), NULL, NULL));
 }
 
-int main(void) {
-  const struct CMUnitTest absent[] = {
-      cmocka_unit_test(what_is_missing_is_named),
-      cmocka_unit_test(the_same_bytes_every_time),
-  };
-  const struct CMUnitTest present[] = {
-      cmocka_unit_test(every_type_and_format_reads_back),
-      cmocka_unit_test(types_are_converted),
-      cmocka_unit_test(nonfinite_values_on_request),
-      cmocka_unit_test(a_file_cut_short_is_refused),
-      cmocka_unit_test(damage_is_noticed),
-      cmocka_unit_test(the_damaged_dataset_is_named),
-      cmocka_unit_test(files_that_are_something_else),
-      cmocka_unit_test(a_container_is_known_by_its_first_bytes),
-      cmocka_unit_test(threads_may_read_at_once),
-      cmocka_unit_test(failing_allocations),
-      cmocka_unit_test(the_same_bytes_every_time),
-  };
-  return TRS_HAVE_HDF5 ? cmocka_run_group_tests(present, scratch_begin, scratch_end)
-                       : cmocka_run_group_tests(absent, scratch_begin, scratch_end);
-}
+static const struct CMUnitTest absent[] = {
+    cmocka_unit_test(what_is_missing_is_named),
+    cmocka_unit_test(the_same_bytes_every_time),
+};
+
+static const struct CMUnitTest present[] = {
+    cmocka_unit_test(every_type_and_format_reads_back),
+    cmocka_unit_test(types_are_converted),
+    cmocka_unit_test(nonfinite_values_on_request),
+    cmocka_unit_test(a_file_cut_short_is_refused),
+    cmocka_unit_test(damage_is_noticed),
+    cmocka_unit_test(the_damaged_dataset_is_named),
+    cmocka_unit_test(files_that_are_something_else),
+    cmocka_unit_test(a_container_is_known_by_its_first_bytes),
+    cmocka_unit_test(threads_may_read_at_once),
+    cmocka_unit_test(failing_allocations),
+    cmocka_unit_test(the_same_bytes_every_time),
+};
+
+const test_program program = {
+    .tests = TRS_HAVE_HDF5 ? present : absent,
+    .count = TRS_HAVE_HDF5 ? COUNT(present) : COUNT(absent),
+    .begin = scratch_begin,
+    .end = scratch_end,
+};

@@ -145,12 +145,11 @@ static void characters_of_any_size(void **state) {
   assert_true(worker_megabytes() < 600);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(chunks_shorter_than_their_checksum),
-      cmocka_unit_test(the_worker_keeps_the_limit), /* first, because it measures the largest worker
-                                                       so far */
-      cmocka_unit_test(characters_of_any_size),
-  };
-  return cmocka_run_group_tests_name("io/hdf5_damage", tests, NULL, scratch_remove);
-}
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(chunks_shorter_than_their_checksum),
+    cmocka_unit_test(the_worker_keeps_the_limit), /* first, because it measures the largest worker
+                                                     so far */
+    cmocka_unit_test(characters_of_any_size),
+};
+
+const test_program program = {TESTS(tests), .end = scratch_remove};

@@ -160,15 +160,14 @@ static void a_virtual_dataset_is_refused(void **state) {
   refused("a.h5: dataset /values lies in another file, which is not read");
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(links_inside_the_file_are_followed),
-      cmocka_unit_test(a_link_to_another_file_is_refused),
-      cmocka_unit_test(so_is_a_soft_link_to_one),
-      cmocka_unit_test(so_is_a_group_that_is_one),
-      cmocka_unit_test(links_in_a_circle_are_refused),
-      cmocka_unit_test(external_storage_is_refused),
-      cmocka_unit_test(a_virtual_dataset_is_refused),
-  };
-  return cmocka_run_group_tests(tests, NULL, scratch_remove);
-}
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(links_inside_the_file_are_followed),
+    cmocka_unit_test(a_link_to_another_file_is_refused),
+    cmocka_unit_test(so_is_a_soft_link_to_one),
+    cmocka_unit_test(so_is_a_group_that_is_one),
+    cmocka_unit_test(links_in_a_circle_are_refused),
+    cmocka_unit_test(external_storage_is_refused),
+    cmocka_unit_test(a_virtual_dataset_is_refused),
+};
+
+const test_program program = {TESTS(tests), .end = scratch_remove};

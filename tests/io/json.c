@@ -45,17 +45,16 @@ static void malformed_text(void **state) {
       "{\"a\"", "{\"a\":", "{\"a\":1", "{1:2}",       "{\"a\" 1}", "\"",  "\"a",      "\"\\",
       "-",      "1.",      "1e",       "1e+",         "tru",       "nul", "1 2",      "[1]]",
       "{,}",    "[,]",     "\"\n\"",   "{\"a\":1,}x", "'a'",       "[1}", "{\"a\":1]"};
-  for (size_t k = 0; k < sizeof bad / sizeof *bad; k++) assert_null(parse(bad[k]).begin);
+  for (size_t k = 0; k < COUNT(bad); k++) assert_null(parse(bad[k]).begin);
   char deep[4000];
   memset(deep, '[', sizeof deep);
   assert_null(trs_json_parse(deep, sizeof deep).begin);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(members_and_elements),
-      cmocka_unit_test(integers),
-      cmocka_unit_test(malformed_text),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(members_and_elements),
+    cmocka_unit_test(integers),
+    cmocka_unit_test(malformed_text),
+};
+
+const test_program program = {TESTS(tests)};

@@ -83,7 +83,7 @@ static void small_files_that_unpack_to_much(void **state) {
   };
   enum { LENGTH = 64 * MB };
   char *text = malloc(LENGTH);
-  for (size_t n = 0; n < sizeof names / sizeof *names; n++) {
+  for (size_t n = 0; n < COUNT(names); n++) {
     int64_t before, peak;
     trs_matrix *A;
     memset(text, '\n', LENGTH); /* valid except for its length */
@@ -179,8 +179,7 @@ static void cancelled_threads_keep_nothing(void **state) {
   trs_matrix_destroy(A);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
+static const struct CMUnitTest tests[] = {
     cmocka_unit_test(headers_are_believed_up_to_the_limit),
     cmocka_unit_test(what_fits_is_read),
     cmocka_unit_test(parts_have_the_limit_too),
@@ -191,6 +190,6 @@ int main(void) {
     cmocka_unit_test(containers_have_the_limit_too),
 #endif
     cmocka_unit_test(cancelled_threads_keep_nothing),
-  };
-  return cmocka_run_group_tests_name("io/limit", tests, NULL, scratch_remove);
-}
+};
+
+const test_program program = {TESTS(tests), .end = scratch_remove};

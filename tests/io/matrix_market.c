@@ -40,7 +40,7 @@ static const char *const endings[] = {
     "a.mtx.zst",
 #endif
 };
-enum { ENDINGS = sizeof endings / sizeof *endings };
+enum { ENDINGS = COUNT(endings) };
 
 /* ---- A random file and its dense matrix ---------------------------------------------------- */
 
@@ -570,7 +570,7 @@ static void a_short_file_with_a_large_size_line_takes_no_memory(void **state) {
 
 static void bad_files_are_refused_with_their_line(void **state) {
   (void)state;
-  for (size_t k = 0; k < sizeof bad_files / sizeof *bad_files; k++) {
+  for (size_t k = 0; k < COUNT(bad_files); k++) {
     trs_matrix *A;
     const char *path = scratch_text("a.mtx", bad_files[k].text);
     assert_failure(TRS_ERROR_FORMAT, bad_files[k].words, trs_read_matrix(&A, path, NULL, NULL));
@@ -659,7 +659,7 @@ static void damage_is_told_in_plain_words(void **state) {
     for (size_t at = 2; at < length; at++) {
       bytes[at] ^= 0x40;
       trs_status status = trs_read_matrix(&A, scratch_bytes(endings[e], bytes, length), NULL, NULL);
-      for (size_t w = 0; status && w < sizeof theirs / sizeof *theirs; w++)
+      for (size_t w = 0; status && w < COUNT(theirs); w++)
         if (strstr(trs_last_error()->message, theirs[w]))
           fail_msg("byte %d: %s", (int)at, trs_last_error()->message);
       if (!status) trs_matrix_destroy(A);
@@ -693,7 +693,7 @@ static void other_compressions_are_named(void **state) {
                 "unxz"},
                {"b.mtx.xz", "some other bytes", "is compressed by xz"},
                {"a.mtx.zip", "PK\x03\x04", "is compressed by zip"}};
-  for (size_t k = 0; k < sizeof files / sizeof *files; k++) {
+  for (size_t k = 0; k < COUNT(files); k++) {
     trs_matrix *A;
     assert_failure(TRS_ERROR_UNSUPPORTED, files[k].words,
                    trs_read_matrix(&A, scratch_text(files[k].name, files[k].bytes), NULL, NULL));
@@ -860,8 +860,7 @@ static void failing_allocations_while_writing(void **state) {
   trs_matrix_destroy(A);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
+static const struct CMUnitTest tests[] = {
     cmocka_unit_test(every_kind_symmetry_and_compression),
     cmocka_unit_test(few_long_rows),
     cmocka_unit_test(many_short_rows),
@@ -891,6 +890,6 @@ int main(void) {
     cmocka_unit_test(changed_bits_are_noticed),
     cmocka_unit_test(empty_matrices_are_written),
     cmocka_unit_test(failing_allocations_while_writing),
-  };
-  return cmocka_run_group_tests(tests, make_teams, end);
-}
+};
+
+const test_program program = {TESTS(tests), .begin = make_teams, .end = end};

@@ -148,7 +148,7 @@ static void edges(void **state) {
                                       "123456789012345678",
                                       "12345678",
                                       "1234567.8"};
-  for (size_t k = 0; k < sizeof texts / sizeof *texts; k++) {
+  for (size_t k = 0; k < COUNT(texts); k++) {
     double value;
     size_t length;
     if (strstr(texts[k], "e+") || strstr(texts[k], "e-x") || !strcmp(texts[k], "1e"))
@@ -183,7 +183,7 @@ static void exponents_of_fortran(void **state) {
                                          {"4.9D-324", "4.9e-324"},
                                          {"1.d1 ", "1.e1 "},
                                          {"123456789012345678901D-5", "123456789012345678901e-5"}};
-  for (size_t k = 0; k < sizeof texts / sizeof *texts; k++) {
+  for (size_t k = 0; k < COUNT(texts); k++) {
     double value = 0, expected = 1;
     size_t length, expected_length;
     assert_non_null(parse(texts[k][1], &expected, &expected_length));
@@ -192,7 +192,7 @@ static void exponents_of_fortran(void **state) {
     assert_int_equal(texts[k][0][length], texts[k][1][expected_length]);
   }
   static const char *const bad[] = {"1D", "1D+", "D5", "1.5D309"};
-  for (size_t k = 0; k < sizeof bad / sizeof *bad; k++) {
+  for (size_t k = 0; k < COUNT(bad); k++) {
     double value;
     size_t length;
     assert_null(parse(bad[k], &value, &length));
@@ -205,8 +205,7 @@ static void no_numbers(void **state) {
                                       "x", "--1", "+-1", "nan", "inf", "\n", " 1"};
   double value;
   size_t length;
-  for (size_t k = 0; k < sizeof texts / sizeof *texts; k++)
-    assert_null(parse(texts[k], &value, &length));
+  for (size_t k = 0; k < COUNT(texts); k++) assert_null(parse(texts[k], &value, &length));
 }
 
 static void the_locale_has_no_say(void **state) {
@@ -283,7 +282,7 @@ static void written_numbers_read_back(void **state) {
                                    0.5,
                                    1.0 / 3,
                                    99999999999999984.0};
-  for (size_t k = 0; k < sizeof special / sizeof *special; k++) check_written(special[k]);
+  for (size_t k = 0; k < COUNT(special); k++) check_written(special[k]);
   for (int e = -323; e <= 308; e++) check_written(pow(10, e));
   for (uint64_t k = 0; k < ROUNDS; k++) {
     uint64_t bits = trs_random(11, k);
@@ -308,19 +307,18 @@ static void written_indices(void **state) {
   }
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(random_doubles_in_any_precision),
-      cmocka_unit_test(random_strings),
-      cmocka_unit_test(half_way_cases),
-      cmocka_unit_test(edges),
-      cmocka_unit_test(thousands_of_digits),
-      cmocka_unit_test(exponents_of_fortran),
-      cmocka_unit_test(no_numbers),
-      cmocka_unit_test(the_locale_has_no_say),
-      cmocka_unit_test(indices),
-      cmocka_unit_test(written_numbers_read_back),
-      cmocka_unit_test(written_indices),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(random_doubles_in_any_precision),
+    cmocka_unit_test(random_strings),
+    cmocka_unit_test(half_way_cases),
+    cmocka_unit_test(edges),
+    cmocka_unit_test(thousands_of_digits),
+    cmocka_unit_test(exponents_of_fortran),
+    cmocka_unit_test(no_numbers),
+    cmocka_unit_test(the_locale_has_no_say),
+    cmocka_unit_test(indices),
+    cmocka_unit_test(written_numbers_read_back),
+    cmocka_unit_test(written_indices),
+};
+
+const test_program program = {TESTS(tests)};

@@ -34,7 +34,7 @@ static const char *const texts[] = {
     "%%MatrixMarket matrix coordinate real general\n3 3 0\n",
 };
 
-enum { TEXTS = sizeof texts / sizeof texts[0], PARTS = 3 };
+enum { TEXTS = COUNT(texts), PARTS = 3 };
 
 /* The expected matrix, read completely. */
 static trs_matrix *read_whole(const char *path, trs_format format, trs_uplo uplo, bool add,
@@ -262,16 +262,13 @@ static void every_allocation_may_fail(void **state) {
   }
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-    cmocka_unit_test(parts_are_those_of_the_whole),
-    cmocka_unit_test(threads_read_the_same),
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(parts_are_those_of_the_whole), cmocka_unit_test(threads_read_the_same),
 #if TRS_HAVE_ZLIB && TRS_HAVE_ZSTD
     cmocka_unit_test(compressed_files_stay_so),
 #endif
-    cmocka_unit_test(what_has_no_parts_is_refused),
-    cmocka_unit_test(changes_are_noticed),
+    cmocka_unit_test(what_has_no_parts_is_refused), cmocka_unit_test(changes_are_noticed),
     cmocka_unit_test(every_allocation_may_fail),
-  };
-  return cmocka_run_group_tests(tests, NULL, scratch_remove);
-}
+};
+
+const test_program program = {TESTS(tests), .end = scratch_remove};

@@ -50,7 +50,7 @@ static const char *const names[] = {
     "a.mtx.zst",
 #endif
 };
-enum { NAMES = sizeof names / sizeof *names };
+enum { NAMES = COUNT(names) };
 
 static void assert_content(const char *path, const char *expected) {
   size_t length;
@@ -339,23 +339,22 @@ static void a_failure_removes_the_temporary_file(void **state) {
   assert_content(path, "old");
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(an_old_file_is_replaced_and_keeps_its_mode),
-      cmocka_unit_test(a_full_disk_leaves_the_old_file_alone),
-      cmocka_unit_test(a_full_device_is_an_error),
-      cmocka_unit_test(a_device_takes_the_text_itself),
-      cmocka_unit_test(paths_that_cannot_be_written),
-      cmocka_unit_test(the_longest_names_are_written),
-      cmocka_unit_test(endings_that_promise_another_format_are_refused),
-      cmocka_unit_test(what_can_be_written_is_told_before),
-      cmocka_unit_test(links_are_followed),
-      cmocka_unit_test(a_link_to_a_pipe_is_written_to),
-      cmocka_unit_test(what_is_open_is_written_where_it_stands),
-      cmocka_unit_test(texts_are_written_as_matrices_are),
-      cmocka_unit_test(a_killed_writer_leaves_nothing),
-      cmocka_unit_test(leftovers_of_killed_writers_are_removed),
-      cmocka_unit_test(a_failure_removes_the_temporary_file),
-  };
-  return cmocka_run_group_tests(tests, make_matrix, end);
-}
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(an_old_file_is_replaced_and_keeps_its_mode),
+    cmocka_unit_test(a_full_disk_leaves_the_old_file_alone),
+    cmocka_unit_test(a_full_device_is_an_error),
+    cmocka_unit_test(a_device_takes_the_text_itself),
+    cmocka_unit_test(paths_that_cannot_be_written),
+    cmocka_unit_test(the_longest_names_are_written),
+    cmocka_unit_test(endings_that_promise_another_format_are_refused),
+    cmocka_unit_test(what_can_be_written_is_told_before),
+    cmocka_unit_test(links_are_followed),
+    cmocka_unit_test(a_link_to_a_pipe_is_written_to),
+    cmocka_unit_test(what_is_open_is_written_where_it_stands),
+    cmocka_unit_test(texts_are_written_as_matrices_are),
+    cmocka_unit_test(a_killed_writer_leaves_nothing),
+    cmocka_unit_test(leftovers_of_killed_writers_are_removed),
+    cmocka_unit_test(a_failure_removes_the_temporary_file),
+};
+
+const test_program program = {TESTS(tests), .begin = make_matrix, .end = end};

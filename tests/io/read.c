@@ -47,12 +47,11 @@ static void missing_compression_is_named(void **state) {
 }
 #endif
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
+static const struct CMUnitTest tests[] = {
     cmocka_unit_test(generators_are_read_like_files),
 #if !TRS_HAVE_ZLIB || !TRS_HAVE_ZSTD
     cmocka_unit_test(missing_compression_is_named),
 #endif
-  };
-  return cmocka_run_group_tests(tests, NULL, scratch_remove);
-}
+};
+
+const test_program program = {TESTS(tests), .end = scratch_remove};

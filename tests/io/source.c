@@ -108,7 +108,7 @@ static void changes_are_told(void **state) {
   };
   static const int64_t windows[] = {4096, 1 << 24};
   char *matrix = matrix_text(), *array = array_text();
-  for (size_t n = 0; n < sizeof names / sizeof *names; n++)
+  for (size_t n = 0; n < COUNT(names); n++)
     for (int kind = 0; kind < CHANGES; kind++)
       for (int how = 0; how < 8; how++) {
         trs_window_bytes = windows[how / 4];
@@ -208,12 +208,11 @@ static void large_files_take_no_more_memory(void **state) {
   free(text);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(changes_are_told),
-      cmocka_unit_test(a_file_that_is_written_again_and_again),
-      cmocka_unit_test(heads_and_lines_at_the_edges_of_windows),
-      cmocka_unit_test(large_files_take_no_more_memory),
-  };
-  return cmocka_run_group_tests_name("io/source", tests, begin, end);
-}
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(changes_are_told),
+    cmocka_unit_test(a_file_that_is_written_again_and_again),
+    cmocka_unit_test(heads_and_lines_at_the_edges_of_windows),
+    cmocka_unit_test(large_files_take_no_more_memory),
+};
+
+const test_program program = {TESTS(tests), .begin = begin, .end = end};

@@ -161,15 +161,14 @@ static void failing_allocations(void **state) {
       trs_free(values));
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(arrays_and_coordinates),
-      cmocka_unit_test(vectors_by_the_public_calls),
-      cmocka_unit_test(hermitian_arrays),
-      cmocka_unit_test(what_does_not_fit_is_refused),
-      cmocka_unit_test(what_is_written_reads_back_to_the_bit),
-      cmocka_unit_test(bad_arguments),
-      cmocka_unit_test(failing_allocations),
-  };
-  return cmocka_run_group_tests(tests, scratch_begin, scratch_end);
-}
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(arrays_and_coordinates),
+    cmocka_unit_test(vectors_by_the_public_calls),
+    cmocka_unit_test(hermitian_arrays),
+    cmocka_unit_test(what_does_not_fit_is_refused),
+    cmocka_unit_test(what_is_written_reads_back_to_the_bit),
+    cmocka_unit_test(bad_arguments),
+    cmocka_unit_test(failing_allocations),
+};
+
+const test_program program = {TESTS(tests), .begin = scratch_begin, .end = scratch_end};

@@ -330,20 +330,19 @@ static void failing_allocations_leak_nothing(void **state) {
   }
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(messy_arrays_are_put_in_order),
-      cmocka_unit_test(every_indexing_gives_the_same_matrix),
-      cmocka_unit_test(wrong_indexings_are_named),
-      cmocka_unit_test(ordered_arrays_are_borrowed_as_they_are),
-      cmocka_unit_test(taken_arrays_are_freed),
-      cmocka_unit_test(a_matrix_without_entries_has_no_values_to_set),
-      cmocka_unit_test(triplets_in_any_order),
-      cmocka_unit_test(formats_and_types_convert),
-      cmocka_unit_test(triangles_with_a_dense_diagonal),
-      cmocka_unit_test(permutations),
-      cmocka_unit_test(wrong_arguments_are_named),
-      cmocka_unit_test(failing_allocations_leak_nothing),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(messy_arrays_are_put_in_order),
+    cmocka_unit_test(every_indexing_gives_the_same_matrix),
+    cmocka_unit_test(wrong_indexings_are_named),
+    cmocka_unit_test(ordered_arrays_are_borrowed_as_they_are),
+    cmocka_unit_test(taken_arrays_are_freed),
+    cmocka_unit_test(a_matrix_without_entries_has_no_values_to_set),
+    cmocka_unit_test(triplets_in_any_order),
+    cmocka_unit_test(formats_and_types_convert),
+    cmocka_unit_test(triangles_with_a_dense_diagonal),
+    cmocka_unit_test(permutations),
+    cmocka_unit_test(wrong_arguments_are_named),
+    cmocka_unit_test(failing_allocations_leak_nothing),
+};
+
+const test_program program = {TESTS(tests)};

@@ -118,7 +118,7 @@ static void facts_are_those_found_on_the_host(void **state) {
   (void)state;
   static const int64_t sizes[][2] = {{0, 0},   {1, 1},    {5, 0},    {0, 5},     {33, 33},
                                      {31, 90}, {700, 40}, {40, 700}, {600, 600}, {2000, 300}};
-  for (size_t k = 0; k < 4 * sizeof sizes / sizeof sizes[0]; k++) {
+  for (size_t k = 0; k < 4 * COUNT(sizes); k++) {
     trs_format format = k % 2 ? TRS_CSC : TRS_CSR;
     double density = k / 2 % 2 ? 0.4 : 0.01;
     int64_t nrows = sizes[k / 4][0], ncols = sizes[k / 4][1];
@@ -514,20 +514,18 @@ static void functions_of_the_host_refuse(void **state) {
   both_sides_free(&s);
 }
 
-int main(void) {
-  if (gpu_is_absent("matrix/device")) return 0;
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(the_first_offence_is_named),
-      cmocka_unit_test(wrong_arguments_are_named),
-      cmocka_unit_test(facts_are_those_found_on_the_host),
-      cmocka_unit_test(one_wrong_entry_among_many),
-      cmocka_unit_test(the_diagonal_is_looked_at),
-      cmocka_unit_test(a_missing_diagonal_entry_is_named),
-      cmocka_unit_test(arrays_of_any_indexing_and_order),
-      cmocka_unit_test(wrong_arrays_of_any_indexing_are_named),
-      cmocka_unit_test(arrays_that_are_too_short_are_refused),
-      cmocka_unit_test(solves_follow_the_values_of_one_matrix),
-      cmocka_unit_test(functions_of_the_host_refuse),
-  };
-  return cmocka_run_group_tests(tests, NULL, gpu_stop);
-}
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(the_first_offence_is_named),
+    cmocka_unit_test(wrong_arguments_are_named),
+    cmocka_unit_test(facts_are_those_found_on_the_host),
+    cmocka_unit_test(one_wrong_entry_among_many),
+    cmocka_unit_test(the_diagonal_is_looked_at),
+    cmocka_unit_test(a_missing_diagonal_entry_is_named),
+    cmocka_unit_test(arrays_of_any_indexing_and_order),
+    cmocka_unit_test(wrong_arrays_of_any_indexing_are_named),
+    cmocka_unit_test(arrays_that_are_too_short_are_refused),
+    cmocka_unit_test(solves_follow_the_values_of_one_matrix),
+    cmocka_unit_test(functions_of_the_host_refuse),
+};
+
+const test_program program = {TESTS(tests), .end = gpu_stop, .lacks = gpu_lacks};

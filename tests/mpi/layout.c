@@ -131,9 +131,11 @@ static void test_refusals(void **state) {
   trs_factors_destroy(F);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_layouts), cmocka_unit_test(test_balance),
-                                     cmocka_unit_test(test_forest),
-                                     cmocka_unit_test(test_refusals)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(test_layouts),
+    cmocka_unit_test(test_balance),
+    cmocka_unit_test(test_forest),
+    cmocka_unit_test(test_refusals),
+};
+
+const test_program program = {TESTS(tests)};

@@ -154,10 +154,9 @@ static void failing_allocations_are_reported(void **state) {
   discard(&q);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(trees_and_counts_are_those_of_elimination),
-      cmocka_unit_test(failing_allocations_are_reported),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(trees_and_counts_are_those_of_elimination),
+    cmocka_unit_test(failing_allocations_are_reported),
+};
+
+const test_program program = {TESTS(tests)};

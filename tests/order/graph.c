@@ -63,11 +63,10 @@ static void failing_allocations_are_reported(void **state) {
   trs_matrix_destroy(A);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(both_formats_give_the_graph_of_the_definition),
-      cmocka_unit_test(rectangular_matrices_are_refused),
-      cmocka_unit_test(failing_allocations_are_reported),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(both_formats_give_the_graph_of_the_definition),
+    cmocka_unit_test(rectangular_matrices_are_refused),
+    cmocka_unit_test(failing_allocations_are_reported),
+};
+
+const test_program program = {TESTS(tests)};

@@ -190,16 +190,15 @@ static void failing_allocations_are_reported(void **state) {
   trs_matrix_destroy(A);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(random_graphs_are_ordered),
-      cmocka_unit_test(special_graphs_are_ordered),
-      cmocka_unit_test(a_star_is_ordered),
-      cmocka_unit_test(dissection_balances_a_grid),
-      cmocka_unit_test(the_same_matrix_gets_the_same_order),
-      cmocka_unit_test(nothing_is_printed),
-      cmocka_unit_test(bad_requests_are_refused),
-      cmocka_unit_test(failing_allocations_are_reported),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(random_graphs_are_ordered),
+    cmocka_unit_test(special_graphs_are_ordered),
+    cmocka_unit_test(a_star_is_ordered),
+    cmocka_unit_test(dissection_balances_a_grid),
+    cmocka_unit_test(the_same_matrix_gets_the_same_order),
+    cmocka_unit_test(nothing_is_printed),
+    cmocka_unit_test(bad_requests_are_refused),
+    cmocka_unit_test(failing_allocations_are_reported),
+};
+
+const test_program program = {TESTS(tests)};

@@ -163,13 +163,12 @@ static void failing_allocations_are_reported(void **state) {
   forest_free(&f);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(random_forests_give_valid_trees),
-      cmocka_unit_test(independent_columns_are_dealt_evenly),
-      cmocka_unit_test(a_chain_stays_in_one_leaf),
-      cmocka_unit_test(a_dissection_is_found_again),
-      cmocka_unit_test(failing_allocations_are_reported),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(random_forests_give_valid_trees),
+    cmocka_unit_test(independent_columns_are_dealt_evenly),
+    cmocka_unit_test(a_chain_stays_in_one_leaf),
+    cmocka_unit_test(a_dissection_is_found_again),
+    cmocka_unit_test(failing_allocations_are_reported),
+};
+
+const test_program program = {TESTS(tests)};

@@ -66,15 +66,14 @@ static void others_are_refused(void **state) {
                {"number=9999999999999999999999", "a number from -3 to 70"},
                {"flag=no,number=x,size=4", "number=x: it takes"}};
   values v;
-  for (size_t k = 0; k < sizeof wrong / sizeof wrong[0]; k++)
+  for (size_t k = 0; k < COUNT(wrong); k++)
     assert_failure(TRS_ERROR_ARGUMENT, wrong[k].words, read(&v, wrong[k].text));
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(what_is_not_given_keeps_its_default),
-      cmocka_unit_test(words_and_numbers_are_read),
-      cmocka_unit_test(others_are_refused),
-  };
-  return cmocka_run_group_tests_name("parameters", tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(what_is_not_given_keeps_its_default),
+    cmocka_unit_test(words_and_numbers_are_read),
+    cmocka_unit_test(others_are_refused),
+};
+
+const test_program program = {TESTS(tests)};

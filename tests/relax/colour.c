@@ -126,12 +126,11 @@ static void a_colouring_that_is_none_is_refused(void **state) {
   graph_free(&g);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(random_graphs),
-      cmocka_unit_test(graphs_whose_colours_are_known),
-      cmocka_unit_test(colours_are_evened_out),
-      cmocka_unit_test(a_colouring_that_is_none_is_refused),
-  };
-  return cmocka_run_group_tests(tests, start, stop);
-}
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(random_graphs),
+    cmocka_unit_test(graphs_whose_colours_are_known),
+    cmocka_unit_test(colours_are_evened_out),
+    cmocka_unit_test(a_colouring_that_is_none_is_refused),
+};
+
+const test_program program = {TESTS(tests), .begin = start, .end = stop};

@@ -34,7 +34,7 @@ static const char *const variants[] = {
     "slices:warps=1,stages=12", /* a ring longer than some rows */
     "slices:warps=20",
     "auto"};
-enum { VARIANTS = sizeof variants / sizeof *variants, NRHS = 3 };
+enum { VARIANTS = COUNT(variants), NRHS = 3 };
 
 static bool takes(const char *variant, int b) {
   return strncmp(variant, "slices", 6) != 0 || b <= 8;
@@ -401,21 +401,19 @@ static void too_little_memory(void **state) {
   blocks_free(&A);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(every_variant_store_and_block_size),
-      cmocka_unit_test(shapes_at_the_edge),
-      cmocka_unit_test(many_rows),
-      cmocka_unit_test(long_rows),
-      cmocka_unit_test(colours_of_one_row),
-      cmocka_unit_test(norms_are_those_of_the_cpu),
-      cmocka_unit_test(device_memory_streams_and_graphs),
-      cmocka_unit_test(updates_follow_the_stream),
-      cmocka_unit_test(layouts),
-      cmocka_unit_test(nan_goes_through),
-      cmocka_unit_test(bad_variants_are_refused),
-      cmocka_unit_test(too_little_memory),
-  };
-  if (gpu_is_absent("relax/cuda")) return 0;
-  return cmocka_run_group_tests(tests, start, stop);
-}
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(every_variant_store_and_block_size),
+    cmocka_unit_test(shapes_at_the_edge),
+    cmocka_unit_test(many_rows),
+    cmocka_unit_test(long_rows),
+    cmocka_unit_test(colours_of_one_row),
+    cmocka_unit_test(norms_are_those_of_the_cpu),
+    cmocka_unit_test(device_memory_streams_and_graphs),
+    cmocka_unit_test(updates_follow_the_stream),
+    cmocka_unit_test(layouts),
+    cmocka_unit_test(nan_goes_through),
+    cmocka_unit_test(bad_variants_are_refused),
+    cmocka_unit_test(too_little_memory),
+};
+
+const test_program program = {TESTS(tests), .begin = start, .end = stop, .lacks = gpu_lacks};

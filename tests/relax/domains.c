@@ -314,11 +314,10 @@ static void failing_allocations(void **state) {
   blocks_free(&A);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(random_systems),      cmocka_unit_test(few_rows),
-      cmocka_unit_test(colours_of_one_row),  cmocka_unit_test(partitions),
-      cmocka_unit_test(failing_allocations),
-  };
-  return cmocka_run_group_tests(tests, start, stop);
-}
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(random_systems),      cmocka_unit_test(few_rows),
+    cmocka_unit_test(colours_of_one_row),  cmocka_unit_test(partitions),
+    cmocka_unit_test(failing_allocations),
+};
+
+const test_program program = {TESTS(tests), .begin = start, .end = stop};

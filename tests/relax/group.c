@@ -15,7 +15,7 @@
 
 static const char *const groups[] = {"cuda:0-0", "cuda:0,0", "cuda:0,0,0,0,0",
                                      "cuda:0-1", "cuda:0-3", "cuda:0-7"};
-enum { GROUPS = sizeof groups / sizeof *groups };
+enum { GROUPS = COUNT(groups) };
 static trs_context *context[GROUPS]; /* NULL: fewer GPUs are available */
 
 static int start(void **state) {
@@ -119,7 +119,7 @@ static void every_variant(void **state) {
       "warp-six-rows", "warp-six-rows-l2", "warp-six-rows-l2-async",
       "slices"};
   blocks A = blocks_random(2000, 5, 12, 2, 3);
-  for (int k = 0; k < (int)(sizeof variants / sizeof *variants); k++) {
+  for (int k = 0; k < (int)(COUNT(variants)); k++) {
     trs_relax_options options = {
         .struct_size = sizeof(trs_relax_options), .variant = variants[k], .nrhs = 2};
     check_groups(&A, &options, sweeps_of(k), 1 + k % 2);
@@ -261,17 +261,15 @@ static void too_little_memory(void **state) {
   blocks_free(&A);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(every_block_size_and_store),
-      cmocka_unit_test(every_variant),
-      cmocka_unit_test(counters_pass_32_bits),
-      cmocka_unit_test(shapes_at_the_edge),
-      cmocka_unit_test(the_wing),
-      cmocka_unit_test(bad_input),
-      cmocka_unit_test(a_wait_that_passes_its_limit),
-      cmocka_unit_test(too_little_memory),
-  };
-  if (gpu_is_absent("relax/group")) return 0;
-  return cmocka_run_group_tests(tests, start, stop);
-}
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(every_block_size_and_store),
+    cmocka_unit_test(every_variant),
+    cmocka_unit_test(counters_pass_32_bits),
+    cmocka_unit_test(shapes_at_the_edge),
+    cmocka_unit_test(the_wing),
+    cmocka_unit_test(bad_input),
+    cmocka_unit_test(a_wait_that_passes_its_limit),
+    cmocka_unit_test(too_little_memory),
+};
+
+const test_program program = {TESTS(tests), .begin = start, .end = stop, .lacks = gpu_lacks};

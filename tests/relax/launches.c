@@ -165,10 +165,10 @@ static void the_variant_that_auto_takes(void **state) {
   assert_int_equal(stand_in_held(), 0);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(counters_pass_32_bits), cmocka_unit_test(members_that_share_a_gpu),
-      cmocka_unit_test(members_with_a_gpu_each), cmocka_unit_test(very_many_right_hand_sides),
-      cmocka_unit_test(the_variant_that_auto_takes)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(counters_pass_32_bits),       cmocka_unit_test(members_that_share_a_gpu),
+    cmocka_unit_test(members_with_a_gpu_each),     cmocka_unit_test(very_many_right_hand_sides),
+    cmocka_unit_test(the_variant_that_auto_takes),
+};
+
+const test_program program = {TESTS(tests)};

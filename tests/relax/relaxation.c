@@ -682,26 +682,25 @@ static void failing_allocations_leak_nothing(void **state) {
   blocks_free(&A);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(every_block_size_and_store_against_a_plain_sweep),
-      cmocka_unit_test(shapes_at_the_edge),
-      cmocka_unit_test(many_rows_on_many_threads),
-      cmocka_unit_test(layouts_of_blocks_and_of_vectors),
-      cmocka_unit_test(repeated_blocks_add_up),
-      cmocka_unit_test(colours_of_the_caller),
-      cmocka_unit_test(norms_are_those_of_the_residual),
-      cmocka_unit_test(each_precision_has_its_error),
-      cmocka_unit_test(sweeps_converge_on_the_wing),
-      cmocka_unit_test(factors_carry_the_range),
-      cmocka_unit_test(bad_input_is_named_by_its_block_row),
-      cmocka_unit_test(what_rounding_leaves_is_no_pivot),
-      cmocka_unit_test(scaled_blocks_are_kept),
-      cmocka_unit_test(factors_that_overflow_are_refused),
-      cmocka_unit_test(norms_out_of_range_say_so),
-      cmocka_unit_test(rounding_does_not_depend_on_the_unit),
-      cmocka_unit_test(sweeps_check_their_arguments),
-      cmocka_unit_test(failing_allocations_leak_nothing),
-  };
-  return cmocka_run_group_tests(tests, start, stop);
-}
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(every_block_size_and_store_against_a_plain_sweep),
+    cmocka_unit_test(shapes_at_the_edge),
+    cmocka_unit_test(many_rows_on_many_threads),
+    cmocka_unit_test(layouts_of_blocks_and_of_vectors),
+    cmocka_unit_test(repeated_blocks_add_up),
+    cmocka_unit_test(colours_of_the_caller),
+    cmocka_unit_test(norms_are_those_of_the_residual),
+    cmocka_unit_test(each_precision_has_its_error),
+    cmocka_unit_test(sweeps_converge_on_the_wing),
+    cmocka_unit_test(factors_carry_the_range),
+    cmocka_unit_test(bad_input_is_named_by_its_block_row),
+    cmocka_unit_test(what_rounding_leaves_is_no_pivot),
+    cmocka_unit_test(scaled_blocks_are_kept),
+    cmocka_unit_test(factors_that_overflow_are_refused),
+    cmocka_unit_test(norms_out_of_range_say_so),
+    cmocka_unit_test(rounding_does_not_depend_on_the_unit),
+    cmocka_unit_test(sweeps_check_their_arguments),
+    cmocka_unit_test(failing_allocations_leak_nothing),
+};
+
+const test_program program = {TESTS(tests), .begin = start, .end = stop};

@@ -94,10 +94,14 @@ static void permutations_and_scalings_apply_on_either_side(void **state) {
   trs_context_destroy(ctx);
 }
 
-int main(void) {
+static int begin(void **state) {
+  (void)state;
   trs_schedule_part_work = 40;
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(permutations_and_scalings_apply_on_either_side),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  return 0;
 }
+
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(permutations_and_scalings_apply_on_either_side),
+};
+
+const test_program program = {TESTS(tests), .begin = begin};

@@ -244,13 +244,12 @@ static void nothing_is_solved(void **state) {
                        TRS_SUCCESS);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(every_way_is_solved),
-      cmocka_unit_test(bits_of_columns_are_those_of_a_plan),
-      cmocka_unit_test(faults_are_named),
-      cmocka_unit_test(bad_pointers_of_an_upper_triangle_are_refused),
-      cmocka_unit_test(nothing_is_solved),
-  };
-  return cmocka_run_group_tests(tests, set_up, tear_down);
-}
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(every_way_is_solved),
+    cmocka_unit_test(bits_of_columns_are_those_of_a_plan),
+    cmocka_unit_test(faults_are_named),
+    cmocka_unit_test(bad_pointers_of_an_upper_triangle_are_refused),
+    cmocka_unit_test(nothing_is_solved),
+};
+
+const test_program program = {TESTS(tests), .begin = set_up, .end = tear_down};

@@ -250,17 +250,24 @@ static void factors_underflow_too(void **state) {
   }
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(underflow_is_no_error),
-      cmocka_unit_test(wrong_values_are_found),
-      cmocka_unit_test(values_flushed_too_early_are_found),
-      cmocka_unit_test(overflow_has_a_row_and_a_cause),
-      cmocka_unit_test(a_nan_from_nowhere_is_not_called_overflow),
-      cmocka_unit_test(factors_underflow_too),
-  };
-  if (trs_context_create(&ctx, "threads:2")) return EXIT_FAILURE;
-  int failed = cmocka_run_group_tests(tests, NULL, NULL);
-  trs_context_destroy(ctx);
-  return failed;
+static int begin(void **state) {
+  (void)state;
+  return trs_context_create(&ctx, "threads:2") ? -1 : 0;
 }
+
+static int end(void **state) {
+  (void)state;
+  trs_context_destroy(ctx);
+  return 0;
+}
+
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(underflow_is_no_error),
+    cmocka_unit_test(wrong_values_are_found),
+    cmocka_unit_test(values_flushed_too_early_are_found),
+    cmocka_unit_test(overflow_has_a_row_and_a_cause),
+    cmocka_unit_test(a_nan_from_nowhere_is_not_called_overflow),
+    cmocka_unit_test(factors_underflow_too),
+};
+
+const test_program program = {TESTS(tests), .begin = begin, .end = end};

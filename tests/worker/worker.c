@@ -110,7 +110,7 @@ static void what_ends_it_is_named(void **state) {
   };
   (void)state;
   int before = count_files();
-  for (size_t k = 0; k < sizeof ends / sizeof *ends; k++) {
+  for (size_t k = 0; k < COUNT(ends); k++) {
     stand_in(ends[k].what);
     assert_failure(ends[k].status, ends[k].words, order(&graph));
     assert_no_child();
@@ -167,12 +167,12 @@ static void it_ends_with_the_program(void **state) {
   snprintf(path, sizeof path, "%s", scratch("number"));
   stand_in("hang");
   setenv("STAND_IN_FILE", path, 1);
-  pid_t program = fork();
-  if (program == 0) _exit(order(&graph) ? 1 : 0);
+  pid_t child = fork();
+  if (child == 0) _exit(order(&graph) ? 1 : 0);
   pid_t worker = read_number(path);
   unsetenv("STAND_IN_FILE");
-  kill(program, SIGKILL);
-  assert_int_equal(waitpid(program, NULL, 0), program);
+  kill(child, SIGKILL);
+  assert_int_equal(waitpid(child, NULL, 0), child);
   for (int tries = 0; tries < 6000 && !kill(worker, 0); tries++) {
     char line[256] = "", name[64];
     snprintf(name, sizeof name, "/proc/%ld/stat", (long)worker);
@@ -404,21 +404,22 @@ static void short_memory_is_an_error(void **state) {
 #endif
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test_teardown(what_ends_it_is_named, restore),
-      cmocka_unit_test_teardown(one_that_hangs_is_stopped, restore),
-      cmocka_unit_test_teardown(one_that_is_missing_is_named, restore),
-      cmocka_unit_test_teardown(blas_has_one_thread_unless_told_otherwise, restore),
-      cmocka_unit_test_teardown(it_ends_with_the_program, restore),
-      cmocka_unit_test_teardown(signals_are_the_programs, restore),
-      cmocka_unit_test_teardown(a_program_that_ignores_its_children_learns_as_much, restore),
-      cmocka_unit_test_teardown(a_program_that_waits_for_any_child_does_not_take_it, restore),
-      cmocka_unit_test_teardown(a_thread_is_cancelled_afterwards, restore),
-      cmocka_unit_test_teardown(threads_order_at_once, restore),
-      cmocka_unit_test_teardown(limits_of_the_program_are_kept, restore),
-      cmocka_unit_test_teardown(files_of_the_program_are_not_held, restore),
-      cmocka_unit_test_teardown(short_memory_is_an_error, restore),
-  };
-  return TRS_HAVE_METIS ? cmocka_run_group_tests(tests, begin, end) : 0;
-}
+static const char *metis(void) { return TRS_HAVE_METIS ? NULL : "no METIS in this build"; }
+
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test_teardown(what_ends_it_is_named, restore),
+    cmocka_unit_test_teardown(one_that_hangs_is_stopped, restore),
+    cmocka_unit_test_teardown(one_that_is_missing_is_named, restore),
+    cmocka_unit_test_teardown(blas_has_one_thread_unless_told_otherwise, restore),
+    cmocka_unit_test_teardown(it_ends_with_the_program, restore),
+    cmocka_unit_test_teardown(signals_are_the_programs, restore),
+    cmocka_unit_test_teardown(a_program_that_ignores_its_children_learns_as_much, restore),
+    cmocka_unit_test_teardown(a_program_that_waits_for_any_child_does_not_take_it, restore),
+    cmocka_unit_test_teardown(a_thread_is_cancelled_afterwards, restore),
+    cmocka_unit_test_teardown(threads_order_at_once, restore),
+    cmocka_unit_test_teardown(limits_of_the_program_are_kept, restore),
+    cmocka_unit_test_teardown(files_of_the_program_are_not_held, restore),
+    cmocka_unit_test_teardown(short_memory_is_an_error, restore),
+};
+
+const test_program program = {TESTS(tests), .begin = begin, .end = end, .lacks = metis};

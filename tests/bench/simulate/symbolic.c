@@ -57,7 +57,7 @@ static const char *const matrices[] = {"gen:poisson2d9:23", "gen:poisson3d7:9", 
 
 static void test_exact(void **state) {
   (void)state;
-  for (size_t m = 0; m < sizeof matrices / sizeof *matrices; m++) {
+  for (size_t m = 0; m < COUNT(matrices); m++) {
     trs_symbolic s;
     make(&s, matrices[m], (trs_symbolic_options){.leaves = 4, .width = 1000});
     assert_int_equal(entries(&s), s.fill); /* by supernodes and by column counts */
@@ -69,7 +69,7 @@ static void test_exact(void **state) {
 
 static void test_relaxed(void **state) {
   (void)state;
-  for (size_t m = 0; m < sizeof matrices / sizeof *matrices; m++) {
+  for (size_t m = 0; m < COUNT(matrices); m++) {
     trs_symbolic s;
     make(&s, matrices[m],
          (trs_symbolic_options){
@@ -137,9 +137,9 @@ static void test_files(void **state) {
   trs_symbolic_free(&s);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_exact), cmocka_unit_test(test_relaxed),
-                                     cmocka_unit_test(test_inverted),
-                                     cmocka_unit_test(test_layouts), cmocka_unit_test(test_files)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(test_exact),   cmocka_unit_test(test_relaxed), cmocka_unit_test(test_inverted),
+    cmocka_unit_test(test_layouts), cmocka_unit_test(test_files),
+};
+
+const test_program program = {TESTS(tests)};

@@ -229,14 +229,12 @@ static void auto_leaves_what_has_no_room_to_the_cpu(void **state) {
   trs_context_destroy(context);
 }
 
-int main(void) {
-  if (gpu_is_absent("solve/cuda/move")) return 0;
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(both_sweeps_run_there),
-      cmocka_unit_test(both_sweeps_become_a_graph),
-      cmocka_unit_test(new_values_and_another_stream),
-      cmocka_unit_test(too_little_memory_is_given_back),
-      cmocka_unit_test(auto_leaves_what_has_no_room_to_the_cpu),
-  };
-  return cmocka_run_group_tests(tests, NULL, gpu_stop);
-}
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(both_sweeps_run_there),
+    cmocka_unit_test(both_sweeps_become_a_graph),
+    cmocka_unit_test(new_values_and_another_stream),
+    cmocka_unit_test(too_little_memory_is_given_back),
+    cmocka_unit_test(auto_leaves_what_has_no_room_to_the_cpu),
+};
+
+const test_program program = {TESTS(tests), .end = gpu_stop, .lacks = gpu_lacks};

@@ -8,8 +8,6 @@
 #include "solve/cuda/gpu.h"
 #include "test.h"
 
-#define COUNT(array) (sizeof(array) / sizeof *(array))
-
 static const char *const choices[] = {"pull", "pull:lanes=1", "pull:lanes=4", "pull:lanes=8",
                                       "pull:lanes=32"};
 
@@ -225,18 +223,16 @@ static void a_dependency_that_never_comes(void **state) {
   both_sides_free(&s);
 }
 
-int main(void) {
-  if (gpu_is_absent("solve/cuda/pull")) return 0;
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(sizes_around_warps_and_blocks),
-      cmocka_unit_test(long_chains),
-      cmocka_unit_test(more_blocks_than_sixteen_bits_count),
-      cmocka_unit_test(lanes_follow_the_mean_row),
-      cmocka_unit_test(wrong_lanes_are_refused),
-      cmocka_unit_test(nan_with_all_bits_set),
-      cmocka_unit_test(new_values),
-      cmocka_unit_test(solves_become_a_graph),
-      cmocka_unit_test(a_dependency_that_never_comes),
-  };
-  return cmocka_run_group_tests(tests, NULL, gpu_stop);
-}
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(sizes_around_warps_and_blocks),
+    cmocka_unit_test(long_chains),
+    cmocka_unit_test(more_blocks_than_sixteen_bits_count),
+    cmocka_unit_test(lanes_follow_the_mean_row),
+    cmocka_unit_test(wrong_lanes_are_refused),
+    cmocka_unit_test(nan_with_all_bits_set),
+    cmocka_unit_test(new_values),
+    cmocka_unit_test(solves_become_a_graph),
+    cmocka_unit_test(a_dependency_that_never_comes),
+};
+
+const test_program program = {TESTS(tests), .end = gpu_stop, .lacks = gpu_lacks};

@@ -66,7 +66,8 @@ static void every_layout(void **state) {
       }
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(every_layout)};
-  return cmocka_run_group_tests_name("solve/span", tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(every_layout),
+};
+
+const test_program program = {TESTS(tests)};

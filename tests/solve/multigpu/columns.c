@@ -137,7 +137,7 @@ static const setting settings[] = {
     {"cuda:0-2", "block=3", 41, 0}, {"cuda:0,0,0", "", 41, 1e-9},
     {"cuda:0-7", "", 41, 1e-6},     {"cuda:0-3", "remote=direct", 41, 1e-6},
 };
-enum { SETTINGS = sizeof settings / sizeof settings[0] };
+enum { SETTINGS = COUNT(settings) };
 
 static void columns_of_the_host(void **state) {
   (void)state;
@@ -153,7 +153,7 @@ static void columns_of_the_first_gpu(void **state) {
   (void)state;
   static const double seconds[] = {0, 1e-12, 1e-9, 1e-3};
   for (int k = 0; k < SETTINGS; k++)
-    for (size_t w = 0; w < sizeof seconds / sizeof seconds[0]; w++) {
+    for (size_t w = 0; w < COUNT(seconds); w++) {
       setting s = settings[k];
       s.seconds = seconds[w];
       open_plan(&s);
@@ -205,11 +205,10 @@ static void columns_of_the_members(void **state) {
   close_plan();
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(columns_of_the_host),
-      cmocka_unit_test(columns_of_the_first_gpu),
-      cmocka_unit_test(columns_of_the_members),
-  };
-  return cmocka_run_group_tests_name("solve/multigpu/columns", tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(columns_of_the_host),
+    cmocka_unit_test(columns_of_the_first_gpu),
+    cmocka_unit_test(columns_of_the_members),
+};
+
+const test_program program = {TESTS(tests)};

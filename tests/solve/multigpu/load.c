@@ -102,13 +102,19 @@ static void what_fails_leaves_nothing(void **state) {
   }
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(members_get_the_bytes_of_the_whole),
-      cmocka_unit_test(what_fails_leaves_nothing),
-  };
-  if (trs_context_create(&context, "cuda:0-2")) return 1;
-  int failed = cmocka_run_group_tests(tests, NULL, scratch_remove);
-  trs_context_destroy(context);
-  return failed;
+static int begin(void **state) {
+  (void)state;
+  return trs_context_create(&context, "cuda:0-2") ? -1 : 0;
 }
+
+static int end(void **state) {
+  trs_context_destroy(context);
+  return scratch_remove(state);
+}
+
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(members_get_the_bytes_of_the_whole),
+    cmocka_unit_test(what_fails_leaves_nothing),
+};
+
+const test_program program = {TESTS(tests), .begin = begin, .end = end};

@@ -26,8 +26,6 @@ static const char *const partitions[] = {"push:partition=cyclic",
 static const char *const systems[] = {"gen:poisson2d5:60", "gen:chain:3000", "gen:poisson3d7:24",
                                       "gen:powerlaw:20000"};
 
-#define COUNT(array) (sizeof(array) / sizeof *(array))
-
 typedef struct problem {
   trs_matrix *A, *T;
   int64_t n, longest;

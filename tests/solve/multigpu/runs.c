@@ -114,11 +114,10 @@ static void a_member_without_rows_has_a_run(void **state) {
   trs_free(run);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(runs_take_every_chunk_once),
-      cmocka_unit_test(small_levels_go_together),
-      cmocka_unit_test(a_member_without_rows_has_a_run),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(runs_take_every_chunk_once),
+    cmocka_unit_test(small_levels_go_together),
+    cmocka_unit_test(a_member_without_rows_has_a_run),
+};
+
+const test_program program = {TESTS(tests)};

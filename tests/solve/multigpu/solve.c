@@ -17,8 +17,6 @@
 #include "support.h"
 #include "test.h"
 
-#define COUNT(array) (sizeof(array) / sizeof *(array))
-
 enum { MOST = 8 };
 
 static trs_context *context_of(const char *where) {
@@ -432,21 +430,25 @@ static void every_kind_of_launch_was_met(void **state) {
   for (int k = 0; k < 4; k++) assert_true(push_launches[k] > 0);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(weak_blocks_are_cut),
-      cmocka_unit_test(every_partition_solves),
-      cmocka_unit_test(counters_pass_32_bits),
-      cmocka_unit_test(large_levels_have_launches_of_their_own),
-      cmocka_unit_test(what_is_not_emptied_is_found_out),
-      cmocka_unit_test(every_layout_goes_through_the_stage),
-      cmocka_unit_test(members_of_sources_and_of_sinks),
-      cmocka_unit_test(vectors_may_lie_with_the_members),
-      cmocka_unit_test(a_launch_that_fails_ends_the_plan),
-      cmocka_unit_test(a_stall_names_the_row_and_the_member),
-      cmocka_unit_test(members_race_against_one),
-      cmocka_unit_test(every_kind_of_launch_was_met),
-  };
+static int begin(void **state) {
+  (void)state;
   push_stand_in_begin();
-  return cmocka_run_group_tests_name("solve/multigpu/solve", tests, NULL, NULL);
+  return 0;
 }
+
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(weak_blocks_are_cut),
+    cmocka_unit_test(every_partition_solves),
+    cmocka_unit_test(counters_pass_32_bits),
+    cmocka_unit_test(large_levels_have_launches_of_their_own),
+    cmocka_unit_test(what_is_not_emptied_is_found_out),
+    cmocka_unit_test(every_layout_goes_through_the_stage),
+    cmocka_unit_test(members_of_sources_and_of_sinks),
+    cmocka_unit_test(vectors_may_lie_with_the_members),
+    cmocka_unit_test(a_launch_that_fails_ends_the_plan),
+    cmocka_unit_test(a_stall_names_the_row_and_the_member),
+    cmocka_unit_test(members_race_against_one),
+    cmocka_unit_test(every_kind_of_launch_was_met),
+};
+
+const test_program program = {TESTS(tests), .begin = begin};

@@ -66,7 +66,7 @@ static void deals_by_room(void **state) {
       {100, 100, 100, 100}, {100, 50, 100, 50}, {1000, 1, 1000, 1}, {0, 0, 0, 7}, {0, 0, 0, 0}};
   const int32_t wanted[][4] = {
       {8, 8, 8, 8}, {11, 5, 11, 5}, {16, 0, 16, 0}, {0, 0, 0, 32}, {32, 0, 0, 0}};
-  for (size_t k = 0; k < sizeof rooms / sizeof rooms[0]; k++) {
+  for (size_t k = 0; k < COUNT(rooms); k++) {
     trs_tasks t;
     assert_success(trs_tasks_create(&t, 1000, k % 2, 4, 8, rooms[k]));
     check_tasks(&t, 1000, k % 2, 4, 8);
@@ -238,8 +238,10 @@ static void algorithms(void **state) {
   }
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(deals), cmocka_unit_test(deals_by_room),
-                                     cmocka_unit_test(algorithms)};
-  return cmocka_run_group_tests_name("solve/multigpu/tasks", tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(deals),
+    cmocka_unit_test(deals_by_room),
+    cmocka_unit_test(algorithms),
+};
+
+const test_program program = {TESTS(tests)};

@@ -12,8 +12,6 @@
 #include "solve/cuda/engine/choice.h"
 #include "test.h"
 
-#define COUNT(array) (sizeof(array) / sizeof *(array))
-
 static trs_gpu_found *found; /* by the GPU in values, in pinned memory */
 
 /* A system on both sides, and its slices from both. */
@@ -417,17 +415,15 @@ static int leave(void **state) {
   return gpu_stop(state);
 }
 
-int main(void) {
-  if (gpu_is_absent("solve/cuda/engine/analysis")) return 0;
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(blocks_are_cut_as_on_the_host),
-      cmocka_unit_test(slices_are_those_of_the_host),
-      cmocka_unit_test(large_systems_too),
-      cmocka_unit_test(as_many_levels_as_rows),
-      cmocka_unit_test(new_values_are_filled_in),
-      cmocka_unit_test(a_sample_shows_the_pattern),
-      cmocka_unit_test(more_levels_than_the_rival_are_given_up),
-      cmocka_unit_test(too_little_memory_is_given_back),
-  };
-  return cmocka_run_group_tests(tests, enter, leave);
-}
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(blocks_are_cut_as_on_the_host),
+    cmocka_unit_test(slices_are_those_of_the_host),
+    cmocka_unit_test(large_systems_too),
+    cmocka_unit_test(as_many_levels_as_rows),
+    cmocka_unit_test(new_values_are_filled_in),
+    cmocka_unit_test(a_sample_shows_the_pattern),
+    cmocka_unit_test(more_levels_than_the_rival_are_given_up),
+    cmocka_unit_test(too_little_memory_is_given_back),
+};
+
+const test_program program = {TESTS(tests), .begin = enter, .end = leave, .lacks = gpu_lacks};

@@ -118,15 +118,14 @@ static void row_groups_take_long_rows_in_levels_of_few(void **state) {
   assert_false(trs_row_groups_pay(1000000, 100, 512));
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(the_width_of_levels_decides),
-      cmocka_unit_test(a_kernel_that_is_asked_for_takes_what_it_can),
-      cmocka_unit_test(a_change_of_kernel_has_to_pay_for_its_launch),
-      cmocka_unit_test(heavy_slices_stay_with_the_warps),
-      cmocka_unit_test(clusters_give_way_to_warps_before_they_take_turns),
-      cmocka_unit_test(several_right_hand_sides_compare_chains_with_plain_rows),
-      cmocka_unit_test(row_groups_take_long_rows_in_levels_of_few),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(the_width_of_levels_decides),
+    cmocka_unit_test(a_kernel_that_is_asked_for_takes_what_it_can),
+    cmocka_unit_test(a_change_of_kernel_has_to_pay_for_its_launch),
+    cmocka_unit_test(heavy_slices_stay_with_the_warps),
+    cmocka_unit_test(clusters_give_way_to_warps_before_they_take_turns),
+    cmocka_unit_test(several_right_hand_sides_compare_chains_with_plain_rows),
+    cmocka_unit_test(row_groups_take_long_rows_in_levels_of_few),
+};
+
+const test_program program = {TESTS(tests)};

@@ -4,8 +4,6 @@
 #include "gpu.h"
 #include "test.h"
 
-#define COUNT(array) (sizeof(array) / sizeof *(array))
-
 static const char *const ways[] = {"engine:rhs=batched",
                                    "engine:rhs=many-rhs",
                                    "engine:rhs=row-groups,block=1",
@@ -62,8 +60,8 @@ static void every_way_solves_all_types(void **state) {
     }
 }
 
-int main(void) {
-  if (gpu_is_absent("solve/cuda/engine/many_rhs")) return 0;
-  const struct CMUnitTest tests[] = {cmocka_unit_test(every_way_solves_all_types)};
-  return cmocka_run_group_tests(tests, NULL, gpu_stop);
-}
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(every_way_solves_all_types),
+};
+
+const test_program program = {TESTS(tests), .end = gpu_stop, .lacks = gpu_lacks};

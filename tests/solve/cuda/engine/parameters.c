@@ -4,8 +4,6 @@
 #include "solve/cuda/engine/choice.h"
 #include "test.h"
 
-#define COUNT(array) (sizeof(array) / sizeof *(array))
-
 static trs_status read(trs_engine_parameters *p, const char *text) {
   static const trs_method method = {.name = "engine", .parameters = true};
   const trs_plan plan = {.method = &method, .parameters = text};
@@ -98,13 +96,12 @@ static void memory_can_be_short(void **state) {
   assert_int_equal(status, TRS_ERROR_MEMORY);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(new_names_are_read),
-      cmocka_unit_test(old_names_mean_the_same_and_warn),
-      cmocka_unit_test(many_old_names_end_the_warning_early),
-      cmocka_unit_test(others_are_refused),
-      cmocka_unit_test(memory_can_be_short),
-  };
-  return cmocka_run_group_tests_name("solve/cuda/engine/parameters", tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(new_names_are_read),
+    cmocka_unit_test(old_names_mean_the_same_and_warn),
+    cmocka_unit_test(many_old_names_end_the_warning_early),
+    cmocka_unit_test(others_are_refused),
+    cmocka_unit_test(memory_can_be_short),
+};
+
+const test_program program = {TESTS(tests)};
