@@ -17,7 +17,8 @@ static trs_gpu_found *found; /* by the GPU in values, in pinned memory */
 /* A system on both sides, and its slices from both. */
 typedef struct both {
   trs_system S;
-  trs_gpu_pattern p;
+  trs_system p;
+  const uint8_t *apart;
   trs_slice_rules rules;
   bool store_float;
   const char *name;
@@ -26,16 +27,15 @@ typedef struct both {
   trs_slice_level *level;
 } both;
 
-static trs_gpu_pattern upload(const trs_system *S) {
-  trs_gpu_pattern p = {.n = S->n, .nnz = S->nnz, .scalar = S->scalar};
-  p.lower = S->lower, p.unit = S->unit, p.has_diagonal = S->has_diagonal;
+static trs_system upload(const trs_system *S) {
+  trs_system p = *S;
   p.ptr = gpu_upload(S->ptr, (size_t)(S->n + 1) * sizeof *S->ptr);
   p.idx = gpu_upload(S->idx, (size_t)S->nnz * sizeof *S->idx);
   p.val = gpu_upload(S->val, (size_t)S->nnz * scalar_bytes(S->scalar));
   return p;
 }
 
-static void drop(trs_gpu_pattern *p) {
+static void drop(trs_system *p) {
   gpu_free((void *)p->ptr);
   gpu_free((void *)p->idx);
   gpu_free((void *)p->val);
@@ -144,7 +144,7 @@ static trs_status cut_and_build(both *b) {
   trs_gpu_cut *cut;
   b->level = NULL;
   *found = (trs_gpu_found){0};
-  trs_status status = trs_gpu_cut_begin(&cut, gpu, &b->p, &b->rules, NULL, NULL);
+  trs_status status = trs_gpu_cut_begin(&cut, gpu, &b->p, b->apart, &b->rules, NULL, NULL);
   if (!status) status = trs_gpu_cut_finish(cut, &b->there, &b->level);
   if (!status) status = trs_gpu_cut_build(cut, &b->there, &b->map, b->store_float, NULL, found);
   trs_gpu_cut_free(cut);
@@ -166,7 +166,7 @@ static void same_level_slices(const both *b) {
   free(first);
 }
 
-static void compare(const char *name, const trs_system *S, const trs_gpu_pattern *p,
+static void compare(const char *name, const trs_system *S, const trs_system *p,
                     const trs_slice_rules *rules, bool store_float) {
   both b = {.S = *S, .p = *p, .rules = *rules, .store_float = store_float, .name = name};
   int64_t before = gpu_held(), refused;
@@ -194,7 +194,7 @@ static void slices_are_those_of_the_host(void **state) {
       for (int way = 0; way < 4; way++) {
         trs_system S =
             shape_system(kind, sizes[z], (trs_scalar)(TRS_FLOAT + c++ % 4), way & 1, way & 2);
-        trs_gpu_pattern p = upload(&S);
+        trs_system p = upload(&S);
         for (size_t r = 0; r < SHAPE_RULES; r++)
           if (sizes[z] < 300 || (r + (size_t)c) % 4 == 0)
             compare(shape_name(kind), &S, &p, &shape_rules[r], r % 2);
@@ -218,7 +218,7 @@ static void large_systems_too(void **state) {
       assert_success(trs_matrix_read(&A, names[k], NULL));
       assert_success(trs_matrix_triangle(&T, A, uplo, 1));
       trs_system S = trs_system_of(T, uplo, TRS_NO_TRANS, TRS_NONUNIT);
-      trs_gpu_pattern p = upload(&S);
+      trs_system p = upload(&S);
       for (size_t r = 0; r < SHAPE_RULES; r += 3)
         for (int again = 0; again < 2; again++) compare(names[k], &S, &p, &shape_rules[r], again);
       drop(&p);
@@ -234,7 +234,7 @@ static void as_many_levels_as_rows(void **state) {
   static const int64_t sizes[] = {16385, 65533, 65534, 65535, 65536, 70000, 120000};
   for (size_t z = 0; z < COUNT(sizes); z++) {
     trs_system S = shape_system(SHAPE_CHAIN, sizes[z], TRS_FLOAT, z % 2 == 0, true);
-    trs_gpu_pattern p = upload(&S);
+    trs_system p = upload(&S);
     for (size_t r = 0; r < SHAPE_RULES; r += 7) compare("chain", &S, &p, &shape_rules[r], false);
     drop(&p);
     shape_free(&S);
@@ -289,7 +289,7 @@ static void compare_cuts(both *b, int *cuts) {
     if (here[k] != there[k]) differ(b, "cut at row of the sweep", k);
   drop_built(b);
   trs_slices_destroy(&b->here);
-  b->p.apart = gpu_upload(there, (size_t)b->S.n);
+  b->apart = gpu_upload(there, (size_t)b->S.n);
   assert_success(shape_slices_apart(&b->here, &b->S, &b->rules, here, NULL, &refused));
   assert_success(cut_and_build(b));
   same_pattern(b);
@@ -298,7 +298,7 @@ static void compare_cuts(both *b, int *cuts) {
   *cuts += mark(b, there) == 0;
   drop_built(b);
   trs_slices_destroy(&b->here);
-  gpu_free((void *)b->p.apart);
+  gpu_free((void *)b->apart);
 }
 
 static void blocks_are_cut_as_on_the_host(void **state) {
@@ -309,7 +309,7 @@ static void blocks_are_cut_as_on_the_host(void **state) {
     for (int c = 0; c < 12; c++) {
       trs_system S = shape_system(kind, sizes[c % 3], (trs_scalar)(TRS_FLOAT + c % 4), c % 2, true);
       shape_weaken(&S);
-      trs_gpu_pattern p = upload(&S);
+      trs_system p = upload(&S);
       for (size_t r = (size_t)c % 3; r < SHAPE_RULES; r += 3) {
         both b = {.S = S, .p = p, .rules = shape_rules[r], .store_float = r % 2};
         b.name = shape_name(kind);
@@ -326,7 +326,7 @@ static void need_features(shape kind, int64_t n, bool lower, double length, doub
                           double run) {
   const double limit = 0.02;
   trs_system S = shape_system(kind, n, TRS_FLOAT, lower, true);
-  trs_gpu_pattern p = upload(&S);
+  trs_system p = upload(&S);
   trs_pattern_features f;
   void *stage;
   assert_success(trs_gpu_begin_features(&stage, gpu, &p, NULL));
@@ -359,9 +359,9 @@ static int32_t levels_against(const char *name, const trs_slice_rules *rules,
   assert_success(trs_matrix_read(&A, name, NULL));
   assert_success(trs_matrix_triangle(&T, A, TRS_LOWER, 1));
   trs_system S = trs_system_of(T, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT);
-  trs_gpu_pattern p = upload(&S);
-  assert_success(trs_gpu_cut_begin(&rival, gpu, &p, rival_rules, NULL, NULL));
-  assert_success(trs_gpu_cut_begin(&cut, gpu, &p, rules, rival, NULL));
+  trs_system p = upload(&S);
+  assert_success(trs_gpu_cut_begin(&rival, gpu, &p, NULL, rival_rules, NULL, NULL));
+  assert_success(trs_gpu_cut_begin(&cut, gpu, &p, NULL, rules, rival, NULL));
   assert_success(trs_gpu_cut_finish(rival, &slices[0], &level[0]));
   assert_success(trs_gpu_cut_finish(cut, &slices[1], &level[1]));
   assert_non_null(level[0]);
