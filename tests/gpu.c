@@ -16,7 +16,6 @@ const char *gpu_lacks(void) {
 }
 
 int gpu_stop(void **state) {
-  (void)state;
   trs_context_destroy(gpu_context);
   gpu_context = NULL;
   return 0;

@@ -53,7 +53,6 @@ static void check_definition(const trs_system *S) {
 }
 
 static void level_sets_follow_their_definition(void **state) {
-  (void)state;
   for (int c = 0; c < 12; c++) {
     trs_format format = c & 1 ? TRS_CSC : TRS_CSR;
     trs_uplo uplo = c & 2 ? TRS_UPPER : TRS_LOWER;
@@ -67,7 +66,6 @@ static void level_sets_follow_their_definition(void **state) {
 }
 
 static void a_chain_has_as_many_levels_as_rows(void **state) {
-  (void)state;
   int64_t ptr[] = {0, 1, 3, 5, 7}, smallest, largest;
   int32_t idx[] = {0, 0, 1, 1, 2, 2, 3};
   double val[] = {1, 1, 1, 1, 1, 1, 1};

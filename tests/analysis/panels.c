@@ -157,7 +157,6 @@ static int64_t define_supernodes(const sample *it, const trs_panels_options *o, 
 }
 
 static void supernodes_are_those_of_the_definition(void **state) {
-  (void)state;
   for (int c = 0; c < 24 * NSHAPES * NLIMITS; c++) {
     int shape = c / 24 % NSHAPES, limit = c / 24 / NSHAPES;
     sample it = draw(shapes[shape].n, shapes[shape].density, shapes[shape].band, c % 24,
@@ -360,7 +359,6 @@ static void check_panels_both(const sample *it, const trs_panels_options *option
 }
 
 static void panels_hold_the_triangle(void **state) {
-  (void)state;
   for (int c = 0; c < NVARIANTS; c++)
     for (int shape = 0; shape < NSHAPES; shape++) {
       sample it = draw(shapes[shape].n, shapes[shape].density, shapes[shape].band, c,
@@ -371,7 +369,6 @@ static void panels_hold_the_triangle(void **state) {
 }
 
 static void partitions_given_are_kept(void **state) {
-  (void)state;
   static const int64_t first[] = {0, 1, 2, 12, 13, 40, 41, 59, 60};
   for (int c = 0; c < 48; c++)
     for (int shape = 0; shape < 4; shape++) {
@@ -485,7 +482,6 @@ static void check_solve(const sample *it, const trs_panels_options *o) {
 }
 
 static void panels_solve(void **state) {
-  (void)state;
   for (int c = 0; c < NVARIANTS; c++)
     for (int shape = 0; shape < NSHAPES; shape++) {
       sample it = draw(shapes[shape].n, shapes[shape].density, shapes[shape].band, c,
@@ -550,7 +546,6 @@ static int64_t check_cut(const sample *it, const trs_panels_options *o) {
 }
 
 static void weak_supernodes_are_cut(void **state) {
-  (void)state;
   int64_t refused = 0;
   for (int c = 0; c < NVARIANTS; c += 2) /* their diagonal is stored */
     for (int shape = 2; shape < NSHAPES; shape++) {
@@ -566,7 +561,6 @@ static void weak_supernodes_are_cut(void **state) {
 }
 
 static void zeros_of_an_inverse_stop_what_is_not_finite(void **state) {
-  (void)state;
   /* 0 -> 1 -> 3 and 2 -> 3 in one block; the entry (1, 0) is infinite */
   int64_t ptr[] = {0, 1, 3, 4, 7};
   int32_t idx[] = {0, 0, 1, 2, 1, 2, 3};
@@ -625,7 +619,6 @@ static void check_factors(const char *name, const trs_factor_options *options) {
 }
 
 static void factors_become_panels(void **state) {
-  (void)state;
   static const char *const names[] = {"gen:poisson2d5:19", "gen:poisson3d7:7",
                                       "gen:elasticity3d:3,4,3"};
   for (size_t k = 0; k < COUNT(names); k++) {
@@ -639,7 +632,6 @@ static void factors_become_panels(void **state) {
 /* ---- Errors. ---- */
 
 static void entries_without_a_place_are_refused(void **state) {
-  (void)state;
   sample it = draw(60, 0.1, 60, 0, 5), other = draw(60, 0.1, 60, 0, 7);
   sample turned = draw(60, 0.1, 60, 12, 7);
   trs_panels P;
@@ -680,7 +672,6 @@ static trs_status make_and_fill(void *argument) {
 }
 
 static void failing_allocations_are_reported(void **state) {
-  (void)state;
   sample it = draw(60, 0.1, 60, 0, 5);
   assert_survives_failing_allocations(make_and_fill, &it);
   forget(&it);

@@ -303,7 +303,6 @@ static void need_sound(const trs_slices *s, const trs_system *S, const trs_slice
 }
 
 static void plans_are_sound(void **state) {
-  (void)state;
   static const int64_t sizes[] = {0, 1, 2, 33, FEW_ROWS, ROWS};
   int c = 0;
   for (shape kind = 0; kind < SHAPES; kind++)
@@ -323,7 +322,6 @@ static void plans_are_sound(void **state) {
 
 /* Without blocks a row's level is its level set. */
 static void levels_are_level_sets(void **state) {
-  (void)state;
   for (shape kind = 0; kind < SHAPES; kind++) {
     trs_system S = shape_system(kind, ROWS, TRS_DOUBLE, kind % 2, true);
     trs_slices s;
@@ -379,7 +377,6 @@ static void need_solution(const trs_slices *s, const trs_system *S, trs_team *te
 }
 
 static void threads_solve_by_the_plan(void **state) {
-  (void)state;
   trs_team *team;
   assert_success(trs_team_create(&team, TEAM));
   for (shape kind = 0; kind < SHAPES; kind++)
@@ -398,7 +395,6 @@ static void threads_solve_by_the_plan(void **state) {
 
 /* Rows long enough for parts: whether these exist is checked too. */
 static void long_rows_have_parts(void **state) {
-  (void)state;
   enum { MANY_ROWS = 6000 };
   trs_system S = shape_system(SHAPE_LAST_ROW, MANY_ROWS, TRS_DOUBLE, true, true);
   trs_team *team;
@@ -448,7 +444,6 @@ static double error_of(const trs_slices *s, const trs_system *S) {
 }
 
 static void good_inverses_are_kept(void **state) {
-  (void)state;
   for (shape kind = 0; kind < SHAPES; kind++)
     for (size_t r = 0; r < SHAPE_RULES; r++) {
       trs_system S = shape_system(kind, FEW_ROWS, (trs_scalar)(TRS_FLOAT + r % 4), kind % 2, true);
@@ -484,7 +479,6 @@ static void cut_and_check(const trs_system *S, const trs_slice_rules *rules, con
 }
 
 static void other_inverses_are_cut(void **state) {
-  (void)state;
   double worst = 0;
   int cuts = 0;
   for (shape kind = 0; kind < SHAPES; kind++)
@@ -535,7 +529,6 @@ static void mix_levels(trs_slices *s) {
 static void solve_a_row_twice(trs_slices *s) { s->row[s->n / 2] = s->row[s->n / 2 - 1]; }
 
 static void damaged_plans_are_found_out(void **state) {
-  (void)state;
   enum { FEW_TURNS = 1000 };
   static const struct {
     const char *name;
@@ -572,7 +565,6 @@ static void damaged_plans_are_found_out(void **state) {
 }
 
 static void lost_parts_are_found_out(void **state) {
-  (void)state;
   enum { MANY_ROWS = 4500 };
   trs_system S = shape_system(SHAPE_LAST_ROW, MANY_ROWS, TRS_FLOAT, false, true);
   trs_slices s;
@@ -587,7 +579,6 @@ static void lost_parts_are_found_out(void **state) {
 /* ---- Memory. ---- */
 
 static void every_allocation_may_fail(void **state) {
-  (void)state;
   trs_system S = shape_system(SHAPE_NODES, FEW_ROWS, TRS_DOUBLE, true, true);
   trs_slices s;
   int64_t before, after, peak, n = 0;

@@ -13,13 +13,11 @@ static uint64_t begins[] = {INT32_MAX - 3, UINT32_MAX - 3, INT64_MAX - 3, UINT64
 enum { NBEGINS = COUNT(begins), SOLVES = 12, THREADS = 4 };
 
 static int start(void **state) {
-  (void)state;
   for (int k = 0; k < NBEGINS; k++) begins[k] += 2 - trs_random_below(test_seed(), (uint64_t)k, 12);
   return 0;
 }
 
 static int stop(void **state) {
-  (void)state;
   trs_counters_begin = 0;
   return 0;
 }
@@ -43,7 +41,6 @@ static trs_plan *plan_on(trs_context *ctx, const trs_matrix *A) {
 
 /* Different right-hand sides in each solve: a skipped wait reads the previous x. */
 static void solves_across_the_wrap(void **state) {
-  (void)state;
   trs_matrix *A;
   assert_success(trs_matrix_read(&A, "gen:poisson2d5:100", NULL));
   enum { N = 10000 };
@@ -71,7 +68,6 @@ static void solves_across_the_wrap(void **state) {
 }
 
 static void sweeps_across_the_wrap(void **state) {
-  (void)state;
   enum { N = 10000 };
   trs_matrix *A;
   trs_relaxation *right, *R;
@@ -107,7 +103,6 @@ static void add_one(void *argument, int rank, int size) {
 }
 
 static void runs_across_the_wrap(void **state) {
-  (void)state;
   for (int k = 0; k < NBEGINS; k++) {
     trs_team *team;
     int count[THREADS] = {0};

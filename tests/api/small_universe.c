@@ -101,7 +101,6 @@ static void every_pattern(void **state) {
 }
 
 static int begin(void **state) {
-  (void)state;
   trs_schedule_part_work = 1;
   return 0;
 }

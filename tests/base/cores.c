@@ -33,7 +33,6 @@ static void begin(const char *name) {
 }
 
 static void version_2_is_read_up_to_the_root(void **state) {
-  (void)state;
   begin("v2");
   assert_int_equal(trs_quota_cores(root), 0); /* no cgroups at all */
   put("/proc/self/cgroup", "0::/a/b\n");
@@ -49,7 +48,6 @@ static void version_2_is_read_up_to_the_root(void **state) {
 }
 
 static void version_1_is_read_where_its_controller_is_mounted(void **state) {
-  (void)state;
   begin("v1");
   put("/proc/self/cgroup", "9:memory:/m\n4:cpu,cpuacct:/box\n0::/\n");
   put("/sys/fs/cgroup/cpu,cpuacct/box/cpu.cfs_quota_us", "-1\n");
@@ -65,7 +63,6 @@ static void version_1_is_read_where_its_controller_is_mounted(void **state) {
 }
 
 static void nonsense_is_no_limit(void **state) {
-  (void)state;
   static const char *const text[] = {"", "max", "100000", "0 100000", "-5 100000", "5 0", "a b"};
   begin("nonsense");
   put("/proc/self/cgroup", "no colon\n1:two\n0::/x\n");
@@ -76,7 +73,6 @@ static void nonsense_is_no_limit(void **state) {
 }
 
 static void the_environment_sets_the_default(void **state) {
-  (void)state;
   static const char *const wrong[] = {"0", "-1", "two", "2x", "1025", "99999999999999999999"};
   trs_context *ctx;
   setenv("TRIREME_NUM_THREADS", "3", 1);
@@ -101,7 +97,6 @@ static void the_environment_sets_the_default(void **state) {
 }
 
 static void too_many_threads_are_told(void **state) {
-  (void)state;
   trs_context *ctx;
   trs_matrix *A;
   trs_plan *plan;
@@ -129,7 +124,6 @@ static int erase(const char *path, const struct stat *about, int type, struct FT
 }
 
 static int clean_up(void **state) {
-  (void)state;
   char top[256];
   snprintf(top, sizeof top, "%s", scratch(""));
   return nftw(top, erase, 8, FTW_DEPTH | FTW_PHYS);

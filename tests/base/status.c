@@ -6,7 +6,6 @@
 #include "test.h"
 
 static void characters_have_their_length(void **state) {
-  (void)state;
   static const struct {
     const char *text;
     size_t length;
@@ -29,7 +28,6 @@ static void characters_have_their_length(void **state) {
 }
 
 static void texts_are_escaped_and_cut(void **state) {
-  (void)state;
   char to[16];
   trs_printable(to, sizeof to, "a\x1B\xC3\xA9");
   assert_string_equal(to, "a\\x1b\xC3\xA9");

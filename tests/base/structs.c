@@ -20,7 +20,6 @@ static trs_status take(pair *own, const void *given) {
 }
 
 static void options_of_any_version_are_taken(void **state) {
-  (void)state;
   pair own, given = {sizeof(pair), 3, 4};
   longer newer = {{sizeof(longer), 5, 6}, 0};
   assert_success(take(&own, NULL));
@@ -37,7 +36,6 @@ static void options_of_any_version_are_taken(void **state) {
 }
 
 static void sizes_that_nobody_set_are_refused(void **state) {
-  (void)state;
   pair own = {sizeof own, 8, 9}, given = {0, 1, 2};
   const size_t bad[] = {0, 1, sizeof(size_t) - 1, 5000, SIZE_MAX};
   for (size_t k = 0; k < COUNT(bad); k++) {
@@ -52,7 +50,6 @@ static void sizes_that_nobody_set_are_refused(void **state) {
 
 /* Bytes after the caller's structure are not written. */
 static void results_stay_within_the_callers_structure(void **state) {
-  (void)state;
   const pair own = {sizeof own, 7, 8};
   longer room;
   for (size_t size = sizeof(size_t); size <= sizeof room; size++) {

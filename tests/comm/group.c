@@ -48,7 +48,6 @@ static void launch(trs_group *group) {
 /* ---- Tests ---- */
 
 static void alone_nothing_is_followed(void **state) {
-  (void)state;
   trs_group *a = open_group("0-2");
   for (int turn = 0; turn < 3; turn++) {
     launch(a);
@@ -58,7 +57,6 @@ static void alone_nothing_is_followed(void **state) {
 }
 
 static void turns_are_kept_on_each_gpu(void **state) {
-  (void)state;
   trs_group *a = open_group("0-1");
   launch(a);
   trs_group *b = open_group("1,3"); /* after launches made when it was the only group */
@@ -88,7 +86,6 @@ static void turns_are_kept_on_each_gpu(void **state) {
 }
 
 static void graphs_are_left_alone(void **state) {
-  (void)state;
   trs_group *a = open_group("0-1"), *b = open_group("0-1");
   launch(a);
   stand_in_captures = trs_group_stream(b, 0);
@@ -128,7 +125,6 @@ static void *launch_often(void *argument) {
 }
 
 static void threads_take_turns(void **state) {
-  (void)state;
   static const char *const lists[] = {"0-3", "3,2,1,0", "1,0", "0,3"};
   enum { GROUPS = COUNT(lists) };
   trs_group *group[GROUPS];
@@ -142,7 +138,6 @@ static void threads_take_turns(void **state) {
 }
 
 static int begin(void **state) {
-  (void)state;
   stand_in_followed = note;
   return 0;
 }

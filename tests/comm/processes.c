@@ -95,7 +95,6 @@ static int share_memory(int rank) {
 }
 
 static void memory_is_shared(void **state) {
-  (void)state;
   new_board();
   run_all("share", share_memory, -1);
 }
@@ -116,7 +115,6 @@ static int lose_in_alloc(int rank) {
 }
 
 static void a_call_that_never_returns_is_left_behind(void **state) {
-  (void)state;
   new_board();
   board->dies_in_alloc = 1;
   run_all("alloc", lose_in_alloc, 1);
@@ -131,7 +129,6 @@ static int lose_in_start(int rank) {
 }
 
 static void one_that_cannot_start_ends_all(void **state) {
-  (void)state;
   new_board();
   board->fails_to_start = 2;
   run_all("start", lose_in_start, -1);
@@ -158,7 +155,6 @@ static int lose_in_solve(int rank) {
 }
 
 static void kernels_are_told(void **state) {
-  (void)state;
   new_board();
   run_all("solve", lose_in_solve, 3);
 }

@@ -6,7 +6,6 @@
 static trs_json parse(const char *text) { return trs_json_parse(text, strlen(text)); }
 
 static void members_and_elements(void **state) {
-  (void)state;
   trs_json json = parse(
       " { \"a\" : {\"b\": [1, -22 , 3.0, \"x\"]}, \"c\\\"d\": null, "
       "\"e\": \"text\",\"f\":[],\"g\":{ } }\n");
@@ -30,7 +29,6 @@ static void members_and_elements(void **state) {
 }
 
 static void integers(void **state) {
-  (void)state;
   static const char *const none[] = {"1.5", "1e3", "\"1\"", "null", "[1]", "1234567890123456789"};
   int64_t value;
   for (int k = 0; k < 6; k++) assert_false(trs_json_integer(parse(none[k]), &value));
@@ -39,7 +37,6 @@ static void integers(void **state) {
 }
 
 static void malformed_text(void **state) {
-  (void)state;
   static const char *const bad[] = {
       "",       " ",       "{",        "}",           "[",         "[1",  "[1,",      "[1 2]",
       "{\"a\"", "{\"a\":", "{\"a\":1", "{1:2}",       "{\"a\" 1}", "\"",  "\"a",      "\"\\",

@@ -20,7 +20,6 @@ static const int team_sizes[TEAMS] = {1, 2, 3, 7};
 static trs_team *teams[TEAMS];
 
 static int make_teams(void **state) {
-  (void)state;
   for (int t = 0; t < TEAMS; t++)
     if (trs_team_create(&teams[t], team_sizes[t])) return -1;
   return 0;
@@ -197,7 +196,6 @@ static bool allowed(int field, int symmetry) {
 }
 
 static void every_kind_symmetry_and_compression(void **state) {
-  (void)state;
   for (int field = 0; field < FIELDS; field++)
     for (int symmetry = 0; symmetry < SYMMETRIES; symmetry++) {
       if (!allowed(field, symmetry)) continue;
@@ -210,7 +208,6 @@ static void every_kind_symmetry_and_compression(void **state) {
 
 /* Rows long enough for heap sort, and many more threads than rows. */
 static void few_long_rows(void **state) {
-  (void)state;
   sample s = make_sample(REAL, GENERAL, 2, 4000, 12000);
   check_file(&s, REAL, GENERAL, scratch_packed("long.mtx", s.text, s.length));
   sample_free(&s);
@@ -218,14 +215,12 @@ static void few_long_rows(void **state) {
 
 /* So few entries per row that the members must share their counters. */
 static void many_short_rows(void **state) {
-  (void)state;
   sample s = make_sample(COMPLEX, GENERAL, 9000, 100, 7000);
   check_file(&s, COMPLEX, GENERAL, scratch_packed("short.mtx", s.text, s.length));
   sample_free(&s);
 }
 
 static void compression_is_found_by_content(void **state) {
-  (void)state;
   for (int e = 1; e < ENDINGS; e++) {
     sample s = make_sample(REAL, GENERAL, 20, 20, 100);
     const char *packed = scratch_packed(endings[e], s.text, s.length),
@@ -238,7 +233,6 @@ static void compression_is_found_by_content(void **state) {
 
 #if TRS_HAVE_ZLIB
 static void gzip_members_follow_one_another(void **state) {
-  (void)state;
   sample s = make_sample(REAL, GENERAL, 20, 20, 100);
   size_t first, second, half = s.length / 2;
   char *a = scratch_load(scratch_packed("1.gz", s.text, half), &first);
@@ -259,7 +253,6 @@ static void gzip_members_follow_one_another(void **state) {
 #define HEAD "%%MatrixMarket matrix coordinate real general\n"
 
 static void no_newline_at_the_end(void **state) {
-  (void)state;
   trs_matrix *A;
   for (int blanks = 0; blanks < 70; blanks++) { /* at every position where a vector of characters
                                                    may end */
@@ -274,7 +267,6 @@ static void no_newline_at_the_end(void **state) {
 
 /* A file that ends at a page boundary. */
 static void whole_pages(void **state) {
-  (void)state;
   long page = sysconf(_SC_PAGESIZE);
   char *text = malloc((size_t)page + 1);
   int head = sprintf(text, "%s1 1 1\n1 1 ", HEAD);
@@ -289,7 +281,6 @@ static void whole_pages(void **state) {
 }
 
 static void empty_matrices(void **state) {
-  (void)state;
   static const int64_t sizes[][2] = {{0, 0}, {0, 5}, {5, 0}, {3, 2}};
   for (int k = 0; k < 4; k++) {
     char text[128];
@@ -304,7 +295,6 @@ static void empty_matrices(void **state) {
 }
 
 static void array_files_drop_their_zeros(void **state) {
-  (void)state;
   trs_matrix *A;
   static const int32_t columns[] = {0, 1, 0, 1};
   assert_success(trs_read_matrix(&A,
@@ -325,7 +315,6 @@ static void array_files_drop_their_zeros(void **state) {
 }
 
 static void types_are_converted(void **state) {
-  (void)state;
   trs_matrix *A;
   for (int scalar = TRS_FLOAT; scalar <= TRS_DCOMPLEX; scalar++) {
     trs_scalar wanted = (trs_scalar)scalar;
@@ -354,7 +343,6 @@ static void types_are_converted(void **state) {
 }
 
 static void nonfinite_values_on_request(void **state) {
-  (void)state;
   trs_matrix *A;
   trs_read_options options = {.struct_size = sizeof(trs_read_options), .allow_nonfinite = 1};
   const char *path =
@@ -371,7 +359,6 @@ static void nonfinite_values_on_request(void **state) {
 }
 
 static void pattern_values_depend_on_the_seed_alone(void **state) {
-  (void)state;
   const char *path = scratch_text(
       "a.mtx", "%%MatrixMarket matrix coordinate pattern general\n2 2 4\n2 2\n1 2\n1 1\n2 1\n");
   const char *sorted = scratch_text(
@@ -406,7 +393,6 @@ static void note(void *user, const char *phase, double done) {
 }
 
 static void progress_is_told(void **state) {
-  (void)state;
   for (int e = 0; e < ENDINGS; e++) {
     sample s = make_sample(REAL, GENERAL, 200, 200, 9000);
     report r = {.good = true, .thread = pthread_self()};
@@ -435,7 +421,6 @@ static void *write_pipe(void *argument) {
 }
 
 static void a_pipe_is_read_too(void **state) {
-  (void)state;
   sample s = make_sample(REAL, GENERAL, 200, 200, 9000);
   pipe_writer w = {scratch("pipe"), &s};
   pthread_t thread;
@@ -556,7 +541,6 @@ static const struct {
 };
 
 static void a_short_file_with_a_large_size_line_takes_no_memory(void **state) {
-  (void)state;
   int64_t before, after, peak;
   trs_matrix *A;
   const char *path =
@@ -569,7 +553,6 @@ static void a_short_file_with_a_large_size_line_takes_no_memory(void **state) {
 }
 
 static void bad_files_are_refused_with_their_line(void **state) {
-  (void)state;
   for (size_t k = 0; k < COUNT(bad_files); k++) {
     trs_matrix *A;
     const char *path = scratch_text("a.mtx", bad_files[k].text);
@@ -589,7 +572,6 @@ static void bad_files_are_refused_with_their_line(void **state) {
 
 /* Of two bad lines among many, the first is named, whichever thread finds one first. */
 static void the_first_bad_line_is_named_by_any_team(void **state) {
-  (void)state;
   static const char *const bad[] = {"x 1 1", "1 1 1e999", "1 0 1", "1 1 1 1"};
   enum { LINES = 12000 };
   char *text = malloc(LINES * 32), words[64];
@@ -613,7 +595,6 @@ static void the_first_bad_line_is_named_by_any_team(void **state) {
 }
 
 static void files_that_cannot_be_read(void **state) {
-  (void)state;
   trs_matrix *A;
   assert_failure(TRS_ERROR_FILE, "missing.mtx",
                  trs_read_matrix(&A, scratch("missing.mtx"), NULL, NULL));
@@ -623,7 +604,6 @@ static void files_that_cannot_be_read(void **state) {
 }
 
 static void damaged_compression(void **state) {
-  (void)state;
   sample s = make_sample(REAL, GENERAL, 20, 20, 40);
   for (int e = 1; e < ENDINGS; e++) {
     size_t length;
@@ -646,7 +626,6 @@ static void damaged_compression(void **state) {
 
 /* Bytes for which zlib and zstd have messages of their own. */
 static void damage_is_told_in_plain_words(void **state) {
-  (void)state;
   static const char *const theirs[] = {"incorrect", "invalid",   "unknown",  "Unknown",
                                        "crc",       "Corrupted", "Restored", "too far",
                                        "Data ",     "Header",    "corrupt",  "Unsupported frame",
@@ -677,7 +656,6 @@ static void damage_is_told_in_plain_words(void **state) {
 }
 
 static void other_compressions_are_named(void **state) {
-  (void)state;
   static const struct {
     const char *name, *bytes, *words;
   } files[] = {{"a.mtx.bz2", "BZh91AY&SY", "is compressed by bzip2"},
@@ -704,7 +682,6 @@ static void other_compressions_are_named(void **state) {
 }
 
 static void failing_allocations_while_reading(void **state) {
-  (void)state;
   static const int kinds[][2] = {{REAL, GENERAL}, {COMPLEX, HERMITIAN}, {PATTERN, SYMMETRIC}};
   for (int k = 0; k < 3; k++) {
     sample s = make_sample(kinds[k][0], kinds[k][1], 50, 60, 3000);
@@ -769,7 +746,6 @@ static trs_matrix *random_matrix(trs_format format, trs_scalar scalar, int64_t n
 }
 
 static void what_is_written_reads_back_to_the_bit(void **state) {
-  (void)state;
   for (int scalar = TRS_FLOAT; scalar <= TRS_DCOMPLEX; scalar++)
     for (int e = 0; e < ENDINGS; e++)
       for (int t = 0; t < TEAMS; t++) {
@@ -789,7 +765,6 @@ static void what_is_written_reads_back_to_the_bit(void **state) {
 }
 
 static void the_same_bytes_from_any_team(void **state) {
-  (void)state;
   trs_matrix *A = random_matrix(TRS_CSR, TRS_DOUBLE, 400, 0.7);
   for (int e = 0; e < ENDINGS; e++) {
     size_t first_length, length;
@@ -809,7 +784,6 @@ static void the_same_bytes_from_any_team(void **state) {
 
 /* With any bit of a compressed file changed, reading gives the written matrix or an error. */
 static void changed_bits_are_noticed(void **state) {
-  (void)state;
   sample s = make_sample(REAL, GENERAL, 60, 60, 900);
   trs_matrix *A, *B;
   assert_success(trs_read_matrix(&A, scratch_text("p.mtx", s.text), NULL, NULL));
@@ -833,7 +807,6 @@ static void changed_bits_are_noticed(void **state) {
 }
 
 static void empty_matrices_are_written(void **state) {
-  (void)state;
   static const int64_t ptr[6] = {0};
   for (int64_t n = 0; n < 6; n += 5)
     for (int e = 0; e < ENDINGS; e++) {
@@ -849,7 +822,6 @@ static void empty_matrices_are_written(void **state) {
 }
 
 static void failing_allocations_while_writing(void **state) {
-  (void)state;
   trs_matrix *A = random_matrix(TRS_CSR, TRS_DCOMPLEX, 300, 0.9);
   for (int e = 0; e < ENDINGS; e++) {
     const char *path = scratch_text(endings[e], "old");

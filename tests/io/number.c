@@ -46,7 +46,6 @@ static double from_bits(uint64_t bits) {
 }
 
 static void random_doubles_in_any_precision(void **state) {
-  (void)state;
   char text[64];
   for (uint64_t k = 0; k < ROUNDS; k++) {
     double value = from_bits(trs_random(1, k));
@@ -61,7 +60,6 @@ static void random_doubles_in_any_precision(void **state) {
 
 /* Digits with a point anywhere, leading and trailing zeros, an exponent or none. */
 static void random_strings(void **state) {
-  (void)state;
   char text[128];
   for (uint64_t k = 0; k < ROUNDS; k++) {
     uint64_t bits = trs_random(5, k);
@@ -101,7 +99,6 @@ static void check_half_way(double value) {
 }
 
 static void half_way_cases(void **state) {
-  (void)state;
   for (uint64_t k = 0; k < ROUNDS / 100; k++) {
     uint64_t bits = trs_random(7, k);
     check_half_way(fabs(from_bits(bits)));
@@ -112,7 +109,6 @@ static void half_way_cases(void **state) {
 }
 
 static void edges(void **state) {
-  (void)state;
   static const char *const texts[] = {"0",
                                       "-0",
                                       "0.0e99999",
@@ -159,7 +155,6 @@ static void edges(void **state) {
 }
 
 static void thousands_of_digits(void **state) {
-  (void)state;
   static char text[3000];
   for (int zeros = 0; zeros < 2500; zeros += 7) {
     memset(text, '0', sizeof text);
@@ -175,7 +170,6 @@ static void thousands_of_digits(void **state) {
 }
 
 static void exponents_of_fortran(void **state) {
-  (void)state;
   static const char *const texts[][2] = {{"1.5D0", "1.5"},
                                          {"1.5d+03", "1.5e3"},
                                          {"-.25D-10", "-.25e-10"},
@@ -200,7 +194,6 @@ static void exponents_of_fortran(void **state) {
 }
 
 static void no_numbers(void **state) {
-  (void)state;
   static const char *const texts[] = {"",  "-",   "+",   ".",   "-.",  "e5", ".e5",
                                       "x", "--1", "+-1", "nan", "inf", "\n", " 1"};
   double value;
@@ -209,7 +202,6 @@ static void no_numbers(void **state) {
 }
 
 static void the_locale_has_no_say(void **state) {
-  (void)state;
   static const char *const names[] = {"de_DE.UTF-8", "de_DE", "fr_FR.UTF-8", "C"};
   for (int k = 0; k < 4 && !setlocale(LC_ALL, names[k]); k++) continue;
   double value;
@@ -221,7 +213,6 @@ static void the_locale_has_no_say(void **state) {
 }
 
 static void indices(void **state) {
-  (void)state;
   char text[64 + TRS_TEXT_SLACK];
   for (uint64_t k = 0; k < 200000; k++) {
     int64_t expected = (int64_t)(trs_random(9, k) >> trs_random_below(10, k, 64)), value;
@@ -261,7 +252,6 @@ static void check_written_float(float value) {
 }
 
 static void written_numbers_read_back(void **state) {
-  (void)state;
   static const double special[] = {0.0,
                                    -0.0,
                                    1,
@@ -297,7 +287,6 @@ static void written_numbers_read_back(void **state) {
 }
 
 static void written_indices(void **state) {
-  (void)state;
   char text[32], expected[32];
   for (uint64_t k = 0; k < 200000; k++) {
     int64_t value = (int64_t)(trs_random(13, k) >> (1 + trs_random_below(14, k, 63)));

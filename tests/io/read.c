@@ -7,7 +7,6 @@
 #include "test.h"
 
 static void generators_are_read_like_files(void **state) {
-  (void)state;
   for (int scalar = TRS_FLOAT; scalar <= TRS_DCOMPLEX; scalar++) {
     trs_scalar wanted = (trs_scalar)scalar;
     trs_read_options options = {.struct_size = sizeof(trs_read_options), .scalar = wanted};
@@ -26,7 +25,6 @@ static void generators_are_read_like_files(void **state) {
 
 #if !TRS_HAVE_ZLIB || !TRS_HAVE_ZSTD
 static void missing_compression_is_named(void **state) {
-  (void)state;
   trs_matrix *A;
   assert_success(trs_read_matrix(&A, "gen:poisson2d5:4", NULL, NULL));
   if (!TRS_HAVE_ZLIB) {

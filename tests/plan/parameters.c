@@ -21,7 +21,6 @@ static trs_status read(values *v, const char *text) {
 }
 
 static void what_is_not_given_keeps_its_default(void **state) {
-  (void)state;
   static const char *const texts[] = {NULL, ""};
   values v;
   for (int k = 0; k < 2; k++) {
@@ -33,7 +32,6 @@ static void what_is_not_given_keeps_its_default(void **state) {
 }
 
 static void words_and_numbers_are_read(void **state) {
-  (void)state;
   values v;
   assert_success(read(&v, "flag=no"));
   assert_int_equal(v.flag, 0);
@@ -47,7 +45,6 @@ static void words_and_numbers_are_read(void **state) {
 }
 
 static void others_are_refused(void **state) {
-  (void)state;
   static const struct {
     const char *text, *words;
   } wrong[] = {{"fla=no", "thing has no parameter \"fla\": it has flag, size, number"},

@@ -11,10 +11,7 @@
 
 static trs_context *serial;
 
-static int start(void **state) {
-  (void)state;
-  return trs_context_create(&serial, "serial");
-}
+static int start(void **state) { return trs_context_create(&serial, "serial"); }
 
 static int stop(void **state) {
   trs_context_destroy(serial);
@@ -119,7 +116,6 @@ static void check_variants(const blocks *A, trs_relax_store store, int number) {
 }
 
 static void every_variant_store_and_block_size(void **state) {
-  (void)state;
   for (int b = 1; b <= 32; b++)
     for (int store = 0; store <= TRS_RELAX_BFLOAT; store++) {
       blocks A = blocks_random(b < 9 ? 300 : 40, b, 9, 2, (uint64_t)b);
@@ -129,7 +125,6 @@ static void every_variant_store_and_block_size(void **state) {
 }
 
 static void shapes_at_the_edge(void **state) {
-  (void)state;
   for (int64_t n = 0; n < 4; n++)
     for (int number = 0; number < 6; number++) {
       blocks A = blocks_random(n, 5, number, 2, (uint64_t)n);
@@ -139,7 +134,6 @@ static void shapes_at_the_edge(void **state) {
 }
 
 static void many_rows(void **state) {
-  (void)state;
   for (int b = 3; b <= 8; b++) {
     blocks A = blocks_random(20000, b, 16, 2, 77);
     check_variants(&A, TRS_RELAX_MIXED, 2 * b);
@@ -150,7 +144,6 @@ static void many_rows(void **state) {
 
 /* Rows that exceed every stage of shared memory, beside short ones. */
 static void long_rows(void **state) {
-  (void)state;
   blocks A = blocks_random(400, 5, 300, 2, 3);
   for (int store = 0; store <= TRS_RELAX_BFLOAT; store++)
     check_variants(&A, (trs_relax_store)store, store);
@@ -159,7 +152,6 @@ static void long_rows(void **state) {
 
 /* As many colours as rows. */
 static void colours_of_one_row(void **state) {
-  (void)state;
   enum { N = 90 };
   blocks A = blocks_random(N, 4, 5, 2, 8);
   int32_t colour[N];
@@ -185,7 +177,6 @@ static void colours_of_one_row(void **state) {
 }
 
 static void norms_are_those_of_the_cpu(void **state) {
-  (void)state;
   enum { CHECKS = 4, COLUMNS = 2 };
   blocks A = blocks_random(3000, 5, 12, 2, 9);
   int64_t n = A.n * 5;
@@ -220,7 +211,6 @@ static void norms_are_those_of_the_cpu(void **state) {
 
 /* Blocks, b and x in device memory, a stream of the caller's, and a graph replayed. */
 static void device_memory_streams_and_graphs(void **state) {
-  (void)state;
   blocks A = blocks_random(2000, 5, 12, 2, 12);
   int64_t n = A.n * 5, count = A.ptr[A.n];
   vectors v = vectors_make(n);
@@ -309,7 +299,6 @@ static void check_update_behind(trs_context *ctx) {
 }
 
 static void updates_follow_the_stream(void **state) {
-  (void)state;
   trs_context *group;
   check_update_behind(gpu_context);
   assert_success(trs_context_create(&group, "cuda:0,0"));
@@ -319,7 +308,6 @@ static void updates_follow_the_stream(void **state) {
 
 /* Row-major right-hand sides, and x in place of b. */
 static void layouts(void **state) {
-  (void)state;
   blocks A = blocks_random(500, 3, 7, 2, 4);
   enum { N = 1500 };
   trs_relaxation *G;
@@ -336,7 +324,6 @@ static void layouts(void **state) {
 
 /* NaN in b reaches x, and no sweep hangs. */
 static void nan_goes_through(void **state) {
-  (void)state;
   blocks A = blocks_random(500, 5, 7, 2, 4);
   enum { N = 2500 };
   trs_relaxation *G, *R;
@@ -361,7 +348,6 @@ static void nan_goes_through(void **state) {
 }
 
 static void bad_variants_are_refused(void **state) {
-  (void)state;
   blocks A = blocks_random(50, 9, 4, 2, 4);
   double x[450], b[450] = {1};
   trs_relaxation *G;
@@ -395,7 +381,6 @@ static trs_status create_and_sweep(void *blocks_of) {
 }
 
 static void too_little_memory(void **state) {
-  (void)state;
   blocks A = blocks_random(300, 5, 7, 2, 4);
   gpu_assert_survives_limits(create_and_sweep, &A, 20000);
   blocks_free(&A);

@@ -19,7 +19,6 @@ enum { GROUPS = COUNT(groups) };
 static trs_context *context[GROUPS]; /* NULL: fewer GPUs are available */
 
 static int start(void **state) {
-  (void)state;
   for (int g = 0; g < GROUPS; g++)
     if (trs_context_create(&context[g], groups[g])) printf("%s\n", trs_last_error()->message);
   return context[1] ? 0 : -1;
@@ -99,7 +98,6 @@ static trs_sweep_options sweeps_of(int variant) {
 }
 
 static void every_block_size_and_store(void **state) {
-  (void)state;
   for (int b = 1; b <= 32; b += b < 9 ? 1 : 7)
     for (int store = 0; store <= TRS_RELAX_BFLOAT; store++) {
       blocks A = blocks_random(b < 9 ? 300 : 100, b, 9, 2, (uint64_t)b);
@@ -113,7 +111,6 @@ static void every_block_size_and_store(void **state) {
 }
 
 static void every_variant(void **state) {
-  (void)state;
   static const char *const variants[] = {
       "warp-row",      "warp-row-l2",      "warp-row-l2-async",
       "warp-six-rows", "warp-six-rows-l2", "warp-six-rows-l2-async",
@@ -128,7 +125,6 @@ static void every_variant(void **state) {
 }
 
 static void counters_pass_32_bits(void **state) {
-  (void)state;
   static const char *const variants[] = {"warp-row", "slices"};
   blocks A = blocks_random(2000, 5, 12, 2, 4);
   for (int k = 0; k < 2 * COUNTER_BEGINS; k++) {
@@ -143,7 +139,6 @@ static void counters_pass_32_bits(void **state) {
 
 /* Empty domains, rows that read no other row, colours of a single row. */
 static void shapes_at_the_edge(void **state) {
-  (void)state;
   trs_relax_options options = {.struct_size = sizeof(trs_relax_options), .store = TRS_RELAX_DOUBLE};
   for (int64_t n = 0; n < 9; n++) {
     blocks A = blocks_random(n, 5, (int64_t)n % 4, 2, (uint64_t)n);
@@ -160,7 +155,6 @@ static void shapes_at_the_edge(void **state) {
 }
 
 static void the_wing(void **state) {
-  (void)state;
   trs_matrix *A;
   trs_matrix_info m = {.struct_size = sizeof m};
   trs_relaxation *one, *R;
@@ -205,7 +199,6 @@ static void the_wing(void **state) {
 }
 
 static void bad_input(void **state) {
-  (void)state;
   blocks A = blocks_random(50, 2, 4, 2, 4);
   trs_relaxation *R;
   trs_relax_options options = {.struct_size = sizeof(trs_relax_options), .variant = "warp-seven"};
@@ -223,7 +216,6 @@ static void bad_input(void **state) {
 /* Every wait passes its limit at once, or no wait was needed: an error or the result, and no
  * hang. */
 static void a_wait_that_passes_its_limit(void **state) {
-  (void)state;
   blocks A = blocks_random(4000, 5, 12, 2, 4);
   vectors v = vectors_make(A.n * A.b, 1);
   trs_sweep_options o = {.struct_size = sizeof(trs_sweep_options), .sweeps = 20};
@@ -255,7 +247,6 @@ static trs_status create_and_sweep(void *blocks_of) {
 }
 
 static void too_little_memory(void **state) {
-  (void)state;
   blocks A = blocks_random(300, 5, 7, 2, 4);
   gpu_assert_survives_limits(create_and_sweep, &A, 30000);
   blocks_free(&A);

@@ -81,7 +81,6 @@ static void check_plan(trs_context *ctx, const char *method, trs_scalar scalar, 
 }
 
 static void permutations_and_scalings_apply_on_either_side(void **state) {
-  (void)state;
   static const char *const methods[] = {"serial", "threads", "panels"};
   trs_context *ctx;
   assert_success(trs_context_create(&ctx, "threads:3"));
@@ -95,7 +94,6 @@ static void permutations_and_scalings_apply_on_either_side(void **state) {
 }
 
 static int begin(void **state) {
-  (void)state;
   trs_schedule_part_work = 40;
   return 0;
 }

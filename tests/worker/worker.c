@@ -27,7 +27,6 @@ static trs_matrix *small, *large;
 static trs_graph graph, large_graph;
 
 static int begin(void **state) {
-  (void)state;
   assert_success(trs_generate(&small, "gen:poisson2d5:30", NULL, NULL, NULL));
   assert_success(trs_generate(&large, "gen:poisson3d7:40", NULL, NULL, NULL));
   assert_success(trs_graph_build(&graph, small));
@@ -44,7 +43,6 @@ static int end(void **state) {
 
 /* Restores the real programs. */
 static int restore(void **state) {
-  (void)state;
   unsetenv("TRIREME_WORKERS");
   unsetenv("TRIREME_WORKER_SECONDS");
   unsetenv("TRIREME_WORKER_MB");
@@ -108,7 +106,6 @@ static void what_ends_it_is_named(void **state) {
       {"nothing", TRS_ERROR_INTERNAL, "METIS: an array of its answer is missing"},
       {"zeros", TRS_ERROR_ARGUMENT, "METIS's order"},
   };
-  (void)state;
   int before = count_files();
   for (size_t k = 0; k < COUNT(ends); k++) {
     stand_in(ends[k].what);
@@ -119,7 +116,6 @@ static void what_ends_it_is_named(void **state) {
 }
 
 static void one_that_hangs_is_stopped(void **state) {
-  (void)state;
   double start = now();
   stand_in("hang");
   setenv("TRIREME_WORKER_SECONDS", "0.2", 1);
@@ -129,7 +125,6 @@ static void one_that_hangs_is_stopped(void **state) {
 }
 
 static void one_that_is_missing_is_named(void **state) {
-  (void)state;
   setenv("TRIREME_WORKERS", "/nowhere", 1);
   assert_failure(TRS_ERROR_UNSUPPORTED,
                  "/nowhere/trireme-worker-metis: No such file or directory; TRIREME_WORKERS",
@@ -137,7 +132,6 @@ static void one_that_is_missing_is_named(void **state) {
 }
 
 static void blas_has_one_thread_unless_told_otherwise(void **state) {
-  (void)state;
   stand_in("threads");
   setenv("OPENBLAS_NUM_THREADS", "16", 1);
   assert_failure(TRS_ERROR_INTERNAL, "status 0: 1 1", order(&graph));
@@ -162,7 +156,6 @@ static pid_t read_number(const char *path) {
 }
 
 static void it_ends_with_the_program(void **state) {
-  (void)state;
   char path[PATH_MAX];
   snprintf(path, sizeof path, "%s", scratch("number"));
   stand_in("hang");
@@ -204,7 +197,6 @@ static void *send_terms(void *unused) {
 static void *order_large(void *perm) { return trs_order_metis(perm, &large_graph) ? perm : NULL; }
 
 static void signals_are_the_programs(void **state) {
-  (void)state;
   size_t bytes = (size_t)large_graph.n * sizeof(int32_t);
   int32_t *expected = malloc(bytes), *perm = malloc(bytes);
   struct sigaction act = {.sa_handler = count_signal}, old_term, old_child;
@@ -242,7 +234,6 @@ static void signals_are_the_programs(void **state) {
 }
 
 static void a_program_that_ignores_its_children_learns_as_much(void **state) {
-  (void)state;
   signal(SIGCHLD, SIG_IGN);
   stand_in("fault");
   assert_failure(TRS_ERROR_INTERNAL, "signal 11", order(&graph));
@@ -257,7 +248,6 @@ static void *wait_for_all(void *unused) {
 }
 
 static void a_program_that_waits_for_any_child_does_not_take_it(void **state) {
-  (void)state;
   pthread_t waiter;
   atomic_store(&done, 0);
   pthread_create(&waiter, NULL, wait_for_all, NULL);
@@ -268,7 +258,6 @@ static void a_program_that_waits_for_any_child_does_not_take_it(void **state) {
 }
 
 static void a_thread_is_cancelled_afterwards(void **state) {
-  (void)state;
   int32_t *perm = malloc((size_t)large_graph.n * sizeof *perm);
   int64_t before, now_held, peak;
   int files = count_files();
@@ -297,7 +286,6 @@ static void *order_often(void *expected) {
 }
 
 static void threads_order_at_once(void **state) {
-  (void)state;
   enum { THREADS = 4 };
   int32_t *expected = malloc((size_t)graph.n * sizeof *expected);
   pthread_t threads[THREADS];
@@ -342,7 +330,6 @@ static trs_status order_with_few_files(void) {
 }
 
 static void limits_of_the_program_are_kept(void **state) {
-  (void)state;
   assert_int_equal(in_child(order_without_standard_files), TRS_SUCCESS);
   assert_int_equal(in_child(order_with_small_files), TRS_ERROR_MEMORY);
   assert_int_equal(in_child(order_with_few_files), TRS_ERROR_FILE);
@@ -357,7 +344,6 @@ static void *close_soon(void *pipe_end) {
 /* A pipe that the program closes meanwhile has no other writer, so its reader, which then ends the
  * worker, does not have to wait. */
 static void files_of_the_program_are_not_held(void **state) {
-  (void)state;
   int ends[2], how;
   char byte, path[PATH_MAX];
   pthread_t closer;
@@ -381,7 +367,6 @@ static void files_of_the_program_are_not_held(void **state) {
 }
 
 static void short_memory_is_an_error(void **state) {
-  (void)state;
 #if defined TRS_SANITIZE_ADDRESS || defined TRS_SANITIZE_THREAD
   skip_test("a sanitizer needs the address space for itself");
 #endif

@@ -56,7 +56,6 @@ static const char *const matrices[] = {"gen:poisson2d9:23", "gen:poisson3d7:9", 
                                        "gen:chain:50"};
 
 static void test_exact(void **state) {
-  (void)state;
   for (size_t m = 0; m < COUNT(matrices); m++) {
     trs_symbolic s;
     make(&s, matrices[m], (trs_symbolic_options){.leaves = 4, .width = 1000});
@@ -68,7 +67,6 @@ static void test_exact(void **state) {
 }
 
 static void test_relaxed(void **state) {
-  (void)state;
   for (size_t m = 0; m < COUNT(matrices); m++) {
     trs_symbolic s;
     make(&s, matrices[m],
@@ -84,7 +82,6 @@ static void test_relaxed(void **state) {
 
 /* Inverting a dense triangle adds nothing where its supernodes' blocks were full. */
 static void test_inverted(void **state) {
-  (void)state;
   trs_symbolic s, to;
   make(&s, "gen:poisson2d9:40", (trs_symbolic_options){.leaves = 8, .width = 4, .relax = 4});
   assert_int_equal(trs_symbolic_invert(&to, &s), TRS_SUCCESS);
@@ -97,7 +94,6 @@ static void test_inverted(void **state) {
 }
 
 static void test_layouts(void **state) {
-  (void)state;
   trs_symbolic s;
   trs_grid_layout layout;
   make(&s, "gen:poisson2d9:30", (trs_symbolic_options){.leaves = 8, .width = 16, .relax = 8});
@@ -116,7 +112,6 @@ static void test_layouts(void **state) {
 }
 
 static void test_files(void **state) {
-  (void)state;
   trs_symbolic s, again;
   char path[] = "structure-XXXXXX";
   int fd = mkstemp(path);

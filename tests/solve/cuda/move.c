@@ -113,7 +113,6 @@ static void one_case(int c) {
 }
 
 static void both_sweeps_run_there(void **state) {
-  (void)state;
   int64_t before = gpu_held();
   for (int c = 0; c < 48; c++) one_case(c);
   assert_int_equal(gpu_held(), before);
@@ -122,7 +121,6 @@ static void both_sweeps_run_there(void **state) {
 /* ---- Other functions of a plan. ---- */
 
 static void both_sweeps_become_a_graph(void **state) {
-  (void)state;
   enum { NRHS = 11 };
   factors_case f = make_factors(TRS_DOUBLE, 15);
   size_t bytes = sizeof(double) * N * NRHS;
@@ -152,7 +150,6 @@ static void both_sweeps_become_a_graph(void **state) {
 }
 
 static void new_values_and_another_stream(void **state) {
-  (void)state;
   factors_case f = make_factors(TRS_DOUBLE, 15);
   static double b[N], x[N];
   cudaStream_t stream;
@@ -171,7 +168,6 @@ static void new_values_and_another_stream(void **state) {
 }
 
 static void too_little_memory_is_given_back(void **state) {
-  (void)state;
   factors_case f = make_factors(TRS_DOUBLE, 15);
   int64_t before = gpu_held(), step = 4096;
   for (int64_t allowed = 1;; allowed += step, step += step / 8) {
@@ -190,7 +186,6 @@ static void too_little_memory_is_given_back(void **state) {
 
 /* With any amount of GPU memory, enough for no sweep, for one or for both, auto makes a plan. */
 static void auto_leaves_what_has_no_room_to_the_cpu(void **state) {
-  (void)state;
   enum { STEPS = 12 };
   const trs_factor_options split = {.struct_size = sizeof(trs_factor_options),
                                     .kind = TRS_FACTOR_TRIANGLE};

@@ -52,7 +52,6 @@ static void go_through(const shape *s) {
 }
 
 static void every_layout(void **state) {
-  (void)state;
   for (int layout = 0; layout < 2; layout++)
     for (int64_t n = 1; n <= MOST; n++)
       for (int64_t nrhs = 1; nrhs <= MOST; nrhs++) {

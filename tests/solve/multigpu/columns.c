@@ -140,7 +140,6 @@ static const setting settings[] = {
 enum { SETTINGS = COUNT(settings) };
 
 static void columns_of_the_host(void **state) {
-  (void)state;
   for (int k = 0; k < SETTINGS; k++) {
     open_plan(&settings[k]);
     solve_all_shapes();
@@ -150,7 +149,6 @@ static void columns_of_the_host(void **state) {
 
 /* All columns lie with the first GPU, which keeps more of them the slower the link is. */
 static void columns_of_the_first_gpu(void **state) {
-  (void)state;
   static const double seconds[] = {0, 1e-12, 1e-9, 1e-3};
   for (int k = 0; k < SETTINGS; k++)
     for (size_t w = 0; w < COUNT(seconds); w++) {
@@ -165,7 +163,6 @@ static void columns_of_the_first_gpu(void **state) {
 
 /* A member's columns are the first in its own arrays. */
 static void columns_of_the_members(void **state) {
-  (void)state;
   enum { MEMBERS = 3 };
   static double b[MEMBERS][ROWS * MOST], x[MEMBERS][ROWS * MOST], y[ROWS];
   void *x_of[MEMBERS];

@@ -364,7 +364,6 @@ static void vectors_lie_where_they_are_solved(void **state) {
 
 /* Solutions do not depend on the members: every sum has the order of the slices. */
 static void partitions_have_the_same_bits(void **state) {
-  (void)state;
   problem p = make_problem("gen:poisson3d7:24", TRS_LOWER);
   bool begun = false;
   for (size_t g = 0; g < COUNT(groups); g++) {
@@ -406,7 +405,6 @@ static void solve_within(int64_t quarters) {
 
 /* Also if one GPU seems to have enough memory for the analysis of all rows, but has not. */
 static void what_does_not_fit_one_is_dealt(void **state) {
-  (void)state;
   trs_context *ctx = open_context("cuda:0-1");
   if (!ctx) skip();
   trs_context_destroy(ctx);
@@ -464,7 +462,6 @@ static void deferred_values_have_the_same_bits(void **state) {
 
 /* A zero on the diagonal is found when the values are read. */
 static void deferred_zeros_are_told(void **state) {
-  (void)state;
   trs_context *ctx = open_context("cuda:0,0");
   if (!ctx) skip();
   trs_matrix *D;
@@ -480,7 +477,6 @@ static void deferred_zeros_are_told(void **state) {
 }
 
 static void a_stall_ends_all_members(void **state) {
-  (void)state;
   trs_context *ctx = open_context("cuda:0,0,0");
   if (!ctx) skip();
   problem p = make_problem("gen:poisson3d7:24", TRS_LOWER);

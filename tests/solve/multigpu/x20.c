@@ -67,7 +67,6 @@ static void systems(void **state) {
 
 /* A limit that every wait passes: all processes and members return the same error, soon. */
 static void stall(void **state) {
-  (void)state;
   trs_context *ctx;
   trs_matrix *A;
   trs_plan *plan;

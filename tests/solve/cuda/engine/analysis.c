@@ -186,7 +186,6 @@ static void compare(const char *name, const trs_system *S, const trs_system *p,
 /* ---- Tests. ---- */
 
 static void slices_are_those_of_the_host(void **state) {
-  (void)state;
   static const int64_t sizes[] = {0, 1, 2, 31, 33, 257, 511, 513, 3000};
   int c = 0;
   for (shape kind = 0; kind < SHAPES; kind++)
@@ -206,7 +205,6 @@ static void slices_are_those_of_the_host(void **state) {
 /* Many blocks of threads, most of which run at once; systems above and below the size for one
  * wait; the same twice. */
 static void large_systems_too(void **state) {
-  (void)state;
   static const char *const names[] = {
       "gen:poisson2d5:400",  "gen:poisson2d5:600",        "gen:poisson3d7:60",
       "gen:poisson3d7:80",   "gen:elasticity3d:20,20,20", "gen:powerlaw:60000",
@@ -230,7 +228,6 @@ static void large_systems_too(void **state) {
 /* Chains with about as many levels as the walk by one block of threads can count, and with more
  * rows than it has room for. */
 static void as_many_levels_as_rows(void **state) {
-  (void)state;
   static const int64_t sizes[] = {16385, 65533, 65534, 65535, 65536, 70000, 120000};
   for (size_t z = 0; z < COUNT(sizes); z++) {
     trs_system S = shape_system(SHAPE_CHAIN, sizes[z], TRS_FLOAT, z % 2 == 0, true);
@@ -243,7 +240,6 @@ static void as_many_levels_as_rows(void **state) {
 
 /* Entries and inverses of new values, by a second fill into the same slices. */
 static void new_values_are_filled_in(void **state) {
-  (void)state;
   trs_system S = shape_system(SHAPE_SUPERNODES, 500, TRS_DOUBLE, true, true);
   both b = {.S = S, .p = upload(&S), .rules = shape_rules[6], .name = "update"};
   assert_success(cut_and_build(&b));
@@ -302,7 +298,6 @@ static void compare_cuts(both *b, int *cuts) {
 }
 
 static void blocks_are_cut_as_on_the_host(void **state) {
-  (void)state;
   static const int64_t sizes[] = {33, 700, 3000};
   int cuts = 0, systems = 0;
   for (shape kind = 0; kind < SHAPES; kind++)
@@ -340,7 +335,6 @@ static void need_features(shape kind, int64_t n, bool lower, double length, doub
 }
 
 static void a_sample_shows_the_pattern(void **state) {
-  (void)state;
   need_features(SHAPE_DIAGONAL, 0, true, 0, 0, 0);
   need_features(SHAPE_DIAGONAL, 33, true, 0, 0, 0);
   need_features(SHAPE_CHAIN, 1000, false, 0.999, 0.999, 0.999);
@@ -377,7 +371,6 @@ static int32_t levels_against(const char *name, const trs_slice_rules *rules,
 }
 
 static void more_levels_than_the_rival_are_given_up(void **state) {
-  (void)state;
   static const char *const names[] = {"gen:poisson2d5:200", "gen:poisson2d5:600"};
   const trs_slice_rules *plain = &shape_rules[0], *chains = &shape_rules[7];
   for (size_t k = 0; k < COUNT(names); k++) {
@@ -388,7 +381,6 @@ static void more_levels_than_the_rival_are_given_up(void **state) {
 }
 
 static void too_little_memory_is_given_back(void **state) {
-  (void)state;
   trs_system S = shape_system(SHAPE_SUPERNODES, 500, TRS_DOUBLE, true, true);
   both b = {.S = S, .p = upload(&S), .rules = shape_rules[6], .name = "memory"};
   int64_t before = gpu_held(), allowed = 1;
@@ -405,7 +397,6 @@ static void too_little_memory_is_given_back(void **state) {
 }
 
 static int enter(void **state) {
-  (void)state;
   if (trs_device_enter(gpu) < -1) return -1;
   return trs_device_alloc_host(gpu, (void **)&found);
 }

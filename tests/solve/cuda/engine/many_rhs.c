@@ -43,7 +43,6 @@ static void solve(const both_sides *s, const char *way, int64_t nrhs, trs_layout
 
 /* Rows near the diagonal make many levels, rows anywhere few. */
 static void every_way_solves_all_types(void **state) {
-  (void)state;
   static const int64_t counts[] = {16, 31, 33, 64, 100};
   for (int type = TRS_FLOAT; type <= TRS_DCOMPLEX; type++)
     for (int band = 0; band < 2; band++) {

@@ -17,7 +17,6 @@ static bool same(const trs_engine_parameters *a, const trs_engine_parameters *b)
 }
 
 static void new_names_are_read(void **state) {
-  (void)state;
   trs_engine_parameters p;
   assert_success(read(&p, NULL));
   assert_true(p.block == -1 && p.dense == -1 && p.early_poll == -1 && p.small_level_rows == -1);
@@ -33,7 +32,6 @@ static void new_names_are_read(void **state) {
 }
 
 static void old_names_mean_the_same_and_warn(void **state) {
-  (void)state;
   static const struct {
     const char *old, *now, *warning;
   } cases[] = {
@@ -61,7 +59,6 @@ static void old_names_mean_the_same_and_warn(void **state) {
 }
 
 static void many_old_names_end_the_warning_early(void **state) {
-  (void)state;
   trs_engine_parameters p;
   assert_success(
       read(&p, "regions=wide,regions=wide,regions=wide,regions=wide,regions=wide,rhs=tile"));
@@ -70,7 +67,6 @@ static void many_old_names_end_the_warning_early(void **state) {
 }
 
 static void others_are_refused(void **state) {
-  (void)state;
   static const struct {
     const char *text, *words;
   } wrong[] = {{"regions=all",
@@ -88,7 +84,6 @@ static void others_are_refused(void **state) {
 }
 
 static void memory_can_be_short(void **state) {
-  (void)state;
   trs_engine_parameters p;
   trs_memory_fail_after(0);
   const trs_status status = read(&p, "regions=wide");
