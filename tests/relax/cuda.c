@@ -87,15 +87,8 @@ static void check_variants(const blocks *A, trs_relax_store store, int number) {
   int64_t n = A->n * A->b;
   trs_relaxation *R, *G;
   char what[128];
-  trs_relax_options options = {.struct_size = sizeof(trs_relax_options),
-                               .store = store,
-                               .nrhs = number % 4,
-                               .balanced = number & 1};
-  trs_sweep_options o = {.struct_size = sizeof(trs_sweep_options),
-                         .sweeps = 1 + number % 3,
-                         .direction = (trs_sweep_direction)(number % 3),
-                         .omega = number % 2 ? 0.8 : 0,
-                         .keep_x = number % 5 == 0};
+  trs_relax_options options = blocks_options(store, number);
+  trs_sweep_options o = blocks_sweeps(number);
   vectors v = vectors_make(n * NRHS);
   assert_success(create(serial, &R, A, &options));
   sweep_from(R, &v, v.expected, n, NRHS, &o);
@@ -116,22 +109,10 @@ static void check_variants(const blocks *A, trs_relax_store store, int number) {
 }
 
 static void every_variant_store_and_block_size(void **state) {
-  for (int b = 1; b <= 32; b++)
-    for (int store = 0; store <= TRS_RELAX_BFLOAT; store++) {
-      blocks A = blocks_random(b < 9 ? 300 : 40, b, 9, 2, (uint64_t)b);
-      check_variants(&A, (trs_relax_store)store, b + store);
-      blocks_free(&A);
-    }
+  blocks_every_size_and_store(300, check_variants);
 }
 
-static void shapes_at_the_edge(void **state) {
-  for (int64_t n = 0; n < 4; n++)
-    for (int number = 0; number < 6; number++) {
-      blocks A = blocks_random(n, 5, number, 2, (uint64_t)n);
-      check_variants(&A, TRS_RELAX_DOUBLE, number);
-      blocks_free(&A);
-    }
-}
+static void shapes_at_the_edge(void **state) { blocks_at_the_edge(check_variants); }
 
 static void many_rows(void **state) {
   for (int b = 3; b <= 8; b++) {
@@ -368,17 +349,7 @@ static void bad_variants_are_refused(void **state) {
   blocks_free(&A);
 }
 
-static trs_status create_and_sweep(void *blocks_of) {
-  vectors v = vectors_make(1500);
-  trs_relaxation *R;
-  trs_status status = create(gpu_context, &R, blocks_of, NULL);
-  if (!status) {
-    status = trs_relax_sweep(R, v.x, 1500, v.b, 1500, 1, TRS_COL_MAJOR, NULL);
-    trs_relax_destroy(R);
-  }
-  vectors_free(&v);
-  return status;
-}
+static trs_status create_and_sweep(void *A) { return blocks_sweep_once(gpu_context, A); }
 
 static void too_little_memory(void **state) {
   blocks A = blocks_random(300, 5, 7, 2, 4);

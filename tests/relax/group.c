@@ -89,12 +89,11 @@ static void check_groups(const blocks *A, const trs_relax_options *options, trs_
 }
 
 static trs_sweep_options sweeps_of(int variant) {
-  return (trs_sweep_options){.struct_size = sizeof(trs_sweep_options),
-                             .sweeps = 2 + variant % 3,
-                             .direction = (trs_sweep_direction)(variant % 3),
-                             .omega = variant % 2 ? 0.8 : 0,
-                             .keep_x = variant % 5 < 2,
-                             .residual_every = 1 + variant % 2};
+  trs_sweep_options o = blocks_sweeps(variant);
+  o.sweeps = 2 + variant % 3;
+  o.keep_x = variant % 5 < 2;
+  o.residual_every = 1 + variant % 2;
+  return o;
 }
 
 static void every_block_size_and_store(void **state) {
@@ -234,17 +233,7 @@ static void a_wait_that_passes_its_limit(void **state) {
   blocks_free(&A);
 }
 
-static trs_status create_and_sweep(void *blocks_of) {
-  vectors v = vectors_make(1500, 1);
-  trs_relaxation *R;
-  trs_status status = create(context[1], &R, blocks_of, NULL);
-  if (!status) {
-    status = trs_relax_sweep(R, v.x, 1500, v.b, 1500, 1, TRS_COL_MAJOR, NULL);
-    trs_relax_destroy(R);
-  }
-  vectors_free(&v);
-  return status;
-}
+static trs_status create_and_sweep(void *A) { return blocks_sweep_once(context[1], A); }
 
 static void too_little_memory(void **state) {
   blocks A = blocks_random(300, 5, 7, 2, 4);

@@ -99,15 +99,8 @@ static void check_against_plain(const blocks *A, trs_relax_store store, int vari
   int64_t n = A->n * A->b;
   trs_relaxation *R;
   trs_relax_info info = {.struct_size = sizeof info};
-  trs_relax_options options = {.struct_size = sizeof(trs_relax_options),
-                               .store = store,
-                               .nrhs = variant % 4,
-                               .balanced = variant & 1};
-  trs_sweep_options sweep = {.struct_size = sizeof(trs_sweep_options),
-                             .sweeps = 1 + variant % 3,
-                             .direction = (trs_sweep_direction)(variant % 3),
-                             .omega = variant % 2 ? 0.8 : 0,
-                             .keep_x = variant % 5 == 0};
+  trs_relax_options options = blocks_options(store, variant);
+  trs_sweep_options sweep = blocks_sweeps(variant);
   double *rhs = malloc((size_t)(n * NRHS) * sizeof *rhs),
          *x = malloc((size_t)(n * NRHS) * sizeof *x);
   double *again = malloc((size_t)(n * NRHS) * sizeof *x);
@@ -147,22 +140,10 @@ static void check_against_plain(const blocks *A, trs_relax_store store, int vari
 }
 
 static void every_block_size_and_store_against_a_plain_sweep(void **state) {
-  for (int b = 1; b <= 32; b++)
-    for (int store = 0; store <= TRS_RELAX_BFLOAT; store++) {
-      blocks A = blocks_random(b < 9 ? 150 : 40, b, 9, 2, (uint64_t)b);
-      check_against_plain(&A, (trs_relax_store)store, b + store);
-      blocks_free(&A);
-    }
+  blocks_every_size_and_store(150, check_against_plain);
 }
 
-static void shapes_at_the_edge(void **state) {
-  for (int64_t n = 0; n < 4; n++)
-    for (int variant = 0; variant < 6; variant++) {
-      blocks A = blocks_random(n, 5, variant, 2, (uint64_t)n);
-      check_against_plain(&A, TRS_RELAX_DOUBLE, variant);
-      blocks_free(&A);
-    }
-}
+static void shapes_at_the_edge(void **state) { blocks_at_the_edge(check_against_plain); }
 
 static void many_rows_on_many_threads(void **state) {
   for (int b = 3; b <= 8; b++) {
