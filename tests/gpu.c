@@ -65,6 +65,12 @@ gpu_graph gpu_capture_end(trs_stream stream) {
   return replay;
 }
 
+gpu_graph gpu_capture_solve(trs_plan *plan, void *x, int64_t n, int64_t nrhs, trs_stream stream) {
+  gpu_capture_begin(stream);
+  assert_success(trs_solve(plan, x, n, x, n, nrhs, TRS_COL_MAJOR));
+  return gpu_capture_end(stream);
+}
+
 void gpu_replay(gpu_graph graph, trs_stream stream) {
   assert_int_equal(cudaGraphLaunch(graph, stream), cudaSuccess);
 }

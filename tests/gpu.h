@@ -27,6 +27,8 @@ void gpu_stream_free(trs_stream stream);
 typedef struct CUgraphExec_st *gpu_graph;
 void gpu_capture_begin(trs_stream stream);
 gpu_graph gpu_capture_end(trs_stream stream);
+/* A solve of x in place. */
+gpu_graph gpu_capture_solve(trs_plan *plan, void *x, int64_t n, int64_t nrhs, trs_stream stream);
 void gpu_replay(gpu_graph graph, trs_stream stream);
 void gpu_graph_free(gpu_graph graph);
 

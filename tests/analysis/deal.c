@@ -8,6 +8,7 @@
 #include <sched.h>
 #include <stdatomic.h>
 
+#include "analysis/carried.h"
 #include "analysis/shapes.h"
 #include "analysis/slice.h"
 #include "base/config.h"
@@ -202,8 +203,6 @@ static void need_sound(const dealt *d, const char *name) {
 
 /* ---- The interpreter: doubles; all bits set: pending. ---- */
 
-typedef _Atomic uint64_t carried;
-static const uint64_t EMPTY = UINT64_MAX;
 enum { MOST_TURNS = 20000000, SOLVES = 7 };
 
 typedef struct member {
@@ -231,26 +230,8 @@ typedef struct worker {
   uint64_t random;
 } worker;
 
-static void store(carried *to, double value) {
-  uint64_t bits;
-  memcpy(&bits, &value, sizeof bits);
-  atomic_store_explicit(to, bits, memory_order_relaxed);
-}
-
-static bool go_on(interpreter *in, trs_patience *wait) {
-  if (!trs_wait_briefly(wait)) (void)sched_yield();
-  if (wait->turns > MOST_TURNS) atomic_store(&in->stalled, true);
-  return !atomic_load_explicit(&in->stalled, memory_order_relaxed);
-}
-
-static double await(interpreter *in, const carried *from) {
-  uint64_t bits;
-  double value;
-  trs_patience wait = {0};
-  while ((bits = atomic_load_explicit(from, memory_order_relaxed)) == EMPTY)
-    if (!go_on(in, &wait)) return 0;
-  memcpy(&value, &bits, sizeof value);
-  return value;
+static double value_of(interpreter *in, const carried *from) {
+  return await(from, MOST_TURNS, &in->stalled);
 }
 
 static void delay(worker *t) {
@@ -264,30 +245,30 @@ static double lane_sum(worker *t, const trs_slice *h, int lane) {
   for (int32_t k = 0; k < h->width && lane < trs_slice_stride(h); k++) {
     int64_t at = h->entries + (int64_t)k * trs_slice_stride(h) + lane;
     if (t->a->idx[at] >= 0)
-      sum += ((const double *)t->a->val)[at] * await(t->in, &t->work[t->a->idx[at]]);
+      sum += ((const double *)t->a->val)[at] * value_of(t->in, &t->work[t->a->idx[at]]);
   }
   for (int32_t p = 0; p < h->parts; p++)
-    sum += await(t->in, &t->parts[(int64_t)(h->part + p) * TRS_SLICE_LANES + lane]);
+    sum += value_of(t->in, &t->parts[(int64_t)(h->part + p) * TRS_SLICE_LANES + lane]);
   return sum;
 }
 
 static void finish(worker *t, int32_t position, double x) {
   const dealt *d = t->in->d;
   t->in->x[(t->solve - 1) * d->s.n + d->s.row[position]] = x;
-  store(&t->work[position], x);
+  publish(&t->work[position], x);
   for (int o = 0; o < d->deal.members; o++)
     if (d->deal.mask[position] >> o & 1)
-      store(&t->in->member[o].work[t->solve % THIRDS * d->s.n + position], x);
+      publish(&t->in->member[o].work[t->solve % THIRDS * d->s.n + position], x);
 }
 
 static void solve_slice(worker *t, const trs_slice *h) {
   const dealt *d = t->in->d;
   const double *b = t->in->b + (t->solve - 1) * d->s.n;
   double sum[TRS_SLICE_LANES], residual[TRS_SLICE_LANES];
-  if (h->early_poll >= 0) (void)await(t->in, &t->work[h->early_poll]);
+  if (h->early_poll >= 0) (void)value_of(t->in, &t->work[h->early_poll]);
   for (int lane = 0; lane < TRS_SLICE_LANES; lane++) sum[lane] = lane_sum(t, h, lane);
   for (int lane = 0; lane < TRS_SLICE_LANES && trs_slice_is_part(h); lane++) {
-    store(&t->parts[(int64_t)h->part * TRS_SLICE_LANES + lane], sum[lane]);
+    publish(&t->parts[(int64_t)h->part * TRS_SLICE_LANES + lane], sum[lane]);
     atomic_store(&t->old_parts[(int64_t)h->part * TRS_SLICE_LANES + lane], EMPTY);
   }
   if (trs_slice_is_part(h)) return;
@@ -315,7 +296,7 @@ static void open_solve(worker *t) {
     trs_patience wait = {0};
     while (atomic_load_explicit(&t->in->member[t->m].finished[o], memory_order_acquire) <
            t->solve - 2)
-      if (!go_on(t->in, &wait)) return;
+      if (!go_on(&wait, MOST_TURNS, &t->in->stalled)) return;
   }
 }
 

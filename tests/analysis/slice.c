@@ -8,6 +8,7 @@
 #include <stdatomic.h>
 
 #include "analysis/levels.h"
+#include "analysis/carried.h"
 #include "analysis/shapes.h"
 #include "base/random.h"
 #include "base/team.h"
@@ -197,8 +198,6 @@ static const char *fault_of(const trs_slices *s, const trs_system *S,
 
 /* ---- The interpreter: doubles; all bits set: pending. ---- */
 
-typedef _Atomic uint64_t carried; /* a value and its readiness in one word */
-static const uint64_t EMPTY = UINT64_MAX;
 enum { MOST_TURNS = 4000000 }; /* per wait; more is a stall */
 
 typedef struct interpreter {
@@ -211,23 +210,8 @@ typedef struct interpreter {
   int most_turns;
 } interpreter;
 
-static void publish(carried *to, double value) {
-  uint64_t bits;
-  memcpy(&bits, &value, sizeof bits);
-  atomic_store_explicit(to, bits, memory_order_relaxed);
-}
-
-static double await(interpreter *in, const carried *from) {
-  uint64_t bits;
-  double value;
-  trs_patience wait = {0};
-  while ((bits = atomic_load_explicit(from, memory_order_relaxed)) == EMPTY) {
-    if (!trs_wait_briefly(&wait)) (void)sched_yield();
-    if ((int)wait.turns > in->most_turns) atomic_store(&in->stalled, true);
-    if (atomic_load_explicit(&in->stalled, memory_order_relaxed)) return 0;
-  }
-  memcpy(&value, &bits, sizeof value);
-  return value;
+static double value_of(interpreter *in, const carried *from) {
+  return await(from, in->most_turns, &in->stalled);
 }
 
 static double lane_sum(interpreter *in, const trs_slice *h, int lane) {
@@ -235,17 +219,17 @@ static double lane_sum(interpreter *in, const trs_slice *h, int lane) {
   for (int32_t k = 0; k < h->width && lane < trs_slice_stride(h); k++) {
     int64_t at = h->entries + (int64_t)k * trs_slice_stride(h) + lane;
     if (in->s->idx[at] >= 0)
-      sum += ((const double *)in->s->val)[at] * await(in, &in->work[in->s->idx[at]]);
+      sum += ((const double *)in->s->val)[at] * value_of(in, &in->work[in->s->idx[at]]);
   }
   for (int32_t p = 0; p < h->parts; p++)
-    sum += await(in, &in->parts[(int64_t)(h->part + p) * TRS_SLICE_LANES + lane]);
+    sum += value_of(in, &in->parts[(int64_t)(h->part + p) * TRS_SLICE_LANES + lane]);
   return sum;
 }
 
 static void solve_slice(interpreter *in, const trs_slice *h) {
   double sum[TRS_SLICE_LANES], residual[TRS_SLICE_LANES];
   int lanes = 1 << h->log_lanes;
-  if (h->early_poll >= 0) (void)await(in, &in->work[h->early_poll]);
+  if (h->early_poll >= 0) (void)value_of(in, &in->work[h->early_poll]);
   for (int lane = 0; lane < TRS_SLICE_LANES; lane++) sum[lane] = lane_sum(in, h, lane);
   for (int lane = 0; lane < TRS_SLICE_LANES && trs_slice_is_part(h); lane++)
     publish(&in->parts[(int64_t)h->part * TRS_SLICE_LANES + lane], sum[lane]);
@@ -302,22 +286,19 @@ static void need_sound(const trs_slices *s, const trs_system *S, const trs_slice
              rules->most_block, rules->dense, fault);
 }
 
+static void plan_is_sound(shape kind, const trs_system *S, int number) {
+  (void)number;
+  for (size_t r = 0; r < SHAPE_RULES; r++) {
+    trs_slices s;
+    assert_success(shape_slices(&s, S, &shape_rules[r]));
+    need_sound(&s, S, &shape_rules[r], shape_name(kind));
+    trs_slices_destroy(&s);
+  }
+}
+
 static void plans_are_sound(void **state) {
   static const int64_t sizes[] = {0, 1, 2, 33, FEW_ROWS, ROWS};
-  int c = 0;
-  for (shape kind = 0; kind < SHAPES; kind++)
-    for (size_t z = 0; z < COUNT(sizes); z++)
-      for (int way = 0; way < 4; way++) {
-        trs_system S =
-            shape_system(kind, sizes[z], (trs_scalar)(TRS_FLOAT + c++ % 4), way & 1, way & 2);
-        for (size_t r = 0; r < SHAPE_RULES; r++) {
-          trs_slices s;
-          assert_success(shape_slices(&s, &S, &shape_rules[r]));
-          need_sound(&s, &S, &shape_rules[r], shape_name(kind));
-          trs_slices_destroy(&s);
-        }
-        shape_free(&S);
-      }
+  shapes_of_sizes(sizes, COUNT(sizes), plan_is_sound);
 }
 
 /* Without blocks a row's level is its level set. */

@@ -40,11 +40,9 @@ static void check_info(const trs_factors *F, trs_order order) {
 
 static void random_matrices_are_factored(void **state) {
   for (int c = 0; c < 320; c++) {
-    sparse_kind kind = {.scalar = (trs_scalar)(TRS_FLOAT + c % 4),
-                        .format = c & 4 ? TRS_CSC : TRS_CSR,
-                        .symmetric = c & 8,
-                        .dominant = c & 16,
-                        .components = c % 7 ? 1 : 5};
+    sparse_kind kind = sparse_case(c);
+    kind.dominant = c & 16;
+    kind.components = c % 7 ? 1 : 5;
     int64_t n = c < 40 ? c / 4 : 10 + c % 50;
     trs_matrix *A = sparse_random(n, 0.03 * (c % 11), kind, (uint64_t)c);
     trs_factors *F;

@@ -30,16 +30,7 @@ static int end(void **state) {
   return scratch_remove(state);
 }
 
-static const char *const endings[] = {
-    "a.mtx",
-#if TRS_HAVE_ZLIB
-    "a.mtx.gz",
-#endif
-#if TRS_HAVE_ZSTD
-    "a.mtx.zst",
-#endif
-};
-enum { ENDINGS = COUNT(endings) };
+enum { ENDINGS = 1 + TRS_HAVE_ZLIB + TRS_HAVE_ZSTD };
 
 /* ---- A random file and its dense matrix ---------------------------------------------------- */
 
@@ -201,7 +192,7 @@ static void every_kind_symmetry_and_compression(void **state) {
       if (!allowed(field, symmetry)) continue;
       sample s = make_sample(field, symmetry, 211, 307, 9000);
       for (int e = 0; e < ENDINGS; e++)
-        check_file(&s, field, symmetry, scratch_packed(endings[e], s.text, s.length));
+        check_file(&s, field, symmetry, scratch_packed(scratch_endings[e], s.text, s.length));
       sample_free(&s);
     }
 }
@@ -223,7 +214,7 @@ static void many_short_rows(void **state) {
 static void compression_is_found_by_content(void **state) {
   for (int e = 1; e < ENDINGS; e++) {
     sample s = make_sample(REAL, GENERAL, 20, 20, 100);
-    const char *packed = scratch_packed(endings[e], s.text, s.length),
+    const char *packed = scratch_packed(scratch_endings[e], s.text, s.length),
                *plain = scratch("plain.mtx");
     assert_int_equal(rename(packed, plain), 0);
     check_file(&s, REAL, GENERAL, plain);
@@ -399,8 +390,8 @@ static void progress_is_told(void **state) {
     trs_read_options options = {
         .struct_size = sizeof(trs_read_options), .progress = note, .progress_user = &r};
     trs_matrix *A;
-    assert_success(
-        trs_read_matrix(&A, scratch_packed(endings[e], s.text, s.length), teams[2], &options));
+    assert_success(trs_read_matrix(&A, scratch_packed(scratch_endings[e], s.text, s.length),
+                                   teams[2], &options));
     assert_true(r.good && r.calls > 20 && r.last == 1);
     trs_matrix_destroy(A);
     sample_free(&s);
@@ -562,8 +553,8 @@ static void bad_files_are_refused_with_their_line(void **state) {
     for (int e = 1; e < ENDINGS; e++) { /* line numbers are those of the text, not of the file */
       char words[256];
       const char *colon = strchr(bad_files[k].words, ':');
-      path = scratch_packed(endings[e], bad_files[k].text, strlen(bad_files[k].text));
-      snprintf(words, sizeof words, "%s%s", colon ? endings[e] : "",
+      path = scratch_packed(scratch_endings[e], bad_files[k].text, strlen(bad_files[k].text));
+      snprintf(words, sizeof words, "%s%s", colon ? scratch_endings[e] : "",
                colon ? colon : bad_files[k].words);
       assert_failure(TRS_ERROR_FORMAT, words, trs_read_matrix(&A, path, NULL, NULL));
     }
@@ -608,15 +599,17 @@ static void damaged_compression(void **state) {
   for (int e = 1; e < ENDINGS; e++) {
     size_t length;
     trs_matrix *A;
-    char *bytes = scratch_load(scratch_packed(endings[e], s.text, s.length), &length);
+    char *bytes = scratch_load(scratch_packed(scratch_endings[e], s.text, s.length), &length);
     for (size_t cut = 4; cut < length; cut++)
-      assert_failure(TRS_ERROR_FORMAT, "truncated",
-                     trs_read_matrix(&A, scratch_bytes(endings[e], bytes, cut), NULL, NULL));
+      assert_failure(
+          TRS_ERROR_FORMAT, "truncated",
+          trs_read_matrix(&A, scratch_bytes(scratch_endings[e], bytes, cut), NULL, NULL));
     for (size_t at = length / 2; at < length / 2 + 20; at++) {
       bytes[at] ^= 0x10;
-      trs_status status = trs_read_matrix(&A, scratch_bytes(endings[e], bytes, length), NULL, NULL);
+      trs_status status =
+          trs_read_matrix(&A, scratch_bytes(scratch_endings[e], bytes, length), NULL, NULL);
       if (!status) trs_matrix_destroy(A); /* zstd frames of this kind have no checksum */
-      assert_true(status == TRS_ERROR_FORMAT || (!status && strstr(endings[e], "zst")));
+      assert_true(status == TRS_ERROR_FORMAT || (!status && strstr(scratch_endings[e], "zst")));
       bytes[at] ^= 0x10;
     }
     free(bytes);
@@ -634,10 +627,11 @@ static void damage_is_told_in_plain_words(void **state) {
   for (int e = 1; e < ENDINGS; e++) {
     size_t length;
     trs_matrix *A;
-    char *bytes = scratch_load(scratch_packed(endings[e], s.text, s.length), &length);
+    char *bytes = scratch_load(scratch_packed(scratch_endings[e], s.text, s.length), &length);
     for (size_t at = 2; at < length; at++) {
       bytes[at] ^= 0x40;
-      trs_status status = trs_read_matrix(&A, scratch_bytes(endings[e], bytes, length), NULL, NULL);
+      trs_status status =
+          trs_read_matrix(&A, scratch_bytes(scratch_endings[e], bytes, length), NULL, NULL);
       for (size_t w = 0; status && w < COUNT(theirs); w++)
         if (strstr(trs_last_error()->message, theirs[w]))
           fail_msg("byte %d: %s", (int)at, trs_last_error()->message);
@@ -647,8 +641,9 @@ static void damage_is_told_in_plain_words(void **state) {
     char *twice = malloc(length + 5);
     memcpy(twice, bytes, length);
     memcpy(twice + length, "junk!", 5);
-    assert_failure(TRS_ERROR_FORMAT, "data is damaged near byte",
-                   trs_read_matrix(&A, scratch_bytes(endings[e], twice, length + 5), NULL, NULL));
+    assert_failure(
+        TRS_ERROR_FORMAT, "data is damaged near byte",
+        trs_read_matrix(&A, scratch_bytes(scratch_endings[e], twice, length + 5), NULL, NULL));
     free(twice);
     free(bytes);
   }
@@ -686,7 +681,7 @@ static void failing_allocations_while_reading(void **state) {
   for (int k = 0; k < 3; k++) {
     sample s = make_sample(kinds[k][0], kinds[k][1], 50, 60, 3000);
     for (int e = 0; e < ENDINGS; e++) {
-      const char *path = scratch_packed(endings[e], s.text, s.length);
+      const char *path = scratch_packed(scratch_endings[e], s.text, s.length);
       trs_matrix *A;
       assert_survives_failing_allocations(trs_read_matrix(&A, path, teams[2], NULL),
                                           trs_matrix_destroy(A));
@@ -753,7 +748,7 @@ static void what_is_written_reads_back_to_the_bit(void **state) {
         trs_read_options options = {.struct_size = sizeof(trs_read_options), .scalar = type};
         trs_matrix *A = random_matrix(t % 2 ? TRS_CSC : TRS_CSR, type, t == 3 ? 400 : 60, 0.7);
         trs_matrix *B, *C;
-        const char *path = scratch(endings[e]);
+        const char *path = scratch(scratch_endings[e]);
         assert_success(trs_write_matrix(A, path, teams[t]));
         assert_success(trs_read_matrix(&B, path, teams[t], &options));
         assert_success(trs_matrix_convert(&C, B, A->format, type));
@@ -768,11 +763,11 @@ static void the_same_bytes_from_any_team(void **state) {
   trs_matrix *A = random_matrix(TRS_CSR, TRS_DOUBLE, 400, 0.7);
   for (int e = 0; e < ENDINGS; e++) {
     size_t first_length, length;
-    assert_success(trs_write_matrix(A, scratch(endings[e]), NULL));
-    char *first = scratch_load(scratch(endings[e]), &first_length);
+    assert_success(trs_write_matrix(A, scratch(scratch_endings[e]), NULL));
+    char *first = scratch_load(scratch(scratch_endings[e]), &first_length);
     for (int t = 1; t < TEAMS; t++) {
-      assert_success(trs_write_matrix(A, scratch(endings[e]), teams[t]));
-      char *bytes = scratch_load(scratch(endings[e]), &length);
+      assert_success(trs_write_matrix(A, scratch(scratch_endings[e]), teams[t]));
+      char *bytes = scratch_load(scratch(scratch_endings[e]), &length);
       assert_int_equal(length, first_length);
       assert_memory_equal(bytes, first, length);
       free(bytes);
@@ -789,12 +784,12 @@ static void changed_bits_are_noticed(void **state) {
   assert_success(trs_read_matrix(&A, scratch_text("p.mtx", s.text), NULL, NULL));
   for (int e = 1; e < ENDINGS; e++) {
     size_t length;
-    assert_success(trs_write_matrix(A, scratch(endings[e]), NULL));
-    char *bytes = scratch_load(scratch(endings[e]), &length);
+    assert_success(trs_write_matrix(A, scratch(scratch_endings[e]), NULL));
+    char *bytes = scratch_load(scratch(scratch_endings[e]), &length);
     for (size_t at = 0; at < length; at++) {
       char bit = (char)(1 << trs_random_below(7, at, 8));
       bytes[at] ^= bit;
-      if (!trs_read_matrix(&B, scratch_bytes(endings[e], bytes, length), NULL, NULL)) {
+      if (!trs_read_matrix(&B, scratch_bytes(scratch_endings[e], bytes, length), NULL, NULL)) {
         assert_same(A, B);
         trs_matrix_destroy(B);
       }
@@ -813,8 +808,8 @@ static void empty_matrices_are_written(void **state) {
       trs_matrix *A, *B;
       assert_success(
           trs_matrix_create(&A, TRS_CSR, TRS_DOUBLE, n, 3, TRS_PTR64, ptr, NULL, NULL, TRS_COPY));
-      assert_success(trs_write_matrix(A, scratch(endings[e]), teams[3]));
-      assert_success(trs_read_matrix(&B, scratch(endings[e]), NULL, NULL));
+      assert_success(trs_write_matrix(A, scratch(scratch_endings[e]), teams[3]));
+      assert_success(trs_read_matrix(&B, scratch(scratch_endings[e]), NULL, NULL));
       assert_same(A, B);
       trs_matrix_destroy(A);
       trs_matrix_destroy(B);
@@ -824,7 +819,7 @@ static void empty_matrices_are_written(void **state) {
 static void failing_allocations_while_writing(void **state) {
   trs_matrix *A = random_matrix(TRS_CSR, TRS_DCOMPLEX, 300, 0.9);
   for (int e = 0; e < ENDINGS; e++) {
-    const char *path = scratch_text(endings[e], "old");
+    const char *path = scratch_text(scratch_endings[e], "old");
     int files = scratch_count();
     assert_survives_failing_allocations(trs_write_matrix(A, path, teams[2]), );
     assert_int_equal(scratch_count(), files);

@@ -39,17 +39,9 @@ static int end(void **state) {
   return scratch_remove(state);
 }
 
-static const char *const names[] = {
-    "a.mtx",
-    "a.h5",
-#if TRS_HAVE_ZLIB
-    "a.mtx.gz",
-#endif
-#if TRS_HAVE_ZSTD
-    "a.mtx.zst",
-#endif
-};
-enum { NAMES = COUNT(names) };
+enum { NAMES = 2 + TRS_HAVE_ZLIB + TRS_HAVE_ZSTD };
+
+static const char *name_of(int k) { return k ? scratch_endings[k - 1] : "a.h5"; }
 
 static void assert_content(const char *path, const char *expected) {
   size_t length;
@@ -62,7 +54,7 @@ static void an_old_file_is_replaced_and_keeps_its_mode(void **state) {
   for (int k = 0; k < NAMES; k++) {
     trs_matrix *B;
     struct stat about;
-    const char *path = scratch_text(names[k], "old");
+    const char *path = scratch_text(name_of(k), "old");
     assert_int_equal(chmod(path, 0640), 0);
     int files = scratch_count();
     assert_success(trs_write_matrix(A, path, NULL));
@@ -82,7 +74,7 @@ static void a_full_disk_leaves_the_old_file_alone(void **state) {
   assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
   for (int k = 0; k < NAMES; k++) {
     static const rlim_t sizes[] = {0, 10, 1000, 20000, 500000};
-    const char *path = scratch_text(names[k], "old");
+    const char *path = scratch_text(name_of(k), "old");
     int files = scratch_count();
     for (int s = 0; s < 5; s++) {
       limit = before;
@@ -91,7 +83,7 @@ static void a_full_disk_leaves_the_old_file_alone(void **state) {
       trs_status status = trs_write_matrix(A, path, NULL);
       assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
       assert_int_equal(status, TRS_ERROR_FILE);
-      assert_non_null(strstr(trs_last_error()->message, names[k]));
+      assert_non_null(strstr(trs_last_error()->message, name_of(k)));
       assert_int_equal(scratch_count(), files);
       assert_content(path, "old");
     }
@@ -119,9 +111,9 @@ static void a_device_takes_the_text_itself(void **state) {
 static void paths_that_cannot_be_written(void **state) {
   for (int k = 0; k < NAMES; k++) {
     char path[600];
-    snprintf(path, sizeof path, "%s/%s", scratch("missing"), names[k]);
+    snprintf(path, sizeof path, "%s/%s", scratch("missing"), name_of(k));
     assert_failure(TRS_ERROR_FILE, path, trs_write_matrix(A, path, NULL));
-    snprintf(path, sizeof path, "%s/%s", scratch_text("file", "x"), names[k]);
+    snprintf(path, sizeof path, "%s/%s", scratch_text("file", "x"), name_of(k));
     assert_failure(TRS_ERROR_FILE, path, trs_write_matrix(A, path, NULL));
   }
   assert_failure(TRS_ERROR_FILE, "directory", trs_write_matrix(A, scratch(""), NULL));

@@ -129,9 +129,7 @@ static void both_sweeps_become_a_graph(void **state) {
   trs_stream stream = gpu_stream();
   trs_plan *plan = analyze(&f, TRS_NO_TRANS,
                            (trs_options){.struct_size = sizeof(trs_options), .stream = stream});
-  gpu_capture_begin(stream);
-  assert_success(trs_solve(plan, there, N, there, N, NRHS, TRS_COL_MAJOR));
-  gpu_graph graph = gpu_capture_end(stream);
+  gpu_graph graph = gpu_capture_solve(plan, there, N, NRHS, stream);
   for (uint64_t seed = 0; seed < 3; seed++) {
     trs_random_fill(b, N * NRHS, TRS_DOUBLE, seed);
     assert_success(trs_device_copy(there, b, (int64_t)bytes, stream));

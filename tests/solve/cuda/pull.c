@@ -160,9 +160,7 @@ static void solves_become_a_graph(void **state) {
   trs_stream stream = gpu_stream();
   trs_plan *plan = analyze(&s, s.there, TRS_NO_TRANS, "pull",
                            (trs_options){.struct_size = sizeof(trs_options), .stream = stream});
-  gpu_capture_begin(stream);
-  assert_success(trs_solve(plan, there, N, there, N, NRHS, TRS_COL_MAJOR));
-  gpu_graph graph = gpu_capture_end(stream);
+  gpu_graph graph = gpu_capture_solve(plan, there, N, NRHS, stream);
   for (uint64_t seed = 0; seed < 3; seed++) {
     trs_random_fill(b, N * NRHS, TRS_DOUBLE, seed);
     assert_success(trs_device_copy(there, b, sizeof b, stream));

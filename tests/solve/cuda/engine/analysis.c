@@ -185,21 +185,17 @@ static void compare(const char *name, const trs_system *S, const trs_system *p,
 
 /* ---- Tests. ---- */
 
+static void compare_rules(shape kind, const trs_system *S, int number) {
+  trs_system p = upload(S);
+  for (size_t r = 0; r < SHAPE_RULES; r++)
+    if (S->n < 300 || (r + (size_t)number) % 4 == 0)
+      compare(shape_name(kind), S, &p, &shape_rules[r], r % 2);
+  drop(&p);
+}
+
 static void slices_are_those_of_the_host(void **state) {
   static const int64_t sizes[] = {0, 1, 2, 31, 33, 257, 511, 513, 3000};
-  int c = 0;
-  for (shape kind = 0; kind < SHAPES; kind++)
-    for (size_t z = 0; z < COUNT(sizes); z++)
-      for (int way = 0; way < 4; way++) {
-        trs_system S =
-            shape_system(kind, sizes[z], (trs_scalar)(TRS_FLOAT + c++ % 4), way & 1, way & 2);
-        trs_system p = upload(&S);
-        for (size_t r = 0; r < SHAPE_RULES; r++)
-          if (sizes[z] < 300 || (r + (size_t)c) % 4 == 0)
-            compare(shape_name(kind), &S, &p, &shape_rules[r], r % 2);
-        drop(&p);
-        shape_free(&S);
-      }
+  shapes_of_sizes(sizes, COUNT(sizes), compare_rules);
 }
 
 /* Many blocks of threads, most of which run at once; systems above and below the size for one
