@@ -1,6 +1,6 @@
 /* cmd_bench.c - trireme bench: the program trireme-bench, which is not linked into trireme. */
 
-#include "command.h"
+#include "commands.h"
 #include "leave.h"
 #include "program.h"
 

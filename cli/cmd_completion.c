@@ -3,8 +3,6 @@
 #include "command.h"
 #include "commands.h"
 
-static int run(int argc, char **argv);
-
 static const option options[] = {{0}};
 
 static const paragraph paragraphs[] = {
@@ -17,10 +15,10 @@ static const paragraph paragraphs[] = {
      "  trireme completion fish > ~/.config/fish/completions/trireme.fish"},
     {0}};
 
-const command cmd_completion = COMMAND_OF(
-    "completion", "bash|zsh|fish", "print a completion script for a shell", "bash|zsh|fish", 1, 1);
-
 static int run(int argc, char **argv) {
   int code = options_parse(&cmd_completion, NULL, &argc, argv);
   return code >= 0 ? code : completion_print(&root_command, argv[0]);
 }
+
+const command cmd_completion = COMMAND_OF(
+    "completion", "bash|zsh|fish", "print a completion script for a shell", "bash|zsh|fish", 1, 1);

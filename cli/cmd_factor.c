@@ -4,14 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "command.h"
+#include "commands.h"
 #include "files.h"
 #include "leave.h"
 #include "output.h"
 #include "progress.h"
 #include "report.h"
-
-static int run(int argc, char **argv);
 
 typedef struct settings {
   int kind, order, precision;
@@ -63,9 +61,6 @@ static const paragraph paragraphs[] = {
      "  trireme factor gen:poisson3d7:40 -o P.h5 --order nd --leaves 16\n"
      "  trireme factor A.mtx -o A-ilu.h5 --kind ilu0 && trireme solve A-ilu.h5"},
     {0}};
-
-const command cmd_factor =
-    COMMAND_OF("factor", "[OPTIONS] M -o FILE", "factor a matrix into L and U", "file", 1, 1);
 
 typedef struct outcome {
   trs_matrix_info matrix;
@@ -253,3 +248,6 @@ static int run(int argc, char **argv) {
   input_free(&in);
   return code;
 }
+
+const command cmd_factor =
+    COMMAND_OF("factor", "[OPTIONS] M -o FILE", "factor a matrix into L and U", "file", 1, 1);

@@ -2,12 +2,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "command.h"
+#include "commands.h"
 #include "files.h"
 #include "leave.h"
 #include "output.h"
-
-static int run(int argc, char **argv);
 
 typedef struct settings {
   const char *output;
@@ -34,10 +32,6 @@ static const paragraph paragraphs[] = {
      "  trireme gen --list\n"
      "  trireme gen gen:poisson2d5:100 -o poisson.mtx"},
     {0}};
-
-const command cmd_gen =
-    COMMAND_OF("gen", "NAME -o FILE | --list", "write a generated matrix, or list the generators",
-               "@generators", 0, 1);
 
 static int write_matrix(const input *in, const char *path) {
   trs_matrix_info info = {.struct_size = sizeof info};
@@ -75,3 +69,7 @@ static int run(int argc, char **argv) {
   if (!s.output) return leave_usage("gen", "-o FILE is missing: the file to write the matrix to");
   return make(argv[0], &s);
 }
+
+const command cmd_gen =
+    COMMAND_OF("gen", "NAME -o FILE | --list", "write a generated matrix, or list the generators",
+               "@generators", 0, 1);

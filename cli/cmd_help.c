@@ -5,8 +5,6 @@
 #include "leave.h"
 #include "program.h"
 
-static int run(int argc, char **argv);
-
 typedef struct settings {
   bool man;
 } settings;
@@ -20,9 +18,6 @@ static const paragraph paragraphs[] = {{NULL,
                                        {"Examples", "  trireme help --man solve | man -l -"},
                                        {0}};
 
-const command cmd_help =
-    COMMAND_OF("help", "[--man] [COMMAND]", "explain a command", "@commands", 0, 1);
-
 static int run(int argc, char **argv) {
   settings s = {0};
   int code = options_parse(&cmd_help, &s, &argc, argv);
@@ -34,3 +29,6 @@ static int run(int argc, char **argv) {
   command_print(c, what);
   return LEAVE_SOLVED;
 }
+
+const command cmd_help =
+    COMMAND_OF("help", "[--man] [COMMAND]", "explain a command", "@commands", 0, 1);

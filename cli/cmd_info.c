@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "command.h"
+#include "commands.h"
 #include "files.h"
 #include "info.h"
 #include "leave.h"
@@ -12,8 +12,6 @@
 #include "progress.h"
 #include "report.h"
 #include "symmetry.h"
-
-static int run(int argc, char **argv);
 
 typedef struct settings {
   const char *svg;
@@ -39,9 +37,6 @@ static const paragraph paragraphs[] = {
      "  trireme info A.mtx\n"
      "  trireme info gen:poisson2d5:300 --svg poisson.svg"},
     {0}};
-
-const command cmd_info =
-    COMMAND_OF("info", "[OPTIONS] M", "describe a matrix or factors, and draw them", "file", 1, 1);
 
 /* ---- Collecting the facts ---- */
 
@@ -156,3 +151,6 @@ static int run(int argc, char **argv) {
   forget(&f);
   return code;
 }
+
+const command cmd_info =
+    COMMAND_OF("info", "[OPTIONS] M", "describe a matrix or factors, and draw them", "file", 1, 1);

@@ -5,11 +5,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "command.h"
+#include "commands.h"
 #include "leave.h"
 #include "output.h"
-
-static int run(int argc, char **argv);
 
 static const option options[] = {{0}};
 
@@ -20,9 +18,6 @@ static const paragraph paragraphs[] = {
      "a method; without it, the solve chooses by the matrix and the machine and says why. 'trireme "
      "relax --variant NAME' forces a GPU kernel of relaxation."},
     {0}};
-
-const command cmd_methods =
-    COMMAND_OF("methods", "", "list the methods, and which of them can run here", NULL, 0, 0);
 
 /* ---- NULL, or the reason why methods cannot run. ---- */
 
@@ -135,3 +130,6 @@ static int run(int argc, char **argv) {
   }
   return LEAVE_SOLVED;
 }
+
+const command cmd_methods =
+    COMMAND_OF("methods", "", "list the methods, and which of them can run here", NULL, 0, 0);

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "command.h"
+#include "commands.h"
 #include "files.h"
 #include "leave.h"
 #include "output.h"
@@ -14,8 +14,6 @@
 #include "report.h"
 #include "residual.h"
 #include "sort.h"
-
-static int run(int argc, char **argv);
 
 typedef struct settings {
   int store, direction, precision;
@@ -108,9 +106,6 @@ static const paragraph paragraphs[] = {
      "  trireme relax gen:wingmesh:1100000 --block-size 5 --backend cuda:0-3\n"
      "  mpirun -np 4 trireme relax A.mtx --block-size 5 --backend cuda"},
     {0}};
-
-const command cmd_relax =
-    COMMAND_OF("relax", "[OPTIONS] M", "relax A x = b in blocks, by colours", "file", 1, 1);
 
 typedef struct job {
   settings set;
@@ -408,3 +403,6 @@ static int run(int argc, char **argv) {
   free(j.history);
   return code;
 }
+
+const command cmd_relax =
+    COMMAND_OF("relax", "[OPTIONS] M", "relax A x = b in blocks, by colours", "file", 1, 1);

@@ -2,14 +2,12 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "command.h"
+#include "commands.h"
 #include "files.h"
 #include "leave.h"
 #include "output.h"
 #include "relax_ranks.h"
 #include "solve.h"
-
-static int run(int argc, char **argv);
 
 #define FIELD(member) offsetof(solve_settings, member)
 
@@ -147,9 +145,6 @@ static const paragraph paragraphs[] = {
      "  mpirun -np 8 trireme solve A.h5 --grid 2x2x2"},
     {0}};
 
-const command cmd_solve = COMMAND_OF(
-    "solve", "[OPTIONS] M", "solve a triangular system, or A x = b from factors", "file", 1, 1);
-
 static int solve(solve_job *job, const char *name) {
   int code = solve_check_settings(&job->set);
   if (code < 0) code = solve_open_group(job);
@@ -160,10 +155,7 @@ static int solve(solve_job *job, const char *name) {
   if (code >= 0) return code;
   solve_print(job);
   solve_report(job);
-  if (!job->good) return solve_leave_inaccurate(job);
-  code = solve_write(job);
-  if (code < 0 && job->set.output) print_written(job->set.output);
-  return code < 0 ? LEAVE_SOLVED : code;
+  return solve_leave(job);
 }
 
 /* True on ranks other than the first, according to the launcher, because the command line is parsed
@@ -189,3 +181,6 @@ static int run(int argc, char **argv) {
   solve_free(&job);
   return code;
 }
+
+const command cmd_solve = COMMAND_OF(
+    "solve", "[OPTIONS] M", "solve a triangular system, or A x = b from factors", "file", 1, 1);

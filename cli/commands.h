@@ -4,6 +4,10 @@
 
 #include "command.h"
 
+#define COMMAND(name) extern const command cmd_##name;
+#include "commands.def"
+#undef COMMAND
+
 extern const command root_command;
 
 const command *command_find(const char *name);

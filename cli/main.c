@@ -9,10 +9,6 @@
 #include "program.h"
 #include "report.h"
 
-#define COMMAND(name) extern const command cmd_##name;
-#include "commands.def"
-#undef COMMAND
-
 #define COMMAND(name) &cmd_##name,
 static const command *const commands[] = {
 #include "commands.def"

@@ -59,8 +59,8 @@ int solve_measure(solve_job *job);
 int solve_judge(solve_job *job);
 void solve_free(solve_job *job);
 
-int solve_write(const solve_job *job);
-int solve_leave_inaccurate(const solve_job *job);
+/* Writes x if it was asked for; returns how to leave. */
+int solve_leave(const solve_job *job);
 
 /* All of a solve with --grid, on every rank; only rank 0 says anything. */
 int solve_on_ranks(solve_job *job, const char *name);

@@ -378,13 +378,6 @@ void solve_free(solve_job *job) {
 
 /* ---- The solution ---- */
 
-int solve_write(const solve_job *job) {
-  if (!job->set.output) return -1;
-  trs_status status = trs_vectors_write(job->x, job->n, job->nrhs, job->n, TRS_COL_MAJOR,
-                                        job->scalar, job->set.output);
-  return status ? leave_library(NULL) : -1;
-}
-
 static int leave_not_finite(const solve_job *job) {
   static const char *const causes[] = {
       [TRS_RANGE_RHS] = "b is not finite",
@@ -401,10 +394,20 @@ static int leave_not_finite(const solve_job *job) {
                job->set.output ? "; no solution is written" : "");
 }
 
-int solve_leave_inaccurate(const solve_job *job) {
+static int leave_inaccurate(const solve_job *job) {
   if (job->error.range) return leave_not_finite(job);
   return leave(LEAVE_NUMERICAL, "backward error", job->error.worst_row,
                "the backward error, %.3g, is above %.3g (worst row %lld)%s",
                job->error.componentwise, job->limit, (long long)job->error.worst_row,
                job->set.output ? "; no solution is written" : "");
+}
+
+int solve_leave(const solve_job *job) {
+  if (!job->good) return leave_inaccurate(job);
+  if (!job->set.output) return LEAVE_SOLVED;
+  if (trs_vectors_write(job->x, job->n, job->nrhs, job->n, TRS_COL_MAJOR, job->scalar,
+                        job->set.output))
+    return leave_library(NULL);
+  print_written(job->set.output);
+  return LEAVE_SOLVED;
 }

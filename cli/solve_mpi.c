@@ -299,10 +299,7 @@ static int conclude(ranks_job *r) {
   if (code >= 0) return code;
   print(r);
   report(r);
-  if (!job->good) return solve_leave_inaccurate(job);
-  code = solve_write(job);
-  if (code < 0 && job->set.output) print_written(job->set.output);
-  return code < 0 ? LEAVE_SOLVED : code;
+  return solve_leave(job);
 }
 
 static int run(ranks_job *r, const char *name) {

@@ -9,17 +9,13 @@
 trs_context *gpu_context;
 trs_device *gpu;
 
-bool gpu_is_absent(const char *program) {
-  if (trs_context_create(&gpu_context, "cuda")) {
-    printf("skip %s: %s\n", program, trs_last_error()->message);
-    return true;
-  }
+const char *gpu_lacks(void) {
+  if (trs_context_create(&gpu_context, "cuda")) return trs_last_error()->message;
   gpu = gpu_context->device;
-  return false;
+  return NULL;
 }
 
 int gpu_stop(void **state) {
-  (void)state;
   trs_context_destroy(gpu_context);
   gpu_context = NULL;
   return 0;
@@ -67,6 +63,12 @@ gpu_graph gpu_capture_end(trs_stream stream) {
   assert_int_equal(cudaGraphInstantiate(&replay, graph, 0), cudaSuccess);
   assert_int_equal(cudaGraphDestroy(graph), cudaSuccess);
   return replay;
+}
+
+gpu_graph gpu_capture_solve(trs_plan *plan, void *x, int64_t n, int64_t nrhs, trs_stream stream) {
+  gpu_capture_begin(stream);
+  assert_success(trs_solve(plan, x, n, x, n, nrhs, TRS_COL_MAJOR));
+  return gpu_capture_end(stream);
 }
 
 void gpu_replay(gpu_graph graph, trs_stream stream) {

@@ -1,5 +1,5 @@
 /* gpu.h - shared by the GPU tests: the context, arrays in device memory, systems in both memories.
- * A program begins with gpu_is_absent and ends with gpu_stop. */
+ * A program of such tests has .lacks = gpu_lacks and ends with gpu_stop. */
 #ifndef TRS_TEST_GPU_H
 #define TRS_TEST_GPU_H
 
@@ -9,8 +9,8 @@
 extern trs_context *gpu_context;
 extern trs_device *gpu;
 
-/* Creates gpu_context.  Without a GPU, prints that the program is skipped, with the reason. */
-bool gpu_is_absent(const char *program);
+/* Creates gpu_context.  NULL, or without a GPU the reason. */
+const char *gpu_lacks(void);
 int gpu_stop(void **state); /* teardown */
 
 /* Device memory.  Copies wait until they are complete. */
@@ -27,6 +27,8 @@ void gpu_stream_free(trs_stream stream);
 typedef struct CUgraphExec_st *gpu_graph;
 void gpu_capture_begin(trs_stream stream);
 gpu_graph gpu_capture_end(trs_stream stream);
+/* A solve of x in place. */
+gpu_graph gpu_capture_solve(trs_plan *plan, void *x, int64_t n, int64_t nrhs, trs_stream stream);
 void gpu_replay(gpu_graph graph, trs_stream stream);
 void gpu_graph_free(gpu_graph graph);
 

@@ -228,3 +228,16 @@ void assert_survives_failing_allocations(trs_status (*call)(void *argument), voi
     assert_true(n < 1000);
   }
 }
+
+void assert_survives_with_matrix(trs_status (*call)(void *A), int64_t n, sparse_kind kind) {
+  trs_matrix *A = sparse_random(n, 0.2, kind, 3);
+  assert_survives_failing_allocations(call, A);
+  trs_matrix_destroy(A);
+}
+
+sparse_kind sparse_case(int c) {
+  return (sparse_kind){.scalar = (trs_scalar)(TRS_FLOAT + c % 4),
+                       .format = c & 4 ? TRS_CSC : TRS_CSR,
+                       .symmetric = c & 8,
+                       .dominant = true};
+}

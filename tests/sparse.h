@@ -39,8 +39,13 @@ void assert_product(const trs_factors *F, const trs_matrix *A, double tolerance,
 /* Fails unless two matrices are equal, in pattern and bits. */
 void assert_same_matrix(const trs_matrix *A, const trs_matrix *B);
 
+/* Types, formats and symmetry in turn. */
+sparse_kind sparse_case(int c);
+
 /* Runs call(argument) with the first, the second, ... allocation failing, until it succeeds.  Until
  * then it must return TRS_ERROR_MEMORY and must not leak memory. */
 void assert_survives_failing_allocations(trs_status (*call)(void *argument), void *argument);
+/* The same with a random matrix as the argument. */
+void assert_survives_with_matrix(trs_status (*call)(void *A), int64_t n, sparse_kind kind);
 
 #endif

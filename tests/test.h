@@ -14,6 +14,24 @@
 
 #include "trireme.h"
 
+/* cmocka gives every test a state, which few use. */
+#pragma GCC diagnostic ignored "-Wunused-parameter"
+
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+
+/* A test program as main.c runs it; begin and end may be NULL. */
+typedef struct test_program {
+  const struct CMUnitTest *tests;
+  size_t count;
+  int (*begin)(void **state), (*end)(void **state);
+  const char *(*lacks)(void); /* why the program is skipped, or NULL; may be NULL itself */
+} test_program;
+
+extern const test_program program;
+
+/* The entries tests and count for an array. */
+#define TESTS(array) .tests = (array), .count = COUNT(array)
+
 /* Skips a test that this build or this machine cannot run. */
 #define skip_test(reason)     \
   do {                        \

@@ -8,32 +8,14 @@
  * NVLink and a network of 12.5 GB/s.  a100: L23's machine, Perlmutter: 40 GB A100s, four per node,
  * 300 GB/s between these and 12.5 GB/s to others, according to L23; the rates of a block of threads
  * are those of h100. */
-static const trs_gpu_machine machines[] = {{.name = "h100",
-                                            .blocks = 264,
-                                            .task_s = 3e-7,
-                                            .triangle_s = {3.2e-7, 1.2e-6},
-                                            .block_bytes_s = {4.5e9, 2.5e9},
-                                            .bytes_s = 2.6e12,
-                                            .here_s = 1.1e-6,
-                                            .near_s = 2e-6,
-                                            .near_bytes_s = 300e9,
-                                            .far_s = 5e-6,
-                                            .far_bytes_s = 12.5e9,
-                                            .sweep_s = 20e-6,
-                                            .gpus = 8},
-                                           {.name = "a100",
-                                            .blocks = 216,
-                                            .task_s = 3e-7,
-                                            .triangle_s = {3.2e-7, 1.2e-6},
-                                            .block_bytes_s = {4.5e9, 2.5e9},
-                                            .bytes_s = 1.3e12,
-                                            .here_s = 1.1e-6,
-                                            .near_s = 2e-6,
-                                            .near_bytes_s = 300e9,
-                                            .far_s = 5e-6,
-                                            .far_bytes_s = 12.5e9,
-                                            .sweep_s = 20e-6,
-                                            .gpus = 4}};
+#define BLOCKS_AND_LINKS                                                                         \
+  .task_s = 3e-7, .triangle_s = {3.2e-7, 1.2e-6}, .block_bytes_s = {4.5e9, 2.5e9},               \
+  .here_s = 1.1e-6, .near_s = 2e-6, .near_bytes_s = 300e9, .far_s = 5e-6, .far_bytes_s = 12.5e9, \
+  .sweep_s = 20e-6
+
+static const trs_gpu_machine machines[] = {
+    {.name = "h100", .blocks = 264, .bytes_s = 2.6e12, .gpus = 8, BLOCKS_AND_LINKS},
+    {.name = "a100", .blocks = 216, .bytes_s = 1.3e12, .gpus = 4, BLOCKS_AND_LINKS}};
 
 const trs_gpu_machine *trs_gpu_machine_of(const char *name) {
   for (size_t k = 0; k < sizeof machines / sizeof *machines; k++)

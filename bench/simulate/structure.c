@@ -37,12 +37,9 @@ static trs_status turn_upper(trs_grid_blocks *b, const trs_symbolic *s) {
 static trs_status spread(trs_grid_layout *l, const trs_symbolic *s) {
   int fewer = 0; /* levels of the tree below one grid */
   while (((int64_t)l->pz << fewer) < s->leaves) fewer++;
+  TRS_TRY(trs_grid_layout_allocate(l));
   TRS_TRY(TRS_ALLOC(&l->first, s->count + 1));
-  TRS_TRY(TRS_ALLOC(&l->lo, s->count));
-  TRS_TRY(TRS_ALLOC(&l->height, s->count));
-  TRS_TRY(TRS_ALLOC(&l->home, s->count));
   TRS_TRY(TRS_ALLOC(&l->half, s->count));
-  TRS_TRY(TRS_ALLOC_ZERO(&l->leaf, l->pz));
   memcpy(l->half, s->half, (size_t)s->count);
   memcpy(l->first, s->first, (size_t)(s->count + 1) * sizeof *l->first);
   for (int64_t K = 0; K < s->count; K++) {

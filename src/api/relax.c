@@ -198,10 +198,11 @@ trs_status trs_relax_update_bsr(trs_relaxation *R, trs_layout layout, int indexi
 
 trs_status trs_relax_complete(trs_sweep_options *options, const trs_sweep_options *given) {
   TRS_TRY(TRS_STRUCT_TAKE(trs_sweep_options, options, given));
-  if (options->sweeps < 0 || options->residual_every < 0)
-    return trs_fail(TRS_ERROR_ARGUMENT, -1, "%s is %lld",
-                    options->sweeps < 0 ? "sweeps" : "residual_every",
-                    (long long)(options->sweeps < 0 ? options->sweeps : options->residual_every));
+  if (options->sweeps < 0)
+    return trs_fail(TRS_ERROR_ARGUMENT, -1, "sweeps is %lld", (long long)options->sweeps);
+  if (options->residual_every < 0)
+    return trs_fail(TRS_ERROR_ARGUMENT, -1, "residual_every is %lld",
+                    (long long)options->residual_every);
   if ((unsigned)options->direction > TRS_SWEEP_SYMMETRIC)
     return trs_fail(TRS_ERROR_ARGUMENT, -1, "direction %d is not one of trs_sweep_direction's",
                     options->direction);

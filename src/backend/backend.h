@@ -16,7 +16,8 @@ struct trs_backend {
 
   /* A context of this backend offers the methods of these backends; NULL ends the list. */
   const trs_backend *const *offers;
-  /* Why a context of another backend does not offer the methods of this backend. */
+  /* Why a context of another backend does not offer the methods of this backend; NULL: because they
+   * belong to another one. */
   const char *elsewhere;
 
   /* name: as the caller gave it; argument: the text behind its colon, or NULL.  Sets the fields of

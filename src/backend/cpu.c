@@ -49,29 +49,22 @@ static const trs_backend *const serial_only[] = {&trs_backend_serial, NULL};
 static const trs_backend *const any_cpu[] = {&trs_backend_serial, &trs_backend_threads, NULL};
 static const trs_backend *const any[] = {&trs_backend_serial, &trs_backend_threads,
                                          &trs_backend_cuda, NULL};
-static const char elsewhere[] = "it belongs to another backend";
+
+#define CPU_BACKEND .bandwidth = bandwidth, .hop = hop
 
 const trs_backend trs_backend_serial = {.name = "serial",
                                         .place = "one thread of the CPU",
                                         .contexts = "serial",
+                                        CPU_BACKEND,
                                         .offers = serial_only,
-                                        .elsewhere = elsewhere,
-                                        .open = open_serial,
-                                        .bandwidth = bandwidth,
-                                        .hop = hop};
+                                        .open = open_serial};
 
 const trs_backend trs_backend_threads = {.name = "threads",
                                          .place = "all threads of the CPU",
                                          .contexts = "threads",
+                                         CPU_BACKEND,
                                          .offers = any_cpu,
-                                         .elsewhere = elsewhere,
-                                         .open = open_threads,
-                                         .bandwidth = bandwidth,
-                                         .hop = hop};
+                                         .open = open_threads};
 
-const trs_backend trs_backend_auto = {.name = "auto",
-                                      .finds_gpu = true,
-                                      .offers = any,
-                                      .elsewhere = elsewhere,
-                                      .open = open_auto,
-                                      .close = close_auto};
+const trs_backend trs_backend_auto = {
+    .name = "auto", .finds_gpu = true, .offers = any, .open = open_auto, .close = close_auto};

@@ -82,7 +82,6 @@ const trs_backend trs_backend_cuda = {
     .contexts = "cuda",
     CUDA_BACKEND,
     .offers = one_gpu,
-    .elsewhere = "it belongs to another backend",
     .open = open_cuda,
     .bandwidth = bandwidth,
 };

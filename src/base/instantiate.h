@@ -39,30 +39,18 @@
 #define MUL(a, b) ((a) * (b))
 #define CONJ(a) (a)
 #define ABS(a) fabsf(a)
-#include TRS_TEMPLATE
-#undef LETTER
-#undef SCALAR
-#undef REAL
-#undef WIDE
-#undef WIDE_REAL
-#undef ABS
+#include "base/instance.h"
 
 #define LETTER d
 #define SCALAR double
 #define REAL double
 #define WIDE long double
 #define WIDE_REAL long double
+#define IS_COMPLEX 0
+#define MUL(a, b) ((a) * (b))
+#define CONJ(a) (a)
 #define ABS(a) fabs(a)
-#include TRS_TEMPLATE
-#undef LETTER
-#undef SCALAR
-#undef REAL
-#undef WIDE
-#undef WIDE_REAL
-#undef IS_COMPLEX
-#undef MUL
-#undef CONJ
-#undef ABS
+#include "base/instance.h"
 
 #define LETTER c
 #define SCALAR float complex
@@ -73,34 +61,18 @@
 #define MUL(a, b) trs_mul_c(a, b)
 #define CONJ(a) conjf(a)
 #define ABS(a) cabsf(a)
-#include TRS_TEMPLATE
-#undef LETTER
-#undef SCALAR
-#undef REAL
-#undef WIDE
-#undef WIDE_REAL
-#undef MUL
-#undef CONJ
-#undef ABS
+#include "base/instance.h"
 
 #define LETTER z
 #define SCALAR double complex
 #define REAL double
 #define WIDE long double complex
 #define WIDE_REAL long double
+#define IS_COMPLEX 1
 #define MUL(a, b) trs_mul_z(a, b)
 #define CONJ(a) conj(a)
 #define ABS(a) cabs(a)
-#include TRS_TEMPLATE
-#undef LETTER
-#undef SCALAR
-#undef REAL
-#undef WIDE
-#undef WIDE_REAL
-#undef IS_COMPLEX
-#undef MUL
-#undef CONJ
-#undef ABS
+#include "base/instance.h"
 
 #undef NAME
 #undef TRS_TEMPLATE

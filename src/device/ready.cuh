@@ -67,26 +67,24 @@ __device__ inline void publish(S *p, S v) {
 
 /* ---- Shuffles of any element. ---- */
 
+template <class S, class F>
+__device__ inline S by_parts(S v, F f) {
+  if constexpr (element<S>::is_complex)
+    return {f(v.re), f(v.im)};
+  else
+    return f(v);
+}
 template <class S>
 __device__ inline S shuffle_xor(S v, int mask) {
-  if constexpr (element<S>::is_complex)
-    return {__shfl_xor_sync(~0u, v.re, mask), __shfl_xor_sync(~0u, v.im, mask)};
-  else
-    return __shfl_xor_sync(~0u, v, mask);
+  return by_parts(v, [mask](auto part) { return __shfl_xor_sync(~0u, part, mask); });
 }
 template <class S>
 __device__ inline S shuffle_up(S v, int distance) {
-  if constexpr (element<S>::is_complex)
-    return {__shfl_up_sync(~0u, v.re, distance), __shfl_up_sync(~0u, v.im, distance)};
-  else
-    return __shfl_up_sync(~0u, v, distance);
+  return by_parts(v, [distance](auto part) { return __shfl_up_sync(~0u, part, distance); });
 }
 template <class S>
 __device__ inline S shuffle(S v, int lane) {
-  if constexpr (element<S>::is_complex)
-    return {__shfl_sync(~0u, v.re, lane), __shfl_sync(~0u, v.im, lane)};
-  else
-    return __shfl_sync(~0u, v, lane);
+  return by_parts(v, [lane](auto part) { return __shfl_sync(~0u, part, lane); });
 }
 
 }  // namespace trs

@@ -72,11 +72,6 @@ static trs_status gzip(trs_buffer *packed, const trs_buffer *text) {
   deflateEnd(&stream);
   return status;
 }
-#else
-static trs_status gzip(trs_buffer *packed, const trs_buffer *text) {
-  (void)packed, (void)text;
-  return trs_packing_check(TRS_GZIP, "gzip data");
-}
 #endif
 
 #if TRS_HAVE_ZSTD
@@ -96,13 +91,15 @@ static trs_status zstd(trs_buffer *packed, const trs_buffer *text) {
   packed->length = (int64_t)length;
   return TRS_SUCCESS;
 }
-#else
-static trs_status zstd(trs_buffer *packed, const trs_buffer *text) {
-  (void)packed, (void)text;
-  return trs_packing_check(TRS_ZSTD, "zstd data");
-}
 #endif
 
 trs_status trs_pack(trs_buffer *packed, const trs_buffer *text, trs_packing packing) {
-  return packing == TRS_GZIP ? gzip(packed, text) : zstd(packed, text);
+  (void)packed, (void)text;
+#if TRS_HAVE_ZLIB
+  if (packing == TRS_GZIP) return gzip(packed, text);
+#endif
+#if TRS_HAVE_ZSTD
+  if (packing == TRS_ZSTD) return zstd(packed, text);
+#endif
+  return trs_packing_check(packing, "compressed data");
 }

@@ -16,9 +16,9 @@
 
 enum { INPUT_BYTES = 1 << 18 };
 
-#if TRS_HAVE_ZLIB || TRS_HAVE_ZSTD
 static const char *name_of(const trs_unpacker *u) { return u->gzip ? "gzip" : "zstd"; }
 
+#if TRS_HAVE_ZLIB || TRS_HAVE_ZSTD
 static trs_status damaged(const trs_unpacker *u) {
   return trs_fail(TRS_ERROR_FORMAT, -1, "%s: the %s data is damaged near byte %lld",
                   u->source->reading->path, name_of(u), (long long)(u->at - u->length));
@@ -95,18 +95,6 @@ static void gunzip_close(trs_unpacker *u) {
   inflateEnd(u->stream);
   trs_free(u->stream);
 }
-#else
-static trs_status gunzip_open(trs_unpacker *u) {
-  return trs_fail(TRS_ERROR_UNSUPPORTED, -1,
-                  "%s is compressed by gzip, which this build lacks: install zlib1g-dev and build "
-                  "Trireme again, or decompress it first",
-                  u->source->reading->path);
-}
-static trs_status gunzip_read(trs_unpacker *u, char *to, int64_t room, int64_t *got) {
-  (void)to, (void)room, (void)got;
-  return gunzip_open(u);
-}
-static void gunzip_close(trs_unpacker *u) { (void)u; }
 #endif
 
 #if TRS_HAVE_ZSTD
@@ -155,18 +143,6 @@ static trs_status unzstd_read(trs_unpacker *u, char *to, int64_t room, int64_t *
 }
 
 static void unzstd_close(trs_unpacker *u) { ZSTD_freeDStream(u->stream); }
-#else
-static trs_status unzstd_open(trs_unpacker *u) {
-  return trs_fail(TRS_ERROR_UNSUPPORTED, -1,
-                  "%s is compressed by zstd, which this build lacks: install libzstd-dev and build "
-                  "Trireme again, or decompress it first",
-                  u->source->reading->path);
-}
-static trs_status unzstd_read(trs_unpacker *u, char *to, int64_t room, int64_t *got) {
-  (void)to, (void)room, (void)got;
-  return unzstd_open(u);
-}
-static void unzstd_close(trs_unpacker *u) { (void)u; }
 #endif
 
 static bool begins_with(const trs_source *source, const char *magic, int length) {
@@ -205,15 +181,40 @@ trs_status trs_packing_known(const trs_source *source) {
   return TRS_SUCCESS;
 }
 
+typedef struct library {
+  trs_status (*open)(trs_unpacker *u);
+  trs_status (*read)(trs_unpacker *u, char *to, int64_t room, int64_t *got);
+  void (*close)(trs_unpacker *u);
+} library;
+
+/* NULL if this build lacks it. */
+static const library *library_for(const trs_unpacker *u) {
+#if TRS_HAVE_ZLIB
+  static const library zlib = {gunzip_open, gunzip_read, gunzip_close};
+  if (u->gzip) return &zlib;
+#endif
+#if TRS_HAVE_ZSTD
+  static const library zstd = {unzstd_open, unzstd_read, unzstd_close};
+  if (!u->gzip) return &zstd;
+#endif
+  (void)u;
+  return NULL;
+}
+
 trs_status trs_unpacker_open(trs_unpacker *u, trs_source *source) {
   *u = (trs_unpacker){.source = source, .gzip = is_gzip(source)};
-  TRS_TRY(u->gzip ? gunzip_open(u) : unzstd_open(u));
+  if (!library_for(u))
+    return trs_fail(TRS_ERROR_UNSUPPORTED, -1,
+                    "%s is compressed by %s, which this build lacks: install %s and build Trireme "
+                    "again, or decompress it first",
+                    source->reading->path, name_of(u), u->gzip ? "zlib1g-dev" : "libzstd-dev");
+  TRS_TRY(library_for(u)->open(u));
   return TRS_ALLOC(&u->input, INPUT_BYTES);
 }
 
 trs_status trs_unpacker_read(trs_unpacker *u, char *to, int64_t room, int64_t *got) {
   *got = 0;
-  TRS_TRY(u->gzip ? gunzip_read(u, to, room, got) : unzstd_read(u, to, room, got));
+  TRS_TRY(library_for(u)->read(u, to, room, got));
   if (u->source->size > 0)
     trs_reading_progress(u->source->reading, "decompressing",
                          (double)(u->at - u->length) / (double)u->source->size);
@@ -221,7 +222,7 @@ trs_status trs_unpacker_read(trs_unpacker *u, char *to, int64_t room, int64_t *g
 }
 
 void trs_unpacker_close(trs_unpacker *u) {
-  if (u->stream) (u->gzip ? gunzip_close : unzstd_close)(u);
+  if (u->stream) library_for(u)->close(u);
   trs_free(u->input);
   u->stream = NULL;
   u->input = NULL;

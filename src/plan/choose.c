@@ -51,7 +51,7 @@ const char *trs_plan_refuses(const trs_plan *plan, const trs_method *method) {
   if (trs_matrix_is_deferred(plan->matrix) && !method->deferred)
     return "the values of the matrix are deferred, which is for \"push\" on several GPUs: read it "
            "whole (trs_matrix_read)";
-  return method->refuses(plan);
+  return method->refuses ? method->refuses(plan) : NULL;
 }
 
 static bool same_name(const char *name, const char *given, size_t length) {
@@ -60,8 +60,10 @@ static bool same_name(const char *name, const char *given, size_t length) {
 
 static trs_status take_method(trs_plan *plan, const trs_method *method, const char *parameters) {
   if (method->backend->gpu) (void)trs_context_find_device(plan->context);
-  const char *why =
-      offered(plan, method) ? trs_plan_refuses(plan, method) : method->backend->elsewhere;
+  const char *elsewhere = method->backend->elsewhere;
+  const char *why = offered(plan, method) ? trs_plan_refuses(plan, method)
+                    : elsewhere           ? elsewhere
+                                          : "it belongs to another backend";
   if (why)
     return trs_fail(TRS_ERROR_UNSUPPORTED, -1, "method %s cannot be used here: %s", method->name,
                     why);

@@ -31,7 +31,7 @@ typedef struct trs_method {
   bool checks_diagonal;
 
   /* NULL if the method can solve this plan's system here, else the reason as half a sentence.  Has
-   * no side effects. */
+   * no side effects.  The context offers the method's backend.  NULL: nothing is refused. */
   const char *(*refuses)(const trs_plan *plan);
 
   /* Has no side effects. */
@@ -74,8 +74,10 @@ extern const trs_method trs_method_serial;
 /* The estimate of published methods, which auto takes only if the caller names them. */
 trs_estimate trs_only_by_name(const trs_plan *plan);
 
-/* The entries of a table whose functions have these names in the method's file. */
-#define TRS_METHOD_STEPS \
-  .analyze = analyze, .update = update, .bytes = bytes, .describe = describe, .free = free_state
+/* Entries of a table whose functions have these names in the method's file: those of every method,
+ * and those of a method that keeps a copy of the values. */
+#define TRS_METHOD_STATE \
+  .analyze = analyze, .bytes = bytes, .describe = describe, .free = free_state
+#define TRS_METHOD_STEPS TRS_METHOD_STATE, .update = update
 
 #endif

@@ -105,9 +105,10 @@ static int compare_travellers(const void *left, const void *right) {
   return (a->row > b->row) - (a->row < b->row);
 }
 
-/* The rows received; all NULL to count them.  seen: n marks, zero. */
-static int64_t list_arrivals(const layout *l, uint8_t *seen, traveller *to) {
+/* The rows received; to: NULL to count them.  marks: a byte per row. */
+static int64_t list_arrivals(const layout *l, void *marks, traveller *to) {
   const trs_block_system *S = l->S;
+  uint8_t *seen = marks;
   int64_t count = 0;
   memset(seen, 0, (size_t)S->reads.n);
   for (int64_t p = 0; p < l->R->nrows; p++) {
@@ -123,9 +124,10 @@ static int64_t list_arrivals(const layout *l, uint8_t *seen, traveller *to) {
   return count;
 }
 
-/* The rows sent, once per domain; last: one mark per domain. */
-static int64_t list_departures(const layout *l, int32_t *last, traveller *to) {
+/* The rows sent, once per domain.  marks: an int32_t per domain. */
+static int64_t list_departures(const layout *l, void *marks, traveller *to) {
   const trs_block_system *S = l->S;
+  int32_t *last = marks;
   int64_t count = 0;
   for (int32_t d = 0; d < S->domains; d++) last[d] = -1;
   for (int64_t p = 0; p < l->R->nrows; p++) {
@@ -173,43 +175,41 @@ static trs_status take_arrivals(layout *l, const traveller *t, int64_t count) {
   return cut_messages(&D->receive, &D->receive_ptr, t, count, R->nrows, R->ncolours);
 }
 
-static trs_status take_departures(const layout *l, const traveller *t, int64_t count) {
+static trs_status take_departures(layout *l, const traveller *t, int64_t count) {
   trs_domain *D = l->R->domain;
   TRS_TRY(TRS_ALLOC(&D->sent, count));
   for (int64_t k = 0; k < count; k++) D->sent[k] = l->at[l->global[t[k].row]];
   return cut_messages(&D->send, &D->send_ptr, t, count, 0, l->R->ncolours);
 }
 
-static trs_status find_arrivals(layout *l) {
-  uint8_t *seen;
-  traveller *list = NULL;
-  TRS_TRY(TRS_ALLOC(&seen, l->S->reads.n));
-  int64_t count = list_arrivals(l, seen, NULL);
-  trs_status status = TRS_ALLOC(&list, count);
+typedef int64_t (*lister)(const layout *l, void *marks, traveller *to);
+typedef trs_status (*taker)(layout *l, const traveller *t, int64_t count);
+
+/* Lists, sorts and takes the rows of one direction; frees the marks. */
+static trs_status find(layout *l, void *marks, lister list, taker take) {
+  traveller *t;
+  int64_t count = list(l, marks, NULL);
+  trs_status status = TRS_ALLOC(&t, count);
   if (!status) {
-    list_arrivals(l, seen, list);
-    qsort(list, (size_t)count, sizeof *list, compare_travellers);
-    status = take_arrivals(l, list, count);
+    list(l, marks, t);
+    qsort(t, (size_t)count, sizeof *t, compare_travellers);
+    status = take(l, t, count);
+    trs_free(t);
   }
-  trs_free(list);
-  trs_free(seen);
+  trs_free(marks);
   return status;
 }
 
-static trs_status find_departures(const layout *l) {
+static trs_status find_arrivals(layout *l) {
+  uint8_t *seen;
+  TRS_TRY(TRS_ALLOC(&seen, l->S->reads.n));
+  return find(l, seen, list_arrivals, take_arrivals);
+}
+
+static trs_status find_departures(layout *l) {
   int32_t *last;
-  traveller *list = NULL;
   TRS_TRY(TRS_ALLOC(&last, l->S->domains));
-  int64_t count = list_departures(l, last, NULL);
-  trs_status status = TRS_ALLOC(&list, count);
-  if (!status) {
-    list_departures(l, last, list);
-    qsort(list, (size_t)count, sizeof *list, compare_travellers);
-    status = take_departures(l, list, count);
-  }
-  trs_free(list);
-  trs_free(last);
-  return status;
+  return find(l, last, list_departures, take_departures);
 }
 
 /* The messages that each colour's rows read; need: NULL to count them. */

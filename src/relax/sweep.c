@@ -147,25 +147,30 @@ static int shift_for(const trs_relaxation *R, double most) {
   return isfinite(most) ? 126 - digits - e : 0;
 }
 
+/* Visits this thread's parts of every right-hand side, and waits for the other threads. */
+static void each_part(trs_relax_work *w, int rank, int size,
+                      void (*visit)(const trs_relax_work *w, int64_t c, int64_t k)) {
+  int64_t begin, end;
+  trs_share(count_parts(w->R), rank, size, &begin, &end);
+  for (int64_t c = 0; c < w->rhs->nrhs; c++)
+    for (int64_t k = begin; k < end; k++) visit(w, c, k);
+  wait_for_all(w, size);
+}
+
 static void take_norms(trs_relax_work *w, int64_t check, int rank, int size) {
   const trs_relaxation *R = w->R;
-  int64_t nrhs = w->rhs->nrhs, begin, end;
-  trs_share(count_parts(R), rank, size, &begin, &end);
+  int64_t nrhs = w->rhs->nrhs;
   if (R->links) {
     if (rank == 0) R->links->drain(R->links);
     wait_for_all(w, size);
   }
-  for (int64_t c = 0; c < nrhs; c++)
-    for (int64_t k = begin; k < end; k++) take_squares(w, c, k);
-  wait_for_all(w, size);
+  each_part(w, rank, size, take_squares);
   for (int64_t c = 0; rank == 0 && c < nrhs; c++) {
     join_parts(w, c, false);
     R->total[c].shift = shift_for(R, R->total[c].most);
   }
   wait_for_all(w, size);
-  for (int64_t c = 0; c < nrhs; c++)
-    for (int64_t k = begin; k < end; k++) add_squares(w, c, k);
-  wait_for_all(w, size);
+  each_part(w, rank, size, add_squares);
   for (int64_t c = 0; rank == 0 && c < nrhs; c++) {
     join_parts(w, c, true);
     double square = isfinite(R->total[c].most) ? ldexp((double)R->total[c].sum, -R->total[c].shift)

@@ -8,6 +8,7 @@
 #include <sched.h>
 #include <stdatomic.h>
 
+#include "analysis/carried.h"
 #include "analysis/shapes.h"
 #include "analysis/slice.h"
 #include "base/config.h"
@@ -16,8 +17,6 @@
 #include "base/wait.h"
 #include "support.h"
 #include "test.h"
-
-#define COUNT(array) (sizeof(array) / sizeof *(array))
 
 enum { MOST = 8, THIRDS = 3 };
 
@@ -204,8 +203,6 @@ static void need_sound(const dealt *d, const char *name) {
 
 /* ---- The interpreter: doubles; all bits set: pending. ---- */
 
-typedef _Atomic uint64_t carried;
-static const uint64_t EMPTY = UINT64_MAX;
 enum { MOST_TURNS = 20000000, SOLVES = 7 };
 
 typedef struct member {
@@ -233,26 +230,8 @@ typedef struct worker {
   uint64_t random;
 } worker;
 
-static void store(carried *to, double value) {
-  uint64_t bits;
-  memcpy(&bits, &value, sizeof bits);
-  atomic_store_explicit(to, bits, memory_order_relaxed);
-}
-
-static bool go_on(interpreter *in, trs_patience *wait) {
-  if (!trs_wait_briefly(wait)) (void)sched_yield();
-  if (wait->turns > MOST_TURNS) atomic_store(&in->stalled, true);
-  return !atomic_load_explicit(&in->stalled, memory_order_relaxed);
-}
-
-static double await(interpreter *in, const carried *from) {
-  uint64_t bits;
-  double value;
-  trs_patience wait = {0};
-  while ((bits = atomic_load_explicit(from, memory_order_relaxed)) == EMPTY)
-    if (!go_on(in, &wait)) return 0;
-  memcpy(&value, &bits, sizeof value);
-  return value;
+static double value_of(interpreter *in, const carried *from) {
+  return await(from, MOST_TURNS, &in->stalled);
 }
 
 static void delay(worker *t) {
@@ -266,30 +245,30 @@ static double lane_sum(worker *t, const trs_slice *h, int lane) {
   for (int32_t k = 0; k < h->width && lane < trs_slice_stride(h); k++) {
     int64_t at = h->entries + (int64_t)k * trs_slice_stride(h) + lane;
     if (t->a->idx[at] >= 0)
-      sum += ((const double *)t->a->val)[at] * await(t->in, &t->work[t->a->idx[at]]);
+      sum += ((const double *)t->a->val)[at] * value_of(t->in, &t->work[t->a->idx[at]]);
   }
   for (int32_t p = 0; p < h->parts; p++)
-    sum += await(t->in, &t->parts[(int64_t)(h->part + p) * TRS_SLICE_LANES + lane]);
+    sum += value_of(t->in, &t->parts[(int64_t)(h->part + p) * TRS_SLICE_LANES + lane]);
   return sum;
 }
 
 static void finish(worker *t, int32_t position, double x) {
   const dealt *d = t->in->d;
   t->in->x[(t->solve - 1) * d->s.n + d->s.row[position]] = x;
-  store(&t->work[position], x);
+  publish(&t->work[position], x);
   for (int o = 0; o < d->deal.members; o++)
     if (d->deal.mask[position] >> o & 1)
-      store(&t->in->member[o].work[t->solve % THIRDS * d->s.n + position], x);
+      publish(&t->in->member[o].work[t->solve % THIRDS * d->s.n + position], x);
 }
 
 static void solve_slice(worker *t, const trs_slice *h) {
   const dealt *d = t->in->d;
   const double *b = t->in->b + (t->solve - 1) * d->s.n;
   double sum[TRS_SLICE_LANES], residual[TRS_SLICE_LANES];
-  if (h->early_poll >= 0) (void)await(t->in, &t->work[h->early_poll]);
+  if (h->early_poll >= 0) (void)value_of(t->in, &t->work[h->early_poll]);
   for (int lane = 0; lane < TRS_SLICE_LANES; lane++) sum[lane] = lane_sum(t, h, lane);
   for (int lane = 0; lane < TRS_SLICE_LANES && trs_slice_is_part(h); lane++) {
-    store(&t->parts[(int64_t)h->part * TRS_SLICE_LANES + lane], sum[lane]);
+    publish(&t->parts[(int64_t)h->part * TRS_SLICE_LANES + lane], sum[lane]);
     atomic_store(&t->old_parts[(int64_t)h->part * TRS_SLICE_LANES + lane], EMPTY);
   }
   if (trs_slice_is_part(h)) return;
@@ -317,7 +296,7 @@ static void open_solve(worker *t) {
     trs_patience wait = {0};
     while (atomic_load_explicit(&t->in->member[t->m].finished[o], memory_order_acquire) <
            t->solve - 2)
-      if (!go_on(t->in, &wait)) return;
+      if (!go_on(&wait, MOST_TURNS, &t->in->stalled)) return;
   }
 }
 
@@ -413,7 +392,6 @@ static double error_of(const dealt *d, trs_team *team, bool delays, bool keeps) 
 /* ---- Tests. ---- */
 
 static void deals_are_sound(void **state) {
-  (void)state;
   static const int64_t sizes[] = {1, 2, 33, 97, 700};
   static const int members[] = {1, 2, 3, 4, 7, 8};
   dealt d = {0};
@@ -433,7 +411,6 @@ static void deals_are_sound(void **state) {
 }
 
 static void members_solve_by_their_shares(void **state) {
-  (void)state;
   enum { ROWS = 700 };
   static const int members[] = {2, 3, 8};
   trs_team *team;
@@ -459,7 +436,6 @@ static void members_solve_by_their_shares(void **state) {
 
 /* Damaged shares, and members that do not clear. */
 static void damage_is_found_out(void **state) {
-  (void)state;
   trs_team *team;
   dealt d = {.S = shape_system(SHAPE_RANDOM, 4000, TRS_DOUBLE, true, true)};
   assert_success(trs_team_create(&team, MOST));
@@ -480,7 +456,6 @@ static trs_deal dealt_as(dealt *d, int members, trs_partition how) {
 
 /* On grids slabs and bands push little, and cyclic pushes much and is balanced. */
 static void numbers_are_as_expected(void **state) {
-  (void)state;
   dealt d = {.S = shape_system(SHAPE_GRID, 40000, TRS_DOUBLE, true, true)};
   trs_deal cyclic = dealt_as(&d, 4, TRS_PARTITION_CYCLIC);
   trs_deal slabs = dealt_as(&d, 4, TRS_PARTITION_SLABS);
@@ -502,7 +477,6 @@ static void numbers_are_as_expected(void **state) {
 }
 
 static void large_graphs_are_split_by_metis(void **state) {
-  (void)state;
   if (!graph_is_there(TRS_PARTITION_GRAPH)) skip_test("this build has no METIS");
   dealt d = {.S = shape_system(SHAPE_BOX, 20000, TRS_DOUBLE, true, true)};
   deal_out(&d, &all_rules[0], 3, TRS_PARTITION_GRAPH);
@@ -515,7 +489,6 @@ static void large_graphs_are_split_by_metis(void **state) {
 
 /* Slices with many needs have no neighbours to keep together, and METIS takes long. */
 static void graphs_with_many_edges_are_refused(void **state) {
-  (void)state;
   if (!graph_is_there(TRS_PARTITION_GRAPH)) skip_test("this build has no METIS");
   enum { MEMBERS = 3 };
   dealt d = {.S = shape_system(SHAPE_RANDOM, 20000, TRS_DOUBLE, true, true)};
@@ -570,7 +543,6 @@ static void same_by_a_team(const trs_system *S, const trs_slice_rules *rules, tr
 }
 
 static void a_team_deals_as_one_thread_does(void **state) {
-  (void)state;
   trs_team *team;
   const int64_t alone = trs_slices_alone;
   assert_success(trs_team_create(&team, 5));
@@ -588,7 +560,6 @@ static void a_team_deals_as_one_thread_does(void **state) {
 }
 
 static void members_beyond_the_limit_are_refused(void **state) {
-  (void)state;
   dealt d = {.S = shape_system(SHAPE_GRID, 33, TRS_DOUBLE, true, true)};
   const int64_t whole[] = {0, d.S.n};
   assert_success(trs_outline_create(&d.outline, &d.s, &d.S, &all_rules[0], NULL, 1, whole, NULL));
@@ -611,7 +582,6 @@ static trs_status deal_and_share(dealt *d) {
 }
 
 static void every_allocation_may_fail(void **state) {
-  (void)state;
   dealt d = {.S = shape_system(SHAPE_NODES, 97, TRS_DOUBLE, true, true)};
   int64_t before, after, peak, n = 0;
   const int64_t whole[] = {0, d.S.n};
@@ -632,17 +602,16 @@ static void every_allocation_may_fail(void **state) {
   shape_free(&d.S);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(deals_are_sound),
-      cmocka_unit_test(members_solve_by_their_shares),
-      cmocka_unit_test(damage_is_found_out),
-      cmocka_unit_test(numbers_are_as_expected),
-      cmocka_unit_test(large_graphs_are_split_by_metis),
-      cmocka_unit_test(graphs_with_many_edges_are_refused),
-      cmocka_unit_test(a_team_deals_as_one_thread_does),
-      cmocka_unit_test(members_beyond_the_limit_are_refused),
-      cmocka_unit_test(every_allocation_may_fail),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(deals_are_sound),
+    cmocka_unit_test(members_solve_by_their_shares),
+    cmocka_unit_test(damage_is_found_out),
+    cmocka_unit_test(numbers_are_as_expected),
+    cmocka_unit_test(large_graphs_are_split_by_metis),
+    cmocka_unit_test(graphs_with_many_edges_are_refused),
+    cmocka_unit_test(a_team_deals_as_one_thread_does),
+    cmocka_unit_test(members_beyond_the_limit_are_refused),
+    cmocka_unit_test(every_allocation_may_fail),
+};
+
+const test_program program = {TESTS(tests)};

@@ -53,7 +53,6 @@ static void check_definition(const trs_system *S) {
 }
 
 static void level_sets_follow_their_definition(void **state) {
-  (void)state;
   for (int c = 0; c < 12; c++) {
     trs_format format = c & 1 ? TRS_CSC : TRS_CSR;
     trs_uplo uplo = c & 2 ? TRS_UPPER : TRS_LOWER;
@@ -67,7 +66,6 @@ static void level_sets_follow_their_definition(void **state) {
 }
 
 static void a_chain_has_as_many_levels_as_rows(void **state) {
-  (void)state;
   int64_t ptr[] = {0, 1, 3, 5, 7}, smallest, largest;
   int32_t idx[] = {0, 0, 1, 1, 2, 2, 3};
   double val[] = {1, 1, 1, 1, 1, 1, 1};
@@ -85,10 +83,9 @@ static void a_chain_has_as_many_levels_as_rows(void **state) {
   trs_matrix_destroy(A);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(level_sets_follow_their_definition),
-      cmocka_unit_test(a_chain_has_as_many_levels_as_rows),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(level_sets_follow_their_definition),
+    cmocka_unit_test(a_chain_has_as_many_levels_as_rows),
+};
+
+const test_program program = {TESTS(tests)};

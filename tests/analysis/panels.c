@@ -88,7 +88,7 @@ static const struct {
 } shapes[] = {{0, 1, 1},   {1, 1, 1},    {2, 2, 1},      {33, 33, 1},    {70, 1, 1},
               {70, 4, 1},  {90, 9, 0.5}, {80, 80, 0.02}, {80, 80, 0.15}, {60, 60, 0.7},
               {64, 64, 1}, {65, 65, 1},  {40, 40, 0}};
-enum { NSHAPES = sizeof shapes / sizeof *shapes };
+enum { NSHAPES = COUNT(shapes) };
 
 static const trs_panels_options limits[] = {{.width = 64},
                                             {.width = 64, .relax = 20},
@@ -96,7 +96,7 @@ static const trs_panels_options limits[] = {{.width = 64},
                                             {.width = 7, .relax = 40},
                                             {.width = 1, .relax = 20},
                                             {.width = 128, .relax = 60}};
-enum { NLIMITS = sizeof limits / sizeof *limits };
+enum { NLIMITS = COUNT(limits) };
 
 /* ---- Supernodes by definition. ---- */
 
@@ -157,7 +157,6 @@ static int64_t define_supernodes(const sample *it, const trs_panels_options *o, 
 }
 
 static void supernodes_are_those_of_the_definition(void **state) {
-  (void)state;
   for (int c = 0; c < 24 * NSHAPES * NLIMITS; c++) {
     int shape = c / 24 % NSHAPES, limit = c / 24 / NSHAPES;
     sample it = draw(shapes[shape].n, shapes[shape].density, shapes[shape].band, c % 24,
@@ -360,7 +359,6 @@ static void check_panels_both(const sample *it, const trs_panels_options *option
 }
 
 static void panels_hold_the_triangle(void **state) {
-  (void)state;
   for (int c = 0; c < NVARIANTS; c++)
     for (int shape = 0; shape < NSHAPES; shape++) {
       sample it = draw(shapes[shape].n, shapes[shape].density, shapes[shape].band, c,
@@ -371,7 +369,6 @@ static void panels_hold_the_triangle(void **state) {
 }
 
 static void partitions_given_are_kept(void **state) {
-  (void)state;
   static const int64_t first[] = {0, 1, 2, 12, 13, 40, 41, 59, 60};
   for (int c = 0; c < 48; c++)
     for (int shape = 0; shape < 4; shape++) {
@@ -485,7 +482,6 @@ static void check_solve(const sample *it, const trs_panels_options *o) {
 }
 
 static void panels_solve(void **state) {
-  (void)state;
   for (int c = 0; c < NVARIANTS; c++)
     for (int shape = 0; shape < NSHAPES; shape++) {
       sample it = draw(shapes[shape].n, shapes[shape].density, shapes[shape].band, c,
@@ -550,7 +546,6 @@ static int64_t check_cut(const sample *it, const trs_panels_options *o) {
 }
 
 static void weak_supernodes_are_cut(void **state) {
-  (void)state;
   int64_t refused = 0;
   for (int c = 0; c < NVARIANTS; c += 2) /* their diagonal is stored */
     for (int shape = 2; shape < NSHAPES; shape++) {
@@ -566,7 +561,6 @@ static void weak_supernodes_are_cut(void **state) {
 }
 
 static void zeros_of_an_inverse_stop_what_is_not_finite(void **state) {
-  (void)state;
   /* 0 -> 1 -> 3 and 2 -> 3 in one block; the entry (1, 0) is infinite */
   int64_t ptr[] = {0, 1, 3, 4, 7};
   int32_t idx[] = {0, 0, 1, 2, 1, 2, 3};
@@ -625,10 +619,9 @@ static void check_factors(const char *name, const trs_factor_options *options) {
 }
 
 static void factors_become_panels(void **state) {
-  (void)state;
   static const char *const names[] = {"gen:poisson2d5:19", "gen:poisson3d7:7",
                                       "gen:elasticity3d:3,4,3"};
-  for (size_t k = 0; k < sizeof names / sizeof *names; k++) {
+  for (size_t k = 0; k < COUNT(names); k++) {
     check_factors(names[k], &(trs_factor_options){.struct_size = sizeof(trs_factor_options),
                                                   .kind = TRS_FACTOR_ILU0});
     if (TRS_HAVE_SUPERLU && TRS_HAVE_METIS)
@@ -639,7 +632,6 @@ static void factors_become_panels(void **state) {
 /* ---- Errors. ---- */
 
 static void entries_without_a_place_are_refused(void **state) {
-  (void)state;
   sample it = draw(60, 0.1, 60, 0, 5), other = draw(60, 0.1, 60, 0, 7);
   sample turned = draw(60, 0.1, 60, 12, 7);
   trs_panels P;
@@ -680,23 +672,21 @@ static trs_status make_and_fill(void *argument) {
 }
 
 static void failing_allocations_are_reported(void **state) {
-  (void)state;
   sample it = draw(60, 0.1, 60, 0, 5);
   assert_survives_failing_allocations(make_and_fill, &it);
   forget(&it);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(supernodes_are_those_of_the_definition),
-      cmocka_unit_test(panels_hold_the_triangle),
-      cmocka_unit_test(partitions_given_are_kept),
-      cmocka_unit_test(panels_solve),
-      cmocka_unit_test(zeros_of_an_inverse_stop_what_is_not_finite),
-      cmocka_unit_test(weak_supernodes_are_cut),
-      cmocka_unit_test(factors_become_panels),
-      cmocka_unit_test(entries_without_a_place_are_refused),
-      cmocka_unit_test(failing_allocations_are_reported),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(supernodes_are_those_of_the_definition),
+    cmocka_unit_test(panels_hold_the_triangle),
+    cmocka_unit_test(partitions_given_are_kept),
+    cmocka_unit_test(panels_solve),
+    cmocka_unit_test(zeros_of_an_inverse_stop_what_is_not_finite),
+    cmocka_unit_test(weak_supernodes_are_cut),
+    cmocka_unit_test(factors_become_panels),
+    cmocka_unit_test(entries_without_a_place_are_refused),
+    cmocka_unit_test(failing_allocations_are_reported),
+};
+
+const test_program program = {TESTS(tests)};

@@ -188,3 +188,16 @@ trs_status shape_slices(trs_slices *slices, const trs_system *S, const trs_slice
   int64_t refused;
   return shape_slices_apart(slices, S, rules, NULL, NULL, &refused);
 }
+
+void shapes_of_sizes(const int64_t *sizes, size_t count,
+                     void (*visit)(shape kind, const trs_system *S, int number)) {
+  int number = 0;
+  for (shape kind = 0; kind < SHAPES; kind++)
+    for (size_t z = 0; z < count; z++)
+      for (int way = 0; way < 4; way++) {
+        trs_scalar scalar = (trs_scalar)(TRS_FLOAT + number++ % 4);
+        trs_system S = shape_system(kind, sizes[z], scalar, way & 1, way & 2);
+        visit(kind, &S, number);
+        shape_free(&S);
+      }
+}

@@ -31,6 +31,11 @@ const char *shape_name(shape kind);
 trs_system shape_system(shape kind, int64_t n, trs_scalar scalar, bool lower, bool diagonal);
 void shape_free(trs_system *S);
 
+/* Visits every shape in each of the sizes, both triangles, with a diagonal and without, the types
+ * in turn; number counts the visits. */
+void shapes_of_sizes(const int64_t *sizes, size_t count,
+                     void (*visit)(shape kind, const trs_system *S, int number));
+
 /* Multiplies every 29th pivot of a stored diagonal by 1e-9 (1e-6 in float), so that inverses of
  * blocks lose digits. */
 void shape_weaken(trs_system *S);

@@ -8,14 +8,13 @@
 #include <stdatomic.h>
 
 #include "analysis/levels.h"
+#include "analysis/carried.h"
 #include "analysis/shapes.h"
 #include "base/random.h"
 #include "base/team.h"
 #include "base/wait.h"
 #include "support.h"
 #include "test.h"
-
-#define COUNT(array) (sizeof(array) / sizeof *(array))
 
 /* ---- Properties of a plan. ---- */
 
@@ -199,8 +198,6 @@ static const char *fault_of(const trs_slices *s, const trs_system *S,
 
 /* ---- The interpreter: doubles; all bits set: pending. ---- */
 
-typedef _Atomic uint64_t carried; /* a value and its readiness in one word */
-static const uint64_t EMPTY = UINT64_MAX;
 enum { MOST_TURNS = 4000000 }; /* per wait; more is a stall */
 
 typedef struct interpreter {
@@ -213,23 +210,8 @@ typedef struct interpreter {
   int most_turns;
 } interpreter;
 
-static void publish(carried *to, double value) {
-  uint64_t bits;
-  memcpy(&bits, &value, sizeof bits);
-  atomic_store_explicit(to, bits, memory_order_relaxed);
-}
-
-static double await(interpreter *in, const carried *from) {
-  uint64_t bits;
-  double value;
-  trs_patience wait = {0};
-  while ((bits = atomic_load_explicit(from, memory_order_relaxed)) == EMPTY) {
-    if (!trs_wait_briefly(&wait)) (void)sched_yield();
-    if ((int)wait.turns > in->most_turns) atomic_store(&in->stalled, true);
-    if (atomic_load_explicit(&in->stalled, memory_order_relaxed)) return 0;
-  }
-  memcpy(&value, &bits, sizeof value);
-  return value;
+static double value_of(interpreter *in, const carried *from) {
+  return await(from, in->most_turns, &in->stalled);
 }
 
 static double lane_sum(interpreter *in, const trs_slice *h, int lane) {
@@ -237,17 +219,17 @@ static double lane_sum(interpreter *in, const trs_slice *h, int lane) {
   for (int32_t k = 0; k < h->width && lane < trs_slice_stride(h); k++) {
     int64_t at = h->entries + (int64_t)k * trs_slice_stride(h) + lane;
     if (in->s->idx[at] >= 0)
-      sum += ((const double *)in->s->val)[at] * await(in, &in->work[in->s->idx[at]]);
+      sum += ((const double *)in->s->val)[at] * value_of(in, &in->work[in->s->idx[at]]);
   }
   for (int32_t p = 0; p < h->parts; p++)
-    sum += await(in, &in->parts[(int64_t)(h->part + p) * TRS_SLICE_LANES + lane]);
+    sum += value_of(in, &in->parts[(int64_t)(h->part + p) * TRS_SLICE_LANES + lane]);
   return sum;
 }
 
 static void solve_slice(interpreter *in, const trs_slice *h) {
   double sum[TRS_SLICE_LANES], residual[TRS_SLICE_LANES];
   int lanes = 1 << h->log_lanes;
-  if (h->early_poll >= 0) (void)await(in, &in->work[h->early_poll]);
+  if (h->early_poll >= 0) (void)value_of(in, &in->work[h->early_poll]);
   for (int lane = 0; lane < TRS_SLICE_LANES; lane++) sum[lane] = lane_sum(in, h, lane);
   for (int lane = 0; lane < TRS_SLICE_LANES && trs_slice_is_part(h); lane++)
     publish(&in->parts[(int64_t)h->part * TRS_SLICE_LANES + lane], sum[lane]);
@@ -304,28 +286,23 @@ static void need_sound(const trs_slices *s, const trs_system *S, const trs_slice
              rules->most_block, rules->dense, fault);
 }
 
+static void plan_is_sound(shape kind, const trs_system *S, int number) {
+  (void)number;
+  for (size_t r = 0; r < SHAPE_RULES; r++) {
+    trs_slices s;
+    assert_success(shape_slices(&s, S, &shape_rules[r]));
+    need_sound(&s, S, &shape_rules[r], shape_name(kind));
+    trs_slices_destroy(&s);
+  }
+}
+
 static void plans_are_sound(void **state) {
-  (void)state;
   static const int64_t sizes[] = {0, 1, 2, 33, FEW_ROWS, ROWS};
-  int c = 0;
-  for (shape kind = 0; kind < SHAPES; kind++)
-    for (size_t z = 0; z < COUNT(sizes); z++)
-      for (int way = 0; way < 4; way++) {
-        trs_system S =
-            shape_system(kind, sizes[z], (trs_scalar)(TRS_FLOAT + c++ % 4), way & 1, way & 2);
-        for (size_t r = 0; r < SHAPE_RULES; r++) {
-          trs_slices s;
-          assert_success(shape_slices(&s, &S, &shape_rules[r]));
-          need_sound(&s, &S, &shape_rules[r], shape_name(kind));
-          trs_slices_destroy(&s);
-        }
-        shape_free(&S);
-      }
+  shapes_of_sizes(sizes, COUNT(sizes), plan_is_sound);
 }
 
 /* Without blocks a row's level is its level set. */
 static void levels_are_level_sets(void **state) {
-  (void)state;
   for (shape kind = 0; kind < SHAPES; kind++) {
     trs_system S = shape_system(kind, ROWS, TRS_DOUBLE, kind % 2, true);
     trs_slices s;
@@ -381,7 +358,6 @@ static void need_solution(const trs_slices *s, const trs_system *S, trs_team *te
 }
 
 static void threads_solve_by_the_plan(void **state) {
-  (void)state;
   trs_team *team;
   assert_success(trs_team_create(&team, TEAM));
   for (shape kind = 0; kind < SHAPES; kind++)
@@ -400,7 +376,6 @@ static void threads_solve_by_the_plan(void **state) {
 
 /* Rows long enough for parts: whether these exist is checked too. */
 static void long_rows_have_parts(void **state) {
-  (void)state;
   enum { MANY_ROWS = 6000 };
   trs_system S = shape_system(SHAPE_LAST_ROW, MANY_ROWS, TRS_DOUBLE, true, true);
   trs_team *team;
@@ -450,7 +425,6 @@ static double error_of(const trs_slices *s, const trs_system *S) {
 }
 
 static void good_inverses_are_kept(void **state) {
-  (void)state;
   for (shape kind = 0; kind < SHAPES; kind++)
     for (size_t r = 0; r < SHAPE_RULES; r++) {
       trs_system S = shape_system(kind, FEW_ROWS, (trs_scalar)(TRS_FLOAT + r % 4), kind % 2, true);
@@ -486,7 +460,6 @@ static void cut_and_check(const trs_system *S, const trs_slice_rules *rules, con
 }
 
 static void other_inverses_are_cut(void **state) {
-  (void)state;
   double worst = 0;
   int cuts = 0;
   for (shape kind = 0; kind < SHAPES; kind++)
@@ -537,7 +510,6 @@ static void mix_levels(trs_slices *s) {
 static void solve_a_row_twice(trs_slices *s) { s->row[s->n / 2] = s->row[s->n / 2 - 1]; }
 
 static void damaged_plans_are_found_out(void **state) {
-  (void)state;
   enum { FEW_TURNS = 1000 };
   static const struct {
     const char *name;
@@ -574,7 +546,6 @@ static void damaged_plans_are_found_out(void **state) {
 }
 
 static void lost_parts_are_found_out(void **state) {
-  (void)state;
   enum { MANY_ROWS = 4500 };
   trs_system S = shape_system(SHAPE_LAST_ROW, MANY_ROWS, TRS_FLOAT, false, true);
   trs_slices s;
@@ -589,7 +560,6 @@ static void lost_parts_are_found_out(void **state) {
 /* ---- Memory. ---- */
 
 static void every_allocation_may_fail(void **state) {
-  (void)state;
   trs_system S = shape_system(SHAPE_NODES, FEW_ROWS, TRS_DOUBLE, true, true);
   trs_slices s;
   int64_t before, after, peak, n = 0;
@@ -607,17 +577,16 @@ static void every_allocation_may_fail(void **state) {
   shape_free(&S);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(plans_are_sound),
-      cmocka_unit_test(levels_are_level_sets),
-      cmocka_unit_test(threads_solve_by_the_plan),
-      cmocka_unit_test(long_rows_have_parts),
-      cmocka_unit_test(good_inverses_are_kept),
-      cmocka_unit_test(other_inverses_are_cut),
-      cmocka_unit_test(damaged_plans_are_found_out),
-      cmocka_unit_test(lost_parts_are_found_out),
-      cmocka_unit_test(every_allocation_may_fail),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(plans_are_sound),
+    cmocka_unit_test(levels_are_level_sets),
+    cmocka_unit_test(threads_solve_by_the_plan),
+    cmocka_unit_test(long_rows_have_parts),
+    cmocka_unit_test(good_inverses_are_kept),
+    cmocka_unit_test(other_inverses_are_cut),
+    cmocka_unit_test(damaged_plans_are_found_out),
+    cmocka_unit_test(lost_parts_are_found_out),
+    cmocka_unit_test(every_allocation_may_fail),
+};
+
+const test_program program = {TESTS(tests)};

@@ -23,7 +23,6 @@ static trs_status give(void *user, int64_t count, const int32_t *vector, void *v
 }
 
 static int set_up(void **state) {
-  (void)state;
   trs_relax_options relax = {.struct_size = sizeof(trs_relax_options)};
   assert_success(trs_context_create(&ctx, "serial"));
   assert_success(
@@ -36,7 +35,6 @@ static int set_up(void **state) {
 }
 
 static int tear_down(void **state) {
-  (void)state;
   trs_relax_destroy(R);
   trs_plan_destroy(both);
   trs_plan_destroy(plan);
@@ -55,7 +53,6 @@ static int tear_down(void **state) {
   } while (0)
 
 static void creation_refuses_null(void **state) {
-  (void)state;
   trs_context *c;
   trs_matrix *M = NULL;
   trs_factors *G;
@@ -135,7 +132,6 @@ static void creation_refuses_null(void **state) {
 }
 
 static void files_refuse_null(void **state) {
-  (void)state;
   trs_matrix *M;
   trs_factors *G;
   trs_content content;
@@ -166,7 +162,6 @@ static void files_refuse_null(void **state) {
 }
 
 static void solves_refuse_null(void **state) {
-  (void)state;
   trs_backward_error error = {.struct_size = sizeof error};
   trs_plan_info info = {.struct_size = sizeof info};
   trs_plan_share share = {.struct_size = sizeof share};
@@ -220,7 +215,6 @@ static void solves_refuse_null(void **state) {
 }
 
 static void accessors_take_null(void **state) {
-  (void)state;
   trs_matrix_info matrix = {.struct_size = sizeof(trs_matrix_info), .nrows = 9};
   trs_factors_info factors = {.struct_size = sizeof(trs_factors_info), .n = 9};
   const int64_t *p = ptr;
@@ -263,7 +257,6 @@ static void accessors_take_null(void **state) {
 /* ---- Sizes ---- */
 
 static void leading_dimensions_beyond_all_addresses_are_refused(void **state) {
-  (void)state;
   const int64_t huge[] = {(int64_t)1 << 61, INT64_MAX / 8, INT64_MAX};
   trs_backward_error error = {.struct_size = sizeof error};
   for (int k = 0; k < 3; k++) {
@@ -303,7 +296,6 @@ static void mark(char *bytes, int64_t at, int64_t n, int64_t nrhs, int64_t ld, t
 
 /* Every pair of small arrays of floats, also at odd addresses, checked byte by byte. */
 static void arrays_overlap_where_they_share_a_byte(void **state) {
-  (void)state;
   static char room[4 * ROOM];
   int64_t accepted = 0;
   for (int c = 0; c < 2 * 3 * 4 * 4; c++) {
@@ -333,7 +325,6 @@ static void arrays_overlap_where_they_share_a_byte(void **state) {
 
 /* Columns 0 and 1 of four are b, the others x. */
 static void interleaved_columns_are_solved(void **state) {
-  (void)state;
   double both_of[N][4];
   for (int i = 0; i < N; i++)
     for (int r = 0; r < 4; r++) both_of[i][r] = 2 * (r + 1);
@@ -346,15 +337,14 @@ static void interleaved_columns_are_solved(void **state) {
                  trs_solve(plan, &both_of[0][1], 4, both_of, 4, 2, TRS_ROW_MAJOR));
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(creation_refuses_null),
-      cmocka_unit_test(files_refuse_null),
-      cmocka_unit_test(solves_refuse_null),
-      cmocka_unit_test(accessors_take_null),
-      cmocka_unit_test(leading_dimensions_beyond_all_addresses_are_refused),
-      cmocka_unit_test(arrays_overlap_where_they_share_a_byte),
-      cmocka_unit_test(interleaved_columns_are_solved),
-  };
-  return cmocka_run_group_tests(tests, set_up, tear_down);
-}
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(creation_refuses_null),
+    cmocka_unit_test(files_refuse_null),
+    cmocka_unit_test(solves_refuse_null),
+    cmocka_unit_test(accessors_take_null),
+    cmocka_unit_test(leading_dimensions_beyond_all_addresses_are_refused),
+    cmocka_unit_test(arrays_overlap_where_they_share_a_byte),
+    cmocka_unit_test(interleaved_columns_are_solved),
+};
+
+const test_program program = {TESTS(tests), .begin = set_up, .end = tear_down};

@@ -63,7 +63,7 @@ static const backend backends[] = {{"serial", "serial", false, false},
                                    {"cuda:0-6", "zerocopy", true, false},
                                    {"cuda:0-7", "zerocopy", true, false}};
 
-enum { NBACKENDS = sizeof backends / sizeof backends[0] };
+enum { NBACKENDS = COUNT(backends) };
 
 /* Sizes around the part size of the schedule; a dense system, a chain, an empty one. */
 static const struct {
@@ -185,7 +185,7 @@ static bool run_shape(const variant *v, trs_context *ctx, size_t shape) {
   bool taken = !(v->on->selective && status == TRS_ERROR_UNSUPPORTED);
   if (taken) {
     assert_success(status);
-    for (size_t k = 0; k < sizeof right_hand_sides / sizeof right_hand_sides[0]; k++)
+    for (size_t k = 0; k < COUNT(right_hand_sides); k++)
       for (trs_layout layout = TRS_COL_MAJOR; layout <= TRS_ROW_MAJOR; layout++)
         solve_and_check(v, plan, A, right_hand_sides[k], layout);
     change_values(v, &t);
@@ -203,8 +203,7 @@ static void conforms(void **state) {
   trs_context *ctx;
   int refused = 0;
   assert_success(trs_context_create(&ctx, v->on->where));
-  for (size_t shape = 0; shape < sizeof shapes / sizeof shapes[0]; shape++)
-    refused += !run_shape(v, ctx, shape);
+  for (size_t shape = 0; shape < COUNT(shapes); shape++) refused += !run_shape(v, ctx, shape);
   trs_context_destroy(ctx);
   if (refused == 0) return;
   skip_test(trs_last_error()->message);

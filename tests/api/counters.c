@@ -10,16 +10,14 @@
 /* Before the wrap, or the change of sign, of 32 and 64 bits, and where solves << 32 passes them. */
 static uint64_t begins[] = {INT32_MAX - 3, UINT32_MAX - 3, INT64_MAX - 3, UINT64_MAX - 3,
                             UINT32_MAX / 3 * 3 - 3};
-enum { NBEGINS = sizeof begins / sizeof *begins, SOLVES = 12, THREADS = 4 };
+enum { NBEGINS = COUNT(begins), SOLVES = 12, THREADS = 4 };
 
 static int start(void **state) {
-  (void)state;
   for (int k = 0; k < NBEGINS; k++) begins[k] += 2 - trs_random_below(test_seed(), (uint64_t)k, 12);
   return 0;
 }
 
 static int stop(void **state) {
-  (void)state;
   trs_counters_begin = 0;
   return 0;
 }
@@ -43,7 +41,6 @@ static trs_plan *plan_on(trs_context *ctx, const trs_matrix *A) {
 
 /* Different right-hand sides in each solve: a skipped wait reads the previous x. */
 static void solves_across_the_wrap(void **state) {
-  (void)state;
   trs_matrix *A;
   assert_success(trs_matrix_read(&A, "gen:poisson2d5:100", NULL));
   enum { N = 10000 };
@@ -71,7 +68,6 @@ static void solves_across_the_wrap(void **state) {
 }
 
 static void sweeps_across_the_wrap(void **state) {
-  (void)state;
   enum { N = 10000 };
   trs_matrix *A;
   trs_relaxation *right, *R;
@@ -107,7 +103,6 @@ static void add_one(void *argument, int rank, int size) {
 }
 
 static void runs_across_the_wrap(void **state) {
-  (void)state;
   for (int k = 0; k < NBEGINS; k++) {
     trs_team *team;
     int count[THREADS] = {0};
@@ -119,11 +114,10 @@ static void runs_across_the_wrap(void **state) {
   }
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(runs_across_the_wrap),
-      cmocka_unit_test(solves_across_the_wrap),
-      cmocka_unit_test(sweeps_across_the_wrap),
-  };
-  return cmocka_run_group_tests(tests, start, stop);
-}
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(runs_across_the_wrap),
+    cmocka_unit_test(solves_across_the_wrap),
+    cmocka_unit_test(sweeps_across_the_wrap),
+};
+
+const test_program program = {TESTS(tests), .begin = start, .end = stop};

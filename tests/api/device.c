@@ -18,7 +18,7 @@
  * spreads further.  Some may refuse a system. */
 static const char *const methods[] = {NULL, "engine", "syncfree-csc", "syncfree-csc-rhs",
                                       "supernodal"};
-enum { SAME_BITS = 2, NO_ZEROS = 4, NMETHODS = sizeof methods / sizeof methods[0] };
+enum { SAME_BITS = 2, NO_ZEROS = 4, NMETHODS = COUNT(methods) };
 
 static both_sides random_system(int64_t n, double density, trs_scalar scalar, uint64_t seed) {
   return both_sides_of(triangle_random(n, density, n, true, scalar, false, seed), TRS_CSR, scalar);
@@ -68,7 +68,6 @@ static void judge_x(const both_sides *s, const void *x, const void *b, int64_t l
 enum { STAGED = 64 };
 
 static void b_and_x_lie_anywhere(void **state) {
-  (void)state;
   static const int64_t counts[] = {1, 3, 70};
   for (int c = 0; c < 2 * 2 * 3 * 2; c++) {
     trs_scalar scalar = c % 2 ? TRS_SCOMPLEX : TRS_DOUBLE;
@@ -99,7 +98,6 @@ static void b_and_x_lie_anywhere(void **state) {
 
 /* One column of a row-major b into a dense x. */
 static void b_and_x_have_strides_of_their_own(void **state) {
-  (void)state;
   enum { N = 500, LD = 3 };
   both_sides s = random_system(N, 0.02, TRS_DOUBLE, 5);
   trs_plan *plan = analyze(&s, s.here, TRS_NO_TRANS, NULL);
@@ -114,7 +112,6 @@ static void b_and_x_have_strides_of_their_own(void **state) {
 }
 
 static void overlapping_device_arrays_are_refused(void **state) {
-  (void)state;
   both_sides s = random_system(100, 0.1, TRS_DOUBLE, 5);
   trs_plan *plan = analyze(&s, s.there, TRS_NO_TRANS, NULL);
   double *x = gpu_space(300 * sizeof *x);
@@ -130,7 +127,6 @@ static void overlapping_device_arrays_are_refused(void **state) {
 enum { STREAMS = 4, ROUNDS = 20 };
 
 static void plans_run_side_by_side(void **state) {
-  (void)state;
   both_sides s[STREAMS];
   trs_plan *plan[STREAMS];
   cudaStream_t stream[STREAMS];
@@ -165,7 +161,6 @@ static void plans_run_side_by_side(void **state) {
 
 /* One plan moves from stream to stream; each solve reads the result of the previous one. */
 static void a_plan_changes_its_stream(void **state) {
-  (void)state;
   both_sides s = random_system(2000, 0.005, TRS_DOUBLE, 3);
   int64_t n = s.t.n, bytes = n * (int64_t)sizeof(double);
   trs_plan *plan = analyze(&s, s.there, TRS_NO_TRANS, NULL);
@@ -194,7 +189,6 @@ static void a_plan_changes_its_stream(void **state) {
 }
 
 static void a_solve_becomes_a_graph(void **state) {
-  (void)state;
   static const int64_t counts[] = {1, 8, 40};
   for (int c = 0; c < 3; c++) {
     both_sides s = random_system(1500, 0.01, TRS_DOUBLE, 3);
@@ -247,7 +241,6 @@ static void change_values(const both_sides *s, uint64_t seed) {
 }
 
 static void values_change_where_they_lie(void **state) {
-  (void)state;
   for (int c = 0; c < 8; c++) {
     trs_scalar scalar = (trs_scalar)(TRS_FLOAT + c % 4);
     trs_trans trans = c / 4 ? TRS_CONJ_TRANS : TRS_NO_TRANS;
@@ -274,7 +267,6 @@ static void values_change_where_they_lie(void **state) {
 }
 
 static void an_update_looks_at_the_diagonal_there(void **state) {
-  (void)state;
   both_sides s = random_system(900, 0.01, TRS_DOUBLE, 3);
   trs_plan *plan = analyze(&s, s.there, TRS_NO_TRANS, NULL);
   const double zero = 0;
@@ -343,7 +335,6 @@ static both_sides supernodes(trs_scalar scalar) {
 
 /* Supernodes: good at first and weak after an update; weak at first and then good again. */
 static void blocks_without_digits_are_cut(void **state) {
-  (void)state;
   const trs_options options = {
       .struct_size = sizeof options, .method = "engine:block=32,dense=yes", .nrhs = 1};
   for (trs_scalar scalar = TRS_FLOAT; scalar <= TRS_DCOMPLEX; scalar++) {
@@ -368,7 +359,6 @@ static void blocks_without_digits_are_cut(void **state) {
 /* ---- Facts ---- */
 
 static void a_context_tells_of_its_gpu(void **state) {
-  (void)state;
   const trs_device_facts *facts = trs_device_look(gpu);
   int rank = -1;
   assert_int_equal(trs_context_gpu(gpu_context, 0), facts->ordinal);
@@ -379,7 +369,6 @@ static void a_context_tells_of_its_gpu(void **state) {
 }
 
 static void a_plan_tells_of_its_gpu(void **state) {
-  (void)state;
   both_sides s = random_system(3000, 0.002, TRS_DOUBLE, 3);
   trs_context *cpu;
   trs_plan *plan, *expected;
@@ -417,7 +406,6 @@ static void a_plan_tells_of_its_gpu(void **state) {
 }
 
 static void a_plan_there_outlives_matrix_and_context(void **state) {
-  (void)state;
   both_sides s = random_system(500, 0.02, TRS_DOUBLE, 3);
   trs_context *own;
   trs_plan *plan;
@@ -437,7 +425,6 @@ static void a_plan_there_outlives_matrix_and_context(void **state) {
 /* ---- Memory ---- */
 
 static void too_little_memory_is_told_and_given_back(void **state) {
-  (void)state;
   both_sides s = random_system(2000, 0.01, TRS_DOUBLE, 3);
   for (int c = 0; c < 2 * NMETHODS; c++) {
     trs_options options = {.struct_size = sizeof(trs_options), .method = methods[c / 2]};
@@ -465,7 +452,6 @@ static void too_little_memory_is_told_and_given_back(void **state) {
 }
 
 static void no_room_for_right_hand_sides(void **state) {
-  (void)state;
   both_sides s = random_system(2000, 0.01, TRS_DOUBLE, 3);
   trs_plan *plan = analyze(&s, s.there, TRS_NO_TRANS, NULL);
   int64_t n = s.t.n, nrhs = 50;
@@ -483,7 +469,6 @@ static void no_room_for_right_hand_sides(void **state) {
 }
 
 static void nothing_is_left_behind(void **state) {
-  (void)state;
   both_sides s = random_system(1000, 0.01, TRS_DOUBLE, 3);
   double *b = random_values(1000, TRS_DOUBLE, 3), *x = malloc(1000 * sizeof *x);
   for (int m = 0; m < NMETHODS; m++) {
@@ -543,14 +528,13 @@ static void same_kinds(const both_sides *s, const double *b, trs_trans trans) {
 static void set_bits(double *value, uint64_t bits) { memcpy(value, &bits, sizeof bits); }
 
 static void nan_and_infinity_in_the_right_hand_side(void **state) {
-  (void)state;
   /* quiet, negative, all ones, with payloads, signalling: a kernel may use one for "not yet" */
   static const uint64_t payloads[] = {0x7ff8000000000000, 0xfff8000000000000, 0xffffffffffffffff,
                                       0x7fffffffffffffff, 0x7ff8000000000001, 0x7ff4dead0badf00d,
                                       0xfff0000000000001, 0x7ffc0ffee0ddba11};
   both_sides s = random_system(1000, 0.003, TRS_DOUBLE, 3);
   double *b = random_values(1000, TRS_DOUBLE, 3);
-  for (size_t k = 0; k < sizeof payloads / sizeof payloads[0]; k++) {
+  for (size_t k = 0; k < COUNT(payloads); k++) {
     for (int64_t i = 0; i < 1000; i++)
       if (i % 3 == 0) set_bits(&b[i], payloads[k]);
     same_kinds(&s, b, k % 2 ? TRS_TRANS : TRS_NO_TRANS);
@@ -566,7 +550,6 @@ static void nan_and_infinity_in_the_right_hand_side(void **state) {
 }
 
 static void nan_and_infinity_in_the_matrix(void **state) {
-  (void)state;
   both_sides s = random_system(1000, 0.003, TRS_DOUBLE, 3);
   double *val = s.t.val, *b = random_values(1000, TRS_DOUBLE, 3);
   int placed = 0;
@@ -666,7 +649,6 @@ static void solve_every_way(row_pattern pattern, int64_t n, int methods_tried) {
 }
 
 static void nothing_hangs(void **state) {
-  (void)state;
   solve_every_way(neighbour, 5000, NMETHODS);
   solve_every_way(neighbour_in_the_warp, 10000, NMETHODS);
   solve_every_way(across_warps, 10000, NMETHODS);
@@ -677,10 +659,9 @@ static void nothing_hangs(void **state) {
 }
 
 static void sizes_around_the_limits_of_warps_and_blocks(void **state) {
-  (void)state;
   static const int64_t sizes[] = {1,   2,   31,  32,  33,  63,   64,   65,   127,  128, 129,
                                   255, 256, 257, 511, 513, 1023, 1024, 1025, 2047, 2049};
-  for (size_t k = 0; k < sizeof sizes / sizeof sizes[0]; k++) {
+  for (size_t k = 0; k < COUNT(sizes); k++) {
     solve_every_way(neighbour_in_the_warp, sizes[k], NMETHODS);
     solve_every_way(across_warps, sizes[k], NMETHODS);
   }
@@ -695,7 +676,6 @@ static int64_t half_way(int64_t i, int64_t n, int32_t *columns) {
 }
 
 static void more_rows_than_65535_blocks_of_256(void **state) {
-  (void)state;
   int64_t n = (int64_t)65535 * 256 + 300;
   both_sides s = both_sides_of(triangle_of(half_way, n), TRS_CSR, TRS_DOUBLE);
   double *b = random_values(n, TRS_DOUBLE, 5), *x = malloc((size_t)n * sizeof *x);
@@ -714,7 +694,6 @@ static void more_rows_than_65535_blocks_of_256(void **state) {
 /* ---- Many solves, and solves beside other work ---- */
 
 static void a_thousand_solves_have_the_same_bits(void **state) {
-  (void)state;
   enum { N = 20000, SOLVES = 1000, NRHS = 3 };
   both_sides s =
       both_sides_of(triangle_random(N, 0.1, 60, true, TRS_DOUBLE, false, 3), TRS_CSR, TRS_DOUBLE);
@@ -749,7 +728,6 @@ static void a_thousand_solves_have_the_same_bits(void **state) {
 
 /* Another kernel occupies a part, nearly all, or all of the multiprocessors during solves. */
 static void a_busy_gpu_changes_nothing(void **state) {
-  (void)state;
   enum { N = 30000, SOLVES = 10 };
   static const int shares[] = {1, 3, 4, 7, 8}; /* eighths of the threads */
   const trs_device_facts *facts = trs_device_look(gpu);
@@ -769,7 +747,7 @@ static void a_busy_gpu_changes_nothing(void **state) {
     if (status == TRS_ERROR_UNSUPPORTED) continue;
     assert_success(status);
     assert_success(trs_solve(plan, first, N, b, N, 1, TRS_COL_MAJOR));
-    for (size_t k = 0; k < sizeof shares / sizeof shares[0]; k++) {
+    for (size_t k = 0; k < COUNT(shares); k++) {
       int threads = facts->threads_per_multiprocessor / 8;
       assert_int_equal(hog_start(facts->multiprocessors * shares[k], threads, 50000000, busy), 0);
       for (int again = 0; again < SOLVES; again++)
@@ -810,7 +788,6 @@ static void break_plan(trs_plan *plan) {
 }
 
 static void a_stalled_solve_is_told_of(void **state) {
-  (void)state;
   both_sides s = random_system(2000, 0.01, TRS_DOUBLE, 3);
   int64_t n = s.t.n;
   double *b = random_values(n, TRS_DOUBLE, 3), *x = malloc((size_t)n * sizeof *x);
@@ -844,7 +821,6 @@ static void a_stalled_solve_is_told_of(void **state) {
 }
 
 static void old_parameters_of_the_engine_warn(void **state) {
-  (void)state;
   both_sides s = random_system(100, 0.1, TRS_DOUBLE, 3);
   for (int old = 0; old < 2; old++) {
     trs_options options = {.struct_size = sizeof(trs_options),
@@ -858,33 +834,31 @@ static void old_parameters_of_the_engine_warn(void **state) {
   both_sides_free(&s);
 }
 
-int main(void) {
-  if (gpu_is_absent("api/device")) return 0;
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(b_and_x_lie_anywhere),
-      cmocka_unit_test(b_and_x_have_strides_of_their_own),
-      cmocka_unit_test(overlapping_device_arrays_are_refused),
-      cmocka_unit_test(plans_run_side_by_side),
-      cmocka_unit_test(a_plan_changes_its_stream),
-      cmocka_unit_test(a_solve_becomes_a_graph),
-      cmocka_unit_test(values_change_where_they_lie),
-      cmocka_unit_test(an_update_looks_at_the_diagonal_there),
-      cmocka_unit_test(blocks_without_digits_are_cut),
-      cmocka_unit_test(a_context_tells_of_its_gpu),
-      cmocka_unit_test(a_plan_tells_of_its_gpu),
-      cmocka_unit_test(a_plan_there_outlives_matrix_and_context),
-      cmocka_unit_test(too_little_memory_is_told_and_given_back),
-      cmocka_unit_test(no_room_for_right_hand_sides),
-      cmocka_unit_test(nothing_is_left_behind),
-      cmocka_unit_test(nan_and_infinity_in_the_right_hand_side),
-      cmocka_unit_test(nan_and_infinity_in_the_matrix),
-      cmocka_unit_test(nothing_hangs),
-      cmocka_unit_test(sizes_around_the_limits_of_warps_and_blocks),
-      cmocka_unit_test(more_rows_than_65535_blocks_of_256),
-      cmocka_unit_test(a_thousand_solves_have_the_same_bits),
-      cmocka_unit_test(a_busy_gpu_changes_nothing),
-      cmocka_unit_test(a_stalled_solve_is_told_of),
-      cmocka_unit_test(old_parameters_of_the_engine_warn),
-  };
-  return cmocka_run_group_tests(tests, NULL, gpu_stop);
-}
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(b_and_x_lie_anywhere),
+    cmocka_unit_test(b_and_x_have_strides_of_their_own),
+    cmocka_unit_test(overlapping_device_arrays_are_refused),
+    cmocka_unit_test(plans_run_side_by_side),
+    cmocka_unit_test(a_plan_changes_its_stream),
+    cmocka_unit_test(a_solve_becomes_a_graph),
+    cmocka_unit_test(values_change_where_they_lie),
+    cmocka_unit_test(an_update_looks_at_the_diagonal_there),
+    cmocka_unit_test(blocks_without_digits_are_cut),
+    cmocka_unit_test(a_context_tells_of_its_gpu),
+    cmocka_unit_test(a_plan_tells_of_its_gpu),
+    cmocka_unit_test(a_plan_there_outlives_matrix_and_context),
+    cmocka_unit_test(too_little_memory_is_told_and_given_back),
+    cmocka_unit_test(no_room_for_right_hand_sides),
+    cmocka_unit_test(nothing_is_left_behind),
+    cmocka_unit_test(nan_and_infinity_in_the_right_hand_side),
+    cmocka_unit_test(nan_and_infinity_in_the_matrix),
+    cmocka_unit_test(nothing_hangs),
+    cmocka_unit_test(sizes_around_the_limits_of_warps_and_blocks),
+    cmocka_unit_test(more_rows_than_65535_blocks_of_256),
+    cmocka_unit_test(a_thousand_solves_have_the_same_bits),
+    cmocka_unit_test(a_busy_gpu_changes_nothing),
+    cmocka_unit_test(a_stalled_solve_is_told_of),
+    cmocka_unit_test(old_parameters_of_the_engine_warn),
+};
+
+const test_program program = {TESTS(tests), .end = gpu_stop, .lacks = gpu_lacks};

@@ -106,7 +106,6 @@ static int grandchild_solves(void) {
 }
 
 static void plans_of_threads_work_in_a_child(void **state) {
-  (void)state;
   set_up("threads:3", "threads", "gen:poisson2d5:60");
   in_child(child_solves);
   assert_int_equal(solve_anew(plan), 0); /* the parent continues */
@@ -119,7 +118,6 @@ static void plans_of_threads_work_in_a_child(void **state) {
 
 /* Large enough for several threads if there are two cores. */
 static void plans_of_auto_work_in_a_child(void **state) {
-  (void)state;
   set_up("auto", NULL, "gen:poisson2d5:300");
   in_child(child_solves);
   in_child(child_destroys);
@@ -138,7 +136,6 @@ static void *solve_for_a_while(void *stop) {
 }
 
 static void a_fork_in_the_middle_of_a_solve(void **state) {
-  (void)state;
   pthread_t other;
   atomic_bool stop = false;
   set_up("threads:3", "threads", "gen:poisson2d5:60");
@@ -199,7 +196,6 @@ static int analyse_and_fork(void) {
 }
 
 static void progress_callbacks_are_called_in_a_child_and_may_fork(void **state) {
-  (void)state;
   set_up("threads:3", "threads", "gen:poisson2d5:60");
   in_child(child_analyses_with_progress);
   in_child(analyse_and_fork);
@@ -226,7 +222,6 @@ static int child_relaxes(void) {
 }
 
 static void relaxation_works_in_a_child(void **state) {
-  (void)state;
   set_up("threads:3", "threads", "gen:poisson2d5:60");
   assert_success(trs_relax_create(ctx, &R, A, 1, NULL));
   assert_int_equal(sweep_once(wanted), 0);
@@ -259,7 +254,6 @@ static int child_makes_its_own(void) {
 }
 
 static void contexts_work_in_a_child(void **state) {
-  (void)state;
   set_up("threads:3", "threads", "gen:poisson2d5:60");
   in_child(child_reads);
   in_child(child_makes_its_own);
@@ -284,7 +278,6 @@ static int child_is_refused(void) {
 }
 
 static void contexts_of_a_gpu_are_refused_in_a_child(void **state) {
-  (void)state;
   set_up("threads:2", "threads", "gen:poisson2d5:20");
   const trs_backend *threads = ctx->backend, gpu = {.name = "gpu", .gpu = true};
   ctx->backend = &gpu;
@@ -293,15 +286,14 @@ static void contexts_of_a_gpu_are_refused_in_a_child(void **state) {
   tear_down();
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(plans_of_threads_work_in_a_child),
-      cmocka_unit_test(plans_of_auto_work_in_a_child),
-      cmocka_unit_test(a_fork_in_the_middle_of_a_solve),
-      cmocka_unit_test(progress_callbacks_are_called_in_a_child_and_may_fork),
-      cmocka_unit_test(relaxation_works_in_a_child),
-      cmocka_unit_test(contexts_work_in_a_child),
-      cmocka_unit_test(contexts_of_a_gpu_are_refused_in_a_child),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(plans_of_threads_work_in_a_child),
+    cmocka_unit_test(plans_of_auto_work_in_a_child),
+    cmocka_unit_test(a_fork_in_the_middle_of_a_solve),
+    cmocka_unit_test(progress_callbacks_are_called_in_a_child_and_may_fork),
+    cmocka_unit_test(relaxation_works_in_a_child),
+    cmocka_unit_test(contexts_work_in_a_child),
+    cmocka_unit_test(contexts_of_a_gpu_are_refused_in_a_child),
+};
+
+const test_program program = {TESTS(tests)};

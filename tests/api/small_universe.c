@@ -100,15 +100,19 @@ static void every_pattern(void **state) {
   trs_context_destroy(ctx);
 }
 
-int main(void) {
+static int begin(void **state) {
   trs_schedule_part_work = 1;
-  static int backend[NBACKENDS] = {0, 1, 2, GPU, GPU + 1};
-  const struct CMUnitTest tests[] = {
-      {"every pattern, serial", every_pattern, NULL, NULL, &backend[0]},
-      {"every pattern, 2 threads", every_pattern, NULL, NULL, &backend[1]},
-      {"every pattern, 4 threads", every_pattern, NULL, NULL, &backend[2]},
-      {"every pattern, GPU, engine", every_pattern, NULL, NULL, &backend[GPU]},
-      {"every pattern, GPU, pull", every_pattern, NULL, NULL, &backend[GPU + 1]},
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  return 0;
 }
+
+static int number[NBACKENDS] = {0, 1, 2, GPU, GPU + 1};
+
+static const struct CMUnitTest tests[] = {
+    {"every pattern, serial", every_pattern, NULL, NULL, &number[0]},
+    {"every pattern, 2 threads", every_pattern, NULL, NULL, &number[1]},
+    {"every pattern, 4 threads", every_pattern, NULL, NULL, &number[2]},
+    {"every pattern, GPU, engine", every_pattern, NULL, NULL, &number[GPU]},
+    {"every pattern, GPU, pull", every_pattern, NULL, NULL, &number[GPU + 1]},
+};
+
+const test_program program = {TESTS(tests), .begin = begin};

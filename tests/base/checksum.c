@@ -15,13 +15,11 @@ static uint32_t plain_crc(const unsigned char *bytes, int64_t count) {
 }
 
 static void known_values(void **state) {
-  (void)state;
   assert_int_equal(trs_crc32(0, "123456789", 9), 0xCBF43926u);
   assert_int_equal(trs_crc32(0, "", 0), 0);
 }
 
 static void parts_join(void **state) {
-  (void)state;
   enum { MOST = 300 };
   unsigned char bytes[MOST];
   for (int k = 0; k < MOST; k++) bytes[k] = (unsigned char)trs_random(1, (uint64_t)k);
@@ -36,7 +34,9 @@ static void parts_join(void **state) {
   }
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(known_values), cmocka_unit_test(parts_join)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(known_values),
+    cmocka_unit_test(parts_join),
+};
+
+const test_program program = {TESTS(tests)};

@@ -33,7 +33,6 @@ static void begin(const char *name) {
 }
 
 static void version_2_is_read_up_to_the_root(void **state) {
-  (void)state;
   begin("v2");
   assert_int_equal(trs_quota_cores(root), 0); /* no cgroups at all */
   put("/proc/self/cgroup", "0::/a/b\n");
@@ -49,7 +48,6 @@ static void version_2_is_read_up_to_the_root(void **state) {
 }
 
 static void version_1_is_read_where_its_controller_is_mounted(void **state) {
-  (void)state;
   begin("v1");
   put("/proc/self/cgroup", "9:memory:/m\n4:cpu,cpuacct:/box\n0::/\n");
   put("/sys/fs/cgroup/cpu,cpuacct/box/cpu.cfs_quota_us", "-1\n");
@@ -65,18 +63,16 @@ static void version_1_is_read_where_its_controller_is_mounted(void **state) {
 }
 
 static void nonsense_is_no_limit(void **state) {
-  (void)state;
   static const char *const text[] = {"", "max", "100000", "0 100000", "-5 100000", "5 0", "a b"};
   begin("nonsense");
   put("/proc/self/cgroup", "no colon\n1:two\n0::/x\n");
-  for (size_t k = 0; k < sizeof text / sizeof *text; k++) {
+  for (size_t k = 0; k < COUNT(text); k++) {
     put("/sys/fs/cgroup/x/cpu.max", text[k]);
     assert_int_equal(trs_quota_cores(root), 0);
   }
 }
 
 static void the_environment_sets_the_default(void **state) {
-  (void)state;
   static const char *const wrong[] = {"0", "-1", "two", "2x", "1025", "99999999999999999999"};
   trs_context *ctx;
   setenv("TRIREME_NUM_THREADS", "3", 1);
@@ -88,7 +84,7 @@ static void the_environment_sets_the_default(void **state) {
   assert_success(trs_context_create(&ctx, "threads:2")); /* an explicit number takes precedence */
   assert_int_equal(trs_context_threads(ctx), 2);
   trs_context_destroy(ctx);
-  for (size_t k = 0; k < sizeof wrong / sizeof *wrong; k++) {
+  for (size_t k = 0; k < COUNT(wrong); k++) {
     setenv("TRIREME_NUM_THREADS", wrong[k], 1);
     assert_failure(TRS_ERROR_ARGUMENT, "TRIREME_NUM_THREADS", trs_context_create(&ctx, "auto"));
     assert_success(trs_context_create(&ctx, "serial"));
@@ -101,7 +97,6 @@ static void the_environment_sets_the_default(void **state) {
 }
 
 static void too_many_threads_are_told(void **state) {
-  (void)state;
   trs_context *ctx;
   trs_matrix *A;
   trs_plan *plan;
@@ -129,19 +124,17 @@ static int erase(const char *path, const struct stat *about, int type, struct FT
 }
 
 static int clean_up(void **state) {
-  (void)state;
   char top[256];
   snprintf(top, sizeof top, "%s", scratch(""));
   return nftw(top, erase, 8, FTW_DEPTH | FTW_PHYS);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(version_2_is_read_up_to_the_root),
-      cmocka_unit_test(version_1_is_read_where_its_controller_is_mounted),
-      cmocka_unit_test(nonsense_is_no_limit),
-      cmocka_unit_test(the_environment_sets_the_default),
-      cmocka_unit_test(too_many_threads_are_told),
-  };
-  return cmocka_run_group_tests(tests, NULL, clean_up);
-}
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(version_2_is_read_up_to_the_root),
+    cmocka_unit_test(version_1_is_read_where_its_controller_is_mounted),
+    cmocka_unit_test(nonsense_is_no_limit),
+    cmocka_unit_test(the_environment_sets_the_default),
+    cmocka_unit_test(too_many_threads_are_told),
+};
+
+const test_program program = {TESTS(tests), .end = clean_up};

@@ -6,7 +6,6 @@
 #include "test.h"
 
 static void characters_have_their_length(void **state) {
-  (void)state;
   static const struct {
     const char *text;
     size_t length;
@@ -24,12 +23,11 @@ static void characters_have_their_length(void **state) {
                {"\xED\xA0\x80", 0},
                {"\xF5\x80\x80\x80", 0},
                {"", 0}};
-  for (size_t k = 0; k < sizeof cases / sizeof *cases; k++)
+  for (size_t k = 0; k < COUNT(cases); k++)
     assert_int_equal(trs_printable_length(cases[k].text), cases[k].length);
 }
 
 static void texts_are_escaped_and_cut(void **state) {
-  (void)state;
   char to[16];
   trs_printable(to, sizeof to, "a\x1B\xC3\xA9");
   assert_string_equal(to, "a\\x1b\xC3\xA9");
@@ -41,8 +39,9 @@ static void texts_are_escaped_and_cut(void **state) {
   assert_string_equal(trs_last_error()->message, "x\\x0ay: no file");
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(characters_have_their_length),
-                                     cmocka_unit_test(texts_are_escaped_and_cut)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(characters_have_their_length),
+    cmocka_unit_test(texts_are_escaped_and_cut),
+};
+
+const test_program program = {TESTS(tests)};

@@ -20,7 +20,6 @@ static trs_status take(pair *own, const void *given) {
 }
 
 static void options_of_any_version_are_taken(void **state) {
-  (void)state;
   pair own, given = {sizeof(pair), 3, 4};
   longer newer = {{sizeof(longer), 5, 6}, 0};
   assert_success(take(&own, NULL));
@@ -37,10 +36,9 @@ static void options_of_any_version_are_taken(void **state) {
 }
 
 static void sizes_that_nobody_set_are_refused(void **state) {
-  (void)state;
   pair own = {sizeof own, 8, 9}, given = {0, 1, 2};
   const size_t bad[] = {0, 1, sizeof(size_t) - 1, 5000, SIZE_MAX};
-  for (size_t k = 0; k < sizeof bad / sizeof *bad; k++) {
+  for (size_t k = 0; k < COUNT(bad); k++) {
     given.struct_size = bad[k];
     assert_failure(TRS_ERROR_ARGUMENT, "struct_size of a pair",
                    trs_struct_give(&given, &own, sizeof own, "pair"));
@@ -52,7 +50,6 @@ static void sizes_that_nobody_set_are_refused(void **state) {
 
 /* Bytes after the caller's structure are not written. */
 static void results_stay_within_the_callers_structure(void **state) {
-  (void)state;
   const pair own = {sizeof own, 7, 8};
   longer room;
   for (size_t size = sizeof(size_t); size <= sizeof room; size++) {
@@ -66,11 +63,10 @@ static void results_stay_within_the_callers_structure(void **state) {
   }
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(options_of_any_version_are_taken),
-      cmocka_unit_test(sizes_that_nobody_set_are_refused),
-      cmocka_unit_test(results_stay_within_the_callers_structure),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(options_of_any_version_are_taken),
+    cmocka_unit_test(sizes_that_nobody_set_are_refused),
+    cmocka_unit_test(results_stay_within_the_callers_structure),
+};
+
+const test_program program = {TESTS(tests)};

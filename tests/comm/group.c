@@ -48,7 +48,6 @@ static void launch(trs_group *group) {
 /* ---- Tests ---- */
 
 static void alone_nothing_is_followed(void **state) {
-  (void)state;
   trs_group *a = open_group("0-2");
   for (int turn = 0; turn < 3; turn++) {
     launch(a);
@@ -58,7 +57,6 @@ static void alone_nothing_is_followed(void **state) {
 }
 
 static void turns_are_kept_on_each_gpu(void **state) {
-  (void)state;
   trs_group *a = open_group("0-1");
   launch(a);
   trs_group *b = open_group("1,3"); /* after launches made when it was the only group */
@@ -88,7 +86,6 @@ static void turns_are_kept_on_each_gpu(void **state) {
 }
 
 static void graphs_are_left_alone(void **state) {
-  (void)state;
   trs_group *a = open_group("0-1"), *b = open_group("0-1");
   launch(a);
   stand_in_captures = trs_group_stream(b, 0);
@@ -128,9 +125,8 @@ static void *launch_often(void *argument) {
 }
 
 static void threads_take_turns(void **state) {
-  (void)state;
   static const char *const lists[] = {"0-3", "3,2,1,0", "1,0", "0,3"};
-  enum { GROUPS = sizeof lists / sizeof lists[0] };
+  enum { GROUPS = COUNT(lists) };
   trs_group *group[GROUPS];
   pthread_t thread[GROUPS];
   stand_in_followed = NULL;
@@ -141,13 +137,16 @@ static void threads_take_turns(void **state) {
   for (int g = 0; g < GROUPS; g++) trs_group_close(group[g]);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(alone_nothing_is_followed),
-      cmocka_unit_test(turns_are_kept_on_each_gpu),
-      cmocka_unit_test(graphs_are_left_alone),
-      cmocka_unit_test(threads_take_turns),
-  };
+static int begin(void **state) {
   stand_in_followed = note;
-  return cmocka_run_group_tests_name("comm/group", tests, NULL, NULL);
+  return 0;
 }
+
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(alone_nothing_is_followed),
+    cmocka_unit_test(turns_are_kept_on_each_gpu),
+    cmocka_unit_test(graphs_are_left_alone),
+    cmocka_unit_test(threads_take_turns),
+};
+
+const test_program program = {TESTS(tests), .begin = begin};

@@ -10,7 +10,6 @@ static void expect(const char *list, int count, const int *wanted) {
 }
 
 static void lists(void **state) {
-  (void)state;
   expect("0-3", 4, (int[]){0, 1, 2, 3});
   expect("5-5", 1, (int[]){5});
   expect("0,2", 2, (int[]){0, 2});
@@ -22,18 +21,16 @@ static void lists(void **state) {
 }
 
 static void nonsense(void **state) {
-  (void)state;
   static const char *const lists[] = {"",    ",",   "0,",  ",0",   "-1",   "1-",   "3-1",
                                       "0 1", "0-x", "a-b", "0--1", "0,,1", "+1,2", "9999-10000"};
   int ordinals[TRS_MOST_MEMBERS], count;
-  for (size_t k = 0; k < sizeof lists / sizeof lists[0]; k++)
+  for (size_t k = 0; k < COUNT(lists); k++)
     assert_int_equal(trs_group_parse(lists[k], ordinals, &count), TRS_ERROR_ARGUMENT);
   assert_int_equal(trs_group_parse("0-32", ordinals, &count), TRS_ERROR_ARGUMENT);
 }
 
 /* The message of a context for groups without GPUs. */
 static void without_gpus(void **state) {
-  (void)state;
   trs_context *ctx;
   assert_int_equal(trs_context_create(&ctx, "cuda:0,"), TRS_ERROR_ARGUMENT);
   assert_int_equal(trs_context_create(&ctx, "nvshmem:3"), TRS_ERROR_ARGUMENT);
@@ -41,8 +38,10 @@ static void without_gpus(void **state) {
   assert_null(ctx);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(lists), cmocka_unit_test(nonsense),
-                                     cmocka_unit_test(without_gpus)};
-  return cmocka_run_group_tests_name("comm/parse", tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(lists),
+    cmocka_unit_test(nonsense),
+    cmocka_unit_test(without_gpus),
+};
+
+const test_program program = {TESTS(tests)};

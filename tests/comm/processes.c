@@ -95,7 +95,6 @@ static int share_memory(int rank) {
 }
 
 static void memory_is_shared(void **state) {
-  (void)state;
   new_board();
   run_all("share", share_memory, -1);
 }
@@ -116,7 +115,6 @@ static int lose_in_alloc(int rank) {
 }
 
 static void a_call_that_never_returns_is_left_behind(void **state) {
-  (void)state;
   new_board();
   board->dies_in_alloc = 1;
   run_all("alloc", lose_in_alloc, 1);
@@ -131,7 +129,6 @@ static int lose_in_start(int rank) {
 }
 
 static void one_that_cannot_start_ends_all(void **state) {
-  (void)state;
   new_board();
   board->fails_to_start = 2;
   run_all("start", lose_in_start, -1);
@@ -158,17 +155,15 @@ static int lose_in_solve(int rank) {
 }
 
 static void kernels_are_told(void **state) {
-  (void)state;
   new_board();
   run_all("solve", lose_in_solve, 3);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(memory_is_shared),
-      cmocka_unit_test(a_call_that_never_returns_is_left_behind),
-      cmocka_unit_test(one_that_cannot_start_ends_all),
-      cmocka_unit_test(kernels_are_told),
-  };
-  return cmocka_run_group_tests_name("comm/processes", tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(memory_is_shared),
+    cmocka_unit_test(a_call_that_never_returns_is_left_behind),
+    cmocka_unit_test(one_that_cannot_start_ends_all),
+    cmocka_unit_test(kernels_are_told),
+};
+
+const test_program program = {TESTS(tests)};

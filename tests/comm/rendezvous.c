@@ -61,7 +61,6 @@ static int talk(const char *name, int rank) {
 static void records(void **state) {
   static const uint64_t begins[] = {INT32_MAX - 50, UINT32_MAX - 50, INT64_MAX - 50,
                                     UINT64_MAX - 50};
-  (void)state;
   for (int k = 0; k < 4; k++) {
     trs_counters_begin = begins[k];
     assert_true(together("counters", talk));
@@ -85,10 +84,7 @@ static int lose(const char *name, int rank) {
   return status == TRS_ERROR_STALLED && strstr(trs_last_error()->message, "has ended") ? 0 : 2;
 }
 
-static void losses(void **state) {
-  (void)state;
-  assert_true(together("losses", lose));
-}
+static void losses(void **state) { assert_true(together("losses", lose)); }
 
 /* Rank 1 is killed between two exchanges while all others wait for it.  Each gets the error within
  * seconds, also a rank that waits for one that gave up because of it. */
@@ -114,7 +110,6 @@ static int survive(const char *name, int rank) {
 static void killed(void **state) {
   char name[64];
   pid_t child[RANKS];
-  (void)state;
   name_of(name, sizeof name, "killed");
   fflush(NULL);
   for (int rank = 0; rank < RANKS; rank++) {
@@ -142,7 +137,6 @@ static int come_late(const char *name, int rank) {
 }
 
 static void late(void **state) {
-  (void)state;
   const double limit = trs_rendezvous_leave_limit;
   assert_true(together("late", come_late));
   trs_rendezvous_leave_limit = limit;
@@ -175,7 +169,6 @@ static trs_status open_alone(void) {
 
 /* A folder that others can write to, that another user made, or that is a link, is not used. */
 static void boards_of_others_are_refused(void **state) {
-  (void)state;
   begin_in_own_base();
   assert_int_equal(mkdir(folder, 0700), 0);
   assert_int_equal(chmod(folder, 0777), 0);
@@ -204,7 +197,6 @@ static trs_status join_as_second(void) {
 }
 
 static void boards_that_others_could_change_are_refused(void **state) {
-  (void)state;
   char path[160];
   begin_in_own_base();
   assert_int_equal(mkdir(folder, 0700), 0);
@@ -238,7 +230,6 @@ static void leave_a_board(const char *name) {
 }
 
 static void boards_of_killed_processes_do_no_harm(void **state) {
-  (void)state;
   char name[64];
   begin_in_own_base();
   leave_a_board("another");
@@ -249,7 +240,6 @@ static void boards_of_killed_processes_do_no_harm(void **state) {
 }
 
 static void environment(void **state) {
-  (void)state;
   int rank, ranks;
   char name[128];
   static const char *const all[] = {"OMPI_COMM_WORLD_RANK",
@@ -295,14 +285,15 @@ static void environment(void **state) {
                  trs_rendezvous_environment(&rank, &ranks, name, sizeof name));
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(records),
-                                     cmocka_unit_test(losses),
-                                     cmocka_unit_test(killed),
-                                     cmocka_unit_test(late),
-                                     cmocka_unit_test(environment),
-                                     cmocka_unit_test(boards_of_others_are_refused),
-                                     cmocka_unit_test(boards_that_others_could_change_are_refused),
-                                     cmocka_unit_test(boards_of_killed_processes_do_no_harm)};
-  return cmocka_run_group_tests_name("comm/rendezvous", tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(records),
+    cmocka_unit_test(losses),
+    cmocka_unit_test(killed),
+    cmocka_unit_test(late),
+    cmocka_unit_test(environment),
+    cmocka_unit_test(boards_of_others_are_refused),
+    cmocka_unit_test(boards_that_others_could_change_are_refused),
+    cmocka_unit_test(boards_of_killed_processes_do_no_harm),
+};
+
+const test_program program = {TESTS(tests)};

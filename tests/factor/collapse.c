@@ -48,7 +48,6 @@ static void expect(const int64_t *ptr, int32_t row, int32_t col) {
 }
 
 static void what_an_entry_couples_becomes_one_node(void **state) {
-  (void)state;
   static const int64_t whole[] = {0, 2, 4, 6, 8, 10, 12, 14}, left[] = {0, 0, 0, 6, 8, 10, 12, 14},
                        right[] = {0, 2, 4, 6, 6, 6, 12, 14};
   expect(whole, 13, 0);  /* the root above a leaf */
@@ -61,7 +60,6 @@ static void what_an_entry_couples_becomes_one_node(void **state) {
 }
 
 static void random_factors_get_a_tree_that_holds(void **state) {
-  (void)state;
   for (uint64_t seed = 0; seed < 200; seed++) {
     int32_t row[8], col[8];
     bool bad[NODES] = {false}, dropped = false;
@@ -87,10 +85,9 @@ static void random_factors_get_a_tree_that_holds(void **state) {
   }
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(what_an_entry_couples_becomes_one_node),
-      cmocka_unit_test(random_factors_get_a_tree_that_holds),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(what_an_entry_couples_becomes_one_node),
+    cmocka_unit_test(random_factors_get_a_tree_that_holds),
+};
+
+const test_program program = {TESTS(tests)};

@@ -64,7 +64,6 @@ static void round_trip(const trs_factors *F) {
 }
 
 static void every_kind_comes_back(void **state) {
-  (void)state;
   trs_matrix *A;
   assert_success(trs_generate(&A, "gen:poisson2d5:12", NULL, NULL, NULL));
   for (int kind = 0; kind <= TRS_FACTOR_TRIANGLE; kind++)
@@ -120,14 +119,12 @@ static trs_factors *everything(void) {
 }
 
 static void every_array_comes_back(void **state) {
-  (void)state;
   trs_factors *F = everything();
   round_trip(F);
   trs_factors_destroy(F);
 }
 
 static void damage_is_noticed(void **state) {
-  (void)state;
   trs_factors *F = everything(), *G;
   size_t length;
   assert_success(trs_write_factors(F, scratch("g.h5"), NULL));
@@ -154,7 +151,6 @@ static void damage_is_noticed(void **state) {
 
 /* A file with correct checksums and invalid content. */
 static void nonsense_is_refused(void **state) {
-  (void)state;
   static const struct {
     const char *from, *to, *words;
   } edits[] = {
@@ -168,7 +164,7 @@ static void nonsense_is_refused(void **state) {
       {"\"tree_nodes\": 3", "\"tree_nodes\": -", "has no version"},
   };
   static const int32_t no_permutation[N] = {0, 0, 1, 2, 3, 4};
-  for (size_t k = 0; k < sizeof edits / sizeof *edits; k++) {
+  for (size_t k = 0; k < COUNT(edits); k++) {
     trs_factors *F = everything(), *G;
     trs_factors_info info = {.struct_size = sizeof info};
     trs_hdf5_group lower, upper, root = {.name = "/", .attribute = "trireme"};
@@ -200,7 +196,6 @@ static void nonsense_is_refused(void **state) {
 /* Pointers that lead out of the arrays, for a reader of the pattern only.  The address sanitizer
  * would end the test at a read outside. */
 static void pointers_are_checked_before_they_are_followed(void **state) {
-  (void)state;
   trs_factors *F = everything(), *G;
   trs_factors_info info = {.struct_size = sizeof info};
   trs_hdf5_group lower, upper, root = {.name = "/", .attribute = "trireme", .ngroups = 2};
@@ -234,7 +229,6 @@ static void pointers_are_checked_before_they_are_followed(void **state) {
 }
 
 static void other_files_are_told_apart(void **state) {
-  (void)state;
   trs_factors *F = everything(), *G;
   trs_factors_info info = {.struct_size = sizeof info};
   trs_content content;
@@ -261,7 +255,6 @@ static void other_files_are_told_apart(void **state) {
 }
 
 static void failing_allocations(void **state) {
-  (void)state;
   trs_factors *F = everything(), *G;
   trs_content content;
   const char *path = scratch("a.h5");
@@ -273,15 +266,13 @@ static void failing_allocations(void **state) {
 }
 #else
 static void what_is_missing_is_named(void **state) {
-  (void)state;
   trs_factors *F;
   assert_failure(TRS_ERROR_UNSUPPORTED, "libhdf5-dev",
                  trs_read_factors(&F, scratch_text("a.h5", "x"), NULL, NULL));
 }
 #endif
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
+static const struct CMUnitTest tests[] = {
 #if TRS_HAVE_HDF5
     cmocka_unit_test(every_kind_comes_back),
     cmocka_unit_test(every_array_comes_back),
@@ -293,6 +284,6 @@ int main(void) {
 #else
     cmocka_unit_test(what_is_missing_is_named),
 #endif
-  };
-  return cmocka_run_group_tests(tests, scratch_begin, scratch_end);
-}
+};
+
+const test_program program = {TESTS(tests), .begin = scratch_begin, .end = scratch_end};

@@ -12,6 +12,7 @@
 
 #include "base/memory.h"
 #include "base/random.h"
+#include "base/timer.h"
 #include "factor/file.h"
 #include "fuzz.h"
 #include "base/checksum.h"
@@ -173,12 +174,6 @@ static trs_status read_file(const char *path, int is_factors, uint64_t how) {
   return TRS_SUCCESS;
 }
 
-static double now(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 /* Writes a file with a name, which the HDF5 library checks. */
 static const char *write_file(const uint8_t *bytes, size_t size) {
   static char path[] = "/tmp/trireme-mutate-XXXXXX";
@@ -213,9 +208,9 @@ static void try(tally *t, uint64_t seed) {
   const original *o = &originals[seed % (uint64_t)noriginals];
   int is_factors = strstr(o->name, "factors") != NULL;
   const char *path = write_file(bytes, mutate(o, bytes, seed));
-  double begin = now();
+  double begin = trs_seconds();
   trs_status status = read_file(path, is_factors, trs_random_below(seed, 999, 48));
-  double took = now() - begin;
+  double took = trs_seconds() - begin;
   const char *said = status ? trs_last_error()->message : "";
   if (took > t->longest) t->longest = took;
   t->succeeded += !status;

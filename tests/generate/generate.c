@@ -57,7 +57,6 @@ static double entry(const csr *m, int64_t i, int64_t j) {
 }
 
 static void sizes_and_levels(void **state) {
-  (void)state;
   static const struct {
     const char *name;
     int64_t n, nnz, levels;
@@ -85,7 +84,7 @@ static void sizes_and_levels(void **state) {
       {"gen:delaunay:3", 3, 9, 3},
       {"gen:powerlaw:1", 1, 1, 1},
   };
-  for (size_t k = 0; k < sizeof known / sizeof known[0]; k++) {
+  for (size_t k = 0; k < COUNT(known); k++) {
     csr m = generate(known[k].name, 2);
     if (m.n != known[k].n || m.nnz != known[k].nnz ||
         (known[k].levels >= 0 && count_levels(&m, true) != known[k].levels))
@@ -98,7 +97,6 @@ static void sizes_and_levels(void **state) {
 /* nlpkkt160 has 118931856 entries in its lower triangle with a full diagonal.  The same formula
  * holds for every N. */
 static void kkt_has_the_size_of_nlpkkt(void **state) {
-  (void)state;
   for (int64_t n = 1; n <= 9; n++) {
     char name[32];
     snprintf(name, sizeof name, "gen:kkt3d:%d", (int)n);
@@ -117,13 +115,12 @@ static void kkt_has_the_size_of_nlpkkt(void **state) {
 }
 
 static void symmetric_ones_are_symmetric(void **state) {
-  (void)state;
   static const char *const names[] = {
       "gen:poisson2d5:7,9",    "gen:poisson2d9:7,9",     "gen:poisson3d7:4,5,6",
       "gen:poisson3d27:4,5,6", "gen:elasticity3d:3,5,4", "gen:kkt3d:5",
       "gen:delaunay:300",      "gen:random:200,9",       "gen:chain:9",
   };
-  for (size_t k = 0; k < sizeof names / sizeof names[0]; k++) {
+  for (size_t k = 0; k < COUNT(names); k++) {
     csr m = generate(names[k], 1);
     for (int64_t i = 0; i < m.n; i++)
       for (int64_t p = m.ptr[i]; p < m.ptr[i + 1]; p++)
@@ -135,12 +132,11 @@ static void symmetric_ones_are_symmetric(void **state) {
 
 /* a_ii| >= the sum of the others, so that triangular solves stay bounded. */
 static void rows_are_diagonally_dominant(void **state) {
-  (void)state;
   static const char *const names[] = {
       "gen:poisson2d5:9", "gen:poisson2d9:9",  "gen:poisson3d7:6",  "gen:poisson3d27:6",
       "gen:chain:9",      "gen:delaunay:1000", "gen:powerlaw:5000", "gen:random:1000,6,seed=5",
   };
-  for (size_t k = 0; k < sizeof names / sizeof names[0]; k++) {
+  for (size_t k = 0; k < COUNT(names); k++) {
     csr m = generate(names[k], 1);
     for (int64_t i = 0; i < m.n; i++) {
       double others = 0;
@@ -153,7 +149,6 @@ static void rows_are_diagonally_dominant(void **state) {
 }
 
 static void poisson_coefficients(void **state) {
-  (void)state;
   csr m = generate("gen:poisson2d9:3", 1);
   const double centre[9] = {-1, -4, -1, -4, 20, -4, -1, -4, -1};
   assert_memory_equal(m.val + m.ptr[4], centre, sizeof centre);
@@ -181,7 +176,6 @@ static double apply_linear(const csr *m, int64_t i, int64_t nx, int64_t ny, cons
 /* Rigid motions have no energy away from the clamped face, stretches none inside, and the whole
  * matrix is positive definite. */
 static void elasticity_is_elasticity(void **state) {
-  (void)state;
   csr m = generate("gen:elasticity3d:3,4,5", 1);
   const double shift[3] = {0.5, -2, 1}, none[3] = {0, 0, 0};
   const double turn[3][3] = {{0, 1, -2}, {-1, 0, 3}, {2, -3, 0}};
@@ -217,7 +211,6 @@ static void assert_positive_definite(const char *name) {
 }
 
 static void positive_definite(void **state) {
-  (void)state;
   assert_positive_definite("gen:poisson2d5:8");
   assert_positive_definite("gen:poisson2d9:8");
   assert_positive_definite("gen:poisson3d7:5");
@@ -230,7 +223,6 @@ static void positive_definite(void **state) {
 
 /* The mesh's adjacency is symmetric, its blocks are full, and some 17 blocks lie in a row. */
 static void the_wing_is_a_mesh(void **state) {
-  (void)state;
   csr m = generate("gen:wingmesh:3000", 2);
   for (int64_t i = 0; i < m.n; i += 5)
     for (int64_t p = m.ptr[i]; p < m.ptr[i + 1]; p++) {
@@ -249,10 +241,9 @@ static const char *const one_of_each[] = {
     "gen:powerlaw:3000", "gen:random:700,4,seed=3", "gen:chain:2",      "gen:random:3,2",
     "gen:wingmesh:300",  "gen:wingmesh:1",
 };
-enum { NONE_OF_EACH = sizeof one_of_each / sizeof one_of_each[0] };
+enum { NONE_OF_EACH = COUNT(one_of_each) };
 
 static void same_bits_from_any_team(void **state) {
-  (void)state;
   for (int k = 0; k < NONE_OF_EACH; k++) {
     csr one = generate(one_of_each[k], 1);
     for (int threads = 2; threads <= 7; threads += threads == 3 ? 4 : 1) {
@@ -278,7 +269,6 @@ static bool same(const char *left, const char *right) {
 }
 
 static void seeds(void **state) {
-  (void)state;
   assert_true(same("gen:random:500,4", "gen:random:500,4,seed=1"));
   assert_true(same("gen:random:500,4,seed=2", "gen:random:500,seed=2,4"));
   assert_false(same("gen:random:500,4", "gen:random:500,4,seed=2"));
@@ -288,7 +278,6 @@ static void seeds(void **state) {
 
 /* P(length >= k) is k^-1.2, before repeated columns merge. */
 static void powerlaw_has_its_tail(void **state) {
-  (void)state;
   csr m = generate("gen:powerlaw:100000", 2);
   int64_t two = 0, ten = 0, longest = 0;
   for (int64_t i = 0; i < m.n; i++) {
@@ -304,7 +293,6 @@ static void powerlaw_has_its_tail(void **state) {
 }
 
 static void random_rows_are_spread(void **state) {
-  (void)state;
   csr m = generate("gen:random:20000,5", 2);
   double mean = 0;
   for (int64_t i = 0; i < m.n; i++) {
@@ -356,8 +344,7 @@ static const struct {
 };
 
 static void refusals(void **state) {
-  (void)state;
-  for (size_t k = 0; k < sizeof bad / sizeof bad[0]; k++) {
+  for (size_t k = 0; k < COUNT(bad); k++) {
     trs_matrix *A = (trs_matrix *)&A;
     assert_failure(TRS_ERROR_ARGUMENT, bad[k].words,
                    trs_generate(&A, bad[k].name, NULL, NULL, NULL));
@@ -368,7 +355,6 @@ static void refusals(void **state) {
 }
 
 static void a_long_name_is_refused_in_bounds(void **state) {
-  (void)state;
   static char name[5000] = "gen:chain:";
   memset(name + 10, '7', sizeof name - 11);
   trs_matrix *A;
@@ -379,7 +365,6 @@ static void a_long_name_is_refused_in_bounds(void **state) {
 }
 
 static void failing_allocations(void **state) {
-  (void)state;
   trs_team *team;
   assert_success(trs_team_create(&team, 2));
   int64_t before, after, peak;
@@ -416,7 +401,6 @@ static void note(void *user, const char *phase, double done) {
 }
 
 static void progress_is_told(void **state) {
-  (void)state;
   trs_team *team;
   assert_success(trs_team_create(&team, 3));
   for (int k = 0; k < NONE_OF_EACH; k++) {
@@ -431,7 +415,6 @@ static void progress_is_told(void **state) {
 }
 
 static void the_list(void **state) {
-  (void)state;
   const char *list = trs_generator_list();
   int lines = 0;
   for (const char *at = list; *at; lines++) {
@@ -449,25 +432,24 @@ static void the_list(void **state) {
   assert_false(trs_is_generator(NULL));
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(sizes_and_levels),
-      cmocka_unit_test(kkt_has_the_size_of_nlpkkt),
-      cmocka_unit_test(symmetric_ones_are_symmetric),
-      cmocka_unit_test(rows_are_diagonally_dominant),
-      cmocka_unit_test(poisson_coefficients),
-      cmocka_unit_test(elasticity_is_elasticity),
-      cmocka_unit_test(positive_definite),
-      cmocka_unit_test(the_wing_is_a_mesh),
-      cmocka_unit_test(same_bits_from_any_team),
-      cmocka_unit_test(seeds),
-      cmocka_unit_test(powerlaw_has_its_tail),
-      cmocka_unit_test(random_rows_are_spread),
-      cmocka_unit_test(refusals),
-      cmocka_unit_test(a_long_name_is_refused_in_bounds),
-      cmocka_unit_test(failing_allocations),
-      cmocka_unit_test(progress_is_told),
-      cmocka_unit_test(the_list),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(sizes_and_levels),
+    cmocka_unit_test(kkt_has_the_size_of_nlpkkt),
+    cmocka_unit_test(symmetric_ones_are_symmetric),
+    cmocka_unit_test(rows_are_diagonally_dominant),
+    cmocka_unit_test(poisson_coefficients),
+    cmocka_unit_test(elasticity_is_elasticity),
+    cmocka_unit_test(positive_definite),
+    cmocka_unit_test(the_wing_is_a_mesh),
+    cmocka_unit_test(same_bits_from_any_team),
+    cmocka_unit_test(seeds),
+    cmocka_unit_test(powerlaw_has_its_tail),
+    cmocka_unit_test(random_rows_are_spread),
+    cmocka_unit_test(refusals),
+    cmocka_unit_test(a_long_name_is_refused_in_bounds),
+    cmocka_unit_test(failing_allocations),
+    cmocka_unit_test(progress_is_told),
+    cmocka_unit_test(the_list),
+};
+
+const test_program program = {TESTS(tests)};

@@ -61,7 +61,6 @@ static void check(int64_t n, const trs_point *points) {
 }
 
 static void random_points(void **state) {
-  (void)state;
   for (uint64_t seed = 0; seed < 200; seed++) {
     trs_point points[60];
     int64_t n = 3 + (int64_t)trs_random_below(seed, 1000, 58);
@@ -83,7 +82,6 @@ static void shuffle(trs_point *points, int64_t n, uint64_t seed) {
 
 /* The four corners of every unit square lie on a circle, and whole rows on a line. */
 static void lattices(void **state) {
-  (void)state;
   const int32_t top = (1 << 30) - 1;
   for (uint64_t seed = 0; seed < 40; seed++) {
     trs_point points[64];
@@ -97,7 +95,6 @@ static void lattices(void **state) {
 }
 
 static void nearly_a_line(void **state) {
-  (void)state;
   trs_point points[20];
   for (int32_t i = 0; i < 19; i++) points[i] = (trs_point){50000000 * i, 50000000 * i};
   points[19] = (trs_point){(1 << 30) - 1, 0};
@@ -108,7 +105,6 @@ static void nearly_a_line(void **state) {
 }
 
 static void a_line_is_refused(void **state) {
-  (void)state;
   static const trs_request request;
   trs_point points[7];
   for (int32_t i = 0; i < 7; i++) points[i] = (trs_point){3 * i, 1000 - 5 * i};
@@ -116,12 +112,11 @@ static void a_line_is_refused(void **state) {
   assert_failure(TRS_ERROR_ARGUMENT, "on a line", trs_triangulate(&T, 7, points, &request));
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(random_points),
-      cmocka_unit_test(lattices),
-      cmocka_unit_test(nearly_a_line),
-      cmocka_unit_test(a_line_is_refused),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(random_points),
+    cmocka_unit_test(lattices),
+    cmocka_unit_test(nearly_a_line),
+    cmocka_unit_test(a_line_is_refused),
+};
+
+const test_program program = {TESTS(tests)};

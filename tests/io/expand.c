@@ -22,7 +22,6 @@ static trs_status expand(trs_matrix **A, trs_symmetry symmetry, double complex d
 }
 
 static void symmetric_entries_are_mirrored(void **state) {
-  (void)state;
   static const struct {
     trs_symmetry symmetry;
     double complex diagonal, mirrored;
@@ -39,7 +38,6 @@ static void symmetric_entries_are_mirrored(void **state) {
 }
 
 static void a_diagonal_that_cannot_be_is_refused(void **state) {
-  (void)state;
   trs_matrix *A;
   assert_failure(TRS_ERROR_STRUCTURE, "diagonal of a skew-symmetric matrix is not zero",
                  expand(&A, TRS_SKEW_SYMMETRIC, 1));
@@ -49,7 +47,6 @@ static void a_diagonal_that_cannot_be_is_refused(void **state) {
 
 /* Two entries at one position, in pairs and in a triangle of a symmetric matrix. */
 static void repeated_entries_are_refused(void **state) {
-  (void)state;
   static const int32_t major[] = {1, 0, 1}, minor[] = {0, 0, 0};
   for (int symmetry = 0; symmetry < 2; symmetry++) {
     trs_entries e = {.kind = TRS_PAIRS, .symmetry = (trs_symmetry)symmetry, .scalar = TRS_DOUBLE};
@@ -66,11 +63,10 @@ static void repeated_entries_are_refused(void **state) {
   }
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(symmetric_entries_are_mirrored),
-      cmocka_unit_test(a_diagonal_that_cannot_be_is_refused),
-      cmocka_unit_test(repeated_entries_are_refused),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(symmetric_entries_are_mirrored),
+    cmocka_unit_test(a_diagonal_that_cannot_be_is_refused),
+    cmocka_unit_test(repeated_entries_are_refused),
+};
+
+const test_program program = {TESTS(tests)};

@@ -52,7 +52,6 @@ static void check_round_trip(trs_matrix *A, trs_team *with) {
 }
 
 static void every_type_and_format_reads_back(void **state) {
-  (void)state;
   for (int scalar = TRS_FLOAT; scalar <= TRS_DCOMPLEX; scalar++)
     for (int format = 0; format < 2; format++) {
       trs_format f = (trs_format)format;
@@ -65,7 +64,6 @@ static void every_type_and_format_reads_back(void **state) {
 }
 
 static void the_same_bytes_every_time(void **state) {
-  (void)state;
   size_t first_length, second_length;
   trs_matrix *A = random_matrix(TRS_CSR, TRS_DOUBLE, 30000, 20000, 20);
   assert_success(trs_write_matrix(A, scratch("a.h5"), NULL));
@@ -80,7 +78,6 @@ static void the_same_bytes_every_time(void **state) {
 }
 
 static void types_are_converted(void **state) {
-  (void)state;
   trs_matrix *A = random_matrix(TRS_CSR, TRS_FLOAT, 10, 10, 5), *B;
   const char *path = scratch("a.h5");
   assert_success(trs_write_matrix(A, path, NULL));
@@ -98,7 +95,6 @@ static void types_are_converted(void **state) {
 }
 
 static void nonfinite_values_on_request(void **state) {
-  (void)state;
   trs_matrix *A = random_matrix(TRS_CSR, TRS_DOUBLE, 10, 10, 5), *B;
   const char *path = scratch("a.h5");
   trs_read_options options = {.struct_size = sizeof(trs_read_options), .allow_nonfinite = 1};
@@ -121,7 +117,6 @@ static char *small_file(trs_matrix **A, size_t *length) {
 }
 
 static void a_file_cut_short_is_refused(void **state) {
-  (void)state;
   trs_matrix *A, *B;
   size_t length;
   char *bytes = small_file(&A, &length);
@@ -136,7 +131,6 @@ static void a_file_cut_short_is_refused(void **state) {
 
 /* Every change is detected, unless it hits a byte without meaning. */
 static void damage_is_noticed(void **state) {
-  (void)state;
   trs_matrix *A, *B;
   size_t length, refused = 0;
   char *bytes = small_file(&A, &length);
@@ -160,7 +154,6 @@ static void damage_is_noticed(void **state) {
 }
 
 static void the_damaged_dataset_is_named(void **state) {
-  (void)state;
   trs_matrix *A, *B;
   size_t length;
   char *bytes = small_file(&A, &length);
@@ -172,7 +165,6 @@ static void the_damaged_dataset_is_named(void **state) {
 }
 
 static void files_that_are_something_else(void **state) {
-  (void)state;
   trs_matrix *A;
   assert_failure(TRS_ERROR_FORMAT, "is not an HDF5 file",
                  trs_read_matrix(&A, scratch_text("f.h5", "text"), NULL, NULL));
@@ -183,7 +175,6 @@ static void files_that_are_something_else(void **state) {
 }
 
 static void a_container_is_known_by_its_first_bytes(void **state) {
-  (void)state;
   trs_matrix *A, *B;
   size_t length;
   char *bytes = small_file(&A, &length);
@@ -205,7 +196,6 @@ static void *read_often(void *argument) {
 }
 
 static void threads_may_read_at_once(void **state) {
-  (void)state;
   trs_matrix *A = random_matrix(TRS_CSR, TRS_DOUBLE, 100, 80, 4);
   const char *path = scratch("g.h5");
   pthread_t threads[4];
@@ -220,7 +210,6 @@ static void threads_may_read_at_once(void **state) {
 }
 
 static void failing_allocations(void **state) {
-  (void)state;
   trs_matrix *A = random_matrix(TRS_CSR, TRS_FLOAT, 100, 80, 4), *B;
   const char *path = scratch("h.h5");
   assert_survives_failing_allocations(trs_write_matrix(A, path, scratch_team), );
@@ -230,30 +219,33 @@ static void failing_allocations(void **state) {
 }
 
 static void what_is_missing_is_named(void **state) {
-  (void)state;
   trs_matrix *A;
   assert_failure(TRS_ERROR_UNSUPPORTED, "libhdf5-dev",
                  trs_read_matrix(&A, scratch_text("a.h5", "x"), NULL, NULL));
 }
 
-int main(void) {
-  const struct CMUnitTest absent[] = {
-      cmocka_unit_test(what_is_missing_is_named),
-      cmocka_unit_test(the_same_bytes_every_time),
-  };
-  const struct CMUnitTest present[] = {
-      cmocka_unit_test(every_type_and_format_reads_back),
-      cmocka_unit_test(types_are_converted),
-      cmocka_unit_test(nonfinite_values_on_request),
-      cmocka_unit_test(a_file_cut_short_is_refused),
-      cmocka_unit_test(damage_is_noticed),
-      cmocka_unit_test(the_damaged_dataset_is_named),
-      cmocka_unit_test(files_that_are_something_else),
-      cmocka_unit_test(a_container_is_known_by_its_first_bytes),
-      cmocka_unit_test(threads_may_read_at_once),
-      cmocka_unit_test(failing_allocations),
-      cmocka_unit_test(the_same_bytes_every_time),
-  };
-  return TRS_HAVE_HDF5 ? cmocka_run_group_tests(present, scratch_begin, scratch_end)
-                       : cmocka_run_group_tests(absent, scratch_begin, scratch_end);
-}
+static const struct CMUnitTest absent[] = {
+    cmocka_unit_test(what_is_missing_is_named),
+    cmocka_unit_test(the_same_bytes_every_time),
+};
+
+static const struct CMUnitTest present[] = {
+    cmocka_unit_test(every_type_and_format_reads_back),
+    cmocka_unit_test(types_are_converted),
+    cmocka_unit_test(nonfinite_values_on_request),
+    cmocka_unit_test(a_file_cut_short_is_refused),
+    cmocka_unit_test(damage_is_noticed),
+    cmocka_unit_test(the_damaged_dataset_is_named),
+    cmocka_unit_test(files_that_are_something_else),
+    cmocka_unit_test(a_container_is_known_by_its_first_bytes),
+    cmocka_unit_test(threads_may_read_at_once),
+    cmocka_unit_test(failing_allocations),
+    cmocka_unit_test(the_same_bytes_every_time),
+};
+
+const test_program program = {
+    .tests = TRS_HAVE_HDF5 ? present : absent,
+    .count = TRS_HAVE_HDF5 ? COUNT(present) : COUNT(absent),
+    .begin = scratch_begin,
+    .end = scratch_end,
+};

@@ -85,7 +85,6 @@ static long worker_megabytes(void) {
 }
 
 static void chunks_shorter_than_their_checksum(void **state) {
-  (void)state;
   size_t count;
   int trees = 0;
   char *bytes = scratch_load(make_file(), &count);
@@ -130,7 +129,6 @@ static void need_limit(void) {
 
 /* The limit applies to the worker too, in addition to its own needs. */
 static void the_worker_keeps_the_limit(void **state) {
-  (void)state;
   need_limit();
   max_bytes = 1 << 24;
   read_characters_of_any_size();
@@ -139,18 +137,16 @@ static void the_worker_keeps_the_limit(void **state) {
 }
 
 static void characters_of_any_size(void **state) {
-  (void)state;
   need_limit();
   read_characters_of_any_size();
   assert_true(worker_megabytes() < 600);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(chunks_shorter_than_their_checksum),
-      cmocka_unit_test(the_worker_keeps_the_limit), /* first, because it measures the largest worker
-                                                       so far */
-      cmocka_unit_test(characters_of_any_size),
-  };
-  return cmocka_run_group_tests_name("io/hdf5_damage", tests, NULL, scratch_remove);
-}
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(chunks_shorter_than_their_checksum),
+    cmocka_unit_test(the_worker_keeps_the_limit), /* first, because it measures the largest worker
+                                                     so far */
+    cmocka_unit_test(characters_of_any_size),
+};
+
+const test_program program = {TESTS(tests), .end = scratch_remove};

@@ -6,7 +6,6 @@
 static trs_json parse(const char *text) { return trs_json_parse(text, strlen(text)); }
 
 static void members_and_elements(void **state) {
-  (void)state;
   trs_json json = parse(
       " { \"a\" : {\"b\": [1, -22 , 3.0, \"x\"]}, \"c\\\"d\": null, "
       "\"e\": \"text\",\"f\":[],\"g\":{ } }\n");
@@ -30,7 +29,6 @@ static void members_and_elements(void **state) {
 }
 
 static void integers(void **state) {
-  (void)state;
   static const char *const none[] = {"1.5", "1e3", "\"1\"", "null", "[1]", "1234567890123456789"};
   int64_t value;
   for (int k = 0; k < 6; k++) assert_false(trs_json_integer(parse(none[k]), &value));
@@ -39,23 +37,21 @@ static void integers(void **state) {
 }
 
 static void malformed_text(void **state) {
-  (void)state;
   static const char *const bad[] = {
       "",       " ",       "{",        "}",           "[",         "[1",  "[1,",      "[1 2]",
       "{\"a\"", "{\"a\":", "{\"a\":1", "{1:2}",       "{\"a\" 1}", "\"",  "\"a",      "\"\\",
       "-",      "1.",      "1e",       "1e+",         "tru",       "nul", "1 2",      "[1]]",
       "{,}",    "[,]",     "\"\n\"",   "{\"a\":1,}x", "'a'",       "[1}", "{\"a\":1]"};
-  for (size_t k = 0; k < sizeof bad / sizeof *bad; k++) assert_null(parse(bad[k]).begin);
+  for (size_t k = 0; k < COUNT(bad); k++) assert_null(parse(bad[k]).begin);
   char deep[4000];
   memset(deep, '[', sizeof deep);
   assert_null(trs_json_parse(deep, sizeof deep).begin);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(members_and_elements),
-      cmocka_unit_test(integers),
-      cmocka_unit_test(malformed_text),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(members_and_elements),
+    cmocka_unit_test(integers),
+    cmocka_unit_test(malformed_text),
+};
+
+const test_program program = {TESTS(tests)};

@@ -37,7 +37,6 @@ static void assert_limited(const char *path, bool vectors, int64_t limit) {
 }
 
 static void headers_are_believed_up_to_the_limit(void **state) {
-  (void)state;
   assert_limited(scratch_text("h.mtx", HEAD "2000000000 2000000000 1\n1 1 1\n"), false, 100 * MB);
   assert_limited(scratch_text("h.mtx", HEAD "2000000000 2000000000 1\n1 1 1\n"), false, 0);
   assert_limited(scratch_text("v.mtx", HEAD "100000 100000 1\n1 1 1\n"), true, 100 * MB);
@@ -47,7 +46,6 @@ static void headers_are_believed_up_to_the_limit(void **state) {
 }
 
 static void what_fits_is_read(void **state) {
-  (void)state;
   static const int64_t limits[] = {0, -1, 3 * MB};
   const char *path = scratch_text("f.mtx", HEAD "2 2 2\n1 1 1\n2 2 1\n");
   for (int k = 0; k < 3; k++) {
@@ -61,7 +59,6 @@ static void what_fits_is_read(void **state) {
 }
 
 static void parts_have_the_limit_too(void **state) {
-  (void)state;
   const char *path = scratch_text("f.mtx", HEAD "2000000000 2000000000 1\n1 1 1\n");
   trs_read_options options = {.struct_size = sizeof(trs_read_options), .max_bytes = MB};
   trs_matrix *T;
@@ -72,7 +69,6 @@ static void parts_have_the_limit_too(void **state) {
 #if TRS_HAVE_ZLIB || TRS_HAVE_ZSTD
 /* Text that compresses a thousand times. */
 static void small_files_that_unpack_to_much(void **state) {
-  (void)state;
   static const char *const names[] = {
 #if TRS_HAVE_ZLIB
     "b.mtx.gz",
@@ -83,7 +79,7 @@ static void small_files_that_unpack_to_much(void **state) {
   };
   enum { LENGTH = 64 * MB };
   char *text = malloc(LENGTH);
-  for (size_t n = 0; n < sizeof names / sizeof *names; n++) {
+  for (size_t n = 0; n < COUNT(names); n++) {
     int64_t before, peak;
     trs_matrix *A;
     memset(text, '\n', LENGTH); /* valid except for its length */
@@ -106,7 +102,6 @@ static void small_files_that_unpack_to_much(void **state) {
 
 #if TRS_HAVE_HDF5
 static void containers_have_the_limit_too(void **state) {
-  (void)state;
   trs_matrix *A;
   assert_success(trs_read_matrix(&A, "gen:poisson2d5:30", NULL, NULL));
   assert_success(trs_write_matrix(A, scratch("l.h5"), NULL));
@@ -149,7 +144,6 @@ static void *read_once(void *path) {
 
 /* Wherever they are cancelled, other threads continue to read and nothing is left behind. */
 static void cancelled_threads_keep_nothing(void **state) {
-  (void)state;
 #if defined TRS_SANITIZE_ADDRESS && defined __clang__
   skip_test("clang's address sanitizer reports the end of a cancelled thread");
 #endif
@@ -179,8 +173,7 @@ static void cancelled_threads_keep_nothing(void **state) {
   trs_matrix_destroy(A);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
+static const struct CMUnitTest tests[] = {
     cmocka_unit_test(headers_are_believed_up_to_the_limit),
     cmocka_unit_test(what_fits_is_read),
     cmocka_unit_test(parts_have_the_limit_too),
@@ -191,6 +184,6 @@ int main(void) {
     cmocka_unit_test(containers_have_the_limit_too),
 #endif
     cmocka_unit_test(cancelled_threads_keep_nothing),
-  };
-  return cmocka_run_group_tests_name("io/limit", tests, NULL, scratch_remove);
-}
+};
+
+const test_program program = {TESTS(tests), .end = scratch_remove};

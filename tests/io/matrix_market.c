@@ -20,7 +20,6 @@ static const int team_sizes[TEAMS] = {1, 2, 3, 7};
 static trs_team *teams[TEAMS];
 
 static int make_teams(void **state) {
-  (void)state;
   for (int t = 0; t < TEAMS; t++)
     if (trs_team_create(&teams[t], team_sizes[t])) return -1;
   return 0;
@@ -31,16 +30,7 @@ static int end(void **state) {
   return scratch_remove(state);
 }
 
-static const char *const endings[] = {
-    "a.mtx",
-#if TRS_HAVE_ZLIB
-    "a.mtx.gz",
-#endif
-#if TRS_HAVE_ZSTD
-    "a.mtx.zst",
-#endif
-};
-enum { ENDINGS = sizeof endings / sizeof *endings };
+enum { ENDINGS = 1 + TRS_HAVE_ZLIB + TRS_HAVE_ZSTD };
 
 /* ---- A random file and its dense matrix ---------------------------------------------------- */
 
@@ -197,20 +187,18 @@ static bool allowed(int field, int symmetry) {
 }
 
 static void every_kind_symmetry_and_compression(void **state) {
-  (void)state;
   for (int field = 0; field < FIELDS; field++)
     for (int symmetry = 0; symmetry < SYMMETRIES; symmetry++) {
       if (!allowed(field, symmetry)) continue;
       sample s = make_sample(field, symmetry, 211, 307, 9000);
       for (int e = 0; e < ENDINGS; e++)
-        check_file(&s, field, symmetry, scratch_packed(endings[e], s.text, s.length));
+        check_file(&s, field, symmetry, scratch_packed(scratch_endings[e], s.text, s.length));
       sample_free(&s);
     }
 }
 
 /* Rows long enough for heap sort, and many more threads than rows. */
 static void few_long_rows(void **state) {
-  (void)state;
   sample s = make_sample(REAL, GENERAL, 2, 4000, 12000);
   check_file(&s, REAL, GENERAL, scratch_packed("long.mtx", s.text, s.length));
   sample_free(&s);
@@ -218,17 +206,15 @@ static void few_long_rows(void **state) {
 
 /* So few entries per row that the members must share their counters. */
 static void many_short_rows(void **state) {
-  (void)state;
   sample s = make_sample(COMPLEX, GENERAL, 9000, 100, 7000);
   check_file(&s, COMPLEX, GENERAL, scratch_packed("short.mtx", s.text, s.length));
   sample_free(&s);
 }
 
 static void compression_is_found_by_content(void **state) {
-  (void)state;
   for (int e = 1; e < ENDINGS; e++) {
     sample s = make_sample(REAL, GENERAL, 20, 20, 100);
-    const char *packed = scratch_packed(endings[e], s.text, s.length),
+    const char *packed = scratch_packed(scratch_endings[e], s.text, s.length),
                *plain = scratch("plain.mtx");
     assert_int_equal(rename(packed, plain), 0);
     check_file(&s, REAL, GENERAL, plain);
@@ -238,7 +224,6 @@ static void compression_is_found_by_content(void **state) {
 
 #if TRS_HAVE_ZLIB
 static void gzip_members_follow_one_another(void **state) {
-  (void)state;
   sample s = make_sample(REAL, GENERAL, 20, 20, 100);
   size_t first, second, half = s.length / 2;
   char *a = scratch_load(scratch_packed("1.gz", s.text, half), &first);
@@ -259,7 +244,6 @@ static void gzip_members_follow_one_another(void **state) {
 #define HEAD "%%MatrixMarket matrix coordinate real general\n"
 
 static void no_newline_at_the_end(void **state) {
-  (void)state;
   trs_matrix *A;
   for (int blanks = 0; blanks < 70; blanks++) { /* at every position where a vector of characters
                                                    may end */
@@ -274,7 +258,6 @@ static void no_newline_at_the_end(void **state) {
 
 /* A file that ends at a page boundary. */
 static void whole_pages(void **state) {
-  (void)state;
   long page = sysconf(_SC_PAGESIZE);
   char *text = malloc((size_t)page + 1);
   int head = sprintf(text, "%s1 1 1\n1 1 ", HEAD);
@@ -289,7 +272,6 @@ static void whole_pages(void **state) {
 }
 
 static void empty_matrices(void **state) {
-  (void)state;
   static const int64_t sizes[][2] = {{0, 0}, {0, 5}, {5, 0}, {3, 2}};
   for (int k = 0; k < 4; k++) {
     char text[128];
@@ -304,7 +286,6 @@ static void empty_matrices(void **state) {
 }
 
 static void array_files_drop_their_zeros(void **state) {
-  (void)state;
   trs_matrix *A;
   static const int32_t columns[] = {0, 1, 0, 1};
   assert_success(trs_read_matrix(&A,
@@ -325,7 +306,6 @@ static void array_files_drop_their_zeros(void **state) {
 }
 
 static void types_are_converted(void **state) {
-  (void)state;
   trs_matrix *A;
   for (int scalar = TRS_FLOAT; scalar <= TRS_DCOMPLEX; scalar++) {
     trs_scalar wanted = (trs_scalar)scalar;
@@ -354,7 +334,6 @@ static void types_are_converted(void **state) {
 }
 
 static void nonfinite_values_on_request(void **state) {
-  (void)state;
   trs_matrix *A;
   trs_read_options options = {.struct_size = sizeof(trs_read_options), .allow_nonfinite = 1};
   const char *path =
@@ -371,7 +350,6 @@ static void nonfinite_values_on_request(void **state) {
 }
 
 static void pattern_values_depend_on_the_seed_alone(void **state) {
-  (void)state;
   const char *path = scratch_text(
       "a.mtx", "%%MatrixMarket matrix coordinate pattern general\n2 2 4\n2 2\n1 2\n1 1\n2 1\n");
   const char *sorted = scratch_text(
@@ -406,15 +384,14 @@ static void note(void *user, const char *phase, double done) {
 }
 
 static void progress_is_told(void **state) {
-  (void)state;
   for (int e = 0; e < ENDINGS; e++) {
     sample s = make_sample(REAL, GENERAL, 200, 200, 9000);
     report r = {.good = true, .thread = pthread_self()};
     trs_read_options options = {
         .struct_size = sizeof(trs_read_options), .progress = note, .progress_user = &r};
     trs_matrix *A;
-    assert_success(
-        trs_read_matrix(&A, scratch_packed(endings[e], s.text, s.length), teams[2], &options));
+    assert_success(trs_read_matrix(&A, scratch_packed(scratch_endings[e], s.text, s.length),
+                                   teams[2], &options));
     assert_true(r.good && r.calls > 20 && r.last == 1);
     trs_matrix_destroy(A);
     sample_free(&s);
@@ -435,7 +412,6 @@ static void *write_pipe(void *argument) {
 }
 
 static void a_pipe_is_read_too(void **state) {
-  (void)state;
   sample s = make_sample(REAL, GENERAL, 200, 200, 9000);
   pipe_writer w = {scratch("pipe"), &s};
   pthread_t thread;
@@ -556,7 +532,6 @@ static const struct {
 };
 
 static void a_short_file_with_a_large_size_line_takes_no_memory(void **state) {
-  (void)state;
   int64_t before, after, peak;
   trs_matrix *A;
   const char *path =
@@ -569,8 +544,7 @@ static void a_short_file_with_a_large_size_line_takes_no_memory(void **state) {
 }
 
 static void bad_files_are_refused_with_their_line(void **state) {
-  (void)state;
-  for (size_t k = 0; k < sizeof bad_files / sizeof *bad_files; k++) {
+  for (size_t k = 0; k < COUNT(bad_files); k++) {
     trs_matrix *A;
     const char *path = scratch_text("a.mtx", bad_files[k].text);
     assert_failure(TRS_ERROR_FORMAT, bad_files[k].words, trs_read_matrix(&A, path, NULL, NULL));
@@ -579,8 +553,8 @@ static void bad_files_are_refused_with_their_line(void **state) {
     for (int e = 1; e < ENDINGS; e++) { /* line numbers are those of the text, not of the file */
       char words[256];
       const char *colon = strchr(bad_files[k].words, ':');
-      path = scratch_packed(endings[e], bad_files[k].text, strlen(bad_files[k].text));
-      snprintf(words, sizeof words, "%s%s", colon ? endings[e] : "",
+      path = scratch_packed(scratch_endings[e], bad_files[k].text, strlen(bad_files[k].text));
+      snprintf(words, sizeof words, "%s%s", colon ? scratch_endings[e] : "",
                colon ? colon : bad_files[k].words);
       assert_failure(TRS_ERROR_FORMAT, words, trs_read_matrix(&A, path, NULL, NULL));
     }
@@ -589,7 +563,6 @@ static void bad_files_are_refused_with_their_line(void **state) {
 
 /* Of two bad lines among many, the first is named, whichever thread finds one first. */
 static void the_first_bad_line_is_named_by_any_team(void **state) {
-  (void)state;
   static const char *const bad[] = {"x 1 1", "1 1 1e999", "1 0 1", "1 1 1 1"};
   enum { LINES = 12000 };
   char *text = malloc(LINES * 32), words[64];
@@ -613,7 +586,6 @@ static void the_first_bad_line_is_named_by_any_team(void **state) {
 }
 
 static void files_that_cannot_be_read(void **state) {
-  (void)state;
   trs_matrix *A;
   assert_failure(TRS_ERROR_FILE, "missing.mtx",
                  trs_read_matrix(&A, scratch("missing.mtx"), NULL, NULL));
@@ -623,20 +595,21 @@ static void files_that_cannot_be_read(void **state) {
 }
 
 static void damaged_compression(void **state) {
-  (void)state;
   sample s = make_sample(REAL, GENERAL, 20, 20, 40);
   for (int e = 1; e < ENDINGS; e++) {
     size_t length;
     trs_matrix *A;
-    char *bytes = scratch_load(scratch_packed(endings[e], s.text, s.length), &length);
+    char *bytes = scratch_load(scratch_packed(scratch_endings[e], s.text, s.length), &length);
     for (size_t cut = 4; cut < length; cut++)
-      assert_failure(TRS_ERROR_FORMAT, "truncated",
-                     trs_read_matrix(&A, scratch_bytes(endings[e], bytes, cut), NULL, NULL));
+      assert_failure(
+          TRS_ERROR_FORMAT, "truncated",
+          trs_read_matrix(&A, scratch_bytes(scratch_endings[e], bytes, cut), NULL, NULL));
     for (size_t at = length / 2; at < length / 2 + 20; at++) {
       bytes[at] ^= 0x10;
-      trs_status status = trs_read_matrix(&A, scratch_bytes(endings[e], bytes, length), NULL, NULL);
+      trs_status status =
+          trs_read_matrix(&A, scratch_bytes(scratch_endings[e], bytes, length), NULL, NULL);
       if (!status) trs_matrix_destroy(A); /* zstd frames of this kind have no checksum */
-      assert_true(status == TRS_ERROR_FORMAT || (!status && strstr(endings[e], "zst")));
+      assert_true(status == TRS_ERROR_FORMAT || (!status && strstr(scratch_endings[e], "zst")));
       bytes[at] ^= 0x10;
     }
     free(bytes);
@@ -646,7 +619,6 @@ static void damaged_compression(void **state) {
 
 /* Bytes for which zlib and zstd have messages of their own. */
 static void damage_is_told_in_plain_words(void **state) {
-  (void)state;
   static const char *const theirs[] = {"incorrect", "invalid",   "unknown",  "Unknown",
                                        "crc",       "Corrupted", "Restored", "too far",
                                        "Data ",     "Header",    "corrupt",  "Unsupported frame",
@@ -655,11 +627,12 @@ static void damage_is_told_in_plain_words(void **state) {
   for (int e = 1; e < ENDINGS; e++) {
     size_t length;
     trs_matrix *A;
-    char *bytes = scratch_load(scratch_packed(endings[e], s.text, s.length), &length);
+    char *bytes = scratch_load(scratch_packed(scratch_endings[e], s.text, s.length), &length);
     for (size_t at = 2; at < length; at++) {
       bytes[at] ^= 0x40;
-      trs_status status = trs_read_matrix(&A, scratch_bytes(endings[e], bytes, length), NULL, NULL);
-      for (size_t w = 0; status && w < sizeof theirs / sizeof *theirs; w++)
+      trs_status status =
+          trs_read_matrix(&A, scratch_bytes(scratch_endings[e], bytes, length), NULL, NULL);
+      for (size_t w = 0; status && w < COUNT(theirs); w++)
         if (strstr(trs_last_error()->message, theirs[w]))
           fail_msg("byte %d: %s", (int)at, trs_last_error()->message);
       if (!status) trs_matrix_destroy(A);
@@ -668,8 +641,9 @@ static void damage_is_told_in_plain_words(void **state) {
     char *twice = malloc(length + 5);
     memcpy(twice, bytes, length);
     memcpy(twice + length, "junk!", 5);
-    assert_failure(TRS_ERROR_FORMAT, "data is damaged near byte",
-                   trs_read_matrix(&A, scratch_bytes(endings[e], twice, length + 5), NULL, NULL));
+    assert_failure(
+        TRS_ERROR_FORMAT, "data is damaged near byte",
+        trs_read_matrix(&A, scratch_bytes(scratch_endings[e], twice, length + 5), NULL, NULL));
     free(twice);
     free(bytes);
   }
@@ -677,7 +651,6 @@ static void damage_is_told_in_plain_words(void **state) {
 }
 
 static void other_compressions_are_named(void **state) {
-  (void)state;
   static const struct {
     const char *name, *bytes, *words;
   } files[] = {{"a.mtx.bz2", "BZh91AY&SY", "is compressed by bzip2"},
@@ -693,7 +666,7 @@ static void other_compressions_are_named(void **state) {
                 "unxz"},
                {"b.mtx.xz", "some other bytes", "is compressed by xz"},
                {"a.mtx.zip", "PK\x03\x04", "is compressed by zip"}};
-  for (size_t k = 0; k < sizeof files / sizeof *files; k++) {
+  for (size_t k = 0; k < COUNT(files); k++) {
     trs_matrix *A;
     assert_failure(TRS_ERROR_UNSUPPORTED, files[k].words,
                    trs_read_matrix(&A, scratch_text(files[k].name, files[k].bytes), NULL, NULL));
@@ -704,12 +677,11 @@ static void other_compressions_are_named(void **state) {
 }
 
 static void failing_allocations_while_reading(void **state) {
-  (void)state;
   static const int kinds[][2] = {{REAL, GENERAL}, {COMPLEX, HERMITIAN}, {PATTERN, SYMMETRIC}};
   for (int k = 0; k < 3; k++) {
     sample s = make_sample(kinds[k][0], kinds[k][1], 50, 60, 3000);
     for (int e = 0; e < ENDINGS; e++) {
-      const char *path = scratch_packed(endings[e], s.text, s.length);
+      const char *path = scratch_packed(scratch_endings[e], s.text, s.length);
       trs_matrix *A;
       assert_survives_failing_allocations(trs_read_matrix(&A, path, teams[2], NULL),
                                           trs_matrix_destroy(A));
@@ -769,7 +741,6 @@ static trs_matrix *random_matrix(trs_format format, trs_scalar scalar, int64_t n
 }
 
 static void what_is_written_reads_back_to_the_bit(void **state) {
-  (void)state;
   for (int scalar = TRS_FLOAT; scalar <= TRS_DCOMPLEX; scalar++)
     for (int e = 0; e < ENDINGS; e++)
       for (int t = 0; t < TEAMS; t++) {
@@ -777,7 +748,7 @@ static void what_is_written_reads_back_to_the_bit(void **state) {
         trs_read_options options = {.struct_size = sizeof(trs_read_options), .scalar = type};
         trs_matrix *A = random_matrix(t % 2 ? TRS_CSC : TRS_CSR, type, t == 3 ? 400 : 60, 0.7);
         trs_matrix *B, *C;
-        const char *path = scratch(endings[e]);
+        const char *path = scratch(scratch_endings[e]);
         assert_success(trs_write_matrix(A, path, teams[t]));
         assert_success(trs_read_matrix(&B, path, teams[t], &options));
         assert_success(trs_matrix_convert(&C, B, A->format, type));
@@ -789,15 +760,14 @@ static void what_is_written_reads_back_to_the_bit(void **state) {
 }
 
 static void the_same_bytes_from_any_team(void **state) {
-  (void)state;
   trs_matrix *A = random_matrix(TRS_CSR, TRS_DOUBLE, 400, 0.7);
   for (int e = 0; e < ENDINGS; e++) {
     size_t first_length, length;
-    assert_success(trs_write_matrix(A, scratch(endings[e]), NULL));
-    char *first = scratch_load(scratch(endings[e]), &first_length);
+    assert_success(trs_write_matrix(A, scratch(scratch_endings[e]), NULL));
+    char *first = scratch_load(scratch(scratch_endings[e]), &first_length);
     for (int t = 1; t < TEAMS; t++) {
-      assert_success(trs_write_matrix(A, scratch(endings[e]), teams[t]));
-      char *bytes = scratch_load(scratch(endings[e]), &length);
+      assert_success(trs_write_matrix(A, scratch(scratch_endings[e]), teams[t]));
+      char *bytes = scratch_load(scratch(scratch_endings[e]), &length);
       assert_int_equal(length, first_length);
       assert_memory_equal(bytes, first, length);
       free(bytes);
@@ -809,18 +779,17 @@ static void the_same_bytes_from_any_team(void **state) {
 
 /* With any bit of a compressed file changed, reading gives the written matrix or an error. */
 static void changed_bits_are_noticed(void **state) {
-  (void)state;
   sample s = make_sample(REAL, GENERAL, 60, 60, 900);
   trs_matrix *A, *B;
   assert_success(trs_read_matrix(&A, scratch_text("p.mtx", s.text), NULL, NULL));
   for (int e = 1; e < ENDINGS; e++) {
     size_t length;
-    assert_success(trs_write_matrix(A, scratch(endings[e]), NULL));
-    char *bytes = scratch_load(scratch(endings[e]), &length);
+    assert_success(trs_write_matrix(A, scratch(scratch_endings[e]), NULL));
+    char *bytes = scratch_load(scratch(scratch_endings[e]), &length);
     for (size_t at = 0; at < length; at++) {
       char bit = (char)(1 << trs_random_below(7, at, 8));
       bytes[at] ^= bit;
-      if (!trs_read_matrix(&B, scratch_bytes(endings[e], bytes, length), NULL, NULL)) {
+      if (!trs_read_matrix(&B, scratch_bytes(scratch_endings[e], bytes, length), NULL, NULL)) {
         assert_same(A, B);
         trs_matrix_destroy(B);
       }
@@ -833,15 +802,14 @@ static void changed_bits_are_noticed(void **state) {
 }
 
 static void empty_matrices_are_written(void **state) {
-  (void)state;
   static const int64_t ptr[6] = {0};
   for (int64_t n = 0; n < 6; n += 5)
     for (int e = 0; e < ENDINGS; e++) {
       trs_matrix *A, *B;
       assert_success(
           trs_matrix_create(&A, TRS_CSR, TRS_DOUBLE, n, 3, TRS_PTR64, ptr, NULL, NULL, TRS_COPY));
-      assert_success(trs_write_matrix(A, scratch(endings[e]), teams[3]));
-      assert_success(trs_read_matrix(&B, scratch(endings[e]), NULL, NULL));
+      assert_success(trs_write_matrix(A, scratch(scratch_endings[e]), teams[3]));
+      assert_success(trs_read_matrix(&B, scratch(scratch_endings[e]), NULL, NULL));
       assert_same(A, B);
       trs_matrix_destroy(A);
       trs_matrix_destroy(B);
@@ -849,10 +817,9 @@ static void empty_matrices_are_written(void **state) {
 }
 
 static void failing_allocations_while_writing(void **state) {
-  (void)state;
   trs_matrix *A = random_matrix(TRS_CSR, TRS_DCOMPLEX, 300, 0.9);
   for (int e = 0; e < ENDINGS; e++) {
-    const char *path = scratch_text(endings[e], "old");
+    const char *path = scratch_text(scratch_endings[e], "old");
     int files = scratch_count();
     assert_survives_failing_allocations(trs_write_matrix(A, path, teams[2]), );
     assert_int_equal(scratch_count(), files);
@@ -860,8 +827,7 @@ static void failing_allocations_while_writing(void **state) {
   trs_matrix_destroy(A);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
+static const struct CMUnitTest tests[] = {
     cmocka_unit_test(every_kind_symmetry_and_compression),
     cmocka_unit_test(few_long_rows),
     cmocka_unit_test(many_short_rows),
@@ -891,6 +857,6 @@ int main(void) {
     cmocka_unit_test(changed_bits_are_noticed),
     cmocka_unit_test(empty_matrices_are_written),
     cmocka_unit_test(failing_allocations_while_writing),
-  };
-  return cmocka_run_group_tests(tests, make_teams, end);
-}
+};
+
+const test_program program = {TESTS(tests), .begin = make_teams, .end = end};

@@ -46,7 +46,6 @@ static double from_bits(uint64_t bits) {
 }
 
 static void random_doubles_in_any_precision(void **state) {
-  (void)state;
   char text[64];
   for (uint64_t k = 0; k < ROUNDS; k++) {
     double value = from_bits(trs_random(1, k));
@@ -61,7 +60,6 @@ static void random_doubles_in_any_precision(void **state) {
 
 /* Digits with a point anywhere, leading and trailing zeros, an exponent or none. */
 static void random_strings(void **state) {
-  (void)state;
   char text[128];
   for (uint64_t k = 0; k < ROUNDS; k++) {
     uint64_t bits = trs_random(5, k);
@@ -101,7 +99,6 @@ static void check_half_way(double value) {
 }
 
 static void half_way_cases(void **state) {
-  (void)state;
   for (uint64_t k = 0; k < ROUNDS / 100; k++) {
     uint64_t bits = trs_random(7, k);
     check_half_way(fabs(from_bits(bits)));
@@ -112,7 +109,6 @@ static void half_way_cases(void **state) {
 }
 
 static void edges(void **state) {
-  (void)state;
   static const char *const texts[] = {"0",
                                       "-0",
                                       "0.0e99999",
@@ -148,7 +144,7 @@ static void edges(void **state) {
                                       "123456789012345678",
                                       "12345678",
                                       "1234567.8"};
-  for (size_t k = 0; k < sizeof texts / sizeof *texts; k++) {
+  for (size_t k = 0; k < COUNT(texts); k++) {
     double value;
     size_t length;
     if (strstr(texts[k], "e+") || strstr(texts[k], "e-x") || !strcmp(texts[k], "1e"))
@@ -159,7 +155,6 @@ static void edges(void **state) {
 }
 
 static void thousands_of_digits(void **state) {
-  (void)state;
   static char text[3000];
   for (int zeros = 0; zeros < 2500; zeros += 7) {
     memset(text, '0', sizeof text);
@@ -175,7 +170,6 @@ static void thousands_of_digits(void **state) {
 }
 
 static void exponents_of_fortran(void **state) {
-  (void)state;
   static const char *const texts[][2] = {{"1.5D0", "1.5"},
                                          {"1.5d+03", "1.5e3"},
                                          {"-.25D-10", "-.25e-10"},
@@ -183,7 +177,7 @@ static void exponents_of_fortran(void **state) {
                                          {"4.9D-324", "4.9e-324"},
                                          {"1.d1 ", "1.e1 "},
                                          {"123456789012345678901D-5", "123456789012345678901e-5"}};
-  for (size_t k = 0; k < sizeof texts / sizeof *texts; k++) {
+  for (size_t k = 0; k < COUNT(texts); k++) {
     double value = 0, expected = 1;
     size_t length, expected_length;
     assert_non_null(parse(texts[k][1], &expected, &expected_length));
@@ -192,7 +186,7 @@ static void exponents_of_fortran(void **state) {
     assert_int_equal(texts[k][0][length], texts[k][1][expected_length]);
   }
   static const char *const bad[] = {"1D", "1D+", "D5", "1.5D309"};
-  for (size_t k = 0; k < sizeof bad / sizeof *bad; k++) {
+  for (size_t k = 0; k < COUNT(bad); k++) {
     double value;
     size_t length;
     assert_null(parse(bad[k], &value, &length));
@@ -200,17 +194,14 @@ static void exponents_of_fortran(void **state) {
 }
 
 static void no_numbers(void **state) {
-  (void)state;
   static const char *const texts[] = {"",  "-",   "+",   ".",   "-.",  "e5", ".e5",
                                       "x", "--1", "+-1", "nan", "inf", "\n", " 1"};
   double value;
   size_t length;
-  for (size_t k = 0; k < sizeof texts / sizeof *texts; k++)
-    assert_null(parse(texts[k], &value, &length));
+  for (size_t k = 0; k < COUNT(texts); k++) assert_null(parse(texts[k], &value, &length));
 }
 
 static void the_locale_has_no_say(void **state) {
-  (void)state;
   static const char *const names[] = {"de_DE.UTF-8", "de_DE", "fr_FR.UTF-8", "C"};
   for (int k = 0; k < 4 && !setlocale(LC_ALL, names[k]); k++) continue;
   double value;
@@ -222,7 +213,6 @@ static void the_locale_has_no_say(void **state) {
 }
 
 static void indices(void **state) {
-  (void)state;
   char text[64 + TRS_TEXT_SLACK];
   for (uint64_t k = 0; k < 200000; k++) {
     int64_t expected = (int64_t)(trs_random(9, k) >> trs_random_below(10, k, 64)), value;
@@ -262,7 +252,6 @@ static void check_written_float(float value) {
 }
 
 static void written_numbers_read_back(void **state) {
-  (void)state;
   static const double special[] = {0.0,
                                    -0.0,
                                    1,
@@ -283,7 +272,7 @@ static void written_numbers_read_back(void **state) {
                                    0.5,
                                    1.0 / 3,
                                    99999999999999984.0};
-  for (size_t k = 0; k < sizeof special / sizeof *special; k++) check_written(special[k]);
+  for (size_t k = 0; k < COUNT(special); k++) check_written(special[k]);
   for (int e = -323; e <= 308; e++) check_written(pow(10, e));
   for (uint64_t k = 0; k < ROUNDS; k++) {
     uint64_t bits = trs_random(11, k);
@@ -298,7 +287,6 @@ static void written_numbers_read_back(void **state) {
 }
 
 static void written_indices(void **state) {
-  (void)state;
   char text[32], expected[32];
   for (uint64_t k = 0; k < 200000; k++) {
     int64_t value = (int64_t)(trs_random(13, k) >> (1 + trs_random_below(14, k, 63)));
@@ -308,19 +296,18 @@ static void written_indices(void **state) {
   }
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(random_doubles_in_any_precision),
-      cmocka_unit_test(random_strings),
-      cmocka_unit_test(half_way_cases),
-      cmocka_unit_test(edges),
-      cmocka_unit_test(thousands_of_digits),
-      cmocka_unit_test(exponents_of_fortran),
-      cmocka_unit_test(no_numbers),
-      cmocka_unit_test(the_locale_has_no_say),
-      cmocka_unit_test(indices),
-      cmocka_unit_test(written_numbers_read_back),
-      cmocka_unit_test(written_indices),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(random_doubles_in_any_precision),
+    cmocka_unit_test(random_strings),
+    cmocka_unit_test(half_way_cases),
+    cmocka_unit_test(edges),
+    cmocka_unit_test(thousands_of_digits),
+    cmocka_unit_test(exponents_of_fortran),
+    cmocka_unit_test(no_numbers),
+    cmocka_unit_test(the_locale_has_no_say),
+    cmocka_unit_test(indices),
+    cmocka_unit_test(written_numbers_read_back),
+    cmocka_unit_test(written_indices),
+};
+
+const test_program program = {TESTS(tests)};

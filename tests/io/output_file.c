@@ -20,7 +20,6 @@ static trs_matrix *A; /* some megabytes as text */
 
 static int make_matrix(void **state) {
   enum { N = 40000 };
-  (void)state;
   int64_t *ptr = malloc((N + 1) * sizeof *ptr);
   int32_t *idx = malloc(2 * N * sizeof *idx);
   double *val = malloc(2 * N * sizeof *val);
@@ -40,17 +39,9 @@ static int end(void **state) {
   return scratch_remove(state);
 }
 
-static const char *const names[] = {
-    "a.mtx",
-    "a.h5",
-#if TRS_HAVE_ZLIB
-    "a.mtx.gz",
-#endif
-#if TRS_HAVE_ZSTD
-    "a.mtx.zst",
-#endif
-};
-enum { NAMES = sizeof names / sizeof *names };
+enum { NAMES = 2 + TRS_HAVE_ZLIB + TRS_HAVE_ZSTD };
+
+static const char *name_of(int k) { return k ? scratch_endings[k - 1] : "a.h5"; }
 
 static void assert_content(const char *path, const char *expected) {
   size_t length;
@@ -60,11 +51,10 @@ static void assert_content(const char *path, const char *expected) {
 }
 
 static void an_old_file_is_replaced_and_keeps_its_mode(void **state) {
-  (void)state;
   for (int k = 0; k < NAMES; k++) {
     trs_matrix *B;
     struct stat about;
-    const char *path = scratch_text(names[k], "old");
+    const char *path = scratch_text(name_of(k), "old");
     assert_int_equal(chmod(path, 0640), 0);
     int files = scratch_count();
     assert_success(trs_write_matrix(A, path, NULL));
@@ -79,13 +69,12 @@ static void an_old_file_is_replaced_and_keeps_its_mode(void **state) {
 
 /* A file size limit stands in for a full disk. */
 static void a_full_disk_leaves_the_old_file_alone(void **state) {
-  (void)state;
   struct rlimit before, limit;
   signal(SIGXFSZ, SIG_IGN);
   assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
   for (int k = 0; k < NAMES; k++) {
     static const rlim_t sizes[] = {0, 10, 1000, 20000, 500000};
-    const char *path = scratch_text(names[k], "old");
+    const char *path = scratch_text(name_of(k), "old");
     int files = scratch_count();
     for (int s = 0; s < 5; s++) {
       limit = before;
@@ -94,7 +83,7 @@ static void a_full_disk_leaves_the_old_file_alone(void **state) {
       trs_status status = trs_write_matrix(A, path, NULL);
       assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
       assert_int_equal(status, TRS_ERROR_FILE);
-      assert_non_null(strstr(trs_last_error()->message, names[k]));
+      assert_non_null(strstr(trs_last_error()->message, name_of(k)));
       assert_int_equal(scratch_count(), files);
       assert_content(path, "old");
     }
@@ -102,7 +91,6 @@ static void a_full_disk_leaves_the_old_file_alone(void **state) {
 }
 
 static void a_full_device_is_an_error(void **state) {
-  (void)state;
   double x[2] = {1, 2};
   if (access("/dev/full", W_OK)) skip_test("no /dev/full");
   assert_failure(TRS_ERROR_FILE, "/dev/full", trs_write_matrix(A, "/dev/full", NULL));
@@ -114,7 +102,6 @@ static void a_full_device_is_an_error(void **state) {
 }
 
 static void a_device_takes_the_text_itself(void **state) {
-  (void)state;
   assert_success(trs_write_matrix(A, "/dev/null", NULL));
   struct stat about;
   assert_int_equal(stat("/dev/null", &about), 0);
@@ -122,12 +109,11 @@ static void a_device_takes_the_text_itself(void **state) {
 }
 
 static void paths_that_cannot_be_written(void **state) {
-  (void)state;
   for (int k = 0; k < NAMES; k++) {
     char path[600];
-    snprintf(path, sizeof path, "%s/%s", scratch("missing"), names[k]);
+    snprintf(path, sizeof path, "%s/%s", scratch("missing"), name_of(k));
     assert_failure(TRS_ERROR_FILE, path, trs_write_matrix(A, path, NULL));
-    snprintf(path, sizeof path, "%s/%s", scratch_text("file", "x"), names[k]);
+    snprintf(path, sizeof path, "%s/%s", scratch_text("file", "x"), name_of(k));
     assert_failure(TRS_ERROR_FILE, path, trs_write_matrix(A, path, NULL));
   }
   assert_failure(TRS_ERROR_FILE, "directory", trs_write_matrix(A, scratch(""), NULL));
@@ -136,7 +122,6 @@ static void paths_that_cannot_be_written(void **state) {
 }
 
 static void endings_that_promise_another_format_are_refused(void **state) {
-  (void)state;
   static const char *const others[] = {"a.mtx.bz2", "a.mtx.xz", "a.bsp", "a.mat"};
   double x[2] = {1, 2};
   int files = scratch_count();
@@ -150,7 +135,6 @@ static void endings_that_promise_another_format_are_refused(void **state) {
 }
 
 static void what_can_be_written_is_told_before(void **state) {
-  (void)state;
   char path[600];
   const char *link = scratch("ahead.mtx");
   snprintf(path, sizeof path, "%s/x", scratch("missing"));
@@ -178,7 +162,6 @@ static void what_can_be_written_is_told_before(void **state) {
 }
 
 static void the_longest_names_are_written(void **state) {
-  (void)state;
   char name[256];
   memset(name, 'n', sizeof name);
   strcpy(name + sizeof name - 5, ".mtx");
@@ -187,7 +170,6 @@ static void the_longest_names_are_written(void **state) {
 }
 
 static void links_are_followed(void **state) {
-  (void)state;
   const char *target = scratch_text("target.mtx", "old"), *link = scratch("link.mtx");
   struct stat about;
   assert_int_equal(symlink("target.mtx", link), 0);
@@ -209,7 +191,6 @@ static void links_are_followed(void **state) {
 
 /* /dev/stdout is such a link if standard output is a pipe. */
 static void a_link_to_a_pipe_is_written_to(void **state) {
-  (void)state;
   int ends[2];
   char file[64], text[16] = "";
   if (access("/proc/self/fd", X_OK)) skip_test("no /proc");
@@ -225,7 +206,6 @@ static void a_link_to_a_pipe_is_written_to(void **state) {
 
 /* /dev/stdout is such a link if standard output goes to a file, by > or by >>. */
 static void what_is_open_is_written_where_it_stands(void **state) {
-  (void)state;
   static const int flags[] = {O_WRONLY, O_WRONLY | O_APPEND};
   if (access("/proc/self/fd", X_OK)) skip_test("no /proc");
   for (int k = 0; k < 2; k++) {
@@ -254,7 +234,6 @@ static void what_is_open_is_written_where_it_stands(void **state) {
 }
 
 static void texts_are_written_as_matrices_are(void **state) {
-  (void)state;
   struct stat about;
   const char *path = scratch_text("words.svg", "old");
   assert_int_equal(chmod(path, 0600), 0);
@@ -286,7 +265,6 @@ static bool nameless_files(void) {
 }
 
 static void a_killed_writer_leaves_nothing(void **state) {
-  (void)state;
   int status, files = scratch_count();
   if (!nameless_files()) skip_test("this file system has no O_TMPFILE");
   pid_t child = fork();
@@ -299,7 +277,6 @@ static void a_killed_writer_leaves_nothing(void **state) {
 /* If files cannot be nameless, a killed writer leaves one behind.  The next writer removes it, but
  * no file that may still be written. */
 static void leftovers_of_killed_writers_are_removed(void **state) {
-  (void)state;
   char host[64] = "", name[2][6][128];
   gethostname(host, sizeof host - 1);
   pid_t gone = fork();
@@ -327,7 +304,6 @@ static void leftovers_of_killed_writers_are_removed(void **state) {
 }
 
 static void a_failure_removes_the_temporary_file(void **state) {
-  (void)state;
   trs_output output;
   const char *path = scratch_text("b.mtx", "old");
   int files = scratch_count();
@@ -339,23 +315,22 @@ static void a_failure_removes_the_temporary_file(void **state) {
   assert_content(path, "old");
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(an_old_file_is_replaced_and_keeps_its_mode),
-      cmocka_unit_test(a_full_disk_leaves_the_old_file_alone),
-      cmocka_unit_test(a_full_device_is_an_error),
-      cmocka_unit_test(a_device_takes_the_text_itself),
-      cmocka_unit_test(paths_that_cannot_be_written),
-      cmocka_unit_test(the_longest_names_are_written),
-      cmocka_unit_test(endings_that_promise_another_format_are_refused),
-      cmocka_unit_test(what_can_be_written_is_told_before),
-      cmocka_unit_test(links_are_followed),
-      cmocka_unit_test(a_link_to_a_pipe_is_written_to),
-      cmocka_unit_test(what_is_open_is_written_where_it_stands),
-      cmocka_unit_test(texts_are_written_as_matrices_are),
-      cmocka_unit_test(a_killed_writer_leaves_nothing),
-      cmocka_unit_test(leftovers_of_killed_writers_are_removed),
-      cmocka_unit_test(a_failure_removes_the_temporary_file),
-  };
-  return cmocka_run_group_tests(tests, make_matrix, end);
-}
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(an_old_file_is_replaced_and_keeps_its_mode),
+    cmocka_unit_test(a_full_disk_leaves_the_old_file_alone),
+    cmocka_unit_test(a_full_device_is_an_error),
+    cmocka_unit_test(a_device_takes_the_text_itself),
+    cmocka_unit_test(paths_that_cannot_be_written),
+    cmocka_unit_test(the_longest_names_are_written),
+    cmocka_unit_test(endings_that_promise_another_format_are_refused),
+    cmocka_unit_test(what_can_be_written_is_told_before),
+    cmocka_unit_test(links_are_followed),
+    cmocka_unit_test(a_link_to_a_pipe_is_written_to),
+    cmocka_unit_test(what_is_open_is_written_where_it_stands),
+    cmocka_unit_test(texts_are_written_as_matrices_are),
+    cmocka_unit_test(a_killed_writer_leaves_nothing),
+    cmocka_unit_test(leftovers_of_killed_writers_are_removed),
+    cmocka_unit_test(a_failure_removes_the_temporary_file),
+};
+
+const test_program program = {TESTS(tests), .begin = make_matrix, .end = end};

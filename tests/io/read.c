@@ -7,7 +7,6 @@
 #include "test.h"
 
 static void generators_are_read_like_files(void **state) {
-  (void)state;
   for (int scalar = TRS_FLOAT; scalar <= TRS_DCOMPLEX; scalar++) {
     trs_scalar wanted = (trs_scalar)scalar;
     trs_read_options options = {.struct_size = sizeof(trs_read_options), .scalar = wanted};
@@ -26,7 +25,6 @@ static void generators_are_read_like_files(void **state) {
 
 #if !TRS_HAVE_ZLIB || !TRS_HAVE_ZSTD
 static void missing_compression_is_named(void **state) {
-  (void)state;
   trs_matrix *A;
   assert_success(trs_read_matrix(&A, "gen:poisson2d5:4", NULL, NULL));
   if (!TRS_HAVE_ZLIB) {
@@ -47,12 +45,11 @@ static void missing_compression_is_named(void **state) {
 }
 #endif
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
+static const struct CMUnitTest tests[] = {
     cmocka_unit_test(generators_are_read_like_files),
 #if !TRS_HAVE_ZLIB || !TRS_HAVE_ZSTD
     cmocka_unit_test(missing_compression_is_named),
 #endif
-  };
-  return cmocka_run_group_tests(tests, NULL, scratch_remove);
-}
+};
+
+const test_program program = {TESTS(tests), .end = scratch_remove};

@@ -128,3 +128,12 @@ int scratch_end(void **state) {
   trs_team_destroy(scratch_team);
   return scratch_remove(state);
 }
+
+const char *const scratch_endings[] = {"a.mtx",
+#if TRS_HAVE_ZLIB
+                                       "a.mtx.gz",
+#endif
+#if TRS_HAVE_ZSTD
+                                       "a.mtx.zst",
+#endif
+                                       NULL};

@@ -52,4 +52,8 @@ int scratch_end(void **state);
     cleanup;                                                                        \
   } while (0)
 
+/* Names of Matrix Market files, plain and by each library for compression in this build; then NULL.
+ */
+extern const char *const scratch_endings[];
+
 #endif

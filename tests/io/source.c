@@ -19,7 +19,6 @@ static trs_team *team;
 static int64_t default_window;
 
 static int begin(void **state) {
-  (void)state;
   default_window = trs_window_bytes;
   return trs_team_create(&team, 3);
 }
@@ -96,7 +95,6 @@ static void read_and_change(const char *name, const char *text, change kind, boo
 }
 
 static void changes_are_told(void **state) {
-  (void)state;
   static const char *const names[] = {
     "c.mtx",
 #if TRS_HAVE_ZLIB
@@ -108,7 +106,7 @@ static void changes_are_told(void **state) {
   };
   static const int64_t windows[] = {4096, 1 << 24};
   char *matrix = matrix_text(), *array = array_text();
-  for (size_t n = 0; n < sizeof names / sizeof *names; n++)
+  for (size_t n = 0; n < COUNT(names); n++)
     for (int kind = 0; kind < CHANGES; kind++)
       for (int how = 0; how < 8; how++) {
         trs_window_bytes = windows[how / 4];
@@ -142,7 +140,6 @@ static void *rewrite(void *argument) {
 }
 
 static void a_file_that_is_written_again_and_again(void **state) {
-  (void)state;
   enum { TRIES = 1500 };
   char *text = matrix_text();
   rewriter r = {.path = scratch_text("w.mtx", text), .text = text};
@@ -169,7 +166,6 @@ static void a_file_that_is_written_again_and_again(void **state) {
 /* ---- Windows. ---- */
 
 static void heads_and_lines_at_the_edges_of_windows(void **state) {
-  (void)state;
   char text[800];
   for (int64_t window = 47; window < 140; window++)
     for (int comments = 0; comments < 6; comments++) {
@@ -191,7 +187,6 @@ static void heads_and_lines_at_the_edges_of_windows(void **state) {
 
 /* Text is never in memory as a whole if a window holds a part of it. */
 static void large_files_take_no_more_memory(void **state) {
-  (void)state;
   char *text = matrix_text();
   const char *path = scratch_text("l.mtx", text);
   trs_context *ctx;
@@ -208,12 +203,11 @@ static void large_files_take_no_more_memory(void **state) {
   free(text);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(changes_are_told),
-      cmocka_unit_test(a_file_that_is_written_again_and_again),
-      cmocka_unit_test(heads_and_lines_at_the_edges_of_windows),
-      cmocka_unit_test(large_files_take_no_more_memory),
-  };
-  return cmocka_run_group_tests_name("io/source", tests, begin, end);
-}
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(changes_are_told),
+    cmocka_unit_test(a_file_that_is_written_again_and_again),
+    cmocka_unit_test(heads_and_lines_at_the_edges_of_windows),
+    cmocka_unit_test(large_files_take_no_more_memory),
+};
+
+const test_program program = {TESTS(tests), .begin = begin, .end = end};

@@ -24,7 +24,6 @@ static void expect(const char *text, int64_t nrows, int64_t ncols, const double 
 }
 
 static void arrays_and_coordinates(void **state) {
-  (void)state;
   static const double six[] = {1, 2, 3, 4, 5, 6}, sparse[] = {0, 1.5, 0, 0, 0, -3};
   static const double symmetric[] = {1, 2, 3, 2, 4, 5, 3, 5, 6};
   static const double skew[] = {0, 1, 2, -1, 0, 3, -2, -3, 0};
@@ -38,7 +37,6 @@ static void arrays_and_coordinates(void **state) {
 }
 
 static void vectors_by_the_public_calls(void **state) {
-  (void)state;
   static const double sent[] = {1, -2, 0.5, 3, 4, 1e-300};
   const char *path = scratch("public.mtx");
   void *values;
@@ -59,7 +57,6 @@ static void vectors_by_the_public_calls(void **state) {
 }
 
 static void hermitian_arrays(void **state) {
-  (void)state;
   void *values;
   int64_t rows, columns;
   const char *path = scratch_text("v.mtx", MM "array complex hermitian\n2 2\n1 0\n2 3\n4 0\n");
@@ -70,7 +67,6 @@ static void hermitian_arrays(void **state) {
 }
 
 static void what_does_not_fit_is_refused(void **state) {
-  (void)state;
   void *values;
   int64_t rows, columns;
   const char *path = scratch_text("v.mtx", MM "array complex general\n1 1\n1 2\n");
@@ -115,7 +111,6 @@ static void round_trip(trs_scalar scalar, trs_layout layout, const char *name, t
 }
 
 static void what_is_written_reads_back_to_the_bit(void **state) {
-  (void)state;
   for (int scalar = TRS_FLOAT; scalar <= TRS_DCOMPLEX; scalar++)
     for (int layout = 0; layout < 2; layout++) {
       round_trip((trs_scalar)scalar, (trs_layout)layout, "v.mtx", scratch_team);
@@ -126,7 +121,6 @@ static void what_is_written_reads_back_to_the_bit(void **state) {
 }
 
 static void bad_arguments(void **state) {
-  (void)state;
   double x[4] = {0};
   const char *path = scratch("w.mtx");
   assert_failure(TRS_ERROR_ARGUMENT, "leading dimension",
@@ -144,7 +138,6 @@ static void bad_arguments(void **state) {
 }
 
 static void failing_allocations(void **state) {
-  (void)state;
   double x[6] = {1, 2, 3, 4, 5, 6};
   void *values;
   int64_t rows, columns;
@@ -161,15 +154,14 @@ static void failing_allocations(void **state) {
       trs_free(values));
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(arrays_and_coordinates),
-      cmocka_unit_test(vectors_by_the_public_calls),
-      cmocka_unit_test(hermitian_arrays),
-      cmocka_unit_test(what_does_not_fit_is_refused),
-      cmocka_unit_test(what_is_written_reads_back_to_the_bit),
-      cmocka_unit_test(bad_arguments),
-      cmocka_unit_test(failing_allocations),
-  };
-  return cmocka_run_group_tests(tests, scratch_begin, scratch_end);
-}
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(arrays_and_coordinates),
+    cmocka_unit_test(vectors_by_the_public_calls),
+    cmocka_unit_test(hermitian_arrays),
+    cmocka_unit_test(what_does_not_fit_is_refused),
+    cmocka_unit_test(what_is_written_reads_back_to_the_bit),
+    cmocka_unit_test(bad_arguments),
+    cmocka_unit_test(failing_allocations),
+};
+
+const test_program program = {TESTS(tests), .begin = scratch_begin, .end = scratch_end};

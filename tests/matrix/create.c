@@ -25,7 +25,6 @@ static void expect_dense(const trs_matrix *A, const double *expected) {
 static const double messy_dense[] = {1, 0, 5, 0, 3, 0, 9, 0, 6};
 
 static void messy_arrays_are_put_in_order(void **state) {
-  (void)state;
   for (trs_ownership own = TRS_COPY; own <= TRS_BORROW; own++) {
     trs_matrix *A;
     assert_success(trs_matrix_create(&A, TRS_CSR, TRS_DOUBLE, 3, 3, TRS_PTR64, messy_ptr, messy_idx,
@@ -45,7 +44,6 @@ static void messy_arrays_are_put_in_order(void **state) {
 }
 
 static void ordered_arrays_are_borrowed_as_they_are(void **state) {
-  (void)state;
   int64_t ptr[] = {0, 1, 3};
   int32_t idx[] = {0, 0, 1};
   double val[] = {1, 2, 3}, other[] = {4, 5, 6};
@@ -85,7 +83,6 @@ static indexed index_arrays(int indexing, const int64_t *ptr, int vectors, const
 }
 
 static void every_indexing_gives_the_same_matrix(void **state) {
-  (void)state;
   static const int64_t tidy_ptr[] = {0, 2, 3, 5};
   static const int32_t tidy_idx[] = {0, 2, 1, 0, 2};
   static const double tidy_val[] = {1, 5, 3, 9, 6};
@@ -118,7 +115,6 @@ static void every_indexing_gives_the_same_matrix(void **state) {
 }
 
 static void wrong_indexings_are_named(void **state) {
-  (void)state;
   static const int64_t ptr[] = {0, 3, 4, 6, 9}, empty_first[] = {0, 0, 3, 5, 6};
   static const int32_t idx[] = {0, 1, 2, 1, 0, 2, 0, 1, 3};
   static const double val[9];
@@ -160,7 +156,6 @@ static void *given(const void *from, size_t bytes) { return memcpy(malloc(bytes)
 
 /* AddressSanitizer checks it. */
 static void taken_arrays_are_freed(void **state) {
-  (void)state;
   static const int64_t ptr[] = {0, 1, 3};
   static const int32_t good[] = {0, 0, 1}, turned[] = {0, 1, 0}, far[] = {0, 0, 7};
   static const double val[] = {1, 2, 3};
@@ -185,7 +180,6 @@ static void taken_arrays_are_freed(void **state) {
 }
 
 static void a_matrix_without_entries_has_no_values_to_set(void **state) {
-  (void)state;
   const int64_t ptr[] = {0, 0, 0};
   for (trs_ownership own = TRS_COPY; own <= TRS_BORROW; own++) {
     trs_matrix *A;
@@ -197,7 +191,6 @@ static void a_matrix_without_entries_has_no_values_to_set(void **state) {
 }
 
 static void triplets_in_any_order(void **state) {
-  (void)state;
   int32_t row[] = {2, 0, 2, 0, 1, 2}, col[] = {2, 2, 0, 0, 1, 0};
   double val[] = {6, 5, 4, 1, 3, 5};
   trs_matrix *A;
@@ -214,7 +207,6 @@ static void triplets_in_any_order(void **state) {
 }
 
 static void formats_and_types_convert(void **state) {
-  (void)state;
   trs_matrix *A, *B, *C, *none;
   assert_success(trs_matrix_create(&A, TRS_CSR, TRS_DOUBLE, 3, 3, TRS_PTR64, messy_ptr, messy_idx,
                                    messy_val, TRS_COPY));
@@ -235,7 +227,6 @@ static void formats_and_types_convert(void **state) {
 }
 
 static void triangles_with_a_dense_diagonal(void **state) {
-  (void)state;
   /* [0 2 0; 3 . 4; 5 -6 7]: a zero diagonal and a missing one */
   int64_t ptr[] = {0, 2, 4, 7};
   int32_t idx[] = {0, 1, 0, 2, 0, 1, 2};
@@ -262,7 +253,6 @@ static void triangles_with_a_dense_diagonal(void **state) {
 }
 
 static void permutations(void **state) {
-  (void)state;
   const int32_t rows[] = {2, 0, 1}, cols[] = {1, 2, 0}, twice[] = {0, 0, 1};
   const double expected[] = {0, 6, 9, 0, 5, 1, 3, 0, 0};
   trs_matrix *A, *B, *C;
@@ -283,7 +273,6 @@ static void permutations(void **state) {
 }
 
 static void wrong_arguments_are_named(void **state) {
-  (void)state;
   int64_t ptr[] = {0, 1, 2}, falling[] = {0, 2, 1}, late[] = {1, 1, 2}, negative_end[] = {0, 3, -5};
   int32_t idx[] = {0, 1}, far[] = {0, 2}, negative[] = {-1, 1};
   double val[] = {1, 1};
@@ -309,7 +298,6 @@ static void wrong_arguments_are_named(void **state) {
 }
 
 static void failing_allocations_leak_nothing(void **state) {
-  (void)state;
   int64_t before, after, peak;
   trs_memory_usage(&before, &peak);
   for (int64_t n = 0;; n++) {
@@ -330,20 +318,19 @@ static void failing_allocations_leak_nothing(void **state) {
   }
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(messy_arrays_are_put_in_order),
-      cmocka_unit_test(every_indexing_gives_the_same_matrix),
-      cmocka_unit_test(wrong_indexings_are_named),
-      cmocka_unit_test(ordered_arrays_are_borrowed_as_they_are),
-      cmocka_unit_test(taken_arrays_are_freed),
-      cmocka_unit_test(a_matrix_without_entries_has_no_values_to_set),
-      cmocka_unit_test(triplets_in_any_order),
-      cmocka_unit_test(formats_and_types_convert),
-      cmocka_unit_test(triangles_with_a_dense_diagonal),
-      cmocka_unit_test(permutations),
-      cmocka_unit_test(wrong_arguments_are_named),
-      cmocka_unit_test(failing_allocations_leak_nothing),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(messy_arrays_are_put_in_order),
+    cmocka_unit_test(every_indexing_gives_the_same_matrix),
+    cmocka_unit_test(wrong_indexings_are_named),
+    cmocka_unit_test(ordered_arrays_are_borrowed_as_they_are),
+    cmocka_unit_test(taken_arrays_are_freed),
+    cmocka_unit_test(a_matrix_without_entries_has_no_values_to_set),
+    cmocka_unit_test(triplets_in_any_order),
+    cmocka_unit_test(formats_and_types_convert),
+    cmocka_unit_test(triangles_with_a_dense_diagonal),
+    cmocka_unit_test(permutations),
+    cmocka_unit_test(wrong_arguments_are_named),
+    cmocka_unit_test(failing_allocations_leak_nothing),
+};
+
+const test_program program = {TESTS(tests)};

@@ -34,27 +34,14 @@ static trs_mpi_options ways(void) {
 /* A matrix of grid points that also depend on random other points, in one direction. */
 static trs_matrix *system_of(int n, trs_scalar scalar) {
   enum { EACH = 4 };
-  int64_t count = 0;
-  int parts = scalar >= TRS_SCOMPLEX ? 2 : 1;
-  int32_t *row = malloc(sizeof *row * (size_t)n * EACH),
-          *col = malloc(sizeof *col * (size_t)n * EACH);
-  double *value = malloc(sizeof *value * (size_t)n * EACH * 2);
-  trs_matrix *D, *A;
+  entries e = entries_begin(scalar, n * EACH);
   for (int i = 0; i < n; i++)
-    for (int k = 0; k < EACH; k++, count++) {
-      row[count] = i;
-      col[count] = (int32_t)((i + k * (7 + i % 5)) % n);
-      value[parts * count] = k ? 0.3 + (double)(count % 7) / 7 : 4;
-      if (parts == 2) value[2 * count + 1] = (double)(count % 3) / 9;
+    for (int k = 0; k < EACH; k++) {
+      double value = k ? 0.3 + (double)(e.count % 7) / 7 : 4;
+      entries_add(&e, i, (i + k * (7 + i % 5)) % n, value, (double)(e.count % 3) / 9);
     }
-  must(trs_matrix_create_coo(&D, parts == 2 ? TRS_DCOMPLEX : TRS_DOUBLE, n, n, count, TRS_IDX32,
-                             row, col, value),
-       "matrix");
-  must(trs_matrix_convert(&A, D, TRS_CSR, scalar), "matrix");
-  trs_matrix_destroy(D);
-  free(row);
-  free(col);
-  free(value);
+  trs_matrix *A = entries_matrix(&e, n);
+  entries_free(&e);
   return A;
 }
 

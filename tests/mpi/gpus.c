@@ -90,29 +90,16 @@ static pattern special(int n, int kind) {
 }
 
 static trs_matrix *triangle_of(const pattern *P, trs_scalar scalar, bool upper) {
-  int64_t room = (int64_t)P->n * P->n, count = 0;
-  int parts = scalar >= TRS_SCOMPLEX ? 2 : 1;
-  int32_t *i = malloc(sizeof *i * (size_t)room), *j = malloc(sizeof *j * (size_t)room);
-  double *value = malloc(sizeof *value * (size_t)room * 2);
-  trs_matrix *D, *T;
+  entries e = entries_begin(scalar, (int64_t)P->n * P->n);
   for (int c = 0; c < P->n; c++)
     for (int r = c; r < P->n; r++) {
       if (r != c && !*entry_of(P, r, c)) continue;
-      i[count] = upper ? c : r;
-      j[count] = upper ? r : c;
       double v = P->couple != 0 ? P->couple : (double)((7 * r + 13 * c) % 17 - 8) / (40 + r - c);
-      value[parts * count] = r == c ? (upper ? 1.5 + c % 3 : 1) : v;
-      if (parts == 2) value[2 * count + 1] = r == c ? 0 : v / 3;
-      count++;
+      double value = r == c ? (upper ? 1.5 + c % 3 : 1) : v;
+      entries_add(&e, upper ? c : r, upper ? r : c, value, r == c ? 0 : v / 3);
     }
-  must(trs_matrix_create_coo(&D, parts == 2 ? TRS_DCOMPLEX : TRS_DOUBLE, P->n, P->n, count,
-                             TRS_IDX32, i, j, value),
-       "triangle");
-  must(trs_matrix_convert(&T, D, TRS_CSR, scalar), "triangle");
-  trs_matrix_destroy(D);
-  free(i);
-  free(j);
-  free(value);
+  trs_matrix *T = entries_matrix(&e, P->n);
+  entries_free(&e);
   return T;
 }
 

@@ -57,7 +57,6 @@ static void check_blocks(const trs_grid_layout *l) {
 
 static void test_layouts(void **state) {
   static const char *const names[] = {"gen:poisson2d5:17", "gen:poisson3d7:6", "gen:poisson2d9:3"};
-  (void)state;
   for (int g = 0; g < 3; g++)
     for (int pz = 1; pz <= 8; pz *= 2) {
       trs_factors *F = factored(names[g], 8);
@@ -80,7 +79,6 @@ static void test_layouts(void **state) {
 
 /* Without a tree: the same checks, and one leaf for every grid. */
 static void test_forest(void **state) {
-  (void)state;
   trs_factors *tree = factored("gen:poisson2d5:30", 8), *F;
   trs_factors_info info = {.struct_size = sizeof info};
   trs_factors_get_info(tree, &info);
@@ -102,7 +100,6 @@ static void test_forest(void **state) {
 
 /* Every grid of a regular problem has a leaf, of nearly the same size. */
 static void test_balance(void **state) {
-  (void)state;
   trs_factors *F = factored("gen:poisson2d5:40", 8);
   trs_grid_layout l;
   trs_layout_options options = {.width = 32, .relax = 20};
@@ -113,7 +110,6 @@ static void test_balance(void **state) {
 }
 
 static void test_refusals(void **state) {
-  (void)state;
   trs_factors *F = factored("gen:poisson2d5:8", 4);
   trs_grid_layout l;
   trs_layout_options options = {.width = 6, .relax = 20};
@@ -131,9 +127,11 @@ static void test_refusals(void **state) {
   trs_factors_destroy(F);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_layouts), cmocka_unit_test(test_balance),
-                                     cmocka_unit_test(test_forest),
-                                     cmocka_unit_test(test_refusals)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(test_layouts),
+    cmocka_unit_test(test_balance),
+    cmocka_unit_test(test_forest),
+    cmocka_unit_test(test_refusals),
+};
+
+const test_program program = {TESTS(tests)};

@@ -128,16 +128,11 @@ static int same_bits(const blocks *A, const trs_relax_options *given, trs_sweep_
 }
 
 static int case_of(const blocks *A, int store, int variant, int way) {
-  trs_relax_options options = {.struct_size = sizeof(trs_relax_options),
-                               .store = (trs_relax_store)store,
-                               .nrhs = variant % 4,
-                               .balanced = variant & 1};
-  trs_sweep_options o = {.struct_size = sizeof(trs_sweep_options),
-                         .sweeps = 2 + variant % 2,
-                         .direction = (trs_sweep_direction)(variant % 3),
-                         .omega = variant % 2 ? 0.8 : 0,
-                         .keep_x = variant % 5 < 2,
-                         .residual_every = 1 + variant % 2};
+  trs_relax_options options = blocks_options((trs_relax_store)store, variant);
+  trs_sweep_options o = blocks_sweeps(variant);
+  o.sweeps = 2 + variant % 2;
+  o.keep_x = variant % 5 < 2;
+  o.residual_every = 1 + variant % 2;
   return same_bits(A, &options, o, 1 + variant % MOST_NRHS, way);
 }
 

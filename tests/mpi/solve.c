@@ -27,89 +27,62 @@ static trs_factors *factored(const char *name, trs_scalar scalar, int leaves) {
   return F;
 }
 
+/* The factors of the entries, which are freed. */
+static trs_factors *factored_entries(entries *e, int64_t n, int leaves) {
+  trs_factors *F;
+  trs_matrix *A = entries_matrix(e, n);
+  trs_factor_options options = {.struct_size = sizeof(trs_factor_options), .tree_leaves = leaves};
+  must(trs_factor(&F, A, &options), "entries");
+  trs_matrix_destroy(A);
+  entries_free(e);
+  return F;
+}
+
 /* A random pattern in which most entries (i, j) lack their mirror (j, i). */
 static trs_factors *unsymmetric(int n, trs_scalar scalar, int leaves) {
-  trs_matrix *A;
-  trs_factors *F;
-  int32_t *row = malloc(sizeof *row * (size_t)n * 4), *col = malloc(sizeof *col * (size_t)n * 4);
-  double *value = malloc(sizeof *value * (size_t)n * 8);
-  int64_t count = 0;
+  entries e = entries_begin(scalar, 4 * n);
   uint64_t seed = 7;
   for (int i = 0; i < n; i++)
     for (int k = 0; k < 4; k++) {
       seed = seed * 6364136223846793005u + 1442695040888963407u;
       int j = k == 0 ? i : (i + (int)((seed >> 33) % 40)) % n;
       if (k && j == i) continue;
-      row[count] = i;
-      col[count++] = j;
+      double value = i == j ? 5 : 0.3 + (double)(e.count % 7) / 7;
+      entries_add(&e, i, j, value, (double)(e.count % 3) / 9);
     }
-  for (int64_t p = 0; p < count; p++) {
-    double v = row[p] == col[p] ? 5 : 0.3 + (double)(p % 7) / 7;
-    int complex_values = scalar >= TRS_SCOMPLEX;
-    value[complex_values ? 2 * p : p] = v;
-    if (complex_values) value[2 * p + 1] = (double)(p % 3) / 9;
-  }
-  trs_matrix *D;
-  must(trs_matrix_create_coo(&D, scalar >= TRS_SCOMPLEX ? TRS_DCOMPLEX : TRS_DOUBLE, n, n, count,
-                             TRS_IDX32, row, col, value),
-       "unsymmetric");
-  must(trs_matrix_convert(&A, D, TRS_CSR, scalar), "unsymmetric");
-  trs_factor_options options = {.struct_size = sizeof(trs_factor_options), .tree_leaves = leaves};
-  must(trs_factor(&F, A, &options), "unsymmetric");
-  trs_matrix_destroy(A);
-  trs_matrix_destroy(D);
-  free(row);
-  free(col);
-  free(value);
-  return F;
+  return factored_entries(&e, n, leaves);
 }
 
 /* kind: 0 diagonal, 1 dense, 2 a forest of paths. */
 static trs_factors *special(int n, int kind, int leaves) {
-  trs_matrix *A;
-  trs_factors *F;
-  int32_t *row = malloc(sizeof *row * (size_t)n * (size_t)n);
-  int32_t *col = malloc(sizeof *col * (size_t)n * (size_t)n);
-  double *value = malloc(sizeof *value * (size_t)n * (size_t)n);
-  int64_t count = 0;
+  entries e = entries_begin(TRS_DOUBLE, (int64_t)n * n);
   for (int i = 0; i < n; i++)
     for (int j = 0; j < n; j++) {
       int near = (i - j == 1 || j - i == 1) && i / 9 == j / 9;
       if (i != j && kind == 0) continue;
       if (i != j && kind == 2 && !near) continue;
-      row[count] = i;
-      col[count] = j;
-      value[count++] = i == j ? n + i : 1.0 / (1 + i + 2 * j);
+      entries_add(&e, i, j, i == j ? n + i : 1.0 / (1 + i + 2 * j), 0);
     }
-  must(trs_matrix_create_coo(&A, TRS_DOUBLE, n, n, count, TRS_IDX32, row, col, value), "special");
-  trs_factor_options options = {.struct_size = sizeof(trs_factor_options), .tree_leaves = leaves};
-  must(trs_factor(&F, A, &options), "special");
-  trs_matrix_destroy(A);
-  free(row);
-  free(col);
-  free(value);
+  return factored_entries(&e, n, leaves);
+}
+
+/* The factors L and U; both and the entries are freed. */
+static trs_factors *joined(trs_matrix *L, trs_matrix *U, entries *e) {
+  trs_factors *F;
+  must(trs_factors_create(&F, L, TRS_NONUNIT, U, TRS_NONUNIT, NULL, NULL, NULL, NULL), "L U");
+  trs_matrix_destroy(L);
+  trs_matrix_destroy(U);
+  entries_free(e);
   return F;
 }
 
 /* L = I, U = diag(1 ... 0 ... 1) */
 static trs_factors *singular(int n) {
-  trs_matrix *L, *U;
-  trs_factors *F;
-  int32_t *i = malloc(sizeof *i * (size_t)n);
-  double *value = malloc(sizeof *value * (size_t)n);
-  for (int k = 0; k < n; k++) {
-    i[k] = k;
-    value[k] = 1;
-  }
-  must(trs_matrix_create_coo(&L, TRS_DOUBLE, n, n, n, TRS_IDX32, i, i, value), "L");
-  value[17] = 0;
-  must(trs_matrix_create_coo(&U, TRS_DOUBLE, n, n, n, TRS_IDX32, i, i, value), "U");
-  must(trs_factors_create(&F, L, TRS_NONUNIT, U, TRS_NONUNIT, NULL, NULL, NULL, NULL), "L U");
-  trs_matrix_destroy(L);
-  trs_matrix_destroy(U);
-  free(i);
-  free(value);
-  return F;
+  entries e = entries_begin(TRS_DOUBLE, n);
+  for (int k = 0; k < n; k++) entries_add(&e, k, k, 1, 0);
+  trs_matrix *L = entries_matrix(&e, n);
+  e.value[17] = 0;
+  return joined(L, entries_matrix(&e, n), &e);
 }
 
 /* ---- Solves ---- */
@@ -245,57 +218,37 @@ static int all_shapes(const trs_factors *F, int most_grids) {
 /* The triangle of each supernode has a good inverse, but all of them together do not: multipliers
  * of 1 double from row to row. */
 static trs_factors *growing(int n) {
-  trs_matrix *L, *U;
-  trs_factors *F;
-  int32_t *i = malloc(sizeof *i * (size_t)n * (size_t)n), *j = malloc(sizeof *j * (size_t)(n * n));
-  double *value = malloc(sizeof *value * (size_t)(n * n));
-  int64_t count = 0;
+  entries e = entries_begin(TRS_DOUBLE, (int64_t)n * n),
+          upper = entries_begin(TRS_DOUBLE, (int64_t)n * n);
   for (int r = 0; r < n; r++)
     for (int c = 0; c <= r; c++) {
-      i[count] = r;
-      j[count] = c;
-      value[count++] = r == c ? 1 : -1;
+      entries_add(&e, r, c, r == c ? 1 : -1, 0);
+      entries_add(&upper, c, r, r == c ? 2 : 0.01, 0);
     }
-  must(trs_matrix_create_coo(&L, TRS_DOUBLE, n, n, count, TRS_IDX32, i, j, value), "L");
-  for (int64_t p = 0; p < count; p++) value[p] = i[p] == j[p] ? 2 : 0.01;
-  must(trs_matrix_create_coo(&U, TRS_DOUBLE, n, n, count, TRS_IDX32, j, i, value), "U");
-  must(trs_factors_create(&F, L, TRS_NONUNIT, U, TRS_NONUNIT, NULL, NULL, NULL, NULL), "L U");
-  trs_matrix_destroy(L);
-  trs_matrix_destroy(U);
-  free(i);
-  free(j);
-  free(value);
-  return F;
+  trs_matrix *L = entries_matrix(&e, n);
+  entries_free(&e);
+  return joined(L, entries_matrix(&upper, n), &upper);
 }
 
 /* Dense triangles along the diagonal with pivots and multipliers of 1e-4 to 1: many have an inverse
  * thousands of times too large for their solutions.  All types. */
 static trs_factors *graded(trs_scalar scalar) {
   enum { BLOCKS = 80, WIDTH = 8, N = BLOCKS * WIDTH, MOST = N * WIDTH };
-  static int32_t i[MOST], j[MOST];
-  static double value[2 * MOST];
-  int parts = scalar >= TRS_SCOMPLEX ? 2 : 1;
-  trs_matrix *A, *T;
+  entries e = entries_begin(scalar, MOST);
   trs_factors *F;
   double random[2 * MOST];
   trs_random_fill(random, 2 * MOST, TRS_DOUBLE, 3);
   for (int p = 0; p < MOST; p++) {
     double large = pow(10, -2 * (1 + random[2 * p])), sign = random[2 * p + 1] < 0 ? -1 : 1;
-    i[p] = p / WIDTH;
-    j[p] = p / WIDTH / WIDTH * WIDTH + p % WIDTH;
-    value[parts * p] = sign * large;
-    if (parts == 2) value[parts * p + 1] = large / 3;
+    entries_add(&e, p / WIDTH, p / WIDTH / WIDTH * WIDTH + p % WIDTH, sign * large, large / 3);
   }
-  must(trs_matrix_create_coo(&T, parts == 2 ? TRS_DCOMPLEX : TRS_DOUBLE, N, N, MOST, TRS_IDX32, i,
-                             j, value),
-       "graded");
-  must(trs_matrix_convert(&A, T, TRS_CSR, scalar), "graded");
+  trs_matrix *A = entries_matrix(&e, N);
   must(trs_factor(&F, A,
                   &(trs_factor_options){.struct_size = sizeof(trs_factor_options),
                                         .kind = TRS_FACTOR_TRIANGLE}),
        "graded");
   trs_matrix_destroy(A);
-  trs_matrix_destroy(T);
+  entries_free(&e);
   return F;
 }
 

@@ -2,6 +2,7 @@
 #include "mpi/verdict.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 int rank, size, failures;
@@ -26,6 +27,39 @@ void must(trs_status status, const char *what) {
   if (!status) return;
   fprintf(stderr, "rank %d: %s: %s\n", rank, what, trs_last_error()->message);
   MPI_Abort(MPI_COMM_WORLD, 1);
+}
+
+entries entries_begin(trs_scalar scalar, int64_t room) {
+  const size_t most = (size_t)room + 1;
+  return (entries){.scalar = scalar,
+                   .row = malloc(most * sizeof(int32_t)),
+                   .col = malloc(most * sizeof(int32_t)),
+                   .value = malloc(2 * most * sizeof(double))};
+}
+
+void entries_add(entries *e, int row, int col, double value, double imaginary) {
+  const int parts = e->scalar >= TRS_SCOMPLEX ? 2 : 1;
+  e->row[e->count] = row;
+  e->col[e->count] = col;
+  e->value[parts * e->count] = value;
+  if (parts == 2) e->value[2 * e->count + 1] = imaginary;
+  e->count++;
+}
+
+trs_matrix *entries_matrix(const entries *e, int64_t n) {
+  const trs_scalar given = e->scalar >= TRS_SCOMPLEX ? TRS_DCOMPLEX : TRS_DOUBLE;
+  trs_matrix *D, *A;
+  must(trs_matrix_create_coo(&D, given, n, n, e->count, TRS_IDX32, e->row, e->col, e->value),
+       "entries");
+  must(trs_matrix_convert(&A, D, TRS_CSR, e->scalar), "entries");
+  trs_matrix_destroy(D);
+  return A;
+}
+
+void entries_free(entries *e) {
+  free(e->row);
+  free(e->col);
+  free(e->value);
 }
 
 int fails(trs_status status, trs_status expected, const char *words) {

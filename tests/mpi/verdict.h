@@ -13,6 +13,18 @@ void begin(int *argc, char ***argv);
 void say(const char *name, int good);
 /* Ends the program unless it succeeded. */
 void must(trs_status status, const char *what);
+/* A matrix entry by entry, in CSR; value and its imaginary part, which real types leave out. */
+typedef struct entries {
+  trs_scalar scalar;
+  int64_t count;
+  int32_t *row, *col;
+  double *value;
+} entries;
+entries entries_begin(trs_scalar scalar, int64_t room);
+void entries_add(entries *e, int row, int col, double value, double imaginary);
+trs_matrix *entries_matrix(const entries *e, int64_t n);
+void entries_free(entries *e);
+
 /* Is it that failure, with these words in its message? */
 int fails(trs_status status, trs_status expected, const char *words);
 int plan_refused(const trs_factors *F, trs_mpi_options o, trs_status expected, const char *words);

@@ -130,7 +130,6 @@ static void check(int64_t n, double density, int64_t components, uint64_t seed) 
 }
 
 static void trees_and_counts_are_those_of_elimination(void **state) {
-  (void)state;
   for (uint64_t seed = 0; seed < 60; seed++) {
     check((int64_t)seed, 0.06, 1, seed);
     check((int64_t)seed, 3.0 / 60, 3, seed);
@@ -148,16 +147,14 @@ static trs_status all(void *argument) {
 }
 
 static void failing_allocations_are_reported(void **state) {
-  (void)state;
   problem q = make(30, 0.1, 1, 5);
   assert_survives_failing_allocations(all, &q);
   discard(&q);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(trees_and_counts_are_those_of_elimination),
-      cmocka_unit_test(failing_allocations_are_reported),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(trees_and_counts_are_those_of_elimination),
+    cmocka_unit_test(failing_allocations_are_reported),
+};
+
+const test_program program = {TESTS(tests)};

@@ -25,7 +25,6 @@ static void check(const trs_matrix *A) {
 }
 
 static void both_formats_give_the_graph_of_the_definition(void **state) {
-  (void)state;
   for (int64_t n = 0; n < 40; n = 2 * n + 1)
     for (int c = 0; c < 8; c++) {
       sparse_kind kind = {.scalar = TRS_DOUBLE,
@@ -39,7 +38,6 @@ static void both_formats_give_the_graph_of_the_definition(void **state) {
 }
 
 static void rectangular_matrices_are_refused(void **state) {
-  (void)state;
   int64_t ptr[] = {0, 0, 0};
   trs_matrix *A;
   trs_graph g;
@@ -57,17 +55,13 @@ static trs_status build(void *A) {
 }
 
 static void failing_allocations_are_reported(void **state) {
-  (void)state;
-  trs_matrix *A = sparse_random(20, 0.2, (sparse_kind){.scalar = TRS_FLOAT}, 3);
-  assert_survives_failing_allocations(build, A);
-  trs_matrix_destroy(A);
+  assert_survives_with_matrix(build, 20, (sparse_kind){.scalar = TRS_FLOAT});
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(both_formats_give_the_graph_of_the_definition),
-      cmocka_unit_test(rectangular_matrices_are_refused),
-      cmocka_unit_test(failing_allocations_are_reported),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(both_formats_give_the_graph_of_the_definition),
+    cmocka_unit_test(rectangular_matrices_are_refused),
+    cmocka_unit_test(failing_allocations_are_reported),
+};
+
+const test_program program = {TESTS(tests)};

@@ -81,7 +81,6 @@ static void check_columns(const trs_tree *tree, const forest *f) {
 }
 
 static void random_forests_give_valid_trees(void **state) {
-  (void)state;
   for (uint64_t seed = 0; seed < 100; seed++)
     for (int64_t leaves = 1; leaves <= 32; leaves *= 2) {
       forest f = forest_random((int64_t)(3 * seed), 1 + seed % 5, seed);
@@ -99,7 +98,6 @@ static int64_t columns(const trs_tree *tree, int32_t node) {
 }
 
 static void independent_columns_are_dealt_evenly(void **state) {
-  (void)state;
   forest f = forest_make(1000);
   trs_tree tree;
   assert_success(trs_tree_cut(&tree, f.order, f.etree, f.cost, f.n, 8));
@@ -113,7 +111,6 @@ static void independent_columns_are_dealt_evenly(void **state) {
 }
 
 static void a_chain_stays_in_one_leaf(void **state) {
-  (void)state;
   forest f = forest_make(100);
   trs_tree tree;
   for (int32_t j = 0; j + 1 < 100; j++) f.etree[j] = j + 1;
@@ -136,7 +133,6 @@ static int64_t add_chains(forest *f, int64_t at, int depth) {
 }
 
 static void a_dissection_is_found_again(void **state) {
-  (void)state;
   forest f = forest_make(127 * 5);
   trs_tree tree;
   assert_int_equal(add_chains(&f, 0, 6), f.n - 1);
@@ -157,19 +153,17 @@ static trs_status cut(void *argument) {
 }
 
 static void failing_allocations_are_reported(void **state) {
-  (void)state;
   forest f = forest_random(50, 3, 1);
   assert_survives_failing_allocations(cut, &f);
   forest_free(&f);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(random_forests_give_valid_trees),
-      cmocka_unit_test(independent_columns_are_dealt_evenly),
-      cmocka_unit_test(a_chain_stays_in_one_leaf),
-      cmocka_unit_test(a_dissection_is_found_again),
-      cmocka_unit_test(failing_allocations_are_reported),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(random_forests_give_valid_trees),
+    cmocka_unit_test(independent_columns_are_dealt_evenly),
+    cmocka_unit_test(a_chain_stays_in_one_leaf),
+    cmocka_unit_test(a_dissection_is_found_again),
+    cmocka_unit_test(failing_allocations_are_reported),
+};
+
+const test_program program = {TESTS(tests)};

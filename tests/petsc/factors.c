@@ -40,7 +40,6 @@ static void compare(Mat A, const task *t) {
 }
 
 static void test_ilu(void **state) {
-  (void)state;
   static const char *const orders[] = {"natural", "rcm", "nd"};
   Mat A = grid(MATSEQAIJ, 12, 1, false);
   for (int levels = 0; levels <= 3; levels++)
@@ -51,7 +50,6 @@ static void test_ilu(void **state) {
 
 /* Levels so many that all fill is kept: complete factors. */
 static void test_all_fill(void **state) {
-  (void)state;
   Mat A = grid(MATSEQAIJ, 9, 1, false);
   compare(A, &(task){.type = MAT_FACTOR_ILU, .levels = 100});
   Mat F = factor(A, "trireme", &(task){.type = MAT_FACTOR_ILU, .levels = 100});
@@ -61,7 +59,6 @@ static void test_all_fill(void **state) {
 }
 
 static void test_icc(void **state) {
-  (void)state;
   Mat A = grid(MATSEQAIJ, 12, 1, true), S = grid(MATSEQSBAIJ, 12, 1, true);
   for (int levels = 0; levels <= 2; levels++) {
     task t = {.type = MAT_FACTOR_ICC, .levels = levels, .no_transpose = true};
@@ -76,7 +73,6 @@ static void test_icc(void **state) {
 
 /* Scalar ILU(0) of full blocks is block ILU(0). */
 static void test_blocks(void **state) {
-  (void)state;
   for (int size = 2; size <= 5; size++) {
     Mat A = grid(MATSEQBAIJ, 7, size, false);
     for (int levels = 0; levels <= 2; levels++)
@@ -87,7 +83,6 @@ static void test_blocks(void **state) {
 }
 
 static void test_lu(void **state) {
-  (void)state;
   if (!strstr(trs_features(), "SuperLU  yes")) skip_test("complete LU needs SuperLU");
   Mat A = grid(MATSEQAIJ, 12, 1, false), B = grid(MATSEQBAIJ, 7, 3, false);
   task t = {.type = MAT_FACTOR_LU};
@@ -103,7 +98,6 @@ static void test_lu(void **state) {
 }
 
 static void test_many(void **state) {
-  (void)state;
   enum { COLUMNS = 5 };
   Mat A = grid(MATSEQAIJ, 12, 1, false), B, X;
   Mat F = factor(A, "trireme", &(task){.type = MAT_FACTOR_ILU});
@@ -145,7 +139,6 @@ static int times(const char *event) {
 
 /* New values in the same pattern update the plans: there is no second analysis. */
 static void test_new_values(void **state) {
-  (void)state;
   static const task tasks[] = {{.type = MAT_FACTOR_ILU, .levels = 1, .order = "rcm"},
                                {.type = MAT_FACTOR_ILU},
                                {.type = MAT_FACTOR_ICC, .no_transpose = true}};
@@ -175,7 +168,6 @@ static void test_new_values(void **state) {
 
 /* A symmetric matrix that is not definite: PETSc's shifts make it so. */
 static void test_shifts(void **state) {
-  (void)state;
   Mat A = grid(MATSEQAIJ, 8, 1, true);
   must(MatShift(A, -5.5));
   compare(
@@ -189,7 +181,6 @@ static void test_shifts(void **state) {
 }
 
 static void test_zero_pivot(void **state) {
-  (void)state;
   Mat A = grid(MATSEQAIJ, 8, 1, false);
   const PetscInt row = 17;
   must(MatSetOption(A, MAT_KEEP_NONZERO_PATTERN, PETSC_TRUE));
@@ -227,7 +218,6 @@ static Mat without_diagonal(void) {
 }
 
 static void test_missing_diagonal(void **state) {
-  (void)state;
   Mat A = without_diagonal(), F;
   task t = {.type = MAT_FACTOR_ILU};
   assert_error(PETSC_ERR_ARG_WRONGSTATE, "row 1", try_factor(A, "trireme", &t, &F));
@@ -240,7 +230,6 @@ static void test_missing_diagonal(void **state) {
 }
 
 static void test_other_pattern(void **state) {
-  (void)state;
   Mat A = grid(MATSEQAIJ, 8, 1, false), B = grid(MATSEQAIJ, 8, 1, false);
   task t = {.type = MAT_FACTOR_ILU};
   Mat F = factor(A, "trireme", &t);
@@ -255,7 +244,6 @@ static void test_other_pattern(void **state) {
 }
 
 static void test_no_rows(void **state) {
-  (void)state;
   Mat A;
   must(MatCreateSeqAIJ(PETSC_COMM_SELF, 0, 0, 0, NULL, &A));
   must(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
@@ -291,7 +279,6 @@ static Vec applied(PC pc, Mat A) {
 
 /* The same system by blocks and by rows, and after new values. */
 static void test_relax(void **state) {
-  (void)state;
   Mat blocks = grid(MATSEQBAIJ, 7, 3, false), rows;
   must(MatConvert(blocks, MATSEQAIJ, MAT_INITIAL_MATRIX, &rows));
   const char *options =
@@ -316,7 +303,6 @@ static void test_relax(void **state) {
 
 /* Sweeps below KSPRICHARDSON go on from x, and converge. */
 static void test_richardson(void **state) {
-  (void)state;
   Mat A = grid(MATSEQBAIJ, 7, 3, false);
   KSP ksp;
   Vec b, x, r;
@@ -345,7 +331,6 @@ static void test_richardson(void **state) {
 }
 
 static void test_singular_block(void **state) {
-  (void)state;
   Mat A = grid(MATSEQAIJ, 8, 1, false);
   const PetscInt row = 3;
   PCFailedReason reason;

@@ -21,7 +21,6 @@ static trs_status read(values *v, const char *text) {
 }
 
 static void what_is_not_given_keeps_its_default(void **state) {
-  (void)state;
   static const char *const texts[] = {NULL, ""};
   values v;
   for (int k = 0; k < 2; k++) {
@@ -33,7 +32,6 @@ static void what_is_not_given_keeps_its_default(void **state) {
 }
 
 static void words_and_numbers_are_read(void **state) {
-  (void)state;
   values v;
   assert_success(read(&v, "flag=no"));
   assert_int_equal(v.flag, 0);
@@ -47,7 +45,6 @@ static void words_and_numbers_are_read(void **state) {
 }
 
 static void others_are_refused(void **state) {
-  (void)state;
   static const struct {
     const char *text, *words;
   } wrong[] = {{"fla=no", "thing has no parameter \"fla\": it has flag, size, number"},
@@ -66,15 +63,14 @@ static void others_are_refused(void **state) {
                {"number=9999999999999999999999", "a number from -3 to 70"},
                {"flag=no,number=x,size=4", "number=x: it takes"}};
   values v;
-  for (size_t k = 0; k < sizeof wrong / sizeof wrong[0]; k++)
+  for (size_t k = 0; k < COUNT(wrong); k++)
     assert_failure(TRS_ERROR_ARGUMENT, wrong[k].words, read(&v, wrong[k].text));
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(what_is_not_given_keeps_its_default),
-      cmocka_unit_test(words_and_numbers_are_read),
-      cmocka_unit_test(others_are_refused),
-  };
-  return cmocka_run_group_tests_name("parameters", tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(what_is_not_given_keeps_its_default),
+    cmocka_unit_test(words_and_numbers_are_read),
+    cmocka_unit_test(others_are_refused),
+};
+
+const test_program program = {TESTS(tests)};

@@ -64,3 +64,51 @@ trs_matrix *blocks_matrix(const blocks *A, trs_scalar scalar, trs_format format)
   free(col);
   return result;
 }
+
+trs_relax_options blocks_options(trs_relax_store store, int variant) {
+  return (trs_relax_options){.struct_size = sizeof(trs_relax_options),
+                             .store = store,
+                             .nrhs = variant % 4,
+                             .balanced = variant & 1};
+}
+
+trs_sweep_options blocks_sweeps(int variant) {
+  return (trs_sweep_options){.struct_size = sizeof(trs_sweep_options),
+                             .sweeps = 1 + variant % 3,
+                             .direction = (trs_sweep_direction)(variant % 3),
+                             .omega = variant % 2 ? 0.8 : 0,
+                             .keep_x = variant % 5 == 0};
+}
+
+void blocks_every_size_and_store(int64_t rows, blocks_check *check) {
+  for (int b = 1; b <= TRS_RELAX_MOST_BLOCK; b++)
+    for (int store = 0; store <= TRS_RELAX_BFLOAT; store++) {
+      blocks A = blocks_random(b < 9 ? rows : 40, b, 9, 2, (uint64_t)b);
+      check(&A, (trs_relax_store)store, b + store);
+      blocks_free(&A);
+    }
+}
+
+void blocks_at_the_edge(blocks_check *check) {
+  for (int64_t n = 0; n < 4; n++)
+    for (int variant = 0; variant < 6; variant++) {
+      blocks A = blocks_random(n, 5, variant, 2, (uint64_t)n);
+      check(&A, TRS_RELAX_DOUBLE, variant);
+      blocks_free(&A);
+    }
+}
+
+trs_status blocks_sweep_once(trs_context *context, const blocks *A) {
+  const int64_t n = A->n * A->b;
+  double *x = calloc((size_t)n + 1, sizeof *x), *b = calloc((size_t)n + 1, sizeof *b);
+  trs_relaxation *R;
+  trs_status status = trs_relax_create_bsr(context, &R, TRS_DOUBLE, A->n, A->b, TRS_ROW_MAJOR,
+                                           TRS_PTR64, A->ptr, A->idx, A->val, NULL);
+  if (!status) {
+    status = trs_relax_sweep(R, x, n, b, n, 1, TRS_COL_MAJOR, NULL);
+    trs_relax_destroy(R);
+  }
+  free(x);
+  free(b);
+  return status;
+}

@@ -6,13 +6,9 @@
 
 static trs_team *team;
 
-static int start(void **state) {
-  (void)state;
-  return trs_team_create(&team, 3) != TRS_SUCCESS;
-}
+static int start(void **state) { return trs_team_create(&team, 3) != TRS_SUCCESS; }
 
 static int stop(void **state) {
-  (void)state;
   trs_team_destroy(team);
   return 0;
 }
@@ -79,14 +75,12 @@ static int32_t check(int64_t n, bool (*there)(int64_t, int64_t, int64_t), bool b
 }
 
 static void random_graphs(void **state) {
-  (void)state;
   for (seed = 0; seed < 12; seed++)
     for (percent = 1; percent < 60; percent += percent)
       check(20 + 40 * seed, random_edge, seed & 1);
 }
 
 static void graphs_whose_colours_are_known(void **state) {
-  (void)state;
   for (int64_t n = 1; n < 600; n = 2 * n + 1) {
     assert_int_equal(check(n, nothing, false), 1);
     assert_int_equal(check(n, complete, false), n);
@@ -97,7 +91,6 @@ static void graphs_whose_colours_are_known(void **state) {
 }
 
 static void colours_are_evened_out(void **state) {
-  (void)state;
   percent = 1;
   seed = 3;
   graph g = graph_make(500, random_edge);
@@ -110,7 +103,6 @@ static void colours_are_evened_out(void **state) {
 }
 
 static void a_colouring_that_is_none_is_refused(void **state) {
-  (void)state;
   graph g = graph_make(6, path);
   trs_block_graph G = {&g.reads, &g.read_by};
   int32_t count, colour[6] = {0, 1, 0, 0, 1, 0};
@@ -126,12 +118,11 @@ static void a_colouring_that_is_none_is_refused(void **state) {
   graph_free(&g);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(random_graphs),
-      cmocka_unit_test(graphs_whose_colours_are_known),
-      cmocka_unit_test(colours_are_evened_out),
-      cmocka_unit_test(a_colouring_that_is_none_is_refused),
-  };
-  return cmocka_run_group_tests(tests, start, stop);
-}
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(random_graphs),
+    cmocka_unit_test(graphs_whose_colours_are_known),
+    cmocka_unit_test(colours_are_evened_out),
+    cmocka_unit_test(a_colouring_that_is_none_is_refused),
+};
+
+const test_program program = {TESTS(tests), .begin = start, .end = stop};

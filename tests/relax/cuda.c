@@ -11,10 +11,7 @@
 
 static trs_context *serial;
 
-static int start(void **state) {
-  (void)state;
-  return trs_context_create(&serial, "serial");
-}
+static int start(void **state) { return trs_context_create(&serial, "serial"); }
 
 static int stop(void **state) {
   trs_context_destroy(serial);
@@ -34,7 +31,7 @@ static const char *const variants[] = {
     "slices:warps=1,stages=12", /* a ring longer than some rows */
     "slices:warps=20",
     "auto"};
-enum { VARIANTS = sizeof variants / sizeof *variants, NRHS = 3 };
+enum { VARIANTS = COUNT(variants), NRHS = 3 };
 
 static bool takes(const char *variant, int b) {
   return strncmp(variant, "slices", 6) != 0 || b <= 8;
@@ -90,15 +87,8 @@ static void check_variants(const blocks *A, trs_relax_store store, int number) {
   int64_t n = A->n * A->b;
   trs_relaxation *R, *G;
   char what[128];
-  trs_relax_options options = {.struct_size = sizeof(trs_relax_options),
-                               .store = store,
-                               .nrhs = number % 4,
-                               .balanced = number & 1};
-  trs_sweep_options o = {.struct_size = sizeof(trs_sweep_options),
-                         .sweeps = 1 + number % 3,
-                         .direction = (trs_sweep_direction)(number % 3),
-                         .omega = number % 2 ? 0.8 : 0,
-                         .keep_x = number % 5 == 0};
+  trs_relax_options options = blocks_options(store, number);
+  trs_sweep_options o = blocks_sweeps(number);
   vectors v = vectors_make(n * NRHS);
   assert_success(create(serial, &R, A, &options));
   sweep_from(R, &v, v.expected, n, NRHS, &o);
@@ -119,27 +109,12 @@ static void check_variants(const blocks *A, trs_relax_store store, int number) {
 }
 
 static void every_variant_store_and_block_size(void **state) {
-  (void)state;
-  for (int b = 1; b <= 32; b++)
-    for (int store = 0; store <= TRS_RELAX_BFLOAT; store++) {
-      blocks A = blocks_random(b < 9 ? 300 : 40, b, 9, 2, (uint64_t)b);
-      check_variants(&A, (trs_relax_store)store, b + store);
-      blocks_free(&A);
-    }
+  blocks_every_size_and_store(300, check_variants);
 }
 
-static void shapes_at_the_edge(void **state) {
-  (void)state;
-  for (int64_t n = 0; n < 4; n++)
-    for (int number = 0; number < 6; number++) {
-      blocks A = blocks_random(n, 5, number, 2, (uint64_t)n);
-      check_variants(&A, TRS_RELAX_DOUBLE, number);
-      blocks_free(&A);
-    }
-}
+static void shapes_at_the_edge(void **state) { blocks_at_the_edge(check_variants); }
 
 static void many_rows(void **state) {
-  (void)state;
   for (int b = 3; b <= 8; b++) {
     blocks A = blocks_random(20000, b, 16, 2, 77);
     check_variants(&A, TRS_RELAX_MIXED, 2 * b);
@@ -150,7 +125,6 @@ static void many_rows(void **state) {
 
 /* Rows that exceed every stage of shared memory, beside short ones. */
 static void long_rows(void **state) {
-  (void)state;
   blocks A = blocks_random(400, 5, 300, 2, 3);
   for (int store = 0; store <= TRS_RELAX_BFLOAT; store++)
     check_variants(&A, (trs_relax_store)store, store);
@@ -159,7 +133,6 @@ static void long_rows(void **state) {
 
 /* As many colours as rows. */
 static void colours_of_one_row(void **state) {
-  (void)state;
   enum { N = 90 };
   blocks A = blocks_random(N, 4, 5, 2, 8);
   int32_t colour[N];
@@ -185,7 +158,6 @@ static void colours_of_one_row(void **state) {
 }
 
 static void norms_are_those_of_the_cpu(void **state) {
-  (void)state;
   enum { CHECKS = 4, COLUMNS = 2 };
   blocks A = blocks_random(3000, 5, 12, 2, 9);
   int64_t n = A.n * 5;
@@ -220,7 +192,6 @@ static void norms_are_those_of_the_cpu(void **state) {
 
 /* Blocks, b and x in device memory, a stream of the caller's, and a graph replayed. */
 static void device_memory_streams_and_graphs(void **state) {
-  (void)state;
   blocks A = blocks_random(2000, 5, 12, 2, 12);
   int64_t n = A.n * 5, count = A.ptr[A.n];
   vectors v = vectors_make(n);
@@ -309,7 +280,6 @@ static void check_update_behind(trs_context *ctx) {
 }
 
 static void updates_follow_the_stream(void **state) {
-  (void)state;
   trs_context *group;
   check_update_behind(gpu_context);
   assert_success(trs_context_create(&group, "cuda:0,0"));
@@ -319,7 +289,6 @@ static void updates_follow_the_stream(void **state) {
 
 /* Row-major right-hand sides, and x in place of b. */
 static void layouts(void **state) {
-  (void)state;
   blocks A = blocks_random(500, 3, 7, 2, 4);
   enum { N = 1500 };
   trs_relaxation *G;
@@ -336,7 +305,6 @@ static void layouts(void **state) {
 
 /* NaN in b reaches x, and no sweep hangs. */
 static void nan_goes_through(void **state) {
-  (void)state;
   blocks A = blocks_random(500, 5, 7, 2, 4);
   enum { N = 2500 };
   trs_relaxation *G, *R;
@@ -361,7 +329,6 @@ static void nan_goes_through(void **state) {
 }
 
 static void bad_variants_are_refused(void **state) {
-  (void)state;
   blocks A = blocks_random(50, 9, 4, 2, 4);
   double x[450], b[450] = {1};
   trs_relaxation *G;
@@ -382,40 +349,27 @@ static void bad_variants_are_refused(void **state) {
   blocks_free(&A);
 }
 
-static trs_status create_and_sweep(void *blocks_of) {
-  vectors v = vectors_make(1500);
-  trs_relaxation *R;
-  trs_status status = create(gpu_context, &R, blocks_of, NULL);
-  if (!status) {
-    status = trs_relax_sweep(R, v.x, 1500, v.b, 1500, 1, TRS_COL_MAJOR, NULL);
-    trs_relax_destroy(R);
-  }
-  vectors_free(&v);
-  return status;
-}
+static trs_status create_and_sweep(void *A) { return blocks_sweep_once(gpu_context, A); }
 
 static void too_little_memory(void **state) {
-  (void)state;
   blocks A = blocks_random(300, 5, 7, 2, 4);
   gpu_assert_survives_limits(create_and_sweep, &A, 20000);
   blocks_free(&A);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(every_variant_store_and_block_size),
-      cmocka_unit_test(shapes_at_the_edge),
-      cmocka_unit_test(many_rows),
-      cmocka_unit_test(long_rows),
-      cmocka_unit_test(colours_of_one_row),
-      cmocka_unit_test(norms_are_those_of_the_cpu),
-      cmocka_unit_test(device_memory_streams_and_graphs),
-      cmocka_unit_test(updates_follow_the_stream),
-      cmocka_unit_test(layouts),
-      cmocka_unit_test(nan_goes_through),
-      cmocka_unit_test(bad_variants_are_refused),
-      cmocka_unit_test(too_little_memory),
-  };
-  if (gpu_is_absent("relax/cuda")) return 0;
-  return cmocka_run_group_tests(tests, start, stop);
-}
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(every_variant_store_and_block_size),
+    cmocka_unit_test(shapes_at_the_edge),
+    cmocka_unit_test(many_rows),
+    cmocka_unit_test(long_rows),
+    cmocka_unit_test(colours_of_one_row),
+    cmocka_unit_test(norms_are_those_of_the_cpu),
+    cmocka_unit_test(device_memory_streams_and_graphs),
+    cmocka_unit_test(updates_follow_the_stream),
+    cmocka_unit_test(layouts),
+    cmocka_unit_test(nan_goes_through),
+    cmocka_unit_test(bad_variants_are_refused),
+    cmocka_unit_test(too_little_memory),
+};
+
+const test_program program = {TESTS(tests), .begin = start, .end = stop, .lacks = gpu_lacks};

@@ -18,13 +18,9 @@ enum { MOST = 7 };
 
 static trs_context *serial;
 
-static int start(void **state) {
-  (void)state;
-  return trs_context_create(&serial, "serial");
-}
+static int start(void **state) { return trs_context_create(&serial, "serial"); }
 
 static int stop(void **state) {
-  (void)state;
   trs_context_destroy(serial);
   return 0;
 }
@@ -246,7 +242,6 @@ static const trs_sweep_options sweeps[] = {
      .direction = TRS_SWEEP_SYMMETRIC}};
 
 static void random_systems(void **state) {
-  (void)state;
   for (int count = 2; count <= MOST; count++)
     for (int how = 0; how < 3; how++) {
       blocks A = blocks_random(400, 3, 4 + how, 2, (uint64_t)count);
@@ -256,7 +251,6 @@ static void random_systems(void **state) {
 }
 
 static void few_rows(void **state) {
-  (void)state;
   for (int64_t n = 1; n < 12; n++) {
     blocks A = blocks_random(n, 2, 3, 2, (uint64_t)n);
     check(&A, 2 + (int)(n % 6), &sweeps[n % 3], NULL);
@@ -266,7 +260,6 @@ static void few_rows(void **state) {
 
 /* One colour per row: without synchronisation the domains would run far ahead of each other. */
 static void colours_of_one_row(void **state) {
-  (void)state;
   enum { N = 120 };
   int32_t colour[N];
   for (int i = 0; i < N; i++) colour[i] = (i * 7) % N;
@@ -276,7 +269,6 @@ static void colours_of_one_row(void **state) {
 }
 
 static void partitions(void **state) {
-  (void)state;
   blocks A = blocks_random(1000, 1, 4, 2, 5);
   trs_relax_options options = {.struct_size = sizeof(trs_relax_options), .store = TRS_RELAX_DOUBLE};
   dealt d = deal(&A, 4, &options);
@@ -288,7 +280,6 @@ static void partitions(void **state) {
 }
 
 static void failing_allocations(void **state) {
-  (void)state;
   blocks A = blocks_random(100, 2, 4, 2, 5);
   trs_relax_options options = {.struct_size = sizeof(trs_relax_options), .store = TRS_RELAX_DOUBLE};
   trs_block_source source = source_of(&A);
@@ -314,11 +305,10 @@ static void failing_allocations(void **state) {
   blocks_free(&A);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(random_systems),      cmocka_unit_test(few_rows),
-      cmocka_unit_test(colours_of_one_row),  cmocka_unit_test(partitions),
-      cmocka_unit_test(failing_allocations),
-  };
-  return cmocka_run_group_tests(tests, start, stop);
-}
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(random_systems),      cmocka_unit_test(few_rows),
+    cmocka_unit_test(colours_of_one_row),  cmocka_unit_test(partitions),
+    cmocka_unit_test(failing_allocations),
+};
+
+const test_program program = {TESTS(tests), .begin = start, .end = stop};

@@ -15,11 +15,10 @@
 
 static const char *const groups[] = {"cuda:0-0", "cuda:0,0", "cuda:0,0,0,0,0",
                                      "cuda:0-1", "cuda:0-3", "cuda:0-7"};
-enum { GROUPS = sizeof groups / sizeof *groups };
+enum { GROUPS = COUNT(groups) };
 static trs_context *context[GROUPS]; /* NULL: fewer GPUs are available */
 
 static int start(void **state) {
-  (void)state;
   for (int g = 0; g < GROUPS; g++)
     if (trs_context_create(&context[g], groups[g])) printf("%s\n", trs_last_error()->message);
   return context[1] ? 0 : -1;
@@ -90,16 +89,14 @@ static void check_groups(const blocks *A, const trs_relax_options *options, trs_
 }
 
 static trs_sweep_options sweeps_of(int variant) {
-  return (trs_sweep_options){.struct_size = sizeof(trs_sweep_options),
-                             .sweeps = 2 + variant % 3,
-                             .direction = (trs_sweep_direction)(variant % 3),
-                             .omega = variant % 2 ? 0.8 : 0,
-                             .keep_x = variant % 5 < 2,
-                             .residual_every = 1 + variant % 2};
+  trs_sweep_options o = blocks_sweeps(variant);
+  o.sweeps = 2 + variant % 3;
+  o.keep_x = variant % 5 < 2;
+  o.residual_every = 1 + variant % 2;
+  return o;
 }
 
 static void every_block_size_and_store(void **state) {
-  (void)state;
   for (int b = 1; b <= 32; b += b < 9 ? 1 : 7)
     for (int store = 0; store <= TRS_RELAX_BFLOAT; store++) {
       blocks A = blocks_random(b < 9 ? 300 : 100, b, 9, 2, (uint64_t)b);
@@ -113,13 +110,12 @@ static void every_block_size_and_store(void **state) {
 }
 
 static void every_variant(void **state) {
-  (void)state;
   static const char *const variants[] = {
       "warp-row",      "warp-row-l2",      "warp-row-l2-async",
       "warp-six-rows", "warp-six-rows-l2", "warp-six-rows-l2-async",
       "slices"};
   blocks A = blocks_random(2000, 5, 12, 2, 3);
-  for (int k = 0; k < (int)(sizeof variants / sizeof *variants); k++) {
+  for (int k = 0; k < (int)(COUNT(variants)); k++) {
     trs_relax_options options = {
         .struct_size = sizeof(trs_relax_options), .variant = variants[k], .nrhs = 2};
     check_groups(&A, &options, sweeps_of(k), 1 + k % 2);
@@ -128,7 +124,6 @@ static void every_variant(void **state) {
 }
 
 static void counters_pass_32_bits(void **state) {
-  (void)state;
   static const char *const variants[] = {"warp-row", "slices"};
   blocks A = blocks_random(2000, 5, 12, 2, 4);
   for (int k = 0; k < 2 * COUNTER_BEGINS; k++) {
@@ -143,7 +138,6 @@ static void counters_pass_32_bits(void **state) {
 
 /* Empty domains, rows that read no other row, colours of a single row. */
 static void shapes_at_the_edge(void **state) {
-  (void)state;
   trs_relax_options options = {.struct_size = sizeof(trs_relax_options), .store = TRS_RELAX_DOUBLE};
   for (int64_t n = 0; n < 9; n++) {
     blocks A = blocks_random(n, 5, (int64_t)n % 4, 2, (uint64_t)n);
@@ -160,7 +154,6 @@ static void shapes_at_the_edge(void **state) {
 }
 
 static void the_wing(void **state) {
-  (void)state;
   trs_matrix *A;
   trs_matrix_info m = {.struct_size = sizeof m};
   trs_relaxation *one, *R;
@@ -205,7 +198,6 @@ static void the_wing(void **state) {
 }
 
 static void bad_input(void **state) {
-  (void)state;
   blocks A = blocks_random(50, 2, 4, 2, 4);
   trs_relaxation *R;
   trs_relax_options options = {.struct_size = sizeof(trs_relax_options), .variant = "warp-seven"};
@@ -223,7 +215,6 @@ static void bad_input(void **state) {
 /* Every wait passes its limit at once, or no wait was needed: an error or the result, and no
  * hang. */
 static void a_wait_that_passes_its_limit(void **state) {
-  (void)state;
   blocks A = blocks_random(4000, 5, 12, 2, 4);
   vectors v = vectors_make(A.n * A.b, 1);
   trs_sweep_options o = {.struct_size = sizeof(trs_sweep_options), .sweeps = 20};
@@ -242,36 +233,23 @@ static void a_wait_that_passes_its_limit(void **state) {
   blocks_free(&A);
 }
 
-static trs_status create_and_sweep(void *blocks_of) {
-  vectors v = vectors_make(1500, 1);
-  trs_relaxation *R;
-  trs_status status = create(context[1], &R, blocks_of, NULL);
-  if (!status) {
-    status = trs_relax_sweep(R, v.x, 1500, v.b, 1500, 1, TRS_COL_MAJOR, NULL);
-    trs_relax_destroy(R);
-  }
-  vectors_free(&v);
-  return status;
-}
+static trs_status create_and_sweep(void *A) { return blocks_sweep_once(context[1], A); }
 
 static void too_little_memory(void **state) {
-  (void)state;
   blocks A = blocks_random(300, 5, 7, 2, 4);
   gpu_assert_survives_limits(create_and_sweep, &A, 30000);
   blocks_free(&A);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(every_block_size_and_store),
-      cmocka_unit_test(every_variant),
-      cmocka_unit_test(counters_pass_32_bits),
-      cmocka_unit_test(shapes_at_the_edge),
-      cmocka_unit_test(the_wing),
-      cmocka_unit_test(bad_input),
-      cmocka_unit_test(a_wait_that_passes_its_limit),
-      cmocka_unit_test(too_little_memory),
-  };
-  if (gpu_is_absent("relax/group")) return 0;
-  return cmocka_run_group_tests(tests, start, stop);
-}
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(every_block_size_and_store),
+    cmocka_unit_test(every_variant),
+    cmocka_unit_test(counters_pass_32_bits),
+    cmocka_unit_test(shapes_at_the_edge),
+    cmocka_unit_test(the_wing),
+    cmocka_unit_test(bad_input),
+    cmocka_unit_test(a_wait_that_passes_its_limit),
+    cmocka_unit_test(too_little_memory),
+};
+
+const test_program program = {TESTS(tests), .begin = start, .end = stop, .lacks = gpu_lacks};

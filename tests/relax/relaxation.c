@@ -10,12 +10,10 @@
 static trs_context *one, *three;
 
 static int start(void **state) {
-  (void)state;
   return trs_context_create(&one, "serial") || trs_context_create(&three, "threads:3");
 }
 
 static int stop(void **state) {
-  (void)state;
   trs_context_destroy(one);
   trs_context_destroy(three);
   return 0;
@@ -101,15 +99,8 @@ static void check_against_plain(const blocks *A, trs_relax_store store, int vari
   int64_t n = A->n * A->b;
   trs_relaxation *R;
   trs_relax_info info = {.struct_size = sizeof info};
-  trs_relax_options options = {.struct_size = sizeof(trs_relax_options),
-                               .store = store,
-                               .nrhs = variant % 4,
-                               .balanced = variant & 1};
-  trs_sweep_options sweep = {.struct_size = sizeof(trs_sweep_options),
-                             .sweeps = 1 + variant % 3,
-                             .direction = (trs_sweep_direction)(variant % 3),
-                             .omega = variant % 2 ? 0.8 : 0,
-                             .keep_x = variant % 5 == 0};
+  trs_relax_options options = blocks_options(store, variant);
+  trs_sweep_options sweep = blocks_sweeps(variant);
   double *rhs = malloc((size_t)(n * NRHS) * sizeof *rhs),
          *x = malloc((size_t)(n * NRHS) * sizeof *x);
   double *again = malloc((size_t)(n * NRHS) * sizeof *x);
@@ -149,27 +140,12 @@ static void check_against_plain(const blocks *A, trs_relax_store store, int vari
 }
 
 static void every_block_size_and_store_against_a_plain_sweep(void **state) {
-  (void)state;
-  for (int b = 1; b <= 32; b++)
-    for (int store = 0; store <= TRS_RELAX_BFLOAT; store++) {
-      blocks A = blocks_random(b < 9 ? 150 : 40, b, 9, 2, (uint64_t)b);
-      check_against_plain(&A, (trs_relax_store)store, b + store);
-      blocks_free(&A);
-    }
+  blocks_every_size_and_store(150, check_against_plain);
 }
 
-static void shapes_at_the_edge(void **state) {
-  (void)state;
-  for (int64_t n = 0; n < 4; n++)
-    for (int variant = 0; variant < 6; variant++) {
-      blocks A = blocks_random(n, 5, variant, 2, (uint64_t)n);
-      check_against_plain(&A, TRS_RELAX_DOUBLE, variant);
-      blocks_free(&A);
-    }
-}
+static void shapes_at_the_edge(void **state) { blocks_at_the_edge(check_against_plain); }
 
 static void many_rows_on_many_threads(void **state) {
-  (void)state;
   for (int b = 3; b <= 8; b++) {
     blocks A = blocks_random(4000, b, 16, 2, 77);
     check_against_plain(&A, TRS_RELAX_MIXED, 2 * b);
@@ -178,7 +154,6 @@ static void many_rows_on_many_threads(void **state) {
 }
 
 static void layouts_of_blocks_and_of_vectors(void **state) {
-  (void)state;
   blocks A = blocks_random(50, 5, 7, 2, 4);
   int64_t n = 250, count = A.ptr[A.n];
   double *turned = malloc((size_t)(count * 25) * sizeof *turned);
@@ -228,7 +203,6 @@ static void layouts_of_blocks_and_of_vectors(void **state) {
 }
 
 static void repeated_blocks_add_up(void **state) {
-  (void)state;
   const int64_t ptr[] = {0, 3, 4};
   const int32_t idx[] = {0, 1, 0, 1};
   const double val[] = {1, 1, 3, 2}, rhs[] = {6, 4};
@@ -243,7 +217,6 @@ static void repeated_blocks_add_up(void **state) {
 }
 
 static void colours_of_the_caller(void **state) {
-  (void)state;
   enum { N = 30 };
   blocks A = blocks_random(N, 4, 5, 2, 8);
   int32_t colour[N];
@@ -267,7 +240,6 @@ static void colours_of_the_caller(void **state) {
 }
 
 static void norms_are_those_of_the_residual(void **state) {
-  (void)state;
   blocks A = blocks_random(3000, 5, 12, 2, 9);
   int64_t n = A.n * 5;
   double *rhs = malloc((size_t)(2 * n) * sizeof *rhs), *x = malloc((size_t)(2 * n) * sizeof *x);
@@ -303,7 +275,6 @@ static void norms_are_those_of_the_residual(void **state) {
 }
 
 static void each_precision_has_its_error(void **state) {
-  (void)state;
   static const double least[] = {1e-9, 0, 1e-9, 1e-6, 1e-5}, most[] = {6e-8, 0, 6e-8, 3e-4, 3e-3};
   blocks A = blocks_random(500, 5, 12, 1.2, 10);
   int64_t n = A.n * 5;
@@ -352,7 +323,6 @@ static double residual_of(const trs_matrix *A, const double *rhs, const double *
 
 /* W21's case in small: every storage gains at least two digits in fifteen sweeps. */
 static void sweeps_converge_on_the_wing(void **state) {
-  (void)state;
   trs_matrix *A;
   trs_matrix_info m = {.struct_size = sizeof m};
   assert_success(trs_matrix_read(&A, "gen:wingmesh:4000", NULL));
@@ -385,7 +355,6 @@ static void sweeps_converge_on_the_wing(void **state) {
 
 /* Blocks of very different sizes, whose range a half alone does not have. */
 static void factors_carry_the_range(void **state) {
-  (void)state;
   const int64_t ptr[] = {0, 2, 4};
   const int32_t idx[] = {0, 1, 0, 1};
   const double val[] = {1e30, 3e29, 1e-30, 1e-29}, rhs[] = {1e30, 1e-29};
@@ -404,7 +373,6 @@ static void factors_carry_the_range(void **state) {
 }
 
 static void bad_input_is_named_by_its_block_row(void **state) {
-  (void)state;
   blocks A = blocks_random(20, 3, 4, 2, 11);
   trs_matrix *M = blocks_matrix(&A, TRS_DOUBLE, TRS_CSR), *Z;
   trs_relaxation *R;
@@ -467,7 +435,6 @@ static trs_status create_with(trs_relaxation **R, int b, const double *block,
 }
 
 static void what_rounding_leaves_is_no_pivot(void **state) {
-  (void)state;
   static const double rows[] = {1, 2, 3, 4, 5, 6, 7, 8, 9}, two[] = {.1, .2, .3, .6},
                       twice[] = {.1, .7, .3, .2, 1.4, .6, 1, 2, 5};
   trs_relaxation *R;
@@ -504,7 +471,6 @@ static void check_scaled(int b, double rows, double columns) {
 }
 
 static void scaled_blocks_are_kept(void **state) {
-  (void)state;
   for (int b = 1; b <= 8; b++) {
     check_scaled(b, 150, 0);
     check_scaled(b, 0, 150);
@@ -523,7 +489,6 @@ static void scaled_blocks_are_kept(void **state) {
 }
 
 static void factors_that_overflow_are_refused(void **state) {
-  (void)state;
   static const double last[] = {1, 3e38, -1, 3e38}, small[] = {1e-39, 0, 0, 1e-39},
                       none[] = {1e-50, 0, 0, 1e-50}, above[] = {1, 1, 3e38, -1, 1, 3e38, 0, 1, 1},
                       wide[] = {1, 1e308, -1, 1.7e308}, tiny[] = {1e-310, 0, 0, 1};
@@ -574,7 +539,6 @@ static void check_range(const blocks *A, int power, double expected) {
 }
 
 static void norms_out_of_range_say_so(void **state) {
-  (void)state;
   blocks A = blocks_random(2000, 3, 7, 2, 21);
   double x[6], norms[2];
   trs_sweep_options o = {
@@ -594,7 +558,6 @@ static void norms_out_of_range_say_so(void **state) {
 
 /* The rounding of a third is the same in any unit. */
 static void rounding_does_not_depend_on_the_unit(void **state) {
-  (void)state;
   const int64_t ptr[] = {0, 2, 4};
   const int32_t idx[] = {0, 1, 0, 1};
   const double units[] = {0, 120, -120};
@@ -628,7 +591,6 @@ static void rounding_does_not_depend_on_the_unit(void **state) {
 }
 
 static void sweeps_check_their_arguments(void **state) {
-  (void)state;
   blocks A = blocks_random(10, 2, 3, 2, 12), B = blocks_random(10, 2, 6, 2, 99);
   trs_relaxation *R;
   double x[20], rhs[20] = {0};
@@ -657,7 +619,6 @@ static void sweeps_check_their_arguments(void **state) {
 }
 
 static void failing_allocations_leak_nothing(void **state) {
-  (void)state;
   blocks A = blocks_random(60, 5, 6, 2, 13);
   trs_matrix *M = blocks_matrix(&A, TRS_DOUBLE, TRS_CSC);
   for (int balanced = 0; balanced < 2; balanced++) {
@@ -682,26 +643,25 @@ static void failing_allocations_leak_nothing(void **state) {
   blocks_free(&A);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(every_block_size_and_store_against_a_plain_sweep),
-      cmocka_unit_test(shapes_at_the_edge),
-      cmocka_unit_test(many_rows_on_many_threads),
-      cmocka_unit_test(layouts_of_blocks_and_of_vectors),
-      cmocka_unit_test(repeated_blocks_add_up),
-      cmocka_unit_test(colours_of_the_caller),
-      cmocka_unit_test(norms_are_those_of_the_residual),
-      cmocka_unit_test(each_precision_has_its_error),
-      cmocka_unit_test(sweeps_converge_on_the_wing),
-      cmocka_unit_test(factors_carry_the_range),
-      cmocka_unit_test(bad_input_is_named_by_its_block_row),
-      cmocka_unit_test(what_rounding_leaves_is_no_pivot),
-      cmocka_unit_test(scaled_blocks_are_kept),
-      cmocka_unit_test(factors_that_overflow_are_refused),
-      cmocka_unit_test(norms_out_of_range_say_so),
-      cmocka_unit_test(rounding_does_not_depend_on_the_unit),
-      cmocka_unit_test(sweeps_check_their_arguments),
-      cmocka_unit_test(failing_allocations_leak_nothing),
-  };
-  return cmocka_run_group_tests(tests, start, stop);
-}
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(every_block_size_and_store_against_a_plain_sweep),
+    cmocka_unit_test(shapes_at_the_edge),
+    cmocka_unit_test(many_rows_on_many_threads),
+    cmocka_unit_test(layouts_of_blocks_and_of_vectors),
+    cmocka_unit_test(repeated_blocks_add_up),
+    cmocka_unit_test(colours_of_the_caller),
+    cmocka_unit_test(norms_are_those_of_the_residual),
+    cmocka_unit_test(each_precision_has_its_error),
+    cmocka_unit_test(sweeps_converge_on_the_wing),
+    cmocka_unit_test(factors_carry_the_range),
+    cmocka_unit_test(bad_input_is_named_by_its_block_row),
+    cmocka_unit_test(what_rounding_leaves_is_no_pivot),
+    cmocka_unit_test(scaled_blocks_are_kept),
+    cmocka_unit_test(factors_that_overflow_are_refused),
+    cmocka_unit_test(norms_out_of_range_say_so),
+    cmocka_unit_test(rounding_does_not_depend_on_the_unit),
+    cmocka_unit_test(sweeps_check_their_arguments),
+    cmocka_unit_test(failing_allocations_leak_nothing),
+};
+
+const test_program program = {TESTS(tests), .begin = start, .end = stop};

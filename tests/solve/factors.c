@@ -81,7 +81,6 @@ static void check_plan(trs_context *ctx, const char *method, trs_scalar scalar, 
 }
 
 static void permutations_and_scalings_apply_on_either_side(void **state) {
-  (void)state;
   static const char *const methods[] = {"serial", "threads", "panels"};
   trs_context *ctx;
   assert_success(trs_context_create(&ctx, "threads:3"));
@@ -94,10 +93,13 @@ static void permutations_and_scalings_apply_on_either_side(void **state) {
   trs_context_destroy(ctx);
 }
 
-int main(void) {
+static int begin(void **state) {
   trs_schedule_part_work = 40;
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(permutations_and_scalings_apply_on_either_side),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
+  return 0;
 }
+
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(permutations_and_scalings_apply_on_either_side),
+};
+
+const test_program program = {TESTS(tests), .begin = begin};

@@ -78,13 +78,9 @@ static void cast_values(const drawing *t, trs_scalar scalar, void *val) {
 
 static trs_context *ctx;
 
-static int set_up(void **state) {
-  (void)state;
-  return trs_context_create(&ctx, "serial") != TRS_SUCCESS;
-}
+static int set_up(void **state) { return trs_context_create(&ctx, "serial") != TRS_SUCCESS; }
 
 static int tear_down(void **state) {
-  (void)state;
   trs_context_destroy(ctx);
   return 0;
 }
@@ -123,7 +119,6 @@ static void check(const way *w) {
 }
 
 static void every_way_is_solved(void **state) {
-  (void)state;
   for (int k = 0; k < 2 * 2 * 2 * 8 * 2; k++)
     for (trs_scalar scalar = TRS_FLOAT; scalar <= TRS_DCOMPLEX; scalar++) {
       way w = {k & 1 ? TRS_CSC : TRS_CSR,
@@ -140,7 +135,6 @@ static void every_way_is_solved(void **state) {
 
 /* As a plan solves it, to the last bit, where columns are in order. */
 static void bits_of_columns_are_those_of_a_plan(void **state) {
-  (void)state;
   static drawing t;
   static int32_t idx[MOST];
   double b[N], x[N], y[N];
@@ -184,7 +178,6 @@ static void refuses(const small *s, trs_diag diag, trs_status status, int64_t ro
 }
 
 static void faults_are_named(void **state) {
-  (void)state;
   small s = good;
   s.idx[1] = -1;
   refuses(&s, TRS_NONUNIT, TRS_ERROR_STRUCTURE, 1, "outside 0 .. 2");
@@ -217,7 +210,6 @@ static void faults_are_named(void **state) {
 }
 
 static void bad_pointers_of_an_upper_triangle_are_refused(void **state) {
-  (void)state;
   small s = {{0, 2, 3, 4}, {0, 1, 1, 2}, {2, 1, 2, 2}};
   double x[3], b[3] = {1, 2, 3};
   for (int k = 0; k < 4; k++)
@@ -235,7 +227,6 @@ static void bad_pointers_of_an_upper_triangle_are_refused(void **state) {
 }
 
 static void nothing_is_solved(void **state) {
-  (void)state;
   const int64_t none[] = {0}, some[] = {1};
   assert_success(trs_solve_once(TRS_UPPER, TRS_UNIT, TRS_CSC, TRS_FLOAT, 0, TRS_PTR64, none, NULL,
                                 NULL, NULL, NULL));
@@ -244,13 +235,12 @@ static void nothing_is_solved(void **state) {
                        TRS_SUCCESS);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(every_way_is_solved),
-      cmocka_unit_test(bits_of_columns_are_those_of_a_plan),
-      cmocka_unit_test(faults_are_named),
-      cmocka_unit_test(bad_pointers_of_an_upper_triangle_are_refused),
-      cmocka_unit_test(nothing_is_solved),
-  };
-  return cmocka_run_group_tests(tests, set_up, tear_down);
-}
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(every_way_is_solved),
+    cmocka_unit_test(bits_of_columns_are_those_of_a_plan),
+    cmocka_unit_test(faults_are_named),
+    cmocka_unit_test(bad_pointers_of_an_upper_triangle_are_refused),
+    cmocka_unit_test(nothing_is_solved),
+};
+
+const test_program program = {TESTS(tests), .begin = set_up, .end = tear_down};

@@ -104,10 +104,7 @@ static void expect_underflow(judged *s) {
   assert_int_equal(error.range, TRS_RANGE_FINITE);
 }
 
-static void underflow_is_no_error(void **state) {
-  (void)state;
-  for_all(expect_underflow);
-}
+static void underflow_is_no_error(void **state) { for_all(expect_underflow); }
 
 /* A change is detected exactly where x is well above the smallest normal number. */
 static void expect_mutations_found(judged *s) {
@@ -128,10 +125,7 @@ static void expect_mutations_found(judged *s) {
   assert_true(check(s).componentwise <= limit);
 }
 
-static void wrong_values_are_found(void **state) {
-  (void)state;
-  for_all(expect_mutations_found);
-}
+static void wrong_values_are_found(void **state) { for_all(expect_mutations_found); }
 
 /* Detects x = 0 for a b that underflow does not explain, and digits lost above the range of
  * subnormals. */
@@ -143,10 +137,7 @@ static void expect_flush_found(judged *s) {
   assert_true(check(s).componentwise > 1e-3);
 }
 
-static void values_flushed_too_early_are_found(void **state) {
-  (void)state;
-  for_all(expect_flush_found);
-}
+static void values_flushed_too_early_are_found(void **state) { for_all(expect_flush_found); }
 
 /* ---- Overflow. ---- */
 
@@ -180,7 +171,6 @@ static trs_backward_error solve3(const double T[9], const double b[3], trs_uplo 
   } while (0)
 
 static void overflow_has_a_row_and_a_cause(void **state) {
-  (void)state;
   const double ones[] = {1, 1, 1}, large[] = {1, 1e200, 1}, bad[] = {1, INFINITY, 1};
   const double small[] = {1, 1, 1, 1, 1e-200, 1, 1, 1, 1};
   const double product[] = {1e-200, 1, 1, 1e200, 1, 1e200, 1, 1, 1e-200};
@@ -201,7 +191,6 @@ static void overflow_has_a_row_and_a_cause(void **state) {
 
 /* A NaN that arithmetic does not explain is not an overflow. */
 static void a_nan_from_nowhere_is_not_called_overflow(void **state) {
-  (void)state;
   judged s = solved(TRS_DOUBLE, TRS_CSR, TRS_UPPER, TRS_NO_TRANS, "serial");
   trs_value_set(s.x, N + 17, TRS_DOUBLE, NAN);
   trs_value_set(s.x, N + 16, TRS_DOUBLE, NAN);
@@ -215,7 +204,6 @@ static void a_nan_from_nowhere_is_not_called_overflow(void **state) {
 /* ---- Factors. ---- */
 
 static void factors_underflow_too(void **state) {
-  (void)state;
   for (int c = 0; c < 4 * 3; c++) {
     trs_scalar scalar = (trs_scalar)(TRS_FLOAT + (c & 3));
     trs_trans trans = (trs_trans)(c / 4);
@@ -250,17 +238,20 @@ static void factors_underflow_too(void **state) {
   }
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(underflow_is_no_error),
-      cmocka_unit_test(wrong_values_are_found),
-      cmocka_unit_test(values_flushed_too_early_are_found),
-      cmocka_unit_test(overflow_has_a_row_and_a_cause),
-      cmocka_unit_test(a_nan_from_nowhere_is_not_called_overflow),
-      cmocka_unit_test(factors_underflow_too),
-  };
-  if (trs_context_create(&ctx, "threads:2")) return EXIT_FAILURE;
-  int failed = cmocka_run_group_tests(tests, NULL, NULL);
+static int begin(void **state) { return trs_context_create(&ctx, "threads:2") ? -1 : 0; }
+
+static int end(void **state) {
   trs_context_destroy(ctx);
-  return failed;
+  return 0;
 }
+
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(underflow_is_no_error),
+    cmocka_unit_test(wrong_values_are_found),
+    cmocka_unit_test(values_flushed_too_early_are_found),
+    cmocka_unit_test(overflow_has_a_row_and_a_cause),
+    cmocka_unit_test(a_nan_from_nowhere_is_not_called_overflow),
+    cmocka_unit_test(factors_underflow_too),
+};
+
+const test_program program = {TESTS(tests), .begin = begin, .end = end};

@@ -16,6 +16,7 @@
 #include "base/config.h"
 #include "base/memory.h"
 #include "base/random.h"
+#include "base/timer.h"
 #include "generate/generate.h"
 #include "io/scratch.h"
 #include "matrix/matrix.h"
@@ -27,7 +28,6 @@ static trs_matrix *small, *large;
 static trs_graph graph, large_graph;
 
 static int begin(void **state) {
-  (void)state;
   assert_success(trs_generate(&small, "gen:poisson2d5:30", NULL, NULL, NULL));
   assert_success(trs_generate(&large, "gen:poisson3d7:40", NULL, NULL, NULL));
   assert_success(trs_graph_build(&graph, small));
@@ -44,7 +44,6 @@ static int end(void **state) {
 
 /* Restores the real programs. */
 static int restore(void **state) {
-  (void)state;
   unsetenv("TRIREME_WORKERS");
   unsetenv("TRIREME_WORKER_SECONDS");
   unsetenv("TRIREME_WORKER_MB");
@@ -70,12 +69,6 @@ static trs_status order(const trs_graph *g) {
   trs_status status = trs_order_metis(perm, g);
   free(perm);
   return status;
-}
-
-static double now(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
 static int count_files(void) {
@@ -108,9 +101,8 @@ static void what_ends_it_is_named(void **state) {
       {"nothing", TRS_ERROR_INTERNAL, "METIS: an array of its answer is missing"},
       {"zeros", TRS_ERROR_ARGUMENT, "METIS's order"},
   };
-  (void)state;
   int before = count_files();
-  for (size_t k = 0; k < sizeof ends / sizeof *ends; k++) {
+  for (size_t k = 0; k < COUNT(ends); k++) {
     stand_in(ends[k].what);
     assert_failure(ends[k].status, ends[k].words, order(&graph));
     assert_no_child();
@@ -119,17 +111,15 @@ static void what_ends_it_is_named(void **state) {
 }
 
 static void one_that_hangs_is_stopped(void **state) {
-  (void)state;
-  double start = now();
+  double start = trs_seconds();
   stand_in("hang");
   setenv("TRIREME_WORKER_SECONDS", "0.2", 1);
   assert_failure(TRS_ERROR_STALLED, "METIS was stopped after 0.2 seconds", order(&graph));
-  assert_true(now() - start < 60);
+  assert_true(trs_seconds() - start < 60);
   assert_no_child();
 }
 
 static void one_that_is_missing_is_named(void **state) {
-  (void)state;
   setenv("TRIREME_WORKERS", "/nowhere", 1);
   assert_failure(TRS_ERROR_UNSUPPORTED,
                  "/nowhere/trireme-worker-metis: No such file or directory; TRIREME_WORKERS",
@@ -137,7 +127,6 @@ static void one_that_is_missing_is_named(void **state) {
 }
 
 static void blas_has_one_thread_unless_told_otherwise(void **state) {
-  (void)state;
   stand_in("threads");
   setenv("OPENBLAS_NUM_THREADS", "16", 1);
   assert_failure(TRS_ERROR_INTERNAL, "status 0: 1 1", order(&graph));
@@ -162,17 +151,16 @@ static pid_t read_number(const char *path) {
 }
 
 static void it_ends_with_the_program(void **state) {
-  (void)state;
   char path[PATH_MAX];
   snprintf(path, sizeof path, "%s", scratch("number"));
   stand_in("hang");
   setenv("STAND_IN_FILE", path, 1);
-  pid_t program = fork();
-  if (program == 0) _exit(order(&graph) ? 1 : 0);
+  pid_t child = fork();
+  if (child == 0) _exit(order(&graph) ? 1 : 0);
   pid_t worker = read_number(path);
   unsetenv("STAND_IN_FILE");
-  kill(program, SIGKILL);
-  assert_int_equal(waitpid(program, NULL, 0), program);
+  kill(child, SIGKILL);
+  assert_int_equal(waitpid(child, NULL, 0), child);
   for (int tries = 0; tries < 6000 && !kill(worker, 0); tries++) {
     char line[256] = "", name[64];
     snprintf(name, sizeof name, "/proc/%ld/stat", (long)worker);
@@ -204,7 +192,6 @@ static void *send_terms(void *unused) {
 static void *order_large(void *perm) { return trs_order_metis(perm, &large_graph) ? perm : NULL; }
 
 static void signals_are_the_programs(void **state) {
-  (void)state;
   size_t bytes = (size_t)large_graph.n * sizeof(int32_t);
   int32_t *expected = malloc(bytes), *perm = malloc(bytes);
   struct sigaction act = {.sa_handler = count_signal}, old_term, old_child;
@@ -242,7 +229,6 @@ static void signals_are_the_programs(void **state) {
 }
 
 static void a_program_that_ignores_its_children_learns_as_much(void **state) {
-  (void)state;
   signal(SIGCHLD, SIG_IGN);
   stand_in("fault");
   assert_failure(TRS_ERROR_INTERNAL, "signal 11", order(&graph));
@@ -257,7 +243,6 @@ static void *wait_for_all(void *unused) {
 }
 
 static void a_program_that_waits_for_any_child_does_not_take_it(void **state) {
-  (void)state;
   pthread_t waiter;
   atomic_store(&done, 0);
   pthread_create(&waiter, NULL, wait_for_all, NULL);
@@ -268,7 +253,6 @@ static void a_program_that_waits_for_any_child_does_not_take_it(void **state) {
 }
 
 static void a_thread_is_cancelled_afterwards(void **state) {
-  (void)state;
   int32_t *perm = malloc((size_t)large_graph.n * sizeof *perm);
   int64_t before, now_held, peak;
   int files = count_files();
@@ -297,7 +281,6 @@ static void *order_often(void *expected) {
 }
 
 static void threads_order_at_once(void **state) {
-  (void)state;
   enum { THREADS = 4 };
   int32_t *expected = malloc((size_t)graph.n * sizeof *expected);
   pthread_t threads[THREADS];
@@ -342,7 +325,6 @@ static trs_status order_with_few_files(void) {
 }
 
 static void limits_of_the_program_are_kept(void **state) {
-  (void)state;
   assert_int_equal(in_child(order_without_standard_files), TRS_SUCCESS);
   assert_int_equal(in_child(order_with_small_files), TRS_ERROR_MEMORY);
   assert_int_equal(in_child(order_with_few_files), TRS_ERROR_FILE);
@@ -357,7 +339,6 @@ static void *close_soon(void *pipe_end) {
 /* A pipe that the program closes meanwhile has no other writer, so its reader, which then ends the
  * worker, does not have to wait. */
 static void files_of_the_program_are_not_held(void **state) {
-  (void)state;
   int ends[2], how;
   char byte, path[PATH_MAX];
   pthread_t closer;
@@ -381,7 +362,6 @@ static void files_of_the_program_are_not_held(void **state) {
 }
 
 static void short_memory_is_an_error(void **state) {
-  (void)state;
 #if defined TRS_SANITIZE_ADDRESS || defined TRS_SANITIZE_THREAD
   skip_test("a sanitizer needs the address space for itself");
 #endif
@@ -404,21 +384,22 @@ static void short_memory_is_an_error(void **state) {
 #endif
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test_teardown(what_ends_it_is_named, restore),
-      cmocka_unit_test_teardown(one_that_hangs_is_stopped, restore),
-      cmocka_unit_test_teardown(one_that_is_missing_is_named, restore),
-      cmocka_unit_test_teardown(blas_has_one_thread_unless_told_otherwise, restore),
-      cmocka_unit_test_teardown(it_ends_with_the_program, restore),
-      cmocka_unit_test_teardown(signals_are_the_programs, restore),
-      cmocka_unit_test_teardown(a_program_that_ignores_its_children_learns_as_much, restore),
-      cmocka_unit_test_teardown(a_program_that_waits_for_any_child_does_not_take_it, restore),
-      cmocka_unit_test_teardown(a_thread_is_cancelled_afterwards, restore),
-      cmocka_unit_test_teardown(threads_order_at_once, restore),
-      cmocka_unit_test_teardown(limits_of_the_program_are_kept, restore),
-      cmocka_unit_test_teardown(files_of_the_program_are_not_held, restore),
-      cmocka_unit_test_teardown(short_memory_is_an_error, restore),
-  };
-  return TRS_HAVE_METIS ? cmocka_run_group_tests(tests, begin, end) : 0;
-}
+static const char *metis(void) { return TRS_HAVE_METIS ? NULL : "no METIS in this build"; }
+
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test_teardown(what_ends_it_is_named, restore),
+    cmocka_unit_test_teardown(one_that_hangs_is_stopped, restore),
+    cmocka_unit_test_teardown(one_that_is_missing_is_named, restore),
+    cmocka_unit_test_teardown(blas_has_one_thread_unless_told_otherwise, restore),
+    cmocka_unit_test_teardown(it_ends_with_the_program, restore),
+    cmocka_unit_test_teardown(signals_are_the_programs, restore),
+    cmocka_unit_test_teardown(a_program_that_ignores_its_children_learns_as_much, restore),
+    cmocka_unit_test_teardown(a_program_that_waits_for_any_child_does_not_take_it, restore),
+    cmocka_unit_test_teardown(a_thread_is_cancelled_afterwards, restore),
+    cmocka_unit_test_teardown(threads_order_at_once, restore),
+    cmocka_unit_test_teardown(limits_of_the_program_are_kept, restore),
+    cmocka_unit_test_teardown(files_of_the_program_are_not_held, restore),
+    cmocka_unit_test_teardown(short_memory_is_an_error, restore),
+};
+
+const test_program program = {TESTS(tests), .begin = begin, .end = end, .lacks = metis};

@@ -103,21 +103,14 @@ static trs_status find_norms_of_ranks(trs_relaxation *R, double *norms) {
   return status;
 }
 
-static const trs_relax_steps alone = {.load = load,
-                                      .run = run_sweeps,
-                                      .norms = find_norms,
-                                      .unload = trs_relax_gpu_unload,
-                                      .wait = trs_relax_gpu_wait,
-                                      .need_stages = trs_relax_need_stages};
+static const trs_relax_steps alone = {
+    .load = load, .run = run_sweeps, .norms = find_norms, .unload = trs_relax_gpu_unload};
 
 static const trs_relax_steps among_ranks = {.load = load_among_ranks,
                                             .run = run_sweeps,
                                             .host_norms = find_norms_of_ranks,
                                             .end = trs_relax_halo_end,
-                                            .unload = trs_relax_gpu_unload,
-                                            .wait = trs_relax_gpu_wait,
-                                            .need_stages = trs_relax_need_stages,
-                                            .to_the_end = true};
+                                            .unload = trs_relax_gpu_unload};
 
 static trs_status sweep_on_device(trs_relaxation *R, const trs_rhs *rhs,
                                   const trs_sweep_options *options) {
@@ -130,8 +123,10 @@ static trs_status sweep_on_device(trs_relaxation *R, const trs_rhs *rhs,
     return trs_fail(TRS_ERROR_UNSUPPORTED, -1,
                     "a stream that is being captured takes x, b and residuals in device memory "
                     "only");
-  if (rhs->nrhs > 0 && (R->nrows > 0 || R->links))
+  if (rhs->nrhs > 0 && (R->nrows > 0 || R->links)) {
+    if (!there) TRS_TRY(trs_relax_need_stages(R));
     TRS_TRY(trs_relax_drive(&driver, rhs, options, there));
+  }
   return waits ? finish(g) : TRS_SUCCESS;
 }
 

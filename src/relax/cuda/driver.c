@@ -18,7 +18,7 @@ typedef struct norms {
 
 static trs_status hand_over(const trs_relax_driver *d, norms *m) {
   if (!m->held) return TRS_SUCCESS;
-  TRS_TRY(d->steps->wait(d->R));
+  TRS_TRY(d->R->backend->wait(d->R));
   for (int64_t k = 0; k < m->held; k++)
     memcpy(m->to + (m->check - m->held + k) * m->stride, d->pinned + k * m->width,
            (size_t)m->width * sizeof *d->pinned);
@@ -49,7 +49,7 @@ static trs_status check(const trs_relax_driver *d, norms *m) {
 /* Keeps the first failure.  False: the call ends. */
 static bool goes_on(const trs_relax_driver *d, trs_status *first, trs_status now) {
   if (!*first) *first = now;
-  return !*first || d->steps->to_the_end;
+  return !*first || d->R->links;
 }
 
 /* x and b are in device memory; status: result of bringing them there. */
@@ -107,7 +107,6 @@ static void use_stages(const trs_relax_driver *d, const trs_rhs *rhs, trs_relax_
 
 static trs_status sweep_staged(const trs_relax_driver *d, const trs_rhs *rhs, trs_relax_vectors *v,
                                const trs_sweep_options *o, norms *m) {
-  TRS_TRY(d->steps->need_stages(d->R));
   use_stages(d, rhs, v);
   const columns x = {d->stage[0], rhs->x, rhs->x_row, rhs->x_col, rhs->nrhs};
   const columns b = {d->stage[1], (void *)(uintptr_t)rhs->b, rhs->b_row, rhs->b_col, rhs->nrhs};

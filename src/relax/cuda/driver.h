@@ -15,22 +15,19 @@ typedef struct trs_relax_steps {
   trs_status (*host_norms)(trs_relaxation *R, double *to);
   trs_status (*end)(trs_relaxation *R); /* after the last sweep; NULL: nothing */
   trs_status (*unload)(trs_relaxation *R, const trs_relax_vectors *v);
-  trs_status (*wait)(trs_relaxation *R);
   trs_status (*staged)(trs_relaxation *R); /* after copies to the stages; NULL: nothing */
-  trs_status (*need_stages)(trs_relaxation *R);
-  bool to_the_end; /* later steps run after a failure too, because other ranks wait for their
-                      messages */
 } trs_relax_steps;
 
 typedef struct trs_relax_driver {
   trs_relaxation *R;
   const trs_relax_steps *steps;
-  void *const *stage; /* x and b of room right-hand sides; valid after need_stages */
+  void *const *stage; /* x and b of room right-hand sides; needed unless they are there */
   double *pinned;     /* TRS_STAGE_BYTES */
   trs_stream stream;  /* for copies */
 } trs_relax_driver;
 
-/* there: x and b are in device memory. */
+/* there: x and b are in device memory.  Among ranks, later steps run after a failure too, because
+ * other ranks wait for their messages. */
 trs_status trs_relax_drive(const trs_relax_driver *d, const trs_rhs *rhs,
                            const trs_sweep_options *options, bool there);
 

@@ -71,6 +71,7 @@ static trs_status unload_member(void *argument, int k) {
 
 static trs_status unload(trs_relaxation *R, const trs_relax_vectors *v) {
   vectors_work work = {.G = R->group, .v = v};
+  TRS_TRY(trs_group_fence(R->group->group)); /* x is final */
   TRS_TRY(trs_group_each(R->group->group, unload_member, &work));
   return trs_group_fence(R->group->group);
 }
@@ -94,14 +95,8 @@ static trs_status need_stages(trs_relaxation *R) {
   return TRS_SUCCESS;
 }
 
-static const trs_relax_steps steps = {.load = load,
-                                      .run = run,
-                                      .norms = find_norms,
-                                      .end = fence,
-                                      .unload = unload,
-                                      .wait = trs_relax_group_wait,
-                                      .staged = fence,
-                                      .need_stages = need_stages};
+static const trs_relax_steps steps = {
+    .load = load, .run = run, .norms = find_norms, .unload = unload, .staged = fence};
 
 /* The members start after the work in the caller's stream; the caller's stream continues after
  * them. */
@@ -127,6 +122,7 @@ trs_status trs_relax_group_sweep(trs_relaxation *R, const trs_rhs *rhs,
                       "sweeps on several GPUs cannot be captured into a graph");
   trs_group_lock(G->group);
   if (!status) status = take_over(G, false);
+  if (!status && !there) status = need_stages(R);
   if (!status) status = trs_relax_drive(&driver, rhs, options, there);
   if (!status) status = take_over(G, true);
   if (!status && !there) status = wait_for_members(G);

@@ -149,8 +149,7 @@ trs_status trs_gpu_wait(trs_plan *plan) { return finish(plan, plan->state); }
 
 static trs_status need_stage(trs_plan *plan, trs_gpu *gpu, int64_t nrhs) {
   if (gpu->stage) return TRS_SUCCESS;
-  int64_t hint = plan->options.nrhs > nrhs ? plan->options.nrhs : nrhs;
-  int64_t width = hint < MOST_STAGED ? hint : MOST_STAGED;
+  int64_t width = trs_stage_width(plan, nrhs, MOST_STAGED);
   TRS_TRY(trs_device_alloc(gpu->device, &gpu->stage, plan->system.n * width,
                            trs_scalar_size(plan->system.scalar), plan->stream));
   gpu->stage_width = width;
@@ -160,13 +159,7 @@ static trs_status need_stage(trs_plan *plan, trs_gpu *gpu, int64_t nrhs) {
 /* x or b, or both, lie in host memory. */
 static trs_status solve_staged(trs_plan *plan, trs_gpu *gpu, const trs_rhs *rhs) {
   TRS_TRY(need_stage(plan, gpu, rhs->nrhs));
-  for (int64_t first = 0; first < rhs->nrhs; first += gpu->stage_width) {
-    const trs_span s = trs_span_of(rhs, &plan->system, first, gpu->stage_width);
-    const trs_rhs staged = trs_span_staged(&s, gpu->stage, gpu->stage);
-    TRS_TRY(trs_span_bring(&s, gpu->stage, plan->stream));
-    TRS_TRY(gpu->launch(plan, &staged, plan->stream));
-    TRS_TRY(trs_span_take(&s, gpu->stage, plan->stream));
-  }
+  TRS_TRY(trs_solve_staged(plan, rhs, gpu->stage, gpu->stage_width, gpu->launch));
   return finish(plan, gpu);
 }
 

@@ -5,11 +5,8 @@
 #define TRS_SOLVE_CUDA_GPU_H
 
 #include "device/device.h"
-#include "plan/plan.h"
+#include "solve/cuda/span.h"
 #include "device/fault.h"
-
-/* Launches a solve of device arrays on a stream; neither allocates nor waits.  x may be b. */
-typedef trs_status (*trs_gpu_launch)(trs_plan *plan, const trs_rhs *rhs, trs_stream stream);
 
 typedef struct trs_gpu {
   trs_device *device;

@@ -44,14 +44,7 @@ static trs_status launch(trs_plan *plan, const trs_rhs *rhs, trs_stream stream) 
   const trs_system *S = &s->gpu.system;
   for (int64_t r = 0; r < rhs->nrhs; r++) {
     const trs_rhs column = trs_rhs_columns(rhs, S->scalar, r, 1);
-    trs_pull sweep = {.n = S->n,
-                      .scalar = S->scalar,
-                      .lower = S->lower,
-                      .unit = S->unit,
-                      .has_diagonal = S->has_diagonal,
-                      .ptr = S->ptr,
-                      .idx = S->idx,
-                      .val = S->val,
+    trs_pull sweep = {.system = *S,
                       .known = s->work,
                       .ticket = (uint32_t *)(void *)((char *)s->work + known_bytes(S)),
                       .fault = s->gpu.fault,

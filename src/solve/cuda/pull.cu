@@ -29,10 +29,11 @@ struct entries {
 };
 
 __device__ entries entries_of(const trs_pull &a, int64_t row) {
-  int64_t begin = __ldg(a.ptr + row), end = __ldg(a.ptr + row + 1);
-  int64_t diagonal = a.lower ? end - 1 : begin;
-  bool stored = a.has_diagonal || (begin < end && __ldg(a.idx + diagonal) == row);
-  return {a.lower ? begin : end - 1, diagonal, int32_t(end - begin - stored), a.lower ? 1 : -1};
+  int64_t begin = __ldg(a.system.ptr + row), end = __ldg(a.system.ptr + row + 1);
+  int64_t diagonal = a.system.lower ? end - 1 : begin;
+  bool stored = a.system.has_diagonal || (begin < end && __ldg(a.system.idx + diagonal) == row);
+  return {a.system.lower ? begin : end - 1, diagonal, int32_t(end - begin - stored),
+          a.system.lower ? 1 : -1};
 }
 
 /* One lane's share of its row's sum: every LANES-th entry, one batch at a time. */
@@ -40,8 +41,8 @@ template <class S, int LANES>
 class share {
  public:
   __device__ share(const trs_pull &a, const entries &e, int lane, int64_t row)
-      : idx_(a.idx),
-        val_(static_cast<const S *>(a.val)),
+      : idx_(a.system.idx),
+        val_(static_cast<const S *>(a.system.val)),
         x_(static_cast<const S *>(a.known)),
         e_(e),
         next_(lane),
@@ -102,7 +103,8 @@ struct equation {
 
   __device__ void load(const trs_pull &a, const entries &e) {
     b = static_cast<const S *>(a.b)[row * a.b_row];
-    inverse = a.unit ? one<S>() : reciprocal(static_cast<const S *>(a.val)[e.diagonal]);
+    inverse =
+        a.system.unit ? one<S>() : reciprocal(static_cast<const S *>(a.system.val)[e.diagonal]);
   }
   __device__ void finish(const trs_pull &a, S sum) const {
     S x = encode((b - sum) * inverse);
@@ -142,8 +144,8 @@ __global__ void __launch_bounds__(THREADS) pull(const __grid_constant__ trs_pull
   const int lane = int(threadIdx.x) % LANES;
   equation<S> own = {-1, S{}, S{}};
   entries e = {0, 0, 0, 1};
-  if (place < a.n) {
-    own.row = a.lower ? place : a.n - 1 - place;
+  if (place < a.system.n) {
+    own.row = a.system.lower ? place : a.system.n - 1 - place;
     e = entries_of(a, own.row);
     if (lane == 0) own.load(a, e);
   }
@@ -157,7 +159,7 @@ void launch(const trs_pull &a, int lanes, cudaStream_t stream) {
                 : lanes == 4 ? pull<S, 4>
                 : lanes == 8 ? pull<S, 8>
                              : pull<S, 32>;
-  const auto blocks = static_cast<unsigned>((a.n * lanes + THREADS - 1) / THREADS);
+  const auto blocks = static_cast<unsigned>((a.system.n * lanes + THREADS - 1) / THREADS);
   kernel<<<blocks, THREADS, 0, stream>>>(a);
 }
 
@@ -165,7 +167,7 @@ void launch(const trs_pull &a, int lanes, cudaStream_t stream) {
 
 extern "C" trs_status trs_pull_sweep(const trs_pull *a, int lanes, trs_stream stream) {
   auto to = static_cast<cudaStream_t>(stream);
-  cudaError_t error = by_scalar(a->scalar, [&](auto element) {
+  cudaError_t error = by_scalar(a->system.scalar, [&](auto element) {
     launch<decltype(element)>(*a, lanes, to);
     return cudaGetLastError();
   });

@@ -2,20 +2,14 @@
 #ifndef TRS_SOLVE_CUDA_PULL_H
 #define TRS_SOLVE_CUDA_PULL_H
 
-#include "device/device.h"
+#include "analysis/triangle.h"
 #include "device/fault.h"
-#include "trireme.h"
 
 /* Entries that a lane waits for at once. */
 #define TRS_PULL_BATCH 4
 
 typedef struct trs_pull {
-  int64_t n;
-  trs_scalar scalar;
-  bool lower, unit, has_diagonal; /* as in trs_system */
-  const int64_t *ptr;             /* n + 1, by rows */
-  const int32_t *idx;             /* ascending within a row */
-  const void *val;
+  trs_system system; /* by rows, in device memory */
   /* All bits are set before a solve. */
   void *known;      /* n: x by row */
   uint32_t *ticket; /* 1: blocks of threads that have begun, less one */

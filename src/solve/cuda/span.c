@@ -54,3 +54,20 @@ trs_status trs_span_take(const trs_span *s, const void *stage, trs_stream stream
   if (!s->row_major) return copy_columns(s, s->rhs.x, s->rhs.x_col, stage, s->height, stream);
   return trs_device_copy_rows(s->rhs.x, s->rhs.x_row * s->size, stage, row, row, s->n, stream);
 }
+
+int64_t trs_stage_width(const trs_plan *plan, int64_t nrhs, int64_t most) {
+  int64_t hint = plan->options.nrhs > nrhs ? plan->options.nrhs : nrhs;
+  return hint < most ? hint : most;
+}
+
+trs_status trs_solve_staged(trs_plan *plan, const trs_rhs *rhs, void *stage, int64_t width,
+                            trs_gpu_launch launch) {
+  for (int64_t first = 0; first < rhs->nrhs; first += width) {
+    const trs_span s = trs_span_of(rhs, &plan->system, first, width);
+    const trs_rhs staged = trs_span_staged(&s, stage, stage);
+    TRS_TRY(trs_span_bring(&s, stage, plan->stream));
+    TRS_TRY(launch(plan, &staged, plan->stream));
+    TRS_TRY(trs_span_take(&s, stage, plan->stream));
+  }
+  return TRS_SUCCESS;
+}

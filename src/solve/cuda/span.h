@@ -3,7 +3,7 @@
 #ifndef TRS_SOLVE_CUDA_SPAN_H
 #define TRS_SOLVE_CUDA_SPAN_H
 
-#include "plan/method.h"
+#include "plan/plan.h"
 
 typedef struct trs_span {
   trs_rhs rhs;    /* the part of the caller's arrays */
@@ -29,5 +29,16 @@ trs_rhs trs_span_staged(const trs_span *s, void *x, const void *b);
  * first row. */
 trs_status trs_span_bring(const trs_span *s, void *stage, trs_stream stream);
 trs_status trs_span_take(const trs_span *s, const void *stage, trs_stream stream);
+
+/* Launches a solve of device arrays on a stream; neither allocates nor waits.  x may be b. */
+typedef trs_status (*trs_gpu_launch)(trs_plan *plan, const trs_rhs *rhs, trs_stream stream);
+
+/* The width of a stage for solves like this one. */
+int64_t trs_stage_width(const trs_plan *plan, int64_t nrhs, int64_t most);
+
+/* For x or b in host memory: brings `width` columns at a time to the stage, launches their solve
+ * there, and copies x out of it, in the order of plan->stream. */
+trs_status trs_solve_staged(trs_plan *plan, const trs_rhs *rhs, void *stage, int64_t width,
+                            trs_gpu_launch launch);
 
 #endif

@@ -82,6 +82,11 @@ static int rank_on(const trs_part *part, int grid) {
   return trs_rank_at(part->shape, part->x, part->y, grid);
 }
 
+static void note_message(trs_exchange_times *times, int64_t bytes) {
+  times->messages++;
+  times->bytes += bytes;
+}
+
 trs_status trs_sparse_allreduce(const trs_slot_list *lists, trs_part *part, trs_ranks *ranks,
                                 void *buffer, trs_exchange_times *times) {
   double begin = trs_seconds();
@@ -101,8 +106,7 @@ trs_status trs_sparse_allreduce(const trs_slot_list *lists, trs_part *part, trs_
       part->solver->add(part, list->columns);
     else
       unpack(list, part, false, true, in);
-    times->messages++;
-    times->bytes += bytes;
+    note_message(times, bytes);
   }
   times->seconds += trs_seconds() - begin;
   return TRS_SUCCESS;
@@ -116,8 +120,7 @@ trs_status trs_slots_send(const trs_slot_list *list, const trs_part *part, bool 
   pack(list, part, sums, buffer);
   TRS_TRY(trs_ranks_send(ranks, rank_on(part, grid), TRS_TAG_PAIR, buffer, bytes));
   TRS_TRY(trs_ranks_finish(ranks));
-  times->messages++;
-  times->bytes += bytes;
+  note_message(times, bytes);
   times->seconds += trs_seconds() - begin;
   return TRS_SUCCESS;
 }

@@ -28,13 +28,10 @@ static trs_status number_supernodes(worker *w, const trs_grid_run *runs, int64_t
 }
 
 static trs_status allocate(trs_grid_layout *to) {
+  TRS_TRY(trs_grid_layout_allocate(to));
   TRS_TRY(TRS_ALLOC_ZERO(&to->first, to->count + 1));
-  TRS_TRY(TRS_ALLOC(&to->height, to->count));
-  TRS_TRY(TRS_ALLOC(&to->lo, to->count));
-  TRS_TRY(TRS_ALLOC(&to->home, to->count));
   TRS_TRY(TRS_ALLOC_ZERO(&to->half, to->count));
   TRS_TRY(TRS_ALLOC(&to->run_of, to->count));
-  TRS_TRY(TRS_ALLOC(&to->leaf, to->pz));
   return TRS_ALLOC(&to->origin, to->count);
 }
 

@@ -239,9 +239,15 @@ void trs_grid_layout_weigh(const trs_grid_layout *l, double *weight) {
       }
 }
 
+trs_status trs_grid_layout_allocate(trs_grid_layout *l) {
+  TRS_TRY(TRS_ALLOC(&l->lo, l->count));
+  TRS_TRY(TRS_ALLOC(&l->height, l->count));
+  TRS_TRY(TRS_ALLOC(&l->home, l->count));
+  return TRS_ALLOC_ZERO(&l->leaf, l->pz);
+}
+
 static trs_status weigh_leaves(trs_grid_layout *l) {
   double *weight;
-  TRS_TRY(TRS_ALLOC_ZERO(&l->leaf, l->pz));
   TRS_TRY(TRS_ALLOC(&weight, l->count));
   trs_grid_layout_weigh(l, weight);
   for (int64_t K = 0; K < l->count; K++)
@@ -253,9 +259,7 @@ static trs_status weigh_leaves(trs_grid_layout *l) {
 /* Grids and homes, from the tree's nodes if they are given. */
 static trs_status place_all(trs_grid_layout *l, const trs_grid_pattern *F, place *at,
                             const trs_layout_options *options) {
-  TRS_TRY(TRS_ALLOC(&l->lo, l->count));
-  TRS_TRY(TRS_ALLOC(&l->height, l->count));
-  TRS_TRY(TRS_ALLOC(&l->home, l->count));
+  TRS_TRY(trs_grid_layout_allocate(l));
   TRS_TRY(trs_grid_layout_blocks(l));
   if (at)
     place_supernodes(l, at, F);

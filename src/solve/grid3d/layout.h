@@ -112,6 +112,8 @@ trs_status trs_grid_layout_lists(const trs_grid_pattern *pattern, int pz,
 trs_status trs_grid_layout_adopt(trs_grid_layout *layout, int64_t count, int64_t *first,
                                  trs_grid_lists lists[2], const trs_grid_pattern *tree, int pz,
                                  const trs_layout_options *options);
+/* Allocates lo, height and home, and leaf with zeros. */
+trs_status trs_grid_layout_allocate(trs_grid_layout *layout);
 void trs_grid_layout_destroy(trs_grid_layout *layout);
 
 trs_grid_pattern trs_grid_pattern_of(const trs_factors *F);

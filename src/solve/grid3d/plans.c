@@ -88,23 +88,18 @@ static trs_status meet(trs_part *p, trs_ranks *ranks) {
 
 /* ---- A solve. ---- */
 
-static void take(trs_part *p) {
-  plans *s = plans_of(p);
+static void copy_rows(plans *s, void *to, const void *from, int64_t bytes) {
   if (!s->device) return;
   int before = trs_device_enter(s->device);
-  (void)keep(s, trs_device_copy(s->rows, p->base, p->row_bytes, NULL));
+  (void)keep(s, trs_device_copy(to, from, bytes, NULL));
   (void)keep(s, trs_device_wait(NULL));
   trs_device_leave(before);
-  if (s->gpus) (void)keep(s, trs_grid_gpus_take(s->gpus, p));
 }
 
-static void bring_back(trs_part *p) {
+static void take(trs_part *p) {
   plans *s = plans_of(p);
-  if (!s->device) return;
-  int before = trs_device_enter(s->device);
-  (void)keep(s, trs_device_copy(p->base, s->rows, p->row_bytes, NULL));
-  (void)keep(s, trs_device_wait(NULL));
-  trs_device_leave(before);
+  copy_rows(s, s->rows, p->base, p->row_bytes);
+  if (s->gpus) (void)keep(s, trs_grid_gpus_take(s->gpus, p));
 }
 
 static trs_status give(trs_part *p) {
@@ -112,7 +107,7 @@ static trs_status give(trs_part *p) {
   for (int k = 0; k < s->nsteps; k++)
     if (s->step[k].plan) (void)keep(s, trs_plan_wait(s->step[k].plan));
   if (s->gpus) (void)keep(s, trs_grid_gpus_wait(s->gpus));
-  bring_back(p);
+  copy_rows(s, p->base, s->rows, p->row_bytes);
   if (s->gpus) (void)keep(s, trs_grid_gpus_give(s->gpus, p));
   trs_failure failed = s->failed;
   s->failed = (trs_failure){0};
@@ -148,8 +143,9 @@ static void sweep_all(trs_part *p, int which) {
 }
 
 static void rehearse(trs_part *p, int which) {
-  if (!plans_of(p)->device) return;
-  bring_back(p);
+  plans *s = plans_of(p);
+  if (!s->device) return;
+  copy_rows(s, p->base, s->rows, p->row_bytes);
   sweep_all(p, which);
   sweep_all(p, which);
   take(p);

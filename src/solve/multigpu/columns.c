@@ -474,12 +474,6 @@ static trs_status share(const trs_plan *plan, int which, int64_t nrhs, trs_plan_
 
 /* ---- Queries. ---- */
 
-static const char *refuses(const trs_plan *plan) {
-  if (!plan->context->group)
-    return "it is for several GPUs: take a context such as \"cuda:0-3\", or \"nvshmem\"";
-  return NULL;
-}
-
 /* The first choice if each member gets at least two right-hand sides and memory suffices: it scales
  * best. */
 static trs_estimate estimate(const trs_plan *plan) {
@@ -540,7 +534,6 @@ const trs_method trs_method_columns = {
     .name = "columns",
     .backend = &trs_backend_cuda_group,
     .parameters = true,
-    .refuses = refuses,
     .estimate = estimate,
     .analysis_solves = 2,
     .share = share,

@@ -16,11 +16,6 @@ uint64_t trs_multi_wait_limit = 10000000000u; /* ten seconds; then a solve count
 
 enum { MOST_WIDTH = 32 }; /* right-hand sides solved together, each with a sum per member */
 
-const char *trs_multi_refuses(const trs_plan *plan) {
-  if (plan->context->group) return NULL;
-  return "the context has no group of GPUs: make one with \"cuda:0-3\" or \"nvshmem\"";
-}
-
 static trs_multi *multi_of(const trs_plan *plan) { return plan->state; }
 
 trs_status trs_multi_each(trs_plan *plan, trs_member_step step) {

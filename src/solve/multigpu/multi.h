@@ -34,9 +34,6 @@ typedef struct trs_multi {
   trs_portion portion[TRS_MOST_MEMBERS];
 } trs_multi;
 
-/* NULL if the context has a group, else the reason.  Serves as a method's refuses. */
-const char *trs_multi_refuses(const trs_plan *plan);
-
 /* plan->state belongs to a method and is zeroed.  Deals tasks (each: as in trs_tasks_create),
  * uploads columns, and allocates the memory that all methods need.  The caller calls trs_multi_free
  * afterwards, also after failures. */

@@ -422,8 +422,6 @@ static trs_status share(const trs_plan *plan, int which, int64_t nrhs, trs_plan_
 /* ---- Queries. ---- */
 
 static const char *refuses(const trs_plan *plan) {
-  if (!plan->context->group)
-    return "it is for several GPUs: take a context such as \"cuda:0-3\", or \"nvshmem\"";
   if (trs_matrix_is_deferred(plan->matrix) && !plan->system.rows)
     return "deferred values are asked for by rows of op(T): make the matrix in CSR for "
            "TRS_NO_TRANS, in CSC for its transposes";

@@ -88,19 +88,19 @@ static trs_status launch_all(const trs_plan *plan, const trs_push_state *p, cons
 
 /* If a solve was launched at only some members, their counts differ and no further solve is
  * possible.  A failed capture of a graph launches nothing and changes no count. */
-static trs_status launch(const trs_plan *plan, trs_push_state *p, const trs_rhs *rhs) {
-  TRS_TRY(begin(p, plan->stream));
+static trs_status launch(trs_plan *plan, const trs_rhs *rhs, trs_stream stream) {
+  trs_push_state *p = plan->state;
+  TRS_TRY(begin(p, stream));
   trs_status status = launch_all(plan, p, rhs);
-  p->broken |= status && !trs_device_capturing(plan->stream);
-  trs_status ended = end(p, plan->stream); /* launched kernels still write x */
+  p->broken |= status && !trs_device_capturing(stream);
+  trs_status ended = end(p, stream); /* launched kernels still write x */
   return status ? status : ended;
 }
 
 static trs_status need_stage(trs_push_state *p, const trs_plan *plan, int64_t nrhs) {
   const int64_t bytes = plan->system.n * (int64_t)trs_scalar_size(plan->system.scalar);
   if (p->stage) return TRS_SUCCESS;
-  int64_t hint = plan->options.nrhs > nrhs ? plan->options.nrhs : nrhs;
-  int64_t width = hint < MOST_STAGED ? hint : MOST_STAGED;
+  int64_t width = trs_stage_width(plan, nrhs, MOST_STAGED);
   TRS_TRY(trs_device_alloc_plain(p->member[0].device, &p->stage, width * bytes));
   p->stage_width = width;
   return TRS_SUCCESS;
@@ -108,13 +108,7 @@ static trs_status need_stage(trs_push_state *p, const trs_plan *plan, int64_t nr
 
 static trs_status solve_staged(trs_plan *plan, trs_push_state *p, const trs_rhs *rhs) {
   TRS_TRY(need_stage(p, plan, rhs->nrhs));
-  for (int64_t first = 0; first < rhs->nrhs; first += p->stage_width) {
-    const trs_span s = trs_span_of(rhs, &plan->system, first, p->stage_width);
-    const trs_rhs staged = trs_span_staged(&s, p->stage, p->stage);
-    TRS_TRY(trs_span_bring(&s, p->stage, plan->stream));
-    TRS_TRY(launch(plan, p, &staged));
-    TRS_TRY(trs_span_take(&s, p->stage, plan->stream));
-  }
+  TRS_TRY(trs_solve_staged(plan, rhs, p->stage, p->stage_width, launch));
   return trs_push_finish(plan, p);
 }
 
@@ -141,7 +135,7 @@ static trs_status solve_in_processes(trs_plan *plan, trs_push_state *p, const tr
     const trs_rhs staged = trs_span_staged(&s, NULL, b);
     p->member[0].args.spread_at = x_at;
     if (!status) status = trs_span_bring(&s, b, plan->stream);
-    if (!status) status = launch(plan, p, &staged);
+    if (!status) status = launch(plan, &staged, plan->stream);
     status = wait_members(p, status);
     p->broken |= status != TRS_SUCCESS;
     if (status) return status;
@@ -176,7 +170,7 @@ trs_status trs_push_solve(trs_plan *plan, const trs_rhs *rhs) {
   TRS_TRY(there ? told : trs_group_agree(p->group, told));
   trs_group_lock(p->group);
   if (trs_device_capturing(plan->stream)) trs_group_mark(p->group);
-  trs_status status = there            ? launch(plan, p, rhs)
+  trs_status status = there            ? launch(plan, rhs, plan->stream)
                       : p->one_process ? solve_staged(plan, p, rhs)
                                        : solve_in_processes(plan, p, rhs);
   trs_group_unlock(p->group);

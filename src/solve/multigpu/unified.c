@@ -16,8 +16,7 @@ typedef struct unified_state {
 enum { MOST_TASKS = 1024 };
 
 static const char *refuses(const trs_plan *plan) {
-  const char *why = trs_multi_refuses(plan);
-  if (why || trs_group_one_process(plan->context->group)) return why;
+  if (trs_group_one_process(plan->context->group)) return NULL;
   return "managed memory is shared within one process only: take a context such as \"cuda:0-3\"";
 }
 
@@ -137,7 +136,7 @@ static trs_status free_member(void *state, int m) {
   return trs_device_wait(s->stream);
 }
 
-static void release(trs_plan *plan) {
+static void free_state(trs_plan *plan) {
   unified_state *u = plan->state;
   if (!u) return;
   if (u->multi.group) {
@@ -154,9 +153,6 @@ const trs_method trs_method_unified = {
     TRS_MULTI_METHOD,
     .parameters = true,
     .refuses = refuses,
-    .analyze = analyze,
     .solve = solve,
-    .bytes = bytes,
-    .describe = describe,
-    .free = release,
+    TRS_METHOD_STATE,
 };

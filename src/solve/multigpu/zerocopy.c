@@ -90,7 +90,7 @@ static void describe(const trs_plan *plan, char *text, size_t size) {
   trs_multi_describe(&((const zerocopy_state *)plan->state)->multi, text, size);
 }
 
-static void release(trs_plan *plan) {
+static void free_state(trs_plan *plan) {
   zerocopy_state *z = plan->state;
   if (!z) return;
   trs_group *group = z->multi.group;
@@ -105,9 +105,8 @@ static void release(trs_plan *plan) {
   trs_free(z);
 }
 
-#define ZEROCOPY                                                                  \
-  TRS_MULTI_METHOD, .refuses = trs_multi_refuses, .solve = solve, .bytes = bytes, \
-                    .describe = describe, .free = release
+#define ZEROCOPY \
+  TRS_MULTI_METHOD, .solve = solve, .bytes = bytes, .describe = describe, .free = free_state
 
 const trs_method trs_method_zerocopy = {
     .name = "zerocopy", ZEROCOPY, .parameters = true, .analyze = analyze_pool};

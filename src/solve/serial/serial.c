@@ -44,31 +44,16 @@ static const char *at(const trs_system *S, const void *values, int64_t offset) {
 /* The right-hand sides from r on are solved in the caller's x, or in b if it may be overwritten. */
 static trs_serial_tile in_place(const trs_system *S, const trs_rhs *R, int64_t r) {
   const char *b = at(S, R->b, r * R->b_col), *x = at(S, R->x, r * R->x_col);
-  if (R->spare_b)
-    return (trs_serial_tile){.r = r,
-                             .store = true,
-                             .x = (void *)b,
-                             .b = b,
-                             .xs = R->b_row,
-                             .xc = R->b_col,
-                             .bs = R->b_row,
-                             .bc = R->b_col};
-  if (trs_reorders(&R->b_order))
-    return (trs_serial_tile){.r = r,
-                             .load = true,
-                             .x = (void *)x,
-                             .b = x,
-                             .xs = R->x_row,
-                             .xc = R->x_col,
-                             .bs = R->x_row,
-                             .bc = R->x_col};
+  const bool in_b = R->spare_b, load = !in_b && trs_reorders(&R->b_order);
   return (trs_serial_tile){.r = r,
-                           .x = (void *)x,
-                           .b = b,
-                           .xs = R->x_row,
-                           .xc = R->x_col,
-                           .bs = R->b_row,
-                           .bc = R->b_col};
+                           .store = in_b,
+                           .load = load,
+                           .x = (void *)(in_b ? b : x),
+                           .b = load ? x : b,
+                           .xs = in_b ? R->b_row : R->x_row,
+                           .xc = in_b ? R->b_col : R->x_col,
+                           .bs = load ? R->x_row : R->b_row,
+                           .bc = load ? R->x_col : R->b_col};
 }
 
 /* Adjacent right-hand sides are solved in place, others in the plan's workspace.  Without one, four
@@ -133,9 +118,6 @@ const trs_method trs_method_serial = {
     .backend = &trs_backend_serial,
     .refuses = trs_host_refuses,
     .estimate = estimate,
-    .analyze = analyze,
     .solve = solve,
-    .bytes = bytes,
-    .describe = describe,
-    .free = free_state,
+    TRS_METHOD_STATE,
 };

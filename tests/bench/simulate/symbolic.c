@@ -56,8 +56,7 @@ static const char *const matrices[] = {"gen:poisson2d9:23", "gen:poisson3d7:9", 
                                        "gen:chain:50"};
 
 static void test_exact(void **state) {
-  (void)state;
-  for (size_t m = 0; m < sizeof matrices / sizeof *matrices; m++) {
+  for (size_t m = 0; m < COUNT(matrices); m++) {
     trs_symbolic s;
     make(&s, matrices[m], (trs_symbolic_options){.leaves = 4, .width = 1000});
     assert_int_equal(entries(&s), s.fill); /* by supernodes and by column counts */
@@ -68,8 +67,7 @@ static void test_exact(void **state) {
 }
 
 static void test_relaxed(void **state) {
-  (void)state;
-  for (size_t m = 0; m < sizeof matrices / sizeof *matrices; m++) {
+  for (size_t m = 0; m < COUNT(matrices); m++) {
     trs_symbolic s;
     make(&s, matrices[m],
          (trs_symbolic_options){
@@ -84,7 +82,6 @@ static void test_relaxed(void **state) {
 
 /* Inverting a dense triangle adds nothing where its supernodes' blocks were full. */
 static void test_inverted(void **state) {
-  (void)state;
   trs_symbolic s, to;
   make(&s, "gen:poisson2d9:40", (trs_symbolic_options){.leaves = 8, .width = 4, .relax = 4});
   assert_int_equal(trs_symbolic_invert(&to, &s), TRS_SUCCESS);
@@ -97,7 +94,6 @@ static void test_inverted(void **state) {
 }
 
 static void test_layouts(void **state) {
-  (void)state;
   trs_symbolic s;
   trs_grid_layout layout;
   make(&s, "gen:poisson2d9:30", (trs_symbolic_options){.leaves = 8, .width = 16, .relax = 8});
@@ -116,7 +112,6 @@ static void test_layouts(void **state) {
 }
 
 static void test_files(void **state) {
-  (void)state;
   trs_symbolic s, again;
   char path[] = "structure-XXXXXX";
   int fd = mkstemp(path);
@@ -137,9 +132,9 @@ static void test_files(void **state) {
   trs_symbolic_free(&s);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(test_exact), cmocka_unit_test(test_relaxed),
-                                     cmocka_unit_test(test_inverted),
-                                     cmocka_unit_test(test_layouts), cmocka_unit_test(test_files)};
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(test_exact),   cmocka_unit_test(test_relaxed), cmocka_unit_test(test_inverted),
+    cmocka_unit_test(test_layouts), cmocka_unit_test(test_files),
+};
+
+const test_program program = {TESTS(tests)};

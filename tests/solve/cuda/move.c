@@ -113,7 +113,6 @@ static void one_case(int c) {
 }
 
 static void both_sweeps_run_there(void **state) {
-  (void)state;
   int64_t before = gpu_held();
   for (int c = 0; c < 48; c++) one_case(c);
   assert_int_equal(gpu_held(), before);
@@ -122,7 +121,6 @@ static void both_sweeps_run_there(void **state) {
 /* ---- Other functions of a plan. ---- */
 
 static void both_sweeps_become_a_graph(void **state) {
-  (void)state;
   enum { NRHS = 11 };
   factors_case f = make_factors(TRS_DOUBLE, 15);
   size_t bytes = sizeof(double) * N * NRHS;
@@ -131,9 +129,7 @@ static void both_sweeps_become_a_graph(void **state) {
   trs_stream stream = gpu_stream();
   trs_plan *plan = analyze(&f, TRS_NO_TRANS,
                            (trs_options){.struct_size = sizeof(trs_options), .stream = stream});
-  gpu_capture_begin(stream);
-  assert_success(trs_solve(plan, there, N, there, N, NRHS, TRS_COL_MAJOR));
-  gpu_graph graph = gpu_capture_end(stream);
+  gpu_graph graph = gpu_capture_solve(plan, there, N, NRHS, stream);
   for (uint64_t seed = 0; seed < 3; seed++) {
     trs_random_fill(b, N * NRHS, TRS_DOUBLE, seed);
     assert_success(trs_device_copy(there, b, (int64_t)bytes, stream));
@@ -152,7 +148,6 @@ static void both_sweeps_become_a_graph(void **state) {
 }
 
 static void new_values_and_another_stream(void **state) {
-  (void)state;
   factors_case f = make_factors(TRS_DOUBLE, 15);
   static double b[N], x[N];
   cudaStream_t stream;
@@ -171,7 +166,6 @@ static void new_values_and_another_stream(void **state) {
 }
 
 static void too_little_memory_is_given_back(void **state) {
-  (void)state;
   factors_case f = make_factors(TRS_DOUBLE, 15);
   int64_t before = gpu_held(), step = 4096;
   for (int64_t allowed = 1;; allowed += step, step += step / 8) {
@@ -190,7 +184,6 @@ static void too_little_memory_is_given_back(void **state) {
 
 /* With any amount of GPU memory, enough for no sweep, for one or for both, auto makes a plan. */
 static void auto_leaves_what_has_no_room_to_the_cpu(void **state) {
-  (void)state;
   enum { STEPS = 12 };
   const trs_factor_options split = {.struct_size = sizeof(trs_factor_options),
                                     .kind = TRS_FACTOR_TRIANGLE};
@@ -229,14 +222,12 @@ static void auto_leaves_what_has_no_room_to_the_cpu(void **state) {
   trs_context_destroy(context);
 }
 
-int main(void) {
-  if (gpu_is_absent("solve/cuda/move")) return 0;
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(both_sweeps_run_there),
-      cmocka_unit_test(both_sweeps_become_a_graph),
-      cmocka_unit_test(new_values_and_another_stream),
-      cmocka_unit_test(too_little_memory_is_given_back),
-      cmocka_unit_test(auto_leaves_what_has_no_room_to_the_cpu),
-  };
-  return cmocka_run_group_tests(tests, NULL, gpu_stop);
-}
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(both_sweeps_run_there),
+    cmocka_unit_test(both_sweeps_become_a_graph),
+    cmocka_unit_test(new_values_and_another_stream),
+    cmocka_unit_test(too_little_memory_is_given_back),
+    cmocka_unit_test(auto_leaves_what_has_no_room_to_the_cpu),
+};
+
+const test_program program = {TESTS(tests), .end = gpu_stop, .lacks = gpu_lacks};

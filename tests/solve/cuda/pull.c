@@ -8,8 +8,6 @@
 #include "solve/cuda/gpu.h"
 #include "test.h"
 
-#define COUNT(array) (sizeof(array) / sizeof *(array))
-
 static const char *const choices[] = {"pull", "pull:lanes=1", "pull:lanes=4", "pull:lanes=8",
                                       "pull:lanes=32"};
 
@@ -59,7 +57,6 @@ static void one_system(both_sides s, int c) {
 
 /* Chains and dense triangles: every row waits for the lanes just before its own. */
 static void sizes_around_warps_and_blocks(void **state) {
-  (void)state;
   static const int64_t sizes[] = {1, 2, 7, 8, 9, 31, 32, 33, 63, 65, 255, 256, 257, 511, 513};
   int64_t before = gpu_held();
   int c = 0;
@@ -75,18 +72,15 @@ static void sizes_around_warps_and_blocks(void **state) {
 }
 
 static void long_chains(void **state) {
-  (void)state;
   for (int c = 0; c < 6; c++) one_system(make_system(20011, 1, c < 3 ? 1 : 3, c), c);
 }
 
 /* With 32 lanes per row. */
 static void more_blocks_than_sixteen_bits_count(void **state) {
-  (void)state;
   for (int c = 0; c < 2; c++) one_system(make_system(70000 * 8, 0.4, 6, c), c);
 }
 
 static void lanes_follow_the_mean_row(void **state) {
-  (void)state;
   static const struct {
     int64_t band;
     const char *words;
@@ -104,7 +98,6 @@ static void lanes_follow_the_mean_row(void **state) {
 }
 
 static void wrong_lanes_are_refused(void **state) {
-  (void)state;
   both_sides s = make_system(50, 1, 1, 1);
   trs_options options = {.struct_size = sizeof(trs_options), .method = "pull:lanes=2"};
   trs_plan *plan;
@@ -118,7 +111,6 @@ static void wrong_lanes_are_refused(void **state) {
 /* The user gives the bits that mean pending: no row waits for ever, and NaN spreads as in
  * substitution. */
 static void nan_with_all_bits_set(void **state) {
-  (void)state;
   enum { N = 300, FROM = 77 };
   for (int scalar = TRS_FLOAT; scalar <= TRS_DCOMPLEX; scalar++) {
     both_sides s = make_system(N, 1, 1, scalar - TRS_FLOAT); /* a chain */
@@ -144,7 +136,6 @@ static void nan_with_all_bits_set(void **state) {
 }
 
 static void new_values(void **state) {
-  (void)state;
   for (int c = 0; c < 6; c++) {
     trs_trans trans = (trs_trans)(c % 3);
     both_sides s = make_system(400, 0.1, 400, TRS_DOUBLE - TRS_FLOAT);
@@ -162,7 +153,6 @@ static void new_values(void **state) {
 
 /* Each replay, and each right-hand side in it, finds x pending and the ticket at its beginning. */
 static void solves_become_a_graph(void **state) {
-  (void)state;
   enum { N = 3001, NRHS = 3 };
   static double b[N * NRHS], x[N * NRHS];
   both_sides s = make_system(N, 0.002, N, TRS_DOUBLE - TRS_FLOAT);
@@ -170,9 +160,7 @@ static void solves_become_a_graph(void **state) {
   trs_stream stream = gpu_stream();
   trs_plan *plan = analyze(&s, s.there, TRS_NO_TRANS, "pull",
                            (trs_options){.struct_size = sizeof(trs_options), .stream = stream});
-  gpu_capture_begin(stream);
-  assert_success(trs_solve(plan, there, N, there, N, NRHS, TRS_COL_MAJOR));
-  gpu_graph graph = gpu_capture_end(stream);
+  gpu_graph graph = gpu_capture_solve(plan, there, N, NRHS, stream);
   for (uint64_t seed = 0; seed < 3; seed++) {
     trs_random_fill(b, N * NRHS, TRS_DOUBLE, seed);
     assert_success(trs_device_copy(there, b, sizeof b, stream));
@@ -200,7 +188,6 @@ static void wait_less(trs_plan *plan) {
 
 /* Row 1 of a chain then waits for itself. */
 static void a_dependency_that_never_comes(void **state) {
-  (void)state;
   enum { N = 2000 };
   static double b[N], x[N];
   both_sides s = make_system(N, 1, 1, TRS_DOUBLE - TRS_FLOAT);
@@ -225,18 +212,16 @@ static void a_dependency_that_never_comes(void **state) {
   both_sides_free(&s);
 }
 
-int main(void) {
-  if (gpu_is_absent("solve/cuda/pull")) return 0;
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(sizes_around_warps_and_blocks),
-      cmocka_unit_test(long_chains),
-      cmocka_unit_test(more_blocks_than_sixteen_bits_count),
-      cmocka_unit_test(lanes_follow_the_mean_row),
-      cmocka_unit_test(wrong_lanes_are_refused),
-      cmocka_unit_test(nan_with_all_bits_set),
-      cmocka_unit_test(new_values),
-      cmocka_unit_test(solves_become_a_graph),
-      cmocka_unit_test(a_dependency_that_never_comes),
-  };
-  return cmocka_run_group_tests(tests, NULL, gpu_stop);
-}
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(sizes_around_warps_and_blocks),
+    cmocka_unit_test(long_chains),
+    cmocka_unit_test(more_blocks_than_sixteen_bits_count),
+    cmocka_unit_test(lanes_follow_the_mean_row),
+    cmocka_unit_test(wrong_lanes_are_refused),
+    cmocka_unit_test(nan_with_all_bits_set),
+    cmocka_unit_test(new_values),
+    cmocka_unit_test(solves_become_a_graph),
+    cmocka_unit_test(a_dependency_that_never_comes),
+};
+
+const test_program program = {TESTS(tests), .end = gpu_stop, .lacks = gpu_lacks};

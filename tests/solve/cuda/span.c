@@ -52,7 +52,6 @@ static void go_through(const shape *s) {
 }
 
 static void every_layout(void **state) {
-  (void)state;
   for (int layout = 0; layout < 2; layout++)
     for (int64_t n = 1; n <= MOST; n++)
       for (int64_t nrhs = 1; nrhs <= MOST; nrhs++) {
@@ -66,7 +65,8 @@ static void every_layout(void **state) {
       }
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(every_layout)};
-  return cmocka_run_group_tests_name("solve/span", tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(every_layout),
+};
+
+const test_program program = {TESTS(tests)};

@@ -137,10 +137,9 @@ static const setting settings[] = {
     {"cuda:0-2", "block=3", 41, 0}, {"cuda:0,0,0", "", 41, 1e-9},
     {"cuda:0-7", "", 41, 1e-6},     {"cuda:0-3", "remote=direct", 41, 1e-6},
 };
-enum { SETTINGS = sizeof settings / sizeof settings[0] };
+enum { SETTINGS = COUNT(settings) };
 
 static void columns_of_the_host(void **state) {
-  (void)state;
   for (int k = 0; k < SETTINGS; k++) {
     open_plan(&settings[k]);
     solve_all_shapes();
@@ -150,10 +149,9 @@ static void columns_of_the_host(void **state) {
 
 /* All columns lie with the first GPU, which keeps more of them the slower the link is. */
 static void columns_of_the_first_gpu(void **state) {
-  (void)state;
   static const double seconds[] = {0, 1e-12, 1e-9, 1e-3};
   for (int k = 0; k < SETTINGS; k++)
-    for (size_t w = 0; w < sizeof seconds / sizeof seconds[0]; w++) {
+    for (size_t w = 0; w < COUNT(seconds); w++) {
       setting s = settings[k];
       s.seconds = seconds[w];
       open_plan(&s);
@@ -165,7 +163,6 @@ static void columns_of_the_first_gpu(void **state) {
 
 /* A member's columns are the first in its own arrays. */
 static void columns_of_the_members(void **state) {
-  (void)state;
   enum { MEMBERS = 3 };
   static double b[MEMBERS][ROWS * MOST], x[MEMBERS][ROWS * MOST], y[ROWS];
   void *x_of[MEMBERS];
@@ -205,11 +202,10 @@ static void columns_of_the_members(void **state) {
   close_plan();
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(columns_of_the_host),
-      cmocka_unit_test(columns_of_the_first_gpu),
-      cmocka_unit_test(columns_of_the_members),
-  };
-  return cmocka_run_group_tests_name("solve/multigpu/columns", tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(columns_of_the_host),
+    cmocka_unit_test(columns_of_the_first_gpu),
+    cmocka_unit_test(columns_of_the_members),
+};
+
+const test_program program = {TESTS(tests)};

@@ -40,7 +40,6 @@ static void compare_members(const trs_plan *whole, const trs_plan *parts) {
 }
 
 static void members_get_the_bytes_of_the_whole(void **state) {
-  (void)state;
   static const char *const partitions[] = {"partition=cyclic", "partition=bands", "partition=slabs",
                                            "partition=slabs,members=2", ""};
   static const char *const systems[] = {"gen:poisson2d5:40", "gen:chain:500", "gen:powerlaw:3000"};
@@ -82,7 +81,6 @@ static trs_status fail_later(void *user, int64_t count, const int32_t *vector, v
 
 /* A diagonal matrix whose values fail for the first, the second, ... member. */
 static void what_fails_leaves_nothing(void **state) {
-  (void)state;
   enum { ROWS = 90 };
   int64_t ptr[ROWS + 1];
   int32_t idx[ROWS];
@@ -102,13 +100,16 @@ static void what_fails_leaves_nothing(void **state) {
   }
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(members_get_the_bytes_of_the_whole),
-      cmocka_unit_test(what_fails_leaves_nothing),
-  };
-  if (trs_context_create(&context, "cuda:0-2")) return 1;
-  int failed = cmocka_run_group_tests(tests, NULL, scratch_remove);
+static int begin(void **state) { return trs_context_create(&context, "cuda:0-2") ? -1 : 0; }
+
+static int end(void **state) {
   trs_context_destroy(context);
-  return failed;
+  return scratch_remove(state);
 }
+
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(members_get_the_bytes_of_the_whole),
+    cmocka_unit_test(what_fails_leaves_nothing),
+};
+
+const test_program program = {TESTS(tests), .begin = begin, .end = end};

@@ -26,8 +26,6 @@ static const char *const partitions[] = {"push:partition=cyclic",
 static const char *const systems[] = {"gen:poisson2d5:60", "gen:chain:3000", "gen:poisson3d7:24",
                                       "gen:powerlaw:20000"};
 
-#define COUNT(array) (sizeof(array) / sizeof *(array))
-
 typedef struct problem {
   trs_matrix *A, *T;
   int64_t n, longest;
@@ -366,7 +364,6 @@ static void vectors_lie_where_they_are_solved(void **state) {
 
 /* Solutions do not depend on the members: every sum has the order of the slices. */
 static void partitions_have_the_same_bits(void **state) {
-  (void)state;
   problem p = make_problem("gen:poisson3d7:24", TRS_LOWER);
   bool begun = false;
   for (size_t g = 0; g < COUNT(groups); g++) {
@@ -408,7 +405,6 @@ static void solve_within(int64_t quarters) {
 
 /* Also if one GPU seems to have enough memory for the analysis of all rows, but has not. */
 static void what_does_not_fit_one_is_dealt(void **state) {
-  (void)state;
   trs_context *ctx = open_context("cuda:0-1");
   if (!ctx) skip();
   trs_context_destroy(ctx);
@@ -466,7 +462,6 @@ static void deferred_values_have_the_same_bits(void **state) {
 
 /* A zero on the diagonal is found when the values are read. */
 static void deferred_zeros_are_told(void **state) {
-  (void)state;
   trs_context *ctx = open_context("cuda:0,0");
   if (!ctx) skip();
   trs_matrix *D;
@@ -482,7 +477,6 @@ static void deferred_zeros_are_told(void **state) {
 }
 
 static void a_stall_ends_all_members(void **state) {
-  (void)state;
   trs_context *ctx = open_context("cuda:0,0,0");
   if (!ctx) skip();
   problem p = make_problem("gen:poisson3d7:24", TRS_LOWER);

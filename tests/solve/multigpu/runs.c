@@ -57,7 +57,6 @@ static void check_run(const trs_push_run *run, const trs_deal_share *share,
 }
 
 static void runs_take_every_chunk_once(void **state) {
-  (void)state;
   for (int turn = 0; turn < 2000; turn++) {
     trs_slice_level level[LEVELS + 1];
     trs_slice slice[CHUNKS];
@@ -80,7 +79,6 @@ static void runs_take_every_chunk_once(void **state) {
 }
 
 static void small_levels_go_together(void **state) {
-  (void)state;
   trs_slice_level level[LEVELS + 1] = {{0}};
   trs_slice slice[LEVELS];
   int32_t chunk[LEVELS + 1], nruns;
@@ -103,7 +101,6 @@ static void small_levels_go_together(void **state) {
 
 /* Such a member still has to end its solve. */
 static void a_member_without_rows_has_a_run(void **state) {
-  (void)state;
   const trs_slice_level none[1] = {{0}};
   int32_t chunk[1] = {0}, nruns;
   trs_push_run *run;
@@ -114,11 +111,10 @@ static void a_member_without_rows_has_a_run(void **state) {
   trs_free(run);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(runs_take_every_chunk_once),
-      cmocka_unit_test(small_levels_go_together),
-      cmocka_unit_test(a_member_without_rows_has_a_run),
-  };
-  return cmocka_run_group_tests(tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(runs_take_every_chunk_once),
+    cmocka_unit_test(small_levels_go_together),
+    cmocka_unit_test(a_member_without_rows_has_a_run),
+};
+
+const test_program program = {TESTS(tests)};

@@ -17,8 +17,6 @@
 #include "support.h"
 #include "test.h"
 
-#define COUNT(array) (sizeof(array) / sizeof *(array))
-
 enum { MOST = 8 };
 
 static trs_context *context_of(const char *where) {
@@ -130,7 +128,6 @@ static void cut_weak_blocks(const char *where, const char *partition, bool by_up
 }
 
 static void weak_blocks_are_cut(void **state) {
-  (void)state;
   for (size_t p = 0; p < COUNT(partitions); p++)
     for (int k = 0; k < 4; k++)
       cut_weak_blocks(k / 2 ? "cuda:0-3" : "cuda:0-1", partitions[p], k % 2);
@@ -156,7 +153,6 @@ static void solve_shape(shape kind, const char *where, const char *partition, bo
 }
 
 static void every_partition_solves(void **state) {
-  (void)state;
   static const char *const contexts[] = {"cuda:0-1", "cuda:0-2", "cuda:0-7", "cuda:0,1,0"};
   static const int64_t columns[] = {1, 3, MOST, MOST + 3};
   int c = 0;
@@ -168,7 +164,6 @@ static void every_partition_solves(void **state) {
 }
 
 static void counters_pass_32_bits(void **state) {
-  (void)state;
   for (int k = 0; k < COUNTER_BEGINS; k++)
     for (shape kind = 0; kind < SHAPES; kind++) {
       trs_counters_begin = counter_begins[k];
@@ -179,7 +174,6 @@ static void counters_pass_32_bits(void **state) {
 
 /* Levels so large that each has a launch of its own; no row of its own member waits for it. */
 static void large_levels_have_launches_of_their_own(void **state) {
-  (void)state;
   trs_context *context = context_of("cuda:0-1");
   trs_matrix *T = triangle_of("gen:kkt3d:52", TRS_LOWER);
   const int64_t not_before = push_launches[TRS_PUSH_WAITS_NOT];
@@ -198,7 +192,6 @@ static void large_levels_have_launches_of_their_own(void **state) {
 
 /* Members that do not empty a solve's words: if this passes, the interpreter detects nothing. */
 static void what_is_not_emptied_is_found_out(void **state) {
-  (void)state;
   trs_context *context = context_of("cuda:0-1");
   trs_matrix *T = triangle_of("gen:random:4000,9", TRS_LOWER);
   trs_plan plan;
@@ -222,7 +215,6 @@ static void what_is_not_emptied_is_found_out(void **state) {
 }
 
 static void every_layout_goes_through_the_stage(void **state) {
-  (void)state;
   trs_context *context = context_of("cuda:0-2");
   trs_matrix *T = triangle_of("gen:poisson2d5:20", TRS_LOWER);
   const int64_t n = T->nrows;
@@ -249,7 +241,6 @@ static void every_layout_goes_through_the_stage(void **state) {
 /* One member has all rows without dependencies, the other all rows that no row depends on; and the
  * reverse. */
 static void members_of_sources_and_of_sinks(void **state) {
-  (void)state;
   enum { SOURCES = 120, SINKS = 100, ROWS = SOURCES + SINKS }; /* of equal weight */
   int64_t ptr[ROWS + 1];
   int32_t idx[SOURCES + 2 * SINKS];
@@ -286,7 +277,6 @@ static void members_of_sources_and_of_sinks(void **state) {
 
 /* Each member's rows from its own arrays, into its own arrays. */
 static void vectors_may_lie_with_the_members(void **state) {
-  (void)state;
   enum { MEMBERS = 3 };
   trs_context *context = context_of("cuda:0-2");
   trs_matrix *T = triangle_of("gen:poisson2d5:30", TRS_UPPER);
@@ -333,7 +323,6 @@ static void vectors_may_lie_with_the_members(void **state) {
 /* The first, the second, ... launch of a solve fails: the solve returns an error, and so does every
  * later one of the plan, because some members have started work that others have not. */
 static void a_launch_that_fails_ends_the_plan(void **state) {
-  (void)state;
   enum { MEMBERS = 3 };
   trs_context *context = context_of("cuda:0-2");
   trs_matrix *T = triangle_of("gen:chain:100", TRS_LOWER);
@@ -361,7 +350,6 @@ static void a_launch_that_fails_ends_the_plan(void **state) {
 }
 
 static void a_stall_names_the_row_and_the_member(void **state) {
-  (void)state;
   trs_context *context = context_of("cuda:0-2");
   trs_matrix *T = triangle_of("gen:chain:100", TRS_LOWER);
   const int64_t n = T->nrows;
@@ -392,7 +380,6 @@ typedef struct race {
 } race;
 
 static void members_race_against_one(void **state) {
-  (void)state;
   static const race races[] = {
       {"all are faster", {1e-3, 0.4e-3}, TRS_SUCCESS, 4},
       {"half as many are", {1e-3, 1.2e-3, 0.7e-3}, TRS_SUCCESS, 2},
@@ -428,25 +415,27 @@ static void members_race_against_one(void **state) {
 }
 
 static void every_kind_of_launch_was_met(void **state) {
-  (void)state;
   for (int k = 0; k < 4; k++) assert_true(push_launches[k] > 0);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(weak_blocks_are_cut),
-      cmocka_unit_test(every_partition_solves),
-      cmocka_unit_test(counters_pass_32_bits),
-      cmocka_unit_test(large_levels_have_launches_of_their_own),
-      cmocka_unit_test(what_is_not_emptied_is_found_out),
-      cmocka_unit_test(every_layout_goes_through_the_stage),
-      cmocka_unit_test(members_of_sources_and_of_sinks),
-      cmocka_unit_test(vectors_may_lie_with_the_members),
-      cmocka_unit_test(a_launch_that_fails_ends_the_plan),
-      cmocka_unit_test(a_stall_names_the_row_and_the_member),
-      cmocka_unit_test(members_race_against_one),
-      cmocka_unit_test(every_kind_of_launch_was_met),
-  };
+static int begin(void **state) {
   push_stand_in_begin();
-  return cmocka_run_group_tests_name("solve/multigpu/solve", tests, NULL, NULL);
+  return 0;
 }
+
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(weak_blocks_are_cut),
+    cmocka_unit_test(every_partition_solves),
+    cmocka_unit_test(counters_pass_32_bits),
+    cmocka_unit_test(large_levels_have_launches_of_their_own),
+    cmocka_unit_test(what_is_not_emptied_is_found_out),
+    cmocka_unit_test(every_layout_goes_through_the_stage),
+    cmocka_unit_test(members_of_sources_and_of_sinks),
+    cmocka_unit_test(vectors_may_lie_with_the_members),
+    cmocka_unit_test(a_launch_that_fails_ends_the_plan),
+    cmocka_unit_test(a_stall_names_the_row_and_the_member),
+    cmocka_unit_test(members_race_against_one),
+    cmocka_unit_test(every_kind_of_launch_was_met),
+};
+
+const test_program program = {TESTS(tests), .begin = begin};

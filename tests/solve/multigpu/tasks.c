@@ -47,7 +47,6 @@ static void check_tasks(const trs_tasks *t, int64_t n, bool lower, int members, 
 }
 
 static void deals(void **state) {
-  (void)state;
   for (int64_t n = 0; n <= 20; n++)
     for (int members = 1; members <= 9; members++)
       for (int64_t each = 0; each <= 4; each++)
@@ -61,12 +60,11 @@ static void deals(void **state) {
 }
 
 static void deals_by_room(void **state) {
-  (void)state;
   const int64_t rooms[][4] = {
       {100, 100, 100, 100}, {100, 50, 100, 50}, {1000, 1, 1000, 1}, {0, 0, 0, 7}, {0, 0, 0, 0}};
   const int32_t wanted[][4] = {
       {8, 8, 8, 8}, {11, 5, 11, 5}, {16, 0, 16, 0}, {0, 0, 0, 32}, {32, 0, 0, 0}};
-  for (size_t k = 0; k < sizeof rooms / sizeof rooms[0]; k++) {
+  for (size_t k = 0; k < COUNT(rooms); k++) {
     trs_tasks t;
     assert_success(trs_tasks_create(&t, 1000, k % 2, 4, 8, rooms[k]));
     check_tasks(&t, 1000, k % 2, 4, 8);
@@ -228,7 +226,6 @@ static void run_all(int64_t n, double density, int64_t band, bool lower, const i
 }
 
 static void algorithms(void **state) {
-  (void)state;
   const int each[] = {0, 1, 3, 8};
   for (int lower = 0; lower < 2; lower++) {
     for (int64_t n = 0; n <= 9; n++) run_all(n, 0.6, n + 1, lower, each, 4);
@@ -238,8 +235,10 @@ static void algorithms(void **state) {
   }
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {cmocka_unit_test(deals), cmocka_unit_test(deals_by_room),
-                                     cmocka_unit_test(algorithms)};
-  return cmocka_run_group_tests_name("solve/multigpu/tasks", tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(deals),
+    cmocka_unit_test(deals_by_room),
+    cmocka_unit_test(algorithms),
+};
+
+const test_program program = {TESTS(tests)};

@@ -56,7 +56,7 @@ static void systems(void **state) {
   if (trs_context_create(&ctx, where)) {
     skip_test(trs_last_error()->message);
   }
-  for (size_t k = 0; k < sizeof methods / sizeof methods[0]; k++) {
+  for (size_t k = 0; k < COUNT(methods); k++) {
     run_system(ctx, methods[k], "gen:poisson2d5:40", TRS_LOWER, 1);
     run_system(ctx, methods[k], "gen:poisson2d5:40", TRS_UPPER, 5);
     run_system(ctx, methods[k], "gen:chain:3000", TRS_LOWER, 1);
@@ -67,7 +67,6 @@ static void systems(void **state) {
 
 /* A limit that every wait passes: all processes and members return the same error, soon. */
 static void stall(void **state) {
-  (void)state;
   trs_context *ctx;
   trs_matrix *A;
   trs_plan *plan;
@@ -93,7 +92,7 @@ static void stall(void **state) {
 }
 
 int main(void) {
-  enum { COUNT = sizeof groups / sizeof groups[0] };
+  enum { COUNT = COUNT(groups) };
   struct CMUnitTest tests[COUNT + 1];
   for (int k = 0; k < COUNT; k++)
     tests[k] = (struct CMUnitTest){groups[k], systems, NULL, NULL, (void *)groups[k]};

@@ -28,7 +28,7 @@ enum {
 struct first_arrays {
   cut &c;
   void operator()(arena &a) const {
-    const int64_t n = c.pattern.n;
+    const int64_t n = c.system.n;
     a.take(&c.state, 1);
     a.take(&c.known, n);
     a.take(&c.length, n);
@@ -36,7 +36,7 @@ struct first_arrays {
     a.take(&c.windows, (n + TRS_BLOCK_WINDOW - 1) / TRS_BLOCK_WINDOW);
     a.take(&c.number, n);
     a.take(&c.start, n + 1);
-    a.take(&c.near, c.pattern.nnz);
+    a.take(&c.near, c.system.nnz);
     a.take(&c.near_count, n);
   }
 };
@@ -49,7 +49,7 @@ struct order_memory {
     order_arrays &o = c.o;
     const int64_t key = long_keys(c) ? sizeof(uint64_t) : sizeof(uint32_t);
     /* Each part of a heavy block but its last has that many entries of one row at least. */
-    const int64_t slices = blocks + c.pattern.nnz / TRS_PART_WIDTH;
+    const int64_t slices = blocks + c.system.nnz / TRS_PART_WIDTH;
     for (int k = 0; k < 2; k++) {
       char *bytes;
       a.take(&bytes, key * blocks);
@@ -69,7 +69,7 @@ struct order_memory {
     a.take(&o.sizes, c.grid);
     a.take(&o.chunks, c.grid);
     a.take(&o.level, levels + 1);
-    a.take(&c.position, c.pattern.n);
+    a.take(&c.position, c.system.n);
   }
 };
 
@@ -99,7 +99,7 @@ __global__ void clear_words(analysis_state *state, analysis_state fresh, uint32_
  * becomes unknown where its block begins. */
 trs_status clear_state(const cut &c) {
   enum { WORDS_A_THREAD = 8 };
-  const int64_t n = c.pattern.n;
+  const int64_t n = c.system.n;
   const int64_t windows = (n + TRS_BLOCK_WINDOW - 1) / TRS_BLOCK_WINDOW;
   if (begins_with_walk(c)) return TRS_SUCCESS;
   uint32_t *words = c.start ? reinterpret_cast<uint32_t *>(c.windows) : c.known;
@@ -141,13 +141,13 @@ trs_status choose_stream(cut &c) {
 }
 
 trs_status begin(cut &c) {
-  int64_t blocks = c.pattern.n, levels = c.pattern.n;
-  const bool small = c.pattern.n <= SMALL;
+  int64_t blocks = c.system.n, levels = c.system.n;
+  const bool small = c.system.n <= SMALL;
   void *stage;
   TRS_TRY(trs_device_alloc_stage(c.device, &stage));
   c.stage = static_cast<cut_stage *>(stage);
   c.stage->numbers.nlevels = 0;
-  c.cluster = overlaps(c) && c.pattern.n <= CLUSTER_ROWS;
+  c.cluster = overlaps(c) && c.system.n <= CLUSTER_ROWS;
   c.grid = grid_for(c, blocks);
   TRS_TRY(choose_stream(c));
   TRS_TRY(allocate(c.device, &c.memory[0], c.side, [&](arena &a) {
@@ -234,8 +234,8 @@ trs_status build(const cut &c, trs_slices &s, trs_slices_map &map, bool store_fl
                                s,
                                map,
                                c.start != nullptr,
-                               trs::size_of_scalar(c.pattern.scalar),
-                               size_of_stored(c.pattern.scalar, store_float)};
+                               trs::size_of_scalar(c.system.scalar),
+                               size_of_stored(c.system.scalar, store_float)};
   TRS_TRY(allocate(c.device, &map.memory, c.stream, layout));
   if (s.n == 0) { /* one chunk boundary and one level boundary */
     TRS_TRY(trs_gpu_clear(&blank, c.stream));
@@ -244,7 +244,7 @@ trs_status build(const cut &c, trs_slices &s, trs_slices_map &map, bool store_fl
   }
   map.nheavy = c.numbers.nheavy;
   TRS_TRY(lay_slices(c, s, map, blank));
-  return fill_slices(s, map, c.pattern, store_float, c.position, {found, nullptr, nullptr},
+  return fill_slices(s, map, c.system, store_float, c.position, {found, nullptr, nullptr},
                      c.stream);
 }
 
@@ -252,14 +252,14 @@ trs_status build(const cut &c, trs_slices &s, trs_slices_map &map, bool store_fl
 
 trs::analysis_state trs::fresh_state(const cut &c) {
   analysis_state fresh = {};
-  fresh.nblocks = int32_t(c.pattern.n);
+  fresh.nblocks = int32_t(c.system.n);
   fresh.fault.row = -1;
   fresh.fault.limit = WAIT_LIMIT;
   return fresh;
 }
 
 extern "C" trs_status trs_gpu_cut_begin(trs_gpu_cut **result, trs_device *device,
-                                        const trs_gpu_pattern *pattern,
+                                        const trs_system *system, const uint8_t *apart,
                                         const trs_slice_rules *rules, const trs_gpu_cut *rival,
                                         trs_stream stream) {
   cut *c;
@@ -267,10 +267,11 @@ extern "C" trs_status trs_gpu_cut_begin(trs_gpu_cut **result, trs_device *device
   TRS_TRY(TRS_ALLOC_ZERO(&c, 1));
   c->device = device;
   c->stream = static_cast<cudaStream_t>(stream);
-  c->pattern = *pattern;
+  c->system = *system;
+  c->apart = apart;
   c->rules = *rules;
   c->rival = rival;
-  trs_status status = pattern->n > 0 ? begin(*c) : TRS_SUCCESS;
+  trs_status status = system->n > 0 ? begin(*c) : TRS_SUCCESS;
   if (status)
     trs_gpu_cut_free(c);
   else
@@ -291,12 +292,12 @@ extern "C" trs_status trs_gpu_cut_finish(trs_gpu_cut *c, trs_slices *slices,
                                          trs_slice_level **level) {
   *slices = trs_slices{};
   *level = nullptr;
-  if (c->pattern.n == 0) return TRS_ALLOC_ZERO(level, 1);
+  if (c->system.n == 0) return TRS_ALLOC_ZERO(level, 1);
   TRS_TRY(take_numbers(*c));
   if (!c->dropped) TRS_TRY(take_levels(*c, level));
   give_stage_back(*c);
   const cut_numbers &found = c->numbers;
-  slices->n = c->pattern.n;
+  slices->n = c->system.n;
   slices->nblocks = found.nblocks;
   slices->nlevels = found.nlevels;
   slices->nslices = found.nslices;

@@ -40,8 +40,8 @@ struct pattern_view {
   const int32_t *idx;
   bool lower, full; /* full: every row stores its diagonal entry */
 
-  explicit pattern_view(const trs_gpu_pattern &p)
-      : n(p.n), ptr(p.ptr), idx(p.idx), lower(p.lower != 0), full(p.has_diagonal != 0) {}
+  explicit pattern_view(const trs_system &p)
+      : n(p.n), ptr(p.ptr), idx(p.idx), lower(p.lower), full(p.has_diagonal) {}
 
   /* The row at a place of the sweep, or the place of a row. */
   __device__ int32_t mirror(int64_t k) const { return int32_t(lower ? k : n - 1 - k); }
@@ -175,7 +175,8 @@ struct order_arrays {
 struct trs_gpu_cut {
   trs_device *device;
   cudaStream_t stream, side; /* the caller's stream; the stream of the steps up to order_slices */
-  trs_gpu_pattern pattern;
+  trs_system system;
+  const uint8_t *apart; /* rows that must begin a block, or NULL */
   trs_slice_rules rules;
   const trs_gpu_cut *rival;
   bool dropped;  /* abandoned */
@@ -205,7 +206,7 @@ namespace trs {
 using cut = trs_gpu_cut;
 
 /* True if a level and a class of so many blocks do not fit a key of 32 bits. */
-inline bool long_keys(const cut &c) { return c.pattern.n > int64_t(UINT32_MAX / TRS_CLASSES); }
+inline bool long_keys(const cut &c) { return c.system.n > int64_t(UINT32_MAX / TRS_CLASSES); }
 
 /* True if a kernel can start before its predecessor ends, and if the device has clusters. */
 inline bool overlaps(const cut &c) { return trs_device_look(c.device)->capability >= 9; }
@@ -225,7 +226,7 @@ trs_status order_slices(const cut &c);
 trs_status lay_slices(const cut &c, const trs_slices &slices, const trs_slices_map &map,
                       const trs_gpu_blank &blank);
 trs_status fill_slices(const trs_slices &slices, const trs_slices_map &map,
-                       const trs_gpu_pattern &pattern, bool store_float, const int32_t *position,
+                       const trs_system &system, bool store_float, const int32_t *position,
                        const trs_gpu_verdict &verdict, cudaStream_t stream);
 
 inline unsigned blocks_for(int64_t threads) {
@@ -241,7 +242,7 @@ __device__ inline int this_lane() { return int(threadIdx.x) % WARP; }
 __host__ __device__ inline int lanes_for(double entries) {
   return entries <= 8 ? 1 : entries <= 24 ? 4 : entries <= 64 ? 8 : 32;
 }
-inline double entries_a_row(const trs_gpu_pattern &p) {
+inline double entries_a_row(const trs_system &p) {
   return double(p.nnz - (p.has_diagonal ? p.n : 0)) / double(p.n);
 }
 

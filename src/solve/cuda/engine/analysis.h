@@ -4,19 +4,7 @@
 #define TRS_SOLVE_CUDA_ENGINE_ANALYSIS_H
 
 #include "analysis/slices.h"
-#include "device/device.h"
-
-/* A triangle by rows, columns ascending; device arrays. */
-typedef struct trs_gpu_pattern {
-  int64_t n, nnz;
-  const int64_t *ptr;   /* n + 1 */
-  const int32_t *idx;   /* nnz */
-  const void *val;      /* nnz; needed only to fill in values */
-  const uint8_t *apart; /* n: 1 where a row of the sweep must begin a block; NULL: the rules alone
-                           decide */
-  trs_scalar scalar;
-  int lower, unit, has_diagonal;
-} trs_gpu_pattern;
+#include "analysis/triangle.h"
 
 /* What a fill finds in the values; in pinned host memory. */
 typedef struct trs_gpu_found {
@@ -67,23 +55,28 @@ typedef struct trs_gpu_cut trs_gpu_cut;
 extern "C" {
 #endif
 
-/* Features of a pattern.  begin launches on the stream and gets a stage of the device, NULL for a
+/* Systems are stored by rows, in device memory.
+ *
+ * Features of a pattern.  begin launches on the stream and gets a stage of the device, NULL for a
  * system without rows; end waits and gives the stage back.  Call end only after begin succeeded. */
-trs_status trs_gpu_begin_features(void **stage, trs_device *device, const trs_gpu_pattern *pattern,
+trs_status trs_gpu_begin_features(void **stage, trs_device *device, const trs_system *system,
                                   trs_stream stream);
 trs_status trs_gpu_end_features(trs_pattern_features *features, void *stage, trs_device *device,
                                 int64_t n, trs_stream stream);
 
-/* The cut is abandoned if it needs more levels than its rival (or NULL); large systems notice
+/* apart[n], in device memory: 1 where a row of the sweep must begin a block; NULL: the rules alone
+ * decide.
+ *
+ * The cut is abandoned if it needs more levels than its rival (or NULL); large systems notice
  * during the analysis.  Begin the rival first, on the same stream; finish it first; free it after
  * this cut is finished.  Small systems may run this cut beside the rival on a second stream, so
  * the pattern's arrays must be complete, not only ordered before the stream.  Large systems wait
  * for the number of levels.
  *
  * O(nnz) work and a radix sort of the blocks; one walk along the levels. */
-trs_status trs_gpu_cut_begin(trs_gpu_cut **cut, trs_device *device, const trs_gpu_pattern *pattern,
-                             const trs_slice_rules *rules, const trs_gpu_cut *rival,
-                             trs_stream stream);
+trs_status trs_gpu_cut_begin(trs_gpu_cut **cut, trs_device *device, const trs_system *system,
+                             const uint8_t *apart, const trs_slice_rules *rules,
+                             const trs_gpu_cut *rival, trs_stream stream);
 /* The number of levels of a small system, between begin and finish; 0 if the device does not know
  * it within so many seconds, or if the system is large. */
 int32_t trs_gpu_cut_await_levels(const trs_gpu_cut *cut, double seconds);
@@ -99,9 +92,9 @@ trs_status trs_gpu_cut_build(trs_gpu_cut *cut, trs_slices *slices, trs_slices_ma
 trs_status trs_gpu_clear(const trs_gpu_blank *blank, trs_stream stream); /* launches only */
 void trs_gpu_cut_free(trs_gpu_cut *cut);                                 /* NULL is fine */
 
-/* Fills slices->val and slices->inverse from pattern->val, for updates.  Launches only. */
+/* Fills slices->val and slices->inverse from system->val, for updates.  Launches only. */
 trs_status trs_gpu_slices_fill(const trs_slices *slices, const trs_slices_map *map,
-                               const trs_gpu_pattern *pattern, int store_float,
+                               const trs_system *system, int store_float,
                                const trs_gpu_verdict *verdict, trs_stream stream);
 
 void trs_gpu_slices_free(trs_slices *slices, trs_slices_map *map, trs_device *device,

@@ -257,12 +257,12 @@ __global__ void __launch_bounds__(ANALYSIS_THREADS) list_near(const __grid_const
 
 template <int LANES>
 void launch_near(const cut &c, const near_view &v) {
-  list_near<LANES><<<blocks_for(c.pattern.n * LANES), ANALYSIS_THREADS, 0, c.side>>>(v);
+  list_near<LANES><<<blocks_for(c.system.n * LANES), ANALYSIS_THREADS, 0, c.side>>>(v);
 }
 
 void find_near(const cut &c) {
-  const near_view v = {pattern_view(c.pattern), c.number, c.start, c.near, c.length, c.near_count};
-  switch (lanes_for(entries_a_row(c.pattern))) {
+  const near_view v = {pattern_view(c.system), c.number, c.start, c.near, c.length, c.near_count};
+  switch (lanes_for(entries_a_row(c.system))) {
     case 1:
       return launch_near<1>(c, v);
     case 4:
@@ -323,8 +323,8 @@ int64_t windows_sampled(int64_t n) {
 
 trs_status trs::find_blocks(const cut &c) {
   if (!c.start) return TRS_SUCCESS;
-  const cut_view v = {pattern_view(c.pattern),
-                      c.pattern.apart,
+  const cut_view v = {pattern_view(c.system),
+                      c.apart,
                       c.rules.most_block,
                       c.rules.dense != 0,
                       c.windows,
@@ -334,15 +334,15 @@ trs_status trs::find_blocks(const cut &c) {
                       c.near_count,
                       c.known,
                       c.state};
-  const unsigned windows = unsigned((c.pattern.n + WINDOW - 1) / WINDOW);
+  const unsigned windows = unsigned((c.system.n + WINDOW - 1) / WINDOW);
   cut_windows<<<windows, WINDOW, 0, c.side>>>(v);
   find_near(c);
   return trs_device_check(cudaGetLastError(), "finding blocks");
 }
 
 extern "C" trs_status trs_gpu_begin_features(void **stage, trs_device *device,
-                                             const trs_gpu_pattern *pattern, trs_stream stream) {
-  const pattern_view t(*pattern);
+                                             const trs_system *system, trs_stream stream) {
+  const pattern_view t(*system);
   const int64_t windows = windows_sampled(t.n);
   *stage = nullptr;
   if (t.n == 0) return TRS_SUCCESS;

@@ -288,14 +288,13 @@ __global__ void __launch_bounds__(THREADS) clear_blank(trs_gpu_blank blank) {
 }  // namespace
 
 trs_status trs::fill_slices(const trs_slices &slices, const trs_slices_map &map,
-                            const trs_gpu_pattern &pattern, bool store_float,
-                            const int32_t *position, const trs_gpu_verdict &verdict,
-                            cudaStream_t stream) {
+                            const trs_system &system, bool store_float, const int32_t *position,
+                            const trs_gpu_verdict &verdict, cudaStream_t stream) {
   if (slices.nslices == 0) return TRS_SUCCESS;
-  const fill_view v = {slices, map, pattern_view(pattern), pattern.unit != 0, verdict};
-  cudaError_t error = by_values(pattern.scalar, store_float, [&](auto element, auto value) {
+  const fill_view v = {slices, map, pattern_view(system), system.unit != 0, verdict};
+  cudaError_t error = by_values(system.scalar, store_float, [&](auto element, auto value) {
     using S = decltype(element);
-    launch_fill<S, decltype(value)>(v, static_cast<const S *>(pattern.val), position, stream);
+    launch_fill<S, decltype(value)>(v, static_cast<const S *>(system.val), position, stream);
     return cudaGetLastError();
   });
   return trs_device_check(error, "filling in entries");
@@ -310,8 +309,8 @@ extern "C" trs_status trs_gpu_clear(const trs_gpu_blank *blank, trs_stream strea
 }
 
 extern "C" trs_status trs_gpu_slices_fill(const trs_slices *slices, const trs_slices_map *map,
-                                          const trs_gpu_pattern *pattern, int store_float,
+                                          const trs_system *system, int store_float,
                                           const trs_gpu_verdict *verdict, trs_stream stream) {
-  return fill_slices(*slices, *map, *pattern, store_float != 0, nullptr, *verdict,
+  return fill_slices(*slices, *map, *system, store_float != 0, nullptr, *verdict,
                      static_cast<cudaStream_t>(stream));
 }

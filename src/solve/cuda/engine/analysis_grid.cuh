@@ -78,23 +78,22 @@ __device__ inline share share_of_block(int64_t count) {
 
 /* ---- Sums of numbers, or of structs with an operator +. ---- */
 
-template <class T>
-__device__ inline T shuffled_up(T value, int distance) {
+template <class T, class F>
+__device__ inline T by_words(T value, F f) {
   unsigned words[sizeof(T) / sizeof(unsigned)];
   memcpy(words, &value, sizeof value);
 #pragma unroll
-  for (unsigned &word : words) word = __shfl_up_sync(~0u, word, distance);
+  for (unsigned &word : words) word = f(word);
   memcpy(&value, words, sizeof value);
   return value;
 }
 template <class T>
+__device__ inline T shuffled_up(T value, int distance) {
+  return by_words(value, [distance](unsigned w) { return __shfl_up_sync(~0u, w, distance); });
+}
+template <class T>
 __device__ inline T shuffled(T value, int lane) {
-  unsigned words[sizeof(T) / sizeof(unsigned)];
-  memcpy(words, &value, sizeof value);
-#pragma unroll
-  for (unsigned &word : words) word = __shfl_sync(~0u, word, lane);
-  memcpy(&value, words, sizeof value);
-  return value;
+  return by_words(value, [lane](unsigned w) { return __shfl_sync(~0u, w, lane); });
 }
 
 /* Sum of the lanes up to this one. */

@@ -429,7 +429,7 @@ template <int LANES, class Graph>
 void launch(const cut &c, const walk_view<Graph> &v) {
   const int64_t most =
       int64_t(BLOCKS_A_MULTIPROCESSOR) * trs_device_look(c.device)->multiprocessors;
-  const int64_t all = (c.pattern.n * LANES + THREADS - 1) / THREADS;
+  const int64_t all = (c.system.n * LANES + THREADS - 1) / THREADS;
   walk_levels<LANES><<<unsigned(all < most ? all : most), THREADS, 0, c.side>>>(v);
 }
 
@@ -526,7 +526,7 @@ trs_status launch_alone(const cut &c, const walk_view<Graph> &v) {
   static_assert(ALONE_ROWS * sizeof(uint16_t) <= SHARED_ALWAYS, "nothing to ask for");
   const cudaError_t error =
       launch_behind(overlaps(c), walk_alone<Graph>, 1, ALONE_THREADS,
-                    size_t(c.pattern.n) * sizeof(uint16_t), c.side, v, fresh_state(c));
+                    size_t(c.system.n) * sizeof(uint16_t), c.side, v, fresh_state(c));
   return trs_device_check(error, "finding levels");
 }
 
@@ -555,14 +555,14 @@ trs_status launch_right(const cut &c, const Graph &graph) {
 }  // namespace
 
 bool trs::walks_alone(const cut &c) {
-  return c.pattern.n <= ALONE_ROWS && c.pattern.nnz <= ALONE_ENTRIES;
+  return c.system.n <= ALONE_ROWS && c.system.nnz <= ALONE_ENTRIES;
 }
 
 bool trs::begins_with_walk(const cut &c) { return !c.start && walks_alone(c); }
 
 trs_status trs::find_levels(const cut &c) {
-  const pattern_view t(c.pattern);
-  const double entries = entries_a_row(c.pattern);
+  const pattern_view t(c.system);
+  const double entries = entries_a_row(c.system);
   if (!c.start) return launch_right(c, rows_graph{t, entries});
   return launch_right(c, blocks_graph{t, entries, c.start, c.near, c.near_count});
 }

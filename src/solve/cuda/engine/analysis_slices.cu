@@ -660,7 +660,7 @@ __global__ void __launch_bounds__(GRID_THREADS, 1)
 }
 
 cut_view view_of(const cut &c) {
-  return {pattern_view(c.pattern),
+  return {pattern_view(c.system),
           {c.start},
           c.rules,
           c.state,

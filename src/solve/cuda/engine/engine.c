@@ -65,20 +65,6 @@ static trs_status prepare_solves(engine *e, const trs_plan *plan) {
   return plan->options.nrhs > 1 ? trs_engine_prepare_rhs(e, plan) : TRS_SUCCESS;
 }
 
-static trs_gpu_pattern pattern_of(const engine *e) {
-  const trs_system *S = &e->gpu.system;
-  return (trs_gpu_pattern){.n = S->n,
-                           .nnz = S->nnz,
-                           .ptr = S->ptr,
-                           .idx = S->idx,
-                           .val = S->val,
-                           .apart = e->apart,
-                           .scalar = S->scalar,
-                           .lower = S->lower,
-                           .unit = S->unit,
-                           .has_diagonal = S->has_diagonal};
-}
-
 static void drop_arrays(engine *e, trs_stream stream) {
   trs_device_free(e->gpu.device, e->memory, stream);
   trs_device_free(e->gpu.device, e->args.many_rhs_work, stream);
@@ -101,10 +87,9 @@ static void drop_candidate(engine *e, candidate *c, trs_stream stream) {
  * rival.  The device may still work on it at the return. */
 static trs_status begin_candidate(engine *e, trs_plan *plan, trs_slice_rules rules,
                                   const candidate *rival, candidate *c) {
-  trs_gpu_pattern pattern = pattern_of(e);
   *c = (candidate){.rules = rules};
-  return trs_gpu_cut_begin(&c->cut, e->gpu.device, &pattern, &c->rules, rival ? rival->cut : NULL,
-                           plan->stream);
+  return trs_gpu_cut_begin(&c->cut, e->gpu.device, &e->gpu.system, e->apart, &c->rules,
+                           rival ? rival->cut : NULL, plan->stream);
 }
 
 /* Levels and expected seconds of a solve; INFINITY for an abandoned cut. */
@@ -228,15 +213,14 @@ static trs_status time_candidates(engine *e, trs_plan *plan, const trs_slice_rul
 /* Fills again, and this time says where the blocks are cut.  e->found->refused: their number. */
 static trs_status mark_blocks(engine *e, trs_plan *plan) {
   const int64_t n = plan->system.n, bytes = (n + 3) / 4 * 4, word = (int64_t)sizeof(int32_t);
-  trs_gpu_pattern pattern = pattern_of(e);
   if (!e->apart) {
     TRS_TRY(trs_device_alloc(e->gpu.device, (void **)&e->apart, bytes + word, 1, plan->stream));
     TRS_TRY(trs_device_fill(e->apart, 0, bytes, plan->stream));
   }
   const trs_gpu_verdict verdict = {e->found, e->apart, (int32_t *)(void *)(e->apart + bytes)};
   TRS_TRY(trs_device_fill(verdict.count, 0, word, plan->stream));
-  TRS_TRY(trs_gpu_slices_fill(&e->c.slices, &e->c.map, &pattern, e->args.float_values, &verdict,
-                              plan->stream));
+  TRS_TRY(trs_gpu_slices_fill(&e->c.slices, &e->c.map, &e->gpu.system, e->args.float_values,
+                              &verdict, plan->stream));
   TRS_TRY(trs_device_copy(&e->found->refused, verdict.count, word, plan->stream));
   return trs_device_wait(plan->stream);
 }
@@ -285,10 +269,9 @@ static trs_status analyze_on_device(engine *e, trs_plan *plan) {
   trs_pattern_features features;
   trs_slice_rules rules[TRS_MOST_CANDIDATES];
   TRS_TRY(trs_gpu_load(&e->gpu, plan, true, TRS_GPU_PATTERN | TRS_GPU_VALUES));
-  trs_gpu_pattern pattern = pattern_of(e);
-  TRS_TRY(trs_gpu_begin_features(&stage, e->gpu.device, &pattern, plan->stream));
+  TRS_TRY(trs_gpu_begin_features(&stage, e->gpu.device, &e->gpu.system, plan->stream));
   trs_status status = prepare_while_device_works(e, plan);
-  TRS_TRY(trs_gpu_end_features(&features, stage, e->gpu.device, pattern.n, plan->stream));
+  TRS_TRY(trs_gpu_end_features(&features, stage, e->gpu.device, e->gpu.system.n, plan->stream));
   TRS_TRY(status);
   int count = trs_choose_rules(rules, &features, plan->options.nrhs > 1);
   TRS_TRY(plan->options.tune ? time_candidates(e, plan, rules, TRS_MOST_CANDIDATES)
@@ -310,11 +293,10 @@ static trs_status analyze(trs_plan *plan) {
 static trs_status update(trs_plan *plan) {
   engine *e = plan->state;
   TRS_TRY(trs_gpu_load(&e->gpu, plan, true, TRS_GPU_PATTERN | TRS_GPU_VALUES));
-  trs_gpu_pattern pattern = pattern_of(e);
   const trs_gpu_verdict verdict = {.found = e->found};
   *e->found = (trs_gpu_found){0};
-  TRS_TRY(trs_gpu_slices_fill(&e->c.slices, &e->c.map, &pattern, e->args.float_values, &verdict,
-                              plan->stream));
+  TRS_TRY(trs_gpu_slices_fill(&e->c.slices, &e->c.map, &e->gpu.system, e->args.float_values,
+                              &verdict, plan->stream));
   TRS_TRY(heed_verdict(e, plan));
   trs_gpu_unload(&e->gpu, plan);
   return TRS_SUCCESS;
@@ -358,17 +340,9 @@ static void free_state(trs_plan *plan) {
 
 const trs_method trs_method_engine = {
     .name = "engine",
-    .backend = &trs_backend_cuda,
-    .parameters = true,
+    TRS_GPU_METHOD,
     .checks_diagonal = true,
-    .refuses = trs_gpu_refuses,
     .estimate = estimate,
     .analysis_solves = 2,
-    .analyze = analyze,
-    .update = update,
-    .solve = trs_gpu_solve,
-    .wait = trs_gpu_wait,
-    .bytes = bytes,
-    .describe = describe,
-    .free = free_state,
+    TRS_METHOD_STEPS,
 };

@@ -12,14 +12,13 @@
 #include "solve/cuda/engine/choice.h"
 #include "test.h"
 
-#define COUNT(array) (sizeof(array) / sizeof *(array))
-
 static trs_gpu_found *found; /* by the GPU in values, in pinned memory */
 
 /* A system on both sides, and its slices from both. */
 typedef struct both {
   trs_system S;
-  trs_gpu_pattern p;
+  trs_system p;
+  const uint8_t *apart;
   trs_slice_rules rules;
   bool store_float;
   const char *name;
@@ -28,16 +27,15 @@ typedef struct both {
   trs_slice_level *level;
 } both;
 
-static trs_gpu_pattern upload(const trs_system *S) {
-  trs_gpu_pattern p = {.n = S->n, .nnz = S->nnz, .scalar = S->scalar};
-  p.lower = S->lower, p.unit = S->unit, p.has_diagonal = S->has_diagonal;
+static trs_system upload(const trs_system *S) {
+  trs_system p = *S;
   p.ptr = gpu_upload(S->ptr, (size_t)(S->n + 1) * sizeof *S->ptr);
   p.idx = gpu_upload(S->idx, (size_t)S->nnz * sizeof *S->idx);
   p.val = gpu_upload(S->val, (size_t)S->nnz * scalar_bytes(S->scalar));
   return p;
 }
 
-static void drop(trs_gpu_pattern *p) {
+static void drop(trs_system *p) {
   gpu_free((void *)p->ptr);
   gpu_free((void *)p->idx);
   gpu_free((void *)p->val);
@@ -146,7 +144,7 @@ static trs_status cut_and_build(both *b) {
   trs_gpu_cut *cut;
   b->level = NULL;
   *found = (trs_gpu_found){0};
-  trs_status status = trs_gpu_cut_begin(&cut, gpu, &b->p, &b->rules, NULL, NULL);
+  trs_status status = trs_gpu_cut_begin(&cut, gpu, &b->p, b->apart, &b->rules, NULL, NULL);
   if (!status) status = trs_gpu_cut_finish(cut, &b->there, &b->level);
   if (!status) status = trs_gpu_cut_build(cut, &b->there, &b->map, b->store_float, NULL, found);
   trs_gpu_cut_free(cut);
@@ -168,7 +166,7 @@ static void same_level_slices(const both *b) {
   free(first);
 }
 
-static void compare(const char *name, const trs_system *S, const trs_gpu_pattern *p,
+static void compare(const char *name, const trs_system *S, const trs_system *p,
                     const trs_slice_rules *rules, bool store_float) {
   both b = {.S = *S, .p = *p, .rules = *rules, .store_float = store_float, .name = name};
   int64_t before = gpu_held(), refused;
@@ -187,28 +185,22 @@ static void compare(const char *name, const trs_system *S, const trs_gpu_pattern
 
 /* ---- Tests. ---- */
 
+static void compare_rules(shape kind, const trs_system *S, int number) {
+  trs_system p = upload(S);
+  for (size_t r = 0; r < SHAPE_RULES; r++)
+    if (S->n < 300 || (r + (size_t)number) % 4 == 0)
+      compare(shape_name(kind), S, &p, &shape_rules[r], r % 2);
+  drop(&p);
+}
+
 static void slices_are_those_of_the_host(void **state) {
-  (void)state;
   static const int64_t sizes[] = {0, 1, 2, 31, 33, 257, 511, 513, 3000};
-  int c = 0;
-  for (shape kind = 0; kind < SHAPES; kind++)
-    for (size_t z = 0; z < COUNT(sizes); z++)
-      for (int way = 0; way < 4; way++) {
-        trs_system S =
-            shape_system(kind, sizes[z], (trs_scalar)(TRS_FLOAT + c++ % 4), way & 1, way & 2);
-        trs_gpu_pattern p = upload(&S);
-        for (size_t r = 0; r < SHAPE_RULES; r++)
-          if (sizes[z] < 300 || (r + (size_t)c) % 4 == 0)
-            compare(shape_name(kind), &S, &p, &shape_rules[r], r % 2);
-        drop(&p);
-        shape_free(&S);
-      }
+  shapes_of_sizes(sizes, COUNT(sizes), compare_rules);
 }
 
 /* Many blocks of threads, most of which run at once; systems above and below the size for one
  * wait; the same twice. */
 static void large_systems_too(void **state) {
-  (void)state;
   static const char *const names[] = {
       "gen:poisson2d5:400",  "gen:poisson2d5:600",        "gen:poisson3d7:60",
       "gen:poisson3d7:80",   "gen:elasticity3d:20,20,20", "gen:powerlaw:60000",
@@ -220,7 +212,7 @@ static void large_systems_too(void **state) {
       assert_success(trs_matrix_read(&A, names[k], NULL));
       assert_success(trs_matrix_triangle(&T, A, uplo, 1));
       trs_system S = trs_system_of(T, uplo, TRS_NO_TRANS, TRS_NONUNIT);
-      trs_gpu_pattern p = upload(&S);
+      trs_system p = upload(&S);
       for (size_t r = 0; r < SHAPE_RULES; r += 3)
         for (int again = 0; again < 2; again++) compare(names[k], &S, &p, &shape_rules[r], again);
       drop(&p);
@@ -232,11 +224,10 @@ static void large_systems_too(void **state) {
 /* Chains with about as many levels as the walk by one block of threads can count, and with more
  * rows than it has room for. */
 static void as_many_levels_as_rows(void **state) {
-  (void)state;
   static const int64_t sizes[] = {16385, 65533, 65534, 65535, 65536, 70000, 120000};
   for (size_t z = 0; z < COUNT(sizes); z++) {
     trs_system S = shape_system(SHAPE_CHAIN, sizes[z], TRS_FLOAT, z % 2 == 0, true);
-    trs_gpu_pattern p = upload(&S);
+    trs_system p = upload(&S);
     for (size_t r = 0; r < SHAPE_RULES; r += 7) compare("chain", &S, &p, &shape_rules[r], false);
     drop(&p);
     shape_free(&S);
@@ -245,7 +236,6 @@ static void as_many_levels_as_rows(void **state) {
 
 /* Entries and inverses of new values, by a second fill into the same slices. */
 static void new_values_are_filled_in(void **state) {
-  (void)state;
   trs_system S = shape_system(SHAPE_SUPERNODES, 500, TRS_DOUBLE, true, true);
   both b = {.S = S, .p = upload(&S), .rules = shape_rules[6], .name = "update"};
   assert_success(cut_and_build(&b));
@@ -291,7 +281,7 @@ static void compare_cuts(both *b, int *cuts) {
     if (here[k] != there[k]) differ(b, "cut at row of the sweep", k);
   drop_built(b);
   trs_slices_destroy(&b->here);
-  b->p.apart = gpu_upload(there, (size_t)b->S.n);
+  b->apart = gpu_upload(there, (size_t)b->S.n);
   assert_success(shape_slices_apart(&b->here, &b->S, &b->rules, here, NULL, &refused));
   assert_success(cut_and_build(b));
   same_pattern(b);
@@ -300,18 +290,17 @@ static void compare_cuts(both *b, int *cuts) {
   *cuts += mark(b, there) == 0;
   drop_built(b);
   trs_slices_destroy(&b->here);
-  gpu_free((void *)b->p.apart);
+  gpu_free((void *)b->apart);
 }
 
 static void blocks_are_cut_as_on_the_host(void **state) {
-  (void)state;
   static const int64_t sizes[] = {33, 700, 3000};
   int cuts = 0, systems = 0;
   for (shape kind = 0; kind < SHAPES; kind++)
     for (int c = 0; c < 12; c++) {
       trs_system S = shape_system(kind, sizes[c % 3], (trs_scalar)(TRS_FLOAT + c % 4), c % 2, true);
       shape_weaken(&S);
-      trs_gpu_pattern p = upload(&S);
+      trs_system p = upload(&S);
       for (size_t r = (size_t)c % 3; r < SHAPE_RULES; r += 3) {
         both b = {.S = S, .p = p, .rules = shape_rules[r], .store_float = r % 2};
         b.name = shape_name(kind);
@@ -328,7 +317,7 @@ static void need_features(shape kind, int64_t n, bool lower, double length, doub
                           double run) {
   const double limit = 0.02;
   trs_system S = shape_system(kind, n, TRS_FLOAT, lower, true);
-  trs_gpu_pattern p = upload(&S);
+  trs_system p = upload(&S);
   trs_pattern_features f;
   void *stage;
   assert_success(trs_gpu_begin_features(&stage, gpu, &p, NULL));
@@ -342,7 +331,6 @@ static void need_features(shape kind, int64_t n, bool lower, double length, doub
 }
 
 static void a_sample_shows_the_pattern(void **state) {
-  (void)state;
   need_features(SHAPE_DIAGONAL, 0, true, 0, 0, 0);
   need_features(SHAPE_DIAGONAL, 33, true, 0, 0, 0);
   need_features(SHAPE_CHAIN, 1000, false, 0.999, 0.999, 0.999);
@@ -361,9 +349,9 @@ static int32_t levels_against(const char *name, const trs_slice_rules *rules,
   assert_success(trs_matrix_read(&A, name, NULL));
   assert_success(trs_matrix_triangle(&T, A, TRS_LOWER, 1));
   trs_system S = trs_system_of(T, TRS_LOWER, TRS_NO_TRANS, TRS_NONUNIT);
-  trs_gpu_pattern p = upload(&S);
-  assert_success(trs_gpu_cut_begin(&rival, gpu, &p, rival_rules, NULL, NULL));
-  assert_success(trs_gpu_cut_begin(&cut, gpu, &p, rules, rival, NULL));
+  trs_system p = upload(&S);
+  assert_success(trs_gpu_cut_begin(&rival, gpu, &p, NULL, rival_rules, NULL, NULL));
+  assert_success(trs_gpu_cut_begin(&cut, gpu, &p, NULL, rules, rival, NULL));
   assert_success(trs_gpu_cut_finish(rival, &slices[0], &level[0]));
   assert_success(trs_gpu_cut_finish(cut, &slices[1], &level[1]));
   assert_non_null(level[0]);
@@ -379,7 +367,6 @@ static int32_t levels_against(const char *name, const trs_slice_rules *rules,
 }
 
 static void more_levels_than_the_rival_are_given_up(void **state) {
-  (void)state;
   static const char *const names[] = {"gen:poisson2d5:200", "gen:poisson2d5:600"};
   const trs_slice_rules *plain = &shape_rules[0], *chains = &shape_rules[7];
   for (size_t k = 0; k < COUNT(names); k++) {
@@ -390,7 +377,6 @@ static void more_levels_than_the_rival_are_given_up(void **state) {
 }
 
 static void too_little_memory_is_given_back(void **state) {
-  (void)state;
   trs_system S = shape_system(SHAPE_SUPERNODES, 500, TRS_DOUBLE, true, true);
   both b = {.S = S, .p = upload(&S), .rules = shape_rules[6], .name = "memory"};
   int64_t before = gpu_held(), allowed = 1;
@@ -407,7 +393,6 @@ static void too_little_memory_is_given_back(void **state) {
 }
 
 static int enter(void **state) {
-  (void)state;
   if (trs_device_enter(gpu) < -1) return -1;
   return trs_device_alloc_host(gpu, (void **)&found);
 }
@@ -417,17 +402,15 @@ static int leave(void **state) {
   return gpu_stop(state);
 }
 
-int main(void) {
-  if (gpu_is_absent("solve/cuda/engine/analysis")) return 0;
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(blocks_are_cut_as_on_the_host),
-      cmocka_unit_test(slices_are_those_of_the_host),
-      cmocka_unit_test(large_systems_too),
-      cmocka_unit_test(as_many_levels_as_rows),
-      cmocka_unit_test(new_values_are_filled_in),
-      cmocka_unit_test(a_sample_shows_the_pattern),
-      cmocka_unit_test(more_levels_than_the_rival_are_given_up),
-      cmocka_unit_test(too_little_memory_is_given_back),
-  };
-  return cmocka_run_group_tests(tests, enter, leave);
-}
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(blocks_are_cut_as_on_the_host),
+    cmocka_unit_test(slices_are_those_of_the_host),
+    cmocka_unit_test(large_systems_too),
+    cmocka_unit_test(as_many_levels_as_rows),
+    cmocka_unit_test(new_values_are_filled_in),
+    cmocka_unit_test(a_sample_shows_the_pattern),
+    cmocka_unit_test(more_levels_than_the_rival_are_given_up),
+    cmocka_unit_test(too_little_memory_is_given_back),
+};
+
+const test_program program = {TESTS(tests), .begin = enter, .end = leave, .lacks = gpu_lacks};

@@ -4,8 +4,6 @@
 #include "gpu.h"
 #include "test.h"
 
-#define COUNT(array) (sizeof(array) / sizeof *(array))
-
 static const char *const ways[] = {"engine:rhs=batched",
                                    "engine:rhs=many-rhs",
                                    "engine:rhs=row-groups,block=1",
@@ -45,7 +43,6 @@ static void solve(const both_sides *s, const char *way, int64_t nrhs, trs_layout
 
 /* Rows near the diagonal make many levels, rows anywhere few. */
 static void every_way_solves_all_types(void **state) {
-  (void)state;
   static const int64_t counts[] = {16, 31, 33, 64, 100};
   for (int type = TRS_FLOAT; type <= TRS_DCOMPLEX; type++)
     for (int band = 0; band < 2; band++) {
@@ -62,8 +59,8 @@ static void every_way_solves_all_types(void **state) {
     }
 }
 
-int main(void) {
-  if (gpu_is_absent("solve/cuda/engine/many_rhs")) return 0;
-  const struct CMUnitTest tests[] = {cmocka_unit_test(every_way_solves_all_types)};
-  return cmocka_run_group_tests(tests, NULL, gpu_stop);
-}
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(every_way_solves_all_types),
+};
+
+const test_program program = {TESTS(tests), .end = gpu_stop, .lacks = gpu_lacks};

@@ -4,8 +4,6 @@
 #include "solve/cuda/engine/choice.h"
 #include "test.h"
 
-#define COUNT(array) (sizeof(array) / sizeof *(array))
-
 static trs_status read(trs_engine_parameters *p, const char *text) {
   static const trs_method method = {.name = "engine", .parameters = true};
   const trs_plan plan = {.method = &method, .parameters = text};
@@ -19,7 +17,6 @@ static bool same(const trs_engine_parameters *a, const trs_engine_parameters *b)
 }
 
 static void new_names_are_read(void **state) {
-  (void)state;
   trs_engine_parameters p;
   assert_success(read(&p, NULL));
   assert_true(p.block == -1 && p.dense == -1 && p.early_poll == -1 && p.small_level_rows == -1);
@@ -35,7 +32,6 @@ static void new_names_are_read(void **state) {
 }
 
 static void old_names_mean_the_same_and_warn(void **state) {
-  (void)state;
   static const struct {
     const char *old, *now, *warning;
   } cases[] = {
@@ -63,7 +59,6 @@ static void old_names_mean_the_same_and_warn(void **state) {
 }
 
 static void many_old_names_end_the_warning_early(void **state) {
-  (void)state;
   trs_engine_parameters p;
   assert_success(
       read(&p, "regions=wide,regions=wide,regions=wide,regions=wide,regions=wide,rhs=tile"));
@@ -72,7 +67,6 @@ static void many_old_names_end_the_warning_early(void **state) {
 }
 
 static void others_are_refused(void **state) {
-  (void)state;
   static const struct {
     const char *text, *words;
   } wrong[] = {{"regions=all",
@@ -90,7 +84,6 @@ static void others_are_refused(void **state) {
 }
 
 static void memory_can_be_short(void **state) {
-  (void)state;
   trs_engine_parameters p;
   trs_memory_fail_after(0);
   const trs_status status = read(&p, "regions=wide");
@@ -98,13 +91,12 @@ static void memory_can_be_short(void **state) {
   assert_int_equal(status, TRS_ERROR_MEMORY);
 }
 
-int main(void) {
-  const struct CMUnitTest tests[] = {
-      cmocka_unit_test(new_names_are_read),
-      cmocka_unit_test(old_names_mean_the_same_and_warn),
-      cmocka_unit_test(many_old_names_end_the_warning_early),
-      cmocka_unit_test(others_are_refused),
-      cmocka_unit_test(memory_can_be_short),
-  };
-  return cmocka_run_group_tests_name("solve/cuda/engine/parameters", tests, NULL, NULL);
-}
+static const struct CMUnitTest tests[] = {
+    cmocka_unit_test(new_names_are_read),
+    cmocka_unit_test(old_names_mean_the_same_and_warn),
+    cmocka_unit_test(many_old_names_end_the_warning_early),
+    cmocka_unit_test(others_are_refused),
+    cmocka_unit_test(memory_can_be_short),
+};
+
+const test_program program = {TESTS(tests)};

@@ -128,7 +128,6 @@ static void compare_with_serial(const system_of *s, const char *method) {
 /* ---- Tests. ---- */
 
 static void every_kind_of_system(void **state) {
-  (void)state;
   need_gpu();
   static const struct {
     int64_t n, band;
@@ -151,7 +150,6 @@ static void every_kind_of_system(void **state) {
 }
 
 static void sizes_around_supernodes_and_blocks(void **state) {
-  (void)state;
   need_gpu();
   static const int64_t sizes[] = {1,  2,  3,  7,  8,   15,  16,  17,  31,  32,
                                   33, 63, 64, 65, 127, 128, 129, 255, 256, 257};
@@ -184,7 +182,6 @@ static void sizes_around_supernodes_and_blocks(void **state) {
 }
 
 static void every_number_of_right_hand_sides(void **state) {
-  (void)state;
   need_gpu();
   static const int64_t numbers[] = {1, 2, 7, 8, 9, 15, 16, 17, 32, 33, 64, 100},
                        hints[] = {0, 9, 300};
@@ -223,7 +220,6 @@ static void solve_factors(const trs_factors *F, trs_trans trans, int64_t n, trs_
 }
 
 static void factors_are_solved_with(void **state) {
-  (void)state;
   need_gpu();
   static const char *const names[] = {"gen:poisson2d5:40", "gen:poisson3d7:11",
                                       "gen:elasticity3d:5,6,4"};
@@ -248,7 +244,6 @@ static void factors_are_solved_with(void **state) {
 }
 
 static void new_values_are_taken(void **state) {
-  (void)state;
   need_gpu();
   for (int c = 0; c < NVARIANTS; c += 7) {
     system_of s = draw(150, 0.1, 150, c, 41);
@@ -266,7 +261,6 @@ static void new_values_are_taken(void **state) {
 
 /* One supernode per row and more of them than 65,535; and a chain of as many. */
 static void many_supernodes(void **state) {
-  (void)state;
   need_gpu();
   enum { N = 70001 };
   for (int c = 0; c < 4; c++) {
@@ -282,7 +276,6 @@ static void many_supernodes(void **state) {
 
 /* Launches in sequence without a wait: each clears what the launch before it used. */
 static void solves_in_device_memory(void **state) {
-  (void)state;
   need_gpu();
   enum { N = 300, NRHS = 5, REPEATS = 4 };
   int64_t elements = N * NRHS, bytes = elements * (int64_t)sizeof(double);
@@ -310,7 +303,6 @@ static void solves_in_device_memory(void **state) {
 
 /* Infinity and NaN spread as in substitution, in spite of the zeros kept. */
 static void infinite_values_spread_as_they_should(void **state) {
-  (void)state;
   need_gpu();
   enum { N = 200, NRHS = 3 };
   static const char *const methods[] = {"supernodal:relax=90", "supernodal:relax=90,panels=rows"};
@@ -338,7 +330,6 @@ static void infinite_values_spread_as_they_should(void **state) {
 }
 
 static void plans_say_what_they_found(void **state) {
-  (void)state;
   need_gpu();
   static const method_words cases[] = {
       {"supernodal:width=10,threads=64", "10 supernodes by columns in 10 levels, the widest of 10"},
@@ -350,7 +341,6 @@ static void plans_say_what_they_found(void **state) {
 }
 
 static void wrong_parameters_are_refused(void **state) {
-  (void)state;
   need_gpu();
   static const method_words wrong[] = {
       {"supernodal:width=0", "a number from 1 to 128"},

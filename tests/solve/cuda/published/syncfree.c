@@ -168,7 +168,6 @@ static const char *const all_methods[] = {
 };
 
 static void sizes_around_warps_and_blocks(void **state) {
-  (void)state;
   need_gpu();
   static const int64_t sizes[] = {1, 2, 31, 32, 33, 63, 64, 65, 255, 257, 511, 512, 513};
   int c = 0;
@@ -187,7 +186,6 @@ static void sizes_around_warps_and_blocks(void **state) {
 }
 
 static void every_number_of_right_hand_sides(void **state) {
-  (void)state;
   need_gpu();
   static const int64_t numbers[] = {1, 2, 7, 8, 9, 32, 33, 256}, hints[] = {0, 9, 300};
   static const char *const methods[] = {
@@ -208,7 +206,6 @@ static void every_number_of_right_hand_sides(void **state) {
 
 /* More blocks than 65,535 with 16 and with 4 warps each, forward and backward. */
 static void more_blocks_than_sixteen_bits_count(void **state) {
-  (void)state;
   need_gpu();
   static const char *const methods[] = {"syncfree-csc", "syncfree-csc:scratchpad=no,warps=4",
                                         "syncfree-csc-rhs", "syncfree-csc-rhs:strategy=nnz"};
@@ -225,7 +222,6 @@ static void more_blocks_than_sixteen_bits_count(void **state) {
 }
 
 static void long_chains(void **state) {
-  (void)state;
   need_gpu();
   for (int c = 0; c < 2; c++) {
     system_of s = varied_system(CHAIN, 20011, c);
@@ -240,7 +236,6 @@ static void long_chains(void **state) {
 
 /* Launches in sequence without a wait: each clears what the launch before it used. */
 static void solves_in_device_memory(void **state) {
-  (void)state;
   need_gpu();
   static const char *const methods[] = {"syncfree-csc", "syncfree-csc-rhs"};
   enum { NRHS = 5, REPEATS = 4 };
@@ -270,7 +265,6 @@ static void solves_in_device_memory(void **state) {
 }
 
 static void plans_say_what_they_were_told(void **state) {
-  (void)state;
   need_gpu();
   static const method_words cases[] = {
       {"syncfree-csc", "16 a block, sums within a block in scratchpad"},
@@ -284,7 +278,6 @@ static void plans_say_what_they_were_told(void **state) {
 }
 
 static void wrong_parameters_are_refused(void **state) {
-  (void)state;
   need_gpu();
   static const method_words wrong[] = {
       {"syncfree-csc:warps=5", "it takes 4, 8, 16, 32"},

@@ -1,0 +1,11 @@
+/* instance.h - one type's instance of a template; part of instantiate.h.  No include guard. */
+#include TRS_TEMPLATE
+#undef LETTER
+#undef SCALAR
+#undef REAL
+#undef WIDE
+#undef WIDE_REAL
+#undef IS_COMPLEX
+#undef MUL
+#undef CONJ
+#undef ABS
