@@ -280,7 +280,7 @@ extern "C" trs_status trs_gpu_cut_begin(trs_gpu_cut **result, trs_device *device
 }
 
 extern "C" int32_t trs_gpu_cut_await_levels(const trs_gpu_cut *c, double seconds) {
-  if (c->pattern.n == 0 || !walks_alone(*c)) return 0;
+  if (c->system.n == 0 || !walks_alone(*c)) return 0;
   const volatile int32_t *told = &c->stage->numbers.nlevels;
   const double end = trs_seconds() + seconds;
   while (*told == 0 && trs_seconds() < end) {
