@@ -165,15 +165,20 @@ static int level_percent(const trs_plan *plan, bool chained) {
   return trs_system_local(S) ? SCATTERED : 100;
 }
 
+/* True if rows are short and nearly every one needs the x of the row before it. */
+static bool has_short_chains(const trs_system *S) {
+  enum { SHORT = 8 };
+  return S->nnz < SHORT * S->n && trs_system_chained(S);
+}
+
 /* Supersteps, or levels if these are as good.  Neighbours stay together in supersteps, which is
  * worth most where short rows need the x of the row before.  In other systems a level's rows have
  * the advantage that the processor can overlap them, most of all in slices. */
 static trs_status choose_parts(trs_parts *parts, int *threads, const trs_plan *plan,
                                const int32_t *length) {
   static const double CHAINED = 1.1, OTHER = 0.8, PERFECT = 1.1;
-  enum { SHORT = 8 };
   const trs_system *S = &plan->system;
-  const bool chained = S->nnz < SHORT * S->n && trs_system_chained(S);
+  const bool chained = has_short_chains(S);
   const int percent = level_percent(plan, chained);
   const int all = plan->context->threads;
   const double least = (double)(S->nnz + TRS_ROW_WORK * S->n) / all;
@@ -222,8 +227,8 @@ static trs_status analyze(trs_plan *plan) {
     s->steps = parts.steps;
     s->split_steps = parts.split_steps;
     s->span = parts.span;
-    /* In natural order chained rows find hardly any slice. */
-    s->sliced = wants_slices(plan) && !(s->chained && parts.natural);
+    /* In natural order short chained rows find hardly any slice. */
+    s->sliced = wants_slices(plan) && !(parts.natural && has_short_chains(&plan->system));
     status = trs_schedule_create(&s->schedule, &parts, &plan->system, threads);
   }
   trs_parts_destroy(&parts);

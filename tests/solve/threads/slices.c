@@ -89,7 +89,7 @@ static void slices_hold_every_entry(void **state) {
 static void grids_have_slices(void **state) {
   (void)state;
   if (!lanes_of(TRS_DOUBLE)) skip_test("this processor's registers are too short");
-  trs_matrix *T = read_triangle("gen:poisson3d27:20", TRS_LOWER, TRS_DOUBLE);
+  trs_matrix *T = read_triangle("gen:poisson3d27:40", TRS_LOWER, TRS_DOUBLE);
   trs_plan *plan = analyse(T, TRS_LOWER, TRS_NO_TRANS, 2);
   assert_true(rows_in_slices(plan) > plan->system.n / 2);
   trs_plan_destroy(plan);
