@@ -33,11 +33,11 @@ static void section(const char *title) {
 
 /* Prints paragraphs: blank lines separate them, indented lines are literal. */
 static void prose(const char *text) {
-  bool literal = false;
-  while (*text) {
+  bool literal = false, first = true;
+  for (; *text; first = false) {
     size_t length = strcspn(text, "\n");
     bool indented = *text == ' ';
-    if (indented != literal) printf(indented ? ".PP\n.nf\n" : ".fi\n");
+    if (indented != literal) printf("%s\n", !indented ? ".fi" : first ? ".nf" : ".PP\n.nf");
     literal = indented;
     if (length)
       put(text, length, true);

@@ -80,6 +80,24 @@ if(TRS_HAVE_PETSC)
           COMPONENT petsc)
 endif()
 
+# Manual pages of section 3, from the comments of the headers.
+find_package(Python3 QUIET COMPONENTS Interpreter)
+if(Python3_Interpreter_FOUND)
+  set(headers include/trireme.h)
+  if(TRS_HAVE_MPI)
+    list(APPEND headers include/trireme_mpi.h)
+  endif()
+  set(writer ${PROJECT_SOURCE_DIR}/tools/man_pages)
+  add_custom_command(OUTPUT man3/trireme.3 VERBATIM WORKING_DIRECTORY ${PROJECT_SOURCE_DIR}
+    COMMAND ${Python3_EXECUTABLE} ${writer} ${CMAKE_CURRENT_BINARY_DIR}/man3 ${headers}
+    DEPENDS ${writer} ${headers})
+  add_custom_target(trireme_man3 ALL DEPENDS man3/trireme.3)
+  install(DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/man3 DESTINATION ${CMAKE_INSTALL_MANDIR}
+          FILES_MATCHING PATTERN "*.3")
+else()
+  message(STATUS "Manual pages of functions: no Python (Debian: python3)")
+endif()
+
 install(FILES CITATION.cff LICENSE DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/trireme)
 
 # In the Python package: the library under one name, for archives of Python have no links, and the

@@ -69,6 +69,7 @@ typedef struct trs_error {
 
 /* The last failure in this thread.  Never NULL. */
 TRS_API const trs_error *trs_last_error(void);
+/* What a status means, "zero pivot".  Never NULL. */
 TRS_API const char *trs_status_name(trs_status status);
 
 /* Bytes of the UTF-8 character that text begins with, or 0 for what a terminal may obey or not
@@ -79,9 +80,9 @@ TRS_API size_t trs_printable_length(const char *text);
  * size bytes do not hold is left out. */
 TRS_API void trs_printable(char *to, size_t size, const char *text);
 
-/* trs_version: "0.1.0".  trs_features: one line per feature, which says whether this build has it:
- * "zlib     yes  gzip files, checksums", "METIS    no   nested dissection (install libmetis-dev and
- * build again)". */
+/* trs_version: the version of the library, "0.1.0".  trs_features: one line per feature, which says
+ * whether this build has it: "zlib     yes  gzip files, checksums", "METIS    no   nested
+ * dissection (install libmetis-dev and build again)". */
 TRS_API const char *trs_version(void);
 TRS_API const char *trs_features(void);
 
@@ -105,9 +106,10 @@ typedef struct trs_context trs_context;
  * TRS_ERROR_UNSUPPORTED: this build has no CUDA (or no NVSHMEM), the machine has no driver or no
  * such GPU, or the GPUs cannot reach each other's memory. */
 TRS_API trs_status trs_context_create(trs_context **ctx, const char *where);
+/* Destroys a context.  NULL is ignored.  Plans of the context keep it alive. */
 TRS_API void trs_context_destroy(trs_context *ctx);
-/* Functions that only return facts accept NULL.  A NULL object has 0 threads, rows and members; a
- * NULL output is not written. */
+/* The number of threads.  Functions that only return facts accept NULL.  A NULL object has 0
+ * threads, rows and members; a NULL output is not written. */
 TRS_API int trs_context_threads(const trs_context *ctx);
 /* The number of processes that work together (1 except for "nvshmem"); *rank is this process's
  * number, from 0. */
@@ -222,6 +224,8 @@ TRS_API trs_status trs_matrix_create_deferred(trs_matrix **A, trs_format format,
  * ones. */
 TRS_API trs_status trs_matrix_set_values(trs_matrix *A, const void *val);
 
+/* Destroys a matrix.  NULL is ignored.  Plans and factors of the matrix keep it alive, but not
+ * arrays that are borrowed. */
 TRS_API void trs_matrix_destroy(trs_matrix *A);
 
 typedef struct trs_matrix_info {
@@ -238,6 +242,7 @@ typedef struct trs_matrix_info {
                                host memory so far; else -1 */
 } trs_matrix_info;
 
+/* Facts of the pattern, counted when the matrix was made. */
 TRS_API trs_status trs_matrix_get_info(const trs_matrix *A, trs_matrix_info *info);
 
 /* The matrix's own arrays: sorted, without repeats, counted from 0.  They are valid while the
@@ -300,6 +305,7 @@ TRS_API trs_status trs_matrix_write(const trs_matrix *A, const char *path);
 TRS_API trs_status trs_vectors_read(void **values, int64_t *nrows, int64_t *ncols,
                                     trs_scalar scalar, const char *path,
                                     const trs_read_options *options);
+/* Writes a dense nrows x ncols array with leading dimension ld, as trs_matrix_write does. */
 TRS_API trs_status trs_vectors_write(const void *values, int64_t nrows, int64_t ncols, int64_t ld,
                                      trs_layout layout, trs_scalar scalar, const char *path);
 
@@ -313,6 +319,7 @@ TRS_API trs_status trs_write_path_check(const char *path);
 /* The same for trs_text_write, which accepts any ending. */
 TRS_API trs_status trs_text_path_check(const char *path);
 
+/* Releases arrays that the library has allocated for the caller.  NULL is ignored. */
 TRS_API void trs_free(void *pointer);
 
 /* One line per generator: "gen:poisson2d5:N    5-point Laplacian on an N x N grid". */
@@ -360,6 +367,9 @@ typedef struct trs_factor_options {
   void *progress_user;
 } trs_factor_options;
 
+/* Factors a square matrix.  A is not needed afterwards.  TRS_ERROR_ZERO_PIVOT and
+ * TRS_ERROR_NOT_FINITE name the row; TRS_ERROR_UNSUPPORTED names the library that the build lacks.
+ */
 TRS_API trs_status trs_factor(trs_factors **F, const trs_matrix *A,
                               const trs_factor_options *options);
 
@@ -376,6 +386,7 @@ TRS_API trs_status trs_factors_create(trs_factors **F, const trs_matrix *L, trs_
                                       const trs_matrix *U, trs_diag diag_U, const int32_t *row_perm,
                                       const int32_t *col_perm, const double *row_scale,
                                       const double *col_scale);
+/* Destroys factors.  NULL is ignored.  Plans of the factors keep them alive. */
 TRS_API void trs_factors_destroy(trs_factors *F);
 
 typedef struct trs_factors_info {
@@ -395,14 +406,16 @@ typedef struct trs_factors_info {
   const int32_t *tree_parent; /* tree_nodes: the parent's number, -1 at the root */
 } trs_factors_info;
 
+/* Facts of factors, to which the arrays of the structure belong. */
 TRS_API trs_status trs_factors_get_info(const trs_factors *F, trs_factors_info *info);
 
+/* Factors with their permutations, scalings and separator tree, from and to an HDF5 container. */
 TRS_API trs_status trs_factors_read(trs_factors **F, const char *path,
                                     const trs_read_options *options);
 TRS_API trs_status trs_factors_write(const trs_factors *F, const char *path);
 
-/* What a file holds, found without reading all of it. */
 typedef enum trs_content { TRS_CONTENT_MATRIX, TRS_CONTENT_FACTORS } trs_content;
+/* What a file holds, found without reading all of it. */
 TRS_API trs_status trs_file_content(trs_content *content, const char *path);
 
 /* ---- Analysis ------------------------------------------------------------------------------- */
@@ -458,6 +471,7 @@ TRS_API trs_status trs_update(trs_plan *plan, const trs_matrix *A);
 /* The same after new values in L or U.  F must be the factors that the plan was made from. */
 TRS_API trs_status trs_update_factors(trs_plan *plan, const trs_factors *F);
 
+/* Destroys a plan.  NULL is ignored. */
 TRS_API void trs_plan_destroy(trs_plan *plan);
 
 typedef struct trs_plan_info {
@@ -477,7 +491,7 @@ typedef struct trs_plan_info {
   const char *device;                      /* GPU methods: the GPU's name; else NULL */
 } trs_plan_info;
 
-/* If the method needed no level statistics, the first call computes them. */
+/* Facts of a plan.  If the method needed no level statistics, the first call computes them. */
 TRS_API trs_status trs_plan_get_info(trs_plan *plan, trs_plan_info *info);
 
 /* rows[levels]: the number of rows in each level.  The caller frees it with trs_free. */
@@ -537,8 +551,8 @@ typedef struct trs_plan_share {
   int64_t first_column, ncolumns; /* all columns if rows are dealt to members */
 } trs_plan_share;
 
-/* rows: NULL, or an array of nrows for the row numbers, ascending.  If a plan works on one GPU, or
- * on none, member 0 has all rows and columns. */
+/* The share of a member.  rows: NULL, or an array of nrows for the row numbers, ascending.  If a
+ * plan works on one GPU, or on none, member 0 has all rows and columns. */
 TRS_API trs_status trs_plan_get_share(const trs_plan *plan, int member, int64_t nrhs,
                                       trs_plan_share *share, int64_t *rows);
 
@@ -600,9 +614,9 @@ typedef struct trs_relax_options {
                             multiprocessor, each with a ring of S stages (3 to 12) */
 } trs_relax_options;
 
-/* From a square real matrix: rows i * block_size .. (i + 1) * block_size - 1 are block row i.  A
- * block is present if it has any entry.  block_size is 1 to 32 and divides the number of rows.
- * Values are copied; A is not needed afterwards.  Errors that name the block row:
+/* A relaxation from a square real matrix: rows i * block_size .. (i + 1) * block_size - 1 are block
+ * row i.  A block is present if it has any entry.  block_size is 1 to 32 and divides the number of
+ * rows. Values are copied; A is not needed afterwards.  Errors that name the block row:
  * TRS_ERROR_STRUCTURE (no diagonal block), TRS_ERROR_ZERO_PIVOT (a diagonal block that is singular
  * up to rounding), TRS_ERROR_NOT_FINITE, TRS_ERROR_ARGUMENT (an invalid colouring).
  * TRS_ERROR_UNSUPPORTED: a complex matrix, a value beyond float's range, or factors of a diagonal
@@ -610,10 +624,10 @@ typedef struct trs_relax_options {
 TRS_API trs_status trs_relax_create(trs_context *ctx, trs_relaxation **R, const trs_matrix *A,
                                     int block_size, const trs_relax_options *options);
 
-/* From blocks: ptr[nrows + 1], idx[nblocks] block columns in any order (repeated blocks add up),
- * and val[nblocks * block_size^2], each block row- or column-major.  indexing describes ptr and idx
- * as in trs_matrix_create.  scalar (TRS_FLOAT or TRS_DOUBLE) is the type of val, and of b and x in
- * sweeps. The arrays are copied. */
+/* A relaxation from blocks: ptr[nrows + 1], idx[nblocks] block columns in any order (repeated
+ * blocks add up), and val[nblocks * block_size^2], each block row- or column-major.  indexing
+ * describes ptr and idx as in trs_matrix_create.  scalar (TRS_FLOAT or TRS_DOUBLE) is the type of
+ * val, and of b and x in sweeps. The arrays are copied. */
 TRS_API trs_status trs_relax_create_bsr(trs_context *ctx, trs_relaxation **R, trs_scalar scalar,
                                         int64_t nrows, int block_size, trs_layout layout,
                                         int indexing, const void *ptr, const void *idx,
@@ -695,8 +709,10 @@ typedef struct trs_relax_info {
   const char *partition;                 /* "METIS", "contiguous" (row ranges) or "one domain" */
 } trs_relax_info;
 
+/* Facts of a relaxation, to which the texts and arrays of the structure belong. */
 TRS_API trs_status trs_relax_get_info(const trs_relaxation *R, trs_relax_info *info);
 
+/* Destroys a relaxation.  NULL is ignored. */
 TRS_API void trs_relax_destroy(trs_relaxation *R);
 
 /* ---- Verification --------------------------------------------------------------------------- */

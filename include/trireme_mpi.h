@@ -86,9 +86,9 @@ TRS_API trs_status trs_mpi_context_create(MPI_Comm comm, trs_context **ctx, cons
 TRS_API trs_status trs_mpi_analyze(MPI_Comm comm, trs_mpi_plan **plan, const trs_factors *F,
                                    const trs_mpi_options *options);
 
-/* From a file of trs_factors_write or `trireme factor`.  Rank 0 reads the pattern; every rank reads
- * an equal part of the entries and sends them to the ranks that own them.  TRS_ERROR_FORMAT: among
- * other faults, the path leads a rank to another file than rank 0. */
+/* A plan from a file of trs_factors_write or `trireme factor`.  Rank 0 reads the pattern; every
+ * rank reads an equal part of the entries and sends them to the ranks that own them.
+ * TRS_ERROR_FORMAT: among other faults, the path leads a rank to another file than rank 0. */
 TRS_API trs_status trs_mpi_analyze_file(MPI_Comm comm, trs_mpi_plan **plan, const char *path,
                                         const trs_mpi_options *options);
 
@@ -109,8 +109,8 @@ typedef struct trs_mpi_blocks {
   const void *const *U_index, *const *U_values; /* by this rank's block rows */
 } trs_mpi_blocks;
 
-/* From blocks in place.  Supernodes are those of SuperLU_DIST.  The grid of the plan may differ
- * from the grid of the blocks; it may be 3D. */
+/* A plan from blocks in place.  Supernodes are those of SuperLU_DIST.  The grid of the plan may
+ * differ from the grid of the blocks; it may be 3D. */
 TRS_API trs_status trs_mpi_analyze_blocks(MPI_Comm comm, trs_mpi_plan **plan,
                                           const trs_mpi_blocks *blocks,
                                           const trs_mpi_options *options);
@@ -119,8 +119,8 @@ TRS_API trs_status trs_mpi_analyze_blocks(MPI_Comm comm, trs_mpi_plan **plan,
  * and the ranks' ranges follow each other.  Until the first call all rows lie on rank 0. */
 TRS_API trs_status trs_mpi_distribute(trs_mpi_plan *plan, int64_t first_row, int64_t rows);
 
-/* Local.  With a GPU backend: the stream (a cudaStream_t; NULL: the default stream) of b and x in
- * device memory.  Later calls read b after the stream's earlier work, and return when x is
+/* With a GPU backend: the stream (a cudaStream_t; NULL: the default stream) of b and x in device
+ * memory.  Local.  Later calls read b after the stream's earlier work, and return when x is
  * complete. It must exist until the plan gets another stream or is destroyed. */
 TRS_API trs_status trs_mpi_set_stream(trs_mpi_plan *plan, void *stream);
 
@@ -138,6 +138,7 @@ TRS_API trs_status trs_mpi_solve(trs_mpi_plan *plan, void *x, int64_t ldx, const
 TRS_API trs_status trs_mpi_refine(trs_mpi_plan *plan, const trs_matrix *rows, void *x, int64_t ldx,
                                   const void *b, int64_t ldb, int64_t nrhs, int steps,
                                   double *error, int *taken);
+/* Destroys a plan.  NULL is ignored. */
 TRS_API void trs_mpi_plan_destroy(trs_mpi_plan *plan);
 
 /* A quantity over the ranks. */
@@ -180,6 +181,7 @@ typedef struct trs_mpi_stats {
   trs_mpi_spread transfer_s;       /* right-hand sides to the backend and x back: not in solve_s */
 } trs_mpi_stats;
 
+/* The stats of all ranks, on every rank. */
 TRS_API trs_status trs_mpi_get_stats(trs_mpi_plan *plan, trs_mpi_stats *stats);
 
 /* ---- Relaxation ----------------------------------------------------------------------------- */
@@ -195,16 +197,16 @@ TRS_API trs_status trs_mpi_get_stats(trs_mpi_plan *plan, trs_mpi_stats *stats);
  * memory; sweeps return when x is complete. */
 typedef struct trs_mpi_relaxation trs_mpi_relaxation;
 
-/* From a matrix on rank 0, which distributes it.  Other ranks pass NULL for A, and for x and b in
- * sweeps.  METIS makes the domains; without METIS, and with fewer than 8 rows per rank, domains are
- * ranges of rows. */
+/* A relaxation from a matrix on rank 0, which distributes it.  Other ranks pass NULL for A, and for
+ * x and b in sweeps.  METIS makes the domains; without METIS, and with fewer than 8 rows per rank,
+ * domains are ranges of rows. */
 TRS_API trs_status trs_mpi_relax_create(MPI_Comm comm, trs_context *ctx, trs_mpi_relaxation **R,
                                         const trs_matrix *A, int block_size,
                                         const trs_relax_options *options);
 
-/* From rows that each rank brings: nrows block rows (possibly 0), which follow the rows of the
- * ranks before.  idx are block columns of the whole matrix.  The rows stay on their rank as its
- * domain; x and b in sweeps, and options->colour, are of these rows. */
+/* A relaxation from rows that each rank brings: nrows block rows (possibly 0), which follow the
+ * rows of the ranks before.  idx are block columns of the whole matrix.  The rows stay on their
+ * rank as its domain; x and b in sweeps, and options->colour, are of these rows. */
 TRS_API trs_status trs_mpi_relax_create_bsr(MPI_Comm comm, trs_context *ctx, trs_mpi_relaxation **R,
                                             trs_scalar scalar, int64_t nrows, int block_size,
                                             trs_layout layout, int indexing, const void *ptr,
@@ -229,11 +231,12 @@ typedef struct trs_mpi_relax_info {
   trs_mpi_spread bytes;        /* in these messages, for one right-hand side */
 } trs_mpi_relax_info;
 
-/* whole: as trs_relax_get_info describes one domain.  threads and seconds are the maximum over the
- * ranks; colour_ptr and row are NULL; there is one domain per rank; partition may also be "as
- * given". Either may be NULL, on all ranks alike. */
+/* Facts of a relaxation.  whole: as trs_relax_get_info describes one domain.  threads and seconds
+ * are the maximum over the ranks; colour_ptr and row are NULL; there is one domain per rank;
+ * partition may also be "as given". Either may be NULL, on all ranks alike. */
 TRS_API trs_status trs_mpi_relax_get_info(trs_mpi_relaxation *R, trs_relax_info *whole,
                                           trs_mpi_relax_info *info);
+/* Destroys a relaxation.  NULL is ignored. */
 TRS_API void trs_mpi_relax_destroy(trs_mpi_relaxation *R);
 
 /* Makes a failure of one rank a failure of all, before a collective call, for work that ranks do
