@@ -197,8 +197,8 @@ TRS_INLINE int64_t NAME(rows_chained)(const trs_threads_state *s, const NAME(col
   return at;
 }
 
-/* Each loop is a function of its own.  Inlined into one function the loops run out of registers, and
- * chained rows take up to 1.4 times as long.  A loop without slices does not test for them. */
+/* Each loop is a function of its own.  Inlined into one function the loops run out of registers,
+ * and chained rows take up to 1.4 times as long.  A loop without slices does not test for them. */
 typedef int64_t NAME(rows)(const trs_threads_state *s, const NAME(column) * c, int64_t begin,
                            int64_t end, int64_t at);
 
