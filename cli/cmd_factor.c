@@ -69,7 +69,7 @@ static const paragraph paragraphs[] = {
      "  trireme factor A.mtx -o A.h5\n"
      "  trireme factor gen:poisson3d7:40 -o P.h5 --order nd --leaves 16\n"
      "  trireme factor A.mtx -o A-ilu.h5 --kind ilu0 && trireme solve A-ilu.h5\n"
-     "  trireme factor gen:wingmesh:2000 -o W.h5 --kind bilu0 --block-size 5 --order colour"},
+     "  trireme factor gen:wingmesh:2000 -o W.h5 --kind bilu0 --block-size 5"},
     {0}};
 
 const command cmd_factor =

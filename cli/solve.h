@@ -49,7 +49,7 @@ typedef struct solve_job {
   trs_backward_error of_matrix; /* with set.matrix instead of the product of the factors */
   double limit;
   double rounding; /* of values stored in a smaller type, for which the limit allows; or 0 */
-  bool good;    /* the backward error is below the limit */
+  bool good;       /* the backward error is below the limit */
 } solve_job;
 
 /* Each returns -1, or the exit code. */

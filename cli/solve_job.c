@@ -280,7 +280,8 @@ static void note_options(const solve_job *job) {
                      : s->width       ? "width"
                                       : NULL;
   const bool kept = s->store && solve_is_by_blocks(job);
-  if (gpu && !job->info.device && !kept) notify("note: --%s has no effect: this solve is not on a GPU", gpu);
+  if (gpu && !job->info.device && !kept)
+    notify("note: --%s has no effect: this solve is not on a GPU", gpu);
   if (grid) notify("note: --%s has no effect without --grid", grid);
   if (!job->together && ranks_first_of_several())
     notify(
@@ -358,9 +359,8 @@ static int check_matrix_error(solve_job *job) {
 
 /* The loss that storing values in the type asked for allows. */
 static double rounding_of(const solve_job *job, bool single) {
-  static const double units[] = {[TRS_STORE_FLOAT] = FLT_EPSILON,
-                                 [TRS_STORE_HALF] = 0x1p-10,
-                                 [TRS_STORE_BFLOAT] = 0x1p-7};
+  static const double units[] = {
+      [TRS_STORE_FLOAT] = FLT_EPSILON, [TRS_STORE_HALF] = 0x1p-10, [TRS_STORE_BFLOAT] = 0x1p-7};
   enum { ROUNDINGS = 8 }; /* of blocks, x and sums over blocks */
   const trs_store store = (trs_store)job->set.store;
   if (solve_is_by_blocks(job)) return ROUNDINGS * units[store];

@@ -489,13 +489,14 @@ TRS_API trs_status trs_update(trs_plan *plan, const trs_matrix *A);
 TRS_API trs_status trs_update_factors(trs_plan *plan, const trs_factors *F);
 
 /* New values of the matrix, for a plan over factors of the kinds BILU0, BIC0 or DILU that solves by
- * the method "blocks" (not transposed): factors them in the threads of the plan's context, level by
- * level, with the order of the factors and the default pivot_threshold.  The factors keep their
- * values.  ptr, idx and val are as in trs_matrix_create_bsr, of the factors' type, in any order of
- * blocks within the block pattern that was factored; a block that is not given is zero.  For a
- * context of a GPU they may lie in device memory, and are read after the plan's stream.  After a
- * failure solutions are meaningless until an update succeeds.  TRS_ERROR_ZERO_PIVOT,
- * TRS_ERROR_NOT_FINITE and TRS_ERROR_STRUCTURE name the row. */
+ * the method "blocks" (not transposed): factors them where the plan solves, level by level, with
+ * the order of the factors and the default pivot_threshold.  The factors keep their values.  ptr,
+ * idx and val are as in trs_matrix_create_bsr, of the factors' type, in any order of blocks within
+ * the block pattern that was factored; a block that is not given is zero.  For a context of a GPU
+ * they may lie in device memory, and are read after the plan's stream; with val there, the GPU
+ * factors, and ptr and idx may then be NULL: the pattern of the call before.  The call waits for
+ * the result.  After a failure solutions are meaningless until an update succeeds.
+ * TRS_ERROR_ZERO_PIVOT, TRS_ERROR_NOT_FINITE and TRS_ERROR_STRUCTURE name the row. */
 TRS_API trs_status trs_update_bsr(trs_plan *plan, trs_layout layout, int indexing, const void *ptr,
                                   const void *idx, const void *val);
 

@@ -188,6 +188,19 @@ trs_status trs_relax_update_bsr(trs_relaxation *R, trs_layout layout, int indexi
   return update_from(R, &source);
 }
 
+/* Values in device memory stay there; ptr NULL: the pattern of the call before. */
+static trs_status bring_pattern(trs_block_source *source, void *copies[COPIES],
+                                const trs_plan *plan) {
+  const void *val = source->val;
+  const bool stays = plan->context->backend->gpu && trs_device_address(val);
+  for (int k = 0; k < COPIES; k++) copies[k] = NULL;
+  if (stays && !source->ptr) return TRS_SUCCESS;
+  if (stays) source->val = NULL;
+  trs_status status = bring(source, copies, device_of(plan->context), plan->stream);
+  if (stays) source->val = val;
+  return status;
+}
+
 trs_status trs_update_bsr(trs_plan *plan, trs_layout layout, int indexing, const void *ptr,
                           const void *idx, const void *val) {
   void *copies[COPIES];
@@ -199,7 +212,7 @@ trs_status trs_update_bsr(trs_plan *plan, trs_layout layout, int indexing, const
   const int block = T ? T->R->block : 1;
   trs_block_source source = trs_relax_blocks(plan->system.scalar, plan->system.n / block, block,
                                              layout, indexing, ptr, idx, val);
-  trs_status status = bring(&source, copies, device_of(plan->context), plan->stream);
+  trs_status status = bring_pattern(&source, copies, plan);
   if (!status) status = trs_refactor_blocks(plan, &source);
   free_copies(copies);
   return status;

@@ -77,10 +77,12 @@ static trs_status take_method(trs_plan *plan, const trs_method *method, const ch
 /* "name" or "name:parameters" */
 static trs_status take_named(trs_plan *plan, const char *given) {
   size_t length = strcspn(given, ":");
-  int found = -1; /* of several with this name, the one that the context offers */
-  for (int m = 0; m < NMETHODS; m++) {
+  int found = -1; /* the first with this name that the context offers, or the first */
+  bool offers = false;
+  for (int m = 0; m < NMETHODS && !offers; m++) {
     if (!same_name(methods[m].name, given, length)) continue;
-    if (found < 0 || (methods[m].table && offered(plan, methods[m].table))) found = m;
+    offers = methods[m].table && offered(plan, methods[m].table);
+    if (found < 0 || offers) found = m;
   }
   if (found >= 0 && methods[found].table)
     return take_method(plan, methods[found].table, given + length + (given[length] == ':'));

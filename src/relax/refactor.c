@@ -4,20 +4,12 @@
  * a copy of the blocks in double stays with the plan. */
 #include <string.h>
 
+#include "base/config.h"
 #include "base/timer.h"
-#include "factor/bilu0.h"
 #include "factor/kinds.h"
 #include "relax/backend.h"
-#include "relax/triangle.h"
+#include "relax/refactor.h"
 #include "solve/factors/factors.h"
-
-struct trs_refactor {
-  trs_bilu0 w;
-  int32_t *place;    /* n: the block row of the factors that is A's */
-  uint8_t *from;     /* n x block: its row r is A's row from[r] */
-  int64_t *position; /* n per thread: for trs_bilu0_eliminate */
-  int threads;
-};
 
 /* ---- Pattern and places ---- */
 
@@ -70,10 +62,8 @@ static trs_status create(trs_refactor **result, const trs_factors *F, trs_contex
   TRS_TRY(TRS_ALLOC_ZERO(&f, 1));
   f->w = (trs_bilu0){
       .kind = F->kind, .block = F->L->block ? F->L->block : 1, .threshold = TRS_FACTOR_THRESHOLD};
-  f->threads = context->threads;
   trs_status status = take_pattern(&f->w, F, context->team);
   if (!status) status = take_places(f, F);
-  if (!status) status = TRS_ALLOC(&f->position, f->w.n * f->threads);
   if (status)
     trs_refactor_free(f);
   else
@@ -82,7 +72,9 @@ static trs_status create(trs_refactor **result, const trs_factors *F, trs_contex
 }
 
 void trs_refactor_free(trs_refactor *f) {
+  const trs_refactor_device *device = TRS_CUDA_PART(trs_refactor_cuda);
   if (!f) return;
+  if (device) device->free(f);
   trs_bilu0_free(&f->w);
   TRS_FREE_ALL(f->place, f->from, f->position, f);
 }
@@ -91,6 +83,7 @@ void trs_refactor_free(trs_refactor *f) {
 
 typedef struct job {
   trs_refactor *f;
+  int threads;
   const trs_block_source *source;
   const int32_t *row; /* a level's rows */
   int64_t rows;
@@ -110,6 +103,13 @@ static double element(const trs_block_source *S, int64_t p, int r, int c) {
   return S->scalar == TRS_DOUBLE ? ((const double *)S->val)[at] : ((const float *)S->val)[at];
 }
 
+int64_t trs_refactor_find(const trs_refactor *f, int64_t own, int32_t column) {
+  const trs_bilu0 *w = &f->w;
+  const int64_t i = f->place[own], end = w->ptr[i + 1];
+  const int64_t at = trs_factor_seek(w->idx, w->ptr[i], end, f->place[column]);
+  return at < end && w->idx[at] == f->place[column] ? at : -1;
+}
+
 /* Adds up the blocks of A's row own; false: one has no place in the pattern. */
 static bool read_row(const job *j, int64_t own) {
   const trs_bilu0 *w = &j->f->w;
@@ -120,9 +120,8 @@ static bool read_row(const job *j, int64_t own) {
   memset(w->val + w->ptr[i] * size, 0,
          (size_t)((w->ptr[i + 1] - w->ptr[i]) * size) * sizeof *w->val);
   for (int64_t p = S->ptr[own]; p < S->ptr[own + 1]; p++) {
-    const int32_t k = j->f->place[S->idx[p]];
-    const int64_t at = trs_factor_seek(w->idx, w->ptr[i], w->ptr[i + 1], k);
-    if (at == w->ptr[i + 1] || w->idx[at] != k) return false;
+    const int64_t at = trs_refactor_find(j->f, own, S->idx[p]);
+    if (at < 0) return false;
     for (int c = 0; c < b; c++)
       for (int r = 0; r < b; r++) w->val[at * size + c * b + r] += element(S, p, from[r], c);
   }
@@ -137,14 +136,17 @@ static void read_share(void *argument, int rank, int size) {
     if (!read_row(j, own)) note(j, own, 0);
 }
 
-static trs_status read_values(job *j, trs_team *team) {
-  trs_team_run(team, j->f->threads, read_share, j);
-  const int64_t row = atomic_load(&j->failed);
-  if (row == j->f->w.n) return TRS_SUCCESS;
-  return trs_fail(TRS_ERROR_STRUCTURE, row,
+trs_status trs_refactor_new_block(int64_t own) {
+  return trs_fail(TRS_ERROR_STRUCTURE, own,
                   "block row %lld has a block that was not there when the matrix was factored: new "
                   "values must keep the pattern",
-                  (long long)row);
+                  (long long)own);
+}
+
+static trs_status read_values(job *j, trs_team *team) {
+  trs_team_run(team, j->threads, read_share, j);
+  const int64_t row = atomic_load(&j->failed);
+  return row == j->f->w.n ? TRS_SUCCESS : trs_refactor_new_block(row);
 }
 
 static void eliminate_share(void *argument, int rank, int size) {
@@ -157,22 +159,26 @@ static void eliminate_share(void *argument, int rank, int size) {
       note(j, j->row[k], column);
 }
 
+trs_status trs_refactor_fail(const trs_refactor *f, int64_t i, int column) {
+  int64_t row = 0;
+  while (f->place[row] != i) row++;
+  return trs_fail(column < 0 ? TRS_ERROR_NOT_FINITE : TRS_ERROR_ZERO_PIVOT, row * f->w.block,
+                  "the diagonal block of block row %lld is %s: the plan needs other values",
+                  (long long)row, column < 0 ? "NaN or infinite" : "singular");
+}
+
 /* L's levels are those of the elimination. */
-static trs_status eliminate(job *j, const trs_relaxation *L, const trs_factors *F) {
+static trs_status eliminate(job *j, const trs_relaxation *L) {
   const trs_bilu0 *w = &j->f->w;
-  for (int64_t e = 0; e < w->n * j->f->threads; e++) j->f->position[e] = -1;
+  if (!j->f->position) TRS_TRY(TRS_ALLOC(&j->f->position, w->n * j->threads));
+  for (int64_t e = 0; e < w->n * j->threads; e++) j->f->position[e] = -1;
   for (int32_t c = 0; c < L->ncolours && atomic_load(&j->failed) == w->n; c++) {
     j->row = L->row + L->colour_ptr[c];
     j->rows = L->colour_ptr[c + 1] - L->colour_ptr[c];
-    trs_team_run(L->context->team, j->rows < L->threads ? 1 : L->threads, eliminate_share, j);
+    trs_team_run(L->context->team, j->rows < j->threads ? 1 : j->threads, eliminate_share, j);
   }
   const int64_t i = atomic_load(&j->failed);
-  if (i == w->n) return TRS_SUCCESS;
-  const int column = atomic_load(&j->column);
-  const int64_t row = F->col_perm ? F->col_perm[i * w->block] / w->block : i;
-  return trs_fail(column < 0 ? TRS_ERROR_NOT_FINITE : TRS_ERROR_ZERO_PIVOT, row * w->block,
-                  "the diagonal block of block row %lld is %s: the plan needs other values",
-                  (long long)row, column < 0 ? "NaN or infinite" : "singular");
+  return i == w->n ? TRS_SUCCESS : trs_refactor_fail(j->f, i, atomic_load(&j->column));
 }
 
 /* ---- Both sweeps ---- */
@@ -223,21 +229,35 @@ static trs_status check(const trs_plan *plan, const trs_block_source *source) {
                     "blocks, not transposed: factor anew");
   if (source->scalar != F->scalar || source->nrows != L->R->nrows)
     return trs_fail(TRS_ERROR_ARGUMENT, -1, "the blocks differ in type or number of rows");
-  return trs_block_source_check(source);
+  return source->ptr ? trs_block_source_check(source) : TRS_SUCCESS;
+}
+
+static trs_status on_host(trs_refactor *f, trs_relaxation *L, trs_relaxation *U,
+                          const trs_block_source *source) {
+  job j = {.f = f, .threads = L->context->threads, .source = source};
+  if (!source->ptr)
+    return trs_fail(TRS_ERROR_ARGUMENT, -1,
+                    "ptr is NULL, which is for new values in device memory alone");
+  atomic_init(&j.failed, f->w.n);
+  TRS_TRY(read_values(&j, L->context->team));
+  TRS_TRY(eliminate(&j, L));
+  TRS_TRY(store(L, &f->w, true));
+  return store(U, &f->w, false);
 }
 
 trs_status trs_refactor_blocks(trs_plan *plan, const trs_block_source *source) {
+  const trs_refactor_device *device = TRS_CUDA_PART(trs_refactor_cuda);
   const double start = trs_seconds();
   TRS_TRY(check(plan, source));
-  trs_triangle *L = trs_triangle_of(plan->sweep[0]), *U = trs_triangle_of(plan->sweep[1]);
-  const trs_factors *F = trs_plan_factors(plan);
-  if (!L->refactor) TRS_TRY(create(&L->refactor, F, plan->context));
-  job j = {.f = L->refactor, .source = source};
-  atomic_init(&j.failed, L->refactor->w.n);
-  TRS_TRY(read_values(&j, plan->context->team));
-  TRS_TRY(eliminate(&j, L->R, F));
-  TRS_TRY(store(L->R, &L->refactor->w, true));
-  TRS_TRY(store(U->R, &L->refactor->w, false));
+  trs_triangle *L = trs_triangle_of(plan->sweep[0]);
+  trs_relaxation *U = trs_triangle_of(plan->sweep[1])->R;
+  if (!L->refactor) TRS_TRY(create(&L->refactor, trs_plan_factors(plan), plan->context));
+  if (U->backend->set_stream) {
+    U->backend->set_stream(U, plan->stream);
+    L->R->backend->set_stream(L->R, plan->stream);
+  }
+  const bool there = device && L->R->gpu && U->gpu && trs_device_address(source->val);
+  TRS_TRY((there ? device->run : on_host)(L->refactor, L->R, U, source));
   plan->update_seconds = trs_seconds() - start;
   return TRS_SUCCESS;
 }
